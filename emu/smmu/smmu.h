@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * smmu.h - model of the Arm SMMU-500 of Zynq UltraScale+ (SMMUv2).
+ *
+ * A device access names a stream, a virtual address and a direction;
+ * smmu_translate() says where it goes, or that it is refused (an AXI SLVERR for
+ * the device), or that it is held until software writes RESUME. Software sees
+ * only registers (smmu_reg_read, smmu_reg_write) and one level interrupt.
+ *
+ * The model is passive: it has no clock, no thread, allocates nothing after
+ * smmu_create() and does not know who calls it. Time comes in as a parameter
+ * and goes out as ready_ns; memory is reached through callbacks that may fail.
+ *
+ * Files: stream.c matches streams; bank.c holds a context bank's registers, its
+ * fault latch, stall and RESUME; walk.c walks the tables; tlb.c caches; regs.c
+ * decodes; translate.c is the front door.
+ */
+#ifndef FL_SMMU_H
+#define FL_SMMU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SMMU_BANKS	16
+#define SMMU_GROUPS	48	/* stream match groups */
+#define SMMU_TBUS	6	/* translation buffer units, exanest.md 3.1 */
+#define SMMU_WALKS	8	/* parallel walks of one TBU, exanest.md 3.4 */
+#define SMMU_REG_BYTES	0x20000	/* 16 global pages, 16 context bank pages */
+
+struct smmu;
+struct trace;
+
+enum smmu_mem_status {
+	SMMU_MEM_OK,
+	SMMU_MEM_ABORT,		/* nobody answers at this address, or an injected bus error */
+	SMMU_MEM_POISON,	/* the data came back marked corrupt */
+};
+
+/* What the board gives the SMMU. Every callback may be called from any thread. */
+struct smmu_env {
+	void *ctx;
+	/* One naturally aligned 64-bit descriptor, atomically (acquire). */
+	enum smmu_mem_status (*read64)(void *ctx, uint64_t pa, uint64_t *value);
+	/* The one shared level interrupt; called when the level changes. */
+	void (*irq)(void *ctx, bool level);
+	/*
+	 * TLB synchronise has the meaning of an RCU grace period: sync_start
+	 * notes that one is wanted; sync_done tells whether every device access
+	 * that was translated before sync_start has ended. sync_done may block
+	 * for that time where the scheduler allows blocking, or return false.
+	 */
+	void (*sync_start)(void *ctx, unsigned int bank);
+	bool (*sync_done)(void *ctx, unsigned int bank);
+	/* A held transaction may now be tried again, or is terminated. */
+	void (*resume)(void *ctx, uint64_t ticket, bool terminate);
+	/* Tag of the frame at pa; 0 where there is none. Kept in a TLB entry. */
+	uint64_t (*frame_tag)(void *ctx, uint64_t pa);
+};
+
+/* Costs in ns, from the timing profile; all 0 in the threads and processes modes. */
+struct smmu_timing {
+	uint32_t tlb_hit_ns;
+	uint32_t walk_level_ns;	/* one descriptor read */
+};
+
+struct smmu_config {
+	unsigned int tlb_entries;	/* rounded up to a power of two; default 512 */
+	struct smmu_timing timing;
+	struct trace *trace;
+	uint8_t board;			/* for the trace */
+};
+
+enum smmu_verdict {
+	SMMU_OK,	/* go to pa */
+	SMMU_FAULT,	/* refused: the device gets an error response */
+	SMMU_HELD,	/* stalled: env.resume will be called with the ticket */
+	SMMU_RAZWI,	/* refused, but CFRE or GFRE is 0: reads see zero, writes vanish */
+};
+
+struct smmu_access {
+	/* in */
+	uint16_t stream;	/* 15 bits: TBU 14:10, master ID 9:0 */
+	bool write;
+	bool privileged;	/* AxPROT[0] */
+	uint64_t va;
+	uint64_t now_ns;
+	uint64_t ticket;	/* the caller's name for this access, given back by resume() */
+	uint64_t cause;		/* trace sequence number of what caused it */
+	uint32_t xfer, block;	/* for the trace */
+	/* out */
+	uint64_t pa;
+	uint64_t tag;		/* frame tag when the translation was made */
+	uint64_t ready_ns;	/* when the translation, or the refusal, is there */
+	uint64_t event;		/* trace sequence number of the outcome */
+	uint8_t bank;		/* 0xff: no bank */
+	bool tlb_hit;
+};
+
+/* NULL when memory runs out. cfg and env are copied. */
+struct smmu *smmu_create(const struct smmu_config *cfg, const struct smmu_env *env);
+void smmu_destroy(struct smmu *s);
+
+/* Power-on state: exanest.md 3.1. Held transactions are terminated. */
+void smmu_reset(struct smmu *s);
+
+/*
+ * Translate one access that does not cross a 4 KB page. Never blocks. The
+ * caller must hold a read-side section (or its lockstep equivalent) from before
+ * this call until the data has been moved.
+ */
+enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a);
+
+/*
+ * Registers. off: byte offset in the 128 KB window; size: 4 or 8 bytes. A
+ * 64-bit register may be reached as two 32-bit halves. Returns 0, or -EINVAL
+ * when off is misaligned or outside (reads then give 0, writes do nothing).
+ * Unimplemented offsets inside the window read as zero and ignore writes.
+ */
+int smmu_reg_read(struct smmu *s, uint32_t off, unsigned int size, uint64_t *value);
+int smmu_reg_write(struct smmu *s, uint32_t off, unsigned int size, uint64_t value,
+		   uint64_t now_ns);
+
+/* Counters since reset, for tests and reports. */
+struct smmu_stats {
+	uint64_t accesses, hits, walks, walk_reads, faults, multi, stalls, resumes,
+		 invalidations, syncs, walk_waits;
+};
+void smmu_stats(const struct smmu *s, struct smmu_stats *st);
+
+/* Is any transaction held? (for drain checks) */
+bool smmu_busy(struct smmu *s);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * trace.h - events and their recorder.
+ *
+ * Each event is declared once in events.def. A record is fixed-size and binary,
+ * goes into a ring and names the record that caused it, so that a trace is a
+ * graph and not just a list. In lockstep there is one ring (one baton, one
+ * order); in threads mode each thread has its own ring and the upper 16 bits of
+ * a sequence number name it.
+ */
+#ifndef FL_TRACE_H
+#define FL_TRACE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum trace_unit {
+	UNIT_APP, UNIT_LIB, UNIT_DRIVER, UNIT_KERNEL, UNIT_SMMU, UNIT_FW,
+	UNIT_ENGINE, UNIT_WIRE, UNIT_SIM, UNIT_COUNT
+};
+
+enum trace_event {
+#define EVENT(name, unit, a0, a1, a2, a3, text) EV_##name,
+#include "events.def"
+#undef EVENT
+	EV_COUNT
+};
+
+#define TRACE_ARGS	4
+
+struct trace_record {
+	uint64_t seq;		/* never 0 */
+	uint64_t cause;		/* seq of the causing record, 0: none */
+	uint64_t time_ns;	/* virtual time; 0 in threads mode */
+	uint64_t wall_ns;	/* since start; coarse: read once per batch of work */
+	uint16_t event;		/* enum trace_event */
+	uint8_t board;
+	uint8_t pad;
+	uint32_t xfer;		/* transfer number, 0: none */
+	uint32_t block;		/* block of the transfer, counted from 1; 0: none */
+	uint32_t attempt;	/* attempt of the block, counted from 0 */
+	uint64_t arg[TRACE_ARGS];
+};
+
+/* Names as in events.def. An argument that the event does not have is "". */
+struct trace_event_info {
+	const char *name;
+	enum trace_unit unit;
+	const char *arg[TRACE_ARGS];
+	const char *text;
+};
+extern const struct trace_event_info trace_events[EV_COUNT];
+extern const char *const trace_unit_names[UNIT_COUNT];
+
+struct trace;
+
+struct trace_config {
+	uint32_t ring_records;	/* per ring, rounded up to a power of two; default 65536 */
+	bool threads;		/* one ring per thread, wall time only */
+	FILE *out;		/* text form of every record; NULL: keep the rings only */
+};
+
+struct trace *trace_create(const struct trace_config *cfg);
+/* Write what is left to cfg.out (the FILE stays open); free. */
+void trace_destroy(struct trace *t);
+
+/* Lockstep: the scheduler sets the time that following records carry. */
+void trace_set_time(struct trace *t, uint64_t time_ns);
+/* Threads: read the wall clock once for the following records of this thread. */
+void trace_tick(struct trace *t);
+
+/* What an event belongs to. Copied by value; all zero is allowed. */
+struct trace_at {
+	uint8_t board;
+	uint32_t xfer, block, attempt;
+	uint64_t cause;
+};
+
+/* Record one event, return its sequence number (0 when t is NULL). */
+uint64_t trace_emit(struct trace *t, enum trace_event ev, const struct trace_at *at,
+		    uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
+
+/* How often ev was emitted since the start. */
+uint64_t trace_count(const struct trace *t, enum trace_event ev);
+
+/* Turn recording off and on (for measuring what it costs). Counting goes on. */
+void trace_enable(struct trace *t, bool on);
+
+/*
+ * Copy at most n of the newest records, oldest first, in sequence order; returns how
+ * many. For lockstep, or after every thread has stopped.
+ */
+uint32_t trace_snapshot(const struct trace *t, struct trace_record *out, uint32_t n);
+
+/*
+ * The text form: "#faultline-trace 1" as the first line, then one record a line:
+ *   seq<cause time board.unit EVENT xfer.block.attempt name=value ...
+ * Numbers are decimal; addresses, maps and descriptors (argument names that end in
+ * va, pa, map, desc or fsr) hexadecimal with 0x.
+ */
+void trace_header_text(FILE *f);
+void trace_record_text(FILE *f, const struct trace_record *r);
+/* Parse a line; 0, or -EINVAL with the column of the mistake in *column. */
+int trace_record_parse(const char *line, struct trace_record *r, int *column);
+
+#endif
