@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fw.h - the NIC's firmware: what exists, and what is to be done next.
+ *
+ * Queue pairs, completion queues, regions, domains, work requests, protection checks,
+ * cutting messages into blocks, choosing the next block (fair, skipping who waits), timers,
+ * retry and give-up, completions in order. It drives the engine through registers and
+ * reads queues in memory by physical address.
+ *
+ * Freestanding C11: no OS call, no libc beyond memcpy and memset, no allocation, no global
+ * state; also compiled for the Cortex-R5 (make firmware-r5). One struct fw is one firmware.
+ *
+ * Files: fw.c (front door, step), fw_command.c (the driver's mailbox), fw_qp.c (queue pairs
+ * and their send queues), fw_requester.c (blocks of work requests), fw_responder.c (what comes
+ * in, READ jobs), fw_cq.c, fw_mr.c, fw_sched.c (fairness), fw_timer.c.
+ */
+#ifndef FL_FW_H
+#define FL_FW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FW_SLOTS	16
+#define FW_PDS		64
+#define FW_QPS		256
+#define FW_CQS		256
+#define FW_MRS		1024
+#define FW_READ_JOBS	64
+#define FW_CTXS		16
+#define FW_LINE_EVENT	2	/* number of the firmware's line, for env.irq */
+
+struct fw;
+
+/* What a step spent its time on; the board turns it into ns. */
+enum fw_cost { FW_COST_WQE, FW_COST_BLOCK, FW_COST_EVENT, FW_COST_CQE, FW_COST_COMMAND,
+	       FW_COSTS };
+
+struct fw_env {
+	void *ctx;
+	/* Registers of the engine; offsets of regs.def. Never fail for what the firmware does. */
+	uint32_t (*read32)(void *ctx, uint32_t off);
+	void (*write32)(void *ctx, uint32_t off, uint32_t value);
+	uint64_t (*read64)(void *ctx, uint32_t off);
+	void (*write64)(void *ctx, uint32_t off, uint64_t value);
+	/*
+	 * Memory by physical address, for queues. 0, or negative: bus error. mem_read of a
+	 * work request copies once. mem_publish writes the last 4 bytes of an entry after all
+	 * earlier writes are visible (store release).
+	 */
+	int (*mem_read)(void *ctx, uint64_t pa, void *buf, uint32_t len);
+	int (*mem_write)(void *ctx, uint64_t pa, const void *buf, uint32_t len);
+	int (*mem_publish)(void *ctx, uint64_t pa, uint32_t value);
+	void (*irq)(void *ctx, unsigned int line, bool level);
+	/* There is work: call fw_step soon / not later than when_ns. */
+	void (*kick)(void *ctx);
+	void (*alarm)(void *ctx, uint64_t when_ns);
+	/* Trace; event is an enum trace_event number. Returns its sequence number. May be NULL. */
+	uint64_t (*trace)(void *ctx, unsigned int event, uint32_t xfer, uint32_t block,
+			  uint64_t cause, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
+};
+
+struct fw_config {
+	uint8_t node;
+	uint64_t timeout_ns;		/* FLYING */
+	uint64_t fault_timeout_ns;	/* DSTFAULT */
+	uint32_t tries;			/* silent time-outs in a row */
+	uint32_t refusals;		/* of one block */
+	uint32_t waiting_share;		/* contexts of a queue pair that waits for a page */
+};
+
+struct fw_stats {
+	uint64_t wqes, bad_wqes, blocks, completions, errors, timeouts, events,
+		 commands, rx_checks, rx_refused, read_jobs;
+};
+
+/* Bytes that one firmware needs (static memory on the R5). */
+unsigned long fw_size(void);
+/* mem: fw_size() bytes, 64-byte aligned, kept by the caller. */
+struct fw *fw_init(void *mem, const struct fw_config *cfg, const struct fw_env *env);
+
+/* The pages FW and DB of the NIC window. 0, or negative when refused. */
+int fw_reg_read(struct fw *fw, uint32_t off, unsigned int size, uint64_t *value);
+int fw_reg_write(struct fw *fw, uint32_t off, unsigned int size, uint64_t value);
+
+/*
+ * One piece of work: a command, an engine event, a work request, a block, a timer. costs[] counts
+ * what it did (indexed by enum fw_cost; the caller clears it). Returns true when there is more.
+ */
+bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS]);
+
+void fw_stats(const struct fw *fw, struct fw_stats *st);
+
+/* Nothing is in flight and no queue has work that could be started. */
+bool fw_idle(const struct fw *fw);
+
+/*
+ * Consistency of all tables (for the checker): NULL, or a sentence that says what is
+ * wrong. Cheap enough for every step in lockstep.
+ */
+const char *fw_check(const struct fw *fw);
+
+#endif

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * wire.h - packets in memory: frames, header fields, the invariant CRC.
+ *
+ * A frame is BTH, a header, payload and ICRC (wire.def), with what the link adds
+ * beside it: who sends, to whom, and for the trace what caused it. The same bytes in
+ * UDP port 4791 are a RoCEv2 packet.
+ */
+#ifndef FL_WIRE_H
+#define FL_WIRE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "faultline/wire.h"
+
+#define WIRE_PAYLOAD_MAX	4096
+#define WIRE_HEADER_MAX		64
+#define WIRE_FRAME_MAX		(WIRE_HEADER_MAX + WIRE_PAYLOAD_MAX + 4)
+#define WIRE_NODES		16
+
+struct wire_frame {
+	uint8_t from, to;	/* node numbers, the route */
+	uint32_t len;		/* bytes, ICRC included */
+	uint64_t cause;		/* trace: what sent it */
+	uint8_t bytes[WIRE_FRAME_MAX];
+};
+
+/* BLK and ANS decoded. */
+struct wire_block {
+	uint8_t opcode;		/* WOP_* */
+	uint32_t dest_qp, psn;
+	uint8_t ctx, attempt;
+	uint16_t gen;
+	uint64_t va, left;
+	uint32_t rkey, len, offset, ref, xfer, block;
+	const uint8_t *payload;	/* in the frame */
+	uint32_t payload_len;
+};
+
+struct wire_answer {
+	uint8_t opcode;
+	uint32_t dest_qp;
+	uint8_t ctx, attempt, code;
+	uint16_t gen;
+	uint32_t map, xfer, block;
+};
+
+/*
+ * Write headers (and, unless icrc is false, the ICRC over everything: with
+ * icrc false the four bytes are zero and are not checked, as a loopback link
+ * does that cannot damage anything). The payload must already stand at
+ * wire_payload(f) - where the caller copied it. Returns the frame's length.
+ */
+uint8_t *wire_payload(struct wire_frame *f);
+uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b, bool icrc);
+uint32_t wire_put_answer(struct wire_frame *f, const struct wire_answer *a, bool icrc);
+
+/* Why a frame was refused. */
+enum wire_error {
+	WIRE_OK, WIRE_SHORT, WIRE_CRC, WIRE_OPCODE, WIRE_HEADER, WIRE_LENGTH
+};
+const char *wire_error_name(enum wire_error e);
+
+/* Opcode of a frame whatever its state; 0 when it is too short. */
+uint8_t wire_opcode(const struct wire_frame *f);
+const char *wire_opcode_name(uint8_t opcode);
+
+/* Check everything and decode. */
+enum wire_error wire_get_block(const struct wire_frame *f, bool icrc, struct wire_block *b);
+enum wire_error wire_get_answer(const struct wire_frame *f, bool icrc, struct wire_answer *a);
+
+/* Is it a header with BLK (true) or with ANS? */
+bool wire_is_block(uint8_t opcode);
+
+/* CRC as in InfiniBand 7.8.1 over masked IPv4, UDP and BTH of node `from` to node `to`. */
+uint32_t wire_icrc(const struct wire_frame *f);
+
+static inline uint32_t wire_word(uint8_t ctx, uint16_t gen, uint8_t attempt)
+{
+	return (uint32_t)ctx << 24 | (uint32_t)gen << 8 | attempt;
+}
+
+#endif
