@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sim.h - time and who runs next.
+ *
+ * Two ways to run one code. Lockstep: one event at a time in virtual nanoseconds; software
+ * threads are pthreads that hold a baton; ties are broken by a random number of the seed, so
+ * that the same code and seed give the same trace, byte for byte. Threads: every software
+ * thread is an ordinary pthread, each board's hardware runs under its device lock, on a thread of
+ * its own or inline in whoever posts or polls; time is the wall clock.
+ *
+ * Only this module knows which mode is on. Hardware is actors: step functions that say when
+ * they want to run again. Software uses threads, park/unpark, mutexes and wait queues.
+ *
+ * Files: sim.c (front door), heap.c (event queue), lockstep.c, threads.c, sync.c (mutex, wait
+ * queue on top of park), grace.c (grace periods), rng.c, timing.c (profiles).
+ */
+#ifndef FL_SIM_H
+#define FL_SIM_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sim;
+struct sim_thread;
+struct trace;
+
+enum sim_mode { SIM_LOCKSTEP, SIM_THREADS };
+
+/* Threads mode: who runs a board's hardware. */
+enum sim_drive {
+	SIM_INLINE,	/* the thread that posts, polls or writes a register; a helper thread when none does */
+	SIM_DEDICATED,	/* a thread of the board's own, spinning */
+};
+
+struct sim_config {
+	enum sim_mode mode;
+	enum sim_drive drive;
+	uint64_t seed;
+	uint32_t jitter_ns;	/* lockstep: each wake-up of a software thread up to this much later */
+	struct trace *trace;
+};
+
+struct sim *sim_create(const struct sim_config *cfg);	/* NULL: no memory */
+/* Every thread must have ended (sim_run returned); frees. */
+void sim_destroy(struct sim *sim);
+
+enum sim_mode sim_mode(const struct sim *sim);
+/* ns since the start: virtual in lockstep, wall in threads. */
+uint64_t sim_now(const struct sim *sim);
+/* Events executed so far (lockstep). */
+uint64_t sim_events(const struct sim *sim);
+struct trace *sim_trace(const struct sim *sim);
+
+/* ---- random numbers (rng.c): one stream a user, all from the seed ---- */
+struct rng {
+	uint64_t s[2];
+};
+void rng_init(struct rng *r, uint64_t seed, const char *stream);
+uint64_t rng_next(struct rng *r);
+/* 0 <= result < n, n > 0 */
+uint64_t rng_below(struct rng *r, uint64_t n);
+uint64_t sim_seed(const struct sim *sim);
+
+/* ---- hardware ---- */
+
+/* What belongs to one board and is never run by two threads at once. */
+struct sim_domain;
+struct sim_domain *sim_domain_create(struct sim *sim, const char *name);
+
+#define SIM_IDLE	UINT64_MAX
+
+/*
+ * A step function does one piece of work at time now and returns after how many ns it
+ * wants to run again (threads mode: at once), or SIM_IDLE. It may kick itself or others. It must not
+ * block.
+ */
+struct sim_actor {
+	const char *name;
+	uint64_t (*step)(void *arg, uint64_t now_ns);
+	void *arg;
+	struct sim_domain *domain;
+	/* private to sim */
+	struct sim_actor *next;
+	uint64_t due_ns;	/* SIM_IDLE: not waiting */
+	uint64_t tie;
+	uint32_t slot;
+	bool ready, running, alarmed;
+};
+void sim_actor_init(struct sim_domain *d, struct sim_actor *a, const char *name,
+		    uint64_t (*step)(void *arg, uint64_t now_ns), void *arg);
+/* Run it now (lockstep: at the present time, after what is running). From anywhere that holds the domain. */
+void sim_kick(struct sim_actor *a);
+/* Run it not later than when_ns (both modes). An earlier kick stays. */
+void sim_alarm(struct sim_actor *a, uint64_t when_ns);
+
+/*
+ * Software enters a board's hardware (register access, doorbell). In threads mode takes the
+ * device lock, and leaving runs (inline) or wakes (dedicated) what was kicked. Not
+ * recursive. Never call anything that blocks in between.
+ */
+void sim_enter(struct sim_domain *d);
+void sim_leave(struct sim_domain *d);
+/* Let hardware run that has work (polling loops call this). Lockstep: nothing. */
+void sim_pump(struct sim_domain *d);
+/*
+ * Run the actors of another domain from inside a step of this one (threads, inline): a
+ * frame was put into its input. Never waits; if its lock is taken the holder will see the kick.
+ */
+void sim_kick_remote(struct sim_actor *a);
+
+/* ---- software threads ---- */
+
+/* daemon: sim_run does not wait for it (kernel threads). Starts when sim_run runs, or at once. */
+struct sim_thread *sim_thread_start(struct sim *sim, const char *name, bool daemon,
+				    void (*fn)(void *arg), void *arg);
+/* Wait for its end and free it. From a sim thread, or from outside after sim_run. */
+void sim_thread_join(struct sim_thread *t);
+struct sim_thread *sim_thread_self(void);	/* NULL outside */
+struct sim *sim_self(void);			/* of the calling thread, or NULL */
+
+enum sim_result {
+	SIM_FINISHED,	/* every thread that is not a daemon has ended */
+	SIM_DEADLOCK,	/* lockstep: none of them can ever run again */
+	SIM_LIMIT,	/* lockstep: max_ns is over */
+};
+/*
+ * From outside: run until all threads that are not daemons have ended; in lockstep then go on
+ * until hardware is idle or drain_ns have passed. max_ns 0: no limit. Daemons stay parked.
+ */
+enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns);
+/* Name of a thread that cannot run (after SIM_DEADLOCK), or NULL; i counts them. */
+const char *sim_stuck(struct sim *sim, unsigned int i);
+/* End of all daemons: each one's sim_stopping() becomes true and its park returns. Joins them. */
+void sim_stop(struct sim *sim);
+bool sim_stopping(void);
+
+/* The calling thread has used ns of CPU time. Threads mode: nothing. */
+void sim_spend(uint64_t ns);
+/* Sleep. Threads mode: really (ns at least). */
+void sim_sleep(uint64_t ns);
+/* Let others run. */
+void sim_yield(void);
+
+/*
+ * park blocks the calling thread until somebody unparks it; an unpark that comes first
+ * is remembered (one). Both are async-signal-safe: no mutex, no allocation. park may also return
+ * for no reason; callers loop. delay_ns (lockstep): how much later it runs.
+ */
+void sim_park(void);
+void sim_unpark(struct sim_thread *t, uint64_t delay_ns);
+/* As park, at most ns; true when unparked, false when the time was over. */
+bool sim_park_timeout(uint64_t ns);
+
+/* ---- mutex and wait queue, both modes ---- */
+struct sim_mutex {
+	atomic_uint state;	/* 0 free, 1 taken, 2 taken and somebody waits */
+	atomic_flag guard;
+	struct sim_waiter *waiters;
+	struct sim_thread *owner;
+};
+void sim_mutex_init(struct sim_mutex *m);
+void sim_mutex_lock(struct sim_mutex *m);
+bool sim_mutex_trylock(struct sim_mutex *m);
+void sim_mutex_unlock(struct sim_mutex *m);
+
+struct sim_waitq {
+	atomic_flag guard;
+	struct sim_waiter *first, **last;
+};
+void sim_waitq_init(struct sim_waitq *q);
+/*
+ * Wait until cond(arg) is true: checks, enqueues, checks again, parks, repeats. The wakers
+ * change what cond looks at and then call sim_wake. False: timeout_ns were over (0: no limit).
+ */
+bool sim_wait(struct sim_waitq *q, bool (*cond)(void *arg), void *arg, uint64_t timeout_ns);
+void sim_wake(struct sim_waitq *q, uint64_t delay_ns);	/* all; from anywhere, also a step */
+
+/* A short lock between any threads and steps; spins, then yields the CPU. Never held over a park. */
+struct sim_spin {
+	atomic_flag flag;
+};
+void sim_spin_lock(struct sim_spin *s);
+void sim_spin_unlock(struct sim_spin *s);
+
+/* ---- grace periods: device accesses are read-side sections ---- */
+struct sim_grace;
+struct sim_grace *sim_grace_create(struct sim *sim);
+void sim_grace_destroy(struct sim_grace *g);
+/* A channel (0 to 7) of the board begins and ends an access. Lockstep: counters; threads: QSBR of liburcu. */
+void sim_grace_enter(struct sim_grace *g, unsigned int channel);
+void sim_grace_exit(struct sim_grace *g, unsigned int channel);
+/* Remember the accesses that are under way. */
+void sim_grace_start(struct sim_grace *g);
+/* Have all of those ended? Threads mode: waits for them (synchronize_rcu) and returns true. */
+bool sim_grace_done(struct sim_grace *g);
+
+/* ---- timing (timing.c) ---- */
+enum timing {
+#define TIMING(name, key, unit, value, text) T_##name,
+#include "timing.def"
+#undef TIMING
+	T_COUNT
+};
+struct timing_profile {
+	char name[64];
+	uint64_t v[T_COUNT];
+	const char *source[T_COUNT];	/* comment of the line; NULL: default */
+	char *text;			/* owns what source points into */
+};
+void timing_defaults(struct timing_profile *p);
+/*
+ * NAME of emu/sim/profiles (compiled in) or a path. 0, or negative errno with a message that
+ * names file, line and what would be right in error[].
+ */
+int timing_load(struct timing_profile *p, const char *name_or_path, char *error, size_t error_bytes);
+/* "key=value"; 0 or -EINVAL with a message. */
+int timing_set(struct timing_profile *p, const char *assignment, char *error, size_t error_bytes);
+void timing_free(struct timing_profile *p);
+/* ns for bytes at mbps */
+uint64_t timing_transfer_ns(uint64_t bytes, uint64_t mbps);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * merge.h - records of several rings in one order (private to emu/trace).
+ *
+ * Order: wall time, then ring; but no record comes before its cause while that
+ * cause is still to come, since threads read the clock only now and then. The
+ * records of one ring keep their order.
+ */
+#ifndef FL_TRACE_MERGE_H
+#define FL_TRACE_MERGE_H
+
+#include <stdatomic.h>
+
+#include "trace/trace.h"
+
+#define TRACE_RINGS_MAX	128
+
+struct trace_ring {
+	_Atomic uint64_t head;		/* records written since the start */
+	uint64_t wall_ns;		/* for the following records */
+	uint64_t base;			/* ring number in place in a seq */
+	uint64_t flushed;		/* records before this one are kept elsewhere */
+	struct trace_record *record;
+	uint32_t mask;
+	uint32_t number;
+	_Atomic uintptr_t owner;	/* thread; threads mode only */
+	_Atomic uint64_t count[EV_COUNT];
+} __attribute__((aligned(64)));
+
+struct trace_merge {
+	uint64_t left;			/* records still to come */
+	const struct trace_record *spill;
+	uint64_t chunks;		/* in spill: 1 + records each */
+	uint32_t rings;
+	struct {
+		const struct trace_ring *ring;
+		uint64_t next, end;	/* record number in the ring */
+		uint64_t chunk;		/* of the spill, that next lies in */
+	} at[TRACE_RINGS_MAX];
+};
+
+/*
+ * With spill (chunks of a record whose seq is the ring number, then that full
+ * ring) every record since the start comes, else what the rings still hold.
+ */
+void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
+		 uint32_t rings, const struct trace_record *spill,
+		 uint64_t chunks);
+/* The next record, valid until the rings are written again; NULL at the end. */
+const struct trace_record *merge_next(struct trace_merge *m);
+
+#endif

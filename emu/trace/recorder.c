@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Rings of records.
+ *
+ * A ring has one writer. In lockstep that is whoever holds the baton, in threads
+ * mode the thread that claimed the ring with its first event. Rings lie in one
+ * mapping that the system fills on first touch, so that a claim costs no call.
+ *
+ * When the text of every record is wanted, a full ring of lockstep is written at
+ * once. Threads must be merged first, so their full rings go to a spill file in
+ * binary and become text in trace_destroy().
+ */
+#include "trace/trace.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/merge.h"
+
+#define RINGS		TRACE_RINGS_MAX
+#define DEFAULT_RECORDS	65536
+#define RING_SHIFT	48	/* of a ring's number in a sequence number */
+
+struct trace {
+	/* Touched by every event. */
+	struct trace_ring *lockstep;	/* NULL in threads mode */
+	uint64_t time_ns;
+	atomic_bool on;
+	uint32_t records;		/* of one ring, a power of two */
+	bool spills;			/* full rings are kept, not overwritten */
+
+	FILE *out;
+	int spill_fd;			/* threads with out; else -1 */
+	uint64_t start_ns;
+	_Atomic uint64_t spilled;	/* chunks claimed in the spill file */
+	_Atomic uint64_t lost;		/* records that found no ring, or no disk */
+	_Atomic uint32_t claimed;	/* rings in use; may run past RINGS */
+	_Atomic uint64_t homeless[EV_COUNT];	/* counts of those without ring */
+	struct trace_record *memory;	/* RINGS (or 1) times records */
+	struct trace_ring ring[RINGS];
+};
+
+/*
+ * Which ring this thread writes to. A trace is known by its address and its
+ * start: an address may come again, the two together do not.
+ */
+static _Thread_local struct {
+	const struct trace *trace;
+	uint64_t start_ns;
+	struct trace_ring *ring;
+} mine;
+
+static uint64_t clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static uint32_t round_up(uint32_t n)
+{
+	uint32_t p = 1;
+
+	assert(n <= 1u << 30);
+	while (p < n)
+		p <<= 1;
+	return p;
+}
+
+static size_t chunk_bytes(const struct trace *t)
+{
+	return (t->records + 1) * sizeof(struct trace_record);
+}
+
+static void ring_init(struct trace *t, uint32_t i)
+{
+	struct trace_ring *r = &t->ring[i];
+
+	r->record = t->memory + (size_t)i * t->records;
+	r->mask = t->records - 1;
+	/* Ring numbers count from 1 in threads mode: 0 says lockstep. */
+	r->number = t->lockstep ? 0 : i + 1;
+	r->base = (uint64_t)r->number << RING_SHIFT;
+}
+
+static int spill_open(void)
+{
+	FILE *f = tmpfile();
+	int fd;
+
+	if (!f)
+		return -1;
+	fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 0);
+	fclose(f);
+	return fd;
+}
+
+struct trace *trace_create(const struct trace_config *cfg)
+{
+	uint32_t i, rings = cfg->threads ? RINGS : 1;
+	struct trace *t = aligned_alloc(64, (sizeof(*t) + 63) / 64 * 64);
+	size_t bytes;
+
+	if (!t)
+		return NULL;
+	memset(t, 0, sizeof(*t));
+	t->records = round_up(cfg->ring_records ? cfg->ring_records :
+						  DEFAULT_RECORDS);
+	t->out = cfg->out;
+	t->spills = cfg->out != NULL;
+	t->spill_fd = -1;
+	t->start_ns = clock_ns();
+	atomic_init(&t->on, true);
+	bytes = (size_t)rings * t->records * sizeof(struct trace_record);
+	t->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (t->memory == MAP_FAILED)
+		goto no_memory;
+	if (cfg->threads && cfg->out) {
+		t->spill_fd = spill_open();
+		if (t->spill_fd < 0)
+			goto no_spill;
+	}
+	if (!cfg->threads) {
+		t->lockstep = &t->ring[0];
+		atomic_init(&t->claimed, 1);
+	}
+	for (i = 0; i < rings; i++)
+		ring_init(t, i);
+	if (t->out)
+		trace_header_text(t->out);
+	return t;
+
+no_spill:
+	munmap(t->memory, bytes);
+no_memory:
+	free(t);
+	return NULL;
+}
+
+/*
+ * The first event of this thread in this trace, or the first after it wrote to
+ * another trace. A thread is known by the address of its thread-local variable,
+ * which a later thread may inherit: the ring's head, stored with release by the
+ * one and loaded with acquire by the other, orders the two.
+ */
+static struct trace_ring *ring_find(struct trace *t)
+{
+	uint32_t i, n = atomic_load_explicit(&t->claimed, memory_order_acquire);
+	struct trace_ring *r = NULL;
+	uintptr_t self = (uintptr_t)&mine;
+
+	for (i = 0; i < n && i < RINGS; i++) {
+		r = &t->ring[i];
+		if (atomic_load_explicit(&r->owner, memory_order_relaxed) == self)
+			break;
+	}
+	if (i >= n || i >= RINGS) {
+		if (n >= RINGS)
+			return NULL;
+		i = atomic_fetch_add(&t->claimed, 1);
+		if (i >= RINGS)
+			return NULL;
+		r = &t->ring[i];
+		atomic_store_explicit(&r->owner, self, memory_order_relaxed);
+	}
+	atomic_load_explicit(&r->head, memory_order_acquire);
+	mine.trace = t;
+	mine.start_ns = t->start_ns;
+	mine.ring = r;
+	r->wall_ns = clock_ns() - t->start_ns;
+	return r;
+}
+
+static inline struct trace_ring *ring_mine(struct trace *t)
+{
+	if (t->lockstep)
+		return t->lockstep;
+	if (mine.trace == t && mine.start_ns == t->start_ns)
+		return mine.ring;
+	return ring_find(t);
+}
+
+/* One chunk of the spill file: a record that names the ring, then the ring. */
+static void spill_ring(struct trace *t, struct trace_ring *r)
+{
+	uint64_t chunk = atomic_fetch_add(&t->spilled, 1);
+	struct trace_record head = { .seq = r->number };
+	off_t at = (off_t)(chunk * chunk_bytes(t));
+	size_t n = t->records * sizeof(head), done = 0;
+	const char *from = (const char *)r->record;
+	ssize_t got;
+
+	got = pwrite(t->spill_fd, &head, sizeof(head), at);
+	if (got != (ssize_t)sizeof(head)) {
+		atomic_fetch_add(&t->lost, t->records);
+		return;
+	}
+	while (done < n) {
+		got = pwrite(t->spill_fd, from + done, n - done,
+			     at + (off_t)(sizeof(head) + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			atomic_fetch_add(&t->lost,
+					 t->records - done / sizeof(head));
+			return;
+		}
+		done += (size_t)got;
+	}
+}
+
+static void ring_flush(struct trace *t, struct trace_ring *r, uint64_t head)
+{
+	if (t->lockstep) {
+		for (; r->flushed < head; r->flushed++)
+			trace_record_text(t->out,
+					  &r->record[r->flushed & r->mask]);
+		return;
+	}
+	spill_ring(t, r);
+	r->flushed = head;
+}
+
+uint64_t trace_emit(struct trace *t, enum trace_event ev,
+		    const struct trace_at *at, uint64_t a0, uint64_t a1,
+		    uint64_t a2, uint64_t a3)
+{
+	struct trace_record *rec;
+	struct trace_ring *r;
+	uint64_t head, n;
+
+	if (!t)
+		return 0;
+	assert((unsigned int)ev < EV_COUNT);
+	r = ring_mine(t);
+	if (__builtin_expect(!r, 0)) {
+		atomic_fetch_add(&t->homeless[ev], 1);
+		atomic_fetch_add(&t->lost, 1);
+		return 0;
+	}
+	/* One writer: a plain add would do, but others read while it runs. */
+	n = atomic_load_explicit(&r->count[ev], memory_order_relaxed);
+	atomic_store_explicit(&r->count[ev], n + 1, memory_order_relaxed);
+	if (!atomic_load_explicit(&t->on, memory_order_relaxed))
+		return 0;
+
+	head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	if (__builtin_expect(t->spills && head - r->flushed > r->mask, 0))
+		ring_flush(t, r, head);
+	rec = &r->record[head & r->mask];
+	rec->seq = r->base | (head + 1);
+	rec->cause = at->cause;
+	rec->time_ns = t->time_ns;
+	rec->wall_ns = r->wall_ns;
+	rec->event = (uint16_t)ev;
+	rec->board = at->board;
+	rec->pad = 0;
+	rec->xfer = at->xfer;
+	rec->block = at->block;
+	rec->attempt = at->attempt;
+	rec->arg[0] = a0;
+	rec->arg[1] = a1;
+	rec->arg[2] = a2;
+	rec->arg[3] = a3;
+	/* Pairs with the acquire in ring_find() and in merge_begin(). */
+	atomic_store_explicit(&r->head, head + 1, memory_order_release);
+	return r->base | (head + 1);
+}
+
+void trace_set_time(struct trace *t, uint64_t time_ns)
+{
+	if (t && t->lockstep)
+		t->time_ns = time_ns;
+}
+
+void trace_tick(struct trace *t)
+{
+	struct trace_ring *r = t ? ring_mine(t) : NULL;
+
+	if (r)
+		r->wall_ns = clock_ns() - t->start_ns;
+}
+
+uint64_t trace_count(const struct trace *t, enum trace_event ev)
+{
+	uint64_t sum;
+	uint32_t i;
+
+	assert((unsigned int)ev < EV_COUNT);
+	if (!t)
+		return 0;
+	sum = atomic_load_explicit(&t->homeless[ev], memory_order_relaxed);
+	for (i = 0; i < RINGS; i++)
+		sum += atomic_load_explicit(&t->ring[i].count[ev],
+					    memory_order_relaxed);
+	return sum;
+}
+
+void trace_enable(struct trace *t, bool on)
+{
+	if (t)
+		atomic_store_explicit(&t->on, on, memory_order_relaxed);
+}
+
+static uint32_t rings_used(const struct trace *t)
+{
+	uint32_t n = atomic_load_explicit(&t->claimed, memory_order_acquire);
+
+	return n < RINGS ? n : RINGS;
+}
+
+uint32_t trace_snapshot(const struct trace *t, struct trace_record *out,
+			uint32_t n)
+{
+	const struct trace_record *rec;
+	struct trace_merge m;
+	uint64_t skip;
+	uint32_t got = 0;
+
+	if (!t)
+		return 0;
+	merge_begin(&m, t->ring, rings_used(t), NULL, 0);
+	skip = m.left > n ? m.left - n : 0;
+	while ((rec = merge_next(&m)) != NULL) {
+		if (skip)
+			skip--;
+		else
+			out[got++] = *rec;
+	}
+	return got;
+}
+
+static void write_threads(struct trace *t)
+{
+	uint64_t chunks = atomic_load(&t->spilled);
+	size_t bytes = (size_t)chunks * chunk_bytes(t);
+	const struct trace_record *rec;
+	void *spill = NULL;
+	struct trace_merge m;
+
+	if (bytes && ftruncate(t->spill_fd, (off_t)bytes)) {
+		atomic_fetch_add(&t->lost, chunks * t->records);
+		bytes = 0;
+	}
+	if (bytes) {
+		spill = mmap(NULL, bytes, PROT_READ, MAP_SHARED, t->spill_fd, 0);
+		if (spill == MAP_FAILED) {
+			atomic_fetch_add(&t->lost, chunks * t->records);
+			spill = NULL;
+		}
+	}
+	merge_begin(&m, t->ring, rings_used(t), spill, spill ? chunks : 0);
+	while ((rec = merge_next(&m)) != NULL)
+		trace_record_text(t->out, rec);
+	if (spill)
+		munmap(spill, bytes);
+}
+
+/*
+ * For the test runner: which events did this process emit? One write with
+ * O_APPEND, so that lines of processes that end together do not mix.
+ */
+static void append_counts(const struct trace *t)
+{
+	const char *path = getenv("FAULTLINE_EVENT_COUNTS");
+	size_t room = EV_COUNT * 64, len = 0;
+	uint64_t n;
+	char *text;
+	int ev, fd;
+
+	if (!path || !*path)
+		return;
+	text = malloc(room);
+	fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	for (ev = 0; text && ev < EV_COUNT; ev++) {
+		n = trace_count(t, (enum trace_event)ev);
+		if (!n)
+			continue;
+		len += (size_t)snprintf(text + len, room - len, "%s %llu\n",
+					trace_events[ev].name,
+					(unsigned long long)n);
+		assert(len < room);
+	}
+	if (fd < 0 || !text || write(fd, text, len) != (ssize_t)len)
+		fprintf(stderr, "cannot append event counts to %s\n", path);
+	free(text);
+	if (fd >= 0)
+		close(fd);
+}
+
+void trace_destroy(struct trace *t)
+{
+	struct trace_ring *r;
+	uint64_t lost;
+
+	if (!t)
+		return;
+	if (t->out && t->lockstep) {
+		r = t->lockstep;
+		ring_flush(t, r, atomic_load(&r->head));
+	} else if (t->out) {
+		write_threads(t);
+	}
+	lost = atomic_load(&t->lost);
+	if (t->out && lost)
+		fprintf(t->out, "#lost %llu\n", (unsigned long long)lost);
+	if (t->out)
+		fflush(t->out);
+	append_counts(t);
+	if (t->spill_fd >= 0)
+		close(t->spill_fd);
+	munmap(t->memory, (size_t)(t->lockstep ? 1 : RINGS) * t->records *
+				  sizeof(struct trace_record));
+	free(t);
+}
