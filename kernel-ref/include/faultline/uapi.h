@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/*
+ * uapi.h - what a process may ask of /dev/faultline*.
+ *
+ * One open file is one process on the card: it gets a domain slot, a context bank of
+ * the SMMU and a doorbell page. Every structure begins with its own size; a shorter one is
+ * filled with zeros, a longer one is accepted only if the rest is zero (as copy_struct_from_user
+ * does), so that both sides may grow. Reserved members must be 0 (-EINVAL).
+ *
+ * Errors of every call: -EFAULT the structure cannot be read, -EINVAL it makes no sense, -ENOENT
+ * no such object of this file, -ENODEV the device is gone. More at each call.
+ */
+#ifndef FAULTLINE_UAPI_H
+#define FAULTLINE_UAPI_H
+
+#include "faultline/types.h"
+#ifdef __linux__
+#include <linux/ioctl.h>
+#else
+#include <sys/ioctl.h>
+#endif
+
+#define FL_ABI_VERSION	1
+
+/* How the SMMU treats a device fault of this process. */
+enum fl_fault_mode {
+	FL_MODE_TERMINATE = 0,	/* refuse; the transport sends again (ExaNeSt, default) */
+	FL_MODE_STALL = 1,	/* hold the access; the driver writes RESUME */
+};
+
+/* How much the driver pages in at one fault. */
+enum fl_resolve {
+	FL_RESOLVE_PAGE = 0,	/* touch a page: each missing page that was reported, and no other */
+	FL_RESOLVE_BLOCK = 1,	/* touch ahead: the whole block */
+	FL_RESOLVE_TRANSFER = 2, /* touch ahead: the block and the rest of the transfer */
+};
+
+struct fl_query {
+	__u32 size;
+	__u32 abi;		/* out: FL_ABI_VERSION */
+	__u32 node;		/* out: this card on the fabric */
+	__u32 slot;		/* out: domain slot = context bank of this file */
+	__u32 block_bytes;	/* out: largest block */
+	__u32 max_qp, max_cq, max_mr;	/* out: per process */
+	__u32 max_queue;	/* out: entries of a queue at most */
+	__u32 fault_mode;	/* out: enum fl_fault_mode */
+	__u32 resolve;		/* out: enum fl_resolve */
+	__u32 reserved;
+};
+#define FL_IOC_QUERY	_IOWR('F', 0x01, struct fl_query)
+
+/* Choose how faults of this process are handled. -EBUSY: a transfer is in flight. */
+struct fl_policy {
+	__u32 size;
+	__u32 fault_mode;
+	__u32 resolve;
+	__u32 reserved;
+};
+#define FL_IOC_POLICY	_IOW('F', 0x02, struct fl_policy)
+
+struct fl_alloc_pd {
+	__u32 size;
+	__u32 pd;		/* out */
+};
+#define FL_IOC_ALLOC_PD	_IOWR('F', 0x03, struct fl_alloc_pd)
+
+struct fl_destroy {		/* of a PD, MR (key), CQ or QP; -EBUSY: in use */
+	__u32 size;
+	__u32 object;
+};
+#define FL_IOC_DEALLOC_PD _IOW('F', 0x04, struct fl_destroy)
+
+#define FL_MR_PINNED	1u	/* page in and pin now; otherwise on demand */
+struct fl_reg_mr {
+	__u32 size;
+	__u32 pd;
+	__u64 addr;
+	__u64 length;
+	__u32 access;		/* FL_ACC_* */
+	__u32 flags;		/* FL_MR_PINNED */
+	__u32 key;		/* out: local and remote key */
+	__u32 reserved;
+};
+/* -EFAULT not mapped (pinned only), -EACCES not writable, -ENOMEM, -ENOSPC no key left, -EDQUOT pin limit */
+#define FL_IOC_REG_MR	_IOWR('F', 0x05, struct fl_reg_mr)
+#define FL_IOC_DEREG_MR	_IOW('F', 0x06, struct fl_destroy)
+
+struct fl_create_cq {
+	__u32 size;
+	__u32 entries;		/* in: wish; out: what it got (power of two) */
+	__u32 cq;		/* out: number */
+	__u32 reserved;
+	__u64 mmap_offset;	/* out: of the queue, for mmap */
+	__u64 mmap_bytes;	/* out */
+};
+#define FL_IOC_CREATE_CQ _IOWR('F', 0x07, struct fl_create_cq)
+#define FL_IOC_DESTROY_CQ _IOW('F', 0x08, struct fl_destroy)
+
+struct fl_create_qp {
+	__u32 size;
+	__u32 pd;
+	__u32 cq;
+	__u32 entries;		/* in: wish; out: what it got (power of two) */
+	__u32 qp;		/* out: number */
+	__u32 reserved;
+	__u64 mmap_offset;	/* out: of the send queue */
+	__u64 mmap_bytes;	/* out */
+};
+#define FL_IOC_CREATE_QP _IOWR('F', 0x09, struct fl_create_qp)
+
+struct fl_connect_qp {		/* -EISCONN already connected, -EHOSTUNREACH no such node */
+	__u32 size;
+	__u32 qp;
+	__u32 node;
+	__u32 peer_qp;
+};
+#define FL_IOC_CONNECT_QP _IOW('F', 0x0A, struct fl_connect_qp)
+#define FL_IOC_DESTROY_QP _IOW('F', 0x0B, struct fl_destroy)
+
+#define FL_PREFETCH_WRITE 1u	/* for writing by the device (destination) */
+struct fl_prefetch {		/* -EFAULT not mapped, -EACCES, -ENOMEM */
+	__u32 size;
+	__u32 key;
+	__u64 addr;
+	__u64 length;
+	__u32 flags;
+	__u32 reserved;
+};
+#define FL_IOC_PREFETCH	_IOW('F', 0x0C, struct fl_prefetch)
+
+/*
+ * Sleep until an event for the completion queue came (which the process armed with the
+ * CQ_ARM doorbell after it last looked). -ETIMEDOUT; -EINTR; -EIO: the queue overflowed.
+ */
+struct fl_wait_cq {
+	__u32 size;
+	__u32 cq;
+	__u64 timeout_ns;	/* 0: no limit */
+};
+#define FL_IOC_WAIT_CQ	_IOW('F', 0x0D, struct fl_wait_cq)
+
+/* Counters of this file. */
+struct fl_counters {
+	__u32 size;
+	__u32 reserved;
+	__u64 faults;		/* device faults that were reported to the driver */
+	__u64 faults_src, faults_dst; /* of these: reads for sending, writes on receiving */
+	__u64 pages_in;		/* pages that resolving made present */
+	__u64 resolves;		/* requests to the kernel */
+	__u64 failed;		/* faults that could not be resolved */
+	__u64 spurious;		/* found resolved already */
+	__u64 invalidations;	/* ranges */
+	__u64 pinned_pages;	/* now */
+	__u64 stalls;		/* transactions resumed */
+};
+#define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)
+
+/* mmap offsets: the doorbell page; queues have the offsets that creating them gave. */
+#define FL_MMAP_DOORBELL 0ull
+
+#endif
