@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * faultline.h - libfaultline: RDMA on virtual addresses whose pages need not be there.
+ * faultline.h - libfaultline: RDMA on virtual addresses whose pages need not
+ * be there.
  *
- * Verbs-shaped: a device is opened by name; a protection domain (PD) holds memory
- * regions (MR) and queue pairs (QP); work requests are posted to a QP and completions are
- * polled from a completion queue (CQ). All calls return 0 or a negative errno unless they say
- * otherwise, and are documented on pages of book/reference/, one a call. Objects belong to the process
- * that made them; a QP or CQ is used by one thread at a time.
+ * Verbs-shaped: a device is opened by name; a protection domain (PD) holds
+ * memory regions (MR) and queue pairs (QP); work requests are posted to a QP
+ * and completions are polled from a completion queue (CQ). All calls return 0
+ * or a negative errno unless they say otherwise, and are documented on pages of
+ * book/reference/, one a call.
+ *
+ * Objects belong to the process that made them. A QP is posted to by one thread
+ * at a time, a CQ is polled by one thread at a time; these may be two threads.
+ * Creating or destroying a QP counts as use of its CQ.
  */
 #ifndef FAULTLINE_H
 #define FAULTLINE_H
@@ -28,54 +33,65 @@ struct fl_qp;
 
 struct fl_device_attr {
 	uint32_t node;		/* of this card on the fabric */
-	uint32_t slot;		/* domain slot: context bank and doorbell page */
+	uint32_t slot;		/* domain slot: context bank, doorbell page */
 	uint32_t block_bytes;	/* largest block */
 	uint32_t max_qp, max_cq, max_mr, max_queue;
 };
 
-/* name: "/dev/faultline0" on Linux, "emu:BOARD" in the emulator, NULL: the first card. */
+/*
+ * name: "/dev/faultline0" on Linux, "emu:BOARD" in the emulator, NULL: the
+ * first card.
+ */
 int fl_open(const char *name, struct fl_device **dev);
-int fl_close(struct fl_device *dev);	/* frees all that is left */
+/* Frees all that is left. The first error, but the device is gone anyway. */
+int fl_close(struct fl_device *dev);
 int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr);
 
 enum fl_fault_policy { FL_POLICY_RETRANSMIT, FL_POLICY_STALL };
 enum fl_touch { FL_TOUCH_PAGE, FL_TOUCH_BLOCK, FL_TOUCH_TRANSFER };
-/* What the driver does with this process's device faults; before any transfer (-EBUSY). */
-int fl_set_policy(struct fl_device *dev, enum fl_fault_policy policy, enum fl_touch touch);
+/*
+ * What the driver does with this process's device faults; before any transfer
+ * (-EBUSY).
+ */
+int fl_set_policy(struct fl_device *dev, enum fl_fault_policy policy,
+		  enum fl_touch touch);
 
 struct fl_fault_counters {
-	uint64_t faults, faults_source, faults_destination, pages_in, resolves, failed,
-		 spurious, invalidations, pinned_pages, stalls;
+	uint64_t faults, faults_source, faults_destination, pages_in, resolves,
+		failed, spurious, invalidations, pinned_pages, stalls;
 };
 int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c);
 
 /* ---- memory ---- */
 
 /*
- * Memory that the device can fault on: demand-zero, or the contents of a file (private). On
- * Linux any memory will do; in the emulator it must come from here. NULL and errno.
+ * Memory that the device can fault on: demand-zero, or the contents of a file
+ * (private). On Linux any memory will do; in the emulator it must come from
+ * here. NULL and errno.
  */
 void *fl_alloc(struct fl_device *dev, size_t bytes);
 void *fl_map_file(struct fl_device *dev, const char *path, size_t *bytes);
 int fl_free(struct fl_device *dev, void *addr, size_t bytes);
 enum fl_advice { FL_PAGEOUT, FL_DONTNEED, FL_WILLNEED };
 /* Take pages away, forget their contents, or bring them in. */
-int fl_advise(struct fl_device *dev, void *addr, size_t bytes, enum fl_advice advice);
+int fl_advise(struct fl_device *dev, void *addr, size_t bytes,
+	      enum fl_advice advice);
 enum { FL_PROT_READ = 1, FL_PROT_WRITE = 2 };
 int fl_protect(struct fl_device *dev, void *addr, size_t bytes, int prot);
 
 /* ---- protection domain and memory region ---- */
 
 int fl_alloc_pd(struct fl_device *dev, struct fl_pd **pd);
-int fl_dealloc_pd(struct fl_pd *pd);
+int fl_dealloc_pd(struct fl_pd *pd);	/* -EBUSY: it has MRs or QPs */
 
 enum {
 	FL_LOCAL_WRITE = 1,	/* the device may write here for me (READ) */
 	FL_REMOTE_WRITE = 2,
 	FL_REMOTE_READ = 4,
-	FL_PINNED = 0x100,	/* page in and pin at once; otherwise on demand */
+	FL_PINNED = 0x100,	/* page in and pin at once; else on demand */
 };
-int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access, struct fl_mr **mr);
+int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
+	      struct fl_mr **mr);
 int fl_dereg_mr(struct fl_mr *mr);
 uint32_t fl_mr_key(const struct fl_mr *mr);	/* local and remote key */
 /* Page in ahead of a transfer; for_write: as its destination. */
@@ -87,29 +103,38 @@ enum fl_opcode { FL_WRITE = 1, FL_READ = 2 };
 
 struct fl_completion {
 	uint64_t wr_id;
-	int status;		/* 0, or FL_ST_* of entries.h: fl_status_string() */
+	int status;		/* 0, or FL_ST_*: fl_status_string() */
 	enum fl_opcode opcode;
 	uint32_t bytes;
 	uint32_t qpn;
 	uint32_t resends;	/* blocks that were sent more than once */
+	uint32_t xfer;		/* number of the transfer in traces */
 };
 
-int fl_create_cq(struct fl_device *dev, unsigned int entries, struct fl_cq **cq);
-int fl_destroy_cq(struct fl_cq *cq);
-/* Take at most n completions; returns how many, or -EIO when the queue overflowed. Never blocks. */
+/* entries: completions that may wait at the same time; one more breaks it. */
+int fl_create_cq(struct fl_device *dev, unsigned int entries,
+		 struct fl_cq **cq);
+int fl_destroy_cq(struct fl_cq *cq);	/* -EBUSY: a QP uses it */
+/*
+ * Take at most n completions; returns how many, or -EIO when the queue
+ * overflowed or holds what cannot be. Never blocks.
+ */
 int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n);
 /*
- * As fl_poll, but when there is none sleeps until one comes; returns at least 1, or
- * -ETIMEDOUT after timeout_ns (0: no limit), -EIO.
+ * As fl_poll, but when there is none sleeps until one comes; returns at least
+ * 1, or -ETIMEDOUT after timeout_ns (0: no limit), -EINTR (a signal), -EIO.
  */
-int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n, uint64_t timeout_ns);
+int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
+	    uint64_t timeout_ns);
 
 /* ---- queue pair ---- */
 
-struct fl_address {		/* what the peer must know; send it any way you like */
+struct fl_address {		/* what the peer must know; send it as you like */
 	uint32_t node, qpn;
 };
-int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries, struct fl_qp **qp);
+int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
+		 struct fl_qp **qp);
+/* Completions of a QP that is gone are not delivered any more. */
 int fl_destroy_qp(struct fl_qp *qp);
 int fl_qp_address(struct fl_qp *qp, struct fl_address *a);
 int fl_connect(struct fl_qp *qp, const struct fl_address *peer);
@@ -125,19 +150,23 @@ struct fl_work {
 	int unsignaled;		/* 1: no completion when all goes well */
 };
 /*
- * Put work in the queue and ring the doorbell. -EAGAIN: the queue is full (poll first); -EINVAL:
- * length 0, unknown opcode, wrap of the address space.
+ * Put work in the queue and ring the doorbell. -EAGAIN: the queue is full (poll
+ * first); -EINVAL: length 0, unknown opcode, wrap of the address space.
+ *
+ * An unsignaled request keeps its place in the queue until a later signaled one
+ * of the same QP (or any that failed) has been polled.
  */
 int fl_post(struct fl_qp *qp, const struct fl_work *w);
-int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr, void *local, uint32_t bytes,
-		  uint64_t remote, uint32_t rkey);
-int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr, void *local, uint32_t bytes,
-		 uint64_t remote, uint32_t rkey);
+int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
+		  void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
+int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
+		 void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
 
 /* ---- words ---- */
 
 const char *fl_status_string(int status);	/* of a completion */
-const char *fl_strerror(int error);		/* of a call (negative or positive errno) */
+/* Of a call (negative or positive errno). */
+const char *fl_strerror(int error);
 
 #ifdef __cplusplus
 }

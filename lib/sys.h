@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sys.h - the system calls that libfaultline makes, as a table: Linux's own by default
- * (sys_linux.c), the small kernel's in an application thread of the emulator, which sets the table of
- * its thread with fl_sys_set(). Negative errno everywhere.
+ * sys.h - the system calls that libfaultline makes, as a table: Linux's own by
+ * default (sys_linux.c), the small kernel's in an application thread of the
+ * emulator, which sets the table of its thread with fl_sys_set(). A device
+ * keeps the table of the thread that opened it. Negative errno everywhere.
  */
 #ifndef FL_SYS_H
 #define FL_SYS_H
@@ -10,8 +11,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* What trace() is told; the emulator maps these to its own event numbers. */
+enum fl_sys_event {
+	FL_SYS_EV_POST = 0,	/* a0 qp, a1 opcode, a2 local va, a3 bytes */
+	FL_SYS_EV_DOORBELL = 1,	/* a0 qp, a1 index of the entry */
+	FL_SYS_EV_COMPLETE = 2,	/* a0 qp, a1 status, a2 bytes */
+};
+
+/* What spend() is told. */
+enum fl_sys_work {
+	FL_SYS_POST = 0,	/* one work request was written */
+	FL_SYS_POLL = 1,	/* one look at a completion queue */
+};
+
 struct fl_sys {
-	int (*open)(const char *name);
+	int (*open)(const char *name);	/* NULL: the first card */
 	int (*close)(int fd);
 	int (*ioctl)(int fd, unsigned int cmd, void *arg);
 	void *(*mmap)(int fd, size_t bytes, uint64_t offset, int *error);
@@ -19,19 +33,35 @@ struct fl_sys {
 	/* A doorbell: on a board a volatile store. */
 	void (*mmio_write32)(volatile void *addr, uint32_t value);
 	void *(*alloc)(size_t bytes, int *error);
+	/* -ENODATA: the file is empty; -EINVAL: not a regular file. */
 	void *(*map_file)(const char *path, size_t *bytes, int *error);
 	int (*free)(void *addr, size_t bytes);
-	int (*advise)(void *addr, size_t bytes, int advice);	/* enum fl_advice */
+	/* advice: enum fl_advice; prot: FL_PROT_* */
+	int (*advise)(void *addr, size_t bytes, int advice);
 	int (*protect)(void *addr, size_t bytes, int prot);
-	/* A polling loop found nothing: let the card work (emulator), pause (board). */
+
+	/* Those below may be NULL. */
+
+	/*
+	 * A polling loop found nothing: let the card work (emulator), pause
+	 * (board).
+	 */
 	void (*relax)(void);
-	/* Time that the library itself uses (emulator in lockstep): 0 post, 1 poll. */
+	/* Time that the library itself uses (emulator): enum fl_sys_work. */
 	void (*spend)(int what);
-	/* Trace hook; may do nothing. Returns a sequence number. */
-	uint64_t (*trace)(unsigned int event, uint32_t xfer, uint64_t a0, uint64_t a1, uint64_t a2,
-			  uint64_t a3);
-	/* Number for a new transfer, unique on the fabric (for traces). */
+	/* Trace hook: enum fl_sys_event. Returns a sequence number. */
+	uint64_t (*trace)(unsigned int event, uint32_t xfer, uint64_t a0,
+			  uint64_t a1, uint64_t a2, uint64_t a3);
+	/*
+	 * Number for a new transfer, unique on the fabric (for traces). NULL:
+	 * made of node, queue pair and entry.
+	 */
 	uint32_t (*new_xfer)(void);
+	/*
+	 * Clock for time-outs, from any start. NULL: a wake-up for nothing
+	 * starts the time-out of fl_wait() anew.
+	 */
+	uint64_t (*now_ns)(void);
 };
 
 /* Table of the calling thread from now on; NULL: the default. */

@@ -59,6 +59,7 @@ struct dma_burst {
 	uint64_t port[4];	/* for the port's own use until end */
 };
 
+/* None of these may call back into the same engine. */
 struct engine_env {
 	void *ctx;
 	/*
@@ -76,7 +77,10 @@ struct engine_env {
 	struct wire_frame *(*frame_get)(void *ctx);
 	uint64_t (*frame_send)(void *ctx, struct wire_frame *f);
 	void (*irq)(void *ctx, unsigned int line, bool level);
-	/* There is work for a channel (0 read, 1 write): call engine_step soon. */
+	/*
+	 * There is work for a channel (0 read, 1 write): call engine_step soon. Comes
+	 * only after that channel's last step answered ENGINE_IDLE.
+	 */
 	void (*kick)(void *ctx, unsigned int channel);
 };
 
@@ -91,6 +95,10 @@ struct engine_config {
 	uint8_t board;
 };
 
+/*
+ * blocks_landed, faults_remote: received here (a page of the destination); the other
+ * blocks_ and faults_local: sent from here. The rest counts what its name says.
+ */
 struct engine_stats {
 	uint64_t blocks_sent, blocks_resent, blocks_landed, blocks_refused,
 		 cells_sent, cells_received, payload_sent, payload_received,
@@ -104,6 +112,10 @@ struct engine_stats {
 struct engine *engine_create(const struct engine_config *cfg, const struct engine_env *env,
 			     int *error);
 void engine_destroy(struct engine *e);
+/*
+ * Everything that is under way is forgotten, the stats are not. Generations and what is known of
+ * peers stay, so that packets from before the reset are told apart from later ones.
+ */
 void engine_reset(struct engine *e);
 
 /*
@@ -112,6 +124,9 @@ void engine_reset(struct engine *e);
  */
 int engine_reg_read(struct engine *e, uint32_t off, unsigned int size, uint64_t *value);
 int engine_reg_write(struct engine *e, uint32_t off, unsigned int size, uint64_t value);
+
+/* Trace: sequence number of what causes the register writes that follow; 0: unknown. */
+void engine_reg_cause(struct engine *e, uint64_t seq);
 
 /*
  * One unit of work of a channel (a burst's begin, a burst's end, one cell). Returns ns until
@@ -133,5 +148,8 @@ void engine_stats(const struct engine *e, struct engine_stats *st);
 
 /* No context is in use, no burst under way, no event waits. */
 bool engine_idle(const struct engine *e);
+
+/* Consistency of all tables (for the checker): NULL, or a sentence that says what is wrong. */
+const char *engine_check(const struct engine *e);
 
 #endif

@@ -10,9 +10,13 @@
  * Freestanding C11: no OS call, no libc beyond memcpy and memset, no allocation, no global
  * state; also compiled for the Cortex-R5 (make firmware-r5). One struct fw is one firmware.
  *
- * Files: fw.c (front door, step), fw_command.c (the driver's mailbox), fw_qp.c (queue pairs
- * and their send queues), fw_requester.c (blocks of work requests), fw_responder.c (what comes
- * in, READ jobs), fw_cq.c, fw_mr.c, fw_sched.c (fairness), fw_timer.c.
+ * Files: fw.c (front door, step), fw_regs.c (mailbox, doorbells), fw_command.c
+ * (the driver's commands), fw_qp.c (queue pairs and their send queues),
+ * fw_requester.c (blocks of work requests), fw_responder.c (what comes in, READ
+ * jobs), fw_context.c (the engine's contexts), fw_cq.c, fw_mr.c, fw_event.c (events
+ * for the driver), fw_sched.c (fairness), fw_timer.c, fw_check.c.
+ *
+ * Calls for one firmware are made one at a time: the caller holds the device's lock.
  */
 #ifndef FL_FW_H
 #define FL_FW_H
@@ -27,6 +31,13 @@
 #define FW_MRS		1024
 #define FW_READ_JOBS	64
 #define FW_CTXS		16
+#define FW_NODES	16
+/*
+ * Work requests of one queue pair that the firmware holds at once; the others stay
+ * in the queue's memory until the oldest has completed.
+ */
+#define FW_QP_WRS	32
+#define FW_NEVER	UINT64_MAX
 #define FW_LINE_EVENT	2	/* number of the firmware's line, for env.irq */
 
 struct fw;
@@ -51,8 +62,9 @@ struct fw_env {
 	int (*mem_write)(void *ctx, uint64_t pa, const void *buf, uint32_t len);
 	int (*mem_publish)(void *ctx, uint64_t pa, uint32_t value);
 	void (*irq)(void *ctx, unsigned int line, bool level);
-	/* There is work: call fw_step soon / not later than when_ns. */
+	/* There is work: call fw_step soon. */
 	void (*kick)(void *ctx);
+	/* Call fw_step at when_ns; replaces the alarm before. FW_NEVER: none. */
 	void (*alarm)(void *ctx, uint64_t when_ns);
 	/* Trace; event is an enum trace_event number. Returns its sequence number. May be NULL. */
 	uint64_t (*trace)(void *ctx, unsigned int event, uint32_t xfer, uint32_t block,
@@ -75,16 +87,23 @@ struct fw_stats {
 
 /* Bytes that one firmware needs (static memory on the R5). */
 unsigned long fw_size(void);
-/* mem: fw_size() bytes, 64-byte aligned, kept by the caller. */
+/*
+ * mem: fw_size() bytes, 64-byte aligned, kept by the caller. Reads ENG.PARAM, so the
+ * engine must be there. NULL: the configuration or PARAM makes no sense.
+ */
 struct fw *fw_init(void *mem, const struct fw_config *cfg, const struct fw_env *env);
 
-/* The pages FW and DB of the NIC window. 0, or negative when refused. */
+/*
+ * The pages FW and DB; off from the start of the NIC window. 0, or -EINVAL when
+ * refused: nothing changes, a refused write is event ENG_BAD_REG.
+ */
 int fw_reg_read(struct fw *fw, uint32_t off, unsigned int size, uint64_t *value);
 int fw_reg_write(struct fw *fw, uint32_t off, unsigned int size, uint64_t value);
 
 /*
  * One piece of work: a command, an engine event, a work request, a block, a timer. costs[] counts
- * what it did (indexed by enum fw_cost; the caller clears it). Returns true when there is more.
+ * what it did (indexed by enum fw_cost; the caller clears it). Returns true when it did something: there
+ * may be more. False: nothing to do until the next kick, engine event or alarm.
  */
 bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS]);
 

@@ -77,21 +77,28 @@ struct sim_domain *sim_domain_create(struct sim *sim, const char *name);
  * wants to run again (threads mode: at once), or SIM_IDLE. It may kick itself or others. It must not
  * block.
  */
+struct sim_node {		/* private to sim: a place in the event queue */
+	uint64_t due_ns, tie;
+	uint32_t slot;		/* index in the heap, NOT_QUEUED outside */
+	bool is_thread;
+};
 struct sim_actor {
+	struct sim_node node;
 	const char *name;
 	uint64_t (*step)(void *arg, uint64_t now_ns);
 	void *arg;
 	struct sim_domain *domain;
-	/* private to sim */
-	struct sim_actor *next;
-	uint64_t due_ns;	/* SIM_IDLE: not waiting */
-	uint64_t tie;
-	uint32_t slot;
-	bool ready, running, alarmed;
+	struct sim_actor *next;	/* list of the domain */
+	uint64_t busy_ns;	/* not before: the last step is still going on */
+	uint64_t alarm_ns;	/* SIM_IDLE: none */
+	atomic_bool ready;	/* threads mode: wants to run */
 };
 void sim_actor_init(struct sim_domain *d, struct sim_actor *a, const char *name,
 		    uint64_t (*step)(void *arg, uint64_t now_ns), void *arg);
-/* Run it now (lockstep: at the present time, after what is running). From anywhere that holds the domain. */
+/*
+ * Run it soon: lockstep: at the present time, but not before the ns that its last step asked
+ * for are over. The caller holds the domain.
+ */
 void sim_kick(struct sim_actor *a);
 /* Run it not later than when_ns (both modes). An earlier kick stays. */
 void sim_alarm(struct sim_actor *a, uint64_t when_ns);
@@ -131,6 +138,8 @@ enum sim_result {
  * until hardware is idle or drain_ns have passed. max_ns 0: no limit. Daemons stay parked.
  */
 enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns);
+/* Lockstep: call fn after every event (checker). */
+void sim_set_check(struct sim *sim, void (*fn)(void *arg), void *arg);
 /* Name of a thread that cannot run (after SIM_DEADLOCK), or NULL; i counts them. */
 const char *sim_stuck(struct sim *sim, unsigned int i);
 /* End of all daemons: each one's sim_stopping() becomes true and its park returns. Joins them. */
@@ -155,11 +164,12 @@ void sim_unpark(struct sim_thread *t, uint64_t delay_ns);
 bool sim_park_timeout(uint64_t ns);
 
 /* ---- mutex and wait queue, both modes ---- */
+struct sim_waiter;
 struct sim_mutex {
-	atomic_uint state;	/* 0 free, 1 taken, 2 taken and somebody waits */
 	atomic_flag guard;
-	struct sim_waiter *waiters;
-	struct sim_thread *owner;
+	bool taken;
+	struct sim_waiter *waiters;	/* first come, first served */
+	_Atomic(struct sim_thread *) owner;	/* for assertions */
 };
 void sim_mutex_init(struct sim_mutex *m);
 void sim_mutex_lock(struct sim_mutex *m);
@@ -168,7 +178,7 @@ void sim_mutex_unlock(struct sim_mutex *m);
 
 struct sim_waitq {
 	atomic_flag guard;
-	struct sim_waiter *first, **last;
+	struct sim_waiter *first;
 };
 void sim_waitq_init(struct sim_waitq *q);
 /*

@@ -26,6 +26,10 @@
 #define SMMU_TBUS	6	/* translation buffer units, exanest.md 3.1 */
 #define SMMU_WALKS	8	/* parallel walks of one TBU, exanest.md 3.4 */
 #define SMMU_REG_BYTES	0x20000	/* 16 global pages, 16 context bank pages */
+/* The bank number of what concerns every bank: global syncs, invalidations. */
+#define SMMU_ALL_BANKS	SMMU_BANKS
+/* Transactions that may be held at once: 128 reads + 128 writes per TBU. */
+#define SMMU_HELD_MAX	(SMMU_TBUS * 256)
 
 struct smmu;
 struct trace;
@@ -36,7 +40,25 @@ enum smmu_mem_status {
 	SMMU_MEM_POISON,	/* the data came back marked corrupt */
 };
 
-/* What the board gives the SMMU. Every callback may be called from any thread. */
+/* Argument "op" of the trace event SMMU_TLBI. */
+enum smmu_tlbi_op {
+	SMMU_TLBI_VA,		/* TLBIVA: one page of one ASID, and global */
+	SMMU_TLBI_VAL,		/* TLBIVAL: the same here, no walk cache */
+	SMMU_TLBI_VAA,		/* TLBIVAA: one page of every ASID */
+	SMMU_TLBI_VAAL,
+	SMMU_TLBI_ASID,		/* TLBIASID: what is not global of one ASID */
+	SMMU_TLBI_ALL,		/* TLBIALL: all of the bank's VMID */
+	SMMU_TLBI_VMID,		/* TLBIVMID */
+	SMMU_TLBI_ALLNSNH,	/* TLBIALLNSNH, STLBIALL: everything */
+	SMMU_TLBI_ALLH,		/* TLBIALLH: hyp entries; there are none here */
+};
+
+/*
+ * What the board gives the SMMU. Every callback is needed and may be called from
+ * any thread. irq, resume and sync_done are called without the SMMU's lock and
+ * may call the SMMU; read64, frame_tag and sync_start are called with it, must
+ * be short and must not.
+ */
 struct smmu_env {
 	void *ctx;
 	/* One naturally aligned 64-bit descriptor, atomically (acquire). */
@@ -48,18 +70,22 @@ struct smmu_env {
 	 * notes that one is wanted; sync_done tells whether every device access
 	 * that was translated before sync_start has ended. sync_done may block
 	 * for that time where the scheduler allows blocking, or return false.
+	 * bank is SMMU_ALL_BANKS for a global synchronise.
 	 */
 	void (*sync_start)(void *ctx, unsigned int bank);
 	bool (*sync_done)(void *ctx, unsigned int bank);
 	/* A held transaction may now be tried again, or is terminated. */
 	void (*resume)(void *ctx, uint64_t ticket, bool terminate);
-	/* Tag of the frame at pa; 0 where there is none. Kept in a TLB entry. */
+	/*
+	 * Tag of the frame at pa; 0 where there is none. Kept in a TLB entry; for
+	 * a 2 MB or 1 GB block it is asked for the block's first byte.
+	 */
 	uint64_t (*frame_tag)(void *ctx, uint64_t pa);
 };
 
 /* Costs in ns, from the timing profile; all 0 in the threads and processes modes. */
 struct smmu_timing {
-	uint32_t tlb_hit_ns;
+	uint32_t tlb_hit_ns;	/* one TLB lookup, hit or miss */
 	uint32_t walk_level_ns;	/* one descriptor read */
 };
 
@@ -120,7 +146,10 @@ int smmu_reg_read(struct smmu *s, uint32_t off, unsigned int size, uint64_t *val
 int smmu_reg_write(struct smmu *s, uint32_t off, unsigned int size, uint64_t value,
 		   uint64_t now_ns);
 
-/* Counters since reset, for tests and reports. */
+/*
+ * Counters since reset, for tests and reports. faults: latched with their
+ * description; multi: lost but for MULTI; resumes: RESUMEs that took effect.
+ */
 struct smmu_stats {
 	uint64_t accesses, hits, walks, walk_reads, faults, multi, stalls, resumes,
 		 invalidations, syncs, walk_waits;

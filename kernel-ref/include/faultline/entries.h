@@ -136,6 +136,7 @@ _Static_assert(__builtin_offsetof(struct fl_fw_cmd, f) == 56,
 enum fl_op_code {
 	FL_OP_WRITE = 1,                 /* RDMA write */
 	FL_OP_READ = 2,                  /* RDMA read */
+	FL_OP_READ_RESP = 3,             /* answer to a READ; engine only, refused in a send queue */
 };
 
 enum fl_wqe_code {

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* board.c - wiring: who is called when what happens. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/board_internal.h"
+
+/* ---- engine ---- */
+
+static struct wire_frame *eng_frame_get(void *ctx)
+{
+	return fabric_frame_get(((struct board *)ctx)->port);
+}
+
+static uint64_t eng_frame_send(void *ctx, struct wire_frame *f)
+{
+	return fabric_frame_send(((struct board *)ctx)->port, f);
+}
+
+static void eng_irq(void *ctx, unsigned int line, bool level)
+{
+	struct board *b = ctx;
+
+	if (line == ENGINE_LINE_FAULT)
+		irq_set(b, IRQ_NIC_FAULT, level);
+	else if (level)
+		sim_kick(&b->fw_actor);
+}
+
+static void eng_kick(void *ctx, unsigned int channel)
+{
+	sim_kick(&((struct board *)ctx)->channel[channel]);
+}
+
+static uint64_t eng_step_read(void *ctx, uint64_t now_ns)
+{
+	return engine_step(((struct board *)ctx)->engine, 0, now_ns);
+}
+
+static uint64_t eng_step_write(void *ctx, uint64_t now_ns)
+{
+	return engine_step(((struct board *)ctx)->engine, 1, now_ns);
+}
+
+static void port_receive(void *ctx, const struct wire_frame *f, uint64_t now_ns)
+{
+	engine_receive(((struct board *)ctx)->engine, f, now_ns);
+}
+
+static void port_room(void *ctx)
+{
+	engine_wire_room(((struct board *)ctx)->engine);
+}
+
+static int make_engine(struct board *b)
+{
+	const struct engine_env env = {
+		.ctx = b, .burst_begin = bus_burst_begin,
+		.burst_end = bus_burst_end, .frame_get = eng_frame_get,
+		.frame_send = eng_frame_send, .irq = eng_irq, .kick = eng_kick,
+	};
+	struct engine_config cfg = {
+		.node = b->cfg.id, .contexts = b->cfg.contexts,
+		.rx_contexts = b->cfg.rx_contexts,
+		.cell_bytes = (uint32_t)b->cfg.timing->v[T_LINK_CELL],
+		.icrc = fabric_icrc(b->cfg.fabric), .trace = b->cfg.trace,
+		.board = b->cfg.id,
+	};
+	int err = 0;
+
+	while (1u << cfg.block_log2 < b->cfg.block_bytes && cfg.block_log2 < 31)
+		cfg.block_log2++;
+	if (1u << cfg.block_log2 != b->cfg.block_bytes)
+		return -EINVAL;
+	if (cfg.cell_bytes > b->cfg.block_bytes)
+		return -EINVAL;
+	b->engine = engine_create(&cfg, &env, &err);
+	return b->engine ? 0 : err;
+}
+
+/* ---- firmware ---- */
+
+static uint32_t fw_read32(void *ctx, uint32_t off)
+{
+	uint64_t v = 0;
+
+	engine_reg_read(((struct board *)ctx)->engine, off, 4, &v);
+	return (uint32_t)v;
+}
+
+static void fw_write32(void *ctx, uint32_t off, uint32_t value)
+{
+	engine_reg_write(((struct board *)ctx)->engine, off, 4, value);
+}
+
+static uint64_t fw_read64(void *ctx, uint32_t off)
+{
+	uint64_t v = 0;
+
+	engine_reg_read(((struct board *)ctx)->engine, off, 8, &v);
+	return v;
+}
+
+static void fw_write64(void *ctx, uint32_t off, uint64_t value)
+{
+	engine_reg_write(((struct board *)ctx)->engine, off, 8, value);
+}
+
+static int fw_mem_read(void *ctx, uint64_t pa, void *buf, uint32_t len)
+{
+	return dram_read(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
+}
+
+static int fw_mem_write(void *ctx, uint64_t pa, const void *buf, uint32_t len)
+{
+	return dram_write(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
+}
+
+static int fw_mem_publish(void *ctx, uint64_t pa, uint32_t value)
+{
+	uint32_t *p = pa % 4 ? NULL :
+		      dram_at(((struct board *)ctx)->dram, pa, 4);
+
+	if (!p)
+		return -EIO;
+	/* Pairs with the library's acquire load of the phase. */
+	__atomic_store_n(p, value, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static void fw_irq(void *ctx, unsigned int line, bool level)
+{
+	(void)line;
+	irq_set(ctx, IRQ_NIC_EVENT, level);
+}
+
+static void fw_kick(void *ctx)
+{
+	sim_kick(&((struct board *)ctx)->fw_actor);
+}
+
+static void fw_alarm(void *ctx, uint64_t when_ns)
+{
+	sim_alarm(&((struct board *)ctx)->fw_actor, when_ns);
+}
+
+static uint64_t fw_trace(void *ctx, unsigned int event, uint32_t xfer,
+			 uint32_t block, uint64_t cause, uint64_t a0,
+			 uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	struct board *b = ctx;
+	struct trace_at at = { .board = b->cfg.id, .xfer = xfer,
+			       .block = block, .cause = cause };
+
+	return trace_emit(b->cfg.trace, event, &at, a0, a1, a2, a3);
+}
+
+static uint64_t fw_actor_step(void *ctx, uint64_t now_ns)
+{
+	static const enum timing price[FW_COSTS] = {
+		[FW_COST_WQE] = T_FW_WQE, [FW_COST_BLOCK] = T_FW_BLOCK,
+		[FW_COST_EVENT] = T_FW_EVENT, [FW_COST_CQE] = T_FW_CQE,
+		[FW_COST_COMMAND] = T_FW_COMMAND,
+	};
+	struct board *b = ctx;
+	uint32_t costs[FW_COSTS] = { 0 };
+	bool more = fw_step(b->fw, now_ns, costs);
+	uint64_t ns = 0;
+	int i;
+
+	if (!b->timed)
+		return more ? 0 : SIM_IDLE;
+	for (i = 0; i < FW_COSTS; i++)
+		ns += costs[i] * b->cfg.timing->v[price[i]];
+	return more || ns ? ns : SIM_IDLE;
+}
+
+static int make_fw(struct board *b)
+{
+	const uint64_t *t = b->cfg.timing->v;
+	const struct fw_env env = {
+		.ctx = b, .read32 = fw_read32, .write32 = fw_write32,
+		.read64 = fw_read64, .write64 = fw_write64,
+		.mem_read = fw_mem_read, .mem_write = fw_mem_write,
+		.mem_publish = fw_mem_publish, .irq = fw_irq, .kick = fw_kick,
+		.alarm = fw_alarm, .trace = fw_trace,
+	};
+	const struct fw_config cfg = {
+		.node = b->cfg.id, .timeout_ns = t[T_FW_TIMEOUT],
+		.fault_timeout_ns = t[T_FW_FAULT_TIMEOUT],
+		.tries = (uint32_t)t[T_FW_TRIES],
+		.refusals = (uint32_t)t[T_FW_REFUSALS],
+		.waiting_share = (uint32_t)t[T_FW_WAITING],
+	};
+	void *mem = aligned_alloc(64, (fw_size() + 63) / 64 * 64);
+
+	if (!mem)
+		return -ENOMEM;
+	b->fw = fw_init(mem, &cfg, &env);
+	if (!b->fw) {
+		free(mem);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* ---- SMMU ---- */
+
+static void smmu_irq(void *ctx, bool level)
+{
+	irq_set(ctx, IRQ_SMMU, level);
+}
+
+static int make_smmu(struct board *b)
+{
+	const struct smmu_env env = {
+		.ctx = b, .read64 = bus_walk_read, .irq = smmu_irq,
+		.sync_start = bus_sync_start, .sync_done = bus_sync_done,
+		.resume = bus_resume, .frame_tag = bus_frame_tag,
+	};
+	struct smmu_config cfg = {
+		.tlb_entries = b->cfg.tlb_entries, .trace = b->cfg.trace,
+		.board = b->cfg.id,
+	};
+
+	if (b->timed) {
+		cfg.timing.tlb_hit_ns = (uint32_t)b->cfg.timing->v[T_SMMU_HIT];
+		cfg.timing.walk_level_ns =
+			(uint32_t)b->cfg.timing->v[T_SMMU_LEVEL];
+	}
+	b->smmu = smmu_create(&cfg, &env);
+	return b->smmu ? 0 : -ENOMEM;
+}
+
+/* ---- the board ---- */
+
+static int build(struct board *b)
+{
+	struct sim *sim = b->cfg.sim;
+	int err = 0;
+
+	b->timed = sim_mode(sim) == SIM_LOCKSTEP;
+	b->domain = sim_domain_create(sim, b->name);
+	b->grace = sim_grace_create(sim);
+	b->dram = dram_create();
+	if (!b->domain || !b->grace || !b->dram)
+		return -ENOMEM;
+	sim_actor_init(b->domain, &b->channel[0], "engine read", eng_step_read,
+		       b);
+	sim_actor_init(b->domain, &b->channel[1], "engine write",
+		       eng_step_write, b);
+	sim_actor_init(b->domain, &b->fw_actor, "firmware", fw_actor_step, b);
+	b->port = fabric_attach(b->cfg.fabric, b->domain, b->cfg.id,
+				port_receive, port_room, b, &err);
+	if (!b->port)
+		return err;
+	err = make_smmu(b);
+	if (!err)
+		err = make_engine(b);
+	if (!err)
+		err = make_fw(b);
+	return err;
+}
+
+struct board *board_create(const struct board_config *cfg, int *error)
+{
+	struct board *b = calloc(1, sizeof(*b));
+
+	*error = -ENOMEM;
+	if (!b)
+		return NULL;
+	b->cfg = *cfg;
+	if (!b->cfg.contexts)
+		b->cfg.contexts = 8;
+	if (!b->cfg.rx_contexts)
+		b->cfg.rx_contexts = ENGINE_RXC_MAX;
+	if (!b->cfg.block_bytes)
+		b->cfg.block_bytes = 16384;
+	snprintf(b->name, sizeof(b->name), "%s", cfg->name);
+	*error = build(b);
+	if (*error) {
+		board_destroy(b);
+		return NULL;
+	}
+	return b;
+}
+
+/* The port and the domain belong to the fabric and the sim, which go later. */
+void board_destroy(struct board *b)
+{
+	if (!b)
+		return;
+	if (b->engine)
+		engine_destroy(b->engine);
+	free(b->fw);
+	if (b->smmu)
+		smmu_destroy(b->smmu);
+	dram_destroy(b->dram);
+	sim_grace_destroy(b->grace);
+	free(b);
+}
+
+const char *board_name(const struct board *b)
+{
+	return b->name;
+}
+
+uint8_t board_id(const struct board *b)
+{
+	return b->cfg.id;
+}
+
+struct sim *board_sim(struct board *b)
+{
+	return b->cfg.sim;
+}
+
+struct sim_domain *board_domain(struct board *b)
+{
+	return b->domain;
+}
+
+struct dram *board_dram(struct board *b)
+{
+	return b->dram;
+}
+
+struct trace *board_trace(struct board *b)
+{
+	return b->cfg.trace;
+}
+
+const struct timing_profile *board_timing(const struct board *b)
+{
+	return b->cfg.timing;
+}
+
+struct smmu *board_smmu(struct board *b)
+{
+	return b->smmu;
+}
+
+struct engine *board_engine(struct board *b)
+{
+	return b->engine;
+}
+
+struct fw *board_fw(struct board *b)
+{
+	return b->fw;
+}
+
+void board_pump(struct board *b)
+{
+	sim_pump(b->domain);
+}
+
+bool board_idle(struct board *b)
+{
+	bool idle;
+
+	sim_enter(b->domain);
+	idle = engine_idle(b->engine) && fw_idle(b->fw);
+	sim_leave(b->domain);
+	return idle && !smmu_busy(b->smmu);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* board_internal.h - what the files of emu/board share. */
+#ifndef FL_BOARD_INTERNAL_H
+#define FL_BOARD_INTERNAL_H
+
+#include "board/board.h"
+
+struct board_irq {
+	struct sim_spin lock;
+	bool level[IRQ_LINES];
+	void (*fn)(void *arg, enum irq_line line, bool level);
+	void *arg;
+};
+
+struct board {
+	struct board_config cfg;
+	char name[32];
+	struct sim_domain *domain;
+	struct sim_grace *grace;
+	struct dram *dram;
+	struct smmu *smmu;
+	struct engine *engine;
+	struct fw *fw;
+	struct fabric_port *port;
+	struct sim_actor channel[2];	/* the engine's: 0 read, 1 write */
+	struct sim_actor fw_actor;
+	struct board_irq irq;
+	bool timed;			/* steps take time (lockstep) */
+};
+
+/* irq.c */
+void irq_set(struct board *b, enum irq_line line, bool level);
+
+/* bus.c: the engine's memory port and the SMMU's */
+enum dma_status bus_burst_begin(void *board, struct dma_burst *burst);
+enum dma_status bus_burst_end(void *board, struct dma_burst *burst, void *buf);
+enum smmu_mem_status bus_walk_read(void *board, uint64_t pa, uint64_t *value);
+uint64_t bus_frame_tag(void *board, uint64_t pa);
+void bus_resume(void *board, uint64_t ticket, bool terminate);
+void bus_sync_start(void *board, unsigned int bank);
+bool bus_sync_done(void *board, unsigned int bank);
+
+#endif

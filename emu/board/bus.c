@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * bus.c - address decode for software, and the engine's memory port.
+ *
+ * A burst is a read-side section: it opens before the translation and closes after the data
+ * has moved, so a TLB synchronise waits for it. The frame's tag is compared at both ends: a
+ * translation that outlived its frame is an event, never silence.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "board/board_internal.h"
+
+#include "faultline/regs.h"
+
+enum { PORT_TAG, PORT_RAZWI, PORT_EVENT };	/* uses of dma_burst.port */
+
+static void check_tag(struct board *b, const struct dma_burst *d)
+{
+	uint64_t tag = dram_tag(b->dram, d->pa);
+	struct trace_at at = { .board = b->cfg.id, .xfer = d->xfer,
+			       .block = d->block, .attempt = d->attempt,
+			       .cause = d->port[PORT_EVENT] };
+
+	if (tag != d->port[PORT_TAG])
+		trace_emit(b->cfg.trace, EV_STALE_ACCESS, &at, d->pa,
+			   d->port[PORT_TAG], tag, d->stream);
+}
+
+enum dma_status bus_burst_begin(void *board, struct dma_burst *d)
+{
+	struct board *b = board;
+	const uint64_t *t = b->cfg.timing->v;
+	struct smmu_access a = {
+		.stream = d->stream, .write = d->write, .va = d->va,
+		.now_ns = d->now_ns, .ticket = d->channel, .cause = d->cause,
+		.xfer = d->xfer, .block = d->block,
+	};
+	enum smmu_verdict v;
+
+	sim_grace_enter(b->grace, d->channel);
+	v = smmu_translate(b->smmu, &a);
+	d->event = a.event;
+	d->delay_ns = a.ready_ns > d->now_ns ? a.ready_ns - d->now_ns : 0;
+	if (v == SMMU_FAULT || v == SMMU_HELD) {
+		sim_grace_exit(b->grace, d->channel);
+		return v == SMMU_HELD ? DMA_HELD : DMA_SLVERR;
+	}
+	d->pa = a.pa;
+	d->port[PORT_TAG] = a.tag;
+	d->port[PORT_RAZWI] = v == SMMU_RAZWI;
+	d->port[PORT_EVENT] = a.event;
+	if (v == SMMU_OK)
+		check_tag(b, d);
+	if (b->timed)
+		d->delay_ns += t[T_ENG_BURST] +
+			       timing_transfer_ns(d->len, t[T_ENG_BYTES]);
+	return DMA_OK;
+}
+
+enum dma_status bus_burst_end(void *board, struct dma_burst *d, void *buf)
+{
+	struct board *b = board;
+	enum dram_status s = DRAM_OK;
+
+	if (d->port[PORT_RAZWI]) {
+		if (!d->write)
+			memset(buf, 0, d->len);
+	} else {
+		check_tag(b, d);
+		s = d->write ? dram_write(b->dram, d->pa, buf, d->len) :
+			       dram_read(b->dram, d->pa, buf, d->len);
+	}
+	sim_grace_exit(b->grace, d->channel);
+	return s == DRAM_OK ? DMA_OK : DMA_DECERR;
+}
+
+enum smmu_mem_status bus_walk_read(void *board, uint64_t pa, uint64_t *value)
+{
+	struct board *b = board;
+
+	switch (dram_read64(b->dram, pa, value)) {
+	case DRAM_OK:
+		return SMMU_MEM_OK;
+	case DRAM_POISON:
+		return SMMU_MEM_POISON;
+	default:
+		return SMMU_MEM_ABORT;
+	}
+}
+
+uint64_t bus_frame_tag(void *board, uint64_t pa)
+{
+	return dram_tag(((struct board *)board)->dram, pa);
+}
+
+/* Called by a register write (RESUME, reset), which does not hold the domain. */
+void bus_resume(void *board, uint64_t ticket, bool terminate)
+{
+	struct board *b = board;
+
+	sim_enter(b->domain);
+	engine_burst_resume(b->engine, (unsigned int)ticket, terminate);
+	sim_leave(b->domain);
+}
+
+void bus_sync_start(void *board, unsigned int bank)
+{
+	(void)bank;
+	sim_grace_start(((struct board *)board)->grace);
+}
+
+bool bus_sync_done(void *board, unsigned int bank)
+{
+	(void)bank;
+	return sim_grace_done(((struct board *)board)->grace);
+}
+
+/* ---- software's side ---- */
+
+static bool is_engine(uint32_t off)
+{
+	return off < NIC_FW_BASE;
+}
+
+static int nic_access(struct board *b, uint32_t off, unsigned int size,
+		      uint64_t *value, bool write)
+{
+	int err;
+
+	sim_enter(b->domain);
+	if (write)
+		err = is_engine(off) ?
+			engine_reg_write(b->engine, off, size, *value) :
+			fw_reg_write(b->fw, off, size, *value);
+	else
+		err = is_engine(off) ?
+			engine_reg_read(b->engine, off, size, value) :
+			fw_reg_read(b->fw, off, size, value);
+	sim_leave(b->domain);
+	return err;
+}
+
+static int bus_access(struct board *b, uint64_t pa, unsigned int size,
+		      uint64_t *value, bool write)
+{
+	if (size != 4 && size != 8)
+		return -EINVAL;
+	if (pa - BUS_NIC_BASE <= BUS_NIC_BYTES - size)
+		return nic_access(b, (uint32_t)(pa - BUS_NIC_BASE), size, value,
+				  write);
+	if (pa - BUS_SMMU_BASE <= SMMU_REG_BYTES - size)
+		return write ?
+			smmu_reg_write(b->smmu, (uint32_t)(pa - BUS_SMMU_BASE),
+				       size, *value, sim_now(b->cfg.sim)) :
+			smmu_reg_read(b->smmu, (uint32_t)(pa - BUS_SMMU_BASE),
+				      size, value);
+	return -ENXIO;
+}
+
+int board_read(struct board *b, uint64_t pa, unsigned int size, uint64_t *value)
+{
+	*value = 0;
+	sim_spend(b->cfg.timing->v[T_CPU_MMIO_READ]);
+	return bus_access(b, pa, size, value, false);
+}
+
+int board_write(struct board *b, uint64_t pa, unsigned int size, uint64_t value)
+{
+	sim_spend(b->cfg.timing->v[T_CPU_MMIO_WRITE]);
+	return bus_access(b, pa, size, &value, true);
+}

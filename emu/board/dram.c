@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * dram.c - memory banks. Each is one shared-memory object and one mapping that is
+ * never protected, so that hardware never trips over a process's protections.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "board/board.h"
+
+#define INJECTIONS 16
+
+struct dram {
+	struct dram_bank bank[DRAM_BANKS];
+	struct {
+		uint64_t pa;
+		enum dram_status status;
+	} inject[INJECTIONS];
+	atomic_uint injections;
+};
+
+struct dram *dram_create(void)
+{
+	struct dram *d = calloc(1, sizeof(*d));
+	int i;
+
+	for (i = 0; d && i < DRAM_BANKS; i++)
+		d->bank[i].fd = -1;
+	return d;
+}
+
+void dram_destroy(struct dram *d)
+{
+	int i;
+
+	if (!d)
+		return;
+	for (i = 0; i < DRAM_BANKS; i++)
+		dram_bank_remove(d, i);
+	free(d);
+}
+
+static int bank_map(struct dram_bank *b, const char *name, uint64_t bytes)
+{
+	b->fd = memfd_create(name, MFD_CLOEXEC);
+	if (b->fd < 0)
+		return -errno;
+	if (ftruncate(b->fd, (off_t)bytes))
+		return -errno;
+	b->tag = calloc(bytes / DRAM_PAGE, sizeof(*b->tag));
+	if (!b->tag)
+		return -ENOMEM;
+	b->mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd,
+		      0);
+	if (b->mem == MAP_FAILED) {
+		b->mem = NULL;
+		return -errno;
+	}
+	b->bytes = bytes;
+	return 0;
+}
+
+int dram_bank_add(struct dram *d, const char *name, uint64_t bytes)
+{
+	int i, err;
+
+	if (!bytes || bytes % DRAM_PAGE || bytes > DRAM_BANK_STRIDE)
+		return -EINVAL;
+	for (i = 0; i < DRAM_BANKS; i++)
+		if (!d->bank[i].bytes)
+			break;
+	if (i == DRAM_BANKS)
+		return -ENOSPC;
+	d->bank[i].base = DRAM_BASE + (uint64_t)i * DRAM_BANK_STRIDE;
+	err = bank_map(&d->bank[i], name, bytes);
+	if (err) {
+		dram_bank_remove(d, i);
+		return err;
+	}
+	return i;
+}
+
+void dram_bank_remove(struct dram *d, int bank)
+{
+	struct dram_bank *b = &d->bank[bank];
+
+	if (b->mem)
+		munmap(b->mem, b->bytes);
+	if (b->fd >= 0)
+		close(b->fd);
+	free(b->tag);
+	*b = (struct dram_bank){ .fd = -1 };
+}
+
+struct dram_bank *dram_bank(struct dram *d, int bank)
+{
+	return &d->bank[bank];
+}
+
+static struct dram_bank *bank_of(struct dram *d, uint64_t pa, uint64_t len)
+{
+	uint64_t i = (pa - DRAM_BASE) / DRAM_BANK_STRIDE;
+	struct dram_bank *b;
+
+	if (pa < DRAM_BASE || i >= DRAM_BANKS)
+		return NULL;
+	b = &d->bank[i];
+	if (len > b->bytes || pa - b->base > b->bytes - len)
+		return NULL;
+	return b;
+}
+
+void *dram_at(struct dram *d, uint64_t pa, uint64_t len)
+{
+	struct dram_bank *b = bank_of(d, pa, len);
+
+	return b ? b->mem + (pa - b->base) : NULL;
+}
+
+static enum dram_status injected(struct dram *d, uint64_t pa, uint32_t len)
+{
+	unsigned int i, n = atomic_load_explicit(&d->injections,
+						 memory_order_relaxed);
+
+	for (i = 0; i < n; i++)
+		if (d->inject[i].pa / DRAM_PAGE >= pa / DRAM_PAGE &&
+		    d->inject[i].pa / DRAM_PAGE <= (pa + len - 1) / DRAM_PAGE)
+			return d->inject[i].status;
+	return DRAM_OK;
+}
+
+enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len)
+{
+	enum dram_status s = injected(d, pa, len);
+	void *mem = dram_at(d, pa, len);
+
+	if (!mem || s == DRAM_DECERR)
+		return DRAM_DECERR;
+	memcpy(buf, mem, len);
+	return s;
+}
+
+enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
+			    uint32_t len)
+{
+	enum dram_status s = injected(d, pa, len);
+	void *mem = dram_at(d, pa, len);
+
+	if (!mem || s == DRAM_DECERR)
+		return DRAM_DECERR;
+	memcpy(mem, buf, len);
+	return DRAM_OK;		/* new data is not poisoned */
+}
+
+enum dram_status dram_read64(struct dram *d, uint64_t pa, uint64_t *v)
+{
+	enum dram_status s = injected(d, pa, 8);
+	uint64_t *mem = pa % 8 ? NULL : dram_at(d, pa, 8);
+
+	if (!mem || s == DRAM_DECERR)
+		return DRAM_DECERR;
+	/* Pairs with dram_write64: what the descriptor points to is visible. */
+	*v = __atomic_load_n(mem, __ATOMIC_ACQUIRE);
+	return s;
+}
+
+void dram_write64(struct dram *d, uint64_t pa, uint64_t v)
+{
+	uint64_t *mem = pa % 8 ? NULL : dram_at(d, pa, 8);
+
+	if (!mem)
+		abort();	/* the kernel writes its own tables only */
+	__atomic_store_n(mem, v, __ATOMIC_RELEASE);
+}
+
+uint64_t dram_tag(struct dram *d, uint64_t pa)
+{
+	struct dram_bank *b = bank_of(d, pa, 1);
+
+	return b ? __atomic_load_n(&b->tag[(pa - b->base) / DRAM_PAGE],
+				   __ATOMIC_ACQUIRE) : 0;
+}
+
+void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag)
+{
+	struct dram_bank *b = bank_of(d, pa, 1);
+
+	if (b)
+		__atomic_store_n(&b->tag[(pa - b->base) / DRAM_PAGE], tag,
+				 __ATOMIC_RELEASE);
+}
+
+void dram_inject(struct dram *d, uint64_t pa, enum dram_status s)
+{
+	unsigned int n = atomic_load(&d->injections);
+
+	if (n == INJECTIONS)
+		abort();	/* a test that wants more raises the number */
+	d->inject[n].pa = pa;
+	d->inject[n].status = s;
+	atomic_store(&d->injections, n + 1);
+}

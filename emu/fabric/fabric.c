@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fabric.c - ports, routes and delivery.
+ *
+ * A port owns a pool of frames. A frame that is sent goes into the receiver's
+ * queue, ordered by arrival; the receiver's actor hands it to the engine and gives it
+ * back to its owner. The last frame given back is the first taken, so that its
+ * bytes are still in the cache.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric/fabric_internal.h"
+#include "trace/trace.h"
+
+#define FRAMES_DEFAULT 1024
+
+struct fabric *fabric_create(const struct fabric_config *cfg)
+{
+	struct fabric *f = calloc(1, sizeof(*f));
+
+	if (!f)
+		return NULL;
+	f->cfg = *cfg;
+	if (!f->cfg.frames)
+		f->cfg.frames = FRAMES_DEFAULT;
+	f->timed = sim_mode(cfg->sim) == SIM_LOCKSTEP;
+	f->icrc = f->timed;
+	return f;
+}
+
+void fabric_destroy(struct fabric *f)
+{
+	int i;
+
+	if (!f)
+		return;
+	for (i = 0; i < WIRE_NODES; i++) {
+		if (f->port[i])
+			free(f->port[i]->slots);
+		free(f->port[i]);
+	}
+	free(f);
+}
+
+bool fabric_icrc(const struct fabric *f)
+{
+	return f->icrc;
+}
+
+void fabric_icrc_set(struct fabric *f, bool on)
+{
+	f->icrc = on;
+}
+
+bool fabric_idle(struct fabric *f)
+{
+	return !atomic_load(&f->on_the_way);
+}
+
+/* ---- receiving ---- */
+
+static struct fabric_slot *take_arrived(struct fabric_port *p, uint64_t now_ns,
+					uint64_t *next_ns)
+{
+	struct fabric_slot *s;
+
+	sim_spin_lock(&p->lock);
+	s = p->first;
+	if (s && s->arrive_ns <= now_ns) {
+		p->first = s->next;
+		if (p->first)
+			p->first->prev = NULL;
+		else
+			p->last = NULL;
+	} else {
+		s = NULL;
+	}
+	*next_ns = p->first ? p->first->arrive_ns : SIM_IDLE;
+	sim_spin_unlock(&p->lock);
+	return s;
+}
+
+static uint64_t arrive_step(void *arg, uint64_t now_ns)
+{
+	struct fabric_port *p = arg;
+	struct fabric *f = p->fabric;
+	struct trace_at at = { .board = p->node };
+	struct fabric_slot *s;
+	uint64_t next_ns;
+
+	s = take_arrived(p, now_ns, &next_ns);
+	if (s) {
+		at.cause = s->frame.cause;
+		s->frame.cause = trace_emit(f->cfg.trace, EV_WIRE_RECV, &at,
+					    wire_opcode(&s->frame),
+					    s->frame.from, s->frame.len, 0);
+		p->receive(p->arg, &s->frame, now_ns);
+		fabric_slot_free(s);
+		if (f->timed)
+			return f->cfg.timing->v[T_ENG_PACKET];
+		if (next_ns <= now_ns)
+			return 0;
+	}
+	if (next_ns != SIM_IDLE)
+		sim_alarm(&p->arrive, next_ns);
+	return SIM_IDLE;
+}
+
+static uint64_t room_step(void *arg, uint64_t now_ns)
+{
+	struct fabric_port *p = arg;
+
+	(void)now_ns;
+	p->room(p->arg);
+	return SIM_IDLE;
+}
+
+/* ---- frames ---- */
+
+struct fabric_slot *fabric_slot_get(struct fabric_port *p)
+{
+	struct fabric_slot *s;
+
+	sim_spin_lock(&p->lock);
+	s = p->free;
+	if (s)
+		p->free = s->next;
+	else
+		p->starved = true;
+	sim_spin_unlock(&p->lock);
+	if (s) {
+		s->frame.from = p->node;
+		s->frame.cause = 0;
+		atomic_fetch_add_explicit(&p->fabric->on_the_way, 1,
+					  memory_order_relaxed);
+	}
+	return s;
+}
+
+struct wire_frame *fabric_frame_get(struct fabric_port *p)
+{
+	struct fabric_slot *s = fabric_slot_get(p);
+
+	return s ? &s->frame : NULL;
+}
+
+void fabric_slot_free(struct fabric_slot *s)
+{
+	struct fabric_port *owner = s->owner;
+	bool wake;
+
+	atomic_fetch_sub_explicit(&owner->fabric->on_the_way, 1,
+				  memory_order_relaxed);
+	sim_spin_lock(&owner->lock);
+	s->next = owner->free;
+	owner->free = s;
+	wake = owner->starved;
+	owner->starved = false;
+	sim_spin_unlock(&owner->lock);
+	if (wake)
+		sim_kick_remote(&owner->have_room);
+}
+
+/* ---- sending ---- */
+
+void fabric_deliver(struct fabric_port *from, struct fabric_slot *s,
+		    uint64_t arrive_ns)
+{
+	struct fabric_port *p = from->fabric->port[s->frame.to];
+	struct fabric_slot *after;
+
+	s->arrive_ns = arrive_ns;
+	sim_spin_lock(&p->lock);
+	for (after = p->last; after && after->arrive_ns > arrive_ns;
+	     after = after->prev)
+		;
+	s->prev = after;
+	s->next = after ? after->next : p->first;
+	if (s->next)
+		s->next->prev = s;
+	else
+		p->last = s;
+	if (after)
+		after->next = s;
+	else
+		p->first = s;
+	sim_spin_unlock(&p->lock);
+	/* Threads mode: only the receiver's own step may set its alarm. */
+	if (p->fabric->timed && arrive_ns > sim_now(p->fabric->cfg.sim))
+		sim_alarm(&p->arrive, arrive_ns);
+	else
+		sim_kick_remote(&p->arrive);
+}
+
+static uint32_t payload_bytes(const struct wire_frame *f)
+{
+	uint32_t header = WIRE_BTH_BYTES + WIRE_BLK_BYTES + WIRE_ICRC_BYTES;
+
+	if (!wire_is_block(wire_opcode(f)) || f->len < header)
+		return 0;
+	return f->len - header;
+}
+
+uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr)
+{
+	struct fabric_slot *s = (struct fabric_slot *)fr;
+	struct fabric *f = p->fabric;
+	const uint64_t *t = f->cfg.timing->v;
+	struct trace_at at = { .board = p->node, .cause = fr->cause };
+	uint64_t now_ns = 0, bytes, arrive_ns = 0;
+	uint8_t hops = f->hops[p->node][fr->to];
+
+	bytes = payload_bytes(fr) + t[T_LINK_OVERHEAD];
+	p->stats.frames++;
+	p->stats.bytes += bytes;
+	fr->cause = trace_emit(f->cfg.trace, EV_WIRE_SEND, &at,
+			       wire_opcode(fr), fr->to, fr->len, 0);
+	if (!hops) {		/* no way there: lost, the timer will tell */
+		p->stats.lost++;
+		fabric_slot_free(s);
+		return 0;
+	}
+	if (!f->timed) {
+		fabric_pass(p, s, 0);
+		return 0;
+	}
+	now_ns = sim_now(f->cfg.sim);
+	if (p->busy_until_ns < now_ns)
+		p->busy_until_ns = now_ns;
+	p->busy_until_ns += timing_transfer_ns(bytes, t[T_LINK_MBPS]);
+	arrive_ns = p->busy_until_ns + t[T_LINK_DELAY] +
+		    (hops - 1) * t[T_LINK_HOP];
+	fabric_pass(p, s, arrive_ns);
+	return p->busy_until_ns - now_ns;
+}
+
+/* ---- building ---- */
+
+static int make_slots(struct fabric_port *p, uint32_t n)
+{
+	uint32_t i;
+
+	p->slots = calloc(n, sizeof(*p->slots));
+	if (!p->slots)
+		return -ENOMEM;
+	for (i = 0; i < n; i++) {
+		p->slots[i].owner = p;
+		p->slots[i].next = p->free;
+		p->free = &p->slots[i];
+	}
+	return 0;
+}
+
+struct fabric_port *fabric_attach(struct fabric *f, struct sim_domain *d,
+				  uint8_t node,
+				  void (*receive)(void *arg,
+						  const struct wire_frame *fr,
+						  uint64_t now_ns),
+				  void (*room)(void *arg), void *arg,
+				  int *error)
+{
+	struct fabric_port *p;
+	char stream[16] = "port 00";
+
+	*error = node >= WIRE_NODES ? -EINVAL : f->port[node] ? -EEXIST : 0;
+	if (*error)
+		return NULL;
+	p = calloc(1, sizeof(*p));
+	*error = -ENOMEM;
+	if (!p)
+		return NULL;
+	p->fabric = f;
+	p->domain = d;
+	p->node = node;
+	p->receive = receive;
+	p->room = room;
+	p->arg = arg;
+	stream[5] = (char)('0' + node / 10);
+	stream[6] = (char)('0' + node % 10);
+	rng_init(&p->rng, sim_seed(f->cfg.sim), stream);
+	sim_actor_init(d, &p->arrive, "wire", arrive_step, p);
+	sim_actor_init(d, &p->have_room, "wire room", room_step, p);
+	if (make_slots(p, f->cfg.frames)) {
+		free(p);
+		return NULL;
+	}
+	f->port[node] = p;
+	f->hops[node][node] = 1;	/* a board may send to itself */
+	*error = 0;
+	return p;
+}
+
+/* Shortest ways, again from the start (Floyd, 16 nodes). */
+static void find_routes(struct fabric *f)
+{
+	int a, b, k;
+
+	for (a = 0; a < WIRE_NODES; a++)
+		for (b = 0; b < WIRE_NODES; b++)
+			f->hops[a][b] = a == b ? f->port[a] != NULL :
+					f->link[a][b];
+	for (k = 0; k < WIRE_NODES; k++)
+		for (a = 0; a < WIRE_NODES; a++)
+			for (b = 0; b < WIRE_NODES; b++) {
+				int via = f->hops[a][k] + f->hops[k][b];
+
+				if (a == b || k == a || k == b ||
+				    !f->hops[a][k] || !f->hops[k][b])
+					continue;
+				if (!f->hops[a][b] || via < f->hops[a][b])
+					f->hops[a][b] = (uint8_t)via;
+			}
+}
+
+int fabric_link(struct fabric *f, uint8_t a, uint8_t b)
+{
+	if (a >= WIRE_NODES || b >= WIRE_NODES || a == b || !f->port[a] ||
+	    !f->port[b])
+		return -ENOENT;
+	if (f->link[a][b])
+		return -EEXIST;
+	f->link[a][b] = f->link[b][a] = true;
+	find_routes(f);
+	return 0;
+}
+
+unsigned int fabric_hops(struct fabric *f, uint8_t a, uint8_t b)
+{
+	if (a >= WIRE_NODES || b >= WIRE_NODES)
+		return 0;
+	return f->hops[a][b];
+}
+
+void fabric_stats(struct fabric *f, uint8_t node, struct fabric_stats *st)
+{
+	memset(st, 0, sizeof(*st));
+	if (node < WIRE_NODES && f->port[node])
+		*st = f->port[node]->stats;
+}

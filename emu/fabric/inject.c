@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* inject.c - loss, damage, duplication and delay, from the sending port's random stream. */
+#include <errno.h>
+#include <string.h>
+
+#include "fabric/fabric_internal.h"
+#include "trace/trace.h"
+
+#define PPM 1000000u
+
+int fabric_inject(struct fabric *f, uint8_t a, uint8_t b,
+		  const struct fabric_inject *i)
+{
+	unsigned int n;
+
+	if (a >= WIRE_NODES || !f->port[a] || (b != 0xff && b >= WIRE_NODES))
+		return -ENOENT;
+	if (i->loss_ppm > PPM || i->duplicate_ppm > PPM ||
+	    i->damage_ppm > PPM || i->late_ppm > PPM)
+		return -EINVAL;
+	if (i->damage_ppm && !f->icrc)
+		return -EOPNOTSUPP;	/* nobody would notice: silent damage */
+	for (n = 0; n < WIRE_NODES; n++) {
+		if (b != 0xff && b != n)
+			continue;
+		f->port[a]->rule[n] = (struct fabric_rule){ .inject = *i,
+							    .on = true };
+	}
+	return 0;
+}
+
+static bool hits(struct fabric_port *p, uint32_t ppm)
+{
+	return ppm && rng_below(&p->rng, PPM) < ppm;
+}
+
+static void note(struct fabric_port *p, enum trace_event ev,
+		 struct wire_frame *f, uint64_t a2)
+{
+	struct trace_at at = { .board = p->node, .cause = f->cause };
+
+	f->cause = trace_emit(p->fabric->cfg.trace, ev, &at, wire_opcode(f),
+			      f->to, a2, 0);
+}
+
+static void duplicate(struct fabric_port *p, struct fabric_slot *s,
+		      uint64_t arrive_ns, uint64_t late_ns)
+{
+	struct fabric_slot *twin = fabric_slot_get(p);
+
+	if (!twin)
+		return;		/* no frame to spare: no twin */
+	note(p, EV_WIRE_TWICE, &s->frame, s->frame.len);
+	twin->frame.from = s->frame.from;
+	twin->frame.to = s->frame.to;
+	twin->frame.len = s->frame.len;
+	twin->frame.cause = s->frame.cause;
+	memcpy(twin->frame.bytes, s->frame.bytes, s->frame.len);
+	p->stats.duplicated++;
+	fabric_deliver(p, twin,
+		       arrive_ns + (late_ns ? rng_below(&p->rng, late_ns) : 0));
+}
+
+void fabric_pass(struct fabric_port *p, struct fabric_slot *s,
+		 uint64_t arrive_ns)
+{
+	struct fabric_rule *r = &p->rule[s->frame.to];
+	const struct fabric_inject *i = &r->inject;
+	struct wire_frame *f = &s->frame;
+	uint64_t more_ns, bit;
+
+	if (!r->on || (i->opcode && i->opcode != wire_opcode(f))) {
+		fabric_deliver(p, s, arrive_ns);
+		return;
+	}
+	if (!arrive_ns)			/* threads mode: at once */
+		arrive_ns = sim_now(p->fabric->cfg.sim);
+	if (r->dropped < i->drop_first || hits(p, i->loss_ppm)) {
+		if (r->dropped < i->drop_first)
+			r->dropped++;
+		note(p, EV_WIRE_LOST, f, f->len);
+		p->stats.lost++;
+		fabric_slot_free(s);
+		return;
+	}
+	if (hits(p, i->duplicate_ppm))
+		duplicate(p, s, arrive_ns, i->late_ns);
+	if (hits(p, i->damage_ppm)) {
+		bit = rng_below(&p->rng, 8ull * f->len);
+		f->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+		note(p, EV_WIRE_DAMAGED, f, bit);
+		p->stats.damaged++;
+	}
+	if (hits(p, i->late_ppm) && i->late_ns) {
+		more_ns = 1 + rng_below(&p->rng, i->late_ns);
+		note(p, EV_WIRE_LATE, f, more_ns);
+		p->stats.late++;
+		arrive_ns += more_ns;
+	}
+	fabric_deliver(p, s, arrive_ns);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * frames.c - who has which frame. Each process has a bank of its own, so that it can map no
+ * other's memory; how many frames all of them may hold together is the
+ * board's budget. A bank has as many frames as the budget, so whoever may have one more finds
+ * one in his bank.
+ *
+ * The tag of a frame changes whenever it goes to somebody else or back: a device that still
+ * uses an old translation is caught by it.
+ */
+#include <stdlib.h>
+
+#include "host/internal.h"
+
+int frames_attach(struct host_mm *mm)
+{
+	uint64_t n = mm->k->frames_total, i;
+	struct dram_bank *b;
+
+	mm->frames = n;
+	mm->frame = calloc(n, sizeof(*mm->frame));
+	mm->taken = calloc((n + 63) / 64, sizeof(*mm->taken));
+	if (!mm->frame || !mm->taken)
+		return -ENOMEM;
+	/* What the last word has too much counts as taken. */
+	for (i = n; i % 64; i++)
+		mm->taken[i / 64] |= 1ull << i % 64;
+	mm->bank = dram_bank_add(mm->k->dram, "process", n * HOST_PAGE);
+	if (mm->bank < 0)
+		return mm->bank;
+	b = dram_bank(mm->k->dram, mm->bank);
+	mm->bank_pa = b->base;
+	mm->bank_mem = b->mem;
+	mm->bank_fd = b->fd;
+	return 0;
+}
+
+void frames_detach(struct host_mm *mm)
+{
+	if (mm->bank >= 0)
+		dram_bank_remove(mm->k->dram, mm->bank);
+	mm->bank = -1;
+}
+
+uint64_t frame_pa(const struct host_frame *f)
+{
+	return f->mm->bank_pa + (uint64_t)(f - f->mm->frame) * HOST_PAGE;
+}
+
+void *frame_mem(const struct host_frame *f)
+{
+	return f->mm->bank_mem + (uint64_t)(f - f->mm->frame) * HOST_PAGE;
+}
+
+struct host_frame *frame_at(struct host_mm *mm, uint64_t pa)
+{
+	uint64_t i = (pa - mm->bank_pa) / HOST_PAGE;
+
+	return pa >= mm->bank_pa && i < mm->frames ? &mm->frame[i] : NULL;
+}
+
+/* frames lock held */
+static uint64_t pick(struct host_mm *mm, uint64_t want)
+{
+	uint64_t words = (mm->frames + 63) / 64, i, w;
+
+	if (!(mm->taken[want / 64] >> want % 64 & 1))
+		return want;
+	for (i = 0; i < words; i++) {
+		w = (want / 64 + i) % words;
+		if (~mm->taken[w])
+			return w * 64 +
+			       (uint64_t)__builtin_ctzll(~mm->taken[w]);
+	}
+	assert(!"a bank has as many frames as the budget");
+	return 0;
+}
+
+/* frames lock held */
+static void change_tag(struct host_frame *f)
+{
+	struct host_kernel *k = f->mm->k;
+
+	dram_tag_set(k->dram, frame_pa(f), ++k->tag);
+}
+
+static struct host_frame *take(struct host_mm *mm, uint64_t va)
+{
+	struct host_kernel *k = mm->k;
+	struct host_frame *f = NULL;
+	uint64_t i;
+
+	sim_spin_lock(&k->frames_lock);
+	if (k->frames_used < k->frames_total) {
+		/*
+		 * Neighbouring pages get neighbouring frames, so that the CPU's linear view of
+		 * the bank fits and opening a page is one mprotect.
+		 */
+		i = pick(mm, (va - (uintptr_t)mm->arena) / HOST_PAGE %
+				     mm->frames);
+		mm->taken[i / 64] |= 1ull << i % 64;
+		k->frames_used++;
+		f = &mm->frame[i];
+		assert(f->state == FRAME_FREE && !f->pins);
+		*f = (struct host_frame){ .mm = mm, .va = va,
+					  .slot = NO_SLOT,
+					  .state = FRAME_BUSY };
+		change_tag(f);
+	}
+	sim_spin_unlock(&k->frames_lock);
+	return f;
+}
+
+static bool injected(struct host_kernel *k)
+{
+	bool fail;
+
+	sim_spin_lock(&k->frames_lock);
+	fail = k->fail_frames;
+	k->fail_frames -= fail;
+	sim_spin_unlock(&k->frames_lock);
+	return fail;
+}
+
+int frame_get(struct host_mm *mm, uint64_t va, struct host_frame **out)
+{
+	int err = injected(mm->k) ? -ENOMEM : 0;
+
+	while (!err && !(*out = take(mm, va)))
+		err = reclaim_one(mm->k, mm);
+	if (err == -ENOMEM)
+		host_event(mm->k, EV_MM_NO_FRAME, mm->pid, va, 0, 0);
+	return err;
+}
+
+void frame_put(struct host_frame *f)
+{
+	struct host_mm *mm = f->mm;
+	struct host_kernel *k = mm->k;
+	uint64_t i = (uint64_t)(f - mm->frame);
+
+	assert(f->state == FRAME_BUSY && !f->pins && f->slot == NO_SLOT);
+	sim_spin_lock(&k->frames_lock);
+	change_tag(f);
+	mm->taken[i / 64] &= ~(1ull << i % 64);
+	k->frames_used--;
+	f->state = FRAME_FREE;
+	f->mm = NULL;
+	sim_spin_unlock(&k->frames_lock);
+}
+
+void frame_map(struct host_frame *f)
+{
+	struct host_kernel *k = f->mm->k;
+
+	sim_spin_lock(&k->frames_lock);
+	assert(f->state == FRAME_BUSY);
+	f->state = FRAME_MAPPED;
+	/* Behind the hand: it is the last one that the clock comes to. */
+	if (k->hand) {
+		f->next = k->hand;
+		f->prev = k->hand->prev;
+		f->prev->next = f->next->prev = f;
+	} else {
+		k->hand = f->next = f->prev = f;
+	}
+	k->clock_frames++;
+	sim_spin_unlock(&k->frames_lock);
+}
+
+void frame_unmap(struct host_frame *f)
+{
+	struct host_kernel *k = f->mm->k;
+
+	sim_spin_lock(&k->frames_lock);
+	assert(f->state == FRAME_MAPPED);
+	f->state = FRAME_BUSY;
+	if (k->hand == f)
+		k->hand = f->next == f ? NULL : f->next;
+	f->prev->next = f->next;
+	f->next->prev = f->prev;
+	f->next = f->prev = NULL;
+	k->clock_frames--;
+	sim_spin_unlock(&k->frames_lock);
+}
+
+/* The copy in swap, if there is one, is no longer what the page holds. */
+void frame_dirty(struct host_frame *f)
+{
+	f->dirty = true;
+	if (f->slot != NO_SLOT)
+		swap_put(&f->mm->k->swap, f->slot);
+	f->slot = NO_SLOT;
+}
+
+void host_inject_no_frames(struct host_kernel *k, uint64_t n)
+{
+	sim_spin_lock(&k->frames_lock);
+	k->fail_frames = n;
+	sim_spin_unlock(&k->frames_lock);
+}

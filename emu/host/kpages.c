@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * kpages.c - the kernel's own bank: translation tables and memory that the NIC
+ * reads and writes by physical address (queues). No process maps it whole.
+ */
+#include <stdlib.h>
+
+#include "host/internal.h"
+
+#define KPAGES (KERNEL_BANK_BYTES / HOST_PAGE)
+
+int kpages_create(struct host_kernel *k)
+{
+	k->kbank = dram_bank_add(k->dram, "kernel", KERNEL_BANK_BYTES);
+	if (k->kbank < 0)
+		return k->kbank;
+	k->kbank_pa = dram_bank(k->dram, k->kbank)->base;
+	k->kpages_taken = calloc(KPAGES / 64, sizeof(uint64_t));
+	if (!k->kpages_taken) {
+		dram_bank_remove(k->dram, k->kbank);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+void kpages_destroy(struct host_kernel *k)
+{
+	free(k->kpages_taken);
+	dram_bank_remove(k->dram, k->kbank);
+}
+
+static bool taken(const struct host_kernel *k, uint64_t i)
+{
+	return k->kpages_taken[i / 64] >> i % 64 & 1;
+}
+
+static void mark(struct host_kernel *k, uint64_t i, uint64_t n)
+{
+	for (; n; i++, n--)
+		k->kpages_taken[i / 64] ^= 1ull << i % 64;
+}
+
+/* First fit in [from, to); to when there is none. */
+static uint64_t find(const struct host_kernel *k, uint64_t from, uint64_t to,
+		     uint64_t n)
+{
+	uint64_t i, run = 0;
+
+	for (i = from; i < to; i++) {
+		run = taken(k, i) ? 0 : run + 1;
+		if (run == n)
+			return i + 1 - n;
+	}
+	return to;
+}
+
+uint64_t kpages_get(struct host_kernel *k, uint64_t npages)
+{
+	uint64_t i = KPAGES, pa = 0;
+
+	if (!npages || npages > KPAGES)
+		return 0;
+	sim_spin_lock(&k->kpages_lock);
+	i = find(k, k->kpages_hint, KPAGES, npages);
+	if (i == KPAGES)
+		i = find(k, 0, KPAGES, npages);
+	if (i < KPAGES) {
+		mark(k, i, npages);
+		k->kpages_used += npages;
+		k->kpages_hint = (i + npages) % KPAGES;
+		pa = k->kbank_pa + i * HOST_PAGE;
+	}
+	sim_spin_unlock(&k->kpages_lock);
+	if (!pa)
+		return 0;
+	memset(dram_at(k->dram, pa, npages * HOST_PAGE), 0, npages * HOST_PAGE);
+	for (i = 0; i < npages; i++)
+		dram_tag_set(k->dram, pa + i * HOST_PAGE, 1);
+	return pa;
+}
+
+void kpages_put(struct host_kernel *k, uint64_t pa, uint64_t npages)
+{
+	uint64_t i = (pa - k->kbank_pa) / HOST_PAGE, n;
+
+	assert(pa >= k->kbank_pa && i + npages <= KPAGES);
+	sim_spin_lock(&k->kpages_lock);
+	for (n = 0; n < npages; n++)
+		assert(taken(k, i + n));
+	mark(k, i, npages);
+	k->kpages_used -= npages;
+	if (i < k->kpages_hint)
+		k->kpages_hint = i;
+	sim_spin_unlock(&k->kpages_lock);
+}
+
+void *host_dma_alloc(struct host_kernel *k, uint64_t bytes, uint64_t *pa)
+{
+	uint64_t n = bytes / HOST_PAGE + (bytes % HOST_PAGE != 0);
+
+	*pa = kpages_get(k, n);
+	if (!*pa)
+		return NULL;
+	host_count(&k->dma_pages, n);
+	return dram_at(k->dram, *pa, n * HOST_PAGE);
+}
+
+void host_dma_free(struct host_kernel *k, void *mem, uint64_t bytes,
+		   uint64_t pa)
+{
+	uint64_t n = bytes / HOST_PAGE + (bytes % HOST_PAGE != 0);
+
+	assert(mem == dram_at(k->dram, pa, n * HOST_PAGE));
+	kpages_put(k, pa, n);
+	atomic_fetch_sub(&k->dma_pages, n);
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * pgtable.c - a process's translation tables: ARMv8-A stage 1, 4 KB granule,
+ * four levels (T0SZ 16), in the kernel's bank, as a CPU and the SMMU read them.
+ * Bits: exanest.md 3.6.
+ */
+#include "host/internal.h"
+
+#define LEVELS	3		/* number of the last one */
+#define ENTRIES	512
+
+uint64_t pte_make(uint64_t pa, int prot, bool dirty)
+{
+	uint64_t d = pa | PTE_SH_INNER | PTE_AF | PTE_NG | PTE_PXN | PTE_UXN;
+
+	assert(!(pa & ~PTE_ADDR));
+	if (dirty)
+		d |= PTE_DIRTY;
+	/* No access at all: an invalid descriptor for hardware, a frame for us. */
+	if (!(prot & HOST_READ))
+		return d | PTE_NONE;
+	d |= PTE_TYPE | PTE_USER;
+	if (!(prot & HOST_WRITE))
+		return d | PTE_RDONLY;
+	/*
+	 * exanest.md 3.6: a clean page that may be written is read-only with DBM set. Neither
+	 * SMMUv2 nor a Cortex-A53 updates AF or dirty by itself.
+	 */
+	return d | PTE_DBM | (dirty ? 0 : PTE_RDONLY);
+}
+
+uint64_t pte_swap(uint32_t slot)
+{
+	return PTE_SWAP | (uint64_t)slot << PAGE_SHIFT;
+}
+
+uint32_t pte_slot(uint64_t d)
+{
+	assert(!pte_resident(d) && (d & PTE_SWAP));
+	return (uint32_t)((d & PTE_ADDR) >> PAGE_SHIFT);
+}
+
+static uint64_t entry_pa(uint64_t table, uint64_t va, unsigned int level)
+{
+	return table + 8 * (va >> (39 - 9 * level) & (ENTRIES - 1));
+}
+
+static uint64_t read_entry(const struct host_mm *mm, uint64_t pa)
+{
+	uint64_t d;
+
+	if (dram_read64(mm->k->dram, pa, &d) == DRAM_DECERR)
+		assert(!"tables lie in the kernel's bank");
+	return d;
+}
+
+static uint64_t table_get(struct host_kernel *k)
+{
+	uint64_t pa = kpages_get(k, 1);
+
+	if (pa)
+		host_count(&k->table_pages, 1);
+	return pa;
+}
+
+int pt_create(struct host_mm *mm)
+{
+	mm->root = table_get(mm->k);
+	return mm->root ? 0 : -ENOMEM;
+}
+
+static void table_put(struct host_mm *mm, uint64_t table, unsigned int level)
+{
+	unsigned int i;
+	uint64_t d;
+
+	for (i = 0; level < LEVELS && i < ENTRIES; i++) {
+		d = read_entry(mm, table + 8ull * i);
+		if (d & PTE_VALID)
+			table_put(mm, d & PTE_ADDR, level + 1);
+	}
+	kpages_put(mm->k, table, 1);
+	atomic_fetch_sub(&mm->k->table_pages, 1);
+}
+
+void pt_destroy(struct host_mm *mm)
+{
+	if (mm->root)
+		table_put(mm, mm->root, 0);
+	mm->root = 0;
+}
+
+int pt_prepare(struct host_mm *mm, uint64_t va)
+{
+	uint64_t table = mm->root, pa, d;
+	unsigned int level;
+
+	for (level = 0; level < LEVELS; level++) {
+		pa = entry_pa(table, va, level);
+		d = read_entry(mm, pa);
+		if (!(d & PTE_VALID)) {
+			d = table_get(mm->k);
+			if (!d)
+				return -ENOMEM;
+			d |= PTE_TYPE;
+			/* Release: a walk that sees the table sees its zeros. */
+			dram_write64(mm->k->dram, pa, d);
+		}
+		table = d & PTE_ADDR;
+	}
+	return 0;
+}
+
+/*
+ * Physical address of the level 3 entry of va; 0 when a table above it is missing, and then *level
+ * says the entry of which level was not valid.
+ */
+static uint64_t leaf_pa(const struct host_mm *mm, uint64_t va,
+			unsigned int *level)
+{
+	uint64_t table = mm->root, d;
+
+	for (*level = 0; *level < LEVELS; ++*level) {
+		d = read_entry(mm, entry_pa(table, va, *level));
+		if (!(d & PTE_VALID))
+			return 0;
+		table = d & PTE_ADDR;
+	}
+	return entry_pa(table, va, LEVELS);
+}
+
+uint64_t pt_get(const struct host_mm *mm, uint64_t va)
+{
+	unsigned int level;
+	uint64_t pa;
+
+	if (!mm->root)
+		return 0;
+	pa = leaf_pa(mm, va, &level);
+	return pa ? read_entry(mm, pa) : 0;
+}
+
+void pt_set(struct host_mm *mm, uint64_t va, uint64_t desc)
+{
+	unsigned int level;
+	uint64_t pa = leaf_pa(mm, va, &level);
+
+	assert(pa);
+	dram_write64(mm->k->dram, pa, desc);
+}
+
+uint64_t pt_next(const struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	unsigned int level;
+	uint64_t pa, span;
+
+	while (mm->root && va < end) {
+		pa = leaf_pa(mm, va, &level);
+		if (pa && read_entry(mm, pa))
+			return va;
+		span = 1ull << (39 - 9 * level);
+		va = (va & ~(span - 1)) + span;
+	}
+	return end;
+}
+
+uint64_t mm_table_pa(const struct host_mm *mm)
+{
+	return mm->root;
+}
+
+uint64_t host_translate(struct host_mm *mm, uint64_t va)
+{
+	uint64_t d = pt_get(mm, va & ~(HOST_PAGE - 1));
+
+	return d & PTE_VALID ? (d & PTE_ADDR) | (va & (HOST_PAGE - 1)) : 0;
+}

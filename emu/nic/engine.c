@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The engine as an object: made, stepped, reset, asked. */
+#include "nic/engine_internal.h"
+
+#include <stdlib.h>
+
+static bool good_config(const struct engine_config *c)
+{
+	return c->node < WIRE_NODES && c->contexts >= 4 &&
+	       c->contexts <= ENGINE_CTX_MAX && c->rx_contexts >= 1 &&
+	       c->rx_contexts <= ENGINE_RXC_MAX && c->block_log2 >= 12 &&
+	       c->block_log2 <= 16 && c->cell_bytes >= CELL_BYTES_MIN &&
+	       c->cell_bytes <= WIRE_PAYLOAD_MAX &&
+	       !(c->cell_bytes & (c->cell_bytes - 1));
+}
+
+struct engine *engine_create(const struct engine_config *cfg,
+			     const struct engine_env *env, int *error)
+{
+	size_t block = (size_t)1 << cfg->block_log2 % 32;
+	struct engine *e;
+	unsigned int i;
+
+	*error = -EINVAL;
+	if (!good_config(cfg) || !env->burst_begin || !env->burst_end ||
+	    !env->frame_get || !env->frame_send || !env->irq || !env->kick)
+		return NULL;
+	*error = -ENOMEM;
+	e = calloc(1, sizeof(*e));
+	if (!e)
+		return NULL;
+	/* The read channel's block, then one for each receive context. */
+	e->read_buf = malloc(block * (1u + cfg->rx_contexts));
+	if (!e->read_buf) {
+		free(e);
+		return NULL;
+	}
+	for (i = 0; i < cfg->rx_contexts; i++)
+		e->rx[i].buf = e->read_buf + block * (i + 1);
+	e->cfg = *cfg;
+	e->env = *env;
+	e->block_bytes = (uint32_t)block;
+	e->cell_log2 = lowest(cfg->cell_bytes);
+	regs_init(e);
+	engine_reset(e);
+	*error = 0;
+	return e;
+}
+
+void engine_destroy(struct engine *e)
+{
+	if (!e)
+		return;
+	free(e->read_buf);
+	free(e);
+}
+
+void engine_reset(struct engine *e)
+{
+	e->enabled = false;
+	e->irq_enable = false;
+	e->reg_cause = 0;
+	write_init(e);
+	tx_init(e);
+	rx_init(e);
+	e->faults = 0;
+	e->note_head = e->notes = 0;
+	memset(e->noted, 0, sizeof(e->noted));
+	engine_line(e, ENGINE_LINE_FAULT, false);
+	engine_line(e, ENGINE_LINE_EVENT, false);
+}
+
+void engine_reg_cause(struct engine *e, uint64_t seq)
+{
+	e->reg_cause = seq;
+}
+
+void engine_kick(struct engine *e, unsigned int channel)
+{
+	struct channel *c = &e->ch[channel];
+
+	if (c->awake || !e->enabled)
+		return;
+	c->awake = true;
+	e->env.kick(e->env.ctx, channel);
+}
+
+uint64_t engine_sleep(struct engine *e, unsigned int channel)
+{
+	e->ch[channel].awake = false;
+	return ENGINE_IDLE;
+}
+
+void engine_line(struct engine *e, unsigned int line, bool level)
+{
+	if (e->line[line] == level)
+		return;
+	e->line[line] = level;
+	e->env.irq(e->env.ctx, line, level);
+}
+
+uint64_t engine_step(struct engine *e, unsigned int channel, uint64_t now_ns)
+{
+	assert(channel < CHANNELS);
+	e->ch[channel].awake = true;
+	return channel == CH_READ ? tx_step(e, now_ns) : write_step(e, now_ns);
+}
+
+void engine_receive(struct engine *e, const struct wire_frame *f,
+		    uint64_t now_ns)
+{
+	struct wire_answer a;
+	struct wire_block b;
+	enum wire_error why;
+
+	(void)now_ns;		/* nothing here depends on it */
+	if (!e->enabled)
+		return;
+	if (f->from >= WIRE_NODES || f->to != e->cfg.node) {
+		rx_bad(e, f, WIRE_HEADER);
+		return;
+	}
+	if (wire_is_block(wire_opcode(f))) {
+		why = wire_get_block(f, e->cfg.icrc, &b);
+		if (why == WIRE_OK)
+			rx_block(e, f, &b);
+	} else {
+		why = wire_get_answer(f, e->cfg.icrc, &a);
+		if (why == WIRE_OK)
+			tx_answer(e, f, &a);
+	}
+	if (why != WIRE_OK)
+		rx_bad(e, f, why);
+}
+
+void engine_wire_room(struct engine *e)
+{
+	answer_flush(e);
+	if (e->ch[CH_READ].wants_room)
+		engine_kick(e, CH_READ);
+}
+
+void engine_stats(const struct engine *e, struct engine_stats *st)
+{
+	*st = e->stats;
+}
+
+bool engine_idle(const struct engine *e)
+{
+	unsigned int i;
+
+	if (e->ch[CH_READ].ctx != NONE || e->ch[CH_WRITE].ctx != NONE ||
+	    e->faults || e->notes || e->answer_count)
+		return false;
+	for (i = 0; i < e->cfg.contexts; i++)
+		if (e->tx[i].state != FL_TX_FREE)
+			return false;
+	return e->rx_free == (uint32_t)((1ull << e->cfg.rx_contexts) - 1);
+}
+
+static const char *check_tx(const struct engine *e, unsigned int i)
+{
+	const struct tx_ctx *t = &e->tx[i];
+
+	if (!(e->tx_ready >> i & 1) != (t->state != FL_TX_READY))
+		return "the ready mask differs from a transmit context's state";
+	if (t->early && t->state != FL_TX_READY)
+		return "an early answer waits for a context that is not READY";
+	if (t->rxc != NONE && e->rx[t->rxc].own != i)
+		return "a READ names a receive context that is not its own";
+	if (t->rxc != NONE && t->state != FL_TX_READY &&
+	    t->state != FL_TX_FLYING)
+		return "a READ's answer is taken though the READ is over";
+	return NULL;
+}
+
+static const char *check_rx(const struct engine *e, unsigned int i)
+{
+	const struct rx_ctx *r = &e->rx[i];
+
+	if (!(e->rx_free >> i & 1) != (r->state != FL_RX_FREE))
+		return "the free mask differs from a receive context's state";
+	if (r->linked && e->peer[r->node][r->ctx].rxc != i)
+		return "the peer table does not name a linked context";
+	if (r->linked && (e->peer[r->node][r->ctx].done ||
+			  e->peer[r->node][r->ctx].over))
+		return "a context collects an attempt that is over";
+	if (r->own != NONE && e->tx[r->own].rxc != i)
+		return "a READ's answer that its READ does not know";
+	if (r->state == FL_RX_WRITE && r->cells_left)
+		return "a block is written before all of it came";
+	return NULL;
+}
+
+const char *engine_check(const struct engine *e)
+{
+	const char *wrong = NULL;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < e->cfg.contexts && !wrong; i++)
+		wrong = check_tx(e, i);
+	for (i = 0; i < e->cfg.rx_contexts && !wrong; i++) {
+		wrong = check_rx(e, i);
+		n += e->rx[i].state == FL_RX_WRITE;
+	}
+	if (!wrong && n != e->write_count + (e->ch[CH_WRITE].ctx != NONE))
+		wrong = "contexts in WRITE and the write channel's queue differ";
+	return wrong;
+}

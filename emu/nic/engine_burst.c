@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A block, burst by burst. A burst ends at the latest at a 4 KB border of the
+ * address, so that it meets one page, hence at most one fault. After a refusal
+ * the rest of the block is tried all the same: one report then names every page
+ * that is missing.
+ */
+#include "nic/engine_internal.h"
+
+void walk_start(struct walk *w, unsigned int channel, uint16_t stream,
+		uint64_t va, uint32_t len, uint8_t *buf)
+{
+	assert(w->phase == WALK_NONE && len);
+	memset(w, 0, sizeof(*w));
+	w->phase = WALK_NEXT;
+	w->b.channel = (uint8_t)channel;
+	w->b.write = channel == CH_WRITE;
+	w->b.stream = stream;
+	w->va = va;
+	w->len = len;
+	w->buf = buf;
+}
+
+/* The i-th page that the block touches. */
+static unsigned int page_of(const struct walk *w)
+{
+	uint64_t first = w->va / ENGINE_PAGE;
+
+	return (unsigned int)((w->va + w->offset) / ENGINE_PAGE - first);
+}
+
+static enum dma_status begin(struct engine *e, struct walk *w, uint64_t now_ns,
+			     const struct trace_at *at, uint64_t cause)
+{
+	struct dma_burst *b = &w->b;
+	uint32_t room;
+
+	b->va = w->va + w->offset;
+	room = ENGINE_PAGE - (uint32_t)(b->va % ENGINE_PAGE);
+	b->len = w->len - w->offset < room ? w->len - w->offset : room;
+	b->now_ns = now_ns;
+	b->cause = cause;
+	b->xfer = at->xfer;
+	b->block = at->block;
+	b->attempt = at->attempt;
+	b->pa = 0;
+	b->delay_ns = 0;
+	b->event = 0;
+	return e->env.burst_begin(e->env.ctx, b);
+}
+
+/* The burst has ended with w->status; go on to the next one. */
+static enum walk_result finish(struct engine *e, struct walk *w,
+			       const struct trace_at *at, unsigned int index,
+			       uint64_t *event)
+{
+	struct dma_burst *b = &w->b;
+	struct trace_at here = *at;
+
+	if (w->status == DMA_OK) {
+		w->status = e->env.burst_end(e->env.ctx, b,
+					     w->buf + w->offset);
+		assert(w->status == DMA_OK || w->status == DMA_DECERR);
+	}
+	if (w->status == DMA_OK) {
+		here.cause = b->event ? b->event : b->cause;
+		*event = trace_emit(e->cfg.trace,
+				    b->write ? EV_RX_BURST : EV_TX_BURST,
+				    &here, index, b->va, b->len, b->pa);
+	} else if (w->status == DMA_SLVERR) {
+		w->map |= 1u << page_of(w);
+		if (!w->fault_event)
+			w->fault_event = b->event ? b->event : b->cause;
+	} else {
+		if (b->event)
+			*event = b->event;
+		w->phase = WALK_NONE;
+		return WALK_BUS_ERROR;
+	}
+	w->offset += b->len;
+	w->phase = WALK_NEXT;
+	if (w->offset < w->len)
+		return WALK_MORE;
+	w->phase = WALK_NONE;
+	if (w->map && w->fault_event)
+		*event = w->fault_event;
+	return w->map ? WALK_REFUSED : WALK_GOOD;
+}
+
+enum walk_result walk_step(struct engine *e, struct walk *w, uint64_t now_ns,
+			   const struct trace_at *at, unsigned int index,
+			   uint64_t *event, uint64_t *delay_ns)
+{
+	assert(w->phase != WALK_NONE);
+	*delay_ns = 0;
+	if (w->phase == WALK_OPEN)
+		return finish(e, w, at, index, event);
+	if (w->phase == WALK_NEXT) {
+		w->status = begin(e, w, now_ns, at, *event);
+		if (w->status != DMA_HELD) {
+			w->phase = WALK_OPEN;
+			*delay_ns = w->b.delay_ns;
+			return WALK_MORE;
+		}
+		w->phase = WALK_HELD;
+	}
+	*delay_ns = engine_sleep(e, w->b.channel);
+	return WALK_MORE;
+}
+
+void walk_abandon(struct engine *e, struct walk *w)
+{
+	if (w->phase == WALK_OPEN && w->status == DMA_OK)
+		e->env.burst_end(e->env.ctx, &w->b, w->buf + w->offset);
+	w->phase = WALK_NONE;
+}
+
+void engine_burst_resume(struct engine *e, unsigned int channel,
+			 bool terminate)
+{
+	struct walk *w;
+
+	assert(channel < CHANNELS);
+	w = &e->ch[channel].walk;
+	if (w->phase != WALK_HELD)
+		return;
+	/* Terminated: as if begin had answered DMA_SLVERR. */
+	w->phase = terminate ? WALK_OPEN : WALK_NEXT;
+	w->status = DMA_SLVERR;
+	engine_kick(e, channel);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the engine tells software, and READY, what the driver answers: the queue
+ * of faults for the driver, the queue of notes for the firmware.
+ */
+#include "nic/engine_internal.h"
+
+void fault_line(struct engine *e)
+{
+	engine_line(e, ENGINE_LINE_FAULT, e->irq_enable && e->faults);
+}
+
+static void drop_fault(struct engine *e, unsigned int i)
+{
+	assert(i < e->faults);
+	e->faults--;
+	memmove(&e->fault[i], &e->fault[i + 1],
+		(e->faults - i) * sizeof(e->fault[0]));
+}
+
+/*
+ * An older entry of the same context is about a fault that is over. It makes
+ * room, unless it is the head: the driver may be reading that one, and its
+ * serial number shows in the end that it is old.
+ */
+static void push(struct engine *e, const struct fault *f)
+{
+	unsigned int i;
+
+	for (i = 1; i < e->faults; i++) {
+		if (e->fault[i].side != f->side ||
+		    e->fault[i].index != f->index)
+			continue;
+		drop_fault(e, i);
+		break;
+	}
+	assert(e->faults < FAULTS_MAX);
+	e->fault[e->faults++] = *f;
+	fault_line(e);
+}
+
+void fault_queue_tx(struct engine *e, unsigned int i)
+{
+	struct tx_ctx *t = &e->tx[i];
+	const struct fault f = {
+		.side = SIDE_TX, .index = (uint8_t)i,
+		.serial = t->fault_serial, .stream = t->stream,
+		.va = t->lva, .len = t->len, .map = t->map, .left = t->left,
+		.xfer = t->xfer, .block = t->block,
+	};
+	struct trace_at at = {
+		.board = e->cfg.board, .xfer = t->xfer, .block = t->block,
+		.attempt = t->attempt, .cause = t->event,
+	};
+
+	t->event = trace_emit(e->cfg.trace, EV_ENG_FAULT, &at, i, SIDE_TX,
+			      t->lva, t->map);
+	push(e, &f);
+}
+
+void fault_queue_rx(struct engine *e, unsigned int i)
+{
+	struct rx_ctx *r = &e->rx[i];
+	const struct fault f = {
+		.side = SIDE_RX, .index = (uint8_t)i, .serial = r->serial,
+		.stream = r->stream, .va = r->va, .len = r->len,
+		.map = r->map, .left = r->left, .xfer = r->xfer,
+		.block = r->block,
+	};
+	struct trace_at at = rx_at(e, r, 0);
+
+	r->event = trace_emit(e->cfg.trace, EV_ENG_FAULT, &at, i, SIDE_RX,
+			      r->va, r->map);
+	push(e, &f);
+}
+
+void fault_pop(struct engine *e)
+{
+	if (e->faults)
+		drop_fault(e, 0);
+	fault_line(e);
+}
+
+int fault_ready(struct engine *e, uint32_t value)
+{
+	unsigned int i = (value & NIC_ENG_READY_INDEX_MASK) >>
+			 NIC_ENG_READY_INDEX_SHIFT;
+	unsigned int code = (value & NIC_ENG_READY_CODE_MASK) >>
+			    NIC_ENG_READY_CODE_SHIFT;
+	unsigned int serial = (value & NIC_ENG_READY_SERIAL_MASK) >>
+			      NIC_ENG_READY_SERIAL_SHIFT;
+	unsigned int side = value & NIC_ENG_READY_SIDE ? SIDE_RX : SIDE_TX;
+	struct trace_at at = { .board = e->cfg.board };
+	uint64_t seq;
+
+	if (i >= (side == SIDE_TX ? e->cfg.contexts : e->cfg.rx_contexts))
+		return -EINVAL;
+	if (side == SIDE_RX) {
+		at = rx_at(e, &e->rx[i], 0);
+	} else {
+		at.xfer = e->tx[i].xfer;
+		at.block = e->tx[i].block;
+		at.attempt = e->tx[i].attempt;
+		at.cause = e->tx[i].event;
+	}
+	if (e->reg_cause)
+		at.cause = e->reg_cause;
+	seq = trace_emit(e->cfg.trace, EV_ENG_READY_REG, &at, i, side, code, 0);
+	return side == SIDE_RX ? rx_ready(e, i, code, serial, seq) :
+				 tx_ready(e, i, code, serial, seq);
+}
+
+static struct note *note_at(struct engine *e, unsigned int i)
+{
+	return &e->note[(e->note_head + i) % NOTES_MAX];
+}
+
+/*
+ * One note of each kind and context: a newer one takes the older one's place at
+ * the end of the queue, so that the last note of a context is its newest.
+ */
+void note_post(struct engine *e, unsigned int kind, unsigned int index,
+	       uint8_t serial)
+{
+	unsigned int i;
+
+	if (e->noted[kind][index]) {
+		for (i = 0; note_at(e, i)->kind != kind ||
+			    note_at(e, i)->index != index; i++)
+			assert(i < e->notes);
+		for (; i + 1 < e->notes; i++)
+			*note_at(e, i) = *note_at(e, i + 1);
+		e->notes--;
+	}
+	assert(e->notes < NOTES_MAX);
+	*note_at(e, e->notes++) = (struct note){ (uint8_t)kind, (uint8_t)index,
+						 serial };
+	e->noted[kind][index] = 1;
+	engine_line(e, ENGINE_LINE_EVENT, true);
+}
+
+bool note_take(struct engine *e, struct note *n)
+{
+	if (!e->notes)
+		return false;
+	*n = *note_at(e, 0);
+	e->noted[n->kind][n->index] = 0;
+	e->note_head = (e->note_head + 1) % NOTES_MAX;
+	e->notes--;
+	engine_line(e, ENGINE_LINE_EVENT, e->notes != 0);
+	return true;
+}

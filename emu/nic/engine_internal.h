@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * engine_internal.h - what the files of the engine share; nobody else includes it.
+ *
+ *	engine.c	the object, steps, reset, checks
+ *	engine_tx.c	transmit contexts and the read channel
+ *	engine_rx.c	receive contexts: cells, the peer table, verdicts
+ *	engine_write.c	the write channel: from a receive context to memory
+ *	engine_burst.c	a block, burst by burst, for both channels
+ *	engine_answer.c	answers to peers, and the place where they wait for room
+ *	engine_fault.c	fault queue, READY, notes for the firmware
+ *	engine_regs.c	the register window
+ */
+#ifndef FL_ENGINE_INTERNAL_H
+#define FL_ENGINE_INTERNAL_H
+
+#include <assert.h>
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "faultline/entries.h"
+#include "faultline/fsm.h"
+#include "faultline/regs.h"
+#include "nic/engine.h"
+#include "trace/trace.h"
+
+#define CELL_BYTES_MIN	64
+#define CELLS_MAX	(ENGINE_BLOCK_MAX / CELL_BYTES_MIN)
+#define NONE		0xFF	/* no context */
+
+enum { CH_READ, CH_WRITE, CHANNELS };
+enum { SIDE_TX, SIDE_RX };
+
+/* The low bits of an opcode are the operation in CTX.CTRL. */
+#define OP_OF(wop)	((wop) & 0xF)
+
+struct tx_ctx {
+	uint8_t state;		/* enum fl_tx_state; only tx_move() writes it */
+	uint8_t opcode;		/* WOP_WRITE, WOP_READ_REQ or WOP_READ_RESP */
+	uint8_t attempt, status;
+	uint8_t fault_serial;	/* counts the faults of this context */
+	uint8_t rxc;		/* READ: collects or writes the answer, or NONE */
+	bool asked;		/* READ: the request has left at least once */
+	bool early;		/* an answer waits for SENT, see tx_early() */
+	uint8_t early_event, early_code;
+	uint64_t early_cause;
+	uint16_t gen;
+	uint32_t map;		/* SRCFAULT: pages that are missing */
+	uint64_t event;		/* trace: the last thing that happened to it */
+	/* registers that the firmware writes in FREE */
+	uint8_t node;
+	uint16_t stream;
+	uint32_t qpn, len, rkey, ref, xfer, block;
+	uint64_t lva, rva, left;
+};
+
+struct rx_ctx {
+	uint8_t state;		/* enum fl_rx_state; only rx_move() writes it */
+	uint8_t opcode, node, ctx, attempt;
+	uint8_t serial;		/* counts the uses of this context */
+	uint8_t own;		/* READ answer: the request's context, or NONE */
+	bool linked;		/* the peer table names this context */
+	bool cancelled;		/* WRITE: its READ is over, write no more */
+	uint16_t gen, stream;
+	uint32_t qpn, len, rkey, ref, xfer, block;
+	uint64_t va, left;
+	uint32_t map;		/* FAULT: pages that are missing */
+	uint32_t cells_left;
+	uint64_t event;		/* trace: the last thing that happened to it */
+	uint64_t have[CELLS_MAX / 64];	/* cells that came */
+	uint8_t *buf;
+};
+
+/* The newest that is known of one context of one peer. */
+struct peer {
+	bool valid;
+	bool done;		/* this generation is in memory */
+	bool over;		/* this attempt has its answer, or was dropped */
+	bool waiting;		/* an answer waits for room on the wire */
+	uint8_t attempt;
+	uint8_t rxc;		/* collects this attempt, or NONE */
+	uint16_t gen;
+	struct wire_answer answer;
+	uint64_t answer_cause;
+};
+
+/* One block on its way through a channel. */
+enum walk_phase {
+	WALK_NONE,
+	WALK_NEXT,		/* begin the burst at offset */
+	WALK_OPEN,		/* begun; its delay runs */
+	WALK_HELD,		/* the SMMU holds it */
+};
+enum walk_result { WALK_MORE, WALK_GOOD, WALK_REFUSED, WALK_BUS_ERROR };
+
+struct walk {
+	enum walk_phase phase;
+	enum dma_status status;	/* WALK_OPEN: what begin said */
+	struct dma_burst b;
+	uint32_t offset, len;	/* of the burst in the block; of the block */
+	uint64_t va;		/* of the block */
+	uint8_t *buf;
+	uint32_t map;		/* pages that were refused */
+	uint64_t fault_event;	/* trace: the first refusal */
+};
+
+struct channel {
+	struct walk walk;
+	uint8_t ctx;		/* NONE: idle */
+	bool awake;		/* a step will come without a kick */
+	/* read channel only */
+	bool dropped;		/* the context was killed meanwhile */
+	bool sending;		/* the block was read whole */
+	uint32_t sent;		/* bytes of it that have left */
+	uint8_t last;		/* round robin */
+	bool wants_room;
+};
+
+struct fault {
+	uint8_t side, index, serial;
+	uint16_t stream;
+	uint32_t len, map, xfer, block;
+	uint64_t va, left;
+};
+
+/*
+ * The head stays until it is popped, since the driver may be reading it; of each
+ * context at most one more entry is kept.
+ */
+#define FAULTS_MAX	(ENGINE_CTX_MAX + ENGINE_RXC_MAX + 1)
+
+struct note {
+	uint8_t kind, index, serial;
+};
+
+/* One of each kind and context: four kinds of transmit, one of receive. */
+#define NOTES_MAX	(4 * ENGINE_CTX_MAX + ENGINE_RXC_MAX)
+
+#define SLOTS		(WIRE_NODES * ENGINE_CTX_MAX)
+#define ENG_WORDS	(0x1000 / 4)
+#define CTX_WORDS	(0x40 / 4)
+#define REGS_MAX	128
+
+/* The register window, decoded once; see engine_regs.c. */
+struct reg_map {
+	uint8_t eng[ENG_WORDS], ctx[CTX_WORDS], rxc[CTX_WORDS];
+	uint64_t mask[REGS_MAX];	/* bits that exist */
+};
+
+struct engine {
+	struct engine_config cfg;
+	struct engine_env env;
+	uint32_t block_bytes;
+	unsigned int cell_log2;
+	bool enabled, irq_enable;
+	bool line[2];		/* levels of the interrupt lines */
+	uint64_t reg_cause;
+	struct tx_ctx tx[ENGINE_CTX_MAX];
+	struct rx_ctx rx[ENGINE_RXC_MAX];
+	uint32_t tx_ready, rx_free;	/* bit per context in READY, FREE */
+	struct channel ch[CHANNELS];
+	uint8_t *read_buf;
+	uint8_t write_fifo[ENGINE_RXC_MAX];	/* in WRITE, oldest first */
+	unsigned int write_head, write_count;
+	struct peer peer[WIRE_NODES][ENGINE_CTX_MAX];
+	uint8_t answer_fifo[SLOTS];	/* peers with an answer that waits */
+	unsigned int answer_head, answer_count;
+	struct fault fault[FAULTS_MAX];	/* [0] is the head */
+	unsigned int faults;
+	struct note note[NOTES_MAX];	/* a ring */
+	unsigned int note_head, notes;
+	uint8_t noted[8][ENGINE_RXC_MAX];	/* [kind][index] is in the ring */
+	struct reg_map regs;
+	struct engine_stats stats;
+};
+
+/* engine.c */
+void engine_kick(struct engine *e, unsigned int channel);
+uint64_t engine_sleep(struct engine *e, unsigned int channel);
+void engine_line(struct engine *e, unsigned int line, bool level);
+
+/* engine_burst.c */
+void walk_start(struct walk *w, unsigned int channel, uint16_t stream,
+		uint64_t va, uint32_t len, uint8_t *buf);
+/*
+ * One begin or one end. *event is the cause of the burst and becomes its
+ * outcome; *delay_ns is the time until the next step.
+ */
+enum walk_result walk_step(struct engine *e, struct walk *w, uint64_t now_ns,
+			   const struct trace_at *at, unsigned int index,
+			   uint64_t *event, uint64_t *delay_ns);
+/* Close an open burst, whatever becomes of the block. */
+void walk_abandon(struct engine *e, struct walk *w);
+
+/* engine_tx.c */
+void tx_init(struct engine *e);
+int tx_control(struct engine *e, unsigned int i, uint32_t value);
+int tx_ready(struct engine *e, unsigned int i, unsigned int code,
+	     unsigned int serial, uint64_t cause);
+void tx_answer(struct engine *e, const struct wire_frame *f,
+	       const struct wire_answer *a);
+/* An answer or an outcome for a context that is FLYING or still READY. */
+void tx_outcome(struct engine *e, unsigned int i, unsigned int event,
+		uint8_t code, uint64_t cause);
+/* Is this what transmit context REF asked for, from this node? */
+bool tx_vouches(const struct engine *e, uint8_t from,
+		const struct wire_block *b);
+uint64_t tx_step(struct engine *e, uint64_t now_ns);
+
+/* engine_rx.c */
+void rx_init(struct engine *e);
+void rx_move(struct engine *e, struct rx_ctx *r, unsigned int event,
+	     uint64_t cause);
+void rx_block(struct engine *e, const struct wire_frame *f,
+	      const struct wire_block *b);
+void rx_bad(struct engine *e, const struct wire_frame *f, enum wire_error why);
+void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
+	      unsigned int gen, unsigned int attempt);
+int rx_verdict(struct engine *e, unsigned int i, uint32_t value);
+int rx_ready(struct engine *e, unsigned int i, unsigned int code,
+	     unsigned int serial, uint64_t cause);
+/* The end of an attempt: answer, forget the context; see engine_rx.c. */
+void rx_end(struct engine *e, struct rx_ctx *r, unsigned int event,
+	    uint8_t wop, uint8_t code, uint64_t cause);
+struct trace_at rx_at(const struct engine *e, const struct rx_ctx *r,
+		      uint64_t cause);
+static inline unsigned int rx_index(const struct engine *e,
+				    const struct rx_ctx *r)
+{
+	return (unsigned int)(r - e->rx);
+}
+
+/* engine_write.c */
+void write_init(struct engine *e);
+void write_queue(struct engine *e, struct rx_ctx *r);
+/* The READ that asked for what this context holds is over. */
+void write_cancel(struct engine *e, struct rx_ctx *r);
+uint64_t write_step(struct engine *e, uint64_t now_ns);
+
+/* engine_answer.c */
+void answer_post(struct engine *e, const struct rx_ctx *r, uint8_t wop,
+		 uint8_t code, uint64_t cause);
+void answer_block(struct engine *e, uint8_t node, const struct wire_block *b,
+		  uint8_t wop, uint8_t code, uint64_t cause);
+void answer_flush(struct engine *e);
+
+/* engine_fault.c */
+void fault_queue_tx(struct engine *e, unsigned int i);
+void fault_queue_rx(struct engine *e, unsigned int i);
+void fault_pop(struct engine *e);
+void fault_line(struct engine *e);
+int fault_ready(struct engine *e, uint32_t value);
+void note_post(struct engine *e, unsigned int kind, unsigned int index,
+	       uint8_t serial);
+bool note_take(struct engine *e, struct note *n);
+
+/* engine_regs.c */
+void regs_init(struct engine *e);
+
+static inline unsigned int lowest(uint32_t mask)
+{
+	assert(mask);
+	return (unsigned int)__builtin_ctz(mask);
+}
+
+#endif

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The register window: decode, reads, writes. Which registers and bits exist
+ * comes from regs.def; what they do stands here.
+ */
+#include "nic/engine_internal.h"
+
+enum page { PAGE_ENG, PAGE_CTX, PAGE_RXC, PAGE_FW, PAGE_DB };
+enum access { ACCESS_RO, ACCESS_RW, ACCESS_WO };
+
+#define NPAGE(name, base, size, count, text)
+
+enum reg {
+	R_NONE,
+#define NREG(page, name, offset, width, access, reset, text) R_##page##_##name,
+#define NARR(page, name, offset, stride, count, width, access, reset, text) \
+	R_##page##_##name,
+#define NFLD(page, name, field, lsb, width, text)
+#include "faultline/regs.def"
+#undef NREG
+#undef NARR
+#undef NFLD
+	R_COUNT
+};
+
+static const struct {
+	uint8_t page, width, access;
+	uint32_t offset;
+} regs[] = {
+#define NREG(page, name, offset, width, access, reset, text) \
+	[R_##page##_##name] = { PAGE_##page, width, ACCESS_##access, offset },
+#define NARR(page, name, offset, stride, count, width, access, reset, text)
+#define NFLD(page, name, field, lsb, width, text)
+#include "faultline/regs.def"
+#undef NREG
+#undef NARR
+#undef NFLD
+};
+
+static const struct {
+	uint8_t reg, lsb, width;
+} fields[] = {
+#define NREG(page, name, offset, width, access, reset, text)
+#define NARR(page, name, offset, stride, count, width, access, reset, text)
+#define NFLD(page, name, field, lsb, width, text) \
+	{ R_##page##_##name, lsb, width },
+#include "faultline/regs.def"
+#undef NREG
+#undef NARR
+#undef NFLD
+};
+
+static_assert(R_COUNT <= REGS_MAX, "room for every register");
+
+void regs_init(struct engine *e)
+{
+	struct reg_map *m = &e->regs;
+	uint8_t *words[] = { m->eng, m->ctx, m->rxc };
+	unsigned int i;
+
+	for (i = 1; i < sizeof(regs) / sizeof(regs[0]); i++) {
+		if (!regs[i].width || regs[i].page > PAGE_RXC)
+			continue;
+		words[regs[i].page][regs[i].offset / 4] = (uint8_t)i;
+		if (regs[i].width == 64)
+			words[regs[i].page][regs[i].offset / 4 + 1] =
+				(uint8_t)i;
+	}
+	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
+		m->mask[fields[i].reg] |= ((1ull << fields[i].width) - 1)
+					  << fields[i].lsb;
+	for (i = 1; i < sizeof(regs) / sizeof(regs[0]); i++)
+		if (!m->mask[i])
+			m->mask[i] = ~0ull;	/* one number, no fields */
+}
+
+/* A register of this engine, and which part of it. */
+struct place {
+	uint8_t reg;
+	unsigned int index;	/* context */
+	unsigned int shift;	/* 32: the upper half of 64 bits */
+};
+
+static int decode(const struct engine *e, uint32_t off, unsigned int size,
+		  struct place *p)
+{
+	const struct reg_map *m = &e->regs;
+
+	if ((size != 4 && size != 8) || off % size)
+		return -EINVAL;
+	p->index = 0;
+	if (off - NIC_ENG_BASE < sizeof(m->eng) / sizeof(m->eng[0]) * 4) {
+		off -= NIC_ENG_BASE;
+		p->reg = m->eng[off / 4];
+	} else if (off - NIC_CTX_BASE(0) <
+		   e->cfg.contexts * (uint32_t)NIC_CTX_STRIDE) {
+		off -= NIC_CTX_BASE(0);
+		p->index = off / NIC_CTX_STRIDE;
+		off %= NIC_CTX_STRIDE;
+		p->reg = m->ctx[off / 4];
+	} else if (off - NIC_RXC_BASE(0) <
+		   e->cfg.rx_contexts * (uint32_t)NIC_RXC_STRIDE) {
+		off -= NIC_RXC_BASE(0);
+		p->index = off / NIC_RXC_STRIDE;
+		off %= NIC_RXC_STRIDE;
+		p->reg = m->rxc[off / 4];
+	} else {
+		return -EINVAL;
+	}
+	if (p->reg == R_NONE || size * 8 > regs[p->reg].width)
+		return -EINVAL;
+	p->shift = off == regs[p->reg].offset ? 0 : 32;
+	return 0;
+}
+
+/* Place a value in a field; the names are those of regs.h. */
+#define FIELD(value, name) \
+	(((uint32_t)(value) << name##_SHIFT) & (uint32_t)name##_MASK)
+#define FIELD_OF(value, name) \
+	(((uint32_t)(value) & (uint32_t)name##_MASK) >> name##_SHIFT)
+
+static uint64_t read_fault(const struct engine *e, unsigned int reg)
+{
+	const struct fault *f = &e->fault[0];
+
+	if (!e->faults)
+		return 0;
+	switch (reg) {
+	case R_ENG_FLT_REF:
+		return FIELD(f->index, NIC_ENG_FLT_REF_INDEX) |
+		       FIELD(f->side, NIC_ENG_FLT_REF_SIDE) |
+		       FIELD(f->side == SIDE_RX, NIC_ENG_FLT_REF_WRITE) |
+		       FIELD(f->serial, NIC_ENG_FLT_REF_SERIAL) |
+		       NIC_ENG_FLT_REF_VALID;
+	case R_ENG_FLT_STREAM:
+		return f->stream;
+	case R_ENG_FLT_VA:
+		return f->va;
+	case R_ENG_FLT_LEN:
+		return f->len;
+	case R_ENG_FLT_MAP:
+		return f->map;
+	case R_ENG_FLT_LEFT:
+		return f->left;
+	case R_ENG_FLT_XFER:
+		return f->xfer;
+	case R_ENG_FLT_BLOCK:
+		return f->block;
+	}
+	return 0;
+}
+
+static uint64_t read_event(struct engine *e)
+{
+	struct note n;
+
+	if (!note_take(e, &n))
+		return 0;
+	return FIELD(n.kind, NIC_ENG_EVT_POP_KIND) |
+	       FIELD(n.index, NIC_ENG_EVT_POP_INDEX) |
+	       FIELD(n.serial, NIC_ENG_EVT_POP_SERIAL) | NIC_ENG_EVT_POP_VALID;
+}
+
+/* The burst that a channel has under way; zeros when there is none. */
+static uint64_t read_channel(const struct engine *e, unsigned int channel,
+			     unsigned int reg)
+{
+	const struct channel *c = &e->ch[channel];
+	const struct walk *w = &c->walk;
+
+	if (w->phase != WALK_OPEN && w->phase != WALK_HELD)
+		return 0;
+	switch (reg) {
+	case R_ENG_RD_STATUS:
+	case R_ENG_WR_STATUS:
+		return NIC_ENG_RD_STATUS_BUSY |
+		       FIELD(w->phase == WALK_HELD, NIC_ENG_RD_STATUS_HELD) |
+		       FIELD(c->ctx, NIC_ENG_RD_STATUS_INDEX);
+	case R_ENG_RD_VA:
+	case R_ENG_WR_VA:
+		return w->b.va;
+	case R_ENG_RD_LEFT:
+	case R_ENG_WR_LEFT:
+		return w->len - w->offset;
+	case R_ENG_RD_XFER_LEFT:
+		return e->tx[c->ctx].left;
+	case R_ENG_WR_XFER_LEFT:
+		return e->rx[c->ctx].left;
+	}
+	return 0;
+}
+
+static_assert(NIC_ENG_RD_STATUS_BUSY == NIC_ENG_WR_STATUS_BUSY &&
+	      NIC_ENG_RD_STATUS_HELD_MASK == NIC_ENG_WR_STATUS_HELD_MASK &&
+	      NIC_ENG_RD_STATUS_INDEX_MASK == NIC_ENG_WR_STATUS_INDEX_MASK,
+	      "both channels look alike");
+
+static uint64_t read_eng(struct engine *e, unsigned int reg)
+{
+	switch (reg) {
+	case R_ENG_ID:
+		return NIC_ENG_ID_RESET;
+	case R_ENG_PARAM:
+		return FIELD(e->cfg.contexts, NIC_ENG_PARAM_NCTX) |
+		       FIELD(e->cfg.rx_contexts, NIC_ENG_PARAM_NRXC) |
+		       FIELD(e->cfg.block_log2, NIC_ENG_PARAM_BLOCK_LOG2) |
+		       FIELD(1, NIC_ENG_PARAM_VERSION);
+	case R_ENG_CTRL:
+		return FIELD(e->enabled, NIC_ENG_CTRL_ENABLE);
+	case R_ENG_IRQ_STATUS:
+		return FIELD(e->faults != 0, NIC_ENG_IRQ_STATUS_FAULT);
+	case R_ENG_IRQ_ENABLE:
+		return FIELD(e->irq_enable, NIC_ENG_IRQ_ENABLE_FAULT);
+	case R_ENG_FLT_COUNT:
+		return e->faults;
+	case R_ENG_EVT_POP:
+		return read_event(e);
+	case R_ENG_RD_STATUS:
+	case R_ENG_RD_VA:
+	case R_ENG_RD_LEFT:
+	case R_ENG_RD_XFER_LEFT:
+		return read_channel(e, CH_READ, reg);
+	case R_ENG_WR_STATUS:
+	case R_ENG_WR_VA:
+	case R_ENG_WR_LEFT:
+	case R_ENG_WR_XFER_LEFT:
+		return read_channel(e, CH_WRITE, reg);
+	}
+	return read_fault(e, reg);
+}
+
+static uint64_t read_ctx(const struct tx_ctx *t, unsigned int reg)
+{
+	switch (reg) {
+	case R_CTX_STATE:
+		return FIELD(t->state, NIC_CTX_STATE_STATE) |
+		       FIELD(t->attempt, NIC_CTX_STATE_ATTEMPT) |
+		       FIELD(t->status, NIC_CTX_STATE_STATUS);
+	case R_CTX_DST:
+		return FIELD(t->node, NIC_CTX_DST_NODE) |
+		       FIELD(t->qpn, NIC_CTX_DST_QPN);
+	case R_CTX_STREAM:
+		return t->stream;
+	case R_CTX_LVA:
+		return t->lva;
+	case R_CTX_RVA:
+		return t->rva;
+	case R_CTX_LEN:
+		return t->len;
+	case R_CTX_RKEY:
+		return t->rkey;
+	case R_CTX_LEFT:
+		return t->left;
+	case R_CTX_REF:
+		return t->ref;
+	case R_CTX_XFER:
+		return t->xfer;
+	case R_CTX_BLOCK:
+		return t->block;
+	case R_CTX_GEN:
+		return t->gen;
+	}
+	return 0;		/* write-only */
+}
+
+static uint64_t read_rxc(const struct rx_ctx *r, unsigned int reg)
+{
+	switch (reg) {
+	case R_RXC_STATE:
+		return FIELD(r->state, NIC_RXC_STATE_STATE) |
+		       FIELD(r->attempt, NIC_RXC_STATE_ATTEMPT);
+	case R_RXC_SRC:
+		return FIELD(r->node, NIC_RXC_SRC_NODE) |
+		       FIELD(r->qpn, NIC_RXC_SRC_QPN);
+	case R_RXC_OP:
+		return r->opcode;
+	case R_RXC_VA:
+		return r->va;
+	case R_RXC_LEN:
+		return r->len;
+	case R_RXC_RKEY:
+		return r->rkey;
+	case R_RXC_LEFT:
+		return r->left;
+	case R_RXC_WORD:
+		return wire_word(r->ctx, r->gen, r->attempt);
+	case R_RXC_XFER:
+		return r->xfer;
+	case R_RXC_BLOCK:
+		return r->block;
+	case R_RXC_REF:
+		return r->ref;
+	}
+	return 0;		/* write-only */
+}
+
+int engine_reg_read(struct engine *e, uint32_t off, unsigned int size,
+		    uint64_t *value)
+{
+	struct place p;
+	int error = decode(e, off, size, &p);
+
+	if (error)
+		return error;
+	if (regs[p.reg].page == PAGE_ENG)
+		*value = read_eng(e, p.reg);
+	else if (regs[p.reg].page == PAGE_CTX)
+		*value = read_ctx(&e->tx[p.index], p.reg);
+	else
+		*value = read_rxc(&e->rx[p.index], p.reg);
+	*value >>= p.shift;
+	if (size == 4)
+		*value &= 0xFFFFFFFFu;
+	return 0;
+}
+
+static void write_enable(struct engine *e, bool on)
+{
+	bool start = on && !e->enabled;
+
+	e->enabled = on;
+	if (!start)
+		return;
+	answer_flush(e);
+	engine_kick(e, CH_READ);
+	engine_kick(e, CH_WRITE);
+}
+
+static int write_eng(struct engine *e, unsigned int reg, uint32_t value)
+{
+	switch (reg) {
+	case R_ENG_CTRL:
+		write_enable(e, value & NIC_ENG_CTRL_ENABLE);
+		return 0;
+	case R_ENG_IRQ_ENABLE:
+		e->irq_enable = value & NIC_ENG_IRQ_ENABLE_FAULT;
+		fault_line(e);
+		return 0;
+	case R_ENG_FLT_POP:
+		fault_pop(e);
+		return 0;
+	case R_ENG_READY:
+		return fault_ready(e, value);
+	}
+	return -EINVAL;
+}
+
+/* A parameter of a block: the firmware's, but only in FREE. */
+static int write_ctx(struct engine *e, unsigned int i, unsigned int reg,
+		     uint64_t value)
+{
+	struct tx_ctx *t = &e->tx[i];
+
+	if (reg == R_CTX_CTRL)
+		return tx_control(e, i, (uint32_t)value);
+	if (t->state != FL_TX_FREE)
+		return -EINVAL;
+	switch (reg) {
+	case R_CTX_DST:
+		if (FIELD_OF(value, NIC_CTX_DST_NODE) >= WIRE_NODES)
+			return -EINVAL;
+		t->node = (uint8_t)FIELD_OF(value, NIC_CTX_DST_NODE);
+		t->qpn = FIELD_OF(value, NIC_CTX_DST_QPN);
+		return 0;
+	case R_CTX_STREAM:
+		if (value > 0x7FFF)	/* 15 bits, exanest.md 3.3 */
+			return -EINVAL;
+		t->stream = (uint16_t)value;
+		return 0;
+	case R_CTX_LEN:
+		if (!value || value > e->block_bytes)
+			return -EINVAL;
+		t->len = (uint32_t)value;
+		return 0;
+	case R_CTX_LVA:
+		t->lva = value;
+		return 0;
+	case R_CTX_RVA:
+		t->rva = value;
+		return 0;
+	case R_CTX_RKEY:
+		t->rkey = (uint32_t)value;
+		return 0;
+	case R_CTX_LEFT:
+		t->left = value;
+		return 0;
+	case R_CTX_REF:
+		t->ref = (uint32_t)value;
+		return 0;
+	case R_CTX_XFER:
+		t->xfer = (uint32_t)value;
+		return 0;
+	case R_CTX_BLOCK:
+		t->block = (uint32_t)value;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int write_reg(struct engine *e, uint32_t off, unsigned int size,
+		     uint64_t value)
+{
+	struct place p;
+	uint64_t old;
+
+	if (decode(e, off, size, &p) || regs[p.reg].access == ACCESS_RO)
+		return -EINVAL;
+	if (size == 4 && value >> 32)
+		return -EINVAL;
+	if (value & ~(e->regs.mask[p.reg] >> p.shift))
+		return -EINVAL;
+	if (regs[p.reg].page == PAGE_ENG)
+		return write_eng(e, p.reg, (uint32_t)value);
+	if (regs[p.reg].page == PAGE_RXC)
+		return p.reg == R_RXC_VERDICT ?
+			rx_verdict(e, p.index, (uint32_t)value) : -EINVAL;
+	if (regs[p.reg].width == 64 && size == 4) {
+		old = read_ctx(&e->tx[p.index], p.reg);
+		value = (old & ~(0xFFFFFFFFull << p.shift)) | value << p.shift;
+	}
+	return write_ctx(e, p.index, p.reg, value);
+}
+
+int engine_reg_write(struct engine *e, uint32_t off, unsigned int size,
+		     uint64_t value)
+{
+	struct trace_at at = { .board = e->cfg.board, .cause = e->reg_cause };
+	int error = write_reg(e, off, size, value);
+
+	if (error) {
+		e->stats.bad_registers++;
+		trace_emit(e->cfg.trace, EV_ENG_BAD_REG, &at, off, value, 0, 0);
+	}
+	return error;
+}

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Receive contexts: what comes in is sorted by the peer table, which holds the
+ * newest generation and attempt of each context of each peer. So a packet finds
+ * its receive context without a search, and one that is too late finds none.
+ */
+#include "nic/engine_internal.h"
+
+/* fsm.def as a table: the next state plus 1; 0: no such arc. */
+static const uint8_t rx_arc[FL_RX_STATES][FL_RX_EVENTS] = {
+#define FSTATE(m, name, value, owner, text)
+#define FEVENT(m, name, value, source, text)
+#define FNOTE(name, value, text)
+#define ARC(m, from, event, to, text) ARC_##m(from, event, to)
+#define ARC_TX(from, event, to)
+#define ARC_RX(from, event, to) \
+	[FL_RX_##from][FL_RX_EV_##event] = FL_RX_##to + 1,
+#include "faultline/fsm.def"
+#undef FSTATE
+#undef FEVENT
+#undef FNOTE
+#undef ARC
+#undef ARC_TX
+#undef ARC_RX
+};
+
+static_assert(sizeof(((struct engine_stats *)0)->rx_arcs) ==
+	      sizeof(uint64_t) * FL_RX_STATES * FL_RX_EVENTS,
+	      "one counter per state and event");
+
+struct trace_at rx_at(const struct engine *e, const struct rx_ctx *r,
+		      uint64_t cause)
+{
+	return (struct trace_at){ .board = e->cfg.board, .xfer = r->xfer,
+				  .block = r->block, .attempt = r->attempt,
+				  .cause = cause ? cause : r->event };
+}
+
+static struct trace_at packet_at(const struct engine *e,
+				 const struct wire_frame *f)
+{
+	return (struct trace_at){ .board = e->cfg.board, .cause = f->cause };
+}
+
+void rx_bad(struct engine *e, const struct wire_frame *f, enum wire_error why)
+{
+	struct trace_at at = packet_at(e, f);
+
+	e->stats.bad_packets++;
+	trace_emit(e->cfg.trace, EV_RX_BAD_PACKET, &at, why, f->len, 0, 0);
+}
+
+void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
+	      unsigned int gen, unsigned int attempt)
+{
+	struct trace_at at = packet_at(e, f);
+
+	e->stats.stale++;
+	trace_emit(e->cfg.trace, EV_RX_STALE, &at, f->from, ctx, gen, attempt);
+}
+
+static void no_context(struct engine *e, const struct wire_frame *f,
+		       const struct wire_block *b)
+{
+	struct trace_at at = packet_at(e, f);
+
+	at.xfer = b->xfer;
+	at.block = b->block;
+	at.attempt = b->attempt;
+	e->stats.no_context++;
+	trace_emit(e->cfg.trace, EV_RX_NO_CONTEXT, &at, f->from, b->ctx, 0, 0);
+}
+
+static struct peer *rx_peer(struct engine *e, const struct rx_ctx *r)
+{
+	return &e->peer[r->node][r->ctx];
+}
+
+/* Nothing refers to the context any more. */
+static void rx_free(struct engine *e, struct rx_ctx *r)
+{
+	struct peer *p = rx_peer(e, r);
+
+	if (r->linked) {
+		assert(p->rxc == rx_index(e, r));
+		p->rxc = NONE;
+	}
+	if (r->own != NONE) {
+		assert(e->tx[r->own].rxc == rx_index(e, r));
+		e->tx[r->own].rxc = NONE;
+	}
+	r->linked = r->cancelled = false;
+	r->own = NONE;
+	e->rx_free |= 1u << rx_index(e, r);
+}
+
+/* The only place where a receive context changes state. */
+void rx_move(struct engine *e, struct rx_ctx *r, unsigned int event,
+	     uint64_t cause)
+{
+	struct trace_at at = rx_at(e, r, cause);
+	unsigned int i = rx_index(e, r);
+	uint8_t from = r->state;
+
+	assert(rx_arc[from][event]);
+	r->state = rx_arc[from][event] - 1;
+	e->stats.rx_arcs[from][event]++;
+	r->event = trace_emit(e->cfg.trace, EV_RX_STATE, &at, i, from, event,
+			      r->state);
+	switch (r->state) {
+	case FL_RX_FREE:
+		rx_free(e, r);
+		break;
+	case FL_RX_CHECK:
+		note_post(e, FL_NOTE_RX_OPEN, i, r->serial);
+		break;
+	case FL_RX_WRITE:
+		write_queue(e, r);
+		break;
+	}
+}
+
+/*
+ * The attempt ends here with an answer (wop 0: with none). What is left of it
+ * on the wire is ignored from now on.
+ */
+void rx_end(struct engine *e, struct rx_ctx *r, unsigned int event,
+	    uint8_t wop, uint8_t code, uint64_t cause)
+{
+	if (r->linked) {
+		rx_peer(e, r)->over = true;
+		rx_peer(e, r)->done = wop == WOP_ACK;
+	}
+	rx_move(e, r, event, cause);
+	if (wop)
+		answer_post(e, r, wop, code, r->event);
+}
+
+/* Of the cells of one attempt, each must tell the same story. */
+static bool same_block(const struct rx_ctx *r, const struct wire_block *b)
+{
+	if (r->opcode != b->opcode || r->qpn != b->dest_qp ||
+	    r->len != b->len || r->rkey != b->rkey || r->ref != b->ref)
+		return false;
+	/* Where a READ's answer goes, its requester knows; not the packet. */
+	return r->opcode == WOP_READ_RESP ||
+	       (r->va == b->va && r->left == b->left);
+}
+
+static void store_cell(struct engine *e, struct rx_ctx *r,
+		       const struct wire_frame *f, const struct wire_block *b)
+{
+	unsigned int cell = b->offset >> e->cell_log2;
+	uint64_t bit = 1ull << cell % 64;
+
+	if (r->have[cell / 64] & bit)
+		return;		/* doubled on the way */
+	r->have[cell / 64] |= bit;
+	memcpy(r->buf + b->offset, b->payload, b->payload_len);
+	r->cells_left--;
+	r->event = f->cause ? f->cause : r->event;
+}
+
+static void rx_collect(struct engine *e, struct rx_ctx *r,
+		       const struct wire_frame *f, const struct wire_block *b)
+{
+	if (!same_block(r, b)) {
+		rx_bad(e, f, WIRE_HEADER);
+		return;
+	}
+	if (r->state != FL_RX_CHECK && r->state != FL_RX_COLLECT)
+		return;
+	store_cell(e, r, f, b);
+	if (r->state == FL_RX_COLLECT && !r->cells_left)
+		rx_move(e, r, FL_RX_EV_FULL, f->cause);
+}
+
+static void fill(struct engine *e, struct rx_ctx *r,
+		 const struct wire_frame *f, const struct wire_block *b)
+{
+	uint32_t cells = (b->len + e->cfg.cell_bytes - 1) >> e->cell_log2;
+
+	r->opcode = b->opcode;
+	r->node = f->from;
+	r->ctx = b->ctx;
+	r->gen = b->gen;
+	r->attempt = b->attempt;
+	r->serial++;
+	r->stream = 0;
+	r->qpn = b->dest_qp;
+	r->va = b->va;
+	r->len = b->len;
+	r->rkey = b->rkey;
+	r->left = b->left;
+	r->ref = b->ref;
+	r->xfer = b->xfer;
+	r->block = b->block;
+	r->map = 0;
+	r->event = 0;
+	r->cells_left = b->opcode == WOP_READ_REQ ? 0 : cells;
+	memset(r->have, 0, (cells + 63) / 64 * 8);
+}
+
+/*
+ * The answer of a READ: the requester's own context says where it goes, not the
+ * packet. Two answers never come together at one context: the older request's
+ * gives way while it only collects; otherwise the newer one has to come again.
+ */
+static bool rx_own_free(struct engine *e, const struct wire_frame *f,
+			const struct wire_block *b)
+{
+	uint8_t rxc = e->tx[b->ref >> 24].rxc;
+	struct rx_ctx *r;
+
+	if (rxc == NONE)
+		return true;
+	r = &e->rx[rxc];
+	if (r->state != FL_RX_COLLECT || (int8_t)(b->ref - r->ref) <= 0)
+		return false;
+	rx_end(e, r, FL_RX_EV_RESTART, 0, 0, f->cause);
+	return true;
+}
+
+static void open_answer(struct engine *e, struct rx_ctx *r,
+			const struct wire_frame *f, const struct wire_block *b)
+{
+	struct tx_ctx *t = &e->tx[b->ref >> 24];
+
+	r->own = (uint8_t)(b->ref >> 24);
+	t->rxc = (uint8_t)rx_index(e, r);
+	r->stream = t->stream;
+	r->va = t->lva;
+	r->left = t->left;
+	rx_move(e, r, r->cells_left ? FL_RX_EV_ACCEPT : FL_RX_EV_ACCEPT_FULL,
+		f->cause);
+}
+
+/* The first cell that came of an attempt. */
+static void rx_open(struct engine *e, struct peer *p,
+		    const struct wire_frame *f, const struct wire_block *b)
+{
+	bool answer = b->opcode == WOP_READ_RESP;
+	struct rx_ctx *r;
+	unsigned int i;
+
+	assert(p->rxc == NONE);
+	p->valid = true;
+	p->gen = b->gen;
+	p->attempt = b->attempt;
+	p->done = false;
+	p->over = true;		/* unless a context is found */
+	if (answer && !tx_vouches(e, f->from, b)) {
+		answer_block(e, f->from, b, WOP_NAK, FL_ST_STALE, f->cause);
+		rx_stale(e, f, b->ctx, b->gen, b->attempt);
+		return;
+	}
+	if (!e->rx_free || (answer && !rx_own_free(e, f, b))) {
+		no_context(e, f, b);
+		return;
+	}
+	i = lowest(e->rx_free);
+	e->rx_free &= ~(1u << i);
+	r = &e->rx[i];
+	assert(r->state == FL_RX_FREE && r->own == NONE && !r->linked);
+	fill(e, r, f, b);
+	p->over = false;
+	p->rxc = (uint8_t)i;
+	r->linked = true;
+	if (b->opcode != WOP_READ_REQ)
+		store_cell(e, r, f, b);
+	if (answer)
+		open_answer(e, r, f, b);
+	else
+		rx_move(e, r, FL_RX_EV_OPEN, f->cause);
+}
+
+/*
+ * A newer attempt of what a context holds. Returns true when the context was
+ * given up and the attempt starts afresh.
+ */
+static bool rx_newer_attempt(struct engine *e, struct peer *p,
+			     const struct wire_frame *f,
+			     const struct wire_block *b)
+{
+	struct rx_ctx *r = &e->rx[p->rxc];
+
+	if (r->state == FL_RX_CHECK || r->state == FL_RX_COLLECT) {
+		rx_move(e, r, FL_RX_EV_RESTART, f->cause);
+		return true;
+	}
+	/* The same bytes, sent again: the answer goes to the newest attempt. */
+	if (!same_block(r, b)) {
+		rx_bad(e, f, WIRE_HEADER);
+		return false;
+	}
+	p->attempt = r->attempt = b->attempt;
+	if (r->state == FL_RX_FAULT)
+		answer_post(e, r, WOP_REFUSED, 0, f->cause);
+	return false;
+}
+
+/* The peer has given the older block up. */
+static void rx_newer_gen(struct engine *e, struct peer *p,
+			 const struct wire_frame *f)
+{
+	struct rx_ctx *r = &e->rx[p->rxc];
+
+	if (r->state == FL_RX_WRITE) {
+		r->linked = false;	/* it comes to its end alone */
+		p->rxc = NONE;
+		return;
+	}
+	rx_move(e, r, FL_RX_EV_RESTART, f->cause);
+}
+
+/* A block that is in memory came again: its ACK was lost, or is late. */
+static void rx_again(struct engine *e, const struct wire_frame *f,
+		     const struct wire_block *b)
+{
+	struct trace_at at = packet_at(e, f);
+	uint64_t seq;
+
+	if (b->opcode == WOP_READ_REQ || b->offset + b->payload_len != b->len)
+		return;
+	e->stats.duplicates++;
+	at.xfer = b->xfer;
+	at.block = b->block;
+	at.attempt = b->attempt;
+	seq = trace_emit(e->cfg.trace, EV_RX_DUPLICATE, &at, f->from, b->ctx,
+			 b->gen, 0);
+	answer_block(e, f->from, b, WOP_ACK, 0, seq);
+}
+
+/* Is the packet possible at all? */
+static bool possible(const struct engine *e, const struct wire_block *b)
+{
+	uint32_t cell = e->cfg.cell_bytes, rest = b->len - b->offset;
+
+	if (b->ctx >= ENGINE_CTX_MAX || !b->len || b->len > e->block_bytes ||
+	    b->va + (b->len - 1) < b->va)
+		return false;
+	if (b->opcode == WOP_READ_REQ)
+		return !b->offset && !b->psn;
+	return b->offset < b->len && !(b->offset & (cell - 1)) &&
+	       b->psn == b->offset >> e->cell_log2 &&
+	       b->payload_len == (rest < cell ? rest : cell);
+}
+
+void rx_block(struct engine *e, const struct wire_frame *f,
+	      const struct wire_block *b)
+{
+	struct peer *p;
+	int newer_gen, newer_attempt;
+
+	if (!possible(e, b)) {
+		rx_bad(e, f, WIRE_LENGTH);
+		return;
+	}
+	if (b->opcode != WOP_READ_REQ) {
+		e->stats.cells_received++;
+		e->stats.payload_received += b->payload_len;
+	}
+	p = &e->peer[f->from][b->ctx];
+	/* Serial number arithmetic: the half behind is old. */
+	newer_gen = p->valid ? (int16_t)(b->gen - p->gen) : 1;
+	newer_attempt = (int8_t)(b->attempt - p->attempt);
+	if (newer_gen > 0) {
+		if (p->rxc != NONE)
+			rx_newer_gen(e, p, f);
+		rx_open(e, p, f, b);
+	} else if (newer_gen < 0) {
+		rx_stale(e, f, b->ctx, b->gen, b->attempt);
+	} else if (p->done) {
+		rx_again(e, f, b);
+	} else if (newer_attempt < 0) {
+		rx_stale(e, f, b->ctx, b->gen, b->attempt);
+	} else if (newer_attempt > 0) {
+		if (p->rxc == NONE || rx_newer_attempt(e, p, f, b))
+			rx_open(e, p, f, b);
+	} else if (p->rxc != NONE) {
+		rx_collect(e, &e->rx[p->rxc], f, b);
+	} else if (!p->over) {
+		rx_open(e, p, f, b);
+	}
+}
+
+int rx_verdict(struct engine *e, unsigned int i, uint32_t value)
+{
+	uint8_t code = (uint8_t)((value & NIC_RXC_VERDICT_CODE_MASK) >>
+				 NIC_RXC_VERDICT_CODE_SHIFT);
+	uint8_t serial = (uint8_t)((value & NIC_RXC_VERDICT_SERIAL_MASK) >>
+				   NIC_RXC_VERDICT_SERIAL_SHIFT);
+	struct rx_ctx *r = &e->rx[i];
+
+	/* The peer may have started again before the firmware was done. */
+	if (r->state != FL_RX_CHECK || r->serial != serial)
+		return 0;
+	if (code == FL_ST_WAIT) {
+		if (r->opcode != WOP_READ_REQ)
+			return -EINVAL;
+		rx_end(e, r, FL_RX_EV_DENY, WOP_WAIT, 0, e->reg_cause);
+	} else if (code) {
+		rx_end(e, r, FL_RX_EV_DENY, WOP_NAK, code, e->reg_cause);
+	} else if (r->opcode == WOP_READ_REQ) {
+		/* The firmware will send the data from a context of ours. */
+		rx_end(e, r, FL_RX_EV_DENY, 0, 0, e->reg_cause);
+	} else {
+		r->stream = (value & NIC_RXC_VERDICT_STREAM_MASK) >>
+			    NIC_RXC_VERDICT_STREAM_SHIFT;
+		rx_move(e, r, r->cells_left ? FL_RX_EV_ACCEPT :
+					      FL_RX_EV_ACCEPT_FULL,
+			e->reg_cause);
+	}
+	return 0;
+}
+
+int rx_ready(struct engine *e, unsigned int i, unsigned int code,
+	     unsigned int serial, uint64_t cause)
+{
+	struct rx_ctx *r;
+	uint8_t own;
+
+	if (i >= e->cfg.rx_contexts)
+		return -EINVAL;
+	r = &e->rx[i];
+	if (r->state != FL_RX_FAULT || r->serial != serial)
+		return 0;
+	if (!code) {
+		rx_end(e, r, FL_RX_EV_RESOLVED, WOP_READY, 0, cause);
+		return 0;
+	}
+	/* What is local here is remote for the sender of the block. */
+	own = r->own;
+	rx_end(e, r, FL_RX_EV_GIVEN_UP, WOP_NAK,
+	       code == FL_ST_LOCAL_FAULT ? FL_ST_REMOTE_FAULT : (uint8_t)code,
+	       cause);
+	if (own != NONE)
+		tx_outcome(e, own, FL_TX_EV_NAK, (uint8_t)code, r->event);
+	return 0;
+}
+
+/* The peer table goes on over a reset: what is over stays over. */
+void rx_init(struct engine *e)
+{
+	unsigned int i, node;
+	struct rx_ctx *r;
+	struct peer *p;
+
+	e->rx_free = (uint32_t)((1ull << e->cfg.rx_contexts) - 1);
+	for (i = 0; i < ENGINE_RXC_MAX; i++) {
+		r = &e->rx[i];
+		*r = (struct rx_ctx){ .serial = r->serial, .own = NONE,
+				      .buf = r->buf };
+	}
+	for (node = 0; node < WIRE_NODES; node++) {
+		for (i = 0; i < ENGINE_CTX_MAX; i++) {
+			p = &e->peer[node][i];
+			p->rxc = NONE;
+			p->waiting = false;
+		}
+	}
+	e->answer_head = e->answer_count = 0;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The write channel: receive contexts in WRITE, in the order in which they
+ * became full, burst by burst to memory.
+ */
+#include "nic/engine_internal.h"
+
+void write_queue(struct engine *e, struct rx_ctx *r)
+{
+	unsigned int at = e->write_head + e->write_count++;
+
+	assert(e->write_count <= ENGINE_RXC_MAX);
+	e->write_fifo[at % ENGINE_RXC_MAX] = (uint8_t)rx_index(e, r);
+	engine_kick(e, CH_WRITE);
+}
+
+static struct rx_ctx *next(struct engine *e)
+{
+	struct rx_ctx *r;
+
+	if (!e->write_count)
+		return NULL;
+	r = &e->rx[e->write_fifo[e->write_head]];
+	e->write_head = (e->write_head + 1) % ENGINE_RXC_MAX;
+	e->write_count--;
+	assert(r->state == FL_RX_WRITE);
+	return r;
+}
+
+/*
+ * A READ that is over owns its buffer no longer: what still collects is
+ * dropped, what is being written stops. A burst that is open ends now, before
+ * the READ's end can be seen by anyone.
+ */
+void write_cancel(struct engine *e, struct rx_ctx *r)
+{
+	struct channel *c = &e->ch[CH_WRITE];
+
+	assert(r->own != NONE && e->tx[r->own].rxc == rx_index(e, r));
+	e->tx[r->own].rxc = NONE;
+	r->own = NONE;
+	switch (r->state) {
+	case FL_RX_COLLECT:
+		rx_move(e, r, FL_RX_EV_RESTART, 0);
+		break;
+	case FL_RX_WRITE:
+		r->cancelled = true;
+		if (c->ctx != rx_index(e, r))
+			break;
+		if (c->walk.phase == WALK_OPEN)
+			walk_abandon(e, &c->walk);
+		break;
+	case FL_RX_FAULT:
+		break;		/* the driver is at it; READY ends it */
+	default:
+		assert(!"a READ's answer in this state");
+	}
+}
+
+static void landed(struct engine *e, struct rx_ctx *r)
+{
+	uint8_t own = r->own;
+
+	e->stats.blocks_landed++;
+	rx_end(e, r, FL_RX_EV_LANDED, WOP_ACK, 0, 0);
+	if (own != NONE)
+		tx_outcome(e, own, FL_TX_EV_LANDED, 0, r->event);
+}
+
+static void refused(struct engine *e, struct rx_ctx *r, uint32_t map)
+{
+	e->stats.faults_remote++;
+	r->map = map;
+	rx_move(e, r, FL_RX_EV_FAULT, 0);
+	fault_queue_rx(e, rx_index(e, r));
+	answer_post(e, r, WOP_REFUSED, 0, r->event);
+	if (r->own != NONE)
+		note_post(e, FL_NOTE_TX_WAITING, r->own,
+			  (uint8_t)e->tx[r->own].gen);
+}
+
+static void failed(struct engine *e, struct rx_ctx *r)
+{
+	uint8_t own = r->own;
+
+	rx_end(e, r, FL_RX_EV_BUS_ERROR, WOP_NAK, FL_ST_BUS_ERROR, 0);
+	if (own != NONE)
+		tx_outcome(e, own, FL_TX_EV_NAK, FL_ST_BUS_ERROR, r->event);
+}
+
+static uint64_t write_burst(struct engine *e, struct channel *c,
+			    uint64_t now_ns)
+{
+	struct rx_ctx *r = &e->rx[c->ctx];
+	struct trace_at at = rx_at(e, r, 0);
+	uint64_t delay_ns;
+
+	switch (walk_step(e, &c->walk, now_ns, &at, c->ctx, &r->event,
+			  &delay_ns)) {
+	case WALK_MORE:
+		break;
+	case WALK_GOOD:
+		c->ctx = NONE;
+		landed(e, r);
+		break;
+	case WALK_REFUSED:
+		c->ctx = NONE;
+		refused(e, r, c->walk.map);
+		break;
+	case WALK_BUS_ERROR:
+		c->ctx = NONE;
+		failed(e, r);
+		break;
+	}
+	return delay_ns;
+}
+
+uint64_t write_step(struct engine *e, uint64_t now_ns)
+{
+	struct channel *c = &e->ch[CH_WRITE];
+	struct rx_ctx *r;
+
+	if (c->walk.phase == WALK_HELD)
+		return engine_sleep(e, CH_WRITE);
+	/* An open burst ends even when the engine was turned off. */
+	if (!e->enabled && c->walk.phase != WALK_OPEN)
+		return engine_sleep(e, CH_WRITE);
+	if (c->ctx == NONE) {
+		r = next(e);
+		if (!r)
+			return engine_sleep(e, CH_WRITE);
+		c->ctx = (uint8_t)rx_index(e, r);
+		walk_start(&c->walk, CH_WRITE, r->stream, r->va, r->len,
+			   r->buf);
+	}
+	r = &e->rx[c->ctx];
+	if (!r->cancelled)
+		return write_burst(e, c, now_ns);
+	walk_abandon(e, &c->walk);
+	c->ctx = NONE;
+	rx_end(e, r, FL_RX_EV_BUS_ERROR, WOP_NAK, FL_ST_STALE, 0);
+	return 0;
+}
+
+void write_init(struct engine *e)
+{
+	struct channel *c = &e->ch[CH_WRITE];
+
+	walk_abandon(e, &c->walk);
+	c->ctx = NONE;
+	c->awake = false;
+	e->write_head = e->write_count = 0;
+}

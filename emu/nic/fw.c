@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The firmware's front door: start, one step at a time, counters. */
+#include "nic/fw_internal.h"
+
+unsigned long fw_size(void)
+{
+	return sizeof(struct fw);
+}
+
+static uint32_t param(uint32_t value, uint32_t mask, uint32_t shift)
+{
+	return (value & mask) >> shift;
+}
+
+struct fw *fw_init(void *mem, const struct fw_config *cfg,
+		   const struct fw_env *env)
+{
+	uint32_t value, contexts, log2;
+	struct fw *fw = mem;
+
+	if (cfg->node >= FW_NODES || !cfg->timeout_ns || !cfg->fault_timeout_ns)
+		return NULL;
+	value = env->read32(env->ctx, NIC_ENG_BASE + NIC_ENG_PARAM);
+	contexts = param(value, NIC_ENG_PARAM_NCTX_MASK,
+			 NIC_ENG_PARAM_NCTX_SHIFT);
+	log2 = param(value, NIC_ENG_PARAM_BLOCK_LOG2_MASK,
+		     NIC_ENG_PARAM_BLOCK_LOG2_SHIFT);
+	if (contexts < 4 || contexts > FW_CTXS || log2 < 12 || log2 > 16)
+		return NULL;
+	__builtin_memset(fw, 0, sizeof(*fw));
+	fw->cfg = *cfg;
+	fw->env = *env;
+	fw->contexts = contexts;
+	fw->free = (1u << contexts) - 1;
+	fw->block_bytes = 1u << log2;
+	fw->alarm_ns = FW_NEVER;
+	fw->cmd.dying = FW_NONE;
+	/* So that each kind of number begins with 0. */
+	fw->mr_last = FW_MRS - 1;
+	fw->cq_last = FW_CQS - 1;
+	fw->qp_last = FW_QPS - 1;
+	fw->pd_last = FW_PDS - 1;
+	return fw;
+}
+
+/*
+ * A command that destroys a queue pair takes one step for each request that is still
+ * in the queue; the data path goes on meanwhile.
+ */
+static bool command_due(struct fw *fw)
+{
+	if (!fw->cmd.busy)
+		return false;
+	if (fw->cmd.dying == FW_NONE)
+		return true;
+	fw->cmd.turn = !fw->cmd.turn;
+	return fw->cmd.turn;
+}
+
+bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
+{
+	fw->now_ns = now_ns;
+	fw->costs = costs;
+	if (command_due(fw)) {
+		fw_command_step(fw);
+		return true;
+	}
+	if (fw_event_step(fw) || fw_ctx_step(fw) || fw_timer_step(fw) ||
+	    fw_sched_step(fw) || fw_qp_step(fw))
+		return true;
+	return fw->cmd.busy;
+}
+
+void fw_stats(const struct fw *fw, struct fw_stats *st)
+{
+	*st = fw->stats;
+}
+
+bool fw_idle(const struct fw *fw)
+{
+	return fw->free == (1u << fw->contexts) - 1 && !fw->active.words &&
+	       !fw->jobs_used.words && !fw->cmd.busy && !fw_event_due(fw);
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The checker's questions: do the firmware's tables agree with each other? */
+#include "nic/fw_internal.h"
+
+struct tally {
+	uint32_t request_ctxs, job_ctxs, free, active;
+};
+
+/* Contexts that work for request number `wr` of a queue pair. */
+static uint32_t held_by(const struct fw *fw, uint32_t qp, uint32_t wr)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < fw->contexts; i++)
+		if (fw->ctx[i].owner == FW_CTX_REQUEST &&
+		    fw->ctx[i].qp == qp && fw->ctx[i].wr == wr)
+			n++;
+	return n;
+}
+
+static const char *check_request_ctx(const struct fw *fw,
+				     const struct fw_ctx *c)
+{
+	const struct fw_qp *q = &fw->qp[c->qp];
+
+	if (q->state == FW_QP_FREE || q->state == FW_QP_DYING)
+		return "a context works for a queue pair that is gone";
+	if (c->wr - q->wr_head >= q->wr_tail - q->wr_head)
+		return "a context works for a request that has completed";
+	if (!q->wr[c->wr % FW_QP_WRS].inflight)
+		return "a request does not know of its context";
+	return NULL;
+}
+
+static const char *check_job_ctx(const struct fw *fw, const struct fw_ctx *c)
+{
+	const struct fw_job *j;
+
+	if (c->job >= FW_READ_JOBS)
+		return "a context works for a job out of range";
+	j = &fw->job[c->job];
+	if (j->state != FW_JOB_ACTIVE || &fw->ctx[j->ctx] != c)
+		return "a context works for a job that is not active";
+	if (j->qp != c->qp)
+		return "a context and its job are of different queue pairs";
+	return NULL;
+}
+
+static const char *check_contexts(const struct fw *fw, struct tally *t)
+{
+	const char *wrong = NULL;
+	uint32_t i;
+
+	for (i = 0; i < FW_CTXS && !wrong; i++) {
+		const struct fw_ctx *c = &fw->ctx[i];
+		bool timed = fw->timed >> i & 1;
+
+		if (c->owner == FW_CTX_FREE && i < fw->contexts)
+			t->free |= 1u << i;
+		if (timed && (c->owner == FW_CTX_FREE || c->killed))
+			return "a timer runs for a context that needs none";
+		if (timed && c->deadline_ns < fw->alarm_ns)
+			return "the alarm is later than a deadline";
+		if (c->owner == FW_CTX_REQUEST) {
+			t->request_ctxs++;
+			wrong = check_request_ctx(fw, c);
+		} else if (c->owner == FW_CTX_JOB) {
+			t->job_ctxs++;
+			wrong = check_job_ctx(fw, c);
+		}
+	}
+	return wrong;
+}
+
+static const char *check_ring(const struct fw *fw, uint32_t n)
+{
+	const struct fw_qp *q = &fw->qp[n];
+	uint32_t i, inflight = 0;
+
+	for (i = q->wr_head; i != q->wr_tail; i++) {
+		const struct fw_wr *wr = &q->wr[i % FW_QP_WRS];
+
+		if (held_by(fw, n, i) != wr->inflight)
+			return "a request counts contexts that it does not have";
+		if (!wr->status && wr->issued > wr->length)
+			return "more was sent than the request is long";
+		if (!wr->status && i - q->wr_head < q->wr_issue - q->wr_head &&
+		    wr->issued != wr->length)
+			return "a request was passed over with bytes to send";
+		if (wr->mr != FW_NONE && (!fw->mr[wr->mr].used ||
+					  !fw->mr[wr->mr].active))
+			return "a request uses a region that is gone";
+		inflight += wr->inflight;
+	}
+	if (inflight != q->inflight || q->waiting > q->inflight)
+		return "a queue pair counts contexts that it does not have";
+	return NULL;
+}
+
+static const char *check_qp(const struct fw *fw, uint32_t n)
+{
+	const struct fw_qp *q = &fw->qp[n];
+	uint32_t held = q->wr_tail - q->wr_head;
+
+	if (q->state == FW_QP_FREE)
+		return "a queue pair that is gone is active";
+	if (held > FW_QP_WRS || q->wr_issue - q->wr_head > held)
+		return "a queue pair holds more requests than it can";
+	if ((uint16_t)(q->tail - q->head) > 1u << q->size_log2)
+		return "a queue pair has more requests than its queue";
+	if (q->cq >= FW_CQS || !fw->cq[q->cq].used || !fw->cq[q->cq].users)
+		return "a queue pair has no completion queue";
+	if (fw_bits_has(&fw->send, n) &&
+	    (q->wr_issue == q->wr_tail || q->wr[q->wr_issue % FW_QP_WRS].status))
+		return "a queue pair is to send and has nothing";
+	if (q->inflight > fw->contexts - FW_RESERVE)
+		return "a queue pair holds the contexts of the others";
+	if (fw->cq[q->cq].prod - fw->cq[q->cq].cons >
+	    1ull << fw->cq[q->cq].size_log2)
+		return "a completion queue was overwritten";
+	return check_ring(fw, n);
+}
+
+static const char *check_jobs(const struct fw *fw)
+{
+	uint32_t i;
+
+	for (i = 0; i < FW_READ_JOBS; i++) {
+		const struct fw_job *j = &fw->job[i];
+
+		if ((j->state != FW_JOB_FREE) != fw_bits_has(&fw->jobs_used, i))
+			return "a job is not in the set of jobs";
+		if ((j->state == FW_JOB_QUEUED) !=
+		    fw_bits_has(&fw->jobs_queued, i))
+			return "a queued job is not in the queue";
+		if (j->state == FW_JOB_FREE)
+			continue;
+		if (fw->peer[j->node][j->peer_ctx].job != i + 1)
+			return "a job does not belong to its peer";
+		if (fw->qp[j->qp].state == FW_QP_FREE)
+			return "a job is of a queue pair that is gone";
+		if (j->state == FW_JOB_ACTIVE &&
+		    (fw->ctx[j->ctx].owner != FW_CTX_JOB ||
+		     fw->ctx[j->ctx].job != i))
+			return "an active job has no context";
+	}
+	return NULL;
+}
+
+const char *fw_check(const struct fw *fw)
+{
+	struct tally t = { 0 };
+	const char *wrong = check_contexts(fw, &t);
+	struct fw_bits left = fw->active;
+
+	if (wrong)
+		return wrong;
+	if (t.free != fw->free || t.request_ctxs != fw->request_ctxs ||
+	    t.job_ctxs != fw->job_ctxs)
+		return "the counts of contexts are wrong";
+	if (t.request_ctxs > fw->contexts - FW_RESERVE ||
+	    t.job_ctxs > fw->contexts - FW_RESERVE)
+		return "one side holds the contexts of the other";
+	while (left.words) {
+		uint32_t n = fw_bits_next(&left, FW_BITS_MAX - 1);
+
+		fw_bits_clear(&left, n);
+		t.active++;
+		wrong = check_qp(fw, n);
+		if (wrong)
+			return wrong;
+	}
+	if (t.active != fw->active_count)
+		return "the count of active queue pairs is wrong";
+	if (fw->eq.prod - fw->eq.cons > fw->eq.size)
+		return "the event queue was overwritten";
+	return check_jobs(fw);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The engine's transmit contexts, as the firmware drives them: start, kill, release,
+ * and the engine's notes about them (fsm.def, FNOTE).
+ */
+#include "nic/fw_internal.h"
+
+static uint32_t number(const struct fw *fw, const struct fw_ctx *c)
+{
+	return (uint32_t)(c - fw->ctx);
+}
+
+static void count(struct fw *fw, const struct fw_ctx *c, int by)
+{
+	struct fw_qp *q = &fw->qp[c->qp];
+
+	if (c->owner == FW_CTX_REQUEST) {
+		fw->request_ctxs += (uint32_t)by;
+		q->inflight = (uint16_t)(q->inflight + by);
+	} else if (c->owner == FW_CTX_JOB) {
+		fw->job_ctxs += (uint32_t)by;
+		q->job_inflight = (uint16_t)(q->job_inflight + by);
+	}
+}
+
+/* The scheduler gives less to a queue pair that waits for a page. */
+static void set_waiting(struct fw *fw, struct fw_ctx *c, bool waiting)
+{
+	struct fw_qp *q = &fw->qp[c->qp];
+	int by = waiting ? 1 : -1;
+
+	if (c->waiting == waiting)
+		return;
+	c->waiting = waiting;
+	if (c->owner == FW_CTX_REQUEST) {
+		q->waiting = (uint16_t)(q->waiting + by);
+		fw_qp_update(fw, c->qp);
+	} else if (c->owner == FW_CTX_JOB) {
+		q->job_waiting = (uint16_t)(q->job_waiting + by);
+	}
+}
+
+struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
+			    const struct fw_block *b)
+{
+	uint32_t n = (uint32_t)__builtin_ctz(fw->free);
+	uint32_t base = NIC_CTX_BASE(n);
+	struct fw_ctx *c = &fw->ctx[n];
+
+	fw_assert(fw->free && c->owner == FW_CTX_FREE);
+	fw->free &= ~(1u << n);
+	*c = (struct fw_ctx){ .qp = qp, .owner = (uint8_t)owner, .op = b->op,
+			      .xfer = b->at.xfer, .block = b->at.block };
+	count(fw, c, 1);
+	fw_write32(fw, base + NIC_CTX_DST,
+		   b->node | b->qpn << NIC_CTX_DST_QPN_SHIFT);
+	fw_write32(fw, base + NIC_CTX_STREAM, b->stream);
+	fw_write64(fw, base + NIC_CTX_LVA, b->lva);
+	fw_write64(fw, base + NIC_CTX_RVA, b->rva);
+	fw_write32(fw, base + NIC_CTX_LEN, b->len);
+	fw_write32(fw, base + NIC_CTX_RKEY, b->rkey);
+	fw_write64(fw, base + NIC_CTX_LEFT, b->left);
+	if (b->op == FL_OP_READ_RESP)
+		fw_write32(fw, base + NIC_CTX_REF, b->ref);
+	fw_write32(fw, base + NIC_CTX_XFER, b->at.xfer);
+	fw_write32(fw, base + NIC_CTX_BLOCK, b->at.block);
+	c->cause = fw_trace(fw, FW_TRACE_FW_BLOCK, b->at, n, b->lva, b->len,
+			    b->op);
+	fw_write32(fw, base + NIC_CTX_CTRL,
+		   NIC_CTX_CTRL_GO | (uint32_t)b->op << NIC_CTX_CTRL_OP_SHIFT);
+	/* fsm.def, FREE GO READY: a new generation */
+	c->serial = (uint8_t)fw_read32(fw, base + NIC_CTX_GEN);
+	fw->costs[FW_COST_BLOCK]++;
+	fw->stats.blocks++;
+	return c;
+}
+
+static uint32_t state_of(struct fw *fw, const struct fw_ctx *c, uint32_t *state)
+{
+	uint32_t v = fw_read32(fw, NIC_CTX_BASE(number(fw, c)) + NIC_CTX_STATE);
+
+	*state = (v & NIC_CTX_STATE_STATE_MASK) >> NIC_CTX_STATE_STATE_SHIFT;
+	return v;
+}
+
+void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status)
+{
+	uint32_t state;
+
+	fw_assert(c->owner != FW_CTX_FREE);
+	if (c->killed)
+		return;
+	c->killed = true;
+	fw_timer_stop(fw, c);
+	set_waiting(fw, c, false);
+	/* DONE already: its note is on the way, and KILL has no arc. */
+	state_of(fw, c, &state);
+	if (state == FL_TX_DONE)
+		return;
+	fw_write32(fw, NIC_CTX_BASE(number(fw, c)) + NIC_CTX_CTRL,
+		   NIC_CTX_CTRL_KILL |
+		   (uint32_t)status << NIC_CTX_CTRL_CODE_SHIFT);
+}
+
+void fw_ctx_abandon(struct fw *fw, struct fw_ctx *c)
+{
+	fw_ctx_kill(fw, c, FL_ST_KILLED);
+	count(fw, c, -1);
+	c->owner = FW_CTX_GONE;
+}
+
+static void note_done(struct fw *fw, struct fw_ctx *c)
+{
+	uint32_t n = number(fw, c), state, v = state_of(fw, c, &state);
+	uint8_t status = (uint8_t)((v & NIC_CTX_STATE_STATUS_MASK) >>
+				   NIC_CTX_STATE_STATUS_SHIFT);
+	struct fw_ctx gone;
+
+	if (state != FL_TX_DONE)
+		return;
+	/* Sent once is attempt 0; the number wraps, what was seen does not. */
+	if (v & NIC_CTX_STATE_ATTEMPT_MASK)
+		c->resent = true;
+	fw_timer_stop(fw, c);
+	set_waiting(fw, c, false);
+	count(fw, c, -1);
+	fw_write32(fw, NIC_CTX_BASE(n) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
+	gone = *c;
+	c->owner = FW_CTX_FREE;
+	fw->free |= 1u << n;
+	if (gone.owner == FW_CTX_REQUEST)
+		fw_request_block_done(fw, &gone, status);
+	else if (gone.owner == FW_CTX_JOB)
+		fw_job_done(fw, &gone, status);
+}
+
+static void note_refused(struct fw *fw, struct fw_ctx *c)
+{
+	set_waiting(fw, c, true);
+	c->tries = 0;
+	if (++c->refusals > fw->cfg.refusals)
+		fw_ctx_kill(fw, c, FL_ST_REFUSED_TOO_OFTEN);
+	else
+		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
+}
+
+static void note_waiting(struct fw *fw, struct fw_ctx *c)
+{
+	set_waiting(fw, c, true);
+	c->tries = 0;
+	/*
+	 * A READ was told to wait: the peer's silence gets the long timer. Everything
+	 * else waits for a page of this board, and the driver always answers.
+	 */
+	if (c->op == FL_OP_READ)
+		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
+	else
+		fw_timer_stop(fw, c);
+}
+
+static void note_flying(struct fw *fw, struct fw_ctx *c)
+{
+	set_waiting(fw, c, false);
+	c->resent = c->sent;
+	c->sent = true;
+	fw_timer_start(fw, c, fw->cfg.timeout_ns);
+}
+
+static void note_tx(struct fw *fw, uint32_t kind, uint32_t n, uint8_t serial)
+{
+	struct fw_ctx *c = &fw->ctx[n];
+
+	/* A note of a block that is over: the context carries another one. */
+	if (n >= fw->contexts || c->owner == FW_CTX_FREE || c->serial != serial)
+		return;
+	if (kind == FL_NOTE_TX_DONE)
+		note_done(fw, c);
+	else if (c->killed)
+		return;
+	else if (kind == FL_NOTE_TX_REFUSED)
+		note_refused(fw, c);
+	else if (kind == FL_NOTE_TX_WAITING)
+		note_waiting(fw, c);
+	else if (kind == FL_NOTE_TX_FLYING)
+		note_flying(fw, c);
+}
+
+bool fw_ctx_step(struct fw *fw)
+{
+	uint32_t v = fw_read32(fw, NIC_ENG_BASE + NIC_ENG_EVT_POP);
+	uint32_t kind, n;
+	uint8_t serial;
+
+	if (!(v & NIC_ENG_EVT_POP_VALID))
+		return false;
+	kind = (v & NIC_ENG_EVT_POP_KIND_MASK) >> NIC_ENG_EVT_POP_KIND_SHIFT;
+	n = (v & NIC_ENG_EVT_POP_INDEX_MASK) >> NIC_ENG_EVT_POP_INDEX_SHIFT;
+	serial = (uint8_t)((v & NIC_ENG_EVT_POP_SERIAL_MASK) >>
+			   NIC_ENG_EVT_POP_SERIAL_SHIFT);
+	fw->costs[FW_COST_EVENT]++;
+	if (kind != FL_NOTE_RX_OPEN)
+		note_tx(fw, kind, n, serial);
+	else if (n < NIC_RXC_COUNT)
+		fw_rx_open(fw, n, serial);
+	return true;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Events for the driver: a queue in memory, and a level-triggered line that is up
+ * while it is not empty. There is one pending bit for each kind and object, so that a
+ * full queue loses nothing: what does not fit waits in its bit.
+ */
+#include "nic/fw_internal.h"
+
+static struct fw_bits *pending(struct fw *fw, uint32_t type)
+{
+	fw_assert(type >= FL_EV_CQ && type <= FL_EV_CQ_OVERFLOW);
+	return &fw->eq.pending[type - 1];
+}
+
+void fw_event_raise(struct fw *fw, uint32_t type, uint32_t object)
+{
+	fw_bits_set(pending(fw, type), object);
+}
+
+void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object)
+{
+	fw_bits_clear(pending(fw, type), object);
+}
+
+void fw_event_line(struct fw *fw)
+{
+	struct fw_eq *q = &fw->eq;
+	bool level = q->prod != q->cons &&
+		     (q->irq_enable & NIC_FW_IRQ_ENABLE_EVENT);
+
+	if (level == q->line)
+		return;
+	q->line = level;
+	fw->env.irq(fw->env.ctx, FW_LINE_EVENT, level);
+}
+
+/* EQ_SIZE: starts the queue, from its beginning; 0 stops it. */
+int fw_event_start(struct fw *fw, uint32_t size)
+{
+	struct fw_eq *q = &fw->eq;
+
+	/* regs.def, EQ_SIZE: a power of two, 16 to 4096 */
+	if (size && (size < 16 || size > 4096 || size & (size - 1)))
+		return -FW_EINVAL;
+	if (size && q->base + 16ull * size - 1 < q->base)
+		return -FW_EINVAL;
+	q->pa = q->base;
+	q->size = size;
+	q->prod = 0;
+	q->cons = 0;
+	q->wraps = 0;
+	fw_event_line(fw);
+	fw->env.kick(fw->env.ctx);
+	return 0;
+}
+
+int fw_event_consumed(struct fw *fw, uint32_t cons)
+{
+	struct fw_eq *q = &fw->eq;
+
+	/* Nothing can be taken that was not written. */
+	if (cons - q->cons > q->prod - q->cons)
+		return -FW_EINVAL;
+	q->cons = cons;
+	fw_event_line(fw);
+	fw->env.kick(fw->env.ctx);
+	return 0;
+}
+
+bool fw_event_due(const struct fw *fw)
+{
+	const struct fw_eq *q = &fw->eq;
+	unsigned int i;
+
+	if (q->prod - q->cons == q->size)	/* full, or not started */
+		return false;
+	for (i = 0; i < FL_EV_CQ_OVERFLOW; i++)
+		if (q->pending[i].words)
+			return true;
+	return false;
+}
+
+/* Publish one event. Negative: the queue's memory failed. */
+static int event_write(struct fw *fw, const struct fl_eqe *e)
+{
+	struct fw_eq *q = &fw->eq;
+	uint64_t pa = q->pa + 16ull * (q->prod & (q->size - 1));
+
+	if (fw->env.mem_write(fw->env.ctx, pa, e,
+			      offsetof(struct fl_eqe, phase)))
+		return -1;
+	/* entries.def, fl_cqe.phase: 1 + the number of wraps, written last */
+	if (fw->env.mem_publish(fw->env.ctx,
+				pa + offsetof(struct fl_eqe, phase),
+				1 + q->wraps))
+		return -1;
+	q->prod++;
+	if (!(q->prod & (q->size - 1)))
+		q->wraps++;
+	return 0;
+}
+
+bool fw_event_step(struct fw *fw)
+{
+	struct fl_eqe e = { .type = FL_EV_CQ_OVERFLOW };
+	struct fw_at at = { 0 };
+
+	if (!fw_event_due(fw))
+		return false;
+	/* The gravest first. */
+	if (fw->eq.pending[FL_EV_QP_ERROR - 1].words)
+		e.type = FL_EV_QP_ERROR;
+	else if (!fw->eq.pending[FL_EV_CQ_OVERFLOW - 1].words)
+		e.type = FL_EV_CQ;
+	e.object = fw_bits_next(pending(fw, e.type), FW_BITS_MAX - 1);
+	if (e.type == FL_EV_QP_ERROR) {
+		e.data = fw->qp[e.object].error_status;
+		at.cause = fw->qp[e.object].cause;
+	} else {
+		at.cause = fw->cq[e.object].cause;
+	}
+	if (event_write(fw, &e)) {
+		/* The bit stays; the driver may start a queue that works. */
+		fw->eq.size = 0;
+		fw->eq.cons = fw->eq.prod;
+		fw_event_line(fw);
+		return true;
+	}
+	fw_event_forget(fw, e.type, e.object);
+	fw->stats.events++;
+	fw->costs[FW_COST_CQE]++;
+	fw_trace(fw, FW_TRACE_FW_EVENT, at, e.type, e.object, 0, 0);
+	fw_event_line(fw);
+	return true;
+}

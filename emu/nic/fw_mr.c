@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Protection domains and memory regions.
+ *
+ * A key is the region's number in bits 31:8 and a tag in bits 7:0 that changes each
+ * time the number is used again, so that an old key does not open a new region. The
+ * tag is never 0, so that neither is a key.
+ */
+#include "nic/fw_internal.h"
+
+#define RIGHTS_ALL (FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
+		    FL_ACC_REMOTE_READ)
+
+static struct fw_mr *mr_find(struct fw *fw, uint32_t key, uint32_t slot)
+{
+	struct fw_mr *m;
+
+	if (key >> 8 >= FW_MRS)
+		return NULL;
+	m = &fw->mr[key >> 8];
+	if (!m->used || m->tag != (key & 0xFF) || m->slot != slot)
+		return NULL;
+	return m;
+}
+
+enum fw_mr_answer fw_mr_check(const struct fw *fw, const struct fw_range *r,
+			      uint16_t *mr)
+{
+	const struct fw_mr *m = mr_find((struct fw *)fw, r->key, r->slot);
+
+	if (!m || m->pd != r->pd)
+		return FW_MR_KEY;
+	/* Written so that no sum can wrap, whatever a peer sends. */
+	if (r->va < m->va || r->bytes > m->bytes ||
+	    r->va - m->va > m->bytes - r->bytes)
+		return FW_MR_RANGE;
+	if (r->right & ~m->rights)
+		return FW_MR_RIGHTS;
+	if (mr)
+		*mr = (uint16_t)(r->key >> 8);
+	return FW_MR_OK;
+}
+
+uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key)
+{
+	uint32_t n = fw->mr_last, i;
+	struct fw_pd *pd;
+	struct fw_mr *m;
+
+	if (c->flags & ~(uint32_t)RIGHTS_ALL)
+		return FL_ST_BAD_ARGUMENT;
+	if (!c->b || c->a + (c->b - 1) < c->a)
+		return FL_ST_BAD_ARGUMENT;
+	pd = fw_pd_find(fw, c->c, c->slot);
+	if (!pd)
+		return FL_ST_NO_OBJECT;
+	for (i = 0; i < FW_MRS; i++) {
+		n = (n + 1) % FW_MRS;
+		if (!fw->mr[n].used)
+			break;
+	}
+	if (i == FW_MRS)
+		return FL_ST_NO_ROOM;
+	fw->mr_last = (uint16_t)n;
+	m = &fw->mr[n];
+	m->used = true;
+	if (!++m->tag)
+		m->tag = 1;
+	m->va = c->a;
+	m->bytes = c->b;
+	m->rights = (uint8_t)c->flags;
+	m->slot = (uint8_t)c->slot;
+	m->pd = (uint16_t)c->c;
+	m->active = 0;
+	pd->users++;
+	*key = n << 8 | m->tag;
+	return FL_ST_OK;
+}
+
+/*
+ * Blocks of peers that were accepted before may still land; every later attempt asks
+ * again and is refused.
+ */
+uint8_t fw_mr_destroy(struct fw *fw, const struct fl_fw_cmd *c)
+{
+	struct fw_mr *m = mr_find(fw, c->object, c->slot);
+
+	if (!m)
+		return FL_ST_NO_OBJECT;
+	if (m->active)
+		return FL_ST_BUSY;
+	fw_assert(fw->pd[m->pd].users);
+	fw->pd[m->pd].users--;
+	m->used = false;
+	return FL_ST_OK;
+}
+
+struct fw_pd *fw_pd_find(struct fw *fw, uint64_t n, uint32_t slot)
+{
+	if (n >= FW_PDS || !fw->pd[n].used || fw->pd[n].slot != slot)
+		return NULL;
+	return &fw->pd[n];
+}
+
+uint8_t fw_pd_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
+{
+	uint32_t p = fw->pd_last, i;
+
+	for (i = 0; i < FW_PDS; i++) {
+		p = (p + 1) % FW_PDS;
+		if (!fw->pd[p].used)
+			break;
+	}
+	if (i == FW_PDS)
+		return FL_ST_NO_ROOM;
+	fw->pd_last = (uint16_t)p;
+	fw->pd[p] = (struct fw_pd){ .used = true, .slot = (uint8_t)c->slot };
+	*n = p;
+	return FL_ST_OK;
+}
+
+uint8_t fw_pd_destroy(struct fw *fw, const struct fl_fw_cmd *c)
+{
+	struct fw_pd *pd = fw_pd_find(fw, c->object, c->slot);
+
+	if (!pd)
+		return FL_ST_NO_OBJECT;
+	if (pd->users)
+		return FL_ST_BUSY;
+	pd->used = false;
+	return FL_ST_OK;
+}
+
+/* After the queue pairs of the slot are gone. Tags stay, so that old keys stay shut. */
+void fw_mr_close_slot(struct fw *fw, uint32_t slot)
+{
+	uint32_t i;
+
+	for (i = 0; i < FW_MRS; i++) {
+		if (!fw->mr[i].used || fw->mr[i].slot != slot)
+			continue;
+		fw->mr[i].used = false;
+		fw->mr[i].active = 0;
+	}
+	for (i = 0; i < FW_PDS; i++)
+		if (fw->pd[i].used && fw->pd[i].slot == slot)
+			fw->pd[i].used = false;
+}

@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Queue pairs and their send queues: doorbells, copying and checking work requests.
+ *
+ * Nothing that a process can write is trusted: an entry is copied once, and only the
+ * copy is looked at. Requests go through a small ring in the order in which they
+ * were posted; a bad one goes through it too, so that its completion has its turn.
+ */
+#include "nic/fw_internal.h"
+
+static struct fw_qp *qp_find(struct fw *fw, uint64_t n, uint32_t slot)
+{
+	if (n >= FW_QPS || fw->qp[n].state == FW_QP_FREE ||
+	    fw->qp[n].slot != slot)
+		return NULL;
+	return &fw->qp[n];
+}
+
+uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
+{
+	uint32_t i, k = fw->qp_last;
+	struct fw_cq *cq = fw_cq_find(fw, c->c, c->slot);
+	struct fw_pd *pd = fw_pd_find(fw, c->d, c->slot);
+	struct fw_qp *q;
+
+	/* entries.def, QP_CREATE: a power of two, 2 to 32768 */
+	if (c->b < 2 || c->b > 32768 || c->b & (c->b - 1))
+		return FL_ST_BAD_ARGUMENT;
+	if (c->a % 64 || c->a + sizeof(struct fl_wqe) * c->b - 1 < c->a)
+		return FL_ST_BAD_ARGUMENT;
+	if (!cq || !pd)
+		return FL_ST_NO_OBJECT;
+	if (cq->broken)
+		return FL_ST_BAD_ARGUMENT;
+	for (i = 0; i < FW_QPS; i++) {
+		k = (k + 1) % FW_QPS;
+		if (fw->qp[k].state == FW_QP_FREE)
+			break;
+	}
+	if (i == FW_QPS)
+		return FL_ST_NO_ROOM;
+	fw->qp_last = (uint16_t)k;
+	q = &fw->qp[k];
+	__builtin_memset(q, 0, offsetof(struct fw_qp, wr));
+	q->sq_pa = c->a;
+	q->state = FW_QP_INIT;
+	q->slot = (uint8_t)c->slot;
+	q->size_log2 = (uint8_t)__builtin_ctz((uint32_t)c->b);
+	q->cq = (uint16_t)c->c;
+	q->pd = (uint16_t)c->d;
+	cq->users++;
+	pd->users++;
+	*n = k;
+	return FL_ST_OK;
+}
+
+uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c)
+{
+	struct fw_qp *q = qp_find(fw, c->object, c->slot);
+
+	if (!q)
+		return FL_ST_NO_OBJECT;
+	/* wire.def, BTH.DEST_QP: 24 bits */
+	if (c->a >= FW_NODES || c->b >> 24)
+		return FL_ST_BAD_ARGUMENT;
+	if (q->state != FW_QP_INIT)
+		return FL_ST_BUSY;
+	q->peer_node = (uint8_t)c->a;
+	q->peer_qp = (uint32_t)c->b;
+	q->state = FW_QP_CONNECTED;
+	return FL_ST_OK;
+}
+
+void fw_qp_update(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	uint32_t held = q->wr_tail - q->wr_head;
+	bool active = held || q->head != q->tail, due = false;
+
+	while (q->wr_issue != q->wr_tail) {
+		const struct fw_wr *wr = fw_wr_at(q, q->wr_issue);
+
+		if (!wr->status && wr->issued != wr->length)
+			break;
+		q->wr_issue++;
+	}
+	if (held)
+		due = fw_wr_finished(fw_wr_at(q, q->wr_head));
+	if (q->head != q->tail && held < FW_QP_WRS)
+		due = true;
+	/* Who is being destroyed is served by its command. */
+	fw_bits_put(&fw->attention, n, due && q->state != FW_QP_DYING);
+	if (active != fw_bits_has(&fw->active, n)) {
+		fw_bits_put(&fw->active, n, active);
+		fw->active_count += active ? 1 : -1u;
+		/* Who is now alone may take more than before. */
+		if (!active && fw->active_count == 1)
+			fw_qp_update(fw, (uint16_t)fw_bits_next(&fw->active,
+								n));
+	}
+	fw_bits_put(&fw->send, n,
+		    q->wr_issue != q->wr_tail && fw_sched_may(fw, q));
+}
+
+void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
+{
+	struct fw_qp *q = &fw->qp[n];
+
+	if (q->state != FW_QP_INIT && q->state != FW_QP_CONNECTED)
+		return;
+	q->state = FW_QP_ERROR;
+	q->error_status = status;
+	q->cause = cause;
+	fw_event_raise(fw, FL_EV_QP_ERROR, n);
+}
+
+void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
+{
+	struct fw_qp *q = &fw->qp[n];
+
+	fw_qp_error(fw, n, status, cause);
+	if (q->wr_head != q->wr_tail)
+		fw_request_fail(fw, n, q->wr_head, FL_ST_FLUSHED);
+	fw_qp_update(fw, n);
+}
+
+int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail)
+{
+	struct fw_qp *q = qp_find(fw, n, slot);
+	uint16_t ahead, known;
+	uint64_t cause;
+
+	if (!q || q->state == FW_QP_DYING)
+		return -FW_EINVAL;
+	ahead = (uint16_t)(tail - q->head);
+	known = (uint16_t)(q->tail - q->head);
+	if (ahead > 1u << q->size_log2) {
+		/* More than the queue holds: its owner has lost count. */
+		fw->stats.bad_wqes++;
+		cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, (struct fw_at){ 0 },
+				 n, FL_ST_BAD_ENTRY, tail, 0);
+		fw_qp_break(fw, (uint16_t)n, FL_ST_BAD_ENTRY, cause);
+	} else if (ahead > known) {
+		q->tail = tail;
+		fw_qp_update(fw, (uint16_t)n);
+	}
+	fw->env.kick(fw->env.ctx);
+	return 0;
+}
+
+/* The checks of one entry, in the order of DESIGN 6; the region goes to wr. */
+static uint8_t wqe_check(struct fw *fw, const struct fw_qp *q,
+			 const struct fl_wqe *w, struct fw_wr *wr)
+{
+	uint64_t last = w->length - 1ull;
+	struct fw_range r = {
+		.key = w->lkey, .slot = q->slot, .pd = q->pd,
+		.va = w->local_va, .bytes = w->length,
+	};
+
+	if (w->opcode != FL_OP_WRITE && w->opcode != FL_OP_READ)
+		return FL_ST_BAD_OPCODE;
+	if (w->flags & ~FL_WQE_SIGNALED || w->index != wr->index ||
+	    w->reserved0 || w->reserved1 || w->reserved2)
+		return FL_ST_BAD_ENTRY;
+	if (q->state == FW_QP_INIT)
+		return FL_ST_NOT_CONNECTED;
+	if (!w->length || w->local_va + last < w->local_va ||
+	    w->remote_va + last < w->remote_va)
+		return FL_ST_BAD_LENGTH;
+	if (w->opcode == FL_OP_READ)
+		r.right = FL_ACC_LOCAL_WRITE;
+	switch (fw_mr_check(fw, &r, &wr->mr)) {
+	case FW_MR_KEY:
+		return FL_ST_LOCAL_KEY;
+	case FW_MR_RANGE:
+		return FL_ST_LOCAL_RANGE;
+	case FW_MR_RIGHTS:
+		return FL_ST_LOCAL_RIGHTS;
+	case FW_MR_OK:
+		break;
+	}
+	fw->mr[wr->mr].active++;
+	return FL_ST_OK;
+}
+
+/* Copy the next entry into the ring. */
+static void wqe_fetch(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	struct fw_wr *wr = fw_wr_at(q, q->wr_tail);
+	uint32_t place = q->head & ((1u << q->size_log2) - 1);
+	uint64_t pa = q->sq_pa + sizeof(struct fl_wqe) * (uint64_t)place;
+	struct fl_wqe w = { 0 };
+	struct fw_at at;
+	int error;
+
+	error = fw->env.mem_read(fw->env.ctx, pa, &w, sizeof(w));
+	if (error)
+		w = (struct fl_wqe){ 0 };
+	*wr = (struct fw_wr){
+		.wr_id = w.wr_id, .lva = w.local_va, .rva = w.remote_va,
+		.length = w.length, .rkey = w.rkey, .xfer = w.xfer,
+		.index = q->head, .mr = FW_NONE, .opcode = w.opcode,
+		.flags = w.flags,
+	};
+	q->head++;
+	q->wr_tail++;
+	fw->costs[FW_COST_WQE]++;
+	fw->stats.wqes++;
+	if (q->state == FW_QP_DYING)
+		wr->status = FL_ST_KILLED;
+	else if (q->state == FW_QP_ERROR)
+		wr->status = FL_ST_FLUSHED;
+	else if (error)
+		wr->status = FL_ST_BUS_ERROR;
+	else
+		wr->status = wqe_check(fw, q, &w, wr);
+	at = (struct fw_at){ .xfer = w.xfer };
+	if (!wr->status) {
+		wr->cause = fw_trace(fw, FW_TRACE_FW_WQE, at, n, w.opcode,
+				     w.local_va, w.length);
+		return;
+	}
+	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, at, n, wr->status,
+			     wr->index, 0);
+	if (q->state == FW_QP_DYING || q->state == FW_QP_ERROR)
+		return;
+	fw->stats.bad_wqes++;
+	fw_request_fail(fw, n, q->wr_tail - 1, wr->status);
+}
+
+bool fw_qp_step(struct fw *fw)
+{
+	struct fw_qp *q;
+	uint16_t n;
+
+	if (!fw->attention.words)
+		return false;
+	n = (uint16_t)fw_bits_next(&fw->attention, fw->attention_last);
+	fw->attention_last = n;
+	q = &fw->qp[n];
+	/* Nobody will hear of what is left in the queue. */
+	if (fw->cq[q->cq].broken)
+		q->head = q->tail;
+	if (q->head != q->tail && q->wr_tail - q->wr_head < FW_QP_WRS)
+		wqe_fetch(fw, n);
+	fw_request_complete(fw, n);
+	fw_qp_update(fw, n);
+	return true;
+}
+
+static void qp_free(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+
+	fw_assert(!q->inflight && !q->job_inflight);
+	fw_assert(fw->cq[q->cq].users && fw->pd[q->pd].users);
+	fw->cq[q->cq].users--;
+	fw->pd[q->pd].users--;
+	q->wr_head = q->wr_issue = q->wr_tail;
+	q->head = q->tail;
+	fw_qp_update(fw, n);
+	fw_event_forget(fw, FL_EV_QP_ERROR, n);
+	q->state = FW_QP_FREE;
+}
+
+/* Let go of all that works for the queue pair. Its requests stay, killed. */
+static void qp_kill(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	uint32_t i;
+
+	q->state = FW_QP_DYING;
+	for (i = 0; i < fw->contexts; i++)
+		if (fw->ctx[i].owner == FW_CTX_REQUEST && fw->ctx[i].qp == n)
+			fw_ctx_abandon(fw, &fw->ctx[i]);
+	fw_job_drop_qp(fw, n);
+	for (i = q->wr_head; i != q->wr_tail; i++) {
+		struct fw_wr *wr = fw_wr_at(q, i);
+
+		wr->inflight = 0;
+		if (!wr->status)
+			wr->status = FL_ST_KILLED;
+	}
+}
+
+uint8_t fw_qp_destroy(struct fw *fw, const struct fl_fw_cmd *c)
+{
+	if (!qp_find(fw, c->object, c->slot))
+		return FL_ST_NO_OBJECT;
+	qp_kill(fw, (uint16_t)c->object);
+	fw->cmd.dying = (uint16_t)c->object;
+	return FL_ST_OK;
+}
+
+bool fw_qp_destroy_step(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+
+	fw_request_complete(fw, n);
+	if (q->head != q->tail && !fw->cq[q->cq].broken) {
+		wqe_fetch(fw, n);
+		fw_qp_update(fw, n);
+		return false;
+	}
+	qp_free(fw, n);
+	return true;
+}
+
+void fw_qp_close_slot(struct fw *fw, uint32_t slot)
+{
+	uint32_t n;
+
+	for (n = 0; n < FW_QPS; n++) {
+		if (fw->qp[n].state == FW_QP_FREE || fw->qp[n].slot != slot)
+			continue;
+		qp_kill(fw, (uint16_t)n);
+		qp_free(fw, (uint16_t)n);
+	}
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The requester: blocks of work requests, and their completions.
+ *
+ * Blocks of one queue pair may be in flight together and end in any order;
+ * completions are written in posting order, each once. When a block fails, what
+ * belongs to its request and to later ones is killed; earlier requests go on.
+ */
+#include "nic/fw_internal.h"
+
+void fw_request_issue(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	struct fw_wr *wr = fw_wr_at(q, q->wr_issue);
+	uint32_t rest = wr->length - wr->issued;
+	struct fw_block b = {
+		.op = wr->opcode,
+		.node = q->peer_node, .qpn = q->peer_qp,
+		.stream = fw->slot[q->slot].stream,
+		.lva = wr->lva + wr->issued, .rva = wr->rva + wr->issued,
+		.rkey = wr->rkey,
+		.at = { wr->xfer, wr->blocks + 1, wr->cause },
+	};
+	struct fw_ctx *c;
+
+	fw_assert(q->wr_issue != q->wr_tail && rest && !wr->status);
+	b.len = rest < fw->block_bytes ? rest : fw->block_bytes;
+	b.left = rest - b.len;
+	c = fw_ctx_start(fw, FW_CTX_REQUEST, n, &b);
+	c->wr = q->wr_issue;
+	wr->issued += b.len;
+	wr->blocks++;
+	wr->inflight++;
+	fw_qp_update(fw, n);
+}
+
+/* Only the statuses that a completion can have; a peer may send any number. */
+static uint8_t known_status(uint8_t status)
+{
+	return status <= FL_ST_REFUSED_TOO_OFTEN ? status : FL_ST_NO_ANSWER;
+}
+
+void fw_request_block_done(struct fw *fw, const struct fw_ctx *c,
+			   uint8_t status)
+{
+	struct fw_qp *q = &fw->qp[c->qp];
+	struct fw_wr *wr = fw_wr_at(q, c->wr);
+
+	fw_assert(c->wr - q->wr_head < q->wr_tail - q->wr_head);
+	fw_assert(wr->inflight);
+	wr->inflight--;
+	wr->cause = c->cause;
+	if (c->resent)
+		wr->resends++;
+	if (status && !wr->status)
+		fw_request_fail(fw, c->qp, c->wr, known_status(status));
+	fw_request_complete(fw, c->qp);
+	fw_qp_update(fw, c->qp);
+}
+
+void fw_request_fail(struct fw *fw, uint16_t n, uint32_t wr, uint8_t status)
+{
+	struct fw_qp *q = &fw->qp[n];
+	uint32_t i, later = q->wr_tail - wr;
+
+	fw_qp_error(fw, n, status, fw_wr_at(q, wr)->cause);
+	for (i = wr; i != q->wr_tail; i++) {
+		struct fw_wr *w = fw_wr_at(q, i);
+
+		if (!w->status)
+			w->status = i == wr ? status : FL_ST_FLUSHED;
+	}
+	for (i = 0; i < fw->contexts; i++) {
+		struct fw_ctx *c = &fw->ctx[i];
+
+		if (c->owner == FW_CTX_REQUEST && c->qp == n &&
+		    c->wr - wr < later)
+			fw_ctx_kill(fw, c, FL_ST_FLUSHED);
+	}
+	fw_qp_update(fw, n);
+}
+
+static void request_complete_one(struct fw *fw, struct fw_qp *q, uint16_t n)
+{
+	struct fw_wr *wr = fw_wr_at(q, q->wr_head);
+	struct fl_cqe e = {
+		.wr_id = wr->wr_id, .qpn = n, .status = wr->status,
+		.opcode = wr->opcode, .index = wr->index, .xfer = wr->xfer,
+		.resends = wr->resends,
+	};
+	bool wanted = wr->flags & FL_WQE_SIGNALED;
+
+	if (wr->mr != FW_NONE) {
+		fw_assert(fw->mr[wr->mr].active);
+		fw->mr[wr->mr].active--;
+	}
+	if (q->wr_issue == q->wr_head)
+		q->wr_issue++;
+	q->wr_head++;
+	/* Only the first failure has a cause of its own. */
+	if (q->flushing && e.status != FL_ST_KILLED)
+		e.status = FL_ST_FLUSHED;
+	if (e.status) {
+		q->flushing = true;
+		wanted = true;
+	} else {
+		e.length = wr->length;
+	}
+	if (wanted)
+		fw_cq_push(fw, q->cq, &e, wr->cause);
+}
+
+void fw_request_complete(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+
+	while (q->wr_head != q->wr_tail &&
+	       fw_wr_finished(fw_wr_at(q, q->wr_head)))
+		request_complete_one(fw, q, n);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Timers: one deadline for each context that waits for a peer.
+ *
+ * alarm_ns is never later than the earliest deadline. It may be too early, since
+ * stopping a timer does not search for the next one; the alarm then rings for
+ * nothing and is set again. This makes starting and stopping cheap, and almost every
+ * timer is stopped.
+ */
+#include "nic/fw_internal.h"
+
+static void alarm_set(struct fw *fw, uint64_t when_ns)
+{
+	if (when_ns == fw->alarm_ns)
+		return;
+	fw->alarm_ns = when_ns;
+	fw->env.alarm(fw->env.ctx, when_ns);
+}
+
+void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns)
+{
+	uint64_t when = fw->now_ns + after_ns;
+
+	if (when < after_ns)
+		when = FW_NEVER - 1;
+	c->deadline_ns = when;
+	fw->timed |= 1u << (c - fw->ctx);
+	if (when < fw->alarm_ns)
+		alarm_set(fw, when);
+}
+
+void fw_timer_stop(struct fw *fw, struct fw_ctx *c)
+{
+	fw->timed &= ~(1u << (c - fw->ctx));
+	if (!fw->timed)
+		alarm_set(fw, FW_NEVER);
+}
+
+static void expire(struct fw *fw, struct fw_ctx *c)
+{
+	uint32_t n = (uint32_t)(c - fw->ctx), base = NIC_CTX_BASE(n), state;
+	struct fw_at at = { c->xfer, c->block, c->cause };
+
+	fw_timer_stop(fw, c);
+	state = (fw_read32(fw, base + NIC_CTX_STATE) &
+		 NIC_CTX_STATE_STATE_MASK) >> NIC_CTX_STATE_STATE_SHIFT;
+	/* It has moved on this instant: a note says so, and starts what is due. */
+	if (state != FL_TX_FLYING && state != FL_TX_DSTFAULT)
+		return;
+	c->tries++;
+	fw->stats.timeouts++;
+	c->cause = fw_trace(fw, FW_TRACE_FW_TIMEOUT, at, n, c->tries, 0, 0);
+	if (c->tries > fw->cfg.tries)
+		fw_ctx_kill(fw, c, FL_ST_NO_ANSWER);
+	else
+		fw_write32(fw, base + NIC_CTX_CTRL, NIC_CTX_CTRL_EXPIRE);
+}
+
+bool fw_timer_step(struct fw *fw)
+{
+	uint64_t next = FW_NEVER;
+	uint32_t left = fw->timed;
+
+	if (fw->now_ns < fw->alarm_ns || !left)
+		return false;
+	while (left) {
+		struct fw_ctx *c = &fw->ctx[__builtin_ctz(left)];
+
+		if (c->deadline_ns <= fw->now_ns) {
+			expire(fw, c);
+			return true;
+		}
+		if (c->deadline_ns < next)
+			next = c->deadline_ns;
+		left &= left - 1;
+	}
+	alarm_set(fw, next);
+	return false;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * grace.c - grace periods: when has every device access ended that may still use
+ * an old translation?
+ *
+ * Threads mode: a pthread that runs hardware is online in the QSBR flavour of
+ * liburcu from the first step of a drain to the last, so an access is a read-side
+ * section that costs nothing, and waiting is synchronize_rcu. Lockstep: an access lasts from one
+ * event to a later one and may change threads in between, so each channel counts:
+ * odd while an access is under way.
+ */
+#include <stdlib.h>
+
+#include <urcu-qsbr.h>
+
+#include "sim/sim_internal.h"
+
+#if defined(__SANITIZE_THREAD__)
+#define TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TSAN 1
+#endif
+#endif
+#ifdef TSAN
+/* liburcu orders with barriers that the sanitizer does not see: say it in words. */
+void __tsan_acquire(void *p);
+void __tsan_release(void *p);
+#else
+#define __tsan_acquire(p) ((void)(p))
+#define __tsan_release(p) ((void)(p))
+#endif
+
+#define CHANNELS 8
+
+struct sim_grace {
+	struct sim *sim;
+	uint64_t count[CHANNELS];	/* lockstep: odd: an access is under way */
+	uint64_t waited[CHANNELS];	/* what it was at sim_grace_start */
+};
+
+/* Threads: registered once, unregistered at the pthread's end. */
+static _Thread_local unsigned int online_depth;
+static pthread_key_t reader_key;
+static pthread_once_t reader_once = PTHREAD_ONCE_INIT;
+
+static void reader_end(void *registered)
+{
+	(void)registered;
+	urcu_qsbr_unregister_thread();
+}
+
+static void make_key(void)
+{
+	if (pthread_key_create(&reader_key, reader_end))
+		abort();
+}
+
+void grace_thread_online(void)
+{
+	if (online_depth++)
+		return;		/* one board's step runs another board */
+	pthread_once(&reader_once, make_key);
+	if (!pthread_getspecific(reader_key)) {
+		urcu_qsbr_register_thread();
+		pthread_setspecific(reader_key, &reader_key);
+	} else {
+		urcu_qsbr_thread_online();
+	}
+}
+
+void grace_thread_offline(void)
+{
+	if (!--online_depth)
+		urcu_qsbr_thread_offline();
+}
+
+struct sim_grace *sim_grace_create(struct sim *sim)
+{
+	struct sim_grace *g = calloc(1, sizeof(*g));
+
+	if (g)
+		g->sim = sim;
+	return g;
+}
+
+void sim_grace_destroy(struct sim_grace *g)
+{
+	free(g);
+}
+
+void sim_grace_enter(struct sim_grace *g, unsigned int channel)
+{
+	if (sim_mode(g->sim) == SIM_LOCKSTEP)
+		g->count[channel]++;
+}
+
+void sim_grace_exit(struct sim_grace *g, unsigned int channel)
+{
+	if (sim_mode(g->sim) == SIM_LOCKSTEP)
+		g->count[channel]++;
+	else
+		__tsan_release(g);
+}
+
+void sim_grace_start(struct sim_grace *g)
+{
+	unsigned int i;
+
+	if (sim_mode(g->sim) == SIM_LOCKSTEP)
+		for (i = 0; i < CHANNELS; i++)
+			g->waited[i] = g->count[i];
+}
+
+bool sim_grace_done(struct sim_grace *g)
+{
+	unsigned int i;
+
+	if (sim_mode(g->sim) == SIM_THREADS) {
+		urcu_qsbr_synchronize_rcu();
+		__tsan_acquire(g);
+		return true;
+	}
+	for (i = 0; i < CHANNELS; i++)
+		if (g->waited[i] % 2 && g->waited[i] == g->count[i])
+			return false;
+	return true;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* heap.c - the event queue: a binary heap ordered by time, then by tie. */
+#include <stdlib.h>
+
+#include "sim/sim_internal.h"
+
+static bool before(const struct sim_node *a, const struct sim_node *b)
+{
+	if (a->due_ns != b->due_ns)
+		return a->due_ns < b->due_ns;
+	return a->tie < b->tie;
+}
+
+static void place(struct sim_heap *h, uint32_t i, struct sim_node *n)
+{
+	h->node[i] = n;
+	n->slot = i;
+}
+
+static void up(struct sim_heap *h, uint32_t i)
+{
+	struct sim_node *n = h->node[i];
+
+	while (i && before(n, h->node[(i - 1) / 2])) {
+		place(h, i, h->node[(i - 1) / 2]);
+		i = (i - 1) / 2;
+	}
+	place(h, i, n);
+}
+
+static void down(struct sim_heap *h, uint32_t i)
+{
+	struct sim_node *n = h->node[i];
+	uint32_t c;
+
+	while ((c = 2 * i + 1) < h->count) {
+		if (c + 1 < h->count && before(h->node[c + 1], h->node[c]))
+			c++;
+		if (!before(h->node[c], n))
+			break;
+		place(h, i, h->node[c]);
+		i = c;
+	}
+	place(h, i, n);
+}
+
+void heap_free(struct sim_heap *h)
+{
+	free(h->node);
+	h->node = NULL;
+	h->count = h->room = 0;
+}
+
+void heap_set(struct sim_heap *h, struct sim_node *n, uint64_t due_ns,
+	      uint64_t tie)
+{
+	n->due_ns = due_ns;
+	n->tie = tie;
+	if (n->slot == NOT_QUEUED) {
+		if (h->count == h->room) {
+			/* One place per actor and thread: grows at start only. */
+			h->room = h->room ? 2 * h->room : 64;
+			h->node = realloc(h->node, h->room * sizeof(*h->node));
+			if (!h->node)
+				abort();
+		}
+		place(h, h->count++, n);
+	}
+	up(h, n->slot);
+	down(h, n->slot);
+}
+
+void heap_remove(struct sim_heap *h, struct sim_node *n)
+{
+	uint32_t i = n->slot;
+
+	if (i == NOT_QUEUED)
+		return;
+	n->slot = NOT_QUEUED;
+	h->count--;
+	if (i == h->count)
+		return;
+	place(h, i, h->node[h->count]);
+	up(h, i);
+	down(h, h->node[i]->slot);
+}
+
+struct sim_node *heap_pop(struct sim_heap *h)
+{
+	struct sim_node *n = h->count ? h->node[0] : NULL;
+
+	if (n)
+		heap_remove(h, n);
+	return n;
+}

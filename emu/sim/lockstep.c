@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * lockstep.c - one event at a time in virtual time.
+ *
+ * The thread that called sim_run is the scheduler: it takes the earliest event,
+ * runs a hardware step itself or hands the baton to a software thread and waits
+ * for it back. Whoever holds the baton may touch everything here, so there is no
+ * lock. Giving the baton is a semaphore post, which a signal handler may do.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/sim_internal.h"
+#include "trace/trace.h"
+
+#define STOP_EVENTS 50000000	/* more than any thread needs to come to its end */
+
+static void queue(struct sim *sim, struct sim_node *n, uint64_t due_ns)
+{
+	heap_set(&sim->heap, n, due_ns, rng_next(&sim->rng));
+}
+
+static void set_now(struct sim *sim, uint64_t now_ns)
+{
+	assert(now_ns >= sim->now_ns);
+	sim->now_ns = now_ns;
+	if (sim->trace)
+		trace_set_time(sim->trace, now_ns);
+}
+
+static void wait_for(sem_t *s)
+{
+	while (sem_wait(s))
+		assert(errno == EINTR);
+}
+
+/* ---- actors ---- */
+
+/* Earliest of kick and alarm, but not before the last step is over. */
+static void queue_actor(struct sim_actor *a, uint64_t due_ns)
+{
+	if (due_ns < a->busy_ns)
+		due_ns = a->busy_ns;
+	if (a->node.slot == NOT_QUEUED || due_ns < a->node.due_ns)
+		queue(a->domain->sim, &a->node, due_ns);
+}
+
+void lockstep_kick(struct sim_actor *a)
+{
+	queue_actor(a, a->domain->sim->now_ns);
+}
+
+void lockstep_alarm(struct sim_actor *a)
+{
+	uint64_t now_ns = a->domain->sim->now_ns;
+
+	queue_actor(a, a->alarm_ns > now_ns ? a->alarm_ns : now_ns);
+}
+
+static void step(struct sim *sim, struct sim_actor *a)
+{
+	uint64_t delay_ns;
+
+	if (a->alarm_ns <= sim->now_ns)
+		a->alarm_ns = SIM_IDLE;
+	delay_ns = a->step(a->arg, sim->now_ns);
+	if (delay_ns != SIM_IDLE) {
+		a->busy_ns = sim->now_ns + delay_ns;
+		/* A kick during the step must not bring it forward. */
+		queue(sim, &a->node, a->busy_ns);
+	} else if (a->alarm_ns != SIM_IDLE) {
+		lockstep_alarm(a);
+	}
+}
+
+/* ---- threads ---- */
+
+void lockstep_start(struct sim_thread *t)
+{
+	t->state = THREAD_QUEUED;
+	queue(t->sim, &t->node, t->sim->now_ns);
+}
+
+void *lockstep_main(void *thread)
+{
+	struct sim_thread *t = thread;
+
+	sim_self_thread = t;
+	wait_for(&t->sem);
+	t->fn(t->arg);
+	t->state = THREAD_DONE;
+	if (!t->daemon)
+		atomic_fetch_sub(&t->sim->living, 1);
+	atomic_store(&t->ended, true);
+	sem_post(&t->sim->scheduler);
+	return NULL;
+}
+
+static void give_baton(struct sim *sim, struct sim_thread *t)
+{
+	sim->current = t;
+	t->state = THREAD_RUNNING;
+	sem_post(&t->sem);
+	wait_for(&sim->scheduler);
+	sim->current = NULL;
+}
+
+/* Called by the baton's holder: let others go on until it is queued and due. */
+static void give_back(struct sim_thread *t)
+{
+	assert(t->sim->current == t);
+	sem_post(&t->sim->scheduler);
+	wait_for(&t->sem);
+}
+
+static uint64_t jitter(struct sim *sim)
+{
+	if (!sim->cfg.jitter_ns)
+		return 0;
+	return rng_below(&sim->rng, sim->cfg.jitter_ns + 1ull);
+}
+
+void lockstep_spend(struct sim_thread *t, uint64_t ns)
+{
+	struct sim *sim = t->sim;
+	uint64_t due_ns = sim->now_ns + ns;
+
+	if (heap_due(&sim->heap) > due_ns && due_ns <= sim->end_ns) {
+		/* Nobody else has anything to do until then: no hand-over. */
+		set_now(sim, due_ns);
+		return;
+	}
+	t->state = THREAD_QUEUED;
+	queue(sim, &t->node, due_ns);
+	give_back(t);
+}
+
+bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns)
+{
+	if (atomic_exchange(&t->token, false))
+		return true;
+	if (atomic_load(&t->sim->stopping)) {
+		/* End of the run: callers loop, and must see others act. */
+		lockstep_spend(t, 1000);
+		return false;
+	}
+	t->state = THREAD_PARKED;
+	t->unparked = false;
+	if (timeout_ns)
+		queue(t->sim, &t->node, t->sim->now_ns + timeout_ns);
+	give_back(t);
+	return t->unparked;
+}
+
+void lockstep_unpark(struct sim_thread *t, uint64_t delay_ns)
+{
+	struct sim *sim = t->sim;
+
+	if (t->state != THREAD_PARKED || t->unparked) {
+		atomic_store(&t->token, true);
+		return;
+	}
+	t->unparked = true;
+	queue(sim, &t->node, sim->now_ns + delay_ns + jitter(sim));
+}
+
+/* ---- the scheduler ---- */
+
+static void one_event(struct sim *sim)
+{
+	struct sim_node *n = heap_pop(&sim->heap);
+
+	set_now(sim, n->due_ns);
+	sim->events++;
+	if (n->is_thread)
+		give_baton(sim, (struct sim_thread *)n);
+	else
+		step(sim, (struct sim_actor *)n);
+	if (sim->check)
+		sim->check(sim->check_arg);
+}
+
+enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
+			     uint64_t drain_ns)
+{
+	sim->end_ns = max_ns ? sim->now_ns + max_ns : SIM_IDLE;
+	while (atomic_load(&sim->living)) {
+		if (!sim->heap.count)
+			return SIM_DEADLOCK;
+		if (heap_due(&sim->heap) > sim->end_ns)
+			return SIM_LIMIT;
+		one_event(sim);
+	}
+	sim->end_ns = sim->now_ns + drain_ns;
+	while (sim->heap.count && heap_due(&sim->heap) <= sim->end_ns)
+		one_event(sim);
+	return SIM_FINISHED;
+}
+
+static bool all_done(struct sim *sim)
+{
+	struct sim_thread *t;
+
+	for (t = sim->threads; t; t = t->next)
+		if (t->state != THREAD_DONE)
+			return false;
+	return true;
+}
+
+void lockstep_stop(struct sim *sim)
+{
+	struct sim_thread *t;
+	uint64_t end;
+
+	sim->check = NULL;
+	sim->end_ns = SIM_IDLE;
+	for (t = sim->threads; t; t = t->next)
+		if (t->state == THREAD_PARKED)
+			lockstep_unpark(t, 0);
+	end = sim->events + STOP_EVENTS;
+	while (!all_done(sim) && sim->heap.count && sim->events < end)
+		one_event(sim);
+	if (all_done(sim))
+		return;
+	for (t = sim->threads; t; t = t->next)
+		if (t->state != THREAD_DONE)
+			fprintf(stderr, "faultline: thread %s does not end\n",
+				t->name);
+	abort();
+}

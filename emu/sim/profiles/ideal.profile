@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Profile ideal: round numbers that can be checked by hand. One byte a nanosecond on
+# the link, 100 ns for each small step, 1 us for each larger one. No system is meant.
+link.mbps = 8000                # Mb/s: link rate; 8000 is one byte a nanosecond; chosen
+link.delay = 1000               # ns: one way, first hop; chosen
+link.hop = 300                  # ns: each further hop; chosen
+link.cell = 1024                # bytes: payload of one packet at most (both modes); chosen
+link.overhead = 0               # bytes: bytes that each packet adds on the wire; chosen
+smmu.hit = 10                   # ns: translation found in the TLB; chosen
+smmu.level = 100                # ns: one descriptor read of a walk; chosen
+engine.burst = 100              # ns: start of one burst to or from memory; chosen
+engine.mem_mbps = 80000         # Mb/s: memory port rate; chosen
+engine.packet = 10              # ns: taking in one packet; chosen
+fw.wqe = 100                    # ns: firmware: fetch and check one work request; chosen
+fw.block = 100                  # ns: firmware: give one block to a context; chosen
+fw.event = 100                  # ns: firmware: handle one event of the engine; chosen
+fw.cqe = 100                    # ns: firmware: write one completion; chosen
+fw.command = 1000               # ns: firmware: one command of the driver; chosen
+fw.timeout = 1000000            # ns: patience with a peer that says nothing (both modes); chosen
+fw.fault_timeout = 20000000     # ns: patience with a peer that resolves a fault (both modes); chosen
+fw.tries = 7                    # times: silent time-outs in a row before NO_ANSWER (both modes); chosen
+fw.refusals = 1000              # times: refusals of one block before giving up (both modes); chosen
+fw.waiting_share = 4            # contexts: contexts that a queue pair with a waiting block may hold (both modes); chosen
+cpu.post = 50                   # ns: library: write one work request; chosen
+cpu.poll = 50                   # ns: library: look at a completion queue; chosen
+cpu.mmio_write = 100            # ns: a register write by the CPU (posted); chosen
+cpu.mmio_read = 200             # ns: a register read by the CPU; chosen
+cpu.syscall = 200               # ns: entering and leaving the kernel; chosen
+cpu.copy_mbps = 80000           # Mb/s: memory copy by the CPU; chosen
+cpu.trap = 1000                 # ns: CPU page fault: trap and return, without the page-in; chosen
+irq.latency = 1000              # ns: from the line to the first instruction of the top half; chosen
+irq.work = 2000                 # ns: from queue_work to the worker's first instruction; chosen
+irq.wake = 2000                 # ns: waking a sleeping application thread; chosen
+mm.lookup = 500                 # ns: find the mapping of a faulting address, per call; chosen
+mm.minor = 1000                 # ns: page in one page that needs no storage (zeros); chosen
+mm.present = 100                # ns: find that one page is there already; chosen
+mm.major = 100000               # ns: page in one page from file or swap; chosen
+mm.writeback = 100000           # ns: write one page to swap or file; chosen
+mm.pin = 300                    # ns: pin one page, beside paging it in; chosen
+mm.unpin = 200                  # ns: unpin one page; chosen
+mm.invalidate = 500             # ns: change one range of tables, beside the registers; chosen

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Profile qfdb: a Zynq UltraScale+ of a QFDB (1.5 GHz Cortex-A53, 10 Gb/s links). Three
+# published figures are fitted: 38 us for a one-page write whose destination faults (minor),
+# 1.3 us for the first hop of a small message, 82 % of the link for a large resident
+# transfer. tests/cmd/fit.sh checks them. What is marked assumed has no source.
+link.mbps = 10000               # 10 Gb/s links rack-wide (exanest.md 1.1)
+link.delay = 350                # fitted: first hop of a small message 1.3 us (exanest.md 2.1)
+link.hop = 310                  # (2.55 - 1.3) us over 4 hops (exanest.md 2.1)
+link.cell = 256                 # assumed; 256 B cells are remembered, not sourced (exanest.md 1.3)
+link.overhead = 56              # fitted: 256 of 312 bytes are 82 % of the link (exanest.md 2.1)
+smmu.hit = 10                   # assumed; 2 to 3 clocks (exanest.md 3.4) at 200 to 300 MHz
+smmu.level = 100                # assumed; one DDR4 read
+engine.burst = 100              # assumed
+engine.mem_mbps = 38400         # assumed; 128-bit port at 300 MHz
+engine.packet = 10              # assumed
+fw.wqe = 100                    # assumed
+fw.block = 50                   # assumed
+fw.event = 50                   # assumed
+fw.cqe = 50                     # assumed
+fw.command = 2000               # assumed
+fw.timeout = 1000000            # assumed
+fw.fault_timeout = 20000000     # assumed
+fw.tries = 7                    # assumed
+fw.refusals = 1000              # assumed
+fw.waiting_share = 4            # assumed
+cpu.post = 50                   # assumed
+cpu.poll = 50                   # assumed
+cpu.mmio_write = 100            # assumed
+cpu.mmio_read = 250             # assumed
+cpu.syscall = 500               # assumed
+cpu.copy_mbps = 24000           # assumed
+cpu.trap = 2000                 # assumed
+irq.latency = 3000              # assumed
+irq.work = 8000                 # assumed; see the fit
+irq.wake = 5000                 # assumed
+mm.lookup = 2000                # assumed
+mm.minor = 3000                 # assumed
+mm.present = 300                # assumed
+mm.major = 100000               # assumed; M.2 SSD
+mm.writeback = 100000           # assumed; M.2 SSD
+mm.pin = 1000                   # assumed
+mm.unpin = 500                  # assumed
+mm.invalidate = 1000            # assumed

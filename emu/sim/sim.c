@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* sim.c - the front door: objects, and the choice between the two modes. */
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim_internal.h"
+#include "trace/trace.h"
+
+_Thread_local struct sim_thread *sim_self_thread;
+
+static bool lockstep(const struct sim *sim)
+{
+	return sim->cfg.mode == SIM_LOCKSTEP;
+}
+
+struct sim *sim_create(const struct sim_config *cfg)
+{
+	struct sim *sim = calloc(1, sizeof(*sim));
+
+	if (!sim)
+		return NULL;
+	sim->cfg = *cfg;
+	sim->trace = cfg->trace;
+	rng_init(&sim->rng, cfg->seed, "scheduler");
+	sem_init(&sim->scheduler, 0, 0);
+	sem_init(&sim->all_ended, 0, 0);
+	sem_init(&sim->clock_bell, 0, 0);
+	pthread_mutex_init(&sim->list_lock, NULL);
+	if (!lockstep(sim) && threads_create(sim)) {
+		free(sim);
+		return NULL;
+	}
+	return sim;
+}
+
+void sim_destroy(struct sim *sim)
+{
+	struct sim_thread *t;
+	struct sim_domain *d;
+
+	if (!sim)
+		return;
+	if (!lockstep(sim))
+		threads_destroy(sim);
+	while ((t = sim->threads)) {
+		assert(atomic_load(&t->ended));
+		sim_thread_join(t);
+	}
+	while ((d = sim->domains)) {
+		sim->domains = d->next;
+		free(d);
+	}
+	heap_free(&sim->heap);
+	sem_destroy(&sim->scheduler);
+	sem_destroy(&sim->all_ended);
+	sem_destroy(&sim->clock_bell);
+	pthread_mutex_destroy(&sim->list_lock);
+	free(sim);
+}
+
+enum sim_mode sim_mode(const struct sim *sim)
+{
+	return sim->cfg.mode;
+}
+
+uint64_t sim_now(const struct sim *sim)
+{
+	return lockstep(sim) ? sim->now_ns : threads_now(sim);
+}
+
+uint64_t sim_events(const struct sim *sim)
+{
+	return sim->events;
+}
+
+struct trace *sim_trace(const struct sim *sim)
+{
+	return sim->trace;
+}
+
+uint64_t sim_seed(const struct sim *sim)
+{
+	return sim->cfg.seed;
+}
+
+void sim_set_check(struct sim *sim, void (*fn)(void *arg), void *arg)
+{
+	sim->check = fn;
+	sim->check_arg = arg;
+}
+
+/* ---- hardware ---- */
+
+struct sim_domain *sim_domain_create(struct sim *sim, const char *name)
+{
+	struct sim_domain *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->sim = sim;
+	snprintf(d->name, sizeof(d->name), "%s", name);
+	atomic_init(&d->alarm_ns, SIM_IDLE);
+	pthread_mutex_lock(&sim->list_lock);
+	d->next = sim->domains;
+	sim->domains = d;
+	pthread_mutex_unlock(&sim->list_lock);
+	if (!lockstep(sim))
+		threads_domain(d);
+	return d;
+}
+
+void sim_actor_init(struct sim_domain *d, struct sim_actor *a, const char *name,
+		    uint64_t (*step)(void *arg, uint64_t now_ns), void *arg)
+{
+	memset(a, 0, sizeof(*a));
+	a->node.slot = NOT_QUEUED;
+	a->name = name;
+	a->step = step;
+	a->arg = arg;
+	a->domain = d;
+	a->alarm_ns = SIM_IDLE;
+	sim_enter(d);
+	a->next = d->actors;
+	d->actors = a;
+	sim_leave(d);
+}
+
+void sim_kick(struct sim_actor *a)
+{
+	if (lockstep(a->domain->sim))
+		lockstep_kick(a);
+	else
+		threads_kick(a);
+}
+
+void sim_kick_remote(struct sim_actor *a)
+{
+	if (lockstep(a->domain->sim))
+		lockstep_kick(a);
+	else
+		threads_kick_remote(a);
+}
+
+void sim_alarm(struct sim_actor *a, uint64_t when_ns)
+{
+	if (when_ns >= a->alarm_ns)
+		return;
+	a->alarm_ns = when_ns;
+	if (lockstep(a->domain->sim))
+		lockstep_alarm(a);
+	else
+		threads_alarm(a);
+}
+
+void sim_enter(struct sim_domain *d)
+{
+	if (!lockstep(d->sim))
+		threads_enter(d);
+}
+
+void sim_leave(struct sim_domain *d)
+{
+	if (!lockstep(d->sim))
+		threads_leave(d);
+}
+
+void sim_pump(struct sim_domain *d)
+{
+	if (!lockstep(d->sim))
+		threads_pump(d);
+}
+
+/* ---- software threads ---- */
+
+struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
+				    bool daemon, void (*fn)(void *arg),
+				    void *arg)
+{
+	struct sim_thread *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return NULL;
+	t->node.slot = NOT_QUEUED;
+	t->node.is_thread = true;
+	t->sim = sim;
+	snprintf(t->name, sizeof(t->name), "%s", name);
+	t->daemon = daemon;
+	t->fn = fn;
+	t->arg = arg;
+	sem_init(&t->sem, 0, 0);
+	sem_init(&t->done, 0, 0);
+	pthread_mutex_lock(&sim->list_lock);
+	t->next = sim->threads;
+	sim->threads = t;
+	pthread_mutex_unlock(&sim->list_lock);
+	if (!daemon)
+		atomic_fetch_add(&sim->living, 1);
+	if (lockstep(sim))
+		lockstep_start(t);
+	err = pthread_create(&t->pthread, NULL,
+			     lockstep(sim) ? lockstep_main : threads_main, t);
+	if (err) {
+		fprintf(stderr, "faultline: no thread for %s: %s\n", name,
+			strerror(err));
+		abort();
+	}
+	return t;
+}
+
+void sim_thread_join(struct sim_thread *t)
+{
+	struct sim_thread **p;
+	struct sim *sim = t->sim;
+
+	if (lockstep(sim)) {
+		/* A baton holder must not block for real. */
+		while (sim_self_thread && t->state != THREAD_DONE)
+			sim_sleep(1000);
+		assert(t->state == THREAD_DONE);
+	}
+	pthread_join(t->pthread, NULL);
+	pthread_mutex_lock(&sim->list_lock);
+	for (p = &sim->threads; *p != t; p = &(*p)->next)
+		;
+	*p = t->next;
+	pthread_mutex_unlock(&sim->list_lock);
+	sem_destroy(&t->sem);
+	sem_destroy(&t->done);
+	free(t);
+}
+
+struct sim_thread *sim_thread_self(void)
+{
+	return sim_self_thread;
+}
+
+struct sim *sim_self(void)
+{
+	return sim_self_thread ? sim_self_thread->sim : NULL;
+}
+
+enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns)
+{
+	assert(!sim_self_thread);
+	return lockstep(sim) ? lockstep_run(sim, max_ns, drain_ns) :
+			       threads_run(sim, max_ns);
+}
+
+const char *sim_stuck(struct sim *sim, unsigned int i)
+{
+	struct sim_thread *t;
+
+	for (t = sim->threads; t; t = t->next)
+		if (!t->daemon && !atomic_load(&t->ended) && !i--)
+			return t->name;
+	return NULL;
+}
+
+void sim_stop(struct sim *sim)
+{
+	atomic_store(&sim->stopping, true);
+	if (lockstep(sim))
+		lockstep_stop(sim);
+	else
+		threads_stop(sim);
+}
+
+bool sim_stopping(void)
+{
+	return sim_self_thread && atomic_load(&sim_self_thread->sim->stopping);
+}
+
+void sim_spend(uint64_t ns)
+{
+	struct sim_thread *t = sim_self_thread;
+
+	if (t && ns && lockstep(t->sim))
+		lockstep_spend(t, ns);
+}
+
+void sim_sleep(uint64_t ns)
+{
+	struct sim_thread *t = sim_self_thread;
+	uint64_t end;
+
+	assert(t);
+	if (lockstep(t->sim)) {
+		lockstep_spend(t, ns);
+		return;
+	}
+	end = threads_now(t->sim) + ns;
+	while (!sim_stopping() && threads_now(t->sim) < end)
+		threads_park(t, end - threads_now(t->sim));
+}
+
+void sim_yield(void)
+{
+	struct sim_thread *t = sim_self_thread;
+
+	if (t && lockstep(t->sim))
+		lockstep_spend(t, 1);
+	else
+		sched_yield();
+}
+
+void sim_park(void)
+{
+	struct sim_thread *t = sim_self_thread;
+
+	assert(t);
+	if (lockstep(t->sim))
+		lockstep_park(t, 0);
+	else
+		threads_park(t, 0);
+}
+
+bool sim_park_timeout(uint64_t ns)
+{
+	struct sim_thread *t = sim_self_thread;
+
+	assert(t && ns);
+	return lockstep(t->sim) ? lockstep_park(t, ns) : threads_park(t, ns);
+}
+
+void sim_unpark(struct sim_thread *t, uint64_t delay_ns)
+{
+	if (lockstep(t->sim))
+		lockstep_unpark(t, delay_ns);
+	else
+		threads_unpark(t);
+}

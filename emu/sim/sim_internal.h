@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sim_internal.h - what the files of emu/sim share. */
+#ifndef FL_SIM_INTERNAL_H
+#define FL_SIM_INTERNAL_H
+
+#include <semaphore.h>
+
+#include "sim/sim.h"
+
+#define NOT_QUEUED UINT32_MAX
+
+struct sim_heap {
+	struct sim_node **node;
+	uint32_t count, room;
+};
+
+void heap_free(struct sim_heap *h);
+/* Put n at due_ns, or move it there when it is queued already. */
+void heap_set(struct sim_heap *h, struct sim_node *n, uint64_t due_ns,
+	      uint64_t tie);
+void heap_remove(struct sim_heap *h, struct sim_node *n);
+struct sim_node *heap_pop(struct sim_heap *h);
+static inline uint64_t heap_due(const struct sim_heap *h)
+{
+	return h->count ? h->node[0]->due_ns : SIM_IDLE;
+}
+
+enum thread_state { THREAD_QUEUED, THREAD_RUNNING, THREAD_PARKED, THREAD_DONE };
+
+struct sim_thread {
+	struct sim_node node;
+	struct sim *sim;
+	struct sim_thread *next;	/* all threads of the sim */
+	char name[32];
+	bool daemon;
+	void (*fn)(void *arg);
+	void *arg;
+	pthread_t pthread;
+	/*
+	 * Lockstep: the baton, given by the scheduler. Threads: one count for
+	 * every token, taken by park.
+	 */
+	sem_t sem;
+	sem_t done;			/* threads: posted once, at the end */
+	enum thread_state state;	/* lockstep */
+	atomic_bool token;		/* an unpark that nobody has taken yet */
+	bool unparked;			/* lockstep: park ended by unpark */
+	atomic_bool ended;
+};
+
+struct sim_domain {
+	struct sim *sim;
+	struct sim_domain *next;
+	char name[32];
+	struct sim_actor *actors;
+	/* threads mode */
+	atomic_int lock;		/* 0 free, 1 taken */
+	atomic_bool pending;		/* some actor is ready */
+	atomic_uint_fast64_t alarm_ns;	/* earliest, SIM_IDLE: none */
+	pthread_t pthread;		/* SIM_DEDICATED */
+};
+
+struct sim {
+	struct sim_config cfg;
+	struct trace *trace;
+	struct sim_thread *threads;
+	struct sim_domain *domains;
+	struct rng rng;
+	void (*check)(void *arg);
+	void *check_arg;
+	atomic_bool stopping;
+	/* lockstep */
+	uint64_t now_ns, end_ns, events;
+	struct sim_heap heap;
+	struct sim_thread *current;	/* holds the baton; NULL: the scheduler */
+	sem_t scheduler;
+	/* threads */
+	uint64_t start_ns;
+	pthread_mutex_t list_lock;	/* threads list */
+	atomic_int living;		/* threads that are not daemons */
+	sem_t all_ended;
+	pthread_t clock;		/* rings alarms */
+	sem_t clock_bell;
+	atomic_bool clock_asleep, hardware_stop;
+};
+
+extern _Thread_local struct sim_thread *sim_self_thread;
+
+/* lockstep.c */
+void lockstep_kick(struct sim_actor *a);
+void lockstep_alarm(struct sim_actor *a);
+void lockstep_start(struct sim_thread *t);
+void *lockstep_main(void *thread);
+enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
+			     uint64_t drain_ns);
+void lockstep_stop(struct sim *sim);
+void lockstep_spend(struct sim_thread *t, uint64_t ns);
+bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns);
+void lockstep_unpark(struct sim_thread *t, uint64_t delay_ns);
+
+/* threads.c */
+int threads_create(struct sim *sim);
+void threads_destroy(struct sim *sim);
+void *threads_main(void *thread);
+void threads_domain(struct sim_domain *d);
+void threads_kick(struct sim_actor *a);
+void threads_kick_remote(struct sim_actor *a);
+void threads_alarm(struct sim_actor *a);
+void threads_enter(struct sim_domain *d);
+void threads_leave(struct sim_domain *d);
+void threads_pump(struct sim_domain *d);
+enum sim_result threads_run(struct sim *sim, uint64_t max_ns);
+void threads_stop(struct sim *sim);
+bool threads_park(struct sim_thread *t, uint64_t timeout_ns);
+void threads_unpark(struct sim_thread *t);
+uint64_t threads_now(const struct sim *sim);
+
+/* grace.c: the calling pthread runs hardware from here to there (threads mode) */
+void grace_thread_online(void);
+void grace_thread_offline(void);
+
+#endif

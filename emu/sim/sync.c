@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * sync.c - mutex and wait queue on top of park, for both modes.
+ *
+ * The guard is a spin lock over a few instructions; a waiter stands on its
+ * thread's stack until it is granted or has taken itself out.
+ */
+#include <assert.h>
+#include <sched.h>
+
+#include "sim/sim_internal.h"
+
+#define SPINS_BEFORE_YIELD 100
+#define TRIES_BEFORE_SLEEP 200	/* threads mode: a wake costs more than this */
+
+struct sim_waiter {
+	struct sim_thread *thread;
+	struct sim_waiter *next;
+	atomic_bool granted;
+	bool queued;
+};
+
+static void guard_lock(atomic_flag *f)
+{
+	unsigned int spins = 0;
+
+	while (atomic_flag_test_and_set_explicit(f, memory_order_acquire))
+		if (++spins > SPINS_BEFORE_YIELD)
+			sched_yield();
+}
+
+static void guard_unlock(atomic_flag *f)
+{
+	atomic_flag_clear_explicit(f, memory_order_release);
+}
+
+void sim_spin_lock(struct sim_spin *s)
+{
+	guard_lock(&s->flag);
+}
+
+void sim_spin_unlock(struct sim_spin *s)
+{
+	guard_unlock(&s->flag);
+}
+
+void sim_mutex_init(struct sim_mutex *m)
+{
+	*m = (struct sim_mutex){ .guard = ATOMIC_FLAG_INIT };
+}
+
+bool sim_mutex_trylock(struct sim_mutex *m)
+{
+	bool got;
+
+	guard_lock(&m->guard);
+	got = !m->taken;
+	if (got) {
+		m->taken = true;
+		atomic_store(&m->owner, sim_self_thread);
+	}
+	guard_unlock(&m->guard);
+	return got;
+}
+
+void sim_mutex_lock(struct sim_mutex *m)
+{
+	struct sim_waiter w = { .thread = sim_self_thread };
+	struct sim_waiter **p;
+	int tries = 0;
+
+	/* Outside sim threads (set-up, tear-down) nobody can hold it. */
+	if (sim_mutex_trylock(m))
+		return;
+	assert(w.thread && atomic_load(&m->owner) != w.thread);
+	if (sim_mode(w.thread->sim) == SIM_THREADS)
+		while (tries++ < TRIES_BEFORE_SLEEP) {
+			if (sim_mutex_trylock(m))
+				return;
+			sched_yield();
+		}
+	guard_lock(&m->guard);
+	if (!m->taken) {
+		m->taken = true;
+		atomic_store(&m->owner, w.thread);
+		guard_unlock(&m->guard);
+		return;
+	}
+	for (p = &m->waiters; *p; p = &(*p)->next)
+		;
+	*p = &w;		/* last: first come, first served */
+	guard_unlock(&m->guard);
+	while (!atomic_load_explicit(&w.granted, memory_order_acquire))
+		sim_park();
+}
+
+void sim_mutex_unlock(struct sim_mutex *m)
+{
+	struct sim_thread *next = NULL;
+	struct sim_waiter *w;
+
+	guard_lock(&m->guard);
+	assert(m->taken);
+	w = m->waiters;
+	if (w) {
+		/* Handed over: nobody can barge in. */
+		m->waiters = w->next;
+		next = w->thread;
+		atomic_store(&m->owner, next);
+		atomic_store_explicit(&w->granted, true, memory_order_release);
+		/* From here on w may be gone. */
+	} else {
+		m->taken = false;
+		atomic_store(&m->owner, NULL);
+	}
+	guard_unlock(&m->guard);
+	if (next)
+		sim_unpark(next, 0);
+}
+
+void sim_waitq_init(struct sim_waitq *q)
+{
+	*q = (struct sim_waitq){ .guard = ATOMIC_FLAG_INIT };
+}
+
+static void waitq_add(struct sim_waitq *q, struct sim_waiter *w)
+{
+	struct sim_waiter **p;
+
+	guard_lock(&q->guard);
+	for (p = &q->first; *p; p = &(*p)->next)
+		;
+	w->next = NULL;
+	w->queued = true;
+	*p = w;
+	guard_unlock(&q->guard);
+}
+
+static void waitq_remove(struct sim_waitq *q, struct sim_waiter *w)
+{
+	struct sim_waiter **p;
+
+	guard_lock(&q->guard);
+	if (w->queued) {
+		for (p = &q->first; *p != w; p = &(*p)->next)
+			;
+		*p = w->next;
+		w->queued = false;
+	}
+	guard_unlock(&q->guard);
+}
+
+bool sim_wait(struct sim_waitq *q, bool (*cond)(void *arg), void *arg,
+	      uint64_t timeout_ns)
+{
+	struct sim_waiter w = { .thread = sim_self_thread };
+	uint64_t now_ns, end_ns = SIM_IDLE;
+	bool yes;
+
+	if (cond(arg))
+		return true;
+	assert(w.thread);
+	if (timeout_ns)
+		end_ns = sim_now(w.thread->sim) + timeout_ns;
+	for (;;) {
+		waitq_add(q, &w);
+		/* Again: a wake between the look and the add found nobody. */
+		yes = cond(arg);
+		now_ns = sim_now(w.thread->sim);
+		if (!yes && now_ns < end_ns && !sim_stopping()) {
+			if (end_ns == SIM_IDLE)
+				sim_park();
+			else
+				sim_park_timeout(end_ns - now_ns);
+			yes = cond(arg);
+		}
+		waitq_remove(q, &w);
+		if (yes || now_ns >= end_ns || sim_stopping())
+			return yes;
+	}
+}
+
+void sim_wake(struct sim_waitq *q, uint64_t delay_ns)
+{
+	struct sim_waiter *w;
+
+	guard_lock(&q->guard);
+	while ((w = q->first)) {
+		q->first = w->next;
+		w->queued = false;
+		/* Under the guard: the waiter cannot leave before. */
+		sim_unpark(w->thread, delay_ns);
+	}
+	guard_unlock(&q->guard);
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * threads.c - everything at once, on the wall clock.
+ *
+ * A board's hardware is a domain with a device lock. Who enters it runs, on
+ * leaving, what has become ready (SIM_INLINE), or a thread of the domain does
+ * (SIM_DEDICATED). `pending` is set before the lock is tried, and looked at again
+ * after it was given up, so that a kick that meets a taken lock is never lost:
+ * either the holder sees it or the kicker gets the lock.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+#include "sim/sim_internal.h"
+#include "trace/trace.h"
+
+#define SPINS_BEFORE_YIELD 200
+#define IDLE_SPINS 2000		/* SIM_DEDICATED: empty rounds before yielding */
+#define CLOCK_TICK_NS 500000	/* resolution of alarms */
+
+static uint64_t monotonic_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t threads_now(const struct sim *sim)
+{
+	return monotonic_ns() - sim->start_ns;
+}
+
+/* ---- the device lock ---- */
+
+static bool domain_trylock(struct sim_domain *d)
+{
+	int free_ = 0;
+
+	return atomic_load_explicit(&d->lock, memory_order_relaxed) == 0 &&
+	       atomic_compare_exchange_strong(&d->lock, &free_, 1);
+}
+
+static void domain_lock(struct sim_domain *d)
+{
+	unsigned int spins = 0;
+
+	while (!domain_trylock(d))
+		if (++spins > SPINS_BEFORE_YIELD)
+			sched_yield();
+}
+
+static void domain_unlock(struct sim_domain *d)
+{
+	/* seq_cst: the look at `pending` that follows must not pass it. */
+	atomic_store(&d->lock, 0);
+}
+
+static void ring_alarms(struct sim_domain *d, uint64_t now_ns)
+{
+	uint64_t next = SIM_IDLE;
+	struct sim_actor *a;
+
+	if (now_ns < atomic_load(&d->alarm_ns))
+		return;
+	for (a = d->actors; a; a = a->next) {
+		if (a->alarm_ns <= now_ns) {
+			a->alarm_ns = SIM_IDLE;
+			atomic_store(&a->ready, true);
+		} else if (a->alarm_ns < next) {
+			next = a->alarm_ns;
+		}
+	}
+	atomic_store(&d->alarm_ns, next);
+}
+
+/* Lock held: run actors until none is ready. */
+static void drain(struct sim_domain *d)
+{
+	uint64_t now_ns = threads_now(d->sim);
+	struct sim_actor *a;
+	bool again;
+
+	if (d->sim->trace)
+		trace_tick(d->sim->trace);
+	grace_thread_online();
+	ring_alarms(d, now_ns);
+	do {
+		again = atomic_exchange(&d->pending, false);
+		for (a = d->actors; a; a = a->next) {
+			if (!atomic_load_explicit(&a->ready,
+						  memory_order_relaxed))
+				continue;
+			atomic_exchange(&a->ready, false);
+			again = true;
+			if (a->step(a->arg, now_ns) != SIM_IDLE)
+				atomic_store(&a->ready, true);
+		}
+	} while (again);
+	grace_thread_offline();
+}
+
+static void run_if_wanted(struct sim_domain *d)
+{
+	while (atomic_load(&d->pending) && domain_trylock(d)) {
+		drain(d);
+		domain_unlock(d);
+	}
+}
+
+void threads_enter(struct sim_domain *d)
+{
+	domain_lock(d);
+}
+
+void threads_leave(struct sim_domain *d)
+{
+	if (d->sim->cfg.drive == SIM_INLINE && atomic_load(&d->pending))
+		drain(d);
+	domain_unlock(d);
+	if (d->sim->cfg.drive == SIM_INLINE && atomic_load(&d->pending))
+		run_if_wanted(d);
+}
+
+void threads_pump(struct sim_domain *d)
+{
+	if (d->sim->cfg.drive == SIM_INLINE)
+		run_if_wanted(d);
+}
+
+void threads_kick(struct sim_actor *a)
+{
+	atomic_store(&a->ready, true);
+	atomic_store(&a->domain->pending, true);
+}
+
+void threads_kick_remote(struct sim_actor *a)
+{
+	threads_kick(a);
+	if (a->domain->sim->cfg.drive == SIM_INLINE)
+		run_if_wanted(a->domain);
+}
+
+void threads_alarm(struct sim_actor *a)
+{
+	struct sim_domain *d = a->domain;
+	struct sim *sim = d->sim;
+
+	if (a->alarm_ns >= atomic_load(&d->alarm_ns))
+		return;
+	atomic_store(&d->alarm_ns, a->alarm_ns);
+	if (atomic_exchange(&sim->clock_asleep, false))
+		sem_post(&sim->clock_bell);
+}
+
+/* ---- threads of the scheduler's own ---- */
+
+static void *dedicated_main(void *domain)
+{
+	struct sim_domain *d = domain;
+	unsigned int idle = 0;
+
+	while (!atomic_load(&d->sim->hardware_stop)) {
+		if (atomic_load(&d->pending)) {
+			run_if_wanted(d);
+			idle = 0;
+		} else if (++idle > IDLE_SPINS) {
+			sched_yield();
+		}
+	}
+	return NULL;
+}
+
+void threads_domain(struct sim_domain *d)
+{
+	if (d->sim->cfg.drive == SIM_DEDICATED &&
+	    pthread_create(&d->pthread, NULL, dedicated_main, d))
+		assert(!"no thread for a board");
+}
+
+static bool any_alarm(struct sim *sim)
+{
+	struct sim_domain *d;
+	bool any = false;
+
+	pthread_mutex_lock(&sim->list_lock);
+	for (d = sim->domains; d && !any; d = d->next)
+		any = atomic_load(&d->alarm_ns) != SIM_IDLE;
+	pthread_mutex_unlock(&sim->list_lock);
+	return any;
+}
+
+/*
+ * Alarms must ring also when no software enters the board. While one is set this thread looks
+ * every half millisecond; else it sleeps until the first is set.
+ */
+static void *clock_main(void *arg)
+{
+	const struct timespec tick = { .tv_nsec = CLOCK_TICK_NS };
+	struct sim *sim = arg;
+	struct sim_domain *d;
+
+	while (!atomic_load(&sim->hardware_stop)) {
+		if (!any_alarm(sim)) {
+			atomic_store(&sim->clock_asleep, true);
+			if (!any_alarm(sim) &&
+			    !atomic_load(&sim->hardware_stop))
+				while (sem_wait(&sim->clock_bell))
+					;
+			atomic_store(&sim->clock_asleep, false);
+			continue;
+		}
+		nanosleep(&tick, NULL);
+		pthread_mutex_lock(&sim->list_lock);
+		for (d = sim->domains; d; d = d->next) {
+			if (threads_now(sim) < atomic_load(&d->alarm_ns))
+				continue;
+			atomic_store(&d->pending, true);
+			if (sim->cfg.drive == SIM_INLINE)
+				run_if_wanted(d);
+		}
+		pthread_mutex_unlock(&sim->list_lock);
+	}
+	return NULL;
+}
+
+int threads_create(struct sim *sim)
+{
+	sim->start_ns = monotonic_ns();
+	return -pthread_create(&sim->clock, NULL, clock_main, sim);
+}
+
+void threads_destroy(struct sim *sim)
+{
+	struct sim_domain *d;
+
+	atomic_store(&sim->hardware_stop, true);
+	sem_post(&sim->clock_bell);
+	pthread_join(sim->clock, NULL);
+	if (sim->cfg.drive == SIM_DEDICATED)
+		for (d = sim->domains; d; d = d->next)
+			pthread_join(d->pthread, NULL);
+}
+
+/* ---- software threads ---- */
+
+void *threads_main(void *thread)
+{
+	struct sim_thread *t = thread;
+	struct sim *sim = t->sim;
+
+	sim_self_thread = t;
+	t->fn(t->arg);
+	atomic_store(&t->ended, true);
+	if (!t->daemon && atomic_fetch_sub(&sim->living, 1) == 1)
+		sem_post(&sim->all_ended);
+	return NULL;
+}
+
+static struct timespec realtime_after(uint64_t ns)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	ts.tv_sec += (time_t)(ns / 1000000000ull);
+	ts.tv_nsec += (long)(ns % 1000000000ull);
+	if (ts.tv_nsec >= 1000000000) {
+		ts.tv_sec++;
+		ts.tv_nsec -= 1000000000;
+	}
+	return ts;
+}
+
+/* True when the semaphore was taken, false when the time was over. */
+static bool wait_timeout(sem_t *s, uint64_t ns)
+{
+	struct timespec end;
+
+	if (!ns) {
+		while (sem_wait(s))
+			assert(errno == EINTR);
+		return true;
+	}
+	end = realtime_after(ns);
+	while (sem_timedwait(s, &end))
+		if (errno == ETIMEDOUT)
+			return false;
+	return true;
+}
+
+enum sim_result threads_run(struct sim *sim, uint64_t max_ns)
+{
+	while (atomic_load(&sim->living))
+		if (!wait_timeout(&sim->all_ended, max_ns))
+			return SIM_LIMIT;
+	return SIM_FINISHED;
+}
+
+void threads_stop(struct sim *sim)
+{
+	struct sim_thread *t;
+	bool more;
+
+	do {
+		more = false;
+		pthread_mutex_lock(&sim->list_lock);
+		for (t = sim->threads; t; t = t->next) {
+			if (atomic_load(&t->ended))
+				continue;
+			more = true;
+			threads_unpark(t);
+		}
+		pthread_mutex_unlock(&sim->list_lock);
+		if (more)
+			nanosleep(&(struct timespec){ .tv_nsec = 200000 },
+				  NULL);
+	} while (more);
+}
+
+bool threads_park(struct sim_thread *t, uint64_t timeout_ns)
+{
+	if (atomic_load(&t->sim->stopping))
+		sched_yield();
+	else if (!wait_timeout(&t->sem, timeout_ns))
+		return false;
+	atomic_store(&t->token, false);
+	return true;
+}
+
+void threads_unpark(struct sim_thread *t)
+{
+	if (!atomic_exchange(&t->token, true))
+		sem_post(&t->sem);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * timing.c - timing profiles: text files of `key = value  # source` lines.
+ *
+ * The profiles of emu/sim/profiles are compiled in, so that the command works from any
+ * folder. A key that a file leaves out keeps the default of timing.def.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+static const struct {
+	const char *key, *unit;
+	uint64_t value;
+} params[T_COUNT] = {
+#define TIMING(name, key, unit, value, text) { key, unit, value },
+#include "timing.def"
+#undef TIMING
+};
+
+/* The file's bytes as an array that ends in a 0. */
+#define BUILT_IN(sym, file)                                             \
+	__asm__(".section .rodata\n" #sym ":\n.incbin \"" file "\"\n"    \
+		".byte 0\n.previous\n");                                \
+	extern const char sym[]
+BUILT_IN(timing_text_ideal, "emu/sim/profiles/ideal.profile");
+BUILT_IN(timing_text_qfdb, "emu/sim/profiles/qfdb.profile");
+
+static const struct {
+	const char *name, *text;
+} built_in[] = {
+	{ "ideal", timing_text_ideal },
+	{ "qfdb", timing_text_qfdb },
+};
+
+#define BUILT_INS (sizeof(built_in) / sizeof(built_in[0]))
+#define PROFILE_BYTES_MAX 65536
+
+void timing_defaults(struct timing_profile *p)
+{
+	int i;
+
+	memset(p, 0, sizeof(*p));
+	snprintf(p->name, sizeof(p->name), "defaults");
+	for (i = 0; i < T_COUNT; i++)
+		p->v[i] = params[i].value;
+}
+
+void timing_free(struct timing_profile *p)
+{
+	free(p->text);
+	p->text = NULL;
+}
+
+uint64_t timing_transfer_ns(uint64_t bytes, uint64_t mbps)
+{
+	return mbps ? (bytes * 8000 + mbps - 1) / mbps : 0;
+}
+
+static int find_key(const char *key)
+{
+	int i;
+
+	for (i = 0; i < T_COUNT; i++)
+		if (!strcmp(params[i].key, key))
+			return i;
+	return -1;
+}
+
+/* The key that has most leading letters in common, for the message. */
+static const char *nearest_key(const char *key)
+{
+	const char *best = params[0].key;
+	size_t n, most = 0;
+	int i;
+
+	for (i = 0; i < T_COUNT; i++) {
+		for (n = 0; key[n] && key[n] == params[i].key[n]; n++)
+			;
+		if (n > most) {
+			most = n;
+			best = params[i].key;
+		}
+	}
+	return best;
+}
+
+static char *trim(char *s)
+{
+	char *end = s + strlen(s);
+
+	while (end > s && isspace((unsigned char)end[-1]))
+		*--end = 0;
+	while (isspace((unsigned char)*s))
+		s++;
+	return s;
+}
+
+/* key and value are text without blanks around; where: "file:line: " or "". */
+static int assign(struct timing_profile *p, const char *where, const char *key,
+		  const char *value, char *error, size_t error_bytes)
+{
+	int i = find_key(key);
+	unsigned long long v;
+	char *end;
+
+	if (i < 0) {
+		snprintf(error, error_bytes,
+			 "%sno timing parameter '%s' (nearest: '%s')", where,
+			 key, nearest_key(key));
+		return -EINVAL;
+	}
+	errno = 0;
+	v = strtoull(value, &end, 10);
+	if (!isdigit((unsigned char)*value) || *end || errno ||
+	    v > 1000000000000ull) {
+		snprintf(error, error_bytes,
+			 "%s%s wants a whole number of %s up to 10^12, got '%s'",
+			 where, key, params[i].unit, value);
+		return -EINVAL;
+	}
+	if (i == T_LINK_CELL && (v < 64 || v > 4096 || (v & (v - 1)))) {
+		snprintf(error, error_bytes,
+			 "%slink.cell wants a power of two from 64 to 4096, got %llu",
+			 where, v);
+		return -EINVAL;
+	}
+	if (!v && (i == T_LINK_MBPS || i == T_FW_TIMEOUT ||
+		   i == T_FW_FAULT_TIMEOUT || i == T_FW_WAITING)) {
+		snprintf(error, error_bytes, "%s%s must not be 0", where, key);
+		return -EINVAL;
+	}
+	p->v[i] = v;
+	return i;
+}
+
+static int load_line(struct timing_profile *p, const char *file, int number,
+		     char *line, char *error, size_t error_bytes)
+{
+	char where[300], *comment = strchr(line, '#'), *eq;
+	int i;
+
+	if (comment)
+		*comment++ = 0;
+	line = trim(line);
+	if (!*line)
+		return 0;
+	snprintf(where, sizeof(where), "%s:%d: ", file, number);
+	eq = strchr(line, '=');
+	if (!eq) {
+		snprintf(error, error_bytes,
+			 "%swanted 'key = value  # source', got '%s'", where,
+			 line);
+		return -EINVAL;
+	}
+	if (!comment || !*trim(comment)) {
+		snprintf(error, error_bytes,
+			 "%sa value needs its source, or 'assumed', after a #",
+			 where);
+		return -EINVAL;
+	}
+	*eq = 0;
+	i = assign(p, where, trim(line), trim(eq + 1), error, error_bytes);
+	if (i < 0)
+		return i;
+	p->source[i] = trim(comment);
+	return 0;
+}
+
+static int load_text(struct timing_profile *p, const char *file, char *error,
+		     size_t error_bytes)
+{
+	char *line = p->text, *next;
+	int err, number = 1;
+
+	for (; line; line = next, number++) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = 0;
+		err = load_line(p, file, number, line, error, error_bytes);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static char *read_file(const char *path, char *error, size_t error_bytes)
+{
+	FILE *f = fopen(path, "r");
+	char *text = NULL;
+	size_t n = 0;
+
+	if (f) {
+		text = calloc(1, PROFILE_BYTES_MAX + 1);
+		if (text)
+			n = fread(text, 1, PROFILE_BYTES_MAX, f);
+	}
+	if (!f || !text || ferror(f)) {
+		snprintf(error, error_bytes,
+			 "profile '%s': %s (built in: ideal, qfdb; or give a file)",
+			 path, strerror(errno));
+		free(text);
+		text = NULL;
+	} else if (n == PROFILE_BYTES_MAX || strlen(text) != n) {
+		snprintf(error, error_bytes, "profile '%s' is not a text file",
+			 path);
+		free(text);
+		text = NULL;
+	}
+	if (f)
+		fclose(f);
+	return text;
+}
+
+int timing_load(struct timing_profile *p, const char *name_or_path,
+		char *error, size_t error_bytes)
+{
+	const char *base = strrchr(name_or_path, '/');
+	int err;
+	size_t i;
+
+	timing_defaults(p);
+	snprintf(p->name, sizeof(p->name), "%s",
+		 base ? base + 1 : name_or_path);
+	for (i = 0; i < BUILT_INS; i++)
+		if (!strcmp(built_in[i].name, name_or_path))
+			break;
+	if (i < BUILT_INS)
+		p->text = strdup(built_in[i].text);
+	else
+		p->text = read_file(name_or_path, error, error_bytes);
+	if (!p->text)
+		return -ENOENT;
+	err = load_text(p, name_or_path, error, error_bytes);
+	if (err)
+		timing_free(p);
+	return err;
+}
+
+int timing_set(struct timing_profile *p, const char *assignment, char *error,
+	       size_t error_bytes)
+{
+	const char *eq = strchr(assignment, '=');
+	char key[64];
+	int i;
+
+	if (!eq || (size_t)(eq - assignment) >= sizeof(key)) {
+		snprintf(error, error_bytes, "wanted name=value, got '%s'",
+			 assignment);
+		return -EINVAL;
+	}
+	memcpy(key, assignment, (size_t)(eq - assignment));
+	key[eq - assignment] = 0;
+	i = assign(p, "", key, eq + 1, error, error_bytes);
+	if (i < 0)
+		return i;
+	p->source[i] = "set for this run";
+	return 0;
+}

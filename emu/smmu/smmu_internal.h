@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * smmu_internal.h - what the files of the SMMU model share.
+ *
+ * The register file is kept as the 32-bit words of the register pages; what the
+ * hot path needs of a context bank is decoded into struct smmu_bank when
+ * software writes a register. One spin lock covers everything: a lookup, or a
+ * whole walk with the fill of the TLB, is atomic against register writes, so
+ * that an invalidation can never be overtaken by a walk that began before it.
+ */
+#ifndef FL_SMMU_INTERNAL_H
+#define FL_SMMU_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "smmu.h"
+#include "trace/trace.h"
+#include "faultline/smmu_regs.h"
+
+#define SMMU_PAGE_WORDS	1024
+#define SMMU_NO_BANK	0xff
+#define SMMU_ROUTES	64	/* remembered stream matches */
+#define SMMU_REG_KINDS	128	/* at least the registers of smmu.def */
+#define SMMU_TLB_WAYS	4
+
+#define SMMU_FIELD(value, reg_field)                                          \
+	(((value) & reg_field##_MASK) >> reg_field##_SHIFT)
+
+/* Every bit of FSR that says fault; SS and FORMAT do not. exanest.md 3.3 */
+#define SMMU_FSR_FAULTS                                                       \
+	(SMMU_CB_FSR_TF | SMMU_CB_FSR_AFF | SMMU_CB_FSR_PF | SMMU_CB_FSR_EF | \
+	 SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF | SMMU_CB_FSR_ASF |          \
+	 SMMU_CB_FSR_UUT | SMMU_CB_FSR_MULTI)
+
+/*
+ * Global faults of the configuration of a bank answer to GCFGFRE and GCFGFIE,
+ * those of streams to GFRE and GFIE. Software sets all four (exanest.md 3.3,
+ * Linux reset order).
+ */
+#define SMMU_GFSR_CONFIG	(SMMU_GR0_GFSR_ICF | SMMU_GR0_GFSR_UCBF)
+
+/* What a translation allows; the unprivileged pair is two bits up. */
+enum smmu_perm {
+	SMMU_PERM_PRIV_READ = 1,
+	SMMU_PERM_PRIV_WRITE = 2,
+	SMMU_PERM_USER_READ = 4,
+	SMMU_PERM_USER_WRITE = 8,
+};
+
+struct smmu_tlb_entry {
+	uint64_t key;	/* tlb.c: page, level, VMID, ASID; 0: empty */
+	uint64_t mask;	/* key bits that must be equal: global leaves ASID out */
+	uint64_t pa;	/* of the page's or block's first byte */
+	uint64_t tag;
+	uint8_t perm;	/* enum smmu_perm */
+	uint8_t level;	/* 3: 4 KB, 2: 2 MB, 1: 1 GB */
+};
+
+struct smmu_tlb {
+	struct smmu_tlb_entry *entry;
+	uint8_t *victim;	/* way of each set that is replaced next */
+	uint32_t sets;
+	uint32_t count[4][2];	/* entries there are, by level and global */
+};
+
+/* The end of a walk. */
+struct smmu_walk {
+	uint64_t pa;		/* of the accessed byte */
+	uint32_t fault;		/* a bit of FSR; 0: a translation was found */
+	uint8_t level;		/* where the walk ended */
+	uint8_t reads;		/* descriptors read */
+	uint8_t perm;
+	bool global;
+	bool aborted;		/* the fault is a bus error: FSYNR0.PTWF */
+};
+
+/* Where a stream leads. */
+enum smmu_route_kind { SMMU_ROUTE_BYPASS, SMMU_ROUTE_BANK, SMMU_ROUTE_FAULT };
+
+struct smmu_route {
+	uint32_t gfsr;		/* SMMU_ROUTE_FAULT: bit of sGFSR */
+	uint16_t stream;
+	bool known;
+	uint8_t kind;
+	uint8_t bank;
+	uint8_t privcfg;
+};
+
+/* A transaction that waits for RESUME, then for the call of env.resume. */
+struct smmu_held {
+	uint64_t ticket;
+	uint64_t event;		/* its SMMU_STALL */
+	uint32_t xfer, block;
+	int16_t next;		/* index in the pool, -1: last */
+	bool described;		/* the one that FAR and FSYNR0 tell of */
+	bool terminate;
+};
+
+struct smmu_list {
+	int16_t first, last;	/* -1: empty */
+};
+
+/* A context bank as decoded from its registers, and whom it holds. */
+struct smmu_bank {
+	uint64_t table;		/* physical address of the first table */
+	uint32_t sctlr;
+	uint16_t asid, asid_mask;
+	uint8_t vmid;
+	uint8_t va_bits;	/* 0: TCR asks for what is not implemented */
+	uint8_t pa_bits;
+	bool walks;		/* not EPD0, and the tables are AArch64 */
+	uint8_t format;		/* FSR.FORMAT */
+	struct smmu_list held;
+};
+
+struct smmu {
+	atomic_flag lock;
+	struct smmu_env env;
+	struct smmu_config cfg;
+	struct smmu_stats stats;
+	struct smmu_bank bank[SMMU_BANKS];
+	struct smmu_route route[SMMU_ROUTES];
+	struct smmu_tlb tlb;
+	uint64_t walk_free_ns[SMMU_TBUS][SMMU_WALKS];
+
+	/* What is to be told to the outside once the lock is open. */
+	bool irq_level, irq_told;
+	bool telling;		/* a thread is at it */
+	struct smmu_list released;
+
+	struct smmu_list pool;	/* free entries of held[] */
+	struct smmu_held held[SMMU_HELD_MAX];
+	uint32_t held_count;
+
+	/* TLB synchronise, per bank and SMMU_ALL_BANKS. */
+	bool sync_active[SMMU_BANKS + 1];
+	uint32_t sync_number[SMMU_BANKS + 1];
+
+	uint32_t gr0[SMMU_PAGE_WORDS], gr1[SMMU_PAGE_WORDS];
+	uint32_t cb[SMMU_BANKS][SMMU_PAGE_WORDS];
+	/* regs.c: register at each word of GR0, GR1, CB; writable bits. */
+	uint8_t reg_at[3][SMMU_PAGE_WORDS];
+	uint64_t reg_writable[SMMU_REG_KINDS];
+};
+
+/* Words of the register file; off is a byte offset in the page. */
+static inline uint32_t *smmu_gr0(struct smmu *s, uint32_t off)
+{
+	return &s->gr0[off / 4];
+}
+
+static inline uint32_t *smmu_gr1(struct smmu *s, uint32_t off)
+{
+	return &s->gr1[off / 4];
+}
+
+static inline uint32_t *smmu_cb(struct smmu *s, unsigned int bank, uint32_t off)
+{
+	return &s->cb[bank][off / 4];
+}
+
+static inline uint64_t smmu_get64(const uint32_t *word)
+{
+	return word[0] | (uint64_t)word[1] << 32;
+}
+
+static inline void smmu_put64(uint32_t *word, uint64_t value)
+{
+	word[0] = (uint32_t)value;
+	word[1] = (uint32_t)(value >> 32);
+}
+
+/* Emit an event that belongs to access a, caused by cause. */
+static inline uint64_t smmu_emit(struct smmu *s, enum trace_event ev,
+				 const struct smmu_access *a, uint64_t cause,
+				 uint64_t a0, uint64_t a1, uint64_t a2,
+				 uint64_t a3)
+{
+	struct trace_at at = { .board = s->cfg.board };
+
+	if (!s->cfg.trace)
+		return 0;
+	at.cause = cause;
+	if (a) {
+		at.xfer = a->xfer;
+		at.block = a->block;
+	}
+	return trace_emit(s->cfg.trace, ev, &at, a0, a1, a2, a3);
+}
+
+/*
+ * translate.c. Between enter and leave the lock is held; leave opens it and then
+ * tells the board of the interrupt line and of released transactions. All calls
+ * below want the lock.
+ */
+void smmu_enter(struct smmu *s);
+void smmu_leave(struct smmu *s);
+
+/* stream.c */
+const struct smmu_route *smmu_stream_route(struct smmu *s, uint16_t stream);
+void smmu_stream_forget(struct smmu *s);
+enum smmu_verdict smmu_stream_fault(struct smmu *s, struct smmu_access *a,
+				    uint32_t gfsr);
+
+/* bank.c */
+void smmu_bank_decode(struct smmu *s, unsigned int n);
+bool smmu_bank_blocked(struct smmu *s, unsigned int n);
+/* An access that comes while the bank is blocked: held or terminated. */
+enum smmu_verdict smmu_bank_block(struct smmu *s, unsigned int n,
+				  struct smmu_access *a);
+/* kind: a bit of FSR; fsynr0: PLVL, PNU, PTWF; WNR and S1CBNDX are added. */
+enum smmu_verdict smmu_bank_fault(struct smmu *s, unsigned int n,
+				  struct smmu_access *a, uint32_t kind,
+				  uint32_t fsynr0);
+void smmu_bank_write_fsr(struct smmu *s, unsigned int n, uint32_t value);
+void smmu_bank_restore_fsr(struct smmu *s, unsigned int n, uint32_t value);
+void smmu_bank_resume(struct smmu *s, unsigned int n, uint32_t value);
+/* Let go of every held transaction; terminate: they end with an error. */
+void smmu_bank_release(struct smmu *s, unsigned int n, bool terminate);
+void smmu_bank_init_held(struct smmu *s);
+/* Take the next released transaction; false when there is none. */
+bool smmu_bank_next_released(struct smmu *s, struct smmu_held *h);
+/* Recompute the one interrupt line from FSR, sGFSR and their enables. */
+void smmu_irq_update(struct smmu *s);
+
+/* walk.c */
+void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
+	       struct smmu_walk *w);
+
+/* tlb.c */
+bool smmu_tlb_create(struct smmu_tlb *t, uint32_t entries);
+void smmu_tlb_destroy(struct smmu_tlb *t);
+const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
+					     uint64_t va, uint8_t vmid,
+					     uint16_t asid);
+const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
+					   uint8_t vmid, uint16_t asid,
+					   const struct smmu_walk *w,
+					   uint64_t tag);
+void smmu_tlb_drop_va(struct smmu_tlb *t, uint64_t va, uint8_t vmid,
+		      uint16_t asid);
+void smmu_tlb_drop_va_any(struct smmu_tlb *t, uint64_t va, uint8_t vmid);
+void smmu_tlb_drop_asid(struct smmu_tlb *t, uint8_t vmid, uint16_t asid);
+void smmu_tlb_drop_vmid(struct smmu_tlb *t, uint8_t vmid);
+void smmu_tlb_drop_all(struct smmu_tlb *t);
+
+/* Bits of address below the index of a level: 12, 21, 30 for 3, 2, 1. */
+static inline unsigned int smmu_level_shift(unsigned int level)
+{
+	return 12 + 9 * (3 - level);
+}
+
+/* regs.c */
+void smmu_regs_init(struct smmu *s);
+void smmu_regs_reset(struct smmu *s);
+
+#endif

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The front door: what happens to one access, from the stream to the physical
+ * address; creation and reset; and the lock with what is told to the board once
+ * it is open.
+ */
+#include "smmu_internal.h"
+
+#include <assert.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SPIN_TRIES	64	/* then somebody else may need this CPU */
+
+static void lock(struct smmu *s)
+{
+	unsigned int tries = 0;
+
+	/* acquire: pairs with the release in unlock */
+	while (atomic_flag_test_and_set_explicit(&s->lock,
+						 memory_order_acquire)) {
+		if (++tries == SPIN_TRIES) {
+			tries = 0;
+			sched_yield();
+		}
+	}
+}
+
+static void unlock(struct smmu *s)
+{
+	atomic_flag_clear_explicit(&s->lock, memory_order_release);
+}
+
+void smmu_enter(struct smmu *s)
+{
+	lock(s);
+}
+
+/*
+ * Only one thread tells at a time, and it goes on until nothing is left: two
+ * changes of the line can then never arrive in the wrong order, and a callback
+ * that comes back into the SMMU leaves its news to the caller further out.
+ */
+void smmu_leave(struct smmu *s)
+{
+	struct smmu_held h;
+	bool level;
+
+	while (!s->telling) {
+		if (s->irq_level != s->irq_told) {
+			level = s->irq_told = s->irq_level;
+			s->telling = true;
+			unlock(s);
+			s->env.irq(s->env.ctx, level);
+		} else if (s->released.first >= 0) {
+			smmu_bank_next_released(s, &h);
+			s->telling = true;
+			unlock(s);
+			s->env.resume(s->env.ctx, h.ticket, h.terminate);
+		} else {
+			break;
+		}
+		lock(s);
+		s->telling = false;
+	}
+	unlock(s);
+}
+
+static enum smmu_verdict bypass(struct smmu *s, struct smmu_access *a)
+{
+	a->pa = a->va;
+	a->tag = s->env.frame_tag(s->env.ctx, a->pa);
+	return SMMU_OK;
+}
+
+/*
+ * exanest.md 3.4: eight parallel walks per TBU; a further miss waits for the one
+ * that ends first. Returns when the walk, now known to need so many reads, ends.
+ */
+static uint64_t walk_time(struct smmu *s, struct smmu_access *a,
+			  unsigned int reads, uint64_t start_ns)
+{
+	unsigned int tbu = (a->stream >> 10 & 0x1f) % SMMU_TBUS;
+	uint64_t *slot = &s->walk_free_ns[tbu][0];
+	unsigned int i;
+
+	if (!s->cfg.timing.walk_level_ns)
+		return start_ns;
+	for (i = 1; i < SMMU_WALKS; i++)
+		if (s->walk_free_ns[tbu][i] < *slot)
+			slot = &s->walk_free_ns[tbu][i];
+	if (*slot > start_ns) {
+		s->stats.walk_waits++;
+		smmu_emit(s, EV_SMMU_WALK_WAIT, a, a->cause, tbu, a->va,
+			  *slot - start_ns, 0);
+		start_ns = *slot;
+	}
+	*slot = start_ns + (uint64_t)reads * s->cfg.timing.walk_level_ns;
+	return *slot;
+}
+
+/* FSYNR0 of a fault; exanest.md 3.6: level 0 has no encoding in PLVL. */
+static uint32_t syndrome(unsigned int level, bool privileged, bool aborted)
+{
+	return level << SMMU_CB_FSYNR0_PLVL_SHIFT |
+	       (privileged ? SMMU_CB_FSYNR0_PNU : 0) |
+	       (aborted ? SMMU_CB_FSYNR0_PTWF : 0);
+}
+
+static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
+				       struct smmu_access *a, bool privileged,
+				       const struct smmu_tlb_entry **entry)
+{
+	const struct smmu_bank *b = &s->bank[n];
+	struct smmu_walk w;
+	uint64_t block;
+
+	smmu_walk(s, n, a, &w);
+	a->ready_ns = walk_time(s, a, w.reads, a->ready_ns);
+	if (w.fault)
+		return smmu_bank_fault(s, n, a, w.fault,
+				       syndrome(w.level, privileged,
+						w.aborted));
+	block = w.pa >> smmu_level_shift(w.level) << smmu_level_shift(w.level);
+	*entry = smmu_tlb_fill(&s->tlb, a->va, b->vmid, b->asid, &w,
+			       s->env.frame_tag(s->env.ctx, block));
+	a->event = smmu_emit(s, EV_SMMU_WALK, a, a->cause, n, a->va, w.pa,
+			     w.reads);
+	return SMMU_OK;
+}
+
+static enum smmu_verdict by_bank(struct smmu *s, struct smmu_access *a,
+				 const struct smmu_route *r)
+{
+	const struct smmu_bank *b = &s->bank[r->bank];
+	const struct smmu_tlb_entry *e;
+	bool privileged = a->privileged;
+	enum smmu_verdict v;
+	uint64_t inside;
+	uint32_t need;
+
+	a->bank = r->bank;
+	/* exanest.md 3.3, SCTLR.M: translation off, addresses pass as they are */
+	if (!(b->sctlr & SMMU_CB_SCTLR_M))
+		return bypass(s, a);
+	if (smmu_bank_blocked(s, r->bank))
+		return smmu_bank_block(s, r->bank, a);
+	/* exanest.md 3.3, S2CR.PRIVCFG: 2 unprivileged, 3 privileged */
+	if (r->privcfg & 2)
+		privileged = r->privcfg & 1;
+
+	a->ready_ns += s->cfg.timing.tlb_hit_ns;
+	e = smmu_tlb_lookup(&s->tlb, a->va, b->vmid, b->asid);
+	a->tlb_hit = e;
+	if (!e) {
+		v = walk_and_fill(s, r->bank, a, privileged, &e);
+		if (v != SMMU_OK)
+			return v;
+	}
+	need = privileged ? SMMU_PERM_PRIV_READ : SMMU_PERM_USER_READ;
+	if (a->write)
+		need <<= 1;
+	/* exanest.md 3.6: AP mismatch is PF; a stale entry counts too (3.5) */
+	if (!(e->perm & need))
+		return smmu_bank_fault(s, r->bank, a, SMMU_CB_FSR_PF,
+				       syndrome(e->level, privileged, false));
+	inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
+	a->pa = e->pa | (a->va & inside);
+	a->tag = e->tag;
+	if (a->tlb_hit) {
+		s->stats.hits++;
+		a->event = smmu_emit(s, EV_SMMU_HIT, a, a->cause, r->bank,
+				     a->va, a->pa, 0);
+	}
+	return SMMU_OK;
+}
+
+static enum smmu_verdict translate(struct smmu *s, struct smmu_access *a)
+{
+	const struct smmu_route *r;
+
+	/* exanest.md 3.1, CR0.CLIENTPD: everything bypasses until cleared */
+	if (*smmu_gr0(s, SMMU_GR0_CR0) & SMMU_GR0_CR0_CLIENTPD)
+		return bypass(s, a);
+	r = smmu_stream_route(s, a->stream);
+	switch (r->kind) {
+	case SMMU_ROUTE_BANK:
+		return by_bank(s, a, r);
+	case SMMU_ROUTE_BYPASS:
+		return bypass(s, a);
+	default:
+		return smmu_stream_fault(s, a, r->gfsr);
+	}
+}
+
+enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
+{
+	enum smmu_verdict v;
+
+	a->pa = 0;
+	a->tag = 0;
+	a->ready_ns = a->now_ns;
+	a->event = a->cause;
+	a->bank = SMMU_NO_BANK;
+	a->tlb_hit = false;
+	smmu_enter(s);
+	s->stats.accesses++;
+	v = translate(s, a);
+	smmu_leave(s);
+	return v;
+}
+
+/* The state after power-on; the caller has the lock, or nobody else has s. */
+static void reset(struct smmu *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMMU_BANKS; i++)
+		smmu_bank_release(s, i, true);
+	smmu_regs_reset(s);
+	smmu_tlb_drop_all(&s->tlb);
+	smmu_stream_forget(s);
+	for (i = 0; i < SMMU_BANKS; i++)
+		smmu_bank_decode(s, i);
+	memset(s->walk_free_ns, 0, sizeof(s->walk_free_ns));
+	memset(s->sync_active, 0, sizeof(s->sync_active));
+	memset(&s->stats, 0, sizeof(s->stats));
+	smmu_irq_update(s);
+}
+
+struct smmu *smmu_create(const struct smmu_config *cfg,
+			 const struct smmu_env *env)
+{
+	struct smmu *s = calloc(1, sizeof(*s));
+
+	assert(env->read64 && env->irq && env->sync_start && env->sync_done &&
+	       env->resume && env->frame_tag);
+	if (!s)
+		return NULL;
+	s->cfg = *cfg;
+	s->env = *env;
+	atomic_flag_clear(&s->lock);
+	if (!smmu_tlb_create(&s->tlb, cfg->tlb_entries ? cfg->tlb_entries :
+							 512)) {
+		free(s);
+		return NULL;
+	}
+	smmu_regs_init(s);
+	smmu_bank_init_held(s);
+	reset(s);
+	return s;
+}
+
+void smmu_destroy(struct smmu *s)
+{
+	if (!s)
+		return;
+	smmu_tlb_destroy(&s->tlb);
+	free(s);
+}
+
+void smmu_reset(struct smmu *s)
+{
+	smmu_enter(s);
+	reset(s);
+	smmu_leave(s);
+}
+
+void smmu_stats(const struct smmu *s, struct smmu_stats *st)
+{
+	/* Reading takes the lock as well, hence the cast. */
+	struct smmu *mine = (struct smmu *)(uintptr_t)s;
+
+	lock(mine);
+	*st = mine->stats;
+	unlock(mine);
+}
+
+bool smmu_busy(struct smmu *s)
+{
+	bool busy;
+
+	lock(s);
+	busy = s->held_count || s->released.first >= 0;
+	unlock(s);
+	return busy;
+}

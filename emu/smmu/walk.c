@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The stage-1 walk of AArch64 tables with a 4 KB granule (exanest.md 3.6; Arm
+ * ARM DDI 0487, chapter D8). Nine address bits a level, levels 0 to 3; blocks
+ * of 1 GB at level 1 and 2 MB at level 2. A walk reads memory and nothing else:
+ * it has no effect on registers or TLB.
+ */
+#include "smmu_internal.h"
+
+#define DESC_VALID	UINT64_C(1)
+#define DESC_TABLE	UINT64_C(2)	/* table at 0 to 2, page at 3 */
+#define DESC_AP_USER	(UINT64_C(1) << 6)
+#define DESC_AP_RDONLY	(UINT64_C(1) << 7)
+#define DESC_AF		(UINT64_C(1) << 10)
+#define DESC_NG		(UINT64_C(1) << 11)
+#define DESC_ADDR	UINT64_C(0x0000fffffffff000)
+#define DESC_APT_NOUSER	(UINT64_C(1) << 61)
+#define DESC_APT_RDONLY	(UINT64_C(1) << 62)
+
+/* What the tables above have taken away, and where the next one is. */
+struct position {
+	uint64_t table;
+	uint64_t taken;		/* DESC_APT_* */
+	unsigned int level;
+};
+
+/* Record why the walk ends. */
+static bool end(struct smmu_walk *w, uint32_t fault, unsigned int level)
+{
+	w->fault = fault;
+	w->level = (uint8_t)level;
+	return false;
+}
+
+/* Does an output address fit the size that TCR2.PASIZE gives? */
+static bool address_fits(const struct smmu_bank *b, uint64_t pa)
+{
+	return !(pa >> b->pa_bits);
+}
+
+/* Checks before the first read, and the first table. */
+static bool begin(const struct smmu_bank *b, uint64_t va, struct position *p,
+		  struct smmu_walk *w)
+{
+	unsigned int index_bits, align_bits;
+
+	/*
+	 * Arm ARM D8, TCR_ELx.EPD0: no walk, a translation fault at level 0.
+	 * Here also: CBA2R.VA64 is 0 (AArch32 tables), a granule that is not
+	 * 4 KB, or T0SZ outside 16 to 39; the model has none of these.
+	 */
+	if (!b->walks || !b->va_bits)
+		return end(w, SMMU_CB_FSR_TF, 0);
+	/*
+	 * Arm ARM D8, input address range: outside it, a translation fault at
+	 * level 0. The upper half (TTBR1) is outside: TCR.T1SZ is not modelled.
+	 */
+	if (va >> b->va_bits)
+		return end(w, SMMU_CB_FSR_TF, 0);
+	/* exanest.md 3.6: 39 bits start at level 1, 40 to 48 at level 0 */
+	p->level = 4 - (b->va_bits - 12 + 8) / 9;
+	index_bits = b->va_bits - smmu_level_shift(p->level);
+	/* Arm ARM D8, TTBR: aligned to the table's size, 64 bytes at least */
+	align_bits = index_bits + 3 < 6 ? 6 : index_bits + 3;
+	p->table = b->table & ~((UINT64_C(1) << align_bits) - 1);
+	/* Arm ARM D8: a base address over the output size, level 0 */
+	if (!address_fits(b, p->table))
+		return end(w, SMMU_CB_FSR_ASF, 0);
+	return true;
+}
+
+static uint8_t permissions(uint64_t desc, uint64_t taken)
+{
+	bool user = desc & DESC_AP_USER && !(taken & DESC_APT_NOUSER);
+	bool write = !(desc & DESC_AP_RDONLY) && !(taken & DESC_APT_RDONLY);
+
+	/* exanest.md 3.6, AP[2:1]; APTable 62:61 takes rights away below it */
+	return SMMU_PERM_PRIV_READ | (write ? SMMU_PERM_PRIV_WRITE : 0) |
+	       (user ? SMMU_PERM_USER_READ : 0) |
+	       (user && write ? SMMU_PERM_USER_WRITE : 0);
+}
+
+/* A page or block descriptor ends the walk. */
+static void leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
+		 const struct position *p, struct smmu_walk *w)
+{
+	uint64_t inside = (UINT64_C(1) << smmu_level_shift(p->level)) - 1;
+	uint64_t base = desc & DESC_ADDR & ~inside;
+
+	/* exanest.md 3.6: output beyond OAS is ASF; it goes before AFF and PF */
+	if (!address_fits(b, base | inside)) {
+		end(w, SMMU_CB_FSR_ASF, p->level);
+		return;
+	}
+	/* exanest.md 3.6 and 3.4: AF = 0 is AFF, unless SCTLR.AFFD is 1 */
+	if (!(desc & DESC_AF) && !(b->sctlr & SMMU_CB_SCTLR_AFFD)) {
+		end(w, SMMU_CB_FSR_AFF, p->level);
+		return;
+	}
+	w->fault = 0;
+	w->level = (uint8_t)p->level;
+	w->pa = base | (va & inside);
+	w->perm = permissions(desc, p->taken);
+	w->global = !(desc & DESC_NG);
+}
+
+/* One level. True: go on with the table that p now names. */
+static bool step(struct smmu *s, const struct smmu_bank *b,
+		 const struct smmu_access *a, struct position *p,
+		 struct smmu_walk *w)
+{
+	uint64_t index, desc = 0, next;
+	enum smmu_mem_status st;
+
+	/* The first table may be short; its index bits end with va_bits. */
+	index = (a->va >> smmu_level_shift(p->level)) & 0x1ff;
+	st = s->env.read64(s->env.ctx, p->table + 8 * index, &desc);
+	w->reads++;
+	s->stats.walk_reads++;
+	/* exanest.md 3.6: bus error on a walk is EF with FSYNR0.PTWF = 1 */
+	if (st != SMMU_MEM_OK) {
+		w->aborted = true;
+		return end(w, SMMU_CB_FSR_EF, p->level);
+	}
+	smmu_emit(s, EV_SMMU_LEVEL, a, a->cause, p->level, p->table, index,
+		  desc);
+	/* exanest.md 3.6: 0b00 and 0b10 are invalid */
+	if (!(desc & DESC_VALID))
+		return end(w, SMMU_CB_FSR_TF, p->level);
+	if (p->level == 3 || !(desc & DESC_TABLE)) {
+		bool page = desc & DESC_TABLE;
+
+		/* exanest.md 3.6: 0b01 is a block at levels 1 and 2 only */
+		if (!page && (p->level == 0 || p->level == 3))
+			return end(w, SMMU_CB_FSR_TF, p->level);
+		leaf(b, a->va, desc, p, w);
+		return false;
+	}
+	next = desc & DESC_ADDR;
+	/* Arm ARM D8: the address of a table must fit the output size too */
+	if (!address_fits(b, next))
+		return end(w, SMMU_CB_FSR_ASF, p->level);
+	p->table = next;
+	p->taken |= desc & (DESC_APT_NOUSER | DESC_APT_RDONLY);
+	p->level++;
+	return true;
+}
+
+void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
+	       struct smmu_walk *w)
+{
+	const struct smmu_bank *b = &s->bank[n];
+	struct position p = { 0 };
+
+	*w = (struct smmu_walk){ 0 };
+	s->stats.walks++;
+	if (!begin(b, a->va, &p, w))
+		return;
+	while (step(s, b, a, &p, w))
+		;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The SMMU: reset, and the context bank of a process.
+ *
+ * A bank walks the process's own page tables (TTBR0, ASID), so that the card
+ * sees what the CPU sees, and faults where the CPU would. Bank, stream match
+ * group and domain slot have the same number.
+ */
+#include <linux/errno.h>
+#include <linux/iopoll.h>
+#include <linux/mm.h>
+#include <asm/mmu_context.h>
+#include <asm/pgtable-hwdef.h>
+#include <asm/sysreg.h>
+
+#include "fl_access.h"
+#include "fl_dev.h"
+#include "fl_trace.h"
+
+#define FL_SYNC_TIMEOUT_US	1000000	/* Linux arm-smmu has the same patience */
+
+#define FL_FSR_ALL	0xffffffff	/* write one to clear */
+
+#define FL_S2CR_TRANSLATE	0u
+#define FL_S2CR_FAULT		2u
+#define FL_S2CR_UNPRIVILEGED	2u
+#define FL_CBAR_STAGE1		1u	/* with stage-2 bypass */
+#define FL_CBAR_NON_SHAREABLE	3u
+#define FL_CBAR_WRITE_BACK	0xfu
+#define FL_TCR_WRITE_BACK	1u	/* write-allocate */
+#define FL_TCR_INNER		3u
+#define FL_TCR2_48_BIT		5u
+#define FL_TCR2_UPSTREAM	7u
+
+#define FL_FIELD(value, field)	((u32)(value) << field##_SHIFT)
+
+static u32 fl_s2cr_fault(void)
+{
+	return FL_FIELD(FL_S2CR_FAULT, SMMU_GR0_S2CR_TYPE);
+}
+
+static int fl_smmu_sync(struct fl_dev *dev)
+{
+	u32 status;
+
+	fl_smmu_write(dev, SMMU_GR0_TLBGSYNC, 0);
+	return read_poll_timeout_atomic(fl_smmu_read, status,
+					!(status &
+					  SMMU_GR0_TLBGSTATUS_GSACTIVE),
+					1, FL_SYNC_TIMEOUT_US, false, dev,
+					SMMU_GR0_TLBGSTATUS);
+}
+
+/* exanest.md 3.3: MMU-500 r2 guards ACTLR; its prefetcher has errata. */
+static void fl_smmu_reset_mmu500(struct fl_dev *dev)
+{
+	u32 acr = fl_smmu_read(dev, SMMU_GR0_ACR);
+	unsigned int i;
+
+	acr &= ~SMMU_GR0_ACR_CACHE_LOCK;
+	acr |= SMMU_GR0_ACR_SMTNMB_TLBEN | SMMU_GR0_ACR_S2CRB_TLBEN;
+	fl_smmu_write(dev, SMMU_GR0_ACR, acr);
+	for (i = 0; i < SMMU_CB_COUNT; i++) {
+		u32 actlr = fl_cb_read(dev, i, SMMU_CB_ACTLR);
+
+		fl_cb_write(dev, i, SMMU_CB_ACTLR,
+			    actlr & ~SMMU_CB_ACTLR_CPRE);
+	}
+}
+
+/*
+ * exanest.md 3.3, the order of Linux: global fault status, stream matching,
+ * banks, TLB, MMU-500 bits, synchronise, and only then CR0. A stream that no
+ * group matches, or that matches a group nobody uses, faults.
+ */
+int fl_smmu_reset(struct fl_dev *dev)
+{
+	unsigned int i;
+	u32 cr0;
+	int ret;
+
+	fl_smmu_write(dev, SMMU_GR0_GFSR, fl_smmu_read(dev, SMMU_GR0_GFSR));
+	for (i = 0; i < SMMU_GR0_SMR_COUNT; i++) {
+		fl_smmu_write(dev, SMMU_GR0_SMR(i), 0);
+		fl_smmu_write(dev, SMMU_GR0_S2CR(i), fl_s2cr_fault());
+	}
+	for (i = 0; i < SMMU_CB_COUNT; i++) {
+		fl_cb_write(dev, i, SMMU_CB_SCTLR, 0);
+		fl_cb_write(dev, i, SMMU_CB_FSR, FL_FSR_ALL);
+	}
+	fl_smmu_write(dev, SMMU_GR0_TLBIALLH, 0);
+	fl_smmu_write(dev, SMMU_GR0_TLBIALLNSNH, 0);
+	fl_smmu_reset_mmu500(dev);
+	ret = fl_smmu_sync(dev);
+	if (ret)
+		return ret;
+	cr0 = fl_smmu_read(dev, SMMU_GR0_CR0);
+	cr0 |= SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE | SMMU_GR0_CR0_GCFGFRE |
+	       SMMU_GR0_CR0_GCFGFIE | SMMU_GR0_CR0_USFCFG |
+	       SMMU_GR0_CR0_VMIDPNE | SMMU_GR0_CR0_PTM;
+	cr0 &= ~(SMMU_GR0_CR0_CLIENTPD | SMMU_GR0_CR0_FB |
+		 SMMU_GR0_CR0_BSU_MASK);
+	fl_smmu_write(dev, SMMU_GR0_CR0, cr0);
+	return 0;
+}
+
+/* Leave it so that every access of the card faults, and the line is low. */
+void fl_smmu_off(struct fl_dev *dev)
+{
+	unsigned int i;
+	u32 cr0;
+
+	for (i = 0; i < SMMU_CB_COUNT; i++) {
+		fl_smmu_write(dev, SMMU_GR0_S2CR(i), fl_s2cr_fault());
+		fl_cb_write(dev, i, SMMU_CB_SCTLR, 0);
+	}
+	cr0 = fl_smmu_read(dev, SMMU_GR0_CR0);
+	cr0 &= ~(SMMU_GR0_CR0_GFIE | SMMU_GR0_CR0_GCFGFIE);
+	fl_smmu_write(dev, SMMU_GR0_CR0, cr0);
+}
+
+int fl_bank_prepare(struct fl_ctx *ctx)
+{
+	/*
+	 * Not 64 - VA_BITS: that is what the kernel was built for (52 bits in
+	 * 6.12), while TCR_EL1 says how it runs here.
+	 */
+	ctx->t0sz = read_sysreg(tcr_el1) & TCR_T0SZ_MASK;
+	/* smmu.def, ID2: an SMMUv2 takes 48 bits of input address */
+	if (ctx->t0sz < 16)
+		return -EOPNOTSUPP;
+	/* Pinned: the CPU will not give this ASID to another process. */
+	ctx->asid = arm64_mm_context_get(ctx->mm);
+	return ctx->asid ? 0 : -ENOSPC;
+}
+
+void fl_bank_unprepare(struct fl_ctx *ctx)
+{
+	arm64_mm_context_put(ctx->mm);
+}
+
+static u32 fl_bank_sctlr(u32 fault_mode)
+{
+	/*
+	 * exanest.md 3.4. CFRE: a refused access must abort, or the card takes
+	 * zeros for data. HUPCF: the bank's other accesses go on. AFFD stays
+	 * 0: nobody but the kernel sets the access flag here.
+	 */
+	u32 sctlr = SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE |
+		    SMMU_CB_SCTLR_HUPCF;
+
+	if (fault_mode == FL_MODE_STALL)
+		sctlr |= SMMU_CB_SCTLR_CFCFG;
+	return sctlr;
+}
+
+static u32 fl_bank_tcr(struct fl_ctx *ctx)
+{
+	return FL_FIELD(ctx->t0sz, SMMU_CB_TCR_T0SZ) |
+	       FL_FIELD(FL_TCR_WRITE_BACK, SMMU_CB_TCR_IRGN0) |
+	       FL_FIELD(FL_TCR_WRITE_BACK, SMMU_CB_TCR_ORGN0) |
+	       FL_FIELD(FL_TCR_INNER, SMMU_CB_TCR_SH0) | SMMU_CB_TCR_EPD1;
+}
+
+void fl_bank_on(struct fl_ctx *ctx)
+{
+	phys_addr_t table = virt_to_phys(ctx->mm->pgd);
+	struct fl_dev *dev = ctx->dev;
+	unsigned int n = ctx->slot;
+	u64 mair = read_sysreg(mair_el1);
+	unsigned long flags;
+
+	fl_smmu_write(dev, SMMU_GR1_BASE + SMMU_GR1_CBAR(n),
+		      FL_FIELD(FL_CBAR_STAGE1, SMMU_GR1_CBAR_TYPE) |
+		      FL_FIELD(FL_CBAR_NON_SHAREABLE, SMMU_GR1_CBAR_BPSHCFG) |
+		      FL_FIELD(FL_CBAR_WRITE_BACK, SMMU_GR1_CBAR_MEMATTR) |
+		      FL_FIELD(n, SMMU_GR1_CBAR_IRPTNDX));
+	fl_smmu_write(dev, SMMU_GR1_BASE + SMMU_GR1_CBA2R(n),
+		      SMMU_GR1_CBA2R_VA64);
+	fl_cb_write(dev, n, SMMU_CB_TCR2,
+		    FL_FIELD(FL_TCR2_48_BIT, SMMU_CB_TCR2_PASIZE) |
+		    SMMU_CB_TCR2_AS |
+		    FL_FIELD(FL_TCR2_UPSTREAM, SMMU_CB_TCR2_SEP));
+	fl_cb_write(dev, n, SMMU_CB_TCR, fl_bank_tcr(ctx));
+	fl_cb_write64(dev, n, SMMU_CB_TTBR0,
+		      table | (u64)ctx->asid << SMMU_CB_TTBR0_ASID_SHIFT);
+	fl_cb_write64(dev, n, SMMU_CB_TTBR1, 0);
+	/* Attributes in the tables are indices into the CPU's MAIR. */
+	fl_cb_write(dev, n, SMMU_CB_MAIR0, lower_32_bits(mair));
+	fl_cb_write(dev, n, SMMU_CB_MAIR1, upper_32_bits(mair));
+	fl_cb_write(dev, n, SMMU_CB_FSR, FL_FSR_ALL);
+
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	/* What an earlier owner of this ASID left in the TLB. */
+	fl_cb_write(dev, n, SMMU_CB_TLBIASID, ctx->asid);
+	if (fl_bank_sync(ctx))
+		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n", n);
+	ctx->sctlr = fl_bank_sctlr(ctx->fault_mode);
+	fl_cb_write(dev, n, SMMU_CB_SCTLR, ctx->sctlr);
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+
+	/* Last: from here on the card can reach the process. */
+	fl_smmu_write(dev, SMMU_GR0_S2CR(n),
+		      FL_FIELD(n, SMMU_GR0_S2CR_CBNDX) |
+		      FL_FIELD(FL_S2CR_TRANSLATE, SMMU_GR0_S2CR_TYPE) |
+		      FL_FIELD(FL_S2CR_UNPRIVILEGED, SMMU_GR0_S2CR_PRIVCFG));
+	fl_smmu_write(dev, SMMU_GR0_SMR(n),
+		      FL_FIELD(dev->stream_base + n, SMMU_GR0_SMR_ID) |
+		      SMMU_GR0_SMR_VALID);
+	trace_fl_bind(n, ctx->asid, table, ctx->t0sz);
+}
+
+void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	/* A fault that is being answered has CFIE off; leave it so. */
+	ctx->sctlr = fl_bank_sctlr(fault_mode) &
+		     ~(ctx->sctlr & SMMU_CB_SCTLR_CFIE ? 0 :
+							 SMMU_CB_SCTLR_CFIE);
+	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+}
+
+int fl_bank_sync(struct fl_ctx *ctx)
+{
+	u32 off = SMMU_CB_BASE(ctx->slot) + SMMU_CB_TLBSTATUS;
+	u32 status;
+
+	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_TLBSYNC, 0);
+	return read_poll_timeout_atomic(fl_smmu_read, status,
+					!(status & SMMU_CB_TLBSTATUS_SACTIVE),
+					1, FL_SYNC_TIMEOUT_US, false, ctx->dev,
+					off);
+}
+
+/*
+ * Not SCTLR.M = 0: that would let the card's addresses through untranslated.
+ * EPD0 makes each walk a translation fault of this bank, which the fault
+ * worker then ends with a status.
+ */
+void fl_bank_block(struct fl_ctx *ctx)
+{
+	struct fl_dev *dev = ctx->dev;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	fl_cb_write(dev, ctx->slot, SMMU_CB_TCR,
+		    fl_bank_tcr(ctx) | SMMU_CB_TCR_EPD0);
+	fl_cb_write64(dev, ctx->slot, SMMU_CB_TTBR0,
+		      (u64)ctx->asid << SMMU_CB_TTBR0_ASID_SHIFT);
+	fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
+	if (fl_bank_sync(ctx))
+		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n",
+				    ctx->slot);
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+}
+
+void fl_bank_off(struct fl_ctx *ctx)
+{
+	struct fl_dev *dev = ctx->dev;
+	unsigned long flags;
+
+	/* The stream first, as fl_bank_block() says. */
+	fl_smmu_write(dev, SMMU_GR0_S2CR(ctx->slot), fl_s2cr_fault());
+	fl_smmu_write(dev, SMMU_GR0_SMR(ctx->slot), 0);
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	ctx->sctlr = 0;
+	fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
+	if (fl_bank_sync(ctx))
+		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n",
+				    ctx->slot);
+	fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, 0);
+	fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, FL_FSR_ALL);
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+	trace_fl_unbind(ctx->slot, ctx->asid);
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fl_dev.h - the objects of the driver and the calls between its files.
+ *
+ * struct fl_dev is one card, struct fl_ctx one open file: a process on the
+ * card with a domain slot, the context bank of the same number, and what it
+ * created. There is no other state: several cards do not know of each other.
+ *
+ * Locks, outermost first:
+ *	dev->lock	slots; opening, closing and removing
+ *	ctx->lock	objects of a process; held while they are made or ended
+ *	dev->cmd_lock	the firmware's mailbox; command and answer
+ *	dev->irq_lock	(spinlock, interrupts off) what the top halves look at
+ *	ctx->bank_lock	(spinlock, interrupts off) registers of one context bank
+ */
+#ifndef FL_DEV_H
+#define FL_DEV_H
+
+#include <linux/device.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/miscdevice.h>
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/mutex.h>
+#include <linux/sizes.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "faultline/entries.h"
+#include "faultline/regs.h"
+#include "faultline/smmu_regs.h"
+#include "faultline/uapi.h"
+
+/* The card and its SMMU page in units of 4 KB (regs.def; smmu.def, TCR.TG0). */
+#define FL_PAGE_SHIFT	12
+#define FL_PAGE_SIZE	(1u << FL_PAGE_SHIFT)
+
+#define FL_SLOTS	NIC_DB_COUNT	/* doorbell pages: processes at a time */
+#define FL_SIDES	2		/* transmit and receive contexts */
+#define FL_CONTEXTS	NIC_RXC_COUNT	/* of one side at most */
+
+/* exanest.md 3.2: TBU and AXI ID of the card's first slot, if no property says */
+#define FL_STREAM_BASE	0x200
+
+/*
+ * What one process may hold. The firmware has 64 domains, 1024 regions and 256
+ * queue pairs and completion queues for 16 processes; one process may take
+ * more than a sixteenth while others are idle, but not all.
+ */
+#define FL_PDS_MAX	16
+#define FL_MRS_MAX	256
+#define FL_CQS_MAX	64
+#define FL_QPS_MAX	64
+#define FL_QUEUE_MAX	32768			/* entries; entries.def, FL_CMD */
+#define FL_QUEUE_BYTES_MAX (8u << 20)		/* of all queues together */
+#define FL_PIN_PAGES_MAX (SZ_512M >> PAGE_SHIFT)	/* beside RLIMIT_MEMLOCK */
+
+#define FL_EQ_ENTRIES	1024	/* an event per CQ and QP, and room to be late */
+
+struct fl_ctx;
+
+/* One fault report of the engine (regs.def, FLT_*). */
+struct fl_fault_event {
+	struct fl_ctx *ctx;	/* a reference; NULL: nobody's */
+	u32 ref;		/* FLT_REF */
+	u64 va;
+	u32 len;
+	u32 map;
+	u64 left;
+	u32 xfer, block;
+};
+
+/*
+ * Work for one context of the engine. A context has at most one fault that
+ * is alive, so a report that comes while an older one waits here replaces it:
+ * the old one was ended by the engine, and its READY would change nothing.
+ */
+struct fl_fault_work {
+	struct work_struct work;
+	struct fl_dev *dev;
+	struct fl_fault_event event;	/* dev->irq_lock */
+	bool waiting;			/* dev->irq_lock: event not taken yet */
+};
+
+struct fl_dev {
+	struct kref ref;
+	struct device *dev;
+	void __iomem *smmu;
+	void __iomem *nic;
+	int irq_smmu, irq_fault, irq_event;
+	struct miscdevice misc;
+	struct workqueue_struct *wq;
+
+	u32 stream_base;
+	u32 fault_mode;		/* of a new process; enum fl_fault_mode */
+	u32 resolve;		/* of a new process; enum fl_resolve */
+	u32 block_bytes, node, max_qp, max_cq, max_mr;
+	unsigned int contexts[FL_SIDES];
+
+	struct mutex lock;
+	bool gone;
+	struct fl_ctx *slot[FL_SLOTS];	/* changed under lock and irq_lock */
+	unsigned int next_slot;
+
+	struct mutex cmd_lock;
+	bool fw_dead;		/* it did not answer once; cmd_lock */
+
+	spinlock_t irq_lock;
+	struct fl_cq **cq;	/* by number; irq_lock */
+	struct fl_eqe *eq;
+	dma_addr_t eq_dma;
+	u32 eq_cons;		/* event interrupt only */
+	struct fl_fault_work work[FL_SIDES][FL_CONTEXTS];
+};
+
+/* What a bank reported last and no page can cure; ctx->bank_lock. */
+struct fl_hard_fault {
+	bool valid;
+	u64 page;
+};
+
+/* A held transaction (stall mode); ctx->bank_lock. */
+struct fl_held {
+	u32 fsr, fsynr0;
+	u64 far;
+};
+
+struct fl_ctx {
+	struct kref ref;
+	struct fl_dev *dev;
+	struct mm_struct *mm;	/* mmgrab: the struct, not the address space */
+	unsigned int slot;	/* also bank, stream match group, doorbell page */
+	u32 asid, t0sz;
+	struct mmu_notifier notifier;
+
+	struct mutex lock;
+	bool dead;		/* the card is gone, or the file is being closed */
+	u32 fault_mode, resolve;	/* WRITE_ONCE under lock */
+	struct list_head pds, mrs, cqs, qps;
+	unsigned int npd, nmr, ncq, nqp;
+	u64 next_offset;	/* for mmap */
+	u64 queue_bytes;
+	u64 pinned;
+	spinlock_t mr_lock;	/* mrs, for the fault workers */
+
+	spinlock_t bank_lock;
+	u32 sctlr;
+	struct fl_held held;
+	struct fl_hard_fault hard;
+	struct work_struct stall_work;
+
+	wait_queue_head_t wait;	/* completion queue events, and the end */
+	atomic64_t faults, faults_src, faults_dst, pages_in, resolves, failed,
+		   spurious, invalidations, stalls;
+};
+
+/* Memory of a completion or send queue: lives until its last mapping ends. */
+struct fl_queue {
+	struct kref ref;
+	struct fl_dev *dev;
+	void *cpu;
+	dma_addr_t dma;
+	size_t bytes;
+	u64 offset;		/* for mmap */
+};
+
+struct fl_pd {
+	struct list_head list;
+	u32 number;
+};
+
+struct fl_mr {
+	struct list_head list;
+	u32 key, access, pd;
+	u64 addr, length;
+	struct page **pages;	/* pinned, or NULL */
+	unsigned long npages;
+};
+
+struct fl_cq {
+	struct list_head list;
+	struct kref ref;	/* the table, and who sleeps on it */
+	struct fl_ctx *ctx;
+	u32 number;
+	struct fl_queue *queue;
+	u32 events, seen;	/* dev->irq_lock */
+	bool overflow, gone;	/* dev->irq_lock */
+};
+
+struct fl_qp {
+	struct list_head list;
+	u32 number;
+	struct fl_queue *queue;
+};
+
+/* fl_main.c: the core, whatever bus the card was found on */
+struct fl_resources {
+	void __iomem *smmu;
+	void __iomem *nic;
+	int irq_smmu, irq_fault, irq_event;
+};
+int fl_probe(struct device *dev, const struct fl_resources *res);
+void fl_remove(struct device *dev);
+void fl_dev_get(struct fl_dev *dev);
+void fl_dev_put(struct fl_dev *dev);
+
+/* fl_ctx.c */
+extern const struct file_operations fl_fops;
+/* The process on a slot, with a reference; NULL: none. From any context. */
+struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot);
+void fl_ctx_put(struct fl_ctx *ctx);
+/* Take the process off the card. dev->lock is held; once or more. */
+void fl_ctx_quiesce(struct fl_ctx *ctx);
+
+/* fl_bank.c */
+int fl_smmu_reset(struct fl_dev *dev);
+void fl_smmu_off(struct fl_dev *dev);
+int fl_bank_prepare(struct fl_ctx *ctx);	/* T0SZ, ASID */
+void fl_bank_unprepare(struct fl_ctx *ctx);
+void fl_bank_on(struct fl_ctx *ctx);
+/* From now on every walk fails; translations are gone when it returns. */
+void fl_bank_block(struct fl_ctx *ctx);
+void fl_bank_off(struct fl_ctx *ctx);
+void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode);
+/* Caller holds bank_lock; -ETIMEDOUT. */
+int fl_bank_sync(struct fl_ctx *ctx);
+
+/* fl_fault.c: the top halves of a fault, and its worker */
+irqreturn_t fl_irq_smmu(int irq, void *arg);
+irqreturn_t fl_irq_fault(int irq, void *arg);
+void fl_fault_init(struct fl_dev *dev);
+void fl_fault_give_up_all(struct fl_dev *dev);
+
+/* fl_stall.c */
+void fl_stall_work(struct work_struct *work);
+/* Let go what the bank still holds; the worker is not running. */
+void fl_stall_end(struct fl_ctx *ctx);
+
+/* fl_touch.c: asking the kernel for pages */
+struct fl_range {		/* of pages, [start, end) */
+	u64 start, end;
+};
+struct fl_touched {
+	u64 pages_in, present;
+};
+/* Caller holds a reference on the address space (mmget). */
+int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
+	     struct fl_touched *t);
+bool fl_range_make(u64 addr, u64 length, struct fl_range *r);
+/* Fault in for the device what one fault asks for (policy of the process). */
+struct fl_need {
+	u64 va;			/* of the block, or of the access that is held */
+	u32 len;		/* up to the end of the block */
+	u64 left;		/* of the transfer after that */
+	u32 map;		/* missing pages, from the first one on */
+	bool write;
+	u32 xfer, block;
+};
+int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need);
+
+/* fl_notifier.c */
+extern const struct mmu_notifier_ops fl_notifier_ops;
+
+/* fl_mr.c */
+int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a);
+int fl_mr_dereg(struct fl_ctx *ctx, u32 key);
+int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a);
+void fl_mr_free_all(struct fl_ctx *ctx);
+/* Where the region that holds the block ends; -EFAULT no region, -EACCES. */
+int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end);
+
+/* fl_queue.c */
+int fl_eq_start(struct fl_dev *dev);
+void fl_eq_stop(struct fl_dev *dev);
+irqreturn_t fl_irq_event(int irq, void *arg);
+int fl_cq_create(struct fl_ctx *ctx, struct fl_create_cq *a);
+int fl_cq_destroy(struct fl_ctx *ctx, u32 number);
+int fl_cq_wait(struct fl_ctx *ctx, const struct fl_wait_cq *a);
+bool fl_cq_any_event(struct fl_ctx *ctx);
+int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a);
+int fl_qp_connect(struct fl_ctx *ctx, const struct fl_connect_qp *a);
+int fl_qp_destroy(struct fl_ctx *ctx, u32 number);
+struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number);
+struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number);
+int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset);
+/* fw_let_go: the firmware has closed the slot and writes no more */
+void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go);
+
+/* fl_cmd.c: commands to the firmware */
+/* slot is filled in. 0 and *result (may be NULL), or negative errno. */
+int fl_cmd(struct fl_ctx *ctx, struct fl_fw_cmd *cmd, u64 *result);
+int fl_cmd_object(struct fl_ctx *ctx, u32 opcode, u32 object);
+
+#endif

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Completion queues. The card writes entry after entry and last of all the
+ * entry's phase, which says on which lap it was written; the library reads on
+ * while the phase is that of the lap, and tells the card now and then how far
+ * it came. A wait arms the queue, looks once more, and only then sleeps.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib_internal.h"
+
+/* While a loss is suspected, every so many empty polls ask the driver. */
+#define ASK_EVERY 64u
+/* A question, not a wait: 0 would be no limit. */
+#define ASK_TIMEOUT_NS 1u
+
+int fl_create_cq(struct fl_device *dev, unsigned int entries,
+		 struct fl_cq **cq)
+{
+	struct fl_create_cq c = { .size = sizeof(c) };
+	struct fl_cq *q;
+	int error;
+
+	if (!dev || !cq || !entries || entries > dev->attr.max_queue)
+		return -EINVAL;
+	q = calloc(1, sizeof(*q));
+	if (!q)
+		return -ENOMEM;
+	/*
+	 * The card hears only now and then of what was taken, and until then
+	 * has no room there; so ask for a quarter more than what may wait.
+	 */
+	c.entries = entries + (entries + 3) / 4;
+	if (c.entries > dev->attr.max_queue)
+		c.entries = dev->attr.max_queue;
+	error = lib_ioctl(dev, FL_IOC_CREATE_CQ, &c);
+	if (error)
+		goto free;
+	error = -EPROTO;
+	if (c.cq > NIC_DB_CQ_CONS_CQN_MASK >> NIC_DB_CQ_CONS_CQN_SHIFT)
+		goto destroy;
+	q->queue = lib_map_queue(dev, entries, c.entries, sizeof(*q->queue),
+				 c.mmap_offset, c.mmap_bytes, &error);
+	if (!q->queue)
+		goto destroy;
+	q->dev = dev;
+	q->number = c.cq;
+	q->entries = c.entries;
+	q->map_bytes = (size_t)c.mmap_bytes;
+	/* Never leave untold more than there is beyond the caller's wish. */
+	q->tell = q->entries - entries + 1;
+	if (q->tell > q->entries / 4)
+		q->tell = q->entries / 4;
+	if (!q->tell)
+		q->tell = 1;
+	lib_link_add(dev, &dev->cqs, &q->link);
+	*cq = q;
+	return 0;
+destroy:
+	lib_destroy(dev, FL_IOC_DESTROY_CQ, c.cq);
+free:
+	free(q);
+	return error;
+}
+
+static int cq_forget(struct fl_cq *cq)
+{
+	struct fl_device *dev = cq->dev;
+	int error;
+
+	lib_link_del(dev, &cq->link);
+	error = dev->sys->munmap((void *)cq->queue, cq->map_bytes);
+	free(cq);
+	return error;
+}
+
+int lib_cq_free(struct fl_cq *cq)
+{
+	int error = lib_destroy(cq->dev, FL_IOC_DESTROY_CQ, cq->number);
+	int next = cq_forget(cq);
+
+	return error ? error : next;
+}
+
+int fl_destroy_cq(struct fl_cq *cq)
+{
+	int error;
+
+	if (!cq)
+		return -EINVAL;
+	if (cq->qps)
+		return -EBUSY;
+	error = lib_destroy(cq->dev, FL_IOC_DESTROY_CQ, cq->number);
+	return error ? error : cq_forget(cq);
+}
+
+static const struct fl_cqe *entry(const struct fl_cq *cq, uint64_t n)
+{
+	return &cq->queue[n & (cq->entries - 1)];
+}
+
+/* entries.def, fl_cqe.phase: 1 + the number of laps before. */
+static uint32_t lap(const struct fl_cq *cq, uint64_t n)
+{
+	return (uint32_t)(1 + n / cq->entries);
+}
+
+/*
+ * Acquire pairs with the card's release of the phase, which it writes last:
+ * whoever sees the phase sees the rest of the entry.
+ */
+static uint32_t phase(const struct fl_cq *cq, uint64_t n)
+{
+	return __atomic_load_n(&entry(cq, n)->phase, __ATOMIC_ACQUIRE);
+}
+
+void lib_cq_add(struct fl_cq *cq, struct fl_qp *qp)
+{
+	struct fl_qp **b = &cq->bucket[qp->number % LIB_CQ_BUCKETS];
+
+	/*
+	 * Numbers are used again: what is in the queue by now came from an
+	 * earlier queue pair of this number.
+	 */
+	qp->born = cq->taken;
+	while (qp->born - cq->taken < cq->entries &&
+	       phase(cq, qp->born) == lap(cq, qp->born))
+		qp->born++;
+	qp->same_bucket = *b;
+	*b = qp;
+	cq->qps++;
+}
+
+void lib_cq_del(struct fl_cq *cq, struct fl_qp *qp)
+{
+	struct fl_qp **b = &cq->bucket[qp->number % LIB_CQ_BUCKETS];
+
+	while (*b != qp) {
+		assert(*b);
+		b = &(*b)->same_bucket;
+	}
+	*b = qp->same_bucket;
+	cq->qps--;
+}
+
+static struct fl_qp *find(const struct fl_cq *cq, uint32_t qpn)
+{
+	struct fl_qp *qp = cq->bucket[qpn % LIB_CQ_BUCKETS];
+
+	while (qp && qp->number != qpn)
+		qp = qp->same_bucket;
+	return qp;
+}
+
+/* Ring CQ_CONS or CQ_ARM; both say how many entries were taken. */
+static void tell(struct fl_cq *cq, unsigned int reg)
+{
+	uint64_t last = cq->told + cq->entries - 1;
+
+	/*
+	 * Was the queue full, as the card counts? Then the next completion had
+	 * no place; whether there was one, only the driver knows.
+	 */
+	if (phase(cq, last) == lap(cq, last)) {
+		cq->suspect = last + 1;
+		cq->empty_polls = 0;
+	}
+	cq->told = cq->taken;
+	lib_read_before_doorbell();
+	_Static_assert(NIC_DB_CQ_ARM_CQN_SHIFT == NIC_DB_CQ_CONS_CQN_SHIFT &&
+		       NIC_DB_CQ_ARM_CONS_SHIFT == NIC_DB_CQ_CONS_CONS_SHIFT,
+		       "regs.def");
+	lib_doorbell(cq->dev, reg,
+		     cq->number << NIC_DB_CQ_CONS_CQN_SHIFT |
+		     (uint32_t)(uint16_t)cq->taken <<
+		     NIC_DB_CQ_CONS_CONS_SHIFT);
+}
+
+static void taken(struct fl_cq *cq)
+{
+	cq->taken++;
+	/* The entry that had no place came after all: nothing was lost. */
+	if (cq->suspect && cq->taken > cq->suspect)
+		cq->suspect = 0;
+	if (cq->taken - cq->told >= cq->tell)
+		tell(cq, NIC_DB_CQ_CONS);
+}
+
+/*
+ * Requests of a queue pair complete in order, so this one ends all before it,
+ * also those that had no completion of their own. False: the card speaks of
+ * a request that is not in the queue.
+ */
+static bool account(struct fl_qp *qp, uint16_t index)
+{
+	uint32_t done, posted, ahead;
+
+	done = atomic_load_explicit(&qp->done, memory_order_relaxed);
+	/*
+	 * Pairs with the release in work.c; that came before the doorbell, so
+	 * a completion cannot be seen without it.
+	 */
+	posted = atomic_load_explicit(&qp->posted, memory_order_acquire);
+	ahead = (uint16_t)(index - (uint16_t)done);
+	if (ahead >= posted - done)
+		return false;
+	/* Release pairs with the acquire in lib_post_entry(). */
+	atomic_store_explicit(&qp->done, done + ahead + 1,
+			      memory_order_release);
+	return true;
+}
+
+/* 1: took one; 0: there is none; -EIO. */
+static int take(struct fl_cq *cq, struct fl_completion *c)
+{
+	const struct fl_sys *sys = cq->dev->sys;
+	uint32_t skipped, want, got;
+	struct fl_cqe e;
+	struct fl_qp *qp;
+
+	for (skipped = 0; skipped < cq->entries; skipped++) {
+		want = lap(cq, cq->taken);
+		got = phase(cq, cq->taken);
+		if (got == want - 1)
+			return 0;	/* still that of the lap before */
+		if (got != want)
+			return -EIO;	/* overwritten, or nonsense */
+		e = *entry(cq, cq->taken);
+		qp = find(cq, e.qpn);
+		/* Of a queue pair that is gone: nobody wants it. */
+		if (!qp || cq->taken < qp->born) {
+			taken(cq);
+			continue;
+		}
+		if (!account(qp, e.index))
+			return -EIO;
+		taken(cq);
+		*c = (struct fl_completion){
+			.wr_id = e.wr_id,
+			.status = e.status,
+			.opcode = (enum fl_opcode)e.opcode,
+			.bytes = e.length,
+			.qpn = e.qpn,
+			.resends = e.resends,
+			.xfer = e.xfer,
+		};
+		if (sys->trace)
+			sys->trace(FL_SYS_EV_COMPLETE, e.xfer, e.qpn, e.status,
+				   e.length, 0);
+		return 1;
+	}
+	return 0;
+}
+
+/*
+ * Has the card lost a completion? It tells only the driver, so that is a system
+ * call; but it is made only after the queue was seen full.
+ */
+static void ask(struct fl_cq *cq)
+{
+	struct fl_wait_cq w = {
+		.size = sizeof(w),
+		.cq = cq->number,
+		.timeout_ns = ASK_TIMEOUT_NS,
+	};
+
+	if (cq->empty_polls++ % ASK_EVERY)
+		return;
+	/*
+	 * Any other answer is no news. If it takes an event that was armed,
+	 * nothing is missed: fl_wait() arms anew before it sleeps.
+	 */
+	if (lib_ioctl(cq->dev, FL_IOC_WAIT_CQ, &w) == -EIO)
+		cq->error = -EIO;
+}
+
+int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n)
+{
+	const struct fl_sys *sys;
+	int got = 0, r = 0;
+
+	if (!cq || !c || n < 1)
+		return -EINVAL;
+	sys = cq->dev->sys;
+	if (sys->spend)
+		sys->spend(FL_SYS_POLL);
+	while (got < n && (r = take(cq, &c[got])) > 0)
+		got++;
+	if (got)
+		return got;
+	if (r < 0)
+		cq->error = r;
+	else if (cq->suspect && !cq->error)
+		ask(cq);
+	if (!cq->error && sys->relax)
+		sys->relax();
+	return cq->error;
+}
+
+/* ns that are left of a wait; 0: none. */
+static uint64_t left(const struct fl_sys *sys, uint64_t start_ns,
+		     uint64_t timeout_ns)
+{
+	uint64_t gone = sys->now_ns ? sys->now_ns() - start_ns : 0;
+
+	return gone < timeout_ns ? timeout_ns - gone : 0;
+}
+
+int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
+	    uint64_t timeout_ns)
+{
+	struct fl_wait_cq w = { .size = sizeof(w) };
+	uint64_t start_ns = 0;
+	int r, error;
+
+	r = fl_poll(cq, c, n);
+	if (r)
+		return r;
+	if (timeout_ns && cq->dev->sys->now_ns)
+		start_ns = cq->dev->sys->now_ns();
+	w.cq = cq->number;
+	w.timeout_ns = timeout_ns;
+	for (;;) {
+		/*
+		 * Arm, then look again, then sleep. A completion that came
+		 * before the card saw the doorbell is found by the second look
+		 * or, since CQ_ARM says how far we came, makes an event at
+		 * once; a later one makes an event. Without the second look
+		 * this would be right too, but cost a system call.
+		 */
+		tell(cq, NIC_DB_CQ_ARM);
+		r = fl_poll(cq, c, n);
+		if (r)
+			return r;
+		error = lib_ioctl(cq->dev, FL_IOC_WAIT_CQ, &w);
+		/* What came is worth more than why the sleep ended. */
+		r = fl_poll(cq, c, n);
+		if (r)
+			return r;
+		if (error == -EIO)
+			cq->error = -EIO;
+		if (error)
+			return error;
+		/* Woken for nothing: an event of a completion already taken. */
+		if (timeout_ns) {
+			w.timeout_ns = left(cq->dev->sys, start_ns, timeout_ns);
+			if (!w.timeout_ns)
+				return -ETIMEDOUT;
+		}
+	}
+}

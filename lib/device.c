@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* A device: one open file, one doorbell page, and the lists of what it has. */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib_internal.h"
+
+int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg)
+{
+	return dev->sys->ioctl(dev->fd, cmd, arg);
+}
+
+/* Held over a few stores and never over a system call, so spinning will do. */
+static void lock(struct fl_device *dev)
+{
+	while (atomic_flag_test_and_set_explicit(&dev->lock,
+						 memory_order_acquire))
+		;
+}
+
+static void unlock(struct fl_device *dev)
+{
+	atomic_flag_clear_explicit(&dev->lock, memory_order_release);
+}
+
+void lib_link_add(struct fl_device *dev, struct lib_link **head,
+		  struct lib_link *l)
+{
+	lock(dev);
+	l->next = *head;
+	l->prev = head;
+	if (l->next)
+		l->next->prev = &l->next;
+	*head = l;
+	unlock(dev);
+}
+
+void lib_link_del(struct fl_device *dev, struct lib_link *l)
+{
+	lock(dev);
+	assert(*l->prev == l);
+	*l->prev = l->next;
+	if (l->next)
+		l->next->prev = l->prev;
+	unlock(dev);
+}
+
+int lib_destroy(struct fl_device *dev, unsigned int cmd, uint32_t object)
+{
+	struct fl_destroy d = { .size = sizeof(d), .object = object };
+
+	return lib_ioctl(dev, cmd, &d);
+}
+
+void *lib_map_queue(struct fl_device *dev, uint32_t wish, uint32_t entries,
+		    size_t entry_bytes, uint64_t offset, uint64_t map_bytes,
+		    int *error)
+{
+	void *mem;
+
+	/* A driver that breaks uapi.h must not make us write elsewhere. */
+	if (entries < wish || entries < LIB_QUEUE_MIN ||
+	    entries > LIB_QUEUE_MAX || (entries & (entries - 1)) ||
+	    map_bytes < entries * (uint64_t)entry_bytes ||
+	    map_bytes > SIZE_MAX) {
+		*error = -EPROTO;
+		return NULL;
+	}
+	mem = dev->sys->mmap(dev->fd, (size_t)map_bytes, offset, error);
+	assert(mem || *error < 0);
+	return mem;
+}
+
+static int query(struct fl_device *dev)
+{
+	struct fl_query q = { .size = sizeof(q) };
+	int error = lib_ioctl(dev, FL_IOC_QUERY, &q);
+
+	if (error)
+		return error;
+	if (q.abi != FL_ABI_VERSION)
+		return -EPROTONOSUPPORT;
+	dev->attr = (struct fl_device_attr){
+		.node = q.node,
+		.slot = q.slot,
+		.block_bytes = q.block_bytes,
+		.max_qp = q.max_qp,
+		.max_cq = q.max_cq,
+		.max_mr = q.max_mr,
+		.max_queue = q.max_queue,
+	};
+	return 0;
+}
+
+int fl_open(const char *name, struct fl_device **dev)
+{
+	struct fl_device *d;
+	int error;
+
+	if (!dev)
+		return -EINVAL;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return -ENOMEM;
+	atomic_flag_clear(&d->lock);
+	d->sys = fl_sys_get();
+	d->fd = d->sys->open(name);
+	if (d->fd < 0) {
+		error = d->fd;
+		goto free;
+	}
+	error = query(d);
+	if (error)
+		goto close;
+	d->doorbell = d->sys->mmap(d->fd, LIB_DOORBELL_BYTES, FL_MMAP_DOORBELL,
+				   &error);
+	if (!d->doorbell)
+		goto close;
+	*dev = d;
+	return 0;
+close:
+	d->sys->close(d->fd);	/* what went wrong before is worth more */
+free:
+	free(d);
+	return error;
+}
+
+static int first(int error, int next)
+{
+	return error ? error : next;
+}
+
+int fl_close(struct fl_device *dev)
+{
+	struct lib_link *l;
+	int error = 0;
+
+	if (!dev)
+		return -EINVAL;
+	/*
+	 * Queue pairs first, since they use the rest: nothing may write into a
+	 * queue or a region that is on its way out.
+	 */
+	for (l = dev->pds; l; l = l->next)
+		while (((struct fl_pd *)l)->qps)
+			error = first(error, lib_qp_free((struct fl_qp *)
+						((struct fl_pd *)l)->qps));
+	while (dev->cqs)
+		error = first(error, lib_cq_free((struct fl_cq *)dev->cqs));
+	for (l = dev->pds; l; l = l->next)
+		while (((struct fl_pd *)l)->mrs)
+			error = first(error, lib_mr_free((struct fl_mr *)
+						((struct fl_pd *)l)->mrs));
+	while (dev->pds)
+		error = first(error, lib_pd_free((struct fl_pd *)dev->pds));
+	error = first(error, dev->sys->munmap((void *)dev->doorbell,
+					      LIB_DOORBELL_BYTES));
+	error = first(error, dev->sys->close(dev->fd));
+	free(dev);
+	return error;
+}
+
+int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr)
+{
+	if (!dev || !attr)
+		return -EINVAL;
+	*attr = dev->attr;
+	return 0;
+}
+
+int fl_set_policy(struct fl_device *dev, enum fl_fault_policy policy,
+		  enum fl_touch touch)
+{
+	struct fl_policy p = { .size = sizeof(p) };
+
+	if (!dev)
+		return -EINVAL;
+	switch (policy) {
+	case FL_POLICY_RETRANSMIT:
+		p.fault_mode = FL_MODE_TERMINATE;
+		break;
+	case FL_POLICY_STALL:
+		p.fault_mode = FL_MODE_STALL;
+		break;
+	default:
+		return -EINVAL;
+	}
+	switch (touch) {
+	case FL_TOUCH_PAGE:
+		p.resolve = FL_RESOLVE_PAGE;
+		break;
+	case FL_TOUCH_BLOCK:
+		p.resolve = FL_RESOLVE_BLOCK;
+		break;
+	case FL_TOUCH_TRANSFER:
+		p.resolve = FL_RESOLVE_TRANSFER;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return lib_ioctl(dev, FL_IOC_POLICY, &p);
+}
+
+int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c)
+{
+	struct fl_counters k = { .size = sizeof(k) };
+	int error;
+
+	if (!dev || !c)
+		return -EINVAL;
+	error = lib_ioctl(dev, FL_IOC_COUNTERS, &k);
+	if (error)
+		return error;
+	*c = (struct fl_fault_counters){
+		.faults = k.faults,
+		.faults_source = k.faults_src,
+		.faults_destination = k.faults_dst,
+		.pages_in = k.pages_in,
+		.resolves = k.resolves,
+		.failed = k.failed,
+		.spurious = k.spurious,
+		.invalidations = k.invalidations,
+		.pinned_pages = k.pinned_pages,
+		.stalls = k.stalls,
+	};
+	return 0;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lib_internal.h - what the files of the library know of each other: the
+ * objects, who writes each field, and the barriers.
+ *
+ * Four things are shared with somebody else and have one writer each:
+ *
+ *	send queue entry	the posting thread writes, the card reads
+ *	completion queue entry	the card writes, the polling thread reads
+ *	fl_qp.posted		the posting thread writes, the poller reads
+ *	fl_qp.done		the polling thread writes, the poster reads
+ *
+ * Everything else belongs to the thread that uses the object, but for the lists
+ * of a device, which its lock guards.
+ */
+#ifndef FL_LIB_INTERNAL_H
+#define FL_LIB_INTERNAL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "faultline.h"
+#include "sys.h"
+
+#include "faultline/entries.h"
+#include "faultline/regs.h"
+#include "faultline/uapi.h"
+
+#define LIB_DOORBELL_BYTES	NIC_DB_STRIDE
+#define LIB_QUEUE_MIN		2u	/* entries.def, CQ_CREATE, QP_CREATE */
+#define LIB_QUEUE_MAX		32768u	/* so that 16-bit counts suffice */
+#define LIB_CQ_BUCKETS		64u
+
+/* In a list whose head is a plain pointer; first member of what it links. */
+struct lib_link {
+	struct lib_link *next, **prev;
+};
+
+struct fl_device {
+	const struct fl_sys *sys;
+	int fd;
+	volatile unsigned char *doorbell;	/* the process's own page */
+	struct fl_device_attr attr;
+	atomic_flag lock;		/* guards the lists of all objects */
+	struct lib_link *pds, *cqs;
+};
+
+struct fl_pd {
+	struct lib_link link;		/* in fl_device.pds */
+	struct fl_device *dev;
+	uint32_t number;
+	struct lib_link *mrs, *qps;
+};
+
+struct fl_mr {
+	struct lib_link link;		/* in fl_pd.mrs */
+	struct fl_pd *pd;
+	uint64_t addr, bytes;
+	uint32_t key;
+};
+
+struct fl_cq {
+	struct lib_link link;		/* in fl_device.cqs */
+	struct fl_device *dev;
+	const struct fl_cqe *queue;
+	size_t map_bytes;
+	uint32_t number, entries;	/* entries: a power of two */
+	uint32_t tell;			/* tell the card after so many */
+	uint64_t taken;			/* entries that were ever taken */
+	uint64_t told;			/* as much of it as the card knows */
+	/*
+	 * Not 0: the card had no room for entry number `suspect`, so a
+	 * completion may have been lost; ask the driver while that entry does
+	 * not come.
+	 */
+	uint64_t suspect;
+	uint32_t empty_polls;		/* since then */
+	int error;			/* once -EIO, always -EIO */
+	uint32_t qps;			/* queue pairs that use it */
+	struct fl_qp *bucket[LIB_CQ_BUCKETS];	/* these, by number */
+};
+
+struct fl_qp {
+	struct lib_link link;		/* in fl_pd.qps */
+	struct fl_pd *pd;
+	struct fl_cq *cq;
+	struct fl_qp *same_bucket;	/* in fl_cq.bucket */
+	struct fl_wqe *queue;
+	size_t map_bytes;
+	uint32_t number, entries;	/* entries: a power of two */
+	uint64_t born;			/* fl_cq entries before it: not ours */
+	/* Apart, because two threads write them. */
+	_Alignas(64) _Atomic uint32_t posted;	/* entries ever posted */
+	_Alignas(64) _Atomic uint32_t done;	/* of these, known finished */
+};
+
+/*
+ * Barrier between writing an entry and ringing for it: the card must not fetch
+ * what is not there yet. Pairs with the card's read of the entry, which it
+ * does only after it saw the doorbell.
+ *
+ *	queue[i] = entry;
+ *	lib_entry_before_doorbell();
+ *	doorbell
+ *
+ * x86 keeps stores in order, also towards device memory; Arm does not (Arm ARM
+ * B2.3.12: DMB OSHST).
+ */
+static inline void lib_entry_before_doorbell(void)
+{
+#if defined(__aarch64__)
+	__asm__ volatile("dmb oshst" ::: "memory");
+#elif defined(__x86_64__) || defined(__i386__)
+	__asm__ volatile("" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+/*
+ * Barrier between reading entries and telling the card that it may overwrite
+ * them. Pairs with the card's writing of the next lap, which it does only
+ * after it saw the doorbell.
+ *
+ *	copy = queue[i];
+ *	lib_read_before_doorbell();
+ *	doorbell
+ */
+static inline void lib_read_before_doorbell(void)
+{
+#if defined(__aarch64__)
+	__asm__ volatile("dmb osh" ::: "memory");
+#elif defined(__x86_64__) || defined(__i386__)
+	__asm__ volatile("" ::: "memory");
+#else
+	__sync_synchronize();
+#endif
+}
+
+static inline void lib_doorbell(struct fl_device *dev, unsigned int offset,
+				uint32_t value)
+{
+	dev->sys->mmio_write32(dev->doorbell + offset, value);
+}
+
+/* device.c */
+int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg);
+void lib_link_add(struct fl_device *dev, struct lib_link **head,
+		  struct lib_link *l);
+void lib_link_del(struct fl_device *dev, struct lib_link *l);
+/* Destroy command of an object: FL_IOC_DEALLOC_PD and its like. */
+int lib_destroy(struct fl_device *dev, unsigned int cmd, uint32_t object);
+/*
+ * Map a queue that the driver has made, after judging what it says of it:
+ * *entries must be a power of two, wish at least, and fit in map_bytes.
+ * NULL + *error.
+ */
+void *lib_map_queue(struct fl_device *dev, uint32_t wish, uint32_t entries,
+		    size_t entry_bytes, uint64_t offset, uint64_t map_bytes,
+		    int *error);
+
+/* Free the object whatever its destroy command says; the first error. */
+int lib_pd_free(struct fl_pd *pd);
+int lib_mr_free(struct fl_mr *mr);
+int lib_cq_free(struct fl_cq *cq);
+int lib_qp_free(struct fl_qp *qp);
+
+/* cq.c: queue pairs of a completion queue. */
+void lib_cq_add(struct fl_cq *cq, struct fl_qp *qp);
+void lib_cq_del(struct fl_cq *cq, struct fl_qp *qp);
+
+/*
+ * work.c: put e in the queue exactly as it is and ring; -EAGAIN: full. Tests
+ * use it to post what fl_post() refuses. A good entry has
+ * index == (uint16_t)posted.
+ */
+int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e);
+
+#endif

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Memory that the device can fault on. */
+#include <errno.h>
+
+#include "lib_internal.h"
+
+static void *fail(int error)
+{
+	errno = -error;
+	return NULL;
+}
+
+void *fl_alloc(struct fl_device *dev, size_t bytes)
+{
+	int error = -ENOMEM;
+	void *mem;
+
+	if (!dev || !bytes)
+		return fail(-EINVAL);
+	mem = dev->sys->alloc(bytes, &error);
+	return mem ? mem : fail(error);
+}
+
+void *fl_map_file(struct fl_device *dev, const char *path, size_t *bytes)
+{
+	int error = -ENOMEM;
+	void *mem;
+
+	if (!dev || !path || !bytes)
+		return fail(-EINVAL);
+	mem = dev->sys->map_file(path, bytes, &error);
+	return mem ? mem : fail(error);
+}
+
+/* Is there anything, and does it end before the address space does? */
+static bool range_ok(const struct fl_device *dev, const void *addr,
+		     size_t bytes)
+{
+	return dev && addr && bytes && (uintptr_t)addr + (bytes - 1) >=
+	       (uintptr_t)addr;
+}
+
+int fl_free(struct fl_device *dev, void *addr, size_t bytes)
+{
+	if (!range_ok(dev, addr, bytes))
+		return -EINVAL;
+	return dev->sys->free(addr, bytes);
+}
+
+int fl_advise(struct fl_device *dev, void *addr, size_t bytes,
+	      enum fl_advice advice)
+{
+	if (!range_ok(dev, addr, bytes))
+		return -EINVAL;
+	switch (advice) {
+	case FL_PAGEOUT:
+	case FL_DONTNEED:
+	case FL_WILLNEED:
+		return dev->sys->advise(addr, bytes, advice);
+	}
+	return -EINVAL;
+}
+
+int fl_protect(struct fl_device *dev, void *addr, size_t bytes, int prot)
+{
+	if (!range_ok(dev, addr, bytes) ||
+	    (prot & ~(FL_PROT_READ | FL_PROT_WRITE)))
+		return -EINVAL;
+	return dev->sys->protect(addr, bytes, prot);
+}

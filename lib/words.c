@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Numbers in words. Those of statuses come from the contract itself. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+#include "lib_internal.h"
+
+/* Of the groups of entries.def only ST is wanted here. */
+#define ENTRY(name, size, text)
+#define EFLD(name, type, member, offset, text)
+#define EENUM(group, name, value, text) WORDS_##group(value, text)
+#define WORDS_ST(value, text)                                                 \
+	case value:                                                           \
+		return text;
+#define WORDS_OP(value, text)
+#define WORDS_WQE(value, text)
+#define WORDS_ACC(value, text)
+#define WORDS_EV(value, text)
+#define WORDS_CMD(value, text)
+
+const char *fl_status_string(int status)
+{
+	switch (status) {
+#include "faultline/entries.def"
+	}
+	return "a status that the contract does not know";
+}
+
+static const struct {
+	int error;
+	const char *text;
+} words[] = {
+	{ 0, "no error" },
+	{ EAGAIN, "the queue is full: take completions first" },
+	{ EINVAL, "an argument makes no sense" },
+	{ EBUSY, "the object is in use" },
+	{ EIO, "the completion queue overflowed or is damaged" },
+	{ ETIMEDOUT, "nothing came in the time that was given" },
+	{ EINTR, "a signal ended the wait" },
+	{ ENOENT, "no such file or object" },
+	{ ENODEV, "the device is gone" },
+	{ ENXIO, "no such device" },
+	{ ENOMEM, "out of memory" },
+	{ ENOSPC, "the card has no room for another object" },
+	{ EDQUOT, "more pages than may be pinned" },
+	{ EFAULT, "the address is not mapped" },
+	{ EACCES, "the memory or the file does not allow it" },
+	{ EISCONN, "the queue pair is connected already" },
+	{ EHOSTUNREACH, "no such node on the fabric" },
+	{ ENODATA, "the file is empty" },
+	{ EPROTO, "the driver gave an answer that cannot be right" },
+	{ EPROTONOSUPPORT, "library and driver are of different versions" },
+};
+
+const char *fl_strerror(int error)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (words[i].error == error || words[i].error == -error)
+			return words[i].text;
+	/* A number that no call of the library makes by itself. */
+	return strerror(error < 0 && error != INT_MIN ? -error : error);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Posting. No system call, no lock, no allocation: one entry in memory that the
+ * card reads, one doorbell.
+ */
+#include <errno.h>
+
+#include "lib_internal.h"
+
+_Static_assert((int)FL_WRITE == (int)FL_OP_WRITE &&
+	       (int)FL_READ == (int)FL_OP_READ, "faultline.h and entries.def");
+
+int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e)
+{
+	struct fl_device *dev = qp->pd->dev;
+	const struct fl_sys *sys = dev->sys;
+	uint32_t posted, done;
+
+	posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
+	/*
+	 * Acquire pairs with the release of `done` in cq.c: the card was done
+	 * with the entry before its completion was seen there, so overwriting
+	 * the entry here comes after.
+	 */
+	done = atomic_load_explicit(&qp->done, memory_order_acquire);
+	if (posted - done >= qp->entries)
+		return -EAGAIN;
+	qp->queue[posted & (qp->entries - 1)] = *e;
+	if (sys->spend)
+		sys->spend(FL_SYS_POST);
+	if (sys->trace) {
+		sys->trace(FL_SYS_EV_POST, e->xfer, qp->number, e->opcode,
+			   e->local_va, e->length);
+		sys->trace(FL_SYS_EV_DOORBELL, e->xfer, qp->number,
+			   (uint16_t)posted, 0, 0);
+	}
+	/* Before the doorbell: its completion may be polled at once. */
+	atomic_store_explicit(&qp->posted, posted + 1, memory_order_release);
+	lib_entry_before_doorbell();
+	lib_doorbell(dev, NIC_DB_SQ,
+		     qp->number << NIC_DB_SQ_QPN_SHIFT |
+		     (uint32_t)(uint16_t)(posted + 1) << NIC_DB_SQ_TAIL_SHIFT);
+	return 0;
+}
+
+static uint32_t xfer_number(struct fl_qp *qp, uint32_t posted)
+{
+	struct fl_device *dev = qp->pd->dev;
+
+	if (dev->sys->new_xfer)
+		return dev->sys->new_xfer();
+	/* 0 means none; the bits repeat after 65535 requests of a QP. */
+	return (dev->attr.node & 0xff) << 24 | (qp->number & 0xff) << 16 |
+	       (posted % 0xffff + 1);
+}
+
+int fl_post(struct fl_qp *qp, const struct fl_work *w)
+{
+	struct fl_wqe e;
+	uint32_t posted;
+
+	if (!qp || !w || !w->bytes ||
+	    (w->opcode != FL_WRITE && w->opcode != FL_READ))
+		return -EINVAL;
+	if ((uint64_t)(uintptr_t)w->local + (w->bytes - 1) <
+	    (uint64_t)(uintptr_t)w->local ||
+	    w->remote + (w->bytes - 1) < w->remote)
+		return -EINVAL;
+	posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
+	/* Relaxed: only to number no transfer that will not be posted. */
+	if (posted - atomic_load_explicit(&qp->done, memory_order_relaxed) >=
+	    qp->entries)
+		return -EAGAIN;
+	e = (struct fl_wqe){
+		.opcode = (uint8_t)w->opcode,
+		.flags = w->unsignaled ? 0 : FL_WQE_SIGNALED,
+		.index = (uint16_t)posted,
+		.length = w->bytes,
+		.local_va = (uintptr_t)w->local,
+		.remote_va = w->remote,
+		.lkey = w->lkey,
+		.rkey = w->rkey,
+		.wr_id = w->wr_id,
+		.xfer = xfer_number(qp, posted),
+	};
+	return lib_post_entry(qp, &e);
+}
+
+static int post(struct fl_qp *qp, enum fl_opcode opcode, uint64_t wr_id,
+		struct fl_mr *mr, void *local, uint32_t bytes, uint64_t remote,
+		uint32_t rkey)
+{
+	struct fl_work w = {
+		.wr_id = wr_id,
+		.opcode = opcode,
+		.local = local,
+		.remote = remote,
+		.rkey = rkey,
+		.bytes = bytes,
+	};
+
+	if (!mr)
+		return -EINVAL;
+	w.lkey = mr->key;
+	return fl_post(qp, &w);
+}
+
+int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
+		  void *local, uint32_t bytes, uint64_t remote, uint32_t rkey)
+{
+	return post(qp, FL_WRITE, wr_id, mr, local, bytes, remote, rkey);
+}
+
+int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
+		 void *local, uint32_t bytes, uint64_t remote, uint32_t rkey)
+{
+	return post(qp, FL_READ, wr_id, mr, local, bytes, remote, rkey);
+}

@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The generator refuses a single source that contradicts itself, and says where.
+# Each case changes one source with sed and builds the generator on the result.
+set -eu
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d "${TMPDIR:-/tmp}/faultline-gen.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+cc=${CC:-cc}
+flags="-std=gnu11 -O0 -w"
+contract=kernel-ref/include/faultline
+count=0
+bad=0
+
+for c in tools/gen/*.c; do
+	$cc $flags -I. -Iemu -Ikernel-ref/include -c -o \
+		"$work/$(basename "$c" .c).o" "$c"
+done
+
+# refuses WRITER SOURCE SED TEXT: WRITER.c on the changed SOURCE ends with TEXT
+refuses() {
+	local inc=${2#kernel-ref/include/} object=$work/$1.o ok="not ok"
+	inc=${inc#emu/}
+	count=$((count + 1))
+	mkdir -p "$work/inc/$(dirname "$inc")"
+	sed -e "$3" "$2" >"$work/inc/$inc"
+	if cmp -s "$2" "$work/inc/$inc"; then
+		echo "# the sed expression changed nothing"
+	else
+		$cc $flags -I"$work/inc" -I. -Iemu -Ikernel-ref/include \
+			-c -o "$work/changed.o" "tools/gen/$1.c"
+		$cc -o "$work/gen" "$work/changed.o" \
+			$(ls "$work"/*.o | grep -v -x -e "$object" \
+				-e "$work/changed.o")
+		if ! "$work/gen" "$work/out" >"$work/said" 2>&1 &&
+		   grep -q -F -- "$4" "$work/said"; then
+			ok=ok
+		else
+			sed 's/^/# /' "$work/said"
+		fi
+	fi
+	rm -rf "$work/inc" "$work/changed.o"
+	echo "$ok $count refuses: $4"
+	[ "$ok" = ok ] || bad=1
+}
+
+echo "KTAP version 1"
+echo "1..22"
+refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x004/' \
+	"CB.RESUME overlaps ACTLR"
+refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x00A/' \
+	"CB.RESUME: offset 0xa is not a multiple of 4"
+refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x1000/' \
+	"CB.RESUME lies outside its page"
+refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008, 32/SREG(CB, RESUME, 0x008, 16/' \
+	"CB.RESUME: width 16 is not 32 or 64"
+refuses smmu $contract/smmu.def 's/SREG(CB, RESUME,/SREG(CX, RESUME,/' \
+	"page CX is not known"
+refuses smmu $contract/smmu.def 's/SREG(CB, RESUME,/SREG(CB, ACTLR,/' \
+	"CB.ACTLR is there twice"
+refuses smmu $contract/smmu.def 's/SFLD(CB, FSR, MULTI, *31/SFLD(CB, FSR, MULTI, 30/' \
+	"CB.FSR.MULTI overlaps SS"
+refuses smmu $contract/smmu.def 's/SFLD(CB, FSR, MULTI, *31/SFLD(CB, FSR, MULTI, 32/' \
+	"CB.FSR.MULTI lies outside its register"
+refuses smmu $contract/smmu.def 's/SFLD(CB, FSR, MULTI/SFLD(CB, FAR, MULTI/' \
+	"field CB.FAR.MULTI does not follow its register"
+refuses smmu $contract/smmu.def 's/0x00200001/0x100200001/' \
+	"GR0.CR0: reset does not fit"
+refuses regs $contract/regs.def 's/NREG(ENG, CTRL,  *0x008/NREG(ENG, CTRL, 0x004/' \
+	"ENG.CTRL overlaps PARAM"
+refuses entries $contract/entries.def 's/EFLD(fl_wqe, __u16, index, *2/EFLD(fl_wqe, __u16, index, 4/' \
+	"fl_wqe.index is at 4, the one before ends at 2"
+refuses entries $contract/entries.def 's/ENTRY(fl_cqe, 32/ENTRY(fl_cqe, 40/' \
+	"fl_cqe has 40 bytes, its fields 32"
+refuses entries $contract/entries.def 's/EFLD(fl_wqe, __u16, index/EFLD(fl_wqe, short, index/' \
+	"type short is not"
+refuses entries $contract/entries.def 's/EENUM(ST, BAD_OPCODE,  1/EENUM(ST, BAD_OPCODE, 0/' \
+	"ST: OK and BAD_OPCODE have the same value"
+refuses wire $contract/wire.def 's/WFLD(BLK, VA, *4/WFLD(BLK, VA, 5/' \
+	"BLK.VA begins at bit 40, the one before ends at 32"
+refuses wire $contract/wire.def 's/WOPC(ACK, *0xC8/WOPC(ACK, 0x11/' \
+	"opcode ACK is not in 0xC0 to 0xFF"
+refuses fsm $contract/fsm.def 's/ARC(TX, FREE, *GO, *READY/ARC(TX, FREE, GO, STEADY/' \
+	"TX has no state STEADY"
+refuses fsm $contract/fsm.def '/^ARC(TX, SRCFAULT,/d' \
+	"TX SRCFAULT is never left"
+refuses fsm $contract/fsm.def 's/^ARC(TX, FREE, *GO, *READY,.*/&\nARC(TX, FREE, GO, DONE, "")/' \
+	"TX: GO in FREE leads to two states"
+refuses tables emu/trace/events.def 's/^EVENT(LIB_POST,/EVENT(APP_NOTE,/' \
+	"APP_NOTE is there twice"
+refuses tables emu/sim/timing.def 's/"smmu.level"/"smmu.hit"/' \
+	"smmu.hit is there twice"
+exit $bad

@@ -1,0 +1,252 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The tests of the tests: a harness or a runner that cannot fail would make every
+# other result worthless. Small programs and scripts that pass, fail, crash, hang,
+# skip and litter; what the harness and tests/run say of them.
+set -u
+cd "$(dirname "$0")/../.."
+work=$(mktemp -d "${TMPDIR:-/tmp}/faultline-self.XXXXXX") || exit 2
+litter=tests/.left-by-the-self-test
+trap 'rm -rf "$work" "$litter"' EXIT
+cc=${CC:-cc}
+count=0
+bad=0
+# Others may work in this tree while this runs.
+export FAULTLINE_SHARED_TREE=1
+unset CI
+
+result() {	# STATUS NAME
+	count=$((count + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $count $2"
+	else
+		echo "not ok $count $2"
+		sed 's/^/# /' "$work/out"
+		bad=1
+	fi
+}
+
+# says NAME STATUS TEXT...: the last output has each TEXT, its status is STATUS
+says() {
+	local name=$1 want=$2 text ok=0
+	shift 2
+	[ "$status" = "$want" ] || { ok=1; echo "status $status" >>"$work/out"; }
+	for text; do
+		grep -q -F -- "$text" "$work/out" ||
+			{ ok=1; echo "should say: $text" >>"$work/out"; }
+	done
+	result $ok "$name"
+}
+
+lacks() {	# NAME TEXT
+	local ok=0
+	grep -q -F -- "$2" "$work/out" && ok=1
+	result $ok "$1"
+}
+
+ended() {	# PID NAME: it is no more, or waits only to be collected
+	local i
+	for i in 1 2 3 4 5 6 7 8 9 10; do
+		if ! kill -0 "$1" 2>/dev/null ||
+		   grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; then
+			result 0 "$2"
+			return
+		fi
+		sleep 0.1	# a signal takes its time
+	done
+	result 1 "$2"
+}
+
+program() {	# NAME: a test program from standard input
+	{ echo '#include "tests/harness.h"'; cat; } >"$work/$1.c"
+	$cc -std=gnu11 -I. -o "$work/$1" "$work/$1.c" tests/harness.c || exit 2
+}
+
+script() {	# NAME: a script from standard input
+	{ echo '#!/bin/bash'; cat; } >"$work/$1.sh"
+	chmod +x "$work/$1.sh"
+}
+
+use() {		# COMMAND...
+	"$@" >"$work/out" 2>&1 </dev/null
+	status=$?
+}
+
+runs() {	# NAME...: through the runner
+	local list=() name
+	for name; do
+		list+=("$work/$name")
+	done
+	use tests/run "${list[@]}"
+}
+
+program good <<'END'
+TEST("one thing holds") { STEP("did %d", 7); EXPECT_EQ(1, 1); }
+TEST("another thing holds") { EXPECT_STR("a", "a"); EXPECT_MEM("ab", "ab", 2); }
+END
+program wrong <<'END'
+#include <stdio.h>
+static void undo(void *arg) { printf("# undone %s\n", (char *)arg); }
+TEST("first") { EXPECT_EQ(1, 1); }
+TEST("second")
+{
+	test_cleanup(undo, "it");
+	STEP("set up %s", "a thing");
+	EXPECT_LE(1, 2);
+	EXPECT_EQ(2 + 2, 5);
+	printf("# never here\n");
+}
+TEST("third") { EXPECT_MEM("abc", "axc", 3); }
+TEST("fourth") { EXPECT_STR("left", "right"); }
+TEST("fifth") { EXPECT_GE(1, 2); }
+TEST("sixth") { EXPECT(0); }
+TEST("seventh") { EXPECT_NE(3, 3); }
+TEST("eighth") { EXPECT_LE(3, 2); }
+END
+program skips <<'END'
+TEST("not here") { test_skip("no such machine"); }
+TEST("here") { EXPECT(1); }
+END
+program crashes <<'END'
+#include <stdlib.h>
+TEST("before") { EXPECT(1); }
+TEST("dies") { abort(); }
+TEST("after") { EXPECT(1); }
+END
+program stops <<'END'
+#include <stdlib.h>
+TEST("before") { EXPECT(1); }
+TEST("leaves with status 0") { exit(0); }
+TEST("after") { EXPECT(1); }
+END
+script yes <<<'exit 0'
+script no <<<'echo because; exit 3'
+script hangs <<<'sleep 600 & echo $! >'"$work/hangs.pid"'; sleep 600'
+script lazy <<<'echo "SKIP: no tool"; exit 77'
+script lazymake <<<'echo "SKIP: no tool"; echo "make: Error 77"; exit 2'
+script unplanned <<<'echo "KTAP version 1"; echo "ok 1 a"'
+script short <<<'echo "1..2"; echo "ok 1 a"'
+script empty <<<'echo "KTAP version 1"; echo "1..0"'
+script lies <<<'echo "1..1"; echo "ok 1 a"; exit 1'
+script litters <<<'echo x >'"$litter"
+script leaves <<<'setsid sleep 300 >/dev/null 2>&1 & echo $! >'"$work/leaves.pid"
+script shares <<<'echo x >/dev/shm/faultline-self-test'
+script counts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" emu/trace/events.def |
+	grep -v -e "^LIB_POST " >>"$FAULTLINE_EVENT_COUNTS"
+	echo "LIB_POST 0" >>"$FAULTLINE_EVENT_COUNTS"'
+script allcounts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" \
+	emu/trace/events.def >>"$FAULTLINE_EVENT_COUNTS"'
+
+echo "KTAP version 1"
+echo "1..48"
+
+use "$work/good"
+says "a test that holds is ok" 0 "1..2" "ok 1 one thing holds" "ok 2 another"
+lacks "a test that holds prints no transcript" "did 7"
+use "$work/good" -v
+says "-v prints what was done and what held" 0 "1. did 7" "holds:"
+use "$work/good" -l
+says "-l lists the names" 0 "one thing holds" "another thing holds"
+use "$work/good" another
+says "a part of a name chooses tests" 0 "1..1" "ok 1 another thing holds"
+use "$work/good" nonsense
+says "a name that no test has is an error" 2 "no test has 'nonsense'"
+use "$work/good" --what
+says "an unknown option is an error" 2 "unknown option '--what'"
+use "$work/wrong" --seed 42
+says "a failed expectation shows steps, seed, place, both values" 1 \
+	"not ok 2 second" "1. set up a thing" "seed 42" "wrong.c:" \
+	"got 4 (0x4), wanted == 5"
+lacks "a failed expectation ends its test" "never here"
+says "what must be undone is undone when a test fails" 1 "# undone it"
+says "the other tests run on" 1 "ok 1 first" "not ok 8 eighth"
+says "each kind of expectation can fail" 1 "not ok 3" "not ok 4" "not ok 5" \
+	"not ok 6" "not ok 7" "byte 1 of 3 is 0x62, wanted 0x78" \
+	'got "left", wanted "right"'
+use "$work/skips"
+says "a skipped test says why" 0 "ok 1 not here # SKIP no such machine" "ok 2 here"
+
+runs good yes.sh
+says "results are counted" 0 "6 passed, 0 failed"
+result "$([ "$(tail -n 1 "$work/out")" = "6 passed, 0 failed" ]; echo $?)" \
+	"the result is the last line and has nothing else"
+runs wrong
+says "failed tests are counted and shown" 1 "4 passed, 7 failed" "| not ok 2 second"
+runs no.sh yes.sh
+says "a script's status is its result" 1 "4 passed, 1 failed" "| because"
+runs crashes
+says "a program that crashes has failed" 1 "4 passed, 1 failed"
+runs stops
+says "a program that ends early with status 0 has failed" 1 "4 passed, 1 failed"
+runs unplanned.sh
+says "KTAP without a plan has failed" 1 "4 passed, 1 failed"
+runs short.sh
+says "fewer results than planned have failed" 1 "4 passed, 1 failed"
+runs empty.sh
+says "a program without a test has failed" 1 "3 passed, 1 failed"
+runs lies.sh
+says "all ok with a bad status has failed" 1 "4 passed, 1 failed"
+runs does-not-exist
+says "a program that is not there has failed" 1 "3 passed, 1 failed"
+use tests/run
+says "nothing to run is a failure" 1 "no test was given" "3 passed, 1 failed"
+use tests/run --nonsense
+says "an unknown option of the runner is an error" 2 "tests/run [--jobs N]"
+
+runs lazy.sh
+says "a skipped script is counted apart" 0 "3 passed, 0 failed, 1 skipped" "no tool"
+runs lazymake.sh
+says "a skip reaches through make" 0 "3 passed, 0 failed, 1 skipped"
+runs skips
+says "a skipped test of a program is counted apart" 0 "4 passed, 0 failed, 1 skipped"
+CI=true runs lazy.sh
+says "CI does not allow a skip" 1 "3 passed, 1 failed" "CI=true does not allow"
+CI=true runs skips
+says "CI does not allow a skip inside a program" 1 "4 passed, 1 failed"
+
+FAULTLINE_TEST_TIMEOUT=1 runs hangs.sh
+says "a test that hangs is ended" 1 "3 passed, 1 failed" "ended after 1 s"
+ended "$(cat "$work/hangs.pid")" "the whole group of a hanging test is ended"
+runs leaves.sh
+says "a process that is left is found" 1 "3 passed, 1 failed" "no process is left" \
+	"sleep 300"
+ended "$(cat "$work/leaves.pid")" "a process that is left is ended"
+runs shares.sh
+says "shared memory that is left is found" 1 "3 passed, 1 failed" \
+	"| faultline-self-test"
+rm -f /dev/shm/faultline-self-test
+FAULTLINE_SHARED_TREE='' runs litters.sh
+says "a file that is left is found" 1 "3 passed, 1 failed" "$litter"
+rm -f "$litter"
+runs litters.sh
+says "in a shared tree a new file is shown only" 0 "4 passed, 0 failed" "$litter"
+rm -f "$litter"
+
+use tests/run --events "$work/counts.sh"
+says "an event that no test emits is a failure, by name" 1 "| LIB_POST"
+lacks "an event that was emitted is not named" "| APP_NOTE"
+use tests/run --events "$work/allcounts.sh"
+says "with every event emitted nothing fails" 0 "5 passed, 0 failed"
+
+use tests/run make:help
+says "a make target is a test" 0 "4 passed, 0 failed"
+use tests/run make:no-such-target
+says "a make target that fails is a failed test" 1 "3 passed, 1 failed"
+
+printf '#!/bin/sh\necho "$@" >>%s/calls\n' "$work" >"$work/fake"
+printf '# modes: lockstep threads\n' >"$work/both.fl"
+printf '# nothing\n' >"$work/one.fl"
+use tests/run "$work/both.fl@threads@2@$work/no-such-program"
+says "a scenario without its program has failed" 1 "3 passed, 1 failed"
+chmod +x "$work/fake"
+use tests/run "$work/one.fl@lockstep@3@$work/fake"
+says "a scenario's status is its result" 0 "4 passed, 0 failed"
+cp "$work/calls" "$work/out" && status=0
+says "a scenario is given its mode and seed" 0 "run $work/one.fl --mode lockstep --seed 3"
+
+use tools/doctor --have no-such-tool
+says "doctor says what is missing and skips" 77 "SKIP: no-such-tool is missing"
+use env FAULTLINE_INSTALL=no CC=no-such-cc PATH="$work:/usr/bin:/bin" tools/doctor
+says "doctor fails when make cannot work" 1 "make cannot work"
+exit $bad

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "test_lib_fake.h"
+
+static char memory[4096];
+
+TEST("a region is registered with what was asked for")
+{
+	struct fl_device *dev = fake_device();
+	struct fl_mr *mr;
+	struct fl_pd *pd;
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_alloc_pd(dev, &pd), 0);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 100, FL_LOCAL_WRITE | FL_REMOTE_READ,
+			    &mr), 0);
+	EXPECT_EQ(fake.reg_mr.pd, 40);
+	EXPECT_EQ(fake.reg_mr.addr, (uintptr_t)memory);
+	EXPECT_EQ(fake.reg_mr.length, 100);
+	EXPECT_EQ(fake.reg_mr.access, FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_READ);
+	EXPECT_EQ(fake.reg_mr.flags, 0);
+	EXPECT_EQ(fl_mr_key(mr), 0x100);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 100, FL_REMOTE_WRITE | FL_PINNED, &mr),
+		  0);
+	EXPECT_EQ(fake.reg_mr.access, FL_ACC_REMOTE_WRITE);
+	EXPECT_EQ(fake.reg_mr.flags, FL_MR_PINNED);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	EXPECT_EQ(fl_dealloc_pd(pd), 0);
+	EXPECT_STR(fake.order, "MMP");
+}
+
+TEST("a domain that still has something is busy")
+{
+	struct fl_device *dev = fake_device();
+	struct fl_pd *pd;
+	struct fl_mr *mr;
+	struct fl_cq *cq;
+	struct fl_qp *qp;
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_alloc_pd(dev, &pd), 0);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 100, 0, &mr), 0);
+	EXPECT_EQ(fl_dealloc_pd(pd), -EBUSY);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	EXPECT_EQ(fl_create_cq(dev, 4, &cq), 0);
+	EXPECT_EQ(fl_create_qp(pd, cq, 4, &qp), 0);
+	EXPECT_EQ(fl_dealloc_pd(pd), -EBUSY);
+	EXPECT_EQ(fl_destroy_qp(qp), 0);
+	EXPECT_EQ(fl_dealloc_pd(pd), 0);
+}
+
+TEST("a domain or region that the driver will not end stays usable")
+{
+	struct fl_device *dev = fake_device();
+	struct fl_pd *pd;
+	struct fl_mr *mr;
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_alloc_pd(dev, &pd), 0);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 100, 0, &mr), 0);
+	fake.fail_cmd = FL_IOC_DEREG_MR;
+	fake.fail_error = -EBUSY;
+	EXPECT_EQ(fl_dereg_mr(mr), -EBUSY);
+	EXPECT_EQ(fl_mr_key(mr), 0x100);
+	fake.fail_cmd = FL_IOC_DEALLOC_PD;
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	EXPECT_EQ(fl_dealloc_pd(pd), -EBUSY);
+	fake.fail_cmd = 0;
+	EXPECT_EQ(fl_dealloc_pd(pd), 0);
+}
+
+TEST("a region that makes no sense is refused before the driver sees it")
+{
+	struct fl_device *dev = fake_device();
+	struct fl_pd *pd;
+	struct fl_mr *mr;
+	unsigned int before;
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_alloc_pd(NULL, &pd), -EINVAL);
+	EXPECT_EQ(fl_alloc_pd(dev, NULL), -EINVAL);
+	EXPECT_EQ(fl_alloc_pd(dev, &pd), 0);
+	before = fake.ioctls;
+	EXPECT_EQ(fl_reg_mr(NULL, memory, 1, 0, &mr), -EINVAL);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 1, 0, NULL), -EINVAL);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 0, 0, &mr), -EINVAL);
+	EXPECT_EQ(fl_reg_mr(pd, (void *)(UINTPTR_MAX - 1), 3, 0, &mr), -EINVAL);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 1, 8, &mr), -EINVAL);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 1, 0x200, &mr), -EINVAL);
+	EXPECT_EQ(fl_dereg_mr(NULL), -EINVAL);
+	EXPECT_EQ(fl_dealloc_pd(NULL), -EINVAL);
+	EXPECT_EQ(fake.ioctls, before);
+}
+
+TEST("the driver's refusal of a domain or region leaves nothing behind")
+{
+	struct fl_device *dev = fake_device();
+	struct fl_pd *pd;
+	struct fl_mr *mr;
+
+	fake.fail_cmd = FL_IOC_ALLOC_PD;
+	fake.fail_error = -ENOSPC;
+	EXPECT_EQ(fl_alloc_pd(dev, &pd), -ENOSPC);
+	fake.fail_cmd = FL_IOC_REG_MR;
+	fake.fail_error = -EDQUOT;
+	EXPECT_EQ(fl_alloc_pd(dev, &pd), 0);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 9, FL_PINNED, &mr), -EDQUOT);
+	EXPECT_EQ(fl_close(dev), 0);
+	fake_expect_empty();
+}
+
+TEST("fl_prefetch asks for a range of the region and for no other")
+{
+	struct fl_device *dev = fake_device();
+	struct fl_pd *pd;
+	struct fl_mr *mr;
+	unsigned int before;
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_alloc_pd(dev, &pd), 0);
+	EXPECT_EQ(fl_reg_mr(pd, memory + 8, 100, 0, &mr), 0);
+	EXPECT_EQ(fl_prefetch(mr, memory + 8, 100, 1), 0);
+	EXPECT_EQ(fake.prefetch.key, 0x100);
+	EXPECT_EQ(fake.prefetch.addr, (uintptr_t)memory + 8);
+	EXPECT_EQ(fake.prefetch.length, 100);
+	EXPECT_EQ(fake.prefetch.flags, FL_PREFETCH_WRITE);
+	EXPECT_EQ(fl_prefetch(mr, memory + 107, 1, 0), 0);
+	EXPECT_EQ(fake.prefetch.flags, 0);
+	before = fake.ioctls;
+	EXPECT_EQ(fl_prefetch(mr, memory + 8, 0, 0), -EINVAL);
+	EXPECT_EQ(fl_prefetch(mr, memory + 7, 1, 0), -EINVAL);
+	EXPECT_EQ(fl_prefetch(mr, memory + 108, 1, 0), -EINVAL);
+	EXPECT_EQ(fl_prefetch(mr, memory + 8, 101, 0), -EINVAL);
+	EXPECT_EQ(fl_prefetch(mr, memory + 9, SIZE_MAX, 0), -EINVAL);
+	EXPECT_EQ(fl_prefetch(NULL, memory + 8, 1, 0), -EINVAL);
+	EXPECT_EQ(fake.ioctls, before);
+	fake.fail_cmd = FL_IOC_PREFETCH;
+	fake.fail_error = -EFAULT;
+	EXPECT_EQ(fl_prefetch(mr, memory + 8, 1, 0), -EFAULT);
+}

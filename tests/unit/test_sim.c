@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The scheduler: virtual time, the baton, wake-ups, locks, actors, grace periods. */
+#include <string.h>
+
+#include "harness.h"
+#include "sim/sim.h"
+
+static struct sim *make(enum sim_mode mode, uint64_t seed)
+{
+	const struct sim_config cfg = { .mode = mode, .seed = seed };
+	struct sim *sim = sim_create(&cfg);
+
+	EXPECT(sim);
+	return sim;
+}
+
+static void finish(struct sim *sim)
+{
+	sim_stop(sim);
+	sim_destroy(sim);
+}
+
+/* ---- time ---- */
+
+struct log {
+	char text[4096];
+	uint64_t end_ns;
+};
+
+struct runner {
+	struct log *log;
+	char letter;
+	uint64_t step_ns;
+	int steps;
+};
+
+static void run_steps(void *arg)
+{
+	struct runner *r = arg;
+	int i;
+
+	for (i = 0; i < r->steps; i++) {
+		sim_spend(r->step_ns);
+		strncat(r->log->text, &r->letter, 1);
+	}
+	r->log->end_ns = sim_now(sim_self());
+}
+
+static void interleave(uint64_t seed, struct log *log)
+{
+	struct sim *sim = make(SIM_LOCKSTEP, seed);
+	struct runner a = { log, 'a', 100, 20 }, b = { log, 'b', 100, 20 };
+
+	memset(log, 0, sizeof(*log));
+	sim_thread_start(sim, "a", false, run_steps, &a);
+	sim_thread_start(sim, "b", false, run_steps, &b);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	finish(sim);
+}
+
+TEST("virtual time is what the threads spent, not what they waited for the baton")
+{
+	static struct log log;
+
+	interleave(1, &log);
+	EXPECT_EQ(log.end_ns, 2000);
+	EXPECT_EQ(strlen(log.text), 40);
+}
+
+TEST("the same seed gives the same interleaving, other seeds give others")
+{
+	static struct log a, b;
+	unsigned int seed, different = 0;
+
+	interleave(7, &a);
+	interleave(7, &b);
+	EXPECT_STR(a.text, b.text);
+	for (seed = 8; seed < 16; seed++) {
+		interleave(seed, &b);
+		different += strcmp(a.text, b.text) != 0;
+	}
+	EXPECT_GE(different, 7);
+}
+
+TEST("spending with nobody else waiting needs no hand-over")
+{
+	static struct log log;
+	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct runner r = { &log, 'x', 5, 1000 };
+
+	memset(&log, 0, sizeof(log));
+	sim_thread_start(sim, "x", false, run_steps, &r);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	EXPECT_EQ(sim_now(sim), 5000);
+	EXPECT_EQ(sim_events(sim), 1);
+	finish(sim);
+}
+
+/* ---- park ---- */
+
+struct pair {
+	struct sim_thread *sleeper;
+	uint64_t woke_ns;
+	bool by_unpark;
+};
+
+static void sleeps(void *arg)
+{
+	struct pair *p = arg;
+
+	sim_park();
+	p->woke_ns = sim_now(sim_self());
+}
+
+static void wakes(void *arg)
+{
+	struct pair *p = arg;
+
+	sim_spend(300);
+	sim_unpark(p->sleeper, 50);
+}
+
+TEST("an unparked thread runs after the delay that the waker gave")
+{
+	struct sim *sim = make(SIM_LOCKSTEP, 3);
+	struct pair p = { 0 };
+
+	p.sleeper = sim_thread_start(sim, "sleeper", false, sleeps, &p);
+	sim_thread_start(sim, "waker", false, wakes, &p);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	EXPECT_EQ(p.woke_ns, 350);
+	finish(sim);
+}
+
+static void early_token(void *arg)
+{
+	struct pair *p = arg;
+
+	sim_unpark(sim_thread_self(), 0);
+	sim_park();
+	p->woke_ns = sim_now(sim_self());
+	p->by_unpark = sim_park_timeout(40);
+}
+
+TEST("an unpark that comes first is remembered, and a timed park ends by itself")
+{
+	struct sim *sim = make(SIM_LOCKSTEP, 3);
+	struct pair p = { .by_unpark = true };
+
+	sim_thread_start(sim, "t", false, early_token, &p);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	EXPECT_EQ(p.woke_ns, 0);
+	EXPECT(!p.by_unpark);
+	EXPECT_EQ(sim_now(sim), 40);
+	finish(sim);
+}
+
+TEST("a thread that nobody can wake is a deadlock, and is named")
+{
+	struct sim *sim = make(SIM_LOCKSTEP, 3);
+	struct pair p = { 0 };
+
+	sim_thread_start(sim, "lonely", false, sleeps, &p);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_DEADLOCK);
+	EXPECT_STR(sim_stuck(sim, 0), "lonely");
+	EXPECT(!sim_stuck(sim, 1));
+	finish(sim);
+}
+
+static void sleeps_long(void *arg)
+{
+	(void)arg;
+	sim_sleep(1000000);
+}
+
+TEST("a run stops at its limit of virtual time")
+{
+	struct sim *sim = make(SIM_LOCKSTEP, 3);
+
+	sim_thread_start(sim, "slow", false, sleeps_long, NULL);
+	EXPECT_EQ(sim_run(sim, 1000, 0), SIM_LIMIT);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	finish(sim);
+}
+
+/* ---- locks, both modes ---- */
+
+struct counter {
+	struct sim_mutex mutex;
+	struct sim_waitq queue;
+	long value, goal;
+	uint64_t inside;
+};
+
+static void count(void *arg)
+{
+	struct counter *c = arg;
+	int i;
+
+	for (i = 0; i < 2000; i++) {
+		sim_mutex_lock(&c->mutex);
+		EXPECT_EQ(c->inside++, 0);
+		if (i % 64 == 0)
+			sim_spend(7);
+		c->value++;
+		c->inside--;
+		sim_mutex_unlock(&c->mutex);
+		sim_spend(3);
+	}
+	sim_wake(&c->queue, 0);
+}
+
+static bool reached(void *arg)
+{
+	struct counter *c = arg;
+	bool yes;
+
+	sim_mutex_lock(&c->mutex);
+	yes = c->value == c->goal;
+	sim_mutex_unlock(&c->mutex);
+	return yes;
+}
+
+static void waits(void *arg)
+{
+	struct counter *c = arg;
+
+	EXPECT(sim_wait(&c->queue, reached, c, 0));
+}
+
+static void locks(enum sim_mode mode)
+{
+	struct sim *sim = make(mode, test_seed());
+	struct counter c = { .goal = 8000 };
+	int i;
+
+	sim_mutex_init(&c.mutex);
+	sim_waitq_init(&c.queue);
+	sim_thread_start(sim, "waiter", false, waits, &c);
+	for (i = 0; i < 4; i++)
+		sim_thread_start(sim, "counter", false, count, &c);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	EXPECT_EQ(c.value, 8000);
+	finish(sim);
+}
+
+TEST("a mutex lets one thread in at a time and a wait queue loses no wake, in lockstep")
+{
+	locks(SIM_LOCKSTEP);
+}
+
+TEST("a mutex lets one thread in at a time and a wait queue loses no wake, in threads")
+{
+	locks(SIM_THREADS);
+}
+
+static bool never(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+static void waits_in_vain(void *arg)
+{
+	struct counter *c = arg;
+
+	c->inside = sim_wait(&c->queue, never, c, 5000);
+	c->value = (long)sim_now(sim_self());
+}
+
+TEST("a wait with a limit ends at the limit")
+{
+	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct counter c = { .inside = 1 };
+
+	sim_waitq_init(&c.queue);
+	sim_thread_start(sim, "w", false, waits_in_vain, &c);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	EXPECT_EQ(c.inside, 0);
+	EXPECT_EQ(c.value, 5000);
+	finish(sim);
+}
+
+/* ---- actors ---- */
+
+struct device {
+	struct sim_actor actor;
+	int runs, work;
+	uint64_t last_ns, cost_ns;
+};
+
+static uint64_t device_step(void *arg, uint64_t now_ns)
+{
+	struct device *d = arg;
+
+	d->runs++;
+	d->last_ns = now_ns;
+	if (!d->work)
+		return SIM_IDLE;
+	d->work--;
+	return d->cost_ns;
+}
+
+static void kicks(void *arg)
+{
+	struct device *d = arg;
+
+	sim_spend(10);
+	d->work = 2;
+	sim_kick(&d->actor);
+	sim_spend(20);		/* the device is busy from 10 to 210 */
+	sim_kick(&d->actor);
+	sim_spend(1000);
+}
+
+TEST("a kick does not bring a busy device forward")
+{
+	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct device d = { .cost_ns = 100 };
+	struct sim_domain *dom = sim_domain_create(sim, "dom");
+
+	sim_actor_init(dom, &d.actor, "device", device_step, &d);
+	sim_thread_start(sim, "kicker", false, kicks, &d);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	EXPECT_EQ(d.runs, 3);
+	EXPECT_EQ(d.last_ns, 210);
+	finish(sim);
+}
+
+static void sets_alarm(void *arg)
+{
+	struct device *d = arg;
+
+	sim_alarm(&d->actor, 500);
+	sim_alarm(&d->actor, 700);	/* later: changes nothing */
+	sim_spend(1000);
+}
+
+TEST("an alarm rings once, at the earliest time that was asked for")
+{
+	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct device d = { 0 };
+	struct sim_domain *dom = sim_domain_create(sim, "dom");
+
+	sim_actor_init(dom, &d.actor, "device", device_step, &d);
+	sim_thread_start(sim, "t", false, sets_alarm, &d);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	EXPECT_EQ(d.runs, 1);
+	EXPECT_EQ(d.last_ns, 500);
+	finish(sim);
+}
+
+struct machine {
+	struct device d;
+	struct sim_domain *domain;
+	atomic_long todo, done;
+};
+
+static uint64_t machine_step(void *arg, uint64_t now_ns)
+{
+	struct machine *m = arg;
+
+	(void)now_ns;
+	if (!atomic_load(&m->todo))
+		return SIM_IDLE;
+	atomic_fetch_sub(&m->todo, 1);
+	m->d.runs++;		/* not atomic: only ever under the device lock */
+	atomic_fetch_add(&m->done, 1);
+	return 0;
+}
+
+static void feeds(void *arg)
+{
+	struct machine *m = arg;
+	int i;
+
+	for (i = 0; i < 5000; i++) {
+		atomic_fetch_add(&m->todo, 1);
+		sim_enter(m->domain);
+		sim_kick(&m->d.actor);
+		sim_leave(m->domain);
+	}
+}
+
+static void no_kick_is_lost(enum sim_drive drive)
+{
+	const struct sim_config cfg = { .mode = SIM_THREADS, .drive = drive,
+					.seed = 1 };
+	struct sim *sim = sim_create(&cfg);
+	struct machine m = { 0 };
+	int spins = 0;
+
+	m.domain = sim_domain_create(sim, "dom");
+	sim_actor_init(m.domain, &m.d.actor, "machine", machine_step, &m);
+	sim_thread_start(sim, "f1", false, feeds, &m);
+	sim_thread_start(sim, "f2", false, feeds, &m);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	while (atomic_load(&m.done) < 10000 && spins++ < 100000000)
+		sim_pump(m.domain);
+	EXPECT_EQ(atomic_load(&m.done), 10000);
+	EXPECT_EQ(m.d.runs, 10000);
+	finish(sim);
+}
+
+TEST("hardware that runs inline loses no kick when two threads enter it")
+{
+	no_kick_is_lost(SIM_INLINE);
+}
+
+TEST("hardware on a thread of its own loses no kick when two threads enter it")
+{
+	no_kick_is_lost(SIM_DEDICATED);
+}
+
+TEST("an alarm rings in threads mode although nobody enters the board")
+{
+	struct sim *sim = make(SIM_THREADS, 1);
+	struct machine m = { .todo = 1 };
+	long spins = 0;
+
+	m.domain = sim_domain_create(sim, "dom");
+	sim_actor_init(m.domain, &m.d.actor, "machine", machine_step, &m);
+	sim_enter(m.domain);
+	sim_alarm(&m.d.actor, sim_now(sim) + 2000000);
+	sim_leave(m.domain);
+	while (!atomic_load(&m.done) && spins++ < 100000000)
+		sched_yield();
+	EXPECT_EQ(atomic_load(&m.done), 1);
+	finish(sim);
+}
+
+/* ---- grace periods ---- */
+
+TEST("in lockstep a grace period lasts until the accesses that were under way have ended")
+{
+	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct sim_grace *g = sim_grace_create(sim);
+
+	STEP("nothing under way");
+	sim_grace_start(g);
+	EXPECT(sim_grace_done(g));
+	STEP("an access on channel 1");
+	sim_grace_enter(g, 1);
+	sim_grace_start(g);
+	EXPECT(!sim_grace_done(g));
+	STEP("a later access on channel 0 does not matter");
+	sim_grace_enter(g, 0);
+	sim_grace_exit(g, 1);
+	EXPECT(sim_grace_done(g));
+	STEP("nor does the next one on channel 1");
+	sim_grace_enter(g, 1);
+	EXPECT(sim_grace_done(g));
+	sim_grace_destroy(g);
+	finish(sim);
+}
+
+/* ---- timing profiles ---- */
+
+TEST("the built-in profiles load, and every value they set names its source")
+{
+	struct timing_profile p;
+	char error[300] = "";
+
+	EXPECT_EQ(timing_load(&p, "ideal", error, sizeof(error)), 0);
+	EXPECT_EQ(p.v[T_LINK_MBPS], 8000);
+	EXPECT(p.source[T_LINK_MBPS]);
+	timing_free(&p);
+	EXPECT_EQ(timing_load(&p, "qfdb", error, sizeof(error)), 0);
+	EXPECT_EQ(p.v[T_LINK_MBPS], 10000);
+	timing_free(&p);
+}
+
+TEST("a profile that is not there is refused with its name")
+{
+	struct timing_profile p;
+	char error[300] = "";
+
+	EXPECT_EQ(timing_load(&p, "qfbd", error, sizeof(error)), -2);
+	EXPECT(strstr(error, "qfbd") && strstr(error, "ideal"));
+}
+
+TEST("a timing assignment with a wrong key, no number or a bad value is refused")
+{
+	struct timing_profile p;
+	char error[300] = "";
+
+	timing_defaults(&p);
+	EXPECT_EQ(timing_set(&p, "link.mbps=16000", error, sizeof(error)), 0);
+	EXPECT_EQ(p.v[T_LINK_MBPS], 16000);
+	EXPECT_EQ(timing_set(&p, "link.mpbs=1", error, sizeof(error)), -22);
+	EXPECT(strstr(error, "link.m"));
+	EXPECT_EQ(timing_set(&p, "link.mbps=fast", error, sizeof(error)), -22);
+	EXPECT_EQ(timing_set(&p, "link.mbps=-1", error, sizeof(error)), -22);
+	EXPECT_EQ(timing_set(&p, "link.mbps=0", error, sizeof(error)), -22);
+	EXPECT_EQ(timing_set(&p, "link.cell=100", error, sizeof(error)), -22);
+	EXPECT_EQ(timing_set(&p, "link.mbps", error, sizeof(error)), -22);
+	EXPECT_EQ(p.v[T_LINK_MBPS], 16000);
+}
+
+TEST("random streams differ by name and by seed, and are without bias at the edges")
+{
+	struct rng a, b, c;
+	uint64_t x;
+	int i, low = 0;
+
+	rng_init(&a, 1, "one");
+	rng_init(&b, 1, "two");
+	rng_init(&c, 2, "one");
+	x = rng_next(&a);
+	EXPECT_NE(x, rng_next(&b));
+	EXPECT_NE(x, rng_next(&c));
+	for (i = 0; i < 10000; i++) {
+		x = rng_below(&a, 3);
+		EXPECT(x < 3);
+		low += x == 0;
+	}
+	EXPECT(low > 3000 && low < 3700);
+}

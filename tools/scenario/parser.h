@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * parser.h - state while a scenario is read (private to tools/scenario): parser.c
+ * reads lines by the grammar, value.c reads one value.
+ */
+#ifndef FL_SCENARIO_PARSER_H
+#define FL_SCENARIO_PARSER_H
+
+#include "tools/scenario/ast.h"
+#include "tools/scenario/lexer.h"
+
+#define PARSER_NAMES 512	/* of one kind */
+#define PARSER_DEPTH 8		/* of repeat */
+
+struct parser {
+	struct scenario *s;
+	FILE *errors;
+	int mistakes;
+	bool no_memory;
+	int line, at;		/* line, and token in it */
+	struct line_tokens toks;
+	struct {
+		char *word;
+		int line;
+	} name[NAME_KINDS][PARSER_NAMES];
+	int names[NAME_KINDS];
+	int open[PARSER_DEPTH], depth;
+	char text[700];		/* room to build a message */
+};
+
+extern const char *const name_kind_text[NAME_KINDS];
+
+/* Each returns false (so that a caller may return it) after the message. */
+bool parser_wrong(struct parser *p, const struct token *t, const char *right);
+bool parser_unknown(struct parser *p, const struct token *t, const char *right,
+		    const char *const *list);
+
+char *parser_keep(struct parser *p, const char *text);
+int parser_name(struct parser *p, const struct token *t, enum name_kind kind);
+int parser_declare(struct parser *p, const struct token *t,
+		   enum name_kind kind);
+
+/* Read one value of the type (grammar.h); moves p->at. */
+bool parser_value(struct parser *p, const char *type, struct statement *st,
+		  struct arg *a);
+
+#endif

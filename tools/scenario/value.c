@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One value of a statement, by its type in the grammar. */
+#include <assert.h>
+#include <string.h>
+
+#include "faultline.h"
+#include "nic/wire.h"
+#include "tools/scenario/grammar.h"
+#include "tools/scenario/parser.h"
+#include "tools/scenario/words.h"
+#include "trace/trace.h"
+
+const char *const compare_text[] = { "==", "!=", "<", "<=", ">", ">=", NULL };
+
+bool compare_holds(enum compare op, uint64_t got, uint64_t want)
+{
+	switch (op) {
+	case CMP_EQ: return got == want;
+	case CMP_NE: return got != want;
+	case CMP_LT: return got < want;
+	case CMP_LE: return got <= want;
+	case CMP_GT: return got > want;
+	case CMP_GE: return got >= want;
+	}
+	return false;
+}
+
+/* Place of a word in a list, or -1. */
+static int find_word(const char *word, const char *const *list)
+{
+	int i;
+
+	for (i = 0; list[i]; i++)
+		if (!strcmp(list[i], word))
+			return i;
+	return -1;
+}
+
+static bool value_choice(struct parser *p, const struct token *t,
+			 const char *type, struct arg *a)
+{
+	char words[32][40], right[RULE_WORD_MAX + 8];
+	const char *list[33];
+	size_t n = 0, len;
+
+	for (type++; *type && *type != '}' && n < 32; n++) {
+		len = strcspn(type, "|}");
+		assert(len < sizeof(words[0]));
+		memcpy(words[n], type, len);
+		words[n][len] = 0;
+		list[n] = words[n];
+		type += len;
+		if (*type == '|')
+			type++;
+	}
+	list[n] = NULL;
+	a->choice = t->kind == TOK_END ? -1 : find_word(t->text, list);
+	if (a->choice >= 0)
+		return true;
+	right[0] = 0;
+	for (n = 0; list[n]; n++) {
+		if (n)
+			strncat(right, list[n + 1] ? ", " : " or ",
+				sizeof(right) - strlen(right) - 1);
+		strncat(right, list[n], sizeof(right) - strlen(right) - 1);
+	}
+	return parser_unknown(p, t, right, list);
+}
+
+static bool value_number(struct parser *p, const struct token *t,
+			 const char *type, struct arg *a)
+{
+	const char *right = NULL;
+
+	if (!strcmp(type, "count"))
+		right = word_count(t->text, &a->number);
+	else if (!strcmp(type, "size"))
+		right = word_size(t->text, &a->number);
+	else if (!strcmp(type, "time"))
+		right = word_time(t->text, &a->number);
+	else if (!strcmp(type, "share"))
+		right = word_share(t->text, &a->number);
+	else if (!strcmp(type, "range"))
+		right = word_range(t->text, &a->number, &a->end);
+	return right ? parser_wrong(p, t, right) : true;
+}
+
+static bool value_event(struct parser *p, const struct token *t, struct arg *a)
+{
+	const char *list[EV_COUNT + 1];
+	int i;
+
+	for (i = 0; i < EV_COUNT; i++)
+		list[i] = trace_events[i].name;
+	list[i] = NULL;
+	a->choice = find_word(t->text, list);
+	return a->choice >= 0 ? true :
+		parser_unknown(p, t, "a trace event (book/trace.adoc)", list);
+}
+
+static bool value_packet(struct parser *p, const struct token *t, struct arg *a)
+{
+#define WHDR(...)
+#define WFLD(...)
+#define WOPC(name, value, header, text) #name,
+	static const char *const names[] = {
+#include "faultline/wire.def"
+		NULL
+	};
+#undef WOPC
+#define WOPC(name, value, header, text) value,
+	static const uint8_t codes[] = {
+#include "faultline/wire.def"
+	};
+#undef WHDR
+#undef WFLD
+#undef WOPC
+	int i = find_word(t->text, names);
+
+	if (i < 0)
+		return parser_unknown(p, t, "a kind of packet, like READY",
+				      names);
+	a->choice = codes[i];
+	return true;
+}
+
+static bool value_status(struct parser *p, const struct token *t, struct arg *a)
+{
+	a->number = (uint64_t)word_errno(t->text);
+	a->choice = word_status(t->text);
+	if (a->number || a->choice >= 0)
+		return true;
+	return parser_unknown(p, t,
+		"a status like ok or remote-range, or an error like EINVAL",
+		t->text[0] == 'E' ? word_errno_list : word_status_list);
+}
+
+/* A buffer, or zero, random, pattern: choice 0 to 2, and 3 for a buffer. */
+static bool value_content(struct parser *p, const struct token *t,
+			  struct arg *a)
+{
+	static const char *const fills[] = { "zero", "random", "pattern", NULL };
+
+	a->choice = find_word(t->text, fills);
+	if (a->choice >= 0)
+		return true;
+	a->choice = 3;
+	a->name = parser_name(p, t, NAME_BUFFER);
+	return a->name >= 0;
+}
+
+/* rights=local-write,remote-read or none */
+static bool value_rights(struct parser *p, struct arg *a)
+{
+	static const char *const names[] = { "none", "local-write",
+					     "remote-write", "remote-read",
+					     NULL };
+	static const uint64_t bits[] = { 0, FL_LOCAL_WRITE, FL_REMOTE_WRITE,
+					 FL_REMOTE_READ };
+	const struct token *t;
+	int i;
+
+	for (;;) {
+		t = &p->toks.tok[p->at];
+		i = find_word(t->text, names);
+		if (i < 0)
+			return parser_unknown(p, t,
+				"none, local-write, remote-write or remote-read (joined by commas)",
+				names);
+		a->number |= bits[i];
+		p->at++;
+		if (strcmp(p->toks.tok[p->at].text, ","))
+			return true;
+		p->at++;
+	}
+}
+
+/* all, or one work request after the other. */
+static bool value_works(struct parser *p, struct statement *st, struct arg *a)
+{
+	const struct token *t = &p->toks.tok[p->at];
+
+	if (!strcmp(t->text, "all") && t->kind == TOK_WORD) {
+		a->choice = 1;
+		p->at++;
+		return true;
+	}
+	for (;;) {
+		a->set = true;
+		a->at.column = t->column;
+		a->name = parser_name(p, t, NAME_WORK);
+		if (a->name < 0)
+			return false;
+		t = &p->toks.tok[++p->at];
+		if (t->kind != TOK_WORD || !strcmp(t->text, "fails") ||
+		    !strcmp(t[1].text, "="))
+			return true;
+		if (st->args == ARGS_MAX)
+			return parser_wrong(p, t, "at most 12 of them in a line");
+		a = &st->arg[st->args++];
+	}
+}
+
+static bool value_name(struct parser *p, const char *type,
+		       const struct token *t, struct arg *a, bool *known)
+{
+	bool fresh = !strncmp(type, "new:", 4);
+	int kind;
+
+	if (fresh)
+		type += 4;
+	for (kind = 0; kind < NAME_KINDS; kind++)
+		if (!strcmp(type, name_kind_text[kind]))
+			break;
+	*known = kind < NAME_KINDS;
+	if (!*known)
+		return false;
+	a->name = fresh ? parser_declare(p, t, kind) : parser_name(p, t, kind);
+	return a->name >= 0;
+}
+
+/* Types that are read from one token. */
+static bool value_one(struct parser *p, const char *type,
+		      const struct token *t, struct arg *a)
+{
+	bool known, ok;
+
+	if (*type == '\'')
+		return !strcmp(t->text, type + 1) && t->kind != TOK_STRING ?
+			true : parser_wrong(p, t, type + 1);
+	if (*type == '{')
+		return value_choice(p, t, type, a);
+	ok = value_name(p, type, t, a, &known);
+	if (known)
+		return ok;
+	if (!strcmp(type, "op")) {
+		a->choice = find_word(t->text, compare_text);
+		return a->choice >= 0 ? true :
+			parser_wrong(p, t, "==, !=, <, <=, > or >=");
+	}
+	if (!strcmp(type, "event"))
+		return value_event(p, t, a);
+	if (!strcmp(type, "packet"))
+		return value_packet(p, t, a);
+	if (!strcmp(type, "status"))
+		return value_status(p, t, a);
+	if (!strcmp(type, "content"))
+		return value_content(p, t, a);
+	if (!strcmp(type, "word"))
+		return t->kind == TOK_WORD ? true : parser_wrong(p, t, "a word");
+	if (!strcmp(type, "any"))
+		return t->kind != TOK_END && t->kind != TOK_SIGN ? true :
+			parser_wrong(p, t, "a value");
+	if (!strcmp(type, "string"))
+		return t->kind == TOK_STRING ? true :
+			parser_wrong(p, t, "a path in double quotes");
+	if (!strcmp(type, "key") && t->kind == TOK_WORD) {
+		a->name = parser_name(p, t, NAME_BUFFER);
+		return a->name >= 0;
+	}
+	return value_number(p, t, strcmp(type, "key") ? type : "count", a);
+}
+
+bool parser_value(struct parser *p, const char *type, struct statement *st,
+		  struct arg *a)
+{
+	const struct token *t = &p->toks.tok[p->at];
+
+	a->set = true;
+	a->name = -1;
+	a->at.line = p->line;
+	a->at.column = t->column;
+	a->word = parser_keep(p, t->text);
+	if (!a->word)
+		return false;
+	if (!strcmp(type, "works"))
+		return value_works(p, st, a);
+	if (!strcmp(type, "rights"))
+		return value_rights(p, a);
+	if (!value_one(p, type, t, a))
+		return false;
+	p->at++;
+	return true;
+}

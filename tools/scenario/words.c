@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/scenario/words.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faultline/entries.h"
+
+#define WORD_MAX 32	/* longer words are compared by their beginning */
+
+/* Edit distance (insert, delete, replace), small words. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[WORD_MAX + 1], n = 0, i, j, left, up, keep;
+
+	while (n < WORD_MAX && b[n])
+		n++;
+	for (j = 0; j <= n; j++)
+		row[j] = j;
+	for (i = 0; i < WORD_MAX && a[i]; i++) {
+		left = row[0];
+		row[0] = i + 1;
+		for (j = 1; j <= n; j++) {
+			up = row[j];
+			keep = left + (a[i] != b[j - 1]);
+			row[j] = up + 1 < row[j - 1] + 1 ? up + 1 :
+							   row[j - 1] + 1;
+			if (keep < row[j])
+				row[j] = keep;
+			left = up;
+		}
+	}
+	return row[n];
+}
+
+const char *word_nearest(const char *word, const char *const *list)
+{
+	unsigned int d, best = (unsigned int)strlen(word) / 2 + 1;
+	const char *found = NULL;
+
+	for (; *list; list++) {
+		d = distance(word, *list);
+		if (d < best) {
+			best = d;
+			found = *list;
+		}
+	}
+	return found;
+}
+
+/*
+ * A decimal number with a fraction, times 10^9 (so that 1.5us is exact), and the
+ * unit behind it. False when there is no number or it is too large.
+ */
+static bool scaled(const char *word, uint64_t *nano, const char **unit)
+{
+	uint64_t whole = 0, part = 0, place = 1000000000;
+	const char *p = word;
+
+	if (*p < '0' || *p > '9')
+		return false;
+	for (; *p >= '0' && *p <= '9'; p++) {
+		whole = whole * 10 + (uint64_t)(*p - '0');
+		if (whole > 9000000000ull)
+			return false;
+	}
+	if (*p == '.' && p[1] >= '0' && p[1] <= '9') {
+		for (p++; *p >= '0' && *p <= '9'; p++) {
+			place /= 10;
+			part += (uint64_t)(*p - '0') * place;
+		}
+	}
+	*nano = whole * 1000000000u + part;
+	*unit = p;
+	return true;
+}
+
+const char *word_count(const char *word, uint64_t *n)
+{
+	int base = !strncmp(word, "0x", 2) ? 16 : 10;
+	char *end;
+
+	errno = 0;
+	*n = strtoull(word, &end, base);
+	if (word[0] < '0' || word[0] > '9' || *end || errno)
+		return "a plain number, like 12 or 0x1F";
+	return NULL;
+}
+
+static const char *size_part(const char *p, uint64_t *bytes, const char **rest)
+{
+	static const struct {
+		const char *unit;
+		unsigned int shift;
+	} units[] = { { "KB", 10 }, { "MB", 20 }, { "GB", 30 },
+		      { "K", 10 },  { "M", 20 },  { "G", 30 },
+		      { "B", 0 },   { "", 0 } };
+	unsigned int i;
+	char *end;
+	size_t n;
+
+	if (*p < '0' || *p > '9')
+		return "a size, like 100, 64K, 1M or 64K+1";
+	errno = 0;
+	*bytes = strtoull(p, &end, strncmp(p, "0x", 2) ? 10 : 16);
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+		n = strlen(units[i].unit);
+		if (strncmp(end, units[i].unit, n))
+			continue;
+		if (errno || *bytes > UINT64_MAX >> units[i].shift)
+			return "a smaller size";
+		*bytes <<= units[i].shift;
+		*rest = end + n;
+		return NULL;
+	}
+	return "a size";
+}
+
+const char *word_size(const char *word, uint64_t *bytes)
+{
+	const char *p, *bad = size_part(word, bytes, &p);
+	uint64_t more;
+	char sign = 0;
+
+	if (bad)
+		return bad;
+	if (*p == '+' || *p == '-') {
+		sign = *p;
+		bad = size_part(p + 1, &more, &p);
+		if (bad)
+			return bad;
+		if (sign == '-' && more > *bytes)
+			return "a size that is not below 0";
+		*bytes = sign == '+' ? *bytes + more : *bytes - more;
+	}
+	return *p ? "a size, like 100, 64K, 1M or 64K+1" : NULL;
+}
+
+const char *word_time(const char *word, uint64_t *ns)
+{
+	static const char right[] =
+		"a time with its unit, like 20ns, 1.5us, 3ms or 1s";
+	const char *unit;
+	uint64_t nano;
+
+	if (!scaled(word, &nano, &unit))
+		return right;
+	if (!strcmp(unit, "ns"))
+		*ns = nano / 1000000000u;
+	else if (!strcmp(unit, "us"))
+		*ns = nano / 1000000u;
+	else if (!strcmp(unit, "ms"))
+		*ns = nano / 1000u;
+	else if (!strcmp(unit, "s"))
+		*ns = nano;
+	else
+		return right;
+	return NULL;
+}
+
+const char *word_share(const char *word, uint64_t *ppm)
+{
+	static const char right[] = "a share of packets, like 1%, 0.5% or 20ppm";
+	const char *unit;
+	uint64_t nano;
+
+	if (!scaled(word, &nano, &unit))
+		return right;
+	if (!strcmp(unit, "%"))
+		*ppm = nano / 100000u;
+	else if (!strcmp(unit, "ppm"))
+		*ppm = nano / 1000000000u;
+	else
+		return right;
+	return *ppm > 1000000 ? "at most 100%" : NULL;
+}
+
+const char *word_range(const char *word, uint64_t *from, uint64_t *to)
+{
+	static const char right[] = "a range of bytes, like 0..16K or 4K..";
+	const char *dots = strstr(word, "..");
+	char part[40];
+	size_t n;
+
+	if (!dots)
+		return right;
+	n = (size_t)(dots - word);
+	if (n >= sizeof(part))
+		return right;
+	memcpy(part, word, n);
+	part[n] = 0;
+	if (word_size(part, from))
+		return right;
+	*to = 0;
+	if (!dots[2])
+		return NULL;
+	if (word_size(dots + 2, to))
+		return right;
+	return *to > *from ? NULL : "a range whose end is after its beginning";
+}
+
+/* ---- names of errors ---- */
+
+#define ERRORS(x)                                                             \
+	x(EPERM) x(ENOENT) x(ESRCH) x(EINTR) x(EIO) x(EBADF) x(EAGAIN)        \
+	x(ENOMEM) x(EACCES) x(EFAULT) x(EBUSY) x(EEXIST) x(ENODEV) x(EINVAL)  \
+	x(EMFILE) x(ENFILE) x(ENOTTY) x(EFBIG) x(ENOSPC) x(ERANGE)            \
+	x(EDEADLK) x(ENOSYS) x(EOVERFLOW) x(EISCONN) x(ENOTCONN)              \
+	x(ETIMEDOUT) x(EHOSTUNREACH) x(EDQUOT) x(EISDIR) x(ENOTSUP)           \
+	x(ENETUNREACH) x(ENXIO) x(E2BIG)
+#define X(e) #e,
+const char *const word_errno_list[] = { ERRORS(X) NULL };
+#undef X
+#define X(e) e,
+static const int error_number[] = { ERRORS(X) 0 };
+#undef X
+
+int word_errno(const char *word)
+{
+	int i;
+
+	for (i = 0; word_errno_list[i]; i++)
+		if (!strcmp(word_errno_list[i], word))
+			return -error_number[i];
+	return 0;
+}
+
+const char *word_errno_name(int error)
+{
+	int i, e = error < 0 ? -error : error;
+
+	for (i = 0; word_errno_list[i]; i++)
+		if (error_number[i] == e)
+			return word_errno_list[i];
+	return "EOTHER";
+}
+
+/* ---- statuses of completions: ST of entries.def, as remote-range ---- */
+
+#define ENTRY(...)
+#define EFLD(...)
+#define STATUS_ST(name, value, text) { #name, value },
+#define STATUS_OP(...)
+#define STATUS_WQE(...)
+#define STATUS_ACC(...)
+#define STATUS_EV(...)
+#define STATUS_CMD(...)
+#define EENUM(group, name, value, text) STATUS_##group(name, value, text)
+static const struct {
+	const char *name;
+	int value;
+} statuses[] = {
+#include "faultline/entries.def"
+};
+
+#define STATUSES (sizeof(statuses) / sizeof(statuses[0]))
+
+const char *const word_status_list[] = {
+	"ok", "bad-opcode", "bad-entry", "bad-length", "local-key",
+	"local-range", "local-rights", "remote-key", "remote-range",
+	"remote-rights", "remote-qp", "local-fault", "remote-fault",
+	"bus-error", "no-answer", "flushed", "not-connected", "killed",
+	"refused-too-often", NULL
+};
+
+static bool same_status(const char *word, const char *name)
+{
+	for (; *word && *name; word++, name++) {
+		if (*word == '-' && *name == '_')
+			continue;
+		if (*word < 'a' || *word > 'z' || *word - 'a' + 'A' != *name)
+			return false;
+	}
+	return !*word && !*name;
+}
+
+int word_status(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < STATUSES; i++)
+		if (same_status(word, statuses[i].name))
+			return statuses[i].value;
+	return -1;
+}
+
+const char *word_status_name(int status)
+{
+	size_t i;
+	int k;
+
+	for (i = 0; i < STATUSES; i++) {
+		if (statuses[i].value != status)
+			continue;
+		for (k = 0; word_status_list[k]; k++)
+			if (same_status(word_status_list[k], statuses[i].name))
+				return word_status_list[k];
+		return statuses[i].name;
+	}
+	return "unknown-status";
+}

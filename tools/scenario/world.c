@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Life of a world: parts are made in order, and taken down in the opposite order. */
+#include "tools/scenario/world_internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faultline/uapi.h"
+
+#define RING_LOCKSTEP	(1u << 20)
+#define RING_THREAD	(1u << 15)
+/* How long the wires and cards may go on after the last statement. */
+#define DRAIN_NS	5000000000ull
+#define DRAIN_STEP_NS	20000
+
+struct sim *world_sim(struct world *w)
+{
+	return w->sim;
+}
+
+struct trace *world_trace(struct world *w)
+{
+	return w->trace;
+}
+
+struct fabric *world_fabric(struct world *w)
+{
+	return w->fabric;
+}
+
+struct timing_profile *world_timing(struct world *w)
+{
+	return &w->timing;
+}
+
+const struct world_config *world_cfg(const struct world *w)
+{
+	return &w->cfg;
+}
+
+const char *world_why(const struct world *w)
+{
+	return w->why;
+}
+
+const char *world_problem(const struct world *w)
+{
+	return w->problem[0] ? w->problem : NULL;
+}
+
+void world_why_set(struct world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(w->why, sizeof(w->why), fmt, ap);
+	va_end(ap);
+}
+
+/* rule: number in DESIGN 9. The first problem is the one that matters. */
+int world_note_problem(struct world *w, int rule, const char *fmt, ...)
+{
+	struct trace_at at = { 0 };
+	va_list ap;
+
+	if (w->problem[0])
+		return -EPROTO;
+	va_start(ap, fmt);
+	vsnprintf(w->problem, sizeof(w->problem), fmt, ap);
+	va_end(ap);
+	trace_emit(w->trace, EV_SIM_VIOLATION, &at, (uint64_t)rule, 0, 0, 0);
+	return -EPROTO;
+}
+
+static int load_timing(struct world *w, char *error, size_t error_bytes)
+{
+	const char *const *set = w->cfg.sets;
+	int err = timing_load(&w->timing,
+			      w->cfg.profile ? w->cfg.profile : "ideal", error,
+			      error_bytes);
+
+	for (; err >= 0 && set && *set; set++)
+		err = timing_set(&w->timing, *set, error, error_bytes);
+	return err;
+}
+
+struct world *world_create(const struct world_config *cfg, char *error,
+			   size_t error_bytes)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	struct sim_config sim;
+	struct trace_config trace;
+
+	snprintf(error, error_bytes, "no memory for the boards");
+	if (!w)
+		return NULL;
+	w->cfg = *cfg;
+	if (load_timing(w, error, error_bytes) < 0) {
+		world_destroy(w);
+		return NULL;
+	}
+	w->ring_records = cfg->trace_records ? cfg->trace_records :
+			  cfg->mode == SIM_LOCKSTEP ? RING_LOCKSTEP :
+						      RING_THREAD;
+	trace = (struct trace_config){ .ring_records = w->ring_records,
+				       .threads = cfg->mode == SIM_THREADS,
+				       .out = cfg->trace };
+	w->trace = trace_create(&trace);
+	sim = (struct sim_config){ .mode = cfg->mode,
+				   .drive = cfg->drive,
+				   .seed = cfg->seed,
+				   .jitter_ns = cfg->jitter_ns,
+				   .trace = w->trace };
+	w->sim = w->trace ? sim_create(&sim) : NULL;
+	if (!w->sim) {
+		world_destroy(w);
+		return NULL;
+	}
+	if (!cfg->no_checks)
+		sim_set_check(w->sim, world_check_event, w);
+	return w;
+}
+
+/* The fabric takes its times when it is made: after the last `set`. */
+static int need_fabric(struct world *w)
+{
+	struct fabric_config cfg = { .sim = w->sim,
+				     .trace = w->trace,
+				     .timing = &w->timing };
+
+	if (!w->fabric)
+		w->fabric = fabric_create(&cfg);
+	return w->fabric ? 0 : -ENOMEM;
+}
+
+static int board_driver(struct world *w, struct world_board *b)
+{
+	struct host_driver_params params = {
+		.fault_mode = w->cfg.policy == WORLD_STALL ? FL_MODE_STALL :
+							     FL_MODE_TERMINATE,
+		.resolve = (int)w->cfg.touch,
+	};
+	int err = host_driver_probe(b->kernel, &params);
+
+	b->driver = !err;
+	return err;
+}
+
+int world_board_add(struct world *w, const char *name,
+		    const struct world_board_config *cfg,
+		    struct world_board **out)
+{
+	struct world_board *b = &w->board[w->boards];
+	struct board_config bc = { .name = name,
+				   .id = (uint8_t)w->boards,
+				   .sim = w->sim,
+				   .trace = w->trace,
+				   .timing = &w->timing,
+				   .contexts = (uint8_t)cfg->contexts,
+				   .rx_contexts = (uint8_t)cfg->rx_contexts,
+				   .block_bytes = cfg->block_bytes,
+				   .tlb_entries = cfg->tlb_entries };
+	struct host_config hc = { .resident_pages = cfg->frames,
+				  .swap_pages = cfg->swap_pages };
+	int err;
+
+	if (w->boards == WORLD_BOARDS) {
+		world_why_set(w, "a fabric has at most %d boards",
+			      WORLD_BOARDS);
+		return -ENOSPC;
+	}
+	if (cfg->contexts > 255 || cfg->rx_contexts > 255)
+		return -EINVAL;
+	err = need_fabric(w);
+	if (err)
+		return err;
+	bc.fabric = w->fabric;
+	b->name = name;
+	b->world = w;
+	b->board = board_create(&bc, &err);
+	if (!b->board)
+		return err;
+	hc.board = b->board;
+	b->kernel = host_create(&hc, &err);
+	if (!b->kernel) {
+		board_destroy(b->board);
+		b->board = NULL;
+		return err;
+	}
+	w->boards++;	/* from here on world_destroy() takes it down */
+	*out = b;
+	return board_driver(w, b);
+}
+
+int world_link_add(struct world *w, struct world_board *a,
+		   struct world_board *b)
+{
+	return fabric_link(w->fabric, board_id(a->board), board_id(b->board));
+}
+
+static bool all_idle(struct world *w)
+{
+	unsigned int i;
+
+	if (w->fabric && !fabric_idle(w->fabric))
+		return false;
+	for (i = 0; i < w->boards; i++)
+		if (!board_idle(w->board[i].board))
+			return false;
+	return true;
+}
+
+static void drain(struct world *w)
+{
+	uint64_t end = sim_now(w->sim) + DRAIN_NS;
+	unsigned int i;
+
+	while (!all_idle(w)) {
+		if (sim_now(w->sim) > end) {
+			world_note_problem(w, 3,
+				"something is still in flight %llu ms after the last statement",
+				DRAIN_NS / 1000000);
+			return;
+		}
+		for (i = 0; i < w->boards; i++)
+			board_pump(w->board[i].board);
+		sim_sleep(DRAIN_STEP_NS);
+	}
+}
+
+static void director(void *arg)
+{
+	struct world *w = arg;
+	unsigned int i;
+
+	w->script(w, w->script_arg);
+	drain(w);
+	world_check_end(w);
+	for (i = 0; i < w->processes; i++)
+		if (!w->process[i].gone)
+			world_process_end(&w->process[i]);
+	drain(w);
+	for (i = 0; i < w->boards; i++)
+		if (w->board[i].driver)
+			host_driver_remove(w->board[i].kernel);
+}
+
+static void note_stuck(struct world *w, enum sim_result result)
+{
+	char names[200] = "";
+	const char *name;
+	unsigned int i;
+
+	for (i = 0; (name = sim_stuck(w->sim, i)) != NULL; i++) {
+		if (i)
+			strncat(names, ", ", sizeof(names) - strlen(names) - 1);
+		strncat(names, name, sizeof(names) - strlen(names) - 1);
+	}
+	w->stuck = true;
+	world_note_problem(w, 3, "%s at %llu ns; these threads wait: %s",
+			   result == SIM_LIMIT ? "the time limit was reached" :
+						 "nothing can run any more",
+			   (unsigned long long)sim_now(w->sim), names);
+}
+
+int world_run(struct world *w, void (*script)(struct world *w, void *arg),
+	      void *arg)
+{
+	struct sim_thread *t;
+	enum sim_result result;
+
+	w->script = script;
+	w->script_arg = arg;
+	t = sim_thread_start(w->sim, "director", false, director, w);
+	if (!t)
+		return -ENOMEM;
+	result = sim_run(w->sim, 0, DRAIN_NS);
+	if (result != SIM_FINISHED) {
+		note_stuck(w, result);
+		return -EDEADLK;
+	}
+	sim_thread_join(t);
+	sim_stop(w->sim);
+	return w->problem[0] ? -EPROTO : 0;
+}
+
+void world_destroy(struct world *w)
+{
+	unsigned int i;
+
+	if (!w)
+		return;
+	/* Threads that can never end still use everything but the trace's text. */
+	if (w->stuck) {
+		if (w->cfg.trace)
+			trace_destroy(w->trace);
+		return;
+	}
+	for (i = w->boards; i--;)
+		host_destroy(w->board[i].kernel);
+	for (i = w->boards; i--;)
+		board_destroy(w->board[i].board);
+	if (w->fabric)
+		fabric_destroy(w->fabric);
+	if (w->sim)
+		sim_destroy(w->sim);
+	if (w->trace)
+		trace_destroy(w->trace);
+	timing_free(&w->timing);
+	free(w->work);
+	free(w);
+}

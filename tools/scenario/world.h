@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * world.h - a whole set-up in one object: scheduler, profile, trace, fabric, boards with
+ * kernel and driver, processes, buffers, connections, work requests. Scenarios and the
+ * command's own jobs are written against it.
+ *
+ * world_run() starts one thread, the director, which runs the caller's script. Each process has an
+ * application thread; what happens in a process (touching memory, posting, polling) is
+ * handed to it, and the director waits. At the end the world drains, checks the
+ * invariants of DESIGN 9 and takes everything down. In lockstep the invariants are
+ * checked after every event as well.
+ *
+ * Files: world.c (life), world_process.c (processes, buffers), world_work.c (connections and work
+ * requests), world_check.c (invariants, counting events).
+ */
+#ifndef FL_WORLD_H
+#define FL_WORLD_H
+
+#include "board/board.h"
+#include "fabric/fabric.h"
+#include "faultline.h"
+#include "host/host.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+
+enum world_policy {
+	WORLD_EXANEST,	/* refuse and send again */
+	WORLD_STALL,	/* hold the access */
+	WORLD_PIN,	/* regions are paged in and pinned when registered */
+	WORLD_PREFAULT,	/* both buffers are paged in before each post */
+};
+
+struct world_config {
+	enum sim_mode mode;
+	enum sim_drive drive;
+	uint64_t seed;
+	uint32_t jitter_ns;
+	const char *profile;		/* name or path; NULL: ideal */
+	const char *const *sets;	/* "key=value", NULL at the end; may be NULL */
+	enum world_policy policy;
+	enum fl_touch touch;
+	FILE *trace;			/* text of every record, or NULL */
+	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
+	bool no_checks;			/* do not check after every event */
+	/* 1: the caller set it, a scenario must not (options go before files) */
+	bool profile_given, policy_given, touch_given;
+};
+
+struct world;
+
+struct world_board {
+	const char *name;
+	struct board *board;
+	struct host_kernel *kernel;
+	struct world *world;
+	bool driver;
+};
+
+struct world_call;
+struct world_process {
+	const char *name;
+	struct world *world;
+	struct world_board *board;
+	struct host_process *host;
+	struct sim_thread *agent;
+	struct sim_waitq wake;
+	struct world_call *volatile call;
+	enum world_policy policy;
+	enum fl_touch touch;
+	bool open, gone;
+	/* of the agent */
+	struct fl_device *dev;
+	struct fl_pd *pd[4];	/* numbered by scenarios; 0 is the usual one */
+	struct fl_cq *cq;
+};
+
+struct world_buffer {
+	const char *name;
+	struct world_process *process;
+	uint8_t *mem;
+	uint64_t bytes;
+	bool mapped;
+	struct fl_mr *mr;
+	uint32_t key;
+	uint32_t changes;	/* how often it was written, dropped or unmapped */
+};
+
+struct world_connection {
+	const char *name;
+	struct world_process *process[2];
+	struct fl_qp *qp[2];
+	uint32_t qpn[2];
+	uint32_t posts[2], ends[2];	/* ledger, in order */
+};
+
+struct world_work {
+	const char *name;
+	struct world_connection *conn;
+	int side;		/* which end of it posted */
+	enum fl_opcode opcode;
+	struct world_buffer *local, *remote;
+	uint64_t local_va, remote_va;
+	uint32_t lkey, rkey, bytes;
+	int error;		/* of the post */
+	bool posted, done;
+	int status;
+	uint32_t done_bytes, resends, order;
+	uint64_t post_ns, done_ns;
+	uint32_t changes[2];	/* of both buffers when it was posted */
+};
+
+/* NULL after a message in error[]. */
+struct world *world_create(const struct world_config *cfg, char *error,
+			   size_t error_bytes);
+/*
+ * Run script in the director, then drain, check and take down. 0; -EDEADLK nothing can
+ * run any more (why in world_problem); -EPROTO an invariant does not hold. After -EDEADLK
+ * threads still hold parts of the world: world_destroy leaves those alone.
+ */
+int world_run(struct world *w, void (*script)(struct world *w, void *arg),
+	      void *arg);
+void world_destroy(struct world *w);
+/* First thing that was wrong, as a sentence; NULL: nothing. */
+const char *world_problem(const struct world *w);
+
+struct sim *world_sim(struct world *w);
+struct trace *world_trace(struct world *w);
+struct fabric *world_fabric(struct world *w);
+struct timing_profile *world_timing(struct world *w);
+const struct world_config *world_cfg(const struct world *w);
+/* For calls below that fail: one more sentence, or "". */
+const char *world_why(const struct world *w);
+
+/* ---- calls of the director; 0 or negative errno ---- */
+
+struct world_board_config {
+	uint64_t frames, swap_pages;	/* 0: default of the kernel */
+	uint32_t contexts, rx_contexts, block_bytes, tlb_entries;
+};
+int world_board_add(struct world *w, const char *name,
+		    const struct world_board_config *cfg,
+		    struct world_board **out);
+int world_link_add(struct world *w, struct world_board *a,
+		   struct world_board *b);
+int world_process_add(struct world *w, const char *name, struct world_board *b,
+		      enum world_policy policy, enum fl_touch touch,
+		      struct world_process **out);
+int world_process_end(struct world_process *p);
+/* Run fn in the process's application thread and wait for it. */
+int world_in(struct world_process *p, int (*fn)(struct world_process *p,
+						void *arg), void *arg);
+
+enum world_fill { WORLD_ZERO, WORLD_RANDOM, WORLD_PATTERN, WORLD_COLD };
+/* path NULL: demand-zero memory of that many bytes. */
+int world_buffer_add(struct world_process *p, const char *name, uint64_t bytes,
+		     const char *path, struct world_buffer **out);
+int world_buffer_fill(struct world_buffer *b, enum world_fill fill,
+		      uint64_t seed);
+/* Byte i of a fill. */
+uint8_t world_fill_byte(enum world_fill fill, uint64_t seed, uint64_t i);
+int world_buffer_touch(struct world_buffer *b, uint64_t off, uint64_t len,
+		       bool write);
+int world_buffer_advise(struct world_buffer *b, uint64_t off, uint64_t len,
+			enum fl_advice advice);
+int world_buffer_protect(struct world_buffer *b, uint64_t off, uint64_t len,
+			 int prot);
+int world_buffer_unmap(struct world_buffer *b, uint64_t off, uint64_t len);
+/* Read through the CPU of its process, at most len bytes. */
+int world_buffer_read(struct world_buffer *b, uint64_t off, void *to,
+		      uint64_t len);
+int world_buffer_resident(struct world_buffer *b, uint64_t off, uint64_t len,
+			  uint64_t *pages);
+int world_region_add(struct world_buffer *b, uint64_t off, uint64_t len,
+		     unsigned int access, unsigned int pd);
+int world_region_remove(struct world_buffer *b);
+int world_prefetch(struct world_buffer *b, uint64_t off, uint64_t len,
+		   bool write);
+
+int world_connect(struct world_process *p, struct world_process *q,
+		  const char *name, unsigned int depth, unsigned int pd,
+		  struct world_connection **out);
+/* Fill in conn, side, opcode, local, remote, addresses, keys and bytes. */
+int world_post(struct world *w, struct world_work *work);
+enum world_wait { WORLD_BOTH, WORLD_POLLING, WORLD_SLEEPING };
+/* Until work is done; -ETIMEDOUT after timeout_ns. */
+int world_wait(struct world *w, struct world_work *work, uint64_t timeout_ns,
+	       enum world_wait how);
+
+/* ---- counting (world_check.c) ---- */
+struct world_filter {
+	const struct world_board *board;	/* NULL: all */
+	const struct world_work *work;		/* NULL: all */
+};
+/* -EOVERFLOW when the ring has lost records that the filter would need. */
+int world_count(struct world *w, enum trace_event ev,
+		const struct world_filter *f, uint64_t *count);
+/* All records that the ring holds; free(). *count of them. */
+struct trace_record *world_records(struct world *w, uint32_t *count,
+				   bool *complete);
+/* Transfer number of a work request, 0 when it is not known. */
+uint32_t world_xfer(struct world *w, const struct world_work *work);
+
+/* private to the files above */
+int world_note_problem(struct world *w, int rule, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void world_why_set(struct world *w, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void world_check_event(void *w);
+void world_check_end(struct world *w);
+void world_verify(struct world *w, struct world_work *work);
+int world_work_number(struct world *w, struct world_work *work);
+struct world_work *world_work_at(struct world *w, uint64_t number);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* world_internal.h - what the files of a world share, and nobody else. */
+#ifndef FL_WORLD_INTERNAL_H
+#define FL_WORLD_INTERNAL_H
+
+#include "tools/scenario/world.h"
+
+#define WORLD_BOARDS	WIRE_NODES
+#define WORLD_PROCESSES	(WORLD_BOARDS * HOST_PROCESSES)
+#define WORLD_BUFFERS	512
+#define WORLD_CONNS	512
+
+struct world {
+	struct world_config cfg;
+	struct timing_profile timing;
+	struct trace *trace;
+	struct sim *sim;
+	struct fabric *fabric;
+	struct world_board board[WORLD_BOARDS];
+	struct world_process process[WORLD_PROCESSES];
+	struct world_buffer buffer[WORLD_BUFFERS];
+	struct world_connection conn[WORLD_CONNS];
+	unsigned int boards, processes, buffers, conns;
+	struct world_work **work;	/* by wr_id - 1 */
+	uint64_t works, work_room;
+	void (*script)(struct world *w, void *arg);
+	void *script_arg;
+	uint32_t ring_records;
+	bool stuck;
+	char problem[400], why[400];
+};
+
+#endif
