@@ -29,7 +29,9 @@ endif
 
 CFLAGS ?= -O2 -g
 WARN := -Wall -Wextra -Werror=implicit-function-declaration $(WERROR)
-INCLUDES := -I. -Iemu -Ilib -Itools -Ikernel-ref/include
+INCLUDES := -I. -Iemu -Ilib -Itools -Itests -Ikernel-ref/include
+# Empty, so that a file that asks for the same by itself gives no warning.
+DEFINES := -D_GNU_SOURCE=
 SAN_plain :=
 SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	    -fno-omit-frame-pointer
@@ -39,7 +41,8 @@ URCU_CFLAGS := $(shell pkg-config --cflags liburcu-qsbr 2>/dev/null)
 URCU_LIBS := $(shell pkg-config --libs liburcu-qsbr 2>/dev/null || \
 	       echo -lurcu-qsbr -lurcu-common)
 
-COMPILE = $(CC) -std=gnu11 $(CFLAGS) $(SAN_$(SAN)) $(WARN) -MMD -MP -pthread
+COMPILE = $(CC) -std=gnu11 $(CFLAGS) $(SAN_$(SAN)) $(WARN) $(DEFINES) \
+	-MMD -MP -pthread
 LINK = $(CC) $(CFLAGS) $(SAN_$(SAN)) -pthread
 LIBS = $(URCU_LIBS) -lm
 
@@ -98,15 +101,17 @@ objects: $(ALL_OBJ)
 
 test-programs: $(FAULTLINE) $(UNIT_BIN) $(EXAMPLE_BIN) $(BENCH_BIN)
 
-# The driver's sources see the emulator's Linux API before anything else. Kernel
-# callbacks have parameters that not every driver uses.
-$(DRV_OBJ): $(O)/%.o: %.c Makefile
+# The driver's sources, and the emulator's Linux API itself, see that API before
+# anything else. Kernel callbacks have parameters that not every driver uses.
+SHIM_OBJ := $(filter $(O)/emu/host/shim/%,$(EMU_OBJ))
+$(DRV_OBJ): WARN += -Wno-unused-parameter
+$(DRV_OBJ) $(SHIM_OBJ): $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
-	$(Q)$(COMPILE) -Wno-unused-parameter -DFL_EMULATOR \
-		-Iemu/host/shim/include $(INCLUDES) $(URCU_CFLAGS) -c -o $@ $<
+	$(Q)$(COMPILE) -DFL_EMULATOR -Iemu/host/shim/include $(INCLUDES) \
+		$(URCU_CFLAGS) -c -o $@ $<
 
-$(filter-out $(DRV_OBJ),$(ALL_OBJ)): $(O)/%.o: %.c Makefile
+$(filter-out $(DRV_OBJ) $(SHIM_OBJ),$(ALL_OBJ)): $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(COMPILE) $(INCLUDES) $(URCU_CFLAGS) -c -o $@ $<
@@ -157,7 +162,7 @@ DEFS := $(wildcard kernel-ref/include/faultline/*.def) emu/trace/events.def \
 build/gen: $(GEN_SRC) $(wildcard tools/gen/*.h) $(DEFS) Makefile
 	@mkdir -p build
 	$(call say,CC)
-	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(INCLUDES) -o $@ $(GEN_SRC)
+	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(DEFINES) $(INCLUDES) -o $@ $(GEN_SRC)
 
 generate: build/gen
 	build/gen .

@@ -12,6 +12,9 @@
  *	dev->cmd_lock	the firmware's mailbox; command and answer
  *	dev->irq_lock	(spinlock, interrupts off) what the top halves look at
  *	ctx->bank_lock	(spinlock, interrupts off) registers of one context bank
+ *	ctx->list_lock	(spinlock, inside nothing else) regions, queue memory
+ * The mmap lock of a process is taken inside ctx->lock; what runs under it
+ * (mmap, the notifier) takes spinlocks only.
  */
 #ifndef FL_DEV_H
 #define FL_DEV_H
@@ -44,6 +47,12 @@
 
 /* exanest.md 3.2: TBU and AXI ID of the card's first slot, if no property says */
 #define FL_STREAM_BASE	0x200
+/*
+ * A slot uses this many stream IDs in turn, one after the other process: what
+ * the card still does for an earlier owner then matches no group any more.
+ * exanest.md 3.2: the port has 64, for 16 slots.
+ */
+#define FL_STREAM_TURNS	4
 
 /*
  * What one process may hold. The firmware has 64 domains, 1024 regions and 256
@@ -64,7 +73,8 @@ struct fl_ctx;
 
 /* One fault report of the engine (regs.def, FLT_*). */
 struct fl_fault_event {
-	struct fl_ctx *ctx;	/* a reference; NULL: nobody's */
+	u64 owner;		/* id of the struct fl_ctx on the slot then */
+	u32 slot;
 	u32 ref;		/* FLT_REF */
 	u64 va;
 	u32 len;
@@ -104,6 +114,7 @@ struct fl_dev {
 	bool gone;
 	struct fl_ctx *slot[FL_SLOTS];	/* changed under lock and irq_lock */
 	unsigned int next_slot;
+	u64 opened;		/* how often; names a struct fl_ctx */
 
 	struct mutex cmd_lock;
 	bool fw_dead;		/* it did not answer once; cmd_lock */
@@ -132,7 +143,9 @@ struct fl_ctx {
 	struct kref ref;
 	struct fl_dev *dev;
 	struct mm_struct *mm;	/* mmgrab: the struct, not the address space */
+	u64 id;
 	unsigned int slot;	/* also bank, stream match group, doorbell page */
+	u32 stream;
 	u32 asid, t0sz;
 	struct mmu_notifier notifier;
 
@@ -144,9 +157,12 @@ struct fl_ctx {
 	u64 next_offset;	/* for mmap */
 	u64 queue_bytes;
 	u64 pinned;
-	spinlock_t mr_lock;	/* mrs, for the fault workers */
+	struct list_head queues;	/* list_lock */
+	/* Changing mrs takes lock and list_lock, looking takes one of them. */
+	spinlock_t list_lock;
 
 	spinlock_t bank_lock;
+	bool quiet;		/* hold no access any more; bank_lock */
 	u32 sctlr;
 	struct fl_held held;
 	struct fl_hard_fault hard;
@@ -159,6 +175,7 @@ struct fl_ctx {
 
 /* Memory of a completion or send queue: lives until its last mapping ends. */
 struct fl_queue {
+	struct list_head list;	/* of the file, while its object lives */
 	struct kref ref;
 	struct fl_dev *dev;
 	void *cpu;
@@ -209,8 +226,11 @@ void fl_dev_put(struct fl_dev *dev);
 
 /* fl_ctx.c */
 extern const struct file_operations fl_fops;
-/* The process on a slot, with a reference; NULL: none. From any context. */
-struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot);
+/*
+ * The process on a slot if it is the one with this id, with a reference. Not
+ * in a top half, which must not give the last reference back.
+ */
+struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot, u64 id);
 void fl_ctx_put(struct fl_ctx *ctx);
 /* Take the process off the card. dev->lock is held; once or more. */
 void fl_ctx_quiesce(struct fl_ctx *ctx);
@@ -232,7 +252,6 @@ int fl_bank_sync(struct fl_ctx *ctx);
 irqreturn_t fl_irq_smmu(int irq, void *arg);
 irqreturn_t fl_irq_fault(int irq, void *arg);
 void fl_fault_init(struct fl_dev *dev);
-void fl_fault_give_up_all(struct fl_dev *dev);
 
 /* fl_stall.c */
 void fl_stall_work(struct work_struct *work);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "harness.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define TRANSCRIPT_LINES 4096
 #define TRANSCRIPT_SHOWN 40
@@ -16,6 +18,7 @@ static struct {
 	uint64_t seed;
 	bool verbose;
 	jmp_buf leave;		/* value 1: failed, 2: skipped */
+	pthread_t thread;	/* that may longjmp to leave */
 	char *transcript[TRANSCRIPT_LINES];
 	unsigned int steps;	/* all steps, also those not kept */
 	struct {
@@ -91,6 +94,12 @@ static void fail(const char *file, int line, const char *text)
 	show_transcript();
 	printf("# failed here: %s:%d\n#   %s\n", file, line, text);
 	fflush(stdout);
+	if (!pthread_equal(pthread_self(), run.thread)) {
+		/* The test's own thread cannot be reached from here. */
+		printf("Bail out! failed in another thread\n");
+		fflush(stdout);
+		_exit(1);
+	}
 	longjmp(run.leave, 1);
 }
 
@@ -175,6 +184,7 @@ int main(int argc, char **argv)
 			part = argv[i];
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	run.thread = pthread_self();
 	for (t = run.first; t; t = t->next)
 		if (strstr(t->name, part))
 			total++;

@@ -7,9 +7,12 @@
  * that the driver uses. Application threads run as threads of this process; a page that is
  * not there is PROT_NONE for them, and touching it raises SIGSEGV.
  *
- * Files: kernel.c (object, interrupts, work), process.c (processes, threads, files), mm.c
- * (mappings, fault, unmap, protect), pgtable.c (descriptors), frames.c (allocator, tags),
- * reclaim.c (clock, eviction), swap.c (swap and file pages), segv.c (CPU side), notifier in mm.c.
+ * Files: kernel.c (object, counters), irq.c (interrupts), process.c (processes), thread.c
+ * (application threads and their kernel halves), file.c (device files), sys.c (the library's
+ * system calls), mm.c (address space, system calls on it, notifiers), map.c (list of mappings),
+ * fault.c (page-in, pins, copies), pgtable.c (descriptors), frames.c (allocator, tags),
+ * reclaim.c (clock, eviction), swap.c (swap and file pages), kpages.c (tables and DMA memory),
+ * segv.c (CPU side), check.c (what must add up).
  */
 #ifndef FL_HOST_H
 #define FL_HOST_H
@@ -172,6 +175,23 @@ const char *host_check(struct host_kernel *k, bool thorough);
 uint64_t host_translate(struct host_mm *mm, uint64_t va);
 /* Fault injection: the next n frame allocations fail. */
 void host_inject_no_frames(struct host_kernel *k, uint64_t n);
+/* Fault injection: writes to the swap file fail while on. */
+void host_inject_swap_errors(struct host_kernel *k, bool on);
+
+/*
+ * What the kernel's events of the calling thread belong to: who acts for a transfer (the
+ * driver's worker) sets transfer, block and cause here and clears them after. The
+ * board is filled in by the kernel.
+ */
+struct trace_at *host_trace_at(void);
+
+/*
+ * A CPU access that cannot be repaired (not mapped, not allowed, no frame) ends the program as on any
+ * system. fn hears of it first, in the thread that did it and inside the signal handler; when it
+ * returns true it has changed something and the access is tried again. NULL: nobody.
+ * One for the program, as signal handlers are.
+ */
+void host_segv_hook(bool (*fn)(struct host_process *p, uint64_t va, bool write, int error));
 
 /* Start the reference driver on this kernel's board (probe): /dev/faultline. Implemented by the shim. */
 struct host_driver_params {

@@ -29,6 +29,13 @@
 #define CELLS_MAX	(ENGINE_BLOCK_MAX / CELL_BYTES_MIN)
 #define NONE		0xFF	/* no context */
 
+/*
+ * A context in COLLECT whose sender fell silent for good must not be lost. The
+ * engine has no clock: a context that got no cell while this many attempts were
+ * turned away for want of one is taken from its sender.
+ */
+#define PATIENCE	4
+
 enum { CH_READ, CH_WRITE, CHANNELS };
 enum { SIDE_TX, SIDE_RX };
 
@@ -67,6 +74,7 @@ struct rx_ctx {
 	uint64_t va, left;
 	uint32_t map;		/* FAULT: pages that are missing */
 	uint32_t cells_left;
+	uint64_t turned_away;	/* e->turned_away when its last cell came */
 	uint64_t event;		/* trace: the last thing that happened to it */
 	uint64_t have[CELLS_MAX / 64];	/* cells that came */
 	uint8_t *buf;
@@ -158,6 +166,7 @@ struct engine {
 	uint64_t reg_cause;
 	struct tx_ctx tx[ENGINE_CTX_MAX];
 	struct rx_ctx rx[ENGINE_RXC_MAX];
+	uint64_t turned_away;		/* attempts that found no context */
 	uint32_t tx_ready, rx_free;	/* bit per context in READY, FREE */
 	struct channel ch[CHANNELS];
 	uint8_t *read_buf;

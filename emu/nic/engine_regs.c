@@ -110,7 +110,7 @@ static int decode(const struct engine *e, uint32_t off, unsigned int size,
 	if (p->reg == R_NONE || size * 8 > regs[p->reg].width)
 		return -EINVAL;
 	p->shift = off == regs[p->reg].offset ? 0 : 32;
-	return 0;
+	return size == 8 && p->shift ? -EINVAL : 0;
 }
 
 /* Place a value in a field; the names are those of regs.h. */

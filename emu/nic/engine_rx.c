@@ -158,6 +158,7 @@ static void store_cell(struct engine *e, struct rx_ctx *r,
 	r->have[cell / 64] |= bit;
 	memcpy(r->buf + b->offset, b->payload, b->payload_len);
 	r->cells_left--;
+	r->turned_away = e->turned_away;
 	r->event = f->cause ? f->cause : r->event;
 }
 
@@ -197,6 +198,7 @@ static void fill(struct engine *e, struct rx_ctx *r,
 	r->block = b->block;
 	r->map = 0;
 	r->event = 0;
+	r->turned_away = e->turned_away;
 	r->cells_left = b->opcode == WOP_READ_REQ ? 0 : cells;
 	memset(r->have, 0, (cells + 63) / 64 * 8);
 }
@@ -235,6 +237,24 @@ static void open_answer(struct engine *e, struct rx_ctx *r,
 		f->cause);
 }
 
+/* Take a context from the sender that has been silent for longest. */
+static void rx_reclaim(struct engine *e, uint64_t cause)
+{
+	struct rx_ctx *r, *oldest = NULL;
+	unsigned int i;
+
+	e->turned_away++;
+	for (i = 0; i < e->cfg.rx_contexts; i++) {
+		r = &e->rx[i];
+		if (r->state == FL_RX_COLLECT &&
+		    e->turned_away - r->turned_away >= PATIENCE &&
+		    (!oldest || r->turned_away < oldest->turned_away))
+			oldest = r;
+	}
+	if (oldest)
+		rx_end(e, oldest, FL_RX_EV_RESTART, 0, 0, cause);
+}
+
 /* The first cell that came of an attempt. */
 static void rx_open(struct engine *e, struct peer *p,
 		    const struct wire_frame *f, const struct wire_block *b)
@@ -254,6 +274,8 @@ static void rx_open(struct engine *e, struct peer *p,
 		rx_stale(e, f, b->ctx, b->gen, b->attempt);
 		return;
 	}
+	if (!e->rx_free)
+		rx_reclaim(e, f->cause);
 	if (!e->rx_free || (answer && !rx_own_free(e, f, b))) {
 		no_context(e, f, b);
 		return;

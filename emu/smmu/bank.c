@@ -20,7 +20,9 @@
 /* Decode what an access needs to know from the registers of bank n. */
 void smmu_bank_decode(struct smmu *s, unsigned int n)
 {
-	static const uint8_t pasize_bits[8] = { 32, 36, 40, 42, 44, 48, 48, 48 };
+	static const uint8_t pasize_bits[8] = {
+		32, 36, 40, 42, 44, 48, 48, 48
+	};
 	struct smmu_bank *b = &s->bank[n];
 	uint32_t tcr = *smmu_cb(s, n, SMMU_CB_TCR);
 	uint32_t tcr2 = *smmu_cb(s, n, SMMU_CB_TCR2);

@@ -358,7 +358,7 @@ static void after_write(struct smmu *s, const struct place *p, uint32_t value)
 		sync_start(s, n);
 		break;
 	default:
-		break;	/* ATS1PR is absent (ID0.ATOSNS), TLBIIPAS2 has no use */
+		break;	/* ATS1PR is absent (ID0.ATOSNS), TLBIIPAS2 useless */
 	}
 }
 
@@ -390,7 +390,7 @@ static void write32(struct smmu *s, uint32_t off, uint32_t value)
 		*p.word = (value & mask) | (reset & ~mask);
 		break;
 	}
-	/* The upper half waits for the lower one, which starts the operation. */
+	/* The upper half waits for the lower one, which starts it all. */
 	if (p.upper && reg_info[p.reg].access == ACCESS_WO)
 		return;
 	after_write(s, &p, value);

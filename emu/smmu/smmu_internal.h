@@ -49,7 +49,7 @@ enum smmu_perm {
 
 struct smmu_tlb_entry {
 	uint64_t key;	/* tlb.c: page, level, VMID, ASID; 0: empty */
-	uint64_t mask;	/* key bits that must be equal: global leaves ASID out */
+	uint64_t mask;	/* key bits to compare: global leaves ASID out */
 	uint64_t pa;	/* of the page's or block's first byte */
 	uint64_t tag;
 	uint8_t perm;	/* enum smmu_perm */
@@ -189,9 +189,9 @@ static inline uint64_t smmu_emit(struct smmu *s, enum trace_event ev,
 }
 
 /*
- * translate.c. Between enter and leave the lock is held; leave opens it and then
- * tells the board of the interrupt line and of released transactions. All calls
- * below want the lock.
+ * translate.c. Between enter and leave the lock is held; leave opens it and
+ * then tells the board of the interrupt line and of released transactions. All
+ * calls below want the lock.
  */
 void smmu_enter(struct smmu *s);
 void smmu_leave(struct smmu *s);

@@ -176,9 +176,12 @@ void smmu_tlb_drop_va_any(struct smmu_tlb *t, uint64_t va, uint8_t vmid)
 		return;
 	for (i = 0; i < t->sets * SMMU_TLB_WAYS; i++) {
 		struct smmu_tlb_entry *e = &t->entry[i];
+		uint64_t key;
 
-		if (e->key &&
-		    !((e->key ^ key_of(va, e->level, vmid, 0)) & ~KEY_ASID_MASK))
+		if (!e->key)
+			continue;
+		key = key_of(va, e->level, vmid, 0);
+		if (!((e->key ^ key) & ~KEY_ASID_MASK))
 			drop(t, e);
 	}
 }

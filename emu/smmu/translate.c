@@ -75,8 +75,8 @@ static enum smmu_verdict bypass(struct smmu *s, struct smmu_access *a)
 }
 
 /*
- * exanest.md 3.4: eight parallel walks per TBU; a further miss waits for the one
- * that ends first. Returns when the walk, now known to need so many reads, ends.
+ * exanest.md 3.4: eight parallel walks per TBU; a further miss waits for the
+ * one that ends first. Returns the end of the walk, whose reads are known now.
  */
 static uint64_t walk_time(struct smmu *s, struct smmu_access *a,
 			  unsigned int reads, uint64_t start_ns)
@@ -141,7 +141,7 @@ static enum smmu_verdict by_bank(struct smmu *s, struct smmu_access *a,
 	uint32_t need;
 
 	a->bank = r->bank;
-	/* exanest.md 3.3, SCTLR.M: translation off, addresses pass as they are */
+	/* exanest.md 3.3, SCTLR.M: translation off, addresses unchanged */
 	if (!(b->sctlr & SMMU_CB_SCTLR_M))
 		return bypass(s, a);
 	if (smmu_bank_blocked(s, r->bank))

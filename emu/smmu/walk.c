@@ -87,7 +87,7 @@ static void leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
 	uint64_t inside = (UINT64_C(1) << smmu_level_shift(p->level)) - 1;
 	uint64_t base = desc & DESC_ADDR & ~inside;
 
-	/* exanest.md 3.6: output beyond OAS is ASF; it goes before AFF and PF */
+	/* exanest.md 3.6: output beyond OAS is ASF, before AFF and PF */
 	if (!address_fits(b, base | inside)) {
 		end(w, SMMU_CB_FSR_ASF, p->level);
 		return;

@@ -114,13 +114,13 @@
 `define WIRE_ICRC_CRC_LSB                       0
 
 // one cell of a block that is written
-`define WOP_WRITE                               8'hC0
+`define WOP_WRITE                               8'hC1
 `define WOP_WRITE_HEADER_BYTES                  48
 // please send this block; no payload
-`define WOP_READ_REQ                            8'hC1
+`define WOP_READ_REQ                            8'hC2
 `define WOP_READ_REQ_HEADER_BYTES               48
 // one cell of a block that answers a READ
-`define WOP_READ_RESP                           8'hC2
+`define WOP_READ_RESP                           8'hC3
 `define WOP_READ_RESP_HEADER_BYTES              48
 // every byte of this attempt has landed
 `define WOP_ACK                                 8'hC8

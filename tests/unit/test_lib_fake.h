@@ -152,6 +152,7 @@ static int fake_create_cq(struct fl_create_cq *c)
 	if (i == FAKE_OBJECTS)
 		return -ENOSPC;
 	q = &fake.cq[i];
+	free(q->queue);		/* of an earlier one */
 	memset(q, 0, sizeof(*q));
 	q->used = true;
 	fake_make_queue(&c->entries, sizeof(struct fl_cqe), i, &c->mmap_offset,
@@ -175,6 +176,7 @@ static int fake_create_qp(struct fl_create_qp *c)
 	if (i == FAKE_OBJECTS)
 		return -ENOSPC;
 	q = &fake.qp[i];
+	free(q->queue);
 	memset(q, 0, sizeof(*q));
 	q->used = true;
 	q->cq = c->cq;
@@ -504,13 +506,6 @@ static void fake_start(void)
 	fake.wait_result = -ETIMEDOUT;
 	fl_sys_set(&fake_sys);
 	test_cleanup(fake_free_queues, NULL);
-}
-
-/* A queue's memory is kept for good when an object of its number comes back */
-static inline void fake_forget(uint32_t cq)
-{
-	free(fake.cq[cq].queue);
-	fake.cq[cq].queue = NULL;
 }
 
 static inline void fake_close_device(void *arg)

@@ -5,6 +5,9 @@
  */
 #include "test_smmu_rig.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #define GOOD	UINT64_C(0x7f0000001000)
 #define BAD	UINT64_C(0x7f0000002345)
 #define BAD2	UINT64_C(0x7f0000003000)
@@ -458,6 +461,91 @@ TEST("callbacks may come back into the SMMU: fault, handler, RESUME, retry")
 	EXPECT_EQ(re.verdict, SMMU_OK);
 	EXPECT_EQ(re.irqs, 2);
 	EXPECT(!smmu_busy(re.s));
+}
+
+/*
+ * Threads. Two of them make faults and clear them, each in its own bank; the
+ * callback is slow, so that levels would overtake each other if they could.
+ */
+struct line {
+	struct rig *r;
+	atomic_int inside, level, wrong;
+	atomic_uint changes;
+};
+
+static void line_irq(void *ctx, bool level)
+{
+	struct line *l = ctx;
+
+	if (atomic_fetch_add(&l->inside, 1))
+		atomic_fetch_add(&l->wrong, 1);
+	if (atomic_load(&l->level) == level)
+		atomic_fetch_add(&l->wrong, 1);
+	sched_yield();
+	atomic_store(&l->level, level);
+	atomic_fetch_add(&l->changes, 1);
+	atomic_fetch_sub(&l->inside, 1);
+}
+
+static enum smmu_mem_status line_read64(void *ctx, uint64_t pa, uint64_t *value)
+{
+	(void)ctx;
+	(void)pa;
+	*value = 0;
+	return SMMU_MEM_OK;
+}
+
+static void line_resume(void *ctx, uint64_t ticket, bool terminate)
+{
+	(void)ctx;
+	(void)ticket;
+	(void)terminate;
+}
+
+struct line_worker {
+	struct line *l;
+	unsigned int bank;
+};
+
+static void *line_thread(void *arg)
+{
+	struct line_worker *w = arg;
+	struct smmu_access a = { .stream = (uint16_t)(RIG_STREAM + w->bank) };
+	struct smmu *s = w->l->r->s;
+	unsigned int i;
+
+	for (i = 0; i < 20000; i++) {
+		if (smmu_translate(s, &a) != SMMU_FAULT)
+			atomic_fetch_add(&w->l->wrong, 1);
+		smmu_reg_write(s, CB(w->bank, FSR), 4, TF, 0);
+	}
+	return NULL;
+}
+
+TEST("changes of the line arrive one at a time and in order, whoever makes them")
+{
+	static struct line l;
+	struct line_worker w[2] = { { &l, 0 }, { &l, 1 } };
+	struct rig *r = rig_new(0, 0, 0);
+	struct smmu_config cfg = { 0 };
+	struct smmu_env env = { &l, line_read64, line_irq, re_sync_start,
+				re_sync_done, line_resume, re_tag };
+	pthread_t t[2];
+	unsigned int i;
+
+	memset(&l, 0, sizeof(l));
+	l.r = r;
+	smmu_destroy(r->s);
+	r->s = smmu_create(&cfg, &env);
+	rig_bank(r, 0, 1, 16, SCTLR_ON | HUPCF);
+	rig_bank(r, 1, 2, 16, SCTLR_ON | HUPCF);
+	for (i = 0; i < 2; i++)
+		pthread_create(&t[i], NULL, line_thread, &w[i]);
+	for (i = 0; i < 2; i++)
+		pthread_join(t[i], NULL);
+	EXPECT_EQ(l.wrong, 0);
+	EXPECT_EQ(l.level, 0);
+	EXPECT_GE(l.changes, 2);
 }
 
 TEST("the trace tells the causes: fault, stall, resume")

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_smmu_rig.h - a bench for the SMMU: a small memory whose words can abort or
- * come back poisoned, tables built into it, and a record of every callback.
+ * test_smmu_rig.h - a bench for the SMMU: a small memory whose words can abort
+ * or come back poisoned, tables built into it, and a record of every callback.
  */
 #ifndef FL_TEST_SMMU_RIG_H
 #define FL_TEST_SMMU_RIG_H
@@ -35,7 +35,8 @@
 #define D_RW		(D_AF | D_USER | D_NG)
 #define D_RO		(D_RW | D_RDONLY)
 
-#define SCTLR_ON	(SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE)
+#define SCTLR_ON                                                              \
+	(SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE)
 #define HUPCF		SMMU_CB_SCTLR_HUPCF
 #define CFCFG		SMMU_CB_SCTLR_CFCFG
 

@@ -297,6 +297,9 @@ TEST("TLBIASID takes everything of one ASID but the global entries")
 	EXPECT(!cached(r, 0, 0x200000));
 	EXPECT(cached(r, 0, VA + PAGE));
 	EXPECT(cached(r, 1, VA));
+	STEP("a global entry has no ASID, not even 0");
+	wr(r, CB(0, TLBIASID), 0);
+	EXPECT(cached(r, 0, VA + PAGE));
 }
 
 TEST("TLBIALL takes all of the bank's VMID, TLBIVMID all of the one named")
@@ -428,6 +431,7 @@ TEST("a small TLB forgets but never lies")
 	uint64_t rng = rig_seed();
 	struct smmu_stats st;
 	unsigned int i, bank;
+	uint16_t asid;
 
 	for (bank = 0; bank < 3; bank++)
 		rig_bank(r, bank, (uint16_t)(bank + 1), 16, SCTLR_ON | HUPCF);
@@ -435,6 +439,7 @@ TEST("a small TLB forgets but never lies")
 		uint64_t x = rig_random(&rng), va, pa, *d;
 
 		bank = x % 3;
+		asid = (uint16_t)(bank + 1);
 		va = (x >> 8) % 24 * PAGE;
 		d = rig_desc(r, bank, va, 3);
 		pa = *d & UINT64_C(0xfffffffff000);
@@ -448,13 +453,39 @@ TEST("a small TLB forgets but never lies")
 			continue;
 		}
 		*d = 0;
-		wr64(r, CB(bank, TLBIVAL), tlbi_value(va, (uint16_t)(bank + 1)));
+		wr64(r, CB(bank, TLBIVAL), tlbi_value(va, asid));
 		if (x >> 33 & 3)
 			*d = (x >> 40) * PAGE | D_RW | D_TABLE;
 	}
 	smmu_stats(r->s, &st);
 	EXPECT_GE(st.hits, 500);
 	EXPECT_GE(st.walks, 500);
+}
+
+/* A board where somebody starts a synchronise while another one ends. */
+static bool sync_again(void *ctx, unsigned int bank)
+{
+	struct rig *r = ctx;
+
+	if (r->sync_asks++ == 0)
+		smmu_reg_write(r->s, CB(bank, TLBSYNC), 4, 0, 0);
+	return true;
+}
+
+TEST("the end of one synchronise is not the end of a later one")
+{
+	struct smmu_config cfg = { 0 };
+	struct rig *r = rig_new(0, 0, 0);
+	struct smmu_env env = { r, rig_read64, rig_irq, rig_sync_start,
+				sync_again, rig_resume, rig_frame_tag };
+
+	smmu_destroy(r->s);
+	r->s = smmu_create(&cfg, &env);
+	wr(r, CB(2, TLBSYNC), 0);
+	EXPECT_EQ(rd(r, CB(2, TLBSTATUS)), 1);
+	EXPECT_EQ(r->sync_starts, 2);
+	EXPECT_EQ(rd(r, CB(2, TLBSTATUS)), 0);
+	EXPECT_EQ(r->sync_asks, 2);
 }
 
 /*
@@ -488,7 +519,7 @@ static void *reader(void *arg)
 
 TEST("a walk in progress cannot bring back what was invalidated")
 {
-	/* The lock covers walk and fill; no trace here, it counts one thread. */
+	/* The lock covers walk and fill. No trace: it is of one thread. */
 	static struct shared sh;
 	struct smmu_config cfg = { .tlb_entries = 16 };
 	struct rig *r = rig_two();

@@ -51,7 +51,7 @@ TEST("a first table that is short may lie inside a page")
 	struct rig *r = rig_new(0, 0, 0);
 	uint64_t root;
 
-	rig_bank(r, 0, 1, 20, SCTLR_ON | HUPCF);	/* 44 bits: 32 entries */
+	rig_bank(r, 0, 1, 20, SCTLR_ON | HUPCF);	/* 32 entries */
 	root = r->root[0] + 0x700;
 	r->root[0] = root;
 	wr64(r, CB(0, TTBR0), root | UINT64_C(1) << 48);
@@ -76,10 +76,14 @@ TEST("a 2 MB block and a 1 GB block keep the low bits of the address")
 TEST("bits of a block's address that are too low are ignored")
 {
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
+	struct trace_record last;
 
 	rig_map(r, 0, 0x200000, 0x40e00000 | 0x1ff000, 2, D_RW);
 	EXPECT_EQ(rig_read(r, 0x200010), SMMU_OK);
 	EXPECT_EQ(r->a.pa, 0x40e00010);
+	EXPECT_EQ(trace_snapshot(r->trace, &last, 1), 1);
+	EXPECT_EQ(last.event, EV_SMMU_WALK);
+	EXPECT_EQ(last.arg[2], 0x40e00010);
 }
 
 TEST("an invalid descriptor at any level is a translation fault there")
@@ -313,8 +317,9 @@ TEST("a table where there is no memory is an external fault")
 
 TEST("granules other than 4 KB and T0SZ out of range are translation faults")
 {
-	static const uint32_t tcr[] = { 16 | 1 << 14, 16 | 2 << 14, 16 | 3 << 14,
-					0, 15, 40, 63 };
+	static const uint32_t tcr[] = {
+		16 | 1 << 14, 16 | 2 << 14, 16 | 3 << 14, 0, 15, 40, 63
+	};
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 	unsigned int i;
 

@@ -63,8 +63,9 @@ struct world_process {
 	struct world_board *board;
 	struct host_process *host;
 	struct sim_thread *agent;
-	struct sim_waitq wake;
-	struct world_call *volatile call;
+	struct sim_waitq wake, finished;
+	struct world_call *call;
+	bool done;
 	enum world_policy policy;
 	enum fl_touch touch;
 	bool open, gone;
@@ -79,7 +80,7 @@ struct world_buffer {
 	struct world_process *process;
 	uint8_t *mem;
 	uint64_t bytes;
-	bool mapped;
+	bool odd;		/* unmapped or protected somewhere */
 	struct fl_mr *mr;
 	uint32_t key;
 	uint32_t changes;	/* how often it was written, dropped or unmapped */

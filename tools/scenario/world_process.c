@@ -12,8 +12,6 @@ struct world_call {
 	int (*fn)(struct world_process *p, void *arg);
 	void *arg;
 	int result;
-	bool done;
-	struct sim_waitq finished;
 };
 
 static bool has_call(void *arg)
@@ -25,9 +23,9 @@ static bool has_call(void *arg)
 
 static bool is_done(void *arg)
 {
-	struct world_call *c = arg;
+	struct world_process *p = arg;
 
-	return __atomic_load_n(&c->done, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&p->done, __ATOMIC_ACQUIRE);
 }
 
 static int last_call(struct world_process *p, void *arg)
@@ -55,8 +53,8 @@ static void agent(void *arg)
 		end = c->fn == last_call;
 		c->result = c->fn(p, c->arg);
 		/* c lies on the director's stack: nothing of it after done. */
-		sim_wake(&c->finished, 0);
-		__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&p->done, true, __ATOMIC_RELEASE);
+		sim_wake(&p->finished, 0);
 	} while (!end);
 }
 
@@ -67,11 +65,10 @@ int world_in(struct world_process *p,
 
 	if (p->gone)
 		return -ESRCH;
-	sim_waitq_init(&c.finished);
+	__atomic_store_n(&p->done, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->call, &c, __ATOMIC_RELEASE);
 	sim_wake(&p->wake, 0);
-	while (!is_done(&c))
-		sim_wait(&c.finished, is_done, &c, 0);
+	sim_wait(&p->finished, is_done, p, 0);
 	return c.result;
 }
 
@@ -113,6 +110,7 @@ int world_process_add(struct world *w, const char *name, struct world_board *b,
 	p->policy = policy;
 	p->touch = touch;
 	sim_waitq_init(&p->wake);
+	sim_waitq_init(&p->finished);
 	p->host = host_process_create(b->kernel, name, &err);
 	if (!p->host)
 		return err;
@@ -140,7 +138,6 @@ int world_process_end(struct world_process *p)
 	for (i = 0; i < w->buffers; i++) {
 		if (w->buffer[i].process != p)
 			continue;
-		w->buffer[i].mapped = false;
 		w->buffer[i].mr = NULL;
 		w->buffer[i].changes++;
 	}
@@ -173,21 +170,41 @@ static int clip(struct world_buffer *b, struct span *s)
 	return 0;
 }
 
+/*
+ * What the CPU must not touch would end this program, not a process: ask first. Only for
+ * buffers whose rights ever changed, since asking takes time.
+ */
+static int may_touch(struct world_buffer *b, const struct span *s, int need)
+{
+	struct host_mm *mm = host_process_mm(b->process->host);
+	uint64_t va = (uint64_t)(uintptr_t)b->mem + s->off, from, to;
+	uint64_t end = va + s->len;
+	int prot;
+
+	while (va < end) {
+		if (mm_lookup(mm, va, &from, &to, &prot) || !(prot & need)) {
+			world_why_set(b->process->world,
+				      "the CPU may not touch byte %llu of %s",
+				      (unsigned long long)(va - (uintptr_t)b->mem),
+				      b->name);
+			return -EFAULT;
+		}
+		va = to;
+	}
+	return 0;
+}
+
+/* need: rights of the CPU that fn uses, 0: it touches nothing. */
 static int on_span(struct world_buffer *b, struct span *s,
-		   int (*fn)(struct world_process *p, void *arg), bool touches)
+		   int (*fn)(struct world_process *p, void *arg), int need)
 {
 	int err = clip(b, s);
 
-	if (err)
-		return err;
-	/* Touching what is not mapped would end this program, not a process. */
-	if (touches && !b->mapped) {
-		world_why_set(b->process->world,
-			      "buffer %s is not mapped (or only partly)",
-			      b->name);
-		return -EFAULT;
-	}
-	return world_in(b->process, fn, s);
+	if (!err && b->process->gone)
+		err = -ESRCH;
+	if (!err && need && b->odd)
+		err = may_touch(b, s, need);
+	return err ? err : world_in(b->process, fn, s);
 }
 
 static int do_alloc(struct world_process *p, void *arg)
@@ -226,7 +243,6 @@ int world_buffer_add(struct world_process *p, const char *name, uint64_t bytes,
 	err = world_in(p, do_alloc, &s);
 	if (err)
 		return err;
-	b->mapped = true;
 	w->buffers++;
 	*out = b;
 	return 0;
@@ -271,7 +287,7 @@ int world_buffer_fill(struct world_buffer *b, enum world_fill fill,
 	struct span s = { .what = fill, .seed = seed };
 
 	b->changes++;
-	return on_span(b, &s, do_fill, true);
+	return on_span(b, &s, do_fill, HOST_WRITE);
 }
 
 static int do_touch(struct world_process *p, void *arg)
@@ -298,7 +314,7 @@ int world_buffer_touch(struct world_buffer *b, uint64_t off, uint64_t len,
 
 	if (write)
 		b->changes++;
-	return on_span(b, &s, do_touch, true);
+	return on_span(b, &s, do_touch, write ? HOST_WRITE : HOST_READ);
 }
 
 static int do_read(struct world_process *p, void *arg)
@@ -315,7 +331,7 @@ int world_buffer_read(struct world_buffer *b, uint64_t off, void *to,
 {
 	struct span s = { .off = off, .len = len, .to = to };
 
-	return on_span(b, &s, do_read, true);
+	return on_span(b, &s, do_read, HOST_READ);
 }
 
 static int do_advise(struct world_process *p, void *arg)
@@ -333,7 +349,7 @@ int world_buffer_advise(struct world_buffer *b, uint64_t off, uint64_t len,
 
 	if (advice == FL_DONTNEED)
 		b->changes++;
-	return on_span(b, &s, do_advise, false);
+	return on_span(b, &s, do_advise, 0);
 }
 
 static int do_protect(struct world_process *p, void *arg)
@@ -349,7 +365,8 @@ int world_buffer_protect(struct world_buffer *b, uint64_t off, uint64_t len,
 	struct span s = { .off = off, .len = len, .what = prot };
 
 	b->changes++;
-	return on_span(b, &s, do_protect, false);
+	b->odd = true;
+	return on_span(b, &s, do_protect, 0);
 }
 
 static int do_unmap(struct world_process *p, void *arg)
@@ -362,11 +379,10 @@ static int do_unmap(struct world_process *p, void *arg)
 int world_buffer_unmap(struct world_buffer *b, uint64_t off, uint64_t len)
 {
 	struct span s = { .off = off, .len = len };
-	int err = on_span(b, &s, do_unmap, false);
+	int err = on_span(b, &s, do_unmap, 0);
 
 	b->changes++;
-	if (!err)
-		b->mapped = false;
+	b->odd = true;
 	return err;
 }
 
@@ -416,7 +432,7 @@ int world_region_add(struct world_buffer *b, uint64_t off, uint64_t len,
 			      "buffer %s has a region already", b->name);
 		return -EEXIST;
 	}
-	return on_span(b, &s, do_region, false);
+	return on_span(b, &s, do_region, 0);
 }
 
 static int do_deregister(struct world_process *p, void *arg)
@@ -448,5 +464,5 @@ int world_prefetch(struct world_buffer *b, uint64_t off, uint64_t len,
 {
 	struct span s = { .off = off, .len = len, .what = write };
 
-	return b->mr ? on_span(b, &s, do_prefetch, false) : -ENOENT;
+	return b->mr ? on_span(b, &s, do_prefetch, 0) : -ENOENT;
 }

@@ -181,13 +181,13 @@
 #define WIRE_ICRC_CRC_WIDTH                     32
 
 /* one cell of a block that is written */
-#define WOP_WRITE                               0xC0
+#define WOP_WRITE                               0xC1
 #define WOP_WRITE_HEADER_BYTES                  48
 /* please send this block; no payload */
-#define WOP_READ_REQ                            0xC1
+#define WOP_READ_REQ                            0xC2
 #define WOP_READ_REQ_HEADER_BYTES               48
 /* one cell of a block that answers a READ */
-#define WOP_READ_RESP                           0xC2
+#define WOP_READ_RESP                           0xC3
 #define WOP_READ_RESP_HEADER_BYTES              48
 /* every byte of this attempt has landed */
 #define WOP_ACK                                 0xC8

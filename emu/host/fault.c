@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fault.c - bringing pages in, for the CPU and for the driver; pins; copies.
+ *
+ * One lock per address space is held over a whole page-in: of two faults on one page the
+ * second waits and then finds it there.
+ *
+ * A read of untouched memory gets a private frame of zeros, mapped clean (read-only with DBM).
+ * Linux would map one shared page of zeros and copy at the first write;
+ * here there is no shared page, and the first write is a permission fault that only sets dirty.
+ */
+#include "host/internal.h"
+
+/* All that stands in the way is somebody else's lock: try again after so long. */
+#define CONTENDED_NS	1000
+#define CONTENDED_TRIES 10000
+
+enum { FROM_ZEROS, FROM_FILE, FROM_SWAP };
+
+static int fill(struct host_map *m, uint64_t va, uint64_t old,
+		struct host_frame *f, int *from)
+{
+	struct host_kernel *k = f->mm->k;
+
+	if (old & PTE_SWAP) {
+		*from = FROM_SWAP;
+		host_spend(k, T_MM_MAJOR);
+		return swap_read(&k->swap, pte_slot(old), frame_mem(f));
+	}
+	if (m->file) {
+		*from = FROM_FILE;
+		host_spend(k, T_MM_MAJOR);
+		return source_read(m->file, m->offset + (va - m->start),
+				   frame_mem(f));
+	}
+	*from = FROM_ZEROS;
+	host_spend(k, T_MM_MINOR);
+	memset(frame_mem(f), 0, HOST_PAGE);
+	return 0;
+}
+
+/* Lock held, va has no frame. 0 minor, 1 major. */
+static int page_in(struct host_mm *mm, struct host_map *m, uint64_t va,
+		   bool write)
+{
+	struct host_kernel *k = mm->k;
+	struct host_frame *f;
+	uint64_t old;
+	int err, from;
+
+	err = pt_prepare(mm, va);
+	if (!err)
+		err = frame_get(mm, va, &f);
+	if (err)
+		return err;
+	old = pt_get(mm, va);
+	err = fill(m, va, old, f, &from);
+	if (err) {
+		frame_put(f);
+		return -EFAULT;
+	}
+	f->dirty = write;
+	/* Clean, the copy in swap stays good and need not be written again. */
+	if (from == FROM_SWAP && write)
+		swap_put(&k->swap, pte_slot(old));
+	else if (from == FROM_SWAP)
+		f->slot = pte_slot(old);
+	/*
+	 * No invalidation: entries that are not valid are in no TLB (exanest.md 3.5). The
+	 * release in pt_set puts the bytes before the entry.
+	 */
+	pt_set(mm, va, pte_make(frame_pa(f), m->prot, write));
+	frame_map(f);
+	host_count(&k->count.page_ins, 1);
+	host_count(&k->count.swap_ins, from == FROM_SWAP);
+	host_event(k, EV_MM_PAGE_IN, mm->pid, va, frame_pa(f),
+		   (uint64_t)from);
+	return from != FROM_ZEROS;
+}
+
+/* Lock held, va is resident: aged, clean, or somebody was faster. */
+static int touch(struct host_mm *mm, struct host_map *m, uint64_t va,
+		 uint64_t d, bool write)
+{
+	struct host_frame *f = frame_at(mm, d & PTE_ADDR);
+	bool upgrade = write && (d & PTE_RDONLY);
+
+	assert(f && f->mm == mm && f->va == va);
+	host_spend(mm->k, T_MM_PRESENT);
+	if (write)
+		frame_dirty(f);
+	/* A flag that goes up needs no invalidation; more rights do. */
+	pt_set(mm, va, pte_make(d & PTE_ADDR, m->prot, f->dirty));
+	/*
+	 * exanest.md 3.5, trap 1: a stale read-only entry in the TLB would give the same
+	 * permission fault again and again.
+	 */
+	if (upgrade)
+		mm_invalidate(mm, va, 1);
+	return 0;
+}
+
+/* Lock held. 0 minor or there, 1 major, -EFAULT, -ENOMEM, -EAGAIN. */
+static int fault_locked(struct host_mm *mm, uint64_t va, bool write)
+{
+	struct host_map *m = map_find(mm, va);
+	uint64_t d;
+
+	if (!m || !(m->prot & (write ? HOST_WRITE : HOST_READ)))
+		return -EFAULT;
+	d = pt_get(mm, va);
+	if (pte_resident(d))
+		return touch(mm, m, va, d, write);
+	return page_in(mm, m, va, write);
+}
+
+/* Without the lock: give whoever holds what we need a chance to go on. */
+static void back_off(void)
+{
+	if (sim_thread_self())
+		sim_sleep(CONTENDED_NS);
+}
+
+static int report(struct host_mm *mm, uint64_t va, bool write, int r)
+{
+	struct host_counts *c = &mm->k->count;
+
+	if (r == -EAGAIN) {
+		host_event(mm->k, EV_MM_NO_FRAME, mm->pid, va, 0, 0);
+		r = -ENOMEM;
+	}
+	host_count(r < 0 ? &c->faults_failed :
+		   r ? &c->faults_major : &c->faults_minor, 1);
+	host_event(mm->k, EV_MM_FAULT, mm->pid, va, write,
+		   (uint64_t)(int64_t)r);
+	return r;
+}
+
+static int fault(struct host_mm *mm, uint64_t va, bool write, bool cpu)
+{
+	int r = -EAGAIN, tries, err;
+
+	va &= ~(HOST_PAGE - 1);
+	host_spend(mm->k, T_MM_LOOKUP);
+	for (tries = 0; r == -EAGAIN && tries < CONTENDED_TRIES; tries++) {
+		if (tries)
+			back_off();
+		sim_mutex_lock(&mm->lock);
+		r = fault_locked(mm, va, write);
+		err = cpu && r >= 0 ? cpu_grant(mm, va) : 0;
+		sim_mutex_unlock(&mm->lock);
+		if (err)
+			r = err;
+	}
+	return report(mm, va, write, r);
+}
+
+int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags)
+{
+	return fault(mm, va, flags & HOST_FAULT_WRITE, false);
+}
+
+/*
+ * The page may be there already and only the CPU's view be closed (the driver brought it in, or
+ * a neighbour's protection changed). That is an artefact of emulating a page table with
+ * mprotect: a real CPU would have walked the table and gone on. So it costs no
+ * virtual time and is no event.
+ */
+int mm_fault_cpu(struct host_mm *mm, uint64_t va, bool write)
+{
+	struct trace_at *at = host_trace_at(), saved = *at;
+	int r = 0;
+
+	va &= ~(HOST_PAGE - 1);
+	sim_mutex_lock(&mm->lock);
+	if (pte_allows(pt_get(mm, va), write)) {
+		r = cpu_grant(mm, va);
+		sim_mutex_unlock(&mm->lock);
+		return r;
+	}
+	sim_mutex_unlock(&mm->lock);
+	at->cause = host_event(mm->k, EV_CPU_FAULT, mm->pid, va, write, 0);
+	host_count(&mm->k->count.cpu_faults, 1);
+	host_spend(mm->k, T_CPU_SIGNAL);
+	r = fault(mm, va, write, true);
+	if (r >= 0)
+		host_event(mm->k, EV_CPU_MAPPED, mm->pid, va,
+			   host_translate(mm, va), write);
+	*at = saved;
+	return r < 0 ? r : 0;
+}
+
+/* ---- pins ---- */
+
+static int pin_page(struct host_mm *mm, uint64_t va, bool write, uint64_t *pa)
+{
+	int r = -EAGAIN, tries;
+	uint64_t d;
+
+	for (tries = 0; r == -EAGAIN && tries < CONTENDED_TRIES; tries++) {
+		if (tries)
+			back_off();
+		sim_mutex_lock(&mm->lock);
+		r = fault_locked(mm, va, write);
+		if (r >= 0) {
+			d = pt_get(mm, va);
+			frame_at(mm, d & PTE_ADDR)->pins++;
+			if (pa)
+				*pa = d & PTE_ADDR;
+		}
+		sim_mutex_unlock(&mm->lock);
+	}
+	if (r == -EAGAIN)
+		r = -ENOMEM;
+	if (r < 0)
+		return r;
+	host_spend(mm->k, T_MM_PIN);
+	host_count(&mm->k->count.pins, 1);
+	return 0;
+}
+
+long mm_pin(struct host_mm *mm, uint64_t va, uint64_t npages, bool write,
+	    uint64_t *pa)
+{
+	uint64_t i;
+	int err = 0;
+
+	if (va % HOST_PAGE || !npages)
+		return -EINVAL;
+	host_spend(mm->k, T_MM_LOOKUP);
+	for (i = 0; i < npages && !err; i++)
+		err = pin_page(mm, va + i * HOST_PAGE, write,
+			       pa ? &pa[i] : NULL);
+	if (err)
+		i--;
+	if (i)
+		host_event(mm->k, EV_MM_PIN, mm->pid, va, i, 0);
+	/* As Linux: what was pinned, and the error only when nothing was. */
+	return i ? (long)i : err;
+}
+
+void mm_unpin(struct host_mm *mm, uint64_t va, uint64_t npages, bool dirty)
+{
+	struct host_frame *f;
+	uint64_t i, d;
+
+	for (i = 0; i < npages; i++) {
+		host_spend(mm->k, T_MM_UNPIN);
+		sim_mutex_lock(&mm->lock);
+		d = pt_get(mm, va + i * HOST_PAGE);
+		if (!pte_resident(d)) {
+			/* Pinned pages are never taken away, but by exit. */
+			assert(!atomic_load(&mm->live));
+			sim_mutex_unlock(&mm->lock);
+			continue;
+		}
+		f = frame_at(mm, d & PTE_ADDR);
+		assert(f->pins);
+		f->pins--;
+		if (dirty && (d & PTE_DBM) && !f->dirty) {
+			frame_dirty(f);
+			pt_set(mm, va + i * HOST_PAGE, d | PTE_DIRTY);
+		}
+		sim_mutex_unlock(&mm->lock);
+	}
+	host_event(mm->k, EV_MM_UNPIN, mm->pid, va, npages, 0);
+}
+
+/* ---- copies ---- */
+
+static int copy_part(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
+		     bool to_user)
+{
+	uint64_t page = va & ~(HOST_PAGE - 1), d;
+	int r = -EAGAIN, tries;
+	uint8_t *mem;
+
+	for (tries = 0; r == -EAGAIN && tries < CONTENDED_TRIES; tries++) {
+		if (tries)
+			back_off();
+		sim_mutex_lock(&mm->lock);
+		d = pt_get(mm, page);
+		r = pte_allows(d, to_user) ? 0 :
+					     fault_locked(mm, page, to_user);
+		if (r >= 0) {
+			d = pt_get(mm, page) & PTE_ADDR;
+			mem = frame_mem(frame_at(mm, d)) + (va - page);
+			if (to_user)
+				memcpy(mem, buf, len);
+			else
+				memcpy(buf, mem, len);
+		}
+		sim_mutex_unlock(&mm->lock);
+	}
+	return r < 0 ? -EFAULT : 0;
+}
+
+int mm_copy(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
+	    bool to_user)
+{
+	uint64_t n, done;
+	int err;
+
+	if (va + len < va)
+		return -EFAULT;
+	for (done = 0; done < len; done += n) {
+		n = HOST_PAGE - (va + done) % HOST_PAGE;
+		if (n > len - done)
+			n = len - done;
+		err = copy_part(mm, va + done, (uint8_t *)buf + done, n,
+				to_user);
+		if (err)
+			return err;
+	}
+	sim_spend(timing_transfer_ns(len, mm->k->timing->v[T_CPU_COPY_MBPS]));
+	return 0;
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * thread.c - application threads. Each has two halves, as a thread of a real system has a user
+ * and a kernel stack: the user half runs the program, the kernel half sleeps
+ * until the user half touches a page that is not there. The signal handler of the user half
+ * may do next to nothing; the kernel half may do all that a kernel thread may.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host/internal.h"
+#include "lib/sys.h"
+
+/*
+ * Threads mode: how often to look before sleeping. A wake-up costs ten times a fault
+ * (limits.md 3: service spins 6 us, sleeps 58 to 122 us).
+ */
+#define SPINS 4000
+
+enum { IDLE, ASKED, ANSWERED, ENDED };
+
+struct host_thread {
+	struct host_process *process;
+	struct sim_thread *user, *kernel;
+	void (*fn)(void *arg);
+	void *arg;
+	bool spins;
+	/* The request: written by the user half, answered by the kernel half. */
+	atomic_int state;
+	uint64_t va;
+	int write;		/* -1: unknown */
+	int error;
+};
+
+/* Which application thread this is; NULL in kernel threads and outside. */
+static _Thread_local struct host_thread *self;
+
+struct host_process *host_current(void)
+{
+	return self ? self->process : NULL;
+}
+
+struct host_process *thread_process(void)
+{
+	return host_current();
+}
+
+bool thread_in_arena(uint64_t va)
+{
+	uint64_t base;
+
+	if (!self)
+		return false;
+	base = (uintptr_t)self->process->mm->arena;
+	return va >= base && va - base < ARENA_MEMORY_BYTES;
+}
+
+/* Wait until the state is not `while_state`; both halves, also in a signal handler. */
+static int wait_change(struct host_thread *t, int while_state)
+{
+	int i, s;
+
+	for (i = 0;; i++) {
+		s = atomic_load_explicit(&t->state, memory_order_acquire);
+		if (s != while_state)
+			return s;
+		if (!t->spins || i >= SPINS)
+			sim_park();
+	}
+}
+
+int thread_fault(uint64_t va, bool write)
+{
+	struct host_thread *t = self;
+
+	t->va = va;
+	t->write = write;
+	/* Release: pairs with the acquire in wait_change. */
+	atomic_store_explicit(&t->state, ASKED, memory_order_release);
+	sim_unpark(t->kernel, 0);
+	wait_change(t, ASKED);
+	atomic_store_explicit(&t->state, IDLE, memory_order_relaxed);
+	return t->error;
+}
+
+/*
+ * Where the machine does not say whether it was a write: a page that may be read
+ * faulted because it was written.
+ */
+static bool wants_write(struct host_thread *t)
+{
+	struct host_mm *mm = t->process->mm;
+	int prot;
+
+	if (t->write >= 0)
+		return t->write;
+	sim_mutex_lock(&mm->lock);
+	prot = cpu_prot(mm, t->va);
+	sim_mutex_unlock(&mm->lock);
+	return prot & HOST_READ;
+}
+
+static void kernel_half(void *arg)
+{
+	struct host_thread *t = arg;
+	int s, idle = IDLE;
+
+	while ((s = wait_change(t, idle)) != ENDED) {
+		idle = s;
+		if (s != ASKED)
+			continue;
+		t->error = mm_fault_cpu(t->process->mm, t->va, wants_write(t));
+		atomic_store_explicit(&t->state, ANSWERED,
+				      memory_order_release);
+		sim_unpark(t->user, 0);
+		idle = ANSWERED;
+	}
+	atomic_fetch_sub(&t->process->threads, 1);
+	free(t);
+}
+
+static void user_half(void *arg)
+{
+	struct host_thread *t = arg;
+	struct sim_thread *kernel = t->kernel;
+
+	t->user = sim_thread_self();
+	self = t;
+	fl_sys_set(&host_sys);
+	t->fn(t->arg);
+	fl_sys_set(NULL);
+	self = NULL;
+	/* From here on t belongs to the kernel half, which frees it. */
+	atomic_store_explicit(&t->state, ENDED, memory_order_release);
+	sim_unpark(kernel, 0);
+}
+
+struct sim_thread *host_thread_start(struct host_process *p, const char *name,
+				     void (*fn)(void *arg), void *arg)
+{
+	struct host_thread *t = calloc(1, sizeof(*t));
+	struct sim *sim = p->k->sim;
+	char half[48];
+
+	if (!t)
+		return NULL;
+	t->process = p;
+	t->fn = fn;
+	t->arg = arg;
+	t->spins = sim_mode(sim) == SIM_THREADS;
+	atomic_init(&t->state, IDLE);
+	atomic_fetch_add(&p->threads, 1);
+	snprintf(half, sizeof(half), "%s/kernel", name);
+	t->kernel = sim_thread_start(sim, half, true, kernel_half, t);
+	return sim_thread_start(sim, name, false, user_half, t);
+}

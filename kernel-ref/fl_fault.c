@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Device faults: two top halves and a worker.
+ *
+ * A refused access shows up twice. The SMMU's bank describes it (one fault a
+ * bank; later ones only set MULTI), and the engine queues a report for the
+ * block, which cannot get lost: the block's context waits for READY. So the
+ * report drives the repair, and the bank is read to be cleared, to learn about
+ * faults that no page cures, and, when it holds the access, to answer it
+ * (fl_stall.c).
+ */
+#include <linux/errno.h>
+#include <linux/interrupt.h>
+
+#include "fl_access.h"
+#include "fl_dev.h"
+#include "fl_trace.h"
+
+#define FL_BANK_GLOBAL	0xffu	/* in traces */
+
+/* exanest.md 3.3, FSR */
+#define FL_FSR_FAULTS                                                        \
+	(SMMU_CB_FSR_TF | SMMU_CB_FSR_AFF | SMMU_CB_FSR_PF | SMMU_CB_FSR_EF | \
+	 SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF | SMMU_CB_FSR_ASF |         \
+	 SMMU_CB_FSR_UUT | SMMU_CB_FSR_MULTI)
+#define FL_FSR_HARD                                                          \
+	(SMMU_CB_FSR_EF | SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF |          \
+	 SMMU_CB_FSR_ASF | SMMU_CB_FSR_UUT)
+
+static void fl_fault_global(struct fl_dev *dev, u32 gfsr)
+{
+	dev_err_ratelimited(dev->dev,
+			    "SMMU global fault 0x%x: stream 0x%x va 0x%llx\n",
+			    gfsr,
+			    fl_smmu_read(dev, SMMU_GR0_GFSYNR1) &
+				    SMMU_GR0_GFSYNR1_STREAMID_MASK,
+			    readq(dev->smmu + SMMU_GR0_GFAR));
+	fl_smmu_write(dev, SMMU_GR0_GFSR, gfsr);
+	trace_fl_spurious(FL_BANK_GLOBAL, gfsr);
+}
+
+/* The bank holds an access of nobody: end it. */
+static void fl_fault_nobody(struct fl_dev *dev, unsigned int bank, u32 fsr)
+{
+	if (fsr & SMMU_CB_FSR_SS)
+		fl_cb_write(dev, bank, SMMU_CB_RESUME, SMMU_CB_RESUME_TNR);
+	trace_fl_spurious(bank, fsr);
+}
+
+/*
+ * Bank lock is held, FSR has been cleared. exanest.md 3.4: SS alone keeps the
+ * line up until RESUME, which the worker writes much later; so the bank's
+ * interrupt goes off until then.
+ */
+static void fl_fault_held(struct fl_ctx *ctx, u32 fsr, u64 far, u32 fsynr0)
+{
+	ctx->sctlr &= ~SMMU_CB_SCTLR_CFIE;
+	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
+	ctx->held.fsr = fsr;
+	ctx->held.far = far;
+	ctx->held.fsynr0 = fsynr0;
+	if (ctx->quiet)
+		return;		/* fl_stall_end() will answer */
+	atomic64_inc(&ctx->faults);
+	atomic64_inc(fsynr0 & SMMU_CB_FSYNR0_WNR ? &ctx->faults_dst :
+						   &ctx->faults_src);
+	queue_work(ctx->dev->wq, &ctx->stall_work);
+}
+
+/* One bank; irq_lock is held, so that the process cannot leave its slot. */
+static bool fl_fault_bank(struct fl_dev *dev, unsigned int bank)
+{
+	u32 fsr = fl_cb_read(dev, bank, SMMU_CB_FSR), fsynr0, who;
+	struct fl_ctx *ctx = dev->slot[bank];
+	u64 far;
+
+	if (!(fsr & FL_FSR_FAULTS) &&
+	    !(fsr & SMMU_CB_FSR_SS && (!ctx || ctx->sctlr & SMMU_CB_SCTLR_CFIE)))
+		return false;
+	/* All that describes the fault, before clearing frees the latch. */
+	far = fl_cb_read64(dev, bank, SMMU_CB_FAR);
+	fsynr0 = fl_cb_read(dev, bank, SMMU_CB_FSYNR0);
+	who = fl_smmu_read(dev, SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(bank)) &
+	      SMMU_GR1_CBFRSYNRA_STREAMID_MASK;
+	fl_cb_write(dev, bank, SMMU_CB_FSR, fsr);
+	trace_fl_irq_smmu(bank, fsr, far, fsynr0);
+	if (!ctx || ctx->stream != who) {
+		fl_fault_nobody(dev, bank, fsr);
+		return true;
+	}
+	spin_lock(&ctx->bank_lock);
+	if (fsr & FL_FSR_HARD) {
+		ctx->hard.valid = true;
+		ctx->hard.page = far & ~(u64)(FL_PAGE_SIZE - 1);
+	}
+	if (fsr & SMMU_CB_FSR_SS && ctx->sctlr & SMMU_CB_SCTLR_CFIE)
+		fl_fault_held(ctx, fsr, far, fsynr0);
+	spin_unlock(&ctx->bank_lock);
+	return true;
+}
+
+/* exanest.md 3.1: all banks and the global part share one line, so look at all. */
+irqreturn_t fl_irq_smmu(int irq, void *arg)
+{
+	struct fl_dev *dev = arg;
+	irqreturn_t ret = IRQ_NONE;
+	unsigned long flags;
+	unsigned int i;
+	u32 gfsr;
+
+	gfsr = fl_smmu_read(dev, SMMU_GR0_GFSR);
+	if (gfsr) {
+		fl_fault_global(dev, gfsr);
+		ret = IRQ_HANDLED;
+	}
+	for (i = 0; i < SMMU_CB_COUNT; i++) {
+		spin_lock_irqsave(&dev->irq_lock, flags);
+		if (fl_fault_bank(dev, i))
+			ret = IRQ_HANDLED;
+		spin_unlock_irqrestore(&dev->irq_lock, flags);
+	}
+	return ret;
+}
+
+/* ---- the engine's reports ---- */
+
+static u32 fl_ref_index(u32 ref)
+{
+	return (ref & NIC_ENG_FLT_REF_INDEX_MASK) >>
+	       NIC_ENG_FLT_REF_INDEX_SHIFT;
+}
+
+static u32 fl_ref_side(u32 ref)
+{
+	return !!(ref & NIC_ENG_FLT_REF_SIDE);
+}
+
+/* regs.def, READY: index, side and serial stand where FLT_REF has them. */
+static void fl_fault_ready(struct fl_dev *dev, const struct fl_fault_event *ev,
+			   u32 code)
+{
+	u32 same = NIC_ENG_READY_INDEX_MASK | NIC_ENG_READY_SIDE |
+		   NIC_ENG_READY_SERIAL_MASK;
+
+	fl_nic_write(dev, NIC_ENG_READY,
+		     (ev->ref & same) | code << NIC_ENG_READY_CODE_SHIFT);
+	trace_fl_ready(fl_ref_index(ev->ref), fl_ref_side(ev->ref), code,
+		       ev->xfer, ev->block);
+}
+
+/* The status that the transport gives its user. */
+static u32 fl_fault_code(u32 ref)
+{
+	return fl_ref_side(ref) ? FL_ST_REMOTE_FAULT : FL_ST_LOCAL_FAULT;
+}
+
+static void fl_fault_count(struct fl_ctx *ctx, u32 ref)
+{
+	/* Stall mode: the access was counted when it was held. */
+	if (READ_ONCE(ctx->fault_mode) == FL_MODE_STALL)
+		return;
+	atomic64_inc(&ctx->faults);
+	atomic64_inc(fl_ref_side(ref) ? &ctx->faults_dst : &ctx->faults_src);
+}
+
+/* Take the head of the fault queue; false: it is empty. */
+static bool fl_fault_take(struct fl_dev *dev, struct fl_fault_event *ev,
+			  u32 *stream)
+{
+	ev->ref = fl_nic_read(dev, NIC_ENG_FLT_REF);
+	if (!(ev->ref & NIC_ENG_FLT_REF_VALID))
+		return false;
+	*stream = fl_nic_read(dev, NIC_ENG_FLT_STREAM);
+	ev->va = fl_nic_read64(dev, NIC_ENG_FLT_VA);
+	ev->len = fl_nic_read(dev, NIC_ENG_FLT_LEN);
+	ev->map = fl_nic_read(dev, NIC_ENG_FLT_MAP);
+	ev->left = fl_nic_read64(dev, NIC_ENG_FLT_LEFT);
+	ev->xfer = fl_nic_read(dev, NIC_ENG_FLT_XFER);
+	ev->block = fl_nic_read(dev, NIC_ENG_FLT_BLOCK);
+	fl_nic_write(dev, NIC_ENG_FLT_POP, 1);
+	trace_fl_irq_fault(fl_ref_index(ev->ref), fl_ref_side(ev->ref),
+			   ev->va, ev->map, ev->xfer, ev->block);
+	return true;
+}
+
+/* Give the report to a worker; false: no such process (any more). */
+static bool fl_fault_queue(struct fl_dev *dev, struct fl_fault_event *ev,
+			   u32 stream)
+{
+	u32 index = fl_ref_index(ev->ref), side = fl_ref_side(ev->ref);
+	struct fl_fault_work *work;
+	struct fl_ctx *ctx = NULL;
+	unsigned long flags;
+
+	if (index >= FL_CONTEXTS)
+		return false;
+	work = &dev->work[side][index];
+	ev->slot = (stream - dev->stream_base) % FL_SLOTS;
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	if (stream >= dev->stream_base)
+		ctx = dev->slot[ev->slot];
+	if (ctx && ctx->stream == stream) {
+		ev->owner = ctx->id;
+		work->event = *ev;
+		work->waiting = true;
+		fl_fault_count(ctx, ev->ref);
+		queue_work(dev->wq, &work->work);
+	} else {
+		ctx = NULL;
+	}
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+	return ctx;
+}
+
+irqreturn_t fl_irq_fault(int irq, void *arg)
+{
+	struct fl_fault_event ev = { 0 };
+	struct fl_dev *dev = arg;
+	irqreturn_t ret = IRQ_NONE;
+	unsigned int i;
+	u32 stream;
+
+	/* Not for ever: the line is a level and will call again. */
+	for (i = 0; i < FL_SIDES * FL_CONTEXTS; i++) {
+		if (!fl_fault_take(dev, &ev, &stream))
+			break;
+		ret = IRQ_HANDLED;
+		if (fl_fault_queue(dev, &ev, stream))
+			continue;
+		trace_fl_spurious(FL_BANK_GLOBAL, 0);
+		fl_fault_ready(dev, &ev, fl_fault_code(ev.ref));
+	}
+	return ret;
+}
+
+static int fl_fault_resolve(struct fl_dev *dev,
+			    const struct fl_fault_event *ev)
+{
+	struct fl_need need = {
+		.va = ev->va,
+		.len = ev->len,
+		.left = ev->left,
+		.map = ev->map,
+		.write = ev->ref & NIC_ENG_FLT_REF_WRITE,
+		.xfer = ev->xfer,
+		.block = ev->block,
+	};
+	struct fl_ctx *ctx;
+	int ret;
+
+	ctx = fl_ctx_get(dev, ev->slot, ev->owner);
+	if (!ctx)
+		return -ESRCH;
+	ret = fl_need_resolve(ctx, &need);
+	fl_ctx_put(ctx);
+	return ret;
+}
+
+static void fl_fault_work(struct work_struct *work)
+{
+	struct fl_fault_work *w =
+		container_of(work, struct fl_fault_work, work);
+	struct fl_dev *dev = w->dev;
+	struct fl_fault_event ev;
+	unsigned long flags;
+	bool waiting;
+	int ret;
+
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	ev = w->event;
+	waiting = w->waiting;
+	w->waiting = false;
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+	if (!waiting)
+		return;
+	trace_fl_work(fl_ref_index(ev.ref), fl_ref_side(ev.ref), ev.va, ev.len,
+		      ev.xfer, ev.block);
+	ret = fl_fault_resolve(dev, &ev);
+	fl_fault_ready(dev, &ev, ret ? fl_fault_code(ev.ref) : 0);
+}
+
+void fl_fault_init(struct fl_dev *dev)
+{
+	unsigned int side, i;
+
+	for (side = 0; side < FL_SIDES; side++)
+		for (i = 0; i < FL_CONTEXTS; i++) {
+			dev->work[side][i].dev = dev;
+			INIT_WORK(&dev->work[side][i].work, fl_fault_work);
+		}
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Asking the kernel for pages, and how many of them one fault asks for.
+ *
+ * A page is brought in as the CPU would bring it in (handle_mm_fault), also
+ * when it is there: then an access flag or a clean bit was in the way, which
+ * this SMMU cannot set itself (exanest.md 3.6).
+ */
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/version.h>
+
+#include "fl_access.h"
+#include "fl_dev.h"
+#include "fl_trace.h"
+
+/* TG0 of fl_bank.c, the page maps of the engine, and TLBIVA are in 4 KB. */
+static_assert(PAGE_SIZE == FL_PAGE_SIZE);
+
+#define FL_TOUCH_LOCKED_BYTES	SZ_256K		/* with the mmap lock held */
+/* One fault keeps a worker and takes memory for this much ahead, no more. */
+#define FL_TOUCH_AHEAD_BYTES	SZ_16M
+
+/* Pages that hold [addr, addr + length); false: none, or it wraps round. */
+bool fl_range_make(u64 addr, u64 length, struct fl_range *r)
+{
+	if (!length || addr + length < addr ||
+	    addr + length > ~0ull - FL_PAGE_SIZE)
+		return false;
+	r->start = addr & ~(u64)(FL_PAGE_SIZE - 1);
+	r->end = (addr + length + FL_PAGE_SIZE - 1) & ~(u64)(FL_PAGE_SIZE - 1);
+	return true;
+}
+
+/* Is there a page at va, whatever its flags? The mmap lock is held. */
+static bool fl_present(struct mm_struct *mm, u64 va)
+{
+	struct page *page;
+	long n;
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	n = get_user_pages_remote(mm, va, 1, FOLL_NOFAULT, &page, NULL);
+#else
+	n = get_user_pages_remote(mm, va, 1, FOLL_NOFAULT, &page, NULL, NULL);
+#endif
+	if (n != 1)
+		return false;
+	put_page(page);
+	return true;
+}
+
+static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
+			   struct fl_touched *t)
+{
+	unsigned int flags = FAULT_FLAG_USER | FAULT_FLAG_REMOTE;
+	struct vm_area_struct *vma = NULL;
+	vm_fault_t fault;
+	bool present;
+	u64 va;
+
+	if (write)
+		flags |= FAULT_FLAG_WRITE;
+	for (va = r.start; va < r.end; va += PAGE_SIZE) {
+		if (!vma || va >= vma->vm_end)
+			vma = vma_lookup(mm, va);
+		if (!vma)
+			return -EFAULT;
+		if (!(vma->vm_flags & (write ? VM_WRITE : VM_READ)))
+			return -EACCES;
+		present = fl_present(mm, va);
+		fault = handle_mm_fault(vma, va, flags, NULL);
+		if (fault & VM_FAULT_OOM)
+			return -ENOMEM;
+		if (fault & VM_FAULT_ERROR)
+			return -EFAULT;
+		if (present)
+			t->present++;
+		else
+			t->pages_in++;
+	}
+	return 0;
+}
+
+int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
+	     struct fl_touched *t)
+{
+	struct fl_range part = r;
+	int ret = 0;
+
+	for (; !ret && part.start < r.end; part.start = part.end) {
+		part.end = min(r.end, part.start + FL_TOUCH_LOCKED_BYTES);
+		mmap_read_lock(mm);
+		ret = fl_touch_locked(mm, part, write, t);
+		mmap_read_unlock(mm);
+		cond_resched();
+	}
+	return ret;
+}
+
+/* One request to the kernel, counted and traced. */
+static int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
+		      struct fl_range r, struct fl_touched *t)
+{
+	struct fl_touched now = { 0 };
+	int ret;
+
+	ret = fl_touch(ctx->mm, r, need->write, &now);
+	atomic64_inc(&ctx->resolves);
+	atomic64_add(now.pages_in, &ctx->pages_in);
+	trace_fl_resolve(r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
+			 need->write, ret, need->xfer, need->block);
+	t->pages_in += now.pages_in;
+	t->present += now.present;
+	return ret;
+}
+
+/* The missing pages one by one, and no other. */
+static int fl_request_pages(struct fl_ctx *ctx, const struct fl_need *need,
+			    struct fl_range block, struct fl_touched *t)
+{
+	struct fl_range page;
+	unsigned int i = 0;
+	int ret;
+
+	for (page.start = block.start; page.start < block.end && i < 32; i++) {
+		page.end = page.start + FL_PAGE_SIZE;
+		if (need->map & BIT(i)) {
+			ret = fl_request(ctx, need, page, t);
+			if (ret)
+				return ret;
+		}
+		page.start = page.end;
+	}
+	return 0;
+}
+
+/*
+ * The rest of the transfer, as far as the region goes. Before the block: if
+ * memory is short, the kernel then takes the pages away that are needed last.
+ * It is a guess about the future, so failing is not an error.
+ */
+static void fl_request_ahead(struct fl_ctx *ctx, const struct fl_need *need,
+			     u64 block_end, u64 region_end)
+{
+	u64 from = need->va + need->len, length;
+	struct fl_touched t = { 0 };
+	struct fl_range r;
+
+	length = min3(need->left, region_end - from,
+		      (u64)FL_TOUCH_AHEAD_BYTES);
+	if (!fl_range_make(from, length, &r))
+		return;
+	r.start = max(r.start, block_end);
+	if (r.start < r.end)
+		fl_request(ctx, need, r, &t);
+}
+
+static int fl_need_request(struct fl_ctx *ctx, const struct fl_need *need,
+			   u64 region_end)
+{
+	struct fl_touched t = { 0 };
+	struct fl_range block;
+	int ret;
+
+	if (!fl_range_make(need->va, need->len, &block))
+		return -EFAULT;
+	switch (READ_ONCE(ctx->resolve)) {
+	case FL_RESOLVE_PAGE:
+		ret = fl_request_pages(ctx, need, block, &t);
+		break;
+	case FL_RESOLVE_TRANSFER:
+		fl_request_ahead(ctx, need, block.end, region_end);
+		fallthrough;
+	default:
+		ret = fl_request(ctx, need, block, &t);
+		break;
+	}
+	if (!ret && !t.pages_in)
+		atomic64_inc(&ctx->spurious);
+	return ret;
+}
+
+/* Did the bank report something there that no page cures? Asked once. */
+static bool fl_need_hopeless(struct fl_ctx *ctx, const struct fl_need *need)
+{
+	struct fl_range block;
+	unsigned long flags;
+	bool hopeless;
+
+	if (!fl_range_make(need->va, need->len, &block))
+		return true;
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	hopeless = ctx->hard.valid && ctx->hard.page >= block.start &&
+		   ctx->hard.page < block.end;
+	if (hopeless)
+		ctx->hard.valid = false;
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+	return hopeless;
+}
+
+int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
+{
+	u64 region_end;
+	int ret;
+
+	if (READ_ONCE(ctx->dead))
+		ret = -ESRCH;
+	else if (fl_need_hopeless(ctx, need))
+		ret = -EIO;
+	else
+		ret = fl_mr_find(ctx, need->va, need->len, need->write,
+				 &region_end);
+	/* The process may be past its end, while the file is still open. */
+	if (!ret && !mmget_not_zero(ctx->mm))
+		ret = -ESRCH;
+	else if (!ret) {
+		ret = fl_need_request(ctx, need, region_end);
+		/*
+		 * Not mmput(): were it the last one, the end of the address
+		 * space would run here, and call our own notifier.
+		 */
+		mmput_async(ctx->mm);
+	}
+	if (ret)
+		atomic64_inc(&ctx->failed);
+	return ret;
+}

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fw_rig.h - a bench for the firmware alone: memory, a register file in place of the
+ * engine, and hands that move its contexts along.
+ *
+ * The register file follows fsm.def and notes what no firmware may do (a register
+ * that does not exist, an arc that does not exist): rig_run() fails the test then, and
+ * whenever fw_check() has something to say. Time moves only when a test says so.
+ */
+#ifndef FL_FW_RIG_H
+#define FL_FW_RIG_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "faultline/entries.h"
+#include "faultline/fsm.h"
+#include "faultline/regs.h"
+#include "faultline/wire.h"
+#include "harness.h"
+#include "nic/fw.h"
+#include "trace/trace.h"
+
+#define RIG_MEM		(8u << 20)
+#define RIG_BLOCK	16384u
+#define RIG_EVENTS	4096
+#define RIG_TIMEOUT	1000u
+#define RIG_FAULT_TIMEOUT 20000u
+#define RIG_VA		0x10000000ull
+#define RIG_BYTES	0x4000000ull
+#define RIG_EQ		0x1000u
+#define RIG_EQ_SIZE	16u
+#define RIG_NODE	3u	/* the peer */
+#define RIG_PEER_QP	0x777u
+
+struct rig_ctx {
+	uint32_t state, attempt, status, gen, op, dst, stream, len, rkey, ref,
+		 xfer, block;
+	uint64_t lva, rva, left;
+};
+
+struct rig_rxc {
+	uint32_t src, op, len, rkey, word, xfer, block;
+	uint64_t va, left;
+	uint32_t verdict, verdicts;
+};
+
+struct rig {
+	struct fw *fw;
+	void *fw_mem;
+	struct fw_config cfg;
+	uint32_t contexts;
+	uint64_t now;
+	uint8_t *mem;
+	uint64_t bad_from, bad_to;	/* memory that answers with an error */
+	uint32_t reads;			/* of 64 bytes */
+	struct rig_ctx ctx[16];
+	struct rig_rxc rxc[32];
+	uint32_t evt[RIG_EVENTS], evt_in, evt_out;
+	uint32_t order[16], started;	/* contexts in the order of their GO */
+	const char *misuse;
+	bool line;
+	uint32_t kicks;
+	uint64_t alarm;
+	uint64_t seq, traced[EV_COUNT];
+	uint32_t costs[FW_COSTS];
+	uint64_t result;		/* of the last command */
+	uint32_t eq_cons;
+	struct fl_eqe eqe;		/* last taken */
+};
+
+/* What most tests need: a slot with one of everything. */
+struct rig_world {
+	uint32_t slot, pd, key, cq, qp;
+	uint64_t cq_pa, sq_pa;
+	uint32_t cq_size, sq_size;
+	uint32_t cons;		/* completions taken */
+	uint16_t tail;
+};
+
+static inline struct rig_ctx *rig_ctx_of(struct rig *r, uint32_t off,
+					 uint32_t *reg)
+{
+	uint32_t n = (off - NIC_CTX_BASE(0)) / NIC_CTX_STRIDE;
+
+	*reg = (off - NIC_CTX_BASE(0)) % NIC_CTX_STRIDE;
+	if (off < NIC_CTX_BASE(0) || n >= r->contexts)
+		return NULL;
+	return &r->ctx[n];
+}
+
+static inline void rig_note(struct rig *r, uint32_t kind, uint32_t n,
+			    uint32_t serial)
+{
+	if (r->evt_in - r->evt_out == RIG_EVENTS)
+		abort();
+	r->evt[r->evt_in++ % RIG_EVENTS] =
+		kind | n << NIC_ENG_EVT_POP_INDEX_SHIFT |
+		(serial & 0xFF) << NIC_ENG_EVT_POP_SERIAL_SHIFT |
+		NIC_ENG_EVT_POP_VALID;
+}
+
+static inline void rig_note_ctx(struct rig *r, uint32_t kind, uint32_t n)
+{
+	rig_note(r, kind, n, r->ctx[n].gen);
+}
+
+static inline uint32_t rig_read32(void *arg, uint32_t off)
+{
+	struct rig *r = arg;
+	struct rig_ctx *c;
+	uint32_t reg, n;
+
+	if (off == NIC_ENG_BASE + NIC_ENG_PARAM)
+		return r->contexts | 32u << 8 | 14u << 16 | 1u << 24;
+	if (off == NIC_ENG_BASE + NIC_ENG_EVT_POP)
+		return r->evt_in == r->evt_out ? 0 :
+			r->evt[r->evt_out++ % RIG_EVENTS];
+	c = rig_ctx_of(r, off, &reg);
+	if (c && reg == NIC_CTX_STATE)
+		return c->state | (c->attempt & 0xFF) << 8 | c->status << 16;
+	if (c && reg == NIC_CTX_GEN)
+		return c->gen & 0xFFFF;
+	n = (off - NIC_RXC_BASE(0)) / NIC_RXC_STRIDE;
+	if (off >= NIC_RXC_BASE(0) && n < 32) {
+		const struct rig_rxc *x = &r->rxc[n];
+
+		switch ((off - NIC_RXC_BASE(0)) % NIC_RXC_STRIDE) {
+		case NIC_RXC_SRC:
+			return x->src;
+		case NIC_RXC_OP:
+			return x->op;
+		case NIC_RXC_LEN:
+			return x->len;
+		case NIC_RXC_RKEY:
+			return x->rkey;
+		case NIC_RXC_WORD:
+			return x->word;
+		case NIC_RXC_XFER:
+			return x->xfer;
+		case NIC_RXC_BLOCK:
+			return x->block;
+		}
+	}
+	r->misuse = "a register was read that does not exist";
+	return 0;
+}
+
+static inline uint64_t rig_read64(void *arg, uint32_t off)
+{
+	struct rig *r = arg;
+	uint32_t n = (off - NIC_RXC_BASE(0)) / NIC_RXC_STRIDE;
+	uint32_t reg = (off - NIC_RXC_BASE(0)) % NIC_RXC_STRIDE;
+
+	if (off >= NIC_RXC_BASE(0) && n < 32 && reg == NIC_RXC_VA)
+		return r->rxc[n].va;
+	if (off >= NIC_RXC_BASE(0) && n < 32 && reg == NIC_RXC_LEFT)
+		return r->rxc[n].left;
+	r->misuse = "a register was read that has not 64 bits";
+	return 0;
+}
+
+static inline void rig_go(struct rig *r, struct rig_ctx *c, uint32_t value)
+{
+	if (c->state != FL_TX_FREE)
+		r->misuse = "GO for a context that is not free";
+	if (!c->len || c->len > RIG_BLOCK)
+		r->misuse = "GO with a senseless length";
+	c->state = FL_TX_READY;
+	c->op = value & NIC_CTX_CTRL_OP_MASK;
+	c->attempt = 0;
+	c->status = 0;
+	c->gen = (c->gen + 1) & 0xFFFF;
+	if (c->op < FL_OP_WRITE || c->op > FL_OP_READ_RESP)
+		r->misuse = "GO with an unknown operation";
+	r->order[r->started++ % 16] = (uint32_t)(c - r->ctx);
+}
+
+static inline void rig_ctrl(struct rig *r, struct rig_ctx *c, uint32_t value)
+{
+	if (value & NIC_CTX_CTRL_GO) {
+		rig_go(r, c, value);
+	} else if (value & NIC_CTX_CTRL_RELEASE) {
+		if (c->state != FL_TX_DONE)
+			r->misuse = "RELEASE of a context that is not done";
+		c->state = FL_TX_FREE;
+	} else if (value & NIC_CTX_CTRL_EXPIRE) {
+		if (c->state != FL_TX_FLYING && c->state != FL_TX_DSTFAULT)
+			r->misuse = "EXPIRE where no timer can run";
+		c->state = FL_TX_READY;
+		c->attempt++;
+	} else if (value & NIC_CTX_CTRL_KILL) {
+		if (c->state == FL_TX_FREE || c->state == FL_TX_DONE)
+			r->misuse = "KILL of a context without a block";
+		c->state = FL_TX_DONE;
+		c->status = value >> NIC_CTX_CTRL_CODE_SHIFT & 0xFF;
+		rig_note_ctx(r, FL_NOTE_TX_DONE, (uint32_t)(c - r->ctx));
+	}
+}
+
+static inline void rig_write32(void *arg, uint32_t off, uint32_t value)
+{
+	struct rig *r = arg;
+	uint32_t reg, n;
+	struct rig_ctx *c = rig_ctx_of(r, off, &reg);
+
+	n = (off - NIC_RXC_BASE(0)) / NIC_RXC_STRIDE;
+	if (off >= NIC_RXC_BASE(0) && n < 32 &&
+	    (off - NIC_RXC_BASE(0)) % NIC_RXC_STRIDE == NIC_RXC_VERDICT) {
+		r->rxc[n].verdict = value;
+		r->rxc[n].verdicts++;
+		return;
+	}
+	if (c && reg == NIC_CTX_CTRL)
+		rig_ctrl(r, c, value);
+	else if (c && reg == NIC_CTX_DST)
+		c->dst = value;
+	else if (c && reg == NIC_CTX_STREAM)
+		c->stream = value;
+	else if (c && reg == NIC_CTX_LEN)
+		c->len = value;
+	else if (c && reg == NIC_CTX_RKEY)
+		c->rkey = value;
+	else if (c && reg == NIC_CTX_REF)
+		c->ref = value;
+	else if (c && reg == NIC_CTX_XFER)
+		c->xfer = value;
+	else if (c && reg == NIC_CTX_BLOCK)
+		c->block = value;
+	else
+		r->misuse = "a register was written that does not exist";
+}
+
+static inline void rig_write64(void *arg, uint32_t off, uint64_t value)
+{
+	struct rig *r = arg;
+	uint32_t reg;
+	struct rig_ctx *c = rig_ctx_of(r, off, &reg);
+
+	if (c && reg == NIC_CTX_LVA)
+		c->lva = value;
+	else if (c && reg == NIC_CTX_RVA)
+		c->rva = value;
+	else if (c && reg == NIC_CTX_LEFT)
+		c->left = value;
+	else
+		r->misuse = "a register was written that has not 64 bits";
+}
+
+static inline bool rig_mem_bad(const struct rig *r, uint64_t pa, uint32_t len)
+{
+	if (pa >= RIG_MEM || len > RIG_MEM - pa)
+		return true;
+	return pa < r->bad_to && pa + len > r->bad_from;
+}
+
+static inline int rig_mem_read(void *arg, uint64_t pa, void *buf, uint32_t len)
+{
+	struct rig *r = arg;
+
+	r->reads += len == sizeof(struct fl_wqe);
+	if (rig_mem_bad(r, pa, len))
+		return -5;
+	memcpy(buf, r->mem + pa, len);
+	return 0;
+}
+
+static inline int rig_mem_write(void *arg, uint64_t pa, const void *buf,
+				uint32_t len)
+{
+	struct rig *r = arg;
+
+	if (rig_mem_bad(r, pa, len))
+		return -5;
+	memcpy(r->mem + pa, buf, len);
+	return 0;
+}
+
+static inline int rig_mem_publish(void *arg, uint64_t pa, uint32_t value)
+{
+	return rig_mem_write(arg, pa, &value, 4);
+}
+
+static inline void rig_irq(void *arg, unsigned int line, bool level)
+{
+	struct rig *r = arg;
+
+	if (line != FW_LINE_EVENT || level == r->line)
+		r->misuse = "the line was driven without a change";
+	r->line = level;
+}
+
+static inline void rig_kick(void *arg)
+{
+	((struct rig *)arg)->kicks++;
+}
+
+static inline void rig_alarm(void *arg, uint64_t when_ns)
+{
+	((struct rig *)arg)->alarm = when_ns;
+}
+
+static inline uint64_t rig_trace(void *arg, unsigned int event, uint32_t xfer,
+				 uint32_t block, uint64_t cause, uint64_t a0,
+				 uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	struct rig *r = arg;
+
+	(void)xfer, (void)block, (void)a0, (void)a1, (void)a2, (void)a3;
+	if (event >= EV_COUNT || cause > r->seq)
+		r->misuse = "a trace record that cannot be";
+	else
+		r->traced[event]++;
+	return ++r->seq;
+}
+
+static inline struct fw_env rig_env(struct rig *r)
+{
+	return (struct fw_env){
+		.ctx = r, .read32 = rig_read32, .write32 = rig_write32,
+		.read64 = rig_read64, .write64 = rig_write64,
+		.mem_read = rig_mem_read, .mem_write = rig_mem_write,
+		.mem_publish = rig_mem_publish, .irq = rig_irq,
+		.kick = rig_kick, .alarm = rig_alarm, .trace = rig_trace,
+	};
+}
+
+static inline void rig_free(void *arg)
+{
+	struct rig *r = arg;
+
+	free(r->fw_mem);
+	free(r->mem);
+	free(r);
+}
+
+/* Step until nothing is left to do; the tables are checked after each step. */
+static inline void rig_run(struct rig *r)
+{
+	uint32_t i;
+
+	for (i = 0; i < 1000000; i++) {
+		bool more = fw_step(r->fw, r->now, r->costs);
+		const char *wrong = fw_check(r->fw);
+
+		if (wrong || r->misuse)
+			STEP("%s", wrong ? wrong : r->misuse);
+		EXPECT(!wrong);
+		EXPECT(!r->misuse);
+		if (!more)
+			return;
+	}
+	EXPECT(!"the firmware never comes to rest");
+}
+
+static inline int rig_write(struct rig *r, uint32_t off, uint64_t value)
+{
+	return fw_reg_write(r->fw, off, 4, value);
+}
+
+static inline uint64_t rig_reg(struct rig *r, uint32_t off, unsigned int size)
+{
+	uint64_t v = 0;
+
+	EXPECT_EQ(fw_reg_read(r->fw, NIC_FW_BASE + off, size, &v), 0);
+	return v;
+}
+
+static inline struct rig *rig_create(uint32_t contexts)
+{
+	struct rig *r = calloc(1, sizeof(*r));
+	struct fw_env env = rig_env(r);
+
+	r->contexts = contexts;
+	r->mem = calloc(1, RIG_MEM);
+	r->fw_mem = aligned_alloc(64, (fw_size() + 63) / 64 * 64);
+	memset(r->fw_mem, 0xA5, fw_size());
+	r->cfg = (struct fw_config){
+		.node = 1, .timeout_ns = RIG_TIMEOUT,
+		.fault_timeout_ns = RIG_FAULT_TIMEOUT, .tries = 3,
+		.refusals = 5, .waiting_share = 2,
+	};
+	r->alarm = FW_NEVER;
+	r->fw = fw_init(r->fw_mem, &r->cfg, &env);
+	test_cleanup(rig_free, r);
+	EXPECT(r->fw);
+	EXPECT_EQ(fw_reg_write(r->fw, NIC_FW_BASE + NIC_FW_EQ_BASE, 8, RIG_EQ),
+		  0);
+	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_EQ_SIZE, RIG_EQ_SIZE), 0);
+	return r;
+}
+
+/* ---- commands ---- */
+
+static inline void rig_cmd_fill(struct rig *r, const struct fl_fw_cmd *c)
+{
+	uint32_t w[16], i;
+
+	memcpy(w, c, sizeof(w));
+	for (i = 0; i < 16; i++)
+		EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_CMD(i), w[i]), 0);
+}
+
+static inline uint32_t rig_cmd(struct rig *r, struct fl_fw_cmd c)
+{
+	uint32_t status;
+
+	rig_cmd_fill(r, &c);
+	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_CMD_GO, 1), 0);
+	rig_run(r);
+	status = (uint32_t)rig_reg(r, NIC_FW_CMD_STATUS, 4);
+	EXPECT_EQ(status & NIC_FW_CMD_STATUS_BUSY, 0);
+	r->result = rig_reg(r, NIC_FW_CMD_RESULT, 8);
+	return status >> NIC_FW_CMD_STATUS_CODE_SHIFT;
+}
+
+#define CMD(r, op, ...) \
+	rig_cmd(r, (struct fl_fw_cmd){ .opcode = FL_CMD_##op, __VA_ARGS__ })
+
+static inline uint32_t rig_mr(struct rig *r, uint32_t slot, uint32_t pd,
+			      uint64_t va, uint64_t bytes, uint32_t rights)
+{
+	EXPECT_EQ(CMD(r, MR_CREATE, .slot = slot, .c = pd, .a = va, .b = bytes,
+		      .flags = rights), FL_ST_OK);
+	return (uint32_t)r->result;
+}
+
+/* A further queue pair for the world's slot, domain and completion queue. */
+static inline uint32_t rig_qp(struct rig *r, const struct rig_world *w,
+			      uint64_t sq_pa, uint32_t entries)
+{
+	uint32_t qp;
+
+	EXPECT_EQ(CMD(r, QP_CREATE, .slot = w->slot, .a = sq_pa, .b = entries,
+		      .c = w->cq, .d = w->pd), FL_ST_OK);
+	qp = (uint32_t)r->result;
+	EXPECT_EQ(CMD(r, QP_CONNECT, .slot = w->slot, .object = qp,
+		      .a = RIG_NODE, .b = RIG_PEER_QP), FL_ST_OK);
+	return qp;
+}
+
+static inline void rig_world(struct rig *r, struct rig_world *w, uint32_t slot)
+{
+	*w = (struct rig_world){
+		.slot = slot, .cq_size = 1024, .sq_size = 64,
+		.cq_pa = 0x100000 + 0x40000 * slot,
+		.sq_pa = 0x120000 + 0x40000 * slot,
+	};
+	EXPECT_EQ(CMD(r, SLOT_OPEN, .slot = slot, .a = 0x200 + slot), FL_ST_OK);
+	EXPECT_EQ(CMD(r, PD_CREATE, .slot = slot), FL_ST_OK);
+	w->pd = (uint32_t)r->result;
+	w->key = rig_mr(r, slot, w->pd, RIG_VA, RIG_BYTES, 7);
+	EXPECT_EQ(CMD(r, CQ_CREATE, .slot = slot, .a = w->cq_pa,
+		      .b = w->cq_size), FL_ST_OK);
+	w->cq = (uint32_t)r->result;
+	w->qp = rig_qp(r, w, w->sq_pa, w->sq_size);
+}
+
+/* ---- a process ---- */
+
+static inline struct fl_wqe rig_wqe(const struct rig_world *w, uint32_t length)
+{
+	return (struct fl_wqe){
+		.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED,
+		.length = length, .local_va = RIG_VA, .remote_va = 0x5000000,
+		.lkey = w->key, .rkey = 0x4242, .wr_id = 1000u + w->tail,
+		.index = w->tail, .xfer = 70000u + w->tail,
+	};
+}
+
+static inline void rig_put(struct rig *r, struct rig_world *w,
+			   const struct fl_wqe *e)
+{
+	memcpy(r->mem + w->sq_pa + 64 * (w->tail % w->sq_size), e, sizeof(*e));
+	w->tail++;
+}
+
+static inline int rig_ring(struct rig *r, const struct rig_world *w)
+{
+	return rig_write(r, NIC_DB_BASE(w->slot) + NIC_DB_SQ,
+			 w->qp | (uint32_t)w->tail << NIC_DB_SQ_TAIL_SHIFT);
+}
+
+/* Post one request and let the firmware take it. */
+static inline void rig_post(struct rig *r, struct rig_world *w,
+			    struct fl_wqe e)
+{
+	rig_put(r, w, &e);
+	EXPECT_EQ(rig_ring(r, w), 0);
+	rig_run(r);
+}
+
+/* Take a completion, if there is one, and say so to the firmware. */
+static inline bool rig_poll(struct rig *r, struct rig_world *w,
+			    struct fl_cqe *e)
+{
+	memcpy(e, r->mem + w->cq_pa + 32 * (w->cons % w->cq_size), sizeof(*e));
+	if (e->phase != 1 + w->cons / w->cq_size)
+		return false;
+	w->cons++;
+	EXPECT_EQ(rig_write(r, NIC_DB_BASE(w->slot) + NIC_DB_CQ_CONS,
+			    w->cq | w->cons << NIC_DB_CQ_CONS_CONS_SHIFT), 0);
+	return true;
+}
+
+static inline void rig_expect_cqe(struct rig *r, struct rig_world *w,
+				  uint16_t index, uint8_t status)
+{
+	struct fl_cqe e;
+
+	EXPECT(rig_poll(r, w, &e));
+	EXPECT_EQ(e.index, index);
+	EXPECT_EQ(e.status, status);
+	EXPECT_EQ(e.qpn, w->qp);
+}
+
+/* Take an event, if there is one. */
+static inline bool rig_event(struct rig *r)
+{
+	memcpy(&r->eqe, r->mem + RIG_EQ + 16 * (r->eq_cons % RIG_EQ_SIZE), 16);
+	if (r->eqe.phase != 1 + r->eq_cons / RIG_EQ_SIZE)
+		return false;
+	r->eq_cons++;
+	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_EQ_CONS, r->eq_cons), 0);
+	return true;
+}
+
+static inline void rig_expect_event(struct rig *r, uint32_t type,
+				    uint32_t object, uint32_t data)
+{
+	EXPECT(rig_event(r));
+	EXPECT_EQ(r->eqe.type, type);
+	EXPECT_EQ(r->eqe.object, object);
+	EXPECT_EQ(r->eqe.data, data);
+}
+
+/* ---- hands that move a context along, as data path and network do ---- */
+
+static inline void rig_fly(struct rig *r, uint32_t n)
+{
+	EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
+	r->ctx[n].state = FL_TX_FLYING;
+	rig_note_ctx(r, FL_NOTE_TX_FLYING, n);
+}
+
+static inline void rig_end(struct rig *r, uint32_t n, uint32_t status)
+{
+	if (r->ctx[n].state == FL_TX_READY && !status)
+		rig_fly(r, n);
+	r->ctx[n].state = FL_TX_DONE;
+	r->ctx[n].status = status;
+	rig_note_ctx(r, FL_NOTE_TX_DONE, n);
+}
+
+static inline void rig_refuse(struct rig *r, uint32_t n)
+{
+	EXPECT_EQ(r->ctx[n].state, FL_TX_FLYING);
+	r->ctx[n].state = FL_TX_DSTFAULT;
+	rig_note_ctx(r, FL_NOTE_TX_REFUSED, n);
+}
+
+static inline void rig_fault(struct rig *r, uint32_t n)
+{
+	EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
+	r->ctx[n].state = FL_TX_SRCFAULT;
+	rig_note_ctx(r, FL_NOTE_TX_WAITING, n);
+}
+
+static inline uint32_t rig_busy(const struct rig *r)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < r->contexts; i++)
+		n += r->ctx[i].state != FL_TX_FREE;
+	return n;
+}
+
+/* Every block that is in flight ends well; until none is left. */
+static inline void rig_drain(struct rig *r)
+{
+	uint32_t i;
+
+	while (rig_busy(r)) {
+		for (i = 0; i < r->contexts; i++)
+			if (r->ctx[i].state != FL_TX_FREE &&
+			    r->ctx[i].state != FL_TX_DONE)
+				rig_end(r, i, FL_ST_OK);
+		rig_run(r);
+	}
+}
+
+/* A block came in; returns the verdict. */
+static inline uint32_t rig_open(struct rig *r, uint32_t n,
+				const struct rig_rxc *x)
+{
+	uint32_t before = r->rxc[n].verdicts;
+
+	r->rxc[n] = *x;
+	r->rxc[n].verdicts = before;
+	rig_note(r, FL_NOTE_RX_OPEN, n, 0x5A);
+	rig_run(r);
+	EXPECT_EQ(r->rxc[n].verdicts, before + 1);
+	EXPECT_EQ(r->rxc[n].verdict >> NIC_RXC_VERDICT_SERIAL_SHIFT & 0xFF,
+		  0x5A);
+	return r->rxc[n].verdict & NIC_RXC_VERDICT_CODE_MASK;
+}
+
+static inline uint32_t rig_random(uint64_t *state)
+{
+	/* xorshift64*, Vigna 2016 */
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (uint32_t)(*state * 0x2545F4914F6CDD1Dull >> 32);
+}
+
+#endif

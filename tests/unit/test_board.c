@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Two boards on a link, driven through registers and queues alone: no kernel, no
+ * driver, no library. The SMMUs bypass, so an address is a physical address.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/board.h"
+#include "faultline/entries.h"
+#include "faultline/regs.h"
+#include "harness.h"
+
+#define QUEUE	16
+#define DATA	(64 * 1024)
+
+struct node {
+	struct board *board;
+	struct dram_bank *mem;
+	uint32_t pd, cq, qp, key;
+	uint64_t sq_pa, cq_pa, data_pa;
+	uint16_t posted;
+	uint32_t taken;
+};
+
+struct world {
+	struct sim *sim;
+	struct trace *trace;
+	struct timing_profile timing;
+	struct fabric *fabric;
+	struct node n[2];
+	void (*body)(struct world *w);
+};
+
+static uint64_t reg(struct node *n, uint32_t off)
+{
+	uint64_t v;
+
+	EXPECT_EQ(board_read(n->board, BUS_NIC_BASE + off, 4, &v), 0);
+	return v;
+}
+
+static void set(struct node *n, uint32_t off, uint64_t v)
+{
+	EXPECT_EQ(board_write(n->board, BUS_NIC_BASE + off, 4, v), 0);
+}
+
+static uint32_t command(struct node *n, struct fl_fw_cmd c)
+{
+	uint32_t word[16], status;
+	int i;
+
+	memcpy(word, &c, sizeof(word));
+	for (i = 0; i < 16; i++)
+		set(n, NIC_FW_BASE + NIC_FW_CMD(i), word[i]);
+	set(n, NIC_FW_BASE + NIC_FW_CMD_GO, 1);
+	while ((status = (uint32_t)reg(n, NIC_FW_BASE + NIC_FW_CMD_STATUS)) &
+	       NIC_FW_CMD_STATUS_BUSY)
+		sim_yield();
+	EXPECT_EQ(status >> NIC_FW_CMD_STATUS_CODE_SHIFT, FL_ST_OK);
+	return (uint32_t)reg(n, NIC_FW_BASE + NIC_FW_CMD_RESULT);
+}
+
+static void set_up(struct node *n)
+{
+	set(n, NIC_ENG_BASE + NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
+	command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_SLOT_OPEN,
+				       .a = BOARD_STREAM(0) });
+	n->pd = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_PD_CREATE });
+	n->cq = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_CQ_CREATE,
+					       .a = n->cq_pa, .b = QUEUE });
+	n->qp = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CREATE,
+					       .a = n->sq_pa, .b = QUEUE,
+					       .c = n->cq, .d = n->pd });
+	n->key = command(n, (struct fl_fw_cmd){
+		.opcode = FL_CMD_MR_CREATE, .a = n->data_pa, .b = DATA,
+		.c = n->pd, .flags = FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE |
+				     FL_ACC_REMOTE_READ });
+}
+
+static void post(struct node *n, struct node *peer, uint8_t opcode,
+		 uint64_t local, uint64_t remote, uint32_t len)
+{
+	struct fl_wqe *sq = dram_at(board_dram(n->board), n->sq_pa, 64 * QUEUE);
+	struct fl_wqe w = {
+		.opcode = opcode, .flags = FL_WQE_SIGNALED, .index = n->posted,
+		.length = len, .local_va = n->data_pa + local,
+		.remote_va = peer->data_pa + remote, .lkey = n->key,
+		.rkey = peer->key, .wr_id = 1000 + n->posted, .xfer = 1,
+	};
+
+	sq[n->posted++ % QUEUE] = w;
+	set(n, NIC_DB_BASE(0) + NIC_DB_SQ, n->qp | (uint32_t)n->posted << 16);
+}
+
+static struct fl_cqe wait_one(struct node *n)
+{
+	struct fl_cqe *cq = dram_at(board_dram(n->board), n->cq_pa, 32 * QUEUE);
+	struct fl_cqe *e = &cq[n->taken % QUEUE];
+	uint32_t phase = 1 + n->taken / QUEUE;
+	int spins = 0;
+
+	while (__atomic_load_n(&e->phase, __ATOMIC_ACQUIRE) != phase) {
+		EXPECT(spins++ < 10000000);
+		board_pump(n->board);
+		sim_spend(100);
+	}
+	n->taken++;
+	set(n, NIC_DB_BASE(0) + NIC_DB_CQ_CONS, n->cq | n->taken << 16);
+	return *e;
+}
+
+static void driver(void *arg)
+{
+	struct world *w = arg;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		set_up(&w->n[i]);
+	for (i = 0; i < 2; i++)
+		command(&w->n[i], (struct fl_fw_cmd){
+			.opcode = FL_CMD_QP_CONNECT, .object = w->n[i].qp,
+			.a = (uint64_t)!i, .b = w->n[!i].qp });
+	w->body(w);
+}
+
+static void run(enum sim_mode mode, void (*body)(struct world *w),
+		const struct fabric_inject *inject)
+{
+	static struct world w;
+	struct sim_config sc = { .mode = mode, .seed = test_seed() };
+	struct trace_config tc = { .threads = mode == SIM_THREADS, .out = getenv("TRACE") ? stderr : NULL };
+	struct fabric_config fc;
+	int i, err;
+
+	memset(&w, 0, sizeof(w));
+	w.body = body;
+	timing_defaults(&w.timing);
+	w.trace = trace_create(&tc);
+	sc.trace = w.trace;
+	w.sim = sim_create(&sc);
+	fc = (struct fabric_config){ .sim = w.sim, .trace = w.trace,
+				     .timing = &w.timing };
+	w.fabric = fabric_create(&fc);
+	fabric_icrc_set(w.fabric, true);
+	for (i = 0; i < 2; i++) {
+		struct board_config bc = {
+			.name = i ? "b" : "a", .id = (uint8_t)i, .sim = w.sim,
+			.fabric = w.fabric, .trace = w.trace,
+			.timing = &w.timing,
+		};
+		struct node *n = &w.n[i];
+
+		n->board = board_create(&bc, &err);
+		EXPECT(n->board);
+		EXPECT_EQ(dram_bank_add(board_dram(n->board), "test", 1 << 20),
+			  0);
+		n->mem = dram_bank(board_dram(n->board), 0);
+		n->sq_pa = DRAM_BASE;
+		n->cq_pa = DRAM_BASE + 4096;
+		n->data_pa = DRAM_BASE + 65536;
+	}
+	EXPECT_EQ(fabric_link(w.fabric, 0, 1), 0);
+	if (inject) {
+		EXPECT_EQ(fabric_inject(w.fabric, 0, 1, inject), 0);
+		EXPECT_EQ(fabric_inject(w.fabric, 1, 0, inject), 0);
+	}
+	sim_thread_start(w.sim, "driver", false, driver, &w);
+	EXPECT_EQ(sim_run(w.sim, 0, 1000000000), SIM_FINISHED);
+	for (i = 0; i < 2; i++)
+		EXPECT(board_idle(w.n[i].board));
+	EXPECT(fabric_idle(w.fabric));
+	sim_stop(w.sim);
+	for (i = 0; i < 2; i++)
+		board_destroy(w.n[i].board);
+	sim_destroy(w.sim);
+	fabric_destroy(w.fabric);
+	trace_destroy(w.trace);
+}
+
+static uint8_t *data(struct node *n)
+{
+	return dram_at(board_dram(n->board), n->data_pa, DATA);
+}
+
+static void fill(struct node *n, uint64_t seed)
+{
+	uint8_t *d = data(n);
+	struct rng r;
+	int i;
+
+	rng_init(&r, seed, "data");
+	for (i = 0; i < DATA; i++)
+		d[i] = (uint8_t)rng_next(&r);
+}
+
+/* Every length and alignment that touches a border of cell, page or block. */
+static void writes_and_reads(struct world *w)
+{
+	static const uint32_t len[] = { 1, 7, 1023, 1024, 1025, 4095, 4096,
+					4097, 16383, 16384, 16385, 40000 };
+	static const uint32_t at[] = { 0, 1, 4095, 8191 };
+	struct node *a = &w->n[0], *b = &w->n[1];
+	unsigned int i, j;
+
+	for (i = 0; i < sizeof(len) / sizeof(len[0]); i++)
+		for (j = 0; j < 4; j++) {
+			uint32_t from = at[j], to = at[3 - j] + 3;
+			struct fl_cqe e;
+
+			fill(a, i * 10 + j);
+			fill(b, 99);
+			STEP("write %u bytes from %u to %u", len[i], from, to);
+			post(a, b, FL_OP_WRITE, from, to, len[i]);
+			e = wait_one(a);
+			EXPECT_EQ(e.status, FL_ST_OK);
+			EXPECT_EQ(e.length, len[i]);
+			EXPECT_MEM(data(b) + to, data(a) + from, len[i]);
+			fill(a, 7);
+			STEP("read them back");
+			post(a, b, FL_OP_READ, to, from, len[i]);
+			e = wait_one(a);
+			EXPECT_EQ(e.status, FL_ST_OK);
+			EXPECT_MEM(data(a) + to, data(b) + from, len[i]);
+		}
+}
+
+TEST("a write and a read of any length and alignment arrive, in lockstep")
+{
+	run(SIM_LOCKSTEP, writes_and_reads, NULL);
+}
+
+TEST("a write and a read of any length and alignment arrive, in threads")
+{
+	run(SIM_THREADS, writes_and_reads, NULL);
+}
+
+static void many_writes(struct world *w)
+{
+	struct node *a = &w->n[0], *b = &w->n[1];
+	int i, j;
+
+	fill(a, 5);
+	for (i = 0; i < 20; i++) {
+		for (j = 0; j < 8; j++)
+			post(a, b, FL_OP_WRITE, (uint64_t)j * 8192,
+			     (uint64_t)j * 8192, 8192);
+		for (j = 0; j < 8; j++) {
+			struct fl_cqe e = wait_one(a);
+
+			EXPECT_EQ(e.status, FL_ST_OK);
+			EXPECT_EQ(e.wr_id, 1000 + i * 8 + j);
+		}
+		EXPECT_MEM(data(b), data(a), DATA);
+		memset(data(b), 0, DATA);
+	}
+}
+
+TEST("a link that loses, doubles, damages and reorders packets loses no write")
+{
+	const struct fabric_inject bad = {
+		.loss_ppm = 5000, .duplicate_ppm = 5000, .damage_ppm = 5000,
+		.late_ppm = 50000, .late_ns = 30000,
+	};
+
+	run(SIM_LOCKSTEP, many_writes, &bad);
+}
+
+TEST("the same in threads mode")
+{
+	const struct fabric_inject bad = {
+		.loss_ppm = 5000, .duplicate_ppm = 5000, .damage_ppm = 5000,
+		.late_ppm = 50000, .late_ns = 30000,
+	};
+
+	run(SIM_THREADS, many_writes, &bad);
+}
+
+static void bad_addresses(struct world *w)
+{
+	struct node *n = &w->n[0];
+	uint64_t v;
+
+	EXPECT_EQ(board_read(n->board, 0x1000, 4, &v), -6);
+	EXPECT_EQ(board_read(n->board, BUS_NIC_BASE + BUS_NIC_BYTES, 4, &v), -6);
+	EXPECT_EQ(board_read(n->board, BUS_NIC_BASE, 2, &v), -22);
+	EXPECT_EQ(board_write(n->board, BUS_NIC_BASE + 2, 4, 0), -22);
+	EXPECT_EQ(board_write(n->board, BUS_NIC_BASE + NIC_ENG_ID, 4, 0), -22);
+	EXPECT_EQ(board_write(n->board, BUS_SMMU_BASE + SMMU_REG_BYTES, 4, 0),
+		  -6);
+	EXPECT_EQ(reg(n, NIC_ENG_BASE + NIC_ENG_ID), NIC_ENG_ID_RESET);
+}
+
+TEST("a register access outside the map or of a wrong size is refused")
+{
+	run(SIM_LOCKSTEP, bad_addresses, NULL);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The invariants of DESIGN 9, and counting in the trace. */
+#include "tools/scenario/world_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* After every event in lockstep. */
+void world_check_event(void *arg)
+{
+	struct world *w = arg;
+	const char *text;
+	unsigned int i;
+
+	if (w->problem[0])
+		return;
+	if (trace_count(w->trace, EV_STALE_ACCESS)) {
+		world_note_problem(w, 1,
+			"a device used a translation after its frame was given to someone else (STALE_ACCESS)");
+		return;
+	}
+	for (i = 0; i < w->boards; i++) {
+		text = fw_check(board_fw(w->board[i].board));
+		if (!text)
+			text = host_check(w->board[i].kernel, false);
+		if (text) {
+			world_note_problem(w, 5, "board %s at %llu ns: %s",
+					   w->board[i].name,
+					   (unsigned long long)sim_now(w->sim),
+					   text);
+			return;
+		}
+	}
+}
+
+static void check_ledger(struct world *w)
+{
+	struct world_connection *c;
+	unsigned int i;
+	int side;
+
+	for (i = 0; i < w->conns; i++) {
+		c = &w->conn[i];
+		for (side = 0; side < 2; side++)
+			if (c->ends[side] > c->posts[side])
+				world_note_problem(w, 2,
+					"%s: %u completions for %u work requests",
+					c->name, c->ends[side], c->posts[side]);
+	}
+}
+
+/* At the end, in both modes; wires and cards are idle. */
+void world_check_end(struct world *w)
+{
+	const char *text;
+	unsigned int i;
+
+	world_check_event(w);
+	check_ledger(w);
+	for (i = 0; i < w->boards; i++) {
+		text = host_check(w->board[i].kernel, true);
+		if (text)
+			world_note_problem(w, 5, "board %s at the end: %s",
+					   w->board[i].name, text);
+		if (!engine_idle(board_engine(w->board[i].board)))
+			world_note_problem(w, 3,
+				"board %s at the end: the engine is not idle",
+				w->board[i].name);
+	}
+}
+
+/* A byte range of one process as the card sees it now, without side effects. */
+static const uint8_t *peek(struct world_process *p, uint64_t va, uint64_t len)
+{
+	uint64_t pa;
+
+	if (p->gone)
+		return NULL;
+	pa = host_translate(host_process_mm(p->host), va);
+	return pa ? dram_at(board_dram(p->board->board), pa, len) : NULL;
+}
+
+/*
+ * Rule 2: success means every byte is in place. Compared page by page where both sides
+ * are present, unless somebody else changed one of the buffers meanwhile.
+ */
+void world_verify(struct world *w, struct world_work *k)
+{
+	uint64_t done = 0, n, a, b;
+	const uint8_t *x, *y;
+
+	if (k->done_bytes != k->bytes)
+		world_note_problem(w, 2,
+			"work request %s is complete with %u of %u bytes",
+			k->name, k->done_bytes, k->bytes);
+	if (w->cfg.mode != SIM_LOCKSTEP ||
+	    k->changes[0] != k->local->changes ||
+	    k->changes[1] != k->remote->changes)
+		return;
+	while (done < k->bytes) {
+		a = k->local_va + done;
+		b = k->remote_va + done;
+		n = k->bytes - done;
+		if (n > HOST_PAGE - a % HOST_PAGE)
+			n = HOST_PAGE - a % HOST_PAGE;
+		if (n > HOST_PAGE - b % HOST_PAGE)
+			n = HOST_PAGE - b % HOST_PAGE;
+		x = peek(k->local->process, a, n);
+		y = peek(k->remote->process, b, n);
+		if (x && y && memcmp(x, y, n)) {
+			world_note_problem(w, 2,
+				"work request %s succeeded, but bytes %llu to %llu differ",
+				k->name, (unsigned long long)done,
+				(unsigned long long)(done + n - 1));
+			return;
+		}
+		done += n;
+	}
+}
+
+/* ---- the trace ---- */
+
+struct trace_record *world_records(struct world *w, uint32_t *count,
+				   bool *complete)
+{
+	uint64_t total = 0, room;
+	struct trace_record *r;
+	int ev;
+
+	for (ev = 0; ev < EV_COUNT; ev++)
+		total += trace_count(w->trace, (enum trace_event)ev);
+	/* Threads may add more while we copy. */
+	room = total + 65536;
+	if (w->cfg.mode == SIM_LOCKSTEP && room > w->ring_records)
+		room = w->ring_records;
+	r = malloc((room ? room : 1) * sizeof(*r));
+	if (!r)
+		return NULL;
+	*count = trace_snapshot(w->trace, r, (uint32_t)room);
+	*complete = *count >= total;
+	return r;
+}
+
+/*
+ * A work request's transfer number is chosen inside the library; the n-th LIB_POST of
+ * its queue pair on its board is this one.
+ */
+static uint32_t find_xfer(const struct trace_record *r, uint32_t n,
+			  const struct world_work *k)
+{
+	uint8_t board = board_id(k->conn->process[k->side]->board->board);
+	uint32_t qpn = k->conn->qpn[k->side], seen = 0, i;
+
+	for (i = 0; i < n; i++) {
+		if (r[i].event != EV_LIB_POST || r[i].board != board ||
+		    r[i].arg[0] != qpn)
+			continue;
+		if (seen++ == k->order)
+			return r[i].xfer;
+	}
+	return 0;
+}
+
+uint32_t world_xfer(struct world *w, const struct world_work *k)
+{
+	bool complete;
+	uint32_t n, xfer;
+	struct trace_record *r = world_records(w, &n, &complete);
+
+	if (!r)
+		return 0;
+	xfer = complete && k->posted ? find_xfer(r, n, k) : 0;
+	free(r);
+	return xfer;
+}
+
+int world_count(struct world *w, enum trace_event ev,
+		const struct world_filter *f, uint64_t *count)
+{
+	struct trace_record *r;
+	uint32_t n, i, xfer = 0;
+	bool complete;
+
+	*count = trace_count(w->trace, ev);
+	if (!f->board && !f->work)
+		return 0;
+	r = world_records(w, &n, &complete);
+	if (!r)
+		return -ENOMEM;
+	if (complete && f->work)
+		xfer = find_xfer(r, n, f->work);
+	if (!complete || (f->work && !xfer)) {
+		world_why_set(w, complete ? "it was never posted" :
+			      "the trace has lost records; count without on and of");
+		free(r);
+		return complete ? -ENOENT : -EOVERFLOW;
+	}
+	*count = 0;
+	for (i = 0; i < n; i++)
+		*count += r[i].event == ev &&
+			  (!f->board ||
+			   r[i].board == board_id(f->board->board)) &&
+			  (!xfer || r[i].xfer == xfer);
+	free(r);
+	return 0;
+}
