@@ -57,9 +57,11 @@ const char *fl_strerror(int error)
 {
 	unsigned int i;
 
+	if (error < 0 && error != INT_MIN)	/* that has no positive */
+		error = -error;
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (words[i].error == error || words[i].error == -error)
+		if (words[i].error == error)
 			return words[i].text;
 	/* A number that no call of the library makes by itself. */
-	return strerror(error < 0 && error != INT_MIN ? -error : error);
+	return strerror(error);
 }

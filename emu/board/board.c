@@ -188,8 +188,10 @@ static int make_fw(struct board *b)
 		.alarm = fw_alarm, .trace = fw_trace,
 	};
 	const struct fw_config cfg = {
-		.node = b->cfg.id, .timeout_ns = t[T_FW_TIMEOUT],
-		.fault_timeout_ns = t[T_FW_FAULT_TIMEOUT],
+		.node = b->cfg.id,
+		.timeout_ns = t[b->timed ? T_FW_TIMEOUT : T_WALL_TIMEOUT],
+		.fault_timeout_ns = t[b->timed ? T_FW_FAULT_TIMEOUT :
+						 T_WALL_FAULT_TIMEOUT],
 		.tries = (uint32_t)t[T_FW_TRIES],
 		.refusals = (uint32_t)t[T_FW_REFUSALS],
 		.waiting_share = (uint32_t)t[T_FW_WAITING],

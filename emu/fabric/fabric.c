@@ -170,6 +170,7 @@ void fabric_deliver(struct fabric_port *from, struct fabric_slot *s,
 {
 	struct fabric_port *p = from->fabric->port[s->frame.to];
 	struct fabric_slot *after;
+	bool first;
 
 	s->arrive_ns = arrive_ns;
 	sim_spin_lock(&p->lock);
@@ -186,12 +187,15 @@ void fabric_deliver(struct fabric_port *from, struct fabric_slot *s,
 		after->next = s;
 	else
 		p->first = s;
+	first = p->first == s;
 	sim_spin_unlock(&p->lock);
 	/* Threads mode: only the receiver's own step may set its alarm. */
-	if (p->fabric->timed && arrive_ns > sim_now(p->fabric->cfg.sim))
-		sim_alarm(&p->arrive, arrive_ns);
-	else
+	if (p->fabric->timed && arrive_ns > sim_now(p->fabric->cfg.sim)) {
+		if (first)
+			sim_alarm(&p->arrive, arrive_ns);
+	} else {
 		sim_kick_remote(&p->arrive);
+	}
 }
 
 static uint32_t payload_bytes(const struct wire_frame *f)

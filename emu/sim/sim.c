@@ -146,9 +146,9 @@ void sim_kick_remote(struct sim_actor *a)
 
 void sim_alarm(struct sim_actor *a, uint64_t when_ns)
 {
-	if (when_ns >= a->alarm_ns)
-		return;
 	a->alarm_ns = when_ns;
+	if (when_ns == SIM_IDLE)
+		return;
 	if (lockstep(a->domain->sim))
 		lockstep_alarm(a);
 	else

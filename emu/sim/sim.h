@@ -100,7 +100,10 @@ void sim_actor_init(struct sim_domain *d, struct sim_actor *a, const char *name,
  * for are over. The caller holds the domain.
  */
 void sim_kick(struct sim_actor *a);
-/* Run it not later than when_ns (both modes). An earlier kick stays. */
+/*
+ * Run it at when_ns at the latest (both modes); it may run earlier for nothing. Takes the
+ * place of the alarm set before; SIM_IDLE: none.
+ */
 void sim_alarm(struct sim_actor *a, uint64_t when_ns);
 
 /*

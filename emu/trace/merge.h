@@ -19,7 +19,7 @@ struct trace_ring {
 	_Atomic uint64_t head;		/* records written since the start */
 	uint64_t wall_ns;		/* for the following records */
 	uint64_t base;			/* ring number in place in a seq */
-	uint64_t flushed;		/* records before this one are kept elsewhere */
+	uint64_t flushed;		/* those before it are kept elsewhere */
 	struct trace_record *record;
 	uint32_t mask;
 	uint32_t number;

@@ -2,13 +2,14 @@
 /*
  * Rings of records.
  *
- * A ring has one writer. In lockstep that is whoever holds the baton, in threads
- * mode the thread that claimed the ring with its first event. Rings lie in one
- * mapping that the system fills on first touch, so that a claim costs no call.
+ * A ring has one writer. In lockstep that is whoever holds the baton, in
+ * threads mode the thread that claimed the ring with its first event. Rings lie
+ * in one mapping that the system fills on first touch, so that a claim costs no
+ * call.
  *
- * When the text of every record is wanted, a full ring of lockstep is written at
- * once. Threads must be merged first, so their full rings go to a spill file in
- * binary and become text in trace_destroy().
+ * When the text of every record is wanted, a full ring of lockstep is written
+ * at once. Threads must be merged first, so their full rings go to a spill file
+ * in binary and become text in trace_destroy().
  */
 #include "trace/trace.h"
 
@@ -34,16 +35,16 @@ struct trace {
 	uint64_t time_ns;
 	atomic_bool on;
 	uint32_t records;		/* of one ring, a power of two */
-	bool spills;			/* full rings are kept, not overwritten */
+	bool spills;			/* full rings are kept */
 
 	FILE *out;
 	int spill_fd;			/* threads with out; else -1 */
 	uint64_t start_ns;
 	_Atomic uint64_t spilled;	/* chunks claimed in the spill file */
-	_Atomic uint64_t lost;		/* records that found no ring, or no disk */
+	_Atomic uint64_t lost;		/* records without ring or disk */
 	_Atomic uint32_t claimed;	/* rings in use; may run past RINGS */
-	_Atomic uint64_t homeless[EV_COUNT];	/* counts of those without ring */
-	struct trace_record *memory;	/* RINGS (or 1) times records */
+	_Atomic uint64_t homeless[EV_COUNT]; /* events without ring */
+	struct trace_record *memory;	/* RINGS or 1 times records */
 	struct trace_ring ring[RINGS];
 };
 
@@ -160,7 +161,8 @@ static struct trace_ring *ring_find(struct trace *t)
 
 	for (i = 0; i < n && i < RINGS; i++) {
 		r = &t->ring[i];
-		if (atomic_load_explicit(&r->owner, memory_order_relaxed) == self)
+		if (atomic_load_explicit(&r->owner,
+					 memory_order_relaxed) == self)
 			break;
 	}
 	if (i >= n || i >= RINGS) {
@@ -352,7 +354,8 @@ static void write_threads(struct trace *t)
 		bytes = 0;
 	}
 	if (bytes) {
-		spill = mmap(NULL, bytes, PROT_READ, MAP_SHARED, t->spill_fd, 0);
+		spill = mmap(NULL, bytes, PROT_READ, MAP_SHARED, t->spill_fd,
+			     0);
 		if (spill == MAP_FAILED) {
 			atomic_fetch_add(&t->lost, chunks * t->records);
 			spill = NULL;

@@ -136,6 +136,7 @@ static void run(enum sim_mode mode, void (*body)(struct world *w),
 	memset(&w, 0, sizeof(w));
 	w.body = body;
 	timing_defaults(&w.timing);
+	w.timing.v[T_WALL_TIMEOUT] = inject ? 2000000 : 1000000000;
 	w.trace = trace_create(&tc);
 	sc.trace = w.trace;
 	w.sim = sim_create(&sc);

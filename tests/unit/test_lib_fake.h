@@ -89,7 +89,7 @@ static void fake_write_cqe(struct fake_cq *q, struct fl_cqe e)
 	}
 }
 
-/* The card completes entry index of qp; a full queue breaks, as fw_cq.c says */
+/* The card completes entry index of qp; a full queue breaks, as fw_cq.c says. */
 static inline void fake_complete(uint32_t qpn, uint16_t index, uint8_t status)
 {
 	struct fake_qp *p = &fake.qp[qpn - fake.extra_qpn];
@@ -125,7 +125,7 @@ static int fake_close(int fd)
 }
 
 static int fake_make_queue(uint32_t *entries, size_t entry_bytes,
-			   uint32_t slot, uint64_t *offset, uint64_t *bytes,
+			   uint32_t slot, __u64 *offset, __u64 *bytes,
 			   void **queue)
 {
 	uint32_t n = 2;
@@ -197,10 +197,11 @@ static void fake_note(char what)
 
 static int fake_destroy_cq(uint32_t n)
 {
-	struct fake_cq *q = &fake.cq[n];
+	struct fake_cq *q;
 
-	if (n >= FAKE_OBJECTS || !q->used)
+	if (n >= FAKE_OBJECTS || !fake.cq[n].used)
 		return -ENOENT;
+	q = &fake.cq[n];
 	if (q->users)
 		return -EBUSY;
 	q->used = false;
@@ -210,10 +211,12 @@ static int fake_destroy_cq(uint32_t n)
 
 static int fake_destroy_qp(uint32_t n)
 {
-	struct fake_qp *q = &fake.qp[n - fake.extra_qpn];
+	struct fake_qp *q;
 
-	if (n - fake.extra_qpn >= FAKE_OBJECTS || !q->used)
+	n -= fake.extra_qpn;
+	if (n >= FAKE_OBJECTS || !fake.qp[n].used)
 		return -ENOENT;
+	q = &fake.qp[n];
 	q->used = false;
 	fake.cq[q->cq].users--;
 	fake_note('Q');
@@ -240,7 +243,7 @@ static int fake_wait(struct fl_wait_cq *w)
 
 static int fake_counters(struct fl_counters *c)
 {
-	uint64_t *v = &c->faults;
+	__u64 *v = &c->faults;
 	unsigned int i;
 
 	for (i = 0; i < 10; i++)
@@ -361,13 +364,15 @@ static void fake_mmio(volatile void *addr, uint32_t v)
 {
 	size_t off = (size_t)((volatile char *)addr -
 			      (volatile char *)fake.doorbell);
-	struct fake_cq *q = &fake.cq[v & 0xffff];
+	struct fake_cq *q;
 
-	EXPECT(off < LIB_DOORBELL_BYTES);
-	switch (off) {
-	case NIC_DB_SQ:
+	if (off == NIC_DB_SQ) {
 		fake_sq(v);
 		return;
+	}
+	EXPECT((v & 0xffff) < FAKE_OBJECTS);
+	q = &fake.cq[v & 0xffff];
+	switch (off) {
 	case NIC_DB_CQ_CONS:
 		fake.doorbells_cons++;
 		q->cons = v >> 16;

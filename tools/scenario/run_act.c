@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Statements that do something. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/scenario/runner_internal.h"
+#include "tools/scenario/words.h"
+
+#define WAIT_NS		5000000000ull
+#define DEPTH		64
+#define ACCESS_ALL	(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
+
+static uint64_t option_number(const struct statement *st, const char *key,
+			      uint64_t otherwise)
+{
+	const struct arg *a = statement_option(st, key);
+
+	return a ? a->number : otherwise;
+}
+
+static uint64_t range_bytes(const struct arg *a)
+{
+	return a->set && a->end ? a->end - a->number : 0;
+}
+
+static int act_board(struct run *r, const struct statement *st)
+{
+	struct world_board_config cfg = {
+		.frames = option_number(st, "frames", 0),
+		.swap_pages = option_number(st, "swap", 0),
+		.contexts = (uint32_t)option_number(st, "contexts", 0),
+		.rx_contexts = (uint32_t)option_number(st, "receive", 0),
+		.block_bytes = (uint32_t)option_number(st, "block", 0),
+		.tlb_entries = (uint32_t)option_number(st, "tlb", 0),
+	};
+
+	return world_board_add(r->w, st->arg[0].word, &cfg,
+			       &r->board[st->arg[0].name]);
+}
+
+static int act_process(struct run *r, const struct statement *st)
+{
+	return world_process_add(r->w, st->arg[0].word,
+				 r->board[st->arg[2].name], r->policy, r->touch,
+				 &r->process[st->arg[0].name]);
+}
+
+static int act_buffer(struct run *r, const struct statement *st)
+{
+	const struct arg *file = statement_option(st, "file");
+	const struct arg *fill = statement_option(st, "fill");
+	struct world_buffer **b = &r->buffer[st->arg[0].name];
+	uint64_t seed = option_number(st, "seed", 1);
+	int err;
+
+	if (!st->arg[3].set && !file) {
+		world_why_set(r->w, "a buffer needs a size or file=\"PATH\"");
+		return -EINVAL;
+	}
+	err = world_buffer_add(r->process[st->arg[2].name], st->arg[0].word,
+			       st->arg[3].number, file ? file->word : NULL, b);
+	if (!err && fill)
+		err = world_buffer_fill(*b, (enum world_fill)fill->choice, seed);
+	if (!err && statement_option(st, "warm"))
+		err = world_buffer_touch(*b, 0, 0, !file);
+	if (!err && statement_option(st, "evicted"))
+		err = world_buffer_advise(*b, 0, 0, FL_PAGEOUT);
+	return err;
+}
+
+static int act_region(struct run *r, const struct statement *st)
+{
+	struct world_buffer *b = r->buffer[st->arg[0].name];
+	unsigned int access = (unsigned int)option_number(st, "rights",
+							  ACCESS_ALL);
+
+	if (statement_option(st, "pinned") ||
+	    b->process->policy == WORLD_PIN)
+		access |= FL_PINNED;
+	return world_region_add(b, st->arg[1].number, range_bytes(&st->arg[1]),
+				access,
+				(unsigned int)option_number(st, "domain", 0));
+}
+
+static int act_connect(struct run *r, const struct statement *st)
+{
+	return world_connect(r->process[st->arg[0].name],
+			     r->process[st->arg[1].name], st->arg[3].word,
+			     (unsigned int)option_number(st, "depth", DEPTH),
+			     (unsigned int)option_number(st, "domain", 0),
+			     &r->conn[st->arg[3].name]);
+}
+
+static int set_inject(struct run *r, const struct statement *st,
+		      struct fabric_inject *i)
+{
+	return fabric_inject(world_fabric(r->w),
+			     board_id(r->board[st->arg[0].name]->board),
+			     board_id(r->board[st->arg[2].name]->board), i);
+}
+
+static struct fabric_inject *inject_of(struct run *r,
+				       const struct statement *st)
+{
+	return &r->inject[board_id(r->board[st->arg[0].name]->board)]
+			 [board_id(r->board[st->arg[2].name]->board)];
+}
+
+static int act_inject(struct run *r, const struct statement *st)
+{
+	struct fabric_inject *i = inject_of(r, st);
+
+	memset(i, 0, sizeof(*i));
+	i->loss_ppm = (uint32_t)option_number(st, "loss", 0);
+	i->duplicate_ppm = (uint32_t)option_number(st, "duplicate", 0);
+	i->damage_ppm = (uint32_t)option_number(st, "damage", 0);
+	i->late_ns = option_number(st, "late", 0);
+	if (i->late_ns)
+		i->late_ppm = (uint32_t)option_number(st, "share", 100000);
+	if (i->damage_ppm)
+		fabric_icrc_set(world_fabric(r->w), true);
+	return set_inject(r, st, i);
+}
+
+static int act_drop(struct run *r, const struct statement *st)
+{
+	struct fabric_inject *i = inject_of(r, st);
+	int err;
+
+	i->drop_first = (uint32_t)st->arg[4].number;
+	i->opcode = st->arg[5].set ? (uint8_t)st->arg[5].choice : 0;
+	err = set_inject(r, st, i);
+	i->drop_first = 0;	/* a later inject does not drop again */
+	i->opcode = 0;
+	return err;
+}
+
+static int act_memory(struct run *r, const struct statement *st)
+{
+	static const int prot[] = { 0, FL_PROT_READ,
+				    FL_PROT_READ | FL_PROT_WRITE };
+	struct world_buffer *b = r->buffer[st->arg[0].name];
+	bool three = st->verb == V_TOUCH || st->verb == V_PROTECT ||
+		     st->verb == V_PREFETCH;
+	const struct arg *range = &st->arg[three ? 2 : 1];
+	uint64_t off = range->number, len = range_bytes(range);
+	int choice = st->arg[1].choice;
+
+	switch (st->verb) {
+	case V_EVICT:
+		return world_buffer_advise(b, off, len, FL_PAGEOUT);
+	case V_FORGET:
+		return world_buffer_advise(b, off, len, FL_DONTNEED);
+	case V_PREFETCH:
+		return world_prefetch(b, off, len, choice == 1);
+	case V_TOUCH:
+		return world_buffer_touch(b, off, len, choice == 1);
+	case V_PROTECT:
+		return world_buffer_protect(b, off, len, prot[choice]);
+	default:
+		return world_buffer_unmap(b, off, len);
+	}
+}
+
+/* The keys of the buffers, unless the line says otherwise. */
+static uint32_t key_of(struct run *r, const struct statement *st,
+		       const char *option, const struct world_buffer *b)
+{
+	const struct arg *a = statement_option(st, option);
+
+	if (!a)
+		return b->key;
+	return a->name >= 0 ? r->buffer[a->name]->key : (uint32_t)a->number;
+}
+
+static int post_sides(struct run *r, const struct statement *st,
+		      struct world_work *k)
+{
+	bool write = k->opcode == FL_WRITE;
+	struct world_process *p = k->local->process, *q = k->remote->process;
+
+	if (write != (st->arg[5].choice == 0)) {
+		world_why_set(r->w, "%s",
+			      write ? "a write goes LOCAL -> REMOTE" :
+				      "a read goes LOCAL <- REMOTE");
+		return -EINVAL;
+	}
+	k->side = p == k->conn->process[0] ? 0 : 1;
+	if (p != k->conn->process[k->side] ||
+	    q != k->conn->process[1 - k->side]) {
+		world_why_set(r->w,
+			      "%s connects %s and %s, but %s is in %s and %s in %s",
+			      k->conn->name, k->conn->process[0]->name,
+			      k->conn->process[1]->name, k->local->name,
+			      p->name, k->remote->name, q->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int act_post(struct run *r, const struct statement *st)
+{
+	struct world_work *k = &r->work[st->arg[0].name];
+	uint64_t from = option_number(st, "from", 0);
+	uint64_t at = option_number(st, "at", 0), bytes;
+	int err;
+
+	if (k->posted && !k->done) {
+		world_why_set(r->w, "%s is still in flight", k->name);
+		return -EBUSY;
+	}
+	memset(k, 0, sizeof(*k));
+	k->name = st->arg[0].word;
+	k->opcode = st->arg[2].choice == 0 ? FL_WRITE : FL_READ;
+	k->conn = r->conn[st->arg[3].name];
+	k->local = r->buffer[st->arg[4].name];
+	k->remote = r->buffer[st->arg[6].name];
+	err = post_sides(r, st, k);
+	if (err)
+		return err;
+	bytes = k->local->bytes < k->remote->bytes ? k->local->bytes :
+						     k->remote->bytes;
+	bytes = st->arg[7].set ? st->arg[7].number :
+				 bytes - (from > at ? from : at);
+	if (bytes > UINT32_MAX)
+		return -EFBIG;
+	k->bytes = (uint32_t)bytes;
+	k->local_va = option_number(st, "local",
+				    (uint64_t)(uintptr_t)k->local->mem + from);
+	k->remote_va = option_number(st, "remote",
+				     (uint64_t)(uintptr_t)k->remote->mem + at);
+	k->lkey = key_of(r, st, "lkey", k->local);
+	k->rkey = key_of(r, st, "rkey", k->remote);
+	return world_post(r->w, k);
+}
+
+static int wait_one(struct run *r, struct world_work *k, uint64_t end,
+		    enum world_wait how)
+{
+	uint64_t now = sim_now(world_sim(r->w));
+	int err = world_wait(r->w, k, end > now ? end - now : 0, how);
+
+	if (err == -ETIMEDOUT)
+		world_why_set(r->w, "%s is not complete", k->name);
+	return err;
+}
+
+static int act_wait(struct run *r, const struct statement *st)
+{
+	const struct arg *by = statement_option(st, "by");
+	enum world_wait how = by ? (enum world_wait)by->choice : WORLD_BOTH;
+	uint64_t end = sim_now(world_sim(r->w)) +
+		       option_number(st, "within", WAIT_NS);
+	int i, err = 0;
+
+	if (st->arg[0].choice) {
+		for (i = 0; i < r->s->names[NAME_WORK] && !err; i++)
+			if (r->work[i].posted)
+				err = wait_one(r, &r->work[i], end, how);
+		return err;
+	}
+	for (i = 0; i < st->args && !err; i++)
+		err = wait_one(r, &r->work[st->arg[i].name], end, how);
+	return err;
+}
+
+static int act_note(struct run *r, const struct statement *st)
+{
+	struct trace_at at = { 0 };
+
+	trace_emit(world_trace(r->w), EV_APP_NOTE, &at, st->arg[1].number,
+		   st->arg[2].number, 0, 0);
+	return 0;
+}
+
+/* Device registers, past the driver: what a broken driver could do. */
+static int act_poke(struct run *r, const struct statement *st)
+{
+	const struct arg *width = statement_option(st, "width");
+	uint64_t base = st->arg[1].choice ? BUS_SMMU_BASE : BUS_NIC_BASE;
+
+	return board_write(r->board[st->arg[0].name]->board,
+			   base + st->arg[2].number,
+			   width && width->choice ? 8 : 4, st->arg[4].number);
+}
+
+/* Things that were declared, but whose statement was expected to fail, are not there. */
+static int are_there(struct run *r, const struct statement *st)
+{
+	bool gone = false;
+	int i;
+
+	switch (st->verb) {
+	case V_LINK: case V_INJECT: case V_DROP: case V_POKE: case V_STARVE:
+		gone = !r->board[st->arg[0].name];
+		break;
+	case V_PROCESS:
+		gone = !r->board[st->arg[2].name];
+		break;
+	case V_BUFFER:
+		gone = !r->process[st->arg[2].name];
+		break;
+	case V_CONNECT:
+		gone = !r->process[st->arg[0].name] ||
+		       !r->process[st->arg[1].name];
+		break;
+	case V_EXIT:
+		gone = !r->process[st->arg[0].name];
+		break;
+	case V_REGION: case V_EVICT: case V_FORGET: case V_PREFETCH:
+	case V_TOUCH: case V_PROTECT: case V_UNMAP: case V_DEREGISTER:
+		gone = !r->buffer[st->arg[0].name];
+		break;
+	case V_POST:
+		gone = !r->conn[st->arg[3].name] ||
+		       !r->buffer[st->arg[4].name] ||
+		       !r->buffer[st->arg[6].name];
+		break;
+	default:
+		break;
+	}
+	if (st->verb == V_LINK || st->verb == V_INJECT || st->verb == V_DROP) {
+		i = st->verb == V_LINK ? 1 : 2;
+		gone |= !r->board[st->arg[i].name];
+	}
+	if (gone)
+		world_why_set(r->w, "what it names was never made");
+	return gone ? -ENOENT : 0;
+}
+
+int run_act(struct run *r, const struct statement *st)
+{
+	int err;
+
+	world_why_set(r->w, "%s", "");
+	err = are_there(r, st);
+	if (err)
+		return err;
+	switch (st->verb) {
+	case V_BOARD:
+		return act_board(r, st);
+	case V_LINK:
+		return world_link_add(r->w, r->board[st->arg[0].name],
+				      r->board[st->arg[1].name]);
+	case V_PROCESS:
+		return act_process(r, st);
+	case V_BUFFER:
+		return act_buffer(r, st);
+	case V_REGION:
+		return act_region(r, st);
+	case V_CONNECT:
+		return act_connect(r, st);
+	case V_INJECT:
+		return act_inject(r, st);
+	case V_DROP:
+		return act_drop(r, st);
+	case V_DEREGISTER:
+		return world_region_remove(r->buffer[st->arg[0].name]);
+	case V_POST:
+		return act_post(r, st);
+	case V_WAIT:
+		return act_wait(r, st);
+	case V_SLEEP:
+		sim_sleep(st->arg[0].number);
+		return 0;
+	case V_STARVE:
+		host_inject_no_frames(r->board[st->arg[0].name]->kernel,
+				      st->arg[1].number);
+		return 0;
+	case V_EXIT:
+		return world_process_end(r->process[st->arg[0].name]);
+	case V_NOTE:
+		return act_note(r, st);
+	case V_POKE:
+		return act_poke(r, st);
+	default:
+		return act_memory(r, st);
+	}
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Statements that look: expect and print. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/scenario/runner_internal.h"
+#include "tools/scenario/words.h"
+
+static void got(struct run *r, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(r->got, sizeof(r->got), fmt, ap);
+	va_end(ap);
+}
+
+static enum held compare(struct run *r, const struct arg *op, uint64_t value,
+			 uint64_t want)
+{
+	if (!r->got[0])
+		got(r, "%llu", (unsigned long long)value);
+	return compare_holds((enum compare)op->choice, value, want) ? HELD :
+								      NOT_HELD;
+}
+
+static enum held expect_status(struct run *r, const struct statement *st)
+{
+	struct world_work *k = &r->work[st->arg[0].name];
+	const struct arg *want = &st->arg[1];
+
+	if (k->error) {
+		got(r, "%s: the library refused it", word_errno_name(k->error));
+		return (int)want->number == k->error ? HELD : NOT_HELD;
+	}
+	if (!k->posted || !k->done) {
+		got(r, "%s", k->posted ? "it is not complete (wait for it)" :
+					 "it was never posted");
+		return NOT_HELD;
+	}
+	got(r, "%s", word_status_name(k->status));
+	return !want->number && k->status == want->choice ? HELD : NOT_HELD;
+}
+
+/* What a line wants to find: byte i of its right side. */
+struct wanted {
+	const uint8_t *bytes;	/* or NULL: a fill */
+	enum world_fill fill;
+	uint64_t seed;
+};
+
+static enum held compare_bytes(struct run *r, const uint8_t *have,
+			       const struct wanted *w, uint64_t n)
+{
+	uint64_t i, bad = 0, first = 0;
+	uint8_t want, wanted_first = 0;
+
+	for (i = 0; i < n; i++) {
+		want = w->bytes ? w->bytes[i] :
+				  world_fill_byte(w->fill, w->seed, i);
+		if (have[i] == want)
+			continue;
+		if (!bad++) {
+			first = i;
+			wanted_first = want;
+		}
+	}
+	if (!bad) {
+		got(r, "%llu bytes are equal", (unsigned long long)n);
+		return HELD;
+	}
+	got(r, "%llu of %llu bytes differ; the first is byte %llu: 0x%02x instead of 0x%02x",
+	    (unsigned long long)bad, (unsigned long long)n,
+	    (unsigned long long)first, have[first], wanted_first);
+	return NOT_HELD;
+}
+
+static uint64_t span_bytes(const struct world_buffer *b, const struct arg *a)
+{
+	if (a->set && a->end)
+		return a->end - a->number;
+	return a->number < b->bytes ? b->bytes - a->number : 0;
+}
+
+static enum held expect_data(struct run *r, const struct statement *st)
+{
+	static const enum world_fill fills[] = { WORLD_ZERO, WORLD_RANDOM,
+						 WORLD_PATTERN };
+	struct world_buffer *b = r->buffer[st->arg[0].name], *other = NULL;
+	uint64_t n = span_bytes(b, &st->arg[1]), m;
+	const struct arg *seed = statement_option(st, "seed");
+	struct wanted w = { .seed = seed ? seed->number : 1 };
+	uint8_t *have = malloc(n ? n : 1), *want = NULL;
+	enum held held = NOT_HELD;
+	int err = have ? 0 : -ENOMEM;
+
+	if (st->arg[3].choice == 3) {
+		other = r->buffer[st->arg[3].name];
+		m = span_bytes(other, &st->arg[4]);
+		n = m < n && !st->arg[1].end ? m : n;
+		want = malloc(n ? n : 1);
+		if (!want || m < n)
+			err = want ? -ERANGE : -ENOMEM;
+		w.bytes = want;
+	} else {
+		w.fill = fills[st->arg[3].choice];
+	}
+	if (!err && n)
+		err = world_buffer_read(b, st->arg[1].number, have, n);
+	if (!err && n && other)
+		err = world_buffer_read(other, st->arg[4].number, want, n);
+	if (err || !n)
+		got(r, "cannot compare: %s %s",
+		    n ? word_errno_name(err) : "nothing to compare",
+		    world_why(r->w));
+	else
+		held = compare_bytes(r, have, &w, n);
+	free(have);
+	free(want);
+	return held;
+}
+
+/* arg 0 event, 1 board, 2 work */
+static int count_events(struct run *r, const struct statement *st, uint64_t *n)
+{
+	struct world_filter f = { 0 };
+
+	if (st->arg[1].set)
+		f.board = r->board[st->arg[1].name];
+	if (st->arg[2].set)
+		f.work = &r->work[st->arg[2].name];
+	return world_count(r->w, (enum trace_event)st->arg[0].choice, &f, n);
+}
+
+static int do_counters(struct world_process *p, void *arg)
+{
+	return fl_query_counters(p->dev, arg);
+}
+
+static int read_counter(struct run *r, const struct statement *st, uint64_t *v)
+{
+	struct fl_fault_counters c;
+	const uint64_t *in_order[] = {
+		&c.faults, &c.faults_source, &c.faults_destination, &c.pages_in,
+		&c.resolves, &c.failed, &c.spurious, &c.invalidations,
+		&c.pinned_pages, &c.stalls
+	};
+	int err = world_in(r->process[st->arg[0].name], do_counters, &c);
+
+	if (!err)
+		*v = *in_order[st->arg[1].choice];
+	return err;
+}
+
+static uint64_t read_stat(struct run *r, const struct statement *st)
+{
+	struct world_board *b = r->board[st->arg[0].name];
+	struct engine_stats e;
+	struct fabric_stats f;
+	struct host_stats h;
+	const uint64_t *in_order[] = {
+		&e.blocks_sent, &e.blocks_resent, &e.blocks_landed,
+		&e.blocks_refused, &e.stale, &e.duplicates, &e.no_context,
+		&e.bad_packets, &e.bad_registers, &f.bytes, &f.frames, &f.lost,
+		&h.page_ins, &h.evictions, &h.swap_ins, &h.swap_outs,
+		&h.cpu_faults, &h.frames_free, &h.frames_pinned,
+		&h.faults_minor, &h.faults_major
+	};
+
+	engine_stats(board_engine(b->board), &e);
+	fabric_stats(world_fabric(r->w), board_id(b->board), &f);
+	host_stats(b->kernel, &h);
+	return *in_order[st->arg[1].choice];
+}
+
+static enum held expect_time(struct run *r, const struct statement *st)
+{
+	struct world_work *k = &r->work[st->arg[0].name];
+	uint64_t ns = k->done_ns - k->post_ns;
+
+	if (!k->done) {
+		got(r, "it is not complete");
+		return NOT_HELD;
+	}
+	got(r, "%llu.%03llu us", (unsigned long long)(ns / 1000),
+	    (unsigned long long)(ns % 1000));
+	if (world_cfg(r->w)->mode != SIM_LOCKSTEP)
+		return NOT_CHECKED;
+	return compare(r, &st->arg[1], ns, st->arg[2].number);
+}
+
+static enum held expect_pages(struct run *r, const struct statement *st)
+{
+	struct world_buffer *b = r->buffer[st->arg[0].name];
+	uint64_t n = span_bytes(b, &st->arg[1]), there, pages, first;
+	int err = world_buffer_resident(b, st->arg[1].number, n, &there);
+
+	first = ((uint64_t)(uintptr_t)b->mem + st->arg[1].number) / HOST_PAGE;
+	pages = n ? ((uint64_t)(uintptr_t)b->mem + st->arg[1].number + n - 1) /
+		    HOST_PAGE - first + 1 : 0;
+	if (err || !n) {
+		got(r, "no such pages");
+		return NOT_HELD;
+	}
+	got(r, "%llu of %llu pages are there", (unsigned long long)there,
+	    (unsigned long long)pages);
+	return there == (st->verb == V_EXPECT_RESIDENT ? pages : 0) ? HELD :
+								      NOT_HELD;
+}
+
+/* Did what the line looks at come to be? */
+static bool is_made(struct run *r, const struct statement *st)
+{
+	switch (st->verb) {
+	case V_EXPECT_DATA:
+		return r->buffer[st->arg[0].name] &&
+		       (st->arg[3].choice != 3 ||
+			r->buffer[st->arg[3].name]);
+	case V_EXPECT_RESIDENT: case V_EXPECT_ABSENT:
+		return r->buffer[st->arg[0].name];
+	case V_EXPECT_COUNTER: case V_PRINT_COUNTER:
+		return r->process[st->arg[0].name];
+	case V_EXPECT_STAT: case V_PRINT_STAT:
+		return r->board[st->arg[0].name];
+	case V_EXPECT_COUNT: case V_PRINT_COUNT:
+		return (!st->arg[1].set || r->board[st->arg[1].name]) &&
+		       (!st->arg[2].set || r->work[st->arg[2].name].conn);
+	default:
+		return true;
+	}
+}
+
+enum held run_expect(struct run *r, const struct statement *st)
+{
+	struct world_work *k = &r->work[0];
+	uint64_t v = 0;
+	int err;
+
+	r->got[0] = 0;
+	if (!is_made(r, st)) {
+		got(r, "what it names was never made");
+		return NOT_HELD;
+	}
+	switch (st->verb) {
+	case V_EXPECT_STATUS:
+		return expect_status(r, st);
+	case V_EXPECT_DATA:
+		return expect_data(r, st);
+	case V_EXPECT_TIME:
+		return expect_time(r, st);
+	case V_EXPECT_RESIDENT: case V_EXPECT_ABSENT:
+		return expect_pages(r, st);
+	case V_EXPECT_COUNT:
+		err = count_events(r, st, &v);
+		if (!err)
+			return compare(r, &st->arg[3], v, st->arg[4].number);
+		break;
+	case V_EXPECT_COUNTER:
+		err = read_counter(r, st, &v);
+		if (!err)
+			return compare(r, &st->arg[2], v, st->arg[3].number);
+		break;
+	case V_EXPECT_STAT:
+		return compare(r, &st->arg[2], read_stat(r, st),
+			       st->arg[3].number);
+	default:
+		k = &r->work[st->arg[0].name];
+		err = k->done ? 0 : -ENOENT;
+		v = st->verb == V_EXPECT_RESENDS ? k->resends : k->done_bytes;
+		if (!err)
+			return compare(r, &st->arg[1], v, st->arg[2].number);
+		world_why_set(r->w, "%s", "it is not complete");
+	}
+	got(r, "%s %s", word_errno_name(err), world_why(r->w));
+	return NOT_HELD;
+}
+
+int run_print(struct run *r, const struct statement *st)
+{
+	struct world_work *k = &r->work[st->arg[0].name < 0 ? 0 :
+							st->arg[0].name];
+	uint64_t v = 0, ns = k->done_ns - k->post_ns;
+	int err = is_made(r, st) ? 0 : -ENOENT;
+
+	switch (st->verb) {
+	case V_PRINT_TIME: case V_PRINT_RATE:
+		if (!k->done)
+			return -ENOENT;
+		if (st->verb == V_PRINT_TIME)
+			fprintf(r->out, "%s time_ns %llu\n", k->name,
+				(unsigned long long)ns);
+		else
+			fprintf(r->out, "%s rate_mbps %llu\n", k->name,
+				(unsigned long long)(ns ? (uint64_t)k->done_bytes *
+							  8000 / ns : 0));
+		return 0;
+	case V_PRINT_COUNT:
+		if (!err)
+			err = count_events(r, st, &v);
+		break;
+	case V_PRINT_COUNTER:
+		if (!err)
+			err = read_counter(r, st, &v);
+		break;
+	default:
+		if (!err)
+			v = read_stat(r, st);
+		break;
+	}
+	if (!err)
+		fprintf(r->out, "%s %llu\n", st->text, (unsigned long long)v);
+	return err;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/scenario/runner.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/scenario/runner_internal.h"
+#include "tools/scenario/words.h"
+
+#define SETS_MAX 64
+
+static void add_line(struct run *r, char *text)
+{
+	char **more;
+
+	if (r->verbose)
+		fprintf(r->out, "%s\n", text);
+	if (r->lines == r->room) {
+		r->room = r->room ? 2 * r->room : 64;
+		more = realloc(r->transcript, r->room * sizeof(*more));
+		if (!more) {
+			r->room = r->lines;
+			free(text);
+			return;
+		}
+		r->transcript = more;
+	}
+	r->transcript[r->lines++] = text;
+}
+
+void run_note(struct run *r, const char *fmt, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) >= 0)
+		add_line(r, text);
+	va_end(ap);
+}
+
+#define SHOWN 60
+
+static void fail(struct run *r, const struct statement *st, const char *want,
+		 const char *have)
+{
+	size_t i = r->lines > SHOWN ? r->lines - SHOWN : 0;
+
+	r->report->failures++;
+	if (!r->verbose) {
+		fprintf(r->out, "what was done%s:\n",
+			i ? " (the last steps)" : "");
+		for (; i < r->lines; i++)
+			fprintf(r->out, "%s\n", r->transcript[i]);
+	}
+	fprintf(r->out, "%s:%d:%d: FAILED: %s\n  expected: %s\n  got:      %s\n",
+		r->s->file, st->at.line, st->at.column, st->text, want, have);
+}
+
+/* What the line wants, as words: what stands behind `expect`. */
+static void check(struct run *r, const struct statement *st)
+{
+	enum held held = run_expect(r, st);
+	const char *want = st->text + strcspn(st->text, " \t");
+
+	while (*want == ' ' || *want == '\t')
+		want++;
+	r->report->expectations++;
+	run_note(r, "      %s: %s", held == HELD ? "holds" :
+		 held == NOT_CHECKED ? "not checked (threads mode)" :
+				       "does not hold", r->got);
+	if (held == NOT_HELD)
+		fail(r, st, want, r->got);
+}
+
+/* One statement; false: the scenario cannot go on. */
+static bool step(struct run *r, const struct statement *st)
+{
+	char have[420], want[40];
+	int err;
+
+	run_note(r, "%4u. %10llu ns  %s", ++r->report->statements,
+		 (unsigned long long)sim_now(world_sim(r->w)), st->text);
+	if (st->verb >= V_EXPECT_STATUS && st->verb <= V_EXPECT_ABSENT) {
+		check(r, st);
+		return true;
+	}
+	err = st->verb >= V_PRINT_TIME ? run_print(r, st) : run_act(r, st);
+	if (err == st->fails) {
+		if (err)
+			run_note(r, "      fails with %s, as it should",
+				 word_errno_name(err));
+		return true;
+	}
+	/* A post that fails is also a result: `expect status` may ask for it. */
+	if (st->verb == V_POST && !st->fails &&
+	    r->work[st->arg[0].name].error == err) {
+		run_note(r, "      refused: %s", word_errno_name(err));
+		return true;
+	}
+	snprintf(have, sizeof(have), "%s%s%s", err ? word_errno_name(err) :
+		 "it succeeded", world_why(r->w)[0] && err ? ": " : "",
+		 err ? world_why(r->w) : "");
+	snprintf(want, sizeof(want), "%s", st->fails ?
+		 word_errno_name(st->fails) : "success");
+	fail(r, st, want, have);
+	return false;
+}
+
+static void script(struct world *w, void *arg)
+{
+	struct run *r = arg;
+	const struct statement *st;
+	int at = 0, depth = 0;
+
+	r->w = w;
+	while (at < r->s->count) {
+		st = &r->s->st[at];
+		if (st->verb == V_REPEAT) {
+			r->left[depth++] = (uint32_t)st->arg[0].number;
+			if (!st->arg[0].number) {
+				depth--;
+				at = st->other;
+			}
+		} else if (st->verb == V_END) {
+			if (--r->left[depth - 1])
+				at = st->other;
+			else
+				depth--;
+		} else if (st->verb == V_POLICY) {
+			const struct arg *touch = statement_option(st,
+								   "resolve");
+
+			if (!world_cfg(w)->policy_given)
+				r->policy = (enum world_policy)
+						    st->arg[0].choice;
+			if (touch && !world_cfg(w)->touch_given)
+				r->touch = (enum fl_touch)touch->choice;
+		} else if (st->verb != V_PROFILE && st->verb != V_SET &&
+			   !step(r, st)) {
+			return;
+		}
+		at++;
+	}
+}
+
+/* profile and set stand before everything else, since the scheduler needs them. */
+static int head(const struct scenario *s, struct world_config *cfg,
+		const char **sets, char *room, size_t room_bytes, FILE *out)
+{
+	const struct statement *st;
+	uint64_t ns;
+	size_t used = 0;
+	bool built = false;
+	int i, n = 0, k;
+
+	for (i = 0; i < s->count; i++) {
+		st = &s->st[i];
+		if (st->verb == V_BOARD)
+			built = true;
+		if (st->verb != V_PROFILE && st->verb != V_SET)
+			continue;
+		if (built) {
+			fprintf(out, "%s:%d:%d: '%s' stands here; wanted: before the first board\n",
+				s->file, st->at.line, st->at.column, st->text);
+			return -EINVAL;
+		}
+		if (st->verb == V_PROFILE) {
+			if (!cfg->profile_given)
+				cfg->profile = st->arg[0].word;
+			continue;
+		}
+		if (!strcmp(st->arg[0].word, "jitter")) {
+			if (word_time(st->arg[2].word, &ns)) {
+				fprintf(out, "%s:%d:%d: '%s' stands here; wanted: a time, like 500ns\n",
+					s->file, st->arg[2].at.line,
+					st->arg[2].at.column, st->arg[2].word);
+				return -EINVAL;
+			}
+			cfg->jitter_ns = (uint32_t)ns;
+			continue;
+		}
+		k = snprintf(room + used, room_bytes - used, "%s=%s",
+			     st->arg[0].word, st->arg[2].word);
+		if (n == SETS_MAX || k < 0 || used + (size_t)k >= room_bytes)
+			return -ENOSPC;
+		sets[n++] = room + used;
+		used += (size_t)k + 1;
+	}
+	/* The command line comes last, so that it wins. */
+	for (i = 0; cfg->sets && cfg->sets[i] && n < SETS_MAX; i++)
+		sets[n++] = cfg->sets[i];
+	sets[n] = NULL;
+	cfg->sets = sets;
+	return 0;
+}
+
+int scenario_run(const struct scenario *s, const struct world_config *given,
+		 FILE *out, bool verbose, struct runner_report *report)
+{
+	struct world_config cfg = *given;
+	const char *sets[SETS_MAX + 1];
+	char room[4096], error[500];
+	struct run *r = calloc(1, sizeof(*r));
+	struct world *w;
+	int err;
+
+	memset(report, 0, sizeof(*report));
+	if (!r || head(s, &cfg, sets, room, sizeof(room), out)) {
+		free(r);
+		return 2;
+	}
+	w = world_create(&cfg, error, sizeof(error));
+	if (!w) {
+		fprintf(out, "%s: %s\n", s->file, error);
+		free(r);
+		return 2;
+	}
+	r->s = s;
+	r->out = out;
+	r->verbose = verbose;
+	r->policy = cfg.policy;
+	r->touch = cfg.touch;
+	r->report = report;
+	err = world_run(w, script, r);
+	report->time_ns = sim_now(world_sim(w));
+	report->events = sim_events(world_sim(w));
+	if (err) {
+		report->failures++;
+		fprintf(out, "%s: FAILED: %s\n", s->file,
+			world_problem(w) ? world_problem(w) :
+					   word_errno_name(err));
+	}
+	while (err != -EDEADLK && r->lines)
+		free(r->transcript[--r->lines]);
+	world_destroy(w);
+	if (err == -EDEADLK)
+		return 1;	/* threads that can never end still use r */
+	free(r->transcript);
+	free(r);
+	return report->failures ? 1 : 0;
+}

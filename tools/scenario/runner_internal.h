@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* runner_internal.h - shared by runner.c, run_act.c and run_expect.c. */
+#ifndef FL_RUNNER_INTERNAL_H
+#define FL_RUNNER_INTERNAL_H
+
+#include "tools/scenario/runner.h"
+
+#define RUN_NAMES 512
+
+struct run {
+	const struct scenario *s;
+	struct world *w;
+	FILE *out;
+	bool verbose;
+	enum world_policy policy;
+	enum fl_touch touch;
+	struct world_board *board[RUN_NAMES];
+	struct world_process *process[RUN_NAMES];
+	struct world_buffer *buffer[RUN_NAMES];
+	struct world_connection *conn[RUN_NAMES];
+	struct world_work work[RUN_NAMES];
+	struct fabric_inject inject[16][16];
+	uint32_t left[64];		/* rounds of the repeats that are open */
+	char **transcript;
+	size_t lines, room;
+	struct runner_report *report;
+	char got[300];			/* filled in by a failed expectation */
+};
+
+/* One more line of the transcript, indented under its statement. */
+void run_note(struct run *r, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* 0 or negative errno. */
+int run_act(struct run *r, const struct statement *st);
+
+enum held { HELD, NOT_HELD, NOT_CHECKED };
+/* got says what was found, for all three. */
+enum held run_expect(struct run *r, const struct statement *st);
+int run_print(struct run *r, const struct statement *st);
+
+#endif
