@@ -215,9 +215,9 @@ int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
 		ret = fl_mr_find(ctx, need->va, need->len, need->write,
 				 &region_end);
 	/* The process may be past its end, while the file is still open. */
-	if (!ret && !mmget_not_zero(ctx->mm))
+	if (!ret && !mmget_not_zero(ctx->mm)) {
 		ret = -ESRCH;
-	else if (!ret) {
+	} else if (!ret) {
 		ret = fl_need_request(ctx, need, region_end);
 		/*
 		 * Not mmput(): were it the last one, the end of the address

@@ -39,9 +39,6 @@
 enum { CH_READ, CH_WRITE, CHANNELS };
 enum { SIDE_TX, SIDE_RX };
 
-/* The low bits of an opcode are the operation in CTX.CTRL. */
-#define OP_OF(wop)	((wop) & 0xF)
-
 struct tx_ctx {
 	uint8_t state;		/* enum fl_tx_state; only tx_move() writes it */
 	uint8_t opcode;		/* WOP_WRITE, WOP_READ_REQ or WOP_READ_RESP */

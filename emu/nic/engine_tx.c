@@ -230,11 +230,11 @@ static int tx_go(struct engine *e, unsigned int i, unsigned int op)
 
 	if (t->state != FL_TX_FREE)
 		return -EINVAL;
-	if (op == OP_OF(WOP_WRITE))
+	if (op == FL_OP_WRITE)
 		opcode = WOP_WRITE;
-	else if (op == OP_OF(WOP_READ_REQ))
+	else if (op == FL_OP_READ)
 		opcode = WOP_READ_REQ;
-	else if (op == OP_OF(WOP_READ_RESP))
+	else if (op == FL_OP_READ_RESP)
 		opcode = WOP_READ_RESP;
 	else
 		return -EINVAL;

@@ -145,7 +145,10 @@ enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns);
 void sim_set_check(struct sim *sim, void (*fn)(void *arg), void *arg);
 /* Name of a thread that cannot run (after SIM_DEADLOCK), or NULL; i counts them. */
 const char *sim_stuck(struct sim *sim, unsigned int i);
-/* End of all daemons: each one's sim_stopping() becomes true and its park returns. Joins them. */
+/*
+ * End of all daemons: each one's sim_stopping() becomes true and its park returns. Waits for them, and
+ * for the threads that run hardware; from then on only the caller does.
+ */
 void sim_stop(struct sim *sim);
 bool sim_stopping(void);
 

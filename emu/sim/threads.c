@@ -110,6 +110,13 @@ static void run_if_wanted(struct sim_domain *d)
 	}
 }
 
+/* After the board's own thread has ended, software runs the hardware. */
+static bool runs_inline(const struct sim *sim)
+{
+	return sim->cfg.drive == SIM_INLINE ||
+	       atomic_load_explicit(&sim->hardware_stop, memory_order_relaxed);
+}
+
 void threads_enter(struct sim_domain *d)
 {
 	domain_lock(d);
@@ -117,16 +124,18 @@ void threads_enter(struct sim_domain *d)
 
 void threads_leave(struct sim_domain *d)
 {
-	if (d->sim->cfg.drive == SIM_INLINE && atomic_load(&d->pending))
+	bool in_line = runs_inline(d->sim);
+
+	if (in_line && atomic_load(&d->pending))
 		drain(d);
 	domain_unlock(d);
-	if (d->sim->cfg.drive == SIM_INLINE && atomic_load(&d->pending))
+	if (in_line && atomic_load(&d->pending))
 		run_if_wanted(d);
 }
 
 void threads_pump(struct sim_domain *d)
 {
-	if (d->sim->cfg.drive == SIM_INLINE)
+	if (runs_inline(d->sim))
 		run_if_wanted(d);
 }
 
@@ -139,7 +148,7 @@ void threads_kick(struct sim_actor *a)
 void threads_kick_remote(struct sim_actor *a)
 {
 	threads_kick(a);
-	if (a->domain->sim->cfg.drive == SIM_INLINE)
+	if (runs_inline(a->domain->sim))
 		run_if_wanted(a->domain);
 }
 
@@ -218,7 +227,7 @@ static void *clock_main(void *arg)
 			if (threads_now(sim) < atomic_load(&d->alarm_ns))
 				continue;
 			atomic_store(&d->pending, true);
-			if (sim->cfg.drive == SIM_INLINE)
+			if (runs_inline(sim))
 				run_if_wanted(d);
 		}
 		pthread_mutex_unlock(&sim->list_lock);
@@ -230,18 +239,6 @@ int threads_create(struct sim *sim)
 {
 	sim->start_ns = monotonic_ns();
 	return -pthread_create(&sim->clock, NULL, clock_main, sim);
-}
-
-void threads_destroy(struct sim *sim)
-{
-	struct sim_domain *d;
-
-	atomic_store(&sim->hardware_stop, true);
-	sem_post(&sim->clock_bell);
-	pthread_join(sim->clock, NULL);
-	if (sim->cfg.drive == SIM_DEDICATED)
-		for (d = sim->domains; d; d = d->next)
-			pthread_join(d->pthread, NULL);
 }
 
 /* ---- software threads ---- */
@@ -298,6 +295,24 @@ enum sim_result threads_run(struct sim *sim, uint64_t max_ns)
 	return SIM_FINISHED;
 }
 
+static void stop_hardware(struct sim *sim)
+{
+	struct sim_domain *d;
+
+	if (atomic_exchange(&sim->hardware_stop, true))
+		return;
+	sem_post(&sim->clock_bell);
+	pthread_join(sim->clock, NULL);
+	if (sim->cfg.drive == SIM_DEDICATED)
+		for (d = sim->domains; d; d = d->next)
+			pthread_join(d->pthread, NULL);
+}
+
+void threads_destroy(struct sim *sim)
+{
+	stop_hardware(sim);
+}
+
 void threads_stop(struct sim *sim)
 {
 	struct sim_thread *t;
@@ -317,6 +332,7 @@ void threads_stop(struct sim *sim)
 			nanosleep(&(struct timespec){ .tv_nsec = 200000 },
 				  NULL);
 	} while (more);
+	stop_hardware(sim);
 }
 
 bool threads_park(struct sim_thread *t, uint64_t timeout_ns)

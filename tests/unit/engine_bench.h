@@ -215,8 +215,7 @@ static inline void bench_go(struct bench *t, const struct bench_block *b)
 {
 	uint32_t c = NIC_CTX_BASE(b->ctx);
 
-	STEP("context %u: GO, operation 0x%02x, %u bytes", b->ctx, b->op,
-	     b->len);
+	STEP("context %u: GO, operation %u, %u bytes", b->ctx, b->op, b->len);
 	bench_set(t, c + NIC_CTX_DST, b->node << NIC_CTX_DST_NODE_SHIFT |
 				      b->qpn << NIC_CTX_DST_QPN_SHIFT);
 	bench_set(t, c + NIC_CTX_STREAM, BENCH_STREAM);
@@ -229,7 +228,7 @@ static inline void bench_go(struct bench *t, const struct bench_block *b)
 	bench_set(t, c + NIC_CTX_XFER, b->xfer);
 	bench_set(t, c + NIC_CTX_BLOCK, b->block);
 	bench_set(t, c + NIC_CTX_CTRL,
-		  NIC_CTX_CTRL_GO | (b->op & 0xF) << NIC_CTX_CTRL_OP_SHIFT);
+		  NIC_CTX_CTRL_GO | b->op << NIC_CTX_CTRL_OP_SHIFT);
 }
 
 static inline void bench_act(struct bench *t, unsigned int ctx, uint32_t act)

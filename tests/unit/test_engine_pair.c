@@ -14,8 +14,10 @@
 #define DELAYED		64
 #define AREA		(8 * ENGINE_PAGE)	/* bytes of one context's area */
 
-/* Memory of a node: own sources, targets of the peer's WRITEs, of own READs, and
- * what the peer READs. */
+/*
+ * Memory of a node: own sources, targets of the peer's WRITEs, of own READs, and
+ * what the peer READs.
+ */
 enum area { AREA_SRC, AREA_PEER, AREA_READ, AREA_FIXED };
 
 struct later {			/* a register write that software is slow to do */
@@ -259,7 +261,7 @@ static void go(struct node *n, unsigned int ctx, uint8_t op, uint64_t lva,
 	set32(n, c + NIC_CTX_LEN, len);
 	set32(n, c + NIC_CTX_REF, ref);
 	set32(n, c + NIC_CTX_CTRL,
-	      NIC_CTX_CTRL_GO | (op & 0xFu) << NIC_CTX_CTRL_OP_SHIFT);
+	      NIC_CTX_CTRL_GO | (uint32_t)op << NIC_CTX_CTRL_OP_SHIFT);
 }
 
 /* A new block of this node's own. */
@@ -289,7 +291,7 @@ static void post(struct node *n, unsigned int ctx)
 			bytes_at(p, n->number, b->lva)[i] =
 				(uint8_t)(b->serial * 31 + i * 7 + (i >> 8));
 	n->posted++;
-	go(n, ctx, b->read ? WOP_READ_REQ : WOP_WRITE, b->lva, b->rva, b->len,
+	go(n, ctx, b->read ? FL_OP_READ : FL_OP_WRITE, b->lva, b->rva, b->len,
 	   0);
 }
 
@@ -348,7 +350,7 @@ static unsigned int read_job(struct node *n, unsigned int rxc)
 	n->job[free] = (struct job){ true, (uint8_t)(1 - n->number),
 				     (uint8_t)(word >> 24),
 				     (uint16_t)(word >> 8) };
-	go(n, OWN + free, WOP_READ_RESP, get64(n, r + NIC_RXC_VA), 0,
+	go(n, OWN + free, FL_OP_READ_RESP, get64(n, r + NIC_RXC_VA), 0,
 	   get32(n, r + NIC_RXC_LEN), word);
 	return 0;
 }
@@ -396,7 +398,8 @@ static void firmware(struct node *n)
 	if ((state == FL_TX_FLYING || state == FL_TX_DSTFAULT) &&
 	    chance(n->pair, n->pair->draining ? 64 : 8))
 		set32(n, c + NIC_CTX_CTRL, NIC_CTX_CTRL_EXPIRE);
-	else if (trouble(n->pair, 16))
+	else if (trouble(n->pair, state == FL_TX_DSTFAULT ||
+				  state == FL_TX_SRCFAULT ? 2 : 16))
 		set32(n, c + NIC_CTX_CTRL, NIC_CTX_CTRL_KILL |
 		      FL_ST_KILLED << NIC_CTX_CTRL_CODE_SHIFT);
 	else if (i < OWN && !n->own[i].active && !n->pair->draining)
@@ -488,7 +491,8 @@ static void pair_step(struct pair *p)
 		break;
 	case 8:
 		driver(n);
-		do_later(n);
+		if (chance(p, 400))
+			do_later(n);
 		break;
 	case 9:
 		if (n->starved) {

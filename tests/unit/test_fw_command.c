@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The firmware's mailbox: commands of the driver, registers, what a slot owns. */
-#include "fw_rig.h"
+#include "test_fw_rig.h"
 
 TEST("the firmware's event numbers are those of the trace")
 {

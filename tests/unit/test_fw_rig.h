@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fw_rig.h - a bench for the firmware alone: memory, a register file in place of the
+ * test_fw_rig.h - a bench for the firmware alone: memory, a register file in place of the
  * engine, and hands that move its contexts along.
  *
  * The register file follows fsm.def and notes what no firmware may do (a register

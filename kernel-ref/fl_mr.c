@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Memory regions: what a process lets the card reach, on demand or pinned.
+ *
+ * A region is a promise about addresses, not about pages: one that is not
+ * pinned may cover what is not there, or not even mapped yet.
+ */
+#include <linux/capability.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/version.h>
+
+#include "fl_access.h"
+#include "fl_dev.h"
+#include "fl_trace.h"
+
+#define FL_ACC_ALL	(FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
+			 FL_ACC_REMOTE_READ)
+#define FL_ACC_WRITES	(FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE)
+#define FL_PIN_CHUNK	512	/* pages with the mmap lock held */
+
+static struct fl_mr *fl_mr_by_key(struct fl_ctx *ctx, u32 key)
+{
+	struct fl_mr *mr;
+
+	list_for_each_entry(mr, &ctx->mrs, list)
+		if (mr->key == key)
+			return mr;
+	return NULL;
+}
+
+int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end)
+{
+	unsigned long flags;
+	struct fl_mr *mr;
+	int ret = -EFAULT;
+
+	spin_lock_irqsave(&ctx->list_lock, flags);
+	list_for_each_entry(mr, &ctx->mrs, list) {
+		if (va < mr->addr || len > mr->length ||
+		    va - mr->addr > mr->length - len)
+			continue;
+		ret = -EACCES;
+		if (write && !(mr->access & FL_ACC_WRITES))
+			continue;
+		*end = mr->addr + mr->length;
+		ret = 0;
+		break;
+	}
+	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	return ret;
+}
+
+/*
+ * Does what is mapped in the range allow it? Holes are an error for pinning
+ * only. Rights may change later; the fault worker looks again.
+ */
+static int fl_mr_check(struct mm_struct *mm, struct fl_range r, bool write,
+		       bool whole)
+{
+	struct vm_area_struct *vma;
+	int ret = 0;
+	u64 va;
+
+	mmap_read_lock(mm);
+	for (va = r.start; va < r.end; va = vma->vm_end) {
+		vma = find_vma(mm, va);
+		if (!vma || vma->vm_start >= r.end) {
+			ret = whole ? -EFAULT : 0;
+			break;
+		}
+		if (whole && vma->vm_start > va) {
+			ret = -EFAULT;
+			break;
+		}
+		if (write && !(vma->vm_flags & VM_WRITE)) {
+			ret = -EACCES;
+			break;
+		}
+	}
+	mmap_read_unlock(mm);
+	return ret;
+}
+
+static void fl_mr_unpin(struct fl_ctx *ctx, struct fl_mr *mr,
+			unsigned long npages)
+{
+	if (!mr->pages)
+		return;
+	unpin_user_pages_dirty_lock(mr->pages, npages,
+				    mr->access & FL_ACC_WRITES);
+	kvfree(mr->pages);
+	mr->pages = NULL;
+	atomic64_sub(mr->npages, &ctx->mm->pinned_vm);
+	ctx->pinned -= mr->npages;
+}
+
+static long fl_pin(struct mm_struct *mm, u64 va, unsigned long npages,
+		   bool write, struct page **pages)
+{
+	unsigned int flags = FOLL_LONGTERM | (write ? FOLL_WRITE : 0);
+	long n;
+
+	mmap_read_lock(mm);
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+	n = pin_user_pages_remote(mm, va, npages, flags, pages, NULL);
+#else
+	n = pin_user_pages_remote(mm, va, npages, flags, pages, NULL, NULL);
+#endif
+	mmap_read_unlock(mm);
+	return n;
+}
+
+static bool fl_pin_allowed(struct fl_ctx *ctx, u64 npages)
+{
+	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+
+	if (npages > FL_PIN_PAGES_MAX || ctx->pinned + npages > FL_PIN_PAGES_MAX)
+		return false;
+	return capable(CAP_IPC_LOCK) ||
+	       npages + atomic64_read(&ctx->mm->pinned_vm) <= limit;
+}
+
+static int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r)
+{
+	bool write = mr->access & FL_ACC_WRITES;
+	unsigned long done = 0;
+	long n;
+
+	mr->npages = (r.end - r.start) >> PAGE_SHIFT;
+	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
+	if (!mr->pages)
+		return -ENOMEM;
+	ctx->pinned += mr->npages;
+	atomic64_add(mr->npages, &ctx->mm->pinned_vm);
+	while (done < mr->npages) {
+		n = fl_pin(ctx->mm, r.start + (u64)done * PAGE_SIZE,
+			   min(mr->npages - done, (unsigned long)FL_PIN_CHUNK),
+			   write, mr->pages + done);
+		if (n <= 0) {
+			fl_mr_unpin(ctx, mr, done);
+			return n ? n : -EFAULT;
+		}
+		done += n;
+		cond_resched();
+	}
+	return 0;
+}
+
+static int fl_mr_create(struct fl_ctx *ctx, struct fl_mr *mr)
+{
+	struct fl_fw_cmd cmd = {
+		.opcode = FL_CMD_MR_CREATE,
+		.flags = mr->access,
+		.a = mr->addr,
+		.b = mr->length,
+		.c = mr->pd,
+	};
+	unsigned long flags;
+	u64 key;
+	int ret;
+
+	ret = fl_cmd(ctx, &cmd, &key);
+	if (ret)
+		return ret;
+	mr->key = key;
+	spin_lock_irqsave(&ctx->list_lock, flags);
+	list_add_tail(&mr->list, &ctx->mrs);
+	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	ctx->nmr++;
+	trace_fl_mr(mr->key, mr->addr, mr->length, mr->pages);
+	return 0;
+}
+
+int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
+{
+	bool pinned = a->flags & FL_MR_PINNED;
+	struct fl_range r;
+	struct fl_mr *mr;
+	int ret;
+
+	if (a->access & ~FL_ACC_ALL || a->flags & ~FL_MR_PINNED ||
+	    a->reserved || !fl_range_make(a->addr, a->length, &r) ||
+	    r.end > 1ull << (64 - ctx->t0sz))
+		return -EINVAL;
+	if (!fl_pd_find(ctx, a->pd))
+		return -ENOENT;
+	if (ctx->nmr >= ctx->dev->max_mr)
+		return -ENOSPC;
+	if (pinned && !fl_pin_allowed(ctx, (r.end - r.start) >> PAGE_SHIFT))
+		return -EDQUOT;
+	ret = fl_mr_check(ctx->mm, r, a->access & FL_ACC_WRITES, pinned);
+	if (ret)
+		return ret;
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	if (!mr)
+		return -ENOMEM;
+	mr->access = a->access;
+	mr->addr = a->addr;
+	mr->length = a->length;
+	mr->pd = a->pd;
+	if (pinned) {
+		ret = fl_mr_pin(ctx, mr, r);
+		if (ret)
+			goto err_free;
+	}
+	ret = fl_mr_create(ctx, mr);
+	if (ret)
+		goto err_unpin;
+	a->key = mr->key;
+	return 0;
+
+err_unpin:
+	fl_mr_unpin(ctx, mr, mr->npages);
+err_free:
+	kfree(mr);
+	return ret;
+}
+
+static void fl_mr_free(struct fl_ctx *ctx, struct fl_mr *mr)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctx->list_lock, flags);
+	list_del(&mr->list);
+	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	ctx->nmr--;
+	/* The firmware has let go: no access to these pages is under way. */
+	fl_mr_unpin(ctx, mr, mr->npages);
+	trace_fl_mr_gone(mr->key);
+	kfree(mr);
+}
+
+int fl_mr_dereg(struct fl_ctx *ctx, u32 key)
+{
+	struct fl_mr *mr = fl_mr_by_key(ctx, key);
+	int ret;
+
+	if (!mr)
+		return -ENOENT;
+	ret = fl_cmd_object(ctx, FL_CMD_MR_DESTROY, key);
+	if (!ret)
+		fl_mr_free(ctx, mr);
+	return ret;
+}
+
+void fl_mr_free_all(struct fl_ctx *ctx)
+{
+	struct fl_mr *mr, *next;
+
+	list_for_each_entry_safe(mr, next, &ctx->mrs, list)
+		fl_mr_free(ctx, mr);
+}
+
+int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
+{
+	bool write = a->flags & FL_PREFETCH_WRITE;
+	struct fl_touched t = { 0 };
+	struct fl_range r;
+	struct fl_mr *mr;
+	int ret;
+
+	if (a->flags & ~FL_PREFETCH_WRITE || a->reserved ||
+	    !fl_range_make(a->addr, a->length, &r))
+		return -EINVAL;
+	mr = fl_mr_by_key(ctx, a->key);
+	if (!mr)
+		return -ENOENT;
+	if (a->addr < mr->addr || a->length > mr->length ||
+	    a->addr - mr->addr > mr->length - a->length)
+		return -EINVAL;
+	if (write && !(mr->access & FL_ACC_WRITES))
+		return -EACCES;
+	if (!mmget_not_zero(ctx->mm))
+		return -EFAULT;
+	ret = fl_touch(ctx->mm, r, write, &t);
+	mmput(ctx->mm);
+	atomic64_inc(&ctx->resolves);
+	atomic64_add(t.pages_in, &ctx->pages_in);
+	trace_fl_resolve(r.start, (r.end - r.start) >> FL_PAGE_SHIFT, write,
+			 ret, 0, 0);
+	return ret;
+}

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Queues that card and process share, and the card's events for the driver.
+ *
+ * Queue memory is the driver's: always there, at one physical address, mapped
+ * into the process. It lives until the firmware has let go of it and its last
+ * mapping has ended.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/errno.h>
+#include <linux/fs.h>
+#include <linux/interrupt.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "fl_access.h"
+#include "fl_dev.h"
+
+/* ---- memory ---- */
+
+static struct fl_queue *fl_queue_new(struct fl_ctx *ctx, size_t bytes)
+{
+	struct fl_queue *q;
+	unsigned long flags;
+
+	bytes = PAGE_ALIGN(bytes);
+	if (ctx->queue_bytes + bytes > FL_QUEUE_BYTES_MAX)
+		return ERR_PTR(-ENOMEM);
+	q = kzalloc(sizeof(*q), GFP_KERNEL);
+	if (!q)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&q->ref);
+	q->bytes = bytes;
+	q->cpu = dma_alloc_coherent(ctx->dev->dev, bytes, &q->dma, GFP_KERNEL);
+	if (!q->cpu) {
+		kfree(q);
+		return ERR_PTR(-ENOMEM);
+	}
+	q->dev = ctx->dev;
+	fl_dev_get(q->dev);
+	/* An offset is never used twice, so an old one finds nothing. */
+	q->offset = ctx->next_offset;
+	ctx->next_offset += bytes;
+	ctx->queue_bytes += bytes;
+	spin_lock_irqsave(&ctx->list_lock, flags);
+	list_add_tail(&q->list, &ctx->queues);
+	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	return q;
+}
+
+static void fl_queue_free(struct kref *ref)
+{
+	struct fl_queue *q = container_of(ref, struct fl_queue, ref);
+
+	dma_free_coherent(q->dev->dev, q->bytes, q->cpu, q->dma);
+	fl_dev_put(q->dev);
+	kfree(q);
+}
+
+/* The object is gone; mappings may keep the memory. */
+static void fl_queue_put(struct fl_ctx *ctx, struct fl_queue *q)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctx->list_lock, flags);
+	list_del(&q->list);
+	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	ctx->queue_bytes -= q->bytes;
+	kref_put(&q->ref, fl_queue_free);
+}
+
+static void fl_queue_vm_open(struct vm_area_struct *vma)
+{
+	struct fl_queue *q = vma->vm_private_data;
+
+	kref_get(&q->ref);
+}
+
+static void fl_queue_vm_close(struct vm_area_struct *vma)
+{
+	struct fl_queue *q = vma->vm_private_data;
+
+	kref_put(&q->ref, fl_queue_free);
+}
+
+static const struct vm_operations_struct fl_queue_vm_ops = {
+	.open = fl_queue_vm_open,
+	.close = fl_queue_vm_close,
+};
+
+int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset)
+{
+	struct fl_queue *q, *found = NULL;
+	unsigned long flags;
+	int ret;
+
+	spin_lock_irqsave(&ctx->list_lock, flags);
+	list_for_each_entry(q, &ctx->queues, list)
+		if (q->offset == offset) {
+			kref_get(&q->ref);
+			found = q;
+			break;
+		}
+	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	if (!found)
+		return -ENOENT;
+	ret = -EINVAL;
+	if (vma->vm_end - vma->vm_start != found->bytes)
+		goto err;
+	/* dma_mmap_coherent() takes it for an offset into the memory. */
+	vma->vm_pgoff = 0;
+	ret = dma_mmap_coherent(found->dev->dev, vma, found->cpu, found->dma,
+				found->bytes);
+	if (ret)
+		goto err;
+	vma->vm_private_data = found;
+	vma->vm_ops = &fl_queue_vm_ops;
+	return 0;
+
+err:
+	kref_put(&found->ref, fl_queue_free);
+	return ret;
+}
+
+/* Wish to power of two; 0: makes no sense. */
+static u32 fl_queue_entries(u32 wish)
+{
+	if (!wish || wish > FL_QUEUE_MAX)
+		return 0;
+	return wish < 2 ? 2 : roundup_pow_of_two(wish);
+}
+
+/* ---- completion queues ---- */
+
+static struct fl_cq *fl_cq_find(struct fl_ctx *ctx, u32 number)
+{
+	struct fl_cq *cq;
+
+	list_for_each_entry(cq, &ctx->cqs, list)
+		if (cq->number == number)
+			return cq;
+	return NULL;
+}
+
+static void fl_cq_free(struct kref *ref)
+{
+	kfree(container_of(ref, struct fl_cq, ref));
+}
+
+static int fl_cq_start(struct fl_ctx *ctx, struct fl_cq *cq, u32 entries)
+{
+	struct fl_fw_cmd cmd = {
+		.opcode = FL_CMD_CQ_CREATE,
+		.a = cq->queue->dma,
+		.b = entries,
+	};
+	struct fl_dev *dev = ctx->dev;
+	unsigned long flags;
+	u64 number;
+	int ret;
+
+	ret = fl_cmd(ctx, &cmd, &number);
+	if (ret)
+		return ret;
+	if (WARN_ON(number >= dev->max_cq))
+		return -EIO;
+	cq->number = number;
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	dev->cq[number] = cq;
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+	list_add_tail(&cq->list, &ctx->cqs);
+	ctx->ncq++;
+	return 0;
+}
+
+int fl_cq_create(struct fl_ctx *ctx, struct fl_create_cq *a)
+{
+	u32 entries = fl_queue_entries(a->entries);
+	struct fl_cq *cq;
+	int ret;
+
+	if (!entries || a->reserved)
+		return -EINVAL;
+	if (ctx->ncq >= FL_CQS_MAX)
+		return -ENOSPC;
+	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
+	if (!cq)
+		return -ENOMEM;
+	kref_init(&cq->ref);
+	cq->ctx = ctx;
+	cq->queue = fl_queue_new(ctx, entries * sizeof(struct fl_cqe));
+	if (IS_ERR(cq->queue)) {
+		ret = PTR_ERR(cq->queue);
+		goto err_free;
+	}
+	ret = fl_cq_start(ctx, cq, entries);
+	if (ret)
+		goto err_queue;
+	a->entries = entries;
+	a->cq = cq->number;
+	a->mmap_offset = cq->queue->offset;
+	a->mmap_bytes = cq->queue->bytes;
+	return 0;
+
+err_queue:
+	/* After a silent firmware nobody knows who owns the memory: keep it. */
+	if (ret != -EIO)
+		fl_queue_put(ctx, cq->queue);
+err_free:
+	kfree(cq);
+	return ret;
+}
+
+/* Take it out of the tables and wake who sleeps on it. */
+static void fl_cq_end(struct fl_ctx *ctx, struct fl_cq *cq)
+{
+	struct fl_dev *dev = ctx->dev;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	dev->cq[cq->number] = NULL;
+	cq->gone = true;
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+	wake_up_all(&ctx->wait);
+	list_del(&cq->list);
+	ctx->ncq--;
+	kref_put(&cq->ref, fl_cq_free);
+}
+
+int fl_cq_destroy(struct fl_ctx *ctx, u32 number)
+{
+	struct fl_cq *cq = fl_cq_find(ctx, number);
+	struct fl_queue *q;
+	int ret;
+
+	if (!cq)
+		return -ENOENT;
+	ret = fl_cmd_object(ctx, FL_CMD_CQ_DESTROY, number);
+	if (ret)
+		return ret;
+	q = cq->queue;
+	fl_cq_end(ctx, cq);
+	fl_queue_put(ctx, q);
+	return 0;
+}
+
+/* Is there something to tell? 1 an event, negative errno, 0 no. */
+static int fl_cq_news(struct fl_cq *cq, bool take)
+{
+	struct fl_dev *dev = cq->ctx->dev;
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	if (READ_ONCE(cq->ctx->dead))
+		ret = -ENODEV;
+	else if (cq->gone)
+		ret = -ENOENT;
+	else if (cq->overflow)
+		ret = -EIO;
+	else if (cq->events != cq->seen)
+		ret = 1;
+	if (ret == 1 && take)
+		cq->seen = cq->events;
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+	return ret;
+}
+
+/* ctx->lock is held; it is given back while sleeping. */
+int fl_cq_wait(struct fl_ctx *ctx, const struct fl_wait_cq *a)
+{
+	struct fl_cq *cq = fl_cq_find(ctx, a->cq);
+	u64 limit_ns = min_t(u64, a->timeout_ns, KTIME_MAX);
+	int ret;
+
+	if (!cq)
+		return -ENOENT;
+	kref_get(&cq->ref);
+	mutex_unlock(&ctx->lock);
+	if (limit_ns)
+		ret = wait_event_interruptible_hrtimeout(ctx->wait,
+							 fl_cq_news(cq, false),
+							 ns_to_ktime(limit_ns));
+	else
+		ret = wait_event_interruptible(ctx->wait,
+					       fl_cq_news(cq, false));
+	if (!ret)
+		ret = fl_cq_news(cq, true);
+	else
+		ret = ret == -ETIME ? -ETIMEDOUT : -EINTR;
+	mutex_lock(&ctx->lock);
+	kref_put(&cq->ref, fl_cq_free);
+	return min(ret, 0);
+}
+
+bool fl_cq_any_event(struct fl_ctx *ctx)
+{
+	struct fl_cq *cq;
+
+	list_for_each_entry(cq, &ctx->cqs, list)
+		if (fl_cq_news(cq, false))
+			return true;
+	return false;
+}
+
+/* ---- queue pairs ---- */
+
+struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number)
+{
+	struct fl_qp *qp;
+
+	list_for_each_entry(qp, &ctx->qps, list)
+		if (qp->number == number)
+			return qp;
+	return NULL;
+}
+
+static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
+		       const struct fl_create_qp *a, u32 entries)
+{
+	struct fl_fw_cmd cmd = {
+		.opcode = FL_CMD_QP_CREATE,
+		.a = qp->queue->dma,
+		.b = entries,
+		.c = a->cq,
+		.d = a->pd,
+	};
+	u64 number;
+	int ret;
+
+	ret = fl_cmd(ctx, &cmd, &number);
+	if (ret)
+		return ret;
+	qp->number = number;
+	list_add_tail(&qp->list, &ctx->qps);
+	ctx->nqp++;
+	return 0;
+}
+
+int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a)
+{
+	u32 entries = fl_queue_entries(a->entries);
+	struct fl_qp *qp;
+	int ret;
+
+	if (!entries || a->reserved)
+		return -EINVAL;
+	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
+		return -ENOENT;
+	if (ctx->nqp >= FL_QPS_MAX)
+		return -ENOSPC;
+	qp = kzalloc(sizeof(*qp), GFP_KERNEL);
+	if (!qp)
+		return -ENOMEM;
+	qp->queue = fl_queue_new(ctx, entries * sizeof(struct fl_wqe));
+	if (IS_ERR(qp->queue)) {
+		ret = PTR_ERR(qp->queue);
+		goto err_free;
+	}
+	ret = fl_qp_start(ctx, qp, a, entries);
+	if (ret)
+		goto err_queue;
+	a->entries = entries;
+	a->qp = qp->number;
+	a->mmap_offset = qp->queue->offset;
+	a->mmap_bytes = qp->queue->bytes;
+	return 0;
+
+err_queue:
+	if (ret != -EIO)
+		fl_queue_put(ctx, qp->queue);
+err_free:
+	kfree(qp);
+	return ret;
+}
+
+int fl_qp_connect(struct fl_ctx *ctx, const struct fl_connect_qp *a)
+{
+	struct fl_fw_cmd cmd = {
+		.opcode = FL_CMD_QP_CONNECT,
+		.object = a->qp,
+		.a = a->node,
+		.b = a->peer_qp,
+	};
+	int ret;
+
+	/* wire.def, BTH: queue pair numbers have 24 bits */
+	if (a->peer_qp >> 24)
+		return -EINVAL;
+	if (!fl_qp_find(ctx, a->qp))
+		return -ENOENT;
+	ret = fl_cmd(ctx, &cmd, NULL);
+	if (ret == -EBUSY)
+		return -EISCONN;
+	return ret == -EINVAL ? -EHOSTUNREACH : ret;
+}
+
+static void fl_qp_end(struct fl_ctx *ctx, struct fl_qp *qp)
+{
+	list_del(&qp->list);
+	ctx->nqp--;
+	kfree(qp);
+}
+
+int fl_qp_destroy(struct fl_ctx *ctx, u32 number)
+{
+	struct fl_qp *qp = fl_qp_find(ctx, number);
+	struct fl_queue *q;
+	int ret;
+
+	if (!qp)
+		return -ENOENT;
+	ret = fl_cmd_object(ctx, FL_CMD_QP_DESTROY, number);
+	if (ret)
+		return ret;
+	q = qp->queue;
+	fl_qp_end(ctx, qp);
+	fl_queue_put(ctx, q);
+	return 0;
+}
+
+void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go)
+{
+	struct fl_queue *q, *nextq;
+	struct fl_qp *qp, *nextqp;
+	struct fl_cq *cq, *nextcq;
+
+	list_for_each_entry_safe(qp, nextqp, &ctx->qps, list)
+		fl_qp_end(ctx, qp);
+	list_for_each_entry_safe(cq, nextcq, &ctx->cqs, list)
+		fl_cq_end(ctx, cq);
+	/* The card may still write there: better lost than overwritten. */
+	if (!fw_let_go)
+		return;
+	list_for_each_entry_safe(q, nextq, &ctx->queues, list)
+		fl_queue_put(ctx, q);
+}
+
+/* ---- the event queue ---- */
+
+int fl_eq_start(struct fl_dev *dev)
+{
+	dev->eq = dma_alloc_coherent(dev->dev,
+				     FL_EQ_ENTRIES * sizeof(*dev->eq),
+				     &dev->eq_dma, GFP_KERNEL);
+	if (!dev->eq)
+		return -ENOMEM;
+	fl_nic_write64(dev, NIC_FW_BASE + NIC_FW_EQ_BASE, dev->eq_dma);
+	fl_nic_write(dev, NIC_FW_BASE + NIC_FW_EQ_SIZE, FL_EQ_ENTRIES);
+	return 0;
+}
+
+/* All slots are closed: the firmware has nothing left to tell. */
+void fl_eq_stop(struct fl_dev *dev)
+{
+	dma_free_coherent(dev->dev, FL_EQ_ENTRIES * sizeof(*dev->eq), dev->eq,
+			  dev->eq_dma);
+}
+
+static void fl_eq_one(struct fl_dev *dev, const struct fl_eqe *e)
+{
+	unsigned long flags;
+	struct fl_cq *cq;
+
+	if (e->type == FL_EV_QP_ERROR) {
+		dev_dbg(dev->dev, "queue pair %u: status %u\n", e->object,
+			e->data);
+		return;		/* its completions tell the process */
+	}
+	if (e->type != FL_EV_CQ && e->type != FL_EV_CQ_OVERFLOW) {
+		dev_err_ratelimited(dev->dev, "unknown event %u\n", e->type);
+		return;
+	}
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	cq = e->object < dev->max_cq ? dev->cq[e->object] : NULL;
+	if (cq) {
+		if (e->type == FL_EV_CQ_OVERFLOW)
+			cq->overflow = true;
+		else
+			cq->events++;
+		wake_up_all(&cq->ctx->wait);
+	}
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+}
+
+irqreturn_t fl_irq_event(int irq, void *arg)
+{
+	struct fl_dev *dev = arg;
+	irqreturn_t ret = IRQ_NONE;
+	struct fl_eqe e, *next;
+	u32 phase;
+
+	for (;;) {
+		next = &dev->eq[dev->eq_cons % FL_EQ_ENTRIES];
+		phase = 1 + dev->eq_cons / FL_EQ_ENTRIES;
+		if (READ_ONCE(next->phase) != phase)
+			break;
+		/* Pairs with the firmware's write of phase after the rest. */
+		dma_rmb();
+		e = *next;
+		dev->eq_cons++;
+		fl_eq_one(dev, &e);
+		ret = IRQ_HANDLED;
+	}
+	if (ret == IRQ_HANDLED)
+		fl_nic_write(dev, NIC_FW_BASE + NIC_FW_EQ_CONS, dev->eq_cons);
+	return ret;
+}

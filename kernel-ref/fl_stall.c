@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Stall mode: the SMMU holds the access, the card's channel waits with it, and
+ * RESUME lets it go on or ends it. There is no report of the engine then; what
+ * is around the access comes from the data path's status registers.
+ */
+#include <linux/bits.h>
+#include <linux/errno.h>
+#include <linux/minmax.h>
+
+#include "fl_access.h"
+#include "fl_dev.h"
+#include "fl_trace.h"
+
+#define FL_FSR_ALL	0xffffffff
+/* What describes a fault, as opposed to SS, MULTI and FORMAT. */
+#define FL_FSR_KINDS                                                         \
+	(SMMU_CB_FSR_TF | SMMU_CB_FSR_AFF | SMMU_CB_FSR_PF | SMMU_CB_FSR_EF | \
+	 SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF | SMMU_CB_FSR_ASF |         \
+	 SMMU_CB_FSR_UUT)
+#define FL_RESUME_TRIES	16
+
+/* regs.def: the read and the write channel have the same registers. */
+struct fl_channel {
+	u32 status, va, left, xfer_left;
+};
+
+static const struct fl_channel fl_channels[FL_SIDES] = {
+	{ NIC_ENG_RD_STATUS, NIC_ENG_RD_VA, NIC_ENG_RD_LEFT,
+	  NIC_ENG_RD_XFER_LEFT },
+	{ NIC_ENG_WR_STATUS, NIC_ENG_WR_VA, NIC_ENG_WR_LEFT,
+	  NIC_ENG_WR_XFER_LEFT },
+};
+
+/* Transfer and block numbers of a context, for traces. */
+static void fl_stall_names(struct fl_dev *dev, u32 side, u32 index,
+			   struct fl_need *need)
+{
+	if (index >= dev->contexts[side])
+		return;
+	if (side) {
+		need->xfer = fl_nic_read(dev, NIC_RXC_BASE(index) +
+						      NIC_RXC_XFER);
+		need->block = fl_nic_read(dev, NIC_RXC_BASE(index) +
+						       NIC_RXC_BLOCK);
+	} else {
+		need->xfer = fl_nic_read(dev, NIC_CTX_BASE(index) +
+						      NIC_CTX_XFER);
+		need->block = fl_nic_read(dev, NIC_CTX_BASE(index) +
+						       NIC_CTX_BLOCK);
+	}
+}
+
+/*
+ * What the held access needs. The channel stands still until RESUME, so its
+ * registers are those of the access; unless it was another channel's.
+ */
+static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_held *held,
+			 struct fl_need *need)
+{
+	u32 side = held->fsynr0 & SMMU_CB_FSYNR0_WNR ? 1 : 0;
+	const struct fl_channel *ch = &fl_channels[side];
+	struct fl_dev *dev = ctx->dev;
+	u32 status, index;
+	u64 va;
+
+	*need = (struct fl_need){
+		.va = held->far,
+		.len = 1,
+		.map = 1,
+		.write = side,
+	};
+	status = fl_nic_read(dev, ch->status);
+	va = fl_nic_read64(dev, ch->va);
+	index = (status & NIC_ENG_RD_STATUS_INDEX_MASK) >>
+		NIC_ENG_RD_STATUS_INDEX_SHIFT;
+	if (!(status & NIC_ENG_RD_STATUS_HELD) || va != held->far)
+		return index;
+	need->len = clamp_t(u32, fl_nic_read(dev, ch->left), 1,
+			    dev->block_bytes);
+	need->left = fl_nic_read64(dev, ch->xfer_left);
+	fl_stall_names(dev, side, index, need);
+	return index;
+}
+
+/*
+ * exanest.md 3.4, the order of MMU-500: FSR first, then RESUME, which is
+ * ignored while a fault bit is set. An access of another channel may set
+ * MULTI between the two: look, and try again.
+ */
+static void fl_stall_answer(struct fl_ctx *ctx, bool terminate)
+{
+	u32 value = terminate ? SMMU_CB_RESUME_TNR : 0, fsr;
+	struct fl_dev *dev = ctx->dev;
+	unsigned int tries = 0;
+
+	do {
+		fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, FL_FSR_ALL);
+		fl_cb_write(dev, ctx->slot, SMMU_CB_RESUME, value);
+		fsr = fl_cb_read(dev, ctx->slot, SMMU_CB_FSR);
+		/* SS with a kind of fault: the next one, for the top half. */
+	} while (fsr & SMMU_CB_FSR_SS && !(fsr & FL_FSR_KINDS) &&
+		 ++tries < FL_RESUME_TRIES);
+	atomic64_inc(&ctx->stalls);
+}
+
+void fl_stall_work(struct work_struct *work)
+{
+	struct fl_ctx *ctx = container_of(work, struct fl_ctx, stall_work);
+	struct fl_dev *dev = ctx->dev;
+	struct fl_need need;
+	struct fl_held held;
+	unsigned long flags;
+	u32 index;
+	int ret;
+
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	held = ctx->held;
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+
+	index = fl_stall_need(ctx, &held, &need);
+	trace_fl_work(index, need.write, need.va, need.len, need.xfer,
+		      need.block);
+	/* Sleeps; the notifier can run meanwhile, the access has no page yet. */
+	ret = fl_need_resolve(ctx, &need);
+	/* Before the write: what happens next is its effect. */
+	trace_fl_resume(ctx->slot, ret, need.va, need.xfer, need.block);
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	fl_stall_answer(ctx, ret);
+	ctx->sctlr |= SMMU_CB_SCTLR_CFIE;
+	fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+}
+
+void fl_stall_end(struct fl_ctx *ctx)
+{
+	struct fl_dev *dev = ctx->dev;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	if (fl_cb_read(dev, ctx->slot, SMMU_CB_FSR) & SMMU_CB_FSR_SS) {
+		fl_stall_answer(ctx, true);
+		trace_fl_resume(ctx->slot, true, ctx->held.far, 0, 0);
+	}
+	ctx->sctlr |= SMMU_CB_SCTLR_CFIE;
+	fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+}
