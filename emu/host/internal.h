@@ -324,9 +324,13 @@ int cpu_prot(const struct host_mm *mm, uint64_t va);
 uint32_t cpu_frame(const struct host_mm *mm, uint64_t va);
 
 /* ---- thread.c ---- */
-/* The kernel half of the calling thread faults va in; its process's arena only. */
+/* Is va in the arena of the calling thread's process? Async-signal-safe. */
 bool thread_in_arena(uint64_t va);
-int thread_fault(uint64_t va, bool write);
+/*
+ * The kernel half of the calling thread faults va in. write: 1, 0, or -1 for unknown.
+ * Async-signal-safe. 0, -EFAULT, -ENOMEM.
+ */
+int thread_fault(uint64_t va, int write);
 struct host_process *thread_process(void);
 
 /* ---- file.c, sys.c ---- */

@@ -69,7 +69,7 @@ static int wait_change(struct host_thread *t, int while_state)
 	}
 }
 
-int thread_fault(uint64_t va, bool write)
+int thread_fault(uint64_t va, int write)
 {
 	struct host_thread *t = self;
 
@@ -115,7 +115,6 @@ static void kernel_half(void *arg)
 		sim_unpark(t->user, 0);
 		idle = ANSWERED;
 	}
-	atomic_fetch_sub(&t->process->threads, 1);
 	free(t);
 }
 
@@ -130,6 +129,7 @@ static void user_half(void *arg)
 	t->fn(t->arg);
 	fl_sys_set(NULL);
 	self = NULL;
+	atomic_fetch_sub(&t->process->threads, 1);
 	/* From here on t belongs to the kernel half, which frees it. */
 	atomic_store_explicit(&t->state, ENDED, memory_order_release);
 	sim_unpark(kernel, 0);

@@ -168,10 +168,13 @@ static void note_flying(struct fw *fw, struct fw_ctx *c)
 
 static void note_tx(struct fw *fw, uint32_t kind, uint32_t n, uint8_t serial)
 {
-	struct fw_ctx *c = &fw->ctx[n];
+	struct fw_ctx *c;
 
+	if (n >= fw->contexts)
+		return;
+	c = &fw->ctx[n];
 	/* A note of a block that is over: the context carries another one. */
-	if (n >= fw->contexts || c->owner == FW_CTX_FREE || c->serial != serial)
+	if (c->owner == FW_CTX_FREE || c->serial != serial)
 		return;
 	if (kind == FL_NOTE_TX_DONE)
 		note_done(fw, c);

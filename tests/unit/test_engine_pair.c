@@ -65,6 +65,7 @@ struct pair {
 	struct trace *trace;
 	uint64_t random;
 	unsigned int chaos;	/* per 1024: how often things go wrong */
+	unsigned int haste;	/* per 1024: how quick software is */
 	uint64_t serial, now_ns, lost, doubled, reads;
 	bool draining;
 };
@@ -491,7 +492,7 @@ static void pair_step(struct pair *p)
 		break;
 	case 8:
 		driver(n);
-		if (chance(p, 400))
+		if (chance(p, p->haste))
 			do_later(n);
 		break;
 	case 9:
@@ -539,6 +540,7 @@ static struct pair *pair_new(unsigned int chaos, uint64_t seed)
 	p->trace = trace_create(&tc);
 	p->random = 0x9E3779B97F4A7C15ull * (2 * seed + 1);
 	p->chaos = chaos;
+	p->haste = 400;
 	for (i = 0; i < 2; i++) {
 		struct node *n = &p->node[i];
 		struct engine_config c = {
@@ -615,6 +617,7 @@ static void add(uint64_t *sum, const uint64_t *x, unsigned int n)
 TEST("blocks end once and rightly over a wire that loses, doubles, reorders")
 {
 	static const unsigned int chaos[] = { 8, 30, 80, 200 };
+	static const unsigned int haste[] = { 800, 20, 400, 40 };
 	uint64_t tx[6][14] = { 0 }, rx[5][11] = { 0 };
 	uint64_t good = 0, ended = 0;
 	struct engine_stats st;
@@ -623,6 +626,7 @@ TEST("blocks end once and rightly over a wire that loses, doubles, reorders")
 
 	for (i = 0; i < 4; i++) {
 		p = pair_new(chaos[i], test_seed() * 16 + i);
+		p->haste = haste[i];
 		pair_run(p, 5000);
 		for (k = 0; k < 2; k++) {
 			engine_stats(p->node[k].e, &st);

@@ -78,15 +78,16 @@ static struct fl_wqe spoil(const struct rig_world *w, unsigned int how,
 
 TEST("each kind of bad work request has its status, and what follows is flushed")
 {
+	struct rig *r = rig_create(8);
 	unsigned int how;
 
 	for (how = 0; how <= 16; how++) {
-		struct rig *r = rig_create(8);
 		struct rig_world w;
 		struct fl_wqe e;
 		uint8_t status;
 
 		STEP("bad request number %u", how);
+		rig_restart(r);
 		rig_world(r, &w, 1);
 		e = rig_wqe(&w, 100);
 		rig_put(r, &w, &e);

@@ -6,15 +6,16 @@ TEST("a request is cut into consecutive blocks that say what comes after them")
 {
 	static const uint32_t lengths[] = { 1, 8, RIG_BLOCK - 1, RIG_BLOCK,
 		RIG_BLOCK + 1, 5 * RIG_BLOCK, 5 * RIG_BLOCK + 77 };
+	struct rig *r = rig_create(16);
 	size_t i;
 
 	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		struct rig *r = rig_create(16);
 		uint32_t left = lengths[i], n = 0;
 		struct rig_world w;
 		struct fl_wqe e;
 
 		STEP("%u bytes", left);
+		rig_restart(r);
 		rig_world(r, &w, 1);
 		e = rig_wqe(&w, left);
 		e.local_va += 3;
@@ -134,12 +135,13 @@ TEST("a request that is not signaled completes silently, unless it fails")
 
 TEST("every status of a block reaches the completion; one that cannot be becomes NO_ANSWER")
 {
+	struct rig *r = rig_create(8);
 	uint32_t status;
 
 	for (status = 1; status < 256; status++) {
-		struct rig *r = rig_create(8);
 		struct rig_world w;
 
+		rig_restart(r);
 		rig_world(r, &w, 1);
 		rig_post(r, &w, rig_wqe(&w, 8));
 		rig_fly(r, r->order[0]);
@@ -311,14 +313,15 @@ TEST("blocks end in any order: completions come in order, each once")
 TEST("blocks end and fail in any order: success never follows a failure")
 {
 	uint64_t seed = test_seed() + 6;
+	struct rig *r = rig_create(8);
 	uint32_t round;
 
 	for (round = 0; round < 300; round++) {
-		struct rig *r = rig_create(8);
 		uint32_t taken = 0, i;
 		struct rig_world w;
 		bool failed = false;
 
+		rig_restart(r);
 		rig_world(r, &w, 1);
 		for (i = 0; i < 60; i++) {
 			struct fl_wqe q = rig_wqe(&w, 1 + rig_random(&seed) %

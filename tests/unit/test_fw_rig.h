@@ -21,7 +21,7 @@
 #include "nic/fw.h"
 #include "trace/trace.h"
 
-#define RIG_MEM		(8u << 20)
+#define RIG_MEM		(2u << 20)
 #define RIG_BLOCK	16384u
 #define RIG_EVENTS	4096
 #define RIG_TIMEOUT	1000u
@@ -366,27 +366,38 @@ static inline uint64_t rig_reg(struct rig *r, uint32_t off, unsigned int size)
 	return v;
 }
 
+/* Begin again: a new firmware, an engine at rest, memory full of zeros. */
+static inline void rig_restart(struct rig *r)
+{
+	struct rig old = *r;
+	struct fw_env env = rig_env(r);
+
+	*r = (struct rig){ .contexts = old.contexts, .mem = old.mem,
+			   .fw_mem = old.fw_mem, .cfg = old.cfg,
+			   .alarm = FW_NEVER };
+	memset(r->mem, 0, RIG_MEM);
+	memset(r->fw_mem, 0xA5, fw_size());
+	r->fw = fw_init(r->fw_mem, &r->cfg, &env);
+	EXPECT(r->fw);
+	EXPECT_EQ(fw_reg_write(r->fw, NIC_FW_BASE + NIC_FW_EQ_BASE, 8, RIG_EQ),
+		  0);
+	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_EQ_SIZE, RIG_EQ_SIZE), 0);
+}
+
 static inline struct rig *rig_create(uint32_t contexts)
 {
 	struct rig *r = calloc(1, sizeof(*r));
-	struct fw_env env = rig_env(r);
 
 	r->contexts = contexts;
-	r->mem = calloc(1, RIG_MEM);
+	r->mem = malloc(RIG_MEM);
 	r->fw_mem = aligned_alloc(64, (fw_size() + 63) / 64 * 64);
-	memset(r->fw_mem, 0xA5, fw_size());
 	r->cfg = (struct fw_config){
 		.node = 1, .timeout_ns = RIG_TIMEOUT,
 		.fault_timeout_ns = RIG_FAULT_TIMEOUT, .tries = 3,
 		.refusals = 5, .waiting_share = 2,
 	};
-	r->alarm = FW_NEVER;
-	r->fw = fw_init(r->fw_mem, &r->cfg, &env);
 	test_cleanup(rig_free, r);
-	EXPECT(r->fw);
-	EXPECT_EQ(fw_reg_write(r->fw, NIC_FW_BASE + NIC_FW_EQ_BASE, 8, RIG_EQ),
-		  0);
-	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_EQ_SIZE, RIG_EQ_SIZE), 0);
+	rig_restart(r);
 	return r;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/* variants: tsan */
 #include <pthread.h>
 #include <sched.h>
 

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * check.c - what must add up (DESIGN 9, rules 4 and 5): frames, owners, tags, pins, swap
+ * slots, tables, and the CPU's view against the tables. In lockstep it holds at
+ * every step; in threads mode while nothing runs.
+ */
+#include "host/internal.h"
+
+struct tally {
+	uint64_t frames, mapped, slots;
+};
+
+static const char *check_frame(struct host_mm *mm, struct host_frame *f,
+			       struct tally *t)
+{
+	uint64_t d;
+
+	if (!dram_tag(mm->k->dram, frame_pa(f)))
+		return "a frame in use has tag 0";
+	t->frames++;
+	t->slots += f->slot != NO_SLOT;
+	if (f->dirty && f->slot != NO_SLOT && f->state == FRAME_MAPPED)
+		return "a dirty page has a copy in swap that passes for good";
+	if (f->state == FRAME_BUSY)
+		return f->pins ? "a page that comes or goes is pinned" : NULL;
+	t->mapped++;
+	d = pt_get(mm, f->va);
+	if (!pte_resident(d) || (d & PTE_ADDR) != frame_pa(f))
+		return "a mapped frame has no entry that points to it";
+	if (!(d & PTE_RDONLY) && (d & PTE_VALID) && !f->dirty)
+		return "a clean page may be written without a fault";
+	return NULL;
+}
+
+static const char *check_frames(struct host_mm *mm, struct tally *t)
+{
+	const char *bad = NULL;
+	uint64_t i, w, n;
+
+	for (w = 0; !bad && w < (mm->frames + 63) / 64; w++) {
+		if (!mm->taken[w])
+			continue;
+		n = mm->frames - w * 64;
+		for (i = 0; !bad && i < 64 && i < n; i++) {
+			struct host_frame *f = &mm->frame[w * 64 + i];
+
+			if (!(mm->taken[w] >> i & 1))
+				continue;
+			bad = f->mm != mm ? "a taken frame has no owner" :
+					    check_frame(mm, f, t);
+		}
+	}
+	return bad;
+}
+
+/* Every entry of the tables, from the tables' side. */
+static const char *check_tables(struct host_mm *mm, struct tally *t)
+{
+	uint64_t va = (uintptr_t)mm->arena, end = va + HOST_ARENA_BYTES, d;
+	struct host_frame *f;
+
+	for (va = pt_next(mm, va, end); va < end;
+	     va = pt_next(mm, va + HOST_PAGE, end)) {
+		d = pt_get(mm, va);
+		if (!map_find(mm, va))
+			return "an entry lies outside every mapping";
+		if (!pte_resident(d)) {
+			if (!(d & PTE_SWAP))
+				return "an entry is neither page nor slot";
+			t->slots++;
+			continue;
+		}
+		f = frame_at(mm, d & PTE_ADDR);
+		if (!f || f->mm != mm)
+			return "an entry points to a frame of someone else";
+		if (f->va != va)
+			return "an entry points to a frame of another page";
+		if ((d & PTE_VALID) && f->state != FRAME_MAPPED)
+			return "an entry is valid while its frame is not ready";
+	}
+	return NULL;
+}
+
+/* The CPU may do less than the tables say, never more. */
+static const char *check_cpu(struct host_mm *mm)
+{
+	uint64_t base = (uintptr_t)mm->arena, i, d;
+	int prot;
+
+	for (i = 0; i < ARENA_PAGES; i++) {
+		prot = mm->cpu[i] >> 30 ? cpu_prot(mm, base + i * HOST_PAGE) :
+					  0;
+		if (!prot)
+			continue;
+		d = pt_get(mm, base + i * HOST_PAGE);
+		if (!pte_allows(d, prot & HOST_WRITE))
+			return "the CPU may use a page that the tables forbid";
+		if (frame_at(mm, d & PTE_ADDR) !=
+		    &mm->frame[cpu_frame(mm, base + i * HOST_PAGE) - 1])
+			return "the CPU reaches another frame than the device";
+	}
+	return NULL;
+}
+
+static const char *check_kernel(struct host_kernel *k)
+{
+	if (k->frames_used > k->frames_total)
+		return "more frames are in use than the board has";
+	if (k->kpages_used != atomic_load(&k->table_pages) +
+				      atomic_load(&k->dma_pages))
+		return "kernel pages in use are neither tables nor DMA memory";
+	if (k->swap.used > k->swap.slots)
+		return "more swap slots are in use than there are";
+	if (atomic_load(&k->irq_panic))
+		return "an interrupt line stayed high and was masked";
+	return NULL;
+}
+
+const char *host_check(struct host_kernel *k, bool thorough)
+{
+	const char *bad = check_kernel(k);
+	struct tally t = { 0 };
+	struct host_mm *mm;
+	unsigned int i;
+
+	for (i = 0; !bad && i < HOST_PROCESSES; i++) {
+		mm = k->process[i] ? k->process[i]->mm : NULL;
+		if (!mm || !mm->root)
+			continue;
+		bad = check_frames(mm, &t);
+		if (!bad && thorough)
+			bad = check_tables(mm, &t);
+		if (!bad && thorough && mm->cpu)
+			bad = check_cpu(mm);
+	}
+	if (bad)
+		return bad;
+	if (t.frames != k->frames_used)
+		return "frames in use and frames with an owner differ";
+	if (t.mapped != k->clock_frames)
+		return "frames that are mapped and frames on the clock differ";
+	if (thorough && t.slots != k->swap.used)
+		return "swap slots in use and slots that somebody names differ";
+	return NULL;
+}

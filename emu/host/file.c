@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * file.c - device files: the driver registers operations under a name; a process opens it and
+ * gets a number. A file lives as long as its number or a call on it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host/internal.h"
+
+/* ---- devices ---- */
+
+static const char *base_name(const char *name)
+{
+	return strncmp(name, "/dev/", 5) ? name : name + 5;
+}
+
+int host_device_add(struct host_kernel *k, const char *name,
+		    const struct host_device_ops *ops, void *dev)
+{
+	struct host_device *free_slot = NULL;
+	int i, err = 0;
+
+	name = base_name(name);
+	if (!*name || strlen(name) >= sizeof(k->device[0].name))
+		return -EINVAL;
+	sim_mutex_lock(&k->lock);
+	for (i = 0; i < DEVICES; i++) {
+		if (!k->device[i].name[0])
+			free_slot = free_slot ? free_slot : &k->device[i];
+		else if (!strcmp(k->device[i].name, name))
+			err = -EEXIST;
+	}
+	if (!err && !free_slot)
+		err = -ENOSPC;
+	if (!err) {
+		snprintf(free_slot->name, sizeof(free_slot->name), "%s", name);
+		free_slot->ops = ops;
+		free_slot->dev = dev;
+	}
+	sim_mutex_unlock(&k->lock);
+	return err;
+}
+
+static struct host_device *find_device(struct host_kernel *k, const char *name)
+{
+	int i;
+
+	for (i = 0; i < DEVICES; i++)
+		if (k->device[i].name[0] &&
+		    (!name || !strcmp(k->device[i].name, name)))
+			return &k->device[i];
+	return NULL;
+}
+
+/* Files that are still open answer -ENODEV from now on. */
+static void orphan_files(struct host_kernel *k, struct host_device *d)
+{
+	struct host_process *p;
+	int i, fd;
+
+	for (i = 0; i < HOST_PROCESSES; i++) {
+		p = k->process[i];
+		if (!p)
+			continue;
+		sim_mutex_lock(&p->lock);
+		for (fd = 0; fd < PROCESS_FILES; fd++)
+			if (p->file[fd] && p->file[fd]->dev == d)
+				p->file[fd]->dev = NULL;
+		sim_mutex_unlock(&p->lock);
+	}
+}
+
+void host_device_remove(struct host_kernel *k, const char *name)
+{
+	struct host_device *d;
+
+	sim_mutex_lock(&k->lock);
+	d = find_device(k, base_name(name));
+	if (d) {
+		orphan_files(k, d);
+		memset(d, 0, sizeof(*d));
+	}
+	sim_mutex_unlock(&k->lock);
+}
+
+/* ---- files ---- */
+
+/*
+ * The file behind a number, with one more user; NULL and the reason. dev gets a copy: the
+ * device may go while the call is under way, its operations are the driver's own code.
+ */
+static struct host_open_file *file_get(struct host_process *p, int fd,
+				       struct host_device *dev, int *error)
+{
+	struct host_open_file *f = NULL;
+
+	sim_mutex_lock(&p->lock);
+	*error = -EBADF;
+	if (fd >= 0 && fd < PROCESS_FILES && p->file[fd]) {
+		f = p->file[fd];
+		*error = f->dev ? 0 : -ENODEV;
+		if (f->dev) {
+			*dev = *f->dev;
+			f->users++;
+		}
+	}
+	sim_mutex_unlock(&p->lock);
+	return *error ? NULL : f;
+}
+
+static void file_put(struct host_process *p, struct host_open_file *f)
+{
+	struct host_device dev = { 0 };
+	bool last;
+
+	sim_mutex_lock(&p->lock);
+	last = !--f->users;
+	if (f->dev)
+		dev = *f->dev;
+	sim_mutex_unlock(&p->lock);
+	if (!last)
+		return;
+	if (dev.ops && dev.ops->release)
+		dev.ops->release(dev.dev, &f->file);
+	free(f);
+}
+
+static int install(struct host_process *p, struct host_open_file *f)
+{
+	int fd;
+
+	sim_mutex_lock(&p->lock);
+	for (fd = 0; fd < PROCESS_FILES && p->file[fd]; fd++)
+		;
+	if (fd < PROCESS_FILES)
+		p->file[fd] = f;
+	sim_mutex_unlock(&p->lock);
+	return fd < PROCESS_FILES ? fd : -EMFILE;
+}
+
+/* name NULL: the first device there is */
+int host_open(struct host_process *p, const char *name)
+{
+	struct host_open_file *f = calloc(1, sizeof(*f));
+	struct host_device *d;
+	int err = 0, fd;
+
+	if (!f)
+		return -ENOMEM;
+	host_spend(p->k, T_CPU_SYSCALL);
+	sim_mutex_lock(&p->k->lock);
+	d = find_device(p->k, name ? base_name(name) : NULL);
+	sim_mutex_unlock(&p->k->lock);
+	if (!d) {
+		free(f);
+		return -ENODEV;
+	}
+	f->file.process = p;
+	f->users = 1;
+	if (d->ops->open)
+		err = d->ops->open(d->dev, p, &f->file);
+	if (err) {
+		free(f);
+		return err;
+	}
+	f->dev = d;
+	fd = install(p, f);
+	if (fd < 0)
+		file_put(p, f);
+	return fd;
+}
+
+static int close_number(struct host_process *p, int fd)
+{
+	struct host_open_file *f = NULL;
+
+	sim_mutex_lock(&p->lock);
+	if (fd >= 0 && fd < PROCESS_FILES) {
+		f = p->file[fd];
+		p->file[fd] = NULL;
+	}
+	sim_mutex_unlock(&p->lock);
+	if (!f)
+		return -EBADF;
+	file_put(p, f);
+	return 0;
+}
+
+int host_close(struct host_process *p, int fd)
+{
+	host_spend(p->k, T_CPU_SYSCALL);
+	return close_number(p, fd);
+}
+
+void host_files_close(struct host_process *p)
+{
+	int fd;
+
+	for (fd = 0; fd < PROCESS_FILES; fd++)
+		close_number(p, fd);
+}
+
+long host_ioctl(struct host_process *p, int fd, unsigned int cmd, void *arg)
+{
+	struct host_open_file *f;
+	struct host_device dev;
+	int error;
+	long r;
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	f = file_get(p, fd, &dev, &error);
+	if (!f)
+		return error;
+	r = dev.ops->ioctl ? dev.ops->ioctl(dev.dev, &f->file, cmd,
+					    (unsigned long)(uintptr_t)arg) :
+			     -ENOTTY;
+	file_put(p, f);
+	return r;
+}
+
+struct readable {
+	const struct host_device *dev;
+	struct host_file *file;
+};
+
+static bool is_readable(void *arg)
+{
+	struct readable *r = arg;
+
+	return r->dev->ops->readable(r->dev->dev, r->file);
+}
+
+int host_poll(struct host_process *p, int fd, uint64_t timeout_ns)
+{
+	struct host_open_file *f;
+	struct host_device dev;
+	struct readable r;
+	int error;
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	f = file_get(p, fd, &dev, &error);
+	if (!f)
+		return error;
+	if (dev.ops->readable && dev.ops->waitq) {
+		r = (struct readable){ &dev, &f->file };
+		error = sim_wait(dev.ops->waitq(dev.dev, &f->file), is_readable,
+				 &r, timeout_ns) ? 0 : -ETIMEDOUT;
+	} else {
+		error = -EINVAL;
+	}
+	file_put(p, f);
+	return error;
+}
+
+/* ---- windows: memory and registers of a device in the process ---- */
+
+static uint8_t *window_base(struct host_process *p, unsigned int i)
+{
+	/* The end of the arena: never opened, so a stray access is seen. */
+	return p->mm->arena + ARENA_MEMORY_BYTES +
+	       i * (ARENA_WINDOW_BYTES / PROCESS_WINDOWS);
+}
+
+static void *window_add(struct host_process *p, void *mem, uint64_t bytes,
+			uint64_t mmio_pa, int *error)
+{
+	struct host_window *w = NULL;
+	unsigned int i;
+
+	*error = -EINVAL;
+	if (mmio_pa && bytes > ARENA_WINDOW_BYTES / PROCESS_WINDOWS)
+		return NULL;
+	if (!mmio_pa && !mem)
+		return NULL;
+	*error = -ENOMEM;
+	sim_mutex_lock(&p->lock);
+	for (i = 0; !w && i < PROCESS_WINDOWS; i++)
+		if (!atomic_load_explicit(&p->window[i].used,
+					  memory_order_relaxed)) {
+			w = &p->window[i];
+			w->addr = mmio_pa ? window_base(p, i) : mem;
+			w->bytes = bytes;
+			w->mmio_pa = mmio_pa;
+			*error = 0;
+			/* Release: pairs with the acquire in find_window. */
+			atomic_store_explicit(&w->used, true,
+					      memory_order_release);
+		}
+	sim_mutex_unlock(&p->lock);
+	return w ? w->addr : NULL;
+}
+
+void *host_mmap_fd(struct host_process *p, int fd, uint64_t len,
+		   uint64_t offset, int *error)
+{
+	uint64_t mmio_pa = 0;
+	struct host_open_file *f;
+	struct host_device dev;
+	void *mem = NULL;
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	*error = -EINVAL;
+	if (!len || offset % HOST_PAGE)
+		return NULL;
+	f = file_get(p, fd, &dev, error);
+	if (!f)
+		return NULL;
+	*error = dev.ops->mmap ? dev.ops->mmap(dev.dev, &f->file, len, offset,
+					       &mem, &mmio_pa) :
+				 -ENODEV;
+	file_put(p, f);
+	return *error ? NULL : window_add(p, mem, len, mmio_pa, error);
+}
+
+int host_munmap_fd(struct host_process *p, void *addr, uint64_t len)
+{
+	struct host_window *w;
+	int err = -EINVAL, i;
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	sim_mutex_lock(&p->lock);
+	for (i = 0; err && i < PROCESS_WINDOWS; i++) {
+		w = &p->window[i];
+		if (atomic_load_explicit(&w->used, memory_order_relaxed) &&
+		    w->addr == addr && w->bytes == len) {
+			atomic_store_explicit(&w->used, false,
+					      memory_order_release);
+			err = 0;
+		}
+	}
+	sim_mutex_unlock(&p->lock);
+	return err;
+}
+
+/* No lock: this is the doorbell. */
+static struct host_window *find_window(struct host_process *p, uint8_t *addr)
+{
+	struct host_window *w;
+	unsigned int i;
+
+	for (i = 0; i < PROCESS_WINDOWS; i++) {
+		w = &p->window[i];
+		if (atomic_load_explicit(&w->used, memory_order_acquire) &&
+		    w->mmio_pa && addr >= w->addr &&
+		    addr + 4 <= w->addr + w->bytes)
+			return w;
+	}
+	return NULL;
+}
+
+void host_mmio_write32(struct host_process *p, volatile void *addr,
+		       uint32_t value)
+{
+	uint8_t *at = (uint8_t *)(uintptr_t)addr;
+	struct host_window *w = find_window(p, at);
+
+	if (!w) {
+		/* On a board: a store to an address that is not mapped. */
+		fprintf(stderr, "faultline: process %s writes a register at %p, "
+			"where it has none\n", p->name, (void *)at);
+		abort();
+	}
+	/* Posted: a refused write is the device's event, not an error here. */
+	board_write(p->k->board, w->mmio_pa + (uint64_t)(at - w->addr), 4,
+		    value);
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * irq.c - interrupts. The lines are levels: hardware tells every change, one thread of the
+ * kernel runs the handlers, and runs a line's handler again as long as the line is
+ * high, as an interrupt controller would.
+ */
+#include <stdio.h>
+
+#include "host/internal.h"
+
+/* So many runs without the line going down once: nobody serves the cause. */
+#define STORM_RUNS 100000u
+
+/* From hardware, under the device lock: must not block. */
+static void line_changed(void *arg, enum irq_line line, bool level)
+{
+	struct host_kernel *k = arg;
+	unsigned int bit = 1u << line;
+
+	if (level) {
+		atomic_fetch_or(&k->irq_level, bit);
+		host_event(k, EV_IRQ_RAISE, line, 0, 0, 0);
+		sim_unpark(k->irq_thread, k->timing->v[T_IRQ]);
+	} else {
+		atomic_fetch_and(&k->irq_level, ~bit);
+		host_event(k, EV_IRQ_LOWER, line, 0, 0, 0);
+	}
+}
+
+static bool is_high(struct host_kernel *k, enum irq_line line)
+{
+	return atomic_load(&k->irq_level) >> line & 1;
+}
+
+/* Linux's "nobody cared": better a dead line that is reported than a hang. */
+static void storm(struct host_kernel *k, enum irq_line line)
+{
+	fprintf(stderr,
+		"faultline: kernel panic on board %s: interrupt line %d is "
+		"still high after %u runs of its handler; it is masked now\n",
+		board_name(k->board), line, STORM_RUNS);
+	k->irq[line].masked = true;
+	atomic_store(&k->irq_panic, true);
+	host_event(k, EV_SIM_VIOLATION, 3, 0, 0, 0);
+}
+
+/* Run the handler of a line that is high once; true: look again. */
+static bool serve(struct host_kernel *k, enum irq_line line,
+		  unsigned int *runs)
+{
+	struct host_irq *irq = &k->irq[line];
+	bool ran = false;
+
+	sim_mutex_lock(&k->irq_lock);
+	if (is_high(k, line) && irq->fn && !irq->masked) {
+		irq->fn(irq->arg);
+		ran = true;
+		*runs = is_high(k, line) ? *runs + 1 : 0;
+		if (*runs == STORM_RUNS)
+			storm(k, line);
+	}
+	sim_mutex_unlock(&k->irq_lock);
+	return ran;
+}
+
+static void irq_main(void *arg)
+{
+	unsigned int runs[IRQ_LINES] = { 0 };
+	struct host_kernel *k = arg;
+	bool again;
+	int line;
+
+	while (!sim_stopping()) {
+		again = false;
+		for (line = 0; line < IRQ_LINES; line++)
+			if (is_high(k, line) && serve(k, line, &runs[line]))
+				again |= is_high(k, line);
+		if (again)
+			/* Out of the interrupt and in again: time passes. */
+			sim_sleep(k->timing->v[T_IRQ] + 1);
+		else
+			sim_park();
+	}
+}
+
+int host_irq_start(struct host_kernel *k)
+{
+	sim_mutex_init(&k->irq_lock);
+	k->irq_thread = sim_thread_start(k->sim, "irq", true, irq_main, k);
+	if (!k->irq_thread)
+		return -ENOMEM;
+	board_irq_handler(k->board, line_changed, k);
+	return 0;
+}
+
+/* After sim_stop: the thread has ended; the scheduler frees it. */
+void host_irq_stop(struct host_kernel *k)
+{
+	board_irq_handler(k->board, NULL, NULL);
+}
+
+int host_request_irq(struct host_kernel *k, enum irq_line line,
+		     void (*fn)(void *arg), void *arg)
+{
+	int err = 0;
+
+	if ((unsigned int)line >= IRQ_LINES || !fn)
+		return -EINVAL;
+	sim_mutex_lock(&k->irq_lock);
+	if (k->irq[line].fn)
+		err = -EBUSY;
+	else
+		k->irq[line] = (struct host_irq){ .fn = fn, .arg = arg };
+	sim_mutex_unlock(&k->irq_lock);
+	/* It may be high already. */
+	if (!err)
+		sim_unpark(k->irq_thread, k->timing->v[T_IRQ]);
+	return err;
+}
+
+/* When this returns the handler does not run and will not. */
+void host_free_irq(struct host_kernel *k, enum irq_line line)
+{
+	if ((unsigned int)line >= IRQ_LINES)
+		return;
+	sim_mutex_lock(&k->irq_lock);
+	k->irq[line] = (struct host_irq){ 0 };
+	sim_mutex_unlock(&k->irq_lock);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* kernel.c - the kernel of one board: its object, its counters, its events. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "host/internal.h"
+
+#define DEFAULT_PAGES	65536
+
+static _Thread_local struct trace_at trace_at;
+
+struct trace_at *host_trace_at(void)
+{
+	return &trace_at;
+}
+
+uint64_t host_event(struct host_kernel *k, enum trace_event ev, uint64_t a0,
+		    uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	struct trace_at at = trace_at;
+
+	at.board = k->id;
+	return trace_emit(k->trace, ev, &at, a0, a1, a2, a3);
+}
+
+void host_spend(struct host_kernel *k, enum timing what)
+{
+	sim_spend(k->timing->v[what]);
+}
+
+static int start(struct host_kernel *k, const struct host_config *cfg)
+{
+	uint64_t pages = cfg->resident_pages ? cfg->resident_pages :
+					       DEFAULT_PAGES;
+	int err;
+
+	/* A host with larger pages cannot protect one of ours alone. */
+	if (sysconf(_SC_PAGESIZE) != (long)HOST_PAGE)
+		return -ENOTSUP;
+	if (pages > DRAM_BANK_STRIDE / HOST_PAGE)
+		return -EINVAL;
+	k->frames_total = pages;
+	err = kpages_create(k);
+	if (err)
+		return err;
+	err = swap_create(&k->swap,
+			  cfg->swap_pages ? cfg->swap_pages : DEFAULT_PAGES,
+			  cfg->swap_dir);
+	if (err)
+		goto no_swap;
+	err = host_irq_start(k);
+	if (err)
+		goto no_irq;
+	return 0;
+
+no_irq:
+	swap_destroy(&k->swap);
+no_swap:
+	kpages_destroy(k);
+	return err;
+}
+
+struct host_kernel *host_create(const struct host_config *cfg, int *error)
+{
+	struct host_kernel *k = calloc(1, sizeof(*k));
+
+	*error = -ENOMEM;
+	if (!k)
+		return NULL;
+	k->board = cfg->board;
+	k->sim = board_sim(cfg->board);
+	k->dram = board_dram(cfg->board);
+	k->trace = board_trace(cfg->board);
+	k->timing = board_timing(cfg->board);
+	k->id = board_id(cfg->board);
+	sim_mutex_init(&k->lock);
+	*error = start(k, cfg);
+	if (*error) {
+		free(k);
+		return NULL;
+	}
+	return k;
+}
+
+void host_destroy(struct host_kernel *k)
+{
+	unsigned int i;
+
+	if (!k)
+		return;
+	for (i = 0; i < HOST_PROCESSES; i++)
+		assert(!k->process[i]);
+	assert(!k->frames_used && !k->swap.used);
+	host_irq_stop(k);
+	swap_destroy(&k->swap);
+	kpages_destroy(k);
+	free(k);
+}
+
+struct board *host_board(struct host_kernel *k)
+{
+	return k->board;
+}
+
+static uint64_t pinned_frames(struct host_kernel *k)
+{
+	struct host_frame *f;
+	uint64_t n = 0;
+
+	sim_spin_lock(&k->frames_lock);
+	f = k->hand;
+	if (f)
+		do {
+			n += f->pins != 0;
+			f = f->next;
+		} while (f != k->hand);
+	sim_spin_unlock(&k->frames_lock);
+	return n;
+}
+
+void host_stats(struct host_kernel *k, struct host_stats *st)
+{
+	struct host_counts *c = &k->count;
+
+	*st = (struct host_stats){
+		.faults_minor = atomic_load(&c->faults_minor),
+		.faults_major = atomic_load(&c->faults_major),
+		.faults_failed = atomic_load(&c->faults_failed),
+		.page_ins = atomic_load(&c->page_ins),
+		.evictions = atomic_load(&c->evictions),
+		.swap_ins = atomic_load(&c->swap_ins),
+		.swap_outs = atomic_load(&c->swap_outs),
+		.ages = atomic_load(&c->ages),
+		.pins = atomic_load(&c->pins),
+		.invalidations = atomic_load(&c->invalidations),
+		.cpu_faults = atomic_load(&c->cpu_faults),
+		.frames_total = k->frames_total,
+		.frames_pinned = pinned_frames(k),
+	};
+	sim_spin_lock(&k->frames_lock);
+	st->frames_free = k->frames_total - k->frames_used;
+	sim_spin_unlock(&k->frames_lock);
+	sim_spin_lock(&k->swap.lock);
+	st->swap_used = k->swap.used;
+	sim_spin_unlock(&k->swap.lock);
+}
+
+void host_inject_swap_errors(struct host_kernel *k, bool on)
+{
+	atomic_store(&k->swap.fail_writes, on);
+}

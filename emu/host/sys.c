@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* sys.c - the system calls of libfaultline, for application threads of the emulator. */
+#include <sys/stat.h>
+
+#include "host/internal.h"
+#include "lib/faultline.h"
+#include "lib/sys.h"
+
+/* NULL, "emu:BOARD" and BOARD: the card of this process's own board. */
+static int sys_open(const char *name)
+{
+	struct host_process *p = host_current();
+
+	if (!name)
+		return host_open(p, NULL);
+	if (!strncmp(name, "emu:", 4))
+		name += 4;
+	if (!strcmp(name, board_name(p->k->board)))
+		return host_open(p, NULL);
+	return host_open(p, name);
+}
+
+static int sys_close(int fd)
+{
+	return host_close(host_current(), fd);
+}
+
+static int sys_ioctl(int fd, unsigned int cmd, void *arg)
+{
+	return (int)host_ioctl(host_current(), fd, cmd, arg);
+}
+
+static void *sys_mmap(int fd, size_t bytes, uint64_t offset, int *error)
+{
+	return host_mmap_fd(host_current(), fd, bytes, offset, error);
+}
+
+static int sys_munmap(void *addr, size_t bytes)
+{
+	return host_munmap_fd(host_current(), addr, bytes);
+}
+
+static void sys_mmio_write32(volatile void *addr, uint32_t value)
+{
+	host_mmio_write32(host_current(), addr, value);
+}
+
+static void *sys_alloc(size_t bytes, int *error)
+{
+	return host_mmap(host_current(), bytes, HOST_READ | HOST_WRITE, NULL, 0,
+			 error);
+}
+
+static void *sys_map_file(const char *path, size_t *bytes, int *error)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st)) {
+		*error = path ? -errno : -EINVAL;
+		return NULL;
+	}
+	*bytes = (size_t)st.st_size;
+	return host_mmap(host_current(), *bytes, HOST_READ | HOST_WRITE, path,
+			 0, error);
+}
+
+static int sys_free(void *addr, size_t bytes)
+{
+	return host_munmap(host_current(), addr, bytes);
+}
+
+static int sys_advise(void *addr, size_t bytes, int advice)
+{
+	enum host_advice a;
+
+	switch (advice) {
+	case FL_PAGEOUT:
+		a = HOST_PAGEOUT;
+		break;
+	case FL_DONTNEED:
+		a = HOST_DONTNEED;
+		break;
+	case FL_WILLNEED:
+		a = HOST_WILLNEED;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return host_madvise(host_current(), addr, bytes, a);
+}
+
+static int sys_protect(void *addr, size_t bytes, int prot)
+{
+	return host_mprotect(host_current(), addr, bytes, prot);
+}
+
+/* In lockstep a poll that finds nothing must let time pass. */
+static void sys_relax(void)
+{
+	struct host_kernel *k = host_current()->k;
+
+	board_pump(k->board);
+	host_spend(k, T_CPU_POLL);
+	sim_yield();
+}
+
+static void sys_spend(int what)
+{
+	host_spend(host_current()->k, what ? T_CPU_POLL : T_CPU_POST);
+}
+
+static uint64_t sys_trace(unsigned int event, uint32_t xfer, uint64_t a0,
+			  uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	struct host_kernel *k = host_current()->k;
+	struct trace_at at = { .board = k->id, .xfer = xfer };
+
+	assert(event < EV_COUNT);
+	return trace_emit(k->trace, (enum trace_event)event, &at, a0, a1, a2,
+			  a3);
+}
+
+/* Unique on the fabric: the board's number, then a count. */
+static uint32_t sys_new_xfer(void)
+{
+	struct host_kernel *k = host_current()->k;
+
+	return (uint32_t)k->id << 24 |
+	       ((atomic_fetch_add(&k->xfers, 1) + 1) & 0xffffff);
+}
+
+const struct fl_sys host_sys = {
+	.open = sys_open,
+	.close = sys_close,
+	.ioctl = sys_ioctl,
+	.mmap = sys_mmap,
+	.munmap = sys_munmap,
+	.mmio_write32 = sys_mmio_write32,
+	.alloc = sys_alloc,
+	.map_file = sys_map_file,
+	.free = sys_free,
+	.advise = sys_advise,
+	.protect = sys_protect,
+	.relax = sys_relax,
+	.spend = sys_spend,
+	.trace = sys_trace,
+	.new_xfer = sys_new_xfer,
+};
