@@ -20,6 +20,7 @@
 #define FL_DEV_H
 
 #include <linux/device.h>
+#include <linux/interrupt.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/miscdevice.h>
@@ -100,6 +101,7 @@ struct fl_dev {
 	struct device *dev;
 	void __iomem *smmu;
 	void __iomem *nic;
+	phys_addr_t nic_pa;	/* for mapping doorbells */
 	int irq_smmu, irq_fault, irq_event;
 	struct miscdevice misc;
 	struct workqueue_struct *wq;
@@ -114,6 +116,7 @@ struct fl_dev {
 	bool gone;
 	struct fl_ctx *slot[FL_SLOTS];	/* changed under lock and irq_lock */
 	unsigned int next_slot;
+	u8 slot_turn[FL_SLOTS];		/* which stream ID is next */
 	u64 opened;		/* how often; names a struct fl_ctx */
 
 	struct mutex cmd_lock;
@@ -217,6 +220,7 @@ struct fl_qp {
 struct fl_resources {
 	void __iomem *smmu;
 	void __iomem *nic;
+	phys_addr_t nic_pa;
 	int irq_smmu, irq_fault, irq_event;
 };
 int fl_probe(struct device *dev, const struct fl_resources *res);

@@ -9,7 +9,6 @@
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/overflow.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>

@@ -12,6 +12,7 @@
 #include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 #include <linux/version.h>
 
 #include "fl_access.h"
@@ -97,6 +98,8 @@ int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
 		ret = fl_touch_locked(mm, part, write, t);
 		mmap_read_unlock(mm);
 		cond_resched();
+		if (fatal_signal_pending(current))
+			return -EINTR;
 	}
 	return ret;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * board.h - one board: DRAM, SMMU, NIC, interrupt lines, and the bus between them.
+ * board.h - one board: DRAM, SMMU, NIC, interrupt lines, and the bus between
+ * them.
  *
- * This is the hardware side of the board contract; software has nothing but what is
- * declared here. Files: dram.c (memory), bus.c (address decode, DMA port), irq.c (lines),
- * board.c (wiring).
+ * This is the hardware side of the board contract; software has nothing but
+ * what is declared here. Files: dram.c (memory), bus.c (address decode, DMA
+ * port), irq.c (lines), board.c (wiring).
  */
 #ifndef FL_BOARD_H
 #define FL_BOARD_H
@@ -18,38 +19,51 @@
 
 /* ---- DRAM (dram.c) ---- */
 
-#define DRAM_BASE	0x800000000ull	/* DDR high of Zynq UltraScale+ (UG1085) */
-#define DRAM_BANK_STRIDE 0x100000000ull	/* bank k begins at DRAM_BASE + k * stride */
-#define DRAM_BANKS	32
-#define DRAM_PAGE	4096u
+#define DRAM_BASE 0x800000000ull /* DDR high of Zynq UltraScale+ (UG1085) */
+#define DRAM_BANK_STRIDE                                                       \
+	0x100000000ull /* bank k begins at DRAM_BASE + k * stride */
+#define DRAM_BANKS 32
+#define DRAM_PAGE  4096u
 
-enum dram_status { DRAM_OK, DRAM_DECERR /* nobody there, or injected */, DRAM_POISON };
+enum dram_status {
+	DRAM_OK,
+	DRAM_DECERR /* nobody there, or injected */,
+	DRAM_POISON
+};
 
 /*
- * A bank is one shared-memory object, so that a process can map only its own. The
- * hardware's own mapping (mem) is never protected.
+ * A bank is one shared-memory object, so that a process can map only its own.
+ * The hardware's own mapping (mem) is never protected.
  */
 struct dram_bank {
 	uint64_t base, bytes;
 	int fd;
 	uint8_t *mem;
-	uint64_t *tag;		/* per frame: generation; changed by the owner of the frames */
+	uint64_t *tag; /* per frame: generation; changed by the owner of the
+			  frames */
 };
 
 struct dram;
 struct dram *dram_create(void);
 void dram_destroy(struct dram *d);
-/* bytes: multiple of DRAM_PAGE, sparse. Number of the bank, or negative errno. */
+/* bytes: multiple of DRAM_PAGE, sparse. Number of the bank, or negative errno.
+ */
 int dram_bank_add(struct dram *d, const char *name, uint64_t bytes);
 void dram_bank_remove(struct dram *d, int bank);
 struct dram_bank *dram_bank(struct dram *d, int bank);
 /* Pointer to len bytes at pa inside one bank, or NULL. */
 void *dram_at(struct dram *d, uint64_t pa, uint64_t len);
-enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len);
-enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf, uint32_t len);
-enum dram_status dram_read64(struct dram *d, uint64_t pa, uint64_t *v);	/* acquire */
-void dram_write64(struct dram *d, uint64_t pa, uint64_t v);		/* release */
-/* Frame tags: the kernel changes the tag whenever a frame is given to someone else. */
+enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf,
+			   uint32_t len);
+enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
+			    uint32_t len);
+enum dram_status dram_read64(struct dram *d, uint64_t pa,
+			     uint64_t *v);		    /* acquire */
+void dram_write64(struct dram *d, uint64_t pa, uint64_t v); /* release */
+/*
+ * Frame tags: the kernel changes the tag whenever a frame is given to someone
+ * else.
+ */
 uint64_t dram_tag(struct dram *d, uint64_t pa);
 void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag);
 /* Make the frame at pa answer with an error (tests). */
@@ -59,39 +73,48 @@ void dram_inject(struct dram *d, uint64_t pa, enum dram_status s);
 enum irq_line { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT, IRQ_LINES };
 
 /* ---- physical address map ---- */
-#define BUS_SMMU_BASE	0xFD800000ull	/* exanest.md 3.1 */
-#define BUS_NIC_BASE	0xA0000000ull	/* M_AXI_HPM0_FPD, rtl.md 4 */
-#define BUS_NIC_BYTES	0x20000u
+#define BUS_SMMU_BASE 0xFD800000ull /* exanest.md 3.1 */
+#define BUS_NIC_BASE  0xA0000000ull /* M_AXI_HPM0_FPD, rtl.md 4 */
+#define BUS_NIC_BYTES 0x20000u
 
 struct board;
 
 struct board_config {
 	const char *name;
-	uint8_t id;		/* also its node on the fabric */
+	uint8_t id; /* also its node on the fabric */
 	struct sim *sim;
 	struct fabric *fabric;
 	struct trace *trace;
 	const struct timing_profile *timing;
-	uint8_t contexts;	/* 0: 8 */
-	uint8_t rx_contexts;	/* 0: 32 */
-	uint32_t block_bytes;	/* 0: 16384 */
-	uint32_t tlb_entries;	/* 0: 512 */
+	uint8_t contexts;     /* 0: 8 */
+	uint8_t rx_contexts;  /* 0: 32 */
+	uint32_t block_bytes; /* 0: 16384 */
+	uint32_t tlb_entries; /* 0: 512 */
 };
 
 struct board *board_create(const struct board_config *cfg, int *error);
 void board_destroy(struct board *b);
 
-/* Software's way to registers: a physical address of the map above. Costs CPU time. 0 or negative errno. */
-int board_read(struct board *b, uint64_t pa, unsigned int size, uint64_t *value);
-int board_write(struct board *b, uint64_t pa, unsigned int size, uint64_t value);
+/*
+ * Software's way to registers: a physical address of the map above. Costs CPU
+ * time. 0 or negative errno.
+ */
+int board_read(struct board *b, uint64_t pa, unsigned int size,
+	       uint64_t *value);
+int board_write(struct board *b, uint64_t pa, unsigned int size,
+		uint64_t value);
 
-/* The kernel's interrupt controller: called on every change of a line, from hardware; must not block. */
-void board_irq_handler(struct board *b, void (*fn)(void *arg, enum irq_line line, bool level),
+/*
+ * The kernel's interrupt controller: called on every change of a line, from
+ * hardware; must not block.
+ */
+void board_irq_handler(struct board *b,
+		       void (*fn)(void *arg, enum irq_line line, bool level),
 		       void *arg);
 bool board_irq_level(struct board *b, enum irq_line line);
 
 /* Stream ID of domain slot n: HPC0, AXI ID = slot (rtl.md 4). */
-#define BOARD_STREAM(slot)	(0x200u + (slot))
+#define BOARD_STREAM(slot) (0x200u + (slot))
 
 const char *board_name(const struct board *b);
 uint8_t board_id(const struct board *b);

@@ -2,17 +2,20 @@
 /*
  * sim.h - time and who runs next.
  *
- * Two ways to run one code. Lockstep: one event at a time in virtual nanoseconds; software
- * threads are pthreads that hold a baton; ties are broken by a random number of the seed, so
- * that the same code and seed give the same trace, byte for byte. Threads: every software
- * thread is an ordinary pthread, each board's hardware runs under its device lock, on a thread of
- * its own or inline in whoever posts or polls; time is the wall clock.
+ * Two ways to run one code. Lockstep: one event at a time in virtual
+ * nanoseconds; software threads are pthreads that hold a baton; ties are broken
+ * by a random number of the seed, so that the same code and seed give the same
+ * trace, byte for byte. Threads: every software thread is an ordinary pthread,
+ * each board's hardware runs under its device lock, on a thread of its own or
+ * inline in whoever posts or polls; time is the wall clock.
  *
- * Only this module knows which mode is on. Hardware is actors: step functions that say when
- * they want to run again. Software uses threads, park/unpark, mutexes and wait queues.
+ * Only this module knows which mode is on. Hardware is actors: step functions
+ * that say when they want to run again. Software uses threads, park/unpark,
+ * mutexes and wait queues.
  *
- * Files: sim.c (front door), heap.c (event queue), lockstep.c, threads.c, sync.c (mutex, wait
- * queue on top of park), grace.c (grace periods), rng.c, timing.c (profiles).
+ * Files: sim.c (front door), heap.c (event queue), lockstep.c, threads.c,
+ * sync.c (mutex, wait queue on top of park), grace.c (grace periods), rng.c,
+ * timing.c (profiles).
  */
 #ifndef FL_SIM_H
 #define FL_SIM_H
@@ -31,19 +34,21 @@ enum sim_mode { SIM_LOCKSTEP, SIM_THREADS };
 
 /* Threads mode: who runs a board's hardware. */
 enum sim_drive {
-	SIM_INLINE,	/* the thread that posts, polls or writes a register; a helper thread when none does */
-	SIM_DEDICATED,	/* a thread of the board's own, spinning */
+	SIM_INLINE,    /* the thread that posts, polls or writes a register; a
+			  helper thread when none does */
+	SIM_DEDICATED, /* a thread of the board's own, spinning */
 };
 
 struct sim_config {
 	enum sim_mode mode;
 	enum sim_drive drive;
 	uint64_t seed;
-	uint32_t jitter_ns;	/* lockstep: each wake-up of a software thread up to this much later */
+	uint32_t jitter_ns; /* lockstep: each wake-up of a software thread up to
+			       this much later */
 	struct trace *trace;
 };
 
-struct sim *sim_create(const struct sim_config *cfg);	/* NULL: no memory */
+struct sim *sim_create(const struct sim_config *cfg); /* NULL: no memory */
 /* Every thread must have ended (sim_run returned); frees. */
 void sim_destroy(struct sim *sim);
 
@@ -70,84 +75,98 @@ uint64_t sim_seed(const struct sim *sim);
 struct sim_domain;
 struct sim_domain *sim_domain_create(struct sim *sim, const char *name);
 
-#define SIM_IDLE	UINT64_MAX
+#define SIM_IDLE UINT64_MAX
 
-/*
- * A step function does one piece of work at time now and returns after how many ns it
- * wants to run again (threads mode: at once), or SIM_IDLE. It may kick itself or others. It must not
- * block.
- */
-struct sim_node {		/* private to sim: a place in the event queue */
+struct sim_node { /* private to sim: a place in the event queue */
 	uint64_t due_ns, tie;
-	uint32_t slot;		/* index in the heap, NOT_QUEUED outside */
+	uint32_t slot; /* index in the heap, NOT_QUEUED outside */
 	bool is_thread;
 };
+
+/*
+ * A step function does one piece of work at time now and returns after how many
+ * ns it wants to run again (threads mode: at once), or SIM_IDLE. It may kick
+ * itself or others. It must not block.
+ */
 struct sim_actor {
 	struct sim_node node;
 	const char *name;
 	uint64_t (*step)(void *arg, uint64_t now_ns);
 	void *arg;
 	struct sim_domain *domain;
-	struct sim_actor *next;	/* list of the domain */
-	uint64_t busy_ns;	/* not before: the last step is still going on */
-	uint64_t alarm_ns;	/* SIM_IDLE: none */
-	atomic_bool ready;	/* threads mode: wants to run */
+	struct sim_actor *next; /* list of the domain */
+	uint64_t busy_ns;  /* not before: the last step is still going on */
+	uint64_t alarm_ns; /* SIM_IDLE: none */
+	atomic_bool ready; /* threads mode: wants to run */
 };
 void sim_actor_init(struct sim_domain *d, struct sim_actor *a, const char *name,
 		    uint64_t (*step)(void *arg, uint64_t now_ns), void *arg);
 /*
- * Run it soon: lockstep: at the present time, but not before the ns that its last step asked
- * for are over. The caller holds the domain.
+ * Run it soon: lockstep: at the present time, but not before the ns that its
+ * last step asked for are over. The caller holds the domain.
  */
 void sim_kick(struct sim_actor *a);
 /*
- * Run it at when_ns at the latest (both modes); it may run earlier for nothing. Takes the
- * place of the alarm set before; SIM_IDLE: none.
+ * Run it at when_ns at the latest (both modes); it may run earlier for nothing.
+ * Takes the place of the alarm set before; SIM_IDLE: none.
  */
 void sim_alarm(struct sim_actor *a, uint64_t when_ns);
 
 /*
- * Software enters a board's hardware (register access, doorbell). In threads mode takes the
- * device lock, and leaving runs (inline) or wakes (dedicated) what was kicked. Not
- * recursive. Never call anything that blocks in between.
+ * Software enters a board's hardware (register access, doorbell). In threads
+ * mode takes the device lock, and leaving runs (inline) or wakes (dedicated)
+ * what was kicked. Not recursive. Never call anything that blocks in between.
  */
 void sim_enter(struct sim_domain *d);
 void sim_leave(struct sim_domain *d);
-/* Let hardware run that has work (polling loops call this). Lockstep: nothing. */
+/* Let hardware work (polling loops call this). Lockstep: nothing. */
 void sim_pump(struct sim_domain *d);
 /*
- * Run the actors of another domain from inside a step of this one (threads, inline): a
- * frame was put into its input. Never waits; if its lock is taken the holder will see the kick.
+ * Run the actors of another domain from inside a step of this one (threads,
+ * inline): a frame was put into its input. Never waits; if its lock is taken
+ * the holder will see the kick.
  */
 void sim_kick_remote(struct sim_actor *a);
 
 /* ---- software threads ---- */
 
-/* daemon: sim_run does not wait for it (kernel threads). Starts when sim_run runs, or at once. */
-struct sim_thread *sim_thread_start(struct sim *sim, const char *name, bool daemon,
-				    void (*fn)(void *arg), void *arg);
-/* Wait for its end and free it. From a sim thread, or from outside after sim_run. */
+/*
+ * daemon: sim_run does not wait for it (kernel threads). Starts when sim_run
+ * runs, or at once.
+ */
+struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
+				    bool daemon, void (*fn)(void *arg),
+				    void *arg);
+/*
+ * Wait for its end and free it. From a sim thread, or from outside after
+ * sim_run.
+ */
 void sim_thread_join(struct sim_thread *t);
-struct sim_thread *sim_thread_self(void);	/* NULL outside */
-struct sim *sim_self(void);			/* of the calling thread, or NULL */
+struct sim_thread *sim_thread_self(void); /* NULL outside */
+struct sim *sim_self(void);		  /* of the calling thread, or NULL */
 
 enum sim_result {
-	SIM_FINISHED,	/* every thread that is not a daemon has ended */
-	SIM_DEADLOCK,	/* lockstep: none of them can ever run again */
-	SIM_LIMIT,	/* lockstep: max_ns is over */
+	SIM_FINISHED, /* every thread that is not a daemon has ended */
+	SIM_DEADLOCK, /* lockstep: none of them can ever run again */
+	SIM_LIMIT,    /* lockstep: max_ns is over */
 };
 /*
- * From outside: run until all threads that are not daemons have ended; in lockstep then go on
- * until hardware is idle or drain_ns have passed. max_ns 0: no limit. Daemons stay parked.
+ * From outside: run until all threads that are not daemons have ended; in
+ * lockstep then go on until hardware is idle or drain_ns have passed. max_ns 0:
+ * no limit. Daemons stay parked.
  */
 enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns);
 /* Lockstep: call fn after every event (checker). */
 void sim_set_check(struct sim *sim, void (*fn)(void *arg), void *arg);
-/* Name of a thread that cannot run (after SIM_DEADLOCK), or NULL; i counts them. */
+/*
+ * Name of a thread that cannot run (after SIM_DEADLOCK), or NULL; i counts
+ * them.
+ */
 const char *sim_stuck(struct sim *sim, unsigned int i);
 /*
- * End of all daemons: each one's sim_stopping() becomes true and its park returns. Waits for them, and
- * for the threads that run hardware; from then on only the caller does.
+ * End of all daemons: each one's sim_stopping() becomes true and its park
+ * returns. Waits for them, and for the threads that run hardware; from then on
+ * only the caller does.
  */
 void sim_stop(struct sim *sim);
 bool sim_stopping(void);
@@ -160,9 +179,10 @@ void sim_sleep(uint64_t ns);
 void sim_yield(void);
 
 /*
- * park blocks the calling thread until somebody unparks it; an unpark that comes first
- * is remembered (one). Both are async-signal-safe: no mutex, no allocation. park may also return
- * for no reason; callers loop. delay_ns (lockstep): how much later it runs.
+ * park blocks the calling thread until somebody unparks it; an unpark that
+ * comes first is remembered (one). Both are async-signal-safe: no mutex, no
+ * allocation. park may also return for no reason; callers loop. delay_ns
+ * (lockstep): how much later it runs.
  */
 void sim_park(void);
 void sim_unpark(struct sim_thread *t, uint64_t delay_ns);
@@ -174,8 +194,8 @@ struct sim_waiter;
 struct sim_mutex {
 	atomic_flag guard;
 	bool taken;
-	struct sim_waiter *waiters;	/* first come, first served */
-	_Atomic(struct sim_thread *) owner;	/* for assertions */
+	struct sim_waiter *waiters;	    /* first come, first served */
+	_Atomic(struct sim_thread *) owner; /* for assertions */
 };
 void sim_mutex_init(struct sim_mutex *m);
 void sim_mutex_lock(struct sim_mutex *m);
@@ -188,13 +208,19 @@ struct sim_waitq {
 };
 void sim_waitq_init(struct sim_waitq *q);
 /*
- * Wait until cond(arg) is true: checks, enqueues, checks again, parks, repeats. The wakers
- * change what cond looks at and then call sim_wake. False: timeout_ns were over (0: no limit).
+ * Wait until cond(arg) is true: checks, enqueues, checks again, parks, repeats.
+ * The wakers change what cond looks at and then call sim_wake. False:
+ * timeout_ns were over (0: no limit).
  */
-bool sim_wait(struct sim_waitq *q, bool (*cond)(void *arg), void *arg, uint64_t timeout_ns);
-void sim_wake(struct sim_waitq *q, uint64_t delay_ns);	/* all; from anywhere, also a step */
+bool sim_wait(struct sim_waitq *q, bool (*cond)(void *arg), void *arg,
+	      uint64_t timeout_ns);
+void sim_wake(struct sim_waitq *q,
+	      uint64_t delay_ns); /* all; from anywhere, also a step */
 
-/* A short lock between any threads and steps; spins, then yields the CPU. Never held over a park. */
+/*
+ * A short lock between any threads and steps; spins, then yields the CPU. Never
+ * held over a park.
+ */
 struct sim_spin {
 	atomic_flag flag;
 };
@@ -205,12 +231,18 @@ void sim_spin_unlock(struct sim_spin *s);
 struct sim_grace;
 struct sim_grace *sim_grace_create(struct sim *sim);
 void sim_grace_destroy(struct sim_grace *g);
-/* A channel (0 to 7) of the board begins and ends an access. Lockstep: counters; threads: QSBR of liburcu. */
+/*
+ * A channel (0 to 7) of the board begins and ends an access. Lockstep:
+ * counters; threads: QSBR of liburcu.
+ */
 void sim_grace_enter(struct sim_grace *g, unsigned int channel);
 void sim_grace_exit(struct sim_grace *g, unsigned int channel);
 /* Remember the accesses that are under way. */
 void sim_grace_start(struct sim_grace *g);
-/* Have all of those ended? Threads mode: waits for them (synchronize_rcu) and returns true. */
+/*
+ * Have all of those ended? Threads mode: waits for them (synchronize_rcu) and
+ * returns true.
+ */
 bool sim_grace_done(struct sim_grace *g);
 
 /* ---- timing (timing.c) ---- */
@@ -223,17 +255,19 @@ enum timing {
 struct timing_profile {
 	char name[64];
 	uint64_t v[T_COUNT];
-	const char *source[T_COUNT];	/* comment of the line; NULL: default */
-	char *text;			/* owns what source points into */
+	const char *source[T_COUNT]; /* comment of the line; NULL: default */
+	char *text;		     /* owns what source points into */
 };
 void timing_defaults(struct timing_profile *p);
 /*
- * NAME of emu/sim/profiles (compiled in) or a path. 0, or negative errno with a message that
- * names file, line and what would be right in error[].
+ * NAME of emu/sim/profiles (compiled in) or a path. 0, or negative errno with a
+ * message that names file, line and what would be right in error[].
  */
-int timing_load(struct timing_profile *p, const char *name_or_path, char *error, size_t error_bytes);
+int timing_load(struct timing_profile *p, const char *name_or_path, char *error,
+		size_t error_bytes);
 /* "key=value"; 0 or -EINVAL with a message. */
-int timing_set(struct timing_profile *p, const char *assignment, char *error, size_t error_bytes);
+int timing_set(struct timing_profile *p, const char *assignment, char *error,
+	       size_t error_bytes);
 void timing_free(struct timing_profile *p);
 /* ns for bytes at mbps */
 uint64_t timing_transfer_ns(uint64_t bytes, uint64_t mbps);

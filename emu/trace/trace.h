@@ -16,8 +16,16 @@
 #include <stdio.h>
 
 enum trace_unit {
-	UNIT_APP, UNIT_LIB, UNIT_DRIVER, UNIT_KERNEL, UNIT_SMMU, UNIT_FW,
-	UNIT_ENGINE, UNIT_WIRE, UNIT_SIM, UNIT_COUNT
+	UNIT_APP,
+	UNIT_LIB,
+	UNIT_DRIVER,
+	UNIT_KERNEL,
+	UNIT_SMMU,
+	UNIT_FW,
+	UNIT_ENGINE,
+	UNIT_WIRE,
+	UNIT_SIM,
+	UNIT_COUNT
 };
 
 enum trace_event {
@@ -27,19 +35,19 @@ enum trace_event {
 	EV_COUNT
 };
 
-#define TRACE_ARGS	4
+#define TRACE_ARGS 4
 
 struct trace_record {
-	uint64_t seq;		/* never 0 */
-	uint64_t cause;		/* seq of the causing record, 0: none */
-	uint64_t time_ns;	/* virtual time; 0 in threads mode */
-	uint64_t wall_ns;	/* since start; coarse: read once per batch of work */
-	uint16_t event;		/* enum trace_event */
+	uint64_t seq;	  /* never 0 */
+	uint64_t cause;	  /* seq of the causing record, 0: none */
+	uint64_t time_ns; /* virtual time; 0 in threads mode */
+	uint64_t wall_ns; /* since start; coarse: read once per batch of work */
+	uint16_t event;	  /* enum trace_event */
 	uint8_t board;
 	uint8_t pad;
-	uint32_t xfer;		/* transfer number, 0: none */
-	uint32_t block;		/* block of the transfer, counted from 1; 0: none */
-	uint32_t attempt;	/* attempt of the block, counted from 0 */
+	uint32_t xfer;	  /* transfer number, 0: none */
+	uint32_t block;	  /* block of the transfer, counted from 1; 0: none */
+	uint32_t attempt; /* attempt of the block, counted from 0 */
 	uint64_t arg[TRACE_ARGS];
 };
 
@@ -56,9 +64,10 @@ extern const char *const trace_unit_names[UNIT_COUNT];
 struct trace;
 
 struct trace_config {
-	uint32_t ring_records;	/* per ring, rounded up to a power of two; default 65536 */
-	bool threads;		/* one ring per thread, wall time only */
-	FILE *out;		/* text form of every record; NULL: keep the rings only */
+	uint32_t ring_records; /* per ring, rounded up to a power of two;
+				  default 65536 */
+	bool threads;	       /* one ring per thread, wall time only */
+	FILE *out; /* text form of every record; NULL: keep the rings only */
 };
 
 struct trace *trace_create(const struct trace_config *cfg);
@@ -67,7 +76,8 @@ void trace_destroy(struct trace *t);
 
 /* Lockstep: the scheduler sets the time that following records carry. */
 void trace_set_time(struct trace *t, uint64_t time_ns);
-/* Threads: read the wall clock once for the following records of this thread. */
+/* Threads: read the wall clock once for the following records of this thread.
+ */
 void trace_tick(struct trace *t);
 
 /* What an event belongs to. Copied by value; all zero is allowed. */
@@ -78,8 +88,9 @@ struct trace_at {
 };
 
 /* Record one event, return its sequence number (0 when t is NULL). */
-uint64_t trace_emit(struct trace *t, enum trace_event ev, const struct trace_at *at,
-		    uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
+uint64_t trace_emit(struct trace *t, enum trace_event ev,
+		    const struct trace_at *at, uint64_t a0, uint64_t a1,
+		    uint64_t a2, uint64_t a3);
 
 /* How often ev was emitted since the start. */
 uint64_t trace_count(const struct trace *t, enum trace_event ev);
@@ -88,16 +99,19 @@ uint64_t trace_count(const struct trace *t, enum trace_event ev);
 void trace_enable(struct trace *t, bool on);
 
 /*
- * Copy at most n of the newest records, oldest first, in sequence order; returns how
- * many. For lockstep, or after every thread has stopped.
+ * Copy at most n of the newest records, oldest first, in sequence order;
+ * returns how many. For lockstep, or after every thread has stopped.
  */
-uint32_t trace_snapshot(const struct trace *t, struct trace_record *out, uint32_t n);
+uint32_t trace_snapshot(const struct trace *t, struct trace_record *out,
+			uint32_t n);
 
 /*
- * The text form: "#faultline-trace 1" as the first line, then one record a line:
- *   seq<cause time board.unit EVENT xfer.block.attempt name=value ...
- * Numbers are decimal; addresses, maps and descriptors (argument names that end in
- * va, pa, map, desc or fsr) hexadecimal with 0x.
+ * The text form: "#faultline-trace 1" as the first line, then one record a
+ * line: seq<cause time board.unit EVENT xfer.block.attempt name=value ...
+ * Numbers are decimal; addresses, maps and descriptors (argument names that end
+ * in va, pa, map, desc or fsr) hexadecimal with 0x. In threads mode seq is
+ * ring:number and time is +wall_ns; a last line "#lost N" says that records had
+ * to be dropped.
  */
 void trace_header_text(FILE *f);
 void trace_record_text(FILE *f, const struct trace_record *r);

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Start and end of a card, whatever bus it was found on.
+ */
+#include <linux/bits.h>
+#include <linux/device.h>
+#include <linux/dma-mapping.h>
+#include <linux/errno.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/module.h>
+#include <linux/property.h>
+#include <linux/slab.h>
+
+#include "fl_access.h"
+#include "fl_dev.h"
+
+#define CREATE_TRACE_POINTS
+#include "fl_trace.h"
+
+static void fl_dev_free(struct kref *ref)
+{
+	struct fl_dev *dev = container_of(ref, struct fl_dev, ref);
+
+	put_device(dev->dev);
+	kfree(dev->cq);
+	kfree(dev->misc.name);
+	kfree(dev);
+}
+
+void fl_dev_get(struct fl_dev *dev)
+{
+	kref_get(&dev->ref);
+}
+
+void fl_dev_put(struct fl_dev *dev)
+{
+	kref_put(&dev->ref, fl_dev_free);
+}
+
+static u32 fl_property(struct device *dev, const char *name, u32 value)
+{
+	device_property_read_u32(dev, name, &value);
+	return value;
+}
+
+/* What the board's description says; all of it may be missing. */
+static int fl_properties(struct fl_dev *dev)
+{
+	u32 index = fl_property(dev->dev, "faultline,index", 0);
+
+	dev->stream_base = fl_property(dev->dev, "faultline,stream-base",
+				       FL_STREAM_BASE);
+	dev->fault_mode = fl_property(dev->dev, "faultline,fault-mode",
+				      FL_MODE_TERMINATE);
+	dev->resolve = fl_property(dev->dev, "faultline,resolve",
+				   FL_RESOLVE_BLOCK);
+	/* regs.def, CTX.STREAM: 15 bits */
+	if (dev->stream_base + FL_SLOTS * FL_STREAM_TURNS > BIT(15) ||
+	    dev->fault_mode > FL_MODE_STALL ||
+	    dev->resolve > FL_RESOLVE_TRANSFER)
+		return -EINVAL;
+	dev->misc.name = kasprintf(GFP_KERNEL, "faultline%u", index);
+	return dev->misc.name ? 0 : -ENOMEM;
+}
+
+/* What was built (regs.def, PARAM and LIMITS). */
+static int fl_identify(struct fl_dev *dev)
+{
+	u32 param, limits;
+
+	if (fl_nic_read(dev, NIC_ENG_ID) != NIC_ENG_ID_RESET ||
+	    fl_nic_read(dev, NIC_FW_BASE + NIC_FW_ID) != NIC_FW_ID_RESET)
+		return -ENODEV;
+	param = fl_nic_read(dev, NIC_ENG_PARAM);
+	dev->contexts[0] = param & NIC_ENG_PARAM_NCTX_MASK;
+	dev->contexts[1] = (param & NIC_ENG_PARAM_NRXC_MASK) >>
+			   NIC_ENG_PARAM_NRXC_SHIFT;
+	dev->block_bytes = 1u << ((param & NIC_ENG_PARAM_BLOCK_LOG2_MASK) >>
+				  NIC_ENG_PARAM_BLOCK_LOG2_SHIFT);
+	if (dev->contexts[0] > NIC_CTX_COUNT ||
+	    dev->contexts[1] > NIC_RXC_COUNT ||
+	    param >> NIC_ENG_PARAM_VERSION_SHIFT != 1)
+		return -ENODEV;
+	limits = fl_nic_read(dev, NIC_FW_BASE + NIC_FW_LIMITS0);
+	dev->max_qp = limits & NIC_FW_LIMITS0_QPS_MASK;
+	dev->max_cq = limits >> NIC_FW_LIMITS0_CQS_SHIFT;
+	limits = fl_nic_read(dev, NIC_FW_BASE + NIC_FW_LIMITS1);
+	dev->max_mr = min_t(u32, limits & NIC_FW_LIMITS1_MRS_MASK, FL_MRS_MAX);
+	if (limits >> NIC_FW_LIMITS1_SLOTS_SHIFT < FL_SLOTS)
+		return -ENODEV;
+	dev->node = fl_nic_read(dev, NIC_FW_BASE + NIC_FW_NODE);
+	dev->cq = kcalloc(dev->max_cq, sizeof(*dev->cq), GFP_KERNEL);
+	return dev->cq ? 0 : -ENOMEM;
+}
+
+static int fl_irqs_get(struct fl_dev *dev)
+{
+	int ret;
+
+	ret = request_irq(dev->irq_smmu, fl_irq_smmu, 0, "faultline-smmu", dev);
+	if (ret)
+		return ret;
+	ret = request_irq(dev->irq_fault, fl_irq_fault, 0, "faultline-fault",
+			  dev);
+	if (ret)
+		goto err_smmu;
+	ret = request_irq(dev->irq_event, fl_irq_event, 0, "faultline-event",
+			  dev);
+	if (ret)
+		goto err_fault;
+	return 0;
+
+err_fault:
+	free_irq(dev->irq_fault, dev);
+err_smmu:
+	free_irq(dev->irq_smmu, dev);
+	return ret;
+}
+
+static void fl_irqs_put(struct fl_dev *dev)
+{
+	free_irq(dev->irq_event, dev);
+	free_irq(dev->irq_fault, dev);
+	free_irq(dev->irq_smmu, dev);
+}
+
+static void fl_card_enable(struct fl_dev *dev, bool on)
+{
+	fl_nic_write(dev, NIC_FW_BASE + NIC_FW_IRQ_ENABLE,
+		     on ? NIC_FW_IRQ_ENABLE_EVENT : 0);
+	fl_nic_write(dev, NIC_ENG_IRQ_ENABLE,
+		     on ? NIC_ENG_IRQ_ENABLE_FAULT : 0);
+	fl_nic_write(dev, NIC_ENG_CTRL, on ? NIC_ENG_CTRL_ENABLE : 0);
+}
+
+/* Everything that needs the card; undone by fl_card_stop(). */
+static int fl_card_start(struct fl_dev *dev)
+{
+	int ret;
+
+	ret = dma_set_mask_and_coherent(dev->dev, DMA_BIT_MASK(48));
+	if (ret)
+		return ret;
+	ret = fl_smmu_reset(dev);
+	if (ret)
+		return ret;
+	/* One item a fault; faults of different blocks go on side by side. */
+	dev->wq = alloc_workqueue("faultline", WQ_UNBOUND, 0);
+	if (!dev->wq)
+		return -ENOMEM;
+	ret = fl_eq_start(dev);
+	if (ret)
+		goto err_wq;
+	ret = fl_irqs_get(dev);
+	if (ret)
+		goto err_eq;
+	fl_card_enable(dev, true);
+	return 0;
+
+err_eq:
+	fl_eq_stop(dev);
+err_wq:
+	destroy_workqueue(dev->wq);
+	return ret;
+}
+
+static void fl_card_stop(struct fl_dev *dev)
+{
+	fl_card_enable(dev, false);
+	fl_smmu_off(dev);
+	fl_irqs_put(dev);
+	/* Answers what the top halves have left. */
+	destroy_workqueue(dev->wq);
+	fl_eq_stop(dev);
+}
+
+int fl_probe(struct device *parent, const struct fl_resources *res)
+{
+	struct fl_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	int ret;
+
+	if (!dev)
+		return -ENOMEM;
+	kref_init(&dev->ref);
+	dev->dev = get_device(parent);
+	dev->smmu = res->smmu;
+	dev->nic = res->nic;
+	dev->nic_pa = res->nic_pa;
+	dev->irq_smmu = res->irq_smmu;
+	dev->irq_fault = res->irq_fault;
+	dev->irq_event = res->irq_event;
+	mutex_init(&dev->lock);
+	mutex_init(&dev->cmd_lock);
+	spin_lock_init(&dev->irq_lock);
+	fl_fault_init(dev);
+	ret = fl_properties(dev);
+	if (ret)
+		goto err_put;
+	ret = fl_identify(dev);
+	if (ret)
+		goto err_put;
+	ret = fl_card_start(dev);
+	if (ret)
+		goto err_put;
+	dev->misc.minor = MISC_DYNAMIC_MINOR;
+	dev->misc.fops = &fl_fops;
+	dev->misc.parent = parent;
+	dev->misc.mode = 0666;
+	dev_set_drvdata(parent, dev);
+	ret = misc_register(&dev->misc);
+	if (ret)
+		goto err_stop;
+	dev_info(parent, "node %u, %u+%u contexts of %u bytes\n", dev->node,
+		 dev->contexts[0], dev->contexts[1], dev->block_bytes);
+	return 0;
+
+err_stop:
+	fl_card_stop(dev);
+err_put:
+	fl_dev_put(dev);
+	return ret;
+}
+
+/* Files may still be open: their calls answer -ENODEV from now on. */
+void fl_remove(struct device *parent)
+{
+	struct fl_dev *dev = dev_get_drvdata(parent);
+	unsigned int i;
+
+	misc_deregister(&dev->misc);
+	mutex_lock(&dev->lock);
+	dev->gone = true;
+	for (i = 0; i < FL_SLOTS; i++)
+		if (dev->slot[i])
+			fl_ctx_quiesce(dev->slot[i]);
+	mutex_unlock(&dev->lock);
+	fl_card_stop(dev);
+	fl_dev_put(dev);
+}
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Faultline: page faults during remote DMA");

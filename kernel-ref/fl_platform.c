@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A card on the board's own bus, found through the device tree:
+ *
+ *	reg		two windows, the SMMU's and the card's
+ *	interrupts	three levels: SMMU, faults, events
+ *	faultline,index, faultline,stream-base, faultline,fault-mode,
+ *	faultline,resolve	optional, one cell each
+ */
+#include <linux/err.h>
+#include <linux/io.h>
+#include <linux/mod_devicetable.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/version.h>
+
+#include "fl_dev.h"
+
+static int fl_platform_probe(struct platform_device *pdev)
+{
+	struct fl_resources res;
+	struct resource *nic;
+
+	res.smmu = devm_platform_ioremap_resource(pdev, 0);
+	if (IS_ERR(res.smmu))
+		return PTR_ERR(res.smmu);
+	res.nic = devm_platform_get_and_ioremap_resource(pdev, 1, &nic);
+	if (IS_ERR(res.nic))
+		return PTR_ERR(res.nic);
+	res.nic_pa = nic->start;
+	res.irq_smmu = platform_get_irq(pdev, 0);
+	if (res.irq_smmu < 0)
+		return res.irq_smmu;
+	res.irq_fault = platform_get_irq(pdev, 1);
+	if (res.irq_fault < 0)
+		return res.irq_fault;
+	res.irq_event = platform_get_irq(pdev, 2);
+	if (res.irq_event < 0)
+		return res.irq_event;
+	return fl_probe(&pdev->dev, &res);
+}
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
+static void fl_platform_remove(struct platform_device *pdev)
+{
+	fl_remove(&pdev->dev);
+}
+#else
+static int fl_platform_remove(struct platform_device *pdev)
+{
+	fl_remove(&pdev->dev);
+	return 0;
+}
+#endif
+
+static const struct of_device_id fl_platform_of[] = {
+	{ .compatible = "faultline,nic" },
+	{}
+};
+MODULE_DEVICE_TABLE(of, fl_platform_of);
+
+static struct platform_driver fl_platform_driver = {
+	.probe = fl_platform_probe,
+	.remove = fl_platform_remove,
+	.driver = {
+		.name = "faultline",
+		.of_match_table = fl_platform_of,
+	},
+};
+module_platform_driver(fl_platform_driver);
