@@ -7,6 +7,7 @@
 #include <linux/io.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>

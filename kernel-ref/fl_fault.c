@@ -142,10 +142,11 @@ static void fl_fault_ready(struct fl_dev *dev, const struct fl_fault_event *ev,
 	u32 same = NIC_ENG_READY_INDEX_MASK | NIC_ENG_READY_SIDE |
 		   NIC_ENG_READY_SERIAL_MASK;
 
-	fl_nic_write(dev, NIC_ENG_READY,
-		     (ev->ref & same) | code << NIC_ENG_READY_CODE_SHIFT);
+	/* Before the write: what happens next is its effect. */
 	trace_fl_ready(fl_ref_index(ev->ref), fl_ref_side(ev->ref), code,
 		       ev->xfer, ev->block);
+	fl_nic_write(dev, NIC_ENG_READY,
+		     (ev->ref & same) | code << NIC_ENG_READY_CODE_SHIFT);
 }
 
 /* The status that the transport gives its user. */

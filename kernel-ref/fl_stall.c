@@ -139,8 +139,8 @@ void fl_stall_end(struct fl_ctx *ctx)
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	if (fl_cb_read(dev, ctx->slot, SMMU_CB_FSR) & SMMU_CB_FSR_SS) {
-		fl_stall_answer(ctx, true);
 		trace_fl_resume(ctx->slot, true, ctx->held.far, 0, 0);
+		fl_stall_answer(ctx, true);
 	}
 	ctx->sctlr |= SMMU_CB_SCTLR_CFIE;
 	fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);

@@ -8,8 +8,8 @@
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM faultline
 
-#if !defined(FL_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
-#define FL_TRACE_H
+#if !defined(FL_TRACEPOINTS_H) || defined(TRACE_HEADER_MULTI_READ)
+#define FL_TRACEPOINTS_H
 
 #include <linux/tracepoint.h>
 #include <linux/types.h>

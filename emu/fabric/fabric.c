@@ -56,7 +56,17 @@ void fabric_icrc_set(struct fabric *f, bool on)
 
 bool fabric_idle(struct fabric *f)
 {
-	return !atomic_load(&f->on_the_way);
+	uint32_t out = 0;
+	int i;
+
+	for (i = 0; i < WIRE_NODES; i++) {
+		if (!f->port[i])
+			continue;
+		sim_spin_lock(&f->port[i]->lock);
+		out += f->port[i]->out;
+		sim_spin_unlock(&f->port[i]->lock);
+	}
+	return !out;
 }
 
 /* ---- receiving ---- */
@@ -125,16 +135,16 @@ struct fabric_slot *fabric_slot_get(struct fabric_port *p)
 
 	sim_spin_lock(&p->lock);
 	s = p->free;
-	if (s)
+	if (s) {
 		p->free = s->next;
-	else
+		p->out++;
+	} else {
 		p->starved = true;
+	}
 	sim_spin_unlock(&p->lock);
 	if (s) {
 		s->frame.from = p->node;
 		s->frame.cause = 0;
-		atomic_fetch_add_explicit(&p->fabric->on_the_way, 1,
-					  memory_order_relaxed);
 	}
 	return s;
 }
@@ -151,9 +161,8 @@ void fabric_slot_free(struct fabric_slot *s)
 	struct fabric_port *owner = s->owner;
 	bool wake;
 
-	atomic_fetch_sub_explicit(&owner->fabric->on_the_way, 1,
-				  memory_order_relaxed);
 	sim_spin_lock(&owner->lock);
+	owner->out--;
 	s->next = owner->free;
 	owner->free = s;
 	wake = owner->starved;

@@ -35,6 +35,7 @@ struct fabric_port {
 	/* shared with receivers, under lock */
 	struct sim_spin lock;
 	struct fabric_slot *free;
+	uint32_t out;			/* slots that are not free */
 	bool starved;			/* the engine was told: no frame */
 	/* receiving: filled by senders, under lock; ordered by arrival */
 	struct fabric_slot *first, *last;
@@ -48,7 +49,6 @@ struct fabric {
 	uint8_t hops[WIRE_NODES][WIRE_NODES];
 	bool icrc;
 	bool timed;
-	atomic_long on_the_way;
 };
 
 /* fabric.c: to the peer's queue, to arrive at arrive_ns */

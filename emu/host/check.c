@@ -81,25 +81,31 @@ static const char *check_tables(struct host_mm *mm, struct tally *t)
 	return NULL;
 }
 
+static const char *check_view(struct host_mm *mm, uint64_t va)
+{
+	int prot = cpu_prot(mm, va);
+	uint64_t d;
+
+	if (!prot)
+		return NULL;
+	d = pt_get(mm, va);
+	if (!pte_allows(d, prot & HOST_WRITE))
+		return "the CPU may use a page that the tables forbid";
+	if (frame_at(mm, d & PTE_ADDR) != &mm->frame[cpu_frame(mm, va) - 1])
+		return "the CPU reaches another frame than the device";
+	return NULL;
+}
+
 /* The CPU may do less than the tables say, never more. */
 static const char *check_cpu(struct host_mm *mm)
 {
-	uint64_t base = (uintptr_t)mm->arena, i, d;
-	int prot;
+	uint64_t base = (uintptr_t)mm->arena, va, end;
+	const char *bad = NULL;
 
-	for (i = 0; i < ARENA_PAGES; i++) {
-		prot = mm->cpu[i] >> 30 ? cpu_prot(mm, base + i * HOST_PAGE) :
-					  0;
-		if (!prot)
-			continue;
-		d = pt_get(mm, base + i * HOST_PAGE);
-		if (!pte_allows(d, prot & HOST_WRITE))
-			return "the CPU may use a page that the tables forbid";
-		if (frame_at(mm, d & PTE_ADDR) !=
-		    &mm->frame[cpu_frame(mm, base + i * HOST_PAGE) - 1])
-			return "the CPU reaches another frame than the device";
-	}
-	return NULL;
+	for (va = cpu_next(mm, base, &end); !bad && va < end;
+	     va = cpu_next(mm, va + HOST_PAGE, &end))
+		bad = check_view(mm, va);
+	return bad;
 }
 
 static const char *check_kernel(struct host_kernel *k)

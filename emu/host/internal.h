@@ -320,6 +320,8 @@ int cpu_grant(struct host_mm *mm, uint64_t va);
 void cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages);
 /* What the CPU may do with the page now (HOST_READ, HOST_WRITE). */
 int cpu_prot(const struct host_mm *mm, uint64_t va);
+/* First page from va on that is open; *end (of the arena) when there is none. */
+uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t *end);
 /* Which frame it would reach, counted from 1; 0: none. */
 uint32_t cpu_frame(const struct host_mm *mm, uint64_t va);
 

@@ -97,6 +97,23 @@ uint32_t cpu_frame(const struct host_mm *mm, uint64_t va)
 	return mm->cpu[page_of(mm, va)] & CPU_FRAME;
 }
 
+uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t *end)
+{
+	uint64_t page = page_of(mm, va), block;
+
+	*end = (uintptr_t)mm->arena + HOST_ARENA_BYTES;
+	while (page < ARENA_PAGES) {
+		block = page / BLOCK_PAGES;
+		if (!(mm->cpu_blocks[block / 64] >> block % 64 & 1))
+			page = (block + 1) * BLOCK_PAGES;
+		else if (!(mm->cpu[page] >> CPU_PROT_SHIFT))
+			page++;
+		else
+			return (uintptr_t)mm->arena + page * HOST_PAGE;
+	}
+	return *end;
+}
+
 /*
  * The system allows so many different ranges and no more (limits.md 3: 65530): begin again with
  * one. Everything that was open is opened again when it is touched.
@@ -174,7 +191,7 @@ static uint64_t frame_number(struct host_mm *mm, uint64_t d)
 	return (uint64_t)(frame_at(mm, d & PTE_ADDR) - mm->frame);
 }
 
-/* Is the page of `page` the neighbour, by by pages, of one with these rights and frame? */
+/* May this page be opened with these rights, and is that its frame? */
 static bool goes_along(struct host_mm *mm, uint64_t page, int prot,
 		       uint64_t frame)
 {

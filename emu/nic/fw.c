@@ -44,8 +44,8 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 }
 
 /*
- * A command that destroys a queue pair takes one step for each request that is still
- * in the queue; the data path goes on meanwhile.
+ * A command that destroys a queue pair takes one step for each request that is
+ * still in the queue; the data path goes on meanwhile.
  */
 static bool command_due(struct fw *fw)
 {

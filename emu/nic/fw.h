@@ -2,21 +2,23 @@
 /*
  * fw.h - the NIC's firmware: what exists, and what is to be done next.
  *
- * Queue pairs, completion queues, regions, domains, work requests, protection checks,
- * cutting messages into blocks, choosing the next block (fair, skipping who waits), timers,
- * retry and give-up, completions in order. It drives the engine through registers and
- * reads queues in memory by physical address.
+ * Queue pairs, completion queues, regions, domains, work requests, protection
+ * checks, cutting messages into blocks, choosing the next block (fair, skipping
+ * who waits), timers, retry and give-up, completions in order. It drives the
+ * engine through registers and reads queues in memory by physical address.
  *
- * Freestanding C11: no OS call, no libc beyond memcpy and memset, no allocation, no global
- * state; also compiled for the Cortex-R5 (make firmware-r5). One struct fw is one firmware.
+ * Freestanding C11: no OS call, no libc beyond memcpy and memset, no
+ * allocation, no global state; also compiled for the Cortex-R5 (make
+ * firmware-r5). One struct fw is one firmware.
  *
  * Files: fw.c (front door, step), fw_regs.c (mailbox, doorbells), fw_command.c
  * (the driver's commands), fw_qp.c (queue pairs and their send queues),
  * fw_requester.c (blocks of work requests), fw_responder.c (what comes in, READ
- * jobs), fw_context.c (the engine's contexts), fw_cq.c, fw_mr.c, fw_event.c (events
- * for the driver), fw_sched.c (fairness), fw_timer.c, fw_check.c.
+ * jobs), fw_context.c (the engine's contexts), fw_cq.c, fw_mr.c, fw_event.c
+ * (events for the driver), fw_sched.c (fairness), fw_timer.c, fw_check.c.
  *
- * Calls for one firmware are made one at a time: the caller holds the device's lock.
+ * Calls for one firmware are made one at a time: the caller holds the device's
+ * lock.
  */
 #ifndef FL_FW_H
 #define FL_FW_H
@@ -33,8 +35,8 @@
 #define FW_CTXS		16
 #define FW_NODES	16
 /*
- * Work requests of one queue pair that the firmware holds at once; the others stay
- * in the queue's memory until the oldest has completed.
+ * Work requests of one queue pair that the firmware holds at once; the others
+ * stay in the queue's memory until the oldest has completed.
  */
 #define FW_QP_WRS	32
 #define FW_NEVER	UINT64_MAX
@@ -43,32 +45,49 @@
 struct fw;
 
 /* What a step spent its time on; the board turns it into ns. */
-enum fw_cost { FW_COST_WQE, FW_COST_BLOCK, FW_COST_EVENT, FW_COST_CQE, FW_COST_COMMAND,
-	       FW_COSTS };
+enum fw_cost {
+	FW_COST_WQE,
+	FW_COST_BLOCK,
+	FW_COST_EVENT,		/* of the engine */
+	FW_COST_CQE,		/* or an event for the driver */
+	FW_COST_COMMAND,
+	FW_COSTS
+};
 
 struct fw_env {
 	void *ctx;
-	/* Registers of the engine; offsets of regs.def. Never fail for what the firmware does. */
+	/*
+	 * Registers of the engine; offsets of regs.def. Never fail for what the
+	 * firmware does.
+	 */
 	uint32_t (*read32)(void *ctx, uint32_t off);
 	void (*write32)(void *ctx, uint32_t off, uint32_t value);
 	uint64_t (*read64)(void *ctx, uint32_t off);
 	void (*write64)(void *ctx, uint32_t off, uint64_t value);
 	/*
-	 * Memory by physical address, for queues. 0, or negative: bus error. mem_read of a
-	 * work request copies once. mem_publish writes the last 4 bytes of an entry after all
-	 * earlier writes are visible (store release).
+	 * Memory by physical address, for queues. 0, or negative: bus error.
+	 * mem_read of a work request copies once. mem_publish writes the last 4
+	 * bytes of an entry after all earlier writes are visible (store
+	 * release).
 	 */
 	int (*mem_read)(void *ctx, uint64_t pa, void *buf, uint32_t len);
-	int (*mem_write)(void *ctx, uint64_t pa, const void *buf, uint32_t len);
+	int (*mem_write)(void *ctx, uint64_t pa, const void *buf,
+			 uint32_t len);
 	int (*mem_publish)(void *ctx, uint64_t pa, uint32_t value);
 	void (*irq)(void *ctx, unsigned int line, bool level);
 	/* There is work: call fw_step soon. */
 	void (*kick)(void *ctx);
-	/* Call fw_step at when_ns; replaces the alarm before. FW_NEVER: none. */
+	/*
+	 * Call fw_step at when_ns; replaces the alarm before. FW_NEVER: none.
+	 */
 	void (*alarm)(void *ctx, uint64_t when_ns);
-	/* Trace; event is an enum trace_event number. Returns its sequence number. May be NULL. */
-	uint64_t (*trace)(void *ctx, unsigned int event, uint32_t xfer, uint32_t block,
-			  uint64_t cause, uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
+	/*
+	 * Trace; event is an enum trace_event number. Returns its sequence
+	 * number. May be NULL.
+	 */
+	uint64_t (*trace)(void *ctx, unsigned int event, uint32_t xfer,
+			  uint32_t block, uint64_t cause, uint64_t a0,
+			  uint64_t a1, uint64_t a2, uint64_t a3);
 };
 
 struct fw_config {
@@ -77,7 +96,7 @@ struct fw_config {
 	uint64_t fault_timeout_ns;	/* DSTFAULT */
 	uint32_t tries;			/* silent time-outs in a row */
 	uint32_t refusals;		/* of one block */
-	uint32_t waiting_share;		/* contexts of a queue pair that waits for a page */
+	uint32_t waiting_share;		/* contexts of who waits for a page */
 };
 
 struct fw_stats {
@@ -88,22 +107,26 @@ struct fw_stats {
 /* Bytes that one firmware needs (static memory on the R5). */
 unsigned long fw_size(void);
 /*
- * mem: fw_size() bytes, 64-byte aligned, kept by the caller. Reads ENG.PARAM, so the
- * engine must be there. NULL: the configuration or PARAM makes no sense.
+ * mem: fw_size() bytes, 64-byte aligned, kept by the caller. Reads ENG.PARAM,
+ * so the engine must be there. NULL: the configuration or PARAM makes no sense.
  */
-struct fw *fw_init(void *mem, const struct fw_config *cfg, const struct fw_env *env);
+struct fw *fw_init(void *mem, const struct fw_config *cfg,
+		   const struct fw_env *env);
 
 /*
  * The pages FW and DB; off from the start of the NIC window. 0, or -EINVAL when
  * refused: nothing changes, a refused write is event ENG_BAD_REG.
  */
-int fw_reg_read(struct fw *fw, uint32_t off, unsigned int size, uint64_t *value);
-int fw_reg_write(struct fw *fw, uint32_t off, unsigned int size, uint64_t value);
+int fw_reg_read(struct fw *fw, uint32_t off, unsigned int size,
+		uint64_t *value);
+int fw_reg_write(struct fw *fw, uint32_t off, unsigned int size,
+		 uint64_t value);
 
 /*
- * One piece of work: a command, an engine event, a work request, a block, a timer. costs[] counts
- * what it did (indexed by enum fw_cost; the caller clears it). Returns true when it did something: there
- * may be more. False: nothing to do until the next kick, engine event or alarm.
+ * One piece of work: a command, an engine event, a work request, a block, a
+ * timer. costs[] counts what it did (indexed by enum fw_cost; the caller clears
+ * it). True: it did something, and there may be more. False: nothing to do
+ * until the next kick, engine event or alarm.
  */
 bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS]);
 
@@ -113,8 +136,8 @@ void fw_stats(const struct fw *fw, struct fw_stats *st);
 bool fw_idle(const struct fw *fw);
 
 /*
- * Consistency of all tables (for the checker): NULL, or a sentence that says what is
- * wrong. Cheap enough for every step in lockstep.
+ * Consistency of all tables (for the checker): NULL, or a sentence that says
+ * what is wrong. Cheap enough for every step in lockstep.
  */
 const char *fw_check(const struct fw *fw);
 

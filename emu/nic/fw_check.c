@@ -81,7 +81,7 @@ static const char *check_ring(const struct fw *fw, uint32_t n)
 		const struct fw_wr *wr = &q->wr[i % FW_QP_WRS];
 
 		if (held_by(fw, n, i) != wr->inflight)
-			return "a request counts contexts that it does not have";
+			return "a request counts contexts it does not have";
 		if (!wr->status && wr->issued > wr->length)
 			return "more was sent than the request is long";
 		if (!wr->status && i - q->wr_head < q->wr_issue - q->wr_head &&
@@ -111,7 +111,8 @@ static const char *check_qp(const struct fw *fw, uint32_t n)
 	if (q->cq >= FW_CQS || !fw->cq[q->cq].used || !fw->cq[q->cq].users)
 		return "a queue pair has no completion queue";
 	if (fw_bits_has(&fw->send, n) &&
-	    (q->wr_issue == q->wr_tail || q->wr[q->wr_issue % FW_QP_WRS].status))
+	    (q->wr_issue == q->wr_tail ||
+	     q->wr[q->wr_issue % FW_QP_WRS].status))
 		return "a queue pair is to send and has nothing";
 	if (q->inflight > fw->contexts - FW_RESERVE)
 		return "a queue pair holds the contexts of the others";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Commands of the driver: one at a time, through the words CMD of the mailbox. */
+/*
+ * Commands of the driver: one at a time, through the words CMD of the mailbox.
+ */
 #include "nic/fw_internal.h"
 
 /* Members of struct fl_fw_cmd that a command uses; all others must be 0. */
@@ -21,8 +23,9 @@ static uint8_t slot_open(struct fw *fw, const struct fl_fw_cmd *c)
 }
 
 /*
- * The process has died or closed its file. Nobody reads its queues any more, so there
- * are no completions and no events; blocks in flight are killed in whatever state.
+ * The process has died or closed its file. Nobody reads its queues any more, so
+ * there are no completions and no events; blocks in flight are killed in
+ * whatever state.
  */
 static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The engine's transmit contexts, as the firmware drives them: start, kill, release,
- * and the engine's notes about them (fsm.def, FNOTE).
+ * The engine's transmit contexts, as the firmware drives them: start, kill,
+ * release, and the engine's notes about them (fsm.def, FNOTE).
  */
 #include "nic/fw_internal.h"
 
@@ -149,8 +149,9 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	set_waiting(fw, c, true);
 	c->tries = 0;
 	/*
-	 * A READ was told to wait: the peer's silence gets the long timer. Everything
-	 * else waits for a page of this board, and the driver always answers.
+	 * A READ was told to wait: the peer's silence gets the long timer.
+	 * Everything else waits for a page of this board, and the driver always
+	 * answers.
 	 */
 	if (c->op == FL_OP_READ)
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);

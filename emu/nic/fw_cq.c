@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Completion queues: the firmware writes, the process reads and says how far it got.
- * A full queue is never overwritten: it breaks, and its queue pairs stop.
+ * Completion queues: the firmware writes, the process reads and says how far it
+ * got. A full queue is never overwritten: it breaks, and its queue pairs stop.
  */
 #include "nic/fw_internal.h"
 
@@ -68,7 +68,10 @@ void fw_cq_close_slot(struct fw *fw, uint32_t slot)
 			cq_free(fw, i);
 }
 
-/* No completion can be delivered any more: the driver hears of it, senders stop. */
+/*
+ * No completion can be delivered any more: the driver hears of it, senders
+ * stop.
+ */
 static void cq_break(struct fw *fw, uint16_t n)
 {
 	struct fw_cq *q = &fw->cq[n];
@@ -147,8 +150,8 @@ int fw_cq_arm(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons)
 		return 0;
 	}
 	/*
-	 * There is one already that the process has not seen, or there will never
-	 * be one: who is about to sleep has to hear of it.
+	 * There is one already that the process has not seen, or there will
+	 * never be one: who is about to sleep has to hear of it.
 	 */
 	fw_event_raise(fw, q->broken ? FL_EV_CQ_OVERFLOW : FL_EV_CQ, n);
 	fw->env.kick(fw->env.ctx);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Events for the driver: a queue in memory, and a level-triggered line that is up
- * while it is not empty. There is one pending bit for each kind and object, so that a
- * full queue loses nothing: what does not fit waits in its bit.
+ * Events for the driver: a queue in memory, and a level-triggered line that is
+ * up while it is not empty. There is one pending bit for each kind and object,
+ * so that a full queue loses nothing: what does not fit waits in its bit.
  */
 #include "nic/fw_internal.h"
 

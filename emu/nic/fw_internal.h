@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fw_internal.h - what the firmware's files share: its tables, and who calls whom.
+ * fw_internal.h - what the firmware's files share: its tables, and who calls
+ * whom.
  *
- * An object is an index into a table of fixed size. What has to be looked at next
- * is kept in bit sets, so that a step never searches a table: `send` holds the queue
- * pairs that may give a block to a context, `attention` those with a request to
- * copy or a completion to write, `active` those with anything unfinished.
+ * An object is an index into a table of fixed size. What has to be looked at
+ * next is kept in bit sets, so that a step never searches a table: `send` holds
+ * the queue pairs that may give a block to a context, `attention` those with a
+ * request to copy or a completion to write, `active` those with anything
+ * unfinished.
  */
 #ifndef FL_FW_INTERNAL_H
 #define FL_FW_INTERNAL_H
@@ -156,9 +158,9 @@ struct fw_qp {
 	uint16_t job_inflight;	/* contexts of its READ jobs */
 	uint16_t job_waiting;
 	/*
-	 * Requests in posting order, in wr[n % FW_QP_WRS]: wr_head is the oldest
-	 * that has not completed, wr_issue the first with bytes to send, wr_tail
-	 * the next to be copied.
+	 * Requests in posting order, in wr[n % FW_QP_WRS]: wr_head is the
+	 * oldest that has not completed, wr_issue the first with bytes to send,
+	 * wr_tail the next to be copied.
 	 */
 	uint32_t wr_head, wr_issue, wr_tail;
 	struct fw_wr wr[FW_QP_WRS];
@@ -199,10 +201,10 @@ struct fw_job {
 };
 
 /*
- * What the firmware knows of one context of one peer. A peer's context carries one
- * block at a time, so there is at most one job for it. When a job has failed the
- * status is kept: nothing can be sent for a READ that was taken over, but the
- * peer's timer makes it ask again, and the verdict then says it.
+ * What the firmware knows of one context of one peer. A peer's context carries
+ * one block at a time, so there is at most one job for it. When a job has
+ * failed the status is kept: nothing can be sent for a READ that was taken
+ * over, but the peer's timer makes it ask again, and the verdict then says it.
  */
 struct fw_peer {
 	uint64_t until_ns;	/* the status is too old after this */
@@ -227,7 +229,7 @@ struct fw_mailbox {
 	uint64_t result;
 	uint8_t code;
 	bool busy;
-	bool turn;		/* a long command lets others go every second step */
+	bool turn;		/* a long command: others go in between */
 	uint16_t dying;		/* QP_DESTROY under way: which; FW_NONE */
 };
 
@@ -251,7 +253,8 @@ struct fw {
 	struct fw_bits jobs_queued, jobs_used;
 	struct fw_eq eq;
 	struct fw_mailbox cmd;
-	uint16_t mr_last, cq_last, qp_last, pd_last;	/* used last: go round */
+	/* Numbers that were given out last: they go round. */
+	uint16_t mr_last, cq_last, qp_last, pd_last;
 	struct fw_ctx ctx[FW_CTXS];
 	struct fw_slot slot[FW_SLOTS];
 	struct fw_pd pd[FW_PDS];
@@ -352,7 +355,10 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c);
 uint8_t fw_qp_destroy(struct fw *fw, const struct fl_fw_cmd *c);
 bool fw_qp_destroy_step(struct fw *fw, uint16_t n);
 int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
-/* Copy one request or write completions, of one queue pair. False: nothing to do. */
+/*
+ * Copy one request or write completions, of one queue pair. False: nothing to
+ * do.
+ */
 bool fw_qp_step(struct fw *fw);
 /* Put a queue pair where it belongs in the sets. After every change. */
 void fw_qp_update(struct fw *fw, uint16_t n);
@@ -369,7 +375,9 @@ void fw_request_issue(struct fw *fw, uint16_t n);
 /* The context is done; it counts no longer. */
 void fw_request_block_done(struct fw *fw, const struct fw_ctx *c,
 			   uint8_t status);
-/* Request `wr` fails, later ones are flushed; the queue pair goes into ERROR. */
+/*
+ * Request `wr` fails, later ones are flushed; the queue pair goes into ERROR.
+ */
 void fw_request_fail(struct fw *fw, uint16_t n, uint32_t wr, uint8_t status);
 /* Write the completions that are due, in order. */
 void fw_request_complete(struct fw *fw, uint16_t n);
@@ -393,7 +401,9 @@ struct fw_block {
 	struct fw_at at;
 };
 
-/* Fill in a free context and start it; the caller has looked that there is one. */
+/*
+ * Fill in a free context and start it; the caller has looked that there is one.
+ */
 struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
 			    const struct fw_block *b);
 /* End a block; its owner hears of it through TX_DONE. */

@@ -2,9 +2,9 @@
 /*
  * Protection domains and memory regions.
  *
- * A key is the region's number in bits 31:8 and a tag in bits 7:0 that changes each
- * time the number is used again, so that an old key does not open a new region. The
- * tag is never 0, so that neither is a key.
+ * A key is the region's number in bits 31:8 and a tag in bits 7:0 that changes
+ * each time the number is used again, so that an old key does not open a new
+ * region. The tag is never 0, so that neither is a key.
  */
 #include "nic/fw_internal.h"
 
@@ -78,8 +78,8 @@ uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key)
 }
 
 /*
- * Blocks of peers that were accepted before may still land; every later attempt asks
- * again and is refused.
+ * Blocks of peers that were accepted before may still land; every later attempt
+ * asks again and is refused.
  */
 uint8_t fw_mr_destroy(struct fw *fw, const struct fl_fw_cmd *c)
 {
@@ -131,7 +131,10 @@ uint8_t fw_pd_destroy(struct fw *fw, const struct fl_fw_cmd *c)
 	return FL_ST_OK;
 }
 
-/* After the queue pairs of the slot are gone. Tags stay, so that old keys stay shut. */
+/*
+ * After the queue pairs of the slot are gone. Tags stay, so that old keys stay
+ * shut.
+ */
 void fw_mr_close_slot(struct fw *fw, uint32_t slot)
 {
 	uint32_t i;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Queue pairs and their send queues: doorbells, copying and checking work requests.
+ * Queue pairs and their send queues: doorbells, copying and checking work
+ * requests.
  *
- * Nothing that a process can write is trusted: an entry is copied once, and only the
- * copy is looked at. Requests go through a small ring in the order in which they
- * were posted; a bad one goes through it too, so that its completion has its turn.
+ * Nothing that a process can write is trusted: an entry is copied once, and
+ * only the copy is looked at. Requests go through a small ring in the order in
+ * which they were posted; a bad one goes through it too, so that its completion
+ * has its turn.
  */
 #include "nic/fw_internal.h"
 

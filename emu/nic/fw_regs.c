@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The registers of the firmware: the driver's mailbox and the doorbell pages. */
+/*
+ * The registers of the firmware: the driver's mailbox and the doorbell pages.
+ */
 #include "nic/fw_internal.h"
 
 #define CMD_END	(NIC_FW_CMD(0) + 4 * NIC_FW_CMD_COUNT)

@@ -2,10 +2,10 @@
 /*
  * The responder: judges what comes in, and answers READs.
  *
- * A READ request that is accepted becomes a job, which waits for a context and is then a
- * block like any other. When it fails nothing can be sent to the peer for the
- * request that was taken over; the status is kept, and the peer, whose timer makes
- * it ask again, gets it as the verdict (struct fw_peer).
+ * A READ request that is accepted becomes a job, which waits for a context and
+ * is then a block like any other. When it fails nothing can be sent to the peer
+ * for the request that was taken over; the status is kept, and the peer, whose
+ * timer makes it ask again, gets it as the verdict (struct fw_peer).
  */
 #include "nic/fw_internal.h"
 
@@ -115,7 +115,10 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
 	if (p->status && p->gen == gen && fw->now_ns < p->until_ns)
 		return p->status;
 	if (p->job) {
-		/* The peer has given the older block up; or this is a straggler. */
+		/*
+		 * The peer has given the older block up; or this is a
+		 * straggler.
+		 */
 		if ((uint16_t)(gen - p->gen) >> 15)
 			return FL_ST_STALE;
 		job_drop(fw, p->job - 1u);

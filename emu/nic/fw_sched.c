@@ -2,9 +2,10 @@
 /*
  * The scheduler: who gets the next free context.
  *
- * Queue pairs take turns, one block each. Requests and READ answers take turns too, and
- * neither may take the last contexts from the other: if requests could, two
- * boards that read from each other would wait for ever for each other's answers.
+ * Queue pairs take turns, one block each. Requests and READ answers take turns
+ * too, and neither may take the last contexts from the other: if requests
+ * could, two boards that read from each other would wait for ever for each
+ * other's answers.
  */
 #include "nic/fw_internal.h"
 

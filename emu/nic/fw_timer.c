@@ -2,10 +2,10 @@
 /*
  * Timers: one deadline for each context that waits for a peer.
  *
- * alarm_ns is never later than the earliest deadline. It may be too early, since
- * stopping a timer does not search for the next one; the alarm then rings for
- * nothing and is set again. This makes starting and stopping cheap, and almost every
- * timer is stopped.
+ * alarm_ns is never later than the earliest deadline. It may be too early,
+ * since stopping a timer does not search for the next one; the alarm then rings
+ * for nothing and is set again. This makes starting and stopping cheap, and
+ * almost every timer is stopped.
  */
 #include "nic/fw_internal.h"
 
@@ -44,7 +44,9 @@ static void expire(struct fw *fw, struct fw_ctx *c)
 	fw_timer_stop(fw, c);
 	state = (fw_read32(fw, base + NIC_CTX_STATE) &
 		 NIC_CTX_STATE_STATE_MASK) >> NIC_CTX_STATE_STATE_SHIFT;
-	/* It has moved on this instant: a note says so, and starts what is due. */
+	/*
+	 * It has moved on this instant: a note says so, and starts what is due.
+	 */
 	if (state != FL_TX_FLYING && state != FL_TX_DSTFAULT)
 		return;
 	c->tries++;

@@ -2,8 +2,8 @@
 /*
  * fw_trace.h - the trace's event numbers for the firmware.
  *
- * The same list as trace/trace.h, under other names: the firmware is freestanding
- * and cannot include a header that needs stdio.h.
+ * The same list as trace/trace.h, under other names: the firmware is
+ * freestanding and cannot include a header that needs stdio.h.
  */
 #ifndef FL_FW_TRACE_H
 #define FL_FW_TRACE_H

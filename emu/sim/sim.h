@@ -36,7 +36,7 @@ enum sim_mode { SIM_LOCKSTEP, SIM_THREADS };
 enum sim_drive {
 	SIM_INLINE,    /* the thread that posts, polls or writes a register; a
 			  helper thread when none does */
-	SIM_DEDICATED, /* a thread of the board's own, spinning */
+	SIM_DEDICATED, /* threads of their own, spinning: one a CPU but one */
 };
 
 struct sim_config {
@@ -97,7 +97,9 @@ struct sim_actor {
 	struct sim_actor *next; /* list of the domain */
 	uint64_t busy_ns;  /* not before: the last step is still going on */
 	uint64_t alarm_ns; /* SIM_IDLE: none */
-	atomic_bool ready; /* threads mode: wants to run */
+	/* threads mode: wants to run; the same, said by another domain */
+	bool ready;
+	atomic_bool called;
 };
 void sim_actor_init(struct sim_domain *d, struct sim_actor *a, const char *name,
 		    uint64_t (*step)(void *arg, uint64_t now_ns), void *arg);

@@ -55,9 +55,19 @@ struct sim_domain {
 	struct sim_actor *actors;
 	/* threads mode */
 	atomic_int lock;		/* 0 free, 1 taken */
-	atomic_bool pending;		/* some actor is ready */
+	atomic_bool pending;		/* some actor is ready, or was called */
+	bool draining, again;		/* lock held: actors run; one more round */
 	atomic_uint_fast64_t alarm_ns;	/* earliest, SIM_IDLE: none */
-	pthread_t pthread;		/* SIM_DEDICATED */
+	struct sim_domain *served_next;	/* SIM_DEDICATED: of the same thread */
+};
+
+#define HARDWARE_MAX 16
+
+/* SIM_DEDICATED: a thread that runs hardware, and the domains that it serves. */
+struct sim_hardware {
+	struct sim *sim;		/* NULL: not started */
+	pthread_t pthread;
+	_Atomic(struct sim_domain *) first;
 };
 
 struct sim {
@@ -82,6 +92,8 @@ struct sim {
 	pthread_t clock;		/* rings alarms */
 	sem_t clock_bell;
 	atomic_bool clock_asleep, hardware_stop;
+	struct sim_hardware hardware[HARDWARE_MAX];
+	unsigned int served;		/* domains that have a thread */
 };
 
 extern _Thread_local struct sim_thread *sim_self_thread;

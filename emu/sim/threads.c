@@ -3,15 +3,17 @@
  * threads.c - everything at once, on the wall clock.
  *
  * A board's hardware is a domain with a device lock. Who enters it runs, on
- * leaving, what has become ready (SIM_INLINE), or a thread of the domain does
- * (SIM_DEDICATED). `pending` is set before the lock is tried, and looked at again
- * after it was given up, so that a kick that meets a taken lock is never lost:
- * either the holder sees it or the kicker gets the lock.
+ * leaving, what has become ready (SIM_INLINE), or a thread of the scheduler's does
+ * (SIM_DEDICATED): one for each CPU but one, since who spins without a CPU of its own
+ * only keeps the others from theirs. `pending` is set before the lock is tried, and
+ * looked at again after it was given up, so that a kick that meets a taken lock is
+ * never lost: either the holder sees it or the kicker gets the lock.
  */
 #include <assert.h>
 #include <errno.h>
 #include <sched.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "sim/sim_internal.h"
 #include "trace/trace.h"
@@ -58,6 +60,28 @@ static void domain_unlock(struct sim_domain *d)
 	atomic_store(&d->lock, 0);
 }
 
+/* One step may run another board, on the same stack: it is one batch of work. */
+static _Thread_local struct {
+	unsigned int depth;
+	uint64_t now_ns;
+} batch;
+
+static void batch_begin(struct sim *sim)
+{
+	if (batch.depth++)
+		return;
+	batch.now_ns = threads_now(sim);
+	if (sim->trace)
+		trace_tick(sim->trace);
+	grace_thread_online();
+}
+
+static void batch_end(void)
+{
+	if (!--batch.depth)
+		grace_thread_offline();
+}
+
 static void ring_alarms(struct sim_domain *d, uint64_t now_ns)
 {
 	uint64_t next = SIM_IDLE;
@@ -68,7 +92,7 @@ static void ring_alarms(struct sim_domain *d, uint64_t now_ns)
 	for (a = d->actors; a; a = a->next) {
 		if (a->alarm_ns <= now_ns) {
 			a->alarm_ns = SIM_IDLE;
-			atomic_store(&a->ready, true);
+			a->ready = true;
 		} else if (a->alarm_ns < next) {
 			next = a->alarm_ns;
 		}
@@ -76,30 +100,41 @@ static void ring_alarms(struct sim_domain *d, uint64_t now_ns)
 	atomic_store(&d->alarm_ns, next);
 }
 
+/*
+ * Did another board call it? The exchange orders: what was put into the input before
+ * the call is seen by the step that follows, and a later call is seen later.
+ */
+static void take_call(struct sim_actor *a)
+{
+	if (atomic_load_explicit(&a->called, memory_order_relaxed) &&
+	    atomic_exchange(&a->called, false))
+		a->ready = true;
+}
+
 /* Lock held: run actors until none is ready. */
 static void drain(struct sim_domain *d)
 {
-	uint64_t now_ns = threads_now(d->sim);
 	struct sim_actor *a;
-	bool again;
 
-	if (d->sim->trace)
-		trace_tick(d->sim->trace);
-	grace_thread_online();
-	ring_alarms(d, now_ns);
+	batch_begin(d->sim);
+	ring_alarms(d, batch.now_ns);
+	d->draining = true;
 	do {
-		again = atomic_exchange(&d->pending, false);
+		d->again = false;
+		if (atomic_load_explicit(&d->pending, memory_order_relaxed))
+			atomic_exchange(&d->pending, false);
 		for (a = d->actors; a; a = a->next) {
-			if (!atomic_load_explicit(&a->ready,
-						  memory_order_relaxed))
+			take_call(a);
+			if (!a->ready)
 				continue;
-			atomic_exchange(&a->ready, false);
-			again = true;
-			if (a->step(a->arg, now_ns) != SIM_IDLE)
-				atomic_store(&a->ready, true);
+			a->ready = false;
+			d->again = true;
+			if (a->step(a->arg, batch.now_ns) != SIM_IDLE)
+				a->ready = true;
 		}
-	} while (again);
-	grace_thread_offline();
+	} while (d->again);
+	d->draining = false;
+	batch_end();
 }
 
 static void run_if_wanted(struct sim_domain *d)
@@ -139,17 +174,31 @@ void threads_pump(struct sim_domain *d)
 		run_if_wanted(d);
 }
 
+/*
+ * The caller holds the domain. Who runs the actors sees `again`; everybody else looks
+ * at `pending` on leaving, or after the lock was given up.
+ */
 void threads_kick(struct sim_actor *a)
 {
-	atomic_store(&a->ready, true);
-	atomic_store(&a->domain->pending, true);
+	struct sim_domain *d = a->domain;
+
+	a->ready = true;
+	if (d->draining)
+		d->again = true;
+	else
+		atomic_store_explicit(&d->pending, true, memory_order_relaxed);
 }
 
 void threads_kick_remote(struct sim_actor *a)
 {
-	threads_kick(a);
-	if (runs_inline(a->domain->sim))
-		run_if_wanted(a->domain);
+	struct sim_domain *d = a->domain;
+
+	/* Release: pairs with take_call(). */
+	atomic_store_explicit(&a->called, true, memory_order_release);
+	/* seq_cst: the try for the lock that follows must not pass it. */
+	atomic_store(&d->pending, true);
+	if (runs_inline(d->sim))
+		run_if_wanted(d);
 }
 
 void threads_alarm(struct sim_actor *a)
@@ -166,26 +215,52 @@ void threads_alarm(struct sim_actor *a)
 
 /* ---- threads of the scheduler's own ---- */
 
-static void *dedicated_main(void *domain)
+static void *dedicated_main(void *arg)
 {
-	struct sim_domain *d = domain;
+	struct sim_hardware *h = arg;
+	struct sim_domain *d;
 	unsigned int idle = 0;
 
-	while (!atomic_load(&d->sim->hardware_stop)) {
-		if (atomic_load(&d->pending)) {
-			run_if_wanted(d);
-			idle = 0;
-		} else if (++idle > IDLE_SPINS) {
+	while (!atomic_load(&h->sim->hardware_stop)) {
+		idle++;
+		for (d = atomic_load_explicit(&h->first, memory_order_acquire);
+		     d; d = d->served_next)
+			if (atomic_load(&d->pending)) {
+				run_if_wanted(d);
+				idle = 0;
+			}
+		if (idle > IDLE_SPINS)
 			sched_yield();
-		}
 	}
 	return NULL;
 }
 
+/* Threads that run hardware: they come with the domains, up to one a CPU but one. */
+static unsigned int hardware_most(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (cpus <= 2)
+		return 1;
+	return cpus - 1 > HARDWARE_MAX ? HARDWARE_MAX : (unsigned int)cpus - 1;
+}
+
 void threads_domain(struct sim_domain *d)
 {
-	if (d->sim->cfg.drive == SIM_DEDICATED &&
-	    pthread_create(&d->pthread, NULL, dedicated_main, d))
+	struct sim *sim = d->sim;
+	unsigned int most = hardware_most();
+	struct sim_hardware *h;
+
+	if (sim->cfg.drive != SIM_DEDICATED)
+		return;
+	h = &sim->hardware[sim->served++ % most];
+	d->served_next = atomic_load(&h->first);
+	/* Pairs with the acquire in dedicated_main(). */
+	atomic_store_explicit(&h->first, d, memory_order_release);
+	if (h->sim)
+		return;
+	h->sim = sim;
+	if (pthread_create(&h->pthread, NULL, dedicated_main, h))
 		assert(!"no thread for a board");
 }
 
@@ -297,15 +372,15 @@ enum sim_result threads_run(struct sim *sim, uint64_t max_ns)
 
 static void stop_hardware(struct sim *sim)
 {
-	struct sim_domain *d;
+	unsigned int i;
 
 	if (atomic_exchange(&sim->hardware_stop, true))
 		return;
 	sem_post(&sim->clock_bell);
 	pthread_join(sim->clock, NULL);
-	if (sim->cfg.drive == SIM_DEDICATED)
-		for (d = sim->domains; d; d = d->next)
-			pthread_join(d->pthread, NULL);
+	for (i = 0; i < HARDWARE_MAX; i++)
+		if (sim->hardware[i].sim)
+			pthread_join(sim->hardware[i].pthread, NULL);
 }
 
 void threads_destroy(struct sim *sim)

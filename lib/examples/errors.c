@@ -68,7 +68,8 @@ int main(int argc, char **argv)
 	TRY(fl_create_cq(dev, 8, &cq));
 	mem = fl_alloc(dev, 2 * PAGE);
 	CHECK(mem != NULL);
-	TRY(fl_reg_mr(pd, mem, PAGE, FL_REMOTE_WRITE, &region));
+	TRY(fl_reg_mr(pd, mem, PAGE, FL_LOCAL_WRITE | FL_REMOTE_WRITE,
+		      &region));
 	good.local = mem;
 	good.lkey = fl_mr_key(region);
 	good.remote = (uintptr_t)mem + 200;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The firmware's mailbox: commands of the driver, registers, what a slot owns. */
+/*
+ * The firmware's mailbox: commands of the driver, registers, what a slot owns.
+ */
+#include "nic/fw_internal.h"
 #include "test_fw_rig.h"
 
 TEST("the firmware's event numbers are those of the trace")
@@ -354,6 +357,54 @@ TEST("destroying a queue pair completes all that was posted as killed, in order"
 	EXPECT_EQ(CMD(r, MR_DESTROY, .slot = 1, .object = w.key), FL_ST_OK);
 }
 
+TEST("while a queue pair is being destroyed the others go on")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w, v;
+	uint32_t i, steps;
+	struct fl_cqe e;
+
+	rig_world(r, &w, 1);
+	rig_world(r, &v, 2);
+	rig_post(r, &v, rig_wqe(&v, 8));
+	rig_fly(r, r->order[0]);
+	rig_run(r);
+	for (i = 0; i < 60; i++) {
+		struct fl_wqe q = rig_wqe(&w, 8);
+
+		rig_put(r, &w, &q);
+	}
+	EXPECT_EQ(rig_ring(r, &w), 0);
+	rig_cmd_fill(r, &(struct fl_fw_cmd){ .opcode = FL_CMD_QP_DESTROY,
+					     .slot = 1, .object = w.qp });
+	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_CMD_GO, 1), 0);
+	rig_end(r, r->order[0], FL_ST_OK);
+	for (steps = 0; !rig_poll(r, &v, &e); steps++)
+		fw_step(r->fw, r->now, r->costs);
+	EXPECT_LE(steps, 4);
+	EXPECT_EQ(rig_reg(r, NIC_FW_CMD_STATUS, 4), NIC_FW_CMD_STATUS_BUSY);
+	rig_run(r);
+	EXPECT_EQ(rig_reg(r, NIC_FW_CMD_STATUS, 4), 0);
+	for (i = 0; i < 60; i++)
+		rig_expect_cqe(r, &w, (uint16_t)i, FL_ST_KILLED);
+}
+
+TEST("an event of an object that is gone is not delivered")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+
+	rig_world(r, &w, 1);
+	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_EQ_SIZE, 0), 0);
+	w.tail = 100;
+	EXPECT_EQ(rig_ring(r, &w), 0);
+	rig_run(r);
+	EXPECT_EQ(CMD(r, QP_DESTROY, .slot = 1, .object = w.qp), FL_ST_OK);
+	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_EQ_SIZE, RIG_EQ_SIZE), 0);
+	rig_run(r);
+	EXPECT(!rig_event(r));
+}
+
 TEST("closing a slot kills its blocks in any state and frees all it owned")
 {
 	struct rig *r = rig_create(16);
@@ -445,4 +496,67 @@ TEST("random commands never crash, and what they made can be cleared away")
 		EXPECT_EQ(CMD(r, SLOT_OPEN, .slot = k), FL_ST_OK);
 	for (k = 0; k < FW_PDS; k++)
 		EXPECT_EQ(CMD(r, PD_CREATE, .slot = 0), FL_ST_OK);
+}
+
+#define WRONG(r, field, value, sentence) do {				\
+	__typeof__(field) was_ = (field);				\
+	(field) = (value);						\
+	EXPECT_STR(fw_check((r)->fw), sentence);			\
+	(field) = was_;							\
+	EXPECT(!fw_check((r)->fw));					\
+} while (0)
+
+TEST("the checker sees tables that do not agree, and says which")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	struct rig_rxc x;
+	struct fw_ctx *c;
+	struct fw_qp *q;
+	struct fw *fw;
+
+	rig_world(r, &w, 1);
+	x = (struct rig_rxc){ .src = RIG_NODE | w.qp << 8, .len = 100,
+			      .op = WOP_READ_REQ, .va = RIG_VA,
+			      .rkey = w.key };
+	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
+	rig_post(r, &w, rig_wqe(&w, 100 * RIG_BLOCK));
+	fw = r->fw;
+	q = &fw->qp[w.qp];
+	c = &fw->ctx[r->order[1]];
+	EXPECT(!fw_check(fw));
+	WRONG(r, fw->free, 0, "the counts of contexts are wrong");
+	WRONG(r, fw->request_ctxs, 0, "the counts of contexts are wrong");
+	WRONG(r, fw->job_ctxs, 0, "the counts of contexts are wrong");
+	WRONG(r, fw->active_count, 2,
+	      "the count of active queue pairs is wrong");
+	WRONG(r, c->wr, 9,
+	      "a context works for a request that has completed");
+	WRONG(r, q->state, FW_QP_DYING,
+	      "a context works for a queue pair that is gone");
+	WRONG(r, q->inflight, 9,
+	      "a queue pair holds the contexts of the others");
+	WRONG(r, q->inflight, 2,
+	      "a queue pair counts contexts that it does not have");
+	WRONG(r, q->wr[0].inflight, 2,
+	      "a request counts contexts it does not have");
+	WRONG(r, q->wr[0].mr, 77, "a request uses a region that is gone");
+	WRONG(r, q->wr[0].issued, ~0u,
+	      "more was sent than the request is long");
+	WRONG(r, q->tail, 99,
+	      "a queue pair has more requests than its queue");
+	WRONG(r, q->wr_tail, FW_QP_WRS + 1,
+	      "a queue pair holds more requests than it can");
+	WRONG(r, q->cq, 77, "a queue pair has no completion queue");
+	WRONG(r, fw->cq[w.cq].prod, 1025, "a completion queue was overwritten");
+	WRONG(r, fw->eq.prod, 17, "the event queue was overwritten");
+	WRONG(r, fw->job[0].state, FW_JOB_FREE,
+	      "a context works for a job that is not active");
+	WRONG(r, fw->peer[RIG_NODE][0].job, 0,
+	      "a job does not belong to its peer");
+	WRONG(r, fw->timed, 1u << 7,
+	      "a timer runs for a context that needs none");
+	rig_fly(r, r->order[1]);
+	rig_run(r);
+	WRONG(r, fw->alarm_ns, FW_NEVER, "the alarm is later than a deadline");
 }

@@ -10,15 +10,9 @@ static struct fl_wqe spoil(const struct rig_world *w, unsigned int how,
 	*status = FL_ST_BAD_ENTRY;
 	switch (how) {
 	case 0:
-		e.opcode = 0;
-		*status = FL_ST_BAD_OPCODE;
-		break;
 	case 1:
-		e.opcode = FL_OP_READ_RESP;
-		*status = FL_ST_BAD_OPCODE;
-		break;
 	case 2:
-		e.opcode = 255;
+		e.opcode = (const uint8_t[]){ 0, FL_OP_READ_RESP, 255 }[how];
 		*status = FL_ST_BAD_OPCODE;
 		break;
 	case 3:
@@ -99,7 +93,7 @@ TEST("each kind of bad work request has its status, and what follows is flushed"
 		EXPECT_EQ(rig_ring(r, &w), 0);
 		rig_run(r);
 		EXPECT_EQ(r->traced[EV_FW_WQE_BAD], 2);
-		STEP("the request before it is still sent, and completes first");
+		STEP("the request before it is sent, and completes first");
 		EXPECT_EQ(rig_busy(r), 1);
 		rig_drain(r);
 		rig_expect_cqe(r, &w, 0, FL_ST_OK);
@@ -523,7 +517,8 @@ static void hostile_engine(struct rig *r, uint64_t *seed)
 	if (c->state == FL_TX_READY && rig_random(seed) % 2)
 		rig_fly(r, n);
 	else if (c->state != FL_TX_FREE && c->state != FL_TX_DONE)
-		rig_end(r, n, rig_random(seed) % 8 ? 0 : rig_random(seed) % 256);
+		rig_end(r, n, rig_random(seed) % 8 ? 0 :
+			rig_random(seed) % 256);
 	/* A note of nothing in particular; for serials that are not current. */
 	if (rig_random(seed) % 8 == 0 && r->evt_in - r->evt_out < 1000)
 		rig_note(r, rig_random(seed) % 7, rig_random(seed) % 40,

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../harness.h"
+#include "harness.h"
 #include "faultline.h"
 #include "lib_internal.h"
 #include "sys.h"
@@ -50,6 +50,7 @@ static struct fake {
 	uint32_t force_entries;		/* what a queue is said to have */
 	uint64_t force_map_bytes;
 	bool automatic;			/* complete everything at once */
+	bool flood;			/* fill what was taken with nonsense */
 	int wait_result;		/* when there is no event */
 	void (*on_wait)(void);		/* while a thread "sleeps" */
 
@@ -375,6 +376,10 @@ static void fake_mmio(volatile void *addr, uint32_t v)
 	switch (off) {
 	case NIC_DB_CQ_CONS:
 		fake.doorbells_cons++;
+		while (fake.flood && (uint16_t)q->cons != v >> 16) {
+			q->cons++;
+			fake_write_cqe(q, (struct fl_cqe){ .qpn = 99 });
+		}
 		q->cons = v >> 16;
 		return;
 	case NIC_DB_CQ_ARM:

@@ -130,6 +130,7 @@ TEST("fl_prefetch asks for a range of the region and for no other")
 	EXPECT_EQ(fl_prefetch(mr, memory + 8, 0, 0), -EINVAL);
 	EXPECT_EQ(fl_prefetch(mr, memory + 7, 1, 0), -EINVAL);
 	EXPECT_EQ(fl_prefetch(mr, memory + 108, 1, 0), -EINVAL);
+	EXPECT_EQ(fl_prefetch(mr, memory + 200, 1, 0), -EINVAL);
 	EXPECT_EQ(fl_prefetch(mr, memory + 8, 101, 0), -EINVAL);
 	EXPECT_EQ(fl_prefetch(mr, memory + 9, SIZE_MAX, 0), -EINVAL);
 	EXPECT_EQ(fl_prefetch(NULL, memory + 8, 1, 0), -EINVAL);

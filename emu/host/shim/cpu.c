@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* cpu.c - what the calling thread is in the kernel; trace, log, memory. */
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <linux/device.h>
+#include <linux/platform_device.h>
+
+#include "shim_internal.h"
+#include <shim/trace.h>
+
+/* A thread's own state, as registers are a CPU's; no board shares it. */
+static _Thread_local struct shim_cpu self;
+
+struct shim_cpu *shim_cpu(void)
+{
+	return &self;
+}
+
+struct shim_cpu shim_enter(struct shim *shim, struct task_struct *task,
+			   bool atomic)
+{
+	struct shim_cpu before = self;
+
+	self.shim = shim;
+	self.task = task;
+	if (atomic)
+		self.atomic++;
+	return before;
+}
+
+void shim_leave(const struct shim_cpu *before)
+{
+	/* A lock that was not given back, or given back twice. */
+	assert(self.atomic == before->atomic ||
+	       self.atomic == before->atomic + 1);
+	self = *before;
+}
+
+void shim_might_sleep(void)
+{
+	assert(!self.atomic);
+}
+
+struct task_struct *shim_current(void)
+{
+	static const struct task_struct kernel_thread = { NULL };
+
+	return self.task ? self.task : (struct task_struct *)&kernel_thread;
+}
+
+bool shim_outside(void)
+{
+	return !sim_thread_self();
+}
+
+/* So long does the board run at a time while somebody outside waits. */
+#define TURN_NS 10000
+
+void shim_turn(void)
+{
+	assert(self.shim);
+	if (sim_mode(self.shim->sim) == SIM_LOCKSTEP) {
+		sim_run(self.shim->sim, TURN_NS, TURN_NS);
+	} else {
+		board_pump(self.shim->board);
+		sim_yield();
+	}
+}
+
+/* ---- trace ---- */
+
+void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
+		u64 a1, u64 a2, u64 a3)
+{
+	struct trace_at at = { .xfer = xfer, .block = block };
+	struct trace_at *kernel = host_trace_at();
+
+	assert(self.shim);
+	at.board = board_id(self.shim->board);
+	at.cause = first ? 0 : self.cause;
+	self.cause = trace_emit(board_trace(self.shim->board), ev, &at, a0, a1,
+				a2, a3);
+	/* What the kernel now does for this thread is a consequence. */
+	kernel->xfer = xfer;
+	kernel->block = block;
+	kernel->cause = self.cause;
+}
+
+/* ---- log ---- */
+
+void shim_log(const struct device *dev, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!getenv("FAULTLINE_KLOG"))
+		return;
+	if (dev && dev->shim)
+		fprintf(stderr, "[%llu] %s %s: ",
+			(unsigned long long)sim_now(dev->shim->sim),
+			board_name(dev->shim->board), dev->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+}
+
+/* ---- memory ---- */
+
+void *kzalloc(size_t bytes, gfp_t gfp)
+{
+	return calloc(1, bytes);
+}
+
+void *kcalloc(size_t n, size_t bytes, gfp_t gfp)
+{
+	return calloc(n, bytes);
+}
+
+void *kvmalloc_array(size_t n, size_t bytes, gfp_t gfp)
+{
+	shim_might_sleep();
+	return calloc(n, bytes);
+}
+
+void kfree(const void *p)
+{
+	free((void *)p);
+}
+
+void kvfree(const void *p)
+{
+	free((void *)p);
+}
+
+char *kasprintf(gfp_t gfp, const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vasprintf(&text, fmt, ap);
+	va_end(ap);
+	return n < 0 ? NULL : text;
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* file.c - the device file of the driver, and what it copies from processes. */
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/sched/mm.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "shim_internal.h"
+
+struct mapping {
+	struct vm_area_struct vma;
+	struct mapping *next;
+};
+
+/* An open file: the driver's, and the process that opened it. */
+struct shim_file {
+	struct file file;
+	struct task_struct task;
+	struct shim *shim;
+	const struct file_operations *fops;
+	struct list_head list;
+	/* under shim->lock */
+	struct mapping *mappings;
+	unsigned int calls;
+	bool ended;
+};
+
+/* ---- user memory ---- */
+
+/*
+ * Mostly the plain copy does it. What it cannot reach is a page of the process that is
+ * not there, and the kernel brings that in; or nothing at all.
+ */
+static unsigned long copy(void *kernel, const void *user, unsigned long n,
+			  bool to_user)
+{
+	struct iovec here = { kernel, n }, there = { (void *)user, n };
+	struct mm_struct *mm = current->mm;
+	ssize_t r;
+
+	shim_might_sleep();
+	if (to_user)
+		r = process_vm_writev(getpid(), &here, 1, &there, 1, 0);
+	else
+		r = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+	if (r == (ssize_t)n)
+		return 0;
+	if (!mm || mm_copy(mm->host, (uintptr_t)user, kernel, n, to_user))
+		return n;
+	return 0;
+}
+
+unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
+{
+	return copy(to, from, n, false);
+}
+
+unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
+{
+	return copy((void *)from, to, n, true);
+}
+
+int copy_struct_from_user(void *to, size_t ksize, const void __user *from,
+			  size_t usize)
+{
+	size_t n = usize < ksize ? usize : ksize, i;
+	char rest;
+
+	for (i = n; i < usize; i++) {
+		if (copy_from_user(&rest, (const char *)from + i, 1))
+			return -EFAULT;
+		if (rest)
+			return -E2BIG;
+	}
+	memset(to, 0, ksize);
+	return copy_from_user(to, from, n) ? -EFAULT : 0;
+}
+
+/* ---- calls on a file ---- */
+
+static void file_free(struct shim_file *f)
+{
+	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	struct mapping *m;
+
+	while ((m = f->mappings)) {
+		f->mappings = m->next;
+		if (m->vma.vm_ops && m->vma.vm_ops->close)
+			m->vma.vm_ops->close(&m->vma);
+		free(m);
+	}
+	f->fops->release(NULL, &f->file);
+	shim_leave(&before);
+	mmdrop(f->task.mm);
+	free(f);
+}
+
+/* NULL: the device went, and the file with it. */
+static struct shim_file *call_begin(struct host_file *hf)
+{
+	struct shim_file *f = hf->private_data;
+
+	sim_spin_lock(&f->shim->lock);
+	f->calls++;
+	sim_spin_unlock(&f->shim->lock);
+	return f;
+}
+
+static void call_end(struct shim_file *f)
+{
+	struct shim *shim = f->shim;
+	bool last;
+
+	sim_spin_lock(&shim->lock);
+	last = !--f->calls && f->ended;
+	sim_spin_unlock(&shim->lock);
+	if (last)
+		file_free(f);
+}
+
+/* No call begins any more; the last one that is under way frees it. */
+static void file_end(struct shim_file *f)
+{
+	bool idle;
+
+	sim_spin_lock(&f->shim->lock);
+	list_del(&f->list);
+	f->ended = true;
+	idle = !f->calls;
+	sim_spin_unlock(&f->shim->lock);
+	if (idle)
+		file_free(f);
+}
+
+void shim_files_end(struct shim *shim)
+{
+	while (!list_empty(&shim->files))
+		file_end(list_entry(shim->files.next, struct shim_file, list));
+}
+
+static int device_open(void *dev, struct host_process *p, struct host_file *hf)
+{
+	struct shim_file *f = calloc(1, sizeof(*f));
+	struct shim *shim = dev;
+	struct shim_cpu before;
+	int ret = -ENOMEM;
+
+	if (!f)
+		return ret;
+	f->shim = shim;
+	f->fops = shim->misc->fops;
+	f->file.private_data = shim->misc;
+	f->task.mm = shim_mm_create(host_process_mm(p));
+	if (f->task.mm) {
+		before = shim_enter(shim, &f->task, false);
+		ret = f->fops->open(NULL, &f->file);
+		shim_leave(&before);
+	}
+	if (ret) {
+		if (f->task.mm)
+			mmdrop(f->task.mm);
+		free(f);
+		return ret;
+	}
+	hf->private_data = f;
+	sim_spin_lock(&shim->lock);
+	list_add_tail(&f->list, &shim->files);
+	sim_spin_unlock(&shim->lock);
+	return 0;
+}
+
+static void device_release(void *dev, struct host_file *hf)
+{
+	file_end(hf->private_data);
+}
+
+static long device_ioctl(void *dev, struct host_file *hf, unsigned int cmd,
+			 unsigned long arg)
+{
+	struct shim_file *f = call_begin(hf);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	long ret = f->fops->unlocked_ioctl(&f->file, cmd, arg);
+
+	shim_leave(&before);
+	call_end(f);
+	return ret;
+}
+
+static int file_mmap(struct shim_file *f, uint64_t len, uint64_t offset,
+		     void **mem, uint64_t *mmio_pa)
+{
+	struct mapping *m = calloc(1, sizeof(*m));
+	int ret;
+
+	if (!m)
+		return -ENOMEM;
+	/* Where it will be is not known yet; drivers look at the length. */
+	m->vma.vm_end = PAGE_ALIGN(len);
+	m->vma.vm_pgoff = offset >> PAGE_SHIFT;
+	m->vma.vm_flags = VM_READ | VM_WRITE | VM_SHARED;
+	m->vma.vm_mm = f->task.mm;
+	ret = f->fops->mmap(&f->file, &m->vma);
+	if (ret) {
+		free(m);
+		return ret;
+	}
+	*mem = m->vma.shim_mem;
+	*mmio_pa = m->vma.shim_mmio_pa;
+	sim_spin_lock(&f->shim->lock);
+	m->next = f->mappings;
+	f->mappings = m;
+	sim_spin_unlock(&f->shim->lock);
+	return 0;
+}
+
+static int device_mmap(void *dev, struct host_file *hf, uint64_t len,
+		       uint64_t offset, void **mem, uint64_t *mmio_pa)
+{
+	struct shim_file *f = call_begin(hf);
+	/* The mmap lock is held in a driver's mmap; it may sleep. */
+	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	int ret = file_mmap(f, len, offset, mem, mmio_pa);
+
+	shim_leave(&before);
+	call_end(f);
+	return ret;
+}
+
+static bool device_readable(void *dev, struct host_file *hf)
+{
+	struct shim_file *f = call_begin(hf);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	__poll_t mask = f->fops->poll(&f->file, NULL);
+
+	shim_leave(&before);
+	call_end(f);
+	return mask & (EPOLLIN | EPOLLERR | EPOLLHUP);
+}
+
+static struct sim_waitq *device_waitq(void *dev, struct host_file *hf)
+{
+	struct shim_file *f = call_begin(hf);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	poll_table table = { NULL };
+
+	f->fops->poll(&f->file, &table);
+	shim_leave(&before);
+	call_end(f);
+	return table.q;
+}
+
+const struct host_device_ops shim_device_ops = {
+	.open = device_open,
+	.release = device_release,
+	.ioctl = device_ioctl,
+	.mmap = device_mmap,
+	.readable = device_readable,
+	.waitq = device_waitq,
+};
+
+/* ---- the device ---- */
+
+int misc_register(struct miscdevice *m)
+{
+	struct shim *shim = shim_cpu()->shim;
+
+	assert(!shim->misc);
+	shim->misc = m;
+	return host_device_add(shim->k, m->name, &shim_device_ops, shim);
+}
+
+void misc_deregister(struct miscdevice *m)
+{
+	host_device_remove(shim_cpu()->shim->k, m->name);
+}

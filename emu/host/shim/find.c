@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* find.c - the two things that host.h does not say and the shim must know. */
+#include "host/internal.h"
+
+struct shim;
+extern const struct host_device_ops shim_device_ops;
+bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
+		   uint64_t *end, int *prot);
+struct shim *shim_find(struct host_kernel *k);
+
+/* The first mapping that ends after va. */
+bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
+		   uint64_t *end, int *prot)
+{
+	struct host_map *m;
+	unsigned int i;
+	bool found;
+
+	sim_mutex_lock(&mm->lock);
+	for (i = 0; i < mm->maps && mm->map[i].end <= va; i++)
+		;
+	found = i < mm->maps;
+	if (found) {
+		m = &mm->map[i];
+		*start = m->start;
+		*end = m->end;
+		*prot = m->prot;
+	}
+	sim_mutex_unlock(&mm->lock);
+	return found;
+}
+
+/* The driver that runs on this kernel: the one whose device file it has. */
+struct shim *shim_find(struct host_kernel *k)
+{
+	unsigned int i;
+
+	for (i = 0; i < DEVICES; i++)
+		if (k->device[i].ops == &shim_device_ops)
+			return k->device[i].dev;
+	return NULL;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* pgtable-hwdef.h */
+#ifndef SHIM_ASM_PGTABLE_HWDEF_H
+#define SHIM_ASM_PGTABLE_HWDEF_H
+
+#define TCR_T0SZ_MASK 0x3full
+
+#endif

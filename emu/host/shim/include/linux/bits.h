@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* bits.h */
+#ifndef SHIM_LINUX_BITS_H
+#define SHIM_LINUX_BITS_H
+
+#define BIT(n) (1ul << (n))
+
+static inline unsigned int lower_32_bits(unsigned long v)
+{
+	return (unsigned int)v;
+}
+
+static inline unsigned int upper_32_bits(unsigned long v)
+{
+	return (unsigned int)(v >> 32);
+}
+
+#endif

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* build_bug.h - assertions of the compiler. */
+#ifndef SHIM_LINUX_BUILD_BUG_H
+#define SHIM_LINUX_BUILD_BUG_H
+
+#include <assert.h>
+
+#define BUILD_BUG_ON(cond) _Static_assert(!(cond), #cond)
+#undef static_assert
+#define static_assert(expr, ...) _Static_assert(expr, #expr)
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* dma-mapping.h - memory that a card reaches by physical address. */
+#ifndef SHIM_LINUX_DMA_MAPPING_H
+#define SHIM_LINUX_DMA_MAPPING_H
+
+#include <linux/device.h>
+
+#define DMA_BIT_MASK(n) ((1ull << (n)) - 1)
+
+struct vm_area_struct;
+int dma_set_mask_and_coherent(struct device *dev, u64 mask);
+void *dma_alloc_coherent(struct device *dev, size_t bytes, dma_addr_t *dma,
+			 gfp_t gfp);
+void dma_free_coherent(struct device *dev, size_t bytes, void *cpu,
+		       dma_addr_t dma);
+int dma_mmap_coherent(struct device *dev, struct vm_area_struct *vma, void *cpu,
+		      dma_addr_t dma, size_t bytes);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* fs.h - device files. */
+#ifndef SHIM_LINUX_FS_H
+#define SHIM_LINUX_FS_H
+
+#include <linux/poll.h>
+#include <shim/shim.h>
+
+struct inode;
+struct vm_area_struct;
+
+struct file {
+	void *private_data;
+};
+
+struct file_operations {
+	void *owner;
+	int (*open)(struct inode *inode, struct file *file);
+	int (*release)(struct inode *inode, struct file *file);
+	long (*unlocked_ioctl)(struct file *file, unsigned int cmd,
+			       unsigned long arg);
+	int (*mmap)(struct file *file, struct vm_area_struct *vma);
+	__poll_t (*poll)(struct file *file, poll_table *table);
+};
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* interrupt.h - handlers; they may not sleep. */
+#ifndef SHIM_LINUX_INTERRUPT_H
+#define SHIM_LINUX_INTERRUPT_H
+
+#include <shim/shim.h>
+
+typedef enum { IRQ_NONE, IRQ_HANDLED } irqreturn_t;
+typedef irqreturn_t (*irq_handler_t)(int irq, void *arg);
+
+int request_irq(unsigned int irq, irq_handler_t handler, unsigned long flags,
+		const char *name, void *arg);
+void free_irq(unsigned int irq, void *arg);
+
+#endif

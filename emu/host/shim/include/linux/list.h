@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* list.h - doubly linked lists. */
+#ifndef SHIM_LINUX_LIST_H
+#define SHIM_LINUX_LIST_H
+
+#include <linux/types.h>
+
+struct list_head {
+	struct list_head *next, *prev;
+};
+
+static inline void INIT_LIST_HEAD(struct list_head *l)
+{
+	l->next = l->prev = l;
+}
+
+static inline void list_add_tail(struct list_head *n, struct list_head *head)
+{
+	n->prev = head->prev;
+	n->next = head;
+	head->prev->next = n;
+	head->prev = n;
+}
+
+static inline void list_del(struct list_head *n)
+{
+	n->prev->next = n->next;
+	n->next->prev = n->prev;
+	n->next = n->prev = NULL;
+}
+
+static inline bool list_empty(const struct list_head *head)
+{
+	return head->next == head;
+}
+
+#define list_entry(ptr, type, member) container_of(ptr, type, member)
+#define list_for_each_entry(pos, head, member)                                \
+	for (pos = list_entry((head)->next, __typeof__(*pos), member);        \
+	     &pos->member != (head);                                          \
+	     pos = list_entry(pos->member.next, __typeof__(*pos), member))
+#define list_for_each_entry_safe(pos, n, head, member)                        \
+	for (pos = list_entry((head)->next, __typeof__(*pos), member),        \
+	     n = list_entry(pos->member.next, __typeof__(*pos), member);      \
+	     &pos->member != (head);                                          \
+	     pos = n, n = list_entry(n->member.next, __typeof__(*n), member))
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* mm.h - address spaces: a thin coat over host.h. */
+#ifndef SHIM_LINUX_MM_H
+#define SHIM_LINUX_MM_H
+
+#include <linux/atomic.h>
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/minmax.h>
+#include <linux/slab.h>
+#include <shim/shim.h>
+
+#define PAGE_SHIFT	12
+#define PAGE_SIZE	(1ul << PAGE_SHIFT)
+#define PAGE_ALIGN(n)	(((n) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
+
+struct mm_struct {
+	struct host_mm *host;
+	void *pgd;		/* where the first table is; not a pointer of ours */
+	atomic64_t pinned_vm;
+	int count;
+};
+
+static inline phys_addr_t virt_to_phys(const void *p)
+{
+	return (phys_addr_t)(uintptr_t)p;
+}
+
+/* ---- mappings ---- */
+
+#define VM_READ		1ul
+#define VM_WRITE	2ul
+#define VM_SHARED	8ul
+
+struct vm_area_struct;
+struct vm_operations_struct {
+	void (*open)(struct vm_area_struct *vma);
+	void (*close)(struct vm_area_struct *vma);
+};
+
+typedef unsigned long pgprot_t;
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
+	struct mm_struct *vm_mm;
+	pgprot_t vm_page_prot;
+	const struct vm_operations_struct *vm_ops;
+	void *vm_private_data;
+	/* what a driver's mmap gave */
+	void *shim_mem;
+	phys_addr_t shim_mmio_pa;
+};
+
+#define pgprot_noncached(prot) (prot)
+int io_remap_pfn_range(struct vm_area_struct *vma, unsigned long va,
+		       unsigned long pfn, unsigned long bytes, pgprot_t prot);
+
+/* They take locks of their own (host/fault.c). */
+static inline void mmap_read_lock(struct mm_struct *mm)
+{
+	shim_might_sleep();
+}
+
+static inline void mmap_read_unlock(struct mm_struct *mm)
+{
+}
+
+/* The calling thread's copy, good until its next call. */
+struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long va);
+/* The first one that ends after va. */
+struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long va);
+
+/* ---- faults and pins ---- */
+
+typedef unsigned int vm_fault_t;
+#define VM_FAULT_OOM	 1u
+#define VM_FAULT_SIGSEGV 2u
+#define VM_FAULT_MAJOR	 4u
+#define VM_FAULT_ERROR	 (VM_FAULT_OOM | VM_FAULT_SIGSEGV)
+#define FAULT_FLAG_WRITE  1u
+#define FAULT_FLAG_USER	  2u
+#define FAULT_FLAG_REMOTE 4u
+vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long va,
+			   unsigned int flags, void *regs);
+
+struct page {
+	struct mm_struct *mm;
+	u64 va;
+};
+#define FOLL_WRITE	1u
+#define FOLL_NOFAULT	2u
+#define FOLL_LONGTERM	4u
+long pin_user_pages_remote(struct mm_struct *mm, unsigned long va,
+			   unsigned long n, unsigned int flags,
+			   struct page **pages, int *locked);
+void unpin_user_pages_dirty_lock(struct page **pages, unsigned long n,
+				 bool dirty);
+/* Only one page, and only to see whether it is there: FOLL_NOFAULT. */
+long get_user_pages_remote(struct mm_struct *mm, unsigned long va,
+			   unsigned long n, unsigned int flags,
+			   struct page **pages, int *locked);
+static inline void put_page(struct page *page)
+{
+}
+
+#endif

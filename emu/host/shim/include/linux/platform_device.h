@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* platform_device.h */
+#ifndef SHIM_LINUX_PLATFORM_DEVICE_H
+#define SHIM_LINUX_PLATFORM_DEVICE_H
+
+#include <linux/bits.h>
+#include <linux/device.h>
+#include <linux/minmax.h>
+#include <linux/mod_devicetable.h>
+
+struct resource {
+	phys_addr_t start, end;
+};
+
+struct platform_device {
+	struct device dev;
+	struct resource resource[2];
+	int irq[3];
+};
+
+struct platform_driver {
+	int (*probe)(struct platform_device *pdev);
+	void (*remove)(struct platform_device *pdev);
+	struct device_driver driver;
+};
+
+void *devm_platform_ioremap_resource(struct platform_device *pdev,
+				     unsigned int i);
+void *devm_platform_get_and_ioremap_resource(struct platform_device *pdev,
+					     unsigned int i,
+					     struct resource **res);
+int platform_get_irq(struct platform_device *pdev, unsigned int i);
+
+/* The one driver of this kernel. */
+const struct platform_driver *shim_platform_driver(void);
+#define module_platform_driver(d)                                             \
+	const struct platform_driver *shim_platform_driver(void)              \
+	{                                                                     \
+		return &d;                                                    \
+	}                                                                     \
+	_Static_assert(1, "")
+
+#endif

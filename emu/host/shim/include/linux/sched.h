@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* sched.h */
+#ifndef SHIM_LINUX_SCHED_H
+#define SHIM_LINUX_SCHED_H
+
+#include <linux/types.h>
+
+struct mm_struct;
+/* The process that called the driver; in a kernel thread one without memory. */
+struct task_struct {
+	struct mm_struct *mm;
+};
+struct task_struct *shim_current(void);
+#define current shim_current()
+
+/* Workers are threads that give way whenever they spend time. */
+static inline void cond_resched(void)
+{
+}
+
+#endif

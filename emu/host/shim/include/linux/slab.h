@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* slab.h - memory of the kernel. */
+#ifndef SHIM_LINUX_SLAB_H
+#define SHIM_LINUX_SLAB_H
+
+#include <linux/types.h>
+
+#define GFP_KERNEL 0u
+
+void *kzalloc(size_t bytes, gfp_t gfp);
+void *kcalloc(size_t n, size_t bytes, gfp_t gfp);
+void *kvmalloc_array(size_t n, size_t bytes, gfp_t gfp);
+void kfree(const void *p);
+void kvfree(const void *p);
+char *kasprintf(gfp_t gfp, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* spinlock.h */
+#ifndef SHIM_LINUX_SPINLOCK_H
+#define SHIM_LINUX_SPINLOCK_H
+
+#include <shim/shim.h>
+
+/*
+ * A spinning lock. Interrupts are threads here, and time may pass while a driver
+ * reaches registers under the lock, so those who wait do sleep; but nobody who
+ * holds one may ask to (shim_might_sleep).
+ */
+typedef struct {
+	struct sim_mutex m;
+} spinlock_t;
+
+void spin_lock_init(spinlock_t *l);
+void spin_lock(spinlock_t *l);
+void spin_unlock(spinlock_t *l);
+
+#define spin_lock_irqsave(l, flags)                                           \
+	do {                                                                  \
+		(flags) = 0;                                                  \
+		spin_lock(l);                                                 \
+	} while (0)
+#define spin_unlock_irqrestore(l, flags)                                      \
+	do {                                                                  \
+		(void)(flags);                                                \
+		spin_unlock(l);                                               \
+	} while (0)
+
+#endif

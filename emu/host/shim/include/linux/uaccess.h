@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* uaccess.h */
+#ifndef SHIM_LINUX_UACCESS_H
+#define SHIM_LINUX_UACCESS_H
+
+#include <linux/types.h>
+
+/*
+ * User pointers are pointers of this program: into the process's own memory, or,
+ * for what the emulated library has on its stack, anywhere. Bytes not copied.
+ */
+unsigned long copy_from_user(void *to, const void __user *from,
+			     unsigned long n);
+unsigned long copy_to_user(void __user *to, const void *from, unsigned long n);
+int copy_struct_from_user(void *to, size_t ksize, const void __user *from,
+			  size_t usize);
+
+#endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * io.c - registers, interrupts, memory for the card.
+ *
+ * A window of registers is a piece of address space that nobody can touch, so that a
+ * driver that stores to it plainly is caught; the page behind it says whose it is.
+ */
+#include <assert.h>
+#include <sys/mman.h>
+
+#include <linux/bits.h>
+#include <linux/build_bug.h>
+#include <linux/dma-mapping.h>
+#include <linux/interrupt.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+
+#include "shim_internal.h"
+
+/* A window begins at a multiple of this, and is smaller by a page at least. */
+#define WINDOW_ALIGN	0x40000ul
+#define OWNER_OFFSET	(WINDOW_ALIGN - PAGE_SIZE)
+
+struct window {
+	struct board *board;
+	u64 pa, bytes;
+	u8 *reserved;		/* what was mapped, twice as much */
+};
+
+void *shim_window_create(struct board *board, u64 pa, u64 bytes)
+{
+	struct window *w;
+	uintptr_t at;
+	u8 *p;
+
+	assert(bytes <= OWNER_OFFSET);
+	p = mmap(NULL, 2 * WINDOW_ALIGN, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	at = ((uintptr_t)p + WINDOW_ALIGN - 1) & ~(WINDOW_ALIGN - 1);
+	w = (struct window *)(at + OWNER_OFFSET);
+	if (mprotect(w, PAGE_SIZE, PROT_READ | PROT_WRITE)) {
+		munmap(p, 2 * WINDOW_ALIGN);
+		return NULL;
+	}
+	*w = (struct window){ board, pa, bytes, p };
+	return (void *)at;
+}
+
+static struct window *owner(const void *p)
+{
+	uintptr_t at = (uintptr_t)p & ~(WINDOW_ALIGN - 1);
+
+	return (struct window *)(at + OWNER_OFFSET);
+}
+
+void shim_window_destroy(void *window)
+{
+	if (window)
+		munmap(owner(window)->reserved, 2 * WINDOW_ALIGN);
+}
+
+static u64 window_pa(struct window *w, const void *p, unsigned int bytes)
+{
+	u64 off = (uintptr_t)p & (WINDOW_ALIGN - 1);
+
+	assert(off + bytes <= w->bytes);
+	return w->pa + off;
+}
+
+u64 shim_read(const void __iomem *p, unsigned int bytes)
+{
+	struct window *w = owner(p);
+	u64 pa = window_pa(w, p, bytes);
+	uint64_t value;
+
+	/* The bus answers a refused read with ones. */
+	if (board_read(w->board, pa, bytes, &value)) {
+		shim_log(NULL, "read of 0x%llx is refused\n",
+			 (unsigned long long)pa);
+		return ~0ull;
+	}
+	return value;
+}
+
+void shim_write(void __iomem *p, unsigned int bytes, u64 value)
+{
+	struct window *w = owner(p);
+	u64 pa = window_pa(w, p, bytes);
+
+	/* Posted: who writes does not hear of a refusal. */
+	if (board_write(w->board, pa, bytes, value))
+		shim_log(NULL, "write of 0x%llx is refused\n",
+			 (unsigned long long)pa);
+}
+
+/* ---- interrupts ---- */
+
+static void interrupt(void *arg)
+{
+	struct shim_irq *irq = arg;
+	struct shim_cpu before = shim_enter(irq->shim, NULL, true);
+	struct trace_at saved = *host_trace_at();
+
+	irq->handler(irq->irq, irq->arg);
+	*host_trace_at() = saved;
+	assert(shim_cpu()->atomic == before.atomic + 1);
+	shim_leave(&before);
+}
+
+int request_irq(unsigned int line, irq_handler_t handler, unsigned long flags,
+		const char *name, void *arg)
+{
+	struct shim *shim = shim_cpu()->shim;
+	struct shim_irq *irq;
+
+	if (line >= IRQ_LINES)
+		return -EINVAL;
+	irq = &shim->irq[line];
+	*irq = (struct shim_irq){ shim, handler, (int)line, arg };
+	return host_request_irq(shim->k, (enum irq_line)line, interrupt, irq);
+}
+
+void free_irq(unsigned int line, void *arg)
+{
+	shim_might_sleep();
+	host_free_irq(shim_cpu()->shim->k, (enum irq_line)line);
+}
+
+/* ---- memory ---- */
+
+int dma_set_mask_and_coherent(struct device *dev, u64 mask)
+{
+	/* DRAM ends below 48 bits of address (board.h). */
+	return mask >= DMA_BIT_MASK(48) ? 0 : -EIO;
+}
+
+void *dma_alloc_coherent(struct device *dev, size_t bytes, dma_addr_t *dma,
+			 gfp_t gfp)
+{
+	uint64_t pa;
+	void *mem = host_dma_alloc(dev->shim->k, bytes, &pa);
+
+	*dma = pa;
+	return mem;
+}
+
+void dma_free_coherent(struct device *dev, size_t bytes, void *cpu,
+		       dma_addr_t dma)
+{
+	host_dma_free(dev->shim->k, cpu, bytes, dma);
+}
+
+int dma_mmap_coherent(struct device *dev, struct vm_area_struct *vma, void *cpu,
+		      dma_addr_t dma, size_t bytes)
+{
+	if (vma->vm_pgoff || vma->vm_end - vma->vm_start > PAGE_ALIGN(bytes))
+		return -ENXIO;
+	vma->shim_mem = cpu;
+	return 0;
+}
+
+int io_remap_pfn_range(struct vm_area_struct *vma, unsigned long va,
+		       unsigned long pfn, unsigned long bytes, pgprot_t prot)
+{
+	vma->shim_mmio_pa = (phys_addr_t)pfn << PAGE_SHIFT;
+	return 0;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* mm.c - address spaces, faults, pins and notifiers, on host.h. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/mmu_notifier.h>
+#include <linux/sched/mm.h>
+
+#include "shim_internal.h"
+
+/* ---- life ---- */
+
+struct mm_struct *shim_mm_create(struct host_mm *host)
+{
+	struct mm_struct *mm = calloc(1, sizeof(*mm));
+
+	if (!mm)
+		return NULL;
+	mm_get(host);
+	mm->host = host;
+	mm->pgd = (void *)(uintptr_t)mm_table_pa(host);
+	mm->count = 1;
+	return mm;
+}
+
+void mmgrab(struct mm_struct *mm)
+{
+	__atomic_fetch_add(&mm->count, 1, __ATOMIC_RELAXED);
+}
+
+void mmdrop(struct mm_struct *mm)
+{
+	if (__atomic_fetch_sub(&mm->count, 1, __ATOMIC_ACQ_REL) != 1)
+		return;
+	mm_put(mm->host);
+	free(mm);
+}
+
+bool mmget_not_zero(struct mm_struct *mm)
+{
+	return mm_get_live(mm->host);
+}
+
+void mmput(struct mm_struct *mm)
+{
+	shim_might_sleep();
+	mm_put(mm->host);
+}
+
+void mmput_async(struct mm_struct *mm)
+{
+	mm_put(mm->host);
+}
+
+/* ---- mappings ---- */
+
+struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long va)
+{
+	static _Thread_local struct vm_area_struct vma;
+	uint64_t start, end;
+	int prot;
+
+	if (!shim_find_map(mm->host, va, &start, &end, &prot))
+		return NULL;
+	vma = (struct vm_area_struct){
+		.vm_start = start,
+		.vm_end = end,
+		.vm_flags = (prot & HOST_READ ? VM_READ : 0) |
+			    (prot & HOST_WRITE ? VM_WRITE : 0),
+		.vm_mm = mm,
+	};
+	return &vma;
+}
+
+struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long va)
+{
+	struct vm_area_struct *vma = find_vma(mm, va);
+
+	return vma && vma->vm_start <= va ? vma : NULL;
+}
+
+/* ---- faults and pins ---- */
+
+vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long va,
+			   unsigned int flags, void *regs)
+{
+	int ret;
+
+	shim_might_sleep();
+	ret = mm_fault(vma->vm_mm->host, va,
+		       flags & FAULT_FLAG_WRITE ? HOST_FAULT_WRITE : 0);
+	if (ret == -ENOMEM)
+		return VM_FAULT_OOM;
+	if (ret < 0)
+		return VM_FAULT_SIGSEGV;
+	return ret ? VM_FAULT_MAJOR : 0;
+}
+
+long pin_user_pages_remote(struct mm_struct *mm, unsigned long va,
+			   unsigned long n, unsigned int flags,
+			   struct page **pages, int *locked)
+{
+	long pinned, i;
+
+	shim_might_sleep();
+	pinned = mm_pin(mm->host, va, n, flags & FOLL_WRITE, NULL);
+	for (i = 0; i < pinned; i++) {
+		pages[i] = malloc(sizeof(*pages[i]));
+		assert(pages[i]);
+		*pages[i] = (struct page){ mm, va + (u64)i * PAGE_SIZE };
+	}
+	return pinned;
+}
+
+void unpin_user_pages_dirty_lock(struct page **pages, unsigned long n,
+				 bool dirty)
+{
+	unsigned long i;
+
+	shim_might_sleep();
+	/* One call pins a range, so the pages follow each other. */
+	if (n)
+		mm_unpin(pages[0]->mm->host, pages[0]->va, n, dirty);
+	for (i = 0; i < n; i++) {
+		assert(!i || pages[i]->va == pages[0]->va + i * PAGE_SIZE);
+		if (i)
+			free(pages[i]);
+	}
+	if (n)
+		free(pages[0]);
+}
+
+long get_user_pages_remote(struct mm_struct *mm, unsigned long va,
+			   unsigned long n, unsigned int flags,
+			   struct page **pages, int *locked)
+{
+	assert(n == 1 && flags == FOLL_NOFAULT);
+	*pages = NULL;
+	return mm_resident(mm->host, va) ? 1 : -EFAULT;
+}
+
+/* ---- notifiers ---- */
+
+static void invalidate(struct mm_notifier *n, struct host_mm *host,
+		       uint64_t start, uint64_t end)
+{
+	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
+	struct trace_at saved = *host_trace_at();
+	struct shim_cpu before = shim_enter(mn->shim, NULL, true);
+
+	shim_cpu()->cause = saved.cause;
+	mn->ops->arch_invalidate_secondary_tlbs(mn, mn->mm, start, end);
+	shim_leave(&before);
+	*host_trace_at() = saved;
+}
+
+static void release(struct mm_notifier *n, struct host_mm *host)
+{
+	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
+	struct shim_cpu before = shim_enter(mn->shim, NULL, false);
+
+	mn->released = true;
+	mn->ops->release(mn, mn->mm);
+	shim_leave(&before);
+}
+
+int mmu_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm)
+{
+	int ret;
+
+	shim_might_sleep();
+	mn->mm = mm;
+	mn->shim = shim_cpu()->shim;
+	mn->released = false;
+	mn->host = (struct mm_notifier){ .invalidate = invalidate,
+					 .release = release };
+	mmgrab(mm);
+	ret = mm_notifier_register(mm->host, &mn->host);
+	if (ret)
+		mmdrop(mm);
+	return ret;
+}
+
+void mmu_notifier_unregister(struct mmu_notifier *mn, struct mm_struct *mm)
+{
+	shim_might_sleep();
+	mm_notifier_unregister(mm->host, &mn->host);
+	if (!mn->released)
+		release(&mn->host, mm->host);
+	mmdrop(mm);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * probe.c - the board's bus finds the card and starts the driver on it. What a device tree would
+ * say stands here: two windows of registers, three interrupts, and the choices of whoever
+ * built the board.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/platform_device.h>
+#include <linux/property.h>
+
+#include "shim_internal.h"
+
+int device_property_read_u32(struct device *dev, const char *name, u32 *value)
+{
+	const struct host_driver_params *p = &dev->shim->params;
+
+	if (!strcmp(name, "faultline,fault-mode"))
+		*value = (u32)p->fault_mode;
+	else if (!strcmp(name, "faultline,resolve"))
+		*value = (u32)p->resolve;
+	else if (!strcmp(name, "faultline,stream-base"))
+		*value = BOARD_STREAM(0);
+	else
+		return -EINVAL;
+	return 0;
+}
+
+void *devm_platform_get_and_ioremap_resource(struct platform_device *pdev,
+					     unsigned int i,
+					     struct resource **res)
+{
+	struct shim *shim = pdev->dev.shim;
+	struct resource *r;
+
+	assert(i < ARRAY_SIZE(pdev->resource) && !shim->window[i]);
+	r = &pdev->resource[i];
+	shim->window[i] = shim_window_create(shim->board, r->start,
+					     r->end - r->start + 1);
+	if (!shim->window[i])
+		return ERR_PTR(-ENOMEM);
+	if (res)
+		*res = r;
+	return shim->window[i];
+}
+
+void *devm_platform_ioremap_resource(struct platform_device *pdev,
+				     unsigned int i)
+{
+	return devm_platform_get_and_ioremap_resource(pdev, i, NULL);
+}
+
+int platform_get_irq(struct platform_device *pdev, unsigned int i)
+{
+	return i < ARRAY_SIZE(pdev->irq) ? pdev->irq[i] : -ENXIO;
+}
+
+static void shim_free(struct shim *shim)
+{
+	shim_window_destroy(shim->window[0]);
+	shim_window_destroy(shim->window[1]);
+	free(shim);
+}
+
+int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
+{
+	struct shim *shim;
+	struct shim_cpu before;
+	int ret;
+
+	if (shim_find(k))
+		return -EBUSY;
+	shim = calloc(1, sizeof(*shim));
+	if (!shim)
+		return -ENOMEM;
+	shim->k = k;
+	shim->board = host_board(k);
+	shim->sim = board_sim(shim->board);
+	if (p)
+		shim->params = *p;
+	INIT_LIST_HEAD(&shim->files);
+	shim->pdev = (struct platform_device){
+		.dev = { .shim = shim, .name = "faultline" },
+		.resource = {
+			{ BUS_SMMU_BASE, BUS_SMMU_BASE + SMMU_REG_BYTES - 1 },
+			{ BUS_NIC_BASE, BUS_NIC_BASE + BUS_NIC_BYTES - 1 },
+		},
+		.irq = { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT },
+	};
+	before = shim_enter(shim, NULL, false);
+	ret = shim_platform_driver()->probe(&shim->pdev);
+	shim_leave(&before);
+	if (ret)
+		shim_free(shim);
+	return ret;
+}
+
+void host_driver_remove(struct host_kernel *k)
+{
+	struct shim *shim = shim_find(k);
+	struct shim_cpu before;
+
+	assert(shim);
+	before = shim_enter(shim, NULL, false);
+	shim_platform_driver()->remove(&shim->pdev);
+	/* The host has struck its files off: nobody else releases them. */
+	shim_files_end(shim);
+	shim_leave(&before);
+	shim_free(shim);
+}

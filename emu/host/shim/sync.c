@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* sync.c - locks, wait queues, and waiting for registers. */
+#include <assert.h>
+
+#include <linux/iopoll.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+
+#include "shim_internal.h"
+
+static void lock(struct sim_mutex *m)
+{
+	if (!shim_outside()) {
+		sim_mutex_lock(m);
+		return;
+	}
+	while (!sim_mutex_trylock(m))
+		shim_turn();
+}
+
+void mutex_init(struct mutex *m)
+{
+	sim_mutex_init(&m->m);
+}
+
+void mutex_lock(struct mutex *m)
+{
+	shim_might_sleep();
+	lock(&m->m);
+}
+
+void mutex_unlock(struct mutex *m)
+{
+	sim_mutex_unlock(&m->m);
+}
+
+void spin_lock_init(spinlock_t *l)
+{
+	sim_mutex_init(&l->m);
+}
+
+void spin_lock(spinlock_t *l)
+{
+	lock(&l->m);
+	shim_cpu()->atomic++;
+}
+
+void spin_unlock(spinlock_t *l)
+{
+	assert(shim_cpu()->atomic);
+	shim_cpu()->atomic--;
+	sim_mutex_unlock(&l->m);
+}
+
+/* ---- wait queues ---- */
+
+void init_waitqueue_head(wait_queue_head_t *w)
+{
+	sim_waitq_init(&w->q);
+	w->seq = 0;
+}
+
+unsigned int shim_wait_seq(wait_queue_head_t *w)
+{
+	return __atomic_load_n(&w->seq, __ATOMIC_ACQUIRE);
+}
+
+void wake_up_all(wait_queue_head_t *w)
+{
+	struct shim *shim = shim_cpu()->shim;
+
+	__atomic_fetch_add(&w->seq, 1, __ATOMIC_RELEASE);
+	sim_wake(&w->q, board_timing(shim->board)->v[T_WAKE]);
+}
+
+u64 shim_wait_end(u64 ns)
+{
+	return ns ? shim_now() + ns : 0;
+}
+
+struct wait {
+	wait_queue_head_t *w;
+	unsigned int seq;
+};
+
+static bool woken(void *arg)
+{
+	struct wait *wait = arg;
+
+	return shim_wait_seq(wait->w) != wait->seq;
+}
+
+int shim_wait(wait_queue_head_t *w, unsigned int seq, u64 end_ns)
+{
+	struct wait wait = { w, seq };
+	u64 now = shim_now();
+
+	shim_might_sleep();
+	if (end_ns && now >= end_ns)
+		return -ETIME;
+	if (shim_outside())
+		shim_turn();
+	else if (sim_wait(&w->q, woken, &wait, end_ns ? end_ns - now : 0))
+		return 0;
+	else if (sim_stopping())
+		return -ERESTARTSYS;
+	return 0;	/* look again; the time is checked above */
+}
+
+/* ---- registers ---- */
+
+u64 shim_now(void)
+{
+	return sim_now(shim_cpu()->shim->sim);
+}
+
+void shim_pause(u64 us, bool atomic)
+{
+	struct shim *shim = shim_cpu()->shim;
+
+	if (!atomic)
+		shim_might_sleep();
+	if (shim_outside()) {
+		shim_turn();
+		return;
+	}
+	board_pump(shim->board);
+	if (sim_mode(shim->sim) == SIM_LOCKSTEP)
+		sim_spend(us * 1000);
+	else
+		sim_yield();
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * work.c - work queues. A few kernel threads serve a queue; who has nothing to do
+ * stands in a list, and queueing wakes exactly one of them.
+ */
+#include <assert.h>
+#include <stdlib.h>
+
+#include <linux/sched.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "shim_internal.h"
+
+/* As many page-ins as go on side by side. */
+#define WORKERS 8
+
+struct worker {
+	struct workqueue_struct *wq;
+	struct sim_thread *thread;
+	struct worker *next;	/* idle */
+	bool woken;
+};
+
+struct workqueue_struct {
+	struct shim *shim;
+	struct sim_spin lock;		/* all below, and the items */
+	struct list_head items;
+	struct worker *idle;
+	unsigned int busy, users;	/* users: workers, and the owner */
+	bool dead;
+	wait_queue_head_t done;		/* an item has ended */
+	struct worker worker[WORKERS];
+};
+
+/* First item that no other worker is running; the lock is held. */
+static struct work_struct *next_item(struct workqueue_struct *wq)
+{
+	struct work_struct *w;
+
+	list_for_each_entry(w, &wq->items, entry)
+		if (!w->running)
+			return w;
+	return NULL;
+}
+
+static void take(struct workqueue_struct *wq, struct work_struct *w)
+{
+	list_del(&w->entry);
+	w->pending = false;
+	w->running = true;
+	wq->busy++;
+}
+
+/* Item and queue may be gone once the lock is given back with running false. */
+static void run_item(struct workqueue_struct *wq, struct work_struct *w)
+{
+	struct shim_cpu before = shim_enter(wq->shim, NULL, false);
+	struct trace_at saved = *host_trace_at();
+
+	shim_cpu()->cause = w->cause;
+	w->func(w);
+	*host_trace_at() = saved;
+	/* Like lockdep: work must give back what it has locked. */
+	assert(shim_cpu()->atomic == before.atomic);
+	sim_spin_lock(&wq->lock);
+	w->running = false;
+	wq->busy--;
+	sim_spin_unlock(&wq->lock);
+	wake_up_all(&wq->done);
+	shim_leave(&before);
+}
+
+static void put(struct workqueue_struct *wq)
+{
+	bool last;
+
+	sim_spin_lock(&wq->lock);
+	last = !--wq->users;
+	sim_spin_unlock(&wq->lock);
+	if (last)
+		free(wq);
+}
+
+static void sleep_idle(struct worker *me)
+{
+	while (!__atomic_load_n(&me->woken, __ATOMIC_ACQUIRE) &&
+	       !sim_stopping())
+		sim_park();
+}
+
+static void worker_main(void *arg)
+{
+	struct worker *me = arg;
+	struct workqueue_struct *wq = me->wq;
+	struct work_struct *w;
+	bool dead;
+
+	me->thread = sim_thread_self();
+	while (!sim_stopping()) {
+		sim_spin_lock(&wq->lock);
+		dead = wq->dead;
+		w = next_item(wq);
+		if (w) {
+			take(wq, w);
+		} else if (!dead) {
+			__atomic_store_n(&me->woken, false, __ATOMIC_RELAXED);
+			me->next = wq->idle;
+			wq->idle = me;
+		}
+		sim_spin_unlock(&wq->lock);
+		if (w)
+			run_item(wq, w);
+		else if (dead)
+			break;
+		else
+			sleep_idle(me);
+	}
+	put(wq);
+}
+
+struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
+					 int max_active)
+{
+	struct workqueue_struct *wq = calloc(1, sizeof(*wq));
+	unsigned int i;
+
+	assert(flags == WQ_UNBOUND && !max_active);
+	if (!wq)
+		return NULL;
+	wq->shim = shim_cpu()->shim;
+	INIT_LIST_HEAD(&wq->items);
+	init_waitqueue_head(&wq->done);
+	wq->users = 1 + WORKERS;
+	for (i = 0; i < WORKERS; i++) {
+		wq->worker[i].wq = wq;
+		if (!sim_thread_start(wq->shim->sim, name, true, worker_main,
+				      &wq->worker[i])) {
+			/* Those that run see it and go; the rest never came. */
+			wq->dead = true;
+			wq->users -= WORKERS - i;
+			put(wq);
+			return NULL;
+		}
+	}
+	return wq;
+}
+
+/* Wake an idle worker; the lock is held. */
+static void wake_one(struct workqueue_struct *wq)
+{
+	struct worker *w = wq->idle;
+
+	if (!w)
+		return;		/* who is busy looks again when it is done */
+	wq->idle = w->next;
+	__atomic_store_n(&w->woken, true, __ATOMIC_RELEASE);
+	sim_unpark(w->thread, board_timing(wq->shim->board)->v[T_IRQ_WORK]);
+}
+
+bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	bool queued;
+
+	sim_spin_lock(&wq->lock);
+	assert(!wq->dead);
+	queued = !work->pending;
+	if (queued) {
+		work->wq = wq;
+		work->pending = true;
+		work->cause = shim_cpu()->cause;
+		list_add_tail(&work->entry, &wq->items);
+		/* One that runs is taken again by its own worker. */
+		if (!work->running)
+			wake_one(wq);
+	}
+	sim_spin_unlock(&wq->lock);
+	return queued;
+}
+
+static bool is_running(struct workqueue_struct *wq, struct work_struct *work)
+{
+	bool running;
+
+	sim_spin_lock(&wq->lock);
+	running = work->running;
+	sim_spin_unlock(&wq->lock);
+	return running;
+}
+
+bool cancel_work_sync(struct work_struct *work)
+{
+	struct workqueue_struct *wq = work->wq;
+	bool was;
+
+	shim_might_sleep();
+	if (!wq)
+		return false;	/* never queued */
+	sim_spin_lock(&wq->lock);
+	was = work->pending;
+	if (was) {
+		list_del(&work->entry);
+		work->pending = false;
+	}
+	sim_spin_unlock(&wq->lock);
+	wait_event_interruptible(wq->done, !is_running(wq, work));
+	return was;
+}
+
+static bool is_drained(struct workqueue_struct *wq)
+{
+	bool drained;
+
+	sim_spin_lock(&wq->lock);
+	drained = list_empty(&wq->items) && !wq->busy;
+	sim_spin_unlock(&wq->lock);
+	return drained;
+}
+
+void destroy_workqueue(struct workqueue_struct *wq)
+{
+	struct worker *w;
+
+	shim_might_sleep();
+	wait_event_interruptible(wq->done, is_drained(wq));
+	sim_spin_lock(&wq->lock);
+	wq->dead = true;
+	for (w = wq->idle; w; w = w->next) {
+		__atomic_store_n(&w->woken, true, __ATOMIC_RELEASE);
+		sim_unpark(w->thread, 0);
+	}
+	wq->idle = NULL;
+	sim_spin_unlock(&wq->lock);
+	/* The workers go when they next run; the last one frees it. */
+	put(wq);
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench.h - what things cost: short windows, medians, one table.
+ *
+ * On a shared machine an average says nothing, and two CPUs move between near and
+ * far. So a job is measured in windows of at most some hundred microseconds;
+ * beside each window stands one of its yardstick, and only quotients of
+ * neighbours are compared with a target. Windows with the trace off stand
+ * between those with the trace on. Three rounds; the table shows the median, and
+ * the lowest and highest of the rounds' medians.
+ *
+ * Files: bench_main.c (options, order), bench_measure.c (windows, medians),
+ * bench_table.c (the table), bench_bounce.c (how far apart two CPUs are),
+ * bench_pair.c (two boards without a kernel), bench_count.c (instructions); then
+ * one file for each group of figures.
+ */
+#ifndef FL_BENCH_H
+#define FL_BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct trace;
+
+#define BENCH_ROUNDS	3
+#define BENCH_WINDOWS	400	/* of one kind, in one round, at most */
+
+/* Median of all windows; lowest and highest of the rounds' medians. */
+struct bench_spread {
+	double median, low, high;
+	unsigned int windows;	/* 0: nothing was measured */
+};
+
+struct bench_job {
+	/* One window: ns for one operation. Below 0: something is broken. */
+	double (*window)(void *arg);
+	double (*yard)(void *arg);	/* a window of the yardstick, or NULL */
+	/* Before each window, not measured; or NULL. */
+	void (*prepare)(void *arg);
+	void *arg;
+	struct trace *trace;	/* half of the windows run without; or NULL */
+	bool bounce;		/* measure the distance of the CPUs as well */
+	unsigned int round_ms;	/* at most; 0: 300 */
+};
+
+struct bench_result {
+	struct bench_spread ns;		/* of one operation, trace on */
+	struct bench_spread yard;	/* ns of the yardstick */
+	struct bench_spread of_yard;	/* yardstick divided by operation */
+	struct bench_spread times;	/* operation divided by yardstick */
+	struct bench_spread bounces;	/* operation divided by a bounce */
+	struct bench_spread bounce;	/* ns, one way */
+	double trace_percent;		/* what the trace adds */
+	bool traced;			/* trace_percent is known */
+	unsigned int dropped;		/* windows while the CPUs moved */
+};
+
+uint64_t bench_now_ns(void);
+/* Sorts v. */
+double bench_median(double *v, unsigned int n);
+void bench_measure(const struct bench_job *job, struct bench_result *r);
+/* A figure without windows: three values, one for each round. */
+void bench_rounds(const double value[BENCH_ROUNDS], struct bench_spread *s);
+/* The same figure in another unit. */
+struct bench_spread bench_scale(const struct bench_spread *s, double by);
+/* 1 / s */
+struct bench_spread bench_inverse(const struct bench_spread *s, double by);
+
+/* ---- the table (bench_table.c) ---- */
+
+enum bench_want { BENCH_RECORD, BENCH_AT_LEAST, BENCH_AT_MOST };
+
+struct bench_row {
+	const char *figure, *unit;
+	struct bench_spread value;
+	const char *trace;	/* NULL: says nothing of the trace */
+	const char *yardstick;	/* "" : none */
+	enum bench_want want;
+	double target;
+	const char *note;	/* where the target is from, or why there is none */
+};
+
+/* Also into path; NULL: on the screen only. Negative errno. */
+int bench_table_begin(const char *path);
+void bench_title(const char *text);
+void bench_row(const struct bench_row *row);
+/* One line of prose under the rows. */
+void bench_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void bench_table_end(void);
+/* Text for bench_row.trace; valid until the call after the next seven. */
+const char *bench_trace_text(const struct bench_result *r);
+
+/* Something does not work: says so and ends with status 1. */
+void bench_broken(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2), noreturn));
+
+/* ---- how far apart the CPUs are (bench_bounce.c) ---- */
+
+/* ns of one way of a cache line between two threads; 0: one CPU only. */
+double bench_bounce_ns(void);
+void bench_bounce_end(void);
+
+/* ---- the groups ---- */
+
+void bench_models(void);	/* bench_models.c: walk, TLB hit, trace */
+void bench_lockstep(void);	/* bench_lockstep.c */
+void bench_writes(void);	/* bench_writes.c: two boards, no kernel */
+void bench_world(void);		/* bench_world.c: library, driver, kernel */
+void bench_faults(void);	/* bench_faults.c */
+
+/* ---- instructions (bench_count.c) ---- */
+
+/* Under callgrind: do the named thing n times. 0, or -EINVAL: no such name. */
+int bench_count_run(const char *name, uint64_t n);
+/* Instructions of one operation; below 0: valgrind is not here. */
+double bench_count(const char *name, uint64_t few, uint64_t many);
+void bench_count_self(const char *argv0);
+/* What can be counted. */
+void bench_count_hits(uint64_t n);
+void bench_count_walks(uint64_t n);
+void bench_count_records(uint64_t n);
+void bench_count_write8(uint64_t n);
+void bench_count_write64k(uint64_t n);
+
+#endif

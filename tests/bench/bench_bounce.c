@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A cache line that goes to and fro between two CPUs. A hypervisor moves its
+ * virtual CPUs between one core, two cores and two caches; this tells which it
+ * is just now. The other side sleeps between two probes, since it would take
+ * the CPU from what is measured.
+ */
+#include "bench.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#define WARM	20
+#define BOUNCES	60
+#define REPEATS	3
+#define SPINS	20000
+
+static struct {
+	_Alignas(64) atomic_uint there;
+	_Alignas(64) atomic_uint back;
+	_Alignas(64) sem_t bell;
+	pthread_t thread;
+	bool running, alone;
+	atomic_bool stop;
+	unsigned int n;
+} probe;
+
+/* The other CPU may be busy with what is measured: then give way. */
+static void patience(unsigned int *spins)
+{
+	if (++*spins > SPINS)
+		sched_yield();
+}
+
+static void *answer(void *arg)
+{
+	unsigned int seen = 0, now, spins = 0;
+	bool last;
+
+	(void)arg;
+	for (;;) {
+		while (sem_wait(&probe.bell))
+			;
+		/* The last answer of a probe ends it. */
+		for (last = false; !last;) {
+			if (atomic_load(&probe.stop))
+				return NULL;
+			now = atomic_load_explicit(&probe.there,
+						   memory_order_acquire);
+			if (now == seen) {
+				patience(&spins);
+				continue;
+			}
+			seen = now;
+			spins = 0;
+			atomic_store_explicit(&probe.back, now,
+					      memory_order_release);
+			last = seen % (WARM + BOUNCES * REPEATS) == 0;
+		}
+	}
+}
+
+static void start(void)
+{
+	cpu_set_t cpus;
+
+	if (probe.running || probe.alone)
+		return;
+	probe.alone = sched_getaffinity(0, sizeof(cpus), &cpus) ||
+		      CPU_COUNT(&cpus) < 2;
+	if (probe.alone)
+		return;
+	sem_init(&probe.bell, 0, 0);
+	probe.alone = pthread_create(&probe.thread, NULL, answer, NULL) != 0;
+	probe.running = !probe.alone;
+}
+
+static void go(unsigned int times)
+{
+	unsigned int spins = 0;
+
+	while (times--) {
+		atomic_store_explicit(&probe.there, ++probe.n,
+				      memory_order_release);
+		while (atomic_load_explicit(&probe.back,
+					    memory_order_acquire) != probe.n)
+			patience(&spins);
+		spins = 0;
+	}
+}
+
+double bench_bounce_ns(void)
+{
+	double v[REPEATS];
+	uint64_t t;
+	int i;
+
+	start();
+	if (probe.alone)
+		return 0;
+	sem_post(&probe.bell);
+	go(WARM);
+	for (i = 0; i < REPEATS; i++) {
+		t = bench_now_ns();
+		go(BOUNCES);
+		v[i] = (double)(bench_now_ns() - t) / BOUNCES / 2;
+	}
+	return bench_median(v, REPEATS);
+}
+
+void bench_bounce_end(void)
+{
+	if (!probe.running)
+		return;
+	atomic_store(&probe.stop, true);
+	sem_post(&probe.bell);
+	pthread_join(probe.thread, NULL);
+	sem_destroy(&probe.bell);
+	probe.running = false;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * make bench: what things cost on this machine, beside what was aimed at.
+ *
+ *	bench [-o FILE] [GROUP ...]	groups: models lockstep writes world faults
+ *	bench --count NAME N		for callgrind: do one thing N times
+ *
+ * Time decides nothing here: the exit status is 0 unless something is broken.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} groups[] = {
+	{ "models", bench_models },
+	{ "lockstep", bench_lockstep },
+	{ "writes", bench_writes },
+	{ "world", bench_world },
+	{ "faults", bench_faults },
+};
+
+#define GROUPS	(sizeof(groups) / sizeof(groups[0]))
+
+static bool wanted(const char *name, char **names, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (!strcmp(names[i], name))
+			return true;
+	return !n;
+}
+
+static bool known(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < GROUPS; i++)
+		if (!strcmp(groups[i].name, name))
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	const char *path = NULL;
+	int first = 1, i, err;
+	unsigned int g;
+
+	bench_count_self(argv[0]);
+	if (argc == 4 && !strcmp(argv[1], "--count")) {
+		err = bench_count_run(argv[2], strtoull(argv[3], NULL, 0));
+		if (err)
+			fprintf(stderr, "bench: nothing is called %s\n",
+				argv[2]);
+		return err ? 2 : 0;
+	}
+	if (argc > 2 && !strcmp(argv[1], "-o")) {
+		path = argv[2];
+		first = 3;
+	}
+	for (i = first; i < argc; i++)
+		if (!known(argv[i])) {
+			fprintf(stderr, "bench: no group %s (models, lockstep, "
+				"writes, world, faults)\n", argv[i]);
+			return 2;
+		}
+	err = bench_table_begin(path);
+	if (err) {
+		fprintf(stderr, "bench: %s: %s\n", path, strerror(-err));
+		return 2;
+	}
+	for (g = 0; g < GROUPS; g++)
+		if (wanted(groups[g].name, argv + first, argc - first))
+			groups[g].run();
+	bench_table_end();
+	bench_bounce_end();
+	return 0;
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The table: on the screen as it grows, and in a file. */
+#include "bench.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	FILE *file;
+	unsigned int met, missed;
+} table;
+
+static void put(const char *text)
+{
+	fputs(text, stdout);
+	fflush(stdout);
+	if (table.file) {
+		fputs(text, table.file);
+		fflush(table.file);
+	}
+}
+
+static void line(const char *figure, const char *unit, const char *median,
+		 const char *range, const char *trace, const char *target,
+		 const char *met, const char *yardstick)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text), "%-44s %-9s %8s %17s %7s %10s %-4s %s\n",
+		 figure, unit, median, range, trace, target, met, yardstick);
+	put(text);
+}
+
+int bench_table_begin(const char *path)
+{
+	if (path) {
+		table.file = fopen(path, "w");
+		if (!table.file)
+			return -errno;
+	}
+	line("figure", "unit", "median", "min..max", "trace", "target", "met",
+	     "yardstick; note");
+	return 0;
+}
+
+void bench_title(const char *text)
+{
+	put("\n");
+	put(text);
+	put("\n");
+}
+
+void bench_say(const char *fmt, ...)
+{
+	char text[500];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	put("  ");
+	put(text);
+	put("\n");
+}
+
+static const char *number(char *to, size_t room, double v)
+{
+	snprintf(to, room, v >= 1000 ? "%.0f" : v >= 100 ? "%.1f" :
+			   v >= 1 ? "%.2f" : "%.3f", v);
+	return to;
+}
+
+static bool meets(const struct bench_row *row)
+{
+	return row->want == BENCH_AT_LEAST ? row->value.median >= row->target :
+					     row->value.median <= row->target;
+}
+
+void bench_row(const struct bench_row *row)
+{
+	char median[32] = "-", low[32], high[32], range[70] = "-", target[40];
+	char note[200];
+	const char *met = "-";
+
+	if (row->value.windows) {
+		number(median, sizeof(median), row->value.median);
+		number(low, sizeof(low), row->value.low);
+		number(high, sizeof(high), row->value.high);
+		snprintf(range, sizeof(range), "%s..%s", low, high);
+	}
+	strcpy(target, "-");
+	if (row->want != BENCH_RECORD) {
+		strcpy(target, row->want == BENCH_AT_LEAST ? ">= " : "<= ");
+		number(target + 3, sizeof(target) - 3, row->target);
+		if (row->value.windows) {
+			met = meets(row) ? "yes" : "NO";
+			table.met += meets(row);
+			table.missed += !meets(row);
+		}
+	}
+	snprintf(note, sizeof(note), "%s%s%s", row->yardstick,
+		 *row->yardstick && *row->note ? "; " : "", row->note);
+	line(row->figure, row->unit, median, range,
+	     row->trace ? row->trace : "-", target, met, note);
+}
+
+void bench_table_end(void)
+{
+	put("\n");
+	bench_say("targets met: %u, missed: %u", table.met, table.missed);
+	if (table.file)
+		fclose(table.file);
+	table.file = NULL;
+}
+
+const char *bench_trace_text(const struct bench_result *r)
+{
+	static char text[8][16];
+	static unsigned int next;
+	char *t = text[next++ % 8];
+
+	if (!r->traced)
+		return NULL;
+	snprintf(t, sizeof(text[0]), "%+.1f%%", r->trace_percent);
+	return t;
+}
+
+void bench_broken(const char *fmt, ...)
+{
+	va_list ap;
+
+	fflush(stdout);
+	fprintf(stderr, "bench: ");
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\n");
+	exit(1);
+}

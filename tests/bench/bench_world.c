@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "bench.h"
+void bench_world(void) { }

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Writes between two boards in threads mode, everything resident: against a
+ * memcpy of the same buffers by one thread, and short ones against the time
+ * that a cache line takes from one CPU to the other.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bench_pair.h"
+
+#define COLD_BYTES	(UINT64_C(64) << 20)	/* more than the last cache */
+#define DEPTH		32
+
+struct writes {
+	struct pair *pair;
+	uint32_t bytes, per_window;
+	uint64_t span, at;	/* how far the place wanders, where it is */
+};
+
+static uint64_t next(struct writes *w)
+{
+	uint64_t at = w->at;
+
+	w->at += w->bytes;
+	if (w->at + w->bytes > w->span)
+		w->at = 0;
+	return at;
+}
+
+static double write_window(void *arg)
+{
+	struct writes *w = arg;
+	uint64_t t = bench_now_ns(), at;
+	uint32_t i;
+
+	for (i = 0; i < w->per_window; i++) {
+		at = next(w);
+		pair_post(w->pair, at, at, w->bytes);
+		pair_take(w->pair);
+	}
+	return (double)(bench_now_ns() - t) / w->per_window;
+}
+
+static double copy_window(void *arg)
+{
+	struct writes *w = arg;
+	uint64_t t = bench_now_ns(), at;
+	uint32_t i;
+
+	for (i = 0; i < w->per_window; i++) {
+		at = next(w);
+		memcpy(w->pair->n[1].data + at, w->pair->n[0].data + at,
+		       w->bytes);
+		__asm__ volatile("" : : : "memory");
+	}
+	return (double)(bench_now_ns() - t) / w->per_window;
+}
+
+static double deep_window(void *arg)
+{
+	struct writes *w = arg;
+	const uint32_t windows = 4;
+	uint64_t t = bench_now_ns();
+	uint32_t i;
+
+	for (i = 0; i < windows * DEPTH; i++) {
+		if (i >= DEPTH)
+			pair_take(w->pair);
+		pair_post(w->pair, i % DEPTH * 64, i % DEPTH * 64, w->bytes);
+	}
+	for (i = 0; i < DEPTH; i++)
+		pair_take(w->pair);
+	return (double)(bench_now_ns() - t) / (windows * DEPTH);
+}
+
+static void check(struct pair *p, uint64_t bytes)
+{
+	if (memcmp(p->n[0].data, p->n[1].data, bytes))
+		bench_broken("what was written is not what arrived");
+}
+
+static void fraction(struct pair *p, const char *size, uint32_t bytes,
+		     bool cold, double target, const char *note)
+{
+	struct writes w = { .pair = p, .bytes = bytes,
+			    .per_window = bytes >= 1 << 20 ? 1 :
+					  bytes >= 1 << 16 ? 4 : 32,
+			    .span = cold ? p->cfg.data_bytes : bytes };
+	struct bench_job job = { .window = write_window, .yard = copy_window,
+				 .arg = &w, .trace = p->trace };
+	struct bench_result r;
+	char figure[64], yard[80];
+
+	memset(p->n[1].data, 0x22, bytes);
+	write_window(&w);
+	check(p, bytes);
+	bench_measure(&job, &r);
+	snprintf(figure, sizeof(figure), "%s write, %s, %s, cells of %u", size,
+		 cold ? "cold" : "hot", p->cfg.drive == SIM_INLINE ?
+		 "inline" : "dedicated",
+		 (unsigned int)p->timing.v[T_LINK_CELL]);
+	snprintf(yard, sizeof(yard), "memcpy %.1f GB/s, write %.2f GB/s",
+		 bytes / r.yard.median, bytes / r.ns.median);
+	bench_row(&(struct bench_row){ figure, "of memcpy", r.of_yard,
+		bench_trace_text(&r), yard,
+		target > 0 ? BENCH_AT_LEAST : BENCH_RECORD, target, note });
+}
+
+/* limits.md, targets: 65 % out of cache, 25 % in cache with a 4 KB MTU. */
+static void big(struct pair *p, void *arg)
+{
+	bool mtu = p->timing.v[T_LINK_CELL] == 4096;
+
+	(void)arg;
+	fraction(p, "1 MB", 1 << 20, true, mtu ? 0.65 : 0, "");
+	fraction(p, "64 KB", 1 << 16, true, mtu ? 0.65 : 0, "");
+	if (!mtu)
+		return;
+	fraction(p, "1 MB", 1 << 20, false, 0, "");
+	fraction(p, "64 KB", 1 << 16, false, 0.25, "");
+	fraction(p, "4 KB", 1 << 12, false, 0, "");
+}
+
+static void latency(struct pair *p)
+{
+	bool own = p->cfg.drive == SIM_DEDICATED;
+	struct writes w = { .pair = p, .bytes = 8, .per_window = 32,
+			    .span = 4096 };
+	struct bench_job job = { .window = write_window, .arg = &w,
+				 .trace = p->trace, .bounce = true };
+	struct bench_result r;
+	char yard[80];
+
+	bench_measure(&job, &r);
+	snprintf(yard, sizeof(yard), "a bounce: %.0f ns", r.bounce.median);
+	bench_row(&(struct bench_row){
+		own ? "8 B write, post to completion, dedicated" :
+		      "8 B write, post to completion, inline",
+		"ns", r.ns, bench_trace_text(&r), yard, BENCH_RECORD, 0, "" });
+	bench_row(&(struct bench_row){ "  the same", "bounces", r.bounces,
+		NULL, "floor of two threads: 2.3", own ? BENCH_AT_MOST :
+		BENCH_RECORD, 7, own ? "limit: 3 x floor" : "" });
+}
+
+static void deep(struct pair *p)
+{
+	struct writes w = { .pair = p, .bytes = 8 };
+	struct bench_job job = { .window = deep_window, .arg = &w,
+				 .trace = p->trace, .bounce = true };
+	struct bench_result r;
+	bool own = p->cfg.drive == SIM_DEDICATED;
+
+	bench_measure(&job, &r);
+	bench_row(&(struct bench_row){
+		own ? "8 B writes, 32 under way, dedicated" :
+		      "8 B writes, 32 under way, inline",
+		"ns/op", r.ns, bench_trace_text(&r), "floor: 0.23 bounces",
+		BENCH_AT_MOST, r.bounce.median > 150 ? 250 : 120,
+		r.bounce.median > 150 ? "CPUs far: 4 M/s" :
+					"CPUs near: 120 ns" });
+}
+
+static void small(struct pair *p, void *arg)
+{
+	(void)arg;
+	latency(p);
+	deep(p);
+}
+
+void bench_writes(void)
+{
+	static const struct pair_config cfg[] = {
+		{ SIM_THREADS, SIM_INLINE, 0, COLD_BYTES },
+		{ SIM_THREADS, SIM_INLINE, 4096, COLD_BYTES },
+		{ SIM_THREADS, SIM_DEDICATED, 4096, COLD_BYTES },
+	};
+	unsigned int i;
+
+	bench_title("Writes between two boards, all resident, no kernel "
+		    "(threads)");
+	for (i = 0; i < sizeof(cfg) / sizeof(cfg[0]); i++) {
+		struct pair_config c = cfg[i];
+
+		pair_run(&c, big, NULL);
+		if (!c.cell_bytes)
+			continue;
+		c.data_bytes = 2 << 20;
+		pair_run(&c, small, NULL);
+	}
+}
+
+/* ---- the same for callgrind ---- */
+
+static void count_writes(struct pair *p, void *arg)
+{
+	struct writes w = *(struct writes *)arg;
+
+	w.pair = p;
+	write_window(&w);
+}
+
+static void count(uint32_t bytes, uint64_t n)
+{
+	const struct pair_config cfg = { SIM_THREADS, SIM_INLINE, 4096,
+					 2 << 20 };
+	struct writes w = { .bytes = bytes, .per_window = (uint32_t)n,
+			    .span = bytes };
+
+	pair_run(&cfg, count_writes, &w);
+}
+
+void bench_count_write8(uint64_t n)
+{
+	count(8, n);
+}
+
+void bench_count_write64k(uint64_t n)
+{
+	count(1 << 16, n);
+}

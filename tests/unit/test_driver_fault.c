@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The driver and device faults: how much it brings in, how it answers, that none is lost. */
+#include "test_driver_rig.h"
+
+#define LEN	(64u * 1024)
+#define PAGES	(LEN / RIG_PAGE)
+
+static void write_once(struct rig *r, uint32_t mode, uint32_t resolve)
+{
+	STEP("mode %u, resolve %u: write %u bytes to a cold buffer", mode,
+	     resolve, LEN);
+	rig_pair(r, mode, resolve, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	rig_same(r, LEN);
+}
+
+static void page_body(struct rig *r)
+{
+	struct fl_counters c;
+
+	write_once(r, FL_MODE_TERMINATE, FL_RESOLVE_PAGE);
+	c = rig_counters(&r->n[1]);
+	EXPECT_EQ(c.pages_in, PAGES);
+	EXPECT_EQ(c.resolves, PAGES);
+	EXPECT_GE(c.faults_dst, LEN / 16384);
+	EXPECT_EQ(c.faults, c.faults_dst);
+	EXPECT_EQ(c.faults_src, 0);
+	EXPECT_EQ(c.failed, 0);
+	EXPECT_EQ(rig_counters(&r->n[0]).faults, 0);
+}
+
+TEST("touch a page: one request to the kernel for each page that was missing")
+{
+	rig_run(page_body);
+}
+
+static void block_body(struct rig *r)
+{
+	struct fl_counters c;
+
+	write_once(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	c = rig_counters(&r->n[1]);
+	EXPECT_EQ(c.pages_in, PAGES);
+	EXPECT_EQ(c.resolves, LEN / 16384);
+	EXPECT_EQ(c.faults_dst, LEN / 16384);
+}
+
+TEST("touch a block: one request for each block")
+{
+	rig_run(block_body);
+}
+
+static void transfer_body(struct rig *r)
+{
+	struct fl_counters c;
+
+	write_once(r, FL_MODE_TERMINATE, FL_RESOLVE_TRANSFER);
+	c = rig_counters(&r->n[1]);
+	EXPECT_EQ(c.pages_in, PAGES);
+	/* Later blocks that were on their way may still fault, not page in. */
+	EXPECT_LE(c.faults_dst, LEN / 16384);
+	EXPECT_GE(c.faults_dst, 1);
+}
+
+TEST("touch the transfer: the first fault brings all of it in")
+{
+	rig_run(transfer_body);
+}
+
+static void ahead_body(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	struct fl_destroy d = { .size = sizeof(d) };
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_TRANSFER, 0);
+	d.object = b->key;
+	EXPECT_EQ(rig_ioctl(b, FL_IOC_DEREG_MR, &d), 0);
+	b->key = rig_reg_mr(b, b->buffer, LEN, RIG_ALL, 0, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	STEP("the page after the region was not touched");
+	EXPECT(!mm_resident(host_process_mm(b->process),
+			    (uintptr_t)b->buffer + LEN));
+	EXPECT_EQ(rig_counters(b).pages_in, PAGES);
+}
+
+TEST("touching ahead ends where the region ends")
+{
+	rig_run(ahead_body);
+}
+
+static void source_body(struct rig *r)
+{
+	struct rig_node *a = &r->n[0];
+	struct fl_counters c;
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(a, LEN, 3);
+	EXPECT_EQ(host_madvise(a->process, a->buffer, LEN, HOST_PAGEOUT), 0);
+	rig_fill(&r->n[1], LEN, 9);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(a), FL_ST_OK);
+	c = rig_counters(a);
+	EXPECT_GE(c.faults_src, LEN / 16384);
+	EXPECT_EQ(c.faults_dst, 0);
+	EXPECT_EQ(c.pages_in, PAGES);
+	rig_same(r, LEN);
+}
+
+TEST("a source that was paged out comes back for a write")
+{
+	rig_run(source_body);
+}
+
+static void read_body(struct rig *r)
+{
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[1], LEN, 5);
+	EXPECT_EQ(host_madvise(r->n[1].process, r->n[1].buffer, LEN,
+			       HOST_PAGEOUT), 0);
+	rig_post(r, FL_OP_READ, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	rig_same(r, LEN);
+	EXPECT_GE(rig_counters(&r->n[0]).faults_dst, 1);
+	EXPECT_GE(rig_counters(&r->n[1]).faults_src, 1);
+}
+
+TEST("a read faults at both ends and both are repaired")
+{
+	rig_run(read_body);
+}
+
+static void aged_body(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 5);
+	rig_fill(b, LEN, 6);
+	STEP("clear the access flags of the destination");
+	EXPECT_EQ(host_madvise(b->process, b->buffer, LEN, HOST_COLD), 0);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	rig_same(r, LEN);
+	EXPECT_GE(rig_counters(b).faults, 1);
+	EXPECT_EQ(rig_counters(b).pages_in, 0);
+	EXPECT_EQ(rig_counters(b).spurious, rig_counters(b).faults);
+}
+
+TEST("an aged page faults, is made young, and is not counted as brought in")
+{
+	rig_run(aged_body);
+}
+
+static void stall_body(struct rig *r)
+{
+	struct fl_counters c;
+
+	write_once(r, FL_MODE_STALL, FL_RESOLVE_PAGE);
+	c = rig_counters(&r->n[1]);
+	EXPECT_EQ(c.pages_in, PAGES);
+	EXPECT_EQ(c.stalls, PAGES);
+	EXPECT_EQ(c.faults_dst, PAGES);
+	EXPECT_EQ(trace_count(r->trace, EV_SMMU_STALL), PAGES);
+	EXPECT_EQ(trace_count(r->trace, EV_ENG_FAULT), 0);
+	EXPECT_EQ(rig_smmu(&r->n[1], SMMU_CB_BASE(0) + SMMU_CB_FSR), 0);
+	EXPECT(rig_smmu(&r->n[1], SMMU_CB_BASE(0) + SMMU_CB_SCTLR) &
+	       SMMU_CB_SCTLR_CFIE);
+}
+
+TEST("stall mode holds each access, brings its page in and resumes it")
+{
+	rig_run(stall_body);
+}
+
+static void stall_block_body(struct rig *r)
+{
+	write_once(r, FL_MODE_STALL, FL_RESOLVE_BLOCK);
+	EXPECT_EQ(rig_counters(&r->n[1]).stalls, LEN / 16384);
+	EXPECT_EQ(rig_counters(&r->n[1]).pages_in, PAGES);
+}
+
+TEST("stall mode touches the rest of the block ahead")
+{
+	rig_run(stall_block_body);
+}
+
+static void stall_transfer_body(struct rig *r)
+{
+	write_once(r, FL_MODE_STALL, FL_RESOLVE_TRANSFER);
+	EXPECT_EQ(rig_counters(&r->n[1]).stalls, 1);
+	EXPECT_EQ(rig_counters(&r->n[1]).pages_in, PAGES);
+}
+
+TEST("stall mode touches the rest of the transfer ahead")
+{
+	rig_run(stall_transfer_body);
+}
+
+static void gone(struct rig *r, uint32_t mode, int side, int status)
+{
+	struct rig_node *n = &r->n[side];
+
+	rig_pair(r, mode, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 5);
+	STEP("unmap the buffer of side %d under its region", side);
+	EXPECT_EQ(host_munmap(n->process, n->buffer, RIG_BYTES), 0);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), status);
+	EXPECT_GE(rig_counters(n).failed, 1);
+}
+
+static void no_source(struct rig *r)
+{
+	gone(r, FL_MODE_TERMINATE, 0, FL_ST_LOCAL_FAULT);
+}
+
+static void no_destination(struct rig *r)
+{
+	gone(r, FL_MODE_TERMINATE, 1, FL_ST_REMOTE_FAULT);
+}
+
+static void stall_no_source(struct rig *r)
+{
+	gone(r, FL_MODE_STALL, 0, FL_ST_LOCAL_FAULT);
+}
+
+static void stall_no_destination(struct rig *r)
+{
+	gone(r, FL_MODE_STALL, 1, FL_ST_REMOTE_FAULT);
+}
+
+TEST("a source or a destination that is not mapped ends in its status")
+{
+	rig_run(no_source);
+	rig_run(no_destination);
+	rig_run(stall_no_source);
+	rig_run(stall_no_destination);
+}
+
+static void read_only(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 5);
+	rig_fill(b, LEN, 6);
+	EXPECT_EQ(host_mprotect(b->process, b->buffer, RIG_BYTES, HOST_READ),
+		  0);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_REMOTE_FAULT);
+}
+
+TEST("a destination that became read-only ends in REMOTE_FAULT")
+{
+	rig_run(read_only);
+}
+
+static void no_frames(struct rig *r)
+{
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 5);
+	host_inject_no_frames(r->n[1].kernel, 1000000);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_REMOTE_FAULT);
+	host_inject_no_frames(r->n[1].kernel, 0);
+}
+
+TEST("when memory is exhausted the fault ends with a status")
+{
+	rig_run(no_frames);
+}
+
+static void order_body(struct rig *r)
+{
+	static struct trace_record rec[65536];
+	uint32_t n, i, work = 0, bank = 0;
+	uint64_t fault_seq = 0;
+
+	write_once(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	n = trace_snapshot(r->trace, rec, 65536);
+	for (i = 0; i < n; i++) {
+		if (rec[i].event == EV_DRV_IRQ_SMMU) {
+			bank++;
+			EXPECT(rec[i].arg[1] & SMMU_CB_FSR_TF);
+			EXPECT_EQ(rec[i].arg[2] & ~0xfffffull,
+				  (uintptr_t)r->n[1].buffer & ~0xfffffull);
+		}
+		if (rec[i].event == EV_DRV_IRQ_FAULT && !fault_seq)
+			fault_seq = rec[i].seq;
+		if (rec[i].event == EV_DRV_WORK && !work++)
+			EXPECT_EQ(rec[i].cause, fault_seq);
+		if (rec[i].event == EV_DRV_WORK ||
+		    rec[i].event == EV_DRV_READY) {
+			EXPECT_EQ(rec[i].xfer, 1);
+			EXPECT_NE(rec[i].block, 0);
+		}
+	}
+	EXPECT_GE(bank, 1);
+	EXPECT_EQ(work, LEN / 16384);
+	EXPECT_EQ(trace_count(r->trace, EV_DRV_READY), LEN / 16384);
+}
+
+TEST("the story of a fault: bank, report, work, answer, each with its cause")
+{
+	rig_run(order_body);
+}
+
+TEST("the same in threads mode, all policies")
+{
+	struct host_driver_params p = { 0 };
+
+	/* variants: tsan */
+	rig_run_with(SIM_THREADS, &p, page_body, NULL);
+	rig_run_with(SIM_THREADS, &p, source_body, NULL);
+	rig_run_with(SIM_THREADS, &p, read_body, NULL);
+	rig_run_with(SIM_THREADS, &p, stall_body, NULL);
+	rig_run_with(SIM_THREADS, &p, no_destination, NULL);
+}

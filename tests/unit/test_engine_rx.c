@@ -1,0 +1,860 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Receive contexts: cells, verdicts, what is old, and the write channel. */
+#include "engine_bench.h"
+
+/* A WRITE of node 3: 5000 bytes into pages 40 and 41. */
+static const struct wire_block a_write = {
+	.opcode = WOP_WRITE, .dest_qp = 8, .ctx = 6, .gen = 100,
+	.va = BENCH_BASE + 40 * ENGINE_PAGE + 500, .rkey = 0xBEEF,
+	.len = 5000, .left = 9000, .xfer = 3, .block = 2,
+};
+#define TARGET(t) ((t)->mem + 40 * ENGINE_PAGE + 500)
+
+static uint8_t data[16384];
+
+__attribute__((constructor)) static void fill_data(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 37 + i / 256 + 1);
+}
+
+static struct wire_block attempt(unsigned int gen, unsigned int n)
+{
+	struct wire_block b = a_write;
+
+	b.gen = (uint16_t)gen;
+	b.attempt = (uint8_t)n;
+	return b;
+}
+
+static void verdict(struct bench *t, unsigned int rxc, unsigned int serial,
+		    unsigned int code)
+{
+	STEP("verdict %u on context %u, serial %u", code, rxc, serial);
+	bench_set(t, NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT,
+		  code << NIC_RXC_VERDICT_CODE_SHIFT |
+		  serial << NIC_RXC_VERDICT_SERIAL_SHIFT |
+		  (uint32_t)BENCH_STREAM << NIC_RXC_VERDICT_STREAM_SHIFT);
+}
+
+/* Take the oldest note, which is RX_OPEN, and give a verdict. */
+static unsigned int judge(struct bench *t, unsigned int code)
+{
+	struct bench_note n = bench_note(t);
+
+	EXPECT_EQ(n.kind, FL_NOTE_RX_OPEN);
+	verdict(t, n.index, n.serial, code);
+	return n.index;
+}
+
+/* A block comes whole, is accepted, and the write channel runs. */
+static unsigned int land(struct bench *t, const struct wire_block *b)
+{
+	unsigned int rxc;
+
+	bench_block(t, 3, b, data);
+	rxc = judge(t, 0);
+	bench_run(t, 1);
+	return rxc;
+}
+
+/* The newest frame that was sent, an answer to b. */
+static struct wire_answer newest(struct bench *t, unsigned int op,
+				 const struct wire_block *b)
+{
+	struct wire_answer a = bench_sent(t, t->frames - 1, op);
+
+	EXPECT_EQ(t->frame[t->frames - 1].to, 3);
+	EXPECT_EQ(wire_word(a.ctx, a.gen, a.attempt),
+		  wire_word(b->ctx, b->gen, b->attempt));
+	return a;
+}
+
+TEST("a block is judged, collected, written and acknowledged")
+{
+	struct bench *t = bench_new(NULL);
+	uint32_t r = NIC_RXC_BASE(0);
+
+	bench_cell(t, 3, &a_write, 0, data);
+	EXPECT(t->line[ENGINE_LINE_EVENT]);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_SRC), 3 | 8 << 8);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_OP), WOP_WRITE);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_VA), a_write.va & 0xFFFFFFFF);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_LEN), 5000);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_RKEY), 0xBEEF);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_LEFT), 9000);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_WORD), wire_word(6, 100, 0));
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_XFER), 3);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_BLOCK), 2);
+	bench_cell(t, 3, &a_write, 1024, data);
+	judge(t, 0);
+	EXPECT(!t->line[ENGINE_LINE_EVENT]);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_COLLECT);
+	bench_cell(t, 3, &a_write, 2048, data);
+	bench_cell(t, 3, &a_write, 3072, data);
+	EXPECT_EQ(t->kicks[1], 0);
+	bench_cell(t, 3, &a_write, 4096, data);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_WRITE);
+	EXPECT_EQ(t->kicks[1], 1);
+	EXPECT_EQ(t->frames, 0);
+	bench_run(t, 1);
+	EXPECT_MEM(TARGET(t), data, 5000);
+	newest(t, WOP_ACK, &a_write);
+	EXPECT(engine_idle(t->e));
+	EXPECT_EQ(bench_stats(t).blocks_landed, 1);
+}
+
+TEST("cells may come in any order and more than once")
+{
+	static const uint32_t order[] = { 4096, 1024, 1024, 0, 4096, 3072,
+					  2048 };
+	struct bench *t = bench_new(NULL);
+	unsigned int i;
+
+	for (i = 0; i < 7; i++)
+		bench_cell(t, 3, &a_write, order[i], data);
+	judge(t, 0);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_WRITE);
+	bench_run(t, 1);
+	EXPECT_MEM(TARGET(t), data, 5000);
+	EXPECT_EQ(t->frames, 1);
+}
+
+TEST("bytes beside the block stay as they were")
+{
+	struct bench *t = bench_new(NULL);
+	uint8_t *was = malloc(sizeof(t->mem));
+
+	test_cleanup(free, was);
+	memcpy(was, t->mem, sizeof(t->mem));
+	land(t, &a_write);
+	memcpy(was + (TARGET(t) - t->mem), data, 5000);
+	EXPECT_MEM(t->mem, was, sizeof(t->mem));
+}
+
+TEST("impossible packets are dropped and counted")
+{
+	static const struct {
+		const char *what;
+		struct wire_block b;
+		uint32_t payload;
+	} bad[] = {
+		{ "length 0", { .len = 0 }, 1024 },
+		{ "longer than a block", { .len = 16385 }, 1024 },
+		{ "an offset beside the cells", { .len = 5000, .offset = 512 },
+		  1024 },
+		{ "an offset behind the end", { .len = 1024, .psn = 1,
+		  .offset = 1024 }, 1024 },
+		{ "a number that is not the offset's", { .len = 5000,
+		  .psn = 1 }, 1024 },
+		{ "a cell that is too short", { .len = 5000 }, 1023 },
+		{ "a cell that is too long", { .len = 5000 }, 1025 },
+		{ "a last cell that is too long", { .len = 5000, .psn = 4,
+		  .offset = 4096 }, 1024 },
+		{ "a range that wraps", { .len = 5000, .va = -4999ull }, 1024 },
+		{ "a context that cannot be", { .len = 5000, .ctx = 16 },
+		  1024 },
+	};
+	struct bench *t = bench_new(NULL);
+	struct wire_frame f = { .from = 3, .to = 1 };
+	struct wire_block b;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		STEP("%s", bad[i].what);
+		b = bad[i].b;
+		b.opcode = WOP_WRITE;
+		b.payload_len = bad[i].payload;
+		wire_put_block(&f, &b, true);
+		engine_receive(t->e, &f, 0);
+		EXPECT_EQ(trace_count(t->trace, EV_RX_BAD_PACKET), i + 1);
+	}
+	STEP("the last byte of the address space is a good place");
+	b = a_write;
+	b.va = -5000ull;
+	bench_cell(t, 3, &b, 0, data);
+	EXPECT_EQ(bench_stats(t).bad_packets, i);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
+	STEP("damaged, for another node, from nowhere, of unknown kind");
+	f.bytes[30] ^= 1;
+	engine_receive(t->e, &f, 0);
+	f.to = 2;
+	engine_receive(t->e, &f, 0);
+	f.to = 1;
+	f.from = WIRE_NODES;
+	engine_receive(t->e, &f, 0);
+	f.from = 3;
+	f.bytes[0] = 0x55;
+	engine_receive(t->e, &f, 0);
+	f.len = 3;
+	engine_receive(t->e, &f, 0);
+	EXPECT_EQ(bench_stats(t).bad_packets, i + 5);
+	EXPECT_EQ(t->frames, 0);
+}
+
+TEST("a cell that tells another story than the first one is dropped")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b;
+	unsigned int i;
+
+	bench_cell(t, 3, &a_write, 0, data);
+	for (i = 0; i < 6; i++) {
+		b = a_write;
+		b.va += i == 0;
+		b.len += i == 1;
+		b.rkey += i == 2;
+		b.left += i == 3;
+		b.dest_qp += i == 4;
+		b.ref += i == 5;
+		bench_cell(t, 3, &b, 1024, data);
+		EXPECT_EQ(bench_stats(t).bad_packets, i + 1);
+	}
+	bench_block(t, 3, &a_write, data);
+	judge(t, 0);
+	bench_run(t, 1);
+	EXPECT_MEM(TARGET(t), data, 5000);
+}
+
+TEST("a refused block gets one NAK; the rest of the attempt is ignored")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block again = attempt(100, 1);
+
+	bench_cell(t, 3, &a_write, 0, data);
+	judge(t, FL_ST_REMOTE_RIGHTS);
+	EXPECT_EQ(newest(t, WOP_NAK, &a_write).code, FL_ST_REMOTE_RIGHTS);
+	bench_block(t, 3, &a_write, data);
+	EXPECT_EQ(t->frames, 1);
+	EXPECT_EQ(bench_stats(t).stale, 0);
+	EXPECT(engine_idle(t->e));
+	STEP("a newer attempt is judged anew");
+	land(t, &again);
+	newest(t, WOP_ACK, &again);
+}
+
+TEST("a verdict with another serial number or in another state is nothing")
+{
+	struct bench *t = bench_new(NULL);
+	struct bench_note n;
+
+	bench_block(t, 3, &a_write, data);
+	n = bench_note(t);
+	verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_KEY);
+	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_CHECK);
+	verdict(t, n.index, n.serial, 0);
+	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_WRITE);
+	verdict(t, n.index, n.serial, FL_ST_REMOTE_KEY);
+	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_WRITE);
+	bench_run(t, 1);
+	newest(t, WOP_ACK, &a_write);
+}
+
+TEST("a missing page is refused with the map, announced, and lands at last")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block again = attempt(100, 1);
+	unsigned int rxc;
+
+	t->page[41] = PAGE_ABSENT;
+	rxc = land(t, &a_write);
+	EXPECT_EQ(bench_rx_state(t, rxc), FL_RX_FAULT);
+	EXPECT_EQ(newest(t, WOP_REFUSED, &a_write).map, 2);
+	EXPECT(bench_read(t, NIC_ENG_FLT_REF) & NIC_ENG_FLT_REF_WRITE);
+	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_MAP), 2);
+	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_VA), a_write.va & 0xFFFFFFFF);
+	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_LEN), 5000);
+	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_LEFT), 9000);
+	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_STREAM), BENCH_STREAM);
+	STEP("what was there landed, what was not did not");
+	EXPECT_MEM(TARGET(t), data, 3596);
+	EXPECT(memcmp(TARGET(t) + 3596, data + 3596, 1404) != 0);
+	t->page[41] = PAGE_THERE;
+	bench_ready(t, 1, rxc, bench_pop_fault(t, 1, rxc), 0);
+	EXPECT_EQ(t->frames, 2);
+	newest(t, WOP_READY, &a_write);
+	land(t, &again);
+	EXPECT_MEM(TARGET(t), data, 5000);
+	newest(t, WOP_ACK, &again);
+}
+
+TEST("the driver gives up: the sender hears of a remote fault")
+{
+	struct bench *t = bench_new(NULL);
+	unsigned int rxc, serial;
+
+	t->page[40] = PAGE_ABSENT;
+	rxc = land(t, &a_write);
+	serial = bench_pop_fault(t, 1, rxc);
+	bench_ready(t, 1, rxc, serial + 1, FL_ST_LOCAL_FAULT);
+	EXPECT_EQ(bench_rx_state(t, rxc), FL_RX_FAULT);
+	bench_ready(t, 1, rxc, serial, FL_ST_LOCAL_FAULT);
+	EXPECT_EQ(newest(t, WOP_NAK, &a_write).code, FL_ST_REMOTE_FAULT);
+	bench_block(t, 3, &a_write, data);
+	EXPECT_EQ(t->frames, 2);
+	EXPECT(engine_idle(t->e));
+}
+
+TEST("a memory error is told to the sender, at begin or end of the burst")
+{
+	static const enum bench_page how[] = { PAGE_BROKEN, PAGE_BREAKS_LATE };
+	struct bench *t;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		t = bench_new(NULL);
+		t->page[41] = how[i];
+		land(t, &a_write);
+		EXPECT_EQ(newest(t, WOP_NAK, &a_write).code, FL_ST_BUS_ERROR);
+		EXPECT_EQ(t->open[1], 0);
+		EXPECT(engine_idle(t->e));
+	}
+}
+
+TEST("a block that has landed is acknowledged again at its last cell only")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block again = attempt(100, 3);
+
+	land(t, &a_write);
+	memset(TARGET(t), 0xAA, 5000);
+	bench_block(t, 3, &again, data);
+	EXPECT_EQ(t->frames, 2);
+	newest(t, WOP_ACK, &again);
+	EXPECT_EQ(trace_count(t->trace, EV_RX_DUPLICATE), 1);
+	bench_block(t, 3, &a_write, data);
+	newest(t, WOP_ACK, &a_write);
+	STEP("and nothing of it reaches memory");
+	bench_run(t, 1);
+	EXPECT_EQ(TARGET(t)[0], 0xAA);
+	EXPECT_EQ(bench_note(t).kind, 0);
+}
+
+TEST("older attempts and generations are stale, modulo their width")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = attempt(3, 1), old = attempt(3, 0);
+
+	bench_cell(t, 3, &b, 0, data);
+	bench_cell(t, 3, &old, 0, data);
+	EXPECT_EQ(bench_stats(t).stale, 1);
+	old = attempt(0xFFFE, 5);
+	bench_cell(t, 3, &old, 0, data);
+	EXPECT_EQ(bench_stats(t).stale, 2);
+	old = attempt(3, 200);	/* 57 before 1 */
+	bench_cell(t, 3, &old, 0, data);
+	EXPECT_EQ(bench_stats(t).stale, 3);
+	EXPECT_EQ(trace_count(t->trace, EV_RX_STALE), 3);
+	STEP("attempt 100 is newer than 1, generation 0x8000 newer than 3");
+	b = attempt(3, 100);
+	bench_cell(t, 3, &b, 0, data);
+	b = attempt(0x8000, 0);
+	bench_cell(t, 3, &b, 0, data);
+	EXPECT_EQ(bench_stats(t).stale, 3);
+	b = attempt(0x8001, 0);
+	STEP("the same names of another node are another block");
+	bench_cell(t, 4, &old, 0, data);
+	EXPECT_EQ(bench_stats(t).stale, 3);
+}
+
+TEST("a newer attempt starts afresh while the older one is collected")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block again = attempt(100, 1), third = attempt(100, 2);
+	struct bench_note old;
+
+	bench_cell(t, 3, &a_write, 0, data);
+	bench_cell(t, 3, &a_write, 1024, data);
+	old = bench_note(t);
+	STEP("in CHECK");
+	bench_cell(t, 3, &again, 0, data);
+	verdict(t, old.index, old.serial, FL_ST_REMOTE_KEY);
+	EXPECT_EQ(t->frames, 0);
+	judge(t, 0);
+	STEP("in COLLECT");
+	bench_cell(t, 3, &third, 4096, data);
+	judge(t, 0);
+	bench_cell(t, 3, &third, 2048, data);
+	bench_cell(t, 3, &third, 3072, data);
+	bench_cell(t, 3, &again, 1024, data);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_COLLECT);
+	bench_cell(t, 3, &third, 0, data);
+	bench_cell(t, 3, &third, 1024, data);
+	bench_run(t, 1);
+	newest(t, WOP_ACK, &third);
+	EXPECT_MEM(TARGET(t), data, 5000);
+}
+
+TEST("a newer attempt of a block that is being written gets its answer")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block again = attempt(100, 1), odd;
+
+	bench_block(t, 3, &a_write, data);
+	judge(t, 0);
+	engine_step(t->e, 1, 0);
+	bench_cell(t, 3, &again, 0, data);
+	odd = attempt(100, 2);
+	odd.va += 8;
+	bench_cell(t, 3, &odd, 0, data);
+	EXPECT_EQ(bench_stats(t).bad_packets, 1);
+	bench_run(t, 1);
+	EXPECT_EQ(t->frames, 1);
+	newest(t, WOP_ACK, &again);
+	EXPECT_EQ(bench_note(t).kind, 0);
+}
+
+TEST("a newer attempt of a faulted block is refused once, without new fault")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block again = attempt(100, 1);
+	unsigned int rxc;
+
+	t->page[41] = PAGE_ABSENT;
+	rxc = land(t, &a_write);
+	bench_block(t, 3, &again, data);
+	EXPECT_EQ(t->frames, 2);
+	EXPECT_EQ(newest(t, WOP_REFUSED, &again).map, 2);
+	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_COUNT), 1);
+	bench_block(t, 3, &a_write, data);
+	EXPECT_EQ(t->frames, 2);
+	bench_ready(t, 1, rxc, bench_pop_fault(t, 1, rxc), 0);
+	newest(t, WOP_READY, &again);
+}
+
+TEST("a newer generation ends an older block, in each state")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = attempt(101, 0);
+	unsigned int rxc;
+
+	bench_cell(t, 3, &a_write, 0, data);
+	bench_cell(t, 3, &b, 0, data);	/* CHECK */
+	judge(t, 0);
+	b.gen++;
+	bench_cell(t, 3, &b, 0, data);	/* COLLECT */
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
+	t->page[41] = PAGE_ABSENT;
+	rxc = land(t, &b);
+	b.gen++;
+	bench_cell(t, 3, &b, 0, data);	/* FAULT */
+	EXPECT_EQ(bench_rx_state(t, rxc), FL_RX_CHECK);
+	STEP("READY for the fault that is over changes nothing");
+	bench_ready(t, 1, rxc, bench_pop_fault(t, 1, rxc), 0);
+	EXPECT_EQ(bench_rx_state(t, rxc), FL_RX_CHECK);
+	EXPECT_EQ(t->frames, 1);
+}
+
+TEST("a newer generation waits behind an older block that is being written")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = attempt(101, 0);
+
+	bench_block(t, 3, &a_write, data + 1000);
+	judge(t, 0);
+	engine_step(t->e, 1, 0);
+	bench_block(t, 3, &b, data);
+	judge(t, 0);
+	bench_run(t, 1);
+	EXPECT_MEM(TARGET(t), data, 5000);
+	EXPECT_EQ(t->frames, 2);
+	newest(t, WOP_ACK, &b);
+	STEP("the older one is stale, not a landed duplicate");
+	bench_cell(t, 3, &a_write, 4096, data);
+	EXPECT_EQ(bench_stats(t).stale, 1);
+	EXPECT(engine_idle(t->e));
+}
+
+TEST("without a free context an attempt is dropped, and the next one tried")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = a_write;
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		b.ctx = (uint8_t)i;
+		bench_cell(t, 4, &b, 0, data);
+	}
+	bench_block(t, 3, &a_write, data);
+	EXPECT_EQ(trace_count(t->trace, EV_RX_NO_CONTEXT), 1);
+	EXPECT_EQ(t->frames, 0);
+	judge(t, FL_ST_REMOTE_KEY);
+	STEP("the dropped attempt stays dropped");
+	bench_cell(t, 3, &a_write, 4096, data);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_FREE);
+	b = attempt(100, 1);
+	bench_block(t, 3, &b, data);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
+}
+
+TEST("a context whose sender fell silent is taken when others need it")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = a_write;
+	unsigned int i, gone = 0;
+
+	for (i = 0; i < 8; i++) {
+		b.ctx = (uint8_t)i;
+		bench_cell(t, 4, &b, 0, data);
+		judge(t, 0);
+	}
+	b = a_write;
+	for (i = 0; i < 6 && bench_rx_state(t, 0) == FL_RX_COLLECT; i++) {
+		b.attempt = (uint8_t)i;
+		bench_cell(t, 3, &b, 0, data);
+		gone += trace_count(t->trace, EV_RX_NO_CONTEXT) == i + 1;
+	}
+	EXPECT_EQ(gone, 3);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
+	EXPECT_EQ(bench_read(t, NIC_RXC_BASE(0) + NIC_RXC_SRC) & 0xFF, 3);
+}
+
+TEST("a READ request is handed to the firmware and forgotten")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block r = a_write, again;
+
+	r.opcode = WOP_READ_REQ;
+	bench_cell(t, 3, &r, 0, NULL);
+	bench_cell(t, 3, &r, 0, NULL);
+	EXPECT_EQ(bench_read(t, NIC_RXC_BASE(0) + NIC_RXC_OP), WOP_READ_REQ);
+	judge(t, 0);
+	EXPECT_EQ(bench_note(t).kind, 0);
+	EXPECT_EQ(t->frames, 0);
+	EXPECT(engine_idle(t->e));
+	STEP("doubled on the way: nothing; asked again: the firmware judges");
+	bench_cell(t, 3, &r, 0, NULL);
+	EXPECT(engine_idle(t->e));
+	again = r;
+	again.attempt = 1;
+	bench_cell(t, 3, &again, 0, NULL);
+	judge(t, FL_ST_WAIT);
+	newest(t, WOP_WAIT, &again);
+	again.attempt = 2;
+	bench_cell(t, 3, &again, 0, NULL);
+	judge(t, FL_ST_REMOTE_KEY);
+	newest(t, WOP_NAK, &again);
+}
+
+TEST("WAIT is no verdict on a WRITE")
+{
+	struct bench *t = bench_new(NULL);
+	struct bench_note n;
+
+	bench_cell(t, 3, &a_write, 0, data);
+	n = bench_note(t);
+	EXPECT_EQ(bench_write(t, NIC_RXC_BASE(n.index) + NIC_RXC_VERDICT,
+			      FL_ST_WAIT | n.serial << 8), -EINVAL);
+	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_CHECK);
+}
+
+/* A READ by context 2 of 5000 bytes from node 3 into the target. */
+static struct bench *reading(struct wire_block *answer)
+{
+	struct bench *t = bench_new(NULL);
+	const struct bench_block r = {
+		.ctx = 2, .op = FL_OP_READ, .node = 3, .qpn = 17,
+		.len = 5000, .lva = a_write.va, .rva = 0x7000, .left = 123,
+	};
+
+	bench_go(t, &r);
+	bench_run(t, 0);
+	bench_drain_notes(t);
+	*answer = a_write;
+	answer->opcode = WOP_READ_RESP;
+	answer->va = 0;
+	answer->rkey = 0;
+	answer->ref = wire_word(2, 1, 0);
+	return t;
+}
+
+TEST("a READ's answer goes where the request said, and ends the READ")
+{
+	struct wire_block b;
+	struct bench *t = reading(&b);
+
+	b.va = 0x666000;	/* not believed */
+	bench_block(t, 3, &b, data);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_WRITE);
+	bench_run(t, 1);
+	EXPECT_MEM(TARGET(t), data, 5000);
+	newest(t, WOP_ACK, &b);
+	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
+	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_OK);
+	bench_expect_note(t, FL_NOTE_TX_DONE, 2);
+	STEP("one cell is enough when it is all");
+	bench_block(t, 3, &b, data);
+	newest(t, WOP_ACK, &b);
+}
+
+TEST("a READ's answer of one cell is written at once")
+{
+	struct bench *t = bench_new(NULL);
+	const struct bench_block r = { .ctx = 0, .op = FL_OP_READ, .node = 3,
+				       .len = 7, .lva = a_write.va };
+	struct wire_block b = { .opcode = WOP_READ_RESP, .len = 7,
+				.ref = wire_word(0, 1, 0) };
+
+	bench_go(t, &r);
+	bench_run(t, 0);
+	bench_block(t, 3, &b, data);
+	bench_run(t, 1);
+	EXPECT_MEM(TARGET(t), data, 7);
+	EXPECT_EQ(bench_tx_state(t, 0), FL_TX_DONE);
+}
+
+TEST("an answer that no READ vouches for is refused once for each attempt")
+{
+	struct wire_block b, good;
+	struct bench *t = reading(&good);
+	unsigned int i;
+
+	for (i = 0; i < 7; i++) {
+		b = good;
+		b.ctx = (uint8_t)i;
+		b.ref = i == 0 ? wire_word(2, 2, 0) :	/* generation */
+			i == 1 ? wire_word(3, 1, 0) :	/* context */
+			i == 2 ? wire_word(99, 1, 0) : good.ref;
+		b.len -= i == 3;
+		STEP("case %u", i);
+		if (i == 4)
+			bench_kill(t, 2);
+		if (i == 5)
+			bench_act(t, 2, NIC_CTX_CTRL_RELEASE);
+		bench_block(t, i == 6 ? 4 : 3, &b, data);
+		EXPECT_EQ(t->frames, 2 + i);
+		EXPECT_EQ(bench_sent(t, 1 + i, WOP_NAK).code, FL_ST_STALE);
+	}
+	bench_run(t, 1);
+	EXPECT(memcmp(TARGET(t), data, 16) != 0);
+}
+
+TEST("a READ's answer is taken though the timer has just run out")
+{
+	struct wire_block b;
+	struct bench *t = reading(&b);
+
+	bench_act(t, 2, NIC_CTX_CTRL_EXPIRE);
+	bench_block(t, 3, &b, data);
+	bench_run(t, 1);
+	newest(t, WOP_ACK, &b);
+	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_READY);
+	bench_run(t, 0);
+	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
+	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_OK);
+}
+
+TEST("nothing reaches a READ's buffer after the READ was killed")
+{
+	struct wire_block b;
+	uint8_t then[5000];
+	struct bench *t;
+	unsigned int steps, n;
+
+	for (steps = 0; steps < 8; steps++) {
+		t = reading(&b);
+		STEP("killed after %u steps", steps);
+		if (steps)
+			bench_block(t, 3, &b, data);
+		else
+			bench_cell(t, 3, &b, 0, data);	/* COLLECT */
+		for (n = 1; n < steps; n++)
+			engine_step(t->e, 1, 0);
+		if (bench_tx_state(t, 2) == FL_TX_DONE)
+			break;
+		bench_kill(t, 2);
+		EXPECT_EQ(t->open[1], 0);
+		memcpy(then, TARGET(t), 5000);
+		bench_block(t, 3, &b, data);
+		bench_run(t, 1);
+		EXPECT_MEM(TARGET(t), then, 5000);
+		EXPECT_EQ(newest(t, WOP_NAK, &b).code, FL_ST_STALE);
+		EXPECT_EQ(t->frames, 2);
+		EXPECT_EQ(bench_tx_status(t, 2), FL_ST_KILLED);
+	}
+	EXPECT(steps >= 4);
+}
+
+TEST("of two answers to one READ the older one gives way, or the newer waits")
+{
+	struct wire_block b, second;
+	struct bench *t = reading(&b);
+
+	second = b;
+	second.ctx = 9;
+	bench_cell(t, 3, &b, 0, data);
+	STEP("an answer to the same request: the first one goes on");
+	bench_cell(t, 3, &second, 0, data);
+	EXPECT_EQ(bench_stats(t).no_context, 1);
+	STEP("an answer to a later request: it takes over");
+	second.attempt = 1;
+	second.ref++;
+	bench_block(t, 3, &second, data);
+	bench_cell(t, 3, &b, 1024, data);
+	bench_run(t, 1);
+	newest(t, WOP_ACK, &second);
+	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
+	EXPECT_EQ(bench_stats(t).blocks_landed, 1);
+}
+
+TEST("a missing page of a READ's buffer parks the answer and tells the READ")
+{
+	struct wire_block b, again;
+	struct bench *t = reading(&b);
+
+	t->page[40] = PAGE_ABSENT;
+	bench_block(t, 3, &b, data);
+	bench_run(t, 1);
+	EXPECT_EQ(newest(t, WOP_REFUSED, &b).map, 1);
+	bench_expect_note(t, FL_NOTE_TX_WAITING, 2);
+	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_LEFT), 123);
+	t->page[40] = PAGE_THERE;
+	bench_ready(t, 1, 0, bench_pop_fault(t, 1, 0), 0);
+	newest(t, WOP_READY, &b);
+	again = b;
+	again.attempt = 1;
+	bench_block(t, 3, &again, data);
+	bench_run(t, 1);
+	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_OK);
+	EXPECT_MEM(TARGET(t), data, 5000);
+}
+
+TEST("a READ whose buffer cannot be had ends with a local fault")
+{
+	struct wire_block b;
+	struct bench *t = reading(&b);
+
+	t->page[40] = PAGE_ABSENT;
+	bench_block(t, 3, &b, data);
+	bench_run(t, 1);
+	bench_ready(t, 1, 0, bench_pop_fault(t, 1, 0), FL_ST_LOCAL_FAULT);
+	EXPECT_EQ(newest(t, WOP_NAK, &b).code, FL_ST_REMOTE_FAULT);
+	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
+	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_LOCAL_FAULT);
+}
+
+TEST("a READ whose buffer is broken ends with a bus error")
+{
+	struct wire_block b;
+	struct bench *t = reading(&b);
+
+	t->page[40] = PAGE_BROKEN;
+	bench_block(t, 3, &b, data);
+	bench_run(t, 1);
+	newest(t, WOP_NAK, &b);
+	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_BUS_ERROR);
+}
+
+TEST("answers wait for room; a newer one takes the place of an older one")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = a_write;
+	unsigned int i;
+
+	t->room = 0;
+	t->page[41] = PAGE_ABSENT;
+	land(t, &a_write);
+	EXPECT(!engine_idle(t->e));
+	bench_ready(t, 1, 0, bench_pop_fault(t, 1, 0), 0);
+	for (i = 0; i < 16; i++) {
+		b.ctx = (uint8_t)i;
+		bench_cell(t, 5, &b, 0, data);
+		judge(t, FL_ST_REMOTE_KEY);
+	}
+	EXPECT_EQ(t->frames, 0);
+	t->room = 5;
+	engine_wire_room(t->e);
+	EXPECT_EQ(t->frames, 5);
+	bench_sent(t, 0, WOP_READY);
+	for (i = 1; i < 5; i++)
+		EXPECT_EQ(bench_sent(t, i, WOP_NAK).ctx, i - 1);
+	t->room = 100;
+	engine_wire_room(t->e);
+	EXPECT_EQ(t->frames, 17);
+	EXPECT(engine_idle(t->e));
+}
+
+TEST("a held write stops the channel; terminated, it is a fault")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = a_write;
+
+	t->page[41] = PAGE_ABSENT;
+	t->hold = true;
+	land(t, &a_write);
+	EXPECT_EQ(bench_read(t, NIC_ENG_WR_STATUS),
+		  NIC_ENG_WR_STATUS_BUSY | NIC_ENG_WR_STATUS_HELD);
+	EXPECT_EQ(bench_read(t, NIC_ENG_WR_VA),
+		  bench_va(41, 0) & 0xFFFFFFFF);
+	EXPECT_EQ(bench_read(t, NIC_ENG_WR_LEFT), 5000 - 3596);
+	EXPECT_EQ(bench_read(t, NIC_ENG_WR_XFER_LEFT), 9000);
+	b.ctx = 1;
+	b.va = bench_va(80, 0);
+	land(t, &b);
+	EXPECT_EQ(t->frames, 0);
+	engine_burst_resume(t->e, 1, true);
+	bench_run(t, 1);
+	EXPECT_EQ(t->frames, 2);
+	EXPECT_EQ(bench_sent(t, 0, WOP_REFUSED).map, 2);
+	bench_sent(t, 1, WOP_ACK);
+}
+
+TEST("a held write that is resumed goes on where it was")
+{
+	struct bench *t = bench_new(NULL);
+
+	t->page[41] = PAGE_ABSENT;
+	t->hold = true;
+	land(t, &a_write);
+	t->page[41] = PAGE_THERE;
+	engine_burst_resume(t->e, 1, false);
+	bench_run(t, 1);
+	newest(t, WOP_ACK, &a_write);
+	EXPECT_MEM(TARGET(t), data, 5000);
+	EXPECT_EQ(t->begun[1], 3);
+}
+
+TEST("the head of the fault queue stays until it is popped")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = a_write;
+	unsigned int i;
+
+	t->page[41] = PAGE_ABSENT;
+	for (i = 0; i < 5; i++) {
+		b.gen++;
+		land(t, &b);
+	}
+	STEP("one context faulted five times: the head and the newest are kept");
+	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_COUNT), 2);
+	bench_ready(t, 1, 0, bench_pop_fault(t, 1, 0), 0);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_FAULT);
+	bench_ready(t, 1, 0, bench_pop_fault(t, 1, 0), 0);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_FREE);
+	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_COUNT), 0);
+}
+
+TEST("after a reset what had landed is still known")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = attempt(101, 0);
+
+	land(t, &a_write);
+	b.ctx = 7;
+	bench_block(t, 3, &b, data);
+	judge(t, 0);
+	engine_step(t->e, 1, 0);	/* a burst is open */
+	engine_reset(t->e);
+	EXPECT_EQ(t->open[1], 0);
+	EXPECT(engine_idle(t->e));
+	bench_set(t, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
+	memset(TARGET(t), 0xAA, 5000);
+	bench_block(t, 3, &a_write, data);
+	newest(t, WOP_ACK, &a_write);
+	EXPECT_EQ(TARGET(t)[0], 0xAA);
+	land(t, &b);
+	newest(t, WOP_ACK, &b);
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Timers: silence, refusals, and the alarm that the firmware asks for. */
+#include "test_fw_rig.h"
+
+/* One request of one block, in flight. Returns its context. */
+static uint32_t one_flying(struct rig *r, struct rig_world *w, uint8_t opcode)
+{
+	struct fl_wqe e;
+
+	rig_world(r, w, 1);
+	e = rig_wqe(w, 100);
+	e.opcode = opcode;
+	rig_post(r, w, e);
+	EXPECT_EQ(r->alarm, FW_NEVER);
+	rig_fly(r, r->order[0]);
+	rig_run(r);
+	EXPECT_EQ(r->alarm, r->now + RIG_TIMEOUT);
+	return r->order[0];
+}
+
+static void after(struct rig *r, uint64_t ns)
+{
+	r->now += ns;
+	rig_run(r);
+}
+
+TEST("a block that nobody answers is sent again, and given up after the last try")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	uint32_t n = one_flying(r, &w, FL_OP_WRITE), i;
+
+	for (i = 1; i <= 3; i++) {
+		STEP("try %u", i);
+		after(r, RIG_TIMEOUT - 1);
+		EXPECT_EQ(r->ctx[n].state, FL_TX_FLYING);
+		after(r, 1);
+		EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
+		EXPECT_EQ(r->ctx[n].attempt, i);
+		EXPECT_EQ(r->traced[EV_FW_TIMEOUT], i);
+		STEP("no timer runs while the data path has it");
+		EXPECT_EQ(r->alarm, FW_NEVER);
+		after(r, 100 * RIG_TIMEOUT);
+		EXPECT_EQ(r->ctx[n].attempt, i);
+		rig_fly(r, n);
+		rig_run(r);
+	}
+	after(r, RIG_TIMEOUT);
+	rig_expect_cqe(r, &w, 0, FL_ST_NO_ANSWER);
+	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_NO_ANSWER);
+	EXPECT_EQ(rig_busy(r), 0);
+	EXPECT_EQ(r->alarm, FW_NEVER);
+}
+
+TEST("an answer stops the timer")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	uint32_t n = one_flying(r, &w, FL_OP_WRITE);
+
+	rig_end(r, n, FL_ST_OK);
+	rig_run(r);
+	EXPECT_EQ(r->alarm, FW_NEVER);
+	after(r, 10 * RIG_TIMEOUT);
+	EXPECT_EQ(r->traced[EV_FW_TIMEOUT], 0);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}
+
+TEST("a refusal starts the long timer, and the count of tries begins again")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	uint32_t n = one_flying(r, &w, FL_OP_WRITE), i;
+
+	for (i = 0; i < 5; i++) {
+		uint32_t k;
+
+		STEP("refusal %u", i + 1);
+		/* The time-out after the refusal before was the first. */
+		for (k = 0; k < 2; k++) {
+			after(r, RIG_TIMEOUT);
+			rig_fly(r, n);
+			rig_run(r);
+		}
+		rig_refuse(r, n);
+		rig_run(r);
+		after(r, RIG_FAULT_TIMEOUT - 1);
+		EXPECT_EQ(r->ctx[n].state, FL_TX_DSTFAULT);
+		STEP("READY was lost: the block goes again without it");
+		after(r, 1);
+		EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
+		rig_fly(r, n);
+		rig_run(r);
+	}
+	STEP("one refusal too many");
+	rig_refuse(r, n);
+	rig_run(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_REFUSED_TOO_OFTEN);
+}
+
+TEST("a block that waits for a page of its own board has no timer")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+
+	rig_world(r, &w, 1);
+	rig_post(r, &w, rig_wqe(&w, 100));
+	rig_fault(r, r->order[0]);
+	rig_run(r);
+	EXPECT_EQ(r->alarm, FW_NEVER);
+	after(r, 1000 * RIG_FAULT_TIMEOUT);
+	EXPECT_EQ(r->ctx[r->order[0]].state, FL_TX_SRCFAULT);
+	STEP("the driver gives up");
+	rig_end(r, r->order[0], FL_ST_LOCAL_FAULT);
+	rig_run(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_LOCAL_FAULT);
+}
+
+TEST("a READ that was told to wait gets the long timer each time")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	uint32_t n = one_flying(r, &w, FL_OP_READ), i;
+
+	for (i = 0; i < 20; i++) {
+		rig_note_ctx(r, FL_NOTE_TX_WAITING, n);
+		rig_run(r);
+		after(r, RIG_FAULT_TIMEOUT - 1);
+		EXPECT_EQ(r->ctx[n].state, FL_TX_FLYING);
+		after(r, 1);
+		EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
+		rig_fly(r, n);
+		rig_run(r);
+	}
+	rig_end(r, n, FL_ST_OK);
+	rig_run(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}
+
+TEST("a timer that runs out as the answer comes does not disturb it")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	uint32_t n = one_flying(r, &w, FL_OP_WRITE);
+
+	STEP("the context is done, its note is not there yet");
+	r->ctx[n].state = FL_TX_DONE;
+	after(r, RIG_TIMEOUT);
+	EXPECT_EQ(r->traced[EV_FW_TIMEOUT], 0);
+	rig_note_ctx(r, FL_NOTE_TX_DONE, n);
+	rig_run(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}
+
+TEST("a block that is done when it is to be killed ends with its request")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	uint32_t n = one_flying(r, &w, FL_OP_WRITE);
+
+	r->ctx[n].state = FL_TX_DONE;
+	w.tail = 500;
+	EXPECT_EQ(rig_ring(r, &w), 0);
+	rig_note_ctx(r, FL_NOTE_TX_DONE, n);
+	rig_run(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_FLUSHED);
+	EXPECT_EQ(rig_busy(r), 0);
+}
+
+TEST("the alarm is never later than the earliest deadline, of many")
+{
+	struct rig *r = rig_create(16);
+	uint64_t seed = test_seed() + 4, due[16] = { 0 };
+	struct rig_world w;
+	uint32_t i, n, rung = 0;
+
+	r->cfg.tries = 1000000;
+	rig_restart(r);
+	rig_world(r, &w, 1);
+	rig_post(r, &w, rig_wqe(&w, 3000 * RIG_BLOCK));
+	for (i = 0; i < 20000; i++) {
+		uint64_t first = FW_NEVER;
+
+		n = rig_random(&seed) % 16;
+		if (r->ctx[n].state == FL_TX_READY) {
+			rig_fly(r, n);
+			due[n] = r->now + RIG_TIMEOUT;
+		} else if (r->ctx[n].state == FL_TX_FLYING &&
+			   rig_random(&seed) % 4 == 0) {
+			rig_end(r, n, FL_ST_OK);
+		}
+		rig_run(r);
+		for (n = 0; n < 16; n++) {
+			if (r->ctx[n].state != FL_TX_FLYING)
+				continue;
+			EXPECT(due[n] > r->now);
+			first = due[n] < first ? due[n] : first;
+		}
+		EXPECT(r->alarm <= first);
+		if (r->alarm != FW_NEVER && rig_random(&seed) % 2) {
+			r->now = r->alarm;
+			rung++;
+		} else {
+			r->now += rig_random(&seed) % 100;
+		}
+		rig_run(r);
+	}
+	EXPECT_GE(rung, 1000);
+	EXPECT_GE(r->traced[EV_FW_TIMEOUT], 1000);
+}
+
+TEST("a deadline beyond the end of time is still a deadline")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+
+	rig_world(r, &w, 1);
+	r->now = FW_NEVER - 10;
+	rig_post(r, &w, rig_wqe(&w, 100));
+	rig_fly(r, r->order[0]);
+	rig_run(r);
+	EXPECT_EQ(r->alarm, FW_NEVER - 1);
+	rig_end(r, r->order[0], FL_ST_OK);
+	rig_run(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_host_rig.h - one board with a small kernel, for the tests of emu/host.
+ *
+ * Memory management may be called from the test itself (set-up is outside every
+ * thread, and time then stands still); what touches memory as a program does runs
+ * in application threads. There a failed expectation must not jump: WANT notes the
+ * first one, rig_run reports it.
+ */
+#ifndef FL_TEST_HOST_RIG_H
+#define FL_TEST_HOST_RIG_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "board/board.h"
+#include "fabric/fabric.h"
+#include "harness.h"
+#include "host/internal.h"
+
+#define RW (HOST_READ | HOST_WRITE)
+#define PAGE HOST_PAGE
+
+struct rig {
+	struct trace *trace;
+	struct timing_profile timing;
+	struct sim *sim;
+	struct fabric *fabric;
+	struct board *board;
+	struct host_kernel *k;
+	struct host_process *p[HOST_PROCESSES];
+	struct sim_thread *thread[16];
+	unsigned int threads;
+	_Atomic(const char *) failed;
+};
+
+#define WANT(r, cond)                                                         \
+	do {                                                                  \
+		const char *none_ = NULL;                                     \
+		if (!(cond))                                                  \
+			atomic_compare_exchange_strong(&(r)->failed, &none_,  \
+						       #cond);                \
+	} while (0)
+
+static inline void rig_end(void *arg)
+{
+	struct rig *r = arg;
+	unsigned int i;
+
+	sim_stop(r->sim);
+	for (i = 0; i < HOST_PROCESSES; i++)
+		if (r->p[i])
+			host_process_exit(r->p[i]);
+	host_destroy(r->k);
+	board_destroy(r->board);
+	fabric_destroy(r->fabric);
+	sim_destroy(r->sim);
+	trace_destroy(r->trace);
+	timing_free(&r->timing);
+	free(r);
+}
+
+/* pages, swap: 0 is the kernel's default. One process: r->p[0]. */
+static inline struct rig *rig_start(enum sim_mode mode, uint64_t seed,
+				    uint64_t pages, uint64_t swap)
+{
+	struct trace_config tc = { .ring_records = 4096,
+				   .threads = mode == SIM_THREADS };
+	struct rig *r = calloc(1, sizeof(*r));
+	struct sim_config sc = { .mode = mode, .seed = seed };
+	struct fabric_config fc = { 0 };
+	struct board_config bc = { .name = "a", .id = 1 };
+	struct host_config hc = { .resident_pages = pages, .swap_pages = swap };
+	int error;
+
+	timing_defaults(&r->timing);
+	sc.trace = fc.trace = bc.trace = r->trace = trace_create(&tc);
+	fc.sim = bc.sim = r->sim = sim_create(&sc);
+	fc.timing = bc.timing = &r->timing;
+	bc.fabric = r->fabric = fabric_create(&fc);
+	r->board = hc.board = board_create(&bc, &error);
+	if (!r->board)
+		abort();
+	r->k = host_create(&hc, &error);
+	if (!r->k)
+		abort();
+	r->p[0] = host_process_create(r->k, "p0", &error);
+	if (!r->p[0])
+		abort();
+	test_cleanup(rig_end, r);
+	STEP("a board with %" PRIu64 " frames and %" PRIu64
+	     " swap pages (0: default), %s", pages, swap,
+	     mode == SIM_THREADS ? "threads" : "lockstep");
+	return r;
+}
+
+static inline struct host_process *rig_process(struct rig *r, unsigned int i)
+{
+	int error;
+
+	if (!r->p[i])
+		r->p[i] = host_process_create(r->k, "p", &error);
+	EXPECT(r->p[i] != NULL);
+	return r->p[i];
+}
+
+static inline void rig_thread(struct rig *r, unsigned int i,
+			      void (*fn)(void *arg), void *arg)
+{
+	r->thread[r->threads] = host_thread_start(r->p[i], "app", fn, arg);
+	EXPECT(r->thread[r->threads++] != NULL);
+}
+
+/* Run to the end; nothing went wrong in a thread, and all adds up. */
+static inline void rig_run(struct rig *r)
+{
+	enum sim_result result = sim_run(r->sim, 0, 0);
+
+	EXPECT_EQ(result, SIM_FINISHED);
+	while (r->threads)
+		sim_thread_join(r->thread[--r->threads]);
+	if (atomic_load(&r->failed))
+		EXPECT_STR(atomic_load(&r->failed), "(nothing)");
+	EXPECT_STR(host_check(r->k, true) ? host_check(r->k, true) : "good",
+		   "good");
+}
+
+static inline void rig_check(struct rig *r)
+{
+	const char *bad = host_check(r->k, true);
+
+	EXPECT_STR(bad ? bad : "good", "good");
+}
+
+static inline uint8_t *rig_map(struct rig *r, unsigned int i, uint64_t pages)
+{
+	int error;
+	uint8_t *m = host_mmap(r->p[i], pages * PAGE, RW, NULL, 0, &error);
+
+	EXPECT_EQ(error, 0);
+	EXPECT(m != NULL);
+	return m;
+}
+
+static inline struct host_mm *rig_mm(struct rig *r, unsigned int i)
+{
+	return host_process_mm(r->p[i]);
+}
+
+static inline uint64_t va_of(const void *p)
+{
+	return (uintptr_t)p;
+}
+
+static inline struct host_stats rig_stats(struct rig *r)
+{
+	struct host_stats st;
+
+	host_stats(r->k, &st);
+	return st;
+}
+
+/* A file with n bytes, byte i is (i * 7 + i / 4096) & 0xff; its name. */
+static inline const char *rig_file(char path[64], uint64_t bytes)
+{
+	uint64_t i;
+	FILE *f;
+	int fd;
+
+	strcpy(path, "/tmp/faultline-test-XXXXXX");
+	fd = mkstemp(path);
+	EXPECT(fd >= 0);
+	f = fdopen(fd, "w");
+	for (i = 0; i < bytes; i++)
+		fputc((int)((i * 7 + i / 4096) & 0xff), f);
+	fclose(f);
+	return path;
+}
+
+/* A notifier that keeps what it is told. */
+struct heard {
+	struct mm_notifier n;
+	unsigned int calls, releases;
+	uint64_t start, end;		/* of the last call */
+	bool valid;			/* the entry of start still was */
+	uint64_t tag;			/* of watch_pa at that time */
+	uint64_t watch_pa;
+};
+
+static inline void heard_invalidate(struct mm_notifier *n, struct host_mm *mm,
+				    uint64_t start, uint64_t end)
+{
+	struct heard *h = (struct heard *)n;
+
+	h->calls++;
+	h->start = start;
+	h->end = end;
+	h->valid = host_translate(mm, start) != 0;
+	if (h->watch_pa)
+		h->tag = dram_tag(mm->k->dram, h->watch_pa);
+}
+
+static inline void heard_release(struct mm_notifier *n, struct host_mm *mm)
+{
+	(void)mm;
+	((struct heard *)n)->releases++;
+}
+
+#define HEARD { .n = { .invalidate = heard_invalidate,                        \
+		       .release = heard_release } }
+
+#endif

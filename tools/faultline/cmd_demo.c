@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* faultline demo: the main job under each way to handle faults, in one table. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tools/faultline/job.h"
+#include "tools/faultline/options.h"
+#include "tools/faultline/pictures.h"
+
+enum { OWN_OUT };
+
+/* Traces of larger files are not kept: a megabyte sent is some megabytes of text. */
+#define TRACE_BYTES_MAX (8ull << 20)
+
+enum { RESIDENT, PAGE, BLOCK, TRANSFER, PIN, PREFAULT, STALL, VARIANTS };
+
+static const struct variant {
+	const char *name, *title;
+	enum world_policy policy;
+	enum fl_touch touch;
+	bool warm;
+} variants[VARIANTS] = {
+	[RESIDENT] = { "resident", "all resident", WORLD_EXANEST,
+		       FL_TOUCH_BLOCK, true },
+	[PAGE] = { "page", "cold, touch a page", WORLD_EXANEST, FL_TOUCH_PAGE,
+		   false },
+	[BLOCK] = { "block", "cold, touch ahead: block", WORLD_EXANEST,
+		    FL_TOUCH_BLOCK, false },
+	[TRANSFER] = { "transfer", "cold, touch ahead: transfer",
+		       WORLD_EXANEST, FL_TOUCH_TRANSFER, false },
+	[PIN] = { "pinned", "cold, pinned", WORLD_PIN, FL_TOUCH_BLOCK, false },
+	[PREFAULT] = { "prefault", "cold, pre-faulted", WORLD_PREFAULT,
+		       FL_TOUCH_BLOCK, false },
+	[STALL] = { "stall", "cold, SMMU stall", WORLD_STALL, FL_TOUCH_BLOCK,
+		    false },
+};
+
+static double mbs(const struct job_file *f, uint64_t ns)
+{
+	return ns ? (double)f->bytes * 1e3 / (double)ns : 0;
+}
+
+static void put_table(FILE *f, const struct job_file *file,
+		      const struct job_result *r)
+{
+	char total[32], wire[32];
+	int i;
+
+	fprintf(f, "%-28s %12s %12s %7s %7s %8s %7s %12s %9s\n", "", "time",
+		"transfer", "faults", "pages", "blocks", "blocks", "bytes on",
+		"goodput");
+	fprintf(f, "%-28s %12s %12s %7s %7s %8s %7s %12s %9s\n", "",
+		"with set-up", "alone", "", "in", "refused", "resent",
+		"the wire", "MB/s");
+	for (i = 0; i < VARIANTS; i++)
+		fprintf(f,
+			"%-28s %12s %12s %7llu %7llu %8llu %7llu %12llu %9.0f\n",
+			variants[i].title, job_time(r[i].total_ns, total),
+			job_time(r[i].transfer_ns, wire),
+			(unsigned long long)r[i].faults,
+			(unsigned long long)r[i].pages_in,
+			(unsigned long long)r[i].refused,
+			(unsigned long long)r[i].resent,
+			(unsigned long long)r[i].wire_bytes,
+			mbs(file, r[i].total_ns));
+}
+
+/* "2.50 times as long as", "1.20 times faster than" */
+static const char *ratio(uint64_t a, uint64_t b, char text[64])
+{
+	if (a >= b)
+		snprintf(text, 64, "%.2f times as long as",
+			 b ? (double)a / (double)b : 0.0);
+	else
+		snprintf(text, 64, "only %.0f %% of the time of",
+			 b ? 100.0 * (double)a / (double)b : 0.0);
+	return text;
+}
+
+/* Every figure and every comparison below comes from the table. */
+static void put_sentences(FILE *f, const struct job_result *r)
+{
+	const struct job_result *base = &r[RESIDENT], *page = &r[PAGE];
+	char x[64], y[64];
+	int best = PAGE, i;
+
+	fprintf(f,
+		"\n1. With the destination cold and one page touched at a time the job takes %s the resident one: %llu faults make %llu of %llu blocks be refused, %llu are sent again, and the wire carries %lld bytes more.\n",
+		ratio(page->total_ns, base->total_ns, x),
+		(unsigned long long)page->faults,
+		(unsigned long long)page->refused,
+		(unsigned long long)page->blocks,
+		(unsigned long long)page->resent,
+		(long long)(page->wire_bytes - base->wire_bytes));
+	fprintf(f,
+		"2. Touching ahead by block takes %s touching pages (%llu faults), by transfer %s it (%llu faults): the pages that come in are %llu, %llu and %llu.\n",
+		ratio(r[BLOCK].total_ns, page->total_ns, x),
+		(unsigned long long)r[BLOCK].faults,
+		ratio(r[TRANSFER].total_ns, page->total_ns, y),
+		(unsigned long long)r[TRANSFER].faults,
+		(unsigned long long)page->pages_in,
+		(unsigned long long)r[BLOCK].pages_in,
+		(unsigned long long)r[TRANSFER].pages_in);
+	for (i = PAGE; i < VARIANTS; i++)
+		if (r[i].total_ns < r[best].total_ns)
+			best = i;
+	fprintf(f,
+		"3. Pinning takes %s touching ahead by transfer, and stalling in the SMMU %s it with %llu blocks resent; quickest of the cold ones is '%s'.\n",
+		ratio(r[PIN].total_ns, r[TRANSFER].total_ns, x),
+		ratio(r[STALL].total_ns, r[TRANSFER].total_ns, y),
+		(unsigned long long)r[STALL].resent, variants[best].title);
+}
+
+static int run_variant(const struct options *o, const struct job_file *file,
+		       int i, const char *dir, struct job_result *r)
+{
+	struct job j = { .file = file, .cfg = o->cfg, .warm = variants[i].warm };
+	char path[600] = "";
+	int err;
+
+	j.cfg.policy = variants[i].policy;
+	j.cfg.touch = variants[i].touch;
+	if (file->bytes <= TRACE_BYTES_MAX) {
+		snprintf(path, sizeof(path), "%s/%s.trace", dir,
+			 variants[i].name);
+		j.cfg.trace = fopen(path, "w");
+		if (!j.cfg.trace) {
+			fprintf(stderr, "faultline demo: cannot write %s: %s\n",
+				path, strerror(errno));
+			return 1;
+		}
+	}
+	err = job_run(&j, r);
+	if (j.cfg.trace && (ferror(j.cfg.trace) | fclose(j.cfg.trace))) {
+		fprintf(stderr, "faultline demo: cannot write %s: %s\n", path,
+			strerror(errno));
+		err = 1;
+	}
+	if (err)
+		fprintf(stderr, "faultline demo: '%s' failed: %s\n",
+			variants[i].title,
+			r->problem[0] ? r->problem : "the data differs");
+	else if (r->complete)
+		err = pictures_put(&r->trace, dir, variants[i].name,
+				   r->faults != 0);
+	return err;
+}
+
+/* mkdir -p */
+static int make_dirs(const char *dir)
+{
+	char path[500];
+	size_t i, n = strlen(dir);
+
+	if (!n || n >= sizeof(path))
+		return -ENAMETOOLONG;
+	memcpy(path, dir, n + 1);
+	for (i = 1; i <= n; i++) {
+		if (path[i] != '/' && path[i])
+			continue;
+		path[i] = 0;
+		if (mkdir(path, 0777) && errno != EEXIST)
+			return -errno;
+		path[i] = i < n ? '/' : 0;
+	}
+	return 0;
+}
+
+static int put_results(const char *dir, const struct job_file *file,
+		       const struct job_result *r)
+{
+	char path[600];
+	FILE *f;
+
+	put_table(stdout, file, r);
+	put_sentences(stdout, r);
+	snprintf(path, sizeof(path), "%s/table.txt", dir);
+	f = fopen(path, "w");
+	if (!f) {
+		fprintf(stderr, "faultline demo: cannot write %s: %s\n", path,
+			strerror(errno));
+		return 1;
+	}
+	put_table(f, file, r);
+	put_sentences(f, r);
+	return fclose(f) ? 1 : 0;
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+	struct job_result r[VARIANTS];
+	struct job_file file;
+	struct options o;
+	const char *dir;
+	int i, err = options_parse(c, argc, argv, &o);
+
+	if (err)
+		return err == 1 ? 0 : err;
+	dir = o.own[OWN_OUT] ? o.own[OWN_OUT] : "build/demo";
+	if (job_file_open(&file, o.count ? o.args[0] : "/proc/self/exe",
+			  "faultline demo"))
+		return 1;
+	if (!file.bytes) {
+		printf("%s is empty: an RDMA WRITE moves at least 1 byte, so there is nothing to show\n",
+		       file.path);
+		return 0;
+	}
+	err = make_dirs(dir);
+	if (err) {
+		fprintf(stderr, "faultline demo: cannot make the folder %s: %s\n",
+			dir, strerror(-err));
+		return 1;
+	}
+	printf("%s, %llu bytes, %llu pages; profile %s, seed %llu, virtual time\n\n",
+	       o.count ? file.path : "this program itself",
+	       (unsigned long long)file.bytes, (unsigned long long)file.pages,
+	       o.cfg.profile ? o.cfg.profile : "ideal",
+	       (unsigned long long)o.cfg.seed);
+	fflush(stdout);
+	for (i = 0; i < VARIANTS && !err; i++) {
+		err = run_variant(&o, &file, i, dir, &r[i]);
+		view_free(&r[i].trace);
+	}
+	if (err)
+		return 1;
+	err = put_results(dir, &file, r);
+	printf("\n%s\n%s %s/\n", "All seven arrived equal by SHA-256.",
+	       file.bytes <= TRACE_BYTES_MAX ?
+		       "Table, traces and pictures are in" :
+		       "Table (traces of files above 8 MB are not kept) is in",
+	       dir);
+	return err;
+}
+
+const struct command command_demo = {
+	.name = "demo",
+	.arguments = "[FILE]",
+	.text = "send FILE under every way to handle faults, and compare in one table\n"
+		"FILE: default is this program itself. Always in lockstep: the times are virtual.",
+	.common = OPT_SEED | OPT_PROFILE | OPT_SET,
+	.least = 0,
+	.most = 1,
+	.own = { [OWN_OUT] = { "--out", "DIR",
+			       "folder for table, traces and pictures (default build/demo)" } },
+	.run = run,
+};

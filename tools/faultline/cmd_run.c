@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* faultline run FILE.fl */
+#include <stdio.h>
+
+#include "tools/faultline/options.h"
+#include "tools/scenario/runner.h"
+
+enum { OWN_VERBOSE, OWN_LANGUAGE, OWN_CHECK };
+
+static int run(const struct command *c, int argc, char **argv)
+{
+	struct runner_report report;
+	struct scenario *s;
+	struct options o;
+	int err = options_parse(c, argc, argv, &o);
+
+	if (err)
+		return err == 1 ? 0 : err;
+	if (o.own[OWN_LANGUAGE]) {
+		scenario_language(stdout);
+		return 0;
+	}
+	if (!o.count) {
+		fputs("faultline run: something is missing; wanted: faultline run [OPTION...] FILE.fl\n",
+		      stderr);
+		return 2;
+	}
+	s = scenario_load(o.args[0], stderr);
+	if (!s)
+		return 2;
+	if (o.own[OWN_CHECK]) {
+		printf("%s: %d statements, no mistakes\n", o.args[0], s->count);
+		scenario_free(s);
+		return 0;
+	}
+	err = options_open_trace(c, &o);
+	if (err) {
+		scenario_free(s);
+		return err;
+	}
+	err = scenario_run(s, &o.cfg, stdout, o.own[OWN_VERBOSE] != NULL,
+			   &report);
+	if (options_close_trace(c, &o) && !err)
+		err = 1;
+	if (err != 2)
+		printf("%s: %s: %u statements, %u expectations, %u failed; seed %llu, %llu ns, %llu events\n",
+		       o.args[0], err ? "FAILED" : "passed", report.statements,
+		       report.expectations, report.failures,
+		       (unsigned long long)o.cfg.seed,
+		       (unsigned long long)report.time_ns,
+		       (unsigned long long)report.events);
+	scenario_free(s);
+	return err;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.arguments = "FILE.fl",
+	.text = "run a scenario; exit status 0 only if every expectation holds\n"
+		"The language is described in book/scenario.adoc.",
+	.common = OPT_ALL,
+	.least = 0,
+	.most = 1,
+	.own = { [OWN_VERBOSE] = { "--verbose", NULL,
+				   "print every statement as it is done" },
+		 [OWN_LANGUAGE] = { "--language", NULL,
+				    "print the statements of the language" },
+		 [OWN_CHECK] = { "--check", NULL,
+				 "read the file, run nothing" } },
+	.run = run,
+};

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* faultline send FILE: the main job, told as a story. */
+#include <stdio.h>
+
+#include "tools/faultline/job.h"
+#include "tools/faultline/options.h"
+#include "tools/scenario/words.h"
+
+enum { OWN_WARM, OWN_COLD_SOURCE };
+
+static void tell_start(const struct job *j)
+{
+	const struct world_config *c = &j->cfg;
+
+	printf("profile %s, seed %llu, mode %s, policy %s, resolve %s\n",
+	       c->profile ? c->profile : "ideal", (unsigned long long)c->seed,
+	       c->mode == SIM_LOCKSTEP ? "lockstep (virtual time)" :
+					 "threads (wall time)",
+	       options_policy_name(c->policy), options_touch_name(c->touch));
+	printf("  1. boards a and b are joined by a link; process p runs on a, q on b\n");
+	printf("  2. p maps %s: %llu bytes, %llu pages, %s\n", j->file->path,
+	       (unsigned long long)j->file->bytes,
+	       (unsigned long long)j->file->pages,
+	       j->cold_source ? "left on disk" : "all resident");
+	printf("  3. q has a buffer of that size, %s\n",
+	       j->warm ? "all resident" : "none of its pages there");
+}
+
+static void tell_end(const struct job *j, const struct job_result *r, int n)
+{
+	char a[32], b[32];
+
+	printf("%3d. %u work request%s, %llu blocks: %s from the first post to the last completion\n",
+	       n, r->requests, r->requests == 1 ? "" : "s",
+	       (unsigned long long)r->blocks, job_time(r->transfer_ns, a));
+	printf("%3d. with registering and paging in: %s, %.0f MB/s\n", n + 1,
+	       job_time(r->total_ns, b),
+	       r->total_ns ? (double)j->file->bytes * 1e3 /
+			     (double)r->total_ns : 0.0);
+	printf("%3d. faults %llu (held %llu), pages brought in %llu, blocks refused %llu, sent again %llu, bytes on the wire %llu\n",
+	       n + 2, (unsigned long long)r->faults,
+	       (unsigned long long)r->stalls,
+	       (unsigned long long)r->pages_in,
+	       (unsigned long long)r->refused, (unsigned long long)r->resent,
+	       (unsigned long long)r->wire_bytes);
+	printf("%3d. SHA-256 of the file      %s\n", n + 3, j->file->sha);
+	printf("     SHA-256 of what came   %s\n", r->sha);
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+	struct job_file file;
+	struct job_result r;
+	struct options o;
+	struct job j;
+	int n, err = options_parse(c, argc, argv, &o);
+
+	if (err)
+		return err == 1 ? 0 : err;
+	if (job_file_open(&file, o.args[0], "faultline send"))
+		return 1;
+	if (!file.bytes) {
+		printf("%s is empty: an RDMA WRITE moves at least 1 byte (length 0 is refused with EINVAL), so there is nothing to send; both sides hold the same 0 bytes\n",
+		       file.path);
+		return 0;
+	}
+	err = options_open_trace(c, &o);
+	if (err)
+		return err;
+	j = (struct job){ .file = &file,
+			  .cfg = o.cfg,
+			  .warm = o.own[OWN_WARM] != NULL,
+			  .cold_source = o.own[OWN_COLD_SOURCE] != NULL };
+	tell_start(&j);
+	fflush(stdout);
+	err = job_run(&j, &r);
+	n = r.complete ? job_story(stdout, &r.trace, 4, "a", "b") : 4;
+	if (!r.complete && r.trace.n)
+		printf("     (too many events to tell one block's life; --trace OUT keeps them all)\n");
+	if (!r.error && !r.status)
+		tell_end(&j, &r, n);
+	view_free(&r.trace);
+	if (options_close_trace(c, &o))
+		err = 1;
+	if (r.status)
+		printf("the transfer ended with status %s\n",
+		       word_status_name(r.status));
+	if (r.problem[0])
+		printf("something is wrong: %s\n", r.problem);
+	printf(err ? "FAILED\n" : "the two are equal\n");
+	return err;
+}
+
+const struct command command_send = {
+	.name = "send",
+	.arguments = "FILE",
+	.text = "send FILE by RDMA WRITE from board a to board b, and tell what happened\n"
+		"The destination's pages are not there, unless --warm is given. Exit status 0 when\n"
+		"what arrived is equal by SHA-256. An empty FILE is explained, and is no error.",
+	.common = OPT_ALL,
+	.least = 1,
+	.most = 1,
+	.own = { [OWN_WARM] = { "--warm", NULL,
+				"make the destination resident first" },
+		 [OWN_COLD_SOURCE] = { "--cold-source", NULL,
+				       "do not read the file into memory first" } },
+	.run = run,
+};

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/faultline/job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tools/faultline/sha256.h"
+#include "tools/scenario/words.h"
+#include "tools/view/rows.h"
+
+#define REQUESTS	(JOB_BYTES_MAX / JOB_REQUEST_MAX)
+#define CHUNK		65536
+#define FRAMES_LEAST	65536
+#define WAIT_NS		3600000000000ull
+
+const char *job_time(uint64_t ns, char text[32])
+{
+	if (ns >= 10000000)
+		snprintf(text, 32, "%.3f ms", (double)ns / 1e6);
+	else
+		snprintf(text, 32, "%.3f us", (double)ns / 1e3);
+	return text;
+}
+
+static int hash_file(struct job_file *f, int fd)
+{
+	static const size_t room = CHUNK;
+	char *buf = malloc(room);
+	struct sha256 s;
+	ssize_t n = buf ? 0 : -1;
+
+	sha256_begin(&s);
+	while (buf && (n = read(fd, buf, room)) > 0) {
+		sha256_add(&s, buf, (size_t)n);
+		f->bytes += (uint64_t)n;
+	}
+	sha256_end(&s, f->sha);
+	f->pages = (f->bytes + HOST_PAGE - 1) / HOST_PAGE;
+	free(buf);
+	return n < 0 ? -(buf ? errno : ENOMEM) : 0;
+}
+
+int job_file_open(struct job_file *f, const char *path, const char *who)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
+	struct stat st;
+
+	memset(f, 0, sizeof(*f));
+	f->path = path;
+	if (fd < 0 || fstat(fd, &st)) {
+		err = -errno;
+		fprintf(stderr, "%s: cannot read %s: %s\n", who, path,
+			strerror(-err));
+	} else if (!S_ISREG(st.st_mode)) {
+		err = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+		fprintf(stderr, "%s: %s is %s; wanted: a regular file\n", who,
+			path, S_ISDIR(st.st_mode) ? "a directory" :
+						    "not a regular file");
+	} else if ((uint64_t)st.st_size > JOB_BYTES_MAX) {
+		err = -EFBIG;
+		fprintf(stderr, "%s: %s has %lld bytes; wanted: at most %llu (1 GB)\n",
+			who, path, (long long)st.st_size, JOB_BYTES_MAX);
+	} else {
+		err = hash_file(f, fd);
+		if (err)
+			fprintf(stderr, "%s: cannot read %s: %s\n", who, path,
+				strerror(-err));
+	}
+	if (fd >= 0)
+		close(fd);
+	return err;
+}
+
+/* ---- what the director does ---- */
+
+struct job_state {
+	const struct job *j;
+	struct job_result *r;
+	struct world *w;
+	struct world_board *a, *b;
+	struct world_process *p, *q;
+	struct world_buffer *src, *dst;
+	struct world_connection *conn;
+	struct world_work work[REQUESTS];
+};
+
+static int set_up(struct job_state *s)
+{
+	const struct job_file *f = s->j->file;
+	struct world_board_config cfg = { .frames = FRAMES_LEAST };
+	const struct world_config *wc = &s->j->cfg;
+	int err;
+
+	/* Room for the whole file on each side, so that nothing is evicted. */
+	if (f->pages + 4096 > cfg.frames)
+		cfg.frames = f->pages + 4096;
+	err = world_board_add(s->w, "a", &cfg, &s->a);
+	if (!err)
+		err = world_board_add(s->w, "b", &cfg, &s->b);
+	if (!err)
+		err = world_link_add(s->w, s->a, s->b);
+	if (!err)
+		err = world_process_add(s->w, "p", s->a, wc->policy, wc->touch,
+					&s->p);
+	if (!err)
+		err = world_process_add(s->w, "q", s->b, wc->policy, wc->touch,
+					&s->q);
+	if (!err)
+		err = world_buffer_add(s->p, "src", 0, f->path, &s->src);
+	if (!err)
+		err = world_buffer_add(s->q, "dst", f->bytes, NULL, &s->dst);
+	if (!err && !s->j->cold_source)
+		err = world_buffer_touch(s->src, 0, 0, false);
+	if (!err && s->j->warm)
+		err = world_buffer_touch(s->dst, 0, 0, true);
+	if (!err)
+		err = world_connect(s->p, s->q, "c", 256, 0, &s->conn);
+	return err;
+}
+
+static int post_all(struct job_state *s)
+{
+	uint64_t done = 0, n, bytes = s->j->file->bytes;
+	struct world_work *k;
+	int err = 0;
+
+	for (; done < bytes && !err; done += n) {
+		n = bytes - done;
+		if (n > JOB_REQUEST_MAX)
+			n = JOB_REQUEST_MAX;
+		k = &s->work[s->r->requests++];
+		k->name = "w";
+		k->opcode = FL_WRITE;
+		k->conn = s->conn;
+		k->local = s->src;
+		k->remote = s->dst;
+		k->local_va = (uint64_t)(uintptr_t)s->src->mem + done;
+		k->remote_va = (uint64_t)(uintptr_t)s->dst->mem + done;
+		k->lkey = s->src->key;
+		k->rkey = s->dst->key;
+		k->bytes = (uint32_t)n;
+		err = world_post(s->w, k);
+	}
+	return err;
+}
+
+static int wait_all(struct job_state *s)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < s->r->requests && !err; i++) {
+		err = world_wait(s->w, &s->work[i], WAIT_NS, WORLD_BOTH);
+		if (!err && s->work[i].status && !s->r->status)
+			s->r->status = s->work[i].status;
+	}
+	if (!err)
+		s->r->transfer_ns = s->work[s->r->requests - 1].done_ns -
+				    s->work[0].post_ns;
+	return err;
+}
+
+/* From the first registration to the last deregistration: what an application pays. */
+static int transfer(struct job_state *s)
+{
+	unsigned int pin = s->j->cfg.policy == WORLD_PIN ? FL_PINNED : 0;
+	uint64_t start = sim_now(world_sim(s->w));
+	uint64_t pages = trace_count(world_trace(s->w), EV_MM_PAGE_IN);
+	int err = world_region_add(s->src, 0, 0, pin, 0);
+
+	if (!err)
+		err = world_region_add(s->dst, 0, 0, FL_REMOTE_WRITE | pin, 0);
+	if (!err)
+		err = post_all(s);
+	if (!err)
+		err = wait_all(s);
+	s->r->pages_in = trace_count(world_trace(s->w), EV_MM_PAGE_IN) - pages;
+	if (!err)
+		err = world_region_remove(s->dst);
+	if (!err)
+		err = world_region_remove(s->src);
+	s->r->total_ns = sim_now(world_sim(s->w)) - start;
+	return err;
+}
+
+static int do_counters(struct world_process *p, void *arg)
+{
+	return fl_query_counters(p->dev, arg);
+}
+
+static int read_counts(struct job_state *s)
+{
+	struct world_process *both[2] = { s->p, s->q };
+	struct world_board *boards[2] = { s->a, s->b };
+	struct fl_fault_counters c;
+	struct engine_stats e;
+	struct fabric_stats f;
+	int i, err = 0;
+
+	for (i = 0; i < 2 && !err; i++) {
+		err = world_in(both[i], do_counters, &c);
+		engine_stats(board_engine(boards[i]->board), &e);
+		fabric_stats(world_fabric(s->w), board_id(boards[i]->board),
+			     &f);
+		if (err)
+			break;
+		s->r->faults += c.faults;
+		s->r->stalls += c.stalls;
+		s->r->refused += e.blocks_refused;
+		s->r->resent += e.blocks_resent;
+		s->r->wire_bytes += f.bytes;
+	}
+	s->r->blocks = trace_count(world_trace(s->w), EV_FW_BLOCK);
+	return err;
+}
+
+static int hash_destination(struct job_state *s)
+{
+	uint64_t at = 0, n, bytes = s->j->file->bytes;
+	uint8_t *buf = malloc(CHUNK);
+	struct sha256 h;
+	int err = buf ? 0 : -ENOMEM;
+
+	sha256_begin(&h);
+	for (; at < bytes && !err; at += n) {
+		n = bytes - at < CHUNK ? bytes - at : CHUNK;
+		err = world_buffer_read(s->dst, at, buf, n);
+		sha256_add(&h, buf, n);
+	}
+	sha256_end(&h, s->r->sha);
+	s->r->same = !err && !strcmp(s->r->sha, s->j->file->sha);
+	free(buf);
+	return err;
+}
+
+static void script(struct world *w, void *arg)
+{
+	struct job_state *s = arg;
+	uint32_t n;
+
+	s->w = w;
+	s->r->error = set_up(s);
+	if (!s->r->error)
+		s->r->error = transfer(s);
+	if (!s->r->error)
+		s->r->error = read_counts(s);
+	s->r->trace.r = world_records(w, &n, &s->r->complete);
+	s->r->trace.n = s->r->trace.r ? n : 0;
+	if (!s->r->error)
+		s->r->error = hash_destination(s);
+	if (s->r->error)
+		snprintf(s->r->problem, sizeof(s->r->problem), "%s %s",
+			 word_errno_name(s->r->error), world_why(w));
+}
+
+int job_run(const struct job *j, struct job_result *r)
+{
+	struct job_state *s = calloc(1, sizeof(*s));
+	struct world *w;
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	if (!s)
+		return 1;
+	s->j = j;
+	s->r = r;
+	w = world_create(&j->cfg, r->problem, sizeof(r->problem));
+	if (!w) {
+		free(s);
+		return 1;
+	}
+	r->problem[0] = 0;
+	err = world_run(w, script, s);
+	if (err && world_problem(w))
+		snprintf(r->problem, sizeof(r->problem), "%s",
+			 world_problem(w));
+	world_destroy(w);
+	if (err == -EDEADLK)
+		return 1;	/* threads that can never end still use s */
+	free(s);
+	return err || r->error || r->status || !r->same;
+}
+
+/* ---- the story ---- */
+
+int job_story(FILE *f, const struct view_trace *t, int number,
+	      const char *home, const char *peer)
+{
+	static const char *const who[LANES] = {
+		"application", "library", "driver", "SMMU", "card", "wire",
+		"card", "SMMU", "driver"
+	};
+	struct rows rows;
+	char label[80], time[32], side[64];
+	const struct row *row;
+	size_t i;
+
+	if (rows_make(&rows, t, 0, 0))
+		return number;
+	for (i = 0; i < rows.n; i++) {
+		row = &rows.row[i];
+		if (i == rows.n - 1 && rows.others.blocks)
+			fprintf(f, "                    ... and %u more blocks: %u refused, %u sent again\n",
+				rows.others.blocks, rows.others.refused,
+				rows.others.resent);
+		row_label(row, label, sizeof(label));
+		if (row->from == row->to)
+			snprintf(side, sizeof(side), "%s %s",
+				 row->from == LANE_WIRE ? "" :
+				 row->from > LANE_WIRE ? peer : home,
+				 who[row->from]);
+		else
+			snprintf(side, sizeof(side), "%s %s -> %s %s",
+				 row->from > LANE_WIRE ? peer : home,
+				 who[row->from],
+				 row->to > LANE_WIRE ? peer : home,
+				 who[row->to]);
+		fprintf(f, "%3d. %14s  %-34s %s\n", number++,
+			job_time(row->time_ns, time), side, label);
+	}
+	rows_free(&rows);
+	return number;
+}

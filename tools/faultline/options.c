@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/faultline/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/scenario/words.h"
+
+static const char *const modes[] = { "lockstep", "threads", NULL };
+static const char *const policies[] = { "exanest", "stall", "pin", "prefault",
+					NULL };
+static const char *const touches[] = { "page", "block", "transfer", NULL };
+
+static const struct {
+	unsigned int bit;
+	const char *name, *value, *text;
+} common[] = {
+	{ OPT_SEED, "--seed", "N", "of all random choices (default 1)" },
+	{ OPT_MODE, "--mode", "lockstep|threads",
+	  "virtual time, the same every time; or real threads" },
+	{ OPT_PROFILE, "--profile", "NAME|FILE",
+	  "timing profile: ideal (default), qfdb, or a file" },
+	{ OPT_POLICY, "--policy", "exanest|stall|pin|prefault",
+	  "what to do about pages that are not there (default exanest)" },
+	{ OPT_RESOLVE, "--resolve", "page|block|transfer",
+	  "how much the driver pages in at one fault (default block)" },
+	{ OPT_TRACE, "--trace", "OUT", "write every event to this file" },
+	{ OPT_SET, "--set", "NAME=VALUE",
+	  "change one value of the profile; may be given often" },
+};
+
+#define COMMONS ((int)(sizeof(common) / sizeof(common[0])))
+
+const char *options_policy_name(enum world_policy p)
+{
+	return policies[p];
+}
+
+const char *options_touch_name(enum fl_touch t)
+{
+	return touches[t];
+}
+
+void options_help(const struct command *c, FILE *f)
+{
+	char name[64];
+	int i;
+
+	fprintf(f, "usage: faultline %s [OPTION...] %s\n\n%s\n\noptions:\n",
+		c->name, c->arguments, c->text);
+	for (i = 0; i < OPTIONS_OWN && c->own[i].name; i++) {
+		snprintf(name, sizeof(name), "%s %s", c->own[i].name,
+			 c->own[i].value ? c->own[i].value : "");
+		fprintf(f, "  %-36s %s\n", name, c->own[i].text);
+	}
+	for (i = 0; i < COMMONS; i++) {
+		if (!(c->common & common[i].bit))
+			continue;
+		snprintf(name, sizeof(name), "%s %s", common[i].name,
+			 common[i].value);
+		fprintf(f, "  %-36s %s\n", name, common[i].text);
+	}
+	fprintf(f, "  %-36s %s\n", "--help", "this text");
+}
+
+static int choose(const struct command *c, const char *option,
+		  const char *value, const char *const *list)
+{
+	const char *near = word_nearest(value, list);
+	int i;
+
+	for (i = 0; list[i]; i++)
+		if (!strcmp(list[i], value))
+			return i;
+	fprintf(stderr, "faultline %s: %s '%s'; wanted: ", c->name, option,
+		value);
+	for (i = 0; list[i]; i++)
+		fprintf(stderr, "%s%s", i ? ", " : "", list[i]);
+	if (near)
+		fprintf(stderr, " (did you mean '%s'?)", near);
+	fputc('\n', stderr);
+	return -1;
+}
+
+static int check_profile(const struct command *c, const char *value)
+{
+	struct timing_profile p;
+	char error[400];
+
+	if (timing_load(&p, value, error, sizeof(error)) < 0) {
+		fprintf(stderr, "faultline %s: --profile: %s\n", c->name,
+			error);
+		return 2;
+	}
+	timing_free(&p);
+	return 0;
+}
+
+static int add_set(const struct command *c, struct options *o,
+		   const char *value)
+{
+	struct timing_profile p;
+	char error[400] = "at most 32 of them";
+	int i = 0;
+
+	timing_defaults(&p);
+	while (i < OPTIONS_SETS && o->sets[i])
+		i++;
+	if (i == OPTIONS_SETS ||
+	    timing_set(&p, value, error, sizeof(error)) < 0) {
+		fprintf(stderr, "faultline %s: --set: %s\n", c->name, error);
+		return 2;
+	}
+	o->sets[i] = value;
+	return 0;
+}
+
+static int take_common(const struct command *c, struct options *o,
+		       unsigned int bit, const char *value)
+{
+	const char *right;
+	int i = 0;
+
+	switch (bit) {
+	case OPT_SEED:
+		right = word_count(value, &o->cfg.seed);
+		if (!right)
+			return 0;
+		fprintf(stderr, "faultline %s: --seed '%s'; wanted: %s\n",
+			c->name, value, right);
+		return 2;
+	case OPT_MODE:
+		i = choose(c, "--mode", value, modes);
+		o->cfg.mode = i == 1 ? SIM_THREADS : SIM_LOCKSTEP;
+		break;
+	case OPT_PROFILE:
+		o->cfg.profile = value;
+		o->cfg.profile_given = true;
+		return check_profile(c, value);
+	case OPT_POLICY:
+		i = choose(c, "--policy", value, policies);
+		o->cfg.policy = (enum world_policy)i;
+		o->cfg.policy_given = true;
+		break;
+	case OPT_RESOLVE:
+		i = choose(c, "--resolve", value, touches);
+		o->cfg.touch = (enum fl_touch)i;
+		o->cfg.touch_given = true;
+		break;
+	case OPT_TRACE:
+		o->trace = value;
+		break;
+	default:
+		return add_set(c, o, value);
+	}
+	return i < 0 ? 2 : 0;
+}
+
+static int unknown(const struct command *c, const char *word)
+{
+	const char *list[COMMONS + OPTIONS_OWN + 2], *near;
+	int i, n = 0;
+
+	for (i = 0; i < COMMONS; i++)
+		if (c->common & common[i].bit)
+			list[n++] = common[i].name;
+	for (i = 0; i < OPTIONS_OWN && c->own[i].name; i++)
+		list[n++] = c->own[i].name;
+	list[n++] = "--help";
+	list[n] = NULL;
+	near = word_nearest(word, list);
+	fprintf(stderr, "faultline %s: unknown option '%s'", c->name, word);
+	if (near)
+		fprintf(stderr, "; did you mean '%s'?", near);
+	fprintf(stderr, " (see: faultline %s --help)\n", c->name);
+	return 2;
+}
+
+/* Does word say this option, alone or as name=value? */
+static bool says(const char *word, const char *name, const char **value)
+{
+	size_t n = strlen(name);
+
+	*value = NULL;
+	if (strncmp(word, name, n))
+		return false;
+	if (word[n] == '=')
+		*value = word + n + 1;
+	return !word[n] || word[n] == '=';
+}
+
+/* One option at argv[*i]; moves *i over its value. */
+static int take(const struct command *c, struct options *o, int argc,
+		char **argv, int *i)
+{
+	const char *word = argv[*i], *value, *wants = NULL;
+	int k, own = -1, which = -1;
+
+	for (k = 0; k < OPTIONS_OWN && c->own[k].name && own < 0; k++)
+		if (says(word, c->own[k].name, &value))
+			own = k;
+	for (k = 0; k < COMMONS && own < 0 && which < 0; k++)
+		if ((c->common & common[k].bit) &&
+		    says(word, common[k].name, &value))
+			which = k;
+	if (own < 0 && which < 0)
+		return unknown(c, word);
+	wants = own >= 0 ? c->own[own].value : common[which].value;
+	if (!wants && value) {
+		fprintf(stderr, "faultline %s: %s takes no value\n", c->name,
+			c->own[own].name);
+		return 2;
+	}
+	if (wants && !value)
+		value = *i + 1 < argc ? argv[++*i] : NULL;
+	if (wants && !value) {
+		fprintf(stderr, "faultline %s: %s wants a value: %s\n",
+			c->name, word, wants);
+		return 2;
+	}
+	if (which >= 0)
+		return take_common(c, o, common[which].bit, value);
+	o->own[own] = wants ? value : "";
+	return 0;
+}
+
+int options_parse(const struct command *c, int argc, char **argv,
+		  struct options *o)
+{
+	bool ended = false;
+	int i, err;
+
+	memset(o, 0, sizeof(*o));
+	o->cfg.seed = 1;
+	o->cfg.touch = FL_TOUCH_BLOCK;
+	o->cfg.sets = o->sets;
+	for (i = 0; i < argc; i++) {
+		if (!ended && !strcmp(argv[i], "--help")) {
+			options_help(c, stdout);
+			return 1;
+		}
+		if (!ended && !strcmp(argv[i], "--")) {
+			ended = true;
+		} else if (!ended && argv[i][0] == '-' && argv[i][1]) {
+			err = take(c, o, argc, argv, &i);
+			if (err)
+				return err;
+		} else if (o->count < 64) {
+			o->args[o->count++] = argv[i];
+		}
+	}
+	if (o->count >= c->least && o->count <= c->most)
+		return 0;
+	fprintf(stderr, "faultline %s: %s; wanted: faultline %s [OPTION...] %s\n",
+		c->name, o->count < c->least ? "something is missing" :
+					       "too many arguments",
+		c->name, c->arguments);
+	return 2;
+}
+
+int options_open_trace(const struct command *c, struct options *o)
+{
+	if (!o->trace)
+		return 0;
+	o->cfg.trace = fopen(o->trace, "w");
+	if (o->cfg.trace)
+		return 0;
+	fprintf(stderr, "faultline %s: cannot write the trace %s: %s\n",
+		c->name, o->trace, strerror(errno));
+	return 2;
+}
+
+int options_close_trace(const struct command *c, struct options *o)
+{
+	bool bad;
+
+	if (!o->cfg.trace)
+		return 0;
+	bad = ferror(o->cfg.trace);
+	bad |= fclose(o->cfg.trace) != 0;
+	o->cfg.trace = NULL;
+	if (bad)
+		fprintf(stderr, "faultline %s: cannot write the trace %s: %s\n",
+			c->name, o->trace, strerror(errno));
+	return bad;
+}

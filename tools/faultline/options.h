@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * options.h - the command line of a subcommand: the common options, its own, and the
+ * rest. What is wrong is said with what would be right; exit status 2.
+ */
+#ifndef FL_OPTIONS_H
+#define FL_OPTIONS_H
+
+#include "tools/scenario/world.h"
+
+#define OPTIONS_SETS 32
+#define OPTIONS_OWN 8
+
+/* Which common options a subcommand has. */
+enum {
+	OPT_SEED = 1, OPT_MODE = 2, OPT_PROFILE = 4, OPT_POLICY = 8,
+	OPT_RESOLVE = 16, OPT_TRACE = 32, OPT_SET = 64,
+	OPT_ALL = 127
+};
+
+struct own_option {
+	const char *name;	/* with -- */
+	const char *value;	/* what to call its value; NULL: none */
+	const char *text;
+};
+
+struct command {
+	const char *name, *arguments, *text;
+	unsigned int common;
+	int least, most;	/* arguments that are not options */
+	struct own_option own[OPTIONS_OWN];
+	int (*run)(const struct command *c, int argc, char **argv);
+};
+
+struct options {
+	struct world_config cfg;
+	const char *sets[OPTIONS_SETS + 1];
+	const char *trace;		/* path, or NULL */
+	const char *own[OPTIONS_OWN];	/* value, "" for a flag, NULL: not given */
+	const char *args[64];
+	int count;
+};
+
+/* 0: go on; 1: --help was answered, exit 0; 2: wrong, said so, exit 2. */
+int options_parse(const struct command *c, int argc, char **argv,
+		  struct options *o);
+void options_help(const struct command *c, FILE *f);
+/* Open o->trace for writing into cfg.trace; 0 or 2 after a message. */
+int options_open_trace(const struct command *c, struct options *o);
+/* Close it again; 0, or 1 after a message when it could not be written. */
+int options_close_trace(const struct command *c, struct options *o);
+/* "exanest", ... */
+const char *options_policy_name(enum world_policy p);
+const char *options_touch_name(enum fl_touch t);
+
+extern const struct command command_send, command_run, command_trace,
+	command_demo;
+
+#endif

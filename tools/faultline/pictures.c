@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/faultline/pictures.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+/* Graphviz is wished for, not needed: without it the .dot file remains. */
+static int render(const char *dot, const char *kind)
+{
+	char out[700], type[8];
+	char *argv[] = { (char *)"dot", type, (char *)"-o", out, (char *)dot,
+			 NULL };
+	size_t n = strlen(dot) - 3;	/* "dot" */
+	int status;
+	pid_t pid;
+
+	snprintf(type, sizeof(type), "-T%s", kind);
+	snprintf(out, sizeof(out), "%.*s%s", (int)n, dot, kind);
+	if (posix_spawnp(&pid, "dot", NULL, NULL, argv, environ))
+		return 0;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
+		return 0;	/* no dot */
+	if (!status)
+		return 0;
+	fprintf(stderr, "faultline: dot could not draw %s\n", dot);
+	return 1;
+}
+
+static int put_one(const struct view_trace *t, const char *dir,
+		   const char *name, const char *kind)
+{
+	char path[650];
+	FILE *f;
+	int err;
+
+	snprintf(path, sizeof(path), "%s/%s-%s.dot", dir, name, kind);
+	f = fopen(path, "w");
+	if (!f) {
+		fprintf(stderr, "faultline: cannot write %s: %s\n", path,
+			strerror(errno));
+		return 1;
+	}
+	if (!strcmp(kind, "sequence"))
+		err = view_sequence(f, t, 0, 0);
+	else if (!strcmp(kind, "states"))
+		err = view_states(f, t, -1);
+	else
+		err = view_walk(f, t, 0, 1);
+	if (fclose(f) || err) {
+		fprintf(stderr, "faultline: cannot draw %s\n", path);
+		return 1;
+	}
+	return render(path, "svg") || render(path, "png");
+}
+
+int pictures_put(const struct view_trace *t, const char *dir,
+		 const char *name, bool with_walk)
+{
+	int err = put_one(t, dir, name, "sequence");
+
+	if (!err)
+		err = put_one(t, dir, name, "states");
+	if (!err && with_walk)
+		err = put_one(t, dir, name, "walk");
+	return err;
+}
