@@ -92,7 +92,10 @@ static uint32_t fw_read32(void *ctx, uint32_t off)
 
 static void fw_write32(void *ctx, uint32_t off, uint32_t value)
 {
-	engine_reg_write(((struct board *)ctx)->engine, off, 4, value);
+	struct board *b = ctx;
+
+	engine_reg_cause(b->engine, b->fw_event);
+	engine_reg_write(b->engine, off, 4, value);
 }
 
 static uint64_t fw_read64(void *ctx, uint32_t off)
@@ -154,7 +157,8 @@ static uint64_t fw_trace(void *ctx, unsigned int event, uint32_t xfer,
 	struct trace_at at = { .board = b->cfg.id, .xfer = xfer,
 			       .block = block, .cause = cause };
 
-	return trace_emit(b->cfg.trace, event, &at, a0, a1, a2, a3);
+	b->fw_event = trace_emit(b->cfg.trace, event, &at, a0, a1, a2, a3);
+	return b->fw_event;
 }
 
 static uint64_t fw_actor_step(void *ctx, uint64_t now_ns)

@@ -129,6 +129,7 @@ static int nic_access(struct board *b, uint32_t off, unsigned int size,
 	int err;
 
 	sim_enter(b->domain);
+	engine_reg_cause(b->engine, trace_last_software());
 	if (write)
 		err = is_engine(off) ?
 			engine_reg_write(b->engine, off, size, *value) :

@@ -232,6 +232,28 @@ static void ring_flush(struct trace *t, struct trace_ring *r, uint64_t head)
 	r->flushed = head;
 }
 
+/* What this thread recorded last: of any unit, and of software. */
+static _Thread_local struct {
+	uint64_t any, software;
+} last;
+
+static const bool of_software[EV_COUNT] = {
+#define EVENT(name, unit, a0, a1, a2, a3, text) \
+	[EV_##name] = UNIT_##unit <= UNIT_KERNEL,
+#include "events.def"
+#undef EVENT
+};
+
+uint64_t trace_last(void)
+{
+	return last.any;
+}
+
+uint64_t trace_last_software(void)
+{
+	return last.software;
+}
+
 uint64_t trace_emit(struct trace *t, enum trace_event ev,
 		    const struct trace_at *at, uint64_t a0, uint64_t a1,
 		    uint64_t a2, uint64_t a3)
@@ -275,7 +297,10 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 	rec->arg[3] = a3;
 	/* Pairs with the acquire in ring_find() and in merge_begin(). */
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
-	return r->base | (head + 1);
+	last.any = r->base | (head + 1);
+	if (of_software[ev])
+		last.software = last.any;
+	return last.any;
 }
 
 void trace_set_time(struct trace *t, uint64_t time_ns)

@@ -92,6 +92,14 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 		    const struct trace_at *at, uint64_t a0, uint64_t a1,
 		    uint64_t a2, uint64_t a3);
 
+/*
+ * What the calling thread recorded last, of any unit or of software only: the
+ * cause of what it does now where no better one is known (a line that goes up,
+ * a register that is written).
+ */
+uint64_t trace_last(void);
+uint64_t trace_last_software(void);
+
 /* How often ev was emitted since the start. */
 uint64_t trace_count(const struct trace *t, enum trace_event ev);
 

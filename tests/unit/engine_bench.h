@@ -158,6 +158,21 @@ static inline void bench_set64(struct bench *t, uint32_t off, uint64_t value)
 	EXPECT_EQ(engine_reg_write(t->e, off, 8, value), 0);
 }
 
+/* Step a channel until it sleeps; returns how many steps did something. */
+static inline unsigned int bench_run(struct bench *t, unsigned int channel)
+{
+	unsigned int n = 0;
+	uint64_t ns;
+
+	while ((ns = engine_step(t->e, channel, t->now_ns)) != ENGINE_IDLE) {
+		t->now_ns += ns;
+		EXPECT(++n < 100000);
+		EXPECT_STR(engine_check(t->e) ? engine_check(t->e) : "sound",
+			   "sound");
+	}
+	return n;
+}
+
 static const struct engine_config bench_config = {
 	.node = 1, .contexts = 8, .rx_contexts = 8, .block_log2 = 14,
 	.cell_bytes = 1024, .icrc = true,
@@ -187,22 +202,10 @@ static inline struct bench *bench_new(const struct engine_config *cfg)
 	for (i = 0; i < sizeof(t->mem); i++)
 		t->mem[i] = (uint8_t)(i * 2654435761u >> 13);
 	bench_set(t, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
+	bench_run(t, 0);
+	bench_run(t, 1);
+	t->kicks[0] = t->kicks[1] = 0;
 	return t;
-}
-
-/* Step a channel until it sleeps; returns how many steps did something. */
-static inline unsigned int bench_run(struct bench *t, unsigned int channel)
-{
-	unsigned int n = 0;
-	uint64_t ns;
-
-	while ((ns = engine_step(t->e, channel, t->now_ns)) != ENGINE_IDLE) {
-		t->now_ns += ns;
-		EXPECT(++n < 100000);
-		EXPECT_STR(engine_check(t->e) ? engine_check(t->e) : "sound",
-			   "sound");
-	}
-	return n;
 }
 
 struct bench_block {

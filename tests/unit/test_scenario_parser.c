@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The scenario language: what is read, and what each mistake is answered with. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "tools/scenario/ast.h"
+#include "tools/scenario/lexer.h"
+#include "tools/scenario/words.h"
+#include "faultline/entries.h"
+#include "nic/wire.h"
+#include "trace/trace.h"
+
+#define SETUP                                                          \
+	"board a\nboard b\nlink a b\nprocess p on a\nprocess q on b\n" \
+	"buffer src in p 64K\nbuffer dst in q 64K\nconnect p q as c\n"
+
+static char said[8192];
+
+static void free_it(void *s)
+{
+	scenario_free(s);
+}
+
+static struct scenario *parse(const char *text)
+{
+	FILE *f = fmemopen(said, sizeof(said), "w");
+	struct scenario *s;
+
+	memset(said, 0, sizeof(said));
+	STEP("read: %s", text);
+	s = scenario_parse("x.fl", text, f);
+	fclose(f);
+	STEP("said: %s", said);
+	if (s)
+		test_cleanup(free_it, s);
+	return s;
+}
+
+/* The text is refused, and the message holds each of these. */
+static void refuse(const char *text, const char *where, const char *right)
+{
+	EXPECT(parse(text) == NULL);
+	test_expect(!strncmp(said, where, strlen(where)), __FILE__, __LINE__,
+		    "the message begins with %s: %s", where, said);
+	test_expect(strstr(said, right) != NULL, __FILE__, __LINE__,
+		    "the message says '%s': %s", right, said);
+}
+
+TEST("a line is cut into words, numbers, strings and signs with their columns")
+{
+	struct line_tokens t;
+	const char *problem;
+	int column;
+
+	EXPECT_EQ(line_lex("  drop a->b x=\"f g\" 1.5us # end", &t, &column,
+			   &problem), 0);
+	EXPECT_EQ(t.count, 8);
+	EXPECT_EQ(t.tok[0].column, 3);
+	EXPECT_STR(t.tok[1].text, "a");
+	EXPECT_EQ(t.tok[2].kind, TOK_SIGN);
+	EXPECT_STR(t.tok[2].text, "->");
+	EXPECT_STR(t.tok[3].text, "b");
+	EXPECT_EQ(t.tok[6].kind, TOK_STRING);
+	EXPECT_STR(t.tok[6].text, "f g");
+	EXPECT_EQ(t.tok[7].kind, TOK_NUMBER);
+	EXPECT_EQ(t.tok[8].kind, TOK_END);
+}
+
+TEST("a name with a minus is one word, an arrow is none")
+{
+	struct line_tokens t;
+	const char *problem;
+	int column;
+
+	EXPECT_EQ(line_lex("local-write a-b->c", &t, &column, &problem), 0);
+	EXPECT_EQ(t.count, 4);
+	EXPECT_STR(t.tok[0].text, "local-write");
+	EXPECT_STR(t.tok[1].text, "a-b");
+}
+
+TEST("sizes have K, M, G and may add or take away bytes")
+{
+	uint64_t v;
+
+	EXPECT(!word_size("64K", &v) && v == 65536);
+	EXPECT(!word_size("64K+1", &v) && v == 65537);
+	EXPECT(!word_size("1M-1", &v) && v == 1048575);
+	EXPECT(!word_size("2GB", &v) && v == 2147483648u);
+	EXPECT(!word_size("0", &v) && v == 0);
+	EXPECT(word_size("64Q", &v) != NULL);
+	EXPECT(word_size("1-2", &v) != NULL);
+	EXPECT(word_size("", &v) != NULL);
+	EXPECT(word_size("99999999999999999999", &v) != NULL);
+	EXPECT(word_size("99999999999G", &v) != NULL);
+}
+
+TEST("times have a unit and may have a fraction")
+{
+	uint64_t v;
+
+	EXPECT(!word_time("1.5us", &v) && v == 1500);
+	EXPECT(!word_time("20ns", &v) && v == 20);
+	EXPECT(!word_time("3ms", &v) && v == 3000000);
+	EXPECT(!word_time("1s", &v) && v == 1000000000);
+	EXPECT(word_time("5", &v) != NULL);
+	EXPECT(word_time("5K", &v) != NULL);
+	EXPECT(word_time("us", &v) != NULL);
+}
+
+TEST("shares are percent or ppm, at most all packets")
+{
+	uint64_t v;
+
+	EXPECT(!word_share("1%", &v) && v == 10000);
+	EXPECT(!word_share("0.5%", &v) && v == 5000);
+	EXPECT(!word_share("20ppm", &v) && v == 20);
+	EXPECT(!word_share("100%", &v) && v == 1000000);
+	EXPECT(word_share("101%", &v) != NULL);
+	EXPECT(word_share("5", &v) != NULL);
+}
+
+TEST("ranges have a beginning and an end after it, or none")
+{
+	uint64_t a, b;
+
+	EXPECT(!word_range("0..16K", &a, &b) && !a && b == 16384);
+	EXPECT(!word_range("4K..", &a, &b) && a == 4096 && !b);
+	EXPECT(word_range("8K..4K", &a, &b) != NULL);
+	EXPECT(word_range("4K", &a, &b) != NULL);
+	EXPECT(word_range("..4K", &a, &b) != NULL);
+}
+
+TEST("every status of the card has a name here and back")
+{
+	int i;
+
+	EXPECT_EQ(word_status("remote-range"), FL_ST_REMOTE_RANGE);
+	for (i = 0; word_status_list[i]; i++)
+		EXPECT_STR(word_status_name(word_status(word_status_list[i])),
+			   word_status_list[i]);
+	EXPECT_EQ(word_status("remote_range"), -1);
+	EXPECT_EQ(word_status("okay"), -1);
+}
+
+TEST("the example of the book is read whole")
+{
+	struct scenario *s = parse(
+		"profile qfdb\nset link.mbps=16000\n"
+		"policy exanest resolve=block\n" SETUP
+		"region src rights=local-write,remote-read pinned\n"
+		"region dst\n"
+		"inject a->b loss=1% duplicate=2% late=5us share=3%\n"
+		"drop a->b first 2 READY\nevict dst 0..16K\n"
+		"post w1: write c src -> dst 64K at=0\n"
+		"post r1: read c src <- dst 64K\nwait w1\nwait w1 r1\n"
+		"wait all within=5ms\nsleep 10us\ntouch dst write 0..4K\n"
+		"protect dst read\nunmap dst\nexpect status w1 ok\n"
+		"expect data dst = src\nexpect count MM_FAULT on b == 4\n"
+		"expect time w1 < 50us\nrepeat 3\nsleep 1us\nend\n"
+		"region dst fails EINVAL\n");
+
+	EXPECT(s != NULL);
+	EXPECT_EQ(s->names[NAME_BOARD], 2);
+	EXPECT_EQ(s->names[NAME_WORK], 2);
+	EXPECT_EQ(s->st[s->count - 1].fails, word_errno("EINVAL"));
+	EXPECT_STR(said, "");
+}
+
+TEST("a statement keeps its words where the grammar has them")
+{
+	struct scenario *s = parse(SETUP
+		"drop a -> b first 7 READY\npost w: write c src -> dst at=4K\n");
+	const struct statement *st;
+
+	EXPECT(s != NULL);
+	st = &s->st[s->count - 2];
+	EXPECT_EQ(st->verb, V_DROP);
+	EXPECT_EQ(st->arg[0].name, 0);
+	EXPECT_EQ(st->arg[2].name, 1);
+	EXPECT_EQ(st->arg[4].number, 7);
+	EXPECT_EQ(st->arg[5].choice, WOP_READY);
+	st = &s->st[s->count - 1];
+	EXPECT(!st->arg[7].set);
+	EXPECT(statement_option(st, "at") != NULL);
+	EXPECT_EQ(statement_option(st, "at")->number, 4096);
+	EXPECT(statement_option(st, "from") == NULL);
+}
+
+TEST("an unknown statement is answered with the nearest one")
+{
+	refuse("borad a\n", "x.fl:1:1:", "did you mean 'board'?");
+	refuse("board a\n  conect a a\n", "x.fl:2:3:", "connect");
+	refuse("42\n", "x.fl:1:1:", "wanted: a statement");
+}
+
+TEST("an unknown name is answered with the nearest of its kind")
+{
+	refuse("board alpha\nprocess p on alpah\n", "x.fl:2:14:", "'alpha'");
+	refuse("process p on a\n", "x.fl:1:14:", "there is none yet");
+	refuse(SETUP "evict p\n", "x.fl:9:7:", "a buffer");
+}
+
+TEST("a name is declared once")
+{
+	refuse("board a\nboard a\n", "x.fl:2:7:", "declared in line 1");
+	refuse("board 1a\n", "x.fl:1:7:", "a new name");
+}
+
+TEST("wrong numbers and units are named with what would be right")
+{
+	refuse("sleep 10\n", "x.fl:1:7:", "a time with its unit");
+	refuse("sleep 10K\n", "x.fl:1:7:", "a time with its unit");
+	refuse("board a frames=4x\n", "x.fl:1:16:", "a plain number");
+	refuse(SETUP "evict src 8K..4K\n", "x.fl:9:11:", "end is after");
+	refuse(SETUP "inject a->b loss=200%\n", "x.fl:9:18:", "100%");
+	refuse("board a\nprocess p on a\nbuffer x in p 10us\n", "x.fl:3:15:",
+	       "a size");
+}
+
+TEST("an unknown option or choice is named with the nearest")
+{
+	refuse("board a frame=4\n", "x.fl:1:9:", "'frames'");
+	refuse("policy exanet\n", "x.fl:1:8:", "'exanest'");
+	refuse("policy pin resolve=blok\n", "x.fl:1:20:", "'block'");
+	refuse("board a frames=1 frames=2\n", "x.fl:1:18:", "once");
+	refuse("board a frames 4\n", "x.fl:1:9:", "frames=VALUE");
+	refuse("board a b\n", "x.fl:1:9:", "board NAME");
+}
+
+TEST("unknown events, statuses, packets and errors are named")
+{
+	refuse("expect count MM_FUALT == 1\n", "x.fl:1:14:", "'MM_FAULT'");
+	refuse(SETUP "post w: write c src -> dst\nexpect status w remote-rang\n",
+	       "x.fl:10:17:", "'remote-range'");
+	refuse("board a\nboard b\ndrop a->b first 1 REDY\n", "x.fl:3:19:",
+	       "'READY'");
+	refuse("board a fails EINVALID\n", "x.fl:1:15:", "'EINVAL'");
+	refuse("expect\n", "x.fl:1:7:", "status, data");
+	refuse("expect statsu w ok\n", "x.fl:1:8:", "'status'");
+}
+
+TEST("a line that ends too early says what is missing")
+{
+	refuse("board\n", "x.fl:1:6:", "the line ends here");
+	refuse("board a\nprocess p on\n", "x.fl:2:13:", "a board");
+	refuse("expect count MM_FAULT ==\n", "x.fl:1:25:", "a plain number");
+}
+
+TEST("strings without end and strange characters have their column")
+{
+	refuse("profile \"qfdb\n", "x.fl:1:9:", "closing quote");
+	refuse("board a; board b\n", "x.fl:1:8:", "means nothing");
+}
+
+TEST("repeat and end must match")
+{
+	refuse("repeat 3\nsleep 1us\n", "x.fl:1:1:", "has no end");
+	refuse("end\n", "x.fl:1:1:", "a repeat above");
+}
+
+TEST("every mistake of a file is reported, one a line")
+{
+	EXPECT(parse("borad a\nsleep 1\nboard x\nlink x y\n") == NULL);
+	EXPECT(strstr(said, "x.fl:1:1:") != NULL);
+	EXPECT(strstr(said, "x.fl:2:7:") != NULL);
+	EXPECT(strstr(said, "x.fl:4:8:") != NULL);
+}
+
+TEST("comments, blank lines and Windows line ends are read")
+{
+	struct scenario *s = parse("# modes: lockstep\n\r\n\n  board a # x\r\n");
+
+	EXPECT(s != NULL);
+	EXPECT_EQ(s->count, 1);
+	EXPECT_STR(s->st[0].text, "board a # x");
+}
+
+TEST("a file that is not there or not text is refused")
+{
+	FILE *f = fmemopen(said, sizeof(said), "w");
+
+	EXPECT(scenario_load("/nonexistent.fl", f) == NULL);
+	EXPECT(scenario_load("/", f) == NULL);
+	fclose(f);
+	EXPECT(strstr(said, "/nonexistent.fl: cannot read") != NULL);
+}
+
+TEST("random lines never crash the parser")
+{
+	static const char *const bits[] = {
+		"board", "a", "b", "->", "=", "frames=", "\"", "0..4K", "post",
+		":", "expect", "count", "MM_FAULT", "==", "12", "1%", "fails",
+		"EINVAL", "repeat", "end", "#", ",", "rights=none", "\\", "wait",
+		"all", "works", "in", "on", "99999999999999999999", "1.5us"
+	};
+	uint64_t x = test_seed() * 0x9e3779b97f4a7c15ull + 1;
+	char text[600];
+	int round, i;
+
+	for (round = 0; round < 3000; round++) {
+		text[0] = 0;
+		for (i = 0; i < 12; i++) {
+			x ^= x << 13;
+			x ^= x >> 7;
+			x ^= x << 17;
+			strcat(text, bits[x % (sizeof(bits) / sizeof(*bits))]);
+			strcat(text, x >> 60 ? " " : "\n");
+		}
+		{
+			FILE *f = fmemopen(said, sizeof(said), "w");
+			struct scenario *s = scenario_parse("r", text, f);
+
+			fclose(f);
+			EXPECT(s || said[0]);
+			scenario_free(s);
+		}
+	}
+}

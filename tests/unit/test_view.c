@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Views of a trace: loading with its errors, and what the pictures say. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "faultline/fsm.h"
+#include "harness.h"
+#include "nic/wire.h"
+#include "tools/view/view.h"
+
+static struct trace_record rec[64];
+static struct view_trace t;
+static char out[131072], said[4096];
+
+static void begin(void)
+{
+	memset(rec, 0, sizeof(rec));
+	t = (struct view_trace){ .r = rec };
+}
+
+static struct trace_record *add(enum trace_event ev, int board, uint32_t block,
+				uint32_t attempt, uint64_t a0, uint64_t a1,
+				uint64_t a2, uint64_t a3)
+{
+	struct trace_record *r = &rec[t.n++];
+
+	*r = (struct trace_record){ .seq = t.n, .time_ns = 100 * t.n,
+				    .event = ev, .board = (uint8_t)board,
+				    .xfer = 5, .block = block,
+				    .attempt = attempt,
+				    .arg = { a0, a1, a2, a3 } };
+	return r;
+}
+
+/* A one-block WRITE whose destination faults. */
+static void story(void)
+{
+	begin();
+	add(EV_LIB_POST, 0, 0, 0, 1, 1, 0x1000, 4096);
+	add(EV_FW_BLOCK, 0, 1, 0, 0, 0x1000, 4096, 1);
+	add(EV_WIRE_SEND, 0, 1, 0, WOP_WRITE, 1, 1088, 0);
+	add(EV_WIRE_SEND, 0, 1, 0, WOP_WRITE, 1, 1088, 1024);
+	add(EV_SMMU_LEVEL, 1, 1, 0, 0, 0x800001000, 253, 0x800002003);
+	add(EV_SMMU_LEVEL, 1, 1, 0, 3, 0x800002000, 7, 0);
+	add(EV_SMMU_FAULT, 1, 1, 0, 2, 0x7000, 0x402, 0x13);
+	add(EV_ENG_FAULT, 1, 1, 0, 4, 1, 0x7000, 1);
+	add(EV_WIRE_SEND, 1, 1, 0, WOP_REFUSED, 0, 36, 0);
+	add(EV_DRV_WORK, 1, 0, 0, 4, 1, 0x7000, 4096)->xfer = 0;
+	add(EV_MM_PAGE_IN, 1, 0, 0, 1, 0x7000, 0x800100000, 0)->xfer = 0;
+	add(EV_DRV_READY, 1, 0, 0, 4, 1, 0, 0)->xfer = 0;
+	add(EV_DRV_READY, 1, 0, 0, 9, 1, 0, 0)->xfer = 0;
+	add(EV_FW_BLOCK, 0, 2, 0, 0, 0x2000, 4096, 1);
+	add(EV_TX_STATE, 0, 1, 0, 0, FL_TX_FLYING, FL_TX_EV_REFUSED,
+	    FL_TX_DSTFAULT);
+	add(EV_FW_COMPLETE, 0, 0, 0, 1, 0, 4096, 0);
+}
+
+static void draw(int (*fn)(FILE *f))
+{
+	FILE *f;
+
+	memset(out, 0, sizeof(out));
+	f = fmemopen(out, sizeof(out), "w");
+	EXPECT_EQ(fn(f), 0);
+	fclose(f);
+	EXPECT(strstr(out, "digraph") != NULL);
+}
+
+static int sequence(FILE *f)
+{
+	return view_sequence(f, &t, 0, 0);
+}
+
+static int states(FILE *f)
+{
+	return view_states(f, &t, -1);
+}
+
+static int walk(FILE *f)
+{
+	return view_walk(f, &t, 0, 1);
+}
+
+static unsigned int times(const char *what)
+{
+	const char *p = out;
+	unsigned int n = 0;
+
+	while ((p = strstr(p, what)) != NULL) {
+		p++;
+		n++;
+	}
+	return n;
+}
+
+TEST("the sequence folds packets and other blocks, and counts them")
+{
+	story();
+	draw(sequence);
+	EXPECT_EQ(times("WRITE: 2 packets"), 1);
+	EXPECT_EQ(times("... 1 more block of this transfer"), 1);
+	EXPECT_EQ(times("FAULT at 0x7000"), 1);
+	EXPECT_EQ(times("kernel: 1 page in (zeros)"), 1);
+}
+
+TEST("the sequence takes the driver's ready register of this block only")
+{
+	story();
+	draw(sequence);
+	EXPECT_EQ(times("ready register"), 1);
+}
+
+TEST("only faults have the fault's colour")
+{
+	story();
+	draw(sequence);
+	EXPECT(times(VIEW_FAULT) > 0);
+	begin();
+	add(EV_LIB_POST, 0, 0, 0, 1, 1, 0x1000, 4096);
+	add(EV_WIRE_SEND, 0, 1, 0, WOP_WRITE, 1, 1088, 0);
+	draw(sequence);
+	EXPECT_EQ(times(VIEW_FAULT), 0);
+}
+
+TEST("a trace without the transfer is said to have none")
+{
+	FILE *f = fmemopen(out, sizeof(out), "w");
+
+	story();
+	EXPECT(view_sequence(f, &t, 77, 0) < 0);
+	EXPECT(view_walk(f, &t, 0, 2) < 0);
+	begin();
+	EXPECT(view_sequence(f, &t, 0, 0) < 0);
+	EXPECT(view_states(f, &t, -1) < 0);
+	fclose(f);
+}
+
+TEST("the state picture counts what was taken and greys the rest")
+{
+	story();
+	draw(states);
+	EXPECT_EQ(times("REFUSED x 1"), 1);
+	EXPECT_EQ(times("1 transitions"), 1);
+	EXPECT(times("PEER_READY x") == 0);
+	EXPECT(times("PEER_READY") >= 1);
+}
+
+TEST("the walk shows each level and why it ended")
+{
+	story();
+	draw(walk);
+	EXPECT_EQ(times("level 0"), 1);
+	EXPECT_EQ(times("level 3"), 1);
+	EXPECT_EQ(times("0: not valid"), 1);
+	EXPECT_EQ(times("3: table"), 1);
+	EXPECT_EQ(times("translation fault"), 1);
+	EXPECT_EQ(times("FAULT on a write"), 1);
+}
+
+/* Write text to a file and load it. */
+static int load(const char *text)
+{
+	char path[] = "/tmp/faultline-view-XXXXXX";
+	int fd = mkstemp(path), err;
+	struct view_trace got;
+	FILE *f;
+
+	EXPECT(fd >= 0);
+	EXPECT(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+	close(fd);
+	memset(said, 0, sizeof(said));
+	f = fmemopen(said, sizeof(said), "w");
+	err = view_load(path, &got, f);
+	fclose(f);
+	unlink(path);
+	if (!err) {
+		err = (int)got.n;
+		view_free(&got);
+	}
+	return err;
+}
+
+TEST("a trace file is read, and a mistake has file, line and column")
+{
+	EXPECT_EQ(load("#faultline-trace 1\n"
+		       "1<0 5 0.APP APP_NOTE 0.0.0 a=1 b=2\n\n#lost 3\n"), 1);
+	EXPECT(load("#faultline-trace 1\n1<0 5 0.APP APP_NOTE 0.0.0 a=1 b=x\n")
+	       < 0);
+	EXPECT(strstr(said, ":2:") != NULL);
+	EXPECT(strstr(said, "wanted:") != NULL);
+	EXPECT(load("something else\n") < 0);
+	EXPECT(strstr(said, ":1:1:") != NULL);
+	EXPECT(load("") < 0);
+	EXPECT(load("#faultline-trace 1\n1<0 5 0.APP APP_NOTE") < 0);
+}
+
+TEST("text can be filtered by board, transfer and event")
+{
+	struct view_filter filter = { 1, 0, EV_SMMU_FAULT };
+	FILE *f;
+
+	story();
+	memset(out, 0, sizeof(out));
+	f = fmemopen(out, sizeof(out), "w");
+	view_text(f, &t, &filter, false);
+	fclose(f);
+	EXPECT_EQ(times("SMMU_FAULT"), 1);
+	EXPECT_EQ(times("\n"), 2);
+	filter = (struct view_filter){ 0, 5, -1 };
+	memset(out, 0, sizeof(out));
+	f = fmemopen(out, sizeof(out), "w");
+	view_text(f, &t, &filter, true);
+	fclose(f);
+	EXPECT_EQ(times("SMMU_FAULT"), 0);
+	EXPECT_EQ(times("LIB_POST"), 1);
+	EXPECT_EQ(times(trace_events[EV_LIB_POST].text), 1);
+}
