@@ -144,6 +144,8 @@ $(BENCH_BIN): $(BENCH_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $(BENCH_OBJ) $(LINK_LIBS)
 
+# An example is an ordinary program; here tools/faultline/example_host.c runs it.
+$(EXAMPLE_OBJ): DEFINES += -Dmain=example_main
 $(EXAMPLE_BIN): $(B)/examples/%: $(O)/lib/examples/%.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)

@@ -121,6 +121,8 @@ void map_remove(struct host_mm *mm, uint64_t start, uint64_t end)
 		if (mm->map[to].file)
 			source_put(mm->map[to].file);
 	}
+	if (to == from)
+		return;
 	memmove(&mm->map[from], &mm->map[to],
 		(mm->maps - to) * sizeof(*mm->map));
 	mm->maps -= to - from;

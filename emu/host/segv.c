@@ -17,7 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include "host/internal.h"
 
@@ -29,6 +31,23 @@
 #define BLOCKS		(ARENA_PAGES / BLOCK_PAGES)
 
 /* ---- the arena ---- */
+
+/*
+ * A new view at a fixed address; fd -1: nothing. The system call itself and not the
+ * library's: ThreadSanitizer takes the latter for a write to all of the range, and every
+ * thread that uses a page there for its rival.
+ */
+static bool map_at(void *at, uint64_t bytes, int prot, int fd, uint64_t offset)
+{
+	int flags = MAP_FIXED | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS |
+					  MAP_NORESERVE : MAP_SHARED);
+#if defined(__linux__) && defined(SYS_mmap)
+	return syscall(SYS_mmap, at, bytes, prot, flags, fd, offset) ==
+	       (long)(uintptr_t)at;
+#else
+	return mmap(at, bytes, prot, flags, fd, (off_t)offset) == at;
+#endif
+}
 
 uint8_t *cpu_reserve(struct host_kernel *k, unsigned int slot, int *error)
 {
@@ -120,11 +139,7 @@ uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t *end)
  */
 static void start_over(struct host_mm *mm)
 {
-	void *at = mmap(mm->arena, HOST_ARENA_BYTES, PROT_NONE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-			-1, 0);
-
-	if (at != mm->arena) {
+	if (!map_at(mm->arena, HOST_ARENA_BYTES, PROT_NONE, -1, 0)) {
 		/* A view that cannot be closed would be of someone else's frame. */
 		perror("faultline: cannot close the CPU's view of memory");
 		abort();
@@ -149,8 +164,8 @@ static void open_block(struct host_mm *mm, uint64_t page)
 	mm->cpu_blocks[block / 64] |= 1ull << block % 64;
 	if (frame + BLOCK_PAGES > mm->frames)
 		return;
-	if (mmap(at, BLOCK_PAGES * HOST_PAGE, PROT_NONE, MAP_SHARED | MAP_FIXED,
-		 mm->bank_fd, (off_t)(frame * HOST_PAGE)) != at)
+	if (!map_at(at, BLOCK_PAGES * HOST_PAGE, PROT_NONE, mm->bank_fd,
+		    frame * HOST_PAGE))
 		return;
 	for (i = 0; i < BLOCK_PAGES; i++)
 		mm->cpu[first + i] = (uint32_t)(frame + i + 1);
@@ -169,8 +184,8 @@ static int view(struct host_mm *mm, uint64_t page, uint64_t n, uint32_t frame,
 	for (i = 0; i < n && same; i++)
 		same = (mm->cpu[page + i] & CPU_FRAME) == frame + i + 1;
 	if (same ? mprotect(at, n * HOST_PAGE, p) :
-		   mmap(at, n * HOST_PAGE, p, MAP_SHARED | MAP_FIXED,
-			mm->bank_fd, (off_t)frame * (off_t)HOST_PAGE) != at)
+		   !map_at(at, n * HOST_PAGE, p, mm->bank_fd,
+			   (uint64_t)frame * HOST_PAGE))
 		return errno;
 	for (i = 0; i < n; i++)
 		mm->cpu[page + i] = (frame + (uint32_t)i + 1) |
@@ -191,13 +206,14 @@ static uint64_t frame_number(struct host_mm *mm, uint64_t d)
 	return (uint64_t)(frame_at(mm, d & PTE_ADDR) - mm->frame);
 }
 
-/* May this page be opened with these rights, and is that its frame? */
+/* Is this page closed, to be opened with these rights, and that its frame? */
 static bool goes_along(struct host_mm *mm, uint64_t page, int prot,
 		       uint64_t frame)
 {
 	uint64_t d = pt_get(mm, (uintptr_t)mm->arena + page * HOST_PAGE);
 
-	return rights(d) == prot && frame_number(mm, d) == frame;
+	return !(mm->cpu[page] >> CPU_PROT_SHIFT) && rights(d) == prot &&
+	       frame_number(mm, d) == frame;
 }
 
 /*
@@ -212,6 +228,9 @@ int cpu_grant(struct host_mm *mm, uint64_t va)
 
 	assert(prot);
 	frame = frame_number(mm, d);
+	/* Another thread was faster. */
+	if (mm->cpu[page] == ((frame + 1) | (uint64_t)prot << CPU_PROT_SHIFT))
+		return 0;
 	while (from > low && frame >= page - from + 1 &&
 	       goes_along(mm, from - 1, prot, frame - (page - from) - 1))
 		from--;

@@ -27,6 +27,7 @@ struct host_thread {
 	bool spins;
 	/* The request: written by the user half, answered by the kernel half. */
 	atomic_int state;
+	atomic_bool waking;	/* the kernel half still uses `user` */
 	uint64_t va;
 	int write;		/* -1: unknown */
 	int error;
@@ -110,9 +111,12 @@ static void kernel_half(void *arg)
 		if (s != ASKED)
 			continue;
 		t->error = mm_fault_cpu(t->process->mm, t->va, wants_write(t));
+		atomic_store_explicit(&t->waking, true, memory_order_relaxed);
 		atomic_store_explicit(&t->state, ANSWERED,
 				      memory_order_release);
 		sim_unpark(t->user, 0);
+		/* Release: pairs with the look in user_half. */
+		atomic_store_explicit(&t->waking, false, memory_order_release);
 		idle = ANSWERED;
 	}
 	free(t);
@@ -130,6 +134,9 @@ static void user_half(void *arg)
 	fl_sys_set(NULL);
 	self = NULL;
 	atomic_fetch_sub(&t->process->threads, 1);
+	/* The answer may come before the wake-up, and we be gone before that. */
+	while (atomic_load_explicit(&t->waking, memory_order_acquire))
+		sim_yield();
 	/* From here on t belongs to the kernel half, which frees it. */
 	atomic_store_explicit(&t->state, ENDED, memory_order_release);
 	sim_unpark(kernel, 0);

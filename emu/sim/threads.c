@@ -20,6 +20,7 @@
 
 #define SPINS_BEFORE_YIELD 200
 #define IDLE_SPINS 2000		/* SIM_DEDICATED: empty rounds before yielding */
+#define PUMPS_BEFORE_HELP 500	/* SIM_DEDICATED */
 #define CLOCK_TICK_NS 500000	/* resolution of alarms */
 
 static uint64_t monotonic_ns(void)
@@ -168,10 +169,37 @@ void threads_leave(struct sim_domain *d)
 		run_if_wanted(d);
 }
 
+/*
+ * SIM_DEDICATED: who has polled in vain for long does not wait until the scheduler of
+ * the system gives the hardware's thread a CPU, since it may be this one.
+ */
+static void help(struct sim *sim)
+{
+	struct sim_domain *d;
+	bool taken = false;
+	unsigned int i;
+
+	for (i = 0; i < HARDWARE_MAX; i++) {
+		d = atomic_load_explicit(&sim->hardware[i].first,
+					 memory_order_acquire);
+		for (; d; d = d->served_next) {
+			run_if_wanted(d);
+			taken |= atomic_load_explicit(&d->lock,
+						      memory_order_relaxed);
+		}
+	}
+	if (taken)
+		sched_yield();
+}
+
 void threads_pump(struct sim_domain *d)
 {
+	static _Thread_local unsigned int pumps;
+
 	if (runs_inline(d->sim))
 		run_if_wanted(d);
+	else if (++pumps % PUMPS_BEFORE_HELP == 0)
+		help(d->sim);
 }
 
 /*

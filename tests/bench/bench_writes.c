@@ -165,7 +165,11 @@ static void deep(struct pair *p)
 
 static void small(struct pair *p, void *arg)
 {
+	struct writes w = { .pair = p, .bytes = 8, .per_window = 20000,
+			    .span = 4096 };
+
 	(void)arg;
+	write_window(&w);	/* once round the rings of the trace */
 	latency(p);
 	deep(p);
 }

@@ -324,20 +324,22 @@ static uint64_t rnd(uint64_t *x)
 }
 
 /* A frame that is nearly right: what gets furthest before it is refused. */
-static void random_frame(uint64_t *x, struct wire_frame *f)
+static void random_frame(uint64_t *x, struct wire_frame *f, unsigned int now)
 {
 	uint64_t r = rnd(x);
 	struct wire_answer a = {
 		.opcode = (uint8_t)(WOP_ACK + r % 5), .ctx = r >> 8 & 7,
-		.gen = r >> 16 & 3, .attempt = r >> 24 & 3,
+		.gen = (uint16_t)(1 + (r >> 16 & 63)), .attempt = r >> 24 & 3,
 		.code = (uint8_t)(r >> 32), .map = (uint32_t)rnd(x),
 	};
 	struct wire_block b = {
 		.opcode = (uint8_t)(WOP_WRITE + r % 3), .ctx = r >> 8 & 15,
-		.gen = r >> 16 & 3, .attempt = r >> 24 & 3,
-		.va = BENCH_BASE + (r >> 30 & 0xFFFFF),
-		.len = r >> 50 & 1 ? 3000 : 100, .psn = r >> 52 & 3,
-		.ref = wire_word(r >> 54 & 7, r >> 57 & 3, 0),
+		.gen = (uint16_t)(now / 1024 + (r >> 16 & 1)),
+		.attempt = (uint8_t)(now / 256 & 3),
+		.va = BENCH_BASE + (r >> 8 & 15) * 0xF00,
+		.len = r >> 50 & 1 ? 3000 : 100, .psn = r >> 53 & 3,
+		.ref = wire_word(r >> 55 & 7, (uint16_t)(1 + (r >> 58 & 1)),
+				 0),
 	};
 
 	b.offset = b.psn * 1024;
@@ -447,11 +449,11 @@ TEST("random frames and register accesses never break the engine")
 		r = rnd(&x);
 		t->frames = 0;
 		t->room = (unsigned int)(r >> 8 & 3);
-		t->page[r >> 16 & 0xFF] = (r >> 24 & 7) == 0 ? r >> 28 & 3 : 0;
+		t->page[r >> 16 & 0xFF] = r >> 24 & 1 ? 0 : r >> 28 & 3;
 		t->hold = (r >> 32 & 31) == 0;
 		switch (r & 7) {
 		case 0 ... 1:
-			random_frame(&x, f);
+			random_frame(&x, f, i);
 			engine_receive(t->e, f, i);
 			break;
 		case 2:

@@ -33,6 +33,7 @@ static int run(const struct command *c, int argc, char **argv)
 		scenario_free(s);
 		return 0;
 	}
+	setvbuf(stdout, NULL, _IOLBF, 0);	/* whoever waits sees progress */
 	err = options_open_trace(c, &o);
 	if (err) {
 		scenario_free(s);

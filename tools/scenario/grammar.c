@@ -74,7 +74,7 @@ const struct rule rules[] = {
 	{ V_REPEAT, "repeat", NULL, "count", "",
 	  "do what stands before the matching end this many times" },
 	{ V_END, "end", NULL, "", "", "end of repeat" },
-	{ V_EXPECT_STATUS, "expect", "status", "work status", "",
+	{ V_EXPECT_STATUS, "expect", "status", "work {not}? status", "",
 	  "how a work request ended: a status, or the error of its post" },
 	{ V_EXPECT_DATA, "expect", "data", "buffer range? '= content range?",
 	  "seed=count", "contents: another buffer, zero, random or pattern" },

@@ -145,6 +145,8 @@ static bool is_there(const struct parser *p, const char *type)
 	if (slash)
 		return !strncmp(t->text, type, (size_t)(slash - type)) &&
 		       !t->text[slash - type];
+	if (!strcmp(type, "{not}"))
+		return !strcmp(t->text, "not");
 	if (!strcmp(type, "packet"))
 		return t->kind == TOK_WORD && strcmp(t->text, "fails");
 	if (!strcmp(type, "range"))

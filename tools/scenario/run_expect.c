@@ -29,11 +29,13 @@ static enum held compare(struct run *r, const struct arg *op, uint64_t value,
 static enum held expect_status(struct run *r, const struct statement *st)
 {
 	struct world_work *k = &r->work[st->arg[0].name];
-	const struct arg *want = &st->arg[1];
+	const struct arg *want = &st->arg[2];
+	bool not = st->arg[1].set;
 
 	if (k->error) {
 		got(r, "%s: the library refused it", word_errno_name(k->error));
-		return (int)want->number == k->error ? HELD : NOT_HELD;
+		return ((int)want->number == k->error) != not ? HELD :
+								NOT_HELD;
 	}
 	if (!k->posted || !k->done) {
 		got(r, "%s", k->posted ? "it is not complete (wait for it)" :
@@ -41,7 +43,8 @@ static enum held expect_status(struct run *r, const struct statement *st)
 		return NOT_HELD;
 	}
 	got(r, "%s", word_status_name(k->status));
-	return !want->number && k->status == want->choice ? HELD : NOT_HELD;
+	return (!want->number && k->status == want->choice) != not ? HELD :
+								     NOT_HELD;
 }
 
 /* What a line wants to find: byte i of its right side. */

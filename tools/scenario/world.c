@@ -200,28 +200,39 @@ int world_link_add(struct world *w, struct world_board *a,
 	return fabric_link(w->fabric, board_id(a->board), board_id(b->board));
 }
 
-static bool all_idle(struct world *w)
+/* What still has work, as words; NULL: nothing. */
+static const char *busy_part(struct world *w, char text[100])
 {
+	struct board *b;
 	unsigned int i;
 
 	if (w->fabric && !fabric_idle(w->fabric))
-		return false;
-	for (i = 0; i < w->boards; i++)
-		if (!board_idle(w->board[i].board))
-			return false;
-	return true;
+		return "a packet is on the wire";
+	for (i = 0; i < w->boards; i++) {
+		b = w->board[i].board;
+		if (board_idle(b))
+			continue;
+		snprintf(text, 100, "board %s: the %s not idle",
+			 w->board[i].name,
+			 !engine_idle(board_engine(b)) ? "engine is" :
+			 !fw_idle(board_fw(b)) ? "firmware is" : "SMMU is");
+		return text;
+	}
+	return NULL;
 }
 
 static void drain(struct world *w)
 {
 	uint64_t end = sim_now(w->sim) + DRAIN_NS;
+	const char *busy;
+	char text[100];
 	unsigned int i;
 
-	while (!all_idle(w)) {
+	while ((busy = busy_part(w, text)) != NULL) {
 		if (sim_now(w->sim) > end) {
 			world_note_problem(w, 3,
-				"something is still in flight %llu ms after the last statement",
-				DRAIN_NS / 1000000);
+				"%s, %llu ms after the last statement",
+				busy, DRAIN_NS / 1000000);
 			return;
 		}
 		for (i = 0; i < w->boards; i++)
