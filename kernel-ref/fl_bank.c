@@ -205,7 +205,7 @@ void fl_bank_on(struct fl_ctx *ctx)
 		      FL_FIELD(FL_S2CR_TRANSLATE, SMMU_GR0_S2CR_TYPE) |
 		      FL_FIELD(FL_S2CR_UNPRIVILEGED, SMMU_GR0_S2CR_PRIVCFG));
 	fl_smmu_write(dev, SMMU_GR0_SMR(n),
-		      FL_FIELD(dev->stream_base + n, SMMU_GR0_SMR_ID) |
+		      FL_FIELD(ctx->stream, SMMU_GR0_SMR_ID) |
 		      SMMU_GR0_SMR_VALID);
 	trace_fl_bind(n, ctx->asid, table, ctx->t0sz);
 }

@@ -92,20 +92,29 @@ static struct fabric_slot *take_arrived(struct fabric_port *p, uint64_t now_ns,
 	return s;
 }
 
+struct trace_at fabric_at(const struct fabric_port *p,
+			  const struct wire_frame *f)
+{
+	return (struct trace_at){ .board = p->node, .xfer = f->xfer,
+				  .block = f->block, .attempt = f->attempt,
+				  .cause = f->cause };
+}
+
 static uint64_t arrive_step(void *arg, uint64_t now_ns)
 {
 	struct fabric_port *p = arg;
 	struct fabric *f = p->fabric;
-	struct trace_at at = { .board = p->node };
 	struct fabric_slot *s;
+	struct trace_at at;
 	uint64_t next_ns;
 
 	s = take_arrived(p, now_ns, &next_ns);
 	if (s) {
-		at.cause = s->frame.cause;
+		at = fabric_at(p, &s->frame);
 		s->frame.cause = trace_emit(f->cfg.trace, EV_WIRE_RECV, &at,
 					    wire_opcode(&s->frame),
-					    s->frame.from, s->frame.len, 0);
+					    s->frame.from, s->frame.len,
+					    s->frame.offset);
 		p->receive(p->arg, &s->frame, now_ns);
 		fabric_slot_free(s);
 		if (f->timed)
@@ -221,7 +230,7 @@ uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr)
 	struct fabric_slot *s = (struct fabric_slot *)fr;
 	struct fabric *f = p->fabric;
 	const uint64_t *t = f->cfg.timing->v;
-	struct trace_at at = { .board = p->node, .cause = fr->cause };
+	struct trace_at at = fabric_at(p, fr);
 	uint64_t now_ns = 0, bytes, arrive_ns = 0;
 	uint8_t hops = f->hops[p->node][fr->to];
 
@@ -229,7 +238,7 @@ uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr)
 	p->stats.frames++;
 	p->stats.bytes += bytes;
 	fr->cause = trace_emit(f->cfg.trace, EV_WIRE_SEND, &at,
-			       wire_opcode(fr), fr->to, fr->len, 0);
+			       wire_opcode(fr), fr->to, fr->len, fr->offset);
 	if (!hops) {		/* no way there: lost, the timer will tell */
 		p->stats.lost++;
 		fabric_slot_free(s);

@@ -4,6 +4,7 @@
 #define FL_FABRIC_INTERNAL_H
 
 #include "fabric/fabric.h"
+#include "trace/trace.h"
 
 /* A frame and its place: in its owner's free list, or on the way to a port. */
 struct fabric_slot {
@@ -56,6 +57,10 @@ void fabric_deliver(struct fabric_port *from, struct fabric_slot *s,
 		    uint64_t arrive_ns);
 void fabric_slot_free(struct fabric_slot *s);
 struct fabric_slot *fabric_slot_get(struct fabric_port *p);
+
+/* For the trace: a frame at a port. */
+struct trace_at fabric_at(const struct fabric_port *p,
+			  const struct wire_frame *f);
 
 /* inject.c: what goes wrong; takes the slot over, delivers what is left of it */
 void fabric_pass(struct fabric_port *p, struct fabric_slot *s,

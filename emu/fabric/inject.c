@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* inject.c - loss, damage, duplication and delay, from the sending port's random stream. */
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "fabric/fabric_internal.h"
@@ -37,7 +38,7 @@ static bool hits(struct fabric_port *p, uint32_t ppm)
 static void note(struct fabric_port *p, enum trace_event ev,
 		 struct wire_frame *f, uint64_t a2)
 {
-	struct trace_at at = { .board = p->node, .cause = f->cause };
+	struct trace_at at = fabric_at(p, f);
 
 	f->cause = trace_emit(p->fabric->cfg.trace, ev, &at, wire_opcode(f),
 			      f->to, a2, 0);
@@ -51,11 +52,8 @@ static void duplicate(struct fabric_port *p, struct fabric_slot *s,
 	if (!twin)
 		return;		/* no frame to spare: no twin */
 	note(p, EV_WIRE_TWICE, &s->frame, s->frame.len);
-	twin->frame.from = s->frame.from;
-	twin->frame.to = s->frame.to;
-	twin->frame.len = s->frame.len;
-	twin->frame.cause = s->frame.cause;
-	memcpy(twin->frame.bytes, s->frame.bytes, s->frame.len);
+	memcpy(&twin->frame, &s->frame,
+	       offsetof(struct wire_frame, bytes) + s->frame.len);
 	p->stats.duplicated++;
 	fabric_deliver(p, twin,
 		       arrive_ns + (late_ns ? rng_below(&p->rng, late_ns) : 0));

@@ -85,11 +85,17 @@ static void irq_main(void *arg)
 
 int host_irq_start(struct host_kernel *k)
 {
+	int line;
+
 	sim_mutex_init(&k->irq_lock);
 	k->irq_thread = sim_thread_start(k->sim, "irq", true, irq_main, k);
 	if (!k->irq_thread)
 		return -ENOMEM;
 	board_irq_handler(k->board, line_changed, k);
+	/* A board that ran before this kernel may have one high already. */
+	for (line = 0; line < IRQ_LINES; line++)
+		if (board_irq_level(k->board, (enum irq_line)line))
+			atomic_fetch_or(&k->irq_level, 1u << line);
 	return 0;
 }
 

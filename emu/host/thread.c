@@ -12,10 +12,12 @@
 #include "lib/sys.h"
 
 /*
- * Threads mode: how often to look before sleeping. A wake-up costs ten times a fault
- * (limits.md 3: service spins 6 us, sleeps 58 to 122 us).
+ * Threads mode: how often to look before sleeping. A wake-up costs ten times a
+ * fault (limits.md 3: service spins 6 us, sleeps 58 to 122 us). An answer comes
+ * soon, so the user half looks long; the next fault may never come.
  */
-#define SPINS 4000
+#define ANSWER_SPINS	50000
+#define IDLE_SPINS	10000
 
 enum { IDLE, ASKED, ANSWERED, ENDED };
 
@@ -59,13 +61,13 @@ bool thread_in_arena(uint64_t va)
 /* Wait until the state is not `while_state`; both halves, also in a signal handler. */
 static int wait_change(struct host_thread *t, int while_state)
 {
-	int i, s;
+	int spins = while_state == ASKED ? ANSWER_SPINS : IDLE_SPINS, i, s;
 
 	for (i = 0;; i++) {
 		s = atomic_load_explicit(&t->state, memory_order_acquire);
 		if (s != while_state)
 			return s;
-		if (!t->spins || i >= SPINS)
+		if (!t->spins || i >= spins)
 			sim_park();
 	}
 }

@@ -202,6 +202,10 @@ uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
 	put(h, WIRE_BLK_XFER, b->xfer);
 	put(h, WIRE_BLK_BLOCK, b->block);
 	put(h, WIRE_BLK_RESERVED, 0);
+	f->xfer = b->xfer;
+	f->block = b->block;
+	f->attempt = b->attempt;
+	f->offset = b->offset;
 	f->len = PAYLOAD_AT + b->payload_len + WIRE_ICRC_BYTES;
 	put_icrc(f, icrc);
 	return f->len;
@@ -221,6 +225,10 @@ uint32_t wire_put_answer(struct wire_frame *f, const struct wire_answer *a,
 	put(h, WIRE_ANS_MAP, a->map);
 	put(h, WIRE_ANS_XFER, a->xfer);
 	put(h, WIRE_ANS_BLOCK, a->block);
+	f->xfer = a->xfer;
+	f->block = a->block;
+	f->attempt = a->attempt;
+	f->offset = 0;
 	f->len = WIRE_BTH_BYTES + WIRE_ANS_BYTES + WIRE_ICRC_BYTES;
 	put_icrc(f, icrc);
 	return f->len;

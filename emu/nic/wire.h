@@ -23,6 +23,7 @@ struct wire_frame {
 	uint8_t from, to;	/* node numbers, the route */
 	uint32_t len;		/* bytes, ICRC included */
 	uint64_t cause;		/* trace: what sent it */
+	uint32_t xfer, block, attempt, offset; /* trace: what it carries */
 	uint8_t bytes[WIRE_FRAME_MAX];
 };
 

@@ -1,3 +1,451 @@
 // SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Pages that are not there, in threads mode: touched by the CPU and by the device, taken
+ * away, registered. The yardstick is the bare pair of this very run: SIGSEGV,
+ * and an mprotect of one page in its handler.
+ */
 #include "bench.h"
-void bench_faults(void) { }
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "bench_pair.h"
+#include "bench_stage.h"
+#include "faultline/smmu_regs.h"
+
+#define PAGE	4096u
+#define PAGES	16u
+
+/* ---- the yardsticks ---- */
+
+static struct {
+	uint8_t *mem;
+	size_t len;	/* that the handler opens */
+} bare;
+
+static void open_pages(int sig, siginfo_t *si, void *uc)
+{
+	uint8_t *at = (uint8_t *)((uintptr_t)si->si_addr & ~(PAGE - 1ul));
+
+	(void)sig;
+	(void)uc;
+	if (at < bare.mem || at >= bare.mem + PAGES * PAGE ||
+	    mprotect(at, bare.len, PROT_READ | PROT_WRITE))
+		signal(SIGSEGV, SIG_DFL);
+}
+
+/* Touch closed pages in order; ns for one signal. */
+static double signals(size_t len)
+{
+	struct sigaction sa = { .sa_sigaction = open_pages,
+				.sa_flags = SA_SIGINFO }, old;
+	uint64_t t;
+	unsigned int i;
+
+	if (!bare.mem) {
+		bare.mem = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (bare.mem == MAP_FAILED)
+			bench_broken("no memory");
+		memset(bare.mem, 1, PAGES * PAGE);
+	}
+	bare.len = len;
+	if (mprotect(bare.mem, PAGES * PAGE, PROT_NONE) ||
+	    sigaction(SIGSEGV, &sa, &old))
+		bench_broken("no handler for signals");
+	t = bench_now_ns();
+	for (i = 0; i < PAGES * PAGE / len; i++)
+		*(volatile uint8_t *)(bare.mem + i * len) = 2;
+	t = bench_now_ns() - t;
+	sigaction(SIGSEGV, &old, NULL);
+	return (double)t / (PAGES * PAGE / (double)len);
+}
+
+static double pair_yard(void *arg)
+{
+	(void)arg;
+	return signals(PAGE);
+}
+
+static double sixteen_yard(void *arg)
+{
+	(void)arg;
+	return signals(PAGES * PAGE);
+}
+
+/* A sleeping thread is woken and wakes the one that woke it. */
+struct wakes {
+	sem_t there, back;
+	bool stop;
+};
+
+static void *woken(void *arg)
+{
+	struct wakes *w = arg;
+
+	for (;;) {
+		while (sem_wait(&w->there))
+			;
+		if (w->stop)
+			return NULL;
+		sem_post(&w->back);
+	}
+}
+
+static double wakes_window(void *arg)
+{
+	struct wakes *w = arg;
+	uint64_t t = bench_now_ns();
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		sem_post(&w->there);
+		while (sem_wait(&w->back))
+			;
+	}
+	return (double)(bench_now_ns() - t) / 4;
+}
+
+static double two_wakes_ns(void)
+{
+	struct wakes w = { .stop = false };
+	struct bench_job job = { .window = wakes_window, .yard = pair_yard,
+				 .arg = &w };
+	struct bench_result r;
+	struct bench_spread us;
+	pthread_t t;
+
+	sem_init(&w.there, 0, 0);
+	sem_init(&w.back, 0, 0);
+	if (pthread_create(&t, NULL, woken, &w))
+		bench_broken("no thread");
+	bench_measure(&job, &r);
+	w.stop = true;
+	sem_post(&w.there);
+	pthread_join(t, NULL);
+	us = bench_scale(&r.yard, 1e-3);
+	bench_row(&(struct bench_row){ "bare: SIGSEGV + mprotect of one page",
+		"us", us, NULL, "", BENCH_RECORD, 0, "the yardstick" });
+	us = bench_scale(&r.ns, 1e-3);
+	bench_row(&(struct bench_row){ "bare: waking a sleeper, and back", "us",
+		us, NULL, "", BENCH_RECORD, 0, "" });
+	return r.ns.median + r.yard.median;
+}
+
+/* ---- faults ---- */
+
+struct fault {
+	struct stage *stage;
+	int side;		/* whose page is away; 2: both */
+	uint32_t pages;
+	double ns;
+	struct fl_mr *mr;
+};
+
+static int do_touch(struct world_process *p, void *arg)
+{
+	struct fault *f = arg;
+	volatile uint8_t *mem = f->stage->buffer[0]->mem;
+	uint64_t t = bench_now_ns();
+	uint32_t i;
+
+	(void)p;
+	for (i = 0; i < f->pages; i++)
+		mem[i * PAGE] = (uint8_t)i;
+	f->ns = (double)(bench_now_ns() - t) / f->pages;
+	return 0;
+}
+
+static void take_away(void *arg)
+{
+	struct fault *f = arg;
+
+	if (f->side != 1)
+		stage_evict(f->stage, 0, 0, f->pages * PAGE);
+	if (f->side != 0)
+		stage_evict(f->stage, 1, 0, f->pages * PAGE);
+}
+
+static double touch_window(void *arg)
+{
+	struct fault *f = arg;
+
+	stage_in(f->stage, 0, do_touch, f);
+	return f->ns;
+}
+
+static double device_window(void *arg)
+{
+	struct fault *f = arg;
+
+	return stage_write(f->stage, 0, 8, 1);
+}
+
+static void row_times(const char *figure, const struct bench_job *job,
+		      enum bench_want want, double target, const char *note)
+{
+	struct bench_result r;
+	char yard[80];
+
+	bench_measure(job, &r);
+	snprintf(yard, sizeof(yard), "%.1f us, pair %.2f us",
+		 r.ns.median / 1e3, r.yard.median / 1e3);
+	bench_row(&(struct bench_row){ figure, "pairs", r.times,
+		bench_trace_text(&r), yard, want, target, note });
+}
+
+/* limits.md: a service that spins 2 pairs, one that sleeps 1.3 x the wakes. */
+static void cpu_fault(struct fault *f, struct bench_job *job, double wakes_ns)
+{
+	struct bench_result r;
+	struct bench_spread times;
+	char yard[80];
+
+	job->window = touch_window;
+	bench_measure(job, &r);
+	snprintf(yard, sizeof(yard), "%.1f us, pair %.2f us",
+		 r.ns.median / 1e3, r.yard.median / 1e3);
+	bench_row(&(struct bench_row){ "evicted page touched by the CPU",
+		"pairs", r.times, bench_trace_text(&r), yard, BENCH_AT_MOST, 2,
+		"limit of a service that spins" });
+	times = bench_scale(&r.ns, 1 / wakes_ns);
+	bench_row(&(struct bench_row){ "  the same", "x bare", times, NULL,
+		"two wakes and the pair", BENCH_AT_MOST, 1.3,
+		"limit of a service that sleeps" });
+	(void)f;
+}
+
+static void device_faults(struct fault *f, struct bench_job *job)
+{
+	job->window = device_window;
+	job->prepare = NULL;
+	row_times("8 B write, both pages there", job, BENCH_RECORD, 0, "");
+	job->prepare = take_away;
+	f->side = 1;
+	row_times("8 B write, destination absent", job, BENCH_RECORD, 0, "");
+	f->side = 0;
+	row_times("8 B write, source absent", job, BENCH_RECORD, 0, "");
+	f->side = 2;
+	row_times("8 B write, both absent", job, BENCH_RECORD, 0, "");
+}
+
+static int do_prefetch(struct world_process *p, void *arg)
+{
+	struct fault *f = arg;
+	struct world_buffer *b = f->stage->buffer[0];
+	uint64_t t = bench_now_ns();
+	int err = fl_prefetch(b->mr, b->mem, f->pages * PAGE, 1);
+
+	(void)p;
+	f->ns = (double)(bench_now_ns() - t);
+	return err;
+}
+
+static double prefetch_window(void *arg)
+{
+	struct fault *f = arg;
+
+	stage_in(f->stage, 0, do_prefetch, f);
+	return f->ns;
+}
+
+static void bring_back(void *arg)
+{
+	struct fault *f = arg;
+
+	stage_touch(f->stage, 0, 0, f->pages * PAGE, false);
+}
+
+static int do_evict(struct world_process *p, void *arg)
+{
+	struct fault *f = arg;
+	uint64_t t = bench_now_ns();
+	int err = fl_advise(p->dev, f->stage->buffer[0]->mem, f->pages * PAGE,
+			    FL_PAGEOUT);
+
+	f->ns = (double)(bench_now_ns() - t);
+	return err;
+}
+
+static double evict_window(void *arg)
+{
+	struct fault *f = arg;
+
+	stage_in(f->stage, 0, do_evict, f);
+	return f->ns;
+}
+
+/* limits.md: revoke n pages 2 us + 0.1 us n, + 15 us with a running peer. */
+static void evictions(struct fault *f, const struct bench_job *like)
+{
+	static const uint32_t pages[] = { 1, 64 };
+	struct bench_job job = { .window = evict_window, .prepare = bring_back,
+				 .arg = f, .trace = like->trace };
+	struct bench_result r;
+	bool own = world_cfg(f->stage->world)->drive == SIM_DEDICATED;
+	unsigned int i;
+	char figure[64];
+	double limit;
+
+	for (i = 0; i < 2; i++) {
+		f->pages = pages[i];
+		bench_measure(&job, &r);
+		snprintf(figure, sizeof(figure), "evict %u clean page%s",
+			 pages[i], pages[i] == 1 ? "" : "s");
+		limit = 1.25 * (2 + 0.1 * pages[i] + (own ? 15 : 0));
+		bench_row(&(struct bench_row){ figure, "us",
+			bench_scale(&r.ns, 1e-3), bench_trace_text(&r),
+			own ? "2 + 0.1 n + 15 us" : "2 us + 0.1 us n",
+			BENCH_AT_MOST, limit,
+			"limit is of the revoke alone; here with system call, "
+			"TLBI and sync" });
+	}
+}
+
+/* ---- registration ---- */
+
+static int do_register(struct world_process *p, void *arg)
+{
+	struct fault *f = arg;
+	struct world_buffer *b = f->stage->buffer[0];
+	unsigned int access = FL_LOCAL_WRITE | (f->side ? FL_PINNED : 0);
+	uint64_t t = bench_now_ns();
+	int err = fl_reg_mr(p->pd[0], b->mem, f->pages * PAGE, access, &f->mr);
+
+	f->ns = (double)(bench_now_ns() - t);
+	return err ? err : fl_dereg_mr(f->mr);
+}
+
+static double register_window(void *arg)
+{
+	struct fault *f = arg;
+
+	stage_in(f->stage, 0, do_register, f);
+	return f->ns;
+}
+
+static double mlock_yard(void *arg)
+{
+	static uint8_t *mem;
+	const size_t bytes = 1 << 20;
+	uint64_t t;
+
+	(void)arg;
+	if (!mem) {
+		mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (mem == MAP_FAILED)
+			bench_broken("no memory");
+		memset(mem, 1, bytes);
+	}
+	t = bench_now_ns();
+	if (mlock(mem, bytes))
+		return 0;	/* not allowed: no yardstick */
+	t = bench_now_ns() - t;
+	munlock(mem, bytes);
+	return (double)t;
+}
+
+static void registrations(struct fault *f, const struct bench_job *like)
+{
+	struct bench_job job = { .window = register_window, .arg = f,
+				 .prepare = bring_back, .yard = mlock_yard,
+				 .trace = like->trace };
+	struct bench_result r;
+	char yard[80];
+
+	f->pages = 256;
+	f->side = 0;
+	bench_measure(&job, &r);
+	bench_row(&(struct bench_row){ "register 1 MB, on demand", "us",
+		bench_scale(&r.ns, 1e-3), bench_trace_text(&r), "",
+		BENCH_AT_MOST, 2, "constant" });
+	f->side = 1;
+	bench_measure(&job, &r);
+	snprintf(yard, sizeof(yard), "%.0f us, mlock %.0f us",
+		 r.ns.median / 1e3, r.yard.median / 1e3);
+	bench_row(&(struct bench_row){ "register 1 MB, pinned, pages there",
+		"mlocks", r.times, bench_trace_text(&r), yard, BENCH_AT_MOST,
+		1.2, "" });
+}
+
+static void faults(struct stage *s, void *arg)
+{
+	struct fault f = { .stage = s, .pages = 8 };
+	struct bench_job job = { .yard = pair_yard, .prepare = take_away,
+				 .arg = &f, .trace = world_trace(s->world) };
+
+	bench_say(world_cfg(s->world)->drive == SIM_DEDICATED ?
+		  "hardware on threads of its own:" : "hardware inline:");
+	cpu_fault(&f, &job, *(double *)arg);
+	f.pages = 1;
+	device_faults(&f, &job);
+	f.side = 0;
+	f.pages = PAGES;
+	job.window = prefetch_window;
+	job.yard = sixteen_yard;
+	row_times("16 evicted pages in one request", &job, BENCH_AT_MOST, 1.5,
+		  "pair: SIGSEGV + mprotect of 16");
+	evictions(&f, &job);
+	registrations(&f, &job);
+}
+
+/* ---- invalidation by itself: registers of the SMMU ---- */
+
+static double invalidate_window(void *arg)
+{
+	struct pair *p = arg;
+	struct board *b = p->n[0].board;
+	const uint64_t bank = BUS_SMMU_BASE + SMMU_CB_BASE(PAIR_BANK);
+	uint64_t t = bench_now_ns(), status;
+	int i, err = 0;
+
+	for (i = 0; i < 16; i++) {
+		err |= board_write(b, bank + SMMU_CB_TLBIVA, 8,
+				   PAIR_VA >> 12 |
+				   (uint64_t)PAIR_ASID << 48);
+		err |= board_write(b, bank + SMMU_CB_TLBSYNC, 4, 0);
+		do {
+			err |= board_read(b, bank + SMMU_CB_TLBSTATUS, 4,
+					  &status);
+		} while (status & SMMU_CB_TLBSTATUS_SACTIVE);
+	}
+	if (err)
+		return -1;
+	return (double)(bench_now_ns() - t) / 16;
+}
+
+static void invalidate(struct pair *p, void *arg)
+{
+	struct bench_job job = { .window = invalidate_window, .arg = p,
+				 .trace = p->trace };
+	struct bench_result r;
+
+	(void)arg;
+	bench_measure(&job, &r);
+	bench_row(&(struct bench_row){
+		p->cfg.drive == SIM_INLINE ? "TLBI and sync, inline" :
+		"TLBI and sync, dedicated", "us", bench_scale(&r.ns, 1e-3),
+		bench_trace_text(&r), "grace period 0.14 (nobody) to 1.5 us",
+		BENCH_AT_MOST, 5, "never a membarrier" });
+}
+
+void bench_faults(void)
+{
+	struct pair_config pc = { SIM_THREADS, SIM_INLINE, 0, 1 << 20 };
+	struct stage_config sc = { .mode = SIM_THREADS, .bytes = 2 << 20 };
+	double wakes_ns;
+
+	bench_title("Pages that are not there (threads)");
+	wakes_ns = two_wakes_ns();
+	pair_run(&pc, invalidate, NULL);
+	pc.drive = SIM_DEDICATED;
+	pair_run(&pc, invalidate, NULL);
+	stage_run(&sc, faults, &wakes_ns);
+	sc.drive = SIM_DEDICATED;
+	stage_run(&sc, faults, &wakes_ns);
+}

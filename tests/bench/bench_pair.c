@@ -14,8 +14,8 @@
 #define CQ_AT		4096u
 #define TABLES_AT	8192u
 #define DATA_AT		(2u << 20)
-#define BANK		3u	/* any context bank will do */
-#define ASID		7u
+
+
 
 /* Descriptor bits: exanest.md 3.6 */
 #define D_PAGE		UINT64_C(3)	/* also: table */
@@ -97,18 +97,18 @@ static uint64_t make_tables(struct pair_node *n, uint64_t bytes)
 static void translate(struct pair_node *n, uint64_t bytes)
 {
 	uint64_t root = make_tables(n, bytes);
-	const uint32_t cb = SMMU_CB_BASE(BANK);
+	const uint32_t cb = SMMU_CB_BASE(PAIR_BANK);
 
-	smmu_set(n, SMMU_GR1_BASE + SMMU_GR1_CBAR(BANK), 4,
+	smmu_set(n, SMMU_GR1_BASE + SMMU_GR1_CBAR(PAIR_BANK), 4,
 		 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
-	smmu_set(n, SMMU_GR1_BASE + SMMU_GR1_CBA2R(BANK), 4,
+	smmu_set(n, SMMU_GR1_BASE + SMMU_GR1_CBA2R(PAIR_BANK), 4,
 		 SMMU_GR1_CBA2R_VA64);
-	smmu_set(n, cb + SMMU_CB_TTBR0, 8, root | (uint64_t)ASID << 48);
+	smmu_set(n, cb + SMMU_CB_TTBR0, 8, root | (uint64_t)PAIR_ASID << 48);
 	smmu_set(n, cb + SMMU_CB_TCR, 4, 16);
 	smmu_set(n, cb + SMMU_CB_TCR2, 4, 5 | SMMU_CB_TCR2_AS);
 	smmu_set(n, cb + SMMU_CB_SCTLR, 4,
 		 SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE);
-	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_S2CR(0), 4, BANK);
+	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_S2CR(0), 4, PAIR_BANK);
 	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_SMR(0), 4,
 		 BOARD_STREAM(0) | SMMU_GR0_SMR_VALID);
 	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_CR0, 4,

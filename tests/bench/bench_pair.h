@@ -12,6 +12,8 @@
 
 #define PAIR_VA		UINT64_C(0x40000000)	/* first byte of the data */
 #define PAIR_QUEUE	64
+#define PAIR_BANK	3u	/* context bank: any will do */
+#define PAIR_ASID	7u
 
 struct pair_node {
 	struct board *board;

@@ -338,6 +338,7 @@ static void queues(struct rig *r)
 	EXPECT_EQ(cq.entries, 64);
 	EXPECT_EQ(cq.mmap_bytes, RIG_PAGE);
 	qp.entries = 1;
+	qp.pd = n->pd + 1000;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_CREATE_QP, &qp), -ENOENT);
 	qp.pd = n->pd;
 	qp.cq = cq.cq + 1000;

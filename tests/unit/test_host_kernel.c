@@ -11,7 +11,8 @@
 
 struct device {
 	struct rig *r;
-	unsigned int causes, runs;
+	atomic_uint causes;
+	unsigned int runs;
 	bool deaf;		/* the handler does nothing about the cause */
 	uint64_t first_ns;
 };
@@ -22,7 +23,7 @@ static void handler(void *arg)
 
 	if (!d->runs++)
 		d->first_ns = sim_now(d->r->sim);
-	if (!d->deaf && --d->causes == 0)
+	if (!d->deaf && atomic_fetch_sub(&d->causes, 1) == 1)
 		irq_set(d->r->board, IRQ_NIC_FAULT, false);
 }
 
@@ -32,7 +33,8 @@ static void raise_line(void *arg)
 
 	sim_sleep(500);
 	irq_set(d->r->board, IRQ_NIC_FAULT, true);
-	sim_sleep(100000);
+	while (atomic_load(&d->causes))
+		sim_sleep(1000);
 }
 
 TEST("a handler runs again as long as its line is high, after the latency")
