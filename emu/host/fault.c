@@ -2,16 +2,18 @@
 /*
  * fault.c - bringing pages in, for the CPU and for the driver; pins; copies.
  *
- * One lock per address space is held over a whole page-in: of two faults on one page the
- * second waits and then finds it there.
+ * One lock per address space is held over a whole page-in: of two faults on one
+ * page the second waits and then finds it there.
  *
- * A read of untouched memory gets a private frame of zeros, mapped clean (read-only with DBM).
- * Linux would map one shared page of zeros and copy at the first write;
- * here there is no shared page, and the first write is a permission fault that only sets dirty.
+ * A read of untouched memory gets a private frame of zeros, mapped clean
+ * (read-only with DBM). Linux would map one shared page of zeros and copy at
+ * the first write; here there is no shared page, and the first write is a
+ * permission fault that only sets dirty.
  */
 #include "host/internal.h"
 
-/* All that stands in the way is somebody else's lock: try again after so long. */
+/* All that stands in the way is somebody else's lock: try again after so long.
+ */
 #define CONTENDED_NS	1000
 #define CONTENDED_TRIES 10000
 
@@ -66,8 +68,9 @@ static int page_in(struct host_mm *mm, struct host_map *m, uint64_t va,
 	else if (from == FROM_SWAP)
 		f->slot = pte_slot(old);
 	/*
-	 * No invalidation: entries that are not valid are in no TLB (exanest.md 3.5). The
-	 * release in pt_set puts the bytes before the entry.
+	 * No invalidation: entries that are not valid are in no TLB
+	 * (exanest.md 3.5). The release in pt_set puts the bytes before the
+	 * entry.
 	 */
 	pt_set(mm, va, pte_make(frame_pa(f), m->prot, write));
 	frame_map(f);
@@ -92,8 +95,8 @@ static int touch(struct host_mm *mm, struct host_map *m, uint64_t va,
 	/* A flag that goes up needs no invalidation; more rights do. */
 	pt_set(mm, va, pte_make(d & PTE_ADDR, m->prot, f->dirty));
 	/*
-	 * exanest.md 3.5, trap 1: a stale read-only entry in the TLB would give the same
-	 * permission fault again and again.
+	 * exanest.md 3.5, trap 1: a stale read-only entry in the TLB would give
+	 * the same permission fault again and again.
 	 */
 	if (upgrade)
 		mm_invalidate(mm, va, 1);
@@ -161,10 +164,10 @@ int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags)
 }
 
 /*
- * The page may be there already and only the CPU's view be closed (the driver brought it in, or
- * a neighbour's protection changed). That is an artefact of emulating a page table with
- * mprotect: a real CPU would have walked the table and gone on. So it costs no
- * virtual time and is no event.
+ * The page may be there already and only the CPU's view be closed (the driver
+ * brought it in, or a neighbour's protection changed). That is an artefact of
+ * emulating a page table with mprotect: a real CPU would have walked the table
+ * and gone on. So it costs no virtual time and is no event.
  */
 int mm_fault_cpu(struct host_mm *mm, uint64_t va, bool write)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * file.c - device files: the driver registers operations under a name; a process opens it and
- * gets a number. A file lives as long as its number or a call on it.
+ * file.c - device files: the driver registers operations under a name; a
+ * process opens it and gets a number. A file lives as long as its number or a
+ * call on it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,8 +88,9 @@ void host_device_remove(struct host_kernel *k, const char *name)
 /* ---- files ---- */
 
 /*
- * The file behind a number, with one more user; NULL and the reason. dev gets a copy: the
- * device may go while the call is under way, its operations are the driver's own code.
+ * The file behind a number, with one more user; NULL and the reason. dev gets a
+ * copy: the device may go while the call is under way, its operations are the
+ * driver's own code.
  */
 static struct host_open_file *file_get(struct host_process *p, int fd,
 				       struct host_device *dev, int *error)
@@ -357,8 +359,10 @@ void host_mmio_write32(struct host_process *p, volatile void *addr,
 
 	if (!w) {
 		/* On a board: a store to an address that is not mapped. */
-		fprintf(stderr, "faultline: process %s writes a register at %p, "
-			"where it has none\n", p->name, (void *)at);
+		fprintf(stderr,
+			"faultline: process %s writes a register at %p, "
+			"where it has none\n",
+			p->name, (void *)at);
 		abort();
 	}
 	/* Posted: a refused write is the device's event, not an error here. */

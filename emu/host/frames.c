@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * frames.c - who has which frame. Each process has a bank of its own, so that it can map no
- * other's memory; how many frames all of them may hold together is the
- * board's budget. A bank has as many frames as the budget, so whoever may have one more finds
- * one in his bank.
+ * frames.c - who has which frame. Each process has a bank of its own, so that
+ * it can map no other's memory; how many frames all of them may hold together
+ * is the board's budget. A bank has as many frames as the budget, so whoever
+ * may have one more finds one in his bank.
  *
- * The tag of a frame changes whenever it goes to somebody else or back: a device that still
- * uses an old translation is caught by it.
+ * The tag of a frame changes whenever it goes to somebody else or back: a
+ * device that still uses an old translation is caught by it.
  */
 #include <stdlib.h>
 
@@ -93,8 +93,9 @@ static struct host_frame *take(struct host_mm *mm, uint64_t va)
 	sim_spin_lock(&k->frames_lock);
 	if (k->frames_used < k->frames_total) {
 		/*
-		 * Neighbouring pages get neighbouring frames, so that the CPU's linear view of
-		 * the bank fits and opening a page is one mprotect.
+		 * Neighbouring pages get neighbouring frames, so that the CPU's
+		 * linear view of the bank fits and opening a page is one
+		 * mprotect.
 		 */
 		i = pick(mm, (va - (uintptr_t)mm->arena) / HOST_PAGE %
 				     mm->frames);

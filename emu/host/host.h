@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * host.h - a small kernel for one board: processes with real ARMv8 tables in DRAM, frames,
- * residency, page-in, eviction, interrupts, and the device files of the driver.
+ * host.h - a small kernel for one board: processes with real ARMv8 tables in
+ * DRAM, frames, residency, page-in, eviction, interrupts, and the device files
+ * of the driver.
  *
- * The reference driver (kernel-ref/) runs on it through emu/host/shim, which offers just the Linux API
- * that the driver uses. Application threads run as threads of this process; a page that is
- * not there is PROT_NONE for them, and touching it raises SIGSEGV.
+ * The reference driver (kernel-ref/) runs on it through emu/host/shim, which
+ * offers just the Linux API that the driver uses. Application threads run as
+ * threads of this process; a page that is not there is PROT_NONE for them, and
+ * touching it raises SIGSEGV.
  *
- * Files: kernel.c (object, counters), irq.c (interrupts), process.c (processes), thread.c
- * (application threads and their kernel halves), file.c (device files), sys.c (the library's
- * system calls), mm.c (address space, system calls on it, notifiers), map.c (list of mappings),
- * fault.c (page-in, pins, copies), pgtable.c (descriptors), frames.c (allocator, tags),
- * reclaim.c (clock, eviction), swap.c (swap and file pages), kpages.c (tables and DMA memory),
- * segv.c (CPU side), check.c (what must add up).
+ * Files: kernel.c (object, counters), irq.c (interrupts), process.c
+ * (processes), thread.c (application threads and their kernel halves), file.c
+ * (device files), sys.c (the library's system calls), mm.c (address space,
+ * system calls on it, notifiers), map.c (list of mappings), fault.c (page-in,
+ * pins, copies), pgtable.c (descriptors), frames.c (allocator, tags), reclaim.c
+ * (clock, eviction), swap.c (swap and file pages), kpages.c (tables and DMA
+ * memory), segv.c (CPU side), check.c (what must add up).
  */
 #ifndef FL_HOST_H
 #define FL_HOST_H
@@ -25,7 +28,7 @@
 #include "sim/sim.h"
 
 #define HOST_PAGE	4096ul
-#define HOST_PROCESSES	24	/* of one kernel; more than the 16 context banks, on purpose */
+#define HOST_PROCESSES	24	/* of one kernel; more than context banks */
 #define HOST_VA_BITS	48
 
 struct host_kernel;
@@ -36,32 +39,40 @@ struct host_config {
 	struct board *board;
 	uint64_t resident_pages;	/* frames for user pages; 0: 65536 */
 	uint64_t swap_pages;		/* 0: 65536 */
-	const char *swap_dir;		/* where the (unlinked) swap file lives; NULL: $TMPDIR or /tmp */
+	const char *swap_dir;		/* NULL: $TMPDIR or /tmp */
 };
 
 struct host_kernel *host_create(const struct host_config *cfg, int *error);
-/* All processes must be gone. */
+/* After sim_stop; all processes must be gone. */
 void host_destroy(struct host_kernel *k);
 struct board *host_board(struct host_kernel *k);
 
 /* ---- processes and their threads ---- */
 
 /*
- * A process is an address space with a fixed range of addresses (its arena) inside this
- * program, the same in every run: process i of board b has its arena at
- * HOST_ARENA_BASE + (b * HOST_PROCESSES + i) * HOST_ARENA_BYTES. Name: for traces and errors.
+ * A process is an address space with a fixed range of addresses (its arena)
+ * inside this program, the same in every run: process i of board b has its
+ * arena at HOST_ARENA_BASE + (b * HOST_PROCESSES + i) * HOST_ARENA_BYTES. Name:
+ * for traces and errors.
  */
 #define HOST_ARENA_BASE	 0x7e9000000000ull
 #define HOST_ARENA_BYTES 0x80000000ull		/* 2 GB of addresses */
-struct host_process *host_process_create(struct host_kernel *k, const char *name, int *error);
-/* exit: closes files, unmaps, gives everything back. Its threads must have ended. */
+struct host_process *host_process_create(struct host_kernel *k,
+					 const char *name, int *error);
+/*
+ * exit: closes files, unmaps, gives everything back. Its threads must have
+ * ended.
+ */
 void host_process_exit(struct host_process *p);
 const char *host_process_name(const struct host_process *p);
 uint32_t host_process_pid(const struct host_process *p);
 struct host_kernel *host_process_kernel(struct host_process *p);
 struct host_mm *host_process_mm(struct host_process *p);
 
-/* An application thread of p: sets host_current() and the library's system-call table. */
+/*
+ * An application thread of p: sets host_current() and the library's system-call
+ * table.
+ */
 struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 				     void (*fn)(void *arg), void *arg);
 /* Process of the calling thread; NULL in a kernel thread or outside. */
@@ -70,9 +81,18 @@ struct host_process *host_current(void);
 /* ---- system calls (of host_current(), or of p) ---- */
 
 enum { HOST_READ = 1, HOST_WRITE = 2 };
-/* Map len bytes (rounded up), demand-zero, or the file at path from offset on (private). NULL + *error. */
-void *host_mmap(struct host_process *p, uint64_t len, int prot, const char *path, uint64_t offset,
-		int *error);
+/*
+ * Map len bytes (rounded up), demand-zero, or the file at path from offset on
+ * (private). NULL + *error.
+ */
+void *host_mmap(struct host_process *p, uint64_t len, int prot,
+		const char *path, uint64_t offset, int *error);
+/*
+ * Whole pages of [addr, addr + len); addr must be page aligned (-EINVAL).
+ * munmap allows holes and refuses pinned pages (-EBUSY: the driver must unpin
+ * first, since an unpin names a page and not a frame). mprotect refuses holes
+ * (-ENOMEM) and keeps what is resident; HOST_WRITE includes reading.
+ */
 int host_munmap(struct host_process *p, void *addr, uint64_t len);
 int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot);
 enum host_advice {
@@ -82,52 +102,81 @@ enum host_advice {
 	HOST_POPULATE,	/* page in for writing */
 	HOST_COLD,	/* clear access flags */
 };
-int host_madvise(struct host_process *p, void *addr, uint64_t len, enum host_advice a);
+/*
+ * -ENOMEM: the range has holes, or no frame. PAGEOUT leaves pinned pages where
+ * they are; -ENOSPC, -EIO: some dirty page had to stay (swap is full, cannot be
+ * written). DONTNEED of a pinned page: -EBUSY.
+ */
+int host_madvise(struct host_process *p, void *addr, uint64_t len,
+		 enum host_advice a);
 
 /* Device files. Negative errno. */
+/* name NULL: the first device there is */
 int host_open(struct host_process *p, const char *name);
 int host_close(struct host_process *p, int fd);
 long host_ioctl(struct host_process *p, int fd, unsigned int cmd, void *arg);
 /* mmap of a device file: memory or registers, as the driver's mmap says. */
-void *host_mmap_fd(struct host_process *p, int fd, uint64_t len, uint64_t offset, int *error);
+void *host_mmap_fd(struct host_process *p, int fd, uint64_t len,
+		   uint64_t offset, int *error);
 int host_munmap_fd(struct host_process *p, void *addr, uint64_t len);
-/* Block until the file is readable (driver's poll); 0, -ETIMEDOUT. timeout_ns 0: no limit. */
+/*
+ * Block until the file is readable (driver's poll); 0, -ETIMEDOUT. timeout_ns
+ * 0: no limit.
+ */
 int host_poll(struct host_process *p, int fd, uint64_t timeout_ns);
 /*
- * Store to a mapped device register (doorbell): on a board a plain volatile store, here a call,
- * because nobody would see the store.
+ * Store to a mapped device register (doorbell): on a board a plain volatile
+ * store, here a call, because nobody would see the store.
  */
-void host_mmio_write32(struct host_process *p, volatile void *addr, uint32_t value);
+void host_mmio_write32(struct host_process *p, volatile void *addr,
+		       uint32_t value);
 
 /* ---- memory manager, for the shim (kernel threads) ---- */
 
 #define HOST_FAULT_WRITE 1u
 /*
- * As handle_mm_fault: make the page of va present for reading or writing. 0 minor (or was
- * there), 1 major, -EFAULT not mapped or not allowed, -ENOMEM. May sleep. Spends time.
+ * As handle_mm_fault: make the page of va present for reading or writing. 0
+ * minor (or was there), 1 major, -EFAULT not mapped or not allowed, -ENOMEM.
+ * May sleep. Spends time.
  */
 int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags);
-/* Pin/unpin npages from va (present, then kept). Number of pages pinned or negative errno. */
-long mm_pin(struct host_mm *mm, uint64_t va, uint64_t npages, bool write, uint64_t *pa);
+/*
+ * Pin npages from va: present, then neither evicted nor unmapped until they
+ * were unpinned as often. As pin_user_pages: the number of pages pinned, which
+ * may be less than asked for, or negative errno when it is none. pa may be
+ * NULL. dirty: the device wrote to them.
+ */
+long mm_pin(struct host_mm *mm, uint64_t va, uint64_t npages, bool write,
+	    uint64_t *pa);
 void mm_unpin(struct host_mm *mm, uint64_t va, uint64_t npages, bool dirty);
 /* The mapping that holds va: 0 and its bounds and rights, or -EFAULT. */
-int mm_lookup(struct host_mm *mm, uint64_t va, uint64_t *start, uint64_t *end, int *prot);
+int mm_lookup(struct host_mm *mm, uint64_t va, uint64_t *start, uint64_t *end,
+	      int *prot);
 uint64_t mm_table_pa(const struct host_mm *mm);		/* TTBR0 */
 uint16_t mm_asid(const struct host_mm *mm);
+/*
+ * A reference keeps the structure, not the memory: after its process has ended
+ * every call finds nothing mapped.
+ */
 void mm_get(struct host_mm *mm);
 bool mm_get_live(struct host_mm *mm);	/* mmget_not_zero */
 void mm_put(struct host_mm *mm);
 /* Resident right now (any rights)? For tests and reports. */
 bool mm_resident(struct host_mm *mm, uint64_t va);
-/* Copy between kernel and a process's memory, paging in as needed; 0 or -EFAULT. */
-int mm_copy(struct host_mm *mm, uint64_t va, void *buf, uint64_t len, bool to_user);
+/*
+ * Copy between kernel and a process's memory, paging in as needed; 0 or
+ * -EFAULT.
+ */
+int mm_copy(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
+	    bool to_user);
 
 /*
- * Called between clearing the entries and reusing the frames (break-before-make), and on
- * release before the tables go. Must not sleep.
+ * Called between clearing the entries and reusing the frames
+ * (break-before-make), and on release before the tables go. Must not sleep.
  */
 struct mm_notifier {
-	void (*invalidate)(struct mm_notifier *n, struct host_mm *mm, uint64_t start, uint64_t end);
+	void (*invalidate)(struct mm_notifier *n, struct host_mm *mm,
+			   uint64_t start, uint64_t end);
 	void (*release)(struct mm_notifier *n, struct host_mm *mm);
 	struct mm_notifier *next;
 };
@@ -136,21 +185,30 @@ void mm_notifier_unregister(struct host_mm *mm, struct mm_notifier *n);
 
 /* ---- kernel services for the shim ---- */
 
-/* Handler of a line: runs in the kernel's interrupt thread, must not sleep. 0 or -EBUSY. */
-int host_request_irq(struct host_kernel *k, enum irq_line line, void (*fn)(void *arg), void *arg);
+/*
+ * Handler of a line: runs in the kernel's interrupt thread, must not sleep. 0
+ * or -EBUSY.
+ */
+int host_request_irq(struct host_kernel *k, enum irq_line line,
+		     void (*fn)(void *arg), void *arg);
 void host_free_irq(struct host_kernel *k, enum irq_line line);
-/* Physically contiguous, zeroed kernel memory in DRAM that the NIC can reach. NULL: none. */
+/*
+ * Physically contiguous, zeroed kernel memory in DRAM that the NIC can reach.
+ * NULL: none.
+ */
 void *host_dma_alloc(struct host_kernel *k, uint64_t bytes, uint64_t *pa);
-void host_dma_free(struct host_kernel *k, void *mem, uint64_t bytes, uint64_t pa);
+void host_dma_free(struct host_kernel *k, void *mem, uint64_t bytes,
+		   uint64_t pa);
 /* A device file: the shim registers its operations. */
 struct host_file;
 struct host_device_ops {
 	int (*open)(void *dev, struct host_process *p, struct host_file *f);
 	void (*release)(void *dev, struct host_file *f);
-	long (*ioctl)(void *dev, struct host_file *f, unsigned int cmd, unsigned long arg);
-	/* gives the pointer and, for registers, the physical address (else 0) */
-	int (*mmap)(void *dev, struct host_file *f, uint64_t len, uint64_t offset, void **mem,
-		    uint64_t *mmio_pa);
+	long (*ioctl)(void *dev, struct host_file *f, unsigned int cmd,
+		      unsigned long arg);
+	/* Gives the memory, or for registers the physical address. */
+	int (*mmap)(void *dev, struct host_file *f, uint64_t len,
+		    uint64_t offset, void **mem, uint64_t *mmio_pa);
 	bool (*readable)(void *dev, struct host_file *f);
 	struct sim_waitq *(*waitq)(void *dev, struct host_file *f);
 };
@@ -158,20 +216,26 @@ struct host_file {
 	struct host_process *process;
 	void *private_data;
 };
-int host_device_add(struct host_kernel *k, const char *name, const struct host_device_ops *ops,
-		    void *dev);
+int host_device_add(struct host_kernel *k, const char *name,
+		    const struct host_device_ops *ops, void *dev);
 void host_device_remove(struct host_kernel *k, const char *name);
 
 /* ---- what the checker and reports read ---- */
 struct host_stats {
-	uint64_t faults_minor, faults_major, faults_failed, page_ins, evictions, swap_ins, swap_outs,
-		 ages, pins, invalidations, cpu_faults, frames_total, frames_free, frames_pinned,
-		 swap_used;
+	uint64_t faults_minor, faults_major, faults_failed, page_ins, evictions,
+		swap_ins, swap_outs, ages, pins, invalidations, cpu_faults,
+		frames_total, frames_free, frames_pinned, swap_used;
 };
 void host_stats(struct host_kernel *k, struct host_stats *st);
-/* NULL, or a sentence that says which count does not add up (frames, owners, tables). */
+/*
+ * NULL, or a sentence that says which count does not add up (frames, owners,
+ * tables).
+ */
 const char *host_check(struct host_kernel *k, bool thorough);
-/* Physical address of va right now without side effects; 0: not present. For the walk picture. */
+/*
+ * Physical address of va right now without side effects; 0: not present. For
+ * the walk picture.
+ */
 uint64_t host_translate(struct host_mm *mm, uint64_t va);
 /* Fault injection: the next n frame allocations fail. */
 void host_inject_no_frames(struct host_kernel *k, uint64_t n);
@@ -179,26 +243,32 @@ void host_inject_no_frames(struct host_kernel *k, uint64_t n);
 void host_inject_swap_errors(struct host_kernel *k, bool on);
 
 /*
- * What the kernel's events of the calling thread belong to: who acts for a transfer (the
- * driver's worker) sets transfer, block and cause here and clears them after. The
- * board is filled in by the kernel.
+ * What the kernel's events of the calling thread belong to: who acts for a
+ * transfer (the driver's worker) sets transfer, block and cause here and clears
+ * them after. The board is filled in by the kernel.
  */
 struct trace_at *host_trace_at(void);
 
 /*
- * A CPU access that cannot be repaired (not mapped, not allowed, no frame) ends the program as on any
- * system. fn hears of it first, in the thread that did it and inside the signal handler; when it
- * returns true it has changed something and the access is tried again. NULL: nobody.
- * One for the program, as signal handlers are.
+ * A CPU access that cannot be repaired (not mapped, not allowed, no frame) ends
+ * the program as on any system. fn hears of it first, in the thread that did it
+ * and inside the signal handler; when it returns true it has changed something
+ * and the access is tried again. NULL: nobody. One for the program, as signal
+ * handlers are.
  */
-void host_segv_hook(bool (*fn)(struct host_process *p, uint64_t va, bool write, int error));
+void host_segv_hook(bool (*fn)(struct host_process *p, uint64_t va, bool write,
+			       int error));
 
-/* Start the reference driver on this kernel's board (probe): /dev/faultline. Implemented by the shim. */
+/*
+ * Start the reference driver on this kernel's board (probe): /dev/faultline.
+ * Implemented by the shim.
+ */
 struct host_driver_params {
-	int fault_mode;		/* FL_MODE_TERMINATE or FL_MODE_STALL of uapi.h */
+	int fault_mode;		/* FL_MODE_TERMINATE or FL_MODE_STALL */
 	int resolve;		/* FL_RESOLVE_PAGE, _BLOCK, _TRANSFER */
 };
-int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p);
+int host_driver_probe(struct host_kernel *k,
+		      const struct host_driver_params *p);
 void host_driver_remove(struct host_kernel *k);
 
 #endif

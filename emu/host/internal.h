@@ -93,7 +93,7 @@ struct host_mm {
 	/* CPU side (segv.c) */
 	uint8_t *arena;
 	uint32_t *cpu;			/* a word for each page of the arena */
-	uint64_t *cpu_blocks;		/* linear views that exist, a bit each */
+	uint64_t *cpu_blocks; /* linear views that exist, a bit each */
 };
 
 /* ---- processes ---- */
@@ -107,7 +107,7 @@ struct host_window {
 struct host_open_file {
 	struct host_file file;		/* what the driver sees */
 	struct host_device *dev;
-	unsigned int users;		/* calls under way, and the descriptor */
+	unsigned int users; /* calls under way, and the descriptor */
 };
 
 struct host_process {
@@ -167,6 +167,7 @@ struct host_kernel {
 
 	struct sim_spin frames_lock;
 	uint64_t frames_total, frames_used, tag;
+	uint64_t check_credit;		/* check.c */
 	struct host_frame *hand;	/* of the clock; NULL: it is empty */
 	uint64_t clock_frames;
 	uint64_t fail_frames;		/* injection: so many more fail */
@@ -285,12 +286,18 @@ int swap_read(struct host_swap *s, uint32_t slot, void *page);
 int swap_write(struct host_swap *s, uint32_t slot, const void *page);
 struct host_source *source_open(const char *path, int *error);
 void source_put(struct host_source *f);
-/* A page of the file, the rest of its last one zeros; 0, -EFAULT beyond the end, -EIO. */
+/*
+ * A page of the file, the rest of its last one zeros; 0, -EFAULT beyond the
+ * end, -EIO.
+ */
 int source_read(struct host_source *f, uint64_t offset, void *page);
 
 /* ---- map.c: the list of mappings (mm's lock held) ---- */
 struct host_map *map_find(struct host_mm *mm, uint64_t va);
-/* Make all of [start, end) mapped with boundaries at both ends; -ENOMEM when it has holes. */
+/*
+ * Make all of [start, end) mapped with boundaries at both ends; -ENOMEM when it
+ * has holes.
+ */
 int map_cut(struct host_mm *mm, uint64_t start, uint64_t end);
 int map_room(struct host_mm *mm, unsigned int n);
 /* First gap of that many bytes; 0: none. */
@@ -320,7 +327,8 @@ int cpu_grant(struct host_mm *mm, uint64_t va);
 void cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages);
 /* What the CPU may do with the page now (HOST_READ, HOST_WRITE). */
 int cpu_prot(const struct host_mm *mm, uint64_t va);
-/* First page from va on that is open; *end (of the arena) when there is none. */
+/* First page from va on that is open; *end (of the arena) when there is none.
+ */
 uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t *end);
 /* Which frame it would reach, counted from 1; 0: none. */
 uint32_t cpu_frame(const struct host_mm *mm, uint64_t va);
@@ -329,8 +337,8 @@ uint32_t cpu_frame(const struct host_mm *mm, uint64_t va);
 /* Is va in the arena of the calling thread's process? Async-signal-safe. */
 bool thread_in_arena(uint64_t va);
 /*
- * The kernel half of the calling thread faults va in. write: 1, 0, or -1 for unknown.
- * Async-signal-safe. 0, -EFAULT, -ENOMEM.
+ * The kernel half of the calling thread faults va in. write: 1, 0, or -1 for
+ * unknown. Async-signal-safe. 0, -EFAULT, -ENOMEM.
  */
 int thread_fault(uint64_t va, int write);
 struct host_process *thread_process(void);

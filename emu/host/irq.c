@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * irq.c - interrupts. The lines are levels: hardware tells every change, one thread of the
- * kernel runs the handlers, and runs a line's handler again as long as the line is
- * high, as an interrupt controller would.
+ * irq.c - interrupts. The lines are levels: hardware tells every change, one
+ * thread of the kernel runs the handlers, and runs a line's handler again as
+ * long as the line is high, as an interrupt controller would.
  */
 #include <stdio.h>
 

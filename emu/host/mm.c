@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mm.c - an address space: its life, the calls that change its mappings, and the
- * notifiers that hear of it.
+ * mm.c - an address space: its life, the calls that change its mappings, and
+ * the notifiers that hear of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,9 +79,9 @@ static void drop_pins(struct host_mm *mm)
 }
 
 /*
- * Files are closed by now. Notifiers are released first, while the tables are whole, so
- * that the SMMU forgets them; then pages, then tables. Who comes later (mm_fault of a
- * worker) finds no mapping.
+ * Files are closed by now. Notifiers are released first, while the tables are
+ * whole, so that the SMMU forgets them; then pages, then tables. Who comes
+ * later (mm_fault of a worker) finds no mapping.
  */
 void mm_exit(struct host_mm *mm)
 {
@@ -190,7 +190,8 @@ void mm_zap(struct host_mm *mm, uint64_t va, uint64_t npages)
 		f = frame_at(mm, d & PTE_ADDR);
 		assert(f->mm == mm && f->va == at && !f->pins);
 		frame_unmap(f);
-		/* Broken for hardware; the address stays until the frame goes. */
+		/* Broken for hardware; the address stays until the frame goes.
+		 */
 		pt_set(mm, at, (d & ~PTE_TYPE) | PTE_NONE);
 		if (!resident++)
 			first = at;
@@ -240,7 +241,10 @@ static bool bad_prot(int prot)
 	return prot & ~(HOST_READ | HOST_WRITE);
 }
 
-/* A range of addresses: aligned, not empty, inside the arena. Length is rounded up. */
+/*
+ * A range of addresses: aligned, not empty, inside the arena. Length is rounded
+ * up.
+ */
 static int check_range(struct host_mm *mm, const void *addr, uint64_t *len)
 {
 	uint64_t va = (uintptr_t)addr, base = (uintptr_t)mm->arena;

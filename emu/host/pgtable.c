@@ -16,15 +16,17 @@ uint64_t pte_make(uint64_t pa, int prot, bool dirty)
 	assert(!(pa & ~PTE_ADDR));
 	if (dirty)
 		d |= PTE_DIRTY;
-	/* No access at all: an invalid descriptor for hardware, a frame for us. */
+	/* No access at all: an invalid descriptor for hardware, a frame for us.
+	 */
 	if (!(prot & HOST_READ))
 		return d | PTE_NONE;
 	d |= PTE_TYPE | PTE_USER;
 	if (!(prot & HOST_WRITE))
 		return d | PTE_RDONLY;
 	/*
-	 * exanest.md 3.6: a clean page that may be written is read-only with DBM set. Neither
-	 * SMMUv2 nor a Cortex-A53 updates AF or dirty by itself.
+	 * exanest.md 3.6: a clean page that may be written is read-only with
+	 * DBM set. Neither SMMUv2 nor a Cortex-A53 updates AF or dirty by
+	 * itself.
 	 */
 	return d | PTE_DBM | (dirty ? 0 : PTE_RDONLY);
 }
@@ -103,7 +105,8 @@ int pt_prepare(struct host_mm *mm, uint64_t va)
 			if (!d)
 				return -ENOMEM;
 			d |= PTE_TYPE;
-			/* Release: a walk that sees the table sees its zeros. */
+			/* Release: a walk that sees the table sees its zeros.
+			 */
 			dram_write64(mm->k->dram, pa, d);
 		}
 		table = d & PTE_ADDR;
@@ -112,8 +115,8 @@ int pt_prepare(struct host_mm *mm, uint64_t va)
 }
 
 /*
- * Physical address of the level 3 entry of va; 0 when a table above it is missing, and then *level
- * says the entry of which level was not valid.
+ * Physical address of the level 3 entry of va; 0 when a table above it is
+ * missing, and then *level says the entry of which level was not valid.
  */
 static uint64_t leaf_pa(const struct host_mm *mm, uint64_t va,
 			unsigned int *level)

@@ -95,7 +95,8 @@ no_slot:
 void host_process_exit(struct host_process *p)
 {
 	assert(!atomic_load(&p->threads));
-	/* Files first: the driver unpins, unbinds the bank and lets go of mm. */
+	/* Files first: the driver unpins, unbinds the bank and lets go of mm.
+	 */
 	host_files_close(p);
 	mm_exit(p->mm);
 	strike_off(p);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * reclaim.c - taking pages away. A clock over all frames of the board: a page that was used since
- * the hand's last visit loses its access flag and gets a second chance; one that was not
- * goes out.
+ * reclaim.c - taking pages away. A clock over all frames of the board: a page
+ * that was used since the hand's last visit loses its access flag and gets a
+ * second chance; one that was not goes out.
  *
- * Order of every eviction (break before make): the CPU's view is closed, the entries are
- * cleared, the notifiers invalidate and synchronise, the contents are written, and
- * only then is the frame somebody else's.
+ * Order of every eviction (break before make): the CPU's view is closed, the
+ * entries are cleared, the notifiers invalidate and synchronise, the contents
+ * are written, and only then is the frame somebody else's.
  */
 #include "host/internal.h"
 
@@ -20,7 +20,8 @@
 
 /* ---- a run of pages ---- */
 
-/* Close the CPU's view of the pages with an access flag, and clear the flags. */
+/* Close the CPU's view of the pages with an access flag, and clear the flags.
+ */
 uint64_t age_range(struct host_mm *mm, uint64_t va, uint64_t npages)
 {
 	uint64_t end = va + npages * HOST_PAGE, n = 0, first = 0, last = 0, d;
@@ -50,8 +51,8 @@ struct victim {
 };
 
 /*
- * What goes of this run? Dirty pages get their swap slot now: a page for which there is none
- * is not touched.
+ * What goes of this run? Dirty pages get their swap slot now: a page for which
+ * there is none is not touched.
  */
 static int choose(struct host_mm *mm, uint64_t va, unsigned int n,
 		  struct victim *v)
@@ -83,7 +84,10 @@ static int choose(struct host_mm *mm, uint64_t va, unsigned int n,
 	return err;
 }
 
-/* The entries are gone and nobody looks any more: store, and give the frame back. */
+/*
+ * The entries are gone and nobody looks any more: store, and give the frame
+ * back.
+ */
 static int let_go(struct host_mm *mm, struct victim *v)
 {
 	struct host_frame *f = v->frame;
@@ -181,7 +185,8 @@ static enum look look_at(struct host_mm *owner, struct host_frame *f)
 	return evict_range(owner, f->va, 1) ? LOOK_KEPT : LOOK_EVICTED;
 }
 
-/* The frame under the hand, with a reference on its owner; the hand moves on. */
+/* The frame under the hand, with a reference on its owner; the hand moves on.
+ */
 static struct host_frame *advance(struct host_kernel *k,
 				  struct host_mm **owner)
 {

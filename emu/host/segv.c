@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * segv.c - the CPU side of an address space: what a real CPU would find by walking the
- * tables is done here with mprotect. A page that the tables do not let the CPU
- * use is PROT_NONE in the arena; touching it raises SIGSEGV, the handler asks the kernel half of
- * its thread (thread.c) and returns.
+ * segv.c - the CPU side of an address space: what a real CPU would find by
+ * walking the tables is done here with mprotect. A page that the tables do not
+ * let the CPU use is PROT_NONE in the arena; touching it raises SIGSEGV, the
+ * handler asks the kernel half of its thread (thread.c) and returns.
  *
- * The arena is opened and closed by kernel threads, under the address space's lock, and not by the
- * handler: between an answer and the handler's own mprotect the page could be
- * evicted again, and the thread would open somebody else's frame.
+ * The arena is opened and closed by kernel threads, under the address space's
+ * lock, and not by the handler: between an answer and the handler's own
+ * mprotect the page could be evicted again, and the thread would open somebody
+ * else's frame.
  *
- * The handler is the one thing here that belongs to the whole program: it is counted, and
- * what was installed before gets every address that is not ours.
+ * The handler is the one thing here that belongs to the whole program: it is
+ * counted, and what was installed before gets every address that is not ours.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -23,19 +24,22 @@
 
 #include "host/internal.h"
 
-/* A word of mm->cpu: frame + 1 in bits 29:0 (0: no view of the bank), rights above. */
+/*
+ * A word of mm->cpu: frame + 1 in bits 29:0 (0: no view of the bank), rights
+ * above.
+ */
 #define CPU_FRAME	0x3fffffffu
 #define CPU_PROT_SHIFT	30
-#define AROUND		16u	/* pages opened at once when they are there anyway */
+#define AROUND		16u /* pages opened at once if they are there */
 #define BLOCK_PAGES	512u	/* of a linear view */
 #define BLOCKS		(ARENA_PAGES / BLOCK_PAGES)
 
 /* ---- the arena ---- */
 
 /*
- * A new view at a fixed address; fd -1: nothing. The system call itself and not the
- * library's: ThreadSanitizer takes the latter for a write to all of the range, and every
- * thread that uses a page there for its rival.
+ * A new view at a fixed address; fd -1: nothing. The system call itself and not
+ * the library's: ThreadSanitizer takes the latter for a write to all of the
+ * range, and every thread that uses a page there for its rival.
  */
 static bool map_at(void *at, uint64_t bytes, int prot, int fd, uint64_t offset)
 {
@@ -134,13 +138,17 @@ uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t *end)
 }
 
 /*
- * The system allows so many different ranges and no more (limits.md 3: 65530): begin again with
- * one. Everything that was open is opened again when it is touched.
+ * The system allows so many different ranges and no more (limits.md 3: 65530):
+ * begin again with one. Everything that was open is opened again when it is
+ * touched.
  */
 static void start_over(struct host_mm *mm)
 {
 	if (!map_at(mm->arena, HOST_ARENA_BYTES, PROT_NONE, -1, 0)) {
-		/* A view that cannot be closed would be of someone else's frame. */
+		/*
+		 * A view that cannot be closed would be of someone else's
+		 * frame.
+		 */
 		perror("faultline: cannot close the CPU's view of memory");
 		abort();
 	}
@@ -149,9 +157,10 @@ static void start_over(struct host_mm *mm)
 }
 
 /*
- * A linear view, still closed, of the stretch of the bank where this block's pages most
- * likely have their frames: later each opening is one mprotect, half as dear as an mmap (limits.md
- * 3). Where it does not fit, pages are mapped as they come.
+ * A linear view, still closed, of the stretch of the bank where this block's
+ * pages most likely have their frames: later each opening is one mprotect, half
+ * as dear as an mmap (limits.md 3). Where it does not fit, pages are mapped as
+ * they come.
  */
 static void open_block(struct host_mm *mm, uint64_t page)
 {
@@ -217,8 +226,8 @@ static bool goes_along(struct host_mm *mm, uint64_t page, int prot,
 }
 
 /*
- * Open va as the tables say, together with neighbours that are there and lie side by side. An
- * aged page stays closed: its next use must be seen.
+ * Open va as the tables say, together with neighbours that are there and lie
+ * side by side. An aged page stays closed: its next use must be seen.
  */
 int cpu_grant(struct host_mm *mm, uint64_t va)
 {
@@ -247,8 +256,8 @@ int cpu_grant(struct host_mm *mm, uint64_t va)
 }
 
 /*
- * Close a range: one call for all of it, because each closing interrupts every CPU that runs a
- * thread of this program (limits.md 3).
+ * Close a range: one call for all of it, because each closing interrupts every
+ * CPU that runs a thread of this program (limits.md 3).
  */
 void cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages)
 {
@@ -346,8 +355,8 @@ static void pass_on(int sig, siginfo_t *si, void *uc)
 }
 
 /*
- * No mutex, no allocation, no jump out of here; errno is the program's. What it calls is
- * atomics, sim_park and sim_unpark.
+ * No mutex, no allocation, no jump out of here; errno is the program's. What it
+ * calls is atomics, sim_park and sim_unpark.
  */
 static void on_signal(int sig, siginfo_t *si, void *context)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * swap.c - where pages go when they have no frame: slots of a file without a name, and the
- * files that back private mappings.
+ * swap.c - where pages go when they have no frame: slots of a file without a
+ * name, and the files that back private mappings.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* sys.c - the system calls of libfaultline, for application threads of the emulator. */
+/*
+ * sys.c - the system calls of libfaultline, for application threads of the
+ * emulator.
+ */
 #include <sys/stat.h>
 
 #include "host/internal.h"

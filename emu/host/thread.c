@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * thread.c - application threads. Each has two halves, as a thread of a real system has a user
- * and a kernel stack: the user half runs the program, the kernel half sleeps
- * until the user half touches a page that is not there. The signal handler of the user half
- * may do next to nothing; the kernel half may do all that a kernel thread may.
+ * thread.c - application threads. Each has two halves, as a thread of a real
+ * system has a user and a kernel stack: the user half runs the program, the
+ * kernel half sleeps until the user half touches a page that is not there. The
+ * signal handler of the user half may do next to nothing; the kernel half may
+ * do all that a kernel thread may.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,12 +13,14 @@
 #include "lib/sys.h"
 
 /*
- * Threads mode: how often to look before sleeping. A wake-up costs ten times a
- * fault (limits.md 3: service spins 6 us, sleeps 58 to 122 us). An answer comes
- * soon, so the user half looks long; the next fault may never come.
+ * Threads mode: how often to look before sleeping, then how often to look and
+ * let others run. A wake-up on another CPU costs ten times a fault (limits.md
+ * 3: service spins 6 us, yields 8 us, sleeps 58 to 122 us). An answer comes
+ * soon, so the user half waits long; the next fault may never come.
  */
-#define ANSWER_SPINS	50000
-#define IDLE_SPINS	10000
+#define SPINS		1000
+#define ANSWER_YIELDS	200
+#define IDLE_YIELDS	20
 
 enum { IDLE, ASKED, ANSWERED, ENDED };
 
@@ -27,7 +30,8 @@ struct host_thread {
 	void (*fn)(void *arg);
 	void *arg;
 	bool spins;
-	/* The request: written by the user half, answered by the kernel half. */
+	/* The request: written by the user half, answered by the kernel half.
+	 */
 	atomic_int state;
 	atomic_bool waking;	/* the kernel half still uses `user` */
 	uint64_t va;
@@ -58,17 +62,23 @@ bool thread_in_arena(uint64_t va)
 	return va >= base && va - base < ARENA_MEMORY_BYTES;
 }
 
-/* Wait until the state is not `while_state`; both halves, also in a signal handler. */
+/*
+ * Wait until the state is not `while_state`; both halves, also in a signal
+ * handler.
+ */
 static int wait_change(struct host_thread *t, int while_state)
 {
-	int spins = while_state == ASKED ? ANSWER_SPINS : IDLE_SPINS, i, s;
+	int yields = while_state == ASKED ? ANSWER_YIELDS : IDLE_YIELDS;
+	int i, s;
 
 	for (i = 0;; i++) {
 		s = atomic_load_explicit(&t->state, memory_order_acquire);
 		if (s != while_state)
 			return s;
-		if (!t->spins || i >= spins)
+		if (!t->spins || i >= SPINS + yields)
 			sim_park();
+		else if (i >= SPINS)
+			sim_yield();
 	}
 }
 
@@ -87,8 +97,8 @@ int thread_fault(uint64_t va, int write)
 }
 
 /*
- * Where the machine does not say whether it was a write: a page that may be read
- * faulted because it was written.
+ * Where the machine does not say whether it was a write: a page that may be
+ * read faulted because it was written.
  */
 static bool wants_write(struct host_thread *t)
 {
@@ -136,7 +146,8 @@ static void user_half(void *arg)
 	fl_sys_set(NULL);
 	self = NULL;
 	atomic_fetch_sub(&t->process->threads, 1);
-	/* The answer may come before the wake-up, and we be gone before that. */
+	/* The answer may come before the wake-up, and we be gone before that.
+	 */
 	while (atomic_load_explicit(&t->waking, memory_order_acquire))
 		sim_yield();
 	/* From here on t belongs to the kernel half, which frees it. */

@@ -204,6 +204,6 @@ const char *engine_check(const struct engine *e)
 		n += e->rx[i].state == FL_RX_WRITE;
 	}
 	if (!wrong && n != e->write_count + (e->ch[CH_WRITE].ctx != NONE))
-		wrong = "contexts in WRITE and the write channel's queue differ";
+		wrong = "the contexts in WRITE are not those in the queue";
 	return wrong;
 }

@@ -121,6 +121,10 @@ void engine_reset(struct engine *e);
 /*
  * Registers of the pages ENG, CTX and RXC; off from the start of the NIC window. 0, or
  * -EINVAL when refused (misaligned, outside, read-only, reserved bit, makes no sense now).
+ * What the network may have overtaken is not refused but changes nothing: EXPIRE and KILL that
+ * come too late, READY and VERDICT with an old serial number. CTX.CTRL.OP is FL_OP_*, RXC.OP is
+ * WOP_*. A write-only register reads as 0. FLT_* read as 0 while the queue is empty; its head stays
+ * until FLT_POP.
  */
 int engine_reg_read(struct engine *e, uint32_t off, unsigned int size, uint64_t *value);
 int engine_reg_write(struct engine *e, uint32_t off, unsigned int size, uint64_t value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * engine_internal.h - what the files of the engine share; nobody else includes it.
+ * engine_internal.h - what the files of the engine share; for nobody else.
  *
  *	engine.c	the object, steps, reset, checks
  *	engine_tx.c	transmit contexts and the read channel
@@ -44,7 +44,7 @@ struct tx_ctx {
 	uint8_t opcode;		/* WOP_WRITE, WOP_READ_REQ or WOP_READ_RESP */
 	uint8_t attempt, status;
 	uint8_t fault_serial;	/* counts the faults of this context */
-	uint8_t rxc;		/* READ: collects or writes the answer, or NONE */
+	uint8_t rxc;		/* READ: holds the answer, or NONE */
 	bool asked;		/* READ: the request has left at least once */
 	bool early;		/* an answer waits for SENT, see tx_early() */
 	uint8_t early_event, early_code;
@@ -63,7 +63,7 @@ struct rx_ctx {
 	uint8_t state;		/* enum fl_rx_state; only rx_move() writes it */
 	uint8_t opcode, node, ctx, attempt;
 	uint8_t serial;		/* counts the uses of this context */
-	uint8_t own;		/* READ answer: the request's context, or NONE */
+	uint8_t own;		/* READ answer: its request, or NONE */
 	bool linked;		/* the peer table names this context */
 	bool cancelled;		/* WRITE: its READ is over, write no more */
 	uint16_t gen, stream;
@@ -81,7 +81,7 @@ struct rx_ctx {
 struct peer {
 	bool valid;
 	bool done;		/* this generation is in memory */
-	bool over;		/* this attempt has its answer, or was dropped */
+	bool over;		/* this attempt is answered or dropped */
 	bool waiting;		/* an answer waits for room on the wire */
 	uint8_t attempt;
 	uint8_t rxc;		/* collects this attempt, or NONE */
@@ -130,8 +130,8 @@ struct fault {
 };
 
 /*
- * The head stays until it is popped, since the driver may be reading it; of each
- * context at most one more entry is kept.
+ * The head stays until it is popped, since the driver may be reading it; of
+ * each context at most one more entry is kept.
  */
 #define FAULTS_MAX	(ENGINE_CTX_MAX + ENGINE_RXC_MAX + 1)
 
@@ -176,7 +176,7 @@ struct engine {
 	unsigned int faults;
 	struct note note[NOTES_MAX];	/* a ring */
 	unsigned int note_head, notes;
-	uint8_t noted[8][ENGINE_RXC_MAX];	/* [kind][index] is in the ring */
+	uint8_t noted[8][ENGINE_RXC_MAX];	/* [kind][index]: in the ring */
 	struct reg_map regs;
 	struct engine_stats stats;
 };

@@ -126,9 +126,9 @@ static uint32_t crc_update(uint32_t crc, const uint8_t *p, size_t n)
 }
 
 /*
- * InfiniBand 7.8.1 and annex A17 (RoCEv2) 3.3.1: eight bytes of ones in place of
- * the local route header, then IPv4, UDP and BTH as they would be on the
- * network, with ones for what may change on the way: type of service, time to
+ * InfiniBand 7.8.1 and annex A17 (RoCEv2): eight bytes of ones in place of the
+ * local route header, then IPv4, UDP and BTH as they would be on the network,
+ * with ones for what may change on the way: type of service, time to
  * live, both checksums, and the byte of BTH that carries congestion marks.
  */
 uint32_t wire_icrc(const struct wire_frame *f)

@@ -20,7 +20,7 @@
 
 #define SPINS_BEFORE_YIELD 200
 #define IDLE_SPINS 2000		/* SIM_DEDICATED: empty rounds before yielding */
-#define PUMPS_BEFORE_HELP 500	/* SIM_DEDICATED */
+#define PUMPS_BEFORE_HELP 200	/* SIM_DEDICATED */
 #define CLOCK_TICK_NS 500000	/* resolution of alarms */
 
 static uint64_t monotonic_ns(void)

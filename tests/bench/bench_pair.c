@@ -15,8 +15,6 @@
 #define TABLES_AT	8192u
 #define DATA_AT		(2u << 20)
 
-
-
 /* Descriptor bits: exanest.md 3.6 */
 #define D_PAGE		UINT64_C(3)	/* also: table */
 #define D_USER		(UINT64_C(1) << 6)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * engine_bench.h - one engine on a bench: a memory whose pages may be missing or
- * broken, a wire that is a list of frames, and register calls with the names of
+ * engine_bench.h - one engine on a bench: a memory whose pages may be missing
+ * or broken, a wire that is a list of frames, and register calls with the names of
  * regs.def. Time and transmission belong to the test.
  */
 #ifndef FL_ENGINE_BENCH_H

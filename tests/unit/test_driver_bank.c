@@ -194,6 +194,7 @@ static void only_own(struct rig *r)
 	EXPECT_EQ(err, -ENOENT);
 	rig_set_up(n, 0);
 	STEP("the other slot's doorbell does not ring this queue pair");
+	r->bad_regs = 1;
 	host_mmio_write32(n->process, db + NIC_DB_SQ, n->qp | 1u << 16);
 	sim_sleep(100000);
 	EXPECT(!rig_look(n));

@@ -320,3 +320,51 @@ TEST("the same in threads mode, all policies")
 	rig_run_with(SIM_THREADS, &p, stall_body, NULL);
 	rig_run_with(SIM_THREADS, &p, no_destination, NULL);
 }
+
+static void put_smmu(struct rig_node *n, uint32_t off, unsigned int size,
+		     uint64_t value)
+{
+	EXPECT_EQ(board_write(n->board, BUS_SMMU_BASE + off, size, value), 0);
+}
+
+static void nobody(struct rig *r)
+{
+	struct rig_node *n = &r->n[0];
+
+	STEP("a global fault, and a fault of a bank without a process");
+	put_smmu(n, SMMU_GR0_GFSRRESTORE, 4, SMMU_GR0_GFSR_USF);
+	put_smmu(n, SMMU_CB_BASE(7) + SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_TF);
+	put_smmu(n, SMMU_CB_BASE(7) + SMMU_CB_SCTLR, 4, SMMU_CB_SCTLR_CFIE);
+	sim_sleep(100000);
+	EXPECT_EQ(rig_smmu(n, SMMU_GR0_GFSR), 0);
+	EXPECT_EQ(rig_smmu(n, SMMU_CB_BASE(7) + SMMU_CB_FSR), 0);
+	EXPECT(!board_irq_level(n->board, IRQ_SMMU));
+	EXPECT_EQ(trace_count(r->trace, EV_DRV_SPURIOUS), 2);
+}
+
+TEST("a fault of nobody is cleared and told")
+{
+	rig_run(nobody);
+}
+
+static void hopeless(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	STEP("the bank reports a bus error on a walk in the first block");
+	put_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FAR, 8,
+		 (uintptr_t)b->buffer + 5000);
+	put_smmu(b, SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(0), 4, BOARD_STREAM(0));
+	put_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_EF);
+	sim_sleep(100000);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_REMOTE_FAULT);
+	EXPECT_GE(rig_counters(b).failed, 1);
+}
+
+TEST("what no page cures ends with a status instead of being tried for ever")
+{
+	rig_run(hopeless);
+}

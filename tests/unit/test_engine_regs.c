@@ -408,7 +408,8 @@ static void random_software(uint64_t *x, struct bench *t)
 		engine_reg_write(t->e, c + NIC_CTX_STREAM, 4, BENCH_STREAM);
 		engine_reg_write(t->e, c + NIC_CTX_LVA, 8,
 				 BENCH_BASE + (r >> 16 & 0xFBFFF));
-		engine_reg_write(t->e, c + NIC_CTX_LEN, 4, 1 + (r >> 36 & 0xFFF));
+		engine_reg_write(t->e, c + NIC_CTX_LEN, 4,
+				 1 + (r >> 36 & 0xFFF));
 		engine_reg_write(t->e, c + NIC_CTX_CTRL, 4,
 				 act[0] | (1 + (r >> 50) % 3));
 		break;

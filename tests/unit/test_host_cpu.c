@@ -3,8 +3,8 @@
  * The CPU side: programs touch memory with ordinary loads and stores, and pages
  * come through SIGSEGV. In both modes where the mode matters.
  *
- * Accesses that may trap are volatile: under sanitizers an atomic one would enter the handler
- * from inside the runtime.
+ * Accesses that may trap are volatile: under sanitizers an atomic one would
+ * enter the handler from inside the runtime.
  */
 #include <signal.h>
 #include <sys/mman.h>
@@ -163,12 +163,14 @@ static void kinds_in(enum sim_mode mode)
 	rig_run(r);
 }
 
-TEST("a CPU sees absent, clean, aged and swapped pages, one fault each (lockstep)")
+TEST("a CPU sees absent, clean, aged and swapped pages, one fault each "
+     "(lockstep)")
 {
 	kinds_in(SIM_LOCKSTEP);
 }
 
-TEST("a CPU sees absent, clean, aged and swapped pages, one fault each (threads)")
+TEST("a CPU sees absent, clean, aged and swapped pages, one fault each "
+     "(threads)")
 {
 	kinds_in(SIM_THREADS);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The budget of frames, the clock, swap, and what happens when all is used up. */
+/* The budget of frames, the clock, swap, and what happens when all is used up.
+ */
 #include "test_host_rig.h"
 
 /* Page i of m gets a value of its own; or is it still there? */

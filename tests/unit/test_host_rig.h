@@ -3,9 +3,9 @@
  * test_host_rig.h - one board with a small kernel, for the tests of emu/host.
  *
  * Memory management may be called from the test itself (set-up is outside every
- * thread, and time then stands still); what touches memory as a program does runs
- * in application threads. There a failed expectation must not jump: WANT notes the
- * first one, rig_run reports it.
+ * thread, and time then stands still); what touches memory as a program does
+ * runs in application threads. There a failed expectation must not jump: WANT
+ * notes the first one, rig_run reports it.
  */
 #ifndef FL_TEST_HOST_RIG_H
 #define FL_TEST_HOST_RIG_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A seeded walk through the system calls of three processes against a model in the test: one
- * value a page. After every step everything must add up.
+ * A seeded walk through the system calls of three processes against a model in
+ * the test: one value a page. After every step everything must add up.
  */
 #include "test_host_rig.h"
 

@@ -68,50 +68,43 @@ static void put_table(FILE *f, const struct job_file *file,
 			mbs(file, r[i].total_ns));
 }
 
-/* "2.50 times as long as", "1.20 times faster than" */
-static const char *ratio(uint64_t a, uint64_t b, char text[64])
+static double ratio(const struct job_result *a, const struct job_result *b)
 {
-	if (a >= b)
-		snprintf(text, 64, "%.2f times as long as",
-			 b ? (double)a / (double)b : 0.0);
-	else
-		snprintf(text, 64, "only %.0f %% of the time of",
-			 b ? 100.0 * (double)a / (double)b : 0.0);
-	return text;
+	return b->total_ns ? (double)a->total_ns / (double)b->total_ns : 0;
 }
 
 /* Every figure and every comparison below comes from the table. */
 static void put_sentences(FILE *f, const struct job_result *r)
 {
 	const struct job_result *base = &r[RESIDENT], *page = &r[PAGE];
-	char x[64], y[64];
+	bool alike = page->faults == r[BLOCK].faults &&
+		     page->pages_in == r[BLOCK].pages_in;
 	int best = PAGE, i;
 
 	fprintf(f,
-		"\n1. With the destination cold and one page touched at a time the job takes %s the resident one: %llu faults make %llu of %llu blocks be refused, %llu are sent again, and the wire carries %lld bytes more.\n",
-		ratio(page->total_ns, base->total_ns, x),
-		(unsigned long long)page->faults,
+		"\n1. With the destination cold, and only the missing pages touched that a fault names, the job takes %.2f times as long as resident: %llu faults, %llu of %llu blocks refused, %llu sent again, and %lld bytes more on the wire.\n",
+		ratio(page, base), (unsigned long long)page->faults,
 		(unsigned long long)page->refused,
 		(unsigned long long)page->blocks,
 		(unsigned long long)page->resent,
 		(long long)(page->wire_bytes - base->wire_bytes));
 	fprintf(f,
-		"2. Touching ahead by block takes %s touching pages (%llu faults), by transfer %s it (%llu faults): the pages that come in are %llu, %llu and %llu.\n",
-		ratio(r[BLOCK].total_ns, page->total_ns, x),
+		"2. Compared with that, touching ahead by block takes %.2f times and by transfer %.2f times as long, with %llu and %llu faults%s.\n",
+		ratio(&r[BLOCK], page), ratio(&r[TRANSFER], page),
 		(unsigned long long)r[BLOCK].faults,
-		ratio(r[TRANSFER].total_ns, page->total_ns, y),
 		(unsigned long long)r[TRANSFER].faults,
-		(unsigned long long)page->pages_in,
-		(unsigned long long)r[BLOCK].pages_in,
-		(unsigned long long)r[TRANSFER].pages_in);
+		alike ? "; by block nothing changes here, since each fault report named every page of its block" :
+			"");
 	for (i = PAGE; i < VARIANTS; i++)
 		if (r[i].total_ns < r[best].total_ns)
 			best = i;
 	fprintf(f,
-		"3. Pinning takes %s touching ahead by transfer, and stalling in the SMMU %s it with %llu blocks resent; quickest of the cold ones is '%s'.\n",
-		ratio(r[PIN].total_ns, r[TRANSFER].total_ns, x),
-		ratio(r[STALL].total_ns, r[TRANSFER].total_ns, y),
-		(unsigned long long)r[STALL].resent, variants[best].title);
+		"3. Compared with touching ahead by transfer, pinning takes %.2f times, pre-faulting %.2f times and stalling in the SMMU %.2f times as long (with %llu, %llu and %llu faults); the quickest of the cold ones is \"%s\".\n",
+		ratio(&r[PIN], &r[TRANSFER]), ratio(&r[PREFAULT], &r[TRANSFER]),
+		ratio(&r[STALL], &r[TRANSFER]),
+		(unsigned long long)r[PIN].faults,
+		(unsigned long long)r[PREFAULT].faults,
+		(unsigned long long)r[STALL].faults, variants[best].title);
 }
 
 static int run_variant(const struct options *o, const struct job_file *file,

@@ -97,7 +97,7 @@ static int run(const struct command *c, int argc, char **argv)
 	if (number(&o, OWN_BOARD, "--board", UINT64_MAX, UINT64_MAX, &board) ||
 	    number(&o, OWN_XFER, "--xfer", 0, UINT32_MAX, &xfer) ||
 	    number(&o, OWN_BLOCK, "--block", 0, UINT32_MAX, &block) ||
-	    number(&o, OWN_FAULT, "--fault", 1, UINT32_MAX, &fault))
+	    number(&o, OWN_FAULT, "--fault", 0, UINT32_MAX, &fault))
 		return 2;
 	filter.board = board == UINT64_MAX ? -1 : (int)(board & 0xffff);
 	filter.xfer = (uint32_t)xfer;
@@ -108,11 +108,13 @@ static int run(const struct command *c, int argc, char **argv)
 	}
 	if (view_load(o.args[0], &t, stderr))
 		return 2;
-	if (o.own[OWN_DOT])
+	if (o.own[OWN_DOT]) {
+		view_inherit(t.r, t.n);
 		err = picture(o.own[OWN_DOT], &t, filter.board, xfer, block,
-			      fault ? fault : 1);
-	else
+			      fault);
+	} else {
 		view_text(stdout, &t, &filter, o.own[OWN_TOLD] != NULL);
+	}
 	view_free(&t);
 	if (fflush(stdout) || ferror(stdout)) {
 		perror("faultline trace: cannot write");
@@ -136,7 +138,7 @@ const struct command command_trace = {
 		 [OWN_BLOCK] = { "--block", "N",
 				 "sequence: this block (default: the first that faults)" },
 		 [OWN_EVENT] = { "--event", "NAME", "only this event" },
-		 [OWN_FAULT] = { "--fault", "N", "walk: the N-th fault" },
+		 [OWN_FAULT] = { "--fault", "N", "walk: the N-th fault (default: the deepest walk)" },
 		 [OWN_TOLD] = { "--told", NULL,
 				"text: the meaning of each event below it" } },
 	.run = run,

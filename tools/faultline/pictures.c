@@ -53,7 +53,7 @@ static int put_one(const struct view_trace *t, const char *dir,
 	else if (!strcmp(kind, "states"))
 		err = view_states(f, t, -1);
 	else
-		err = view_walk(f, t, 0, 1);
+		err = view_walk(f, t, 0, 0);
 	if (fclose(f) || err) {
 		fprintf(stderr, "faultline: cannot draw %s\n", path);
 		return 1;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/view/view.h"
+
 /* After every event in lockstep. */
 void world_check_event(void *arg)
 {
@@ -139,6 +141,7 @@ struct trace_record *world_records(struct world *w, uint32_t *count,
 		return NULL;
 	*count = trace_snapshot(w->trace, r, (uint32_t)room);
 	*complete = *count >= total;
+	view_inherit(r, *count);
 	return r;
 }
 

@@ -92,3 +92,40 @@ void view_free(struct view_trace *t)
 	free(t->r);
 	memset(t, 0, sizeof(*t));
 }
+
+/* How far back the cause of a record of another thread may stand. */
+#define CAUSE_REACH 8192
+
+static const struct trace_record *find_cause(const struct trace_record *r,
+					     size_t i)
+{
+	uint64_t back = r[i].seq - r[i].cause;
+	size_t k, reach = i < CAUSE_REACH ? i : CAUSE_REACH;
+
+	if (!r[i].cause)
+		return NULL;
+	/* Lockstep: one ring, so that the distance is the difference. */
+	if (back <= i && r[i - back].seq == r[i].cause)
+		return &r[i - back];
+	for (k = 1; k <= reach; k++)
+		if (r[i - k].seq == r[i].cause)
+			return &r[i - k];
+	return NULL;
+}
+
+void view_inherit(struct trace_record *r, size_t n)
+{
+	const struct trace_record *cause;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (r[i].xfer || trace_events[r[i].event].unit != UNIT_WIRE)
+			continue;
+		cause = find_cause(r, i);
+		if (!cause)
+			continue;
+		r[i].xfer = cause->xfer;
+		r[i].block = cause->block;
+		r[i].attempt = cause->attempt;
+	}
+}

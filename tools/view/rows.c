@@ -182,7 +182,8 @@ static bool make_row(struct row *row, const struct trace_record *r, bool away)
 	case EV_LIB_POST:
 		return !away && arrow(row, LANE_APP, LANE_LIB, TONE_PLAIN);
 	case EV_LIB_DOORBELL:
-		return !away && arrow(row, LANE_LIB, LANE_ENG, TONE_PLAIN);
+		/* Other doorbells tell the card what was consumed. */
+		return r->xfer && !away && arrow(row, LANE_LIB, LANE_ENG, TONE_PLAIN);
 	case EV_LIB_COMPLETE:
 		return !away && arrow(row, LANE_LIB, LANE_APP, TONE_PLAIN);
 	case EV_WIRE_SEND:
@@ -275,13 +276,17 @@ static int choose(struct rows *rows, const struct view_trace *t)
 	bool found = false, posted = false;
 	size_t i;
 
+	rows->first = 0;
+
 	for (i = 0; i < t->n; i++) {
 		const struct trace_record *r = &t->r[i];
 
 		if (r->xfer != rows->xfer)
 			continue;
-		if (!found)
+		if (!found) {
 			rows->home = r->board;
+			rows->first = i;
+		}
 		found = true;
 		if (r->event == EV_LIB_POST && !posted) {
 			rows->home = r->board;
@@ -337,7 +342,7 @@ int rows_make(struct rows *rows, const struct view_trace *t, uint32_t xfer,
 	rows->block = block;
 	err = open ? choose(rows, t) : -ENOMEM;
 	find_reach(&reach, t, rows->xfer, rows->block);
-	for (i = 0; i < t->n && !err; i++) {
+	for (i = rows->first; i < t->n && !err; i++) {
 		r = &t->r[i];
 		if (!belongs(r, rows->xfer, &reach) ||
 		    !ready_is_ours(open, r, rows->block))

@@ -35,6 +35,7 @@ struct rows {
 	struct row *row;
 	size_t n;
 	uint32_t xfer, block, blocks;
+	size_t first;		/* record that the transfer begins with */
 	uint8_t home;		/* board that posted */
 	struct others others;
 };

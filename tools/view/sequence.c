@@ -59,7 +59,8 @@ static void put_time(FILE *f, size_t i, int y, uint64_t ns)
 		(unsigned long long)(ns % 1000));
 }
 
-static void put_row(FILE *f, size_t i, int y, const struct row *row)
+static void put_row(FILE *f, size_t i, int y, const struct row *row,
+		    uint64_t start_ns)
 {
 	const char *color = tone_color(row->tone);
 	bool bold = row->tone == TONE_FAULT;
@@ -67,7 +68,7 @@ static void put_row(FILE *f, size_t i, int y, const struct row *row)
 	int a = row->from * LANE_PT, b = row->to * LANE_PT;
 
 	row_label(row, label, sizeof(label));
-	put_time(f, i, y, row->time_ns);
+	put_time(f, i, y, row->time_ns - start_ns);
 	if (row->from == row->to) {
 		fprintf(f,
 			"\tnote%zu [pos=\"%d,%d!\" shape=box style=filled fillcolor=white color=\"%s\" fontcolor=\"%s\" penwidth=%s height=0.2 margin=\"0.05,0.01\" label=\"%s\"];\n",
@@ -116,10 +117,12 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 	struct rows rows;
 	size_t i, skip_from, skip_to, at, fold;
 	int y = 0, err = rows_make(&rows, t, xfer, block);
+	uint64_t start_ns;
 	char text[160];
 
 	if (err)
 		return err;
+	start_ns = rows.n ? rows.row[0].time_ns : 0;
 	skip_from = skip_to = rows.n;
 	if (rows.n > ROWS_MAX) {
 		skip_from = ROWS_MAX * 2 / 3;
@@ -127,9 +130,10 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 	}
 	fold = rows.others.blocks ? fold_before(&rows) : rows.n + 1;
 	fprintf(f,
-		"// transfer %u, block %u of %u; render with: dot -Tsvg\ndigraph sequence {\n\tgraph [layout=neato inputscale=72 splines=line outputorder=edgesfirst bgcolor=white pad=0.2 dpi=110 label=\"Transfer %u, block %u of %u\" labelloc=t fontname=\"Helvetica-Bold\" fontsize=15];\n\tnode [fontname=\"Helvetica\" fontsize=10];\n\tedge [fontname=\"Helvetica\" fontsize=10];\n",
+		"// transfer %u, block %u of %u; render with: dot -Tsvg\ndigraph sequence {\n\tgraph [layout=neato inputscale=72 splines=line outputorder=edgesfirst bgcolor=white pad=0.2 dpi=110 label=\"Transfer %u, block %u of %u; times from its beginning at %llu.%03llu us\" labelloc=t fontname=\"Helvetica-Bold\" fontsize=15];\n\tnode [fontname=\"Helvetica\" fontsize=10];\n\tedge [fontname=\"Helvetica\" fontsize=10];\n",
 		rows.xfer, rows.block, rows.blocks, rows.xfer, rows.block,
-		rows.blocks);
+		rows.blocks, (unsigned long long)(start_ns / 1000),
+		(unsigned long long)(start_ns % 1000));
 	for (i = 0, at = 0; i < rows.n; i++) {
 		if (i == skip_from) {
 			y = -(int)++at * ROW_PT;
@@ -145,7 +149,7 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 		if (i >= skip_from && i < skip_to)
 			continue;
 		y = -(int)++at * ROW_PT;
-		put_row(f, i, y, &rows.row[i]);
+		put_row(f, i, y, &rows.row[i], start_ns);
 	}
 	if (fold == rows.n) {
 		others_text(&rows, text, sizeof(text));

@@ -37,6 +37,12 @@ struct view_trace {
 int view_load(const char *path, struct view_trace *t, FILE *errors);
 void view_free(struct view_trace *t);
 
+/*
+ * The wire does not know what it carries: give its records the transfer, block and
+ * attempt of their causes. Pictures and counts want that; the text does not.
+ */
+void view_inherit(struct trace_record *r, size_t n);
+
 struct view_filter {
 	int board;		/* -1: all */
 	uint32_t xfer;		/* 0: all */
@@ -55,7 +61,10 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 		  uint32_t block);
 /* The two state machines of the engine, with the transitions of this run counted. */
 int view_states(FILE *f, const struct view_trace *t, int board);
-/* The table walk that met the n-th fault (from 1), level by level. -ENOENT: no such fault. */
+/*
+ * The table walk that met the n-th fault (from 1; 0: the one that went deepest), level by
+ * level. -ENOENT: no such fault.
+ */
 int view_walk(FILE *f, const struct view_trace *t, uint32_t xfer,
 	      unsigned int n);
 

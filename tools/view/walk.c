@@ -49,9 +49,12 @@ static void find_levels(struct walk *w, const struct view_trace *t, size_t at)
 	}
 }
 
+/* The n-th fault; n 0: the first of those whose walk went deepest. */
 static int find_walk(struct walk *w, const struct view_trace *t, uint32_t xfer,
 		     unsigned int n)
 {
+	unsigned int seen = 0;
+	struct walk one;
 	size_t i;
 
 	memset(w, 0, sizeof(*w));
@@ -59,13 +62,17 @@ static int find_walk(struct walk *w, const struct view_trace *t, uint32_t xfer,
 		if (t->r[i].event != EV_SMMU_FAULT ||
 		    (xfer && t->r[i].xfer != xfer))
 			continue;
-		if (--n)
+		if (++seen != n && n)
 			continue;
-		w->fault = &t->r[i];
-		find_levels(w, t, i);
-		return 0;
+		memset(&one, 0, sizeof(one));
+		one.fault = &t->r[i];
+		find_levels(&one, t, i);
+		if (!w->fault || one.levels > w->levels)
+			*w = one;
+		if (n)
+			break;
 	}
-	return -ENOENT;
+	return w->fault ? 0 : -ENOENT;
 }
 
 /* FSR bits, SMMU_CBn_FSR (exanest.md 3.3). */

@@ -70,6 +70,39 @@ void shim_turn(void)
 	}
 }
 
+struct inside {
+	void (*fn)(void *arg);
+	void *arg;
+	bool done;
+};
+
+static void inside_main(void *arg)
+{
+	struct inside *in = arg;
+
+	in->fn(in->arg);
+	__atomic_store_n(&in->done, true, __ATOMIC_RELEASE);
+}
+
+void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg)
+{
+	struct inside in = { fn, arg, false };
+	struct sim_thread *t;
+	enum sim_result r;
+
+	if (!shim_outside()) {
+		fn(arg);
+		return;
+	}
+	t = sim_thread_start(sim, "driver", false, inside_main, &in);
+	assert(t);
+	while (!__atomic_load_n(&in.done, __ATOMIC_ACQUIRE)) {
+		r = sim_run(sim, TURN_NS, 0);
+		assert(r != SIM_DEADLOCK);
+	}
+	sim_thread_join(t);
+}
+
 /* ---- trace ---- */
 
 void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,

@@ -102,7 +102,6 @@ static void file_free(struct shim_file *f)
 	free(f);
 }
 
-/* NULL: the device went, and the file with it. */
 static struct shim_file *call_begin(struct host_file *hf)
 {
 	struct shim_file *f = hf->private_data;
@@ -145,29 +144,40 @@ void shim_files_end(struct shim *shim)
 		file_end(list_entry(shim->files.next, struct shim_file, list));
 }
 
+struct open_call {
+	struct shim_file *file;
+	int ret;
+};
+
+static void open_inside(void *arg)
+{
+	struct open_call *c = arg;
+	struct shim_file *f = c->file;
+	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+
+	c->ret = f->fops->open(NULL, &f->file);
+	shim_leave(&before);
+}
+
 static int device_open(void *dev, struct host_process *p, struct host_file *hf)
 {
 	struct shim_file *f = calloc(1, sizeof(*f));
+	struct open_call call = { f, -ENOMEM };
 	struct shim *shim = dev;
-	struct shim_cpu before;
-	int ret = -ENOMEM;
 
 	if (!f)
-		return ret;
+		return -ENOMEM;
 	f->shim = shim;
 	f->fops = shim->misc->fops;
 	f->file.private_data = shim->misc;
 	f->task.mm = shim_mm_create(host_process_mm(p));
-	if (f->task.mm) {
-		before = shim_enter(shim, &f->task, false);
-		ret = f->fops->open(NULL, &f->file);
-		shim_leave(&before);
-	}
-	if (ret) {
+	if (f->task.mm)
+		shim_inside(shim->sim, open_inside, &call);
+	if (call.ret) {
 		if (f->task.mm)
 			mmdrop(f->task.mm);
 		free(f);
-		return ret;
+		return call.ret;
 	}
 	hf->private_data = f;
 	sim_spin_lock(&shim->lock);
@@ -176,21 +186,44 @@ static int device_open(void *dev, struct host_process *p, struct host_file *hf)
 	return 0;
 }
 
+static void end_inside(void *file)
+{
+	file_end(file);
+}
+
 static void device_release(void *dev, struct host_file *hf)
 {
-	file_end(hf->private_data);
+	struct shim *shim = dev;
+
+	shim_inside(shim->sim, end_inside, hf->private_data);
+}
+
+struct ioctl_call {
+	struct host_file *file;
+	unsigned int cmd;
+	unsigned long arg;
+	long ret;
+};
+
+static void ioctl_inside(void *arg)
+{
+	struct ioctl_call *c = arg;
+	struct shim_file *f = call_begin(c->file);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+
+	c->ret = f->fops->unlocked_ioctl(&f->file, c->cmd, c->arg);
+	shim_leave(&before);
+	call_end(f);
 }
 
 static long device_ioctl(void *dev, struct host_file *hf, unsigned int cmd,
 			 unsigned long arg)
 {
-	struct shim_file *f = call_begin(hf);
-	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
-	long ret = f->fops->unlocked_ioctl(&f->file, cmd, arg);
+	struct ioctl_call c = { hf, cmd, arg, 0 };
+	struct shim *shim = dev;
 
-	shim_leave(&before);
-	call_end(f);
-	return ret;
+	shim_inside(shim->sim, ioctl_inside, &c);
+	return c.ret;
 }
 
 static int file_mmap(struct shim_file *f, uint64_t len, uint64_t offset,

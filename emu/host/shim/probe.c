@@ -65,11 +65,24 @@ static void shim_free(struct shim *shim)
 	free(shim);
 }
 
+struct start {
+	struct shim *shim;
+	int ret;
+};
+
+static void start(void *arg)
+{
+	struct start *s = arg;
+	struct shim_cpu before = shim_enter(s->shim, NULL, false);
+
+	s->ret = shim_platform_driver()->probe(&s->shim->pdev);
+	shim_leave(&before);
+}
+
 int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 {
+	struct start s = { NULL, 0 };
 	struct shim *shim;
-	struct shim_cpu before;
-	int ret;
 
 	if (shim_find(k))
 		return -EBUSY;
@@ -90,24 +103,29 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 		},
 		.irq = { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT },
 	};
-	before = shim_enter(shim, NULL, false);
-	ret = shim_platform_driver()->probe(&shim->pdev);
-	shim_leave(&before);
-	if (ret)
+	s.shim = shim;
+	shim_inside(shim->sim, start, &s);
+	if (s.ret)
 		shim_free(shim);
-	return ret;
+	return s.ret;
+}
+
+static void end(void *arg)
+{
+	struct shim *shim = arg;
+	struct shim_cpu before = shim_enter(shim, NULL, false);
+
+	shim_platform_driver()->remove(&shim->pdev);
+	/* The host has struck its files off: nobody else releases them. */
+	shim_files_end(shim);
+	shim_leave(&before);
 }
 
 void host_driver_remove(struct host_kernel *k)
 {
 	struct shim *shim = shim_find(k);
-	struct shim_cpu before;
 
 	assert(shim);
-	before = shim_enter(shim, NULL, false);
-	shim_platform_driver()->remove(&shim->pdev);
-	/* The host has struck its files off: nobody else releases them. */
-	shim_files_end(shim);
-	shim_leave(&before);
+	shim_inside(shim->sim, end, shim);
 	shim_free(shim);
 }

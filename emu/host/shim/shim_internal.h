@@ -34,6 +34,11 @@ struct shim {
 /* Outside of all threads of the scheduler nothing else runs: let it run a little. */
 void shim_turn(void);
 bool shim_outside(void);
+/*
+ * Call fn in a thread of the scheduler: at once when this is one, else in one made for it. The
+ * driver may then wait for locks, workers and hardware as it does on Linux.
+ */
+void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg);
 
 /* io.c */
 void *shim_window_create(struct board *board, u64 pa, u64 bytes);

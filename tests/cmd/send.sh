@@ -1,0 +1,94 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# faultline send and demo: good files, bad files, every policy, options that are wrong.
+set -u
+fl=${FAULTLINE:-build/faultline}
+dir=$(mktemp -d "${TMPDIR:-/tmp}/faultline-send-XXXXXX")
+trap 'rm -rf "$dir"' EXIT INT TERM
+n=0
+bad=0
+
+# expect STATUS TEXT NAME COMMAND...: exit status, a piece of the output, and the command
+expect()
+{
+	status=$1 text=$2 name=$3
+	shift 3
+	n=$((n + 1))
+	timeout 300 "$@" > "$dir/out" 2>&1
+	got=$?
+	if [ $got -eq "$status" ] && grep -qF -- "$text" "$dir/out"
+	then echo "ok $n - $name"
+	else
+		echo "not ok $n - $name"
+		echo "# $*"
+		echo "# exit status $got, wanted $status; wanted in the output: $text"
+		sed 's/^/#   /' "$dir/out" | tail -20
+		bad=1
+	fi
+}
+
+head -c 100000 "$fl" > "$dir/some"
+printf x > "$dir/one"
+: > "$dir/empty"
+head -c 4096 "$fl" > "$dir/page"
+i=0
+while [ $i -lt 64 ]; do head -c 1048576 /dev/urandom; i=$((i + 1)); done > "$dir/big"
+
+expect 0 'the two are equal' 'a file arrives equal' "$fl" send "$dir/some"
+expect 0 'FAULT at 0x' 'the story tells the fault' "$fl" send "$dir/some"
+expect 0 'profile qfdb' 'the profile is named' "$fl" send --profile qfdb "$dir/some"
+expect 0 'the two are equal' 'one byte' "$fl" send "$dir/one"
+expect 0 'the two are equal' 'one page' "$fl" send "$dir/page"
+expect 0 'faults 0' 'a warm destination does not fault' "$fl" send --warm "$dir/some"
+expect 0 'left on disk' 'a cold source' "$fl" send --cold-source "$dir/some"
+expect 0 'the two are equal' 'a cold source in stall mode' \
+	"$fl" send --cold-source --policy stall "$dir/some"
+for p in exanest stall pin prefault; do
+	for r in page block transfer; do
+		expect 0 'the two are equal' "policy $p, resolve $r" \
+			"$fl" send --policy $p --resolve $r "$dir/some"
+	done
+	expect 0 'the two are equal' "policy $p in threads" \
+		"$fl" send --mode threads --policy $p "$dir/some"
+done
+expect 0 'the two are equal' 'a file of 64 MB' "$fl" send "$dir/big"
+expect 0 'is empty' 'an empty file is explained' "$fl" send "$dir/empty"
+expect 1 'cannot read' 'a missing file' "$fl" send "$dir/nothing"
+expect 1 'a directory' 'a directory' "$fl" send "$dir"
+expect 1 'not a regular file' 'a device' "$fl" send /dev/null
+if [ "$(id -u)" -ne 0 ]; then
+	chmod 0 "$dir/page"
+	expect 1 'cannot read' 'an unreadable file' "$fl" send "$dir/page"
+else
+	expect 1 'cannot read' 'an unreadable file' "$fl" send /proc/self/mem/x
+fi
+expect 2 'something is missing' 'no file' "$fl" send
+expect 2 'too many' 'two files' "$fl" send "$dir/one" "$dir/page"
+expect 2 "did you mean '--warm'" 'an unknown option' "$fl" send --wram "$dir/one"
+expect 2 'wants a value' 'an option without its value' "$fl" send "$dir/one" --seed
+expect 2 'a plain number' 'a seed that is no number' "$fl" send --seed x "$dir/one"
+expect 2 "did you mean 'stall'" 'an unknown policy' "$fl" send --policy stal "$dir/one"
+expect 2 "did you mean 'lockstep'" 'an unknown mode' "$fl" send --mode lockstp "$dir/one"
+expect 2 '--resolve' 'an unknown resolve' "$fl" send --resolve all "$dir/one"
+expect 2 '--profile' 'an unknown profile' "$fl" send --profile nosuch "$dir/one"
+expect 2 '--set' 'an unknown value of the profile' "$fl" send --set link.mps=1 "$dir/one"
+expect 2 'cannot write the trace' 'a trace that cannot be written' \
+	"$fl" send --trace "$dir/no/such/x" "$dir/one"
+expect 2 "did you mean 'send'" 'an unknown subcommand' "$fl" sned
+expect 2 'usage:' 'no subcommand' "$fl"
+expect 0 'usage:' 'help' "$fl" --help
+for c in send run trace demo; do
+	expect 0 "usage: faultline $c" "help of $c" "$fl" $c --help
+done
+expect 0 'All seven arrived equal' 'the demo' "$fl" demo --out "$dir/demo" "$dir/some"
+expect 0 'digraph' 'the demo leaves pictures' cat "$dir/demo/block-sequence.dot"
+expect 0 'is empty' 'the demo of an empty file' "$fl" demo --out "$dir/demo" "$dir/empty"
+expect 1 'cannot make the folder' 'a demo that cannot write' \
+	"$fl" demo --out "$dir/one/demo" "$dir/some"
+
+"$fl" send --seed 7 --trace "$dir/a.trace" "$dir/some" > /dev/null
+"$fl" send --seed 7 --trace "$dir/b.trace" "$dir/some" > /dev/null
+expect 0 '' 'the same seed gives the same trace, byte for byte' \
+	cmp "$dir/a.trace" "$dir/b.trace"
+echo "1..$n"
+exit $bad

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * engine_pair.h - two engines for test_engine_pair.c: their memories, whose
+ * pages come and go, and the wire between them, which is as bad as asked for.
+ */
+#ifndef FL_ENGINE_PAIR_H
+#define FL_ENGINE_PAIR_H
+
+#include "engine_bench.h"
+
+#define OWN		4	/* contexts 0 to 3: blocks of this node */
+#define JOBS		4	/* contexts 4 to 7: answers to READs */
+#define RXCS		7	/* fewer than the peer's contexts */
+#define WIRE_FRAMES	160
+#define LATE		24	/* frames that come much too late */
+#define DELAYED		64
+#define AREA		(8 * ENGINE_PAGE)	/* bytes, one context's area */
+
+/*
+ * Memory of a node: own sources, targets of the peer's WRITEs, of own READs,
+ * and what the peer READs.
+ */
+enum area { AREA_SRC, AREA_PEER, AREA_READ, AREA_FIXED };
+
+struct later {			/* a register write that comes late */
+	uint32_t off, value;
+};
+
+struct own_block {
+	bool active, good, read;
+	uint32_t len;
+	uint64_t lva, rva, serial;
+	uint64_t ended;
+	unsigned int target;	/* node whose memory it fills */
+	uint8_t *kept;		/* the target area after a good end */
+	uint64_t at;		/* of the bytes in that area, as a VA */
+};
+
+struct job {
+	bool active;
+	uint8_t node, ctx;
+	uint16_t gen;
+};
+
+struct node {
+	struct engine *e;
+	struct pair *pair;
+	unsigned int number;
+	uint8_t *mem;
+	uint8_t page[BENCH_PAGES];
+	bool open[2], held[2];
+	uint64_t sections;
+	bool awake[2];
+	struct own_block own[OWN];
+	struct job job[JOBS];
+	struct later later[DELAYED];
+	unsigned int laters;
+	struct wire_frame frame;
+	bool starved;
+	uint64_t posted, ended, good;
+};
+
+struct pair {
+	struct node node[2];
+	struct wire_frame wire[WIRE_FRAMES], late[LATE];
+	unsigned int wires;
+	struct trace *trace;
+	uint64_t random;
+	unsigned int chaos;	/* per 1024: how often things go wrong */
+	unsigned int haste;	/* per 1024: how quick software is */
+	uint64_t serial, now_ns, lost, doubled, reads;
+	bool draining;
+};
+
+static inline uint64_t next_random(struct pair *p)
+{
+	/* xorshift64*, Vigna 2016 */
+	p->random ^= p->random >> 12;
+	p->random ^= p->random << 25;
+	p->random ^= p->random >> 27;
+	return p->random * 2685821657736338717ull >> 16;
+}
+
+static inline unsigned int below(struct pair *p, unsigned int n)
+{
+	return (unsigned int)(next_random(p) % n);
+}
+
+static inline bool chance(struct pair *p, unsigned int of_1024)
+{
+	return below(p, 1024) < of_1024;
+}
+
+/* Something goes wrong: at the pair's rate, divided. */
+static inline bool trouble(struct pair *p, unsigned int divisor)
+{
+	return !p->draining && below(p, 1024 * divisor) < p->chaos;
+}
+
+static inline uint64_t area_va(enum area a, unsigned int ctx)
+{
+	return BENCH_BASE + (uint64_t)(a * OWN + ctx) * AREA;
+}
+
+static inline enum dma_status pair_begin(void *ctx, struct dma_burst *b)
+{
+	struct node *n = ctx;
+	uint64_t at = b->va - BENCH_BASE;
+
+	EXPECT(!n->open[b->channel] && !n->held[b->channel]);
+	EXPECT_EQ(b->stream, BENCH_STREAM);
+	EXPECT(at + b->len <= (uint64_t)BENCH_PAGES * ENGINE_PAGE);
+	if (trouble(n->pair, 256))
+		return DMA_DECERR;
+	if (trouble(n->pair, 4))
+		n->page[at / ENGINE_PAGE] = PAGE_ABSENT;
+	if (n->page[at / ENGINE_PAGE] == PAGE_ABSENT) {
+		if (!chance(n->pair, 128))
+			return DMA_SLVERR;
+		n->held[b->channel] = true;
+		return DMA_HELD;
+	}
+	b->pa = at;
+	n->open[b->channel] = true;
+	return DMA_OK;
+}
+
+static inline enum dma_status pair_end(void *ctx, struct dma_burst *b,
+				       void *buf)
+{
+	struct node *n = ctx;
+
+	EXPECT(n->open[b->channel]);
+	n->open[b->channel] = false;
+	n->sections++;
+	if (trouble(n->pair, 256))
+		return DMA_DECERR;
+	if (b->write)
+		memcpy(n->mem + b->pa, buf, b->len);
+	else
+		memcpy(buf, n->mem + b->pa, b->len);
+	return DMA_OK;
+}
+
+static inline struct wire_frame *pair_frame_get(void *ctx)
+{
+	struct node *n = ctx;
+
+	if (n->pair->wires + 2 > WIRE_FRAMES || trouble(n->pair, 4)) {
+		n->starved = true;
+		return NULL;
+	}
+	return &n->frame;
+}
+
+static inline uint64_t pair_frame_send(void *ctx, struct wire_frame *f)
+{
+	struct node *n = ctx;
+	struct pair *p = n->pair;
+	struct wire_frame *late;
+
+	EXPECT(f == &n->frame);
+	EXPECT_EQ(f->from, n->number);
+	if (trouble(p, 1)) {
+		p->lost++;
+		return 1;
+	}
+	if (trouble(p, 1)) {	/* changes places with one that is late */
+		late = &p->late[below(p, LATE)];
+		if (late->len)
+			p->wire[p->wires++] = *late;
+		*late = *f;
+	} else {
+		p->wire[p->wires++] = *f;
+	}
+	if (trouble(p, 1)) {
+		p->doubled++;
+		p->wire[p->wires++] = *f;
+	}
+	return 1;
+}
+
+static inline void pair_irq(void *ctx, unsigned int line, bool level)
+{
+	(void)ctx;
+	(void)line;
+	(void)level;
+}
+
+static inline void pair_kick(void *ctx, unsigned int channel)
+{
+	struct node *n = ctx;
+
+	EXPECT(!n->awake[channel]);
+	n->awake[channel] = true;
+}
+
+static inline uint32_t get32(struct node *n, uint32_t off)
+{
+	uint64_t v = 0;
+
+	EXPECT_EQ(engine_reg_read(n->e, off, 4, &v), 0);
+	return (uint32_t)v;
+}
+
+static inline uint64_t get64(struct node *n, uint32_t off)
+{
+	uint64_t v = 0;
+
+	EXPECT_EQ(engine_reg_read(n->e, off, 8, &v), 0);
+	return v;
+}
+
+static inline void set32(struct node *n, uint32_t off, uint32_t v)
+{
+	EXPECT_EQ(engine_reg_write(n->e, off, 4, v), 0);
+}
+
+static inline void set64(struct node *n, uint32_t off, uint64_t v)
+{
+	EXPECT_EQ(engine_reg_write(n->e, off, 8, v), 0);
+}
+
+/* Software will write this register some time. */
+static inline void set_later(struct node *n, uint32_t off, uint32_t value)
+{
+	if (n->laters == DELAYED) {
+		set32(n, off, value);
+		return;
+	}
+	n->later[n->laters++] = (struct later){ off, value };
+}
+
+static inline void do_later(struct node *n)
+{
+	unsigned int i;
+	struct later l;
+
+	if (!n->laters)
+		return;
+	i = below(n->pair, n->laters);
+	l = n->later[i];
+	n->later[i] = n->later[--n->laters];
+	set32(n, l.off, l.value);
+}
+
+#endif

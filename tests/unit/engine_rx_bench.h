@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * engine_rx_bench.h - a block that comes from node 3, for the tests of the
+ * receive side: its cells, the firmware's verdict, the answer that goes back.
+ */
+#ifndef FL_ENGINE_RX_BENCH_H
+#define FL_ENGINE_RX_BENCH_H
+
+#include "engine_bench.h"
+
+/* A WRITE of node 3: 5000 bytes into pages 40 and 41. */
+static const struct wire_block a_write = {
+	.opcode = WOP_WRITE, .dest_qp = 8, .ctx = 6, .gen = 100,
+	.va = BENCH_BASE + 40 * ENGINE_PAGE + 500, .rkey = 0xBEEF,
+	.len = 5000, .left = 9000, .xfer = 3, .block = 2,
+};
+#define TARGET(t) ((t)->mem + 40 * ENGINE_PAGE + 500)
+
+static uint8_t data[16384];
+
+__attribute__((constructor)) static void fill_data(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 37 + i / 256 + 1);
+}
+
+static inline struct wire_block attempt(unsigned int gen, unsigned int n)
+{
+	struct wire_block b = a_write;
+
+	b.gen = (uint16_t)gen;
+	b.attempt = (uint8_t)n;
+	return b;
+}
+
+static inline void verdict(struct bench *t, unsigned int rxc,
+			   unsigned int serial, unsigned int code)
+{
+	STEP("verdict %u on context %u, serial %u", code, rxc, serial);
+	bench_set(t, NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT,
+		  code << NIC_RXC_VERDICT_CODE_SHIFT |
+		  serial << NIC_RXC_VERDICT_SERIAL_SHIFT |
+		  (uint32_t)BENCH_STREAM << NIC_RXC_VERDICT_STREAM_SHIFT);
+}
+
+/* Take the oldest note, which is RX_OPEN, and give a verdict. */
+static inline unsigned int judge(struct bench *t, unsigned int code)
+{
+	struct bench_note n = bench_note(t);
+
+	EXPECT_EQ(n.kind, FL_NOTE_RX_OPEN);
+	verdict(t, n.index, n.serial, code);
+	return n.index;
+}
+
+/* A block comes whole, is accepted, and the write channel runs. */
+static inline unsigned int land(struct bench *t, const struct wire_block *b)
+{
+	unsigned int rxc;
+
+	bench_block(t, 3, b, data);
+	rxc = judge(t, 0);
+	bench_run(t, 1);
+	return rxc;
+}
+
+/* The newest frame that was sent, an answer to b. */
+static inline struct wire_answer newest(struct bench *t, unsigned int op,
+				 const struct wire_block *b)
+{
+	struct wire_answer a = bench_sent(t, t->frames - 1, op);
+
+	EXPECT_EQ(t->frame[t->frames - 1].to, 3);
+	EXPECT_EQ(wire_word(a.ctx, a.gen, a.attempt),
+		  wire_word(b->ctx, b->gen, b->attempt));
+	return a;
+}
+
+#endif

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The driver hears what the kernel does to page tables, before pages are used again. */
+#include "test_driver_rig.h"
+
+#define LEN (64u * 1024)
+
+static void moved(struct rig *r)
+{
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+}
+
+static uint32_t snapshot(struct rig *r, struct trace_record **rec)
+{
+	*rec = malloc(65536 * sizeof(**rec));
+	return trace_snapshot(r->trace, *rec, 65536);
+}
+
+static void evict(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	uint64_t va = (uintptr_t)b->buffer, tlbi = 0, sync = 0, done = 0, i, n;
+	struct trace_record *rec;
+
+	moved(r);
+	STEP("evict one page that the device has in its TLB");
+	EXPECT_EQ(host_madvise(b->process, b->buffer, RIG_PAGE, HOST_PAGEOUT),
+		  0);
+	n = snapshot(r, &rec);
+	for (i = 0; i < n; i++) {
+		if (rec[i].board != 1)
+			continue;
+		if (rec[i].event == EV_SMMU_TLBI && rec[i].arg[1] == va)
+			tlbi = i;
+		if (rec[i].event == EV_SMMU_SYNC)
+			sync = i;
+		if (rec[i].event == EV_SMMU_SYNC_DONE)
+			done = i;
+		if (rec[i].event == EV_DRV_INVALIDATE && rec[i].arg[1] == va) {
+			EXPECT(tlbi && tlbi < sync && sync < done && done < i);
+			EXPECT_EQ(rec[i].arg[2], 1);
+			tlbi = 0;
+		}
+		/* The frame goes only after that. */
+		if (rec[i].event == EV_MM_EVICT && rec[i].arg[1] == va)
+			EXPECT(done && !tlbi);
+	}
+	free(rec);
+	EXPECT(rig_counters(b).invalidations);
+	STEP("and the device faults on it again");
+	n = rig_counters(b).faults;
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	EXPECT_GE(rig_counters(b).faults, n + 1);
+	rig_same(r, LEN);
+}
+
+TEST("eviction: invalidate, synchronise, and only then is the frame free")
+{
+	rig_run(evict);
+}
+
+static uint64_t tlbis(struct rig *r, uint64_t pages)
+{
+	struct rig_node *b = &r->n[1];
+	uint64_t before = trace_count(r->trace, EV_SMMU_TLBI);
+	uint64_t calls = rig_counters(b).invalidations;
+
+	EXPECT_EQ(host_mprotect(b->process, b->buffer, RIG_BYTES,
+				HOST_READ | HOST_WRITE), 0);
+	EXPECT_EQ(host_madvise(b->process, b->buffer, RIG_BYTES, HOST_POPULATE),
+		  0);
+	before = trace_count(r->trace, EV_SMMU_TLBI);
+	calls = rig_counters(b).invalidations;
+	EXPECT_EQ(host_mprotect(b->process, b->buffer, pages * RIG_PAGE,
+				HOST_READ), 0);
+	EXPECT_EQ(rig_counters(b).invalidations, calls + 1);
+	return trace_count(r->trace, EV_SMMU_TLBI) - before;
+}
+
+static void ranges(struct rig *r)
+{
+	moved(r);
+	EXPECT_EQ(tlbis(r, 1), 1);
+	EXPECT_EQ(tlbis(r, 5), 5);
+	STEP("64 pages one by one; all 64 of the buffer");
+	EXPECT_EQ(tlbis(r, 64), 64);
+}
+
+TEST("a range is invalidated page by page")
+{
+	rig_run(ranges);
+}
+
+static void large(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	uint64_t before, len = 65 * RIG_PAGE;
+	int err;
+	void *p;
+
+	moved(r);
+	p = host_mmap(b->process, len, HOST_READ | HOST_WRITE, NULL, 0, &err);
+	EXPECT_EQ(host_madvise(b->process, p, len, HOST_POPULATE), 0);
+	before = trace_count(r->trace, EV_SMMU_TLBI);
+	EXPECT_EQ(host_mprotect(b->process, p, len, HOST_READ), 0);
+	EXPECT_EQ(trace_count(r->trace, EV_SMMU_TLBI), before + 1);
+}
+
+TEST("a large range is one invalidation of the whole ASID")
+{
+	rig_run(large);
+}
+
+static void pressure_in(struct rig *r, uint32_t mode)
+{
+	struct rig_node *b = &r->n[1];
+	unsigned int i, round;
+
+	rig_pair(r, mode, FL_RESOLVE_BLOCK, 0);
+	for (round = 0; round < 6; round++) {
+		rig_fill(&r->n[0], LEN, (uint8_t)round);
+		rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+		for (i = 0; i < 40 && !rig_look(&r->n[0]); i++) {
+			EXPECT_EQ(host_madvise(b->process,
+					       b->buffer + i % 16 * RIG_PAGE,
+					       RIG_PAGE, HOST_PAGEOUT), 0);
+			sim_sleep(3000);
+		}
+		EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+		rig_same(r, LEN);
+	}
+}
+
+static void pressure(struct rig *r)
+{
+	pressure_in(r, FL_MODE_TERMINATE);
+}
+
+static void stall_pressure(struct rig *r)
+{
+	pressure_in(r, FL_MODE_STALL);
+}
+
+/* rig_down() expects that no access used a stale translation. */
+TEST("pages are taken away again and again during a transfer: no stale access")
+{
+	struct host_driver_params p = { 0 };
+
+	rig_run(pressure);
+	rig_run(stall_pressure);
+	/* variants: tsan */
+	rig_run_with(SIM_THREADS, &p, pressure, NULL);
+	rig_run_with(SIM_THREADS, &p, stall_pressure, NULL);
+}

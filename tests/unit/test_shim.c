@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The Linux API of the emulator, as far as a driver's behaviour does not show it. variants: tsan
+ */
+#include "test_driver_rig.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What the shim offers, declared as its headers (which are not for tests) do. */
+struct work {
+	void (*func)(struct work *w);
+	void *entry[2];
+	void *wq;
+	bool pending, running;
+	unsigned long long cause;
+	/* of the test */
+	unsigned int runs, at_once, most;
+	uint64_t ns;
+};
+struct cpu {
+	void *shim, *task;
+	unsigned int atomic;
+	unsigned long long cause;
+};
+struct spin {
+	struct sim_mutex m;
+};
+void *alloc_workqueue(const char *name, unsigned int flags, int max_active);
+void destroy_workqueue(void *wq);
+bool queue_work(void *wq, struct work *w);
+bool cancel_work_sync(struct work *w);
+struct cpu shim_enter(void *shim, void *task, bool atomic);
+void shim_leave(const struct cpu *before);
+void *shim_find(struct host_kernel *k);
+void spin_lock_init(struct spin *l);
+void spin_lock(struct spin *l);
+void mutex_init(struct spin *m);
+void mutex_lock(struct spin *m);
+int copy_struct_from_user(void *to, size_t ksize, const void *from,
+			  size_t usize);
+
+#define UNBOUND 2
+
+static void item(struct work *w)
+{
+	unsigned int now = __atomic_add_fetch(&w->at_once, 1, __ATOMIC_SEQ_CST);
+
+	if (now > w->most)
+		w->most = now;
+	sim_sleep(w->ns);
+	w->runs++;
+	__atomic_sub_fetch(&w->at_once, 1, __ATOMIC_SEQ_CST);
+}
+
+static void side_by_side(struct rig *r)
+{
+	struct cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, false);
+	void *wq = alloc_workqueue("test", UNBOUND, 0);
+	struct work w[6] = { 0 };
+	uint64_t before = sim_now(r->sim);
+	int i;
+
+	for (i = 0; i < 6; i++) {
+		w[i].func = item;
+		w[i].ns = 100000;
+		EXPECT(queue_work(wq, &w[i]));
+		STEP("queued already: not twice");
+		EXPECT(!queue_work(wq, &w[i]));
+	}
+	destroy_workqueue(wq);
+	for (i = 0; i < 6; i++)
+		EXPECT_EQ(w[i].runs, 1);
+	if (sim_mode(r->sim) == SIM_LOCKSTEP)
+		EXPECT_LE(sim_now(r->sim), before + 2 * 100000);
+	shim_leave(&c);
+}
+
+TEST("items of a queue run side by side, each once")
+{
+	struct host_driver_params p = { 0 };
+
+	rig_run(side_by_side);
+	rig_run_with(SIM_THREADS, &p, side_by_side, NULL);
+}
+
+static void again(struct rig *r)
+{
+	struct cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, false);
+	void *wq = alloc_workqueue("test", UNBOUND, 0);
+	struct work w = { .func = item, .ns = 50000 };
+
+	EXPECT(queue_work(wq, &w));
+	sim_sleep(20000);
+	STEP("queued while it runs: runs again, and never twice at once");
+	EXPECT(queue_work(wq, &w));
+	EXPECT(!queue_work(wq, &w));
+	sim_sleep(200000);
+	EXPECT_EQ(w.runs, 2);
+	EXPECT_EQ(w.most, 1);
+	STEP("cancel waits for one that runs, and takes back one that does not");
+	EXPECT(queue_work(wq, &w));
+	sim_sleep(20000);
+	EXPECT(!cancel_work_sync(&w));
+	EXPECT_EQ(w.runs, 3);
+	EXPECT(queue_work(wq, &w));
+	EXPECT(cancel_work_sync(&w));
+	sim_sleep(200000);
+	EXPECT_EQ(w.runs, 3);
+	destroy_workqueue(wq);
+	shim_leave(&c);
+}
+
+TEST("an item may be queued while it runs, and cancelled at any time")
+{
+	rig_run(again);
+}
+
+static void sleeps(struct rig *r)
+{
+	static const char *const how[] = { "in a spin lock", "in a handler" };
+	struct spin l, m;
+	int i, status;
+	pid_t pid;
+
+	spin_lock_init(&l);
+	mutex_init(&m);
+	for (i = 0; i < 2; i++) {
+		STEP("take a mutex %s", how[i]);
+		fflush(stdout);
+		pid = fork();
+		if (!pid) {
+			fclose(stderr);
+			shim_enter(shim_find(r->n[0].kernel), NULL, i == 1);
+			if (i == 0)
+				spin_lock(&l);
+			mutex_lock(&m);
+			_exit(0);
+		}
+		EXPECT_EQ(waitpid(pid, &status, 0), pid);
+		EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	}
+}
+
+TEST("a driver that sleeps where it must not is stopped")
+{
+	rig_run(sleeps);
+}
+
+static void copies(struct rig *r)
+{
+	struct cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, false);
+	unsigned char from[8] = { 1, 2, 3, 4, 0, 0, 0, 9 }, to[8];
+
+	STEP("shorter: the rest is zero");
+	memset(to, 0xff, sizeof(to));
+	EXPECT_EQ(copy_struct_from_user(to, 8, from, 4), 0);
+	EXPECT_MEM(to, "\1\2\3\4\0\0\0\0", 8);
+	STEP("longer: only zeros");
+	EXPECT_EQ(copy_struct_from_user(to, 4, from, 7), 0);
+	EXPECT_EQ(copy_struct_from_user(to, 4, from, 8), -E2BIG);
+	EXPECT_EQ(copy_struct_from_user(to, 8, (void *)8, 8), -EFAULT);
+	shim_leave(&c);
+}
+
+TEST("structures are copied from programs of any version")
+{
+	rig_run(copies);
+}
+
+static void quiet(struct rig *r)
+{
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+}
+
+static void twice(struct rig *r)
+{
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		STEP("remove and probe, time %d", i);
+		host_driver_remove(r->n[0].kernel);
+		EXPECT_EQ(host_driver_probe(r->n[0].kernel, NULL), 0);
+	}
+	host_driver_remove(r->n[0].kernel);
+	r->n[0].removed = true;
+}
+
+TEST("a driver is started and ended many times on one board")
+{
+	struct host_driver_params p = { 0 };
+
+	rig_run_with(SIM_LOCKSTEP, &p, quiet, twice);
+	rig_run_with(SIM_THREADS, &p, quiet, twice);
+}
