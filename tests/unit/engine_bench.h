@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * engine_bench.h - one engine on a bench: a memory whose pages may be missing
- * or broken, a wire that is a list of frames, and register calls with the names of
- * regs.def. Time and transmission belong to the test.
+ * or broken, a wire that is a list of frames, and register calls with the names
+ * of regs.def. Time and transmission belong to the test.
  */
 #ifndef FL_ENGINE_BENCH_H
 #define FL_ENGINE_BENCH_H

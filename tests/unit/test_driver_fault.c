@@ -342,6 +342,33 @@ static void nobody(struct rig *r)
 	EXPECT_EQ(trace_count(r->trace, EV_DRV_SPURIOUS), 2);
 }
 
+static void overtaken(struct rig *r)
+{
+	uint32_t off = SMMU_CB_BASE(0) + SMMU_CB_FSR, fsr;
+	struct rig_node *b = &r->n[1];
+	int tries = 0;
+
+	rig_pair(r, FL_MODE_STALL, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	do {
+		sim_spend(100);
+		fsr = rig_smmu(b, off);
+		EXPECT(tries++ < 1000);
+	} while (!(fsr & SMMU_CB_FSR_SS) || fsr & SMMU_CB_FSR_TF);
+	STEP("the top half has cleared FSR, and now MULTI comes");
+	put_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FSRRESTORE, 4,
+		 SMMU_CB_FSR_MULTI);
+	EXPECT(rig_smmu(b, off) & SMMU_CB_FSR_MULTI);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	rig_same(r, LEN);
+}
+
+TEST("MULTI that comes while a fault is resolved does not lose RESUME")
+{
+	rig_run(overtaken);
+}
+
 TEST("a fault of nobody is cleared and told")
 {
 	rig_run(nobody);
