@@ -157,6 +157,9 @@ static uint64_t fw_trace(void *ctx, unsigned int event, uint32_t xfer,
 	struct trace_at at = { .board = b->cfg.id, .xfer = xfer,
 			       .block = block, .cause = cause };
 
+	/* The firmware sees registers only, not the engine's trace. */
+	if (event == EV_FW_CHECK && !cause)
+		at.cause = engine_rx_event(b->engine, (unsigned int)a0);
 	b->fw_event = trace_emit(b->cfg.trace, event, &at, a0, a1, a2, a3);
 	return b->fw_event;
 }

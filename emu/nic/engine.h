@@ -131,6 +131,8 @@ int engine_reg_write(struct engine *e, uint32_t off, unsigned int size, uint64_t
 
 /* Trace: sequence number of what causes the register writes that follow; 0: unknown. */
 void engine_reg_cause(struct engine *e, uint64_t seq);
+/* Trace: what happened last to a receive context. */
+uint64_t engine_rx_event(const struct engine *e, unsigned int rxc);
 
 /*
  * One unit of work of a channel (a burst's begin, a burst's end, one cell). Returns ns until

@@ -406,6 +406,11 @@ void rx_block(struct engine *e, const struct wire_frame *f,
 	}
 }
 
+uint64_t engine_rx_event(const struct engine *e, unsigned int rxc)
+{
+	return rxc < e->cfg.rx_contexts ? e->rx[rxc].event : 0;
+}
+
 int rx_verdict(struct engine *e, unsigned int i, uint32_t value)
 {
 	uint8_t code = (uint8_t)((value & NIC_RXC_VERDICT_CODE_MASK) >>

@@ -138,7 +138,7 @@ uint64_t write_step(struct engine *e, uint64_t now_ns)
 		return write_burst(e, c, now_ns);
 	walk_abandon(e, &c->walk);
 	c->ctx = NONE;
-	rx_end(e, r, FL_RX_EV_BUS_ERROR, WOP_NAK, FL_ST_STALE, 0);
+	rx_end(e, r, FL_RX_EV_RESTART, WOP_NAK, FL_ST_STALE, 0);
 	return 0;
 }
 

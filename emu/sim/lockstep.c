@@ -4,9 +4,7 @@
  *
  * The thread that called sim_run is the scheduler: it takes the earliest event,
  * runs a hardware step itself or hands the baton to a software thread and waits
- * for it back. An application's thread that only lets time pass keeps the baton
- * and runs the hardware's steps itself, up to its own turn or another thread's:
- * the same events in the same order, without two changes of thread. Whoever holds the baton may touch everything here, so there is no
+ * for it back. Whoever holds the baton may touch everything here, so there is no
  * lock. Giving the baton is a semaphore post, which a signal handler may do.
  */
 #include <assert.h>
@@ -124,50 +122,6 @@ static uint64_t jitter(struct sim *sim)
 	return rng_below(&sim->rng, sim->cfg.jitter_ns + 1ull);
 }
 
-static void look(struct sim *sim)
-{
-	if (sim->check)
-		sim->check(sim->check_arg);
-}
-
-/*
- * Not for daemons: they act for others, and a step must not run in their name. Never
- * in a signal handler, which parks and does not spend. True: its own turn has come.
- */
-static bool run_to_own_turn(struct sim_thread *t)
-{
-	struct sim *sim = t->sim;
-	struct sim_node *n;
-	bool mine = false;
-
-	if (t->daemon || atomic_load(&sim->stopping))
-		return false;
-	sim->current = NULL;
-	sim_self_thread = NULL;		/* a step belongs to no thread */
-	look(sim);			/* the event that was t until here */
-	sim->looked = true;
-	while (!mine && heap_due(&sim->heap) <= sim->end_ns) {
-		n = sim->heap.node[0];
-		if (n->is_thread && n != &t->node)
-			break;
-		heap_pop(&sim->heap);
-		set_now(sim, n->due_ns);
-		sim->events++;
-		mine = n == &t->node;
-		if (mine)
-			break;
-		step(sim, (struct sim_actor *)n);
-		look(sim);
-	}
-	sim->current = t;
-	sim_self_thread = t;
-	if (mine) {
-		t->state = THREAD_RUNNING;
-		sim->looked = false;
-	}
-	return mine;
-}
-
 void lockstep_spend(struct sim_thread *t, uint64_t ns)
 {
 	struct sim *sim = t->sim;
@@ -180,8 +134,7 @@ void lockstep_spend(struct sim_thread *t, uint64_t ns)
 	}
 	t->state = THREAD_QUEUED;
 	queue(sim, &t->node, due_ns);
-	if (!run_to_own_turn(t))
-		give_back(t);
+	give_back(t);
 }
 
 bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns)
@@ -225,9 +178,8 @@ static void one_event(struct sim *sim)
 		give_baton(sim, (struct sim_thread *)n);
 	else
 		step(sim, (struct sim_actor *)n);
-	if (!sim->looked)
-		look(sim);
-	sim->looked = false;
+	if (sim->check)
+		sim->check(sim->check_arg);
 }
 
 enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,

@@ -83,7 +83,6 @@ struct sim {
 	uint64_t now_ns, end_ns, events;
 	struct sim_heap heap;
 	struct sim_thread *current;	/* holds the baton; NULL: the scheduler */
-	bool looked;			/* the thread's event was checked already */
 	sem_t scheduler;
 	/* threads */
 	uint64_t start_ns;

@@ -36,7 +36,7 @@
 `define FL_TX_EV_REFUSED                        4'd8
 // READY of this attempt
 `define FL_TX_EV_PEER_READY                     4'd9
-// NAK of this attempt
+// NAK of this attempt; READ: or its own buffer could not be written
 `define FL_TX_EV_NAK                            4'd10
 // the firmware's timer ran out
 `define FL_TX_EV_EXPIRE                         4'd11
@@ -76,7 +76,7 @@
 `define FL_RX_EV_RESOLVED                       4'd8
 // the driver wrote READY with a status
 `define FL_RX_EV_GIVEN_UP                       4'd9
-// a newer attempt or generation of the same peer context
+// a newer attempt or generation of the same peer context; READ answer: the READ has ended
 `define FL_RX_EV_RESTART                        4'd10
 
 // a receive context is in CHECK: read it, write VERDICT

@@ -46,6 +46,7 @@ function [3:0] rx_next;
     {`FL_RX_WRITE, `FL_RX_EV_LANDED}: rx_next = `FL_RX_FREE;
     {`FL_RX_WRITE, `FL_RX_EV_FAULT}: rx_next = `FL_RX_FAULT;
     {`FL_RX_WRITE, `FL_RX_EV_BUS_ERROR}: rx_next = `FL_RX_FREE;
+    {`FL_RX_WRITE, `FL_RX_EV_RESTART}: rx_next = `FL_RX_FREE;
     {`FL_RX_FAULT, `FL_RX_EV_RESOLVED}: rx_next = `FL_RX_FREE;
     {`FL_RX_FAULT, `FL_RX_EV_GIVEN_UP}: rx_next = `FL_RX_FREE;
     {`FL_RX_FAULT, `FL_RX_EV_RESTART}: rx_next = `FL_RX_FREE;

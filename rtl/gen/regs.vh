@@ -205,7 +205,7 @@
 // firmware: act on the context
 `define NIC_CTX_CTRL                            12'h0
 `define NIC_CTX_CTRL_RESET                      32'h0
-// with GO: an operation of wire.def
+// with GO: FL_OP_* of entries.def
 `define NIC_CTX_CTRL_OP_LSB                     0
 `define NIC_CTX_CTRL_OP_MSB                     3
 // FREE becomes READY with the parameters below
@@ -388,7 +388,7 @@
 `define NIC_FW_EQ_BASE                          12'h10
 `define NIC_FW_EQ_BASE_RESET                    64'h0
 
-// entries, a power of two, 16 to 4096; writing it starts the queue
+// entries, a power of two, 16 to 4096: starts the queue; 0: stops it
 `define NIC_FW_EQ_SIZE                          12'h18
 `define NIC_FW_EQ_SIZE_RESET                    32'h0
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The driver and device faults: how much it brings in, how it answers, that none is lost. */
+/* Device faults: how much the driver brings in, and that none is lost. */
 #include "test_driver_rig.h"
 
 #define LEN	(64u * 1024)

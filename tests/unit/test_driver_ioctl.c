@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Every call of uapi.h with arguments that make no sense, and the good ones beside them. */
+/* Every call of uapi.h with arguments that make no sense, and good ones. */
 #include "test_driver_rig.h"
 
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The driver hears what the kernel does to page tables, before pages are used again. */
+/* The driver hears of changed page tables before pages are used again. */
 #include "test_driver_rig.h"
 
 #define LEN (64u * 1024)
@@ -21,10 +21,11 @@ static uint32_t snapshot(struct rig *r, struct trace_record **rec)
 static void evict(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
-	uint64_t va = (uintptr_t)b->buffer, tlbi = 0, sync = 0, done = 0, i, n;
+	uint64_t va, tlbi = 0, sync = 0, done = 0, i, n, seen = 0;
 	struct trace_record *rec;
 
 	moved(r);
+	va = (uintptr_t)b->buffer;
 	STEP("evict one page that the device has in its TLB");
 	EXPECT_EQ(host_madvise(b->process, b->buffer, RIG_PAGE, HOST_PAGEOUT),
 		  0);
@@ -42,12 +43,14 @@ static void evict(struct rig *r)
 			EXPECT(tlbi && tlbi < sync && sync < done && done < i);
 			EXPECT_EQ(rec[i].arg[2], 1);
 			tlbi = 0;
+			seen++;
 		}
 		/* The frame goes only after that. */
 		if (rec[i].event == EV_MM_EVICT && rec[i].arg[1] == va)
-			EXPECT(done && !tlbi);
+			EXPECT(seen);
 	}
 	free(rec);
+	EXPECT_EQ(seen, 1);
 	EXPECT(rig_counters(b).invalidations);
 	STEP("and the device faults on it again");
 	n = rig_counters(b).faults;

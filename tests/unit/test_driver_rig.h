@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_driver_rig.h - two boards on a link, each with kernel, driver and one process, used
- * through system calls alone (no library), for the tests of the driver and the shim.
+ * test_driver_rig.h - two boards on a link, each with kernel, driver and one
+ * process, used through system calls alone (no library), for the tests of the
+ * driver and the shim.
  */
 #ifndef FL_TEST_DRIVER_RIG_H
 #define FL_TEST_DRIVER_RIG_H

@@ -282,29 +282,7 @@ TEST("four threads of two processes under pressure lose nothing (threads)")
 		scatter_in(SIM_THREADS, test_seed() + seed);
 }
 
-/* ---- errno, addresses, determinism ---- */
-
-static void keep_errno(void *arg)
-{
-	struct app *a = arg;
-
-	errno = 77;
-	*word(a, 0) = 1;
-	WANT(a->r, errno == 77);
-	*word(a, 1) = 1;
-	WANT(a->r, errno == 77);
-	WANT(a->r, host_current() == a->r->p[0]);
-}
-
-TEST("errno survives a page fault")
-{
-	struct rig *r = rig_start(SIM_THREADS, 1, 64, 64);
-	struct app a = { .r = r, .m = rig_map(r, 0, 2) };
-
-	rig_thread(r, 0, keep_errno, &a);
-	rig_run(r);
-	EXPECT(host_current() == NULL);
-}
+/* ---- addresses, determinism ---- */
 
 TEST("a process has its arena where the header says")
 {
@@ -384,6 +362,7 @@ static struct {
 static bool hook(struct host_process *p, uint64_t va, bool stores, int error)
 {
 	hooked.calls++;
+	errno = 5;
 	hooked.va = va;
 	hooked.write = stores;
 	hooked.error = error;
@@ -429,6 +408,35 @@ TEST("a CPU access that finds no frame is told as such")
 	EXPECT_EQ(hooked.calls, 1);
 	EXPECT_EQ(hooked.error, -ENOMEM);
 	EXPECT(!hooked.write);
+}
+
+static void keep_errno(void *arg)
+{
+	struct app *a = arg;
+
+	errno = 77;
+	*word(a, 1) = 1;
+	WANT(a->r, errno == 77);
+	*word(a, 0) = 1;	/* by way of the hook, which changes errno */
+	WANT(a->r, errno == 77);
+	WANT(a->r, host_current() == a->r->p[0]);
+}
+
+TEST("errno survives a page fault, whatever the handler does to it")
+{
+	struct rig *r = rig_start(SIM_THREADS, 1, 64, 64);
+	struct app a = { .r = r, .m = rig_map(r, 0, 2) };
+
+	memset(&hooked, 0, sizeof(hooked));
+	hooked.m = a.m;
+	hooked.repair = true;
+	host_segv_hook(hook);
+	EXPECT_EQ(host_mprotect(r->p[0], a.m, PAGE, HOST_READ), 0);
+	rig_thread(r, 0, keep_errno, &a);
+	rig_run(r);
+	host_segv_hook(NULL);
+	EXPECT_EQ(hooked.calls, 1);
+	EXPECT(host_current() == NULL);
 }
 
 /* In a child: one store that the kernel refuses. */

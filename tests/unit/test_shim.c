@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The Linux API of the emulator, as far as a driver's behaviour does not show it. variants: tsan
+ * The Linux API of the emulator, as far as a driver's behaviour does not show
+ * it. variants: tsan
  */
 #include "test_driver_rig.h"
 

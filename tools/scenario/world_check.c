@@ -25,6 +25,8 @@ void world_check_event(void *arg)
 	for (i = 0; i < w->boards; i++) {
 		text = fw_check(board_fw(w->board[i].board));
 		if (!text)
+			text = engine_check(board_engine(w->board[i].board));
+		if (!text)
 			text = host_check(w->board[i].kernel, false);
 		if (text) {
 			world_note_problem(w, 5, "board %s at %llu ns: %s",

@@ -35,8 +35,8 @@ struct shim_file {
 /* ---- user memory ---- */
 
 /*
- * Mostly the plain copy does it. What it cannot reach is a page of the process that is
- * not there, and the kernel brings that in; or nothing at all.
+ * Mostly the plain copy does it. What it cannot reach is a page of the process
+ * that is not there, and the kernel brings that in; or nothing at all.
  */
 static unsigned long copy(void *kernel, const void *user, unsigned long n,
 			  bool to_user)

@@ -2,8 +2,9 @@
 /*
  * io.c - registers, interrupts, memory for the card.
  *
- * A window of registers is a piece of address space that nobody can touch, so that a
- * driver that stores to it plainly is caught; the page behind it says whose it is.
+ * A window of registers is a piece of address space that nobody can touch, so
+ * that a driver that stores to it plainly is caught; the page behind it says
+ * whose it is.
  */
 #include <assert.h>
 #include <sys/mman.h>

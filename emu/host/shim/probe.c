@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * probe.c - the board's bus finds the card and starts the driver on it. What a device tree would
- * say stands here: two windows of registers, three interrupts, and the choices of whoever
- * built the board.
+ * probe.c - the board's bus finds the card and starts the driver on it. What a
+ * device tree would say stands here: two windows of registers, three
+ * interrupts, and the choices of whoever built the board.
  */
 #include <assert.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* shim_internal.h - what the files of the shim share: the driver on one kernel. */
+/* shim_internal.h - what the files of the shim share. */
 #ifndef SHIM_INTERNAL_H
 #define SHIM_INTERNAL_H
 
@@ -31,12 +31,13 @@ struct shim {
 	struct list_head files;
 };
 
-/* Outside of all threads of the scheduler nothing else runs: let it run a little. */
+/* Outside of all threads of the scheduler: let it run a little. */
 void shim_turn(void);
 bool shim_outside(void);
 /*
- * Call fn in a thread of the scheduler: at once when this is one, else in one made for it. The
- * driver may then wait for locks, workers and hardware as it does on Linux.
+ * Call fn in a thread of the scheduler: at once when this is one, else in one
+ * made for it. The driver may then wait for locks, workers and hardware as it
+ * does on Linux.
  */
 void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * work.c - work queues. A few kernel threads serve a queue; who has nothing to do
- * stands in a list, and queueing wakes exactly one of them.
+ * work.c - work queues. A few kernel threads serve a queue; who has nothing to
+ * do stands in a list, and queueing wakes exactly one of them.
  */
 #include <assert.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@ enum fl_tx_event {
 	FL_TX_EV_LANDED = 7,        /* datapath: READ: the answer is in memory */
 	FL_TX_EV_REFUSED = 8,       /* network: REFUSED of this attempt */
 	FL_TX_EV_PEER_READY = 9,    /* network: READY of this attempt */
-	FL_TX_EV_NAK = 10,          /* network: NAK of this attempt */
+	FL_TX_EV_NAK = 10,          /* network: NAK of this attempt; READ: or its own buffer could not be written */
 	FL_TX_EV_EXPIRE = 11,       /* software: the firmware's timer ran out */
 	FL_TX_EV_KILL = 12,         /* software: the firmware ends the block */
 	FL_TX_EV_RELEASE = 13,      /* software: the firmware has read the status */
@@ -53,11 +53,11 @@ enum fl_rx_event {
 	FL_RX_EV_BUS_ERROR = 7,     /* datapath: memory answered a burst with an error */
 	FL_RX_EV_RESOLVED = 8,      /* software: the driver wrote READY, code 0 */
 	FL_RX_EV_GIVEN_UP = 9,      /* software: the driver wrote READY with a status */
-	FL_RX_EV_RESTART = 10,      /* network: a newer attempt or generation of the same peer context */
+	FL_RX_EV_RESTART = 10,      /* network: a newer attempt or generation of the same peer context; READ answer: the READ has ended */
 	FL_RX_EVENTS = 11,
 };
 
-#define FL_RX_ARCS 15
+#define FL_RX_ARCS 16
 
 enum fl_note {
 	FL_NOTE_RX_OPEN = 1,        /* a receive context is in CHECK: read it, write VERDICT */

@@ -217,7 +217,7 @@
 /* firmware: act on the context */
 #define NIC_CTX_CTRL                            0x000
 #define NIC_CTX_CTRL_RESET                      0x00000000
-/* with GO: an operation of wire.def */
+/* with GO: FL_OP_* of entries.def */
 #define NIC_CTX_CTRL_OP_SHIFT                   0
 #define NIC_CTX_CTRL_OP_MASK                    0x0000000F
 /* FREE becomes READY with the parameters below */
@@ -404,7 +404,7 @@
 #define NIC_FW_EQ_BASE                          0x010
 #define NIC_FW_EQ_BASE_RESET                    0x00000000ULL
 
-/* entries, a power of two, 16 to 4096; writing it starts the queue */
+/* entries, a power of two, 16 to 4096: starts the queue; 0: stops it */
 #define NIC_FW_EQ_SIZE                          0x018
 #define NIC_FW_EQ_SIZE_RESET                    0x00000000
 

@@ -3,7 +3,7 @@
 #ifndef SHIM_ASM_SYSREG_H
 #define SHIM_ASM_SYSREG_H
 
-/* The registers of the CPU that the host pretends to have: 48 bits of address, 4 KB pages. */
+/* The CPU that the host pretends to have: 48-bit addresses, 4 KB pages. */
 #define SHIM_SYSREG_tcr_el1	(64ull - HOST_VA_BITS)
 #define SHIM_SYSREG_mair_el1	0xffull	/* index 0: normal, write-back */
 #define read_sysreg(r)		SHIM_SYSREG_##r

@@ -16,7 +16,7 @@
 
 struct mm_struct {
 	struct host_mm *host;
-	void *pgd;		/* where the first table is; not a pointer of ours */
+	void *pgd;		/* physical address of the first table */
 	atomic64_t pinned_vm;
 	int count;
 };

@@ -6,9 +6,9 @@
 #include <shim/shim.h>
 
 /*
- * A spinning lock. Interrupts are threads here, and time may pass while a driver
- * reaches registers under the lock, so those who wait do sleep; but nobody who
- * holds one may ask to (shim_might_sleep).
+ * A spinning lock. Interrupts are threads here, and time may pass while a
+ * driver reaches registers under the lock, so those who wait do sleep; but
+ * nobody who holds one may ask to (shim_might_sleep).
  */
 typedef struct {
 	struct sim_mutex m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* types.h - the kernel's names for types, and what every file takes for granted. */
+/* types.h - the kernel's names for types, and what all files need. */
 #ifndef SHIM_LINUX_TYPES_H
 #define SHIM_LINUX_TYPES_H
 

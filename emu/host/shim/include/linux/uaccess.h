@@ -6,8 +6,9 @@
 #include <linux/types.h>
 
 /*
- * User pointers are pointers of this program: into the process's own memory, or,
- * for what the emulated library has on its stack, anywhere. Bytes not copied.
+ * User pointers are pointers of this program: into the process's own memory,
+ * or, for what the emulated library has on its stack, anywhere. Returned:
+ * bytes not copied.
  */
 unsigned long copy_from_user(void *to, const void __user *from,
 			     unsigned long n);

@@ -7,7 +7,7 @@
 #include <linux/ktime.h>
 #include <shim/shim.h>
 
-/* seq counts wake-ups, so that one between a look and the sleep is not missed. */
+/* seq counts wake-ups: one between a look and the sleep is not missed. */
 typedef struct {
 	struct sim_waitq q;
 	unsigned int seq;
@@ -19,7 +19,7 @@ void wake_up_all(wait_queue_head_t *w);
 unsigned int shim_wait_seq(wait_queue_head_t *w);
 /* When does a wait of ns end? 0: never. */
 u64 shim_wait_end(u64 ns);
-/* Sleep until seq is not the one given. 0, -ETIME, or -ERESTARTSYS at the end of the run. */
+/* Sleep until seq changes. 0, -ETIME, or -ERESTARTSYS: the run ends. */
 int shim_wait(wait_queue_head_t *w, unsigned int seq, u64 end_ns);
 
 #define shim_wait_event(w, cond, ns)                                          \

@@ -2,8 +2,9 @@
 /*
  * shim.h - the Linux API that the reference driver uses, on the small kernel.
  *
- * include/linux and include/asm hold what the driver includes, just as much as it uses;
- * the files here implement it on emu/host and emu/sim. The driver's sources do not know.
+ * include/linux and include/asm hold what the driver includes, just as much as
+ * it uses; the files here implement it on emu/host and emu/sim. The driver's
+ * sources do not know.
  */
 #ifndef SHIM_SHIM_SHIM_H
 #define SHIM_SHIM_SHIM_H
@@ -16,9 +17,9 @@ struct shim;
 struct task_struct;
 
 /*
- * What the calling thread is doing in the kernel, as the CPU and the task would say it on
- * Linux. Every way into the driver (file, interrupt, worker, notifier, probe) sets it and
- * puts back what was there.
+ * What the calling thread is doing in the kernel, as the CPU and the task would
+ * say it on Linux. Every way into the driver (file, interrupt, worker,
+ * notifier, probe) sets it and puts back what was there.
  */
 struct shim_cpu {
 	struct shim *shim;		/* which kernel; NULL: in none */

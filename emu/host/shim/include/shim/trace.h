@@ -8,8 +8,8 @@
 #include "trace/trace.h"
 
 /*
- * Record an event of the driver. Its cause is what this thread recorded before, or what queued
- * its work; first: it begins something new, and has none.
+ * Record an event of the driver. Its cause is what this thread recorded before,
+ * or what queued its work; first: it begins something new, and has none.
  */
 void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
 		u64 a1, u64 a2, u64 a3);
