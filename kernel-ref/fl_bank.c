@@ -17,7 +17,7 @@
 #include "fl_dev.h"
 #include "fl_trace.h"
 
-#define FL_SYNC_TIMEOUT_US	1000000	/* Linux arm-smmu has the same patience */
+#define FL_SYNC_TIMEOUT_US	1000000	/* as Linux's arm-smmu */
 
 #define FL_FSR_ALL	0xffffffff	/* write one to clear */
 

@@ -42,11 +42,11 @@
 #define FL_PAGE_SHIFT	12
 #define FL_PAGE_SIZE	(1u << FL_PAGE_SHIFT)
 
-#define FL_SLOTS	NIC_DB_COUNT	/* doorbell pages: processes at a time */
+#define FL_SLOTS	NIC_DB_COUNT	/* processes at a time */
 #define FL_SIDES	2		/* transmit and receive contexts */
 #define FL_CONTEXTS	NIC_RXC_COUNT	/* of one side at most */
 
-/* exanest.md 3.2: TBU and AXI ID of the card's first slot, if no property says */
+/* exanest.md 3.2: TBU and AXI ID of the first slot, if no property says */
 #define FL_STREAM_BASE	0x200
 /*
  * A slot uses this many stream IDs in turn, one after the other process: what
@@ -64,11 +64,12 @@
 #define FL_MRS_MAX	256
 #define FL_CQS_MAX	64
 #define FL_QPS_MAX	64
-#define FL_QUEUE_MAX	32768			/* entries; entries.def, FL_CMD */
+#define FL_QUEUE_MAX	32768		/* entries; entries.def, FL_CMD */
 #define FL_QUEUE_BYTES_MAX (8u << 20)		/* of all queues together */
-#define FL_PIN_PAGES_MAX (SZ_512M >> PAGE_SHIFT)	/* beside RLIMIT_MEMLOCK */
+/* Beside RLIMIT_MEMLOCK. */
+#define FL_PIN_PAGES_MAX (SZ_512M >> PAGE_SHIFT)
 
-#define FL_EQ_ENTRIES	1024	/* an event per CQ and QP, and room to be late */
+#define FL_EQ_ENTRIES	1024	/* one per CQ and QP, and room to be late */
 
 struct fl_ctx;
 
@@ -147,13 +148,13 @@ struct fl_ctx {
 	struct fl_dev *dev;
 	struct mm_struct *mm;	/* mmgrab: the struct, not the address space */
 	u64 id;
-	unsigned int slot;	/* also bank, stream match group, doorbell page */
+	unsigned int slot;	/* bank, stream match group, doorbell page */
 	u32 stream;
 	u32 asid, t0sz;
 	struct mmu_notifier notifier;
 
 	struct mutex lock;
-	bool dead;		/* the card is gone, or the file is being closed */
+	bool dead;		/* the card is gone, or the file closes */
 	u32 fault_mode, resolve;	/* WRITE_ONCE under lock */
 	struct list_head pds, mrs, cqs, qps;
 	unsigned int npd, nmr, ncq, nqp;
@@ -275,7 +276,7 @@ int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
 bool fl_range_make(u64 addr, u64 length, struct fl_range *r);
 /* Fault in for the device what one fault asks for (policy of the process). */
 struct fl_need {
-	u64 va;			/* of the block, or of the access that is held */
+	u64 va;			/* of the block, or of the held access */
 	u32 len;		/* up to the end of the block */
 	u64 left;		/* of the transfer after that */
 	u32 map;		/* missing pages, from the first one on */

@@ -74,8 +74,10 @@ static bool fl_fault_bank(struct fl_dev *dev, unsigned int bank)
 	struct fl_ctx *ctx = dev->slot[bank];
 	u64 far;
 
+	/* SS alone, with the interrupt off: a worker is at it. */
 	if (!(fsr & FL_FSR_FAULTS) &&
-	    !(fsr & SMMU_CB_FSR_SS && (!ctx || ctx->sctlr & SMMU_CB_SCTLR_CFIE)))
+	    (!(fsr & SMMU_CB_FSR_SS) ||
+	     (ctx && !(ctx->sctlr & SMMU_CB_SCTLR_CFIE))))
 		return false;
 	/* All that describes the fault, before clearing frees the latch. */
 	far = fl_cb_read64(dev, bank, SMMU_CB_FAR);
@@ -99,7 +101,7 @@ static bool fl_fault_bank(struct fl_dev *dev, unsigned int bank)
 	return true;
 }
 
-/* exanest.md 3.1: all banks and the global part share one line, so look at all. */
+/* exanest.md 3.1: all banks and the global part share one line: look at all. */
 irqreturn_t fl_irq_smmu(int irq, void *arg)
 {
 	struct fl_dev *dev = arg;

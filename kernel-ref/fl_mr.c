@@ -120,7 +120,8 @@ static bool fl_pin_allowed(struct fl_ctx *ctx, u64 npages)
 {
 	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
 
-	if (npages > FL_PIN_PAGES_MAX || ctx->pinned + npages > FL_PIN_PAGES_MAX)
+	if (npages > FL_PIN_PAGES_MAX ||
+	    ctx->pinned + npages > FL_PIN_PAGES_MAX)
 		return false;
 	return capable(CAP_IPC_LOCK) ||
 	       npages + atomic64_read(&ctx->mm->pinned_vm) <= limit;

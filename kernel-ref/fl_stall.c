@@ -121,7 +121,7 @@ void fl_stall_work(struct work_struct *work)
 	index = fl_stall_need(ctx, &held, &need);
 	trace_fl_work(index, need.write, need.va, need.len, need.xfer,
 		      need.block);
-	/* Sleeps; the notifier can run meanwhile, the access has no page yet. */
+	/* Sleeps; the notifier can run meanwhile: the access has no page. */
 	ret = fl_need_resolve(ctx, &need);
 	/* Before the write: what happens next is its effect. */
 	trace_fl_resume(ctx->slot, ret, need.va, need.xfer, need.block);

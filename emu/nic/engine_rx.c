@@ -420,7 +420,13 @@ int rx_verdict(struct engine *e, unsigned int i, uint32_t value)
 	struct rx_ctx *r = &e->rx[i];
 
 	/* The peer may have started again before the firmware was done. */
-	if (r->state != FL_RX_CHECK || r->serial != serial)
+	if (r->serial != serial)
+		return 0;
+	if (r->state == FL_RX_COLLECT && code && r->own == NONE) {
+		rx_end(e, r, FL_RX_EV_RESTART, 0, 0, e->reg_cause);
+		return 0;
+	}
+	if (r->state != FL_RX_CHECK)
 		return 0;
 	if (code == FL_ST_WAIT) {
 		if (r->opcode != WOP_READ_REQ)

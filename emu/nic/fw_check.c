@@ -69,6 +69,10 @@ static const char *check_contexts(const struct fw *fw, struct tally *t)
 			wrong = check_job_ctx(fw, c);
 		}
 	}
+	for (i = 0; i < NIC_RXC_COUNT && !wrong; i++)
+		if (fw->rx_timed >> i & 1 &&
+		    fw->rx[i].deadline_ns < fw->alarm_ns)
+			wrong = "the alarm is later than a receive deadline";
 	return wrong;
 }
 

@@ -233,6 +233,13 @@ struct fw_mailbox {
 	uint16_t dying;		/* QP_DESTROY under way: which; FW_NONE */
 };
 
+/* A block that comes in and lacks cells: its sender may have given it up. */
+struct fw_rx {
+	uint64_t deadline_ns;	/* valid in fw.rx_timed */
+	uint32_t word;		/* of the block */
+	uint8_t serial;
+};
+
 struct fw {
 	struct fw_config cfg;
 	struct fw_env env;
@@ -249,6 +256,8 @@ struct fw {
 	/* contexts, by mask */
 	uint32_t free, timed;
 	uint32_t request_ctxs, job_ctxs;
+	uint32_t rx_timed;	/* receive contexts, by mask */
+	struct fw_rx rx[NIC_RXC_COUNT];
 	uint64_t alarm_ns;	/* no deadline is earlier; FW_NEVER: none */
 	struct fw_bits jobs_queued, jobs_used;
 	struct fw_eq eq;
@@ -417,6 +426,9 @@ bool fw_ctx_step(struct fw *fw);
 
 void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns);
 void fw_timer_stop(struct fw *fw, struct fw_ctx *c);
+/* The receive context collects: give the block up when its sender has. */
+void fw_timer_collect(struct fw *fw, uint32_t rxc, uint32_t word,
+		      uint8_t serial);
 /* Handle one deadline that has passed. False: there was none. */
 bool fw_timer_step(struct fw *fw);
 

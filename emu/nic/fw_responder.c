@@ -9,6 +9,8 @@
  */
 #include "nic/fw_internal.h"
 
+#define SMALL_BYTES	64	/* never more than one cell (engine.h) */
+
 /* Registers of a receive context in CHECK. */
 struct incoming {
 	uint64_t va, left;
@@ -185,6 +187,9 @@ void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial)
 				= seq;
 	}
 	fw_write32(fw, NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT, verdict);
+	/* One cell was enough for the small ones, and they are written already. */
+	if (!status && in.op == WOP_WRITE && in.len > SMALL_BYTES)
+		fw_timer_collect(fw, rxc, in.word, serial);
 }
 
 /* Who waits for a page does not collect what others could use (fw_sched.c). */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Timers: one deadline for each context that waits for a peer.
+ * Timers: one deadline for each context that waits for a peer, transmit and receive.
  *
  * alarm_ns is never later than the earliest deadline. It may be too early,
  * since stopping a timer does not search for the next one; the alarm then rings
@@ -32,8 +32,59 @@ void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns)
 void fw_timer_stop(struct fw *fw, struct fw_ctx *c)
 {
 	fw->timed &= ~(1u << (c - fw->ctx));
-	if (!fw->timed)
+	if (!fw->timed && !fw->rx_timed)
 		alarm_set(fw, FW_NEVER);
+}
+
+/*
+ * A sender that gives up says nothing. It has done so for certain when it has been
+ * silent for all its tries; only then the cells that came are thrown away.
+ */
+void fw_timer_collect(struct fw *fw, uint32_t rxc, uint32_t word,
+		      uint8_t serial)
+{
+	struct fw_rx *r = &fw->rx[rxc];
+
+	r->deadline_ns = fw->now_ns + (fw->cfg.tries + 2) * fw->cfg.timeout_ns;
+	r->word = word;
+	r->serial = serial;
+	fw->rx_timed |= 1u << rxc;
+	if (r->deadline_ns < fw->alarm_ns)
+		alarm_set(fw, r->deadline_ns);
+}
+
+static void expire_collect(struct fw *fw, uint32_t rxc)
+{
+	struct fw_rx *r = &fw->rx[rxc];
+	uint32_t base = NIC_RXC_BASE(rxc), state;
+
+	fw->rx_timed &= ~(1u << rxc);
+	state = (fw_read32(fw, base + NIC_RXC_STATE) &
+		 NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
+	/* Almost always the block has landed long ago. */
+	if (state != FL_RX_COLLECT ||
+	    fw_read32(fw, base + NIC_RXC_WORD) != r->word)
+		return;
+	fw_write32(fw, base + NIC_RXC_VERDICT,
+		   (uint32_t)FL_ST_NO_ANSWER << NIC_RXC_VERDICT_CODE_SHIFT |
+			   (uint32_t)r->serial << NIC_RXC_VERDICT_SERIAL_SHIFT);
+}
+
+/* Returns the earliest deadline that is left. */
+static uint64_t collect_step(struct fw *fw)
+{
+	uint32_t left = fw->rx_timed;
+	uint64_t next = FW_NEVER;
+
+	for (; left; left &= left - 1) {
+		uint32_t i = (uint32_t)__builtin_ctz(left);
+
+		if (fw->rx[i].deadline_ns <= fw->now_ns)
+			expire_collect(fw, i);
+		else if (fw->rx[i].deadline_ns < next)
+			next = fw->rx[i].deadline_ns;
+	}
+	return next;
 }
 
 static void expire(struct fw *fw, struct fw_ctx *c)
@@ -60,11 +111,12 @@ static void expire(struct fw *fw, struct fw_ctx *c)
 
 bool fw_timer_step(struct fw *fw)
 {
-	uint64_t next = FW_NEVER;
 	uint32_t left = fw->timed;
+	uint64_t next;
 
-	if (fw->now_ns < fw->alarm_ns || !left)
+	if (fw->now_ns < fw->alarm_ns)
 		return false;
+	next = collect_step(fw);
 	while (left) {
 		struct fw_ctx *c = &fw->ctx[__builtin_ctz(left)];
 

@@ -97,7 +97,10 @@ void bench_broken(const char *fmt, ...)
 
 /* ---- how far apart the CPUs are (bench_bounce.c) ---- */
 
-/* ns of one way of a cache line between two threads; 0: one CPU only. */
+/*
+ * ns of one way of a cache line between two CPUs; 0: there is no second one, or
+ * it is busy.
+ */
 double bench_bounce_ns(void);
 void bench_bounce_end(void);
 

@@ -15,6 +15,7 @@
 #define WARM	20
 #define BOUNCES	60
 #define REPEATS	3
+#define BUSY_NS	1000	/* no distance: others use the CPU (limits.md: 275) */
 #define SPINS	20000
 
 static struct {
@@ -22,6 +23,7 @@ static struct {
 	_Alignas(64) atomic_uint back;
 	_Alignas(64) sem_t bell;
 	pthread_t thread;
+	cpu_set_t cpus;
 	bool running, alone;
 	atomic_bool stop;
 	unsigned int n;
@@ -64,12 +66,10 @@ static void *answer(void *arg)
 
 static void start(void)
 {
-	cpu_set_t cpus;
-
 	if (probe.running || probe.alone)
 		return;
-	probe.alone = sched_getaffinity(0, sizeof(cpus), &cpus) ||
-		      CPU_COUNT(&cpus) < 2;
+	probe.alone = sched_getaffinity(0, sizeof(probe.cpus), &probe.cpus) ||
+		      CPU_COUNT(&probe.cpus) < 2;
 	if (probe.alone)
 		return;
 	sem_init(&probe.bell, 0, 0);
@@ -91,6 +91,16 @@ static void go(unsigned int times)
 	}
 }
 
+/* Anywhere but here: on one CPU the two would only take turns. */
+static void keep_apart(void)
+{
+	cpu_set_t cpus = probe.cpus;
+
+	CPU_CLR((size_t)sched_getcpu(), &cpus);
+	if (CPU_COUNT(&cpus))
+		pthread_setaffinity_np(probe.thread, sizeof(cpus), &cpus);
+}
+
 double bench_bounce_ns(void)
 {
 	double ns, least = 0;
@@ -100,6 +110,7 @@ double bench_bounce_ns(void)
 	start();
 	if (probe.alone)
 		return 0;
+	keep_apart();
 	sem_post(&probe.bell);
 	go(WARM);
 	/* The shortest: the others were interrupted. */
@@ -110,7 +121,7 @@ double bench_bounce_ns(void)
 		if (!i || ns < least)
 			least = ns;
 	}
-	return least;
+	return least > BUSY_NS ? 0 : least;
 }
 
 void bench_bounce_end(void)

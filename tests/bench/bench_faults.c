@@ -185,8 +185,11 @@ static double device_window(void *arg)
 	return stage_write(f->stage, 0, 8, 1);
 }
 
-static void row_times(const char *figure, const struct bench_job *job,
-		      enum bench_want want, double target, const char *note)
+/* Returns ns. */
+static struct bench_spread row_times(const char *figure,
+				     const struct bench_job *job,
+				     enum bench_want want, double target,
+				     const char *note)
 {
 	struct bench_result r;
 	char yard[80];
@@ -196,39 +199,32 @@ static void row_times(const char *figure, const struct bench_job *job,
 		 r.ns.median / 1e3, r.yard.median / 1e3);
 	bench_row(&(struct bench_row){ figure, "pairs", r.times,
 		bench_trace_text(&r), yard, want, target, note });
+	return r.ns;
 }
 
 /* limits.md: a service that spins 2 pairs, one that sleeps 1.3 x the wakes. */
-static void cpu_fault(struct fault *f, struct bench_job *job, double wakes_ns)
+static void row_fault(const char *figure, const struct bench_job *job,
+		      double wakes_ns)
 {
-	struct bench_result r;
-	struct bench_spread times;
-	char yard[80];
+	struct bench_spread ns = row_times(figure, job, BENCH_AT_MOST, 2,
+					   "limit of a service that spins");
 
-	job->window = touch_window;
-	bench_measure(job, &r);
-	snprintf(yard, sizeof(yard), "%.1f us, pair %.2f us",
-		 r.ns.median / 1e3, r.yard.median / 1e3);
-	bench_row(&(struct bench_row){ "evicted page touched by the CPU",
-		"pairs", r.times, bench_trace_text(&r), yard, BENCH_AT_MOST, 2,
-		"limit of a service that spins" });
-	times = bench_scale(&r.ns, 1 / wakes_ns);
-	bench_row(&(struct bench_row){ "  the same", "x bare", times, NULL,
-		"two wakes and the pair", BENCH_AT_MOST, 1.3,
-		"limit of a service that sleeps" });
-	(void)f;
+	bench_row(&(struct bench_row){ "  the same", "x bare",
+		bench_scale(&ns, 1 / wakes_ns), NULL, "two wakes and the pair",
+		BENCH_AT_MOST, 1.3, "limit of a service that sleeps" });
 }
 
-static void device_faults(struct fault *f, struct bench_job *job)
+static void device_faults(struct fault *f, struct bench_job *job,
+			  double wakes_ns)
 {
 	job->window = device_window;
 	job->prepare = NULL;
 	row_times("8 B write, both pages there", job, BENCH_RECORD, 0, "");
 	job->prepare = take_away;
 	f->side = 1;
-	row_times("8 B write, destination absent", job, BENCH_RECORD, 0, "");
+	row_fault("8 B write, destination absent", job, wakes_ns);
 	f->side = 0;
-	row_times("8 B write, source absent", job, BENCH_RECORD, 0, "");
+	row_fault("8 B write, source absent", job, wakes_ns);
 	f->side = 2;
 	row_times("8 B write, both absent", job, BENCH_RECORD, 0, "");
 }
@@ -381,9 +377,10 @@ static void faults(struct stage *s, void *arg)
 
 	bench_say(world_cfg(s->world)->drive == SIM_DEDICATED ?
 		  "hardware on threads of its own:" : "hardware inline:");
-	cpu_fault(&f, &job, *(double *)arg);
+	job.window = touch_window;
+	row_fault("evicted page touched by the CPU", &job, *(double *)arg);
 	f.pages = 1;
-	device_faults(&f, &job);
+	device_faults(&f, &job, *(double *)arg);
 	f.side = 0;
 	f.pages = PAGES;
 	job.window = prefetch_window;

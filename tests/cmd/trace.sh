@@ -15,7 +15,7 @@ expect()
 	n=$((n + 1))
 	timeout 120 "$@" > "$dir/out" 2>&1
 	got=$?
-	if [ $got -eq "$status" ] && grep -qF -- "$text" "$dir/out"
+	if [ $got -eq "$status" ] && { [ -z "$text" ] || grep -qF -- "$text" "$dir/out"; }
 	then echo "ok $n - $name"
 	else
 		echo "not ok $n - $name"
@@ -34,11 +34,11 @@ expect 0 'LIB_POST' 'text' "$fl" trace "$t"
 expect 0 '' 'the text of a trace is the trace' cmp "$t" "$dir/again"
 expect 0 'SMMU_FAULT' 'only one event' "$fl" trace --event SMMU_FAULT "$t"
 expect 1 '' 'and no other' sh -c "'$fl' trace --event SMMU_FAULT '$t' | grep -v SMMU_FAULT | grep -v '^#'"
-expect 1 '' 'only one board' sh -c "'$fl' trace --board 1 '$t' | grep ' 0\\.'"
+expect 1 '' 'only one board' sh -c "'$fl' trace --board 1 '$t' | grep '^[^ ]* [^ ]* 0\\.'"
 expect 0 'the bank latched a fault' 'with the meaning' "$fl" trace --told --event SMMU_FAULT "$t"
 for k in sequence states walk; do
 	expect 0 'digraph' "picture $k" "$fl" trace --dot $k "$t"
-	expect 0 '#D55E00' "picture $k shows the fault in its colour" cat "$dir/out"
+	expect 0 '#D55E00' "picture $k shows the fault in its colour" "$fl" trace --dot $k "$t"
 	if command -v dot > /dev/null; then
 		"$fl" trace --dot $k "$t" > "$dir/$k.dot"
 		expect 0 '' "Graphviz draws $k without complaint" \
@@ -52,7 +52,7 @@ expect 1 'no such transfer' 'a transfer that is not there' "$fl" trace --dot seq
 expect 1 'no such fault' 'a fault that is not there' "$fl" trace --dot walk --fault 9999 "$t"
 expect 2 'cannot read this trace' 'a missing file' "$fl" trace "$dir/nothing"
 expect 2 'this is not a trace' 'a file that is no trace' "$fl" trace "$dir/some"
-sed '5s/ [A-Z_]* / NONSENSE /2' "$t" > "$dir/broken"
+sed '5s/ [A-Z_]* [0-9]*\.[0-9]*\.[0-9]* / NONSENSE 0.0.0 /' "$t" > "$dir/broken"
 head -c 3000 "$t" > "$dir/cut"
 expect 2 'broken:5:' 'a broken line has file, line and column' "$fl" trace "$dir/broken"
 expect 2 'cut:' 'a trace that was cut off' "$fl" trace "$dir/cut"

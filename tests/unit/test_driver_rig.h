@@ -135,7 +135,8 @@ static inline void rig_connect(struct rig *r)
 
 	for (i = 0; i < 2; i++) {
 		struct fl_connect_qp c = { .size = sizeof(c),
-					   .qp = r->n[i].qp, .node = (uint32_t)!i,
+					   .qp = r->n[i].qp,
+					   .node = (uint32_t)!i,
 					   .peer_qp = r->n[!i].qp };
 
 		EXPECT_EQ(rig_ioctl(&r->n[i], FL_IOC_CONNECT_QP, &c), 0);

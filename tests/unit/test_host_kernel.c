@@ -254,7 +254,7 @@ TEST("a device file is opened, asked, mapped and closed")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
 	struct host_process *p = r->p[0];
-	struct fake d = { 0 };
+	static struct fake d;	/* outlives the test: files left open */
 	int fd, x = 41, e;
 
 	sim_waitq_init(&d.waitq);
@@ -289,7 +289,7 @@ TEST("a device file is opened, asked, mapped and closed")
 TEST("a process may have 64 files, and exit closes what is left")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
-	struct fake d = { 0 };
+	static struct fake d;	/* outlives the test: files left open */
 	int i;
 
 	EXPECT_EQ(host_device_add(r->k, "faultline0", &fake_ops, &d), 0);
@@ -305,7 +305,7 @@ TEST("a process may have 64 files, and exit closes what is left")
 TEST("files of a device that is gone answer ENODEV")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
-	struct fake d = { 0 };
+	static struct fake d;	/* outlives the test: files left open */
 	int fd, x = 0;
 
 	EXPECT_EQ(host_device_add(r->k, "faultline0", &fake_ops, &d), 0);
@@ -346,7 +346,7 @@ static void make_readable(void *arg)
 TEST("poll sleeps until the file is readable or the time is over")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
-	struct fake d = { 0 };
+	static struct fake d;	/* outlives the test: files left open */
 	struct poller q = { .r = r, .d = &d };
 
 	sim_waitq_init(&d.waitq);
@@ -411,7 +411,7 @@ static void use_table(void *arg)
 TEST("an application thread has the emulator's system calls")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
-	struct fake d = { 0 };
+	static struct fake d;	/* outlives the test: files left open */
 	struct caller c = { .r = r };
 
 	EXPECT_EQ(host_device_add(r->k, "faultline0", &fake_ops, &d), 0);
@@ -442,7 +442,7 @@ static void ring(void *arg)
 TEST("a store to a mapped register arrives at the board's bus")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
-	struct fake d = { 0 };
+	static struct fake d;	/* outlives the test: files left open */
 	struct caller c = { .r = r };
 
 	EXPECT_EQ(host_device_add(r->k, "faultline0", &fake_ops, &d), 0);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What the shim offers, declared as its headers (which are not for tests) do. */
+/* What the shim offers, declared as in its headers, which only drivers see. */
 struct work {
 	void (*func)(struct work *w);
 	void *entry[2];
@@ -101,7 +101,7 @@ static void again(struct rig *r)
 	sim_sleep(200000);
 	EXPECT_EQ(w.runs, 2);
 	EXPECT_EQ(w.most, 1);
-	STEP("cancel waits for one that runs, and takes back one that does not");
+	STEP("cancel waits for one that runs, takes back one that waits");
 	EXPECT(queue_work(wq, &w));
 	sim_sleep(20000);
 	EXPECT(!cancel_work_sync(&w));

@@ -20,21 +20,21 @@ static inline void shim_trace_fl_irq_smmu(u32 bank, u32 fsr, u64 va, u32 fsynr0)
 	shim_trace(EV_DRV_IRQ_SMMU, true, 0, 0, bank, fsr, va, fsynr0);
 }
 
-static inline void shim_trace_fl_irq_fault(u32 ctx, u32 side, u64 va, u32 map, u32 xfer,
-				      u32 block)
+static inline void shim_trace_fl_irq_fault(u32 ctx, u32 side, u64 va, u32 map,
+					   u32 xfer, u32 block)
 {
 	shim_trace(EV_DRV_IRQ_FAULT, true, xfer, block, ctx, side, va,
 		   map);
 }
 
-static inline void shim_trace_fl_work(u32 ctx, u32 side, u64 va, u32 len, u32 xfer,
-				 u32 block)
+static inline void shim_trace_fl_work(u32 ctx, u32 side, u64 va, u32 len,
+				      u32 xfer, u32 block)
 {
 	shim_trace(EV_DRV_WORK, false, xfer, block, ctx, side, va, len);
 }
 
-static inline void shim_trace_fl_resolve(u64 va, u64 pages, bool write, int error,
-				    u32 xfer, u32 block)
+static inline void shim_trace_fl_resolve(u64 va, u64 pages, bool write,
+					 int error, u32 xfer, u32 block)
 {
 	shim_trace(EV_DRV_RESOLVE, false, xfer, block, va, pages, write,
 		   (u64)error);
@@ -46,8 +46,8 @@ static inline void shim_trace_fl_ready(u32 ctx, u32 side, u32 code, u32 xfer,
 	shim_trace(EV_DRV_READY, false, xfer, block, ctx, side, code, 0);
 }
 
-static inline void shim_trace_fl_resume(u32 bank, bool terminate, u64 va, u32 xfer,
-				   u32 block)
+static inline void shim_trace_fl_resume(u32 bank, bool terminate, u64 va,
+					u32 xfer, u32 block)
 {
 	shim_trace(EV_DRV_RESUME, false, xfer, block, bank, terminate, va,
 		   0);
