@@ -63,16 +63,34 @@ bool sim_mutex_trylock(struct sim_mutex *m)
 	return got;
 }
 
+/*
+ * Set-up and tear-down cannot park. In lockstep nobody runs meanwhile, so the owner
+ * would never let go: a mistake of the caller. In threads mode a daemon holds it for a moment.
+ */
+static void lock_from_outside(struct sim_mutex *m)
+{
+	struct sim_thread *owner;
+
+	while (!sim_mutex_trylock(m)) {
+		owner = atomic_load(&m->owner);
+		assert(!owner || sim_mode(owner->sim) == SIM_THREADS);
+		sched_yield();
+	}
+}
+
 void sim_mutex_lock(struct sim_mutex *m)
 {
 	struct sim_waiter w = { .thread = sim_self_thread };
 	struct sim_waiter **p;
 	int tries = 0;
 
-	/* Outside sim threads (set-up, tear-down) nobody can hold it. */
 	if (sim_mutex_trylock(m))
 		return;
-	assert(w.thread && atomic_load(&m->owner) != w.thread);
+	if (!w.thread) {
+		lock_from_outside(m);
+		return;
+	}
+	assert(atomic_load(&m->owner) != w.thread);
 	if (sim_mode(w.thread->sim) == SIM_THREADS)
 		while (tries++ < TRIES_BEFORE_SLEEP) {
 			if (sim_mutex_trylock(m))

@@ -564,3 +564,22 @@ TEST("after a reset what had landed is still known")
 	land(t, &b);
 	newest(t, WOP_ACK, &b);
 }
+
+TEST("a block that lacks cells goes when the firmware gives it up")
+{
+	struct bench *t = bench_new(NULL);
+	struct bench_note n;
+
+	bench_cell(t, 3, &a_write, 0, data);
+	n = bench_note(t);
+	verdict(t, n.index, n.serial, 0);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_COLLECT);
+	STEP("another serial changes nothing");
+	verdict(t, n.index, (n.serial + 1) % 256, FL_ST_NO_ANSWER);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_COLLECT);
+	STEP("the right one frees the context, and nothing is sent");
+	verdict(t, n.index, n.serial, FL_ST_NO_ANSWER);
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_FREE);
+	EXPECT_EQ(t->frames, 0);
+	EXPECT(engine_idle(t->e));
+}

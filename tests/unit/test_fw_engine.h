@@ -28,6 +28,7 @@ struct rig_ctx {
 };
 
 struct rig_rxc {
+	uint32_t state;			/* FL_RX_*; the test sets it */
 	uint32_t src, op, len, rkey, word, xfer, block;
 	uint64_t va, left;
 	uint32_t verdict, verdicts;
@@ -105,6 +106,8 @@ static inline uint32_t rig_read32(void *arg, uint32_t off)
 		const struct rig_rxc *x = &r->rxc[n];
 
 		switch ((off - NIC_RXC_BASE(0)) % NIC_RXC_STRIDE) {
+		case NIC_RXC_STATE:
+			return x->state;
 		case NIC_RXC_SRC:
 			return x->src;
 		case NIC_RXC_OP:

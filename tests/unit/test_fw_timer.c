@@ -224,3 +224,52 @@ TEST("a deadline beyond the end of time is still a deadline")
 	rig_run(r);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
 }
+
+static struct rig_rxc half_a_block(const struct rig_world *w)
+{
+	return (struct rig_rxc){
+		.state = FL_RX_COLLECT, .src = RIG_NODE | w->qp << 8,
+		.op = WOP_WRITE, .va = RIG_VA, .len = 4096, .rkey = w->key,
+		.word = 4u << 24 | 0x1234u << 8 | 1,
+	};
+}
+
+TEST("a block that lacks cells is given up when its sender must have done so")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	struct rig_rxc x;
+
+	rig_world(r, &w, 1);
+	x = half_a_block(&w);
+	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
+	STEP("the sender may still send it again");
+	r->now += (uint64_t)r->cfg.tries * RIG_TIMEOUT;
+	rig_run(r);
+	EXPECT_EQ(r->rxc[3].verdicts, 1);
+	STEP("its tries are over");
+	r->now = r->alarm;
+	rig_run(r);
+	EXPECT_EQ(r->rxc[3].verdicts, 2);
+	EXPECT_EQ(r->rxc[3].verdict & NIC_RXC_VERDICT_CODE_MASK,
+		  FL_ST_NO_ANSWER);
+	EXPECT_EQ(r->alarm, FW_NEVER);
+}
+
+TEST("a block that has landed, or made room for another, is left alone")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	struct rig_rxc x;
+
+	rig_world(r, &w, 1);
+	x = half_a_block(&w);
+	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
+	EXPECT_EQ(rig_open(r, 4, &x), FL_ST_OK);
+	r->rxc[3].state = FL_RX_FREE;
+	r->rxc[4].word++;
+	r->now = r->alarm;
+	rig_run(r);
+	EXPECT_EQ(r->rxc[3].verdicts, 1);
+	EXPECT_EQ(r->rxc[4].verdicts, 1);
+}

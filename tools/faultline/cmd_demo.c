@@ -57,7 +57,8 @@ static void put_table(FILE *f, const struct job_file *file,
 		"the wire", "MB/s");
 	for (i = 0; i < VARIANTS; i++)
 		fprintf(f,
-			"%-28s %12s %12s %7llu %7llu %8llu %7llu %12llu %9.0f\n",
+			"%-28s %12s %12s %7llu %7llu %8llu %7llu %12llu "
+			"%9.0f\n",
 			variants[i].title, job_time(r[i].total_ns, total),
 			job_time(r[i].transfer_ns, wire),
 			(unsigned long long)r[i].faults,
@@ -82,24 +83,33 @@ static void put_sentences(FILE *f, const struct job_result *r)
 	int best = PAGE, i;
 
 	fprintf(f,
-		"\n1. With the destination cold, and only the missing pages touched that a fault names, the job takes %.2f times as long as resident: %llu faults, %llu of %llu blocks refused, %llu sent again, and %lld bytes more on the wire.\n",
+		"\n1. With the destination cold, and only the missing pages "
+		"touched that a fault names, the job takes %.2f times as long "
+		"as resident: %llu faults, %llu of %llu blocks refused, %llu "
+		"sent again, and %lld bytes more on the wire.\n",
 		ratio(page, base), (unsigned long long)page->faults,
 		(unsigned long long)page->refused,
 		(unsigned long long)page->blocks,
 		(unsigned long long)page->resent,
 		(long long)(page->wire_bytes - base->wire_bytes));
 	fprintf(f,
-		"2. Compared with that, touching ahead by block takes %.2f times and by transfer %.2f times as long, with %llu and %llu faults%s.\n",
+		"2. Compared with that, touching ahead by block takes %.2f "
+		"times and by transfer %.2f times as long, with %llu and %llu "
+		"faults%s.\n",
 		ratio(&r[BLOCK], page), ratio(&r[TRANSFER], page),
 		(unsigned long long)r[BLOCK].faults,
 		(unsigned long long)r[TRANSFER].faults,
-		alike ? "; by block nothing changes here, since each fault report named every page of its block" :
+		alike ? "; by block nothing changes here, since each fault "
+		"report named every page of its block" :
 			"");
 	for (i = PAGE; i < VARIANTS; i++)
 		if (r[i].total_ns < r[best].total_ns)
 			best = i;
 	fprintf(f,
-		"3. Compared with touching ahead by transfer, pinning takes %.2f times, pre-faulting %.2f times and stalling in the SMMU %.2f times as long (with %llu, %llu and %llu faults); the quickest of the cold ones is \"%s\".\n",
+		"3. Compared with touching ahead by transfer, pinning takes "
+		"%.2f times, pre-faulting %.2f times and stalling in the SMMU "
+		"%.2f times as long (with %llu, %llu and %llu faults); the "
+		"quickest of the cold ones is \"%s\".\n",
 		ratio(&r[PIN], &r[TRANSFER]), ratio(&r[PREFAULT], &r[TRANSFER]),
 		ratio(&r[STALL], &r[TRANSFER]),
 		(unsigned long long)r[PIN].faults,
@@ -197,17 +207,20 @@ static int run(const struct command *c, int argc, char **argv)
 			  "faultline demo"))
 		return 1;
 	if (!file.bytes) {
-		printf("%s is empty: an RDMA WRITE moves at least 1 byte, so there is nothing to show\n",
+		printf("%s is empty: an RDMA WRITE moves at least 1 byte, so "
+		"there is nothing to show\n",
 		       file.path);
 		return 0;
 	}
 	err = make_dirs(dir);
 	if (err) {
-		fprintf(stderr, "faultline demo: cannot make the folder %s: %s\n",
+		fprintf(stderr, "faultline demo: cannot make the folder %s: "
+		"%s\n",
 			dir, strerror(-err));
 		return 1;
 	}
-	printf("%s, %llu bytes, %llu pages; profile %s, seed %llu, virtual time\n\n",
+	printf("%s, %llu bytes, %llu pages; profile %s, seed %llu, virtual "
+	"time\n\n",
 	       o.count ? file.path : "this program itself",
 	       (unsigned long long)file.bytes, (unsigned long long)file.pages,
 	       o.cfg.profile ? o.cfg.profile : "ideal",
@@ -231,12 +244,15 @@ static int run(const struct command *c, int argc, char **argv)
 const struct command command_demo = {
 	.name = "demo",
 	.arguments = "[FILE]",
-	.text = "send FILE under every way to handle faults, and compare in one table\n"
-		"FILE: default is this program itself. Always in lockstep: the times are virtual.",
+	.text = "send FILE under every way to handle faults, and compare in "
+	"one table\n"
+		"FILE: default is this program itself. Always in lockstep: "
+		"the times are virtual.",
 	.common = OPT_SEED | OPT_PROFILE | OPT_SET,
 	.least = 0,
 	.most = 1,
 	.own = { [OWN_OUT] = { "--out", "DIR",
-			       "folder for table, traces and pictures (default build/demo)" } },
+			       "folder for table, traces and pictures "
+			       "(default build/demo)" } },
 	.run = run,
 };

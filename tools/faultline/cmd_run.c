@@ -21,7 +21,8 @@ static int run(const struct command *c, int argc, char **argv)
 		return 0;
 	}
 	if (!o.count) {
-		fputs("faultline run: something is missing; wanted: faultline run [OPTION...] FILE.fl\n",
+		fputs("faultline run: something is missing; wanted: faultline "
+		"run [OPTION...] FILE.fl\n",
 		      stderr);
 		return 2;
 	}
@@ -44,7 +45,8 @@ static int run(const struct command *c, int argc, char **argv)
 	if (options_close_trace(c, &o) && !err)
 		err = 1;
 	if (err != 2)
-		printf("%s: %s: %u statements, %u expectations, %u failed; seed %llu, %llu ns, %llu events\n",
+		printf("%s: %s: %u statements, %u expectations, %u failed; "
+		"seed %llu, %llu ns, %llu events\n",
 		       o.args[0], err ? "FAILED" : "passed", report.statements,
 		       report.expectations, report.failures,
 		       (unsigned long long)o.cfg.seed,
@@ -57,7 +59,8 @@ static int run(const struct command *c, int argc, char **argv)
 const struct command command_run = {
 	.name = "run",
 	.arguments = "FILE.fl",
-	.text = "run a scenario; exit status 0 only if every expectation holds\n"
+	.text = "run a scenario; exit status 0 only if every expectation "
+	"holds\n"
 		"The language is described in book/scenario.adoc.",
 	.common = OPT_ALL,
 	.least = 0,

@@ -17,7 +17,8 @@ static void tell_start(const struct job *j)
 	       c->mode == SIM_LOCKSTEP ? "lockstep (virtual time)" :
 					 "threads (wall time)",
 	       options_policy_name(c->policy), options_touch_name(c->touch));
-	printf("  1. boards a and b are joined by a link; process p runs on a, q on b\n");
+	printf("  1. boards a and b are joined by a link; process p runs on "
+	"a, q on b\n");
 	printf("  2. p maps %s: %llu bytes, %llu pages, %s\n", j->file->path,
 	       (unsigned long long)j->file->bytes,
 	       (unsigned long long)j->file->pages,
@@ -30,14 +31,16 @@ static void tell_end(const struct job *j, const struct job_result *r, int n)
 {
 	char a[32], b[32];
 
-	printf("%3d. %u work request%s, %llu blocks: %s from the first post to the last completion\n",
+	printf("%3d. %u work request%s, %llu blocks: %s from the first post "
+	"to the last completion\n",
 	       n, r->requests, r->requests == 1 ? "" : "s",
 	       (unsigned long long)r->blocks, job_time(r->transfer_ns, a));
 	printf("%3d. with registering and paging in: %s, %.0f MB/s\n", n + 1,
 	       job_time(r->total_ns, b),
 	       r->total_ns ? (double)j->file->bytes * 1e3 /
 			     (double)r->total_ns : 0.0);
-	printf("%3d. faults %llu (held %llu), pages brought in %llu, blocks refused %llu, sent again %llu, bytes on the wire %llu\n",
+	printf("%3d. faults %llu (held %llu), pages brought in %llu, blocks "
+	"refused %llu, sent again %llu, bytes on the wire %llu\n",
 	       n + 2, (unsigned long long)r->faults,
 	       (unsigned long long)r->stalls,
 	       (unsigned long long)r->pages_in,
@@ -60,7 +63,9 @@ static int run(const struct command *c, int argc, char **argv)
 	if (job_file_open(&file, o.args[0], "faultline send"))
 		return 1;
 	if (!file.bytes) {
-		printf("%s is empty: an RDMA WRITE moves at least 1 byte (length 0 is refused with EINVAL), so there is nothing to send; both sides hold the same 0 bytes\n",
+		printf("%s is empty: an RDMA WRITE moves at least 1 byte "
+		"(length 0 is refused with EINVAL), so there is nothing to "
+		"send; both sides hold the same 0 bytes\n",
 		       file.path);
 		return 0;
 	}
@@ -76,7 +81,8 @@ static int run(const struct command *c, int argc, char **argv)
 	err = job_run(&j, &r);
 	n = r.complete ? job_story(stdout, &r.trace, 4, "a", "b") : 4;
 	if (!r.complete && r.trace.n)
-		printf("     (too many events to tell one block's life; --trace OUT keeps them all)\n");
+		printf("     (too many events to tell one block's life; "
+		"--trace OUT keeps them all)\n");
 	if (!r.error && !r.status)
 		tell_end(&j, &r, n);
 	view_free(&r.trace);
@@ -94,15 +100,19 @@ static int run(const struct command *c, int argc, char **argv)
 const struct command command_send = {
 	.name = "send",
 	.arguments = "FILE",
-	.text = "send FILE by RDMA WRITE from board a to board b, and tell what happened\n"
-		"The destination's pages are not there, unless --warm is given. Exit status 0 when\n"
-		"what arrived is equal by SHA-256. An empty FILE is explained, and is no error.",
+	.text = "send FILE by RDMA WRITE from board a to board b, and tell "
+	"what happened\n"
+		"The destination's pages are not there, unless --warm is "
+		"given. Exit status 0 when\n"
+		"what arrived is equal by SHA-256. An empty FILE is "
+		"explained, and is no error.",
 	.common = OPT_ALL,
 	.least = 1,
 	.most = 1,
 	.own = { [OWN_WARM] = { "--warm", NULL,
 				"make the destination resident first" },
 		 [OWN_COLD_SOURCE] = { "--cold-source", NULL,
-				       "do not read the file into memory first" } },
+				       "do not read the file into memory first"
+				       } },
 	.run = run,
 };

@@ -70,7 +70,8 @@ static int picture(const char *kind, const struct view_trace *t, int board,
 	} else {
 		near = word_nearest(kind, kinds);
 		fprintf(stderr,
-			"faultline trace: --dot '%s'; wanted: sequence, states or walk",
+			"faultline trace: --dot '%s'; wanted: sequence, "
+			"states or walk",
 			kind);
 		if (near)
 			fprintf(stderr, " (did you mean '%s'?)", near);
@@ -127,18 +128,22 @@ const struct command command_trace = {
 	.name = "trace",
 	.arguments = "FILE.trace",
 	.text = "show a trace as text, or as a picture for Graphviz\n"
-		"Pictures: faultline trace --dot sequence X.trace | dot -Tsvg > x.svg",
+		"Pictures: faultline trace --dot sequence X.trace | dot -Tsvg "
+		"> x.svg",
 	.least = 1,
 	.most = 1,
 	.own = { [OWN_DOT] = { "--dot", "sequence|states|walk",
 			       "write a picture in DOT" },
 		 [OWN_BOARD] = { "--board", "N", "only this board" },
 		 [OWN_XFER] = { "--xfer", "N",
-				"only this transfer (pictures: the first that faults)" },
+				"only this transfer (pictures: the first that "
+				"faults)" },
 		 [OWN_BLOCK] = { "--block", "N",
-				 "sequence: this block (default: the first that faults)" },
+				 "sequence: this block (default: the first "
+				 "that faults)" },
 		 [OWN_EVENT] = { "--event", "NAME", "only this event" },
-		 [OWN_FAULT] = { "--fault", "N", "walk: the N-th fault (default: the deepest walk)" },
+		 [OWN_FAULT] = { "--fault", "N", "walk: the N-th fault "
+		 "(default: the deepest walk)" },
 		 [OWN_TOLD] = { "--told", NULL,
 				"text: the meaning of each event below it" } },
 	.run = run,

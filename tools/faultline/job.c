@@ -62,7 +62,8 @@ int job_file_open(struct job_file *f, const char *path, const char *who)
 						    "not a regular file");
 	} else if ((uint64_t)st.st_size > JOB_BYTES_MAX) {
 		err = -EFBIG;
-		fprintf(stderr, "%s: %s has %lld bytes; wanted: at most %llu (1 GB)\n",
+		fprintf(stderr, "%s: %s has %lld bytes; wanted: at most %llu "
+		"(1 GB)\n",
 			who, path, (long long)st.st_size, JOB_BYTES_MAX);
 	} else {
 		err = hash_file(f, fd);
@@ -304,7 +305,8 @@ int job_story(FILE *f, const struct view_trace *t, int number,
 	for (i = 0; i < rows.n; i++) {
 		row = &rows.row[i];
 		if (i == rows.n - 1 && rows.others.blocks)
-			fprintf(f, "                    ... and %u more blocks: %u refused, %u sent again\n",
+			fprintf(f, "                    ... and %u more "
+			"blocks: %u refused, %u sent again\n",
 				rows.others.blocks, rows.others.refused,
 				rows.others.resent);
 		row_label(row, label, sizeof(label));

@@ -252,7 +252,8 @@ int options_parse(const struct command *c, int argc, char **argv,
 	}
 	if (o->count >= c->least && o->count <= c->most)
 		return 0;
-	fprintf(stderr, "faultline %s: %s; wanted: faultline %s [OPTION...] %s\n",
+	fprintf(stderr, "faultline %s: %s; wanted: faultline %s [OPTION...] "
+	"%s\n",
 		c->name, o->count < c->least ? "something is missing" :
 					       "too many arguments",
 		c->name, c->arguments);

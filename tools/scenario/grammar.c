@@ -14,14 +14,16 @@
 
 const struct rule rules[] = {
 	{ V_PROFILE, "profile", NULL, "any", "",
-	  "timing profile: a name, or a file in quotes; before the first board" },
+	  "timing profile: a name, or a file in quotes; before the first board"
+	  },
 	{ V_SET, "set", NULL, "word '= any", "",
 	  "one value of the profile, or jitter=TIME; before the first board" },
 	{ V_POLICY, "policy", NULL, "{exanest|stall|pin|prefault}",
 	  "resolve={page|block|transfer}",
 	  "how processes that are declared later handle device faults" },
 	{ V_BOARD, "board", NULL, "new:board",
-	  "frames=count swap=count contexts=count receive=count block=size tlb=count",
+	  "frames=count swap=count contexts=count receive=count block=size "
+	  "tlb=count",
 	  "a board with its kernel and driver" },
 	{ V_LINK, "link", NULL, "board board", "",
 	  "a link in both directions" },
@@ -35,10 +37,12 @@ const struct rule rules[] = {
 	  "register the buffer, or a part of it, with the card" },
 	{ V_CONNECT, "connect", NULL, "process process 'as new:connection",
 	  "depth=count domain=count",
-	  "a queue pair on each side, connected; a process may be its own peer" },
+	  "a queue pair on each side, connected; a process may be its own peer"
+	  },
 	{ V_INJECT, "inject", NULL, "board '-> board",
 	  "loss=share duplicate=share damage=share late=time share=share off",
-	  "what the way from one board to the other does to packets from now on" },
+	  "what the way from one board to the other does to packets from now "
+	  "on" },
 	{ V_DROP, "drop", NULL, "board '-> board 'first count packet?", "",
 	  "lose the first packets (of one kind) from now on" },
 	{ V_EVICT, "evict", NULL, "buffer range?", "",
@@ -59,7 +63,8 @@ const struct rule rules[] = {
 	  "new:work ': {write|read} connection buffer {->|<-} buffer size?",
 	  "from=size at=size lkey=key rkey=key local=count remote=count",
 	  "one work request: write C LOCAL -> REMOTE, read C LOCAL <- REMOTE" },
-	{ V_WAIT, "wait", NULL, "works", "within=time by={both|polling|sleeping}",
+	{ V_WAIT, "wait", NULL, "works", "within=time "
+	"by={both|polling|sleeping}",
 	  "until these work requests, or all, are complete" },
 	{ V_SLEEP, "sleep", NULL, "time", "", "let time pass" },
 	{ V_STARVE, "starve", NULL, "board count", "",
@@ -81,7 +86,8 @@ const struct rule rules[] = {
 	{ V_EXPECT_COUNT, "expect", "count",
 	  "event on/board? of/work? op count", "",
 	  "how often an event was traced" },
-	{ V_EXPECT_COUNTER, "expect", "counter", "process " COUNTERS " op count",
+	{ V_EXPECT_COUNTER, "expect", "counter", "process " COUNTERS " op "
+	"count",
 	  "", "a counter that the driver keeps for a process" },
 	{ V_EXPECT_STAT, "expect", "stat", "board " STATS " op count", "",
 	  "a counter of a board's card, wire or kernel" },

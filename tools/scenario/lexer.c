@@ -73,7 +73,8 @@ static const char *one_token(const char *p, struct token *t, size_t *used)
 				n = strlen(signs[i]);
 	}
 	if (!n)
-		return "this character means nothing here; words are made of letters, digits, _ . and -";
+		return "this character means nothing here; words are made of "
+		"letters, digits, _ . and -";
 	if (n >= sizeof(t->text))
 		return "this word is longer than 255 bytes";
 	memcpy(t->text, p, n);

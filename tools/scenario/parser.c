@@ -288,7 +288,8 @@ static const struct rule *find_rule(struct parser *p)
 	list[n] = NULL;
 	if (first)
 		parser_unknown(p, &t[1], !strcmp(t[0].text, "expect") ?
-			"status, data, count, counter, stat, time, resends, bytes, resident or absent" :
+			"status, data, count, counter, stat, time, resends, "
+			"bytes, resident or absent" :
 			"time, rate, count, counter or stat", list);
 	else
 		parser_unknown(p, &t[0], "a statement", list);
@@ -301,7 +302,8 @@ static bool match_blocks(struct parser *p, struct statement *st, int number)
 	if (st->verb == V_REPEAT) {
 		if (p->depth == PARSER_DEPTH)
 			return parser_wrong(p, p->toks.tok,
-					    "at most 8 repeats inside each other");
+					    "at most 8 repeats inside each "
+					    "other");
 		p->open[p->depth++] = number;
 	} else if (st->verb == V_END) {
 		if (!p->depth)
@@ -371,7 +373,8 @@ static void parse_text(struct parser *p, const char *text)
 		n = end ? (size_t)(end - text) : strlen(text);
 		if (n >= sizeof(line)) {
 			fprintf(p->errors,
-				"%s:%d:1: this line is longer than 1023 bytes\n",
+				"%s:%d:1: this line is longer than 1023 "
+				"bytes\n",
 				p->s->file, p->line);
 			p->mistakes++;
 			return;

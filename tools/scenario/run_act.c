@@ -118,8 +118,6 @@ static int act_inject(struct run *r, const struct statement *st)
 	i->late_ns = option_number(st, "late", 0);
 	if (i->late_ns)
 		i->late_ppm = (uint32_t)option_number(st, "share", 100000);
-	if (i->damage_ppm)
-		fabric_icrc_set(world_fabric(r->w), true);
 	return set_inject(r, st, i);
 }
 
@@ -190,7 +188,8 @@ static int post_sides(struct run *r, const struct statement *st,
 	if (p != k->conn->process[k->side] ||
 	    q != k->conn->process[1 - k->side]) {
 		world_why_set(r->w,
-			      "%s connects %s and %s, but %s is in %s and %s in %s",
+			      "%s connects %s and %s, but %s is in %s and %s "
+			      "in %s",
 			      k->conn->name, k->conn->process[0]->name,
 			      k->conn->process[1]->name, k->local->name,
 			      p->name, k->remote->name, q->name);

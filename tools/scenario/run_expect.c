@@ -74,7 +74,8 @@ static enum held compare_bytes(struct run *r, const uint8_t *have,
 		got(r, "%llu bytes are equal", (unsigned long long)n);
 		return HELD;
 	}
-	got(r, "%llu of %llu bytes differ; the first is byte %llu: 0x%02x instead of 0x%02x",
+	got(r, "%llu of %llu bytes differ; the first is byte %llu: 0x%02x "
+	"instead of 0x%02x",
 	    (unsigned long long)bad, (unsigned long long)n,
 	    (unsigned long long)first, have[first], wanted_first);
 	return NOT_HELD;

@@ -55,7 +55,8 @@ static void fail(struct run *r, const struct statement *st, const char *want,
 		for (; i < r->lines; i++)
 			fprintf(r->out, "%s\n", r->transcript[i]);
 	}
-	fprintf(r->out, "%s:%d:%d: FAILED: %s\n  expected: %s\n  got:      %s\n",
+	fprintf(r->out, "%s:%d:%d: FAILED: %s\n  expected: %s\n  got:      "
+	"%s\n",
 		r->s->file, st->at.line, st->at.column, st->text, want, have);
 }
 
@@ -160,10 +161,13 @@ static int head(const struct scenario *s, struct world_config *cfg,
 		st = &s->st[i];
 		if (st->verb == V_BOARD)
 			built = true;
+		if (statement_option(st, "damage"))
+			cfg->icrc = true;
 		if (st->verb != V_PROFILE && st->verb != V_SET)
 			continue;
 		if (built) {
-			fprintf(out, "%s:%d:%d: '%s' stands here; wanted: before the first board\n",
+			fprintf(out, "%s:%d:%d: '%s' stands here; wanted: "
+			"before the first board\n",
 				s->file, st->at.line, st->at.column, st->text);
 			return -EINVAL;
 		}
@@ -174,7 +178,8 @@ static int head(const struct scenario *s, struct world_config *cfg,
 		}
 		if (!strcmp(st->arg[0].word, "jitter")) {
 			if (word_time(st->arg[2].word, &ns)) {
-				fprintf(out, "%s:%d:%d: '%s' stands here; wanted: a time, like 500ns\n",
+				fprintf(out, "%s:%d:%d: '%s' stands here; "
+				"wanted: a time, like 500ns\n",
 					s->file, st->arg[2].at.line,
 					st->arg[2].at.column, st->arg[2].word);
 				return -EINVAL;

@@ -139,7 +139,8 @@ static bool value_status(struct parser *p, const struct token *t, struct arg *a)
 static bool value_content(struct parser *p, const struct token *t,
 			  struct arg *a)
 {
-	static const char *const fills[] = { "zero", "random", "pattern", NULL };
+	static const char *const fills[] = { "zero", "random", "pattern"
+	, NULL };
 
 	a->choice = find_word(t->text, fills);
 	if (a->choice >= 0)
@@ -165,7 +166,8 @@ static bool value_rights(struct parser *p, struct arg *a)
 		i = find_word(t->text, names);
 		if (i < 0)
 			return parser_unknown(p, t,
-				"none, local-write, remote-write or remote-read (joined by commas)",
+				"none, local-write, remote-write or "
+				"remote-read (joined by commas)",
 				names);
 		a->number |= bits[i];
 		p->at++;
@@ -196,7 +198,8 @@ static bool value_works(struct parser *p, struct statement *st, struct arg *a)
 		    !strcmp(t[1].text, "="))
 			return true;
 		if (st->args == ARGS_MAX)
-			return parser_wrong(p, t, "at most 12 of them in a line");
+			return parser_wrong(p, t, "at most 12 of them in a "
+			"line");
 		a = &st->arg[st->args++];
 	}
 }
@@ -247,7 +250,8 @@ static bool value_one(struct parser *p, const char *type,
 	if (!strcmp(type, "content"))
 		return value_content(p, t, a);
 	if (!strcmp(type, "word"))
-		return t->kind == TOK_WORD ? true : parser_wrong(p, t, "a word");
+		return t->kind == TOK_WORD ? true : parser_wrong(p, t, "a word"
+		);
 	if (!strcmp(type, "any"))
 		return t->kind != TOK_END && t->kind != TOK_SIGN ? true :
 			parser_wrong(p, t, "a value");

@@ -162,7 +162,8 @@ const char *word_time(const char *word, uint64_t *ns)
 
 const char *word_share(const char *word, uint64_t *ppm)
 {
-	static const char right[] = "a share of packets, like 1%, 0.5% or 20ppm";
+	static const char right[] = "a share of packets, like 1%, 0.5% or "
+	"20ppm";
 	const char *unit;
 	uint64_t nano;
 

@@ -130,9 +130,14 @@ static int need_fabric(struct world *w)
 				     .trace = w->trace,
 				     .timing = &w->timing };
 
+	if (w->fabric)
+		return 0;
+	w->fabric = fabric_create(&cfg);
 	if (!w->fabric)
-		w->fabric = fabric_create(&cfg);
-	return w->fabric ? 0 : -ENOMEM;
+		return -ENOMEM;
+	if (w->cfg.icrc)	/* cards ask when they are made */
+		fabric_icrc_set(w->fabric, true);
+	return 0;
 }
 
 static int board_driver(struct world *w, struct world_board *b)

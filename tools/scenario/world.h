@@ -41,6 +41,7 @@ struct world_config {
 	enum fl_touch touch;
 	FILE *trace;			/* text of every record, or NULL */
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
+	bool icrc;			/* packets may get damaged: check them */
 	bool no_checks;			/* do not check after every event */
 	/* 1: the caller set it, a scenario must not (options go before files) */
 	bool profile_given, policy_given, touch_given;

@@ -31,7 +31,8 @@ void world_check_event(void *arg)
 		return;
 	if (trace_count(w->trace, EV_STALE_ACCESS)) {
 		world_note_problem(w, 1,
-			"a device used a translation after its frame was given to someone else (STALE_ACCESS)");
+			"a device used a translation after its frame was "
+			"given to someone else (STALE_ACCESS)");
 		return;
 	}
 	for (i = 0; i < w->boards; i++) {
@@ -61,7 +62,8 @@ static void check_ledger(struct world *w)
 		for (side = 0; side < 2; side++)
 			if (c->ends[side] > c->posts[side])
 				world_note_problem(w, 2,
-					"%s: %u completions for %u work requests",
+					"%s: %u completions for %u work "
+					"requests",
 					c->name, c->ends[side], c->posts[side]);
 	}
 }
@@ -126,7 +128,8 @@ void world_verify(struct world *w, struct world_work *k)
 		y = peek(k->remote->process, b, n);
 		if (x && y && memcmp(x, y, n)) {
 			world_note_problem(w, 2,
-				"work request %s succeeded, but bytes %llu to %llu differ",
+				"work request %s succeeded, but bytes %llu to "
+				"%llu differ",
 				k->name, (unsigned long long)done,
 				(unsigned long long)(done + n - 1));
 			return;
@@ -209,7 +212,8 @@ int world_count(struct world *w, enum trace_event ev,
 		xfer = find_xfer(r, n, f->work);
 	if (!complete || (f->work && !xfer)) {
 		world_why_set(w, complete ? "it was never posted" :
-			      "the trace has lost records; count without on and of");
+			      "the trace has lost records; count without on "
+			      "and of");
 		free(r);
 		return complete ? -ENOENT : -EOVERFLOW;
 	}

@@ -201,7 +201,8 @@ static void take(struct world *w, struct world_process *p,
 	conn = k->conn;
 	if (c->qpn != conn->qpn[k->side])
 		world_note_problem(w, 2,
-			"work request %s completed on queue pair %u instead of %u",
+			"work request %s completed on queue pair %u instead "
+			"of %u",
 			k->name, c->qpn, conn->qpn[k->side]);
 	if (k->order != conn->ends[k->side])
 		world_note_problem(w, 2,

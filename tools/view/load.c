@@ -32,7 +32,9 @@ static int bad_line(const char *path, int line, int column, const char *text,
 	int n = (int)strcspn(here, " \n");
 
 	fprintf(errors,
-		"%s:%d:%d: '%.*s' stands here; wanted: seq<cause time board.UNIT EVENT xfer.block.attempt name=value ..., as `faultline trace` prints it\n",
+		"%s:%d:%d: '%.*s' stands here; wanted: seq<cause time "
+		"board.UNIT EVENT xfer.block.attempt name=value ..., as "
+		"`faultline trace` prints it\n",
 		path, line, column, n < 60 ? n : 60, here);
 	return -EINVAL;
 }
@@ -50,7 +52,8 @@ static int load_lines(FILE *f, const char *path, struct view_trace *t,
 		if (ferror(f))
 			return -errno;
 		fprintf(errors,
-			"%s:1:1: this is not a trace; wanted: the line '%.*s'\n",
+			"%s:1:1: this is not a trace; wanted: the line "
+			"'%.*s'\n",
 			path, (int)sizeof(first_line) - 2, first_line);
 		return -EINVAL;
 	}

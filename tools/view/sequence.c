@@ -34,27 +34,36 @@ static void put_lanes(FILE *f, const struct rows *rows, size_t shown)
 
 	for (i = 0; i < LANES; i++) {
 		fprintf(f,
-			"\ttop%d [pos=\"%d,%d!\" shape=box style=\"filled,rounded\" fillcolor=\"#EEEEEE\" color=\"#EEEEEE\" fontname=\"Helvetica-Bold\" label=\"%s\" width=1.45 height=0.5];\n",
+			"\ttop%d [pos=\"%d,%d!\" shape=box "
+			"style=\"filled,rounded\" fillcolor=\"#EEEEEE\" "
+			"color=\"#EEEEEE\" fontname=\"Helvetica-Bold\" "
+			"label=\"%s\" width=1.45 height=0.5];\n",
 			i, i * LANE_PT, 14, lane_names[i]);
 		fprintf(f,
-			"\tend%d [pos=\"%d,%d!\" shape=point width=0.01 color=\"" VIEW_GREY "\"];\n",
+			"\tend%d [pos=\"%d,%d!\" shape=point width=0.01 "
+			"color=\"" VIEW_GREY "\"];\n",
 			i, i * LANE_PT, bottom);
 		fprintf(f,
-			"\ttop%d -> end%d [arrowhead=none style=dotted color=\"" VIEW_GREY "\"];\n",
+			"\ttop%d -> end%d [arrowhead=none style=dotted "
+			"color=\"" VIEW_GREY "\"];\n",
 			i, i);
 	}
 	fprintf(f,
-		"\tside_a [pos=\"%d,52!\" shape=plaintext fontsize=13 label=\"board %u (posts)\"];\n",
+		"\tside_a [pos=\"%d,52!\" shape=plaintext fontsize=13 "
+		"label=\"board %u (posts)\"];\n",
 		2 * LANE_PT, rows->home);
 	fprintf(f,
-		"\tside_b [pos=\"%d,52!\" shape=plaintext fontsize=13 label=\"peer\"];\n",
+		"\tside_b [pos=\"%d,52!\" shape=plaintext fontsize=13 "
+		"label=\"peer\"];\n",
 		7 * LANE_PT);
 }
 
 static void put_time(FILE *f, size_t i, int y, uint64_t ns)
 {
 	fprintf(f,
-		"\ttime%zu [pos=\"%d,%d!\" shape=plaintext fontcolor=\"" VIEW_DARK "\" fontname=\"Courier\" label=\"%llu.%03llu us\"];\n",
+		"\ttime%zu [pos=\"%d,%d!\" shape=plaintext fontcolor=\""
+		VIEW_DARK "\" fontname=\"Courier\" label=\"%llu.%03llu "
+		"us\"];\n",
 		i, -LANE_PT + 10, y, (unsigned long long)(ns / 1000),
 		(unsigned long long)(ns % 1000));
 }
@@ -71,16 +80,24 @@ static void put_row(FILE *f, size_t i, int y, const struct row *row,
 	put_time(f, i, y, row->time_ns - start_ns);
 	if (row->from == row->to) {
 		fprintf(f,
-			"\tnote%zu [pos=\"%d,%d!\" shape=box style=filled fillcolor=white color=\"%s\" fontcolor=\"%s\" penwidth=%s height=0.2 margin=\"0.05,0.01\" label=\"%s\"];\n",
+			"\tnote%zu [pos=\"%d,%d!\" shape=box style=filled "
+			"fillcolor=white color=\"%s\" fontcolor=\"%s\" "
+			"penwidth=%s height=0.2 margin=\"0.05,0.01\" "
+			"label=\"%s\"];\n",
 			i, a, y, color, color, bold ? "2" : "1", label);
 		return;
 	}
 	fprintf(f,
-		"\tl%zu [pos=\"%d,%d!\" shape=point width=0.04 color=\"%s\"];\n\tr%zu [pos=\"%d,%d!\" shape=point width=0.04 color=\"%s\"];\n\tl%zu -> r%zu [color=\"%s\" penwidth=%s arrowsize=0.7];\n",
+		"\tl%zu [pos=\"%d,%d!\" shape=point width=0.04 "
+		"color=\"%s\"];\n\tr%zu [pos=\"%d,%d!\" shape=point "
+		"width=0.04 color=\"%s\"];\n\tl%zu -> r%zu [color=\"%s\" "
+		"penwidth=%s arrowsize=0.7];\n",
 		i, a, y - 5, color, i, b, y - 5, color, i, i, color,
 		bold ? "2.5" : "1.3");
 	fprintf(f,
-		"\ttext%zu [pos=\"%d,%d!\" shape=plaintext style=filled fillcolor=\"#FFFFFF\" height=0.1 margin=\"0.02,0\" fontcolor=\"%s\" fontname=\"%s\" label=\"%s\"];\n",
+		"\ttext%zu [pos=\"%d,%d!\" shape=plaintext style=filled "
+		"fillcolor=\"#FFFFFF\" height=0.1 margin=\"0.02,0\" "
+		"fontcolor=\"%s\" fontname=\"%s\" label=\"%s\"];\n",
 		i, (a + b) / 2, y + 4, color,
 		bold ? "Helvetica-Bold" : "Helvetica", label);
 }
@@ -88,14 +105,17 @@ static void put_row(FILE *f, size_t i, int y, const struct row *row,
 static void put_fold(FILE *f, const char *name, int y, const char *text)
 {
 	fprintf(f,
-		"\t%s [pos=\"%d,%d!\" shape=box style=\"filled,dashed\" fillcolor=\"#F7F7F7\" color=\"" VIEW_GREY "\" height=0.22 margin=\"0.1,0.02\" label=\"%s\"];\n",
+		"\t%s [pos=\"%d,%d!\" shape=box style=\"filled,dashed\" "
+		"fillcolor=\"#F7F7F7\" color=\"" VIEW_GREY "\" height=0.22 "
+		"margin=\"0.1,0.02\" label=\"%s\"];\n",
 		name, 5 * LANE_PT, y, text);
 }
 
 static void others_text(const struct rows *rows, char *text, size_t bytes)
 {
 	snprintf(text, bytes,
-		 "... %u more block%s of this transfer: %u refused, %u sent again",
+		 "... %u more block%s of this transfer: %u refused, %u sent "
+		 "again",
 		 rows->others.blocks, rows->others.blocks == 1 ? "" : "s",
 		 rows->others.refused, rows->others.resent);
 }
@@ -130,7 +150,14 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 	}
 	fold = rows.others.blocks ? fold_before(&rows) : rows.n + 1;
 	fprintf(f,
-		"// transfer %u, block %u of %u; render with: dot -Tsvg\ndigraph sequence {\n\tgraph [layout=neato inputscale=72 splines=line outputorder=edgesfirst bgcolor=white pad=0.2 dpi=110 label=\"Transfer %u, block %u of %u; times from its beginning at %llu.%03llu us\" labelloc=t fontname=\"Helvetica-Bold\" fontsize=15];\n\tnode [fontname=\"Helvetica\" fontsize=10];\n\tedge [fontname=\"Helvetica\" fontsize=10];\n",
+		"// transfer %u, block %u of %u; render with: dot "
+		"-Tsvg\ndigraph sequence {\n\tgraph [layout=neato "
+		"inputscale=72 splines=line outputorder=edgesfirst "
+		"bgcolor=white pad=0.2 dpi=110 label=\"Transfer %u, block %u "
+		"of %u; times from its beginning at %llu.%03llu us\" "
+		"labelloc=t fontname=\"Helvetica-Bold\" fontsize=15];\n\tnode "
+		"[fontname=\"Helvetica\" fontsize=10];\n\tedge "
+		"[fontname=\"Helvetica\" fontsize=10];\n",
 		rows.xfer, rows.block, rows.blocks, rows.xfer, rows.block,
 		rows.blocks, (unsigned long long)(start_ns / 1000),
 		(unsigned long long)(start_ns % 1000));

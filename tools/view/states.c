@@ -94,7 +94,9 @@ static void put_states(FILE *f, const struct machine *m)
 			if (m->arc[i].to == s || m->arc[i].from == s)
 				in += m->count[m->arc[i].from][m->arc[i].event];
 		fprintf(f,
-			"\t\t%s_%s [label=<<b>%s</b><br/><font point-size=\"9\">%s</font>> color=\"%s\" fontcolor=\"%s\" penwidth=%s];\n",
+			"\t\t%s_%s [label=<<b>%s</b><br/><font "
+			"point-size=\"9\">%s</font>> color=\"%s\" "
+			"fontcolor=\"%s\" penwidth=%s];\n",
 			m->name, m->state[s], m->state[s], m->owner[s],
 			!in ? VIEW_GREY :
 			is_fault_state(m, s) ? VIEW_FAULT : VIEW_GOOD,
@@ -130,15 +132,19 @@ static void put_pair(FILE *f, const struct machine *m, int from, int to)
 	       (to < from && from != FL_TX_SRCFAULT) ||
 	       !strcmp(m->state[to], "FREE") ? " constraint=false" : "";
 	fprintf(f,
-		"\t\t%s_%s -> %s_%s [color=\"%s\" penwidth=%s%s label=<<table border=\"0\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"1\">",
+		"\t\t%s_%s -> %s_%s [color=\"%s\" penwidth=%s%s label=<<table "
+		"border=\"0\" cellborder=\"0\" cellspacing=\"0\" "
+		"cellpadding=\"1\">",
 		m->name, m->state[flip ? to : from], m->name,
-		m->state[flip ? from : to], color, total ? (fault ? "2.5" : "1.8") : "0.8", back);
+		m->state[flip ? from : to], color, total ? (fault ? "2.5" :
+		"1.8") : "0.8", back);
 	for (i = 0; i < m->arcs; i++) {
 		if (m->arc[i].from != from || m->arc[i].to != to)
 			continue;
 		n = m->count[from][m->arc[i].event];
 		fprintf(f,
-			"<tr><td bgcolor=\"white\" align=\"left\"><font color=\"%s\">%s%s",
+			"<tr><td bgcolor=\"white\" align=\"left\"><font "
+			"color=\"%s\">%s%s",
 			n ? color : VIEW_GREY, n ? "<b>" : "",
 			m->event[m->arc[i].event]);
 		if (n)
@@ -153,12 +159,15 @@ static void put_machine(FILE *f, const struct machine *m)
 	int a, b;
 
 	fprintf(f,
-		"\tsubgraph cluster_%s {\n\t\tlabel=\"%s\"; fontname=\"Helvetica-Bold\"; fontsize=14; color=\"#DDDDDD\"; margin=14;\n",
+		"\tsubgraph cluster_%s {\n\t\tlabel=\"%s\"; "
+		"fontname=\"Helvetica-Bold\"; fontsize=14; color=\"#DDDDDD\"; "
+		"margin=14;\n",
 		m->name, m->title);
 	put_states(f, m);
 	/* A fault stands beside the state that met it. */
 	fputs(m->ev == EV_TX_STATE ?
-		"\t\t{ rank=same; tx_SRCFAULT; tx_READY; }\n\t\t{ rank=same; tx_FLYING; tx_DSTFAULT; }\n" :
+		"\t\t{ rank=same; tx_SRCFAULT; tx_READY; }\n\t\t{ rank=same; "
+		"tx_FLYING; tx_DSTFAULT; }\n" :
 		"\t\t{ rank=same; rx_WRITE; rx_FAULT; }\n", f);
 	for (a = 0; a < m->states; a++)
 		for (b = 0; b < m->states; b++)
@@ -181,7 +190,13 @@ int view_states(FILE *f, const struct view_trace *t, int board)
 	if (!total)
 		return -ENOENT;
 	fprintf(f,
-		"digraph states {\n\tgraph [rankdir=TB nodesep=0.9 ranksep=0.55 bgcolor=white pad=0.2 dpi=110 fontname=\"Helvetica-Bold\" labelloc=t label=\"The engine's state machines: %llu transitions of this run; grey: not taken\"];\n\tnode [shape=box style=rounded fontname=\"Helvetica\" fontsize=12 height=0.5];\n\tedge [fontname=\"Helvetica\" fontsize=10 arrowsize=0.8];\n",
+		"digraph states {\n\tgraph [rankdir=TB nodesep=0.9 "
+		"ranksep=0.55 bgcolor=white pad=0.2 dpi=110 "
+		"fontname=\"Helvetica-Bold\" labelloc=t label=\"The engine's "
+		"state machines: %llu transitions of this run; grey: not "
+		"taken\"];\n\tnode [shape=box style=rounded "
+		"fontname=\"Helvetica\" fontsize=12 height=0.5];\n\tedge "
+		"[fontname=\"Helvetica\" fontsize=10 arrowsize=0.8];\n",
 		(unsigned long long)total);
 	put_machine(f, &tx);
 	put_machine(f, &rx);

@@ -93,7 +93,8 @@ static void put_bit(FILE *f, const char *color, const char *name,
 		    const char *text)
 {
 	fprintf(f,
-		"<tr><td align=\"left\"><font color=\"%s\">%s</font></td><td align=\"left\"><font color=\"%s\">%s</font></td></tr>",
+		"<tr><td align=\"left\"><font color=\"%s\">%s</font></td><td "
+		"align=\"left\"><font color=\"%s\">%s</font></td></tr>",
 		color, name, color, text);
 }
 
@@ -132,7 +133,10 @@ static void put_level(FILE *f, const struct walk *w, int i)
 	char text[64];
 
 	fprintf(f,
-		"\tlevel%d [color=\"%s\" penwidth=%s label=<<table border=\"0\" cellborder=\"0\" cellspacing=\"0\" cellpadding=\"2\"><tr><td colspan=\"2\"><b><font color=\"%s\">level %d</font></b></td></tr>",
+		"\tlevel%d [color=\"%s\" penwidth=%s label=<<table "
+		"border=\"0\" cellborder=\"0\" cellspacing=\"0\" "
+		"cellpadding=\"2\"><tr><td colspan=\"2\"><b><font "
+		"color=\"%s\">level %d</font></b></td></tr>",
 		i, color, last ? "3" : "1.5", color, level);
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)r->arg[1]);
 	put_bit(f, VIEW_DARK, "table at", text);
@@ -167,24 +171,34 @@ int view_walk(FILE *f, const struct view_trace *t, uint32_t xfer,
 		return err;
 	r = w.fault;
 	fprintf(f,
-		"digraph walk {\n\tgraph [rankdir=LR nodesep=0.3 ranksep=0.45 bgcolor=white pad=0.2 dpi=110 fontname=\"Helvetica-Bold\" labelloc=t label=\"The walk of 0x%llx at %llu.%03llu us (context bank %llu)\"];\n\tnode [shape=box style=rounded fontname=\"Helvetica\" fontsize=11];\n\tedge [arrowsize=0.8];\n",
+		"digraph walk {\n\tgraph [rankdir=LR nodesep=0.3 ranksep=0.45 "
+		"bgcolor=white pad=0.2 dpi=110 fontname=\"Helvetica-Bold\" "
+		"labelloc=t label=\"The walk of 0x%llx at %llu.%03llu us "
+		"(context bank %llu)\"];\n\tnode [shape=box style=rounded "
+		"fontname=\"Helvetica\" fontsize=11];\n\tedge "
+		"[arrowsize=0.8];\n",
 		(unsigned long long)r->arg[1],
 		(unsigned long long)(r->time_ns / 1000),
 		(unsigned long long)(r->time_ns % 1000),
 		(unsigned long long)r->arg[0]);
 	fprintf(f,
-		"\tstart [color=\"" VIEW_GOOD "\" label=\"TTBR0 of\\nbank %llu\"];\n",
+		"\tstart [color=\"" VIEW_GOOD "\" label=\"TTBR0 of\\nbank "
+		"%llu\"];\n",
 		(unsigned long long)r->arg[0]);
 	for (i = 0; i < w.levels; i++) {
 		put_level(f, &w, i);
 		if (i)
-			fprintf(f, "\tlevel%d -> level%d [color=\"" VIEW_GOOD "\"];\n",
+			fprintf(f, "\tlevel%d -> level%d [color=\"" VIEW_GOOD
+			"\"];\n",
 				i - 1, i);
 		else
-			fputs("\tstart -> level0 [color=\"" VIEW_GOOD "\"];\n", f);
+			fputs("\tstart -> level0 [color=\"" VIEW_GOOD "\"];\n"
+			, f);
 	}
 	fprintf(f,
-		"\tfault [color=\"" VIEW_FAULT "\" fontcolor=\"" VIEW_FAULT "\" penwidth=3 fontname=\"Helvetica-Bold\" label=\"FAULT on a %s\\n%s\\nFSR 0x%llx\\nFSYNR0 0x%llx\"];\n",
+		"\tfault [color=\"" VIEW_FAULT "\" fontcolor=\"" VIEW_FAULT
+		"\" penwidth=3 fontname=\"Helvetica-Bold\" label=\"FAULT on a "
+		"%s\\n%s\\nFSR 0x%llx\\nFSYNR0 0x%llx\"];\n",
 		r->arg[3] & 1 << 4 ? "write" : "read", fault_kind(r->arg[2]),
 		(unsigned long long)r->arg[2], (unsigned long long)r->arg[3]);
 	if (w.levels)
