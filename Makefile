@@ -102,9 +102,8 @@ objects: $(ALL_OBJ)
 test-programs: $(FAULTLINE) $(UNIT_BIN) $(EXAMPLE_BIN) $(BENCH_BIN)
 
 # The driver's sources, and the emulator's Linux API itself, see that API before
-# anything else. Kernel callbacks have parameters that not every driver uses.
+# anything else.
 SHIM_OBJ := $(filter $(O)/emu/host/shim/%,$(EMU_OBJ))
-$(DRV_OBJ): WARN += -Wno-unused-parameter
 $(DRV_OBJ) $(SHIM_OBJ): $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)

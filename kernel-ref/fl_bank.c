@@ -19,6 +19,12 @@
 
 #define FL_SYNC_TIMEOUT_US	1000000	/* as Linux's arm-smmu */
 
+/*
+ * Each page costs a register write; from here on it is cheaper to drop what
+ * the process has in the TLB (512 entries) and let it be walked again.
+ */
+#define FL_TLBI_PAGES_MAX	64
+
 #define FL_FSR_ALL	0xffffffff	/* write one to clear */
 
 #define FL_S2CR_TRANSLATE	0u
@@ -162,6 +168,19 @@ static u32 fl_bank_tcr(struct fl_ctx *ctx)
 	       FL_FIELD(FL_TCR_INNER, SMMU_CB_TCR_SH0) | SMMU_CB_TCR_EPD1;
 }
 
+/* bank_lock is held; -ETIMEDOUT */
+static int fl_bank_sync(struct fl_ctx *ctx)
+{
+	u32 off = SMMU_CB_BASE(ctx->slot) + SMMU_CB_TLBSTATUS;
+	u32 status;
+
+	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_TLBSYNC, 0);
+	return read_poll_timeout_atomic(fl_smmu_read, status,
+					!(status & SMMU_CB_TLBSTATUS_SACTIVE),
+					1, FL_SYNC_TIMEOUT_US, false, ctx->dev,
+					off);
+}
+
 void fl_bank_on(struct fl_ctx *ctx)
 {
 	phys_addr_t table = virt_to_phys(ctx->mm->pgd);
@@ -223,16 +242,39 @@ void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode)
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 }
 
-int fl_bank_sync(struct fl_ctx *ctx)
+void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
+			u32 xfer, u32 block)
 {
-	u32 off = SMMU_CB_BASE(ctx->slot) + SMMU_CB_TLBSTATUS;
-	u32 status;
+	u64 first = r.start >> FL_PAGE_SHIFT, page;
+	u64 last = (r.end - 1) >> FL_PAGE_SHIFT;
+	u64 asid = (u64)ctx->asid << SMMU_CB_TLBIVA_ASID_SHIFT;
+	u32 op = leaf ? SMMU_CB_TLBIVAL : SMMU_CB_TLBIVA;
+	struct fl_dev *dev = ctx->dev;
+	unsigned long flags;
+	int ret = 0;
+	bool on;
 
-	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_TLBSYNC, 0);
-	return read_poll_timeout_atomic(fl_smmu_read, status,
-					!(status & SMMU_CB_TLBSTATUS_SACTIVE),
-					1, FL_SYNC_TIMEOUT_US, false, ctx->dev,
-					off);
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	/* Off, it may be another process's by now, and began with nothing. */
+	on = ctx->sctlr;
+	/* The write is ordered after the stores to the tables (writel). */
+	if (on && last - first < FL_TLBI_PAGES_MAX)
+		for (page = first; page <= last; page++)
+			fl_cb_write64(dev, ctx->slot, op,
+				      asid | (page & SMMU_CB_TLBIVA_VPN_MASK));
+	else if (on)
+		fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
+	if (on)
+		ret = fl_bank_sync(ctx);
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+	if (!on)
+		return;
+	if (ret)
+		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n",
+				    ctx->slot);
+	atomic64_inc(&ctx->invalidations);
+	trace_fl_invalidate(ctx->slot, first << FL_PAGE_SHIFT,
+			    last - first + 1, xfer, block);
 }
 
 /*

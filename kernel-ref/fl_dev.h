@@ -73,6 +73,10 @@
 
 struct fl_ctx;
 
+struct fl_range {		/* of pages, [start, end) */
+	u64 start, end;
+};
+
 /* One fault report of the engine (regs.def, FLT_*). */
 struct fl_fault_event {
 	u64 owner;		/* id of the struct fl_ctx on the slot then */
@@ -250,8 +254,12 @@ void fl_bank_on(struct fl_ctx *ctx);
 void fl_bank_block(struct fl_ctx *ctx);
 void fl_bank_off(struct fl_ctx *ctx);
 void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode);
-/* Caller holds bank_lock; -ETIMEDOUT. */
-int fl_bank_sync(struct fl_ctx *ctx);
+/*
+ * When it returns, no access of the card uses an old translation of the range.
+ * leaf: no page table has gone. Does not sleep. xfer, block: for traces.
+ */
+void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
+			u32 xfer, u32 block);
 
 /* fl_fault.c: the top halves of a fault, and its worker */
 irqreturn_t fl_irq_smmu(int irq, void *arg);
@@ -264,11 +272,9 @@ void fl_stall_work(struct work_struct *work);
 void fl_stall_end(struct fl_ctx *ctx);
 
 /* fl_touch.c: asking the kernel for pages */
-struct fl_range {		/* of pages, [start, end) */
-	u64 start, end;
-};
 struct fl_touched {
 	u64 pages_in, present;
+	struct fl_range old;	/* holds all that were present */
 };
 /* Caller holds a reference on the address space (mmget). */
 int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
@@ -284,6 +290,9 @@ struct fl_need {
 	u32 xfer, block;
 };
 int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need);
+/* After touching: entries of the TLB that are in the way. */
+void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
+		       const struct fl_need *need);
 
 /* fl_notifier.c */
 extern const struct mmu_notifier_ops fl_notifier_ops;

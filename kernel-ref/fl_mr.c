@@ -150,6 +150,9 @@ static int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r)
 		done += n;
 		cond_resched();
 	}
+	/* What the TLB knows of another region there may say read-only. */
+	if (write)
+		fl_bank_invalidate(ctx, r, true, 0, 0);
 	return 0;
 }
 
@@ -261,6 +264,7 @@ void fl_mr_free_all(struct fl_ctx *ctx)
 int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 {
 	bool write = a->flags & FL_PREFETCH_WRITE;
+	struct fl_need need = { .write = write };
 	struct fl_touched t = { 0 };
 	struct fl_range r;
 	struct fl_mr *mr;
@@ -280,6 +284,7 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 	if (!mmget_not_zero(ctx->mm))
 		return -EFAULT;
 	ret = fl_touch(ctx->mm, r, write, &t);
+	fl_touched_forget(ctx, &t, &need);
 	mmput(ctx->mm);
 	atomic64_inc(&ctx->resolves);
 	atomic64_add(t.pages_in, &ctx->pages_in);

@@ -9,50 +9,18 @@
 #include <linux/mmu_notifier.h>
 #include <linux/version.h>
 
-#include "fl_access.h"
 #include "fl_dev.h"
-#include "fl_trace.h"
-
-/*
- * Each page costs a register write; from here on it is cheaper to drop what
- * the process has in the TLB (512 entries) and let it be walked again.
- */
-#define FL_TLBI_PAGES_MAX	64
 
 static void fl_notifier_invalidate(struct mmu_notifier *mn,
 				   struct mm_struct *mm, unsigned long start,
 				   unsigned long end)
 {
 	struct fl_ctx *ctx = container_of(mn, struct fl_ctx, notifier);
-	u64 asid = (u64)ctx->asid << SMMU_CB_TLBIVA_ASID_SHIFT;
-	struct fl_dev *dev = ctx->dev;
-	u64 page, first = start >> FL_PAGE_SHIFT;
-	u64 last = ((u64)end - 1) >> FL_PAGE_SHIFT;
-	unsigned long flags;
-	int ret;
+	struct fl_range r = { .start = start, .end = end };
 
-	if (start >= end)
-		return;
-	spin_lock_irqsave(&ctx->bank_lock, flags);
-	/*
-	 * All levels, not TLBIVAL: the caller may have freed page tables, and
-	 * does not say. The register write is ordered after the stores to the
-	 * tables (writel), as the walker must see them.
-	 */
-	if (last - first < FL_TLBI_PAGES_MAX)
-		for (page = first; page <= last; page++)
-			fl_cb_write64(dev, ctx->slot, SMMU_CB_TLBIVA,
-				      asid | (page & SMMU_CB_TLBIVA_VPN_MASK));
-	else
-		fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
-	ret = fl_bank_sync(ctx);
-	spin_unlock_irqrestore(&ctx->bank_lock, flags);
-	if (ret)
-		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n",
-				    ctx->slot);
-	atomic64_inc(&ctx->invalidations);
-	trace_fl_invalidate(ctx->slot, first << FL_PAGE_SHIFT,
-			    last - first + 1);
+	/* All levels: the caller may have freed page tables, and does not say. */
+	if (start < end)
+		fl_bank_invalidate(ctx, r, false, 0, 0);
 }
 
 /* The address space ends; its tables are freed when this returns. */

@@ -6,7 +6,7 @@
  * when it is there: then an access flag or a clean bit was in the way, which
  * this SMMU cannot set itself (exanest.md 3.6).
  */
-#include <linux/bits.h>
+#include <linux/bitops.h>
 #include <linux/errno.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
@@ -78,10 +78,13 @@ static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
 			return -ENOMEM;
 		if (fault & VM_FAULT_ERROR)
 			return -EFAULT;
-		if (present)
-			t->present++;
-		else
+		if (!present) {
 			t->pages_in++;
+			continue;
+		}
+		if (!t->present++)
+			t->old.start = va;
+		t->old.end = va + PAGE_SIZE;
 	}
 	return 0;
 }
@@ -108,43 +111,54 @@ int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
 static int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
 		      struct fl_range r, struct fl_touched *t)
 {
-	struct fl_touched now = { 0 };
 	int ret;
 
-	ret = fl_touch(ctx->mm, r, need->write, &now);
+	ret = fl_touch(ctx->mm, r, need->write, t);
 	atomic64_inc(&ctx->resolves);
-	atomic64_add(now.pages_in, &ctx->pages_in);
+	atomic64_add(t->pages_in, &ctx->pages_in);
 	trace_fl_resolve(r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
 			 need->write, ret, need->xfer, need->block);
-	t->pages_in += now.pages_in;
-	t->present += now.present;
 	return ret;
 }
 
-/* The missing pages one by one, and no other. */
-static int fl_request_pages(struct fl_ctx *ctx, const struct fl_need *need,
-			    struct fl_range block, struct fl_touched *t)
+/*
+ * The first of the missing pages. The card asks for the block again, and
+ * reports the next one.
+ */
+static struct fl_range fl_need_page(const struct fl_need *need,
+				    struct fl_range block)
 {
-	struct fl_range page;
-	unsigned int i = 0;
-	int ret;
+	u64 first = need->map ? __ffs(need->map) : 0;
+	struct fl_range page = {
+		.start = block.start + (first << FL_PAGE_SHIFT),
+	};
 
-	for (page.start = block.start; page.start < block.end && i < 32; i++) {
-		page.end = page.start + FL_PAGE_SIZE;
-		if (need->map & BIT(i)) {
-			ret = fl_request(ctx, need, page, t);
-			if (ret)
-				return ret;
-		}
-		page.start = page.end;
-	}
-	return 0;
+	/* regs.def, FLT_MAP: no bit beyond the block, so this is a bad card */
+	if (page.start >= block.end)
+		page.start = block.start;
+	page.end = page.start + FL_PAGE_SIZE;
+	return page;
+}
+
+/*
+ * exanest.md 3.5, trap 1: a write that was refused because the page was clean
+ * leaves an entry in the TLB that says read-only, and it would be refused for
+ * ever. Now the page may be written, but a kernel need not tell its notifiers
+ * of more rights, only of fewer. A refused read leaves nothing behind: what is
+ * not valid, or has no access flag, is in no TLB.
+ */
+void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
+		       const struct fl_need *need)
+{
+	if (need->write && t->present)
+		fl_bank_invalidate(ctx, t->old, true, need->xfer, need->block);
 }
 
 /*
  * The rest of the transfer, as far as the region goes. Before the block: if
  * memory is short, the kernel then takes the pages away that are needed last.
- * It is a guess about the future, so failing is not an error.
+ * It is a guess about the future, so failing is not an error; and an old entry
+ * of the TLB is worth a look only when an access has met it.
  */
 static void fl_request_ahead(struct fl_ctx *ctx, const struct fl_need *need,
 			     u64 block_end, u64 region_end)
@@ -173,15 +187,14 @@ static int fl_need_request(struct fl_ctx *ctx, const struct fl_need *need,
 		return -EFAULT;
 	switch (READ_ONCE(ctx->resolve)) {
 	case FL_RESOLVE_PAGE:
-		ret = fl_request_pages(ctx, need, block, &t);
+		block = fl_need_page(need, block);
 		break;
 	case FL_RESOLVE_TRANSFER:
 		fl_request_ahead(ctx, need, block.end, region_end);
-		fallthrough;
-	default:
-		ret = fl_request(ctx, need, block, &t);
 		break;
 	}
+	ret = fl_request(ctx, need, block, &t);
+	fl_touched_forget(ctx, &t, need);
 	if (!ret && !t.pages_in)
 		atomic64_inc(&ctx->spurious);
 	return ret;

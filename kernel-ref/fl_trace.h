@@ -187,20 +187,24 @@ TRACE_EVENT(fl_unbind,
 	TP_printk("bank=%u asid=%u", __entry->bank, __entry->asid)
 );
 
-/* the notifier invalidated a range and synchronised */
+/* the driver invalidated a range and synchronised; 0.0: for the notifier */
 TRACE_EVENT(fl_invalidate,
-	TP_PROTO(u32 bank, u64 va, u64 pages),
-	TP_ARGS(bank, va, pages),
+	TP_PROTO(u32 bank, u64 va, u64 pages, u32 xfer, u32 block),
+	TP_ARGS(bank, va, pages, xfer, block),
 	TP_STRUCT__entry(
 		__field(u32, bank)
 		__field(u64, va)
-		__field(u64, pages)),
+		__field(u64, pages)
+		__field(u32, xfer)
+		__field(u32, block)),
 	TP_fast_assign(
 		__entry->bank = bank;
 		__entry->va = va;
-		__entry->pages = pages;),
-	TP_printk("bank=%u va=0x%llx pages=%llu", __entry->bank, __entry->va,
-		  __entry->pages)
+		__entry->pages = pages;
+		__entry->xfer = xfer;
+		__entry->block = block;),
+	TP_printk("%u.%u bank=%u va=0x%llx pages=%llu", __entry->xfer,
+		  __entry->block, __entry->bank, __entry->va, __entry->pages)
 );
 
 /* a memory region was registered */

@@ -48,6 +48,7 @@ int fl_close(struct fl_device *dev);
 int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr);
 
 enum fl_fault_policy { FL_POLICY_RETRANSMIT, FL_POLICY_STALL };
+/* What one fault brings in; PAGE: the first missing page of the block. */
 enum fl_touch { FL_TOUCH_PAGE, FL_TOUCH_BLOCK, FL_TOUCH_TRANSFER };
 /*
  * What the driver does with this process's device faults; before any transfer

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "board/board_internal.h"
+#include "faultline/regs.h"
 
 /* ---- engine ---- */
 
@@ -23,9 +24,12 @@ static void eng_irq(void *ctx, unsigned int line, bool level)
 {
 	struct board *b = ctx;
 
-	if (line == ENGINE_LINE_FAULT)
+	if (line == ENGINE_LINE_FAULT) {
 		irq_set(b, IRQ_NIC_FAULT, level);
-	else if (level)
+		return;
+	}
+	b->fw_events = level;
+	if (level)
 		sim_kick(&b->fw_actor);
 }
 
@@ -84,9 +88,13 @@ static int make_engine(struct board *b)
 
 static uint32_t fw_read32(void *ctx, uint32_t off)
 {
+	struct board *b = ctx;
 	uint64_t v = 0;
 
-	engine_reg_read(((struct board *)ctx)->engine, off, 4, &v);
+	/* The firmware asks at every step: a low line says no without the bus. */
+	if (off == NIC_ENG_BASE + NIC_ENG_EVT_POP && !b->fw_events)
+		return 0;
+	engine_reg_read(b->engine, off, 4, &v);
 	return (uint32_t)v;
 }
 

@@ -24,6 +24,7 @@ struct board {
 	struct fabric_port *port;
 	struct sim_actor channel[2];	/* the engine's: 0 read, 1 write */
 	struct sim_actor fw_actor;
+	bool fw_events;			/* the engine's event line */
 	struct board_irq irq;
 	uint64_t fw_event;		/* trace: what the firmware did last */
 	bool timed;			/* steps take time (lockstep) */

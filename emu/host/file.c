@@ -173,6 +173,39 @@ int host_open(struct host_process *p, const char *name)
 	return fd;
 }
 
+/* p's lock is held. What the window was, to be handed to window_end(). */
+static struct host_window window_take(struct host_window *w)
+{
+	struct host_window was = {
+		.file = w->file, .mem = w->mem, .bytes = w->bytes,
+		.mmio_pa = w->mmio_pa,
+	};
+
+	atomic_store_explicit(&w->used, false, memory_order_release);
+	return was;
+}
+
+/* The driver hears of it, and the file goes if nobody else has it. */
+static void window_end(struct host_process *p, const struct host_window *was)
+{
+	struct host_open_file *f = was->file;
+	struct host_device dev = { 0 };
+
+	sim_mutex_lock(&p->lock);
+	if (f->dev)
+		dev = *f->dev;
+	sim_mutex_unlock(&p->lock);
+	if (dev.ops && dev.ops->munmap)
+		dev.ops->munmap(dev.dev, &f->file, was->bytes, was->mem,
+				was->mmio_pa);
+	file_put(p, f);
+}
+
+static bool window_used(const struct host_window *w)
+{
+	return atomic_load_explicit(&w->used, memory_order_relaxed);
+}
+
 static int close_number(struct host_process *p, int fd)
 {
 	struct host_open_file *f = NULL;
@@ -195,10 +228,20 @@ int host_close(struct host_process *p, int fd)
 	return close_number(p, fd);
 }
 
+/* At exit: no thread of the process is left. */
 void host_files_close(struct host_process *p)
 {
+	struct host_window was;
+	unsigned int i;
 	int fd;
 
+	/* As exit has it: the memory goes first, and lets go of the files. */
+	for (i = 0; i < PROCESS_WINDOWS; i++) {
+		if (!window_used(&p->window[i]))
+			continue;
+		was = window_take(&p->window[i]);
+		window_end(p, &was);
+	}
 	for (fd = 0; fd < PROCESS_FILES; fd++)
 		close_number(p, fd);
 }
@@ -264,8 +307,8 @@ static uint8_t *window_base(struct host_process *p, unsigned int i)
 	       i * (ARENA_WINDOW_BYTES / PROCESS_WINDOWS);
 }
 
-static void *window_add(struct host_process *p, void *mem, uint64_t bytes,
-			uint64_t mmio_pa, int *error)
+static void *window_add(struct host_process *p, struct host_open_file *f,
+			void *mem, uint64_t bytes, uint64_t mmio_pa, int *error)
 {
 	struct host_window *w = NULL;
 	unsigned int i;
@@ -278,10 +321,11 @@ static void *window_add(struct host_process *p, void *mem, uint64_t bytes,
 	*error = -ENOMEM;
 	sim_mutex_lock(&p->lock);
 	for (i = 0; !w && i < PROCESS_WINDOWS; i++)
-		if (!atomic_load_explicit(&p->window[i].used,
-					  memory_order_relaxed)) {
+		if (!window_used(&p->window[i])) {
 			w = &p->window[i];
+			w->file = f;
 			w->addr = mmio_pa ? window_base(p, i) : mem;
+			w->mem = mem;
 			w->bytes = bytes;
 			w->mmio_pa = mmio_pa;
 			*error = 0;
@@ -299,7 +343,7 @@ void *host_mmap_fd(struct host_process *p, int fd, uint64_t len,
 	uint64_t mmio_pa = 0;
 	struct host_open_file *f;
 	struct host_device dev;
-	void *mem = NULL;
+	void *mem = NULL, *addr = NULL;
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	*error = -EINVAL;
@@ -311,28 +355,34 @@ void *host_mmap_fd(struct host_process *p, int fd, uint64_t len,
 	*error = dev.ops->mmap ? dev.ops->mmap(dev.dev, &f->file, len, offset,
 					       &mem, &mmio_pa) :
 				 -ENODEV;
-	file_put(p, f);
-	return *error ? NULL : window_add(p, mem, len, mmio_pa, error);
+	if (!*error) {
+		addr = window_add(p, f, mem, len, mmio_pa, error);
+		if (!addr && dev.ops->munmap)
+			dev.ops->munmap(dev.dev, &f->file, len, mem, mmio_pa);
+	}
+	/* With a window, it is the window that keeps the file. */
+	if (!addr)
+		file_put(p, f);
+	return addr;
 }
 
 int host_munmap_fd(struct host_process *p, void *addr, uint64_t len)
 {
-	struct host_window *w;
-	int err = -EINVAL, i;
+	struct host_window *w, was = { 0 };
+	int i;
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	sim_mutex_lock(&p->lock);
-	for (i = 0; err && i < PROCESS_WINDOWS; i++) {
+	for (i = 0; !was.file && i < PROCESS_WINDOWS; i++) {
 		w = &p->window[i];
-		if (atomic_load_explicit(&w->used, memory_order_relaxed) &&
-		    w->addr == addr && w->bytes == len) {
-			atomic_store_explicit(&w->used, false,
-					      memory_order_release);
-			err = 0;
-		}
+		if (window_used(w) && w->addr == addr && w->bytes == len)
+			was = window_take(w);
 	}
 	sim_mutex_unlock(&p->lock);
-	return err;
+	if (!was.file)
+		return -EINVAL;
+	window_end(p, &was);
+	return 0;
 }
 
 /* No lock: this is the doorbell. */

@@ -110,7 +110,10 @@ enum host_advice {
 int host_madvise(struct host_process *p, void *addr, uint64_t len,
 		 enum host_advice a);
 
-/* Device files. Negative errno. */
+/*
+ * Device files. Negative errno. A file lives until its number is closed and
+ * what was mapped of it is unmapped, as on Linux.
+ */
 /* name NULL: the first device there is */
 int host_open(struct host_process *p, const char *name);
 int host_close(struct host_process *p, int fd);
@@ -209,6 +212,9 @@ struct host_device_ops {
 	/* Gives the memory, or for registers the physical address. */
 	int (*mmap)(void *dev, struct host_file *f, uint64_t len,
 		    uint64_t offset, void **mem, uint64_t *mmio_pa);
+	/* A mapping has ended: what mmap was asked for and gave. May be NULL. */
+	void (*munmap)(void *dev, struct host_file *f, uint64_t len, void *mem,
+		       uint64_t mmio_pa);
 	bool (*readable)(void *dev, struct host_file *f);
 	struct sim_waitq *(*waitq)(void *dev, struct host_file *f);
 };
@@ -260,7 +266,7 @@ void host_segv_hook(bool (*fn)(struct host_process *p, uint64_t va, bool write,
 			       int error));
 
 /*
- * Start the reference driver on this kernel's board (probe): /dev/faultline.
+ * Start the reference driver on this kernel's board (probe): /dev/faultline0.
  * Implemented by the shim.
  */
 struct host_driver_params {

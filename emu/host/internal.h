@@ -98,8 +98,12 @@ struct host_mm {
 
 /* ---- processes ---- */
 
+struct host_open_file;
+
 struct host_window {
+	struct host_open_file *file;	/* the window is a user of it */
 	uint8_t *addr;
+	void *mem;			/* NULL: registers, at mmio_pa */
 	uint64_t bytes, mmio_pa;	/* mmio_pa 0: plain memory */
 	atomic_bool used;		/* release: the rest is valid */
 };
@@ -107,7 +111,8 @@ struct host_window {
 struct host_open_file {
 	struct host_file file;		/* what the driver sees */
 	struct host_device *dev;
-	unsigned int users; /* calls under way, and the descriptor */
+	/* Calls under way, windows, and the descriptor. */
+	unsigned int users;
 };
 
 struct host_process {

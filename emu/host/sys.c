@@ -56,15 +56,27 @@ static void *sys_alloc(size_t bytes, int *error)
 
 static void *sys_map_file(const char *path, size_t *bytes, int *error)
 {
+	size_t size_bytes;
 	struct stat st;
+	void *addr;
 
-	if (!path || stat(path, &st)) {
-		*error = path ? -errno : -EINVAL;
+	*error = 0;
+	if (!path)
+		*error = -EINVAL;
+	else if (stat(path, &st))
+		*error = -errno;
+	else if (!S_ISREG(st.st_mode))
+		*error = -EINVAL;
+	else if (!st.st_size)
+		*error = -ENODATA;
+	if (*error)
 		return NULL;
-	}
-	*bytes = (size_t)st.st_size;
-	return host_mmap(host_current(), *bytes, HOST_READ | HOST_WRITE, path,
-			 0, error);
+	size_bytes = (size_t)st.st_size;
+	addr = host_mmap(host_current(), size_bytes, HOST_READ | HOST_WRITE,
+			 path, 0, error);
+	if (addr)
+		*bytes = size_bytes;
+	return addr;
 }
 
 static int sys_free(void *addr, size_t bytes)
@@ -112,15 +124,25 @@ static void sys_spend(int what)
 	host_spend(host_current()->k, what ? T_CPU_POLL : T_CPU_POST);
 }
 
+/* The library's events stand in one row, in this order. */
+static_assert(EV_LIB_POST + FL_SYS_EV_DOORBELL == EV_LIB_DOORBELL &&
+	      EV_LIB_POST + FL_SYS_EV_COMPLETE == EV_LIB_COMPLETE &&
+	      FL_SYS_EV_POST == 0, "events.def and enum fl_sys_event");
+
 static uint64_t sys_trace(unsigned int event, uint32_t xfer, uint64_t a0,
 			  uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	struct host_kernel *k = host_current()->k;
 	struct trace_at at = { .board = k->id, .xfer = xfer };
 
-	assert(event < EV_COUNT);
-	return trace_emit(k->trace, (enum trace_event)event, &at, a0, a1, a2,
-			  a3);
+	assert(event <= FL_SYS_EV_COMPLETE);
+	return trace_emit(k->trace, (enum trace_event)(EV_LIB_POST + event),
+			  &at, a0, a1, a2, a3);
+}
+
+static uint64_t sys_now_ns(void)
+{
+	return sim_now(host_current()->k->sim);
 }
 
 /* Unique on the fabric: the board's number, then a count. */
@@ -148,4 +170,5 @@ const struct fl_sys host_sys = {
 	.spend = sys_spend,
 	.trace = sys_trace,
 	.new_xfer = sys_new_xfer,
+	.now_ns = sys_now_ns,
 };

@@ -237,6 +237,7 @@ struct fw_mailbox {
 struct fw_rx {
 	uint64_t deadline_ns;	/* valid in fw.rx_timed */
 	uint32_t word;		/* of the block */
+	uint16_t qp;		/* that it is for */
 	uint8_t serial;
 };
 
@@ -427,8 +428,10 @@ bool fw_ctx_step(struct fw *fw);
 void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns);
 void fw_timer_stop(struct fw *fw, struct fw_ctx *c);
 /* The receive context collects: give the block up when its sender has. */
-void fw_timer_collect(struct fw *fw, uint32_t rxc, uint32_t word,
+void fw_timer_collect(struct fw *fw, uint32_t rxc, uint16_t qp, uint32_t word,
 		      uint8_t serial);
+/* Give up what still collects for a queue pair that goes. */
+void fw_timer_drop_qp(struct fw *fw, uint16_t qp);
 /* Handle one deadline that has passed. False: there was none. */
 bool fw_timer_step(struct fw *fw);
 

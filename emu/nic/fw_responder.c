@@ -189,7 +189,7 @@ void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial)
 	fw_write32(fw, NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT, verdict);
 	/* One cell was enough for the small ones, and they are written already. */
 	if (!status && in.op == WOP_WRITE && in.len > SMALL_BYTES)
-		fw_timer_collect(fw, rxc, in.word, serial);
+		fw_timer_collect(fw, rxc, (uint16_t)in.qpn, in.word, serial);
 }
 
 /* Who waits for a page does not collect what others could use (fw_sched.c). */

@@ -123,8 +123,9 @@ void sim_actor_init(struct sim_domain *d, struct sim_actor *a, const char *name,
 	a->domain = d;
 	a->alarm_ns = SIM_IDLE;
 	sim_enter(d);
-	a->next = d->actors;
-	d->actors = a;
+	assert(d->actors < ACTORS_MAX);
+	a->bit = 1u << d->actors;
+	d->actor[d->actors++] = a;
 	sim_leave(d);
 }
 

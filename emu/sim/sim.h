@@ -94,12 +94,9 @@ struct sim_actor {
 	uint64_t (*step)(void *arg, uint64_t now_ns);
 	void *arg;
 	struct sim_domain *domain;
-	struct sim_actor *next; /* list of the domain */
 	uint64_t busy_ns;  /* not before: the last step is still going on */
 	uint64_t alarm_ns; /* SIM_IDLE: none */
-	/* threads mode: wants to run; the same, said by another domain */
-	bool ready;
-	atomic_bool called;
+	uint32_t bit;	   /* threads mode: its place in the domain's masks */
 };
 void sim_actor_init(struct sim_domain *d, struct sim_actor *a, const char *name,
 		    uint64_t (*step)(void *arg, uint64_t now_ns), void *arg);
@@ -124,8 +121,8 @@ void sim_leave(struct sim_domain *d);
 /* Let hardware work (polling loops call this). Lockstep: nothing. */
 void sim_pump(struct sim_domain *d);
 /*
- * Run the actors of another domain from inside a step of this one (threads,
- * inline): a frame was put into its input. Never waits; if its lock is taken
+ * Run an actor of another domain: something was put into its input. Threads,
+ * inline: after the calling step. Never waits; if that domain's lock is taken
  * the holder will see the kick.
  */
 void sim_kick_remote(struct sim_actor *a);
@@ -226,8 +223,16 @@ void sim_wake(struct sim_waitq *q,
 struct sim_spin {
 	atomic_flag flag;
 };
-void sim_spin_lock(struct sim_spin *s);
-void sim_spin_unlock(struct sim_spin *s);
+void sim_spin_wait(struct sim_spin *s); /* it is taken: wait until it is ours */
+static inline void sim_spin_lock(struct sim_spin *s)
+{
+	if (atomic_flag_test_and_set_explicit(&s->flag, memory_order_acquire))
+		sim_spin_wait(s);
+}
+static inline void sim_spin_unlock(struct sim_spin *s)
+{
+	atomic_flag_clear_explicit(&s->flag, memory_order_release);
+}
 
 /* ---- grace periods: device accesses are read-side sections ---- */
 struct sim_grace;

@@ -48,15 +48,19 @@ struct sim_thread {
 	atomic_bool ended;
 };
 
+#define ACTORS_MAX	31
+#define WANTED_ALARM	(1u << ACTORS_MAX)	/* an alarm is due */
+
 struct sim_domain {
 	struct sim *sim;
 	struct sim_domain *next;
 	char name[32];
-	struct sim_actor *actors;
+	struct sim_actor *actor[ACTORS_MAX];
+	uint32_t actors;
 	/* threads mode */
 	atomic_int lock;		/* 0 free, 1 taken */
-	atomic_bool pending;		/* some actor is ready, or was called */
-	bool draining, again;		/* lock held: actors run; one more round */
+	uint32_t ready;			/* lock held: actors that want to run */
+	atomic_uint wanted;		/* the same, said without the lock */
 	atomic_uint_fast64_t alarm_ns;	/* earliest, SIM_IDLE: none */
 	struct sim_domain *served_next;	/* SIM_DEDICATED: of the same thread */
 };

@@ -34,14 +34,9 @@ static void guard_unlock(atomic_flag *f)
 	atomic_flag_clear_explicit(f, memory_order_release);
 }
 
-void sim_spin_lock(struct sim_spin *s)
+void sim_spin_wait(struct sim_spin *s)
 {
 	guard_lock(&s->flag);
-}
-
-void sim_spin_unlock(struct sim_spin *s)
-{
-	guard_unlock(&s->flag);
 }
 
 void sim_mutex_init(struct sim_mutex *m)

@@ -5,7 +5,7 @@
  * A board's hardware is a domain with a device lock. Who enters it runs, on
  * leaving, what has become ready (SIM_INLINE), or a thread of the scheduler's does
  * (SIM_DEDICATED): one for each CPU but one, since who spins without a CPU of its own
- * only keeps the others from theirs. `pending` is set before the lock is tried, and
+ * only keeps the others from theirs. `wanted` is set before the lock is tried, and
  * looked at again after it was given up, so that a kick that meets a taken lock is
  * never lost: either the holder sees it or the kicker gets the lock.
  */
@@ -57,23 +57,32 @@ static void domain_lock(struct sim_domain *d)
 
 static void domain_unlock(struct sim_domain *d)
 {
-	/* seq_cst: the look at `pending` that follows must not pass it. */
+	/* seq_cst: the look at `wanted` that follows must not pass it. */
 	atomic_store(&d->lock, 0);
 }
 
-/* One step may run another board, on the same stack: it is one batch of work. */
+/*
+ * One step may run another board, on the same stack: it is one batch of work.
+ * Boards that a step has called run when it is over, so that they find all that
+ * it sent.
+ */
+#define LATER_MAX 8
 static _Thread_local struct {
-	unsigned int depth;
+	unsigned int depth, later_count;
 	uint64_t now_ns;
+	struct sim_domain *later[LATER_MAX];
 } batch;
 
 static void batch_begin(struct sim *sim)
 {
+	uint64_t now_ns;
+
 	if (batch.depth++)
 		return;
-	batch.now_ns = threads_now(sim);
+	now_ns = monotonic_ns();
+	batch.now_ns = now_ns - sim->start_ns;
 	if (sim->trace)
-		trace_tick(sim->trace);
+		trace_tick_at(sim->trace, now_ns);
 	grace_thread_online();
 }
 
@@ -87,13 +96,15 @@ static void ring_alarms(struct sim_domain *d, uint64_t now_ns)
 {
 	uint64_t next = SIM_IDLE;
 	struct sim_actor *a;
+	uint32_t i;
 
-	if (now_ns < atomic_load(&d->alarm_ns))
+	if (now_ns < atomic_load_explicit(&d->alarm_ns, memory_order_relaxed))
 		return;
-	for (a = d->actors; a; a = a->next) {
+	for (i = 0; i < d->actors; i++) {
+		a = d->actor[i];
 		if (a->alarm_ns <= now_ns) {
 			a->alarm_ns = SIM_IDLE;
-			a->ready = true;
+			d->ready |= a->bit;
 		} else if (a->alarm_ns < next) {
 			next = a->alarm_ns;
 		}
@@ -102,48 +113,53 @@ static void ring_alarms(struct sim_domain *d, uint64_t now_ns)
 }
 
 /*
- * Did another board call it? The exchange orders: what was put into the input before
- * the call is seen by the step that follows, and a later call is seen later.
+ * Lock held: who wants to run? The exchange orders: what was put into an input
+ * before the call is seen by the step that follows, and a later call is seen
+ * later.
  */
-static void take_call(struct sim_actor *a)
+static uint32_t take_ready(struct sim_domain *d)
 {
-	if (atomic_load_explicit(&a->called, memory_order_relaxed) &&
-	    atomic_exchange(&a->called, false))
-		a->ready = true;
+	uint32_t ready = d->ready;
+
+	d->ready = 0;
+	if (atomic_load_explicit(&d->wanted, memory_order_relaxed))
+		ready |= atomic_exchange(&d->wanted, 0);
+	return ready & ~WANTED_ALARM;
 }
 
-/* Lock held: run actors until none is ready. */
+static void run_later(void);
+
+/* Lock held: run actors until none is ready, each in its turn. */
 static void drain(struct sim_domain *d)
 {
 	struct sim_actor *a;
+	uint32_t ready;
 
 	batch_begin(d->sim);
 	ring_alarms(d, batch.now_ns);
-	d->draining = true;
-	do {
-		d->again = false;
-		if (atomic_load_explicit(&d->pending, memory_order_relaxed))
-			atomic_exchange(&d->pending, false);
-		for (a = d->actors; a; a = a->next) {
-			take_call(a);
-			if (!a->ready)
-				continue;
-			a->ready = false;
-			d->again = true;
+	while ((ready = take_ready(d)))
+		for (; ready; ready &= ready - 1) {
+			a = d->actor[__builtin_ctz(ready)];
 			if (a->step(a->arg, batch.now_ns) != SIM_IDLE)
-				a->ready = true;
+				d->ready |= a->bit;
+			if (batch.later_count)
+				run_later();
 		}
-	} while (d->again);
-	d->draining = false;
 	batch_end();
 }
 
 static void run_if_wanted(struct sim_domain *d)
 {
-	while (atomic_load(&d->pending) && domain_trylock(d)) {
+	while (atomic_load(&d->wanted) && domain_trylock(d)) {
 		drain(d);
 		domain_unlock(d);
 	}
+}
+
+static void run_later(void)
+{
+	while (batch.later_count)
+		run_if_wanted(batch.later[--batch.later_count]);
 }
 
 /* After the board's own thread has ended, software runs the hardware. */
@@ -162,10 +178,14 @@ void threads_leave(struct sim_domain *d)
 {
 	bool in_line = runs_inline(d->sim);
 
-	if (in_line && atomic_load(&d->pending))
+	if (in_line && (d->ready || atomic_load(&d->wanted))) {
 		drain(d);
+	} else if (d->ready) {
+		atomic_fetch_or(&d->wanted, d->ready);
+		d->ready = 0;
+	}
 	domain_unlock(d);
-	if (in_line && atomic_load(&d->pending))
+	if (in_line)
 		run_if_wanted(d);
 }
 
@@ -202,31 +222,32 @@ void threads_pump(struct sim_domain *d)
 		help(d->sim);
 }
 
-/*
- * The caller holds the domain. Who runs the actors sees `again`; everybody else looks
- * at `pending` on leaving, or after the lock was given up.
- */
+/* The caller holds the domain: on leaving, or after this step, it is seen. */
 void threads_kick(struct sim_actor *a)
 {
-	struct sim_domain *d = a->domain;
-
-	a->ready = true;
-	if (d->draining)
-		d->again = true;
-	else
-		atomic_store_explicit(&d->pending, true, memory_order_relaxed);
+	a->domain->ready |= a->bit;
 }
 
 void threads_kick_remote(struct sim_actor *a)
 {
 	struct sim_domain *d = a->domain;
+	unsigned int i;
 
-	/* Release: pairs with take_call(). */
-	atomic_store_explicit(&a->called, true, memory_order_release);
-	/* seq_cst: the try for the lock that follows must not pass it. */
-	atomic_store(&d->pending, true);
-	if (runs_inline(d->sim))
+	/*
+	 * Release: pairs with take_ready(). seq_cst: the try for the lock that
+	 * follows must not pass it.
+	 */
+	atomic_fetch_or(&d->wanted, a->bit);
+	if (!runs_inline(d->sim))
+		return;
+	if (!batch.depth || batch.later_count == LATER_MAX) {
 		run_if_wanted(d);
+		return;
+	}
+	for (i = 0; i < batch.later_count; i++)
+		if (batch.later[i] == d)
+			return;
+	batch.later[batch.later_count++] = d;
 }
 
 void threads_alarm(struct sim_actor *a)
@@ -253,7 +274,7 @@ static void *dedicated_main(void *arg)
 		idle++;
 		for (d = atomic_load_explicit(&h->first, memory_order_acquire);
 		     d; d = d->served_next)
-			if (atomic_load(&d->pending)) {
+			if (atomic_load(&d->wanted)) {
 				run_if_wanted(d);
 				idle = 0;
 			}
@@ -329,7 +350,7 @@ static void *clock_main(void *arg)
 		for (d = sim->domains; d; d = d->next) {
 			if (threads_now(sim) < atomic_load(&d->alarm_ns))
 				continue;
-			atomic_store(&d->pending, true);
+			atomic_fetch_or(&d->wanted, WANTED_ALARM);
 			if (runs_inline(sim))
 				run_if_wanted(d);
 		}

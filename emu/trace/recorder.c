@@ -309,12 +309,17 @@ void trace_set_time(struct trace *t, uint64_t time_ns)
 		t->time_ns = time_ns;
 }
 
-void trace_tick(struct trace *t)
+void trace_tick_at(struct trace *t, uint64_t monotonic_ns)
 {
 	struct trace_ring *r = t ? ring_mine(t) : NULL;
 
 	if (r)
-		r->wall_ns = clock_ns() - t->start_ns;
+		r->wall_ns = monotonic_ns - t->start_ns;
+}
+
+void trace_tick(struct trace *t)
+{
+	trace_tick_at(t, clock_ns());
 }
 
 uint64_t trace_count(const struct trace *t, enum trace_event ev)

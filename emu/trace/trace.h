@@ -79,6 +79,8 @@ void trace_set_time(struct trace *t, uint64_t time_ns);
 /* Threads: read the wall clock once for the following records of this thread.
  */
 void trace_tick(struct trace *t);
+/* The same, when CLOCK_MONOTONIC has just been read. */
+void trace_tick_at(struct trace *t, uint64_t monotonic_ns);
 
 /* What an event belongs to. Copied by value; all zero is allowed. */
 struct trace_at {

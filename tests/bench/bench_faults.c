@@ -7,6 +7,7 @@
 #include "bench.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -110,30 +111,55 @@ static double wakes_window(void *arg)
 	return (double)(bench_now_ns() - t) / 4;
 }
 
-static double two_wakes_ns(void)
+/* ns there and back; apart: the sleeper may not use the CPU of the waker. */
+static struct bench_spread wake(bool apart)
 {
 	struct wakes w = { .stop = false };
-	struct bench_job job = { .window = wakes_window, .yard = pair_yard,
-				 .arg = &w };
+	struct bench_job job = { .window = wakes_window, .arg = &w };
 	struct bench_result r;
-	struct bench_spread us;
+	cpu_set_t all, one;
 	pthread_t t;
 
 	sem_init(&w.there, 0, 0);
 	sem_init(&w.back, 0, 0);
-	if (pthread_create(&t, NULL, woken, &w))
+	if (sched_getaffinity(0, sizeof(all), &all) ||
+	    pthread_create(&t, NULL, woken, &w))
 		bench_broken("no thread");
+	if (apart && CPU_COUNT(&all) > 1) {
+		CPU_ZERO(&one);
+		CPU_SET((size_t)sched_getcpu(), &one);
+		sched_setaffinity(0, sizeof(one), &one);
+		CPU_XOR(&one, &one, &all);
+		pthread_setaffinity_np(t, sizeof(one), &one);
+	}
 	bench_measure(&job, &r);
+	sched_setaffinity(0, sizeof(all), &all);
 	w.stop = true;
 	sem_post(&w.there);
 	pthread_join(t, NULL);
-	us = bench_scale(&r.yard, 1e-3);
+	sem_destroy(&w.there);
+	sem_destroy(&w.back);
+	return bench_scale(&r.ns, 1e-3);
+}
+
+/* The rows of the yardsticks. Returns ns: two wakes to another CPU, a pair. */
+static double yardsticks(void)
+{
+	struct bench_job job = { .window = pair_yard };
+	struct bench_result r;
+	struct bench_spread near, apart;
+
+	bench_measure(&job, &r);
 	bench_row(&(struct bench_row){ "bare: SIGSEGV + mprotect of one page",
-		"us", us, NULL, "", BENCH_RECORD, 0, "the yardstick" });
-	us = bench_scale(&r.ns, 1e-3);
+		"us", bench_scale(&r.ns, 1e-3), NULL, "", BENCH_RECORD, 0,
+		"the yardstick: a pair" });
+	near = wake(false);
 	bench_row(&(struct bench_row){ "bare: waking a sleeper, and back", "us",
-		us, NULL, "", BENCH_RECORD, 0, "" });
-	return r.ns.median + r.yard.median;
+		near, NULL, "", BENCH_RECORD, 0, "" });
+	apart = wake(true);
+	bench_row(&(struct bench_row){ "bare: the same, on another CPU", "us",
+		apart, NULL, "", BENCH_RECORD, 0, "the yardstick: two wakes" });
+	return apart.median * 1e3 + r.ns.median;
 }
 
 /* ---- faults ---- */
@@ -438,7 +464,7 @@ void bench_faults(void)
 	double wakes_ns;
 
 	bench_title("Pages that are not there (threads)");
-	wakes_ns = two_wakes_ns();
+	wakes_ns = yardsticks();
 	pair_run(&pc, invalidate, NULL);
 	pc.drive = SIM_DEDICATED;
 	pair_run(&pc, invalidate, NULL);

@@ -36,6 +36,10 @@ while [ $i -lt 64 ]; do head -c 1048576 /dev/urandom; i=$((i + 1)); done > "$dir
 
 expect 0 'the two are equal' 'a file arrives equal' "$fl" send "$dir/some"
 expect 0 'FAULT at 0x' 'the story tells the fault' "$fl" send "$dir/some"
+for f in one page some; do
+	expect 0 "$(sha256sum < "$dir/$f" | cut -d ' ' -f 1)" \
+		"the SHA-256 of $f is what sha256sum says" "$fl" send "$dir/$f"
+done
 expect 0 'profile qfdb' 'the profile is named' "$fl" send --profile qfdb "$dir/some"
 expect 0 'the two are equal' 'one byte' "$fl" send "$dir/one"
 expect 0 'the two are equal' 'one page' "$fl" send "$dir/page"

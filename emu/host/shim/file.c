@@ -85,17 +85,27 @@ int copy_struct_from_user(void *to, size_t ksize, const void __user *from,
 
 /* ---- calls on a file ---- */
 
-static void file_free(struct shim_file *f)
+static void mapping_close(struct shim_file *f, struct mapping *m)
 {
 	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+
+	if (m->vma.vm_ops && m->vma.vm_ops->close)
+		m->vma.vm_ops->close(&m->vma);
+	shim_leave(&before);
+	free(m);
+}
+
+static void file_free(struct shim_file *f)
+{
+	struct shim_cpu before;
 	struct mapping *m;
 
+	/* Of a card that is removed: nobody will unmap them. */
 	while ((m = f->mappings)) {
 		f->mappings = m->next;
-		if (m->vma.vm_ops && m->vma.vm_ops->close)
-			m->vma.vm_ops->close(&m->vma);
-		free(m);
+		mapping_close(f, m);
 	}
+	before = shim_enter(f->shim, &f->task, false);
 	f->fops->release(NULL, &f->file);
 	shim_leave(&before);
 	mmdrop(f->task.mm);
@@ -266,6 +276,41 @@ static int device_mmap(void *dev, struct host_file *hf, uint64_t len,
 	return ret;
 }
 
+struct munmap_call {
+	struct host_file *file;
+	uint64_t len;
+	void *mem;
+	uint64_t mmio_pa;
+};
+
+static void munmap_inside(void *arg)
+{
+	struct munmap_call *c = arg;
+	struct shim_file *f = call_begin(c->file);
+	struct mapping **p, *m;
+
+	sim_spin_lock(&f->shim->lock);
+	for (p = &f->mappings; (m = *p); p = &m->next)
+		if (m->vma.shim_mem == c->mem &&
+		    m->vma.shim_mmio_pa == c->mmio_pa &&
+		    m->vma.vm_end == PAGE_ALIGN(c->len))
+			break;
+	assert(m);
+	*p = m->next;
+	sim_spin_unlock(&f->shim->lock);
+	mapping_close(f, m);
+	call_end(f);
+}
+
+static void device_munmap(void *dev, struct host_file *hf, uint64_t len,
+			  void *mem, uint64_t mmio_pa)
+{
+	struct munmap_call c = { hf, len, mem, mmio_pa };
+	struct shim *shim = dev;
+
+	shim_inside(shim->sim, munmap_inside, &c);
+}
+
 static bool device_readable(void *dev, struct host_file *hf)
 {
 	struct shim_file *f = call_begin(hf);
@@ -294,6 +339,7 @@ const struct host_device_ops shim_device_ops = {
 	.release = device_release,
 	.ioctl = device_ioctl,
 	.mmap = device_mmap,
+	.munmap = device_munmap,
 	.readable = device_readable,
 	.waitq = device_waitq,
 };

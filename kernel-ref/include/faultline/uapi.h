@@ -2,13 +2,17 @@
 /*
  * uapi.h - what a process may ask of /dev/faultline*.
  *
- * One open file is one process on the card: it gets a domain slot, a context bank of
- * the SMMU and a doorbell page. Every structure begins with its own size; a shorter one is
- * filled with zeros, a longer one is accepted only if the rest is zero (as copy_struct_from_user
- * does), so that both sides may grow. Reserved members must be 0 (-EINVAL).
+ * One open file is one process on the card: it gets a domain slot, a context
+ * bank of the SMMU and a doorbell page. Every structure begins with its own
+ * size; a shorter one is filled with zeros, a longer one is accepted only if
+ * the rest is zero (-E2BIG), so that both sides may grow. Reserved members must
+ * be 0 (-EINVAL).
  *
- * Errors of every call: -EFAULT the structure cannot be read, -EINVAL it makes no sense, -ENOENT
- * no such object of this file, -ENODEV the device is gone. More at each call.
+ * Errors of every call: -EFAULT the structure cannot be read, -EINVAL it makes
+ * no sense, -E2BIG it asks for something that this driver does not know,
+ * -ENOENT no such object of this file, -EPERM another process opened the file
+ * (mmap too: what a child inherits is of no use to it), -ENODEV the device is
+ * gone, -ENOTTY no such call. More at each call.
  */
 #ifndef FAULTLINE_UAPI_H
 #define FAULTLINE_UAPI_H
@@ -24,15 +28,23 @@
 
 /* How the SMMU treats a device fault of this process. */
 enum fl_fault_mode {
-	FL_MODE_TERMINATE = 0,	/* refuse; the transport sends again (ExaNeSt, default) */
-	FL_MODE_STALL = 1,	/* hold the access; the driver writes RESUME */
+	/* Refuse; the transport sends again (ExaNeSt, default). */
+	FL_MODE_TERMINATE = 0,
+	/* Hold the access; the driver writes RESUME. */
+	FL_MODE_STALL = 1,
 };
 
 /* How much the driver pages in at one fault. */
 enum fl_resolve {
-	FL_RESOLVE_PAGE = 0,	/* touch a page: each missing page that was reported, and no other */
-	FL_RESOLVE_BLOCK = 1,	/* touch ahead: the whole block */
-	FL_RESOLVE_TRANSFER = 2, /* touch ahead: the block and the rest of the transfer */
+	/*
+	 * Touch a page: the first that is missing in the block, and no other.
+	 * The block comes again, and faults on the next one.
+	 */
+	FL_RESOLVE_PAGE = 0,
+	/* Touch ahead: the whole block. */
+	FL_RESOLVE_BLOCK = 1,
+	/* Touch ahead: the block and the rest of the transfer. */
+	FL_RESOLVE_TRANSFER = 2,
 };
 
 struct fl_query {
@@ -49,7 +61,10 @@ struct fl_query {
 };
 #define FL_IOC_QUERY	_IOWR('F', 0x01, struct fl_query)
 
-/* Choose how faults of this process are handled. -EBUSY: a transfer is in flight. */
+/*
+ * Choose how faults of this process are handled. -EBUSY: a transfer is in
+ * flight.
+ */
 struct fl_policy {
 	__u32 size;
 	__u32 fault_mode;
@@ -81,7 +96,10 @@ struct fl_reg_mr {
 	__u32 key;		/* out: local and remote key */
 	__u32 reserved;
 };
-/* -EFAULT not mapped (pinned only), -EACCES not writable, -ENOMEM, -ENOSPC no key left, -EDQUOT pin limit */
+/*
+ * -EFAULT not mapped (pinned only), -EACCES not writable, -ENOMEM, -ENOSPC no
+ * key left, -EDQUOT pin limit
+ */
 #define FL_IOC_REG_MR	_IOWR('F', 0x05, struct fl_reg_mr)
 #define FL_IOC_DEREG_MR	_IOW('F', 0x06, struct fl_destroy)
 
@@ -108,7 +126,8 @@ struct fl_create_qp {
 };
 #define FL_IOC_CREATE_QP _IOWR('F', 0x09, struct fl_create_qp)
 
-struct fl_connect_qp {		/* -EISCONN already connected, -EHOSTUNREACH no such node */
+/* -EISCONN already connected, -EHOSTUNREACH no such node */
+struct fl_connect_qp {
 	__u32 size;
 	__u32 qp;
 	__u32 node;
@@ -129,8 +148,9 @@ struct fl_prefetch {		/* -EFAULT not mapped, -EACCES, -ENOMEM */
 #define FL_IOC_PREFETCH	_IOW('F', 0x0C, struct fl_prefetch)
 
 /*
- * Sleep until an event for the completion queue came (which the process armed with the
- * CQ_ARM doorbell after it last looked). -ETIMEDOUT; -EINTR; -EIO: the queue overflowed.
+ * Sleep until an event for the completion queue came (which the process armed
+ * with the CQ_ARM doorbell after it last looked). -ETIMEDOUT; -EINTR; -EIO: the
+ * queue overflowed.
  */
 struct fl_wait_cq {
 	__u32 size;
@@ -144,7 +164,8 @@ struct fl_counters {
 	__u32 size;
 	__u32 reserved;
 	__u64 faults;		/* device faults that were reported to the driver */
-	__u64 faults_src, faults_dst; /* of these: reads for sending, writes on receiving */
+	/* of these: reads for sending, writes on receiving */
+	__u64 faults_src, faults_dst;
 	__u64 pages_in;		/* pages that resolving made present */
 	__u64 resolves;		/* requests to the kernel */
 	__u64 failed;		/* faults that could not be resolved */
@@ -155,7 +176,11 @@ struct fl_counters {
 };
 #define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)
 
-/* mmap offsets: the doorbell page; queues have the offsets that creating them gave. */
+/*
+ * mmap offsets: the doorbell page; queues have the offsets that creating them
+ * gave. -ENOENT: nothing is there; -EINVAL: not all of it, or not MAP_SHARED.
+ * A mapping keeps the file open.
+ */
 #define FL_MMAP_DOORBELL 0ull
 
 #endif

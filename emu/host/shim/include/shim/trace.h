@@ -68,9 +68,10 @@ static inline void shim_trace_fl_unbind(u32 bank, u32 asid)
 	shim_trace(EV_DRV_UNBIND, true, 0, 0, bank, asid, 0, 0);
 }
 
-static inline void shim_trace_fl_invalidate(u32 bank, u64 va, u64 pages)
+static inline void shim_trace_fl_invalidate(u32 bank, u64 va, u64 pages,
+					    u32 xfer, u32 block)
 {
-	shim_trace(EV_DRV_INVALIDATE, false, 0, 0, bank, va, pages, 0);
+	shim_trace(EV_DRV_INVALIDATE, false, xfer, block, bank, va, pages, 0);
 }
 
 static inline void shim_trace_fl_mr(u32 key, u64 va, u64 len, bool pinned)
