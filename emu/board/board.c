@@ -374,12 +374,27 @@ void board_pump(struct board *b)
 	sim_pump(b->domain);
 }
 
-bool board_idle(struct board *b)
+const char *board_check(struct board *b)
 {
-	bool idle;
+	const char *wrong;
 
 	sim_enter(b->domain);
-	idle = engine_idle(b->engine) && fw_idle(b->fw);
+	wrong = fw_check(b->fw);
+	if (!wrong)
+		wrong = engine_check(b->engine);
 	sim_leave(b->domain);
-	return idle && !smmu_busy(b->smmu);
+	return wrong;
+}
+
+const char *board_busy(struct board *b)
+{
+	const char *part = NULL;
+
+	sim_enter(b->domain);
+	if (!engine_idle(b->engine))
+		part = "engine";
+	else if (!fw_idle(b->fw))
+		part = "firmware";
+	sim_leave(b->domain);
+	return part || !smmu_busy(b->smmu) ? part : "SMMU";
 }

@@ -128,7 +128,13 @@ struct engine *board_engine(struct board *b);
 struct fw *board_fw(struct board *b);
 /* Let the board's hardware work (polling loops). */
 void board_pump(struct board *b);
-/* Nothing in flight anywhere on this board. */
-bool board_idle(struct board *b);
+/* NULL, or a sentence that says what of the card's tables does not add up. */
+const char *board_check(struct board *b);
+/* The part of the card that still has something in flight, or NULL. */
+const char *board_busy(struct board *b);
+static inline bool board_idle(struct board *b)
+{
+	return !board_busy(b);
+}
 
 #endif

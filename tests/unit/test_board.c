@@ -3,7 +3,6 @@
  * Two boards on a link, driven through registers and queues alone: no kernel, no
  * driver, no library. The SMMUs bypass, so an address is a physical address.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "board/board.h"
@@ -129,7 +128,7 @@ static void run(enum sim_mode mode, void (*body)(struct world *w),
 {
 	static struct world w;
 	struct sim_config sc = { .mode = mode, .seed = test_seed() };
-	struct trace_config tc = { .threads = mode == SIM_THREADS, .out = getenv("TRACE") ? stderr : NULL };
+	struct trace_config tc = { .threads = mode == SIM_THREADS };
 	struct fabric_config fc;
 	int i, err;
 
@@ -169,7 +168,7 @@ static void run(enum sim_mode mode, void (*body)(struct world *w),
 	sim_thread_start(w.sim, "driver", false, driver, &w);
 	EXPECT_EQ(sim_run(w.sim, 0, 1000000000), SIM_FINISHED);
 	for (i = 0; i < 2; i++)
-		EXPECT(board_idle(w.n[i].board));
+		EXPECT(!board_busy(w.n[i].board));
 	EXPECT(fabric_idle(w.fabric));
 	sim_stop(w.sim);
 	for (i = 0; i < 2; i++)

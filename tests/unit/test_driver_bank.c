@@ -110,14 +110,13 @@ static void in_flight(struct rig *r, uint32_t mode, int who, uint64_t after_ns)
 	sim_sleep(after_ns);
 	STEP("side %d closes %u ns after posting, mode %u", who,
 	     (unsigned int)after_ns, mode);
-	EXPECT_EQ(host_close(r->n[who].process, r->n[who].fd), 0);
+	rig_close(&r->n[who]);
 	EXPECT_EQ(rig_smmu(&r->n[who], SMMU_CB_BASE(0) + SMMU_CB_FSR), 0);
 	STEP("and opens again");
 	rig_open(&r->n[who]);
 	rig_set_up(&r->n[who], 0);
 	sim_sleep(100000);
 }
-
 
 static void close_at(struct rig *r)
 {
@@ -128,11 +127,11 @@ static void close_at(struct rig *r)
 	for (mode = 0; mode < 2; mode++)
 		for (i = 0; i < 5; i++) {
 			in_flight(r, mode, 1, at[i]);
-			EXPECT_EQ(host_close(r->n[0].process, r->n[0].fd), 0);
-			EXPECT_EQ(host_close(r->n[1].process, r->n[1].fd), 0);
+			rig_close(&r->n[0]);
+			rig_close(&r->n[1]);
 			in_flight(r, mode, 0, at[i]);
-			EXPECT_EQ(host_close(r->n[0].process, r->n[0].fd), 0);
-			EXPECT_EQ(host_close(r->n[1].process, r->n[1].fd), 0);
+			rig_close(&r->n[0]);
+			rig_close(&r->n[1]);
 			EXPECT_EQ(host_madvise(r->n[1].process, r->n[1].buffer,
 					       RIG_BYTES, HOST_DONTNEED), 0);
 		}
@@ -141,6 +140,33 @@ static void close_at(struct rig *r)
 TEST("a file closes in any state of its transfers, in both modes")
 {
 	rig_run(close_at);
+}
+
+static void mapped(struct rig *r)
+{
+	struct rig_node *n = &r->n[0];
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(n, LEN, 1);
+	STEP("close the number while queues and doorbell are mapped");
+	EXPECT_EQ(host_close(n->process, n->fd), 0);
+	EXPECT_NE(rig_smmu(n, SMMU_CB_BASE(0) + SMMU_CB_SCTLR), 0);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	sim_sleep(1000000);
+	EXPECT(rig_look(n));
+	rig_same(r, LEN);
+	STEP("the last mapping goes, and the process leaves the card");
+	EXPECT_EQ(host_munmap_fd(n->process, n->cqe, n->cq_bytes), 0);
+	EXPECT_EQ(host_munmap_fd(n->process, n->doorbell, RIG_PAGE), 0);
+	EXPECT_NE(rig_smmu(n, SMMU_CB_BASE(0) + SMMU_CB_SCTLR), 0);
+	EXPECT_EQ(host_munmap_fd(n->process, n->sq, n->sq_bytes), 0);
+	EXPECT_EQ(rig_smmu(n, SMMU_CB_BASE(0) + SMMU_CB_SCTLR), 0);
+	EXPECT_EQ(host_munmap_fd(n->process, n->sq, n->sq_bytes), -EINVAL);
+}
+
+TEST("what is mapped keeps the file open, as on Linux")
+{
+	rig_run(mapped);
 }
 
 static void leave_open(struct rig *r)

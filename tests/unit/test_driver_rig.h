@@ -32,6 +32,7 @@ struct rig_node {
 	struct fl_wqe *sq;
 	struct fl_cqe *cqe;
 	uint8_t *doorbell;
+	uint64_t sq_bytes, cq_bytes;
 	uint8_t *buffer;
 	uint16_t posted;
 	uint32_t taken;
@@ -116,6 +117,8 @@ static inline void rig_set_up(struct rig_node *n, uint32_t flags)
 	n->cqe = host_mmap_fd(n->process, n->fd, cq.mmap_bytes, cq.mmap_offset,
 			      &err);
 	EXPECT(n->cqe);
+	n->cq_bytes = cq.mmap_bytes;
+	n->sq_bytes = qp.mmap_bytes;
 	n->sq = host_mmap_fd(n->process, n->fd, qp.mmap_bytes, qp.mmap_offset,
 			     &err);
 	EXPECT(n->sq);
@@ -127,6 +130,15 @@ static inline void rig_set_up(struct rig_node *n, uint32_t flags)
 				      HOST_READ | HOST_WRITE, NULL, 0, &err);
 	EXPECT(n->buffer);
 	n->key = rig_reg_mr(n, n->buffer, RIG_BYTES, RIG_ALL, flags, 0);
+}
+
+/* Unmap the queues and the doorbell, then close: the process leaves the card. */
+static inline void rig_close(struct rig_node *n)
+{
+	EXPECT_EQ(host_munmap_fd(n->process, n->cqe, n->cq_bytes), 0);
+	EXPECT_EQ(host_munmap_fd(n->process, n->sq, n->sq_bytes), 0);
+	EXPECT_EQ(host_munmap_fd(n->process, n->doorbell, RIG_PAGE), 0);
+	EXPECT_EQ(host_close(n->process, n->fd), 0);
 }
 
 static inline void rig_connect(struct rig *r)

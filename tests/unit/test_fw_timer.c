@@ -256,6 +256,84 @@ TEST("a block that lacks cells is given up when its sender must have done so")
 	EXPECT_EQ(r->alarm, FW_NEVER);
 }
 
+static struct rig_rxc half_for(const struct rig_world *w, uint32_t qp)
+{
+	struct rig_rxc x = half_a_block(w);
+
+	x.src = RIG_NODE | qp << 8;
+	return x;
+}
+
+static void expect_killed(struct rig *r, uint32_t n)
+{
+	EXPECT_EQ(r->rxc[n].verdicts, 2);
+	EXPECT_EQ(r->rxc[n].verdict & NIC_RXC_VERDICT_CODE_MASK, FL_ST_KILLED);
+	EXPECT_EQ(r->rxc[n].verdict >> NIC_RXC_VERDICT_SERIAL_SHIFT & 0xFF,
+		  0x5A);
+	r->rxc[n].state = FL_RX_FREE;
+}
+
+/* A slot with two queue pairs and half a block for each; one of another slot. */
+static uint32_t three_halves(struct rig *r, struct rig_world *w,
+			     struct rig_world *other)
+{
+	struct rig_rxc x;
+	uint32_t qp;
+
+	rig_world(r, w, 1);
+	rig_world(r, other, 2);
+	qp = rig_qp(r, w, 0x130000, 64);
+	x = half_for(w, w->qp);
+	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
+	x = half_for(w, qp);
+	EXPECT_EQ(rig_open(r, 4, &x), FL_ST_OK);
+	x = half_for(other, other->qp);
+	EXPECT_EQ(rig_open(r, 5, &x), FL_ST_OK);
+	return qp;
+}
+
+TEST("closing a slot gives up the blocks that come in for it, and no other")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w, other;
+
+	three_halves(r, &w, &other);
+	EXPECT_EQ(CMD(r, SLOT_CLOSE, .slot = 1), FL_ST_OK);
+	expect_killed(r, 3);
+	expect_killed(r, 4);
+	EXPECT_EQ(r->rxc[5].verdicts, 1);
+	EXPECT_NE(r->alarm, FW_NEVER);
+	STEP("the last one: no timer is left");
+	EXPECT_EQ(CMD(r, SLOT_CLOSE, .slot = 2), FL_ST_OK);
+	expect_killed(r, 5);
+	EXPECT_EQ(r->alarm, FW_NEVER);
+}
+
+TEST("destroying a queue pair gives up the blocks that come in for it alone")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w, other;
+	uint32_t qp = three_halves(r, &w, &other);
+
+	EXPECT_EQ(CMD(r, QP_DESTROY, .slot = 1, .object = qp), FL_ST_OK);
+	expect_killed(r, 4);
+	EXPECT_EQ(r->rxc[3].verdicts, 1);
+	EXPECT_EQ(r->rxc[5].verdicts, 1);
+}
+
+TEST("closing a slot leaves alone what is being written or waits for a page")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w, other;
+
+	three_halves(r, &w, &other);
+	r->rxc[3].state = FL_RX_WRITE;
+	r->rxc[4].state = FL_RX_FAULT;
+	EXPECT_EQ(CMD(r, SLOT_CLOSE, .slot = 1), FL_ST_OK);
+	EXPECT_EQ(r->rxc[3].verdicts, 1);
+	EXPECT_EQ(r->rxc[4].verdicts, 1);
+}
+
 TEST("a block that has landed, or made room for another, is left alone")
 {
 	struct rig *r = rig_create(8);

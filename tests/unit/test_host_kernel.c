@@ -404,7 +404,8 @@ static void use_table(void *arg)
 	s->relax();
 	c->relax_ns = sim_now(r->sim) - c->relax_ns;
 	s->spend(0);
-	WANT(r, s->trace(EV_APP_NOTE, c->xfer[0], 1, 2, 0, 0) != 0);
+	WANT(r, s->trace(FL_SYS_EV_DOORBELL, c->xfer[0], 1, 2, 0, 0) != 0);
+	WANT(r, s->now_ns() == sim_now(r->sim));
 	WANT(r, !s->close(c->fd));
 }
 
@@ -420,7 +421,7 @@ TEST("an application thread has the emulator's system calls")
 	EXPECT_EQ(c.xfer[0], 1u << 24 | 1);
 	EXPECT_EQ(c.xfer[1], 1u << 24 | 2);
 	EXPECT_GE(c.relax_ns, r->timing.v[T_CPU_POLL]);
-	EXPECT_EQ(trace_count(r->trace, EV_APP_NOTE), 1);
+	EXPECT_EQ(trace_count(r->trace, EV_LIB_DOORBELL), 1);
 	EXPECT(fl_sys_get() == &fl_sys_linux);
 }
 

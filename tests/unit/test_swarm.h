@@ -17,11 +17,13 @@
 #define TEST_SWARM_H
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "faultline/entries.h"
 #include "harness.h"
 #include "tools/scenario/world.h"
 
@@ -127,10 +129,11 @@ struct proc {
 	struct fl_mr *scratch_mr;
 	atomic_uint scratch_key;
 	atomic_bool open, dying;
-	bool gone;
+	atomic_uint left;		/* threads that have ended */
+	bool guest, started;
 };
 
-enum stage { RUN, DRAIN, END };
+enum stage { RUN, END };
 
 struct swarm {
 	struct plan p;
@@ -140,7 +143,8 @@ struct swarm {
 	struct proc proc[PROCS_MAX];
 	struct conn conn[CONNS_MAX];
 	unsigned int procs, conns;
-	atomic_uint started, busy, ended;	/* threads */
+	atomic_uint started, busy;		/* threads */
+	unsigned int crew;			/* all but guests' */
 	atomic_uint kills;
 	atomic_int stage;
 	atomic_bool bad;

@@ -111,7 +111,7 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	case FL_ST_REMOTE_RIGHTS:
 		return r->wrong;
 	case FL_ST_LOCAL_FAULT:
-		return r->odd;
+		return r->odd || s->p.chaos[C_PROTECT];
 	case FL_ST_REFUSED_TOO_OFTEN:
 		return s->p.chaos[C_PAGEOUT] > 0;
 	}
@@ -830,16 +830,23 @@ static void thread_main(void *arg)
 	struct swarm *s = t->proc->s;
 
 	set_up(t);
-	atomic_fetch_add(&s->started, 1);
+	if (!t->proc->guest)
+		atomic_fetch_add(&s->started, 1);
 	/* Buffers of the other side must be there. */
-	while (atomic_load(&s->started) < atomic_load(&s->busy) &&
+	while (!t->proc->guest && atomic_load(&s->started) < s->crew &&
 	       !atomic_load(&s->bad))
 		sim_sleep(NAP_NS);
 	work(t);
 	if (!is_dying(t->proc))
 		last_look(t);
+	/* Some go without a word; the kernel then closes what they had. */
+	if (atomic_fetch_add(&t->proc->left, 1) + 1 == t->proc->threads &&
+	    t->proc->dev && !atomic_load(&s->bad) && below(t, 2)) {
+		if (fl_close(t->proc->dev))
+			swarm_problem(s, "%s cannot close", t->proc->name);
+		t->proc->dev = NULL;
+	}
 	atomic_store(&t->ended, true);
-	atomic_fetch_add(&s->ended, 1);
 }
 
 #endif

@@ -208,19 +208,17 @@ int world_link_add(struct world *w, struct world_board *a,
 /* What still has work, as words; NULL: nothing. */
 static const char *busy_part(struct world *w, char text[100])
 {
-	struct board *b;
+	const char *part;
 	unsigned int i;
 
 	if (w->fabric && !fabric_idle(w->fabric))
 		return "a packet is on the wire";
 	for (i = 0; i < w->boards; i++) {
-		b = w->board[i].board;
-		if (board_idle(b))
+		part = board_busy(w->board[i].board);
+		if (!part)
 			continue;
-		snprintf(text, 100, "board %s: the %s not idle",
-			 w->board[i].name,
-			 !engine_idle(board_engine(b)) ? "engine is" :
-			 !fw_idle(board_fw(b)) ? "firmware is" : "SMMU is");
+		snprintf(text, 100, "board %s: the %s is not idle",
+			 w->board[i].name, part);
 		return text;
 	}
 	return NULL;

@@ -8,22 +8,10 @@
 
 #include "tools/view/view.h"
 
-/*
- * Going through a kernel's frames takes a time that grows with them, so that it is
- * done after every event of a short run and less often, the longer the run.
- */
-static bool frames_are_due(struct world *w)
-{
-	uint64_t n = ++w->checks;
-
-	return n < 4096 || !(n % (n < 65536 ? 64 : 4096));
-}
-
 /* After every event in lockstep. */
 void world_check_event(void *arg)
 {
 	struct world *w = arg;
-	bool frames = frames_are_due(w);
 	const char *text;
 	unsigned int i;
 
@@ -36,10 +24,8 @@ void world_check_event(void *arg)
 		return;
 	}
 	for (i = 0; i < w->boards; i++) {
-		text = fw_check(board_fw(w->board[i].board));
+		text = board_check(w->board[i].board);
 		if (!text)
-			text = engine_check(board_engine(w->board[i].board));
-		if (!text && frames)
 			text = host_check(w->board[i].kernel, false);
 		if (text) {
 			world_note_problem(w, 5, "board %s at %llu ns: %s",
@@ -81,10 +67,11 @@ void world_check_end(struct world *w)
 		if (text)
 			world_note_problem(w, 5, "board %s at the end: %s",
 					   w->board[i].name, text);
-		if (!engine_idle(board_engine(w->board[i].board)))
+		text = board_busy(w->board[i].board);
+		if (text)
 			world_note_problem(w, 3,
-				"board %s at the end: the engine is not idle",
-				w->board[i].name);
+				"board %s at the end: the %s is not idle",
+				w->board[i].name, text);
 	}
 }
 

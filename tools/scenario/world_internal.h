@@ -26,7 +26,6 @@ struct world {
 	void (*script)(struct world *w, void *arg);
 	void *script_arg;
 	uint32_t ring_records;
-	uint64_t checks;		/* events checked so far */
 	bool stuck;
 	char problem[400], why[400];
 };

@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Swarm test: from a seed a whole world (boards, links, processes, threads,
+ * connections, sizes, memory that is tight or not, a wire that loses, damages,
+ * doubles and delays), and a random load on it, compared with a model. Each
+ * seed turns whole kinds of trouble off and others far up.
+ *
+ * What must hold: each request completes once and in order; after success every
+ * byte is in place, and no byte changes that nobody may change; what fails has a
+ * reason; when all is done everything comes to rest; the invariants of the world
+ * after each event; and the same seed gives the same trace.
+ *
+ * variants: tsan
+ *
+ * A failing seed says how to repeat it. For a long run, in this directory's
+ * parent's parent, with as many seeds as wanted:
+ *
+ *	SWARM_SEEDS=5000 build/plain/tests/test_swarm --seed 1 lockstep
+ *	SWARM_SEEDS=300 build/tsan/tests/test_swarm --seed 1 threads
+ *
+ * SWARM_TRACE=FILE writes the trace of the last world as text.
+ */
+#include <signal.h>
+#include <unistd.h>
+
+#include "test_swarm_work.h"
+
+#define SEEDS_LOCKSTEP	24
+#define SEEDS_THREADS	12
+#define SEEDS_TWICE	3
+#define WORLD_LIMIT_S	240	/* of wall clock for one world */
+#define REST_NS		10000000000ull
+#define GRAVES		65536
+
+/* ---- the plan ---- */
+
+static unsigned int level(struct rng *r, unsigned int some, unsigned int many)
+{
+	unsigned int n = (unsigned int)rng_below(r, 100);
+
+	return n < 55 ? 0 : n < 85 ? some : many;
+}
+
+static uint32_t power(struct rng *r, uint32_t from, uint32_t to)
+{
+	return 1u << (from + rng_below(r, to - from + 1));
+}
+
+static struct plan make_plan(uint64_t seed, enum sim_mode mode)
+{
+	static const uint32_t sizes[] = { 100, 3000, 4096, 9000, 20000, 50000,
+					  70000 };
+	struct plan p = { .seed = seed, .mode = mode };
+	struct rng r;
+	int i;
+
+	rng_init(&r, seed, "plan");
+	p.chaos[C_LOSS] = level(&r, 5000, 60000);
+	p.chaos[C_DUPLICATE] = level(&r, 20000, 300000);
+	p.chaos[C_DAMAGE] = level(&r, 5000, 40000);
+	p.chaos[C_LATE] = level(&r, 30000, 400000);
+	for (i = C_PAGEOUT; i <= C_PREFETCH; i++)
+		p.chaos[i] = level(&r, 5, 40);
+	for (; i < C_COUNT; i++)
+		p.chaos[i] = level(&r, 1, 6);
+	p.boards = 2 + (unsigned int)rng_below(&r, BOARDS_MAX - 1);
+	p.procs = p.boards + (unsigned int)rng_below(&r, 4);
+	p.conns = 1 + (unsigned int)rng_below(&r, 8);
+	p.guests = (unsigned int)rng_below(&r, 4);
+	p.ops = 20 + (unsigned int)rng_below(&r, 80);
+	p.slots = 1 + (unsigned int)rng_below(&r, SLOTS_MAX);
+	p.depth = 1 + (unsigned int)rng_below(&r, DEPTH_MAX);
+	p.slot_bytes = sizes[rng_below(&r, sizeof(sizes) / sizeof(*sizes))];
+	p.block_bytes = power(&r, 12, 16);
+	p.contexts = 4 + (uint32_t)rng_below(&r, 13);
+	p.rx_contexts = 1 + (uint32_t)rng_below(&r, 32);
+	p.tlb_entries = power(&r, 2, 9);
+	p.frames = rng_below(&r, 2) ? 0 : 40 + rng_below(&r, 60);
+	p.slow = p.rx_contexts < 16 || p.frames;
+	return p;
+}
+
+static const char *random_set(struct rng *r, const struct plan *p, int i,
+			      char text[64])
+{
+	uint32_t cell = power(r, 6, 12);
+	unsigned long v[] = {
+		cell < p->block_bytes ? cell : p->block_bytes,
+		500000ul << rng_below(r, 4), 10000000ul << rng_below(r, 3),
+		10000000ul, 200000000ul, 1 + rng_below(r, 8),
+	};
+	static const char *const key[] = {
+		"link.cell", "fw.timeout", "fw.fault_timeout",
+		"fw.wall_timeout", "fw.wall_fault_timeout", "fw.waiting_share",
+	};
+
+	if (i == (int)(sizeof(v) / sizeof(*v)))
+		return NULL;
+	snprintf(text, 64, "%s=%lu", key[i], v[i]);
+	return text;
+}
+
+/* ---- building ---- */
+
+static void make_slots(struct swarm *s, struct side *d)
+{
+	unsigned int i, n = s->p.slots;
+	uint32_t at, half;
+
+	half = (n * s->p.slot_bytes + 64 + PAGE - 1) & ~(uint32_t)(PAGE - 1);
+	d->bytes = 2ull * half;
+	for (i = 0; i < n; i++) {
+		at = i * s->p.slot_bytes + (uint32_t)rng_below(&s->rng, 8);
+		d->mine[i].at = at;
+		d->theirs[i].at = half + i * s->p.slot_bytes;
+		d->mine[i].bytes = d->theirs[i].bytes = s->p.slot_bytes - 8;
+		d->mine[i].model = malloc(s->p.slot_bytes);
+		d->theirs[i].model = calloc(1, s->p.slot_bytes);
+		EXPECT(d->mine[i].model && d->theirs[i].model);
+		for (at = 0; at < d->mine[i].bytes; at++)
+			d->mine[i].model[at] =
+				(uint8_t)rng_next(&s->rng);
+	}
+}
+
+static void make_conn(struct swarm *s, struct proc *p, struct proc *q)
+{
+	struct conn *c = &s->conn[s->conns++];
+	struct proc *both[2] = { p, q };
+	unsigned int i;
+
+	atomic_store(&c->epoch, 1);
+	for (i = 0; i < 2; i++) {
+		c->side[i].conn = c;
+		c->side[i].i = i;
+		c->side[i].proc = both[i];
+		c->side[i].thread = (unsigned int)rng_below(&s->rng,
+							    both[i]->threads);
+		c->side[i].pinned = !s->p.frames && !rng_below(&s->rng, 4);
+		make_slots(s, &c->side[i]);
+	}
+}
+
+static struct proc *make_proc(struct swarm *s, bool guest)
+{
+	struct proc *p = &s->proc[s->procs];
+	unsigned int i;
+	char stream[32];
+
+	p->s = s;
+	snprintf(p->name, sizeof(p->name), "%c%u", guest ? 'g' : 'p',
+		 s->procs++);
+	p->board = s->board[rng_below(&s->rng, s->p.boards)];
+	p->policy = rng_below(&s->rng, 4) ? FL_POLICY_RETRANSMIT :
+					    FL_POLICY_STALL;
+	if (p->policy == FL_POLICY_STALL)
+		s->p.slow = true;
+	p->touch = (enum fl_touch)rng_below(&s->rng, 3);
+	p->threads = guest ? 1 : 1 + (unsigned int)rng_below(&s->rng,
+							     THREADS_MAX);
+	p->guest = guest;
+	if (!guest)
+		s->crew += p->threads;
+	for (i = 0; i < p->threads; i++) {
+		p->thread[i].proc = p;
+		p->thread[i].i = i;
+		p->thread[i].ops = s->p.ops;
+		snprintf(stream, sizeof(stream), "%s/%u", p->name, i);
+		rng_init(&p->thread[i].rng, s->p.seed, stream);
+	}
+	return p;
+}
+
+static void build_boards(struct swarm *s)
+{
+	static const char *const names[] = { "a", "b", "c", "d" };
+	struct world_board_config bc = {
+		.frames = s->p.frames, .contexts = s->p.contexts,
+		.rx_contexts = s->p.rx_contexts,
+		.block_bytes = s->p.block_bytes,
+		.tlb_entries = s->p.tlb_entries,
+	};
+	unsigned int i, to;
+
+	for (i = 0; i < s->p.boards; i++) {
+		EXPECT_EQ(world_board_add(s->w, names[i], &bc, &s->board[i]),
+			  0);
+		/* A tree, and now and then a link more. */
+		for (to = 0; to < i; to++)
+			if (to == i - 1 || !rng_below(&s->rng, 3))
+				EXPECT_EQ(world_link_add(s->w, s->board[to],
+							 s->board[i]), 0);
+	}
+}
+
+static void build(struct swarm *s)
+{
+	unsigned int i, procs = s->p.procs, n;
+
+	build_boards(s);
+	for (i = 0; i < procs; i++)
+		make_proc(s, false);
+	for (i = 0; i < s->p.conns; i++) {
+		n = (unsigned int)rng_below(&s->rng, procs);
+		make_conn(s, &s->proc[n], &s->proc[rng_below(&s->rng, procs)]);
+	}
+	for (i = 0; i < s->p.guests; i++) {
+		make_proc(s, true);
+		make_conn(s, &s->proc[procs + i], &s->proc[procs + i]);
+	}
+}
+
+/* ---- running ---- */
+
+static void start(struct swarm *s, struct proc *p)
+{
+	unsigned int i;
+	char name[32];
+	int err;
+
+	p->host = host_process_create(p->board->kernel, p->name, &err);
+	if (!p->host) {
+		swarm_problem(s, "no process %s: %d", p->name, err);
+		return;
+	}
+	p->mm = host_process_mm(p->host);
+	mm_get(p->mm);
+	atomic_fetch_add(&s->busy, p->threads);
+	for (i = 0; i < p->threads; i++) {
+		snprintf(name, sizeof(name), "%s/%u", p->name, i);
+		p->thread[i].sim = host_thread_start(p->host, name,
+						     thread_main,
+						     &p->thread[i]);
+	}
+}
+
+static bool over(const struct proc *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < p->threads; i++)
+		if (!atomic_load(&p->thread[i].ended))
+			return false;
+	return true;
+}
+
+/* Its files close with all that was in flight. */
+static void bury(struct proc *p)
+{
+	static void *grave[GRAVES] __attribute__((used));
+	static unsigned int graves;
+	unsigned int i;
+
+	for (i = 0; i < p->threads; i++)
+		sim_thread_join(p->thread[i].sim);
+	atomic_store(&p->dying, true);
+	host_process_exit(p->host);
+	p->host = NULL;
+	/* As memory of a process that died; not lost, so that no tool minds. */
+	if (p->dev)
+		grave[graves++ % GRAVES] = p->dev;
+}
+
+static void inject(struct swarm *s, bool on)
+{
+	const unsigned int *c = s->p.chaos;
+	struct fabric_inject i = { 0 };
+	unsigned int from = (unsigned int)rng_below(&s->rng, s->p.boards);
+
+	if (on && rng_below(&s->rng, 3)) {
+		i.loss_ppm = c[C_LOSS];
+		i.duplicate_ppm = c[C_DUPLICATE];
+		i.damage_ppm = c[C_DAMAGE];
+		i.late_ppm = c[C_LATE];
+		i.late_ns = 1 + rng_below(&s->rng, 300000);
+	}
+	if (on) {
+		fabric_inject(world_fabric(s->w), (uint8_t)from, 0xff, &i);
+		return;
+	}
+	for (from = 0; from < s->p.boards; from++)
+		fabric_inject(world_fabric(s->w), (uint8_t)from, 0xff, &i);
+}
+
+static bool at_rest(struct swarm *s)
+{
+	bool idle = fabric_idle(world_fabric(s->w));
+	unsigned int i;
+
+	for (i = 0; i < s->p.boards; i++) {
+		board_pump(s->board[i]->board);
+		idle &= board_idle(s->board[i]->board);
+	}
+	return idle;
+}
+
+static void come_to_rest(struct swarm *s)
+{
+	uint64_t end = now_ns(s) + REST_NS;
+	unsigned int i;
+
+	while (!at_rest(s) && !atomic_load(&s->bad)) {
+		sim_sleep(NAP_NS);
+		if (now_ns(s) < end)
+			continue;
+		for (i = 0; i < s->p.boards; i++)
+			if (!board_idle(s->board[i]->board))
+				swarm_problem(s, "board %u never rests", i);
+		swarm_problem(s, "a packet is on the wire for ever");
+	}
+}
+
+/* Processes that died are buried at once; guests come one after the other. */
+static void look_after(struct swarm *s)
+{
+	struct proc *p, *guest = NULL;
+	unsigned int i;
+
+	for (i = 0; i < s->procs; i++) {
+		p = &s->proc[i];
+		if (p->host && is_dying(p) && over(p))
+			bury(p);
+		else if (p->guest && !guest && !p->started)
+			guest = p;
+		else if (p->guest && p->host)
+			return;
+	}
+	if (!guest || rng_below(&s->rng, 4))
+		return;
+	guest->started = true;
+	start(s, guest);
+}
+
+static bool guests_left(struct swarm *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->procs; i++)
+		if (s->proc[i].guest && !s->proc[i].started)
+			return true;
+	return false;
+}
+
+static void script(struct world *w, void *arg)
+{
+	struct swarm *s = arg;
+	unsigned int i;
+
+	s->w = w;
+	build(s);
+	for (i = 0; i < s->procs; i++)
+		if (!s->proc[i].guest)
+			start(s, &s->proc[i]);
+	while ((atomic_load(&s->busy) || guests_left(s)) &&
+	       !atomic_load(&s->bad)) {
+		inject(s, true);
+		sim_sleep(1 + rng_below(&s->rng, 20 * NAP_NS));
+		look_after(s);
+	}
+	inject(s, false);
+	come_to_rest(s);
+	atomic_store(&s->stage, END);
+	for (i = 0; i < s->procs; i++) {
+		if (!s->proc[i].host)
+			continue;
+		while (!over(&s->proc[i]))
+			sim_sleep(NAP_NS);
+		bury(&s->proc[i]);
+	}
+	/* References last: until now somebody could have looked. */
+	for (i = 0; i < s->procs; i++)
+		if (s->proc[i].mm)
+			mm_put(s->proc[i].mm);
+}
+
+/* ---- one world ---- */
+
+struct digest {
+	uint64_t hash, bytes;
+	FILE *copy;
+};
+
+static ssize_t digest_write(void *cookie, const char *text, size_t n)
+{
+	struct digest *d = cookie;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		d->hash = (d->hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
+	d->bytes += n;
+	if (d->copy)
+		fwrite(text, 1, n, d->copy);
+	return (ssize_t)n;
+}
+
+static char running[200];
+
+static void on_end(int sig)
+{
+	ssize_t r;
+
+	(void)sig;
+	r = write(1, running, strlen(running));
+	(void)r;
+	signal(SIGABRT, SIG_DFL);
+	if (sig == SIGALRM)
+		abort();
+}
+
+static void free_models(struct swarm *s)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < 2 * s->conns; i++)
+		for (k = 0; k < SLOTS_MAX; k++) {
+			free(s->conn[i / 2].side[i % 2].mine[k].model);
+			free(s->conn[i / 2].side[i % 2].theirs[k].model);
+		}
+}
+
+static void run_world(struct swarm *s, struct digest *d)
+{
+	struct plan *p = &s->p;
+	char text[8][64], error[200];
+	const char *sets[9] = { 0 };
+	struct world_config cfg = {
+		.mode = p->mode, .seed = p->seed, .sets = sets, .icrc = true,
+		.trace_records = p->mode == SIM_LOCKSTEP ? 1u << 16 : 0,
+	};
+	int i, err;
+
+	rng_init(&s->rng, p->seed, "director");
+	if (rng_below(&s->rng, 2))
+		cfg.jitter_ns = 1 + (uint32_t)rng_below(&s->rng, 5000);
+	if (rng_below(&s->rng, 4) == 0)
+		cfg.profile = "qfdb";
+	cfg.drive = rng_below(&s->rng, 3) ? SIM_INLINE : SIM_DEDICATED;
+	for (i = 0; i < 8; i++) {
+		sets[i] = random_set(&s->rng, p, i, text[i]);
+		if (!sets[i])
+			break;
+	}
+	if (d)
+		cfg.trace = fopencookie(d, "w", (cookie_io_functions_t){
+						.write = digest_write });
+	s->w = world_create(&cfg, error, sizeof(error));
+	test_expect(s->w, __FILE__, __LINE__, "a world: %s", error);
+	err = world_run(s->w, script, s);
+	if (err && world_problem(s->w))
+		swarm_problem(s, "%s", world_problem(s->w));
+	world_destroy(s->w);
+	if (cfg.trace)
+		fclose(cfg.trace);
+}
+
+static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
+		     struct swarm *total)
+{
+	const char *word = mode == SIM_LOCKSTEP ? "lockstep" : "threads";
+	struct swarm *s = calloc(1, sizeof(*s));
+
+	EXPECT(s);
+	s->p = make_plan(seed, mode);
+	snprintf(running, sizeof(running),
+		 "# this happened with: --seed %llu %s\n",
+		 (unsigned long long)seed, word);
+	signal(SIGABRT, on_end);
+	signal(SIGALRM, on_end);
+	alarm(WORLD_LIMIT_S);
+	run_world(s, d);
+	alarm(0);
+	signal(SIGABRT, SIG_DFL);
+	if (getenv("SWARM_VERBOSE"))
+		printf("# %s seed %llu: %lu ok, %lu failed, %lu resets, %lu "
+		       "revoked, %u killed, %lu slots compared\n", word,
+		       (unsigned long long)seed, atomic_load(&s->ok),
+		       atomic_load(&s->failed), atomic_load(&s->resets),
+		       atomic_load(&s->revokes), atomic_load(&s->kills),
+		       atomic_load(&s->verified));
+	STEP("repeat with --seed %llu %s", (unsigned long long)seed, word);
+	test_expect(!s->problem[0], __FILE__, __LINE__, "seed %llu: %s",
+		    (unsigned long long)seed, s->problem);
+	if (total) {
+		total->ok += atomic_load(&s->ok);
+		total->verified += atomic_load(&s->verified);
+	}
+	free_models(s);
+	free(s);
+}
+
+static unsigned int seeds(unsigned int usual)
+{
+	const char *n = getenv("SWARM_SEEDS");
+
+	return n ? (unsigned int)strtoul(n, NULL, 0) : usual;
+}
+
+TEST("random worlds in lockstep keep every byte and every promise")
+{
+	struct swarm total = { 0 };
+	unsigned int i, n = seeds(SEEDS_LOCKSTEP);
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, SIM_LOCKSTEP, NULL, &total);
+	EXPECT_GE(total.ok, n);
+	EXPECT_GE(total.verified, total.ok);
+}
+
+TEST("random worlds in threads keep every byte and every promise")
+{
+	struct swarm total = { 0 };
+	unsigned int i, n = seeds(SEEDS_THREADS);
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, SIM_THREADS, NULL, &total);
+	EXPECT_GE(total.ok, n);
+	EXPECT_GE(total.verified, total.ok);
+}
+
+TEST("a random world gives the same trace twice for the same seed")
+{
+	struct digest a, b;
+	unsigned int i, n = seeds(SEEDS_TWICE);
+	const char *path = getenv("SWARM_TRACE");
+
+	for (i = 0; i < n; i++) {
+		a = (struct digest){ .copy = path ? fopen(path, "w") : NULL };
+		run_seed(test_seed() + i, SIM_LOCKSTEP, &a, NULL);
+		if (a.copy)
+			fclose(a.copy);
+		b = (struct digest){ 0 };
+		run_seed(test_seed() + i, SIM_LOCKSTEP, &b, NULL);
+		EXPECT_GE(a.bytes, 1000);
+		EXPECT_EQ(a.bytes, b.bytes);
+		EXPECT_EQ(a.hash, b.hash);
+	}
+}
