@@ -18,7 +18,7 @@ static void fl_notifier_invalidate(struct mmu_notifier *mn,
 	struct fl_ctx *ctx = container_of(mn, struct fl_ctx, notifier);
 	struct fl_range r = { .start = start, .end = end };
 
-	/* All levels: the caller may have freed page tables, and does not say. */
+	/* All levels: the caller may have freed tables, and does not say. */
 	if (start < end)
 		fl_bank_invalidate(ctx, r, false, 0, 0);
 }

@@ -130,7 +130,8 @@ int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
 
 /* ---- queue pair ---- */
 
-struct fl_address {		/* what the peer must know; send it as you like */
+/* What the peer must know; send it as you like. */
+struct fl_address {
 	uint32_t node, qpn;
 };
 int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,

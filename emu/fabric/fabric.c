@@ -4,8 +4,9 @@
  *
  * A port owns a pool of frames. A frame that is sent goes into the receiver's
  * queue, ordered by arrival; the receiver's actor hands it to the engine and gives it
- * back to its owner. The last frame given back is the first taken, so that its
- * bytes are still in the cache.
+ * back to its owner. What was given back last is taken first, so that its bytes are
+ * still in the cache. Giving back is a push to a list that the owner only takes whole, so
+ * neither side needs a lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include "trace/trace.h"
 
 #define FRAMES_DEFAULT 1024
+#define FRAMES_AT_ONCE 64	/* threads mode: taken in by one step */
 
 struct fabric *fabric_create(const struct fabric_config *cfg)
 {
@@ -56,40 +58,40 @@ void fabric_icrc_set(struct fabric *f, bool on)
 
 bool fabric_idle(struct fabric *f)
 {
-	uint32_t out = 0;
 	int i;
 
-	for (i = 0; i < WIRE_NODES; i++) {
-		if (!f->port[i])
-			continue;
-		sim_spin_lock(&f->port[i]->lock);
-		out += f->port[i]->out;
-		sim_spin_unlock(&f->port[i]->lock);
-	}
-	return !out;
+	for (i = 0; i < WIRE_NODES; i++)
+		if (f->port[i] && atomic_load(&f->port[i]->given) !=
+				  atomic_load(&f->port[i]->taken))
+			return false;
+	return true;
 }
 
 /* ---- receiving ---- */
 
+/* At most `most` frames that are here by now, the first of them first. */
 static struct fabric_slot *take_arrived(struct fabric_port *p, uint64_t now_ns,
-					uint64_t *next_ns)
+					unsigned int most, uint64_t *next_ns)
 {
-	struct fabric_slot *s;
+	struct fabric_slot *first, *s, *last = NULL;
 
 	sim_spin_lock(&p->lock);
-	s = p->first;
-	if (s && s->arrive_ns <= now_ns) {
-		p->first = s->next;
-		if (p->first)
-			p->first->prev = NULL;
+	first = p->first;
+	for (s = first; s && s->arrive_ns <= now_ns && most; s = s->next) {
+		last = s;
+		most--;
+	}
+	if (last) {
+		last->next = NULL;
+		p->first = s;
+		if (s)
+			s->prev = NULL;
 		else
 			p->last = NULL;
-	} else {
-		s = NULL;
 	}
-	*next_ns = p->first ? p->first->arrive_ns : SIM_IDLE;
+	*next_ns = s ? s->arrive_ns : SIM_IDLE;
 	sim_spin_unlock(&p->lock);
-	return s;
+	return last ? first : NULL;
 }
 
 struct trace_at fabric_at(const struct fabric_port *p,
@@ -100,28 +102,50 @@ struct trace_at fabric_at(const struct fabric_port *p,
 				  .cause = f->cause };
 }
 
+static void receive(struct fabric_port *p, struct fabric_slot *s,
+		    uint64_t now_ns)
+{
+	struct trace_at at = fabric_at(p, &s->frame);
+
+	s->frame.cause = trace_emit(p->fabric->cfg.trace, EV_WIRE_RECV, &at,
+				    wire_opcode(&s->frame), s->frame.from,
+				    s->frame.len, s->frame.offset);
+	p->receive(p->arg, &s->frame, now_ns);
+}
+
+/* Take in a list of frames; those of one sender go back together. */
+static void receive_all(struct fabric_port *p, struct fabric_slot *s,
+			uint64_t now_ns)
+{
+	struct fabric_slot *first, *last;
+	uint32_t n;
+
+	while (s) {
+		first = s;
+		n = 0;
+		do {
+			receive(p, s, now_ns);
+			last = s;
+			s = s->next;
+			n++;
+		} while (s && s->owner == first->owner);
+		fabric_slots_free(first, last, n);
+	}
+}
+
 static uint64_t arrive_step(void *arg, uint64_t now_ns)
 {
 	struct fabric_port *p = arg;
 	struct fabric *f = p->fabric;
 	struct fabric_slot *s;
-	struct trace_at at;
 	uint64_t next_ns;
 
-	s = take_arrived(p, now_ns, &next_ns);
-	if (s) {
-		at = fabric_at(p, &s->frame);
-		s->frame.cause = trace_emit(f->cfg.trace, EV_WIRE_RECV, &at,
-					    wire_opcode(&s->frame),
-					    s->frame.from, s->frame.len,
-					    s->frame.offset);
-		p->receive(p->arg, &s->frame, now_ns);
-		fabric_slot_free(s);
-		if (f->timed)
-			return f->cfg.timing->v[T_ENG_PACKET];
-		if (next_ns <= now_ns)
-			return 0;
-	}
+	s = take_arrived(p, now_ns, f->timed ? 1 : FRAMES_AT_ONCE, &next_ns);
+	receive_all(p, s, now_ns);
+	if (s && f->timed)
+		return f->cfg.timing->v[T_ENG_PACKET];
+	if (next_ns <= now_ns)
+		return 0;
 	if (next_ns != SIM_IDLE)
 		sim_alarm(&p->arrive, next_ns);
 	return SIM_IDLE;
@@ -140,21 +164,27 @@ static uint64_t room_step(void *arg, uint64_t now_ns)
 
 struct fabric_slot *fabric_slot_get(struct fabric_port *p)
 {
-	struct fabric_slot *s;
+	struct fabric_slot **from = &p->warm, *s;
 
-	sim_spin_lock(&p->lock);
-	s = p->free;
-	if (s) {
-		p->free = s->next;
-		p->out++;
-	} else {
-		p->starved = true;
+	if (!p->warm && atomic_load_explicit(&p->back, memory_order_relaxed))
+		p->warm = atomic_exchange(&p->back, NULL);
+	if (!p->warm)
+		from = &p->free;
+	if (!*from) {
+		atomic_store(&p->starved, true);
+		/* One may have come back before its receiver saw that. */
+		p->free = atomic_exchange(&p->back, NULL);
+		if (!p->free)
+			return NULL;
+		atomic_store(&p->starved, false);
 	}
-	sim_spin_unlock(&p->lock);
-	if (s) {
-		s->frame.from = p->node;
-		s->frame.cause = 0;
-	}
+	s = *from;
+	*from = s->next;
+	/* One writer: a plain add would do, but fabric_idle() looks. */
+	atomic_store_explicit(&p->taken, atomic_load_explicit(&p->taken,
+			      memory_order_relaxed) + 1, memory_order_relaxed);
+	s->frame.from = p->node;
+	s->frame.cause = 0;
 	return s;
 }
 
@@ -167,17 +197,23 @@ struct wire_frame *fabric_frame_get(struct fabric_port *p)
 
 void fabric_slot_free(struct fabric_slot *s)
 {
-	struct fabric_port *owner = s->owner;
-	bool wake;
+	fabric_slots_free(s, s, 1);
+}
 
-	sim_spin_lock(&owner->lock);
-	owner->out--;
-	s->next = owner->free;
-	owner->free = s;
-	wake = owner->starved;
-	owner->starved = false;
-	sim_spin_unlock(&owner->lock);
-	if (wake)
+void fabric_slots_free(struct fabric_slot *first, struct fabric_slot *last,
+		       uint32_t n)
+{
+	struct fabric_port *owner = first->owner;
+	struct fabric_slot *top = atomic_load_explicit(&owner->back,
+						       memory_order_relaxed);
+
+	atomic_fetch_add(&owner->given, n);
+	do
+		last->next = top;
+	while (!atomic_compare_exchange_weak(&owner->back, &top, first));
+	/* seq_cst: pairs with the second look in fabric_slot_get(). */
+	if (atomic_load(&owner->starved) &&
+	    atomic_exchange(&owner->starved, false))
 		sim_kick_remote(&owner->have_room);
 }
 

@@ -33,12 +33,14 @@ struct fabric_port {
 	struct fabric_rule rule[WIRE_NODES];
 	struct fabric_stats stats;
 	struct fabric_slot *slots;
-	/* shared with receivers, under lock */
-	struct sim_spin lock;
-	struct fabric_slot *free;
-	uint32_t out;			/* slots that are not free */
-	bool starved;			/* the engine was told: no frame */
+	struct fabric_slot *warm, *free; /* given back last; the others */
+	_Atomic uint64_t taken;		/* frames, ever */
+	/* shared with receivers */
+	_Atomic uint64_t given;		/* back, ever */
+	_Atomic(struct fabric_slot *) back;
+	atomic_bool starved;		/* the engine was told: no frame */
 	/* receiving: filled by senders, under lock; ordered by arrival */
+	struct sim_spin lock;
 	struct fabric_slot *first, *last;
 	struct sim_actor arrive, have_room;
 };
@@ -56,6 +58,9 @@ struct fabric {
 void fabric_deliver(struct fabric_port *from, struct fabric_slot *s,
 		    uint64_t arrive_ns);
 void fabric_slot_free(struct fabric_slot *s);
+/* n of one owner, from first to last. */
+void fabric_slots_free(struct fabric_slot *first, struct fabric_slot *last,
+		       uint32_t n);
 struct fabric_slot *fabric_slot_get(struct fabric_port *p);
 
 /* For the trace: a frame at a port. */

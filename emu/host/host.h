@@ -212,7 +212,7 @@ struct host_device_ops {
 	/* Gives the memory, or for registers the physical address. */
 	int (*mmap)(void *dev, struct host_file *f, uint64_t len,
 		    uint64_t offset, void **mem, uint64_t *mmio_pa);
-	/* A mapping has ended: what mmap was asked for and gave. May be NULL. */
+	/* A mapping has ended: what mmap was asked for and gave. Or NULL. */
 	void (*munmap)(void *dev, struct host_file *f, uint64_t len, void *mem,
 		       uint64_t mmio_pa);
 	bool (*readable)(void *dev, struct host_file *f);

@@ -2,20 +2,23 @@
 /*
  * engine.h - the block engine: N block contexts over one data path.
  *
- * The hardware half of the NIC, mirrored by rtl/. It moves blocks of at most 16 KB
- * (by default): a transmit context carries one out, a receive context collects one.
- * The state of a context is its owner (fsm.def). A block is cut into bursts that never
- * cross a 4 KB page, so that one burst is at most one fault.
+ * The hardware half of the NIC, mirrored by rtl/. It moves blocks of at most 16
+ * KB (by default): a transmit context carries one out, a receive context
+ * collects one. The state of a context is its owner (fsm.def). A block is cut
+ * into bursts that never cross a 4 KB page, so that one burst is at most one
+ * fault.
  *
- * The engine has no clock, no timers, no random numbers and no thread. Software reaches it
- * through registers only (regs.def, pages ENG, CTX, RXC). Its decisions depend on its
- * inputs: register writes, frames, answers of the memory port.
+ * The engine has no clock, no timers, no random numbers and no thread. Software
+ * reaches it through registers only (regs.def, pages ENG, CTX, RXC). Its
+ * decisions depend on its inputs: register writes, frames, answers of the
+ * memory port.
  *
- * It has two channels, each a step function: the read channel takes READY transmit
- * contexts round robin, reads the block burst by burst into a buffer and, when every
- * burst was good, sends it cell by cell; the write channel takes receive contexts in state WRITE
- * and writes them burst by burst. A burst has two phases (begin: translate; end: data moves), so
- * that time can pass between them. A held burst (SMMU stall) stops its channel, as a bus does.
+ * It has two channels, each a step function: the read channel takes READY
+ * transmit contexts round robin, reads the block burst by burst into a buffer
+ * and, when every burst was good, sends it cell by cell; the write channel
+ * takes receive contexts in state WRITE and writes them burst by burst. A burst
+ * has two phases (begin: translate; end: data moves), so that time can pass
+ * between them. A held burst (SMMU stall) stops its channel, as a bus does.
  */
 #ifndef FL_ENGINE_H
 #define FL_ENGINE_H
@@ -30,7 +33,7 @@
 #define ENGINE_BLOCK_MAX 65536
 #define ENGINE_PAGE	4096
 #define ENGINE_LINE_FAULT 0	/* number of the fault line, for env.irq */
-#define ENGINE_LINE_EVENT 1	/* towards the firmware: the event queue is not empty */
+#define ENGINE_LINE_EVENT 1	/* to the firmware: there are events */
 
 struct engine;
 struct trace;
@@ -39,14 +42,14 @@ enum dma_status {
 	DMA_OK,
 	DMA_SLVERR,	/* the SMMU refused the burst */
 	DMA_DECERR,	/* nobody at this address, or the memory failed */
-	DMA_HELD,	/* the SMMU holds it: engine_burst_resume() will follow */
+	DMA_HELD,	/* the SMMU holds it; engine_burst_resume() follows */
 };
 
 struct dma_burst {
 	/* in */
 	uint16_t stream;
 	bool write;
-	uint8_t channel;	/* 0 read, 1 write; one burst a channel at a time */
+	uint8_t channel;	/* 0 read, 1 write; one burst each at a time */
 	uint64_t va;
 	uint32_t len;		/* never crosses a 4 KB page */
 	uint64_t now_ns;
@@ -54,7 +57,7 @@ struct dma_burst {
 	uint32_t xfer, block, attempt;
 	/* out of begin */
 	uint64_t pa;
-	uint64_t delay_ns;	/* until the data has moved (or the refusal is there) */
+	uint64_t delay_ns;	/* until the data (or the refusal) is there */
 	uint64_t event;		/* trace: the outcome */
 	uint64_t port[4];	/* for the port's own use until end */
 };
@@ -63,23 +66,27 @@ struct dma_burst {
 struct engine_env {
 	void *ctx;
 	/*
-	 * Begin: translate and open a read-side section. DMA_OK: end must follow and may
-	 * still answer DMA_DECERR. DMA_SLVERR, DMA_DECERR: it is over. DMA_HELD: the port will call
-	 * engine_burst_resume(channel); the engine then begins again, or takes it as refused.
+	 * Begin: translate and open a read-side section. DMA_OK: end must
+	 * follow and may still answer DMA_DECERR. DMA_SLVERR, DMA_DECERR: it is
+	 * over. DMA_HELD: the port will call engine_burst_resume(channel); the
+	 * engine then begins again, or takes it as refused.
 	 */
 	enum dma_status (*burst_begin)(void *ctx, struct dma_burst *b);
-	/* Move the data (read: memory to buf) and close the read-side section. */
+	/*
+	 * Move the data (read: memory to buf) and close the read-side section.
+	 */
 	enum dma_status (*burst_end)(void *ctx, struct dma_burst *b, void *buf);
 	/*
-	 * Get an empty frame to fill; NULL: no room now, engine_wire_room() will be called.
-	 * send passes it on; returns ns until the wire takes the next one.
+	 * Get an empty frame to fill; NULL: no room now, engine_wire_room()
+	 * will be called. send passes it on; returns ns until the wire takes
+	 * the next one.
 	 */
 	struct wire_frame *(*frame_get)(void *ctx);
 	uint64_t (*frame_send)(void *ctx, struct wire_frame *f);
 	void (*irq)(void *ctx, unsigned int line, bool level);
 	/*
-	 * There is work for a channel (0 read, 1 write): call engine_step soon. Comes
-	 * only after that channel's last step answered ENGINE_IDLE.
+	 * There is work for a channel (0 read, 1 write): call engine_step soon.
+	 * Comes only after that channel's last step answered ENGINE_IDLE.
 	 */
 	void (*kick)(void *ctx, unsigned int channel);
 };
@@ -89,15 +96,16 @@ struct engine_config {
 	uint8_t contexts;	/* 4 to 16 */
 	uint8_t rx_contexts;	/* at most 32 */
 	uint8_t block_log2;	/* 12 to 16 */
-	uint32_t cell_bytes;	/* payload of one packet: power of two, 64 to 4096 */
+	uint32_t cell_bytes;	/* of a packet: power of two, 64 to 4096 */
 	bool icrc;		/* make and check it */
 	struct trace *trace;
 	uint8_t board;
 };
 
 /*
- * blocks_landed, faults_remote: received here (a page of the destination); the other
- * blocks_ and faults_local: sent from here. The rest counts what its name says.
+ * blocks_landed, faults_remote: received here (a page of the destination); the
+ * other blocks_ and faults_local: sent from here. The rest counts what its name
+ * says.
  */
 struct engine_stats {
 	uint64_t blocks_sent, blocks_resent, blocks_landed, blocks_refused,
@@ -109,43 +117,53 @@ struct engine_stats {
 };
 
 /* -EINVAL in *error for a bad config (NULL is returned); -ENOMEM. */
-struct engine *engine_create(const struct engine_config *cfg, const struct engine_env *env,
-			     int *error);
+struct engine *engine_create(const struct engine_config *cfg,
+			     const struct engine_env *env, int *error);
 void engine_destroy(struct engine *e);
 /*
- * Everything that is under way is forgotten, the stats are not. Generations and what is known of
- * peers stay, so that packets from before the reset are told apart from later ones.
+ * Everything that is under way is forgotten, the stats are not. Generations and
+ * what is known of peers stay, so that packets from before the reset are told
+ * apart from later ones.
  */
 void engine_reset(struct engine *e);
 
 /*
- * Registers of the pages ENG, CTX and RXC; off from the start of the NIC window. 0, or
- * -EINVAL when refused (misaligned, outside, read-only, reserved bit, makes no sense now).
- * What the network may have overtaken is not refused but changes nothing: EXPIRE and KILL that
- * come too late, READY and VERDICT with an old serial number. CTX.CTRL.OP is FL_OP_*, RXC.OP is
- * WOP_*. A write-only register reads as 0. FLT_* read as 0 while the queue is empty; its head stays
- * until FLT_POP.
+ * Registers of the pages ENG, CTX and RXC; off from the start of the NIC
+ * window. 0, or -EINVAL when refused (misaligned, outside, read-only, reserved
+ * bit, makes no sense now). What the network may have overtaken is not refused
+ * but changes nothing: EXPIRE and KILL that come too late, READY and VERDICT
+ * with an old serial number. CTX.CTRL.OP is FL_OP_*, RXC.OP is WOP_*. A
+ * write-only register reads as 0. FLT_* read as 0 while the queue is empty; its
+ * head stays until FLT_POP.
  */
-int engine_reg_read(struct engine *e, uint32_t off, unsigned int size, uint64_t *value);
-int engine_reg_write(struct engine *e, uint32_t off, unsigned int size, uint64_t value);
+int engine_reg_read(struct engine *e, uint32_t off, unsigned int size,
+		    uint64_t *value);
+int engine_reg_write(struct engine *e, uint32_t off, unsigned int size,
+		     uint64_t value);
 
-/* Trace: sequence number of what causes the register writes that follow; 0: unknown. */
+/*
+ * Trace: sequence number of what causes the register writes that follow; 0:
+ * unknown.
+ */
 void engine_reg_cause(struct engine *e, uint64_t seq);
 /* Trace: what happened last to a receive context. */
 uint64_t engine_rx_event(const struct engine *e, unsigned int rxc);
 
 /*
- * One unit of work of a channel (a burst's begin, a burst's end, one cell). Returns ns until
- * the next step, or ENGINE_IDLE when there is nothing to do until the next kick.
+ * One unit of work of a channel (a burst's begin, a burst's end, one cell).
+ * Returns ns until the next step, or ENGINE_IDLE when there is nothing to do
+ * until the next kick.
  */
 #define ENGINE_IDLE	UINT64_MAX
 uint64_t engine_step(struct engine *e, unsigned int channel, uint64_t now_ns);
 
 /* A frame came. The engine copies what it needs. */
-void engine_receive(struct engine *e, const struct wire_frame *f, uint64_t now_ns);
+void engine_receive(struct engine *e, const struct wire_frame *f,
+		    uint64_t now_ns);
 
 /* The port's answer to a held burst. */
-void engine_burst_resume(struct engine *e, unsigned int channel, bool terminate);
+void engine_burst_resume(struct engine *e, unsigned int channel,
+			 bool terminate);
 
 /* Frames are to be had again. */
 void engine_wire_room(struct engine *e);
@@ -155,7 +173,10 @@ void engine_stats(const struct engine *e, struct engine_stats *st);
 /* No context is in use, no burst under way, no event waits. */
 bool engine_idle(const struct engine *e);
 
-/* Consistency of all tables (for the checker): NULL, or a sentence that says what is wrong. */
+/*
+ * Consistency of all tables (for the checker): NULL, or a sentence that says
+ * what is wrong.
+ */
 const char *engine_check(const struct engine *e);
 
 #endif

@@ -143,13 +143,18 @@ struct note {
 #define NOTES_MAX	(4 * ENGINE_CTX_MAX + ENGINE_RXC_MAX)
 
 #define SLOTS		(WIRE_NODES * ENGINE_CTX_MAX)
-#define ENG_WORDS	(0x1000 / 4)
-#define CTX_WORDS	(0x40 / 4)
 #define REGS_MAX	128
 
-/* The register window, decoded once; see engine_regs.c. */
+/* The register window, decoded once, word by word; see engine_regs.c. */
+struct reg_place {
+	uint8_t reg;		/* 0: nothing here */
+	uint8_t index;		/* context */
+	uint8_t shift;		/* 32: the upper half of 64 bits */
+	uint8_t size_most;	/* of an access that begins here, in bytes */
+};
+
 struct reg_map {
-	uint8_t eng[ENG_WORDS], ctx[CTX_WORDS], rxc[CTX_WORDS];
+	struct reg_place word[NIC_FW_BASE / 4];
 	uint64_t mask[REGS_MAX];	/* bits that exist */
 };
 

@@ -52,19 +52,40 @@ static const struct {
 
 static_assert(R_COUNT <= REGS_MAX, "room for every register");
 
+static void place_reg(struct engine *e, uint32_t off, unsigned int reg,
+		      unsigned int index)
+{
+	struct reg_place *p = &e->regs.word[off / 4];
+
+	p[0] = (struct reg_place){ (uint8_t)reg, (uint8_t)index, 0,
+				   regs[reg].width / 8 };
+	if (regs[reg].width == 64)
+		p[1] = (struct reg_place){ (uint8_t)reg, (uint8_t)index, 32,
+					   4 };
+}
+
 void regs_init(struct engine *e)
 {
+	const struct {
+		uint32_t base, stride;
+		unsigned int count;
+	} page[] = {
+		[PAGE_ENG] = { NIC_ENG_BASE, 0, 1 },
+		[PAGE_CTX] = { NIC_CTX_BASE(0), NIC_CTX_STRIDE,
+			       e->cfg.contexts },
+		[PAGE_RXC] = { NIC_RXC_BASE(0), NIC_RXC_STRIDE,
+			       e->cfg.rx_contexts },
+	};
 	struct reg_map *m = &e->regs;
-	uint8_t *words[] = { m->eng, m->ctx, m->rxc };
-	unsigned int i;
+	unsigned int i, n, p;
 
 	for (i = 1; i < sizeof(regs) / sizeof(regs[0]); i++) {
-		if (!regs[i].width || regs[i].page > PAGE_RXC)
+		p = regs[i].page;
+		if (!regs[i].width || p > PAGE_RXC)
 			continue;
-		words[regs[i].page][regs[i].offset / 4] = (uint8_t)i;
-		if (regs[i].width == 64)
-			words[regs[i].page][regs[i].offset / 4 + 1] =
-				(uint8_t)i;
+		for (n = 0; n < page[p].count; n++)
+			place_reg(e, page[p].base + n * page[p].stride +
+				     regs[i].offset, i, n);
 	}
 	for (i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		m->mask[fields[i].reg] |= ((1ull << fields[i].width) - 1)
@@ -74,43 +95,16 @@ void regs_init(struct engine *e)
 			m->mask[i] = ~0ull;	/* one number, no fields */
 }
 
-/* A register of this engine, and which part of it. */
-struct place {
-	uint8_t reg;
-	unsigned int index;	/* context */
-	unsigned int shift;	/* 32: the upper half of 64 bits */
-};
-
-static int decode(const struct engine *e, uint32_t off, unsigned int size,
-		  struct place *p)
+/* The register that off and size name, or NULL. */
+static const struct reg_place *decode(const struct engine *e, uint32_t off,
+				      unsigned int size)
 {
-	const struct reg_map *m = &e->regs;
+	const struct reg_place *p;
 
-	if ((size != 4 && size != 8) || off % size)
-		return -EINVAL;
-	p->index = 0;
-	if (off - NIC_ENG_BASE < sizeof(m->eng) / sizeof(m->eng[0]) * 4) {
-		off -= NIC_ENG_BASE;
-		p->reg = m->eng[off / 4];
-	} else if (off - NIC_CTX_BASE(0) <
-		   e->cfg.contexts * (uint32_t)NIC_CTX_STRIDE) {
-		off -= NIC_CTX_BASE(0);
-		p->index = off / NIC_CTX_STRIDE;
-		off %= NIC_CTX_STRIDE;
-		p->reg = m->ctx[off / 4];
-	} else if (off - NIC_RXC_BASE(0) <
-		   e->cfg.rx_contexts * (uint32_t)NIC_RXC_STRIDE) {
-		off -= NIC_RXC_BASE(0);
-		p->index = off / NIC_RXC_STRIDE;
-		off %= NIC_RXC_STRIDE;
-		p->reg = m->rxc[off / 4];
-	} else {
-		return -EINVAL;
-	}
-	if (p->reg == R_NONE || size * 8 > regs[p->reg].width)
-		return -EINVAL;
-	p->shift = off == regs[p->reg].offset ? 0 : 32;
-	return size == 8 && p->shift ? -EINVAL : 0;
+	if (off >= NIC_FW_BASE || (size != 4 && size != 8) || off & (size - 1))
+		return NULL;
+	p = &e->regs.word[off / 4];
+	return size <= p->size_most ? p : NULL;
 }
 
 /* Place a value in a field; the names are those of regs.h. */
@@ -297,18 +291,17 @@ static uint64_t read_rxc(const struct rx_ctx *r, unsigned int reg)
 int engine_reg_read(struct engine *e, uint32_t off, unsigned int size,
 		    uint64_t *value)
 {
-	struct place p;
-	int error = decode(e, off, size, &p);
+	const struct reg_place *p = decode(e, off, size);
 
-	if (error)
-		return error;
-	if (regs[p.reg].page == PAGE_ENG)
-		*value = read_eng(e, p.reg);
-	else if (regs[p.reg].page == PAGE_CTX)
-		*value = read_ctx(&e->tx[p.index], p.reg);
+	if (!p)
+		return -EINVAL;
+	if (regs[p->reg].page == PAGE_ENG)
+		*value = read_eng(e, p->reg);
+	else if (regs[p->reg].page == PAGE_CTX)
+		*value = read_ctx(&e->tx[p->index], p->reg);
 	else
-		*value = read_rxc(&e->rx[p.index], p.reg);
-	*value >>= p.shift;
+		*value = read_rxc(&e->rx[p->index], p->reg);
+	*value >>= p->shift;
 	if (size == 4)
 		*value &= 0xFFFFFFFFu;
 	return 0;
@@ -400,25 +393,25 @@ static int write_ctx(struct engine *e, unsigned int i, unsigned int reg,
 static int write_reg(struct engine *e, uint32_t off, unsigned int size,
 		     uint64_t value)
 {
-	struct place p;
+	const struct reg_place *p = decode(e, off, size);
 	uint64_t old;
 
-	if (decode(e, off, size, &p) || regs[p.reg].access == ACCESS_RO)
+	if (!p || regs[p->reg].access == ACCESS_RO)
 		return -EINVAL;
 	if (size == 4 && value >> 32)
 		return -EINVAL;
-	if (value & ~(e->regs.mask[p.reg] >> p.shift))
+	if (value & ~(e->regs.mask[p->reg] >> p->shift))
 		return -EINVAL;
-	if (regs[p.reg].page == PAGE_ENG)
-		return write_eng(e, p.reg, (uint32_t)value);
-	if (regs[p.reg].page == PAGE_RXC)
-		return p.reg == R_RXC_VERDICT ?
-			rx_verdict(e, p.index, (uint32_t)value) : -EINVAL;
-	if (regs[p.reg].width == 64 && size == 4) {
-		old = read_ctx(&e->tx[p.index], p.reg);
-		value = (old & ~(0xFFFFFFFFull << p.shift)) | value << p.shift;
+	if (regs[p->reg].page == PAGE_ENG)
+		return write_eng(e, p->reg, (uint32_t)value);
+	if (regs[p->reg].page == PAGE_RXC)
+		return p->reg == R_RXC_VERDICT ?
+			rx_verdict(e, p->index, (uint32_t)value) : -EINVAL;
+	if (regs[p->reg].width == 64 && size == 4) {
+		old = read_ctx(&e->tx[p->index], p->reg);
+		value = (old & ~(0xFFFFFFFFull << p->shift)) | value << p->shift;
 	}
-	return write_ctx(e, p.index, p.reg, value);
+	return write_ctx(e, p->index, p->reg, value);
 }
 
 int engine_reg_write(struct engine *e, uint32_t off, unsigned int size,

@@ -187,7 +187,7 @@ void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial)
 				= seq;
 	}
 	fw_write32(fw, NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT, verdict);
-	/* One cell was enough for the small ones, and they are written already. */
+	/* One cell was enough for the small ones: they are written already. */
 	if (!status && in.op == WOP_WRITE && in.len > SMALL_BYTES)
 		fw_timer_collect(fw, rxc, (uint16_t)in.qpn, in.word, serial);
 }

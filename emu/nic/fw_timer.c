@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Timers: one deadline for each context that waits for a peer, transmit and receive.
+ * Timers: one deadline for each context that waits for a peer, transmit and
+ * receive.
  *
  * alarm_ns is never later than the earliest deadline. It may be too early,
  * since stopping a timer does not search for the next one; the alarm then rings
@@ -43,8 +44,8 @@ void fw_timer_stop(struct fw *fw, struct fw_ctx *c)
 }
 
 /*
- * A sender that gives up says nothing. It has done so for certain when it has been
- * silent for all its tries; only then the cells that came are thrown away.
+ * A sender that gives up says nothing. It has done so for certain when it has
+ * been silent for all its tries; only then the cells that came are thrown away.
  */
 void fw_timer_collect(struct fw *fw, uint32_t rxc, uint16_t qp, uint32_t word,
 		      uint8_t serial)

@@ -2,9 +2,9 @@
 /*
  * wire.h - packets in memory: frames, header fields, the invariant CRC.
  *
- * A frame is BTH, a header, payload and ICRC (wire.def), with what the link adds
- * beside it: who sends, to whom, and for the trace what caused it. The same bytes in
- * UDP port 4791 are a RoCEv2 packet.
+ * A frame is BTH, a header, payload and ICRC (wire.def), with what the link
+ * adds beside it: who sends, to whom, and for the trace what caused it. The
+ * same bytes in UDP port 4791 are a RoCEv2 packet.
  */
 #ifndef FL_WIRE_H
 #define FL_WIRE_H
@@ -54,8 +54,10 @@ struct wire_answer {
  * wire_payload(f) - where the caller copied it. Returns the frame's length.
  */
 uint8_t *wire_payload(struct wire_frame *f);
-uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b, bool icrc);
-uint32_t wire_put_answer(struct wire_frame *f, const struct wire_answer *a, bool icrc);
+uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
+			bool icrc);
+uint32_t wire_put_answer(struct wire_frame *f, const struct wire_answer *a,
+			 bool icrc);
 
 /* Why a frame was refused. */
 enum wire_error {
@@ -68,13 +70,18 @@ uint8_t wire_opcode(const struct wire_frame *f);
 const char *wire_opcode_name(uint8_t opcode);
 
 /* Check everything and decode. */
-enum wire_error wire_get_block(const struct wire_frame *f, bool icrc, struct wire_block *b);
-enum wire_error wire_get_answer(const struct wire_frame *f, bool icrc, struct wire_answer *a);
+enum wire_error wire_get_block(const struct wire_frame *f, bool icrc,
+			       struct wire_block *b);
+enum wire_error wire_get_answer(const struct wire_frame *f, bool icrc,
+				struct wire_answer *a);
 
 /* Is it a header with BLK (true) or with ANS? */
 bool wire_is_block(uint8_t opcode);
 
-/* CRC as in InfiniBand 7.8.1 over masked IPv4, UDP and BTH of node `from` to node `to`. */
+/*
+ * CRC as in InfiniBand 7.8.1 over masked IPv4, UDP and BTH of node `from` to
+ * node `to`.
+ */
 uint32_t wire_icrc(const struct wire_frame *f);
 
 static inline uint32_t wire_word(uint8_t ctx, uint16_t gen, uint8_t attempt)

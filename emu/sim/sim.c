@@ -286,16 +286,17 @@ void sim_spend(uint64_t ns)
 void sim_sleep(uint64_t ns)
 {
 	struct sim_thread *t = sim_self_thread;
-	uint64_t end;
+	uint64_t now_ns, end_ns;
 
 	assert(t);
 	if (lockstep(t->sim)) {
 		lockstep_spend(t, ns);
 		return;
 	}
-	end = threads_now(t->sim) + ns;
-	while (!sim_stopping() && threads_now(t->sim) < end)
-		threads_park(t, end - threads_now(t->sim));
+	now_ns = threads_now(t->sim);
+	end_ns = now_ns + ns;
+	for (; now_ns < end_ns && !sim_stopping(); now_ns = threads_now(t->sim))
+		threads_park(t, end_ns - now_ns);
 }
 
 void sim_yield(void)

@@ -88,7 +88,7 @@ void bench_row(const struct bench_row *row);
 /* One line of prose under the rows. */
 void bench_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void bench_table_end(void);
-/* Text for bench_row.trace; valid until the call after the next seven. */
+/* Text for bench_row.trace, counted once; the last eight of them stay valid. */
 const char *bench_trace_text(const struct bench_result *r);
 
 /* Something does not work: says so and ends with status 1. */

@@ -8,9 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TRACE_AIM	10.0	/* %, of anything measured */
+
 static struct {
 	FILE *file;
 	unsigned int met, missed;
+	unsigned int traced, cheap;	/* figures; trace under TRACE_AIM */
+	double worst_percent;
 } table;
 
 static void put(const char *text)
@@ -111,6 +115,10 @@ void bench_table_end(void)
 {
 	put("\n");
 	bench_say("targets met: %u, missed: %u", table.met, table.missed);
+	if (table.traced)
+		bench_say("tracing: under %.0f %% in %u of %u figures, %.1f %% "
+			  "at worst", TRACE_AIM, table.cheap, table.traced,
+			  table.worst_percent);
 	if (table.file)
 		fclose(table.file);
 	table.file = NULL;
@@ -124,6 +132,10 @@ const char *bench_trace_text(const struct bench_result *r)
 
 	if (!r->traced)
 		return NULL;
+	table.traced++;
+	table.cheap += r->trace_percent < TRACE_AIM;
+	if (r->trace_percent > table.worst_percent)
+		table.worst_percent = r->trace_percent;
 	snprintf(t, sizeof(text[0]), "%+.1f%%", r->trace_percent);
 	return t;
 }

@@ -171,6 +171,33 @@ TEST("structures are copied from programs of any version")
 	rig_run(copies);
 }
 
+static void queue_again(struct rig *r)
+{
+	struct fl_create_cq cq = { .size = sizeof(cq), .entries = 32768 };
+	struct fl_destroy d = { .size = sizeof(d) };
+	struct rig_node *n = &r->n[0];
+	int i, err;
+	void *p;
+
+	rig_open(n);
+	STEP("more than there is in all: 300 times 1 MB");
+	for (i = 0; i < 300; i++) {
+		EXPECT_EQ(rig_ioctl(n, FL_IOC_CREATE_CQ, &cq), 0);
+		p = host_mmap_fd(n->process, n->fd, cq.mmap_bytes,
+				 cq.mmap_offset, &err);
+		EXPECT(p);
+		d.object = cq.cq;
+		EXPECT_EQ(rig_ioctl(n, FL_IOC_DESTROY_CQ, &d), 0);
+		*(volatile uint32_t *)p = 1;	/* it is there until unmapped */
+		EXPECT_EQ(host_munmap_fd(n->process, p, cq.mmap_bytes), 0);
+	}
+}
+
+TEST("memory of a queue that is gone is free once it is unmapped")
+{
+	rig_run(queue_again);
+}
+
 static void quiet(struct rig *r)
 {
 	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);

@@ -183,6 +183,25 @@ TEST("a run stops at its limit of virtual time")
 	finish(sim);
 }
 
+static void sleeps_often(void *arg)
+{
+	int i;
+
+	(void)arg;
+	/* The clock may pass the end between two looks at it. */
+	for (i = 0; i < 20000; i++)
+		sim_sleep(1 + (uint64_t)i % 200);
+}
+
+TEST("a short sleep in threads mode ends, however late the thread looks at the clock")
+{
+	struct sim *sim = make(SIM_THREADS, 1);
+
+	sim_thread_start(sim, "sleeper", false, sleeps_often, NULL);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	finish(sim);
+}
+
 /* ---- locks, both modes ---- */
 
 struct counter {

@@ -289,7 +289,7 @@ static bool at_rest(struct swarm *s)
 
 	for (i = 0; i < s->p.boards; i++) {
 		board_pump(s->board[i]->board);
-		idle &= board_idle(s->board[i]->board);
+		idle &= !board_busy(s->board[i]->board);
 	}
 	return idle;
 }
@@ -304,8 +304,11 @@ static void come_to_rest(struct swarm *s)
 		if (now_ns(s) < end)
 			continue;
 		for (i = 0; i < s->p.boards; i++)
-			if (!board_idle(s->board[i]->board))
-				swarm_problem(s, "board %u never rests", i);
+			if (board_busy(s->board[i]->board))
+				swarm_problem(s, "the %s of board %u never "
+					      "rests",
+					      board_busy(s->board[i]->board),
+					      i);
 		swarm_problem(s, "a packet is on the wire for ever");
 	}
 }

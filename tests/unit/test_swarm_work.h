@@ -9,7 +9,9 @@
 #define NAP_NS		20000u
 #define POLL_NS		200000u
 /* Longer than all patience of a sender together, and of a machine under load. */
-#define NEVER_NS	60000000000ull
+#define NEVER_NS	5000000000ull
+#define NEVER_WALL_NS	60000000000ull
+#define IDLE_NS		200000u
 
 static uint64_t below(struct thread *t, uint64_t n)
 {
@@ -83,6 +85,16 @@ static bool lossy(const struct swarm *s)
 	return s->p.chaos[C_LOSS] || s->p.chaos[C_DAMAGE];
 }
 
+/* Can any request of an unbroken connection fail in this world? */
+static bool failures(const struct swarm *s)
+{
+	const unsigned int *c = s->p.chaos;
+
+	return lossy(s) || s->p.slow || s->p.mode == SIM_THREADS ||
+	       c[C_PAGEOUT] || c[C_PROTECT] || c[C_UNMAP] || c[C_REVOKE] ||
+	       c[C_BAD];
+}
+
 /* May this request end so? */
 static bool may_end(struct side *d, const struct request *r, int status)
 {
@@ -98,8 +110,8 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	case FL_ST_NO_ANSWER:
 		return far_gone || lossy(s) || s->p.slow ||
 		       s->p.mode == SIM_THREADS;
-	case FL_ST_REMOTE_QP:
-		return far_gone;
+	case FL_ST_REMOTE_QP:	/* broken by a failure of the other side's? */
+		return far_gone || failures(s);
 	case FL_ST_REMOTE_FAULT:
 		return far_gone || r->odd;
 	case FL_ST_REMOTE_KEY:
@@ -339,6 +351,9 @@ static void submit(struct side *d, struct request *r, struct fl_work *w)
 	r->id = ((uint64_t)(d->conn - d->proc->s->conn) << 40) +
 		((uint64_t)d->i << 32) + d->posted++;
 	w->wr_id = r->id;
+	/* A queue full of unsignaled requests would never say a word. */
+	if (d->count + 1 == d->proc->s->p.depth)
+		r->signaled = true;
 	w->opcode = r->opcode;
 	w->bytes = r->bytes;
 	w->rkey = r->rkey;
@@ -761,16 +776,22 @@ static bool quiet(struct thread *t)
 static void watch(struct thread *t)
 {
 	struct swarm *s = t->proc->s;
+	uint64_t limit = s->p.mode == SIM_LOCKSTEP ? NEVER_NS : NEVER_WALL_NS;
 	struct side *d;
 	unsigned int i;
 
+	if (now_ns(s) - t->since_ns < limit)
+		return;
 	for (i = 0; (d = own_side(t, i)); i++)
-		if (d->count && now_ns(s) - t->since_ns > NEVER_NS)
+		if (d->count)
 			swarm_problem(s, "connection %d side %u: %u requests "
-				      "never ended, the first is %llu",
+				      "never ended, the first is %llu (phase "
+				      "%d, epoch %u of %u, %s)",
 				      (int)(d->conn - s->conn), d->i, d->count,
 				      (unsigned long long)
-				      d->ring[d->first].id);
+				      d->ring[d->first].id, d->phase,
+				      d->epoch, atomic_load(&d->conn->epoch),
+				      d->failed ? "failed" : "good");
 }
 
 static void work(struct thread *t)
@@ -801,7 +822,7 @@ static void work(struct thread *t)
 		if (counted)
 			poll(t, POLL_NS);
 		else
-			sim_sleep(NAP_NS);
+			sim_sleep(IDLE_NS);
 		watch(t);
 	}
 	if (counted)

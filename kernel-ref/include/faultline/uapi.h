@@ -51,7 +51,7 @@ struct fl_query {
 	__u32 size;
 	__u32 abi;		/* out: FL_ABI_VERSION */
 	__u32 node;		/* out: this card on the fabric */
-	__u32 slot;		/* out: domain slot = context bank of this file */
+	__u32 slot;		/* out: domain slot, the same as the bank */
 	__u32 block_bytes;	/* out: largest block */
 	__u32 max_qp, max_cq, max_mr;	/* out: per process */
 	__u32 max_queue;	/* out: entries of a queue at most */
@@ -79,7 +79,8 @@ struct fl_alloc_pd {
 };
 #define FL_IOC_ALLOC_PD	_IOWR('F', 0x03, struct fl_alloc_pd)
 
-struct fl_destroy {		/* of a PD, MR (key), CQ or QP; -EBUSY: in use */
+/* Of a PD, MR (key), CQ or QP; -EBUSY: in use. */
+struct fl_destroy {
 	__u32 size;
 	__u32 object;
 };
@@ -163,7 +164,7 @@ struct fl_wait_cq {
 struct fl_counters {
 	__u32 size;
 	__u32 reserved;
-	__u64 faults;		/* device faults that were reported to the driver */
+	__u64 faults;		/* device faults that the driver was told of */
 	/* of these: reads for sending, writes on receiving */
 	__u64 faults_src, faults_dst;
 	__u64 pages_in;		/* pages that resolving made present */
