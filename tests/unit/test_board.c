@@ -8,6 +8,7 @@
 #include "board/board.h"
 #include "faultline/entries.h"
 #include "faultline/regs.h"
+#include "faultline/smmu_regs.h"
 #include "harness.h"
 
 #define QUEUE	16
@@ -294,4 +295,99 @@ static void bad_addresses(struct world *w)
 TEST("a register access outside the map or of a wrong size is refused")
 {
 	run(SIM_LOCKSTEP, bad_addresses, NULL);
+}
+
+/* ---- a forgotten invalidation ---- */
+
+#define TABLES	(DRAM_BASE + 0x80000)	/* three levels, 39-bit addresses */
+#define PAGE_VA	0x40201000ull
+/* IHI 0062, 4 KB granule: page, AF, nG, inner shareable, AP[1] */
+#define PAGE_BITS (3 | 1 << 10 | 1 << 11 | 3 << 8 | 1 << 6)
+
+static void smmu_set(struct node *n, uint32_t off, unsigned int size,
+		     uint64_t v)
+{
+	EXPECT_EQ(board_write(n->board, BUS_SMMU_BASE + off, size, v), 0);
+}
+
+static void map_page(struct node *n, uint64_t pa)
+{
+	struct dram *d = board_dram(n->board);
+
+	dram_write64(d, TABLES + 8 * (PAGE_VA >> 30 & 511),
+		     (TABLES + 0x1000) | 3);
+	dram_write64(d, TABLES + 0x1000 + 8 * (PAGE_VA >> 21 & 511),
+		     (TABLES + 0x2000) | 3);
+	dram_write64(d, TABLES + 0x2000 + 8 * (PAGE_VA >> 12 & 511),
+		     pa | PAGE_BITS);
+}
+
+static void smmu_on(struct node *n)
+{
+	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_SMR(0), 4,
+		 BOARD_STREAM(0) | SMMU_GR0_SMR_VALID);
+	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_S2CR(0), 4, 0);
+	smmu_set(n, SMMU_GR1_BASE + SMMU_GR1_CBAR(0), 4,
+		 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
+	smmu_set(n, SMMU_GR1_BASE + SMMU_GR1_CBA2R(0), 4,
+		 SMMU_GR1_CBA2R_VA64);
+	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_TCR2, 4,
+		 5 << SMMU_CB_TCR2_PASIZE_SHIFT);
+	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_TTBR0, 8, TABLES);
+	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_TCR, 4, 25);
+	smmu_set(n, SMMU_CB_BASE(0) + SMMU_CB_SCTLR, 4,
+		 SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_HUPCF);
+	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_CR0, 4, SMMU_GR0_CR0_USFCFG);
+}
+
+static void write_page(struct world *w, uint32_t len)
+{
+	struct node *a = &w->n[0], b = w->n[1];
+
+	b.data_pa = PAGE_VA;	/* the peer's address is a virtual one now */
+	post(a, &b, FL_OP_WRITE, 0, 0, len);
+	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
+}
+
+static void forgotten(struct world *w)
+{
+	struct node *b = &w->n[1];
+	struct dram *d = board_dram(b->board);
+	uint64_t old = b->data_pa, new = b->data_pa + 4096, v;
+
+	b->key = command(b, (struct fl_fw_cmd){
+		.opcode = FL_CMD_MR_CREATE, .a = PAGE_VA, .b = 4096,
+		.c = b->pd, .flags = FL_ACC_REMOTE_WRITE });
+	dram_tag_set(d, old, 1);
+	dram_tag_set(d, new, 2);
+	map_page(b, old);
+	smmu_on(b);
+	STEP("the page is written, and the TLB knows it");
+	fill(&w->n[0], 1);
+	write_page(w, 4096);
+	EXPECT_MEM(data(b), data(&w->n[0]), 4096);
+	EXPECT_EQ(trace_count(w->trace, EV_STALE_ACCESS), 0);
+
+	STEP("the frame goes to someone else, the page moves, nobody tells");
+	map_page(b, new);
+	dram_tag_set(d, old, 3);
+	memset(data(b), 0x55, 8192);
+	write_page(w, 4096);
+	EXPECT_GE(trace_count(w->trace, EV_STALE_ACCESS), 1);
+	STEP("the new owner's bytes are gone: that is what the event is for");
+	EXPECT_MEM(data(b), data(&w->n[0]), 4096);
+	EXPECT_EQ(data(b)[4096], 0x55);
+
+	STEP("told, the SMMU walks again");
+	v = trace_count(w->trace, EV_STALE_ACCESS);
+	smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_TLBIVAL, 8, PAGE_VA >> 12);
+	smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_TLBSYNC, 4, 0);
+	write_page(w, 4096);
+	EXPECT_MEM(data(b) + 4096, data(&w->n[0]), 4096);
+	EXPECT_EQ(trace_count(w->trace, EV_STALE_ACCESS), v);
+}
+
+TEST("a forgotten invalidation is seen: the frame's tag tells that it is someone else's")
+{
+	run(SIM_LOCKSTEP, forgotten, NULL);
 }
