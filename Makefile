@@ -92,7 +92,7 @@ endif
 # --- what is built
 
 .PHONY: all objects test-programs test demo bench doctor check-style \
-	check-warnings generate generated-fresh modules firmware-r5 clean \
+	check-warnings generate pictures generated-fresh modules firmware-r5 clean \
 	install-deps help
 
 all: $(FAULTLINE)
@@ -164,6 +164,10 @@ build/gen: $(GEN_SRC) $(wildcard tools/gen/*.h) $(DEFS) Makefile
 	@mkdir -p build
 	$(call say,CC)
 	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(DEFINES) $(INCLUDES) -o $@ $(GEN_SRC)
+
+# The pictures of the book, from a run; look at them after.
+pictures: $(FAULTLINE)
+	$(Q)tests/cmd/pictures.sh --write
 
 generate: build/gen
 	build/gen .
@@ -260,6 +264,7 @@ help:
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"
 	@echo "make generate     headers, Verilog and tables from the *.def"
+	@echo "make pictures     the pictures of the book, from a run (Graphviz)"
 	@echo "make check-style  the rules of the house"
 	@echo "make check-warnings  gcc and clang, warnings are errors"
 	@echo "make firmware-r5  the firmware for the Cortex-R5"

@@ -3,12 +3,14 @@
  * lockstep.c - one event at a time in virtual time.
  *
  * The thread that called sim_run is the scheduler: it takes the earliest event,
- * runs a hardware step itself or hands the baton to a software thread and waits
- * for it back. Whoever holds the baton may touch everything here, so there is no
- * lock. Giving the baton is a semaphore post, which a signal handler may do.
+ * runs a hardware step itself or hands the baton to a software thread. Whoever holds
+ * the baton may touch everything here, so there is no lock. A thread that gives
+ * the baton away does the scheduler's next work itself: it runs the hardware that
+ * is due, and hands the baton straight to the thread that is due, which may be itself.
+ * So a thread that polls never changes threads. Only who is perhaps in a signal
+ * handler, where little is allowed, gives the baton back to the scheduler.
  */
 #include <assert.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -28,12 +30,6 @@ static void set_now(struct sim *sim, uint64_t now_ns)
 	sim->now_ns = now_ns;
 	if (sim->trace)
 		trace_set_time(sim->trace, now_ns);
-}
-
-static void wait_for(sem_t *s)
-{
-	while (sem_wait(s))
-		assert(errno == EINTR);
 }
 
 /* ---- actors ---- */
@@ -88,13 +84,13 @@ void *lockstep_main(void *thread)
 	struct sim_thread *t = thread;
 
 	sim_self_thread = t;
-	wait_for(&t->sem);
+	bell_wait(&t->bell, 0);
 	t->fn(t->arg);
 	t->state = THREAD_DONE;
 	if (!t->daemon)
 		atomic_fetch_sub(&t->sim->living, 1);
 	atomic_store(&t->ended, true);
-	sem_post(&t->sim->scheduler);
+	bell_ring(&t->sim->scheduler);
 	return NULL;
 }
 
@@ -102,17 +98,70 @@ static void give_baton(struct sim *sim, struct sim_thread *t)
 {
 	sim->current = t;
 	t->state = THREAD_RUNNING;
-	sem_post(&t->sem);
-	wait_for(&sim->scheduler);
-	sim->current = NULL;
+	bell_ring(&t->bell);
 }
 
 /* Called by the baton's holder: let others go on until it is queued and due. */
 static void give_back(struct sim_thread *t)
 {
 	assert(t->sim->current == t);
-	sem_post(&t->sim->scheduler);
-	wait_for(&t->sem);
+	bell_ring(&t->sim->scheduler);
+	bell_wait(&t->bell, 0);
+}
+
+/* The earliest event, when it is one of this run. */
+static struct sim_node *next_event(struct sim *sim)
+{
+	struct sim_node *n;
+
+	if (!sim->heap.count || heap_due(&sim->heap) > sim->end_ns)
+		return NULL;
+	n = heap_pop(&sim->heap);
+	set_now(sim, n->due_ns);
+	sim->events++;
+	return n;
+}
+
+/*
+ * The same, but do the scheduler's work: run hardware until a thread is due. What
+ * hardware does is not this thread's doing, so it must not be seen to be.
+ */
+static void pass_on(struct sim_thread *t)
+{
+	struct trace_last last = trace_last_save();
+	struct sim *sim = t->sim;
+	struct sim_node *n;
+
+	assert(sim->current == t);
+	sim->current = NULL;
+	sim_self_thread = NULL;
+	do {
+		if (sim->check)
+			sim->check(sim->check_arg);
+		n = next_event(sim);
+		if (n && !n->is_thread)
+			step(sim, (struct sim_actor *)n);
+	} while (n && !n->is_thread);
+	trace_last_restore(last);
+	sim_self_thread = t;
+	if (n == &t->node) {
+		sim->current = t;
+		t->state = THREAD_RUNNING;
+		return;
+	}
+	if (n)
+		give_baton(sim, (struct sim_thread *)n);
+	else
+		bell_ring(&sim->scheduler);
+	bell_wait(&t->bell, 0);
+}
+
+static void wait_turn(struct sim_thread *t, bool in_signal)
+{
+	if (in_signal || atomic_load(&t->sim->stopping))
+		give_back(t);
+	else
+		pass_on(t);
 }
 
 static uint64_t jitter(struct sim *sim)
@@ -134,10 +183,10 @@ void lockstep_spend(struct sim_thread *t, uint64_t ns)
 	}
 	t->state = THREAD_QUEUED;
 	queue(sim, &t->node, due_ns);
-	give_back(t);
+	wait_turn(t, false);
 }
 
-bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns)
+bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns, bool in_signal)
 {
 	if (atomic_exchange(&t->token, false))
 		return true;
@@ -150,7 +199,7 @@ bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns)
 	t->unparked = false;
 	if (timeout_ns)
 		queue(t->sim, &t->node, t->sim->now_ns + timeout_ns);
-	give_back(t);
+	wait_turn(t, in_signal);
 	return t->unparked;
 }
 
@@ -170,14 +219,15 @@ void lockstep_unpark(struct sim_thread *t, uint64_t delay_ns)
 
 static void one_event(struct sim *sim)
 {
-	struct sim_node *n = heap_pop(&sim->heap);
+	struct sim_node *n = next_event(sim);
 
-	set_now(sim, n->due_ns);
-	sim->events++;
-	if (n->is_thread)
+	if (n->is_thread) {
 		give_baton(sim, (struct sim_thread *)n);
-	else
+		bell_wait(&sim->scheduler, 0);
+		sim->current = NULL;
+	} else {
 		step(sim, (struct sim_actor *)n);
+	}
 	if (sim->check)
 		sim->check(sim->check_arg);
 }

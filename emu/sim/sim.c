@@ -25,7 +25,7 @@ struct sim *sim_create(const struct sim_config *cfg)
 	sim->cfg = *cfg;
 	sim->trace = cfg->trace;
 	rng_init(&sim->rng, cfg->seed, "scheduler");
-	sem_init(&sim->scheduler, 0, 0);
+	bell_init(&sim->scheduler);
 	sem_init(&sim->all_ended, 0, 0);
 	sem_init(&sim->clock_bell, 0, 0);
 	pthread_mutex_init(&sim->list_lock, NULL);
@@ -54,7 +54,7 @@ void sim_destroy(struct sim *sim)
 		free(d);
 	}
 	heap_free(&sim->heap);
-	sem_destroy(&sim->scheduler);
+	bell_destroy(&sim->scheduler);
 	sem_destroy(&sim->all_ended);
 	sem_destroy(&sim->clock_bell);
 	pthread_mutex_destroy(&sim->list_lock);
@@ -192,8 +192,7 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 	t->daemon = daemon;
 	t->fn = fn;
 	t->arg = arg;
-	sem_init(&t->sem, 0, 0);
-	sem_init(&t->done, 0, 0);
+	bell_init(&t->bell);
 	pthread_mutex_lock(&sim->list_lock);
 	t->next = sim->threads;
 	sim->threads = t;
@@ -229,8 +228,7 @@ void sim_thread_join(struct sim_thread *t)
 		;
 	*p = t->next;
 	pthread_mutex_unlock(&sim->list_lock);
-	sem_destroy(&t->sem);
-	sem_destroy(&t->done);
+	bell_destroy(&t->bell);
 	free(t);
 }
 
@@ -315,9 +313,20 @@ void sim_park(void)
 
 	assert(t);
 	if (lockstep(t->sim))
-		lockstep_park(t, 0);
+		lockstep_park(t, 0, true);
 	else
 		threads_park(t, 0);
+}
+
+void sim_park_here(uint64_t timeout_ns)
+{
+	struct sim_thread *t = sim_self_thread;
+
+	assert(t);
+	if (lockstep(t->sim))
+		lockstep_park(t, timeout_ns, false);
+	else
+		threads_park(t, timeout_ns);
 }
 
 bool sim_park_timeout(uint64_t ns)
@@ -325,7 +334,8 @@ bool sim_park_timeout(uint64_t ns)
 	struct sim_thread *t = sim_self_thread;
 
 	assert(t && ns);
-	return lockstep(t->sim) ? lockstep_park(t, ns) : threads_park(t, ns);
+	return lockstep(t->sim) ? lockstep_park(t, ns, true) :
+				  threads_park(t, ns);
 }
 
 void sim_unpark(struct sim_thread *t, uint64_t delay_ns)

@@ -25,6 +25,22 @@ static inline uint64_t heap_due(const struct sim_heap *h)
 	return h->count ? h->node[0]->due_ns : SIM_IDLE;
 }
 
+/* bell.c */
+struct sim_bell {
+	atomic_int state;
+	sem_t sem;
+};
+void bell_init(struct sim_bell *b);
+void bell_destroy(struct sim_bell *b);
+/* Wake the waiter, or let its next wait return at once. Async-signal-safe. */
+void bell_ring(struct sim_bell *b);
+/* Was it rung? Takes the ring. */
+bool bell_rung(struct sim_bell *b);
+/* Only one thread waits. 0: no limit. False: the time was over. */
+bool bell_wait(struct sim_bell *b, uint64_t timeout_ns);
+/* The same for a semaphore, sleeping at once. */
+bool sem_wait_ns(sem_t *s, uint64_t timeout_ns);
+
 enum thread_state { THREAD_QUEUED, THREAD_RUNNING, THREAD_PARKED, THREAD_DONE };
 
 struct sim_thread {
@@ -36,14 +52,9 @@ struct sim_thread {
 	void (*fn)(void *arg);
 	void *arg;
 	pthread_t pthread;
-	/*
-	 * Lockstep: the baton, given by the scheduler. Threads: one count for
-	 * every token, taken by park.
-	 */
-	sem_t sem;
-	sem_t done;			/* threads: posted once, at the end */
+	struct sim_bell bell;		/* lockstep: the baton; threads: unpark */
 	enum thread_state state;	/* lockstep */
-	atomic_bool token;		/* an unpark that nobody has taken yet */
+	atomic_bool token;		/* lockstep: an unpark not taken yet */
 	bool unparked;			/* lockstep: park ended by unpark */
 	atomic_bool ended;
 };
@@ -87,7 +98,7 @@ struct sim {
 	uint64_t now_ns, end_ns, events;
 	struct sim_heap heap;
 	struct sim_thread *current;	/* holds the baton; NULL: the scheduler */
-	sem_t scheduler;
+	struct sim_bell scheduler;
 	/* threads */
 	uint64_t start_ns;
 	pthread_mutex_t list_lock;	/* threads list */
@@ -102,6 +113,9 @@ struct sim {
 
 extern _Thread_local struct sim_thread *sim_self_thread;
 
+/* sim.c: as sim_park, but never called by a signal handler; 0: no limit */
+void sim_park_here(uint64_t timeout_ns);
+
 /* lockstep.c */
 void lockstep_kick(struct sim_actor *a);
 void lockstep_alarm(struct sim_actor *a);
@@ -111,7 +125,8 @@ enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
 			     uint64_t drain_ns);
 void lockstep_stop(struct sim *sim);
 void lockstep_spend(struct sim_thread *t, uint64_t ns);
-bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns);
+/* in_signal: maybe in a signal handler */
+bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns, bool in_signal);
 void lockstep_unpark(struct sim_thread *t, uint64_t delay_ns);
 
 /* threads.c */

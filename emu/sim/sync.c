@@ -104,7 +104,7 @@ void sim_mutex_lock(struct sim_mutex *m)
 	*p = &w;		/* last: first come, first served */
 	guard_unlock(&m->guard);
 	while (!atomic_load_explicit(&w.granted, memory_order_acquire))
-		sim_park();
+		sim_park_here(0);
 }
 
 void sim_mutex_unlock(struct sim_mutex *m)
@@ -181,10 +181,8 @@ bool sim_wait(struct sim_waitq *q, bool (*cond)(void *arg), void *arg,
 		yes = cond(arg);
 		now_ns = sim_now(w.thread->sim);
 		if (!yes && now_ns < end_ns && !sim_stopping()) {
-			if (end_ns == SIM_IDLE)
-				sim_park();
-			else
-				sim_park_timeout(end_ns - now_ns);
+			sim_park_here(end_ns == SIM_IDLE ? 0 :
+							   end_ns - now_ns);
 			yes = cond(arg);
 		}
 		waitq_remove(q, &w);

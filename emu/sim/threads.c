@@ -380,41 +380,10 @@ void *threads_main(void *thread)
 	return NULL;
 }
 
-static struct timespec realtime_after(uint64_t ns)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	ts.tv_sec += (time_t)(ns / 1000000000ull);
-	ts.tv_nsec += (long)(ns % 1000000000ull);
-	if (ts.tv_nsec >= 1000000000) {
-		ts.tv_sec++;
-		ts.tv_nsec -= 1000000000;
-	}
-	return ts;
-}
-
-/* True when the semaphore was taken, false when the time was over. */
-static bool wait_timeout(sem_t *s, uint64_t ns)
-{
-	struct timespec end;
-
-	if (!ns) {
-		while (sem_wait(s))
-			assert(errno == EINTR);
-		return true;
-	}
-	end = realtime_after(ns);
-	while (sem_timedwait(s, &end))
-		if (errno == ETIMEDOUT)
-			return false;
-	return true;
-}
-
 enum sim_result threads_run(struct sim *sim, uint64_t max_ns)
 {
 	while (atomic_load(&sim->living))
-		if (!wait_timeout(&sim->all_ended, max_ns))
+		if (!sem_wait_ns(&sim->all_ended, max_ns))
 			return SIM_LIMIT;
 	return SIM_FINISHED;
 }
@@ -461,16 +430,14 @@ void threads_stop(struct sim *sim)
 
 bool threads_park(struct sim_thread *t, uint64_t timeout_ns)
 {
-	if (atomic_load(&t->sim->stopping))
-		sched_yield();
-	else if (!wait_timeout(&t->sem, timeout_ns))
-		return false;
-	atomic_store(&t->token, false);
+	if (!atomic_load(&t->sim->stopping))
+		return bell_wait(&t->bell, timeout_ns);
+	sched_yield();
+	bell_rung(&t->bell);
 	return true;
 }
 
 void threads_unpark(struct sim_thread *t)
 {
-	if (!atomic_exchange(&t->token, true))
-		sem_post(&t->sem);
+	bell_ring(&t->bell);
 }

@@ -233,9 +233,7 @@ static void ring_flush(struct trace *t, struct trace_ring *r, uint64_t head)
 }
 
 /* What this thread recorded last: of any unit, and of software. */
-static _Thread_local struct {
-	uint64_t any, software;
-} last;
+static _Thread_local struct trace_last last;
 
 static const bool of_software[EV_COUNT] = {
 #define EVENT(name, unit, a0, a1, a2, a3, text) \
@@ -252,6 +250,16 @@ uint64_t trace_last(void)
 uint64_t trace_last_software(void)
 {
 	return last.software;
+}
+
+struct trace_last trace_last_save(void)
+{
+	return last;
+}
+
+void trace_last_restore(struct trace_last saved)
+{
+	last = saved;
 }
 
 uint64_t trace_emit(struct trace *t, enum trace_event ev,

@@ -101,6 +101,12 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
  */
 uint64_t trace_last(void);
 uint64_t trace_last_software(void);
+/* Around what the thread does for others. */
+struct trace_last {
+	uint64_t any, software;
+};
+struct trace_last trace_last_save(void);
+void trace_last_restore(struct trace_last saved);
 
 /* How often ev was emitted since the start. */
 uint64_t trace_count(const struct trace *t, enum trace_event ev);

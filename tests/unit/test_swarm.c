@@ -321,7 +321,7 @@ static void look_after(struct swarm *s)
 
 	for (i = 0; i < s->procs; i++) {
 		p = &s->proc[i];
-		if (p->host && is_dying(p) && over(p))
+		if (p->host && (p->guest || is_dying(p)) && over(p))
 			bury(p);
 		else if (p->guest && !guest && !p->started)
 			guest = p;

@@ -818,6 +818,8 @@ static void work(struct thread *t)
 		if (quiet(t) && counted) {
 			counted = false;
 			atomic_fetch_sub(&s->busy, 1);
+			if (t->proc->guest)
+				break;
 		}
 		if (counted)
 			poll(t, POLL_NS);

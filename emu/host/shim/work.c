@@ -46,6 +46,8 @@ static struct work_struct *next_item(struct workqueue_struct *wq)
 
 static void take(struct workqueue_struct *wq, struct work_struct *w)
 {
+	/* Now, under the lock: it may be queued again while it runs. */
+	shim_cpu()->cause = w->cause;
 	list_del(&w->entry);
 	w->pending = false;
 	w->running = true;
@@ -58,7 +60,6 @@ static void run_item(struct workqueue_struct *wq, struct work_struct *w)
 	struct shim_cpu before = shim_enter(wq->shim, NULL, false);
 	struct trace_at saved = *host_trace_at();
 
-	shim_cpu()->cause = w->cause;
 	w->func(w);
 	*host_trace_at() = saved;
 	/* Like lockdep: work must give back what it has locked. */
