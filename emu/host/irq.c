@@ -11,19 +11,23 @@
 /* So many runs without the line going down once: nobody serves the cause. */
 #define STORM_RUNS 100000u
 
-/* From hardware, under the device lock: must not block. */
+/*
+ * From hardware, under the device lock: must not block. What the thread that
+ * happens to run the hardware is about has nothing to do with it.
+ */
 static void line_changed(void *arg, enum irq_line line, bool level)
 {
 	struct host_kernel *k = arg;
+	struct trace_at at = { .board = k->id };
 	unsigned int bit = 1u << line;
 
 	if (level) {
 		atomic_fetch_or(&k->irq_level, bit);
-		host_event(k, EV_IRQ_RAISE, line, 0, 0, 0);
+		trace_emit(k->trace, EV_IRQ_RAISE, &at, line, 0, 0, 0);
 		sim_unpark(k->irq_thread, k->timing->v[T_IRQ]);
 	} else {
 		atomic_fetch_and(&k->irq_level, ~bit);
-		host_event(k, EV_IRQ_LOWER, line, 0, 0, 0);
+		trace_emit(k->trace, EV_IRQ_LOWER, &at, line, 0, 0, 0);
 	}
 }
 

@@ -18,7 +18,7 @@
  * 3: service spins 6 us, yields 8 us, sleeps 58 to 122 us). An answer comes
  * soon, so the user half waits long; the next fault may never come.
  */
-#define SPINS		1000
+#define SPINS		50
 #define ANSWER_YIELDS	200
 #define IDLE_YIELDS	20
 

@@ -95,7 +95,7 @@ struct fw_config {
 	uint64_t timeout_ns;		/* FLYING */
 	uint64_t fault_timeout_ns;	/* DSTFAULT */
 	uint32_t tries;			/* silent time-outs in a row */
-	uint32_t refusals;		/* of one block */
+	uint32_t refusals;		/* of one block, by either side's SMMU */
 	uint32_t waiting_share;		/* contexts of who waits for a page */
 };
 

@@ -134,28 +134,38 @@ static void note_done(struct fw *fw, struct fw_ctx *c)
 		fw_job_done(fw, &gone, status);
 }
 
+/* Pages of one side left again before the block was through. Once too often? */
+static bool gives_up(struct fw *fw, struct fw_ctx *c)
+{
+	c->tries = 0;
+	if (++c->refusals <= fw->cfg.refusals)
+		return false;
+	fw_ctx_kill(fw, c, FL_ST_REFUSED_TOO_OFTEN);
+	return true;
+}
+
 static void note_refused(struct fw *fw, struct fw_ctx *c)
 {
 	set_waiting(fw, c, true);
-	c->tries = 0;
-	if (++c->refusals > fw->cfg.refusals)
-		fw_ctx_kill(fw, c, FL_ST_REFUSED_TOO_OFTEN);
-	else
+	if (!gives_up(fw, c))
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
 }
 
 static void note_waiting(struct fw *fw, struct fw_ctx *c)
 {
 	set_waiting(fw, c, true);
-	c->tries = 0;
-	/*
-	 * A READ was told to wait: the peer's silence gets the long timer.
-	 * Everything else waits for a page of this board, and the driver always
-	 * answers.
-	 */
-	if (c->op == FL_OP_READ)
+	/* A READ was told to wait: the peer's silence gets the long timer. */
+	if (c->op == FL_OP_READ) {
+		c->tries = 0;
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
-	else
+		return;
+	}
+	/*
+	 * Everything else waits for a page of this board, and the driver always
+	 * answers. But where memory is short the pages of blocks may drive each
+	 * other out for ever.
+	 */
+	if (!gives_up(fw, c))
 		fw_timer_stop(fw, c);
 }
 

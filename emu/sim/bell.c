@@ -13,7 +13,7 @@
 
 #include "sim/sim_internal.h"
 
-#define LOOKS	500
+#define LOOKS	50
 #define YIELDS	20
 
 enum { QUIET, RUNG, ASLEEP };

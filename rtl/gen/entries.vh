@@ -186,7 +186,7 @@
 `define FL_ST_BUSY                              8'd21
 // command: unknown opcode
 `define FL_ST_BAD_COMMAND                       8'd22
-// the peer's pages left again each time before the block came
+// pages left again each time before the block was through
 `define FL_ST_REFUSED_TOO_OFTEN                 8'd23
 // verdict only: tell the peer that its READ is being worked on
 `define FL_ST_WAIT                              8'd254

@@ -116,6 +116,28 @@ TEST("a block that waits for a page of its own board has no timer")
 	rig_expect_cqe(r, &w, 0, FL_ST_LOCAL_FAULT);
 }
 
+TEST("a block whose own pages leave again each time is given up")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	uint32_t n, i;
+
+	rig_world(r, &w, 1);
+	rig_post(r, &w, rig_wqe(&w, 100));
+	n = r->order[0];
+	for (i = 0; i < 5; i++) {
+		STEP("fault %u, and the driver brings the pages in", i + 1);
+		rig_fault(r, n);
+		rig_run(r);
+		EXPECT_EQ(r->ctx[n].state, FL_TX_SRCFAULT);
+		r->ctx[n].state = FL_TX_READY;
+	}
+	STEP("one fault too many");
+	rig_fault(r, n);
+	rig_run(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_REFUSED_TOO_OFTEN);
+}
+
 TEST("a READ that was told to wait gets the long timer each time")
 {
 	struct rig *r = rig_create(8);

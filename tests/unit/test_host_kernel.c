@@ -367,6 +367,7 @@ struct caller {
 	uint8_t *mem;
 	uint32_t xfer[2];
 	uint64_t relax_ns;
+	char empty[64];
 	int fd;
 };
 
@@ -398,6 +399,9 @@ static void use_table(void *arg)
 	WANT(r, s->free(c->mem + 1, PAGE) == -EINVAL);
 	WANT(r, !s->map_file("/nowhere/at/all", &bytes, &e) && e == -ENOENT);
 	WANT(r, !s->map_file("/dev/null", &bytes, &e) && e == -EINVAL);
+	WANT(r, !s->map_file(c->empty, &bytes, &e) && e == -ENODATA);
+	WANT(r, !s->map_file(NULL, &bytes, &e) && e == -EINVAL);
+	WANT(r, !bytes);	/* untouched by all that failed */
 	c->xfer[0] = s->new_xfer();
 	c->xfer[1] = s->new_xfer();
 	c->relax_ns = sim_now(r->sim);
@@ -416,8 +420,10 @@ TEST("an application thread has the emulator's system calls")
 	struct caller c = { .r = r };
 
 	EXPECT_EQ(host_device_add(r->k, "faultline0", &fake_ops, &d), 0);
+	rig_file(c.empty, 0);
 	rig_thread(r, 0, use_table, &c);
 	rig_run(r);
+	unlink(c.empty);
 	EXPECT_EQ(c.xfer[0], 1u << 24 | 1);
 	EXPECT_EQ(c.xfer[1], 1u << 24 | 2);
 	EXPECT_GE(c.relax_ns, r->timing.v[T_CPU_POLL]);

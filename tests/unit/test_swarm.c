@@ -88,10 +88,12 @@ static const char *random_set(struct rng *r, const struct plan *p, int i,
 		cell < p->block_bytes ? cell : p->block_bytes,
 		500000ul << rng_below(r, 4), 10000000ul << rng_below(r, 3),
 		10000000ul, 200000000ul, 1 + rng_below(r, 8),
+		10ul << rng_below(r, 6),
 	};
 	static const char *const key[] = {
 		"link.cell", "fw.timeout", "fw.fault_timeout",
 		"fw.wall_timeout", "fw.wall_fault_timeout", "fw.waiting_share",
+		"fw.refusals",
 	};
 
 	if (i == (int)(sizeof(v) / sizeof(*v)))

@@ -125,7 +125,7 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	case FL_ST_LOCAL_FAULT:
 		return r->odd || s->p.chaos[C_PROTECT];
 	case FL_ST_REFUSED_TOO_OFTEN:
-		return s->p.chaos[C_PAGEOUT] > 0;
+		return s->p.chaos[C_PAGEOUT] || s->p.frames;
 	}
 	return false;
 }

@@ -173,7 +173,7 @@ enum fl_st_code {
 	FL_ST_BAD_ARGUMENT = 20,          /* command: an argument makes no sense */
 	FL_ST_BUSY = 21,                  /* command: the object is in use */
 	FL_ST_BAD_COMMAND = 22,           /* command: unknown opcode */
-	FL_ST_REFUSED_TOO_OFTEN = 23,     /* the peer's pages left again each time before the block came */
+	FL_ST_REFUSED_TOO_OFTEN = 23,     /* pages left again each time before the block was through */
 	FL_ST_WAIT = 254,                  /* verdict only: tell the peer that its READ is being worked on */
 	FL_ST_STALE = 255,                 /* NAK only: the block that this answers is long over */
 };
