@@ -23,6 +23,23 @@ static uint64_t eng_frame_send(void *ctx, struct wire_frame *f)
 	return fabric_frame_send(((struct board *)ctx)->port, f);
 }
 
+static struct wire_frame *eng_frame_spare(void *ctx)
+{
+	return fabric_frame_spare(((struct board *)ctx)->port);
+}
+
+static bool eng_frame_keep(void *ctx, const struct wire_frame *f)
+{
+	(void)ctx;
+	return fabric_frame_keep(f);
+}
+
+static void eng_frame_put(void *ctx, const struct wire_frame *f)
+{
+	(void)ctx;
+	fabric_frame_put(f);
+}
+
 static void eng_irq(void *ctx, unsigned int line, bool level)
 {
 	struct board *b = ctx;
@@ -76,7 +93,7 @@ static void port_room(void *ctx)
 
 static int make_engine(struct board *b)
 {
-	const struct engine_env env = {
+	struct engine_env env = {
 		.ctx = b, .burst_begin = bus_burst_begin,
 		.burst_end = bus_burst_end, .frame_get = eng_frame_get,
 		.frame_send = eng_frame_send, .irq = eng_irq, .kick = eng_kick,
@@ -90,6 +107,12 @@ static int make_engine(struct board *b)
 	};
 	int err = 0;
 
+	/* Where time is real, copies cost some. */
+	if (!b->timed) {
+		env.frame_spare = eng_frame_spare;
+		env.frame_keep = eng_frame_keep;
+		env.frame_put = eng_frame_put;
+	}
 	while (1u << cfg.block_log2 < b->cfg.block_bytes && cfg.block_log2 < 31)
 		cfg.block_log2++;
 	if (1u << cfg.block_log2 != b->cfg.block_bytes)

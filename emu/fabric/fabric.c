@@ -117,20 +117,27 @@ static void receive(struct fabric_port *p, struct fabric_slot *s,
 static void receive_all(struct fabric_port *p, struct fabric_slot *s,
 			uint64_t now_ns)
 {
-	struct fabric_slot *first, *last;
+	struct fabric_slot *first, *last = NULL, *next;
 	uint32_t n;
 
-	while (s) {
-		first = s;
-		n = 0;
-		do {
-			receive(p, s, now_ns);
-			last = s;
-			s = s->next;
-			n++;
-		} while (s && s->owner == first->owner);
-		fabric_slots_free(first, last, n);
+	for (first = NULL, n = 0; s; s = next) {
+		next = s->next;
+		receive(p, s, now_ns);
+		if (s->kept)
+			continue;
+		if (first && first->owner != s->owner) {
+			fabric_slots_free(first, last, n);
+			first = NULL;
+		}
+		if (first)
+			last->next = s;
+		else
+			first = s, n = 0;
+		last = s;
+		n++;
 	}
+	if (first)
+		fabric_slots_free(first, last, n);
 }
 
 static uint64_t arrive_step(void *arg, uint64_t now_ns)
@@ -193,6 +200,35 @@ struct wire_frame *fabric_frame_get(struct fabric_port *p)
 	struct fabric_slot *s = fabric_slot_get(p);
 
 	return s ? &s->frame : NULL;
+}
+
+/* Relaxed: what it was a moment ago will do. */
+static bool plenty(struct fabric_port *p)
+{
+	return atomic_load_explicit(&p->taken, memory_order_relaxed) -
+	       atomic_load_explicit(&p->given, memory_order_relaxed) <
+	       p->fabric->cfg.frames / 2;
+}
+
+struct wire_frame *fabric_frame_spare(struct fabric_port *p)
+{
+	return plenty(p) ? fabric_frame_get(p) : NULL;
+}
+
+bool fabric_frame_keep(const struct wire_frame *fr)
+{
+	struct fabric_slot *s = (struct fabric_slot *)(uintptr_t)fr;
+
+	s->kept = plenty(s->owner);
+	return s->kept;
+}
+
+void fabric_frame_put(const struct wire_frame *fr)
+{
+	struct fabric_slot *s = (struct fabric_slot *)(uintptr_t)fr;
+
+	s->kept = false;
+	fabric_slot_free(s);
 }
 
 void fabric_slot_free(struct fabric_slot *s)

@@ -12,6 +12,7 @@ struct fabric_slot {
 	struct fabric_port *owner;
 	struct fabric_slot *next, *prev;
 	uint64_t arrive_ns;
+	bool kept;			/* by its receiver */
 };
 
 struct fabric_rule {

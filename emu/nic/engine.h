@@ -83,6 +83,14 @@ struct engine_env {
 	 */
 	struct wire_frame *(*frame_get)(void *ctx);
 	uint64_t (*frame_send)(void *ctx, struct wire_frame *f);
+	/*
+	 * Optional, all three or none: frames by reference, which saves copies.
+	 * An empty frame if there are plenty, or NULL; may the frame that came be
+	 * kept? and back with a frame of either kind.
+	 */
+	struct wire_frame *(*frame_spare)(void *ctx);
+	bool (*frame_keep)(void *ctx, const struct wire_frame *f);
+	void (*frame_put)(void *ctx, const struct wire_frame *f);
 	void (*irq)(void *ctx, unsigned int line, bool level);
 	/*
 	 * There is work for a channel (0 read, 1 write): call engine_step soon.
@@ -157,7 +165,7 @@ uint64_t engine_rx_event(const struct engine *e, unsigned int rxc);
 #define ENGINE_IDLE	UINT64_MAX
 uint64_t engine_step(struct engine *e, unsigned int channel, uint64_t now_ns);
 
-/* A frame came. The engine copies what it needs. */
+/* A frame came. The engine copies what it needs, unless it keeps the frame. */
 void engine_receive(struct engine *e, const struct wire_frame *f,
 		    uint64_t now_ns);
 

@@ -43,10 +43,16 @@ static enum dma_status begin(struct engine *e, struct walk *w, uint64_t now_ns,
 	b->xfer = at->xfer;
 	b->block = at->block;
 	b->attempt = at->attempt;
+	w->direct = NULL;
 	b->pa = 0;
 	b->delay_ns = 0;
 	b->event = 0;
 	return e->env.burst_begin(e->env.ctx, b);
+}
+
+static uint8_t *bytes(struct walk *w)
+{
+	return w->direct ? w->direct : w->buf + w->offset;
 }
 
 /* The burst has ended with w->status; go on to the next one. */
@@ -58,8 +64,7 @@ static enum walk_result finish(struct engine *e, struct walk *w,
 	struct trace_at here = *at;
 
 	if (w->status == DMA_OK) {
-		w->status = e->env.burst_end(e->env.ctx, b,
-					     w->buf + w->offset);
+		w->status = e->env.burst_end(e->env.ctx, b, bytes(w));
 		assert(w->status == DMA_OK || w->status == DMA_DECERR);
 	}
 	if (w->status == DMA_OK) {
@@ -111,7 +116,7 @@ enum walk_result walk_step(struct engine *e, struct walk *w, uint64_t now_ns,
 void walk_abandon(struct engine *e, struct walk *w)
 {
 	if (w->phase == WALK_OPEN && w->status == DMA_OK)
-		e->env.burst_end(e->env.ctx, &w->b, w->buf + w->offset);
+		e->env.burst_end(e->env.ctx, &w->b, bytes(w));
 	w->phase = WALK_NONE;
 }
 

@@ -28,6 +28,9 @@
 #define CELL_BYTES_MIN	64
 #define CELLS_MAX	(ENGINE_BLOCK_MAX / CELL_BYTES_MIN)
 #define NONE		0xFF	/* no context */
+/* Cells that are worth keeping as frames, and how many make a block. */
+#define KEEP_BYTES	2048
+#define KEEP_MAX	(ENGINE_BLOCK_MAX / KEEP_BYTES)
 
 /*
  * A context in COLLECT whose sender fell silent for good must not be lost. The
@@ -74,6 +77,8 @@ struct rx_ctx {
 	uint64_t turned_away;	/* e->turned_away when its last cell came */
 	uint64_t event;		/* trace: the last thing that happened to it */
 	uint64_t have[CELLS_MAX / 64];	/* cells that came */
+	uint32_t kept;		/* by cell: it is in frame[], not in buf */
+	const struct wire_frame *frame[KEEP_MAX];
 	uint8_t *buf;
 };
 
@@ -105,7 +110,8 @@ struct walk {
 	struct dma_burst b;
 	uint32_t offset, len;	/* of the burst in the block; of the block */
 	uint64_t va;		/* of the block */
-	uint8_t *buf;
+	uint8_t *buf;		/* of the block */
+	uint8_t *direct;	/* of this burst, instead; or NULL */
 	uint32_t map;		/* pages that were refused */
 	uint64_t fault_event;	/* trace: the first refusal */
 };
@@ -120,6 +126,8 @@ struct channel {
 	uint32_t sent;		/* bytes of it that have left */
 	uint8_t last;		/* round robin */
 	bool wants_room;
+	uint32_t filled;	/* by cell: it was read into frame[] */
+	struct wire_frame *frame[KEEP_MAX];
 };
 
 struct fault {
@@ -231,6 +239,9 @@ void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
 int rx_verdict(struct engine *e, unsigned int i, uint32_t value);
 int rx_ready(struct engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause);
+/* The bytes of a burst, where they can be written from. */
+uint8_t *rx_bytes(struct engine *e, struct rx_ctx *r, uint32_t offset,
+		  uint32_t len);
 /* The end of an attempt: answer, forget the context; see engine_rx.c. */
 void rx_end(struct engine *e, struct rx_ctx *r, unsigned int event,
 	    uint8_t wop, uint8_t code, uint64_t cause);

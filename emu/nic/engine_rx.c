@@ -76,6 +76,47 @@ static struct peer *rx_peer(struct engine *e, const struct rx_ctx *r)
 	return &e->peer[r->node][r->ctx];
 }
 
+/* Is the cell worth a reference instead of a copy? */
+static bool keep(struct engine *e, struct rx_ctx *r, unsigned int cell,
+		 const struct wire_frame *f)
+{
+	if (e->cfg.cell_bytes < KEEP_BYTES || !e->env.frame_keep ||
+	    !e->env.frame_keep(e->env.ctx, f))
+		return false;
+	r->frame[cell] = f;
+	r->kept |= 1u << cell;
+	return true;
+}
+
+static void let_go(struct engine *e, struct rx_ctx *r)
+{
+	for (; r->kept; r->kept &= r->kept - 1)
+		e->env.frame_put(e->env.ctx, r->frame[lowest(r->kept)]);
+}
+
+/* What a frame holds of [offset, offset + len) of the block. */
+uint8_t *rx_bytes(struct engine *e, struct rx_ctx *r, uint32_t offset,
+		  uint32_t len)
+{
+	uint32_t size = e->cfg.cell_bytes, from, to, at;
+	unsigned int cell = offset >> e->cell_log2;
+	const uint8_t *payload;
+
+	for (at = offset; at < offset + len; at = to) {
+		cell = at >> e->cell_log2;
+		from = cell << e->cell_log2;
+		to = from + size < offset + len ? from + size : offset + len;
+		if (!(r->kept >> cell & 1))
+			continue;
+		payload = wire_payload((struct wire_frame *)(uintptr_t)
+				       r->frame[cell]);
+		if (at == offset && to == offset + len)
+			return (uint8_t *)(uintptr_t)(payload + (at - from));
+		memcpy(r->buf + at, payload + (at - from), to - at);
+	}
+	return r->buf + offset;
+}
+
 /* Nothing refers to the context any more. */
 static void rx_free(struct engine *e, struct rx_ctx *r)
 {
@@ -109,7 +150,11 @@ void rx_move(struct engine *e, struct rx_ctx *r, unsigned int event,
 			      r->state);
 	switch (r->state) {
 	case FL_RX_FREE:
+		let_go(e, r);
 		rx_free(e, r);
+		break;
+	case FL_RX_FAULT:
+		let_go(e, r);	/* all of it will be sent again */
 		break;
 	case FL_RX_CHECK:
 		note_post(e, FL_NOTE_RX_OPEN, i, r->serial);
@@ -156,7 +201,8 @@ static void store_cell(struct engine *e, struct rx_ctx *r,
 	if (r->have[cell / 64] & bit)
 		return;		/* doubled on the way */
 	r->have[cell / 64] |= bit;
-	memcpy(r->buf + b->offset, b->payload, b->payload_len);
+	if (!keep(e, r, cell, f))
+		memcpy(r->buf + b->offset, b->payload, b->payload_len);
 	r->cells_left--;
 	r->turned_away = e->turned_away;
 	r->event = f->cause ? f->cause : r->event;
@@ -482,6 +528,7 @@ void rx_init(struct engine *e)
 	e->rx_free = (uint32_t)((1ull << e->cfg.rx_contexts) - 1);
 	for (i = 0; i < ENGINE_RXC_MAX; i++) {
 		r = &e->rx[i];
+		let_go(e, r);
 		*r = (struct rx_ctx){ .serial = r->serial, .own = NONE,
 				      .buf = r->buf };
 	}

@@ -329,9 +329,33 @@ static bool pick(struct engine *e, struct channel *c)
 static void drop(struct engine *e, struct channel *c)
 {
 	walk_abandon(e, &c->walk);
+	for (; c->filled; c->filled &= c->filled - 1)
+		e->env.frame_put(e->env.ctx, c->frame[lowest(c->filled)]);
 	c->ctx = NONE;
 	c->dropped = c->sending = c->wants_room = false;
 	c->sent = 0;
+}
+
+/*
+ * A burst that is just one cell need not go through the buffer. Frames that
+ * others wait for are not taken.
+ */
+static void read_direct(struct engine *e, struct channel *c)
+{
+	struct walk *w = &c->walk;
+	unsigned int cell = w->offset >> e->cell_log2;
+	struct wire_frame *f;
+
+	if (!e->env.frame_spare || e->cfg.cell_bytes < KEEP_BYTES ||
+	    e->answer_count || w->offset & (e->cfg.cell_bytes - 1) ||
+	    (w->b.len != e->cfg.cell_bytes && w->offset + w->b.len != w->len))
+		return;
+	f = e->env.frame_spare(e->env.ctx);
+	if (!f)
+		return;
+	c->frame[cell] = f;
+	c->filled |= 1u << cell;
+	w->direct = wire_payload(f);
 }
 
 /* The block has left. What the peer said meanwhile comes next. */
@@ -353,7 +377,7 @@ static void leave(struct engine *e, struct channel *c)
 }
 
 static void fill_cell(struct engine *e, const struct channel *c,
-		      struct wire_frame *f, uint32_t bytes)
+		      struct wire_frame *f, uint32_t bytes, bool in_place)
 {
 	const struct tx_ctx *t = &e->tx[c->ctx];
 	struct wire_block b = {
@@ -372,7 +396,8 @@ static void fill_cell(struct engine *e, const struct channel *c,
 	f->from = e->cfg.node;
 	f->to = t->node;
 	f->cause = t->event;
-	memcpy(wire_payload(f), e->read_buf + c->sent, bytes);
+	if (!in_place)
+		memcpy(wire_payload(f), e->read_buf + c->sent, bytes);
 	wire_put_block(f, &b, e->cfg.icrc);
 }
 
@@ -381,12 +406,18 @@ static uint64_t send_cell(struct engine *e, struct channel *c)
 	struct tx_ctx *t = &e->tx[c->ctx];
 	uint32_t bytes = e->cfg.cell_bytes;
 	struct trace_at at = tx_at(e, t, 0);
+	unsigned int cell = c->sent >> e->cell_log2;
 	struct wire_frame *f;
 	uint64_t delay_ns;
+	bool in_place;
 
 	/* Answers first: somebody's context waits for each of them. */
 	answer_flush(e);
-	f = e->answer_count ? NULL : e->env.frame_get(e->env.ctx);
+	in_place = c->filled && (c->filled >> cell & 1);
+	if (e->answer_count)
+		f = NULL;
+	else
+		f = in_place ? c->frame[cell] : e->env.frame_get(e->env.ctx);
 	if (!f) {
 		c->wants_room = true;
 		return engine_sleep(e, CH_READ);
@@ -403,7 +434,9 @@ static uint64_t send_cell(struct engine *e, struct channel *c)
 		e->stats.cells_sent++;
 		e->stats.payload_sent += bytes;
 	}
-	fill_cell(e, c, f, bytes);
+	if (in_place)
+		c->filled &= ~(1u << cell);
+	fill_cell(e, c, f, bytes, in_place);
 	delay_ns = e->env.frame_send(e->env.ctx, f);
 	c->sent += bytes;
 	if (t->opcode == WOP_READ_REQ || c->sent == t->len)
@@ -421,6 +454,8 @@ static uint64_t read_burst(struct engine *e, struct channel *c,
 
 	switch (walk_step(e, &c->walk, now_ns, &at, i, &t->event, &delay_ns)) {
 	case WALK_MORE:
+		if (c->walk.phase == WALK_OPEN && c->walk.status == DMA_OK)
+			read_direct(e, c);
 		break;
 	case WALK_GOOD:
 		c->sending = true;

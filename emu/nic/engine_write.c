@@ -98,6 +98,9 @@ static uint64_t write_burst(struct engine *e, struct channel *c,
 	switch (walk_step(e, &c->walk, now_ns, &at, c->ctx, &r->event,
 			  &delay_ns)) {
 	case WALK_MORE:
+		if (r->kept && c->walk.phase == WALK_OPEN)
+			c->walk.direct = rx_bytes(e, r, c->walk.offset,
+						  c->walk.b.len);
 		break;
 	case WALK_GOOD:
 		c->ctx = NONE;

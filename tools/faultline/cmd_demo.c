@@ -78,30 +78,26 @@ static double ratio(const struct job_result *a, const struct job_result *b)
 static void put_sentences(FILE *f, const struct job_result *r)
 {
 	const struct job_result *base = &r[RESIDENT], *page = &r[PAGE];
-	bool alike = page->faults == r[BLOCK].faults &&
-		     page->pages_in == r[BLOCK].pages_in;
 	int best = PAGE, i;
 
 	fprintf(f,
-		"\n1. With the destination cold, and only the missing pages "
-		"touched that a fault names, the job takes %.2f times as long "
-		"as resident: %llu faults, %llu of %llu blocks refused, %llu "
-		"sent again, and %lld bytes more on the wire.\n",
+		"\n1. Cold, with one page touched at a fault, the job takes %.2f "
+		"times as long as resident: %llu faults bring in %llu pages, "
+		"and the %llu blocks are refused %llu times and sent again %llu "
+		"times, which puts %lld bytes more on the wire.\n",
 		ratio(page, base), (unsigned long long)page->faults,
-		(unsigned long long)page->refused,
+		(unsigned long long)page->pages_in,
 		(unsigned long long)page->blocks,
+		(unsigned long long)page->refused,
 		(unsigned long long)page->resent,
 		(long long)(page->wire_bytes - base->wire_bytes));
 	fprintf(f,
-		"2. Compared with that, touching ahead by block takes %.2f "
-		"times and by transfer %.2f times as long, with %llu and %llu "
-		"faults%s.\n",
-		ratio(&r[BLOCK], page), ratio(&r[TRANSFER], page),
-		(unsigned long long)r[BLOCK].faults,
+		"2. Touching ahead by block needs %llu faults and takes %.2f "
+		"times as long as that; by transfer %llu faults, and %.2f "
+		"times.\n",
+		(unsigned long long)r[BLOCK].faults, ratio(&r[BLOCK], page),
 		(unsigned long long)r[TRANSFER].faults,
-		alike ? "; by block nothing changes here, since each fault "
-		"report named every page of its block" :
-			"");
+		ratio(&r[TRANSFER], page));
 	for (i = PAGE; i < VARIANTS; i++)
 		if (r[i].total_ns < r[best].total_ns)
 			best = i;
