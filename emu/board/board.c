@@ -30,8 +30,7 @@ static struct wire_frame *eng_frame_spare(void *ctx)
 
 static bool eng_frame_keep(void *ctx, const struct wire_frame *f)
 {
-	(void)ctx;
-	return fabric_frame_keep(f);
+	return fabric_frame_keep(((struct board *)ctx)->port, f);
 }
 
 static void eng_frame_put(void *ctx, const struct wire_frame *f)

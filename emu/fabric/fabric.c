@@ -122,8 +122,9 @@ static void receive_all(struct fabric_port *p, struct fabric_slot *s,
 
 	for (first = NULL, n = 0; s; s = next) {
 		next = s->next;
+		p->kept = false;
 		receive(p, s, now_ns);
-		if (s->kept)
+		if (p->kept)
 			continue;
 		if (first && first->owner != s->owner) {
 			fabric_slots_free(first, last, n);
@@ -215,20 +216,15 @@ struct wire_frame *fabric_frame_spare(struct fabric_port *p)
 	return plenty(p) ? fabric_frame_get(p) : NULL;
 }
 
-bool fabric_frame_keep(const struct wire_frame *fr)
+bool fabric_frame_keep(struct fabric_port *p, const struct wire_frame *fr)
 {
-	struct fabric_slot *s = (struct fabric_slot *)(uintptr_t)fr;
-
-	s->kept = plenty(s->owner);
-	return s->kept;
+	p->kept = plenty(((const struct fabric_slot *)fr)->owner);
+	return p->kept;
 }
 
 void fabric_frame_put(const struct wire_frame *fr)
 {
-	struct fabric_slot *s = (struct fabric_slot *)(uintptr_t)fr;
-
-	s->kept = false;
-	fabric_slot_free(s);
+	fabric_slot_free((struct fabric_slot *)(uintptr_t)fr);
 }
 
 void fabric_slot_free(struct fabric_slot *s)

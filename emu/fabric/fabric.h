@@ -46,10 +46,10 @@ struct wire_frame *fabric_frame_get(struct fabric_port *p);
 /* The same, but only when at least half of the port's frames are not in use. */
 struct wire_frame *fabric_frame_spare(struct fabric_port *p);
 /*
- * receive wants to keep the frame it was called with. False: its port has few left.
- * fabric_frame_put gives it back, or one that was not sent.
+ * receive wants to keep the frame that it was called with. False: the port that sent
+ * it has few left. fabric_frame_put gives it back, or one that was not sent.
  */
-bool fabric_frame_keep(const struct wire_frame *fr);
+bool fabric_frame_keep(struct fabric_port *p, const struct wire_frame *fr);
 void fabric_frame_put(const struct wire_frame *fr);
 /* ns until the port takes the next frame (lockstep). Takes the frame over. */
 uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr);

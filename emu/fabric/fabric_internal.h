@@ -12,7 +12,6 @@ struct fabric_slot {
 	struct fabric_port *owner;
 	struct fabric_slot *next, *prev;
 	uint64_t arrive_ns;
-	bool kept;			/* by its receiver */
 };
 
 struct fabric_rule {
@@ -43,6 +42,7 @@ struct fabric_port {
 	/* receiving: filled by senders, under lock; ordered by arrival */
 	struct sim_spin lock;
 	struct fabric_slot *first, *last;
+	bool kept;			/* what it just receives is kept */
 	struct sim_actor arrive, have_room;
 };
 
