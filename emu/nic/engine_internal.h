@@ -68,7 +68,8 @@ struct rx_ctx {
 	uint8_t serial;		/* counts the uses of this context */
 	uint8_t own;		/* READ answer: its request, or NONE */
 	bool linked;		/* the peer table names this context */
-	bool cancelled;		/* WRITE: its READ is over, write no more */
+	bool cancelled;		/* WRITE: write no more; the READ is over, or the
+				   firmware has taken its verdict back */
 	uint16_t gen, stream;
 	uint32_t qpn, len, rkey, ref, xfer, block;
 	uint64_t va, left;

@@ -414,15 +414,19 @@ static int write_reg(struct engine *e, uint32_t off, unsigned int size,
 	return write_ctx(e, p->index, p->reg, value);
 }
 
+static int refuse(struct engine *e, uint32_t off, uint64_t value, int error)
+{
+	struct trace_at at = { .board = e->cfg.board, .cause = e->reg_cause };
+
+	e->stats.bad_registers++;
+	trace_emit(e->cfg.trace, EV_ENG_BAD_REG, &at, off, value, 0, 0);
+	return error;
+}
+
 int engine_reg_write(struct engine *e, uint32_t off, unsigned int size,
 		     uint64_t value)
 {
-	struct trace_at at = { .board = e->cfg.board, .cause = e->reg_cause };
 	int error = write_reg(e, off, size, value);
 
-	if (error) {
-		e->stats.bad_registers++;
-		trace_emit(e->cfg.trace, EV_ENG_BAD_REG, &at, off, value, 0, 0);
-	}
-	return error;
+	return error ? refuse(e, off, value, error) : 0;
 }

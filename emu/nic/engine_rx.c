@@ -468,9 +468,12 @@ int rx_verdict(struct engine *e, unsigned int i, uint32_t value)
 	/* The peer may have started again before the firmware was done. */
 	if (r->serial != serial)
 		return 0;
-	if (r->state == FL_RX_COLLECT && code && r->own == NONE) {
-		rx_end(e, r, FL_RX_EV_RESTART, 0, 0, e->reg_cause);
-		return 0;
+	/* Taken back: the block is given up, or nobody may write there now. */
+	if (code && r->own == NONE) {
+		if (r->state == FL_RX_COLLECT)
+			rx_end(e, r, FL_RX_EV_RESTART, 0, 0, e->reg_cause);
+		else if (r->state == FL_RX_WRITE)
+			write_stop(e, r);
 	}
 	if (r->state != FL_RX_CHECK)
 		return 0;

@@ -27,15 +27,23 @@ static struct rx_ctx *next(struct engine *e)
 	return r;
 }
 
-/*
- * A READ that is over owns its buffer no longer: what still collects is
- * dropped, what is being written stops. A burst that is open ends now, before
- * the READ's end can be seen by anyone.
- */
-void write_cancel(struct engine *e, struct rx_ctx *r)
+/* A burst that is open ends now, before anyone can see that the block is over. */
+void write_stop(struct engine *e, struct rx_ctx *r)
 {
 	struct channel *c = &e->ch[CH_WRITE];
 
+	assert(r->state == FL_RX_WRITE);
+	r->cancelled = true;
+	if (c->ctx == rx_index(e, r) && c->walk.phase == WALK_OPEN)
+		walk_abandon(e, &c->walk);
+}
+
+/*
+ * A READ that is over owns its buffer no longer: what still collects is
+ * dropped, what is being written stops.
+ */
+void write_cancel(struct engine *e, struct rx_ctx *r)
+{
 	assert(r->own != NONE && e->tx[r->own].rxc == rx_index(e, r));
 	e->tx[r->own].rxc = NONE;
 	r->own = NONE;
@@ -44,11 +52,7 @@ void write_cancel(struct engine *e, struct rx_ctx *r)
 		rx_move(e, r, FL_RX_EV_RESTART, 0);
 		break;
 	case FL_RX_WRITE:
-		r->cancelled = true;
-		if (c->ctx != rx_index(e, r))
-			break;
-		if (c->walk.phase == WALK_OPEN)
-			walk_abandon(e, &c->walk);
+		write_stop(e, r);
 		break;
 	case FL_RX_FAULT:
 		break;		/* the driver is at it; READY ends it */
@@ -141,7 +145,9 @@ uint64_t write_step(struct engine *e, uint64_t now_ns)
 		return write_burst(e, c, now_ns);
 	walk_abandon(e, &c->walk);
 	c->ctx = NONE;
-	rx_end(e, r, FL_RX_EV_RESTART, WOP_NAK, FL_ST_STALE, 0);
+	/* Who sends a WRITE again is judged again; a READ's answer is not. */
+	rx_end(e, r, FL_RX_EV_RESTART,
+	       r->opcode == WOP_READ_RESP ? WOP_NAK : 0, FL_ST_STALE, 0);
 	return 0;
 }
 

@@ -233,10 +233,14 @@ struct fw_mailbox {
 	uint16_t dying;		/* QP_DESTROY under way: which; FW_NONE */
 };
 
-/* A block that comes in and lacks cells: its sender may have given it up. */
+/*
+ * What was accepted last in a receive context. It may lack cells, and its
+ * sender may have given it up.
+ */
 struct fw_rx {
 	uint64_t deadline_ns;	/* valid in fw.rx_timed */
 	uint32_t word;		/* of the block */
+	uint32_t key;		/* of the region */
 	uint16_t qp;		/* that it is for */
 	uint8_t serial;
 };
@@ -257,7 +261,7 @@ struct fw {
 	/* contexts, by mask */
 	uint32_t free, timed;
 	uint32_t request_ctxs, job_ctxs;
-	uint32_t rx_timed;	/* receive contexts, by mask */
+	uint32_t rx_timed, rx_accepted;	/* receive contexts, by mask */
 	struct fw_rx rx[NIC_RXC_COUNT];
 	uint64_t alarm_ns;	/* no deadline is earlier; FW_NEVER: none */
 	struct fw_bits jobs_queued, jobs_used;
@@ -398,8 +402,12 @@ void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial);
 /* Give one queued READ job to a free context; false: none may go now. */
 bool fw_job_issue(struct fw *fw);
 void fw_job_done(struct fw *fw, const struct fw_ctx *c, uint8_t status);
-/* Forget all jobs of a queue pair. */
-void fw_job_drop_qp(struct fw *fw, uint16_t n);
+/*
+ * Stop all that peers do through a queue pair, or with a region: blocks that
+ * were accepted, and READ jobs. Not a byte is moved after the return.
+ */
+void fw_rx_stop_qp(struct fw *fw, uint16_t n);
+void fw_rx_stop_key(struct fw *fw, uint32_t key);
 
 /* ---- fw_context.c ---- */
 
@@ -428,10 +436,8 @@ bool fw_ctx_step(struct fw *fw);
 void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns);
 void fw_timer_stop(struct fw *fw, struct fw_ctx *c);
 /* The receive context collects: give the block up when its sender has. */
-void fw_timer_collect(struct fw *fw, uint32_t rxc, uint16_t qp, uint32_t word,
-		      uint8_t serial);
-/* Give up what still collects for a queue pair that goes. */
-void fw_timer_drop_qp(struct fw *fw, uint16_t qp);
+void fw_timer_collect(struct fw *fw, uint32_t rxc);
+void fw_timer_collect_stop(struct fw *fw, uint32_t rxc);
 /* Handle one deadline that has passed. False: there was none. */
 bool fw_timer_step(struct fw *fw);
 

@@ -47,21 +47,23 @@ void fw_timer_stop(struct fw *fw, struct fw_ctx *c)
  * A sender that gives up says nothing. It has done so for certain when it has
  * been silent for all its tries; only then the cells that came are thrown away.
  */
-void fw_timer_collect(struct fw *fw, uint32_t rxc, uint16_t qp, uint32_t word,
-		      uint8_t serial)
+void fw_timer_collect(struct fw *fw, uint32_t rxc)
 {
 	struct fw_rx *r = &fw->rx[rxc];
 
 	r->deadline_ns = fw->now_ns + (fw->cfg.tries + 2) * fw->cfg.timeout_ns;
-	r->word = word;
-	r->qp = qp;
-	r->serial = serial;
 	fw->rx_timed |= 1u << rxc;
 	if (r->deadline_ns < fw->alarm_ns)
 		alarm_set(fw, r->deadline_ns);
 }
 
-static void end_collect(struct fw *fw, uint32_t rxc, uint8_t status)
+void fw_timer_collect_stop(struct fw *fw, uint32_t rxc)
+{
+	fw->rx_timed &= ~(1u << rxc);
+	alarm_rest(fw);
+}
+
+static void end_collect(struct fw *fw, uint32_t rxc)
 {
 	struct fw_rx *r = &fw->rx[rxc];
 	uint32_t base = NIC_RXC_BASE(rxc), state;
@@ -74,25 +76,8 @@ static void end_collect(struct fw *fw, uint32_t rxc, uint8_t status)
 	    fw_read32(fw, base + NIC_RXC_WORD) != r->word)
 		return;
 	fw_write32(fw, base + NIC_RXC_VERDICT,
-		   (uint32_t)status << NIC_RXC_VERDICT_CODE_SHIFT |
+		   (uint32_t)FL_ST_NO_ANSWER << NIC_RXC_VERDICT_CODE_SHIFT |
 			   (uint32_t)r->serial << NIC_RXC_VERDICT_SERIAL_SHIFT);
-}
-
-/*
- * What is in WRITE or FAULT by now comes to its end by itself. A block whose
- * last cells are still on their way would begin to write later, for nobody.
- */
-void fw_timer_drop_qp(struct fw *fw, uint16_t qp)
-{
-	uint32_t left = fw->rx_timed;
-
-	for (; left; left &= left - 1) {
-		uint32_t i = (uint32_t)__builtin_ctz(left);
-
-		if (fw->rx[i].qp == qp)
-			end_collect(fw, i, FL_ST_KILLED);
-	}
-	alarm_rest(fw);
 }
 
 /* Returns the earliest deadline that is left. */
@@ -105,7 +90,7 @@ static uint64_t collect_step(struct fw *fw)
 		uint32_t i = (uint32_t)__builtin_ctz(left);
 
 		if (fw->rx[i].deadline_ns <= fw->now_ns)
-			end_collect(fw, i, FL_ST_NO_ANSWER);
+			end_collect(fw, i);
 		else if (fw->rx[i].deadline_ns < next)
 			next = fw->rx[i].deadline_ns;
 	}
