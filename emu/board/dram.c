@@ -133,6 +133,17 @@ static enum dram_status injected(struct dram *d, uint64_t pa, uint32_t len)
 	return DRAM_OK;
 }
 
+/*
+ * After a whole page the next one is likely to follow. Asked for now, it comes
+ * from far memory while the models do their sums.
+ */
+#define NEXT_PAGE(d, pa, write) do {					       \
+	const uint8_t *next_ = dram_at((d), (pa) + DRAM_PAGE, DRAM_PAGE);      \
+	unsigned int i_;						       \
+	for (i_ = 0; next_ && i_ < DRAM_PAGE; i_ += 64)			       \
+		__builtin_prefetch(next_ + i_, (write));		       \
+} while (0)
+
 enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len)
 {
 	enum dram_status s = injected(d, pa, len);
@@ -141,6 +152,8 @@ enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len)
 	if (!mem || s == DRAM_DECERR)
 		return DRAM_DECERR;
 	memcpy(buf, mem, len);
+	if (len == DRAM_PAGE)
+		NEXT_PAGE(d, pa, 0);
 	return s;
 }
 
@@ -153,6 +166,8 @@ enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
 	if (!mem || s == DRAM_DECERR)
 		return DRAM_DECERR;
 	memcpy(mem, buf, len);
+	if (len == DRAM_PAGE)
+		NEXT_PAGE(d, pa, 1);
 	return DRAM_OK;		/* new data is not poisoned */
 }
 

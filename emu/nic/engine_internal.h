@@ -259,6 +259,8 @@ void write_init(struct engine *e);
 void write_queue(struct engine *e, struct rx_ctx *r);
 /* The READ that asked for what this context holds is over. */
 void write_cancel(struct engine *e, struct rx_ctx *r);
+/* Write no more of this block; its context is freed a step later. */
+void write_stop(struct engine *e, struct rx_ctx *r);
 uint64_t write_step(struct engine *e, uint64_t now_ns);
 
 /* engine_answer.c */

@@ -25,7 +25,7 @@ static uint8_t slot_open(struct fw *fw, const struct fl_fw_cmd *c)
 /*
  * The process has died or closed its file. Nobody reads its queues any more, so
  * there are no completions and no events; blocks in flight are killed in
- * whatever state, also those that come in and have not begun to be written.
+ * whatever state, also those that come in.
  */
 static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 {

@@ -78,8 +78,8 @@ uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key)
 }
 
 /*
- * Blocks of peers that were accepted before may still land; every later attempt
- * asks again and is refused.
+ * Blocks of peers that were accepted before stop; every later attempt asks again
+ * and is refused. So when the command is over nobody touches these pages.
  */
 uint8_t fw_mr_destroy(struct fw *fw, const struct fl_fw_cmd *c)
 {
@@ -92,6 +92,7 @@ uint8_t fw_mr_destroy(struct fw *fw, const struct fl_fw_cmd *c)
 	fw_assert(fw->pd[m->pd].users);
 	fw->pd[m->pd].users--;
 	m->used = false;
+	fw_rx_stop_key(fw, c->object);
 	return FL_ST_OK;
 }
 

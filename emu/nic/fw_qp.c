@@ -277,8 +277,7 @@ static void qp_kill(struct fw *fw, uint16_t n)
 	for (i = 0; i < fw->contexts; i++)
 		if (fw->ctx[i].owner == FW_CTX_REQUEST && fw->ctx[i].qp == n)
 			fw_ctx_abandon(fw, &fw->ctx[i]);
-	fw_job_drop_qp(fw, n);
-	fw_timer_drop_qp(fw, n);
+	fw_rx_stop_qp(fw, n);
 	for (i = q->wr_head; i != q->wr_tail; i++) {
 		struct fw_wr *wr = fw_wr_at(q, i);
 

@@ -81,12 +81,53 @@ static void job_drop(struct fw *fw, uint32_t n)
 	job_free(fw, n);
 }
 
-void fw_job_drop_qp(struct fw *fw, uint16_t n)
+/*
+ * The engine writes no more of a block whose verdict is taken back. A block that
+ * waits for a page is judged anew when it comes again.
+ */
+static void rx_stop(struct fw *fw, uint32_t rxc)
 {
-	uint32_t i;
+	uint32_t base = NIC_RXC_BASE(rxc), state;
 
+	fw->rx_accepted &= ~(1u << rxc);
+	fw_timer_collect_stop(fw, rxc);
+	state = (fw_read32(fw, base + NIC_RXC_STATE) &
+		 NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
+	/* Almost always the block has landed long ago. */
+	if (state == FL_RX_COLLECT || state == FL_RX_WRITE)
+		fw_write32(fw, base + NIC_RXC_VERDICT,
+			   (uint32_t)FL_ST_KILLED <<
+				   NIC_RXC_VERDICT_CODE_SHIFT |
+			   (uint32_t)fw->rx[rxc].serial <<
+				   NIC_RXC_VERDICT_SERIAL_SHIFT);
+}
+
+void fw_rx_stop_qp(struct fw *fw, uint16_t n)
+{
+	uint32_t i, left;
+
+	for (left = fw->rx_accepted; left; left &= left - 1) {
+		i = (uint32_t)__builtin_ctz(left);
+		if (fw->rx[i].qp == n)
+			rx_stop(fw, i);
+	}
 	for (i = 0; i < FW_READ_JOBS; i++)
 		if (fw->job[i].state != FW_JOB_FREE && fw->job[i].qp == n)
+			job_drop(fw, i);
+}
+
+void fw_rx_stop_key(struct fw *fw, uint32_t key)
+{
+	uint32_t i, left;
+
+	for (left = fw->rx_accepted; left; left &= left - 1) {
+		i = (uint32_t)__builtin_ctz(left);
+		if (fw->rx[i].key == key)
+			rx_stop(fw, i);
+	}
+	/* A job that has not begun looks at the region before it does. */
+	for (i = 0; i < FW_READ_JOBS; i++)
+		if (fw->job[i].state == FW_JOB_ACTIVE && fw->job[i].key == key)
 			job_drop(fw, i);
 }
 
@@ -186,10 +227,19 @@ void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial)
 			fw->job[fw->peer[in.node][in.word >> 24].job - 1].cause
 				= seq;
 	}
+	fw->rx_accepted &= ~(1u << rxc);
+	fw->rx_timed &= ~(1u << rxc);
+	if (!status && in.op == WOP_WRITE) {
+		fw->rx[rxc] = (struct fw_rx){
+			.word = in.word, .key = in.key,
+			.qp = (uint16_t)in.qpn, .serial = serial,
+		};
+		fw->rx_accepted |= 1u << rxc;
+	}
 	fw_write32(fw, NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT, verdict);
-	/* One cell was enough for the small ones: they are written already. */
+	/* One cell was enough for the small ones: they lack none. */
 	if (!status && in.op == WOP_WRITE && in.len > SMALL_BYTES)
-		fw_timer_collect(fw, rxc, (uint16_t)in.qpn, in.word, serial);
+		fw_timer_collect(fw, rxc);
 }
 
 /* Who waits for a page does not collect what others could use (fw_sched.c). */

@@ -177,10 +177,48 @@ TEST("a verdict with another serial number or in another state is nothing")
 	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_CHECK);
 	verdict(t, n.index, n.serial, 0);
 	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_WRITE);
-	verdict(t, n.index, n.serial, FL_ST_REMOTE_KEY);
-	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_WRITE);
+	verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_KEY);
 	bench_run(t, 1);
 	newest(t, WOP_ACK, &a_write);
+	verdict(t, n.index, n.serial, FL_ST_REMOTE_KEY);
+	EXPECT_EQ(t->frames, 1);
+}
+
+TEST("when a verdict is taken back not a byte more is written")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block again = attempt(100, 1);
+	struct bench_note n;
+	unsigned int burst;
+
+	for (burst = 0; burst < 4; burst++) {
+		STEP("after %u steps of the write channel", burst);
+		memset(TARGET(t), 0, 5000);
+		again.gen++;
+		bench_block(t, 3, &again, data);
+		n = bench_note(t);
+		verdict(t, n.index, n.serial, 0);
+		if (burst > 0)
+			engine_step(t->e, 1, 0);	/* first burst open */
+		if (burst > 1)
+			engine_step(t->e, 1, 0);	/* first one written */
+		if (burst > 2)
+			engine_step(t->e, 1, 0);	/* second one open */
+		verdict(t, n.index, n.serial, FL_ST_KILLED);
+		EXPECT_EQ(t->open[1], 0);
+		memset(TARGET(t), 0xEE, 5000);
+		bench_run(t, 1);
+		EXPECT_EQ(TARGET(t)[0], 0xEE);
+		EXPECT_EQ(TARGET(t)[4999], 0xEE);
+		EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_FREE);
+		EXPECT_EQ(t->frames, 0);
+		EXPECT(engine_idle(t->e));
+		EXPECT(!engine_check(t->e));
+	}
+	STEP("the next attempt is judged anew");
+	again.attempt++;
+	land(t, &again);
+	newest(t, WOP_ACK, &again);
 }
 
 TEST("a missing page is refused with the map, announced, and lands at last")

@@ -343,7 +343,7 @@ TEST("destroying a queue pair gives up the blocks that come in for it alone")
 	EXPECT_EQ(r->rxc[5].verdicts, 1);
 }
 
-TEST("closing a slot leaves alone what is being written or waits for a page")
+TEST("closing a slot stops what is being written and leaves what waits for a page")
 {
 	struct rig *r = rig_create(8);
 	struct rig_world w, other;
@@ -352,8 +352,27 @@ TEST("closing a slot leaves alone what is being written or waits for a page")
 	r->rxc[3].state = FL_RX_WRITE;
 	r->rxc[4].state = FL_RX_FAULT;
 	EXPECT_EQ(CMD(r, SLOT_CLOSE, .slot = 1), FL_ST_OK);
-	EXPECT_EQ(r->rxc[3].verdicts, 1);
+	expect_killed(r, 3);
 	EXPECT_EQ(r->rxc[4].verdicts, 1);
+	EXPECT_EQ(r->rxc[5].verdicts, 1);
+}
+
+TEST("a region that goes stops the blocks that come in for it, however small")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	struct rig_rxc x;
+
+	rig_world(r, &w, 1);
+	x = half_a_block(&w);
+	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
+	x.len = 8;
+	x.state = FL_RX_WRITE;
+	EXPECT_EQ(rig_open(r, 4, &x), FL_ST_OK);
+	EXPECT_EQ(CMD(r, MR_DESTROY, .slot = 1, .object = w.key), FL_ST_OK);
+	expect_killed(r, 3);
+	expect_killed(r, 4);
+	EXPECT_EQ(r->alarm, FW_NEVER);
 }
 
 TEST("a block that has landed, or made room for another, is left alone")
