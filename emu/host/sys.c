@@ -115,8 +115,13 @@ static void sys_relax(void)
 	struct host_kernel *k = host_current()->k;
 
 	board_pump(k->board);
-	host_spend(k, T_CPU_POLL);
-	sim_yield();
+	if (sim_mode(board_sim(k->board)) == SIM_THREADS) {
+		trace_tick(k->trace);
+		sim_yield();
+	} else {
+		/* Time must pass, or nothing would ever change. */
+		sim_spend(k->timing->v[T_CPU_POLL] ? : 1);
+	}
 }
 
 static void sys_spend(int what)

@@ -511,13 +511,19 @@ int rx_ready(struct engine *e, unsigned int i, unsigned int code,
 		rx_end(e, r, FL_RX_EV_RESOLVED, WOP_READY, 0, cause);
 		return 0;
 	}
-	/* What is local here is remote for the sender of the block. */
+	/*
+	 * A page is missing here, whichever side the driver calls it: remote
+	 * for the sender of the block, local for the READ that asked for it.
+	 */
 	own = r->own;
 	rx_end(e, r, FL_RX_EV_GIVEN_UP, WOP_NAK,
 	       code == FL_ST_LOCAL_FAULT ? FL_ST_REMOTE_FAULT : (uint8_t)code,
 	       cause);
 	if (own != NONE)
-		tx_outcome(e, own, FL_TX_EV_NAK, (uint8_t)code, r->event);
+		tx_outcome(e, own, FL_TX_EV_NAK,
+			   code == FL_ST_REMOTE_FAULT ? FL_ST_LOCAL_FAULT :
+							(uint8_t)code,
+			   r->event);
 	return 0;
 }
 

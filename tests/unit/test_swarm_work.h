@@ -101,6 +101,7 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	struct swarm *s = d->proc->s;
 	bool far_gone = is_dying(other(d)->proc) ||
 			atomic_load(&d->conn->epoch) != d->epoch;
+	bool taken_back = r->rkey != atomic_load(&other(d)->rkey);
 
 	if (!status)
 		return !r->wrong;
@@ -113,10 +114,9 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	case FL_ST_REMOTE_QP:	/* broken by a failure of the other side's? */
 		return far_gone || failures(s);
 	case FL_ST_REMOTE_FAULT:
-		return far_gone || r->odd;
+		return far_gone || r->odd || taken_back;
 	case FL_ST_REMOTE_KEY:
-		return far_gone || r->wrong || r->odd ||
-		       r->rkey != atomic_load(&other(d)->rkey);
+		return far_gone || r->odd || r->wrong || taken_back;
 	case FL_ST_LOCAL_KEY:
 	case FL_ST_LOCAL_RANGE:
 	case FL_ST_REMOTE_RANGE:

@@ -10,7 +10,7 @@
 #include "faultline/uapi.h"
 
 #define RING_LOCKSTEP	(1u << 20)
-#define RING_THREAD	(1u << 15)
+#define RING_THREAD (1u << 12) /* a larger one does not stay in the cache */
 /* How long the wires and cards may go on after the last statement. */
 #define DRAIN_NS	5000000000ull
 #define DRAIN_STEP_NS	20000
