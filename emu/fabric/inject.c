@@ -21,12 +21,15 @@ int fabric_inject(struct fabric *f, uint8_t a, uint8_t b,
 		return -EINVAL;
 	if (i->damage_ppm && !f->icrc)
 		return -EOPNOTSUPP;	/* nobody would notice: silent damage */
+	/* Rules are looked at by who sends, which the domain's holder does. */
+	sim_enter(f->port[a]->domain);
 	for (n = 0; n < WIRE_NODES; n++) {
 		if (b != 0xff && b != n)
 			continue;
 		f->port[a]->rule[n] = (struct fabric_rule){ .inject = *i,
 							    .on = true };
 	}
+	sim_leave(f->port[a]->domain);
 	return 0;
 }
 

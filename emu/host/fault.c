@@ -114,10 +114,14 @@ static int fault_locked(struct host_mm *mm, uint64_t va, bool write)
 	return page_in(mm, m, va, write);
 }
 
-/* Without the lock: give whoever holds what we need a chance to go on. */
-static void back_off(void)
+/*
+ * Without the lock. Waiting in line for what somebody else holds, and not
+ * trying now and then: who has many threads that fault holds his lock nearly
+ * always.
+ */
+static void back_off(struct host_mm *mm)
 {
-	if (sim_thread_self())
+	if (reclaim_wait(mm->k) && sim_thread_self())
 		sim_sleep(CONTENDED_NS);
 }
 
@@ -144,7 +148,7 @@ static int fault(struct host_mm *mm, uint64_t va, bool write, bool cpu)
 	host_spend(mm->k, T_MM_LOOKUP);
 	for (tries = 0; r == -EAGAIN && tries < CONTENDED_TRIES; tries++) {
 		if (tries)
-			back_off();
+			back_off(mm);
 		sim_mutex_lock(&mm->lock);
 		r = fault_locked(mm, va, write);
 		err = cpu && r >= 0 ? cpu_grant(mm, va) : 0;
@@ -199,7 +203,7 @@ static int pin_page(struct host_mm *mm, uint64_t va, bool write, uint64_t *pa)
 
 	for (tries = 0; r == -EAGAIN && tries < CONTENDED_TRIES; tries++) {
 		if (tries)
-			back_off();
+			back_off(mm);
 		sim_mutex_lock(&mm->lock);
 		r = fault_locked(mm, va, write);
 		if (r >= 0) {
@@ -277,7 +281,7 @@ static int copy_part(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 
 	for (tries = 0; r == -EAGAIN && tries < CONTENDED_TRIES; tries++) {
 		if (tries)
-			back_off();
+			back_off(mm);
 		sim_mutex_lock(&mm->lock);
 		d = pt_get(mm, page);
 		r = pte_allows(d, to_user) ? 0 :

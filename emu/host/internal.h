@@ -275,6 +275,11 @@ void frame_dirty(struct host_frame *f);
 /* ---- reclaim.c (mm's lock held) ---- */
 int reclaim_one(struct host_kernel *k, struct host_mm *held);
 /*
+ * No lock held: wait for the owner of the frame under the hand and take one
+ * from it. 0, -EAGAIN, -ENOMEM.
+ */
+int reclaim_wait(struct host_kernel *k);
+/*
  * Take away those of n pages from va on that are resident and not pinned. 0, or
  * -ENOSPC (swap is full) or -EIO when some dirty page had to stay.
  */

@@ -250,3 +250,19 @@ int reclaim_one(struct host_kernel *k, struct host_mm *held)
 		return 0;
 	return locked ? -EAGAIN : -ENOMEM;
 }
+
+int reclaim_wait(struct host_kernel *k)
+{
+	struct host_mm *owner;
+	int err = -ENOMEM;
+
+	if (!advance(k, &owner))
+		return err;
+	sim_mutex_lock(&owner->lock);
+	/* Meanwhile it may have ended; then it has nothing that could go. */
+	if (atomic_load(&owner->live))
+		err = reclaim_one(k, owner);
+	sim_mutex_unlock(&owner->lock);
+	mm_put(owner);
+	return err;
+}

@@ -188,6 +188,13 @@ struct fw_ctx {
 	bool killed;		/* only TX_DONE is of interest */
 };
 
+/* What the context's registers hold: a value that stays is not written again. */
+struct fw_ctx_regs {
+	uint64_t left;
+	uint32_t dst, len, rkey, xfer;
+	uint16_t stream;
+};
+
 enum fw_job_state { FW_JOB_FREE, FW_JOB_QUEUED, FW_JOB_ACTIVE };
 
 /* A block that a peer asked to READ. */
@@ -270,6 +277,7 @@ struct fw {
 	/* Numbers that were given out last: they go round. */
 	uint16_t mr_last, cq_last, qp_last, pd_last;
 	struct fw_ctx ctx[FW_CTXS];
+	struct fw_ctx_regs regs[FW_CTXS];
 	struct fw_slot slot[FW_SLOTS];
 	struct fw_pd pd[FW_PDS];
 	struct fw_job job[FW_READ_JOBS];
@@ -424,6 +432,8 @@ struct fw_block {
  */
 struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
 			    const struct fw_block *b);
+/* Learn what the registers of the contexts hold. */
+void fw_ctx_init(struct fw *fw);
 /* End a block; its owner hears of it through TX_DONE. */
 void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status);
 /* The same, and the owner will not hear of it. */

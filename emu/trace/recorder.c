@@ -182,13 +182,20 @@ static struct trace_ring *ring_find(struct trace *t)
 	return r;
 }
 
-static inline struct trace_ring *ring_mine(struct trace *t)
+static inline struct trace_ring *ring_known(const struct trace *t)
 {
 	if (t->lockstep)
 		return t->lockstep;
 	if (mine.trace == t && mine.start_ns == t->start_ns)
 		return mine.ring;
-	return ring_find(t);
+	return NULL;
+}
+
+static struct trace_ring *ring_mine(struct trace *t)
+{
+	struct trace_ring *r = ring_known(t);
+
+	return r ? r : ring_find(t);
 }
 
 /* One chunk of the spill file: a record that names the ring, then the ring. */
@@ -262,6 +269,25 @@ void trace_last_restore(struct trace_last saved)
 	last = saved;
 }
 
+/* No ring yet, none at all, or one that is full. */
+static __attribute__((noinline)) uint64_t
+emit_slow(struct trace *t, enum trace_event ev, const struct trace_at *at,
+	  uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	struct trace_ring *r = ring_mine(t);
+	uint64_t head;
+
+	if (!r) {
+		atomic_fetch_add(&t->homeless[ev], 1);
+		atomic_fetch_add(&t->lost, 1);
+		return 0;
+	}
+	head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	if (t->spills && head - r->flushed > r->mask)
+		ring_flush(t, r, head);
+	return trace_emit(t, ev, at, a0, a1, a2, a3);
+}
+
 uint64_t trace_emit(struct trace *t, enum trace_event ev,
 		    const struct trace_at *at, uint64_t a0, uint64_t a1,
 		    uint64_t a2, uint64_t a3)
@@ -273,21 +299,17 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 	if (!t)
 		return 0;
 	assert((unsigned int)ev < EV_COUNT);
-	r = ring_mine(t);
-	if (__builtin_expect(!r, 0)) {
-		atomic_fetch_add(&t->homeless[ev], 1);
-		atomic_fetch_add(&t->lost, 1);
-		return 0;
-	}
+	r = ring_known(t);
+	if (__builtin_expect(!r, 0))
+		return emit_slow(t, ev, at, a0, a1, a2, a3);
+	head = atomic_load_explicit(&r->head, memory_order_relaxed);
+	if (__builtin_expect(t->spills && head - r->flushed > r->mask, 0))
+		return emit_slow(t, ev, at, a0, a1, a2, a3);
 	/* One writer: a plain add would do, but others read while it runs. */
 	n = atomic_load_explicit(&r->count[ev], memory_order_relaxed);
 	atomic_store_explicit(&r->count[ev], n + 1, memory_order_relaxed);
 	if (!atomic_load_explicit(&t->on, memory_order_relaxed))
 		return 0;
-
-	head = atomic_load_explicit(&r->head, memory_order_relaxed);
-	if (__builtin_expect(t->spills && head - r->flushed > r->mask, 0))
-		ring_flush(t, r, head);
 	rec = &r->record[head & r->mask];
 	rec->seq = r->base | (head + 1);
 	rec->cause = at->cause;

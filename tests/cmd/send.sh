@@ -2,30 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # faultline send and demo: good files, bad files, every policy, options that are wrong.
 set -u
-fl=${FAULTLINE:-build/faultline}
-dir=$(mktemp -d "${TMPDIR:-/tmp}/faultline-send-XXXXXX")
-trap 'rm -rf "$dir"' EXIT INT TERM
-n=0
-bad=0
-
-# expect STATUS TEXT NAME COMMAND...: exit status, a piece of the output, and the command
-expect()
-{
-	status=$1 text=$2 name=$3
-	shift 3
-	n=$((n + 1))
-	timeout 100 "$@" > "$dir/out" 2>&1
-	got=$?
-	if [ $got -eq "$status" ] && { [ -z "$text" ] || grep -qF -- "$text" "$dir/out"; }
-	then echo "ok $n - $name"
-	else
-		echo "not ok $n - $name"
-		echo "# $*"
-		echo "# exit status $got, wanted $status; wanted in the output: $text"
-		sed 's/^/#   /' "$dir/out" | tail -20
-		bad=1
-	fi
-}
+. tests/cmd/expect.inc
 
 head -c 100000 "$fl" > "$dir/some"
 printf x > "$dir/one"

@@ -2,29 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # faultline trace and run: filters, pictures, mistakes in files and options.
 set -u
-fl=${FAULTLINE:-build/faultline}
-dir=$(mktemp -d "${TMPDIR:-/tmp}/faultline-trace-XXXXXX")
-trap 'rm -rf "$dir"' EXIT INT TERM
-n=0
-bad=0
-
-expect()
-{
-	status=$1 text=$2 name=$3
-	shift 3
-	n=$((n + 1))
-	timeout 120 "$@" > "$dir/out" 2>&1
-	got=$?
-	if [ $got -eq "$status" ] && { [ -z "$text" ] || grep -qF -- "$text" "$dir/out"; }
-	then echo "ok $n - $name"
-	else
-		echo "not ok $n - $name"
-		echo "# $*"
-		echo "# exit status $got, wanted $status; wanted in the output: $text"
-		sed 's/^/#   /' "$dir/out" | tail -20
-		bad=1
-	fi
-}
+. tests/cmd/expect.inc
 
 t="$dir/x.trace"
 head -c 100000 "$fl" > "$dir/some"

@@ -284,3 +284,43 @@ TEST("two processes that evict each other's pages both get on (threads)")
 {
 	fight_in(SIM_THREADS, test_seed());
 }
+
+/* Many threads that fault hold their process's lock nearly always. */
+static void hog(void *arg)
+{
+	struct fighter *f = arg;
+	uint64_t i;
+
+	for (i = 0; i < 600; i++)
+		WANT(f->r, mm_fault(rig_mm(f->r, 0), va_of(f->m) +
+				    (i * 7 + f->p) % 40 * PAGE,
+				    HOST_FAULT_WRITE) >= 0);
+}
+
+static void modest(void *arg)
+{
+	struct fighter *f = arg;
+	uint64_t i;
+
+	for (i = 0; i < 12; i++) {
+		sim_sleep(400000);
+		WANT(f->r, mm_fault(rig_mm(f->r, 1), va_of(f->m) + i * PAGE,
+				    HOST_FAULT_WRITE) >= 0);
+	}
+}
+
+TEST("who has one thread gets a frame from who has many")
+{
+	struct rig *r = rig_start(SIM_LOCKSTEP, test_seed(), 6, 64);
+	struct fighter f[5];
+	unsigned int i;
+
+	rig_process(r, 1);
+	for (i = 0; i < 5; i++)
+		f[i] = (struct fighter){ r, i, i ? f[0].m : rig_map(r, 0, 40) };
+	f[4].m = rig_map(r, 1, 12);
+	for (i = 0; i < 4; i++)
+		rig_thread(r, 0, hog, &f[i]);
+	rig_thread(r, 1, modest, &f[4]);
+	rig_run(r);
+}

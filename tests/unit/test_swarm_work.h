@@ -35,11 +35,11 @@ static bool is_dying(const struct proc *p)
 
 /* ---- bytes ---- */
 
-/* What the slot's bytes are now. False: nobody can tell any more. */
-static bool look(struct slot *b, struct proc *owner, const uint8_t *mem,
-		 uint8_t *to)
+/* What the slot's bytes are now. 0, or -EFAULT: nobody can tell any more. */
+static int look(struct slot *b, struct proc *owner, const uint8_t *mem,
+		uint8_t *to)
 {
-	return !mm_copy(owner->mm, (uintptr_t)mem + b->at, to, b->bytes, false);
+	return mm_copy(owner->mm, (uintptr_t)mem + b->at, to, b->bytes, false);
 }
 
 static void verify(struct side *d, struct slot *b, bool mine, const char *when)
@@ -48,8 +48,9 @@ static void verify(struct side *d, struct slot *b, bool mine, const char *when)
 	struct swarm *s = d->proc->s;
 	uint8_t *now = malloc(b->bytes);
 	uint32_t i, n = 0, first = 0;
+	int err = look(b, at->proc, at->mem, now);
 
-	if (now && look(b, at->proc, at->mem, now)) {
+	if (!err) {
 		for (i = 0; i < b->bytes; i++)
 			if (now[i] != b->model[i] && !n++)
 				first = i;
@@ -63,7 +64,8 @@ static void verify(struct side *d, struct slot *b, bool mine, const char *when)
 				      b->model[first]);
 		atomic_fetch_add(&s->verified, 1);
 	} else if (!is_dying(at->proc)) {
-		swarm_problem(s, "a slot of %s cannot be read", at->proc->name);
+		swarm_problem(s, "a slot of %s cannot be read: %s",
+			      at->proc->name, fl_strerror(err));
 	}
 	free(now);
 }
@@ -73,7 +75,7 @@ static void look_up(struct side *d, struct slot *b, bool mine)
 {
 	struct side *at = mine ? d : other(d);
 
-	if (b->limbo && !look(b, at->proc, at->mem, b->model))
+	if (b->limbo && look(b, at->proc, at->mem, b->model))
 		return;
 	b->limbo = b->busy = false;
 }
