@@ -8,6 +8,7 @@
  * still in the cache. Giving back is a push to a list that the owner only takes whole, so
  * neither side needs a lock.
  */
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,11 @@ bool fabric_icrc(const struct fabric *f)
 
 void fabric_icrc_set(struct fabric *f, bool on)
 {
+	int i;
+
+	/* A card that exists would not hear of it, and take damage for data. */
+	for (i = 0; i < WIRE_NODES; i++)
+		assert(!f->port[i]);
 	f->icrc = on;
 }
 

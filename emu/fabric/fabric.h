@@ -81,6 +81,7 @@ void fabric_stats(struct fabric *f, uint8_t node,
  * if asked.
  */
 bool fabric_icrc(const struct fabric *f);
+/* Before the first board: cards ask when they are made. */
 void fabric_icrc_set(struct fabric *f, bool on);
 /* No frame on the way. */
 bool fabric_idle(struct fabric *f);

@@ -47,6 +47,15 @@ static void note(struct fabric_port *p, enum trace_event ev,
 			      f->to, a2, 0);
 }
 
+/* Threads mode: what is not late arrives at once, which is 0. */
+static uint64_t later(struct fabric_port *p, uint64_t arrive_ns,
+		      uint64_t more_ns)
+{
+	if (!arrive_ns)
+		arrive_ns = sim_now(p->fabric->cfg.sim);
+	return arrive_ns + more_ns;
+}
+
 static void duplicate(struct fabric_port *p, struct fabric_slot *s,
 		      uint64_t arrive_ns, uint64_t late_ns)
 {
@@ -58,8 +67,9 @@ static void duplicate(struct fabric_port *p, struct fabric_slot *s,
 	memcpy(&twin->frame, &s->frame,
 	       offsetof(struct wire_frame, bytes) + s->frame.len);
 	p->stats.duplicated++;
-	fabric_deliver(p, twin,
-		       arrive_ns + (late_ns ? rng_below(&p->rng, late_ns) : 0));
+	if (late_ns)
+		arrive_ns = later(p, arrive_ns, rng_below(&p->rng, late_ns));
+	fabric_deliver(p, twin, arrive_ns);
 }
 
 void fabric_pass(struct fabric_port *p, struct fabric_slot *s,
@@ -74,8 +84,6 @@ void fabric_pass(struct fabric_port *p, struct fabric_slot *s,
 		fabric_deliver(p, s, arrive_ns);
 		return;
 	}
-	if (!arrive_ns)			/* threads mode: at once */
-		arrive_ns = sim_now(p->fabric->cfg.sim);
 	if (r->dropped < i->drop_first || hits(p, i->loss_ppm)) {
 		if (r->dropped < i->drop_first)
 			r->dropped++;
@@ -96,7 +104,7 @@ void fabric_pass(struct fabric_port *p, struct fabric_slot *s,
 		more_ns = 1 + rng_below(&p->rng, i->late_ns);
 		note(p, EV_WIRE_LATE, f, more_ns);
 		p->stats.late++;
-		arrive_ns += more_ns;
+		arrive_ns = later(p, arrive_ns, more_ns);
 	}
 	fabric_deliver(p, s, arrive_ns);
 }

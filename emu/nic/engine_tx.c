@@ -348,6 +348,7 @@ static void read_direct(struct engine *e, struct channel *c)
 
 	if (!e->env.frame_spare || e->cfg.cell_bytes < KEEP_BYTES ||
 	    e->answer_count || w->offset & (e->cfg.cell_bytes - 1) ||
+	    w->b.len > e->cfg.cell_bytes ||
 	    (w->b.len != e->cfg.cell_bytes && w->offset + w->b.len != w->len))
 		return;
 	f = e->env.frame_spare(e->env.ctx);

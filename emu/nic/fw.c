@@ -40,7 +40,6 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 	fw->cq_last = FW_CQS - 1;
 	fw->qp_last = FW_QPS - 1;
 	fw->pd_last = FW_PDS - 1;
-	fw_ctx_init(fw);
 	return fw;
 }
 

@@ -40,48 +40,31 @@ static void set_waiting(struct fw *fw, struct fw_ctx *c, bool waiting)
 	}
 }
 
-void fw_ctx_init(struct fw *fw)
-{
-	uint32_t n, base;
-
-	for (n = 0; n < fw->contexts; n++) {
-		base = NIC_CTX_BASE(n);
-		fw->regs[n] = (struct fw_ctx_regs){
-			.left = fw_read64(fw, base + NIC_CTX_LEFT),
-			.dst = fw_read32(fw, base + NIC_CTX_DST),
-			.len = fw_read32(fw, base + NIC_CTX_LEN),
-			.rkey = fw_read32(fw, base + NIC_CTX_RKEY),
-			.xfer = fw_read32(fw, base + NIC_CTX_XFER),
-			.stream = (uint16_t)fw_read32(fw, base +
-						      NIC_CTX_STREAM),
-		};
-	}
-}
-
 static void set_registers(struct fw *fw, uint32_t n, const struct fw_block *b)
 {
 	uint32_t base = NIC_CTX_BASE(n);
 	struct fw_ctx_regs *old = &fw->regs[n], new = {
 		.left = b->left, .len = b->len, .rkey = b->rkey,
 		.dst = b->node | b->qpn << NIC_CTX_DST_QPN_SHIFT,
-		.xfer = b->at.xfer, .stream = b->stream,
+		.xfer = b->at.xfer, .stream = b->stream, .known = true,
 	};
+	bool all = !old->known;
 
-	if (new.dst != old->dst)
+	if (all || new.dst != old->dst)
 		fw_write32(fw, base + NIC_CTX_DST, new.dst);
-	if (new.stream != old->stream)
+	if (all || new.stream != old->stream)
 		fw_write32(fw, base + NIC_CTX_STREAM, new.stream);
 	fw_write64(fw, base + NIC_CTX_LVA, b->lva);
 	fw_write64(fw, base + NIC_CTX_RVA, b->rva);
-	if (new.len != old->len)
+	if (all || new.len != old->len)
 		fw_write32(fw, base + NIC_CTX_LEN, new.len);
-	if (new.rkey != old->rkey)
+	if (all || new.rkey != old->rkey)
 		fw_write32(fw, base + NIC_CTX_RKEY, new.rkey);
-	if (new.left != old->left)
+	if (all || new.left != old->left)
 		fw_write64(fw, base + NIC_CTX_LEFT, new.left);
 	if (b->op == FL_OP_READ_RESP)
 		fw_write32(fw, base + NIC_CTX_REF, b->ref);
-	if (new.xfer != old->xfer)
+	if (all || new.xfer != old->xfer)
 		fw_write32(fw, base + NIC_CTX_XFER, new.xfer);
 	fw_write32(fw, base + NIC_CTX_BLOCK, b->at.block);
 	*old = new;

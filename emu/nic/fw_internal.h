@@ -193,6 +193,7 @@ struct fw_ctx_regs {
 	uint64_t left;
 	uint32_t dst, len, rkey, xfer;
 	uint16_t stream;
+	bool known;		/* not before they were written once */
 };
 
 enum fw_job_state { FW_JOB_FREE, FW_JOB_QUEUED, FW_JOB_ACTIVE };
@@ -432,8 +433,6 @@ struct fw_block {
  */
 struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
 			    const struct fw_block *b);
-/* Learn what the registers of the contexts hold. */
-void fw_ctx_init(struct fw *fw);
 /* End a block; its owner hears of it through TX_DONE. */
 void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status);
 /* The same, and the owner will not hear of it. */

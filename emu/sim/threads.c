@@ -129,7 +129,10 @@ static uint32_t take_ready(struct sim_domain *d)
 
 static void run_later(void);
 
-/* Lock held: run actors until none is ready, each in its turn. */
+/*
+ * Lock held: run actors until none is ready, each in its turn; those that were
+ * made last, the wires, go first: what has come in counts before a timer does.
+ */
 static void drain(struct sim_domain *d)
 {
 	struct sim_actor *a;
@@ -138,8 +141,8 @@ static void drain(struct sim_domain *d)
 	batch_begin(d->sim);
 	ring_alarms(d, batch.now_ns);
 	while ((ready = take_ready(d)))
-		for (; ready; ready &= ready - 1) {
-			a = d->actor[__builtin_ctz(ready)];
+		for (; ready; ready &= ~a->bit) {
+			a = d->actor[31 - __builtin_clz(ready)];
 			if (a->step(a->arg, batch.now_ns) != SIM_IDLE)
 				d->ready |= a->bit;
 			if (batch.later_count)

@@ -38,32 +38,44 @@ void smmu_enter(struct smmu *s)
 }
 
 /*
- * Only one thread tells at a time, and it goes on until nothing is left: two
- * changes of the line can then never arrive in the wrong order, and a callback
- * that comes back into the SMMU leaves its news to the caller further out.
+ * Only one thread tells of the line at a time, and it goes on until nothing is
+ * left, so that two changes can never arrive in the wrong order.
+ */
+static void tell_line(struct smmu *s)
+{
+	bool level;
+
+	while (!s->telling && s->irq_level != s->irq_told) {
+		level = s->irq_told = s->irq_level;
+		s->telling = true;
+		unlock(s);
+		s->env.irq(s->env.ctx, level);
+		lock(s);
+		s->telling = false;
+	}
+}
+
+/*
+ * Whoever answers a held access tells the card by himself. Another thread that is
+ * just translating could not: it holds the card, which env.resume asks for.
  */
 void smmu_leave(struct smmu *s)
 {
 	struct smmu_held h;
-	bool level;
 
-	while (!s->telling) {
-		if (s->irq_level != s->irq_told) {
-			level = s->irq_told = s->irq_level;
-			s->telling = true;
-			unlock(s);
-			s->env.irq(s->env.ctx, level);
-		} else if (s->released.first >= 0) {
-			smmu_bank_next_released(s, &h);
-			s->telling = true;
-			unlock(s);
-			s->env.resume(s->env.ctx, h.ticket, h.terminate);
-		} else {
-			break;
-		}
+	tell_line(s);
+	while (smmu_bank_next_released(s, &h)) {
+		unlock(s);
+		s->env.resume(s->env.ctx, h.ticket, h.terminate);
 		lock(s);
-		s->telling = false;
 	}
+	tell_line(s);
+	unlock(s);
+}
+
+static void leave_access(struct smmu *s)
+{
+	tell_line(s);
 	unlock(s);
 }
 
@@ -207,7 +219,7 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
 	smmu_enter(s);
 	s->stats.accesses++;
 	v = translate(s, a);
-	smmu_leave(s);
+	leave_access(s);
 	return v;
 }
 

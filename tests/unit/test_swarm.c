@@ -88,7 +88,7 @@ static const char *random_set(struct rng *r, const struct plan *p, int i,
 		cell < p->block_bytes ? cell : p->block_bytes,
 		500000ul << rng_below(r, 4), 10000000ul << rng_below(r, 3),
 		10000000ul, 200000000ul, 1 + rng_below(r, 8),
-		10ul << rng_below(r, 6),
+		40ul << rng_below(r, 4),
 	};
 	static const char *const key[] = {
 		"link.cell", "fw.timeout", "fw.fault_timeout",
@@ -156,7 +156,7 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 	p->policy = rng_below(&s->rng, 4) ? FL_POLICY_RETRANSMIT :
 					    FL_POLICY_STALL;
 	if (p->policy == FL_POLICY_STALL)
-		s->p.slow = true;
+		s->p.slow = s->p.stalls = true;
 	p->touch = (enum fl_touch)rng_below(&s->rng, 3);
 	p->threads = guest ? 1 : 1 + (unsigned int)rng_below(&s->rng,
 							     THREADS_MAX);
@@ -458,6 +458,20 @@ static void run_world(struct swarm *s, struct digest *d)
 		fclose(cfg.trace);
 }
 
+static void show_plan(const struct plan *p)
+{
+	int i;
+
+	printf("# %u boards, %u processes, %u connections, %u guests, slots %u"
+	       " of %u, depth %u, block %u, contexts %u/%u, tlb %u, frames "
+	       "%llu, chaos", p->boards, p->procs, p->conns, p->guests,
+	       p->slots, p->slot_bytes, p->depth, p->block_bytes, p->contexts,
+	       p->rx_contexts, p->tlb_entries, (unsigned long long)p->frames);
+	for (i = 0; i < C_COUNT; i++)
+		printf(" %u", p->chaos[i]);
+	printf("\n");
+}
+
 static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 		     struct swarm *total)
 {
@@ -465,6 +479,8 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 	struct swarm *s = calloc(1, sizeof(*s));
 
 	EXPECT(s);
+	if (!s)
+		return;
 	s->p = make_plan(seed, mode);
 	snprintf(running, sizeof(running),
 		 "# this happened with: --seed %llu %s\n",
@@ -475,6 +491,8 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 	run_world(s, d);
 	alarm(0);
 	signal(SIGABRT, SIG_DFL);
+	if (getenv("SWARM_VERBOSE"))
+		show_plan(&s->p);
 	if (getenv("SWARM_VERBOSE"))
 		printf("# %s seed %llu: %lu ok, %lu failed, %lu resets, %lu "
 		       "revoked, %u killed, %lu slots compared\n", word,

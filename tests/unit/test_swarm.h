@@ -11,7 +11,8 @@
  * for each other, look at what the transfers that were cut off have left
  * behind, and connect new ones. From that look on not a byte may change.
  *
- * test_swarm_work.h: the threads of the processes. test_swarm.c: the worlds.
+ * test_swarm_model.h: bytes, completions, epochs. test_swarm_act.h: what a
+ * thread does. test_swarm_work.h: its life. test_swarm.c: the worlds.
  */
 #ifndef TEST_SWARM_H
 #define TEST_SWARM_H
@@ -52,6 +53,7 @@ struct plan {
 	uint32_t slot_bytes, block_bytes, contexts, rx_contexts, tlb_entries;
 	uint64_t frames;
 	bool slow;	/* silence may be longer than a sender's patience */
+	bool stalls;	/* and an access that is not held while one is, fails */
 };
 
 struct slot {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Who tells the board of what: the line, and accesses that were held. */
+#include "test_smmu_rig.h"
+
+struct board_side {
+	struct smmu *s;
+	bool armed, answering;
+	unsigned int resumed_by_answer, resumed_by_access;
+};
+
+static enum smmu_mem_status no_table(void *ctx, uint64_t pa, uint64_t *value)
+{
+	(void)ctx;
+	(void)pa;
+	*value = 0;
+	return SMMU_MEM_OK;
+}
+
+/* Stands for another thread, that answers while this one is told of the line. */
+static void on_line(void *ctx, bool level)
+{
+	struct board_side *b = ctx;
+
+	if (!b->armed || !level)
+		return;
+	b->armed = false;
+	b->answering = true;
+	smmu_reg_write(b->s, CB(0, FSR), 4, UINT32_MAX, 0);
+	smmu_reg_write(b->s, CB(0, RESUME), 4, 0, 0);
+	b->answering = false;
+}
+
+static void on_resume(void *ctx, uint64_t ticket, bool terminate)
+{
+	struct board_side *b = ctx;
+
+	(void)ticket;
+	(void)terminate;
+	if (b->answering)
+		b->resumed_by_answer++;
+	else
+		b->resumed_by_access++;
+}
+
+static void no_sync(void *ctx, unsigned int bank)
+{
+	(void)ctx;
+	(void)bank;
+}
+
+static bool no_sync_done(void *ctx, unsigned int bank)
+{
+	(void)ctx;
+	(void)bank;
+	return true;
+}
+
+static uint64_t no_tag(void *ctx, uint64_t pa)
+{
+	(void)ctx;
+	(void)pa;
+	return 0;
+}
+
+TEST("a held access is let go by who answers it, never by who translates")
+{
+	static struct board_side b;
+	const struct smmu_env env = { &b, no_table, on_line, no_sync,
+				      no_sync_done, on_resume, no_tag };
+	struct smmu_access held = { .stream = RIG_STREAM };
+	struct smmu_access other = { .stream = RIG_STREAM + 1 };
+	struct smmu_config cfg = { 0 };
+	struct rig *r = rig_new(0, 0, 0);
+
+	b = (struct board_side){ 0 };
+	smmu_destroy(r->s);
+	b.s = r->s = smmu_create(&cfg, &env);
+	rig_bank(r, 0, 1, 16, SCTLR_ON | HUPCF | CFCFG);
+	rig_bank(r, 1, 2, 16, SCTLR_ON | HUPCF);
+	STEP("bank 0 holds an access, and the driver turns its interrupt off");
+	EXPECT_EQ(smmu_translate(r->s, &held), SMMU_HELD);
+	wr(r, CB(0, SCTLR), (SCTLR_ON | HUPCF | CFCFG) & ~SMMU_CB_SCTLR_CFIE);
+	STEP("a fault in bank 1 raises the line; bank 0 is answered meanwhile");
+	b.armed = true;
+	EXPECT_EQ(smmu_translate(r->s, &other), SMMU_FAULT);
+	EXPECT(!b.armed);
+	EXPECT_EQ(b.resumed_by_answer, 1);
+	EXPECT_EQ(b.resumed_by_access, 0);
+}

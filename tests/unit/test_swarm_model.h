@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_swarm_model.h - what a swarm's bytes and completions must be. */
+#ifndef TEST_SWARM_MODEL_H
+#define TEST_SWARM_MODEL_H
+
+#include "test_swarm.h"
+
+#define SCRATCH_PAGES	16u
+#define NAP_NS		20000u
+#define POLL_NS		200000u
+/* Longer than all patience of a sender together, and of a machine under load. */
+#define NEVER_NS	5000000000ull
+#define NEVER_WALL_NS	60000000000ull
+#define IDLE_NS		200000u
+
+static uint64_t below(struct thread *t, uint64_t n)
+{
+	return rng_below(&t->rng, n);
+}
+
+static uint64_t now_ns(struct swarm *s)
+{
+	return sim_now(world_sim(s->w));
+}
+
+static struct side *other(struct side *d)
+{
+	return &d->conn->side[!d->i];
+}
+
+static bool is_dying(const struct proc *p)
+{
+	return atomic_load(&p->dying);
+}
+
+/* ---- bytes ---- */
+
+/* What the slot's bytes are now. 0, or -EFAULT: nobody can tell any more. */
+static int look(struct slot *b, struct proc *owner, const uint8_t *mem,
+		uint8_t *to)
+{
+	return mm_copy(owner->mm, (uintptr_t)mem + b->at, to, b->bytes, false);
+}
+
+static void verify(struct side *d, struct slot *b, bool mine, const char *when)
+{
+	struct side *at = mine ? d : other(d);
+	struct swarm *s = d->proc->s;
+	uint8_t *now = malloc(b->bytes);
+	uint32_t i, n = 0, first = 0;
+	int err = look(b, at->proc, at->mem, now);
+
+	if (!err) {
+		for (i = 0; i < b->bytes; i++)
+			if (now[i] != b->model[i] && !n++)
+				first = i;
+		if (n)
+			swarm_problem(s, "connection %d side %u, %s slot at %u:"
+				      " %s %u of %u bytes differ, the first at "
+				      "%u: 0x%02x instead of 0x%02x",
+				      (int)(d->conn - s->conn), d->i,
+				      mine ? "own" : "far", b->at, when, n,
+				      b->bytes, first, now[first],
+				      b->model[first]);
+		atomic_fetch_add(&s->verified, 1);
+	} else if (!is_dying(at->proc)) {
+		swarm_problem(s, "a slot of %s cannot be read: %s",
+			      at->proc->name, fl_strerror(err));
+	}
+	free(now);
+}
+
+/* After both sides are down: take what is there for true. */
+static void look_up(struct side *d, struct slot *b, bool mine)
+{
+	struct side *at = mine ? d : other(d);
+
+	if (b->limbo && look(b, at->proc, at->mem, b->model))
+		return;
+	b->limbo = b->busy = false;
+}
+
+/* ---- completions ---- */
+
+static bool lossy(const struct swarm *s)
+{
+	return s->p.chaos[C_LOSS] || s->p.chaos[C_DAMAGE];
+}
+
+/* Can any request of an unbroken connection fail in this world? */
+static bool failures(const struct swarm *s)
+{
+	const unsigned int *c = s->p.chaos;
+
+	return lossy(s) || s->p.slow || s->p.mode == SIM_THREADS ||
+	       c[C_PAGEOUT] || c[C_PROTECT] || c[C_UNMAP] || c[C_REVOKE] ||
+	       c[C_BAD];
+}
+
+/* May this request end so? */
+static bool may_end(struct side *d, const struct request *r, int status)
+{
+	struct swarm *s = d->proc->s;
+	bool far_gone = is_dying(other(d)->proc) ||
+			atomic_load(&d->conn->epoch) != d->epoch;
+	bool taken_back = r->rkey != atomic_load(&other(d)->rkey);
+
+	if (!status)
+		return !r->wrong;
+	if (d->failed)
+		return status == FL_ST_FLUSHED;
+	switch (status) {
+	case FL_ST_NO_ANSWER:
+		return far_gone || lossy(s) || s->p.slow ||
+		       s->p.mode == SIM_THREADS;
+	case FL_ST_REMOTE_QP:	/* broken by a failure of the other side's? */
+		return far_gone || failures(s);
+	case FL_ST_REMOTE_FAULT:
+		return far_gone || r->odd || taken_back;
+	case FL_ST_REMOTE_KEY:
+		return far_gone || r->odd || r->wrong || taken_back;
+	case FL_ST_LOCAL_KEY:
+	case FL_ST_LOCAL_RANGE:
+	case FL_ST_REMOTE_RANGE:
+	case FL_ST_REMOTE_RIGHTS:
+		return r->wrong;
+	case FL_ST_LOCAL_FAULT:
+		return r->odd || s->p.chaos[C_PROTECT];
+	case FL_ST_REFUSED_TOO_OFTEN:
+		return s->p.chaos[C_PAGEOUT] || s->p.frames ||
+		       s->p.stalls;
+	}
+	return false;
+}
+
+static void land(struct side *d, struct request *r)
+{
+	bool write = r->opcode == FL_WRITE;
+	struct slot *to = write ? r->remote : r->local;
+
+	if (write)
+		memcpy(r->remote->model + r->remote_off,
+		       r->local->model + r->local_off, r->bytes);
+	else
+		memcpy(r->local->model + r->local_off,
+		       r->remote->model + r->remote_off, r->bytes);
+	verify(d, to, !write, write ? "after a WRITE" : "after a READ");
+	r->local->busy = r->remote->busy = false;
+}
+
+static void finish(struct side *d, struct request *r, int status)
+{
+	struct swarm *s = d->proc->s;
+
+	if (!may_end(d, r, status))
+		swarm_problem(s, "connection %d side %u: request %llu (%s, %u "
+			      "bytes%s) ended with \"%s\"",
+			      (int)(d->conn - s->conn), d->i,
+			      (unsigned long long)r->id,
+			      r->opcode == FL_WRITE ? "WRITE" : "READ",
+			      r->bytes, r->wrong ? ", a wrong one" :
+			      r->odd ? ", to scratch" : "",
+			      fl_status_string(status));
+	atomic_fetch_add(status ? &s->failed : &s->ok, 1);
+	if (status)
+		d->failed = true;
+	if (!r->local)
+		return;
+	if (!status) {
+		land(d, r);
+		return;
+	}
+	/* The source is what it was; the target may be anything for now. */
+	if (r->opcode == FL_WRITE)
+		r->remote->limbo = true, r->local->busy = false;
+	else
+		r->local->limbo = true, r->remote->busy = false;
+}
+
+static struct side *side_of(struct thread *t, uint32_t qpn)
+{
+	struct swarm *s = t->proc->s;
+	struct fl_address a;
+	struct side *d;
+	unsigned int i;
+
+	for (i = 0; i < 2 * s->conns; i++) {
+		d = &s->conn[i / 2].side[i % 2];
+		if (d->proc == t->proc && d->thread == t->i && d->qp &&
+		    !fl_qp_address(d->qp, &a) && a.qpn == qpn)
+			return d;
+	}
+	return NULL;
+}
+
+/* Exactly once, and in order. */
+static void take(struct thread *t, const struct fl_completion *c)
+{
+	struct side *d = side_of(t, c->qpn);
+	struct swarm *s = t->proc->s;
+	struct request r;
+
+	t->since_ns = now_ns(s);
+	while (d && d->count) {
+		r = d->ring[d->first];
+		d->first = (d->first + 1) % DEPTH_MAX;
+		d->count--;
+		if (r.id == c->wr_id) {
+			if (!c->status && c->bytes != r.bytes)
+				swarm_problem(s, "%u of %u bytes", c->bytes,
+					      r.bytes);
+			finish(d, &r, c->status);
+			return;
+		}
+		if (r.signaled) {
+			swarm_problem(s, "request %llu completed before %llu",
+				      (unsigned long long)c->wr_id,
+				      (unsigned long long)r.id);
+			return;
+		}
+		finish(d, &r, 0);
+	}
+	swarm_problem(s, "%s: request %llu of queue pair %u is not in flight",
+		      t->proc->name, (unsigned long long)c->wr_id, c->qpn);
+}
+
+static void poll(struct thread *t, uint64_t wait_ns)
+{
+	struct fl_completion c[4];
+	int i, n;
+
+	n = wait_ns ? fl_wait(t->cq, c, 4, wait_ns) : fl_poll(t->cq, c, 4);
+	if (n < 0 && n != -ETIMEDOUT)
+		swarm_problem(t->proc->s, "%s: polling: %s", t->proc->name,
+			      fl_strerror(n));
+	for (i = 0; i < n; i++)
+		take(t, &c[i]);
+}
+
+/* ---- epochs ---- */
+
+static void check(struct side *d, int err, const char *what)
+{
+	if (err < 0)
+		swarm_problem(d->proc->s, "%s, connection %d side %u: %s: %s",
+			      d->proc->name, (int)(d->conn - d->proc->s->conn),
+			      d->i, what, fl_strerror(err));
+}
+
+static void take_down(struct side *d)
+{
+	struct request *r;
+
+	if (d->qp)
+		check(d, fl_destroy_qp(d->qp), "destroy");
+	d->qp = NULL;
+	for (; d->count; d->count--, d->first = (d->first + 1) % DEPTH_MAX) {
+		r = &d->ring[d->first];
+		if (!r->local)
+			continue;
+		if (r->opcode == FL_WRITE)
+			r->remote->limbo = true, r->local->busy = false;
+		else
+			r->local->limbo = true, r->remote->busy = false;
+	}
+	d->failed = false;
+	d->epoch = atomic_load(&d->conn->epoch);
+	d->phase = S_DOWN;
+	atomic_store(&d->down, d->epoch);
+}
+
+static void both_down(struct thread *t, struct side *d)
+{
+	struct swarm *s = d->proc->s;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < s->p.slots; i++) {
+		look_up(d, &d->mine[i], true);
+		look_up(d, &d->theirs[i], false);
+	}
+	err = fl_create_qp(d->proc->pd, t->cq, s->p.depth, &d->qp);
+	check(d, err, "create");
+	if (err)
+		return;
+	fl_qp_address(d->qp, &d->address);
+	atomic_store(&d->published, d->epoch);
+	d->phase = S_INIT;
+}
+
+/* One step towards being connected. */
+static void serve(struct thread *t, struct side *d)
+{
+	struct side *o = other(d);
+
+	if (d->phase == S_CLOSED || atomic_load(&d->proc->s->bad))
+		return;
+	if (is_dying(o->proc)) {
+		/* Requests end by themselves; wait until they have. */
+		if (!d->count || d->phase != S_UP) {
+			take_down(d);
+			d->phase = S_CLOSED;
+		}
+		return;
+	}
+	if (d->epoch != atomic_load(&d->conn->epoch)) {
+		take_down(d);
+		return;
+	}
+	if (d->phase == S_DOWN && atomic_load(&o->down) == d->epoch) {
+		both_down(t, d);
+	} else if (d->phase == S_INIT &&
+		   atomic_load(&o->published) == d->epoch) {
+		check(d, fl_connect(d->qp, &o->address), "connect");
+		d->phase = S_CONNECTED;
+		atomic_store(&d->up, d->epoch);
+	} else if (d->phase == S_CONNECTED &&
+		   atomic_load(&o->up) == d->epoch) {
+		d->phase = S_UP;
+	} else if (d->phase == S_UP && d->failed && !d->count) {
+		atomic_compare_exchange_strong(&d->conn->epoch,
+					       &(unsigned int){ d->epoch },
+					       d->epoch + 1);
+	}
+}
+
+#endif
