@@ -190,6 +190,7 @@ struct host_kernel {
 	struct sim_mutex irq_lock;	/* irq[] and a handler that runs */
 	struct host_irq irq[IRQ_LINES];
 	atomic_uint irq_level;		/* a bit for each line */
+	atomic_uint_fast64_t irq_event[IRQ_LINES]; /* trace: when it went up */
 	atomic_bool irq_panic;
 
 	struct host_counts count;

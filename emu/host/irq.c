@@ -18,12 +18,14 @@
 static void line_changed(void *arg, enum irq_line line, bool level)
 {
 	struct host_kernel *k = arg;
-	struct trace_at at = { .board = k->id };
+	struct trace_at at = { .board = k->id, .cause = trace_last() };
 	unsigned int bit = 1u << line;
 
 	if (level) {
+		at.cause = trace_emit(k->trace, EV_IRQ_RAISE, &at, line, 0, 0,
+				      0);
+		atomic_store(&k->irq_event[line], at.cause);
 		atomic_fetch_or(&k->irq_level, bit);
-		trace_emit(k->trace, EV_IRQ_RAISE, &at, line, 0, 0, 0);
 		sim_unpark(k->irq_thread, k->timing->v[T_IRQ]);
 	} else {
 		atomic_fetch_and(&k->irq_level, ~bit);
@@ -57,6 +59,8 @@ static bool serve(struct host_kernel *k, enum irq_line line,
 
 	sim_mutex_lock(&k->irq_lock);
 	if (is_high(k, line) && irq->fn && !irq->masked) {
+		*host_trace_at() = (struct trace_at){
+			.cause = atomic_load(&k->irq_event[line]) };
 		irq->fn(irq->arg);
 		ran = true;
 		*runs = is_high(k, line) ? *runs + 1 : 0;

@@ -113,7 +113,7 @@ void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
 
 	assert(self.shim);
 	at.board = board_id(self.shim->board);
-	at.cause = first ? 0 : self.cause;
+	at.cause = first ? self.irq : self.cause;
 	self.cause = trace_emit(board_trace(self.shim->board), ev, &at, a0, a1,
 				a2, a3);
 	/* What the kernel now does for this thread is a consequence. */

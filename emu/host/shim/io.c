@@ -104,6 +104,7 @@ static void interrupt(void *arg)
 	struct shim_cpu before = shim_enter(irq->shim, NULL, true);
 	struct trace_at saved = *host_trace_at();
 
+	shim_cpu()->irq = saved.cause;
 	irq->handler(irq->irq, irq->arg);
 	*host_trace_at() = saved;
 	assert(shim_cpu()->atomic == before.atomic + 1);

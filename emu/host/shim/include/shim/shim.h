@@ -26,6 +26,7 @@ struct shim_cpu {
 	struct task_struct *task;	/* NULL: a kernel thread */
 	unsigned int atomic;		/* > 0: must not sleep */
 	u64 cause;			/* trace: what this thread did last */
+	u64 irq;			/* trace: the line went up; 0: no handler */
 };
 struct shim_cpu *shim_cpu(void);
 struct shim_cpu shim_enter(struct shim *shim, struct task_struct *task,
