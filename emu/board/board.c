@@ -136,11 +136,23 @@ static uint32_t fw_read32(void *ctx, uint32_t off)
 	return (uint32_t)v;
 }
 
+/* For the trace: a block is over, and its completion may follow from that. */
+static void note_release(struct board *b, uint32_t off, uint32_t value)
+{
+	if (off >= NIC_RXC_BASE(0) || off % NIC_CTX_STRIDE != NIC_CTX_CTRL ||
+	    !(value & NIC_CTX_CTRL_RELEASE))
+		return;
+	b->done_event = engine_tx_event(b->engine, (off - NIC_CTX_BASE(0)) /
+						   NIC_CTX_STRIDE);
+	engine_reg_cause(b->engine, b->done_event);
+}
+
 static void fw_write32(void *ctx, uint32_t off, uint32_t value)
 {
 	struct board *b = ctx;
 
 	engine_reg_cause(b->engine, b->fw_event);
+	note_release(b, off, value);
 	engine_reg_write(b->engine, off, 4, value);
 }
 
@@ -206,8 +218,21 @@ static uint64_t fw_trace(void *ctx, unsigned int event, uint32_t xfer,
 	/* The firmware sees registers only, not the engine's trace. */
 	if (event == EV_FW_CHECK && !cause)
 		at.cause = engine_rx_event(b->engine, (unsigned int)a0);
+	if (event == EV_FW_COMPLETE && b->done_event)
+		at.cause = b->done_event;
+	if (event == EV_FW_WQE && !cause)
+		at.cause = b->bell_event[a0 % BOARD_TRACE_QPS];
 	b->fw_event = trace_emit(b->cfg.trace, event, &at, a0, a1, a2, a3);
+	if (event == EV_FW_COMPLETE)
+		atomic_store_explicit(&b->end_event[xfer % BOARD_TRACE_XFERS],
+				      b->fw_event, memory_order_relaxed);
 	return b->fw_event;
+}
+
+static bool one_step(struct board *b, uint64_t now_ns, uint32_t *costs)
+{
+	b->done_event = 0;
+	return fw_step(b->fw, now_ns, costs);
 }
 
 static uint64_t fw_actor_step(void *ctx, uint64_t now_ns)
@@ -219,13 +244,13 @@ static uint64_t fw_actor_step(void *ctx, uint64_t now_ns)
 	};
 	struct board *b = ctx;
 	uint32_t costs[FW_COSTS] = { 0 };
-	bool more = fw_step(b->fw, now_ns, costs);
+	bool more = one_step(b, now_ns, costs);
 	uint64_t ns = 0;
 	int i;
 
 	if (!b->timed) {
 		for (i = 1; more && i < STEPS_AT_ONCE; i++)
-			more = fw_step(b->fw, now_ns, costs);
+			more = one_step(b, now_ns, costs);
 		return more ? 0 : SIM_IDLE;
 	}
 	for (i = 0; i < FW_COSTS; i++)
@@ -358,6 +383,12 @@ void board_destroy(struct board *b)
 	dram_destroy(b->dram);
 	sim_grace_destroy(b->grace);
 	free(b);
+}
+
+uint64_t board_end_event(struct board *b, uint32_t xfer)
+{
+	return atomic_load_explicit(&b->end_event[xfer % BOARD_TRACE_XFERS],
+				    memory_order_relaxed);
 }
 
 const char *board_name(const struct board *b)

@@ -116,6 +116,9 @@ bool board_irq_level(struct board *b, enum irq_line line);
 /* Stream ID of domain slot n: HPC0, AXI ID = slot (rtl.md 4). */
 #define BOARD_STREAM(slot) (0x200u + (slot))
 
+/* Trace: the record of the completion that a transfer's last request got. */
+uint64_t board_end_event(struct board *b, uint32_t xfer);
+
 const char *board_name(const struct board *b);
 uint8_t board_id(const struct board *b);
 struct sim *board_sim(struct board *b);

@@ -5,6 +5,10 @@
 
 #include "board/board.h"
 
+/* Traces remember this many queue pairs and transfers (modulo). */
+#define BOARD_TRACE_QPS	256
+#define BOARD_TRACE_XFERS 1024
+
 struct board_irq {
 	struct sim_spin lock;
 	bool level[IRQ_LINES];
@@ -27,6 +31,9 @@ struct board {
 	bool fw_events;			/* the engine's event line */
 	struct board_irq irq;
 	uint64_t fw_event;		/* trace: what the firmware did last */
+	uint64_t done_event;	/* of the block that this step released */
+	uint64_t bell_event[BOARD_TRACE_QPS];	/* the last doorbell */
+	atomic_uint_fast64_t end_event[BOARD_TRACE_XFERS]; /* FW_COMPLETE */
 	bool timed;			/* steps take time (lockstep) */
 };
 

@@ -123,6 +123,14 @@ static bool is_engine(uint32_t off)
 	return off < NIC_FW_BASE;
 }
 
+/* For the trace: what a work request will be fetched for. */
+static void note_doorbell(struct board *b, uint32_t off, uint64_t value)
+{
+	if (off >= NIC_DB_BASE(0) &&
+	    off % NIC_DB_STRIDE == NIC_DB_SQ)
+		b->bell_event[value % BOARD_TRACE_QPS] = trace_last_software();
+}
+
 static int nic_access(struct board *b, uint32_t off, unsigned int size,
 		      uint64_t *value, bool write)
 {
@@ -130,6 +138,8 @@ static int nic_access(struct board *b, uint32_t off, unsigned int size,
 
 	sim_enter(b->domain);
 	engine_reg_cause(b->engine, trace_last_software());
+	if (write)
+		note_doorbell(b, off, *value);
 	if (write)
 		err = is_engine(off) ?
 			engine_reg_write(b->engine, off, size, *value) :

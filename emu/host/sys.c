@@ -141,6 +141,10 @@ static uint64_t sys_trace(unsigned int event, uint32_t xfer, uint64_t a0,
 	struct trace_at at = { .board = k->id, .xfer = xfer };
 
 	assert(event <= FL_SYS_EV_COMPLETE);
+	if (event == FL_SYS_EV_COMPLETE)
+		at.cause = board_end_event(k->board, xfer);
+	else if (event == FL_SYS_EV_DOORBELL)
+		at.cause = trace_last_software();	/* the post */
 	return trace_emit(k->trace, (enum trace_event)(EV_LIB_POST + event),
 			  &at, a0, a1, a2, a3);
 }

@@ -154,7 +154,8 @@ int engine_reg_write(struct engine *e, uint32_t off, unsigned int size,
  * unknown.
  */
 void engine_reg_cause(struct engine *e, uint64_t seq);
-/* Trace: what happened last to a receive context. */
+/* Trace: what happened last to a context. */
+uint64_t engine_tx_event(const struct engine *e, unsigned int ctx);
 uint64_t engine_rx_event(const struct engine *e, unsigned int rxc);
 
 /*

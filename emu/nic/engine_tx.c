@@ -512,3 +512,8 @@ void tx_init(struct engine *e)
 				      .fault_serial = t->fault_serial };
 	}
 }
+
+uint64_t engine_tx_event(const struct engine *e, unsigned int ctx)
+{
+	return ctx < e->cfg.contexts ? e->tx[ctx].event : 0;
+}
