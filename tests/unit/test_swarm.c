@@ -25,9 +25,16 @@
 
 #include "test_swarm_work.h"
 
+/* Under a thread sanitizer it is the worlds in threads that are of interest. */
+#ifdef __SANITIZE_THREAD__
+#define SEEDS_LOCKSTEP	2
+#define SEEDS_THREADS	12
+#define SEEDS_TWICE	1
+#else
 #define SEEDS_LOCKSTEP	24
 #define SEEDS_THREADS	12
 #define SEEDS_TWICE	3
+#endif
 #define WORLD_LIMIT_S	240	/* of wall clock for one world */
 #define REST_NS		10000000000ull
 #define GRAVES		65536
