@@ -76,7 +76,7 @@
 `define FL_RX_EV_RESOLVED                       4'd8
 // the driver wrote READY with a status
 `define FL_RX_EV_GIVEN_UP                       4'd9
-// a newer attempt or generation of the same peer context; READ answer: the READ has ended
+// a newer attempt or generation of the same peer context; the firmware takes its verdict back; READ answer: the READ has ended
 `define FL_RX_EV_RESTART                        4'd10
 
 // a receive context is in CHECK: read it, write VERDICT

@@ -287,7 +287,7 @@
 `define NIC_CTX_GEN                             12'h3C
 `define NIC_CTX_GEN_RESET                       32'h0
 
-// firmware: answer to RX_OPEN; a CODE in COLLECT gives the block up
+// firmware: answer to RX_OPEN; a CODE in COLLECT or WRITE takes back what was accepted: nothing more is written
 `define NIC_RXC_VERDICT                         12'h0
 `define NIC_RXC_VERDICT_RESET                   32'h0
 // 0 accept; FL_ST_WAIT: tell the peer to wait; otherwise refuse with this status

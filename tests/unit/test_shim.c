@@ -24,7 +24,7 @@ struct work {
 struct cpu {
 	void *shim, *task;
 	unsigned int atomic;
-	unsigned long long cause;
+	unsigned long long cause, irq;
 };
 struct spin {
 	struct sim_mutex m;

@@ -53,7 +53,7 @@ enum fl_rx_event {
 	FL_RX_EV_BUS_ERROR = 7,     /* datapath: memory answered a burst with an error */
 	FL_RX_EV_RESOLVED = 8,      /* software: the driver wrote READY, code 0 */
 	FL_RX_EV_GIVEN_UP = 9,      /* software: the driver wrote READY with a status */
-	FL_RX_EV_RESTART = 10,      /* network: a newer attempt or generation of the same peer context; READ answer: the READ has ended */
+	FL_RX_EV_RESTART = 10,      /* network: a newer attempt or generation of the same peer context; the firmware takes its verdict back; READ answer: the READ has ended */
 	FL_RX_EVENTS = 11,
 };
 

@@ -303,7 +303,7 @@
 #define NIC_CTX_GEN                             0x03C
 #define NIC_CTX_GEN_RESET                       0x00000000
 
-/* firmware: answer to RX_OPEN; a CODE in COLLECT gives the block up */
+/* firmware: answer to RX_OPEN; a CODE in COLLECT or WRITE takes back what was accepted: nothing more is written */
 #define NIC_RXC_VERDICT                         0x000
 #define NIC_RXC_VERDICT_RESET                   0x00000000
 /* 0 accept; FL_ST_WAIT: tell the peer to wait; otherwise refuse with this status */
