@@ -230,7 +230,9 @@ void pair_run(const struct pair_config *cfg,
 	struct pair *p = calloc(1, sizeof(*p));
 	struct sim_config sc = { .mode = cfg->mode, .drive = cfg->drive,
 				 .seed = 1 };
-	struct trace_config tc = { .threads = cfg->mode == SIM_THREADS };
+	/* As the command has it: a larger ring does not stay in the cache. */
+	struct trace_config tc = { .threads = cfg->mode == SIM_THREADS,
+				   .ring_records = 4096 };
 	struct fabric_config fc;
 	int i;
 
