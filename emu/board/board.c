@@ -406,11 +406,6 @@ struct sim *board_sim(struct board *b)
 	return b->cfg.sim;
 }
 
-struct sim_domain *board_domain(struct board *b)
-{
-	return b->domain;
-}
-
 struct dram *board_dram(struct board *b)
 {
 	return b->dram;
@@ -434,11 +429,6 @@ struct smmu *board_smmu(struct board *b)
 struct engine *board_engine(struct board *b)
 {
 	return b->engine;
-}
-
-struct fw *board_fw(struct board *b)
-{
-	return b->fw;
 }
 
 void board_pump(struct board *b)

@@ -122,13 +122,11 @@ uint64_t board_end_event(struct board *b, uint32_t xfer);
 const char *board_name(const struct board *b);
 uint8_t board_id(const struct board *b);
 struct sim *board_sim(struct board *b);
-struct sim_domain *board_domain(struct board *b);
 struct dram *board_dram(struct board *b);
 struct trace *board_trace(struct board *b);
 const struct timing_profile *board_timing(const struct board *b);
 struct smmu *board_smmu(struct board *b);
 struct engine *board_engine(struct board *b);
-struct fw *board_fw(struct board *b);
 /* Let the board's hardware work (polling loops). */
 void board_pump(struct board *b);
 /* NULL, or a sentence that says what of the card's tables does not add up. */

@@ -422,13 +422,6 @@ int fabric_link(struct fabric *f, uint8_t a, uint8_t b)
 	return 0;
 }
 
-unsigned int fabric_hops(struct fabric *f, uint8_t a, uint8_t b)
-{
-	if (a >= WIRE_NODES || b >= WIRE_NODES)
-		return 0;
-	return f->hops[a][b];
-}
-
 void fabric_stats(struct fabric *f, uint8_t node, struct fabric_stats *st)
 {
 	memset(st, 0, sizeof(*st));

@@ -39,8 +39,6 @@ fabric_attach(struct fabric *f, struct sim_domain *d, uint8_t node,
  * (fewest links).
  */
 int fabric_link(struct fabric *f, uint8_t a, uint8_t b);
-/* Is there a way? number of links, or 0. */
-unsigned int fabric_hops(struct fabric *f, uint8_t a, uint8_t b);
 
 struct wire_frame *fabric_frame_get(struct fabric_port *p);
 /* The same, but only when at least half of the port's frames are not in use. */

@@ -76,11 +76,6 @@ uint64_t sim_events(const struct sim *sim)
 	return sim->events;
 }
 
-struct trace *sim_trace(const struct sim *sim)
-{
-	return sim->trace;
-}
-
 uint64_t sim_seed(const struct sim *sim)
 {
 	return sim->cfg.seed;

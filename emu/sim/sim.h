@@ -57,7 +57,6 @@ enum sim_mode sim_mode(const struct sim *sim);
 uint64_t sim_now(const struct sim *sim);
 /* Events executed so far (lockstep). */
 uint64_t sim_events(const struct sim *sim);
-struct trace *sim_trace(const struct sim *sim);
 
 /* ---- random numbers (rng.c): one stream a user, all from the seed ---- */
 struct rng {

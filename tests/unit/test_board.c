@@ -391,3 +391,51 @@ TEST("a forgotten invalidation is seen: the frame's tag tells that it is someone
 {
 	run(SIM_LOCKSTEP, forgotten, NULL);
 }
+
+/* ---- memory that answers with an error ---- */
+
+static void bad_memory(struct world *w, int bad, enum dram_status how)
+{
+	struct node *a = &w->n[0], *b = &w->n[1];
+
+	fill(a, 3);
+	memset(data(b), 0, DATA);
+	dram_inject(board_dram(w->n[bad].board), w->n[bad].data_pa + 8192, how);
+	STEP("beside the bad frame all is well");
+	post(a, b, FL_OP_WRITE, 0, 0, 8192);
+	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
+	STEP("a write that touches it fails, and says why");
+	post(a, b, FL_OP_WRITE, 0, 0, 16384);
+	EXPECT_EQ(wait_one(a).status, FL_ST_BUS_ERROR);
+	post(a, b, FL_OP_WRITE, 0, 0, 64);
+	EXPECT_EQ(wait_one(a).status, FL_ST_FLUSHED);
+}
+
+static void bad_source(struct world *w)
+{
+	bad_memory(w, 0, DRAM_DECERR);
+	STEP("nothing of the block left");
+	EXPECT_EQ(data(&w->n[1])[8192 + 4096], 0);
+}
+
+static void poisoned_source(struct world *w)
+{
+	bad_memory(w, 0, DRAM_POISON);
+	EXPECT_EQ(data(&w->n[1])[8192], 0);
+}
+
+static void bad_destination(struct world *w)
+{
+	bad_memory(w, 1, DRAM_DECERR);
+}
+
+TEST("memory that fails or is poisoned at the source gives a bus error, and no byte of it travels")
+{
+	run(SIM_LOCKSTEP, bad_source, NULL);
+	run(SIM_LOCKSTEP, poisoned_source, NULL);
+}
+
+TEST("memory that fails at the destination gives the sender a bus error")
+{
+	run(SIM_LOCKSTEP, bad_destination, NULL);
+}

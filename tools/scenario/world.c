@@ -30,11 +30,6 @@ struct fabric *world_fabric(struct world *w)
 	return w->fabric;
 }
 
-struct timing_profile *world_timing(struct world *w)
-{
-	return &w->timing;
-}
-
 const struct world_config *world_cfg(const struct world *w)
 {
 	return &w->cfg;

@@ -128,7 +128,6 @@ const char *world_problem(const struct world *w);
 struct sim *world_sim(struct world *w);
 struct trace *world_trace(struct world *w);
 struct fabric *world_fabric(struct world *w);
-struct timing_profile *world_timing(struct world *w);
 const struct world_config *world_cfg(const struct world *w);
 /* For calls below that fail: one more sentence, or "". */
 const char *world_why(const struct world *w);
@@ -199,8 +198,6 @@ int world_count(struct world *w, enum trace_event ev,
 /* All records that the ring holds; free(). *count of them. */
 struct trace_record *world_records(struct world *w, uint32_t *count,
 				   bool *complete);
-/* Transfer number of a work request, 0 when it is not known. */
-uint32_t world_xfer(struct world *w, const struct world_work *work);
 
 /* private to the files above */
 int world_note_problem(struct world *w, int rule, const char *fmt, ...)

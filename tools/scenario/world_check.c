@@ -169,19 +169,6 @@ static uint32_t find_xfer(const struct trace_record *r, uint32_t n,
 	return 0;
 }
 
-uint32_t world_xfer(struct world *w, const struct world_work *k)
-{
-	bool complete;
-	uint32_t n, xfer;
-	struct trace_record *r = world_records(w, &n, &complete);
-
-	if (!r)
-		return 0;
-	xfer = complete && k->posted ? find_xfer(r, n, k) : 0;
-	free(r);
-	return xfer;
-}
-
 int world_count(struct world *w, enum trace_event ev,
 		const struct world_filter *f, uint64_t *count)
 {
