@@ -5,7 +5,11 @@
 # by folder, what is built lies under build/.
 #
 #	SAN=plain|asan|tsan	variant, each with its own objects
+#	OS=linux|posix		system layer (lib/os); the other than usual: the same
+#	PAGE=4096 to 65536	granule of residency in bytes; usual: what this machine's
+#				pages have, at least 4096; other: build/page16, ...
 #	CC=..., CFLAGS=...	compiler and its optimisation
+#	LTO=no			link the board's parts without optimising once more
 #	FILE=...		make demo: the file to send
 #	V=1			show whole command lines
 #	FAULTLINE_INSTALL=no	never install a package
@@ -16,7 +20,34 @@ ifeq ($(filter $(SAN),plain asan tsan),)
 $(error SAN=$(SAN) is not plain, asan or tsan)
 endif
 
-B := build/$(SAN)
+SYSTEM := $(shell uname -s)
+USUAL_OS := $(if $(filter Linux,$(SYSTEM)),linux,posix)
+OS ?= $(USUAL_OS)
+ifeq ($(filter $(OS),linux posix),)
+$(error OS=$(OS) is not linux or posix)
+endif
+OTHER_OS := $(filter-out $(USUAL_OS),$(OS))
+
+# Residency works in the larger of the device's page and the host's.
+USUAL_PAGE := $(shell getconf PAGESIZE 2>/dev/null || echo 4096)
+PAGE ?= $(USUAL_PAGE)
+SHIFT_4096 := 12
+SHIFT_8192 := 13
+SHIFT_16384 := 14
+SHIFT_32768 := 15
+SHIFT_65536 := 16
+ifeq ($(SHIFT_$(PAGE)),)
+$(error PAGE=$(PAGE) is not 4096, 8192, 16384, 32768 or 65536)
+endif
+PAGE_KB := $(patsubst %4096,4,$(patsubst %8192,8,$(patsubst %16384,16,\
+	   $(patsubst %32768,32,$(patsubst %65536,64,$(PAGE))))))
+OTHER_PAGE := $(if $(filter-out $(USUAL_PAGE),$(PAGE)),page$(PAGE_KB))
+
+# build/asan; what is not the usual here goes before: build/posix, build/page16-asan
+empty :=
+VARIANT := $(subst $(empty) ,-,$(strip $(OTHER_OS) $(OTHER_PAGE) \
+	   $(filter-out plain,$(SAN))))
+B := build/$(or $(VARIANT),plain)
 O := $(B)/obj
 JOBS ?= 2
 
@@ -27,7 +58,19 @@ say = @echo "  $(1) $@"
 endif
 endif
 
-CFLAGS ?= -O2 -g
+# Who gives no CFLAGS gets what the data path gains by: -O3 for the models of
+# the hardware, and a second optimisation when the programs are linked. Objects
+# hold ordinary code as well (fat), so that any linker can use the archives; a
+# compiler that cannot do that does without.
+ifeq ($(origin CFLAGS),undefined)
+CFLAGS := -O2 -g
+ifeq ($(SAN),plain)
+FAST := -O3
+LTO_CFLAGS := -flto=auto -ffat-lto-objects
+LTO ?= $(shell echo 'int x;' | $(CC) $(LTO_CFLAGS) -Werror -x c -c \
+	 -o /dev/null - 2>/dev/null && echo yes)
+endif
+endif
 WARN := -Wall -Wextra -Werror=implicit-function-declaration $(WERROR)
 INCLUDES := -I. -Iemu -Ilib -Itools -Itests -Ikernel-ref/include
 # Empty, so that a file that asks for the same by itself gives no warning.
@@ -42,16 +85,24 @@ URCU_LIBS := $(shell pkg-config --libs liburcu-qsbr 2>/dev/null || \
 	       echo -lurcu-qsbr -lurcu-common)
 
 COMPILE = $(CC) -std=gnu11 $(CFLAGS) $(SAN_$(SAN)) $(WARN) $(DEFINES) \
-	-MMD -MP -pthread
-LINK = $(CC) $(CFLAGS) $(SAN_$(SAN)) -pthread
-LIBS = $(URCU_LIBS) -lm
+	-DHOST_PAGE_SHIFT=$(SHIFT_$(PAGE)) -MMD -MP -pthread
+# A linker with gcc's plugin would optimise fat objects unasked: tests need not wait.
+LINK = $(CC) $(CFLAGS) $(SAN_$(SAN)) -pthread -fno-lto
+ifeq ($(LTO),yes)
+COMPILE += $(LTO_CFLAGS)
+LINK_FAST := -O3 $(LTO_CFLAGS)
+endif
+# Before 2.34 glibc has shm_open in a library of its own.
+LIBS = $(URCU_LIBS) -lm $(if $(OTHER_OS),-lrt)
 
 # --- sources, by folder
 
-EMU_SRC := $(foreach d,board smmu nic nic/policy fabric host host/shim sim \
-	     trace,$(wildcard emu/$(d)/*.c))
+EMU_SRC := $(foreach d,board smmu nic nic/policy fabric host host/shim serve \
+	     sim trace,$(wildcard emu/$(d)/*.c))
 DRV_SRC := $(filter-out %.mod.c,$(wildcard kernel-ref/*.c))
-LIB_SRC := $(wildcard lib/*.c)
+OS_SRC := $(filter-out lib/os/$(filter-out $(OS),linux posix).c,\
+	    $(wildcard lib/os/*.c))
+LIB_SRC := $(wildcard lib/*.c lib/attach/*.c) $(OS_SRC)
 # A unit test links all of tools/ but the file with main().
 MAIN_SRC := $(wildcard tools/faultline/main.c)
 TOOL_SRC := $(filter-out $(MAIN_SRC),$(foreach d,faultline scenario view,\
@@ -66,6 +117,7 @@ obj = $(patsubst %.c,$(O)/%.o,$(1))
 EMU_OBJ := $(call obj,$(EMU_SRC))
 DRV_OBJ := $(call obj,$(DRV_SRC))
 LIB_OBJ := $(call obj,$(LIB_SRC))
+OS_OBJ := $(call obj,$(OS_SRC))
 MAIN_OBJ := $(call obj,$(MAIN_SRC))
 TOOL_OBJ := $(call obj,$(TOOL_SRC))
 UNIT_OBJ := $(call obj,$(UNIT_SRC))
@@ -83,7 +135,7 @@ BOARD_LIB := $(B)/libboard.a
 USER_LIB := $(B)/libfaultline.a
 TOOL_LIB := $(B)/libtools.a
 
-ifeq ($(SAN),plain)
+ifeq ($(B),build/plain)
 FAULTLINE := build/faultline
 else
 FAULTLINE := $(B)/faultline
@@ -91,7 +143,7 @@ endif
 
 # --- what is built
 
-.PHONY: all objects test-programs test demo bench doctor check-style \
+.PHONY: all objects test-programs test portable aarch64 library-alone demo bench doctor check-style \
 	check-warnings generate pictures generated-fresh modules firmware-r5 clean \
 	install-deps help
 
@@ -99,7 +151,28 @@ all: $(FAULTLINE)
 
 objects: $(ALL_OBJ)
 
+# Programs that say "variants: tsan" in their source use threads; "variants:
+# posix": what they test stands on the system layer; "variants: page16 page64":
+# it depends on the granule of residency. Or several, in one line.
+variant = $(if $(UNIT_SRC),$(shell grep -l 'variants:.*$(1)' $(UNIT_SRC)))
+unit = $(patsubst tests/unit/%.c,build/$(1)/tests/%,$(2))
+TSAN_SRC := $(call variant,tsan)
+POSIX_SRC := $(call variant,posix)
+PAGE16_SRC := $(call variant,page16)
+PAGE64_SRC := $(call variant,page64)
+
+# The other system layer, another granule: only what can show a difference.
+FEW_SRC := $(if $(OTHER_OS),$(POSIX_SRC),$(if $(OTHER_PAGE),\
+	   $(or $($(subst page,PAGE,$(OTHER_PAGE))_SRC),$(PAGE16_SRC))))
+ifeq ($(OTHER_OS)$(OTHER_PAGE),)
 test-programs: $(FAULTLINE) $(UNIT_BIN) $(EXAMPLE_BIN) $(BENCH_BIN)
+else
+test-programs: $(FAULTLINE) $(patsubst tests/unit/%.c,$(B)/tests/%,$(FEW_SRC))
+endif
+ifneq ($(OTHER_OS),)
+# Here that is a rehearsal, so nothing may come in that POSIX does not have.
+$(OS_OBJ): DEFINES := -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700
+endif
 
 # The driver's sources, and the emulator's Linux API itself, see that API before
 # anything else.
@@ -128,10 +201,13 @@ $(BOARD_LIB) $(USER_LIB) $(TOOL_LIB):
 ARCHIVES := $(TOOL_LIB) $(USER_LIB) $(BOARD_LIB)
 LINK_LIBS = $(ARCHIVES) $(USER_LIB) $(BOARD_LIB) $(LIBS)
 
+HOT := board smmu nic nic/policy fabric sim trace
+$(call obj,$(foreach d,$(HOT),$(wildcard emu/$(d)/*.c))): CFLAGS += $(FAST)
+
 $(FAULTLINE): $(MAIN_OBJ) $(ARCHIVES)
 	$(if $(MAIN_OBJ),,$(error tools/faultline/main.c is missing))
 	$(call say,LD)
-	$(Q)$(LINK) -o $@ $(MAIN_OBJ) $(LINK_LIBS)
+	$(Q)$(LINK) $(LINK_FAST) -o $@ $(MAIN_OBJ) $(LINK_LIBS)
 
 $(UNIT_BIN): $(B)/tests/%: $(O)/tests/unit/%.o $(HARNESS_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
@@ -141,7 +217,7 @@ $(UNIT_BIN): $(B)/tests/%: $(O)/tests/unit/%.o $(HARNESS_OBJ) $(ARCHIVES)
 $(BENCH_BIN): $(BENCH_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(LINK) -o $@ $(BENCH_OBJ) $(LINK_LIBS)
+	$(Q)$(LINK) $(LINK_FAST) -o $@ $(BENCH_OBJ) $(LINK_LIBS)
 
 # An example is an ordinary program; here tools/faultline/example_host.c runs it.
 $(EXAMPLE_OBJ): DEFINES += -Dmain=example_main
@@ -152,8 +228,12 @@ $(EXAMPLE_BIN): $(B)/examples/%: $(O)/lib/examples/%.o $(ARCHIVES)
 
 -include $(wildcard $(ALL_OBJ:.o=.d))
 
-# Built in as bytes, which the compiler's list of includes does not tell.
+# Built in as bytes, which the compiler's list of includes does not tell, nor the
+# second optimisation the names of.
 $(O)/emu/sim/timing.o: $(wildcard emu/sim/profiles/*.profile)
+$(O)/emu/sim/timing.o: LTO_CFLAGS :=
+# Who links the library must not compile it again, with his own warnings.
+$(LIB_OBJ): LTO_CFLAGS :=
 
 # --- generated files: committed, and fresh
 
@@ -177,28 +257,72 @@ generated-fresh: build/gen
 
 # --- tests
 
-# Programs that say "variants: tsan" in their source use threads.
-TSAN_SRC := $(if $(UNIT_SRC),$(shell grep -l 'variants: tsan' $(UNIT_SRC)))
-unit = $(patsubst tests/unit/%.c,build/$(1)/tests/%,$(2))
 TESTS := make:generated-fresh make:check-style make:check-warnings \
-	 make:firmware-r5 make:modules \
+	 make:portable make:aarch64 make:library-alone make:firmware-r5 make:modules \
 	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
-	 $(call unit,tsan,$(TSAN_SRC)) \
+	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
+	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
 	 $(filter-out tests/cmd/generated.sh,$(wildcard tests/cmd/*.sh)) \
 	 $(wildcard tests/scenario/*.fl)
 
 test:
 	@tools/doctor --install test
 	@MAKE="$(MAKE)" CC="$(CC)" tests/run --events --jobs $(JOBS) \
-		--build plain --build asan --build tsan $(TESTS)
+		--build plain --build asan --build tsan --build posix --build page16 \
+		--build page64 $(TESTS)
 
 check-style:
 	@tests/check-style
 
 check-warnings:
 	@tools/doctor --have gcc clang
-	+@$(MAKE) --no-print-directory B=build/warn-gcc CC=gcc WERROR=-Werror objects
-	+@$(MAKE) --no-print-directory B=build/warn-clang CC=clang WERROR=-Werror objects
+	+@$(MAKE) --no-print-directory B=build/warn-gcc CC=gcc LTO=no WERROR=-Werror objects
+	+@$(MAKE) --no-print-directory B=build/warn-clang CC=clang LTO=no WERROR=-Werror objects
+
+# The system layer elsewhere: strictly POSIX, with both compilers, and on arm64.
+ARM64 = $(MAKE) --no-print-directory B=build/arm64 CC=aarch64-linux-gnu-gcc \
+	URCU_CFLAGS= WERROR=-Werror SAN=plain
+POSIX = $(MAKE) --no-print-directory OS=posix WERROR=-Werror SAN=plain
+portable:
+	@tools/doctor --have gcc clang aarch64-linux-gnu-gcc
+	+@$(POSIX) B=build/posix-gcc CC=gcc os-objects
+	+@$(POSIX) B=build/posix-clang CC=clang os-objects
+	+@$(ARM64) OS=linux os-objects
+	+@$(ARM64) OS=posix os-objects
+
+.PHONY: os-objects
+os-objects: $(OS_OBJ)
+
+# A foreign machine: programs for arm64, under qemu-user, with pages of 4, 16 and
+# 64 KB. Its liburcu is unpacked under build/, and linked in, as is libc.
+AARCH64_ROOT := build/aarch64/root
+AARCH64_TESTS := test_os test_host_mm test_host_adopt test_host_attach \
+	       test_host_reclaim test_smmu_walk \
+	       test_wire
+CROSS = $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc SAN=plain LTO=no \
+	URCU_CFLAGS=-I$(CURDIR)/$(AARCH64_ROOT)/usr/include/aarch64-linux-gnu \
+	URCU_LIBS="-static -L$(CURDIR)/$(AARCH64_ROOT)/usr/lib/aarch64-linux-gnu \
+	-lurcu-qsbr -lurcu-common"
+aarch64:
+	@tools/doctor --have aarch64-linux-gnu-gcc qemu-aarch64
+	@tools/arm64-root $(AARCH64_ROOT)
+	+@$(CROSS) OS=linux PAGE=65536 B=build/aarch64/page64 \
+		build/aarch64/page64/faultline \
+		$(AARCH64_TESTS:%=build/aarch64/page64/tests/%)
+	+@$(CROSS) OS=linux PAGE=4096 B=build/aarch64/page4 \
+		build/aarch64/page4/faultline
+	+@$(CROSS) OS=posix PAGE=16384 B=build/aarch64/posix-page16 \
+		build/aarch64/posix-page16/faultline \
+		$(AARCH64_TESTS:%=build/aarch64/posix-page16/tests/%)
+	@tests/aarch64 $(AARCH64_TESTS)
+
+# A program that runs on a real card, or attaches to a board elsewhere, links the
+# library and nothing of the emulator.
+library-alone: $(USER_LIB)
+	$(Q)echo 'int main(void) { return 0; }' | $(LINK) -o $(B)/library-alone \
+		-x c - -x none -Wl,--whole-archive $(USER_LIB) \
+		-Wl,--no-whole-archive
+	@echo "libfaultline.a stands alone: $(words $(LIB_OBJ)) objects"
 
 # The firmware runs without an operating system: nothing but what a compiler
 # itself may call is left undefined.
@@ -270,7 +394,12 @@ help:
 	@echo "make pictures     the pictures of the book, from a run (Graphviz)"
 	@echo "make check-style  the rules of the house"
 	@echo "make check-warnings  gcc and clang, warnings are errors"
+	@echo "make portable     the system layer as strict POSIX, and on arm64"
+	@echo "make aarch64      programs for arm64 under qemu-user, all page sizes"
+	@echo "make library-alone  the library needs nothing of the emulator"
 	@echo "make firmware-r5  the firmware for the Cortex-R5"
 	@echo "make modules      the driver as an arm64 Linux module"
 	@echo "make clean        remove build/"
 	@echo "SAN=asan or SAN=tsan: the same with sanitizers"
+	@echo "OS=posix: the same without what only Linux has"
+	@echo "PAGE=16384 or 65536: the same with larger pages"

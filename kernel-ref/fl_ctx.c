@@ -515,8 +515,7 @@ static int fl_mmap_doorbell(struct fl_ctx *ctx, struct vm_area_struct *vma)
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE)
 		return -EINVAL;
 	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
-	return io_remap_pfn_range(vma, vma->vm_start, pa >> PAGE_SHIFT,
-				  PAGE_SIZE, vma->vm_page_prot);
+	return vm_iomap_memory(vma, pa, NIC_DB_STRIDE);
 }
 
 static int fl_mmap(struct file *file, struct vm_area_struct *vma)

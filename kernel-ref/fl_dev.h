@@ -73,7 +73,7 @@
 
 struct fl_ctx;
 
-struct fl_range {		/* of pages, [start, end) */
+struct fl_range {		/* of the card's pages, [start, end) */
 	u64 start, end;
 };
 
@@ -280,6 +280,7 @@ struct fl_touched {
 int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
 	     struct fl_touched *t);
 bool fl_range_make(u64 addr, u64 length, struct fl_range *r);
+struct fl_range fl_range_pages(struct fl_range r);
 /* Fault in for the device what one fault asks for (policy of the process). */
 struct fl_need {
 	u64 va;			/* of the block, or of the held access */

@@ -133,6 +133,7 @@ static int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r)
 	unsigned long done = 0;
 	long n;
 
+	r = fl_range_pages(r);
 	mr->npages = (r.end - r.start) >> PAGE_SHIFT;
 	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
 	if (!mr->pages)
@@ -184,7 +185,7 @@ static int fl_mr_create(struct fl_ctx *ctx, struct fl_mr *mr)
 int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 {
 	bool pinned = a->flags & FL_MR_PINNED;
-	struct fl_range r;
+	struct fl_range r, pages;
 	struct fl_mr *mr;
 	int ret;
 
@@ -196,7 +197,9 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 		return -ENOENT;
 	if (ctx->nmr >= ctx->dev->max_mr)
 		return -ENOSPC;
-	if (pinned && !fl_pin_allowed(ctx, (r.end - r.start) >> PAGE_SHIFT))
+	pages = fl_range_pages(r);
+	if (pinned &&
+	    !fl_pin_allowed(ctx, (pages.end - pages.start) >> PAGE_SHIFT))
 		return -EDQUOT;
 	ret = fl_mr_check(ctx->mm, r, a->access & FL_ACC_WRITES, pinned);
 	if (ret)

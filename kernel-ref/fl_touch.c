@@ -19,8 +19,14 @@
 #include "fl_dev.h"
 #include "fl_trace.h"
 
-/* TG0 of fl_bank.c, the page maps of the engine, and TLBIVA are in 4 KB. */
-static_assert(PAGE_SIZE == FL_PAGE_SIZE);
+/*
+ * TG0 of fl_bank.c, the page maps of the engine, and TLBIVA are in 4 KB. What the
+ * kernel brings in at a time may be more.
+ */
+#ifndef CONFIG_ARM64_4K_PAGES
+#error "the card's SMMU walks the tables of a kernel with a granule of 4 KB"
+#endif
+static_assert(PAGE_SIZE % FL_PAGE_SIZE == 0);
 
 #define FL_TOUCH_LOCKED_BYTES	SZ_256K		/* with the mmap lock held */
 /* One fault keeps a worker and takes memory for this much ahead, no more. */
@@ -35,6 +41,12 @@ bool fl_range_make(u64 addr, u64 length, struct fl_range *r)
 	r->start = addr & ~(u64)(FL_PAGE_SIZE - 1);
 	r->end = (addr + length + FL_PAGE_SIZE - 1) & ~(u64)(FL_PAGE_SIZE - 1);
 	return true;
+}
+
+/* The kernel's pages that hold the card's; r ends below 2^63. */
+struct fl_range fl_range_pages(struct fl_range r)
+{
+	return (struct fl_range){ r.start & PAGE_MASK, PAGE_ALIGN(r.end) };
 }
 
 /* Is there a page at va, whatever its flags? The mmap lock is held. */
@@ -92,10 +104,11 @@ static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
 int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
 	     struct fl_touched *t)
 {
-	struct fl_range part = r;
+	struct fl_range part;
 	int ret = 0;
 
-	for (; !ret && part.start < r.end; part.start = part.end) {
+	r = fl_range_pages(r);
+	for (part = r; !ret && part.start < r.end; part.start = part.end) {
 		part.end = min(r.end, part.start + FL_TOUCH_LOCKED_BYTES);
 		mmap_read_lock(mm);
 		ret = fl_touch_locked(mm, part, write, t);

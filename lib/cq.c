@@ -169,6 +169,7 @@ static void tell(struct fl_cq *cq, unsigned int reg)
 	}
 	cq->told = cq->taken;
 	lib_read_before_doorbell();
+
 	_Static_assert(NIC_DB_CQ_ARM_CQN_SHIFT == NIC_DB_CQ_CONS_CQN_SHIFT &&
 		       NIC_DB_CQ_ARM_CONS_SHIFT == NIC_DB_CQ_CONS_CONS_SHIFT,
 		       "regs.def");
@@ -247,8 +248,8 @@ static int take(struct fl_cq *cq, struct fl_completion *c)
 			.xfer = e.xfer,
 		};
 		if (sys->trace)
-			sys->trace(FL_SYS_EV_COMPLETE, e.xfer, e.qpn, e.status,
-				   e.length, 0);
+			sys->trace(cq->dev->fd, FL_SYS_EV_COMPLETE, e.xfer,
+				   e.qpn, e.status, e.length, 0);
 		return 1;
 	}
 	return 0;
@@ -279,23 +280,27 @@ static void ask(struct fl_cq *cq)
 int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n)
 {
 	const struct fl_sys *sys;
-	int got = 0, r = 0;
+	int got = 0, r = 0, gone;
 
 	if (!cq || !c || n < 1)
 		return -EINVAL;
 	sys = cq->dev->sys;
 	if (sys->spend)
-		sys->spend(FL_SYS_POLL);
+		sys->spend(cq->dev->fd, FL_SYS_POLL);
 	while (got < n && (r = take(cq, &c[got])) > 0)
 		got++;
 	if (got)
 		return got;
-	if (r < 0)
+	if (r < 0) {
+		/* The queue of a card that is gone holds what it may. */
+		gone = sys->relax ? sys->relax(cq->dev->fd) : 0;
+		if (gone)
+			return gone;
 		cq->error = r;
-	else if (cq->suspect && !cq->error)
+	} else if (cq->suspect && !cq->error)
 		ask(cq);
 	if (!cq->error && sys->relax)
-		sys->relax();
+		return sys->relax(cq->dev->fd);
 	return cq->error;
 }
 

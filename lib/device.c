@@ -93,18 +93,16 @@ static int query(struct fl_device *dev)
 	return 0;
 }
 
-int fl_open(const char *name, struct fl_device **dev)
+static int open_device(const char *name, struct fl_device **dev)
 {
 	struct fl_device *d;
 	int error;
 
-	if (!dev)
-		return -EINVAL;
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
 	atomic_flag_clear(&d->lock);
-	d->sys = fl_sys_get();
+	d->sys = fl_sys_for(name);
 	d->fd = d->sys->open(name);
 	if (d->fd < 0) {
 		error = d->fd;
@@ -123,6 +121,19 @@ close:
 	d->sys->close(d->fd);	/* what went wrong before is worth more */
 free:
 	free(d);
+	return error;
+}
+
+int fl_open(const char *name, struct fl_device **dev)
+{
+	int error;
+
+	fl_open_say("%s", "");
+	error = dev ? open_device(name, dev) : -EINVAL;
+	/* Who knows more has said it. */
+	if (error && !*fl_open_error())
+		fl_open_say("%s: %s", name ? name : "the first card",
+			    fl_strerror(error));
 	return error;
 }
 

@@ -39,10 +39,12 @@ struct fl_device_attr {
 };
 
 /*
- * name: "/dev/faultline0" on Linux, "emu:BOARD" in the emulator, NULL: the
- * first card.
+ * name: "/dev/faultline0" on Linux, "emu:BOARD" a board of the emulator (in an
+ * ordinary process: one that "faultline board" runs), NULL: the first card.
  */
 int fl_open(const char *name, struct fl_device **dev);
+/* Why the calling thread's last fl_open failed, in a sentence; "": it did not. */
+const char *fl_open_error(void);
 /* Frees all that is left. The first error, but the device is gone anyway. */
 int fl_close(struct fl_device *dev);
 int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr);
@@ -67,8 +69,8 @@ int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c);
 
 /*
  * Memory that the device can fault on: demand-zero, or the contents of a file
- * (private). On Linux any memory will do; in the emulator it must come from
- * here. NULL and errno.
+ * (private). Any memory will do for a region, but for programs that run inside
+ * the emulator: there it must come from here. NULL and errno.
  */
 void *fl_alloc(struct fl_device *dev, size_t bytes);
 void *fl_map_file(struct fl_device *dev, const char *path, size_t *bytes);
@@ -79,6 +81,12 @@ int fl_advise(struct fl_device *dev, void *addr, size_t bytes,
 	      enum fl_advice advice);
 enum { FL_PROT_READ = 1, FL_PROT_WRITE = 2 };
 int fl_protect(struct fl_device *dev, void *addr, size_t bytes, int prot);
+/*
+ * Make memory present for the CPU before a system call uses it; for_write: as
+ * what the system writes to. -EFAULT: some of it is not mapped, or not writable.
+ */
+int fl_present(struct fl_device *dev, const void *addr, size_t bytes,
+	       int for_write);
 
 /* ---- protection domain and memory region ---- */
 

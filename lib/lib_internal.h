@@ -137,10 +137,11 @@ static inline void lib_read_before_doorbell(void)
 #endif
 }
 
-static inline void lib_doorbell(struct fl_device *dev, unsigned int offset,
-				uint32_t value)
+/* 0, or why the card cannot hear it: of the table's mmio_write32. */
+static inline int lib_doorbell(struct fl_device *dev, unsigned int offset,
+			       uint32_t value)
 {
-	dev->sys->mmio_write32(dev->doorbell + offset, value);
+	return dev->sys->mmio_write32(dev->doorbell + offset, value);
 }
 
 /* device.c */

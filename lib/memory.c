@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Memory that the device can fault on. */
 #include <errno.h>
+#include <sys/mman.h>
 
 #include "lib_internal.h"
+#include "os/os.h"
 
 static void *fail(int error)
 {
@@ -17,7 +19,7 @@ void *fl_alloc(struct fl_device *dev, size_t bytes)
 
 	if (!dev || !bytes)
 		return fail(-EINVAL);
-	mem = dev->sys->alloc(bytes, &error);
+	mem = dev->sys->alloc(dev->fd, bytes, &error);
 	return mem ? mem : fail(error);
 }
 
@@ -28,7 +30,7 @@ void *fl_map_file(struct fl_device *dev, const char *path, size_t *bytes)
 
 	if (!dev || !path || !bytes)
 		return fail(-EINVAL);
-	mem = dev->sys->map_file(path, bytes, &error);
+	mem = dev->sys->map_file(dev->fd, path, bytes, &error);
 	return mem ? mem : fail(error);
 }
 
@@ -67,4 +69,34 @@ int fl_protect(struct fl_device *dev, void *addr, size_t bytes, int prot)
 	    (prot & ~(FL_PROT_READ | FL_PROT_WRITE)))
 		return -EINVAL;
 	return dev->sys->protect(addr, bytes, prot);
+}
+
+/* Where the system pages in by itself: is all of it mapped, with the right? */
+static int mapped(const void *addr, size_t bytes, int for_write)
+{
+	uintptr_t at = (uintptr_t)addr, last = at + (bytes - 1);
+	size_t page_bytes = os_page_bytes();
+	struct os_map m;
+	char c;
+
+	for (;;) {
+		if (os_copy_from(&c, (const void *)at, 1) ||
+		    (for_write && os_map_find((const void *)at, &m) &&
+		     !(m.prot & PROT_WRITE)))
+			return -EFAULT;
+		/* Counted so that the end of the address space is no trap. */
+		if (last - at < page_bytes - at % page_bytes)
+			return 0;
+		at += page_bytes - at % page_bytes;
+	}
+}
+
+int fl_present(struct fl_device *dev, const void *addr, size_t bytes,
+	       int for_write)
+{
+	if (!range_ok(dev, addr, bytes))
+		return -EINVAL;
+	if (!dev->sys->present)
+		return mapped(addr, bytes, for_write);
+	return dev->sys->present(dev->fd, (void *)addr, bytes, for_write);
 }

@@ -63,6 +63,21 @@ int fl_dealloc_pd(struct fl_pd *pd)
 	return error;
 }
 
+/* Where the device cannot see all memory, what a region is made of is told. */
+static int adopt(struct fl_device *dev, void *addr, size_t bytes,
+		 unsigned int access)
+{
+	if (!dev->sys->adopt)
+		return 0;
+	return dev->sys->adopt(dev->fd, addr, bytes, access);
+}
+
+static void release(struct fl_device *dev, void *addr, size_t bytes)
+{
+	if (dev->sys->release)
+		dev->sys->release(dev->fd, addr, bytes);
+}
+
 int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 	      struct fl_mr **mr)
 {
@@ -83,11 +98,12 @@ int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 	if (!m)
 		return -ENOMEM;
 	r.pd = pd->number;
+	error = adopt(pd->dev, addr, bytes, access & ACCESS_BITS);
+	if (error)
+		goto free;
 	error = lib_ioctl(pd->dev, FL_IOC_REG_MR, &r);
-	if (error) {
-		free(m);
-		return error;
-	}
+	if (error)
+		goto release;
 	m->pd = pd;
 	m->addr = r.addr;
 	m->bytes = bytes;
@@ -95,11 +111,19 @@ int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 	lib_link_add(pd->dev, &pd->mrs, &m->link);
 	*mr = m;
 	return 0;
+release:
+	release(pd->dev, addr, bytes);
+free:
+	free(m);
+	return error;
 }
 
 static void mr_forget(struct fl_mr *mr)
 {
-	lib_link_del(mr->pd->dev, &mr->link);
+	struct fl_device *dev = mr->pd->dev;
+
+	release(dev, (void *)(uintptr_t)mr->addr, (size_t)mr->bytes);
+	lib_link_del(dev, &mr->link);
 	free(mr);
 }
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sys.h - the system calls that libfaultline makes, as a table: Linux's own by
- * default (sys_linux.c), the small kernel's in an application thread of the
- * emulator, which sets the table of its thread with fl_sys_set(). A device
- * keeps the table of the thread that opened it. Negative errno everywhere.
+ * sys.h - the system calls that libfaultline makes, as a table. There are three:
+ * Linux's own (sys_linux.c); the small kernel's in an application thread of the
+ * emulator, which sets the table of its thread with fl_sys_set(); and that of a
+ * process that reaches a board in another process ("emu:NAME", attach/). A
+ * device keeps the table it was opened with. Negative errno everywhere.
+ *
+ * fd: what open() gave. Calls that have an address instead find out from it.
  */
 #ifndef FL_SYS_H
 #define FL_SYS_H
@@ -31,10 +34,12 @@ struct fl_sys {
 	void *(*mmap)(int fd, size_t bytes, uint64_t offset, int *error);
 	int (*munmap)(void *addr, size_t bytes);
 	/* A doorbell: on a board a volatile store. */
-	void (*mmio_write32)(volatile void *addr, uint32_t value);
-	void *(*alloc)(size_t bytes, int *error);
+	/* -ENODEV: the card is gone, -EPERM: as relax; nobody hears of it. */
+	int (*mmio_write32)(volatile void *addr, uint32_t value);
+	void *(*alloc)(int fd, size_t bytes, int *error);
 	/* -ENODATA: the file is empty; -EINVAL: not a regular file. */
-	void *(*map_file)(const char *path, size_t *bytes, int *error);
+	void *(*map_file)(int fd, const char *path, size_t *bytes,
+			  int *error);
 	int (*free)(void *addr, size_t bytes);
 	/* advice: enum fl_advice; prot: FL_PROT_* */
 	int (*advise)(void *addr, size_t bytes, int advice);
@@ -44,14 +49,15 @@ struct fl_sys {
 
 	/*
 	 * A polling loop found nothing: let the card work (emulator), pause
-	 * (board).
+	 * (board). 0; -ENODEV: the card is gone; -EPERM: it was opened before
+	 * a fork, by the parent.
 	 */
-	void (*relax)(void);
+	int (*relax)(int fd);
 	/* Time that the library itself uses (emulator): enum fl_sys_work. */
-	void (*spend)(int what);
+	void (*spend)(int fd, int what);
 	/* Trace hook: enum fl_sys_event. Returns a sequence number. */
-	uint64_t (*trace)(unsigned int event, uint32_t xfer, uint64_t a0,
-			  uint64_t a1, uint64_t a2, uint64_t a3);
+	uint64_t (*trace)(int fd, unsigned int event, uint32_t xfer,
+			  uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
 	/*
 	 * Number for a new transfer, unique on the fabric (for traces). NULL:
 	 * made of node, queue pair and entry.
@@ -62,11 +68,29 @@ struct fl_sys {
 	 * starts the time-out of fl_wait() anew.
 	 */
 	uint64_t (*now_ns)(void);
+	/*
+	 * Memory that becomes part of a region, access: FL_LOCAL_WRITE and its
+	 * like; and is no longer. Counted. adopt may refuse; release has the
+	 * same range and no answer that could help anybody.
+	 */
+	int (*adopt)(int fd, void *addr, size_t bytes, unsigned int access);
+	void (*release)(int fd, void *addr, size_t bytes);
+	/*
+	 * fl_present(). NULL: the system pages in by itself, so that only what
+	 * is not mapped must be told.
+	 */
+	int (*present)(int fd, void *addr, size_t bytes, int for_write);
 };
 
 /* Table of the calling thread from now on; NULL: the default. */
 void fl_sys_set(const struct fl_sys *sys);
 const struct fl_sys *fl_sys_get(void);
+/* Of the calling thread, else the one that name asks for. */
+const struct fl_sys *fl_sys_for(const char *name);
 extern const struct fl_sys fl_sys_linux;
+extern const struct fl_sys fl_sys_attach;	/* attach/table.c */
+
+/* What fl_open_error() will say, in the thread: as printf. */
+void fl_open_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -6,17 +6,20 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "faultline.h"
+#include "os/os.h"
 #include "sys.h"
 
-/* Linux 5.14; older headers do not know it (include/uapi/asm-generic). */
-#ifndef MADV_POPULATE_READ
+/*
+ * Linux 5.14 and 5.4; older headers do not know them (include/uapi/asm-generic).
+ * Elsewhere the numbers mean something else.
+ */
+#if defined(__linux__) && !defined(MADV_POPULATE_READ)
 #define MADV_POPULATE_READ 22
 #endif
-#ifndef MADV_PAGEOUT
+#if defined(__linux__) && !defined(MADV_PAGEOUT)
 #define MADV_PAGEOUT 21
 #endif
 
@@ -58,22 +61,26 @@ static int linux_munmap(void *addr, size_t bytes)
 	return munmap(addr, bytes) ? -errno : 0;
 }
 
-static void linux_mmio_write32(volatile void *addr, uint32_t value)
+static int linux_mmio_write32(volatile void *addr, uint32_t value)
 {
 	*(volatile uint32_t *)addr = value;
+	return 0;
 }
 
-static void *linux_alloc(size_t bytes, int *error)
+static void *linux_alloc(int fd, size_t bytes, int *error)
 {
+	(void)fd;
 	return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, error);
 }
 
-static void *linux_map_file(const char *path, size_t *bytes, int *error)
+static void *linux_map_file(int card, const char *path, size_t *bytes,
+			    int *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	void *mem = NULL;
 	struct stat st;
 
+	(void)card;
 	if (fd < 0) {
 		*error = -errno;
 		return NULL;
@@ -92,20 +99,31 @@ static void *linux_map_file(const char *path, size_t *bytes, int *error)
 	return mem;
 }
 
+/* FL_WILLNEED: to bring it in and not only to begin, where that is known. */
+static int populate(void *addr, size_t bytes)
+{
+#ifdef MADV_POPULATE_READ
+	if (!madvise(addr, bytes, MADV_POPULATE_READ))
+		return 0;
+	if (errno != EINVAL)
+		return -errno;
+#endif
+	return madvise(addr, bytes, MADV_WILLNEED) ? -errno : 0;
+}
+
 static int linux_advise(void *addr, size_t bytes, int advice)
 {
 	switch (advice) {
 	case FL_PAGEOUT:
+#ifdef MADV_PAGEOUT
 		return madvise(addr, bytes, MADV_PAGEOUT) ? -errno : 0;
+#else
+		return -ENOTSUP;
+#endif
 	case FL_DONTNEED:
 		return madvise(addr, bytes, MADV_DONTNEED) ? -errno : 0;
 	case FL_WILLNEED:
-		/* WILLNEED alone starts reading; older kernels have no more. */
-		if (!madvise(addr, bytes, MADV_POPULATE_READ))
-			return 0;
-		if (errno != EINVAL)
-			return -errno;
-		return madvise(addr, bytes, MADV_WILLNEED) ? -errno : 0;
+		return populate(addr, bytes);
 	}
 	return -EINVAL;
 }
@@ -121,21 +139,11 @@ static int linux_protect(void *addr, size_t bytes, int prot)
 	return mprotect(addr, bytes, p) ? -errno : 0;
 }
 
-static void linux_relax(void)
+static int linux_relax(int fd)
 {
-#if defined(__x86_64__) || defined(__i386__)
-	__builtin_ia32_pause();
-#elif defined(__aarch64__)
-	__asm__ volatile("yield" ::: "memory");
-#endif
-}
-
-static uint64_t linux_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	(void)fd;
+	os_pause();
+	return 0;
 }
 
 const struct fl_sys fl_sys_linux = {
@@ -151,5 +159,5 @@ const struct fl_sys fl_sys_linux = {
 	.advise = linux_advise,
 	.protect = linux_protect,
 	.relax = linux_relax,
-	.now_ns = linux_now_ns,
+	.now_ns = os_now_ns,
 };

@@ -27,20 +27,20 @@ int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e)
 		return -EAGAIN;
 	qp->queue[posted & (qp->entries - 1)] = *e;
 	if (sys->spend)
-		sys->spend(FL_SYS_POST);
+		sys->spend(dev->fd, FL_SYS_POST);
 	if (sys->trace) {
-		sys->trace(FL_SYS_EV_POST, e->xfer, qp->number, e->opcode,
-			   e->local_va, e->length);
-		sys->trace(FL_SYS_EV_DOORBELL, e->xfer, qp->number,
+		sys->trace(dev->fd, FL_SYS_EV_POST, e->xfer, qp->number,
+			   e->opcode, e->local_va, e->length);
+		sys->trace(dev->fd, FL_SYS_EV_DOORBELL, e->xfer, qp->number,
 			   (uint16_t)posted, 0, 0);
 	}
 	/* Before the doorbell: its completion may be polled at once. */
 	atomic_store_explicit(&qp->posted, posted + 1, memory_order_release);
 	lib_entry_before_doorbell();
-	lib_doorbell(dev, NIC_DB_SQ,
-		     qp->number << NIC_DB_SQ_QPN_SHIFT |
-		     (uint32_t)(uint16_t)(posted + 1) << NIC_DB_SQ_TAIL_SHIFT);
-	return 0;
+	return lib_doorbell(dev, NIC_DB_SQ,
+			    qp->number << NIC_DB_SQ_QPN_SHIFT |
+			    (uint32_t)(uint16_t)(posted + 1) <<
+			    NIC_DB_SQ_TAIL_SHIFT);
 }
 
 static uint32_t xfer_number(struct fl_qp *qp, uint32_t posted)

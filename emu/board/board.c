@@ -33,10 +33,11 @@ static bool eng_frame_keep(void *ctx, const struct wire_frame *f)
 	return fabric_frame_keep(((struct board *)ctx)->port, f);
 }
 
-static void eng_frame_put(void *ctx, const struct wire_frame *f)
+static void eng_frames_put(void *ctx, struct wire_frame *const *f,
+			   unsigned int n)
 {
 	(void)ctx;
-	fabric_frame_put(f);
+	fabric_frames_put(f, n);
 }
 
 static void eng_irq(void *ctx, unsigned int line, bool level)
@@ -110,7 +111,7 @@ static int make_engine(struct board *b)
 	if (!b->timed) {
 		env.frame_spare = eng_frame_spare;
 		env.frame_keep = eng_frame_keep;
-		env.frame_put = eng_frame_put;
+		env.frames_put = eng_frames_put;
 	}
 	while (1u << cfg.block_log2 < b->cfg.block_bytes && cfg.block_log2 < 31)
 		cfg.block_log2++;
@@ -249,8 +250,11 @@ static uint64_t fw_actor_step(void *ctx, uint64_t now_ns)
 	int i;
 
 	if (!b->timed) {
-		for (i = 1; more && i < STEPS_AT_ONCE; i++)
+		for (i = 1; more && i < STEPS_AT_ONCE; i++) {
+			if (!b->fw_events && !fw_due(b->fw, now_ns))
+				return SIM_IDLE;
 			more = one_step(b, now_ns, costs);
+		}
 		return more ? 0 : SIM_IDLE;
 	}
 	for (i = 0; i < FW_COSTS; i++)

@@ -23,6 +23,7 @@ struct board {
 	struct sim_grace *grace;
 	struct dram *dram;
 	struct smmu *smmu;
+	struct smmu_memo memo[2];	/* of the engine's channels */
 	struct engine *engine;
 	struct fw *fw;
 	struct fabric_port *port;

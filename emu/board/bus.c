@@ -15,29 +15,43 @@
 
 enum { PORT_TAG, PORT_RAZWI, PORT_EVENT };	/* uses of dma_burst.port */
 
-static void check_tag(struct board *b, const struct dma_burst *d)
+static void stale_access(struct board *b, const struct dma_burst *d,
+			 uint64_t tag)
 {
-	uint64_t tag = dram_tag(b->dram, d->pa);
 	struct trace_at at = { .board = b->cfg.id, .xfer = d->xfer,
 			       .block = d->block, .attempt = d->attempt,
 			       .cause = d->port[PORT_EVENT] };
 
+	trace_emit(b->cfg.trace, EV_STALE_ACCESS, &at, d->pa,
+		   d->port[PORT_TAG], tag, d->stream);
+}
+
+static void check_tag(struct board *b, const struct dma_burst *d)
+{
+	uint64_t tag = dram_tag(b->dram, d->pa);
+
 	if (tag != d->port[PORT_TAG])
-		trace_emit(b->cfg.trace, EV_STALE_ACCESS, &at, d->pa,
-			   d->port[PORT_TAG], tag, d->stream);
+		stale_access(b, d, tag);
 }
 
 enum dma_status bus_burst_begin(void *board, struct dma_burst *d)
 {
 	struct board *b = board;
 	const uint64_t *t = b->cfg.timing->v;
-	struct smmu_access a = {
-		.stream = d->stream, .write = d->write, .va = d->va,
-		.now_ns = d->now_ns, .ticket = d->channel, .cause = d->cause,
-		.xfer = d->xfer, .block = d->block,
-	};
+	struct smmu_access a;
 	enum smmu_verdict v;
 
+	/* All that goes in, and no more: to clear the rest takes long. */
+	a.memo = &b->memo[d->channel];
+	a.stream = d->stream;
+	a.write = d->write;
+	a.privileged = false;
+	a.va = d->va;
+	a.now_ns = d->now_ns;
+	a.ticket = d->channel;
+	a.cause = d->cause;
+	a.xfer = d->xfer;
+	a.block = d->block;
 	sim_grace_enter(b->grace, d->channel);
 	v = smmu_translate(b->smmu, &a);
 	d->event = a.event;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "board/board.h"
+#include "os/os.h"
 
 #define INJECTIONS 16
 
@@ -46,11 +47,9 @@ void dram_destroy(struct dram *d)
 
 static int bank_map(struct dram_bank *b, const char *name, uint64_t bytes)
 {
-	b->fd = memfd_create(name, MFD_CLOEXEC);
+	b->fd = os_memory_create(name, bytes);
 	if (b->fd < 0)
-		return -errno;
-	if (ftruncate(b->fd, (off_t)bytes))
-		return -errno;
+		return b->fd;
 	b->tag = calloc(bytes / DRAM_PAGE, sizeof(*b->tag));
 	if (!b->tag)
 		return -ENOMEM;
@@ -134,11 +133,14 @@ static enum dram_status injected(struct dram *d, uint64_t pa, uint32_t len)
 }
 
 /*
- * After a whole page the next one is likely to follow. Asked for now, it comes
- * from far memory while the models do their sums.
+ * After a whole page those behind it are likely to follow. Asked for now, they
+ * come from far memory while the models do their sums. Those take less time than
+ * a page does, so the next one would come too late.
  */
+#define AHEAD	3	/* pages */
 #define NEXT_PAGE(d, pa, write) do {					       \
-	const uint8_t *next_ = dram_at((d), (pa) + DRAM_PAGE, DRAM_PAGE);      \
+	const uint8_t *next_ = dram_at((d), (pa) + AHEAD * DRAM_PAGE,	       \
+				       DRAM_PAGE);			       \
 	unsigned int i_;						       \
 	for (i_ = 0; next_ && i_ < DRAM_PAGE; i_ += 64)			       \
 		__builtin_prefetch(next_ + i_, (write));		       \

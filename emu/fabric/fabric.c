@@ -39,6 +39,7 @@ void fabric_destroy(struct fabric *f)
 
 	if (!f)
 		return;
+	udp_destroy(f);
 	for (i = 0; i < WIRE_NODES; i++) {
 		if (f->port[i])
 			free(f->port[i]->slots);
@@ -70,7 +71,7 @@ bool fabric_idle(struct fabric *f)
 		if (f->port[i] && atomic_load(&f->port[i]->given) !=
 				  atomic_load(&f->port[i]->taken))
 			return false;
-	return true;
+	return udp_idle(f->links);
 }
 
 /* ---- receiving ---- */
@@ -113,6 +114,10 @@ static void receive(struct fabric_port *p, struct fabric_slot *s,
 {
 	struct trace_at at = fabric_at(p, &s->frame);
 
+	if (p->link) {
+		udp_send(p, &s->frame);
+		return;
+	}
 	s->frame.cause = trace_emit(p->fabric->cfg.trace, EV_WIRE_RECV, &at,
 				    wire_opcode(&s->frame), s->frame.from,
 				    s->frame.len, s->frame.offset);
@@ -170,7 +175,8 @@ static uint64_t room_step(void *arg, uint64_t now_ns)
 	struct fabric_port *p = arg;
 
 	(void)now_ns;
-	p->room(p->arg);
+	if (p->room)
+		p->room(p->arg);
 	return SIM_IDLE;
 }
 
@@ -228,9 +234,17 @@ bool fabric_frame_keep(struct fabric_port *p, const struct wire_frame *fr)
 	return p->kept;
 }
 
-void fabric_frame_put(const struct wire_frame *fr)
+void fabric_frames_put(struct wire_frame *const *fr, unsigned int n)
 {
-	fabric_slot_free((struct fabric_slot *)(uintptr_t)fr);
+	struct fabric_slot *first = (struct fabric_slot *)fr[0], *s = first;
+	unsigned int i;
+
+	for (i = 1; i < n; i++) {
+		s->next = (struct fabric_slot *)fr[i];
+		s = s->next;
+		assert(s->owner == first->owner);
+	}
+	fabric_slots_free(first, s, n);
 }
 
 void fabric_slot_free(struct fabric_slot *s)
@@ -306,6 +320,7 @@ uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr)
 	const uint64_t *t = f->cfg.timing->v;
 	struct trace_at at = fabric_at(p, fr);
 	uint64_t now_ns = 0, bytes, arrive_ns = 0;
+	struct fabric_port *to = f->port[fr->to];
 	uint8_t hops = f->hops[p->node][fr->to];
 
 	bytes = payload_bytes(fr) + t[T_LINK_OVERHEAD];
@@ -313,8 +328,9 @@ uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr)
 	p->stats.bytes += bytes;
 	fr->cause = trace_emit(f->cfg.trace, EV_WIRE_SEND, &at,
 			       wire_opcode(fr), fr->to, fr->len, fr->offset);
-	if (!hops) {		/* no way there: lost, the timer will tell */
-		p->stats.lost++;
+	/* One hop from every port of this process: no route to look up. */
+	if (to && to->link ? !udp_wrap(to, fr) : !hops) {
+		p->stats.lost++;	/* no way: the timer will tell */
 		fabric_slot_free(s);
 		return 0;
 	}
@@ -334,7 +350,12 @@ uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr)
 
 /* ---- building ---- */
 
-static int make_slots(struct fabric_port *p, uint32_t n)
+void fabric_port_receives(struct fabric_port *p)
+{
+	sim_actor_init(p->domain, &p->arrive, "wire", arrive_step, p);
+}
+
+int fabric_port_sends(struct fabric_port *p, uint32_t n)
 {
 	uint32_t i;
 
@@ -346,6 +367,7 @@ static int make_slots(struct fabric_port *p, uint32_t n)
 		p->slots[i].next = p->free;
 		p->free = &p->slots[i];
 	}
+	sim_actor_init(p->domain, &p->have_room, "wire room", room_step, p);
 	return 0;
 }
 
@@ -376,9 +398,8 @@ struct fabric_port *fabric_attach(struct fabric *f, struct sim_domain *d,
 	stream[5] = (char)('0' + node / 10);
 	stream[6] = (char)('0' + node % 10);
 	rng_init(&p->rng, sim_seed(f->cfg.sim), stream);
-	sim_actor_init(d, &p->arrive, "wire", arrive_step, p);
-	sim_actor_init(d, &p->have_room, "wire room", room_step, p);
-	if (make_slots(p, f->cfg.frames)) {
+	fabric_port_receives(p);
+	if (fabric_port_sends(p, f->cfg.frames)) {
 		free(p);
 		return NULL;
 	}
@@ -413,7 +434,7 @@ static void find_routes(struct fabric *f)
 int fabric_link(struct fabric *f, uint8_t a, uint8_t b)
 {
 	if (a >= WIRE_NODES || b >= WIRE_NODES || a == b || !f->port[a] ||
-	    !f->port[b])
+	    !f->port[b] || f->port[a]->link || f->port[b]->link)
 		return -ENOENT;
 	if (f->link[a][b])
 		return -EEXIST;

@@ -2,7 +2,8 @@
 /*
  * fabric.h - the network between boards: links with rate and delay, and what
  * can go wrong on them. Files: fabric.c (ports, routes, delivery), inject.c
- * (loss, damage, duplication, reorder, delay).
+ * (loss, damage, duplication, reorder, delay), udp.c, udp_tag.c, udp_parse.c (a
+ * link to the boards of another process).
  */
 #ifndef FL_FABRIC_H
 #define FL_FABRIC_H
@@ -17,7 +18,7 @@ struct fabric_config {
 	struct sim *sim;
 	struct trace *trace;
 	const struct timing_profile *timing;
-	uint32_t frames; /* pool; 0: 4096 */
+	uint32_t frames; /* pool of each port and each link; 0: 1024 */
 };
 
 struct fabric *fabric_create(const struct fabric_config *cfg);
@@ -45,10 +46,11 @@ struct wire_frame *fabric_frame_get(struct fabric_port *p);
 struct wire_frame *fabric_frame_spare(struct fabric_port *p);
 /*
  * receive wants to keep the frame that it was called with. False: the port that sent
- * it has few left. fabric_frame_put gives it back, or one that was not sent.
+ * it has few left. fabric_frames_put gives n frames back, all of one port, or
+ * such that were not sent.
  */
 bool fabric_frame_keep(struct fabric_port *p, const struct wire_frame *fr);
-void fabric_frame_put(const struct wire_frame *fr);
+void fabric_frames_put(struct wire_frame *const *fr, unsigned int n);
 /* ns until the port takes the next frame (lockstep). Takes the frame over. */
 uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr);
 
@@ -81,7 +83,57 @@ void fabric_stats(struct fabric *f, uint8_t node,
 bool fabric_icrc(const struct fabric *f);
 /* Before the first board: cards ask when they are made. */
 void fabric_icrc_set(struct fabric *f, bool on);
-/* No frame on the way. */
+/* No frame on the way; those between two processes are not seen. */
 bool fabric_idle(struct fabric *f);
+
+/* ---- a link to the boards of another process, over UDP (udp.c) ---- */
+
+#define FABRIC_UDP_PORT 4791	/* of RoCEv2, InfiniBand annex A17 */
+
+struct fabric_udp_config {
+	uint32_t local, peer;	/* IPv4, 127.0.0.1 is 0x7F000001; local 0: any */
+	/* local_port 0: any that is free, which fabric_udp_port() tells. */
+	uint16_t local_port, peer_port;
+	uint8_t first, last;	/* nodes that live there, both included */
+};
+
+/*
+ * Threads mode. Nodes first to last are from now on reached through the link, one hop from
+ * every board of this process; the other process has a link that mirrors this one. A
+ * packet that UDP loses is lost, as on any link. Call it when the boards of this
+ * process have been made, since only those can be reached, and before the first
+ * packet is sent. A thread of the scheduler receives and runs boards: sim_stop() ends
+ * it, before they are destroyed.
+ *
+ * 0; -ENOTSUP lockstep; -EINVAL a node is out of range or first > last, the peer
+ * is no address of one machine, has port 0, or is the link itself; -EEXIST a node lives
+ * here or behind another link; -EADDRINUSE, -EADDRNOTAVAIL, -EACCES and others
+ * as bind(); -ENOMEM.
+ */
+int fabric_udp(struct fabric *f, const struct fabric_udp_config *cfg);
+/* The link's own port, or -ENOENT: node is behind none. */
+int fabric_udp_port(struct fabric *f, uint8_t node);
+
+struct fabric_udp_stats {
+	uint64_t sent, received;	/* received: and handed to a board */
+	uint64_t no_room;	/* lost: the system took it not */
+	uint64_t no_frame;	/* lost: the boards hold all frames of the link */
+	/* refused: of a stranger, and so on, in the order of the checks */
+	uint64_t address, length, icrc, node, old, header;
+	uint64_t unanswered;	/* not sent: the asker's process is gone */
+	uint64_t hellos;	/* greetings that came */
+	uint64_t peers;		/* processes that the peer has been */
+};
+/* Of the link that node is behind; all 0: none. */
+void fabric_udp_stats(struct fabric *f, uint8_t node,
+		      struct fabric_udp_stats *st);
+
+/*
+ * LOCAL[:PORT]/PEER[:PORT]/NODE[-NODE], as the option --udp has it: two addresses
+ * a.b.c.d, ports from 1 to 65535 (none: 4791), the nodes behind PEER. 0, or
+ * -EINVAL with a sentence in error[].
+ */
+int fabric_udp_parse(const char *text, struct fabric_udp_config *cfg,
+		     char *error, size_t bytes);
 
 #endif

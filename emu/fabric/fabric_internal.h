@@ -44,6 +44,11 @@ struct fabric_port {
 	struct fabric_slot *first, *last;
 	bool kept;			/* what it just receives is kept */
 	struct sim_actor arrive, have_room;
+	/*
+	 * Not NULL: the node lives in another process. Nobody is attached here;
+	 * what arrives in the queue leaves through the link.
+	 */
+	struct udp_link *link;
 };
 
 struct fabric {
@@ -53,6 +58,7 @@ struct fabric {
 	uint8_t hops[WIRE_NODES][WIRE_NODES];
 	bool icrc;
 	bool timed;
+	struct udp_link *links;
 };
 
 /* fabric.c: to the peer's queue, to arrive at arrive_ns */
@@ -63,6 +69,9 @@ void fabric_slot_free(struct fabric_slot *s);
 void fabric_slots_free(struct fabric_slot *first, struct fabric_slot *last,
 		       uint32_t n);
 struct fabric_slot *fabric_slot_get(struct fabric_port *p);
+/* Halves of a port, in its domain: its queue; n frames of its own (0, -ENOMEM). */
+void fabric_port_receives(struct fabric_port *p);
+int fabric_port_sends(struct fabric_port *p, uint32_t n);
 
 /* For the trace: a frame at a port. */
 struct trace_at fabric_at(const struct fabric_port *p,
@@ -71,5 +80,59 @@ struct trace_at fabric_at(const struct fabric_port *p,
 /* inject.c: what goes wrong; takes the slot over, delivers what is left of it */
 void fabric_pass(struct fabric_port *p, struct fabric_slot *s,
 		 uint64_t arrive_ns);
+
+/* udp.c: nodes that live in another process */
+
+/*
+ * Make of a frame of this process one of the link to p, before anything goes wrong
+ * with it. False: the peer would take it for something else, it must not leave.
+ */
+bool udp_wrap(struct fabric_port *p, struct wire_frame *f);
+/* Send it; the caller keeps the frame. */
+void udp_send(struct fabric_port *p, const struct wire_frame *f);
+bool udp_idle(const struct udp_link *l);
+/* Ends the threads of all links, closes, frees. */
+void udp_destroy(struct fabric *f);
+
+/* udp_tag.c: what only two processes need to tell each other */
+
+#define UDP_CTXS	256	/* that a block word can name */
+#define UDP_RETIRED	8
+
+/* Of one context of one node behind the link. */
+struct udp_gen {
+	uint16_t newest;	/* generation that was handed in */
+	uint16_t add;		/* to those of the packets */
+	bool heard;
+	bool fresh;		/* of the peer that runs now none has come */
+};
+
+struct udp_tag {
+	uint16_t own, peer;	/* instances; peer 0: not known */
+	uint16_t retired[UDP_RETIRED];	/* peers that ran before */
+	unsigned int retirements;
+	struct udp_gen gen[WIRE_NODES][UDP_CTXS];
+};
+
+enum udp_verdict { UDP_TAKE, UDP_TAKE_NEW, UDP_HELLO, UDP_OLD };
+
+void udp_tag_init(struct udp_tag *t);
+/* Whose packet is it? UDP_TAKE_NEW: of a peer that has just been learned of. */
+enum udp_verdict udp_tag_judge(struct udp_tag *t, const struct wire_frame *f);
+/* The node numbers that a frame carries. */
+void udp_tag_nodes(struct wire_frame *f);
+/*
+ * Back to what a frame is inside a process, with the fields beside it. Its from and to
+ * are known. WIRE_OK, or why it can be no frame.
+ */
+enum wire_error udp_tag_off(struct udp_tag *t, struct wire_frame *f);
+/* False: it answers a peer that is gone. */
+bool udp_tag_on(struct udp_tag *t, struct wire_frame *f);
+/* A greeting, to a peer that is known by this instance (0: not known). */
+#define UDP_WOP_HELLO 0xFE
+void udp_tag_hello(const struct udp_tag *t, struct wire_frame *f, uint16_t to);
+uint16_t udp_tag_sender(const struct wire_frame *f);
+void udp_icrc_make(struct wire_frame *f);
+bool udp_icrc_good(const struct wire_frame *f);
 
 #endif

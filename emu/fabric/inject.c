@@ -12,14 +12,19 @@
 int fabric_inject(struct fabric *f, uint8_t a, uint8_t b,
 		  const struct fabric_inject *i)
 {
+	bool checked = f->icrc;
 	unsigned int n;
 
-	if (a >= WIRE_NODES || !f->port[a] || (b != 0xff && b >= WIRE_NODES))
+	if (a >= WIRE_NODES || !f->port[a] || f->port[a]->link ||
+	    (b != 0xff && b >= WIRE_NODES))
 		return -ENOENT;
+	/* A link to another process is checked, whatever goes on inside. */
+	if (b != 0xff && f->port[b] && f->port[b]->link)
+		checked = true;
 	if (i->loss_ppm > PPM || i->duplicate_ppm > PPM ||
 	    i->damage_ppm > PPM || i->late_ppm > PPM)
 		return -EINVAL;
-	if (i->damage_ppm && !f->icrc)
+	if (i->damage_ppm && !checked)
 		return -EOPNOTSUPP;	/* nobody would notice: silent damage */
 	/* Rules are looked at by who sends, which the domain's holder does. */
 	sim_enter(f->port[a]->domain);

@@ -13,19 +13,35 @@ struct tally {
 	uint64_t frames, mapped, slots;
 };
 
+/* What the device's pages of a frame must have in common. */
+static const char *check_parts(struct host_mm *mm, struct host_frame *f)
+{
+	uint64_t pa = frame_pa(f), tag = dram_tag(mm->k->dram, pa), i;
+
+	if (!tag)
+		return "a frame in use has tag 0";
+	for (i = 1; i < HOST_FRAMES; i++)
+		if (dram_tag(mm->k->dram, pa + i * DRAM_PAGE) != tag)
+			return "parts of a frame have different tags";
+	return NULL;
+}
+
 static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 			       struct tally *t)
 {
+	const char *bad;
 	uint64_t d;
 
-	if (!dram_tag(mm->k->dram, frame_pa(f)))
-		return "a frame in use has tag 0";
+	bad = check_parts(mm, f);
+	if (bad)
+		return bad;
 	t->frames++;
 	t->slots += f->slot != NO_SLOT;
 	if (f->dirty && f->slot != NO_SLOT && f->state == FRAME_MAPPED)
 		return "a dirty page has a copy in swap that passes for good";
 	if (f->state == FRAME_BUSY)
-		return f->pins ? "a page that comes or goes is pinned" : NULL;
+		return frame_stays(f) ? "a page that comes or goes is pinned" :
+					NULL;
 	t->mapped++;
 	d = pt_get(mm, f->va);
 	if (!pte_resident(d) || (d & PTE_ADDR) != frame_pa(f))
@@ -37,8 +53,8 @@ static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 
 static const char *check_frames(struct host_mm *mm, struct tally *t)
 {
+	uint64_t i, w, n, before = t->frames;
 	const char *bad = NULL;
-	uint64_t i, w, n;
 
 	for (w = 0; !bad && w < (mm->frames + 63) / 64; w++) {
 		if (!mm->taken[w])
@@ -53,13 +69,15 @@ static const char *check_frames(struct host_mm *mm, struct tally *t)
 					    check_frame(mm, f, t);
 		}
 	}
+	if (!bad && t->frames - before != mm->used)
+		bad = "frames with an owner and frames on its account differ";
 	return bad;
 }
 
 /* Every entry of the tables, from the tables' side. */
 static const char *check_tables(struct host_mm *mm, struct tally *t)
 {
-	uint64_t va = (uintptr_t)mm->arena, end = va + HOST_ARENA_BYTES, d;
+	uint64_t va = 0, end = 1ull << HOST_VA_BITS, d;
 	struct host_frame *f;
 
 	for (va = pt_next(mm, va, end); va < end;
@@ -67,6 +85,8 @@ static const char *check_tables(struct host_mm *mm, struct tally *t)
 		d = pt_get(mm, va);
 		if (!map_find(mm, va))
 			return "an entry lies outside every mapping";
+		if (!pt_whole(mm, va))
+			return "descriptors of one page differ";
 		if (!pte_resident(d)) {
 			if (!(d & PTE_SWAP))
 				return "an entry is neither page nor slot";
@@ -102,11 +122,11 @@ static const char *check_view(struct host_mm *mm, uint64_t va)
 /* The CPU may do less than the tables say, never more. */
 static const char *check_cpu(struct host_mm *mm)
 {
-	uint64_t base = (uintptr_t)mm->arena, va, end;
+	uint64_t va, end = 1ull << HOST_VA_BITS;
 	const char *bad = NULL;
 
-	for (va = cpu_next(mm, base, &end); !bad && va < end;
-	     va = cpu_next(mm, va + HOST_PAGE, &end))
+	for (va = cpu_next(mm, 0, end); !bad && va < end;
+	     va = cpu_next(mm, va + HOST_PAGE, end))
 		bad = check_view(mm, va);
 	return bad;
 }
@@ -120,6 +140,8 @@ static const char *check_kernel(struct host_kernel *k)
 		return "kernel pages in use are neither tables nor DMA memory";
 	if (k->swap.used > k->swap.slots)
 		return "more swap slots are in use than there are";
+	if (k->area_pages != areas_count(k))
+		return "pages of queues in use and pages counted differ";
 	if (atomic_load(&k->irq_panic))
 		return "an interrupt line stayed high and was masked";
 	return NULL;
@@ -145,6 +167,7 @@ const char *host_check(struct host_kernel *k, bool thorough)
 	const char *bad = check_kernel(k);
 	struct tally t = { 0 };
 	struct host_mm *mm;
+	uint64_t slots;
 	unsigned int i;
 
 	if (!bad && !thorough && !frames_are_due(k))
@@ -153,9 +176,12 @@ const char *host_check(struct host_kernel *k, bool thorough)
 		mm = k->process[i] ? k->process[i]->mm : NULL;
 		if (!mm || !mm->root)
 			continue;
+		slots = t.slots;
 		bad = check_frames(mm, &t);
 		if (!bad && thorough)
 			bad = check_tables(mm, &t);
+		if (!bad && thorough && t.slots - slots != mm->slots)
+			bad = "swap slots of a process are miscounted";
 		if (!bad && thorough && mm->cpu)
 			bad = check_cpu(mm);
 	}

@@ -15,7 +15,9 @@
 /* All that stands in the way is somebody else's lock: try again after so long.
  */
 #define CONTENDED_NS	1000
-#define CONTENDED_TRIES 10000
+#define CONTENDED_TRIES 10000u
+/* A process does not close its pages: until it does, or is cut off. */
+#define SLOW_TRY_NS	1000000
 
 enum { FROM_ZEROS, FROM_FILE, FROM_SWAP };
 
@@ -41,21 +43,14 @@ static int fill(struct host_map *m, uint64_t va, uint64_t old,
 	return 0;
 }
 
-/* Lock held, va has no frame. 0 minor, 1 major. */
-static int page_in(struct host_mm *mm, struct host_map *m, uint64_t va,
-		   bool write)
+/* Lock held: f, which is BUSY, becomes va's page. 0 minor, 1 major. */
+static int page_fill(struct host_mm *mm, struct host_map *m, uint64_t va,
+		     bool write, struct host_frame *f)
 {
 	struct host_kernel *k = mm->k;
-	struct host_frame *f;
-	uint64_t old;
+	uint64_t old = pt_get(mm, va);
 	int err, from;
 
-	err = pt_prepare(mm, va);
-	if (!err)
-		err = frame_get(mm, va, &f);
-	if (err)
-		return err;
-	old = pt_get(mm, va);
 	err = fill(m, va, old, f, &from);
 	if (err) {
 		frame_put(f);
@@ -64,7 +59,7 @@ static int page_in(struct host_mm *mm, struct host_map *m, uint64_t va,
 	f->dirty = write;
 	/* Clean, the copy in swap stays good and need not be written again. */
 	if (from == FROM_SWAP && write)
-		swap_put(&k->swap, pte_slot(old));
+		slot_put(mm, pte_slot(old));
 	else if (from == FROM_SWAP)
 		f->slot = pte_slot(old);
 	/*
@@ -79,6 +74,18 @@ static int page_in(struct host_mm *mm, struct host_map *m, uint64_t va,
 	host_event(k, EV_MM_PAGE_IN, mm->pid, va, frame_pa(f),
 		   (uint64_t)from);
 	return from != FROM_ZEROS;
+}
+
+/* Lock held, va has no frame. 0 minor, 1 major. */
+static int page_in(struct host_mm *mm, struct host_map *m, uint64_t va,
+		   bool write)
+{
+	struct host_frame *f;
+	int err = pt_prepare(mm, va);
+
+	if (!err)
+		err = frame_get(mm, va, &f);
+	return err ? err : page_fill(mm, m, va, write, f);
 }
 
 /* Lock held, va is resident: aged, clean, or somebody was faster. */
@@ -100,8 +107,7 @@ static int touch(struct host_mm *mm, struct host_map *m, uint64_t va,
 	return 0;
 }
 
-/* Lock held. 0 minor or there, 1 major, -EFAULT, -ENOMEM, -EAGAIN. */
-static int fault_locked(struct host_mm *mm, uint64_t va, bool write)
+int fault_locked(struct host_mm *mm, uint64_t va, bool write)
 {
 	struct host_map *m = map_find(mm, va);
 	uint64_t d;
@@ -114,15 +120,36 @@ static int fault_locked(struct host_mm *mm, uint64_t va, bool write)
 	return page_in(mm, m, va, write);
 }
 
-/*
- * Without the lock. Waiting in line for what somebody else holds, and not
- * trying now and then: who has many threads that fault holds his lock nearly
- * always.
- */
-static void back_off(struct host_mm *mm)
+int fault_bring(struct host_mm *mm, uint64_t va)
 {
-	if (reclaim_wait(mm->k) && sim_thread_self())
-		sim_sleep(CONTENDED_NS);
+	struct host_map *m = map_find(mm, va);
+
+	if (!m)
+		return -EFAULT;
+	return pte_resident(pt_get(mm, va)) ? 0 : page_in(mm, m, va, false);
+}
+
+/*
+ * Waiting in line for what somebody else holds, and not trying now and then:
+ * who has many threads that fault holds his lock nearly always. Who is at his
+ * own limit gains nothing from others' pages.
+ */
+bool fault_again(struct host_mm *mm, int err, unsigned int *tries)
+{
+	bool own = false;
+	int r;
+
+	if (err != -EAGAIN || ++*tries >= CONTENDED_TRIES || mm_killed(mm))
+		return false;
+	if (mm->k->process_pages != NO_LIMIT) {
+		sim_mutex_lock(&mm->lock);
+		own = frames_full(mm);
+		sim_mutex_unlock(&mm->lock);
+	}
+	r = own ? -EBUSY : reclaim_wait(mm->k);
+	if (r && sim_thread_self())
+		sim_sleep(r == -EBUSY ? SLOW_TRY_NS : CONTENDED_NS);
+	return true;
 }
 
 static int report(struct host_mm *mm, uint64_t va, bool write, int r)
@@ -142,20 +169,19 @@ static int report(struct host_mm *mm, uint64_t va, bool write, int r)
 
 static int fault(struct host_mm *mm, uint64_t va, bool write, bool cpu)
 {
-	int r = -EAGAIN, tries, err;
+	unsigned int tries = 0;
+	int r, err;
 
 	va &= ~(HOST_PAGE - 1);
 	host_spend(mm->k, T_MM_LOOKUP);
-	for (tries = 0; r == -EAGAIN && tries < CONTENDED_TRIES; tries++) {
-		if (tries)
-			back_off(mm);
+	do {
 		sim_mutex_lock(&mm->lock);
 		r = fault_locked(mm, va, write);
 		err = cpu && r >= 0 ? cpu_grant(mm, va) : 0;
 		sim_mutex_unlock(&mm->lock);
 		if (err)
 			r = err;
-	}
+	} while (fault_again(mm, r, &tries));
 	return report(mm, va, write, r);
 }
 
@@ -194,16 +220,59 @@ int mm_fault_cpu(struct host_mm *mm, uint64_t va, bool write)
 	return r < 0 ? r : 0;
 }
 
+/*
+ * Lock held. All that could wait is looked at before anything happens: then
+ * whoever may wait begins anew, and there is one fault in the trace.
+ */
+static int try_locked(struct host_mm *mm, uint64_t va, bool write)
+{
+	struct trace_at *at = host_trace_at(), saved = *at;
+	struct host_map *m = map_find(mm, va);
+	struct host_frame *f = NULL;
+	uint64_t d = pt_get(mm, va);
+	int r, err;
+
+	if (pte_allows(d, write))
+		return cpu_grant(mm, va);
+	if (!m || !(m->prot & (write ? HOST_WRITE : HOST_READ)))
+		return -EAGAIN;
+	if (!pte_resident(d) && ((d & PTE_SWAP) || m->file ||
+				 pt_prepare(mm, va) || frame_try(mm, va, &f)))
+		return -EAGAIN;
+	at->cause = host_event(mm->k, EV_CPU_FAULT, mm->pid, va, write, 0);
+	host_count(&mm->k->count.cpu_faults, 1);
+	host_spend(mm->k, T_CPU_SIGNAL);
+	host_spend(mm->k, T_MM_LOOKUP);
+	r = f ? page_fill(mm, m, va, write, f) : touch(mm, m, va, d, write);
+	err = r >= 0 ? cpu_grant(mm, va) : 0;
+	r = report(mm, va, write, err ? err : r);
+	if (r >= 0)
+		host_event(mm->k, EV_CPU_MAPPED, mm->pid, va,
+			   host_translate(mm, va), write);
+	*at = saved;
+	return r < 0 ? r : 0;
+}
+
+int mm_fault_cpu_try(struct host_mm *mm, uint64_t va, bool write)
+{
+	int r;
+
+	if (!sim_mutex_trylock(&mm->lock))
+		return -EAGAIN;
+	r = try_locked(mm, va & ~(HOST_PAGE - 1), write);
+	sim_mutex_unlock(&mm->lock);
+	return r;
+}
+
 /* ---- pins ---- */
 
 static int pin_page(struct host_mm *mm, uint64_t va, bool write, uint64_t *pa)
 {
-	int r = -EAGAIN, tries;
+	unsigned int tries = 0;
 	uint64_t d;
+	int r;
 
-	for (tries = 0; r == -EAGAIN && tries < CONTENDED_TRIES; tries++) {
-		if (tries)
-			back_off(mm);
+	do {
 		sim_mutex_lock(&mm->lock);
 		r = fault_locked(mm, va, write);
 		if (r >= 0) {
@@ -213,7 +282,7 @@ static int pin_page(struct host_mm *mm, uint64_t va, bool write, uint64_t *pa)
 				*pa = d & PTE_ADDR;
 		}
 		sim_mutex_unlock(&mm->lock);
-	}
+	} while (fault_again(mm, r, &tries));
 	if (r == -EAGAIN)
 		r = -ENOMEM;
 	if (r < 0)
@@ -276,12 +345,11 @@ static int copy_part(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 		     bool to_user)
 {
 	uint64_t page = va & ~(HOST_PAGE - 1), d;
-	int r = -EAGAIN, tries;
+	unsigned int tries = 0;
 	uint8_t *mem;
+	int r;
 
-	for (tries = 0; r == -EAGAIN && tries < CONTENDED_TRIES; tries++) {
-		if (tries)
-			back_off(mm);
+	do {
 		sim_mutex_lock(&mm->lock);
 		d = pt_get(mm, page);
 		r = pte_allows(d, to_user) ? 0 :
@@ -295,7 +363,7 @@ static int copy_part(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 				memcpy(buf, mem, len);
 		}
 		sim_mutex_unlock(&mm->lock);
-	}
+	} while (fault_again(mm, r, &tries));
 	return r < 0 ? -EFAULT : 0;
 }
 

@@ -5,17 +5,20 @@
  * is the board's budget. A bank has as many frames as the budget, so whoever
  * may have one more finds one in his bank.
  *
- * The tag of a frame changes whenever it goes to somebody else or back: a
- * device that still uses an old translation is caught by it.
+ * The tag of a frame (of each device page in it) changes whenever it goes to
+ * somebody else or back: a device that still uses an old translation is caught
+ * by it.
  */
 #include <stdlib.h>
 
 #include "host/internal.h"
+#include "os/os.h"
 
 int frames_attach(struct host_mm *mm)
 {
 	uint64_t n = mm->k->frames_total, i;
 	struct dram_bank *b;
+	int err;
 
 	mm->frames = n;
 	mm->frame = calloc(n, sizeof(*mm->frame));
@@ -25,20 +28,35 @@ int frames_attach(struct host_mm *mm)
 	/* What the last word has too much counts as taken. */
 	for (i = n; i % 64; i++)
 		mm->taken[i / 64] |= 1ull << i % 64;
-	mm->bank = dram_bank_add(mm->k->dram, "process", n * HOST_PAGE);
+	sim_mutex_lock(&mm->k->banks_lock);
+	mm->bank = dram_bank_add(mm->k->dram, "process",
+				 n * HOST_PAGE + QUEUE_AREA_BYTES);
+	sim_mutex_unlock(&mm->k->banks_lock);
 	if (mm->bank < 0)
 		return mm->bank;
 	b = dram_bank(mm->k->dram, mm->bank);
 	mm->bank_pa = b->base;
 	mm->bank_mem = b->mem;
 	mm->bank_fd = b->fd;
-	return 0;
+	err = area_create(mm->k, mm->bank, b->base + n * HOST_PAGE,
+			  mm->remote != NULL);
+	if (err) {
+		sim_mutex_lock(&mm->k->banks_lock);
+		dram_bank_remove(mm->k->dram, mm->bank);
+		sim_mutex_unlock(&mm->k->banks_lock);
+		mm->bank = -1;
+	}
+	return err;
 }
 
 void frames_detach(struct host_mm *mm)
 {
-	if (mm->bank >= 0)
-		dram_bank_remove(mm->k->dram, mm->bank);
+	if (mm->bank < 0)
+		return;
+	/* Who has seen the bank may keep it, but not what was in it. */
+	if (mm->remote)
+		os_memory_forget(mm->bank_fd, 0, mm->frames * HOST_PAGE);
+	area_orphan(mm->k, mm->bank);
 	mm->bank = -1;
 }
 
@@ -80,8 +98,17 @@ static uint64_t pick(struct host_mm *mm, uint64_t want)
 static void change_tag(struct host_frame *f)
 {
 	struct host_kernel *k = f->mm->k;
+	uint64_t i;
 
-	dram_tag_set(k->dram, frame_pa(f), ++k->tag);
+	k->tag++;
+	for (i = 0; i < HOST_FRAMES; i++)
+		dram_tag_set(k->dram, frame_pa(f) + i * DRAM_PAGE, k->tag);
+}
+
+/* mm->used changes under mm's lock as well. */
+bool frames_full(const struct host_mm *mm)
+{
+	return mm->used >= mm->k->process_pages;
 }
 
 static struct host_frame *take(struct host_mm *mm, uint64_t va)
@@ -97,9 +124,9 @@ static struct host_frame *take(struct host_mm *mm, uint64_t va)
 		 * linear view of the bank fits and opening a page is one
 		 * mprotect.
 		 */
-		i = pick(mm, (va - (uintptr_t)mm->arena) / HOST_PAGE %
-				     mm->frames);
+		i = pick(mm, (va - mm->arena) / HOST_PAGE % mm->frames);
 		mm->taken[i / 64] |= 1ull << i % 64;
+		mm->used++;
 		k->frames_used++;
 		f = &mm->frame[i];
 		assert(f->state == FRAME_FREE && !f->pins);
@@ -127,11 +154,32 @@ int frame_get(struct host_mm *mm, uint64_t va, struct host_frame **out)
 {
 	int err = injected(mm->k) ? -ENOMEM : 0;
 
-	while (!err && !(*out = take(mm, va)))
-		err = reclaim_one(mm->k, mm);
+	while (!err) {
+		if (frames_full(mm))
+			err = reclaim_own(mm);
+		else if ((*out = take(mm, va)))
+			break;
+		else
+			err = reclaim_one(mm->k, mm);
+	}
+	if (err == -EBUSY)
+		err = -EAGAIN;
 	if (err == -ENOMEM)
 		host_event(mm->k, EV_MM_NO_FRAME, mm->pid, va, 0, 0);
 	return err;
+}
+
+int frame_try(struct host_mm *mm, uint64_t va, struct host_frame **out)
+{
+	struct host_kernel *k = mm->k;
+	bool fail;
+
+	/* One that is to fail fails in frame_get(), and is counted there. */
+	sim_spin_lock(&k->frames_lock);
+	fail = k->fail_frames;
+	sim_spin_unlock(&k->frames_lock);
+	*out = fail || frames_full(mm) ? NULL : take(mm, va);
+	return *out ? 0 : -EAGAIN;
 }
 
 void frame_put(struct host_frame *f)
@@ -140,10 +188,12 @@ void frame_put(struct host_frame *f)
 	struct host_kernel *k = mm->k;
 	uint64_t i = (uint64_t)(f - mm->frame);
 
-	assert(f->state == FRAME_BUSY && !f->pins && f->slot == NO_SLOT);
+	assert(f->state == FRAME_BUSY && !frame_stays(f) &&
+	       f->slot == NO_SLOT);
 	sim_spin_lock(&k->frames_lock);
 	change_tag(f);
 	mm->taken[i / 64] &= ~(1ull << i % 64);
+	mm->used--;
 	k->frames_used--;
 	f->state = FRAME_FREE;
 	f->mm = NULL;
@@ -190,7 +240,7 @@ void frame_dirty(struct host_frame *f)
 {
 	f->dirty = true;
 	if (f->slot != NO_SLOT)
-		swap_put(&f->mm->k->swap, f->slot);
+		slot_put(f->mm, f->slot);
 	f->slot = NO_SLOT;
 }
 

@@ -7,15 +7,19 @@
  * The reference driver (kernel-ref/) runs on it through emu/host/shim, which
  * offers just the Linux API that the driver uses. Application threads run as
  * threads of this process; a page that is not there is PROT_NONE for them, and
- * touching it raises SIGSEGV.
+ * touching it raises SIGSEGV. Or a process lives elsewhere, and its faults and
+ * calls come in from there.
  *
  * Files: kernel.c (object, counters), irq.c (interrupts), process.c
  * (processes), thread.c (application threads and their kernel halves), file.c
  * (device files), sys.c (the library's system calls), mm.c (address space,
  * system calls on it, notifiers), map.c (list of mappings), fault.c (page-in,
  * pins, copies), pgtable.c (descriptors), frames.c (allocator, tags), reclaim.c
- * (clock, eviction), swap.c (swap and file pages), kpages.c (tables and DMA
- * memory), segv.c (CPU side), check.c (what must add up).
+ * (clock), evict.c (taking pages away), swap.c (swap and file pages), source.c
+ * (files that others opened), kpages.c (tables and DMA memory), queues.c
+ * (queues in a process's bank), cpu.c (what the CPU may do), arena.c (views in
+ * this program), attach.c (processes elsewhere), adopt.c (memory of theirs),
+ * check.c (what must add up).
  */
 #ifndef FL_HOST_H
 #define FL_HOST_H
@@ -27,7 +31,21 @@
 #include "board/board.h"
 #include "sim/sim.h"
 
-#define HOST_PAGE	4096ul
+/*
+ * Granule of residency: what comes, goes, is pinned or closed, always as a whole.
+ * A host can protect nothing smaller than its own page, which may be larger than
+ * the device's (DRAM_PAGE, 4 KB: tables, tags, the protocol of lib/attach). Then
+ * one page of this kernel is HOST_FRAMES pages of the device: as many frames of a
+ * bank and as many descriptors, side by side and aligned. make PAGE=16384.
+ */
+#ifndef HOST_PAGE_SHIFT
+#define HOST_PAGE_SHIFT	12
+#endif
+#define HOST_PAGE	(1ul << HOST_PAGE_SHIFT)
+#define HOST_FRAMES	(HOST_PAGE / DRAM_PAGE)
+_Static_assert(HOST_PAGE_SHIFT >= 12 && HOST_PAGE_SHIFT <= 16,
+	       "pages of 4, 8, 16, 32 or 64 KB");
+#define HOST_PAGES	(65536ul / HOST_FRAMES)	/* 256 MB, when nobody says */
 #define HOST_PROCESSES	24	/* of one kernel; more than context banks */
 #define HOST_VA_BITS	48
 
@@ -35,13 +53,20 @@ struct host_kernel;
 struct host_process;
 struct host_mm;
 
+/* Pages are of HOST_PAGE bytes, here and in all of this file. */
 struct host_config {
 	struct board *board;
-	uint64_t resident_pages;	/* frames for user pages; 0: 65536 */
-	uint64_t swap_pages;		/* 0: 65536 */
+	uint64_t resident_pages;	/* frames for user pages; 0: HOST_PAGES */
+	uint64_t swap_pages;		/* 0: HOST_PAGES */
+	/* Of these, what one process may have at a time; 0: all. */
+	uint64_t process_pages, process_swap_pages;
 	const char *swap_dir;		/* NULL: $TMPDIR or /tmp */
 };
 
+/*
+ * NULL + *error; -ENOTSUP: the host's pages are larger than HOST_PAGE (said on
+ * standard error, with what to do).
+ */
 struct host_kernel *host_create(const struct host_config *cfg, int *error);
 /* After sim_stop; all processes must be gone. */
 void host_destroy(struct host_kernel *k);
@@ -68,6 +93,12 @@ const char *host_process_name(const struct host_process *p);
 uint32_t host_process_pid(const struct host_process *p);
 struct host_kernel *host_process_kernel(struct host_process *p);
 struct host_mm *host_process_mm(struct host_process *p);
+/*
+ * Address space of the process with that name, embedded or elsewhere, with a
+ * reference (mm_put); NULL: there is none. From any thread of the scheduler; once
+ * it is NULL, all that the process had has been given back.
+ */
+struct host_mm *host_find_mm(struct host_kernel *k, const char *name);
 
 /*
  * An application thread of p: sets host_current() and the library's system-call
@@ -77,6 +108,103 @@ struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 				     void (*fn)(void *arg), void *arg);
 /* Process of the calling thread; NULL in a kernel thread or outside. */
 struct host_process *host_current(void);
+
+/* ---- a process that lives elsewhere (emu/serve) ---- */
+
+/*
+ * Its CPU side: what this kernel would tell its MMU. Both are called with the
+ * address space's lock held, for pages anywhere in its address space.
+ */
+struct host_cpu_ops {
+	/*
+	 * Pages from va may be used with prot (HOST_READ, HOST_WRITE) and are
+	 * frames of its bank, HOST_PAGE bytes each, from number frame on. Need
+	 * not have happened when it returns, but happens in order. Never fails:
+	 * what stays closed faults again.
+	 */
+	void (*open)(void *arg, uint64_t va, uint64_t npages, uint64_t frame,
+		     int prot);
+	/*
+	 * Nobody uses the pages when it returns 0. -ETIME: the process did not
+	 * answer in time, so some may still be open; it will close them when
+	 * it comes to it. Must soon return when the process dies. Covers no
+	 * page that lies outside every mapping, nor one that is moving (see
+	 * host_adopt).
+	 */
+	int (*close)(void *arg, uint64_t va, uint64_t npages);
+};
+/*
+ * arena: where it has HOST_ARENA_BYTES of addresses for host_mmap; a multiple of
+ * 2 MB, not 0, below 2^47 (-EINVAL). arg must live until host_process_exit() has
+ * returned. -EAGAIN: too many processes.
+ */
+struct host_process *
+host_process_attach(struct host_kernel *k, const char *name, uint64_t arena,
+		    const struct host_cpu_ops *ops, void *arg, int *error);
+/*
+ * What it may map: frames from offset 0 on, then memory of its queues. The
+ * descriptor is the kernel's; whoever has a copy keeps no contents beyond the
+ * end of the process.
+ */
+struct host_bank {
+	int fd;
+	const void *mem;	/* the kernel's own view of it */
+	uint64_t bytes, queue_offset;
+	uint64_t frames;	/* of HOST_PAGE bytes */
+};
+void host_process_bank(struct host_process *p, struct host_bank *b);
+/* Where in the bank memory lies that host_mmap_fd() gave; ~0: not there. */
+uint64_t host_bank_offset(struct host_process *p, const void *mem);
+/*
+ * The calling thread of the scheduler acts for p from now on (NULL: for nobody):
+ * host_current(), the kernel's half of a thread that is elsewhere.
+ */
+void host_act_for(struct host_process *p);
+/*
+ * A page fault of its CPU, at any va. write: 1, 0, -1: unknown. 0, -EFAULT,
+ * -ENOMEM. After 0 the access is to be tried again, once what was opened is open.
+ */
+int host_process_fault(struct host_process *p, uint64_t va, int write);
+/*
+ * The same for a thread that must not wait: a page of zeros, or one that is there.
+ * -EAGAIN: it would wait (a lock, a frame, contents from swap or a file), it will
+ * fail, or write is -1; nothing has happened: ask host_process_fault().
+ */
+int host_process_fault_try(struct host_process *p, uint64_t va, int write);
+/*
+ * It has died: who sleeps in a call of it wakes up (-EINTR), and no later call
+ * sleeps for long. Its threads must come back before host_process_exit().
+ */
+void host_process_kill(struct host_process *p);
+
+/*
+ * Memory of its own, outside the arena: npages from va become a mapping with
+ * pages in frame[], present and pinned, which the process fills and then uses
+ * in place of its own. -EEXIST: some of it is a mapping already; -EINVAL;
+ * -ENOMEM: frames, its limits. Then host_adopted() lets them be evicted (keep:
+ * they stay for ever); neighbours with the same rights become one mapping.
+ *
+ * Until then the pages are moving: the process sees to its view of them by
+ * itself, a fault on one returns 0 and opens nothing, and they can be neither
+ * changed (-EBUSY) nor closed. After it the kernel takes them for open. An
+ * adoption that cannot be done ends with host_released() in place of
+ * host_adopted(). -EINVAL of both: not all of the pages are moving.
+ */
+int host_adopt(struct host_process *p, uint64_t va, uint64_t npages, int prot,
+	       uint32_t *frame);
+int host_adopted(struct host_process *p, uint64_t va, uint64_t npages,
+		 bool keep);
+/*
+ * The way back: the pages of an adopted range are made present and pinned, so
+ * that the process can copy them; they are moving again, and the kernel takes
+ * them for closed. host_released() then forgets mapping and pages, without a
+ * word to the process; host_adopted() takes the release back. -EINVAL: not
+ * adopted; -EBUSY: the driver has pinned some, or they are moving; -ENOMEM: no
+ * frame; -EFAULT: not to be read from swap. On error nothing has changed.
+ */
+int host_release(struct host_process *p, uint64_t va, uint64_t npages,
+		 uint32_t *frame);
+int host_released(struct host_process *p, uint64_t va, uint64_t npages);
 
 /* ---- system calls (of host_current(), or of p) ---- */
 
@@ -88,10 +216,18 @@ enum { HOST_READ = 1, HOST_WRITE = 2 };
 void *host_mmap(struct host_process *p, uint64_t len, int prot,
 		const char *path, uint64_t offset, int *error);
 /*
+ * host_mmap with an open file, which it takes a copy of (dup). -ENODEV: not a
+ * regular one; -EACCES: not open for reading; -EINVAL: it ends before.
+ */
+void *host_mmap_source(struct host_process *p, uint64_t len, int prot, int fd,
+		       uint64_t offset, int *error);
+/*
  * Whole pages of [addr, addr + len); addr must be page aligned (-EINVAL).
  * munmap allows holes and refuses pinned pages (-EBUSY: the driver must unpin
  * first, since an unpin names a page and not a frame). mprotect refuses holes
- * (-ENOMEM) and keeps what is resident; HOST_WRITE includes reading.
+ * (-ENOMEM) and keeps what is resident; HOST_WRITE includes reading. -EBUSY of
+ * these and of madvise also when a process elsewhere does not close its pages in
+ * time; nothing has changed then. mprotect and madvise take adopted memory too.
  */
 int host_munmap(struct host_process *p, void *addr, uint64_t len);
 int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot);
@@ -129,7 +265,9 @@ int host_munmap_fd(struct host_process *p, void *addr, uint64_t len);
 int host_poll(struct host_process *p, int fd, uint64_t timeout_ns);
 /*
  * Store to a mapped device register (doorbell): on a board a plain volatile
- * store, here a call, because nobody would see the store.
+ * store, here a call, because nobody would see the store. Where there is no
+ * register it ends the program; nothing happens for a process elsewhere, whose
+ * registers have numbers for addresses (host_mmap_fd) that no memory has.
  */
 void host_mmio_write32(struct host_process *p, volatile void *addr,
 		       uint32_t value);
@@ -172,6 +310,12 @@ bool mm_resident(struct host_mm *mm, uint64_t va);
  */
 int mm_copy(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 	    bool to_user);
+/*
+ * sim_wait() in a call of mm's process: 0, -ETIME, or -EINTR when the process
+ * has been killed or the run ends.
+ */
+int mm_wait(struct host_mm *mm, struct sim_waitq *q, bool (*cond)(void *arg),
+	    void *arg, uint64_t timeout_ns);
 
 /*
  * Called between clearing the entries and reusing the frames
@@ -202,6 +346,8 @@ void host_free_irq(struct host_kernel *k, enum irq_line line);
 void *host_dma_alloc(struct host_kernel *k, uint64_t bytes, uint64_t *pa);
 void host_dma_free(struct host_kernel *k, void *mem, uint64_t bytes,
 		   uint64_t pa);
+/* The same in the bank of mm's process, which maps it; host_dma_free() it. */
+void *mm_dma_alloc(struct host_mm *mm, uint64_t bytes, uint64_t *pa);
 /* A device file: the shim registers its operations. */
 struct host_file;
 struct host_device_ops {
@@ -230,7 +376,12 @@ void host_device_remove(struct host_kernel *k, const char *name);
 struct host_stats {
 	uint64_t faults_minor, faults_major, faults_failed, page_ins, evictions,
 		swap_ins, swap_outs, ages, pins, invalidations, cpu_faults,
-		frames_total, frames_free, frames_pinned, swap_used;
+		frames_total, frames_free, frames_pinned, swap_used,
+		/*
+		 * Pages of queues; banks of processes that have ended, where
+		 * the card has not let go of a queue.
+		 */
+		queue_pages, banks_kept;
 };
 void host_stats(struct host_kernel *k, struct host_stats *st);
 /*

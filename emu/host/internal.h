@@ -19,17 +19,30 @@
 
 #include "host/host.h"
 
-#define PAGE_SHIFT	12
 #define ARENA_PAGES	(HOST_ARENA_BYTES / HOST_PAGE)
 /* The end of an arena holds windows of device registers, not memory. */
 #define ARENA_WINDOW_BYTES 0x1000000ull
 #define ARENA_MEMORY_BYTES (HOST_ARENA_BYTES - ARENA_WINDOW_BYTES)
 
 #define KERNEL_BANK_BYTES 0x10000000ull	/* tables and DMA memory, sparse */
+/*
+ * Behind the frames of each process's bank: memory of its queues, twice what
+ * the driver lets it have, so that fragments do no harm.
+ */
+#define QUEUE_AREA_BYTES 0x1000000ull
+#define QUEUE_AREA_PAGES (QUEUE_AREA_BYTES / HOST_PAGE)
+/* No process can use up the pages that the others need for their tables. */
+#define PROCESS_TABLES	(KERNEL_BANK_BYTES / DRAM_PAGE / HOST_PROCESSES)
+#define PROCESS_MAPS	65530u		/* as Linux has it */
+/* Addresses of a process that lives elsewhere end here, as on Linux. */
+#define REMOTE_END	(1ull << 47)
+/* So long is a process left alone that did not close its pages in time. */
+#define SLOW_NS		20000000ull
 #define PROCESS_FILES	64
 #define PROCESS_WINDOWS	256
 #define DEVICES		8
 #define NO_SLOT		UINT32_MAX
+#define NO_LIMIT	UINT64_MAX
 
 /* ---- frames ---- */
 
@@ -40,8 +53,9 @@ enum frame_state {
 };
 
 /*
- * One frame of a process's bank. mm, state and the clock's links change under
- * the frames lock *and* its owner's mm lock; the rest under the mm lock alone.
+ * One frame of a process's bank, as large as a page: HOST_FRAMES of the device's.
+ * mm, state and the clock's links change under the frames lock *and* its owner's
+ * mm lock; the rest under the mm lock alone.
  */
 struct host_frame {
 	struct host_mm *mm;		/* owner; NULL: free */
@@ -50,8 +64,20 @@ struct host_frame {
 	uint32_t pins;
 	uint32_t slot;			/* swap slot with the same bytes */
 	uint8_t state;
+	uint8_t held;			/* HELD_*: it stays */
 	bool dirty;			/* differs from slot, file or zeros */
 };
+
+enum {
+	/* The process itself moves the page in or out (adopt.c). */
+	HELD_MOVING = 1,
+	HELD_KEPT = 2,	/* for as long as the process lives */
+};
+
+static inline bool frame_stays(const struct host_frame *f)
+{
+	return f->pins || f->held;
+}
 
 /* ---- mappings ---- */
 
@@ -69,7 +95,27 @@ struct host_map {
 	int prot;			/* HOST_WRITE implies HOST_READ */
 };
 
+/* ---- the CPU's view of an address space (cpu.c) ---- */
+
+#define CPU_LEAF_BYTES	0x200000ul
+#define CPU_LEAF_PAGES	(CPU_LEAF_BYTES / HOST_PAGE)
+/*
+ * A word for each page: frame + 1 in bits 29:0 (0: never opened), rights above.
+ */
+#define CPU_FRAME	0x3fffffffu
+#define CPU_PROT_SHIFT	30
+struct cpu_leaf {
+	uint32_t page[CPU_LEAF_PAGES];
+	bool viewed;			/* arena.c: it had its linear view */
+};
+
 /* ---- an address space ---- */
+
+/* Who sleeps in a call of a process, and on what. */
+struct mm_sleeper {
+	struct sim_waitq *q;
+	struct mm_sleeper *next, **link;
+};
 
 struct host_mm {
 	struct host_kernel *k;
@@ -77,8 +123,14 @@ struct host_mm {
 	atomic_bool live;		/* false from the beginning of exit */
 	uint32_t pid;
 	uint16_t asid;
+	atomic_bool killed;		/* nobody is there any more */
+	/* Its CPU did not close pages: until then others leave it alone. */
+	atomic_uint_fast64_t slow_until_ns;
+	struct sim_spin sleepers_lock;
+	struct mm_sleeper *sleepers;
 	struct sim_mutex lock;		/* guards all that follows */
 	uint64_t root;			/* level 0 table */
+	uint64_t tables;		/* pages of them */
 	struct mm_notifier *notifiers;
 	struct host_map *map;		/* sorted, disjoint */
 	unsigned int maps, map_room;
@@ -89,11 +141,30 @@ struct host_mm {
 	int bank_fd;
 	uint64_t frames;
 	struct host_frame *frame;
-	uint64_t *taken;		/* a bit for each frame; frames lock */
-	/* CPU side (segv.c) */
-	uint8_t *arena;
-	uint32_t *cpu;			/* a word for each page of the arena */
-	uint64_t *cpu_blocks; /* linear views that exist, a bit each */
+	/* Changed under the frames lock too. */
+	uint64_t *taken;		/* a bit for each frame */
+	uint64_t used;
+	uint64_t hand;			/* of the clock over its own frames */
+	uint64_t slots;			/* of swap that it has */
+	/* CPU side (cpu.c) */
+	uint64_t arena;			/* an address; elsewhere if remote */
+	struct cpu_node *cpu;
+	const struct host_cpu_ops *remote;	/* NULL: in this program */
+	void *remote_arg;
+	/* A fault of unknown kind that came again and again (attach.c). */
+	uint64_t again_va;
+	unsigned int again;
+};
+
+/*
+ * Memory of queues in a process's bank. It outlives its process when the card
+ * does not let go of it: then the bank stays, and is nobody else's.
+ */
+struct host_area {
+	uint64_t pa, pages;		/* pages in use */
+	uint64_t taken[QUEUE_AREA_PAGES / 64];
+	bool orphan;			/* its process has ended */
+	bool forget;			/* others have seen the bank */
 };
 
 /* ---- processes ---- */
@@ -172,6 +243,7 @@ struct host_kernel {
 
 	struct sim_spin frames_lock;
 	uint64_t frames_total, frames_used, tag;
+	uint64_t process_pages, process_slots;	/* most for one process */
 	uint64_t check_credit;		/* check.c */
 	struct host_frame *hand;	/* of the clock; NULL: it is empty */
 	uint64_t clock_frames;
@@ -183,6 +255,10 @@ struct host_kernel {
 	uint64_t *kpages_taken;
 	uint64_t kpages_used, kpages_hint;
 	atomic_ullong table_pages, dma_pages;
+	struct sim_mutex banks_lock;	/* banks come and go */
+	struct sim_spin areas_lock;	/* the three below */
+	struct host_area *area[DRAM_BANKS];	/* by bank */
+	uint64_t area_pages, orphans;
 
 	struct host_swap swap;
 
@@ -209,14 +285,34 @@ static inline void host_count(atomic_ullong *n, uint64_t by)
 int host_irq_start(struct host_kernel *k);
 void host_irq_stop(struct host_kernel *k);
 
-/* ---- kpages.c: pages of the kernel's own bank, zeroed ---- */
+/* ---- kpages.c: device pages of the kernel's own bank, zeroed ---- */
 int kpages_create(struct host_kernel *k);
 void kpages_destroy(struct host_kernel *k);
 /* npages in a row; physical address, or 0 when there are none. */
 uint64_t kpages_get(struct host_kernel *k, uint64_t npages);
 void kpages_put(struct host_kernel *k, uint64_t pa, uint64_t npages);
 
-/* ---- pgtable.c: descriptors (exanest.md 3.6) ---- */
+/* ---- queues.c: memory of queues in the banks of processes ---- */
+int area_create(struct host_kernel *k, int bank, uint64_t pa, bool forget);
+/*
+ * The process has ended: its bank goes now, or with the last memory in it. No
+ * area: the bank goes.
+ */
+void area_orphan(struct host_kernel *k, int bank);
+/* Give memory back; false: it lies in no area. */
+bool area_put(struct host_kernel *k, uint64_t pa, uint64_t npages);
+/* The end of the kernel: those that the card has kept. */
+void areas_destroy(struct host_kernel *k);
+/* Do the counts add up? Pages in use by the bits. */
+uint64_t areas_count(struct host_kernel *k);
+
+/*
+ * ---- pgtable.c: descriptors (exanest.md 3.6) ----
+ *
+ * A page has HOST_FRAMES descriptors, which say the same but for the address: all
+ * of it comes, goes, ages and becomes dirty together. So the first one speaks for
+ * all, and addresses and numbers here are those of pages.
+ */
 #define PTE_VALID	(1ull << 0)
 #define PTE_TYPE	3ull		/* table at levels 0-2, page at 3 */
 #define PTE_USER	(1ull << 6)	/* AP[1] */
@@ -253,7 +349,10 @@ void pt_destroy(struct host_mm *mm);
 /* Make the tables above va; 0 or -ENOMEM. After that pt_set cannot fail. */
 int pt_prepare(struct host_mm *mm, uint64_t va);
 uint64_t pt_get(const struct host_mm *mm, uint64_t va);
+/* desc: of the first, for all of the page. */
 void pt_set(struct host_mm *mm, uint64_t va, uint64_t desc);
+/* Do all descriptors of a page that has some say the same? */
+bool pt_whole(const struct host_mm *mm, uint64_t va);
 /* First page in [va, end) whose descriptor is not 0; end when there is none. */
 uint64_t pt_next(const struct host_mm *mm, uint64_t va, uint64_t end);
 
@@ -262,9 +361,12 @@ int frames_attach(struct host_mm *mm);	/* adds the bank */
 void frames_detach(struct host_mm *mm);	/* all frames must be free */
 /*
  * A frame for va, BUSY, with a new tag; takes a page away from somebody when
- * none is free. 0, -ENOMEM, or -EAGAIN: only others' locks were in the way.
+ * none is free. 0, -ENOMEM, or -EAGAIN: only others' locks were in the way, or
+ * processes that are slow.
  */
 int frame_get(struct host_mm *mm, uint64_t va, struct host_frame **out);
+/* The same, if one is free; else -EAGAIN. */
+int frame_try(struct host_mm *mm, uint64_t va, struct host_frame **out);
 void frame_put(struct host_frame *f);	/* BUSY to FREE, with a new tag */
 void frame_map(struct host_frame *f);	/* BUSY to MAPPED */
 void frame_unmap(struct host_frame *f);	/* MAPPED to BUSY */
@@ -273,20 +375,33 @@ void *frame_mem(const struct host_frame *f);
 struct host_frame *frame_at(struct host_mm *mm, uint64_t pa);
 void frame_dirty(struct host_frame *f);
 
-/* ---- reclaim.c (mm's lock held) ---- */
+/* At its limit? Then only a page of its own makes room for another. */
+bool frames_full(const struct host_mm *mm);
+
+/* ---- reclaim.c, evict.c (mm's lock held) ---- */
+/* -EAGAIN: others' locks were in the way; -EBUSY: slow processes; -ENOMEM. */
 int reclaim_one(struct host_kernel *k, struct host_mm *held);
+/* A page of its own. */
+int reclaim_own(struct host_mm *mm);
 /*
  * No lock held: wait for the owner of the frame under the hand and take one
- * from it. 0, -EAGAIN, -ENOMEM.
+ * from it. 0, -EAGAIN, -ENOMEM, -EBUSY.
  */
 int reclaim_wait(struct host_kernel *k);
 /*
  * Take away those of n pages from va on that are resident and not pinned. 0, or
- * -ENOSPC (swap is full) or -EIO when some dirty page had to stay.
+ * -ENOSPC (swap is full) or -EIO when some dirty page had to stay; -EBUSY: the
+ * CPU still has some of them.
  */
 int evict_range(struct host_mm *mm, uint64_t va, uint64_t npages);
-/* Clear the access flags of a range; number of pages that lost theirs. */
-uint64_t age_range(struct host_mm *mm, uint64_t va, uint64_t npages);
+/*
+ * Clear the access flags of a range; only of pages that are not pinned, if
+ * pinned is false. 0, or -EBUSY: the CPU still has some.
+ */
+int age_range(struct host_mm *mm, uint64_t va, uint64_t npages, bool pinned);
+/* A swap slot on the account of mm; NO_SLOT: none, or too many. */
+uint32_t slot_get(struct host_mm *mm);
+void slot_put(struct host_mm *mm, uint32_t slot);
 
 /* ---- swap.c ---- */
 int swap_create(struct host_swap *s, uint64_t slots, const char *dir);
@@ -302,14 +417,22 @@ void source_put(struct host_source *f);
  * end, -EIO.
  */
 int source_read(struct host_source *f, uint64_t offset, void *page);
+/* source.c: of a copy of fd; -EINVAL: less than bytes (whole pages) there. */
+struct host_source *source_of(int fd, uint64_t bytes, int *error);
 
 /* ---- map.c: the list of mappings (mm's lock held) ---- */
 struct host_map *map_find(struct host_mm *mm, uint64_t va);
+bool map_covers(struct host_mm *mm, uint64_t start, uint64_t end); /* no hole */
 /*
  * Make all of [start, end) mapped with boundaries at both ends; -ENOMEM when it
  * has holes.
  */
 int map_cut(struct host_mm *mm, uint64_t start, uint64_t end);
+/* The same, and holes do not matter. */
+int map_split(struct host_mm *mm, uint64_t start, uint64_t end);
+/* The first mapping that ends behind va; NULL: none. */
+struct host_map *map_behind(struct host_mm *mm, uint64_t va);
+/* Room for n more; -ENOMEM: no memory, or more than PROCESS_MAPS. */
 int map_room(struct host_mm *mm, unsigned int n);
 /* First gap of that many bytes; 0: none. */
 uint64_t map_gap(struct host_mm *mm, uint64_t bytes);
@@ -319,30 +442,77 @@ void map_merge(struct host_mm *mm);
 
 /* ---- mm.c, fault.c ---- */
 struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
-			  uint8_t *arena, int *error);
+			  const struct host_cpu_ops *ops, void *arg,
+			  int *error);
 void mm_exit(struct host_mm *mm);
 /* Tell every notifier that the entries of the range have changed. Lock held. */
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages);
-/* Drop pages and swap entries; none may be pinned. Lock held. */
-void mm_zap(struct host_mm *mm, uint64_t va, uint64_t npages);
+/*
+ * Drop pages and swap entries; none may be pinned. Lock held. mm_drop: no view
+ * is open. -EBUSY: the CPU still has some; nothing has changed.
+ */
+int mm_zap(struct host_mm *mm, uint64_t va, uint64_t npages);
+void mm_drop(struct host_mm *mm, uint64_t va, uint64_t npages);
+/* Are pages of the range pinned by the driver; held for these reasons? */
+bool mm_any_pinned(struct host_mm *mm, uint64_t va, uint64_t end);
+bool mm_any_held(struct host_mm *mm, uint64_t va, uint64_t end, uint8_t held);
+/* What may be asked of mm's rights, and what it means. */
+bool prot_bad(int prot);
+int prot_normal(int prot);
 /* A CPU fault: mm_fault, then the page is opened for the CPU. */
 int mm_fault_cpu(struct host_mm *mm, uint64_t va, bool write);
+/* The same without waiting for anything; -EAGAIN: it would, nothing happened. */
+int mm_fault_cpu_try(struct host_mm *mm, uint64_t va, bool write);
+/* Lock held: page of va present. 0 minor or there, 1, -EFAULT, -ENOMEM, -EAGAIN. */
+int fault_locked(struct host_mm *mm, uint64_t va, bool write);
+int fault_bring(struct host_mm *mm, uint64_t va);	/* whatever its rights */
+/*
+ * After -EAGAIN, without the lock: wait a little and say whether to try again,
+ * which *tries counts.
+ */
+bool fault_again(struct host_mm *mm, int err, unsigned int *tries);
 
-/* ---- segv.c: the CPU side (mm's lock held, but for the first three) ---- */
-int segv_install(void);
-void segv_uninstall(void);
-int cpu_create(struct host_mm *mm, uint8_t *arena);
+/* ---- cpu.c: the CPU side (mm's lock held) ---- */
+int cpu_create(struct host_mm *mm);
 void cpu_destroy(struct host_mm *mm);
-uint8_t *cpu_reserve(struct host_kernel *k, unsigned int slot, int *error);
+/* Open va as the tables say; 0, -ENOMEM. */
 int cpu_grant(struct host_mm *mm, uint64_t va);
-void cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages);
+/*
+ * Close a range. -EBUSY: the process did not answer in time; what it may still
+ * have is as it was.
+ */
+int cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages);
 /* What the CPU may do with the page now (HOST_READ, HOST_WRITE). */
 int cpu_prot(const struct host_mm *mm, uint64_t va);
-/* First page from va on that is open; *end (of the arena) when there is none.
- */
-uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t *end);
+/* First page in [va, end) that is open; end when there is none. */
+uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t end);
 /* Which frame it would reach, counted from 1; 0: none. */
 uint32_t cpu_frame(const struct host_mm *mm, uint64_t va);
+/*
+ * A remote process opens or closes pages by itself: a place for va's entry
+ * (-ENOMEM), it has opened the page as the tables say, it has closed pages.
+ */
+int cpu_expect(struct host_mm *mm, uint64_t va);
+void cpu_opened(struct host_mm *mm, uint64_t va);
+void cpu_forget(struct host_mm *mm, uint64_t va, uint64_t npages);
+
+/* ---- arena.c: views in this program; 0 or negative errno ---- */
+uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error);
+void arena_release(uint64_t arena);
+/* n pages, all in leaf. */
+int arena_open(struct host_mm *mm, struct cpu_leaf *leaf, uint64_t va,
+	       uint64_t n, uint64_t frame, int prot);
+int arena_close(uint64_t va, uint64_t npages);
+void arena_clear(struct host_mm *mm);	/* close all and forget the views */
+bool arena_fix(uintptr_t addr, int write);	/* for os_fault_add() */
+
+/* ---- attach.c: a process that lives elsewhere (mm's lock held) ---- */
+void remote_open(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
+		 int prot);
+int remote_close(struct host_mm *mm, uint64_t va, uint64_t npages);
+/* No lock: is it one that did not answer lately? */
+bool mm_slow(const struct host_mm *mm);
+bool mm_killed(const struct host_mm *mm);
 
 /* ---- thread.c ---- */
 /* Is va in the arena of the calling thread's process? Async-signal-safe. */
@@ -352,7 +522,18 @@ bool thread_in_arena(uint64_t va);
  * unknown. Async-signal-safe. 0, -EFAULT, -ENOMEM.
  */
 int thread_fault(uint64_t va, int write);
-struct host_process *thread_process(void);
+/*
+ * Where the machine does not say whether it was a write: a page that may be
+ * read faulted because it was written. Takes mm's lock.
+ */
+bool thread_wants_write(struct host_mm *mm, uint64_t va, int write);
+
+/* ---- process.c ---- */
+struct host_process *process_new(struct host_kernel *k, const char *name,
+				 uint16_t *asid, int *error);
+void process_free(struct host_process *p);
+/* From now on others may find it. */
+void process_publish(struct host_process *p, struct host_mm *mm);
 
 /* ---- file.c, sys.c ---- */
 void host_files_close(struct host_process *p);

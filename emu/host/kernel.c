@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* kernel.c - the kernel of one board: its object, its counters, its events. */
+#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "host/internal.h"
-
-#define DEFAULT_PAGES	65536
+#include "os/os.h"
 
 static _Thread_local struct trace_at trace_at;
 
@@ -28,23 +27,39 @@ void host_spend(struct host_kernel *k, enum timing what)
 	sim_spend(k->timing->v[what]);
 }
 
+/* A host with larger pages cannot protect one of ours alone. */
+static int check_host(void)
+{
+	unsigned long page_bytes = os_page_bytes();
+
+	if (HOST_PAGE % page_bytes == 0)
+		return 0;
+	fprintf(stderr, "faultline: this system has pages of %lu bytes, and this "
+		"board was built for pages of %lu: build it with \"make "
+		"PAGE=%lu\"\n", page_bytes, HOST_PAGE, page_bytes);
+	return -ENOTSUP;
+}
+
 static int start(struct host_kernel *k, const struct host_config *cfg)
 {
 	uint64_t pages = cfg->resident_pages ? cfg->resident_pages :
-					       DEFAULT_PAGES;
+					       HOST_PAGES;
 	int err;
 
-	/* A host with larger pages cannot protect one of ours alone. */
-	if (sysconf(_SC_PAGESIZE) != (long)HOST_PAGE)
-		return -ENOTSUP;
-	if (pages > DRAM_BANK_STRIDE / HOST_PAGE)
+	err = check_host();
+	if (err)
+		return err;
+	if (pages > (DRAM_BANK_STRIDE - QUEUE_AREA_BYTES) / HOST_PAGE)
 		return -EINVAL;
 	k->frames_total = pages;
+	k->process_pages = cfg->process_pages ? cfg->process_pages : NO_LIMIT;
+	k->process_slots = cfg->process_swap_pages ? cfg->process_swap_pages :
+						     NO_LIMIT;
 	err = kpages_create(k);
 	if (err)
 		return err;
 	err = swap_create(&k->swap,
-			  cfg->swap_pages ? cfg->swap_pages : DEFAULT_PAGES,
+			  cfg->swap_pages ? cfg->swap_pages : HOST_PAGES,
 			  cfg->swap_dir);
 	if (err)
 		goto no_swap;
@@ -74,6 +89,7 @@ struct host_kernel *host_create(const struct host_config *cfg, int *error)
 	k->timing = board_timing(cfg->board);
 	k->id = board_id(cfg->board);
 	sim_mutex_init(&k->lock);
+	sim_mutex_init(&k->banks_lock);
 	*error = start(k, cfg);
 	if (*error) {
 		free(k);
@@ -92,6 +108,7 @@ void host_destroy(struct host_kernel *k)
 		assert(!k->process[i]);
 	assert(!k->frames_used && !k->swap.used);
 	host_irq_stop(k);
+	areas_destroy(k);
 	swap_destroy(&k->swap);
 	kpages_destroy(k);
 	free(k);
@@ -111,7 +128,7 @@ static uint64_t pinned_frames(struct host_kernel *k)
 	f = k->hand;
 	if (f)
 		do {
-			n += f->pins != 0;
+			n += frame_stays(f);
 			f = f->next;
 		} while (f != k->hand);
 	sim_spin_unlock(&k->frames_lock);
@@ -140,6 +157,10 @@ void host_stats(struct host_kernel *k, struct host_stats *st)
 	sim_spin_lock(&k->frames_lock);
 	st->frames_free = k->frames_total - k->frames_used;
 	sim_spin_unlock(&k->frames_lock);
+	sim_spin_lock(&k->areas_lock);
+	st->queue_pages = k->area_pages;
+	st->banks_kept = k->orphans;
+	sim_spin_unlock(&k->areas_lock);
 	sim_spin_lock(&k->swap.lock);
 	st->swap_used = k->swap.used;
 	sim_spin_unlock(&k->swap.lock);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * kpages.c - the kernel's own bank: translation tables and memory that the NIC
- * reads and writes by physical address (queues). No process maps it whole.
+ * reads and writes by physical address (its events; for queues: queues.c). No
+ * process maps it, so that it goes by the device's pages.
  */
 #include <stdlib.h>
 
 #include "host/internal.h"
 
-#define KPAGES (KERNEL_BANK_BYTES / HOST_PAGE)
+#define KPAGES (KERNEL_BANK_BYTES / DRAM_PAGE)
 
 int kpages_create(struct host_kernel *k)
 {
@@ -68,20 +69,20 @@ uint64_t kpages_get(struct host_kernel *k, uint64_t npages)
 		mark(k, i, npages);
 		k->kpages_used += npages;
 		k->kpages_hint = (i + npages) % KPAGES;
-		pa = k->kbank_pa + i * HOST_PAGE;
+		pa = k->kbank_pa + i * DRAM_PAGE;
 	}
 	sim_spin_unlock(&k->kpages_lock);
 	if (!pa)
 		return 0;
-	memset(dram_at(k->dram, pa, npages * HOST_PAGE), 0, npages * HOST_PAGE);
+	memset(dram_at(k->dram, pa, npages * DRAM_PAGE), 0, npages * DRAM_PAGE);
 	for (i = 0; i < npages; i++)
-		dram_tag_set(k->dram, pa + i * HOST_PAGE, 1);
+		dram_tag_set(k->dram, pa + i * DRAM_PAGE, 1);
 	return pa;
 }
 
 void kpages_put(struct host_kernel *k, uint64_t pa, uint64_t npages)
 {
-	uint64_t i = (pa - k->kbank_pa) / HOST_PAGE, n;
+	uint64_t i = (pa - k->kbank_pa) / DRAM_PAGE, n;
 
 	assert(pa >= k->kbank_pa && i + npages <= KPAGES);
 	sim_spin_lock(&k->kpages_lock);
@@ -96,21 +97,24 @@ void kpages_put(struct host_kernel *k, uint64_t pa, uint64_t npages)
 
 void *host_dma_alloc(struct host_kernel *k, uint64_t bytes, uint64_t *pa)
 {
-	uint64_t n = bytes / HOST_PAGE + (bytes % HOST_PAGE != 0);
+	uint64_t n = bytes / DRAM_PAGE + (bytes % DRAM_PAGE != 0);
 
 	*pa = kpages_get(k, n);
 	if (!*pa)
 		return NULL;
 	host_count(&k->dma_pages, n);
-	return dram_at(k->dram, *pa, n * HOST_PAGE);
+	return dram_at(k->dram, *pa, n * DRAM_PAGE);
 }
 
 void host_dma_free(struct host_kernel *k, void *mem, uint64_t bytes,
 		   uint64_t pa)
 {
-	uint64_t n = bytes / HOST_PAGE + (bytes % HOST_PAGE != 0);
+	uint64_t n = bytes / DRAM_PAGE + (bytes % DRAM_PAGE != 0);
+	uint64_t of_queue = bytes / HOST_PAGE + (bytes % HOST_PAGE != 0);
 
-	assert(mem == dram_at(k->dram, pa, n * HOST_PAGE));
+	assert(mem == dram_at(k->dram, pa, n * DRAM_PAGE));
+	if (area_put(k, pa, of_queue))
+		return;
 	kpages_put(k, pa, n);
 	atomic_fetch_sub(&k->dma_pages, n);
 }

@@ -29,11 +29,20 @@ struct host_map *map_find(struct host_mm *mm, uint64_t va)
 	return i < mm->maps && mm->map[i].start <= va ? &mm->map[i] : NULL;
 }
 
+struct host_map *map_behind(struct host_mm *mm, uint64_t va)
+{
+	unsigned int i = first_behind(mm, va);
+
+	return i < mm->maps ? &mm->map[i] : NULL;
+}
+
 int map_room(struct host_mm *mm, unsigned int n)
 {
 	unsigned int room = mm->map_room ? mm->map_room : 16;
 	struct host_map *map;
 
+	if (n && mm->maps + n > PROCESS_MAPS)
+		return -ENOMEM;
 	while (room < mm->maps + n)
 		room *= 2;
 	if (room == mm->map_room)
@@ -48,15 +57,15 @@ int map_room(struct host_mm *mm, unsigned int n)
 
 uint64_t map_gap(struct host_mm *mm, uint64_t bytes)
 {
-	uint64_t at = (uintptr_t)mm->arena;
+	uint64_t at = mm->arena;
 	uint64_t end = at + ARENA_MEMORY_BYTES;
-	unsigned int i;
+	unsigned int i = first_behind(mm, at);
 
 	/*
 	 * One page stays free behind each mapping: who runs over the end of a
 	 * buffer meets a fault and not his neighbour.
 	 */
-	for (i = 0; i < mm->maps; i++) {
+	for (; i < mm->maps && mm->map[i].start < end; i++) {
 		if (mm->map[i].start > at &&
 		    mm->map[i].start - at >= bytes + HOST_PAGE)
 			return at;
@@ -93,23 +102,41 @@ static void split(struct host_mm *mm, uint64_t va)
 	map_insert(mm, &tail);
 }
 
-int map_cut(struct host_mm *mm, uint64_t start, uint64_t end)
+/* Would a boundary at va make two of one mapping? */
+static bool cuts(struct host_mm *mm, uint64_t va)
 {
-	uint64_t at = start;
-	struct host_map *m;
-	int err = map_room(mm, 2);
+	struct host_map *m = map_find(mm, va);
+
+	return m && m->start != va;
+}
+
+int map_split(struct host_mm *mm, uint64_t start, uint64_t end)
+{
+	int err = map_room(mm, cuts(mm, start) + cuts(mm, end));
 
 	if (err)
 		return err;
-	while (at < end) {
-		m = map_find(mm, at);
-		if (!m)
-			return -ENOMEM;
-		at = m->end;
-	}
 	split(mm, start);
 	split(mm, end);
 	return 0;
+}
+
+bool map_covers(struct host_mm *mm, uint64_t start, uint64_t end)
+{
+	struct host_map *m;
+
+	for (; start < end; start = m->end) {
+		m = map_find(mm, start);
+		if (!m)
+			return false;
+	}
+	return true;
+}
+
+int map_cut(struct host_mm *mm, uint64_t start, uint64_t end)
+{
+	return map_covers(mm, start, end) ? map_split(mm, start, end) :
+					    -ENOMEM;
 }
 
 void map_remove(struct host_mm *mm, uint64_t start, uint64_t end)

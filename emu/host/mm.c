@@ -11,7 +11,8 @@
 /* ---- life ---- */
 
 struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
-			  uint8_t *arena, int *error)
+			  const struct host_cpu_ops *ops, void *arg,
+			  int *error)
 {
 	struct host_mm *mm = calloc(1, sizeof(*mm));
 
@@ -21,6 +22,8 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 	mm->k = k;
 	mm->pid = pid;
 	mm->asid = asid;
+	mm->remote = ops;
+	mm->remote_arg = arg;
 	mm->bank = -1;
 	atomic_init(&mm->refs, 1);
 	atomic_init(&mm->live, true);
@@ -29,7 +32,7 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 	if (!*error)
 		*error = pt_create(mm);
 	if (!*error)
-		*error = cpu_create(mm, arena);
+		*error = cpu_create(mm);
 	if (!*error)
 		return mm;
 	pt_destroy(mm);
@@ -61,16 +64,21 @@ void mm_put(struct host_mm *mm)
 	free(mm);
 }
 
-/* Pins that the driver has forgotten: seen, said, and given back. */
+/*
+ * Pins that the driver has forgotten: seen, said, and given back. What the
+ * process itself held is nobody's mistake.
+ */
 static void drop_pins(struct host_mm *mm)
 {
 	uint64_t i, n = 0;
 
-	for (i = 0; i < mm->frames; i++)
-		if (mm->frame[i].mm == mm && mm->frame[i].pins) {
-			mm->frame[i].pins = 0;
-			n++;
-		}
+	for (i = 0; i < mm->frames; i++) {
+		if (mm->frame[i].mm != mm)
+			continue;
+		mm->frame[i].held = 0;
+		n += mm->frame[i].pins != 0;
+		mm->frame[i].pins = 0;
+	}
 	if (!n)
 		return;
 	fprintf(stderr, "faultline: process %u ended with %llu pages pinned\n",
@@ -81,7 +89,9 @@ static void drop_pins(struct host_mm *mm)
 /*
  * Files are closed by now. Notifiers are released first, while the tables are
  * whole, so that the SMMU forgets them; then pages, then tables. Who comes
- * later (mm_fault of a worker) finds no mapping.
+ * later (mm_fault of a worker) finds no mapping. No thread is left that could
+ * use the CPU's view, or it is that of a process which is on its own now: in
+ * its bank are its own pages alone. So nothing is closed, and nobody asked.
  */
 void mm_exit(struct host_mm *mm)
 {
@@ -98,10 +108,10 @@ void mm_exit(struct host_mm *mm)
 	}
 	sim_mutex_lock(&mm->lock);
 	drop_pins(mm);
-	mm_zap(mm, (uintptr_t)mm->arena, ARENA_PAGES);
+	cpu_destroy(mm);
+	mm_drop(mm, 0, (1ull << HOST_VA_BITS) / HOST_PAGE);
 	map_remove(mm, 0, UINT64_MAX);
 	pt_destroy(mm);
-	cpu_destroy(mm);
 	frames_detach(mm);
 	sim_mutex_unlock(&mm->lock);
 }
@@ -175,102 +185,171 @@ uint16_t mm_asid(const struct host_mm *mm)
 
 /* ---- pages of a range go for good ---- */
 
-void mm_zap(struct host_mm *mm, uint64_t va, uint64_t npages)
+/* Take the resident ones from the tables; the notifiers hear of them. */
+static void break_entries(struct host_mm *mm, uint64_t va, uint64_t end)
 {
-	uint64_t end = va + npages * HOST_PAGE, at, d, first = 0, last = 0;
-	struct host_frame *f;
+	uint64_t d, first = 0, last = 0;
 	unsigned int resident = 0;
+	struct host_frame *f;
 
-	cpu_revoke(mm, va, npages);
-	for (at = pt_next(mm, va, end); at < end;
-	     at = pt_next(mm, at + HOST_PAGE, end)) {
-		d = pt_get(mm, at);
+	for (va = pt_next(mm, va, end); va < end;
+	     va = pt_next(mm, va + HOST_PAGE, end)) {
+		d = pt_get(mm, va);
 		if (!pte_resident(d))
 			continue;
 		f = frame_at(mm, d & PTE_ADDR);
-		assert(f->mm == mm && f->va == at && !f->pins);
+		assert(f->mm == mm && f->va == va && !frame_stays(f));
 		frame_unmap(f);
 		/* Broken for hardware; the address stays until the frame goes.
 		 */
-		pt_set(mm, at, (d & ~PTE_TYPE) | PTE_NONE);
+		pt_set(mm, va, (d & ~PTE_TYPE) | PTE_NONE);
 		if (!resident++)
-			first = at;
-		last = at;
+			first = va;
+		last = va;
 	}
 	if (resident)
 		mm_invalidate(mm, first, (last - first) / HOST_PAGE + 1);
-	for (at = pt_next(mm, va, end); at < end;
-	     at = pt_next(mm, at + HOST_PAGE, end)) {
-		d = pt_get(mm, at);
-		pt_set(mm, at, 0);
+}
+
+void mm_drop(struct host_mm *mm, uint64_t va, uint64_t npages)
+{
+	uint64_t end = va + npages * HOST_PAGE, d;
+	struct host_frame *f;
+
+	break_entries(mm, va, end);
+	for (va = pt_next(mm, va, end); va < end;
+	     va = pt_next(mm, va + HOST_PAGE, end)) {
+		d = pt_get(mm, va);
+		pt_set(mm, va, 0);
 		if (!pte_resident(d)) {
-			swap_put(&mm->k->swap, pte_slot(d));
+			slot_put(mm, pte_slot(d));
 			continue;
 		}
 		f = frame_at(mm, d & PTE_ADDR);
 		if (f->slot != NO_SLOT)
-			swap_put(&mm->k->swap, f->slot);
+			slot_put(mm, f->slot);
 		f->slot = NO_SLOT;
 		frame_put(f);
 	}
 }
 
-static bool any_pinned(struct host_mm *mm, uint64_t va, uint64_t end)
+int mm_zap(struct host_mm *mm, uint64_t va, uint64_t npages)
 {
+	int err = cpu_revoke(mm, va, npages);
+
+	if (!err)
+		mm_drop(mm, va, npages);
+	return err;
+}
+
+static bool any(struct host_mm *mm, uint64_t va, uint64_t end, bool pins,
+		uint8_t held)
+{
+	struct host_frame *f;
 	uint64_t d;
 
 	for (va = pt_next(mm, va, end); va < end;
 	     va = pt_next(mm, va + HOST_PAGE, end)) {
 		d = pt_get(mm, va);
-		if (pte_resident(d) && frame_at(mm, d & PTE_ADDR)->pins)
+		f = pte_resident(d) ? frame_at(mm, d & PTE_ADDR) : NULL;
+		if (f && ((pins && f->pins) || (f->held & held)))
 			return true;
 	}
 	return false;
 }
 
+bool mm_any_pinned(struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	return any(mm, va, end, true, 0);
+}
+
+bool mm_any_held(struct host_mm *mm, uint64_t va, uint64_t end, uint8_t held)
+{
+	return any(mm, va, end, false, held);
+}
+
+static bool any_stays(struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	return any(mm, va, end, true, HELD_KEPT | HELD_MOVING);
+}
+
 /* ---- system calls ---- */
 
-static int normal_prot(int prot)
+int prot_normal(int prot)
 {
 	/* As on every CPU with pages: what may be written may be read. */
 	return prot & HOST_WRITE ? HOST_READ | HOST_WRITE : prot;
 }
 
-static bool bad_prot(int prot)
+bool prot_bad(int prot)
 {
 	return prot & ~(HOST_READ | HOST_WRITE);
 }
 
-/*
- * A range of addresses: aligned, not empty, inside the arena. Length is rounded
- * up.
- */
-static int check_range(struct host_mm *mm, const void *addr, uint64_t *len)
+static bool in_arena(const struct host_mm *mm, uint64_t va, uint64_t len)
 {
-	uint64_t va = (uintptr_t)addr, base = (uintptr_t)mm->arena;
+	return va >= mm->arena && va - mm->arena <= ARENA_MEMORY_BYTES - len;
+}
 
-	if (va % HOST_PAGE || !*len || *len > ARENA_MEMORY_BYTES)
+/*
+ * A range of addresses: aligned, not empty, inside the arena, or (anywhere) of
+ * memory that a process elsewhere may have given. Length is rounded up.
+ */
+static int check_range(struct host_mm *mm, const void *addr, uint64_t *len,
+		       bool anywhere)
+{
+	uint64_t va = (uintptr_t)addr;
+
+	if (va % HOST_PAGE || !*len || *len > REMOTE_END)
 		return -EINVAL;
 	*len = (*len + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
-	if (va < base || va - base > ARENA_MEMORY_BYTES - *len)
+	if (*len <= ARENA_MEMORY_BYTES && in_arena(mm, va, *len))
+		return 0;
+	if (!anywhere || !mm->remote || va > REMOTE_END - *len)
 		return -EINVAL;
+	return 0;
+}
+
+/* The first gap becomes m, len bytes long; its address, or NULL. */
+static void *map_somewhere(struct host_process *p, struct host_map *m,
+			   uint64_t len, int *error)
+{
+	struct host_mm *mm = p->mm;
+
+	sim_mutex_lock(&mm->lock);
+	*error = map_room(mm, 1);
+	m->start = *error ? 0 : map_gap(mm, len);
+	if (!*error && !m->start)
+		*error = -ENOMEM;
+	if (!*error) {
+		m->end = m->start + len;
+		map_insert(mm, m);
+	}
+	if (m->file)
+		source_put(m->file);	/* the list has its own count */
+	sim_mutex_unlock(&mm->lock);
+	return *error ? NULL : (void *)(uintptr_t)m->start;
+}
+
+static int check_map(uint64_t *len, int prot, uint64_t offset)
+{
+	if (!*len || prot_bad(prot) || offset % HOST_PAGE)
+		return -EINVAL;
+	if (*len > ARENA_MEMORY_BYTES)
+		return -ENOMEM;
+	*len = (*len + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
 	return 0;
 }
 
 void *host_mmap(struct host_process *p, uint64_t len, int prot,
 		const char *path, uint64_t offset, int *error)
 {
-	struct host_map m = { .prot = normal_prot(prot) };
-	struct host_mm *mm = p->mm;
+	struct host_map m = { .prot = prot_normal(prot) };
 
 	host_spend(p->k, T_CPU_SYSCALL);
-	*error = -EINVAL;
-	if (!len || bad_prot(prot) || offset % HOST_PAGE)
+	*error = check_map(&len, prot, offset);
+	if (*error)
 		return NULL;
-	*error = -ENOMEM;
-	if (len > ARENA_MEMORY_BYTES)
-		return NULL;
-	len = (len + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
 	if (path) {
 		m.file = source_open(path, error);
 		if (!m.file)
@@ -278,48 +357,46 @@ void *host_mmap(struct host_process *p, uint64_t len, int prot,
 		m.offset = offset;
 		m.file->maps = 1;
 	}
-	sim_mutex_lock(&mm->lock);
-	*error = map_room(mm, 1);
-	m.start = *error ? 0 : map_gap(mm, len);
-	if (!*error && !m.start)
-		*error = -ENOMEM;
-	if (!*error) {
-		m.end = m.start + len;
-		map_insert(mm, &m);
-	}
-	if (m.file)
-		source_put(m.file);	/* the list has its own count */
-	sim_mutex_unlock(&mm->lock);
-	return *error ? NULL : (void *)(uintptr_t)m.start;
+	return map_somewhere(p, &m, len, error);
+}
+
+void *host_mmap_source(struct host_process *p, uint64_t len, int prot, int fd,
+		       uint64_t offset, int *error)
+{
+	struct host_map m = { .prot = prot_normal(prot), .offset = offset };
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	*error = check_map(&len, prot, offset);
+	if (!*error && offset > INT64_MAX - len)
+		*error = -EINVAL;
+	if (*error)
+		return NULL;
+	m.file = source_of(fd, offset + len, error);
+	if (!m.file)
+		return NULL;
+	m.file->maps = 1;
+	return map_somewhere(p, &m, len, error);
 }
 
 int host_munmap(struct host_process *p, void *addr, uint64_t len)
 {
-	uint64_t va = (uintptr_t)addr, at, end;
 	struct host_mm *mm = p->mm;
-	struct host_map *m;
-	int err = check_range(mm, addr, &len);
+	uint64_t va = (uintptr_t)addr;
+	int err = check_range(mm, addr, &len, false);
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err)
 		return err;
-	end = va + len;
 	sim_mutex_lock(&mm->lock);
-	/* Holes are allowed, as Linux has it; cut mapping by mapping. */
-	err = map_room(mm, 2);
-	if (!err && any_pinned(mm, va, end))
+	if (any_stays(mm, va, va + len))
 		err = -EBUSY;
-	for (at = va; !err && at < end; at += HOST_PAGE) {
-		m = map_find(mm, at);
-		if (!m)
-			continue;
-		at = m->end < end ? m->end : end;
-		err = map_cut(mm, m->start < va ? va : m->start, at);
-		at -= HOST_PAGE;
-	}
+	/* Holes are allowed, as Linux has it. */
+	if (!err)
+		err = map_split(mm, va, va + len);
+	if (!err)
+		err = mm_zap(mm, va, len / HOST_PAGE);
 	if (!err) {
-		mm_zap(mm, va, len / HOST_PAGE);
-		map_remove(mm, va, end);
+		map_remove(mm, va, va + len);
 		host_event(p->k, EV_MM_UNMAP, mm->pid, va, len / HOST_PAGE, 0);
 	}
 	sim_mutex_unlock(&mm->lock);
@@ -357,62 +434,63 @@ static void protect_pages(struct host_mm *mm, uint64_t va, uint64_t end,
 		mm_invalidate(mm, first, (last - first) / HOST_PAGE + 1);
 }
 
-int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot)
+static int protect_locked(struct host_mm *mm, uint64_t va, uint64_t end,
+			  int prot)
 {
-	uint64_t va = (uintptr_t)addr, at;
-	struct host_mm *mm = p->mm;
-	int err = check_range(mm, addr, &len);
 	struct host_map *m;
+	uint64_t at;
+	int err = map_cut(mm, va, end);
 
-	host_spend(p->k, T_CPU_SYSCALL);
-	if (err || bad_prot(prot))
-		return -EINVAL;
-	prot = normal_prot(prot);
-	sim_mutex_lock(&mm->lock);
-	err = map_cut(mm, va, va + len);
-	if (!err) {
-		for (at = va; at < va + len; at = m->end) {
-			m = map_find(mm, at);
-			m->prot = prot;
-		}
-		map_merge(mm);
-		cpu_revoke(mm, va, len / HOST_PAGE);
-		protect_pages(mm, va, va + len, prot);
-		host_event(p->k, EV_MM_PROTECT, mm->pid, va, len / HOST_PAGE,
-			   (uint64_t)prot);
+	if (err)
+		return err;
+	err = cpu_revoke(mm, va, (end - va) / HOST_PAGE);
+	for (at = va; !err && at < end; at = m->end) {
+		m = map_find(mm, at);
+		m->prot = prot;
 	}
-	sim_mutex_unlock(&mm->lock);
+	map_merge(mm);
+	if (!err)
+		protect_pages(mm, va, end, prot);
 	return err;
 }
 
-static bool all_mapped(struct host_mm *mm, uint64_t va, uint64_t end)
+int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot)
 {
-	struct host_map *m;
+	uint64_t va = (uintptr_t)addr;
+	struct host_mm *mm = p->mm;
+	int err = check_range(mm, addr, &len, true);
 
-	for (; va < end; va = m->end) {
-		m = map_find(mm, va);
-		if (!m)
-			return false;
-	}
-	return true;
+	host_spend(p->k, T_CPU_SYSCALL);
+	if (err || prot_bad(prot))
+		return -EINVAL;
+	prot = prot_normal(prot);
+	sim_mutex_lock(&mm->lock);
+	/* What the process has in hand it has open as it was. */
+	if (mm_any_held(mm, va, va + len, HELD_MOVING))
+		err = -EBUSY;
+	if (!err)
+		err = protect_locked(mm, va, va + len, prot);
+	if (!err)
+		host_event(p->k, EV_MM_PROTECT, mm->pid, va, len / HOST_PAGE,
+			   (uint64_t)prot);
+	sim_mutex_unlock(&mm->lock);
+	return err;
 }
 
 static int advise_locked(struct host_mm *mm, uint64_t va, uint64_t npages,
 			 enum host_advice a)
 {
-	if (!all_mapped(mm, va, va + npages * HOST_PAGE))
+	if (!map_covers(mm, va, va + npages * HOST_PAGE))
 		return -ENOMEM;
 	switch (a) {
 	case HOST_DONTNEED:
-		if (any_pinned(mm, va, va + npages * HOST_PAGE))
+		if (any_stays(mm, va, va + npages * HOST_PAGE))
 			return -EBUSY;
-		mm_zap(mm, va, npages);
-		return 0;
+		return mm_zap(mm, va, npages);
 	case HOST_PAGEOUT:
 		return evict_range(mm, va, npages);
 	case HOST_COLD:
-		age_range(mm, va, npages);
-		return 0;
+		return age_range(mm, va, npages, true);
 	default:
 		return 0;
 	}
@@ -423,7 +501,7 @@ int host_madvise(struct host_process *p, void *addr, uint64_t len,
 {
 	uint64_t va = (uintptr_t)addr, end;
 	struct host_mm *mm = p->mm;
-	int err = check_range(mm, addr, &len);
+	int err = check_range(mm, addr, &len, true);
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err || (unsigned int)a > HOST_COLD)

@@ -2,12 +2,14 @@
 /*
  * pgtable.c - a process's translation tables: ARMv8-A stage 1, 4 KB granule,
  * four levels (T0SZ 16), in the kernel's bank, as a CPU and the SMMU read them.
- * Bits: exanest.md 3.6.
+ * Bits: exanest.md 3.6. A page that is larger than the granule of the tables has
+ * several descriptors (internal.h).
  */
 #include "host/internal.h"
 
 #define LEVELS	3		/* number of the last one */
 #define ENTRIES	512
+#define SLOT_SHIFT	12	/* in a descriptor, as an address would be */
 
 uint64_t pte_make(uint64_t pa, int prot, bool dirty)
 {
@@ -33,13 +35,13 @@ uint64_t pte_make(uint64_t pa, int prot, bool dirty)
 
 uint64_t pte_swap(uint32_t slot)
 {
-	return PTE_SWAP | (uint64_t)slot << PAGE_SHIFT;
+	return PTE_SWAP | (uint64_t)slot << SLOT_SHIFT;
 }
 
 uint32_t pte_slot(uint64_t d)
 {
 	assert(!pte_resident(d) && (d & PTE_SWAP));
-	return (uint32_t)((d & PTE_ADDR) >> PAGE_SHIFT);
+	return (uint32_t)((d & PTE_ADDR) >> SLOT_SHIFT);
 }
 
 static uint64_t entry_pa(uint64_t table, uint64_t va, unsigned int level)
@@ -56,18 +58,23 @@ static uint64_t read_entry(const struct host_mm *mm, uint64_t pa)
 	return d;
 }
 
-static uint64_t table_get(struct host_kernel *k)
+static uint64_t table_get(struct host_mm *mm)
 {
-	uint64_t pa = kpages_get(k, 1);
+	uint64_t pa;
 
-	if (pa)
-		host_count(&k->table_pages, 1);
+	if (mm->tables >= PROCESS_TABLES)
+		return 0;
+	pa = kpages_get(mm->k, 1);
+	if (pa) {
+		host_count(&mm->k->table_pages, 1);
+		mm->tables++;
+	}
 	return pa;
 }
 
 int pt_create(struct host_mm *mm)
 {
-	mm->root = table_get(mm->k);
+	mm->root = table_get(mm);
 	return mm->root ? 0 : -ENOMEM;
 }
 
@@ -83,6 +90,7 @@ static void table_put(struct host_mm *mm, uint64_t table, unsigned int level)
 	}
 	kpages_put(mm->k, table, 1);
 	atomic_fetch_sub(&mm->k->table_pages, 1);
+	mm->tables--;
 }
 
 void pt_destroy(struct host_mm *mm)
@@ -101,7 +109,7 @@ int pt_prepare(struct host_mm *mm, uint64_t va)
 		pa = entry_pa(table, va, level);
 		d = read_entry(mm, pa);
 		if (!(d & PTE_VALID)) {
-			d = table_get(mm->k);
+			d = table_get(mm);
 			if (!d)
 				return -ENOMEM;
 			d |= PTE_TYPE;
@@ -115,7 +123,7 @@ int pt_prepare(struct host_mm *mm, uint64_t va)
 }
 
 /*
- * Physical address of the level 3 entry of va; 0 when a table above it is
+ * Physical address of the first level 3 entry of va's page; 0 when a table above it is
  * missing, and then *level says the entry of which level was not valid.
  */
 static uint64_t leaf_pa(const struct host_mm *mm, uint64_t va,
@@ -129,7 +137,7 @@ static uint64_t leaf_pa(const struct host_mm *mm, uint64_t va,
 			return 0;
 		table = d & PTE_ADDR;
 	}
-	return entry_pa(table, va, LEVELS);
+	return entry_pa(table, va & ~(HOST_PAGE - 1), LEVELS);
 }
 
 uint64_t pt_get(const struct host_mm *mm, uint64_t va)
@@ -137,7 +145,8 @@ uint64_t pt_get(const struct host_mm *mm, uint64_t va)
 	unsigned int level;
 	uint64_t pa;
 
-	if (!mm->root)
+	/* Beyond, the indices would be those of another address. */
+	if (!mm->root || va >> HOST_VA_BITS)
 		return 0;
 	pa = leaf_pa(mm, va, &level);
 	return pa ? read_entry(mm, pa) : 0;
@@ -146,10 +155,25 @@ uint64_t pt_get(const struct host_mm *mm, uint64_t va)
 void pt_set(struct host_mm *mm, uint64_t va, uint64_t desc)
 {
 	unsigned int level;
-	uint64_t pa = leaf_pa(mm, va, &level);
+	uint64_t pa = leaf_pa(mm, va, &level), i;
+	uint64_t step = pte_resident(desc) ? DRAM_PAGE : 0;
 
 	assert(pa);
-	dram_write64(mm->k->dram, pa, desc);
+	/* A walk may see some of them before the others, never half of one. */
+	for (i = 0; i < HOST_FRAMES; i++)
+		dram_write64(mm->k->dram, pa + 8 * i, desc + i * step);
+}
+
+bool pt_whole(const struct host_mm *mm, uint64_t va)
+{
+	unsigned int level;
+	uint64_t pa = leaf_pa(mm, va, &level), d = read_entry(mm, pa), i;
+	uint64_t step = pte_resident(d) ? DRAM_PAGE : 0;
+
+	for (i = 1; i < HOST_FRAMES; i++)
+		if (read_entry(mm, pa + 8 * i) != d + i * step)
+			return false;
+	return true;
 }
 
 uint64_t pt_next(const struct host_mm *mm, uint64_t va, uint64_t end)
@@ -161,7 +185,7 @@ uint64_t pt_next(const struct host_mm *mm, uint64_t va, uint64_t end)
 		pa = leaf_pa(mm, va, &level);
 		if (pa && read_entry(mm, pa))
 			return va;
-		span = 1ull << (39 - 9 * level);
+		span = level == LEVELS ? HOST_PAGE : 1ull << (39 - 9 * level);
 		va = (va & ~(span - 1)) + span;
 	}
 	return end;

@@ -2,9 +2,9 @@
 /* process.c - processes: numbers, arenas, beginning and end. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 
 #include "host/internal.h"
+#include "os/os.h"
 
 /* Is it in use? k->lock held. */
 static bool asid_used(const struct host_kernel *k, uint32_t asid)
@@ -54,12 +54,10 @@ static void strike_off(struct host_process *p)
 	sim_mutex_unlock(&p->k->lock);
 }
 
-struct host_process *host_process_create(struct host_kernel *k,
-					 const char *name, int *error)
+struct host_process *process_new(struct host_kernel *k, const char *name,
+				 uint16_t *asid, int *error)
 {
 	struct host_process *p = calloc(1, sizeof(*p));
-	uint8_t *arena;
-	uint16_t asid;
 
 	*error = -ENOMEM;
 	if (!p)
@@ -67,42 +65,99 @@ struct host_process *host_process_create(struct host_kernel *k,
 	p->k = k;
 	snprintf(p->name, sizeof(p->name), "%s", name);
 	sim_mutex_init(&p->lock);
-	*error = enroll(k, p, &asid);
-	if (*error)
-		goto no_slot;
-	*error = segv_install();
+	*error = enroll(k, p, asid);
+	if (!*error)
+		return p;
+	free(p);
+	return NULL;
+}
+
+void process_publish(struct host_process *p, struct host_mm *mm)
+{
+	sim_mutex_lock(&p->k->lock);
+	p->mm = mm;
+	sim_mutex_unlock(&p->k->lock);
+}
+
+struct host_mm *host_find_mm(struct host_kernel *k, const char *name)
+{
+	struct host_mm *mm = NULL;
+	unsigned int i;
+
+	sim_mutex_lock(&k->lock);
+	for (i = 0; !mm && i < HOST_PROCESSES; i++)
+		if (k->process[i] && !strcmp(k->process[i]->name, name))
+			mm = k->process[i]->mm;
+	/* Who is enrolled holds a reference of his own. */
+	if (mm)
+		mm_get(mm);
+	sim_mutex_unlock(&k->lock);
+	return mm;
+}
+
+void process_free(struct host_process *p)
+{
+	strike_off(p);
+	free(p);
+}
+
+/* The arena is mm's, which goes where it is reserved. */
+static int embed(struct host_process *p, uint16_t asid)
+{
+	struct host_mm *mm;
+	uint64_t arena;
+	int err;
+
+	arena = arena_reserve(p->k, p->slot, &err);
+	if (!arena)
+		return err;
+	mm = mm_create(p->k, p->pid, asid, NULL, NULL, &err);
+	if (!mm) {
+		arena_release(arena);
+		return err;
+	}
+	mm->arena = arena;
+	process_publish(p, mm);
+	return 0;
+}
+
+struct host_process *host_process_create(struct host_kernel *k,
+					 const char *name, int *error)
+{
+	struct host_process *p;
+	uint16_t asid;
+
+	p = process_new(k, name, &asid, error);
+	if (!p)
+		return NULL;
+	*error = os_fault_add(arena_fix);
 	if (*error)
 		goto no_handler;
-	arena = cpu_reserve(k, p->slot, error);
-	if (!arena)
-		goto no_arena;
-	p->mm = mm_create(k, p->pid, asid, arena, error);
-	if (!p->mm)
-		goto no_mm;
-	return p;
+	*error = embed(p, asid);
+	if (!*error)
+		return p;
+	os_fault_remove(arena_fix);
 
-no_mm:
-	munmap(arena, HOST_ARENA_BYTES);
-no_arena:
-	segv_uninstall();
 no_handler:
-	strike_off(p);
-no_slot:
-	free(p);
+	process_free(p);
 	return NULL;
 }
 
 void host_process_exit(struct host_process *p)
 {
+	struct host_mm *mm = p->mm;
+
 	assert(!atomic_load(&p->threads));
 	/* Files first: the driver unpins, unbinds the bank and lets go of mm.
 	 */
 	host_files_close(p);
-	mm_exit(p->mm);
-	strike_off(p);
-	mm_put(p->mm);
-	segv_uninstall();
-	free(p);
+	mm_exit(mm);
+	if (!mm->remote) {
+		arena_release(mm->arena);
+		os_fault_remove(arena_fix);
+	}
+	process_free(p);
+	mm_put(mm);
 }
 
 const char *host_process_name(const struct host_process *p)

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * reclaim.c - taking pages away. A clock over all frames of the board: a page
+ * reclaim.c - whose page goes. A clock over all frames of the board: a page
  * that was used since the hand's last visit loses its access flag and gets a
- * second chance; one that was not goes out.
- *
- * Order of every eviction (break before make): the CPU's view is closed, the
- * entries are cleared, the notifiers invalidate and synchronise, the contents
- * are written, and only then is the frame somebody else's.
+ * second chance; one that was not goes out (evict.c). A process that is at its
+ * own limit has a clock over its own frames.
  */
 #include "host/internal.h"
 
@@ -16,147 +13,11 @@
  * that is all in use would cost an invalidation for each page of it.
  */
 #define AGE_MAX 64
-#define BATCH	64	/* pages that one invalidation covers */
-
-/* ---- a run of pages ---- */
-
-/* Close the CPU's view of the pages with an access flag, and clear the flags.
- */
-uint64_t age_range(struct host_mm *mm, uint64_t va, uint64_t npages)
-{
-	uint64_t end = va + npages * HOST_PAGE, n = 0, first = 0, last = 0, d;
-
-	cpu_revoke(mm, va, npages);
-	for (va = pt_next(mm, va, end); va < end;
-	     va = pt_next(mm, va + HOST_PAGE, end)) {
-		d = pt_get(mm, va);
-		if (!pte_resident(d) || !(d & PTE_AF))
-			continue;
-		pt_set(mm, va, d & ~PTE_AF);
-		host_event(mm->k, EV_MM_AGE, mm->pid, va, 0, 0);
-		if (!n++)
-			first = va;
-		last = va;
-	}
-	host_count(&mm->k->count.ages, n);
-	if (n)
-		mm_invalidate(mm, first, (last - first) / HOST_PAGE + 1);
-	return n;
-}
-
-struct victim {
-	struct host_frame *frame;
-	uint64_t desc;
-	bool write;	/* its contents must go to f->slot */
-};
-
 /*
- * What goes of this run? Dirty pages get their swap slot now: a page for which
- * there is none is not touched.
+ * What a process elsewhere opens in one go is aged in one go: each closing is a
+ * conversation with it.
  */
-static int choose(struct host_mm *mm, uint64_t va, unsigned int n,
-		  struct victim *v)
-{
-	struct host_frame *f;
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < n; i++) {
-		v[i].frame = NULL;
-		v[i].desc = pt_get(mm, va + i * HOST_PAGE);
-		if (!pte_resident(v[i].desc))
-			continue;
-		f = frame_at(mm, v[i].desc & PTE_ADDR);
-		assert(f && f->mm == mm && f->va == va + i * HOST_PAGE);
-		if (f->pins)
-			continue;
-		v[i].write = f->dirty;
-		if (f->dirty) {
-			assert(f->slot == NO_SLOT);
-			f->slot = swap_get(&mm->k->swap);
-			if (f->slot == NO_SLOT) {
-				err = -ENOSPC;
-				continue;
-			}
-		}
-		v[i].frame = f;
-	}
-	return err;
-}
-
-/*
- * The entries are gone and nobody looks any more: store, and give the frame
- * back.
- */
-static int let_go(struct host_mm *mm, struct victim *v)
-{
-	struct host_frame *f = v->frame;
-	struct host_kernel *k = mm->k;
-	uint64_t va = f->va;
-
-	if (v->write) {
-		host_spend(k, T_MM_WRITEBACK);
-		if (swap_write(&k->swap, f->slot, frame_mem(f))) {
-			swap_put(&k->swap, f->slot);
-			f->slot = NO_SLOT;
-			pt_set(mm, va, v->desc);
-			frame_map(f);
-			return -EIO;
-		}
-		host_count(&k->count.swap_outs, 1);
-	}
-	/* Clean: as it was before it came (zeros, file, the copy in swap). */
-	pt_set(mm, va, f->slot == NO_SLOT ? 0 : pte_swap(f->slot));
-	f->slot = NO_SLOT;	/* the entry owns it now */
-	host_count(&k->count.evictions, 1);
-	host_event(k, EV_MM_EVICT, mm->pid, va, frame_pa(f), v->write ? 2 : 0);
-	frame_put(f);
-	return 0;
-}
-
-static int evict_batch(struct host_mm *mm, uint64_t va, unsigned int n)
-{
-	struct victim v[BATCH];
-	unsigned int i, first = n, last = 0;
-	int err = choose(mm, va, n, v), r;
-
-	for (i = 0; i < n; i++)
-		if (v[i].frame) {
-			first = first < i ? first : i;
-			last = i;
-		}
-	if (first == n)
-		return err;
-	cpu_revoke(mm, va + first * HOST_PAGE, last - first + 1);
-	for (i = first; i <= last; i++)
-		if (v[i].frame) {
-			frame_unmap(v[i].frame);
-			pt_set(mm, va + i * HOST_PAGE, 0);
-		}
-	mm_invalidate(mm, va + first * HOST_PAGE, last - first + 1);
-	for (i = first; i <= last; i++)
-		if (v[i].frame) {
-			r = let_go(mm, &v[i]);
-			err = r ? r : err;
-		}
-	return err;
-}
-
-int evict_range(struct host_mm *mm, uint64_t va, uint64_t npages)
-{
-	uint64_t end = va + npages * HOST_PAGE, n;
-	int err = 0, r;
-
-	for (va = pt_next(mm, va, end); va < end;
-	     va = pt_next(mm, va + n * HOST_PAGE, end)) {
-		n = (end - va) / HOST_PAGE;
-		if (n > BATCH)
-			n = BATCH;
-		r = evict_batch(mm, va, (unsigned int)n);
-		err = r ? r : err;
-	}
-	return err;
-}
+#define AGE_RUN	16u
 
 /* ---- the clock ---- */
 
@@ -165,24 +26,37 @@ enum look {
 	LOOK_AGED,
 	LOOK_KEPT,	/* pinned, no swap, or it went elsewhere meanwhile */
 	LOOK_LOCKED,	/* its owner's lock is taken */
+	LOOK_SLOW,	/* its owner does not close it */
 };
+
+static int age_around(struct host_mm *owner, uint64_t va)
+{
+	if (!owner->remote)
+		return age_range(owner, va, 1, false);
+	return age_range(owner, va & ~(AGE_RUN * HOST_PAGE - 1), AGE_RUN,
+			 false);
+}
 
 static enum look look_at(struct host_mm *owner, struct host_frame *f)
 {
 	struct host_kernel *k = owner->k;
 	bool same;
+	int err;
 
 	/* Its owner's lock is held: from here on it stays what it is. */
 	sim_spin_lock(&k->frames_lock);
 	same = f->mm == owner && f->state == FRAME_MAPPED;
 	sim_spin_unlock(&k->frames_lock);
-	if (!same || f->pins)
+	if (!same || frame_stays(f))
 		return LOOK_KEPT;
-	if (pt_get(owner, f->va) & PTE_AF) {
-		age_range(owner, f->va, 1);
-		return LOOK_AGED;
-	}
-	return evict_range(owner, f->va, 1) ? LOOK_KEPT : LOOK_EVICTED;
+	if (mm_slow(owner))
+		return LOOK_SLOW;
+	if (pt_get(owner, f->va) & PTE_AF)
+		return age_around(owner, f->va) ? LOOK_SLOW : LOOK_AGED;
+	err = evict_range(owner, f->va, 1);
+	if (err == -EBUSY)
+		return LOOK_SLOW;
+	return err ? LOOK_KEPT : LOOK_EVICTED;
 }
 
 /* The frame under the hand, with a reference on its owner; the hand moves on.
@@ -212,12 +86,40 @@ static void rewind_to(struct host_kernel *k, struct host_frame *f)
 	sim_spin_unlock(&k->frames_lock);
 }
 
+/*
+ * Never wait for a second mm: its holder may wait for ours. A slow one is not
+ * even asked.
+ */
+static enum look try_one(struct host_mm *owner, struct host_mm *held,
+			 struct host_frame *f)
+{
+	enum look l;
+
+	if (owner == held)
+		return look_at(owner, f);
+	if (mm_slow(owner))
+		return LOOK_SLOW;
+	if (!sim_mutex_trylock(&owner->lock))
+		return LOOK_LOCKED;
+	l = look_at(owner, f);
+	sim_mutex_unlock(&owner->lock);
+	return l;
+}
+
+/* What stood in the way, when nothing could go. */
+static int blame(bool locked, bool slow)
+{
+	if (locked)
+		return -EAGAIN;
+	return slow ? -EBUSY : -ENOMEM;
+}
+
 int reclaim_one(struct host_kernel *k, struct host_mm *held)
 {
 	struct host_frame *f, *first = NULL;
 	struct host_mm *owner, *first_owner = NULL;
 	uint64_t steps, aged = 0;
-	bool locked = false;
+	bool locked = false, slow = false;
 	enum look l = LOOK_KEPT;
 
 	sim_spin_lock(&k->frames_lock);
@@ -227,14 +129,9 @@ int reclaim_one(struct host_kernel *k, struct host_mm *held)
 		f = advance(k, &owner);
 		if (!f)
 			break;
-		l = LOOK_LOCKED;
-		/* Never wait for a second mm: its holder may wait for ours. */
-		if (owner == held || sim_mutex_trylock(&owner->lock)) {
-			l = look_at(owner, f);
-			if (owner != held)
-				sim_mutex_unlock(&owner->lock);
-		}
+		l = try_one(owner, held, f);
 		locked |= l == LOOK_LOCKED;
+		slow |= l == LOOK_SLOW;
 		if (l == LOOK_AGED && !aged++) {
 			first = f;
 			first_owner = owner;	/* the reference goes along */
@@ -246,9 +143,46 @@ int reclaim_one(struct host_kernel *k, struct host_mm *held)
 	}
 	if (first_owner)
 		mm_put(first_owner);
-	if (l == LOOK_EVICTED)
-		return 0;
-	return locked ? -EAGAIN : -ENOMEM;
+	return l == LOOK_EVICTED ? 0 : blame(locked, slow);
+}
+
+/* The next frame that mm has, in the order of the bank. */
+static struct host_frame *own_next(struct host_mm *mm)
+{
+	uint64_t i = mm->hand, n;
+
+	/* The last word's surplus counts as taken, and is nobody's. */
+	for (n = 0; n < 2 * mm->frames; n++, i = (i + 1) % mm->frames) {
+		if (!(i % 64) && i + 64 <= mm->frames && !mm->taken[i / 64]) {
+			i += 63;
+			continue;
+		}
+		if (mm->taken[i / 64] >> i % 64 & 1)
+			break;
+	}
+	mm->hand = (i + 1) % mm->frames;
+	return &mm->frame[i];
+}
+
+int reclaim_own(struct host_mm *mm)
+{
+	uint64_t steps = 2 * mm->used + AGE_MAX, aged = 0, first = 0;
+	bool slow = false;
+	struct host_frame *f;
+	enum look l;
+
+	for (; mm->used && steps; steps--) {
+		f = own_next(mm);
+		l = look_at(mm, f);
+		if (l == LOOK_EVICTED)
+			return 0;
+		slow |= l == LOOK_SLOW;
+		if (l == LOOK_AGED && !aged++)
+			first = (uint64_t)(f - mm->frame);
+		if (l == LOOK_AGED && aged == AGE_MAX)
+			mm->hand = first;
+	}
+	return blame(false, slow);
 }
 
 int reclaim_wait(struct host_kernel *k)
@@ -258,6 +192,10 @@ int reclaim_wait(struct host_kernel *k)
 
 	if (!advance(k, &owner))
 		return err;
+	if (mm_slow(owner)) {
+		mm_put(owner);
+		return -EBUSY;
+	}
 	sim_mutex_lock(&owner->lock);
 	/* Meanwhile it may have ended; then it has nothing that could go. */
 	if (atomic_load(&owner->live))

@@ -4,35 +4,25 @@
  * name, and the files that back private mappings.
  */
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "host/internal.h"
+#include "os/os.h"
 
 int swap_create(struct host_swap *s, uint64_t slots, const char *dir)
 {
-	char path[4096];
-
-	if (!dir)
-		dir = getenv("TMPDIR");
-	if (!dir || !*dir)
-		dir = "/tmp";
-	if ((size_t)snprintf(path, sizeof(path), "%s/faultline-swap-XXXXXX",
-			     dir) >= sizeof(path))
-		return -ENAMETOOLONG;
 	if (slots >= NO_SLOT)
 		return -EINVAL;
 	s->taken = calloc((slots + 63) / 64, sizeof(*s->taken));
 	if (!s->taken)
 		return -ENOMEM;
-	s->fd = mkostemp(path, O_CLOEXEC);
+	s->fd = os_file_unnamed(dir);
 	if (s->fd < 0) {
 		free(s->taken);
-		return -errno;
+		return s->fd;
 	}
-	unlink(path);
 	s->slots = slots;
 	return 0;
 }

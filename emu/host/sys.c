@@ -7,6 +7,7 @@
 
 #include "host/internal.h"
 #include "lib/faultline.h"
+#include "lib/os/os.h"
 #include "lib/sys.h"
 
 /* NULL, "emu:BOARD" and BOARD: the card of this process's own board. */
@@ -43,23 +44,26 @@ static int sys_munmap(void *addr, size_t bytes)
 	return host_munmap_fd(host_current(), addr, bytes);
 }
 
-static void sys_mmio_write32(volatile void *addr, uint32_t value)
+static int sys_mmio_write32(volatile void *addr, uint32_t value)
 {
 	host_mmio_write32(host_current(), addr, value);
+	return 0;
 }
 
-static void *sys_alloc(size_t bytes, int *error)
+static void *sys_alloc(int fd, size_t bytes, int *error)
 {
+	(void)fd;
 	return host_mmap(host_current(), bytes, HOST_READ | HOST_WRITE, NULL, 0,
 			 error);
 }
 
-static void *sys_map_file(const char *path, size_t *bytes, int *error)
+static void *sys_map_file(int fd, const char *path, size_t *bytes, int *error)
 {
 	size_t size_bytes;
 	struct stat st;
 	void *addr;
 
+	(void)fd;
 	*error = 0;
 	if (!path)
 		*error = -EINVAL;
@@ -110,10 +114,11 @@ static int sys_protect(void *addr, size_t bytes, int prot)
 }
 
 /* In lockstep a poll that finds nothing must let time pass. */
-static void sys_relax(void)
+static int sys_relax(int fd)
 {
 	struct host_kernel *k = host_current()->k;
 
+	(void)fd;
 	board_pump(k->board);
 	if (sim_mode(board_sim(k->board)) == SIM_THREADS) {
 		trace_tick(k->trace);
@@ -122,10 +127,12 @@ static void sys_relax(void)
 		/* Time must pass, or nothing would ever change. */
 		sim_spend(k->timing->v[T_CPU_POLL] ? : 1);
 	}
+	return 0;
 }
 
-static void sys_spend(int what)
+static void sys_spend(int fd, int what)
 {
+	(void)fd;
 	host_spend(host_current()->k, what ? T_CPU_POLL : T_CPU_POST);
 }
 
@@ -134,12 +141,13 @@ static_assert(EV_LIB_POST + FL_SYS_EV_DOORBELL == EV_LIB_DOORBELL &&
 	      EV_LIB_POST + FL_SYS_EV_COMPLETE == EV_LIB_COMPLETE &&
 	      FL_SYS_EV_POST == 0, "events.def and enum fl_sys_event");
 
-static uint64_t sys_trace(unsigned int event, uint32_t xfer, uint64_t a0,
-			  uint64_t a1, uint64_t a2, uint64_t a3)
+static uint64_t sys_trace(int fd, unsigned int event, uint32_t xfer,
+			  uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	struct host_kernel *k = host_current()->k;
 	struct trace_at at = { .board = k->id, .xfer = xfer };
 
+	(void)fd;
 	assert(event <= FL_SYS_EV_COMPLETE);
 	if (event == FL_SYS_EV_COMPLETE)
 		at.cause = board_end_event(k->board, xfer);
@@ -163,6 +171,49 @@ static uint32_t sys_new_xfer(void)
 	       ((atomic_fetch_add(&k->xfers, 1) + 1) & 0xffffff);
 }
 
+/* Does [addr, addr + bytes) lie in the arena? */
+static bool in_arena(struct host_process *p, const void *addr, size_t bytes)
+{
+	uint64_t at = (uintptr_t)addr - (uint64_t)(uintptr_t)p->mm->arena;
+
+	return at < HOST_ARENA_BYTES && bytes <= HOST_ARENA_BYTES - at;
+}
+
+/* The rest of this program's memory has no page tables here. */
+static int sys_adopt(int fd, void *addr, size_t bytes, unsigned int access)
+{
+	char c;
+
+	(void)fd;
+	(void)access;
+	if (in_arena(host_current(), addr, bytes))
+		return 0;
+	/* Where nothing is at all, that is the better answer. */
+	return os_copy_from(&c, addr, 1) ? -EFAULT : -EOPNOTSUPP;
+}
+
+static int sys_present(int fd, void *addr, size_t bytes, int for_write)
+{
+	struct host_process *p = host_current();
+	uint64_t va = (uintptr_t)addr, last = va + (bytes - 1), start, end;
+	int prot;
+
+	(void)fd;
+	if (!in_arena(p, addr, bytes))
+		return -EFAULT;
+	for (va -= va % HOST_PAGE; va <= last; va += HOST_PAGE) {
+		if (mm_lookup(p->mm, va, &start, &end, &prot) ||
+		    !(prot & (for_write ? HOST_WRITE : HOST_READ)))
+			return -EFAULT;
+		/* The touch itself is what brings it in (arena.c). */
+		if (for_write)
+			atomic_fetch_or((_Atomic uint8_t *)(uintptr_t)va, 0);
+		else
+			(void)*(volatile uint8_t *)(uintptr_t)va;
+	}
+	return 0;
+}
+
 const struct fl_sys host_sys = {
 	.open = sys_open,
 	.close = sys_close,
@@ -180,4 +231,6 @@ const struct fl_sys host_sys = {
 	.trace = sys_trace,
 	.new_xfer = sys_new_xfer,
 	.now_ns = sys_now_ns,
+	.adopt = sys_adopt,
+	.present = sys_present,
 };

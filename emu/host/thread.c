@@ -41,15 +41,18 @@ struct host_thread {
 
 /* Which application thread this is; NULL in kernel threads and outside. */
 static _Thread_local struct host_thread *self;
+/* Whose calls this kernel thread makes (host_act_for). */
+static _Thread_local struct host_process *acting;
 
 struct host_process *host_current(void)
 {
-	return self ? self->process : NULL;
+	return self ? self->process : acting;
 }
 
-struct host_process *thread_process(void)
+void host_act_for(struct host_process *p)
 {
-	return host_current();
+	assert(!self);
+	acting = p;
 }
 
 bool thread_in_arena(uint64_t va)
@@ -58,7 +61,7 @@ bool thread_in_arena(uint64_t va)
 
 	if (!self)
 		return false;
-	base = (uintptr_t)self->process->mm->arena;
+	base = self->process->mm->arena;
 	return va >= base && va - base < ARENA_MEMORY_BYTES;
 }
 
@@ -96,19 +99,14 @@ int thread_fault(uint64_t va, int write)
 	return t->error;
 }
 
-/*
- * Where the machine does not say whether it was a write: a page that may be
- * read faulted because it was written.
- */
-static bool wants_write(struct host_thread *t)
+bool thread_wants_write(struct host_mm *mm, uint64_t va, int write)
 {
-	struct host_mm *mm = t->process->mm;
 	int prot;
 
-	if (t->write >= 0)
-		return t->write;
+	if (write >= 0)
+		return write;
 	sim_mutex_lock(&mm->lock);
-	prot = cpu_prot(mm, t->va);
+	prot = cpu_prot(mm, va);
 	sim_mutex_unlock(&mm->lock);
 	return prot & HOST_READ;
 }
@@ -122,7 +120,9 @@ static void kernel_half(void *arg)
 		idle = s;
 		if (s != ASKED)
 			continue;
-		t->error = mm_fault_cpu(t->process->mm, t->va, wants_write(t));
+		t->error = mm_fault_cpu(t->process->mm, t->va,
+					thread_wants_write(t->process->mm,
+							   t->va, t->write));
 		atomic_store_explicit(&t->waking, true, memory_order_relaxed);
 		atomic_store_explicit(&t->state, ANSWERED,
 				      memory_order_release);

@@ -99,6 +99,18 @@ void engine_line(struct engine *e, unsigned int line, bool level)
 	e->env.irq(e->env.ctx, line, level);
 }
 
+void engine_let_go(struct engine *e, uint32_t *cells,
+		   struct wire_frame *const frame[KEEP_MAX])
+{
+	struct wire_frame *gone[KEEP_MAX];
+	unsigned int n = 0;
+
+	for (; *cells; *cells &= *cells - 1)
+		gone[n++] = frame[lowest(*cells)];
+	if (n)
+		e->env.frames_put(e->env.ctx, gone, n);
+}
+
 uint64_t engine_step(struct engine *e, unsigned int channel, uint64_t now_ns)
 {
 	assert(channel < CHANNELS);

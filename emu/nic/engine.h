@@ -86,11 +86,12 @@ struct engine_env {
 	/*
 	 * Optional, all three or none: frames by reference, which saves copies.
 	 * An empty frame if there are plenty, or NULL; may the frame that came be
-	 * kept? and back with a frame of either kind.
+	 * kept? and back with n frames of either kind, all of one owner.
 	 */
 	struct wire_frame *(*frame_spare)(void *ctx);
 	bool (*frame_keep)(void *ctx, const struct wire_frame *f);
-	void (*frame_put)(void *ctx, const struct wire_frame *f);
+	void (*frames_put)(void *ctx, struct wire_frame *const *f,
+			   unsigned int n);
 	void (*irq)(void *ctx, unsigned int line, bool level);
 	/*
 	 * There is work for a channel (0 read, 1 write): call engine_step soon.

@@ -11,8 +11,11 @@ void walk_start(struct walk *w, unsigned int channel, uint16_t stream,
 		uint64_t va, uint32_t len, uint8_t *buf)
 {
 	assert(w->phase == WALK_NONE && len);
-	memset(w, 0, sizeof(*w));
+	/* What is not set here, begin() and the port set for each burst. */
 	w->phase = WALK_NEXT;
+	w->offset = 0;
+	w->map = 0;
+	w->fault_event = 0;
 	w->b.channel = (uint8_t)channel;
 	w->b.write = channel == CH_WRITE;
 	w->b.stream = stream;
@@ -57,21 +60,20 @@ static uint8_t *bytes(struct walk *w)
 
 /* The burst has ended with w->status; go on to the next one. */
 static enum walk_result finish(struct engine *e, struct walk *w,
-			       const struct trace_at *at, unsigned int index,
+			       struct trace_at *at, unsigned int index,
 			       uint64_t *event)
 {
 	struct dma_burst *b = &w->b;
-	struct trace_at here = *at;
 
 	if (w->status == DMA_OK) {
 		w->status = e->env.burst_end(e->env.ctx, b, bytes(w));
 		assert(w->status == DMA_OK || w->status == DMA_DECERR);
 	}
 	if (w->status == DMA_OK) {
-		here.cause = b->event ? b->event : b->cause;
+		at->cause = b->event ? b->event : b->cause;
 		*event = trace_emit(e->cfg.trace,
 				    b->write ? EV_RX_BURST : EV_TX_BURST,
-				    &here, index, b->va, b->len, b->pa);
+				    at, index, b->va, b->len, b->pa);
 	} else if (w->status == DMA_SLVERR) {
 		w->map |= 1u << page_of(w);
 		if (!w->fault_event)
@@ -93,7 +95,7 @@ static enum walk_result finish(struct engine *e, struct walk *w,
 }
 
 enum walk_result walk_step(struct engine *e, struct walk *w, uint64_t now_ns,
-			   const struct trace_at *at, unsigned int index,
+			   struct trace_at *at, unsigned int index,
 			   uint64_t *event, uint64_t *delay_ns)
 {
 	assert(w->phase != WALK_NONE);

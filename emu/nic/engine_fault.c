@@ -110,9 +110,11 @@ int fault_ready(struct engine *e, uint32_t value)
 				 tx_ready(e, i, code, serial, seq);
 }
 
+static_assert(NOTES_MAX <= NOTES_RING, "room for every note");
+
 static struct note *note_at(struct engine *e, unsigned int i)
 {
-	return &e->note[(e->note_head + i) % NOTES_MAX];
+	return &e->note[(e->note_head + i) % NOTES_RING];
 }
 
 /*
@@ -145,7 +147,7 @@ bool note_take(struct engine *e, struct note *n)
 		return false;
 	*n = *note_at(e, 0);
 	e->noted[n->kind][n->index] = 0;
-	e->note_head = (e->note_head + 1) % NOTES_MAX;
+	e->note_head = (e->note_head + 1) % NOTES_RING;
 	e->notes--;
 	engine_line(e, ENGINE_LINE_EVENT, e->notes != 0);
 	return true;

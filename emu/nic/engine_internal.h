@@ -79,7 +79,7 @@ struct rx_ctx {
 	uint64_t event;		/* trace: the last thing that happened to it */
 	uint64_t have[CELLS_MAX / 64];	/* cells that came */
 	uint32_t kept;		/* by cell: it is in frame[], not in buf */
-	const struct wire_frame *frame[KEEP_MAX];
+	struct wire_frame *frame[KEEP_MAX];
 	uint8_t *buf;
 };
 
@@ -150,6 +150,7 @@ struct note {
 
 /* One of each kind and context: four kinds of transmit, one of receive. */
 #define NOTES_MAX	(4 * ENGINE_CTX_MAX + ENGINE_RXC_MAX)
+#define NOTES_RING	128	/* a power of two: a remainder costs much */
 
 #define SLOTS		(WIRE_NODES * ENGINE_CTX_MAX)
 #define REGS_MAX	128
@@ -160,6 +161,8 @@ struct reg_place {
 	uint8_t index;		/* context */
 	uint8_t shift;		/* 32: the upper half of 64 bits */
 	uint8_t size_most;	/* of an access that begins here, in bytes */
+	uint8_t bytes;		/* its value is a variable of this size at */
+	uint32_t at;		/* this offset of struct engine; 0: it is not */
 };
 
 struct reg_map {
@@ -188,7 +191,7 @@ struct engine {
 	unsigned int answer_head, answer_count;
 	struct fault fault[FAULTS_MAX];	/* [0] is the head */
 	unsigned int faults;
-	struct note note[NOTES_MAX];	/* a ring */
+	struct note note[NOTES_RING];
 	unsigned int note_head, notes;
 	uint8_t noted[8][ENGINE_RXC_MAX];	/* [kind][index]: in the ring */
 	struct reg_map regs;
@@ -200,15 +203,19 @@ void engine_kick(struct engine *e, unsigned int channel);
 uint64_t engine_sleep(struct engine *e, unsigned int channel);
 void engine_line(struct engine *e, unsigned int line, bool level);
 
+/* Give back the frames of the cells in the set, which is empty afterwards. */
+void engine_let_go(struct engine *e, uint32_t *cells,
+		   struct wire_frame *const frame[KEEP_MAX]);
+
 /* engine_burst.c */
 void walk_start(struct walk *w, unsigned int channel, uint16_t stream,
 		uint64_t va, uint32_t len, uint8_t *buf);
 /*
  * One begin or one end. *event is the cause of the burst and becomes its
- * outcome; *delay_ns is the time until the next step.
+ * outcome; *delay_ns is the time until the next step; at->cause is overwritten.
  */
 enum walk_result walk_step(struct engine *e, struct walk *w, uint64_t now_ns,
-			   const struct trace_at *at, unsigned int index,
+			   struct trace_at *at, unsigned int index,
 			   uint64_t *event, uint64_t *delay_ns);
 /* Close an open burst, whatever becomes of the block. */
 void walk_abandon(struct engine *e, struct walk *w);

@@ -52,16 +52,53 @@ static const struct {
 
 static_assert(R_COUNT <= REGS_MAX, "room for every register");
 
+/* Registers that are one variable of their context. */
+#define VARIABLE(type, member)						      \
+	{ offsetof(struct type, member), sizeof(((struct type *)0)->member) }
+
+static const struct {
+	uint16_t at;
+	uint8_t bytes;
+} variables[R_COUNT] = {
+	[R_CTX_STREAM] = VARIABLE(tx_ctx, stream),
+	[R_CTX_LVA] = VARIABLE(tx_ctx, lva),
+	[R_CTX_RVA] = VARIABLE(tx_ctx, rva),
+	[R_CTX_LEN] = VARIABLE(tx_ctx, len),
+	[R_CTX_RKEY] = VARIABLE(tx_ctx, rkey),
+	[R_CTX_LEFT] = VARIABLE(tx_ctx, left),
+	[R_CTX_REF] = VARIABLE(tx_ctx, ref),
+	[R_CTX_XFER] = VARIABLE(tx_ctx, xfer),
+	[R_CTX_BLOCK] = VARIABLE(tx_ctx, block),
+	[R_CTX_GEN] = VARIABLE(tx_ctx, gen),
+	[R_RXC_OP] = VARIABLE(rx_ctx, opcode),
+	[R_RXC_VA] = VARIABLE(rx_ctx, va),
+	[R_RXC_LEN] = VARIABLE(rx_ctx, len),
+	[R_RXC_RKEY] = VARIABLE(rx_ctx, rkey),
+	[R_RXC_LEFT] = VARIABLE(rx_ctx, left),
+	[R_RXC_XFER] = VARIABLE(rx_ctx, xfer),
+	[R_RXC_BLOCK] = VARIABLE(rx_ctx, block),
+	[R_RXC_REF] = VARIABLE(rx_ctx, ref),
+};
+
 static void place_reg(struct engine *e, uint32_t off, unsigned int reg,
 		      unsigned int index)
 {
 	struct reg_place *p = &e->regs.word[off / 4];
+	const uint8_t *ctx = regs[reg].page == PAGE_CTX ?
+				     (const uint8_t *)&e->tx[index] :
+				     (const uint8_t *)&e->rx[index];
 
-	p[0] = (struct reg_place){ (uint8_t)reg, (uint8_t)index, 0,
-				   regs[reg].width / 8 };
-	if (regs[reg].width == 64)
-		p[1] = (struct reg_place){ (uint8_t)reg, (uint8_t)index, 32,
-					   4 };
+	*p = (struct reg_place){ .reg = (uint8_t)reg, .index = (uint8_t)index,
+				 .size_most = regs[reg].width / 8,
+				 .bytes = variables[reg].bytes };
+	if (p->bytes)
+		p->at = (uint32_t)(ctx - (const uint8_t *)e) +
+			variables[reg].at;
+	if (regs[reg].width == 64) {
+		p[1] = p[0];
+		p[1].shift = 32;
+		p[1].size_most = 4;
+	}
 }
 
 void regs_init(struct engine *e)
@@ -93,6 +130,7 @@ void regs_init(struct engine *e)
 	for (i = 1; i < sizeof(regs) / sizeof(regs[0]); i++)
 		if (!m->mask[i])
 			m->mask[i] = ~0ull;	/* one number, no fields */
+	m->mask[R_CTX_STREAM] = 0x7FFF;		/* 15 bits, exanest.md 3.3 */
 }
 
 /* The register that off and size name, or NULL. */
@@ -223,6 +261,7 @@ static uint64_t read_eng(struct engine *e, unsigned int reg)
 	return read_fault(e, reg);
 }
 
+/* What is put together from several variables; 0: write-only. */
 static uint64_t read_ctx(const struct tx_ctx *t, unsigned int reg)
 {
 	switch (reg) {
@@ -233,28 +272,8 @@ static uint64_t read_ctx(const struct tx_ctx *t, unsigned int reg)
 	case R_CTX_DST:
 		return FIELD(t->node, NIC_CTX_DST_NODE) |
 		       FIELD(t->qpn, NIC_CTX_DST_QPN);
-	case R_CTX_STREAM:
-		return t->stream;
-	case R_CTX_LVA:
-		return t->lva;
-	case R_CTX_RVA:
-		return t->rva;
-	case R_CTX_LEN:
-		return t->len;
-	case R_CTX_RKEY:
-		return t->rkey;
-	case R_CTX_LEFT:
-		return t->left;
-	case R_CTX_REF:
-		return t->ref;
-	case R_CTX_XFER:
-		return t->xfer;
-	case R_CTX_BLOCK:
-		return t->block;
-	case R_CTX_GEN:
-		return t->gen;
 	}
-	return 0;		/* write-only */
+	return 0;
 }
 
 static uint64_t read_rxc(const struct rx_ctx *r, unsigned int reg)
@@ -266,26 +285,33 @@ static uint64_t read_rxc(const struct rx_ctx *r, unsigned int reg)
 	case R_RXC_SRC:
 		return FIELD(r->node, NIC_RXC_SRC_NODE) |
 		       FIELD(r->qpn, NIC_RXC_SRC_QPN);
-	case R_RXC_OP:
-		return r->opcode;
-	case R_RXC_VA:
-		return r->va;
-	case R_RXC_LEN:
-		return r->len;
-	case R_RXC_RKEY:
-		return r->rkey;
-	case R_RXC_LEFT:
-		return r->left;
 	case R_RXC_WORD:
 		return wire_word(r->ctx, r->gen, r->attempt);
-	case R_RXC_XFER:
-		return r->xfer;
-	case R_RXC_BLOCK:
-		return r->block;
-	case R_RXC_REF:
-		return r->ref;
 	}
-	return 0;		/* write-only */
+	return 0;
+}
+
+static uint64_t read_other(struct engine *e, const struct reg_place *p)
+{
+	if (regs[p->reg].page == PAGE_ENG)
+		return read_eng(e, p->reg);
+	if (regs[p->reg].page == PAGE_CTX)
+		return read_ctx(&e->tx[p->index], p->reg);
+	return read_rxc(&e->rx[p->index], p->reg);
+}
+
+static inline uint64_t read_place(struct engine *e, const struct reg_place *p)
+{
+	const uint8_t *at = (const uint8_t *)e + p->at;
+
+	/* The usual widths first: the firmware reads some of each block. */
+	if (p->bytes == 4)
+		return *(const uint32_t *)at;
+	if (p->bytes == 8)
+		return *(const uint64_t *)at;
+	if (p->bytes == 2)
+		return *(const uint16_t *)at;
+	return p->bytes ? *at : read_other(e, p);
 }
 
 int engine_reg_read(struct engine *e, uint32_t off, unsigned int size,
@@ -295,13 +321,7 @@ int engine_reg_read(struct engine *e, uint32_t off, unsigned int size,
 
 	if (!p)
 		return -EINVAL;
-	if (regs[p->reg].page == PAGE_ENG)
-		*value = read_eng(e, p->reg);
-	else if (regs[p->reg].page == PAGE_CTX)
-		*value = read_ctx(&e->tx[p->index], p->reg);
-	else
-		*value = read_rxc(&e->rx[p->index], p->reg);
-	*value >>= p->shift;
+	*value = read_place(e, p) >> p->shift;
 	if (size == 4)
 		*value &= 0xFFFFFFFFu;
 	return 0;
@@ -339,55 +359,35 @@ static int write_eng(struct engine *e, unsigned int reg, uint32_t value)
 }
 
 /* A parameter of a block: the firmware's, but only in FREE. */
-static int write_ctx(struct engine *e, unsigned int i, unsigned int reg,
+static int write_ctx(struct engine *e, const struct reg_place *p,
 		     uint64_t value)
 {
-	struct tx_ctx *t = &e->tx[i];
+	struct tx_ctx *t = &e->tx[p->index];
+	uint8_t *at = (uint8_t *)e + p->at;
 
-	if (reg == R_CTX_CTRL)
-		return tx_control(e, i, (uint32_t)value);
+	if (p->reg == R_CTX_CTRL)
+		return tx_control(e, p->index, (uint32_t)value);
 	if (t->state != FL_TX_FREE)
 		return -EINVAL;
-	switch (reg) {
-	case R_CTX_DST:
-		if (FIELD_OF(value, NIC_CTX_DST_NODE) >= WIRE_NODES)
-			return -EINVAL;
-		t->node = (uint8_t)FIELD_OF(value, NIC_CTX_DST_NODE);
-		t->qpn = FIELD_OF(value, NIC_CTX_DST_QPN);
+	if (p->reg == R_CTX_LEN && (!value || value > e->block_bytes))
+		return -EINVAL;
+	switch (p->bytes) {
+	case 8:
+		*(uint64_t *)at = value;
 		return 0;
-	case R_CTX_STREAM:
-		if (value > 0x7FFF)	/* 15 bits, exanest.md 3.3 */
-			return -EINVAL;
-		t->stream = (uint16_t)value;
+	case 4:
+		*(uint32_t *)at = (uint32_t)value;
 		return 0;
-	case R_CTX_LEN:
-		if (!value || value > e->block_bytes)
-			return -EINVAL;
-		t->len = (uint32_t)value;
-		return 0;
-	case R_CTX_LVA:
-		t->lva = value;
-		return 0;
-	case R_CTX_RVA:
-		t->rva = value;
-		return 0;
-	case R_CTX_RKEY:
-		t->rkey = (uint32_t)value;
-		return 0;
-	case R_CTX_LEFT:
-		t->left = value;
-		return 0;
-	case R_CTX_REF:
-		t->ref = (uint32_t)value;
-		return 0;
-	case R_CTX_XFER:
-		t->xfer = (uint32_t)value;
-		return 0;
-	case R_CTX_BLOCK:
-		t->block = (uint32_t)value;
+	case 2:
+		*(uint16_t *)at = (uint16_t)value;
 		return 0;
 	}
-	return -EINVAL;
+	if (p->reg != R_CTX_DST ||
+	    FIELD_OF(value, NIC_CTX_DST_NODE) >= WIRE_NODES)
+		return -EINVAL;
+	t->node = (uint8_t)FIELD_OF(value, NIC_CTX_DST_NODE);
+	t->qpn = FIELD_OF(value, NIC_CTX_DST_QPN);
+	return 0;
 }
 
 static int write_reg(struct engine *e, uint32_t off, unsigned int size,
@@ -408,10 +408,10 @@ static int write_reg(struct engine *e, uint32_t off, unsigned int size,
 		return p->reg == R_RXC_VERDICT ?
 			rx_verdict(e, p->index, (uint32_t)value) : -EINVAL;
 	if (regs[p->reg].width == 64 && size == 4) {
-		old = read_ctx(&e->tx[p->index], p->reg);
+		old = read_place(e, p);
 		value = (old & ~(0xFFFFFFFFull << p->shift)) | value << p->shift;
 	}
-	return write_ctx(e, p->index, p->reg, value);
+	return write_ctx(e, p, value);
 }
 
 static int refuse(struct engine *e, uint32_t off, uint64_t value, int error)

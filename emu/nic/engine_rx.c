@@ -83,15 +83,14 @@ static bool keep(struct engine *e, struct rx_ctx *r, unsigned int cell,
 	if (e->cfg.cell_bytes < KEEP_BYTES || !e->env.frame_keep ||
 	    !e->env.frame_keep(e->env.ctx, f))
 		return false;
-	r->frame[cell] = f;
+	r->frame[cell] = (struct wire_frame *)(uintptr_t)f;
 	r->kept |= 1u << cell;
 	return true;
 }
 
 static void let_go(struct engine *e, struct rx_ctx *r)
 {
-	for (; r->kept; r->kept &= r->kept - 1)
-		e->env.frame_put(e->env.ctx, r->frame[lowest(r->kept)]);
+	engine_let_go(e, &r->kept, r->frame);
 }
 
 /* What a frame holds of [offset, offset + len) of the block. */
@@ -108,8 +107,7 @@ uint8_t *rx_bytes(struct engine *e, struct rx_ctx *r, uint32_t offset,
 		to = from + size < offset + len ? from + size : offset + len;
 		if (!(r->kept >> cell & 1))
 			continue;
-		payload = wire_payload((struct wire_frame *)(uintptr_t)
-				       r->frame[cell]);
+		payload = wire_payload(r->frame[cell]);
 		if (at == offset && to == offset + len)
 			return (uint8_t *)(uintptr_t)(payload + (at - from));
 		memcpy(r->buf + at, payload + (at - from), to - at);

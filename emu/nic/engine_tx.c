@@ -329,8 +329,7 @@ static bool pick(struct engine *e, struct channel *c)
 static void drop(struct engine *e, struct channel *c)
 {
 	walk_abandon(e, &c->walk);
-	for (; c->filled; c->filled &= c->filled - 1)
-		e->env.frame_put(e->env.ctx, c->frame[lowest(c->filled)]);
+	engine_let_go(e, &c->filled, c->frame);
 	c->ctx = NONE;
 	c->dropped = c->sending = c->wants_room = false;
 	c->sent = 0;

@@ -65,10 +65,25 @@ bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
 		fw_command_step(fw);
 		return true;
 	}
-	if (fw_event_step(fw) || fw_ctx_step(fw) || fw_timer_step(fw) ||
-	    fw_sched_step(fw) || fw_qp_step(fw))
+	if (fw_event_due(fw)) {
+		fw_event_step(fw);
 		return true;
+	}
+	if (fw_ctx_step(fw) ||
+	    (fw_timer_due(fw, now_ns) && fw_timer_step(fw)) ||
+	    (fw_sched_due(fw) && fw_sched_step(fw)))
+		return true;
+	if (fw_qp_due(fw)) {
+		fw_qp_step(fw);
+		return true;
+	}
 	return fw->cmd.busy;
+}
+
+bool fw_due(const struct fw *fw, uint64_t now_ns)
+{
+	return fw->cmd.busy || fw_event_due(fw) || fw_timer_due(fw, now_ns) ||
+	       fw_sched_due(fw) || fw_qp_due(fw);
 }
 
 void fw_stats(const struct fw *fw, struct fw_stats *st)

@@ -130,6 +130,12 @@ int fw_reg_write(struct fw *fw, uint32_t off, unsigned int size,
  */
 bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS]);
 
+/*
+ * Would a step find work, beside events of the engine? True when in doubt: it
+ * only spares whose steps take no time the last one, which finds nothing.
+ */
+bool fw_due(const struct fw *fw, uint64_t now_ns);
+
 void fw_stats(const struct fw *fw, struct fw_stats *st);
 
 /* Nothing is in flight and no queue has work that could be started. */

@@ -152,6 +152,19 @@ static const char *check_jobs(const struct fw *fw)
 	return NULL;
 }
 
+static const char *check_events(const struct fw *fw)
+{
+	const struct fw_eq *q = &fw->eq;
+	uint32_t i;
+
+	if (q->prod - q->cons > q->size)
+		return "the event queue was overwritten";
+	for (i = 0; i < FL_EV_CQ_OVERFLOW; i++)
+		if (!(q->kinds >> i & 1) != !q->pending[i].words)
+			return "the kinds of events that wait are wrong";
+	return NULL;
+}
+
 const char *fw_check(const struct fw *fw)
 {
 	struct tally t = { 0 };
@@ -177,7 +190,6 @@ const char *fw_check(const struct fw *fw)
 	}
 	if (t.active != fw->active_count)
 		return "the count of active queue pairs is wrong";
-	if (fw->eq.prod - fw->eq.cons > fw->eq.size)
-		return "the event queue was overwritten";
-	return check_jobs(fw);
+	wrong = check_events(fw);
+	return wrong ? wrong : check_jobs(fw);
 }

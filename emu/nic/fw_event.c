@@ -6,20 +6,27 @@
  */
 #include "nic/fw_internal.h"
 
-static struct fw_bits *pending(struct fw *fw, uint32_t type)
+static void pend(struct fw *fw, uint32_t type, uint32_t object, bool on)
 {
+	struct fw_bits *pending = &fw->eq.pending[type - 1];
+	uint32_t bit = 1u << (type - 1);
+
 	fw_assert(type >= FL_EV_CQ && type <= FL_EV_CQ_OVERFLOW);
-	return &fw->eq.pending[type - 1];
+	fw_bits_put(pending, object, on);
+	if (pending->words)
+		fw->eq.kinds |= bit;
+	else
+		fw->eq.kinds &= ~bit;
 }
 
 void fw_event_raise(struct fw *fw, uint32_t type, uint32_t object)
 {
-	fw_bits_set(pending(fw, type), object);
+	pend(fw, type, object, true);
 }
 
 void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object)
 {
-	fw_bits_clear(pending(fw, type), object);
+	pend(fw, type, object, false);
 }
 
 void fw_event_line(struct fw *fw)
@@ -67,19 +74,6 @@ int fw_event_consumed(struct fw *fw, uint32_t cons)
 	return 0;
 }
 
-bool fw_event_due(const struct fw *fw)
-{
-	const struct fw_eq *q = &fw->eq;
-	unsigned int i;
-
-	if (q->prod - q->cons == q->size)	/* full, or not started */
-		return false;
-	for (i = 0; i < FL_EV_CQ_OVERFLOW; i++)
-		if (q->pending[i].words)
-			return true;
-	return false;
-}
-
 /* Publish one event. Negative: the queue's memory failed. */
 static int event_write(struct fw *fw, const struct fl_eqe *e)
 {
@@ -100,19 +94,17 @@ static int event_write(struct fw *fw, const struct fl_eqe *e)
 	return 0;
 }
 
-bool fw_event_step(struct fw *fw)
+void fw_event_step(struct fw *fw)
 {
 	struct fl_eqe e = { .type = FL_EV_CQ_OVERFLOW };
 	struct fw_at at = { 0 };
 
-	if (!fw_event_due(fw))
-		return false;
 	/* The gravest first. */
 	if (fw->eq.pending[FL_EV_QP_ERROR - 1].words)
 		e.type = FL_EV_QP_ERROR;
 	else if (!fw->eq.pending[FL_EV_CQ_OVERFLOW - 1].words)
 		e.type = FL_EV_CQ;
-	e.object = fw_bits_next(pending(fw, e.type), FW_BITS_MAX - 1);
+	e.object = fw_bits_next(&fw->eq.pending[e.type - 1], FW_BITS_MAX - 1);
 	if (e.type == FL_EV_QP_ERROR) {
 		e.data = fw->qp[e.object].error_status;
 		at.cause = fw->qp[e.object].cause;
@@ -124,12 +116,11 @@ bool fw_event_step(struct fw *fw)
 		fw->eq.size = 0;
 		fw->eq.cons = fw->eq.prod;
 		fw_event_line(fw);
-		return true;
+		return;
 	}
 	fw_event_forget(fw, e.type, e.object);
 	fw->stats.events++;
 	fw->costs[FW_COST_CQE]++;
 	fw_trace(fw, FW_TRACE_FW_EVENT, at, e.type, e.object, 0, 0);
 	fw_event_line(fw);
-	return true;
 }

@@ -54,17 +54,19 @@ static inline void fw_bits_clear(struct fw_bits *b, unsigned int n)
 		b->words &= ~(1u << n / 32);
 }
 
+static inline bool fw_bits_has(const struct fw_bits *b, unsigned int n)
+{
+	return b->word[n / 32] >> n % 32 & 1;
+}
+
 static inline void fw_bits_put(struct fw_bits *b, unsigned int n, bool on)
 {
+	if (on == fw_bits_has(b, n))
+		return;
 	if (on)
 		fw_bits_set(b, n);
 	else
 		fw_bits_clear(b, n);
-}
-
-static inline bool fw_bits_has(const struct fw_bits *b, unsigned int n)
-{
-	return b->word[n / 32] >> n % 32 & 1;
 }
 
 /* The member after `after`, round the end; the set must not be empty. */
@@ -229,6 +231,7 @@ struct fw_eq {
 	uint32_t wraps;
 	bool line;
 	uint32_t irq_enable;
+	uint32_t kinds;		/* bit i: pending[i] is not empty */
 	struct fw_bits pending[FL_EV_CQ_OVERFLOW];	/* by type - 1 */
 };
 
@@ -378,11 +381,12 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c);
 uint8_t fw_qp_destroy(struct fw *fw, const struct fl_fw_cmd *c);
 bool fw_qp_destroy_step(struct fw *fw, uint16_t n);
 int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
-/*
- * Copy one request or write completions, of one queue pair. False: nothing to
- * do.
- */
-bool fw_qp_step(struct fw *fw);
+static inline bool fw_qp_due(const struct fw *fw)
+{
+	return fw->attention.words;
+}
+/* It is due: copy one request or write completions, of one queue pair. */
+void fw_qp_step(struct fw *fw);
 /* Put a queue pair where it belongs in the sets. After every change. */
 void fw_qp_update(struct fw *fw, uint16_t n);
 /* Into ERROR, with an event for the driver; only the first time. */
@@ -447,14 +451,23 @@ void fw_timer_stop(struct fw *fw, struct fw_ctx *c);
 /* The receive context collects: give the block up when its sender has. */
 void fw_timer_collect(struct fw *fw, uint32_t rxc);
 void fw_timer_collect_stop(struct fw *fw, uint32_t rxc);
-/* Handle one deadline that has passed. False: there was none. */
+static inline bool fw_timer_due(const struct fw *fw, uint64_t now_ns)
+{
+	return now_ns >= fw->alarm_ns;
+}
+/* It is due: handle one deadline that has passed. False: there was none. */
 bool fw_timer_step(struct fw *fw);
 
 /* ---- fw_sched.c ---- */
 
 /* May this queue pair take another context for a request? */
 bool fw_sched_may(const struct fw *fw, const struct fw_qp *q);
-/* Give one block to a context. False: nothing may go now. */
+/* There is a free context, and someone who may want it. */
+static inline bool fw_sched_due(const struct fw *fw)
+{
+	return fw->free && (fw->send.words | fw->jobs_queued.words);
+}
+/* It is due: give one block to a context. False: nothing may go now. */
 bool fw_sched_step(struct fw *fw);
 
 /* ---- fw_event.c ---- */
@@ -462,11 +475,16 @@ bool fw_sched_step(struct fw *fw);
 /* Note an event for the driver; it is written when there is room. */
 void fw_event_raise(struct fw *fw, uint32_t type, uint32_t object);
 void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object);
-bool fw_event_step(struct fw *fw);
+/* It is due: publish one event. */
+void fw_event_step(struct fw *fw);
 int fw_event_start(struct fw *fw, uint32_t size);
 int fw_event_consumed(struct fw *fw, uint32_t cons);
 void fw_event_line(struct fw *fw);
-bool fw_event_due(const struct fw *fw);
+/* There is one, and room for it: a queue that was not started is full. */
+static inline bool fw_event_due(const struct fw *fw)
+{
+	return fw->eq.kinds && fw->eq.prod - fw->eq.cons != fw->eq.size;
+}
 
 /* ---- fw_command.c ---- */
 

@@ -232,16 +232,13 @@ static void wqe_fetch(struct fw *fw, uint16_t n)
 	fw_request_fail(fw, n, q->wr_tail - 1, wr->status);
 }
 
-bool fw_qp_step(struct fw *fw)
+void fw_qp_step(struct fw *fw)
 {
-	struct fw_qp *q;
-	uint16_t n;
+	uint16_t n = (uint16_t)fw_bits_next(&fw->attention,
+					    fw->attention_last);
+	struct fw_qp *q = &fw->qp[n];
 
-	if (!fw->attention.words)
-		return false;
-	n = (uint16_t)fw_bits_next(&fw->attention, fw->attention_last);
 	fw->attention_last = n;
-	q = &fw->qp[n];
 	/* Nobody will hear of what is left in the queue. */
 	if (fw->cq[q->cq].broken)
 		q->head = q->tail;
@@ -249,7 +246,6 @@ bool fw_qp_step(struct fw *fw)
 		wqe_fetch(fw, n);
 	fw_request_complete(fw, n);
 	fw_qp_update(fw, n);
-	return true;
 }
 
 static void qp_free(struct fw *fw, uint16_t n)

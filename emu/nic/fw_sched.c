@@ -51,8 +51,6 @@ bool fw_sched_step(struct fw *fw)
 {
 	bool issued;
 
-	if (!fw->free)
-		return false;
 	if (!fw->jobs_queued.words)
 		return issue_request(fw);
 	if (fw->job_turn)

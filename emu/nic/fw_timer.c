@@ -124,8 +124,6 @@ bool fw_timer_step(struct fw *fw)
 	uint32_t left = fw->timed;
 	uint64_t next;
 
-	if (fw->now_ns < fw->alarm_ns)
-		return false;
 	next = collect_step(fw);
 	while (left) {
 		struct fw_ctx *c = &fw->ctx[__builtin_ctz(left)];

@@ -323,6 +323,7 @@ static enum wire_error check(const struct wire_frame *f, bool icrc, int header,
 			     uint32_t header_bytes)
 {
 	const uint8_t *b = f->bytes;
+	uint64_t wrong;
 
 	if (f->len < WIRE_BTH_BYTES + WIRE_ICRC_BYTES)
 		return WIRE_SHORT;
@@ -334,13 +335,15 @@ static enum wire_error check(const struct wire_frame *f, bool icrc, int header,
 		return WIRE_OPCODE;
 	if (f->len < WIRE_BTH_BYTES + header_bytes + WIRE_ICRC_BYTES)
 		return WIRE_SHORT;
-	/* RESERVED8 may have changed on the way: not looked at. */
-	if (get(b, WIRE_BTH_SE) || !get(b, WIRE_BTH_MIGREQ) ||
-	    get(b, WIRE_BTH_PAD) || get(b, WIRE_BTH_TVER) ||
-	    get(b, WIRE_BTH_PKEY) != PKEY || get(b, WIRE_BTH_ACKREQ) ||
-	    get(b, WIRE_BTH_RESERVED7))
-		return WIRE_HEADER;
-	return WIRE_OK;
+	/*
+	 * RESERVED8 may have changed on the way: not looked at. One sum and no
+	 * branches: almost always all of it is right.
+	 */
+	wrong = get(b, WIRE_BTH_SE) | (get(b, WIRE_BTH_MIGREQ) ^ 1) |
+		get(b, WIRE_BTH_PAD) | get(b, WIRE_BTH_TVER) |
+		(get(b, WIRE_BTH_PKEY) ^ PKEY) | get(b, WIRE_BTH_ACKREQ) |
+		get(b, WIRE_BTH_RESERVED7);
+	return wrong ? WIRE_HEADER : WIRE_OK;
 }
 
 enum wire_error wire_get_block(const struct wire_frame *f, bool icrc,

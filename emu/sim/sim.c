@@ -25,15 +25,27 @@ struct sim *sim_create(const struct sim_config *cfg)
 	sim->cfg = *cfg;
 	sim->trace = cfg->trace;
 	rng_init(&sim->rng, cfg->seed, "scheduler");
-	bell_init(&sim->scheduler);
-	sem_init(&sim->all_ended, 0, 0);
-	sem_init(&sim->clock_bell, 0, 0);
+	if (bell_init(&sim->scheduler))
+		goto no_scheduler;
+	if (os_bell_init(&sim->all_ended))
+		goto no_all_ended;
+	if (os_bell_init(&sim->clock_bell))
+		goto no_clock_bell;
 	pthread_mutex_init(&sim->list_lock, NULL);
-	if (!lockstep(sim) && threads_create(sim)) {
-		free(sim);
-		return NULL;
-	}
+	if (!lockstep(sim) && threads_create(sim))
+		goto no_clock;
 	return sim;
+
+no_clock:
+	pthread_mutex_destroy(&sim->list_lock);
+	os_bell_destroy(&sim->clock_bell);
+no_clock_bell:
+	os_bell_destroy(&sim->all_ended);
+no_all_ended:
+	bell_destroy(&sim->scheduler);
+no_scheduler:
+	free(sim);
+	return NULL;
 }
 
 void sim_destroy(struct sim *sim)
@@ -55,8 +67,8 @@ void sim_destroy(struct sim *sim)
 	}
 	heap_free(&sim->heap);
 	bell_destroy(&sim->scheduler);
-	sem_destroy(&sim->all_ended);
-	sem_destroy(&sim->clock_bell);
+	os_bell_destroy(&sim->all_ended);
+	os_bell_destroy(&sim->clock_bell);
 	pthread_mutex_destroy(&sim->list_lock);
 	free(sim);
 }
@@ -180,6 +192,10 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 
 	if (!t)
 		return NULL;
+	if (bell_init(&t->bell)) {
+		free(t);
+		return NULL;
+	}
 	t->node.slot = NOT_QUEUED;
 	t->node.is_thread = true;
 	t->sim = sim;
@@ -187,7 +203,6 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 	t->daemon = daemon;
 	t->fn = fn;
 	t->arg = arg;
-	bell_init(&t->bell);
 	pthread_mutex_lock(&sim->list_lock);
 	t->next = sim->threads;
 	sim->threads = t;
@@ -299,7 +314,7 @@ void sim_yield(void)
 	if (t && lockstep(t->sim))
 		lockstep_spend(t, 1);
 	else
-		sched_yield();
+		os_yield();
 }
 
 void sim_park(void)

@@ -3,8 +3,7 @@
 #ifndef FL_SIM_INTERNAL_H
 #define FL_SIM_INTERNAL_H
 
-#include <semaphore.h>
-
+#include "os/os.h"
 #include "sim/sim.h"
 
 #define NOT_QUEUED UINT32_MAX
@@ -28,9 +27,9 @@ static inline uint64_t heap_due(const struct sim_heap *h)
 /* bell.c */
 struct sim_bell {
 	atomic_int state;
-	sem_t sem;
+	struct os_bell sleep;
 };
-void bell_init(struct sim_bell *b);
+int bell_init(struct sim_bell *b);
 void bell_destroy(struct sim_bell *b);
 /* Wake the waiter, or let its next wait return at once. Async-signal-safe. */
 void bell_ring(struct sim_bell *b);
@@ -38,8 +37,6 @@ void bell_ring(struct sim_bell *b);
 bool bell_rung(struct sim_bell *b);
 /* Only one thread waits. 0: no limit. False: the time was over. */
 bool bell_wait(struct sim_bell *b, uint64_t timeout_ns);
-/* The same for a semaphore, sleeping at once. */
-bool sem_wait_ns(sem_t *s, uint64_t timeout_ns);
 
 enum thread_state { THREAD_QUEUED, THREAD_RUNNING, THREAD_PARKED, THREAD_DONE };
 
@@ -103,9 +100,9 @@ struct sim {
 	uint64_t start_ns;
 	pthread_mutex_t list_lock;	/* threads list */
 	atomic_int living;		/* threads that are not daemons */
-	sem_t all_ended;
+	struct os_bell all_ended;
 	pthread_t clock;		/* rings alarms */
-	sem_t clock_bell;
+	struct os_bell clock_bell;
 	atomic_bool clock_asleep, hardware_stop;
 	struct sim_hardware hardware[HARDWARE_MAX];
 	unsigned int served;		/* domains that have a thread */

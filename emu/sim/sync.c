@@ -6,7 +6,6 @@
  * thread's stack until it is granted or has taken itself out.
  */
 #include <assert.h>
-#include <sched.h>
 
 #include "sim/sim_internal.h"
 
@@ -26,7 +25,7 @@ static void guard_lock(atomic_flag *f)
 
 	while (atomic_flag_test_and_set_explicit(f, memory_order_acquire))
 		if (++spins > SPINS_BEFORE_YIELD)
-			sched_yield();
+			os_yield();
 }
 
 static void guard_unlock(atomic_flag *f)
@@ -69,7 +68,7 @@ static void lock_from_outside(struct sim_mutex *m)
 	while (!sim_mutex_trylock(m)) {
 		owner = atomic_load(&m->owner);
 		assert(!owner || sim_mode(owner->sim) == SIM_THREADS);
-		sched_yield();
+		os_yield();
 	}
 }
 
@@ -90,7 +89,7 @@ void sim_mutex_lock(struct sim_mutex *m)
 		while (tries++ < TRIES_BEFORE_SLEEP) {
 			if (sim_mutex_trylock(m))
 				return;
-			sched_yield();
+			os_yield();
 		}
 	guard_lock(&m->guard);
 	if (!m->taken) {

@@ -10,10 +10,7 @@
  * never lost: either the holder sees it or the kicker gets the lock.
  */
 #include <assert.h>
-#include <errno.h>
-#include <sched.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "sim/sim_internal.h"
 #include "trace/trace.h"
@@ -23,17 +20,9 @@
 #define PUMPS_BEFORE_HELP 200	/* SIM_DEDICATED */
 #define CLOCK_TICK_NS 500000	/* resolution of alarms */
 
-static uint64_t monotonic_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
-}
-
 uint64_t threads_now(const struct sim *sim)
 {
-	return monotonic_ns() - sim->start_ns;
+	return os_now_ns() - sim->start_ns;
 }
 
 /* ---- the device lock ---- */
@@ -52,7 +41,7 @@ static void domain_lock(struct sim_domain *d)
 
 	while (!domain_trylock(d))
 		if (++spins > SPINS_BEFORE_YIELD)
-			sched_yield();
+			os_yield();
 }
 
 static void domain_unlock(struct sim_domain *d)
@@ -79,7 +68,7 @@ static void batch_begin(struct sim *sim)
 
 	if (batch.depth++)
 		return;
-	now_ns = monotonic_ns();
+	now_ns = os_now_ns();
 	batch.now_ns = now_ns - sim->start_ns;
 	if (sim->trace)
 		trace_tick_at(sim->trace, now_ns);
@@ -212,7 +201,7 @@ static void help(struct sim *sim)
 		}
 	}
 	if (taken)
-		sched_yield();
+		os_yield();
 }
 
 void threads_pump(struct sim_domain *d)
@@ -262,7 +251,7 @@ void threads_alarm(struct sim_actor *a)
 		return;
 	atomic_store(&d->alarm_ns, a->alarm_ns);
 	if (atomic_exchange(&sim->clock_asleep, false))
-		sem_post(&sim->clock_bell);
+		os_bell_post(&sim->clock_bell);
 }
 
 /* ---- threads of the scheduler's own ---- */
@@ -282,7 +271,7 @@ static void *dedicated_main(void *arg)
 				idle = 0;
 			}
 		if (idle > IDLE_SPINS)
-			sched_yield();
+			os_yield();
 	}
 	return NULL;
 }
@@ -290,11 +279,11 @@ static void *dedicated_main(void *arg)
 /* Threads that run hardware: they come with the domains, up to one a CPU but one. */
 static unsigned int hardware_most(void)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned int cpus = os_cpus();
 
 	if (cpus <= 2)
 		return 1;
-	return cpus - 1 > HARDWARE_MAX ? HARDWARE_MAX : (unsigned int)cpus - 1;
+	return cpus - 1 > HARDWARE_MAX ? HARDWARE_MAX : cpus - 1;
 }
 
 void threads_domain(struct sim_domain *d)
@@ -343,8 +332,7 @@ static void *clock_main(void *arg)
 			atomic_store(&sim->clock_asleep, true);
 			if (!any_alarm(sim) &&
 			    !atomic_load(&sim->hardware_stop))
-				while (sem_wait(&sim->clock_bell))
-					;
+				os_bell_take(&sim->clock_bell, 0);
 			atomic_store(&sim->clock_asleep, false);
 			continue;
 		}
@@ -364,7 +352,7 @@ static void *clock_main(void *arg)
 
 int threads_create(struct sim *sim)
 {
-	sim->start_ns = monotonic_ns();
+	sim->start_ns = os_now_ns();
 	return -pthread_create(&sim->clock, NULL, clock_main, sim);
 }
 
@@ -379,14 +367,14 @@ void *threads_main(void *thread)
 	t->fn(t->arg);
 	atomic_store(&t->ended, true);
 	if (!t->daemon && atomic_fetch_sub(&sim->living, 1) == 1)
-		sem_post(&sim->all_ended);
+		os_bell_post(&sim->all_ended);
 	return NULL;
 }
 
 enum sim_result threads_run(struct sim *sim, uint64_t max_ns)
 {
 	while (atomic_load(&sim->living))
-		if (!sem_wait_ns(&sim->all_ended, max_ns))
+		if (!os_bell_take(&sim->all_ended, max_ns))
 			return SIM_LIMIT;
 	return SIM_FINISHED;
 }
@@ -397,7 +385,7 @@ static void stop_hardware(struct sim *sim)
 
 	if (atomic_exchange(&sim->hardware_stop, true))
 		return;
-	sem_post(&sim->clock_bell);
+	os_bell_post(&sim->clock_bell);
 	pthread_join(sim->clock, NULL);
 	for (i = 0; i < HARDWARE_MAX; i++)
 		if (sim->hardware[i].sim)
@@ -435,7 +423,7 @@ bool threads_park(struct sim_thread *t, uint64_t timeout_ns)
 {
 	if (!atomic_load(&t->sim->stopping))
 		return bell_wait(&t->bell, timeout_ns);
-	sched_yield();
+	os_yield();
 	bell_rung(&t->bell);
 	return true;
 }

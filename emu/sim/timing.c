@@ -22,10 +22,17 @@ static const struct {
 #undef TIMING
 };
 
-/* The file's bytes as an array that ends in a 0. */
+/* The file's bytes as an array that ends in a 0; sections as ELF and macOS have them. */
+#if defined(__APPLE__)
+#define BUILT_IN_BEGIN(sym) ".const_data\n_" #sym ":\n"
+#define BUILT_IN_END "\n.text\n"
+#else
+#define BUILT_IN_BEGIN(sym) ".section .rodata\n" #sym ":\n"
+#define BUILT_IN_END "\n.previous\n"
+#endif
 #define BUILT_IN(sym, file)                                             \
-	__asm__(".section .rodata\n" #sym ":\n.incbin \"" file "\"\n"    \
-		".byte 0\n.previous\n");                                \
+	__asm__(BUILT_IN_BEGIN(sym) ".incbin \"" file "\"\n"            \
+		".byte 0" BUILT_IN_END);                                \
 	extern const char sym[]
 BUILT_IN(timing_text_ideal, "emu/sim/profiles/ideal.profile");
 BUILT_IN(timing_text_qfdb, "emu/sim/profiles/qfdb.profile");

@@ -103,8 +103,31 @@ enum smmu_verdict {
 	SMMU_RAZWI,	/* refused, but CFRE or GFRE is 0: reads see zero, writes vanish */
 };
 
+/*
+ * The hits of one port, kept beside it: as long as nothing at all has changed in
+ * the SMMU (no register written, no entry filled, no fault), the next hit on the
+ * page needs neither lookup nor lock. A translation found here when software has
+ * just changed something is one that came a moment before: the caller's read-side
+ * section, which TLB synchronise waits for, covers both. Zero it before use; one
+ * access at a time.
+ */
+#define SMMU_MEMO_PAGES	32
+
+struct smmu_memo {
+	struct smmu_memo_page {
+		uint64_t changes;	/* of the SMMU when it was noted; 0: empty */
+		uint64_t page;		/* va >> 12 */
+		uint64_t pa;		/* of the page */
+		uint64_t tag;
+		uint16_t stream;
+		bool write, privileged;
+		uint8_t bank;
+	} page[SMMU_MEMO_PAGES];
+};
+
 struct smmu_access {
 	/* in */
+	struct smmu_memo *memo;	/* or NULL */
 	uint16_t stream;	/* 15 bits: TBU 14:10, master ID 9:0 */
 	bool write;
 	bool privileged;	/* AxPROT[0] */

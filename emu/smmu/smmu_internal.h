@@ -117,7 +117,11 @@ struct smmu {
 	atomic_flag lock;
 	struct smmu_env env;
 	struct smmu_config cfg;
-	struct smmu_stats stats;
+	struct smmu_stats stats;	/* but accesses and hits */
+	/* Written by who translates; a hit that was noted has no lock. */
+	_Atomic uint64_t accesses, hits;
+	/* Lock held: what a struct smmu_memo noted before is void. */
+	_Atomic uint64_t changes;
 	struct smmu_bank bank[SMMU_BANKS];
 	struct smmu_route route[SMMU_ROUTES];
 	struct smmu_tlb tlb;

@@ -4,10 +4,10 @@
  * address; creation and reset; and the lock with what is told to the board once
  * it is open.
  */
+#include "os/os.h"
 #include "smmu_internal.h"
 
 #include <assert.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void lock(struct smmu *s)
 						 memory_order_acquire)) {
 		if (++tries == SPIN_TRIES) {
 			tries = 0;
-			sched_yield();
+			os_yield();
 		}
 	}
 }
@@ -56,6 +56,17 @@ static void tell_line(struct smmu *s)
 }
 
 /*
+ * Lock held. Release: who sees the number sees what was changed; the acquire is
+ * in noted().
+ */
+static void changed(struct smmu *s)
+{
+	uint64_t n = atomic_load_explicit(&s->changes, memory_order_relaxed);
+
+	atomic_store_explicit(&s->changes, n + 1, memory_order_release);
+}
+
+/*
  * Whoever answers a held access tells the card by himself. Another thread that is
  * just translating could not: it holds the card, which env.resume asks for.
  */
@@ -63,6 +74,7 @@ void smmu_leave(struct smmu *s)
 {
 	struct smmu_held h;
 
+	changed(s);
 	tell_line(s);
 	while (smmu_bank_next_released(s, &h)) {
 		unlock(s);
@@ -142,6 +154,20 @@ static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 	return SMMU_OK;
 }
 
+/* One writer at a time: an addition that other CPUs wait for is not needed. */
+static void count(_Atomic uint64_t *n)
+{
+	atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) +
+			      1, memory_order_relaxed);
+}
+
+static void hit(struct smmu *s, struct smmu_access *a)
+{
+	count(&s->hits);
+	a->event = smmu_emit(s, EV_SMMU_HIT, a, a->cause, a->bank, a->va,
+			     a->pa, 0);
+}
+
 static enum smmu_verdict by_bank(struct smmu *s, struct smmu_access *a,
 				 const struct smmu_route *r)
 {
@@ -180,11 +206,8 @@ static enum smmu_verdict by_bank(struct smmu *s, struct smmu_access *a,
 	inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
 	a->pa = e->pa | (a->va & inside);
 	a->tag = e->tag;
-	if (a->tlb_hit) {
-		s->stats.hits++;
-		a->event = smmu_emit(s, EV_SMMU_HIT, a, a->cause, r->bank,
-				     a->va, a->pa, 0);
-	}
+	if (a->tlb_hit)
+		hit(s, a);
 	return SMMU_OK;
 }
 
@@ -206,10 +229,50 @@ static enum smmu_verdict translate(struct smmu *s, struct smmu_access *a)
 	}
 }
 
+static struct smmu_memo_page *place(const struct smmu_access *a)
+{
+	return &a->memo->page[(a->va >> 12) % SMMU_MEMO_PAGES];
+}
+
+/* A hit as by_bank() would find it; nothing but the TLB's own entry matters. */
+static bool noted(struct smmu *s, struct smmu_access *a)
+{
+	const struct smmu_memo_page *m = place(a);
+
+	/* Acquire: pairs with the release in changed(). */
+	if (m->changes != atomic_load_explicit(&s->changes,
+					       memory_order_acquire) ||
+	    m->page != a->va >> 12 || m->stream != a->stream ||
+	    m->write != a->write || m->privileged != a->privileged)
+		return false;
+	a->pa = m->pa | (a->va & 0xfff);
+	a->tag = m->tag;
+	a->ready_ns = a->now_ns + s->cfg.timing.tlb_hit_ns;
+	a->bank = m->bank;
+	a->tlb_hit = true;
+	count(&s->accesses);
+	hit(s, a);
+	return true;
+}
+
+/* Lock held. */
+static void note(struct smmu *s, const struct smmu_access *a)
+{
+	*place(a) = (struct smmu_memo_page){
+		.changes = atomic_load_explicit(&s->changes,
+						memory_order_relaxed),
+		.page = a->va >> 12, .pa = a->pa & ~UINT64_C(0xfff),
+		.tag = a->tag, .stream = a->stream, .write = a->write,
+		.privileged = a->privileged, .bank = a->bank,
+	};
+}
+
 enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
 {
 	enum smmu_verdict v;
 
+	if (a->memo && noted(s, a))
+		return SMMU_OK;
 	a->pa = 0;
 	a->tag = 0;
 	a->ready_ns = a->now_ns;
@@ -217,8 +280,12 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
 	a->bank = SMMU_NO_BANK;
 	a->tlb_hit = false;
 	smmu_enter(s);
-	s->stats.accesses++;
+	count(&s->accesses);
 	v = translate(s, a);
+	if (v != SMMU_OK || !a->tlb_hit)
+		changed(s);
+	else if (a->memo)
+		note(s, a);
 	leave_access(s);
 	return v;
 }
@@ -238,6 +305,8 @@ static void reset(struct smmu *s)
 	memset(s->walk_free_ns, 0, sizeof(s->walk_free_ns));
 	memset(s->sync_active, 0, sizeof(s->sync_active));
 	memset(&s->stats, 0, sizeof(s->stats));
+	atomic_store_explicit(&s->accesses, 0, memory_order_relaxed);
+	atomic_store_explicit(&s->hits, 0, memory_order_relaxed);
 	smmu_irq_update(s);
 }
 
@@ -253,6 +322,7 @@ struct smmu *smmu_create(const struct smmu_config *cfg,
 	s->cfg = *cfg;
 	s->env = *env;
 	atomic_flag_clear(&s->lock);
+	atomic_init(&s->changes, 1);	/* 0: an empty place */
 	if (!smmu_tlb_create(&s->tlb, cfg->tlb_entries ? cfg->tlb_entries :
 							 512)) {
 		free(s);
@@ -286,6 +356,9 @@ void smmu_stats(const struct smmu *s, struct smmu_stats *st)
 
 	lock(mine);
 	*st = mine->stats;
+	st->accesses = atomic_load_explicit(&mine->accesses,
+					    memory_order_relaxed);
+	st->hits = atomic_load_explicit(&mine->hits, memory_order_relaxed);
 	unlock(mine);
 }
 

@@ -13,7 +13,7 @@
 
 #include "trace/trace.h"
 
-#define TRACE_RINGS_MAX	128
+#define TRACE_RINGS_MAX	256
 
 struct trace_ring {
 	_Atomic uint64_t head;		/* records written since the start */

@@ -20,9 +20,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "os/os.h"
 #include "trace/merge.h"
 
 #define RINGS		TRACE_RINGS_MAX
@@ -58,14 +58,6 @@ static _Thread_local struct {
 	struct trace_ring *ring;
 } mine;
 
-static uint64_t clock_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
 static uint32_t round_up(uint32_t n)
 {
 	uint32_t p = 1;
@@ -92,23 +84,12 @@ static void ring_init(struct trace *t, uint32_t i)
 	r->base = (uint64_t)r->number << RING_SHIFT;
 }
 
-static int spill_open(void)
-{
-	FILE *f = tmpfile();
-	int fd;
-
-	if (!f)
-		return -1;
-	fd = fcntl(fileno(f), F_DUPFD_CLOEXEC, 0);
-	fclose(f);
-	return fd;
-}
-
 struct trace *trace_create(const struct trace_config *cfg)
 {
 	uint32_t i, rings = cfg->threads ? RINGS : 1;
 	struct trace *t = aligned_alloc(64, (sizeof(*t) + 63) / 64 * 64);
 	size_t bytes;
+	int err;
 
 	if (!t)
 		return NULL;
@@ -118,15 +99,17 @@ struct trace *trace_create(const struct trace_config *cfg)
 	t->out = cfg->out;
 	t->spills = cfg->out != NULL;
 	t->spill_fd = -1;
-	t->start_ns = clock_ns();
+	t->start_ns = os_now_ns();
 	atomic_init(&t->on, true);
 	bytes = (size_t)rings * t->records * sizeof(struct trace_record);
-	t->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (t->memory == MAP_FAILED)
+	bytes = (bytes + os_page_bytes() - 1) & ~(os_page_bytes() - 1);
+	t->memory = os_reserve(NULL, bytes, &err);
+	if (!t->memory)
 		goto no_memory;
+	if (os_protect(t->memory, bytes, PROT_READ | PROT_WRITE))
+		goto no_spill;
 	if (cfg->threads && cfg->out) {
-		t->spill_fd = spill_open();
+		t->spill_fd = os_file_unnamed(NULL);
 		if (t->spill_fd < 0)
 			goto no_spill;
 	}
@@ -178,7 +161,7 @@ static struct trace_ring *ring_find(struct trace *t)
 	mine.trace = t;
 	mine.start_ns = t->start_ns;
 	mine.ring = r;
-	r->wall_ns = clock_ns() - t->start_ns;
+	r->wall_ns = os_now_ns() - t->start_ns;
 	return r;
 }
 
@@ -349,7 +332,7 @@ void trace_tick_at(struct trace *t, uint64_t monotonic_ns)
 
 void trace_tick(struct trace *t)
 {
-	trace_tick_at(t, clock_ns());
+	trace_tick_at(t, os_now_ns());
 }
 
 uint64_t trace_count(const struct trace *t, enum trace_event ev)

@@ -3,12 +3,16 @@
 #
 # Every example of the library runs on the emulator, in both modes, says what it
 # should, and gives the same trace for the same seed; compiled for Linux, it
-# asks for the card and says so when there is none.
+# asks for the card and says so when there is none, and as an ordinary process it
+# uses a board that runs elsewhere: the same source, another name.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 work=$(mktemp -d "${TMPDIR:-/tmp}/faultline-examples.XXXXXX") || exit 2
-trap 'rm -rf "$work"' EXIT
+trap 'kill $board 2>/dev/null; wait $board 2>/dev/null; rm -rf "$work"' EXIT
 bad=0
+export FAULTLINE_DIR=$work
+build/faultline board example >"$work/board" 2>&1 &
+board=$!
 
 fail() {
 	echo "$*"
@@ -59,10 +63,10 @@ expected() {
 	esac
 }
 
-check() {	# NAME HOW: status 0 and what is expected
+check() {	# NAME HOW [ARGUMENT]: status 0 and what is expected
 	local name=$1 how=$2 pattern
 
-	timeout 60 "$program" >"$work/out" 2>&1
+	timeout 60 "$program" "${@:3}" >"$work/out" 2>&1
 	status=$?
 	if [ $status != 0 ]; then
 		fail "$name ($how): exit status $status"
@@ -109,7 +113,8 @@ for source in lib/examples/*.c; do
 
 	# The same source on Linux.
 	"${CC:-cc}" -std=gnu11 -Wall -Wextra -Werror -Ilib -Ikernel-ref/include \
-		-o "$work/native" "$source" lib/*.c >"$work/out" 2>&1 || {
+		-pthread -o "$work/native" "$source" \
+		build/plain/libfaultline.a >"$work/out" 2>&1 || {
 		fail "$name: it does not compile for Linux"
 		continue
 	}
@@ -121,6 +126,12 @@ for source in lib/examples/*.c; do
 			fail "$name: status $status without a card"
 		fi
 	fi
+	for i in $(seq 100); do
+		grep -q ready "$work/board" && break
+		sleep 0.1
+	done
+	program=$work/native
+	check "$name" "a process of its own" emu:example
 done
 [ $count -gt 0 ] || fail "there are no examples"
 
@@ -128,4 +139,12 @@ done
 FAULTLINE_MODE=dreaming build/plain/examples/write >"$work/out" 2>&1
 [ $? = 2 ] && grep -q "lockstep or threads, not 'dreaming'" "$work/out" ||
 	fail "an unknown mode should be refused with status 2"
+
+# The board ends in order, and nobody left anything there.
+kill -TERM $board
+wait $board
+status=$?
+cp "$work/board" "$work/out"
+[ $status = 0 ] && grep -q '^board example: 0 of [0-9]* frames in use, 0 swap' \
+	"$work/board" || fail "the board ended with status $status"
 exit $bad

@@ -11,7 +11,7 @@ bad=0
 
 fresh() {
 	rm -rf "$work/tree"
-	mkdir -p "$work"/tree/{emu/{smmu,nic,host,trace},lib,kernel-ref/include,tests,tools}
+	mkdir -p "$work"/tree/{emu/{smmu,nic,host,trace},lib/os,kernel-ref/include,tests,tools}
 	echo '# SPDX-License-Identifier: BSD-2-Clause' >"$work/tree/Makefile"
 }
 
@@ -56,7 +56,7 @@ accepts() {
 lines() { awk -v n="$1" 'BEGIN { while (n--) print "\tx = 1;" }'; }
 
 echo "KTAP version 1"
-echo "1..30"
+echo "1..40"
 fresh
 accepts "an almost empty tree"
 echo 'int x;' >"$work/tree/emu/a.c"
@@ -120,4 +120,26 @@ put emu/host/a.c <<<'#include "../nic/engine.h"'
 finds "a path that climbs" "emu/host/a.c:2: includes ../nic/engine.h"
 put emu/host/a.c <<<'#include "tools/view/view.h"'
 finds "the emulator including tools" "emu/host/a.c:2: includes tools/view"
+put emu/a.c <<<'int fd = memfd_create("a", 0);'
+finds "a call that only Linux has" "emu/a.c:2: memfd_create (only lib/os"
+put emu/a.c <<<$'#include <stdint.h>\n#include <semaphore.h>'
+finds "a header of such calls" "emu/a.c:3: semaphore"
+put tools/a.c <<<'const char *s = "/proc/self/exe";'
+finds "a file that only Linux has" "tools/a.c:2: /proc/self"
+put lib/a.c <<<'x = a ? MAP_FIXED_NOREPLACE : 0;'
+finds "a flag that only Linux has" "lib/a.c:2: MAP_FIXED_NOREPLACE"
+put emu/a.h <<<$'/* not\n * here */ typedef sem_t bell; /* sem_t */'
+finds "such a name between comments" "emu/a.h:3: sem_t"
+put lib/a.c <<<'int r = madvise(a, n, 4);'
+finds "advice outside the calls of a real Linux" "lib/a.c:2: madvise"
+put lib/sys_linux.c <<<'int r = madvise(a, n, MADV_PAGEOUT);'
+accepts "advice among the calls of a real Linux"
+put lib/sys_linux.c <<<'int r = clock_gettime(c, &ts);'
+finds "another call there" "lib/sys_linux.c:2: clock_gettime"
+put lib/os/a.c <<<'int fd = memfd_create("a", MAP_FIXED);'
+put tests/a.c <<<'long n = sysconf(1);'
+put kernel-ref/a.c <<<'long n = sched_yield();'
+accepts "such names in lib/os, tests and the driver"
+put emu/a.c <<<$'/*\n * memfd_create, MAP_FIXED, /proc/self\n */\nint my_futex_, FL_SYS_open; // mremap'
+accepts "such names in comments and inside other words"
 exit $bad

@@ -41,9 +41,8 @@ static bool frame_keep(void *ctx, const struct wire_frame *f)
 	return true;
 }
 
-static void frame_put(void *ctx, const struct wire_frame *f)
+static void frame_put(const struct wire_frame *f)
 {
-	(void)ctx;
 	if (is_spare(f)) {
 		EXPECT(taken[f - spare]);
 		taken[f - spare] = false;
@@ -53,6 +52,14 @@ static void frame_put(void *ctx, const struct wire_frame *f)
 	}
 }
 
+static void frames_put(void *ctx, struct wire_frame *const *f, unsigned int n)
+{
+	(void)ctx;
+	EXPECT_GE(n, 1);
+	while (n--)
+		frame_put(f[n]);
+}
+
 static uint64_t frame_send(void *ctx, struct wire_frame *f)
 {
 	struct bench *t = ctx;
@@ -60,7 +67,7 @@ static uint64_t frame_send(void *ctx, struct wire_frame *f)
 	if (is_spare(f)) {
 		straight++;
 		memcpy(&t->frame[t->frames], f, sizeof(*f));
-		frame_put(t, f);
+		frame_put(f);
 	}
 	t->frames++;
 	return 0;
@@ -85,7 +92,7 @@ static struct bench *by_reference(unsigned int node)
 		.frame_get = bench_frame_get, .frame_send = frame_send,
 		.irq = bench_irq, .kick = bench_kick,
 		.frame_spare = frame_spare, .frame_keep = frame_keep,
-		.frame_put = frame_put,
+		.frames_put = frames_put,
 	};
 	int error = 0;
 

@@ -129,6 +129,8 @@ static inline void rig_run(struct rig *r)
 	uint32_t i;
 
 	for (i = 0; i < 1000000; i++) {
+		/* What is not due, and no note of the engine's, is nothing. */
+		bool due = fw_due(r->fw, r->now) || r->evt_in != r->evt_out;
 		bool more = fw_step(r->fw, r->now, r->costs);
 		const char *wrong = fw_check(r->fw);
 
@@ -136,6 +138,7 @@ static inline void rig_run(struct rig *r)
 			STEP("%s", wrong ? wrong : r->misuse);
 		EXPECT(!wrong);
 		EXPECT(!r->misuse);
+		EXPECT(due || !more);
 		if (!more)
 			return;
 	}

@@ -4,13 +4,14 @@
  * come through SIGSEGV. In both modes where the mode matters.
  *
  * Accesses that may trap are volatile: under sanitizers an atomic one would
- * enter the handler from inside the runtime.
+ * enter the handler from inside the runtime. variants: posix page16 page64
  */
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/os/os.h"
 #include "test_host_rig.h"
 
 struct app {
@@ -79,6 +80,9 @@ TEST("a program uses linear views of a large bank (threads)")
 	touch_in(SIM_THREADS, 2048, 1500);
 }
 
+/* Else a fault that writes looks like one that reads, and a second one follows. */
+#define system_tells_writes() (strcmp(os_system(), "posix") != 0)
+
 static void touch_once(void *arg)
 {
 	struct app *a = arg;
@@ -95,13 +99,14 @@ TEST("a CPU fault costs trap, look-up and page-in, once")
 
 	rig_thread(r, 0, touch_once, &a);
 	rig_run(r);
-	EXPECT_EQ(a.then_ns, r->timing.v[T_CPU_SIGNAL] +
-			     r->timing.v[T_MM_LOOKUP] +
-			     r->timing.v[T_MM_MINOR]);
+	if (system_tells_writes())
+		EXPECT_EQ(a.then_ns, r->timing.v[T_CPU_SIGNAL] +
+				     r->timing.v[T_MM_LOOKUP] +
+				     r->timing.v[T_MM_MINOR]);
 	rig_thread(r, 0, touch_once, &a);
 	rig_run(r);
 	EXPECT_EQ(a.then_ns, 0);
-	EXPECT_EQ(rig_stats(r).cpu_faults, 1);
+	EXPECT_EQ(rig_stats(r).cpu_faults, system_tells_writes() ? 1 : 2);
 }
 
 static void read_all(void *arg)
@@ -391,7 +396,7 @@ TEST("a refused access is told to the hook, which may repair it")
 	EXPECT_EQ(hooked.calls, 1);
 	EXPECT_EQ(hooked.va, va_of(a.m));
 	EXPECT_EQ(hooked.error, -EFAULT);
-	EXPECT(hooked.write);
+	EXPECT(hooked.write || !system_tells_writes());
 }
 
 TEST("a CPU access that finds no frame is told as such")
@@ -534,7 +539,7 @@ TEST("a SIGSEGV outside every arena goes to the handler that was there before")
 	rig_thread(r, 0, touch_both, &a);
 	rig_run(r);
 	EXPECT_EQ(atomic_load(&foreign.calls), 1);
-	EXPECT_EQ(rig_stats(r).cpu_faults, 1);
+	EXPECT_EQ(rig_stats(r).cpu_faults, system_tells_writes() ? 1 : 2);
 	STEP("outside every application thread too");
 	mprotect(foreign.page, PAGE, PROT_NONE);
 	*(volatile uint8_t *)foreign.page = 2;
@@ -549,6 +554,8 @@ TEST("a SIGSEGV outside every arena goes to the handler that was there before")
 
 /* ---- the system's limit of ranges ---- */
 
+/* An arena has fewer pages of 64 KB than the system allows ranges. */
+#if HOST_PAGE_SHIFT <= 14
 static void every_other(void *arg)
 {
 	struct app *a = arg;
@@ -590,3 +597,4 @@ TEST("more separate pages than the system allows ranges are no problem")
 	EXPECT_EQ(rig_stats(r).evictions, 0);
 	EXPECT_EQ(cpu_prot(rig_mm(r, 0), va_of(a.m) + 2 * PAGE), 0);
 }
+#endif

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// variants: page16 page64
 /* Interrupts, processes, device files, DMA memory, and the library's calls. */
 #include <unistd.h>
 
@@ -166,8 +167,8 @@ TEST("DMA memory is zeroed, in a row, and where the NIC looks for it")
 	a = host_dma_alloc(r->k, 3 * PAGE, &pa);
 	b = host_dma_alloc(r->k, 1, &pb);
 	EXPECT(a && b);
-	EXPECT_EQ(pa % PAGE, 0);
-	EXPECT(pb >= pa + 3 * PAGE || pb + PAGE <= pa);
+	EXPECT_EQ(pa % DRAM_PAGE, 0);
+	EXPECT(pb >= pa + 3 * PAGE || pb + DRAM_PAGE <= pa);
 	EXPECT_EQ(dram_write(r->k->dram, pa + 2 * PAGE + 5, &byte, 1), DRAM_OK);
 	EXPECT_EQ(a[2 * PAGE + 5], 7);
 	rig_check(r);
@@ -385,7 +386,7 @@ static void use_table(void *arg)
 	WANT(r, s->open(NULL) == c->fd + 1);
 	WANT(r, s->open("a") == c->fd + 2);
 	WANT(r, s->ioctl(c->fd, 6, NULL) == -ENOTTY);
-	c->mem = s->alloc(2 * PAGE, &e);
+	c->mem = s->alloc(c->fd, 2 * PAGE, &e);
 	WANT(r, c->mem && !e);
 	((volatile uint8_t *)c->mem)[PAGE] = 3;
 	WANT(r, !s->advise(c->mem, 2 * PAGE, FL_PAGEOUT));
@@ -397,18 +398,23 @@ static void use_table(void *arg)
 	WANT(r, !s->protect(c->mem, PAGE, HOST_READ));
 	WANT(r, !s->free(c->mem, 2 * PAGE));
 	WANT(r, s->free(c->mem + 1, PAGE) == -EINVAL);
-	WANT(r, !s->map_file("/nowhere/at/all", &bytes, &e) && e == -ENOENT);
-	WANT(r, !s->map_file("/dev/null", &bytes, &e) && e == -EINVAL);
-	WANT(r, !s->map_file(c->empty, &bytes, &e) && e == -ENODATA);
-	WANT(r, !s->map_file(NULL, &bytes, &e) && e == -EINVAL);
+	WANT(r, !s->map_file(c->fd, "/nowhere/at/all", &bytes, &e) && e == -ENOENT);
+	WANT(r, !s->map_file(c->fd, "/dev/null", &bytes, &e) && e == -EINVAL);
+	WANT(r, !s->map_file(c->fd, c->empty, &bytes, &e) && e == -ENODATA);
+	WANT(r, !s->map_file(c->fd, NULL, &bytes, &e) && e == -EINVAL);
 	WANT(r, !bytes);	/* untouched by all that failed */
+	WANT(r, !s->adopt(c->fd, c->mem, PAGE, 0));
+	WANT(r, s->adopt(c->fd, c, 1, 0) == -EOPNOTSUPP);
+	WANT(r, s->adopt(c->fd, (void *)4096, 1, 0) == -EFAULT);
+	WANT(r, s->present(c->fd, c, 1, 0) == -EFAULT);
 	c->xfer[0] = s->new_xfer();
 	c->xfer[1] = s->new_xfer();
 	c->relax_ns = sim_now(r->sim);
-	s->relax();
+	WANT(r, !s->relax(c->fd));
 	c->relax_ns = sim_now(r->sim) - c->relax_ns;
-	s->spend(0);
-	WANT(r, s->trace(FL_SYS_EV_DOORBELL, c->xfer[0], 1, 2, 0, 0) != 0);
+	s->spend(c->fd, 0);
+	WANT(r, s->trace(c->fd, FL_SYS_EV_DOORBELL, c->xfer[0], 1, 2,
+			    0, 0) != 0);
 	WANT(r, s->now_ns() == sim_now(r->sim));
 	WANT(r, !s->close(c->fd));
 }

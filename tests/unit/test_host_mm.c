@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Mappings, the kinds of page fault, pins and notifiers of the small kernel. */
+/*
+ * Mappings, the kinds of page fault, pins and notifiers of the small kernel.
+ * variants: posix page16 page64
+ */
 #include <unistd.h>
 
 #include "test_host_rig.h"
@@ -473,14 +476,20 @@ TEST("copies cross pages, and refuse what is not mapped")
 	struct rig *r = plain_rig();
 	uint8_t *m = rig_map(r, 0, 2), out[5000], in[5000];
 	struct host_mm *mm = rig_mm(r, 0);
+	uint64_t va = va_of(m) + 2 * PAGE - 5000;
 	int i;
 
 	for (i = 0; i < 5000; i++)
 		out[i] = (uint8_t)(i * 31);
-	EXPECT_EQ(mm_copy(mm, va_of(m) + 3000, out, 5000, true), 0);
-	EXPECT_EQ(mm_copy(mm, va_of(m) + 3000, in, 5000, false), 0);
+	EXPECT_EQ(mm_copy(mm, va, out, 5000, true), 0);
+	EXPECT_EQ(mm_copy(mm, va, in, 5000, false), 0);
 	EXPECT_MEM(in, out, 5000);
-	EXPECT_EQ(mm_copy(mm, va_of(m) + 3500, in, 5000, false), -EFAULT);
+	va = va_of(m) + PAGE - 2500;
+	EXPECT_EQ(mm_copy(mm, va, out, 5000, true), 0);
+	EXPECT_EQ(mm_copy(mm, va, in, 5000, false), 0);
+	EXPECT_MEM(in, out, 5000);
+	va = va_of(m) + 2 * PAGE - 4999;
+	EXPECT_EQ(mm_copy(mm, va, in, 5000, false), -EFAULT);
 	EXPECT_EQ(mm_copy(mm, UINT64_MAX - 10, in, 100, false), -EFAULT);
 	EXPECT_EQ(mm_copy(mm, va_of(m), in, 0, false), 0);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+// variants: page16 page64
 /* The budget of frames, the clock, swap, and what happens when all is used up.
  */
 #include "test_host_rig.h"
@@ -211,14 +212,14 @@ TEST("without memory for tables a fault fails and nothing is lost")
 	uint8_t *m = rig_map(r, 0, 1);
 	void *all;
 
-	left = KERNEL_BANK_BYTES / PAGE - r->k->kpages_used;
-	all = host_dma_alloc(r->k, left * PAGE, &pa);
+	left = KERNEL_BANK_BYTES / DRAM_PAGE - r->k->kpages_used;
+	all = host_dma_alloc(r->k, left * DRAM_PAGE, &pa);
 	EXPECT(all != NULL);
-	EXPECT(!host_dma_alloc(r->k, PAGE, &none));
+	EXPECT(!host_dma_alloc(r->k, DRAM_PAGE, &none));
 	EXPECT_EQ(mm_fault(rig_mm(r, 0), va_of(m), 0), -ENOMEM);
 	EXPECT_EQ(rig_stats(r).frames_free, 4);
 	rig_check(r);
-	host_dma_free(r->k, all, left * PAGE, pa);
+	host_dma_free(r->k, all, left * DRAM_PAGE, pa);
 	EXPECT_EQ(mm_fault(rig_mm(r, 0), va_of(m), 0), 0);
 	rig_check(r);
 }

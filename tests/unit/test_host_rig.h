@@ -62,9 +62,14 @@ static inline void rig_end(void *arg)
 	free(r);
 }
 
-/* pages, swap: 0 is the kernel's default. One process: r->p[0]. */
-static inline struct rig *rig_start(enum sim_mode mode, uint64_t seed,
-				    uint64_t pages, uint64_t swap)
+/*
+ * pages, swap, what one process may have of each: 0 is the kernel's default.
+ * One process: r->p[0].
+ */
+static inline struct rig *rig_start_limits(enum sim_mode mode, uint64_t seed,
+					   uint64_t pages, uint64_t swap,
+					   uint64_t own_pages,
+					   uint64_t own_swap)
 {
 	struct trace_config tc = { .ring_records = 4096,
 				   .threads = mode == SIM_THREADS };
@@ -72,7 +77,9 @@ static inline struct rig *rig_start(enum sim_mode mode, uint64_t seed,
 	struct sim_config sc = { .mode = mode, .seed = seed };
 	struct fabric_config fc = { 0 };
 	struct board_config bc = { .name = "a", .id = 1 };
-	struct host_config hc = { .resident_pages = pages, .swap_pages = swap };
+	struct host_config hc = { .resident_pages = pages, .swap_pages = swap,
+				  .process_pages = own_pages,
+				  .process_swap_pages = own_swap };
 	int error;
 
 	timing_defaults(&r->timing);
@@ -94,6 +101,12 @@ static inline struct rig *rig_start(enum sim_mode mode, uint64_t seed,
 	     " swap pages (0: default), %s", pages, swap,
 	     mode == SIM_THREADS ? "threads" : "lockstep");
 	return r;
+}
+
+static inline struct rig *rig_start(enum sim_mode mode, uint64_t seed,
+				    uint64_t pages, uint64_t swap)
+{
+	return rig_start_limits(mode, seed, pages, swap, 0, 0);
 }
 
 static inline struct host_process *rig_process(struct rig *r, unsigned int i)
@@ -162,7 +175,7 @@ static inline struct host_stats rig_stats(struct rig *r)
 	return st;
 }
 
-/* A file with n bytes, byte i is (i * 7 + i / 4096) & 0xff; its name. */
+/* A file with n bytes, byte i is (i * 7 + i / PAGE) & 0xff; its name. */
 static inline const char *rig_file(char path[64], uint64_t bytes)
 {
 	uint64_t i;
@@ -174,7 +187,7 @@ static inline const char *rig_file(char path[64], uint64_t bytes)
 	EXPECT(fd >= 0);
 	f = fdopen(fd, "w");
 	for (i = 0; i < bytes; i++)
-		fputc((int)((i * 7 + i / 4096) & 0xff), f);
+		fputc((int)((i * 7 + i / PAGE) & 0xff), f);
 	fclose(f);
 	return path;
 }

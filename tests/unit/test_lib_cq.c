@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "test_lib_fake.h"
+#include "test_lib_set.h"
 
 static struct fake_set s;
 static struct fl_completion c[64];

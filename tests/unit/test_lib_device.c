@@ -229,19 +229,26 @@ TEST("Linux's table opens, asks and maps real files")
 	EXPECT_EQ(error, -ENODEV);
 	EXPECT_EQ(s->close(fd), 0);
 	EXPECT_EQ(s->close(fd), -EBADF);
-	s->mmio_write32(&word, 0x12345678);
+	EXPECT_EQ(s->mmio_write32(&word, 0x12345678), 0);
 	EXPECT_EQ(word, 0x12345678);
 	EXPECT(s->now_ns() > 0);
-	s->relax();
+	EXPECT_EQ(s->relax(-1), 0);
 }
 
 TEST("fl_open on a Linux without the driver says so")
 {
 	struct fl_device *dev;
 
+	fake_start();
 	fl_sys_set(NULL);
 	EXPECT_EQ(fl_open("/nonexistent/faultline0", &dev), -ENOENT);
+	EXPECT(strstr(fl_open_error(), "/nonexistent/faultline0"));
 	EXPECT_EQ(fl_open("/dev/null", &dev), -ENOTTY);
+	EXPECT_EQ(fl_open("emu:", &dev), -ENOENT);
+	fl_sys_set(&fake_sys);
+	EXPECT_EQ(fl_open("emu:a", &dev), 0);
+	EXPECT_STR(fl_open_error(), "");
+	EXPECT_EQ(fl_close(dev), 0);
 }
 
 TEST("every status of the contract has words and no other has")

@@ -43,7 +43,8 @@ static struct fake {
 	/* what a test sets */
 	unsigned int fail_cmd;		/* this ioctl ... */
 	int fail_error;			/* ... fails with this */
-	int open_error, mmap_error, memory_error;
+	int open_error, mmap_error, memory_error, adopt_error;
+	int gone;			/* of doorbells and empty polls */
 	int mmap_fail_after;		/* so many mappings still work */
 	uint32_t abi, max_queue;
 	uint32_t extra_qpn;		/* added to the numbers of QPs */
@@ -61,6 +62,8 @@ static struct fake {
 		arms, spent[2], traced[3];
 	uint64_t last_trace[3][5];
 	uint64_t last_wait_ns, now_ns;
+	int adopted;			/* regions with memory of theirs */
+	uint64_t last_adopt[3], last_present[3];
 	struct fl_policy policy;
 	struct fl_reg_mr reg_mr;
 	struct fl_prefetch prefetch;
@@ -361,15 +364,17 @@ static void fake_sq(uint32_t v)
 	}
 }
 
-static void fake_mmio(volatile void *addr, uint32_t v)
+static int fake_mmio(volatile void *addr, uint32_t v)
 {
 	size_t off = (size_t)((volatile char *)addr -
 			      (volatile char *)fake.doorbell);
 	struct fake_cq *q;
 
+	if (fake.gone)
+		return fake.gone;
 	if (off == NIC_DB_SQ) {
 		fake_sq(v);
-		return;
+		return 0;
 	}
 	EXPECT((v & 0xffff) < FAKE_OBJECTS);
 	q = &fake.cq[v & 0xffff];
@@ -381,19 +386,21 @@ static void fake_mmio(volatile void *addr, uint32_t v)
 			fake_write_cqe(q, (struct fl_cqe){ .qpn = 99 });
 		}
 		q->cons = v >> 16;
-		return;
+		return 0;
 	case NIC_DB_CQ_ARM:
 		fake.arms++;
 		q->cons = v >> 16;
 		q->armed = (uint16_t)q->prod == (uint16_t)q->cons;
 		q->event |= !q->armed;
-		return;
+		return 0;
 	}
 	EXPECT(!"a doorbell that regs.def does not have");
+	return 0;
 }
 
-static void *fake_alloc(size_t bytes, int *error)
+static void *fake_alloc(int fd, size_t bytes, int *error)
 {
+	EXPECT_EQ(fd, FAKE_FD);
 	if (fake.memory_error) {
 		*error = fake.memory_error;
 		return NULL;
@@ -402,11 +409,12 @@ static void *fake_alloc(size_t bytes, int *error)
 	return calloc(1, bytes);
 }
 
-static void *fake_map_file(const char *path, size_t *bytes, int *error)
+static void *fake_map_file(int fd, const char *path, size_t *bytes,
+			   int *error)
 {
 	(void)path;
 	*bytes = 6;
-	return fake_alloc(6, error);
+	return fake_alloc(fd, 6, error);
 }
 
 static int fake_free(void *addr, size_t bytes)
@@ -437,20 +445,24 @@ static int fake_protect(void *addr, size_t bytes, int prot)
 	return fake.memory_error;
 }
 
-static void fake_relax(void)
+static int fake_relax(int fd)
 {
+	EXPECT_EQ(fd, FAKE_FD);
 	fake.relaxes++;
+	return fake.gone;
 }
 
-static void fake_spend(int what)
+static void fake_spend(int fd, int what)
 {
+	EXPECT_EQ(fd, FAKE_FD);
 	EXPECT(what == FL_SYS_POST || what == FL_SYS_POLL);
 	fake.spent[what]++;
 }
 
-static uint64_t fake_trace(unsigned int event, uint32_t xfer, uint64_t a0,
-			   uint64_t a1, uint64_t a2, uint64_t a3)
+static uint64_t fake_trace(int fd, unsigned int event, uint32_t xfer,
+			   uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
+	EXPECT_EQ(fd, FAKE_FD);
 	EXPECT(event < 3);
 	fake.traced[event]++;
 	fake.last_trace[event][0] = xfer;
@@ -459,6 +471,35 @@ static uint64_t fake_trace(unsigned int event, uint32_t xfer, uint64_t a0,
 	fake.last_trace[event][3] = a2;
 	fake.last_trace[event][4] = a3;
 	return 1;
+}
+
+static int fake_adopt(int fd, void *addr, size_t bytes, unsigned int access)
+{
+	EXPECT_EQ(fd, FAKE_FD);
+	if (fake.adopt_error)
+		return fake.adopt_error;
+	fake.adopted++;
+	fake.last_adopt[0] = (uintptr_t)addr;
+	fake.last_adopt[1] = bytes;
+	fake.last_adopt[2] = access;
+	return 0;
+}
+
+static void fake_release(int fd, void *addr, size_t bytes)
+{
+	EXPECT_EQ(fd, FAKE_FD);
+	EXPECT_EQ((uintptr_t)addr, fake.last_adopt[0]);
+	EXPECT_EQ(bytes, fake.last_adopt[1]);
+	fake.adopted--;
+}
+
+static int fake_present(int fd, void *addr, size_t bytes, int for_write)
+{
+	EXPECT_EQ(fd, FAKE_FD);
+	fake.last_present[0] = (uintptr_t)addr;
+	fake.last_present[1] = bytes;
+	fake.last_present[2] = (uint64_t)for_write;
+	return fake.memory_error;
 }
 
 static uint32_t fake_xfer(void)
@@ -477,7 +518,8 @@ static const struct fl_sys fake_sys = {
 	.alloc = fake_alloc, .map_file = fake_map_file, .free = fake_free,
 	.advise = fake_advise, .protect = fake_protect, .relax = fake_relax,
 	.spend = fake_spend, .trace = fake_trace, .new_xfer = fake_xfer,
-	.now_ns = fake_now,
+	.now_ns = fake_now, .adopt = fake_adopt, .release = fake_release,
+	.present = fake_present,
 };
 
 /* Only what every implementation must have. */
@@ -491,6 +533,9 @@ static inline const struct fl_sys *fake_bare(void)
 	bare.trace = NULL;
 	bare.new_xfer = NULL;
 	bare.now_ns = NULL;
+	bare.adopt = NULL;
+	bare.release = NULL;
+	bare.present = NULL;
 	return &bare;
 }
 
@@ -541,56 +586,11 @@ static inline void fake_expect_empty(void)
 	EXPECT_EQ(fake.maps, 0);
 	EXPECT_EQ(fake.live_pd, 0);
 	EXPECT_EQ(fake.live_mr, 0);
+	EXPECT_EQ(fake.adopted, 0);
 	for (i = 0; i < FAKE_OBJECTS; i++) {
 		EXPECT(!fake.cq[i].used);
 		EXPECT(!fake.qp[i].used);
 	}
-}
-
-/* A device with one domain, one completion queue, one queue pair. */
-struct fake_set {
-	struct fl_device *dev;
-	struct fl_pd *pd;
-	struct fl_cq *cq;
-	struct fl_qp *qp;
-	struct fl_mr *mr;
-	char buffer[256];
-};
-
-static inline void fake_set_end(void *arg)
-{
-	struct fake_set *s = arg;
-
-	fl_close(s->dev);
-	s->dev = NULL;
-}
-
-static inline void fake_set_start(struct fake_set *s, unsigned int cq_entries,
-				  unsigned int qp_entries)
-{
-	s->dev = fake_device();
-	test_cleanup(fake_set_end, s);
-	EXPECT_EQ(fl_alloc_pd(s->dev, &s->pd), 0);
-	EXPECT_EQ(fl_create_cq(s->dev, cq_entries, &s->cq), 0);
-	EXPECT_EQ(fl_create_qp(s->pd, s->cq, qp_entries, &s->qp), 0);
-	EXPECT_EQ(fl_reg_mr(s->pd, s->buffer, sizeof(s->buffer),
-			    FL_LOCAL_WRITE, &s->mr), 0);
-}
-
-static inline int fake_post(struct fake_set *s, uint64_t wr_id, int unsignaled)
-{
-	struct fl_work w = {
-		.wr_id = wr_id,
-		.opcode = FL_WRITE,
-		.local = s->buffer,
-		.lkey = fl_mr_key(s->mr),
-		.remote = 0x1000,
-		.rkey = 9,
-		.bytes = 16,
-		.unsignaled = unsignaled,
-	};
-
-	return fl_post(s->qp, &w);
 }
 
 #endif

@@ -111,7 +111,7 @@ TEST("Linux's table gives zeroed memory, takes advice and rights")
 	const struct fl_sys *s = &fl_sys_linux;
 	int error = 0;
 	unsigned char in_core[2];
-	char *mem = s->alloc(8192, &error);
+	char *mem = s->alloc(-1, 8192, &error);
 
 	EXPECT(mem);
 	EXPECT_EQ(mincore(mem, 8192, in_core), 0);
@@ -130,7 +130,7 @@ TEST("Linux's table gives zeroed memory, takes advice and rights")
 	EXPECT_EQ(s->protect(mem + 1, 1, FL_PROT_READ), -EINVAL);
 	EXPECT_EQ(s->free(mem, 8192), 0);
 	EXPECT_EQ(s->advise(mem, 8192, FL_WILLNEED), -ENOMEM);
-	EXPECT(!s->alloc(SIZE_MAX / 2, &error));
+	EXPECT(!s->alloc(-1, SIZE_MAX / 2, &error));
 	EXPECT_EQ(error, -ENOMEM);
 }
 
@@ -149,10 +149,10 @@ TEST("Linux's table maps a file privately and refuses what is none")
 
 	EXPECT(fd >= 0);
 	test_cleanup(remove_file, path);
-	EXPECT(!s->map_file(path, &bytes, &error));
+	EXPECT(!s->map_file(-1, path, &bytes, &error));
 	EXPECT_EQ(error, -ENODATA);
 	EXPECT_EQ(pwrite(fd, "pages", 5, 0), 5);
-	mem = s->map_file(path, &bytes, &error);
+	mem = s->map_file(-1, path, &bytes, &error);
 	EXPECT(mem);
 	EXPECT_EQ(bytes, 5);
 	EXPECT_MEM(mem, "pages", 5);
@@ -161,8 +161,29 @@ TEST("Linux's table maps a file privately and refuses what is none")
 	EXPECT_MEM(back, "pages", 5);
 	EXPECT_EQ(s->free(mem, bytes), 0);
 	close(fd);
-	EXPECT(!s->map_file("/tmp", &bytes, &error));
+	EXPECT(!s->map_file(-1, "/tmp", &bytes, &error));
 	EXPECT_EQ(error, -EINVAL);
-	EXPECT(!s->map_file("/nonexistent", &bytes, &error));
+	EXPECT(!s->map_file(-1, "/nonexistent", &bytes, &error));
 	EXPECT_EQ(error, -ENOENT);
+}
+
+TEST("fl_present asks the table, and without one looks what is mapped")
+{
+	struct fl_device *dev = fake_device();
+	char *mem = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+			 -1, 0);
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_present(dev, mem, 5, 1), 0);
+	EXPECT_EQ(fake.last_present[0], (uintptr_t)mem);
+	EXPECT_EQ(fake.last_present[1], 5);
+	EXPECT_EQ(fake.last_present[2], 1);
+	EXPECT_EQ(fl_present(dev, mem, 0, 1), -EINVAL);
+	EXPECT_EQ(fl_present(NULL, mem, 1, 1), -EINVAL);
+	dev->sys = fake_bare();
+	EXPECT_EQ(fl_present(dev, mem, 8192, 0), 0);
+	EXPECT_EQ(fl_present(dev, mem, 8192, 1), -EFAULT);
+	munmap(mem + 4096, 4096);
+	EXPECT_EQ(fl_present(dev, mem, 4097, 0), -EFAULT);
+	munmap(mem, 4096);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "test_lib_fake.h"
+#include "test_lib_set.h"
 
 static char memory[4096];
 
@@ -138,4 +138,25 @@ TEST("fl_prefetch asks for a range of the region and for no other")
 	fake.fail_cmd = FL_IOC_PREFETCH;
 	fake.fail_error = -EFAULT;
 	EXPECT_EQ(fl_prefetch(mr, memory + 8, 1, 0), -EFAULT);
+}
+
+TEST("a region's memory is told before, and told again when it ends")
+{
+	static struct fake_set s;
+	struct fl_mr *mr;
+
+	fake_set_start(&s, 8, 8);
+	EXPECT_EQ(fake.adopted, 1);
+	EXPECT_EQ(fl_dereg_mr(s.mr), 0);
+	EXPECT_EQ(fake.adopted, 0);
+	fake.adopt_error = -EOPNOTSUPP;
+	EXPECT_EQ(fl_reg_mr(s.pd, s.buffer, 9, FL_LOCAL_WRITE, &mr),
+		  -EOPNOTSUPP);
+	EXPECT_EQ(fake.live_mr, 0);
+	fake.adopt_error = 0;
+	fake.fail_cmd = FL_IOC_REG_MR;
+	fake.fail_error = -ENOSPC;
+	EXPECT_EQ(fl_reg_mr(s.pd, s.buffer, 9, FL_LOCAL_WRITE, &mr), -ENOSPC);
+	EXPECT_EQ(fake.adopted, 0);
+	EXPECT_EQ(fake.last_adopt[2], FL_LOCAL_WRITE);
 }

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "test_lib_fake.h"
+#include "test_lib_set.h"
 
 static struct fake_set s;
 static struct fl_completion c[64];
@@ -325,4 +325,16 @@ TEST("one thread posts while another polls and nothing is lost or doubled")
 	EXPECT_EQ(i, MANY);
 	EXPECT(good);
 	EXPECT(!fake.cq[0].broken);
+}
+
+TEST("a card that is gone: posts and empty polls say so")
+{
+	static struct fake_set s;
+	struct fl_completion c;
+
+	fake_set_start(&s, 8, 8);
+	EXPECT_EQ(fl_poll(s.cq, &c, 1), 0);
+	fake.gone = -ENODEV;
+	EXPECT_EQ(fake_post(&s, 1, 0), -ENODEV);
+	EXPECT_EQ(fl_poll(s.cq, &c, 1), -ENODEV);
 }

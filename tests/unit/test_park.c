@@ -2,7 +2,7 @@
 /*
  * Park and unpark between real threads: no wake-up is lost, whether it meets a
  * thread that looks, one that sleeps, or one whose time is just over.
- * variants: tsan
+ * variants: tsan posix
  */
 #include "harness.h"
 #include "sim/sim.h"

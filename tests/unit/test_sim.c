@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The scheduler: virtual time, the baton, wake-ups, locks, actors, grace periods. */
+/*
+ * The scheduler: virtual time, the baton, wake-ups, locks, actors, grace periods.
+ * variants: posix
+ */
 #include <string.h>
 
 #include "harness.h"

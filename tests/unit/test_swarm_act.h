@@ -183,7 +183,7 @@ static void act_touch(struct thread *t, struct side *d)
 	if (below(t, 2)) {
 		for (i = at; i < at + n; i++)
 			b->model[i] = (uint8_t)rng_next(&t->rng);
-		memcpy(d->mem + b->at + at, b->model + at, n);
+		swarm_store(d->mem + b->at + at, b->model + at, n);
 	} else if (memcmp(d->mem + b->at + at, b->model + at, n)) {
 		verify(d, b, true, "touched by the CPU");
 		swarm_problem(t->proc->s, "the CPU sees other bytes than the "

@@ -35,6 +35,19 @@ static bool is_dying(const struct proc *p)
 
 /* ---- bytes ---- */
 
+/*
+ * A program's stores, from the first byte to the last. In which order memcpy()
+ * comes to the pages hangs on where malloc() put the source, and with it hangs
+ * the trace.
+ */
+static void swarm_store(uint8_t *to, const uint8_t *from, uint32_t n)
+{
+	volatile uint8_t *at = to;
+
+	while (n--)
+		*at++ = *from++;
+}
+
 /* What the slot's bytes are now. 0, or -EFAULT: nobody can tell any more. */
 static int look(struct slot *b, struct proc *owner, const uint8_t *mem,
 		uint8_t *to)

@@ -30,8 +30,8 @@ static void open_side(struct side *d)
 		return;
 	}
 	for (i = 0; i < s->p.slots; i++)
-		memcpy(d->mem + d->mine[i].at, d->mine[i].model,
-		       d->mine[i].bytes);
+		swarm_store(d->mem + d->mine[i].at, d->mine[i].model,
+			    d->mine[i].bytes);
 	check(d, region(d, 0), "register");
 	check(d, region(d, 1), "register");
 	d->phase = S_NEW;

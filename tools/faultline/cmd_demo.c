@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "os/os.h"
 #include "tools/faultline/job.h"
 #include "tools/faultline/options.h"
 #include "tools/faultline/pictures.h"
@@ -188,10 +189,29 @@ static int put_results(const char *dir, const struct job_file *file,
 	return fclose(f) ? 1 : 0;
 }
 
+#define PATH_BYTES 4096
+
+/* The file that the user names, or this program itself; self: as long as f. */
+static int open_file(struct job_file *f, const struct options *o,
+		     char self[PATH_BYTES])
+{
+	int err;
+
+	if (o->count)
+		return job_file_open(f, o->args[0], "faultline demo");
+	err = os_program(self, PATH_BYTES);
+	if (!err)
+		return job_file_open(f, self, "faultline demo");
+	fprintf(stderr, "faultline demo: no FILE was given, and this system "
+		"does not say where this program is: %s\n", strerror(-err));
+	return err;
+}
+
 static int run(const struct command *c, int argc, char **argv)
 {
 	struct job_result r[VARIANTS];
 	struct job_file file;
+	char self[PATH_BYTES];
 	struct options o;
 	const char *dir;
 	int i, err = options_parse(c, argc, argv, &o);
@@ -199,8 +219,7 @@ static int run(const struct command *c, int argc, char **argv)
 	if (err)
 		return err == 1 ? 0 : err;
 	dir = o.own[OWN_OUT] ? o.own[OWN_OUT] : "build/demo";
-	if (job_file_open(&file, o.count ? o.args[0] : "/proc/self/exe",
-			  "faultline demo"))
+	if (open_file(&file, &o, self))
 		return 1;
 	if (!file.bytes) {
 		printf("%s is empty: an RDMA WRITE moves at least 1 byte, so "

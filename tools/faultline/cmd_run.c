@@ -40,6 +40,7 @@ static int run(const struct command *c, int argc, char **argv)
 		scenario_free(s);
 		return err;
 	}
+	o.cfg.processes = o.processes;
 	err = scenario_run(s, &o.cfg, stdout, o.own[OWN_VERBOSE] != NULL,
 			   &report);
 	if (options_close_trace(c, &o) && !err)
@@ -61,6 +62,10 @@ const struct command command_run = {
 	.arguments = "FILE.fl",
 	.text = "run a scenario; exit status 0 only if every expectation "
 	"holds\n"
+		"In mode processes each process of the scenario is a forked "
+		"one that attaches to\n"
+		"its board over the board's socket; boards and wires are in "
+		"this one.\n"
 		"The language is described in book/scenario.adoc.",
 	.common = OPT_ALL,
 	.least = 0,

@@ -6,16 +6,15 @@
 #include "tools/faultline/options.h"
 #include "tools/scenario/words.h"
 
-enum { OWN_WARM, OWN_COLD_SOURCE };
+enum { OWN_WARM, OWN_COLD_SOURCE, OWN_UDP };
 
-static void tell_start(const struct job *j)
+static void tell_start(const struct job *j, const char *mode)
 {
 	const struct world_config *c = &j->cfg;
 
 	printf("profile %s, seed %llu, mode %s, policy %s, resolve %s\n",
 	       c->profile ? c->profile : "ideal", (unsigned long long)c->seed,
-	       c->mode == SIM_LOCKSTEP ? "lockstep (virtual time)" :
-					 "threads (wall time)",
+	       mode,
 	       options_policy_name(c->policy), options_touch_name(c->touch));
 	printf("  1. boards a and b are joined by a link; process p runs on "
 	"a, q on b\n");
@@ -69,16 +68,25 @@ static int run(const struct command *c, int argc, char **argv)
 		       file.path);
 		return 0;
 	}
+	if (o.own[OWN_UDP] && (!o.processes || o.trace)) {
+		fprintf(stderr, "faultline send: --udp goes with --mode "
+			"processes, and without --trace (two processes write "
+			"two traces: faultline board --trace)\n");
+		return 2;
+	}
 	err = options_open_trace(c, &o);
 	if (err)
 		return err;
 	j = (struct job){ .file = &file,
 			  .cfg = o.cfg,
 			  .warm = o.own[OWN_WARM] != NULL,
-			  .cold_source = o.own[OWN_COLD_SOURCE] != NULL };
-	tell_start(&j);
+			  .cold_source = o.own[OWN_COLD_SOURCE] != NULL,
+			  .udp = o.own[OWN_UDP] != NULL };
+	tell_start(&j, o.processes ? "processes (wall time)" :
+		       j.cfg.mode == SIM_LOCKSTEP ? "lockstep (virtual time)" :
+						    "threads (wall time)");
 	fflush(stdout);
-	err = job_run(&j, &r);
+	err = o.processes ? job_run_processes(&j, &r) : job_run(&j, &r);
 	n = r.complete ? job_story(stdout, &r.trace, 4, "a", "b") : 4;
 	if (!r.complete && r.trace.n)
 		printf("     (too many events to tell one block's life; "
@@ -113,6 +121,8 @@ const struct command command_send = {
 				"make the destination resident first" },
 		 [OWN_COLD_SOURCE] = { "--cold-source", NULL,
 				       "do not read the file into memory first"
-				       } },
+				       },
+		 [OWN_UDP] = { "--udp", NULL, "--mode processes: each board in "
+			       "a process of its own, joined by UDP" } },
 	.run = run,
 };

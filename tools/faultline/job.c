@@ -14,7 +14,7 @@
 
 #define REQUESTS	(JOB_BYTES_MAX / JOB_REQUEST_MAX)
 #define CHUNK		65536
-#define FRAMES_LEAST	65536
+#define FRAMES_LEAST	HOST_PAGES
 #define WAIT_NS		3600000000000ull
 
 const char *job_time(uint64_t ns, char text[32])
@@ -97,8 +97,8 @@ static int set_up(struct job_state *s)
 	int err;
 
 	/* Room for the whole file on each side, so that nothing is evicted. */
-	if (f->pages + 4096 > cfg.frames)
-		cfg.frames = f->pages + 4096;
+	if (f->pages + 4096 / HOST_FRAMES > cfg.frames)
+		cfg.frames = f->pages + 4096 / HOST_FRAMES;
 	err = world_board_add(s->w, "a", &cfg, &s->a);
 	if (!err)
 		err = world_board_add(s->w, "b", &cfg, &s->b);
@@ -188,11 +188,6 @@ static int transfer(struct job_state *s)
 	return err;
 }
 
-static int do_counters(struct world_process *p, void *arg)
-{
-	return fl_query_counters(p->dev, arg);
-}
-
 static int read_counts(struct job_state *s)
 {
 	struct world_process *both[2] = { s->p, s->q };
@@ -203,7 +198,7 @@ static int read_counts(struct job_state *s)
 	int i, err = 0;
 
 	for (i = 0; i < 2 && !err; i++) {
-		err = world_in(both[i], do_counters, &c);
+		err = world_counters(both[i], &c);
 		engine_stats(board_engine(boards[i]->board), &e);
 		fabric_stats(world_fabric(s->w), board_id(boards[i]->board),
 			     &f);

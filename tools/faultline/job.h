@@ -24,6 +24,7 @@ struct job {
 	struct world_config cfg;
 	bool warm;		/* the destination is resident */
 	bool cold_source;	/* the source is left on disk */
+	bool udp;		/* processes: each board in one of its own */
 };
 
 struct job_result {
@@ -43,6 +44,8 @@ struct job_result {
 int job_file_open(struct job_file *f, const char *path, const char *who);
 /* 0, or 1: something is wrong (error, status, same, problem). view_free(&r->trace). */
 int job_run(const struct job *j, struct job_result *r);
+/* The same between two processes that attach to a third (processes.c); threads mode. */
+int job_run_processes(const struct job *j, struct job_result *r);
 
 /* Print the rows of one block's life as numbered lines. */
 int job_story(FILE *f, const struct view_trace *t, int number,

@@ -7,7 +7,8 @@
 #include "tools/scenario/words.h"
 
 static const struct command *const commands[] = {
-	&command_send, &command_run, &command_trace, &command_demo
+	&command_send, &command_run, &command_trace, &command_demo,
+	&command_board
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

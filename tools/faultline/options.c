@@ -7,7 +7,8 @@
 
 #include "tools/scenario/words.h"
 
-static const char *const modes[] = { "lockstep", "threads", NULL };
+static const char *const modes[] = { "lockstep", "threads", "processes",
+				     NULL };
 static const char *const policies[] = { "exanest", "stall", "pin", "prefault",
 					NULL };
 static const char *const touches[] = { "page", "block", "transfer", NULL };
@@ -17,8 +18,8 @@ static const struct {
 	const char *name, *value, *text;
 } common[] = {
 	{ OPT_SEED, "--seed", "N", "of all random choices (default 1)" },
-	{ OPT_MODE, "--mode", "lockstep|threads",
-	  "virtual time, the same every time; or real threads" },
+	{ OPT_MODE, "--mode", "lockstep|threads|processes",
+	  "virtual time, the same every time; real threads; real processes" },
 	{ OPT_PROFILE, "--profile", "NAME|FILE",
 	  "timing profile: ideal (default), qfdb, or a file" },
 	{ OPT_POLICY, "--policy", "exanest|stall|pin|prefault",
@@ -132,7 +133,8 @@ static int take_common(const struct command *c, struct options *o,
 		return 2;
 	case OPT_MODE:
 		i = choose(c, "--mode", value, modes);
-		o->cfg.mode = i == 1 ? SIM_THREADS : SIM_LOCKSTEP;
+		o->cfg.mode = i > 0 ? SIM_THREADS : SIM_LOCKSTEP;
+		o->processes = i == 2;
 		break;
 	case OPT_PROFILE:
 		o->cfg.profile = value;

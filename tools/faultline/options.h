@@ -15,7 +15,7 @@
 enum {
 	OPT_SEED = 1, OPT_MODE = 2, OPT_PROFILE = 4, OPT_POLICY = 8,
 	OPT_RESOLVE = 16, OPT_TRACE = 32, OPT_SET = 64,
-	OPT_ALL = 127
+	OPT_ALL = 127,
 };
 
 struct own_option {
@@ -34,6 +34,7 @@ struct command {
 
 struct options {
 	struct world_config cfg;
+	bool processes;			/* --mode processes (cfg.mode: threads) */
 	const char *sets[OPTIONS_SETS + 1];
 	const char *trace;		/* path, or NULL */
 	const char *own[OPTIONS_OWN];	/* value, "" for a flag, NULL: not given */
@@ -54,6 +55,6 @@ const char *options_policy_name(enum world_policy p);
 const char *options_touch_name(enum fl_touch t);
 
 extern const struct command command_send, command_run, command_trace,
-	command_demo;
+	command_demo, command_board;
 
 #endif

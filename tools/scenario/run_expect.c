@@ -138,11 +138,6 @@ static int count_events(struct run *r, const struct statement *st, uint64_t *n)
 	return world_count(r->w, (enum trace_event)st->arg[0].choice, &f, n);
 }
 
-static int do_counters(struct world_process *p, void *arg)
-{
-	return fl_query_counters(p->dev, arg);
-}
-
 static int read_counter(struct run *r, const struct statement *st, uint64_t *v)
 {
 	struct fl_fault_counters c;
@@ -151,7 +146,7 @@ static int read_counter(struct run *r, const struct statement *st, uint64_t *v)
 		&c.resolves, &c.failed, &c.spurious, &c.invalidations,
 		&c.pinned_pages, &c.stalls
 	};
-	int err = world_in(r->process[st->arg[0].name], do_counters, &c);
+	int err = world_counters(r->process[st->arg[0].name], &c);
 
 	if (!err)
 		*v = *in_order[st->arg[1].choice];

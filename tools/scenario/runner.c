@@ -72,7 +72,7 @@ static void check(struct run *r, const struct statement *st)
 		want++;
 	r->report->expectations++;
 	run_note(r, "      %s: %s", held == HELD ? "holds" :
-		 held == NOT_CHECKED ? "not checked (threads mode)" :
+		 held == NOT_CHECKED ? "not checked (lockstep only)" :
 				       "does not hold", r->got);
 	if (held == NOT_HELD)
 		fail(r, st, want, r->got);

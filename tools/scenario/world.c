@@ -96,6 +96,12 @@ struct world *world_create(const struct world_config *cfg, char *error,
 		world_destroy(w);
 		return NULL;
 	}
+	/* Before there is any thread. */
+	if (cfg->processes && nursery_start(&w->nursery)) {
+		snprintf(error, error_bytes, "cannot fork");
+		world_destroy(w);
+		return NULL;
+	}
 	w->ring_records = cfg->trace_records ? cfg->trace_records :
 			  cfg->mode == SIM_LOCKSTEP ? RING_LOCKSTEP :
 						      RING_THREAD;
@@ -154,7 +160,8 @@ int world_board_add(struct world *w, const char *name,
 {
 	struct world_board *b = &w->board[w->boards];
 	struct board_config bc = { .name = name,
-				   .id = (uint8_t)w->boards,
+				   .id = (uint8_t)(w->cfg.first_node +
+						   w->boards),
 				   .sim = w->sim,
 				   .trace = w->trace,
 				   .timing = &w->timing,
@@ -163,7 +170,9 @@ int world_board_add(struct world *w, const char *name,
 				   .block_bytes = cfg->block_bytes,
 				   .tlb_entries = cfg->tlb_entries };
 	struct host_config hc = { .resident_pages = cfg->frames,
-				  .swap_pages = cfg->swap_pages };
+				  .swap_pages = cfg->swap_pages,
+				  .process_pages = cfg->process_frames,
+				  .process_swap_pages = cfg->process_swap };
 	int err;
 
 	if (w->boards == WORLD_BOARDS) {
@@ -191,7 +200,8 @@ int world_board_add(struct world *w, const char *name,
 	}
 	w->boards++;	/* from here on world_destroy() takes it down */
 	*out = b;
-	return board_driver(w, b);
+	err = board_driver(w, b);
+	return err || !w->cfg.processes ? err : world_door_open(w, b);
 }
 
 int world_link_add(struct world *w, struct world_board *a,
@@ -251,6 +261,7 @@ static void director(void *arg)
 		if (!w->process[i].gone)
 			world_process_end(&w->process[i]);
 	drain(w);
+	world_doors_close(w);
 	for (i = 0; i < w->boards; i++)
 		if (w->board[i].driver)
 			host_driver_remove(w->board[i].kernel);
@@ -301,6 +312,7 @@ void world_destroy(struct world *w)
 
 	if (!w)
 		return;
+	nursery_end(&w->nursery);
 	/* Threads that can never end still use everything but the trace's text. */
 	if (w->stuck) {
 		if (w->cfg.trace)

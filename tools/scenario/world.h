@@ -4,23 +4,29 @@
  * kernel and driver, processes, buffers, connections, work requests. Scenarios and the
  * command's own jobs are written against it.
  *
- * world_run() starts one thread, the director, which runs the caller's script. Each process has an
- * application thread; what happens in a process (touching memory, posting, polling) is
- * handed to it, and the director waits. At the end the world drains, checks the
- * invariants of DESIGN 9 and takes everything down. In lockstep the invariants are
- * checked after every event as well.
+ * world_run() starts one thread, the director, which runs the caller's script. What happens
+ * in a process (touching memory, posting, polling) is an order (order.h) that goes to
+ * the process, and the director waits. A process is an application thread of this
+ * program; or, in processes mode, a forked process (nursery.h) that attaches to its
+ * board through the board's socket, as any other program does. At the end the world
+ * drains, checks the invariants of DESIGN 9 and takes everything down. In lockstep the
+ * invariants are checked after every event as well.
  *
- * Files: world.c (life), world_process.c (processes, buffers), world_work.c (connections and work
- * requests), world_check.c (invariants, counting events).
+ * Files: world.c (life), world_door.c (boards' doors, processes mode), world_process.c
+ * (processes), world_buffer.c (buffers and regions), world_work.c (connections and
+ * work requests), world_check.c (invariants, counting events).
  */
 #ifndef FL_WORLD_H
 #define FL_WORLD_H
+
+#include <sys/types.h>
 
 #include "board/board.h"
 #include "fabric/fabric.h"
 #include "faultline.h"
 #include "host/host.h"
 #include "sim/sim.h"
+#include "tools/scenario/order.h"
 #include "trace/trace.h"
 
 enum world_policy {
@@ -32,6 +38,7 @@ enum world_policy {
 
 struct world_config {
 	enum sim_mode mode;
+	bool processes;			/* mode must be SIM_THREADS */
 	enum sim_drive drive;
 	uint64_t seed;
 	uint32_t jitter_ns;
@@ -43,6 +50,7 @@ struct world_config {
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
 	bool icrc;			/* packets may get damaged: check them */
 	bool no_checks;			/* do not check after every event */
+	uint8_t first_node;		/* of the first board; the next ones follow */
 	/* 1: the caller set it, a scenario must not (options go before files) */
 	bool profile_given, policy_given, touch_given;
 };
@@ -62,18 +70,20 @@ struct world_process {
 	const char *name;
 	struct world *world;
 	struct world_board *board;
+	struct host_mm *mm;	/* with a reference; NULL: not open, or gone */
+	enum world_policy policy;
+	enum fl_touch touch;
+	bool open, gone;
+	/* An application thread of this program; else host is NULL. */
 	struct host_process *host;
 	struct sim_thread *agent;
 	struct sim_waitq wake, finished;
 	struct world_call *call;
 	bool done;
-	enum world_policy policy;
-	enum fl_touch touch;
-	bool open, gone;
-	/* of the agent */
-	struct fl_device *dev;
-	struct fl_pd *pd[4];	/* numbered by scenarios; 0 is the usual one */
-	struct fl_cq *cq;
+	struct order_app app;	/* the agent's */
+	/* A process elsewhere: number 0 if there is none, and its socket. */
+	pid_t pid;
+	int line;
 };
 
 struct world_buffer {
@@ -82,7 +92,8 @@ struct world_buffer {
 	uint8_t *mem;
 	uint64_t bytes;
 	bool odd;		/* unmapped or protected somewhere */
-	struct fl_mr *mr;
+	uint32_t number;	/* of its region in the process's order_app */
+	bool registered;
 	uint32_t key;
 	uint32_t changes;	/* how often it was written, dropped or unmapped */
 };
@@ -90,7 +101,7 @@ struct world_buffer {
 struct world_connection {
 	const char *name;
 	struct world_process *process[2];
-	struct fl_qp *qp[2];
+	uint32_t number[2];	/* of the queue pair in the process's order_app */
 	uint32_t qpn[2];
 	uint32_t posts[2], ends[2];	/* ledger, in order */
 };
@@ -98,6 +109,7 @@ struct world_connection {
 struct world_work {
 	const char *name;
 	struct world_connection *conn;
+	uint64_t number;	/* wr_id, of its own */
 	int side;		/* which end of it posted */
 	enum fl_opcode opcode;
 	struct world_buffer *local, *remote;
@@ -136,6 +148,7 @@ const char *world_why(const struct world *w);
 
 struct world_board_config {
 	uint64_t frames, swap_pages;	/* 0: default of the kernel */
+	uint64_t process_frames, process_swap;	/* of one process; 0: all */
 	uint32_t contexts, rx_contexts, block_bytes, tlb_entries;
 };
 int world_board_add(struct world *w, const char *name,
@@ -147,7 +160,17 @@ int world_process_add(struct world *w, const char *name, struct world_board *b,
 		      enum world_policy policy, enum fl_touch touch,
 		      struct world_process **out);
 int world_process_end(struct world_process *p);
-/* Run fn in the process's application thread and wait for it. */
+/*
+ * The order in p, and its answer. 0 or negative errno: the answer's, -ESRCH when
+ * the process is gone. sink is called in p's thread, or in this one.
+ */
+int world_order(struct world_process *p, const struct order *o,
+		struct order_answer *r, const struct order_sink *sink);
+int world_counters(struct world_process *p, struct fl_fault_counters *c);
+/*
+ * Run fn in the process's application thread and wait for it. -ENOTSUP: it is not
+ * a thread of this program.
+ */
 int world_in(struct world_process *p, int (*fn)(struct world_process *p,
 						void *arg), void *arg);
 

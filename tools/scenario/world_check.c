@@ -80,9 +80,9 @@ static const uint8_t *peek(struct world_process *p, uint64_t va, uint64_t len)
 {
 	uint64_t pa;
 
-	if (p->gone)
+	if (!p->mm)
 		return NULL;
-	pa = host_translate(host_process_mm(p->host), va);
+	pa = host_translate(p->mm, va);
 	return pa ? dram_at(board_dram(p->board->board), pa, len) : NULL;
 }
 

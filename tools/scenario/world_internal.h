@@ -3,6 +3,8 @@
 #ifndef FL_WORLD_INTERNAL_H
 #define FL_WORLD_INTERNAL_H
 
+#include "serve/serve.h"
+#include "tools/scenario/nursery.h"
 #include "tools/scenario/world.h"
 
 #define WORLD_BOARDS	WIRE_NODES
@@ -27,7 +29,18 @@ struct world {
 	void *script_arg;
 	uint32_t ring_records;
 	bool stuck;
+	/* Processes mode. */
+	struct nursery nursery;
+	struct serve *serve;		/* NULL: no board yet */
+	char folder[80];		/* of the sockets; "": none yet */
 	char problem[400], why[400];
 };
+
+/* world_door.c: processes mode. Path of a board's socket. */
+void world_door_path(const struct world *w, const struct world_board *b,
+		     char *path, size_t path_bytes);
+int world_door_open(struct world *w, struct world_board *b);
+/* All processes have ended. */
+void world_doors_close(struct world *w);
 
 #endif

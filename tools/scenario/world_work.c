@@ -6,9 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define POLL_NS		100000	/* poll this long, then sleep */
-#define POLL_BATCH	16
-
 /* Every post gets a number of its own, the wr_id. */
 int world_work_number(struct world *w, struct world_work *work)
 {
@@ -32,36 +29,27 @@ struct world_work *world_work_at(struct world *w, uint64_t number)
 
 /* ---- connections ---- */
 
-struct pair {
-	struct world_connection *c;
-	int side;
-	unsigned int depth, pd;
-	struct fl_address address;
-};
-
-static int do_create(struct world_process *p, void *arg)
+static int make_pair(struct world_connection *c, int side, unsigned int depth,
+		     unsigned int pd, struct fl_address *address)
 {
-	struct pair *x = arg;
-	int err = 0;
+	struct order o = { .kind = ORDER_PAIR, .id = c->number[side],
+			   .domain = pd, .depth = depth };
+	struct order_answer r;
+	int err = world_order(c->process[side], &o, &r, NULL);
 
-	if (!p->pd[x->pd])
-		err = fl_alloc_pd(p->dev, &p->pd[x->pd]);
-	if (!err)
-		err = fl_create_qp(p->pd[x->pd], p->cq, x->depth,
-				   &x->c->qp[x->side]);
-	if (!err)
-		err = fl_qp_address(x->c->qp[x->side], &x->address);
-	if (!err)
-		x->c->qpn[x->side] = x->address.qpn;
+	*address = r.address;
+	c->qpn[side] = r.address.qpn;
 	return err;
 }
 
-static int do_connect(struct world_process *p, void *arg)
+static int join(struct world_connection *c, int side,
+		const struct fl_address *peer)
 {
-	struct pair *x = arg;
+	struct order o = { .kind = ORDER_CONNECT, .id = c->number[side],
+			   .address = *peer };
+	struct order_answer r;
 
-	(void)p;
-	return fl_connect(x->c->qp[x->side], &x->address);
+	return world_order(c->process[side], &o, &r, NULL);
 }
 
 int world_connect(struct world_process *p, struct world_process *q,
@@ -70,30 +58,26 @@ int world_connect(struct world_process *p, struct world_process *q,
 {
 	struct world *w = p->world;
 	struct world_connection *c = &w->conn[w->conns];
-	struct pair a = { .c = c, .side = 0, .depth = depth, .pd = pd };
-	struct pair b = { .c = c, .side = 1, .depth = depth, .pd = pd };
-	struct fl_address address;
+	struct fl_address address[2];
 	int err;
 
 	if (w->conns == WORLD_CONNS)
 		return -ENOSPC;
-	if (!p->dev || !q->dev || pd >= 4)
-		return pd >= 4 ? -EINVAL : -ENODEV;
+	if (!p->open || !q->open || pd >= ORDER_DOMAINS)
+		return pd >= ORDER_DOMAINS ? -EINVAL : -ENODEV;
 	memset(c, 0, sizeof(*c));
 	c->name = name;
 	c->process[0] = p;
 	c->process[1] = q;
-	err = world_in(p, do_create, &a);
+	c->number[0] = 2 * w->conns;
+	c->number[1] = 2 * w->conns + 1;
+	err = make_pair(c, 0, depth, pd, &address[0]);
 	if (!err)
-		err = world_in(q, do_create, &b);
-	if (err)
-		return err;
-	address = a.address;
-	a.address = b.address;
-	b.address = address;
-	err = world_in(p, do_connect, &a);
+		err = make_pair(c, 1, depth, pd, &address[1]);
 	if (!err)
-		err = world_in(q, do_connect, &b);
+		err = join(c, 0, &address[1]);
+	if (!err)
+		err = join(c, 1, &address[0]);
 	if (err)
 		return err;
 	w->conns++;
@@ -103,27 +87,26 @@ int world_connect(struct world_process *p, struct world_process *q,
 
 /* ---- posting ---- */
 
-struct post {
-	struct world_work *work;
-	uint64_t number;
-};
-
-static int do_post(struct world_process *p, void *arg)
+static int post(struct world_process *p, struct world_work *k, uint64_t number)
 {
-	struct post *x = arg;
-	struct world_work *k = x->work;
-	struct fl_work fw = {
-		.wr_id = x->number,
-		.opcode = k->opcode,
-		.local = (void *)(uintptr_t)k->local_va,
-		.lkey = k->lkey,
-		.remote = k->remote_va,
-		.rkey = k->rkey,
-		.bytes = k->bytes,
+	struct order o = {
+		.kind = ORDER_POST,
+		.id = k->conn->number[k->side],
+		.work = {
+			.wr_id = number,
+			.opcode = k->opcode,
+			.local = (void *)(uintptr_t)k->local_va,
+			.lkey = k->lkey,
+			.remote = k->remote_va,
+			.rkey = k->rkey,
+			.bytes = k->bytes,
+		},
 	};
+	struct order_answer r;
+	int err = world_order(p, &o, &r, NULL);
 
-	k->post_ns = sim_now(p->world->sim);
-	return fl_post(k->conn->qp[k->side], &fw);
+	k->post_ns = r.now_ns;
+	return err;
 }
 
 /* Both ends present, as far as the addresses lie in the buffers at all. */
@@ -135,7 +118,7 @@ static int prefault(struct world_work *k)
 
 	for (i = 0; i < 2 && !err; i++) {
 		start = (uint64_t)(uintptr_t)b[i]->mem;
-		if (!b[i]->mr || va[i] < start ||
+		if (!b[i]->registered || va[i] < start ||
 		    va[i] - start + k->bytes > b[i]->bytes)
 			continue;
 		err = world_prefetch(b[i], va[i] - start, k->bytes,
@@ -147,7 +130,6 @@ static int prefault(struct world_work *k)
 int world_post(struct world *w, struct world_work *k)
 {
 	struct world_process *p = k->conn->process[k->side];
-	struct post x = { .work = k };
 	int err = 0;
 
 	k->posted = k->done = false;
@@ -163,7 +145,7 @@ int world_post(struct world *w, struct world_work *k)
 		err = world_work_number(w, k);
 	if (err)
 		return err;
-	x.number = w->works;
+	k->number = w->works;
 	k->changes[0] = k->local->changes;
 	/* The transfer itself changes where the data goes. */
 	if (k->opcode == FL_WRITE)
@@ -173,7 +155,7 @@ int world_post(struct world *w, struct world_work *k)
 	if (k->opcode == FL_READ)
 		k->changes[0] = ++k->local->changes;
 	k->order = k->conn->posts[k->side];
-	err = world_in(p, do_post, &x);
+	err = post(p, k, k->number);
 	k->error = err;
 	if (!err) {
 		k->posted = true;
@@ -185,9 +167,10 @@ int world_post(struct world *w, struct world_work *k)
 /* ---- completions ---- */
 
 /* DESIGN 9 rule 2: exactly once, in order on its queue pair. */
-static void take(struct world *w, struct world_process *p,
-		 const struct fl_completion *c)
+static void take(void *arg, const struct fl_completion *c, uint64_t now_ns)
 {
+	struct world_process *p = arg;
+	struct world *w = p->world;
 	struct world_work *k = world_work_at(w, c->wr_id);
 	struct world_connection *conn;
 
@@ -210,7 +193,7 @@ static void take(struct world *w, struct world_process *p,
 			k->name, conn->name);
 	conn->ends[k->side] = k->order + 1;
 	k->done = true;
-	k->done_ns = sim_now(w->sim);
+	k->done_ns = now_ns;
 	k->status = c->status;
 	k->done_bytes = c->bytes;
 	k->resends = c->resends;
@@ -218,46 +201,19 @@ static void take(struct world *w, struct world_process *p,
 		world_verify(w, k);
 }
 
-struct waiting {
-	struct world_work *work;
-	uint64_t end_ns;
-	enum world_wait how;
-};
-
-static int do_wait(struct world_process *p, void *arg)
-{
-	struct waiting *x = arg;
-	struct fl_completion c[POLL_BATCH];
-	uint64_t now = sim_now(p->world->sim), poll_end = now + POLL_NS;
-	int i, n;
-
-	while (!x->work->done) {
-		now = sim_now(p->world->sim);
-		if (now >= x->end_ns)
-			return -ETIMEDOUT;
-		if (x->how == WORLD_POLLING ||
-		    (x->how == WORLD_BOTH && now < poll_end))
-			n = fl_poll(p->cq, c, POLL_BATCH);
-		else
-			n = fl_wait(p->cq, c, POLL_BATCH, x->end_ns - now);
-		for (i = 0; i < n; i++)
-			take(p->world, p, &c[i]);
-		if (n < 0)
-			return n;
-	}
-	return 0;
-}
-
 int world_wait(struct world *w, struct world_work *k, uint64_t timeout_ns,
 	       enum world_wait how)
 {
-	struct waiting x = { .work = k,
-			     .end_ns = sim_now(w->sim) + timeout_ns,
-			     .how = how };
+	struct world_process *p = k->conn ? k->conn->process[k->side] : NULL;
+	struct order o = { .kind = ORDER_WAIT, .what = how,
+			   .work = { .wr_id = k->number },
+			   .end_ns = sim_now(w->sim) + timeout_ns };
+	struct order_sink sink = { .completion = take, .arg = p };
+	struct order_answer r;
 
 	if (k->done)
 		return 0;
 	if (!k->posted)
 		return k->error ? k->error : -ENOENT;
-	return world_in(k->conn->process[k->side], do_wait, &x);
+	return world_order(p, &o, &r, &sink);
 }

@@ -2,8 +2,6 @@
 /* file.c - the device file of the driver, and what it copies from processes. */
 #include <assert.h>
 #include <stdlib.h>
-#include <sys/uio.h>
-#include <unistd.h>
 
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -12,6 +10,7 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "os/os.h"
 #include "shim_internal.h"
 
 struct mapping {
@@ -41,16 +40,15 @@ struct shim_file {
 static unsigned long copy(void *kernel, const void *user, unsigned long n,
 			  bool to_user)
 {
-	struct iovec here = { kernel, n }, there = { (void *)user, n };
 	struct mm_struct *mm = current->mm;
-	ssize_t r;
+	int err;
 
 	shim_might_sleep();
 	if (to_user)
-		r = process_vm_writev(getpid(), &here, 1, &there, 1, 0);
+		err = os_copy_to((void *)user, kernel, n);
 	else
-		r = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
-	if (r == (ssize_t)n)
+		err = os_copy_from(kernel, user, n);
+	if (!err)
 		return 0;
 	if (!mm || mm_copy(mm->host, (uintptr_t)user, kernel, n, to_user))
 		return n;

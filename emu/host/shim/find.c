@@ -13,21 +13,16 @@ bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
 		   uint64_t *end, int *prot)
 {
 	struct host_map *m;
-	unsigned int i;
-	bool found;
 
 	sim_mutex_lock(&mm->lock);
-	for (i = 0; i < mm->maps && mm->map[i].end <= va; i++)
-		;
-	found = i < mm->maps;
-	if (found) {
-		m = &mm->map[i];
+	m = map_behind(mm, va);
+	if (m) {
 		*start = m->start;
 		*end = m->end;
 		*prot = m->prot;
 	}
 	sim_mutex_unlock(&mm->lock);
-	return found;
+	return m != NULL;
 }
 
 /* The driver that runs on this kernel: the one whose device file it has. */

@@ -15,12 +15,18 @@
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/mm.h>
+#include <linux/sched.h>
 
+#include "os/os.h"
 #include "shim_internal.h"
 
-/* A window begins at a multiple of this, and is smaller by a page at least. */
+/*
+ * A window begins at a multiple of this, and is smaller by what the largest page
+ * of a host takes at least.
+ */
 #define WINDOW_ALIGN	0x40000ul
-#define OWNER_OFFSET	(WINDOW_ALIGN - PAGE_SIZE)
+#define OWNER_BYTES	0x10000ul
+#define OWNER_OFFSET	(WINDOW_ALIGN - OWNER_BYTES)
 
 struct window {
 	struct board *board;
@@ -32,16 +38,16 @@ void *shim_window_create(struct board *board, u64 pa, u64 bytes)
 {
 	struct window *w;
 	uintptr_t at;
+	int err;
 	u8 *p;
 
 	assert(bytes <= OWNER_OFFSET);
-	p = mmap(NULL, 2 * WINDOW_ALIGN, PROT_NONE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED)
+	p = os_reserve(NULL, 2 * WINDOW_ALIGN, &err);
+	if (!p)
 		return NULL;
 	at = ((uintptr_t)p + WINDOW_ALIGN - 1) & ~(WINDOW_ALIGN - 1);
 	w = (struct window *)(at + OWNER_OFFSET);
-	if (mprotect(w, PAGE_SIZE, PROT_READ | PROT_WRITE)) {
+	if (os_protect(w, OWNER_BYTES, PROT_READ | PROT_WRITE)) {
 		munmap(p, 2 * WINDOW_ALIGN);
 		return NULL;
 	}
@@ -141,9 +147,13 @@ int dma_set_mask_and_coherent(struct device *dev, u64 mask)
 void *dma_alloc_coherent(struct device *dev, size_t bytes, dma_addr_t *dma,
 			 gfp_t gfp)
 {
+	struct mm_struct *mm = current->mm;
 	uint64_t pa;
-	void *mem = host_dma_alloc(dev->shim->k, bytes, &pa);
+	void *mem;
 
+	/* What a process asks for it will map, and it maps only its own bank. */
+	mem = mm ? mm_dma_alloc(mm->host, bytes, &pa) :
+		   host_dma_alloc(dev->shim->k, bytes, &pa);
 	*dma = pa;
 	return mem;
 }
@@ -163,9 +173,12 @@ int dma_mmap_coherent(struct device *dev, struct vm_area_struct *vma, void *cpu,
 	return 0;
 }
 
-int io_remap_pfn_range(struct vm_area_struct *vma, unsigned long va,
-		       unsigned long pfn, unsigned long bytes, pgprot_t prot)
+/* To the byte: here a window need not be whole pages (host/file.c). */
+int vm_iomap_memory(struct vm_area_struct *vma, phys_addr_t start,
+		    unsigned long bytes)
 {
-	vma->shim_mmio_pa = (phys_addr_t)pfn << PAGE_SHIFT;
+	if (vma->vm_pgoff || vma->vm_end - vma->vm_start > PAGE_ALIGN(bytes))
+		return -EINVAL;
+	vma->shim_mmio_pa = start;
 	return 0;
 }

@@ -3,7 +3,9 @@
 #include <assert.h>
 
 #include <linux/iopoll.h>
+#include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 
@@ -93,19 +95,24 @@ static bool woken(void *arg)
 
 int shim_wait(wait_queue_head_t *w, unsigned int seq, u64 end_ns)
 {
+	struct mm_struct *mm = current->mm;
 	struct wait wait = { w, seq };
 	u64 now = shim_now();
+	int ret = 0;
 
 	shim_might_sleep();
 	if (end_ns && now >= end_ns)
 		return -ETIME;
 	if (shim_outside())
 		shim_turn();
-	else if (sim_wait(&w->q, woken, &wait, end_ns ? end_ns - now : 0))
-		return 0;
-	else if (sim_stopping())
-		return -ERESTARTSYS;
-	return 0;	/* look again; the time is checked above */
+	else if (mm)
+		ret = mm_wait(mm->host, &w->q, woken, &wait,
+			      end_ns ? end_ns - now : 0);
+	else if (!sim_wait(&w->q, woken, &wait, end_ns ? end_ns - now : 0) &&
+		 sim_stopping())
+		ret = -EINTR;
+	/* Otherwise look again; the time is checked above. */
+	return ret == -EINTR ? -ERESTARTSYS : 0;
 }
 
 /* ---- registers ---- */

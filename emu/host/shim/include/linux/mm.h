@@ -10,8 +10,14 @@
 #include <linux/slab.h>
 #include <shim/shim.h>
 
-#define PAGE_SHIFT	12
+/*
+ * As an arm64 kernel with pages of that size has it; but the tables have a granule
+ * of 4 KB whatever that size is (host/pgtable.c).
+ */
+#define CONFIG_ARM64_4K_PAGES 1
+#define PAGE_SHIFT	HOST_PAGE_SHIFT
 #define PAGE_SIZE	(1ul << PAGE_SHIFT)
+#define PAGE_MASK	(~(PAGE_SIZE - 1))
 #define PAGE_ALIGN(n)	(((n) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 
 struct mm_struct {
@@ -51,8 +57,8 @@ struct vm_area_struct {
 };
 
 #define pgprot_noncached(prot) (prot)
-int io_remap_pfn_range(struct vm_area_struct *vma, unsigned long va,
-		       unsigned long pfn, unsigned long bytes, pgprot_t prot);
+int vm_iomap_memory(struct vm_area_struct *vma, phys_addr_t start,
+		    unsigned long bytes);
 
 /* They take locks of their own (host/fault.c). */
 static inline void mmap_read_lock(struct mm_struct *mm)

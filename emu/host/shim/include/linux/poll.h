@@ -4,7 +4,13 @@
 #define SHIM_LINUX_POLL_H
 
 #include <linux/wait.h>
-#include <sys/epoll.h>
+#include <poll.h>
+
+/* The bits are those of poll(). */
+#define EPOLLIN		POLLIN
+#define EPOLLERR	POLLERR
+#define EPOLLHUP	POLLHUP
+#define EPOLLRDNORM	POLLRDNORM
 
 typedef unsigned int __poll_t;
 typedef struct {

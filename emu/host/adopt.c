@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * adopt.c - memory that a process elsewhere had before it came (its heap, say)
+ * becomes memory of the board, where it is, and goes back.
+ *
+ * In both directions there is a time when the process copies and changes its
+ * view by itself: the page is moving. It stays in its frame then, the table of
+ * the CPU's view has no entry for it, a fault on it opens nothing and is to be
+ * tried again, and no other call changes it.
+ */
+#include "host/internal.h"
+
+static int check_adopt(const struct host_mm *mm, uint64_t va, uint64_t npages)
+{
+	uint64_t end;
+
+	if (!mm->remote || !va || va % HOST_PAGE || !npages ||
+	    npages > REMOTE_END / HOST_PAGE ||
+	    va > REMOTE_END - npages * HOST_PAGE)
+		return -EINVAL;
+	end = va + npages * HOST_PAGE;
+	return end > mm->arena && va < mm->arena + HOST_ARENA_BYTES ? -EINVAL :
+								      0;
+}
+
+static struct host_frame *frame_of(struct host_mm *mm, uint64_t va)
+{
+	uint64_t d = pt_get(mm, va);
+
+	return pte_resident(d) ? frame_at(mm, d & PTE_ADDR) : NULL;
+}
+
+/* ---- pages that move; lock held but for hold() ---- */
+
+static int hold_locked(struct host_mm *mm, uint64_t va, uint32_t *frame)
+{
+	struct host_frame *f;
+	int err = cpu_expect(mm, va);
+
+	if (!err)
+		err = fault_bring(mm, va);
+	if (err < 0)
+		return err;
+	f = frame_of(mm, va);
+	if (f->held & HELD_MOVING)
+		return -EBUSY;
+	f->held |= HELD_MOVING;
+	*frame = (uint32_t)(f - mm->frame);
+	return 0;
+}
+
+static void let_move_on(struct host_mm *mm, uint64_t va, uint64_t npages)
+{
+	struct host_frame *f;
+
+	for (; npages; npages--, va += HOST_PAGE) {
+		f = frame_of(mm, va);
+		if (f)
+			f->held &= (uint8_t)~HELD_MOVING;
+	}
+}
+
+/* All or none. */
+static int hold(struct host_mm *mm, uint64_t va, uint64_t npages,
+		uint32_t *frame)
+{
+	unsigned int tries;
+	uint64_t i;
+	int err = 0;
+
+	for (i = 0; i < npages && !err; i++) {
+		tries = 0;
+		do {
+			sim_mutex_lock(&mm->lock);
+			err = hold_locked(mm, va + i * HOST_PAGE, &frame[i]);
+			sim_mutex_unlock(&mm->lock);
+		} while (fault_again(mm, err, &tries));
+	}
+	if (err) {
+		sim_mutex_lock(&mm->lock);
+		let_move_on(mm, va, i - 1);
+		sim_mutex_unlock(&mm->lock);
+	}
+	return err == -EAGAIN ? -ENOMEM : err;
+}
+
+static bool all_moving(struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	struct host_frame *f;
+
+	for (; va < end; va += HOST_PAGE) {
+		f = frame_of(mm, va);
+		if (!f || !(f->held & HELD_MOVING))
+			return false;
+	}
+	return true;
+}
+
+/* Mapping and pages go; the process's view of them has gone already. */
+static int forget(struct host_mm *mm, uint64_t va, uint64_t npages)
+{
+	uint64_t end = va + npages * HOST_PAGE, at;
+	struct host_frame *f;
+	int err;
+
+	if (mm_any_pinned(mm, va, end))
+		return -EBUSY;
+	err = map_split(mm, va, end);
+	if (err)
+		return err;
+	for (at = va; at < end; at += HOST_PAGE) {
+		f = frame_of(mm, at);
+		if (f)
+			f->held = 0;
+	}
+	cpu_forget(mm, va, npages);
+	mm_drop(mm, va, npages);
+	map_remove(mm, va, end);
+	host_event(mm->k, EV_MM_UNMAP, mm->pid, va, npages, 0);
+	return 0;
+}
+
+/* ---- in ---- */
+
+static int adopt_map(struct host_mm *mm, uint64_t va, uint64_t npages,
+		     int prot)
+{
+	struct host_map m = { .start = va, .prot = prot,
+			      .end = va + npages * HOST_PAGE };
+	struct host_map *next;
+	int err = 0;
+
+	sim_mutex_lock(&mm->lock);
+	next = map_behind(mm, va);
+	if (next && next->start < m.end)
+		err = -EEXIST;
+	if (!err)
+		err = map_room(mm, 1);
+	if (!err)
+		map_insert(mm, &m);
+	sim_mutex_unlock(&mm->lock);
+	return err;
+}
+
+int host_adopt(struct host_process *p, uint64_t va, uint64_t npages, int prot,
+	       uint32_t *frame)
+{
+	struct host_mm *mm = p->mm;
+	int err = check_adopt(mm, va, npages);
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	if (err || prot_bad(prot) || !prot)
+		return -EINVAL;
+	err = adopt_map(mm, va, npages, prot_normal(prot));
+	if (err)
+		return err;
+	err = hold(mm, va, npages, frame);
+	if (!err)
+		return 0;
+	sim_mutex_lock(&mm->lock);
+	/* Pinned meanwhile, it stays: a mapping like others. */
+	forget(mm, va, npages);
+	sim_mutex_unlock(&mm->lock);
+	return err;
+}
+
+/* The CPU has written it, or will without being seen: it is dirty. */
+static void settle(struct host_mm *mm, uint64_t va, bool keep)
+{
+	struct host_map *m = map_find(mm, va);
+	struct host_frame *f = frame_of(mm, va);
+
+	frame_dirty(f);
+	f->held = keep ? HELD_KEPT : 0;
+	pt_set(mm, va, pte_make(frame_pa(f), m->prot, true));
+	cpu_opened(mm, va);
+}
+
+int host_adopted(struct host_process *p, uint64_t va, uint64_t npages,
+		 bool keep)
+{
+	uint64_t end = va + npages * HOST_PAGE, at;
+	struct host_mm *mm = p->mm;
+	int err = check_adopt(mm, va, npages);
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	if (err)
+		return err;
+	sim_mutex_lock(&mm->lock);
+	if (!all_moving(mm, va, end))
+		err = -EINVAL;
+	for (at = va; !err && at < end; at += HOST_PAGE)
+		settle(mm, at, keep);
+	if (!err)
+		map_merge(mm);
+	sim_mutex_unlock(&mm->lock);
+	return err;
+}
+
+/* ---- out ---- */
+
+/* Is all of it adopted memory that can go? Lock held. */
+static int check_release(struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	if (!map_covers(mm, va, end))
+		return -EINVAL;
+	if (mm_any_pinned(mm, va, end) ||
+	    mm_any_held(mm, va, end, HELD_MOVING))
+		return -EBUSY;
+	return 0;
+}
+
+int host_release(struct host_process *p, uint64_t va, uint64_t npages,
+		 uint32_t *frame)
+{
+	struct host_mm *mm = p->mm;
+	int err = check_adopt(mm, va, npages);
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	if (err)
+		return err;
+	sim_mutex_lock(&mm->lock);
+	err = check_release(mm, va, va + npages * HOST_PAGE);
+	sim_mutex_unlock(&mm->lock);
+	if (!err)
+		err = hold(mm, va, npages, frame);
+	if (err)
+		return err;
+	/* From here on the process closes and opens them by itself. */
+	sim_mutex_lock(&mm->lock);
+	cpu_forget(mm, va, npages);
+	sim_mutex_unlock(&mm->lock);
+	return 0;
+}
+
+int host_released(struct host_process *p, uint64_t va, uint64_t npages)
+{
+	struct host_mm *mm = p->mm;
+	int err = check_adopt(mm, va, npages);
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	if (err)
+		return err;
+	sim_mutex_lock(&mm->lock);
+	err = all_moving(mm, va, va + npages * HOST_PAGE) ?
+		      forget(mm, va, npages) : -EINVAL;
+	sim_mutex_unlock(&mm->lock);
+	return err;
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * cpu.c - what the kernel knows of the CPU's view of an address space: for each
+ * page the frame that the CPU reaches there and what it may do, wherever in 48
+ * bits the page lies. The view itself is elsewhere: protections in this program
+ * (arena.c), or those of a process that is told (struct host_cpu_ops).
+ *
+ * There, opening is something that will happen, so an entry says what the CPU
+ * will have at most; it goes back to closed only when closing has been
+ * confirmed. A page that is on its way into or out of the bank (adopt.c) has no
+ * entry: the process itself sees to its view.
+ */
+#include <stdlib.h>
+
+#include "host/internal.h"
+
+#define AROUND	16u	/* pages opened at once if they are there */
+/* A closed gap of so many pages is closed again with what lies around it. */
+#define GAP	16u
+
+/* Three levels above the pages, with the same spans as the tables have. */
+#define FANOUT	512u
+#define LEVELS	3u
+struct cpu_node {
+	void *at[FANOUT];	/* nodes, at the last level leaves */
+};
+
+static unsigned int shift(unsigned int level)
+{
+	return 39 - 9 * level;
+}
+
+static unsigned int slot(uint64_t va, unsigned int level)
+{
+	return va >> shift(level) & (FANOUT - 1);
+}
+
+/* NULL: nothing of it is known, and *level says which span is empty. */
+static struct cpu_leaf *find(const struct host_mm *mm, uint64_t va,
+			     unsigned int *level)
+{
+	struct cpu_node *node = mm->cpu;
+	void *next = NULL;
+
+	for (*level = 0; *level < LEVELS; ++*level) {
+		next = node->at[slot(va, *level)];
+		if (!next)
+			return NULL;
+		node = next;
+	}
+	return next;
+}
+
+static uint32_t entry(const struct host_mm *mm, uint64_t va)
+{
+	unsigned int level;
+	struct cpu_leaf *leaf;
+
+	if (!mm->cpu || va >> HOST_VA_BITS)
+		return 0;
+	leaf = find(mm, va, &level);
+	return leaf ? leaf->page[va / HOST_PAGE % CPU_LEAF_PAGES] : 0;
+}
+
+static struct cpu_leaf *make(struct host_mm *mm, uint64_t va)
+{
+	struct cpu_node *node = mm->cpu;
+	unsigned int level;
+	void **p = NULL;
+
+	for (level = 0; level < LEVELS; level++) {
+		p = &node->at[slot(va, level)];
+		if (!*p)
+			*p = calloc(1, level == LEVELS - 1 ?
+				       sizeof(struct cpu_leaf) :
+				       sizeof(struct cpu_node));
+		if (!*p)
+			return NULL;
+		node = *p;
+	}
+	return *p;
+}
+
+static void clear(struct cpu_node *node, unsigned int level)
+{
+	unsigned int i;
+
+	for (i = 0; i < FANOUT; i++) {
+		if (node->at[i] && level < LEVELS - 1)
+			clear(node->at[i], level + 1);
+		free(node->at[i]);
+		node->at[i] = NULL;
+	}
+}
+
+int cpu_create(struct host_mm *mm)
+{
+	assert(mm->frames < CPU_FRAME);
+	mm->cpu = calloc(1, sizeof(*mm->cpu));
+	return mm->cpu ? 0 : -ENOMEM;
+}
+
+void cpu_destroy(struct host_mm *mm)
+{
+	if (mm->cpu)
+		clear(mm->cpu, 0);
+	free(mm->cpu);
+	mm->cpu = NULL;
+}
+
+int cpu_prot(const struct host_mm *mm, uint64_t va)
+{
+	return (int)(entry(mm, va) >> CPU_PROT_SHIFT);
+}
+
+uint32_t cpu_frame(const struct host_mm *mm, uint64_t va)
+{
+	return entry(mm, va) & CPU_FRAME;
+}
+
+uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	struct cpu_leaf *leaf;
+	unsigned int level;
+	uint64_t span;
+
+	while (mm->cpu && va < end) {
+		leaf = find(mm, va, &level);
+		if (!leaf) {
+			span = 1ull << shift(level);
+			va = (va & ~(span - 1)) + span;
+			continue;
+		}
+		do {
+			if (leaf->page[va / HOST_PAGE % CPU_LEAF_PAGES] >>
+			    CPU_PROT_SHIFT)
+				return va;
+			va += HOST_PAGE;
+		} while (va < end && va % CPU_LEAF_BYTES);
+	}
+	return end;
+}
+
+/* ---- opening ---- */
+
+/*
+ * The system allows so many different ranges and no more (limits.md 3: 65530):
+ * begin again with one. Everything that was open is opened again when it is
+ * touched.
+ */
+static void start_over(struct host_mm *mm)
+{
+	arena_clear(mm);
+	clear(mm->cpu, 0);
+}
+
+static int view(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
+		int prot)
+{
+	struct cpu_leaf *leaf = make(mm, va);
+	uint64_t page = va / HOST_PAGE % CPU_LEAF_PAGES, i;
+	int err = 0;
+
+	if (!leaf)
+		return -ENOMEM;
+	if (mm->remote)
+		remote_open(mm, va, n, frame, prot);
+	else
+		err = arena_open(mm, leaf, va, n, frame, prot);
+	for (i = 0; !err && i < n; i++)
+		leaf->page[page + i] = (uint32_t)(frame + i + 1) |
+				       (uint32_t)prot << CPU_PROT_SHIFT;
+	return err;
+}
+
+/* Rights that the tables give the CPU; none: it would fault. */
+static int rights(uint64_t d)
+{
+	if (!pte_allows(d, false))
+		return 0;
+	return pte_allows(d, true) ? HOST_READ | HOST_WRITE : HOST_READ;
+}
+
+static uint64_t frame_number(struct host_mm *mm, uint64_t d)
+{
+	return (uint64_t)(frame_at(mm, d & PTE_ADDR) - mm->frame);
+}
+
+static bool moving(struct host_mm *mm, uint64_t d)
+{
+	return pte_resident(d) &&
+	       (frame_at(mm, d & PTE_ADDR)->held & HELD_MOVING);
+}
+
+/* Is this page closed, to be opened with these rights, and that its frame? */
+static bool goes_along(struct host_mm *mm, uint64_t va, int prot,
+		       uint64_t frame)
+{
+	uint64_t d = pt_get(mm, va);
+
+	return !cpu_prot(mm, va) && rights(d) == prot && !moving(mm, d) &&
+	       frame_number(mm, d) == frame;
+}
+
+/*
+ * Open va as the tables say, together with neighbours that are there and lie
+ * side by side. An aged page stays closed: its next use must be seen.
+ */
+int cpu_grant(struct host_mm *mm, uint64_t va)
+{
+	uint64_t low = va & ~(AROUND * HOST_PAGE - 1), d = pt_get(mm, va);
+	uint64_t from = va, to = va + HOST_PAGE, frame, n;
+	int prot = rights(d), err;
+
+	assert(prot);
+	if (moving(mm, d))
+		return 0;
+	frame = frame_number(mm, d);
+	/*
+	 * Another thread was faster; but a process that is elsewhere may have
+	 * closed its view by itself, and is told again.
+	 */
+	if (!mm->remote && entry(mm, va) ==
+	    ((frame + 1) | (uint64_t)prot << CPU_PROT_SHIFT))
+		return 0;
+	while (from > low && frame &&
+	       goes_along(mm, from - HOST_PAGE, prot, frame - 1)) {
+		from -= HOST_PAGE;
+		frame--;
+	}
+	while (to < low + AROUND * HOST_PAGE &&
+	       goes_along(mm, to, prot, frame + (to - from) / HOST_PAGE))
+		to += HOST_PAGE;
+	n = (to - from) / HOST_PAGE;
+	err = view(mm, from, n, frame, prot);
+	if (err == -ENOMEM && !mm->remote) {
+		start_over(mm);
+		err = view(mm, from, n, frame, prot);
+	}
+	return err;
+}
+
+/* ---- closing ---- */
+
+static void shut(struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	unsigned int level;
+
+	for (va = cpu_next(mm, va, end); va < end;
+	     va = cpu_next(mm, va + HOST_PAGE, end))
+		find(mm, va, &level)->page[va / HOST_PAGE % CPU_LEAF_PAGES] &=
+			CPU_FRAME;
+}
+
+/* Last open page of [va, end), whose first one is va. */
+static uint64_t last_open(const struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	uint64_t next;
+
+	while ((next = cpu_next(mm, va + HOST_PAGE, end)) < end)
+		va = next;
+	return va;
+}
+
+/*
+ * One call for all of it, because each closing interrupts every CPU that runs a
+ * thread of this program (limits.md 3).
+ */
+static void revoke_here(struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	uint64_t last;
+
+	va = cpu_next(mm, va, end);
+	if (va == end)
+		return;
+	last = last_open(mm, va, end);
+	shut(mm, va, end);
+	if (arena_close(va, (last - va) / HOST_PAGE + 1))
+		start_over(mm);
+}
+
+/* May what lies between two open pages be closed with them? */
+static bool joins(struct host_mm *mm, uint64_t last, uint64_t next)
+{
+	if (next - last > GAP * HOST_PAGE)
+		return false;
+	for (last += HOST_PAGE; last < next; last += HOST_PAGE)
+		/* Around adopted memory lies what is not the board's. */
+		if (!map_find(mm, last) || moving(mm, pt_get(mm, last)))
+			return false;
+	return true;
+}
+
+/*
+ * In runs, because each is a conversation. Runs that were closed before one is
+ * refused are closed: their pages fault and are opened again.
+ */
+static int revoke_there(struct host_mm *mm, uint64_t va, uint64_t end)
+{
+	uint64_t last, next;
+	int err;
+
+	for (va = cpu_next(mm, va, end); va < end; va = next) {
+		last = va;
+		while ((next = cpu_next(mm, last + HOST_PAGE, end)) < end &&
+		       joins(mm, last, next))
+			last = next;
+		err = remote_close(mm, va, (last - va) / HOST_PAGE + 1);
+		if (err)
+			return err;
+		shut(mm, va, last + HOST_PAGE);
+	}
+	return 0;
+}
+
+int cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages)
+{
+	uint64_t end = va + npages * HOST_PAGE;
+
+	if (mm->remote)
+		return revoke_there(mm, va, end);
+	revoke_here(mm, va, end);
+	return 0;
+}
+
+/* ---- views that the process makes by itself ---- */
+
+int cpu_expect(struct host_mm *mm, uint64_t va)
+{
+	return make(mm, va) ? 0 : -ENOMEM;
+}
+
+void cpu_opened(struct host_mm *mm, uint64_t va)
+{
+	uint64_t d = pt_get(mm, va);
+	unsigned int level;
+	struct cpu_leaf *leaf = find(mm, va, &level);
+
+	/* cpu_expect() has made the leaf, and a remote one never goes. */
+	assert(leaf && mm->remote);
+	leaf->page[va / HOST_PAGE % CPU_LEAF_PAGES] =
+		(uint32_t)(frame_number(mm, d) + 1) |
+		(uint32_t)rights(d) << CPU_PROT_SHIFT;
+}
+
+void cpu_forget(struct host_mm *mm, uint64_t va, uint64_t npages)
+{
+	assert(mm->remote);
+	shut(mm, va, va + npages * HOST_PAGE);
+}

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * call.c - the system calls and page faults of a process, each in the kernel half
+ * of the thread that made it: a thread here for each slot that was ever used. What
+ * the process wrote was copied once by the port; an answer is all that goes back.
+ * A fault that need not wait is answered by the port itself: waking the half would
+ * take several times as long as the fault.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "faultline/regs.h"
+#include "faultline/uapi.h"
+#include "lib/faultline.h"
+#include "serve/serve_internal.h"
+
+#ifdef _IOC_SIZE
+#define IOCTL_BYTES(cmd) _IOC_SIZE(cmd)
+#else
+#define IOCTL_BYTES(cmd) IOCPARM_LEN(cmd)	/* BSD, macOS */
+#endif
+#define DOORBELLS UINT64_MAX			/* attach.h, ATTACH_MMAP */
+/* A half without work looks on so often: who asks once asks again. */
+#define LINGER 20u
+/* As much as the driver may read of an argument that says it is so long. */
+#define ARGUMENT_BYTES HOST_PAGE
+
+static_assert((int)FL_PROT_READ == (int)HOST_READ &&
+	      (int)FL_PROT_WRITE == (int)HOST_WRITE, "one set of bits");
+static_assert(ATTACH_BATCH * sizeof(uint32_t) <= ATTACH_PAYLOAD,
+	      "frame numbers of a batch");
+static_assert(ATTACH_BATCH % HOST_FRAMES == 0, "a batch is whole pages");
+
+struct answer {
+	int32_t result;
+	uint64_t ret[2];
+	uint8_t payload[ATTACH_PAYLOAD];
+	unsigned int payload_bytes;
+};
+
+static int to_fd(uint64_t arg)
+{
+	return arg <= INT32_MAX ? (int)arg : -1;
+}
+
+static int do_fault(struct client *c, const struct call *call, struct answer *a)
+{
+	int write = call->arg[1] == 0 ? 0 : call->arg[1] == 1 ? 1 : -1;
+
+	(void)a;
+	serve_count(&c->serve->count.faults);
+	return host_process_fault(c->process, call->arg[0], write);
+}
+
+static int do_open(struct client *c, const struct call *call, struct answer *a)
+{
+	(void)call;
+	(void)a;
+	return host_open(c->process, NULL);
+}
+
+static int do_close(struct client *c, const struct call *call, struct answer *a)
+{
+	(void)a;
+	return host_close(c->process, to_fd(call->arg[0]));
+}
+
+/*
+ * The driver reads the argument from here, and zeros behind it, whatever length it
+ * claims to have.
+ */
+static int do_ioctl(struct client *c, const struct call *call, struct answer *a)
+{
+	_Alignas(8) uint8_t arg[ARGUMENT_BYTES] = { 0 };
+	unsigned int cmd = (unsigned int)call->arg[1];
+	unsigned int bytes = IOCTL_BYTES(cmd);
+	int r;
+
+	if (bytes > ATTACH_PAYLOAD || call->arg[1] > UINT32_MAX)
+		return -ENOTTY;
+	memcpy(arg, call->payload, bytes);
+	r = (int)host_ioctl(c->process, to_fd(call->arg[0]), cmd, arg);
+	memcpy(a->payload, arg, bytes);
+	a->payload_bytes = bytes;
+	return r;
+}
+
+/* ---- windows ---- */
+
+static int keep_queue(struct client *c, void *mem, uint64_t offset,
+		      uint64_t bytes)
+{
+	struct queue *q = NULL;
+	unsigned int i;
+
+	sim_spin_lock(&c->lock);
+	for (i = 0; !q && i < QUEUES; i++)
+		if (!c->queue[i].mem)
+			q = &c->queue[i];
+	if (q)
+		*q = (struct queue){ mem, offset, bytes };
+	sim_spin_unlock(&c->lock);
+	return q ? 0 : -ENOMEM;
+}
+
+static int keep_doorbell(struct client *c, void *mem, uint64_t bytes)
+{
+	int err = -EBUSY;
+
+	/* post.c lets a write go to any place of a whole page. */
+	if (bytes != NIC_DB_STRIDE)
+		return -EINVAL;
+	sim_spin_lock(&c->bell);
+	if (!c->doorbell) {
+		c->doorbell = mem;
+		err = 0;
+	}
+	sim_spin_unlock(&c->bell);
+	return err;
+}
+
+static int do_mmap(struct client *c, const struct call *call, struct answer *a)
+{
+	uint64_t bytes = call->arg[1], offset = call->arg[2], at;
+	void *mem;
+	int err;
+
+	mem = host_mmap_fd(c->process, to_fd(call->arg[0]), bytes, offset,
+			   &err);
+	if (!mem)
+		return err;
+	at = host_bank_offset(c->process, mem);
+	if (at == DOORBELLS)
+		err = keep_doorbell(c, mem, bytes);
+	else
+		err = keep_queue(c, mem, at, bytes);
+	if (err)
+		host_munmap_fd(c->process, mem, bytes);
+	a->ret[0] = at;
+	return err;
+}
+
+static void *forget_doorbell(struct client *c)
+{
+	void *mem;
+
+	/* Whoever writes to it has it; after that nobody will. */
+	sim_spin_lock(&c->bell);
+	mem = (void *)c->doorbell;
+	c->doorbell = NULL;
+	sim_spin_unlock(&c->bell);
+	return mem;
+}
+
+static void *forget_queue(struct client *c, uint64_t offset, uint64_t bytes)
+{
+	void *mem = NULL;
+	unsigned int i;
+
+	sim_spin_lock(&c->lock);
+	for (i = 0; !mem && i < QUEUES; i++)
+		if (c->queue[i].mem && c->queue[i].offset == offset &&
+		    c->queue[i].bytes == bytes) {
+			mem = c->queue[i].mem;
+			c->queue[i].mem = NULL;
+		}
+	sim_spin_unlock(&c->lock);
+	return mem;
+}
+
+static int do_munmap(struct client *c, const struct call *call,
+		     struct answer *a)
+{
+	uint64_t offset = call->arg[0], bytes = call->arg[1];
+	void *mem;
+
+	(void)a;
+	if (offset == DOORBELLS) {
+		mem = forget_doorbell(c);
+		bytes = NIC_DB_STRIDE;
+	} else {
+		mem = forget_queue(c, offset, bytes);
+	}
+	return mem ? host_munmap_fd(c->process, mem, bytes) : -EINVAL;
+}
+
+/* ---- memory ---- */
+
+static int do_alloc(struct client *c, const struct call *call, struct answer *a)
+{
+	int err;
+
+	a->ret[0] = (uintptr_t)host_mmap(c->process, call->arg[0],
+					 HOST_READ | HOST_WRITE, NULL, 0, &err);
+	return err;
+}
+
+static int take_passed(struct client *c, uint64_t id)
+{
+	int fd = -1;
+	unsigned int i;
+
+	sim_spin_lock(&c->lock);
+	for (i = 0; fd < 0 && i < SERVE_FILES; i++)
+		if (c->passed[i].fd >= 0 && c->passed[i].id == id) {
+			fd = c->passed[i].fd;
+			c->passed[i].fd = -1;
+		}
+	sim_spin_unlock(&c->lock);
+	return fd;
+}
+
+static int do_map_file(struct client *c, const struct call *call,
+		       struct answer *a)
+{
+	int fd = take_passed(c, call->arg[1]), err;
+
+	if (fd < 0)
+		return -EBADF;
+	a->ret[0] = (uintptr_t)host_mmap_source(c->process, call->arg[0],
+						HOST_READ | HOST_WRITE, fd, 0,
+						&err);
+	close(fd);
+	return err;
+}
+
+static int do_free(struct client *c, const struct call *call, struct answer *a)
+{
+	(void)a;
+	return host_munmap(c->process, (void *)(uintptr_t)call->arg[0],
+			   call->arg[1]);
+}
+
+static int do_advise(struct client *c, const struct call *call,
+		     struct answer *a)
+{
+	enum host_advice advice;
+
+	(void)a;
+	switch (call->arg[2]) {
+	case FL_PAGEOUT:
+		advice = HOST_PAGEOUT;
+		break;
+	case FL_DONTNEED:
+		advice = HOST_DONTNEED;
+		break;
+	case FL_WILLNEED:
+		advice = HOST_WILLNEED;
+		break;
+	default:
+		return -EINVAL;
+	}
+	return host_madvise(c->process, (void *)(uintptr_t)call->arg[0],
+			    call->arg[1], advice);
+}
+
+static int do_protect(struct client *c, const struct call *call,
+		      struct answer *a)
+{
+	(void)a;
+	if (call->arg[2] > (FL_PROT_READ | FL_PROT_WRITE))
+		return -EINVAL;
+	return host_mprotect(c->process, (void *)(uintptr_t)call->arg[0],
+			     call->arg[1], (int)call->arg[2]);
+}
+
+/* ---- memory of its own ---- */
+
+/*
+ * n of the protocol's pages as pages of the kernel; 0: it may not be, since the
+ * kernel moves whole ones only.
+ */
+static uint64_t to_pages(uint64_t n)
+{
+	return n <= ATTACH_BATCH && n % HOST_FRAMES == 0 ? n / HOST_FRAMES : 0;
+}
+
+/* Frame numbers of n of the kernel's pages become the protocol's, in place. */
+static void answer_frames(struct answer *a, uint64_t n)
+{
+	uint32_t *frame = (uint32_t *)a->payload, of_kernel;
+	uint64_t i, k;
+
+	/* From the end, so that none is overwritten before it was read. */
+	for (i = n; i--;) {
+		of_kernel = frame[i];
+		for (k = HOST_FRAMES; k--;)
+			frame[i * HOST_FRAMES + k] =
+				(uint32_t)(of_kernel * HOST_FRAMES + k);
+	}
+	a->payload_bytes = (unsigned int)(n * HOST_FRAMES * sizeof(*frame));
+}
+
+static int do_adopt(struct client *c, const struct call *call, struct answer *a)
+{
+	uint64_t n = to_pages(call->arg[1]);
+	int err;
+
+	if (!n || !call->arg[2] ||
+	    call->arg[2] > (FL_PROT_READ | FL_PROT_WRITE))
+		return -EINVAL;
+	err = host_adopt(c->process, call->arg[0], n, (int)call->arg[2],
+			 (uint32_t *)a->payload);
+	answer_frames(a, n);
+	return err;
+}
+
+static int do_adopted(struct client *c, const struct call *call,
+		      struct answer *a)
+{
+	uint64_t n = to_pages(call->arg[1]);
+
+	(void)a;
+	if (!n || call->arg[2] > 1)
+		return -EINVAL;
+	/* It could not be done: the pages are the process's own again. */
+	if (call->arg[3])
+		return host_released(c->process, call->arg[0], n);
+	return host_adopted(c->process, call->arg[0], n, call->arg[2]);
+}
+
+static int do_release(struct client *c, const struct call *call,
+		      struct answer *a)
+{
+	uint64_t n = to_pages(call->arg[1]);
+	int err;
+
+	if (!n)
+		return -EINVAL;
+	err = host_release(c->process, call->arg[0], n,
+			   (uint32_t *)a->payload);
+	answer_frames(a, n);
+	return err;
+}
+
+static int do_released(struct client *c, const struct call *call,
+		       struct answer *a)
+{
+	uint64_t n = to_pages(call->arg[1]);
+
+	(void)a;
+	return n ? host_released(c->process, call->arg[0], n) : -EINVAL;
+}
+
+static int (*const calls[ATTACH_OPS])(struct client *c, const struct call *call,
+				      struct answer *a) = {
+	[ATTACH_FAULT] = do_fault,
+	[ATTACH_OPEN] = do_open,
+	[ATTACH_CLOSE] = do_close,
+	[ATTACH_IOCTL] = do_ioctl,
+	[ATTACH_MMAP] = do_mmap,
+	[ATTACH_MUNMAP] = do_munmap,
+	[ATTACH_ALLOC] = do_alloc,
+	[ATTACH_MAP_FILE] = do_map_file,
+	[ATTACH_FREE] = do_free,
+	[ATTACH_ADVISE] = do_advise,
+	[ATTACH_PROTECT] = do_protect,
+	[ATTACH_ADOPT] = do_adopt,
+	[ATTACH_ADOPTED] = do_adopted,
+	[ATTACH_RELEASE] = do_release,
+	[ATTACH_RELEASED] = do_released,
+};
+
+/* ---- a kernel half ---- */
+
+static void publish(struct client *c, struct attach_call *slot,
+		    const struct answer *a)
+{
+	memcpy(slot->payload, a->payload, a->payload_bytes);
+	slot->ret[0] = a->ret[0];
+	slot->ret[1] = a->ret[1];
+	slot->result = a->result;
+	slot->views = atomic_load_explicit(&c->view_head,
+					   memory_order_relaxed);
+	/*
+	 * Release: pairs with the asker's acquire. seq_cst: the asker says that
+	 * it sleeps and then looks at state once more.
+	 */
+	atomic_store(&slot->state, ATTACH_ANSWERED);
+	if (atomic_load(&slot->asleep))
+		os_word_wake(&slot->state);
+}
+
+static void serve_one(struct half *h)
+{
+	struct client *c = h->client;
+	struct call call = h->call;
+	struct answer a = { 0 };
+
+	/*
+	 * The slot may be used again as soon as the answer is there. Release:
+	 * the port, which sees that there is no job, sees that we are busy.
+	 */
+	atomic_store_explicit(&h->busy, true, memory_order_relaxed);
+	atomic_store_explicit(&h->job, false, memory_order_release);
+	if (call.op < ATTACH_OPS && calls[call.op])
+		a.result = calls[call.op](c, &call, &a);
+	else
+		a.result = -ENOSYS;
+	publish(c, &c->shared->call[h->slot], &a);
+	/* Release: from now on the port may answer in this slot. */
+	atomic_store_explicit(&h->busy, false, memory_order_release);
+}
+
+static void half_main(void *half)
+{
+	struct half *h = half;
+	struct client *c = h->client;
+	unsigned int turns = 0;
+
+	host_act_for(c->process);
+	while (atomic_load(&c->state) == CLIENT_LIVES) {
+		/* Acquire: pairs with the port's release. */
+		if (atomic_load_explicit(&h->job, memory_order_acquire)) {
+			serve_one(h);
+			turns = 0;
+		} else if (turns < LINGER) {
+			turns++;
+			os_yield();
+		} else {
+			sim_park();
+		}
+	}
+	host_act_for(NULL);
+}
+
+/* ---- the port's side ---- */
+
+/*
+ * False: it is for the half. Only the port ends a process, so that this one lives
+ * until it returns.
+ */
+static bool answer_fault(struct client *c, const struct half *h)
+{
+	const struct call *call = &h->call;
+	struct answer a = { 0 };
+
+	if (call->op != ATTACH_FAULT || call->arg[1] > 1)
+		return false;
+	a.result = host_process_fault_try(c->process, call->arg[0],
+					  (int)call->arg[1]);
+	if (a.result == -EAGAIN)
+		return false;
+	serve_count(&c->serve->count.faults);
+	publish(c, &c->shared->call[h->slot], &a);
+	return true;
+}
+
+static void hand_over(struct client *c, unsigned int i)
+{
+	struct attach_call *slot = &c->shared->call[i];
+	struct half *h = &c->half[i];
+	volatile struct attach_call *v = slot;
+	char name[64];
+	unsigned int k;
+
+	/* One at a time: who asks again before the answer is not heard. */
+	if (atomic_load_explicit(&h->job, memory_order_acquire))
+		return;
+	/* Acquire: pairs with the asker's release. */
+	if (atomic_load_explicit(&slot->state, memory_order_acquire) !=
+	    ATTACH_ASKED)
+		return;
+	serve_count(&c->serve->count.calls);
+	h->call.op = v->op;
+	for (k = 0; k < 4; k++)
+		h->call.arg[k] = v->arg[k];
+	/* The others have none. */
+	for (k = 0; h->call.op == ATTACH_IOCTL && k < ATTACH_PAYLOAD; k++)
+		h->call.payload[k] = v->payload[k];
+	/* Acquire: pairs with the half's release; its answer is whole. */
+	if (!atomic_load_explicit(&h->busy, memory_order_acquire) &&
+	    answer_fault(c, h))
+		return;
+	/* The descriptor was sent before the call was made: it is there now. */
+	if (h->call.op == ATTACH_MAP_FILE) {
+		client_read(c);
+		/* Its end: the halves are another thread's by now. */
+		if (atomic_load(&c->state) != CLIENT_LIVES)
+			return;
+	}
+	atomic_store_explicit(&h->job, true, memory_order_release);
+	if (h->thread) {
+		sim_unpark(h->thread, 0);
+		return;
+	}
+	snprintf(name, sizeof(name), "%.40s/kernel %u", c->name, i);
+	h->thread = sim_thread_start(c->serve->cfg.sim, name, true, half_main,
+				     h);
+}
+
+unsigned int calls_take(struct client *c)
+{
+	uint64_t asked;
+	unsigned int n = 0;
+
+	if (!atomic_load_explicit(&c->shared->asked, memory_order_relaxed))
+		return 0;
+	asked = atomic_exchange(&c->shared->asked, 0);
+	for (; asked && atomic_load(&c->state) == CLIENT_LIVES;
+	     asked &= asked - 1, n++)
+		hand_over(c, (unsigned int)__builtin_ctzll(asked));
+	return n;
+}
+
+void calls_end(struct client *c)
+{
+	unsigned int i;
+
+	for (i = 0; i < ATTACH_CALLS; i++) {
+		if (!c->half[i].thread)
+			continue;
+		sim_unpark(c->half[i].thread, 0);
+		sim_thread_join(c->half[i].thread);
+		c->half[i].thread = NULL;
+	}
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * client.c - one attached process: its life, its notes, and the commands for its
+ * MMU.
+ *
+ * The end of a process is work that may wait (for the card to let go of its
+ * queues), so a thread of its own does it. Until then its slot on the card, its
+ * frames and its keys count as taken.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "serve/serve_internal.h"
+
+#define NOTES_AT_ONCE	32
+#define WAIT_SPINS	500
+#define WAIT_YIELDS	50
+#define NAP_NS		1000000ull
+
+/* ---- life ---- */
+
+static int share(struct client *c, uint64_t instance)
+{
+	void *mem;
+	int i;
+
+	c->shared_fd = os_memory_create("faultline-shared",
+					sizeof(*c->shared));
+	if (c->shared_fd < 0)
+		return c->shared_fd;
+	mem = mmap(NULL, sizeof(*c->shared), PROT_READ | PROT_WRITE, MAP_SHARED,
+		   c->shared_fd, 0);
+	if (mem == MAP_FAILED)
+		return -errno;
+	c->shared = mem;
+	c->shared->instance = instance;
+	atomic_store(&c->shared->alive, 1);
+	for (i = 0; i < (int)ATTACH_CALLS; i++)
+		c->half[i] = (struct half){ .client = c,
+					    .slot = (unsigned int)i };
+	return 0;
+}
+
+static void take_back(struct client *c)
+{
+	if (c->shared)
+		munmap(c->shared, sizeof(*c->shared));
+	c->shared = NULL;
+	if (c->shared_fd >= 0)
+		close(c->shared_fd);
+	c->shared_fd = -1;
+}
+
+static void guard(struct client *c)
+{
+	struct host_bank bank;
+
+	host_process_bank(c->process, &bank);
+	if (os_memory_fixed(bank.fd))
+		return;
+	guard_add(bank.mem, bank.bytes, &c->cut);
+	guard_add(c->shared, sizeof(*c->shared), &c->cut);
+}
+
+struct client *client_create(struct serve *s, struct door *d, int sock,
+			     const struct attach_hello *h, int *error)
+{
+	struct client *c = calloc(1, sizeof(*c));
+	int i;
+
+	*error = -ENOMEM;
+	if (!c)
+		return NULL;
+	c->serve = s;
+	c->kernel = d->kernel;
+	c->door = d;
+	c->sock = sock;
+	c->shared_fd = c->note_fd = -1;
+	for (i = 0; i < (int)SERVE_FILES; i++)
+		c->passed[i].fd = -1;
+	snprintf(c->name, sizeof(c->name), "%s", h->name);
+	*error = share(c, s->instance);
+	if (!*error)
+		c->process = host_process_attach(d->kernel, c->name, h->arena,
+						 &client_cpu_ops, c, error);
+	if (c->process) {
+		guard(c);
+		return c;
+	}
+	take_back(c);
+	free(c);
+	return NULL;
+}
+
+void client_begin(struct client *c)
+{
+	struct serve *s = c->serve;
+	s->client[s->live++] = c;
+	atomic_fetch_add(&s->clients, 1);
+}
+
+static void take_down(void *client)
+{
+	struct client *c = client;
+	int i;
+
+	host_process_kill(c->process);
+	calls_end(c);
+	host_process_exit(c->process);
+	take_back(c);
+	for (i = 0; i < (int)SERVE_FILES; i++)
+		if (c->passed[i].fd >= 0)
+			close(c->passed[i].fd);
+	if (c->note_fd >= 0)
+		close(c->note_fd);
+	/* Last: when the process sees the end, all is given back. */
+	close(c->sock);
+	atomic_store(&c->state, CLIENT_GONE);
+	serve_wake(c->serve);
+}
+
+void client_end(struct client *c, const char *why)
+{
+	char name[64];
+
+	if (atomic_load(&c->state) != CLIENT_LIVES)
+		return;
+	if (getenv("FAULTLINE_KLOG"))
+		fprintf(stderr, "board %s: process %s ends: %s\n",
+			board_name(host_board(c->kernel)), c->name, why);
+	atomic_store(&c->shared->alive, 0);
+	atomic_store(&c->state, CLIENT_DYING);
+	/* No more is taken from it; a process that lives on is told. */
+	shutdown(c->sock, SHUT_RD);
+	snprintf(name, sizeof(name), "%.40s/exit", c->name);
+	c->undertaker = sim_thread_start(c->serve->cfg.sim, name, true,
+					 take_down, c);
+}
+
+void client_bury(struct client *c)
+{
+	c->door->clients--;
+	sim_thread_join(c->undertaker);
+	guard_remove(&c->cut);
+	free(c);
+}
+
+static bool lives(struct client *c)
+{
+	return atomic_load(&c->state) == CLIENT_LIVES &&
+	       !atomic_load(&c->cut);
+}
+
+/*
+ * Commands that are not done. Acquire pairs with the process's release: its
+ * threads touch the pages no more. A number that cannot be ends it.
+ */
+static uint32_t undone(struct client *c)
+{
+	uint32_t n = atomic_load_explicit(&c->view_head, memory_order_relaxed) -
+		     atomic_load_explicit(&c->shared->view_done,
+					  memory_order_acquire);
+
+	if (n > ATTACH_VIEWS)
+		atomic_store(&c->cut, true);
+	return n;
+}
+
+void client_judge(struct client *c, uint64_t now_ns)
+{
+	uint64_t since_ns = atomic_load(&c->slow_since_ns);
+	uint64_t patience_ns = c->serve->cfg.patience_ms * 1000000ull;
+
+	if (atomic_load(&c->state) != CLIENT_LIVES)
+		return;
+	if (atomic_load(&c->cut)) {
+		serve_count(&c->serve->count.cut_off);
+		client_end(c, "it wrote what cannot be");
+	} else if (since_ns && !undone(c)) {
+		/* It has caught up; unless it is late again meanwhile. */
+		atomic_compare_exchange_strong(&c->slow_since_ns, &since_ns, 0);
+	} else if (since_ns && now_ns > since_ns &&
+		   now_ns - since_ns > patience_ns) {
+		serve_count(&c->serve->count.cut_off);
+		client_end(c, "it does not close the pages that it was told to");
+	}
+}
+
+/* ---- notes ---- */
+
+static void keep_passed(struct client *c, uint32_t id, int fd)
+{
+	struct passed *p = NULL;
+	int i;
+
+	sim_spin_lock(&c->lock);
+	for (i = 0; !p && i < (int)SERVE_FILES; i++)
+		if (c->passed[i].fd < 0)
+			p = &c->passed[i];
+	if (p)
+		*p = (struct passed){ .fd = fd, .id = id };
+	sim_spin_unlock(&c->lock);
+	if (!p)
+		close(fd);	/* its MAP_FILE will find nothing */
+}
+
+static void take_note(struct client *c)
+{
+	int fd = c->note_fd;
+
+	c->note_fd = -1;
+	c->note_bytes = 0;
+	if (c->note.kind == ATTACH_FILE && fd >= 0) {
+		keep_passed(c, c->note.id, fd);
+		return;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (c->note.kind != ATTACH_BELL)
+		atomic_store(&c->cut, true);
+}
+
+void client_read(struct client *c)
+{
+	int fds[2], nfds, i;
+	unsigned int notes;
+	ssize_t r;
+
+	for (notes = 0; notes < NOTES_AT_ONCE; notes++) {
+		nfds = 2;
+		r = os_receive(c->sock, (uint8_t *)&c->note + c->note_bytes,
+			       sizeof(c->note) - c->note_bytes, fds, &nfds);
+		if (r == -EAGAIN)
+			return;
+		if (r <= 0) {
+			client_end(c, "it has gone");
+			return;
+		}
+		for (i = 0; i < nfds; i++)
+			if (c->note_fd < 0)
+				c->note_fd = fds[i];
+			else
+				close(fds[i]);
+		c->note_bytes += (unsigned int)r;
+		if (c->note_bytes == sizeof(c->note))
+			take_note(c);
+	}
+}
+
+/*
+ * ---- views: the address space's lock is held; pages and frames are the kernel's
+ * and go out as the protocol's ----
+ */
+
+static void ring(struct client *c)
+{
+	struct attach_note n = { .kind = ATTACH_BELL };
+
+	/* seq_cst: pairs with the agent's look after it says that it sleeps. */
+	atomic_thread_fence(memory_order_seq_cst);
+	if (atomic_load_explicit(&c->shared->agent_asleep,
+				 memory_order_relaxed))
+		/* No room: it has bells enough that it did not hear yet. */
+		os_send(c->sock, &n, sizeof(n), NULL, 0);
+}
+
+/* Until at most `most` are undone; 0 or -ETIME. */
+static int wait_views(struct client *c, uint32_t most)
+{
+	struct attach_shared *sh = c->shared;
+	uint64_t start_ns = 0;
+	unsigned int i;
+	uint32_t seen;
+
+	for (i = 0; lives(c); i++) {
+		seen = atomic_load_explicit(&sh->view_done,
+					    memory_order_relaxed);
+		if (undone(c) <= most)
+			return 0;
+		if (i < WAIT_SPINS) {
+			os_pause();
+			continue;
+		}
+		if (!start_ns)
+			start_ns = os_now_ns();
+		if (os_now_ns() - start_ns > CLOSE_WAIT_NS)
+			return -ETIME;
+		if (i < WAIT_SPINS + WAIT_YIELDS) {
+			os_yield();
+			continue;
+		}
+		atomic_store(&sh->view_awaited, 1);
+		if (atomic_load(&sh->view_done) == seen)
+			os_word_wait(&sh->view_done, seen, NAP_NS);
+		atomic_store(&sh->view_awaited, 0);
+	}
+	return 0;	/* nobody is there who could touch a page */
+}
+
+static void command(struct client *c, const struct attach_view *v)
+{
+	uint32_t n = atomic_load_explicit(&c->view_head, memory_order_relaxed);
+
+	c->shared->view[n % ATTACH_VIEWS] = *v;
+	atomic_store_explicit(&c->view_head, n + 1, memory_order_relaxed);
+	/* Release: pairs with the process's acquire. */
+	atomic_store_explicit(&c->shared->view_head, n + 1,
+			      memory_order_release);
+}
+
+static void view_open(void *arg, uint64_t va, uint64_t npages, uint64_t frame,
+		      int prot)
+{
+	struct attach_view v = { .kind = ATTACH_OPEN_PAGES,
+				 .prot = (uint32_t)prot, .va = va,
+				 .npages = (uint32_t)(npages * HOST_FRAMES),
+				 .frame = (uint32_t)(frame * HOST_FRAMES) };
+	struct client *c = arg;
+
+	/* It does not keep up: the page stays closed and faults again. */
+	if (lives(c) && undone(c) < ATTACH_VIEWS)
+		command(c, &v);
+}
+
+static int view_close(void *arg, uint64_t va, uint64_t npages)
+{
+	struct attach_view v = { .kind = ATTACH_CLOSE_PAGES, .va = va,
+				 .npages = (uint32_t)(npages * HOST_FRAMES) };
+	uint64_t none = 0;
+	struct client *c = arg;
+	int err;
+
+	if (!lives(c))
+		return 0;
+	/* One that is overdue already is not waited for again. */
+	if (undone(c) && atomic_load(&c->slow_since_ns))
+		return -ETIME;
+	atomic_store(&c->slow_since_ns, 0);
+	ring(c);
+	err = wait_views(c, ATTACH_VIEWS - 1);
+	if (!err && lives(c)) {
+		command(c, &v);
+		ring(c);
+		err = wait_views(c, 0);
+	}
+	if (err)
+		atomic_compare_exchange_strong(&c->slow_since_ns, &none,
+					       os_now_ns());
+	return err;
+}
+
+const struct host_cpu_ops client_cpu_ops = {
+	.open = view_open,
+	.close = view_close,
+};

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * door.c - connecting: a newcomer says HELLO within SERVE_HELLO_MS, is judged, and
+ * gets WELCOME with the shared area and its bank, or a refusal with the reason.
+ * Nothing here waits for anybody.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "serve/serve_internal.h"
+
+#define OLD_NS	100000000ull	/* so old, a newcomer makes room for another */
+
+static void newcomer_end(struct newcomer *n)
+{
+	close(n->sock);
+	n->sock = -1;
+}
+
+/* It may have gone already, or not read: it is its own loss. */
+static void refuse(struct serve *s, struct newcomer *n, int error,
+		   const char *fmt, ...)
+{
+	struct attach_welcome w = { .magic = ATTACH_MAGIC,
+				    .version = ATTACH_VERSION, .error = error };
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(w.text, sizeof(w.text), fmt, ap);
+	va_end(ap);
+	os_send(n->sock, &w, sizeof(w), NULL, 0);
+	serve_count(&s->count.refused);
+	newcomer_end(n);
+}
+
+/* A free place, or that of the oldest who has been silent for long. */
+static struct newcomer *place(struct serve *s, uint64_t now_ns)
+{
+	struct newcomer *n, *oldest = NULL;
+	unsigned int i;
+
+	for (i = 0; i < SERVE_WAITING; i++) {
+		n = &s->newcomer[i];
+		if (n->sock < 0)
+			return n;
+		if (!oldest || n->since_ns < oldest->since_ns)
+			oldest = n;
+	}
+	if (now_ns - oldest->since_ns < OLD_NS)
+		return NULL;
+	serve_count(&s->count.refused);
+	newcomer_end(oldest);
+	return oldest;
+}
+
+void door_accept(struct serve *s, struct door *d)
+{
+	uint64_t now_ns = os_now_ns();
+	struct newcomer *n = place(s, now_ns);
+	uid_t uid;
+	int sock;
+
+	if (!n)
+		return;		/* they wait in the backlog */
+	sock = accept(d->sock, NULL, NULL);
+	if (sock < 0)
+		return;
+	*n = (struct newcomer){ .sock = sock, .door = d, .since_ns = now_ns };
+	if (fcntl(sock, F_SETFL, O_NONBLOCK) ||
+	    fcntl(sock, F_SETFD, FD_CLOEXEC)) {
+		newcomer_end(n);
+		return;
+	}
+	/* A system that cannot say who it is has the folder's rights alone. */
+	if (!s->cfg.others && !os_peer(sock, &uid) && uid != geteuid())
+		refuse(s, n, -EACCES,
+		       "board %s admits only processes of user %u",
+		       board_name(host_board(d->kernel)),
+		       (unsigned int)geteuid());
+}
+
+/* NULL: it may come in; or why not, and *error. */
+static const char *judge(const struct newcomer *n, int *error)
+{
+	const struct attach_hello *h = &n->hello;
+
+	*error = -EPROTO;
+	if (h->magic != ATTACH_MAGIC)
+		return "this is not a library of Faultline";
+	*error = -EPROTONOSUPPORT;
+	if (h->version != ATTACH_VERSION)
+		return "library and board are of different versions: build "
+		       "both from the same sources";
+	*error = -ENOTSUP;
+	if (!h->page_bytes || h->page_bytes & (h->page_bytes - 1) ||
+	    h->page_bytes > HOST_PAGE)
+		return "the process has larger pages than this board: build "
+		       "the board with make PAGE=65536 (or of that size)";
+	*error = -EINVAL;
+	if (h->reserved || !h->arena || h->arena % (2u << 20) ||
+	    h->arena >= 1ull << 47 ||
+	    h->arena + ATTACH_ARENA_BYTES > 1ull << 47)
+		return "the process has no place for memory of the board";
+	if (memchr(h->name, 0, sizeof(h->name)) == NULL)
+		return "the process's name has no end";
+	*error = -EAGAIN;
+	if (n->door->clients >= SERVE_CLIENTS)
+		return "the board has as many processes as it can";
+	*error = 0;
+	return NULL;
+}
+
+static void welcome(struct serve *s, struct newcomer *n, struct client *c)
+{
+	struct attach_welcome w = {
+		.magic = ATTACH_MAGIC,
+		.version = ATTACH_VERSION,
+		.page_bytes = HOST_PAGE,
+		.instance = s->instance,
+		.shared_bytes = sizeof(struct attach_shared),
+	};
+	struct host_bank bank;
+	int fds[2];
+
+	host_process_bank(c->process, &bank);
+	w.bank_bytes = bank.bytes;
+	w.frames = bank.frames * HOST_FRAMES;
+	w.queue_offset = bank.queue_offset;
+	fds[0] = c->shared_fd;
+	fds[1] = bank.fd;
+	/* The buffer of a socket that has carried nothing yet has room. */
+	if (os_send(n->sock, &w, sizeof(w), fds, 2) != sizeof(w))
+		atomic_store(&c->cut, true);
+	else
+		serve_count(&s->count.attached);
+	n->sock = -1;		/* the client's from now on */
+	client_begin(c);
+}
+
+static void admit(struct serve *s, struct newcomer *n)
+{
+	const char *why;
+	struct client *c;
+	int error;
+
+	why = judge(n, &error);
+	if (why) {
+		refuse(s, n, error, "%s", why);
+		return;
+	}
+	c = client_create(s, n->door, n->sock, &n->hello, &error);
+	if (!c) {
+		refuse(s, n, error, "board %s cannot take another process: %s",
+		       board_name(host_board(n->door->kernel)),
+		       strerror(-error));
+		return;
+	}
+	n->door->clients++;
+	welcome(s, n, c);
+}
+
+void door_newcomer(struct serve *s, struct newcomer *n, bool readable)
+{
+	ssize_t r = -EAGAIN;
+
+	if (readable)
+		/* It has no descriptor to give: any is closed unseen. */
+		r = os_receive(n->sock, (uint8_t *)&n->hello + n->got,
+			       sizeof(n->hello) - n->got, NULL, NULL);
+	if (!r || (r < 0 && r != -EAGAIN)) {
+		newcomer_end(n);
+		return;
+	}
+	if (r > 0)
+		n->got += (unsigned int)r;
+	if (n->got == sizeof(n->hello))
+		admit(s, n);
+	else if (os_now_ns() - n->since_ns > SERVE_HELLO_MS * 1000000ull)
+		refuse(s, n, -ETIMEDOUT, "HELLO did not come in %u ms",
+		       SERVE_HELLO_MS);
+}

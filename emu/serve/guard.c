@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * guard.c - shared memory that a process can make smaller, on systems that cannot
+ * fix its size (os_memory_fixed): whoever here touches what is gone gets SIGBUS,
+ * and with it the boards would end. Instead a page of zeros takes its place, and the
+ * process is cut off. Frames and queues of others are in other objects.
+ *
+ * The table belongs to the program, as the handler does.
+ */
+#include <sys/mman.h>
+
+#include "serve/serve_internal.h"
+
+#define RANGES (2u * CLIENTS_MAX)
+
+static struct range {
+	_Atomic(atomic_bool *) cut;	/* NULL: free; set last, cleared first */
+	_Atomic uintptr_t start, end;
+} ranges[RANGES];
+
+static bool fix(uintptr_t addr, int write)
+{
+	uintptr_t page = os_page_bytes(), at = addr - addr % page;
+	atomic_bool *cut;
+	unsigned int i;
+
+	(void)write;
+	for (i = 0; i < RANGES; i++) {
+		/* Acquire: pairs with the release in guard_add(). */
+		cut = atomic_load_explicit(&ranges[i].cut,
+					   memory_order_acquire);
+		if (!cut || addr < atomic_load(&ranges[i].start) ||
+		    addr >= atomic_load(&ranges[i].end))
+			continue;
+		atomic_store(cut, true);
+		return !os_view((void *)at, page, PROT_READ | PROT_WRITE, -1,
+				0);
+	}
+	return false;
+}
+
+int guard_begin(void)
+{
+	return os_fault_add(fix);
+}
+
+void guard_end(void)
+{
+	os_fault_remove(fix);
+}
+
+/* Port thread. There is room for all clients. */
+void guard_add(const void *mem, uint64_t bytes, atomic_bool *cut)
+{
+	unsigned int i;
+
+	for (i = 0; atomic_load(&ranges[i].cut) || atomic_load(&ranges[i].end);
+	     i++)
+		assert(i + 1 < RANGES);
+	atomic_store(&ranges[i].start, (uintptr_t)mem);
+	atomic_store(&ranges[i].end, (uintptr_t)mem + bytes);
+	atomic_store_explicit(&ranges[i].cut, cut, memory_order_release);
+}
+
+/* Port thread; the memory is not mapped any more. */
+void guard_remove(atomic_bool *cut)
+{
+	unsigned int i;
+
+	for (i = 0; i < RANGES; i++)
+		if (atomic_load(&ranges[i].cut) == cut) {
+			atomic_store(&ranges[i].cut, NULL);
+			atomic_store(&ranges[i].start, 0);
+			atomic_store(&ranges[i].end, 0);
+		}
+}

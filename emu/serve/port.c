@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * port.c - the thread that looks: at what processes post and ask, as long as there
+ * is something; else it sleeps on the sockets, and says so, so that who comes
+ * rings. With it the board costs nothing while nobody uses it.
+ *
+ * It runs the boards' hardware itself: a doorbell is a register write, and what
+ * that has made ready runs before it returns.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include "serve/serve_internal.h"
+
+#define SOCKETS_EVERY	256u	/* rounds between two looks at the sockets */
+/*
+ * Empty rounds, then empty rounds that yield. Few of the first: the process that
+ * would post, or the half that works for it, may wait for this very CPU.
+ */
+#define SPINS		100u
+#define YIELDS		1000u
+#define LOOK_MS		100	/* while somebody's time may run out */
+
+#define POLL_MAX (1 + DOORS + SERVE_WAITING + CLIENTS_MAX)
+
+struct look {
+	struct pollfd fd[POLL_MAX];
+	unsigned int n, doors, newcomers;	/* where these begin */
+	struct door *door[DOORS];
+	struct newcomer *newcomer[SERVE_WAITING];
+	struct client *client[CLIENTS_MAX];
+	bool timed;				/* somebody's time may run out */
+};
+
+static void add(struct look *l, int fd)
+{
+	l->fd[l->n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
+}
+
+static void collect(struct serve *s, struct look *l)
+{
+	unsigned int i;
+
+	l->n = 0;
+	l->timed = false;
+	add(l, s->wake[0]);
+	l->doors = l->n;
+	sim_spin_lock(&s->lock);
+	for (i = 0; i < DOORS; i++)
+		if (s->door[i].sock >= 0) {
+			l->door[l->n - l->doors] = &s->door[i];
+			add(l, s->door[i].sock);
+		}
+	sim_spin_unlock(&s->lock);
+	l->newcomers = l->n;
+	for (i = 0; i < SERVE_WAITING; i++)
+		if (s->newcomer[i].sock >= 0) {
+			l->newcomer[l->n - l->newcomers] = &s->newcomer[i];
+			add(l, s->newcomer[i].sock);
+			l->timed = true;
+		}
+}
+
+/* Clients stand behind the newcomers. */
+static unsigned int collect_clients(struct serve *s, struct look *l)
+{
+	unsigned int first = l->n, i;
+
+	for (i = 0; i < s->live; i++) {
+		l->timed |= atomic_load(&s->client[i]->slow_since_ns) != 0;
+		if (atomic_load(&s->client[i]->state) != CLIENT_LIVES)
+			continue;
+		l->client[l->n - first] = s->client[i];
+		add(l, s->client[i]->sock);
+	}
+	return first;
+}
+
+static void drain_pipe(int fd)
+{
+	char bytes[64];
+
+	while (read(fd, bytes, sizeof(bytes)) > 0)
+		;
+}
+
+/* What the sockets have; wait for it when timeout_ms says so. */
+static void look_at_sockets(struct serve *s, int timeout_ms)
+{
+	struct look l;
+	unsigned int clients, i;
+	bool readable;
+
+	collect(s, &l);
+	clients = collect_clients(s, &l);
+	if (timeout_ms < 0 && l.timed)
+		timeout_ms = LOOK_MS;
+	if (poll(l.fd, l.n, timeout_ms) < 0)
+		return;
+	if (l.fd[0].revents)
+		drain_pipe(s->wake[0]);
+	/* Those who are in go first: a crowd at the door must not hold them. */
+	for (i = clients; i < l.n; i++)
+		if (l.fd[i].revents)
+			client_read(l.client[i - clients]);
+	for (i = l.newcomers; i < clients; i++) {
+		readable = l.fd[i].revents;
+		door_newcomer(s, l.newcomer[i - l.newcomers], readable);
+	}
+	for (i = l.doors; i < l.newcomers; i++)
+		if (l.fd[i].revents)
+			door_accept(s, l.door[i - l.doors]);
+}
+
+/* One turn over all processes; how much there was. */
+static unsigned int look_at_clients(struct serve *s)
+{
+	unsigned int n = 0, i;
+	struct client *c;
+
+	for (i = 0; i < s->live; i++) {
+		c = s->client[i];
+		if (atomic_load_explicit(&c->state, memory_order_acquire) !=
+		    CLIENT_LIVES)
+			continue;
+		n += posts_take(c);
+		n += calls_take(c);
+	}
+	return n;
+}
+
+/* Those whose time is over go; those who are gone are struck off. */
+static void judge_clients(struct serve *s)
+{
+	uint64_t now_ns = os_now_ns();
+	struct client *c;
+	unsigned int i = 0;
+
+	while (i < s->live) {
+		c = s->client[i];
+		client_judge(c, now_ns);
+		if (atomic_load(&c->state) != CLIENT_GONE) {
+			i++;
+			continue;
+		}
+		s->client[i] = s->client[--s->live];
+		client_bury(c);
+		atomic_fetch_sub(&s->clients, 1);
+	}
+}
+
+static void say_asleep(struct serve *s, uint32_t asleep)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->live; i++)
+		if (atomic_load(&s->client[i]->state) == CLIENT_LIVES)
+			/* seq_cst: pairs with the process's look after it wrote. */
+			atomic_store(&s->client[i]->shared->board_asleep,
+				     asleep);
+}
+
+static void sleep_until_called(struct serve *s)
+{
+	say_asleep(s, 1);
+	/* Who wrote before it could see that: found by this look. */
+	if (!look_at_clients(s)) {
+		serve_count(&s->count.sleeps);
+		look_at_sockets(s, -1);
+	}
+	say_asleep(s, 0);
+}
+
+static void end_all(struct serve *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < SERVE_WAITING; i++)
+		if (s->newcomer[i].sock >= 0) {
+			close(s->newcomer[i].sock);
+			s->newcomer[i].sock = -1;
+		}
+	for (i = 0; i < s->live; i++)
+		client_end(s->client[i], "the board ends");
+	while (atomic_load(&s->clients)) {
+		judge_clients(s);
+		sim_sleep(200000);
+	}
+}
+
+void port_main(void *serve)
+{
+	struct serve *s = serve;
+	unsigned int idle = 0, rounds = 0;
+
+	while (!atomic_load(&s->stop)) {
+		idle = look_at_clients(s) ? 0 : idle + 1;
+		if (++rounds % SOCKETS_EVERY == 0) {
+			look_at_sockets(s, 0);
+			judge_clients(s);
+		}
+		if (idle > SPINS + YIELDS) {
+			sleep_until_called(s);
+			judge_clients(s);
+			idle = 0;
+		} else if (idle > SPINS) {
+			os_yield();
+		}
+	}
+	end_all(s);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * post.c - what a process posts: doorbells, which become writes to its own page of
+ * the card's registers, and what the library did, for the trace.
+ */
+#include "faultline/regs.h"
+#include "serve/serve_internal.h"
+
+/* An entry, copied once; what the process writes there later changes nothing. */
+struct post {
+	uint32_t kind, offset, value, xfer;
+	uint64_t arg[4];
+};
+
+static bool next_post(struct client *c, struct post *p)
+{
+	struct attach_post *e = &c->shared->post[c->post_tail % ATTACH_POSTS];
+	volatile struct attach_post *v = e;
+	unsigned int i;
+
+	/* Acquire: pairs with the poster's release of seq. */
+	if (atomic_load_explicit(&e->seq, memory_order_acquire) !=
+	    c->post_tail + 1)
+		return false;
+	p->kind = v->kind;
+	p->offset = v->offset;
+	p->value = v->value;
+	p->xfer = v->xfer;
+	for (i = 0; i < 4; i++)
+		p->arg[i] = v->arg[i];
+	c->post_tail++;
+	/* Release: only now may the entry be written again. */
+	atomic_store_explicit(&c->shared->post_tail, c->post_tail,
+			      memory_order_release);
+	return true;
+}
+
+static void note_post(struct client *c, const struct post *p)
+{
+	struct board *b = host_board(c->kernel);
+	struct trace_at at = { .board = board_id(b), .xfer = p->xfer };
+
+	trace_emit(board_trace(b), EV_LIB_POST, &at, p->arg[0], p->arg[1],
+		   p->arg[2], p->arg[3]);
+	at.cause = trace_last_software();
+	trace_emit(board_trace(b), EV_LIB_DOORBELL, &at, p->arg[0],
+		   (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1), 0, 0);
+}
+
+static void note_completion(struct client *c, const struct post *p)
+{
+	struct board *b = host_board(c->kernel);
+	struct trace_at at = { .board = board_id(b), .xfer = p->xfer,
+			       .cause = board_end_event(b, p->xfer) };
+
+	trace_emit(board_trace(b), EV_LIB_COMPLETE, &at, p->arg[0], p->arg[1],
+		   p->arg[2], 0);
+}
+
+/*
+ * A page of registers takes any value at any aligned place in it (the card judges
+ * them); the rest of the card is out of reach.
+ */
+static void ring_card(struct client *c, const struct post *p)
+{
+	volatile uint8_t *page;
+
+	if (p->offset % 4 || p->offset > NIC_DB_STRIDE - 4) {
+		atomic_store(&c->cut, true);
+		return;
+	}
+	/* The mapping must not end meanwhile (call.c). */
+	sim_spin_lock(&c->bell);
+	page = c->doorbell;
+	if (page)
+		host_mmio_write32(c->process, page + p->offset, p->value);
+	sim_spin_unlock(&c->bell);
+}
+
+unsigned int posts_take(struct client *c)
+{
+	struct post p;
+	unsigned int n;
+
+	for (n = 0; n < POSTS_AT_ONCE && next_post(c, &p); n++) {
+		if (!n)
+			trace_tick(board_trace(host_board(c->kernel)));
+		serve_count(&c->serve->count.posts);
+		switch (p.kind) {
+		case ATTACH_POST_DOORBELL:
+			note_post(c, &p);
+			ring_card(c, &p);
+			break;
+		case ATTACH_DOORBELL:
+			ring_card(c, &p);
+			break;
+		case ATTACH_COMPLETE:
+			note_completion(c, &p);
+			break;
+		default:
+			atomic_store(&c->cut, true);
+		}
+	}
+	return n;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * serve_internal.h - what the files of emu/serve share: doors, processes that are
+ * attached, and which thread may touch what.
+ *
+ * The port thread owns the lists of doors, newcomers and clients, and takes in posts
+ * and calls. A call runs in a kernel thread of its own (struct half). When a
+ * process has died, a thread of its own takes down what it had, and the port
+ * strikes it off when that is done.
+ */
+#ifndef FL_SERVE_INTERNAL_H
+#define FL_SERVE_INTERNAL_H
+
+#include <assert.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "host/host.h"
+#include "lib/attach/attach.h"
+#include "lib/os/os.h"
+#include "serve/serve.h"
+#include "trace/trace.h"
+
+#define DOORS		16u
+#define CLIENTS_MAX	(DOORS * SERVE_CLIENTS)
+#define POSTS_AT_ONCE	16u	/* of one process, before the next has its turn */
+#define QUEUES		256u	/* mapped by one process at a time */
+#define CLOSE_WAIT_NS	20000000ull	/* then the pages count as open */
+
+struct client;
+
+/* What a call brought, copied once. */
+struct call {
+	uint32_t op;
+	uint64_t arg[4];
+	uint8_t payload[ATTACH_PAYLOAD];
+};
+
+/* The kernel half of one thread of a process: serves one slot of its calls. */
+struct half {
+	struct client *client;
+	unsigned int slot;
+	struct sim_thread *thread;	/* made when it is first needed; port */
+	struct call call;		/* port writes, then job is set */
+	atomic_bool job;		/* release; pairs with the half's acquire */
+	/* The half is at it; it clears this (release) when its answer is whole. */
+	atomic_bool busy;
+};
+
+/* A descriptor that came over the socket and waits for its MAP_FILE. */
+struct passed {
+	int fd;				/* -1: none */
+	uint32_t id;
+};
+
+/* Memory of a queue that the process was told of. */
+struct queue {
+	void *mem;			/* NULL: none */
+	uint64_t offset, bytes;
+};
+
+enum client_state {
+	CLIENT_LIVES,
+	CLIENT_DYING,			/* its thread takes it down */
+	CLIENT_GONE,			/* that is done */
+};
+
+struct client {
+	struct serve *serve;
+	struct host_kernel *kernel;
+	struct host_process *process;
+	struct door *door;
+	struct attach_shared *shared;	/* goes when it is CLIENT_GONE */
+	int sock, shared_fd;
+	char name[ATTACH_NAME];
+	atomic_int state;
+	struct sim_thread *undertaker;
+	/* port thread */
+	uint32_t post_tail;
+	struct attach_note note;	/* what of the next one has come */
+	unsigned int note_bytes;
+	int note_fd;			/* that came with it; -1 */
+	/* port and halves */
+	struct sim_spin lock;		/* passed, queue, doorbell */
+	struct passed passed[SERVE_FILES];
+	struct queue queue[QUEUES];
+	volatile void *doorbell;	/* NULL: not mapped */
+	struct sim_spin bell;		/* the doorbell is being written */
+	struct half half[ATTACH_CALLS];
+	/* views: written under the address space's lock */
+	_Atomic uint32_t view_head;
+	_Atomic uint64_t slow_since_ns;	/* a close is overdue; 0: none is */
+	atomic_bool cut;		/* it broke the rules: end it */
+};
+
+struct newcomer {
+	int sock;			/* -1: none */
+	struct door *door;
+	uint64_t since_ns;
+	unsigned int got;
+	struct attach_hello hello;
+};
+
+struct door {
+	int sock;			/* -1: closed */
+	int lock_fd;
+	struct host_kernel *kernel;
+	unsigned int clients;
+	char path[108];
+};
+
+struct serve {
+	struct serve_config cfg;
+	struct sim_thread *port;
+	int wake[2];			/* a byte: the port looks at all */
+	atomic_bool stop, asleep;
+	struct sim_spin lock;		/* doors, against the port */
+	struct door door[DOORS];
+	struct newcomer newcomer[SERVE_WAITING];
+	struct client *client[CLIENTS_MAX];	/* the first live of them */
+	unsigned int live;
+	atomic_uint clients;
+	uint64_t instance;
+	struct {
+		atomic_ullong attached, refused, posts, calls, faults, cut_off,
+			sleeps;
+	} count;
+};
+
+static inline void serve_count(atomic_ullong *n)
+{
+	atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+}
+
+/* serve.c */
+void serve_wake(struct serve *s);
+
+/* port.c */
+void port_main(void *serve);
+
+/* door.c; port thread */
+void door_accept(struct serve *s, struct door *d);
+/* Something came from a newcomer, or its time is over. */
+void door_newcomer(struct serve *s, struct newcomer *n, bool readable);
+
+/* client.c; port thread, but for the views */
+struct client *client_create(struct serve *s, struct door *d, int sock,
+			     const struct attach_hello *h, int *error);
+/* After WELCOME was sent or could not be. */
+void client_begin(struct client *c);
+/* Notes have come, or the end. */
+void client_read(struct client *c);
+/* Has it to go (cut, or slower than patience)? Then begin with it. */
+void client_judge(struct client *c, uint64_t now_ns);
+void client_end(struct client *c, const char *why);
+/* Strike it off; state is CLIENT_GONE. */
+void client_bury(struct client *c);
+extern const struct host_cpu_ops client_cpu_ops;
+
+/* guard.c: memory of a client that may go away under us; port thread */
+int guard_begin(void);
+void guard_end(void);
+void guard_add(const void *mem, uint64_t bytes, atomic_bool *cut);
+void guard_remove(atomic_bool *cut);
+
+/* post.c; port thread: how much was done */
+unsigned int posts_take(struct client *c);
+
+/* call.c */
+unsigned int calls_take(struct client *c);	/* port thread */
+void calls_end(struct client *c);		/* all halves have ended */
+
+#endif

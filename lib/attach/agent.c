@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * agent.c - the library's own thread of an attachment: it does what the board
+ * tells about views when no other thread waits for an answer, hears of the end
+ * of the board, and moves memory for the others (adopt.c), since it is the one
+ * thread that has no page of the program under its feet.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "attach/internal.h"
+
+#define LINGER		50u	/* turns that it looks on before it sleeps */
+#define NAP_MS		1000	/* so often it looks by itself */
+#define ALT_BYTES	262144u	/* of an alternate stack */
+/*
+ * What the thread library and the kernel write by themselves while the thread runs
+ * (its control block, where glibc, musl and macOS let pthread_t point); a page of
+ * it cannot be moved.
+ */
+#define THREAD_BYTES	2560u
+
+static bool busy(struct attach *a)
+{
+	return atomic_load(&a->stop) || atomic_load(&a->job.state) == 1 ||
+	       (!atomic_load(&a->error) && attach_views_wait(a));
+}
+
+/* Bells say nothing but that there is something; the end says more. */
+static void hear(struct attach *a, short events)
+{
+	char notes[64 * sizeof(struct attach_note)];
+	ssize_t r;
+
+	if (!events)
+		return;
+	r = os_receive(a->sock, notes, sizeof(notes), NULL, NULL);
+	if (r <= 0 && r != -EAGAIN)
+		attach_dies(a, -ENODEV);
+}
+
+static void nap(struct attach *a)
+{
+	struct pollfd p[2] = {
+		{ .fd = a->wake[0], .events = POLLIN },
+		{ .fd = a->sock, .events = POLLIN },
+	};
+	bool gone = atomic_load(&a->error) != 0;
+	char drop[64];
+
+	/* seq_cst: say it, then look (attach.h, agent_asleep). */
+	atomic_store(&a->shared->agent_asleep, 1);
+	if (!busy(a) && poll(p, gone ? 1 : 2, NAP_MS) > 0) {
+		while (p[0].revents && read(a->wake[0], drop, sizeof(drop)) ==
+				       sizeof(drop))
+			;
+		if (!gone)
+			hear(a, p[1].revents);
+	}
+	atomic_store(&a->shared->agent_asleep, 0);
+}
+
+static void *agent(void *arg)
+{
+	struct attach *a = arg;
+	unsigned int idle = 0;
+
+	while (!atomic_load(&a->stop)) {
+		/* Acquire pairs with attach_job(): the job is whole. */
+		if (atomic_load(&a->job.state) == 1) {
+			attach_job_do(a);
+			atomic_store(&a->job.state, 2);
+			os_word_wake(&a->job.state);
+			idle = 0;
+		} else if (busy(a)) {
+			attach_views(a);
+			idle = 0;
+			os_pause();
+		} else if (idle++ < LINGER) {
+			os_yield();
+		} else {
+			nap(a);
+			/* Also the board's word in the shared area counts. */
+			attach_error(a);
+			idle = LINGER - 1;
+		}
+	}
+	return NULL;
+}
+
+static int pipe_above(int fd[2])
+{
+	int low[2], i;
+
+	if (pipe(low))
+		return -errno;
+	for (i = 0; i < 2; i++) {
+		fd[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
+		close(low[i]);
+		if (fd[i] >= 0)
+			fcntl(fd[i], F_SETFL, O_NONBLOCK);
+	}
+	return fd[0] < 0 || fd[1] < 0 ? -EMFILE : 0;
+}
+
+int attach_agent_start(struct attach *a)
+{
+	sigset_t mask;
+	int error = pipe_above(a->wake);
+
+	if (error)
+		return error;
+	/* The program's signals are for its own threads. */
+	attach_block_signals(&mask);
+	error = -pthread_create(&a->agent, NULL, agent, a);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return error;
+}
+
+static void wake(struct attach *a)
+{
+	/* Full: then it will wake anyway. */
+	while (write(a->wake[1], "", 1) < 0 && errno == EINTR)
+		;
+}
+
+void attach_agent_end(struct attach *a)
+{
+	atomic_store(&a->stop, 1);
+	wake(a);
+	pthread_join(a->agent, NULL);
+}
+
+/* ---- work for others ---- */
+
+void attach_job_lock(struct attach *a)
+{
+	unsigned int turns = 0;
+	uint32_t want;
+
+	for (;;) {
+		want = 0;
+		/* Acquire pairs with the release of the one before. */
+		if (atomic_compare_exchange_strong_explicit(
+			    &a->job.taken, &want, 1, memory_order_acquire,
+			    memory_order_relaxed))
+			return;
+		attach_turn(&turns);
+	}
+}
+
+void attach_job_unlock(struct attach *a)
+{
+	/* Release pairs with the acquire in attach_job_lock(). */
+	atomic_store_explicit(&a->job.taken, 0, memory_order_release);
+}
+
+/* A stack for the handler while the thread's own one is moved. */
+static void *alternate(stack_t *was)
+{
+	stack_t alt = { .ss_size = ALT_BYTES };
+
+	if (sigaltstack(NULL, was) || !(was->ss_flags & SS_DISABLE))
+		return NULL;
+	alt.ss_sp = attach_memory(ALT_BYTES);
+	if (!alt.ss_sp || !sigaltstack(&alt, NULL))
+		return alt.ss_sp;
+	munmap(alt.ss_sp, ALT_BYTES);
+	return NULL;
+}
+
+/* Nothing here may fail once it waits: errno may be on a page that moves. */
+static void await(struct attach *a)
+{
+	unsigned int turns = 0;
+
+	while (atomic_load(&a->job.state) != 2)
+		attach_turn(&turns);
+	atomic_store(&a->job.state, 0);
+}
+
+int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
+	       unsigned int access)
+{
+	struct attach_job *j = &a->job;
+	stack_t was = { .ss_flags = 0 };
+	sigset_t mask;
+	void *alt;
+	int result;
+
+	if (atomic_load(&a->error) == -EPERM)
+		return -EPERM;
+	attach_block_signals(&mask);
+	attach_job_lock(a);
+	j->kind = kind;
+	j->addr = (uintptr_t)addr;
+	j->bytes = bytes;
+	j->access = access;
+	if (!os_stack(&j->stack_start, &j->stack_end))
+		j->stack_start = j->stack_end = 0;
+	j->thread_start = (uintptr_t)pthread_self();
+	j->thread_end = j->thread_start + THREAD_BYTES;
+	alt = alternate(&was);
+	atomic_store(&j->state, 1);
+	wake(a);
+	await(a);
+	result = j->result;
+	if (alt) {
+		sigaltstack(&was, NULL);
+		munmap(alt, ALT_BYTES);
+	}
+	attach_job_unlock(a);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return result;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * call.c - asking the board: what would be a system call or a page fault. A
+ * call takes a slot, says what it wants, and waits; while it waits it does what
+ * the board tells about views, since the answer may hang on that.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "attach/internal.h"
+
+#define SPINS	50u	/* turns of a loop before it yields */
+#define YIELDS	400u	/* and before it sleeps */
+/* A sleeper looks by himself so often whether the board is still there. */
+#define NAP_NS	50000000u
+/* And so often for views while the agent, which else does them, has work. */
+#define SHORT_NAP_NS 200000u
+
+void attach_turn(unsigned int *turns)
+{
+	if ((*turns)++ < SPINS)
+		os_pause();
+	else
+		os_yield();
+}
+
+/* NULL: the board is gone. */
+static struct attach_call *take(struct attach *a, unsigned int *slot)
+{
+	unsigned int turns = 0, i;
+	uint32_t want;
+
+	while (!attach_error(a)) {
+		for (i = 0; i < ATTACH_CALLS; i++) {
+			want = ATTACH_FREE_SLOT;
+			/* Pairs with the release of who gave it back. */
+			if (!atomic_compare_exchange_strong_explicit(
+				    &a->shared->call[i].state, &want,
+				    ATTACH_TAKEN, memory_order_acquire,
+				    memory_order_relaxed))
+				continue;
+			*slot = i;
+			return &a->shared->call[i];
+		}
+		/* More threads ask than there are slots. */
+		attach_views(a);
+		attach_turn(&turns);
+	}
+	return NULL;
+}
+
+static void nap(struct attach *a, struct attach_call *c)
+{
+	bool agent_works = atomic_load(&a->job.state) == 1;
+
+	/*
+	 * Sleep on the word itself: the board writes the state and then looks
+	 * at asleep, here it is the other way round, so one of the two sees
+	 * the other (seq_cst on both sides).
+	 */
+	atomic_store(&c->asleep, 1);
+	if (atomic_load(&c->state) == ATTACH_ASKED)
+		os_word_wait(&c->state, ATTACH_ASKED,
+			     agent_works ? SHORT_NAP_NS : NAP_NS);
+	atomic_store(&c->asleep, 0);
+}
+
+/* Until the answer is there and holds: 0, or attach_error(). */
+static int await(struct attach *a, struct attach_call *c)
+{
+	unsigned int turns = 0;
+	int error;
+
+	/* Acquire pairs with the board's release of the answer. */
+	while (atomic_load_explicit(&c->state, memory_order_acquire) !=
+	       ATTACH_ANSWERED) {
+		error = attach_error(a);
+		if (error)
+			return error;
+		attach_views(a);
+		if (turns < SPINS + YIELDS)
+			attach_turn(&turns);
+		else
+			nap(a, c);
+	}
+	/* Acquire pairs with the release in view.c: the views are in place. */
+	for (turns = 0; (int32_t)(atomic_load_explicit(&a->shared->view_done,
+						       memory_order_acquire) -
+				  c->views) < 0; attach_turn(&turns)) {
+		error = attach_error(a);
+		if (error)
+			return error;
+		attach_views(a);
+	}
+	return 0;
+}
+
+int attach_call(struct attach *a, struct attach_ask *q)
+{
+	struct attach_call *c;
+	unsigned int slot = 0;
+	int error;
+
+	if (q->payload_in > ATTACH_PAYLOAD || q->payload_out > ATTACH_PAYLOAD)
+		return -EINVAL;
+	c = take(a, &slot);
+	if (!c)
+		return attach_error(a);
+	c->op = q->op;
+	memcpy(c->arg, q->arg, sizeof(c->arg));
+	if (q->payload_in)
+		memcpy(c->payload, q->payload, q->payload_in);
+	atomic_store_explicit(&c->asleep, 0, memory_order_relaxed);
+	/* Release pairs with the board's acquire: the question is whole. */
+	atomic_store_explicit(&c->state, ATTACH_ASKED, memory_order_release);
+	/* seq_cst: say it, then look who sleeps (attach.h, board_asleep). */
+	atomic_fetch_or(&a->shared->asked, 1ull << slot);
+	if (atomic_load(&a->shared->board_asleep))
+		attach_bell(a);
+	error = await(a, c);
+	/* The slot of a board that is gone is of no more use to anybody. */
+	if (error)
+		return error;
+	error = c->result;
+	memcpy(q->ret, c->ret, sizeof(q->ret));
+	if (q->payload_out)
+		memcpy(q->payload, c->payload, q->payload_out);
+	/* Release pairs with the acquire in take(): we are done with it. */
+	atomic_store_explicit(&c->state, ATTACH_FREE_SLOT,
+			      memory_order_release);
+	return error;
+}
+
+/* ---- doorbells ---- */
+
+/* A number of the ring with room for it; false: none, and none was taken. */
+static bool number(struct attach *a, uint32_t *n)
+{
+	struct attach_shared *s = a->shared;
+	uint32_t head = atomic_load_explicit(&s->post_head,
+					     memory_order_relaxed);
+
+	/* Acquire pairs with the board's release: it has read what was there. */
+	do {
+		if (head - atomic_load_explicit(&s->post_tail,
+						memory_order_acquire) >=
+		    ATTACH_POSTS)
+			return false;
+	} while (!atomic_compare_exchange_weak_explicit(
+			&s->post_head, &head, head + 1, memory_order_relaxed,
+			memory_order_relaxed));
+	*n = head;
+	return true;
+}
+
+static void bell_if_asleep(struct attach *a)
+{
+	/* seq_cst: the board sets board_asleep, then looks at seq. */
+	if (atomic_load(&a->shared->board_asleep))
+		attach_bell(a);
+}
+
+int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
+		uint32_t value, uint32_t xfer, const uint64_t *arg, bool must)
+{
+	unsigned int turns = 0;
+	struct attach_post *p;
+	uint32_t n;
+	int error = attach_error(a);
+
+	if (error)
+		return error;
+	while (!number(a, &n)) {
+		if (!must)
+			return -EAGAIN;
+		error = attach_error(a);
+		if (error)
+			return error;
+		attach_views(a);
+		bell_if_asleep(a);
+		attach_turn(&turns);
+	}
+	p = &a->shared->post[n % ATTACH_POSTS];
+	p->kind = kind;
+	p->offset = offset;
+	p->value = value;
+	p->xfer = xfer;
+	if (arg)
+		memcpy(p->arg, arg, sizeof(p->arg));
+	/*
+	 * Release pairs with the board's acquire: the entry is whole, and so is
+	 * what it announces (the work request that was written before). And
+	 * seq_cst, for the look at board_asleep that follows.
+	 */
+	atomic_store(&p->seq, n + 1);
+	bell_if_asleep(a);
+	return 0;
+}

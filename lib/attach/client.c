@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* client.c - coming to a board and leaving it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attach/internal.h"
+#include "faultline.h"
+#include "sys.h"
+
+#define ARENA_ALIGN	0x200000ull
+/* A wish: far from where programs and sanitizers have their things. */
+#define ARENA_WISH	0x7ee000000000ull
+
+/*
+ * The slots. The handler only reads them, so they may lie in a page of the
+ * program; the rest of what it needs does not (internal.h, rule 1).
+ */
+static struct {
+	pthread_mutex_t lock;
+	struct attach *_Atomic slot[ATTACH_BOARDS];
+	int opened;		/* attachments ever made: for their numbers */
+} slots = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+struct attach *attach_slot(unsigned int slot)
+{
+	/* Acquire pairs with the release in reserve(): it is zeroed. */
+	return atomic_load_explicit(&slots.slot[slot], memory_order_acquire);
+}
+
+void attach_slots_lock(void)
+{
+	pthread_mutex_lock(&slots.lock);
+}
+
+void attach_slots_unlock(void)
+{
+	pthread_mutex_unlock(&slots.lock);
+}
+
+static bool holds(struct attach *a, uintptr_t addr)
+{
+	const struct attach_page *p;
+
+	if (attach_inside(a, addr))
+		return true;
+	p = attach_page(a, addr);
+	return p && atomic_load(&p->own) & OWN_ADOPTED;
+}
+
+struct attach *attach_by_addr(uintptr_t addr)
+{
+	struct attach *a;
+	unsigned int i;
+
+	for (i = 0; i < ATTACH_BOARDS; i++) {
+		a = attach_slot(i);
+		if (a && atomic_load_explicit(&a->state, memory_order_acquire)
+		    == ATTACH_LIVE && holds(a, addr))
+			return a;
+	}
+	return NULL;
+}
+
+struct attach *attach_by_fd(int fd)
+{
+	struct attach *a;
+
+	if (fd < 0)
+		return NULL;
+	a = attach_slot((unsigned int)fd % ATTACH_BOARDS);
+	if (!a || atomic_load_explicit(&a->state, memory_order_acquire) !=
+		  ATTACH_LIVE || a->fd != fd)
+		return NULL;
+	return a;
+}
+
+bool attach_enter(struct attach *a)
+{
+	/* seq_cst: count, then look; attach_close() sets, then looks. */
+	atomic_fetch_add(&a->users, 1);
+	if (atomic_load(&a->state) == ATTACH_LIVE)
+		return true;
+	attach_leave(a);
+	return false;
+}
+
+void attach_leave(struct attach *a)
+{
+	atomic_fetch_sub(&a->users, 1);
+}
+
+void *attach_memory(uint64_t bytes)
+{
+	uint64_t page_bytes = os_page_bytes();
+	void *mem;
+	int error;
+
+	bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+	mem = os_reserve(NULL, bytes, &error);
+	if (!mem)
+		return NULL;
+	if (!os_view(mem, bytes, PROT_READ | PROT_WRITE, -1, 0))
+		return mem;
+	munmap(mem, bytes);
+	return NULL;
+}
+
+/* ---- a board's end ---- */
+
+void attach_dies(struct attach *a, int error)
+{
+	int want = 0;
+	unsigned int i;
+
+	if (!atomic_compare_exchange_strong(&a->error, &want, error))
+		return;
+	for (i = 0; i < ATTACH_CALLS; i++)
+		os_word_wake(&a->shared->call[i].state);
+}
+
+int attach_error(struct attach *a)
+{
+	int error = atomic_load_explicit(&a->error, memory_order_relaxed);
+
+	if (error)
+		return error;
+	if (atomic_load_explicit(&a->shared->alive, memory_order_relaxed))
+		return 0;
+	attach_dies(a, -ENODEV);
+	return -ENODEV;
+}
+
+/* ---- an attachment's life ---- */
+
+static int make_arena(struct attach *a, unsigned int slot)
+{
+	uint64_t bytes = ATTACH_ARENA_BYTES + ARENA_ALIGN;
+	uintptr_t at;
+	int error = 0;
+
+	a->reserved = os_reserve((void *)(uintptr_t)(ARENA_WISH + slot * 2 *
+						     ATTACH_ARENA_BYTES),
+				 bytes, &error);
+	if (!a->reserved)
+		return error;
+	at = (uintptr_t)a->reserved;
+	a->arena = (at + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
+	/*
+	 * Memcheck takes what was never open for no memory of the program's,
+	 * and every touch of an absent page for a mistake (limits.md 5).
+	 */
+	if (os_valgrind())
+		error = os_view(a->reserved, bytes, PROT_READ | PROT_WRITE, -1,
+				0);
+	return error ? error : os_protect(a->reserved, bytes, PROT_NONE);
+}
+
+void attach_close_files(struct attach *a)
+{
+	int *fd[] = { &a->sock, &a->bank_fd, &a->shared_fd, &a->wake[0],
+		      &a->wake[1] };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(fd) / sizeof(fd[0]); i++) {
+		if (*fd[i] >= 0)
+			close(*fd[i]);
+		*fd[i] = -1;
+	}
+}
+
+static void take_down(struct attach *a)
+{
+	unsigned int turns = 0;
+
+	while (atomic_load(&a->users))
+		attach_turn(&turns);
+	attach_close_files(a);
+	if (a->shared)
+		munmap(a->shared, a->hello.shared_bytes);
+	if (a->bank)
+		munmap(a->bank, a->hello.bank_bytes);
+	a->shared = NULL;
+	a->bank = NULL;
+	if (a->reserved)
+		munmap(a->reserved, ATTACH_ARENA_BYTES + ARENA_ALIGN);
+	a->reserved = NULL;
+	/* Release: whoever takes the slot next finds it as it is now. */
+	atomic_store_explicit(&a->state, ATTACH_NONE, memory_order_release);
+}
+
+/* Memory of a slot that is used for the first time; it stays. */
+static struct attach *furnish(void)
+{
+	struct attach *a = attach_memory(sizeof(*a));
+
+	if (!a)
+		return NULL;
+	a->page = attach_memory(ATTACH_PAGES * sizeof(*a->page));
+	a->tree = attach_memory(sizeof(*a->tree));
+	a->scratch = attach_memory(ATTACH_BATCH * ATTACH_PAGE);
+	if (a->page && a->tree && a->scratch)
+		return a;
+	if (a->page)
+		munmap(a->page, ATTACH_PAGES * sizeof(*a->page));
+	if (a->tree)
+		munmap(a->tree, sizeof(*a->tree));
+	if (a->scratch)
+		munmap(a->scratch, ATTACH_BATCH * ATTACH_PAGE);
+	munmap(a, sizeof(*a));
+	return NULL;
+}
+
+/* A slot that nobody uses, as it should be at the start. */
+static struct attach *reserve(unsigned int *slot, int *error)
+{
+	struct attach *a = NULL;
+	unsigned int i;
+
+	attach_slots_lock();
+	*error = -EMFILE;
+	for (i = 0; i < ATTACH_BOARDS; i++) {
+		a = attach_slot(i);
+		if (!a || a->state == ATTACH_NONE)
+			break;
+	}
+	if (i == ATTACH_BOARDS)
+		goto fail;
+	*error = -ENOMEM;
+	if (!a) {
+		a = furnish();
+		if (!a)
+			goto fail;
+		/* Release pairs with the acquire in attach_slot(). */
+		atomic_store_explicit(&slots.slot[i], a, memory_order_release);
+	} else if (os_view(a->page, ATTACH_PAGES * sizeof(*a->page),
+			   PROT_READ | PROT_WRITE, -1, 0)) {
+		goto fail;
+	}
+	atomic_store(&a->state, ATTACH_GOING);
+	a->fd = (slots.opened++ & 0xffffff) * (int)ATTACH_BOARDS + (int)i;
+	attach_slots_unlock();
+	*slot = i;
+	return a;
+fail:
+	attach_slots_unlock();
+	return NULL;
+}
+
+static void wipe(struct attach *a)
+{
+	atomic_store(&a->error, 0);
+	atomic_store(&a->adopted, 0);
+	atomic_store(&a->view_flag, 0);
+	atomic_store(&a->stop, 0);
+	memset(&a->hello, 0, sizeof(a->hello));
+	memset(a->block, 0, sizeof(a->block));
+	memset(&a->job, 0, sizeof(a->job));
+	a->board_fd = a->sock = a->bank_fd = a->shared_fd = -1;
+	a->wake[0] = a->wake[1] = -1;
+	a->linear = !os_valgrind();
+}
+
+static void explain(const struct attach *a, const char *name,
+		    const char *path, int error)
+{
+	const char *why = fl_strerror(error);
+
+	if (a && a->hello.error && a->hello.text[0])
+		why = a->hello.text;
+	else if (error == -ENOENT)
+		why = "no such board is running";
+	else if (error == -EACCES)
+		why = "it belongs to another user";
+	else if (error == -EPROTONOSUPPORT)
+		why = "library and board are of different versions";
+	else if (error == -ENOTSUP)
+		why = "pages of this machine are larger than the board's";
+	else if (error == -ECONNRESET)
+		why = "the board hung up";
+	else if (error == -EPROTO)
+		why = "the board gave an answer that cannot be right";
+	else if (error == -ETIMEDOUT)
+		why = "the board does not answer";
+	fl_open_say("emu:%s: %s%s%s%s", name, why, path ? " (" : "",
+		    path ? path : "", path ? ")" : "");
+}
+
+/* Whoever can be asked by name alone must be ourselves, or root. */
+static int trusted(struct attach *a, const char *name)
+{
+	uid_t uid = (uid_t)-1;
+	int error;
+
+	if (strchr(name, '/'))
+		return 0;
+	error = os_peer(a->sock, &uid);
+	if (error)
+		return error == -ENOTSUP ? 0 : error;
+	return uid == getuid() || uid == 0 ? 0 : -EACCES;
+}
+
+/* With the connection made: threads and the board's own open. */
+static int move_in(struct attach *a)
+{
+	struct attach_ask q = { .op = ATTACH_OPEN };
+	int error;
+
+	/* From here on the handler may look at it. */
+	atomic_store(&a->state, ATTACH_LIVE);
+	error = os_fault_add(attach_fix);
+	if (error)
+		return error;
+	error = attach_rehearse(a);
+	if (!error)
+		error = attach_agent_start(a);
+	if (error)
+		goto fault;
+	error = attach_call(a, &q);
+	if (error < 0)
+		goto agent;
+	a->board_fd = error;
+	return 0;
+agent:
+	attach_agent_end(a);
+fault:
+	os_fault_remove(attach_fix);
+	return error;
+}
+
+int attach_open(const char *name, int *fd)
+{
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	struct attach *a;
+	unsigned int slot = 0;
+	int error;
+
+	error = attach_path(name, path, sizeof(path));
+	if (error) {
+		explain(NULL, name, NULL, error);
+		return error;
+	}
+	attach_fork_ready();
+	attach_find_variables();
+	a = reserve(&slot, &error);
+	if (!a) {
+		explain(NULL, name, NULL, error);
+		return error;
+	}
+	wipe(a);
+	snprintf(a->name, sizeof(a->name), "%s", name);
+	error = make_arena(a, slot);
+	if (!error)
+		error = attach_meet(a, path);
+	if (!error)
+		error = trusted(a, name);
+	if (!error)
+		error = move_in(a);
+	if (error) {
+		explain(a, name, path, error);
+		atomic_store(&a->state, ATTACH_GOING);
+		take_down(a);
+		return error;
+	}
+	*fd = a->fd;
+	return 0;
+}
+
+int attach_close(int fd)
+{
+	struct attach *a = attach_by_fd(fd);
+	struct attach_ask q = { .op = ATTACH_CLOSE };
+	uint32_t want = ATTACH_LIVE;
+	int error;
+
+	if (!a)
+		return -EBADF;
+	error = atomic_load(&a->error);
+	if (error != -EPERM) {
+		q.arg[0] = (uint64_t)a->board_fd;
+		error = attach_call(a, &q);
+		attach_job(a, JOB_RELEASE_ALL, NULL, 0, 0);
+	}
+	if (!atomic_compare_exchange_strong(&a->state, &want, ATTACH_GOING))
+		return -EBADF;		/* another thread closes it too */
+	/* Whoever waits for this board waits in vain. */
+	if (a->shared)
+		attach_dies(a, -ENODEV);
+	if (atomic_load(&a->error) != -EPERM)
+		attach_agent_end(a);
+	os_fault_remove(attach_fix);
+	take_down(a);
+	return error;
+}

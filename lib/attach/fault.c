@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fault.c - a thread of the program touched a page that is closed. Everything
+ * here runs in the handler: atomics, and calls that os.h allows there.
+ */
+#include <errno.h>
+
+#include "attach/internal.h"
+#include "faultline.h"
+
+/*
+ * A thread may fault on a page that was on its way and come here when all is
+ * over. Then the page is as any other and nothing tells it from a crash, but
+ * that a crash happens again.
+ */
+static _Thread_local struct {
+	uintptr_t addr;
+	uint32_t moves;
+} late;
+
+int attach_fault(struct attach *a, uintptr_t va, int write)
+{
+	struct attach_ask q = {
+		.op = ATTACH_FAULT,
+		.arg = { va, write < 0 ? ~0ull : (uint64_t)write },
+	};
+
+	return attach_call(a, &q);
+}
+
+/* No stdio in a handler. */
+static void say_gone(const struct attach *a, uintptr_t addr, int error)
+{
+	char text[256], *to = text, *end = text + sizeof(text) - 40;
+	const char *part[] = { "faultline: board ", a->name,
+		error == -EPERM ? " was opened by the parent process, not by"
+				  " this one: no page comes to 0x" :
+				  " is gone: no page comes to 0x" };
+	unsigned int i, shift;
+	const char *c;
+
+	for (i = 0; i < 3; i++)
+		for (c = part[i]; *c && to < end; c++)
+			*to++ = *c;
+	for (shift = sizeof(addr) * 8; shift; shift -= 4)
+		*to++ = "0123456789abcdef"[addr >> (shift - 4) & 15];
+	*to++ = '\n';
+	*to = 0;
+	os_say(text);
+}
+
+/* Is the page open for this already, so that it only was slower than others? */
+static bool is_open(const struct attach_page *p, int write)
+{
+	/* Acquire pairs with the release in view.c. */
+	uint32_t prot = atomic_load_explicit(&p->view, memory_order_acquire) >>
+			VIEW_PROT_SHIFT;
+
+	if (write < 0)
+		return false;
+	return prot & (write ? FL_PROT_WRITE : FL_PROT_READ);
+}
+
+static bool ask(struct attach *a, const struct attach_page *p, uintptr_t addr,
+		int write)
+{
+	int error;
+
+	/* In a forked child what the parent had open is not there. */
+	if (atomic_load(&a->error) != -EPERM && is_open(p, write))
+		return true;
+	error = attach_fault(a, addr - addr % ATTACH_PAGE, write);
+	if (error == -ENODEV || error == -EPERM)
+		say_gone(a, addr, error);
+	return error >= 0;
+}
+
+/* 1: try again; -1: ours, and a crash; 0: not ours. */
+static int fix_one(struct attach *a, uintptr_t addr, int write)
+{
+	struct attach_page *p = attach_page(a, addr);
+	unsigned int turns = 0;
+	uint32_t own, moves;
+
+	if (attach_inside(a, addr)) {
+		if (addr >= attach_doorbell(a))
+			return -1;
+		return ask(a, p, addr, write) ? 1 : -1;
+	}
+	if (!p)
+		return 0;
+	own = atomic_load(&p->own);
+	if (own & OWN_BUSY) {
+		/* No call that could set errno: it may lie in such a page. */
+		while (atomic_load(&p->own) & OWN_BUSY)
+			attach_turn(&turns);
+		return 1;
+	}
+	moves = atomic_load(&a->moves);
+	if (own & OWN_ADOPTED) {
+		if (ask(a, p, addr, write))
+			return 1;
+		/* Given back meanwhile? Then the board was right not to know. */
+		return atomic_load(&a->moves) != moves ? 1 : -1;
+	}
+	if (!(own & OWN_WAS))
+		return 0;
+	if (late.addr == addr && late.moves == moves)
+		return 0;
+	late.addr = addr;
+	late.moves = moves;
+	return 1;
+}
+
+bool attach_fix(uintptr_t addr, int write)
+{
+	struct attach *a;
+	unsigned int i;
+	int result = 0;
+
+	for (i = 0; i < ATTACH_BOARDS && !result; i++) {
+		a = attach_slot(i);
+		if (!a || !attach_enter(a))
+			continue;
+		result = fix_one(a, addr, write);
+		attach_leave(a);
+	}
+	return result > 0;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fork.c - a process that is attached forks. In the child no board is open any
+ * more: calls return -EPERM, memory of boards is not there, and adopted memory
+ * is a private copy, as after any fork.
+ *
+ * Before the fork all adopted pages are made present, and the view flag is held
+ * so that they stay; the child copies them out of the bank and says so on a
+ * pipe; until then the parent holds the flag. Pages of the forking thread's own
+ * stack are made private before (adopt.c), since both go on running on them.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "attach/internal.h"
+#include "faultline.h"
+
+#define ROUNDS 64	/* the board may take a page while the next comes */
+
+/* Of the one fork that is going on: the slots' lock is held meanwhile. */
+static struct {
+	int pipe[2];
+	bool in[ATTACH_BOARDS];		/* attachments that were live */
+	sigset_t mask[ATTACH_BOARDS];
+	uintptr_t stack_start, stack_end;
+	bool ready;			/* the handlers are installed */
+} forking;
+
+static bool on_stack(uintptr_t va)
+{
+	return va >= forking.stack_start && va < forking.stack_end;
+}
+
+/* Bring in what is absent; true: there was none. */
+static bool all_present(struct attach *a, bool ask)
+{
+	struct attach_page *p;
+	bool all = true;
+	uintptr_t va;
+
+	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE) {
+		if (on_stack(va) || atomic_load(&p->view) >> VIEW_PROT_SHIFT)
+			continue;
+		all = false;
+		if (ask)
+			attach_fault(a, va, 0);
+	}
+	return all;
+}
+
+static void hold(struct attach *a, unsigned int slot)
+{
+	unsigned int i;
+
+	if (atomic_load(&a->adopted) && forking.stack_end)
+		attach_job(a, JOB_STACK_OUT, (void *)forking.stack_start,
+			   forking.stack_end - forking.stack_start, 0);
+	/* No page comes or goes by a region. */
+	attach_job_lock(a);
+	for (i = 0; i < ROUNDS; i++) {
+		attach_views_lock(a, &forking.mask[slot]);
+		if (all_present(a, false) || attach_error(a))
+			return;
+		attach_views_unlock(a, &forking.mask[slot]);
+		all_present(a, true);
+	}
+	/* Under such pressure some may be missing in the child. */
+	attach_views_lock(a, &forking.mask[slot]);
+}
+
+static void prepare(void)
+{
+	struct attach *a;
+	unsigned int i;
+
+	attach_slots_lock();
+	if (!os_stack(&forking.stack_start, &forking.stack_end))
+		forking.stack_start = forking.stack_end = 0;
+	forking.pipe[0] = forking.pipe[1] = -1;
+	for (i = 0; i < ATTACH_BOARDS; i++) {
+		a = attach_slot(i);
+		forking.in[i] = a && a->state == ATTACH_LIVE &&
+				atomic_load(&a->error) != -EPERM;
+		if (!forking.in[i])
+			continue;
+		if (forking.pipe[0] < 0 && !pipe(forking.pipe)) {
+			fcntl(forking.pipe[0], F_SETFD, FD_CLOEXEC);
+			fcntl(forking.pipe[1], F_SETFD, FD_CLOEXEC);
+		}
+		hold(a, i);
+	}
+}
+
+static void parent(void)
+{
+	struct attach *a;
+	unsigned int i;
+	char c;
+
+	if (forking.pipe[0] >= 0) {
+		/* Its end, if the child never says it, or there is none. */
+		close(forking.pipe[1]);
+		while (read(forking.pipe[0], &c, 1) < 0 && errno == EINTR)
+			;
+		close(forking.pipe[0]);
+	}
+	for (i = ATTACH_BOARDS; i--;) {
+		if (!forking.in[i])
+			continue;
+		a = attach_slot(i);
+		attach_views_unlock(a, &forking.mask[i]);
+		attach_job_unlock(a);
+		if (atomic_load(&a->adopted) && forking.stack_end)
+			attach_job(a, JOB_STACK_BACK,
+				   (void *)forking.stack_start,
+				   forking.stack_end - forking.stack_start, 0);
+	}
+	attach_slots_unlock();
+}
+
+/* In the child: each adopted page becomes its own, from the bank. */
+static void own_pages(struct attach *a)
+{
+	struct attach_page *p;
+	uint32_t view, i;
+	uintptr_t va;
+	int prot;
+
+	for (va = 0; attach_next(a, &va, &p); va += attach_granule(a)) {
+		view = p->view;
+		prot = p->own & OWN_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
+		if (view >> VIEW_PROT_SHIFT &&
+		    os_replace((void *)va, a->bank + (uint64_t)
+			       ((view & VIEW_FRAME) - 1) * ATTACH_PAGE,
+			       attach_granule(a), prot))
+			abort();
+		for (i = 0; i < attach_granule(a) / ATTACH_PAGE; i++) {
+			p = attach_page(a, va + i * (uintptr_t)ATTACH_PAGE);
+			p->view = 0;
+			p->own = OWN_WAS;
+		}
+	}
+}
+
+static void child(void)
+{
+	struct attach *a;
+	unsigned int i;
+
+	for (i = 0; i < ATTACH_BOARDS; i++) {
+		a = attach_slot(i);
+		if (!a)
+			continue;
+		/* One that was just coming or going in another thread. */
+		if (!forking.in[i]) {
+			if (a->state == ATTACH_GOING)
+				atomic_store(&a->state, ATTACH_NONE);
+			continue;
+		}
+		atomic_store(&a->error, -EPERM);
+		own_pages(a);
+		if (os_view((void *)a->arena, ATTACH_ARENA_BYTES, PROT_NONE,
+			    -1, 0) ||
+		    os_view(a->page, ATTACH_PAGES * sizeof(*a->page),
+			    PROT_READ | PROT_WRITE, -1, 0))
+			abort();
+		memset(&a->job, 0, sizeof(a->job));
+		atomic_store(&a->users, 0);
+		/*
+		 * Queues of its own, in place of those that the parent goes on
+		 * using: who posts or polls is to hear -EPERM, not to crash.
+		 */
+		if (os_view(a->bank, a->hello.bank_bytes,
+			    PROT_READ | PROT_WRITE, -1, 0))
+			abort();
+		munmap(a->shared, a->hello.shared_bytes);
+		a->shared = NULL;
+		attach_close_files(a);
+	}
+	for (i = ATTACH_BOARDS; i--;)
+		if (forking.in[i])
+			attach_views_unlock(attach_slot(i), &forking.mask[i]);
+	if (forking.pipe[0] >= 0) {
+		/* The end of the pipe is what the parent waits for. */
+		close(forking.pipe[0]);
+		close(forking.pipe[1]);
+	}
+	attach_slots_unlock();
+}
+
+void attach_fork_ready(void)
+{
+	attach_slots_lock();
+	/* Without it a fork would leave two processes with one attachment. */
+	if (!forking.ready && !pthread_atfork(prepare, parent, child))
+		forking.ready = true;
+	attach_slots_unlock();
+}

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * internal.h - what the files of this folder know of each other: one
+ * attachment, who writes each field of it, and the rules that keep the handler
+ * of page faults out of dead ends.
+ *
+ *	1. What the handler reads or writes lies in memory of its own (struct
+ *	   attach and what hangs on it), never in memory that the program could
+ *	   register: such a page may be absent.
+ *	2. Who holds the view flag has all signals blocked and touches nothing
+ *	   that may be absent: a handler in the same thread would wait for ever.
+ *	3. The agent's thread takes no lock of the C library while pages are
+ *	   busy: who waits for them may hold it.
+ *	4. struct attach is never freed, only used again, so that a handler may
+ *	   look at one that is going; users counts who is inside.
+ */
+#ifndef FL_ATTACH_INTERNAL_H
+#define FL_ATTACH_INTERNAL_H
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+
+#include "attach/attach.h"
+#include "os/os.h"
+
+#define ATTACH_BOARDS	8u		/* attachments of a process */
+#define ATTACH_PAGE	4096u		/* of protocol and bank */
+#define ATTACH_PAGES	((unsigned int)(ATTACH_ARENA_BYTES / ATTACH_PAGE))
+#define ATTACH_BLOCK	512u		/* pages of a linear view */
+
+/* view: frame + 1 that is mapped there (0: none), rights (FL_PROT_*) above. */
+#define VIEW_FRAME	0x3fffffffu
+#define VIEW_PROT_SHIFT	30
+/* own: of a page outside the arena; the agent writes it, any thread reads it. */
+#define OWN_ADOPTED	1u
+#define OWN_BUSY	2u		/* its contents move: wait */
+#define OWN_KEPT	4u		/* never absent */
+#define OWN_WRITE	8u		/* the program had the right to write */
+#define OWN_WAS		16u		/* was busy once: a late fault is no crash */
+#define OWN_COUNT_SHIFT	8		/* regions that it is part of */
+
+struct attach_page {
+	_Atomic uint32_t view;		/* written under the view flag */
+	_Atomic uint32_t own;
+};
+
+/* Pages outside the arena, by number; nodes are made by the agent, and stay. */
+#define NODE_BITS	12
+#define NODE_ENTRIES	(1u << NODE_BITS)
+struct attach_leaf {
+	struct attach_page page[NODE_ENTRIES];
+};
+struct attach_node {
+	struct attach_leaf *_Atomic leaf[NODE_ENTRIES];
+};
+struct attach_tree {
+	struct attach_node *_Atomic node[NODE_ENTRIES];
+};
+
+/* What the agent is asked to do for another thread; one at a time. */
+enum attach_job_kind {
+	JOB_ADOPT = 1,		/* addr, bytes, access */
+	JOB_RELEASE,		/* addr, bytes */
+	JOB_RELEASE_ALL,
+	JOB_STACK_OUT,		/* addr, bytes: private for a fork, and back */
+	JOB_STACK_BACK,
+};
+struct attach_job {
+	_Atomic uint32_t taken;		/* a lock: 0, 1 */
+	_Atomic uint32_t state;		/* 0 none, 1 asked, 2 done */
+	uint32_t kind;
+	unsigned int access;
+	uintptr_t addr;
+	uint64_t bytes;
+	uintptr_t stack_start, stack_end;	/* of who asks */
+	uintptr_t thread_start, thread_end;	/* where its control block is */
+	int result;
+};
+
+enum { ATTACH_NONE, ATTACH_LIVE, ATTACH_GOING };
+struct attach {
+	_Atomic uint32_t state;
+	_Atomic uint32_t users;		/* threads inside, see rule 4 */
+	/* 0; -ENODEV: the board is gone; -EPERM: of the parent, before a fork. */
+	_Atomic int error;
+	int fd;				/* of table.c */
+	int board_fd;			/* of the board's OPEN */
+	_Atomic uintptr_t arena;
+	void *reserved;			/* the arena and room to align it */
+	uint8_t *bank;			/* all of it, to read and write */
+	struct attach_shared *shared;
+	int sock, bank_fd, shared_fd;
+	struct attach_welcome hello;	/* as the board said */
+	char name[64];			/* of the board, for messages */
+
+	_Atomic uint32_t view_flag;	/* a lock: 0, 1 */
+	struct attach_page *page;	/* of the arena */
+	uint64_t block[ATTACH_PAGES / ATTACH_BLOCK / 64]; /* has a linear view */
+	bool linear;			/* make linear views */
+	struct attach_tree *tree;
+	_Atomic uint32_t adopted;	/* pages with OWN_ADOPTED */
+	_Atomic uint32_t moves;		/* counts the ends of busy times */
+
+	struct attach_job job;
+	pthread_t agent;
+	int wake[2];			/* a pipe: the agent should look */
+	_Atomic uint32_t stop;
+	uint8_t *scratch;		/* ATTACH_BATCH pages, the agent's */
+	_Atomic uint32_t file_id;	/* of FILE notes */
+};
+
+/* Attachment of a slot, whatever its state; NULL: never used. */
+struct attach *attach_slot(unsigned int slot);
+/* The one that has addr in its arena, or has adopted it; NULL. AS. */
+struct attach *attach_by_addr(uintptr_t addr);
+struct attach *attach_by_fd(int fd);
+static inline bool attach_inside(const struct attach *a, uintptr_t addr)
+{
+	return addr - a->arena < ATTACH_ARENA_BYTES;
+}
+static inline uintptr_t attach_doorbell(const struct attach *a)
+{
+	return a->arena + ATTACH_ARENA_BYTES - 65536;
+}
+/* Enter and leave; false: it is going, or gone. AS. */
+bool attach_enter(struct attach *a);
+void attach_leave(struct attach *a);
+
+/* Private memory of zeros, page-aligned, for what rule 1 speaks of. NULL. */
+void *attach_memory(uint64_t bytes);
+
+/* client.c: *fd, of table.c. */
+int attach_open(const char *name, int *fd);
+int attach_close(int fd);
+/* The board is gone (or was the parent's): error for ever, wake all. AS. */
+void attach_dies(struct attach *a, int error);
+/* error, and -ENODEV when the board has said that it ended. AS. */
+int attach_error(struct attach *a);
+/* meet.c: connect, and have shared area and bank mapped. */
+int attach_meet(struct attach *a, const char *path);
+void attach_bell(struct attach *a);			/* AS */
+int attach_send_file(struct attach *a, int file, uint32_t *id);
+/* No attachment comes or goes meanwhile: fork.c. */
+void attach_slots_lock(void);
+void attach_slots_unlock(void);
+/* What is open of an attachment, away; each but once. */
+void attach_close_files(struct attach *a);
+
+/* agent.c */
+int attach_agent_start(struct attach *a);
+void attach_agent_end(struct attach *a);
+/* Have the agent do something; kind: enum attach_job_kind. */
+int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
+	       unsigned int access);
+void attach_job_lock(struct attach *a);
+void attach_job_unlock(struct attach *a);
+
+/* call.c; AS. */
+struct attach_ask {
+	uint32_t op;
+	uint64_t arg[4];
+	uint64_t ret[2];
+	void *payload;			/* in and out, or NULL */
+	uint32_t payload_in, payload_out;	/* bytes */
+};
+/* The answer's result, or attach_error(). */
+int attach_call(struct attach *a, struct attach_ask *q);
+/* call.c. must: wait for room. 0, -EAGAIN: no room, or attach_error(). */
+int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
+		uint32_t value, uint32_t xfer, const uint64_t *arg, bool must);
+/* One turn of a loop that waits: pause, later yield. AS. */
+void attach_turn(unsigned int *turns);
+
+/* view.c; AS. */
+struct attach_page *attach_page(struct attach *a, uintptr_t va);
+/* The same, making room for it; the agent alone. NULL: no memory. */
+struct attach_page *attach_page_make(struct attach *a, uintptr_t va);
+/* Do what the board has told. False: another thread is at it. */
+bool attach_views(struct attach *a);
+bool attach_views_wait(struct attach *a);	/* are there any? */
+/* All but those that an access makes; *was: for the way back. */
+void attach_block_signals(sigset_t *was);
+/* The flag, for who changes views himself; *mask: for the way back. */
+void attach_views_lock(struct attach *a, sigset_t *mask);
+void attach_views_unlock(struct attach *a, const sigset_t *mask);
+/*
+ * With the flag: map frames; 0, or what the system said. Once the limit of
+ * mappings is reached, everything is closed and it is tried again.
+ */
+int attach_map(struct attach *a, uintptr_t va, unsigned int npages,
+	       uint32_t frame, int prot);
+int attach_protect(struct attach *a, uintptr_t va, uint64_t bytes, int prot);
+int attach_host_prot(int prot);		/* of FL_PROT_* */
+
+/*
+ * What the system is asked to change: granules of residency, which are no smaller
+ * than its own pages. All pages of an adopted one are in the same state.
+ */
+static inline uint32_t attach_granule(const struct attach *a)
+{
+	return a->hello.page_bytes;
+}
+/* The next page from va on that is adopted or busy; false: no more. AS. */
+bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
+
+/* fault.c; AS. */
+bool attach_fix(uintptr_t addr, int write);
+/* Have the board bring in va's page: 0 or negative errno. */
+int attach_fault(struct attach *a, uintptr_t va, int write);
+
+/* adopt.c: in the agent's thread, but for attach_rehearse. */
+void attach_job_do(struct attach *a);
+/* Everything that moving pages calls, once, before there are any. */
+int attach_rehearse(struct attach *a);
+
+/* judge.c: find the library's variables, before anything is adopted. */
+void attach_find_variables(void);
+/*
+ * May the granule at va be part of the job's region? *prot: FL_PROT_* that the
+ * program has; *keep: it can never be absent. *m: of the last one, kept along.
+ * -EFAULT, -EACCES, -EOPNOTSUPP: not memory of this kind; -ENOMEM.
+ */
+int attach_judge(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
+		 bool *keep);
+
+/* fork.c */
+void attach_fork_ready(void);
+
+#endif

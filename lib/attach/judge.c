@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * judge.c - which memory of the program can become memory of the board (adopt.c
+ * moves it): private, not code, nobody else's, and not what moving stands on.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "attach/internal.h"
+#include "faultline.h"
+
+/*
+ * Pages of the program with data: here lie the library's variables, those of
+ * lib/os and the addresses of functions that the handler calls. Never absent.
+ */
+static struct {
+	uintptr_t start, end;
+} variables = { 1, 1 };		/* not 0, so that it lies among the data */
+
+#if defined(__ELF__)
+/* From the linker: addresses of functions, and the end of the program's data. */
+extern char _GLOBAL_OFFSET_TABLE_[] __attribute__((visibility("hidden")));
+extern char _end[];
+#define DATA_START ((uintptr_t)_GLOBAL_OFFSET_TABLE_)
+#define DATA_END ((uintptr_t)_end)
+#else
+#define DATA_START ((uintptr_t)&variables)
+#define DATA_END ((uintptr_t)(&variables + 1))
+#endif
+
+void attach_find_variables(void)
+{
+	uintptr_t at = (uintptr_t)&variables;
+	struct os_map m;
+
+	attach_slots_lock();
+	if (variables.start == 1) {
+		variables.end = at < DATA_END ? DATA_END :
+						at + sizeof(variables);
+		if (os_map_find(&variables, &m))
+			variables.start = m.start;
+		else
+			variables.start = at < DATA_START ? at : DATA_START;
+		variables.start -= variables.start % ATTACH_PAGE;
+	}
+	attach_slots_unlock();
+}
+
+static bool overlaps(uintptr_t va, uintptr_t start, uintptr_t end)
+{
+	return start < end && va < end && va + ATTACH_PAGE > start;
+}
+
+static bool must_keep(const struct attach_job *j, uintptr_t va,
+		      enum os_map_kind kind)
+{
+	return kind == OS_MAP_STACK ||
+	       overlaps(va, j->stack_start, j->stack_end) ||
+	       overlaps(va, variables.start, variables.end);
+}
+
+/*
+ * Where the system does not tell, all that can be read is taken for private and
+ * writable: to try a write would undo what another thread writes just then.
+ */
+static int probe(uintptr_t va, struct os_map *m)
+{
+	char c;
+
+	*m = (struct os_map){ .start = va, .end = va + ATTACH_PAGE,
+			      .kind = OS_MAP_PRIVATE,
+			      .prot = PROT_READ | PROT_WRITE };
+	return os_copy_from(&c, (void *)va, 1) ? -EFAULT : 0;
+}
+
+static bool of_another(const struct attach *a, uintptr_t va)
+{
+	struct attach_page *p;
+	struct attach *b;
+	unsigned int i;
+	bool yes;
+
+	for (i = 0; i < ATTACH_BOARDS; i++) {
+		b = attach_slot(i);
+		if (!b || b == a || !attach_enter(b))
+			continue;
+		p = attach_page(b, va);
+		yes = attach_inside(b, va) ||
+		      (p && atomic_load(&p->own) & (OWN_ADOPTED | OWN_BUSY));
+		attach_leave(b);
+		if (yes)
+			return true;
+	}
+	return false;
+}
+
+/* May this page be part of the region? *m: of where it lies, kept along. */
+static int judge(struct attach *a, uintptr_t va, struct os_map *m)
+{
+	const struct attach_job *j = &a->job;
+	bool write = j->access & (FL_LOCAL_WRITE | FL_REMOTE_WRITE);
+	struct attach_page *p = attach_page(a, va);
+	int error;
+
+	if (p && atomic_load(&p->own) & OWN_ADOPTED)
+		return write && !(atomic_load(&p->own) & OWN_WRITE) ? -EACCES :
+								      0;
+	if (of_another(a, va))
+		return -EOPNOTSUPP;
+	if ((va < m->start || va >= m->end) && !os_map_find((void *)va, m)) {
+		error = probe(va, m);
+		if (error)
+			return error;
+	}
+	if (m->kind == OS_MAP_SHARED || m->kind == OS_MAP_SPECIAL ||
+	    m->prot & PROT_EXEC ||
+	    overlaps(va, j->thread_start, j->thread_end))
+		return -EOPNOTSUPP;
+	if (!(m->prot & PROT_READ) || (write && !(m->prot & PROT_WRITE)))
+		return -EACCES;
+	return attach_page_make(a, va) ? 0 : -ENOMEM;
+}
+
+/* Not asked for, but in one granule with what was? */
+static bool beside(const struct attach_job *j, uintptr_t va)
+{
+	return va + (ATTACH_PAGE - 1) < j->addr ||
+	       va > j->addr + (uintptr_t)(j->bytes - 1);
+}
+
+/*
+ * May this granule be part of the region? Then its rights, and must it stay? Where
+ * the board's granule is larger than the system's pages its parts may differ, or lie
+ * beside the memory that was meant: such a one cannot move as a whole.
+ */
+int attach_judge(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
+		 bool *keep)
+{
+	uintptr_t at = va;
+	int error, of_page;
+
+	*keep = false;
+	for (; at - va < attach_granule(a); at += ATTACH_PAGE) {
+		error = judge(a, at, m);
+		if (error)
+			return beside(&a->job, at) ? -EOPNOTSUPP : error;
+		of_page = m->prot & PROT_WRITE ? FL_PROT_READ | FL_PROT_WRITE :
+						 FL_PROT_READ;
+		if (at != va && of_page != *prot)
+			return -EOPNOTSUPP;
+		*prot = of_page;
+		*keep |= must_keep(&a->job, at, m->kind);
+	}
+	return 0;
+}

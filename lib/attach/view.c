@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * view.c - what the threads of this process may touch: the board tells, in
+ * order, which pages are open and which are closed, as it would tell an MMU.
+ * One thread at a time does it, under the view flag.
+ *
+ * Everything here may run in the handler of a page fault.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "attach/internal.h"
+#include "faultline.h"
+
+/* ---- what is known of a page ---- */
+
+static struct attach_page *outside(struct attach *a, uintptr_t va)
+{
+	uint64_t page = va / ATTACH_PAGE;
+	struct attach_node *n;
+	struct attach_leaf *l;
+
+	if (page >> (3 * NODE_BITS))
+		return NULL;
+	/* Acquire pairs with the release in attach_page_make(): it is zeroed. */
+	n = atomic_load_explicit(&a->tree->node[page >> (2 * NODE_BITS)],
+				 memory_order_acquire);
+	if (!n)
+		return NULL;
+	l = atomic_load_explicit(&n->leaf[(page >> NODE_BITS) %
+					  NODE_ENTRIES],
+				 memory_order_acquire);
+	return l ? &l->page[page % NODE_ENTRIES] : NULL;
+}
+
+struct attach_page *attach_page(struct attach *a, uintptr_t va)
+{
+	if (attach_inside(a, va))
+		return &a->page[(va - a->arena) / ATTACH_PAGE];
+	return outside(a, va);
+}
+
+struct attach_page *attach_page_make(struct attach *a, uintptr_t va)
+{
+	uint64_t page = va / ATTACH_PAGE;
+	struct attach_node *n, *_Atomic *in;
+	struct attach_leaf *l, *_Atomic *at;
+
+	if (attach_inside(a, va) || page >> (3 * NODE_BITS))
+		return NULL;
+	in = &a->tree->node[page >> (2 * NODE_BITS)];
+	n = atomic_load_explicit(in, memory_order_relaxed);
+	if (!n) {
+		n = attach_memory(sizeof(*n));
+		if (!n)
+			return NULL;
+		/* Release pairs with the acquire in outside(). */
+		atomic_store_explicit(in, n, memory_order_release);
+	}
+	at = &n->leaf[(page >> NODE_BITS) % NODE_ENTRIES];
+	l = atomic_load_explicit(at, memory_order_relaxed);
+	if (!l) {
+		l = attach_memory(sizeof(*l));
+		if (!l)
+			return NULL;
+		/* Release pairs with the acquire in outside(). */
+		atomic_store_explicit(at, l, memory_order_release);
+	}
+	return &l->page[page % NODE_ENTRIES];
+}
+
+bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p)
+{
+	uint64_t page = (*va + ATTACH_PAGE - 1) / ATTACH_PAGE, skip;
+	uint64_t end = 1ull << (3 * NODE_BITS);
+	struct attach_node *n;
+	struct attach_leaf *l;
+
+	while (page < end) {
+		n = atomic_load(&a->tree->node[page >> (2 * NODE_BITS)]);
+		l = n ? atomic_load(&n->leaf[(page >> NODE_BITS) %
+					     NODE_ENTRIES]) : NULL;
+		if (l && atomic_load(&l->page[page % NODE_ENTRIES].own) &
+			 (OWN_ADOPTED | OWN_BUSY)) {
+			*va = (uintptr_t)(page * ATTACH_PAGE);
+			*p = &l->page[page % NODE_ENTRIES];
+			return true;
+		}
+		skip = l ? 1 : n ? NODE_ENTRIES :
+		       1ull << (2 * NODE_BITS);
+		page = page / skip * skip + skip;
+	}
+	return false;
+}
+
+/* ---- mapping ---- */
+
+int attach_host_prot(int prot)
+{
+	return (prot & FL_PROT_READ ? PROT_READ : 0) |
+	       (prot & FL_PROT_WRITE ? PROT_READ | PROT_WRITE : 0);
+}
+
+_Noreturn static void cannot_close(void)
+{
+	/* A view that stays open would be of someone else's frame. */
+	os_say("faultline: the system does not let pages be closed\n");
+	abort();
+}
+
+/*
+ * The system allows so many different ranges and no more (limits.md 3: 65530):
+ * begin again with few. What was open is opened again when it is touched. What
+ * must not be absent stays as it is, and what is on its way is not ours to touch.
+ */
+static void start_over(struct attach *a)
+{
+	struct attach_page *p;
+	uintptr_t va = 0;
+	unsigned int i;
+
+	if (os_view((void *)a->arena, ATTACH_ARENA_BYTES, PROT_NONE, -1, 0))
+		cannot_close();
+	for (i = 0; i < ATTACH_PAGES; i++)
+		if (atomic_load_explicit(&a->page[i].view,
+					 memory_order_relaxed))
+			atomic_store_explicit(&a->page[i].view, 0,
+					      memory_order_relaxed);
+	memset(a->block, 0, sizeof(a->block));
+	for (; attach_next(a, &va, &p); va += attach_granule(a)) {
+		if (atomic_load(&p->own) & (OWN_BUSY | OWN_KEPT) ||
+		    !atomic_load(&p->view))
+			continue;
+		for (i = 0; i < attach_granule(a) / ATTACH_PAGE; i++)
+			atomic_store(&attach_page(a, va + i *
+					(uintptr_t)ATTACH_PAGE)->view, 0);
+		if (os_view((void *)va, attach_granule(a), PROT_NONE, -1, 0))
+			cannot_close();
+	}
+}
+
+int attach_protect(struct attach *a, uintptr_t va, uint64_t bytes, int prot)
+{
+	int error = os_protect((void *)va, bytes, prot);
+
+	if (error != -ENOMEM)
+		return error;
+	start_over(a);
+	return os_protect((void *)va, bytes, prot);
+}
+
+/*
+ * A linear view, still closed, of the stretch of the bank where this block's
+ * pages most likely have their frames: later each opening is one mprotect, half
+ * as dear as an mmap (limits.md 3), and neighbours merge. Where it does not fit,
+ * pages are mapped as they come.
+ */
+static void open_block(struct attach *a, uintptr_t va)
+{
+	unsigned int page = (unsigned int)((va - a->arena) / ATTACH_PAGE);
+	unsigned int block = page / ATTACH_BLOCK, first = block * ATTACH_BLOCK;
+	uint64_t frame, i;
+
+	if (!a->linear || a->block[block / 64] >> block % 64 & 1)
+		return;
+	a->block[block / 64] |= 1ull << block % 64;
+	frame = first % a->hello.frames;
+	if (frame + ATTACH_BLOCK > a->hello.frames)
+		return;
+	/* Nothing in it may be open: it is the first of its block. */
+	if (os_view((void *)(a->arena + (uintptr_t)first * ATTACH_PAGE),
+		    ATTACH_BLOCK * ATTACH_PAGE, PROT_NONE, a->bank_fd,
+		    frame * ATTACH_PAGE))
+		return;
+	for (i = 0; i < ATTACH_BLOCK; i++)
+		atomic_store_explicit(&a->page[first + i].view,
+				      (uint32_t)(frame + i + 1),
+				      memory_order_relaxed);
+}
+
+static int map_once(struct attach *a, uintptr_t va, unsigned int npages,
+		    uint32_t frame, int prot)
+{
+	int p = attach_host_prot(prot), error;
+	struct attach_page *page;
+	bool same = true;
+	unsigned int i;
+
+	for (i = 0; i < npages; i++) {
+		if (attach_inside(a, va))
+			open_block(a, va + i * (uintptr_t)ATTACH_PAGE);
+		page = attach_page(a, va + i * (uintptr_t)ATTACH_PAGE);
+		same = same && (page->view & VIEW_FRAME) == frame + i + 1;
+	}
+	error = same ? os_protect((void *)va, npages * (uint64_t)ATTACH_PAGE,
+				  p) :
+		       os_view((void *)va, npages * (uint64_t)ATTACH_PAGE, p,
+			       a->bank_fd, frame * (uint64_t)ATTACH_PAGE);
+	for (i = 0; i < npages && !error; i++) {
+		page = attach_page(a, va + i * (uintptr_t)ATTACH_PAGE);
+		atomic_store_explicit(&page->view, (frame + i + 1) |
+				      (uint32_t)prot << VIEW_PROT_SHIFT,
+				      memory_order_release);
+	}
+	return error;
+}
+
+int attach_map(struct attach *a, uintptr_t va, unsigned int npages,
+	       uint32_t frame, int prot)
+{
+	int error = map_once(a, va, npages, frame, prot);
+
+	if (error != -ENOMEM)
+		return error;
+	start_over(a);
+	return map_once(a, va, npages, frame, prot);
+}
+
+/* One call for all of it, because each interrupts every CPU of the process. */
+static void close_pages(struct attach *a, uintptr_t va, unsigned int npages)
+{
+	unsigned int i, first = npages, last = 0;
+	struct attach_page *p;
+
+	for (i = 0; i < npages; i++) {
+		p = attach_page(a, va + i * (uintptr_t)ATTACH_PAGE);
+		if (!(p->view >> VIEW_PROT_SHIFT))
+			continue;
+		/* Before the page is closed: fault.c believes what is here. */
+		atomic_fetch_and(&p->view, VIEW_FRAME);
+		first = first < i ? first : i;
+		last = i;
+	}
+	if (first == npages)
+		return;
+	va += first * (uintptr_t)ATTACH_PAGE;
+	if (attach_protect(a, va, (last - first + 1) * (uint64_t)ATTACH_PAGE,
+			   PROT_NONE))
+		cannot_close();
+}
+
+/* ---- the board's commands ---- */
+
+/* The board is trusted, but a wrong one must not make us map anything. */
+static bool command_ok(struct attach *a, const struct attach_view *v)
+{
+	struct attach_page *p;
+	uint32_t i;
+
+	if (v->va % attach_granule(a) || !v->npages ||
+	    v->npages * (uint64_t)ATTACH_PAGE % attach_granule(a) ||
+	    v->npages > ATTACH_PAGES ||
+	    v->va > UINTPTR_MAX - (uint64_t)v->npages * ATTACH_PAGE ||
+	    v->prot > 3)
+		return false;
+	if (v->kind == ATTACH_OPEN_PAGES &&
+	    (!v->prot || v->frame > a->hello.frames ||
+	     v->frame * (uint64_t)ATTACH_PAGE % attach_granule(a) ||
+	     v->npages > a->hello.frames - v->frame))
+		return false;
+	if (attach_inside(a, (uintptr_t)v->va))
+		return v->va + (uint64_t)v->npages * ATTACH_PAGE <=
+		       attach_doorbell(a);
+	for (i = 0; i < v->npages; i++) {
+		p = attach_page(a, (uintptr_t)v->va +
+				i * (uintptr_t)ATTACH_PAGE);
+		if (!p || !atomic_load(&p->own))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * May the board change the view of this granule? Outside the arena a fault that was
+ * long under way may be answered when the page is the program's again, or on
+ * its way: then the answer comes to nothing, and the page faults again if it
+ * has to.
+ */
+static bool is_boards(struct attach *a, uintptr_t va)
+{
+	uintptr_t at = va;
+
+	if (attach_inside(a, va))
+		return true;
+	/* They are marked one by one, and moved together. */
+	for (; at - va < attach_granule(a); at += ATTACH_PAGE)
+		if ((atomic_load(&attach_page(a, at)->own) &
+		     (OWN_ADOPTED | OWN_BUSY)) != OWN_ADOPTED)
+			return false;
+	return true;
+}
+
+static void command(struct attach *a, const struct attach_view *v)
+{
+	uint32_t i, n, all = attach_granule(a) / ATTACH_PAGE;
+	uintptr_t va = (uintptr_t)v->va;
+
+	if ((v->kind != ATTACH_OPEN_PAGES && v->kind != ATTACH_CLOSE_PAGES) ||
+	    !command_ok(a, v)) {
+		os_say("faultline: a board told what makes no sense\n");
+		attach_dies(a, -ENODEV);
+		return;
+	}
+	for (i = 0; i < v->npages; i += n, va += n * (uintptr_t)ATTACH_PAGE) {
+		for (n = 0; i + n < v->npages &&
+		     is_boards(a, va + n * (uintptr_t)ATTACH_PAGE); n += all)
+			;
+		/* What the system refuses to open faults again. */
+		if (n && v->kind == ATTACH_OPEN_PAGES)
+			attach_map(a, va, n, v->frame + i, (int)v->prot);
+		else if (n)
+			close_pages(a, va, n);
+		else
+			n = all;
+	}
+}
+
+bool attach_views_wait(struct attach *a)
+{
+	/* Pairs with the board's: it writes view_head, then looks who sleeps. */
+	return atomic_load(&a->shared->view_head) !=
+	       atomic_load(&a->shared->view_done);
+}
+
+static bool try_flag(struct attach *a)
+{
+	uint32_t want = 0;
+
+	/* Acquire pairs with the release of who had it before. */
+	return atomic_compare_exchange_strong_explicit(
+		&a->view_flag, &want, 1, memory_order_acquire,
+		memory_order_relaxed);
+}
+
+/* All but those that an access itself makes: these must not be held up. */
+void attach_block_signals(sigset_t *was)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	sigdelset(&all, SIGILL);
+	sigdelset(&all, SIGFPE);
+	sigdelset(&all, SIGTRAP);
+	pthread_sigmask(SIG_BLOCK, &all, was);
+}
+
+void attach_views_lock(struct attach *a, sigset_t *mask)
+{
+	unsigned int turns = 0;
+
+	attach_block_signals(mask);
+	while (!try_flag(a))
+		attach_turn(&turns);
+}
+
+void attach_views_unlock(struct attach *a, const sigset_t *mask)
+{
+	/* Release pairs with the acquire of who takes it next. */
+	atomic_store_explicit(&a->view_flag, 0, memory_order_release);
+	pthread_sigmask(SIG_SETMASK, mask, NULL);
+}
+
+/* With the flag. */
+static void do_commands(struct attach *a)
+{
+	struct attach_shared *s = a->shared;
+	uint32_t done = atomic_load_explicit(&s->view_done,
+					     memory_order_relaxed);
+	struct attach_view v;
+
+	/* Acquire pairs with the board's release: the command is whole. */
+	while (done != atomic_load_explicit(&s->view_head,
+					    memory_order_acquire) &&
+	       !atomic_load_explicit(&a->error, memory_order_relaxed)) {
+		v = s->view[done % ATTACH_VIEWS];
+		command(a, &v);
+		/*
+		 * Release pairs with the board's acquire; and seq_cst, since it
+		 * sets view_awaited, then looks at view_done.
+		 */
+		atomic_store(&s->view_done, ++done);
+		if (atomic_load(&s->view_awaited))
+			os_word_wake(&s->view_done);
+	}
+}
+
+bool attach_views(struct attach *a)
+{
+	sigset_t mask;
+
+	if (atomic_load(&a->error) || !attach_views_wait(a))
+		return true;
+	attach_block_signals(&mask);
+	if (!try_flag(a)) {
+		pthread_sigmask(SIG_SETMASK, &mask, NULL);
+		return false;
+	}
+	do_commands(a);
+	attach_views_unlock(a, &mask);
+	return true;
+}

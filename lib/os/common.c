@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* common.c - what is the same on every system: machine, clock, sockets, files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/os_internal.h"
+
+/* A system takes so many descriptors with one message, at most. */
+#define MOST_FDS 253
+
+#ifndef MSG_CMSG_CLOEXEC
+#define MSG_CMSG_CLOEXEC 0
+#endif
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+/* ---- the machine ---- */
+
+size_t os_page_bytes(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+uint64_t os_now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
+}
+
+void os_yield(void)
+{
+	sched_yield();
+}
+
+void os_pause(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" ::: "memory");
+#endif
+}
+
+/* It loads a library of its own into each program. */
+bool os_valgrind(void)
+{
+	const char *loaded = getenv("LD_PRELOAD");
+
+	return loaded && strstr(loaded, "vgpreload_");
+}
+
+void os_say(const char *text)
+{
+	size_t n = strlen(text);
+	ssize_t done;
+
+	for (; n; n -= (size_t)done, text += done) {
+		done = write(STDERR_FILENO, text, n);
+		if (done < 0 && errno == EINTR)
+			done = 0;
+		else if (done <= 0)
+			return;
+	}
+}
+
+/* ---- memory and files ---- */
+
+bool os_whole_pages(const void *at, uint64_t bytes, uint64_t offset)
+{
+	return !(((uintptr_t)at | bytes | offset) & (os_page_bytes() - 1));
+}
+
+int os_protect(void *at, uint64_t bytes, int prot)
+{
+	if (!os_whole_pages(at, bytes, 0))
+		return -EINVAL;
+	return mprotect(at, (size_t)bytes, prot) ? -errno : 0;
+}
+
+int os_file_unnamed(const char *dir)
+{
+	char path[4096];
+	int fd, n;
+
+	if (!dir)
+		dir = getenv("TMPDIR");
+	if (!dir || !*dir)
+		dir = "/tmp";
+	n = snprintf(path, sizeof(path), "%s/faultline-XXXXXX", dir);
+	if (n < 0 || (size_t)n >= sizeof(path))
+		return -ENAMETOOLONG;
+	fd = mkstemp(path);
+	if (fd < 0)
+		return -errno;
+	unlink(path);
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	return fd;
+}
+
+/* ---- sockets ---- */
+
+union control {
+	struct cmsghdr head;
+	char room[CMSG_SPACE(sizeof(int) * MOST_FDS)];
+};
+
+ssize_t os_send(int fd, const void *buf, size_t n, const int *fds, int nfds)
+{
+	struct iovec iov = { (void *)buf, n };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	size_t bytes = sizeof(int) * (size_t)nfds;
+	union control control;
+	struct cmsghdr *c;
+	ssize_t done;
+
+	if (nfds < 0 || nfds > OS_SEND_FDS)
+		return -EINVAL;
+#ifdef SO_NOSIGPIPE
+	setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &(int){ 1 }, sizeof(int));
+#endif
+	if (nfds) {
+		memset(&control, 0, CMSG_SPACE(sizeof(int) * OS_SEND_FDS));
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE(bytes);
+		c = CMSG_FIRSTHDR(&m);
+		c->cmsg_level = SOL_SOCKET;
+		c->cmsg_type = SCM_RIGHTS;
+		c->cmsg_len = CMSG_LEN(bytes);
+		memcpy(CMSG_DATA(c), fds, bytes);
+	}
+	do {
+		done = sendmsg(fd, &m, MSG_NOSIGNAL);
+	} while (done < 0 && errno == EINTR);
+	return done < 0 ? -errno : done;
+}
+
+/* Those of one control message; how many there are now. */
+static int take_fds(struct cmsghdr *c, int *fds, int got, int room)
+{
+	size_t n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int), i;
+	int fd;
+
+	for (i = 0; i < n; i++) {
+		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
+		if (got == room) {
+			close(fd);
+			continue;
+		}
+		if (!MSG_CMSG_CLOEXEC)
+			fcntl(fd, F_SETFD, FD_CLOEXEC);
+		fds[got++] = fd;
+	}
+	return got;
+}
+
+ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds)
+{
+	struct iovec iov = { buf, n };
+	union control control;
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1,
+			    .msg_control = &control,
+			    .msg_controllen = sizeof(control) };
+	int room = nfds ? *nfds : 0, got = 0;
+	struct cmsghdr *c;
+	ssize_t done;
+
+	if (nfds)
+		*nfds = 0;
+	do {
+		done = recvmsg(fd, &m, MSG_CMSG_CLOEXEC);
+	} while (done < 0 && errno == EINTR);
+	if (done < 0)
+		return -errno;
+	for (c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+			got = take_fds(c, fds, got, room);
+	if (nfds)
+		*nfds = got;
+	return done;
+}

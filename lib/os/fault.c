@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * fault.c - the handler of SIGSEGV and SIGBUS. It belongs to the whole program, as
+ * signal handlers do, so it is the one thing of the library that is not in an
+ * object: it is installed with the first user, and what was there before gets
+ * every fault that no user takes.
+ */
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include "os/os_internal.h"
+
+static const int signals[2] = { SIGSEGV, SIGBUS };
+
+static struct {
+	pthread_mutex_t lock;		/* of what follows, against other adds */
+	unsigned int users;
+	unsigned int count[OS_FAULT_USERS];
+	_Atomic(os_fault_fix) fix[OS_FAULT_USERS];	/* the handler reads */
+	struct {
+		/*
+		 * Whom we pass on to; and who had the signal first, which is
+		 * another when we were left under somebody's handler and then
+		 * put on top of it: from then on he may pass back to us.
+		 */
+		struct sigaction below, first;
+		bool left;		/* that has happened once */
+		atomic_bool spent;	/* the one below wanted one signal only */
+	} was[2];
+} fault = { .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* The calling thread is in a fix; and the signal that it passes on right now. */
+static _Thread_local volatile sig_atomic_t fixing;
+static _Thread_local const siginfo_t *volatile passed;
+
+/* By kill() and the like, and not by an access: then it has no address. */
+static bool was_sent(const siginfo_t *si)
+{
+	return si->si_code <= 0 || si->si_code == SI_USER ||
+	       si->si_code == SI_QUEUE;
+}
+
+/* With the mask that it would have without us. */
+static void call_handler(const struct sigaction *sa, int sig, siginfo_t *si,
+			 void *context)
+{
+	const siginfo_t *outer = passed;
+	sigset_t self;
+
+	sigemptyset(&self);
+	if (!(sa->sa_flags & SA_NODEFER))
+		sigaddset(&self, sig);
+	pthread_sigmask(SIG_SETMASK, &((ucontext_t *)context)->uc_sigmask,
+			NULL);
+	pthread_sigmask(SIG_BLOCK, &sa->sa_mask, NULL);
+	pthread_sigmask(SIG_BLOCK, &self, NULL);
+	passed = si;
+	if (sa->sa_flags & SA_SIGINFO)
+		sa->sa_sigaction(sig, si, context);
+	else
+		sa->sa_handler(sig);
+	passed = outer;
+}
+
+/* Not ours: whoever was there before us gets it. */
+static void pass_on(int sig, siginfo_t *si, void *context)
+{
+	int i = sig == SIGBUS;
+	/* Who got it from us passes it back: then to who was there before both. */
+	const struct sigaction *sa = passed == si ? &fault.was[i].first :
+						    &fault.was[i].below;
+	struct sigaction end;
+
+	if (sa->sa_handler != SIG_DFL && sa->sa_handler != SIG_IGN &&
+	    !((sa->sa_flags & SA_RESETHAND) &&
+	      atomic_exchange(&fault.was[i].spent, true))) {
+		call_handler(sa, sig, si, context);
+		return;
+	}
+	if (sa->sa_handler == SIG_IGN && was_sent(si))
+		return;
+	/* Return, do it again, and die with the true address. */
+	memset(&end, 0, sizeof(end));
+	end.sa_handler = SIG_DFL;
+	sigaction(sig, &end, NULL);
+	/* A signal that was sent does not recur. */
+	if (was_sent(si))
+		raise(sig);
+}
+
+static bool any_fixes(uintptr_t addr, int write)
+{
+	os_fault_fix fix;
+	unsigned int i;
+
+	for (i = 0; i < OS_FAULT_USERS; i++) {
+		fix = atomic_load_explicit(&fault.fix[i], memory_order_acquire);
+		if (fix && fix(addr, write))
+			return true;
+	}
+	return false;
+}
+
+static void on_fault(int sig, siginfo_t *si, void *context)
+{
+	int saved = errno;
+	bool fixed = false, nested = fixing;
+
+	if (!was_sent(si) && !nested) {
+		fixing = 1;
+		fixed = any_fixes((uintptr_t)si->si_addr,
+				  os_fault_is_write(context));
+		fixing = 0;
+	}
+	if (!fixed) {
+		/* Who gets it may jump away: then this thread is in no fix. */
+		fixing = 0;
+		pass_on(sig, si, context);
+		fixing = nested;
+	}
+	errno = saved;
+}
+
+static bool is_ours(const struct sigaction *sa)
+{
+	return (sa->sa_flags & SA_SIGINFO) && sa->sa_sigaction == on_fault;
+}
+
+static int install(unsigned int i)
+{
+	struct sigaction sa, now;
+
+	if (sigaction(signals[i], NULL, &now))
+		return -errno;
+	if (is_ours(&now))
+		return 0;	/* who had left us below him is gone */
+	fault.was[i].below = now;
+	if (!fault.was[i].left)
+		fault.was[i].first = now;
+	atomic_store(&fault.was[i].spent, false);
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_sigaction = on_fault;
+	sa.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+	sigfillset(&sa.sa_mask);
+	/*
+	 * A fault of a fix comes in here once more and is passed on. Blocked, it
+	 * would end the program without a word, or on some systems never.
+	 */
+	sigdelset(&sa.sa_mask, SIGSEGV);
+	sigdelset(&sa.sa_mask, SIGBUS);
+	return sigaction(signals[i], &sa, NULL) ? -errno : 0;
+}
+
+static void give_back(unsigned int i)
+{
+	struct sigaction now, end;
+
+	if (sigaction(signals[i], NULL, &now) || !is_ours(&now)) {
+		/* Somebody has put his own on top, and may pass on to us. */
+		fault.was[i].left = true;
+		return;
+	}
+	end = fault.was[i].below;
+	if (atomic_load(&fault.was[i].spent))
+		end.sa_handler = SIG_DFL;
+	sigaction(signals[i], &end, NULL);
+}
+
+/* Lock held. */
+static int add(os_fault_fix fix)
+{
+	unsigned int i, room = OS_FAULT_USERS;
+	int err;
+
+	for (i = 0; i < OS_FAULT_USERS; i++) {
+		if (fault.count[i] && atomic_load(&fault.fix[i]) == fix) {
+			fault.count[i]++;
+			return 0;
+		}
+		if (!fault.count[i] && room == OS_FAULT_USERS)
+			room = i;
+	}
+	if (room == OS_FAULT_USERS)
+		return -EBUSY;
+	for (i = 0; !fault.users && i < 2; i++) {
+		err = install(i);
+		if (err) {
+			while (i--)
+				give_back(i);
+			return err;
+		}
+	}
+	fault.users++;
+	fault.count[room] = 1;
+	/* Release: pairs with any_fixes(). */
+	atomic_store_explicit(&fault.fix[room], fix, memory_order_release);
+	return 0;
+}
+
+int os_fault_add(os_fault_fix fix)
+{
+	int err;
+
+	pthread_mutex_lock(&fault.lock);
+	err = add(fix);
+	pthread_mutex_unlock(&fault.lock);
+	return err;
+}
+
+void os_fault_remove(os_fault_fix fix)
+{
+	unsigned int i;
+
+	pthread_mutex_lock(&fault.lock);
+	for (i = 0; i < OS_FAULT_USERS; i++)
+		if (fault.count[i] && atomic_load(&fault.fix[i]) == fix)
+			break;
+	assert(i < OS_FAULT_USERS);
+	if (!--fault.count[i]) {
+		atomic_store(&fault.fix[i], NULL);
+		if (!--fault.users) {
+			give_back(0);
+			give_back(1);
+		}
+	}
+	pthread_mutex_unlock(&fault.lock);
+}

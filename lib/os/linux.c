@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* linux.c - the system layer of os.h as Linux has it, 3.17 or later. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/os_internal.h"
+
+/* ---- the machine ---- */
+
+const char *os_system(void)
+{
+	return "linux";
+}
+
+unsigned int os_cpus(void)
+{
+	cpu_set_t mine;
+	long n;
+
+	if (!sched_getaffinity(0, sizeof(mine), &mine))
+		return (unsigned int)CPU_COUNT(&mine);
+	/* More than a cpu_set_t holds. */
+	n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n > 0 ? (unsigned int)n : 1;
+}
+
+int os_program(char *path, size_t path_bytes)
+{
+	static const char self[] = "/proc/self/exe";
+
+	if (path_bytes < sizeof(self))
+		return -ENAMETOOLONG;
+	memcpy(path, self, sizeof(self));
+	return 0;
+}
+
+/* ---- memory that several processes map ---- */
+
+#define FIXED (F_SEAL_SHRINK | F_SEAL_GROW)
+
+int os_memory_create(const char *name, uint64_t bytes)
+{
+	int fd, err;
+
+	if (!bytes || bytes > INT64_MAX)
+		return -EINVAL;
+	fd = memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (fd < 0)
+		return -errno;
+	if (!ftruncate(fd, (off_t)bytes) &&
+	    !fcntl(fd, F_ADD_SEALS, FIXED | F_SEAL_SEAL))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+bool os_memory_fixed(int fd)
+{
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	return seals >= 0 && (seals & FIXED) == FIXED;
+}
+
+int os_memory_forget(int fd, uint64_t offset, uint64_t bytes)
+{
+	return fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+			 (off_t)offset, (off_t)bytes) ? -errno : 0;
+}
+
+/* ---- address space ---- */
+
+void *os_reserve(void *wish, uint64_t bytes, int *error)
+{
+	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+	void *at = MAP_FAILED;
+
+	*error = 0;
+	if (wish)
+		at = mmap(wish, bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE,
+			  -1, 0);
+	if (at != MAP_FAILED && wish && at != wish) {
+		/* A kernel before 4.17 takes the address as a wish. */
+		munmap(at, bytes);
+		at = MAP_FAILED;
+	}
+	if (at == MAP_FAILED)
+		at = mmap(NULL, bytes, PROT_NONE, flags, -1, 0);
+	if (at != MAP_FAILED)
+		return at;
+	*error = -errno;
+	return NULL;
+}
+
+/*
+ * The system call itself and not the library's: ThreadSanitizer takes the latter
+ * for a write to all of the range, and every thread that uses a page there for its
+ * rival.
+ */
+int os_view(void *at, uint64_t bytes, int prot, int fd, uint64_t offset)
+{
+	int flags = MAP_FIXED | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS |
+					  MAP_NORESERVE : MAP_SHARED);
+
+	if (!os_whole_pages(at, bytes, offset))
+		return -EINVAL;
+#if defined(SYS_mmap) && defined(__LP64__)
+	return syscall(SYS_mmap, at, bytes, prot, flags, fd, offset) == -1 ?
+		       -errno : 0;
+#else
+	return mmap(at, bytes, prot, flags, fd, (off_t)offset) == MAP_FAILED ?
+		       -errno : 0;
+#endif
+}
+
+int os_replace(void *at, const void *from, uint64_t bytes, int prot)
+{
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int err;
+
+	if (mem == MAP_FAILED)
+		return -errno;
+	memcpy(mem, from, bytes);
+	/* Again past the library, as in os_view(). */
+	if (!mprotect(mem, bytes, prot) &&
+	    syscall(SYS_mremap, mem, bytes, bytes,
+		    MREMAP_MAYMOVE | MREMAP_FIXED, at) != -1)
+		return 0;
+	err = -errno;
+	munmap(mem, bytes);
+	return err;
+}
+
+/* ---- what is mapped where ---- */
+
+/* A number in hexadecimal, and what follows it. */
+static uintptr_t hex(const char **s)
+{
+	uintptr_t n = 0;
+	int c, digit;
+
+	for (;; (*s)++) {
+		c = **s;
+		if (c >= '0' && c <= '9')
+			digit = c - '0';
+		else if (c >= 'a' && c <= 'f')
+			digit = c - 'a' + 10;
+		else
+			return n;
+		n = n * 16 + (uintptr_t)digit;
+	}
+}
+
+static bool begins(const char *s, const char *with)
+{
+	return !strncmp(s, with, strlen(with));
+}
+
+/* name: of the file, or what the kernel calls it; "" for anonymous memory */
+static enum os_map_kind kind_of(const char *name, bool shared)
+{
+	if (!strcmp(name, "[stack]"))
+		return OS_MAP_STACK;
+	if (begins(name, "[heap]") || begins(name, "[anon:"))
+		return OS_MAP_PRIVATE;
+	if (begins(name, "[anon_shmem:"))
+		return OS_MAP_SHARED;
+	if (*name == '[' || begins(name, "anon_inode:") ||
+	    begins(name, "/anon_hugepage"))
+		return OS_MAP_SPECIAL;
+	/* Of /dev only these two are memory. */
+	if (begins(name, "/dev/") && !begins(name, "/dev/zero") &&
+	    !begins(name, "/dev/shm/"))
+		return OS_MAP_SPECIAL;
+	return shared ? OS_MAP_SHARED : OS_MAP_PRIVATE;
+}
+
+/*
+ * A line: START-END rwxp OFFSET DEVICE INODE      NAME (proc(5)). True: it holds
+ * addr, or addr is before it, and then *found is false.
+ */
+static bool line_ends_search(const char *line, uintptr_t addr, struct os_map *m,
+			     bool *found)
+{
+	const char *s = line;
+	int field;
+
+	m->start = hex(&s);
+	if (*s++ != '-')
+		return false;
+	m->end = hex(&s);
+	if (addr >= m->end)
+		return false;
+	*found = addr >= m->start && *s++ == ' ' && strlen(s) > 4;
+	if (!*found)
+		return true;
+	m->prot = (s[0] == 'r' ? PROT_READ : 0) |
+		  (s[1] == 'w' ? PROT_WRITE : 0) |
+		  (s[2] == 'x' ? PROT_EXEC : 0);
+	m->kind = s[3] == 's' ? OS_MAP_SHARED : OS_MAP_PRIVATE;
+	for (field = 0; field < 4 && *s; field++) {
+		s += strcspn(s, " ");
+		s += strspn(s, " ");
+	}
+	m->kind = kind_of(s, m->kind == OS_MAP_SHARED);
+	return true;
+}
+
+bool os_map_find(const void *addr, struct os_map *m)
+{
+	/* The beginning of a name is enough, so a long line is cut off. */
+	char piece[1024], line[160];
+	bool over = false, found = false;
+	size_t used = 0;
+	ssize_t n, i;
+	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	while (!over) {
+		n = read(fd, piece, sizeof(piece));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		for (i = 0; i < n && !over; i++) {
+			if (piece[i] != '\n') {
+				if (used < sizeof(line) - 1)
+					line[used++] = piece[i];
+				continue;
+			}
+			line[used] = '\0';
+			used = 0;
+			over = line_ends_search(line, (uintptr_t)addr, m,
+						&found);
+		}
+	}
+	close(fd);
+	return found;
+}
+
+bool os_stack(uintptr_t *start, uintptr_t *end)
+{
+	pthread_attr_t attr;
+	struct rlimit most;
+	size_t bytes;
+	void *low;
+	bool ok;
+
+	if (pthread_getattr_np(pthread_self(), &attr))
+		return false;
+	ok = !pthread_attr_getstack(&attr, &low, &bytes);
+	pthread_attr_destroy(&attr);
+	if (!ok)
+		return false;
+	*start = (uintptr_t)low;
+	*end = *start + bytes;
+	/*
+	 * Of the first thread the library looks where the range with the oldest
+	 * frames begins. But in the middle of a stack pages may have been mapped
+	 * anew, and below them it goes on, as far as the limit says.
+	 */
+	if (getpid() == (pid_t)syscall(SYS_gettid) &&
+	    !getrlimit(RLIMIT_STACK, &most) && most.rlim_cur != RLIM_INFINITY &&
+	    most.rlim_cur > bytes && most.rlim_cur < *end)
+		*start = *end - most.rlim_cur / os_page_bytes() *
+				os_page_bytes();
+	return true;
+}
+
+/* ---- copies ---- */
+
+int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful)
+{
+	struct iovec here = { certain, n }, there = { doubtful, n };
+	pid_t self = getpid();
+	ssize_t done;
+
+	while (here.iov_len) {
+		if (to_doubtful)
+			done = process_vm_writev(self, &here, 1, &there, 1, 0);
+		else
+			done = process_vm_readv(self, &here, 1, &there, 1, 0);
+		if (done < 0)
+			return errno == EPERM ? -ENOSYS : -errno;
+		if (!done)
+			return -EFAULT;
+		here.iov_base = (char *)here.iov_base + done;
+		there.iov_base = (char *)there.iov_base + done;
+		here.iov_len = there.iov_len -= (size_t)done;
+	}
+	return 0;
+}
+
+/* ---- sleeping ---- */
+
+/* ns 0: no limit */
+static void futex_wait(_Atomic uint32_t *word, int op, uint32_t value,
+		       uint64_t ns)
+{
+	struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u),
+			       .tv_nsec = (long)(ns % 1000000000u) };
+
+	syscall(SYS_futex, word, op, value, ns ? &ts : NULL, NULL, 0);
+}
+
+void os_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	futex_wait(word, FUTEX_WAIT, value, ns);
+}
+
+void os_word_wake(_Atomic uint32_t *word)
+{
+	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/*
+ * count holds the posts, and in its top bit that somebody sleeps: one word, so
+ * that who posts learns with the same step whether he must wake, and touches the
+ * bell no more. (Waking an address looks at nothing there.)
+ */
+#define ASLEEP 0x80000000u
+
+int os_bell_init(struct os_bell *b)
+{
+	atomic_init(&b->count, 0);
+	return 0;
+}
+
+void os_bell_destroy(struct os_bell *b)
+{
+	(void)b;
+}
+
+void os_bell_post(struct os_bell *b)
+{
+	if (atomic_fetch_add(&b->count, 1) & ASLEEP)
+		syscall(SYS_futex, &b->count, FUTEX_WAKE_PRIVATE, 1, NULL, NULL,
+			0);
+}
+
+bool os_bell_take(struct os_bell *b, uint64_t ns)
+{
+	uint64_t end_ns = ns ? os_now_ns() + ns : 0, now_ns;
+	uint32_t v = atomic_load(&b->count);
+
+	for (;;) {
+		if (v & ~ASLEEP) {
+			if (atomic_compare_exchange_weak(&b->count, &v,
+							 (v & ~ASLEEP) - 1))
+				return true;
+			continue;
+		}
+		if (!v && !atomic_compare_exchange_weak(&b->count, &v, ASLEEP))
+			continue;
+		now_ns = ns ? os_now_ns() : 0;
+		v = ASLEEP;
+		if (ns && now_ns >= end_ns) {
+			if (atomic_compare_exchange_weak(&b->count, &v, 0))
+				return false;
+			continue;
+		}
+		futex_wait(&b->count, FUTEX_WAIT_PRIVATE, ASLEEP,
+			   ns ? end_ns - now_ns : 0);
+		v = atomic_load(&b->count);
+	}
+}
+
+/* ---- sockets, faults ---- */
+
+int os_peer(int fd, uid_t *uid)
+{
+	struct ucred who;
+	socklen_t bytes = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
+		return -errno;
+	*uid = who.uid;
+	return 0;
+}
+
+#if defined(__aarch64__)
+/* The ESR record of the signal frame; absent under qemu-user (limits.md 6). */
+static bool find_esr(const ucontext_t *uc, uint64_t *esr)
+{
+	const uint8_t *at = uc->uc_mcontext.__reserved;
+	const uint8_t *end = at + sizeof(uc->uc_mcontext.__reserved);
+	struct _aarch64_ctx head;
+
+	while (at + sizeof(head) <= end) {
+		memcpy(&head, at, sizeof(head));
+		if (!head.magic || !head.size)
+			return false;
+		if (head.magic == ESR_MAGIC) {
+			memcpy(esr, at + sizeof(head), sizeof(*esr));
+			return true;
+		}
+		at += head.size;
+	}
+	return false;
+}
+#endif
+
+int os_fault_is_write(const void *ucontext)
+{
+	const ucontext_t *uc = ucontext;
+#if (defined(__x86_64__) || defined(__i386__)) && defined(REG_ERR)
+	/* Page-fault error code: bit 1 is W/R, bit 2 is always set here. */
+	unsigned long err = (unsigned long)uc->uc_mcontext.gregs[REG_ERR];
+
+	/* Valgrind gives 0 (anchors.md 7.3). */
+	return err & 4 ? (int)(err >> 1 & 1) : -1;
+#elif defined(__aarch64__)
+	uint64_t esr;
+
+	/* ISS.WnR of a data abort */
+	return find_esr(uc, &esr) ? (int)(esr >> 6 & 1) : -1;
+#else
+	(void)uc;
+	return -1;
+#endif
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * os.h - all that Faultline asks of the operating system beyond C11 and the part
+ * of POSIX that every system has. Two versions of it: linux.c, and posix.c for
+ * the rest (make OS=posix builds that one on Linux too); what both share is in
+ * the files named below. No other file of lib/, emu/ or tools/ may use
+ * what is listed in tests/check-style under "os".
+ *
+ * Files: linux.c, posix.c (memory, words, bells, peers), common.c (the machine,
+ * sockets, files), fault.c (the handler of SIGSEGV and SIGBUS), copy.c (copies
+ * that cannot fault).
+ *
+ * Calls marked AS may be made from a signal handler. All return 0 or a negative
+ * errno unless they say otherwise.
+ */
+#ifndef FL_OS_H
+#define FL_OS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* ---- the machine ---- */
+
+/* Which version this is, for reports: "linux" or "posix". */
+const char *os_system(void);
+size_t os_page_bytes(void);		/* AS; of the host's own pages */
+unsigned int os_cpus(void);		/* that this process may use; at least 1 */
+uint64_t os_now_ns(void);		/* AS; a clock that never goes back */
+void os_yield(void);			/* AS */
+/* AS; in a loop that polls: tell the CPU, nothing else. */
+void os_pause(void);
+/* Is this program run by valgrind? Then views must not begin closed. */
+bool os_valgrind(void);
+/* A path that opens the program's own file. -ENOTSUP, -ENAMETOOLONG. */
+int os_program(char *path, size_t path_bytes);
+
+/* ---- memory that several processes map ---- */
+
+/*
+ * A new object of that many zero bytes, sparse, without a name that others
+ * could open; name is for /proc alone. A file descriptor (close-on-exec), or
+ * negative errno; -EINVAL: no bytes. Where the system can (Linux), its size can
+ * never be changed again by anybody who gets the descriptor.
+ */
+int os_memory_create(const char *name, uint64_t bytes);
+/* Is the size of the object fixed for all who have it? */
+bool os_memory_fixed(int fd);
+/*
+ * Give a range back to the system: zeros from then on, for all who have it
+ * mapped. -ENOTSUP: the system cannot, all stays as it is. -EINVAL: no bytes.
+ */
+int os_memory_forget(int fd, uint64_t offset, uint64_t bytes);
+/*
+ * A file on disk without a name, in dir, or with NULL in $TMPDIR or /tmp: a
+ * descriptor (close-on-exec), or negative errno.
+ */
+int os_file_unnamed(const char *dir);
+
+/*
+ * ---- address space; prot: PROT_* ----
+ *
+ * os_view and os_protect take whole pages of the host, and nothing else (-EINVAL).
+ */
+
+/*
+ * Addresses that nobody may touch: at wish if that is free there, else
+ * anywhere. NULL + *error. munmap() gives them back.
+ */
+void *os_reserve(void *wish, uint64_t bytes, int *error);
+/*
+ * AS. In place of what is there now, in one step: a view of the object (shared), or
+ * with fd -1 private memory of zeros. Sanitizers do not take it for a write
+ * to the range, as they do mmap().
+ */
+int os_view(void *at, uint64_t bytes, int prot, int fd, uint64_t offset);
+int os_protect(void *at, uint64_t bytes, int prot);	/* AS */
+/*
+ * In place of what is there now, in one step: private memory with the contents
+ * of from (bytes of them, readable; from is not freed, and may be at itself).
+ * Whoever reads there meanwhile finds the old or the new, never nothing; what is
+ * written there meanwhile is lost.
+ */
+int os_replace(void *at, const void *from, uint64_t bytes, int prot);
+
+/*
+ * What is mapped at addr; false: nothing, or the system does not say. Linux: no
+ * memory is asked for, so that nothing moves under the question. Other huge
+ * pages than anonymous ones are told from the rest only when they are mapped.
+ */
+enum os_map_kind {
+	OS_MAP_PRIVATE,		/* anonymous or a private view of a file */
+	OS_MAP_SHARED,		/* others may see it */
+	OS_MAP_STACK,		/* of the main thread */
+	OS_MAP_SPECIAL,		/* device, vdso, huge pages of hugetlbfs */
+};
+struct os_map {
+	uintptr_t start, end;
+	int prot;
+	enum os_map_kind kind;
+};
+bool os_map_find(const void *addr, struct os_map *m);
+/* Stack of the calling thread; false: the system does not say. */
+bool os_stack(uintptr_t *start, uintptr_t *end);
+
+/* ---- copies that cannot fault (copy.c) ---- */
+
+/*
+ * n bytes from memory of this process that need not be readable, or to memory
+ * that need not be writable. -EFAULT: not all of it could be reached; part may
+ * have been copied. Never raises a signal.
+ */
+int os_copy_from(void *to, const void *from, size_t n);
+int os_copy_to(void *to, const void *from, size_t n);
+
+/* ---- sleeping ---- */
+
+/*
+ * A word that others change, in this process or, in shared memory, in another.
+ * Sleep while *word is value, at most ns (0: no limit); may return early for no
+ * reason. Who changes it calls os_word_wake. AS, both. POSIX version: short
+ * naps between looks.
+ */
+void os_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
+void os_word_wake(_Atomic uint32_t *word);		/* all who sleep */
+
+/*
+ * One thread of this process sleeps, others wake it: as a semaphore. Who posted
+ * touches the bell no more once its post can be taken, so who takes the last
+ * may destroy it. At most some thousand posts may wait to be taken; more may be
+ * forgotten (POSIX).
+ */
+struct os_bell {
+	_Atomic uint32_t count;		/* Linux: posts; top bit: asleep */
+	int pipe[2];			/* POSIX: a byte for each post */
+};
+/* POSIX version: -EMFILE, -ENFILE. */
+int os_bell_init(struct os_bell *b);
+void os_bell_destroy(struct os_bell *b);
+void os_bell_post(struct os_bell *b);			/* AS */
+/* AS. Take one; false: ns (0: no limit) were over before there was one. */
+bool os_bell_take(struct os_bell *b, uint64_t ns);
+
+/* ---- sockets ---- */
+
+/* Who is at the other end of a Unix socket. -ENOTSUP. */
+int os_peer(int fd, uid_t *uid);
+/*
+ * As send() and recv(), with at most OS_SEND_FDS descriptors: bytes, 0 from
+ * os_receive: the other end is closed, or negative errno (-EAGAIN of a socket
+ * that does not block). An interrupted call is made again; nobody gets a
+ * SIGPIPE (-EPIPE). AS, both.
+ */
+#define OS_SEND_FDS 2
+ssize_t os_send(int fd, const void *buf, size_t n, const int *fds, int nfds);
+/*
+ * *nfds: room in fds, then how many came; NULL: no room. Descriptors that have
+ * no room are closed, the others are close-on-exec.
+ */
+ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds);
+
+/* ---- faults of the CPU (fault.c) ---- */
+
+/*
+ * One handler of SIGSEGV and SIGBUS for the whole program, with at most
+ * OS_FAULT_USERS users, asked in turn. What none of them takes goes to whoever had
+ * the signal before, and at last to the system, which ends the program at the
+ * true address.
+ *
+ * fix is called in the thread that made the access and in the handler: atomics,
+ * AS calls of this file, nothing else; all signals that can wait are blocked
+ * meanwhile, errno is kept. A fault of fix itself is passed on. write: 1, 0, or
+ * -1: the machine does not say. True: try the access again.
+ *
+ * Who puts another handler on top of this one later and passes on to it gets
+ * what nobody takes passed to whoever had the signal before the first add.
+ */
+#define OS_FAULT_USERS 4
+typedef bool (*os_fault_fix)(uintptr_t addr, int write);
+/* Counted: as many calls of remove as of add. -EBUSY: too many users. */
+int os_fault_add(os_fault_fix fix);
+void os_fault_remove(os_fault_fix fix);	/* after this it may still be running */
+/* AS; for a message from a handler: to standard error, no stdio. */
+void os_say(const char *text);
+
+#endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* os_internal.h - what linux.c and posix.c do for the files that both share. */
+#ifndef FL_OS_INTERNAL_H
+#define FL_OS_INTERNAL_H
+
+#include "os/os.h"
+
+/*
+ * For copy.c: n bytes between memory of this program that is certain and memory
+ * that may be absent. -EFAULT; -ENOSYS: do it another way.
+ */
+int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful);
+
+/* For fault.c. AS. Of a signal's context: 1 write, 0 read, -1 not said. */
+int os_fault_is_write(const void *ucontext);
+
+/*
+ * Is it whole pages of this host? Systems do not agree on what else would mean: some
+ * round, and qemu-user says yes and does nothing (limits.md 6). AS.
+ */
+bool os_whole_pages(const void *at, uint64_t bytes, uint64_t offset);
+
+#endif

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * posix.c - the system layer of os.h with what POSIX.1-2008 has, and where that
+ * says nothing, with what macOS and the BSDs have. Slower than linux.c, and what it
+ * cannot promise os.h says.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
+
+#include "os/os_internal.h"
+
+#define LOOKS		100		/* os_word_wait: before it naps */
+#define NAP_MS		1
+
+#if !defined(MAP_ANONYMOUS) && defined(MAP_ANON)
+#define MAP_ANONYMOUS	MAP_ANON
+#endif
+#ifndef MAP_NORESERVE
+#define MAP_NORESERVE	0
+#endif
+#if defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) || \
+	defined(__OpenBSD__) || defined(__DragonFly__)
+#define HAS_GETPEEREID	1
+#endif
+
+/* ---- the machine ---- */
+
+const char *os_system(void)
+{
+	return "posix";
+}
+
+unsigned int os_cpus(void)
+{
+#if defined(_SC_NPROCESSORS_ONLN)
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return n > 0 ? (unsigned int)n : 1;
+#else
+	return 1;
+#endif
+}
+
+int os_program(char *path, size_t path_bytes)
+{
+#if defined(__APPLE__)
+	uint32_t room = (uint32_t)path_bytes;
+
+	return _NSGetExecutablePath(path, &room) ? -ENAMETOOLONG : 0;
+#else
+	(void)path;
+	(void)path_bytes;
+	return -ENOTSUP;
+#endif
+}
+
+/* ---- memory that several processes map ---- */
+
+/* A shared-memory object that has lost its name at once. */
+static int shm_unnamed(void)
+{
+	static atomic_uint count;
+	char name[32];
+	int fd, tries;
+
+	/* Short: macOS takes 30 characters. O_EXCL: nobody else's is opened. */
+	for (tries = 0; tries < 100; tries++) {
+		snprintf(name, sizeof(name), "/faultline-%08lx%08lx",
+			 (unsigned long)(os_now_ns() & 0xffffffff),
+			 ((unsigned long)getpid() * 0x9e3779b1ul +
+			  atomic_fetch_add(&count, 1)) & 0xffffffff);
+		fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0600);
+		if (fd >= 0) {
+			shm_unlink(name);
+			return fd;
+		}
+		if (errno != EEXIST)
+			return -errno;
+	}
+	return -EEXIST;
+}
+
+int os_memory_create(const char *name, uint64_t bytes)
+{
+	int fd, err;
+
+	(void)name;
+	if (!bytes || bytes > INT64_MAX)
+		return -EINVAL;
+	fd = shm_unnamed();
+	if (fd < 0)
+		return fd;
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	if (!ftruncate(fd, (off_t)bytes))
+		return fd;
+	err = -errno;
+	close(fd);
+	return err;
+}
+
+bool os_memory_fixed(int fd)
+{
+	(void)fd;
+	return false;
+}
+
+int os_memory_forget(int fd, uint64_t offset, uint64_t bytes)
+{
+	(void)fd;
+	(void)offset;
+	return bytes ? -ENOTSUP : -EINVAL;
+}
+
+/* ---- address space ---- */
+
+/* Private zeros; POSIX before 2024 has them from this file only. */
+static void *map_zeros(void *at, uint64_t bytes, int prot, int flags)
+{
+#if defined(MAP_ANONYMOUS)
+	return mmap(at, (size_t)bytes, prot,
+		    flags | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+#else
+	int fd = open("/dev/zero", O_RDWR | O_CLOEXEC), err;
+	void *mem;
+
+	if (fd < 0)
+		return MAP_FAILED;
+	mem = mmap(at, (size_t)bytes, prot, flags | MAP_PRIVATE | MAP_NORESERVE,
+		   fd, 0);
+	err = errno;
+	close(fd);
+	errno = err;
+	return mem;
+#endif
+}
+
+void *os_reserve(void *wish, uint64_t bytes, int *error)
+{
+	void *at = map_zeros(wish, bytes, PROT_NONE, 0);
+
+	*error = at == MAP_FAILED ? -errno : 0;
+	return at == MAP_FAILED ? NULL : at;
+}
+
+int os_view(void *at, uint64_t bytes, int prot, int fd, uint64_t offset)
+{
+	void *got;
+
+	if (!os_whole_pages(at, bytes, offset))
+		return -EINVAL;
+	got = fd < 0 ? map_zeros(at, bytes, prot, MAP_FIXED) :
+		       mmap(at, (size_t)bytes, prot, MAP_FIXED | MAP_SHARED,
+			    fd, (off_t)offset);
+	return got == MAP_FAILED ? -errno : 0;
+}
+
+/* All of it, to a file. */
+static int put(int fd, const char *from, uint64_t bytes)
+{
+	uint64_t at = 0;
+	ssize_t n;
+
+	for (; at < bytes; at += (uint64_t)n) {
+		n = pwrite(fd, from + at,
+			   bytes - at < 1u << 30 ? (size_t)(bytes - at) :
+						   1u << 30, (off_t)at);
+		if (n < 0 && errno == EINTR)
+			n = 0;
+		else if (n <= 0)
+			return n ? -errno : -ENOSPC;
+	}
+	return 0;
+}
+
+/*
+ * A private view of a file that nobody else has: macOS gives no private view of
+ * a shared-memory object.
+ */
+int os_replace(void *at, const void *from, uint64_t bytes, int prot)
+{
+	int fd = os_file_unnamed(NULL), err;
+
+	if (fd < 0)
+		return fd;
+	err = put(fd, from, bytes);
+	if (!err && mmap(at, (size_t)bytes, prot, MAP_FIXED | MAP_PRIVATE, fd,
+			 0) == MAP_FAILED)
+		err = -errno;
+	close(fd);
+	return err;
+}
+
+bool os_map_find(const void *addr, struct os_map *m)
+{
+	(void)addr;
+	(void)m;
+	return false;
+}
+
+bool os_stack(uintptr_t *start, uintptr_t *end)
+{
+#if defined(__APPLE__)
+	/* It gives the high end. */
+	*end = (uintptr_t)pthread_get_stackaddr_np(pthread_self());
+	*start = *end - pthread_get_stacksize_np(pthread_self());
+	return true;
+#else
+	(void)start;
+	(void)end;
+	return false;
+#endif
+}
+
+/* ---- copies ---- */
+
+int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful)
+{
+	(void)certain;
+	(void)doubtful;
+	(void)n;
+	(void)to_doubtful;
+	return -ENOSYS;
+}
+
+/* ---- sleeping ---- */
+
+void os_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
+{
+	uint64_t end_ns = ns ? os_now_ns() + ns : UINT64_MAX;
+	unsigned int looks = 0;
+
+	while (atomic_load(word) == value && os_now_ns() < end_ns)
+		if (looks++ < LOOKS)
+			os_yield();
+		else
+			poll(NULL, 0, NAP_MS);
+}
+
+void os_word_wake(_Atomic uint32_t *word)
+{
+	(void)word;	/* whoever waits looks again soon */
+}
+
+int os_bell_init(struct os_bell *b)
+{
+	int i;
+
+	if (pipe(b->pipe))
+		return -errno;
+	for (i = 0; i < 2; i++) {
+		fcntl(b->pipe[i], F_SETFD, FD_CLOEXEC);
+		fcntl(b->pipe[i], F_SETFL, O_NONBLOCK);
+	}
+	return 0;
+}
+
+void os_bell_destroy(struct os_bell *b)
+{
+	close(b->pipe[0]);
+	close(b->pipe[1]);
+}
+
+void os_bell_post(struct os_bell *b)
+{
+	/* A full pipe: there is enough to take. */
+	while (write(b->pipe[1], "", 1) < 0 && errno == EINTR)
+		;
+}
+
+bool os_bell_take(struct os_bell *b, uint64_t ns)
+{
+	struct pollfd look = { .fd = b->pipe[0], .events = POLLIN };
+	uint64_t end_ns = ns ? os_now_ns() + ns : 0, now_ns, left_ms;
+	char byte;
+
+	while (read(b->pipe[0], &byte, 1) != 1) {
+		now_ns = ns ? os_now_ns() : 0;
+		if (ns && now_ns >= end_ns)
+			return false;
+		/* Rounded up, so that it does not look again and again. */
+		left_ms = ns ? (end_ns - now_ns + 999999) / 1000000 : 0;
+		if (left_ms > 1000)
+			left_ms = 1000;
+		poll(&look, 1, ns ? (int)left_ms : -1);
+	}
+	return true;
+}
+
+/* ---- sockets, faults ---- */
+
+int os_peer(int fd, uid_t *uid)
+{
+#if defined(HAS_GETPEEREID)
+	gid_t gid;
+
+	return getpeereid(fd, uid, &gid) ? -errno : 0;
+#else
+	(void)fd;
+	(void)uid;
+	return -ENOTSUP;
+#endif
+}
+
+int os_fault_is_write(const void *ucontext)
+{
+#if defined(__APPLE__) && defined(__x86_64__)
+	/* Page-fault error code: bit 1 is W/R. */
+	const ucontext_t *uc = ucontext;
+
+	return uc->uc_mcontext->__es.__err >> 1 & 1;
+#elif defined(__APPLE__) && defined(__aarch64__)
+	/* ISS.WnR of a data abort */
+	const ucontext_t *uc = ucontext;
+
+	return uc->uc_mcontext->__es.__esr >> 6 & 1;
+#else
+	(void)ucontext;
+	return -1;
+#endif
+}

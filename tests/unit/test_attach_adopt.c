@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Memory that the program has from elsewhere. variants: tsan page16 page64 */
+#include <signal.h>
+
+#include "test_attach_fake.h"
+
+#define PAGES 150	/* more than two batches */
+#define RW (PROT_READ | PROT_WRITE)
+
+static uint8_t *map(unsigned int pages, int prot, int flags)
+{
+	uint8_t *mem = mmap(NULL, pages * FB_PAGE, prot,
+			    flags | MAP_ANONYMOUS, -1, 0);
+
+	EXPECT(mem != MAP_FAILED);
+	return mem;
+}
+
+static int reg(struct fb_device *d, void *addr, size_t bytes,
+	       unsigned int access, struct fl_mr **mr)
+{
+	return fl_reg_mr(d->pd, addr, bytes, access, mr);
+}
+
+TEST("registered memory keeps its contents, becomes the board's, comes back")
+{
+	static struct fb_device d;
+	struct fl_mr *mr;
+	unsigned int i;
+	uint32_t *mem;
+
+	fb_device_start(&d);
+	mem = (uint32_t *)map(PAGES, RW, MAP_PRIVATE);
+	for (i = 0; i < PAGES * 1024; i++)
+		mem[i] = i ^ 0x5a5a;
+	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(atomic_load(&d.b->adopted), PAGES);
+	STEP("take all of it away: it must be absent, and then come again");
+	fb_evict_all(d.b);
+	EXPECT_EQ(atomic_load(&d.b->evictions), PAGES);
+	for (i = 0; i < PAGES * 1024; i++)
+		EXPECT_EQ(mem[i], i ^ 0x5a5a);
+	mem[5] = 99;
+	STEP("what the device writes into the frame is seen");
+	memset(fb_frame_of(d.b, &mem[10]), 0x77, 4);
+	EXPECT_EQ(mem[10], 0x77777777);
+	fb_evict_all(d.b);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	EXPECT_EQ(atomic_load(&d.b->released), PAGES);
+	memset(d.b->bank, 0xdd, FB_FRAMES * FB_PAGE);
+	EXPECT_EQ(mem[5], 99);
+	EXPECT_EQ(mem[10], 0x77777777);
+	for (i = 11; i < PAGES * 1024; i++)
+		EXPECT_EQ(mem[i], i ^ 0x5a5a);
+	munmap(mem, PAGES * FB_PAGE);
+}
+
+TEST("two regions on one page adopt it once, and the last gives it back")
+{
+	static struct fb_device d;
+	struct fl_mr *a, *b;
+	uint8_t *mem;
+
+	fb_device_start(&d);
+	mem = map(3, RW, MAP_PRIVATE);
+	mem[FB_PAGE] = 7;
+	EXPECT_EQ(reg(&d, mem + 10, FB_PAGE, FL_REMOTE_WRITE, &a), 0);
+	EXPECT_EQ(atomic_load(&d.b->adopted), 2);
+	EXPECT_EQ(reg(&d, mem + FB_PAGE + 9, FB_PAGE, FL_LOCAL_WRITE, &b), 0);
+	EXPECT_EQ(atomic_load(&d.b->adopted), 3);
+	EXPECT_EQ(fl_dereg_mr(a), 0);
+	EXPECT_EQ(atomic_load(&d.b->released), 1);
+	EXPECT_EQ(mem[FB_PAGE], 7);
+	EXPECT_EQ(fl_close(d.dev), 0);
+	d.dev = NULL;
+	EXPECT_EQ(atomic_load(&d.b->released), 3);
+	EXPECT_EQ(mem[FB_PAGE], 7);
+	munmap(mem, 3 * FB_PAGE);
+}
+
+TEST("memory that cannot be adopted is refused, each kind by its own error")
+{
+	static struct fb_device d, other;
+	struct fl_mr *mr;
+	uint8_t *mem;
+
+	fb_device_start(&d);
+	fb_device_start(&other);
+	mem = map(3, RW, MAP_PRIVATE);
+	EXPECT_EQ(munmap(mem + FB_PAGE, FB_PAGE), 0);
+	STEP("a hole");
+	EXPECT_EQ(reg(&d, mem, 3 * FB_PAGE, FL_LOCAL_WRITE, &mr), -EFAULT);
+	STEP("not writable");
+	EXPECT_EQ(mprotect(mem, FB_PAGE, PROT_READ), 0);
+	EXPECT_EQ(reg(&d, mem, 9, FL_LOCAL_WRITE, &mr), -EACCES);
+	EXPECT_EQ(reg(&d, mem, 9, FL_REMOTE_WRITE, &mr), -EACCES);
+	EXPECT_EQ(reg(&d, mem, 9, FL_REMOTE_READ, &mr), 0);
+	EXPECT_EQ(reg(&d, mem, 9, FL_LOCAL_WRITE, &mr), -EACCES);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	EXPECT_EQ(atomic_load(&d.b->released), 1);
+	STEP("code");
+	EXPECT_EQ(reg(&d, (void *)(uintptr_t)map, 1, 0, &mr), -EOPNOTSUPP);
+	munmap(mem, FB_PAGE);
+	munmap(mem + 2 * FB_PAGE, FB_PAGE);
+	STEP("shared");
+	mem = map(1, RW, MAP_SHARED);
+	EXPECT_EQ(reg(&d, mem, 9, 0, &mr), -EOPNOTSUPP);
+	munmap(mem, FB_PAGE);
+	STEP("of another board");
+	mem = fl_alloc(other.dev, FB_PAGE);
+	EXPECT_EQ(reg(&d, mem, 9, 0, &mr), -EOPNOTSUPP);
+	mem = map(1, RW, MAP_PRIVATE);
+	EXPECT_EQ(reg(&other, mem, 9, 0, &mr), 0);
+	EXPECT_EQ(reg(&d, mem, 9, 0, &mr), -EOPNOTSUPP);
+	STEP("the thread library's own variables");
+	EXPECT_EQ(reg(&d, (void *)(uintptr_t)pthread_self(), 4, 0, &mr),
+		  -EOPNOTSUPP);
+	EXPECT_EQ(atomic_load(&d.b->adopted), 1);
+}
+
+TEST("a board that takes only a part gets none of it")
+{
+	static struct fb_device d;
+	struct fl_mr *mr;
+	unsigned int i;
+	uint8_t *mem;
+
+	fb_device_start(&d);
+	mem = map(PAGES, RW, MAP_PRIVATE);
+	for (i = 0; i < PAGES; i++)
+		mem[i * FB_PAGE] = (uint8_t)i;
+	atomic_store(&d.b->no_adopt, 64);
+	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), -ENOMEM);
+	EXPECT_EQ(atomic_load(&d.b->adopted), 64);
+	EXPECT_EQ(atomic_load(&d.b->released), 64);
+	for (i = 0; i < PAGES; i++)
+		EXPECT_EQ(mem[i * FB_PAGE], (uint8_t)i);
+	munmap(mem, PAGES * FB_PAGE);
+}
+
+static uint32_t data[3000] = { 1, 2, 3 };
+static uint32_t bss[3000];
+
+TEST("stack and static data are adopted for good")
+{
+	static struct fb_device d;
+	uint32_t stack[3000];
+	struct fl_mr *mr[3];
+	unsigned int i;
+
+	fb_device_start(&d);
+	for (i = 0; i < 3000; i++)
+		stack[i] = bss[i] = data[i] = i;
+	EXPECT_EQ(reg(&d, stack, sizeof(stack), FL_LOCAL_WRITE, &mr[0]), 0);
+	EXPECT_EQ(reg(&d, data, sizeof(data), FL_LOCAL_WRITE, &mr[1]), 0);
+	EXPECT_EQ(reg(&d, bss, sizeof(bss), FL_LOCAL_WRITE, &mr[2]), 0);
+	fb_evict_all(d.b);
+	EXPECT_EQ(atomic_load(&d.b->evictions), 0);
+	EXPECT_GE(atomic_load(&d.b->adopted), 9);
+	for (i = 0; i < 3000; i++)
+		EXPECT(stack[i] == i && bss[i] == i && data[i] == i);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(fl_dereg_mr(mr[i]), 0);
+	for (i = 0; i < 3000; i++)
+		EXPECT(stack[i] == i && bss[i] == i && data[i] == i);
+	EXPECT_EQ(atomic_load(&d.b->adopted), atomic_load(&d.b->released));
+}
+
+struct writer {
+	uint32_t *mem;
+	_Atomic uint32_t stop, rounds;
+	unsigned int id, bad;
+};
+
+static void *write_on(void *arg)
+{
+	struct writer *w = arg;
+	uint32_t r, i;
+
+	for (r = 0; !atomic_load(&w->stop); r++) {
+		for (i = 0; i < 40; i++) {
+			uint32_t *at = &w->mem[i * 1024 + w->id];
+
+			if (*at != r)
+				w->bad++;
+			*at = r + 1;
+		}
+		atomic_store(&w->rounds, r + 1);
+	}
+	return NULL;
+}
+
+TEST("threads that write while memory is adopted and given back lose nothing")
+{
+	static struct fb_device d;
+	static struct writer w[2];
+	pthread_t t[2];
+	struct fl_mr *mr;
+	uint32_t *mem;
+	unsigned int i;
+
+	fb_device_start(&d);
+	mem = (uint32_t *)map(40, RW, MAP_PRIVATE);
+	for (i = 0; i < 2; i++) {
+		w[i].mem = mem;
+		w[i].id = i;
+		EXPECT_EQ(pthread_create(&t[i], NULL, write_on, &w[i]), 0);
+	}
+	for (i = 0; i < 60; i++) {
+		EXPECT_EQ(reg(&d, mem, 40 * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+		atomic_store(&d.b->storm, 1);
+		sched_yield();
+		EXPECT_EQ(fl_dereg_mr(mr), 0);
+		atomic_store(&d.b->storm, 0);
+	}
+	for (i = 0; i < 2; i++) {
+		while (!atomic_load(&w[i].rounds))
+			os_yield();
+		atomic_store(&w[i].stop, 1);
+		pthread_join(t[i], NULL);
+		EXPECT_EQ(w[i].bad, 0);
+	}
+	munmap(mem, 40 * FB_PAGE);
+}
+
+TEST("what is present when a board dies comes back when the device is closed")
+{
+	static struct fb_device d;
+	struct fl_mr *mr;
+	uint8_t *mem;
+
+	fb_device_start(&d);
+	mem = map(2, RW, MAP_PRIVATE);
+	mem[0] = 3;
+	mem[FB_PAGE] = 4;
+	EXPECT_EQ(reg(&d, mem, 2 * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	fb_end(d.b, 2);
+	EXPECT_EQ(fl_close(d.dev), -ENODEV);
+	d.dev = NULL;
+	EXPECT_EQ(mem[0], 3);
+	EXPECT_EQ(mem[FB_PAGE], 4);
+	munmap(mem, 2 * FB_PAGE);
+}

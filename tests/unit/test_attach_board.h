@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_attach_board.h - what the board of test_attach_fake.h does when it is
+ * asked: frames and a swap in ordinary memory, views, adopted pages.
+ */
+#ifndef TEST_ATTACH_BOARD_H
+#define TEST_ATTACH_BOARD_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attach/attach.h"
+#include "faultline.h"
+#include "faultline/regs.h"
+#include "faultline/uapi.h"
+#include "harness.h"
+#include "os/os.h"
+
+#define FB_PAGE		4096u
+#define FB_FRAMES	2048u
+#define FB_PAGES	4096u	/* that it can know of */
+#define FB_QUEUES	65536u
+#define FB_NONE		(~0u)
+
+/* What is wrong with it. */
+enum fb_fault {
+	FB_RIGHT, FB_BAD_MAGIC, FB_BAD_VERSION, FB_SHORT, FB_SILENT_END,
+	FB_NO_FDS, FB_ONE_FD, FB_SMALL_SHARED, FB_BAD_FRAMES, FB_BIG_PAGES,
+	FB_SMALL_PAGES, FB_REFUSES, FB_SMALL_BANK, FB_BAD_INSTANCE,
+	FB_DIES_IN_OPEN,
+};
+
+struct fb_page {
+	uint64_t va;
+	uint32_t frame;			/* FB_NONE: in the swap */
+	bool pinned, kept, outside;
+	uint8_t prot;
+	uint8_t *swap;
+};
+
+struct fb {
+	enum fb_fault fault;
+	char path[96], name[104];
+	int door, conn, shared_fd, bank_fd;
+	pthread_t thread;
+	pthread_mutex_t lock;		/* of all that a test looks at */
+	struct attach_shared *s;
+	uint8_t *bank;
+	struct attach_hello hello;
+	uint32_t posts, head;
+	struct fb_page page[FB_PAGES];
+	unsigned int pages;
+	uint64_t brk;			/* next address of the arena */
+	uint32_t owner[FB_FRAMES];	/* page + 1 */
+	uint32_t hand;
+	uint32_t queue_next;
+	int files[8];
+	uint32_t file_ids[8];
+	unsigned int nfiles;
+	/* orders, and what was seen */
+	_Atomic uint32_t end;		/* 1: stop in order, 2: just hang up */
+	_Atomic uint32_t storm;		/* take pages away all the time */
+	_Atomic uint32_t evict;		/* 1: take all away now; then 0 */
+	_Atomic uint32_t deaf;		/* take no post */
+	_Atomic uint32_t sleepy;	/* answer no WAIT_CQ until the end */
+	_Atomic uint32_t budget;	/* frames that may be used */
+	_Atomic uint32_t seen_posts, faults, evictions, calls, adopted,
+		released, closed;
+	_Atomic uint32_t no_adopt;	/* refuse ADOPT after so many; 0: never */
+	struct attach_post last_post;
+	struct fl_reg_mr reg;
+	_Atomic uint64_t lie;		/* open this address instead */
+};
+
+static inline void fb_note(struct fb *b)
+{
+	struct attach_note n = { .kind = ATTACH_BELL };
+
+	/* Not waiting for room: who has so many bells unheard is awake. */
+	if (atomic_load(&b->s->agent_asleep))
+		send(b->conn, &n, sizeof(n), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static inline void fb_view(struct fb *b, struct attach_view v)
+{
+	while (b->head - atomic_load(&b->s->view_done) >= ATTACH_VIEWS &&
+	       atomic_load(&b->end) < 2)
+		os_yield();
+	b->s->view[b->head % ATTACH_VIEWS] = v;
+	atomic_store(&b->s->view_head, ++b->head);
+	fb_note(b);
+}
+
+/* Has the process done all? False: it is gone. */
+static inline bool fb_settled(struct fb *b)
+{
+	struct pollfd p = { .fd = b->conn };
+	uint32_t done;
+
+	atomic_store(&b->s->view_awaited, 1);
+	while ((done = atomic_load(&b->s->view_done)) != b->head) {
+		poll(&p, 1, 0);
+		if (p.revents & (POLLHUP | POLLERR))
+			return false;
+		fb_note(b);
+		os_word_wait(&b->s->view_done, done, 1000000);
+	}
+	atomic_store(&b->s->view_awaited, 0);
+	return true;
+}
+
+static inline struct fb_page *fb_find(struct fb *b, uint64_t va)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->pages; i++)
+		if (b->page[i].va == va - va % FB_PAGE)
+			return &b->page[i];
+	return NULL;
+}
+
+static inline struct fb_page *fb_add(struct fb *b, uint64_t va)
+{
+	struct fb_page *p;
+
+	if (b->pages == FB_PAGES)
+		return NULL;
+	p = &b->page[b->pages++];
+	memset(p, 0, sizeof(*p));
+	p->va = va;
+	p->frame = FB_NONE;
+	p->prot = 3;
+	return p;
+}
+
+static inline void fb_evict(struct fb *b, struct fb_page *p)
+{
+	uint8_t *mem = b->bank + (uint64_t)p->frame * FB_PAGE;
+
+	fb_view(b, (struct attach_view){ .kind = ATTACH_CLOSE_PAGES,
+					 .va = p->va, .npages = 1 });
+	if (!fb_settled(b))
+		return;
+	if (!p->swap)
+		p->swap = malloc(FB_PAGE);
+	memcpy(p->swap, mem, FB_PAGE);
+	/* Whoever still has it open will be found out. */
+	memset(mem, 0xee, FB_PAGE);
+	b->owner[p->frame] = 0;
+	p->frame = FB_NONE;
+	atomic_fetch_add(&b->evictions, 1);
+}
+
+static inline bool fb_evictable(const struct fb_page *p)
+{
+	return p->frame != FB_NONE && !p->pinned && !p->kept;
+}
+
+static inline uint32_t fb_frame(struct fb *b, struct fb_page *p)
+{
+	uint32_t n = atomic_load(&b->budget), i, f;
+
+	for (i = 0; i < 2 * n; i++) {
+		f = b->hand++ % n;
+		if (b->owner[f] && i >= n &&
+		    fb_evictable(&b->page[b->owner[f] - 1]))
+			fb_evict(b, &b->page[b->owner[f] - 1]);
+		if (!b->owner[f]) {
+			b->owner[f] = (uint32_t)(p - b->page) + 1;
+			return f;
+		}
+	}
+	return FB_NONE;
+}
+
+static inline bool fb_bring(struct fb *b, struct fb_page *p)
+{
+	uint8_t *mem;
+
+	if (p->frame == FB_NONE) {
+		p->frame = fb_frame(b, p);
+		if (p->frame == FB_NONE)
+			return false;
+		mem = b->bank + (uint64_t)p->frame * FB_PAGE;
+		if (p->swap)
+			memcpy(mem, p->swap, FB_PAGE);
+		else
+			memset(mem, 0, FB_PAGE);
+	}
+	fb_view(b, (struct attach_view){ .kind = ATTACH_OPEN_PAGES,
+					 .prot = p->prot,
+					 .va = b->lie ? b->lie : p->va,
+					 .npages = 1, .frame = p->frame });
+	return true;
+}
+
+static inline void fb_forget(struct fb *b, struct fb_page *p)
+{
+	if (p->frame != FB_NONE)
+		b->owner[p->frame] = 0;
+	free(p->swap);
+	memset(p, 0, sizeof(*p));
+	p->frame = FB_NONE;
+}
+
+static inline int fb_alloc(struct fb *b, uint64_t bytes, uint64_t *va)
+{
+	uint64_t n = (bytes + FB_PAGE - 1) / FB_PAGE;
+
+	if (!n || b->pages + n > FB_PAGES)
+		return -ENOMEM;
+	*va = b->hello.arena + b->brk;
+	for (; n--; b->brk += FB_PAGE)
+		fb_add(b, b->hello.arena + b->brk);
+	return 0;
+}
+
+static inline int fb_map_file(struct fb *b, struct attach_call *c)
+{
+	uint64_t bytes = c->arg[0], at, va = 0;
+	struct fb_page *p;
+	unsigned int i;
+
+	for (i = 0; i < b->nfiles; i++)
+		if (b->file_ids[i] == c->arg[1])
+			break;
+	if (i == b->nfiles)
+		return -EBADF;
+	if (fb_alloc(b, bytes, &va))
+		return -ENOMEM;
+	for (at = 0; at < bytes; at += FB_PAGE) {
+		p = fb_find(b, va + at);
+		p->swap = calloc(1, FB_PAGE);
+		if (pread(b->files[i], p->swap, FB_PAGE, (off_t)at) < 0)
+			return -EIO;
+	}
+	c->ret[0] = va;
+	return 0;
+}
+
+static inline int fb_adopt(struct fb *b, struct attach_call *c)
+{
+	uint32_t *frame = (uint32_t *)c->payload, i;
+	uint32_t limit = atomic_load(&b->no_adopt);
+	struct fb_page *p;
+
+	if (limit && atomic_load(&b->adopted) >= limit)
+		return -ENOMEM;
+	for (i = 0; i < c->arg[1]; i++) {
+		if (fb_find(b, c->arg[0] + i * FB_PAGE))
+			return -EEXIST;
+		p = fb_add(b, c->arg[0] + i * FB_PAGE);
+		if (!p)
+			return -ENOMEM;
+		p->outside = true;
+		p->pinned = true;
+		p->prot = (uint8_t)c->arg[2];
+		p->frame = frame[i] = fb_frame(b, p);
+		if (p->frame == FB_NONE)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static inline int fb_adopt_steps(struct fb *b, struct attach_call *c)
+{
+	uint32_t *frame = (uint32_t *)c->payload, i;
+	struct fb_page *p;
+
+	for (i = 0; i < c->arg[1]; i++) {
+		p = fb_find(b, c->arg[0] + i * FB_PAGE);
+		if (!p)
+			return -EFAULT;
+		if (c->op == ATTACH_ADOPTED && c->arg[3]) {
+			fb_forget(b, p);
+		} else if (c->op == ATTACH_ADOPTED) {
+			p->pinned = false;
+			p->kept = c->arg[2] & 1;
+			atomic_fetch_add(&b->adopted, 1);
+		} else if (c->op == ATTACH_RELEASE) {
+			if (!fb_bring(b, p))
+				return -ENOMEM;
+			p->pinned = true;
+			frame[i] = p->frame;
+		} else {
+			fb_forget(b, p);
+			atomic_fetch_add(&b->released, 1);
+		}
+	}
+	return 0;
+}
+
+static inline int fb_ioctl(struct fb *b, struct attach_call *c)
+{
+	void *arg = c->payload;
+	struct fl_query *q = arg;
+	struct fl_create_cq *cq = arg;
+	struct fl_create_qp *qp = arg;
+
+	switch (c->arg[1]) {
+	case FL_IOC_QUERY:
+		q->abi = FL_ABI_VERSION;
+		q->node = 9;
+		q->max_queue = 64;
+		return 0;
+	case FL_IOC_REG_MR:
+		b->reg = *(struct fl_reg_mr *)arg;
+		((struct fl_reg_mr *)arg)->key = 77;
+		return 0;
+	case FL_IOC_CREATE_CQ:
+		cq->entries = 64;
+		cq->cq = 1;
+		cq->mmap_offset = 0x10000;
+		cq->mmap_bytes = FB_PAGE;
+		return 0;
+	case FL_IOC_CREATE_QP:
+		qp->entries = 32;
+		qp->qp = 2;
+		qp->mmap_offset = 0x20000;
+		qp->mmap_bytes = FB_PAGE;
+		return 0;
+	case FL_IOC_WAIT_CQ:
+		return -ETIMEDOUT;
+	}
+	return 0;
+}
+
+static inline int fb_do(struct fb *b, struct attach_call *c)
+{
+	struct fb_page *p;
+	int error;
+
+	switch (c->op) {
+	case ATTACH_FAULT:
+		atomic_fetch_add(&b->faults, 1);
+		p = fb_find(b, c->arg[0]);
+		if (!p || (c->arg[1] == 1 && !(p->prot & 2)))
+			return -EFAULT;
+		return fb_bring(b, p) ? 0 : -ENOMEM;
+	case ATTACH_OPEN:
+		return 5;
+	case ATTACH_CLOSE:
+		atomic_store(&b->closed, 1);
+		return c->arg[0] == 5 ? 0 : -EBADF;
+	case ATTACH_IOCTL:
+		return fb_ioctl(b, c);
+	case ATTACH_MMAP:
+		c->ret[0] = c->arg[2] == FL_MMAP_DOORBELL ? ~0ull :
+			    FB_FRAMES * FB_PAGE + (c->arg[2] >> 4);
+		return 0;
+	case ATTACH_ALLOC:
+		error = fb_alloc(b, c->arg[0], &c->ret[0]);
+		return error;
+	case ATTACH_MAP_FILE:
+		return fb_map_file(b, c);
+	case ATTACH_FREE:
+		while ((p = fb_find(b, c->arg[0])))
+			fb_forget(b, p);
+		return 0;
+	case ATTACH_ADVISE:
+	case ATTACH_PROTECT:
+	case ATTACH_MUNMAP:
+		return 0;
+	case ATTACH_ADOPT:
+		return fb_adopt(b, c);
+	case ATTACH_ADOPTED:
+	case ATTACH_RELEASE:
+	case ATTACH_RELEASED:
+		return fb_adopt_steps(b, c);
+	}
+	return -EINVAL;
+}
+
+#endif

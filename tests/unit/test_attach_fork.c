@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// variants: page16 page64
+/* A process that is attached forks. */
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include "test_attach_fake.h"
+
+#define PAGES 40
+
+extern char **environ;
+
+static int ended(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFSIGNALED(status) ? WTERMSIG(status) : -WEXITSTATUS(status);
+}
+
+#define WANT(cond) do { if (!(cond)) _exit(__LINE__ % 200 + 1); } while (0)
+
+TEST("in the child no board is open, and adopted memory is a private copy")
+{
+	static struct fb_device d;
+	struct fl_mr *mr[2];
+	uint32_t stack[2000];
+	struct fl_completion c;
+	uint32_t *mem;
+	unsigned int i;
+	pid_t pid;
+
+	fb_device_start(&d);
+	fb_queues(&d);
+	mem = mmap(NULL, PAGES * FB_PAGE, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	for (i = 0; i < 2000; i++)
+		stack[i] = i;
+	for (i = 0; i < PAGES; i++)
+		mem[i * 1024] = i + 1;
+	EXPECT_EQ(fl_reg_mr(d.pd, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE,
+			    &mr[0]), 0);
+	EXPECT_EQ(fl_reg_mr(d.pd, stack, sizeof(stack), FL_LOCAL_WRITE,
+			    &mr[1]), 0);
+	STEP("some of it is absent when the process forks");
+	fb_evict_all(d.b);
+	pid = fork();
+	EXPECT(pid >= 0);
+	if (!pid) {
+		WANT(fl_poll(d.cq, &c, 1) == -EPERM);
+		WANT(fl_post_write(d.qp, 1, mr[0], mem, 8, 0, 1) == -EPERM);
+		WANT(!fl_alloc(d.dev, 1) && errno == EPERM);
+		WANT(fl_dereg_mr(mr[1]) == -EPERM);
+		for (i = 0; i < PAGES; i++) {
+			WANT(mem[i * 1024] == i + 1);
+			mem[i * 1024] = 1000;
+		}
+		for (i = 0; i < 2000; i++) {
+			WANT(stack[i] == i);
+			stack[i] = 7;
+		}
+		WANT(fl_close(d.dev) == -EPERM);
+		_exit(0);
+	}
+	EXPECT_EQ(ended(pid), 0);
+	STEP("the parent has its own, and its board");
+	for (i = 0; i < PAGES; i++)
+		EXPECT_EQ(mem[i * 1024], i + 1);
+	for (i = 0; i < 2000; i++)
+		EXPECT_EQ(stack[i], i);
+	fb_evict_all(d.b);
+	EXPECT_EQ(mem[0], 1);
+	EXPECT_EQ(fl_poll(d.cq, &c, 1), 0);
+	STEP("the parent's stack is the board's again");
+	memset(fb_frame_of(d.b, &stack[1000]), 0x55, 4);
+	EXPECT_EQ(((volatile uint32_t *)stack)[1000], 0x55555555);
+	EXPECT_EQ(fl_dereg_mr(mr[0]), 0);
+	EXPECT_EQ(fl_dereg_mr(mr[1]), 0);
+	munmap(mem, PAGES * FB_PAGE);
+}
+
+TEST("memory of the parent's board is a crash in the child that says so")
+{
+	static struct fb_device d;
+	char said[512];
+	volatile char *mem;
+	int fd[2], result;
+	ssize_t n;
+	pid_t pid;
+
+	fb_device_start(&d);
+	mem = fl_alloc(d.dev, FB_PAGE);
+	mem[0] = 5;
+	EXPECT_EQ(pipe(fd), 0);
+	pid = fork();
+	if (!pid) {
+		dup2(fd[1], 2);
+		mem[0] = 6;
+		_exit(0);
+	}
+	result = ended(pid);
+	n = read(fd[0], said, sizeof(said) - 1);
+	said[n > 0 ? n : 0] = 0;
+	close(fd[0]);
+	close(fd[1]);
+	STEP("%s", said);
+	EXPECT(result != 0);
+	EXPECT(strstr(said, "was opened by the parent"));
+	EXPECT_EQ(mem[0], 5);
+}
+
+TEST("the child may open a board of its own")
+{
+	static struct fb_device d;
+	pid_t pid;
+
+	fb_device_start(&d);
+	pid = fork();
+	if (!pid) {
+		struct fb *b = fb_start(FB_RIGHT);
+		struct fl_device *dev;
+		volatile char *mem;
+
+		WANT(!fl_open(b->name, &dev));
+		mem = fl_alloc(dev, FB_PAGE);
+		mem[3] = 4;
+		WANT(mem[3] == 4);
+		WANT(!fl_close(dev));
+		unlink(b->path);
+		_exit(0);
+	}
+	EXPECT_EQ(ended(pid), 0);
+}
+
+TEST("a program that is started has no descriptor of the board")
+{
+	static struct fb_device d;
+	char *argv[] = { "sh", "-c",
+			 "for f in /proc/self/fd/*; do readlink $f; done | "
+			 "grep -q -e memfd:bank -e memfd:shared && exit 1; "
+			 "exit 0", NULL };
+	pid_t pid;
+
+	fb_device_start(&d);
+	EXPECT_EQ(posix_spawnp(&pid, "sh", NULL, NULL, argv, environ), 0);
+	EXPECT_EQ(ended(pid), 0);
+}

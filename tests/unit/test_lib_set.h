@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_lib_set.h - one object of each kind on the fake card. */
+#ifndef TEST_LIB_SET_H
+#define TEST_LIB_SET_H
+
+#include "test_lib_fake.h"
+
+/* A device with one domain, one completion queue, one queue pair. */
+struct fake_set {
+	struct fl_device *dev;
+	struct fl_pd *pd;
+	struct fl_cq *cq;
+	struct fl_qp *qp;
+	struct fl_mr *mr;
+	char buffer[256];
+};
+
+static inline void fake_set_end(void *arg)
+{
+	struct fake_set *s = arg;
+
+	fl_close(s->dev);
+	s->dev = NULL;
+}
+
+static inline void fake_set_start(struct fake_set *s, unsigned int cq_entries,
+				  unsigned int qp_entries)
+{
+	s->dev = fake_device();
+	test_cleanup(fake_set_end, s);
+	EXPECT_EQ(fl_alloc_pd(s->dev, &s->pd), 0);
+	EXPECT_EQ(fl_create_cq(s->dev, cq_entries, &s->cq), 0);
+	EXPECT_EQ(fl_create_qp(s->pd, s->cq, qp_entries, &s->qp), 0);
+	EXPECT_EQ(fl_reg_mr(s->pd, s->buffer, sizeof(s->buffer),
+			    FL_LOCAL_WRITE, &s->mr), 0);
+}
+
+static inline int fake_post(struct fake_set *s, uint64_t wr_id, int unsignaled)
+{
+	struct fl_work w = {
+		.wr_id = wr_id,
+		.opcode = FL_WRITE,
+		.local = s->buffer,
+		.lkey = fl_mr_key(s->mr),
+		.remote = 0x1000,
+		.rkey = 9,
+		.bytes = 16,
+		.unsignaled = unsignaled,
+	};
+
+	return fl_post(s->qp, &w);
+}
+
+#endif

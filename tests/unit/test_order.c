@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Processes of a scenario that are forked: their orders, and their ends.
+ * variants: tsan posix
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "tools/scenario/nursery.h"
+#include "tools/scenario/world.h"
+
+#define NOWHERE 4096u	/* no program has anything there */
+
+static struct nursery nursery;
+static pid_t pid;
+static int line;
+
+static void end_nursery(void *arg)
+{
+	(void)arg;
+	nursery_end(&nursery);
+}
+
+static void one_process(void)
+{
+	STEP("a nursery, and one process of it");
+	EXPECT_EQ(nursery_start(&nursery), 0);
+	test_cleanup(end_nursery, NULL);
+	EXPECT_EQ(nursery_fork(&nursery, &pid, &line), 0);
+	EXPECT(pid > 0 && pid != getpid());
+}
+
+static int give(uint32_t kind, uint64_t addr, const char *text)
+{
+	struct order o = { .kind = kind, .addr = addr, .bytes = 1,
+			   .text = text };
+	struct order_answer r = { 0 };
+	int err = order_line_ask(line, &o, &r, NULL);
+
+	return err ? err : r.error;
+}
+
+TEST("a process takes orders until it is told to end")
+{
+	int status = 99;
+
+	one_process();
+	EXPECT_EQ(give(ORDER_OPEN, 0, "emu:/no/such/board.sock"), -ENOENT);
+	EXPECT_EQ(give(ORDER_CLOSE, 0, NULL), 0);
+	EXPECT_EQ(nursery_reap(&nursery, pid, line, 0, &status), 0);
+	EXPECT_EQ(status, 0);
+}
+
+TEST("a process that crashes is told apart from one that ends")
+{
+	int status = 99;
+
+	one_process();
+	EXPECT_EQ(give(ORDER_TOUCH, NOWHERE, NULL), -ESRCH);
+	EXPECT_EQ(nursery_reap(&nursery, pid, line, 0, &status), 0);
+	EXPECT_EQ(status, -SIGSEGV);
+}
+
+TEST("a process is ended by force, and only one of the nursery")
+{
+	int status = 99;
+
+	one_process();
+	EXPECT_EQ(nursery_reap(&nursery, getpid(), dup(line), 1, &status),
+		  -ECHILD);
+	EXPECT_EQ(nursery_reap(&nursery, pid, line, 1, &status), 0);
+	EXPECT_EQ(status, -SIGKILL);
+}
+
+TEST("the end of a nursery is the end of all who are left")
+{
+	one_process();
+	EXPECT_EQ(kill(pid, 0), 0);
+	nursery_end(&nursery);
+	EXPECT(kill(pid, 0) && errno == ESRCH);
+	close(line);
+}
+
+TEST("an order that makes no sense ends the process that gets it")
+{
+	uint32_t head[2] = { 77, 8 };
+	int status = 99;
+
+	one_process();
+	EXPECT_EQ(write(line, head, sizeof(head)), sizeof(head));
+	EXPECT_EQ(give(ORDER_COUNTERS, 0, NULL), -ESRCH);
+	EXPECT_EQ(nursery_reap(&nursery, pid, line, 0, &status), 0);
+	EXPECT_EQ(status, 0);
+}
+
+TEST("a text that is too long is not sent")
+{
+	char text[5000];
+	int status;
+
+	memset(text, 'a', sizeof(text));
+	text[sizeof(text) - 1] = 0;
+	one_process();
+	EXPECT_EQ(give(ORDER_OPEN, 0, text), -ENAMETOOLONG);
+	EXPECT_EQ(give(ORDER_CLOSE, 0, NULL), 0);
+	EXPECT_EQ(nursery_reap(&nursery, pid, line, 0, &status), 0);
+}
+
+static int refuse_bytes(void *arg, const void *from, uint64_t n)
+{
+	(void)arg;
+	(void)from;
+	(void)n;
+	return -EIO;
+}
+
+/* What comes of this head in answer to an order to read 4 bytes. */
+static int answered(uint32_t kind, uint32_t bytes)
+{
+	const struct order_sink sink = { .bytes = refuse_bytes };
+	struct order o = { .kind = ORDER_READ, .bytes = 4 };
+	uint32_t message[4] = { kind, bytes };
+	struct order_answer r;
+	int fds[2], err;
+
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	EXPECT_EQ(write(fds[1], message, sizeof(message)), sizeof(message));
+	err = order_line_ask(fds[0], &o, &r, &sink);
+	close(fds[0]);
+	close(fds[1]);
+	return err;
+}
+
+TEST("an answer that makes no sense is refused")
+{
+	STEP("of no kind");
+	EXPECT_EQ(answered(77, 0), -EPROTO);
+	STEP("more bytes than were asked for");
+	EXPECT_EQ(answered(2, 5), -EPROTO);
+	STEP("a completion, where none is wanted");
+	EXPECT_EQ(answered(3, 8), -EPROTO);
+	STEP("an answer of another length");
+	EXPECT_EQ(answered(4, 8), -EPROTO);
+	STEP("bytes that the director will not have");
+	EXPECT_EQ(answered(2, 4), -EIO);
+}
+
+/* ---- in a world ---- */
+
+static void crash_one(struct world *w, void *arg)
+{
+	const struct world_board_config cfg = { .frames = 64 };
+	struct order bad = { .kind = ORDER_TOUCH, .addr = NOWHERE, .bytes = 1 };
+	struct world_process *p, *q;
+	struct world_buffer *b, *c;
+	struct world_board *board;
+	struct order_answer r;
+	struct host_stats st;
+	char byte = 0;
+
+	(void)arg;
+	EXPECT_EQ(world_board_add(w, "a", &cfg, &board), 0);
+	EXPECT_EQ(world_process_add(w, "p", board, WORLD_EXANEST,
+				    FL_TOUCH_BLOCK, &p), 0);
+	EXPECT_EQ(world_process_add(w, "q", board, WORLD_EXANEST,
+				    FL_TOUCH_BLOCK, &q), 0);
+	EXPECT(p->pid > 0 && q->pid > 0 && p->pid != q->pid && !p->host);
+	EXPECT_EQ(world_buffer_add(p, "b", 5 * HOST_PAGE, NULL, &b), 0);
+	EXPECT_EQ(world_buffer_add(q, "c", HOST_PAGE, NULL, &c), 0);
+	EXPECT_EQ(world_buffer_fill(b, WORLD_RANDOM, 1), 0);
+	EXPECT_EQ(world_buffer_fill(c, WORLD_RANDOM, 2), 0);
+	host_stats(board->kernel, &st);
+	EXPECT_EQ(st.frames_total - st.frames_free, 6);
+
+	EXPECT_EQ(world_order(p, &bad, &r, NULL), -ESRCH);
+	EXPECT(strstr(world_why(w), "process p has ended by itself (signal"));
+	EXPECT(p->gone);
+	EXPECT_EQ(world_buffer_read(b, 0, &byte, 1), -ESRCH);
+	EXPECT_EQ(world_process_end(p), -ESRCH);
+	host_stats(board->kernel, &st);
+	EXPECT_EQ(st.frames_total - st.frames_free, 1);
+	EXPECT_EQ(world_buffer_read(c, 7, &byte, 1), 0);
+	EXPECT_EQ((uint8_t)byte, world_fill_byte(WORLD_RANDOM, 2, 7));
+}
+
+/* What fails in the thread of the director ends the whole program. */
+TEST("a process that crashes leaves nothing on the board, and harms no other")
+{
+	const struct world_config cfg = { .mode = SIM_THREADS,
+					  .processes = true, .seed = 1 };
+	char error[300];
+	struct world *w = world_create(&cfg, error, sizeof(error));
+
+	EXPECT(w != NULL);
+	EXPECT_EQ(world_run(w, crash_one, NULL), 0);
+	EXPECT(world_problem(w) == NULL);
+	world_destroy(w);
+}

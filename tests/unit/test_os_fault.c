@@ -1,0 +1,598 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The handler of SIGSEGV and SIGBUS: whom it asks, what it keeps, and that a crash
+ * stays a crash. variants: tsan posix
+ */
+#include <pthread.h>
+#include <stdio.h>
+#ifdef __linux__
+#include <sys/ptrace.h>
+#endif
+
+#include "test_os_rig.h"
+
+/*
+ * What the fixes below know. Handlers have no argument: each test begins with
+ * begin(), alone in its process.
+ */
+static struct {
+	uint8_t *at;		/* two pages, closed */
+	size_t page;
+	atomic_uint asked[3], foreign;
+	int write;		/* of the last that open_page was told */
+	uintptr_t addr, frame;	/* the same; where the handler's stack was */
+	atomic_bool usr1;
+	bool usr1_in_fix, usr1_blocked;
+} f;
+
+static void begin(void)
+{
+	memset(&f, 0, sizeof(f));
+	f.page = os_page_bytes();
+	f.at = pages(2, PROT_NONE);
+	f.write = -2;
+}
+
+static void end(void)
+{
+	munmap(f.at, 2 * f.page);
+}
+
+static bool mine(uintptr_t addr)
+{
+	return addr >= (uintptr_t)f.at && addr < (uintptr_t)f.at + 2 * f.page;
+}
+
+static bool open_page(uintptr_t addr, int write)
+{
+	atomic_fetch_add(&f.asked[0], 1);
+	f.addr = addr;
+	f.write = write;
+	f.frame = (uintptr_t)__builtin_frame_address(0);
+	errno = ERANGE;
+	return mine(addr) && !os_protect((void *)(addr & ~(f.page - 1)), f.page,
+					 PROT_READ | PROT_WRITE);
+}
+
+static bool say_no(uintptr_t addr, int write)
+{
+	(void)addr;
+	(void)write;
+	atomic_fetch_add(&f.asked[1], 1);
+	return false;
+}
+
+static bool say_no_again(uintptr_t addr, int write)
+{
+	(void)addr;
+	(void)write;
+	atomic_fetch_add(&f.asked[2], 1);
+	return false;
+}
+
+static void touch(size_t offset)
+{
+	*(volatile uint8_t *)(f.at + offset) = 5;
+}
+
+static uint8_t look(size_t offset)
+{
+	return *(volatile uint8_t *)(f.at + offset);
+}
+
+/* ---- faults that are repaired ---- */
+
+TEST("a page that a user opens can be used, and errno is as before")
+{
+	begin();
+	EXPECT_EQ(os_fault_add(open_page), 0);
+	errno = ENOTTY;
+	touch(10);
+	EXPECT_EQ(errno, ENOTTY);
+	EXPECT_EQ(f.addr, (uintptr_t)f.at + 10);
+	EXPECT_EQ(look(10), 5);
+	EXPECT_EQ(atomic_load(&f.asked[0]), 1);
+	os_fault_remove(open_page);
+	end();
+}
+
+TEST("reading and writing are told apart where the machine says")
+{
+	bool says = on_linux() && !os_valgrind();
+
+	begin();
+#if !defined(__x86_64__) && !defined(__aarch64__)
+	says = false;
+#endif
+	EXPECT_EQ(os_fault_add(open_page), 0);
+	touch(0);
+	EXPECT_EQ(f.write, says ? 1 : -1);
+	EXPECT_EQ(look(f.page), 0);
+	EXPECT_EQ(f.write, says ? 0 : -1);
+	STEP("writing to what may only be read");
+	os_protect(f.at, f.page, PROT_READ);
+	touch(1);
+	EXPECT_EQ(f.write, says ? 1 : -1);
+	os_fault_remove(open_page);
+	end();
+}
+
+TEST("users are asked in turn, until one takes the fault")
+{
+	begin();
+	EXPECT_EQ(os_fault_add(say_no), 0);
+	EXPECT_EQ(os_fault_add(open_page), 0);
+	EXPECT_EQ(os_fault_add(say_no_again), 0);
+	touch(0);
+	EXPECT_EQ(atomic_load(&f.asked[0]), 1);
+	EXPECT_EQ(atomic_load(&f.asked[1]), 1);
+	EXPECT_EQ(atomic_load(&f.asked[2]), 0);
+	STEP("one that has left is not asked");
+	os_fault_remove(say_no);
+	touch(f.page);
+	EXPECT_EQ(atomic_load(&f.asked[0]), 2);
+	EXPECT_EQ(atomic_load(&f.asked[1]), 1);
+	os_fault_remove(open_page);
+	os_fault_remove(say_no_again);
+	end();
+}
+
+static bool open_quietly(uintptr_t addr, int write)
+{
+	(void)write;
+	atomic_fetch_add(&f.asked[0], 1);
+	return mine(addr) && !os_protect((void *)(addr & ~(f.page - 1)), f.page,
+					 PROT_READ | PROT_WRITE);
+}
+
+static bool open_noisily(uintptr_t addr, int write)
+{
+	raise(SIGUSR1);
+	f.usr1_in_fix = atomic_load(&f.usr1);
+	return open_page(addr, write);
+}
+
+TEST("a user counts; there is room for so many users, and no more")
+{
+	struct sigaction before, now;
+
+	begin();
+	sigaction(SIGSEGV, NULL, &before);
+	EXPECT_EQ(os_fault_add(open_page), 0);
+	EXPECT_EQ(os_fault_add(say_no), 0);
+	EXPECT_EQ(os_fault_add(say_no_again), 0);
+	EXPECT_EQ(os_fault_add(open_quietly), 0);
+	EXPECT_EQ(os_fault_add(open_noisily), -EBUSY);
+	EXPECT_EQ(os_fault_add(open_page), 0);
+	os_fault_remove(open_quietly);
+	EXPECT_EQ(os_fault_add(open_noisily), 0);
+	os_fault_remove(open_noisily);
+	os_fault_remove(say_no);
+	os_fault_remove(say_no_again);
+	os_fault_remove(open_page);
+	STEP("added twice, removed once");
+	touch(0);
+	EXPECT_EQ(atomic_load(&f.asked[0]), 1);
+	os_fault_remove(open_page);
+	STEP("with the last user the handler of before is back");
+	sigaction(SIGSEGV, NULL, &now);
+	EXPECT(now.sa_sigaction == before.sa_sigaction);
+	EXPECT_EQ(now.sa_flags & SA_SIGINFO, before.sa_flags & SA_SIGINFO);
+	end();
+}
+
+static void *fault_often(void *second)
+{
+	size_t offset = second ? f.page : 0;
+	int i;
+
+	for (i = 0; i < 300; i++) {
+		os_protect(f.at + offset, f.page, PROT_NONE);
+		touch(offset);
+	}
+	return NULL;
+}
+
+TEST("two threads fault at once, each on its page")
+{
+	pthread_t t;
+
+	begin();
+	EXPECT_EQ(os_fault_add(open_quietly), 0);
+	EXPECT_EQ(pthread_create(&t, NULL, fault_often, &f), 0);
+	fault_often(NULL);
+	pthread_join(t, NULL);
+	EXPECT_EQ(atomic_load(&f.asked[0]), 600);
+	os_fault_remove(open_quietly);
+	end();
+}
+
+static void *fault_elsewhere(void *stack)
+{
+	stack_t s = { .ss_sp = stack, .ss_size = 1 << 16 }, old;
+
+	if (!sigaltstack(&s, &old)) {
+		touch(0);
+		sigaltstack(&old, NULL);
+	}
+	return NULL;
+}
+
+TEST("a thread with an alternate stack for signals is asked for on that stack")
+{
+	uint8_t *stack = malloc(1 << 16);
+	pthread_t t;
+
+	begin();
+	EXPECT_EQ(os_fault_add(open_page), 0);
+	EXPECT_EQ(pthread_create(&t, NULL, fault_elsewhere, stack), 0);
+	pthread_join(t, NULL);
+	EXPECT_EQ(look(0), 5);
+	EXPECT(f.frame > (uintptr_t)stack && f.frame < (uintptr_t)stack + (1 << 16));
+	os_fault_remove(open_page);
+	free(stack);
+	end();
+}
+
+static void on_usr1(int sig)
+{
+	(void)sig;
+	atomic_store(&f.usr1, true);
+}
+
+TEST("other signals wait until a fault is repaired")
+{
+	struct sigaction sa = { .sa_handler = on_usr1 }, old;
+
+	begin();
+	sigaction(SIGUSR1, &sa, &old);
+	EXPECT_EQ(os_fault_add(open_noisily), 0);
+	touch(0);
+	os_yield();
+	EXPECT(!f.usr1_in_fix);
+	EXPECT(atomic_load(&f.usr1));
+	os_fault_remove(open_noisily);
+	sigaction(SIGUSR1, &old, NULL);
+	end();
+}
+
+/* ---- faults that nobody takes ---- */
+
+static void foreign(int sig, siginfo_t *si, void *context)
+{
+	sigset_t mask;
+
+	(void)context;
+	atomic_fetch_add(&f.foreign, 1);
+	pthread_sigmask(SIG_BLOCK, NULL, &mask);
+	f.usr1_blocked = sigismember(&mask, SIGUSR1);
+	if (sig != SIGSEGV || !mine((uintptr_t)si->si_addr))
+		_exit(99);
+	os_protect(f.at, 2 * f.page, PROT_READ | PROT_WRITE);
+}
+
+static void handle(int sig, void (*fn)(int, siginfo_t *, void *), int flags)
+{
+	struct sigaction sa = { .sa_sigaction = fn,
+				.sa_flags = SA_SIGINFO | flags };
+
+	sigaction(sig, &sa, NULL);
+}
+
+static void chain_child(void)
+{
+	struct sigaction now;
+
+	begin();
+	handle(SIGSEGV, foreign, 0);
+	CHILD_WANT(!os_fault_add(say_no));
+	touch(0);
+	CHILD_WANT(atomic_load(&f.asked[1]) == 1);
+	CHILD_WANT(atomic_load(&f.foreign) == 1);
+	os_fault_remove(say_no);
+	sigaction(SIGSEGV, NULL, &now);
+	CHILD_WANT(now.sa_sigaction == foreign);
+}
+
+TEST("a fault that no user takes goes to the handler that was there before")
+{
+	EXPECT_EXIT(in_child(chain_child), 0);
+}
+
+#ifndef __SANITIZE_THREAD__
+/* (ThreadSanitizer runs every handler with all signals blocked.) */
+static void mask_child(void)
+{
+	chain_child();
+	CHILD_WANT(!f.usr1_blocked);
+}
+
+TEST("a handler of before finds the signal mask that it would have had")
+{
+	EXPECT_EXIT(in_child(mask_child), 0);
+}
+
+/* This fix needs a page that only the handler of before can bring. */
+static bool open_by_others(uintptr_t addr, int write)
+{
+	(void)addr;
+	(void)write;
+	touch(f.page);
+	return atomic_fetch_add(&f.asked[0], 1) == 0;
+}
+
+static void nested_child(void)
+{
+	begin();
+	handle(SIGSEGV, foreign, 0);
+	CHILD_WANT(!os_fault_add(open_by_others));
+	touch(0);
+	CHILD_WANT(atomic_load(&f.asked[0]) == 1);
+	CHILD_WANT(atomic_load(&f.foreign) == 1);
+	CHILD_WANT(look(f.page) == 5);
+	/* Later faults are asked for as ever. */
+	os_protect(f.at, f.page, PROT_NONE);
+	touch(0);
+	CHILD_WANT(atomic_load(&f.asked[0]) == 2);
+	CHILD_WANT(atomic_load(&f.foreign) == 2);
+}
+
+TEST("a fault of a fix goes to the handler of before, which may repair it")
+{
+	EXPECT_EXIT(in_child(nested_child), 0);
+}
+#endif
+
+static void foreign_plain(int sig)
+{
+	(void)sig;
+	os_protect(f.at, 2 * f.page, PROT_READ | PROT_WRITE);
+	atomic_fetch_add(&f.foreign, 1);
+}
+
+static void plain_child(void)
+{
+	begin();
+	signal(SIGSEGV, foreign_plain);
+	CHILD_WANT(!os_fault_add(say_no));
+	touch(0);
+	CHILD_WANT(atomic_load(&f.foreign) == 1);
+}
+
+TEST("a handler of before may be of the old kind, with the signal alone")
+{
+	EXPECT_EXIT(in_child(plain_child), 0);
+}
+
+static void crash_child(void)
+{
+	begin();
+#ifdef __linux__
+	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+#endif
+	if (os_fault_add(say_no))
+		_exit(1);
+	/* The address goes to the parent first: it cannot know it. */
+	kill(getpid(), SIGSTOP);
+	touch(77);
+}
+
+TEST("a crash that is nobody's ends the program by SIGSEGV")
+{
+	begin();
+#ifndef __linux__
+	EXPECT_DEATH(in_child(crash_child), SIGSEGV);
+#else
+	siginfo_t si = { 0 };
+	unsigned int stops = 0, at_address = 0;
+	int status, sig;
+	pid_t pid = fork();
+
+	if (!pid) {
+		signal(SIGSEGV, SIG_DFL);
+		alarm(CHILD_S);
+		crash_child();
+		_exit(0);
+	}
+	/* Twice at the true address: for the handler, and for the system. */
+	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status)) {
+		sig = WSTOPSIG(status);
+		stops++;
+		if (sig == SIGSEGV &&
+		    !ptrace(PTRACE_GETSIGINFO, pid, NULL, &si) &&
+		    si.si_code == SEGV_ACCERR &&
+		    ((uintptr_t)si.si_addr & (f.page - 1)) == 77)
+			at_address++;
+		ptrace(PTRACE_CONT, pid, NULL, sig == SIGSTOP ? 0 : sig);
+	}
+	EXPECT_EQ(stops, 3);
+	EXPECT_EQ(at_address, 2);
+	EXPECT_DEATH(status, SIGSEGV);
+#endif
+	end();
+}
+
+/* What a child has counted when it has died. */
+static atomic_uint *calls;
+
+static bool fault_myself(uintptr_t addr, int write)
+{
+	(void)addr;
+	(void)write;
+	atomic_fetch_add(calls, 1);
+	touch(f.page);
+	return true;
+}
+
+static void recursion_child(void)
+{
+	begin();
+	if (os_fault_add(fault_myself))
+		_exit(1);
+	touch(0);
+}
+
+TEST("a fix that faults itself ends the program, and not never")
+{
+	calls = shared_count();
+	EXPECT_DEATH(in_child(recursion_child), SIGSEGV);
+	/* It was not asked again until the stack was full. */
+	EXPECT_EQ(atomic_load(calls), 1);
+	munmap(calls, sizeof(*calls));
+}
+
+static void report(int sig, siginfo_t *si, void *context)
+{
+	(void)sig;
+	(void)si;
+	(void)context;
+	atomic_fetch_add(&f.foreign, 1);
+	if (atomic_load(&f.foreign) > 1)
+		_exit(98);
+}
+
+static void once_child(void)
+{
+	begin();
+	handle(SIGSEGV, report, SA_RESETHAND);
+	if (os_fault_add(say_no))
+		_exit(1);
+	touch(0);
+}
+
+TEST("a handler of before that wanted one signal gets one, then it is a crash")
+{
+	EXPECT_DEATH(in_child(once_child), SIGSEGV);
+}
+
+/* ---- signals that were sent ---- */
+
+static void sent_child(void)
+{
+	begin();
+	if (os_fault_add(open_page))
+		_exit(1);
+	kill(getpid(), SIGSEGV);
+	pause();
+}
+
+TEST("a SIGSEGV that was sent is no fault, and ends the program as ever")
+{
+	EXPECT_DEATH(in_child(sent_child), SIGSEGV);
+}
+
+static void sent_ignored_child(void)
+{
+	begin();
+	signal(SIGBUS, SIG_IGN);
+	CHILD_WANT(!os_fault_add(open_page));
+	raise(SIGBUS);
+	CHILD_WANT(atomic_load(&f.asked[0]) == 0);
+}
+
+TEST("a SIGBUS that was sent to who ignores it is ignored")
+{
+	EXPECT_EXIT(in_child(sent_ignored_child), 0);
+}
+
+static void ignored_child(void)
+{
+	begin();
+	signal(SIGSEGV, SIG_IGN);
+	if (os_fault_add(say_no))
+		_exit(1);
+	touch(0);
+}
+
+TEST("a fault of who ignores SIGSEGV ends the program as ever")
+{
+	EXPECT_DEATH(in_child(ignored_child), SIGSEGV);
+}
+
+/* ---- SIGBUS ---- */
+
+static uint8_t *beyond(void)
+{
+	int fd = os_file_unnamed(NULL);
+	uint8_t *at = mmap(NULL, 2 * f.page, PROT_READ | PROT_WRITE, MAP_SHARED,
+			   fd, 0);
+
+	if (fd < 0 || at == MAP_FAILED || ftruncate(fd, 1))
+		_exit(1);
+	return at + f.page;
+}
+
+static volatile uint8_t *volatile bus_at;
+
+static void on_bus(int sig, siginfo_t *si, void *context)
+{
+	(void)context;
+	_exit(sig == SIGBUS && si->si_addr == bus_at + 3 ? 42 : 43);
+}
+
+static void bus_child(void)
+{
+	begin();
+	handle(SIGBUS, on_bus, 0);
+	CHILD_WANT(!os_fault_add(open_page));
+	bus_at = beyond();
+	bus_at[3] = 1;
+}
+
+static void bus_crash_child(void)
+{
+	begin();
+	if (os_fault_add(open_page))
+		_exit(1);
+	*(volatile uint8_t *)beyond() = 1;
+}
+
+TEST("SIGBUS beyond the end of a file is passed on, or ends the program")
+{
+	EXPECT_EXIT(in_child(bus_child), 42);
+	EXPECT_DEATH(in_child(bus_crash_child), SIGBUS);
+}
+
+/* ---- handlers that come later ---- */
+
+static struct sigaction under;
+
+static void on_top(int sig, siginfo_t *si, void *context)
+{
+	atomic_fetch_add(calls, 1);
+	if (under.sa_flags & SA_SIGINFO)
+		under.sa_sigaction(sig, si, context);
+}
+
+static void on_top_child(void)
+{
+	struct sigaction sa = { .sa_sigaction = on_top,
+				.sa_flags = SA_SIGINFO };
+
+	begin();
+	if (os_fault_add(open_page))
+		_exit(1);
+	sigaction(SIGSEGV, &sa, &under);
+	touch(0);
+	CHILD_WANT(atomic_load(calls) == 1);
+	CHILD_WANT(atomic_load(&f.asked[0]) == 1);
+	/* It stays below, and is put on top once more. */
+	os_fault_remove(open_page);
+	CHILD_WANT(!os_fault_add(open_page));
+	touch(f.page);
+	CHILD_WANT(atomic_load(calls) == 1);
+	CHILD_WANT(atomic_load(&f.asked[0]) == 2);
+	os_fault_remove(open_page);
+	CHILD_WANT(!os_fault_add(say_no));
+	os_protect(f.at, f.page, PROT_NONE);
+	/* Ours, his, ours again: and then the end. */
+	touch(0);
+}
+
+TEST("a handler on top that passes back to ours makes no circle")
+{
+	calls = shared_count();
+	EXPECT_DEATH(in_child(on_top_child), SIGSEGV);
+	EXPECT_EQ(atomic_load(calls), 2);
+	munmap(calls, sizeof(*calls));
+}

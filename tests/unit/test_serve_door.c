@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The door and what is handed out there: crowds, notes, wrong greetings, and memory
+ * whose size is changed; beside a pair of processes that must lose nothing.
+ *
+ * variants: tsan posix
+ */
+#include "test_serve_raw.h"
+
+/* ---- the socket ---- */
+
+static int floods_the_door(void *arg)
+{
+	struct attach_hello h = raw_hello();
+	unsigned int number = *(unsigned int *)arg, i;
+	int sock[64];
+
+	for (i = 0; i < 300; i++) {
+		if (i >= 64)
+			close(sock[i % 64]);
+		sock[i % 64] = raw_connect(number & 1);
+		if (sock[i % 64] >= 0 && i % 3)	/* some say a part of it */
+			send(sock[i % 64], &h, i % sizeof(h), MSG_NOSIGNAL);
+	}
+	return 0;
+}
+
+TEST("a crowd knocks and says nothing, or half of it")
+{
+	beside_pair(floods_the_door, NULL, 1);
+}
+
+static int floods_with_notes(void *arg)
+{
+	struct attach_note n = { .kind = ATTACH_BELL };
+	unsigned int number = *(unsigned int *)arg, i;
+	int fd = open("/dev/zero", O_RDONLY);
+	struct target t;
+
+	TRY_OPEN(&t, number);
+	for (i = 0; i < 20000; i++)
+		send(t.r.sock, &n, sizeof(n), MSG_NOSIGNAL | MSG_DONTWAIT);
+	n.kind = ATTACH_FILE;
+	for (i = 0; i < 500; i++) {
+		n.id = i;
+		os_send(t.r.sock, &n, sizeof(n), &fd, 1);
+	}
+	/* A device is no file that can be mapped. */
+	if (raw_call(&t.r, ATTACH_MAP_FILE, RIG_PAGE, 0, 0, 0) >= 0)
+		return 2;
+	/* Half a note, with a descriptor, and gone. */
+	os_send(t.r.sock, &n, 3, &fd, 1);
+	return 0;
+}
+
+TEST("bells and descriptors by the thousand")
+{
+	beside_pair(floods_with_notes, NULL, 2);
+}
+
+static int talks_nonsense(void *arg)
+{
+	unsigned int number = *(unsigned int *)arg, i;
+	struct attach_note n = { .kind = 0x12345678 };
+	struct target t;
+
+	TRY_OPEN(&t, number);
+	for (i = 0; i < 10; i++)
+		send(t.r.sock, &n, sizeof(n), MSG_NOSIGNAL);
+	return raw_cut_off(&t.r, 20000) ? 0 : 2;
+}
+
+TEST("notes of no kind")
+{
+	beside_pair(talks_nonsense, NULL, 1);
+}
+
+TEST("who does not say HELLO properly stays outside, and hears why")
+{
+	struct attach_hello h;
+	struct raw r;
+
+	rig_start(NULL);
+	h = raw_hello();
+	h.magic++;
+	EXPECT_EQ(raw_say(&r, 0, &h), -EPROTO);
+	raw_detach(&r);
+	h = raw_hello();
+	h.version++;
+	EXPECT_EQ(raw_say(&r, 0, &h), -EPROTONOSUPPORT);
+	EXPECT(strstr(r.w.text, "different versions") != NULL);
+	raw_detach(&r);
+	h = raw_hello();
+	h.arena += RIG_PAGE;
+	EXPECT_EQ(raw_say(&r, 0, &h), -EINVAL);
+	raw_detach(&r);
+	h = raw_hello();
+	h.arena = 1ull << 47;
+	EXPECT_EQ(raw_say(&r, 0, &h), -EINVAL);
+	raw_detach(&r);
+	h = raw_hello();
+	h.page_bytes = 1u << 20;
+	EXPECT_EQ(raw_say(&r, 0, &h), -ENOTSUP);
+	raw_detach(&r);
+	h = raw_hello();
+	h.page_bytes = 3000;
+	EXPECT_EQ(raw_say(&r, 0, &h), -ENOTSUP);
+	raw_detach(&r);
+	h = raw_hello();
+	memset(h.name, 'x', sizeof(h.name));
+	EXPECT_EQ(raw_say(&r, 0, &h), -EINVAL);
+	raw_detach(&r);
+	h = raw_hello();
+	EXPECT_EQ(raw_say(&r, 0, &h), 0);
+	raw_detach(&r);
+	rig_end();
+}
+
+/* ---- what it was given ---- */
+
+TEST("the memory that it was given keeps its size, where the system can")
+{
+	struct raw r;
+
+	rig_start(NULL);
+	EXPECT_EQ(raw_attach(&r, 0), 0);
+	if (os_memory_fixed(r.bank_fd)) {
+		EXPECT_EQ(ftruncate(r.bank_fd, 0), -1);
+		EXPECT_EQ(ftruncate(r.bank_fd, 1ll << 40), -1);
+		EXPECT_EQ(ftruncate(r.shared_fd, 0), -1);
+	}
+	STEP("holes in it are its own loss");
+	os_memory_forget(r.bank_fd, 0, r.w.bank_bytes);
+	os_memory_forget(r.shared_fd, 0, r.w.shared_bytes);
+	raw_detach(&r);
+	rig_end();
+}
+
+static int takes_memory_away(void *arg)
+{
+	unsigned int number = *(unsigned int *)arg;
+	struct target t;
+
+	TRY_OPEN(&t, number);
+	if (raw_call(&t.r, ATTACH_FAULT, t.mem, 1, 0, 0))
+		return 2;
+	if (os_memory_fixed(t.r.bank_fd))
+		return 0;
+	/* What the card and the kernel use is not there any more. */
+	if (ftruncate(t.r.bank_fd, 0))
+		return 3;
+	send(t.r.sock, "12345678", 8, MSG_NOSIGNAL);
+	raw_post(&t.r, ATTACH_DOORBELL, NIC_DB_SQ,
+		 t.qp << NIC_DB_SQ_QPN_SHIFT | 1u << NIC_DB_SQ_TAIL_SHIFT);
+	if (number % 2 && ftruncate(t.r.shared_fd, 0))
+		return 4;
+	return 0;
+}
+
+TEST("memory is taken away under the board, where the system lets it")
+{
+	beside_pair(takes_memory_away, NULL, 3);
+}
+
+TEST("the twenty-fifth process of a board is told that there is no room")
+{
+	struct attach_hello h = raw_hello();
+	static struct raw r[26];
+	unsigned int i;
+
+	rig_start(NULL);
+	for (i = 0; i < 24; i++)
+		EXPECT_EQ(raw_attach(&r[i], 0), 0);
+	EXPECT_EQ(raw_say(&r[24], 0, &h), -EAGAIN);
+	EXPECT(strstr(r[24].w.text, "as many processes") != NULL);
+	raw_detach(&r[24]);
+	STEP("the other board has room");
+	EXPECT_EQ(raw_attach(&r[25], 1), 0);
+	for (i = 0; i < 26; i++)
+		if (i != 24)
+			raw_detach(&r[i]);
+	rig_end();
+}

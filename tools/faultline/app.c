@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/faultline/app.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/faultline.h"
+#include "lib/os/os.h"
+#include "tools/faultline/sha256.h"
+
+#define DEPTH	256u
+#define WAIT_NS	120000000000ull
+#define PAGE	4096u
+
+/* What one tells the other. */
+struct hello {
+	struct fl_address address;
+	uint64_t va;
+	uint32_t rkey, error;
+};
+
+struct app {
+	const struct app_job *j;
+	struct app_result *r;
+	struct fl_device *dev;
+	struct fl_pd *pd;
+	struct fl_cq *cq;
+	struct fl_qp *qp;
+	struct fl_mr *mr;
+	uint8_t *mem;
+	struct hello peer;
+};
+
+/* The first thing that went wrong. */
+static int fail(struct app *a, const char *what, int error)
+{
+	if (error && !a->r->error) {
+		a->r->error = error;
+		snprintf(a->r->problem, sizeof(a->r->problem), "%s: %s", what,
+			 what[0] == 'o' && *fl_open_error() ? fl_open_error() :
+			 fl_strerror(error));
+	}
+	return error;
+}
+
+static int tell(struct app *a, const void *buf, size_t n)
+{
+	return write(a->j->peer, buf, n) == (ssize_t)n ? 0 :
+	       fail(a, "telling the other application", -EPIPE);
+}
+
+static int hear(struct app *a, void *buf, size_t n)
+{
+	size_t got = 0;
+	ssize_t r = 1;
+
+	for (; got < n && r > 0; got += (size_t)r)
+		r = read(a->j->peer, (char *)buf + got, n - got);
+	return got == n ? 0 :
+	       fail(a, "the other application has gone", -EPIPE);
+}
+
+static int open_all(struct app *a)
+{
+	const struct app_job *j = a->j;
+
+	if (fail(a, "opening the board", fl_open(j->device, &a->dev)))
+		return -1;
+	if (fail(a, "fl_set_policy",
+		 fl_set_policy(a->dev, j->stall ? FL_POLICY_STALL :
+						  FL_POLICY_RETRANSMIT,
+			       (enum fl_touch)j->touch)) ||
+	    fail(a, "fl_alloc_pd", fl_alloc_pd(a->dev, &a->pd)) ||
+	    fail(a, "fl_create_cq", fl_create_cq(a->dev, DEPTH, &a->cq)) ||
+	    fail(a, "fl_create_qp",
+		 fl_create_qp(a->pd, a->cq, DEPTH, &a->qp)))
+		return -1;
+	return 0;
+}
+
+static void touch_all(struct app *a, bool write)
+{
+	volatile uint8_t *p = a->mem;
+	uint64_t at;
+
+	for (at = 0; at < a->j->bytes; at += PAGE)
+		if (write)
+			p[at] = 0;
+		else
+			(void)p[at];
+}
+
+/*
+ * Each waits until the other has connected: a queue pair that is not connected
+ * refuses what comes.
+ */
+static int connect_both(struct app *a)
+{
+	char done = 1;
+	struct hello me = { .va = (uintptr_t)a->mem,
+			    .rkey = a->mr ? fl_mr_key(a->mr) : 0 };
+
+	if (fail(a, "fl_qp_address", fl_qp_address(a->qp, &me.address)) ||
+	    tell(a, &me, sizeof(me)) || hear(a, &a->peer, sizeof(a->peer)) ||
+	    fail(a, "fl_connect", fl_connect(a->qp, &a->peer.address)) ||
+	    tell(a, &done, 1) || hear(a, &done, 1))
+		return -1;
+	return 0;
+}
+
+static void close_all(struct app *a)
+{
+	struct fl_fault_counters c;
+
+	if (!a->dev)
+		return;
+	if (!a->r->error && !fail(a, "fl_query_counters",
+				  fl_query_counters(a->dev, &c))) {
+		a->r->faults = c.faults;
+		a->r->stalls = c.stalls;
+	}
+	fail(a, "fl_close", fl_close(a->dev));
+}
+
+static int register_all(struct app *a, unsigned int access, bool for_write)
+{
+	const struct app_job *j = a->j;
+
+	a->r->begin_ns = os_now_ns();
+	if (j->pin)
+		access |= FL_PINNED;
+	if (fail(a, "fl_reg_mr", fl_reg_mr(a->pd, a->mem, j->bytes, access,
+					   &a->mr)))
+		return -1;
+	if (j->prefault && fail(a, "fl_prefetch",
+				fl_prefetch(a->mr, a->mem, j->bytes,
+					    for_write)))
+		return -1;
+	return 0;
+}
+
+static int deregister(struct app *a)
+{
+	int error = fail(a, "fl_dereg_mr", fl_dereg_mr(a->mr));
+
+	a->r->end_ns = os_now_ns();
+	return error;
+}
+
+/* ---- the sender ---- */
+
+static int post_all(struct app *a)
+{
+	uint64_t at, n;
+	int error;
+
+	a->r->post_ns = os_now_ns();
+	for (at = 0; at < a->j->bytes; at += n) {
+		n = a->j->bytes - at;
+		if (n > a->j->request_bytes)
+			n = a->j->request_bytes;
+		error = fl_post_write(a->qp, a->r->requests, a->mr, a->mem + at,
+				      (uint32_t)n, a->peer.va + at,
+				      a->peer.rkey);
+		if (fail(a, "fl_post_write", error))
+			return error;
+		a->r->requests++;
+	}
+	return 0;
+}
+
+static int wait_all(struct app *a)
+{
+	struct fl_completion c;
+	uint32_t i;
+	int n;
+
+	for (i = 0; i < a->r->requests; i++) {
+		n = fl_wait(a->cq, &c, 1, WAIT_NS);
+		if (n < 1)
+			return fail(a, "fl_wait", n);
+		if (c.status && !a->r->status)
+			a->r->status = c.status;
+	}
+	a->r->done_ns = os_now_ns();
+	return 0;
+}
+
+void app_send(const struct app_job *j, struct app_result *r)
+{
+	struct app a = { .j = j, .r = r };
+	size_t bytes;
+
+	if (!open_all(&a)) {
+		a.mem = fl_map_file(a.dev, j->path, &bytes);
+		if (!a.mem)
+			fail(&a, "fl_map_file", -errno);
+		else if (bytes != j->bytes)
+			fail(&a, "the file has changed meanwhile", -EIO);
+		else if (!j->cold_source)
+			touch_all(&a, false);
+		/* The receiver's region is there before ours is made. */
+		if (!r->error && !connect_both(&a) &&
+		    !register_all(&a, 0, false) && !post_all(&a) &&
+		    !wait_all(&a))
+			deregister(&a);
+		tell(&a, &r->error, sizeof(r->error));
+	}
+	close_all(&a);
+}
+
+/* ---- the receiver ---- */
+
+void app_receive(const struct app_job *j, struct app_result *r)
+{
+	struct app a = { .j = j, .r = r };
+	struct sha256 h;
+	int sent;
+
+	if (!open_all(&a)) {
+		a.mem = fl_alloc(a.dev, j->bytes);
+		if (!a.mem)
+			fail(&a, "fl_alloc", -errno);
+		else if (j->warm)
+			touch_all(&a, true);
+		if (!r->error && !register_all(&a, FL_REMOTE_WRITE, true) &&
+		    !connect_both(&a) && !hear(&a, &sent, sizeof(sent)) &&
+		    !sent && !deregister(&a)) {
+			sha256_begin(&h);
+			sha256_add(&h, a.mem, j->bytes);
+			sha256_end(&h, r->sha);
+		}
+	}
+	close_all(&a);
+}

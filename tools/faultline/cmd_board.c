@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * faultline board NAME...: boards for other processes, until a signal ends them.
+ * A process reaches one with fl_open("emu:NAME").
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/attach/attach.h"
+#include "serve/serve.h"
+#include "tools/faultline/options.h"
+#include "tools/scenario/words.h"
+
+enum { OWN_LINKS, OWN_NODE, OWN_FRAMES, OWN_SWAP, OWN_PROCESS, OWN_PATIENCE,
+       OWN_OTHERS, OWN_UDP };
+
+#define BOARDS		16
+#define FRAMES_DEFAULT	HOST_PAGES
+#define FRAMES_MOST	(DRAM_BANK_STRIDE / HOST_PAGE)
+#define MESSAGE		300
+#define UDP_LINKS	8
+/*
+ * How long a card waits for an answer from another process, which may not have a
+ * CPU just then; --set fw.wall_timeout=... says otherwise.
+ */
+#define UDP_PATIENCE	"fw.wall_timeout=200000000"
+
+struct boards {
+	const struct command *c;
+	struct options *o;
+	struct world_board_config cfg;
+	struct serve_config serve;
+	struct fabric_udp_config udp[UDP_LINKS];
+	unsigned int n, links;
+	const char *sets[OPTIONS_SETS + 2];
+	char name[BOARDS][32];
+	char path[BOARDS][128];
+	struct world_board *board[BOARDS];
+	int failed;			/* said so */
+	char problem[MESSAGE];
+};
+
+/* ---- the command line ---- */
+
+static int wrong(const struct command *c, const char *option,
+		 const char *value, const char *right)
+{
+	fprintf(stderr, "faultline %s: %s '%s'; wanted: %s\n", c->name, option,
+		value, right);
+	return 2;
+}
+
+static int number(const struct options *o, const struct command *c, int own,
+		  uint64_t least, uint64_t most, uint64_t *value)
+{
+	const char *right = NULL;
+	char text[80];
+
+	if (!o->own[own])
+		return 0;
+	right = word_count(o->own[own], value);
+	if (!right && *value >= least && *value <= most)
+		return 0;
+	snprintf(text, sizeof(text), "a number from %llu to %llu",
+		 (unsigned long long)least, (unsigned long long)most);
+	return wrong(c, c->own[own].name, o->own[own], text);
+}
+
+/* NAME or NAME=PATH */
+static int add_name(struct boards *b, const char *text)
+{
+	const char *path = strchr(text, '=');
+	size_t n = path ? (size_t)(path - text) : strlen(text);
+	unsigned int i;
+	int err;
+
+	if (!n || n >= sizeof(b->name[0]) ||
+	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+			 "0123456789_-") < n)
+		return wrong(b->c, "board", text, "a name of at most 31 "
+			     "letters, digits, '-' and '_'; or NAME=PATH");
+	memcpy(b->name[b->n], text, n);
+	for (i = 0; i < b->n; i++)
+		if (!strcmp(b->name[i], b->name[b->n]))
+			return wrong(b->c, "board", text,
+				     "a name that is not given twice");
+	err = attach_path(path ? path + 1 : b->name[b->n], b->path[b->n],
+			  sizeof(b->path[0]));
+	if (!err && path && !strchr(path + 1, '/'))
+		return wrong(b->c, "board", text, "a path with a '/' in it "
+			     "(NAME=./PATH), so that fl_open() takes it for one");
+	if (err)
+		return wrong(b->c, "socket of board", text, strerror(-err));
+	b->n++;
+	return 0;
+}
+
+/* SPEC[,SPEC...] */
+static int take_links(struct boards *b)
+{
+	const char *at = b->o->own[OWN_UDP], *const *set = b->o->sets;
+	unsigned int i = 0;
+	char spec[100], error[MESSAGE];
+	size_t n;
+
+	for (; at && *at; at += n + (at[n] == ',')) {
+		n = strcspn(at, ",");
+		snprintf(spec, sizeof(spec), "%.*s", (int)n, at);
+		snprintf(error, sizeof(error), "at most %u links", UDP_LINKS);
+		if (b->links == UDP_LINKS || n >= sizeof(spec) ||
+		    fabric_udp_parse(spec, &b->udp[b->links], error,
+				     sizeof(error))) {
+			fprintf(stderr, "faultline board: --udp '%s': %s\n",
+				spec, error);
+			return 2;
+		}
+		b->links++;
+	}
+	/* The user's own come after, and so have the last word. */
+	if (b->links)
+		b->sets[i++] = UDP_PATIENCE;
+	while (*set)
+		b->sets[i++] = *set++;
+	b->sets[i] = NULL;
+	b->o->cfg.sets = b->sets;
+	return 0;
+}
+
+static int take_options(struct boards *b)
+{
+	uint64_t frames = FRAMES_DEFAULT, swap = FRAMES_DEFAULT, process = 0;
+	uint64_t node = 0, patience = 0;
+	const struct command *c = b->c;
+	struct options *o = b->o;
+	int i, err = 0;
+
+	if (o->cfg.policy_given && o->cfg.policy != WORLD_EXANEST &&
+	    o->cfg.policy != WORLD_STALL)
+		return wrong(c, "--policy",
+			     options_policy_name(o->cfg.policy),
+			     "exanest or stall (to pin or to page in ahead is "
+			     "the application's choice)");
+	for (i = 0; !err && i < o->count; i++)
+		err = add_name(b, o->args[i]);
+	err = err ? err : take_links(b);
+	err = err ? err : number(o, c, OWN_NODE, 0, WIRE_NODES - b->n, &node);
+	err = err ? err : number(o, c, OWN_FRAMES, 64, FRAMES_MOST, &frames);
+	err = err ? err : number(o, c, OWN_SWAP, 0, FRAMES_MOST, &swap);
+	err = err ? err : number(o, c, OWN_PROCESS, 16, frames, &process);
+	err = err ? err : number(o, c, OWN_PATIENCE, 1, 3600000, &patience);
+	o->cfg.mode = SIM_THREADS;
+	o->cfg.first_node = (uint8_t)node;
+	b->cfg.frames = frames;
+	b->cfg.swap_pages = swap;
+	b->cfg.process_frames = process ? process : frames / 2;
+	b->cfg.process_swap = swap / 2;
+	b->serve.patience_ms = (uint32_t)patience;
+	b->serve.others = o->own[OWN_OTHERS] != NULL;
+	return err;
+}
+
+/* ---- links ---- */
+
+static int find(const struct boards *b, const char *name, size_t n)
+{
+	unsigned int i;
+
+	for (i = 0; i < b->n; i++)
+		if (strlen(b->name[i]) == n && !memcmp(b->name[i], name, n))
+			return (int)i;
+	return -1;
+}
+
+/* "a:b,b:c" */
+static int link_some(struct boards *b, struct world *w)
+{
+	const char *at = b->o->own[OWN_LINKS];
+	size_t n, m;
+	int x, y;
+
+	while (*at) {
+		n = strcspn(at, ":,");
+		m = at[n] == ':' ? strcspn(at + n + 1, ",") : 0;
+		x = find(b, at, n);
+		y = m ? find(b, at + n + 1, m) : -1;
+		if (x < 0 || y < 0 || x == y ||
+		    world_link_add(w, b->board[x], b->board[y]))
+			return wrong(b->c, "--links", at, "pairs of boards, "
+				     "each once: a:b,b:c");
+		at += n + 1 + m;
+		at += *at == ',';
+	}
+	return 0;
+}
+
+static int link_all(struct boards *b, struct world *w)
+{
+	unsigned int i, k;
+
+	if (b->o->own[OWN_LINKS])
+		return link_some(b, w);
+	for (i = 0; i < b->n; i++)
+		for (k = 0; k < i; k++)
+			if (world_link_add(w, b->board[k], b->board[i]))
+				return 1;
+	return 0;
+}
+
+static int link_udp(struct boards *b, struct world *w)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < b->links; i++) {
+		err = fabric_udp(world_fabric(w), &b->udp[i]);
+		if (!err)
+			continue;
+		fprintf(stderr, "faultline board: --udp, link %u: %s\n", i + 1,
+			err == -EEXIST ? "a board of this process or another "
+			"link has that node (see --first-node)" :
+			strerror(-err));
+		return 1;
+	}
+	return 0;
+}
+
+static int build(struct boards *b, struct world *w)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < b->n; i++) {
+		err = world_board_add(w, b->name[i], &b->cfg, &b->board[i]);
+		if (err) {
+			fprintf(stderr, "faultline board: board %s: %s %s\n",
+				b->name[i], strerror(-err), world_why(w));
+			return 1;
+		}
+	}
+	err = link_all(b, w);
+	return err ? err : link_udp(b, w);
+}
+
+/* ---- while it runs: the director's thread ---- */
+
+static int open_doors(struct boards *b, struct serve *s)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < b->n; i++) {
+		err = serve_open(s, b->board[i]->kernel, b->path[i]);
+		if (!err) {
+			printf("board %s: node %u, socket %s\n", b->name[i],
+			       board_id(b->board[i]->board), b->path[i]);
+			continue;
+		}
+		snprintf(b->problem, sizeof(b->problem), "board %s: %s: %s",
+			 b->name[i], b->path[i],
+			 err == -EADDRINUSE ?
+				 "a board of this name is running already" :
+			 err == -EEXIST ? "is there, and is no socket" :
+					  strerror(-err));
+		return err;
+	}
+	return 0;
+}
+
+static void report(struct boards *b, struct serve *s)
+{
+	struct serve_stats st;
+	struct host_stats hs;
+	unsigned int i;
+
+	serve_stats(s, &st);
+	printf("%llu processes attached, %llu refused, %llu cut off; %llu "
+	"doorbells and completions, %llu calls, %llu page faults\n",
+	       (unsigned long long)st.attached, (unsigned long long)st.refused,
+	       (unsigned long long)st.cut_off, (unsigned long long)st.posts,
+	       (unsigned long long)st.calls, (unsigned long long)st.faults);
+	for (i = 0; i < b->n; i++) {
+		host_stats(b->board[i]->kernel, &hs);
+		printf("board %s: %llu of %llu frames in use, %llu swap pages, "
+		"%llu pages in, %llu evicted\n",
+		       b->name[i],
+		       (unsigned long long)(hs.frames_total - hs.frames_free),
+		       (unsigned long long)hs.frames_total,
+		       (unsigned long long)hs.swap_used,
+		       (unsigned long long)hs.page_ins,
+		       (unsigned long long)hs.evictions);
+	}
+}
+
+static void end_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+static void serve_until_signal(struct world *w, void *arg)
+{
+	struct boards *b = arg;
+	struct serve *s;
+	sigset_t set;
+	int sig, err;
+
+	b->failed = build(b, w);
+	if (b->failed)
+		return;
+	b->serve.sim = world_sim(w);
+	s = serve_create(&b->serve, &err);
+	if (!s) {
+		snprintf(b->problem, sizeof(b->problem), "no server: %s",
+			 strerror(-err));
+		return;
+	}
+	if (!open_doors(b, s)) {
+		printf("ready; an application opens \"emu:%s\"; SIGTERM or "
+		"Ctrl-C ends\n", b->name[0]);
+		fflush(stdout);
+		end_signals(&set);
+		sigwait(&set, &sig);
+	}
+	serve_close(s);
+	report(b, s);
+	serve_destroy(s);
+	fflush(stdout);
+}
+
+static int run(const struct command *c, int argc, char **argv)
+{
+	struct options o;
+	struct boards b = { .c = c, .o = &o };
+	char error[MESSAGE];
+	struct world *w;
+	sigset_t set;
+	int err = options_parse(c, argc, argv, &o);
+
+	if (err)
+		return err == 1 ? 0 : err;
+	err = take_options(&b);
+	if (!err)
+		err = options_open_trace(c, &o);
+	if (err)
+		return err;
+	/* All threads inherit it: only the director takes these. */
+	end_signals(&set);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	w = world_create(&o.cfg, error, sizeof(error));
+	if (!w) {
+		fprintf(stderr, "faultline board: %s\n", error);
+		return 1;
+	}
+	if (world_run(w, serve_until_signal, &b) && !b.problem[0])
+		snprintf(b.problem, sizeof(b.problem), "%s", world_problem(w));
+	err = b.failed;
+	if (b.problem[0]) {
+		fprintf(stderr, "faultline board: %s\n", b.problem);
+		err = 1;
+	}
+	world_destroy(w);
+	return options_close_trace(c, &o) ? 1 : err;
+}
+
+const struct command command_board = {
+	.name = "board",
+	.arguments = "NAME[=PATH]...",
+	.text = "run boards that other processes attach to, until a signal "
+	"ends them\n"
+		"A process opens one with fl_open(\"emu:NAME\"). The socket is "
+		"NAME.sock in\n"
+		"$FAULTLINE_DIR, or $XDG_RUNTIME_DIR/faultline, or "
+		"/tmp/faultline-UID; or PATH.\n"
+		"All boards are linked with each other unless --links says "
+		"otherwise.",
+	.common = OPT_SEED | OPT_PROFILE | OPT_POLICY | OPT_RESOLVE |
+		  OPT_TRACE | OPT_SET,
+	.least = 1,
+	.most = BOARDS,
+	.own = { [OWN_LINKS] = { "--links", "A:B,...",
+				 "which boards have a link" },
+		 [OWN_NODE] = { "--first-node", "N",
+				"number of the first board on the fabric" },
+		 [OWN_FRAMES] = { "--frames", "N",
+				  "memory of each board in its pages, of 4096 "
+				  "bytes unless built otherwise (256 MB)" },
+		 [OWN_SWAP] = { "--swap", "N",
+				"swap of each board in pages (256 MB)" },
+		 [OWN_PROCESS] = { "--process-frames", "N",
+				   "of one process at a time (half of all)" },
+		 [OWN_PATIENCE] = { "--patience", "MS",
+				    "after so long a process that does not "
+				    "close its pages is cut off (5000)" },
+		 [OWN_OTHERS] = { "--others", NULL,
+				  "admit processes of other users" },
+		 [OWN_UDP] = { "--udp", "LOCAL[:PORT]/PEER[:PORT]/NODES,...",
+			       "links over UDP to boards of other processes; "
+			       "NODES (N or N-M) are theirs" } },
+	.run = run,
+};

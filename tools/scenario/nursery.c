@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/scenario/nursery.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/os/os.h"
+#include "tools/scenario/order.h"
+
+#define CHILDREN 512
+
+enum { ASK_FORK = 1, ASK_REAP, ASK_KILL };
+struct ask {
+	int kind;
+	pid_t pid;
+};
+struct reply {
+	int error;
+	pid_t pid;
+	int status;
+};
+
+/* ---- in the nursery ---- */
+
+static int wait_end(pid_t pid)
+{
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static pid_t bear(int line, int fds[2])
+{
+	pid_t pid;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
+		return -errno;
+	pid = fork();
+	if (pid < 0) {
+		pid = -errno;
+		close(fds[0]);
+		close(fds[1]);
+	}
+	if (pid)
+		return pid;
+	close(line);
+	close(fds[0]);
+	/* A sanitizer's own, which would turn a crash into an exit. */
+	signal(SIGSEGV, SIG_DFL);
+	signal(SIGBUS, SIG_DFL);
+	order_line_serve(fds[1]);
+	_exit(0);
+}
+
+static void do_fork(int line, pid_t child[CHILDREN])
+{
+	struct reply r = { .error = -EAGAIN };
+	int fds[2], i = 0;
+
+	while (i < CHILDREN && child[i])
+		i++;
+	if (i < CHILDREN) {
+		r.pid = bear(line, fds);
+		r.error = r.pid < 0 ? (int)r.pid : 0;
+	}
+	if (r.error) {
+		os_send(line, &r, sizeof(r), NULL, 0);
+		return;
+	}
+	child[i] = r.pid;
+	os_send(line, &r, sizeof(r), fds, 1);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void do_reap(int line, pid_t child[CHILDREN], const struct ask *a)
+{
+	struct reply r = { .error = -ECHILD, .pid = a->pid };
+	int i;
+
+	for (i = 0; i < CHILDREN; i++) {
+		if (a->pid <= 0 || child[i] != a->pid)
+			continue;
+		if (a->kind == ASK_KILL)
+			kill(a->pid, SIGKILL);
+		r.status = wait_end(a->pid);
+		r.error = 0;
+		child[i] = 0;
+	}
+	os_send(line, &r, sizeof(r), NULL, 0);
+}
+
+static void be_nursery(int line)
+{
+	pid_t child[CHILDREN] = { 0 };
+	struct ask a;
+	int i;
+
+	while (os_receive(line, &a, sizeof(a), NULL, NULL) == sizeof(a)) {
+		if (a.kind == ASK_FORK)
+			do_fork(line, child);
+		else
+			do_reap(line, child, &a);
+	}
+	for (i = 0; i < CHILDREN; i++)
+		if (child[i])
+			kill(child[i], SIGKILL);
+	for (i = 0; i < CHILDREN; i++)
+		if (child[i])
+			wait_end(child[i]);
+}
+
+/* ---- in the program ---- */
+
+int nursery_start(struct nursery *n)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
+		return -errno;
+	fflush(NULL);
+	n->pid = fork();
+	if (!n->pid) {
+		close(fds[0]);
+		be_nursery(fds[1]);
+		_exit(0);
+	}
+	close(fds[1]);
+	n->line = fds[0];
+	if (n->pid > 0)
+		return 0;
+	n->pid = 0;
+	close(n->line);
+	return -EAGAIN;
+}
+
+static int ask(struct nursery *n, const struct ask *a, struct reply *r,
+	       int *fd)
+{
+	int fds[1], nfds = 1;
+	ssize_t got;
+
+	if (os_send(n->line, a, sizeof(*a), NULL, 0) != sizeof(*a))
+		return -ESRCH;
+	got = os_receive(n->line, r, sizeof(*r), fds, &nfds);
+	if (got == sizeof(*r) && !r->error && fd && nfds == 1) {
+		*fd = fds[0];
+		return 0;
+	}
+	if (got > 0 && nfds == 1)
+		close(fds[0]);
+	if (got != sizeof(*r))
+		return -ESRCH;
+	return r->error || !fd ? r->error : -EMFILE;
+}
+
+int nursery_fork(struct nursery *n, pid_t *pid, int *line)
+{
+	struct ask a = { .kind = ASK_FORK };
+	struct reply r;
+	int err = ask(n, &a, &r, line);
+
+	if (!err)
+		*pid = r.pid;
+	return err;
+}
+
+int nursery_reap(struct nursery *n, pid_t pid, int line, int kill,
+		 int *status)
+{
+	struct ask a = { .kind = kill ? ASK_KILL : ASK_REAP, .pid = pid };
+	struct reply r;
+	int err;
+
+	/* The end of its socket is its own end; by force comes before that. */
+	if (!kill)
+		close(line);
+	err = ask(n, &a, &r, NULL);
+	if (kill)
+		close(line);
+	if (!err)
+		*status = r.status;
+	return err;
+}
+
+void nursery_end(struct nursery *n)
+{
+	if (!n->pid)
+		return;
+	close(n->line);
+	wait_end(n->pid);
+	n->pid = 0;
+}

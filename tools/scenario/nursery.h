@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * nursery.h - processes for a program that has threads and so must not fork: a
+ * child that is forked before there are any forks the others when it is asked to.
+ * Each of them takes orders (order.h) from a socket and ends with it.
+ *
+ * When the program ends, however it does, so do the nursery and all its children.
+ */
+#ifndef FL_NURSERY_H
+#define FL_NURSERY_H
+
+#include <sys/types.h>
+
+struct nursery {
+	pid_t pid;		/* 0: none */
+	int line;
+};
+
+/* The caller has no other thread. 0 or negative errno. */
+int nursery_start(struct nursery *n);
+/* A new process, and the socket that it takes orders from. One thread at a time. */
+int nursery_fork(struct nursery *n, pid_t *pid, int *line);
+/*
+ * Wait for the end of a process, with kill: by force. *status: its exit status,
+ * or -signal. The socket is closed.
+ */
+int nursery_reap(struct nursery *n, pid_t pid, int line, int kill,
+		 int *status);
+/* Ends it and all that are left. */
+void nursery_end(struct nursery *n);
+
+#endif

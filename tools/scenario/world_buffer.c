@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Buffers of processes, and their regions. */
+#include "tools/scenario/world_internal.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct span {
+	uint64_t off, len;
+};
+
+/* off and len inside the buffer; len 0: up to its end. */
+static int clip(struct world_buffer *b, struct span *s)
+{
+	if (s->off > b->bytes || s->len > b->bytes - s->off) {
+		world_why_set(b->process->world,
+			      "buffer %s has only %llu bytes", b->name,
+			      (unsigned long long)b->bytes);
+		return -ERANGE;
+	}
+	if (!s->len)
+		s->len = b->bytes - s->off;
+	return 0;
+}
+
+/*
+ * What the CPU must not touch would end the process, or even this program: ask first. Only for
+ * buffers whose rights ever changed, since asking takes time.
+ */
+static int may_touch(struct world_buffer *b, const struct span *s, int need)
+{
+	struct host_mm *mm = b->process->mm;
+	uint64_t va = (uint64_t)(uintptr_t)b->mem + s->off, from, to;
+	uint64_t end = va + s->len;
+	int prot;
+
+	while (va < end) {
+		if (mm_lookup(mm, va, &from, &to, &prot) || !(prot & need)) {
+			world_why_set(b->process->world,
+				      "the CPU may not touch byte %llu of %s",
+				      (unsigned long long)(va - (uintptr_t)b->mem),
+				      b->name);
+			return -EFAULT;
+		}
+		va = to;
+	}
+	return 0;
+}
+
+/* need: rights of the CPU that the order uses, 0: it touches nothing. */
+static int on_span(struct world_buffer *b, uint64_t off, uint64_t len,
+		   struct order *o, int need, const struct order_sink *sink)
+{
+	struct span s = { .off = off, .len = len };
+	struct order_answer r;
+	int err = clip(b, &s);
+
+	if (!err && b->process->gone)
+		err = -ESRCH;
+	if (!err && need && b->odd)
+		err = may_touch(b, &s, need);
+	if (err)
+		return err;
+	o->addr = (uint64_t)(uintptr_t)b->mem + s.off;
+	o->bytes = s.len;
+	err = world_order(b->process, o, &r, sink);
+	if (!err && o->kind == ORDER_REGISTER)
+		b->key = r.key;
+	return err;
+}
+
+int world_buffer_add(struct world_process *p, const char *name, uint64_t bytes,
+		     const char *path, struct world_buffer **out)
+{
+	struct world *w = p->world;
+	struct world_buffer *b = &w->buffer[w->buffers];
+	struct order o = { .kind = path ? ORDER_MAP_FILE : ORDER_ALLOC,
+			   .bytes = bytes, .text = path };
+	struct order_answer r;
+	int err;
+
+	if (w->buffers == WORLD_BUFFERS)
+		return -ENOSPC;
+	if (!p->open)
+		return -ENODEV;
+	err = world_order(p, &o, &r, NULL);
+	if (err)
+		return err;
+	*b = (struct world_buffer){
+		.name = name,
+		.process = p,
+		.mem = (uint8_t *)(uintptr_t)r.addr,
+		.bytes = r.bytes,
+		.number = w->buffers++,
+	};
+	*out = b;
+	return 0;
+}
+
+static uint64_t mix(uint64_t x)
+{
+	x += 0x9e3779b97f4a7c15ull;
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+uint8_t world_fill_byte(enum world_fill fill, uint64_t seed, uint64_t i)
+{
+	switch (fill) {
+	case WORLD_RANDOM:
+		return (uint8_t)(mix(seed * 0x100000001b3ull + i / 8) >>
+				 i % 8 * 8);
+	case WORLD_PATTERN:	/* its own offset, so that misplaced bytes show */
+		return (uint8_t)(i % 4096 / 8 * 7 + i / 4096 + i % 8);
+	default:
+		return 0;
+	}
+}
+
+int world_buffer_fill(struct world_buffer *b, enum world_fill fill,
+		      uint64_t seed)
+{
+	struct order o = { .kind = ORDER_FILL, .what = fill, .seed = seed };
+
+	b->changes++;
+	return on_span(b, 0, 0, &o, HOST_WRITE, NULL);
+}
+
+int world_buffer_touch(struct world_buffer *b, uint64_t off, uint64_t len,
+		       bool write)
+{
+	struct order o = { .kind = ORDER_TOUCH, .what = write };
+
+	if (write)
+		b->changes++;
+	return on_span(b, off, len, &o, write ? HOST_WRITE : HOST_READ, NULL);
+}
+
+/* Where the bytes that are read go next. */
+struct reading {
+	uint8_t *to;
+	uint64_t left;
+};
+
+static int take_bytes(void *arg, const void *from, uint64_t n)
+{
+	struct reading *x = arg;
+
+	if (n > x->left)
+		return -EPROTO;
+	memcpy(x->to, from, n);
+	x->to += n;
+	x->left -= n;
+	return 0;
+}
+
+int world_buffer_read(struct world_buffer *b, uint64_t off, void *to,
+		      uint64_t len)
+{
+	struct reading x = { .to = to, .left = len };
+	struct order_sink sink = { .bytes = take_bytes, .arg = &x };
+	struct order o = { .kind = ORDER_READ };
+	int err = len ? on_span(b, off, len, &o, HOST_READ, &sink) : 0;
+
+	return err ? err : x.left ? -EPROTO : 0;
+}
+
+int world_buffer_advise(struct world_buffer *b, uint64_t off, uint64_t len,
+			enum fl_advice advice)
+{
+	struct order o = { .kind = ORDER_ADVISE, .what = advice };
+
+	if (advice == FL_DONTNEED)
+		b->changes++;
+	return on_span(b, off, len, &o, 0, NULL);
+}
+
+int world_buffer_protect(struct world_buffer *b, uint64_t off, uint64_t len,
+			 int prot)
+{
+	struct order o = { .kind = ORDER_PROTECT, .what = (uint32_t)prot };
+
+	b->changes++;
+	b->odd = true;
+	return on_span(b, off, len, &o, 0, NULL);
+}
+
+int world_buffer_unmap(struct world_buffer *b, uint64_t off, uint64_t len)
+{
+	struct order o = { .kind = ORDER_UNMAP };
+	int err = on_span(b, off, len, &o, 0, NULL);
+
+	b->changes++;
+	b->odd = true;
+	return err;
+}
+
+int world_buffer_resident(struct world_buffer *b, uint64_t off, uint64_t len,
+			  uint64_t *pages)
+{
+	struct span s = { .off = off, .len = len };
+	uint64_t va, end;
+	int err = clip(b, &s);
+
+	*pages = 0;
+	if (err || b->process->gone)
+		return err ? err : -ESRCH;
+	va = (uint64_t)(uintptr_t)b->mem + s.off;
+	end = va + s.len;
+	for (va &= ~(HOST_PAGE - 1); va < end; va += HOST_PAGE)
+		*pages += mm_resident(b->process->mm, va);
+	return 0;
+}
+
+/* ---- regions ---- */
+
+int world_region_add(struct world_buffer *b, uint64_t off, uint64_t len,
+		     unsigned int access, unsigned int pd)
+{
+	struct order o = { .kind = ORDER_REGISTER, .id = b->number,
+			   .access = access, .domain = pd };
+	int err;
+
+	if (pd >= ORDER_DOMAINS)
+		return -EINVAL;
+	if (b->registered) {
+		world_why_set(b->process->world,
+			      "buffer %s has a region already", b->name);
+		return -EEXIST;
+	}
+	err = on_span(b, off, len, &o, 0, NULL);
+	b->registered = !err;
+	return err;
+}
+
+int world_region_remove(struct world_buffer *b)
+{
+	struct order o = { .kind = ORDER_DEREGISTER, .id = b->number };
+	struct order_answer r;
+	int err = b->registered ? world_order(b->process, &o, &r, NULL) :
+				  -ENOENT;
+
+	if (!err)
+		b->registered = false; /* the key stays, to try what it does now */
+	return err;
+}
+
+int world_prefetch(struct world_buffer *b, uint64_t off, uint64_t len,
+		   bool write)
+{
+	struct order o = { .kind = ORDER_PREFETCH, .id = b->number,
+			   .what = write };
+
+	return b->registered ? on_span(b, off, len, &o, 0, NULL) : -ENOENT;
+}
