@@ -11,8 +11,10 @@
  *
  * Files: bench_main.c (options, order), bench_measure.c (windows, medians),
  * bench_table.c (the table), bench_bounce.c (how far apart two CPUs are),
- * bench_pair.c (two boards without a kernel), bench_count.c (instructions); then
- * one file for each group of figures.
+ * bench_pair.c (two boards without a kernel), bench_stage.c (with it),
+ * bench_across.c (two applications and boards, each a process), bench_peer.c
+ * (other people's programs), bench_bare.c (bare primitives), bench_count.c
+ * (instructions); then one file for each group of figures.
  */
 #ifndef FL_BENCH_H
 #define FL_BENCH_H
@@ -42,6 +44,11 @@ struct bench_job {
 	struct trace *trace;	/* half of the windows run without; or NULL */
 	bool bounce;		/* measure the distance of the CPUs as well */
 	unsigned int round_ms;	/* at most; 0: 300 */
+	/*
+	 * After each round, not measured: what cannot be cut into windows has
+	 * its turn there, so that both see the same machine. Or NULL.
+	 */
+	void (*after_round)(void *arg, unsigned int round);
 };
 
 struct bench_result {
@@ -51,12 +58,24 @@ struct bench_result {
 	struct bench_spread times;	/* operation divided by yardstick */
 	struct bench_spread bounces;	/* operation divided by a bounce */
 	struct bench_spread bounce;	/* ns, one way */
+	double round_ns[BENCH_ROUNDS];	/* ns, median of each round */
 	double trace_percent;		/* what the trace adds */
 	bool traced;			/* trace_percent is known */
 	unsigned int dropped;		/* windows while the CPUs moved */
 };
 
 uint64_t bench_now_ns(void);
+
+/* The place for the next bytes of span, round and round; *at is the one after. */
+static inline uint64_t bench_wander(uint64_t *at, uint32_t bytes, uint64_t span)
+{
+	uint64_t place = *at;
+
+	*at += bytes;
+	if (*at + bytes > span)
+		*at = 0;
+	return place;
+}
 /* Sorts v. */
 double bench_median(double *v, unsigned int n);
 void bench_measure(const struct bench_job *job, struct bench_result *r);
@@ -104,8 +123,16 @@ void bench_broken(const char *fmt, ...)
 double bench_bounce_ns(void);
 void bench_bounce_end(void);
 
+/* ---- bare primitives: windows (bench_bare.c) ---- */
+
+double bench_bare_pair(void *unused);	/* SIGSEGV + mprotect of one page */
+double bench_bare_sixteen(void *unused);	/* of 16 pages */
+double bench_bare_mlock(void *unused);	/* of 1 MB; 0: not allowed */
+
 /* ---- the groups ---- */
 
+/* While this program has one thread, so first of all. */
+void bench_processes(void);	/* bench_processes.c: each its own process */
 void bench_models(void);	/* bench_models.c: walk, TLB hit, trace */
 void bench_lockstep(void);	/* bench_lockstep.c */
 void bench_writes(void);	/* bench_writes.c: two boards, no kernel */

@@ -2,17 +2,14 @@
 /*
  * Pages that are not there, in threads mode: touched by the CPU and by the device, taken
  * away, registered. The yardstick is the bare pair of this very run: SIGSEGV,
- * and an mprotect of one page in its handler.
+ * and an mprotect of one page in its handler (bench_bare.c).
  */
 #include "bench.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/mman.h>
 
 #include "bench_pair.h"
 #include "bench_stage.h"
@@ -22,61 +19,6 @@
 #define PAGES	16u
 
 /* ---- the yardsticks ---- */
-
-static struct {
-	uint8_t *mem;
-	size_t len;	/* that the handler opens */
-} bare;
-
-static void open_pages(int sig, siginfo_t *si, void *uc)
-{
-	uint8_t *at = (uint8_t *)((uintptr_t)si->si_addr & ~(PAGE - 1ul));
-
-	(void)sig;
-	(void)uc;
-	if (at < bare.mem || at >= bare.mem + PAGES * PAGE ||
-	    mprotect(at, bare.len, PROT_READ | PROT_WRITE))
-		signal(SIGSEGV, SIG_DFL);
-}
-
-/* Touch closed pages in order; ns for one signal. */
-static double signals(size_t len)
-{
-	struct sigaction sa = { .sa_sigaction = open_pages,
-				.sa_flags = SA_SIGINFO }, old;
-	uint64_t t;
-	unsigned int i;
-
-	if (!bare.mem) {
-		bare.mem = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
-				MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (bare.mem == MAP_FAILED)
-			bench_broken("no memory");
-		memset(bare.mem, 1, PAGES * PAGE);
-	}
-	bare.len = len;
-	if (mprotect(bare.mem, PAGES * PAGE, PROT_NONE) ||
-	    sigaction(SIGSEGV, &sa, &old))
-		bench_broken("no handler for signals");
-	t = bench_now_ns();
-	for (i = 0; i < PAGES * PAGE / len; i++)
-		*(volatile uint8_t *)(bare.mem + i * len) = 2;
-	t = bench_now_ns() - t;
-	sigaction(SIGSEGV, &old, NULL);
-	return (double)t / (PAGES * PAGE / (double)len);
-}
-
-static double pair_yard(void *arg)
-{
-	(void)arg;
-	return signals(PAGE);
-}
-
-static double sixteen_yard(void *arg)
-{
-	(void)arg;
-	return signals(PAGES * PAGE);
-}
 
 /* A sleeping thread is woken and wakes the one that woke it. */
 struct wakes {
@@ -145,7 +87,7 @@ static struct bench_spread wake(bool apart)
 /* The rows of the yardsticks. Returns ns: two wakes to another CPU, a pair. */
 static double yardsticks(void)
 {
-	struct bench_job job = { .window = pair_yard };
+	struct bench_job job = { .window = bench_bare_pair };
 	struct bench_result r;
 	struct bench_spread near, apart;
 
@@ -260,9 +202,8 @@ static int do_prefetch(struct world_process *p, void *arg)
 	struct fault *f = arg;
 	struct world_buffer *b = f->stage->buffer[0];
 	uint64_t t = bench_now_ns();
-	int err = fl_prefetch(b->mr, b->mem, f->pages * PAGE, 1);
+	int err = fl_prefetch(p->app.mr[b->number], b->mem, f->pages * PAGE, 1);
 
-	(void)p;
 	f->ns = (double)(bench_now_ns() - t);
 	return err;
 }
@@ -286,7 +227,7 @@ static int do_evict(struct world_process *p, void *arg)
 {
 	struct fault *f = arg;
 	uint64_t t = bench_now_ns();
-	int err = fl_advise(p->dev, f->stage->buffer[0]->mem, f->pages * PAGE,
+	int err = fl_advise(p->app.dev, f->stage->buffer[0]->mem, f->pages * PAGE,
 			    FL_PAGEOUT);
 
 	f->ns = (double)(bench_now_ns() - t);
@@ -336,7 +277,7 @@ static int do_register(struct world_process *p, void *arg)
 	struct world_buffer *b = f->stage->buffer[0];
 	unsigned int access = FL_LOCAL_WRITE | (f->side ? FL_PINNED : 0);
 	uint64_t t = bench_now_ns();
-	int err = fl_reg_mr(p->pd[0], b->mem, f->pages * PAGE, access, &f->mr);
+	int err = fl_reg_mr(p->app.pd[0], b->mem, f->pages * PAGE, access, &f->mr);
 
 	f->ns = (double)(bench_now_ns() - t);
 	return err ? err : fl_dereg_mr(f->mr);
@@ -350,32 +291,10 @@ static double register_window(void *arg)
 	return f->ns;
 }
 
-static double mlock_yard(void *arg)
-{
-	static uint8_t *mem;
-	const size_t bytes = 1 << 20;
-	uint64_t t;
-
-	(void)arg;
-	if (!mem) {
-		mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (mem == MAP_FAILED)
-			bench_broken("no memory");
-		memset(mem, 1, bytes);
-	}
-	t = bench_now_ns();
-	if (mlock(mem, bytes))
-		return 0;	/* not allowed: no yardstick */
-	t = bench_now_ns() - t;
-	munlock(mem, bytes);
-	return (double)t;
-}
-
 static void registrations(struct fault *f, const struct bench_job *like)
 {
 	struct bench_job job = { .window = register_window, .arg = f,
-				 .prepare = bring_back, .yard = mlock_yard,
+				 .prepare = bring_back, .yard = bench_bare_mlock,
 				 .trace = like->trace };
 	struct bench_result r;
 	char yard[80];
@@ -398,7 +317,7 @@ static void registrations(struct fault *f, const struct bench_job *like)
 static void faults(struct stage *s, void *arg)
 {
 	struct fault f = { .stage = s, .pages = 8 };
-	struct bench_job job = { .yard = pair_yard, .prepare = take_away,
+	struct bench_job job = { .yard = bench_bare_pair, .prepare = take_away,
 				 .arg = &f, .trace = world_trace(s->world) };
 
 	bench_say(world_cfg(s->world)->drive == SIM_DEDICATED ?
@@ -410,7 +329,7 @@ static void faults(struct stage *s, void *arg)
 	f.side = 0;
 	f.pages = PAGES;
 	job.window = prefetch_window;
-	job.yard = sixteen_yard;
+	job.yard = bench_bare_sixteen;
 	row_times("16 evicted pages in one request", &job, BENCH_AT_MOST, 1.5,
 		  "pair: SIGSEGV + mprotect of 16");
 	evictions(&f, &job);

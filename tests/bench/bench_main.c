@@ -2,7 +2,8 @@
 /*
  * make bench: what things cost on this machine, beside what was aimed at.
  *
- *	bench [-o FILE] [GROUP ...]	groups: models lockstep writes world faults
+ *	bench [-o FILE] [GROUP ...]	groups: processes models lockstep writes world
+ *				faults
  *	bench --count NAME N		for callgrind: do one thing N times
  *
  * Time decides nothing here: the exit status is 0 unless something is broken.
@@ -17,6 +18,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } groups[] = {
+	{ "processes", bench_processes },	/* first: see bench.h */
 	{ "models", bench_models },
 	{ "lockstep", bench_lockstep },
 	{ "writes", bench_writes },
@@ -66,8 +68,8 @@ int main(int argc, char **argv)
 	}
 	for (i = first; i < argc; i++)
 		if (!known(argv[i])) {
-			fprintf(stderr, "bench: no group %s (models, lockstep, "
-				"writes, world, faults)\n", argv[i]);
+			fprintf(stderr, "bench: no group %s (processes, models, "
+				"lockstep, writes, world, faults)\n", argv[i]);
 			return 2;
 		}
 	err = bench_table_begin(path);

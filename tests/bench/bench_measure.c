@@ -202,8 +202,14 @@ void bench_measure(const struct bench_job *job, struct bench_result *r)
 	one(job, true);
 	if (job->yard)
 		job->yard(job->arg);
-	for (i = 0; i < BENCH_ROUNDS; i++)
+	for (i = 0; i < BENCH_ROUNDS; i++) {
 		round_of(job, w);
+		if (job->after_round)
+			job->after_round(job->arg, (unsigned int)i);
+	}
+	/* A round may have lost all its windows. */
+	for (i = 0; i < (int)w->ns.rounds; i++)
+		r->round_ns[i] = w->ns.round[i];
 	spread(&w->ns, &r->ns);
 	spread(&w->yard, &r->yard);
 	spread(&w->of_yard, &r->of_yard);

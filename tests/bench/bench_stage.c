@@ -20,19 +20,20 @@ static int do_write(struct world_process *p, void *arg)
 {
 	struct stage *s = arg;
 	struct world_buffer *to = s->buffer[1];
+	struct fl_mr *mr = p->app.mr[s->buffer[0]->number];
+	struct fl_qp *qp = p->app.qp[s->conn->number[0]];
 	struct fl_completion c;
 	uint64_t t = bench_now_ns();
 	uint32_t i;
 	int n, err;
 
 	for (i = 0; i < s->times; i++) {
-		err = fl_post_write(s->conn->qp[0], i, s->buffer[0]->mr,
-				    s->buffer[0]->mem + s->at, s->len,
+		err = fl_post_write(qp, i, mr, s->buffer[0]->mem + s->at, s->len,
 				    (uint64_t)(uintptr_t)to->mem + s->at,
 				    to->key);
 		if (err)
 			return err;
-		while (!(n = fl_poll(p->cq, &c, 1)))
+		while (!(n = fl_poll(p->app.cq, &c, 1)))
 			;
 		if (n < 0)
 			return n;

@@ -21,16 +21,6 @@ struct writes {
 	uint64_t span, at;	/* how far the place wanders, where it is */
 };
 
-static uint64_t next(struct writes *w)
-{
-	uint64_t at = w->at;
-
-	w->at += w->bytes;
-	if (w->at + w->bytes > w->span)
-		w->at = 0;
-	return at;
-}
-
 static double write_window(void *arg)
 {
 	struct writes *w = arg;
@@ -38,7 +28,7 @@ static double write_window(void *arg)
 	uint32_t i;
 
 	for (i = 0; i < w->per_window; i++) {
-		at = next(w);
+		at = bench_wander(&w->at, w->bytes, w->span);
 		pair_post(w->pair, at, at, w->bytes);
 		pair_take(w->pair);
 	}
@@ -52,7 +42,7 @@ static double copy_window(void *arg)
 	uint32_t i;
 
 	for (i = 0; i < w->per_window; i++) {
-		at = next(w);
+		at = bench_wander(&w->at, w->bytes, w->span);
 		memcpy(w->pair->n[1].data + at, w->pair->n[0].data + at,
 		       w->bytes);
 		__asm__ volatile("" : : : "memory");

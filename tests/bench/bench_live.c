@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Pages that are not there in ordinary processes: touched by the CPU and by the
+ * device, taken away, registered. The yardsticks are the bare primitives, in this
+ * process and in this run.
+ */
+#include "bench_live.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "bench_across.h"
+
+#define PAGE	4096u
+#define MB	(1u << 20)
+
+struct live {
+	struct across *x;
+	uint32_t pages;
+	enum fl_advice away;	/* how pages of this process go */
+	bool here, there;	/* of a device fault: source, destination */
+	unsigned int access;
+	uint8_t *mem;		/* to be registered */
+	double dereg_ns;
+};
+
+/* ---- windows ---- */
+
+static void take_away(void *arg)
+{
+	struct live *l = arg;
+
+	across_good(fl_advise(l->x->dev, l->x->mem, l->pages * PAGE, l->away),
+		    "fl_advise");
+}
+
+static double touch_window(void *arg)
+{
+	struct live *l = arg;
+	volatile uint8_t *mem = l->x->mem;
+	uint64_t t = bench_now_ns();
+	uint32_t i;
+
+	for (i = 0; i < l->pages; i++)
+		mem[i * PAGE] = (uint8_t)i;
+	return (double)(bench_now_ns() - t) / l->pages;
+}
+
+static void take_ends_away(void *arg)
+{
+	struct live *l = arg;
+
+	if (l->here)
+		take_away(l);
+	if (l->there)
+		across_tell(l->x, ACROSS_EVICT, 0, l->pages * PAGE, NULL);
+}
+
+static double device_window(void *arg)
+{
+	struct live *l = arg;
+	uint64_t t = bench_now_ns();
+
+	across_post(l->x, 0, 0, 8);
+	across_take(l->x);
+	return (double)(bench_now_ns() - t);
+}
+
+static double prefetch_window(void *arg)
+{
+	struct live *l = arg;
+	uint64_t t = bench_now_ns();
+
+	across_good(fl_prefetch(l->x->mr, l->x->mem, l->pages * PAGE, 1),
+		    "fl_prefetch");
+	return (double)(bench_now_ns() - t);
+}
+
+/* Present, and open for this process. */
+static void bring_back(void *arg)
+{
+	struct live *l = arg;
+	volatile uint8_t *mem = l->x->mem;
+	uint32_t i;
+
+	for (i = 0; i < l->pages; i++)
+		(void)mem[i * PAGE];
+}
+
+static double evict_window(void *arg)
+{
+	struct live *l = arg;
+	uint64_t t = bench_now_ns();
+
+	take_away(l);
+	return (double)(bench_now_ns() - t);
+}
+
+static double call_window(void *arg)
+{
+	struct live *l = arg;
+	struct fl_fault_counters c;
+	uint64_t t = bench_now_ns();
+
+	across_good(fl_query_counters(l->x->dev, &c), "fl_query_counters");
+	return (double)(bench_now_ns() - t);
+}
+
+static double register_window(void *arg)
+{
+	struct live *l = arg;
+	struct fl_mr *mr;
+	uint64_t t = bench_now_ns(), done;
+
+	across_good(fl_reg_mr(l->x->pd, l->mem, MB, l->access, &mr),
+		    "fl_reg_mr");
+	done = bench_now_ns();
+	across_good(fl_dereg_mr(mr), "fl_dereg_mr");
+	l->dereg_ns = (double)(bench_now_ns() - done);
+	return (double)(done - t);
+}
+
+static double deregister_window(void *arg)
+{
+	struct live *l = arg;
+
+	return register_window(l) < 0 ? -1 : l->dereg_ns;
+}
+
+/* ---- rows ---- */
+
+static void row_pairs(const char *figure, const struct bench_job *job,
+		      enum bench_want want, double target, const char *note)
+{
+	struct bench_result r;
+	char yard[80];
+
+	bench_measure(job, &r);
+	snprintf(yard, sizeof(yard), "%.1f us, pair %.2f us",
+		 r.ns.median / 1e3, r.yard.median / 1e3);
+	bench_row(&(struct bench_row){ figure, "pairs", r.times, NULL, yard,
+		want, target, note });
+}
+
+static void cpu_faults(struct live *l)
+{
+	struct bench_job job = { .window = touch_window, .yard =
+				 bench_bare_pair, .prepare = take_away,
+				 .arg = l };
+
+	l->pages = 8;
+	l->away = FL_DONTNEED;
+	row_pairs("untouched page written by the CPU", &job, BENCH_AT_MOST, 2,
+		  "limit of a service that spins");
+	l->away = FL_PAGEOUT;
+	row_pairs("evicted page written by the CPU", &job, BENCH_AT_MOST, 2,
+		  "the same; comes from swap");
+}
+
+static void device_faults(struct live *l)
+{
+	struct bench_job job = { .window = device_window, .yard =
+				 bench_bare_pair, .arg = l };
+
+	l->pages = 1;
+	row_pairs("8 B write, both pages there", &job, BENCH_RECORD, 0, "");
+	job.prepare = take_ends_away;
+	l->there = true;
+	row_pairs("8 B write, destination absent", &job, BENCH_AT_MOST, 2,
+		  "limit of a service that spins");
+	l->there = false;
+	l->here = true;
+	row_pairs("8 B write, source absent", &job, BENCH_AT_MOST, 2,
+		  "limit of a service that spins");
+	l->there = true;
+	row_pairs("8 B write, both absent", &job, BENCH_RECORD, 0, "");
+	l->pages = 16;
+	job.window = prefetch_window;
+	job.yard = bench_bare_sixteen;
+	job.prepare = take_away;
+	row_pairs("16 evicted pages in one request", &job, BENCH_AT_MOST, 1.5,
+		  "pair: SIGSEGV + mprotect of 16");
+}
+
+/* limits.md: revoke n pages 2 us + 0.1 us n. */
+static void evictions(struct live *l)
+{
+	static const uint32_t pages[] = { 1, 64 };
+	struct bench_job job = { .window = evict_window, .arg = l,
+				 .prepare = bring_back };
+	struct bench_result r;
+	unsigned int i;
+	char figure[64];
+
+	l->away = FL_PAGEOUT;
+	for (i = 0; i < 2; i++) {
+		l->pages = pages[i];
+		bench_measure(&job, &r);
+		snprintf(figure, sizeof(figure), "evict %u clean page%s",
+			 pages[i], pages[i] == 1 ? "" : "s");
+		bench_row(&(struct bench_row){ figure, "us",
+			bench_scale(&r.ns, 1e-3), NULL, "2 us + 0.1 us n",
+			BENCH_AT_MOST, 1.25 * (2 + 0.1 * pages[i]),
+			"limit is of the revoke alone; here with call, TLBI "
+			"and sync" });
+	}
+}
+
+static void row_register(struct live *l, const char *figure,
+			 double (*window)(void *arg), enum bench_want want,
+			 double target)
+{
+	struct bench_job job = { .window = window, .arg = l,
+				 .yard = bench_bare_mlock };
+	struct bench_result r;
+	char yard[80];
+
+	bench_measure(&job, &r);
+	snprintf(yard, sizeof(yard), "%.0f us, mlock %.0f us",
+		 r.ns.median / 1e3, r.yard.median / 1e3);
+	bench_row(&(struct bench_row){ figure, "mlocks", r.times, NULL, yard,
+		want, target, "" });
+}
+
+static void registrations(struct live *l)
+{
+	struct bench_job job = { .window = call_window, .arg = l };
+	struct bench_result r;
+	uint8_t *own = aligned_alloc(PAGE, MB);
+
+	if (!own)
+		bench_broken("no memory");
+	memset(own, 1, MB);
+	bench_measure(&job, &r);
+	bench_row(&(struct bench_row){ "a call that does next to nothing",
+		"us", bench_scale(&r.ns, 1e-3), NULL, "", BENCH_RECORD, 0,
+		"fl_query_counters" });
+	l->pages = MB / PAGE;
+	bring_back(l);
+	l->mem = l->x->mem;
+	l->access = FL_LOCAL_WRITE;
+	job.window = register_window;
+	bench_measure(&job, &r);
+	bench_row(&(struct bench_row){ "register 1 MB, on demand", "us",
+		bench_scale(&r.ns, 1e-3), NULL, "", BENCH_AT_MOST, 2,
+		"constant" });
+	l->access = FL_LOCAL_WRITE | FL_PINNED;
+	row_register(l, "register 1 MB, pinned, pages there", register_window,
+		     BENCH_AT_MOST, 1.2);
+	l->mem = own;
+	l->access = FL_LOCAL_WRITE;
+	row_register(l, "register 1 MB of malloc, on demand", register_window,
+		     BENCH_RECORD, 0);
+	row_register(l, "  the way back", deregister_window, BENCH_RECORD, 0);
+	l->access = FL_LOCAL_WRITE | FL_PINNED;
+	row_register(l, "register 1 MB of malloc, pinned", register_window,
+		     BENCH_RECORD, 0);
+	free(own);
+}
+
+void bench_live(struct across *x, void *unused)
+{
+	struct live l = { .x = x };
+	struct bench_job job = { .window = bench_bare_pair };
+	struct bench_result r;
+
+	(void)unused;
+	bench_measure(&job, &r);
+	bench_row(&(struct bench_row){ "bare: SIGSEGV + mprotect of one page",
+		"us", bench_scale(&r.ns, 1e-3), NULL, "", BENCH_RECORD, 0,
+		"the yardstick: a pair" });
+	cpu_faults(&l);
+	device_faults(&l);
+	evictions(&l);
+	registrations(&l);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_peer.h - other people's programs that move data between two processes of
+ * one machine, run as children: a server, and a client whose output is read. They
+ * come with packages (tools/packages); one that is not here is named as missing.
+ *
+ *	fi_pingpong	libfabric's shared-memory provider: messages to and fro
+ *	ucx_perftest	UCX: tagged messages, which have queues as ours; and put,
+ *			where one process stores into the other's memory
+ */
+#ifndef FL_BENCH_PEER_H
+#define FL_BENCH_PEER_H
+
+#include <stdint.h>
+
+enum peer { PEER_LIBFABRIC, PEER_UCX_TAG, PEER_UCX_PUT, PEERS };
+enum peer_figure {
+	PEER_LATENCY,	/* one way: half of there and back */
+	PEER_STREAM,	/* one message, many of them under way */
+};
+
+const char *peer_name(enum peer p);
+/* Its package when it is not here, else NULL. */
+const char *peer_missing(enum peer p);
+/* One short run: ns of one message. 0: it gave no figure. */
+double peer_run(enum peer p, enum peer_figure f, uint32_t bytes);
+
+#endif
