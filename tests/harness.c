@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "harness.h"
 
+#include <ftw.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +27,7 @@ static struct {
 		void *arg;
 	} cleanup[CLEANUPS];
 	unsigned int cleanups;
+	char folder[80];
 } run = { .seed = 1 };
 
 void test_register(struct test_case *t)
@@ -68,6 +70,35 @@ void test_cleanup(void (*fn)(void *), void *arg)
 		abort();
 	run.cleanup[run.cleanups].fn = fn;
 	run.cleanup[run.cleanups++].arg = arg;
+}
+
+static bool make_folder(void)
+{
+	const char *tmp = getenv("TMPDIR");
+	int n = snprintf(run.folder, sizeof(run.folder), "%s/t.XXXXXX",
+			 tmp && *tmp ? tmp : "/tmp");
+
+	return n < (int)sizeof(run.folder) && mkdtemp(run.folder);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type,
+		      struct FTW *at)
+{
+	(void)st, (void)type, (void)at;
+	return remove(path);
+}
+
+void test_path(char *path, unsigned long size, const char *fmt, ...)
+{
+	unsigned long n = (unsigned long)snprintf(path, size, "%s/", run.folder);
+	va_list ap;
+	int more;
+
+	EXPECT(n < size);
+	va_start(ap, fmt);
+	more = vsnprintf(path + n, size - n, fmt, ap);
+	va_end(ap);
+	EXPECT(more < (int)(size - n));
 }
 
 _Noreturn void test_skip(const char *why)
@@ -184,6 +215,11 @@ int main(int argc, char **argv)
 			part = argv[i];
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	if (!list && !make_folder()) {
+		fprintf(stderr, "%s: cannot make a folder %s\n", argv[0],
+			run.folder);
+		return 2;
+	}
 	run.thread = pthread_self();
 	for (t = run.first; t; t = t->next)
 		if (strstr(t->name, part))
@@ -207,6 +243,10 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < TRANSCRIPT_LINES; i++)
 		free(run.transcript[i]);
+	if (!list && nftw(run.folder, remove_one, 8, FTW_DEPTH | FTW_PHYS)) {
+		fprintf(stderr, "%s: cannot remove %s\n", argv[0], run.folder);
+		bad++;
+	}
 	if (!list && !total) {
 		fprintf(stderr, "%s: no test has '%s' in its name\n", argv[0],
 			part);

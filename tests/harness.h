@@ -51,6 +51,14 @@ void test_register(struct test_case *t);
 /* The seed of this run; tests that use random numbers start from it. */
 uint64_t test_seed(void);
 
+/*
+ * Write to path (of size bytes) the name of a file in this program's own folder,
+ * which is removed with what is in it when the program ends; children that were
+ * forked may use it too.
+ */
+void test_path(char *path, unsigned long size, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
 /* Note a step in the transcript. */
 void test_step(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 #define STEP(...) test_step(__VA_ARGS__)

@@ -124,9 +124,29 @@ static pid_t start(const struct command *c, int fd)
 	return pid;
 }
 
+static bool has_ended(pid_t pid)
+{
+	const struct timespec nap = { .tv_nsec = TRY_NS / 10 };
+	unsigned int i;
+
+	for (i = 0; i < 200; i++) {
+		if (waitpid(pid, NULL, WNOHANG))
+			return true;
+		nanosleep(&nap, NULL);
+	}
+	return false;
+}
+
+/*
+ * It ends by itself when it has reported, and only then removes its shared memory;
+ * asked to end, it does so too.
+ */
 static void end(pid_t pid)
 {
-	if (pid < 0)
+	if (pid < 0 || has_ended(pid))
+		return;
+	kill(pid, SIGTERM);
+	if (has_ended(pid))
 		return;
 	kill(pid, SIGKILL);
 	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)

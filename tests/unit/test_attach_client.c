@@ -66,17 +66,14 @@ TEST("nobody listens at a socket that was left behind")
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct fl_device *dev;
-	char name[64];
+	char name[128];
 	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-	snprintf(at.sun_path, sizeof(at.sun_path), "/tmp/test_attach.%d.left",
-		 (int)getpid());
-	snprintf(name, sizeof(name), "emu:/tmp/test_attach.%d.left",
-		 (int)getpid());
+	test_path(at.sun_path, sizeof(at.sun_path), "left");
+	snprintf(name, sizeof(name), "emu:%s", at.sun_path);
 	EXPECT_EQ(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	close(fd);
 	EXPECT_EQ(fl_open(name, &dev), -ECONNREFUSED);
-	unlink(at.sun_path);
 }
 
 static void restore(void *arg)
@@ -84,13 +81,11 @@ static void restore(void *arg)
 	(void)arg;
 	unsetenv("FAULTLINE_DIR");
 	unsetenv("XDG_RUNTIME_DIR");
-	rmdir("/tmp/test_attach.dir/faultline");
-	rmdir("/tmp/test_attach.dir");
 }
 
 TEST("a name becomes a path, and a folder of others is refused")
 {
-	char path[108], want[64];
+	char path[108], want[160], run[100], folder[128];
 
 	test_cleanup(restore, NULL);
 	unsetenv("XDG_RUNTIME_DIR");
@@ -106,12 +101,14 @@ TEST("a name becomes a path, and a folder of others is refused")
 	snprintf(want, sizeof(want), "/tmp/faultline-%u/a.sock",
 		 (unsigned int)getuid());
 	EXPECT_STR(path, want);
-	mkdir("/tmp/test_attach.dir", 0700);
-	mkdir("/tmp/test_attach.dir/faultline", 0700);
-	setenv("XDG_RUNTIME_DIR", "/tmp/test_attach.dir", 1);
+	test_path(run, sizeof(run), "run");
+	snprintf(folder, sizeof(folder), "%s/faultline", run);
+	EXPECT(!mkdir(run, 0700) && !mkdir(folder, 0700));
+	setenv("XDG_RUNTIME_DIR", run, 1);
 	EXPECT_EQ(attach_path("a", path, sizeof(path)), 0);
-	EXPECT_STR(path, "/tmp/test_attach.dir/faultline/a.sock");
-	chmod("/tmp/test_attach.dir/faultline", 0777);
+	snprintf(want, sizeof(want), "%s/a.sock", folder);
+	EXPECT_STR(path, want);
+	chmod(folder, 0777);
 	EXPECT_EQ(attach_path("a", path, sizeof(path)), -EACCES);
 }
 
@@ -122,17 +119,18 @@ TEST("calls, a file, queues and doorbells go to the board")
 	struct fl_completion c;
 	struct attach_post p;
 	struct fl_mr *mr;
-	char file[] = "/tmp/test_attach.XXXXXX", *mem;
+	char file[128], *mem;
 	size_t bytes = 0;
-	int fd = mkstemp(file);
+	int fd;
 
 	fb_device_start(&d);
 	EXPECT_EQ(fl_query_device(d.dev, &attr), 0);
 	EXPECT_EQ(attr.node, 9);
+	test_path(file, sizeof(file), "file");
+	fd = open(file, O_RDWR | O_CREAT, 0600);
 	EXPECT_EQ(write(fd, "contents", 8), 8);
 	close(fd);
 	mem = fl_map_file(d.dev, file, &bytes);
-	unlink(file);
 	EXPECT(mem);
 	EXPECT_EQ(bytes, 8);
 	EXPECT_MEM(mem, "contents", 8);

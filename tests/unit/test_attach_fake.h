@@ -237,8 +237,8 @@ static inline struct fb *fb_start(enum fb_fault fault)
 	b->fault = fault;
 	pthread_mutex_init(&b->lock, NULL);
 	atomic_store(&b->budget, FB_FRAMES);
-	snprintf(b->path, sizeof(b->path), "/tmp/test_attach.%d.%u.sock",
-		 (int)getpid(), boards++);
+	test_path(b->path, sizeof(b->path), "%d.%u.sock", (int)getpid(),
+		  boards++);
 	snprintf(b->name, sizeof(b->name), "emu:%s", b->path);
 	b->conn = -1;
 	b->shared_fd = os_memory_create("shared", sizeof(*b->s));

@@ -455,7 +455,7 @@ TEST("a file of the process is mapped from its descriptor, privately")
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
 	struct remote *m = remote_start(r, 1);
 	uint64_t at = PAGE + 16, v, want = 0;
-	char path[64];
+	char path[128];
 	int fd, error;
 	unsigned int i;
 	uint8_t *map;
@@ -496,7 +496,7 @@ TEST("only a regular file that is open for reading is mapped, and only as long "
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
 	struct remote *m = remote_start(r, 1);
 	int fd, wo, dir, fds[2];
-	char path[64];
+	char path[128];
 
 	rig_file(path, PAGE + 1);
 	fd = open(path, O_RDONLY);
@@ -528,7 +528,7 @@ TEST("a file that shrinks under its mapping is a fault that cannot be repaired")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
 	struct remote *m = remote_start(r, 1);
-	char path[64];
+	char path[128];
 	int fd, error;
 	uint8_t *map;
 

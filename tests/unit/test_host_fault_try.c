@@ -82,7 +82,7 @@ TEST("contents that lie in swap or in a file are waited for by others")
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 16);
 	struct remote *m = remote_start(r, 1);
 	uint64_t va = remote_map(m, 1);
-	char path[64];
+	char path[128];
 	void *file;
 	int error;
 

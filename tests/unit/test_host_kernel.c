@@ -368,7 +368,7 @@ struct caller {
 	uint8_t *mem;
 	uint32_t xfer[2];
 	uint64_t relax_ns;
-	char empty[64];
+	char empty[128];
 	int fd;
 };
 

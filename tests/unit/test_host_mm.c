@@ -89,7 +89,7 @@ TEST("a page of a file comes with the file's bytes and is major")
 {
 	struct rig *r = plain_rig();
 	uint8_t buf[64], want[64];
-	char path[64];
+	char path[128];
 	uint8_t *m;
 	int error, i;
 
@@ -116,7 +116,7 @@ TEST("a changed page of a file goes to swap and leaves the file alone")
 {
 	struct rig *r = plain_rig();
 	uint8_t buf[4] = "new", got[4] = { 0 };
-	char path[64];
+	char path[128];
 	uint8_t *m;
 	int error;
 	FILE *f;
@@ -274,7 +274,7 @@ TEST("unmapping the middle leaves both ends and frees frames and slots")
 TEST("unmapping part of a file mapping keeps the offsets of the rest")
 {
 	struct rig *r = plain_rig();
-	char path[64];
+	char path[128];
 	uint8_t *m, got;
 	int error;
 

@@ -176,16 +176,15 @@ static inline struct host_stats rig_stats(struct rig *r)
 }
 
 /* A file with n bytes, byte i is (i * 7 + i / PAGE) & 0xff; its name. */
-static inline const char *rig_file(char path[64], uint64_t bytes)
+static inline const char *rig_file(char path[128], uint64_t bytes)
 {
+	static unsigned int files;
 	uint64_t i;
 	FILE *f;
-	int fd;
 
-	strcpy(path, "/tmp/faultline-test-XXXXXX");
-	fd = mkstemp(path);
-	EXPECT(fd >= 0);
-	f = fdopen(fd, "w");
+	test_path(path, 128, "file.%u", files++);
+	f = fopen(path, "w");
+	EXPECT(f);
 	for (i = 0; i < bytes; i++)
 		fputc((int)((i * 7 + i / PAGE) & 0xff), f);
 	fclose(f);

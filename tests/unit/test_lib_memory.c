@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -134,21 +135,17 @@ TEST("Linux's table gives zeroed memory, takes advice and rights")
 	EXPECT_EQ(error, -ENOMEM);
 }
 
-static void remove_file(void *path)
-{
-	unlink(path);
-}
-
 TEST("Linux's table maps a file privately and refuses what is none")
 {
 	const struct fl_sys *s = &fl_sys_linux;
-	char path[] = "/tmp/test_lib_memory.XXXXXX";
-	int fd = mkstemp(path), error = 0;
+	int fd, error = 0;
+	char path[128];
 	size_t bytes = 0;
 	char *mem, back[5];
 
+	test_path(path, sizeof(path), "file");
+	fd = open(path, O_RDWR | O_CREAT, 0600);
 	EXPECT(fd >= 0);
-	test_cleanup(remove_file, path);
 	EXPECT(!s->map_file(-1, path, &bytes, &error));
 	EXPECT_EQ(error, -ENODATA);
 	EXPECT_EQ(pwrite(fd, "pages", 5, 0), 5);

@@ -3,6 +3,7 @@
 #include "trace/trace.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -342,17 +343,15 @@ TEST("no recorder at all is allowed everywhere")
 
 TEST("counts are appended to the file that the environment names")
 {
-	char path[] = "/tmp/faultline-counts.XXXXXX", text[128];
+	char path[128], text[128];
 	const struct trace_config cfg = { .ring_records = 4 };
-	int fd = mkstemp(path), i;
+	int fd, i;
 	struct trace *t;
 	ssize_t n;
 
+	test_path(path, sizeof(path), "counts");
+	fd = open(path, O_RDWR | O_CREAT, 0600);
 	EXPECT(fd >= 0);
-	unlink(path);
-	snprintf(path, sizeof(path), "/dev/fd/%d", fd);
-	if (access(path, W_OK))
-		test_skip("this system has no /dev/fd");
 	for (i = 0; i < 2; i++) {
 		t = create(&cfg);
 		trace_emit(t, EV_SMMU_SYNC, &nowhere, 0, 0, 0, 0);
