@@ -11,11 +11,14 @@
 /*
  * A thread may fault on a page that was on its way and come here when all is
  * over. Then the page is as any other and nothing tells it from a crash, but
- * that a crash happens again.
+ * that a crash happens again. The same with a page that is open: another thread
+ * may have been faster, or the program itself unmapped or protected it.
  */
 static _Thread_local struct {
 	uintptr_t addr;
 	uint32_t moves;
+	uintptr_t open_addr;
+	uint32_t open_moves, open_views;
 } late;
 
 int attach_fault(struct attach *a, uintptr_t va, int write)
@@ -61,6 +64,26 @@ static bool is_open(const struct attach_page *p, int write)
 	return prot & (write ? FL_PROT_WRITE : FL_PROT_READ);
 }
 
+/* Was it this address the last time, and is all as it was then? */
+static bool as_before(struct attach *a, uintptr_t addr)
+{
+	/*
+	 * A page that is narrowed right now is for a moment less open than its
+	 * view says. Acquire pairs with the release of who did it: then what
+	 * he counted is seen.
+	 */
+	bool quiet = !atomic_load_explicit(&a->view_flag, memory_order_acquire);
+	uint32_t views = atomic_load(&a->shared->view_done);
+	uint32_t moves = atomic_load(&a->moves);
+	bool same = quiet && late.open_addr == addr &&
+		    late.open_moves == moves && late.open_views == views;
+
+	late.open_addr = addr;
+	late.open_moves = moves;
+	late.open_views = views;
+	return same;
+}
+
 static bool ask(struct attach *a, const struct attach_page *p, uintptr_t addr,
 		int write)
 {
@@ -68,7 +91,7 @@ static bool ask(struct attach *a, const struct attach_page *p, uintptr_t addr,
 
 	/* In a forked child what the parent had open is not there. */
 	if (atomic_load(&a->error) != -EPERM && is_open(p, write))
-		return true;
+		return !as_before(a, addr);
 	error = attach_fault(a, addr - addr % ATTACH_PAGE, write);
 	if (error == -ENODEV || error == -EPERM)
 		say_gone(a, addr, error);

@@ -10,6 +10,7 @@
 
 #include "test_attach_fake.h"
 
+#define CHILD_S	60	/* then it hangs */
 #define THREADS 3
 #define PAGES	64
 
@@ -187,6 +188,7 @@ static int in_child(void (*fn)(struct fb *b), char *said, size_t said_bytes)
 	pid = fork();
 	if (!pid) {
 		setrlimit(RLIMIT_CORE, &none);
+		alarm(CHILD_S);
 		signal(SIGSEGV, SIG_DFL);
 		signal(SIGBUS, SIG_DFL);
 		dup2(fd[1], 2);
@@ -257,6 +259,52 @@ TEST("what nobody mapped is a crash, as anywhere")
 
 	EXPECT_EQ(in_child(touch_nothing, said, sizeof(said)), SIGSEGV);
 	EXPECT_EQ(in_child(touch_null, said, sizeof(said)), SIGSEGV);
+}
+
+/* n: 0 unmapped, 1 made read-only, of adopted memory; 2: of the board's own. */
+static void take_away(struct fb *b, int n)
+{
+	struct fl_device *dev;
+	struct fl_pd *pd;
+	struct fl_mr *mr;
+	volatile char *mem;
+
+	if (fl_open(b->name, &dev) || fl_alloc_pd(dev, &pd))
+		return;
+	mem = n == 2 ? fl_alloc(dev, 2 * FB_PAGE) :
+		       mmap(NULL, 2 * FB_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (n < 2 && fl_reg_mr(pd, (void *)mem, 2 * FB_PAGE, 0, &mr))
+		return;
+	mem[5] = 1;
+	if (n ? mprotect((void *)mem, 2 * FB_PAGE, PROT_READ) :
+		munmap((void *)mem, 2 * FB_PAGE))
+		return;
+	mem[5] = 2;
+}
+
+static void unmap_adopted(struct fb *b)
+{
+	take_away(b, 0);
+}
+
+static void protect_adopted(struct fb *b)
+{
+	take_away(b, 1);
+}
+
+static void protect_allocated(struct fb *b)
+{
+	take_away(b, 2);
+}
+
+TEST("a page that the program took away from itself is a crash, and no circle")
+{
+	char said[512];
+
+	EXPECT_EQ(in_child(unmap_adopted, said, sizeof(said)), SIGSEGV);
+	EXPECT_EQ(in_child(protect_adopted, said, sizeof(said)), SIGSEGV);
+	EXPECT_EQ(in_child(protect_allocated, said, sizeof(said)), SIGSEGV);
 }
 
 TEST("a page of a board that is gone is a crash that says so")
