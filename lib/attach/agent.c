@@ -200,11 +200,16 @@ int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
 	j->addr = (uintptr_t)addr;
 	j->bytes = bytes;
 	j->access = access;
-	if (!os_stack(&j->stack_start, &j->stack_end))
-		j->stack_start = j->stack_end = 0;
 	j->thread_start = (uintptr_t)pthread_self();
 	j->thread_end = j->thread_start + THREAD_BYTES;
 	alt = alternate(&was);
+	memset(j->keep, 0, sizeof(j->keep));
+	os_stack(&j->keep[0].start, &j->keep[0].end);
+	if (!(was.ss_flags & SS_DISABLE)) {
+		j->keep[1].start = (uintptr_t)was.ss_sp;
+		j->keep[1].end = j->keep[1].start + was.ss_size;
+	}
+	attach_fault_variables(&j->keep[2].start, &j->keep[2].end);
 	atomic_store(&j->state, 1);
 	wake(a);
 	await(a);

@@ -21,6 +21,19 @@ static _Thread_local struct {
 	uint32_t open_moves, open_views;
 } late;
 
+void attach_fault_variables(uintptr_t *start, uintptr_t *end)
+{
+	uintptr_t at[2] = { (uintptr_t)&late, (uintptr_t)&errno };
+	unsigned int i;
+
+	os_fault_variables(start, end);
+	for (i = 0; i < 2; i++) {
+		*start = at[i] < *start ? at[i] : *start;
+		*end = at[i] + sizeof(late) > *end ? at[i] + sizeof(late) :
+						     *end;
+	}
+}
+
 int attach_fault(struct attach *a, uintptr_t va, int write)
 {
 	struct attach_ask q = {

@@ -73,8 +73,11 @@ struct attach_job {
 	unsigned int access;
 	uintptr_t addr;
 	uint64_t bytes;
-	uintptr_t stack_start, stack_end;	/* of who asks */
-	uintptr_t thread_start, thread_end;	/* where its control block is */
+	/* Of who asks: where its control block is; and what is never absent. */
+	uintptr_t thread_start, thread_end;
+	struct {
+		uintptr_t start, end;
+	} keep[3];		/* its stack, the alternate one, variables */
 	int result;
 };
 
@@ -206,6 +209,8 @@ bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
 
 /* fault.c; AS. */
 bool attach_fix(uintptr_t addr, int write);
+/* Where the handler has variables of the calling thread. */
+void attach_fault_variables(uintptr_t *start, uintptr_t *end);
 /* Have the board bring in va's page: 0 or negative errno. */
 int attach_fault(struct attach *a, uintptr_t va, int write);
 

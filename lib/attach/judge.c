@@ -11,18 +11,19 @@
 #include "faultline.h"
 
 /*
- * Pages of the program with data: here lie the library's variables, those of
- * lib/os and the addresses of functions that the handler calls. Never absent.
+ * Pages of the program's file: here lie the library's variables and constants,
+ * those of lib/os and the addresses of functions that the handler calls. Never
+ * absent.
  */
 static struct {
 	uintptr_t start, end;
 } variables = { 1, 1 };		/* not 0, so that it lies among the data */
 
 #if defined(__ELF__)
-/* From the linker: addresses of functions, and the end of the program's data. */
-extern char _GLOBAL_OFFSET_TABLE_[] __attribute__((visibility("hidden")));
+/* From the linker: where what is loaded of the file begins, and ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
 extern char _end[];
-#define DATA_START ((uintptr_t)_GLOBAL_OFFSET_TABLE_)
+#define DATA_START ((uintptr_t)__ehdr_start)
 #define DATA_END ((uintptr_t)_end)
 #else
 #define DATA_START ((uintptr_t)&variables)
@@ -38,10 +39,9 @@ void attach_find_variables(void)
 	if (variables.start == 1) {
 		variables.end = at < DATA_END ? DATA_END :
 						at + sizeof(variables);
-		if (os_map_find(&variables, &m))
+		variables.start = at < DATA_START ? at : DATA_START;
+		if (os_map_find(&variables, &m) && m.start < variables.start)
 			variables.start = m.start;
-		else
-			variables.start = at < DATA_START ? at : DATA_START;
 		variables.start -= variables.start % ATTACH_PAGE;
 	}
 	attach_slots_unlock();
@@ -55,8 +55,12 @@ static bool overlaps(uintptr_t va, uintptr_t start, uintptr_t end)
 static bool must_keep(const struct attach_job *j, uintptr_t va,
 		      enum os_map_kind kind)
 {
+	unsigned int i;
+
+	for (i = 0; i < sizeof(j->keep) / sizeof(j->keep[0]); i++)
+		if (overlaps(va, j->keep[i].start, j->keep[i].end))
+			return true;
 	return kind == OS_MAP_STACK ||
-	       overlaps(va, j->stack_start, j->stack_end) ||
 	       overlaps(va, variables.start, variables.end);
 }
 

@@ -32,9 +32,11 @@ static struct {
 	} was[2];
 } fault = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-/* The calling thread is in a fix; and the signal that it passes on right now. */
-static _Thread_local volatile sig_atomic_t fixing;
-static _Thread_local const siginfo_t *volatile passed;
+/* Of a thread: it is in a fix; and the signal that it passes on right now. */
+static _Thread_local struct {
+	volatile sig_atomic_t fixing;
+	const siginfo_t *volatile passed;
+} here;
 
 /* By kill() and the like, and not by an access: then it has no address. */
 static bool was_sent(const siginfo_t *si)
@@ -47,7 +49,7 @@ static bool was_sent(const siginfo_t *si)
 static void call_handler(const struct sigaction *sa, int sig, siginfo_t *si,
 			 void *context)
 {
-	const siginfo_t *outer = passed;
+	const siginfo_t *outer = here.passed;
 	sigset_t self;
 
 	sigemptyset(&self);
@@ -57,12 +59,12 @@ static void call_handler(const struct sigaction *sa, int sig, siginfo_t *si,
 			NULL);
 	pthread_sigmask(SIG_BLOCK, &sa->sa_mask, NULL);
 	pthread_sigmask(SIG_BLOCK, &self, NULL);
-	passed = si;
+	here.passed = si;
 	if (sa->sa_flags & SA_SIGINFO)
 		sa->sa_sigaction(sig, si, context);
 	else
 		sa->sa_handler(sig);
-	passed = outer;
+	here.passed = outer;
 }
 
 /* Not ours: whoever was there before us gets it. */
@@ -70,7 +72,7 @@ static void pass_on(int sig, siginfo_t *si, void *context)
 {
 	int i = sig == SIGBUS;
 	/* Who got it from us passes it back: then to who was there before both. */
-	const struct sigaction *sa = passed == si ? &fault.was[i].first :
+	const struct sigaction *sa = here.passed == si ? &fault.was[i].first :
 						    &fault.was[i].below;
 	struct sigaction end;
 
@@ -107,19 +109,19 @@ static bool any_fixes(uintptr_t addr, int write)
 static void on_fault(int sig, siginfo_t *si, void *context)
 {
 	int saved = errno;
-	bool fixed = false, nested = fixing;
+	bool fixed = false, nested = here.fixing;
 
 	if (!was_sent(si) && !nested) {
-		fixing = 1;
+		here.fixing = 1;
 		fixed = any_fixes((uintptr_t)si->si_addr,
 				  os_fault_is_write(context));
-		fixing = 0;
+		here.fixing = 0;
 	}
 	if (!fixed) {
 		/* Who gets it may jump away: then this thread is in no fix. */
-		fixing = 0;
+		here.fixing = 0;
 		pass_on(sig, si, context);
-		fixing = nested;
+		here.fixing = nested;
 	}
 	errno = saved;
 }
@@ -208,6 +210,12 @@ int os_fault_add(os_fault_fix fix)
 	err = add(fix);
 	pthread_mutex_unlock(&fault.lock);
 	return err;
+}
+
+void os_fault_variables(uintptr_t *start, uintptr_t *end)
+{
+	*start = (uintptr_t)&here;
+	*end = *start + sizeof(here);
 }
 
 void os_fault_remove(os_fault_fix fix)

@@ -182,6 +182,8 @@ typedef bool (*os_fault_fix)(uintptr_t addr, int write);
 /* Counted: as many calls of remove as of add. -EBUSY: too many users. */
 int os_fault_add(os_fault_fix fix);
 void os_fault_remove(os_fault_fix fix);	/* after this it may still be running */
+/* Where it has variables of the calling thread: no fix can bring these. */
+void os_fault_variables(uintptr_t *start, uintptr_t *end);
 /* AS; for a message from a handler: to standard error, no stdio. */
 void os_say(const char *text);
 

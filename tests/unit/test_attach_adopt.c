@@ -140,12 +140,13 @@ TEST("a board that takes only a part gets none of it")
 
 static uint32_t data[3000] = { 1, 2, 3 };
 static uint32_t bss[3000];
+static const uint32_t constant[3000] = { 4 };
 
 TEST("stack and static data are adopted for good")
 {
 	static struct fb_device d;
 	uint32_t stack[3000];
-	struct fl_mr *mr[3];
+	struct fl_mr *mr[4];
 	unsigned int i;
 
 	fb_device_start(&d);
@@ -154,16 +155,74 @@ TEST("stack and static data are adopted for good")
 	EXPECT_EQ(reg(&d, stack, sizeof(stack), FL_LOCAL_WRITE, &mr[0]), 0);
 	EXPECT_EQ(reg(&d, data, sizeof(data), FL_LOCAL_WRITE, &mr[1]), 0);
 	EXPECT_EQ(reg(&d, bss, sizeof(bss), FL_LOCAL_WRITE, &mr[2]), 0);
+	EXPECT_EQ(reg(&d, (void *)constant, sizeof(constant), FL_REMOTE_READ,
+		      &mr[3]), 0);
 	fb_evict_all(d.b);
 	EXPECT_EQ(atomic_load(&d.b->evictions), 0);
-	EXPECT_GE(atomic_load(&d.b->adopted), 9);
+	EXPECT_GE(atomic_load(&d.b->adopted), 12);
+	EXPECT_EQ(constant[0], 4);
 	for (i = 0; i < 3000; i++)
 		EXPECT(stack[i] == i && bss[i] == i && data[i] == i);
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < 4; i++)
 		EXPECT_EQ(fl_dereg_mr(mr[i]), 0);
 	for (i = 0; i < 3000; i++)
 		EXPECT(stack[i] == i && bss[i] == i && data[i] == i);
 	EXPECT_EQ(atomic_load(&d.b->adopted), atomic_load(&d.b->released));
+}
+
+/* Larger than a page, so that what the library has of its kind lies beside. */
+static _Thread_local uint8_t local[16 * FB_PAGE];
+
+TEST("variables of the thread may be evicted, but for those of the handler")
+{
+	static struct fb_device d;
+	uint8_t *mem;
+	struct fl_mr *mr;
+	unsigned int i;
+
+	fb_device_start(&d);
+	mem = fl_alloc(d.dev, FB_PAGE);
+	for (i = 0; i < sizeof(local); i++)
+		local[i] = (uint8_t)(i / 7);
+	/* The last page may be that of the thread's control block. */
+	EXPECT_EQ(reg(&d, local, sizeof(local) - 2 * FB_PAGE, FL_LOCAL_WRITE,
+		      &mr), 0);
+	fb_evict_all(d.b);
+	errno = 77;
+	mem[5] = 1;
+	EXPECT_EQ(errno, 77);
+	for (i = 0; i < sizeof(local); i++)
+		EXPECT(local[i] == (uint8_t)(i / 7));
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+}
+
+static void own_stack(void *mem)
+{
+	stack_t alt = { .ss_sp = mem, .ss_size = 8 * FB_PAGE };
+
+	if (!mem)
+		alt.ss_flags = SS_DISABLE;
+	EXPECT_EQ(sigaltstack(&alt, NULL), 0);
+}
+
+TEST("the program's alternate stack stays, so that the handler can run on it")
+{
+	static struct fb_device d;
+	struct fl_mr *mr;
+	uint8_t *mem;
+
+	fb_device_start(&d);
+	mem = map(12, RW, MAP_PRIVATE);
+	own_stack(mem);
+	test_cleanup(own_stack, NULL);
+	EXPECT_EQ(reg(&d, mem, 12 * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	fb_evict_all(d.b);
+	EXPECT_EQ(atomic_load(&d.b->evictions), 4);
+	mem[9 * FB_PAGE] = 1;
+	EXPECT_EQ(mem[9 * FB_PAGE], 1);
+	own_stack(NULL);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	munmap(mem, 12 * FB_PAGE);
 }
 
 struct writer {
