@@ -17,6 +17,7 @@ static const int signals[2] = { SIGSEGV, SIGBUS };
 
 static struct {
 	pthread_mutex_t lock;		/* of what follows, against other adds */
+	bool forks;			/* a fork takes it, too */
 	unsigned int users;
 	unsigned int count[OS_FAULT_USERS];
 	_Atomic(os_fault_fix) fix[OS_FAULT_USERS];	/* the handler reads */
@@ -36,6 +37,7 @@ static struct {
 static _Thread_local struct {
 	volatile sig_atomic_t fixing;
 	const siginfo_t *volatile passed;
+	const void *volatile passed_by;	/* on_fault's frame */
 } here;
 
 /* By kill() and the like, and not by an access: then it has no address. */
@@ -47,9 +49,10 @@ static bool was_sent(const siginfo_t *si)
 
 /* With the mask that it would have without us. */
 static void call_handler(const struct sigaction *sa, int sig, siginfo_t *si,
-			 void *context)
+			 void *context, const void *frame)
 {
 	const siginfo_t *outer = here.passed;
+	const void *outer_by = here.passed_by;
 	sigset_t self;
 
 	sigemptyset(&self);
@@ -60,26 +63,32 @@ static void call_handler(const struct sigaction *sa, int sig, siginfo_t *si,
 	pthread_sigmask(SIG_BLOCK, &sa->sa_mask, NULL);
 	pthread_sigmask(SIG_BLOCK, &self, NULL);
 	here.passed = si;
+	here.passed_by = frame;
 	if (sa->sa_flags & SA_SIGINFO)
 		sa->sa_sigaction(sig, si, context);
 	else
 		sa->sa_handler(sig);
 	here.passed = outer;
+	here.passed_by = outer_by;
 }
 
 /* Not ours: whoever was there before us gets it. */
-static void pass_on(int sig, siginfo_t *si, void *context)
+static void pass_on(int sig, siginfo_t *si, void *context, const void *frame)
 {
 	int i = sig == SIGBUS;
-	/* Who got it from us passes it back: then to who was there before both. */
-	const struct sigaction *sa = here.passed == si ? &fault.was[i].first :
-						    &fault.was[i].below;
+	/*
+	 * Who got it from us passes it back: then to who was there before both.
+	 * (The same frame: he jumped away, and this is another signal.)
+	 */
+	bool back = here.passed == si && here.passed_by != frame;
+	const struct sigaction *sa = back ? &fault.was[i].first :
+					    &fault.was[i].below;
 	struct sigaction end;
 
 	if (sa->sa_handler != SIG_DFL && sa->sa_handler != SIG_IGN &&
 	    !((sa->sa_flags & SA_RESETHAND) &&
 	      atomic_exchange(&fault.was[i].spent, true))) {
-		call_handler(sa, sig, si, context);
+		call_handler(sa, sig, si, context, frame);
 		return;
 	}
 	if (sa->sa_handler == SIG_IGN && was_sent(si))
@@ -108,19 +117,22 @@ static bool any_fixes(uintptr_t addr, int write)
 
 static void on_fault(int sig, siginfo_t *si, void *context)
 {
-	int saved = errno;
+	int saved = errno, cancel;
 	bool fixed = false, nested = here.fixing;
 
 	if (!was_sent(si) && !nested) {
 		here.fixing = 1;
+		/* No access is a point where a thread may be cancelled. */
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 		fixed = any_fixes((uintptr_t)si->si_addr,
 				  os_fault_is_write(context));
+		pthread_setcancelstate(cancel, NULL);
 		here.fixing = 0;
 	}
 	if (!fixed) {
 		/* Who gets it may jump away: then this thread is in no fix. */
 		here.fixing = 0;
-		pass_on(sig, si, context);
+		pass_on(sig, si, context, __builtin_frame_address(0));
 		here.fixing = nested;
 	}
 	errno = saved;
@@ -171,12 +183,26 @@ static void give_back(unsigned int i)
 	sigaction(signals[i], &end, NULL);
 }
 
+static void lock(void)
+{
+	pthread_mutex_lock(&fault.lock);
+}
+
+static void unlock(void)
+{
+	pthread_mutex_unlock(&fault.lock);
+}
+
 /* Lock held. */
 static int add(os_fault_fix fix)
 {
 	unsigned int i, room = OS_FAULT_USERS;
 	int err;
 
+	/* Else a child would find it taken for ever. */
+	if (!fault.forks && pthread_atfork(lock, unlock, unlock))
+		return -ENOMEM;
+	fault.forks = true;
 	for (i = 0; i < OS_FAULT_USERS; i++) {
 		if (fault.count[i] && atomic_load(&fault.fix[i]) == fix) {
 			fault.count[i]++;
@@ -206,9 +232,9 @@ int os_fault_add(os_fault_fix fix)
 {
 	int err;
 
-	pthread_mutex_lock(&fault.lock);
+	lock();
 	err = add(fix);
-	pthread_mutex_unlock(&fault.lock);
+	unlock();
 	return err;
 }
 
@@ -222,7 +248,7 @@ void os_fault_remove(os_fault_fix fix)
 {
 	unsigned int i;
 
-	pthread_mutex_lock(&fault.lock);
+	lock();
 	for (i = 0; i < OS_FAULT_USERS; i++)
 		if (fault.count[i] && atomic_load(&fault.fix[i]) == fix)
 			break;
@@ -234,5 +260,5 @@ void os_fault_remove(os_fault_fix fix)
 			give_back(1);
 		}
 	}
-	pthread_mutex_unlock(&fault.lock);
+	unlock();
 }

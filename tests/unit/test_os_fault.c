@@ -4,6 +4,7 @@
  * stays a crash. variants: tsan posix
  */
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdio.h>
 #ifdef __linux__
 #include <sys/ptrace.h>
@@ -255,6 +256,78 @@ TEST("other signals wait until a fault is repaired")
 	sigaction(SIGUSR1, &old, NULL);
 	end();
 }
+
+static bool open_slowly(uintptr_t addr, int write)
+{
+	pthread_testcancel();
+	return open_page(addr, write);
+}
+
+static void *touch_cancelled(void *arg)
+{
+	pthread_cancel(pthread_self());
+	touch(0);
+	return arg;
+}
+
+TEST("a thread is not cancelled in the middle of an access")
+{
+	void *result;
+	pthread_t t;
+
+	begin();
+	EXPECT_EQ(os_fault_add(open_slowly), 0);
+	EXPECT_EQ(pthread_create(&t, NULL, touch_cancelled, &f), 0);
+	pthread_join(t, &result);
+	EXPECT(result == &f);
+	EXPECT_EQ(look(0), 5);
+	os_fault_remove(open_slowly);
+	end();
+}
+
+/* ThreadSanitizer lets a child of several threads start nothing. */
+#ifndef __SANITIZE_THREAD__
+static atomic_bool enough;
+
+static void *come_and_go(void *arg)
+{
+	while (!atomic_load(&enough)) {
+		CHILD_WANT(!os_fault_add(say_no));
+		os_fault_remove(say_no);
+	}
+	return arg;
+}
+
+static void add_in_child(void)
+{
+	alarm(CHILD_S);
+	CHILD_WANT(!os_fault_add(open_page));
+	touch(0);
+	os_fault_remove(open_page);
+	_exit(0);
+}
+
+TEST("a child may add and remove, whatever the parent's threads were at")
+{
+	int i, status;
+	pthread_t t;
+	pid_t pid;
+
+	begin();
+	atomic_store(&enough, false);
+	EXPECT_EQ(pthread_create(&t, NULL, come_and_go, NULL), 0);
+	for (i = 0; i < 50; i++) {
+		pid = fork();
+		if (!pid)
+			add_in_child();
+		EXPECT_EQ(waitpid(pid, &status, 0), pid);
+		EXPECT_EXIT(status, 0);
+	}
+	atomic_store(&enough, true);
+	pthread_join(t, NULL);
+	end();
+}
+#endif
 
 /* ---- faults that nobody takes ---- */
 
@@ -587,6 +660,45 @@ static void on_top_child(void)
 	os_protect(f.at, f.page, PROT_NONE);
 	/* Ours, his, ours again: and then the end. */
 	touch(0);
+}
+
+static sigjmp_buf home;
+
+static void jump_home(int sig, siginfo_t *si, void *context)
+{
+	(void)si;
+	(void)context;
+	atomic_fetch_add(calls, 1);
+	if (sig == SIGSEGV)
+		siglongjmp(home, 1);
+}
+
+static void jump_child(void)
+{
+	struct sigaction sa = { .sa_sigaction = jump_home,
+				.sa_flags = SA_SIGINFO };
+	volatile int i;
+
+	begin();
+	handle(SIGSEGV, foreign, 0);
+	CHILD_WANT(!os_fault_add(open_page));
+	sigaction(SIGSEGV, &sa, &under);
+	/* Ours stays below his, and comes on top of it. */
+	os_fault_remove(open_page);
+	CHILD_WANT(!os_fault_add(say_no));
+	for (i = 1; i < 4; i++) {
+		if (!sigsetjmp(home, 1))
+			touch(0);
+		CHILD_WANT(atomic_load(calls) == (unsigned int)i);
+	}
+	CHILD_WANT(atomic_load(&f.foreign) == 0);
+}
+
+TEST("who jumps out of his handler gets the next fault as well")
+{
+	calls = shared_count();
+	EXPECT_EXIT(in_child(jump_child), 0);
+	munmap(calls, sizeof(*calls));
 }
 
 TEST("a handler on top that passes back to ours makes no circle")
