@@ -188,13 +188,14 @@ int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
 {
 	struct attach_job *j = &a->job;
 	stack_t was = { .ss_flags = 0 };
+	int cancel, result;
 	sigset_t mask;
 	void *alt;
-	int result;
 
 	if (atomic_load(&a->error) == -EPERM)
 		return -EPERM;
 	attach_block_signals(&mask);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	attach_job_lock(a);
 	j->kind = kind;
 	j->addr = (uintptr_t)addr;
@@ -219,6 +220,7 @@ int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
 		munmap(alt, ALT_BYTES);
 	}
 	attach_job_unlock(a);
+	pthread_setcancelstate(cancel, NULL);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return result;
 }

@@ -104,6 +104,11 @@ struct attach_post {
 /* ---- call: system calls and faults ---- */
 
 #define ATTACH_CALLS	64u
+/*
+ * The last of them are for what the board answers by itself: all but IOCTL, which
+ * may wait for other threads of the process, and these for a page.
+ */
+#define ATTACH_SHORT_CALLS 8u
 #define ATTACH_PAYLOAD	256u
 /* Pages of 4096 bytes of one ADOPT or RELEASE; at least one granule. */
 #define ATTACH_BATCH	64u

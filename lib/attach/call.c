@@ -25,13 +25,16 @@ void attach_turn(unsigned int *turns)
 }
 
 /* NULL: the board is gone. */
-static struct attach_call *take(struct attach *a, unsigned int *slot)
+static struct attach_call *take(struct attach *a, uint32_t op,
+				unsigned int *slot)
 {
-	unsigned int turns = 0, i;
+	unsigned int n = ATTACH_CALLS, turns = 0, i;
 	uint32_t want;
 
+	if (op == ATTACH_IOCTL)
+		n -= ATTACH_SHORT_CALLS;
 	while (!attach_error(a)) {
-		for (i = 0; i < ATTACH_CALLS; i++) {
+		for (i = 0; i < n; i++) {
 			want = ATTACH_FREE_SLOT;
 			/* Pairs with the release of who gave it back. */
 			if (!atomic_compare_exchange_strong_explicit(
@@ -103,7 +106,7 @@ int attach_call(struct attach *a, struct attach_ask *q)
 
 	if (q->payload_in > ATTACH_PAYLOAD || q->payload_out > ATTACH_PAYLOAD)
 		return -EINVAL;
-	c = take(a, &slot);
+	c = take(a, q->op, &slot);
 	if (!c)
 		return attach_error(a);
 	c->op = q->op;

@@ -23,12 +23,16 @@ void attach_bell(struct attach *a)
 {
 	struct attach_note n = { .kind = ATTACH_BELL };
 	int saved = errno;		/* a handler keeps the program's */
+	int cancel;
 
+	/* Who is in the middle of a call must not end there. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	/*
 	 * No room: then there are bells enough on their way. A board that is
 	 * gone is found out by the agent.
 	 */
 	os_send(a->sock, &n, sizeof(n), NULL, 0);
+	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
 }
 

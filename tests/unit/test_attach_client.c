@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "lib_internal.h"
 #include "test_attach_fake.h"
 
 static int try(enum fb_fault fault)
@@ -192,6 +193,69 @@ static void *wait_for_ever(void *arg)
 	struct fl_completion c;
 
 	return (void *)(intptr_t)fl_wait(d->cq, &c, 1, 0);
+}
+
+/* As fl_wait(), which is for one thread and its queue. */
+static void *ask_for_ever(void *arg)
+{
+	struct fl_wait_cq w = { .size = sizeof(w), .cq = 1 };
+	struct fb_device *d = arg;
+
+	return (void *)(intptr_t)lib_ioctl(d->dev, FL_IOC_WAIT_CQ, &w);
+}
+
+TEST("when more threads wait than there are calls, pages still come")
+{
+	static struct fb_device d;
+	pthread_t t[ATTACH_CALLS + 1];
+	volatile uint8_t *mem;
+	unsigned int i, most;
+	void *result;
+
+	fb_device_start(&d);
+	mem = fl_alloc(d.dev, FB_PAGE);
+	atomic_store(&d.b->sleepy, 1);
+	most = atomic_load(&d.b->calls) + ATTACH_CALLS - ATTACH_SHORT_CALLS;
+	for (i = 0; i < ATTACH_CALLS + 1; i++)
+		EXPECT_EQ(pthread_create(&t[i], NULL, ask_for_ever, &d), 0);
+	while (atomic_load(&d.b->calls) < most)
+		os_yield();
+	mem[5] = 1;
+	EXPECT_EQ(atomic_load(&d.b->faults), 1);
+	fb_end(d.b, 2);
+	for (i = 0; i < ATTACH_CALLS + 1; i++) {
+		pthread_join(t[i], &result);
+		EXPECT_EQ((intptr_t)result, -ENODEV);
+	}
+}
+
+static void *register_cancelled(void *arg)
+{
+	struct fb_device *d = arg;
+	uint8_t *mem = mmap(NULL, FB_PAGE, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct fl_mr *mr;
+	int i;
+
+	pthread_cancel(pthread_self());
+	for (i = 0; i < 100; i++)
+		if (fl_reg_mr(d->pd, mem, FB_PAGE, FL_LOCAL_WRITE, &mr) ||
+		    fl_dereg_mr(mr))
+			abort();
+	munmap(mem, FB_PAGE);
+	return d;
+}
+
+TEST("a thread is not cancelled while it registers memory")
+{
+	static struct fb_device d;
+	pthread_t t;
+	void *result;
+
+	fb_device_start(&d);
+	EXPECT_EQ(pthread_create(&t, NULL, register_cancelled, &d), 0);
+	pthread_join(t, &result);
+	EXPECT(result == &d);
 }
 
 static void die(uint32_t how)
