@@ -164,11 +164,14 @@ void attach_close_files(struct attach *a)
 	int *fd[] = { &a->sock, &a->bank_fd, &a->shared_fd, &a->wake[0],
 		      &a->wake[1] };
 	unsigned int i;
+	int old;
 
 	for (i = 0; i < sizeof(fd) / sizeof(fd[0]); i++) {
-		if (*fd[i] >= 0)
-			close(*fd[i]);
+		old = *fd[i];
+		/* First: a child of a fork in between closes them, too. */
 		*fd[i] = -1;
+		if (old >= 0)
+			close(old);
 	}
 }
 
@@ -214,6 +217,20 @@ static struct attach *furnish(void)
 	return NULL;
 }
 
+static void wipe(struct attach *a)
+{
+	atomic_store(&a->error, 0);
+	atomic_store(&a->adopted, 0);
+	atomic_store(&a->view_flag, 0);
+	atomic_store(&a->stop, 0);
+	memset(&a->hello, 0, sizeof(a->hello));
+	memset(a->block, 0, sizeof(a->block));
+	memset(&a->job, 0, sizeof(a->job));
+	a->board_fd = a->sock = a->bank_fd = a->shared_fd = -1;
+	a->wake[0] = a->wake[1] = -1;
+	a->linear = !os_valgrind();
+}
+
 /* A slot that nobody uses, as it should be at the start. */
 static struct attach *reserve(unsigned int *slot, int *error)
 {
@@ -240,6 +257,7 @@ static struct attach *reserve(unsigned int *slot, int *error)
 			   PROT_READ | PROT_WRITE, -1, 0)) {
 		goto fail;
 	}
+	wipe(a);
 	atomic_store(&a->state, ATTACH_GOING);
 	a->fd = (slots.opened++ & 0xffffff) * (int)ATTACH_BOARDS + (int)i;
 	attach_slots_unlock();
@@ -248,20 +266,6 @@ static struct attach *reserve(unsigned int *slot, int *error)
 fail:
 	attach_slots_unlock();
 	return NULL;
-}
-
-static void wipe(struct attach *a)
-{
-	atomic_store(&a->error, 0);
-	atomic_store(&a->adopted, 0);
-	atomic_store(&a->view_flag, 0);
-	atomic_store(&a->stop, 0);
-	memset(&a->hello, 0, sizeof(a->hello));
-	memset(a->block, 0, sizeof(a->block));
-	memset(&a->job, 0, sizeof(a->job));
-	a->board_fd = a->sock = a->bank_fd = a->shared_fd = -1;
-	a->wake[0] = a->wake[1] = -1;
-	a->linear = !os_valgrind();
 }
 
 static void explain(const struct attach *a, const char *name,
@@ -350,7 +354,6 @@ int attach_open(const char *name, int *fd)
 		explain(NULL, name, NULL, error);
 		return error;
 	}
-	wipe(a);
 	snprintf(a->name, sizeof(a->name), "%s", name);
 	error = make_arena(a, slot);
 	if (!error)

@@ -157,8 +157,11 @@ static void child(void)
 			continue;
 		/* One that was just coming or going in another thread. */
 		if (!forking.in[i]) {
-			if (a->state == ATTACH_GOING)
-				atomic_store(&a->state, ATTACH_NONE);
+			if (a->state != ATTACH_GOING)
+				continue;
+			attach_close_files(a);
+			atomic_store(&a->users, 0);
+			atomic_store(&a->state, ATTACH_NONE);
 			continue;
 		}
 		atomic_store(&a->error, -EPERM);

@@ -3,6 +3,7 @@
 /* A process that is attached forks. */
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "test_attach_fake.h"
@@ -130,6 +131,53 @@ TEST("the child may open a board of its own")
 		WANT(!fl_close(dev));
 		_exit(0);
 	}
+	EXPECT_EQ(ended(pid), 0);
+}
+
+static void *open_in_vain(void *name)
+{
+	struct fl_device *dev;
+
+	return (void *)(intptr_t)fl_open(name, &dev);
+}
+
+static void only_sockets(int a, int b)
+{
+	struct stat st;
+	int fd;
+
+	for (fd = 3; fd < 256; fd++)
+		WANT(fd == a || fd == b || fstat(fd, &st) ||
+		     !S_ISSOCK(st.st_mode));
+	_exit(0);
+}
+
+TEST("the child has no descriptor of a board that another thread is opening")
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int door = socket(AF_UNIX, SOCK_STREAM, 0), conn;
+	struct attach_hello hello;
+	char name[120];
+	void *result;
+	pthread_t t;
+	pid_t pid;
+
+	test_path(at.sun_path, sizeof(at.sun_path), "silent.sock");
+	snprintf(name, sizeof(name), "emu:%s", at.sun_path);
+	EXPECT_EQ(bind(door, (struct sockaddr *)&at, sizeof(at)), 0);
+	EXPECT_EQ(listen(door, 1), 0);
+	EXPECT_EQ(pthread_create(&t, NULL, open_in_vain, name), 0);
+	conn = accept(door, NULL, NULL);
+	EXPECT_EQ(recv(conn, &hello, sizeof(hello), MSG_WAITALL),
+		  (ssize_t)sizeof(hello));
+	pid = fork();
+	if (!pid)
+		only_sockets(door, conn);
+	close(conn);
+	close(door);
+	unlink(at.sun_path);
+	pthread_join(t, &result);
+	EXPECT_EQ((intptr_t)result, -ECONNRESET);
 	EXPECT_EQ(ended(pid), 0);
 }
 

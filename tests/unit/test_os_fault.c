@@ -675,14 +675,12 @@ static void jump_home(int sig, siginfo_t *si, void *context)
 
 static void jump_child(void)
 {
-	struct sigaction sa = { .sa_sigaction = jump_home,
-				.sa_flags = SA_SIGINFO };
 	volatile int i;
 
 	begin();
 	handle(SIGSEGV, foreign, 0);
 	CHILD_WANT(!os_fault_add(open_page));
-	sigaction(SIGSEGV, &sa, &under);
+	handle(SIGSEGV, jump_home, 0);
 	/* Ours stays below his, and comes on top of it. */
 	os_fault_remove(open_page);
 	CHILD_WANT(!os_fault_add(say_no));
