@@ -5,10 +5,12 @@
  * by page used as any other, and released again. And files that it opened.
  */
 #include <fcntl.h>
+#include <sys/resource.h>
 
 #include "test_host_remote.h"
 
 #define HEAP	0x555500000000ull	/* where malloc put it, say */
+#define FAR	0x200000000000ull	/* behind it nothing is used */
 
 static uint64_t *bank_page(struct remote *m, uint64_t frame)
 {
@@ -427,6 +429,42 @@ TEST("with all mappings used up nothing can be adopted or cut out")
 	EXPECT_EQ(host_release(m->p, HEAP, 3, frame), 0);
 	EXPECT_EQ(host_released(m->p, HEAP, 3), 0);
 	adopt(m, HEAP + 8 * PAGE, 1, 1, false);
+}
+
+static uint64_t most_memory_bytes(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+#ifdef __APPLE__
+	return (uint64_t)u.ru_maxrss;
+#else
+	return (uint64_t)u.ru_maxrss << 10;
+#endif
+}
+
+TEST("addresses spread far and wide cost the board no more than their tables")
+{
+	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
+	struct remote *m = remote_start(r, 1);
+	uint64_t i, before, va;
+	uint32_t frame[64];
+
+	STEP("until there are no tables left");
+	for (i = 0; i < PROCESS_TABLES; i++) {
+		va = FAR + (i << 30);
+		if (host_adopt(m->p, va, 1, RW, frame))
+			break;
+		EXPECT_EQ(host_released(m->p, va, 1), 0);
+	}
+	EXPECT_LE(i, PROCESS_TABLES - 1);
+	before = most_memory_bytes();
+	STEP("nothing is adopted any more");
+	for (; i < 20000; i++)
+		EXPECT_EQ(host_adopt(m->p, FAR + (i << 30), 1, RW, frame),
+			  -ENOMEM);
+	EXPECT_LE(most_memory_bytes() - before, 32u << 20);
+	rig_check(r);
 }
 
 TEST("the search for a gap sees the arena alone")
