@@ -38,6 +38,7 @@
 #define REMOTE_END	(1ull << 47)
 /* So long is a process left alone that did not close its pages in time. */
 #define SLOW_NS		20000000ull
+#define PROCESS_SOURCES	32u		/* files that are mapped */
 #define PROCESS_FILES	64
 #define PROCESS_WINDOWS	256
 #define DEVICES		8
@@ -134,6 +135,7 @@ struct host_mm {
 	struct mm_notifier *notifiers;
 	struct host_map *map;		/* sorted, disjoint */
 	unsigned int maps, map_room;
+	unsigned int sources;		/* files behind them, open here */
 	/* its bank */
 	int bank;
 	uint64_t bank_pa;
@@ -411,7 +413,7 @@ void swap_put(struct host_swap *s, uint32_t slot);
 int swap_read(struct host_swap *s, uint32_t slot, void *page);
 int swap_write(struct host_swap *s, uint32_t slot, const void *page);
 struct host_source *source_open(const char *path, int *error);
-void source_put(struct host_source *f);
+void source_put(struct host_mm *mm, struct host_source *f);	/* lock held */
 /*
  * A page of the file, the rest of its last one zeros; 0, -EFAULT beyond the
  * end, -EIO.

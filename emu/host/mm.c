@@ -326,7 +326,7 @@ static void *map_somewhere(struct host_process *p, struct host_map *m,
 		map_insert(mm, m);
 	}
 	if (m->file)
-		source_put(m->file);	/* the list has its own count */
+		source_put(mm, m->file);	/* the list has its own count */
 	sim_mutex_unlock(&mm->lock);
 	return *error ? NULL : (void *)(uintptr_t)m->start;
 }
@@ -341,6 +341,32 @@ static int check_map(uint64_t *len, int prot, uint64_t offset)
 	return 0;
 }
 
+/*
+ * path's, or what fd is. Each is a descriptor of this program, of which others need
+ * some too; so it is counted before it is there.
+ */
+static struct host_source *file_get(struct host_mm *mm, const char *path,
+				    int fd, uint64_t bytes, int *error)
+{
+	struct host_source *f;
+
+	sim_mutex_lock(&mm->lock);
+	*error = mm->sources < PROCESS_SOURCES ? 0 : -EMFILE;
+	mm->sources += !*error;
+	sim_mutex_unlock(&mm->lock);
+	if (*error)
+		return NULL;
+	f = path ? source_open(path, error) : source_of(fd, bytes, error);
+	if (f) {
+		f->maps = 1;
+		return f;
+	}
+	sim_mutex_lock(&mm->lock);
+	mm->sources--;
+	sim_mutex_unlock(&mm->lock);
+	return NULL;
+}
+
 void *host_mmap(struct host_process *p, uint64_t len, int prot,
 		const char *path, uint64_t offset, int *error)
 {
@@ -351,11 +377,10 @@ void *host_mmap(struct host_process *p, uint64_t len, int prot,
 	if (*error)
 		return NULL;
 	if (path) {
-		m.file = source_open(path, error);
+		m.file = file_get(p->mm, path, -1, 0, error);
 		if (!m.file)
 			return NULL;
 		m.offset = offset;
-		m.file->maps = 1;
 	}
 	return map_somewhere(p, &m, len, error);
 }
@@ -371,10 +396,9 @@ void *host_mmap_source(struct host_process *p, uint64_t len, int prot, int fd,
 		*error = -EINVAL;
 	if (*error)
 		return NULL;
-	m.file = source_of(fd, offset + len, error);
+	m.file = file_get(p->mm, NULL, fd, offset + len, error);
 	if (!m.file)
 		return NULL;
-	m.file->maps = 1;
 	return map_somewhere(p, &m, len, error);
 }
 
