@@ -73,7 +73,10 @@ struct serve *serve_create(const struct serve_config *cfg, int *error)
 	if (!*error) {
 		s->port = sim_thread_start(cfg->sim, "port", true, port_main,
 					   s);
-		return s;
+		if (s->port)
+			return s;
+		guard_end();
+		*error = -EAGAIN;
 	}
 	if (s->wake[0] >= 0) {
 		close(s->wake[0]);

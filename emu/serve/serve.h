@@ -30,8 +30,8 @@ struct serve_config {
 #define SERVE_WAITING	16u	/* connected, but HELLO has not come */
 #define SERVE_HELLO_MS	2000u	/* so long has it for that */
 #define SERVE_FILES	8u	/* descriptors that wait for MAP_FILE, a process */
-/* Open here for each process at most, those in the hands of its calls too. */
-#define SERVE_FDS	128u
+/* Open here for each process at most, those of its calls and threads too. */
+#define SERVE_FDS	256u
 
 /* Threads mode only. NULL + *error. */
 struct serve *serve_create(const struct serve_config *cfg, int *error);

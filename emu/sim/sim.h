@@ -130,7 +130,7 @@ void sim_kick_remote(struct sim_actor *a);
 
 /*
  * daemon: sim_run does not wait for it (kernel threads). Starts when sim_run
- * runs, or at once.
+ * runs, or at once. NULL: the system has no more threads, or no memory.
  */
 struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 				    bool daemon, void (*fn)(void *arg),
