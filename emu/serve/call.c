@@ -222,7 +222,7 @@ static int do_map_file(struct client *c, const struct call *call,
 	a->ret[0] = (uintptr_t)host_mmap_source(c->process, call->arg[0],
 						HOST_READ | HOST_WRITE, fd, 0,
 						&err);
-	close(fd);
+	os_drop(fd);
 	return err;
 }
 

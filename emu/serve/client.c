@@ -78,11 +78,11 @@ static void take_down(void *client)
 	take_back(c);
 	for (i = 0; i < (int)SERVE_FILES; i++)
 		if (c->passed[i].fd >= 0)
-			close(c->passed[i].fd);
+			os_drop(c->passed[i].fd);
 	if (c->note_fd >= 0)
-		close(c->note_fd);
+		os_drop(c->note_fd);
 	/* Last: when the process sees the end, all is given back. */
-	close(c->sock);
+	os_hang_up(c->sock);
 	atomic_store(&c->state, CLIENT_GONE);
 	serve_wake(c->serve);
 }
@@ -217,7 +217,7 @@ static void keep_passed(struct client *c, uint32_t id, int fd)
 		*p = (struct passed){ .fd = fd, .id = id };
 	sim_spin_unlock(&c->lock);
 	if (!p)
-		close(fd);	/* its MAP_FILE will find nothing */
+		os_drop(fd);	/* its MAP_FILE will find nothing */
 }
 
 static void take_note(struct client *c)
@@ -231,7 +231,7 @@ static void take_note(struct client *c)
 		return;
 	}
 	if (fd >= 0)
-		close(fd);
+		os_drop(fd);
 	if (c->note.kind != ATTACH_BELL)
 		atomic_store(&c->cut, true);
 }
@@ -256,7 +256,7 @@ void client_read(struct client *c)
 			if (c->note_fd < 0)
 				c->note_fd = fds[i];
 			else
-				close(fds[i]);
+				os_drop(fds[i]);
 		c->note_bytes += (unsigned int)r;
 		if (c->note_bytes == sizeof(c->note))
 			take_note(c);

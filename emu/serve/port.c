@@ -178,7 +178,7 @@ static void end_all(struct serve *s)
 
 	for (i = 0; i < SERVE_WAITING; i++)
 		if (s->newcomer[i].sock >= 0) {
-			close(s->newcomer[i].sock);
+			os_hang_up(s->newcomer[i].sock);
 			s->newcomer[i].sock = -1;
 		}
 	for (i = 0; i < s->live; i++)
