@@ -392,13 +392,13 @@ int reclaim_own(struct host_mm *mm);
 int reclaim_wait(struct host_kernel *k);
 /*
  * Take away those of n pages from va on that are resident and not pinned. 0, or
- * -ENOSPC (swap is full) or -EIO when some dirty page had to stay; -EBUSY: the
- * CPU still has some of them.
+ * -ENOSPC (swap is full) or -EIO when some dirty page had to stay; -EBUSY,
+ * -EAGAIN: as cpu_revoke(), the CPU still has some of them.
  */
 int evict_range(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*
  * Clear the access flags of a range; only of pages that are not pinned, if
- * pinned is false. 0, or -EBUSY: the CPU still has some.
+ * pinned is false. 0, or as cpu_revoke(): the CPU still has some.
  */
 int age_range(struct host_mm *mm, uint64_t va, uint64_t npages, bool pinned);
 /* A swap slot on the account of mm; NO_SLOT: none, or too many. */
@@ -481,7 +481,8 @@ void cpu_destroy(struct host_mm *mm);
 int cpu_grant(struct host_mm *mm, uint64_t va);
 /*
  * Close a range. -EBUSY: the process did not answer in time; what it may still
- * have is as it was.
+ * have is as it was. -EAGAIN: it answers, but so slowly that others should have the
+ * lock before the rest; only for more than one page.
  */
 int cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages);
 /* What the CPU may do with the page now (HOST_READ, HOST_WRITE). */
@@ -514,7 +515,6 @@ void remote_open(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
 int remote_close(struct host_mm *mm, uint64_t va, uint64_t npages);
 /* No lock: is it one that did not answer lately? */
 bool mm_slow(const struct host_mm *mm);
-bool mm_killed(const struct host_mm *mm);
 
 /* ---- thread.c ---- */
 /* Is va in the arena of the calling thread's process? Async-signal-safe. */
