@@ -181,6 +181,18 @@ void sim_pump(struct sim_domain *d)
 		threads_pump(d);
 }
 
+void sim_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),
+	       void *arg)
+{
+	if (!lockstep(sim))
+		threads_turns(sim, steps, left, arg);
+}
+
+bool sim_pump_all(struct sim *sim)
+{
+	return !lockstep(sim) && threads_pump_all(sim);
+}
+
 /* ---- software threads ---- */
 
 /* Out of the list, and freed; it has ended or never began. */
