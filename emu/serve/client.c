@@ -135,8 +135,8 @@ struct client *client_create(struct serve *s, struct door *d, int sock,
 void client_begin(struct client *c)
 {
 	struct serve *s = c->serve;
+
 	s->client[s->live++] = c;
-	atomic_fetch_add(&s->clients, 1);
 }
 
 void client_end(struct client *c, const char *why)

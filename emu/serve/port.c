@@ -152,7 +152,6 @@ static void judge_clients(struct serve *s)
 		}
 		s->client[i] = s->client[--s->live];
 		client_bury(c);
-		atomic_fetch_sub(&s->clients, 1);
 	}
 }
 
@@ -209,7 +208,7 @@ static void end_all(struct serve *s)
 		}
 	for (i = 0; i < s->live; i++)
 		client_end(s->client[i], "the board ends");
-	while (atomic_load(&s->clients)) {
+	while (s->live) {
 		judge_clients(s);
 		if (!sim_pump_all(s->cfg.sim))
 			sim_sleep(200000);

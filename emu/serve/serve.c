@@ -214,11 +214,6 @@ int serve_open(struct serve *s, struct host_kernel *k, const char *path)
 	return 0;
 }
 
-unsigned int serve_clients(struct serve *s)
-{
-	return atomic_load(&s->clients);
-}
-
 void serve_close(struct serve *s)
 {
 	unsigned int i;

@@ -40,11 +40,6 @@ struct serve *serve_create(const struct serve_config *cfg, int *error);
  * this name is running; a socket that a dead board has left is taken over.
  */
 int serve_open(struct serve *s, struct host_kernel *k, const char *path);
-/*
- * Processes that are attached now, all boards; of one that ended nothing is
- * left when it is no longer counted.
- */
-unsigned int serve_clients(struct serve *s);
 /* Cut everybody off, close the doors, wait until all is given back. */
 void serve_close(struct serve *s);
 /* After serve_close(): free. */

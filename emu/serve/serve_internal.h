@@ -120,7 +120,6 @@ struct serve {
 	struct newcomer newcomer[SERVE_WAITING];
 	struct client *client[CLIENTS_MAX];	/* the first live of them */
 	unsigned int live;
-	atomic_uint clients;
 	uint64_t instance;
 	struct {
 		atomic_ullong attached, refused, posts, calls, faults, cut_off,
