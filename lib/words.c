@@ -52,7 +52,7 @@ static const struct {
 	{ EPERM, "the card was opened before a fork, by the parent: open anew" },
 	{ ECONNREFUSED, "no board of this name is running any more" },
 	{ ENAMETOOLONG, "the name of the board is too long" },
-	{ EMFILE, "the process has as many cards open as it may" },
+	{ EMFILE, "the process has as many cards or files open as it may" },
 	{ EOPNOTSUPP, "not with memory of this kind, or not on this machine" },
 	{ ENOTSUP, "not with memory of this kind, or not on this machine" },
 	{ EPROTO, "the driver gave an answer that cannot be right" },

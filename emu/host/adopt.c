@@ -35,10 +35,11 @@ static struct host_frame *frame_of(struct host_mm *mm, uint64_t va)
 static int hold_locked(struct host_mm *mm, uint64_t va, uint32_t *frame)
 {
 	struct host_frame *f;
-	int err = cpu_expect(mm, va);
+	/* First the page: it has tables, and of these there are only so many. */
+	int err = fault_bring(mm, va);
 
-	if (!err)
-		err = fault_bring(mm, va);
+	if (err >= 0)
+		err = cpu_expect(mm, va);
 	if (err < 0)
 		return err;
 	f = frame_of(mm, va);

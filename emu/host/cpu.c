@@ -293,14 +293,18 @@ static bool joins(struct host_mm *mm, uint64_t last, uint64_t next)
 
 /*
  * In runs, because each is a conversation. Runs that were closed before one is
- * refused are closed: their pages fault and are opened again.
+ * refused are closed: their pages fault and are opened again. -EAGAIN: it took so
+ * long that others should have the lock before the rest.
  */
 static int revoke_there(struct host_mm *mm, uint64_t va, uint64_t end)
 {
-	uint64_t last, next;
+	uint64_t start_ns = sim_now(mm->k->sim), first, last, next;
 	int err;
 
-	for (va = cpu_next(mm, va, end); va < end; va = next) {
+	first = va = cpu_next(mm, va, end);
+	for (; va < end; va = next) {
+		if (va != first && sim_now(mm->k->sim) - start_ns >= SLOW_NS)
+			return -EAGAIN;
 		last = va;
 		while ((next = cpu_next(mm, last + HOST_PAGE, end)) < end &&
 		       joins(mm, last, next))

@@ -39,9 +39,10 @@ int age_range(struct host_mm *mm, uint64_t va, uint64_t npages, bool pinned)
 {
 	uint64_t end = va + npages * HOST_PAGE, n = 0, first = 0, last = 0, d;
 	struct host_frame *f;
+	int err = cpu_revoke(mm, va, npages);
 
-	if (cpu_revoke(mm, va, npages))
-		return -EBUSY;
+	if (err)
+		return err;
 	for (va = pt_next(mm, va, end); va < end;
 	     va = pt_next(mm, va + HOST_PAGE, end)) {
 		d = pt_get(mm, va);
@@ -157,9 +158,10 @@ static int evict_batch(struct host_mm *mm, uint64_t va, unsigned int n)
 		}
 	if (first == n)
 		return err;
-	if (cpu_revoke(mm, va + first * HOST_PAGE, last - first + 1)) {
+	r = cpu_revoke(mm, va + first * HOST_PAGE, last - first + 1);
+	if (r) {
 		spare(mm, v, n);
-		return -EBUSY;
+		return r;
 	}
 	for (i = first; i <= last; i++)
 		if (v[i].frame) {
@@ -188,7 +190,7 @@ int evict_range(struct host_mm *mm, uint64_t va, uint64_t npages)
 		r = evict_batch(mm, va, (unsigned int)n);
 		err = r ? r : err;
 		/* Who did not answer now will not the next time. */
-		if (r == -EBUSY)
+		if (r == -EBUSY || r == -EAGAIN)
 			break;
 	}
 	return err;

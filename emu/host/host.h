@@ -13,7 +13,7 @@
  * Files: kernel.c (object, counters), irq.c (interrupts), process.c
  * (processes), thread.c (application threads and their kernel halves), file.c
  * (device files), sys.c (the library's system calls), mm.c (address space,
- * system calls on it, notifiers), map.c (list of mappings), fault.c (page-in,
+ * system calls on it, notifiers), mmap.c (new mappings), map.c (list of them), fault.c (page-in,
  * pins, copies), pgtable.c (descriptors), frames.c (allocator, tags), reclaim.c
  * (clock), evict.c (taking pages away), swap.c (swap and file pages), source.c
  * (files that others opened), kpages.c (tables and DMA memory), queues.c
@@ -281,6 +281,8 @@ void host_mmio_write32(struct host_process *p, volatile void *addr,
  * May sleep. Spends time.
  */
 int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags);
+/* Nobody is there any more who wants anything: who works for it should end. */
+bool mm_killed(const struct host_mm *mm);
 /*
  * Pin npages from va: present, then neither evicted nor unmapped until they
  * were unpinned as often. As pin_user_pages: the number of pages pinned, which

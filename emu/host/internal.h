@@ -38,6 +38,7 @@
 #define REMOTE_END	(1ull << 47)
 /* So long is a process left alone that did not close its pages in time. */
 #define SLOW_NS		20000000ull
+#define PROCESS_SOURCES	32u		/* files that are mapped */
 #define PROCESS_FILES	64
 #define PROCESS_WINDOWS	256
 #define DEVICES		8
@@ -134,6 +135,7 @@ struct host_mm {
 	struct mm_notifier *notifiers;
 	struct host_map *map;		/* sorted, disjoint */
 	unsigned int maps, map_room;
+	unsigned int sources;		/* files behind them, open here */
 	/* its bank */
 	int bank;
 	uint64_t bank_pa;
@@ -390,13 +392,13 @@ int reclaim_own(struct host_mm *mm);
 int reclaim_wait(struct host_kernel *k);
 /*
  * Take away those of n pages from va on that are resident and not pinned. 0, or
- * -ENOSPC (swap is full) or -EIO when some dirty page had to stay; -EBUSY: the
- * CPU still has some of them.
+ * -ENOSPC (swap is full) or -EIO when some dirty page had to stay; -EBUSY,
+ * -EAGAIN: as cpu_revoke(), the CPU still has some of them.
  */
 int evict_range(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*
  * Clear the access flags of a range; only of pages that are not pinned, if
- * pinned is false. 0, or -EBUSY: the CPU still has some.
+ * pinned is false. 0, or as cpu_revoke(): the CPU still has some.
  */
 int age_range(struct host_mm *mm, uint64_t va, uint64_t npages, bool pinned);
 /* A swap slot on the account of mm; NO_SLOT: none, or too many. */
@@ -411,7 +413,7 @@ void swap_put(struct host_swap *s, uint32_t slot);
 int swap_read(struct host_swap *s, uint32_t slot, void *page);
 int swap_write(struct host_swap *s, uint32_t slot, const void *page);
 struct host_source *source_open(const char *path, int *error);
-void source_put(struct host_source *f);
+void source_put(struct host_mm *mm, struct host_source *f);	/* lock held */
 /*
  * A page of the file, the rest of its last one zeros; 0, -EFAULT beyond the
  * end, -EIO.
@@ -479,7 +481,8 @@ void cpu_destroy(struct host_mm *mm);
 int cpu_grant(struct host_mm *mm, uint64_t va);
 /*
  * Close a range. -EBUSY: the process did not answer in time; what it may still
- * have is as it was.
+ * have is as it was. -EAGAIN: it answers, but so slowly that others should have the
+ * lock before the rest; only for more than one page.
  */
 int cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages);
 /* What the CPU may do with the page now (HOST_READ, HOST_WRITE). */
@@ -512,7 +515,6 @@ void remote_open(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
 int remote_close(struct host_mm *mm, uint64_t va, uint64_t npages);
 /* No lock: is it one that did not answer lately? */
 bool mm_slow(const struct host_mm *mm);
-bool mm_killed(const struct host_mm *mm);
 
 /* ---- thread.c ---- */
 /* Is va in the arena of the calling thread's process? Async-signal-safe. */

@@ -146,7 +146,7 @@ void map_remove(struct host_mm *mm, uint64_t start, uint64_t end)
 	for (to = from; to < mm->maps && mm->map[to].start < end; to++) {
 		assert(mm->map[to].start >= start && mm->map[to].end <= end);
 		if (mm->map[to].file)
-			source_put(mm->map[to].file);
+			source_put(mm, mm->map[to].file);
 	}
 	if (to == from)
 		return;
@@ -170,7 +170,7 @@ void map_merge(struct host_mm *mm)
 		if (joins(&mm->map[to], &mm->map[from])) {
 			mm->map[to].end = mm->map[from].end;
 			if (mm->map[from].file)
-				source_put(mm->map[from].file);
+				source_put(mm, mm->map[from].file);
 		} else {
 			mm->map[++to] = mm->map[from];
 		}

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * mm.c - an address space: its life, the calls that change its mappings, and
- * the notifiers that hear of it.
+ * mm.c - an address space: its life, the calls that change its mappings (but for
+ * new ones: mmap.c), and the notifiers that hear of it.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "host/internal.h"
+
+/* Of a process elsewhere: then whoever waits for its lock has a turn. */
+#define TURN_PAGES 64u
 
 /* ---- life ---- */
 
@@ -310,72 +313,37 @@ static int check_range(struct host_mm *mm, const void *addr, uint64_t *len,
 	return 0;
 }
 
-/* The first gap becomes m, len bytes long; its address, or NULL. */
-static void *map_somewhere(struct host_process *p, struct host_map *m,
-			   uint64_t len, int *error)
+static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
 {
-	struct host_mm *mm = p->mm;
+	int err = 0;
 
 	sim_mutex_lock(&mm->lock);
-	*error = map_room(mm, 1);
-	m->start = *error ? 0 : map_gap(mm, len);
-	if (!*error && !m->start)
-		*error = -ENOMEM;
-	if (!*error) {
-		m->end = m->start + len;
-		map_insert(mm, m);
+	if (any_stays(mm, va, va + len))
+		err = -EBUSY;
+	/* Holes are allowed, as Linux has it. */
+	if (!err)
+		err = map_split(mm, va, va + len);
+	if (!err)
+		err = mm_zap(mm, va, len / HOST_PAGE);
+	if (!err) {
+		map_remove(mm, va, va + len);
+		host_event(mm->k, EV_MM_UNMAP, mm->pid, va, len / HOST_PAGE, 0);
 	}
-	if (m->file)
-		source_put(m->file);	/* the list has its own count */
 	sim_mutex_unlock(&mm->lock);
-	return *error ? NULL : (void *)(uintptr_t)m->start;
+	return err;
 }
 
-static int check_map(uint64_t *len, int prot, uint64_t offset)
+/*
+ * cpu_revoke() has closed a part, and others had the lock meanwhile. Again: for as
+ * long as there is somebody who wants it.
+ */
+static bool once_more(struct host_mm *mm, int *err)
 {
-	if (!*len || prot_bad(prot) || offset % HOST_PAGE)
-		return -EINVAL;
-	if (*len > ARENA_MEMORY_BYTES)
-		return -ENOMEM;
-	*len = (*len + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
-	return 0;
-}
-
-void *host_mmap(struct host_process *p, uint64_t len, int prot,
-		const char *path, uint64_t offset, int *error)
-{
-	struct host_map m = { .prot = prot_normal(prot) };
-
-	host_spend(p->k, T_CPU_SYSCALL);
-	*error = check_map(&len, prot, offset);
-	if (*error)
-		return NULL;
-	if (path) {
-		m.file = source_open(path, error);
-		if (!m.file)
-			return NULL;
-		m.offset = offset;
-		m.file->maps = 1;
-	}
-	return map_somewhere(p, &m, len, error);
-}
-
-void *host_mmap_source(struct host_process *p, uint64_t len, int prot, int fd,
-		       uint64_t offset, int *error)
-{
-	struct host_map m = { .prot = prot_normal(prot), .offset = offset };
-
-	host_spend(p->k, T_CPU_SYSCALL);
-	*error = check_map(&len, prot, offset);
-	if (!*error && offset > INT64_MAX - len)
-		*error = -EINVAL;
-	if (*error)
-		return NULL;
-	m.file = source_of(fd, offset + len, error);
-	if (!m.file)
-		return NULL;
-	m.file->maps = 1;
-	return map_somewhere(p, &m, len, error);
+	if (*err != -EAGAIN)
+		return false;
+	if (mm_killed(mm))
+		*err = -EINTR;
+	return *err == -EAGAIN;
 }
 
 int host_munmap(struct host_process *p, void *addr, uint64_t len)
@@ -387,19 +355,9 @@ int host_munmap(struct host_process *p, void *addr, uint64_t len)
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err)
 		return err;
-	sim_mutex_lock(&mm->lock);
-	if (any_stays(mm, va, va + len))
-		err = -EBUSY;
-	/* Holes are allowed, as Linux has it. */
-	if (!err)
-		err = map_split(mm, va, va + len);
-	if (!err)
-		err = mm_zap(mm, va, len / HOST_PAGE);
-	if (!err) {
-		map_remove(mm, va, va + len);
-		host_event(p->k, EV_MM_UNMAP, mm->pid, va, len / HOST_PAGE, 0);
-	}
-	sim_mutex_unlock(&mm->lock);
+	do
+		err = unmap_once(mm, va, len);
+	while (once_more(mm, &err));
 	return err;
 }
 
@@ -454,6 +412,23 @@ static int protect_locked(struct host_mm *mm, uint64_t va, uint64_t end,
 	return err;
 }
 
+static int protect_once(struct host_mm *mm, uint64_t va, uint64_t len, int prot)
+{
+	int err = 0;
+
+	sim_mutex_lock(&mm->lock);
+	/* What the process has in hand it has open as it was. */
+	if (mm_any_held(mm, va, va + len, HELD_MOVING))
+		err = -EBUSY;
+	if (!err)
+		err = protect_locked(mm, va, va + len, prot);
+	if (!err)
+		host_event(mm->k, EV_MM_PROTECT, mm->pid, va, len / HOST_PAGE,
+			   (uint64_t)prot);
+	sim_mutex_unlock(&mm->lock);
+	return err;
+}
+
 int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot)
 {
 	uint64_t va = (uintptr_t)addr;
@@ -463,56 +438,83 @@ int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot)
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err || prot_bad(prot))
 		return -EINVAL;
-	prot = prot_normal(prot);
+	do
+		err = protect_once(mm, va, len, prot_normal(prot));
+	while (once_more(mm, &err));
+	return err;
+}
+
+static int advise_check(struct host_mm *mm, uint64_t va, uint64_t end,
+			enum host_advice a)
+{
+	if (!map_covers(mm, va, end))
+		return -ENOMEM;
+	return a == HOST_DONTNEED && any_stays(mm, va, end) ? -EBUSY : 0;
+}
+
+static int advise_once(struct host_mm *mm, uint64_t va, uint64_t npages,
+		       enum host_advice a)
+{
+	int err;
+
 	sim_mutex_lock(&mm->lock);
-	/* What the process has in hand it has open as it was. */
-	if (mm_any_held(mm, va, va + len, HELD_MOVING))
-		err = -EBUSY;
-	if (!err)
-		err = protect_locked(mm, va, va + len, prot);
-	if (!err)
-		host_event(p->k, EV_MM_PROTECT, mm->pid, va, len / HOST_PAGE,
-			   (uint64_t)prot);
+	err = advise_check(mm, va, va + npages * HOST_PAGE, a);
+	if (!err && a == HOST_DONTNEED)
+		err = mm_zap(mm, va, npages);
+	else if (!err && a == HOST_PAGEOUT)
+		err = evict_range(mm, va, npages);
+	else if (!err && a == HOST_COLD)
+		err = age_range(mm, va, npages, true);
 	sim_mutex_unlock(&mm->lock);
 	return err;
 }
 
-static int advise_locked(struct host_mm *mm, uint64_t va, uint64_t npages,
-			 enum host_advice a)
+/* A part at a time: a process elsewhere may take long over each. */
+static int advise_there(struct host_mm *mm, uint64_t va, uint64_t npages,
+			enum host_advice a)
 {
-	if (!map_covers(mm, va, va + npages * HOST_PAGE))
-		return -ENOMEM;
-	switch (a) {
-	case HOST_DONTNEED:
-		if (any_stays(mm, va, va + npages * HOST_PAGE))
-			return -EBUSY;
-		return mm_zap(mm, va, npages);
-	case HOST_PAGEOUT:
-		return evict_range(mm, va, npages);
-	case HOST_COLD:
-		return age_range(mm, va, npages, true);
-	default:
-		return 0;
+	uint64_t n;
+	int err, r = 0;
+
+	sim_mutex_lock(&mm->lock);
+	err = advise_check(mm, va, va + npages * HOST_PAGE, a);
+	sim_mutex_unlock(&mm->lock);
+	if (err)
+		return err;
+	for (; npages && r != -EBUSY; npages -= n, va += n * HOST_PAGE) {
+		n = npages < TURN_PAGES ? npages : TURN_PAGES;
+		do
+			r = advise_once(mm, va, n, a);
+		while (once_more(mm, &r));
+		err = r ? r : err;
 	}
+	return err;
+}
+
+static int bring(struct host_mm *mm, uint64_t va, uint64_t end,
+		 unsigned int flags)
+{
+	int err = 0;
+
+	for (; va < end && err >= 0; va += HOST_PAGE)
+		err = mm_killed(mm) ? -EINTR : mm_fault(mm, va, flags);
+	return err < 0 ? err : 0;
 }
 
 int host_madvise(struct host_process *p, void *addr, uint64_t len,
 		 enum host_advice a)
 {
-	uint64_t va = (uintptr_t)addr, end;
+	uint64_t va = (uintptr_t)addr;
 	struct host_mm *mm = p->mm;
 	int err = check_range(mm, addr, &len, true);
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err || (unsigned int)a > HOST_COLD)
 		return -EINVAL;
-	sim_mutex_lock(&mm->lock);
-	err = advise_locked(mm, va, len / HOST_PAGE, a);
-	sim_mutex_unlock(&mm->lock);
-	if (err || (a != HOST_WILLNEED && a != HOST_POPULATE))
-		return err;
-	for (end = va + len; va < end && err >= 0; va += HOST_PAGE)
-		err = mm_fault(mm, va,
-			       a == HOST_POPULATE ? HOST_FAULT_WRITE : 0);
-	return err < 0 ? err : 0;
+	err = mm->remote ? advise_there(mm, va, len / HOST_PAGE, a) :
+			   advise_once(mm, va, len / HOST_PAGE, a);
+	if (!err && (a == HOST_WILLNEED || a == HOST_POPULATE))
+		err = bring(mm, va, va + len,
+			    a == HOST_POPULATE ? HOST_FAULT_WRITE : 0);
+	return err;
 }

@@ -144,10 +144,11 @@ no_file:
 	return NULL;
 }
 
-void source_put(struct host_source *f)
+void source_put(struct host_mm *mm, struct host_source *f)
 {
 	if (--f->maps)
 		return;
+	mm->sources--;
 	close(f->fd);
 	free(f);
 }

@@ -155,10 +155,23 @@ static void user_half(void *arg)
 	sim_unpark(kernel, 0);
 }
 
+/* The user half of it never came. */
+static void give_up(struct host_thread *t, struct sim_thread *kernel)
+{
+	atomic_fetch_sub(&t->process->threads, 1);
+	if (!kernel) {
+		free(t);
+		return;
+	}
+	atomic_store_explicit(&t->state, ENDED, memory_order_release);
+	sim_unpark(kernel, 0);
+}
+
 struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 				     void (*fn)(void *arg), void *arg)
 {
 	struct host_thread *t = calloc(1, sizeof(*t));
+	struct sim_thread *user = NULL, *kernel;
 	struct sim *sim = p->k->sim;
 	char half[48];
 
@@ -171,6 +184,10 @@ struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 	atomic_init(&t->state, IDLE);
 	atomic_fetch_add(&p->threads, 1);
 	snprintf(half, sizeof(half), "%s/kernel", name);
-	t->kernel = sim_thread_start(sim, half, true, kernel_half, t);
-	return sim_thread_start(sim, name, false, user_half, t);
+	t->kernel = kernel = sim_thread_start(sim, half, true, kernel_half, t);
+	if (kernel)
+		user = sim_thread_start(sim, name, false, user_half, t);
+	if (!user)
+		give_up(t, kernel);
+	return user;
 }

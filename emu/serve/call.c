@@ -222,7 +222,7 @@ static int do_map_file(struct client *c, const struct call *call,
 	a->ret[0] = (uintptr_t)host_mmap_source(c->process, call->arg[0],
 						HOST_READ | HOST_WRITE, fd, 0,
 						&err);
-	close(fd);
+	os_drop(fd);
 	return err;
 }
 
@@ -452,6 +452,7 @@ static void hand_over(struct client *c, unsigned int i)
 {
 	struct attach_call *slot = &c->shared->call[i];
 	struct half *h = &c->half[i];
+	const struct answer none = { .result = -EAGAIN };
 	volatile struct attach_call *v = slot;
 	char name[64];
 	unsigned int k;
@@ -489,6 +490,11 @@ static void hand_over(struct client *c, unsigned int i)
 	snprintf(name, sizeof(name), "%.40s/kernel %u", c->name, i);
 	h->thread = sim_thread_start(c->serve->cfg.sim, name, true, half_main,
 				     h);
+	if (h->thread)
+		return;
+	/* So many processes want threads that there are none. */
+	atomic_store_explicit(&h->job, false, memory_order_relaxed);
+	publish(c, slot, &none);
 }
 
 unsigned int calls_take(struct client *c)

@@ -65,6 +65,39 @@ static void guard(struct client *c)
 	guard_add(c->shared, sizeof(*c->shared), &c->cut);
 }
 
+static void take_down(void *client)
+{
+	struct client *c = client;
+	int i;
+
+	while (atomic_load(&c->state) == CLIENT_LIVES)
+		sim_park();
+	host_process_kill(c->process);
+	calls_end(c);
+	host_process_exit(c->process);
+	take_back(c);
+	for (i = 0; i < (int)SERVE_FILES; i++)
+		if (c->passed[i].fd >= 0)
+			os_drop(c->passed[i].fd);
+	if (c->note_fd >= 0)
+		os_drop(c->note_fd);
+	/* Last: when the process sees the end, all is given back. */
+	os_hang_up(c->sock);
+	atomic_store(&c->state, CLIENT_GONE);
+	serve_wake(c->serve);
+}
+
+/* Now, since when the process ends there may be no thread to be had. */
+static int start_undertaker(struct client *c)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%.40s/exit", c->name);
+	c->undertaker = sim_thread_start(c->serve->cfg.sim, name, true,
+					 take_down, c);
+	return c->undertaker ? 0 : -EAGAIN;
+}
+
 struct client *client_create(struct serve *s, struct door *d, int sock,
 			     const struct attach_hello *h, int *error)
 {
@@ -86,10 +119,14 @@ struct client *client_create(struct serve *s, struct door *d, int sock,
 	if (!*error)
 		c->process = host_process_attach(d->kernel, c->name, h->arena,
 						 &client_cpu_ops, c, error);
-	if (c->process) {
+	if (c->process)
+		*error = start_undertaker(c);
+	if (!*error) {
 		guard(c);
 		return c;
 	}
+	if (c->process)
+		host_process_exit(c->process);
 	take_back(c);
 	free(c);
 	return NULL;
@@ -98,46 +135,22 @@ struct client *client_create(struct serve *s, struct door *d, int sock,
 void client_begin(struct client *c)
 {
 	struct serve *s = c->serve;
+
 	s->client[s->live++] = c;
-	atomic_fetch_add(&s->clients, 1);
-}
-
-static void take_down(void *client)
-{
-	struct client *c = client;
-	int i;
-
-	host_process_kill(c->process);
-	calls_end(c);
-	host_process_exit(c->process);
-	take_back(c);
-	for (i = 0; i < (int)SERVE_FILES; i++)
-		if (c->passed[i].fd >= 0)
-			close(c->passed[i].fd);
-	if (c->note_fd >= 0)
-		close(c->note_fd);
-	/* Last: when the process sees the end, all is given back. */
-	close(c->sock);
-	atomic_store(&c->state, CLIENT_GONE);
-	serve_wake(c->serve);
 }
 
 void client_end(struct client *c, const char *why)
 {
-	char name[64];
-
 	if (atomic_load(&c->state) != CLIENT_LIVES)
 		return;
 	if (getenv("FAULTLINE_KLOG"))
 		fprintf(stderr, "board %s: process %s ends: %s\n",
 			board_name(host_board(c->kernel)), c->name, why);
 	atomic_store(&c->shared->alive, 0);
-	atomic_store(&c->state, CLIENT_DYING);
 	/* No more is taken from it; a process that lives on is told. */
 	shutdown(c->sock, SHUT_RD);
-	snprintf(name, sizeof(name), "%.40s/exit", c->name);
-	c->undertaker = sim_thread_start(c->serve->cfg.sim, name, true,
-					 take_down, c);
+	atomic_store(&c->state, CLIENT_DYING);
+	sim_unpark(c->undertaker, 0);
 }
 
 void client_bury(struct client *c)
@@ -204,7 +217,7 @@ static void keep_passed(struct client *c, uint32_t id, int fd)
 		*p = (struct passed){ .fd = fd, .id = id };
 	sim_spin_unlock(&c->lock);
 	if (!p)
-		close(fd);	/* its MAP_FILE will find nothing */
+		os_drop(fd);	/* its MAP_FILE will find nothing */
 }
 
 static void take_note(struct client *c)
@@ -218,7 +231,7 @@ static void take_note(struct client *c)
 		return;
 	}
 	if (fd >= 0)
-		close(fd);
+		os_drop(fd);
 	if (c->note.kind != ATTACH_BELL)
 		atomic_store(&c->cut, true);
 }
@@ -243,7 +256,7 @@ void client_read(struct client *c)
 			if (c->note_fd < 0)
 				c->note_fd = fds[i];
 			else
-				close(fds[i]);
+				os_drop(fds[i]);
 		c->note_bytes += (unsigned int)r;
 		if (c->note_bytes == sizeof(c->note))
 			take_note(c);

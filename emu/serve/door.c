@@ -16,7 +16,7 @@
 
 static void newcomer_end(struct newcomer *n)
 {
-	close(n->sock);
+	os_hang_up(n->sock);
 	n->sock = -1;
 }
 

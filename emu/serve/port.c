@@ -5,7 +5,8 @@
  * rings. With it the board costs nothing while nobody uses it.
  *
  * It runs the boards' hardware itself: a doorbell is a register write, and what
- * that has made ready runs before it returns.
+ * that has made ready runs before it returns, or what others have left; but never so
+ * much at once that a card that is always busy would keep it from looking.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -21,6 +22,11 @@
 #define SPINS		100u
 #define YIELDS		1000u
 #define LOOK_MS		100	/* while somebody's time may run out */
+/*
+ * Of hardware, before its turn is over and the port looks around: some tenth of a
+ * millisecond. A message may be long, and who posts one can have posted many.
+ */
+#define TURN_STEPS	16u
 
 #define POLL_MAX (1 + DOORS + SERVE_WAITING + CLIENTS_MAX)
 
@@ -146,7 +152,6 @@ static void judge_clients(struct serve *s)
 		}
 		s->client[i] = s->client[--s->live];
 		client_bury(c);
-		atomic_fetch_sub(&s->clients, 1);
 	}
 }
 
@@ -161,14 +166,34 @@ static void say_asleep(struct serve *s, uint32_t asleep)
 				     asleep);
 }
 
+/* Somebody has left hardware that has more to do: it is the port's now. */
+static void hardware_left(void *serve)
+{
+	struct serve *s = serve;
+
+	/* seq_cst: pairs with the port's look after it says that it sleeps. */
+	if (atomic_load(&s->asleep) && atomic_exchange(&s->asleep, false))
+		serve_wake(s);
+}
+
+/* How much there was to do. */
+static unsigned int look_around(struct serve *s)
+{
+	unsigned int n = look_at_clients(s);
+
+	return n + sim_pump_all(s->cfg.sim);
+}
+
 static void sleep_until_called(struct serve *s)
 {
 	say_asleep(s, 1);
+	atomic_store(&s->asleep, true);
 	/* Who wrote before it could see that: found by this look. */
-	if (!look_at_clients(s)) {
+	if (!look_around(s)) {
 		serve_count(&s->count.sleeps);
 		look_at_sockets(s, -1);
 	}
+	atomic_store(&s->asleep, false);
 	say_asleep(s, 0);
 }
 
@@ -178,14 +203,15 @@ static void end_all(struct serve *s)
 
 	for (i = 0; i < SERVE_WAITING; i++)
 		if (s->newcomer[i].sock >= 0) {
-			close(s->newcomer[i].sock);
+			os_hang_up(s->newcomer[i].sock);
 			s->newcomer[i].sock = -1;
 		}
 	for (i = 0; i < s->live; i++)
 		client_end(s->client[i], "the board ends");
-	while (atomic_load(&s->clients)) {
+	while (s->live) {
 		judge_clients(s);
-		sim_sleep(200000);
+		if (!sim_pump_all(s->cfg.sim))
+			sim_sleep(200000);
 	}
 }
 
@@ -194,8 +220,9 @@ void port_main(void *serve)
 	struct serve *s = serve;
 	unsigned int idle = 0, rounds = 0;
 
+	sim_turns(s->cfg.sim, TURN_STEPS, hardware_left, s);
 	while (!atomic_load(&s->stop)) {
-		idle = look_at_clients(s) ? 0 : idle + 1;
+		idle = look_around(s) ? 0 : idle + 1;
 		if (++rounds % SOCKETS_EVERY == 0) {
 			look_at_sockets(s, 0);
 			judge_clients(s);
@@ -209,4 +236,5 @@ void port_main(void *serve)
 		}
 	}
 	end_all(s);
+	sim_turns(s->cfg.sim, 0, NULL, NULL);
 }

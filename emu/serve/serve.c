@@ -73,7 +73,10 @@ struct serve *serve_create(const struct serve_config *cfg, int *error)
 	if (!*error) {
 		s->port = sim_thread_start(cfg->sim, "port", true, port_main,
 					   s);
-		return s;
+		if (s->port)
+			return s;
+		guard_end();
+		*error = -EAGAIN;
 	}
 	if (s->wake[0] >= 0) {
 		close(s->wake[0]);
@@ -209,11 +212,6 @@ int serve_open(struct serve *s, struct host_kernel *k, const char *path)
 	}
 	serve_wake(s);
 	return 0;
-}
-
-unsigned int serve_clients(struct serve *s)
-{
-	return atomic_load(&s->clients);
 }
 
 void serve_close(struct serve *s)

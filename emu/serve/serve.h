@@ -30,6 +30,8 @@ struct serve_config {
 #define SERVE_WAITING	16u	/* connected, but HELLO has not come */
 #define SERVE_HELLO_MS	2000u	/* so long has it for that */
 #define SERVE_FILES	8u	/* descriptors that wait for MAP_FILE, a process */
+/* Open here for each process at most, those of its calls and threads too. */
+#define SERVE_FDS	256u
 
 /* Threads mode only. NULL + *error. */
 struct serve *serve_create(const struct serve_config *cfg, int *error);
@@ -38,11 +40,6 @@ struct serve *serve_create(const struct serve_config *cfg, int *error);
  * this name is running; a socket that a dead board has left is taken over.
  */
 int serve_open(struct serve *s, struct host_kernel *k, const char *path);
-/*
- * Processes that are attached now, all boards; of one that ended nothing is
- * left when it is no longer counted.
- */
-unsigned int serve_clients(struct serve *s);
 /* Cut everybody off, close the doors, wait until all is given back. */
 void serve_close(struct serve *s);
 /* After serve_close(): free. */

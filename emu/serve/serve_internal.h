@@ -75,7 +75,7 @@ struct client {
 	int sock, shared_fd;
 	char name[ATTACH_NAME];
 	atomic_int state;
-	struct sim_thread *undertaker;
+	struct sim_thread *undertaker;	/* sleeps while the process lives */
 	/* port thread */
 	uint32_t post_tail;
 	struct attach_note note;	/* what of the next one has come */
@@ -120,7 +120,6 @@ struct serve {
 	struct newcomer newcomer[SERVE_WAITING];
 	struct client *client[CLIENTS_MAX];	/* the first live of them */
 	unsigned int live;
-	atomic_uint clients;
 	uint64_t instance;
 	struct {
 		atomic_ullong attached, refused, posts, calls, faults, cut_off,

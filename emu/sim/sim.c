@@ -181,7 +181,34 @@ void sim_pump(struct sim_domain *d)
 		threads_pump(d);
 }
 
+void sim_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),
+	       void *arg)
+{
+	if (!lockstep(sim))
+		threads_turns(sim, steps, left, arg);
+}
+
+bool sim_pump_all(struct sim *sim)
+{
+	return !lockstep(sim) && threads_pump_all(sim);
+}
+
 /* ---- software threads ---- */
+
+/* Out of the list, and freed; it has ended or never began. */
+static void forget_thread(struct sim_thread *t)
+{
+	struct sim *sim = t->sim;
+	struct sim_thread **p;
+
+	pthread_mutex_lock(&sim->list_lock);
+	for (p = &sim->threads; *p != t; p = &(*p)->next)
+		;
+	*p = t->next;
+	pthread_mutex_unlock(&sim->list_lock);
+	bell_destroy(&t->bell);
+	free(t);
+}
 
 struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 				    bool daemon, void (*fn)(void *arg),
@@ -213,33 +240,29 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 		lockstep_start(t);
 	err = pthread_create(&t->pthread, NULL,
 			     lockstep(sim) ? lockstep_main : threads_main, t);
-	if (err) {
+	if (!err)
+		return t;
+	if (lockstep(sim)) {	/* it has its turn already */
 		fprintf(stderr, "faultline: no thread for %s: %s\n", name,
 			strerror(err));
 		abort();
 	}
-	return t;
+	if (!daemon)
+		atomic_fetch_sub(&sim->living, 1);
+	forget_thread(t);
+	return NULL;
 }
 
 void sim_thread_join(struct sim_thread *t)
 {
-	struct sim_thread **p;
-	struct sim *sim = t->sim;
-
-	if (lockstep(sim)) {
+	if (lockstep(t->sim)) {
 		/* A baton holder must not block for real. */
 		while (sim_self_thread && t->state != THREAD_DONE)
 			sim_sleep(1000);
 		assert(t->state == THREAD_DONE);
 	}
 	pthread_join(t->pthread, NULL);
-	pthread_mutex_lock(&sim->list_lock);
-	for (p = &sim->threads; *p != t; p = &(*p)->next)
-		;
-	*p = t->next;
-	pthread_mutex_unlock(&sim->list_lock);
-	bell_destroy(&t->bell);
-	free(t);
+	forget_thread(t);
 }
 
 struct sim_thread *sim_thread_self(void)

@@ -120,6 +120,15 @@ void sim_leave(struct sim_domain *d);
 /* Let hardware work (polling loops call this). Lockstep: nothing. */
 void sim_pump(struct sim_domain *d);
 /*
+ * Threads, inline: who runs hardware stops after so many steps, calls left(arg) and
+ * goes on with its own work. Then somebody has to call sim_pump_all() for as long as
+ * it says that there is more. When all domains have been made. 0 steps: no limit, as
+ * it is at first; when it returns, left is not called any more.
+ */
+void sim_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),
+	       void *arg);
+bool sim_pump_all(struct sim *sim);
+/*
  * Run an actor of another domain: something was put into its input. Threads,
  * inline: after the calling step. Never waits; if that domain's lock is taken
  * the holder will see the kick.
@@ -130,7 +139,7 @@ void sim_kick_remote(struct sim_actor *a);
 
 /*
  * daemon: sim_run does not wait for it (kernel threads). Starts when sim_run
- * runs, or at once.
+ * runs, or at once. NULL: the system has no more threads, or no memory.
  */
 struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 				    bool daemon, void (*fn)(void *arg),

@@ -106,6 +106,10 @@ struct sim {
 	atomic_bool clock_asleep, hardware_stop;
 	struct sim_hardware hardware[HARDWARE_MAX];
 	unsigned int served;		/* domains that have a thread */
+	atomic_uint turn_steps;		/* sim_turns(); 0: no limit */
+	atomic_uint leaving;		/* threads that will call left */
+	void (*left)(void *arg);
+	void *left_arg;
 };
 
 extern _Thread_local struct sim_thread *sim_self_thread;
@@ -137,6 +141,9 @@ void threads_alarm(struct sim_actor *a);
 void threads_enter(struct sim_domain *d);
 void threads_leave(struct sim_domain *d);
 void threads_pump(struct sim_domain *d);
+bool threads_pump_all(struct sim *sim);
+void threads_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),
+		   void *arg);
 enum sim_result threads_run(struct sim *sim, uint64_t max_ns);
 void threads_stop(struct sim *sim);
 bool threads_park(struct sim_thread *t, uint64_t timeout_ns);

@@ -57,7 +57,7 @@ static void domain_unlock(struct sim_domain *d)
  */
 #define LATER_MAX 8
 static _Thread_local struct {
-	unsigned int depth, later_count;
+	unsigned int depth, later_count, steps;
 	uint64_t now_ns;
 	struct sim_domain *later[LATER_MAX];
 } batch;
@@ -68,6 +68,7 @@ static void batch_begin(struct sim *sim)
 
 	if (batch.depth++)
 		return;
+	batch.steps = 0;
 	now_ns = os_now_ns();
 	batch.now_ns = now_ns - sim->start_ns;
 	if (sim->trace)
@@ -118,34 +119,65 @@ static uint32_t take_ready(struct sim_domain *d)
 
 static void run_later(void);
 
+static bool turn_over(const struct sim *sim)
+{
+	unsigned int most = atomic_load_explicit(&sim->turn_steps,
+						 memory_order_acquire);
+
+	return ++batch.steps >= most && most;
+}
+
 /*
  * Lock held: run actors until none is ready, each in its turn; those that were
  * made last, the wires, go first: what has come in counts before a timer does.
+ * False: there may be more, but not for this thread: unlock, then leave_rest().
  */
-static void drain(struct sim_domain *d)
+static bool drain(struct sim_domain *d)
 {
 	struct sim_actor *a;
 	uint32_t ready;
+	bool over = false;
 
 	batch_begin(d->sim);
 	ring_alarms(d, batch.now_ns);
-	while ((ready = take_ready(d)))
-		for (; ready; ready &= ~a->bit) {
+	while (!over && (ready = take_ready(d)))
+		for (; ready && !over; ready &= ~a->bit) {
 			a = d->actor[31 - __builtin_clz(ready)];
 			if (a->step(a->arg, batch.now_ns) != SIM_IDLE)
 				d->ready |= a->bit;
 			if (batch.later_count)
 				run_later();
+			over = turn_over(d->sim);
+			if (over)
+				d->ready |= ready & ~a->bit;
 		}
+	if (over) {
+		atomic_fetch_add(&d->sim->leaving, 1);
+		atomic_fetch_or(&d->wanted, d->ready);
+		d->ready = 0;
+	}
 	batch_end();
+	return !over;
+}
+
+/* Unlocked: a kick that met the lock is seen here, as in run_if_wanted(). */
+static void leave_rest(struct sim_domain *d)
+{
+	if (atomic_load(&d->wanted))
+		d->sim->left(d->sim->left_arg);
+	atomic_fetch_sub(&d->sim->leaving, 1);
 }
 
 static void run_if_wanted(struct sim_domain *d)
 {
-	while (atomic_load(&d->wanted) && domain_trylock(d)) {
-		drain(d);
+	bool more = true;
+
+	while (more && atomic_load(&d->wanted) && domain_trylock(d)) {
+		more = drain(d);
 		domain_unlock(d);
 	}
+	if (!more)
+		leave_rest(d);
 }
 
 static void run_later(void)
@@ -168,16 +200,18 @@ void threads_enter(struct sim_domain *d)
 
 void threads_leave(struct sim_domain *d)
 {
-	bool in_line = runs_inline(d->sim);
+	bool in_line = runs_inline(d->sim), more = true;
 
 	if (in_line && (d->ready || atomic_load(&d->wanted))) {
-		drain(d);
+		more = drain(d);
 	} else if (d->ready) {
 		atomic_fetch_or(&d->wanted, d->ready);
 		d->ready = 0;
 	}
 	domain_unlock(d);
-	if (in_line)
+	if (!more)
+		leave_rest(d);
+	else if (in_line)
 		run_if_wanted(d);
 }
 
@@ -212,6 +246,39 @@ void threads_pump(struct sim_domain *d)
 		run_if_wanted(d);
 	else if (++pumps % PUMPS_BEFORE_HELP == 0)
 		help(d->sim);
+}
+
+void threads_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),
+		   void *arg)
+{
+	struct sim_domain *d;
+
+	if (steps) {
+		sim->left = left;
+		sim->left_arg = arg;
+	}
+	/* Release: pairs with turn_over(). */
+	atomic_store_explicit(&sim->turn_steps, steps, memory_order_release);
+	/* Who still counts by the old number holds a domain, or is leaving. */
+	for (d = sim->domains; !steps && d; d = d->next) {
+		domain_lock(d);
+		domain_unlock(d);
+		run_if_wanted(d);
+	}
+	while (!steps && atomic_load(&sim->leaving))
+		os_yield();
+}
+
+bool threads_pump_all(struct sim *sim)
+{
+	struct sim_domain *d;
+	bool more = false;
+
+	for (d = sim->domains; d; d = d->next) {
+		threads_pump(d);
+		more |= atomic_load(&d->wanted) != 0;
+	}
+	return more;
 }
 
 /* The caller holds the domain: on leaving, or after this step, it is seen. */

@@ -145,6 +145,15 @@ ssize_t os_send(int fd, const void *buf, size_t n, const int *fds, int nfds)
 	return done < 0 ? -errno : done;
 }
 
+void os_drop(int fd)
+{
+	const struct linger none = { .l_onoff = 0 };
+
+	/* What is no socket refuses it, and has nothing of the kind. */
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+	close(fd);
+}
+
 /* Those of one control message; how many there are now. */
 static int take_fds(struct cmsghdr *c, int *fds, int got, int room)
 {
@@ -154,7 +163,7 @@ static int take_fds(struct cmsghdr *c, int *fds, int got, int room)
 	for (i = 0; i < n; i++) {
 		memcpy(&fd, CMSG_DATA(c) + i * sizeof(fd), sizeof(fd));
 		if (got == room) {
-			close(fd);
+			os_drop(fd);
 			continue;
 		}
 		if (!MSG_CMSG_CLOEXEC)
@@ -188,4 +197,15 @@ ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds)
 	if (nfds)
 		*nfds = got;
 	return done;
+}
+
+void os_hang_up(int fd)
+{
+	char bytes[4096];
+
+	/* From now on nothing is added, so this comes to an end. */
+	shutdown(fd, SHUT_RD);
+	while (os_receive(fd, bytes, sizeof(bytes), NULL, NULL) > 0)
+		;
+	close(fd);
 }

@@ -160,6 +160,16 @@ ssize_t os_send(int fd, const void *buf, size_t n, const int *fds, int nfds);
  * no room are closed, the others are close-on-exec.
  */
 ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds);
+/*
+ * Close a descriptor that came from another process and may be anything: a socket
+ * whose end is to take an hour, say. Whoever has it last would wait for that.
+ */
+void os_drop(int fd);
+/*
+ * Close a socket of a process that is to be heard no more: what it sent and nobody
+ * took is thrown away, descriptors as above. The socket does not block.
+ */
+void os_hang_up(int fd);
 
 /* ---- faults of the CPU (fault.c) ---- */
 

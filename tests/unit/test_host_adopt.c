@@ -2,13 +2,14 @@
 // variants: page16 page64
 /*
  * Memory that a process elsewhere had before it came: adopted where it is, page
- * by page used as any other, and released again. And files that it opened.
+ * by page used as any other, and released again.
  */
-#include <fcntl.h>
+#include <sys/resource.h>
 
 #include "test_host_remote.h"
 
 #define HEAP	0x555500000000ull	/* where malloc put it, say */
+#define FAR	0x200000000000ull	/* behind it nothing is used */
 
 static uint64_t *bank_page(struct remote *m, uint64_t frame)
 {
@@ -429,6 +430,42 @@ TEST("with all mappings used up nothing can be adopted or cut out")
 	adopt(m, HEAP + 8 * PAGE, 1, 1, false);
 }
 
+static uint64_t most_memory_bytes(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_SELF, &u);
+#ifdef __APPLE__
+	return (uint64_t)u.ru_maxrss;
+#else
+	return (uint64_t)u.ru_maxrss << 10;
+#endif
+}
+
+TEST("addresses spread far and wide cost the board no more than their tables")
+{
+	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
+	struct remote *m = remote_start(r, 1);
+	uint64_t i, before, va;
+	uint32_t frame[64];
+
+	STEP("until there are no tables left");
+	for (i = 0; i < PROCESS_TABLES; i++) {
+		va = FAR + (i << 30);
+		if (host_adopt(m->p, va, 1, RW, frame))
+			break;
+		EXPECT_EQ(host_released(m->p, va, 1), 0);
+	}
+	EXPECT_LE(i, PROCESS_TABLES - 1);
+	before = most_memory_bytes();
+	STEP("nothing is adopted any more");
+	for (; i < 20000; i++)
+		EXPECT_EQ(host_adopt(m->p, FAR + (i << 30), 1, RW, frame),
+			  -ENOMEM);
+	EXPECT_LE(most_memory_bytes() - before, 32u << 20);
+	rig_check(r);
+}
+
 TEST("the search for a gap sees the arena alone")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
@@ -445,102 +482,5 @@ TEST("the search for a gap sees the arena alone")
 	EXPECT_EQ(error, -ENOMEM);
 	EXPECT_EQ(va_of(host_mmap(m->p, ARENA_MEMORY_BYTES - 4 * PAGE, RW, NULL,
 				  0, &error)), ARENA + 4 * PAGE);
-	rig_check(r);
-}
-
-/* ---- files that it opened ---- */
-
-TEST("a file of the process is mapped from its descriptor, privately")
-{
-	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
-	struct remote *m = remote_start(r, 1);
-	uint64_t at = PAGE + 16, v, want = 0;
-	char path[128];
-	int fd, error;
-	unsigned int i;
-	uint8_t *map;
-
-	rig_file(path, 2 * PAGE + 100);
-	fd = open(path, O_RDONLY);
-	unlink(path);
-	map = host_mmap_source(m->p, 2 * PAGE + 100, RW, fd, 0, &error);
-	EXPECT_EQ(error, 0);
-	STEP("the caller's descriptor goes");
-	close(fd);
-	for (i = 0; i < 8; i++)
-		want |= (uint64_t)(((at + i) * 7 + (at + i) / PAGE) & 0xff)
-			<< 8 * i;
-	EXPECT_EQ(remote_get(m, va_of(map) + at), want);
-	EXPECT_EQ(remote_get(m, va_of(map) + 2 * PAGE + 104), 0);
-	EXPECT_EQ(remote_put(m, va_of(map) + at, 5), 0);
-	EXPECT_EQ(host_madvise(m->p, map, 3 * PAGE, HOST_PAGEOUT), 0);
-	EXPECT_EQ(mm_copy(rig_mm(r, 1), va_of(map) + at, &v, 8, false), 0);
-	EXPECT_EQ(v, 5);
-	rig_check(r);
-	EXPECT_EQ(host_munmap(m->p, map, 3 * PAGE), 0);
-}
-
-static void no_source(struct remote *m, uint64_t len, int fd, uint64_t offset,
-		      int want)
-{
-	int error = 0;
-
-	STEP("%" PRIu64 " bytes at %" PRIu64, len, offset);
-	EXPECT(!host_mmap_source(m->p, len, RW, fd, offset, &error));
-	EXPECT_EQ(error, want);
-}
-
-TEST("only a regular file that is open for reading is mapped, and only as long "
-     "as it is")
-{
-	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
-	struct remote *m = remote_start(r, 1);
-	int fd, wo, dir, fds[2];
-	char path[128];
-
-	rig_file(path, PAGE + 1);
-	fd = open(path, O_RDONLY);
-	wo = open(path, O_WRONLY);
-	dir = open("/tmp", O_RDONLY);
-	EXPECT_EQ(pipe(fds), 0);
-	unlink(path);
-	no_source(m, 2 * PAGE + 1, fd, 0, -EINVAL);
-	no_source(m, PAGE + 1, fd, PAGE, -EINVAL);
-	no_source(m, 1, fd, 2 * PAGE, -EINVAL);
-	no_source(m, 0, fd, 0, -EINVAL);
-	no_source(m, PAGE, fd, 1, -EINVAL);
-	no_source(m, PAGE, fd, ~0ull << 12, -EINVAL);
-	no_source(m, PAGE, fd, (uint64_t)INT64_MAX & ~(PAGE - 1), -EINVAL);
-	no_source(m, ARENA_MEMORY_BYTES + 1, fd, 0, -ENOMEM);
-	no_source(m, PAGE, wo, 0, -EACCES);
-	no_source(m, PAGE, dir, 0, -ENODEV);
-	no_source(m, PAGE, fds[0], 0, -ENODEV);
-	no_source(m, PAGE, -1, 0, -EBADF);
-	EXPECT_EQ(rig_mm(r, 1)->maps, 0);
-	close(fd);
-	close(wo);
-	close(dir);
-	close(fds[0]);
-	close(fds[1]);
-}
-
-TEST("a file that shrinks under its mapping is a fault that cannot be repaired")
-{
-	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
-	struct remote *m = remote_start(r, 1);
-	char path[128];
-	int fd, error;
-	uint8_t *map;
-
-	rig_file(path, 2 * PAGE);
-	fd = open(path, O_RDWR);
-	unlink(path);
-	map = host_mmap_source(m->p, 2 * PAGE, RW, fd, 0, &error);
-	EXPECT(map != NULL);
-	EXPECT_EQ(ftruncate(fd, PAGE), 0);
-	EXPECT_EQ(host_process_fault(m->p, va_of(map), 0), 0);
-	EXPECT_EQ(host_process_fault(m->p, va_of(map) + PAGE, 0), -EFAULT);
-	EXPECT_EQ(rig_stats(r).frames_free, 15);
-	close(fd);
 	rig_check(r);
 }

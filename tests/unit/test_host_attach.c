@@ -451,3 +451,112 @@ TEST("when it never answers, others are told that there is no memory")
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(remote_get(m, va + i * PAGE), i);
 }
+
+/* ---- a process that answers, but just in time ---- */
+
+#define SPREAD	40u
+#define APART	17u		/* such pages are closed one by one */
+
+struct late {
+	struct remote *m;
+	uint64_t va, longest_ns;
+	int (*call)(struct late *l);
+	int err;
+	bool over;
+};
+
+static void closes_late(struct remote *m, uint64_t va, uint64_t npages)
+{
+	(void)m;
+	(void)va;
+	(void)npages;
+	sim_sleep(SLOW_NS - 1000000);
+}
+
+static void calls(void *arg)
+{
+	struct late *l = arg;
+
+	l->err = l->call(l);
+	l->over = true;
+}
+
+/* Somebody else has a look at that process. */
+static void looks(void *arg)
+{
+	struct late *l = arg;
+	struct host_mm *mm = rig_mm(l->m->rig, 1);
+	uint64_t from_ns, ns, start, end;
+	int prot;
+
+	while (!l->over) {
+		from_ns = sim_now(l->m->rig->sim);
+		mm_lookup(mm, l->va, &start, &end, &prot);
+		ns = sim_now(l->m->rig->sim) - from_ns;
+		if (ns > l->longest_ns)
+			l->longest_ns = ns;
+		sim_sleep(100000);
+	}
+}
+
+static void far_thread(struct rig *r, void (*fn)(void *arg), void *arg)
+{
+	r->thread[r->threads++] = sim_thread_start(r->sim, "far", false, fn,
+						   arg);
+}
+
+static void keeps_nobody(int (*call)(struct late *l))
+{
+	struct rig *r = rig_start(SIM_LOCKSTEP, 1, SPREAD + 4, 256);
+	struct remote *m = remote_start(r, 1);
+	struct late l = { .m = m, .call = call };
+	unsigned int i;
+
+	l.va = remote_map(m, SPREAD * APART);
+	for (i = 0; i < SPREAD; i++)
+		EXPECT_EQ(remote_put(m, l.va + i * APART * PAGE, i), 0);
+	m->on_close = closes_late;
+	far_thread(r, calls, &l);
+	far_thread(r, looks, &l);
+	rig_run(r);
+	EXPECT_EQ(l.err, 0);
+	EXPECT_EQ(m->closes, SPREAD);
+	EXPECT_LE(l.longest_ns, 5 * SLOW_NS);
+}
+
+#define SPREAD_BYTES (SPREAD * APART * PAGE)
+
+static int frees(struct late *l)
+{
+	return host_munmap(l->m->p, pointer_to(l->va), SPREAD_BYTES);
+}
+
+static int protects(struct late *l)
+{
+	return host_mprotect(l->m->p, pointer_to(l->va), SPREAD_BYTES,
+			     HOST_READ);
+}
+
+static int throws_away(struct late *l)
+{
+	return host_madvise(l->m->p, pointer_to(l->va), SPREAD_BYTES,
+			    HOST_DONTNEED);
+}
+
+static int pages_out(struct late *l)
+{
+	return host_madvise(l->m->p, pointer_to(l->va), SPREAD_BYTES,
+			    HOST_PAGEOUT);
+}
+
+TEST("who closes many pages slowly by its own wish keeps nobody waiting")
+{
+	STEP("unmap");
+	keeps_nobody(frees);
+	STEP("protect");
+	keeps_nobody(protects);
+	STEP("throw away");
+	keeps_nobody(throws_away);
+	STEP("page out");
+	keeps_nobody(pages_out);
+}

@@ -238,3 +238,50 @@ TEST("a limit of a wait is kept for a process that lives elsewhere")
 {
 	rig_run(limits);
 }
+
+/* ---- work for somebody who is dead ---- */
+
+#define MANY	4096u	/* pages */
+
+static void work_for_dead(void *arg)
+{
+	struct far *f = arg;
+	struct host_process *p = f->n.process;
+	struct fl_alloc_pd pd = { .size = sizeof(pd) };
+	struct fl_reg_mr mr = { .size = sizeof(mr), .length = MANY * RIG_PAGE };
+	struct fl_prefetch pf = { .size = sizeof(pf), .length = mr.length };
+	void *mem;
+	int err;
+
+	host_act_for(p);
+	mem = host_mmap(p, mr.length, HOST_READ | HOST_WRITE, NULL, 0, &err);
+	EXPECT(mem != NULL);
+	EXPECT_EQ(rig_ioctl(&f->n, FL_IOC_ALLOC_PD, &pd), 0);
+	mr.addr = pf.addr = (uintptr_t)mem;
+	mr.pd = pd.pd;
+	EXPECT_EQ(rig_ioctl(&f->n, FL_IOC_REG_MR, &mr), 0);
+	pf.key = mr.key;
+	host_process_kill(p);
+	f->first = rig_ioctl(&f->n, FL_IOC_PREFETCH, &pf);
+	f->later = host_madvise(p, mem, mr.length, HOST_WILLNEED);
+	host_act_for(NULL);
+}
+
+static void no_work(struct rig *r)
+{
+	struct far *f = far_start(r);
+	uint64_t before = stats(r).page_ins;
+
+	far_run(f, far_queues);
+	far_run(f, work_for_dead);
+	EXPECT_EQ(f->first, -EINTR);
+	EXPECT_EQ(f->later, -EINTR);
+	EXPECT_LE(stats(r).page_ins - before, MANY / 8);
+	host_process_exit(f->n.process);
+	free(f);
+}
+
+TEST("what a killed process has begun ends soon")
+{
+	rig_run(no_work);
+}

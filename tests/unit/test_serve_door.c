@@ -5,6 +5,9 @@
  *
  * variants: tsan posix
  */
+#include <netinet/in.h>
+#include <pthread.h>
+
 #include "test_serve_raw.h"
 
 /* ---- the socket ---- */
@@ -56,6 +59,109 @@ static int floods_with_notes(void *arg)
 TEST("bells and descriptors by the thousand")
 {
 	beside_pair(floods_with_notes, NULL, 2);
+}
+
+/*
+ * A socket that has something to send to somebody who does not read, and waits for
+ * that at its end as long as it may. -1: none.
+ */
+static int lingers(int *reader)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct linger linger = { .l_onoff = 1, .l_linger = 3600 };
+	int door = socket(AF_INET, SOCK_STREAM, 0), sock;
+	socklen_t n = sizeof(at);
+	static char junk[65536];
+
+	if (door < 0 || bind(door, (struct sockaddr *)&at, n) ||
+	    listen(door, 1) || getsockname(door, (struct sockaddr *)&at, &n))
+		return -1;
+	sock = socket(AF_INET, SOCK_STREAM, 0);
+	if (connect(sock, (struct sockaddr *)&at, n))
+		return -1;
+	*reader = accept(door, NULL, NULL);
+	close(door);
+	while (send(sock, junk, sizeof(junk), MSG_DONTWAIT) > 0)
+		;
+	return setsockopt(sock, SOL_SOCKET, SO_LINGER, &linger,
+			  sizeof(linger)) ? -1 : sock;
+}
+
+static void *closes(void *fd)
+{
+	close((int)(intptr_t)fd);
+	return NULL;
+}
+
+/*
+ * Left behind when the other end hangs up: nobody takes it any more. If it has done
+ * so already, this is its last place, and waits.
+ */
+static void leave_one(int to)
+{
+	int reader, sock = lingers(&reader);
+	pthread_t thread;
+
+	os_send(to, "", 1, &sock, 1);
+	if (!pthread_create(&thread, NULL, closes, (void *)(intptr_t)sock))
+		pthread_detach(thread);
+}
+
+static int is_refused_with_sockets(void *arg)
+{
+	unsigned int number = *(unsigned int *)arg, i;
+	struct attach_hello h = raw_hello();
+	struct attach_note none = { 0 };
+	struct raw r = { .sock = -1 };
+	struct target t;
+
+	h.magic++;
+	for (i = 0; i < 3; i++) {
+		r.sock = raw_connect(number & 1);
+		os_send(r.sock, &h, i ? sizeof(h) : 3, NULL, 0);
+		leave_one(r.sock);
+		if (i && !raw_cut_off(&r, 10000))
+			return 2;
+		close(r.sock);
+	}
+	TRY_OPEN(&t, number);
+	os_send(t.r.sock, &none, sizeof(none), NULL, 0);
+	for (i = 0; i < 40; i++)
+		leave_one(t.r.sock);
+	return raw_cut_off(&t.r, 10000) ? 0 : 3;
+}
+
+/* Who closes it last waits. It is sent first and the rest of the note then. */
+static int leaves_sockets(void *arg)
+{
+	struct attach_note n = { .kind = ATTACH_BELL };
+	unsigned int number = *(unsigned int *)arg, i;
+	int sock, reader;
+	struct target t;
+
+	TRY_OPEN(&t, number);
+	for (i = 0; i < 4; i++) {
+		sock = lingers(&reader);
+		if (sock < 0)
+			return 2;
+		n.kind = i < 2 ? ATTACH_BELL : ATTACH_FILE;
+		os_send(t.r.sock, &n, 3, &sock, 1);
+		close(sock);
+		os_send(t.r.sock, (char *)&n + 3, sizeof(n) - 3, NULL, 0);
+	}
+	return raw_call(&t.r, ATTACH_MAP_FILE, RIG_PAGE, 0, 0, 0) == -ENODEV ?
+		       0 : 3;
+}
+
+TEST("descriptors whose end would take an hour")
+{
+	beside_pair(leaves_sockets, NULL, 1);
+}
+
+TEST("such descriptors with a HELLO and a note that cannot be")
+{
+	beside_pair(is_refused_with_sockets, NULL, 1);
 }
 
 static int talks_nonsense(void *arg)

@@ -6,6 +6,8 @@
  *
  * variants: tsan posix
  */
+#include <sys/resource.h>
+
 #include "test_serve_raw.h"
 
 /* ---- doorbells ---- */
@@ -274,6 +276,50 @@ TEST("thousands of objects, mappings and pages")
 	/* One at a time opens all slots of the card, so the pair is in before. */
 	beside_pair(wants_everything, raw_small, 2);
 }
+
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !RIG_TSAN
+/* The boards' process gets so much more memory, and no more; 0: as it likes. */
+static void boards_may_grow(uint64_t bytes)
+{
+	struct rlimit most = { RLIM_INFINITY, RLIM_INFINITY };
+	unsigned long long pages = 0;
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/statm", (int)rig_boards.pid);
+	f = fopen(path, "r");
+	EXPECT(f && fscanf(f, "%llu", &pages) == 1);
+	fclose(f);
+	if (bytes)
+		most.rlim_cur = pages * os_page_bytes() + bytes;
+	EXPECT_EQ(prlimit(rig_boards.pid, RLIMIT_AS, &most, NULL), 0);
+}
+
+TEST("when no thread can be had calls say so, and the boards go on")
+{
+	const uint64_t arg[4] = { 63 };		/* a number of no file */
+	unsigned int slot, without = 0;
+	struct target t;
+	int err;
+
+	rig_start(NULL);
+	EXPECT_EQ(target_open(&t, 0), 0);
+	boards_may_grow(4 << 20);
+	STEP("each slot of its calls wants one");
+	for (slot = 1; slot < ATTACH_CALLS; slot++) {
+		raw_ask(&t.r, slot, ATTACH_CLOSE, arg, NULL, 0);
+		err = raw_answer(&t.r, slot, 20000);
+		EXPECT(err == -EBADF || err == -EAGAIN);
+		without += err == -EAGAIN;
+	}
+	EXPECT_GE(without, 1);
+	boards_may_grow(0);
+	raw_ask(&t.r, slot - 1, ATTACH_CLOSE, arg, NULL, 0);
+	EXPECT_EQ(raw_answer(&t.r, slot - 1, 20000), -EBADF);
+	raw_detach(&t.r);
+	rig_end();
+}
+#endif
 
 /* ---- pages ---- */
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "lib/attach/attach.h"
 #include "serve/serve.h"
@@ -244,6 +245,21 @@ static int build(struct boards *b, struct world *w)
 	return err ? err : link_udp(b, w);
 }
 
+/*
+ * As many descriptors as all processes together may need. Less will do as long as
+ * they need less, so what the system answers is not looked at.
+ */
+static void want_files(const struct boards *b)
+{
+	rlim_t want = b->n * (SERVE_CLIENTS * SERVE_FDS) + 256;
+	struct rlimit most;
+
+	if (getrlimit(RLIMIT_NOFILE, &most) || most.rlim_cur >= want)
+		return;
+	most.rlim_cur = most.rlim_max < want ? most.rlim_max : want;
+	setrlimit(RLIMIT_NOFILE, &most);
+}
+
 /* ---- while it runs: the director's thread ---- */
 
 static int open_doors(struct boards *b, struct serve *s)
@@ -352,6 +368,7 @@ static int run(const struct command *c, int argc, char **argv)
 	end_signals(&set);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	want_files(&b);
 	w = world_create(&o.cfg, error, sizeof(error));
 	if (!w) {
 		fprintf(stderr, "faultline board: %s\n", error);

@@ -7,6 +7,7 @@
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 
 #include "shim_internal.h"
 
@@ -139,6 +140,11 @@ long get_user_pages_remote(struct mm_struct *mm, unsigned long va,
 	assert(n == 1 && flags == FOLL_NOFAULT);
 	*pages = NULL;
 	return mm_resident(mm->host, va) ? 1 : -EFAULT;
+}
+
+bool fatal_signal_pending(struct task_struct *t)
+{
+	return t->mm && mm_killed(t->mm->host);
 }
 
 /* ---- notifiers ---- */
