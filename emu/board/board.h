@@ -133,9 +133,5 @@ void board_pump(struct board *b);
 const char *board_check(struct board *b);
 /* The part of the card that still has something in flight, or NULL. */
 const char *board_busy(struct board *b);
-static inline bool board_idle(struct board *b)
-{
-	return !board_busy(b);
-}
 
 #endif

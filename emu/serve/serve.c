@@ -110,15 +110,24 @@ static int take_lock(struct door *d)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char path[sizeof(d->path) + 8];
+	struct stat st;
 
 	snprintf(path, sizeof(path), "%s.lock", d->path);
-	d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW,
-			  0600);
-	if (d->lock_fd < 0)
-		return -errno;
-	if (!fcntl(d->lock_fd, F_SETLK, &whole))
-		return 0;
-	return errno == EACCES || errno == EAGAIN ? -EADDRINUSE : -errno;
+	/* A board that ends takes its file away; who locked that one begins anew. */
+	do {
+		if (d->lock_fd >= 0)
+			close(d->lock_fd);
+		d->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC |
+				  O_NOFOLLOW, 0600);
+		if (d->lock_fd < 0)
+			return -errno;
+		if (fcntl(d->lock_fd, F_SETLK, &whole))
+			return errno == EACCES || errno == EAGAIN ?
+			       -EADDRINUSE : -errno;
+		if (fstat(d->lock_fd, &st))
+			return -errno;
+	} while (!st.st_nlink);
+	return 0;
 }
 
 static int listen_at(struct door *d, bool others)
