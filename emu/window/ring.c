@@ -60,8 +60,11 @@ static bool is_next(const struct source *s)
 {
 	const struct fl_window_entry *at = &s->entry[s->head % s->entries];
 
-	/* Acquire: pairs with the guest's release of seq. */
-	return __atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) == s->head + 1;
+	/*
+	 * Pairs with the guest's release of seq; seq_cst, since before sleeping
+	 * this look must not pass the store of asleep.
+	 */
+	return __atomic_load_n(&at->seq, __ATOMIC_SEQ_CST) == s->head + 1;
 }
 
 static void copy_entry(const struct source *s, struct fl_window_entry *e)

@@ -213,8 +213,7 @@ TEST("a page that is not there is refused, resolved by the driver, and sent agai
 
 	STEP("a source that is not there, and a driver that says no");
 	rig_map(g, 1, false);
-	rig_smmu(g, SMMU_CB_BASE(0) + SMMU_CB_TLBIALL, 4, 0);
-	rig_smmu(g, SMMU_CB_BASE(0) + SMMU_CB_TLBSYNC, 4, 0);
+	rig_invalidate(g);
 	rig_post(g, h, FL_OP_WRITE, 0, 16384, 6);
 	EXPECT_EQ(take_smmu_fault(g) >> 12, (RIG_VA >> 12) + 1);
 	ref = take_report(g, &map);
@@ -270,8 +269,7 @@ TEST("a guest that hangs up is silent, the others go on, and a new one may come"
 	rig_transfer(0, 1, 8);
 	STEP("it goes with a fault that nobody answers");
 	rig_map(h, 5, false);
-	rig_smmu(h, SMMU_CB_BASE(0) + SMMU_CB_TLBIALL, 4, 0);
-	rig_smmu(h, SMMU_CB_BASE(0) + SMMU_CB_TLBSYNC, 4, 0);
+	rig_invalidate(h);
 	rig_post(g, h, FL_OP_WRITE, 0, RIG_PAGES * 4096, 9);
 	take_report(h, &map);
 	rig_hang_up(1);

@@ -32,7 +32,8 @@
 #define RIG_LIMIT_MS	60000	/* then it hangs */
 #define RIG_QUEUE	16
 /* Offsets in a guest's memory. */
-#define RIG_SQ		0x0000u
+#define RIG_SQ		0x0000u		/* four of them */
+#define RIG_SQ_BYTES	0x400u
 #define RIG_CQ		0x1000u
 #define RIG_TABLES	0x10000u	/* three levels, one of each */
 #define RIG_PAGES	64u
@@ -47,13 +48,14 @@ struct rig_guest {
 	uint8_t *bar, *ram;
 	struct fl_window_head *head;
 	uint32_t next;			/* index of the driver's next entry */
-	uint32_t pd, cq, qp, key;
+	uint32_t pd, cq, qp, key, sq, sqs;
 	uint16_t posted;
 	uint32_t taken;
 };
 
 struct rig {
 	char dir[64];
+	bool folders;		/* a folder for each guest (faultline vm) */
 	struct sim *sim;
 	struct trace *trace;
 	struct timing_profile timing;
@@ -91,7 +93,8 @@ static inline const char *rig_path(unsigned int i, const char *what)
 	static unsigned int turn;
 
 	turn = !turn;
-	snprintf(path[turn], sizeof(path[0]), "%s/%s%u", rig.dir, what, i);
+	snprintf(path[turn], sizeof(path[0]), rig.folders ? "%s/n%u/%s" :
+		 "%s/%u%s", rig.dir, i, what);
 	return path[turn];
 }
 
@@ -207,8 +210,7 @@ static inline void rig_hang_up(unsigned int i)
 
 static inline void rig_ring(struct rig_guest *g)
 {
-	/* seq_cst: pairs with the emulator's look after it went to sleep. */
-	atomic_thread_fence(memory_order_seq_cst);
+	/* seq_cst, as seq is written: pairs with the emulator's look at seq. */
 	if (__atomic_load_n(&g->head->asleep, __ATOMIC_SEQ_CST))
 		os_interrupt_raise(g->bell);
 }
@@ -226,7 +228,7 @@ static inline void rig_put(struct rig_guest *g, uint32_t index, uint32_t seq,
 
 	at += index % FL_WINDOW_RING;
 	memcpy((uint8_t *)at + 4, (const uint8_t *)e + 4, sizeof(*e) - 4);
-	__atomic_store_n(&at->seq, seq, __ATOMIC_RELEASE);
+	__atomic_store_n(&at->seq, seq, __ATOMIC_SEQ_CST);
 }
 
 static inline void rig_entry(struct rig_guest *g,
@@ -353,6 +355,27 @@ static inline void rig_smmu_on(struct rig_guest *g)
 	rig_smmu(g, SMMU_GR0_BASE + SMMU_GR0_CR0, 4, SMMU_GR0_CR0_USFCFG);
 }
 
+/* As the driver: what follows in any thread comes after the sync. */
+static inline void rig_invalidate(struct rig_guest *g)
+{
+	rig_smmu(g, SMMU_CB_BASE(0) + SMMU_CB_TLBIALL, 4, 0);
+	rig_smmu(g, SMMU_CB_BASE(0) + SMMU_CB_TLBSYNC, 4, 0);
+	EXPECT_EQ(rig_read(g, FL_WINDOW_SMMU + SMMU_CB_BASE(0) +
+			      SMMU_CB_TLBSTATUS, 4), 0);
+}
+
+/* A queue pair has one peer in its life. */
+static inline void rig_new_qp(struct rig_guest *g)
+{
+	EXPECT(g->sqs < 4);
+	g->sq = RIG_SQ + g->sqs++ * RIG_SQ_BYTES;
+	g->posted = 0;
+	g->qp = rig_command(g, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CREATE,
+						   .a = rig_pa(g->sq),
+						   .b = RIG_QUEUE,
+						   .c = g->cq, .d = g->pd });
+}
+
 /* What probe and a process with one queue pair and one region do. */
 static inline void rig_set_up(struct rig_guest *g)
 {
@@ -368,10 +391,7 @@ static inline void rig_set_up(struct rig_guest *g)
 	g->cq = rig_command(g, (struct fl_fw_cmd){ .opcode = FL_CMD_CQ_CREATE,
 						   .a = rig_pa(RIG_CQ),
 						   .b = RIG_QUEUE });
-	g->qp = rig_command(g, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CREATE,
-						   .a = rig_pa(RIG_SQ),
-						   .b = RIG_QUEUE,
-						   .c = g->cq, .d = g->pd });
+	rig_new_qp(g);
 	g->key = rig_command(g, (struct fl_fw_cmd){
 		.opcode = FL_CMD_MR_CREATE, .a = RIG_VA, .b = RIG_PAGES * 4096,
 		.c = g->pd, .flags = FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE |
@@ -409,8 +429,7 @@ static inline void rig_bell(struct rig_guest *g, unsigned int slot,
 	RIG_UNTIL(index - __atomic_load_n(&d->head, __ATOMIC_ACQUIRE) <
 		  FL_WINDOW_BELLS);
 	memcpy((uint8_t *)at + 4, (const uint8_t *)e + 4, sizeof(*e) - 4);
-	__atomic_store_n(&at->seq, index + 1, __ATOMIC_RELEASE);
-	atomic_thread_fence(memory_order_seq_cst);
+	__atomic_store_n(&at->seq, index + 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&d->asleep, __ATOMIC_SEQ_CST))
 		os_interrupt_raise(g->bell);
 }
@@ -442,7 +461,7 @@ static inline void rig_post(struct rig_guest *g, struct rig_guest *peer,
 			    uint8_t opcode, uint64_t offset, uint32_t bytes,
 			    uint32_t xfer)
 {
-	struct fl_wqe *sq = (struct fl_wqe *)(g->ram + RIG_SQ);
+	struct fl_wqe *sq = (struct fl_wqe *)(g->ram + g->sq);
 
 	sq[g->posted++ % RIG_QUEUE] = (struct fl_wqe){
 		.opcode = opcode, .flags = FL_WQE_SIGNALED,
