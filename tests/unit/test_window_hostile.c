@@ -206,6 +206,34 @@ TEST("a tail far ahead, a hole, and a page full of lies hold up only their own s
 	rig_end();
 }
 
+TEST("what a process did to its page is put right before the next one has it")
+{
+	struct rig_guest *g = start_hostile();
+	struct fl_window_doorbell *d = rig_page(g, 0);
+	unsigned int i;
+
+	rig_set_up(g);
+	rig_doorbell(g, 0, NIC_DB_CQ_CONS, g->cq);
+	RIG_UNTIL(rig_stats(HOSTILE).doorbells == 1);
+	STEP("it takes an index and dies, with entries behind the hole");
+	memset(d, 0xff, sizeof(*d));
+	for (i = 0; i < FL_WINDOW_BELLS; i++)
+		d->entry[i].seq = i == 1 ? 0 : i + 1;
+	STEP("the driver hands the page over");
+	for (i = 0; i < FL_WINDOW_BELLS; i++)
+		__atomic_store_n(&d->entry[i].seq, 0, __ATOMIC_SEQ_CST);
+	rig_read(g, NIC_FW_BASE + NIC_FW_ID, 4);
+	EXPECT_EQ(d->head, 1);
+	EXPECT_EQ(d->alive, 1);
+	d->tail = d->head;
+	STEP("the next one rings");
+	rig_doorbell(g, 0, NIC_DB_CQ_CONS, g->cq);
+	RIG_UNTIL(rig_stats(HOSTILE).doorbells == 2);
+	EXPECT_EQ(rig_stats(HOSTILE).bad, 0);
+	EXPECT_EQ(d->head, 2);
+	rig_end();
+}
+
 TEST("a process that writes without end leaves the driver its turn")
 {
 	struct rig_guest *g = start_hostile();
