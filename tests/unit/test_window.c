@@ -254,7 +254,77 @@ TEST("a line that stays up is told again after a write to its unit, and only the
 	rig_end();
 }
 
+/* Faults hold the access from now on, until RESUME. */
+static void hold_faults(struct rig_guest *g)
+{
+	rig_smmu(g, SMMU_CB_BASE(0) + SMMU_CB_SCTLR, 4,
+		 SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE |
+			 SMMU_CB_SCTLR_CFCFG | SMMU_CB_SCTLR_HUPCF);
+}
+
+TEST("an access that is held goes on when the driver writes RESUME")
+{
+	uint32_t cb = SMMU_CB_BASE(0);
+	struct rig_guest *g, *h;
+	struct fl_cqe e;
+	uint64_t fsr;
+
+	rig_start(2, RIG_LONG);
+	rig_pair(0, 1);
+	g = &rig.guest[0];
+	h = &rig.guest[1];
+	hold_faults(h);
+	rig_fill(g, 20);
+	rig_map(h, 3, false);
+	rig_invalidate(h);
+	rig_post(g, h, FL_OP_WRITE, 0, 16384, 21);
+	EXPECT(rig_interrupted(h, FL_WINDOW_IRQ_SMMU, RIG_LIMIT_MS));
+	fsr = rig_read(h, FL_WINDOW_SMMU + cb + SMMU_CB_FSR, 4);
+	EXPECT(fsr & SMMU_CB_FSR_SS);
+	EXPECT(!rig_has_one(g));
+	rig_map(h, 3, true);
+	rig_smmu(h, cb + SMMU_CB_FSR, 4, fsr);
+	rig_smmu(h, cb + SMMU_CB_RESUME, 4, 0);
+	e = rig_wait(g);
+	EXPECT_EQ(e.status, FL_ST_OK);
+	EXPECT_EQ(e.resends, 0);
+	EXPECT_MEM(rig_data(h), rig_data(g), 16384);
+	EXPECT_EQ(trace_count(rig.trace, EV_SMMU_RESUME), 1);
+	rig_end();
+}
+
 /* ---- coming and going ---- */
+
+TEST("a guest may go while the SMMU holds an access, of either side")
+{
+	struct rig_guest *g, *h;
+	unsigned int side;
+
+	for (side = 0; side < 2; side++) {
+		STEP("the %s is held", side ? "destination" : "source");
+		rig_start(2, 20000000);
+		rig_pair(0, 1);
+		g = &rig.guest[0];
+		h = &rig.guest[1];
+		hold_faults(side ? h : g);
+		rig_map(side ? h : g, 3, false);
+		rig_invalidate(side ? h : g);
+		rig_post(g, h, FL_OP_WRITE, 0, 16384, 22);
+		EXPECT(rig_interrupted(side ? h : g, FL_WINDOW_IRQ_SMMU,
+				       RIG_LIMIT_MS));
+		rig_hang_up(side);
+		EXPECT(!board_check(rig.board[side]));
+		EXPECT(!board_busy(rig.board[side]));
+		if (side)
+			EXPECT_EQ(rig_wait(g).status, FL_ST_NO_ANSWER);
+		rig_connect(side);
+		rig_set_up(&rig.guest[side]);
+		rig_new_qp(&rig.guest[!side]);
+		rig_pair(0, 1);
+		rig_transfer(0, 1, 23);
+		rig_end();
+	}
+}
 
 TEST("a guest that hangs up is silent, the others go on, and a new one may come")
 {
