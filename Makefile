@@ -98,7 +98,7 @@ LIBS = $(URCU_LIBS) -lm $(if $(OTHER_OS),-lrt)
 # --- sources, by folder
 
 EMU_SRC := $(foreach d,board smmu nic nic/policy fabric host host/shim serve \
-	     sim trace,$(wildcard emu/$(d)/*.c))
+	     sim trace window,$(wildcard emu/$(d)/*.c))
 DRV_SRC := $(filter-out %.mod.c,$(wildcard kernel-ref/*.c))
 OS_SRC := $(filter-out lib/os/$(filter-out $(OS),linux posix).c,\
 	    $(wildcard lib/os/*.c))
