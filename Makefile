@@ -98,7 +98,7 @@ LIBS = $(URCU_LIBS) -lm $(if $(OTHER_OS),-lrt)
 # --- sources, by folder
 
 EMU_SRC := $(foreach d,board smmu nic nic/policy fabric host host/shim serve \
-	     sim trace,$(wildcard emu/$(d)/*.c))
+	     sim trace window,$(wildcard emu/$(d)/*.c))
 # A real kernel's alone: the module, and how a card behind a window is reached.
 LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)
 DRV_SRC := $(filter-out %.mod.c $(LINUX_ONLY),$(wildcard kernel-ref/*.c))
