@@ -396,16 +396,18 @@ GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN))
 
 .PHONY: guest vqfdb
-guest: modules
-	@tools/doctor --have aarch64-linux-gnu-gcc cpio depmod
-	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs
+guest:
+	@tools/doctor --have aarch64-linux-gnu-gcc cpio
 	@mkdir -p build/vqfdb
 	@kernel-ref/fetch-headers build/linux $(KERNEL) guest >build/vqfdb/root-$(KERNEL)
+	+@$(MAKE) --no-print-directory modules
+	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs
 	@tools/vqfdb/initramfs $(GUEST_RAMFS) "$$(cat build/vqfdb/root-$(KERNEL))" \
 		"$$(cat build/linux/image-$(KERNEL))" \
 		build/linux/module-$(KERNEL)/faultline.ko $(GUEST_PROGRAMS)
 
 vqfdb:
+	@tools/doctor --install vqfdb
 	@tools/doctor --have qemu-system-aarch64
 	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
 	tools/vqfdb/run --image "$$(cat build/linux/image-$(KERNEL))" \
