@@ -392,7 +392,8 @@ struct fl_call {
 };
 
 /* By number; direction and size of this version stand in cmd. */
-#define FL_CALL(name, fn) [_IOC_NR(FL_IOC_##name)] = { FL_IOC_##name, fn }
+#define FL_CALL(name, fn)						\
+	[_IOC_NR(FL_IOC_##name)] = { FL_IOC_##name, fn }
 static const struct fl_call fl_calls[] = {
 	FL_CALL(QUERY, fl_ioc_query),
 	FL_CALL(POLICY, fl_ioc_policy),

@@ -40,7 +40,7 @@
 
 /* The card and its SMMU page in units of 4 KB (regs.def; smmu.def, TCR.TG0). */
 #define FL_PAGE_SHIFT	12
-#define FL_PAGE_SIZE	(1u << FL_PAGE_SHIFT)
+#define FL_PAGE_SIZE	SZ_4K
 
 #define FL_SLOTS	NIC_DB_COUNT	/* processes at a time */
 #define FL_SIDES	2		/* transmit and receive contexts */
@@ -117,17 +117,17 @@ struct fl_dev {
 	u32 block_bytes, node, max_qp, max_cq, max_mr;
 	unsigned int contexts[FL_SIDES];
 
-	struct mutex lock;
+	struct mutex lock;	/* slots; opening, closing, removing */
 	bool gone;
 	struct fl_ctx *slot[FL_SLOTS];	/* changed under lock and irq_lock */
 	unsigned int next_slot;
 	u8 slot_turn[FL_SLOTS];		/* which stream ID is next */
 	u64 opened;		/* how often; names a struct fl_ctx */
 
-	struct mutex cmd_lock;
+	struct mutex cmd_lock;	/* the mailbox: one command at a time */
 	bool fw_dead;		/* it did not answer once; cmd_lock */
 
-	spinlock_t irq_lock;
+	spinlock_t irq_lock;	/* what the top halves look at */
 	struct fl_cq **cq;	/* by number; irq_lock */
 	struct fl_eqe *eq;
 	dma_addr_t eq_dma;
@@ -157,7 +157,7 @@ struct fl_ctx {
 	u32 asid, t0sz;
 	struct mmu_notifier notifier;
 
-	struct mutex lock;
+	struct mutex lock;	/* its objects */
 	bool dead;		/* the card is gone, or the file closes */
 	u32 fault_mode, resolve;	/* WRITE_ONCE under lock */
 	struct list_head pds, mrs, cqs, qps;
@@ -169,7 +169,7 @@ struct fl_ctx {
 	/* Changing mrs takes lock and list_lock, looking takes one of them. */
 	spinlock_t list_lock;
 
-	spinlock_t bank_lock;
+	spinlock_t bank_lock;	/* registers of the bank, and what follows */
 	bool quiet;		/* hold no access any more; bank_lock */
 	u32 sctlr;
 	struct fl_held held;
@@ -228,6 +228,7 @@ struct fl_resources {
 	phys_addr_t nic_pa;
 	int irq_smmu, irq_fault, irq_event;
 };
+
 int fl_probe(struct device *dev, const struct fl_resources *res);
 void fl_remove(struct device *dev);
 void fl_dev_get(struct fl_dev *dev);
@@ -276,6 +277,7 @@ struct fl_touched {
 	u64 pages_in, present;
 	struct fl_range old;	/* holds all that were present */
 };
+
 /* Caller holds a reference on the address space (mmget). */
 int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
 	     struct fl_touched *t);
@@ -290,6 +292,7 @@ struct fl_need {
 	bool write;
 	u32 xfer, block;
 };
+
 int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need);
 /* After touching: entries of the TLB that are in the way. */
 void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,

@@ -13,9 +13,9 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/version.h>
 
 #include "fl_access.h"
+#include "fl_compat.h"
 #include "fl_dev.h"
 #include "fl_trace.h"
 
@@ -107,11 +107,7 @@ static long fl_pin(struct mm_struct *mm, u64 va, unsigned long npages,
 	long n;
 
 	mmap_read_lock(mm);
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
-	n = pin_user_pages_remote(mm, va, npages, flags, pages, NULL);
-#else
-	n = pin_user_pages_remote(mm, va, npages, flags, pages, NULL, NULL);
-#endif
+	n = fl_pin_pages(mm, va, npages, flags, pages);
 	mmap_read_unlock(mm);
 	return n;
 }

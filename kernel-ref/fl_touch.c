@@ -13,9 +13,9 @@
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/version.h>
 
 #include "fl_access.h"
+#include "fl_compat.h"
 #include "fl_dev.h"
 #include "fl_trace.h"
 
@@ -53,14 +53,8 @@ struct fl_range fl_range_pages(struct fl_range r)
 static bool fl_present(struct mm_struct *mm, u64 va)
 {
 	struct page *page;
-	long n;
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
-	n = get_user_pages_remote(mm, va, 1, FOLL_NOFAULT, &page, NULL);
-#else
-	n = get_user_pages_remote(mm, va, 1, FOLL_NOFAULT, &page, NULL, NULL);
-#endif
-	if (n != 1)
+	if (fl_get_pages(mm, va, 1, FOLL_NOFAULT, &page) != 1)
 		return false;
 	put_page(page);
 	return true;

@@ -59,6 +59,7 @@ struct fl_query {
 	__u32 resolve;		/* out: enum fl_resolve */
 	__u32 reserved;
 };
+
 #define FL_IOC_QUERY	_IOWR('F', 0x01, struct fl_query)
 
 /*
@@ -71,12 +72,14 @@ struct fl_policy {
 	__u32 resolve;
 	__u32 reserved;
 };
+
 #define FL_IOC_POLICY	_IOW('F', 0x02, struct fl_policy)
 
 struct fl_alloc_pd {
 	__u32 size;
 	__u32 pd;		/* out */
 };
+
 #define FL_IOC_ALLOC_PD	_IOWR('F', 0x03, struct fl_alloc_pd)
 
 /* Of a PD, MR (key), CQ or QP; -EBUSY: in use. */
@@ -84,6 +87,7 @@ struct fl_destroy {
 	__u32 size;
 	__u32 object;
 };
+
 #define FL_IOC_DEALLOC_PD _IOW('F', 0x04, struct fl_destroy)
 
 #define FL_MR_PINNED	1u	/* page in and pin now; otherwise on demand */
@@ -97,6 +101,7 @@ struct fl_reg_mr {
 	__u32 key;		/* out: local and remote key */
 	__u32 reserved;
 };
+
 /*
  * -EFAULT not mapped (pinned only), -EACCES not writable, -ENOMEM, -ENOSPC no
  * key left, -EDQUOT pin limit
@@ -112,6 +117,7 @@ struct fl_create_cq {
 	__u64 mmap_offset;	/* out: of the queue, for mmap */
 	__u64 mmap_bytes;	/* out */
 };
+
 #define FL_IOC_CREATE_CQ _IOWR('F', 0x07, struct fl_create_cq)
 #define FL_IOC_DESTROY_CQ _IOW('F', 0x08, struct fl_destroy)
 
@@ -125,6 +131,7 @@ struct fl_create_qp {
 	__u64 mmap_offset;	/* out: of the send queue */
 	__u64 mmap_bytes;	/* out */
 };
+
 #define FL_IOC_CREATE_QP _IOWR('F', 0x09, struct fl_create_qp)
 
 /* -EISCONN already connected, -EHOSTUNREACH no such node */
@@ -134,6 +141,7 @@ struct fl_connect_qp {
 	__u32 node;
 	__u32 peer_qp;
 };
+
 #define FL_IOC_CONNECT_QP _IOW('F', 0x0A, struct fl_connect_qp)
 #define FL_IOC_DESTROY_QP _IOW('F', 0x0B, struct fl_destroy)
 
@@ -146,6 +154,7 @@ struct fl_prefetch {		/* -EFAULT not mapped, -EACCES, -ENOMEM */
 	__u32 flags;
 	__u32 reserved;
 };
+
 #define FL_IOC_PREFETCH	_IOW('F', 0x0C, struct fl_prefetch)
 
 /*
@@ -158,6 +167,7 @@ struct fl_wait_cq {
 	__u32 cq;
 	__u64 timeout_ns;	/* 0: no limit */
 };
+
 #define FL_IOC_WAIT_CQ	_IOW('F', 0x0D, struct fl_wait_cq)
 
 /* Counters of this file. */
@@ -175,6 +185,7 @@ struct fl_counters {
 	__u64 pinned_pages;	/* now */
 	__u64 stalls;		/* transactions resumed */
 };
+
 #define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)
 
 /*
