@@ -32,6 +32,17 @@ static inline long fl_get_pages(struct mm_struct *mm, u64 va,
 #endif
 }
 
+/* A mapping that is being made; nobody else sees it yet. */
+static inline void fl_vma_flags_set(struct vm_area_struct *vma,
+				    unsigned long flags)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+	vm_flags_set(vma, flags);
+#else
+	vma->vm_flags |= flags;
+#endif
+}
+
 /* struct mmu_notifier_ops: who is told before pages are used otherwise */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #define fl_notifier_op_invalidate	arch_invalidate_secondary_tlbs

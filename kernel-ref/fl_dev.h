@@ -60,6 +60,8 @@
  * queue pairs and completion queues for 16 processes; one process may take
  * more than a sixteenth while others are idle, but not all.
  */
+#define FL_FILES_MAX	2
+/* Of one file: */
 #define FL_PDS_MAX	16
 #define FL_MRS_MAX	256
 #define FL_CQS_MAX	64

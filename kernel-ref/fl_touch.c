@@ -63,7 +63,13 @@ static bool fl_present(struct mm_struct *mm, u64 va)
 static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
 			   struct fl_touched *t)
 {
-	unsigned int flags = FAULT_FLAG_USER | FAULT_FLAG_REMOTE;
+	/*
+	 * Not FAULT_FLAG_USER: that promises to end like a CPU's fault, where a
+	 * memory cgroup that is full can put the task to sleep; a worker is
+	 * nobody's task. And no retry: who waits with userfaultfd for his own
+	 * fault shall not make a worker of all processes wait with him.
+	 */
+	unsigned int flags = FAULT_FLAG_REMOTE;
 	struct vm_area_struct *vma = NULL;
 	vm_fault_t fault;
 	bool present;
@@ -74,7 +80,8 @@ static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
 	for (va = r.start; va < r.end; va += PAGE_SIZE) {
 		if (!vma || va >= vma->vm_end)
 			vma = vma_lookup(mm, va);
-		if (!vma)
+		/* Registers of a device are no memory to be brought in. */
+		if (!vma || vma->vm_flags & (VM_IO | VM_PFNMAP))
 			return -EFAULT;
 		if (!(vma->vm_flags & (write ? VM_WRITE : VM_READ)))
 			return -EACCES;
