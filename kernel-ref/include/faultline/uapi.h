@@ -8,10 +8,21 @@
  * the rest is zero (-E2BIG), so that both sides may grow. Reserved members must
  * be 0 (-EINVAL).
  *
+ * Who may: whoever may open the file for reading and writing, root and its group
+ * (0660) unless a rule of udev says otherwise (kernel-ref/60-faultline.rules);
+ * others get -EACCES from open. Opening: -EBUSY all slots are taken; -EDQUOT the
+ * process has two files already (more with CAP_SYS_RESOURCE); -ENOSPC no ASID can
+ * be kept for it; -EOPNOTSUPP its addresses have more than 48 bits; -ENODEV, -EIO.
+ *
+ * What a file may have: 16 domains, 64 completion queues, 64 queue pairs, as
+ * many regions as FL_IOC_QUERY says, 8 MB of queues, 512 MB of pinned memory;
+ * and all pinned memory of the process together RLIMIT_MEMLOCK (more with
+ * CAP_IPC_LOCK). What the driver allocates for it counts in its memory cgroup.
+ *
  * Errors of every call: -EFAULT the structure cannot be read, -EINVAL it makes
  * no sense, -E2BIG it asks for something that this driver does not know,
  * -ENOENT no such object of this file, -EPERM another process opened the file
- * (mmap too: what a child inherits is of no use to it), -ENODEV the device is
+ * (mmap too; a child inherits no mapping, and the open file is of no use to it), -ENODEV the device is
  * gone, -ENOTTY no such call. More at each call.
  */
 #ifndef FAULTLINE_UAPI_H
@@ -191,7 +202,7 @@ struct fl_counters {
 /*
  * mmap offsets: the doorbell page; queues have the offsets that creating them
  * gave. -ENOENT: nothing is there; -EINVAL: not all of it, or not MAP_SHARED.
- * A mapping keeps the file open.
+ * A mapping keeps the file open; a child of fork() does not get it.
  */
 #define FL_MMAP_DOORBELL 0ull
 
