@@ -145,7 +145,7 @@ endif
 
 .PHONY: all objects test-programs test portable aarch64 library-alone demo bench doctor check-style \
 	check-warnings generate pictures generated-fresh modules kernel-check \
-	kernel-check-self kernel-debug firmware-r5 clean \
+	kernel-check-self kernel-debug kernel-debug-self firmware-r5 clean \
 	install-deps help
 
 all: $(FAULTLINE)
@@ -373,6 +373,9 @@ kernel-check-self:
 kernel-debug:
 	+@$(MAKE) --no-print-directory -C kernel-ref debug
 
+kernel-debug-self:
+	+@$(MAKE) --no-print-directory -C kernel-ref debug-self
+
 # --- running it
 
 # What is missing is installed first, and only then is there a compiler.
@@ -416,6 +419,7 @@ help:
 	@echo "make kernel-check the driver under sparse, checkpatch, Coccinelle"
 	@echo "make kernel-check-self  these checks find what they are there for"
 	@echo "make kernel-debug a kernel that watches itself, for QEMU (minutes)"
+	@echo "make kernel-debug-self  it sees what it is there for (QEMU)"
 	@echo "make clean        remove build/"
 	@echo "SAN=asan or SAN=tsan: the same with sanitizers"
 	@echo "OS=posix: the same without what only Linux has"

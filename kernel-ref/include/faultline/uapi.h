@@ -22,8 +22,8 @@
  * Errors of every call: -EFAULT the structure cannot be read, -EINVAL it makes
  * no sense, -E2BIG it asks for something that this driver does not know,
  * -ENOENT no such object of this file, -EPERM another process opened the file
- * (mmap too; a child inherits no mapping, and the open file is of no use to it), -ENODEV the device is
- * gone, -ENOTTY no such call. More at each call.
+ * (mmap too; a child inherits no mapping, and the open file is of no use to it),
+ * -ENODEV the device is gone, -ENOTTY no such call. More at each call.
  */
 #ifndef FAULTLINE_UAPI_H
 #define FAULTLINE_UAPI_H
