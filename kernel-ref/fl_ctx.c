@@ -124,7 +124,7 @@ static int fl_ctx_start(struct fl_ctx *ctx)
 	struct fl_dev *dev = ctx->dev;
 	int ret;
 
-	if (dev->gone)
+	if (dev->gone || fl_card_dead(dev))
 		return -ENODEV;
 	if (!fl_slot_allowed(dev, ctx->mm))
 		return -EDQUOT;
@@ -132,6 +132,8 @@ static int fl_ctx_start(struct fl_ctx *ctx)
 	if (ret < 0)
 		return ret;
 	ctx->slot = ret;
+	if (fl_window(dev))
+		fl_window_doorbell_reset(fl_window(dev), ctx->slot);
 	ctx->id = ++dev->opened;
 	ctx->stream = dev->stream_base + ctx->slot +
 		      FL_SLOTS * dev->slot_turn[ctx->slot];
@@ -155,16 +157,6 @@ err_slot:
 err_bank:
 	fl_bank_unprepare(ctx);
 	return ret;
-}
-
-static void fl_pd_free_all(struct fl_ctx *ctx)
-{
-	struct fl_pd *pd, *next;
-
-	list_for_each_entry_safe(pd, next, &ctx->pds, list) {
-		list_del(&pd->list);
-		kfree(pd);
-	}
 }
 
 /*
@@ -224,59 +216,6 @@ void fl_ctx_quiesce(struct fl_ctx *ctx)
 	dev->slot_turn[ctx->slot] %= FL_STREAM_TURNS;
 }
 
-/* ---- protection domains ---- */
-
-struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number)
-{
-	struct fl_pd *pd;
-
-	list_for_each_entry(pd, &ctx->pds, list)
-		if (pd->number == number)
-			return pd;
-	return NULL;
-}
-
-static int fl_pd_alloc(struct fl_ctx *ctx, struct fl_alloc_pd *a)
-{
-	struct fl_fw_cmd cmd = { .opcode = FL_CMD_PD_CREATE };
-	struct fl_pd *pd;
-	unsigned int n = 0;
-	u64 number;
-	int ret;
-
-	list_for_each_entry(pd, &ctx->pds, list)
-		n++;
-	if (n >= FL_PDS_MAX)
-		return -ENOSPC;
-	pd = kzalloc(sizeof(*pd), GFP_KERNEL_ACCOUNT);
-	if (!pd)
-		return -ENOMEM;
-	ret = fl_cmd(ctx, &cmd, &number);
-	if (ret) {
-		kfree(pd);
-		return ret;
-	}
-	pd->number = number;
-	list_add_tail(&pd->list, &ctx->pds);
-	a->pd = pd->number;
-	return 0;
-}
-
-static int fl_pd_dealloc(struct fl_ctx *ctx, u32 number)
-{
-	struct fl_pd *pd = fl_pd_find(ctx, number);
-	int ret;
-
-	if (!pd)
-		return -ENOENT;
-	ret = fl_cmd_object(ctx, FL_CMD_PD_DESTROY, number);
-	if (ret)
-		return ret;
-	list_del(&pd->list);
-	kfree(pd);
-	return 0;
-}
-
 /* ---- calls; ctx->lock is held, the argument is the kernel's copy ---- */
 
 static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
@@ -284,8 +223,6 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	struct fl_dev *dev = ctx->dev;
 	struct fl_query *q = arg;
 
-	if (q->reserved)
-		return -EINVAL;
 	q->abi = FL_ABI_VERSION;
 	q->node = dev->node;
 	q->slot = ctx->slot;
@@ -296,6 +233,7 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	q->max_queue = FL_QUEUE_MAX;
 	q->fault_mode = ctx->fault_mode;
 	q->resolve = ctx->resolve;
+	q->doorbell = fl_window(dev) ? FL_DOORBELL_WINDOW : FL_DOORBELL_STORE;
 	return 0;
 }
 
@@ -498,7 +436,10 @@ static long fl_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	if (ret)
 		return ret;
 	mutex_lock(&ctx->lock);
-	ret = ctx->dead ? -ENODEV : c->call(ctx, &arg);
+	if (ctx->dead || fl_card_dead(ctx->dev))
+		ret = -ENODEV;
+	else
+		ret = c->call(ctx, &arg);
 	mutex_unlock(&ctx->lock);
 	/* A fault on the way out leaves an object that closing frees. */
 	if (!ret && _IOC_DIR(cmd) & _IOC_READ &&
@@ -549,7 +490,10 @@ static int fl_release(struct inode *inode, struct file *file)
 static int fl_mmap_doorbell(struct fl_ctx *ctx, struct vm_area_struct *vma)
 {
 	phys_addr_t pa = ctx->dev->nic_pa + NIC_DB_BASE(ctx->slot);
+	struct fl_window *w = fl_window(ctx->dev);
 
+	if (w)
+		return fl_window_doorbell_mmap(w, ctx->slot, vma);
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE)
 		return -EINVAL;
 	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
@@ -581,7 +525,7 @@ static __poll_t fl_poll(struct file *file, poll_table *table)
 
 	poll_wait(file, &ctx->wait, table);
 	mutex_lock(&ctx->lock);
-	if (ctx->dead)
+	if (ctx->dead || fl_card_dead(ctx->dev))
 		mask = EPOLLERR | EPOLLHUP;
 	else if (fl_cq_any_event(ctx))
 		mask = EPOLLIN | EPOLLRDNORM;

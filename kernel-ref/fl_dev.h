@@ -27,6 +27,7 @@
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
+#include <linux/platform_device.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -74,6 +75,7 @@
 #define FL_EQ_ENTRIES	1024	/* one per CQ and QP, and room to be late */
 
 struct fl_ctx;
+struct fl_window;
 
 struct fl_range {		/* of the card's pages, [start, end) */
 	u64 start, end;
@@ -109,6 +111,7 @@ struct fl_dev {
 	void __iomem *smmu;
 	void __iomem *nic;
 	phys_addr_t nic_pa;	/* for mapping doorbells */
+	struct fl_window *window;	/* instead of these (fl_window.h) */
 	int irq_smmu, irq_fault, irq_event;
 	struct miscdevice misc;
 	struct workqueue_struct *wq;
@@ -228,11 +231,14 @@ struct fl_resources {
 	void __iomem *smmu;
 	void __iomem *nic;
 	phys_addr_t nic_pa;
+	struct fl_window *window;	/* instead of these, or NULL */
 	int irq_smmu, irq_fault, irq_event;
 };
 
 int fl_probe(struct device *dev, const struct fl_resources *res);
 void fl_remove(struct device *dev);
+/* Whoever sleeps on the card looks again. */
+void fl_wake_all(struct fl_dev *dev);
 void fl_dev_get(struct fl_dev *dev);
 void fl_dev_put(struct fl_dev *dev);
 
@@ -311,6 +317,12 @@ void fl_mr_free_all(struct fl_ctx *ctx);
 /* Where the region that holds the block ends; -EFAULT no region, -EACCES. */
 int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end);
 
+/* fl_pd.c */
+struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number);
+int fl_pd_alloc(struct fl_ctx *ctx, struct fl_alloc_pd *a);
+int fl_pd_dealloc(struct fl_ctx *ctx, u32 number);
+void fl_pd_free_all(struct fl_ctx *ctx);
+
 /* fl_queue.c */
 int fl_eq_start(struct fl_dev *dev);
 void fl_eq_stop(struct fl_dev *dev);
@@ -323,10 +335,12 @@ int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a);
 int fl_qp_connect(struct fl_ctx *ctx, const struct fl_connect_qp *a);
 int fl_qp_destroy(struct fl_ctx *ctx, u32 number);
 struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number);
-struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number);
 int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset);
 /* fw_let_go: the firmware has closed the slot and writes no more */
 void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go);
+
+/* fl_platform.c */
+extern struct platform_driver fl_platform_driver;
 
 /* fl_cmd.c: commands to the firmware */
 /* slot is filled in. 0 and *result (may be NULL), or negative errno. */
