@@ -284,7 +284,7 @@ generated-fresh: build/gen
 
 TESTS := make:generated-fresh make:check-style make:check-warnings \
 	 make:portable make:aarch64 make:library-alone make:firmware-r5 make:modules \
-	 make:kernel-check \
+	 make:kernel-check,PART=build make:kernel-check,PART=style \
 	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
 	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
 	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
