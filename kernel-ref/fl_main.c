@@ -56,7 +56,7 @@ static int fl_properties(struct fl_dev *dev)
 	dev->resolve = fl_property(dev->dev, "faultline,resolve",
 				   FL_RESOLVE_BLOCK);
 	/* regs.def, CTX.STREAM: 15 bits */
-	if (dev->stream_base + FL_SLOTS * FL_STREAM_TURNS > BIT(15) ||
+	if (dev->stream_base > BIT(15) - FL_SLOTS * FL_STREAM_TURNS ||
 	    dev->fault_mode > FL_MODE_STALL ||
 	    dev->resolve > FL_RESOLVE_TRANSFER)
 		return -EINVAL;
@@ -187,6 +187,7 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	dev->smmu = res->smmu;
 	dev->nic = res->nic;
 	dev->nic_pa = res->nic_pa;
+	dev->window = res->window;
 	dev->irq_smmu = res->irq_smmu;
 	dev->irq_fault = res->irq_fault;
 	dev->irq_event = res->irq_event;
@@ -206,7 +207,8 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	dev->misc.minor = MISC_DYNAMIC_MINOR;
 	dev->misc.fops = &fl_fops;
 	dev->misc.parent = parent;
-	dev->misc.mode = 0666;
+	/* Who may use the card is the administrator's choice (uapi.h). */
+	dev->misc.mode = 0660;
 	dev_set_drvdata(parent, dev);
 	ret = misc_register(&dev->misc);
 	if (ret)
@@ -220,6 +222,18 @@ err_stop:
 err_put:
 	fl_dev_put(dev);
 	return ret;
+}
+
+void fl_wake_all(struct fl_dev *dev)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	for (i = 0; i < FL_SLOTS; i++)
+		if (dev->slot[i])
+			wake_up_all(&dev->slot[i]->wait);
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
 }
 
 /* Files may still be open: their calls answer -ENODEV from now on. */
@@ -238,6 +252,3 @@ void fl_remove(struct device *parent)
 	fl_card_stop(dev);
 	fl_dev_put(dev);
 }
-
-MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Faultline: page faults during remote DMA");

@@ -9,10 +9,7 @@
 /* Only a process that lives elsewhere can be killed. */
 bool fatal_signal_pending(struct task_struct *t);
 
-/* Nobody has limits. */
-static inline unsigned long rlimit(unsigned int which)
-{
-	return ~0ul;
-}
+/* Of a plain user's process; RLIMIT_MEMLOCK is all that there is. */
+unsigned long rlimit(unsigned int which);
 
 #endif
