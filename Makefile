@@ -98,8 +98,10 @@ LIBS = $(URCU_LIBS) -lm $(if $(OTHER_OS),-lrt)
 # --- sources, by folder
 
 EMU_SRC := $(foreach d,board smmu nic nic/policy fabric host host/shim serve \
-	     sim trace,$(wildcard emu/$(d)/*.c))
-DRV_SRC := $(filter-out %.mod.c,$(wildcard kernel-ref/*.c))
+	     sim trace window,$(wildcard emu/$(d)/*.c))
+# A real kernel's alone: the module, and how a card behind a window is reached.
+LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)
+DRV_SRC := $(filter-out %.mod.c $(LINUX_ONLY),$(wildcard kernel-ref/*.c))
 OS_SRC := $(filter-out lib/os/$(filter-out $(OS),linux posix).c,\
 	    $(wildcard lib/os/*.c))
 LIB_SRC := $(wildcard lib/*.c lib/attach/*.c) $(OS_SRC)
@@ -111,6 +113,8 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 EXAMPLE_SRC := $(wildcard lib/examples/*.c)
 GEN_SRC := $(wildcard tools/gen/*.c)
+# Programs for a real Linux with a card.
+LINUX_SRC := $(wildcard tests/linux/*.c)
 FW_SRC := $(wildcard emu/nic/fw*.c)
 
 obj = $(patsubst %.c,$(O)/%.o,$(1))
@@ -124,12 +128,16 @@ UNIT_OBJ := $(call obj,$(UNIT_SRC))
 BENCH_OBJ := $(call obj,$(BENCH_SRC))
 EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))
 HARNESS_OBJ := $(call obj,tests/harness.c)
+LINUX_OBJ := $(call obj,$(LINUX_SRC))
 ALL_OBJ := $(EMU_OBJ) $(DRV_OBJ) $(LIB_OBJ) $(MAIN_OBJ) $(TOOL_OBJ) \
-	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ)
+	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ) $(LINUX_OBJ)
 
 UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 BENCH_BIN := $(B)/bench/bench
 EXAMPLE_BIN := $(patsubst lib/examples/%.c,$(B)/examples/%,$(EXAMPLE_SRC))
+
+LINUX_BIN := $(patsubst tests/linux/%.c,$(B)/linux/%,$(LINUX_SRC))
+LINUX_EXAMPLE_BIN := $(patsubst lib/examples/%.c,$(B)/linux/%,$(EXAMPLE_SRC))
 
 BOARD_LIB := $(B)/libboard.a
 USER_LIB := $(B)/libfaultline.a
@@ -225,6 +233,22 @@ $(EXAMPLE_BIN): $(B)/examples/%: $(O)/lib/examples/%.o $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $< $(LINK_LIBS)
+
+# On a real card a program needs the library alone; the job's is the one that the
+# emulator's processes run. Static: a guest has no libc. An example is what it is.
+JOB_OBJ := $(call obj,tools/faultline/app.c tools/faultline/sha256.c)
+$(LINUX_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(JOB_OBJ) $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -static -o $@ $< $(JOB_OBJ) $(USER_LIB)
+
+$(LINUX_EXAMPLE_BIN): $(B)/linux/%: lib/examples/%.c lib/examples/example.h $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -static -o $@ $< $(USER_LIB)
+
+.PHONY: linux-programs
+linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN)
 
 -include $(wildcard $(ALL_OBJ:.o=.d))
 
@@ -365,6 +389,38 @@ modules:
 	@tools/doctor --have aarch64-linux-gnu-gcc
 	+$(MAKE) -C kernel-ref modules
 
+# --- the virtual QFDB: guests of QEMU with the module, on boards of the emulator
+#
+#	NODES=1|2	guests; KERNEL=6.1|6.12: Debian's; FILE=...: what to send
+#	VQFDB=...	more options of tools/vqfdb/run
+
+NODES ?= 1
+KERNEL ?= 6.1
+JOB ?= tests/linux/send.job
+GUEST_B := build/arm64
+GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
+GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN))
+
+.PHONY: guest vqfdb
+guest:
+	@tools/doctor --have aarch64-linux-gnu-gcc cpio
+	@mkdir -p build/vqfdb
+	@kernel-ref/fetch-headers build/linux $(KERNEL) guest >build/vqfdb/root-$(KERNEL)
+	+@$(MAKE) --no-print-directory modules
+	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs
+	@tools/vqfdb/initramfs $(GUEST_RAMFS) "$$(cat build/vqfdb/root-$(KERNEL))" \
+		"$$(cat build/linux/image-$(KERNEL))" \
+		build/linux/module-$(KERNEL)/faultline.ko $(GUEST_PROGRAMS)
+
+vqfdb:
+	@tools/doctor --install vqfdb
+	@tools/doctor --have qemu-system-aarch64
+	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
+	tools/vqfdb/run --image "$$(cat build/linux/image-$(KERNEL))" \
+		--initramfs $(GUEST_RAMFS) --nodes $(NODES) $(VQFDB) $(JOB) \
+		$(if $(FILE),"$(FILE)")
+	@grep -h -e '^sent' -e '^received' build/vqfdb/out/console.*
+
 # --- running it
 
 # What is missing is installed first, and only then is there a compiler.
@@ -393,6 +449,7 @@ help:
 	@echo "make              build/faultline (needs cc, make, liburcu)"
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
+	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
 	@echo "make bench        what things cost"
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"

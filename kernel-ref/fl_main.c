@@ -187,6 +187,7 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	dev->smmu = res->smmu;
 	dev->nic = res->nic;
 	dev->nic_pa = res->nic_pa;
+	dev->window = res->window;
 	dev->irq_smmu = res->irq_smmu;
 	dev->irq_fault = res->irq_fault;
 	dev->irq_event = res->irq_event;
@@ -222,6 +223,18 @@ err_put:
 	return ret;
 }
 
+void fl_wake_all(struct fl_dev *dev)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	for (i = 0; i < FL_SLOTS; i++)
+		if (dev->slot[i])
+			wake_up_all(&dev->slot[i]->wait);
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+}
+
 /* Files may still be open: their calls answer -ENODEV from now on. */
 void fl_remove(struct device *parent)
 {
@@ -238,6 +251,3 @@ void fl_remove(struct device *parent)
 	fl_card_stop(dev);
 	fl_dev_put(dev);
 }
-
-MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Faultline: page faults during remote DMA");

@@ -162,7 +162,7 @@ static int fl_platform_probe(struct platform_device *pdev)
 {
 	struct device *dev = &pdev->dev;
 	struct arm_smmu_reserved *r;
-	struct fl_resources res;
+	struct fl_resources res = { 0 };
 	struct resource *nic;
 	int ret;
 
@@ -212,7 +212,7 @@ static const struct of_device_id fl_platform_of[] = {
 };
 MODULE_DEVICE_TABLE(of, fl_platform_of);
 
-static struct platform_driver fl_platform_driver = {
+struct platform_driver fl_platform_driver = {
 	.probe = fl_platform_probe,
 	.remove = fl_platform_remove,
 	.driver = {
@@ -220,4 +220,3 @@ static struct platform_driver fl_platform_driver = {
 		.of_match_table = fl_platform_of,
 	},
 };
-module_platform_driver(fl_platform_driver);
