@@ -154,7 +154,7 @@ endif
 .PHONY: all objects test-programs test portable aarch64 library-alone demo bench doctor check-style \
 	check-warnings generate pictures generated-fresh modules kernel-check \
 	kernel-check-self kernel-debug kernel-debug-self firmware-r5 clean \
-	install-deps help
+	install-deps help board-patch
 
 all: $(FAULTLINE)
 
@@ -381,6 +381,12 @@ firmware-r5:
 	fi; \
 	echo "firmware for the Cortex-R5: $(words $(R5_OBJ)) objects"
 
+# What a real board needs beside: overlays, the hook in Linux's arm-smmu; compiled, and
+# for 6.1 run too. Fetches 160 MB of Linux the first time, so not a part of make test.
+board-patch:
+	@tests/board-patch $(KERNEL)
+	@$(if $(filter-out 6.1,$(KERNEL)),:,tests/board-boot)
+
 modules:
 	@tools/doctor --have aarch64-linux-gnu-gcc
 	+$(MAKE) -C kernel-ref modules
@@ -476,6 +482,7 @@ help:
 	@echo "make library-alone  the library needs nothing of the emulator"
 	@echo "make firmware-r5  the firmware for the Cortex-R5"
 	@echo "make modules      the driver as an arm64 Linux module"
+	@echo "make board-patch  the hook in Linux's arm-smmu, compiled and run; KERNEL=6.12: compiled"
 	@echo "make kernel-check the driver under sparse, checkpatch, Coccinelle"
 	@echo "make kernel-check-self  these checks find what they are there for"
 	@echo "make kernel-debug a kernel that watches itself, for QEMU (minutes)"

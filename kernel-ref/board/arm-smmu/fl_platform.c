@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A card on the board's own bus whose SMMU belongs to Linux's arm-smmu. The
+ * device tree is that of the other fl_platform.c, and
+ *
+ *	faultline,smmu	the SMMU; the first window stands there, but is not
+ *			claimed, since arm-smmu has it
+ *
+ * arm-smmu lends a context bank and a stream match group for each slot
+ * (reserve.patch).
+ */
+#include <linux/arm-smmu-reserve.h>
+#include <linux/err.h>
+#include <linux/io.h>
+#include <linux/mod_devicetable.h>
+#include <linux/module.h>
+#include <linux/of.h>
+#include <linux/platform_device.h>
+#include <linux/property.h>
+
+#include "fl_access.h"
+#include "fl_compat.h"
+#include "fl_dev.h"
+
+static_assert(FL_SLOTS <= ARM_SMMU_RESERVE_MAX);
+
+/* A group is reserved for all the stream IDs that its slot uses in turn. */
+#define FL_TURN_MASK	(FL_SLOTS * (FL_STREAM_TURNS - 1))
+
+static const struct arm_smmu_reserved *fl_reserved(struct fl_dev *dev)
+{
+	return dev_get_platdata(dev->dev);
+}
+
+/* The n of a register that is there n times, beginning at base; or all of them. */
+static u32 fl_shared_index(u32 off, u32 base)
+{
+	return off >= base && (off - base) / 4 < FL_SLOTS ? (off - base) / 4 :
+							   FL_SLOTS;
+}
+
+static void __iomem *fl_shared_page(const struct arm_smmu_reserved *r,
+				    unsigned int page)
+{
+	return r->base + ((size_t)page << r->pgshift);
+}
+
+static void __iomem *fl_shared_gr0(const struct arm_smmu_reserved *r, u32 off)
+{
+	u32 smr = fl_shared_index(off, SMMU_GR0_SMR(0));
+	u32 s2cr = fl_shared_index(off, SMMU_GR0_S2CR(0));
+
+	if (smr < r->count)
+		return r->base + SMMU_GR0_SMR(r->group[smr]);
+	if (s2cr < r->count)
+		return r->base + SMMU_GR0_S2CR(r->group[s2cr]);
+	return NULL;
+}
+
+static void __iomem *fl_shared_gr1(const struct arm_smmu_reserved *r, u32 off)
+{
+	u32 cbar = fl_shared_index(off, SMMU_GR1_CBAR(0));
+	u32 who = fl_shared_index(off, SMMU_GR1_CBFRSYNRA(0));
+	u32 cba2r = fl_shared_index(off, SMMU_GR1_CBA2R(0));
+	void __iomem *page = fl_shared_page(r, 1);
+
+	if (cbar < r->count)
+		return page + SMMU_GR1_CBAR(r->bank[cbar]);
+	if (who < r->count)
+		return page + SMMU_GR1_CBFRSYNRA(r->bank[who]);
+	if (cba2r < r->count)
+		return page + SMMU_GR1_CBA2R(r->bank[cba2r]);
+	return NULL;
+}
+
+void __iomem *fl_shared_reg(struct fl_dev *dev, u32 off)
+{
+	const struct arm_smmu_reserved *r = fl_reserved(dev);
+	u32 slot;
+
+	if (off < SMMU_GR1_BASE)
+		return fl_shared_gr0(r, off);
+	if (off < SMMU_CB_BASE(0))
+		return fl_shared_gr1(r, off - SMMU_GR1_BASE);
+	slot = (off - SMMU_CB_BASE(0)) / SMMU_CB_STRIDE;
+	return fl_shared_page(r, r->cb_page + r->bank[slot]) +
+	       off % SMMU_CB_STRIDE;
+}
+
+u32 fl_shared_value(struct fl_dev *dev, u32 off, u32 value)
+{
+	const struct arm_smmu_reserved *r = fl_reserved(dev);
+	u32 n;
+
+	if (fl_shared_index(off, SMMU_GR0_S2CR(0)) < r->count) {
+		n = value & SMMU_GR0_S2CR_CBNDX_MASK;
+		return (value & ~SMMU_GR0_S2CR_CBNDX_MASK) | r->bank[n];
+	}
+	if (off >= SMMU_GR1_BASE &&
+	    fl_shared_index(off - SMMU_GR1_BASE, SMMU_GR1_CBAR(0)) < r->count)
+		return (value & ~(SMMU_GR1_CBAR_VMID_MASK |
+				  SMMU_GR1_CBAR_IRPTNDX_MASK)) |
+		       ARM_SMMU_RESERVED_VMID;
+	return value;
+}
+
+/* After fl_remove(), or when that has nothing to undo. */
+static void fl_shared_put(void *arg)
+{
+	struct device *dev = arg;
+	struct arm_smmu_reserved *r = dev_get_platdata(dev);
+
+	arm_smmu_unreserve(r);
+	dev->platform_data = NULL;
+}
+
+static int fl_shared_reserve(struct device *dev, struct arm_smmu_reserved *r)
+{
+	struct device_node *smmu;
+	u32 base = FL_STREAM_BASE;
+	int ret;
+
+	device_property_read_u32(dev, "faultline,stream-base", &base);
+	if (base > U16_MAX || base & (FL_TURN_MASK | (FL_SLOTS - 1)))
+		return dev_err_probe(dev, -EINVAL,
+				     "faultline,stream-base 0x%x: not a multiple of %u\n",
+				     base, FL_SLOTS * FL_STREAM_TURNS);
+	smmu = of_parse_phandle(dev->of_node, "faultline,smmu", 0);
+	if (!smmu)
+		return dev_err_probe(dev, -ENODEV,
+				     "no faultline,smmu: apply the overlay shared-smmu too\n");
+	ret = arm_smmu_reserve(dev, smmu, FL_SLOTS, base, FL_TURN_MASK, r);
+	of_node_put(smmu);
+	if (!ret)
+		return 0;
+	if (ret == -ENOSPC)
+		return dev_err_probe(dev, ret,
+				     "not %u banks free; boot with iommu.passthrough=1\n",
+				     FL_SLOTS);
+	if (ret == -EPERM)
+		return dev_err_probe(dev, ret,
+				     "boot with arm-smmu.disable_bypass=1\n");
+	return dev_err_probe(dev, ret, "the SMMU lends nothing\n");
+}
+
+/* The fault line of all banks must be the one that the device tree says. */
+static int fl_shared_irq(struct platform_device *pdev,
+			 const struct arm_smmu_reserved *r)
+{
+	int irq = platform_get_irq(pdev, 0);
+	unsigned int i;
+
+	for (i = 0; irq >= 0 && i < r->count; i++)
+		if (r->irq[i] != irq)
+			return dev_err_probe(&pdev->dev, -EINVAL,
+					     "interrupts: the first is not that of bank %u\n",
+					     r->bank[i]);
+	return irq;
+}
+
+static int fl_platform_probe(struct platform_device *pdev)
+{
+	struct device *dev = &pdev->dev;
+	struct arm_smmu_reserved *r;
+	struct fl_resources res = { 0 };
+	struct resource *nic;
+	int ret;
+
+	r = devm_kzalloc(dev, sizeof(*r), GFP_KERNEL);
+	if (!r)
+		return -ENOMEM;
+	ret = fl_shared_reserve(dev, r);
+	if (ret)
+		return ret;
+	dev->platform_data = r;
+	ret = devm_add_action_or_reset(dev, fl_shared_put, dev);
+	if (ret)
+		return ret;
+	res.smmu = r->base;
+	res.nic = devm_platform_get_and_ioremap_resource(pdev, 1, &nic);
+	if (IS_ERR(res.nic))
+		return PTR_ERR(res.nic);
+	res.nic_pa = nic->start;
+	res.irq_smmu = fl_shared_irq(pdev, r);
+	if (res.irq_smmu < 0)
+		return res.irq_smmu;
+	res.irq_fault = platform_get_irq(pdev, 1);
+	if (res.irq_fault < 0)
+		return res.irq_fault;
+	res.irq_event = platform_get_irq(pdev, 2);
+	if (res.irq_event < 0)
+		return res.irq_event;
+	return fl_probe(dev, &res);
+}
+
+static void fl_platform_remove(struct platform_device *pdev)
+{
+	fl_remove(&pdev->dev);
+}
+
+static const struct of_device_id fl_platform_of[] = {
+	{ .compatible = "faultline,nic" },
+	{}
+};
+MODULE_DEVICE_TABLE(of, fl_platform_of);
+
+struct platform_driver fl_platform_driver = {
+	.probe = fl_platform_probe,
+	.fl_platform_op_remove = fl_platform_remove,
+	.driver = {
+		.name = "faultline",
+		.of_match_table = fl_platform_of,
+	},
+};
