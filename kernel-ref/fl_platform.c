@@ -18,7 +18,7 @@
 
 static int fl_platform_probe(struct platform_device *pdev)
 {
-	struct fl_resources res;
+	struct fl_resources res = { 0 };
 	struct resource *nic;
 
 	res.smmu = devm_platform_ioremap_resource(pdev, 0);
