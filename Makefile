@@ -98,8 +98,10 @@ LIBS = $(URCU_LIBS) -lm $(if $(OTHER_OS),-lrt)
 # --- sources, by folder
 
 EMU_SRC := $(foreach d,board smmu nic nic/policy fabric host host/shim serve \
-	     sim trace,$(wildcard emu/$(d)/*.c))
-DRV_SRC := $(filter-out %.mod.c,$(wildcard kernel-ref/*.c))
+	     sim trace window,$(wildcard emu/$(d)/*.c))
+# A real kernel's alone: the module, and how a card behind a window is reached.
+LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)
+DRV_SRC := $(filter-out %.mod.c $(LINUX_ONLY),$(wildcard kernel-ref/*.c))
 OS_SRC := $(filter-out lib/os/$(filter-out $(OS),linux posix).c,\
 	    $(wildcard lib/os/*.c))
 LIB_SRC := $(wildcard lib/*.c lib/attach/*.c) $(OS_SRC)

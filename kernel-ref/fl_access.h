@@ -4,8 +4,12 @@
  *
  * Offsets are those of regs.def and smmu.def. On a board these are plain
  * readl and writel: a write is posted and ordered after earlier writes to
- * memory, a read waits for the writes before it. Who runs the driver against
- * a window without side effects replaces this file and nothing else.
+ * memory, a read waits for the writes before it. A card in an emulator outside
+ * has a window without side effects instead; there an access is a message, in
+ * the same order (fl_window.h).
+ *
+ * Both kinds are in one module. Until the first window is found, asking which
+ * it is costs a nop (a static key), so that a board pays nothing for it.
  */
 #ifndef FL_ACCESS_H
 #define FL_ACCESS_H
@@ -13,57 +17,111 @@
 #include <linux/io.h>
 
 #include "fl_dev.h"
+#include "fl_window.h"
+
+/* What a bus answers for a card that is gone. */
+#define FL_GONE		(~0u)
+
+/* Will the card never answer again? Of a card that has not been removed. */
+static inline bool fl_card_dead(struct fl_dev *dev)
+{
+	struct fl_window *w = fl_window(dev);
+
+	return w && fl_window_dead(w);
+}
 
 static inline u32 fl_nic_read(struct fl_dev *dev, u32 off)
 {
-	return readl(dev->nic + off);
+	struct fl_window *w = fl_window(dev);
+
+	return w ? (u32)fl_window_read(w, FL_WINDOW_NIC + off, sizeof(u32)) :
+		   readl(dev->nic + off);
 }
 
 static inline u64 fl_nic_read64(struct fl_dev *dev, u32 off)
 {
-	return readq(dev->nic + off);
+	struct fl_window *w = fl_window(dev);
+
+	return w ? fl_window_read(w, FL_WINDOW_NIC + off, sizeof(u64)) :
+		   readq(dev->nic + off);
 }
 
 static inline void fl_nic_write(struct fl_dev *dev, u32 off, u32 value)
 {
-	writel(value, dev->nic + off);
+	struct fl_window *w = fl_window(dev);
+
+	if (w)
+		fl_window_write(w, FL_WINDOW_NIC + off, sizeof(value), value);
+	else
+		writel(value, dev->nic + off);
 }
 
 static inline void fl_nic_write64(struct fl_dev *dev, u32 off, u64 value)
 {
-	writeq(value, dev->nic + off);
+	struct fl_window *w = fl_window(dev);
+
+	if (w)
+		fl_window_write(w, FL_WINDOW_NIC + off, sizeof(value), value);
+	else
+		writeq(value, dev->nic + off);
 }
 
 static inline u32 fl_smmu_read(struct fl_dev *dev, u32 off)
 {
-	return readl(dev->smmu + off);
+	struct fl_window *w = fl_window(dev);
+
+	return w ? (u32)fl_window_read(w, FL_WINDOW_SMMU + off, sizeof(u32)) :
+		   readl(dev->smmu + off);
+}
+
+static inline u64 fl_smmu_read64(struct fl_dev *dev, u32 off)
+{
+	struct fl_window *w = fl_window(dev);
+
+	return w ? fl_window_read(w, FL_WINDOW_SMMU + off, sizeof(u64)) :
+		   readq(dev->smmu + off);
 }
 
 static inline void fl_smmu_write(struct fl_dev *dev, u32 off, u32 value)
 {
-	writel(value, dev->smmu + off);
+	struct fl_window *w = fl_window(dev);
+
+	if (w)
+		fl_window_write(w, FL_WINDOW_SMMU + off, sizeof(value), value);
+	else
+		writel(value, dev->smmu + off);
+}
+
+static inline void fl_smmu_write64(struct fl_dev *dev, u32 off, u64 value)
+{
+	struct fl_window *w = fl_window(dev);
+
+	if (w)
+		fl_window_write(w, FL_WINDOW_SMMU + off, sizeof(value), value);
+	else
+		writeq(value, dev->smmu + off);
 }
 
 static inline u32 fl_cb_read(struct fl_dev *dev, unsigned int bank, u32 off)
 {
-	return readl(dev->smmu + SMMU_CB_BASE(bank) + off);
+	return fl_smmu_read(dev, SMMU_CB_BASE(bank) + off);
 }
 
 static inline u64 fl_cb_read64(struct fl_dev *dev, unsigned int bank, u32 off)
 {
-	return readq(dev->smmu + SMMU_CB_BASE(bank) + off);
+	return fl_smmu_read64(dev, SMMU_CB_BASE(bank) + off);
 }
 
 static inline void fl_cb_write(struct fl_dev *dev, unsigned int bank, u32 off,
 			       u32 value)
 {
-	writel(value, dev->smmu + SMMU_CB_BASE(bank) + off);
+	fl_smmu_write(dev, SMMU_CB_BASE(bank) + off, value);
 }
 
 static inline void fl_cb_write64(struct fl_dev *dev, unsigned int bank,
 				 u32 off, u64 value)
 {
-	writeq(value, dev->smmu + SMMU_CB_BASE(bank) + off);
+	fl_smmu_write64(dev, SMMU_CB_BASE(bank) + off, value);
 }
 
 #endif

@@ -51,6 +51,7 @@ static int fl_smmu_sync(struct fl_dev *dev)
 
 	fl_smmu_write(dev, SMMU_GR0_TLBGSYNC, 0);
 	return read_poll_timeout_atomic(fl_smmu_read, status,
+					status == FL_GONE ||
 					!(status &
 					  SMMU_GR0_TLBGSTATUS_GSACTIVE),
 					1, FL_SYNC_TIMEOUT_US, false, dev,
@@ -168,7 +169,7 @@ static u32 fl_bank_tcr(struct fl_ctx *ctx)
 	       FL_FIELD(FL_TCR_INNER, SMMU_CB_TCR_SH0) | SMMU_CB_TCR_EPD1;
 }
 
-/* bank_lock is held; -ETIMEDOUT */
+/* bank_lock is held; -ETIMEDOUT. A card that is gone accesses nothing. */
 static int fl_bank_sync(struct fl_ctx *ctx)
 {
 	u32 off = SMMU_CB_BASE(ctx->slot) + SMMU_CB_TLBSTATUS;
@@ -176,6 +177,7 @@ static int fl_bank_sync(struct fl_ctx *ctx)
 
 	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_TLBSYNC, 0);
 	return read_poll_timeout_atomic(fl_smmu_read, status,
+					status == FL_GONE ||
 					!(status & SMMU_CB_TLBSTATUS_SACTIVE),
 					1, FL_SYNC_TIMEOUT_US, false, ctx->dev,
 					off);

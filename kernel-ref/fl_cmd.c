@@ -45,6 +45,7 @@ static int fl_cmd_locked(struct fl_dev *dev, const struct fl_fw_cmd *cmd,
 		fl_nic_write(dev, NIC_FW_BASE + NIC_FW_CMD(i), word[i]);
 	fl_nic_write(dev, NIC_FW_BASE + NIC_FW_CMD_GO, 1);
 	if (read_poll_timeout(fl_nic_read, status,
+			      status == FL_GONE ||
 			      !(status & NIC_FW_CMD_STATUS_BUSY),
 			      FL_CMD_POLL_US, FL_CMD_TIMEOUT_US, false, dev,
 			      NIC_FW_BASE + NIC_FW_CMD_STATUS)) {
@@ -54,6 +55,8 @@ static int fl_cmd_locked(struct fl_dev *dev, const struct fl_fw_cmd *cmd,
 			cmd->opcode);
 		return -EIO;
 	}
+	if (status == FL_GONE)
+		return -ENODEV;
 	if (result)
 		*result = fl_nic_read64(dev, NIC_FW_BASE + NIC_FW_CMD_RESULT);
 	return fl_cmd_error((status & NIC_FW_CMD_STATUS_CODE_MASK) >>

@@ -109,12 +109,14 @@ static int fl_ctx_start(struct fl_ctx *ctx)
 	struct fl_dev *dev = ctx->dev;
 	int ret;
 
-	if (dev->gone)
+	if (dev->gone || fl_card_dead(dev))
 		return -ENODEV;
 	ret = fl_slot_find(dev);
 	if (ret < 0)
 		return ret;
 	ctx->slot = ret;
+	if (fl_window(dev))
+		fl_window_doorbell_reset(fl_window(dev), ctx->slot);
 	ctx->id = ++dev->opened;
 	ctx->stream = dev->stream_base + ctx->slot +
 		      FL_SLOTS * dev->slot_turn[ctx->slot];
@@ -256,8 +258,6 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	struct fl_dev *dev = ctx->dev;
 	struct fl_query *q = arg;
 
-	if (q->reserved)
-		return -EINVAL;
 	q->abi = FL_ABI_VERSION;
 	q->node = dev->node;
 	q->slot = ctx->slot;
@@ -268,6 +268,7 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	q->max_queue = FL_QUEUE_MAX;
 	q->fault_mode = ctx->fault_mode;
 	q->resolve = ctx->resolve;
+	q->doorbell = fl_window(dev) ? FL_DOORBELL_WINDOW : FL_DOORBELL_STORE;
 	return 0;
 }
 
@@ -461,7 +462,10 @@ static long fl_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	if (ret)
 		return ret;
 	mutex_lock(&ctx->lock);
-	ret = ctx->dead ? -ENODEV : c->call(ctx, &arg);
+	if (ctx->dead || fl_card_dead(ctx->dev))
+		ret = -ENODEV;
+	else
+		ret = c->call(ctx, &arg);
 	mutex_unlock(&ctx->lock);
 	/* A fault on the way out leaves an object that closing frees. */
 	if (!ret && _IOC_DIR(cmd) & _IOC_READ &&
@@ -511,7 +515,10 @@ static int fl_release(struct inode *inode, struct file *file)
 static int fl_mmap_doorbell(struct fl_ctx *ctx, struct vm_area_struct *vma)
 {
 	phys_addr_t pa = ctx->dev->nic_pa + NIC_DB_BASE(ctx->slot);
+	struct fl_window *w = fl_window(ctx->dev);
 
+	if (w)
+		return fl_window_doorbell_mmap(w, ctx->slot, vma);
 	if (vma->vm_end - vma->vm_start != PAGE_SIZE)
 		return -EINVAL;
 	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);

@@ -27,6 +27,7 @@
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
+#include <linux/platform_device.h>
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -72,6 +73,7 @@
 #define FL_EQ_ENTRIES	1024	/* one per CQ and QP, and room to be late */
 
 struct fl_ctx;
+struct fl_window;
 
 struct fl_range {		/* of the card's pages, [start, end) */
 	u64 start, end;
@@ -107,6 +109,7 @@ struct fl_dev {
 	void __iomem *smmu;
 	void __iomem *nic;
 	phys_addr_t nic_pa;	/* for mapping doorbells */
+	struct fl_window *window;	/* instead of these (fl_window.h) */
 	int irq_smmu, irq_fault, irq_event;
 	struct miscdevice misc;
 	struct workqueue_struct *wq;
@@ -226,6 +229,7 @@ struct fl_resources {
 	void __iomem *smmu;
 	void __iomem *nic;
 	phys_addr_t nic_pa;
+	struct fl_window *window;	/* instead of these, or NULL */
 	int irq_smmu, irq_fault, irq_event;
 };
 int fl_probe(struct device *dev, const struct fl_resources *res);
@@ -322,6 +326,9 @@ struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number);
 int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset);
 /* fw_let_go: the firmware has closed the slot and writes no more */
 void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go);
+
+/* fl_platform.c */
+extern struct platform_driver fl_platform_driver;
 
 /* fl_cmd.c: commands to the firmware */
 /* slot is filled in. 0 and *result (may be NULL), or negative errno. */

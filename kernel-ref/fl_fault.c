@@ -34,7 +34,7 @@ static void fl_fault_global(struct fl_dev *dev, u32 gfsr)
 			    gfsr,
 			    fl_smmu_read(dev, SMMU_GR0_GFSYNR1) &
 				    SMMU_GR0_GFSYNR1_STREAMID_MASK,
-			    readq(dev->smmu + SMMU_GR0_GFAR));
+			    fl_smmu_read64(dev, SMMU_GR0_GFAR));
 	fl_smmu_write(dev, SMMU_GR0_GFSR, gfsr);
 	trace_fl_spurious(FL_BANK_GLOBAL, gfsr);
 }

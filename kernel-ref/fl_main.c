@@ -187,6 +187,7 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	dev->smmu = res->smmu;
 	dev->nic = res->nic;
 	dev->nic_pa = res->nic_pa;
+	dev->window = res->window;
 	dev->irq_smmu = res->irq_smmu;
 	dev->irq_fault = res->irq_fault;
 	dev->irq_event = res->irq_event;
@@ -238,6 +239,3 @@ void fl_remove(struct device *parent)
 	fl_card_stop(dev);
 	fl_dev_put(dev);
 }
-
-MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Faultline: page faults during remote DMA");

@@ -59,7 +59,7 @@ static const struct of_device_id fl_platform_of[] = {
 };
 MODULE_DEVICE_TABLE(of, fl_platform_of);
 
-static struct platform_driver fl_platform_driver = {
+struct platform_driver fl_platform_driver = {
 	.probe = fl_platform_probe,
 	.remove = fl_platform_remove,
 	.driver = {
@@ -67,4 +67,3 @@ static struct platform_driver fl_platform_driver = {
 		.of_match_table = fl_platform_of,
 	},
 };
-module_platform_driver(fl_platform_driver);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib_internal.h"
+#include "sys_window.h"
 
 int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg)
 {
@@ -90,7 +91,17 @@ static int query(struct fl_device *dev)
 		.max_mr = q.max_mr,
 		.max_queue = q.max_queue,
 	};
-	return 0;
+	switch (q.doorbell) {
+	case FL_DOORBELL_STORE:
+		dev->doorbell_bytes = LIB_DOORBELL_BYTES;
+		return 0;
+	case FL_DOORBELL_WINDOW:
+		dev->doorbell_bytes = LIB_WINDOW_BYTES;
+		fl_sys_window(&dev->window, dev->sys);
+		dev->sys = &dev->window;
+		return 0;
+	}
+	return -EPROTONOSUPPORT;
 }
 
 static int open_device(const char *name, struct fl_device **dev)
@@ -111,10 +122,12 @@ static int open_device(const char *name, struct fl_device **dev)
 	error = query(d);
 	if (error)
 		goto close;
-	d->doorbell = d->sys->mmap(d->fd, LIB_DOORBELL_BYTES, FL_MMAP_DOORBELL,
+	d->doorbell = d->sys->mmap(d->fd, d->doorbell_bytes, FL_MMAP_DOORBELL,
 				   &error);
 	if (!d->doorbell)
 		goto close;
+	if (d->sys == &d->window)
+		fl_sys_window_open(d->fd, d->doorbell);
 	*dev = d;
 	return 0;
 close:
@@ -165,8 +178,10 @@ int fl_close(struct fl_device *dev)
 						((struct fl_pd *)l)->mrs));
 	while (dev->pds)
 		error = first(error, lib_pd_free((struct fl_pd *)dev->pds));
+	if (dev->sys == &dev->window)
+		fl_sys_window_close(dev->fd);
 	error = first(error, dev->sys->munmap((void *)dev->doorbell,
-					      LIB_DOORBELL_BYTES));
+					      dev->doorbell_bytes));
 	error = first(error, dev->sys->close(dev->fd));
 	free(dev);
 	return error;

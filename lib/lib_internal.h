@@ -25,8 +25,10 @@
 #include "faultline/entries.h"
 #include "faultline/regs.h"
 #include "faultline/uapi.h"
+#include "faultline/window.h"
 
 #define LIB_DOORBELL_BYTES	NIC_DB_STRIDE
+#define LIB_WINDOW_BYTES	(2 * (size_t)FL_WINDOW_PAGE)
 #define LIB_QUEUE_MIN		2u	/* entries.def, CQ_CREATE, QP_CREATE */
 #define LIB_QUEUE_MAX		32768u	/* so that 16-bit counts suffice */
 #define LIB_CQ_BUCKETS		64u
@@ -38,8 +40,10 @@ struct lib_link {
 
 struct fl_device {
 	const struct fl_sys *sys;
+	struct fl_sys window;		/* sys, of a card behind a window */
 	int fd;
 	volatile unsigned char *doorbell;	/* the process's own page */
+	size_t doorbell_bytes;
 	struct fl_device_attr attr;
 	atomic_flag lock;		/* guards the lists of all objects */
 	struct lib_link *pds, *cqs;

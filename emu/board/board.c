@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* board.c - wiring: who is called when what happens. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -262,7 +263,7 @@ static uint64_t fw_actor_step(void *ctx, uint64_t now_ns)
 	return more || ns ? ns : SIM_IDLE;
 }
 
-static int make_fw(struct board *b)
+static struct fw *start_fw(struct board *b, void *mem)
 {
 	const uint64_t *t = b->cfg.timing->v;
 	const struct fw_env env = {
@@ -281,11 +282,17 @@ static int make_fw(struct board *b)
 		.refusals = (uint32_t)t[T_FW_REFUSALS],
 		.waiting_share = (uint32_t)t[T_FW_WAITING],
 	};
+
+	return fw_init(mem, &cfg, &env);
+}
+
+static int make_fw(struct board *b)
+{
 	void *mem = aligned_alloc(64, (fw_size() + 63) / 64 * 64);
 
 	if (!mem)
 		return -ENOMEM;
-	b->fw = fw_init(mem, &cfg, &env);
+	b->fw = start_fw(b, mem);
 	if (!b->fw) {
 		free(mem);
 		return -EINVAL;
@@ -387,6 +394,20 @@ void board_destroy(struct board *b)
 	dram_destroy(b->dram);
 	sim_grace_destroy(b->grace);
 	free(b);
+}
+
+void board_reset(struct board *b)
+{
+	/* First the engine, since an SMMU that was reset lets everything pass. */
+	sim_enter(b->domain);
+	engine_reset(b->engine);
+	sim_alarm(&b->fw_actor, SIM_IDLE);
+	b->fw = start_fw(b, b->fw);
+	assert(b->fw);
+	b->fw_event = b->done_event = 0;
+	irq_set(b, IRQ_NIC_EVENT, false);
+	sim_leave(b->domain);
+	smmu_reset(b->smmu);
 }
 
 uint64_t board_end_event(struct board *b, uint32_t xfer)

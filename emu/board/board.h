@@ -40,7 +40,7 @@ struct dram_bank {
 	int fd;
 	uint8_t *mem;
 	uint64_t *tag; /* per frame: generation; changed by the owner of the
-			  frames */
+			  frames. NULL: a bank of dram_bank_map(), all 0 */
 };
 
 struct dram;
@@ -49,6 +49,13 @@ void dram_destroy(struct dram *d);
 /* bytes: multiple of DRAM_PAGE, sparse. Number of the bank, or negative errno.
  */
 int dram_bank_add(struct dram *d, const char *name, uint64_t bytes);
+/*
+ * Memory that somebody else made, a guest's: fd (which stays the caller's) from its
+ * first byte on, at base, below DRAM_BASE. One at a time (-EBUSY). Frames there have no
+ * tags: who owns them does not tell us. Number of the bank, or negative errno.
+ */
+int dram_bank_map(struct dram *d, int fd, uint64_t base, uint64_t bytes);
+/* Nobody may use it any more: neither hardware nor software. */
 void dram_bank_remove(struct dram *d, int bank);
 struct dram_bank *dram_bank(struct dram *d, int bank);
 /* Pointer to len bytes at pa inside one bank, or NULL. */
@@ -94,6 +101,13 @@ struct board_config {
 
 struct board *board_create(const struct board_config *cfg, int *error);
 void board_destroy(struct board *b);
+/*
+ * The card loses its power and has it again: registers are as after power-on, what
+ * was under way is gone, and nothing is read, written or answered until
+ * software enables the card anew. DRAM stays. Called by software, which must not
+ * use the card meanwhile.
+ */
+void board_reset(struct board *b);
 
 /*
  * Software's way to registers: a physical address of the map above. Costs CPU

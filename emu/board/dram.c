@@ -4,6 +4,7 @@
  * never protected, so that hardware never trips over a process's protections.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +16,11 @@
 
 #define INJECTIONS 16
 
+/* The bank that somebody else made stands behind the others. */
+#define GUEST DRAM_BANKS
+
 struct dram {
-	struct dram_bank bank[DRAM_BANKS];
+	struct dram_bank bank[DRAM_BANKS + 1];
 	struct {
 		uint64_t pa;
 		enum dram_status status;
@@ -29,7 +33,7 @@ struct dram *dram_create(void)
 	struct dram *d = calloc(1, sizeof(*d));
 	int i;
 
-	for (i = 0; d && i < DRAM_BANKS; i++)
+	for (i = 0; d && i <= GUEST; i++)
 		d->bank[i].fd = -1;
 	return d;
 }
@@ -40,19 +44,13 @@ void dram_destroy(struct dram *d)
 
 	if (!d)
 		return;
-	for (i = 0; i < DRAM_BANKS; i++)
+	for (i = 0; i <= GUEST; i++)
 		dram_bank_remove(d, i);
 	free(d);
 }
 
-static int bank_map(struct dram_bank *b, const char *name, uint64_t bytes)
+static int bank_map(struct dram_bank *b, uint64_t bytes)
 {
-	b->fd = os_memory_create(name, bytes);
-	if (b->fd < 0)
-		return b->fd;
-	b->tag = calloc(bytes / DRAM_PAGE, sizeof(*b->tag));
-	if (!b->tag)
-		return -ENOMEM;
 	b->mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, b->fd,
 		      0);
 	if (b->mem == MAP_FAILED) {
@@ -61,6 +59,15 @@ static int bank_map(struct dram_bank *b, const char *name, uint64_t bytes)
 	}
 	b->bytes = bytes;
 	return 0;
+}
+
+static int bank_make(struct dram_bank *b, const char *name, uint64_t bytes)
+{
+	b->fd = os_memory_create(name, bytes);
+	if (b->fd < 0)
+		return b->fd;
+	b->tag = calloc(bytes / DRAM_PAGE, sizeof(*b->tag));
+	return b->tag ? bank_map(b, bytes) : -ENOMEM;
 }
 
 int dram_bank_add(struct dram *d, const char *name, uint64_t bytes)
@@ -75,12 +82,32 @@ int dram_bank_add(struct dram *d, const char *name, uint64_t bytes)
 	if (i == DRAM_BANKS)
 		return -ENOSPC;
 	d->bank[i].base = DRAM_BASE + (uint64_t)i * DRAM_BANK_STRIDE;
-	err = bank_map(&d->bank[i], name, bytes);
+	err = bank_make(&d->bank[i], name, bytes);
 	if (err) {
 		dram_bank_remove(d, i);
 		return err;
 	}
 	return i;
+}
+
+int dram_bank_map(struct dram *d, int fd, uint64_t base, uint64_t bytes)
+{
+	struct dram_bank *b = &d->bank[GUEST];
+	int err;
+
+	if (!bytes || bytes % DRAM_PAGE || base % DRAM_PAGE ||
+	    bytes > DRAM_BASE || base > DRAM_BASE - bytes)
+		return -EINVAL;
+	if (b->bytes)
+		return -EBUSY;
+	b->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	err = b->fd < 0 ? -errno : bank_map(b, bytes);
+	if (err) {
+		dram_bank_remove(d, GUEST);
+		return err;
+	}
+	b->base = base;
+	return GUEST;
 }
 
 void dram_bank_remove(struct dram *d, int bank)
@@ -105,10 +132,12 @@ static struct dram_bank *bank_of(struct dram *d, uint64_t pa, uint64_t len)
 	uint64_t i = (pa - DRAM_BASE) / DRAM_BANK_STRIDE;
 	struct dram_bank *b;
 
-	if (pa < DRAM_BASE || i >= DRAM_BANKS)
+	if (pa < DRAM_BASE)
+		i = GUEST;
+	else if (i >= DRAM_BANKS)
 		return NULL;
 	b = &d->bank[i];
-	if (len > b->bytes || pa - b->base > b->bytes - len)
+	if (pa < b->base || len > b->bytes || pa - b->base > b->bytes - len)
 		return NULL;
 	return b;
 }
@@ -198,15 +227,16 @@ uint64_t dram_tag(struct dram *d, uint64_t pa)
 {
 	struct dram_bank *b = bank_of(d, pa, 1);
 
-	return b ? __atomic_load_n(&b->tag[(pa - b->base) / DRAM_PAGE],
-				   __ATOMIC_ACQUIRE) : 0;
+	return b && b->tag ?
+		       __atomic_load_n(&b->tag[(pa - b->base) / DRAM_PAGE],
+				       __ATOMIC_ACQUIRE) : 0;
 }
 
 void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag)
 {
 	struct dram_bank *b = bank_of(d, pa, 1);
 
-	if (b)
+	if (b && b->tag)
 		__atomic_store_n(&b->tag[(pa - b->base) / DRAM_PAGE], tag,
 				 __ATOMIC_RELEASE);
 }

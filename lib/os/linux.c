@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -380,6 +381,32 @@ bool os_bell_take(struct os_bell *b, uint64_t ns)
 			   ns ? end_ns - now_ns : 0);
 		v = atomic_load(&b->count);
 	}
+}
+
+/* ---- interrupts between programs ---- */
+
+int os_interrupt_create(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int os_interrupt_raise(int fd)
+{
+	const uint64_t one = 1;
+
+	/* -EAGAIN: it stands at its largest, so it is raised. */
+	if (write(fd, &one, sizeof(one)) == sizeof(one) || errno == EAGAIN)
+		return 0;
+	return -errno;
+}
+
+int os_interrupt_take(int fd)
+{
+	uint64_t raised;
+
+	return read(fd, &raised, sizeof(raised)) == sizeof(raised) ? 0 : -errno;
 }
 
 /* ---- sockets, faults ---- */

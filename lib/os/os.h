@@ -161,6 +161,19 @@ ssize_t os_send(int fd, const void *buf, size_t n, const int *fds, int nfds);
  */
 ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds);
 
+/* ---- interrupts between programs ---- */
+
+/*
+ * A descriptor by which who has it is interrupted, and which can be passed to
+ * another program; several raises before a take count as one. It becomes
+ * readable (poll), and blocks nobody. Linux: an eventfd, which is what QEMU wants.
+ * The descriptor (close-on-exec), or negative errno; POSIX version: -ENOSYS, all
+ * three.
+ */
+int os_interrupt_create(void);
+int os_interrupt_raise(int fd);		/* AS */
+int os_interrupt_take(int fd);		/* AS; 0, or -EAGAIN: none was raised */
+
 /* ---- faults of the CPU (fault.c) ---- */
 
 /*

@@ -296,6 +296,25 @@ bool os_bell_take(struct os_bell *b, uint64_t ns)
 	return true;
 }
 
+/* ---- interrupts between programs: there is nothing like it ---- */
+
+int os_interrupt_create(void)
+{
+	return -ENOSYS;
+}
+
+int os_interrupt_raise(int fd)
+{
+	(void)fd;
+	return -ENOSYS;
+}
+
+int os_interrupt_take(int fd)
+{
+	(void)fd;
+	return -ENOSYS;
+}
+
 /* ---- sockets, faults ---- */
 
 int os_peer(int fd, uid_t *uid)

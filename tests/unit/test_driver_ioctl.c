@@ -4,6 +4,8 @@
 
 #include <sys/ioctl.h>
 
+#include "faultline/window.h"
+
 static void try(void (*body)(struct rig *r))
 {
 	rig_run(body);
@@ -135,7 +137,6 @@ TEST("an argument in a page that is not there is brought in")
 static void reserved(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
-	struct fl_query q = { .size = sizeof(q), .reserved = 1 };
 	struct fl_policy p = { .size = sizeof(p), .reserved = 1 };
 	struct fl_create_cq cq = { .size = sizeof(cq), .entries = 4,
 				   .reserved = 1 };
@@ -152,7 +153,6 @@ static void reserved(struct rig *r)
 	f.addr = m.addr = (uintptr_t)n->buffer;
 	m.pd = qp.pd = n->pd;
 	qp.cq = n->cq;
-	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), -EINVAL);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_CREATE_CQ, &cq), -EINVAL);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_CREATE_QP, &qp), -EINVAL);
@@ -170,7 +170,7 @@ static void policy(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_policy p = { .size = sizeof(p), .fault_mode = 2 };
-	struct fl_query q = { .size = sizeof(q) };
+	struct fl_query q = { .size = sizeof(q), .doorbell = 7 };
 
 	rig_open(n);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
@@ -182,6 +182,7 @@ static void policy(struct rig *r)
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
 	EXPECT_EQ(q.fault_mode, FL_MODE_STALL);
 	EXPECT_EQ(q.resolve, FL_RESOLVE_TRANSFER);
+	EXPECT_EQ(q.doorbell, FL_DOORBELL_STORE);
 	EXPECT(rig_smmu(n, SMMU_CB_BASE(0) + SMMU_CB_SCTLR) &
 	       SMMU_CB_SCTLR_CFCFG);
 }

@@ -45,30 +45,6 @@ struct boards {
 
 /* ---- the command line ---- */
 
-static int wrong(const struct command *c, const char *option,
-		 const char *value, const char *right)
-{
-	fprintf(stderr, "faultline %s: %s '%s'; wanted: %s\n", c->name, option,
-		value, right);
-	return 2;
-}
-
-static int number(const struct options *o, const struct command *c, int own,
-		  uint64_t least, uint64_t most, uint64_t *value)
-{
-	const char *right = NULL;
-	char text[80];
-
-	if (!o->own[own])
-		return 0;
-	right = word_count(o->own[own], value);
-	if (!right && *value >= least && *value <= most)
-		return 0;
-	snprintf(text, sizeof(text), "a number from %llu to %llu",
-		 (unsigned long long)least, (unsigned long long)most);
-	return wrong(c, c->own[own].name, o->own[own], text);
-}
-
 /* NAME or NAME=PATH */
 static int add_name(struct boards *b, const char *text)
 {
@@ -80,20 +56,20 @@ static int add_name(struct boards *b, const char *text)
 	if (!n || n >= sizeof(b->name[0]) ||
 	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			 "0123456789_-") < n)
-		return wrong(b->c, "board", text, "a name of at most 31 "
+		return options_wrong(b->c, "board", text, "a name of at most 31 "
 			     "letters, digits, '-' and '_'; or NAME=PATH");
 	memcpy(b->name[b->n], text, n);
 	for (i = 0; i < b->n; i++)
 		if (!strcmp(b->name[i], b->name[b->n]))
-			return wrong(b->c, "board", text,
+			return options_wrong(b->c, "board", text,
 				     "a name that is not given twice");
 	err = attach_path(path ? path + 1 : b->name[b->n], b->path[b->n],
 			  sizeof(b->path[0]));
 	if (!err && path && !strchr(path + 1, '/'))
-		return wrong(b->c, "board", text, "a path with a '/' in it "
+		return options_wrong(b->c, "board", text, "a path with a '/' in it "
 			     "(NAME=./PATH), so that fl_open() takes it for one");
 	if (err)
-		return wrong(b->c, "socket of board", text, strerror(-err));
+		return options_wrong(b->c, "socket of board", text, strerror(-err));
 	b->n++;
 	return 0;
 }
@@ -139,18 +115,18 @@ static int take_options(struct boards *b)
 
 	if (o->cfg.policy_given && o->cfg.policy != WORLD_EXANEST &&
 	    o->cfg.policy != WORLD_STALL)
-		return wrong(c, "--policy",
+		return options_wrong(c, "--policy",
 			     options_policy_name(o->cfg.policy),
 			     "exanest or stall (to pin or to page in ahead is "
 			     "the application's choice)");
 	for (i = 0; !err && i < o->count; i++)
 		err = add_name(b, o->args[i]);
 	err = err ? err : take_links(b);
-	err = err ? err : number(o, c, OWN_NODE, 0, WIRE_NODES - b->n, &node);
-	err = err ? err : number(o, c, OWN_FRAMES, 64, FRAMES_MOST, &frames);
-	err = err ? err : number(o, c, OWN_SWAP, 0, FRAMES_MOST, &swap);
-	err = err ? err : number(o, c, OWN_PROCESS, 16, frames, &process);
-	err = err ? err : number(o, c, OWN_PATIENCE, 1, 3600000, &patience);
+	err = err ? err : options_number(o, c, OWN_NODE, 0, WIRE_NODES - b->n, &node);
+	err = err ? err : options_number(o, c, OWN_FRAMES, 64, FRAMES_MOST, &frames);
+	err = err ? err : options_number(o, c, OWN_SWAP, 0, FRAMES_MOST, &swap);
+	err = err ? err : options_number(o, c, OWN_PROCESS, 16, frames, &process);
+	err = err ? err : options_number(o, c, OWN_PATIENCE, 1, 3600000, &patience);
 	o->cfg.mode = SIM_THREADS;
 	o->cfg.first_node = (uint8_t)node;
 	b->cfg.frames = frames;
@@ -164,49 +140,16 @@ static int take_options(struct boards *b)
 
 /* ---- links ---- */
 
-static int find(const struct boards *b, const char *name, size_t n)
+static const char *name_of(void *boards, unsigned int i)
 {
-	unsigned int i;
-
-	for (i = 0; i < b->n; i++)
-		if (strlen(b->name[i]) == n && !memcmp(b->name[i], name, n))
-			return (int)i;
-	return -1;
+	return ((struct boards *)boards)->name[i];
 }
 
-/* "a:b,b:c" */
-static int link_some(struct boards *b, struct world *w)
+static int link_two(void *boards, unsigned int i, unsigned int k)
 {
-	const char *at = b->o->own[OWN_LINKS];
-	size_t n, m;
-	int x, y;
+	struct boards *b = boards;
 
-	while (*at) {
-		n = strcspn(at, ":,");
-		m = at[n] == ':' ? strcspn(at + n + 1, ",") : 0;
-		x = find(b, at, n);
-		y = m ? find(b, at + n + 1, m) : -1;
-		if (x < 0 || y < 0 || x == y ||
-		    world_link_add(w, b->board[x], b->board[y]))
-			return wrong(b->c, "--links", at, "pairs of boards, "
-				     "each once: a:b,b:c");
-		at += n + 1 + m;
-		at += *at == ',';
-	}
-	return 0;
-}
-
-static int link_all(struct boards *b, struct world *w)
-{
-	unsigned int i, k;
-
-	if (b->o->own[OWN_LINKS])
-		return link_some(b, w);
-	for (i = 0; i < b->n; i++)
-		for (k = 0; k < i; k++)
-			if (world_link_add(w, b->board[k], b->board[i]))
-				return 1;
-	return 0;
+	return world_link_add(b->board[i]->world, b->board[i], b->board[k]);
 }
 
 static int link_udp(struct boards *b, struct world *w)
@@ -240,7 +183,8 @@ static int build(struct boards *b, struct world *w)
 			return 1;
 		}
 	}
-	err = link_all(b, w);
+	err = options_links(b->c, b->o->own[OWN_LINKS], b->n, name_of,
+			    link_two, b);
 	return err ? err : link_udp(b, w);
 }
 

@@ -262,6 +262,83 @@ int options_parse(const struct command *c, int argc, char **argv,
 	return 2;
 }
 
+/* ---- what several commands have as options of their own ---- */
+
+int options_wrong(const struct command *c, const char *option,
+		  const char *value, const char *right)
+{
+	fprintf(stderr, "faultline %s: %s '%s'; wanted: %s\n", c->name, option,
+		value, right);
+	return 2;
+}
+
+int options_number(const struct options *o, const struct command *c, int own,
+		   uint64_t least, uint64_t most, uint64_t *value)
+{
+	const char *right = NULL;
+	char text[80];
+
+	if (!o->own[own])
+		return 0;
+	right = word_count(o->own[own], value);
+	if (!right && *value >= least && *value <= most)
+		return 0;
+	snprintf(text, sizeof(text), "a number from %llu to %llu",
+		 (unsigned long long)least, (unsigned long long)most);
+	return options_wrong(c, c->own[own].name, o->own[own], text);
+}
+
+/* Number of the board that has these n letters as its name; -1: none. */
+static int find(const char *text, size_t n, unsigned int boards,
+		const char *(*name)(void *arg, unsigned int i), void *arg)
+{
+	unsigned int i;
+
+	for (i = 0; i < boards; i++)
+		if (strlen(name(arg, i)) == n && !memcmp(name(arg, i), text, n))
+			return (int)i;
+	return -1;
+}
+
+static int link_all(unsigned int n,
+		    int (*link)(void *arg, unsigned int i, unsigned int k),
+		    void *arg)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < n; i++)
+		for (k = 0; k < i; k++)
+			if (link(arg, k, i))
+				return 1;
+	return 0;
+}
+
+int options_links(const struct command *c, const char *text, unsigned int n,
+		  const char *(*name)(void *arg, unsigned int i),
+		  int (*link)(void *arg, unsigned int i, unsigned int k),
+		  void *arg)
+{
+	const char *at = text;
+	size_t a, b;
+	int x, y;
+
+	if (!at)
+		return link_all(n, link, arg);
+	while (*at) {
+		a = strcspn(at, ":,");
+		b = at[a] == ':' ? strcspn(at + a + 1, ",") : 0;
+		x = find(at, a, n, name, arg);
+		y = b ? find(at + a + 1, b, n, name, arg) : -1;
+		if (x < 0 || y < 0 || x == y ||
+		    link(arg, (unsigned int)x, (unsigned int)y))
+			return options_wrong(c, "--links", at, "pairs of "
+					     "boards, each once: a:b,b:c");
+		at += a + 1 + b;
+		at += *at == ',';
+	}
+	return 0;
+}
+
 int options_open_trace(const struct command *c, struct options *o)
 {
 	if (!o->trace)

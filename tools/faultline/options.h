@@ -46,6 +46,20 @@ struct options {
 int options_parse(const struct command *c, int argc, char **argv,
 		  struct options *o);
 void options_help(const struct command *c, FILE *f);
+/* Say that value of option is wrong, and what would be right: 2. */
+int options_wrong(const struct command *c, const char *option,
+		  const char *value, const char *right);
+/* A number of the command's own options; not given: *value stays. 0 or 2. */
+int options_number(const struct options *o, const struct command *c, int own,
+		   uint64_t least, uint64_t most, uint64_t *value);
+/*
+ * Which of n boards have a link: "a:b,b:c" in names of the boards, NULL: all with
+ * each other. link is called with two of them. 0, 1 a link cannot be made, or 2.
+ */
+int options_links(const struct command *c, const char *text, unsigned int n,
+		  const char *(*name)(void *arg, unsigned int i),
+		  int (*link)(void *arg, unsigned int i, unsigned int k),
+		  void *arg);
 /* Open o->trace for writing into cfg.trace; 0 or 2 after a message. */
 int options_open_trace(const struct command *c, struct options *o);
 /* Close it again; 0, or 1 after a message when it could not be written. */
@@ -55,6 +69,6 @@ const char *options_policy_name(enum world_policy p);
 const char *options_touch_name(enum fl_touch t);
 
 extern const struct command command_send, command_run, command_trace,
-	command_demo, command_board;
+	command_demo, command_board, command_vm;
 
 #endif

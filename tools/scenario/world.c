@@ -141,6 +141,20 @@ static int need_fabric(struct world *w)
 	return 0;
 }
 
+static int board_kernel(struct world_board *b,
+			const struct world_board_config *cfg)
+{
+	struct host_config hc = { .board = b->board,
+				  .resident_pages = cfg->frames,
+				  .swap_pages = cfg->swap_pages,
+				  .process_pages = cfg->process_frames,
+				  .process_swap_pages = cfg->process_swap };
+	int err;
+
+	b->kernel = host_create(&hc, &err);
+	return b->kernel ? 0 : err;
+}
+
 static int board_driver(struct world *w, struct world_board *b)
 {
 	struct host_driver_params params = {
@@ -169,10 +183,6 @@ int world_board_add(struct world *w, const char *name,
 				   .rx_contexts = (uint8_t)cfg->rx_contexts,
 				   .block_bytes = cfg->block_bytes,
 				   .tlb_entries = cfg->tlb_entries };
-	struct host_config hc = { .resident_pages = cfg->frames,
-				  .swap_pages = cfg->swap_pages,
-				  .process_pages = cfg->process_frames,
-				  .process_swap_pages = cfg->process_swap };
 	int err;
 
 	if (w->boards == WORLD_BOARDS) {
@@ -191,15 +201,16 @@ int world_board_add(struct world *w, const char *name,
 	b->board = board_create(&bc, &err);
 	if (!b->board)
 		return err;
-	hc.board = b->board;
-	b->kernel = host_create(&hc, &err);
-	if (!b->kernel) {
+	err = cfg->bare ? 0 : board_kernel(b, cfg);
+	if (err) {
 		board_destroy(b->board);
 		b->board = NULL;
 		return err;
 	}
 	w->boards++;	/* from here on world_destroy() takes it down */
 	*out = b;
+	if (cfg->bare)
+		return 0;
 	err = board_driver(w, b);
 	return err || !w->cfg.processes ? err : world_door_open(w, b);
 }

@@ -60,7 +60,7 @@ struct world;
 struct world_board {
 	const char *name;
 	struct board *board;
-	struct host_kernel *kernel;
+	struct host_kernel *kernel;	/* NULL: a bare one */
 	struct world *world;
 	bool driver;
 };
@@ -150,6 +150,7 @@ struct world_board_config {
 	uint64_t frames, swap_pages;	/* 0: default of the kernel */
 	uint64_t process_frames, process_swap;	/* of one process; 0: all */
 	uint32_t contexts, rx_contexts, block_bytes, tlb_entries;
+	bool bare;	/* no kernel here: its software is elsewhere (emu/window) */
 };
 int world_board_add(struct world *w, const char *name,
 		    const struct world_board_config *cfg,

@@ -25,7 +25,7 @@ void world_check_event(void *arg)
 	}
 	for (i = 0; i < w->boards; i++) {
 		text = board_check(w->board[i].board);
-		if (!text)
+		if (!text && w->board[i].kernel)
 			text = host_check(w->board[i].kernel, false);
 		if (text) {
 			world_note_problem(w, 5, "board %s at %llu ns: %s",
@@ -63,7 +63,8 @@ void world_check_end(struct world *w)
 	world_check_event(w);
 	check_ledger(w);
 	for (i = 0; i < w->boards; i++) {
-		text = host_check(w->board[i].kernel, true);
+		text = w->board[i].kernel ?
+			       host_check(w->board[i].kernel, true) : NULL;
 		if (text)
 			world_note_problem(w, 5, "board %s at the end: %s",
 					   w->board[i].name, text);

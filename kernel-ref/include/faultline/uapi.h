@@ -57,7 +57,7 @@ struct fl_query {
 	__u32 max_queue;	/* out: entries of a queue at most */
 	__u32 fault_mode;	/* out: enum fl_fault_mode */
 	__u32 resolve;		/* out: enum fl_resolve */
-	__u32 reserved;
+	__u32 doorbell;		/* out: enum fl_doorbell (window.h) */
 };
 #define FL_IOC_QUERY	_IOWR('F', 0x01, struct fl_query)
 
@@ -178,9 +178,9 @@ struct fl_counters {
 #define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)
 
 /*
- * mmap offsets: the doorbell page; queues have the offsets that creating them
- * gave. -ENOENT: nothing is there; -EINVAL: not all of it, or not MAP_SHARED.
- * A mapping keeps the file open.
+ * mmap offsets: the doorbell page (FL_DOORBELL_WINDOW: it and the next); queues
+ * have the offsets that creating them gave. -ENOENT: nothing is there; -EINVAL:
+ * not all of it, or not MAP_SHARED. A mapping keeps the file open.
  */
 #define FL_MMAP_DOORBELL 0ull
 

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * window.c - life of a window, and its thread, which looks at what the guest writes
+ * as long as there is something; else it sleeps, and says so, so that who writes
+ * rings. It runs the board's hardware itself: a register write runs what that has
+ * made ready before it returns.
+ */
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "window/window_internal.h"
+
+#define SOCKETS_EVERY	256u	/* rounds between two looks at the sockets */
+/*
+ * Empty rounds, then empty rounds that yield. Few of both: the guest that would
+ * write may wait for this very CPU.
+ */
+#define SPINS		200u
+#define YIELDS		50u
+
+int window_set_flags(int fd)
+{
+	if (fcntl(fd, F_SETFL, O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
+		return -errno;
+	return 0;
+}
+
+/* ---- the guest's memory ---- */
+
+static int map_file(struct window *w, int fd, const char **why)
+{
+	struct stat st;
+	int bank;
+
+	if (fstat(fd, &st))
+		return -errno;
+	*why = "it is no file of whole pages (wanted: QEMU's "
+	       "memory-backend-file with share=on)";
+	if (!S_ISREG(st.st_mode) || st.st_size <= 0 ||
+	    st.st_size % DRAM_PAGE)
+		return -EINVAL;
+	*why = "it is too large for its place";
+	bank = dram_bank_map(board_dram(w->cfg.board), fd, w->cfg.ram_base,
+			     (uint64_t)st.st_size);
+	if (bank < 0) {
+		*why = bank == -EINVAL ? *why : strerror(-bank);
+		return bank;
+	}
+	w->guest.bank = bank;
+	return 0;
+}
+
+int window_map_ram(struct window *w)
+{
+	int fd = open(w->cfg.ram, O_RDWR | O_CLOEXEC);
+	int err = fd < 0 ? -errno : 0;
+	const char *why = strerror(-err);
+
+	if (!err)
+		err = map_file(w, fd, &why);
+	if (fd >= 0)
+		close(fd);
+	if (err)
+		fprintf(stderr, "faultline: board %s: the guest's memory %s: "
+			"%s; the guest is cut off\n",
+			board_name(w->cfg.board), w->cfg.ram, why);
+	return err;
+}
+
+/* ---- guests come and go ---- */
+
+static void changed(struct window *w, bool present)
+{
+	atomic_store(&w->count.present, present);
+	if (w->cfg.changed)
+		w->cfg.changed(w->cfg.arg);
+}
+
+static void guest_begin(struct window *w)
+{
+	ivshmem_accept(w);
+	if (w->guest.sock < 0)
+		return;
+	window_count(&w->count.guests);
+	changed(w, true);
+}
+
+/*
+ * As when a card loses its power: whatever was under way is gone, its peers hear
+ * nothing more, and only then is the memory given back that it worked on.
+ */
+static void guest_end(struct window *w)
+{
+	struct guest *g = &w->guest;
+	int i;
+
+	line_disconnect(w);
+	board_reset(w->cfg.board);
+	if (g->bank >= 0)
+		dram_bank_remove(board_dram(w->cfg.board), g->bank);
+	for (i = 0; i < NIC_DB_COUNT; i++)
+		((struct fl_window_doorbell *)(g->bar +
+			FL_WINDOW_DOORBELL_OFFSET(i)))->alive = 0;
+	/* Release: who sees it need not wait for anything more. */
+	__atomic_store_n(&g->head->alive, 0, __ATOMIC_RELEASE);
+	line_all(g);
+	ivshmem_close(g);
+	changed(w, false);
+}
+
+/* ---- the thread ---- */
+
+/* What the sockets have; wait for it when timeout_ms says so. */
+static void look_at_sockets(struct window *w, int timeout_ms)
+{
+	struct pollfd fd[] = {
+		{ .fd = w->wake[0], .events = POLLIN },
+		{ .fd = w->listener, .events = POLLIN },
+		/* -1 is nobody's. */
+		{ .fd = w->guest.sock, .events = POLLIN },
+		{ .fd = w->guest.bell, .events = POLLIN },
+	};
+
+	if (poll(fd, 4, timeout_ms) <= 0)
+		return;
+	if (fd[3].revents)
+		os_interrupt_take(w->guest.bell);
+	if (fd[2].revents && !ivshmem_read(w))
+		guest_end(w);
+	if (fd[1].revents && w->guest.sock >= 0)
+		ivshmem_accept(w);
+	else if (fd[1].revents)
+		guest_begin(w);
+}
+
+static int look_at_rings(struct window *w)
+{
+	int n = w->guest.sock < 0 ? 0 : ring_take(w);
+
+	if (n < 0)
+		guest_end(w);
+	return n;
+}
+
+static void sleep_until_called(struct window *w)
+{
+	if (w->guest.sock < 0) {
+		look_at_sockets(w, -1);
+		return;
+	}
+	ring_say_asleep(&w->guest, 1);
+	/* Who wrote before it could see that: found by this look. */
+	if (!look_at_rings(w)) {
+		window_count(&w->count.sleeps);
+		look_at_sockets(w, -1);
+	}
+	if (w->guest.sock >= 0)
+		ring_say_asleep(&w->guest, 0);
+}
+
+static void window_main(void *arg)
+{
+	unsigned int idle = 0, rounds = 0;
+	struct window *w = arg;
+
+	while (!atomic_load(&w->stop)) {
+		idle = look_at_rings(w) ? 0 : idle + 1;
+		if (++rounds % SOCKETS_EVERY == 0)
+			look_at_sockets(w, 0);
+		if (idle > SPINS + YIELDS || w->guest.sock < 0) {
+			sleep_until_called(w);
+			idle = 0;
+		} else if (idle > SPINS) {
+			os_yield();
+		} else if (idle) {
+			os_pause();
+		}
+	}
+	if (w->guest.sock >= 0)
+		guest_end(w);
+}
+
+/* ---- life ---- */
+
+static void close_all(struct window *w)
+{
+	if (w->listener >= 0) {
+		close(w->listener);
+		unlink(w->cfg.socket);
+	}
+	if (w->wake[0] >= 0) {
+		close(w->wake[0]);
+		close(w->wake[1]);
+	}
+	free((char *)w->cfg.socket);
+	free((char *)w->cfg.ram);
+	free(w);
+}
+
+static int make(struct window *w)
+{
+	int err = os_interrupt_create();
+
+	if (err < 0)
+		return err;
+	close(err);	/* only whether there is such a thing */
+	if (!w->cfg.socket || !w->cfg.ram)
+		return -ENOMEM;
+	if (sim_mode(board_sim(w->cfg.board)) != SIM_THREADS)
+		return -ENOTSUP;
+	if (pipe(w->wake)) {
+		w->wake[0] = -1;
+		return -errno;
+	}
+	err = window_set_flags(w->wake[0]);
+	err = err ? err : window_set_flags(w->wake[1]);
+	return err ? err : ivshmem_listen(w->cfg.socket, &w->listener);
+}
+
+struct window *window_create(const struct window_config *cfg, int *error)
+{
+	struct window *w = calloc(1, sizeof(*w));
+	unsigned int i;
+
+	*error = -ENOMEM;
+	if (!w)
+		return NULL;
+	w->cfg = *cfg;
+	w->cfg.socket = strdup(cfg->socket);
+	w->cfg.ram = strdup(cfg->ram);
+	if (!w->cfg.ram_base)
+		w->cfg.ram_base = WINDOW_RAM_BASE;
+	w->listener = w->wake[0] = w->wake[1] = -1;
+	w->guest.sock = w->guest.memory = w->guest.bell = -1;
+	for (i = 0; i < FL_WINDOW_VECTORS; i++)
+		w->guest.vector[i] = -1;
+	*error = make(w);
+	if (!*error) {
+		w->thread = sim_thread_start(board_sim(cfg->board), "window",
+					     true, window_main, w);
+		*error = w->thread ? 0 : -ENOMEM;
+	}
+	if (!*error)
+		return w;
+	close_all(w);
+	return NULL;
+}
+
+void window_destroy(struct window *w)
+{
+	atomic_store(&w->stop, true);
+	/* Full: it will wake anyway. */
+	if (write(w->wake[1], "", 1) < 0)
+		assert(errno == EAGAIN || errno == EINTR);
+	sim_thread_join(w->thread);
+	close_all(w);
+}
+
+void window_stats(struct window *w, struct window_stats *st)
+{
+	*st = (struct window_stats){
+		.guests = atomic_load(&w->count.guests),
+		.present = atomic_load(&w->count.present),
+		.writes = atomic_load(&w->count.writes),
+		.reads = atomic_load(&w->count.reads),
+		.notes = atomic_load(&w->count.notes),
+		.doorbells = atomic_load(&w->count.doorbells),
+		.interrupts = atomic_load(&w->count.interrupts),
+		.refused = atomic_load(&w->count.refused),
+		.bad = atomic_load(&w->count.bad),
+		.sleeps = atomic_load(&w->count.sleeps),
+	};
+}
