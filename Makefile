@@ -114,6 +114,7 @@ BENCH_SRC := $(wildcard tests/bench/*.c)
 EXAMPLE_SRC := $(wildcard lib/examples/*.c)
 GEN_SRC := $(wildcard tools/gen/*.c)
 FW_SRC := $(wildcard emu/nic/fw*.c)
+GUEST_SRC := $(wildcard tests/linux/test_*.c)
 
 obj = $(patsubst %.c,$(O)/%.o,$(1))
 EMU_OBJ := $(call obj,$(EMU_SRC))
@@ -126,6 +127,8 @@ UNIT_OBJ := $(call obj,$(UNIT_SRC))
 BENCH_OBJ := $(call obj,$(BENCH_SRC))
 EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))
 HARNESS_OBJ := $(call obj,tests/harness.c)
+# Tests of the driver on a real Linux: programs for a guest (tests/linux).
+GUEST_OBJ := $(call obj,$(GUEST_SRC))
 ALL_OBJ := $(EMU_OBJ) $(DRV_OBJ) $(LIB_OBJ) $(MAIN_OBJ) $(TOOL_OBJ) \
 	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ)
 
@@ -146,7 +149,8 @@ endif
 # --- what is built
 
 .PHONY: all objects test-programs test portable aarch64 library-alone demo bench doctor check-style \
-	check-warnings generate pictures generated-fresh modules firmware-r5 clean \
+	check-warnings generate pictures generated-fresh modules guest-programs \
+	firmware-r5 clean \
 	install-deps help
 
 all: $(FAULTLINE)
@@ -185,7 +189,7 @@ $(DRV_OBJ) $(SHIM_OBJ): $(O)/%.o: %.c Makefile
 	$(Q)$(COMPILE) -DFL_EMULATOR -Iemu/host/shim/include $(INCLUDES) \
 		$(URCU_CFLAGS) -c -o $@ $<
 
-$(filter-out $(DRV_OBJ) $(SHIM_OBJ),$(ALL_OBJ)): $(O)/%.o: %.c Makefile
+$(filter-out $(DRV_OBJ) $(SHIM_OBJ),$(ALL_OBJ)) $(GUEST_OBJ): $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(COMPILE) $(INCLUDES) $(URCU_CFLAGS) -c -o $@ $<
@@ -228,7 +232,14 @@ $(EXAMPLE_BIN): $(B)/examples/%: $(O)/lib/examples/%.o $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $< $(LINK_LIBS)
 
--include $(wildcard $(ALL_OBJ:.o=.d))
+# A guest has no libraries but what a program brings along.
+GUEST_BIN := $(patsubst tests/linux/%.c,$(B)/linux/%,$(GUEST_SRC))
+$(GUEST_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(HARNESS_OBJ) $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -static -o $@ $< $(HARNESS_OBJ) $(USER_LIB)
+
+-include $(wildcard $(ALL_OBJ:.o=.d) $(GUEST_OBJ:.o=.d))
 
 # Built in as bytes, which the compiler's list of includes does not tell, nor the
 # second optimisation the names of.
@@ -356,6 +367,15 @@ firmware-r5:
 		cat $(R5)/missing; exit 1; \
 	fi; \
 	echo "firmware for the Cortex-R5: $(words $(R5_OBJ)) objects"
+
+# Page faults of a real Linux: a guest boots, and its tests print one report.
+# KERNEL=6.12 for that one; TESTS="test_fork ..." for some of them.
+GUEST := build/guest
+guest-programs:
+	@tools/doctor --have aarch64-linux-gnu-gcc
+	+@$(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc SAN=plain LTO=no \
+		URCU_CFLAGS= URCU_LIBS= OS=linux PAGE=4096 WERROR=-Werror \
+		B=$(GUEST) $(patsubst tests/linux/%.c,$(GUEST)/linux/%,$(GUEST_SRC))
 
 modules:
 	@tools/doctor --have aarch64-linux-gnu-gcc
