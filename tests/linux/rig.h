@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -409,6 +410,7 @@ static inline pid_t rig_fork(void (*fn)(void))
 		return pid;
 	/* The parent's are of no use here, and not ours to close. */
 	memset(&rig, 0, sizeof(rig));
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(RIG_LIMIT_S);
 	if (pthread_create(&thread, NULL, rig_thread, arg) ||
 	    pthread_join(thread, NULL))
@@ -446,11 +448,18 @@ static inline struct rig_shared *rig_share(void)
 	return s;
 }
 
-/* Wait for a stage of the other process; alarm() ends it if that never comes. */
+/* Wait for a stage of the other process; a child that has ended never comes. */
 static inline void rig_await(struct rig_shared *s, uint32_t stage)
 {
-	while (s->stage < stage)
+	siginfo_t ended = { 0 };
+
+	while (s->stage < stage) {
+		/* In a child there is nobody to ask about: ECHILD. */
+		if (!waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) &&
+		    s->stage < stage)
+			EXPECT_EQ(ended.si_pid, 0);
 		usleep(1000);
+	}
 }
 
 /* ---- small files of the system ---- */

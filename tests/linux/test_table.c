@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The table of `faultline demo`, counted on this Linux: the same 64 pages in the
- * same 16 blocks. What the small kernel counts (tests/data/demo-256k.txt, written by
- * tests/linux/demo-counts from the demo itself) is in the environment:
- * FAULTLINE_DEMO="page:64:64:64 block:16:64:16 ...", name:faults:pages:resent.
+ * same 16 blocks. What the small kernel counts is asked of the demo itself, by
+ * tests/linux/run, and stands in the environment: FAULTLINE_DEMO has a line
+ * "name:faults:pages in:blocks resent" for each way.
  */
 #include "rig.h"
 
 #define BYTES	(16 * RIG_BLOCK)
 #define PAGES	(BYTES / RIG_PAGE)
+#define BLOCKS	(BYTES / RIG_BLOCK)
 
 enum before { NOTHING, TOUCH, PIN, PREFAULT };
 
@@ -101,6 +102,12 @@ static void compare(const struct way *w, const struct row *r)
 
 	STEP("%s, compared with the small kernel", w->title);
 	small_kernel(w->name, &small);
+	/*
+	 * The completion counts blocks that were sent more than once, the demo
+	 * how often.
+	 */
+	if (small.resent > BLOCKS)
+		small.resent = BLOCKS;
 	if (w->touch != FL_TOUCH_TRANSFER) {
 		EXPECT_EQ(r->faults, small.faults);
 		EXPECT_EQ(r->resent, small.resent);
@@ -110,9 +117,9 @@ static void compare(const struct way *w, const struct row *r)
 		 * own fault before the first is answered. At most each once.
 		 */
 		EXPECT_GE(r->faults, small.faults);
-		EXPECT_LE(r->faults, BYTES / RIG_BLOCK);
+		EXPECT_LE(r->faults, BLOCKS);
 		EXPECT_GE(r->resent, small.resent);
-		EXPECT_LE(r->resent, BYTES / RIG_BLOCK);
+		EXPECT_LE(r->resent, BLOCKS);
 	}
 	/* A pin is not a request of the fault handler, and so not counted. */
 	if (w->before == PIN)
