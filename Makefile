@@ -113,8 +113,10 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 EXAMPLE_SRC := $(wildcard lib/examples/*.c)
 GEN_SRC := $(wildcard tools/gen/*.c)
+# Programs for a real Linux with a card.
+LINUX_SRC := $(wildcard tests/linux/*.c)
+LINUX_TEST_SRC := $(filter tests/linux/test_%,$(LINUX_SRC))
 FW_SRC := $(wildcard emu/nic/fw*.c)
-GUEST_SRC := $(wildcard tests/linux/test_*.c)
 
 obj = $(patsubst %.c,$(O)/%.o,$(1))
 EMU_OBJ := $(call obj,$(EMU_SRC))
@@ -127,14 +129,18 @@ UNIT_OBJ := $(call obj,$(UNIT_SRC))
 BENCH_OBJ := $(call obj,$(BENCH_SRC))
 EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))
 HARNESS_OBJ := $(call obj,tests/harness.c)
-# Tests of the driver on a real Linux: programs for a guest (tests/linux).
-GUEST_OBJ := $(call obj,$(GUEST_SRC))
+LINUX_OBJ := $(call obj,$(LINUX_SRC))
 ALL_OBJ := $(EMU_OBJ) $(DRV_OBJ) $(LIB_OBJ) $(MAIN_OBJ) $(TOOL_OBJ) \
-	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ)
+	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ) $(LINUX_OBJ)
 
 UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 BENCH_BIN := $(B)/bench/bench
 EXAMPLE_BIN := $(patsubst lib/examples/%.c,$(B)/examples/%,$(EXAMPLE_SRC))
+
+LINUX_TEST_BIN := $(patsubst tests/linux/%.c,$(B)/linux/%,$(LINUX_TEST_SRC))
+LINUX_BIN := $(filter-out $(LINUX_TEST_BIN),\
+	     $(patsubst tests/linux/%.c,$(B)/linux/%,$(LINUX_SRC)))
+LINUX_EXAMPLE_BIN := $(patsubst lib/examples/%.c,$(B)/linux/%,$(EXAMPLE_SRC))
 
 BOARD_LIB := $(B)/libboard.a
 USER_LIB := $(B)/libfaultline.a
@@ -149,8 +155,7 @@ endif
 # --- what is built
 
 .PHONY: all objects test-programs test portable aarch64 library-alone demo bench doctor check-style \
-	check-warnings generate pictures generated-fresh modules guest-programs \
-	firmware-r5 clean \
+	check-warnings generate pictures generated-fresh modules firmware-r5 clean \
 	install-deps help
 
 all: $(FAULTLINE)
@@ -189,7 +194,7 @@ $(DRV_OBJ) $(SHIM_OBJ): $(O)/%.o: %.c Makefile
 	$(Q)$(COMPILE) -DFL_EMULATOR -Iemu/host/shim/include $(INCLUDES) \
 		$(URCU_CFLAGS) -c -o $@ $<
 
-$(filter-out $(DRV_OBJ) $(SHIM_OBJ),$(ALL_OBJ)) $(GUEST_OBJ): $(O)/%.o: %.c Makefile
+$(filter-out $(DRV_OBJ) $(SHIM_OBJ),$(ALL_OBJ)): $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(COMPILE) $(INCLUDES) $(URCU_CFLAGS) -c -o $@ $<
@@ -232,14 +237,30 @@ $(EXAMPLE_BIN): $(B)/examples/%: $(O)/lib/examples/%.o $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $< $(LINK_LIBS)
 
-# A guest has no libraries but what a program brings along.
-GUEST_BIN := $(patsubst tests/linux/%.c,$(B)/linux/%,$(GUEST_SRC))
-$(GUEST_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(HARNESS_OBJ) $(USER_LIB)
+# On a real card a program needs the library alone; the job's is the one that the
+# emulator's processes run. Static: a guest has no libc. An example is what it is.
+JOB_OBJ := $(call obj,tools/faultline/app.c tools/faultline/sha256.c)
+$(LINUX_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(JOB_OBJ) $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -static -o $@ $< $(JOB_OBJ) $(USER_LIB)
+
+$(LINUX_EXAMPLE_BIN): $(B)/linux/%: lib/examples/%.c lib/examples/example.h $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -static -o $@ $< $(USER_LIB)
+
+# Tests of the driver there, with the harness of all tests.
+$(LINUX_TEST_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(HARNESS_OBJ) $(USER_LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -static -o $@ $< $(HARNESS_OBJ) $(USER_LIB)
 
--include $(wildcard $(ALL_OBJ:.o=.d) $(GUEST_OBJ:.o=.d))
+.PHONY: linux-programs linux-tests
+linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN)
+linux-tests: $(LINUX_TEST_BIN)
+
+-include $(wildcard $(ALL_OBJ:.o=.d))
 
 # Built in as bytes, which the compiler's list of includes does not tell, nor the
 # second optimisation the names of.
@@ -368,18 +389,50 @@ firmware-r5:
 	fi; \
 	echo "firmware for the Cortex-R5: $(words $(R5_OBJ)) objects"
 
-# Page faults of a real Linux: a guest boots, and its tests print one report.
-# KERNEL=6.12 for that one; TESTS="test_fork ..." for some of them.
-GUEST := build/guest
-guest-programs:
-	@tools/doctor --have aarch64-linux-gnu-gcc
-	+@$(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc SAN=plain LTO=no \
-		URCU_CFLAGS= URCU_LIBS= OS=linux PAGE=4096 WERROR=-Werror \
-		B=$(GUEST) $(patsubst tests/linux/%.c,$(GUEST)/linux/%,$(GUEST_SRC))
-
 modules:
 	@tools/doctor --have aarch64-linux-gnu-gcc
 	+$(MAKE) -C kernel-ref modules
+
+# --- the virtual QFDB: guests of QEMU with the module, on boards of the emulator
+#
+#	NODES=1|2	guests; KERNEL=6.1|6.12: Debian's; FILE=...: what to send
+#	VQFDB=...	more options of tools/vqfdb/run
+
+NODES ?= 1
+KERNEL ?= 6.1
+JOB ?= tests/linux/send.job
+GUEST_B := build/arm64
+GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
+GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN))
+
+.PHONY: guest vqfdb vqfdb-faults
+guest:
+	@tools/doctor --have aarch64-linux-gnu-gcc cpio
+	@mkdir -p build/vqfdb
+	@kernel-ref/fetch-headers build/linux $(KERNEL) guest >build/vqfdb/root-$(KERNEL)
+	+@$(MAKE) --no-print-directory modules
+	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs
+	@tools/vqfdb/initramfs $(GUEST_RAMFS) "$$(cat build/vqfdb/root-$(KERNEL))" \
+		"$$(cat build/linux/image-$(KERNEL))" \
+		build/linux/module-$(KERNEL)/faultline.ko $(GUEST_PROGRAMS)
+
+vqfdb:
+	@tools/doctor --install vqfdb
+	@tools/doctor --have qemu-system-aarch64
+	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
+	tools/vqfdb/run --image "$$(cat build/linux/image-$(KERNEL))" \
+		--initramfs $(GUEST_RAMFS) --nodes $(NODES) $(VQFDB) $(JOB) \
+		$(if $(FILE),"$(FILE)")
+	@grep -h -e '^sent' -e '^received' build/vqfdb/out/console.*
+
+# Page faults of that Linux: what its tests say, as one report. TESTS="test_fork ..."
+# for some of them; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
+vqfdb-faults:
+	@tools/doctor --install vqfdb
+	@tools/doctor --have qemu-system-aarch64
+	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
+	+@$(ARM64) LTO=no B=$(GUEST_B) linux-tests
+	tests/linux/run --kernel $(KERNEL) $(VQFDB) -- $(TESTS)
 
 # --- running it
 
@@ -409,6 +462,7 @@ help:
 	@echo "make              build/faultline (needs cc, make, liburcu)"
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
+	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
 	@echo "make bench        what things cost"
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"
