@@ -18,6 +18,7 @@
 #define PROTOCOL	0
 #define GUEST		1
 #define BACKLOG		4
+#define NAP_NS		1000000
 
 /* ---- the door ---- */
 
@@ -168,8 +169,11 @@ void ivshmem_accept(struct window *w)
 	int sock = accept(w->listener, NULL, NULL), err;
 	struct guest *g = &w->guest;
 
-	if (sock < 0)
+	if (sock < 0) {
+		/* No descriptor is left: not again and again at full speed. */
+		sim_sleep(NAP_NS);
 		return;
+	}
 	if (g->sock >= 0) {
 		close(sock);	/* there is one card, and somebody has it */
 		return;

@@ -60,8 +60,11 @@ static bool is_next(const struct source *s)
 {
 	const struct fl_window_entry *at = &s->entry[s->head % s->entries];
 
-	/* Acquire: pairs with the guest's release of seq. */
-	return __atomic_load_n(&at->seq, __ATOMIC_ACQUIRE) == s->head + 1;
+	/*
+	 * Pairs with the guest's release of seq; seq_cst, since before sleeping
+	 * this look must not pass the store of asleep.
+	 */
+	return __atomic_load_n(&at->seq, __ATOMIC_SEQ_CST) == s->head + 1;
 }
 
 static void copy_entry(const struct source *s, struct fl_window_entry *e)
@@ -125,6 +128,22 @@ static void driver_write(struct window *w, const struct fl_window_entry *e)
 		window_count(&w->count.refused);
 }
 
+/*
+ * A process may have written what is ours in its page, and another one comes after
+ * it: the driver hands a page over with a read, so until then it is put right.
+ */
+static void show_again(struct guest *g)
+{
+	struct fl_window_doorbell *d;
+	int i;
+
+	for (i = 0; i < NIC_DB_COUNT; i++) {
+		d = (void *)(g->bar + FL_WINDOW_DOORBELL_OFFSET(i));
+		__atomic_store_n(&d->head, g->slot[i].head, __ATOMIC_RELAXED);
+		__atomic_store_n(&d->alive, 1, __ATOMIC_RELAXED);
+	}
+}
+
 static void driver_read(struct window *w, const struct fl_window_entry *e)
 {
 	struct fl_window_head *head = w->guest.head;
@@ -136,6 +155,7 @@ static void driver_read(struct window *w, const struct fl_window_entry *e)
 		err = board_read(w->cfg.board, pa, e->size, &value);
 	if (err)
 		window_count(&w->count.refused);
+	show_again(&w->guest);
 	__atomic_store_n(&head->answer, err ? 0 : value, __ATOMIC_RELAXED);
 	__atomic_store_n(&head->answer_error, err, __ATOMIC_RELAXED);
 	/* Release: pairs with the driver's acquire; the answer is whole. */

@@ -88,7 +88,7 @@ void ivshmem_close(struct guest *g);
 /* ring.c: how many entries were done; -1: the guest must go */
 int ring_take(struct window *w);
 void ring_begin(struct guest *g);
-/* seq_cst: pairs with the guest's look after it wrote. */
+/* seq_cst: pairs with the guest's look at it after it wrote. */
 void ring_say_asleep(struct guest *g, uint32_t asleep);
 
 /* line.c */

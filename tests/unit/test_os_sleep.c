@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The system layer: sleeping, waking, sockets. variants: tsan posix */
+#include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -376,4 +377,50 @@ TEST("what cannot be sent or received is refused with the reason")
 	EXPECT_EQ(os_receive(sock[1], &byte, 1, NULL, NULL), 0);
 	EXPECT_EQ(os_send(sock[1], &byte, 1, NULL, 0), -EPIPE);
 	sock[0] = dup(0);
+}
+
+/* ---- interrupts between programs ---- */
+
+TEST("an interrupt wakes who polls, counts once, and is taken once; or there are none")
+{
+	struct pollfd p = { .fd = os_interrupt_create(), .events = POLLIN };
+	int i;
+
+	if (!on_linux()) {
+		EXPECT_EQ(p.fd, -ENOSYS);
+		EXPECT_EQ(os_interrupt_raise(0), -ENOSYS);
+		EXPECT_EQ(os_interrupt_take(0), -ENOSYS);
+		return;
+	}
+	EXPECT(p.fd >= 0);
+	EXPECT(fcntl(p.fd, F_GETFD) & FD_CLOEXEC);
+	EXPECT_EQ(poll(&p, 1, 0), 0);
+	EXPECT_EQ(os_interrupt_take(p.fd), -EAGAIN);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(os_interrupt_raise(p.fd), 0);
+	EXPECT_EQ(poll(&p, 1, 0), 1);
+	EXPECT_EQ(os_interrupt_take(p.fd), 0);
+	EXPECT_EQ(os_interrupt_take(p.fd), -EAGAIN);
+	EXPECT_EQ(poll(&p, 1, 0), 0);
+	close(p.fd);
+	EXPECT_EQ(os_interrupt_raise(p.fd), -EBADF);
+}
+
+TEST("an interrupt crosses a socket, and who gets it raises it here")
+{
+	int fd = os_interrupt_create(), end[2], got = -1, n = 1;
+	char byte = 'i';
+
+	if (!on_linux())
+		return;
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, end), 0);
+	EXPECT_EQ(os_send(end[0], &byte, 1, &fd, 1), 1);
+	EXPECT_EQ(os_receive(end[1], &byte, 1, &got, &n), 1);
+	EXPECT_EQ(n, 1);
+	EXPECT_EQ(os_interrupt_raise(got), 0);
+	EXPECT_EQ(os_interrupt_take(fd), 0);
+	close(got);
+	close(fd);
+	close(end[0]);
+	close(end[1]);
 }

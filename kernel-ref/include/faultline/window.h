@@ -104,6 +104,11 @@ struct fl_window_head {
  * with an atomic add to tail, waits until it is less than FL_WINDOW_BELLS ahead
  * of head, fills the entry and writes its seq last. Kinds: WRITE (addr: offset in
  * the doorbell page, size 4) and NOTE.
+ *
+ * A page is handed over to another process by the driver: seq of all entries to
+ * 0, one READ by its ring, tail to head. Before the emulator answers a READ, it
+ * writes head and alive of all pages anew, whatever a process left there. Between
+ * a page and the driver's ring there is no order but that of a READ.
  */
 #define FL_WINDOW_BELLS		32u
 #define FL_WINDOW_DOORBELL_OFFSET(slot) (0x20000u + (slot) * FL_WINDOW_PAGE)

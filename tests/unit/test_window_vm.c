@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * `faultline vm` as a program: two guests, a transfer between them, the end by itself and
+ * by a signal, the trace. It runs in a child, so that nothing here knows its boards.
+ */
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "test_window_rig.h"
+#include "tools/faultline/options.h"
+
+static struct {
+	pid_t pid;
+	int said;		/* its standard output */
+} vm;
+
+static void kill_it(void *arg)
+{
+	(void)arg;
+	if (vm.pid > 0) {
+		kill(vm.pid, SIGKILL);
+		waitpid(vm.pid, NULL, 0);
+	}
+	vm.pid = 0;
+}
+
+/* Read what it says up to a text; false: it ended first. */
+static bool says(const char *text)
+{
+	static char said[4000];
+	size_t n = 0;
+	ssize_t got;
+
+	while (n < sizeof(said) - 1) {
+		got = read(vm.said, said + n, 1);
+		if (got <= 0)
+			return false;
+		n++;
+		said[n] = 0;
+		if (strstr(said, text))
+			return true;
+	}
+	return false;
+}
+
+static void fresh_folder(void)
+{
+	memset(&rig, 0, sizeof(rig));
+	rig.folders = true;
+	strcpy(rig.dir, "/tmp/faultline-window-XXXXXX");
+	EXPECT(mkdtemp(rig.dir));
+}
+
+static void start(const char *option, const char *value)
+{
+	char folder[2][80], *argv[8];
+	int out[2], argc = 0;
+
+	snprintf(folder[0], sizeof(folder[0]), "%s/n0", rig.dir);
+	snprintf(folder[1], sizeof(folder[1]), "%s/n1", rig.dir);
+	argv[argc++] = (char *)option;
+	if (value)
+		argv[argc++] = (char *)value;
+	argv[argc++] = folder[0];
+	argv[argc++] = folder[1];
+	EXPECT_EQ(pipe(out), 0);
+	fflush(NULL);
+	vm.pid = fork();
+	if (!vm.pid) {
+		dup2(out[1], 1);
+		close(out[0]);
+		close(out[1]);
+		exit(command_vm.run(&command_vm, argc, argv));
+	}
+	close(out[1]);
+	vm.said = out[0];
+	test_cleanup(kill_it, NULL);
+	EXPECT(says("ready"));
+}
+
+/* Its exit status; the sockets are gone. */
+static int end(void)
+{
+	int status;
+	unsigned int i;
+
+	EXPECT_EQ(waitpid(vm.pid, &status, 0), vm.pid);
+	vm.pid = 0;
+	close(vm.said);
+	for (i = 0; i < 2; i++) {
+		EXPECT(access(rig_path(i, "card"), F_OK));
+		unlink(rig_path(i, "ram"));
+		EXPECT_EQ(rmdir(rig_path(i, "")), 0);
+	}
+	EXPECT(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static void guests(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		rig_connect(i);
+		rig_set_up(&rig.guest[i]);
+	}
+	rig_pair(0, 1);
+}
+
+TEST("two guests transfer, and when both have gone the program ends by itself")
+{
+	char trace[100], line[400];
+	unsigned int done = 0, events = 0;
+	FILE *f;
+
+	fresh_folder();
+	start("--links", "n0:n1");
+	STEP("killed, it leaves its sockets: the next one takes them over");
+	kill_it(NULL);
+	close(vm.said);
+	EXPECT_EQ(access(rig_path(0, "card"), F_OK), 0);
+	EXPECT_EQ(access(rig_path(1, "card"), F_OK), 0);
+	snprintf(trace, sizeof(trace), "/tmp/faultline-vm-%d.trace",
+		 (int)getpid());
+	start("--trace", trace);
+	guests();
+	rig_transfer(0, 1, 1);
+	rig_note(&rig.guest[0], FL_WINDOW_NOTE_MR, 0, 1, 2);
+	rig_read(&rig.guest[0], NIC_ENG_ID, 4);
+	STEP("one goes: it waits for the other, and the one may come again");
+	rig_forget(&rig.guest[1]);
+	rig_connect(1);
+	rig_set_up(&rig.guest[1]);
+	rig_new_qp(&rig.guest[0]);
+	rig_pair(0, 1);
+	rig_transfer(1, 0, 2);
+	rig_forget(&rig.guest[0]);
+	rig_forget(&rig.guest[1]);
+	EXPECT(says("board n0: 1 guests"));
+	EXPECT(says("board n1: 2 guests"));
+	EXPECT_EQ(end(), 0);
+	EXPECT_EQ(rmdir(rig.dir), 0);
+	f = fopen(trace, "r");
+	EXPECT(f);
+	while (fgets(line, sizeof(line), f)) {
+		done += strstr(line, "FW_COMPLETE") != NULL;
+		events += strstr(line, "DRV_MR") != NULL;
+	}
+	fclose(f);
+	unlink(trace);
+	EXPECT_EQ(done, 2);
+	EXPECT_EQ(events, 1);
+}
+
+static void by_signal(int sig, bool with_guests)
+{
+	fresh_folder();
+	start("--stay", NULL);
+	if (with_guests)
+		guests();
+	EXPECT_EQ(kill(vm.pid, sig), 0);
+	EXPECT_EQ(end(), 0);
+	if (with_guests)
+		EXPECT_EQ(rig.guest[0].head->alive, 0);
+	rig_forget(&rig.guest[0]);
+	rig_forget(&rig.guest[1]);
+	EXPECT_EQ(rmdir(rig.dir), 0);
+}
+
+TEST("a signal ends it, with guests and without, and the guests are told")
+{
+	by_signal(SIGTERM, false);
+	by_signal(SIGINT, true);
+}
+
+TEST("it stays when all have gone, if asked to")
+{
+	fresh_folder();
+	start("--stay", NULL);
+	guests();
+	rig_forget(&rig.guest[0]);
+	rig_forget(&rig.guest[1]);
+	guests();
+	rig_transfer(0, 1, 3);
+	rig_forget(&rig.guest[0]);
+	rig_forget(&rig.guest[1]);
+	EXPECT_EQ(kill(vm.pid, SIGTERM), 0);
+	EXPECT(says("board n0: 2 guests"));
+	EXPECT_EQ(end(), 0);
+	EXPECT_EQ(rmdir(rig.dir), 0);
+}
