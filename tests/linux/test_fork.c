@@ -152,10 +152,10 @@ static void child_scribbles(void)
 {
 	uint64_t seed;
 
-	for (seed = 60; shared->stage < 100; seed++) {
+	rig_fill(memory, BYTES, 60);
+	shared->stage = 1;
+	for (seed = 61; shared->stage < 100; seed++)
 		rig_fill(memory, BYTES, seed);
-		shared->stage = 1;
-	}
 }
 
 TEST_MODES(source_shared,
