@@ -346,10 +346,10 @@ static inline void rig_write(size_t at, size_t bytes)
 /* ---- in the middle ---- */
 
 /*
- * Is the side still waiting for pages, of which `missing` were absent when the
- * transfer was posted? Each takes a fault of its own (FL_TOUCH_PAGE), so fewer
- * faults than pages prove it. Asked again after an act, it proves that the act
- * fell into the transfer.
+ * Is the side still waiting for pages? `missing` were absent when the transfer was
+ * posted (FL_TOUCH_BLOCK: so many blocks had an absent one), and each takes a fault
+ * of its own, so fewer faults prove it. Asked again after an act, it proves that
+ * the act fell into the transfer.
  */
 static inline bool rig_middle(struct rig_side *s, uint64_t missing)
 {

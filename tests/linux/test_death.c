@@ -6,7 +6,7 @@
 #include "rig.h"
 
 #define BYTES	(16 * RIG_BLOCK)
-#define LARGE	(8u << 20)
+#define LARGE	(2u << 20)
 #define PAGES	(LARGE / RIG_PAGE)
 #define SLOTS	16	/* regs.def: NIC_DB_COUNT */
 

@@ -8,7 +8,7 @@
 #define BYTES	(16 * RIG_BLOCK)
 #define PAGES	(BYTES / RIG_PAGE)
 #define BLOCKS	(BYTES / RIG_BLOCK)
-#define LARGE	(4u << 20)
+#define LARGE	(1u << 20)
 
 static struct rig_shared *shared;
 static uint8_t *memory;
@@ -128,7 +128,7 @@ TEST_MODES(fork_in_flight,
 		rig_mark();
 		rig_post(0, LARGE);
 		for (i = n = 0; i < 2; i++) {
-			rig_under_way(&rig.dst, 16 + 200 * i);
+			rig_under_way(&rig.dst, 16 + 80 * i);
 			child[i] = rig_fork(child_keeps);
 			EXPECT_GE(child[i], 0);
 			n += rig_middle(&rig.dst, pages);

@@ -272,7 +272,7 @@ TEST("a process begins with terminate and touch ahead by block; what it sets is 
 
 TEST_MODES(busy, "the policy cannot change while a transfer is in flight")
 {
-	const size_t bytes = 4u << 20;
+	const size_t bytes = 1u << 20;
 	unsigned int tries;
 	int error = 0;
 

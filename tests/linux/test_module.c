@@ -9,7 +9,7 @@
 #include "rig.h"
 
 #define BYTES	(16 * RIG_BLOCK)
-#define LARGE	(4u << 20)
+#define LARGE	(1u << 20)
 #define PAGES	(LARGE / RIG_PAGE)
 #define MODULE	"/lib/modules/faultline.ko"
 #define DRIVER	"/sys/bus/pci/drivers/faultline"

@@ -12,7 +12,7 @@
 #ifndef MADV_SOFT_OFFLINE
 #define MADV_SOFT_OFFLINE 101
 #endif
-#define LARGE	(4u << 20)
+#define LARGE	(1u << 20)
 #define BYTES	(16 * RIG_BLOCK)
 #define PAGES	(BYTES / RIG_PAGE)
 #define BLOCKS	(BYTES / RIG_BLOCK)
@@ -74,7 +74,7 @@ TEST_MODES(migrate_middle, "pages move to other frames in the middle of a transf
 		rig_mark();
 		rig_post(0, LARGE);
 		for (i = n = 0; i < FRAMES; i++) {
-			if (!rig_under_way(&rig.dst, 32 + 64 * i))
+			if (!rig_under_way(&rig.dst, 16 + 40 * i))
 				break;
 			/* The source that is being read, and the begin. */
 			migrate(rig.src.mem + LARGE / 2 + i * RIG_PAGE);
@@ -114,7 +114,7 @@ static void holes_are_right(const uint8_t *mem, size_t bytes)
 TEST_MODES(compaction, "memory is compacted in the middle of a transfer")
 {
 	const uint64_t pages = LARGE / RIG_PAGE;
-	const size_t holes = 32u << 20;
+	const size_t holes = 16u << 20;
 	unsigned int tries, n = 0;
 	int64_t before;
 	uint8_t *mem;

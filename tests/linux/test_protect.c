@@ -8,7 +8,7 @@
 
 #define BYTES	(16 * RIG_BLOCK)
 #define PAGES	(BYTES / RIG_PAGE)
-#define LARGE	(4u << 20)
+#define LARGE	(1u << 20)
 #define HALF	(LARGE / 2)
 
 TEST_MODES(read_only, "a read-only destination is refused, and taken once it may be "

@@ -54,9 +54,13 @@ TEST_MODES(destination_out,
 	EXPECT_GE(rig_since(&rig.dst).invalidations, 1);
 	rig_mark();
 	rig_write(at, bytes);
-	/* 1000 .. 1000 + 3 * 16384 + 104: four blocks, 13 pages */
+	/*
+	 * Four blocks on 13 pages; the fourth lies in the last page of the third,
+	 * which may be there by then.
+	 */
 	c = rig_since(&rig.dst);
-	EXPECT_EQ(c.faults_destination, 4);
+	EXPECT_GE(c.faults_destination, 3);
+	EXPECT_LE(c.faults_destination, 4);
 	EXPECT_EQ(c.pages_in, 13);
 	EXPECT_EQ(c.failed, 0);
 	EXPECT_EQ(rig_pages(rig.dst.mem, BYTES, RIG_PRESENT), 13);
@@ -99,7 +103,7 @@ TEST_MODES(clean_page, "a clean page of swap is written: a permission fault")
 TEST_MODES(out_in_flight,
 	   "pages go out to swap while the transfer runs, and nothing is lost")
 {
-	const size_t bytes = 4u << 20;
+	const size_t bytes = 1u << 20;
 	const uint64_t pages = bytes / RIG_PAGE;
 	unsigned int tries, rounds = 0;
 
@@ -111,8 +115,7 @@ TEST_MODES(out_in_flight,
 		rig_mark();
 		rig_post(0, bytes);
 		rounds = 0;
-		while (rig_under_way(&rig.dst, rounds * 32 + 8) &&
-		       rig_middle(&rig.dst, pages)) {
+		while (rounds < 3 && rig_under_way(&rig.dst, rounds * 32 + 8)) {
 			madvise(rig.dst.mem, bytes, MADV_PAGEOUT);
 			madvise(rig.src.mem, bytes, MADV_PAGEOUT);
 			rounds += rig_middle(&rig.dst, pages);
