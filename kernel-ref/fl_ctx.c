@@ -548,7 +548,7 @@ static __poll_t fl_poll(struct file *file, poll_table *table)
 
 	poll_wait(file, &ctx->wait, table);
 	mutex_lock(&ctx->lock);
-	if (ctx->dead)
+	if (ctx->dead || fl_card_dead(ctx->dev))
 		mask = EPOLLERR | EPOLLHUP;
 	else if (fl_cq_any_event(ctx))
 		mask = EPOLLIN | EPOLLRDNORM;

@@ -234,6 +234,8 @@ struct fl_resources {
 };
 int fl_probe(struct device *dev, const struct fl_resources *res);
 void fl_remove(struct device *dev);
+/* Whoever sleeps on the card looks again. */
+void fl_wake_all(struct fl_dev *dev);
 void fl_dev_get(struct fl_dev *dev);
 void fl_dev_put(struct fl_dev *dev);
 

@@ -111,6 +111,8 @@ irqreturn_t fl_irq_smmu(int irq, void *arg)
 	u32 gfsr;
 
 	gfsr = fl_smmu_read(dev, SMMU_GR0_GFSR);
+	if (gfsr == FL_GONE)
+		return IRQ_NONE;
 	if (gfsr) {
 		fl_fault_global(dev, gfsr);
 		ret = IRQ_HANDLED;

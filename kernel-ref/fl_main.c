@@ -223,6 +223,18 @@ err_put:
 	return ret;
 }
 
+void fl_wake_all(struct fl_dev *dev)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	for (i = 0; i < FL_SLOTS; i++)
+		if (dev->slot[i])
+			wake_up_all(&dev->slot[i]->wait);
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+}
+
 /* Files may still be open: their calls answer -ENODEV from now on. */
 void fl_remove(struct device *parent)
 {

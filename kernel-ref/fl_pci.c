@@ -117,6 +117,7 @@ static void fl_pci_irqs_free(struct pci_dev *pdev)
 static int fl_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 {
 	struct fl_resources res = { 0 };
+	struct fl_dev *card;
 	struct fl_pci *fp;
 	int ret;
 
@@ -140,11 +141,15 @@ static int fl_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = fl_probe(&pdev->dev, &res);
 	if (ret)
 		goto err_notes;
+	card = pci_get_drvdata(pdev);
+	fl_dev_get(card);
+	WRITE_ONCE(fp->window.card, card);
 	return 0;
 
 err_notes:
 	static_branch_dec(&fl_windows);
 	fl_notes_stop(&fp->window);
+	fl_window_stop(&fp->window);
 err_irqs:
 	fl_pci_irqs_free(pdev);
 err_rest:
@@ -154,14 +159,16 @@ err_rest:
 
 static void fl_pci_remove(struct pci_dev *pdev)
 {
-	struct fl_dev *dev = pci_get_drvdata(pdev);
-	struct fl_window *w = dev->window;
+	struct fl_dev *card = pci_get_drvdata(pdev);
+	struct fl_window *w = card->window;
 	struct fl_pci *fp = container_of(w, struct fl_pci, window);
 
 	fl_remove(&pdev->dev);
-	fl_window_flush(w);
 	static_branch_dec(&fl_windows);
 	fl_notes_stop(w);
+	fl_window_stop(w);
+	/* Not before: the window may have died, and been telling it. */
+	fl_dev_put(card);
 	fl_pci_irqs_free(pdev);
 	fl_pci_release_rest(fp);
 }

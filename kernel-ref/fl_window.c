@@ -43,9 +43,20 @@ static bool fl_window_ended(struct fl_window *w)
 	return !readl(&head->alive) || readl(&head->instance) != w->instance;
 }
 
+/* What they sleep for will not come; what finds out may hold any spinlock. */
+static void fl_window_died(struct work_struct *work)
+{
+	struct fl_window *w = container_of(work, struct fl_window, died);
+	struct fl_dev *card = READ_ONCE(w->card);
+
+	if (card)
+		fl_wake_all(card);
+}
+
 static void fl_window_die(struct fl_window *w, const char *why)
 {
 	WRITE_ONCE(w->dead, true);
+	schedule_work(&w->died);
 	dev_err(w->dev, "the card is gone: %s\n", why);
 }
 
@@ -172,7 +183,8 @@ void fl_window_note(struct fl_window *w, const struct fl_note *note)
 	raw_spin_unlock_irqrestore(&w->lock, flags);
 }
 
-void fl_window_flush(struct fl_window *w)
+/* The last writes have arrived when it returns. */
+static void fl_window_flush(struct fl_window *w)
 {
 	fl_window_read(w, FL_WINDOW_NIC + NIC_FW_BASE + NIC_FW_ID, sizeof(u32));
 }
@@ -241,7 +253,14 @@ int fl_window_start(struct fl_window *w)
 		return -ENODEV;
 	}
 	raw_spin_lock_init(&w->lock);
+	INIT_WORK(&w->died, fl_window_died);
 	/* Where the last driver left it: it flushed. */
 	w->tail = readl(&head->head);
 	return 0;
+}
+
+void fl_window_stop(struct fl_window *w)
+{
+	fl_window_flush(w);
+	cancel_work_sync(&w->died);
 }

@@ -20,6 +20,7 @@
 #ifdef CONFIG_PCI_MSI
 #include <linux/jump_label.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 DECLARE_STATIC_KEY_FALSE(fl_windows);
 
@@ -38,13 +39,14 @@ struct fl_window {
 	raw_spinlock_t lock;	/* innermost; interrupts off */
 	u32 tail;		/* lock: entries ever written */
 	bool dead;		/* set once, under lock: it ended, or is silent */
+	struct work_struct died;	/* tells those who sleep */
+	struct fl_dev *card;	/* whose they are; a reference, once it is up */
 };
 
 /* 0, or -ENODEV after a message: this is not the emulator we know. */
 int fl_window_start(struct fl_window *w);
-/* The last writes have arrived when it returns. */
-void fl_window_flush(struct fl_window *w);
-
+/* Nobody accesses the card any more. */
+void fl_window_stop(struct fl_window *w);
 /*
  * All of these in any context; they never sleep. A write is posted. A read
  * waits for its answer, FL_WINDOW_PATIENCE_NS at most: a card that is silent

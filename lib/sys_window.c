@@ -16,7 +16,7 @@
 #define PATIENCE_NS	10000000000ull	/* as the driver's (fl_window.c) */
 #define LOOKS		64		/* between two at the clock */
 
-/* Which page trace() writes to: all it is told is the file. */
+/* The page of a file, for calls that are told no more. */
 static struct {
 	_Atomic int fd;			/* + 1; 0: free */
 	struct fl_window_doorbell *_Atomic page;
@@ -104,6 +104,25 @@ static int window_mmio_write32(volatile void *addr, uint32_t value)
 	return put((struct fl_window_doorbell *)page, &e, true);
 }
 
+static struct fl_window_doorbell *page_of(int fd)
+{
+	unsigned int i;
+
+	for (i = 0; i < CARDS; i++)
+		if (atomic_load_explicit(&cards[i].fd, memory_order_acquire) ==
+		    fd + 1)
+			return atomic_load(&cards[i].page);
+	return NULL;
+}
+
+static int window_relax(int fd)
+{
+	struct fl_window_doorbell *d = page_of(fd);
+
+	os_pause();
+	return d && !look(&d->alive, memory_order_relaxed) ? -ENODEV : 0;
+}
+
 static uint64_t window_trace(int fd, unsigned int event, uint32_t xfer,
 			     uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
@@ -113,16 +132,11 @@ static uint64_t window_trace(int fd, unsigned int event, uint32_t xfer,
 		.xfer = xfer,
 		.arg = { a0, a1, a2, a3 },
 	};
-	unsigned int i;
+	struct fl_window_doorbell *d = page_of(fd);
 
-	for (i = 0; i < CARDS; i++)
-		if (atomic_load_explicit(&cards[i].fd, memory_order_acquire) ==
-		    fd + 1)
-			break;
 	/* A trace must never make who polls wait. */
-	if (i < CARDS)
-		put(atomic_load(&cards[i].page), &e,
-		    event != FL_SYS_EV_COMPLETE);
+	if (d)
+		put(d, &e, event != FL_SYS_EV_COMPLETE);
 	return 0;
 }
 
@@ -130,6 +144,7 @@ void fl_sys_window(struct fl_sys *window, const struct fl_sys *sys)
 {
 	*window = *sys;
 	window->mmio_write32 = window_mmio_write32;
+	window->relax = window_relax;
 	window->trace = window_trace;
 }
 
