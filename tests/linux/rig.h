@@ -189,11 +189,10 @@ static struct {
 	struct fl_completion done;
 } rig;
 
-static inline void rig_clean(void *arg)
+static inline void rig_clean(void)
 {
 	unsigned int i;
 
-	(void)arg;
 	alarm(0);
 	if (rig.src.dev)
 		fl_close(rig.src.dev);
@@ -204,6 +203,24 @@ static inline void rig_clean(void *arg)
 		munmap(rig_buffers[i].base,
 		       rig_buffers[i].bytes + 2 * RIG_GUARD);
 	rig_nbuffers = 0;
+}
+
+static bool rig_cleans;		/* at the end of this test */
+
+static inline void rig_clean_last(void *arg)
+{
+	(void)arg;
+	rig_clean();
+	rig_cleans = false;
+}
+
+/* A test may open and clean the rig often. */
+static inline void rig_begin(void)
+{
+	alarm(RIG_LIMIT_S);
+	if (!rig_cleans)
+		test_cleanup(rig_clean_last, NULL);
+	rig_cleans = true;
 }
 
 static inline struct fl_fault_counters rig_counters(struct rig_side *s)
@@ -267,8 +284,7 @@ static inline void rig_connect(void)
 
 static inline void rig_open(enum fl_fault_policy policy, enum fl_touch touch)
 {
-	alarm(RIG_LIMIT_S);
-	test_cleanup(rig_clean, NULL);
+	rig_begin();
 	rig_side_open(&rig.src, policy, touch);
 	rig_side_open(&rig.dst, policy, touch);
 	rig_connect();

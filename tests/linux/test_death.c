@@ -106,8 +106,7 @@ static void open_source(enum fl_fault_policy policy)
 {
 	struct fl_address peer;
 
-	alarm(RIG_LIMIT_S);
-	test_cleanup(rig_clean, NULL);
+	rig_begin();
 	rig_side_open(&rig.src, policy, FL_TOUCH_PAGE);
 	EXPECT_EQ(fl_create_qp(rig.src.pd, rig.src.cq, 64, &rig.src.qp), 0);
 	rig.src.mem = rig_buffer(LARGE);
@@ -234,7 +233,7 @@ static void open_and_close(unsigned int times)
 			rig_write(0, BYTES);
 		}
 		rig_finish();
-		rig_clean(NULL);
+		rig_clean();
 	}
 }
 

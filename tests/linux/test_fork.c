@@ -80,8 +80,7 @@ TEST_MODES(child_of_card,
 {
 	pid_t child;
 
-	alarm(RIG_LIMIT_S);
-	test_cleanup(rig_clean, NULL);
+	rig_begin();
 	memory = rig_buffer(BYTES);
 	rig_fill(memory, BYTES, 53);
 	shared = rig_share();
@@ -210,8 +209,7 @@ static void child_receives(void)
 {
 	struct fl_address peer;
 
-	alarm(RIG_LIMIT_S);
-	test_cleanup(rig_clean, NULL);
+	rig_begin();
 	rig_side_open(&rig.dst, child_policy, FL_TOUCH_PAGE);
 	EXPECT_EQ(fl_create_qp(rig.dst.pd, rig.dst.cq, 64, &rig.dst.qp), 0);
 	rig.dst.mem = rig_buffer(LARGE);
@@ -237,8 +235,7 @@ TEST_MODES(two_processes,
 	struct fl_address peer;
 	pid_t child;
 
-	alarm(RIG_LIMIT_S);
-	test_cleanup(rig_clean, NULL);
+	rig_begin();
 	rig_side_open(&rig.src, policy, FL_TOUCH_BLOCK);
 	EXPECT_EQ(fl_create_qp(rig.src.pd, rig.src.cq, 64, &rig.src.qp), 0);
 	rig.src.mem = rig_buffer(LARGE);

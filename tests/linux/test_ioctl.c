@@ -68,7 +68,7 @@ static void others_work(void)
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 150);
 	EXPECT_EQ(rig_since(&rig.dst).faults, BYTES / RIG_BLOCK);
 	rig_finish();
-	rig_clean(NULL);
+	rig_clean();
 }
 
 TEST("a structure that is missing, too short or too long is refused")

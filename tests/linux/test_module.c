@@ -39,7 +39,7 @@ static void one_transfer(uint64_t seed)
 	EXPECT_PATTERN(rig.dst.mem, BYTES, seed);
 	EXPECT_EQ(rig_since(&rig.dst).faults, BYTES / RIG_BLOCK);
 	rig_finish();
-	rig_clean(NULL);
+	rig_clean();
 }
 
 TEST("the module cannot be unloaded while it is used, and can be afterwards")
@@ -53,7 +53,7 @@ TEST("the module cannot be unloaded while it is used, and can be afterwards")
 	EXPECT_PATTERN(rig.dst.mem, LARGE, 120);
 	EXPECT_EQ(module_remove(), -EWOULDBLOCK);
 	rig_finish();
-	rig_clean(NULL);
+	rig_clean();
 	EXPECT_EQ(module_remove(), 0);
 	EXPECT_NE(access("/dev/faultline0", F_OK), 0);
 	EXPECT_LE(fl_open(getenv("FAULTLINE_DEVICE"), &rig.dst.dev), -1);
@@ -113,7 +113,7 @@ TEST_MODES(unbind, "the card is taken from the driver in the middle of a transfe
 		fl_close(rig.src.dev);
 		fl_close(rig.dst.dev);
 		rig.src.dev = rig.dst.dev = NULL;
-		rig_clean(NULL);
+		rig_clean();
 		EXPECT_EQ(rig_put(DRIVER "/bind", name), 0);
 		one_transfer(141);
 	}

@@ -61,7 +61,9 @@ TEST_MODES(destination_out,
 	c = rig_since(&rig.dst);
 	EXPECT_GE(c.faults_destination, 3);
 	EXPECT_LE(c.faults_destination, 4);
-	EXPECT_EQ(c.pages_in, 13);
+	/* Blocks share three pages, which two workers may both find absent. */
+	EXPECT_GE(c.pages_in, 13);
+	EXPECT_LE(c.pages_in, 13 + 3);
 	EXPECT_EQ(c.failed, 0);
 	EXPECT_EQ(rig_pages(rig.dst.mem, BYTES, RIG_PRESENT), 13);
 	EXPECT_EQ(rig_same(rig.dst.mem + at, bytes, 31, at / 8), bytes);

@@ -77,7 +77,7 @@ static struct row run(const struct way *w)
 	EXPECT_EQ(rig_since(&rig.src).faults, 0);
 	EXPECT_EQ(c.failed, 0);
 	rig_finish();
-	rig_clean(NULL);
+	rig_clean();
 	return r;
 }
 
