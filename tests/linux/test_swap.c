@@ -117,7 +117,9 @@ TEST_MODES(out_in_flight,
 		rig_mark();
 		rig_post(0, bytes);
 		rounds = 0;
-		while (rounds < 3 && rig_under_way(&rig.dst, rounds * 32 + 8)) {
+		while (rounds < 3 &&
+		       rig_under_way(&rig.dst, rounds * 32 + 8) &&
+		       rig_middle(&rig.dst, pages)) {
 			madvise(rig.dst.mem, bytes, MADV_PAGEOUT);
 			madvise(rig.src.mem, bytes, MADV_PAGEOUT);
 			rounds += rig_middle(&rig.dst, pages);
