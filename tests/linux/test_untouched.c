@@ -116,6 +116,37 @@ TEST_MODES(both_sides, "neither side is there: each has its own faults")
 	rig_finish();
 }
 
+/* READ: what comes back is written where it was asked for. */
+TEST_MODES(read_into, "a read into untouched memory: the reader has the faults")
+{
+	struct fl_fault_counters c;
+
+	rig_open(policy, FL_TOUCH_BLOCK);
+	rig_buffers_for(BYTES, 11);
+	rig_fill(rig.dst.mem, BYTES, 12);
+	EXPECT_EQ(madvise(rig.src.mem, BYTES, MADV_DONTNEED), 0);
+	STEP("now with the other rights");
+	EXPECT_EQ(fl_dereg_mr(rig.src.mr), 0);
+	EXPECT_EQ(fl_dereg_mr(rig.dst.mr), 0);
+	EXPECT_EQ(fl_reg_mr(rig.src.pd, rig.src.mem, BYTES, FL_LOCAL_WRITE,
+			    &rig.src.mr), 0);
+	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig.dst.mem, BYTES, FL_REMOTE_READ,
+			    &rig.dst.mr), 0);
+	rig_mark();
+	rig.taken = false;
+	EXPECT_EQ(fl_post_read(rig.src.qp, ++rig.posted, rig.src.mr,
+			       rig.src.mem, BYTES, (uintptr_t)rig.dst.mem,
+			       fl_mr_key(rig.dst.mr)), 0);
+	EXPECT_EQ(rig_status(), 0);
+	EXPECT_PATTERN(rig.src.mem, BYTES, 12);
+	c = rig_since(&rig.src);
+	EXPECT_EQ(c.faults, BLOCKS);
+	EXPECT_EQ(c.faults_destination, BLOCKS);
+	EXPECT_EQ(c.pages_in, PAGES);
+	EXPECT_EQ(rig_since(&rig.dst).faults, 0);
+	rig_finish();
+}
+
 /*
  * The driver says "spurious" of a fault whose pages were all there: the right to
  * write was missing, and no page came in.
