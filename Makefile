@@ -401,7 +401,7 @@ modules:
 NODES ?= 1
 KERNEL ?= 6.1
 JOB ?= tests/linux/send.job
-GUEST_B := build/arm64
+GUEST_B := build/arm64-guest
 GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN))
 
@@ -409,7 +409,9 @@ GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BI
 guest:
 	@tools/doctor --have aarch64-linux-gnu-gcc cpio
 	@mkdir -p build/vqfdb
-	@kernel-ref/fetch-headers build/linux $(KERNEL) guest >build/vqfdb/root-$(KERNEL)
+	@kernel-ref/fetch-headers build/linux $(KERNEL) guest \
+		>build/vqfdb/root-$(KERNEL) || \
+		{ echo "SKIP: the kernel of a guest is not here (see above)"; exit 77; }
 	+@$(MAKE) --no-print-directory modules
 	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs
 	@tools/vqfdb/initramfs $(GUEST_RAMFS) "$$(cat build/vqfdb/root-$(KERNEL))" \

@@ -1,0 +1,135 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The virtual QFDB: the driver on a stock kernel in QEMU. One guest and two, the same
+# counts as on the small kernel, the library's examples, the module in and out of
+# use, an emulator that ends before its guest, and options that are wrong.
+set -u
+. tests/cmd/expect.inc
+out=$dir/out
+
+${MAKE:-make} --no-print-directory build/faultline guest >"$dir/made" 2>&1
+made=$?
+if [ $made != 0 ]; then
+	cat "$dir/made"
+	grep -q '^SKIP' "$dir/made" && exit 77
+	exit $made
+fi
+command -v qemu-system-aarch64 >/dev/null ||
+	{ echo "SKIP: qemu-system-aarch64 is missing (make install-deps)"; exit 77; }
+image=$(cat build/linux/image-6.1)
+
+run() {		# run NAME OPTION... JOB [FILE...]: logs in $dir/NAME
+	name=$1
+	shift
+	tools/vqfdb/run --image "$image" --out "$dir/$name" --limit 100 \
+		--initramfs build/vqfdb/initramfs-6.1 "$@"
+}
+
+count() {	# count TRACE EVENT
+	awk -v event="$2" '$4 == event { n++ } END { print n + 0 }' "$1"
+}
+
+# "expect" runs a command; these are functions of the shell.
+check() {	# check NAME COMMAND...
+	n=$((n + 1))
+	text=$1
+	shift
+	if "$@" >"$dir/said" 2>&1; then
+		echo "ok $n - $text"
+		return
+	fi
+	echo "not ok $n - $text"
+	sed 's/^/# /' "$dir/said"
+	# What was said last where it went wrong, if that was in a guest.
+	for console in $(ls -t "$dir"/*/console.* 2>/dev/null | head -n 2); do
+		echo "# $console:"
+		tail -n 20 "$console" | sed 's/^/#   /'
+	done
+	bad=1
+}
+
+# --- the main job
+
+head -c 300000 build/faultline >"$dir/some"
+check 'two guests: a file arrives equal' \
+	run two --nodes 2 tests/linux/send.job "$dir/some"
+check 'the receiver compared it' \
+	grep -q '^received 300000 bytes.*, the same' "$dir/two/console.1"
+build/faultline send --trace "$dir/small" "$dir/some" >/dev/null
+
+same() {
+	for event in LIB_POST LIB_DOORBELL LIB_COMPLETE FW_WQE FW_BLOCK \
+		     FW_COMPLETE ENG_FAULT DRV_IRQ_FAULT DRV_WORK DRV_RESOLVE \
+		     DRV_READY ENG_READY_REG DRV_MR DRV_MR_GONE DRV_BIND \
+		     DRV_UNBIND RX_BURST; do
+		there=$(count "$dir/two/trace" $event)
+		here=$(count "$dir/small" $event)
+		[ "$here" -gt 0 ] && [ "$there" = "$here" ] && continue
+		echo "$event: $there on Linux, $here on the small kernel"
+		return 1
+	done
+}
+check 'its trace counts what the small kernel'"'"'s counts' same
+expect 0 DRV_RESOLVE 'and it is a trace like any other' \
+	build/faultline trace --event DRV_RESOLVE "$dir/two/trace"
+
+# --- one guest: everything else in one boot
+
+cat >"$dir/all" <<'END'
+for job in send examples unbind hole; do
+	echo "== $job"
+	sh ./$job.job || exit 1
+done
+END
+check 'one guest: processes, examples, the card goes and comes, holes' \
+	run one --cpus 1 "$dir/all" tests/linux/send.job \
+	tests/linux/examples.job tests/linux/unbind.job tests/linux/hole.job
+check 'two processes of it' grep -q '^received.*the same' "$dir/one/console.0"
+
+# --- the emulator ends first
+
+cat >"$dir/go_on" <<'END'
+echo begin
+send --times 100000 /programs/send
+[ $? = 1 ] || exit 1
+send /programs/send && exit 1
+rmmod faultline
+END
+death() {	# death SIGNAL TEXT: of the emulator, in the middle of the job
+	run "death$1" --cpus 1 "$dir/go_on" &
+	guest=$!
+	tries=0
+	until grep -q '^received' "$dir/death$1/console.0" 2>/dev/null; do
+		tries=$((tries + 1))
+		[ $tries -gt 600 ] && break
+		sleep 0.1
+	done
+	kill -"$1" "$(cat "$dir/death$1/boards.pid")"
+	wait $guest
+	# Status 1 when it was killed; the guest must be well in any case.
+	grep -q '^vqfdb: exit 0' "$dir/death$1/console.0" &&
+		grep -q "the card is gone: $2" "$dir/death$1/console.0"
+}
+check 'the emulator ends: the guest hears ENODEV' death TERM 'its emulator has ended'
+check 'the emulator is killed: the guest finds out' death KILL \
+	'its emulator does not answer'
+
+# --- what a user can get wrong
+
+some=tests/linux/send.job
+expect 2 '--nodes 3' 'three guests' tools/vqfdb/run --nodes 3 $some
+expect 2 'no option --nothing' 'an option that does not exist' \
+	tools/vqfdb/run --nothing 1 $some
+expect 2 'wants a value' 'an option without its value' tools/vqfdb/run --limit
+expect 2 'no JOB' 'no job' tools/vqfdb/run --image "$image"
+expect 2 "'/nonexistent'" 'a kernel that is not there' \
+	tools/vqfdb/run --image /nonexistent --initramfs "$image" $some
+expect 2 'a number from 1 on' 'no memory' \
+	tools/vqfdb/run --memory 0 --image "$image" --initramfs "$image" $some
+echo 'exit 7' >"$dir/fails"
+if run seven --cpus 1 "$dir/fails" >/dev/null 2>&1
+then check 'a job that fails' false
+else check 'a job that fails' grep -q '^vqfdb: exit 7' "$dir/seven/console.0"
+fi
+echo "1..$n"
+exit $bad
