@@ -23,11 +23,15 @@ TEST("the kernel has not warned, died, locked up or found a bad page")
 			   TAINT_LOCKUP), 0);
 }
 
+/*
+ * Of the kernel, then of the driver. Not "Call trace:": what is bad says so in
+ * words as well, while the OOM killer, which test_swap.c calls, prints one too.
+ */
 static const char *const complaints[] = {
-	"WARNING:", "BUG:", "Oops", "Call trace:", "INFO: task", "INFO: rcu",
-	"list_del corruption", "Bad page state", "refcount_t:", "nobody cared",
-	"no TLB sync", "SMMU global fault", "firmware does not answer",
-	"does not close",
+	"WARNING:", "BUG:", "Oops", "Unable to handle", "Internal error",
+	"INFO: task", "INFO: rcu", "rcu: INFO", "corruption", "Bad page",
+	"refcount_t:", "nobody cared", "no TLB sync", "SMMU global fault",
+	"firmware does not answer", "does not close", "the card is gone",
 };
 
 /* The log of the kernel from its begin; one record a read (dev-kmsg). */
