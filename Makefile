@@ -465,6 +465,7 @@ help:
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
+	@echo "make vqfdb-faults faults on the real memory of that Linux (minutes)"
 	@echo "make bench        what things cost"
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"
