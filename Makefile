@@ -155,7 +155,8 @@ endif
 # --- what is built
 
 .PHONY: all objects test-programs test portable aarch64 library-alone demo bench doctor check-style \
-	check-warnings generate pictures generated-fresh modules firmware-r5 clean \
+	check-warnings generate pictures generated-fresh modules kernel-check \
+	kernel-check-self kernel-debug kernel-debug-self firmware-r5 clean \
 	install-deps help
 
 all: $(FAULTLINE)
@@ -293,6 +294,7 @@ generated-fresh: build/gen
 
 TESTS := make:generated-fresh make:check-style make:check-warnings \
 	 make:portable make:aarch64 make:library-alone make:firmware-r5 make:modules \
+	 make:kernel-check,PART=build make:kernel-check,PART=style \
 	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
 	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
 	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
@@ -393,9 +395,25 @@ modules:
 	@tools/doctor --have aarch64-linux-gnu-gcc
 	+$(MAKE) -C kernel-ref modules
 
+# What a kernel maintainer's tools say about the driver, for both kernels; and that
+# each of them would have said something.
+kernel-check:
+	+@$(MAKE) --no-print-directory -C kernel-ref check
+
+kernel-check-self:
+	+@$(MAKE) --no-print-directory -C kernel-ref check-self
+
+# A kernel with lockdep, KASAN and the like, and the module for it; takes minutes.
+kernel-debug:
+	+@$(MAKE) --no-print-directory -C kernel-ref debug
+
+kernel-debug-self:
+	+@$(MAKE) --no-print-directory -C kernel-ref debug-self
+
 # --- the virtual QFDB: guests of QEMU with the module, on boards of the emulator
 #
-#	NODES=1|2	guests; KERNEL=6.1|6.12: Debian's; FILE=...: what to send
+#	NODES=1|2	guests; KERNEL=6.1|6.12: Debian's, debug: make kernel-debug;
+#			FILE=...: what to send
 #	VQFDB=...	more options of tools/vqfdb/run
 
 NODES ?= 1
@@ -478,6 +496,10 @@ help:
 	@echo "make library-alone  the library needs nothing of the emulator"
 	@echo "make firmware-r5  the firmware for the Cortex-R5"
 	@echo "make modules      the driver as an arm64 Linux module"
+	@echo "make kernel-check the driver under sparse, checkpatch, Coccinelle"
+	@echo "make kernel-check-self  these checks find what they are there for"
+	@echo "make kernel-debug a kernel that watches itself, for QEMU (minutes)"
+	@echo "make kernel-debug-self  it sees what it is there for (QEMU)"
 	@echo "make clean        remove build/"
 	@echo "SAN=asan or SAN=tsan: the same with sanitizers"
 	@echo "OS=posix: the same without what only Linux has"

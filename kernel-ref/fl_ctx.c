@@ -2,12 +2,15 @@
 /*
  * The device file: a process opens it, asks, maps and goes away.
  */
+#include <linux/build_bug.h>
+#include <linux/capability.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/io.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -16,6 +19,7 @@
 #include <linux/uaccess.h>
 
 #include "fl_access.h"
+#include "fl_compat.h"
 #include "fl_dev.h"
 
 /* ---- life of a struct fl_ctx ---- */
@@ -51,7 +55,7 @@ void fl_ctx_put(struct fl_ctx *ctx)
 
 static struct fl_ctx *fl_ctx_new(struct fl_dev *dev)
 {
-	struct fl_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL);
+	struct fl_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 
 	if (!ctx)
 		return NULL;
@@ -102,6 +106,17 @@ static int fl_slot_find(struct fl_dev *dev)
 	return -EBUSY;
 }
 
+/* What a file may hold is limited (fl_dev.h), and so are the files. */
+static bool fl_slot_allowed(struct fl_dev *dev, struct mm_struct *mm)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < FL_SLOTS; i++)
+		if (dev->slot[i] && dev->slot[i]->mm == mm)
+			n++;
+	return n < FL_FILES_MAX || capable(CAP_SYS_RESOURCE);
+}
+
 /* Put the process on the card; dev->lock is held. */
 static int fl_ctx_start(struct fl_ctx *ctx)
 {
@@ -111,6 +126,8 @@ static int fl_ctx_start(struct fl_ctx *ctx)
 
 	if (dev->gone || fl_card_dead(dev))
 		return -ENODEV;
+	if (!fl_slot_allowed(dev, ctx->mm))
+		return -EDQUOT;
 	ret = fl_slot_find(dev);
 	if (ret < 0)
 		return ret;
@@ -142,39 +159,40 @@ err_bank:
 	return ret;
 }
 
-static void fl_pd_free_all(struct fl_ctx *ctx)
+/*
+ * No new calls, no new faults, and no access that is held: a channel that waits
+ * for RESUME could not be stopped. This takes as long as the page that a worker
+ * waits for, and where that comes from is the process's own choice (a file of
+ * its own FUSE server); so whoever can calls it without dev->lock, which all
+ * need to open and to close. Once or more; the others wait for the first.
+ */
+static void fl_ctx_silence(struct fl_ctx *ctx)
 {
-	struct fl_pd *pd, *next;
-
-	list_for_each_entry_safe(pd, next, &ctx->pds, list) {
-		list_del(&pd->list);
-		kfree(pd);
-	}
-}
-
-void fl_ctx_quiesce(struct fl_ctx *ctx)
-{
-	struct fl_dev *dev = ctx->dev;
 	unsigned long flags;
-	int ret;
 
-	/* New calls and new faults are refused from here on. */
 	mutex_lock(&ctx->lock);
-	if (ctx->dead) {
-		mutex_unlock(&ctx->lock);
-		return;
-	}
+	if (ctx->dead)
+		goto out;
 	WRITE_ONCE(ctx->dead, true);
-	mutex_unlock(&ctx->lock);
 	wake_up_all(&ctx->wait);
-
-	/* A channel that waits for RESUME could not be stopped below. */
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	ctx->quiet = true;
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 	fl_bank_set_mode(ctx, FL_MODE_TERMINATE);
 	cancel_work_sync(&ctx->stall_work);
 	fl_stall_end(ctx);
+out:
+	mutex_unlock(&ctx->lock);
+}
+
+void fl_ctx_quiesce(struct fl_ctx *ctx)
+{
+	struct fl_dev *dev = ctx->dev;
+	int ret;
+
+	fl_ctx_silence(ctx);
+	if (dev->slot[ctx->slot] != ctx)
+		return;
 
 	/* Kills blocks in flight; then no queue of the slot is written. */
 	ret = fl_cmd_object(ctx, FL_CMD_SLOT_CLOSE, 0);
@@ -196,59 +214,6 @@ void fl_ctx_quiesce(struct fl_ctx *ctx)
 	fl_slot_set(dev, ctx->slot, NULL);
 	dev->slot_turn[ctx->slot]++;
 	dev->slot_turn[ctx->slot] %= FL_STREAM_TURNS;
-}
-
-/* ---- protection domains ---- */
-
-struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number)
-{
-	struct fl_pd *pd;
-
-	list_for_each_entry(pd, &ctx->pds, list)
-		if (pd->number == number)
-			return pd;
-	return NULL;
-}
-
-static int fl_pd_alloc(struct fl_ctx *ctx, struct fl_alloc_pd *a)
-{
-	struct fl_fw_cmd cmd = { .opcode = FL_CMD_PD_CREATE };
-	struct fl_pd *pd;
-	unsigned int n = 0;
-	u64 number;
-	int ret;
-
-	list_for_each_entry(pd, &ctx->pds, list)
-		n++;
-	if (n >= FL_PDS_MAX)
-		return -ENOSPC;
-	pd = kzalloc(sizeof(*pd), GFP_KERNEL);
-	if (!pd)
-		return -ENOMEM;
-	ret = fl_cmd(ctx, &cmd, &number);
-	if (ret) {
-		kfree(pd);
-		return ret;
-	}
-	pd->number = number;
-	list_add_tail(&pd->list, &ctx->pds);
-	a->pd = pd->number;
-	return 0;
-}
-
-static int fl_pd_dealloc(struct fl_ctx *ctx, u32 number)
-{
-	struct fl_pd *pd = fl_pd_find(ctx, number);
-	int ret;
-
-	if (!pd)
-		return -ENOENT;
-	ret = fl_cmd_object(ctx, FL_CMD_PD_DESTROY, number);
-	if (ret)
-		return ret;
-	list_del(&pd->list);
-	kfree(pd);
-	return 0;
 }
 
 /* ---- calls; ctx->lock is held, the argument is the kernel's copy ---- */
@@ -387,13 +352,33 @@ static int fl_ioc_counters(struct fl_ctx *ctx, void *arg)
 	return 0;
 }
 
+/* Of every call: the largest says how much a call may copy. */
+union fl_arg {
+	struct fl_query query;
+	struct fl_policy policy;
+	struct fl_alloc_pd alloc_pd;
+	struct fl_destroy destroy;
+	struct fl_reg_mr reg_mr;
+	struct fl_create_cq create_cq;
+	struct fl_create_qp create_qp;
+	struct fl_connect_qp connect_qp;
+	struct fl_prefetch prefetch;
+	struct fl_wait_cq wait_cq;
+	struct fl_counters counters;
+};
+
 struct fl_call {
 	unsigned int cmd;
 	int (*call)(struct fl_ctx *ctx, void *arg);
 };
 
 /* By number; direction and size of this version stand in cmd. */
-#define FL_CALL(name, fn) [_IOC_NR(FL_IOC_##name)] = { FL_IOC_##name, fn }
+#define FL_CALL(name, fn)						\
+	[_IOC_NR(FL_IOC_##name)] = {					\
+		FL_IOC_##name + BUILD_BUG_ON_ZERO(			\
+			_IOC_SIZE(FL_IOC_##name) > sizeof(union fl_arg)), \
+		fn							\
+	}
 static const struct fl_call fl_calls[] = {
 	FL_CALL(QUERY, fl_ioc_query),
 	FL_CALL(POLICY, fl_ioc_policy),
@@ -411,17 +396,6 @@ static const struct fl_call fl_calls[] = {
 	FL_CALL(COUNTERS, fl_ioc_counters),
 };
 
-union fl_arg {
-	__u32 size;
-	struct fl_query query;
-	struct fl_policy policy;
-	struct fl_reg_mr reg_mr;
-	struct fl_create_cq create_cq;
-	struct fl_create_qp create_qp;
-	struct fl_prefetch prefetch;
-	struct fl_counters counters;
-};
-
 /* The size in the command may be another version's; the rest must fit. */
 static const struct fl_call *fl_call_find(unsigned int cmd)
 {
@@ -430,7 +404,7 @@ static const struct fl_call *fl_call_find(unsigned int cmd)
 
 	if (nr >= ARRAY_SIZE(fl_calls))
 		return NULL;
-	c = &fl_calls[nr];
+	c = &fl_calls[array_index_nospec(nr, ARRAY_SIZE(fl_calls))];
 	if (!c->call || _IOC_TYPE(cmd) != _IOC_TYPE(c->cmd) ||
 	    _IOC_DIR(cmd) != _IOC_DIR(c->cmd))
 		return NULL;
@@ -504,6 +478,7 @@ static int fl_release(struct inode *inode, struct file *file)
 	struct fl_ctx *ctx = file->private_data;
 	struct fl_dev *dev = ctx->dev;
 
+	fl_ctx_silence(ctx);
 	mutex_lock(&dev->lock);
 	fl_ctx_quiesce(ctx);
 	mutex_unlock(&dev->lock);
@@ -536,6 +511,8 @@ static int fl_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EPERM;
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
+	/* A child with less rights could otherwise post in its parent's name. */
+	fl_vma_flags_set(vma, VM_DONTCOPY);
 	if (offset == FL_MMAP_DOORBELL)
 		return fl_mmap_doorbell(ctx, vma);
 	return fl_queue_mmap(ctx, vma, offset);

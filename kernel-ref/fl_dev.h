@@ -41,7 +41,7 @@
 
 /* The card and its SMMU page in units of 4 KB (regs.def; smmu.def, TCR.TG0). */
 #define FL_PAGE_SHIFT	12
-#define FL_PAGE_SIZE	(1u << FL_PAGE_SHIFT)
+#define FL_PAGE_SIZE	SZ_4K
 
 #define FL_SLOTS	NIC_DB_COUNT	/* processes at a time */
 #define FL_SIDES	2		/* transmit and receive contexts */
@@ -61,6 +61,8 @@
  * queue pairs and completion queues for 16 processes; one process may take
  * more than a sixteenth while others are idle, but not all.
  */
+#define FL_FILES_MAX	2
+/* Of one file: */
 #define FL_PDS_MAX	16
 #define FL_MRS_MAX	256
 #define FL_CQS_MAX	64
@@ -120,17 +122,17 @@ struct fl_dev {
 	u32 block_bytes, node, max_qp, max_cq, max_mr;
 	unsigned int contexts[FL_SIDES];
 
-	struct mutex lock;
+	struct mutex lock;	/* slots; opening, closing, removing */
 	bool gone;
 	struct fl_ctx *slot[FL_SLOTS];	/* changed under lock and irq_lock */
 	unsigned int next_slot;
 	u8 slot_turn[FL_SLOTS];		/* which stream ID is next */
 	u64 opened;		/* how often; names a struct fl_ctx */
 
-	struct mutex cmd_lock;
+	struct mutex cmd_lock;	/* the mailbox: one command at a time */
 	bool fw_dead;		/* it did not answer once; cmd_lock */
 
-	spinlock_t irq_lock;
+	spinlock_t irq_lock;	/* what the top halves look at */
 	struct fl_cq **cq;	/* by number; irq_lock */
 	struct fl_eqe *eq;
 	dma_addr_t eq_dma;
@@ -160,7 +162,7 @@ struct fl_ctx {
 	u32 asid, t0sz;
 	struct mmu_notifier notifier;
 
-	struct mutex lock;
+	struct mutex lock;	/* its objects */
 	bool dead;		/* the card is gone, or the file closes */
 	u32 fault_mode, resolve;	/* WRITE_ONCE under lock */
 	struct list_head pds, mrs, cqs, qps;
@@ -172,7 +174,7 @@ struct fl_ctx {
 	/* Changing mrs takes lock and list_lock, looking takes one of them. */
 	spinlock_t list_lock;
 
-	spinlock_t bank_lock;
+	spinlock_t bank_lock;	/* registers of the bank, and what follows */
 	bool quiet;		/* hold no access any more; bank_lock */
 	u32 sctlr;
 	struct fl_held held;
@@ -232,6 +234,7 @@ struct fl_resources {
 	struct fl_window *window;	/* instead of these, or NULL */
 	int irq_smmu, irq_fault, irq_event;
 };
+
 int fl_probe(struct device *dev, const struct fl_resources *res);
 void fl_remove(struct device *dev);
 /* Whoever sleeps on the card looks again. */
@@ -282,6 +285,7 @@ struct fl_touched {
 	u64 pages_in, present;
 	struct fl_range old;	/* holds all that were present */
 };
+
 /* Caller holds a reference on the address space (mmget). */
 int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
 	     struct fl_touched *t);
@@ -296,6 +300,7 @@ struct fl_need {
 	bool write;
 	u32 xfer, block;
 };
+
 int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need);
 /* After touching: entries of the TLB that are in the way. */
 void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
@@ -312,6 +317,12 @@ void fl_mr_free_all(struct fl_ctx *ctx);
 /* Where the region that holds the block ends; -EFAULT no region, -EACCES. */
 int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end);
 
+/* fl_pd.c */
+struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number);
+int fl_pd_alloc(struct fl_ctx *ctx, struct fl_alloc_pd *a);
+int fl_pd_dealloc(struct fl_ctx *ctx, u32 number);
+void fl_pd_free_all(struct fl_ctx *ctx);
+
 /* fl_queue.c */
 int fl_eq_start(struct fl_dev *dev);
 void fl_eq_stop(struct fl_dev *dev);
@@ -324,7 +335,6 @@ int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a);
 int fl_qp_connect(struct fl_ctx *ctx, const struct fl_connect_qp *a);
 int fl_qp_destroy(struct fl_ctx *ctx, u32 number);
 struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number);
-struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number);
 int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset);
 /* fw_let_go: the firmware has closed the slot and writes no more */
 void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go);

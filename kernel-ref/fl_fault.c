@@ -67,11 +67,11 @@ static void fl_fault_held(struct fl_ctx *ctx, u32 fsr, u64 far, u32 fsynr0)
 	queue_work(ctx->dev->wq, &ctx->stall_work);
 }
 
-/* One bank; irq_lock is held, so that the process cannot leave its slot. */
-static bool fl_fault_bank(struct fl_dev *dev, unsigned int bank)
+/* ctx: whose bank it is, with its bank_lock held; or NULL */
+static bool fl_fault_read(struct fl_dev *dev, unsigned int bank,
+			  struct fl_ctx *ctx)
 {
 	u32 fsr = fl_cb_read(dev, bank, SMMU_CB_FSR), fsynr0, who;
-	struct fl_ctx *ctx = dev->slot[bank];
 	u64 far;
 
 	/* SS alone, with the interrupt off: a worker is at it. */
@@ -90,15 +90,32 @@ static bool fl_fault_bank(struct fl_dev *dev, unsigned int bank)
 		fl_fault_nobody(dev, bank, fsr);
 		return true;
 	}
-	spin_lock(&ctx->bank_lock);
 	if (fsr & FL_FSR_HARD) {
 		ctx->hard.valid = true;
 		ctx->hard.page = far & ~(u64)(FL_PAGE_SIZE - 1);
 	}
 	if (fsr & SMMU_CB_FSR_SS && ctx->sctlr & SMMU_CB_SCTLR_CFIE)
 		fl_fault_held(ctx, fsr, far, fsynr0);
-	spin_unlock(&ctx->bank_lock);
 	return true;
+}
+
+/*
+ * One bank; irq_lock is held, so that the process cannot leave its slot. What the
+ * bank says and whether a worker is at it must be of one moment: the worker
+ * writes RESUME and turns CFIE on under the same lock, and an old SS with a new
+ * CFIE would be taken for another held access.
+ */
+static bool fl_fault_bank(struct fl_dev *dev, unsigned int bank)
+{
+	struct fl_ctx *ctx = dev->slot[bank];
+	bool found;
+
+	if (!ctx)
+		return fl_fault_read(dev, bank, NULL);
+	spin_lock(&ctx->bank_lock);
+	found = fl_fault_read(dev, bank, ctx);
+	spin_unlock(&ctx->bank_lock);
+	return found;
 }
 
 /* exanest.md 3.1: all banks and the global part share one line: look at all. */

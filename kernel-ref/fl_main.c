@@ -56,7 +56,7 @@ static int fl_properties(struct fl_dev *dev)
 	dev->resolve = fl_property(dev->dev, "faultline,resolve",
 				   FL_RESOLVE_BLOCK);
 	/* regs.def, CTX.STREAM: 15 bits */
-	if (dev->stream_base + FL_SLOTS * FL_STREAM_TURNS > BIT(15) ||
+	if (dev->stream_base > BIT(15) - FL_SLOTS * FL_STREAM_TURNS ||
 	    dev->fault_mode > FL_MODE_STALL ||
 	    dev->resolve > FL_RESOLVE_TRANSFER)
 		return -EINVAL;
@@ -207,7 +207,8 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	dev->misc.minor = MISC_DYNAMIC_MINOR;
 	dev->misc.fops = &fl_fops;
 	dev->misc.parent = parent;
-	dev->misc.mode = 0666;
+	/* Who may use the card is the administrator's choice (uapi.h). */
+	dev->misc.mode = 0660;
 	dev_set_drvdata(parent, dev);
 	ret = misc_register(&dev->misc);
 	if (ret)

@@ -13,9 +13,9 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/version.h>
 
 #include "fl_access.h"
+#include "fl_compat.h"
 #include "fl_dev.h"
 #include "fl_trace.h"
 
@@ -87,8 +87,7 @@ static int fl_mr_check(struct mm_struct *mm, struct fl_range r, bool write,
 	return ret;
 }
 
-static void fl_mr_unpin(struct fl_ctx *ctx, struct fl_mr *mr,
-			unsigned long npages)
+static void fl_mr_unpin(struct fl_mr *mr, unsigned long npages)
 {
 	if (!mr->pages)
 		return;
@@ -96,8 +95,6 @@ static void fl_mr_unpin(struct fl_ctx *ctx, struct fl_mr *mr,
 				    mr->access & FL_ACC_WRITES);
 	kvfree(mr->pages);
 	mr->pages = NULL;
-	atomic64_sub(mr->npages, &ctx->mm->pinned_vm);
-	ctx->pinned -= mr->npages;
 }
 
 static long fl_pin(struct mm_struct *mm, u64 va, unsigned long npages,
@@ -107,24 +104,35 @@ static long fl_pin(struct mm_struct *mm, u64 va, unsigned long npages,
 	long n;
 
 	mmap_read_lock(mm);
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
-	n = pin_user_pages_remote(mm, va, npages, flags, pages, NULL);
-#else
-	n = pin_user_pages_remote(mm, va, npages, flags, pages, NULL, NULL);
-#endif
+	n = fl_pin_pages(mm, va, npages, flags, pages);
 	mmap_read_unlock(mm);
 	return n;
 }
 
-static bool fl_pin_allowed(struct fl_ctx *ctx, u64 npages)
+/*
+ * Count first and look then: a process has other files, and other drivers, that
+ * pin for it at the same time.
+ */
+static int fl_pin_reserve(struct fl_ctx *ctx, u64 npages)
 {
-	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT, pinned;
 
 	if (npages > FL_PIN_PAGES_MAX ||
 	    ctx->pinned + npages > FL_PIN_PAGES_MAX)
-		return false;
-	return capable(CAP_IPC_LOCK) ||
-	       npages + atomic64_read(&ctx->mm->pinned_vm) <= limit;
+		return -EDQUOT;
+	pinned = atomic64_add_return(npages, &ctx->mm->pinned_vm);
+	if (pinned > limit && !capable(CAP_IPC_LOCK)) {
+		atomic64_sub(npages, &ctx->mm->pinned_vm);
+		return -EDQUOT;
+	}
+	ctx->pinned += npages;
+	return 0;
+}
+
+static void fl_pin_give_back(struct fl_ctx *ctx, u64 npages)
+{
+	atomic64_sub(npages, &ctx->mm->pinned_vm);
+	ctx->pinned -= npages;
 }
 
 static int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r)
@@ -135,17 +143,16 @@ static int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r)
 
 	r = fl_range_pages(r);
 	mr->npages = (r.end - r.start) >> PAGE_SHIFT;
-	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages), GFP_KERNEL);
+	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages),
+				   GFP_KERNEL_ACCOUNT);
 	if (!mr->pages)
 		return -ENOMEM;
-	ctx->pinned += mr->npages;
-	atomic64_add(mr->npages, &ctx->mm->pinned_vm);
 	while (done < mr->npages) {
 		n = fl_pin(ctx->mm, r.start + (u64)done * PAGE_SIZE,
 			   min(mr->npages - done, (unsigned long)FL_PIN_CHUNK),
 			   write, mr->pages + done);
 		if (n <= 0) {
-			fl_mr_unpin(ctx, mr, done);
+			fl_mr_unpin(mr, done);
 			return n ? n : -EFAULT;
 		}
 		done += n;
@@ -187,6 +194,7 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 	bool pinned = a->flags & FL_MR_PINNED;
 	struct fl_range r, pages;
 	struct fl_mr *mr;
+	u64 npages = 0;
 	int ret;
 
 	if (a->access & ~FL_ACC_ALL || a->flags & ~FL_MR_PINNED ||
@@ -197,16 +205,20 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 		return -ENOENT;
 	if (ctx->nmr >= ctx->dev->max_mr)
 		return -ENOSPC;
-	pages = fl_range_pages(r);
-	if (pinned &&
-	    !fl_pin_allowed(ctx, (pages.end - pages.start) >> PAGE_SHIFT))
-		return -EDQUOT;
-	ret = fl_mr_check(ctx->mm, r, a->access & FL_ACC_WRITES, pinned);
+	if (pinned) {
+		pages = fl_range_pages(r);
+		npages = (pages.end - pages.start) >> PAGE_SHIFT;
+	}
+	ret = fl_pin_reserve(ctx, npages);
 	if (ret)
 		return ret;
-	mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	ret = fl_mr_check(ctx->mm, r, a->access & FL_ACC_WRITES, pinned);
+	if (ret)
+		goto err_reserve;
+	ret = -ENOMEM;
+	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
-		return -ENOMEM;
+		goto err_reserve;
 	mr->access = a->access;
 	mr->addr = a->addr;
 	mr->length = a->length;
@@ -223,9 +235,11 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 	return 0;
 
 err_unpin:
-	fl_mr_unpin(ctx, mr, mr->npages);
+	fl_mr_unpin(mr, mr->npages);
 err_free:
 	kfree(mr);
+err_reserve:
+	fl_pin_give_back(ctx, npages);
 	return ret;
 }
 
@@ -238,7 +252,8 @@ static void fl_mr_free(struct fl_ctx *ctx, struct fl_mr *mr)
 	spin_unlock_irqrestore(&ctx->list_lock, flags);
 	ctx->nmr--;
 	/* The firmware has let go: no access to these pages is under way. */
-	fl_mr_unpin(ctx, mr, mr->npages);
+	fl_mr_unpin(mr, mr->npages);
+	fl_pin_give_back(ctx, mr->npages);
 	trace_fl_mr_gone(mr->key);
 	kfree(mr);
 }

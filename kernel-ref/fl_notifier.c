@@ -7,8 +7,8 @@
  * translation. Nothing here may sleep.
  */
 #include <linux/mmu_notifier.h>
-#include <linux/version.h>
 
+#include "fl_compat.h"
 #include "fl_dev.h"
 
 static void fl_notifier_invalidate(struct mmu_notifier *mn,
@@ -33,9 +33,5 @@ static void fl_notifier_release(struct mmu_notifier *mn, struct mm_struct *mm)
 
 const struct mmu_notifier_ops fl_notifier_ops = {
 	.release = fl_notifier_release,
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
-	.arch_invalidate_secondary_tlbs = fl_notifier_invalidate,
-#else
-	.invalidate_range = fl_notifier_invalidate,
-#endif
+	.fl_notifier_op_invalidate = fl_notifier_invalidate,
 };

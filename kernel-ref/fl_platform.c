@@ -12,8 +12,8 @@
 #include <linux/mod_devicetable.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
-#include <linux/version.h>
 
+#include "fl_compat.h"
 #include "fl_dev.h"
 
 static int fl_platform_probe(struct platform_device *pdev)
@@ -40,18 +40,10 @@ static int fl_platform_probe(struct platform_device *pdev)
 	return fl_probe(&pdev->dev, &res);
 }
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 11, 0)
 static void fl_platform_remove(struct platform_device *pdev)
 {
 	fl_remove(&pdev->dev);
 }
-#else
-static int fl_platform_remove(struct platform_device *pdev)
-{
-	fl_remove(&pdev->dev);
-	return 0;
-}
-#endif
 
 static const struct of_device_id fl_platform_of[] = {
 	{ .compatible = "faultline,nic" },
@@ -61,7 +53,7 @@ MODULE_DEVICE_TABLE(of, fl_platform_of);
 
 struct platform_driver fl_platform_driver = {
 	.probe = fl_platform_probe,
-	.remove = fl_platform_remove,
+	.fl_platform_op_remove = fl_platform_remove,
 	.driver = {
 		.name = "faultline",
 		.of_match_table = fl_platform_of,

@@ -28,12 +28,13 @@ static struct fl_queue *fl_queue_new(struct fl_ctx *ctx, size_t bytes)
 	bytes = PAGE_ALIGN(bytes);
 	if (ctx->queue_bytes + bytes > FL_QUEUE_BYTES_MAX)
 		return ERR_PTR(-ENOMEM);
-	q = kzalloc(sizeof(*q), GFP_KERNEL);
+	q = kzalloc(sizeof(*q), GFP_KERNEL_ACCOUNT);
 	if (!q)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&q->ref);
 	q->bytes = bytes;
-	q->cpu = dma_alloc_coherent(ctx->dev->dev, bytes, &q->dma, GFP_KERNEL);
+	q->cpu = dma_alloc_coherent(ctx->dev->dev, bytes, &q->dma,
+				    GFP_KERNEL_ACCOUNT);
 	if (!q->cpu) {
 		kfree(q);
 		return ERR_PTR(-ENOMEM);
@@ -185,7 +186,7 @@ int fl_cq_create(struct fl_ctx *ctx, struct fl_create_cq *a)
 		return -EINVAL;
 	if (ctx->ncq >= FL_CQS_MAX)
 		return -ENOSPC;
-	cq = kzalloc(sizeof(*cq), GFP_KERNEL);
+	cq = kzalloc(sizeof(*cq), GFP_KERNEL_ACCOUNT);
 	if (!cq)
 		return -ENOMEM;
 	kref_init(&cq->ref);
@@ -351,7 +352,7 @@ int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a)
 		return -ENOENT;
 	if (ctx->nqp >= FL_QPS_MAX)
 		return -ENOSPC;
-	qp = kzalloc(sizeof(*qp), GFP_KERNEL);
+	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 	if (!qp)
 		return -ENOMEM;
 	qp->queue = fl_queue_new(ctx, entries * sizeof(struct fl_wqe));

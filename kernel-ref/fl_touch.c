@@ -13,9 +13,9 @@
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/version.h>
 
 #include "fl_access.h"
+#include "fl_compat.h"
 #include "fl_dev.h"
 #include "fl_trace.h"
 
@@ -53,14 +53,8 @@ struct fl_range fl_range_pages(struct fl_range r)
 static bool fl_present(struct mm_struct *mm, u64 va)
 {
 	struct page *page;
-	long n;
 
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
-	n = get_user_pages_remote(mm, va, 1, FOLL_NOFAULT, &page, NULL);
-#else
-	n = get_user_pages_remote(mm, va, 1, FOLL_NOFAULT, &page, NULL, NULL);
-#endif
-	if (n != 1)
+	if (fl_get_pages(mm, va, 1, FOLL_NOFAULT, &page) != 1)
 		return false;
 	put_page(page);
 	return true;
@@ -69,7 +63,13 @@ static bool fl_present(struct mm_struct *mm, u64 va)
 static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
 			   struct fl_touched *t)
 {
-	unsigned int flags = FAULT_FLAG_USER | FAULT_FLAG_REMOTE;
+	/*
+	 * Not FAULT_FLAG_USER: that promises to end like a CPU's fault, where a
+	 * memory cgroup that is full can put the task to sleep; a worker is
+	 * nobody's task. And no retry: who waits with userfaultfd for his own
+	 * fault shall not make a worker of all processes wait with him.
+	 */
+	unsigned int flags = FAULT_FLAG_REMOTE;
 	struct vm_area_struct *vma = NULL;
 	vm_fault_t fault;
 	bool present;
@@ -80,7 +80,8 @@ static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
 	for (va = r.start; va < r.end; va += PAGE_SIZE) {
 		if (!vma || va >= vma->vm_end)
 			vma = vma_lookup(mm, va);
-		if (!vma)
+		/* Registers of a device are no memory to be brought in. */
+		if (!vma || vma->vm_flags & (VM_IO | VM_PFNMAP))
 			return -EFAULT;
 		if (!(vma->vm_flags & (write ? VM_WRITE : VM_READ)))
 			return -EACCES;

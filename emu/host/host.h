@@ -423,6 +423,9 @@ void host_segv_hook(bool (*fn)(struct host_process *p, uint64_t va, bool write,
 struct host_driver_params {
 	int fault_mode;		/* FL_MODE_TERMINATE or FL_MODE_STALL */
 	int resolve;		/* FL_RESOLVE_PAGE, _BLOCK, _TRANSFER */
+	/* Processes have no capabilities, and may pin so many bytes at most. */
+	bool plain_user;
+	uint64_t memlock_bytes;
 };
 int host_driver_probe(struct host_kernel *k,
 		      const struct host_driver_params *p);

@@ -167,6 +167,23 @@ static void open_inside(void *arg)
 	shim_leave(&before);
 }
 
+/* A process has one, whatever number of files it opens. */
+static struct mm_struct *process_mm(struct shim *shim, struct host_mm *host)
+{
+	struct mm_struct *mm = NULL;
+	struct shim_file *f;
+
+	sim_spin_lock(&shim->lock);
+	list_for_each_entry(f, &shim->files, list)
+		if (f->task.mm->host == host) {
+			mm = f->task.mm;
+			mmgrab(mm);
+			break;
+		}
+	sim_spin_unlock(&shim->lock);
+	return mm ? mm : shim_mm_create(host);
+}
+
 static int device_open(void *dev, struct host_process *p, struct host_file *hf)
 {
 	struct shim_file *f = calloc(1, sizeof(*f));
@@ -178,7 +195,7 @@ static int device_open(void *dev, struct host_process *p, struct host_file *hf)
 	f->shim = shim;
 	f->fops = shim->misc->fops;
 	f->file.private_data = shim->misc;
-	f->task.mm = shim_mm_create(host_process_mm(p));
+	f->task.mm = process_mm(shim, host_process_mm(p));
 	if (f->task.mm)
 		shim_inside(shim->sim, open_inside, &call);
 	if (call.ret) {

@@ -3,10 +3,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include <linux/capability.h>
 #include <linux/err.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
 
 #include "shim_internal.h"
 
@@ -52,6 +54,21 @@ void mmput(struct mm_struct *mm)
 void mmput_async(struct mm_struct *mm)
 {
 	mm_put(mm->host);
+}
+
+/* ---- rights ---- */
+
+bool capable(int cap)
+{
+	return !shim_cpu()->shim->params.plain_user;
+}
+
+unsigned long rlimit(unsigned int which)
+{
+	const struct host_driver_params *p = &shim_cpu()->shim->params;
+
+	assert(which == RLIMIT_MEMLOCK);
+	return p->plain_user ? p->memlock_bytes : ~0ul;
 }
 
 /* ---- mappings ---- */

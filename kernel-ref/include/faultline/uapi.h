@@ -8,11 +8,22 @@
  * the rest is zero (-E2BIG), so that both sides may grow. Reserved members must
  * be 0 (-EINVAL).
  *
+ * Who may: whoever may open the file for reading and writing, root and its group
+ * (0660) unless a rule of udev says otherwise (kernel-ref/60-faultline.rules);
+ * others get -EACCES from open. Opening: -EBUSY all slots are taken; -EDQUOT the
+ * process has two files already (more with CAP_SYS_RESOURCE); -ENOSPC no ASID can
+ * be kept for it; -EOPNOTSUPP its addresses have more than 48 bits; -ENODEV, -EIO.
+ *
+ * What a file may have: 16 domains, 64 completion queues, 64 queue pairs, as
+ * many regions as FL_IOC_QUERY says, 8 MB of queues, 512 MB of pinned memory;
+ * and all pinned memory of the process together RLIMIT_MEMLOCK (more with
+ * CAP_IPC_LOCK). What the driver allocates for it counts in its memory cgroup.
+ *
  * Errors of every call: -EFAULT the structure cannot be read, -EINVAL it makes
  * no sense, -E2BIG it asks for something that this driver does not know,
  * -ENOENT no such object of this file, -EPERM another process opened the file
- * (mmap too: what a child inherits is of no use to it), -ENODEV the device is
- * gone, -ENOTTY no such call. More at each call.
+ * (mmap too; a child inherits no mapping, and the open file is of no use to it),
+ * -ENODEV the device is gone, -ENOTTY no such call. More at each call.
  */
 #ifndef FAULTLINE_UAPI_H
 #define FAULTLINE_UAPI_H
@@ -59,6 +70,7 @@ struct fl_query {
 	__u32 resolve;		/* out: enum fl_resolve */
 	__u32 doorbell;		/* out: enum fl_doorbell (window.h) */
 };
+
 #define FL_IOC_QUERY	_IOWR('F', 0x01, struct fl_query)
 
 /*
@@ -71,12 +83,14 @@ struct fl_policy {
 	__u32 resolve;
 	__u32 reserved;
 };
+
 #define FL_IOC_POLICY	_IOW('F', 0x02, struct fl_policy)
 
 struct fl_alloc_pd {
 	__u32 size;
 	__u32 pd;		/* out */
 };
+
 #define FL_IOC_ALLOC_PD	_IOWR('F', 0x03, struct fl_alloc_pd)
 
 /* Of a PD, MR (key), CQ or QP; -EBUSY: in use. */
@@ -84,6 +98,7 @@ struct fl_destroy {
 	__u32 size;
 	__u32 object;
 };
+
 #define FL_IOC_DEALLOC_PD _IOW('F', 0x04, struct fl_destroy)
 
 #define FL_MR_PINNED	1u	/* page in and pin now; otherwise on demand */
@@ -97,6 +112,7 @@ struct fl_reg_mr {
 	__u32 key;		/* out: local and remote key */
 	__u32 reserved;
 };
+
 /*
  * -EFAULT not mapped (pinned only), -EACCES not writable, -ENOMEM, -ENOSPC no
  * key left, -EDQUOT pin limit
@@ -112,6 +128,7 @@ struct fl_create_cq {
 	__u64 mmap_offset;	/* out: of the queue, for mmap */
 	__u64 mmap_bytes;	/* out */
 };
+
 #define FL_IOC_CREATE_CQ _IOWR('F', 0x07, struct fl_create_cq)
 #define FL_IOC_DESTROY_CQ _IOW('F', 0x08, struct fl_destroy)
 
@@ -125,6 +142,7 @@ struct fl_create_qp {
 	__u64 mmap_offset;	/* out: of the send queue */
 	__u64 mmap_bytes;	/* out */
 };
+
 #define FL_IOC_CREATE_QP _IOWR('F', 0x09, struct fl_create_qp)
 
 /* -EISCONN already connected, -EHOSTUNREACH no such node */
@@ -134,6 +152,7 @@ struct fl_connect_qp {
 	__u32 node;
 	__u32 peer_qp;
 };
+
 #define FL_IOC_CONNECT_QP _IOW('F', 0x0A, struct fl_connect_qp)
 #define FL_IOC_DESTROY_QP _IOW('F', 0x0B, struct fl_destroy)
 
@@ -146,6 +165,7 @@ struct fl_prefetch {		/* -EFAULT not mapped, -EACCES, -ENOMEM */
 	__u32 flags;
 	__u32 reserved;
 };
+
 #define FL_IOC_PREFETCH	_IOW('F', 0x0C, struct fl_prefetch)
 
 /*
@@ -158,6 +178,7 @@ struct fl_wait_cq {
 	__u32 cq;
 	__u64 timeout_ns;	/* 0: no limit */
 };
+
 #define FL_IOC_WAIT_CQ	_IOW('F', 0x0D, struct fl_wait_cq)
 
 /* Counters of this file. */
@@ -175,12 +196,14 @@ struct fl_counters {
 	__u64 pinned_pages;	/* now */
 	__u64 stalls;		/* transactions resumed */
 };
+
 #define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)
 
 /*
  * mmap offsets: the doorbell page (FL_DOORBELL_WINDOW: it and the next); queues
  * have the offsets that creating them gave. -ENOENT: nothing is there; -EINVAL:
- * not all of it, or not MAP_SHARED. A mapping keeps the file open.
+ * not all of it, or not MAP_SHARED. A mapping keeps the file open; a child of
+ * fork() does not get it.
  */
 #define FL_MMAP_DOORBELL 0ull
 

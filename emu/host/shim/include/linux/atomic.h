@@ -14,6 +14,11 @@ static inline void atomic64_add(s64 n, atomic64_t *a)
 	__atomic_fetch_add(&a->counter, n, __ATOMIC_SEQ_CST);
 }
 
+static inline s64 atomic64_add_return(s64 n, atomic64_t *a)
+{
+	return __atomic_add_fetch(&a->counter, n, __ATOMIC_SEQ_CST);
+}
+
 static inline void atomic64_sub(s64 n, atomic64_t *a)
 {
 	atomic64_add(-n, a);

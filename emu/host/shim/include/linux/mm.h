@@ -37,6 +37,11 @@ static inline phys_addr_t virt_to_phys(const void *p)
 #define VM_READ		1ul
 #define VM_WRITE	2ul
 #define VM_SHARED	8ul
+/* Mappings of a device; find_vma() tells of a process's memory alone. */
+#define VM_PFNMAP	0x400ul
+#define VM_IO		0x4000ul
+/* The small kernel has no fork(). */
+#define VM_DONTCOPY	0x20000ul
 
 struct vm_area_struct;
 struct vm_operations_struct {
@@ -55,6 +60,11 @@ struct vm_area_struct {
 	void *shim_mem;
 	phys_addr_t shim_mmio_pa;
 };
+
+static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
 
 #define pgprot_noncached(prot) (prot)
 int vm_iomap_memory(struct vm_area_struct *vma, phys_addr_t start,
@@ -83,7 +93,6 @@ typedef unsigned int vm_fault_t;
 #define VM_FAULT_MAJOR	 4u
 #define VM_FAULT_ERROR	 (VM_FAULT_OOM | VM_FAULT_SIGSEGV)
 #define FAULT_FLAG_WRITE  1u
-#define FAULT_FLAG_USER	  2u
 #define FAULT_FLAG_REMOTE 4u
 vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long va,
 			   unsigned int flags, void *regs);

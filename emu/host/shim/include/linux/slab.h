@@ -6,6 +6,8 @@
 #include <linux/types.h>
 
 #define GFP_KERNEL 0u
+/* Nobody counts what the small kernel itself takes. */
+#define GFP_KERNEL_ACCOUNT GFP_KERNEL
 
 void *kzalloc(size_t bytes, gfp_t gfp);
 void *kcalloc(size_t n, size_t bytes, gfp_t gfp);

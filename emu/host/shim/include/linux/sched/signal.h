@@ -6,15 +6,13 @@
 #include <linux/sched.h>
 #include <sys/resource.h>
 
-/* Nobody is killed here, and nobody has limits. */
+/* Nobody is killed here. */
 static inline bool fatal_signal_pending(struct task_struct *t)
 {
 	return false;
 }
 
-static inline unsigned long rlimit(unsigned int which)
-{
-	return ~0ul;
-}
+/* Of a plain user's process; RLIMIT_MEMLOCK is all that there is. */
+unsigned long rlimit(unsigned int which);
 
 #endif
