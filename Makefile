@@ -445,14 +445,14 @@ vqfdb:
 		$(if $(FILE),"$(FILE)")
 	@grep -h -e '^sent' -e '^received' build/vqfdb/out/console.*
 
-# Page faults of that Linux: what its tests say, as one report. TESTS="test_fork ..."
+# Page faults of that Linux: what its tests say, as one report. FAULTS="test_fork ..."
 # for some of them; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
 vqfdb-faults:
 	@tools/doctor --install vqfdb
 	@tools/doctor --have qemu-system-aarch64
 	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
 	+@$(ARM64) LTO=no B=$(GUEST_B) linux-tests
-	tests/linux/run --kernel $(KERNEL) $(VQFDB) -- $(TESTS)
+	tests/linux/run --kernel $(KERNEL) $(VQFDB) -- $(FAULTS)
 
 # --- running it
 
