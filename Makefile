@@ -115,6 +115,7 @@ EXAMPLE_SRC := $(wildcard lib/examples/*.c)
 GEN_SRC := $(wildcard tools/gen/*.c)
 # Programs for a real Linux with a card.
 LINUX_SRC := $(wildcard tests/linux/*.c)
+LINUX_TEST_SRC := $(filter tests/linux/test_%,$(LINUX_SRC))
 FW_SRC := $(wildcard emu/nic/fw*.c)
 
 obj = $(patsubst %.c,$(O)/%.o,$(1))
@@ -136,7 +137,9 @@ UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 BENCH_BIN := $(B)/bench/bench
 EXAMPLE_BIN := $(patsubst lib/examples/%.c,$(B)/examples/%,$(EXAMPLE_SRC))
 
-LINUX_BIN := $(patsubst tests/linux/%.c,$(B)/linux/%,$(LINUX_SRC))
+LINUX_TEST_BIN := $(patsubst tests/linux/%.c,$(B)/linux/%,$(LINUX_TEST_SRC))
+LINUX_BIN := $(filter-out $(LINUX_TEST_BIN),\
+	     $(patsubst tests/linux/%.c,$(B)/linux/%,$(LINUX_SRC)))
 LINUX_EXAMPLE_BIN := $(patsubst lib/examples/%.c,$(B)/linux/%,$(EXAMPLE_SRC))
 
 BOARD_LIB := $(B)/libboard.a
@@ -248,8 +251,15 @@ $(LINUX_EXAMPLE_BIN): $(B)/linux/%: lib/examples/%.c lib/examples/example.h $(US
 	$(call say,LD)
 	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -static -o $@ $< $(USER_LIB)
 
-.PHONY: linux-programs
+# Tests of the driver there, with the harness of all tests.
+$(LINUX_TEST_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(HARNESS_OBJ) $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -static -o $@ $< $(HARNESS_OBJ) $(USER_LIB)
+
+.PHONY: linux-programs linux-tests
 linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN)
+linux-tests: $(LINUX_TEST_BIN)
 
 -include $(wildcard $(ALL_OBJ:.o=.d))
 
@@ -419,7 +429,7 @@ GUEST_B := build/arm64-guest
 GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN))
 
-.PHONY: guest vqfdb
+.PHONY: guest vqfdb vqfdb-faults
 guest:
 	@tools/doctor --have aarch64-linux-gnu-gcc cpio
 	@mkdir -p build/vqfdb
@@ -440,6 +450,15 @@ vqfdb:
 		--initramfs $(GUEST_RAMFS) --nodes $(NODES) $(VQFDB) $(JOB) \
 		$(if $(FILE),"$(FILE)")
 	@grep -h -e '^sent' -e '^received' build/vqfdb/out/console.*
+
+# Page faults of that Linux: what its tests say, as one report. FAULTS="test_fork ..."
+# for some of them; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
+vqfdb-faults:
+	@tools/doctor --install vqfdb
+	@tools/doctor --have qemu-system-aarch64
+	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
+	+@$(ARM64) LTO=no B=$(GUEST_B) linux-tests
+	tests/linux/run --kernel $(KERNEL) $(VQFDB) -- $(FAULTS)
 
 # --- running it
 
@@ -470,6 +489,7 @@ help:
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
+	@echo "make vqfdb-faults faults on the real memory of that Linux (minutes)"
 	@echo "make bench        what things cost"
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Processes that end without a word: killed in the middle of a transfer, as the
+ * source, as the destination, as both. All that they held comes back.
+ */
+#include "rig.h"
+
+#define BYTES	(16 * RIG_BLOCK)
+#define LARGE	(2u << 20)
+#define PAGES	(LARGE / RIG_PAGE)
+#define SLOTS	16	/* regs.def: NIC_DB_COUNT */
+
+static struct rig_shared *shared;
+static enum fl_fault_policy child_policy;
+
+/*
+ * A dead process's slot may come back a moment after it was waited for: a worker of
+ * the driver that was asking the kernel for its pages still holds the address space,
+ * and with it the mappings of the file.
+ */
+static int open_in_time(struct fl_device **dev)
+{
+	unsigned int tries;
+	int error = -EBUSY;
+
+	for (tries = 0; tries < 1000 && error == -EBUSY; tries++) {
+		error = fl_open(getenv("FAULTLINE_DEVICE"), dev);
+		if (error)
+			usleep(10000);
+	}
+	return error;
+}
+
+/* All slots can be had, which none does while a dead process has one. */
+static void every_slot(void)
+{
+	struct fl_device *dev[SLOTS + 1];
+	unsigned int n = 0, i;
+	int error = 0, last;
+
+	while (n < SLOTS && !error) {
+		error = open_in_time(&dev[n]);
+		n += !error;
+	}
+	last = fl_open(getenv("FAULTLINE_DEVICE"), &dev[SLOTS]);
+	for (i = 0; i < n; i++)
+		EXPECT_EQ(fl_close(dev[i]), 0);
+	EXPECT_EQ(error, 0);
+	EXPECT_EQ(n, SLOTS);
+	EXPECT_EQ(last, -EBUSY);
+}
+
+/* Both sides in one process; it says how far it is. */
+static void child_of_both(void)
+{
+	rig_open(child_policy, FL_TOUCH_PAGE);
+	rig_buffers_for(LARGE, 110);
+	for (;;) {
+		EXPECT_EQ(madvise(rig.dst.mem, LARGE, MADV_DONTNEED), 0);
+		rig_mark();
+		shared->faults = 0;
+		rig_post(0, LARGE);
+		while (!rig_look())
+			shared->faults = rig_since(&rig.dst).faults;
+		EXPECT_EQ(rig_status(), 0);
+	}
+}
+
+/* Kill it, and say whether that was in the middle. */
+static bool kill_one(void)
+{
+	uint64_t last;
+	pid_t child;
+
+	shared->faults = 0;
+	child = rig_fork(child_of_both);
+	while (shared->faults < 16)
+		usleep(100);
+	last = shared->faults;
+	EXPECT_EQ(kill(child, SIGKILL), 0);
+	EXPECT_EQ(rig_wait(child), -SIGKILL);
+	return last < PAGES && shared->faults < PAGES;
+}
+
+TEST_MODES(kill_both,
+	   "processes are killed in the middle, again and again: all slots come back")
+{
+	unsigned int i, middle = 0;
+
+	shared = rig_share();
+	child_policy = policy;
+	alarm(RIG_LIMIT_S);
+	for (i = 0; i < 25; i++)
+		middle += kill_one();
+	STEP("%u of %u were in the middle", middle, i);
+	EXPECT_GE(middle, 20);
+	every_slot();
+	STEP("and the card works");
+	rig_open(policy, FL_TOUCH_BLOCK);
+	rig_buffers_for(BYTES, 111);
+	rig_write(0, BYTES);
+	EXPECT_PATTERN(rig.dst.mem, BYTES, 111);
+	EXPECT_EQ(rig_since(&rig.dst).pages_in, BYTES / RIG_PAGE);
+	rig_finish();
+}
+
+/* Two processes, each of them its own side. */
+
+static void child_receives(void)
+{
+	struct fl_address peer = shared->qp;
+
+	rig_side_open(&rig.dst, child_policy, FL_TOUCH_PAGE);
+	EXPECT_EQ(fl_create_qp(rig.dst.pd, rig.dst.cq, 64, &rig.dst.qp), 0);
+	rig.dst.mem = rig_buffer(LARGE);
+	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig.dst.mem, LARGE, FL_REMOTE_WRITE |
+			    FL_REMOTE_READ, &rig.dst.mr), 0);
+	EXPECT_EQ(fl_connect(rig.dst.qp, &peer), 0);
+	EXPECT_EQ(fl_qp_address(rig.dst.qp, &shared->qp), 0);
+	shared->va = (uintptr_t)rig.dst.mem;
+	shared->rkey = fl_mr_key(rig.dst.mr);
+	shared->stage = 1;
+	for (;;)
+		shared->faults = rig_counters(&rig.dst).faults;
+}
+
+static void open_source(enum fl_fault_policy policy)
+{
+	struct fl_address peer;
+
+	rig_begin();
+	rig_side_open(&rig.src, policy, FL_TOUCH_PAGE);
+	EXPECT_EQ(fl_create_qp(rig.src.pd, rig.src.cq, 64, &rig.src.qp), 0);
+	rig.src.mem = rig_buffer(LARGE);
+	rig_fill(rig.src.mem, LARGE, 112);
+	EXPECT_EQ(fl_reg_mr(rig.src.pd, rig.src.mem, LARGE, FL_LOCAL_WRITE,
+			    &rig.src.mr), 0);
+	EXPECT_EQ(fl_qp_address(rig.src.qp, &peer), 0);
+	shared->qp = peer;
+}
+
+static void kill_peer(enum fl_fault_policy policy, enum fl_opcode opcode)
+{
+	struct fl_work w = { .wr_id = 1, .opcode = opcode, .bytes = LARGE };
+	struct fl_completion c;
+	struct fl_address peer;
+	pid_t child;
+
+	shared = rig_share();
+	child_policy = policy;
+	open_source(policy);
+	child = rig_fork(child_receives);
+	rig_await(shared, 1);
+	peer = shared->qp;
+	EXPECT_EQ(fl_connect(rig.src.qp, &peer), 0);
+	w.local = rig.src.mem;
+	w.lkey = fl_mr_key(rig.src.mr);
+	w.remote = shared->va;
+	w.rkey = shared->rkey;
+	EXPECT_EQ(fl_post(rig.src.qp, &w), 0);
+	while (shared->faults < 16)
+		usleep(100);
+	EXPECT_EQ(kill(child, SIGKILL), 0);
+	EXPECT_EQ(rig_wait(child), -SIGKILL);
+	EXPECT_LE(shared->faults, PAGES - 1);
+	STEP("the survivor hears of it");
+	EXPECT_EQ(fl_wait(rig.src.cq, &c, 1, RIG_WAIT_NS), 1);
+	EXPECT_EQ(c.wr_id, 1);
+	EXPECT_NE(c.status, 0);
+	STEP("status: %s", fl_status_string(c.status));
+	if (opcode == FL_WRITE)
+		EXPECT_PATTERN(rig.src.mem, LARGE, 112);
+	rig_guards();
+	EXPECT_EQ(fl_close(rig.src.dev), 0);
+	rig.src.dev = NULL;
+	every_slot();
+}
+
+TEST_MODES(kill_destination,
+	   "the destination's process is killed: the source has an error completion")
+{
+	kill_peer(policy, FL_WRITE);
+}
+
+TEST_MODES(kill_read_from,
+	   "the process that is read from is killed: the reader has an error")
+{
+	kill_peer(policy, FL_READ);
+}
+
+/* The address space goes, while another process still has the file. */
+static void child_leaves_file(void)
+{
+	rig_open(child_policy, FL_TOUCH_PAGE);
+	rig_buffers_for(LARGE, 113);
+	rig_post(0, LARGE);
+	while (rig_since(&rig.dst).faults < 16)
+		;
+	shared->faults = rig_since(&rig.dst).faults;
+	/* A child of its own keeps all descriptors and sleeps. */
+	if (!fork()) {
+		shared->slot = (uint32_t)getpid();
+		shared->stage = 1;
+		rig_await(shared, 2);
+		_exit(0);
+	}
+	rig_await(shared, 1);
+	kill(getpid(), SIGKILL);
+}
+
+TEST_MODES(exit_with_file_open, "the address space ends while a child has the file "
+	   "open: transfers end, and closing frees the slots")
+{
+	unsigned int i;
+	pid_t child;
+
+	alarm(RIG_LIMIT_S);
+	/* The grandchild is ours when its parent is gone. */
+	EXPECT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	for (i = 0; i < 4; i++) {
+		shared = rig_share();
+		child_policy = policy;
+		child = rig_fork(child_leaves_file);
+		while (shared->stage < 1)
+			usleep(1000);
+		EXPECT_EQ(waitpid(child, NULL, 0), child);
+		shared->stage = 2;
+		EXPECT_EQ(rig_wait((pid_t)shared->slot), 0);
+	}
+	every_slot();
+}
+
+/* ---- nothing is left ---- */
+
+/* Free and reclaimable memory, in KB; caches of the system come and go. */
+static int64_t available(void)
+{
+	rig_put("/proc/sys/vm/drop_caches", "3");
+	return rig_number("/proc/meminfo", "MemAvailable");
+}
+
+static int64_t slab(void)
+{
+	return rig_number("/proc/meminfo", "SUnreclaim");
+}
+
+static void open_and_close(unsigned int times)
+{
+	unsigned int i;
+
+	for (i = 0; i < times; i++) {
+		rig_open(FL_POLICY_RETRANSMIT, FL_TOUCH_BLOCK);
+		if (i % 100 == 0) {
+			rig_buffers_for(BYTES, 114);
+			rig_write(0, BYTES);
+		}
+		rig_finish();
+		rig_clean();
+	}
+}
+
+TEST("the card is opened and closed a thousand times, and memory is as before")
+{
+	int64_t memory_kb, slab_kb;
+
+	/* The first rounds fill caches that stay. */
+	open_and_close(50);
+	memory_kb = available();
+	slab_kb = slab();
+	alarm(RIG_LIMIT_S);
+	open_and_close(500);	/* two files each */
+	STEP("slab: %" PRId64 " KB more, memory: %" PRId64 " KB less",
+	     slab() - slab_kb, memory_kb - available());
+	/* One struct of each file left would be 500 KB, one queue 4 MB. */
+	EXPECT_LE(slab() - slab_kb, 300);
+	EXPECT_LE(memory_kb - available(), 2048);
+}
