@@ -61,7 +61,7 @@ ended() {	# PID NAME: it is no more, or waits only to be collected
 
 program() {	# NAME: a test program from standard input
 	{ echo '#include "tests/harness.h"'; cat; } >"$work/$1.c"
-	$cc -std=gnu11 -I. -o "$work/$1" "$work/$1.c" tests/harness.c || exit 2
+	$cc -std=gnu11 -D_GNU_SOURCE= -I. -o "$work/$1" "$work/$1.c" tests/harness.c || exit 2
 }
 
 script() {	# NAME: a script from standard input
