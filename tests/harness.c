@@ -78,7 +78,9 @@ static bool make_folder(void)
 	int n = snprintf(run.folder, sizeof(run.folder), "%s/t.XXXXXX",
 			 tmp && *tmp ? tmp : "/tmp");
 
-	return n < (int)sizeof(run.folder) && mkdtemp(run.folder);
+	/* Children too leave what they leave in there. */
+	return n < (int)sizeof(run.folder) && mkdtemp(run.folder) &&
+	       !setenv("TMPDIR", run.folder, 1);
 }
 
 static int remove_one(const char *path, const struct stat *st, int type,

@@ -53,8 +53,8 @@ uint64_t test_seed(void);
 
 /*
  * Write to path (of size bytes) the name of a file in this program's own folder,
- * which is removed with what is in it when the program ends; children that were
- * forked may use it too.
+ * which is removed with what is in it when the program ends. It is TMPDIR for the
+ * program and its children.
  */
 void test_path(char *path, unsigned long size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -71,6 +71,16 @@ int os_memory_create(const char *name, uint64_t bytes)
 	return err;
 }
 
+int os_file_nameless(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd >= 0)
+		return fd;
+	/* File systems without it (EISDIR: kernels without it). */
+	return errno == EOPNOTSUPP || errno == EISDIR ? -ENOTSUP : -errno;
+}
+
 bool os_memory_fixed(int fd)
 {
 	int seals = fcntl(fd, F_GET_SEALS);

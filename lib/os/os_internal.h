@@ -11,6 +11,12 @@
  */
 int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful);
 
+/*
+ * For common.c: a file that never had a name. -ENOTSUP: make one with a name, and
+ * take that away.
+ */
+int os_file_nameless(const char *dir);
+
 /* For fault.c. AS. Of a signal's context: 1 write, 0 read, -1 not said. */
 int os_fault_is_write(const void *ucontext);
 

@@ -182,6 +182,12 @@ static int put(int fd, const char *from, uint64_t bytes)
 	return 0;
 }
 
+int os_file_nameless(const char *dir)
+{
+	(void)dir;
+	return -ENOTSUP;
+}
+
 /*
  * A private view of a file that nobody else has: macOS gives no private view of
  * a shared-memory object.

@@ -61,7 +61,7 @@ ended() {	# PID NAME: it is no more, or waits only to be collected
 
 program() {	# NAME: a test program from standard input
 	{ echo '#include "tests/harness.h"'; cat; } >"$work/$1.c"
-	$cc -std=gnu11 -I. -o "$work/$1" "$work/$1.c" tests/harness.c || exit 2
+	$cc -std=gnu11 -D_GNU_SOURCE= -I. -o "$work/$1" "$work/$1.c" tests/harness.c || exit 2
 }
 
 script() {	# NAME: a script from standard input
@@ -131,6 +131,7 @@ script short <<<'echo "1..2"; echo "ok 1 a"'
 script empty <<<'echo "KTAP version 1"; echo "1..0"'
 script lies <<<'echo "1..1"; echo "ok 1 a"; exit 1'
 script litters <<<'echo x >'"$litter"
+script forgets <<<'echo x >"$TMPDIR/forgotten"'
 script leaves <<<'setsid sleep 300 >/dev/null 2>&1 & echo $! >'"$work/leaves.pid"
 script shares <<<'echo x >'"$shm"
 script counts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" emu/trace/events.def |
@@ -140,7 +141,7 @@ script allcounts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" \
 	emu/trace/events.def >>"$FAULTLINE_EVENT_COUNTS"'
 
 echo "KTAP version 1"
-echo "1..48"
+echo "1..49"
 
 use "$work/good"
 says "a test that holds is ok" 0 "1..2" "ok 1 one thing holds" "ok 2 another"
@@ -213,6 +214,9 @@ runs leaves.sh
 says "a process that is left is found" 1 "3 passed, 1 failed" "no process is left" \
 	"sleep 300"
 ended "$(cat "$work/leaves.pid")" "a process that is left is ended"
+runs forgets.sh
+says "a file that a test left in its TMPDIR is found" 1 "4 passed, 1 failed" \
+	"/forgotten"
 FAULTLINE_SHARED_TREE='' runs shares.sh
 says "shared memory that is left is found" 1 "| $(basename "$shm")"
 rm -f "$shm"

@@ -187,7 +187,8 @@ void board_process_clean(struct board_process *b)
 		unlink(b->device[i] + 4);
 		unlink(path);
 	}
-	if (b->dir[0] && rmdir(b->dir))
+	/* ENOENT: it could not even be made. */
+	if (b->dir[0] && rmdir(b->dir) && errno != ENOENT)
 		fprintf(stderr, "faultline: %s is left: %s\n", b->dir,
 			strerror(errno));
 }

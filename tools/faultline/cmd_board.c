@@ -267,6 +267,7 @@ static void serve_until_signal(struct world *w, void *arg)
 	struct boards *b = arg;
 	struct serve *s;
 	sigset_t set;
+	bool open;
 	int sig, err;
 
 	b->failed = build(b, w);
@@ -279,7 +280,8 @@ static void serve_until_signal(struct world *w, void *arg)
 			 strerror(-err));
 		return;
 	}
-	if (!open_doors(b, s)) {
+	open = !open_doors(b, s);
+	if (open) {
 		printf("ready; an application opens \"emu:%s\"; SIGTERM or "
 		"Ctrl-C ends\n", b->name[0]);
 		fflush(stdout);
@@ -287,7 +289,8 @@ static void serve_until_signal(struct world *w, void *arg)
 		sigwait(&set, &sig);
 	}
 	serve_close(s);
-	report(b, s);
+	if (open)
+		report(b, s);
 	serve_destroy(s);
 	fflush(stdout);
 }
