@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * guard.c - shared memory that a process can make smaller, on systems that cannot
- * fix its size (os_memory_fixed): whoever here touches what is gone gets SIGBUS,
- * and with it the boards would end. Instead a page of zeros takes its place, and the
- * process is cut off. Frames and queues of others are in other objects.
+ * guard.c - a table of ranges, and the handler that looks into it: processes whose
+ * memory has no fixed size (os_memory_fixed), and guests, whose memory is a file.
+ * Frames and queues of others are in other objects.
  *
  * The table belongs to the program, as the handler does.
  */
@@ -11,12 +10,15 @@
 
 #include "serve/serve_internal.h"
 
-#define RANGES (2u * CLIENTS_MAX)
+#define RANGES (2u * CLIENTS_MAX + WIRE_NODES)
 
 static struct range {
 	_Atomic(atomic_bool *) cut;	/* NULL: free; set last, cleared first */
 	_Atomic uintptr_t start, end;
 } ranges[RANGES];
+
+/* Of those who add; the handler does without. */
+static struct sim_spin adding;
 
 static bool fix(uintptr_t addr, int write)
 {
@@ -49,28 +51,30 @@ void guard_end(void)
 	os_fault_remove(fix);
 }
 
-/* Port thread. There is room for all clients. */
 void guard_add(const void *mem, uint64_t bytes, atomic_bool *cut)
 {
 	unsigned int i;
 
+	sim_spin_lock(&adding);
 	for (i = 0; atomic_load(&ranges[i].cut) || atomic_load(&ranges[i].end);
 	     i++)
 		assert(i + 1 < RANGES);
 	atomic_store(&ranges[i].start, (uintptr_t)mem);
 	atomic_store(&ranges[i].end, (uintptr_t)mem + bytes);
 	atomic_store_explicit(&ranges[i].cut, cut, memory_order_release);
+	sim_spin_unlock(&adding);
 }
 
-/* Port thread; the memory is not mapped any more. */
 void guard_remove(atomic_bool *cut)
 {
 	unsigned int i;
 
+	sim_spin_lock(&adding);
 	for (i = 0; i < RANGES; i++)
 		if (atomic_load(&ranges[i].cut) == cut) {
 			atomic_store(&ranges[i].cut, NULL);
 			atomic_store(&ranges[i].start, 0);
 			atomic_store(&ranges[i].end, 0);
 		}
+	sim_spin_unlock(&adding);
 }

@@ -19,6 +19,7 @@
 #include "host/host.h"
 #include "lib/attach/attach.h"
 #include "lib/os/os.h"
+#include "serve/guard.h"
 #include "serve/serve.h"
 #include "trace/trace.h"
 
@@ -157,12 +158,6 @@ void client_end(struct client *c, const char *why);
 /* Strike it off; state is CLIENT_GONE. */
 void client_bury(struct client *c);
 extern const struct host_cpu_ops client_cpu_ops;
-
-/* guard.c: memory of a client that may go away under us; port thread */
-int guard_begin(void);
-void guard_end(void);
-void guard_add(const void *mem, uint64_t bytes, atomic_bool *cut);
-void guard_remove(atomic_bool *cut);
 
 /* post.c; port thread: how much was done */
 unsigned int posts_take(struct client *c);

@@ -180,6 +180,7 @@ void ivshmem_accept(struct window *w)
 	}
 	g->sock = sock;
 	g->bank = -1;
+	atomic_store(&g->cut, false);
 	err = window_set_flags(sock);
 	err = err ? err : make_memory(g);
 	err = err ? err : make_interrupts(g);

@@ -50,6 +50,8 @@ static int map_file(struct window *w, int fd, const char **why)
 		return bank;
 	}
 	w->guest.bank = bank;
+	guard_add(dram_bank(board_dram(w->cfg.board), bank)->mem,
+		  (uint64_t)st.st_size, &w->guest.cut);
 	return 0;
 }
 
@@ -99,8 +101,10 @@ static void guest_end(struct window *w)
 
 	line_disconnect(w);
 	board_reset(w->cfg.board);
-	if (g->bank >= 0)
+	if (g->bank >= 0) {
 		dram_bank_remove(board_dram(w->cfg.board), g->bank);
+		guard_remove(&g->cut);
+	}
 	for (i = 0; i < NIC_DB_COUNT; i++)
 		((struct fl_window_doorbell *)(g->bar +
 			FL_WINDOW_DOORBELL_OFFSET(i)))->alive = 0;
@@ -138,8 +142,17 @@ static void look_at_sockets(struct window *w, int timeout_ms)
 
 static int look_at_rings(struct window *w)
 {
-	int n = w->guest.sock < 0 ? 0 : ring_take(w);
+	int n;
 
+	if (w->guest.sock < 0)
+		return 0;
+	n = ring_take(w);
+	if (atomic_load_explicit(&w->guest.cut, memory_order_relaxed)) {
+		fprintf(stderr, "faultline: board %s: the guest's memory %s has "
+			"become smaller, or its file system is full; the guest "
+			"is cut off\n", board_name(w->cfg.board), w->cfg.ram);
+		n = -1;
+	}
 	if (n < 0)
 		guest_end(w);
 	return n;
@@ -185,6 +198,8 @@ static void window_main(void *arg)
 
 static void close_all(struct window *w)
 {
+	if (w->guarded)
+		guard_end();
 	if (w->listener >= 0) {
 		close(w->listener);
 		unlink(w->cfg.socket);
@@ -213,7 +228,9 @@ static int make(struct window *w)
 		w->wake[0] = -1;
 		return -errno;
 	}
-	err = window_set_flags(w->wake[0]);
+	err = guard_begin();
+	w->guarded = !err;
+	err = err ? err : window_set_flags(w->wake[0]);
 	err = err ? err : window_set_flags(w->wake[1]);
 	return err ? err : ivshmem_listen(w->cfg.socket, &w->listener);
 }

@@ -17,6 +17,7 @@
 #include "faultline/regs.h"
 #include "faultline/window.h"
 #include "os/os.h"
+#include "serve/guard.h"
 #include "trace/trace.h"
 #include "window/window.h"
 
@@ -45,6 +46,7 @@ struct guest {
 	uint8_t *bar;
 	struct fl_window_head *head;
 	int bank;			/* of its memory; -1: not mapped yet */
+	atomic_bool cut;		/* its memory is not what it was (guard.h) */
 	struct source driver, slot[NIC_DB_COUNT];
 	struct cause cause[CAUSES];
 	/* The board's threads as well. */
@@ -58,6 +60,7 @@ struct window {
 	int listener;
 	int wake[2];			/* a byte: look at stop */
 	atomic_bool stop;
+	bool guarded;			/* guard_begin() was called */
 	struct guest guest;
 	struct {
 		atomic_ullong guests, writes, reads, notes, doorbells,

@@ -302,7 +302,7 @@ TEST("a guest may go while the SMMU holds an access, of either side")
 
 	for (side = 0; side < 2; side++) {
 		STEP("the %s is held", side ? "destination" : "source");
-		rig_start(2, 20000000);
+		rig_start(2, RIG_SHORT);
 		rig_pair(0, 1);
 		g = &rig.guest[0];
 		h = &rig.guest[1];
@@ -331,7 +331,7 @@ TEST("a guest that hangs up is silent, the others go on, and a new one may come"
 	struct rig_guest *g, *h;
 	uint32_t instance, map;
 
-	rig_start(3, 20000000);
+	rig_start(3, RIG_SHORT);
 	rig_pair(0, 1);
 	g = &rig.guest[0];
 	h = &rig.guest[1];

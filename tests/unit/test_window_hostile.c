@@ -431,3 +431,35 @@ TEST("a guest whose memory is not there, empty, odd or too large is cut off")
 		  NIC_ENG_ID_RESET);
 	rig_end();
 }
+
+TEST("a guest whose memory becomes smaller under the card is cut off, nobody else")
+{
+	struct rig_guest *g = start_hostile();
+	struct fl_wqe *sq;
+	int64_t n;
+	int fd;
+
+	rig_set_up(g);
+	rig_new_qp(&rig.guest[0]);
+	rig_pair(HOSTILE, 0);
+	sq = (struct fl_wqe *)(g->ram + g->sq);
+	*sq = (struct fl_wqe){ .opcode = FL_OP_WRITE, .length = 4096,
+			       .flags = FL_WQE_SIGNALED, .local_va = RIG_VA,
+			       .remote_va = RIG_VA, .lkey = g->key,
+			       .rkey = rig.guest[0].key };
+	STEP("the file ends before the page that the card is told to read");
+	EXPECT_EQ(truncate(rig_path(HOSTILE, "ram"), RIG_DATA), 0);
+	rig_doorbell(g, 0, NIC_DB_SQ, g->qp | 1u << 16);
+	EXPECT(!rig_hear(g->sock, &n, &fd));
+	RIG_UNTIL(!rig_stats(HOSTILE).present);
+	rig_new_qp(&rig.guest[0]);
+	rig_new_qp(&rig.guest[1]);
+	rig_pair(0, 1);
+	others_go_on(11);
+	STEP("it may come again");
+	rig_hang_up(HOSTILE);
+	rig_connect(HOSTILE);
+	EXPECT_EQ(rig_read(&rig.guest[HOSTILE], NIC_ENG_ID, 4),
+		  NIC_ENG_ID_RESET);
+	rig_end();
+}

@@ -271,5 +271,6 @@ static inline void rig_start(unsigned int n, uint64_t timeout_ns)
 }
 
 #define RIG_LONG	1000000000ull	/* a time-out that never strikes */
+#define RIG_SHORT	100000000ull	/* one that does, but not under load */
 
 #endif
