@@ -89,9 +89,11 @@ static void fl_window_ring(struct fl_window *w)
 	/*
 	 * Between our entry and the look at the flag. Pairs with the emulator's
 	 * barrier between setting the flag and its last look at the rings: one
-	 * of us sees what the other wrote.
+	 * of us sees what the other wrote. The read is the same for QEMU, which
+	 * may leave the barrier out (window.h).
 	 */
 	mb();
+	readl(w->bell + FL_WINDOW_ORDER);
 	if (readl(&fl_window_head(w)->asleep))
 		writel(FL_WINDOW_PEER << 16 | FL_WINDOW_LOOK,
 		       w->bell + FL_WINDOW_BELL);

@@ -64,8 +64,8 @@ static int take(struct fl_window_doorbell *d, uint32_t *index, bool wait)
 static int put(struct fl_window_doorbell *d, const struct fl_window_entry *e,
 	       bool wait)
 {
-	volatile uint32_t *bell = (volatile uint32_t *)
-		((unsigned char *)d + FL_WINDOW_PAGE + FL_WINDOW_BELL);
+	volatile uint32_t *bar = (volatile uint32_t *)
+		((unsigned char *)d + FL_WINDOW_PAGE);
 	struct fl_window_entry *to;
 	uint32_t index;
 	int error = take(d, &index, wait);
@@ -83,10 +83,14 @@ static int put(struct fl_window_doorbell *d, const struct fl_window_entry *e,
 	/* Release: the entry, and what the card will fetch because of it. */
 	atomic_store_explicit((_Atomic uint32_t *)&to->seq, index + 1,
 			      memory_order_release);
-	/* Pairs with the emulator's, between saying that it sleeps and its last look. */
+	/*
+	 * Pairs with the emulator's, between saying that it sleeps and its last look;
+	 * the read is for QEMU, which may leave the barrier out (window.h).
+	 */
 	atomic_thread_fence(memory_order_seq_cst);
+	(void)bar[FL_WINDOW_ORDER / 4];
 	if (look(&d->asleep, memory_order_relaxed))
-		*bell = FL_WINDOW_PEER << 16 | FL_WINDOW_LOOK;
+		bar[FL_WINDOW_BELL / 4] = FL_WINDOW_PEER << 16 | FL_WINDOW_LOOK;
 	return 0;
 }
 

@@ -32,6 +32,15 @@
 
 /* BAR 0: write peer << 16 | vector there, and that peer is interrupted. */
 #define FL_WINDOW_BELL		12u
+/*
+ * BAR 0: a number that nobody needs, IVPosition. QEMU leaves out the barriers of a
+ * guest that has one CPU, since that has nobody to order its accesses for; but
+ * the emulator is somebody. So who wrote an entry reads this, which does take a
+ * lock of QEMU's, before he looks whether the emulator sleeps. (A machine that
+ * could have a second CPU, -smp 1,maxcpus=2, keeps all barriers: needed where the
+ * host itself orders less than x86.)
+ */
+#define FL_WINDOW_ORDER		8u
 #define FL_WINDOW_PEER		0u	/* the emulator; the guest is 1 */
 
 /*
