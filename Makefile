@@ -128,7 +128,7 @@ UNIT_OBJ := $(call obj,$(UNIT_SRC))
 BENCH_OBJ := $(call obj,$(BENCH_SRC))
 EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))
 HARNESS_OBJ := $(call obj,tests/harness.c)
-LINUX_OBJ := $(call obj,$(LINUX_SRC))
+LINUX_OBJ := $(call obj,$(LINUX_SRC) tools/vqfdb/agent.c)
 ALL_OBJ := $(EMU_OBJ) $(DRV_OBJ) $(LIB_OBJ) $(MAIN_OBJ) $(TOOL_OBJ) \
 	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ) $(LINUX_OBJ)
 
@@ -242,13 +242,21 @@ $(LINUX_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(JOB_OBJ) $(USER_LIB)
 	$(call say,LD)
 	$(Q)$(LINK) -static -o $@ $< $(JOB_OBJ) $(USER_LIB)
 
+# The processes of a scenario there.
+AGENT_BIN := $(B)/linux/agent
+$(AGENT_BIN): $(call obj,tools/vqfdb/agent.c $(foreach f,order order_line fill,\
+	      tools/scenario/$(f).c)) $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -static -o $@ $^
+
 $(LINUX_EXAMPLE_BIN): $(B)/linux/%: lib/examples/%.c lib/examples/example.h $(USER_LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -static -o $@ $< $(USER_LIB)
 
 .PHONY: linux-programs
-linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN)
+linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN) $(AGENT_BIN)
 
 -include $(wildcard $(ALL_OBJ:.o=.d))
 
@@ -393,7 +401,8 @@ KERNEL ?= 6.1
 JOB ?= tests/linux/send.job
 GUEST_B := build/arm64
 GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
-GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN))
+GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN) \
+		  $(AGENT_BIN))
 
 .PHONY: guest vqfdb
 guest:

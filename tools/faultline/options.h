@@ -34,7 +34,8 @@ struct command {
 
 struct options {
 	struct world_config cfg;
-	bool processes;			/* --mode processes (cfg.mode: threads) */
+	/* --mode processes, or vm (cfg.mode: threads) */
+	bool processes, vm;
 	const char *sets[OPTIONS_SETS + 1];
 	const char *trace;		/* path, or NULL */
 	const char *own[OPTIONS_OWN];	/* value, "" for a flag, NULL: not given */
