@@ -70,6 +70,6 @@ const char *options_policy_name(enum world_policy p);
 const char *options_touch_name(enum fl_touch t);
 
 extern const struct command command_send, command_run, command_trace,
-	command_demo, command_board, command_vm;
+	command_demo, command_board, command_vm, command_equal;
 
 #endif

@@ -9,13 +9,14 @@
  * the process, and the director waits. A process is an application thread of this
  * program; or, in processes mode, a forked process (nursery.h) that attaches to its
  * board through the board's socket, as any other program does; or, in mode vm, one
- * of a Linux in QEMU that has the board. At the end the world
- * drains, checks the invariants of DESIGN 9 and takes everything down. In lockstep the
- * invariants are checked after every event as well.
+ * of a Linux in QEMU that has the board. At the end the world drains, checks the
+ * invariants of DESIGN 9 and takes everything down. In lockstep the invariants are
+ * checked after every event as well.
  *
  * Files: world.c (life), world_door.c (boards' doors, processes mode), world_guest.c
- * (guests, mode vm), world_process.c (processes), world_buffer.c (buffers and regions), world_work.c (connections and
- * work requests), world_check.c (invariants, counting events).
+ * (guests, mode vm), world_process.c (processes), world_buffer.c (buffers and
+ * regions), fill.c (their contents), world_work.c (connections and work requests),
+ * world_check.c (invariants, counting events).
  */
 #ifndef FL_WORLD_H
 #define FL_WORLD_H
