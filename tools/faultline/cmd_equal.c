@@ -31,8 +31,9 @@ static int take_allowed(const struct command *c, const char *text,
 			;
 		if (!names[i] || n == ALLOWED)
 			return options_wrong(c, "--allow", word, "zero-page, "
-					     "around, ahead or shared (faultline "
-					     "equal --rules says what they are)");
+					     "around, ahead, shared or failed "
+					     "(faultline equal --rules says "
+					     "what they are)");
 		allow[n++] = names[i];
 		allow[n] = NULL;
 	}

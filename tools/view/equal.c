@@ -16,7 +16,8 @@ struct comparison {
 
 /* ---- the table of differences ---- */
 
-enum rule { ORDER, CARD, LATCH, CALLS, ZERO_PAGE, AROUND, AHEAD, SHARED, RULES };
+enum rule { ORDER, CARD, LATCH, CALLS, ZERO_PAGE, AROUND, AHEAD, SHARED, FAILED,
+	    RULES };
 
 /* always: no two runs go without; the others are allowed by name. */
 static const struct {
@@ -67,12 +68,18 @@ static const struct {
 		"Where blocks do not begin with a page, two of them share "
 		"one; whether it is there depends on which was served "
 		"first." },
+	[FAILED] = { "failed", false,
+		"A block of a transfer that fails in both runs is not seen "
+		"in one of them.",
+		"The first block that cannot be repaired ends the transfer; "
+		"how many others have come by then depends on how fast the "
+		"driver is." },
 };
 
 const char *const *view_equal_names(void)
 {
 	static const char *const names[] = { "zero-page", "around", "ahead",
-					     "shared", NULL };
+					     "shared", "failed", NULL };
 
 	return names;
 }
@@ -210,6 +217,26 @@ static bool came_otherwise(const struct comparison *c, const struct part *p,
 	return any;
 }
 
+/* Was the card told on both sides that the transfer cannot go on? */
+static bool has_failed(const struct comparison *c, const struct part *p)
+{
+	int has = p->from[0] == p->to[0], side, found = 0;
+	const struct step *k;
+	size_t i;
+
+	for (side = 0; side < 2; side++) {
+		for (i = 0; i < c->side[side]->n; i++) {
+			k = &c->side[side]->step[i];
+			if (k->event == EV_DRV_READY && k->failed &&
+			    k->xfer == c->side[has]->step[p->from[has]].xfer) {
+				found++;
+				break;
+			}
+		}
+	}
+	return found == 2;
+}
+
 /* All is the same but for bits of the map, and those are of shared pages. */
 static bool only_shared(const struct comparison *c, const struct part *p)
 {
@@ -243,6 +270,8 @@ static bool excused(const struct comparison *c, const struct part *p)
 	    came_otherwise(c, p, AROUND))
 		return true;
 	if (allows(c, AHEAD) && empty && came_otherwise(c, p, AHEAD))
+		return true;
+	if (allows(c, FAILED) && empty && has_failed(c, p))
 		return true;
 	return allows(c, SHARED) && !empty && only_shared(c, p);
 }

@@ -50,8 +50,9 @@ static uint32_t name_xfer(const struct making *m, uint32_t xfer)
 }
 
 /*
- * Two processes of a board may have the same address: then the region that came
- * first is meant, which is the same one in both traces.
+ * By the address alone: a report does not name the process. Two that have memory at
+ * the same address of their own do not happen in the small kernel, and on Linux
+ * hardly: each process is laid out at random.
  */
 static const struct step_region *find_region(const struct steps *s,
 					     uint8_t board, uint64_t va,
@@ -168,6 +169,7 @@ static bool tell(struct step *k, const struct steps *s,
 			 r->arg[2] ? "write" : "read", (int)r->arg[3]);
 		return true;
 	case EV_DRV_READY:
+		k->failed = r->arg[2];
 		snprintf(k->text, sizeof(k->text), "READY %s code=%llu",
 			 r->arg[1] ? "dest" : "source", a[2]);
 		return true;

@@ -30,7 +30,8 @@ struct step {
 	uint32_t region;	/* 0: outside of all */
 	uint64_t page, pages;	/* page: in the region */
 	uint64_t map;		/* DRV_IRQ_FAULT */
-	bool write, failed;	/* DRV_RESOLVE */
+	bool write;		/* DRV_RESOLVE */
+	bool failed;		/* and DRV_READY */
 	size_t at;		/* its record */
 	char text[100];
 };

@@ -4,7 +4,7 @@
  * at the other end of each port, a serial one of the machine. The first byte that
  * comes in there makes a process, which takes its orders from the port (order.h)
  * until it ends; then the port says so. When the other end of a port hangs up, its
- * process ends; when all have, so does the agent.
+ * process ends; when all have, so does the agent. (--serve FD is how it starts one.)
  *
  * A serial port is no socket, and the process has one, as it has elsewhere: what
  * comes on the one goes to the other.
@@ -36,6 +36,7 @@ static struct port {
 	bool over;		/* he has hung up */
 } port[PORTS];
 static int ports;
+static const char *program;
 
 static bool write_all(int fd, const void *from, size_t n)
 {
@@ -58,6 +59,7 @@ static bool write_all(int fd, const void *from, size_t n)
 
 static void start(struct port *p)
 {
+	char number[12];
 	int ends[2], i;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) {
@@ -73,8 +75,10 @@ static void start(struct port *p)
 				close(port[i].line);
 		}
 		close(ends[0]);
-		order_line_serve(ends[1]);
-		_exit(0);
+		snprintf(number, sizeof(number), "%d", ends[1]);
+		/* Anew, so that its memory lies where nobody else's does. */
+		execl(program, program, "--serve", number, (char *)NULL);
+		_exit(127);
 	}
 	close(ends[1]);
 	if (p->pid > 0) {
@@ -198,11 +202,16 @@ static bool serve(void)
 
 int main(int argc, char **argv)
 {
+	program = argv[0];
+	signal(SIGPIPE, SIG_IGN);
+	if (argc == 3 && !strcmp(argv[1], "--serve")) {
+		order_line_serve(atoi(argv[2]));
+		return 0;
+	}
 	if (argc < 2 || argc - 1 > PORTS) {
 		fprintf(stderr, "agent: wanted: 1 to %d ports\n", PORTS);
 		return 2;
 	}
-	signal(SIGPIPE, SIG_IGN);
 	for (; ports < argc - 1; ports++) {
 		port[ports] = (struct port){ .line = -1 };
 		port[ports].fd = open(argv[ports + 1], O_RDWR);
