@@ -424,6 +424,15 @@ vqfdb:
 		$(if $(FILE),"$(FILE)")
 	@grep -h -e '^sent' -e '^received' build/vqfdb/out/console.*
 
+# The same scenarios on the small kernel and there: is what the driver does the same?
+# SHORT=1: some of them, SCENARIOS="write_cold ...": these.
+.PHONY: vqfdb-equal
+vqfdb-equal:
+	@tools/doctor --install vqfdb
+	@tools/doctor --have qemu-system-aarch64
+	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
+	KERNEL=$(KERNEL) tests/linux/equal $(if $(SHORT),--short) $(SCENARIOS)
+
 # --- running it
 
 # What is missing is installed first, and only then is there a compiler.
@@ -453,6 +462,7 @@ help:
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
+	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"
 	@echo "make bench        what things cost"
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"

@@ -97,7 +97,8 @@ void order_do(struct order_app *a, const struct order *o,
 /*
  * The director's side: send the order, wait for the answer. 0: there is one (its
  * error may be anything); -ETIMEDOUT: there was none in time; -EPROTO: what came
- * makes no sense; -ESRCH: the process has ended.
+ * makes no sense; -ESRCH: the line has ended, and with it the process; -ECHILD: the
+ * process has ended, its line says (order_line_end) how: the answer's error.
  */
 int order_line_ask(int line, const struct order *o, struct order_answer *r,
 		   const struct order_sink *sink);

@@ -121,7 +121,7 @@ static int hear_completion(int line, uint32_t bytes,
 	return err;
 }
 
-/* -ESRCH and the status, or what went wrong. */
+/* -ECHILD and the status, or what went wrong. */
 static int hear_end(int line, uint32_t bytes, int *status)
 {
 	int32_t s;
@@ -131,7 +131,7 @@ static int hear_end(int line, uint32_t bytes, int *status)
 		return -EPROTO;
 	err = receive_all(line, &s, sizeof(s), PATIENCE_MS);
 	*status = s;
-	return err ? err : -ESRCH;
+	return err ? err : -ECHILD;
 }
 
 void order_line_end_make(struct order_line_end *e, int status)
@@ -147,7 +147,7 @@ int order_line_end_wait(int line, int *status)
 	if (err || h.kind != LINE_END)
 		return err ? err : -EPROTO;
 	err = hear_end(line, h.bytes, status);
-	return err == -ESRCH ? 0 : err;
+	return err == -ECHILD ? 0 : err;
 }
 
 int order_line_ask(int line, const struct order *o, struct order_answer *r,

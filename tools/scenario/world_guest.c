@@ -180,8 +180,10 @@ int world_guest_add(struct world *w, struct world_board *b,
 	cfg.socket = card;
 	cfg.ram = ram;
 	g->window = window_create(&cfg, &err);
-	if (!g->window)
+	if (!g->window) {
+		world_why_set(w, "board %s: %s", b->name, strerror(-err));
 		return err;
+	}
 	err = open_ports(g, processes);
 	return err ? err : start_script(w, g);
 }

@@ -164,19 +164,20 @@ static void catch_up(struct world *w)
 			mm_lookup(w->process[i].mm, 0, &start, &end, &prot);
 }
 
-static int order_elsewhere(struct world_process *p, struct job *j)
+/* Without an answer: what is the process's end, and how to say it. */
+static void end_unheard(struct world_process *p, int err, int said)
 {
-	int err = order_line_ask(p->line, j->o, j->r, j->sink), status, said;
-
-	catch_up(p->world);
-	if (!err)
-		return j->r->error;
 	/* What it would say next is of no use to anybody. */
-	said = j->r->error;
-	status = end_elsewhere(p, err != -ESRCH || p->board->guest);
-	if (err == -ESRCH && p->board->guest)
-		status = said;		/* its line told already */
-	if (err == -ESRCH)
+	int status = end_elsewhere(p, err != -ESRCH || p->board->guest);
+
+	if (err == -ESRCH && p->board->guest) {
+		world_why_set(p->world, "the guest of board %s has gone",
+			      p->board->name);
+		return;
+	}
+	if (err == -ECHILD)
+		status = said;
+	if (err == -ESRCH || err == -ECHILD)
 		world_why_set(p->world, "process %s has ended by itself (%s %d)",
 			      p->name, status < 0 ? "signal" : "status",
 			      status < 0 ? -status : status);
@@ -184,7 +185,17 @@ static int order_elsewhere(struct world_process *p, struct job *j)
 		world_why_set(p->world, "process %s %s", p->name,
 			      err == -EPROTO ? "answered what makes no sense" :
 					       "did not answer");
-	return err;
+}
+
+static int order_elsewhere(struct world_process *p, struct job *j)
+{
+	int err = order_line_ask(p->line, j->o, j->r, j->sink);
+
+	catch_up(p->world);
+	if (!err)
+		return j->r->error;
+	end_unheard(p, err, j->r->error);
+	return err == -ECHILD ? -ESRCH : err;
 }
 
 int world_order(struct world_process *p, const struct order *o,

@@ -65,7 +65,8 @@ static const struct {
 		"their way; how many have failed before depends on how fast "
 		"the driver is." },
 	[SHARED] = { "shared", false,
-		"A block's fault names its first or last page, or does not.",
+		"A block's fault names its first or last page, or does not; "
+		"what is known of that page is invalidated, or not.",
 		"Where blocks do not begin with a page, two of them share "
 		"one; whether it is there depends on which was served "
 		"first." },
@@ -176,9 +177,9 @@ static bool is_brought(const struct steps *s, const struct step *k,
 		    (same_xfer && q->xfer != k->xfer) ||
 		    (q->xfer == k->xfer && q->block == k->block))
 			continue;
-		/* around: pages of an aligned group; 1: the page alone. */
-		from = q->page / around * around;
-		to = (q->page + q->pages + around - 1) / around * around;
+		/* around: how many pages come at once; 1: each by itself. */
+		from = q->page < around ? 0 : q->page - around + 1;
+		to = q->page + q->pages + around - 1;
 		if (page >= from && page < to)
 			return true;
 	}
@@ -211,7 +212,7 @@ static bool came_otherwise(const struct comparison *c, const struct part *p,
 		    c->side[has]->step[i + 1].event == EV_DRV_RESOLVE)
 			continue;
 		for (page = k->page; page < k->page + k->pages; page++)
-			if (!is_brought(other, k, page, rule == AHEAD,
+			if (!is_brought(other, k, page, rule != AROUND,
 					rule == AROUND ? AROUND_PAGES : 1))
 				return false;
 	}
@@ -238,16 +239,40 @@ static bool has_failed(const struct comparison *c, const struct part *p)
 	return found == 2;
 }
 
-/* All is the same but for bits of the map, and those are of shared pages. */
+/* Does another block of the transfer ask for this page of the step's block too? */
+static bool is_shared(const struct comparison *c, int side,
+		      const struct step *k, uint64_t page)
+{
+	return is_brought(c->side[side], k, page, true, 1);
+}
+
+/* The step, or the next that is no invalidation of what is shared. */
+static const struct step *step_past_shared(const struct comparison *c, int side,
+					   const struct part *p, size_t *i)
+{
+	const struct step *k;
+
+	while ((k = step_at(c, side, p, *i)) != NULL &&
+	       k->event == EV_DRV_INVALIDATE && is_shared(c, side, k, k->page) &&
+	       is_shared(c, side, k, k->page + k->pages - 1))
+		++*i;
+	return k;
+}
+
+/*
+ * All is the same but for bits of the map and for invalidations, and those are of
+ * pages that requests for other blocks bring too: if one is there already, its old
+ * translation is forgotten.
+ */
 static bool only_shared(const struct comparison *c, const struct part *p)
 {
 	const struct step *a, *b;
 	uint64_t bits, page;
-	size_t i;
+	size_t i, k;
 
-	for (i = 0;; i++) {
-		a = step_at(c, 0, p, i);
-		b = step_at(c, 1, p, i);
+	for (i = 0, k = 0;; i++, k++) {
+		a = step_past_shared(c, 0, p, &i);
+		b = step_past_shared(c, 1, p, &k);
 		if (!a || !b)
 			return !a && !b;
 		if (!strcmp(a->text, b->text))
@@ -258,7 +283,7 @@ static bool only_shared(const struct comparison *c, const struct part *p)
 		bits = a->map ^ b->map;
 		for (page = 0; page < 64; page++)
 			if (bits >> page & 1 &&
-			    !is_brought(c->side[0], a, a->page + page, true, 1))
+			    !is_shared(c, 0, a, a->page + page))
 				return false;
 	}
 }
@@ -274,7 +299,11 @@ static bool excused(const struct comparison *c, const struct part *p)
 		return true;
 	if (allows(c, FAILED) && empty && has_failed(c, p))
 		return true;
-	return allows(c, SHARED) && !empty && only_shared(c, p);
+	/* A last block may have no page of its own. */
+	if (allows(c, SHARED) && empty && came_otherwise(c, p, SHARED))
+		return true;
+	return (allows(c, SHARED) || allows(c, AHEAD)) && !empty &&
+	       only_shared(c, p);
 }
 
 static void compare_block(struct comparison *c, const struct part *p)
