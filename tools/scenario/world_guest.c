@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tools/scenario/guest_rules.h"
 #include "window/window.h"
 
 extern char **environ;
@@ -33,7 +34,6 @@ extern char **environ;
 #define LIMIT_S		"300"
 #define CONNECT_MS	60000
 #define END_MS		60000
-#define FILES		16
 
 struct world_guest {
 	char folder[PATH_BYTES - 16];
@@ -87,7 +87,7 @@ static int open_ports(struct world_guest *g, unsigned int n)
 
 static int start_script(struct world *w, struct world_guest *g)
 {
-	const char *argv[20 + FILES], *job = w->cfg.guest_job;
+	const char *argv[16 + GUEST_FILES];
 	char out[PATH_BYTES], ports[12];
 	int n = 0, i, err;
 
@@ -104,8 +104,8 @@ static int start_script(struct world *w, struct world_guest *g)
 	argv[n++] = LIMIT_S;
 	argv[n++] = "--cpus";
 	argv[n++] = "1";
-	argv[n++] = job;
-	for (i = 0; i < FILES && w->cfg.guest_files &&
+	argv[n++] = w->cfg.guest_job;
+	for (i = 0; i < GUEST_FILES && w->cfg.guest_files &&
 		    w->cfg.guest_files[i]; i++)
 		argv[n++] = w->cfg.guest_files[i];
 	argv[n] = NULL;
