@@ -244,11 +244,19 @@ $(LINUX_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(JOB_OBJ) $(USER_LIB)
 
 # The processes of a scenario there.
 AGENT_BIN := $(B)/linux/agent
-$(AGENT_BIN): $(call obj,tools/vqfdb/agent.c $(foreach f,order order_line fill,\
-	      tools/scenario/$(f).c)) $(USER_LIB)
+AGENT_OBJ := $(call obj,tools/vqfdb/agent.c $(foreach f,order order_line fill,\
+	     tools/scenario/$(f).c))
+$(AGENT_BIN): $(AGENT_OBJ) $(USER_LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -static -o $@ $^
+
+# And here, to be tested.
+$(B)/tests/test_agent: $(B)/tests/agent
+$(B)/tests/agent: $(AGENT_OBJ) $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^
 
 $(LINUX_EXAMPLE_BIN): $(B)/linux/%: lib/examples/%.c lib/examples/example.h $(USER_LIB)
 	@mkdir -p $(@D)
