@@ -129,7 +129,7 @@ UNIT_OBJ := $(call obj,$(UNIT_SRC))
 BENCH_OBJ := $(call obj,$(BENCH_SRC))
 EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))
 HARNESS_OBJ := $(call obj,tests/harness.c)
-LINUX_OBJ := $(call obj,$(LINUX_SRC))
+LINUX_OBJ := $(call obj,$(LINUX_SRC) tools/vqfdb/agent.c)
 ALL_OBJ := $(EMU_OBJ) $(DRV_OBJ) $(LIB_OBJ) $(MAIN_OBJ) $(TOOL_OBJ) \
 	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ) $(LINUX_OBJ)
 
@@ -246,6 +246,22 @@ $(LINUX_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(JOB_OBJ) $(USER_LIB)
 	$(call say,LD)
 	$(Q)$(LINK) -static -o $@ $< $(JOB_OBJ) $(USER_LIB)
 
+# The processes of a scenario there.
+AGENT_BIN := $(B)/linux/agent
+AGENT_OBJ := $(call obj,tools/vqfdb/agent.c $(foreach f,order order_line fill,\
+	     tools/scenario/$(f).c))
+$(AGENT_BIN): $(AGENT_OBJ) $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -static -o $@ $^
+
+# And here, to be tested.
+$(B)/tests/test_agent: $(B)/tests/agent
+$(B)/tests/agent: $(AGENT_OBJ) $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^
+
 $(LINUX_EXAMPLE_BIN): $(B)/linux/%: lib/examples/%.c lib/examples/example.h $(USER_LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
@@ -258,7 +274,7 @@ $(LINUX_TEST_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(HARNESS_OBJ) $(USER_LIB)
 	$(Q)$(LINK) -static -o $@ $< $(HARNESS_OBJ) $(USER_LIB)
 
 .PHONY: linux-programs linux-tests
-linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN)
+linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN) $(AGENT_BIN)
 linux-tests: $(LINUX_TEST_BIN)
 
 -include $(wildcard $(ALL_OBJ:.o=.d))
@@ -427,7 +443,8 @@ KERNEL ?= 6.1
 JOB ?= tests/linux/send.job
 GUEST_B := build/arm64-guest
 GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
-GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN))
+GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN) \
+		  $(AGENT_BIN))
 
 .PHONY: guest vqfdb vqfdb-faults
 guest:
@@ -460,6 +477,15 @@ vqfdb-faults:
 	+@$(ARM64) LTO=no B=$(GUEST_B) linux-tests
 	tests/linux/run --kernel $(KERNEL) $(VQFDB) -- $(FAULTS)
 
+# The same scenarios on the small kernel and there: is what the driver does the same?
+# SHORT=1: some of them, SCENARIOS="write_cold ...": these.
+.PHONY: vqfdb-equal
+vqfdb-equal:
+	@tools/doctor --install vqfdb
+	@tools/doctor --have qemu-system-aarch64
+	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
+	KERNEL=$(KERNEL) tests/linux/equal $(if $(SHORT),--short) $(SCENARIOS)
+
 # --- running it
 
 # What is missing is installed first, and only then is there a compiler.
@@ -490,6 +516,7 @@ help:
 	@echo "make test         everything that is tested, in all variants"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
 	@echo "make vqfdb-faults faults on the real memory of that Linux (minutes)"
+	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"
 	@echo "make bench        what things cost"
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"

@@ -266,6 +266,33 @@ bool os_map_find(const void *addr, struct os_map *m)
 	return found;
 }
 
+/* Linux, Documentation/admin-guide/mm/pagemap.rst: 8 bytes a page. */
+#define PAGEMAP_PRESENT (1ull << 63)
+
+int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages)
+{
+	uint64_t page = os_page_bytes(), at = (uintptr_t)addr / page, end, i;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	uint64_t entry[512];
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -ENOTSUP;
+	*pages = 0;
+	end = bytes ? ((uintptr_t)addr + bytes - 1) / page + 1 : at;
+	while (at < end) {
+		n = (ssize_t)(end - at < 512 ? end - at : 512);
+		n = pread(fd, entry, (size_t)n * 8, (off_t)(at * 8));
+		if (n < 8)
+			break;
+		for (i = 0; i < (uint64_t)n / 8; i++)
+			*pages += !!(entry[i] & PAGEMAP_PRESENT);
+		at += (uint64_t)n / 8;
+	}
+	close(fd);
+	return at < end ? -ENOTSUP : 0;
+}
+
 bool os_stack(uintptr_t *start, uintptr_t *end)
 {
 	pthread_attr_t attr;

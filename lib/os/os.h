@@ -102,6 +102,11 @@ struct os_map {
 	enum os_map_kind kind;
 };
 bool os_map_find(const void *addr, struct os_map *m);
+/*
+ * How many of the pages that hold [addr, addr + bytes) are in memory and in this
+ * process's page table. -ENOTSUP: the system does not say.
+ */
+int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages);
 /* Stack of the calling thread; false: the system does not say. */
 bool os_stack(uintptr_t *start, uintptr_t *end);
 

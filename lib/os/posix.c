@@ -213,6 +213,14 @@ bool os_map_find(const void *addr, struct os_map *m)
 	return false;
 }
 
+int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages)
+{
+	(void)addr;
+	(void)bytes;
+	(void)pages;
+	return -ENOTSUP;
+}
+
 bool os_stack(uintptr_t *start, uintptr_t *end)
 {
 #if defined(__APPLE__)

@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "harness.h"
+#include "lib/os/os.h"
 #include "tools/scenario/nursery.h"
 #include "tools/scenario/world.h"
 
@@ -147,6 +149,79 @@ TEST("an answer that makes no sense is refused")
 	EXPECT_EQ(answered(4, 8), -EPROTO);
 	STEP("bytes that the director will not have");
 	EXPECT_EQ(answered(2, 4), -EIO);
+}
+
+/* ---- what processes in a guest do besides ---- */
+
+TEST("a process is asked for its clock, and what of its memory is there")
+{
+	size_t page = os_page_bytes();
+	struct order o = { .kind = ORDER_CLOCK };
+	struct order_answer r;
+	uint8_t *mem;
+	int status;
+
+	one_process();
+	EXPECT_EQ(order_line_ask(line, &o, &r, NULL), 0);
+	EXPECT(r.now_ns > 0 && r.now_ns <= os_now_ns());
+
+	/* It has been forked: what is mapped from here on is not there. */
+	nursery_end(&nursery);
+	close(line);
+	mem = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE,
+		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	EXPECT(mem != MAP_FAILED);
+	mem[page] = 1;
+	mem[2 * page] = 1;
+	EXPECT_EQ(mprotect(mem + 3 * page, page, PROT_READ), 0);
+	one_process();
+	if (strcmp(os_system(), "linux")) {
+		EXPECT_EQ(give(ORDER_PRESENT, (uintptr_t)mem, NULL), -ENOTSUP);
+		return;
+	}
+	o = (struct order){ .kind = ORDER_PRESENT, .bytes = 3 * page,
+			    .addr = (uintptr_t)mem };
+	EXPECT_EQ(order_line_ask(line, &o, &r, NULL), 0);
+	EXPECT_EQ(r.error, 0);
+	EXPECT_EQ(r.bytes, 2);
+	o.kind = ORDER_RIGHTS;
+	o.what = PROT_WRITE;
+	EXPECT_EQ(order_line_ask(line, &o, &r, NULL), 0);
+	EXPECT_EQ(r.error, 0);
+	o.bytes = 4 * page;
+	EXPECT_EQ(order_line_ask(line, &o, &r, NULL), 0);
+	EXPECT_EQ(r.error, -EFAULT);
+	EXPECT_EQ(r.addr, (uintptr_t)mem + 3 * page);
+	EXPECT_EQ(give(ORDER_CLOSE, 0, NULL), 0);
+	EXPECT_EQ(nursery_reap(&nursery, pid, line, 0, &status), 0);
+	munmap(mem, 4 * page);
+}
+
+TEST("a line that comes from another machine says how its process ended")
+{
+	struct order o = { .kind = ORDER_COUNTERS };
+	struct order_line_end end;
+	struct order_answer r;
+	int fds[2], status = 0;
+
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	order_line_end_make(&end, -SIGSEGV);
+	STEP("instead of an answer");
+	EXPECT_EQ(write(fds[1], &end, sizeof(end)), sizeof(end));
+	EXPECT_EQ(order_line_ask(fds[0], &o, &r, NULL), -ECHILD);
+	EXPECT_EQ(r.error, -SIGSEGV);
+	STEP("when it is waited for");
+	EXPECT_EQ(write(fds[1], &end, sizeof(end)), sizeof(end));
+	EXPECT_EQ(order_line_end_wait(fds[0], &status), 0);
+	EXPECT_EQ(status, -SIGSEGV);
+	STEP("something else, where that is due");
+	end.kind = 4;
+	EXPECT_EQ(write(fds[1], &end, sizeof(end)), sizeof(end));
+	EXPECT_EQ(order_line_end_wait(fds[0], &status), -EPROTO);
+	STEP("a line that has ended");
+	close(fds[1]);
+	EXPECT_EQ(order_line_end_wait(fds[0], &status), -ESRCH);
+	close(fds[0]);
 }
 
 /* ---- in a world ---- */

@@ -400,6 +400,32 @@ TEST("what is mapped at an address is told, with its bounds and rights")
 	munmap(sh, page);
 }
 
+TEST("pages that are there are counted, and those that were never touched are not")
+{
+	uint64_t n = 99;
+	uint8_t *at;
+
+	page = os_page_bytes();
+	at = pages(600, PROT_READ | PROT_WRITE);
+	if (!on_linux()) {
+		EXPECT_EQ(os_pages_present(at, page, &n), -ENOTSUP);
+		munmap(at, 600 * page);
+		return;
+	}
+	EXPECT_EQ(madvise(at, 600 * page, MADV_NOHUGEPAGE), 0);
+	EXPECT_EQ(os_pages_present(at, 600 * page, &n), 0);
+	EXPECT_EQ(n, 0);
+	at[3 * page] = at[550 * page] = 1;
+	EXPECT_EQ(os_pages_present(at, 600 * page, &n), 0);
+	EXPECT_EQ(n, 2);
+	STEP("parts of pages count as pages");
+	EXPECT_EQ(os_pages_present(at + 4 * page - 1, 2, &n), 0);
+	EXPECT_EQ(n, 1);
+	EXPECT_EQ(os_pages_present(at + 3 * page, 0, &n), 0);
+	EXPECT_EQ(n, 0);
+	munmap(at, 600 * page);
+}
+
 TEST("a stack is whole when a page in its middle was mapped anew")
 {
 	uintptr_t page = os_page_bytes(), start, end, at;

@@ -1,11 +1,26 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* faultline run FILE.fl */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "tools/faultline/options.h"
 #include "tools/scenario/runner.h"
 
-enum { OWN_VERBOSE, OWN_LANGUAGE, OWN_CHECK };
+enum { OWN_VERBOSE, OWN_LANGUAGE, OWN_CHECK, OWN_BOOT };
+
+#define BOOT	"tools/vqfdb/run"
+#define JOB	"tools/vqfdb/scenario.job"
+
+/* Where it would be missed, deep in a run, the message would be of no help. */
+static int take_guests(const struct command *c, struct options *o)
+{
+	o->cfg.guest_script = o->own[OWN_BOOT] ? o->own[OWN_BOOT] : BOOT;
+	o->cfg.guest_job = JOB;
+	if (!access(o->cfg.guest_script, X_OK) && !access(JOB, R_OK))
+		return 0;
+	return options_wrong(c, "--boot", o->cfg.guest_script, "a program that "
+			     "can be run, here where " JOB " is");
+}
 
 static int run(const struct command *c, int argc, char **argv)
 {
@@ -35,7 +50,9 @@ static int run(const struct command *c, int argc, char **argv)
 		return 0;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);	/* whoever waits sees progress */
-	err = options_open_trace(c, &o);
+	err = o.vm ? take_guests(c, &o) : 0;
+	if (!err)
+		err = options_open_trace(c, &o);
 	if (err) {
 		scenario_free(s);
 		return err;
@@ -66,6 +83,9 @@ const struct command command_run = {
 		"one that attaches to\n"
 		"its board over the board's socket; boards and wires are in "
 		"this one.\n"
+		"In mode vm each board with processes has a Linux in QEMU, and "
+		"its processes are\n"
+		"there (once before: make guest).\n"
 		"The language is described in book/scenario.adoc.",
 	.common = OPT_ALL,
 	.least = 0,
@@ -75,6 +95,9 @@ const struct command command_run = {
 		 [OWN_LANGUAGE] = { "--language", NULL,
 				    "print the statements of the language" },
 		 [OWN_CHECK] = { "--check", NULL,
-				 "read the file, run nothing" } },
+				 "read the file, run nothing" },
+		 [OWN_BOOT] = { "--boot", "PROGRAM",
+				"mode vm: what boots a guest (default " BOOT
+				")" } },
 	.run = run,
 };

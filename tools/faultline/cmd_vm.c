@@ -19,11 +19,6 @@ enum { OWN_LINKS, OWN_NODE, OWN_STAY };
 #define MESSAGE		300
 /* What a path may take of a socket's address, which every system has. */
 #define PATH_BYTES	104
-/*
- * How long a card waits for an answer: the other card's driver is in a guest that
- * may not have a CPU just then; --set fw.wall_timeout=... says otherwise.
- */
-#define PATIENCE	"fw.wall_timeout=200000000"
 /* A window's thread says that a guest has come or gone. */
 #define SIGNAL_CHANGED	SIGUSR1
 
@@ -82,7 +77,7 @@ static int take_options(struct guests *g)
 	int i, k = 0, err;
 
 	/* The user's own come after, and so have the last word. */
-	g->sets[k++] = PATIENCE;
+	g->sets[k++] = WORLD_PATIENCE;
 	while (*set)
 		g->sets[k++] = *set++;
 	o->cfg.sets = g->sets;

@@ -8,7 +8,7 @@
 
 static const struct command *const commands[] = {
 	&command_send, &command_run, &command_trace, &command_demo,
-	&command_board, &command_vm
+	&command_board, &command_vm, &command_equal
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

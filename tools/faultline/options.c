@@ -7,8 +7,9 @@
 
 #include "tools/scenario/words.h"
 
-static const char *const modes[] = { "lockstep", "threads", "processes",
+static const char *const modes[] = { "lockstep", "threads", "processes", "vm",
 				     NULL };
+enum { MODE_PROCESSES = 2, MODE_VM = 3 };
 static const char *const policies[] = { "exanest", "stall", "pin", "prefault",
 					NULL };
 static const char *const touches[] = { "page", "block", "transfer", NULL };
@@ -18,8 +19,9 @@ static const struct {
 	const char *name, *value, *text;
 } common[] = {
 	{ OPT_SEED, "--seed", "N", "of all random choices (default 1)" },
-	{ OPT_MODE, "--mode", "lockstep|threads|processes",
-	  "virtual time, the same every time; real threads; real processes" },
+	{ OPT_MODE, "--mode", "lockstep|threads|processes|vm",
+	  "virtual time, the same every time; real threads; real processes; "
+	  "real kernels (run)" },
 	{ OPT_PROFILE, "--profile", "NAME|FILE",
 	  "timing profile: ideal (default), qfdb, or a file" },
 	{ OPT_POLICY, "--policy", "exanest|stall|pin|prefault",
@@ -134,7 +136,12 @@ static int take_common(const struct command *c, struct options *o,
 	case OPT_MODE:
 		i = choose(c, "--mode", value, modes);
 		o->cfg.mode = i > 0 ? SIM_THREADS : SIM_LOCKSTEP;
-		o->processes = i == 2;
+		o->processes = i == MODE_PROCESSES;
+		o->vm = i == MODE_VM;
+		if (o->vm && c != &command_run)
+			return options_wrong(c, "--mode", value, "lockstep, "
+					     "threads or processes (vm: "
+					     "faultline run)");
 		break;
 	case OPT_PROFILE:
 		o->cfg.profile = value;

@@ -34,7 +34,8 @@ struct command {
 
 struct options {
 	struct world_config cfg;
-	bool processes;			/* --mode processes (cfg.mode: threads) */
+	/* --mode processes, or vm (cfg.mode: threads) */
+	bool processes, vm;
 	const char *sets[OPTIONS_SETS + 1];
 	const char *trace;		/* path, or NULL */
 	const char *own[OPTIONS_OWN];	/* value, "" for a flag, NULL: not given */
@@ -69,6 +70,6 @@ const char *options_policy_name(enum world_policy p);
 const char *options_touch_name(enum fl_touch t);
 
 extern const struct command command_send, command_run, command_trace,
-	command_demo, command_board, command_vm;
+	command_demo, command_board, command_vm, command_equal;
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "lib/os/os.h"
 #include "tools/scenario/world.h"
 
 #define CQ_ENTRIES	4096
@@ -114,6 +115,20 @@ static int do_memory(struct order_app *a, const struct order *o,
 	}
 }
 
+/* Where a signal would be the end of the process, and no kernel of ours to ask. */
+static int check_rights(const struct order *o, struct order_answer *r)
+{
+	uint64_t end = o->addr + o->bytes;
+	struct os_map m;
+
+	for (r->addr = o->addr; r->addr < end; r->addr = m.end) {
+		if (!os_map_find(memory(o) + (r->addr - o->addr), &m) ||
+		    ((uint32_t)m.prot & o->what) != o->what)
+			return -EFAULT;
+	}
+	return 0;
+}
+
 /* ---- regions ---- */
 
 static int do_region(struct order_app *a, const struct order *o,
@@ -210,6 +225,15 @@ void order_do(struct order_app *a, const struct order *o,
 		break;
 	case ORDER_COUNTERS:
 		r->error = fl_query_counters(a->dev, &r->counters);
+		break;
+	case ORDER_CLOCK:
+		r->now_ns = a->now_ns(a->now_arg);
+		break;
+	case ORDER_RIGHTS:
+		r->error = check_rights(o, r);
+		break;
+	case ORDER_PRESENT:
+		r->error = os_pages_present(memory(o), o->bytes, &r->bytes);
 		break;
 	default:
 		r->error = do_memory(a, o, r, sink);

@@ -3,7 +3,8 @@
  * order.h - what the director has a process of a scenario do: one order, of plain
  * numbers, and its answer. The same code carries it out everywhere: in an
  * application thread of this program, or in a process of its own (order_line.c),
- * to which the order went over a socket.
+ * to which the order went over a socket, be it in a guest (64 bits and little-endian,
+ * as this machine).
  *
  * All it uses of Faultline is faultline.h, and it knows nothing of the world: what
  * it made is named by numbers that the director chose.
@@ -37,6 +38,13 @@ enum order_kind {
 	/* work.wr_id, end_ns, what: enum world_wait; completions to the sink */
 	ORDER_WAIT,
 	ORDER_COUNTERS,		/* answer: counters */
+	ORDER_CLOCK,		/* answer: now_ns, of a process that is not open */
+	/*
+	 * addr, bytes, what: rights, PROT_*; a process elsewhere alone. -EFAULT:
+	 * they do not all have them; answer: addr, the first
+	 */
+	ORDER_RIGHTS,
+	ORDER_PRESENT,		/* addr, bytes; answer: bytes, how many pages are */
 	ORDER_KINDS
 };
 
@@ -89,11 +97,24 @@ void order_do(struct order_app *a, const struct order *o,
 /*
  * The director's side: send the order, wait for the answer. 0: there is one (its
  * error may be anything); -ETIMEDOUT: there was none in time; -EPROTO: what came
- * makes no sense; -ESRCH: the process has ended.
+ * makes no sense; -ESRCH: the line has ended, and with it the process; -ECHILD: the
+ * process has ended, its line says (order_line_end) how: the answer's error.
  */
 int order_line_ask(int line, const struct order *o, struct order_answer *r,
 		   const struct order_sink *sink);
 /* The process's side: until ORDER_CLOSE is done, or the director is gone. */
 void order_line_serve(int line);
+
+/*
+ * Who passes a line on to another machine says there that the process has ended,
+ * with its exit status, or -signal: these bytes, as they stand.
+ */
+struct order_line_end {
+	uint32_t kind, bytes;
+	int32_t status;
+};
+void order_line_end_make(struct order_line_end *e, int status);
+/* The director's side, after its last order. Errors as of order_line_ask. */
+int order_line_end_wait(int line, int *status);
 
 #endif

@@ -2,7 +2,8 @@
 /*
  * order_line.c - orders over a stream socket. Each message is a head and what it
  * says: an order goes there with its text behind it; back come pieces of bytes and
- * completions, and at last the answer.
+ * completions, and at last the answer. A process in a guest is told from its line:
+ * the line stays, and says that the process has ended.
  */
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +18,7 @@
 #define PIECE		65536u
 #define TEXT_MAX	4096u
 
-enum { LINE_ORDER = 1, LINE_BYTES, LINE_COMPLETION, LINE_ANSWER };
+enum { LINE_ORDER = 1, LINE_BYTES, LINE_COMPLETION, LINE_ANSWER, LINE_END };
 struct head {
 	uint32_t kind, bytes;
 };
@@ -120,6 +121,35 @@ static int hear_completion(int line, uint32_t bytes,
 	return err;
 }
 
+/* -ECHILD and the status, or what went wrong. */
+static int hear_end(int line, uint32_t bytes, int *status)
+{
+	int32_t s;
+	int err;
+
+	if (bytes != sizeof(s))
+		return -EPROTO;
+	err = receive_all(line, &s, sizeof(s), PATIENCE_MS);
+	*status = s;
+	return err ? err : -ECHILD;
+}
+
+void order_line_end_make(struct order_line_end *e, int status)
+{
+	*e = (struct order_line_end){ LINE_END, sizeof(e->status), status };
+}
+
+int order_line_end_wait(int line, int *status)
+{
+	struct head h;
+	int err = receive_all(line, &h, sizeof(h), PATIENCE_MS);
+
+	if (err || h.kind != LINE_END)
+		return err ? err : -EPROTO;
+	err = hear_end(line, h.bytes, status);
+	return err == -ECHILD ? 0 : err;
+}
+
 int order_line_ask(int line, const struct order *o, struct order_answer *r,
 		   const struct order_sink *sink)
 {
@@ -133,6 +163,8 @@ int order_line_ask(int line, const struct order *o, struct order_answer *r,
 			break;
 		if (h.kind == LINE_ANSWER && h.bytes == sizeof(*r))
 			return receive_all(line, r, sizeof(*r), PATIENCE_MS);
+		if (h.kind == LINE_END)
+			return hear_end(line, h.bytes, &r->error);
 		if (h.kind == LINE_BYTES)
 			err = hear_piece(line, h.bytes, &left, sink);
 		else if (h.kind == LINE_COMPLETION)

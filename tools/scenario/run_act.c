@@ -24,6 +24,17 @@ static uint64_t range_bytes(const struct arg *a)
 	return a->set && a->end ? a->end - a->number : 0;
 }
 
+/* A guest has as many serial ports as it will have processes. */
+static unsigned int count_processes(const struct scenario *s, int board)
+{
+	unsigned int n = 0;
+	int i;
+
+	for (i = 0; i < s->count; i++)
+		n += s->st[i].verb == V_PROCESS && s->st[i].arg[2].name == board;
+	return n;
+}
+
 static int act_board(struct run *r, const struct statement *st)
 {
 	struct world_board_config cfg = {
@@ -33,6 +44,7 @@ static int act_board(struct run *r, const struct statement *st)
 		.rx_contexts = (uint32_t)option_number(st, "receive", 0),
 		.block_bytes = (uint32_t)option_number(st, "block", 0),
 		.tlb_entries = (uint32_t)option_number(st, "tlb", 0),
+		.processes = count_processes(r->s, st->arg[0].name),
 	};
 
 	return world_board_add(r->w, st->arg[0].word, &cfg,

@@ -158,7 +158,7 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 	struct world_board *b = r->board[st->arg[0].name];
 	struct engine_stats e;
 	struct fabric_stats f;
-	struct host_stats h;
+	struct host_stats h = { 0 };
 	const uint64_t *in_order[] = {
 		&e.blocks_sent, &e.blocks_resent, &e.blocks_landed,
 		&e.blocks_refused, &e.stale, &e.duplicates, &e.no_context,
@@ -170,7 +170,8 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 
 	engine_stats(board_engine(b->board), &e);
 	fabric_stats(world_fabric(r->w), board_id(b->board), &f);
-	host_stats(b->kernel, &h);
+	if (b->kernel)
+		host_stats(b->kernel, &h);
 	return *in_order[st->arg[1].choice];
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/scenario/guest_rules.h"
 #include "tools/scenario/runner_internal.h"
 #include "tools/scenario/words.h"
 
@@ -208,13 +209,18 @@ int scenario_run(const struct scenario *s, const struct world_config *given,
 		 FILE *out, bool verbose, struct runner_report *report)
 {
 	struct world_config cfg = *given;
-	const char *sets[SETS_MAX + 1];
+	const char *sets[SETS_MAX + 1], *files[GUEST_FILES + 1];
 	char room[4096], error[500];
 	struct run *r = calloc(1, sizeof(*r));
 	struct world *w;
 	int err;
 
 	memset(report, 0, sizeof(*report));
+	if (cfg.guest_script && !guest_rules_hold(s, out, files)) {
+		free(r);
+		return 2;
+	}
+	cfg.guest_files = files;
 	if (!r || head(s, &cfg, sets, room, sizeof(room), out)) {
 		free(r);
 		return 2;

@@ -76,6 +76,10 @@ static int load_timing(struct world *w, char *error, size_t error_bytes)
 			      w->cfg.profile ? w->cfg.profile : "ideal", error,
 			      error_bytes);
 
+	/* The user's own come after, and so have the last word. */
+	if (err >= 0 && w->cfg.guest_script)
+		err = timing_set(&w->timing, WORLD_PATIENCE, error,
+				 error_bytes);
 	for (; err >= 0 && set && *set; set++)
 		err = timing_set(&w->timing, *set, error, error_bytes);
 	return err;
@@ -183,6 +187,7 @@ int world_board_add(struct world *w, const char *name,
 				   .rx_contexts = (uint8_t)cfg->rx_contexts,
 				   .block_bytes = cfg->block_bytes,
 				   .tlb_entries = cfg->tlb_entries };
+	bool bare;
 	int err;
 
 	if (w->boards == WORLD_BOARDS) {
@@ -201,7 +206,8 @@ int world_board_add(struct world *w, const char *name,
 	b->board = board_create(&bc, &err);
 	if (!b->board)
 		return err;
-	err = cfg->bare ? 0 : board_kernel(b, cfg);
+	bare = cfg->bare || w->cfg.guest_script;
+	err = bare ? 0 : board_kernel(b, cfg);
 	if (err) {
 		board_destroy(b->board);
 		b->board = NULL;
@@ -209,7 +215,10 @@ int world_board_add(struct world *w, const char *name,
 	}
 	w->boards++;	/* from here on world_destroy() takes it down */
 	*out = b;
-	if (cfg->bare)
+	/* A board without processes only passes on what others send. */
+	if (bare && cfg->processes)
+		return world_guest_add(w, b, cfg->processes);
+	if (bare)
 		return 0;
 	err = board_driver(w, b);
 	return err || !w->cfg.processes ? err : world_door_open(w, b);
@@ -272,6 +281,7 @@ static void director(void *arg)
 		if (!w->process[i].gone)
 			world_process_end(&w->process[i]);
 	drain(w);
+	world_guests_end(w, false);
 	world_doors_close(w);
 	for (i = 0; i < w->boards; i++)
 		if (w->board[i].driver)
@@ -324,6 +334,7 @@ void world_destroy(struct world *w)
 	if (!w)
 		return;
 	nursery_end(&w->nursery);
+	world_guests_end(w, true);
 	/* Threads that can never end still use everything but the trace's text. */
 	if (w->stuck) {
 		if (w->cfg.trace)

@@ -8,13 +8,15 @@
  * in a process (touching memory, posting, polling) is an order (order.h) that goes to
  * the process, and the director waits. A process is an application thread of this
  * program; or, in processes mode, a forked process (nursery.h) that attaches to its
- * board through the board's socket, as any other program does. At the end the world
- * drains, checks the invariants of DESIGN 9 and takes everything down. In lockstep the
- * invariants are checked after every event as well.
+ * board through the board's socket, as any other program does; or, in mode vm, one
+ * of a Linux in QEMU that has the board. At the end the world drains, checks the
+ * invariants of DESIGN 9 and takes everything down. In lockstep the invariants are
+ * checked after every event as well.
  *
- * Files: world.c (life), world_door.c (boards' doors, processes mode), world_process.c
- * (processes), world_buffer.c (buffers and regions), world_work.c (connections and
- * work requests), world_check.c (invariants, counting events).
+ * Files: world.c (life), world_door.c (boards' doors, processes mode), world_guest.c
+ * (guests, mode vm), world_process.c (processes), world_buffer.c (buffers and
+ * regions), fill.c (their contents), world_work.c (connections and work requests),
+ * world_check.c (invariants, counting events).
  */
 #ifndef FL_WORLD_H
 #define FL_WORLD_H
@@ -39,6 +41,12 @@ enum world_policy {
 struct world_config {
 	enum sim_mode mode;
 	bool processes;			/* mode must be SIM_THREADS */
+	/*
+	 * Mode vm (SIM_THREADS too): what boots a guest, the job for it, and files
+	 * that it has in /job (NULL at the end); NULL: no guests.
+	 */
+	const char *guest_script, *guest_job;
+	const char *const *guest_files;
 	enum sim_drive drive;
 	uint64_t seed;
 	uint32_t jitter_ns;
@@ -55,6 +63,12 @@ struct world_config {
 	bool profile_given, policy_given, touch_given;
 };
 
+/*
+ * With guests, how long a card waits for an answer: the other card's driver is in
+ * one that may not have a CPU just then. Of the timing profile.
+ */
+#define WORLD_PATIENCE	"fw.wall_timeout=200000000"
+
 struct world;
 
 struct world_board {
@@ -63,6 +77,7 @@ struct world_board {
 	struct host_kernel *kernel;	/* NULL: a bare one */
 	struct world *world;
 	bool driver;
+	struct world_guest *guest;	/* mode vm, with processes */
 };
 
 struct world_call;
@@ -151,6 +166,7 @@ struct world_board_config {
 	uint64_t process_frames, process_swap;	/* of one process; 0: all */
 	uint32_t contexts, rx_contexts, block_bytes, tlb_entries;
 	bool bare;	/* no kernel here: its software is elsewhere (emu/window) */
+	unsigned int processes;	/* mode vm: how many there will be */
 };
 int world_board_add(struct world *w, const char *name,
 		    const struct world_board_config *cfg,

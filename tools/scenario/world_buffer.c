@@ -4,6 +4,9 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+
+#include "tools/scenario/guest_rules.h"
 
 struct span {
 	uint64_t off, len;
@@ -23,6 +26,27 @@ static int clip(struct world_buffer *b, struct span *s)
 	return 0;
 }
 
+static int refuse_touch(struct world_buffer *b, uint64_t va)
+{
+	world_why_set(b->process->world,
+		      "the CPU may not touch byte %llu of %s",
+		      (unsigned long long)(va - (uintptr_t)b->mem), b->name);
+	return -EFAULT;
+}
+
+/* The kernel that knows is in a guest: the process asks it. */
+static int may_touch_there(struct world_buffer *b, const struct span *s,
+			   int need)
+{
+	struct order o = { .kind = ORDER_RIGHTS, .bytes = s->len,
+			   .what = need == HOST_WRITE ? PROT_WRITE : PROT_READ,
+			   .addr = (uint64_t)(uintptr_t)b->mem + s->off };
+	struct order_answer r;
+	int err = world_order(b->process, &o, &r, NULL);
+
+	return err == -EFAULT ? refuse_touch(b, r.addr) : err;
+}
+
 /*
  * What the CPU must not touch would end the process, or even this program: ask first. Only for
  * buffers whose rights ever changed, since asking takes time.
@@ -34,14 +58,11 @@ static int may_touch(struct world_buffer *b, const struct span *s, int need)
 	uint64_t end = va + s->len;
 	int prot;
 
+	if (b->process->board->guest)
+		return may_touch_there(b, s, need);
 	while (va < end) {
-		if (mm_lookup(mm, va, &from, &to, &prot) || !(prot & need)) {
-			world_why_set(b->process->world,
-				      "the CPU may not touch byte %llu of %s",
-				      (unsigned long long)(va - (uintptr_t)b->mem),
-				      b->name);
-			return -EFAULT;
-		}
+		if (mm_lookup(mm, va, &from, &to, &prot) || !(prot & need))
+			return refuse_touch(b, va);
 		va = to;
 	}
 	return 0;
@@ -77,8 +98,13 @@ int world_buffer_add(struct world_process *p, const char *name, uint64_t bytes,
 	struct order o = { .kind = path ? ORDER_MAP_FILE : ORDER_ALLOC,
 			   .bytes = bytes, .text = path };
 	struct order_answer r;
+	char there[200];
 	int err;
 
+	if (path && p->board->guest) {
+		snprintf(there, sizeof(there), "/job/%s", guest_file_name(path));
+		o.text = there;
+	}
 	if (w->buffers == WORLD_BUFFERS)
 		return -ENOSPC;
 	if (!p->open)
@@ -95,27 +121,6 @@ int world_buffer_add(struct world_process *p, const char *name, uint64_t bytes,
 	};
 	*out = b;
 	return 0;
-}
-
-static uint64_t mix(uint64_t x)
-{
-	x += 0x9e3779b97f4a7c15ull;
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
-uint8_t world_fill_byte(enum world_fill fill, uint64_t seed, uint64_t i)
-{
-	switch (fill) {
-	case WORLD_RANDOM:
-		return (uint8_t)(mix(seed * 0x100000001b3ull + i / 8) >>
-				 i % 8 * 8);
-	case WORLD_PATTERN:	/* its own offset, so that misplaced bytes show */
-		return (uint8_t)(i % 4096 / 8 * 7 + i / 4096 + i % 8);
-	default:
-		return 0;
-	}
 }
 
 int world_buffer_fill(struct world_buffer *b, enum world_fill fill,
@@ -199,7 +204,9 @@ int world_buffer_unmap(struct world_buffer *b, uint64_t off, uint64_t len)
 int world_buffer_resident(struct world_buffer *b, uint64_t off, uint64_t len,
 			  uint64_t *pages)
 {
+	struct order o = { .kind = ORDER_PRESENT };
 	struct span s = { .off = off, .len = len };
+	struct order_answer r;
 	uint64_t va, end;
 	int err = clip(b, &s);
 
@@ -207,6 +214,13 @@ int world_buffer_resident(struct world_buffer *b, uint64_t off, uint64_t len,
 	if (err || b->process->gone)
 		return err ? err : -ESRCH;
 	va = (uint64_t)(uintptr_t)b->mem + s.off;
+	if (b->process->board->guest) {
+		o.addr = va;
+		o.bytes = s.len;
+		err = world_order(b->process, &o, &r, NULL);
+		*pages = r.bytes;
+		return err;
+	}
 	end = va + s.len;
 	for (va &= ~(HOST_PAGE - 1); va < end; va += HOST_PAGE)
 		*pages += mm_resident(b->process->mm, va);

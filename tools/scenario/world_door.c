@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Processes mode: each board has a door in a folder of its own, which goes with the world. */
+/* Processes mode: each board has a door in a folder of the world's, which goes with it. */
 #include "tools/scenario/world_internal.h"
 
 #include <errno.h>
@@ -13,12 +13,15 @@ void world_door_path(const struct world *w, const struct world_board *b,
 		 board_id(b->board));
 }
 
-static int make_folder(struct world *w)
+int world_folder_need(struct world *w)
 {
 	const char *tmp = getenv("TMPDIR");
-	int n = snprintf(w->folder, sizeof(w->folder), "%s/faultline.XXXXXX",
-			 tmp && *tmp ? tmp : "/tmp");
+	int n;
 
+	if (w->folder[0])
+		return 0;
+	n = snprintf(w->folder, sizeof(w->folder), "%s/faultline.XXXXXX",
+		     tmp && *tmp ? tmp : "/tmp");
 	/* Cut off: sockets have short names anyway. */
 	if (n >= (int)sizeof(w->folder) || !mkdtemp(w->folder)) {
 		world_why_set(w, "no folder for sockets in %s",
@@ -32,7 +35,7 @@ static int make_folder(struct world *w)
 static int need_serve(struct world *w)
 {
 	struct serve_config cfg = { .sim = w->sim };
-	int err = w->folder[0] ? 0 : make_folder(w);
+	int err = world_folder_need(w);
 
 	if (!err && !w->serve)
 		w->serve = serve_create(&cfg, &err);

@@ -32,7 +32,8 @@ struct world {
 	/* Processes mode. */
 	struct nursery nursery;
 	struct serve *serve;		/* NULL: no board yet */
-	char folder[80];		/* of the sockets; "": none yet */
+	/* Of the sockets, mode vm too; "": none yet. */
+	char folder[80];
 	char problem[400], why[400];
 };
 
@@ -40,7 +41,18 @@ struct world {
 void world_door_path(const struct world *w, const struct world_board *b,
 		     char *path, size_t path_bytes);
 int world_door_open(struct world *w, struct world_board *b);
+int world_folder_need(struct world *w);
 /* All processes have ended. */
 void world_doors_close(struct world *w);
+
+/* world_guest.c: mode vm. A guest that so many processes will be in boots. */
+int world_guest_add(struct world *w, struct world_board *b,
+		    unsigned int processes);
+/* The line of one more process. */
+int world_guest_take(struct world *w, struct world_board *b, int *line);
+/* As nursery_reap(). */
+int world_guest_reap(struct world_process *p, bool kill, int *status);
+/* All processes have ended; by_force: that does not matter. */
+void world_guests_end(struct world *w, bool by_force);
 
 #endif

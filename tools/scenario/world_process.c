@@ -135,9 +135,14 @@ static int end_elsewhere(struct world_process *p, bool kill)
 {
 	int status = 0, err;
 
-	err = nursery_reap(&p->world->nursery, p->pid, p->line, kill, &status);
-	if (!err)
-		err = wait_buried(p);
+	if (p->board->guest) {
+		err = world_guest_reap(p, kill, &status);
+	} else {
+		err = nursery_reap(&p->world->nursery, p->pid, p->line, kill,
+				   &status);
+		if (!err)
+			err = wait_buried(p);
+	}
 	forget(p);
 	return err ? err : status;
 }
@@ -159,16 +164,20 @@ static void catch_up(struct world *w)
 			mm_lookup(w->process[i].mm, 0, &start, &end, &prot);
 }
 
-static int order_elsewhere(struct world_process *p, struct job *j)
+/* Without an answer: what is the process's end, and how to say it. */
+static void end_unheard(struct world_process *p, int err, int said)
 {
-	int err = order_line_ask(p->line, j->o, j->r, j->sink), status;
-
-	catch_up(p->world);
-	if (!err)
-		return j->r->error;
 	/* What it would say next is of no use to anybody. */
-	status = end_elsewhere(p, err != -ESRCH);
-	if (err == -ESRCH)
+	int status = end_elsewhere(p, err != -ESRCH || p->board->guest);
+
+	if (err == -ESRCH && p->board->guest) {
+		world_why_set(p->world, "the guest of board %s has gone",
+			      p->board->name);
+		return;
+	}
+	if (err == -ECHILD)
+		status = said;
+	if (err == -ESRCH || err == -ECHILD)
 		world_why_set(p->world, "process %s has ended by itself (%s %d)",
 			      p->name, status < 0 ? "signal" : "status",
 			      status < 0 ? -status : status);
@@ -176,7 +185,17 @@ static int order_elsewhere(struct world_process *p, struct job *j)
 		world_why_set(p->world, "process %s %s", p->name,
 			      err == -EPROTO ? "answered what makes no sense" :
 					       "did not answer");
-	return err;
+}
+
+static int order_elsewhere(struct world_process *p, struct job *j)
+{
+	int err = order_line_ask(p->line, j->o, j->r, j->sink);
+
+	catch_up(p->world);
+	if (!err)
+		return j->r->error;
+	end_unheard(p, err, j->r->error);
+	return err == -ECHILD ? -ESRCH : err;
 }
 
 int world_order(struct world_process *p, const struct order *o,
@@ -228,6 +247,17 @@ static int start_here(struct world_process *p)
 	return 0;
 }
 
+/* A guest's clock began when it did. This also waits until it is up. */
+static int guest_epoch(struct world_process *p, uint64_t *epoch_ns)
+{
+	struct order o = { .kind = ORDER_CLOCK };
+	struct order_answer r;
+	int err = world_order(p, &o, &r, NULL);
+
+	*epoch_ns = r.now_ns - sim_now(p->world->sim);
+	return err;
+}
+
 static int open_card(struct world_process *p)
 {
 	struct world *w = p->world;
@@ -243,7 +273,12 @@ static int open_card(struct world_process *p)
 	int n, err;
 
 	n = snprintf(device, sizeof(device), "emu:%s", p->board->name);
-	if (p->pid) {
+	if (p->board->guest) {
+		o.text = NULL;		/* the only card there */
+		err = guest_epoch(p, &o.epoch_ns);
+		if (err)
+			return err;
+	} else if (p->pid) {
 		n = snprintf(device, sizeof(device), "emu:");
 		world_door_path(w, p->board, device + n,
 				sizeof(device) - (size_t)n);
@@ -252,7 +287,7 @@ static int open_card(struct world_process *p)
 		return -ENAMETOOLONG;
 	}
 	err = world_order(p, &o, &r, NULL);
-	if (!err && p->pid) {
+	if (!err && p->pid && !p->board->guest) {
 		name_elsewhere(p, name);
 		p->mm = host_find_mm(p->board->kernel, name);
 		err = p->mm ? 0 : -ESRCH;
@@ -278,8 +313,12 @@ int world_process_add(struct world *w, const char *name, struct world_board *b,
 	p->touch = touch;
 	sim_waitq_init(&p->wake);
 	sim_waitq_init(&p->finished);
-	err = w->cfg.processes ? nursery_fork(&w->nursery, &p->pid, &p->line) :
-				 start_here(p);
+	if (w->cfg.guest_script)
+		err = world_guest_take(w, b, &p->line);
+	else if (w->cfg.processes)
+		err = nursery_fork(&w->nursery, &p->pid, &p->line);
+	else
+		err = start_here(p);
 	if (err)
 		return err;
 	w->processes++;

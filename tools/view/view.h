@@ -6,7 +6,7 @@
  * grey: a fault is orange-red (VIEW_FAULT) and drawn bold, and nothing else is; recovery is
  * green; what goes well is blue.
  *
- * Files: load.c, text.c, sequence.c with rows.c, states.c, walk.c.
+ * Files: load.c, text.c, sequence.c with rows.c, states.c, walk.c, equal.c with steps.c.
  */
 #ifndef FL_VIEW_H
 #define FL_VIEW_H
@@ -67,6 +67,22 @@ int view_states(FILE *f, const struct view_trace *t, int board);
  */
 int view_walk(FILE *f, const struct view_trace *t, uint32_t xfer,
 	      unsigned int n);
+
+/*
+ * Did the driver do the same in both traces (equal.c)? Block by block: faults, work,
+ * requests to the kernel, invalidations, answers; what may differ is in a table of
+ * rules. allow: names of rules that hold here besides those that always do, NULL at
+ * the end. What differs goes to f, both sequences side by side. *differ: how many
+ * blocks or pages do; *blocks: how many were looked at. 0, -ENOMEM, -EOVERFLOW: a
+ * trace has lost records.
+ */
+int view_equal(FILE *f, const struct view_trace *one,
+	       const struct view_trace *other, const char *const *allow,
+	       unsigned int *blocks, unsigned int *differ);
+/* The table, as rows of AsciiDoc. */
+void view_equal_rules(FILE *f);
+/* Names of the rules that may be allowed, NULL at the end. */
+const char *const *view_equal_names(void);
 
 /* The transfer that the pictures take when none is named; 0: there is none. */
 uint32_t view_first_xfer(const struct view_trace *t);
