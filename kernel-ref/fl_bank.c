@@ -6,8 +6,11 @@
  * sees what the CPU sees, and faults where the CPU would. Bank, stream match
  * group and domain slot have the same number.
  */
+#include <linux/bits.h>
 #include <linux/errno.h>
+#include <linux/io.h>
 #include <linux/iopoll.h>
+#include <linux/irqflags.h>
 #include <linux/mm.h>
 #include <asm/mmu_context.h>
 #include <asm/pgtable-hwdef.h>
@@ -37,6 +40,9 @@
 #define FL_TCR_INNER		3u
 #define FL_TCR2_48_BIT		5u
 #define FL_TCR2_UPSTREAM	7u
+
+/* Of the next table, in a descriptor of one; a granule of 4 KB, 48 bits. */
+#define FL_TABLE_PA		GENMASK_ULL(47, 12)
 
 #define FL_FIELD(value, field)	((u32)(value) << field##_SHIFT)
 
@@ -229,6 +235,32 @@ void fl_bank_on(struct fl_ctx *ctx)
 		      FL_FIELD(ctx->stream, SMMU_GR0_SMR_ID) |
 		      SMMU_GR0_SMR_VALID);
 	trace_fl_bind(n, ctx->asid, table, ctx->t0sz);
+}
+
+/* exanest.md 3.6; the mmap lock keeps the tables of a mapping, but not all. */
+enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
+{
+	unsigned int bits = 64 - ctx->t0sz;
+	/* A table has 512 entries; the first may be used in part. */
+	unsigned int shift = FL_PAGE_SHIFT + (bits - FL_PAGE_SHIFT - 1) / 9 * 9;
+	u64 *table = phys_to_virt(virt_to_phys(ctx->mm->pgd)), d;
+	unsigned long flags;
+
+	/* As a fast GUP: who frees a table waits until this is over. */
+	local_irq_save(flags);
+	for (;; shift -= 9) {
+		d = READ_ONCE(table[va >> shift & 511]);
+		if (!(d & PTE_VALID) || !(d & PTE_TABLE_BIT) ||
+		    shift == FL_PAGE_SHIFT)
+			break;
+		table = phys_to_virt(d & FL_TABLE_PA);
+	}
+	local_irq_restore(flags);
+	if (!(d & PTE_VALID))
+		return FL_ABSENT;
+	if (!(d & PTE_AF) || !(d & PTE_USER) || (write && d & PTE_RDONLY))
+		return FL_REFUSED;
+	return FL_GRANTED;
 }
 
 void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode)

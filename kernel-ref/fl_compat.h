@@ -9,7 +9,7 @@
 #include <linux/mm.h>
 #include <linux/version.h>
 
-/* mmap lock held; as pin_user_pages_remote() and get_user_pages_remote() */
+/* mmap lock held; as pin_user_pages_remote() */
 static inline long fl_pin_pages(struct mm_struct *mm, u64 va,
 				unsigned long npages, unsigned int flags,
 				struct page **pages)
@@ -18,17 +18,6 @@ static inline long fl_pin_pages(struct mm_struct *mm, u64 va,
 	return pin_user_pages_remote(mm, va, npages, flags, pages, NULL);
 #else
 	return pin_user_pages_remote(mm, va, npages, flags, pages, NULL, NULL);
-#endif
-}
-
-static inline long fl_get_pages(struct mm_struct *mm, u64 va,
-				unsigned long npages, unsigned int flags,
-				struct page **pages)
-{
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
-	return get_user_pages_remote(mm, va, npages, flags, pages, NULL);
-#else
-	return get_user_pages_remote(mm, va, npages, flags, pages, NULL, NULL);
 #endif
 }
 

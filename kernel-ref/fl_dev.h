@@ -263,6 +263,15 @@ void fl_bank_on(struct fl_ctx *ctx);
 void fl_bank_block(struct fl_ctx *ctx);
 void fl_bank_off(struct fl_ctx *ctx);
 void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode);
+/* What a walk would find in the tables of the process now. */
+enum fl_found {
+	FL_ABSENT,
+	FL_REFUSED,		/* a page; without the right or the flag */
+	FL_GRANTED,
+};
+
+/* The mmap lock is held. */
+enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write);
 /*
  * When it returns, no access of the card uses an old translation of the range.
  * leaf: no page table has gone. Does not sleep. xfer, block: for traces.
@@ -280,14 +289,32 @@ void fl_stall_work(struct work_struct *work);
 /* Let go what the bank still holds; the worker is not running. */
 void fl_stall_end(struct fl_ctx *ctx);
 
+/* fl_owner.c: the process whose memory a worker brings in */
+struct fl_payer {
+	struct mem_cgroup *now, *before;
+};
+
+/* What the calling thread allocates from now on is charged to mm's cgroup. */
+struct fl_payer fl_owner_pays(struct mm_struct *mm);
+void fl_owner_paid(struct fl_payer p);
+/* It is being killed: memory that it gets now delays its end. */
+bool fl_owner_dying(struct mm_struct *mm);
+/* Bytes that it may have without taking a page from anybody, itself too. */
+u64 fl_owner_room(struct mm_struct *mm);
+
 /* fl_touch.c: asking the kernel for pages */
 struct fl_touched {
 	u64 pages_in, present;
+	u64 cured;		/* present, but the card was not allowed */
 	struct fl_range old;	/* holds all that were present */
+	u64 end;		/* not asked for from here on */
 };
 
-/* Caller holds a reference on the address space (mmget). */
-int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
+/*
+ * Caller holds a reference on the address space (mmget). ahead: it is a guess,
+ * and ends where memory becomes scarce.
+ */
+int fl_touch(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 	     struct fl_touched *t);
 bool fl_range_make(u64 addr, u64 length, struct fl_range *r);
 struct fl_range fl_range_pages(struct fl_range r);

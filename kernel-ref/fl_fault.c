@@ -274,6 +274,9 @@ static int fl_fault_resolve(struct fl_dev *dev,
 	if (!ctx)
 		return -ESRCH;
 	ret = fl_need_resolve(ctx, &need);
+	/* Stall mode: the held access was counted, and then ended. */
+	if (ret && READ_ONCE(ctx->fault_mode) != FL_MODE_STALL)
+		atomic64_inc(&ctx->failed);
 	fl_ctx_put(ctx);
 	return ret;
 }

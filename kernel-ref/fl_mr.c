@@ -279,6 +279,11 @@ void fl_mr_free_all(struct fl_ctx *ctx)
 		fl_mr_free(ctx, mr);
 }
 
+/*
+ * ctx->lock is held, and given back while the kernel is asked: that takes as long
+ * as there are pages, and needs nothing but the address space. Should the region
+ * go meanwhile, pages that were promised come in all the same.
+ */
 int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 {
 	bool write = a->flags & FL_PREFETCH_WRITE;
@@ -301,9 +306,11 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 		return -EACCES;
 	if (!mmget_not_zero(ctx->mm))
 		return -EFAULT;
-	ret = fl_touch(ctx->mm, r, write, &t);
+	mutex_unlock(&ctx->lock);
+	ret = fl_touch(ctx, r, write, false, &t);
 	fl_touched_forget(ctx, &t, &need);
 	mmput(ctx->mm);
+	mutex_lock(&ctx->lock);
 	atomic64_inc(&ctx->resolves);
 	atomic64_add(t.pages_in, &ctx->pages_in);
 	trace_fl_resolve(r.start, (r.end - r.start) >> FL_PAGE_SHIFT, write,

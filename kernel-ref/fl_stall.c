@@ -123,6 +123,8 @@ void fl_stall_work(struct work_struct *work)
 		      need.block);
 	/* Sleeps; the notifier can run meanwhile: the access has no page. */
 	ret = fl_need_resolve(ctx, &need);
+	if (ret)
+		atomic64_inc(&ctx->failed);
 	/* Before the write: what happens next is its effect. */
 	trace_fl_resume(ctx->slot, ret, need.va, need.xfer, need.block);
 	spin_lock_irqsave(&ctx->bank_lock, flags);

@@ -31,6 +31,8 @@ static_assert(PAGE_SIZE % FL_PAGE_SIZE == 0);
 #define FL_TOUCH_LOCKED_BYTES	SZ_256K		/* with the mmap lock held */
 /* One fault keeps a worker and takes memory for this much ahead, no more. */
 #define FL_TOUCH_AHEAD_BYTES	SZ_16M
+/* Of the room that is left, at a time: several workers look at the same. */
+#define FL_TOUCH_SHARE		8
 
 /* Pages that hold [addr, addr + length); false: none, or it wraps round. */
 bool fl_range_make(u64 addr, u64 length, struct fl_range *r)
@@ -49,18 +51,21 @@ struct fl_range fl_range_pages(struct fl_range r)
 	return (struct fl_range){ r.start & PAGE_MASK, PAGE_ALIGN(r.end) };
 }
 
-/* Is there a page at va, whatever its flags? The mmap lock is held. */
-static bool fl_present(struct mm_struct *mm, u64 va)
+static void fl_touched_one(struct fl_touched *t, u64 va, enum fl_found found)
 {
-	struct page *page;
-
-	if (fl_get_pages(mm, va, 1, FOLL_NOFAULT, &page) != 1)
-		return false;
-	put_page(page);
-	return true;
+	t->end = va + PAGE_SIZE;
+	if (found == FL_ABSENT) {
+		t->pages_in++;
+		return;
+	}
+	if (found == FL_REFUSED)
+		t->cured++;
+	if (!t->present++)
+		t->old.start = va;
+	t->old.end = va + PAGE_SIZE;
 }
 
-static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
+static int fl_touch_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
 			   struct fl_touched *t)
 {
 	/*
@@ -71,8 +76,9 @@ static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
 	 */
 	unsigned int flags = FAULT_FLAG_REMOTE;
 	struct vm_area_struct *vma = NULL;
+	struct mm_struct *mm = ctx->mm;
+	enum fl_found found;
 	vm_fault_t fault;
-	bool present;
 	u64 va;
 
 	if (write)
@@ -80,54 +86,76 @@ static int fl_touch_locked(struct mm_struct *mm, struct fl_range r, bool write,
 	for (va = r.start; va < r.end; va += PAGE_SIZE) {
 		if (!vma || va >= vma->vm_end)
 			vma = vma_lookup(mm, va);
+		/* One that a full cgroup has killed must not fill it again. */
+		if (fl_owner_dying(mm))
+			return -ESRCH;
 		/* Registers of a device are no memory to be brought in. */
 		if (!vma || vma->vm_flags & (VM_IO | VM_PFNMAP))
 			return -EFAULT;
 		if (!(vma->vm_flags & (write ? VM_WRITE : VM_READ)))
 			return -EACCES;
-		present = fl_present(mm, va);
+		found = fl_bank_look(ctx, va, write);
 		fault = handle_mm_fault(vma, va, flags, NULL);
 		if (fault & VM_FAULT_OOM)
 			return -ENOMEM;
 		if (fault & VM_FAULT_ERROR)
 			return -EFAULT;
-		if (!present) {
-			t->pages_in++;
-			continue;
-		}
-		if (!t->present++)
-			t->old.start = va;
-		t->old.end = va + PAGE_SIZE;
+		fl_touched_one(t, va, found);
 	}
 	return 0;
 }
 
-int fl_touch(struct mm_struct *mm, struct fl_range r, bool write,
+/* Of the next part, which the mmap lock is held for; 0: no more. */
+static u64 fl_touch_part(struct fl_ctx *ctx, u64 length, bool ahead)
+{
+	u64 most = FL_TOUCH_LOCKED_BYTES;
+
+	if (ahead)
+		most = min(most, (fl_owner_room(ctx->mm) / FL_TOUCH_SHARE) &
+					 PAGE_MASK);
+	return min(length, most);
+}
+
+int fl_touch(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 	     struct fl_touched *t)
 {
+	struct fl_payer payer = fl_owner_pays(ctx->mm);
 	struct fl_range part;
 	int ret = 0;
+	u64 length;
 
 	r = fl_range_pages(r);
+	t->end = r.start;
 	for (part = r; !ret && part.start < r.end; part.start = part.end) {
-		part.end = min(r.end, part.start + FL_TOUCH_LOCKED_BYTES);
-		mmap_read_lock(mm);
-		ret = fl_touch_locked(mm, part, write, t);
-		mmap_read_unlock(mm);
+		length = fl_touch_part(ctx, r.end - part.start, ahead);
+		if (!length)
+			break;
+		part.end = part.start + length;
+		mmap_read_lock(ctx->mm);
+		ret = fl_touch_locked(ctx, part, write, t);
+		mmap_read_unlock(ctx->mm);
 		cond_resched();
-		if (fatal_signal_pending(current))
-			return -EINTR;
+		if (!ret && fatal_signal_pending(current))
+			ret = -EINTR;
+		else if (!ret && READ_ONCE(ctx->dead))
+			ret = -ENODEV;
 	}
+	fl_owner_paid(payer);
 	return ret;
 }
 
 /* One request to the kernel, counted and traced. */
 static int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
-		      struct fl_range r, struct fl_touched *t)
+		      struct fl_range r, bool ahead, struct fl_touched *t)
 {
 	int ret;
 
-	ret = fl_touch(ctx->mm, r, need->write, t);
+	ret = fl_touch(ctx, r, need->write, ahead, t);
+	/* There was no room to begin with: nobody was asked. */
+	if (ahead && !ret && t->end <= r.start)
+		return 0;
+	if (ahead)
+		r.end = min(r.end, max(t->end, r.start + FL_PAGE_SIZE));
 	atomic64_inc(&ctx->resolves);
 	atomic64_add(t->pages_in, &ctx->pages_in);
 	trace_fl_resolve(r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
@@ -169,10 +197,11 @@ void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
 }
 
 /*
- * The rest of the transfer, as far as the region goes. Before the block: if
- * memory is short, the kernel then takes the pages away that are needed last.
- * It is a guess about the future, so failing is not an error; and an old entry
- * of the TLB is worth a look only when an access has met it.
+ * The rest of the transfer, as far as the region goes. It is a guess about the
+ * future: so after the block, only while memory is free, or it would push out
+ * what is needed now, or make a full cgroup kill somebody; failing is not an
+ * error; and an old entry of the TLB is worth a look only when an access has
+ * met it.
  */
 static void fl_request_ahead(struct fl_ctx *ctx, const struct fl_need *need,
 			     u64 block_end, u64 region_end)
@@ -187,7 +216,7 @@ static void fl_request_ahead(struct fl_ctx *ctx, const struct fl_need *need,
 		return;
 	r.start = max(r.start, block_end);
 	if (r.start < r.end)
-		fl_request(ctx, need, r, &t);
+		fl_request(ctx, need, r, true, &t);
 }
 
 static int fl_need_request(struct fl_ctx *ctx, const struct fl_need *need,
@@ -195,22 +224,19 @@ static int fl_need_request(struct fl_ctx *ctx, const struct fl_need *need,
 {
 	struct fl_touched t = { 0 };
 	struct fl_range block;
+	u32 resolve = READ_ONCE(ctx->resolve);
 	int ret;
 
 	if (!fl_range_make(need->va, need->len, &block))
 		return -EFAULT;
-	switch (READ_ONCE(ctx->resolve)) {
-	case FL_RESOLVE_PAGE:
+	if (resolve == FL_RESOLVE_PAGE)
 		block = fl_need_page(need, block);
-		break;
-	case FL_RESOLVE_TRANSFER:
-		fl_request_ahead(ctx, need, block.end, region_end);
-		break;
-	}
-	ret = fl_request(ctx, need, block, &t);
+	ret = fl_request(ctx, need, block, false, &t);
 	fl_touched_forget(ctx, &t, need);
-	if (!ret && !t.pages_in)
+	if (!ret && !t.pages_in && !t.cured)
 		atomic64_inc(&ctx->spurious);
+	if (!ret && resolve == FL_RESOLVE_TRANSFER)
+		fl_request_ahead(ctx, need, block.end, region_end);
 	return ret;
 }
 
@@ -255,7 +281,5 @@ int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
 		 */
 		mmput_async(ctx->mm);
 	}
-	if (ret)
-		atomic64_inc(&ctx->failed);
 	return ret;
 }

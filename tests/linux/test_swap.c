@@ -146,6 +146,7 @@ TEST_MODES(out_in_flight,
 #define GROUP_BYTES	(24u << 20)
 
 static enum fl_fault_policy group_policy;
+static enum fl_touch group_touch;
 
 static void group_end(void *arg)
 {
@@ -174,7 +175,7 @@ static void group_child(void)
 	int64_t at_most = 0, now;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, FL_TOUCH_BLOCK);
+	rig_open(group_policy, group_touch);
 	rig_buffers_for(GROUP_BYTES, 36);
 	rig_mark();
 	rig_post(0, GROUP_BYTES);
@@ -209,7 +210,64 @@ TEST_MODES(group_limit,
 	swap_begin();
 	group_begin();
 	group_policy = policy;
+	group_touch = FL_TOUCH_BLOCK;
 	EXPECT_EQ(rig_wait(rig_fork(group_child)), 0);
+}
+
+TEST_MODES(group_ahead, "the same, touching the transfer ahead")
+{
+	swap_begin();
+	group_begin();
+	group_policy = policy;
+	group_touch = FL_TOUCH_TRANSFER;
+	EXPECT_EQ(rig_wait(rig_fork(group_child)), 0);
+}
+
+#define FAR_PAGES	64u	/* each with a page table of its own */
+
+/* Statistics of a group are added up now and then. */
+static bool tables_charged(int64_t before)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 1000; tries++) {
+		if (rig_number(GROUP "/memory.stat", "pagetables") - before >=
+		    (int64_t)(FAR_PAGES * RIG_PAGE))
+			return true;
+		usleep(10000);
+	}
+	return false;
+}
+
+static void tables_child(void)
+{
+	const size_t bytes = (size_t)FAR_PAGES * RIG_HUGE;
+	uint8_t *src, *dst;
+	int64_t before;
+	size_t at;
+
+	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
+	rig_open(group_policy, FL_TOUCH_BLOCK);
+	src = rig_buffer(RIG_PAGE);
+	rig_fill(src, RIG_PAGE, 39);
+	dst = rig_buffer_at(bytes, RIG_HUGE, false);
+	before = rig_number(GROUP "/memory.stat", "pagetables");
+	EXPECT_GE(before, 0);
+	for (at = 0; at < bytes; at += RIG_HUGE) {
+		rig_regions(src, RIG_PAGE, dst + at, RIG_PAGE);
+		rig_write(0, RIG_PAGE);
+		EXPECT_EQ(rig_since(&rig.dst).faults, 1);
+	}
+	EXPECT(tables_charged(before));
+	rig_finish();
+}
+
+TEST_MODES(group_tables,
+	   "page tables that the driver's faults need are charged to the group")
+{
+	group_begin();
+	group_policy = policy;
+	EXPECT_EQ(rig_wait(rig_fork(tables_child)), 0);
 }
 
 /* A source that fits, written to ever more memory that does not. */
@@ -220,7 +278,7 @@ static void starved_child(void)
 	size_t at;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, FL_TOUCH_BLOCK);
+	rig_open(group_policy, group_touch);
 	src = rig_buffer(part);
 	dst = rig_buffer(GROUP_BYTES);
 	rig_fill(src, part, 37);
@@ -232,17 +290,34 @@ static void starved_child(void)
 	EXPECT_LE(at, GROUP_MAX);
 }
 
-TEST_MODES(group_starved,
-	   "without swap the group's own process is ended, and the card goes on")
+static void starved(enum fl_fault_policy policy, enum fl_touch touch)
 {
+	int64_t at_most;
+
 	group_begin();
 	group_policy = policy;
+	group_touch = touch;
 	EXPECT_EQ(rig_wait(rig_fork(starved_child)), -SIGKILL);
+	/* Whom it found dying already needed no second victim. */
 	EXPECT_EQ(rig_number(GROUP "/memory.events", "oom_kill"), 1);
+	STEP("memory of the dead is given back, and no worker fills it again");
+	at_most = rig_number(GROUP "/memory.current", "");
+	EXPECT_LE(at_most, GROUP_MAX / 2);
 	STEP("another process is not disturbed");
 	rig_open(policy, FL_TOUCH_BLOCK);
 	rig_buffers_for(BYTES, 38);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 38);
 	rig_finish();
+}
+
+TEST_MODES(group_starved,
+	   "without swap the group's own process is ended, and the card goes on")
+{
+	starved(policy, FL_TOUCH_BLOCK);
+}
+
+TEST_MODES(group_starved_ahead, "the same, touching the transfer ahead")
+{
+	starved(policy, FL_TOUCH_TRANSFER);
 }

@@ -48,6 +48,7 @@ struct rig {
 	void (*body)(struct rig *r);
 	enum sim_result result;
 	unsigned int bad_regs;	/* so many refused writes are right */
+	uint64_t frames;	/* of each kernel; 0: plenty */
 };
 
 static inline long rig_ioctl(struct rig_node *n, unsigned int cmd, void *arg)
@@ -263,6 +264,7 @@ static inline void rig_board(struct rig *r, int i,
 	n->board = board_create(&bc, &err);
 	EXPECT(n->board);
 	hc.board = n->board;
+	hc.resident_pages = r->frames;
 	n->kernel = host_create(&hc, &err);
 	EXPECT(n->kernel);
 	EXPECT_EQ(host_driver_probe(n->kernel, params), 0);
@@ -294,10 +296,10 @@ static inline void rig_down(struct rig *r)
 	timing_free(&r->timing);
 }
 
-static inline void rig_run_with(enum sim_mode mode,
-				const struct host_driver_params *params,
-				void (*body)(struct rig *r),
-				void (*after)(struct rig *r))
+static inline void rig_run_in(uint64_t frames, enum sim_mode mode,
+			      const struct host_driver_params *params,
+			      void (*body)(struct rig *r),
+			      void (*after)(struct rig *r))
 {
 	struct rig *r = calloc(1, sizeof(*r));
 	struct sim_config sc = { .mode = mode, .seed = test_seed() };
@@ -308,6 +310,7 @@ static inline void rig_run_with(enum sim_mode mode,
 	int i;
 
 	r->body = body;
+	r->frames = frames;
 	timing_defaults(&r->timing);
 	r->trace = trace_create(&tc);
 	sc.trace = r->trace;
@@ -326,6 +329,14 @@ static inline void rig_run_with(enum sim_mode mode,
 		after(r);
 	rig_down(r);
 	free(r);
+}
+
+static inline void rig_run_with(enum sim_mode mode,
+				const struct host_driver_params *params,
+				void (*body)(struct rig *r),
+				void (*after)(struct rig *r))
+{
+	rig_run_in(0, mode, params, body, after);
 }
 
 static inline void rig_run(void (*body)(struct rig *r))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* find.c - the two things that host.h does not say and the shim must know. */
+/* find.c - the three things that host.h does not say and the shim must know. */
 #include "host/internal.h"
 
 struct shim;
@@ -7,6 +7,7 @@ extern const struct host_device_ops shim_device_ops;
 bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
 		   uint64_t *end, int *prot);
 struct shim *shim_find(struct host_kernel *k);
+uint64_t shim_frames(struct host_mm *mm, uint64_t *most);
 
 /* The first mapping that ends after va. */
 bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
@@ -34,4 +35,16 @@ struct shim *shim_find(struct host_kernel *k)
 		if (k->device[i].ops == &shim_device_ops)
 			return k->device[i].dev;
 	return NULL;
+}
+
+/* Frames that the process has, and how many it may have. */
+uint64_t shim_frames(struct host_mm *mm, uint64_t *most)
+{
+	uint64_t used;
+
+	sim_mutex_lock(&mm->lock);
+	used = mm->used;
+	sim_mutex_unlock(&mm->lock);
+	*most = mm->k->process_pages;
+	return used;
 }

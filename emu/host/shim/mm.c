@@ -5,6 +5,7 @@
 
 #include <linux/capability.h>
 #include <linux/err.h>
+#include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/sched/mm.h>
@@ -13,6 +14,8 @@
 #include "shim_internal.h"
 
 /* ---- life ---- */
+
+static struct signal_struct no_signal;
 
 struct mm_struct *shim_mm_create(struct host_mm *host)
 {
@@ -24,6 +27,8 @@ struct mm_struct *shim_mm_create(struct host_mm *host)
 	mm->host = host;
 	mm->pgd = (void *)(uintptr_t)mm_table_pa(host);
 	mm->count = 1;
+	mm->self = (struct task_struct){ mm, &no_signal };
+	mm->owner = &mm->self;
 	return mm;
 }
 
@@ -54,6 +59,35 @@ void mmput(struct mm_struct *mm)
 void mmput_async(struct mm_struct *mm)
 {
 	mm_put(mm->host);
+}
+
+/* ---- how much there is ---- */
+
+struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
+{
+	struct page_counter *c = &mm->memcg.memory;
+	uint64_t most;
+
+	WRITE_ONCE(c->usage, shim_frames(mm->host, &most));
+	WRITE_ONCE(c->max, most);
+	WRITE_ONCE(c->high, most);
+	return &mm->memcg;
+}
+
+long si_mem_available(void)
+{
+	struct host_stats st;
+
+	host_stats(shim_cpu()->shim->k, &st);
+	return (long)st.frames_free;
+}
+
+void *phys_to_virt(phys_addr_t pa)
+{
+	void *p = dram_at(board_dram(shim_cpu()->shim->board), pa, 8);
+
+	assert(p);
+	return p;
 }
 
 /* ---- rights ---- */
@@ -147,15 +181,6 @@ void unpin_user_pages_dirty_lock(struct page **pages, unsigned long n,
 	}
 	if (n)
 		free(pages[0]);
-}
-
-long get_user_pages_remote(struct mm_struct *mm, unsigned long va,
-			   unsigned long n, unsigned int flags,
-			   struct page **pages, int *locked)
-{
-	assert(n == 1 && flags == FOLL_NOFAULT);
-	*pages = NULL;
-	return mm_resident(mm->host, va) ? 1 : -EFAULT;
 }
 
 bool fatal_signal_pending(struct task_struct *t)

@@ -56,5 +56,6 @@ extern const struct host_device_ops shim_device_ops;
 bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
 		   uint64_t *end, int *prot);
 struct shim *shim_find(struct host_kernel *k);
+uint64_t shim_frames(struct host_mm *mm, uint64_t *most);
 
 #endif

@@ -190,8 +190,12 @@ struct fl_counters {
 	__u64 faults_src, faults_dst;
 	__u64 pages_in;		/* pages that resolving made present */
 	__u64 resolves;		/* requests to the kernel */
-	__u64 failed;		/* faults that could not be resolved */
-	__u64 spurious;		/* found resolved already */
+	__u64 failed;		/* of the faults: could not be resolved */
+	/*
+	 * Of the faults: when a worker looked, the tables let the card in. One
+	 * that needed a right or an access flag, and no page, is not.
+	 */
+	__u64 spurious;
 	__u64 invalidations;	/* ranges */
 	__u64 pinned_pages;	/* now */
 	__u64 stalls;		/* transactions resumed */

@@ -4,6 +4,8 @@
 #define SHIM_LINUX_BITS_H
 
 #define BIT(n) (1ul << (n))
+#define GENMASK_ULL(high, low)                                                \
+	((~0ull << (low)) & (~0ull >> (63 - (high))))
 
 static inline unsigned int lower_32_bits(unsigned long v)
 {

@@ -7,6 +7,7 @@
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/minmax.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <shim/shim.h>
 
@@ -20,17 +21,31 @@
 #define PAGE_MASK	(~(PAGE_SIZE - 1))
 #define PAGE_ALIGN(n)	(((n) + PAGE_SIZE - 1) & ~(PAGE_SIZE - 1))
 
+struct page_counter {
+	unsigned long usage, max, high;		/* pages */
+};
+
+struct mem_cgroup {
+	struct page_counter memory;
+};
+
 struct mm_struct {
 	struct host_mm *host;
 	void *pgd;		/* physical address of the first table */
 	atomic64_t pinned_vm;
 	int count;
+	struct task_struct *owner, self;
+	struct mem_cgroup memcg;
 };
 
+/* Addresses of the kernel are physical ones. */
 static inline phys_addr_t virt_to_phys(const void *p)
 {
 	return (phys_addr_t)(uintptr_t)p;
 }
+
+/* ... but for memory that it reads: a table of the process. */
+void *phys_to_virt(phys_addr_t pa);
 
 /* ---- mappings ---- */
 
@@ -102,19 +117,11 @@ struct page {
 	u64 va;
 };
 #define FOLL_WRITE	1u
-#define FOLL_NOFAULT	2u
 #define FOLL_LONGTERM	4u
 long pin_user_pages_remote(struct mm_struct *mm, unsigned long va,
 			   unsigned long n, unsigned int flags,
 			   struct page **pages, int *locked);
 void unpin_user_pages_dirty_lock(struct page **pages, unsigned long n,
 				 bool dirty);
-/* Only one page, and only to see whether it is there: FOLL_NOFAULT. */
-long get_user_pages_remote(struct mm_struct *mm, unsigned long va,
-			   unsigned long n, unsigned int flags,
-			   struct page **pages, int *locked);
-static inline void put_page(struct page *page)
-{
-}
 
 #endif

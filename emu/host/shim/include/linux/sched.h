@@ -7,8 +7,13 @@
 
 struct mm_struct;
 /* The process that called the driver; in a kernel thread one without memory. */
+struct signal_struct {
+	unsigned int flags;
+};
+
 struct task_struct {
 	struct mm_struct *mm;
+	struct signal_struct *signal;
 };
 struct task_struct *shim_current(void);
 #define current shim_current()

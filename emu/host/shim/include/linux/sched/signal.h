@@ -6,6 +6,9 @@
 #include <linux/sched.h>
 #include <sys/resource.h>
 
+/* fatal_signal_pending() tells all of it. */
+#define SIGNAL_GROUP_EXIT 4u
+
 /* Only a process that lives elsewhere can be killed. */
 bool fatal_signal_pending(struct task_struct *t);
 
