@@ -234,7 +234,7 @@ void fl_bank_on(struct fl_ctx *ctx)
 	fl_smmu_write(dev, SMMU_GR0_SMR(n),
 		      FL_FIELD(ctx->stream, SMMU_GR0_SMR_ID) |
 		      SMMU_GR0_SMR_VALID);
-	trace_fl_bind(n, ctx->asid, table, ctx->t0sz);
+	trace_fl_bind(dev, n, ctx->asid, table, ctx->t0sz);
 }
 
 /* exanest.md 3.6; the mmap lock keeps the tables of a mapping, but not all. */
@@ -307,7 +307,7 @@ void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n",
 				    ctx->slot);
 	atomic64_inc(&ctx->invalidations);
-	trace_fl_invalidate(ctx->slot, first << FL_PAGE_SHIFT,
+	trace_fl_invalidate(dev, ctx->slot, first << FL_PAGE_SHIFT,
 			    last - first + 1, xfer, block);
 }
 
@@ -350,5 +350,5 @@ void fl_bank_off(struct fl_ctx *ctx)
 	fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, 0);
 	fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, FL_FSR_ALL);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
-	trace_fl_unbind(ctx->slot, ctx->asid);
+	trace_fl_unbind(dev, ctx->slot, ctx->asid);
 }

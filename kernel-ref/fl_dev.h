@@ -114,6 +114,7 @@ struct fl_dev {
 	struct fl_window *window;	/* instead of these (fl_window.h) */
 	int irq_smmu, irq_fault, irq_event;
 	struct miscdevice misc;
+	u32 index;		/* in its name, and in traces */
 	struct workqueue_struct *wq;
 
 	u32 stream_base;
@@ -233,6 +234,7 @@ struct fl_resources {
 	phys_addr_t nic_pa;
 	struct fl_window *window;	/* instead of these, or NULL */
 	int irq_smmu, irq_fault, irq_event;
+	u32 index;		/* if no property says */
 };
 
 int fl_probe(struct device *dev, const struct fl_resources *res);

@@ -36,7 +36,7 @@ static void fl_fault_global(struct fl_dev *dev, u32 gfsr)
 				    SMMU_GR0_GFSYNR1_STREAMID_MASK,
 			    fl_smmu_read64(dev, SMMU_GR0_GFAR));
 	fl_smmu_write(dev, SMMU_GR0_GFSR, gfsr);
-	trace_fl_spurious(FL_BANK_GLOBAL, gfsr);
+	trace_fl_spurious(dev, FL_BANK_GLOBAL, gfsr);
 }
 
 /* The bank holds an access of nobody: end it. */
@@ -44,7 +44,7 @@ static void fl_fault_nobody(struct fl_dev *dev, unsigned int bank, u32 fsr)
 {
 	if (fsr & SMMU_CB_FSR_SS)
 		fl_cb_write(dev, bank, SMMU_CB_RESUME, SMMU_CB_RESUME_TNR);
-	trace_fl_spurious(bank, fsr);
+	trace_fl_spurious(dev, bank, fsr);
 }
 
 /*
@@ -85,7 +85,7 @@ static bool fl_fault_read(struct fl_dev *dev, unsigned int bank,
 	who = fl_smmu_read(dev, SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(bank)) &
 	      SMMU_GR1_CBFRSYNRA_STREAMID_MASK;
 	fl_cb_write(dev, bank, SMMU_CB_FSR, fsr);
-	trace_fl_irq_smmu(bank, fsr, far, fsynr0);
+	trace_fl_irq_smmu(dev, bank, fsr, far, fsynr0);
 	if (!ctx || ctx->stream != who) {
 		fl_fault_nobody(dev, bank, fsr);
 		return true;
@@ -164,7 +164,7 @@ static void fl_fault_ready(struct fl_dev *dev, const struct fl_fault_event *ev,
 		   NIC_ENG_READY_SERIAL_MASK;
 
 	/* Before the write: what happens next is its effect. */
-	trace_fl_ready(fl_ref_index(ev->ref), fl_ref_side(ev->ref), code,
+	trace_fl_ready(dev, fl_ref_index(ev->ref), fl_ref_side(ev->ref), code,
 		       ev->xfer, ev->block);
 	fl_nic_write(dev, NIC_ENG_READY,
 		     (ev->ref & same) | code << NIC_ENG_READY_CODE_SHIFT);
@@ -200,7 +200,7 @@ static bool fl_fault_take(struct fl_dev *dev, struct fl_fault_event *ev,
 	ev->xfer = fl_nic_read(dev, NIC_ENG_FLT_XFER);
 	ev->block = fl_nic_read(dev, NIC_ENG_FLT_BLOCK);
 	fl_nic_write(dev, NIC_ENG_FLT_POP, 1);
-	trace_fl_irq_fault(fl_ref_index(ev->ref), fl_ref_side(ev->ref),
+	trace_fl_irq_fault(dev, fl_ref_index(ev->ref), fl_ref_side(ev->ref),
 			   ev->va, ev->map, ev->xfer, ev->block);
 	return true;
 }
@@ -249,7 +249,7 @@ irqreturn_t fl_irq_fault(int irq, void *arg)
 		ret = IRQ_HANDLED;
 		if (fl_fault_queue(dev, &ev, stream))
 			continue;
-		trace_fl_spurious(FL_BANK_GLOBAL, 0);
+		trace_fl_spurious(dev, FL_BANK_GLOBAL, 0);
 		fl_fault_ready(dev, &ev, fl_fault_code(ev.ref));
 	}
 	return ret;
@@ -298,8 +298,8 @@ static void fl_fault_work(struct work_struct *work)
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
 	if (!waiting)
 		return;
-	trace_fl_work(fl_ref_index(ev.ref), fl_ref_side(ev.ref), ev.va, ev.len,
-		      ev.xfer, ev.block);
+	trace_fl_work(dev, fl_ref_index(ev.ref), fl_ref_side(ev.ref), ev.va,
+		      ev.len, ev.xfer, ev.block);
 	ret = fl_fault_resolve(dev, &ev);
 	fl_fault_ready(dev, &ev, ret ? fl_fault_code(ev.ref) : 0);
 }

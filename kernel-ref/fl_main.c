@@ -47,8 +47,7 @@ static u32 fl_property(struct device *dev, const char *name, u32 value)
 /* What the board's description says; all of it may be missing. */
 static int fl_properties(struct fl_dev *dev)
 {
-	u32 index = fl_property(dev->dev, "faultline,index", 0);
-
+	dev->index = fl_property(dev->dev, "faultline,index", dev->index);
 	dev->stream_base = fl_property(dev->dev, "faultline,stream-base",
 				       FL_STREAM_BASE);
 	dev->fault_mode = fl_property(dev->dev, "faultline,fault-mode",
@@ -60,7 +59,8 @@ static int fl_properties(struct fl_dev *dev)
 	    dev->fault_mode > FL_MODE_STALL ||
 	    dev->resolve > FL_RESOLVE_TRANSFER)
 		return -EINVAL;
-	dev->misc.name = kasprintf(GFP_KERNEL, "faultline%u", index);
+	dev->misc.name = kasprintf(GFP_KERNEL, "faultline%u",
+				   dev->index);
 	return dev->misc.name ? 0 : -ENOMEM;
 }
 
@@ -191,6 +191,7 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	dev->irq_smmu = res->irq_smmu;
 	dev->irq_fault = res->irq_fault;
 	dev->irq_event = res->irq_event;
+	dev->index = res->index;
 	mutex_init(&dev->lock);
 	mutex_init(&dev->cmd_lock);
 	spin_lock_init(&dev->irq_lock);

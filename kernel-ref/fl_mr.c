@@ -185,7 +185,7 @@ static int fl_mr_create(struct fl_ctx *ctx, struct fl_mr *mr)
 	list_add_tail(&mr->list, &ctx->mrs);
 	spin_unlock_irqrestore(&ctx->list_lock, flags);
 	ctx->nmr++;
-	trace_fl_mr(mr->key, mr->addr, mr->length, mr->pages);
+	trace_fl_mr(ctx->dev, mr->key, mr->addr, mr->length, mr->pages);
 	return 0;
 }
 
@@ -254,7 +254,7 @@ static void fl_mr_free(struct fl_ctx *ctx, struct fl_mr *mr)
 	/* The firmware has let go: no access to these pages is under way. */
 	fl_mr_unpin(mr, mr->npages);
 	fl_pin_give_back(ctx, mr->npages);
-	trace_fl_mr_gone(mr->key);
+	trace_fl_mr_gone(ctx->dev, mr->key);
 	kfree(mr);
 }
 
@@ -313,7 +313,7 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 	mutex_lock(&ctx->lock);
 	atomic64_inc(&ctx->resolves);
 	atomic64_add(t.pages_in, &ctx->pages_in);
-	trace_fl_resolve(r.start, (r.end - r.start) >> FL_PAGE_SHIFT, write,
-			 ret, 0, 0);
+	trace_fl_resolve(ctx->dev, r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
+			 write, ret, 0, 0);
 	return ret;
 }

@@ -3,8 +3,8 @@
  * The driver's trace points as notes to the emulator, so that its trace tells
  * what the driver did between two accesses, at the right place of their order.
  *
- * A trace point does not name its card; with several windows in one machine
- * each of their emulators hears of all.
+ * A trace point is of all cards in the machine; each window takes what is of its
+ * own.
  */
 #include <linux/tracepoint.h>
 
@@ -13,8 +13,8 @@
 
 #ifdef CONFIG_TRACEPOINTS
 
-static void fl_note(void *w, u32 event, u32 xfer, u32 block, u64 a0, u64 a1,
-		    u64 a2, u64 a3)
+static void fl_note(void *w, const struct fl_dev *dev, u32 event, u32 xfer,
+		    u32 block, u64 a0, u64 a1, u64 a2, u64 a3)
 {
 	const struct fl_note note = {
 		.event = event,
@@ -23,74 +23,83 @@ static void fl_note(void *w, u32 event, u32 xfer, u32 block, u64 a0, u64 a1,
 		.arg = { a0, a1, a2, a3 },
 	};
 
-	fl_window_note(w, &note);
+	if (dev->window == w)
+		fl_window_note(w, &note);
 }
 
-static void fl_note_irq_smmu(void *w, u32 bank, u32 fsr, u64 va, u32 fsynr0)
+static void fl_note_irq_smmu(void *w, const struct fl_dev *dev, u32 bank,
+			     u32 fsr, u64 va, u32 fsynr0)
 {
-	fl_note(w, FL_WINDOW_NOTE_IRQ_SMMU, 0, 0, bank, fsr, va, fsynr0);
+	fl_note(w, dev, FL_WINDOW_NOTE_IRQ_SMMU, 0, 0, bank, fsr, va, fsynr0);
 }
 
-static void fl_note_irq_fault(void *w, u32 ctx, u32 side, u64 va, u32 map,
-			      u32 xfer, u32 block)
+static void fl_note_irq_fault(void *w, const struct fl_dev *dev, u32 ctx,
+			      u32 side, u64 va, u32 map, u32 xfer, u32 block)
 {
-	fl_note(w, FL_WINDOW_NOTE_IRQ_FAULT, xfer, block, ctx, side, va, map);
+	fl_note(w, dev, FL_WINDOW_NOTE_IRQ_FAULT, xfer, block, ctx, side, va,
+		map);
 }
 
-static void fl_note_work(void *w, u32 ctx, u32 side, u64 va, u32 len, u32 xfer,
-			 u32 block)
+static void fl_note_work(void *w, const struct fl_dev *dev, u32 ctx, u32 side,
+			 u64 va, u32 len, u32 xfer, u32 block)
 {
-	fl_note(w, FL_WINDOW_NOTE_WORK, xfer, block, ctx, side, va, len);
+	fl_note(w, dev, FL_WINDOW_NOTE_WORK, xfer, block, ctx, side, va, len);
 }
 
-static void fl_note_resolve(void *w, u64 va, u64 pages, bool write, int error,
-			    u32 xfer, u32 block)
+static void fl_note_resolve(void *w, const struct fl_dev *dev, u64 va,
+			    u64 pages, bool write, int error, u32 xfer,
+			    u32 block)
 {
-	fl_note(w, FL_WINDOW_NOTE_RESOLVE, xfer, block, va, pages, write,
+	fl_note(w, dev, FL_WINDOW_NOTE_RESOLVE, xfer, block, va, pages, write,
 		(u64)error);
 }
 
-static void fl_note_ready(void *w, u32 ctx, u32 side, u32 code, u32 xfer,
-			  u32 block)
+static void fl_note_ready(void *w, const struct fl_dev *dev, u32 ctx, u32 side,
+			  u32 code, u32 xfer, u32 block)
 {
-	fl_note(w, FL_WINDOW_NOTE_READY, xfer, block, ctx, side, code, 0);
+	fl_note(w, dev, FL_WINDOW_NOTE_READY, xfer, block, ctx, side, code, 0);
 }
 
-static void fl_note_resume(void *w, u32 bank, bool terminate, u64 va, u32 xfer,
-			   u32 block)
+static void fl_note_resume(void *w, const struct fl_dev *dev, u32 bank,
+			   bool terminate, u64 va, u32 xfer, u32 block)
 {
-	fl_note(w, FL_WINDOW_NOTE_RESUME, xfer, block, bank, terminate, va, 0);
+	fl_note(w, dev, FL_WINDOW_NOTE_RESUME, xfer, block, bank, terminate, va,
+		0);
 }
 
-static void fl_note_spurious(void *w, u32 bank, u32 fsr)
+static void fl_note_spurious(void *w, const struct fl_dev *dev, u32 bank,
+			     u32 fsr)
 {
-	fl_note(w, FL_WINDOW_NOTE_SPURIOUS, 0, 0, bank, fsr, 0, 0);
+	fl_note(w, dev, FL_WINDOW_NOTE_SPURIOUS, 0, 0, bank, fsr, 0, 0);
 }
 
-static void fl_note_bind(void *w, u32 bank, u32 asid, u64 ttbr, u32 t0sz)
+static void fl_note_bind(void *w, const struct fl_dev *dev, u32 bank, u32 asid,
+			 u64 ttbr, u32 t0sz)
 {
-	fl_note(w, FL_WINDOW_NOTE_BIND, 0, 0, bank, asid, ttbr, t0sz);
+	fl_note(w, dev, FL_WINDOW_NOTE_BIND, 0, 0, bank, asid, ttbr, t0sz);
 }
 
-static void fl_note_unbind(void *w, u32 bank, u32 asid)
+static void fl_note_unbind(void *w, const struct fl_dev *dev, u32 bank, u32 asid)
 {
-	fl_note(w, FL_WINDOW_NOTE_UNBIND, 0, 0, bank, asid, 0, 0);
+	fl_note(w, dev, FL_WINDOW_NOTE_UNBIND, 0, 0, bank, asid, 0, 0);
 }
 
-static void fl_note_invalidate(void *w, u32 bank, u64 va, u64 pages, u32 xfer,
-			       u32 block)
+static void fl_note_invalidate(void *w, const struct fl_dev *dev, u32 bank,
+			       u64 va, u64 pages, u32 xfer, u32 block)
 {
-	fl_note(w, FL_WINDOW_NOTE_INVALIDATE, xfer, block, bank, va, pages, 0);
+	fl_note(w, dev, FL_WINDOW_NOTE_INVALIDATE, xfer, block, bank, va, pages,
+		0);
 }
 
-static void fl_note_mr(void *w, u32 key, u64 va, u64 len, bool pinned)
+static void fl_note_mr(void *w, const struct fl_dev *dev, u32 key, u64 va,
+		       u64 len, bool pinned)
 {
-	fl_note(w, FL_WINDOW_NOTE_MR, 0, 0, key, va, len, pinned);
+	fl_note(w, dev, FL_WINDOW_NOTE_MR, 0, 0, key, va, len, pinned);
 }
 
-static void fl_note_mr_gone(void *w, u32 key)
+static void fl_note_mr_gone(void *w, const struct fl_dev *dev, u32 key)
 {
-	fl_note(w, FL_WINDOW_NOTE_MR_GONE, 0, 0, key, 0, 0, 0);
+	fl_note(w, dev, FL_WINDOW_NOTE_MR_GONE, 0, 0, key, 0, 0, 0);
 }
 
 /* A trace point has a pair of functions of its own name, not an object. */

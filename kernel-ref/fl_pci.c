@@ -5,6 +5,7 @@
  * MSI-X vectors.
  */
 #include <linux/errno.h>
+#include <linux/idr.h>
 #include <linux/interrupt.h>
 #include <linux/io.h>
 #include <linux/ioport.h>
@@ -19,6 +20,9 @@
 
 #define FL_BAR_BELL	0
 #define FL_BAR_WINDOW	2
+
+/* Nothing on this bus says which card is which: by the order they are found. */
+static DEFINE_IDA(fl_pci_cards);
 
 struct fl_pci {
 	struct fl_window window;
@@ -130,14 +134,20 @@ static int fl_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	ret = fl_pci_claim_rest(pdev, fp);
 	if (ret)
 		return ret;
+	fp->window.index = ida_alloc(&fl_pci_cards, GFP_KERNEL);
+	if (fp->window.index < 0) {
+		ret = fp->window.index;
+		goto err_rest;
+	}
 	ret = fl_pci_irqs(pdev, &res);
 	if (ret)
-		goto err_rest;
+		goto err_index;
 	ret = fl_notes_start(&fp->window);
 	if (ret)
 		goto err_irqs;
 	static_branch_inc(&fl_windows);
 	res.window = &fp->window;
+	res.index = fp->window.index;
 	ret = fl_probe(&pdev->dev, &res);
 	if (ret)
 		goto err_notes;
@@ -152,6 +162,8 @@ err_notes:
 	fl_window_stop(&fp->window);
 err_irqs:
 	fl_pci_irqs_free(pdev);
+err_index:
+	ida_free(&fl_pci_cards, fp->window.index);
 err_rest:
 	fl_pci_release_rest(fp);
 	return ret;
@@ -170,6 +182,7 @@ static void fl_pci_remove(struct pci_dev *pdev)
 	/* Not before: the window may have died, and been telling it. */
 	fl_dev_put(card);
 	fl_pci_irqs_free(pdev);
+	ida_free(&fl_pci_cards, fp->window.index);
 	fl_pci_release_rest(fp);
 }
 

@@ -119,14 +119,14 @@ void fl_stall_work(struct work_struct *work)
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 
 	index = fl_stall_need(ctx, &held, &need);
-	trace_fl_work(index, need.write, need.va, need.len, need.xfer,
+	trace_fl_work(dev, index, need.write, need.va, need.len, need.xfer,
 		      need.block);
 	/* Sleeps; the notifier can run meanwhile: the access has no page. */
 	ret = fl_need_resolve(ctx, &need);
 	if (ret)
 		atomic64_inc(&ctx->failed);
 	/* Before the write: what happens next is its effect. */
-	trace_fl_resume(ctx->slot, ret, need.va, need.xfer, need.block);
+	trace_fl_resume(dev, ctx->slot, ret, need.va, need.xfer, need.block);
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	fl_stall_answer(ctx, ret);
 	ctx->sctlr |= SMMU_CB_SCTLR_CFIE;
@@ -141,7 +141,7 @@ void fl_stall_end(struct fl_ctx *ctx)
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	if (fl_cb_read(dev, ctx->slot, SMMU_CB_FSR) & SMMU_CB_FSR_SS) {
-		trace_fl_resume(ctx->slot, true, ctx->held.far, 0, 0);
+		trace_fl_resume(dev, ctx->slot, true, ctx->held.far, 0, 0);
 		fl_stall_answer(ctx, true);
 	}
 	ctx->sctlr |= SMMU_CB_SCTLR_CFIE;

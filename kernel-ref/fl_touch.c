@@ -158,7 +158,7 @@ static int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
 		r.end = min(r.end, max(t->end, r.start + FL_PAGE_SIZE));
 	atomic64_inc(&ctx->resolves);
 	atomic64_add(t->pages_in, &ctx->pages_in);
-	trace_fl_resolve(r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
+	trace_fl_resolve(ctx->dev, r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
 			 need->write, ret, need->xfer, need->block);
 	return ret;
 }

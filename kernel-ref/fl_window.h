@@ -39,6 +39,7 @@ struct fl_window {
 	raw_spinlock_t lock;	/* innermost; interrupts off */
 	u32 tail;		/* lock: entries ever written */
 	bool dead;		/* set once, under lock: it ended, or is silent */
+	int index;		/* of the card, among those with a window */
 	struct work_struct died;	/* tells those who sleep */
 	struct fl_dev *card;	/* whose they are; a reference, once it is up */
 };
