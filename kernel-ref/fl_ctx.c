@@ -6,7 +6,6 @@
 #include <linux/capability.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
-#include <linux/io.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -19,7 +18,6 @@
 #include <linux/uaccess.h>
 
 #include "fl_access.h"
-#include "fl_compat.h"
 #include "fl_dev.h"
 
 /* ---- life of a struct fl_ctx ---- */
@@ -43,6 +41,7 @@ static void fl_ctx_free(struct kref *ref)
 {
 	struct fl_ctx *ctx = container_of(ref, struct fl_ctx, ref);
 
+	fl_map_free(ctx);
 	mmdrop(ctx->mm);
 	fl_dev_put(ctx->dev);
 	kfree(ctx);
@@ -53,12 +52,17 @@ void fl_ctx_put(struct fl_ctx *ctx)
 	kref_put(&ctx->ref, fl_ctx_free);
 }
 
-static struct fl_ctx *fl_ctx_new(struct fl_dev *dev)
+static struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 {
 	struct fl_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
 
 	if (!ctx)
 		return NULL;
+	if (fl_map_prepare(ctx)) {
+		kfree(ctx);
+		return NULL;
+	}
+	ctx->mapping = file->f_mapping;
 	kref_init(&ctx->ref);
 	fl_dev_get(dev);
 	ctx->dev = dev;
@@ -69,6 +73,7 @@ static struct fl_ctx *fl_ctx_new(struct fl_dev *dev)
 	ctx->resolve = dev->resolve;
 	ctx->next_offset = PAGE_SIZE;	/* after the doorbell page */
 	mutex_init(&ctx->lock);
+	mutex_init(&ctx->queue_lock);
 	spin_lock_init(&ctx->list_lock);
 	spin_lock_init(&ctx->bank_lock);
 	INIT_LIST_HEAD(&ctx->pds);
@@ -204,6 +209,8 @@ void fl_ctx_quiesce(struct fl_ctx *ctx)
 	mmu_notifier_unregister(&ctx->notifier, ctx->mm);
 	fl_bank_off(ctx);
 	fl_bank_unprepare(ctx);
+	if (dev->gone)
+		fl_map_end(ctx);
 
 	mutex_lock(&ctx->lock);
 	fl_mr_free_all(ctx);
@@ -459,7 +466,7 @@ static int fl_open(struct inode *inode, struct file *file)
 
 	if (!current->mm)
 		return -EINVAL;
-	ctx = fl_ctx_new(dev);
+	ctx = fl_ctx_new(dev, file);
 	if (!ctx)
 		return -ENOMEM;
 	mutex_lock(&dev->lock);
@@ -484,38 +491,6 @@ static int fl_release(struct inode *inode, struct file *file)
 	mutex_unlock(&dev->lock);
 	fl_ctx_put(ctx);
 	return 0;
-}
-
-/* regs.def, DB: the only page of the card that a process may map is its own. */
-static int fl_mmap_doorbell(struct fl_ctx *ctx, struct vm_area_struct *vma)
-{
-	phys_addr_t pa = ctx->dev->nic_pa + NIC_DB_BASE(ctx->slot);
-	struct fl_window *w = fl_window(ctx->dev);
-
-	if (w)
-		return fl_window_doorbell_mmap(w, ctx->slot, vma);
-	if (vma->vm_end - vma->vm_start != PAGE_SIZE)
-		return -EINVAL;
-	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
-	return vm_iomap_memory(vma, pa, NIC_DB_STRIDE);
-}
-
-static int fl_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	struct fl_ctx *ctx = file->private_data;
-
-	if (READ_ONCE(ctx->dead))
-		return -ENODEV;
-	if (current->mm != ctx->mm)
-		return -EPERM;
-	if (!(vma->vm_flags & VM_SHARED))
-		return -EINVAL;
-	/* A child with less rights could otherwise post in its parent's name. */
-	fl_vma_flags_set(vma, VM_DONTCOPY);
-	if (offset == FL_MMAP_DOORBELL)
-		return fl_mmap_doorbell(ctx, vma);
-	return fl_queue_mmap(ctx, vma, offset);
 }
 
 static __poll_t fl_poll(struct file *file, poll_table *table)

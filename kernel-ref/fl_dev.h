@@ -12,9 +12,10 @@
  *	dev->cmd_lock	the firmware's mailbox; command and answer
  *	dev->irq_lock	(spinlock, interrupts off) what the top halves look at
  *	ctx->bank_lock	(spinlock, interrupts off) registers of one context bank
- *	ctx->list_lock	(spinlock, inside nothing else) regions, queue memory
+ *	ctx->list_lock	(spinlock, inside nothing else) regions
+ *	ctx->queue_lock	queue memory; nothing else is locked inside
  * The mmap lock of a process is taken inside ctx->lock; what runs under it
- * (mmap, the notifier) takes spinlocks only.
+ * (mmap, munmap, the notifier) takes spinlocks and ctx->queue_lock only.
  */
 #ifndef FL_DEV_H
 #define FL_DEV_H
@@ -153,6 +154,13 @@ struct fl_held {
 	u64 far;
 };
 
+/* Pages that a process finds where the card was (fl_map.c). */
+enum fl_nowhere {
+	FL_NOWHERE_DOORBELL,
+	FL_NOWHERE_QUEUE,
+	FL_NOWHERES
+};
+
 struct fl_ctx {
 	struct kref ref;
 	struct fl_dev *dev;
@@ -162,6 +170,8 @@ struct fl_ctx {
 	u32 stream;
 	u32 asid, t0sz;
 	struct mmu_notifier notifier;
+	struct address_space *mapping;	/* of the file */
+	void *nowhere[FL_NOWHERES];
 
 	struct mutex lock;	/* its objects */
 	bool dead;		/* the card is gone, or the file closes */
@@ -171,7 +181,8 @@ struct fl_ctx {
 	u64 next_offset;	/* for mmap */
 	u64 queue_bytes;
 	u64 pinned;
-	struct list_head queues;	/* list_lock */
+	struct mutex queue_lock;	/* queue memory */
+	struct list_head queues;	/* queue_lock */
 	/* Changing mrs takes lock and list_lock, looking takes one of them. */
 	spinlock_t list_lock;
 
@@ -187,12 +198,16 @@ struct fl_ctx {
 		   spurious, invalidations, stalls;
 };
 
-/* Memory of a completion or send queue: lives until its last mapping ends. */
+/*
+ * Memory of a completion or send queue: lives until its last mapping ends, or
+ * the card goes, which ends them all.
+ */
 struct fl_queue {
-	struct list_head list;	/* of the file, while its object lives */
+	struct list_head list;	/* of the file; queue_lock */
 	struct kref ref;
-	struct fl_dev *dev;
-	void *cpu;
+	struct fl_ctx *ctx;	/* mappings keep the file open */
+	bool ended;		/* its object has gone; queue_lock */
+	void *cpu;		/* NULL: the memory has gone; queue_lock */
 	dma_addr_t dma;
 	size_t bytes;
 	u64 offset;		/* for mmap */
@@ -367,6 +382,14 @@ struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number);
 int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset);
 /* fw_let_go: the firmware has closed the slot and writes no more */
 void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go);
+
+/* fl_map.c */
+int fl_map_prepare(struct fl_ctx *ctx);
+void fl_map_free(struct fl_ctx *ctx);
+/* No mapping leads to the card any more; dev->gone and ctx->dead are set. */
+void fl_map_end(struct fl_ctx *ctx);
+vm_fault_t fl_map_fault(struct vm_fault *vmf);
+int fl_mmap(struct file *file, struct vm_area_struct *vma);
 
 /* fl_platform.c */
 extern struct platform_driver fl_platform_driver;

@@ -4,7 +4,7 @@
  *
  * Queue memory is the driver's: always there, at one physical address, mapped
  * into the process. It lives until the firmware has let go of it and its last
- * mapping has ended.
+ * mapping has ended; but no longer than the card has a driver.
  */
 #include <linux/dma-mapping.h>
 #include <linux/errno.h>
@@ -23,7 +23,6 @@
 static struct fl_queue *fl_queue_new(struct fl_ctx *ctx, size_t bytes)
 {
 	struct fl_queue *q;
-	unsigned long flags;
 
 	bytes = PAGE_ALIGN(bytes);
 	if (ctx->queue_bytes + bytes > FL_QUEUE_BYTES_MAX)
@@ -39,35 +38,43 @@ static struct fl_queue *fl_queue_new(struct fl_ctx *ctx, size_t bytes)
 		kfree(q);
 		return ERR_PTR(-ENOMEM);
 	}
-	q->dev = ctx->dev;
-	fl_dev_get(q->dev);
+	q->ctx = ctx;
 	/* An offset is never used twice, so an old one finds nothing. */
 	q->offset = ctx->next_offset;
 	ctx->next_offset += bytes;
 	ctx->queue_bytes += bytes;
-	spin_lock_irqsave(&ctx->list_lock, flags);
+	mutex_lock(&ctx->queue_lock);
 	list_add_tail(&q->list, &ctx->queues);
-	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	mutex_unlock(&ctx->queue_lock);
 	return q;
+}
+
+/* The memory alone, once; queue_lock is held. */
+static void fl_queue_drop(struct fl_queue *q)
+{
+	if (q->cpu)
+		dma_free_coherent(q->ctx->dev->dev, q->bytes, q->cpu, q->dma);
+	q->cpu = NULL;
 }
 
 static void fl_queue_free(struct kref *ref)
 {
 	struct fl_queue *q = container_of(ref, struct fl_queue, ref);
+	struct fl_ctx *ctx = q->ctx;
 
-	dma_free_coherent(q->dev->dev, q->bytes, q->cpu, q->dma);
-	fl_dev_put(q->dev);
+	mutex_lock(&ctx->queue_lock);
+	list_del(&q->list);
+	fl_queue_drop(q);
+	mutex_unlock(&ctx->queue_lock);
 	kfree(q);
 }
 
 /* The object is gone; mappings may keep the memory. */
 static void fl_queue_put(struct fl_ctx *ctx, struct fl_queue *q)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&ctx->list_lock, flags);
-	list_del(&q->list);
-	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	mutex_lock(&ctx->queue_lock);
+	q->ended = true;
+	mutex_unlock(&ctx->queue_lock);
 	ctx->queue_bytes -= q->bytes;
 	kref_put(&q->ref, fl_queue_free);
 }
@@ -89,22 +96,22 @@ static void fl_queue_vm_close(struct vm_area_struct *vma)
 static const struct vm_operations_struct fl_queue_vm_ops = {
 	.open = fl_queue_vm_open,
 	.close = fl_queue_vm_close,
+	.fault = fl_map_fault,
 };
 
 int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset)
 {
 	struct fl_queue *q, *found = NULL;
-	unsigned long flags;
 	int ret;
 
-	spin_lock_irqsave(&ctx->list_lock, flags);
+	mutex_lock(&ctx->queue_lock);
 	list_for_each_entry(q, &ctx->queues, list)
-		if (q->offset == offset) {
+		if (q->offset == offset && !q->ended) {
 			kref_get(&q->ref);
 			found = q;
 			break;
 		}
-	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	mutex_unlock(&ctx->queue_lock);
 	if (!found)
 		return -ENOENT;
 	ret = -EINVAL;
@@ -112,8 +119,9 @@ int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset)
 		goto err;
 	/* dma_mmap_coherent() takes it for an offset into the memory. */
 	vma->vm_pgoff = 0;
-	ret = dma_mmap_coherent(found->dev->dev, vma, found->cpu, found->dma,
+	ret = dma_mmap_coherent(ctx->dev->dev, vma, found->cpu, found->dma,
 				found->bytes);
+	vma->vm_pgoff = offset >> PAGE_SHIFT;
 	if (ret)
 		goto err;
 	vma->vm_private_data = found;
@@ -422,11 +430,26 @@ int fl_qp_destroy(struct fl_ctx *ctx, u32 number)
 	return 0;
 }
 
+/* A queue whose object has not been ended one by one. */
+static struct fl_queue *fl_queue_left(struct fl_ctx *ctx)
+{
+	struct fl_queue *q, *found = NULL;
+
+	mutex_lock(&ctx->queue_lock);
+	list_for_each_entry(q, &ctx->queues, list)
+		if (!q->ended) {
+			found = q;
+			break;
+		}
+	mutex_unlock(&ctx->queue_lock);
+	return found;
+}
+
 void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go)
 {
-	struct fl_queue *q, *nextq;
 	struct fl_qp *qp, *nextqp;
 	struct fl_cq *cq, *nextcq;
+	struct fl_queue *q;
 
 	list_for_each_entry_safe(qp, nextqp, &ctx->qps, list)
 		fl_qp_end(ctx, qp);
@@ -435,7 +458,14 @@ void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go)
 	/* The card may still write there: better lost than overwritten. */
 	if (!fw_let_go)
 		return;
-	list_for_each_entry_safe(q, nextq, &ctx->queues, list)
+	/* A device that loses its driver must not have memory any more. */
+	if (ctx->dev->gone) {
+		mutex_lock(&ctx->queue_lock);
+		list_for_each_entry(q, &ctx->queues, list)
+			fl_queue_drop(q);
+		mutex_unlock(&ctx->queue_lock);
+	}
+	while ((q = fl_queue_left(ctx)))
 		fl_queue_put(ctx, q);
 }
 

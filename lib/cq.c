@@ -11,8 +11,12 @@
 
 #include "lib_internal.h"
 
-/* While a loss is suspected, every so many empty polls ask the driver. */
+/*
+ * Every so many empty polls ask the driver: while a loss is suspected, and while
+ * there is no reason, since a card that was taken away just writes no more.
+ */
 #define ASK_EVERY 64u
+#define ASK_IDLE 65536u
 /* A question, not a wait: 0 would be no limit. */
 #define ASK_TIMEOUT_NS 1u
 
@@ -49,6 +53,7 @@ int fl_create_cq(struct fl_device *dev, unsigned int entries,
 	q->number = c.cq;
 	q->entries = c.entries;
 	q->map_bytes = (size_t)c.mmap_bytes;
+	q->empty_polls = 1;
 	/* Never leave untold more than there is beyond the caller's wish. */
 	q->tell = q->entries - entries + 1;
 	if (q->tell > q->entries / 4)
@@ -256,25 +261,29 @@ static int take(struct fl_cq *cq, struct fl_completion *c)
 }
 
 /*
- * Has the card lost a completion? It tells only the driver, so that is a system
- * call; but it is made only after the queue was seen full.
+ * Has the card lost a completion, or is it gone? It tells only the driver, so that
+ * is a system call; but it is made only after the queue was seen full, or seldom.
  */
 static void ask(struct fl_cq *cq)
 {
+	uint32_t every = cq->suspect ? ASK_EVERY : ASK_IDLE;
 	struct fl_wait_cq w = {
 		.size = sizeof(w),
 		.cq = cq->number,
 		.timeout_ns = ASK_TIMEOUT_NS,
 	};
 
-	if (cq->empty_polls++ % ASK_EVERY)
+	int error;
+
+	if (cq->empty_polls++ % every)
 		return;
 	/*
 	 * Any other answer is no news. If it takes an event that was armed,
 	 * nothing is missed: fl_wait() arms anew before it sleeps.
 	 */
-	if (lib_ioctl(cq->dev, FL_IOC_WAIT_CQ, &w) == -EIO)
-		cq->error = -EIO;
+	error = lib_ioctl(cq->dev, FL_IOC_WAIT_CQ, &w);
+	if (error == -EIO || error == -ENODEV)
+		cq->error = error;
 }
 
 int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n)
@@ -297,7 +306,7 @@ int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n)
 		if (gone)
 			return gone;
 		cq->error = r;
-	} else if (cq->suspect && !cq->error)
+	} else if (!cq->error)
 		ask(cq);
 	if (!cq->error && sys->relax)
 		return sys->relax(cq->dev->fd);

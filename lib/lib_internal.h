@@ -78,8 +78,8 @@ struct fl_cq {
 	 * not come.
 	 */
 	uint64_t suspect;
-	uint32_t empty_polls;		/* since then */
-	int error;			/* once -EIO, always -EIO */
+	uint32_t empty_polls;		/* since then, or ever */
+	int error;			/* -EIO or -ENODEV, and then always */
 	uint32_t qps;			/* queue pairs that use it */
 	struct fl_qp *bucket[LIB_CQ_BUCKETS];	/* these, by number */
 };

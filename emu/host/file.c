@@ -337,6 +337,8 @@ static void *window_add(struct host_process *p, struct host_open_file *f,
 			w->mem = mem;
 			w->bytes = bytes;
 			w->mmio_pa = mmio_pa;
+			atomic_store_explicit(&w->nowhere, false,
+					      memory_order_relaxed);
 			*error = 0;
 			/* Release: pairs with the acquire in find_window. */
 			atomic_store_explicit(&w->used, true,
@@ -394,6 +396,22 @@ int host_munmap_fd(struct host_process *p, void *addr, uint64_t len)
 	return 0;
 }
 
+void host_unmap_mmio(struct host_kernel *k)
+{
+	struct host_window *w;
+	unsigned int i, n;
+
+	sim_mutex_lock(&k->lock);
+	for (i = 0; i < HOST_PROCESSES; i++)
+		for (n = 0; k->process[i] && n < PROCESS_WINDOWS; n++) {
+			w = &k->process[i]->window[n];
+			if (window_used(w) && w->mmio_pa)
+				atomic_store_explicit(&w->nowhere, true,
+						      memory_order_relaxed);
+		}
+	sim_mutex_unlock(&k->lock);
+}
+
 /* No lock: this is the doorbell. */
 static struct host_window *find_window(struct host_process *p, uint8_t *addr)
 {
@@ -427,6 +445,8 @@ void host_mmio_write32(struct host_process *p, volatile void *addr,
 			p->name, (void *)at);
 		abort();
 	}
+	if (atomic_load_explicit(&w->nowhere, memory_order_relaxed))
+		return;
 	/* Posted: a refused write is the device's event, not an error here. */
 	board_write(p->k->board, w->mmio_pa + (uint64_t)(at - w->addr), 4,
 		    value);

@@ -271,6 +271,8 @@ int host_poll(struct host_process *p, int fd, uint64_t timeout_ns);
  */
 void host_mmio_write32(struct host_process *p, volatile void *addr,
 		       uint32_t value);
+/* What processes have of registers leads nowhere from now on: stores are lost. */
+void host_unmap_mmio(struct host_kernel *k);
 
 /* ---- memory manager, for the shim (kernel threads) ---- */
 

@@ -218,9 +218,14 @@ static void remove_now(struct rig *r)
 	n->removed = true;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), -ENODEV);
 	EXPECT_EQ(host_open(n->process, "faultline0"), -ENODEV);
+	STEP("its doorbell does not ring, and will not ring another's");
+	host_mmio_write32(n->process, n->doorbell + NIC_DB_SQ,
+			  n->qp | 1u << 16);
 	STEP("and it can be started again");
 	EXPECT_EQ(host_driver_probe(n->kernel, NULL), 0);
 	n->removed = false;
+	host_mmio_write32(n->process, n->doorbell + NIC_DB_SQ,
+			  n->qp | 1u << 16);
 	EXPECT_EQ(host_driver_probe(n->kernel, NULL), -EBUSY);
 }
 

@@ -221,6 +221,26 @@ TEST("an overflow that the driver hears of late is still reported")
 	EXPECT_LE(fake.waits, 2);
 }
 
+TEST("who only polls is told of a card that was taken away")
+{
+	unsigned int i;
+
+	fake_set_start(&s, 4, 64);
+	STEP("the driver is seldom asked, and its answer alone counts");
+	fake.wait_result = -ETIMEDOUT;
+	for (i = 0; i < 200000; i++)
+		EXPECT_EQ(fl_poll(s.cq, c, 1), 0);
+	EXPECT_GE(fake.waits, 1);
+	EXPECT_LE(fake.waits, 4);
+	fake.fail_cmd = FL_IOC_WAIT_CQ;
+	fake.fail_error = -ENODEV;
+	for (i = 0; i < 100000 && !fl_poll(s.cq, c, 1); i++)
+		;
+	EXPECT_EQ(fl_poll(s.cq, c, 1), -ENODEV);
+	EXPECT_EQ(fl_wait(s.cq, c, 1, 0), -ENODEV);
+	fake.fail_cmd = 0;
+}
+
 TEST("a queue that was just full goes on and is asked about no more")
 {
 	unsigned int e;

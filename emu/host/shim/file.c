@@ -15,6 +15,9 @@
 
 struct mapping {
 	struct vm_area_struct vma;
+	/* The driver has freed it; under shim->lock */
+	bool orphan;
+	dma_addr_t dma;
 	struct mapping *next;
 };
 
@@ -81,6 +84,34 @@ int copy_struct_from_user(void *to, size_t ksize, const void __user *from,
 	return copy_from_user(to, from, n) ? -EFAULT : 0;
 }
 
+/* ---- mappings that outlive the card ---- */
+
+bool shim_memory_orphan(struct shim *shim, const void *mem, dma_addr_t dma)
+{
+	struct shim_file *f;
+	struct mapping *m;
+	bool found = false;
+
+	sim_spin_lock(&shim->lock);
+	list_for_each_entry(f, &shim->files, list)
+		for (m = f->mappings; m; m = m->next)
+			if (!found && m->vma.shim_mem == mem) {
+				m->orphan = found = true;
+				m->dma = dma;
+			}
+	sim_spin_unlock(&shim->lock);
+	return found;
+}
+
+void unmap_mapping_range(struct address_space *mapping, u64 begin, u64 length,
+			 int even_cows)
+{
+	struct shim *shim = shim_cpu()->shim;
+
+	assert(!begin && !length && even_cows);
+	host_unmap_mmio(shim->k);
+}
+
 /* ---- calls on a file ---- */
 
 static void mapping_close(struct shim_file *f, struct mapping *m)
@@ -90,6 +121,9 @@ static void mapping_close(struct shim_file *f, struct mapping *m)
 	if (m->vma.vm_ops && m->vma.vm_ops->close)
 		m->vma.vm_ops->close(&m->vma);
 	shim_leave(&before);
+	if (m->orphan)
+		host_dma_free(f->shim->k, m->vma.shim_mem, m->vma.vm_end,
+			      m->dma);
 	free(m);
 }
 
@@ -264,6 +298,7 @@ static int file_mmap(struct shim_file *f, uint64_t len, uint64_t offset,
 	m->vma.vm_pgoff = offset >> PAGE_SHIFT;
 	m->vma.vm_flags = VM_READ | VM_WRITE | VM_SHARED;
 	m->vma.vm_mm = f->task.mm;
+	m->vma.vm_file = &f->file;
 	ret = f->fops->mmap(&f->file, &m->vma);
 	if (ret) {
 		free(m);

@@ -161,7 +161,8 @@ void *dma_alloc_coherent(struct device *dev, size_t bytes, dma_addr_t *dma,
 void dma_free_coherent(struct device *dev, size_t bytes, void *cpu,
 		       dma_addr_t dma)
 {
-	host_dma_free(dev->shim->k, cpu, bytes, dma);
+	if (!shim_memory_orphan(dev->shim, cpu, dma))
+		host_dma_free(dev->shim->k, cpu, bytes, dma);
 }
 
 int dma_mmap_coherent(struct device *dev, struct vm_area_struct *vma, void *cpu,

@@ -50,6 +50,8 @@ struct mm_struct *shim_mm_create(struct host_mm *host);
 
 /* file.c: end the files that are still open */
 void shim_files_end(struct shim *shim);
+/* A process has it mapped: it is freed when it unmaps. */
+bool shim_memory_orphan(struct shim *shim, const void *mem, dma_addr_t dma);
 extern const struct host_device_ops shim_device_ops;
 
 /* find.c */

@@ -11,6 +11,7 @@ struct vm_area_struct;
 
 struct file {
 	void *private_data;
+	struct address_space *f_mapping;	/* unmap_mapping_range() knows */
 };
 
 struct file_operations {

@@ -57,11 +57,16 @@ void *phys_to_virt(phys_addr_t pa);
 #define VM_IO		0x4000ul
 /* The small kernel has no fork(). */
 #define VM_DONTCOPY	0x20000ul
+#define VM_MIXEDMAP	0x10000000ul
 
 struct vm_area_struct;
+struct vm_fault;
+typedef unsigned int vm_fault_t;
 struct vm_operations_struct {
 	void (*open)(struct vm_area_struct *vma);
 	void (*close)(struct vm_area_struct *vma);
+	/* Never called: what was taken away is what a process still has. */
+	vm_fault_t (*fault)(struct vm_fault *vmf);
 };
 
 typedef unsigned long pgprot_t;
@@ -71,6 +76,7 @@ struct vm_area_struct {
 	pgprot_t vm_page_prot;
 	const struct vm_operations_struct *vm_ops;
 	void *vm_private_data;
+	struct file *vm_file;
 	/* what a driver's mmap gave */
 	void *shim_mem;
 	phys_addr_t shim_mmio_pa;
@@ -84,6 +90,14 @@ static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
 #define pgprot_noncached(prot) (prot)
 int vm_iomap_memory(struct vm_area_struct *vma, phys_addr_t start,
 		    unsigned long bytes);
+
+/*
+ * Registers alone: a store goes nowhere then. Memory of the card stays where a
+ * process has it, until it unmaps (dma_free_coherent()).
+ */
+struct address_space;
+void unmap_mapping_range(struct address_space *mapping, u64 begin, u64 length,
+			 int even_cows);
 
 /* They take locks of their own (host/fault.c). */
 static inline void mmap_read_lock(struct mm_struct *mm)
@@ -102,7 +116,6 @@ struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long va);
 
 /* ---- faults and pins ---- */
 
-typedef unsigned int vm_fault_t;
 #define VM_FAULT_OOM	 1u
 #define VM_FAULT_SIGSEGV 2u
 #define VM_FAULT_MAJOR	 4u
@@ -116,6 +129,31 @@ struct page {
 	struct mm_struct *mm;
 	u64 va;
 };
+static inline struct page *virt_to_page(const void *p)
+{
+	return NULL;
+}
+
+static inline void get_page(struct page *page)
+{
+}
+
+/* For vm_operations_struct.fault, which nobody calls. */
+struct vm_fault {
+	struct vm_area_struct *vma;
+	unsigned long address;
+	struct page *page;
+};
+#define VM_FAULT_SIGBUS	VM_FAULT_SIGSEGV
+#define PHYS_PFN(pa)	((pa) >> PAGE_SHIFT)
+#define vm_get_page_prot(flags) (flags)
+static inline vm_fault_t vmf_insert_pfn_prot(struct vm_area_struct *vma,
+					     unsigned long va,
+					     unsigned long pfn, pgprot_t prot)
+{
+	return VM_FAULT_SIGBUS;
+}
+
 #define FOLL_WRITE	1u
 #define FOLL_LONGTERM	4u
 long pin_user_pages_remote(struct mm_struct *mm, unsigned long va,

@@ -4,10 +4,21 @@
 #define SHIM_LINUX_SLAB_H
 
 #include <linux/types.h>
+#include <stdlib.h>
 
 #define GFP_KERNEL 0u
 /* Nobody counts what the small kernel itself takes. */
 #define GFP_KERNEL_ACCOUNT GFP_KERNEL
+
+static inline unsigned long get_zeroed_page(gfp_t gfp)
+{
+	return (unsigned long)calloc(1, 4096);
+}
+
+static inline void free_page(unsigned long page)
+{
+	free((void *)page);
+}
 
 void *kzalloc(size_t bytes, gfp_t gfp);
 void *kcalloc(size_t n, size_t bytes, gfp_t gfp);

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a process maps: its doorbell page and its queues.
+ *
+ * A card can be taken from its driver while processes have it mapped, and its
+ * next driver gives the same slots to others. So then all mappings are taken
+ * away; who touches one again finds a page of his own, where nothing happens:
+ * zeros, which the library takes for a card that is gone (faultline/window.h,
+ * alive), and an error, which the next call has, rather than SIGBUS.
+ */
+#include <linux/errno.h>
+#include <linux/fs.h>
+#include <linux/io.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/mm.h>
+
+#include "fl_access.h"
+#include "fl_compat.h"
+#include "fl_dev.h"
+
+int fl_map_prepare(struct fl_ctx *ctx)
+{
+	unsigned int i;
+
+	for (i = 0; i < FL_NOWHERES; i++)
+		ctx->nowhere[i] = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (ctx->nowhere[FL_NOWHERE_DOORBELL] && ctx->nowhere[FL_NOWHERE_QUEUE])
+		return 0;
+	fl_map_free(ctx);
+	return -ENOMEM;
+}
+
+void fl_map_free(struct fl_ctx *ctx)
+{
+	unsigned int i;
+
+	for (i = 0; i < FL_NOWHERES; i++)
+		free_page((unsigned long)ctx->nowhere[i]);
+}
+
+/* All is mapped at once, so this is only called for what was taken away. */
+vm_fault_t fl_map_fault(struct vm_fault *vmf)
+{
+	struct vm_area_struct *vma = vmf->vma;
+	struct fl_ctx *ctx = vma->vm_file->private_data;
+	void *page = ctx->nowhere[vma->vm_private_data ? FL_NOWHERE_QUEUE :
+							 FL_NOWHERE_DOORBELL];
+
+	if (!READ_ONCE(ctx->dead))
+		return VM_FAULT_SIGBUS;
+	if (vma->vm_flags & VM_MIXEDMAP) {
+		vmf->page = virt_to_page(page);
+		get_page(vmf->page);
+		return 0;
+	}
+	/* It is plain memory, whatever was there before. */
+	return vmf_insert_pfn_prot(vma, vmf->address,
+				   PHYS_PFN(virt_to_phys(page)),
+				   vm_get_page_prot(vma->vm_flags));
+}
+
+/*
+ * ctx->dead is set, so that mmap() refuses. One that looked before has the mmap
+ * lock until its mapping can be found.
+ */
+void fl_map_end(struct fl_ctx *ctx)
+{
+	if (mmget_not_zero(ctx->mm)) {
+		mmap_read_lock(ctx->mm);
+		mmap_read_unlock(ctx->mm);
+		mmput_async(ctx->mm);
+	}
+	unmap_mapping_range(ctx->mapping, 0, 0, 1);
+}
+
+static const struct vm_operations_struct fl_doorbell_vm_ops = {
+	.fault = fl_map_fault,
+};
+
+/* regs.def, DB: the only page of the card that a process may map is its own. */
+static int fl_mmap_doorbell(struct fl_ctx *ctx, struct vm_area_struct *vma)
+{
+	phys_addr_t pa = ctx->dev->nic_pa + NIC_DB_BASE(ctx->slot);
+	struct fl_window *w = fl_window(ctx->dev);
+
+	vma->vm_ops = &fl_doorbell_vm_ops;
+	if (w)
+		return fl_window_doorbell_mmap(w, ctx->slot, vma);
+	if (vma->vm_end - vma->vm_start != PAGE_SIZE)
+		return -EINVAL;
+	vma->vm_page_prot = pgprot_noncached(vma->vm_page_prot);
+	return vm_iomap_memory(vma, pa, NIC_DB_STRIDE);
+}
+
+int fl_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	u64 offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	struct fl_ctx *ctx = file->private_data;
+
+	if (READ_ONCE(ctx->dead))
+		return -ENODEV;
+	if (current->mm != ctx->mm)
+		return -EPERM;
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	/* A child with less rights could otherwise post in its parent's name. */
+	fl_vma_flags_set(vma, VM_DONTCOPY);
+	if (offset == FL_MMAP_DOORBELL)
+		return fl_mmap_doorbell(ctx, vma);
+	return fl_queue_mmap(ctx, vma, offset);
+}
