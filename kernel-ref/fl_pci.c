@@ -154,6 +154,7 @@ static int fl_pci_probe(struct pci_dev *pdev, const struct pci_device_id *id)
 	card = pci_get_drvdata(pdev);
 	fl_dev_get(card);
 	WRITE_ONCE(fp->window.card, card);
+	fl_window_watch(&fp->window);
 	return 0;
 
 err_notes:

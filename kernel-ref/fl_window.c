@@ -9,6 +9,7 @@
 #include <linux/errno.h>
 #include <linux/io.h>
 #include <linux/jump_label.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/timekeeping.h>
@@ -22,6 +23,8 @@
  * kernel's own watchdogs allow with interrupts off.
  */
 #define FL_WINDOW_PATIENCE_NS	(10ull * NSEC_PER_SEC)
+/* How often to see that it still is there. */
+#define FL_WINDOW_BEAT_NS	NSEC_PER_SEC
 
 DEFINE_STATIC_KEY_FALSE(fl_windows);
 
@@ -53,9 +56,19 @@ static void fl_window_died(struct work_struct *work)
 		fl_wake_all(card);
 }
 
+/* Who polls looks there, and at nothing else; the lock is held. */
+static void fl_window_tell_pollers(struct fl_window *w)
+{
+	unsigned int i;
+
+	for (i = 0; i < FL_SLOTS; i++)
+		writel(0, &fl_window_doorbell(w, i)->alive);
+}
+
 static void fl_window_die(struct fl_window *w, const char *why)
 {
 	WRITE_ONCE(w->dead, true);
+	fl_window_tell_pollers(w);
 	schedule_work(&w->died);
 	dev_err(w->dev, "the card is gone: %s\n", why);
 }
@@ -185,6 +198,45 @@ void fl_window_note(struct fl_window *w, const struct fl_note *note)
 	raw_spin_unlock_irqrestore(&w->lock, flags);
 }
 
+/*
+ * An emulator that was killed says nothing, and while processes only poll or
+ * sleep nobody asks it. So a read goes out now and then that nobody waits for:
+ * by the next time it should be done.
+ */
+static void fl_window_beat(struct work_struct *work)
+{
+	const struct fl_window_entry e = {
+		.kind = FL_WINDOW_READ,
+		.size = sizeof(u32),
+		.addr = FL_WINDOW_NIC + NIC_FW_BASE + NIC_FW_ID,
+	};
+	struct fl_window *w =
+		container_of(to_delayed_work(work), struct fl_window, beat);
+	unsigned long flags;
+	u32 done;
+
+	raw_spin_lock_irqsave(&w->lock, flags);
+	done = readl(&fl_window_head(w)->head);
+	if (w->dead) {
+		/* It may have been slow, and put right what a page says. */
+		fl_window_tell_pollers(w);
+	} else if ((s32)(done - w->beat_seq) < 0) {
+		if (++w->beats_late >= FL_WINDOW_PATIENCE_NS / FL_WINDOW_BEAT_NS)
+			fl_window_die(w, "its emulator does not answer");
+	} else if (w->tail - done < FL_WINDOW_RING) {
+		w->beats_late = 0;
+		fl_window_post(w, &e);
+		w->beat_seq = w->tail;
+	}
+	raw_spin_unlock_irqrestore(&w->lock, flags);
+	fl_window_watch(w);
+}
+
+void fl_window_watch(struct fl_window *w)
+{
+	schedule_delayed_work(&w->beat, nsecs_to_jiffies(FL_WINDOW_BEAT_NS));
+}
+
 /* The last writes have arrived when it returns. */
 static void fl_window_flush(struct fl_window *w)
 {
@@ -256,13 +308,16 @@ int fl_window_start(struct fl_window *w)
 	}
 	raw_spin_lock_init(&w->lock);
 	INIT_WORK(&w->died, fl_window_died);
+	INIT_DELAYED_WORK(&w->beat, fl_window_beat);
 	/* Where the last driver left it: it flushed. */
 	w->tail = readl(&head->head);
+	w->beat_seq = w->tail;
 	return 0;
 }
 
 void fl_window_stop(struct fl_window *w)
 {
+	cancel_delayed_work_sync(&w->beat);
 	fl_window_flush(w);
 	cancel_work_sync(&w->died);
 }

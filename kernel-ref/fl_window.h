@@ -41,11 +41,16 @@ struct fl_window {
 	bool dead;		/* set once, under lock: it ended, or is silent */
 	int index;		/* of the card, among those with a window */
 	struct work_struct died;	/* tells those who sleep */
+	struct delayed_work beat;
+	u32 beat_seq;		/* lock: of its last read */
+	unsigned int beats_late;	/* lock: since it was due */
 	struct fl_dev *card;	/* whose they are; a reference, once it is up */
 };
 
 /* 0, or -ENODEV after a message: this is not the emulator we know. */
 int fl_window_start(struct fl_window *w);
+/* From now on see that the emulator lives, also while nobody asks it. */
+void fl_window_watch(struct fl_window *w);
 /* Nobody accesses the card any more. */
 void fl_window_stop(struct fl_window *w);
 /*

@@ -95,11 +95,21 @@ send --times 100000 /programs/send
 send /programs/send && exit 1
 rmmod faultline
 END
-death() {	# death SIGNAL TEXT: of the emulator, in the middle of the job
-	run "death$1" --cpus 1 "$dir/go_on" &
+cat >"$dir/only_poll" <<'END'
+card poll || exit 1
+rmmod faultline
+END
+cat >"$dir/only_wait" <<'END'
+card wait || exit 1
+rmmod faultline
+END
+# death SIGNAL TEXT [JOB]: of the emulator, in the middle of the job
+death() {
+	run "death$1" --cpus 1 "$dir/${3:-go_on}" &
 	guest=$!
 	tries=0
-	until grep -q '^received' "$dir/death$1/console.0" 2>/dev/null; do
+	until grep -q -e '^received' -e '^waiting' "$dir/death$1/console.0" \
+		2>/dev/null; do
 		tries=$((tries + 1))
 		[ $tries -gt 600 ] && break
 		sleep 0.1
@@ -113,6 +123,10 @@ death() {	# death SIGNAL TEXT: of the emulator, in the middle of the job
 check 'the emulator ends: the guest hears ENODEV' death TERM 'its emulator has ended'
 check 'the emulator is killed: the guest finds out' death KILL \
 	'its emulator does not answer'
+check 'the same, while a process only polls' death KILL \
+	'its emulator does not answer' only_poll
+check 'the same, while a process only sleeps' death KILL \
+	'its emulator does not answer' only_wait
 
 # --- what a user can get wrong
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * card - what unbind.job and hole.job need of a process:
+ * card - what jobs need of a process:
  *
  *	card wait	sleep on a completion queue until the card is gone: exit 0
+ *	card poll	the same, and look at it again and again instead
  *	card hole	take an index of the doorbell ring, and be killed before the
  *			entry is written (a card behind a window alone)
  */
@@ -10,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -28,7 +30,7 @@ static int fail(const char *what, int error)
 	return 1;
 }
 
-static int wait_until_gone(void)
+static int wait_until_gone(bool poll)
 {
 	struct fl_completion done;
 	struct fl_device *dev;
@@ -43,9 +45,12 @@ static int wait_until_gone(void)
 		return fail("fl_create_cq", error);
 	printf("waiting\n");
 	fflush(stdout);
-	error = fl_wait(cq, &done, 1, WAIT_NS);
+	do
+		error = poll ? fl_poll(cq, &done, 1) :
+			       fl_wait(cq, &done, 1, WAIT_NS);
+	while (poll && !error);
 	if (error != -ENODEV)
-		return fail("fl_wait, where -ENODEV is right", error);
+		return fail("what came, where -ENODEV is right", error);
 	error = fl_alloc_pd(dev, &pd);
 	if (error != -ENODEV)
 		return fail("fl_alloc_pd, where -ENODEV is right", error);
@@ -81,9 +86,11 @@ static int leave_hole(void)
 int main(int argc, char **argv)
 {
 	if (argc == 2 && !strcmp(argv[1], "wait"))
-		return wait_until_gone();
+		return wait_until_gone(false);
+	if (argc == 2 && !strcmp(argv[1], "poll"))
+		return wait_until_gone(true);
 	if (argc == 2 && !strcmp(argv[1], "hole"))
 		return leave_hole();
-	fprintf(stderr, "card: wait or hole is wanted\n");
+	fprintf(stderr, "card: wait, poll or hole is wanted\n");
 	return 2;
 }
