@@ -114,7 +114,7 @@ BENCH_SRC := $(wildcard tests/bench/*.c)
 EXAMPLE_SRC := $(wildcard lib/examples/*.c)
 GEN_SRC := $(wildcard tools/gen/*.c)
 # Programs for a real Linux with a card.
-LINUX_SRC := $(wildcard tests/linux/*.c)
+LINUX_SRC := $(filter-out tests/linux/narrow.c,$(wildcard tests/linux/*.c))
 LINUX_TEST_SRC := $(filter tests/linux/test_%,$(LINUX_SRC))
 FW_SRC := $(wildcard emu/nic/fw*.c)
 
@@ -446,18 +446,29 @@ GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN) \
 		  $(AGENT_BIN))
 
+# A 32-bit program there, from a compiler and a linker that have no libc for it.
+NARROW := $(GUEST_B)/linux/narrow
+$(NARROW): tests/linux/narrow.c $(wildcard kernel-ref/include/faultline/*.h) Makefile
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)clang --target=arm-linux-gnueabi -march=armv7-a -O2 -Wall -Wextra \
+		-Werror -ffreestanding -fno-pic -isystem \
+		/usr/aarch64-linux-gnu/include -Ikernel-ref/include -c -o $@.o $<
+	$(Q)aarch64-linux-gnu-ld -m armelf_linux_eabi -static -o $@ $@.o
+
 .PHONY: guest vqfdb vqfdb-faults
 guest:
-	@tools/doctor --have aarch64-linux-gnu-gcc cpio
+	@tools/doctor --have aarch64-linux-gnu-gcc clang cpio
 	@mkdir -p build/vqfdb
 	@kernel-ref/fetch-headers build/linux $(KERNEL) guest \
 		>build/vqfdb/root-$(KERNEL) || \
 		{ echo "SKIP: the kernel of a guest is not here (see above)"; exit 77; }
 	+@$(MAKE) --no-print-directory modules
 	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs
+	+@$(MAKE) --no-print-directory $(NARROW)
 	@tools/vqfdb/initramfs $(GUEST_RAMFS) "$$(cat build/vqfdb/root-$(KERNEL))" \
 		"$$(cat build/linux/image-$(KERNEL))" \
-		build/linux/module-$(KERNEL)/faultline.ko $(GUEST_PROGRAMS)
+		build/linux/module-$(KERNEL)/faultline.ko $(GUEST_PROGRAMS) $(NARROW)
 
 vqfdb:
 	@tools/doctor --install vqfdb

@@ -513,6 +513,8 @@ const struct file_operations fl_fops = {
 	.open = fl_open,
 	.release = fl_release,
 	.unlocked_ioctl = fl_ioctl,
+	/* Structures are the same for a 32-bit program (uapi.h). */
+	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = fl_mmap,
 	.poll = fl_poll,
 };

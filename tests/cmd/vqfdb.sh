@@ -80,11 +80,28 @@ for job in send examples unbind hole; do
 	echo "== $job"
 	sh ./$job.job || exit 1
 done
+echo '== a 32-bit program'
+narrow || exit 1
 END
 check 'one guest: processes, examples, the card goes and comes, holes' \
 	run one --cpus 1 "$dir/all" tests/linux/send.job \
 	tests/linux/examples.job tests/linux/unbind.job tests/linux/hole.job
 check 'two processes of it' grep -q '^received.*the same' "$dir/one/console.0"
+
+# --- two cards in one guest
+
+cat >"$dir/second" <<'END'
+[ -e /dev/faultline0 ] || exit 1
+send --device /dev/faultline1 /programs/send
+END
+check 'two cards: the second works' run cards --cards 2 --cpus 1 "$dir/second"
+own() {		# the driver's steps stand in the trace of their own card
+	awk '$4 ~ /^DRV_/ { n[$3]++ } END { for (b in n) print b, n[b] }' \
+		"$dir/cards/trace"
+	awk '$4 ~ /^DRV_/ { n[$3]++ } END { for (b in n) cards++; exit cards != 1 }' \
+		"$dir/cards/trace"
+}
+check 'and its driver tells its own board alone' own
 
 # --- the emulator ends first
 

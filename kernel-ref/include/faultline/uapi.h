@@ -6,7 +6,8 @@
  * bank of the SMMU and a doorbell page. Every structure begins with its own
  * size; a shorter one is filled with zeros, a longer one is accepted only if
  * the rest is zero (-E2BIG), so that both sides may grow. Reserved members must
- * be 0 (-EINVAL).
+ * be 0 (-EINVAL). No member is of a size that depends on who is compiled, and each
+ * lies at a multiple of its size, so a 32-bit program asks with the same bytes.
  *
  * Who may: whoever may open the file for reading and writing, root and its group
  * (0660) unless a rule of udev says otherwise (kernel-ref/60-faultline.rules);

@@ -20,8 +20,13 @@ struct file_operations {
 	int (*release)(struct inode *inode, struct file *file);
 	long (*unlocked_ioctl)(struct file *file, unsigned int cmd,
 			       unsigned long arg);
+	/* Programs are all of one kind here. */
+	long (*compat_ioctl)(struct file *file, unsigned int cmd,
+			     unsigned long arg);
 	int (*mmap)(struct file *file, struct vm_area_struct *vma);
 	__poll_t (*poll)(struct file *file, poll_table *table);
 };
+
+#define compat_ptr_ioctl NULL
 
 #endif
