@@ -245,7 +245,7 @@ void fl_remove(struct device *parent)
 
 	misc_deregister(&dev->misc);
 	mutex_lock(&dev->lock);
-	dev->gone = true;
+	WRITE_ONCE(dev->gone, true);
 	for (i = 0; i < FL_SLOTS; i++)
 		if (dev->slot[i])
 			fl_ctx_quiesce(dev->slot[i]);

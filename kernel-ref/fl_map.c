@@ -39,7 +39,10 @@ void fl_map_free(struct fl_ctx *ctx)
 		free_page((unsigned long)ctx->nowhere[i]);
 }
 
-/* All is mapped at once, so this is only called for what was taken away. */
+/*
+ * All is mapped at once, so this is only called for what was taken away: it may
+ * be from all files of the card at once, before each of them is dead.
+ */
 vm_fault_t fl_map_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
@@ -47,7 +50,7 @@ vm_fault_t fl_map_fault(struct vm_fault *vmf)
 	void *page = ctx->nowhere[vma->vm_private_data ? FL_NOWHERE_QUEUE :
 							 FL_NOWHERE_DOORBELL];
 
-	if (!READ_ONCE(ctx->dead))
+	if (!READ_ONCE(ctx->dev->gone))
 		return VM_FAULT_SIGBUS;
 	if (vma->vm_flags & VM_MIXEDMAP) {
 		vmf->page = virt_to_page(page);

@@ -46,8 +46,9 @@ static int fl_pci_claim_rest(struct pci_dev *pdev, struct fl_pci *fp)
 	if (!IS_ALIGNED(bell->start, PAGE_SIZE) ||
 	    (fp->rest.start <= fp->rest.end &&
 	     request_resource(bell->parent, &fp->rest))) {
-		dev_err(&pdev->dev, "%pR shares its page with another device\n",
-			bell);
+		dev_err(&pdev->dev,
+			"%pR shares its page; wanted: pci=resource_alignment=pci:%04x:%04x\n",
+			bell, FL_WINDOW_PCI_VENDOR, FL_WINDOW_PCI_DEVICE);
 		return -EBUSY;
 	}
 	return 0;

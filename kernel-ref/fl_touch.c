@@ -88,7 +88,7 @@ static int fl_touch_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
 			vma = vma_lookup(mm, va);
 		/* One that a full cgroup has killed must not fill it again. */
 		if (fl_owner_dying(mm))
-			return -ESRCH;
+			return -EINTR;
 		/* Registers of a device are no memory to be brought in. */
 		if (!vma || vma->vm_flags & (VM_IO | VM_PFNMAP))
 			return -EFAULT;
