@@ -214,7 +214,8 @@ TEST_MODES(group_limit,
 	EXPECT_EQ(rig_wait(rig_fork(group_child)), 0);
 }
 
-TEST_MODES(group_ahead, "the same, touching the transfer ahead")
+TEST_MODES(group_ahead, "touching ahead, a transfer three times as large as its "
+	   "memory cgroup")
 {
 	swap_begin();
 	group_begin();
@@ -321,7 +322,8 @@ TEST_MODES(group_starved,
 	starved(policy, FL_TOUCH_BLOCK);
 }
 
-TEST_MODES(group_starved_ahead, "the same, touching the transfer ahead")
+TEST_MODES(group_starved_ahead, "touching ahead, without swap: the group's own "
+	   "process is ended")
 {
 	starved(policy, FL_TOUCH_TRANSFER);
 }
