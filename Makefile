@@ -311,6 +311,7 @@ generated-fresh: build/gen
 TESTS := make:generated-fresh make:check-style make:check-warnings \
 	 make:portable make:aarch64 make:library-alone make:firmware-r5 make:modules \
 	 make:kernel-check,PART=build make:kernel-check,PART=style \
+	 make:vqfdb-faults,SHORT=1 make:vqfdb-equal,SHORT=1 \
 	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
 	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
 	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
@@ -446,15 +447,21 @@ GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN) \
 		  $(AGENT_BIN))
 
-.PHONY: guest vqfdb vqfdb-faults
+# Two makes must not write into build/vqfdb and $(GUEST_B) at the same time.
+GUEST_LOCKED := $(if $(shell command -v flock),flock build/vqfdb/lock)
+
+.PHONY: guest guest-alone vqfdb vqfdb-faults
 guest:
 	@tools/doctor --have aarch64-linux-gnu-gcc cpio
 	@mkdir -p build/vqfdb
+	+@$(GUEST_LOCKED) $(MAKE) --no-print-directory guest-alone
+
+guest-alone:
 	@kernel-ref/fetch-headers build/linux $(KERNEL) guest \
 		>build/vqfdb/root-$(KERNEL) || \
 		{ echo "SKIP: the kernel of a guest is not here (see above)"; exit 77; }
 	+@$(MAKE) --no-print-directory modules
-	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs
+	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs $(GUEST_MORE)
 	@tools/vqfdb/initramfs $(GUEST_RAMFS) "$$(cat build/vqfdb/root-$(KERNEL))" \
 		"$$(cat build/linux/image-$(KERNEL))" \
 		build/linux/module-$(KERNEL)/faultline.ko $(GUEST_PROGRAMS)
@@ -468,14 +475,15 @@ vqfdb:
 		$(if $(FILE),"$(FILE)")
 	@grep -h -e '^sent' -e '^received' build/vqfdb/out/console.*
 
-# Page faults of that Linux: what its tests say, as one report. FAULTS="test_fork ..."
-# for some of them; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
+# Page faults of that Linux: what its tests say, as one report. SHORT=1: without what
+# takes longest (make test has that), LONG=1: processes are killed 100 times each;
+# FAULTS="test_fork ...": these; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
 vqfdb-faults:
 	@tools/doctor --install vqfdb
 	@tools/doctor --have qemu-system-aarch64
-	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
-	+@$(ARM64) LTO=no B=$(GUEST_B) linux-tests
-	tests/linux/run --kernel $(KERNEL) $(VQFDB) -- $(FAULTS)
+	+@$(MAKE) --no-print-directory $(FAULTLINE) guest GUEST_MORE=linux-tests
+	tests/linux/run --kernel $(KERNEL) $(if $(SHORT),--short) $(if $(LONG),--long) \
+		$(VQFDB) -- $(FAULTS)
 
 # The same scenarios on the small kernel and there: is what the driver does the same?
 # SHORT=1: some of them, SCENARIOS="write_cold ...": these.
@@ -515,7 +523,7 @@ help:
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
-	@echo "make vqfdb-faults faults on the real memory of that Linux (minutes)"
+	@echo "make vqfdb-faults faults on the real memory of that Linux; SHORT=1, LONG=1"
 	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"
 	@echo "make bench        what things cost"
 	@echo "make doctor       which tools are here, and what they are for"

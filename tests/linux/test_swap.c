@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Pages in swap, and a memory cgroup that is too small for the transfer.
+ * Pages in swap, before a transfer and while it runs.
  *
  * Swap brings in neighbours too (read-ahead, /proc/sys/vm/page-cluster), but only
  * into its cache: page tables change where a fault asks for it, so the driver's
  * counters stay exact.
  */
-#include <sys/mount.h>
-#include <sys/stat.h>
-
 #include "swap.h"
 
 #define BYTES	(16 * RIG_BLOCK)
@@ -136,113 +133,5 @@ TEST_MODES(out_in_flight,
 	STEP("%" PRId64 " pages went out, %u times in the middle", outs, rounds);
 	EXPECT_GE(rounds, 3);
 	EXPECT_GE(outs, 3);
-	rig_finish();
-}
-
-/* ---- memory cgroup ---- */
-
-#define GROUP		"/sys/fs/cgroup/faultline"
-#define GROUP_MAX	(8u << 20)
-#define GROUP_BYTES	(24u << 20)
-
-static enum fl_fault_policy group_policy;
-
-static void group_end(void *arg)
-{
-	(void)arg;
-	rmdir(GROUP);
-}
-
-static void group_begin(void)
-{
-	char max[32];
-
-	mkdir("/sys/fs/cgroup", 0755);
-	if (mount("none", "/sys/fs/cgroup", "cgroup2", 0, NULL))
-		EXPECT_EQ(errno, EBUSY);
-	EXPECT_EQ(rig_put("/sys/fs/cgroup/cgroup.subtree_control", "+memory"),
-		  0);
-	rmdir(GROUP);
-	EXPECT_EQ(mkdir(GROUP, 0755), 0);
-	test_cleanup(group_end, NULL);
-	snprintf(max, sizeof(max), "%u", GROUP_MAX);
-	EXPECT_EQ(rig_put(GROUP "/memory.max", max), 0);
-}
-
-static void group_child(void)
-{
-	int64_t at_most = 0, now;
-
-	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, FL_TOUCH_BLOCK);
-	rig_buffers_for(GROUP_BYTES, 36);
-	rig_mark();
-	rig_post(0, GROUP_BYTES);
-	while (!rig_look()) {
-		now = rig_number(GROUP "/memory.current", "");
-		at_most = now > at_most ? now : at_most;
-	}
-	EXPECT_EQ(rig_status(), 0);
-	STEP("at most %" PRId64 " bytes in the group", at_most);
-	/*
-	 * A processor charges 64 pages at a time, and reclaim itself may go over
-	 * the limit; no more than that, or the driver's faults would not count.
-	 */
-	EXPECT_LE(at_most, GROUP_MAX + 4 * 64 * RIG_PAGE);
-	EXPECT_PATTERN(rig.dst.mem, GROUP_BYTES, 36);
-	/*
-	 * Nothing was there before, and some of it may have gone out and come in
-	 * again while its block was under way.
-	 */
-	EXPECT_GE(rig_since(&rig.dst).pages_in, GROUP_BYTES / RIG_PAGE);
-	EXPECT_GE(rig_since(&rig.dst).invalidations, 1);
-	EXPECT_GE(rig_number(GROUP "/memory.events", "max"), 1);
-	EXPECT_EQ(rig_number(GROUP "/memory.events", "oom_kill"), 0);
-	EXPECT_GE(rig_number(GROUP "/memory.swap.current", ""),
-		  GROUP_BYTES - GROUP_MAX);
-	rig_finish();
-}
-
-TEST_MODES(group_limit,
-	   "a transfer three times as large as its memory cgroup may be")
-{
-	swap_begin();
-	group_begin();
-	group_policy = policy;
-	EXPECT_EQ(rig_wait(rig_fork(group_child)), 0);
-}
-
-/* A source that fits, written to ever more memory that does not. */
-static void starved_child(void)
-{
-	const size_t part = 1u << 20;
-	uint8_t *src, *dst;
-	size_t at;
-
-	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, FL_TOUCH_BLOCK);
-	src = rig_buffer(part);
-	dst = rig_buffer(GROUP_BYTES);
-	rig_fill(src, part, 37);
-	for (at = 0; at < GROUP_BYTES; at += part) {
-		rig_regions(src, part, dst + at, part);
-		rig_write(0, part);
-	}
-	STEP("the kernel should have ended this process by now");
-	EXPECT_LE(at, GROUP_MAX);
-}
-
-TEST_MODES(group_starved,
-	   "without swap the group's own process is ended, and the card goes on")
-{
-	group_begin();
-	group_policy = policy;
-	EXPECT_EQ(rig_wait(rig_fork(starved_child)), -SIGKILL);
-	EXPECT_EQ(rig_number(GROUP "/memory.events", "oom_kill"), 1);
-	STEP("another process is not disturbed");
-	rig_open(policy, FL_TOUCH_BLOCK);
-	rig_buffers_for(BYTES, 38);
-	rig_write(0, BYTES);
-	EXPECT_PATTERN(rig.dst.mem, BYTES, 38);
 	rig_finish();
 }
