@@ -308,13 +308,16 @@ generated-fresh: build/gen
 
 # --- tests
 
-TESTS := make:generated-fresh make:check-style make:check-warnings \
-	 make:portable make:aarch64 make:library-alone make:firmware-r5 make:modules \
+# The guests' kernel and programs come early: others then find them.
+TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-tests \
+	 make:check-warnings make:portable make:aarch64 make:library-alone \
+	 make:firmware-r5 make:modules \
 	 make:kernel-check,PART=build make:kernel-check,PART=style \
-	 make:vqfdb-faults,SHORT=1 make:vqfdb-equal,SHORT=1 \
+	 make:vqfdb-faults,SHORT=1 \
 	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
 	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
 	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
+	 make:vqfdb-equal,SHORT=1 \
 	 $(filter-out tests/cmd/generated.sh,$(wildcard tests/cmd/*.sh)) \
 	 $(wildcard tests/scenario/*.fl)
 
@@ -442,6 +445,7 @@ kernel-debug-self:
 NODES ?= 1
 KERNEL ?= 6.1
 JOB ?= tests/linux/send.job
+VQFDB_OUT ?= build/vqfdb/out
 GUEST_B := build/arm64-guest
 GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN) \
@@ -471,9 +475,9 @@ vqfdb:
 	@tools/doctor --have qemu-system-aarch64
 	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
 	tools/vqfdb/run --image "$$(cat build/linux/image-$(KERNEL))" \
-		--initramfs $(GUEST_RAMFS) --nodes $(NODES) $(VQFDB) $(JOB) \
-		$(if $(FILE),"$(FILE)")
-	@grep -h -e '^sent' -e '^received' build/vqfdb/out/console.*
+		--initramfs $(GUEST_RAMFS) --nodes $(NODES) --out $(VQFDB_OUT) \
+		$(VQFDB) $(JOB) $(if $(FILE),"$(FILE)")
+	@grep -h -e '^sent' -e '^received' $(VQFDB_OUT)/console.*
 
 # Page faults of that Linux: what its tests say, as one report. SHORT=1: without what
 # takes longest (make test has that), LONG=1: processes are killed 100 times each;

@@ -73,8 +73,11 @@ killed() {
 		grep -q '^vqfdb: exit 0' "$out/console.$other"
 	result $? "the other guest's program says what it misses, and ends" \
 		"$out/console.$other"
-	[ "$(grep -c '^board qfdb.: 1 guests' "$out/vm.log")" = 2 ]
-	result $? "the boards end in order" "$out/vm.log"
+	[ "$(grep -c '^board qfdb.: 1 guests' "$out/vm.log")" = 2 ] &&
+		[ "$(grep -c 'the guest has gone while' "$out/vm.log")" = 1 ] &&
+		grep -q "board qfdb$1: the guest has gone while 1 of its" "$out/vm.log"
+	result $? "the emulator says whose guest has gone, and ends in order" \
+		"$out/vm.log"
 }
 killed 1 '^send: sender: '
 killed 0 '^send: (receiver: |the sender has gone)'
