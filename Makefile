@@ -308,12 +308,16 @@ generated-fresh: build/gen
 
 # --- tests
 
-TESTS := make:generated-fresh make:check-style make:check-warnings \
-	 make:portable make:aarch64 make:library-alone make:firmware-r5 make:modules \
+# The guests' kernel and programs come early: others then find them.
+TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-tests \
+	 make:check-warnings make:portable make:aarch64 make:library-alone \
+	 make:firmware-r5 make:modules \
 	 make:kernel-check,PART=build make:kernel-check,PART=style \
+	 make:vqfdb-faults,SHORT=1 \
 	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
 	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
 	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
+	 make:vqfdb-equal,SHORT=1 \
 	 $(filter-out tests/cmd/generated.sh,$(wildcard tests/cmd/*.sh)) \
 	 $(wildcard tests/scenario/*.fl)
 
@@ -441,6 +445,7 @@ kernel-debug-self:
 NODES ?= 1
 KERNEL ?= 6.1
 JOB ?= tests/linux/send.job
+VQFDB_OUT ?= build/vqfdb/out
 GUEST_B := build/arm64-guest
 GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN) \
@@ -456,15 +461,21 @@ $(NARROW): tests/linux/narrow.c $(wildcard kernel-ref/include/faultline/*.h) Mak
 		/usr/aarch64-linux-gnu/include -Ikernel-ref/include -c -o $@.o $<
 	$(Q)aarch64-linux-gnu-ld -m armelf_linux_eabi -static -o $@ $@.o
 
-.PHONY: guest vqfdb vqfdb-faults
+# Two makes must not write into build/vqfdb and $(GUEST_B) at the same time.
+GUEST_LOCKED := $(if $(shell command -v flock),flock build/vqfdb/lock)
+
+.PHONY: guest guest-alone vqfdb vqfdb-faults
 guest:
 	@tools/doctor --have aarch64-linux-gnu-gcc clang cpio
 	@mkdir -p build/vqfdb
+	+@$(GUEST_LOCKED) $(MAKE) --no-print-directory guest-alone
+
+guest-alone:
 	@kernel-ref/fetch-headers build/linux $(KERNEL) guest \
 		>build/vqfdb/root-$(KERNEL) || \
 		{ echo "SKIP: the kernel of a guest is not here (see above)"; exit 77; }
 	+@$(MAKE) --no-print-directory modules
-	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs
+	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs $(GUEST_MORE)
 	+@$(MAKE) --no-print-directory $(NARROW)
 	@tools/vqfdb/initramfs $(GUEST_RAMFS) "$$(cat build/vqfdb/root-$(KERNEL))" \
 		"$$(cat build/linux/image-$(KERNEL))" \
@@ -475,18 +486,19 @@ vqfdb:
 	@tools/doctor --have qemu-system-aarch64
 	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
 	tools/vqfdb/run --image "$$(cat build/linux/image-$(KERNEL))" \
-		--initramfs $(GUEST_RAMFS) --nodes $(NODES) $(VQFDB) $(JOB) \
-		$(if $(FILE),"$(FILE)")
-	@grep -h -e '^sent' -e '^received' build/vqfdb/out/console.*
+		--initramfs $(GUEST_RAMFS) --nodes $(NODES) --out $(VQFDB_OUT) \
+		$(VQFDB) $(JOB) $(if $(FILE),"$(FILE)")
+	@grep -h -e '^sent' -e '^received' $(VQFDB_OUT)/console.*
 
-# Page faults of that Linux: what its tests say, as one report. FAULTS="test_fork ..."
-# for some of them; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
+# Page faults of that Linux: what its tests say, as one report. SHORT=1: without what
+# takes longest (make test has that), LONG=1: processes are killed 100 times each;
+# FAULTS="test_fork ...": these; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
 vqfdb-faults:
 	@tools/doctor --install vqfdb
 	@tools/doctor --have qemu-system-aarch64
-	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
-	+@$(ARM64) LTO=no B=$(GUEST_B) linux-tests
-	tests/linux/run --kernel $(KERNEL) $(VQFDB) -- $(FAULTS)
+	+@$(MAKE) --no-print-directory $(FAULTLINE) guest GUEST_MORE=linux-tests
+	tests/linux/run --kernel $(KERNEL) $(if $(SHORT),--short) $(if $(LONG),--long) \
+		$(VQFDB) -- $(FAULTS)
 
 # The same scenarios on the small kernel and there: is what the driver does the same?
 # SHORT=1: some of them, SCENARIOS="write_cold ...": these.
@@ -526,7 +538,7 @@ help:
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
-	@echo "make vqfdb-faults faults on the real memory of that Linux (minutes)"
+	@echo "make vqfdb-faults faults on the real memory of that Linux; SHORT=1, LONG=1"
 	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"
 	@echo "make bench        what things cost"
 	@echo "make doctor       which tools are here, and what they are for"

@@ -410,6 +410,16 @@ void board_reset(struct board *b)
 	smmu_reset(b->smmu);
 }
 
+unsigned int board_open_slots(struct board *b)
+{
+	struct fw_stats st;
+
+	sim_enter(b->domain);
+	fw_stats(b->fw, &st);
+	sim_leave(b->domain);
+	return st.open_slots;
+}
+
 uint64_t board_end_event(struct board *b, uint32_t xfer)
 {
 	return atomic_load_explicit(&b->end_event[xfer % BOARD_TRACE_XFERS],

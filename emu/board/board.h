@@ -108,6 +108,8 @@ void board_destroy(struct board *b);
  * use the card meanwhile.
  */
 void board_reset(struct board *b);
+/* How many processes have the card open, as its firmware knows. Takes the domain. */
+unsigned int board_open_slots(struct board *b);
 
 /*
  * Software's way to registers: a physical address of the map above. Costs CPU

@@ -102,6 +102,7 @@ struct fw_config {
 struct fw_stats {
 	uint64_t wqes, bad_wqes, blocks, completions, errors, timeouts, events,
 		 commands, rx_checks, rx_refused, read_jobs;
+	uint32_t open_slots;	/* now */
 };
 
 /* Bytes that one firmware needs (static memory on the R5). */

@@ -97,8 +97,14 @@ static void guest_begin(struct window *w)
 static void guest_end(struct window *w)
 {
 	struct guest *g = &w->guest;
+	unsigned int open = board_open_slots(w->cfg.board);
 	int i;
 
+	/* Whoever switches a machine off in order lets its processes end first. */
+	if (open && !atomic_load(&w->stop))
+		fprintf(stderr, "faultline: board %s: the guest has gone while "
+			"%u of its processes had the card open\n",
+			board_name(w->cfg.board), open);
 	line_disconnect(w);
 	board_reset(w->cfg.board);
 	if (g->bank >= 0) {

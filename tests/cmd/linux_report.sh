@@ -60,6 +60,12 @@ echo "KTAP version 1"
 	check "a program that did not run failed" ono 0 '' a b
 { said a 1 0 ok; printf '== b\r\nKTAP version 1\r\n1..2\r\nok 1 x\r\n'; } |
 	check "a guest that hangs in a program failed" oonn 124 '' a b
+printf '== a\r\n1..2\r\nok 1 x\r\n== hung a 7\r\n== end a 137 7\r\n' |
+	check "a program that was killed because it hung failed, once" ono 0 '' a
+number=$((number + 1)) word='not ok'
+grep -q '^not ok 2 a: hung, and was killed after 7 s, in test 2 of 2$' \
+	"$dir/report" && word=ok || failed=1
+echo "$word $number and the report says where"
 echo | check "a guest that said nothing failed" nn 1 '' a
 echo "1..$number"
 exit $failed

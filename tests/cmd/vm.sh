@@ -23,6 +23,10 @@ expect 2 'pairs of boards' 'the same link twice' \
 	"$fl" vm --links x:y,y:x "$dir/x" "$dir/y"
 expect 2 'a number from 0 to 14' 'two nodes where the fabric has one' \
 	"$fl" vm --first-node 15 "$dir/x" "$dir/y"
+expect 2 "--udp '127.0.0.1'" 'a link over UDP without a peer' \
+	"$fl" vm --udp 127.0.0.1 "$dir/x"
+expect 1 'a board of this process or another link has that node' \
+	'a link to itself' "$fl" vm --udp 127.0.0.1:47801/127.0.0.1:47802/0 "$dir/x"
 expect 2 'unknown option' 'an option of the driver, which is in the guest' \
 	"$fl" vm --policy stall "$dir/x"
 expect 2 'cannot write the trace' 'a trace that cannot be written' \

@@ -25,7 +25,7 @@ TEST("the kernel has not warned, died, locked up or found a bad page")
 
 /*
  * Of the kernel, then of the driver. Not "Call trace:": what is bad says so in
- * words as well, while the OOM killer, which test_swap.c calls, prints one too.
+ * words as well, while the OOM killer, which test_group.c calls, prints one too.
  */
 static const char *const complaints[] = {
 	"WARNING:", "BUG:", "Oops", "Unable to handle", "Internal error",

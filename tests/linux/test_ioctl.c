@@ -4,38 +4,19 @@
  * everything, and what belongs to others. The kernel refuses; nobody else
  * notices.
  */
+#include <glob.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
+#include "calls.h"
 #include "faultline/entries.h"
-#include "faultline/uapi.h"
 #include "rig.h"
 
 #define BYTES	(16 * RIG_BLOCK)
 #define NOBODY	65534
-
-static const struct {
-	unsigned int cmd;
-	uint32_t size;
-} calls[] = {
-	{ FL_IOC_QUERY, sizeof(struct fl_query) },
-	{ FL_IOC_POLICY, sizeof(struct fl_policy) },
-	{ FL_IOC_ALLOC_PD, sizeof(struct fl_alloc_pd) },
-	{ FL_IOC_DEALLOC_PD, sizeof(struct fl_destroy) },
-	{ FL_IOC_REG_MR, sizeof(struct fl_reg_mr) },
-	{ FL_IOC_DEREG_MR, sizeof(struct fl_destroy) },
-	{ FL_IOC_CREATE_CQ, sizeof(struct fl_create_cq) },
-	{ FL_IOC_DESTROY_CQ, sizeof(struct fl_destroy) },
-	{ FL_IOC_CREATE_QP, sizeof(struct fl_create_qp) },
-	{ FL_IOC_CONNECT_QP, sizeof(struct fl_connect_qp) },
-	{ FL_IOC_DESTROY_QP, sizeof(struct fl_destroy) },
-	{ FL_IOC_PREFETCH, sizeof(struct fl_prefetch) },
-	{ FL_IOC_WAIT_CQ, sizeof(struct fl_wait_cq) },
-	{ FL_IOC_COUNTERS, sizeof(struct fl_counters) },
-};
-#define CALLS (sizeof(calls) / sizeof(calls[0]))
+#define GROUP	4242	/* of users who may use the card */
 
 static int fd;
 
@@ -272,7 +253,7 @@ TEST("mmap gives a process its own doorbell and its own queues, and nothing else
 
 static int shared_fd;
 
-static void child_of_file(void)
+static void may_nothing(void)
 {
 	struct fl_query q = { .size = sizeof(q) };
 	unsigned int i;
@@ -286,6 +267,11 @@ static void child_of_file(void)
 	}
 	EXPECT_EQ(map_error(2 * RIG_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 			    FL_MMAP_DOORBELL), -EPERM);
+}
+
+static void child_of_file(void)
+{
+	may_nothing();
 }
 
 TEST("a child of the process that opened the card may do nothing with the file")
@@ -312,16 +298,43 @@ static void become_nobody(void)
 
 static void child_without_rights(void)
 {
+	static const int flags[] = { O_RDWR, O_RDONLY, O_WRONLY };
 	struct fl_device *dev;
+	unsigned int i;
+	size_t k;
+	glob_t g;
 
 	become_nobody();
 	EXPECT_EQ(fl_open("/dev/faultline0", &dev), -EACCES);
+	EXPECT_EQ(glob("/dev/faultline*", 0, NULL, &g), 0);
+	for (k = 0; k < g.gl_pathc; k++)
+		for (i = 0; i < 3; i++) {
+			STEP("%s, flags %d", g.gl_pathv[k], flags[i]);
+			EXPECT_EQ(open(g.gl_pathv[k], flags[i]), -1);
+			EXPECT_EQ(errno, EACCES);
+		}
+	globfree(&g);
+}
+
+static void child_is_handed_it(void)
+{
+	become_nobody();
+	may_nothing();
+}
+
+static void child_of_group(void)
+{
+	EXPECT_EQ(syscall(SYS_setresgid, GROUP, GROUP, GROUP), 0);
+	EXPECT_EQ(syscall(SYS_setresuid, NOBODY, NOBODY, NOBODY), 0);
+	others_work();
 }
 
 static void close_to_others(void *arg)
 {
 	(void)arg;
 	chmod("/dev/faultline0", 0660);
+	if (chown("/dev/faultline0", 0, 0))
+		perror("/dev/faultline0");
 }
 
 static void open_to_all(void)
@@ -332,6 +345,21 @@ static void open_to_all(void)
 
 TEST("a user to whom the administrator did not give the card is told EACCES")
 {
+	EXPECT_EQ(rig_wait(rig_fork(child_without_rights)), 0);
+}
+
+TEST("a user without rights who is handed an open file may do nothing with it: EPERM")
+{
+	open_fd();
+	shared_fd = fd;
+	EXPECT_EQ(rig_wait(rig_fork(child_is_handed_it)), 0);
+}
+
+TEST("a user of the group that the card was given to uses it, others do not")
+{
+	test_cleanup(close_to_others, NULL);
+	EXPECT_EQ(chown("/dev/faultline0", 0, GROUP), 0);
+	EXPECT_EQ(rig_wait(rig_fork(child_of_group)), 0);
 	EXPECT_EQ(rig_wait(rig_fork(child_without_rights)), 0);
 }
 

@@ -127,7 +127,7 @@ TEST_MODES(compaction, "memory is compacted in the middle of a transfer")
 		EXPECT_EQ(madvise(rig.dst.mem, LARGE, MADV_DONTNEED), 0);
 		rig_mark();
 		rig_post(0, LARGE);
-		while (rig_under_way(&rig.dst, 16) &&
+		while (rig_under_way(&rig.dst, 16) && !rig_look() &&
 		       rig_middle(&rig.dst, pages)) {
 			EXPECT_EQ(rig_put("/proc/sys/vm/compact_memory", "1"),
 				  0);
@@ -239,7 +239,7 @@ TEST_MODES(merge_middle, "pages are merged while the device writes one of them")
 		EXPECT_EQ(rig_put(KSM "run", "1"), 0);
 		rig_mark();
 		rig_post(0, LARGE);
-		while (rig_under_way(&rig.src, 8) &&
+		while (rig_under_way(&rig.src, 8) && !rig_look() &&
 		       rig_middle(&rig.src, pages)) {
 			n += rig_number(KSM "pages_sharing", "") > 0 &&
 			     rig_middle(&rig.src, pages);

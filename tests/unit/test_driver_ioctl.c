@@ -4,6 +4,7 @@
 
 #include <sys/ioctl.h>
 
+#include "calls.h"
 #include "faultline/window.h"
 
 static void try(void (*body)(struct rig *r))
@@ -12,27 +13,6 @@ static void try(void (*body)(struct rig *r))
 }
 
 /* ---- the rules that all calls share ---- */
-
-static const struct {
-	unsigned int cmd;
-	uint32_t size;
-} calls[] = {
-	{ FL_IOC_QUERY, sizeof(struct fl_query) },
-	{ FL_IOC_POLICY, sizeof(struct fl_policy) },
-	{ FL_IOC_ALLOC_PD, sizeof(struct fl_alloc_pd) },
-	{ FL_IOC_DEALLOC_PD, sizeof(struct fl_destroy) },
-	{ FL_IOC_REG_MR, sizeof(struct fl_reg_mr) },
-	{ FL_IOC_DEREG_MR, sizeof(struct fl_destroy) },
-	{ FL_IOC_CREATE_CQ, sizeof(struct fl_create_cq) },
-	{ FL_IOC_DESTROY_CQ, sizeof(struct fl_destroy) },
-	{ FL_IOC_CREATE_QP, sizeof(struct fl_create_qp) },
-	{ FL_IOC_CONNECT_QP, sizeof(struct fl_connect_qp) },
-	{ FL_IOC_DESTROY_QP, sizeof(struct fl_destroy) },
-	{ FL_IOC_PREFETCH, sizeof(struct fl_prefetch) },
-	{ FL_IOC_WAIT_CQ, sizeof(struct fl_wait_cq) },
-	{ FL_IOC_COUNTERS, sizeof(struct fl_counters) },
-};
-#define CALLS (sizeof(calls) / sizeof(calls[0]))
 
 static void sizes(struct rig *r)
 {

@@ -3,37 +3,40 @@
  * `faultline vm` as a program: two guests, a transfer between them, the end by itself and
  * by a signal, the trace. It runs in a child, so that nothing here knows its boards.
  */
+#include <arpa/inet.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "test_window_rig.h"
 #include "tools/faultline/options.h"
 
-static struct {
+static struct program {
 	pid_t pid;
 	int said;		/* its standard output */
 } vm;
 
 static void kill_it(void *arg)
 {
-	(void)arg;
-	if (vm.pid > 0) {
-		kill(vm.pid, SIGKILL);
-		waitpid(vm.pid, NULL, 0);
+	struct program *p = arg;
+
+	if (p->pid > 0) {
+		kill(p->pid, SIGKILL);
+		waitpid(p->pid, NULL, 0);
 	}
-	vm.pid = 0;
+	p->pid = 0;
 }
 
 /* Read what it says up to a text; false: it ended first. */
-static bool says(const char *text)
+static bool program_says(struct program *p, const char *text)
 {
 	static char said[4000];
 	size_t n = 0;
 	ssize_t got;
 
 	while (n < sizeof(said) - 1) {
-		got = read(vm.said, said + n, 1);
+		got = read(p->said, said + n, 1);
 		if (got <= 0)
 			return false;
 		n++;
@@ -44,6 +47,11 @@ static bool says(const char *text)
 	return false;
 }
 
+static bool says(const char *text)
+{
+	return program_says(&vm, text);
+}
+
 static void fresh_folder(void)
 {
 	memset(&rig, 0, sizeof(rig));
@@ -52,31 +60,39 @@ static void fresh_folder(void)
 	EXPECT(mkdtemp(rig.dir));
 }
 
-static void start(const char *option, const char *value)
+static void start_program(struct program *p, int argc, const char *const *argv)
 {
-	char folder[2][80], *argv[8];
-	int out[2], argc = 0;
+	int out[2];
 
-	snprintf(folder[0], sizeof(folder[0]), "%s/n0", rig.dir);
-	snprintf(folder[1], sizeof(folder[1]), "%s/n1", rig.dir);
-	argv[argc++] = (char *)option;
-	if (value)
-		argv[argc++] = (char *)value;
-	argv[argc++] = folder[0];
-	argv[argc++] = folder[1];
 	EXPECT_EQ(pipe(out), 0);
 	fflush(NULL);
-	vm.pid = fork();
-	if (!vm.pid) {
+	p->pid = fork();
+	if (!p->pid) {
 		dup2(out[1], 1);
 		close(out[0]);
 		close(out[1]);
-		exit(command_vm.run(&command_vm, argc, argv));
+		exit(command_vm.run(&command_vm, argc, (char **)argv));
 	}
 	close(out[1]);
-	vm.said = out[0];
-	test_cleanup(kill_it, NULL);
-	EXPECT(says("ready"));
+	p->said = out[0];
+	test_cleanup(kill_it, p);
+	EXPECT(program_says(p, "ready"));
+}
+
+static void start(const char *option, const char *value)
+{
+	const char *argv[4];
+	char folder[2][80];
+	int argc = 0;
+
+	snprintf(folder[0], sizeof(folder[0]), "%s/n0", rig.dir);
+	snprintf(folder[1], sizeof(folder[1]), "%s/n1", rig.dir);
+	argv[argc++] = option;
+	if (value)
+		argv[argc++] = value;
+	argv[argc++] = folder[0];
+	argv[argc++] = folder[1];
+	start_program(&vm, argc, argv);
 }
 
 /* Its exit status; the sockets are gone. */
@@ -117,7 +133,7 @@ TEST("two guests transfer, and when both have gone the program ends by itself")
 	fresh_folder();
 	start("--links", "n0:n1");
 	STEP("killed, it leaves its sockets: the next one takes them over");
-	kill_it(NULL);
+	kill_it(&vm);
 	close(vm.said);
 	EXPECT_EQ(access(rig_path(0, "card"), F_OK), 0);
 	EXPECT_EQ(access(rig_path(1, "card"), F_OK), 0);
@@ -187,6 +203,51 @@ TEST("it stays when all have gone, if asked to")
 	rig_forget(&rig.guest[1]);
 	EXPECT_EQ(kill(vm.pid, SIGTERM), 0);
 	EXPECT(says("board n0: 2 guests"));
+	EXPECT_EQ(end(), 0);
+	EXPECT_EQ(rmdir(rig.dir), 0);
+}
+
+/* A port of UDP that nobody has just now. */
+static unsigned int free_port(void)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET,
+				 .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t n = sizeof(a);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	EXPECT_GE(fd, 0);
+	EXPECT_EQ(bind(fd, (struct sockaddr *)&a, n), 0);
+	EXPECT_EQ(getsockname(fd, (struct sockaddr *)&a, &n), 0);
+	close(fd);
+	return ntohs(a.sin_port);
+}
+
+TEST("two programs, as on two machines, have a link over UDP between their guests")
+{
+	static struct program other;
+	unsigned int here = free_port(), there = free_port();
+	char folder[2][80], udp[2][80];
+
+	fresh_folder();
+	snprintf(folder[0], sizeof(folder[0]), "%s/n0", rig.dir);
+	snprintf(folder[1], sizeof(folder[1]), "%s/n1", rig.dir);
+	snprintf(udp[0], sizeof(udp[0]), "127.0.0.1:%u/127.0.0.1:%u/1", here,
+		 there);
+	snprintf(udp[1], sizeof(udp[1]), "127.0.0.1:%u/127.0.0.1:%u/0", there,
+		 here);
+	start_program(&vm, 3, (const char *[]){ "--udp", udp[0], folder[0] });
+	start_program(&other, 5, (const char *[]){
+		      "--first-node", "1", "--udp", udp[1], folder[1] });
+	guests();
+	rig_transfer(0, 1, 4);
+	rig_transfer(1, 0, 5);
+	rig_forget(&rig.guest[1]);
+	EXPECT(program_says(&other, "board n1: 1 guests"));
+	EXPECT_EQ(waitpid(other.pid, NULL, 0), other.pid);
+	other.pid = 0;
+	close(other.said);
+	rig_forget(&rig.guest[0]);
+	EXPECT(says("board n0: 1 guests"));
 	EXPECT_EQ(end(), 0);
 	EXPECT_EQ(rmdir(rig.dir), 0);
 }

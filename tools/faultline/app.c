@@ -2,6 +2,7 @@
 #include "tools/faultline/app.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,9 +46,13 @@ static int fail(struct app *a, const char *what, int error)
 	return error;
 }
 
+/* A serial line waits for ever when nobody is at its other end, so ask first. */
 static int tell(struct app *a, const void *buf, size_t n)
 {
-	return write(a->j->peer, buf, n) == (ssize_t)n ? 0 :
+	struct pollfd p = { .fd = a->j->peer, .events = POLLOUT };
+
+	return poll(&p, 1, -1) == 1 && !(p.revents & (POLLHUP | POLLERR)) &&
+	       write(a->j->peer, buf, n) == (ssize_t)n ? 0 :
 	       fail(a, "telling the other application", -EPIPE);
 }
 

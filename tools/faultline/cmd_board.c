@@ -12,7 +12,7 @@
 
 #include "lib/attach/attach.h"
 #include "serve/serve.h"
-#include "tools/faultline/options.h"
+#include "tools/faultline/service.h"
 #include "tools/scenario/words.h"
 
 enum { OWN_LINKS, OWN_NODE, OWN_FRAMES, OWN_SWAP, OWN_PROCESS, OWN_PATIENCE,
@@ -21,27 +21,14 @@ enum { OWN_LINKS, OWN_NODE, OWN_FRAMES, OWN_SWAP, OWN_PROCESS, OWN_PATIENCE,
 #define BOARDS		16
 #define FRAMES_DEFAULT	HOST_PAGES
 #define FRAMES_MOST	(DRAM_BANK_STRIDE / HOST_PAGE)
-#define MESSAGE		300
-#define UDP_LINKS	8
-/*
- * How long a card waits for an answer from another process, which may not have a
- * CPU just then; --set fw.wall_timeout=... says otherwise.
- */
-#define UDP_PATIENCE	"fw.wall_timeout=200000000"
-
 struct boards {
-	const struct command *c;
-	struct options *o;
+	struct service s;
 	struct world_board_config cfg;
 	struct serve_config serve;
-	struct fabric_udp_config udp[UDP_LINKS];
-	unsigned int n, links;
-	const char *sets[OPTIONS_SETS + 2];
+	unsigned int n;
 	char name[BOARDS][32];
 	char path[BOARDS][128];
 	struct world_board *board[BOARDS];
-	int failed;			/* said so */
-	char problem[MESSAGE];
 };
 
 /* ---- the command line ---- */
@@ -57,52 +44,21 @@ static int add_name(struct boards *b, const char *text)
 	if (!n || n >= sizeof(b->name[0]) ||
 	    strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 			 "0123456789_-") < n)
-		return options_wrong(b->c, "board", text, "a name of at most 31 "
+		return options_wrong(b->s.c, "board", text, "a name of at most 31 "
 			     "letters, digits, '-' and '_'; or NAME=PATH");
 	memcpy(b->name[b->n], text, n);
 	for (i = 0; i < b->n; i++)
 		if (!strcmp(b->name[i], b->name[b->n]))
-			return options_wrong(b->c, "board", text,
+			return options_wrong(b->s.c, "board", text,
 				     "a name that is not given twice");
 	err = attach_path(path ? path + 1 : b->name[b->n], b->path[b->n],
 			  sizeof(b->path[0]));
 	if (!err && path && !strchr(path + 1, '/'))
-		return options_wrong(b->c, "board", text, "a path with a '/' in it "
+		return options_wrong(b->s.c, "board", text, "a path with a '/' in it "
 			     "(NAME=./PATH), so that fl_open() takes it for one");
 	if (err)
-		return options_wrong(b->c, "socket of board", text, strerror(-err));
+		return options_wrong(b->s.c, "socket of board", text, strerror(-err));
 	b->n++;
-	return 0;
-}
-
-/* SPEC[,SPEC...] */
-static int take_links(struct boards *b)
-{
-	const char *at = b->o->own[OWN_UDP], *const *set = b->o->sets;
-	unsigned int i = 0;
-	char spec[100], error[MESSAGE];
-	size_t n;
-
-	for (; at && *at; at += n + (at[n] == ',')) {
-		n = strcspn(at, ",");
-		snprintf(spec, sizeof(spec), "%.*s", (int)n, at);
-		snprintf(error, sizeof(error), "at most %u links", UDP_LINKS);
-		if (b->links == UDP_LINKS || n >= sizeof(spec) ||
-		    fabric_udp_parse(spec, &b->udp[b->links], error,
-				     sizeof(error))) {
-			fprintf(stderr, "faultline board: --udp '%s': %s\n",
-				spec, error);
-			return 2;
-		}
-		b->links++;
-	}
-	/* The user's own come after, and so have the last word. */
-	if (b->links)
-		b->sets[i++] = UDP_PATIENCE;
-	while (*set)
-		b->sets[i++] = *set++;
-	b->sets[i] = NULL;
-	b->o->cfg.sets = b->sets;
 	return 0;
 }
 
@@ -110,8 +66,8 @@ static int take_options(struct boards *b)
 {
 	uint64_t frames = FRAMES_DEFAULT, swap = FRAMES_DEFAULT, process = 0;
 	uint64_t node = 0, patience = 0;
-	const struct command *c = b->c;
-	struct options *o = b->o;
+	const struct command *c = b->s.c;
+	struct options *o = b->s.o;
 	int i, err = 0;
 
 	if (o->cfg.policy_given && o->cfg.policy != WORLD_EXANEST &&
@@ -122,7 +78,9 @@ static int take_options(struct boards *b)
 			     "the application's choice)");
 	for (i = 0; !err && i < o->count; i++)
 		err = add_name(b, o->args[i]);
-	err = err ? err : take_links(b);
+	err = err ? err : service_take_udp(&b->s, o->own[OWN_UDP]);
+	if (b->s.links)
+		service_be_patient(&b->s);
 	err = err ? err : options_number(o, c, OWN_NODE, 0, WIRE_NODES - b->n, &node);
 	err = err ? err : options_number(o, c, OWN_FRAMES, 64, FRAMES_MOST, &frames);
 	err = err ? err : options_number(o, c, OWN_SWAP, 0, FRAMES_MOST, &swap);
@@ -153,24 +111,6 @@ static int link_two(void *boards, unsigned int i, unsigned int k)
 	return world_link_add(b->board[i]->world, b->board[i], b->board[k]);
 }
 
-static int link_udp(struct boards *b, struct world *w)
-{
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < b->links; i++) {
-		err = fabric_udp(world_fabric(w), &b->udp[i]);
-		if (!err)
-			continue;
-		fprintf(stderr, "faultline board: --udp, link %u: %s\n", i + 1,
-			err == -EEXIST ? "a board of this process or another "
-			"link has that node (see --first-node)" :
-			strerror(-err));
-		return 1;
-	}
-	return 0;
-}
-
 static int build(struct boards *b, struct world *w)
 {
 	unsigned int i;
@@ -184,9 +124,9 @@ static int build(struct boards *b, struct world *w)
 			return 1;
 		}
 	}
-	err = options_links(b->c, b->o->own[OWN_LINKS], b->n, name_of,
+	err = options_links(b->s.c, b->s.o->own[OWN_LINKS], b->n, name_of,
 			    link_two, b);
-	return err ? err : link_udp(b, w);
+	return err ? err : service_link_udp(&b->s, w);
 }
 
 /*
@@ -218,7 +158,7 @@ static int open_doors(struct boards *b, struct serve *s)
 			       board_id(b->board[i]->board), b->path[i]);
 			continue;
 		}
-		snprintf(b->problem, sizeof(b->problem), "board %s: %s: %s",
+		snprintf(b->s.problem, sizeof(b->s.problem), "board %s: %s: %s",
 			 b->name[i], b->path[i],
 			 err == -EADDRINUSE ?
 				 "a board of this name is running already" :
@@ -254,14 +194,6 @@ static void report(struct boards *b, struct serve *s)
 	}
 }
 
-static void end_signals(sigset_t *set)
-{
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
-}
-
 static void serve_until_signal(struct world *w, void *arg)
 {
 	struct boards *b = arg;
@@ -270,13 +202,13 @@ static void serve_until_signal(struct world *w, void *arg)
 	bool open;
 	int sig, err;
 
-	b->failed = build(b, w);
-	if (b->failed)
+	b->s.failed = build(b, w);
+	if (b->s.failed)
 		return;
 	b->serve.sim = world_sim(w);
 	s = serve_create(&b->serve, &err);
 	if (!s) {
-		snprintf(b->problem, sizeof(b->problem), "no server: %s",
+		snprintf(b->s.problem, sizeof(b->s.problem), "no server: %s",
 			 strerror(-err));
 		return;
 	}
@@ -285,7 +217,7 @@ static void serve_until_signal(struct world *w, void *arg)
 		printf("ready; an application opens \"emu:%s\"; SIGTERM or "
 		"Ctrl-C ends\n", b->name[0]);
 		fflush(stdout);
-		end_signals(&set);
+		service_signals(&set);
 		sigwait(&set, &sig);
 	}
 	serve_close(s);
@@ -298,38 +230,18 @@ static void serve_until_signal(struct world *w, void *arg)
 static int run(const struct command *c, int argc, char **argv)
 {
 	struct options o;
-	struct boards b = { .c = c, .o = &o };
-	char error[MESSAGE];
-	struct world *w;
+	struct boards b = { .s = { .c = c, .o = &o } };
 	sigset_t set;
 	int err = options_parse(c, argc, argv, &o);
 
 	if (err)
 		return err == 1 ? 0 : err;
 	err = take_options(&b);
-	if (!err)
-		err = options_open_trace(c, &o);
 	if (err)
 		return err;
-	/* All threads inherit it: only the director takes these. */
-	end_signals(&set);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
 	want_files(&b);
-	w = world_create(&o.cfg, error, sizeof(error));
-	if (!w) {
-		fprintf(stderr, "faultline board: %s\n", error);
-		return 1;
-	}
-	if (world_run(w, serve_until_signal, &b) && !b.problem[0])
-		snprintf(b.problem, sizeof(b.problem), "%s", world_problem(w));
-	err = b.failed;
-	if (b.problem[0]) {
-		fprintf(stderr, "faultline board: %s\n", b.problem);
-		err = 1;
-	}
-	world_destroy(w);
-	return options_close_trace(c, &o) ? 1 : err;
+	service_signals(&set);
+	return service_run(&b.s, &set, serve_until_signal, &b);
 }
 
 const struct command command_board = {
@@ -363,8 +275,6 @@ const struct command command_board = {
 				    "close its pages is cut off (5000)" },
 		 [OWN_OTHERS] = { "--others", NULL,
 				  "admit processes of other users" },
-		 [OWN_UDP] = { "--udp", "LOCAL[:PORT]/PEER[:PORT]/NODES,...",
-			       "links over UDP to boards of other processes; "
-			       "NODES (N or N-M) are theirs" } },
+		 [OWN_UDP] = SERVICE_UDP_HELP },
 	.run = run,
 };

@@ -10,29 +10,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "tools/faultline/options.h"
+#include "tools/faultline/service.h"
 #include "window/window.h"
 
-enum { OWN_LINKS, OWN_NODE, OWN_STAY };
+enum { OWN_LINKS, OWN_NODE, OWN_STAY, OWN_UDP };
 
 #define GUESTS		16
-#define MESSAGE		300
 /* What a path may take of a socket's address, which every system has. */
 #define PATH_BYTES	104
 /* A window's thread says that a guest has come or gone. */
 #define SIGNAL_CHANGED	SIGUSR1
 
 struct guests {
-	const struct command *c;
-	struct options *o;
+	struct service s;
 	unsigned int n;
-	const char *sets[OPTIONS_SETS + 2];
 	char name[GUESTS][32];
 	char card[GUESTS][PATH_BYTES], ram[GUESTS][PATH_BYTES];
 	struct world_board *board[GUESTS];
 	struct window *window[GUESTS];
-	int failed;			/* said so */
-	char problem[MESSAGE];
 };
 
 /* ---- the command line ---- */
@@ -46,7 +41,7 @@ static int add_folder(struct guests *g, const char *path)
 	while (n > 1 && path[n - 1] == '/')
 		n--;
 	if (!n || n + sizeof("/card") > PATH_BYTES)
-		return options_wrong(g->c, "folder", path,
+		return options_wrong(g->s.c, "folder", path,
 				     "a path of at most 98 letters");
 	snprintf(g->card[g->n], PATH_BYTES, "%.*s/card", (int)n, path);
 	snprintf(g->ram[g->n], PATH_BYTES, "%.*s/ram", (int)n, path);
@@ -54,35 +49,31 @@ static int add_folder(struct guests *g, const char *path)
 		;
 	if (!m || m >= sizeof(g->name[0]) ||
 	    memchr(path + n - m, ':', m) || memchr(path + n - m, ',', m))
-		return options_wrong(g->c, "folder", path, "a folder whose "
+		return options_wrong(g->s.c, "folder", path, "a folder whose "
 				     "name has at most 31 letters, no ':' and "
 				     "no ','");
 	memcpy(g->name[g->n], path + n - m, m);
 	for (i = 0; i < g->n; i++)
 		if (!strcmp(g->name[i], g->name[g->n]))
-			return options_wrong(g->c, "folder", path, "one whose "
+			return options_wrong(g->s.c, "folder", path, "one whose "
 					     "name no other has, since the "
 					     "board is called after it");
 	if (mkdir(path, 0700) && errno != EEXIST)
-		return options_wrong(g->c, "folder", path, strerror(errno));
+		return options_wrong(g->s.c, "folder", path, strerror(errno));
 	g->n++;
 	return 0;
 }
 
 static int take_options(struct guests *g)
 {
-	const char *const *set = g->o->sets;
-	struct options *o = g->o;
+	struct options *o = g->s.o;
 	uint64_t node = 0;
-	int i, k = 0, err;
+	int i, err;
 
-	/* The user's own come after, and so have the last word. */
-	g->sets[k++] = WORLD_PATIENCE;
-	while (*set)
-		g->sets[k++] = *set++;
-	o->cfg.sets = g->sets;
-	err = options_number(o, g->c, OWN_NODE, 0,
+	service_be_patient(&g->s);
+	err = options_number(o, g->s.c, OWN_NODE, 0,
 			     WIRE_NODES - (uint64_t)o->count, &node);
+	err = err ? err : service_take_udp(&g->s, o->own[OWN_UDP]);
 	for (i = 0; !err && i < o->count; i++)
 		err = add_folder(g, o->args[i]);
 	o->cfg.mode = SIM_THREADS;
@@ -118,8 +109,9 @@ static int build(struct guests *g, struct world *w)
 			strerror(-err), world_why(w));
 		return 1;
 	}
-	return options_links(g->c, g->o->own[OWN_LINKS], g->n, name_of,
-			     link_two, g);
+	err = options_links(g->s.c, g->s.o->own[OWN_LINKS], g->n, name_of,
+			    link_two, g);
+	return err ? err : service_link_udp(&g->s, w);
 }
 
 static void changed(void *arg)
@@ -145,7 +137,7 @@ static int open_windows(struct guests *g)
 			       g->ram[i]);
 			continue;
 		}
-		snprintf(g->problem, sizeof(g->problem), "board %s: %s: %s",
+		snprintf(g->s.problem, sizeof(g->s.problem), "board %s: %s: %s",
 			 g->name[i], g->card[i],
 			 err == -EADDRINUSE ? "a board is running here already" :
 			 err == -EEXIST ? "is there, and is no socket" :
@@ -174,10 +166,7 @@ static bool all_gone(struct guests *g)
 
 static void end_signals(sigset_t *set)
 {
-	sigemptyset(set);
-	sigaddset(set, SIGINT);
-	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
+	service_signals(set);
 	sigaddset(set, SIGNAL_CHANGED);
 }
 
@@ -190,7 +179,7 @@ static void wait_for_end(struct guests *g)
 	do
 		sigwait(&set, &sig);
 	while (sig == SIGNAL_CHANGED &&
-	       (g->o->own[OWN_STAY] || !all_gone(g)));
+	       (g->s.o->own[OWN_STAY] || !all_gone(g)));
 }
 
 static void report(struct guests *g, unsigned int i)
@@ -212,8 +201,8 @@ static void serve_guests(struct world *w, void *arg)
 	struct guests *g = arg;
 	unsigned int i;
 
-	g->failed = build(g, w);
-	if (g->failed)
+	g->s.failed = build(g, w);
+	if (g->s.failed)
 		return;
 	if (!open_windows(g)) {
 		printf("ready; QEMU connects with -chardev socket,path=%s\n",
@@ -232,37 +221,17 @@ static void serve_guests(struct world *w, void *arg)
 static int run(const struct command *c, int argc, char **argv)
 {
 	struct options o;
-	struct guests g = { .c = c, .o = &o };
-	char error[MESSAGE];
-	struct world *w;
+	struct guests g = { .s = { .c = c, .o = &o } };
 	sigset_t set;
 	int err = options_parse(c, argc, argv, &o);
 
 	if (err)
 		return err == 1 ? 0 : err;
 	err = take_options(&g);
-	if (!err)
-		err = options_open_trace(c, &o);
 	if (err)
 		return err;
-	/* All threads inherit it: only the director takes these. */
 	end_signals(&set);
-	pthread_sigmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	w = world_create(&o.cfg, error, sizeof(error));
-	if (!w) {
-		fprintf(stderr, "faultline vm: %s\n", error);
-		return 1;
-	}
-	if (world_run(w, serve_guests, &g) && !g.problem[0])
-		snprintf(g.problem, sizeof(g.problem), "%s", world_problem(w));
-	err = g.failed;
-	if (g.problem[0]) {
-		fprintf(stderr, "faultline vm: %s\n", g.problem);
-		err = 1;
-	}
-	world_destroy(w);
-	return options_close_trace(c, &o) ? 1 : err;
+	return service_run(&g.s, &set, serve_guests, &g);
 }
 
 const struct command command_vm = {
@@ -288,6 +257,7 @@ const struct command command_vm = {
 		 [OWN_NODE] = { "--first-node", "N",
 				"number of the first board on the fabric" },
 		 [OWN_STAY] = { "--stay", NULL,
-				"go on without guests, until a signal" } },
+				"go on without guests, until a signal" },
+		 [OWN_UDP] = SERVICE_UDP_HELP },
 	.run = run,
 };

@@ -229,8 +229,8 @@ int world_guest_reap(struct world_process *p, bool kill, int *status)
 static void remove_all(const struct world_guest *g)
 {
 	static const char *const names[] = { "out/console.0", "out/qemu.0",
-					     "out/vm.log", "out", "ram",
-					     "card" };
+					     "out/qemu.pid.0", "out/vm.log",
+					     "out", "ram", "card" };
 	char path[PATH_BYTES], name[16];
 	size_t i;
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/faultline/service.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int service_take_udp(struct service *s, const char *text)
+{
+	char spec[100], error[300];
+	size_t n;
+
+	for (; text && *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		snprintf(spec, sizeof(spec), "%.*s", (int)n, text);
+		snprintf(error, sizeof(error), "at most %u links",
+			 SERVICE_UDP_LINKS);
+		if (s->links == SERVICE_UDP_LINKS || n >= sizeof(spec) ||
+		    fabric_udp_parse(spec, &s->udp[s->links], error,
+				     sizeof(error))) {
+			fprintf(stderr, "faultline %s: --udp '%s': %s\n",
+				s->c->name, spec, error);
+			return 2;
+		}
+		s->links++;
+	}
+	return 0;
+}
+
+void service_be_patient(struct service *s)
+{
+	const char *const *set = s->o->sets;
+	unsigned int i = 0;
+
+	/* The user's own come after, and so have the last word. */
+	s->sets[i++] = WORLD_PATIENCE;
+	while (*set)
+		s->sets[i++] = *set++;
+	s->sets[i] = NULL;
+	s->o->cfg.sets = s->sets;
+}
+
+int service_link_udp(struct service *s, struct world *w)
+{
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < s->links; i++) {
+		err = fabric_udp(world_fabric(w), &s->udp[i]);
+		if (!err)
+			continue;
+		fprintf(stderr, "faultline %s: --udp, link %u: %s\n",
+			s->c->name, i + 1,
+			err == -EEXIST ? "a board of this process or another "
+			"link has that node (see --first-node)" :
+			strerror(-err));
+		return 1;
+	}
+	return 0;
+}
+
+void service_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
+int service_run(struct service *s, const sigset_t *set,
+		void (*body)(struct world *w, void *arg), void *arg)
+{
+	char error[300];
+	struct world *w;
+	int err = options_open_trace(s->c, s->o);
+
+	if (err)
+		return err;
+	/* All threads inherit it: only the director takes these. */
+	pthread_sigmask(SIG_BLOCK, set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	w = world_create(&s->o->cfg, error, sizeof(error));
+	if (!w) {
+		fprintf(stderr, "faultline %s: %s\n", s->c->name, error);
+		return 1;
+	}
+	if (world_run(w, body, arg) && !s->problem[0])
+		snprintf(s->problem, sizeof(s->problem), "%s",
+			 world_problem(w));
+	err = s->failed;
+	if (s->problem[0]) {
+		fprintf(stderr, "faultline %s: %s\n", s->c->name, s->problem);
+		err = 1;
+	}
+	world_destroy(w);
+	return options_close_trace(s->c, s->o) ? 1 : err;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * service.h - a subcommand that serves boards to others until a signal ends it: its
+ * world, its links over UDP, and how it says what went wrong.
+ */
+#ifndef FL_SERVICE_H
+#define FL_SERVICE_H
+
+#include <signal.h>
+
+#include "tools/faultline/options.h"
+
+#define SERVICE_UDP_LINKS 8
+#define SERVICE_UDP_HELP \
+	{ "--udp", "LOCAL[:PORT]/PEER[:PORT]/NODES,...", \
+	  "links over UDP to boards of other processes; NODES (N or N-M) are " \
+	  "theirs" }
+
+struct service {
+	const struct command *c;
+	struct options *o;
+	struct fabric_udp_config udp[SERVICE_UDP_LINKS];
+	unsigned int links;
+	const char *sets[OPTIONS_SETS + 2];
+	int failed;		/* said so; the exit status */
+	char problem[300];	/* "": none */
+};
+
+/* The links of "SPEC[,SPEC...]", or NULL: none; 0, or 2 after a message. */
+int service_take_udp(struct service *s, const char *text);
+/* Wait longer for answers, unless the user's own --set says otherwise. */
+void service_be_patient(struct service *s);
+/* Make the links; 0, or 1 after a message. */
+int service_link_udp(struct service *s, struct world *w);
+/* The signals that end a service: INT, TERM, HUP. */
+void service_signals(sigset_t *set);
+/*
+ * Run body(world, arg) in a world of s->o->cfg. It may set s->failed and s->problem,
+ * and take the signals of set by sigwait: no thread gets them otherwise. Returns
+ * the exit status.
+ */
+int service_run(struct service *s, const sigset_t *set,
+		void (*body)(struct world *w, void *arg), void *arg);
+
+#endif
