@@ -443,12 +443,16 @@ KERNEL ?= 6.1
 JOB ?= tests/linux/send.job
 GUEST_B := build/arm64-guest
 GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
+# What the debug kernel's checks cost.
+GUEST_SLOW := $(if $(filter debug,$(KERNEL)),--slow 10)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN) \
 		  $(AGENT_BIN))
 
 .PHONY: guest vqfdb vqfdb-faults
 guest:
-	@tools/doctor --have aarch64-linux-gnu-gcc cpio
+	@tools/doctor --install vqfdb
+	@tools/doctor --have aarch64-linux-gnu-gcc qemu-system-aarch64 cpio
+	+@$(MAKE) --no-print-directory $(FAULTLINE)
 	@mkdir -p build/vqfdb
 	@kernel-ref/fetch-headers build/linux $(KERNEL) guest \
 		>build/vqfdb/root-$(KERNEL) || \
@@ -459,31 +463,22 @@ guest:
 		"$$(cat build/linux/image-$(KERNEL))" \
 		build/linux/module-$(KERNEL)/faultline.ko $(GUEST_PROGRAMS)
 
-vqfdb:
-	@tools/doctor --install vqfdb
-	@tools/doctor --have qemu-system-aarch64
-	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
-	tools/vqfdb/run --image "$$(cat build/linux/image-$(KERNEL))" \
+vqfdb: guest
+	tools/vqfdb/run --image "$$(cat build/linux/image-$(KERNEL))" $(GUEST_SLOW) \
 		--initramfs $(GUEST_RAMFS) --nodes $(NODES) $(VQFDB) $(JOB) \
 		$(if $(FILE),"$(FILE)")
 	@grep -h -e '^sent' -e '^received' build/vqfdb/out/console.*
 
 # Page faults of that Linux: what its tests say, as one report. FAULTS="test_fork ..."
 # for some of them; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
-vqfdb-faults:
-	@tools/doctor --install vqfdb
-	@tools/doctor --have qemu-system-aarch64
-	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
+vqfdb-faults: guest
 	+@$(ARM64) LTO=no B=$(GUEST_B) linux-tests
-	tests/linux/run --kernel $(KERNEL) $(VQFDB) -- $(FAULTS)
+	tests/linux/run --kernel $(KERNEL) $(GUEST_SLOW) $(VQFDB) -- $(FAULTS)
 
 # The same scenarios on the small kernel and there: is what the driver does the same?
 # SHORT=1: some of them, SCENARIOS="write_cold ...": these.
 .PHONY: vqfdb-equal
-vqfdb-equal:
-	@tools/doctor --install vqfdb
-	@tools/doctor --have qemu-system-aarch64
-	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
+vqfdb-equal: guest
 	KERNEL=$(KERNEL) tests/linux/equal $(if $(SHORT),--short) $(SCENARIOS)
 
 # --- running it
