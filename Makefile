@@ -448,6 +448,8 @@ JOB ?= tests/linux/send.job
 VQFDB_OUT ?= build/vqfdb/out
 GUEST_B := build/arm64-guest
 GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
+# What the debug kernel's checks cost.
+GUEST_SLOW := $(if $(filter debug,$(KERNEL)),--slow 10)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN) \
 		  $(AGENT_BIN))
 
@@ -466,7 +468,9 @@ GUEST_LOCKED := $(if $(shell command -v flock),flock build/vqfdb/lock)
 
 .PHONY: guest guest-alone vqfdb vqfdb-faults
 guest:
-	@tools/doctor --have aarch64-linux-gnu-gcc clang cpio
+	@tools/doctor --install vqfdb
+	@tools/doctor --have aarch64-linux-gnu-gcc clang qemu-system-aarch64 cpio
+	+@$(MAKE) --no-print-directory $(FAULTLINE)
 	@mkdir -p build/vqfdb
 	+@$(GUEST_LOCKED) $(MAKE) --no-print-directory guest-alone
 
@@ -481,11 +485,8 @@ guest-alone:
 		"$$(cat build/linux/image-$(KERNEL))" \
 		build/linux/module-$(KERNEL)/faultline.ko $(GUEST_PROGRAMS) $(NARROW)
 
-vqfdb:
-	@tools/doctor --install vqfdb
-	@tools/doctor --have qemu-system-aarch64
-	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
-	tools/vqfdb/run --image "$$(cat build/linux/image-$(KERNEL))" \
+vqfdb: guest
+	tools/vqfdb/run --image "$$(cat build/linux/image-$(KERNEL))" $(GUEST_SLOW) \
 		--initramfs $(GUEST_RAMFS) --nodes $(NODES) --out $(VQFDB_OUT) \
 		$(VQFDB) $(JOB) $(if $(FILE),"$(FILE)")
 	@grep -h -e '^sent' -e '^received' $(VQFDB_OUT)/console.*
@@ -494,19 +495,14 @@ vqfdb:
 # takes longest (make test has that), LONG=1: processes are killed 100 times each;
 # FAULTS="test_fork ...": these; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
 vqfdb-faults:
-	@tools/doctor --install vqfdb
-	@tools/doctor --have qemu-system-aarch64
-	+@$(MAKE) --no-print-directory $(FAULTLINE) guest GUEST_MORE=linux-tests
-	tests/linux/run --kernel $(KERNEL) $(if $(SHORT),--short) $(if $(LONG),--long) \
+	+@$(MAKE) --no-print-directory guest GUEST_MORE=linux-tests
+	tests/linux/run --kernel $(KERNEL) $(GUEST_SLOW) $(if $(SHORT),--short) $(if $(LONG),--long) \
 		$(VQFDB) -- $(FAULTS)
 
 # The same scenarios on the small kernel and there: is what the driver does the same?
 # SHORT=1: some of them, SCENARIOS="write_cold ...": these.
 .PHONY: vqfdb-equal
-vqfdb-equal:
-	@tools/doctor --install vqfdb
-	@tools/doctor --have qemu-system-aarch64
-	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
+vqfdb-equal: guest
 	KERNEL=$(KERNEL) tests/linux/equal $(if $(SHORT),--short) $(SCENARIOS)
 
 # --- running it

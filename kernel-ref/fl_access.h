@@ -6,7 +6,7 @@
  * readl and writel: a write is posted and ordered after earlier writes to
  * memory, a read waits for the writes before it. A card in an emulator outside
  * has a window without side effects instead; there an access is a message, in
- * the same order (fl_window.h).
+ * the same order (fl_window.h). Whose SMMU it is says fl_smmu.h.
  *
  * Both kinds are in one module. Until the first window is found, asking which
  * it is costs a nop (a static key), so that a board pays nothing for it.
@@ -17,6 +17,7 @@
 #include <linux/io.h>
 
 #include "fl_dev.h"
+#include "fl_smmu.h"
 #include "fl_window.h"
 
 /* What a bus answers for a card that is gone. */
@@ -69,37 +70,52 @@ static inline void fl_nic_write64(struct fl_dev *dev, u32 off, u64 value)
 static inline u32 fl_smmu_read(struct fl_dev *dev, u32 off)
 {
 	struct fl_window *w = fl_window(dev);
+	void __iomem *reg;
 
-	return w ? (u32)fl_window_read(w, FL_WINDOW_SMMU + off, sizeof(u32)) :
-		   readl(dev->smmu + off);
+	if (w)
+		return fl_window_read(w, FL_WINDOW_SMMU + off, sizeof(u32));
+	reg = fl_smmu_reg(dev, off);
+	return reg ? readl(reg) : 0;
 }
 
 static inline u64 fl_smmu_read64(struct fl_dev *dev, u32 off)
 {
 	struct fl_window *w = fl_window(dev);
+	void __iomem *reg;
 
-	return w ? fl_window_read(w, FL_WINDOW_SMMU + off, sizeof(u64)) :
-		   readq(dev->smmu + off);
+	if (w)
+		return fl_window_read(w, FL_WINDOW_SMMU + off, sizeof(u64));
+	reg = fl_smmu_reg(dev, off);
+	return reg ? readq(reg) : 0;
 }
 
 static inline void fl_smmu_write(struct fl_dev *dev, u32 off, u32 value)
 {
 	struct fl_window *w = fl_window(dev);
+	void __iomem *reg;
 
-	if (w)
+	if (w) {
 		fl_window_write(w, FL_WINDOW_SMMU + off, sizeof(value), value);
-	else
-		writel(value, dev->smmu + off);
+		return;
+	}
+	reg = fl_smmu_reg(dev, off);
+	if (reg)
+		writel(fl_smmu_value(dev, off, value), reg);
 }
 
+/* Registers that wide hold no number of a bank. */
 static inline void fl_smmu_write64(struct fl_dev *dev, u32 off, u64 value)
 {
 	struct fl_window *w = fl_window(dev);
+	void __iomem *reg;
 
-	if (w)
+	if (w) {
 		fl_window_write(w, FL_WINDOW_SMMU + off, sizeof(value), value);
-	else
-		writeq(value, dev->smmu + off);
+		return;
+	}
+	reg = fl_smmu_reg(dev, off);
+	if (reg)
+		writeq(value, reg);
 }
 
 static inline u32 fl_cb_read(struct fl_dev *dev, unsigned int bank, u32 off)

@@ -98,7 +98,9 @@ static int fl_irqs_get(struct fl_dev *dev)
 {
 	int ret;
 
-	ret = request_irq(dev->irq_smmu, fl_irq_smmu, 0, "faultline-smmu", dev);
+	/* arm-smmu may have requested this line too (fl_smmu.h). */
+	ret = request_irq(dev->irq_smmu, fl_irq_smmu, IRQF_SHARED,
+			  "faultline-smmu", dev);
 	if (ret)
 		return ret;
 	ret = request_irq(dev->irq_fault, fl_irq_fault, 0, "faultline-fault",

@@ -6,6 +6,8 @@
  *	interrupts	three levels: SMMU, faults, events
  *	faultline,index, faultline,stream-base, faultline,fault-mode,
  *	faultline,resolve	optional, one cell each
+ *	faultline,smmu	where arm-smmu has the SMMU (fl_smmu.h); the first window
+ *			stands there, but is not claimed
  */
 #include <linux/err.h>
 #include <linux/io.h>
@@ -15,15 +17,17 @@
 
 #include "fl_compat.h"
 #include "fl_dev.h"
+#include "fl_smmu.h"
 
 static int fl_platform_probe(struct platform_device *pdev)
 {
 	struct fl_resources res = { 0 };
 	struct resource *nic;
+	int ret;
 
-	res.smmu = devm_platform_ioremap_resource(pdev, 0);
-	if (IS_ERR(res.smmu))
-		return PTR_ERR(res.smmu);
+	ret = fl_smmu_get(pdev, &res);
+	if (ret)
+		return ret;
 	res.nic = devm_platform_get_and_ioremap_resource(pdev, 1, &nic);
 	if (IS_ERR(res.nic))
 		return PTR_ERR(res.nic);

@@ -163,5 +163,11 @@ if run seven --cpus 1 "$dir/fails" >/dev/null 2>&1
 then check 'a job that fails' false
 else check 'a job that fails' grep -q '^vqfdb: exit 7' "$dir/seven/console.0"
 fi
+echo 'echo "UBSAN: planted" >/dev/kmsg' >"$dir/splat"
+if run splat --cpus 1 "$dir/splat" >/dev/null 2>&1
+then check 'a kernel that complains' false
+else check 'a kernel that complains' grep -q '^vqfdb: exit 3' "$dir/splat/console.0"
+fi
+expect 2 'a number from 1 on' 'not slow at all' tools/vqfdb/run --slow 0 $some
 echo "1..$n"
 exit $bad

@@ -36,14 +36,23 @@
 #define RIG_GUARD	65536u		/* before and after each buffer */
 #define RIG_HUGE	(2u << 20)
 #define RIG_BUFFERS	16
-#define RIG_LIMIT_S	150		/* of one test, on a loaded machine */
-#define RIG_WAIT_NS	120000000000ull
+#define RIG_LIMIT_S	(150 * rig_slow())	/* of one test, on a loaded machine */
+#define RIG_WAIT_NS	(120000000000ull * rig_slow())
 #define RIG_TRIES	20
 #define RIG_ACCESS	(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
 
 /* entries.def, ST */
 #define RIG_LOCAL_FAULT	 11
 #define RIG_REMOTE_FAULT 12
+
+/* How many times slower than a stock kernel this one is (tools/vqfdb/run --slow). */
+static inline unsigned int rig_slow(void)
+{
+	const char *slow = getenv("FL_SLOW");
+	int n = slow ? atoi(slow) : 1;
+
+	return n > 1 ? (unsigned int)n : 1;
+}
 
 /* A test and its twin: what the body proves, proven for both modes of the SMMU. */
 #define TEST_MODES(body, sentence)					       \

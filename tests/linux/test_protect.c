@@ -30,12 +30,14 @@ TEST_MODES(read_only, "a read-only destination is refused, and taken once it may
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 71);
 	STEP("the first one ended the transfer, and the others come to their end");
 	c = rig_since(&rig.dst);
-	for (tries = 0; tries < 1000 && c.failed != c.faults; tries++) {
+	for (tries = 0; tries < 1000 && c.failed < c.faults; tries++) {
 		usleep(1000);
 		c = rig_since(&rig.dst);
 	}
 	EXPECT_GE(c.failed, 1);
-	EXPECT_EQ(c.failed, c.faults);
+	/* Held accesses fail one by one, and then the block that they belong to. */
+	if (policy != FL_POLICY_STALL)
+		EXPECT_EQ(c.failed, c.faults);
 	EXPECT_EQ(c.pages_in, 0);
 	STEP("and back");
 	EXPECT_EQ(fl_protect(rig.dst.dev, rig.dst.mem, BYTES,

@@ -8,6 +8,9 @@
 typedef enum { IRQ_NONE, IRQ_HANDLED } irqreturn_t;
 typedef irqreturn_t (*irq_handler_t)(int irq, void *arg);
 
+/* Other drivers may have the line too; here none has. */
+#define IRQF_SHARED	0x80
+
 int request_irq(unsigned int irq, irq_handler_t handler, unsigned long flags,
 		const char *name, void *arg);
 void free_irq(unsigned int irq, void *arg);

@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A card on the board's own bus whose SMMU belongs to Linux's arm-smmu. The
- * device tree is that of the other fl_platform.c, and
- *
- *	faultline,smmu	the SMMU; the first window stands there, but is not
- *			claimed, since arm-smmu has it
- *
- * arm-smmu lends a context bank and a stream match group for each slot
- * (reserve.patch).
+ * Linux's arm-smmu has the SMMU, and lends a context bank and a stream match
+ * group for each slot (reserve.patch). What fl_smmu.h asks for then.
  */
 #include <linux/arm-smmu-reserve.h>
 #include <linux/err.h>
 #include <linux/io.h>
-#include <linux/mod_devicetable.h>
-#include <linux/module.h>
 #include <linux/of.h>
 #include <linux/platform_device.h>
 #include <linux/property.h>
 
-#include "fl_access.h"
-#include "fl_compat.h"
 #include "fl_dev.h"
+#include "fl_smmu.h"
 
 static_assert(FL_SLOTS <= ARM_SMMU_RESERVE_MAX);
 
@@ -73,7 +64,7 @@ static void __iomem *fl_shared_gr1(const struct arm_smmu_reserved *r, u32 off)
 	return NULL;
 }
 
-void __iomem *fl_shared_reg(struct fl_dev *dev, u32 off)
+void __iomem *fl_smmu_reg(struct fl_dev *dev, u32 off)
 {
 	const struct arm_smmu_reserved *r = fl_reserved(dev);
 	u32 slot;
@@ -87,7 +78,7 @@ void __iomem *fl_shared_reg(struct fl_dev *dev, u32 off)
 	       off % SMMU_CB_STRIDE;
 }
 
-u32 fl_shared_value(struct fl_dev *dev, u32 off, u32 value)
+u32 fl_smmu_value(struct fl_dev *dev, u32 off, u32 value)
 {
 	const struct arm_smmu_reserved *r = fl_reserved(dev);
 	u32 n;
@@ -150,20 +141,21 @@ static int fl_shared_irq(struct platform_device *pdev,
 	int irq = platform_get_irq(pdev, 0);
 	unsigned int i;
 
-	for (i = 0; irq >= 0 && i < r->count; i++)
+	if (irq < 0)
+		return irq;
+	for (i = 0; i < r->count; i++)
 		if (r->irq[i] != irq)
 			return dev_err_probe(&pdev->dev, -EINVAL,
 					     "interrupts: the first is not that of bank %u\n",
 					     r->bank[i]);
-	return irq;
+	return 0;
 }
 
-static int fl_platform_probe(struct platform_device *pdev)
+/* Given back by devm, after fl_remove(). */
+int fl_smmu_get(struct platform_device *pdev, struct fl_resources *res)
 {
 	struct device *dev = &pdev->dev;
 	struct arm_smmu_reserved *r;
-	struct fl_resources res = { 0 };
-	struct resource *nic;
 	int ret;
 
 	r = devm_kzalloc(dev, sizeof(*r), GFP_KERNEL);
@@ -176,39 +168,6 @@ static int fl_platform_probe(struct platform_device *pdev)
 	ret = devm_add_action_or_reset(dev, fl_shared_put, dev);
 	if (ret)
 		return ret;
-	res.smmu = r->base;
-	res.nic = devm_platform_get_and_ioremap_resource(pdev, 1, &nic);
-	if (IS_ERR(res.nic))
-		return PTR_ERR(res.nic);
-	res.nic_pa = nic->start;
-	res.irq_smmu = fl_shared_irq(pdev, r);
-	if (res.irq_smmu < 0)
-		return res.irq_smmu;
-	res.irq_fault = platform_get_irq(pdev, 1);
-	if (res.irq_fault < 0)
-		return res.irq_fault;
-	res.irq_event = platform_get_irq(pdev, 2);
-	if (res.irq_event < 0)
-		return res.irq_event;
-	return fl_probe(dev, &res);
+	res->smmu = r->base;
+	return fl_shared_irq(pdev, r);
 }
-
-static void fl_platform_remove(struct platform_device *pdev)
-{
-	fl_remove(&pdev->dev);
-}
-
-static const struct of_device_id fl_platform_of[] = {
-	{ .compatible = "faultline,nic" },
-	{}
-};
-MODULE_DEVICE_TABLE(of, fl_platform_of);
-
-struct platform_driver fl_platform_driver = {
-	.probe = fl_platform_probe,
-	.fl_platform_op_remove = fl_platform_remove,
-	.driver = {
-		.name = "faultline",
-		.of_match_table = fl_platform_of,
-	},
-};
