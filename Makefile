@@ -448,8 +448,8 @@ JOB ?= tests/linux/send.job
 VQFDB_OUT ?= build/vqfdb/out
 GUEST_B := build/arm64-guest
 GUEST_RAMFS := build/vqfdb/initramfs-$(KERNEL)
-# What the debug kernel's checks cost.
-GUEST_SLOW := $(if $(filter debug,$(KERNEL)),--slow 10)
+# What the checks of the debug kernel cost, in time and in memory.
+GUEST_SLOW := $(if $(filter debug,$(KERNEL)),--slow 10 --memory 512)
 GUEST_PROGRAMS := $(patsubst $(B)/%,$(GUEST_B)/%,$(LINUX_BIN) $(LINUX_EXAMPLE_BIN) \
 		  $(AGENT_BIN))
 
