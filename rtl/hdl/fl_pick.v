@@ -13,10 +13,8 @@ module fl_pick #(
     output reg  [W-1:0] index   // whom to serve now; meaningless unless any
 );
 
-    localparam [W-1:0] TOP = N - 1;
-
     reg later;                  // somebody after the last one is ready
-    reg [W-1:0] i;
+    integer i;
 
     assign any = |ready;
 
@@ -24,15 +22,15 @@ module fl_pick #(
         index = {W{1'b0}};
         later = 1'b0;
         // Downwards, so that the lowest number wins.
-        for (i = TOP; i != {W{1'b0}}; i = i - 1'b1)
-            if (ready[i] && i > last) begin
-                index = i;
+        for (i = N - 1; i >= 0; i = i - 1)
+            if (ready[i] && i[W-1:0] > last) begin
+                index = i[W-1:0];
                 later = 1'b1;
             end
-        if (!later && !ready[0])
-            for (i = TOP; i != {W{1'b0}}; i = i - 1'b1)
+        if (!later)
+            for (i = N - 1; i >= 0; i = i - 1)
                 if (ready[i])
-                    index = i;
+                    index = i[W-1:0];
     end
 
     initial

@@ -23,8 +23,6 @@ module fl_queue #(
     output reg  [LOG2:0]    count
 );
 
-    localparam [LOG2:0] FIRST = KEEP;
-
     reg [WIDTH-1:0] ring [0:(1 << LOG2) - 1];
     reg [LOG2-1:0]  first;          // place of the head
     reg             walking;        // a push is under way
@@ -49,7 +47,7 @@ module fl_queue #(
         end else if (!walking) begin
             walking <= push;
             found <= 1'b0;
-            at <= count < FIRST ? count : FIRST;
+            at <= {{LOG2{1'b0}}, KEEP != 0 && count != {LOG2 + 1{1'b0}}};
             if (pop) begin
                 first <= first + 1'b1;
                 count <= count - 1'b1;

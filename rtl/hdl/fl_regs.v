@@ -91,12 +91,9 @@ module fl_regs (
     input  wire [31:0]  x_ref
 );
 
-    localparam [4:0] CTX_PAGE = `NIC_CTX_BASE >> 11;    // pages of 2 KB: CTX and RXC fill one each
-    localparam [4:0] RXC_PAGE = `NIC_RXC_BASE >> 11;
-
     reg [31:0] mask;            // bits that may be written; 0: read-only
 
-    wire [4:0]  page = addr[15:11];
+    wire [31:0] page = {15'd0, addr[16:11], 11'd0};     // 2 KB: CTX and RXC fill one each
     wire        inside = {15'd0, addr} < `NIC_FW_BASE && addr[1:0] == 2'd0;
     wire [31:0] now_rd = {31'd0, rd_open} << `NIC_ENG_RD_STATUS_BUSY_LSB |
                          {31'd0, rd_held} << `NIC_ENG_RD_STATUS_HELD_LSB |
@@ -105,8 +102,8 @@ module fl_regs (
                          {31'd0, wr_held} << `NIC_ENG_WR_STATUS_HELD_LSB |
                          {27'd0, wr_ctx} << `NIC_ENG_WR_STATUS_INDEX_LSB;
 
-    assign ctx = inside && page == CTX_PAGE && addr[10:6] < i_contexts;
-    assign rxc = inside && page == RXC_PAGE && {1'b0, addr[10:6]} < i_rx_contexts;
+    assign ctx = inside && page == `NIC_CTX_BASE && addr[10:6] < i_contexts;
+    assign rxc = inside && page == `NIC_RXC_BASE && {1'b0, addr[10:6]} < i_rx_contexts;
     assign eng = inside && {15'd0, addr} < `NIC_CTX_BASE;
     assign index = addr[10:6];
     assign offset = eng ? addr[11:0] : {6'd0, addr[5:0]};
