@@ -41,7 +41,7 @@ module fl_regs (
 
     // head of the notes
     input  wire         nq_valid,
-    input  wire [2:0]   nq_kind,
+    input  wire [7:0]   nq_kind,
     input  wire [4:0]   nq_index,
     input  wire [7:0]   nq_serial,
 
@@ -182,7 +182,7 @@ module fl_regs (
             `NIC_ENG_WR_XFER_LEFT: rdata = when(wr_open, x_left[31:0]);
             `NIC_ENG_WR_XFER_LEFT + 12'd4: rdata = when(wr_open, x_left[63:32]);
             `NIC_ENG_EVT_POP:
-                rdata = when(nq_valid, {29'd0, nq_kind} << `NIC_ENG_EVT_POP_KIND_LSB |
+                rdata = when(nq_valid, {24'd0, nq_kind} << `NIC_ENG_EVT_POP_KIND_LSB |
                                        {27'd0, nq_index} << `NIC_ENG_EVT_POP_INDEX_LSB |
                                        {24'd0, nq_serial} << `NIC_ENG_EVT_POP_SERIAL_LSB |
                                        32'd1 << `NIC_ENG_EVT_POP_VALID_LSB);
