@@ -511,7 +511,7 @@ $(RTL)/model/Vfl_engine__ALL.a: $(RTL_V) $(RTL_VH) Makefile
 	$(Q)$(VERILATE) rtl/hdl/fl_engine.v
 	$(Q)$(MAKE) --no-print-directory -s -C $(@D) -f Vfl_engine.mk \
 		OPT_FAST=-O2 OPT_SLOW=-O0 OPT_GLOBAL=-O1 \
-		Vfl_engine__ALL.a verilated.o
+		Vfl_engine__ALL.a verilated.o verilated_threads.o
 
 # The codes of the trace port, for C.
 $(RTL)/fl_trace.h: rtl/hdl/fl_trace.vh
@@ -530,8 +530,9 @@ $(RTL)/librtl.so: $(RTL)/model/Vfl_engine__ALL.a $(RTL)/fl_trace.h $(RTL_C) \
 	$(Q)g++ -O2 -g -Wall -Wextra $(RTL_FLAGS) -Irtl/cosim -I$(RTL)/model \
 		-isystem "$$(verilator --getenv VERILATOR_ROOT)/include" \
 		-c -o $(RTL)/shim.o rtl/cosim/shim.cpp
-	$(Q)g++ -shared -o $@ $(RTL)/shim.o $(patsubst %.c,$(RTL)/%.o,$(notdir $(RTL_C))) \
-		$(RTL)/model/Vfl_engine__ALL.a $(RTL)/model/verilated.o -pthread
+	$(Q)g++ -shared -Wl,-z,defs -o $@ $(RTL)/shim.o $(patsubst %.c,$(RTL)/%.o,$(notdir $(RTL_C))) \
+		$(RTL)/model/Vfl_engine__ALL.a $(RTL)/model/verilated.o \
+		$(RTL)/model/verilated_threads.o -pthread
 
 # --- running it
 

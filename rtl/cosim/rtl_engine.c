@@ -438,7 +438,7 @@ static void rtl_reset(struct engine *e)
 	x->enabled = x->wants_room = x->dropped = false;
 	x->reg_cause = 0;
 	x->in.rst = 1;
-	rtl_run(x);
+	rtl_clock(x);
 	x->in.rst = 0;
 	rtl_run(x);
 }
