@@ -101,7 +101,7 @@ static struct bench *by_reference(unsigned int node)
 	c.node = (uint8_t)node;
 	c.cell_bytes = CELL;
 	c.trace = t->trace;
-	t->e = bench_engine(&c, &env, &error);
+	t->e = engine_create(&c, &env, &error);
 	EXPECT_EQ(error, 0);
 	bench_set(t, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
 	bench_run(t, 0);
