@@ -513,6 +513,17 @@ $(RTL)/model/Vfl_engine__ALL.a: $(RTL_V) $(RTL_VH) Makefile
 		OPT_FAST=-O2 OPT_SLOW=-O0 OPT_GLOBAL=-O1 \
 		Vfl_engine__ALL.a verilated.o verilated_threads.o
 
+# Verilog against C at random: make rtl-random TRANSACTIONS=1000000 SEED=7
+TRANSACTIONS ?= 10000
+SEED ?= 1
+rtl-random: rtl-model
+	+@$(MAKE) --no-print-directory $(B)/rtl-random
+	$(B)/rtl-random --transactions $(TRANSACTIONS) --seed $(SEED)
+
+$(B)/rtl-random: rtl/cosim/random.c $(ARCHIVES)
+	$(call say,LD)
+	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -fno-lto -o $@ $< $(LINK_LIBS)
+
 # The codes of the trace port, for C.
 $(RTL)/fl_trace.h: rtl/hdl/fl_trace.vh
 	@mkdir -p $(@D)

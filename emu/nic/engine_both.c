@@ -573,6 +573,12 @@ struct engine *engine_both(const struct engine_config *cfg,
 		.kick = o_kick, .emit = o_emit,
 	};
 
+	*error = -EINVAL;
+	if (!env->burst_begin || !env->burst_end || !env->frame_get ||
+	    !env->frame_send || !env->irq || !env->kick) {
+		free(b);
+		return NULL;
+	}
 	*error = -ENOMEM;
 	if (!b)
 		return NULL;

@@ -316,7 +316,7 @@ static uint64_t write_step(struct rtl *x)
 
 	if (s->phase == HELD)
 		return fall_asleep(x, CH_WRITE);
-	if (!x->enabled && !open)
+	if (!x->enabled && (!open || s->stopped))
 		return fall_asleep(x, CH_WRITE);
 	if (s->stopped) {
 		s->phase = NO_BURST;
