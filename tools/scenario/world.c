@@ -77,7 +77,7 @@ static int load_timing(struct world *w, char *error, size_t error_bytes)
 			      error_bytes);
 
 	/* The user's own come after, and so have the last word. */
-	if (err >= 0 && w->cfg.guest_script)
+	if (err >= 0 && (w->cfg.guest_script || w->cfg.engine != ENGINE_C))
 		err = timing_set(&w->timing, WORLD_PATIENCE, error,
 				 error_bytes);
 	for (; err >= 0 && set && *set; set++)
@@ -186,7 +186,8 @@ int world_board_add(struct world *w, const char *name,
 				   .contexts = (uint8_t)cfg->contexts,
 				   .rx_contexts = (uint8_t)cfg->rx_contexts,
 				   .block_bytes = cfg->block_bytes,
-				   .tlb_entries = cfg->tlb_entries };
+				   .tlb_entries = cfg->tlb_entries,
+				   .engine = w->cfg.engine };
 	bool bare;
 	int err;
 

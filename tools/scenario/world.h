@@ -54,6 +54,7 @@ struct world_config {
 	const char *const *sets;	/* "key=value", NULL at the end; may be NULL */
 	enum world_policy policy;
 	enum fl_touch touch;
+	enum engine_kind engine;
 	FILE *trace;			/* text of every record, or NULL */
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
 	bool icrc;			/* packets may get damaged: check them */
@@ -64,8 +65,9 @@ struct world_config {
 };
 
 /*
- * With guests, how long a card waits for an answer: the other card's driver is in
- * one that may not have a CPU just then. Of the timing profile.
+ * How long a card waits for an answer with guests, since the other card's driver is in
+ * one that may not have a CPU just then; and from an engine in Verilog, which is
+ * slow. Of the timing profile; for time by the wall alone.
  */
 #define WORLD_PATIENCE	"fw.wall_timeout=200000000"
 

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// fl_rd - the read channel: a block from memory into the read buffer, burst by burst.
+//
+// pick() and read_burst() of emu/nic/engine_tx.c with the walk of engine_burst.c. A burst ends
+// at the latest at a 4 KB border, so that it meets one page, hence at most one fault. After a
+// refusal the rest of the block is tried all the same: one report then names every page that
+// is missing. Cells are asked for only when every burst was good.
+//
+// The block stands in the read buffer as it stands in memory: the byte of address va is on
+// lane va[3:0]; word 0 holds the block's first byte.
+`default_nettype none
+
+module fl_rd #(
+	parameter BLOCK_LOG2 = 14
+) (
+	input  wire		clk,
+	input  wire		rst,
+
+	// one unit of work: a burst begun, a cell asked for, a PICK that found nothing
+	input  wire		i_go_rd,
+	output wire		o_took_rd,
+	output wire		o_moving,	// something changes without an input
+
+	// what happened, to ctl
+	output wire		re_valid,	// until re_ack
+	output wire [2:0]	re_kind,	// RE_*, below; look at it with re_ack
+	output wire [31:0]	re_map,		// FAULTED: pages that are missing
+	input  wire		re_ack,
+	input  wire		re_ok,		// PICK: found; CELL: sent
+	input  wire		re_last,	// CELL: it was the block's last
+	// PICK: the context that was found
+	input  wire [3:0]	rd_index,
+	input  wire [14:0]	rd_stream,
+	input  wire [63:0]	rd_lva,
+	input  wire [16:0]	rd_len,		// bytes, not 0
+	input  wire		rd_ask,		// READ request: there is nothing to read
+	input  wire		rd_dropped,	// the context was killed meanwhile
+
+	// the burst under way, or the last one
+	output reg		rd_open,	// accepted, its last beat did not come yet
+	output reg  [63:0]	o_rd_va,
+	output reg  [12:0]	o_rd_len,
+	output reg  [16:0]	rd_left,	// bytes of the block from this burst on
+
+	output wire [14:0]	m_axi_arid,	// stream
+	output wire [63:0]	m_axi_araddr,
+	output wire [7:0]	m_axi_arlen,
+	output wire [2:0]	m_axi_arsize,
+	output wire [1:0]	m_axi_arburst,
+	output wire [7:0]	m_axi_aruser,	// context
+	output wire		m_axi_arvalid,
+	input  wire		m_axi_arready,
+	input  wire [127:0]	m_axi_rdata,
+	input  wire [1:0]	m_axi_rresp,
+	input  wire		m_axi_rlast,
+	input  wire		m_axi_rvalid,
+	output wire		m_axi_rready,
+
+	// read buffer
+	output wire		rb_we,
+	output wire [BLOCK_LOG2-4:0] rb_waddr,
+	output wire [127:0]	rb_wdata
+);
+	// re_kind
+	localparam [2:0] RE_PICK = 3'd0,	// any context to serve?
+		RE_CELL = 3'd1,			// send the next cell
+		RE_FAULTED = 3'd2,		// pages are missing
+		RE_BUSERR = 3'd3,		// nobody at this address
+		RE_DROPPED = 3'd4;		// gave up a context that was killed
+
+	localparam [1:0] SLVERR = 2'd2, DECERR = 2'd3;
+
+	localparam [2:0] PICK = 3'd0,		// no context; asks for one
+		BEGIN = 3'd1,			// the next burst waits for its go
+		OPEN = 3'd2,			// ARVALID is up
+		MOVE = 3'd3,			// beats come
+		FINISH = 3'd4,			// the burst has ended
+		REPORT = 3'd5,			// the block has ended without being sent
+		CELL = 3'd6;			// read whole; asks for its cells
+
+	reg [2:0] state;
+	reg asked;			// PICK, CELL: the question stands until it is answered
+	reg [3:0] index;
+	reg [14:0] stream;
+	reg [63:0] next_va;		// where the next burst begins
+	reg [4:0] page;			// and which of the block's pages that is
+	reg [31:0] map;
+	reg refused, failed;		// an answer in this burst was SLVERR, DECERR
+	reg [BLOCK_LOG2-4:0] at;	// word of the read buffer
+
+	initial if (BLOCK_LOG2 < 12 || BLOCK_LOG2 > 16) begin
+		$display("fl_rd: BLOCK_LOG2 is 12 to 16");
+		$finish;
+	end
+
+	// The burst that begins at next_va.
+	wire [12:0] room = 13'd4096 - {1'b0, next_va[11:0]};
+	wire [12:0] burst_len = rd_left < {4'b0, room} ? rd_left[12:0] : room;
+
+	wire [31:0] map_now = map | ({31'b0, refused} << page);
+	wire last_burst = rd_left == {4'b0, o_rd_len};
+	wire ar_taken = m_axi_arvalid && m_axi_arready;
+	wire r_taken = m_axi_rvalid && m_axi_rready;
+	wire may_ask = (state == PICK || state == CELL) && !asked && i_go_rd;
+
+	always @(posedge clk) begin
+		case (state)
+		PICK: begin
+			if (may_ask)
+				asked <= 1;
+			if (re_ack) begin
+				asked <= 0;
+				index <= rd_index;
+				stream <= rd_stream;
+				map <= 0;
+				page <= 0;
+				at <= 0;
+				if (re_ok && rd_ask) begin
+					state <= CELL;
+				end else if (re_ok) begin
+					next_va <= rd_lva;
+					rd_left <= rd_len;
+					state <= BEGIN;
+				end
+			end
+		end
+		BEGIN:
+			if (i_go_rd) begin
+				if (rd_dropped) begin
+					state <= REPORT;
+				end else begin
+					o_rd_va <= next_va;
+					o_rd_len <= burst_len;
+					refused <= 0;
+					failed <= 0;
+					state <= OPEN;
+				end
+			end
+		OPEN:
+			if (ar_taken) begin
+				rd_open <= 1;
+				state <= MOVE;
+			end
+		MOVE:
+			if (r_taken) begin
+				at <= at + 1'b1;
+				if (m_axi_rresp == SLVERR)
+					refused <= 1;
+				if (m_axi_rresp == DECERR)
+					failed <= 1;
+				if (m_axi_rlast) begin
+					rd_open <= 0;
+					state <= FINISH;
+				end
+			end
+		FINISH:
+			if (rd_dropped || failed) begin
+				state <= REPORT;
+			end else begin
+				map <= map_now;
+				next_va <= next_va + {51'b0, o_rd_len};
+				rd_left <= rd_left - {4'b0, o_rd_len};
+				page <= page + 1'b1;
+				if (!last_burst)
+					state <= BEGIN;
+				else
+					state <= map_now != 0 ? REPORT : CELL;
+			end
+		REPORT:
+			if (re_ack)
+				state <= PICK;
+		CELL: begin
+			if (may_ask)
+				asked <= 1;
+			if (re_ack) begin
+				asked <= 0;
+				if (re_ok && re_last)
+					state <= PICK;
+			end else if (rd_dropped && (asked || i_go_rd)) begin
+				asked <= 0;
+				state <= REPORT;
+			end
+		end
+		default:
+			state <= PICK;
+		endcase
+		if (rst) begin
+			state <= PICK;
+			asked <= 0;
+			rd_open <= 0;
+			rd_left <= 0;
+			o_rd_va <= 0;
+			o_rd_len <= 0;
+		end
+	end
+
+	// A kill that comes while a report waits takes its place.
+	assign re_valid = asked || state == REPORT;
+	assign re_kind = state == PICK ? RE_PICK :
+			 rd_dropped ? RE_DROPPED :
+			 state == CELL ? RE_CELL :
+			 failed ? RE_BUSERR : RE_FAULTED;
+	assign re_map = map;
+	assign o_took_rd = ar_taken || (re_ack && state == PICK && !re_ok) ||
+			   (re_ack && state == CELL);
+	assign o_moving = re_valid || state == FINISH || may_ask || ar_taken || r_taken ||
+			  (state == BEGIN && i_go_rd);
+
+	assign m_axi_arid = stream;
+	assign m_axi_araddr = {o_rd_va[63:4], 4'b0};
+	wire [12:0] end_at = {9'b0, o_rd_va[3:0]} + o_rd_len - 1'b1;
+	assign m_axi_arlen = end_at[11:4];
+	assign m_axi_arsize = 3'd4;
+	assign m_axi_arburst = 2'd1;
+	assign m_axi_aruser = {4'b0, index};
+	assign m_axi_arvalid = state == OPEN;
+	assign m_axi_rready = state == MOVE;
+
+	assign rb_we = r_taken;
+	assign rb_waddr = at;
+	assign rb_wdata = m_axi_rdata;
+
+	wire unused = &{1'b0, end_at[12], end_at[3:0]};
+endmodule
+
+`default_nettype wire
