@@ -92,8 +92,8 @@ ifeq ($(LTO),yes)
 COMPILE += $(LTO_CFLAGS)
 LINK_FAST := -O3 $(LTO_CFLAGS)
 endif
-# Before 2.34 glibc has shm_open in a library of its own.
-LIBS = $(URCU_LIBS) -lm $(if $(OTHER_OS),-lrt)
+# Before 2.34 glibc has shm_open and dlopen in libraries of their own.
+LIBS = $(URCU_LIBS) -lm $(if $(filter Linux,$(SYSTEM)),-ldl) $(if $(OTHER_OS),-lrt)
 
 # --- sources, by folder
 
@@ -485,6 +485,53 @@ vqfdb-equal:
 	@tools/doctor --have qemu-system-aarch64
 	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
 	KERNEL=$(KERNEL) tests/linux/equal $(if $(SHORT),--short) $(SCENARIOS)
+
+# --- the engine in Verilog, as a plug-in of the emulator (--engine rtl, both)
+#
+# The model is made for the largest sizes that there are; straps say how much of
+# it a board has.
+
+RTL := build/rtl
+RTL_V := $(wildcard rtl/hdl/*.v)
+RTL_VH := $(wildcard rtl/hdl/*.vh rtl/gen/*.vh)
+RTL_C := $(wildcard rtl/cosim/rtl_*.c) emu/nic/wire.c
+RTL_FLAGS := -fPIC -fvisibility=hidden
+VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
+	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
+	   -Irtl/hdl -Irtl/gen --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
+
+.PHONY: rtl-model rtl-random
+rtl-model:
+	@tools/doctor --have verilator g++
+	+@$(MAKE) --no-print-directory $(RTL)/librtl.so
+
+$(RTL)/model/Vfl_engine__ALL.a: $(RTL_V) $(RTL_VH) Makefile
+	@mkdir -p $(@D)
+	$(call say,VERILATE)
+	$(Q)$(VERILATE) rtl/hdl/fl_engine.v
+	$(Q)$(MAKE) --no-print-directory -s -C $(@D) -f Vfl_engine.mk \
+		OPT_FAST=-O2 OPT_SLOW=-O0 OPT_GLOBAL=-O1 \
+		Vfl_engine__ALL.a verilated.o
+
+# The codes of the trace port, for C.
+$(RTL)/fl_trace.h: rtl/hdl/fl_trace.vh
+	@mkdir -p $(@D)
+	$(Q)sed 's/^`define \(FL_TRC_[A-Z_]*\) *[0-9]*.d\([0-9]*\)$$/#define \1 \2/p;d' \
+		$< > $@
+
+$(RTL)/librtl.so: $(RTL)/model/Vfl_engine__ALL.a $(RTL)/fl_trace.h $(RTL_C) \
+		  rtl/cosim/shim.cpp $(wildcard rtl/cosim/*.h) rtl/cosim/pins.def \
+		  emu/nic/engine.h emu/nic/engine_ops.h emu/nic/wire.h $(DEFS)
+	$(call say,RTL)
+	$(Q)for c in $(RTL_C); do \
+		$(CC) -std=gnu11 -O2 -g $(WARN) $(RTL_FLAGS) $(INCLUDES) \
+		-I$(RTL) -Irtl/cosim -c -o $(RTL)/$$(basename $$c .c).o $$c || \
+		exit 1; done
+	$(Q)g++ -O2 -g -Wall -Wextra $(RTL_FLAGS) -Irtl/cosim -I$(RTL)/model \
+		-isystem "$$(verilator --getenv VERILATOR_ROOT)/include" \
+		-c -o $(RTL)/shim.o rtl/cosim/shim.cpp
+	$(Q)g++ -shared -o $@ $(RTL)/shim.o $(patsubst %.c,$(RTL)/%.o,$(notdir $(RTL_C))) \
+		$(RTL)/model/Vfl_engine__ALL.a $(RTL)/model/verilated.o -pthread
 
 # --- running it
 

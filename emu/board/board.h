@@ -11,7 +11,7 @@
 #define FL_BOARD_H
 
 #include "fabric/fabric.h"
-#include "nic/engine.h"
+#include "nic/engine_plugin.h"
 #include "nic/fw.h"
 #include "sim/sim.h"
 #include "smmu/smmu.h"
@@ -97,6 +97,8 @@ struct board_config {
 	uint8_t rx_contexts;  /* 0: 32 */
 	uint32_t block_bytes; /* 0: 16384 */
 	uint32_t tlb_entries; /* 0: 512 */
+	enum engine_kind engine; /* ENGINE_RTL, ENGINE_BOTH: -ENOENT if the
+				    plug-in is not there */
 };
 
 struct board *board_create(const struct board_config *cfg, int *error);

@@ -51,12 +51,20 @@ void engine_destroy(struct engine *e)
 {
 	if (!e)
 		return;
+	if (e->head.ops) {
+		e->head.ops->destroy(e);
+		return;
+	}
 	free(e->read_buf);
 	free(e);
 }
 
 void engine_reset(struct engine *e)
 {
+	if (e->head.ops) {
+		e->head.ops->reset(e);
+		return;
+	}
 	e->enabled = false;
 	e->irq_enable = false;
 	e->reg_cause = 0;
@@ -72,7 +80,10 @@ void engine_reset(struct engine *e)
 
 void engine_reg_cause(struct engine *e, uint64_t seq)
 {
-	e->reg_cause = seq;
+	if (e->head.ops)
+		e->head.ops->reg_cause(e, seq);
+	else
+		e->reg_cause = seq;
 }
 
 void engine_kick(struct engine *e, unsigned int channel)
@@ -114,6 +125,8 @@ void engine_let_go(struct engine *e, uint32_t *cells,
 uint64_t engine_step(struct engine *e, unsigned int channel, uint64_t now_ns)
 {
 	assert(channel < CHANNELS);
+	if (e->head.ops)
+		return e->head.ops->step(e, channel, now_ns);
 	e->ch[channel].awake = true;
 	return channel == CH_READ ? tx_step(e, now_ns) : write_step(e, now_ns);
 }
@@ -125,7 +138,11 @@ void engine_receive(struct engine *e, const struct wire_frame *f,
 	struct wire_block b;
 	enum wire_error why;
 
-	(void)now_ns;		/* nothing here depends on it */
+	if (e->head.ops) {
+		e->head.ops->receive(e, f, now_ns);
+		return;
+	}
+	/* Nothing here depends on the time. */
 	if (!e->enabled)
 		return;
 	if (f->from >= WIRE_NODES || f->to != e->cfg.node) {
@@ -147,6 +164,10 @@ void engine_receive(struct engine *e, const struct wire_frame *f,
 
 void engine_wire_room(struct engine *e)
 {
+	if (e->head.ops) {
+		e->head.ops->wire_room(e);
+		return;
+	}
 	answer_flush(e);
 	if (e->ch[CH_READ].wants_room)
 		engine_kick(e, CH_READ);
@@ -154,13 +175,18 @@ void engine_wire_room(struct engine *e)
 
 void engine_stats(const struct engine *e, struct engine_stats *st)
 {
-	*st = e->stats;
+	if (e->head.ops)
+		e->head.ops->stats(e, st);
+	else
+		*st = e->stats;
 }
 
 bool engine_idle(const struct engine *e)
 {
 	unsigned int i;
 
+	if (e->head.ops)
+		return e->head.ops->idle(e);
 	if (e->ch[CH_READ].ctx != NONE || e->ch[CH_WRITE].ctx != NONE ||
 	    e->faults || e->notes || e->answer_count)
 		return false;
@@ -209,6 +235,8 @@ const char *engine_check(const struct engine *e)
 	const char *wrong = NULL;
 	unsigned int i, n = 0;
 
+	if (e->head.ops)
+		return e->head.ops->check(e);
 	for (i = 0; i < e->cfg.contexts && !wrong; i++)
 		wrong = check_tx(e, i);
 	for (i = 0; i < e->cfg.rx_contexts && !wrong; i++) {

@@ -37,6 +37,7 @@
 
 struct engine;
 struct trace;
+struct trace_at;
 
 enum dma_status {
 	DMA_OK,
@@ -98,6 +99,12 @@ struct engine_env {
 	 * Comes only after that channel's last step answered ENGINE_IDLE.
 	 */
 	void (*kick)(void *ctx, unsigned int channel);
+	/*
+	 * Optional: instead of trace_emit() into the trace of the config; ev is
+	 * one of enum trace_event. Returns the record's sequence number.
+	 */
+	uint64_t (*emit)(void *ctx, unsigned int ev, const struct trace_at *at,
+			 uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
 };
 
 struct engine_config {

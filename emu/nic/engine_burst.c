@@ -71,7 +71,7 @@ static enum walk_result finish(struct engine *e, struct walk *w,
 	}
 	if (w->status == DMA_OK) {
 		at->cause = b->event ? b->event : b->cause;
-		*event = trace_emit(e->cfg.trace,
+		*event = engine_emit(e,
 				    b->write ? EV_RX_BURST : EV_TX_BURST,
 				    at, index, b->va, b->len, b->pa);
 	} else if (w->status == DMA_SLVERR) {
@@ -128,6 +128,10 @@ void engine_burst_resume(struct engine *e, unsigned int channel,
 	struct walk *w;
 
 	assert(channel < CHANNELS);
+	if (e->head.ops) {
+		e->head.ops->burst_resume(e, channel, terminate);
+		return;
+	}
 	w = &e->ch[channel].walk;
 	if (w->phase != WALK_HELD)
 		return;

@@ -53,7 +53,7 @@ void fault_queue_tx(struct engine *e, unsigned int i)
 		.attempt = t->attempt, .cause = t->event,
 	};
 
-	t->event = trace_emit(e->cfg.trace, EV_ENG_FAULT, &at, i, SIDE_TX,
+	t->event = engine_emit(e, EV_ENG_FAULT, &at, i, SIDE_TX,
 			      t->lva, t->map);
 	push(e, &f);
 }
@@ -69,7 +69,7 @@ void fault_queue_rx(struct engine *e, unsigned int i)
 	};
 	struct trace_at at = rx_at(e, r, 0);
 
-	r->event = trace_emit(e->cfg.trace, EV_ENG_FAULT, &at, i, SIDE_RX,
+	r->event = engine_emit(e, EV_ENG_FAULT, &at, i, SIDE_RX,
 			      r->va, r->map);
 	push(e, &f);
 }
@@ -105,7 +105,7 @@ int fault_ready(struct engine *e, uint32_t value)
 	}
 	if (e->reg_cause)
 		at.cause = e->reg_cause;
-	seq = trace_emit(e->cfg.trace, EV_ENG_READY_REG, &at, i, side, code, 0);
+	seq = engine_emit(e, EV_ENG_READY_REG, &at, i, side, code, 0);
 	return side == SIDE_RX ? rx_ready(e, i, code, serial, seq) :
 				 tx_ready(e, i, code, serial, seq);
 }

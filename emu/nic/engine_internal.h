@@ -23,6 +23,7 @@
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
 #include "nic/engine.h"
+#include "nic/engine_ops.h"
 #include "trace/trace.h"
 
 #define CELL_BYTES_MIN	64
@@ -171,6 +172,7 @@ struct reg_map {
 };
 
 struct engine {
+	struct engine_head head;	/* ops: NULL */
 	struct engine_config cfg;
 	struct engine_env env;
 	uint32_t block_bytes;
@@ -289,6 +291,15 @@ bool note_take(struct engine *e, struct note *n);
 
 /* engine_regs.c */
 void regs_init(struct engine *e);
+
+static inline uint64_t engine_emit(struct engine *e, enum trace_event ev,
+				   const struct trace_at *at, uint64_t a0,
+				   uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	if (e->env.emit)
+		return e->env.emit(e->env.ctx, ev, at, a0, a1, a2, a3);
+	return trace_emit(e->cfg.trace, ev, at, a0, a1, a2, a3);
+}
 
 static inline unsigned int lowest(uint32_t mask)
 {

@@ -317,8 +317,11 @@ static inline uint64_t read_place(struct engine *e, const struct reg_place *p)
 int engine_reg_read(struct engine *e, uint32_t off, unsigned int size,
 		    uint64_t *value)
 {
-	const struct reg_place *p = decode(e, off, size);
+	const struct reg_place *p;
 
+	if (e->head.ops)
+		return e->head.ops->reg_read(e, off, size, value);
+	p = decode(e, off, size);
 	if (!p)
 		return -EINVAL;
 	*value = read_place(e, p) >> p->shift;
@@ -419,14 +422,17 @@ static int refuse(struct engine *e, uint32_t off, uint64_t value, int error)
 	struct trace_at at = { .board = e->cfg.board, .cause = e->reg_cause };
 
 	e->stats.bad_registers++;
-	trace_emit(e->cfg.trace, EV_ENG_BAD_REG, &at, off, value, 0, 0);
+	engine_emit(e, EV_ENG_BAD_REG, &at, off, value, 0, 0);
 	return error;
 }
 
 int engine_reg_write(struct engine *e, uint32_t off, unsigned int size,
 		     uint64_t value)
 {
-	int error = write_reg(e, off, size, value);
+	int error;
 
+	if (e->head.ops)
+		return e->head.ops->reg_write(e, off, size, value);
+	error = write_reg(e, off, size, value);
 	return error ? refuse(e, off, value, error) : 0;
 }

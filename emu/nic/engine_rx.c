@@ -47,7 +47,7 @@ void rx_bad(struct engine *e, const struct wire_frame *f, enum wire_error why)
 	struct trace_at at = packet_at(e, f);
 
 	e->stats.bad_packets++;
-	trace_emit(e->cfg.trace, EV_RX_BAD_PACKET, &at, why, f->len, 0, 0);
+	engine_emit(e, EV_RX_BAD_PACKET, &at, why, f->len, 0, 0);
 }
 
 void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
@@ -56,7 +56,7 @@ void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
 	struct trace_at at = packet_at(e, f);
 
 	e->stats.stale++;
-	trace_emit(e->cfg.trace, EV_RX_STALE, &at, f->from, ctx, gen, attempt);
+	engine_emit(e, EV_RX_STALE, &at, f->from, ctx, gen, attempt);
 }
 
 static void no_context(struct engine *e, const struct wire_frame *f,
@@ -68,7 +68,7 @@ static void no_context(struct engine *e, const struct wire_frame *f,
 	at.block = b->block;
 	at.attempt = b->attempt;
 	e->stats.no_context++;
-	trace_emit(e->cfg.trace, EV_RX_NO_CONTEXT, &at, f->from, b->ctx, 0, 0);
+	engine_emit(e, EV_RX_NO_CONTEXT, &at, f->from, b->ctx, 0, 0);
 }
 
 static struct peer *rx_peer(struct engine *e, const struct rx_ctx *r)
@@ -144,7 +144,7 @@ void rx_move(struct engine *e, struct rx_ctx *r, unsigned int event,
 	assert(rx_arc[from][event]);
 	r->state = rx_arc[from][event] - 1;
 	e->stats.rx_arcs[from][event]++;
-	r->event = trace_emit(e->cfg.trace, EV_RX_STATE, &at, i, from, event,
+	r->event = engine_emit(e, EV_RX_STATE, &at, i, from, event,
 			      r->state);
 	switch (r->state) {
 	case FL_RX_FREE:
@@ -392,7 +392,7 @@ static void rx_again(struct engine *e, const struct wire_frame *f,
 	at.xfer = b->xfer;
 	at.block = b->block;
 	at.attempt = b->attempt;
-	seq = trace_emit(e->cfg.trace, EV_RX_DUPLICATE, &at, f->from, b->ctx,
+	seq = engine_emit(e, EV_RX_DUPLICATE, &at, f->from, b->ctx,
 			 b->gen, 0);
 	answer_block(e, f->from, b, WOP_ACK, 0, seq);
 }
@@ -452,6 +452,8 @@ void rx_block(struct engine *e, const struct wire_frame *f,
 
 uint64_t engine_rx_event(const struct engine *e, unsigned int rxc)
 {
+	if (e->head.ops)
+		return e->head.ops->rx_event(e, rxc);
 	return rxc < e->cfg.rx_contexts ? e->rx[rxc].event : 0;
 }
 

@@ -65,7 +65,7 @@ static void tx_move(struct engine *e, unsigned int i, unsigned int event,
 	assert(tx_can(t, event));
 	t->state = tx_arc[from][event] - 1;
 	e->stats.tx_arcs[from][event]++;
-	t->event = trace_emit(e->cfg.trace, EV_TX_STATE, &at, i, from, event,
+	t->event = engine_emit(e, EV_TX_STATE, &at, i, from, event,
 			      t->state);
 	if (from == FL_TX_READY) {
 		e->tx_ready &= ~(1u << i);
@@ -426,7 +426,7 @@ static uint64_t send_cell(struct engine *e, struct channel *c)
 		bytes = 0;
 	} else {
 		if (!c->sent)
-			t->event = trace_emit(e->cfg.trace, EV_TX_CELLS, &at,
+			t->event = engine_emit(e, EV_TX_CELLS, &at,
 					      c->ctx, t->len,
 					      (t->len + bytes - 1) / bytes, 0);
 		if (bytes > t->len - c->sent)
@@ -514,5 +514,7 @@ void tx_init(struct engine *e)
 
 uint64_t engine_tx_event(const struct engine *e, unsigned int ctx)
 {
+	if (e->head.ops)
+		return e->head.ops->tx_event(e, ctx);
 	return ctx < e->cfg.contexts ? e->tx[ctx].event : 0;
 }

@@ -263,7 +263,7 @@ const struct command command_demo = {
 	"one table\n"
 		"FILE: default is this program itself. Always in lockstep: "
 		"the times are virtual.",
-	.common = OPT_SEED | OPT_PROFILE | OPT_SET,
+	.common = OPT_SEED | OPT_PROFILE | OPT_SET | OPT_ENGINE,
 	.least = 0,
 	.most = 1,
 	.own = { [OWN_OUT] = { "--out", "DIR",

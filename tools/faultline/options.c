@@ -12,6 +12,7 @@ static const char *const modes[] = { "lockstep", "threads", "processes", "vm",
 enum { MODE_PROCESSES = 2, MODE_VM = 3 };
 static const char *const policies[] = { "exanest", "stall", "pin", "prefault",
 					NULL };
+static const char *const engines[] = { "c", "rtl", "both", NULL };
 static const char *const touches[] = { "page", "block", "transfer", NULL };
 
 static const struct {
@@ -28,6 +29,9 @@ static const struct {
 	  "what to do about pages that are not there (default exanest)" },
 	{ OPT_RESOLVE, "--resolve", "page|block|transfer",
 	  "how much the driver pages in at one fault (default block)" },
+	{ OPT_ENGINE, "--engine", "c|rtl|both",
+	  "the block engine: in C (default), in Verilog (make rtl-model), or "
+	  "both, compared at every call" },
 	{ OPT_TRACE, "--trace", "OUT", "write every event to this file" },
 	{ OPT_SET, "--set", "NAME=VALUE",
 	  "change one value of the profile; may be given often" },
@@ -156,6 +160,15 @@ static int take_common(const struct command *c, struct options *o,
 		i = choose(c, "--resolve", value, touches);
 		o->cfg.touch = (enum fl_touch)i;
 		o->cfg.touch_given = true;
+		break;
+	case OPT_ENGINE:
+		i = choose(c, "--engine", value, engines);
+		o->cfg.engine = (enum engine_kind)i;
+		if (i > 0 && !engine_plugin(&right)) {
+			fprintf(stderr, "faultline %s: --engine %s: %s\n",
+				c->name, value, right);
+			return 2;
+		}
 		break;
 	case OPT_TRACE:
 		o->trace = value;

@@ -14,8 +14,8 @@
 /* Which common options a subcommand has. */
 enum {
 	OPT_SEED = 1, OPT_MODE = 2, OPT_PROFILE = 4, OPT_POLICY = 8,
-	OPT_RESOLVE = 16, OPT_TRACE = 32, OPT_SET = 64,
-	OPT_ALL = 127,
+	OPT_RESOLVE = 16, OPT_TRACE = 32, OPT_SET = 64, OPT_ENGINE = 128,
+	OPT_ALL = 255,
 };
 
 struct own_option {

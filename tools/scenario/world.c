@@ -186,7 +186,8 @@ int world_board_add(struct world *w, const char *name,
 				   .contexts = (uint8_t)cfg->contexts,
 				   .rx_contexts = (uint8_t)cfg->rx_contexts,
 				   .block_bytes = cfg->block_bytes,
-				   .tlb_entries = cfg->tlb_entries };
+				   .tlb_entries = cfg->tlb_entries,
+				   .engine = w->cfg.engine };
 	bool bare;
 	int err;
 

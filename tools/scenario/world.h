@@ -54,6 +54,7 @@ struct world_config {
 	const char *const *sets;	/* "key=value", NULL at the end; may be NULL */
 	enum world_policy policy;
 	enum fl_touch touch;
+	enum engine_kind engine;
 	FILE *trace;			/* text of every record, or NULL */
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
 	bool icrc;			/* packets may get damaged: check them */

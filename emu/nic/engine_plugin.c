@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Which engine, and the plug-in that holds another one than that in C. */
+#include "nic/engine_plugin.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "os/os.h"
+
+#define PATH_BYTES 4096
+
+static struct {
+	pthread_once_t once;
+	const struct engine_plugin *plugin;
+	char why[PATH_BYTES + 300];
+} loaded = { .once = PTHREAD_ONCE_INIT };
+
+int engine_kind_parse(const char *word)
+{
+	static const char *const names[] = { "c", "rtl", "both" };
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (!strcmp(word, names[i]))
+			return i;
+	return -1;
+}
+
+/* build/rtl, seen from build/plain/faultline and from build/plain/tests/x. */
+static bool find(char path[PATH_BYTES])
+{
+	static const char tail[] = "/rtl/librtl.so";
+	const char *given = getenv("FAULTLINE_RTL");
+	char *end;
+	int i;
+
+	if (given) {
+		snprintf(path, PATH_BYTES, "%s", given);
+		return true;
+	}
+	if (os_program(path, PATH_BYTES - sizeof(tail)) < 0)
+		return false;
+	end = realpath(path, NULL);	/* /proc/self/exe is a link */
+	if (!end)
+		return false;
+	snprintf(path, PATH_BYTES - sizeof(tail), "%s", end);
+	free(end);
+	for (i = 0; i < 4; i++) {
+		end = strrchr(path, '/');
+		if (!end)
+			return false;
+		strcpy(end, tail);
+		if (!access(path, R_OK))
+			return true;
+		*end = 0;
+	}
+	return false;
+}
+
+static void load(void)
+{
+	const struct engine_plugin *p;
+	char path[PATH_BYTES];
+	void *so;
+
+	if (!find(path)) {
+		snprintf(loaded.why, sizeof(loaded.why),
+			 "the engine in Verilog is not built: 'make rtl-model' "
+			 "builds it (needs verilator and g++)");
+		return;
+	}
+	so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	p = so ? dlsym(so, ENGINE_PLUGIN_SYMBOL) : NULL;
+	if (!p) {
+		snprintf(loaded.why, sizeof(loaded.why),
+			 "the engine in Verilog cannot be loaded: %s",
+			 dlerror());
+		return;
+	}
+	if (p->version != ENGINE_PLUGIN_VERSION ||
+	    p->config_bytes != sizeof(struct engine_config) ||
+	    p->env_bytes != sizeof(struct engine_env) ||
+	    p->stats_bytes != sizeof(struct engine_stats)) {
+		snprintf(loaded.why, sizeof(loaded.why),
+			 "%s was built for another version of this program: "
+			 "'make rtl-model' builds it anew", path);
+		return;
+	}
+	loaded.plugin = p;
+}
+
+const struct engine_plugin *engine_plugin(const char **why)
+{
+	pthread_once(&loaded.once, load);
+	if (why)
+		*why = loaded.why;
+	return loaded.plugin;
+}
+
+struct engine *engine_make(enum engine_kind kind,
+			   const struct engine_config *cfg,
+			   const struct engine_env *env, const char *dir,
+			   int *error)
+{
+	const struct engine_plugin *p;
+
+	if (kind == ENGINE_C)
+		return engine_create(cfg, env, error);
+	p = engine_plugin(NULL);
+	if (!p) {
+		*error = -ENOENT;
+		return NULL;
+	}
+	if (kind == ENGINE_BOTH)
+		return engine_both(cfg, env, p, dir, NULL, error);
+	return p->create(cfg, env, trace_emit, error);
+}
