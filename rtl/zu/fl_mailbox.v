@@ -74,7 +74,7 @@ module fl_mailbox #(
 );
 	localparam DEPTH = 1 << DEPTH_LOG2;
 	localparam WORDS_LOG2 = 5;	// page FW: its registers, CMD at the end
-	localparam [16:0] BOX = `NIC_BOX_BASE;
+	localparam [31:0] FW = `NIC_FW_BASE, BOX = `NIC_BOX_BASE, DB = `NIC_DB_BASE;
 
 	initial if (PATIENCE < 4 || PATIENCE > 31 ||
 		    `NIC_FW_CMD + 4 * `NIC_FW_CMD_COUNT != 4 << WORDS_LOG2) begin
@@ -83,12 +83,12 @@ module fl_mailbox #(
 	end
 
 	// Which page; of FW only what has registers.
-	wire d_engine = d_addr < `NIC_FW_BASE;
-	wire d_fw = d_addr[16:12] == `NIC_FW_BASE >> 12;
+	wire d_engine = d_addr < FW[16:0];
+	wire d_fw = d_addr[16:12] == FW[16:12];
 	wire d_fw_word = d_fw && d_addr[11:WORDS_LOG2+2] == 0;
-	wire d_bell = d_addr >= `NIC_DB_BASE;
-	wire f_engine = f_addr < `NIC_FW_BASE;
-	wire f_fw_word = f_addr[16:WORDS_LOG2+2] == `NIC_FW_BASE >> (WORDS_LOG2 + 2);
+	wire d_bell = d_addr >= DB[16:0];
+	wire f_engine = f_addr < FW[16:0];
+	wire f_fw_word = f_addr[16:WORDS_LOG2+2] == FW[16:WORDS_LOG2+2];
 	wire f_box = f_addr[16:12] == BOX[16:12];
 	wire d_whole = d_wstrb == 4'hF;
 	wire f_whole = f_wstrb == 4'hF;
@@ -287,7 +287,7 @@ module fl_mailbox #(
 	assign d_done = d_engine ? answer && !f_owner : d_valid && !waits;
 	assign d_bad = d_engine ? answer_bad : !d_there;
 
-	wire unused = &{1'b0, m_axil_bresp[0], m_axil_rresp[0], BOX[11:0]};
+	wire unused = &{1'b0, m_axil_bresp[0], m_axil_rresp[0]};
 endmodule
 
 `default_nettype wire

@@ -284,6 +284,8 @@ module fl_zu_top #(
 		.m_axis_tready(m_axis_tready)
 	);
 
+	// Not connected: what only a simulation looks at.
+	/* verilator lint_off PINCONNECTEMPTY */
 	fl_engine #(
 		.NTX(NTX), .NRXC(NRXC), .BLOCK_LOG2(BLOCK_LOG2), .NODES(NODES)
 	) engine (
@@ -326,6 +328,7 @@ module fl_zu_top #(
 		.trc_block(), .trc_a(), .trc_b()
 	);
 
+	/* verilator lint_on PINCONNECTEMPTY */
 	wire unused = &{1'b0, s_axil_awprot, s_axil_arprot, s_axil_fw_awprot,
 			s_axil_fw_arprot, m_axi_rid, m_axi_bid};
 endmodule
