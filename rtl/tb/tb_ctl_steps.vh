@@ -1,0 +1,659 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Inside tb_ctl: what is done to fl_ctl. Contexts are free again after each task.
+
+task registers;
+    begin
+        read(`NIC_ENG_ID, `NIC_ENG_ID_RESET);
+        read(`NIC_ENG_PARAM, 32'h010C0204);
+        read(`NIC_ENG_CTRL, 1);
+        refused(`NIC_ENG_CTRL, 2);
+        refused(`NIC_ENG_ID, 0);
+        refused(32'h0FFC, 0);
+        read_bad(32'h0FFC);
+        read_bad(`NIC_FW_BASE);
+        read_bad(`NIC_ENG_ID + 2);
+        read_bad(tx(4, `NIC_CTX_STATE));
+        read_bad(rx(2, `NIC_RXC_STATE));
+        refused(tx(4, `NIC_CTX_LEN), 1);
+        fill(0);
+        read(tx(0, `NIC_CTX_LVA), 32'h34567890);
+        read(tx(0, `NIC_CTX_LVA) + 4, 32'h12);
+        read(tx(0, `NIC_CTX_DST), 32'h7705);
+        read(tx(0, `NIC_CTX_CTRL), 0);
+        refused(tx(0, `NIC_CTX_STREAM), 32'h8000);
+        refused(tx(0, `NIC_CTX_LEN), 4097);
+        refused(tx(0, `NIC_CTX_LEN), 0);
+        refused(tx(0, `NIC_CTX_DST), 16);
+        refused(tx(0, `NIC_CTX_GEN), 1);
+        refused(tx(0, `NIC_CTX_CTRL), 32'h300);      // two at once
+        refused(tx(0, `NIC_CTX_CTRL), 32'h104);      // no such operation
+        refused(tx(0, `NIC_CTX_CTRL), 32'h200);      // not DONE
+        refused(tx(1, `NIC_CTX_CTRL), 32'h101);      // no length
+        write(tx(0, `NIC_CTX_RVA), 32'hFFFFFF00);
+        write(tx(0, `NIC_CTX_RVA) + 4, 32'hFFFFFFFF);
+        refused(tx(0, `NIC_CTX_CTRL), 32'h101);      // beyond the last address
+        write(tx(0, `NIC_CTX_RVA) + 4, 0);
+        refused(rx(0, `NIC_RXC_VERDICT), 32'h80000000);
+        read(`NIC_ENG_RD_STATUS, 0);
+        rd_open = 1;
+        read(`NIC_ENG_RD_STATUS, 32'h303);
+        read(`NIC_ENG_RD_VA, 32'h5000);
+        read(`NIC_ENG_RD_LEFT, 70);
+        rd_open = 0;
+        wr_open = 1;
+        read(`NIC_ENG_WR_VA, 32'h6000);
+        wr_open = 0;
+        refused(`NIC_ENG_READY, 32'h004);            // no such context
+        refused(`NIC_ENG_READY, 32'h102);
+    end
+endtask
+
+// A block of two cells leaves and is acknowledged.
+task sending;
+    begin
+        reading(PICK);
+        check(!ok, "nothing to pick");
+        go(0, `FL_OP_WRITE);
+        refused(tx(0, `NIC_CTX_LEN), 1);
+        fill(2);
+        go(2, `FL_OP_WRITE);
+        reading(PICK);
+        check(ok && rd_index == 0 && !rd_ask, "context 0 is next");
+        room = 0;
+        reading(CELL);
+        check(!ok, "no room");
+        room = 1;
+        reading(CELL);
+        check(ok && !last && tp_plen == 1024 && tp_src == 0 && tp_len == 2000, "first cell");
+        expect(`FL_TRC_TX_CELLS, 0, 0);
+        reading(CELL);
+        check(ok && last && tp_plen == 976 && tp_src == 1024 && tp_psn == 1, "second cell");
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        check(irq_event, "a note raises the line");
+        note(`FL_NOTE_TX_FLYING, 0, 1);
+        check(!irq_event, "no note, no line");
+        answer(`WOP_ACK, 0, 1, 1, 0);                // another attempt
+        expect(`FL_TRC_RX_STALE, 0, 0);
+        write(tx(0, `NIC_CTX_CTRL), 32'h400);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_EXPIRE, `FL_TX_READY);
+        reading(PICK);
+        check(ok && rd_index == 2, "context 2 before 0 again");
+        reading(BUSERR);
+        expect_tx(2, `FL_TX_READY, `FL_TX_EV_BUS_ERROR, `FL_TX_DONE);
+        read(tx(2, `NIC_CTX_STATE), {8'd0, `FL_ST_BUS_ERROR, 16'd5});
+        free_again(2);
+        note(`FL_NOTE_TX_DONE, 2, 1);
+        reading(PICK);
+        reading(CELL);
+        expect(`FL_TRC_TX_CELLS, 0, 0);
+        reading(CELL);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        answer(`WOP_ACK, 0, 1, 0, 0);
+        expect(`FL_TRC_RX_STALE, 0, 0);
+        answer(`WOP_ACK, 0, 1, 1, 0);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_ACK, `FL_TX_DONE);
+        note(`FL_NOTE_TX_FLYING, 0, 1);
+        note(`FL_NOTE_TX_DONE, 0, 1);
+        read(tx(0, `NIC_CTX_STATE), 32'h105);
+        write(tx(0, `NIC_CTX_CTRL), 32'h400);        // too late: nothing
+        kill(0);
+        free_again(0);
+    end
+endtask
+
+// Pages of the source are missing; the queue keeps one fault of each context and the head.
+task faults;
+    begin
+        go(0, `FL_OP_WRITE);
+        reading(PICK);
+        re_map = 1;
+        reading(FAULTED);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_FAULT, `FL_TX_SRCFAULT);
+        expect(`FL_TRC_ENG_FAULT, 0, 0);
+        note(`FL_NOTE_TX_WAITING, 0, 2);
+        check(!irq_fault, "not enabled");
+        write(`NIC_ENG_IRQ_ENABLE, 1);
+        check(irq_fault, "a fault");
+        read(`NIC_ENG_IRQ_STATUS, 1);
+        read(`NIC_ENG_FLT_REF, 32'h80010000);
+        read(`NIC_ENG_FLT_STREAM, 32'h2A5);
+        read(`NIC_ENG_FLT_VA, 32'h34567890);
+        read(`NIC_ENG_FLT_VA + 4, 32'h12);
+        read(`NIC_ENG_FLT_LEN, 2000);
+        read(`NIC_ENG_FLT_MAP, 1);
+        read(`NIC_ENG_FLT_XFER, 3);
+        write(`NIC_ENG_READY, 32'h020000);           // not this one
+        expect(`FL_TRC_READY_REG, 0, 0);
+        repeat (2) begin
+            write(`NIC_ENG_READY, {8'd0, dut.t_serial[0], 16'd0});
+            expect(`FL_TRC_READY_REG, 0, 0);
+            expect_tx(0, `FL_TX_SRCFAULT, `FL_TX_EV_RESOLVED, `FL_TX_READY);
+            reading(PICK);
+            reading(FAULTED);
+            expect_tx(0, `FL_TX_READY, `FL_TX_EV_FAULT, `FL_TX_SRCFAULT);
+            expect(`FL_TRC_ENG_FAULT, 0, 0);
+        end
+        read(`NIC_ENG_FLT_COUNT, 2);
+        write(`NIC_ENG_FLT_POP, 0);
+        read(`NIC_ENG_FLT_REF, 32'h80030000);
+        write(`NIC_ENG_FLT_POP, 0);
+        check(!irq_fault, "no fault left");
+        write(`NIC_ENG_FLT_POP, 0);
+        read(`NIC_ENG_FLT_COUNT, 0);
+        read(`NIC_ENG_FLT_REF, 0);
+        write(`NIC_ENG_READY, 32'h030200);           // code 1: given up
+        expect(`FL_TRC_READY_REG, 0, 0);
+        expect_tx(0, `FL_TX_SRCFAULT, `FL_TX_EV_GIVEN_UP, `FL_TX_DONE);
+        read(tx(0, `NIC_CTX_STATE), {8'd0, `FL_ST_LOCAL_FAULT, 16'd5});
+        free_again(0);
+        note(`FL_NOTE_TX_WAITING, 0, 2);
+        note(`FL_NOTE_TX_DONE, 0, 2);
+    end
+endtask
+
+// Answers that come before the last cell has left.
+task early;
+    begin
+        go(0, `FL_OP_WRITE);
+        reading(PICK);
+        answer(`WOP_NAK, 0, 3, 0, `FL_ST_REMOTE_KEY);        // nothing has left yet
+        expect(`FL_TRC_RX_STALE, 0, 0);
+        reading(CELL);
+        expect(`FL_TRC_TX_CELLS, 0, 0);
+        answer(`WOP_REFUSED, 0, 3, 0, 0);
+        expect(`FL_TRC_TX_EARLY, 0, 0);
+        answer(`WOP_READY, 0, 3, 0, 0);              // takes its place
+        expect(`FL_TRC_TX_EARLY, 0, 0);
+        answer(`WOP_REFUSED, 0, 3, 0, 0);            // does not
+        reading(CELL);
+        check(ok && last, "the last cell");
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        expect(`FL_TRC_TX_LEAVE_EARLY, 0, 0);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_PEER_READY, `FL_TX_READY);
+        read(tx(0, `NIC_CTX_STATE), 32'h101);
+        reading(PICK);
+        reading(CELL);
+        expect(`FL_TRC_TX_CELLS, 0, 0);
+        reading(CELL);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        answer(`WOP_REFUSED, 0, 3, 1, 0);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_REFUSED, `FL_TX_DSTFAULT);
+        answer(`WOP_WAIT, 0, 3, 1, 0);               // only for a READ
+        expect(`FL_TRC_RX_STALE, 0, 0);
+        answer(`WOP_NAK, 0, 3, 1, `FL_ST_OK);        // no reason
+        expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
+        answer(`WOP_NAK, 0, 3, 1, `FL_ST_REMOTE_KEY);
+        expect_tx(0, `FL_TX_DSTFAULT, `FL_TX_EV_NAK, `FL_TX_DONE);
+        read(tx(0, `NIC_CTX_STATE), {8'd0, `FL_ST_REMOTE_KEY, 16'h105});
+        note(`FL_NOTE_TX_FLYING, 0, 3);
+        note(`FL_NOTE_TX_REFUSED, 0, 3);
+        note(`FL_NOTE_TX_DONE, 0, 3);
+        note(0, 0, 0);
+        free_again(0);
+    end
+endtask
+
+// A block is killed while the read channel has it.
+task killing;
+    begin
+        go(0, `FL_OP_WRITE);
+        reading(PICK);
+        refused(tx(0, `NIC_CTX_CTRL), 32'h800);      // no status
+        kill(0);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_KILL, `FL_TX_DONE);
+        expect(`FL_TRC_RD_DROP, 0, 0);
+        check(rd_dropped, "the read channel must drop it");
+        read(tx(0, `NIC_CTX_STATE), {8'd0, `FL_ST_KILLED, 16'd5});
+        note(`FL_NOTE_TX_DONE, 0, 4);
+        reading(CELL);
+        check(!ok, "nothing more of it leaves");
+        reading(FAULTED);                            // which nobody cares for any more
+        check(!rd_dropped, "dropped");
+        free_again(0);
+        go(0, `FL_OP_WRITE);
+        reading(PICK);
+        kill(0);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_KILL, `FL_TX_DONE);
+        expect(`FL_TRC_RD_DROP, 0, 0);
+        reading(DROPPED);
+        check(!rd_dropped, "dropped");
+        free_again(0);
+        note(`FL_NOTE_TX_DONE, 0, 5);
+    end
+endtask
+
+task landed;
+    input [7:0] slot;
+    input [7:0] ctx;
+    input [7:0] attempt;
+    begin
+        writing(NEXT, 1);
+        check(wr_index == slot && wr_len == 2000, "what NEXT hands out");
+        writing(LANDED, 1);
+        expect_rx(slot, `FL_RX_WRITE, `FL_RX_EV_LANDED, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, ctx, {`WOP_ACK, attempt});
+    end
+endtask
+
+task opened;
+    input [7:0] slot;
+    begin
+        expect(`FL_TRC_FILL, slot, 0);
+        expect(`FL_TRC_STORE, slot, 0);
+        expect_rx(slot, `FL_RX_FREE, `FL_RX_EV_OPEN, `FL_RX_CHECK);
+    end
+endtask
+
+// Blocks come in: collected, judged, written; packets of the past.
+task receiving;
+    begin
+        stores = 0;
+        writing(NEXT, 0);
+        block_cell(5, 7, 10, 0, 1);
+        opened(0);
+        read(rx(0, `NIC_RXC_SRC), 32'h7705);
+        read(rx(0, `NIC_RXC_WORD), 32'h07000A00);
+        note(`FL_NOTE_RX_OPEN, 0, 1);
+        block_cell(5, 7, 10, 0, 1);                  // doubled
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0200);    // another serial number
+        write(rx(0, `NIC_RXC_VERDICT), 32'h7_0100);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
+        check(stores == 1, "one payload was copied");
+        block_cell(5, 7, 10, 0, 0);
+        expect(`FL_TRC_STORE, 0, 0);
+        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_FULL, `FL_RX_WRITE);
+        check(stores == 2, "and the other one");
+        landed(0, 7, 0);
+        check(wr_stream == 7, "the stream of the verdict");
+        check(tp_to == 5 && tp_gen == 10 && tp_opcode == `WOP_ACK, "the ACK");
+        block_cell(5, 7, 10, 0, 0);                  // not its last cell: no second ACK
+        block_cell(5, 7, 10, 1, 1);
+        expect(`FL_TRC_RX_DUPLICATE, 7, 0);
+        expect(`FL_TRC_ANS_SEND, 7, {`WOP_ACK, 8'd1});
+        block_cell(5, 7, 9, 0, 0);
+        expect(`FL_TRC_RX_STALE, 7, 0);
+        // A newer attempt in CHECK starts afresh, an older one is stale.
+        block_cell(5, 7, 11, 0, 0);
+        opened(0);
+        block_cell(5, 7, 11, 1, 0);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_RESTART, `FL_RX_FREE);
+        opened(0);
+        block_cell(5, 7, 11, 0, 0);
+        expect(`FL_TRC_RX_STALE, 7, 0);
+        note(`FL_NOTE_RX_OPEN, 0, 3);
+        // A newer generation while it is written: it comes to its end alone.
+        block_cell(5, 7, 11, 1, 1);
+        expect(`FL_TRC_STORE, 0, 0);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0300);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_ACCEPT_FULL, `FL_RX_WRITE);
+        block_cell(5, 7, 12, 0, 0);
+        opened(1);
+        landed(0, 7, 1);
+        note(`FL_NOTE_RX_OPEN, 1, 1);
+        write(rx(1, `NIC_RXC_VERDICT), {16'd0, 8'd1, `FL_ST_REMOTE_KEY});
+        expect_rx(1, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 7, {`WOP_NAK, 8'd0});
+        check(tp_code == `FL_ST_REMOTE_KEY, "its code");
+        block_cell(5, 7, 12, 0, 1);                  // this attempt is over
+    end
+endtask
+
+// Pages of the destination are missing.
+task refusing;
+    begin
+        block_cell(5, 3, 1, 0, 0);
+        opened(0);
+        block_cell(5, 3, 1, 0, 1);
+        expect(`FL_TRC_STORE, 0, 0);
+        note(`FL_NOTE_RX_OPEN, 0, 4);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h1_0400);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_ACCEPT_FULL, `FL_RX_WRITE);
+        writing(NEXT, 1);
+        we_map = 1;
+        writing(REFUSED, 1);
+        expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_FAULT, `FL_RX_FAULT);
+        expect(`FL_TRC_ENG_FAULT, 0, 0);
+        expect(`FL_TRC_ANS_SEND, 3, {`WOP_REFUSED, 8'd0});
+        check(tp_map == 1, "the map");
+        read(`NIC_ENG_FLT_REF, 32'h80040300);
+        read(`NIC_ENG_FLT_STREAM, 1);
+        write(`NIC_ENG_FLT_POP, 0);
+        block_cell(5, 3, 1, 1, 0);                   // sent again: says so again
+        expect(`FL_TRC_ANS_SEND, 3, {`WOP_REFUSED, 8'd1});
+        pk_rkey = 1;
+        block_cell(5, 3, 1, 2, 0);                   // another story
+        expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
+        pk_rkey = 0;
+        write(`NIC_ENG_READY, 32'h040100);
+        expect(`FL_TRC_READY_REG, 0, 0);
+        expect_rx(0, `FL_RX_FAULT, `FL_RX_EV_RESOLVED, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 3, {`WOP_READY, 8'd1});
+        block_cell(5, 3, 1, 1, 1);                   // over
+        block_cell(5, 3, 1, 2, 0);
+        opened(0);
+        note(`FL_NOTE_RX_OPEN, 0, 5);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0500);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
+        // The verdict is taken back, then that of a block that is being written.
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0501);
+        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
+        block_cell(5, 3, 1, 3, 0);
+        opened(0);
+        block_cell(5, 3, 1, 3, 1);
+        expect(`FL_TRC_STORE, 0, 0);
+        note(`FL_NOTE_RX_OPEN, 0, 6);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0600);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_ACCEPT_FULL, `FL_RX_WRITE);
+        writing(NEXT, 1);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0601);
+        expect(`FL_TRC_WR_STOP, 0, 0);
+        check(wr_cancelled, "the write channel must stop");
+        writing(LANDED, 1);                          // it came too late
+        expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_RESTART, `FL_RX_FREE);
+        check(!wr_cancelled, "stopped");
+    end
+endtask
+
+// Answers wait for room: one for each peer context, the newest, in order.
+task waiting;
+    begin
+        room = 0;
+        block_cell(5, 3, 2, 0, 0);
+        opened(0);
+        note(`FL_NOTE_RX_OPEN, 0, 7);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0708);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_WAIT, 3, {`WOP_NAK, 8'd0});
+        room = 1;
+        room_again = 1;
+        @(negedge clk);
+        room_again = 0;
+        quiet;
+        expect(`FL_TRC_ANS_SEND, 3, {`WOP_NAK, 8'd0});
+        room = 0;
+        block_cell(5, 7, 10, 2, 1);                  // of the past, and unknown: stale
+        expect(`FL_TRC_RX_STALE, 7, 0);
+        block_cell(5, 3, 3, 0, 0);
+        opened(0);
+        note(`FL_NOTE_RX_OPEN, 0, 8);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0808);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_WAIT, 3, {`WOP_NAK, 8'd0});
+        block_cell(5, 4, 1, 0, 0);
+        opened(0);
+        note(`FL_NOTE_RX_OPEN, 0, 9);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0909);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_WAIT, 4, {`WOP_NAK, 8'd0});
+        block_cell(5, 3, 3, 1, 0);
+        opened(0);
+        note(`FL_NOTE_RX_OPEN, 0, 10);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0A08);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_WAIT, 3, {`WOP_NAK, 8'd1});
+        // A cell gives way to them.
+        go(0, `FL_OP_WRITE);
+        reading(PICK);
+        room = 1;
+        packets = 0;
+        reading(CELL);
+        check(ok && packets == 3, "two answers and the cell");
+        expect(`FL_TRC_ANS_SEND, 3, {`WOP_NAK, 8'd1});
+        expect(`FL_TRC_ANS_SEND, 4, {`WOP_NAK, 8'd0});
+        expect(`FL_TRC_TX_CELLS, 0, 0);
+        // Off: packets are dropped, nothing leaves; on again: what waits leaves.
+        write(`NIC_ENG_CTRL, 0);
+        reading(CELL);
+        check(!ok, "off");
+        kill(0);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_KILL, `FL_TX_DONE);
+        expect(`FL_TRC_RD_DROP, 0, 0);
+        reading(DROPPED);
+        free_again(0);
+        note(`FL_NOTE_TX_DONE, 0, 6);
+        pk_gen = 20;
+        packet;
+        reading(PICK);
+        check(!ok, "off");
+        write(`NIC_ENG_CTRL, 1);
+    end
+endtask
+
+task read_answer;
+    input [15:0] gen;
+    input [7:0]  attempt;
+    input [31:0] ref;
+    begin
+        pk_ref = ref;
+        pk_kind = BLOCK;
+        pk_opcode = `WOP_READ_RESP;
+        pk_from = 5;
+        pk_ctx = 9;
+        pk_gen = gen;
+        pk_attempt = attempt;
+        pk_len = 2000;
+        pk_offset = 0;
+        pk_plen = 1024;
+        packet;
+        expect(`FL_TRC_CELL, 0, 0);
+    end
+endtask
+
+task read_answer_rest;
+    begin
+        pk_offset = 1024;
+        pk_plen = 976;
+        packet;
+        expect(`FL_TRC_CELL, 0, 0);
+    end
+endtask
+
+// A READ: its request, its answer, and what ends it.
+task asking;
+    begin
+        go(0, `FL_OP_READ);
+        read_answer(1, 0, 32'h00000700);             // not asked yet
+        expect(`FL_TRC_ANS_SEND, 9, {`WOP_NAK, 8'd0});
+        expect(`FL_TRC_RX_STALE, 9, 0);
+        reading(PICK);
+        check(ok && rd_ask, "there is nothing to read");
+        reading(CELL);
+        check(ok && last && tp_plen == 0 && tp_opcode == `WOP_READ_REQ, "the request");
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        answer(`WOP_WAIT, 0, 7, 0, 0);
+        note(`FL_NOTE_TX_FLYING, 0, 7);
+        note(`FL_NOTE_TX_WAITING, 0, 7);
+        read_answer(2, 0, 32'h00000700);
+        expect(`FL_TRC_FILL, 0, 0);
+        expect(`FL_TRC_STORE, 0, 0);
+        expect_rx(0, `FL_RX_FREE, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
+        read(rx(0, `NIC_RXC_VA), 32'h34567890);
+        // The answer to the request's second attempt takes its place.
+        write(tx(0, `NIC_CTX_CTRL), 32'h400);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_EXPIRE, `FL_TX_READY);
+        pk_ctx = 8;
+        read_answer(3, 0, 32'h00000701);
+        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
+        expect(`FL_TRC_FILL, 0, 0);
+        expect(`FL_TRC_STORE, 0, 0);
+        expect_rx(0, `FL_RX_FREE, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
+        read_answer_rest;
+        expect(`FL_TRC_STORE, 0, 0);
+        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_FULL, `FL_RX_WRITE);
+        writing(NEXT, 1);
+        check(wr_va == 64'h1234567890 && wr_stream == 15'h2A5, "where the request says");
+        writing(LANDED, 1);
+        expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_LANDED, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 9, {`WOP_ACK, 8'd0});
+        expect(`FL_TRC_OWN_EVENT, 0, 0);
+        expect(`FL_TRC_TX_EARLY, 0, 0);              // the second request has not left yet
+        reading(PICK);
+        reading(CELL);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        expect(`FL_TRC_TX_LEAVE_EARLY, 0, 0);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_LANDED, `FL_TX_DONE);
+        note(`FL_NOTE_TX_FLYING, 0, 7);
+        note(`FL_NOTE_TX_DONE, 0, 7);
+        free_again(0);
+        read_killed;
+        read_failed;
+    end
+endtask
+
+// A READ is killed while its answer is being written: the note waits for the burst.
+task read_killed;
+    begin
+        go(0, `FL_OP_READ);
+        reading(PICK);
+        reading(CELL);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        note(`FL_NOTE_TX_FLYING, 0, 8);
+        read_answer(4, 0, 32'h00000800);
+        expect(`FL_TRC_FILL, 0, 0);
+        expect(`FL_TRC_STORE, 0, 0);
+        expect_rx(0, `FL_RX_FREE, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
+        read_answer_rest;
+        expect(`FL_TRC_STORE, 0, 0);
+        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_FULL, `FL_RX_WRITE);
+        writing(NEXT, 1);
+        wr_open = 1;
+        kill(0);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_KILL, `FL_TX_DONE);
+        expect(`FL_TRC_WR_STOP, 0, 0);
+        note(0, 0, 0);
+        check(wr_cancelled, "the write channel must stop");
+        wr_open = 0;
+        quiet;
+        note(`FL_NOTE_TX_DONE, 0, 8);
+        free_again(0);
+        writing(CANCELLED, 1);
+        expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_RESTART, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 9, {`WOP_NAK, 8'd0});
+        check(tp_code == `FL_ST_STALE, "nobody waits for it");
+    end
+endtask
+
+// A page of a READ's buffer is missing and cannot be had.
+task read_failed;
+    begin
+        go(0, `FL_OP_READ);
+        reading(PICK);
+        reading(CELL);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        note(`FL_NOTE_TX_FLYING, 0, 9);
+        read_answer(5, 0, 32'h00000900);
+        expect(`FL_TRC_FILL, 0, 0);
+        expect(`FL_TRC_STORE, 0, 0);
+        expect_rx(0, `FL_RX_FREE, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
+        read_answer_rest;
+        expect(`FL_TRC_STORE, 0, 0);
+        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_FULL, `FL_RX_WRITE);
+        writing(NEXT, 1);
+        writing(REFUSED, 1);
+        expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_FAULT, `FL_RX_FAULT);
+        expect(`FL_TRC_ENG_FAULT, 0, 0);
+        expect(`FL_TRC_ANS_SEND, 9, {`WOP_REFUSED, 8'd0});
+        note(`FL_NOTE_TX_WAITING, 0, 9);
+        write(`NIC_ENG_FLT_POP, 0);
+        write(`NIC_ENG_READY, {8'd0, dut.x_serial[0], 7'd12, 9'h100});
+        expect(`FL_TRC_READY_REG, 0, 0);
+        expect_rx(0, `FL_RX_FAULT, `FL_RX_EV_GIVEN_UP, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 9, {`WOP_NAK, 8'd0});
+        check(tp_code == `FL_ST_REMOTE_FAULT, "remote for the peer");
+        expect(`FL_TRC_OWN_EVENT, 0, 0);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_NAK, `FL_TX_DONE);
+        read(tx(0, `NIC_CTX_STATE), {8'd0, `FL_ST_LOCAL_FAULT, 16'd5});
+        free_again(0);
+        note(`FL_NOTE_TX_DONE, 0, 9);
+        pk_ref = 0;
+    end
+endtask
+
+// No context is free: the sender that has been silent for longest gives way.
+task reclaiming;
+    integer k;
+    begin
+        for (k = 0; k < 2; k = k + 1) begin
+            block_cell(6, k, 1, 0, 0);
+            opened(k);
+            note(`FL_NOTE_RX_OPEN, k, dut.x_serial[k]);
+            write(rx(k, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[k], 8'd0});
+            expect_rx(k, `FL_RX_CHECK, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
+        end
+        for (k = 1; k < 4; k = k + 1) begin
+            block_cell(6, 15, k, 0, 0);
+            expect(`FL_TRC_RX_NO_CONTEXT, 15, 0);
+        end
+        block_cell(6, 0, 1, 0, 0);                   // nothing new
+        block_cell(6, 15, 4, 0, 0);
+        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
+        opened(0);
+        write(rx(0, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[0], 8'd7});
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 15, {`WOP_NAK, 8'd0});
+        note(`FL_NOTE_RX_OPEN, 0, dut.x_serial[0]);
+        write(rx(1, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[1], 8'd7});
+        expect_rx(1, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
+    end
+endtask
+
+task bad_block;
+    begin
+        packet;
+        expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
+        pk_ctx = 1;
+        pk_len = 2000;
+        pk_offset = 0;
+        pk_plen = 1024;
+        pk_va = 0;
+    end
+endtask
+
+task bad_packets;
+    begin
+        pk_kind = BAD;
+        pk_why = 2;
+        packet;
+        expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
+        pk_kind = BLOCK;
+        pk_opcode = `WOP_WRITE;
+        pk_gen = 30;
+        pk_ctx = 16;
+        bad_block;
+        pk_len = 0;
+        bad_block;
+        pk_len = 4097;
+        bad_block;
+        pk_va = 64'hFFFFFFFFFFFFF900;
+        bad_block;
+        pk_offset = 512;
+        bad_block;
+        pk_offset = 2048;
+        bad_block;
+        pk_plen = 1023;
+        bad_block;
+        pk_opcode = `WOP_READ_REQ;
+        pk_offset = 1024;
+        bad_block;
+    end
+endtask
+
+// A reset forgets what is under way, not what packets of before it are told apart by.
+task resetting;
+    begin
+        go(0, `FL_OP_WRITE);
+        block_cell(6, 2, 1, 0, 0);
+        opened(0);
+        settled("before the reset");
+        start;
+        check(!irq_event, "no note");
+        read(tx(0, `NIC_CTX_STATE), 0);
+        read(tx(0, `NIC_CTX_LEN), 0);
+        read(tx(0, `NIC_CTX_GEN), 10);
+        read(rx(0, `NIC_RXC_STATE), 0);
+        block_cell(6, 2, 0, 0, 0);
+        expect(`FL_TRC_RX_STALE, 2, 0);
+        block_cell(6, 2, 1, 0, 0);                   // its first cell had come: over
+        opened(0);
+    end
+endtask

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// The read channel against a model in a few lines: random blocks over random pages, stalls
+// on every handshake, kills, denied cells, and a gate that opens for one unit at a time.
+`default_nettype none
+
+module tb_rd #(
+	parameter BLOCK_LOG2 = 14,
+	parameter BLOCKS = 120
+);
+	localparam MEM_LOG2 = 18;
+	localparam [2:0] PICK = 0, CELL = 1, FAULTED = 2, BUSERR = 3, DROPPED = 4;
+
+	reg clk = 0, rst = 1;
+	always #5 clk = !clk;
+
+	reg go = 0, re_ack = 0, re_ok = 0, re_last = 0, ask = 0, dropped = 0;
+	reg [3:0] index = 0;
+	reg [14:0] stream = 0;
+	reg [63:0] lva = 0;
+	reg [16:0] len = 0;
+	wire took, moving, re_valid, open, rb_we;
+	wire [2:0] kind;
+	wire [31:0] map;
+	wire [63:0] va, araddr;
+	wire [12:0] burst_len;
+	wire [16:0] left;
+	wire [14:0] arid;
+	wire [7:0] arlen, aruser;
+	wire [2:0] arsize;
+	wire [1:0] arburst, rresp;
+	wire arvalid, arready, rvalid, rready, rlast;
+	wire [127:0] rdata, wdata;
+	wire [BLOCK_LOG2-4:0] waddr;
+
+	fl_rd #(.BLOCK_LOG2(BLOCK_LOG2)) dut (
+		.clk(clk), .rst(rst), .i_go_rd(go), .o_took_rd(took), .o_moving(moving),
+		.re_valid(re_valid), .re_kind(kind), .re_map(map), .re_ack(re_ack),
+		.re_ok(re_ok), .re_last(re_last), .rd_index(index), .rd_stream(stream),
+		.rd_lva(lva), .rd_len(len), .rd_ask(ask), .rd_dropped(dropped),
+		.rd_open(open), .o_rd_va(va), .o_rd_len(burst_len), .rd_left(left),
+		.m_axi_arid(arid), .m_axi_araddr(araddr), .m_axi_arlen(arlen),
+		.m_axi_arsize(arsize), .m_axi_arburst(arburst), .m_axi_aruser(aruser),
+		.m_axi_arvalid(arvalid), .m_axi_arready(arready), .m_axi_rdata(rdata),
+		.m_axi_rresp(rresp), .m_axi_rlast(rlast), .m_axi_rvalid(rvalid),
+		.m_axi_rready(rready), .rb_we(rb_we), .rb_waddr(waddr), .rb_wdata(wdata)
+	);
+	axi_page_mem #(.MEM_LOG2(MEM_LOG2)) m (
+		.clk(clk), .rst(rst), .araddr(araddr), .arlen(arlen), .arsize(arsize),
+		.arburst(arburst), .arvalid(arvalid), .arready(arready), .rdata(rdata),
+		.rresp(rresp), .rlast(rlast), .rvalid(rvalid), .rready(rready),
+		.awaddr(64'b0), .awlen(8'b0), .awsize(3'b0), .awburst(2'b0), .awvalid(1'b0),
+		.awready(), .wdata(128'b0), .wstrb(16'b0), .wlast(1'b0), .wvalid(1'b0),
+		.wready(), .bresp(), .bvalid(), .bready(1'b0)
+	);
+
+	integer seed = 7, errors = 0, block, i, cycles = 0, cells, denied;
+	integer seen [0:4];		// how often each report came
+	integer reads_before, bursts;
+	reg [31:0] want_map;
+	reg [2:0] want;
+	reg [63:0] top;			// bits above the memory's
+	reg one_by_one, dropping;
+	reg [127:0] buffer [0:(1 << BLOCK_LOG2) / 16];
+
+	always @(posedge clk) begin
+		cycles <= cycles + 1;
+		if (rb_we) begin
+			if (waddr > (1 << BLOCK_LOG2) / 16)
+				fail("write beyond the read buffer");
+			buffer[waddr] <= wdata;
+		end
+		// What is asked of the memory belongs to the block.
+		if (arvalid && arready) begin
+			if (arid !== stream || aruser !== {4'b0, index})
+				fail("stream or context of a burst");
+			if (araddr[63:MEM_LOG2] !== top[63:MEM_LOG2])
+				fail("upper bits of an address");
+			if (araddr !== {va[63:4], 4'b0} || va + left != lva + len)
+				fail("address of a burst");
+			if (va[3:0] + burst_len > 16 * (arlen + 1) ||
+			    va[3:0] + burst_len <= 16 * arlen || burst_len > left)
+				fail("length of a burst");
+			if (burst_len != left && ((va + burst_len) & 4095) != 0)
+				fail("a burst ends inside a page");
+		end
+	end
+
+	task fail;
+		input [8*40-1:0] text;
+		begin
+			errors = errors + 1;
+			$display("tb_rd: block %0d: %0s", block, text);
+		end
+	endtask
+
+	// The gate: open all the time, or for one unit, then shut for a while.
+	reg go_was, ar_was, ask_was, moving_was;
+	reg [2:0] state_was;
+	always @(posedge clk) begin
+		go_was <= go;
+		ar_was <= arvalid;
+		ask_was <= re_valid;
+		moving_was <= moving;
+		state_was <= dut.state;
+		if (!rst && !go_was &&
+		    ((arvalid && !ar_was) ||
+		     (re_valid && !ask_was && (kind == CELL || kind == PICK))))
+			fail("a unit of work without a go");
+		if (!rst && moving_was === 0 && dut.state !== state_was)
+			fail("moves though it says that it does not");
+		if (took && !(arvalid && arready) && !re_ack)
+			fail("took nothing");
+		go <= one_by_one ? (took ? 1'b0 : go || {$random(seed)} % 8 == 0) : 1'b1;
+	end
+
+	// What walk_step() would say.
+	task expect_outcome;
+		reg [63:0] at;
+		integer n, p;
+		begin
+			want = CELL;
+			want_map = 0;
+			bursts = 0;
+			p = 0;
+			at = lva;
+			n = len;
+			while (n > 0 && want != BUSERR) begin
+				bursts = bursts + 1;
+				case (m.page[at[MEM_LOG2-1:12]])
+				1, 3: want_map[p] = 1;
+				2, 4: want = BUSERR;
+				default: ;
+				endcase
+				n = n - (4096 - at[11:0]);
+				at = {at[63:12] + 1'b1, 12'b0};
+				p = p + 1;
+			end
+			if (want == CELL && want_map != 0)
+				want = FAULTED;
+			if (ask) begin
+				want = CELL;
+				bursts = 0;
+			end
+		end
+	endtask
+
+	task answer;
+		input ok, last;
+		begin
+			repeat ({$random(seed)} % 3) @(posedge clk);
+			#1 re_ack = 1;
+			re_ok = ok;
+			re_last = last;
+			@(posedge clk);
+			#1 re_ack = 0;
+			re_ok = 0;
+			re_last = 0;
+		end
+	endtask
+
+	task wait_report;
+		integer n;
+		begin
+			n = 0;
+			while (!re_valid) begin
+				@(posedge clk);
+				#1 n = n + 1;
+				if (n > 100000) begin
+					fail("no report");
+					$finish;
+				end
+			end
+		end
+	endtask
+
+	task check_buffer;
+		reg [127:0] w;
+		integer at;
+		begin
+			for (i = 0; i < len; i = i + 1) begin
+				at = lva[3:0] + i;
+				w = buffer[at / 16];
+				if (w[8 * (at % 16) +: 8] !== m.mem[(lva + i) & ((1 << MEM_LOG2) - 1)])
+					fail("a byte of the read buffer");
+			end
+		end
+	endtask
+
+	task random_block;
+		integer r;
+		begin
+			r = {$random(seed)} % 4;
+			len = r == 0 ? 1 + {$random(seed)} % 64 :
+			      r == 1 ? 1 << BLOCK_LOG2 : 1 + {$random(seed)} % (1 << BLOCK_LOG2);
+			lva = {$random(seed), $random(seed)};
+			lva[MEM_LOG2-1:0] = {$random(seed)} % ((1 << MEM_LOG2) - len + 1);
+			if ({$random(seed)} % 4 == 0)
+				lva[11:0] = 0;
+			top = lva;
+			ask = {$random(seed)} % 10 == 0;
+			stream = $random(seed);
+			index = $random(seed);
+			for (i = 0; i < 1 << (MEM_LOG2 - 12); i = i + 1)
+				m.page[i] = {$random(seed)} % 3 != 0 ? 0 :
+					    {$random(seed)} % 12 == 0 ? 2 + 2 * ({$random(seed)} % 2) :
+					    1 + 2 * ({$random(seed)} % 2);
+			if ({$random(seed)} % 3 == 0)
+				for (i = 0; i < 1 << (MEM_LOG2 - 12); i = i + 1)
+					m.page[i] = 0;
+			m.stall = {$random(seed)} % 3 * 100;
+			one_by_one = $random(seed);
+			dropping = {$random(seed)} % 5 == 0;
+			expect_outcome;
+		end
+	endtask
+
+	// A kill some time after the block was begun.
+	always @(posedge clk)
+		if (dropping && !dropped && dut.state != 0 && {$random(seed)} % 200 == 0)
+			#2 dropped = 1;
+
+	task run_block;
+		begin
+			reads_before = m.reads;
+			wait_report;
+			if (kind != PICK)
+				fail("does not ask for a context");
+			while ({$random(seed)} % 4 == 0) begin
+				seen[PICK] = seen[PICK] + 1;
+				answer(0, 0);
+				wait_report;
+			end
+			answer(1, 0);
+			cells = 1 + {$random(seed)} % 4;
+			wait_report;
+			while (kind == CELL && !dropped && cells > 0) begin
+				if (cells > 0 && !ask)
+					check_buffer;
+				denied = {$random(seed)} % 3 == 0;
+				if (want != CELL)
+					fail("a cell of a block that is not good");
+				seen[CELL] = seen[CELL] + 1;
+				// No kill between the question and its answer: ctl does one thing.
+				dropping = 0;
+				if (denied)
+					answer(0, 0);
+				else begin
+					cells = cells - 1;
+					answer(1, cells == 0);
+				end
+				if (cells > 0)
+					wait_report;
+			end
+			if (cells > 0) begin
+				if (dropped) begin
+					if (kind != DROPPED)
+						fail("a kill is not heard");
+				end else if (kind != want) begin
+					fail("another outcome");
+				end else if (kind == FAULTED && map !== want_map) begin
+					fail("another page map");
+				end
+				dropping = 0;
+				if (kind != DROPPED && m.reads - reads_before != bursts)
+					fail("number of bursts");
+				seen[kind] = seen[kind] + 1;
+				answer(1, 0);
+			end else if (m.reads - reads_before != bursts) begin
+				fail("number of bursts");
+			end
+			dropping = 0;
+			dropped = 0;
+		end
+	endtask
+
+	integer begun;
+	initial begin
+		for (i = 0; i < 5; i = i + 1)
+			seen[i] = 0;
+		for (i = 0; i < 1 << MEM_LOG2; i = i + 1)
+			m.mem[i] = $random(seed);
+		dropping = 0;
+		one_by_one = 0;
+		repeat (3) @(posedge clk);
+		#1 rst = 0;
+		for (block = 0; block < BLOCKS; block = block + 1) begin
+			random_block;
+			run_block;
+		end
+		for (i = 0; i < 5; i = i + 1)
+			if (seen[i] == 0)
+				fail("a kind of report never came");
+		// How fast: a whole block, nothing stalls.
+		random_block;
+		lva[11:0] = 0;
+		top = lva;
+		len = 1 << BLOCK_LOG2;
+		if (lva[MEM_LOG2-1:0] + len > 1 << MEM_LOG2)
+			lva[MEM_LOG2-1:0] = 0;
+		ask = 0;
+		dropping = 0;
+		one_by_one = 0;
+		m.stall = 0;
+		for (i = 0; i < 1 << (MEM_LOG2 - 12); i = i + 1)
+			m.page[i] = 0;
+		wait_report;
+		answer(1, 0);
+		begun = cycles;
+		wait_report;
+		$display("read: %0d bytes in %0d cycles", len, cycles - begun);
+		if (cycles - begun > len / 16 * 11 / 10)
+			fail("slow");
+		errors = errors + m.errors;
+		if (errors == 0)
+			$display("PASS tb_rd: %0d blocks, %0d bursts, %0d faults, %0d bus errors, %0d kills",
+				 BLOCKS, m.reads, seen[FAULTED], seen[BUSERR], seen[DROPPED]);
+		else
+			$display("FAIL tb_rd: %0d errors", errors);
+		$finish;
+	end
+endmodule
+
+`default_nettype wire
