@@ -144,14 +144,14 @@ module tb_pair;
 			a.m.page[k] = 1;
 			b.m.page[k] = 1;
 		end
-		a.m.stall = 60;
-		b.m.stall = 60;
+		a.m.stall = 30;
+		b.m.stall = 30;
 		for (i = 0; i < 4; i = i + 1)
 			a.go(i, `FL_OP_WRITE, 1, i, 'h1000 + 'h5000 * i + i, 'h9000 + 'h6000 * i,
-			     7000 - 100 * i);
+			     5000 - 100 * i);
 		finish(4);
 		for (i = 0; i < 4; i = i + 1)
-			same('h1000 + 'h5000 * i + i, 'h9000 + 'h6000 * i, 7000 - 100 * i);
+			same('h1000 + 'h5000 * i + i, 'h9000 + 'h6000 * i, 5000 - 100 * i);
 		check(a.faults >= 4 && b.faults >= 4, "pages were missing");
 
 		// to itself; and of a stream that no port has, and beyond 2^49: bus errors,
@@ -173,22 +173,22 @@ module tb_pair;
 
 		// packets get lost and come twice, late
 		fill;
-		a.fw.write(`NIC_BOX_BASE + `NIC_BOX_LINK_DROP, 37);
+		a.fw.write(`NIC_BOX_BASE + `NIC_BOX_LINK_DROP, 23);
 		a.fw.write(`NIC_BOX_BASE + `NIC_BOX_LINK_TWICE, 11);
 		a.fw.write(`NIC_BOX_BASE + `NIC_BOX_LINK_DELAY, 50);
 		check(delay == 50 && drop == 37 && twice == 11, "the link is told");
 		for (i = 0; i < 4; i = i + 1)
 			a.go(i, `FL_OP_WRITE, 1, i, 'h1000 + 'h5000 * i + i, 'h9000 + 'h6000 * i,
-			     3000 + 300 * i);
+			     1500 + 300 * i);
 		finish(4);
 		for (i = 0; i < 4; i = i + 1)
-			same('h1000 + 'h5000 * i + i, 'h9000 + 'h6000 * i, 3000 + 300 * i);
+			same('h1000 + 'h5000 * i + i, 'h9000 + 'h6000 * i, 1500 + 300 * i);
 
 		check(a.errors == 0 && b.errors == 0, "AxPROT, AxCACHE, AxLOCK");
 		check(a.m.errors == 0 && b.m.errors == 0, "the memory complains");
 		if (errors == 0)
-			$display("PASS tb_pair: %0d blocks, %0d and %0d faults, %0d blocks came",
-				 a.done, a.faults, b.faults, b.opened);
+			$display("PASS tb_pair: %0d blocks, %0d and %0d faults, %0d blocks came, %0d clocks",
+				 a.done, a.faults, b.faults, b.opened, $time / 10);
 		$finish;
 	end
 
