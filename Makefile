@@ -314,6 +314,7 @@ TESTS := make:generated-fresh make:check-style make:check-warnings \
 	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
 	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
 	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
+	 make:rtl-lint make:rtl-bench make:rtl-random \
 	 $(filter-out tests/cmd/generated.sh,$(wildcard tests/cmd/*.sh)) \
 	 $(wildcard tests/scenario/*.fl)
 
@@ -500,7 +501,36 @@ VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
 	   -Irtl/hdl -Irtl/gen --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
 
-.PHONY: rtl-model rtl-random
+.PHONY: rtl rtl-model rtl-random rtl-lint rtl-bench rtl-prove rtl-synth rtl-cosim
+rtl: rtl-lint rtl-bench rtl-random rtl-cosim rtl-prove rtl-synth
+
+# Every size that there is a reason for: the usual one, the largest, the smallest.
+RTL_SIZES := "" "-GBLOCK_LOG2=16" "-GNTX=4 -GNRXC=1 -GBLOCK_LOG2=12 -GNODES=1"
+rtl-lint:
+	@tools/doctor --have verilator iverilog
+	@for size in $(RTL_SIZES); do \
+		verilator --lint-only -Wall --default-language 1364-2005 \
+			-Irtl/hdl -Irtl/gen --top-module fl_engine $$size \
+			rtl/hdl/fl_engine.v || exit 1; done
+	@iverilog -g2005 -Wall -Irtl/hdl -Irtl/gen -s fl_engine -o /dev/null $(RTL_V)
+	@echo "lint: $(words $(RTL_V)) files, nothing found"
+
+rtl-bench:
+	@rtl/tb/run
+
+rtl-cosim: $(FAULTLINE)
+	@tests/cmd/rtl.sh
+
+rtl-prove:
+	@rtl/formal/prove
+
+rtl-synth:
+	@tools/doctor --have yosys
+	@mkdir -p $(RTL)
+	yosys -q -l $(RTL)/synth.log -p "read_verilog -Irtl/gen -Irtl/hdl $(RTL_V); \
+		synth_xilinx -family xcup -noiopad -top fl_engine; stat" >/dev/null
+	@sed -n '/=== design hierarchy/,$$p' $(RTL)/synth.log
+
 rtl-model:
 	@tools/doctor --have verilator g++
 	+@$(MAKE) --no-print-directory $(RTL)/librtl.so
@@ -511,7 +541,18 @@ $(RTL)/model/Vfl_engine__ALL.a: $(RTL_V) $(RTL_VH) Makefile
 	$(Q)$(VERILATE) rtl/hdl/fl_engine.v
 	$(Q)$(MAKE) --no-print-directory -s -C $(@D) -f Vfl_engine.mk \
 		OPT_FAST=-O2 OPT_SLOW=-O0 OPT_GLOBAL=-O1 \
-		Vfl_engine__ALL.a verilated.o
+		Vfl_engine__ALL.a verilated.o verilated_threads.o
+
+# Verilog against C at random: make rtl-random TRANSACTIONS=1000000 SEED=7
+TRANSACTIONS ?= 10000
+SEED ?= 1
+rtl-random: rtl-model
+	+@$(MAKE) --no-print-directory $(B)/rtl-random
+	$(B)/rtl-random --transactions $(TRANSACTIONS) --seed $(SEED)
+
+$(B)/rtl-random: rtl/cosim/random.c $(ARCHIVES)
+	$(call say,LD)
+	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -fno-lto -o $@ $< $(LINK_LIBS)
 
 # The codes of the trace port, for C.
 $(RTL)/fl_trace.h: rtl/hdl/fl_trace.vh
@@ -530,8 +571,9 @@ $(RTL)/librtl.so: $(RTL)/model/Vfl_engine__ALL.a $(RTL)/fl_trace.h $(RTL_C) \
 	$(Q)g++ -O2 -g -Wall -Wextra $(RTL_FLAGS) -Irtl/cosim -I$(RTL)/model \
 		-isystem "$$(verilator --getenv VERILATOR_ROOT)/include" \
 		-c -o $(RTL)/shim.o rtl/cosim/shim.cpp
-	$(Q)g++ -shared -o $@ $(RTL)/shim.o $(patsubst %.c,$(RTL)/%.o,$(notdir $(RTL_C))) \
-		$(RTL)/model/Vfl_engine__ALL.a $(RTL)/model/verilated.o -pthread
+	$(Q)g++ -shared -Wl,-z,defs -o $@ $(RTL)/shim.o $(patsubst %.c,$(RTL)/%.o,$(notdir $(RTL_C))) \
+		$(RTL)/model/Vfl_engine__ALL.a $(RTL)/model/verilated.o \
+		$(RTL)/model/verilated_threads.o -pthread
 
 # --- running it
 
@@ -574,6 +616,9 @@ help:
 	@echo "make portable     the system layer as strict POSIX, and on arm64"
 	@echo "make aarch64      programs for arm64 under qemu-user, all page sizes"
 	@echo "make library-alone  the library needs nothing of the emulator"
+	@echo "make rtl-model    the engine in Verilog, for --engine rtl or both"
+	@echo "make rtl-random   Verilog against C at random; TRANSACTIONS=, SEED="
+	@echo "make rtl          all that can be said about it: lint, benches, proofs, ..."
 	@echo "make firmware-r5  the firmware for the Cortex-R5"
 	@echo "make modules      the driver as an arm64 Linux module"
 	@echo "make board-patch  the hook in Linux's arm-smmu, compiled and run; KERNEL=6.12: compiled"

@@ -321,9 +321,12 @@ static uint64_t o_send(void *ctx, struct wire_frame *f)
 	if (f->from != w.from || f->to != w.to || f->len != w.len ||
 	    f->cause != w.cause || f->xfer != w.xfer || f->block != w.block ||
 	    f->attempt != w.attempt || f->offset != w.offset)
-		differ(b, r, &got, "another frame: to %u, not %u; %u bytes, not "
-		       "%u; cause %llu, not %llu", f->to, w.to, f->len, w.len,
-		       (unsigned long long)f->cause, (unsigned long long)w.cause);
+		differ(b, r, &got, "another frame: to %u, %u bytes, of %u.%u.%u "
+		       "at %u, cause %llu; not to %u, %u bytes, of %u.%u.%u at "
+		       "%u, cause %llu", f->to, f->len, f->xfer, f->block,
+		       f->attempt, f->offset, (unsigned long long)f->cause,
+		       w.to, w.len, w.xfer, w.block, w.attempt, w.offset,
+		       (unsigned long long)w.cause);
 	for (i = 0; i < f->len; i++)
 		if (f->bytes[i] != b->heap[r->data + head + i])
 			differ(b, r, &got, "byte %u of %u of a frame: 0x%02x, "
@@ -570,6 +573,12 @@ struct engine *engine_both(const struct engine_config *cfg,
 		.kick = o_kick, .emit = o_emit,
 	};
 
+	*error = -EINVAL;
+	if (!env->burst_begin || !env->burst_end || !env->frame_get ||
+	    !env->frame_send || !env->irq || !env->kick) {
+		free(b);
+		return NULL;
+	}
 	*error = -ENOMEM;
 	if (!b)
 		return NULL;

@@ -68,7 +68,7 @@ static void load(void)
 	char path[PATH_BYTES];
 	void *so;
 
-	if (!find(path)) {
+	if (!find(path) || access(path, R_OK)) {
 		snprintf(loaded.why, sizeof(loaded.why),
 			 "the engine in Verilog is not built: 'make rtl-model' "
 			 "builds it (needs verilator and g++)");

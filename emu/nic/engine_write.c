@@ -129,8 +129,12 @@ uint64_t write_step(struct engine *e, uint64_t now_ns)
 
 	if (c->walk.phase == WALK_HELD)
 		return engine_sleep(e, CH_WRITE);
-	/* An open burst ends even when the engine was turned off. */
-	if (!e->enabled && c->walk.phase != WALK_OPEN)
+	/*
+	 * An open burst ends even when the engine was turned off. One of a block
+	 * that was given up is none: it was held, and moves no data.
+	 */
+	if (!e->enabled && (c->walk.phase != WALK_OPEN ||
+			    e->rx[c->ctx].cancelled))
 		return engine_sleep(e, CH_WRITE);
 	if (c->ctx == NONE) {
 		r = next(e);

@@ -316,7 +316,7 @@ static uint64_t write_step(struct rtl *x)
 
 	if (s->phase == HELD)
 		return fall_asleep(x, CH_WRITE);
-	if (!x->enabled && !open)
+	if (!x->enabled && (!open || s->stopped))
 		return fall_asleep(x, CH_WRITE);
 	if (s->stopped) {
 		s->phase = NO_BURST;
@@ -438,7 +438,7 @@ static void rtl_reset(struct engine *e)
 	x->enabled = x->wants_room = x->dropped = false;
 	x->reg_cause = 0;
 	x->in.rst = 1;
-	rtl_run(x);
+	rtl_clock(x);
 	x->in.rst = 0;
 	rtl_run(x);
 }

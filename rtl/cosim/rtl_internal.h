@@ -124,7 +124,8 @@ static inline struct rtl *rtl_of(const struct engine *e)
 	return (struct rtl *)(uintptr_t)e;
 }
 
-/* rtl_pins.c: clock until nothing moves any more. */
+/* rtl_pins.c: one clock cycle; as many as it takes until nothing moves. */
+void rtl_clock(struct rtl *x);
 void rtl_run(struct rtl *x);
 /* The port is asked about the burst that stands at the pins. */
 void rtl_begin(struct rtl *x, unsigned int channel);

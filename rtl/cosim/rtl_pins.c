@@ -333,7 +333,7 @@ static void want(struct rtl *x)
 	model_settle(x->model, &x->in, &x->out);
 }
 
-static void cycle(struct rtl *x)
+void rtl_clock(struct rtl *x)
 {
 	unsigned int at = x->cycles++ % RING;
 
@@ -363,7 +363,7 @@ void rtl_run(struct rtl *x)
 	unsigned int quiet = 0, n = 0;
 
 	while (quiet < 2 && n++ < CYCLES_MOST && !x->wrong) {
-		cycle(x);
+		rtl_clock(x);
 		quiet = x->out.o_quiet && !busy(x) ? quiet + 1 : 0;
 	}
 	if (n > CYCLES_MOST)

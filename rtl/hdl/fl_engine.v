@@ -144,6 +144,8 @@ module fl_engine #(
 
 	localparam RB_WORDS = (1 << BLOCK_LOG2) / 16 + 1;	// a block that begins anywhere
 	localparam XB_WORDS = NRXC * ((1 << BLOCK_LOG2) / 16);
+	localparam XB_ADDR = BLOCK_LOG2 - 4 + (NRXC > 16 ? 5 : NRXC > 8 ? 4 : NRXC > 4 ? 3 :
+					       NRXC > 2 ? 2 : NRXC > 1 ? 1 : 0);
 
 	wire re_valid, rd_open, rb_we, we_valid, wr_open, xb_re, tp_busy, rb_re,
 		pk_valid, st_done, xb_we, rq_valid, rq_write, rq_done, rq_bad, pk_done,
@@ -295,12 +297,12 @@ module fl_engine #(
 	);
 
 	// one block for each receive context
-	fl_ram #(.WIDTH(128), .DEPTH(XB_WORDS), .ADDR(BLOCK_LOG2 + 1)) u_receive_buffers (
-		.clk(clk), .i_we(xb_we), .i_waddr(xb_waddr), .i_wdata(xb_wdata),
-		.i_re(xb_re), .i_raddr(xb_raddr), .o_rdata(xb_rdata)
+	fl_ram #(.WIDTH(128), .DEPTH(XB_WORDS), .ADDR(XB_ADDR)) u_receive_buffers (
+		.clk(clk), .i_we(xb_we), .i_waddr(xb_waddr[XB_ADDR-1:0]), .i_wdata(xb_wdata),
+		.i_re(xb_re), .i_raddr(xb_raddr[XB_ADDR-1:0]), .o_rdata(xb_rdata)
 	);
 
-	wire unused = &{1'b0, enabled};
+	wire unused = &{1'b0, enabled, xb_waddr, xb_raddr};
 endmodule
 
 `default_nettype wire

@@ -174,8 +174,11 @@ module fl_rd #(
 				asked <= 1;
 			if (re_ack) begin
 				asked <= 0;
-				if (rd_dropped || (re_ok && re_last))
+				if (re_ok && re_last)
 					state <= PICK;
+			end else if (rd_dropped && (asked || i_go_rd)) begin
+				asked <= 0;
+				state <= REPORT;
 			end
 		end
 		default:
@@ -199,7 +202,7 @@ module fl_rd #(
 			 failed ? RE_BUSERR : RE_FAULTED;
 	assign re_map = map;
 	assign o_took_rd = ar_taken || (re_ack && state == PICK && !re_ok) ||
-			   (re_ack && state == CELL && !rd_dropped);
+			   (re_ack && state == CELL);
 	assign o_moving = re_valid || state == FINISH || may_ask || ar_taken || r_taken ||
 			  (state == BEGIN && i_go_rd);
 

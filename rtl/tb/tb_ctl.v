@@ -13,7 +13,7 @@ module tb_ctl;
     localparam [2:0] NEXT = 0, LANDED = 1, REFUSED = 2, WBUSERR = 3, CANCELLED = 4;
     localparam [1:0] BAD = 0, BLOCK = 1, ANSWER = 2;
 
-    reg         clk, rst, room, room_again, idle_seen;
+    reg         clk, rst, room, only_cells, room_again;
     wire        enabled, idle, irq_fault, irq_event, want;
     reg         rq_valid, rq_write;
     reg  [16:0] rq_addr;
@@ -70,7 +70,7 @@ module tb_ctl;
         .pk_offset(pk_offset), .pk_left(pk_left), .pk_ref(pk_ref), .pk_xfer(32'd9),
         .pk_block(32'd8), .pk_plen(pk_plen), .pk_code(pk_code), .pk_map(32'd0),
         .pk_done(pk_done), .st_req(st_req), .st_slot(st_slot), .st_done(st_done),
-        .o_want(want), .i_room(room), .i_room_again(room_again), .tp_start(tp_start),
+        .o_want(want), .i_room(room && !(only_cells && tp_answer)), .i_room_again(room_again), .tp_start(tp_start),
         .tp_answer(tp_answer), .tp_to(tp_to), .tp_opcode(tp_opcode), .tp_qp(tp_qp),
         .tp_psn(tp_psn), .tp_ctx(tp_ctx), .tp_gen(tp_gen), .tp_attempt(tp_attempt),
         .tp_va(tp_va), .tp_rkey(tp_rkey), .tp_len(tp_len), .tp_offset(tp_offset),
@@ -411,6 +411,7 @@ module tb_ctl;
             {rq_valid, pk_valid, re_valid, we_valid, rd_open, wr_open, room_again} = 0;
             {re_map, we_map, pk_va, pk_left, pk_ref, pk_rkey, pk_why, pk_code} = 0;
             room = 1;
+            only_cells = 0;
             rst = 1;
             repeat (2) @(negedge clk);
             rst = 0;

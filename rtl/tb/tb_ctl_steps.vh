@@ -90,6 +90,8 @@ task sending;
         expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
         answer(`WOP_ACK, 0, 1, 0, 0);
         expect(`FL_TRC_RX_STALE, 0, 0);
+        answer(`WOP_ACK, 0, 2, 1, 0);                // another generation
+        expect(`FL_TRC_RX_STALE, 0, 0);
         answer(`WOP_ACK, 0, 1, 1, 0);
         expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_ACK, `FL_TX_DONE);
         note(`FL_NOTE_TX_FLYING, 0, 1);
@@ -160,6 +162,13 @@ task early;
         expect(`FL_TRC_RX_STALE, 0, 0);
         reading(CELL);
         expect(`FL_TRC_TX_CELLS, 0, 0);
+        go(2, `FL_OP_WRITE);
+        answer(`WOP_ACK, 2, 2, 0, 0);                // nothing of this one has left
+        expect(`FL_TRC_RX_STALE, 2, 0);
+        kill(2);
+        expect_tx(2, `FL_TX_READY, `FL_TX_EV_KILL, `FL_TX_DONE);
+        note(`FL_NOTE_TX_DONE, 2, 2);
+        free_again(2);
         answer(`WOP_REFUSED, 0, 3, 0, 0);
         expect(`FL_TRC_TX_EARLY, 0, 0);
         answer(`WOP_READY, 0, 3, 0, 0);              // takes its place
@@ -289,6 +298,8 @@ task receiving;
         block_cell(5, 7, 12, 0, 0);
         opened(1);
         landed(0, 7, 1);
+        block_cell(5, 7, 12, 0, 1);
+        expect(`FL_TRC_STORE, 1, 0);
         note(`FL_NOTE_RX_OPEN, 1, 1);
         write(rx(1, `NIC_RXC_VERDICT), {16'd0, 8'd1, `FL_ST_REMOTE_KEY});
         expect_rx(1, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
@@ -324,6 +335,8 @@ task refusing;
         block_cell(5, 3, 1, 2, 0);                   // another story
         expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
         pk_rkey = 0;
+        write(`NIC_ENG_READY, 32'h030100);           // not this one
+        expect(`FL_TRC_READY_REG, 0, 0);
         write(`NIC_ENG_READY, 32'h040100);
         expect(`FL_TRC_READY_REG, 0, 0);
         expect_rx(0, `FL_RX_FAULT, `FL_RX_EV_RESOLVED, `FL_RX_FREE);
@@ -357,6 +370,7 @@ endtask
 // Answers wait for room: one for each peer context, the newest, in order.
 task waiting;
     begin
+        only_cells = 0;
         room = 0;
         block_cell(5, 3, 2, 0, 0);
         opened(0);
@@ -391,15 +405,37 @@ task waiting;
         write(rx(0, `NIC_RXC_VERDICT), 32'h0A08);
         expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
         expect(`FL_TRC_ANS_WAIT, 3, {`WOP_NAK, 8'd1});
+        // An answer about an older block does not take the place of a newer one's.
+        block_cell(5, 6, 1, 0, 0);
+        opened(0);
+        block_cell(5, 6, 1, 0, 1);
+        expect(`FL_TRC_STORE, 0, 0);
+        note(`FL_NOTE_RX_OPEN, 0, 11);
+        write(rx(0, `NIC_RXC_VERDICT), 32'h0B00);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_ACCEPT_FULL, `FL_RX_WRITE);
+        block_cell(5, 6, 2, 0, 0);
+        opened(1);
+        note(`FL_NOTE_RX_OPEN, 1, dut.x_serial[1]);
+        write(rx(1, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[1], 8'd8});
+        expect_rx(1, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_WAIT, 6, {`WOP_NAK, 8'd0});
+        writing(NEXT, 1);
+        writing(LANDED, 1);
+        expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_LANDED, `FL_RX_FREE);
         // A cell gives way to them.
         go(0, `FL_OP_WRITE);
         reading(PICK);
+        only_cells = 1;
         room = 1;
+        reading(CELL);
+        check(!ok, "answers go first");
+        only_cells = 0;
         packets = 0;
         reading(CELL);
-        check(ok && packets == 3, "two answers and the cell");
+        check(ok && packets == 4, "three answers and the cell");
         expect(`FL_TRC_ANS_SEND, 3, {`WOP_NAK, 8'd1});
         expect(`FL_TRC_ANS_SEND, 4, {`WOP_NAK, 8'd0});
+        expect(`FL_TRC_ANS_SEND, 6, {`WOP_NAK, 8'd0});
         expect(`FL_TRC_TX_CELLS, 0, 0);
         // Off: packets are dropped, nothing leaves; on again: what waits leaves.
         write(`NIC_ENG_CTRL, 0);
@@ -420,17 +456,17 @@ task waiting;
 endtask
 
 task read_answer;
+    input [7:0]  ctx;
     input [15:0] gen;
-    input [7:0]  attempt;
     input [31:0] ref;
     begin
         pk_ref = ref;
         pk_kind = BLOCK;
         pk_opcode = `WOP_READ_RESP;
         pk_from = 5;
-        pk_ctx = 9;
+        pk_ctx = ctx;
         pk_gen = gen;
-        pk_attempt = attempt;
+        pk_attempt = 0;
         pk_len = 2000;
         pk_offset = 0;
         pk_plen = 1024;
@@ -452,7 +488,7 @@ endtask
 task asking;
     begin
         go(0, `FL_OP_READ);
-        read_answer(1, 0, 32'h00000700);             // not asked yet
+        read_answer(9, 1, 32'h00000700);             // not asked yet
         expect(`FL_TRC_ANS_SEND, 9, {`WOP_NAK, 8'd0});
         expect(`FL_TRC_RX_STALE, 9, 0);
         reading(PICK);
@@ -463,7 +499,7 @@ task asking;
         answer(`WOP_WAIT, 0, 7, 0, 0);
         note(`FL_NOTE_TX_FLYING, 0, 7);
         note(`FL_NOTE_TX_WAITING, 0, 7);
-        read_answer(2, 0, 32'h00000700);
+        read_answer(9, 2, 32'h00000700);
         expect(`FL_TRC_FILL, 0, 0);
         expect(`FL_TRC_STORE, 0, 0);
         expect_rx(0, `FL_RX_FREE, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
@@ -471,8 +507,7 @@ task asking;
         // The answer to the request's second attempt takes its place.
         write(tx(0, `NIC_CTX_CTRL), 32'h400);
         expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_EXPIRE, `FL_TX_READY);
-        pk_ctx = 8;
-        read_answer(3, 0, 32'h00000701);
+        read_answer(8, 3, 32'h00000701);
         expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
         expect(`FL_TRC_FILL, 0, 0);
         expect(`FL_TRC_STORE, 0, 0);
@@ -484,7 +519,7 @@ task asking;
         check(wr_va == 64'h1234567890 && wr_stream == 15'h2A5, "where the request says");
         writing(LANDED, 1);
         expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_LANDED, `FL_RX_FREE);
-        expect(`FL_TRC_ANS_SEND, 9, {`WOP_ACK, 8'd0});
+        expect(`FL_TRC_ANS_SEND, 8, {`WOP_ACK, 8'd0});
         expect(`FL_TRC_OWN_EVENT, 0, 0);
         expect(`FL_TRC_TX_EARLY, 0, 0);              // the second request has not left yet
         reading(PICK);
@@ -508,7 +543,7 @@ task read_killed;
         reading(CELL);
         expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
         note(`FL_NOTE_TX_FLYING, 0, 8);
-        read_answer(4, 0, 32'h00000800);
+        read_answer(9, 4, 32'h00000800);
         expect(`FL_TRC_FILL, 0, 0);
         expect(`FL_TRC_STORE, 0, 0);
         expect_rx(0, `FL_RX_FREE, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
@@ -541,7 +576,7 @@ task read_failed;
         reading(CELL);
         expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
         note(`FL_NOTE_TX_FLYING, 0, 9);
-        read_answer(5, 0, 32'h00000900);
+        read_answer(9, 5, 32'h00000900);
         expect(`FL_TRC_FILL, 0, 0);
         expect(`FL_TRC_STORE, 0, 0);
         expect_rx(0, `FL_RX_FREE, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
@@ -588,12 +623,20 @@ task reclaiming;
         block_cell(6, 15, 4, 0, 0);
         expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
         opened(0);
+        block_cell(6, 15, 4, 0, 1);
+        expect(`FL_TRC_STORE, 0, 0);
         write(rx(0, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[0], 8'd7});
         expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
         expect(`FL_TRC_ANS_SEND, 15, {`WOP_NAK, 8'd0});
         note(`FL_NOTE_RX_OPEN, 0, dut.x_serial[0]);
         write(rx(1, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[1], 8'd7});
         expect_rx(1, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
+        block_cell(6, 9, 16'h9000, 0, 0);            // of a peer context that is new here
+        opened(0);
+        note(`FL_NOTE_RX_OPEN, 0, dut.x_serial[0]);
+        write(rx(0, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[0], 8'd7});
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 9, {`WOP_NAK, 8'd0});
     end
 endtask
 

@@ -14,7 +14,7 @@
 #include "faultline/entries.h"
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
-#include "nic/engine.h"
+#include "nic/engine_plugin.h"
 #include "trace/trace.h"
 #include "harness.h"
 
@@ -178,6 +178,18 @@ static const struct engine_config bench_config = {
 	.cell_bytes = 1024, .icrc = true,
 };
 
+/* FAULTLINE_ENGINE=c|rtl|both: the same tests on another engine. */
+static inline struct engine *bench_engine(const struct engine_config *cfg,
+					  const struct engine_env *env,
+					  int *error)
+{
+	const char *name = getenv("FAULTLINE_ENGINE");
+	int kind = engine_kind_parse(name ? name : "c");
+
+	EXPECT(kind >= 0);
+	return engine_make((enum engine_kind)kind, cfg, env, NULL, error);
+}
+
 /* A running engine, freed when the test ends. */
 static inline struct bench *bench_new(const struct engine_config *cfg)
 {
@@ -197,7 +209,7 @@ static inline struct bench *bench_new(const struct engine_config *cfg)
 	t->room = UINT32_MAX;
 	t->trace = c.trace = trace_create(&tc);
 	EXPECT(t->trace != NULL);
-	t->e = engine_create(&c, &env, &error);
+	t->e = bench_engine(&c, &env, &error);
 	EXPECT_EQ(error, 0);
 	for (i = 0; i < sizeof(t->mem); i++)
 		t->mem[i] = (uint8_t)(i * 2654435761u >> 13);

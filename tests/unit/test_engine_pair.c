@@ -332,7 +332,7 @@ static struct pair *pair_new(unsigned int chaos, uint64_t seed)
 		for (k = 0; k < OWN; k++)
 			n->own[k].kept = calloc(1, AREA);
 		env.ctx = n;
-		n->e = engine_create(&c, &env, &error);
+		n->e = bench_engine(&c, &env, &error);
 		EXPECT_EQ(error, 0);
 		set32(n, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
 	}

@@ -247,14 +247,14 @@ TEST("an engine that cannot be is refused")
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		error = 0;
 		STEP("case %u", i);
-		EXPECT(!engine_create(&bad[i], &env, &error));
+		EXPECT(!bench_engine(&bad[i], &env, &error));
 		EXPECT_EQ(error, -EINVAL);
 	}
 	env.kick = NULL;
-	EXPECT(!engine_create(&bench_config, &env, &error));
+	EXPECT(!bench_engine(&bench_config, &env, &error));
 	EXPECT_EQ(error, -EINVAL);
 	env.kick = bench_kick;
-	e = engine_create(&bench_config, &env, &error);
+	e = bench_engine(&bench_config, &env, &error);
 	EXPECT_EQ(error, 0);
 	engine_destroy(e);
 	engine_destroy(NULL);

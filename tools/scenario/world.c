@@ -77,7 +77,7 @@ static int load_timing(struct world *w, char *error, size_t error_bytes)
 			      error_bytes);
 
 	/* The user's own come after, and so have the last word. */
-	if (err >= 0 && w->cfg.guest_script)
+	if (err >= 0 && (w->cfg.guest_script || w->cfg.engine != ENGINE_C))
 		err = timing_set(&w->timing, WORLD_PATIENCE, error,
 				 error_bytes);
 	for (; err >= 0 && set && *set; set++)

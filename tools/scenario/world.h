@@ -65,8 +65,9 @@ struct world_config {
 };
 
 /*
- * With guests, how long a card waits for an answer: the other card's driver is in
- * one that may not have a CPU just then. Of the timing profile.
+ * How long a card waits for an answer with guests, since the other card's driver is in
+ * one that may not have a CPU just then; and from an engine in Verilog, which is
+ * slow. Of the timing profile; for time by the wall alone.
  */
 #define WORLD_PATIENCE	"fw.wall_timeout=200000000"
 

@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The engine in Verilog against the one in C, at random: two nodes, each of them both
+ * engines side by side, over a wire that loses, doubles, damages and reorders, with
+ * pages that are missing, bursts that are held, no room, kills, timers that run
+ * out, resets, and registers that are written without sense. The first difference
+ * ends it (engine_plugin.h).
+ *
+ *	random [--seed N] [--transactions N]	a transaction: a block that came to DONE
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "faultline/entries.h"
+#include "faultline/fsm.h"
+#include "faultline/regs.h"
+#include "nic/engine_plugin.h"
+#include "os/os.h"
+
+#define NODES		2
+#define QUEUE		64
+#define OLD		64
+#define ROUND		250	/* transactions with the same engines */
+#define STREAM		5
+
+struct node {
+	struct engine *e;
+	struct wire_frame frame;	/* that frame_get() hands out */
+	struct wire_frame queue[QUEUE];	/* on the way here */
+	unsigned int queued;
+	bool held[2], awake[2];
+	bool event;			/* there are notes */
+};
+
+static struct {
+	uint64_t state;			/* of the random numbers */
+	uint64_t now_ns, seq, calls, done, cycles, refused;
+	const struct engine_plugin *plugin;
+	struct engine_config cfg;
+	struct node node[NODES];
+	struct wire_frame old[OLD];
+} w;
+
+/* splitmix64 */
+static uint64_t rnd64(void)
+{
+	uint64_t z = w.state += 0x9E3779B97F4A7C15ull;
+
+	z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9ull;
+	z = (z ^ z >> 27) * 0x94D049BB133111EBull;
+	return z ^ z >> 31;
+}
+
+static unsigned int rnd(unsigned int n)
+{
+	return (unsigned int)(rnd64() >> 32) % n;
+}
+
+static bool one_in(unsigned int n)
+{
+	return !rnd(n);
+}
+
+/* ---- the environment of an engine ---- */
+
+static enum dma_status begin(void *ctx, struct dma_burst *b)
+{
+	struct node *n = ctx;
+	unsigned int r = rnd(100);
+
+	b->pa = b->va ^ 0x5000;
+	b->delay_ns = rnd(500);
+	b->event = one_in(2) ? ++w.seq : 0;
+	if (r < 6) {
+		n->held[b->channel] = true;
+		return DMA_HELD;
+	}
+	return r < 16 ? DMA_SLVERR : r < 17 ? DMA_DECERR : DMA_OK;
+}
+
+static enum dma_status end(void *ctx, struct dma_burst *b, void *buf)
+{
+	uint8_t *p = buf;
+	uint32_t i;
+
+	(void)ctx;
+	for (i = 0; i < b->len && !b->write; i++)
+		p[i] = (uint8_t)((b->va + i) * 2654435761u >> 11);
+	return one_in(200) ? DMA_DECERR : DMA_OK;
+}
+
+static struct wire_frame *frame_get(void *ctx)
+{
+	return one_in(12) ? NULL : &((struct node *)ctx)->frame;
+}
+
+static void put(struct node *to, const struct wire_frame *f)
+{
+	unsigned int at = to->queued ? to->queued - rnd(to->queued < 4 ?
+						to->queued : 4) : 0;
+
+	if (to->queued == QUEUE)
+		return;
+	memmove(&to->queue[at + 1], &to->queue[at],
+		(to->queued - at) * sizeof(*f));
+	to->queue[at] = *f;
+	to->queued++;
+}
+
+static uint64_t frame_send(void *ctx, struct wire_frame *f)
+{
+	(void)ctx;
+	w.old[rnd(OLD)] = *f;
+	if (f->to >= NODES || one_in(30))
+		return rnd(200);
+	put(&w.node[f->to], f);
+	if (one_in(30))
+		put(&w.node[f->to], f);
+	return rnd(200);
+}
+
+static void irq(void *ctx, unsigned int line, bool level)
+{
+	if (line == ENGINE_LINE_EVENT)
+		((struct node *)ctx)->event = level;
+}
+
+static void kick(void *ctx, unsigned int channel)
+{
+	((struct node *)ctx)->awake[channel] = true;
+}
+
+static uint64_t emit(void *ctx, unsigned int ev, const struct trace_at *at,
+		     uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	(void)ctx, (void)at, (void)a0, (void)a1, (void)a2, (void)a3;
+	w.done += ev == EV_TX_STATE && a3 == FL_TX_DONE;
+	return ++w.seq;
+}
+
+/* ---- software ---- */
+
+static uint32_t rd(struct node *n, uint32_t off)
+{
+	uint64_t v = 0;
+
+	engine_reg_read(n->e, off, 4, &v);
+	return (uint32_t)v;
+}
+
+static void wr(struct node *n, uint32_t off, unsigned int size, uint64_t v)
+{
+	engine_reg_cause(n->e, one_in(4) ? 0 : ++w.seq);
+	w.refused += engine_reg_write(n->e, off, size, v) != 0;
+}
+
+static uint32_t some_length(void)
+{
+	uint32_t cell = w.cfg.cell_bytes, most = 1u << w.cfg.block_log2;
+	uint32_t len;
+
+	switch (rnd(8)) {
+	case 0:
+		len = 1 + rnd(most);
+		break;
+	case 1:
+		len = cell * (1 + rnd(4));
+		break;
+	case 2:
+		return 1 + rnd(20);
+	default:
+		len = 1 + rnd(3 * cell);
+	}
+	/* Many tiny cells take long and show no more. */
+	if (len > 24 * cell)
+		len %= 24 * cell;
+	return len && len <= most ? len : 1;
+}
+
+/* ref: the block word of the request that is answered. */
+static void go(struct node *n, unsigned int i, unsigned int op, unsigned int to,
+	       uint32_t len, uint32_t ref)
+{
+	uint32_t c = NIC_CTX_BASE(i);
+	uint64_t va = 0x7f0000000000ull + rnd(1u << 20);
+
+	if ((rd(n, c + NIC_CTX_STATE) & NIC_CTX_STATE_STATE_MASK) != FL_TX_FREE)
+		return;
+	if (one_in(300))
+		va = 0ull - rnd(8192);
+	wr(n, c + NIC_CTX_DST, 4, to << NIC_CTX_DST_NODE_SHIFT |
+				  rnd(1u << 24) << NIC_CTX_DST_QPN_SHIFT);
+	wr(n, c + NIC_CTX_STREAM, 4, STREAM);
+	wr(n, c + NIC_CTX_LVA, 8, va);
+	wr(n, c + NIC_CTX_RVA, 8, 0x7e0000000000ull + rnd(1u << 20));
+	wr(n, c + NIC_CTX_LEN, 4, len);
+	wr(n, c + NIC_CTX_RKEY, 4, rnd(1u << 30));
+	wr(n, c + NIC_CTX_LEFT, 8, rnd64());
+	wr(n, c + NIC_CTX_REF, 4, ref);
+	wr(n, c + NIC_CTX_XFER, 4, rnd(1000));
+	wr(n, c + NIC_CTX_BLOCK, 4, rnd(100));
+	wr(n, c + NIC_CTX_CTRL, 4, NIC_CTX_CTRL_GO |
+				   op << NIC_CTX_CTRL_OP_SHIFT);
+}
+
+static void verdict(struct node *n, unsigned int i, unsigned int serial)
+{
+	uint32_t c = NIC_RXC_BASE(i), op = rd(n, c + NIC_RXC_OP);
+	uint32_t word = rd(n, c + NIC_RXC_WORD), len = rd(n, c + NIC_RXC_LEN);
+	uint32_t from = rd(n, c + NIC_RXC_SRC) & NIC_RXC_SRC_NODE_MASK;
+	unsigned int code = one_in(15) ? 1 + rnd(255) : 0;
+
+	if (one_in(50))
+		serial++;
+	if (op == WOP_READ_REQ && one_in(4))
+		code = FL_ST_WAIT;
+	wr(n, c + NIC_RXC_VERDICT, 4,
+	   code << NIC_RXC_VERDICT_CODE_SHIFT |
+	   (serial & 0xFF) << NIC_RXC_VERDICT_SERIAL_SHIFT |
+	   STREAM << NIC_RXC_VERDICT_STREAM_SHIFT);
+	if (op == WOP_READ_REQ && (!code || code == FL_ST_WAIT))
+		go(n, rnd(w.cfg.contexts), FL_OP_READ_RESP, from % NODES, len,
+		   word);
+}
+
+static void notes(struct node *n)
+{
+	uint32_t v = rd(n, NIC_ENG_EVT_POP);
+	unsigned int kind = v & 0xFF, i = v >> 8 & 0xFF;
+
+	if (kind == FL_NOTE_RX_OPEN)
+		verdict(n, i, v >> 16 & 0xFF);
+	else if (kind == FL_NOTE_TX_DONE && !one_in(20))
+		wr(n, NIC_CTX_BASE(i) + NIC_CTX_CTRL, 4, NIC_CTX_CTRL_RELEASE);
+}
+
+static void driver(struct node *n)
+{
+	uint32_t v = rd(n, NIC_ENG_FLT_REF), off;
+	unsigned int code = one_in(8) ? rnd(128) : 0;
+
+	for (off = NIC_ENG_FLT_REF; off <= NIC_ENG_FLT_BLOCK; off += 4)
+		rd(n, off);
+	if (one_in(30))
+		v += 1u << NIC_ENG_FLT_REF_SERIAL_SHIFT;
+	wr(n, NIC_ENG_FLT_POP, 4, 0);
+	wr(n, NIC_ENG_READY, 4, (v & 0x00FF01FF) |
+				code << NIC_ENG_READY_CODE_SHIFT);
+}
+
+static void control(struct node *n)
+{
+	uint32_t c = NIC_CTX_BASE(rnd(w.cfg.contexts)) + NIC_CTX_CTRL;
+
+	switch (rnd(8)) {
+	case 0:
+		wr(n, c, 4, NIC_CTX_CTRL_KILL |
+			    rnd(256) << NIC_CTX_CTRL_CODE_SHIFT);
+		return;
+	case 1:
+		wr(n, c, 4, NIC_CTX_CTRL_RELEASE);
+		return;
+	default:
+		wr(n, c, 4, NIC_CTX_CTRL_EXPIRE);
+	}
+}
+
+/* Registers without sense. */
+static void chaos(struct node *n)
+{
+	uint32_t off = one_in(3) ? rnd(0x3000) :
+		       one_in(2) ? rnd(0x110) : 0x1000 + rnd(0x1000);
+	unsigned int size = one_in(4) ? 8 : 4;
+	uint64_t v = one_in(2) ? rnd(256) : one_in(2) ? rnd64() >> 32 : rnd64();
+
+	if (!one_in(6))
+		off &= ~(size - 1);
+	if (one_in(4))
+		engine_reg_read(n->e, off, size, &v);
+	else if (off != NIC_ENG_CTRL)
+		wr(n, off, size, v);
+}
+
+/* ---- what happens ---- */
+
+static void deliver(struct node *n)
+{
+	struct wire_frame f = n->queue[0];
+
+	if (!n->queued)
+		return;
+	memmove(&n->queue[0], &n->queue[1], --n->queued * sizeof(f));
+	if (one_in(60))
+		f.bytes[rnd(f.len)] ^= (uint8_t)(1u << rnd(8));
+	if (one_in(300))
+		f.len = rnd(f.len + 8);
+	engine_receive(n->e, &f, w.now_ns);
+}
+
+/* An old packet once more, or one that is changed where the ICRC allows it. */
+static void replay(struct node *n, unsigned int i)
+{
+	struct wire_frame f = w.old[rnd(OLD)];
+
+	if (!f.len)
+		return;
+	f.to = one_in(20) ? (uint8_t)rnd(256) : (uint8_t)i;
+	f.from = one_in(20) ? (uint8_t)rnd(256) : (uint8_t)rnd(WIRE_NODES);
+	if (!w.cfg.icrc && f.len > 40)
+		f.bytes[12 + rnd(40)] ^= (uint8_t)(1u << rnd(8));
+	engine_receive(n->e, &f, w.now_ns);
+}
+
+static void step(struct node *n, unsigned int channel)
+{
+	if (!n->awake[channel] && !one_in(20))
+		return;
+	n->awake[channel] = engine_step(n->e, channel, w.now_ns) !=
+			    ENGINE_IDLE;
+}
+
+static void resume(struct node *n, unsigned int channel)
+{
+	if (!n->held[channel] && !one_in(50))
+		return;
+	n->held[channel] = false;
+	engine_burst_resume(n->e, channel, one_in(2));
+}
+
+static void start(struct node *n)
+{
+	wr(n, NIC_ENG_IRQ_ENABLE, 4, NIC_ENG_IRQ_ENABLE_FAULT);
+	wr(n, NIC_ENG_CTRL, 4, NIC_ENG_CTRL_ENABLE);
+}
+
+static void rare(struct node *n)
+{
+	struct engine_stats st;
+	unsigned int i;
+
+	switch (rnd(60)) {
+	case 0:
+		n->held[0] = n->held[1] = false;
+		n->awake[0] = n->awake[1] = false;
+		engine_reset(n->e);
+		if (one_in(2))
+			start(n);
+		break;
+	case 1:
+		wr(n, NIC_ENG_CTRL, 4, 0);
+		break;
+	case 2: case 3: case 4: case 5: case 6:
+		start(n);
+		break;
+	case 7: case 8:
+		engine_idle(n->e);
+		break;
+	case 9: case 10:
+		engine_stats(n->e, &st);
+		for (i = 0; i < ENGINE_RXC_MAX; i++) {
+			engine_tx_event(n->e, i);
+			engine_rx_event(n->e, i);
+		}
+		break;
+	default:
+		chaos(n);
+	}
+}
+
+static void happen(void)
+{
+	unsigned int i = rnd(NODES), r = rnd(100);
+	struct node *n = &w.node[i];
+
+	w.calls++;
+	w.now_ns += rnd(100);
+	if (r < 30)
+		step(n, rnd(2));
+	else if (r < 60)
+		deliver(n);
+	else if (r < 75)
+		notes(n);
+	else if (r < 80)
+		go(n, rnd(w.cfg.contexts), one_in(3) ? FL_OP_READ : FL_OP_WRITE,
+		   rnd(NODES), some_length(), 0);
+	else if (r < 85)
+		driver(n);
+	else if (r < 88)
+		resume(n, rnd(2));
+	else if (r < 91)
+		engine_wire_room(n->e);
+	else if (r < 94)
+		control(n);
+	else if (r < 96)
+		replay(n, i);
+	else
+		rare(n);
+}
+
+static void stop(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < NODES; i++) {
+		if (w.plugin->cycles)
+			w.cycles += w.plugin->cycles(
+				engine_both_other(w.node[i].e));
+		engine_destroy(w.node[i].e);
+	}
+}
+
+static bool new_engines(const char *dir)
+{
+	struct engine_env env = {
+		.burst_begin = begin, .burst_end = end, .frame_get = frame_get,
+		.frame_send = frame_send, .irq = irq, .kick = kick,
+		.emit = emit,
+	};
+	unsigned int i;
+	int error;
+
+	w.cfg = (struct engine_config){
+		.contexts = (uint8_t)(4 + rnd(13)),
+		.rx_contexts = (uint8_t)(one_in(3) ? 1 + rnd(4) : 1 + rnd(32)),
+		.block_log2 = (uint8_t)(12 + rnd(5)),
+		.cell_bytes = 64u << rnd(7), .icrc = !one_in(4),
+	};
+	memset(w.node, 0, sizeof(w.node));
+	for (i = 0; i < NODES; i++) {
+		w.cfg.node = w.cfg.board = (uint8_t)i;
+		env.ctx = &w.node[i];
+		w.node[i].e = engine_both(&w.cfg, &env, w.plugin, dir, NULL,
+					  &error);
+		if (!w.node[i].e) {
+			fprintf(stderr, "random: no engine: %s\n",
+				strerror(-error));
+			return false;
+		}
+		start(&w.node[i]);
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t seed = 1, transactions = 10000, next = 0, began = os_now_ns();
+	double seconds;
+	const char *why;
+	int i;
+
+	for (i = 1; i + 1 < argc; i += 2) {
+		if (!strcmp(argv[i], "--seed"))
+			seed = strtoull(argv[i + 1], NULL, 10);
+		else if (!strcmp(argv[i], "--transactions"))
+			transactions = strtoull(argv[i + 1], NULL, 10);
+		else
+			break;
+	}
+	if (i != argc || !transactions) {
+		fprintf(stderr, "usage: random [--seed N] [--transactions N]\n");
+		return 2;
+	}
+	w.plugin = engine_plugin(&why);
+	if (!w.plugin) {
+		fprintf(stderr, "random: %s\n", why);
+		return 1;
+	}
+	w.state = seed;
+	printf("seed %llu\n", (unsigned long long)seed);
+	for (; w.done < transactions; happen()) {
+		if (w.done < next)
+			continue;
+		if (next)
+			stop();
+		if (!new_engines("."))
+			return 1;
+		next = w.done + ROUND;
+	}
+	stop();
+	seconds = (double)(os_now_ns() - began) / 1e9;
+	printf("%llu transactions, %llu calls, %llu events, %llu registers "
+	       "refused, %llu cycles, %.2f Mcycle/s, 0 differences\n",
+	       (unsigned long long)w.done, (unsigned long long)w.calls,
+	       (unsigned long long)w.seq, (unsigned long long)w.refused,
+	       (unsigned long long)w.cycles, (double)w.cycles / seconds / 1e6);
+	return 0;
+}

@@ -1,0 +1,48 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The engine in Verilog behind the emulator: the engine's own tests, and every scenario
+# with the same trace as with the engine in C, byte for byte. And what is said when
+# there is no such engine.
+set -u
+. tests/cmd/expect.inc
+
+expect 2 "make rtl-model" 'a plug-in that is not there' \
+	env FAULTLINE_RTL="$dir/nothing" "$fl" run --engine rtl \
+	tests/scenario/write_cold.fl
+expect 2 'wanted: c, rtl, both' 'an engine that is none' \
+	"$fl" run --engine rlt tests/scenario/write_cold.fl
+echo text >"$dir/text"
+expect 2 'cannot be loaded' 'a plug-in that is none' \
+	env FAULTLINE_RTL="$dir/text" "$fl" run --engine both \
+	tests/scenario/write_cold.fl
+[ $bad = 0 ] || exit 1
+
+tools/doctor --have verilator g++ || exit
+${MAKE:-make} --no-print-directory rtl-model >"$dir/made" 2>&1 ||
+	{ cat "$dir/made"; exit 1; }
+
+for t in regs tx rx read pair verdict; do
+	${MAKE:-make} --no-print-directory -s "build/plain/tests/test_engine_$t" ||
+		exit 1
+	FAULTLINE_ENGINE=both "build/plain/tests/test_engine_$t" >"$dir/log" 2>&1 || {
+		echo "# test_engine_$t on both engines:"
+		grep -v '^ok' "$dir/log" | tail -n 30
+		bad=1
+	}
+done
+
+scenarios=0
+for s in tests/scenario/*.fl; do
+	for e in c rtl; do
+		"$fl" run --engine $e --trace "$dir/$e" "$s" >"$dir/log.$e" 2>&1
+		echo $? >>"$dir/log.$e"
+	done
+	scenarios=$((scenarios + 1))
+	cmp -s "$dir/log.c" "$dir/log.rtl" && cmp -s "$dir/c" "$dir/rtl" && continue
+	echo "# $s: not the same with both engines:"
+	cmp "$dir/c" "$dir/rtl"
+	tail -n 3 "$dir/log.rtl"
+	bad=1
+done
+[ $bad = 0 ] && echo "# $scenarios scenarios: the same traces from both engines"
+exit $bad
