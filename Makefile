@@ -314,7 +314,7 @@ TESTS := make:generated-fresh make:check-style make:check-warnings \
 	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
 	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
 	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
-	 make:rtl-lint make:rtl-bench make:rtl-random \
+	 make:rtl-lint make:rtl-random \
 	 $(filter-out tests/cmd/generated.sh,$(wildcard tests/cmd/*.sh)) \
 	 $(wildcard tests/scenario/*.fl)
 

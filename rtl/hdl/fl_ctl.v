@@ -136,6 +136,7 @@ module fl_ctl #(
     output wire [16:0]  wr_len,
     output wire         wr_cancelled,
     input  wire         wr_open,
+    input  wire         wr_begun,       // open, or AWVALID is up: nobody can stop it any more
     input  wire [63:0]  wr_bva,
     input  wire [16:0]  wr_left,
     input  wire         i_wr_held,
@@ -254,7 +255,7 @@ module fl_ctl #(
     reg [6:0]   step, tm_ret, rm_ret, re_ret, nt_ret, fl_ret, an_ret, ts_ret, ap_ret, ws_ret,
                 st_ret, fq_ret;
     reg [3:0]   tm_event, rm_event, ap_event, re_event;
-    reg         tm_late;                // the note waits for the end of a burst
+    reg         tm_late;                // the write channel has the answer of this READ
     reg [7:0]   ap_code, re_wop, re_code;
     reg [4:0]   own;                    // as x_own, kept beyond the end of the context
     reg         late;                   // a note that waits for the end of a burst
@@ -346,7 +347,7 @@ module fl_ctl #(
     reg  [2:0]  served;
     wire        served_any;
     wire [2:0]  served_next;
-    wire        late_now = late && !wr_open;
+    wire        late_now = late && !wr_begun;
     wire        flush_now = (again || i_room_again) && o_enabled && answer_count != 0;
     wire        write_now = we_valid && (o_enabled || we_kind != WE_CANCELLED);
 

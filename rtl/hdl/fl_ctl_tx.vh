@@ -30,9 +30,10 @@ TX_MOVED:
     end
     default: step <= tm_ret;
     endcase
-// The note waits while the bus still has a burst of this READ's answer.
+// The note waits while the bus still has a burst of this READ's answer. (Looked at here, a cycle
+// after WRITE_STOP: from then on the channel begins no other one.)
 TX_DONE:
-    if (tm_late) begin
+    if (tm_late && wr_begun) begin
         late <= 1'b1;
         late_index <= ti;
         late_serial <= t_gen[ti][7:0];

@@ -15,7 +15,7 @@ WRITE_CANCEL: begin
 end
 WRITE_STOP: begin
     cancelled[xi] <= 1'b1;
-    tm_late <= wr_busy && wr_ctx == xi && wr_open;
+    tm_late <= wr_busy && wr_ctx == xi;
     trace(`FL_TRC_WR_STOP, {3'd0, xi});
     step <= ws_ret;
 end

@@ -216,7 +216,8 @@ module fl_engine #(
 		.rd_left(rd_left), .i_rd_held(i_rd_held), .we_valid(we_valid),
 		.we_kind(we_kind), .we_map(we_map), .we_ack(we_ack), .we_ok(we_ok),
 		.wr_index(wr_index), .wr_stream(wr_stream), .wr_va(wr_va), .wr_len(wr_len),
-		.wr_cancelled(wr_cancelled), .wr_open(wr_open), .wr_bva(o_wr_va),
+		.wr_cancelled(wr_cancelled), .wr_open(wr_open),
+		.wr_begun(wr_open || m_axi_awvalid), .wr_bva(o_wr_va),
 		.wr_left(wr_left), .i_wr_held(i_wr_held), .trc_valid(trc_valid),
 		.trc_code(trc_code), .trc_index(trc_index), .trc_from(trc_from),
 		.trc_event(trc_event), .trc_to(trc_to), .trc_node(trc_node),
@@ -225,7 +226,7 @@ module fl_engine #(
 	);
 
 	fl_rd #(.BLOCK_LOG2(BLOCK_LOG2)) u_rd (
-		.clk(clk), .rst(rst), .i_go_rd(i_go_rd), .o_took_rd(o_took_rd),
+		.clk(clk), .rst(rst), .i_go_rd(i_go_rd && enabled), .o_took_rd(o_took_rd),
 		.o_moving(rd_moving), .re_valid(re_valid), .re_kind(re_kind),
 		.re_map(re_map), .re_ack(re_ack), .re_ok(re_ok), .re_last(re_last),
 		.rd_index(rd_index), .rd_stream(rd_stream), .rd_lva(rd_lva),
@@ -242,7 +243,7 @@ module fl_engine #(
 	);
 
 	fl_wr #(.BLOCK_LOG2(BLOCK_LOG2)) u_wr (
-		.clk(clk), .rst(rst), .i_go_wr(i_go_wr), .o_took_wr(o_took_wr),
+		.clk(clk), .rst(rst), .i_go_wr(i_go_wr && enabled), .o_took_wr(o_took_wr),
 		.o_moving(wr_moving), .we_valid(we_valid), .we_kind(we_kind),
 		.we_map(we_map), .we_ack(we_ack), .we_ok(we_ok), .wr_index(wr_index),
 		.wr_stream(wr_stream), .wr_va(wr_va), .wr_len(wr_len),
@@ -302,7 +303,7 @@ module fl_engine #(
 		.i_re(xb_re), .i_raddr(xb_raddr[XB_ADDR-1:0]), .o_rdata(xb_rdata)
 	);
 
-	wire unused = &{1'b0, enabled, xb_waddr, xb_raddr};
+	wire unused = &{1'b0, xb_waddr, xb_raddr};
 endmodule
 
 `default_nettype wire

@@ -41,7 +41,7 @@ module tb_ctl;
     wire [12:0] tp_plen;
     wire [16:0] tp_src;
     reg  [2:0]  busy;
-    reg         re_valid, we_valid, rd_open, wr_open;
+    reg         re_valid, we_valid, rd_open, wr_open, wr_begun, race;
     reg  [2:0]  re_kind, we_kind;
     reg  [31:0] re_map, we_map;
     wire        re_ack, re_ok, re_last, rd_ask, rd_dropped, we_ack, we_ok, wr_cancelled;
@@ -70,7 +70,8 @@ module tb_ctl;
         .pk_offset(pk_offset), .pk_left(pk_left), .pk_ref(pk_ref), .pk_xfer(32'd9),
         .pk_block(32'd8), .pk_plen(pk_plen), .pk_code(pk_code), .pk_map(32'd0),
         .pk_done(pk_done), .st_req(st_req), .st_slot(st_slot), .st_done(st_done),
-        .o_want(want), .i_room(room && !(only_cells && tp_answer)), .i_room_again(room_again), .tp_start(tp_start),
+        .o_want(want), .i_room(room && !(only_cells && tp_answer)), .i_room_again(room_again),
+        .tp_start(tp_start),
         .tp_answer(tp_answer), .tp_to(tp_to), .tp_opcode(tp_opcode), .tp_qp(tp_qp),
         .tp_psn(tp_psn), .tp_ctx(tp_ctx), .tp_gen(tp_gen), .tp_attempt(tp_attempt),
         .tp_va(tp_va), .tp_rkey(tp_rkey), .tp_len(tp_len), .tp_offset(tp_offset),
@@ -83,6 +84,7 @@ module tb_ctl;
         .i_rd_held(1'b1), .we_valid(we_valid), .we_kind(we_kind), .we_map(we_map),
         .we_ack(we_ack), .we_ok(we_ok), .wr_index(wr_index), .wr_stream(wr_stream),
         .wr_va(wr_va), .wr_len(wr_len), .wr_cancelled(wr_cancelled), .wr_open(wr_open),
+        .wr_begun(wr_begun),
         .wr_bva(64'h6000), .wr_left(17'd80), .i_wr_held(1'b0), .trc_valid(trc_valid),
         .trc_code(trc_code), .trc_index(trc_index), .trc_from(trc_from), .trc_event(trc_event),
         .trc_to(trc_to), .trc_node(trc_node), .trc_gen(trc_gen), .trc_attempt(trc_attempt),
@@ -109,6 +111,9 @@ module tb_ctl;
         packets = packets + (tp_start ? 1 : 0);
         st_done <= st_req && !st_done;
         stores = stores + (st_done ? 1 : 0);
+        // A burst that begins in the last cycle in which it may.
+        if (race && dut.step == dut.WRITE_STOP)
+            wr_begun <= 1;
     end
 
     task fail;
@@ -408,7 +413,8 @@ module tb_ctl;
 
     task start;
         begin
-            {rq_valid, pk_valid, re_valid, we_valid, rd_open, wr_open, room_again} = 0;
+            {rq_valid, pk_valid, re_valid, we_valid, room_again} = 0;
+            {rd_open, wr_open, wr_begun, race} = 0;
             {re_map, we_map, pk_va, pk_left, pk_ref, pk_rkey, pk_why, pk_code} = 0;
             room = 1;
             only_cells = 0;

@@ -535,7 +535,8 @@ task asking;
     end
 endtask
 
-// A READ is killed while its answer is being written: the note waits for the burst.
+// A READ is killed while its answer is being written: the note waits for the burst, even for one
+// that begins in the same moment.
 task read_killed;
     begin
         go(0, `FL_OP_READ);
@@ -551,12 +552,16 @@ task read_killed;
         expect(`FL_TRC_STORE, 0, 0);
         expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_FULL, `FL_RX_WRITE);
         writing(NEXT, 1);
-        wr_open = 1;
+        race = 1;
         kill(0);
         expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_KILL, `FL_TX_DONE);
         expect(`FL_TRC_WR_STOP, 0, 0);
         note(0, 0, 0);
         check(wr_cancelled, "the write channel must stop");
+        race = 0;
+        wr_open = 1;
+        note(0, 0, 0);
+        wr_begun = 0;
         wr_open = 0;
         quiet;
         note(`FL_NOTE_TX_DONE, 0, 8);

@@ -21,7 +21,8 @@ tools/doctor --have verilator g++ || exit
 ${MAKE:-make} --no-print-directory rtl-model >"$dir/made" 2>&1 ||
 	{ cat "$dir/made"; exit 1; }
 
-for t in regs tx rx read pair verdict; do
+# test_engine_pair takes minutes on a model; make rtl-random does what it does.
+for t in regs tx rx read verdict; do
 	${MAKE:-make} --no-print-directory -s "build/plain/tests/test_engine_$t" ||
 		exit 1
 	FAULTLINE_ENGINE=both "build/plain/tests/test_engine_$t" >"$dir/log" 2>&1 || {
