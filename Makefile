@@ -130,8 +130,11 @@ BENCH_OBJ := $(call obj,$(BENCH_SRC))
 EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))
 HARNESS_OBJ := $(call obj,tests/harness.c)
 LINUX_OBJ := $(call obj,$(LINUX_SRC) tools/vqfdb/agent.c)
+LAB_OBJ := $(call obj,$(wildcard tools/grade/*.c labs/*/*.c labs/*/tests/*.c \
+	   labs/*/hidden/*.c))
 ALL_OBJ := $(EMU_OBJ) $(DRV_OBJ) $(LIB_OBJ) $(MAIN_OBJ) $(TOOL_OBJ) \
-	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ) $(LINUX_OBJ)
+	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ) $(LINUX_OBJ) \
+	   $(LAB_OBJ)
 
 UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 BENCH_BIN := $(B)/bench/bench
@@ -485,6 +488,10 @@ vqfdb-equal:
 	@tools/doctor --have qemu-system-aarch64
 	+@$(MAKE) --no-print-directory $(FAULTLINE) guest
 	KERNEL=$(KERNEL) tests/linux/equal $(if $(SHORT),--short) $(SCENARIOS)
+
+# --- labs
+
+include labs/labs.mk
 
 # --- running it
 
