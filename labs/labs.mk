@@ -52,3 +52,29 @@ grade: lab-named $(if $(filter $(LABS),$(LAB)),lab-$(LAB))
 
 starter: lab-named $(if $(filter $(LABS),$(LAB)),$(LAB_OUT)/$(LAB)/starter)
 	@echo "the files to work on: $(LAB_OUT)/$(LAB)/starter"
+
+# The grader, graded; SHORT=1: a sample.
+lab-check: $(LABS:%=lab-%)
+	@set -e; for lab in $(or $(LAB),$(LABS)); do \
+		$(LAB_ENV) tools/lab/check $$lab $(if $(SHORT),--short) --jobs $(JOBS) \
+			--out $(LAB_OUT)/$$lab/check; \
+		echo "# which test sees which bug: $(LAB_OUT)/$$lab/check/kills"; done
+
+handout: lab-named
+	@mkdir -p $(LAB_OUT)
+	@tools/lab/handout $(LAB) $(LAB_OUT)/faultline-$(LAB).tar.gz
+
+gradescope: lab-named
+	@mkdir -p $(LAB_OUT)
+	@tools/lab/gradescope $(LAB) $(LAB_OUT)/gradescope-$(LAB).zip $(or $(SEED),1)
+
+# DIR: a folder of submissions; what comes of it lies in build/.../labs/LAB/batch.
+.PHONY: lab-batch lab-env
+lab-batch: lab-named $(if $(filter $(LABS),$(LAB)),lab-$(LAB))
+	@$(LAB_ENV) tools/lab/batch $(LAB) '$(DIR)' --out $(LAB_OUT)/$(LAB)/batch \
+		--jobs $(JOBS) --seed $(or $(SEED),1) $(if $(KEY),--key '$(KEY)')
+
+# For a shell that calls tools/lab/grade by itself.
+lab-env:
+	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'"
+	@echo "export LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)'"

@@ -77,19 +77,24 @@ static void lab_new(struct subject_msg *m)
 		abort();
 }
 
-/* The level that the walk said it was at, in the records since the access began. */
-static void tell_level(struct subject_msg *m, uint64_t levels_before)
+/*
+ * What the walk itself said, in the records since the access began: its last level,
+ * and the address it came to, of which the TLB keeps but the page.
+ */
+static void tell_walk(struct subject_msg *m, uint64_t before)
 {
-	struct trace_record r[16];
-	uint32_t n = trace_snapshot(lab.trace, r, 16);
+	struct trace_record r[32];
+	uint32_t n = trace_snapshot(lab.trace, r, 32);
 
-	m->arg[4] = trace_count(lab.trace, EV_SMMU_LEVEL) > levels_before;
-	while (m->arg[4] && n--) {
-		if (r[n].event != EV_SMMU_LEVEL)
-			continue;
-		m->arg[5] = r[n].arg[0];
-		m->arg[6] = r[n].arg[1];
-		break;
+	m->arg[7] = m->arg[1];
+	while (n-- && r[n].seq > before) {
+		if (r[n].event == EV_SMMU_WALK)
+			m->arg[7] = r[n].arg[2];
+		if (r[n].event == EV_SMMU_LEVEL && !m->arg[4]) {
+			m->arg[4] = 1;
+			m->arg[5] = r[n].arg[0];
+			m->arg[6] = r[n].arg[1];
+		}
 	}
 }
 
@@ -97,7 +102,9 @@ static void lab_access(struct subject_msg *m)
 {
 	struct smmu_access a = { .stream = (uint16_t)m->arg[0], .va = m->arg[1],
 				 .write = m->arg[2], .privileged = m->arg[3] };
-	uint64_t levels = trace_count(lab.trace, EV_SMMU_LEVEL);
+	struct trace_record last = { 0 };
+
+	trace_snapshot(lab.trace, &last, 1);
 
 	memset(m->arg, 0, sizeof(m->arg));
 	lab.reads = 0;
@@ -105,7 +112,7 @@ static void lab_access(struct subject_msg *m)
 	m->arg[1] = a.pa;
 	m->arg[2] = a.tlb_hit;
 	m->arg[3] = lab.reads;
-	tell_level(m, levels);
+	tell_walk(m, last.seq);
 	memcpy(&m->arg[LAB_AT_READS], lab.read,
 	       sizeof(uint64_t) * (lab.reads < LAB_READS ? lab.reads :
 							   LAB_READS));

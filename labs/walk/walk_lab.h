@@ -28,7 +28,8 @@ enum {
 	LAB_BREAK,
 	/*
 	 * Q: stream, va, write, privileged; A: verdict, pa, hit, reads, then of the
-	 * last EV_SMMU_LEVEL: there was one, level, table; from LAB_AT_READS: where
+	 * last EV_SMMU_LEVEL: there was one, level, table; pa in the EV_SMMU_WALK, or
+	 * where there was none, as above; from LAB_AT_READS: where it read
 	 */
 	LAB_ACCESS,
 	/* A: entries in use, sum of count[][]; of the one in use: pa, level, perm */

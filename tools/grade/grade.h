@@ -84,7 +84,7 @@ struct grade {
 int rubric_read(struct grade *g, const char *path);
 int conf_read(struct grade *g, const char *path);
 
-/* run.c: all tests whose name holds part, and those these stand on. */
+/* run.c: the test of this name, or all whose name holds part; and their parents. */
 void grade_run(struct grade *g, const char *part);
 
 /* judge.c */

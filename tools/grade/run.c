@@ -117,16 +117,17 @@ static struct grade_test *find(struct grade *g, const char *name)
 	return NULL;
 }
 
-/* A parent stands above its children in the rubric. */
-static bool wanted(struct grade *g, const struct grade_test *t, const char *part)
+/* A parent stands above its children in the rubric. exact: part is a whole name. */
+static bool wanted(struct grade *g, const struct grade_test *t, const char *part,
+		   bool exact)
 {
 	unsigned int i;
 
-	if (strstr(t->name, part))
+	if (exact ? !strcmp(t->name, part) : strstr(t->name, part) != NULL)
 		return true;
 	for (i = 0; i < g->tests; i++)
 		if (!strcmp(g->test[i].parent, t->name) &&
-		    wanted(g, &g->test[i], part))
+		    wanted(g, &g->test[i], part, exact))
 			return true;
 	return false;
 }
@@ -137,7 +138,7 @@ static void drop_rest(struct grade *g, const char *part)
 	unsigned int i, n = 0;
 
 	for (i = 0; i < g->tests; i++)
-		keep[i] = wanted(g, &g->test[i], part);
+		keep[i] = wanted(g, &g->test[i], part, find(g, part));
 	for (i = 0; i < g->tests; i++)
 		if (keep[i])
 			g->test[n++] = g->test[i];

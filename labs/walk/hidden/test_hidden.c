@@ -43,7 +43,7 @@ JUDGE(random_walks, "walks over random tables")
 
 		for (j = 0; i % 500 == 0 && j < 9 * 512; j++)
 			bench_poke(LAB_BASE + 8 * j, random_desc(9));
-		w.t0sz = i % 2 ? 25 : 16 + judge_random() % 10;
+		w.t0sz = i % 2 ? 25 : 16 + judge_random() % 24;
 		ps = judge_random() % 6;
 		w.pa_bits = pasize[ps];
 		how = judge_random() & (WRITE | PRIVILEGED);

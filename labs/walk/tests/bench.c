@@ -36,10 +36,15 @@ uint64_t bench_read(uint32_t off, unsigned int bytes)
 	return m.arg[0];
 }
 
+unsigned int bench_start(unsigned int t0sz)
+{
+	return t0sz >= 34 ? 2 : t0sz >= 25 ? 1 : 0;
+}
+
 void bench_bank(unsigned int bank, uint16_t asid, unsigned int t0sz)
 {
 	bench.root[bank] = LAB_BASE + PAGE * bench.pages++;
-	bench.start[bank] = t0sz >= 25 ? 1 : 0;
+	bench.start[bank] = bench_start(t0sz);
 	judge_did("bank %u: ASID %u, T0SZ %u, first table 0x%" PRIx64, bank,
 		  asid, t0sz, bench.root[bank]);
 	bench_write(GR1(CBAR(bank)), 4, 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
@@ -164,6 +169,9 @@ void bench_reaches(unsigned int bank, uint64_t va, unsigned int how, uint64_t pa
 	bench.last = answer;
 	snprintf(want, sizeof(want), "physical address 0x%" PRIx64, pa);
 	judge_same("what came of the access", came, want);
+	snprintf(came, sizeof(came), "physical address 0x%" PRIx64,
+		 bench.last.arg[7]);
+	judge_same("what the event SMMU_WALK said", came, want);
 }
 
 void bench_faults(unsigned int bank, uint64_t va, unsigned int how, uint32_t fsr,
@@ -211,7 +219,7 @@ uint32_t bench_walk(uint64_t va, unsigned int how, struct bench_want *w)
 	w->level = w->reads = 0;
 	if (va >> (64 - w->t0sz))
 		return SMMU_CB_FSR_TF;
-	for (w->level = w->t0sz >= 25;; w->level++) {
+	for (w->level = bench_start(w->t0sz);; w->level++) {
 		low = 39 - 9 * w->level;
 		w->reads++;
 		if (t < LAB_BASE || t >= LAB_BASE + LAB_PAGES * PAGE)

@@ -42,6 +42,8 @@ extern struct bench bench;
 
 /* A board as after power-on; tlb_entries 0: the usual number. */
 void bench_new(unsigned int tlb_entries);
+/* The level at which a walk begins, from a table of the manual. */
+unsigned int bench_start(unsigned int t0sz);
 /* A bank with a table of its own and the stream of its number, switched on. */
 void bench_bank(unsigned int bank, uint16_t asid, unsigned int t0sz);
 /* bench_new, and bank 0 with ASID 1 and 48 bits. */

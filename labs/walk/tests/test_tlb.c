@@ -119,6 +119,17 @@ JUDGE(asid, "an entry belongs to its ASID")
 	cached(1, VA, PA + PAGE, false);
 	cached(0, VA, PA, true);
 	cached(1, VA, PA + PAGE, true);
+	judge_did("ASID 0 is an ASID like any other, with global entries about");
+	bench_bank(2, 0, 16);
+	bench_map(2, VA, PA + 2 * PAGE, 3, D_RW);
+	bench_map(2, VA + PAGE, PA, 3, GLOBAL);
+	bench_map(0, VA + 2 * PAGE, PA, 3, D_RW);
+	bench_map(2, VA + 2 * PAGE, PA + 3 * PAGE, 3, D_RW);
+	cached(2, VA, PA + 2 * PAGE, false);
+	cached(2, VA + PAGE, PA, false);
+	cached(2, VA + 2 * PAGE, PA + 3 * PAGE, false);
+	cached(0, VA + 2 * PAGE, PA, false);
+	cached(2, VA, PA + 2 * PAGE, true);
 }
 
 JUDGE(vmid, "equal ASIDs of different VMIDs are different")
@@ -131,6 +142,7 @@ JUDGE(vmid, "equal ASIDs of different VMIDs are different")
 	cached(0, VA, PA, false);
 	cached(1, VA, PA + PAGE, false);
 	cached(0, VA, PA, true);
+	cached(1, VA, PA + PAGE, true);
 }
 
 JUDGE(global, "an entry with nG = 0 serves every ASID")

@@ -22,7 +22,12 @@ JUDGE(first_level, "T0SZ says at which level a walk begins")
 	for (t0sz = 25; t0sz >= 16; t0sz--) {
 		bench_bank(0, 1, t0sz);
 		bench_access(0, 0, READ);
-		first_is(t0sz == 25 ? 1 : 0, bench.root[0]);
+		first_is(bench.start[0], bench.root[0]);
+	}
+	for (t0sz = 26; t0sz <= 39; t0sz++) {
+		bench_bank(0, 1, t0sz);
+		bench_access(0, 0, READ);
+		first_is(bench.start[0], bench.root[0]);
 	}
 }
 
@@ -36,6 +41,8 @@ JUDGE(first_alignment, "the first table is aligned to its size, 64 bytes at leas
 		{ 20, 0x700, 0x700 }, { 20, 0x7f8, 0x700 },
 		{ 24, 0x040, 0x040 }, { 24, 0x07f, 0x040 },
 		{ 16, 0x800, 0x000 }, { 25, 0xff8, 0x000 },
+		{ 33, 0xfc0, 0xfc0 }, { 34, 0xff8, 0x000 },
+		{ 39, 0xf80, 0xf80 }, { 39, 0xff8, 0xf80 },
 	};
 	unsigned int i;
 
@@ -47,7 +54,7 @@ JUDGE(first_alignment, "the first table is aligned to its size, 64 bytes at leas
 		bench_write(CB(0, TTBR0), 8, bench.root[0] | t[i].base |
 					     UINT64_C(1) << 48);
 		bench_access(0, 0, READ);
-		first_is(t[i].t0sz == 25 ? 1 : 0, bench.root[0] | t[i].table);
+		first_is(bench_start(t[i].t0sz), bench.root[0] | t[i].table);
 	}
 }
 
@@ -56,12 +63,12 @@ JUDGE(input_range, "an address beyond T0SZ is a translation fault at level 0")
 	unsigned int t0sz;
 
 	bench_new(0);
-	for (t0sz = 16; t0sz <= 25; t0sz++) {
+	for (t0sz = 16; t0sz <= 39; t0sz++) {
 		uint64_t end = UINT64_C(1) << (64 - t0sz);
 
 		bench_bank(0, 1, t0sz);
 		bench_access(0, end - 8, READ);
-		first_is(t0sz == 25 ? 1 : 0, bench.root[0]);
+		first_is(bench.start[0], bench.root[0]);
 		bench_write(CB(0, FSR), 4, 0xffffffff);
 		bench_faults(0, end, READ, SMMU_CB_FSR_TF, 0);
 		bench_made_reads(0);
@@ -103,7 +110,7 @@ JUDGE(one_descriptor, "a level reads the one descriptor that the address names")
 	unsigned int i, t0sz;
 
 	bench_new(0);
-	for (t0sz = 16; t0sz <= 25; t0sz += 3) {
+	for (t0sz = 16; t0sz <= 39; t0sz += 3) {
 		bench_bank(0, 1, t0sz);
 		for (i = 0; i < sizeof(va) / sizeof(va[0]); i++) {
 			uint64_t a = va[i] & ((UINT64_C(1) << (64 - t0sz)) - 1);
