@@ -541,6 +541,8 @@ help:
 	@echo "make kernel-check-self  these checks find what they are there for"
 	@echo "make kernel-debug a kernel that watches itself, for QEMU (minutes)"
 	@echo "make kernel-debug-self  it sees what it is there for (QEMU)"
+	@echo "make grade LAB=walk  a lab's work; make starter, handout, gradescope, lab-batch"
+	@echo "make lab-check    the grader, graded (minutes; SHORT=1: a sample)"
 	@echo "make clean        remove build/"
 	@echo "SAN=asan or SAN=tsan: the same with sanitizers"
 	@echo "OS=posix: the same without what only Linux has"

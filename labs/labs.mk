@@ -78,3 +78,10 @@ lab-batch: lab-named $(if $(filter $(LABS),$(LAB)),lab-$(LAB))
 lab-env:
 	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'"
 	@echo "export LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)'"
+
+# In make test: a sample for each lab, and what tests/cmd/lab*.sh need.
+comma := ,
+TESTS += $(LABS:%=make:lab-check$(comma)SHORT=1$(comma)LAB=%)
+ifeq ($(VARIANT),)
+test-programs: $(LABS:%=lab-%)
+endif

@@ -18,7 +18,6 @@ expect 1 '' 'and nothing of the reference' grep secret "$dir/starter"
 expect 0 '	(void)a;' 'it has the stub' cat "$dir/starter"
 expect 1 'no part of lab y' 'a file without a part of the lab' \
 	tools/lab/starter y "$dir/marked.c"
-sed 's/^.*lab x/#lab x/; s/ \*\///' "$dir/marked.c" > "$dir/other"
 mark '// lab x 1: one -- tag::x-1[]' 'secret' '// lab x 1 end -- end::x-1[]'
 expect 0 '// Step 1. One.' 'a starter in Verilog' tools/lab/starter x "$dir/marked.c"
 mark '/* lab x 1: one -- tag::x-1[] */' 'secret'
@@ -64,7 +63,8 @@ sed 's/, SMMU_CB_FSR_AFF, /, SMMU_CB_FSR_TF, /' emu/smmu/walk.c > "$dir/work/wal
 cp emu/smmu/tlb.c "$dir/work/"
 expect 1 'came:     translation fault at level 3' 'a wrong step says what came' \
 	tools/lab/grade walk --out "$dir/o" --key "$dir/key" "$dir/work"
-expect 0 'bank 0: read va 0x123456789abc' 'and what was done' cat "$dir/out"
+cp "$dir/out" "$dir/said"
+expect 0 'bank 0: read va 0x123456789abc' 'and what was done' cat "$dir/said"
 expect 0 'SMMU_FAULT' 'it leaves the trace' cat "$dir/o/access_flag.trace"
 expect 0 'digraph' 'and a picture of the fault' cat "$dir/o/access_flag.dot"
 expect 0 'signed with this key' 'a record is verified' \
@@ -79,14 +79,15 @@ expect 2 'not a line' 'a verdict that is none' "$grade" export text "$dir/change
 expect 0 'not ok' 'KTAP' "$grade" export ktap "$dir/o/record"
 expect 0 'lab,name,seed,score,max,first_level' 'CSV' "$grade" export csv "$dir/o/record"
 expect 0 '"max_score": 3' 'Gradescope' "$grade" export gradescope "$dir/o/record"
-expect 0 '"visibility": "after_published"' 'hidden tests are hidden there' cat "$dir/out"
+cp "$dir/out" "$dir/said"
+expect 0 '"visibility": "after_published"' 'hidden tests are hidden there' cat "$dir/said"
 expect 2 'no such form' 'another form' "$grade" export xml "$dir/o/record"
 if command -v python3 > /dev/null; then
 	"$grade" export gradescope "$dir/o/record" > "$dir/json"
 	expect 0 '' 'which is JSON' python3 -m json.tool "$dir/json"
 fi
 cp "$dir/o/record" "$dir/first"
-tools/lab/grade walk --out "$dir/o" --key "$dir/key" "$dir/work" > "$dir/out" 2>&1
+tools/lab/grade walk --out "$dir/o" --key "$dir/key" "$dir/work" > "$dir/said" 2>&1
 expect 0 '' 'the same work gets the same record' sh -c \
 	"grep -v '	ms ' $dir/first > $dir/a; grep -v '	ms ' $dir/o/record | cmp - $dir/a"
 
@@ -108,6 +109,6 @@ expect 0 'the starter' 'who has one file only gets the other from the starter' \
 expect 0 'command: make -s grade LAB=walk ONLY=first_level' 'the workflow for Classroom' \
 	tools/lab/classroom walk
 if command -v sim_c > /dev/null; then
-	expect 0 '% of two is in one' 'two that are alike' tools/lab/overlap walk "$dir/all"
+	expect 0 ' is in ' 'two that are alike' tools/lab/overlap walk "$dir/all"
 fi
 exit $bad
