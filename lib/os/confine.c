@@ -7,6 +7,7 @@
  */
 #include "os/os.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -84,7 +85,7 @@ static const int refused[] = {
 
 static int filter(void)
 {
-	struct sock_filter code[2 * REFUSED + 24];
+	struct sock_filter code[2 * REFUSED + 32];
 	struct sock_fprog prog = { 0, code };
 	unsigned int n = 0, i;
 
@@ -124,6 +125,7 @@ static int filter(void)
 	PUT(REFUSE(EPERM));
 	PUT(ANSWER(SECCOMP_RET_ALLOW));
 #undef PUT
+	assert(n <= sizeof(code) / sizeof(code[0]));
 	prog.len = (unsigned short)n;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ? -errno : 0;
 }
