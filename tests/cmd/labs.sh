@@ -91,6 +91,15 @@ tools/lab/grade walk --out "$dir/o" --key "$dir/key" "$dir/work" > "$dir/said" 2
 expect 0 '' 'the same work gets the same record' sh -c \
 	"grep -v '	ms ' $dir/first > $dir/a; grep -v '	ms ' $dir/o/record | cmp - $dir/a"
 
+# What crashes, and what never ends.
+sed 's/uint64_t next = desc & DESC_ADDR/uint64_t next = *(volatile uint64_t *)desc/' \
+	emu/smmu/walk.c > "$dir/work/walk.c"
+expect 1 'crashed: signal 11' 'a walk that crashes' \
+	tools/lab/grade walk --out "$dir/o" --only four_levels "$dir/work"
+sed '/p->level++;/d; /p->table = next;/d' emu/smmu/walk.c > "$dir/work/walk.c"
+expect 1 'hung: it went on and on' 'a walk without an end is counted, not timed' \
+	tools/lab/grade walk --out "$dir/o" --only four_levels "$dir/work"
+
 # What does not build, and what lacks a file.
 echo 'this is no C' > "$dir/work/walk.c"
 expect 1 'it did not build' 'a file that is no C' tools/lab/grade walk --out "$dir/o" "$dir/work"

@@ -13,6 +13,10 @@ JUDGE(page, "a page gives bits 47:12, the address the rest")
 	bench_map(0, 0x1000, UINT64_C(0xfffffffff000), 3,
 		  D_RW | UINT64_C(0x7ff) << 52);
 	bench_reaches(0, 0x1008, READ, UINT64_C(0xfffffffff008));
+	judge_did("entry 5 of the first table is that table itself");
+	bench_poke(bench.root[0] + 8 * 5, bench.root[0] | D_RW | D_TABLE);
+	bench_reaches(0, UINT64_C(0x028140a05028), READ, bench.root[0] | 0x28);
+	bench_made_reads(4);
 }
 
 JUDGE(blocks, "a block gives the bits above its size")
