@@ -86,6 +86,9 @@ if command -v python3 > /dev/null; then
 	"$grade" export gradescope "$dir/o/record" > "$dir/json"
 	expect 0 '' 'which is JSON' python3 -m json.tool "$dir/json"
 fi
+expect 1 'x?score 100 100' 'a name cannot be a line of the record' "$grade" run \
+	--lab labs/walk --out "$dir/n" --name "x
+score 100 100"
 cp "$dir/o/record" "$dir/first"
 tools/lab/grade walk --out "$dir/o" --key "$dir/key" "$dir/work" > "$dir/said" 2>&1
 expect 0 '' 'the same work gets the same record' sh -c \
@@ -104,6 +107,8 @@ expect 1 'hung: it went on and on' 'a walk without an end is counted, not timed'
 echo 'this is no C' > "$dir/work/walk.c"
 expect 1 'it did not build' 'a file that is no C' tools/lab/grade walk --out "$dir/o" "$dir/work"
 expect 0 'did-not-build' 'and the record says so' "$grade" export text "$dir/o/record"
+expect 0 '"stdout_visibility": "visible"' "Gradescope then shows the compiler's words" \
+	"$grade" export gradescope "$dir/o/record"
 
 # Staff: a folder of submissions, the workflow, the overlap.
 mkdir -p "$dir/all/one/emu/smmu" "$dir/all/two"

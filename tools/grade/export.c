@@ -109,8 +109,8 @@ static void gradescope(const struct grade *g, FILE *f)
 	for (i = 0; i < g->tests; i++)
 		ms += g->test[i].ms;
 	fprintf(f, "{\n  \"score\": %u,\n  \"execution_time\": %" PRIu64 ",\n"
-		"  \"stdout_visibility\": \"hidden\",\n  \"output\": ", got,
-		(ms + 999) / 1000);
+		"  \"stdout_visibility\": \"%s\",\n  \"output\": ", got,
+		(ms + 999) / 1000, g->built ? "hidden" : "visible");
 	quote(f, g->built ? "seed and limits: see README.adoc of the lab" :
 			    "it did not build: the compiler's words are below");
 	fprintf(f, ",\n  \"extra_data\": {\"lab\": \"%s\", \"seed\": %" PRIu64

@@ -134,6 +134,10 @@ static int run(struct grade *g)
 		return 2;
 	}
 	snprintf(g->name, sizeof(g->name), "%.79s", opt.name);
+	/* It is a line of the record, and must stay one. */
+	for (i = 0; g->name[i]; i++)
+		if ((unsigned char)g->name[i] < ' ')
+			g->name[i] = '?';
 	g->seed = opt.seed;
 	g->out = opt.out;
 	g->subject = opt.subject;
