@@ -130,8 +130,11 @@ BENCH_OBJ := $(call obj,$(BENCH_SRC))
 EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))
 HARNESS_OBJ := $(call obj,tests/harness.c)
 LINUX_OBJ := $(call obj,$(LINUX_SRC) tools/vqfdb/agent.c)
+LAB_OBJ := $(call obj,$(wildcard tools/grade/*.c labs/*/*.c labs/*/tests/*.c \
+	   labs/*/hidden/*.c))
 ALL_OBJ := $(EMU_OBJ) $(DRV_OBJ) $(LIB_OBJ) $(MAIN_OBJ) $(TOOL_OBJ) \
-	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ) $(LINUX_OBJ)
+	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ) $(LINUX_OBJ) \
+	   $(LAB_OBJ)
 
 UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 BENCH_BIN := $(B)/bench/bench
@@ -600,6 +603,10 @@ $(RTL)/librtl.so: $(RTL)/model/Vfl_engine__ALL.a $(RTL)/fl_trace.h $(RTL_C) \
 		$(RTL)/model/Vfl_engine__ALL.a $(RTL)/model/verilated.o \
 		$(RTL)/model/verilated_threads.o -pthread
 
+# --- labs
+
+include labs/labs.mk
+
 # --- running it
 
 # What is missing is installed first, and only then is there a compiler.
@@ -651,6 +658,8 @@ help:
 	@echo "make kernel-check-self  these checks find what they are there for"
 	@echo "make kernel-debug a kernel that watches itself, for QEMU (minutes)"
 	@echo "make kernel-debug-self  it sees what it is there for (QEMU)"
+	@echo "make grade LAB=walk  a lab's work; make starter, handout, gradescope, lab-batch"
+	@echo "make lab-check    the grader, graded (minutes; SHORT=1: a sample)"
 	@echo "make clean        remove build/"
 	@echo "SAN=asan or SAN=tsan: the same with sanitizers"
 	@echo "OS=posix: the same without what only Linux has"

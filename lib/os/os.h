@@ -8,7 +8,7 @@
  *
  * Files: linux.c, posix.c (memory, words, bells, peers), common.c (the machine,
  * sockets, files), fault.c (the handler of SIGSEGV and SIGBUS), copy.c (copies
- * that cannot fault).
+ * that cannot fault), confine.c (programs that are not trusted).
  *
  * Calls marked AS may be made from a signal handler. All return 0 or a negative
  * errno unless they say otherwise.
@@ -214,5 +214,25 @@ void os_fault_remove(os_fault_fix fix);	/* after this it may still be running */
 void os_fault_variables(uintptr_t *start, uintptr_t *end);
 /* AS; for a message from a handler: to standard error, no stdio. */
 void os_say(const char *text);
+
+/* ---- programs that are not trusted (confine.c) ---- */
+
+struct os_confine {
+	const char *program;	/* the file that exec() will be given */
+	unsigned int cpu_s;	/* seconds of CPU: then SIGXCPU, one later SIGKILL */
+	uint64_t memory_bytes;	/* of address space; 0: no limit */
+	uint64_t file_bytes;	/* the longest file that it may write */
+};
+/* What holds besides the limits, which always do. */
+#define OS_CONFINED_CALLS 1	/* no network, no other process to make or touch */
+#define OS_CONFINED_FILES 2	/* none but the program and the libraries */
+/*
+ * For the child of a fork(), just before exec(): OS_CONFINED_* that this system
+ * could do (Linux on x86-64 and arm64; others: 0), or negative errno. It cannot be
+ * undone, and holds for what exec() starts.
+ */
+int os_confine(const struct os_confine *c);
+/* No process of the same user may look into this one's memory, where that can be. */
+void os_private(void);
 
 #endif

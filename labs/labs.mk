@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# The labs: what a course types. Included by the Makefile; labs/README.md tells how
+# a lab is made.
+#
+#	LAB=walk	which lab
+#	FILE=...	make grade: files or folders of the work; usual: this tree's
+#	SEED=N		of the tests' random numbers; usual: 1
+#	ONLY=PART	make grade: tests with this in their names
+#	KEY=FILE	the record is signed with what is in there
+
+LABS := $(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf))
+LAB_OUT := $(B)/labs
+lab_files = $(shell sed -n 's/^files: *//p' labs/$(1)/lab.conf)
+GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grade/*.c)))
+# In a fit state for tools/lab/grade and all that calls it.
+LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) \
+	$(URCU_CFLAGS)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'
+
+define lab_rules
+$(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
+		$(call obj,$(wildcard labs/$(1)/tests/*.c labs/$(1)/hidden/*.c)) $(ARCHIVES)
+	@mkdir -p $$(@D)
+	$$(call say,LD)
+	$$(Q)$$(LINK) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBS)
+
+# For who hands in one of two files.
+$(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf tools/lab/starter
+	@rm -rf $$@
+	@for f in $(call lab_files,$(1)); do \
+		mkdir -p $$@/$$$$(dirname $$$$f) && \
+		if grep -q 'lab $(1) [0-9]*:' $$$$f; \
+		then tools/lab/starter $(1) $$$$f >$$@/$$$$f; \
+		else cp $$$$f $$@/$$$$f; fi || exit 1; \
+	done
+
+lab-$(1): $(LAB_OUT)/$(1)/grade $(LAB_OUT)/$(1)/starter $(O)/tools/grade/subject.o \
+	$(O)/labs/$(1)/subject.o $(ARCHIVES)
+endef
+$(foreach l,$(LABS),$(eval $(call lab_rules,$(l))))
+
+.PHONY: grade starter handout gradescope lab-check lab-named $(LABS:%=lab-%)
+lab-named:
+	@[ -n '$(filter $(LABS),$(LAB))' ] || \
+		{ echo "which lab? LAB=$(firstword $(LABS)); there are: $(LABS)" >&2; exit 2; }
+
+# A work's own words are its own: one line, quoted.
+grade: lab-named $(if $(filter $(LABS),$(LAB)),lab-$(LAB))
+	@$(LAB_ENV) tools/lab/grade $(LAB) --out $(LAB_OUT)/$(LAB)/mine \
+		--seed $(or $(SEED),1) $(if $(ONLY),--only '$(ONLY)') \
+		$(if $(KEY),--key '$(KEY)') $(FILE)
+
+starter: lab-named $(if $(filter $(LABS),$(LAB)),$(LAB_OUT)/$(LAB)/starter)
+	@echo "the files to work on: $(LAB_OUT)/$(LAB)/starter"
+
+# The grader, graded; SHORT=1: a sample.
+lab-check: $(LABS:%=lab-%)
+	@set -e; for lab in $(or $(LAB),$(LABS)); do \
+		$(LAB_ENV) tools/lab/check $$lab $(if $(SHORT),--short) --jobs $(JOBS) \
+			--out $(LAB_OUT)/$$lab/check; \
+		echo "# which test sees which bug: $(LAB_OUT)/$$lab/check/kills"; done
+
+handout: lab-named
+	@mkdir -p $(LAB_OUT)
+	@tools/lab/handout $(LAB) $(LAB_OUT)/faultline-$(LAB).tar.gz
+
+gradescope: lab-named
+	@mkdir -p $(LAB_OUT)
+	@tools/lab/gradescope $(LAB) $(LAB_OUT)/gradescope-$(LAB).zip $(or $(SEED),1)
+
+# DIR: a folder of submissions; what comes of it lies in build/.../labs/LAB/batch.
+.PHONY: lab-batch lab-env
+lab-batch: lab-named $(if $(filter $(LABS),$(LAB)),lab-$(LAB))
+	@$(LAB_ENV) tools/lab/batch $(LAB) '$(DIR)' --out $(LAB_OUT)/$(LAB)/batch \
+		--jobs $(JOBS) --seed $(or $(SEED),1) $(if $(KEY),--key '$(KEY)')
+
+# For a shell that calls tools/lab/grade by itself.
+lab-env:
+	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'"
+	@echo "export LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)'"
+
+# In make test: a sample for each lab, and what tests/cmd/lab*.sh need.
+comma := ,
+TESTS += $(LABS:%=make:lab-check$(comma)SHORT=1$(comma)LAB=%)
+ifeq ($(VARIANT),)
+test-programs: $(LABS:%=lab-%)
+endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The TLB: set-associative, four ways, pages of 4 KB, 2 MB and 1 GB together.
+ *
+ * An entry belongs to a VMID and an ASID, not to a context bank: two banks with
+ * the same ASID share translations, as on the hardware. A global entry (nG = 0)
+ * leaves the ASID out. Only translations are kept, never the lack of one, so a
+ * new mapping needs no invalidation (exanest.md 3.5); an entry that refused a
+ * write is kept too, so that a permission upgrade does (3.5, trap 1).
+ */
+#include "smmu_internal.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The key: page number 35:0, level 37:36, valid 38, VMID 47:40, ASID 63:48. */
+#define KEY_LEVEL_SHIFT	36
+#define KEY_VALID	(UINT64_C(1) << 38)
+#define KEY_VMID_SHIFT	40
+#define KEY_VMID_MASK	(UINT64_C(0xff) << KEY_VMID_SHIFT)
+#define KEY_ASID_SHIFT	48
+#define KEY_ASID_MASK	(UINT64_C(0xffff) << KEY_ASID_SHIFT)
+
+static uint64_t key_of(uint64_t va, unsigned int level, uint8_t vmid,
+		       uint16_t asid)
+{
+	return va >> smmu_level_shift(level) |
+	       (uint64_t)level << KEY_LEVEL_SHIFT | KEY_VALID |
+	       (uint64_t)vmid << KEY_VMID_SHIFT |
+	       (uint64_t)asid << KEY_ASID_SHIFT;
+}
+
+/*
+ * Neighbouring pages go to neighbouring sets; processes that use the same
+ * addresses are set apart by their ASID, which a global entry does not have.
+ */
+static struct smmu_tlb_entry *set_of(const struct smmu_tlb *t, uint64_t va,
+				     unsigned int level, uint16_t asid)
+{
+	uint64_t at = (va >> smmu_level_shift(level)) + asid * UINT64_C(37) +
+		      level * UINT64_C(11);
+
+	return &t->entry[(at & (t->sets - 1)) * SMMU_TLB_WAYS];
+}
+
+static struct smmu_tlb_entry *find(struct smmu_tlb_entry *set, uint64_t key)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMMU_TLB_WAYS; i++)
+		if (set[i].key && !((set[i].key ^ key) & set[i].mask))
+			return &set[i];
+	return NULL;
+}
+
+static bool is_global(const struct smmu_tlb_entry *e)
+{
+	return !(e->mask & KEY_ASID_MASK);
+}
+
+static void drop(struct smmu_tlb *t, struct smmu_tlb_entry *e)
+{
+	assert(t->count[e->level][is_global(e)]);
+	t->count[e->level][is_global(e)]--;
+	e->key = 0;
+}
+
+bool smmu_tlb_create(struct smmu_tlb *t, uint32_t entries)
+{
+	uint32_t size = SMMU_TLB_WAYS;
+
+	while (size < entries && size < UINT32_C(1) << 20)
+		size *= 2;
+	t->sets = size / SMMU_TLB_WAYS;
+	t->entry = calloc(size, sizeof(*t->entry));
+	t->victim = calloc(t->sets, sizeof(*t->victim));
+	if (t->entry && t->victim)
+		return true;
+	smmu_tlb_destroy(t);
+	return false;
+}
+
+void smmu_tlb_destroy(struct smmu_tlb *t)
+{
+	free(t->entry);
+	free(t->victim);
+	t->entry = NULL;
+	t->victim = NULL;
+}
+
+const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
+					     uint64_t va, uint8_t vmid,
+					     uint16_t asid)
+{
+	const struct smmu_tlb_entry *e = NULL;
+	unsigned int level;
+
+	if (va >> 48)
+		return NULL;
+	/* Two sets a level: the ASID's own, and the one of global entries. */
+	for (level = 1; level <= 3 && !e; level++) {
+		uint64_t key = key_of(va, level, vmid, asid);
+
+		e = find(set_of(t, va, level, asid), key);
+		if (!e)
+			e = find(set_of(t, va, level, 0), key);
+	}
+	return e;
+}
+
+const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
+					   uint8_t vmid, uint16_t asid,
+					   const struct smmu_walk *w,
+					   uint64_t tag)
+{
+	uint64_t size_bytes = UINT64_C(1) << smmu_level_shift(w->level);
+	struct smmu_tlb_entry *e = NULL;
+
+	assert(!w->fault && w->level >= 1 && w->level <= 3 && !(va >> 48));
+	uint16_t owner = w->global ? 0 : asid;
+	struct smmu_tlb_entry *set = set_of(t, va, w->level, owner);
+	unsigned int i = 0;
+
+	while (i < SMMU_TLB_WAYS && set[i].key)
+		i++;
+	if (i == SMMU_TLB_WAYS) {
+		unsigned int number = (unsigned int)(set - t->entry) /
+				      SMMU_TLB_WAYS;
+
+		i = t->victim[number];
+		t->victim[number] = (uint8_t)((i + 1) % SMMU_TLB_WAYS);
+		drop(t, &set[i]);
+	}
+	e = &set[i];
+	e->key = key_of(va, w->level, vmid, owner);
+	e->mask = ~UINT64_C(0);
+	if (w->global)
+		e->mask ^= KEY_ASID_MASK;
+	t->count[w->level][is_global(e)]++;
+	e->pa = w->pa & ~(size_bytes - 1);
+	e->tag = tag;
+	e->perm = w->perm;
+	e->level = w->level;
+	return e;
+}
+
+/* Arm ARM (DDI 0487) D8, TLBI VA: also global entries, whatever the ASID. */
+void smmu_tlb_drop_va(struct smmu_tlb *t, uint64_t va, uint8_t vmid,
+		      uint16_t asid)
+{
+	struct smmu_tlb_entry *e;
+	unsigned int level;
+
+	if (va >> 48)
+		return;
+	for (level = 1; level <= 3; level++) {
+		uint64_t key = key_of(va, level, vmid, asid);
+
+		while ((e = find(set_of(t, va, level, asid), key)))
+			drop(t, e);
+		while ((e = find(set_of(t, va, level, 0), key)))
+			drop(t, e);
+	}
+}
+
+void smmu_tlb_drop_va_any(struct smmu_tlb *t, uint64_t va, uint8_t vmid)
+{
+	uint32_t i;
+
+	if (va >> 48)
+		return;
+	for (i = 0; i < t->sets * SMMU_TLB_WAYS; i++) {
+		struct smmu_tlb_entry *e = &t->entry[i];
+		uint64_t key;
+
+		if (!e->key)
+			continue;
+		key = key_of(va, e->level, vmid, 0);
+		if (!((e->key ^ key) & ~KEY_ASID_MASK))
+			drop(t, e);
+	}
+}
+
+/* Arm ARM (DDI 0487) D8, TLBI ASID: global entries stay. */
+void smmu_tlb_drop_asid(struct smmu_tlb *t, uint8_t vmid, uint16_t asid)
+{
+	uint64_t want = (uint64_t)vmid << KEY_VMID_SHIFT |
+			(uint64_t)asid << KEY_ASID_SHIFT;
+	uint32_t i;
+
+	for (i = 0; i < t->sets * SMMU_TLB_WAYS; i++) {
+		struct smmu_tlb_entry *e = &t->entry[i];
+
+		if (e->key && !is_global(e) &&
+		    !((e->key ^ want) & (KEY_VMID_MASK | KEY_ASID_MASK)))
+			drop(t, e);
+	}
+}
+
+void smmu_tlb_drop_vmid(struct smmu_tlb *t, uint8_t vmid)
+{
+	uint64_t want = (uint64_t)vmid << KEY_VMID_SHIFT;
+	uint32_t i;
+
+	for (i = 0; i < t->sets * SMMU_TLB_WAYS; i++)
+		if (t->entry[i].key &&
+		    !((t->entry[i].key ^ want) & KEY_VMID_MASK))
+			drop(t, &t->entry[i]);
+}
+
+void smmu_tlb_drop_all(struct smmu_tlb *t)
+{
+	memset(t->entry, 0, t->sets * SMMU_TLB_WAYS * sizeof(*t->entry));
+	memset(t->count, 0, sizeof(t->count));
+}

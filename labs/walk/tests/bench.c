@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See bench.h. */
+#include "labs/walk/tests/bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STREAM	0x03e8	/* TBU 0, HPC0 of Zynq: exanest.md 3.2 */
+
+struct bench bench;
+
+static void ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	bench.last = (struct subject_msg){ .op = op, .arg = { a, b, c, d } };
+	judge_ask(&bench.last);
+}
+
+void bench_new(unsigned int tlb_entries)
+{
+	memset(&bench, 0, sizeof(bench));
+	judge_did("a new SMMU, %s", tlb_entries ? "with a small TLB" :
+						  "TLB of 512 entries");
+	ask(LAB_NEW, tlb_entries, 0, 0, 0);
+}
+
+void bench_write(uint32_t off, unsigned int bytes, uint64_t value)
+{
+	ask(LAB_REG_WRITE, off, bytes, value, 0);
+}
+
+uint64_t bench_read(uint32_t off, unsigned int bytes)
+{
+	struct subject_msg m = { .op = LAB_REG_READ, .arg = { off, bytes } };
+
+	judge_ask(&m);
+	return m.arg[0];
+}
+
+unsigned int bench_start(unsigned int t0sz)
+{
+	return t0sz >= 34 ? 2 : t0sz >= 25 ? 1 : 0;
+}
+
+void bench_bank(unsigned int bank, uint16_t asid, unsigned int t0sz)
+{
+	bench.root[bank] = LAB_BASE + PAGE * bench.pages++;
+	bench.start[bank] = bench_start(t0sz);
+	judge_did("bank %u: ASID %u, T0SZ %u, first table 0x%" PRIx64, bank,
+		  asid, t0sz, bench.root[bank]);
+	bench_write(GR1(CBAR(bank)), 4, 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
+	bench_write(GR1(CBA2R(bank)), 4, SMMU_GR1_CBA2R_VA64);
+	bench_write(CB(bank, TTBR0), 8,
+		    bench.root[bank] | (uint64_t)asid << 48);
+	bench_write(CB(bank, TCR), 4, t0sz);
+	bench_write(CB(bank, TCR2), 4, 5 | SMMU_CB_TCR2_AS);
+	bench_write(CB(bank, SCTLR), 4,
+		    SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE |
+		    SMMU_CB_SCTLR_HUPCF);
+	bench_write(GR0(S2CR(bank)), 4, bank);
+	bench_write(GR0(SMR(bank)), 4, (STREAM + bank) | SMMU_GR0_SMR_VALID);
+	bench_write(GR0(CR0), 4, SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
+		    SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
+		    SMMU_GR0_CR0_USFCFG);
+}
+
+void bench_one(void)
+{
+	bench_new(0);
+	bench_bank(0, 1, 16);
+}
+
+uint64_t bench_peek(uint64_t pa)
+{
+	return bench.mem[(pa - LAB_BASE) / 8];
+}
+
+void bench_poke(uint64_t pa, uint64_t value)
+{
+	bench.mem[(pa - LAB_BASE) / 8] = value;
+	ask(LAB_POKE, pa, value, 0, 0);
+}
+
+uint64_t bench_at(unsigned int bank, uint64_t va, unsigned int level)
+{
+	uint64_t table = bench.root[bank], pa;
+	unsigned int l;
+
+	for (l = bench.start[bank];; l++) {
+		pa = table + 8 * (va >> (39 - 9 * l) & 0x1ff);
+		if (l == level)
+			return pa;
+		if ((bench_peek(pa) & 3) != D_TABLE)
+			bench_poke(pa, (LAB_BASE + PAGE * bench.pages++) |
+				       D_TABLE);
+		table = bench_peek(pa) & UINT64_C(0xfffffffff000);
+	}
+}
+
+void bench_map(unsigned int bank, uint64_t va, uint64_t pa, unsigned int level,
+	       uint64_t bits)
+{
+	uint64_t desc = pa | bits | (level == 3 ? D_TABLE : D_VALID);
+
+	judge_did("bank %u: %s va 0x%" PRIx64 ", descriptor 0x%" PRIx64, bank,
+		  level == 3 ? "page" : level == 2 ? "2 MB block" :
+						     "1 GB block", va, desc);
+	bench_poke(bench_at(bank, va, level), desc);
+}
+
+void bench_access(unsigned int bank, uint64_t va, unsigned int how)
+{
+	judge_did("bank %u: %s%s va 0x%" PRIx64, bank,
+		  how & PRIVILEGED ? "privileged " : "",
+		  how & WRITE ? "write" : "read", va);
+	ask(LAB_ACCESS, STREAM + bank, va, how & WRITE, !!(how & PRIVILEGED));
+}
+
+static const char *fault_name(uint64_t fsr)
+{
+	switch (fsr & ~(uint64_t)(SMMU_CB_FSR_FORMAT_MASK)) {
+	case SMMU_CB_FSR_TF:
+		return "translation fault";
+	case SMMU_CB_FSR_AFF:
+		return "access flag fault";
+	case SMMU_CB_FSR_PF:
+		return "permission fault";
+	case SMMU_CB_FSR_EF:
+		return "external fault";
+	case SMMU_CB_FSR_ASF:
+		return "address size fault";
+	case 0:
+		return "no fault in FSR";
+	default:
+		return "several faults in FSR";
+	}
+}
+
+/* What came of the last access, in words; a fault is read and cleared. */
+static void outcome(unsigned int bank, char *text, size_t size)
+{
+	uint64_t verdict = bench.last.arg[0], fsr, syndrome;
+
+	if (verdict == SMMU_OK) {
+		snprintf(text, size, "physical address 0x%" PRIx64,
+			 bench.last.arg[1]);
+		return;
+	}
+	if (verdict != SMMU_FAULT) {
+		snprintf(text, size, "verdict %" PRIu64, verdict);
+		return;
+	}
+	fsr = bench_read(CB(bank, FSR), 4);
+	syndrome = bench_read(CB(bank, FSYNR0), 4);
+	bench_write(CB(bank, FSR), 4, fsr);
+	snprintf(text, size, "%s at level %" PRIu64 "%s", fault_name(fsr),
+		 syndrome & SMMU_CB_FSYNR0_PLVL_MASK,
+		 syndrome & SMMU_CB_FSYNR0_PTWF ? " (PTWF: the walk itself)" :
+						  "");
+}
+
+void bench_reaches(unsigned int bank, uint64_t va, unsigned int how, uint64_t pa)
+{
+	struct subject_msg answer;
+	char came[120], want[120];
+
+	bench_access(bank, va, how);
+	answer = bench.last;
+	outcome(bank, came, sizeof(came));
+	bench.last = answer;
+	snprintf(want, sizeof(want), "physical address 0x%" PRIx64, pa);
+	judge_same("what came of the access", came, want);
+	snprintf(came, sizeof(came), "physical address 0x%" PRIx64,
+		 bench.last.arg[7]);
+	judge_same("what the event SMMU_WALK said", came, want);
+}
+
+void bench_faults(unsigned int bank, uint64_t va, unsigned int how, uint32_t fsr,
+		  unsigned int level)
+{
+	struct subject_msg answer;
+	char came[120], want[120];
+
+	bench_access(bank, va, how);
+	answer = bench.last;
+	outcome(bank, came, sizeof(came));
+	bench.last = answer;
+	snprintf(want, sizeof(want), "%s at level %u%s", fault_name(fsr), level,
+		 fsr == SMMU_CB_FSR_EF ? " (PTWF: the walk itself)" : "");
+	judge_same("what came of the access", came, want);
+}
+
+void bench_was_hit(bool hit)
+{
+	judge_same("found in the TLB", bench.last.arg[2] ? "yes" : "no",
+		   hit ? "yes" : "no");
+}
+
+void bench_made_reads(uint64_t reads)
+{
+	judge_equal("descriptors read", bench.last.arg[3], reads);
+}
+
+void bench_invalidate(unsigned int bank, uint64_t va, uint16_t asid)
+{
+	judge_did("TLBIVAL of va 0x%" PRIx64 ", ASID %u", va, asid);
+	bench_write(CB(bank, TLBIVAL), 8, va >> 12 | (uint64_t)asid << 48);
+}
+
+void bench_forget(unsigned int bank)
+{
+	bench_write(CB(bank, TLBIALL), 4, 0);
+}
+
+uint32_t bench_walk(uint64_t va, unsigned int how, struct bench_want *w)
+{
+	uint64_t t = bench.root[0], d, no_write = 0, no_user = 0, out;
+	unsigned int low;
+
+	w->level = w->reads = 0;
+	if (va >> (64 - w->t0sz))
+		return SMMU_CB_FSR_TF;
+	for (w->level = bench_start(w->t0sz);; w->level++) {
+		low = 39 - 9 * w->level;
+		w->reads++;
+		if (t < LAB_BASE || t >= LAB_BASE + LAB_PAGES * PAGE)
+			return SMMU_CB_FSR_EF;
+		d = bench_peek(t + 8 * (va >> low & 511));
+		if (d % 2 == 0)
+			return SMMU_CB_FSR_TF;
+		out = d << 16 >> 28 << 12;
+		if (w->level == 3 || d % 4 == 1)
+			break;
+		if (out >> w->pa_bits)
+			return SMMU_CB_FSR_ASF;
+		no_write |= d >> 62 & 1;
+		no_user |= d >> 61 & 1;
+		t = out;
+	}
+	if ((w->level == 3) != (d % 4 == 3) || w->level == 0)
+		return SMMU_CB_FSR_TF;
+	out = out >> low << low;
+	if (out >> w->pa_bits)
+		return SMMU_CB_FSR_ASF;
+	if (!(d & D_AF) && !w->affd)
+		return SMMU_CB_FSR_AFF;
+	if (how & WRITE && (d & D_RDONLY || no_write))
+		return SMMU_CB_FSR_PF;
+	if (!(how & PRIVILEGED) && (!(d & D_USER) || no_user))
+		return SMMU_CB_FSR_PF;
+	w->pa = out + va % (UINT64_C(1) << low);
+	return 0;
+}

@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The tools around the labs: marks, starter, grader, its record, what it is exported to.
+# What the grader says of works is another test: make lab-check.
+set -u
+. tests/cmd/expect.inc
+B=${B:-build/plain}
+grade=$B/labs/walk/grade
+eval "$(make -s --no-print-directory lab-env)"
+
+mark() { printf '%s\n' "$@" > "$dir/marked.c"; }
+
+mark 'int a;' '	/* lab x 1 stub: (void)a; */' '	/* lab x 1: one -- tag::x-1[] */' \
+	'	secret;' '	/* lab x 1 end -- end::x-1[] */' 'int b;'
+tools/lab/starter x "$dir/marked.c" > "$dir/starter" 2>&1
+expect 0 'Step 1. One. Your code here.' 'a starter says where the step is' cat "$dir/starter"
+expect 1 '' 'and nothing of the reference' grep secret "$dir/starter"
+expect 0 '	(void)a;' 'it has the stub' cat "$dir/starter"
+expect 1 'no part of lab y' 'a file without a part of the lab' \
+	tools/lab/starter y "$dir/marked.c"
+mark '// lab x 1: one -- tag::x-1[]' 'secret' '// lab x 1 end -- end::x-1[]'
+expect 0 '// Step 1. One.' 'a starter in Verilog' tools/lab/starter x "$dir/marked.c"
+mark '/* lab x 1: one -- tag::x-1[] */' 'secret'
+expect 1 'x-1 has no end' 'a part without an end' tools/lab/starter x "$dir/marked.c"
+mark '/* lab x 1: one -- tag::x-2[] */' '/* lab x 1 end -- end::x-1[] */'
+expect 1 'the tag is not tag::x-1[]' 'a tag of another part' tools/lab/starter x "$dir/marked.c"
+mark '/* lab x 1: one -- tag::x-1[] */' '/* lab x 2 end -- end::x-2[] */'
+expect 1 'the end of x-2' 'an end of another part' tools/lab/starter x "$dir/marked.c"
+mark '/* lab x 1 stub: a; */' 'int a;'
+expect 1 'a stub without its part' 'a stub on its own' tools/lab/starter x "$dir/marked.c"
+mark '/* lab x 1: no tag */'
+expect 1 'not a mark' 'a mark without a tag' tools/lab/starter x "$dir/marked.c"
+
+expect 2 "there is no lab 'wlak'" 'an unknown lab' tools/lab/grade wlak --out "$dir/o"
+expect 2 'which lab?' 'make grade without a lab' make -s --no-print-directory grade
+expect 2 'there is no nothing.c' 'a file that is not there' \
+	tools/lab/grade walk --out "$dir/o" nothing.c
+expect 2 'an unknown option' 'an unknown option' "$grade" run --lab labs/walk --uot x
+expect 2 'no test has this' 'a test that is not there' \
+	"$grade" run --lab labs/walk --out "$dir/o" --only nosuch
+
+# A rubric of one's own.
+mkdir "$dir/lab"
+cp labs/walk/lab.conf "$dir/lab/"
+rubric() { printf '%s\n' "$@" > "$dir/lab/rubric.txt"; }
+rubric 'Group' ' 99 a'
+expect 2 "100 in all, not '99'" 'a rubric of 99 points' "$grade" list --lab "$dir/lab"
+rubric 'Group' ' 50 a after b' ' 50 b'
+expect 2 'no test above' 'a child before its parent' "$grade" list --lab "$dir/lab"
+rubric 'Group' ' 50 a' ' 50 a'
+expect 2 'a second time' 'a test that is there twice' "$grade" list --lab "$dir/lab"
+rubric 'Group' ' x a'
+expect 2 'points are a number' 'points that are no number' "$grade" list --lab "$dir/lab"
+rubric ' 100 a'
+expect 2 'no heading' 'a rubric without a heading' "$grade" list --lab "$dir/lab"
+expect 1 '' 'every test of the rubric is there' sh -c "$grade list --lab labs/walk | grep 'not here'"
+
+# One record, and what becomes of it.
+head -c 32 /dev/urandom > "$dir/key"
+head -c 32 /dev/urandom > "$dir/key2"
+mkdir "$dir/work"
+sed 's/, SMMU_CB_FSR_AFF, /, SMMU_CB_FSR_TF, /' emu/smmu/walk.c > "$dir/work/walk.c"
+cp emu/smmu/tlb.c "$dir/work/"
+expect 1 'came:     translation fault at level 3' 'a wrong step says what came' \
+	tools/lab/grade walk --out "$dir/o" --key "$dir/key" "$dir/work"
+cp "$dir/out" "$dir/said"
+expect 0 'bank 0: read va 0x123456789abc' 'and what was done' cat "$dir/said"
+expect 0 'SMMU_FAULT' 'it leaves the trace' cat "$dir/o/access_flag.trace"
+expect 0 'digraph' 'and a picture of the fault' cat "$dir/o/access_flag.dot"
+expect 0 'signed with this key' 'a record is verified' \
+	"$grade" verify "$dir/o/record" --key "$dir/key"
+expect 1 'not signed' 'not with another key' "$grade" verify "$dir/o/record" --key "$dir/key2"
+sed 's/^name .*/name somebody else/' "$dir/o/record" > "$dir/changed"
+expect 1 'not signed' 'nor when it was changed' "$grade" verify "$dir/changed" --key "$dir/key"
+sed 's/points 0 3/points 3 3/' "$dir/o/record" > "$dir/changed"
+expect 2 'not a line' 'a sum that is not the sum' "$grade" export text "$dir/changed"
+sed 's/^	verdict wrong/	verdict splendid/' "$dir/o/record" > "$dir/changed"
+expect 2 'not a line' 'a verdict that is none' "$grade" export text "$dir/changed"
+expect 0 'not ok' 'KTAP' "$grade" export ktap "$dir/o/record"
+expect 0 'lab,name,seed,score,max,first_level' 'CSV' "$grade" export csv "$dir/o/record"
+expect 0 '"max_score": 3' 'Gradescope' "$grade" export gradescope "$dir/o/record"
+cp "$dir/out" "$dir/said"
+expect 0 '"visibility": "after_published"' 'hidden tests are hidden there' cat "$dir/said"
+expect 2 'no such form' 'another form' "$grade" export xml "$dir/o/record"
+if command -v python3 > /dev/null; then
+	"$grade" export gradescope "$dir/o/record" > "$dir/json"
+	expect 0 '' 'which is JSON' python3 -m json.tool "$dir/json"
+fi
+expect 1 'x?score 100 100' 'a name cannot be a line of the record' "$grade" run \
+	--lab labs/walk --out "$dir/n" --name "x
+score 100 100"
+cp "$dir/o/record" "$dir/first"
+tools/lab/grade walk --out "$dir/o" --key "$dir/key" "$dir/work" > "$dir/said" 2>&1
+expect 0 '' 'the same work gets the same record' sh -c \
+	"grep -v '	ms ' $dir/first > $dir/a; grep -v '	ms ' $dir/o/record | cmp - $dir/a"
+
+# What crashes, and what never ends.
+sed 's/uint64_t next = desc & DESC_ADDR/uint64_t next = *(volatile uint64_t *)desc/' \
+	emu/smmu/walk.c > "$dir/work/walk.c"
+expect 1 'crashed: signal 11' 'a walk that crashes' \
+	tools/lab/grade walk --out "$dir/o" --only four_levels "$dir/work"
+sed '/p->level++;/d; /p->table = next;/d' emu/smmu/walk.c > "$dir/work/walk.c"
+expect 1 'hung: it went on and on' 'a walk without an end is counted, not timed' \
+	tools/lab/grade walk --out "$dir/o" --only four_levels "$dir/work"
+
+# What does not build, and what lacks a file.
+echo 'this is no C' > "$dir/work/walk.c"
+expect 1 'it did not build' 'a file that is no C' tools/lab/grade walk --out "$dir/o" "$dir/work"
+expect 0 'did-not-build' 'and the record says so' "$grade" export text "$dir/o/record"
+expect 0 '"stdout_visibility": "visible"' "Gradescope then shows the compiler's words" \
+	"$grade" export gradescope "$dir/o/record"
+
+# Staff: a folder of submissions, the workflow, the overlap.
+mkdir -p "$dir/all/one/emu/smmu" "$dir/all/two"
+cp emu/smmu/walk.c emu/smmu/tlb.c "$dir/all/one/emu/smmu/"
+sed 's/index_bits/bits/g; s/align_bits/more/g' emu/smmu/walk.c > "$dir/all/two/walk.c"
+echo 'int main(void) { return 0; }' > "$dir/all/two/translate.c"
+expect 0 'one: 100 of 100' 'a folder of submissions' \
+	tools/lab/batch walk "$dir/all" --out "$dir/batch" --jobs 1
+expect 0 'walk,"two",1,' 'scores as a table' cat "$dir/batch/scores.csv"
+expect 0 'the starter' 'who has one file only gets the other from the starter' \
+	cat "$dir/batch/two.txt"
+expect 0 'command: make -s grade LAB=walk ONLY=first_level' 'the workflow for Classroom' \
+	tools/lab/classroom walk
+if command -v sim_c > /dev/null; then
+	expect 0 ' is in ' 'two that are alike' tools/lab/overlap walk "$dir/all"
+fi
+exit $bad

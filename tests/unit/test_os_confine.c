@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* variants: posix. A confined program: what it can do no more. */
+#include "tests/harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/os.h"
+
+#define NOT_CONFINED 200
+
+/* Runs in a confined child; the bits that os_confine() gave. True: as it should be. */
+typedef bool (*attempt)(unsigned int held);
+
+static int child(attempt try)
+{
+	struct os_confine c = { "/bin/sh", 5, 0, 4096 };
+	int held = os_confine(&c);
+
+	if (held < 0)
+		return NOT_CONFINED;
+	return try((unsigned int)held) ? 0 : 1;
+}
+
+static int in_child(attempt try)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(child(try));
+	EXPECT(pid > 0);
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static bool no_network(unsigned int held)
+{
+	bool got = socket(AF_INET, SOCK_STREAM, 0) >= 0;
+
+	return got == !(held & OS_CONFINED_CALLS) && (got || errno == EPERM);
+}
+
+static bool no_process(unsigned int held)
+{
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(0);
+	return (pid > 0) == !(held & OS_CONFINED_CALLS);
+}
+
+static bool no_signal(unsigned int held)
+{
+	return (kill(getppid(), 0) == 0) == !(held & OS_CONFINED_CALLS);
+}
+
+static bool no_file(unsigned int held)
+{
+	char path[] = "/etc/passwd";
+
+	return (open(path, O_RDONLY) >= 0) == !(held & OS_CONFINED_FILES);
+}
+
+static bool no_new_file(unsigned int held)
+{
+	int fd = open("confined", O_WRONLY | O_CREAT, 0600);
+
+	if (fd >= 0)
+		unlink("confined");
+	return (fd >= 0) == !(held & OS_CONFINED_FILES);
+}
+
+static bool calls_are(unsigned int held)
+{
+	return held & OS_CONFINED_CALLS;
+}
+
+static bool aborts(unsigned int held)
+{
+	(void)held;
+	abort();
+}
+
+static bool works_on(unsigned int held)
+{
+	(void)held;
+	return malloc(1 << 20) && getpid() > 0 && open("/bin/sh", O_RDONLY) >= 0;
+}
+
+static bool uses_cpu(unsigned int held)
+{
+	struct rlimit r;
+
+	(void)held;
+	return !getrlimit(RLIMIT_CPU, &r) && r.rlim_cur == 5 &&
+	       !getrlimit(RLIMIT_FSIZE, &r) && r.rlim_cur == 4096;
+}
+
+TEST("a confined program has no network, makes no process and signals none")
+{
+	if (!strcmp(os_system(), "linux"))
+		EXPECT_EQ(in_child(calls_are), 0);
+	EXPECT_EQ(in_child(no_network), 0);
+	EXPECT_EQ(in_child(no_process), 0);
+	EXPECT_EQ(in_child(no_signal), 0);
+}
+
+TEST("it sees no files but itself and the libraries, and makes none")
+{
+	EXPECT_EQ(in_child(no_file), 0);
+	EXPECT_EQ(in_child(no_new_file), 0);
+}
+
+TEST("what it needs to run goes on, abort() included")
+{
+	EXPECT_EQ(in_child(works_on), 0);
+	EXPECT_EQ(in_child(aborts), 128 + SIGABRT);
+}
+
+TEST("its limits hold whatever the system can do besides")
+{
+	EXPECT_EQ(in_child(uses_cpu), 0);
+}

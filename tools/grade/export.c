@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * One record, told in the forms that others read. Of a hidden test its points are
+ * told, never what it did.
+ */
+#include "tools/grade/grade.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "os/os.h"
+
+/* Each line of text, with something before it. */
+static void put_lines(FILE *f, const char *before, const char *text)
+{
+	size_t n;
+
+	while (text && *text) {
+		n = strcspn(text, "\n");
+		fprintf(f, "%s%.*s\n", before, (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+}
+
+/* The first failure in full; a wrong step explains the ones after it. */
+static void text(const struct grade *g, FILE *f)
+{
+	unsigned int i, max, got = grade_score(g, &max), hidden = 0;
+	unsigned int hidden_max = 0, absent = 0, told = 0;
+	const char *group = "";
+
+	fprintf(f, "lab %s, %s, seed %" PRIu64 "\n", g->lab, g->name, g->seed);
+	for (i = 0; i < g->tests; i++) {
+		const struct grade_test *t = &g->test[i];
+
+		if (strcmp(group, t->group)) {
+			group = t->group;
+			fprintf(f, "\n%s\n", group);
+		}
+		hidden += t->hidden;
+		hidden_max += t->hidden ? t->points : 0;
+		absent += t->verdict == V_ABSENT;
+		fprintf(f, "  %3u of %-3u %-14s %s%s%s\n", t->got, t->points,
+			verdict_names[t->verdict], t->name,
+			t->says[0] && !t->hidden ? ": " : "",
+			t->hidden ? "" : t->says);
+		if (!t->hidden && told < 3 && t->text) {
+			put_lines(f, "      ", t->text);
+			told++;
+		}
+	}
+	fprintf(f, "\nscore %u of %u", got, max);
+	if (hidden)
+		fprintf(f, "; %u tests are hidden, %u points%s", hidden,
+			hidden_max, absent ? ", not here and not counted yet" : "");
+	fprintf(f, "\nthe program was kept from: %s%s\n",
+		g->confined & OS_CONFINED_CALLS ?
+			"network, other processes, " : "",
+		g->confined & OS_CONFINED_FILES ? "files, using too much" :
+						  "using too much");
+}
+
+/* Documentation/dev-tools/ktap.rst of Linux. */
+static void ktap(const struct grade *g, FILE *f)
+{
+	unsigned int i;
+
+	fprintf(f, "KTAP version 1\n1..%u\n", g->tests);
+	for (i = 0; i < g->tests; i++) {
+		const struct grade_test *t = &g->test[i];
+
+		if (!t->hidden)
+			put_lines(f, "# ", t->text);
+		fprintf(f, "%s %u %s", t->verdict == V_PASS ||
+			t->verdict == V_ABSENT ? "ok" : "not ok", i + 1,
+			t->name);
+		if (t->verdict == V_ABSENT)
+			fprintf(f, " # SKIP hidden");
+		else if (t->verdict != V_PASS)
+			fprintf(f, " # %s", verdict_names[t->verdict]);
+		fputc('\n', f);
+	}
+}
+
+/* A JSON string. */
+static void quote(FILE *f, const char *s)
+{
+	fputc('"', f);
+	for (; s && *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fprintf(f, "\\%c", *s);
+		else if (*s == '\n')
+			fputs("\\n", f);
+		else if ((unsigned char)*s < ' ' || *s == 127)
+			fprintf(f, "\\u%04x", (unsigned char)*s);
+		else
+			fputc(*s, f);
+	}
+	fputc('"', f);
+}
+
+/* Gradescope, "Autograder specifications", Output Format. */
+static void gradescope(const struct grade *g, FILE *f)
+{
+	unsigned int i, max, got = grade_score(g, &max);
+	uint64_t ms = 0;
+
+	for (i = 0; i < g->tests; i++)
+		ms += g->test[i].ms;
+	fprintf(f, "{\n  \"score\": %u,\n  \"execution_time\": %" PRIu64 ",\n"
+		"  \"stdout_visibility\": \"%s\",\n  \"output\": ", got,
+		(ms + 999) / 1000, g->built ? "hidden" : "visible");
+	quote(f, g->built ? "seed and limits: see README.adoc of the lab" :
+			    "it did not build: the compiler's words are below");
+	fprintf(f, ",\n  \"extra_data\": {\"lab\": \"%s\", \"seed\": %" PRIu64
+		"},\n  \"tests\": [", g->lab, g->seed);
+	for (i = 0; i < g->tests; i++) {
+		const struct grade_test *t = &g->test[i];
+		const char *says = t->text ? t->text :
+					     verdict_names[t->verdict];
+
+		fprintf(f, "%s\n    {\"name\": ", i ? "," : "");
+		quote(f, t->name);
+		fprintf(f, ", \"score\": %u, \"max_score\": %u, \"status\": "
+			"\"%s\", \"visibility\": \"%s\",\n     \"tags\": [",
+			t->got, t->points,
+			t->verdict == V_PASS ? "passed" : "failed",
+			t->hidden ? "after_published" : "visible");
+		quote(f, t->group);
+		fprintf(f, "], \"output\": ");
+		quote(f, t->hidden ? verdict_names[t->verdict] : says);
+		fputc('}', f);
+	}
+	fprintf(f, "\n  ]\n}\n");
+}
+
+static void csv(const struct grade *g, FILE *f)
+{
+	unsigned int i, max, got = grade_score(g, &max);
+	const char *p;
+
+	fprintf(f, "lab,name,seed,score,max");
+	for (i = 0; i < g->tests; i++)
+		fprintf(f, ",%s", g->test[i].name);
+	fprintf(f, "\n%s,\"", g->lab);
+	for (p = g->name; *p; p++)
+		fprintf(f, "%s%c", *p == '"' ? "\"" : "", *p);
+	fprintf(f, "\",%" PRIu64 ",%u,%u", g->seed, got, max);
+	for (i = 0; i < g->tests; i++)
+		fprintf(f, ",%u", g->test[i].got);
+	fputc('\n', f);
+}
+
+int grade_export(const struct grade *g, const char *form, FILE *f)
+{
+	static const struct {
+		const char *form;
+		void (*put)(const struct grade *g, FILE *f);
+	} forms[] = {
+		{ "text", text }, { "ktap", ktap },
+		{ "gradescope", gradescope }, { "csv", csv },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (!strcmp(forms[i].form, form)) {
+			forms[i].put(g, f);
+			return 0;
+		}
+	return -EINVAL;
+}

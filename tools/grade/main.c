@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The grader of one lab, as a command. It is linked with the lab's tests, and with
+ * none of a student's code.
+ *
+ *	grade run --lab DIR --out DIR [--subject FILE] [--name NAME] [--seed N]
+ *		[--only NAME-PART] [--key FILE]
+ *		without --subject: it did not build
+ *	grade export FORM RECORD		FORM: text, ktap, gradescope, csv
+ *	grade verify RECORD --key FILE
+ *	grade list --lab DIR			the rubric, and whether its tests are here
+ *
+ * Exit status: 0 all tests that are here pass, verified, or told; 1 one does not, or
+ * not verified; 2 a mistake in the call, or the grader itself failed.
+ */
+#include "tools/grade/grade.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct options {
+	const char *lab, *out, *subject, *name, *only, *key, *file[2];
+	uint64_t seed;
+	unsigned int files;
+} opt = { .name = "this tree", .only = "", .seed = 1 };
+
+static int usage(const char *bad)
+{
+	fprintf(stderr, "grade: %s\nusage: grade run --lab DIR --out DIR "
+		"[--subject FILE] [--name NAME] [--seed N] [--only NAME-PART] "
+		"[--key FILE]\n       grade export text|ktap|gradescope|csv "
+		"RECORD\n       grade verify RECORD --key FILE\n"
+		"       grade list --lab DIR\n", bad);
+	return 2;
+}
+
+static int options(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		const char **to;
+	} with[] = {
+		{ "--lab", &opt.lab }, { "--out", &opt.out },
+		{ "--subject", &opt.subject }, { "--name", &opt.name },
+		{ "--only", &opt.only }, { "--key", &opt.key },
+	};
+	unsigned int k;
+	char *end;
+	int i;
+
+	for (i = 2; i < argc; i++) {
+		if (argv[i][0] != '-') {
+			if (opt.files == 2)
+				return usage("too many words");
+			opt.file[opt.files++] = argv[i];
+			continue;
+		}
+		if (i + 1 == argc)
+			return usage("an option without its value");
+		if (!strcmp(argv[i], "--seed")) {
+			opt.seed = strtoull(argv[++i], &end, 10);
+			if (*end || !*argv[i])
+				return usage("--seed wants a plain number");
+			continue;
+		}
+		for (k = 0; k < sizeof(with) / sizeof(with[0]); k++)
+			if (!strcmp(argv[i], with[k].name))
+				break;
+		if (k == sizeof(with) / sizeof(with[0]))
+			return usage("an unknown option");
+		*with[k].to = argv[++i];
+	}
+	return 0;
+}
+
+/* What is in the file, whatever it is, is the secret. */
+static const uint8_t *key(void)
+{
+	static uint8_t bytes[GRADE_KEY];
+	static const uint8_t nothing[GRADE_KEY];
+	uint8_t text[4096];
+	char hex[65];
+	unsigned int i, b;
+	size_t n;
+	FILE *f;
+
+	if (!opt.key)
+		return NULL;
+	f = fopen(opt.key, "rb");
+	n = f ? fread(text, 1, sizeof(text), f) : 0;
+	if (f)
+		fclose(f);
+	if (n < 16) {
+		fprintf(stderr, "grade: %s: a key is a file of 16 bytes or more\n",
+			opt.key);
+		exit(2);
+	}
+	hmac(nothing, text, n, hex);
+	for (i = 0; i < GRADE_KEY; i++) {
+		sscanf(hex + 2 * i, "%2x", &b);
+		bytes[i] = (uint8_t)b;
+	}
+	return bytes;
+}
+
+static int read_lab(struct grade *g)
+{
+	char path[1024];
+
+	if (!opt.lab)
+		return -EINVAL;
+	snprintf(path, sizeof(path), "%s/lab.conf", opt.lab);
+	if (conf_read(g, path))
+		return -EINVAL;
+	snprintf(path, sizeof(path), "%s/rubric.txt", opt.lab);
+	return rubric_read(g, path);
+}
+
+static int run(struct grade *g)
+{
+	const uint8_t *secret = key();
+	unsigned int i;
+	char path[1024];
+	int err;
+
+	if (!opt.lab || !opt.out)
+		return usage("run wants --lab and --out");
+	if (read_lab(g))
+		return 2;
+	if (mkdir(opt.out, 0777) && errno != EEXIST) {
+		fprintf(stderr, "grade: %s: %s\n", opt.out, strerror(errno));
+		return 2;
+	}
+	snprintf(g->name, sizeof(g->name), "%.79s", opt.name);
+	/* It is a line of the record, and must stay one. */
+	for (i = 0; g->name[i]; i++)
+		if ((unsigned char)g->name[i] < ' ')
+			g->name[i] = '?';
+	g->seed = opt.seed;
+	g->out = opt.out;
+	g->subject = opt.subject;
+	g->built = opt.subject;
+	grade_run(g, opt.only);
+	if (!g->tests)
+		return usage("--only: no test has this in its name");
+	snprintf(path, sizeof(path), "%s/record", opt.out);
+	err = record_write(g, path, secret);
+	if (err) {
+		fprintf(stderr, "grade: %s: %s\n", path, strerror(-err));
+		return 2;
+	}
+	grade_export(g, "text", stdout);
+	for (i = 0; i < g->tests; i++)
+		if (g->test[i].verdict == V_GRADER)
+			return 2;
+	for (i = 0; i < g->tests; i++)
+		if (g->test[i].verdict != V_PASS && g->test[i].verdict != V_ABSENT)
+			return 1;
+	return 0;
+}
+
+static int list(struct grade *g)
+{
+	unsigned int i;
+
+	if (read_lab(g))
+		return 2;
+	for (i = 0; i < g->tests; i++)
+		printf("%3u %-24s %s%s\n", g->test[i].points, g->test[i].name,
+		       g->test[i].hidden ? "hidden " : "",
+		       judge_find(g->test[i].name) ? "" : "not here");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct grade g;
+	bool right;
+
+	if (argc < 2)
+		return usage("what shall it do?");
+	if (options(argc, argv))
+		return 2;
+	if (!strcmp(argv[1], "run") && !opt.files)
+		return run(&g);
+	if (!strcmp(argv[1], "list") && !opt.files)
+		return list(&g);
+	if (!strcmp(argv[1], "export") && opt.files == 2) {
+		if (record_read(&g, opt.file[1], NULL, &right))
+			return 2;
+		return grade_export(&g, opt.file[0], stdout) ?
+			       usage("no such form") : 0;
+	}
+	if (!strcmp(argv[1], "verify") && opt.files == 1 && opt.key) {
+		if (record_read(&g, opt.file[0], key(), &right))
+			return 2;
+		puts(right ? "signed with this key" :
+			     "not signed with this key, or changed since");
+		return right ? 0 : 1;
+	}
+	return usage("something is missing, or too much");
+}

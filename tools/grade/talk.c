@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The subject as a process: in a session of its own, with nothing of ours but one
+ * socket, in an empty folder, confined as far as the system can (os.h). What it
+ * prints goes to a file there.
+ *
+ * It is slow, not hung, until it has used the CPU time of lab.conf; the clock on
+ * the wall is only for one that sleeps.
+ */
+#include "tools/grade/grade.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/os.h"
+
+#define FILE_BYTES	(1u << 20)
+#define PATHS		1024
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1	/* it wants all addresses, and files below /proc */
+#else
+#define SANITIZED 0
+#endif
+
+struct start {
+	char subject[PATHS], folder[PATHS], said[PATHS];
+	struct os_confine confine;
+	int fd, report;
+};
+
+static _Noreturn void child(const struct start *s)
+{
+	static char *const env[] = { "ASAN_OPTIONS=detect_leaks=0", NULL };
+	char *const argv[] = { "subject", NULL };
+	int out = open(s->said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int null = open("/dev/null", O_RDONLY), held, fd, report;
+
+	/* Out of the way of the numbers that they are about to have. */
+	fd = fcntl(s->fd, F_DUPFD, 10);
+	report = fcntl(s->report, F_DUPFD_CLOEXEC, 11);
+	if (setsid() < 0 || out < 0 || null < 0 || fd < 0 || report < 0 ||
+	    chdir(s->folder) || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
+	    dup2(out, 2) < 0 || dup2(fd, SUBJECT_FD) < 0)
+		_exit(126);
+	for (fd = SUBJECT_FD + 1; fd < 64; fd++)
+		if (fd != report)
+			close(fd);
+	held = SANITIZED ? 0 : os_confine(&s->confine);
+	if (write(report, &held, sizeof(held)) != sizeof(held) || held < 0)
+		_exit(126);
+	execve(s->subject, argv, env);
+	_exit(127);
+}
+
+/* The path without what exec() may not need to look up. */
+static bool absolute(const char *path, char out[PATHS])
+{
+	char *whole = realpath(path, NULL);
+	bool fits = whole && strlen(whole) < PATHS;
+
+	if (fits)
+		strcpy(out, whole);
+	free(whole);
+	return fits;
+}
+
+static bool prepare(struct start *s, const struct grade *g, const char *test)
+{
+	char out[PATHS];
+
+	if (!absolute(g->subject, s->subject) || !absolute(g->out, out))
+		return false;
+	if (snprintf(s->folder, PATHS, "%s/empty", out) >= PATHS ||
+	    snprintf(s->said, PATHS, "%s/%s.said", out, test) >= PATHS)
+		return false;
+	s->confine = (struct os_confine){
+		.program = s->subject, .cpu_s = g->limits.cpu_s,
+		.memory_bytes = (uint64_t)g->limits.memory_mb << 20,
+		.file_bytes = FILE_BYTES,
+	};
+	return !mkdir(s->folder, 0555) || errno == EEXIST;
+}
+
+/* True: n bytes came. A subject that is dead, or silent for too long: false. */
+static bool hear(struct talk *t, void *data, size_t n)
+{
+	uint64_t end_ns = os_now_ns() + t->wall_ns, now;
+	struct pollfd p = { .fd = t->fd, .events = POLLIN };
+	char *to = data;
+	ssize_t got;
+
+	while (n) {
+		now = os_now_ns();
+		if (now >= end_ns)
+			return false;
+		if (poll(&p, 1, (int)((end_ns - now) / 1000000) + 1) <= 0)
+			continue;
+		got = read(t->fd, to, n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		to += got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+/* Printed by the subject: the end of it, without what a terminal would obey. */
+static void read_said(struct talk *t, const char *path)
+{
+	FILE *f = fopen(path, "r");
+	long size;
+	size_t n, i;
+
+	if (!f)
+		return;
+	fseek(f, 0, SEEK_END);
+	size = ftell(f);
+	fseek(f, size > (long)sizeof(t->said) - 1 ?
+		 size - (long)sizeof(t->said) + 1 : 0, SEEK_SET);
+	n = fread(t->said, 1, sizeof(t->said) - 1, f);
+	for (i = 0; i < n; i++)
+		if ((t->said[i] < ' ' && t->said[i] != '\n') || t->said[i] > '~')
+			t->said[i] = '?';
+	t->said[n] = 0;
+	fclose(f);
+}
+
+static char said_path[PATHS];	/* one test a process, one subject a test */
+
+/* It does not answer: why? */
+static enum verdict died(struct talk *t)
+{
+	bool ended = false;
+	int status = 0, i, sig;
+
+	/* A process that has closed its socket needs a moment to be dead. */
+	for (i = 0; i < 200 && !ended; i++) {
+		ended = waitpid(t->pid, &status, WNOHANG) == t->pid;
+		if (!ended && poll(NULL, 0, 5) < 0)
+			continue;
+	}
+	if (!ended) {
+		kill(-t->pid, SIGKILL);
+		kill(t->pid, SIGKILL);
+		waitpid(t->pid, &status, 0);
+	}
+	t->pid = -1;
+	read_said(t, said_path);
+	if (!ended) {
+		snprintf(t->why, sizeof(t->why), "no answer for %u s",
+			 (unsigned int)(t->wall_ns / 1000000000));
+		return V_HUNG;
+	}
+	sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	if (sig == SIGXCPU || sig == SIGKILL) {
+		snprintf(t->why, sizeof(t->why),
+			 "it used all the CPU time there is for a test");
+		return V_HUNG;
+	}
+	if (sig)
+		snprintf(t->why, sizeof(t->why), "signal %d (%s)%s", sig,
+			 strsignal(sig),
+			 sig == SIGXFSZ ? ": it printed too much" : "");
+	else
+		snprintf(t->why, sizeof(t->why), "it ended by itself, status %d",
+			 WEXITSTATUS(status));
+	return V_CRASHED;
+}
+
+enum verdict talk_start(struct talk *t, const struct grade *g, const char *test)
+{
+	static struct start s;
+	int pair[2], report[2], held = -1;
+	struct subject_msg hello = { 0 };
+
+	memset(t, 0, sizeof(*t));
+	t->wall_ns = (uint64_t)g->limits.wall_s * 1000000000;
+	if (!prepare(&s, g, test) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
+	    pipe(report)) {
+		snprintf(t->why, sizeof(t->why), "%s: %s", g->subject,
+			 strerror(errno));
+		return V_GRADER;
+	}
+	strcpy(said_path, s.said);
+	s.fd = pair[1];
+	s.report = report[1];
+	signal(SIGPIPE, SIG_IGN);
+	t->pid = fork();
+	if (!t->pid)
+		child(&s);
+	close(pair[1]);
+	close(report[1]);
+	t->fd = pair[0];
+	if (t->pid < 0 || read(report[0], &held, sizeof(held)) != sizeof(held) ||
+	    held < 0) {
+		snprintf(t->why, sizeof(t->why), "no process for the subject");
+		return V_GRADER;
+	}
+	close(report[0]);
+	t->confined = (unsigned int)held;
+	if (hear(t, &hello, sizeof(hello)) && hello.arg[0] == SUBJECT_MAGIC)
+		return V_PASS;
+	died(t);
+	return V_NO_START;
+}
+
+enum verdict talk_ask(struct talk *t, struct subject_msg *m)
+{
+	const char *p = (const char *)m;
+	size_t n = sizeof(*m);
+	uint32_t op = m->op;
+	ssize_t done;
+
+	while (n) {
+		done = write(t->fd, p, n);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return died(t);
+		p += done;
+		n -= (size_t)done;
+	}
+	if (!hear(t, m, sizeof(*m)))
+		return died(t);
+	if (m->status == SUBJECT_RUNAWAY) {
+		snprintf(t->why, sizeof(t->why),
+			 "it went on and on: the same again and again, counted");
+		return V_HUNG;
+	}
+	if (m->status != SUBJECT_DONE || m->op != op) {
+		snprintf(t->why, sizeof(t->why),
+			 "an answer that the subject cannot have given");
+		return V_CRASHED;
+	}
+	return V_PASS;
+}
+
+bool talk_trace(struct talk *t, char *text, size_t room)
+{
+	struct subject_msg m = { .op = SUBJECT_TRACE };
+
+	if (t->pid <= 0 || talk_ask(t, &m) != V_PASS || !m.arg[0] ||
+	    m.arg[0] >= room || !hear(t, text, m.arg[0]))
+		return false;
+	text[m.arg[0]] = 0;
+	return true;
+}
+
+void talk_end(struct talk *t)
+{
+	if (t->pid > 0) {
+		close(t->fd);
+		kill(-t->pid, SIGKILL);
+		kill(t->pid, SIGKILL);
+		waitpid(t->pid, NULL, 0);
+		if (!t->said[0])
+			read_said(t, said_path);
+	}
+	t->pid = -1;
+	unlink(said_path);
+}
