@@ -116,9 +116,10 @@ void smmu_bank_release(struct smmu *s, unsigned int n, bool terminate)
 /* exanest.md 3.3: one shared line; SS alone holds it up (3.4). */
 void smmu_irq_update(struct smmu *s)
 {
+	bool level = false;
+	/* lab bank 4: the line that all share -- tag::bank-4[] */
 	uint32_t cr0 = *smmu_gr0(s, SMMU_GR0_CR0);
 	uint32_t gfsr = *smmu_gr0(s, SMMU_GR0_GFSR);
-	bool level = false;
 	unsigned int n;
 
 	/* IHI 0062, SMMU_sCR0.GFIE and GCFGFIE */
@@ -130,14 +131,20 @@ void smmu_irq_update(struct smmu *s)
 		level = s->bank[n].sctlr & SMMU_CB_SCTLR_CFIE &&
 			*smmu_cb(s, n, SMMU_CB_FSR) &
 			(SMMU_FSR_FAULTS | SMMU_CB_FSR_SS);
+	/* lab bank 4 end -- end::bank-4[] */
 	s->irq_level = level;
 }
 
 /* exanest.md 3.4: HUPCF = 0 lets nobody pass a bank that has a fault. */
 bool smmu_bank_blocked(struct smmu *s, unsigned int n)
 {
+	/* lab bank 6 stub: (void)s; */
+	/* lab bank 6 stub: (void)n; */
+	/* lab bank 6 stub: return false; */
+	/* lab bank 6: who may pass a fault -- tag::bank-6[] */
 	return !(s->bank[n].sctlr & SMMU_CB_SCTLR_HUPCF) &&
 	       *smmu_cb(s, n, SMMU_CB_FSR) & (SMMU_FSR_FAULTS | SMMU_CB_FSR_SS);
+	/* lab bank 6 end -- end::bank-6[] */
 }
 
 /* The end of an access that is not held; event: why. */
@@ -145,9 +152,11 @@ static enum smmu_verdict terminate(struct smmu *s, unsigned int n,
 				   struct smmu_access *a, uint64_t event)
 {
 	a->event = event;
+	/* lab bank 5: refused aloud -- tag::bank-5[] */
 	/* exanest.md 3.4: CFRE = 1 aborts; 0 is silent, reads zero */
 	if (s->bank[n].sctlr & SMMU_CB_SCTLR_CFRE)
 		return SMMU_FAULT;
+	/* lab bank 5 end -- end::bank-5[] */
 	a->event = smmu_emit(s, EV_SMMU_RAZWI, a, event, n, a->va, a->write, 0);
 	return SMMU_RAZWI;
 }
@@ -160,7 +169,6 @@ static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 			      struct smmu_access *a, uint64_t event)
 {
 	int16_t i = list_take(s, &s->pool);
-	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
 	struct smmu_held *h;
 
 	if (i < 0) {
@@ -169,15 +177,14 @@ static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 		return terminate(s, n, a, event);
 	}
 	h = &s->held[i];
+	/* lab bank 8: a transaction that waits -- tag::bank-8[] */
 	*h = (struct smmu_held){ .ticket = a->ticket, .xfer = a->xfer,
 				 .block = a->block };
 	/* The first one that is held is the one that RESUME.TNR decides on. */
-	if (!(*fsr & SMMU_CB_FSR_SS)) {
-		*fsr |= SMMU_CB_FSR_SS;
-		h->described = true;
-	}
+	*smmu_cb(s, n, SMMU_CB_FSR) |= SMMU_CB_FSR_SS;
 	list_append(s, &s->bank[n].held, i);
 	s->held_count++;
+	/* lab bank 8 end -- end::bank-8[] */
 	s->stats.stalls++;
 	h->event = smmu_emit(s, EV_SMMU_STALL, a, event, n, a->va, a->ticket,
 			     0);
@@ -185,61 +192,101 @@ static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 	return SMMU_HELD;
 }
 
+/* exanest.md 3.4, column of who may not go on; event: why it may not */
+static enum smmu_verdict stop(struct smmu *s, unsigned int n,
+			      struct smmu_access *a, uint64_t event)
+{
+	/* lab bank 7 stub: (void)hold; */
+	/* lab bank 7: to end or to wait -- tag::bank-7[] */
+	if (s->bank[n].sctlr & SMMU_CB_SCTLR_CFCFG)
+		return hold(s, n, a, event);
+	/* lab bank 7 end -- end::bank-7[] */
+	return terminate(s, n, a, event);
+}
+
 enum smmu_verdict smmu_bank_block(struct smmu *s, unsigned int n,
 				  struct smmu_access *a)
 {
+	uint64_t event = a->cause;
 	enum smmu_verdict v;
-	uint64_t event;
 
 	/* exanest.md 3.4, rows HUPCF = 0: others share the fate of the first */
-	if (s->bank[n].sctlr & SMMU_CB_SCTLR_CFCFG) {
-		v = hold(s, n, a, a->cause);
-		smmu_irq_update(s);
-		return v;
-	}
-	event = smmu_emit(s, EV_SMMU_TERMINATED, a, a->cause, n, a->va, 0, 0);
-	return terminate(s, n, a, event);
+	if (!(s->bank[n].sctlr & SMMU_CB_SCTLR_CFCFG))
+		event = smmu_emit(s, EV_SMMU_TERMINATED, a, a->cause, n, a->va,
+				  0, 0);
+	v = stop(s, n, a, event);
+	smmu_irq_update(s);
+	return v;
+}
+
+/* The latch was free: it tells of this access. kind, fsynr0: smmu_bank_fault(). */
+static void describe(struct smmu *s, unsigned int n,
+		     const struct smmu_access *a, uint32_t kind, uint32_t fsynr0)
+{
+	/* lab bank 1 stub: (void)s; */
+	/* lab bank 1 stub: (void)n; */
+	/* lab bank 1 stub: (void)a; */
+	/* lab bank 1 stub: (void)kind; */
+	/* lab bank 1 stub: (void)fsynr0; */
+	/* lab bank 1: what the latch tells -- tag::bank-1[] */
+	*smmu_cb(s, n, SMMU_CB_FSR) =
+		kind | (uint32_t)s->bank[n].format << SMMU_CB_FSR_FORMAT_SHIFT;
+	smmu_put64(smmu_cb(s, n, SMMU_CB_FAR), a->va);
+	if (a->write)
+		fsynr0 |= SMMU_CB_FSYNR0_WNR;
+	fsynr0 |= n << SMMU_CB_FSYNR0_S1CBNDX_SHIFT;
+	*smmu_cb(s, n, SMMU_CB_FSYNR0) = fsynr0;
+	*smmu_gr1(s, SMMU_GR1_CBFRSYNRA(n)) =
+		a->stream & SMMU_GR1_CBFRSYNRA_STREAMID_MASK;
+	/* lab bank 1 end -- end::bank-1[] */
+}
+
+/* Is the latch taken? Then a fault leaves MULTI there, and is lost. */
+static bool lost(struct smmu *s, unsigned int n)
+{
+	/* lab bank 2 stub: (void)s; */
+	/* lab bank 2 stub: (void)n; */
+	/* lab bank 2 stub: return false; */
+	/* lab bank 2: one description, not two -- tag::bank-2[] */
+	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
+
+	/* DESIGN 5; IHI 0062, SMMU_CBn_FSR.MULTI */
+	if (!(*fsr & (SMMU_FSR_FAULTS | SMMU_CB_FSR_SS)))
+		return false;
+	*fsr |= SMMU_CB_FSR_MULTI;
+	return true;
+	/* lab bank 2 end -- end::bank-2[] */
 }
 
 enum smmu_verdict smmu_bank_fault(struct smmu *s, unsigned int n,
 				  struct smmu_access *a, uint32_t kind,
 				  uint32_t fsynr0)
 {
-	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
 	enum smmu_verdict v;
 	uint64_t event;
 
-	/* DESIGN 5; IHI 0062, SMMU_CBn_FSR.MULTI: one description, not two */
-	if (*fsr & (SMMU_FSR_FAULTS | SMMU_CB_FSR_SS)) {
-		*fsr |= SMMU_CB_FSR_MULTI;
+	if (lost(s, n)) {
 		s->stats.multi++;
 		event = smmu_emit(s, EV_SMMU_MULTI, a, a->cause, n, a->va, kind,
 				  0);
 	} else {
-		*fsr = kind | (uint32_t)s->bank[n].format
-				      << SMMU_CB_FSR_FORMAT_SHIFT;
-		smmu_put64(smmu_cb(s, n, SMMU_CB_FAR), a->va);
-		if (a->write)
-			fsynr0 |= SMMU_CB_FSYNR0_WNR;
-		fsynr0 |= n << SMMU_CB_FSYNR0_S1CBNDX_SHIFT;
-		*smmu_cb(s, n, SMMU_CB_FSYNR0) = fsynr0;
-		*smmu_gr1(s, SMMU_GR1_CBFRSYNRA(n)) =
-			a->stream & SMMU_GR1_CBFRSYNRA_STREAMID_MASK;
+		describe(s, n, a, kind, fsynr0);
 		s->stats.faults++;
-		event = smmu_emit(s, EV_SMMU_FAULT, a, a->cause, n, a->va, *fsr,
-				  fsynr0);
+		event = smmu_emit(s, EV_SMMU_FAULT, a, a->cause, n, a->va,
+				  *smmu_cb(s, n, SMMU_CB_FSR),
+				  *smmu_cb(s, n, SMMU_CB_FSYNR0));
 	}
-	/* exanest.md 3.4, rows of CFCFG */
-	if (s->bank[n].sctlr & SMMU_CB_SCTLR_CFCFG)
-		v = hold(s, n, a, event);
-	else
-		v = terminate(s, n, a, event);
+	v = stop(s, n, a, event);
 	smmu_irq_update(s);
 	return v;
 }
 
 void smmu_bank_write_fsr(struct smmu *s, unsigned int n, uint32_t value)
 {
+	/* lab bank 3 stub: (void)s; */
+	/* lab bank 3 stub: (void)n; */
+	/* lab bank 3 stub: (void)value; */
+	/* lab bank 3: a one clears -- tag::bank-3[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
 
 	/* exanest.md 3.3: a one clears, but SS ends with RESUME only */
@@ -248,6 +295,7 @@ void smmu_bank_write_fsr(struct smmu *s, unsigned int n, uint32_t value)
 	if (!(*fsr & SMMU_FSR_FAULTS))
 		*fsr &= ~SMMU_CB_FSR_FORMAT_MASK;
 	smmu_irq_update(s);
+	/* lab bank 3 end -- end::bank-3[] */
 }
 
 /* exanest.md 3.3: sets FSR bits; SS is not among them, nothing is held. */
@@ -258,22 +306,34 @@ void smmu_bank_restore_fsr(struct smmu *s, unsigned int n, uint32_t value)
 	smmu_irq_update(s);
 }
 
-void smmu_bank_resume(struct smmu *s, unsigned int n, uint32_t value)
+/* Does this RESUME take effect? Then the bank holds nobody after it. */
+static bool resume(struct smmu *s, unsigned int n, uint32_t value)
 {
+	/* lab bank 9 stub: (void)s; */
+	/* lab bank 9 stub: (void)n; */
+	/* lab bank 9 stub: (void)value; */
+	/* lab bank 9 stub: return false; */
+	/* lab bank 9: first FSR, then RESUME -- tag::bank-9[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
-	struct smmu_bank *b = &s->bank[n];
 
 	/* exanest.md 3.4: ignored while a fault bit other than SS is set */
-	if (*fsr & SMMU_FSR_FAULTS || !(*fsr & SMMU_CB_FSR_SS)) {
-		smmu_emit(s, EV_SMMU_RESUME_IGNORED, NULL, 0, n, *fsr, 0, 0);
-		return;
-	}
+	if (*fsr & SMMU_FSR_FAULTS || !(*fsr & SMMU_CB_FSR_SS))
+		return false;
 	/* exanest.md 3.4: SS is cleared by a successful RESUME, only by it */
 	*fsr &= ~SMMU_CB_FSR_SS;
-	s->stats.resumes++;
-	assert(b->held.first >= 0 && s->held[b->held.first].described);
 	release_one(s, n, value & SMMU_CB_RESUME_TNR);
 	/* The others are tried again, and fault by themselves if they must. */
 	smmu_bank_release(s, n, false);
 	smmu_irq_update(s);
+	return true;
+	/* lab bank 9 end -- end::bank-9[] */
+}
+
+void smmu_bank_resume(struct smmu *s, unsigned int n, uint32_t value)
+{
+	if (resume(s, n, value))
+		s->stats.resumes++;
+	else
+		smmu_emit(s, EV_SMMU_RESUME_IGNORED, NULL, 0, n,
+			  *smmu_cb(s, n, SMMU_CB_FSR), 0, 0);
 }

@@ -92,7 +92,6 @@ struct smmu_held {
 	uint64_t event;		/* its SMMU_STALL */
 	uint32_t xfer, block;
 	int16_t next;		/* index in the pool, -1: last */
-	bool described;		/* the one that FAR and FSYNR0 tell of */
 	bool terminate;
 };
 

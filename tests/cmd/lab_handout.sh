@@ -11,27 +11,42 @@ export CFLAGS=-O0	# tests of the kit, not of the compiler
 alone=
 unshare -rn true 2> /dev/null && alone="unshare -rn"
 
-tools/lab/handout walk "$dir/handout.tar.gz" > "$dir/said" 2>&1
-mkdir "$dir/empty"
-tar -C "$dir/empty" -xzf "$dir/handout.tar.gz"
-work=$dir/empty/faultline-walk
-expect 1 '' 'no right solution, planted bug or hidden test is in the handout' \
-	sh -c "find $work/labs $work/tools | grep -e right -e bugs -e hidden -e cheats -e '/check\$'"
-expect 1 '' 'nor the reference' grep -r 'APT_NOUSER | DESC_APT_RDONLY' "$work"
-cd "$work" || exit 2
 make_it() { timeout 280 $alone make -s -j2 "$@" > "$dir/built" 2>&1; }
-make_it lab-walk
-expect 2 'score 0 of 100' 'it builds there, and the starter gets what it should' \
-	$alone make -s grade LAB=walk
-expect 0 '4 tests are hidden, 13 points, not here' 'hidden tests are counted' \
-	sh -c "make -s grade LAB=walk | tail -n 5"
-cp "$tree/emu/smmu/walk.c" "$tree/emu/smmu/tlb.c" emu/smmu/
-make_it lab-walk
-expect 0 'score 87 of 100' 'with the reference in its place all that is there passes' \
-	$alone make -s grade LAB=walk
-expect 0 'the two are equal' 'and the whole system works on it' \
-	sh -c "make -s -j2 && build/faultline send README.md"
-cd "$tree" || exit 2
+
+for lab in labs/*/lab.conf; do
+	lab=$(basename "$(dirname "$lab")")
+	files=$(sed -n 's/^files: *//p' "labs/$lab/lab.conf")
+	start=$(sed -n 's/^start: *//p' "labs/$lab/lab.conf")
+	# Points of the hidden tests, and how many these are.
+	hidden=$(awk '/^\t.*hidden$/ { p += $1 } END { print p }' "labs/$lab/rubric.txt")
+	many=$(grep -c '^	.*hidden$' "labs/$lab/rubric.txt")
+	tools/lab/handout "$lab" "$dir/handout.tar.gz" > "$dir/said" 2>&1
+	mkdir "$dir/$lab"
+	tar -C "$dir/$lab" -xzf "$dir/handout.tar.gz"
+	work=$dir/$lab/faultline-$lab
+	expect 1 '' "$lab: no right solution, planted bug or hidden test is in the handout" \
+		sh -c "find $work/labs $work/tools |
+			grep -e right -e bugs -e hidden -e cheats -e '/check\$'"
+	for f in $files; do
+		tools/lab/starter "$lab" "$f" > "$dir/starter"
+		expect 0 '' 'nor the reference' cmp "$dir/starter" "$work/$f"
+	done
+	cd "$work" || exit 2
+	make_it "lab-$lab"
+	expect 2 "score $start of 100" 'it builds there, and the starter gets what it should' \
+		$alone make -s grade LAB="$lab"
+	expect 0 "$many tests are hidden, $hidden points, not here" 'hidden tests are counted' \
+		sh -c "make -s grade LAB=$lab | tail -n 5"
+	for f in $files; do cp "$tree/$f" "$f"; done
+	make_it "lab-$lab"
+	expect 0 "score $((100 - hidden)) of 100" \
+		'with the reference in its place all that is there passes' \
+		$alone make -s grade LAB="$lab"
+	[ "$lab" = walk ] && expect 0 'the two are equal' 'and the whole system works on it' \
+		sh -c "make -s -j2 && build/faultline send README.md"
+	cd "$tree" || exit 2
+	rm -rf "$work"
+done
 
 if command -v zip > /dev/null && command -v unzip > /dev/null; then
 	tools/lab/gradescope walk "$dir/auto.zip" 7 > "$dir/said" 2>&1

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See bench.h. */
+#include "labs/bank/tests/bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define STREAM		0x03e8	/* TBU 0, HPC0 of Zynq: exanest.md 3.2 */
+#define OTHER_TBU	0x1400
+#define TABLE_BYTES	128	/* 25 bits of address: sixteen entries */
+#define T0SZ		39
+#define PASIZE_40	2
+
+/* Descriptor bits: Arm ARM (DDI 0487) D8.3; exanest.md 3.6 */
+#define D_BLOCK		UINT64_C(1)
+#define D_USER		(UINT64_C(1) << 6)
+#define D_RDONLY	(UINT64_C(1) << 7)
+#define D_AF		(UINT64_C(1) << 10)
+#define D_NG		(UINT64_C(1) << 11)
+#define D_RW		(D_BLOCK | D_AF | D_USER | D_NG)
+#define FRAME		UINT64_C(0x40000000)
+
+#define GONE	4096	/* no test lets more go before it looks at them */
+
+static struct {
+	uint64_t ticket;
+	struct { uint64_t ticket; bool terminate; } gone[GONE];
+	unsigned int count, next;	/* the next to be looked at */
+} bench;
+
+static void ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
+{
+	struct subject_msg m = { .op = op, .arg = { a, b, c } };
+
+	judge_ask(&m);
+}
+
+void bench_write(uint32_t off, unsigned int bytes, uint64_t value)
+{
+	ask(LAB_REG_WRITE, off, bytes, value);
+}
+
+uint64_t bench_read(uint32_t off, unsigned int bytes)
+{
+	struct subject_msg m = { .op = LAB_REG_READ, .arg = { off, bytes } };
+
+	judge_ask(&m);
+	return m.arg[0];
+}
+
+void bench_new(void)
+{
+	memset(&bench, 0, sizeof(bench));
+	judge_did("a new SMMU");
+	ask(LAB_NEW, 0, 0, 0);
+	bench_write(GR0(CR0), 4, SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
+		    SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
+		    SMMU_GR0_CR0_USFCFG);
+}
+
+uint16_t bench_stream(unsigned int bank, unsigned int how)
+{
+	return (uint16_t)((STREAM + bank) | (how & ELSEWHERE ? OTHER_TBU : 0));
+}
+
+static void poke(unsigned int bank, uint64_t va, uint64_t desc)
+{
+	ask(LAB_POKE, LAB_BASE + bank * TABLE_BYTES + 8 * (va >> 21), desc, 0);
+}
+
+void bench_sctlr(unsigned int bank, uint32_t bits)
+{
+	judge_did("bank %u: SCTLR with%s%s%s%s%s", bank,
+		  bits & CFCFG ? " CFCFG" : "", bits & HUPCF ? " HUPCF" : "",
+		  bits & CFRE ? " CFRE" : "", bits & CFIE ? " CFIE" : "",
+		  bits ? "" : " none of CFCFG, HUPCF, CFRE, CFIE");
+	bench_write(CB(bank, SCTLR), 4, SMMU_CB_SCTLR_M | bits);
+}
+
+void bench_bank(unsigned int bank, uint32_t bits)
+{
+	unsigned int other = bank + SMMU_BANKS;
+
+	poke(bank, GOOD, FRAME | D_RW);
+	poke(bank, RDONLY, FRAME | D_RW | D_RDONLY);
+	poke(bank, AGED, FRAME | (D_RW & ~D_AF));
+	poke(bank, WIDE, UINT64_C(1) << 44 | D_RW);
+	bench_write(GR1(CBAR(bank)), 4, 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
+	bench_write(GR1(CBA2R(bank)), 4, SMMU_GR1_CBA2R_VA64);
+	bench_write(CB(bank, TTBR0), 8, (LAB_BASE + bank * TABLE_BYTES) |
+					(uint64_t)(bank + 1) << 48);
+	bench_write(CB(bank, TCR), 4, T0SZ);
+	bench_write(CB(bank, TCR2), 4, PASIZE_40 | SMMU_CB_TCR2_AS);
+	bench_sctlr(bank, bits);
+	bench_write(GR0(S2CR(bank)), 4, bank);
+	bench_write(GR0(SMR(bank)), 4,
+		    bench_stream(bank, 0) | SMMU_GR0_SMR_VALID);
+	bench_write(GR0(S2CR(other)), 4, bank);
+	bench_write(GR0(SMR(other)), 4,
+		    bench_stream(bank, ELSEWHERE) | SMMU_GR0_SMR_VALID);
+}
+
+void bench_one(uint32_t bits)
+{
+	bench_new();
+	bench_bank(0, bits);
+}
+
+void bench_map(unsigned int bank, uint64_t va)
+{
+	judge_did("bank %u: a page at va 0x%" PRIx64, bank, va);
+	poke(bank, va, FRAME | D_RW);
+}
+
+void bench_reset(void)
+{
+	judge_did("reset");
+	ask(LAB_RESET, 0, 0, 0);
+}
+
+/* The bits of FSR in words. */
+static const char *fsr_text(uint32_t fsr, bool with_format, char *text,
+			    size_t size)
+{
+	static const char *const name[] = { NULL, "TF", "AFF", "PF", "EF",
+					    "TLBMCF", "TLBLKF", "ASF", "UUT" };
+	size_t at = 0;
+	unsigned int i;
+
+	text[0] = 0;
+	for (i = 1; i <= 8; i++)
+		if (fsr >> i & 1)
+			at += (size_t)snprintf(text + at, size - at, "%s ",
+					       name[i]);
+	snprintf(text + at, size - at, "%s%s", fsr & SS ? "SS " : "",
+		 fsr & MULTI ? "MULTI " : "");
+	at = strlen(text);
+	if (!at)
+		at = (size_t)snprintf(text, size, "nothing ");
+	if (with_format)
+		snprintf(text + at, size - at, "FORMAT %u",
+			 (fsr & SMMU_CB_FSR_FORMAT_MASK) >>
+				 SMMU_CB_FSR_FORMAT_SHIFT);
+	else
+		text[at - 1] = 0;
+	return text;
+}
+
+void bench_clear(unsigned int bank, uint32_t bits)
+{
+	judge_did("bank %u: 0x%x to FSR", bank, bits);
+	bench_write(CB(bank, FSR), 4, bits);
+}
+
+void bench_restore(unsigned int bank, uint32_t bits)
+{
+	char text[80];
+
+	judge_did("bank %u: %s to FSRRESTORE", bank,
+		  fsr_text(bits, bits & SMMU_CB_FSR_FORMAT_MASK, text,
+			   sizeof(text)));
+	bench_write(CB(bank, FSRRESTORE), 4, bits);
+}
+
+void bench_resume(unsigned int bank, uint32_t value)
+{
+	judge_did("bank %u: 0x%x (%s) to RESUME", bank, value,
+		  value & TERMINATE ? "terminate" : "retry");
+	bench_write(CB(bank, RESUME), 4, value);
+}
+
+uint64_t bench_access(unsigned int bank, uint64_t va, unsigned int how)
+{
+	struct subject_msg m = { .op = LAB_ACCESS };
+
+	judge_did("bank %u: access %" PRIu64 ": %s%s va 0x%" PRIx64 "%s", bank,
+		  ++bench.ticket, how & PRIVILEGED ? "privileged " : "",
+		  how & WRITE ? "write" : "read", va,
+		  how & ELSEWHERE ? ", by another TBU" : "");
+	m.arg[0] = bench_stream(bank, how);
+	m.arg[1] = va;
+	m.arg[2] = how & WRITE;
+	m.arg[3] = !!(how & PRIVILEGED);
+	m.arg[4] = bench.ticket;
+	m.arg[5] = 1000 + bench.ticket;
+	m.arg[6] = 2000 + bench.ticket;
+	judge_ask(&m);
+	return m.arg[0];
+}
+
+uint64_t bench_ticket(void)
+{
+	return bench.ticket;
+}
+
+static const char *verdict_name(uint64_t verdict)
+{
+	static const char *const name[] = {
+		[SMMU_OK] = "it goes on",
+		[SMMU_FAULT] = "it is refused with an error",
+		[SMMU_HELD] = "it is held",
+		[SMMU_RAZWI] = "it ends in silence",
+	};
+
+	return verdict < sizeof(name) / sizeof(name[0]) ? name[verdict] :
+							  "no verdict at all";
+}
+
+void bench_verdict(uint64_t came, uint64_t expected)
+{
+	judge_same("what came of the access", verdict_name(came),
+		   verdict_name(expected));
+}
+
+void bench_goes_on(unsigned int bank, uint64_t va, unsigned int how)
+{
+	bench_verdict(bench_access(bank, va, how), SMMU_OK);
+}
+
+void bench_refused(unsigned int bank, uint64_t va, unsigned int how)
+{
+	bench_verdict(bench_access(bank, va, how), SMMU_FAULT);
+}
+
+void bench_silent(unsigned int bank, uint64_t va, unsigned int how)
+{
+	bench_verdict(bench_access(bank, va, how), SMMU_RAZWI);
+}
+
+void bench_held(unsigned int bank, uint64_t va, unsigned int how)
+{
+	bench_verdict(bench_access(bank, va, how), SMMU_HELD);
+}
+
+static void compare_fsr(unsigned int bank, uint32_t expected, bool whole)
+{
+	uint32_t came = (uint32_t)bench_read(CB(bank, FSR), 4);
+	char what[40], came_text[80], want_text[80];
+
+	snprintf(what, sizeof(what), "FSR of bank %u", bank);
+	judge_same(what, fsr_text(came, whole, came_text, sizeof(came_text)),
+		   fsr_text(expected, whole, want_text, sizeof(want_text)));
+}
+
+void bench_fsr(unsigned int bank, uint32_t bits)
+{
+	compare_fsr(bank, bits, false);
+}
+
+void bench_whole_fsr(unsigned int bank, uint32_t value)
+{
+	compare_fsr(bank, value, true);
+}
+
+static void compare_hex(const char *reg, unsigned int bank, uint64_t came,
+			uint64_t expected)
+{
+	char what[40], came_text[24], want_text[24];
+
+	snprintf(what, sizeof(what), "%s of bank %u", reg, bank);
+	snprintf(came_text, sizeof(came_text), "0x%" PRIx64, came);
+	snprintf(want_text, sizeof(want_text), "0x%" PRIx64, expected);
+	judge_same(what, came_text, want_text);
+}
+
+void bench_far(unsigned int bank, uint64_t va)
+{
+	compare_hex("FAR", bank, bench_read(CB(bank, FAR), 8), va);
+}
+
+void bench_fsynr0(unsigned int bank, uint32_t value)
+{
+	compare_hex("FSYNR0", bank, bench_read(CB(bank, FSYNR0), 4), value);
+}
+
+void bench_who(unsigned int bank, uint16_t stream)
+{
+	compare_hex("CBFRSYNRA", bank, bench_read(GR1(CBFRSYNRA(bank)), 4),
+		    stream);
+}
+
+/* What is outside; who was let go is put in line. */
+static struct subject_msg seen(void)
+{
+	struct subject_msg m;
+	uint64_t i;
+
+	do {
+		m = (struct subject_msg){ .op = LAB_SEEN };
+		judge_ask(&m);
+		for (i = 0; i < m.arg[3] && i < LAB_TOLD; i++) {
+			judge_at_least("room for those let go", GONE,
+				       bench.count + 1);
+			bench.gone[bench.count].ticket =
+				m.arg[LAB_AT_TOLD + 2 * i];
+			bench.gone[bench.count++].terminate =
+				m.arg[LAB_AT_TOLD + 2 * i + 1];
+		}
+	} while (i && m.arg[4]);
+	return m;
+}
+
+void bench_line(bool up)
+{
+	judge_same("the interrupt line", seen().arg[0] ? "up" : "down",
+		   up ? "up" : "down");
+}
+
+void bench_line_changes(uint64_t times)
+{
+	judge_equal("changes of the line", seen().arg[1], times);
+}
+
+void bench_busy(bool busy)
+{
+	judge_same("is any access held", seen().arg[2] ? "yes" : "no",
+		   busy ? "yes" : "no");
+}
+
+static void gone_text(char *text, size_t size, uint64_t ticket, bool terminate)
+{
+	snprintf(text, size, "access %" PRIu64 ", to be %s", ticket,
+		 terminate ? "terminated" : "tried again");
+}
+
+/* Who was let go next; false: nobody. */
+static bool next_gone(char *text, size_t size)
+{
+	seen();
+	snprintf(text, size, "nobody");
+	if (bench.next == bench.count)
+		return false;
+	gone_text(text, size, bench.gone[bench.next].ticket,
+		  bench.gone[bench.next].terminate);
+	return true;
+}
+
+void bench_lets_go(uint64_t ticket, bool terminate)
+{
+	char came[60], want[60];
+
+	if (next_gone(came, sizeof(came)))
+		bench.next++;
+	if (bench.next == bench.count)
+		bench.next = bench.count = 0;
+	gone_text(want, sizeof(want), ticket, terminate);
+	judge_same("the next one let go", came, want);
+}
+
+void bench_lets_nobody_go(void)
+{
+	char came[60];
+
+	next_gone(came, sizeof(came));
+	judge_same("the next one let go", came, "nobody");
+}
+
+uint64_t bench_events(enum trace_event event)
+{
+	struct subject_msg m = { .op = LAB_EVENT, .arg = { event } };
+
+	judge_ask(&m);
+	return m.arg[0];
+}
