@@ -46,7 +46,7 @@ void shim_might_sleep(void)
 
 struct task_struct *shim_current(void)
 {
-	static const struct task_struct kernel_thread = { NULL };
+	static const struct task_struct kernel_thread = { .mm = NULL };
 
 	return self.task ? self.task : (struct task_struct *)&kernel_thread;
 }
