@@ -249,9 +249,6 @@ void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
 int rx_verdict(struct engine *e, unsigned int i, uint32_t value);
 int rx_ready(struct engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause);
-/* The bytes of a burst, where they can be written from. */
-uint8_t *rx_bytes(struct engine *e, struct rx_ctx *r, uint32_t offset,
-		  uint32_t len);
 /* The end of an attempt: answer, forget the context; see engine_rx.c. */
 void rx_end(struct engine *e, struct rx_ctx *r, unsigned int event,
 	    uint8_t wop, uint8_t code, uint64_t cause);

@@ -93,28 +93,6 @@ static void let_go(struct engine *e, struct rx_ctx *r)
 	engine_let_go(e, &r->kept, r->frame);
 }
 
-/* What a frame holds of [offset, offset + len) of the block. */
-uint8_t *rx_bytes(struct engine *e, struct rx_ctx *r, uint32_t offset,
-		  uint32_t len)
-{
-	uint32_t size = e->cfg.cell_bytes, from, to, at;
-	unsigned int cell = offset >> e->cell_log2;
-	const uint8_t *payload;
-
-	for (at = offset; at < offset + len; at = to) {
-		cell = at >> e->cell_log2;
-		from = cell << e->cell_log2;
-		to = from + size < offset + len ? from + size : offset + len;
-		if (!(r->kept >> cell & 1))
-			continue;
-		payload = wire_payload(r->frame[cell]);
-		if (at == offset && to == offset + len)
-			return (uint8_t *)(uintptr_t)(payload + (at - from));
-		memcpy(r->buf + at, payload + (at - from), to - at);
-	}
-	return r->buf + offset;
-}
-
 /* Nothing refers to the context any more. */
 static void rx_free(struct engine *e, struct rx_ctx *r)
 {
@@ -196,12 +174,16 @@ static void store_cell(struct engine *e, struct rx_ctx *r,
 	unsigned int cell = b->offset >> e->cell_log2;
 	uint64_t bit = 1ull << cell % 64;
 
+	/* lab resend 8 stub: (void)bit; */
+	/* lab resend 8 stub: r->cells_left -= r->cells_left != 0; */
+	/* lab resend 8: each cell once -- tag::resend-8[] */
 	if (r->have[cell / 64] & bit)
 		return;		/* doubled on the way */
 	r->have[cell / 64] |= bit;
+	r->cells_left--;
+	/* lab resend 8 end -- end::resend-8[] */
 	if (!keep(e, r, cell, f))
 		memcpy(r->buf + b->offset, b->payload, b->payload_len);
-	r->cells_left--;
 	r->turned_away = e->turned_away;
 	r->event = f->cause ? f->cause : r->event;
 }
@@ -284,17 +266,21 @@ static void open_answer(struct engine *e, struct rx_ctx *r,
 /* Take a context from the sender that has been silent for longest. */
 static void rx_reclaim(struct engine *e, uint64_t cause)
 {
-	struct rx_ctx *r, *oldest = NULL;
+	struct rx_ctx *oldest = NULL;
 	unsigned int i;
 
 	e->turned_away++;
+	/* lab resend 14 stub: (void)i; */
+	/* lab resend 14: a sender that fell silent -- tag::resend-14[] */
 	for (i = 0; i < e->cfg.rx_contexts; i++) {
-		r = &e->rx[i];
+		struct rx_ctx *r = &e->rx[i];
+
 		if (r->state == FL_RX_COLLECT &&
 		    e->turned_away - r->turned_away >= PATIENCE &&
 		    (!oldest || r->turned_away < oldest->turned_away))
 			oldest = r;
 	}
+	/* lab resend 14 end -- end::resend-14[] */
 	if (oldest)
 		rx_end(e, oldest, FL_RX_EV_RESTART, 0, 0, cause);
 }
@@ -348,6 +334,12 @@ static bool rx_newer_attempt(struct engine *e, struct peer *p,
 			     const struct wire_frame *f,
 			     const struct wire_block *b)
 {
+	/* lab resend 10 stub: (void)e; */
+	/* lab resend 10 stub: (void)p; */
+	/* lab resend 10 stub: (void)f; */
+	/* lab resend 10 stub: (void)b; */
+	/* lab resend 10 stub: return false; */
+	/* lab resend 10: a newer attempt -- tag::resend-10[] */
 	struct rx_ctx *r = &e->rx[p->rxc];
 
 	if (r->state == FL_RX_CHECK || r->state == FL_RX_COLLECT) {
@@ -363,12 +355,17 @@ static bool rx_newer_attempt(struct engine *e, struct peer *p,
 	if (r->state == FL_RX_FAULT)
 		answer_post(e, r, WOP_REFUSED, 0, f->cause);
 	return false;
+	/* lab resend 10 end -- end::resend-10[] */
 }
 
 /* The peer has given the older block up. */
 static void rx_newer_gen(struct engine *e, struct peer *p,
 			 const struct wire_frame *f)
 {
+	/* lab resend 11 stub: (void)e; */
+	/* lab resend 11 stub: (void)p; */
+	/* lab resend 11 stub: (void)f; */
+	/* lab resend 11: a newer block of the same context -- tag::resend-11[] */
 	struct rx_ctx *r = &e->rx[p->rxc];
 
 	if (r->state == FL_RX_WRITE) {
@@ -377,12 +374,17 @@ static void rx_newer_gen(struct engine *e, struct peer *p,
 		return;
 	}
 	rx_move(e, r, FL_RX_EV_RESTART, f->cause);
+	/* lab resend 11 end -- end::resend-11[] */
 }
 
 /* A block that is in memory came again: its ACK was lost, or is late. */
 static void rx_again(struct engine *e, const struct wire_frame *f,
 		     const struct wire_block *b)
 {
+	/* lab resend 12 stub: (void)e; */
+	/* lab resend 12 stub: (void)f; */
+	/* lab resend 12 stub: (void)b; */
+	/* lab resend 12: landed already -- tag::resend-12[] */
 	struct trace_at at = packet_at(e, f);
 	uint64_t seq;
 
@@ -395,6 +397,7 @@ static void rx_again(struct engine *e, const struct wire_frame *f,
 	seq = engine_emit(e, EV_RX_DUPLICATE, &at, f->from, b->ctx,
 			 b->gen, 0);
 	answer_block(e, f->from, b, WOP_ACK, 0, seq);
+	/* lab resend 12 end -- end::resend-12[] */
 }
 
 /* Is the packet possible at all? */
@@ -412,11 +415,41 @@ static bool possible(const struct engine *e, const struct wire_block *b)
 	       b->payload_len == (rest < cell ? rest : cell);
 }
 
+enum kin {
+	KIN_NEW_GEN,		/* the peer's context does something new */
+	KIN_LANDED,		/* what this carries is in memory */
+	KIN_NEW_ATTEMPT,	/* it sends the same once more */
+	KIN_SAME,		/* a cell of the attempt that we have */
+	KIN_ANSWERED,		/* of this attempt no more is wanted */
+	KIN_STALE,		/* too late */
+};
+
+/* What a packet is to the newest that is known of its context. */
+static enum kin kin_of(const struct peer *p, const struct wire_block *b)
+{
+	/* lab resend 9 stub: (void)b; */
+	/* lab resend 9 stub: return p->valid ? KIN_SAME : KIN_NEW_GEN; */
+	/* lab resend 9: old, newer or the same -- tag::resend-9[] */
+	/* Serial number arithmetic: the half behind is old. */
+	int16_t newer_gen = (int16_t)(b->gen - p->gen);
+	int8_t newer_attempt = (int8_t)(b->attempt - p->attempt);
+
+	if (!p->valid || newer_gen > 0)
+		return KIN_NEW_GEN;
+	if (newer_gen < 0)
+		return KIN_STALE;
+	if (p->done)
+		return KIN_LANDED;
+	if (newer_attempt)
+		return newer_attempt > 0 ? KIN_NEW_ATTEMPT : KIN_STALE;
+	return p->over ? KIN_ANSWERED : KIN_SAME;
+	/* lab resend 9 end -- end::resend-9[] */
+}
+
 void rx_block(struct engine *e, const struct wire_frame *f,
 	      const struct wire_block *b)
 {
 	struct peer *p;
-	int newer_gen, newer_attempt;
 
 	if (!possible(e, b)) {
 		rx_bad(e, f, WIRE_LENGTH);
@@ -427,26 +460,30 @@ void rx_block(struct engine *e, const struct wire_frame *f,
 		e->stats.payload_received += b->payload_len;
 	}
 	p = &e->peer[f->from][b->ctx];
-	/* Serial number arithmetic: the half behind is old. */
-	newer_gen = p->valid ? (int16_t)(b->gen - p->gen) : 1;
-	newer_attempt = (int8_t)(b->attempt - p->attempt);
-	if (newer_gen > 0) {
+	switch (kin_of(p, b)) {
+	case KIN_NEW_GEN:
 		if (p->rxc != NONE)
 			rx_newer_gen(e, p, f);
 		rx_open(e, p, f, b);
-	} else if (newer_gen < 0) {
-		rx_stale(e, f, b->ctx, b->gen, b->attempt);
-	} else if (p->done) {
+		break;
+	case KIN_LANDED:
 		rx_again(e, f, b);
-	} else if (newer_attempt < 0) {
-		rx_stale(e, f, b->ctx, b->gen, b->attempt);
-	} else if (newer_attempt > 0) {
+		break;
+	case KIN_NEW_ATTEMPT:
 		if (p->rxc == NONE || rx_newer_attempt(e, p, f, b))
 			rx_open(e, p, f, b);
-	} else if (p->rxc != NONE) {
-		rx_collect(e, &e->rx[p->rxc], f, b);
-	} else if (!p->over) {
-		rx_open(e, p, f, b);
+		break;
+	case KIN_SAME:
+		if (p->rxc != NONE)
+			rx_collect(e, &e->rx[p->rxc], f, b);
+		else		/* a reset came between its cells */
+			rx_open(e, p, f, b);
+		break;
+	case KIN_ANSWERED:
+		break;
+	case KIN_STALE:
+		rx_stale(e, f, b->ctx, b->gen, b->attempt);
+		break;
 	}
 }
 
@@ -505,6 +542,12 @@ int rx_ready(struct engine *e, unsigned int i, unsigned int code,
 	if (i >= e->cfg.rx_contexts)
 		return -EINVAL;
 	r = &e->rx[i];
+	/* lab resend 2 stub: (void)own; */
+	/* lab resend 2 stub: (void)r; */
+	/* lab resend 2 stub: (void)code; */
+	/* lab resend 2 stub: (void)serial; */
+	/* lab resend 2 stub: (void)cause; */
+	/* lab resend 2: the driver is ready -- tag::resend-2[] */
 	if (r->state != FL_RX_FAULT || r->serial != serial)
 		return 0;
 	if (!code) {
@@ -524,6 +567,7 @@ int rx_ready(struct engine *e, unsigned int i, unsigned int code,
 			   code == FL_ST_REMOTE_FAULT ? FL_ST_LOCAL_FAULT :
 							(uint8_t)code,
 			   r->event);
+	/* lab resend 2 end -- end::resend-2[] */
 	return 0;
 }
 

@@ -92,6 +92,28 @@ static void failed(struct engine *e, struct rx_ctx *r)
 		tx_outcome(e, own, FL_TX_EV_NAK, FL_ST_BUS_ERROR, r->event);
 }
 
+/* [offset, offset + len) of the block, where it can be written from. */
+static uint8_t *bytes_of(struct engine *e, struct rx_ctx *r, uint32_t offset,
+			 uint32_t len)
+{
+	uint32_t size = e->cfg.cell_bytes, from, to, at;
+	unsigned int cell = offset >> e->cell_log2;
+	const uint8_t *payload;
+
+	for (at = offset; at < offset + len; at = to) {
+		cell = at >> e->cell_log2;
+		from = cell << e->cell_log2;
+		to = from + size < offset + len ? from + size : offset + len;
+		if (!(r->kept >> cell & 1))
+			continue;
+		payload = wire_payload(r->frame[cell]);
+		if (at == offset && to == offset + len)
+			return (uint8_t *)(uintptr_t)(payload + (at - from));
+		memcpy(r->buf + at, payload + (at - from), to - at);
+	}
+	return r->buf + offset;
+}
+
 static uint64_t write_burst(struct engine *e, struct channel *c,
 			    uint64_t now_ns)
 {
@@ -103,7 +125,7 @@ static uint64_t write_burst(struct engine *e, struct channel *c,
 			  &delay_ns)) {
 	case WALK_MORE:
 		if (r->kept && c->walk.phase == WALK_OPEN)
-			c->walk.direct = rx_bytes(e, r, c->walk.offset,
+			c->walk.direct = bytes_of(e, r, c->walk.offset,
 						  c->walk.b.len);
 		break;
 	case WALK_GOOD:
