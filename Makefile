@@ -494,6 +494,7 @@ vqfdb-equal:
 
 RTL := build/rtl
 RTL_V := $(wildcard rtl/hdl/*.v)
+RTL_ZU := $(wildcard rtl/zu/*.v)
 RTL_VH := $(wildcard rtl/hdl/*.vh rtl/gen/*.vh)
 RTL_C := $(wildcard rtl/cosim/rtl_*.c) emu/nic/wire.c
 RTL_FLAGS := -fPIC -fvisibility=hidden
@@ -512,8 +513,15 @@ rtl-lint:
 		verilator --lint-only -Wall --default-language 1364-2005 \
 			-Irtl/hdl -Irtl/gen --top-module fl_engine $$size \
 			rtl/hdl/fl_engine.v || exit 1; done
-	@iverilog -g2005 -Wall -Irtl/hdl -Irtl/gen -s fl_engine -o /dev/null $(RTL_V)
-	@echo "lint: $(words $(RTL_V)) files, nothing found"
+	@for port in 0 1; do \
+		verilator --lint-only -Wall --default-language 1364-2005 -Irtl/zu \
+			-Irtl/hdl -Irtl/gen --top-module fl_zu_top -GPORT=$$port -GNRXC=8 \
+			rtl/zu/fl_zu_top.v || exit 1; done
+	@verilator --lint-only -Wall --default-language 1364-2005 -Irtl/zu -Irtl/hdl \
+		--top-module fl_zu_net rtl/zu/fl_zu_net.v
+	@iverilog -g2005 -Wall -Irtl/hdl -Irtl/gen -s fl_zu_top -s fl_zu_net -o /dev/null \
+		$(RTL_V) $(RTL_ZU)
+	@echo "lint: $(words $(RTL_V) $(RTL_ZU)) files, nothing found"
 
 rtl-bench:
 	@rtl/tb/run
@@ -524,12 +532,10 @@ rtl-cosim: $(FAULTLINE)
 rtl-prove:
 	@rtl/formal/prove
 
+# What the card takes on a chip, and a small one whose netlist has to work.
 rtl-synth:
-	@tools/doctor --have yosys
-	@mkdir -p $(RTL)
-	yosys -q -l $(RTL)/synth.log -p "read_verilog -Irtl/gen -Irtl/hdl $(RTL_V); \
-		synth_xilinx -family xcup -noiopad -top fl_engine; stat" >/dev/null
-	@sed -n '/=== design hierarchy/,$$p' $(RTL)/synth.log
+	@rtl/zu/synth
+	@rtl/zu/synth --smoke
 
 rtl-model:
 	@tools/doctor --have verilator g++

@@ -5,7 +5,7 @@
  */
 #include "nic/engine_internal.h"
 
-enum page { PAGE_ENG, PAGE_CTX, PAGE_RXC, PAGE_FW, PAGE_DB };
+enum page { PAGE_ENG, PAGE_CTX, PAGE_RXC, PAGE_FW, PAGE_BOX, PAGE_DB };
 enum access { ACCESS_RO, ACCESS_RW, ACCESS_WO };
 
 #define NPAGE(name, base, size, count, text)

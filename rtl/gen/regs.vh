@@ -19,6 +19,9 @@
 // the firmware's mailbox
 `define NIC_FW_BASE                             32'h2000
 
+// on a board, at the firmware's port: its side of the mailbox
+`define NIC_BOX_BASE                            32'h3000
+
 // doorbells of one domain slot
 `define NIC_DB_BASE                             32'h10000
 `define NIC_DB_STRIDE                           32'h1000
@@ -433,6 +436,59 @@
 `define NIC_FW_CMD_STRIDE                       4
 `define NIC_FW_CMD_COUNT                        16
 `define NIC_FW_CMD_RESET                        32'h0
+
+// is the firmware there?
+`define NIC_BOX_OPEN                            12'h0
+`define NIC_BOX_OPEN_RESET                      32'h0
+// 1: writes of the pages FW and DB wait in a queue for the firmware; 0: they are lost, the queue is empty, FW reads as 0. Becomes 0 by itself when the queue made software wait too long
+`define NIC_BOX_OPEN_OPEN_LSB                   0
+`define NIC_BOX_OPEN_OPEN_MSB                   0
+
+// the line for events of the driver
+`define NIC_BOX_LINE                            12'h4
+`define NIC_BOX_LINE_RESET                      32'h0
+// 1: up, unless a write of the page FW is in the queue, which may bring it down
+`define NIC_BOX_LINE_LEVEL_LSB                  0
+`define NIC_BOX_LINE_LEVEL_MSB                  0
+
+// oldest write in the queue: where
+`define NIC_BOX_ADDR                            12'h8
+`define NIC_BOX_ADDR_RESET                      32'h0
+// from the start of the window
+`define NIC_BOX_ADDR_OFFSET_LSB                 0
+`define NIC_BOX_ADDR_OFFSET_MSB                 16
+// 1: the queue is not empty
+`define NIC_BOX_ADDR_VALID_LSB                  31
+`define NIC_BOX_ADDR_VALID_MSB                  31
+
+// oldest write in the queue: what
+`define NIC_BOX_DATA                            12'hC
+`define NIC_BOX_DATA_RESET                      32'h0
+
+// any value: the oldest write was carried out, and page FW says so. Reads of FW wait for that
+`define NIC_BOX_DONE                            12'h10
+`define NIC_BOX_DONE_RESET                      32'h0
+
+// link on the chip: clocks that a packet waits
+`define NIC_BOX_LINK_DELAY                      12'h20
+`define NIC_BOX_LINK_DELAY_RESET                32'h0
+// 0 to 65535
+`define NIC_BOX_LINK_DELAY_CLOCKS_LSB           0
+`define NIC_BOX_LINK_DELAY_CLOCKS_MSB           15
+
+// link on the chip: packets that get lost
+`define NIC_BOX_LINK_DROP                       12'h24
+`define NIC_BOX_LINK_DROP_RESET                 32'h0
+// every n-th; 0: none
+`define NIC_BOX_LINK_DROP_N_LSB                 0
+`define NIC_BOX_LINK_DROP_N_MSB                 15
+
+// link on the chip: packets that come twice
+`define NIC_BOX_LINK_TWICE                      12'h28
+`define NIC_BOX_LINK_TWICE_RESET                32'h0
+// every n-th; 0: none
+`define NIC_BOX_LINK_TWICE_N_LSB                0
+`define NIC_BOX_LINK_TWICE_N_MSB                15
 
 // send queue doorbell
 `define NIC_DB_SQ                               12'h0

@@ -19,6 +19,9 @@
 /* the firmware's mailbox */
 #define NIC_FW_BASE                             0x2000
 
+/* on a board, at the firmware's port: its side of the mailbox */
+#define NIC_BOX_BASE                            0x3000
+
 /* doorbells of one domain slot */
 #define NIC_DB_BASE(n)                          (0x10000 + 0x1000 * (n))
 #define NIC_DB_STRIDE                           0x1000
@@ -452,6 +455,62 @@
 #define NIC_FW_CMD_STRIDE                       4
 #define NIC_FW_CMD_COUNT                        16
 #define NIC_FW_CMD_RESET                        0x00000000
+
+/* is the firmware there? */
+#define NIC_BOX_OPEN                            0x000
+#define NIC_BOX_OPEN_RESET                      0x00000000
+/* 1: writes of the pages FW and DB wait in a queue for the firmware; 0: they are lost, the queue is empty, FW reads as 0. Becomes 0 by itself when the queue made software wait too long */
+#define NIC_BOX_OPEN_OPEN_SHIFT                 0
+#define NIC_BOX_OPEN_OPEN_MASK                  0x00000001
+#define NIC_BOX_OPEN_OPEN                       0x00000001
+
+/* the line for events of the driver */
+#define NIC_BOX_LINE                            0x004
+#define NIC_BOX_LINE_RESET                      0x00000000
+/* 1: up, unless a write of the page FW is in the queue, which may bring it down */
+#define NIC_BOX_LINE_LEVEL_SHIFT                0
+#define NIC_BOX_LINE_LEVEL_MASK                 0x00000001
+#define NIC_BOX_LINE_LEVEL                      0x00000001
+
+/* oldest write in the queue: where */
+#define NIC_BOX_ADDR                            0x008
+#define NIC_BOX_ADDR_RESET                      0x00000000
+/* from the start of the window */
+#define NIC_BOX_ADDR_OFFSET_SHIFT               0
+#define NIC_BOX_ADDR_OFFSET_MASK                0x0001FFFF
+/* 1: the queue is not empty */
+#define NIC_BOX_ADDR_VALID_SHIFT                31
+#define NIC_BOX_ADDR_VALID_MASK                 0x80000000
+#define NIC_BOX_ADDR_VALID                      0x80000000
+
+/* oldest write in the queue: what */
+#define NIC_BOX_DATA                            0x00C
+#define NIC_BOX_DATA_RESET                      0x00000000
+
+/* any value: the oldest write was carried out, and page FW says so. Reads of FW wait for that */
+#define NIC_BOX_DONE                            0x010
+#define NIC_BOX_DONE_RESET                      0x00000000
+
+/* link on the chip: clocks that a packet waits */
+#define NIC_BOX_LINK_DELAY                      0x020
+#define NIC_BOX_LINK_DELAY_RESET                0x00000000
+/* 0 to 65535 */
+#define NIC_BOX_LINK_DELAY_CLOCKS_SHIFT         0
+#define NIC_BOX_LINK_DELAY_CLOCKS_MASK          0x0000FFFF
+
+/* link on the chip: packets that get lost */
+#define NIC_BOX_LINK_DROP                       0x024
+#define NIC_BOX_LINK_DROP_RESET                 0x00000000
+/* every n-th; 0: none */
+#define NIC_BOX_LINK_DROP_N_SHIFT               0
+#define NIC_BOX_LINK_DROP_N_MASK                0x0000FFFF
+
+/* link on the chip: packets that come twice */
+#define NIC_BOX_LINK_TWICE                      0x028
+#define NIC_BOX_LINK_TWICE_RESET                0x00000000
+/* every n-th; 0: none */
+#define NIC_BOX_LINK_TWICE_N_SHIFT              0
+#define NIC_BOX_LINK_TWICE_N_MASK               0x0000FFFF
 
 /* send queue doorbell */
 #define NIC_DB_SQ                               0x000

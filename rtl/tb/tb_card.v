@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// One card that hears itself through the link on the chip: the first thing to try on a board,
+// and what a netlist of it has to do as well (rtl/zu/synth). A block with pages missing at both
+// ends, one that nobody answers in time, and one beyond the port's addresses.
+`default_nettype none
+`include "entries.vh"
+`include "regs.vh"
+
+module tb_card;
+	reg clk = 0, aresetn = 0;
+	always #5 clk = !clk;
+
+	wire [15:0] delay, drop, twice;
+	wire [127:0] s_tdata;
+	wire [15:0] s_tkeep;
+	wire [7:0] s_tid, s_tdest;
+	wire s_tlast, s_tvalid, s_tready;
+	wire [127:0] m_tdata;
+	wire [15:0] m_tkeep;
+	wire [7:0] m_tid, m_tdest;
+	wire m_tlast, m_tvalid, m_tready;
+	zu_card #(.NODE(0)) a (
+		.aclk(clk), .aresetn(aresetn), .link_delay(delay), .link_drop(drop),
+		.link_twice(twice), .s_axis_tdata(m_tdata), .s_axis_tkeep(m_tkeep),
+		.s_axis_tlast(m_tlast), .s_axis_tid(m_tid), .s_axis_tdest(m_tdest),
+		.s_axis_tvalid(m_tvalid), .s_axis_tready(m_tready), .m_axis_tdata(s_tdata),
+		.m_axis_tkeep(s_tkeep), .m_axis_tlast(s_tlast), .m_axis_tid(s_tid),
+		.m_axis_tdest(s_tdest), .m_axis_tvalid(s_tvalid), .m_axis_tready(s_tready)
+	);
+	fl_zu_net #(.PORTS(1)) net (
+		.aclk(clk), .aresetn(aresetn), .link_delay(delay), .link_drop(drop),
+		.link_twice(twice), .s0_axis_tdata(s_tdata), .s0_axis_tkeep(s_tkeep),
+		.s0_axis_tlast(s_tlast), .s0_axis_tid(s_tid), .s0_axis_tdest(s_tdest),
+		.s0_axis_tvalid(s_tvalid), .s0_axis_tready(s_tready),
+		.m0_axis_tdata(m_tdata), .m0_axis_tkeep(m_tkeep), .m0_axis_tlast(m_tlast),
+		.m0_axis_tid(m_tid), .m0_axis_tdest(m_tdest), .m0_axis_tvalid(m_tvalid),
+		.m0_axis_tready(m_tready), .s1_axis_tdata(128'd0), .s1_axis_tkeep(16'd0),
+		.s1_axis_tlast(1'b0), .s1_axis_tid(8'd0), .s1_axis_tdest(8'd0),
+		.s1_axis_tvalid(1'b0), .s1_axis_tready(), .m1_axis_tdata(),
+		.m1_axis_tkeep(), .m1_axis_tlast(), .m1_axis_tid(), .m1_axis_tdest(),
+		.m1_axis_tvalid(), .m1_axis_tready(1'b0)
+	);
+
+	integer errors = 0, k, round, was;
+
+	task check;
+		input ok;
+		input [8*60-1:0] text;
+		if (!ok) begin
+			$display("wrong: %0s at %0t", text, $time);
+			errors = errors + 1;
+		end
+	endtask
+
+	task finish;
+		input [7:0] status;
+		begin
+			was = a.done;
+			for (round = 0; round < 10000 && a.done == was; round = round + 1) begin
+				a.serve;
+				if (round % 1000 == 999)
+					a.expire(0);
+			end
+			check(a.done != was && a.status == status, "how the block ended");
+		end
+	endtask
+
+	task same;
+		input integer from, to, n;
+		for (k = 0; k < n; k = k + 1)
+			if (a.m.mem[from + k] !== a.m.mem[to + k]) begin
+				check(0, "a byte is another");
+				k = n;
+			end
+	endtask
+
+	initial begin
+		for (k = 0; k < 64; k = k + 1)
+			a.m.page[k] = 0;
+		for (k = 0; k < 1 << 18; k = k + 1)
+			a.m.mem[k] = k * 13 + k / 256;
+		repeat (4) @(posedge clk);
+		aresetn = 1;
+		repeat (4) @(posedge clk);
+		a.start;
+		a.drv_start;
+		a.drv.read(`NIC_ENG_BASE + `NIC_ENG_ID);
+		check(a.drv.data === `NIC_ENG_ID_RESET, "the card's name");
+		a.drv.read(`NIC_FW_BASE + `NIC_FW_ID);
+		check(a.drv.data === 0, "no firmware yet");
+		a.fw.write(`NIC_FW_BASE + `NIC_FW_ID, `NIC_FW_ID_RESET);
+		a.fw.write(`NIC_BOX_BASE + `NIC_BOX_OPEN, 1);
+		a.drv.read(`NIC_FW_BASE + `NIC_FW_ID);
+		check(a.drv.data === `NIC_FW_ID_RESET, "the firmware's name");
+
+		a.m.page[2] = 1;
+		a.m.page['h21] = 1;
+		a.go(0, `FL_OP_WRITE, 0, 5, 'h1F83, 'h20FC9, 300);
+		finish(`FL_ST_OK);
+		same('h1F83, 'h20FC9, 300);
+		check(a.faults == 2, "two pages were missing");
+
+		// Not 5: four cells and the ACK, and each time it were the ACK.
+		a.fw.write(`NIC_BOX_BASE + `NIC_BOX_LINK_DROP, 6);
+		a.go(0, `FL_OP_WRITE, 0, 0, 'h5000, 'h30000, 1000);
+		finish(`FL_ST_OK);
+		same('h5000, 'h30000, 1000);
+
+		a.go(0, `FL_OP_WRITE, 0, 0, 64'h2_0000_0000_5000, 'h30000, 64);
+		finish(`FL_ST_BUS_ERROR);
+
+		check(a.errors == 0, "AxPROT, AxCACHE, AxLOCK");
+		check(a.m.errors == 0, "the memory complains");
+		if (errors == 0)
+			$display("PASS tb_card: %0d blocks, %0d faults, %0d clocks", a.done,
+				 a.faults, $time / 10);
+		$finish;
+	end
+
+	initial begin
+		#1000000;
+		$display("wrong: no end");
+		$finish;
+	end
+endmodule
+
+`default_nettype wire
