@@ -54,6 +54,7 @@ static void place_all(struct rtl *x)
 #define PAGE_CTX NIC_CTX_BASE(0), NIC_CTX_STRIDE, ENGINE_CTX_MAX
 #define PAGE_RXC NIC_RXC_BASE(0), NIC_RXC_STRIDE, ENGINE_RXC_MAX
 #define PAGE_FW NIC_FW_BASE, 0, 1
+#define PAGE_BOX NIC_BOX_BASE, 0, 1
 #define PAGE_DB NIC_DB_BASE(0), 0, 1
 #define NARR(page, name, offset, stride, count, width, access, reset, text)
 #define NFLD(page, name, field, lsb, width, text)
