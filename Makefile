@@ -519,6 +519,7 @@ RTL_V := $(wildcard rtl/hdl/*.v)
 RTL_ZU := $(wildcard rtl/zu/*.v)
 RTL_VH := $(wildcard rtl/hdl/*.vh rtl/gen/*.vh)
 RTL_C := $(wildcard rtl/cosim/rtl_*.c) emu/nic/wire.c
+RTL_OPT ?= -O2
 RTL_FLAGS := -fPIC -fvisibility=hidden
 VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
@@ -568,7 +569,7 @@ $(RTL)/model/Vfl_engine__ALL.a: $(RTL_V) $(RTL_VH) Makefile
 	$(call say,VERILATE)
 	$(Q)$(VERILATE) rtl/hdl/fl_engine.v
 	$(Q)$(MAKE) --no-print-directory -s -C $(@D) -f Vfl_engine.mk \
-		OPT_FAST=-O2 OPT_SLOW=-O0 OPT_GLOBAL=-O1 \
+		OPT_FAST=$(RTL_OPT) OPT_SLOW=-O0 OPT_GLOBAL=-O1 \
 		Vfl_engine__ALL.a verilated.o verilated_threads.o
 
 # Verilog against C at random: make rtl-random TRANSACTIONS=1000000 SEED=7

@@ -2,7 +2,7 @@
 // What fl_rd never does, whatever memory and ctl do. prove puts this before the module's end,
 // where all inputs are free; PROP says which property is meant. sound is the invariant that
 // carries them: it is asserted with each of them.
-	parameter PROP = 1;
+	(* anyconst *) reg [3:0] PROP;
 	localparam [16:0] BLOCK = 1 << BLOCK_LOG2;
 
 	reg begun;

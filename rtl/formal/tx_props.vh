@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What fl_tx never does, whatever it is given to send; see rd_props.vh.
-	parameter PROP = 1;
+// cut: i_crc
+	(* anyconst *) reg [3:0] PROP;
 
 	reg begun;
 	initial begun = 0;

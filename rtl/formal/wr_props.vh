@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What fl_wr never does, whatever memory and ctl do; see rd_props.vh.
-	parameter PROP = 1;
+	(* anyconst *) reg [3:0] PROP;
 	localparam [16:0] BLOCK = 1 << BLOCK_LOG2;
 
 	reg begun;
