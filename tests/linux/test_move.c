@@ -92,15 +92,13 @@ TEST_MODES(migrate_middle, "pages move to other frames in the middle of a transf
 }
 
 /* Every other page of a large area is free: plenty to compact. */
-static uint8_t *make_holes(size_t bytes)
+static void make_holes(uint8_t *mem, size_t bytes)
 {
-	uint8_t *mem = rig_buffer(bytes);
 	size_t at;
 
 	rig_fill(mem, bytes, 103);
 	for (at = 0; at < bytes; at += 2 * RIG_PAGE)
 		EXPECT_EQ(madvise(mem + at, RIG_PAGE, MADV_DONTNEED), 0);
-	return mem;
 }
 
 static void holes_are_right(const uint8_t *mem, size_t bytes)
@@ -121,17 +119,19 @@ TEST_MODES(compaction, "memory is compacted in the middle of a transfer")
 
 	rig_open(policy, FL_TOUCH_PAGE);
 	rig_buffers_for(LARGE, 104);
+	mem = rig_buffer(holes);
 	before = migrated();
 	for (tries = 0; tries < RIG_TRIES && !n; tries++) {
-		mem = make_holes(holes);
+		make_holes(mem, holes);
 		EXPECT_EQ(madvise(rig.dst.mem, LARGE, MADV_DONTNEED), 0);
 		rig_mark();
 		rig_post(0, LARGE);
 		while (rig_under_way(&rig.dst, 16) && !rig_look() &&
 		       rig_middle(&rig.dst, pages)) {
+			/* It begins in the middle; a slow kernel ends it after. */
 			EXPECT_EQ(rig_put("/proc/sys/vm/compact_memory", "1"),
 				  0);
-			n += rig_middle(&rig.dst, pages);
+			n++;
 		}
 		EXPECT_EQ(rig_status(), 0);
 		EXPECT_PATTERN(rig.dst.mem, LARGE, 104);
