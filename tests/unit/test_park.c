@@ -58,7 +58,7 @@ static unsigned int play(enum sim_mode mode, uint64_t timeout_ns,
 
 	p.asleep = sim_thread_start(sim, "answers", false, answers, &p);
 	sim_thread_start(sim, "asks", false, asks, &p);
-	EXPECT_EQ(sim_run(sim, 60000000000ull, 0), SIM_FINISHED);
+	EXPECT_EQ(sim_run(sim, 240000000000ull, 0), SIM_FINISHED);
 	EXPECT_EQ(atomic_load(&p.answered), ROUNDS);
 	sim_stop(sim);
 	sim_destroy(sim);
