@@ -123,6 +123,7 @@ rmmod faultline
 END
 # death SIGNAL TEXT [JOB]: of the emulator, in the middle of the job
 death() {
+	rm -rf "$dir/death$1"
 	run "death$1" --cpus 1 "$dir/${3:-go_on}" &
 	guest=$!
 	tries=0
@@ -163,8 +164,8 @@ if run seven --cpus 1 "$dir/fails" >/dev/null 2>&1
 then check 'a job that fails' false
 else check 'a job that fails' grep -q '^vqfdb: exit 7' "$dir/seven/console.0"
 fi
-echo 'echo "UBSAN: planted" >/dev/kmsg' >"$dir/splat"
-if run splat --cpus 1 "$dir/splat" >/dev/null 2>&1
+echo 'echo "UBSAN: planted" >/dev/kmsg' >"$dir/complains"
+if run splat --cpus 1 "$dir/complains" >/dev/null 2>&1
 then check 'a kernel that complains' false
 else check 'a kernel that complains' grep -q '^vqfdb: exit 3' "$dir/splat/console.0"
 fi
