@@ -3,7 +3,7 @@
 // rd_props.vh. w is any transmit context. What a block carries decides nothing here, nor do the
 // queues of notes and faults, so prove leaves them out: their outputs are free.
 // The invariant is shown part by part: each bit of goals follows from all of them, sound.
-// goals: 15
+// goals: 18
 // with: fl_regs fl_queue fl_pick
 // cut: notes faults
 // cut: t_lva t_rva t_rkey t_ref t_xfer t_block t_left t_stream t_qpn
@@ -238,12 +238,13 @@
 		(!(rd_busy && !rd_dropped && rd_ctx == w) ||
 		 state == `FL_TX_READY || (step == TX_DROP && mine)) &&
 		(!celling || (!re_last && rd_busy && !rd_dropped && rd_ctx == ti && reads && re_kind == RE_CELL));
-	wire sound_cell = !(step == CELL_SENT || (packing && ts_ret == CELL_SENT)) || !mine ||
-		(!tp_answer && tp_ctx == {4'd0, w} && tp_to == t_node[w] && tp_gen == t_gen[w] &&
+	wire sound_cell = (!packing || (ts_ret == CELL_SENT ? tp_ctx == {4'd0, ti} : tp_answer)) &&
+		(!(step == CELL_SENT || (packing && ts_ret == CELL_SENT)) || !mine ||
+		 (!tp_answer && tp_ctx == {4'd0, w} && tp_to == t_node[w] && tp_gen == t_gen[w] &&
 		 tp_attempt == t_attempt[w] && tp_opcode == t_opcode[w] &&
 		 tp_len[16:0] == t_len[w] && tp_offset[16:0] == rd_sent &&
 		 (step == TRY_SEND || step == SEND || (step == CELL_SENT && !ts_ok) || whole ||
-		  !(rd_ask || rest == {4'd0, tp_plen})));
+		  !(rd_ask || rest == {4'd0, tp_plen}))));
 	wire sound_wait = waits == 0 || (served == 3 ? step == READ_STEP && waits <= 4 : served == 4 ? waits <= 1 :
 					 waits <= served + 2);
 	wire sound_early = !t_early[w] ||
@@ -296,6 +297,18 @@
 		if (applying && !said(ap_event))
 			linked = 0;
 	end
+	// The same of any one of them: what has to be shown.
+	(* anyconst *) reg [3:0] v;
+	(* anyconst *) reg [4:0] y;
+	wire [4:0] v_rxc = t_rxc[v][4:0];
+	wire linked_own = x_own[y] != {1'b0, w} ||
+		(t_rxc[w] == {1'b0, y} && a_read && t_asked[w] &&
+		 (open || (state == `FL_TX_DONE && ending && mine &&
+			   (step != WRITE_CANCEL || xi == y))));
+	wire linked_free = !free[y] || x_own[y][4];
+	wire linked_rxc = t_rxc[v][5] || x_own[v_rxc] == {1'b0, v};
+	wire linked_early = (!t_early[v] || said(t_early_event[v])) &&
+			    (!applying || said(ap_event));
 	wire taking = step == RX_TAKE || step == FILL || step == FILL_CLEAR || step == RX_OPENED ||
 		      step == OPEN_ANSWER || (step == STORE_CELL && st_ret == RX_OPENED) ||
 		      (step == STORE_COPY && st_ret == RX_OPENED);
@@ -358,7 +371,8 @@
 			     sound_early, sound_apply, sound_move, sound_leave, sound_done, linked,
 			     sound_take, sound_whom};
 	(* keep *) wire sound = step == RESET ? clean : &parts;
-	(* keep *) wire [14:0] goals = step == RESET ? {clean, 14'h3FFF} : {1'b1, parts};
+	(* keep *) wire [17:0] goals = step == RESET ? {clean, 17'h1FFFF} :
+		{1'b1, linked_own, linked_free, linked_rxc, linked_early, parts[13:3], parts[1:0]};
 
 	always @* if (begun) begin
 		if (step != RESET) begin
