@@ -245,7 +245,8 @@
 		 tp_len[16:0] == t_len[w] && tp_offset[16:0] == rd_sent &&
 		 (step == TRY_SEND || step == SEND || (step == CELL_SENT && !ts_ok) || whole ||
 		  !(rd_ask || rest == {4'd0, tp_plen}))));
-	wire sound_wait = waits == 0 || (served == 3 ? step == READ_STEP && waits <= 4 : served == 4 ? waits <= 1 :
+	wire sound_wait = waits == 0 || (served == 3 ? step == READ_STEP && waits <= 4 :
+					 served == 4 ? waits <= 1 :
 					 waits <= served + 2);
 	wire sound_early = !t_early[w] ||
 		(outcome(t_early_event[w], t_early_code[w]) &&
