@@ -199,9 +199,12 @@ void fl_ctx_quiesce(struct fl_ctx *ctx)
 	if (dev->slot[ctx->slot] != ctx)
 		return;
 
-	/* Kills blocks in flight; then no queue of the slot is written. */
+	/*
+	 * Kills blocks in flight; then no queue of the slot is written. A card
+	 * that is gone (fl_window.c says so) writes none either.
+	 */
 	ret = fl_cmd_object(ctx, FL_CMD_SLOT_CLOSE, 0);
-	if (ret)
+	if (ret && ret != -ENODEV)
 		dev_err(dev->dev, "slot %u does not close: %d\n", ctx->slot,
 			ret);
 	/* Tables that may go when the notifier has gone are not walked. */
