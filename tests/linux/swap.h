@@ -6,6 +6,7 @@
 #ifndef SWAP_H
 #define SWAP_H
 
+#include <sched.h>
 #include <sys/swap.h>
 
 #include "rig.h"
@@ -50,18 +51,26 @@ static inline void swap_begin(void)
 
 /*
  * Page memory out until none of it is there. The kernel may keep a page for a
- * moment (it is on its way to the disk), so ask again.
+ * moment (it is on its way to the disk), so ask again; and ask on each CPU, since
+ * MADV_PAGEOUT empties only its own CPU's list of pages that are not on the LRU
+ * yet (lru_add_drain), where a worker's fault may have left some of ours.
  */
 static inline void swap_out(void *mem, size_t bytes)
 {
 	unsigned int pages = bytes / RIG_PAGE, tries;
+	cpu_set_t all, one;
 
+	EXPECT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
 	for (tries = 0; tries < 1000; tries++) {
+		CPU_ZERO(&one);
+		CPU_SET(tries % CPU_COUNT(&all), &one);
+		EXPECT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
 		EXPECT_EQ(madvise(mem, bytes, MADV_PAGEOUT), 0);
 		if (rig_pages(mem, bytes, RIG_SWAPPED) == pages)
 			break;
 		usleep(1000);
 	}
+	EXPECT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
 	STEP("%u pages are out, after %u more tries", pages, tries);
 	EXPECT_EQ(rig_pages(mem, bytes, RIG_SWAPPED), pages);
 	EXPECT_EQ(rig_pages(mem, bytes, RIG_PRESENT), 0);
