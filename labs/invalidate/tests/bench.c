@@ -244,6 +244,18 @@ void card_begins(unsigned int channel, unsigned int card, unsigned int page,
 	begin(channel, card, page, how, seed, DMA_OK);
 }
 
+bool card_tries(unsigned int channel, unsigned int card, unsigned int page,
+		unsigned int seed)
+{
+	struct subject_msg m = { .op = LAB_BEGIN,
+				 .arg = { channel, card, page, 1, seed } };
+
+	judge_ask(&m);
+	judge_did("card %u: begins to write page %u (channel %u, seed %u): %s",
+		  card, page, channel, seed, outcome(m.arg[0]));
+	return m.arg[0] == DMA_OK;
+}
+
 void card_ends(unsigned int channel)
 {
 	judge_did("card: the access of channel %u ends", channel);
@@ -391,6 +403,29 @@ void happened(const char *expected)
 {
 	listen();
 	judge_same("what happened, in this order", text, expected);
+}
+
+void happened_first(const char *expected)
+{
+	size_t n = strlen(expected);
+
+	listen();
+	if (strlen(text) > n && text[n] == ',')
+		text[n] = 0;
+	judge_same("what happened first, in this order", text, expected);
+}
+
+unsigned int happened_times(const char *part)
+{
+	const char *p = text;
+	unsigned int n = 0;
+
+	listen();
+	while ((p = strstr(p, part))) {
+		p++;
+		n++;
+	}
+	return n;
 }
 
 void forget(void)

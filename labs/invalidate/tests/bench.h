@@ -59,6 +59,9 @@ void card_uses(unsigned int card, unsigned int page, int how, unsigned int seed,
 /* An access begins, and gets through; and ends. */
 void card_begins(unsigned int channel, unsigned int card, unsigned int page,
 		 int how, unsigned int seed);
+/* The same, to write, if it can. */
+bool card_tries(unsigned int channel, unsigned int card, unsigned int page,
+		unsigned int seed);
 void card_ends(unsigned int channel);
 void card_ends_in(unsigned int channel, uint64_t ns);
 void card_when(enum lab_moment m, unsigned int channel, unsigned int page,
@@ -70,7 +73,8 @@ void bench_wait(uint64_t ns);
 /* What happened since the last look, as text; or only forget it. */
 void happened(const char *expected);
 void forget(void);
-/* Of what happened until now, these in this order, whatever was in between. */
+void happened_first(const char *expected);
+unsigned int happened_times(const char *part);
 void no_stale(void);
 uint64_t stat(enum lab_stat s);
 uint64_t descriptor(unsigned int process, unsigned int page);
