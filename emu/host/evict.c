@@ -170,7 +170,7 @@ static int evict_batch(struct host_mm *mm, uint64_t va, unsigned int n)
 		}
 	if (first == n)
 		return err;
-	/* lab invalidate 8 stub: (void)r; */
+	/* lab invalidate 8 stub: (void)r, (void)last; */
 	/* lab invalidate 8 stub: (void)let_go; */
 	/* lab invalidate 8 stub: spare(mm, v, n); */
 	/* lab invalidate 8: break before make -- tag::invalidate-8[] */

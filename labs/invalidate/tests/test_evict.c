@@ -216,15 +216,20 @@ JUDGE(not_written, "what cannot be written stays, as if nothing had been")
 	cpu_finds(0, 3, 9);
 }
 
-JUDGE(some_stay, "of three dirty pages and two slots the third one stays")
+JUDGE(some_stay, "of three dirty pages and two slots one stays, no matter which")
 {
+	unsigned int page, stays = 0;
+
 	bench_new(0, 2);
 	cpu_fill(0, 3, 3, 1);
 	kernel_evict(0, 3, 3, -ENOSPC);
 	judge_equal("evictions", stat(LAB_EVICTIONS), 2);
-	card_uses(0, 5, WRITES, 9, DMA_OK);
-	cpu_finds(0, 5, 9);
-	cpu_finds(0, 3, 1);
+	for (page = 3; page < 6; page++)
+		if (frame(0, page))
+			stays = page;
+	card_uses(0, stays, WRITES, 9, DMA_OK);
+	for (page = 3; page < 6; page++)
+		cpu_finds(0, page, page == stays ? 9 : page - 2);
 }
 
 JUDGE(pinned_stays, "pinned pages take no slot")
