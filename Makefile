@@ -590,7 +590,7 @@ rtl-random: rtl-model
 # The second simulator, which takes a minute to build: other numbers, and scenarios.
 rtl-second: $(FAULTLINE)
 	+@$(MAKE) --no-print-directory rtl-random SIM=cxxrtl TRANSACTIONS=1000 SEED=2
-	@for s in write_cold_both read_cold_remote stall_destination wire_everything; do \
+	@for s in write_cold_both read_cold_remote stall_destination drop_refused; do \
 		FAULTLINE_RTL=$(RTL_SO_cxxrtl) $(FAULTLINE) run --engine both \
 			tests/scenario/$$s.fl || exit 1; done
 
