@@ -139,7 +139,7 @@ expect 0 'command: make -s grade LAB=walk ONLY=first_level' 'the workflow for Cl
 hostile=$dir/hostile
 given=$B/labs/walk/starter/emu/smmu/walk.c
 mkdir -p "$hostile/link" "$hostile/inside/emu" "$hostile/huge" "$hostile/garbage" "$hostile/pipe" \
-	"$hostile/endless" "$hostile/reads" "$hostile/words" "$hostile/bomb" "$hostile/Makefile" \
+	"$hostile/endless" "$hostile/reads" "$hostile/words" "$hostile/bomb" "$hostile/assembly" "$hostile/Makefile" \
 	"$hostile/two words" "$hostile/x.txt" "$hostile/two
 lines"
 ln -s "$PWD/emu/smmu/walk.c" "$PWD/emu/smmu/tlb.c" "$hostile/link/"
@@ -152,6 +152,7 @@ with() { { cat "$given"; printf '%s\n' "$@"; } > "$hostile/$name/walk.c"; }
 name=endless; with '#include "/dev/zero"'
 name=reads; with '#include "/etc/passwd"' '#include "tests/harness.h"'
 name=words; with '#include "/etc/passwd"' '#include "nope.h"'
+name=assembly; with '#define J(a, b) a##b' 'J(__a, sm__)(".incbin \"/etc/passwd\"");'
 printf '%s\n' '#define A(x) x x x x x x x x x x x x x x x x' \
 	'int a = A(A(A(A(A(A(A(A(A(1)))))))));' > "$hostile/bomb/walk.c"
 for name in Makefile 'two words' 'two
@@ -180,6 +181,7 @@ hostile 'did not come to its end' 'an include without an end' endless
 hostile 'includes what it may not: /etc/passwd' 'includes of what is not its own' reads
 hostile 'nope.h: No such file' 'an include that ends the look at includes' words
 hostile 'did not build' 'a bomb of macros' bomb
+hostile "has '__asm__' in it" 'assembly, which could include what it likes' assembly
 expect 1 '' 'words of a file that was included are not told' \
 	grep -e root: "$dir/batch/reads.txt" "$dir/batch/words.txt"
 expect 1 '' 'bytes that a terminal would obey neither' \
