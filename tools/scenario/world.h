@@ -14,7 +14,7 @@
  * checked after every event as well.
  *
  * Files: world.c (life), world_door.c (boards' doors, processes mode), world_guest.c
- * (guests, mode vm), world_process.c (processes), world_buffer.c (buffers and
+ * (guests, mode vm), world_folder.c (the folder of these), world_process.c (processes), world_buffer.c (buffers and
  * regions), fill.c (their contents), world_work.c (connections and work requests),
  * world_check.c (invariants, counting events).
  */
