@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # faultline run that is interrupted or killed: the folder that it had and what it
-# started go. (Mode vm here with a script that only sleeps instead of a guest; with
-# one: tests/cmd/vqfdb_end.sh.)
+# started go. Mode vm has a script here that only sleeps, instead of a guest; what is
+# left when that of guests is ended: tests/cmd/vqfdb_end.sh.
 set -u
 . tests/cmd/expect.inc
 
