@@ -525,7 +525,7 @@ VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
 	   -Irtl/hdl -Irtl/gen --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
 
-.PHONY: rtl rtl-model rtl-random rtl-lint rtl-bench rtl-prove rtl-synth rtl-cosim
+.PHONY: rtl rtl-model rtl-random rtl-lint rtl-bench rtl-prove rtl-synth rtl-cosim waves
 rtl: rtl-lint rtl-bench rtl-random rtl-cosim rtl-prove rtl-synth
 
 # Every size that there is a reason for: the usual one, the largest, the smallest.
@@ -548,6 +548,11 @@ rtl-lint:
 
 rtl-bench:
 	@rtl/tb/run
+
+# The waves of a block that faults, for GTKWave.
+WAVES ?= build/waves
+waves:
+	@rtl/tb/waves "$(WAVES)"
 
 rtl-cosim: $(FAULTLINE)
 	@tests/cmd/rtl.sh
@@ -651,6 +656,7 @@ help:
 	@echo "make library-alone  the library needs nothing of the emulator"
 	@echo "make rtl-model    the engine in Verilog, for --engine rtl or both"
 	@echo "make rtl-random   Verilog against C at random; TRANSACTIONS=, SEED="
+	@echo "make waves        the waves of a block that faults, for GTKWave"
 	@echo "make rtl          all that can be said about it: lint, benches, proofs, ..."
 	@echo "make firmware-r5  the firmware for the Cortex-R5"
 	@echo "make modules      the driver as an arm64 Linux module"
