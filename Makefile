@@ -525,10 +525,10 @@ VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
 	   -Irtl/hdl -Irtl/gen --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
 
-.PHONY: rtl rtl-model rtl-random rtl-lint rtl-bench rtl-prove rtl-cosim rtl-check waves
+.PHONY: rtl rtl-model rtl-random rtl-lint rtl-bench rtl-prove rtl-cosim waves
 .PHONY: rtl-long rtl-synth rtl-park rtl-bugs
 # Two at a time, once that is made which two of them would make. What takes long is rtl-long.
-RTL_PARTS := rtl-prove rtl-random rtl-lint rtl-bench rtl-cosim rtl-check
+RTL_PARTS := rtl-prove rtl-random rtl-lint rtl-bench rtl-cosim
 rtl: $(FAULTLINE) rtl-model
 	+@$(MAKE) --no-print-directory -j2 -Otarget $(RTL_PARTS)
 
@@ -565,10 +565,6 @@ rtl-cosim: $(FAULTLINE)
 
 rtl-prove:
 	@rtl/formal/prove
-
-# Can it be made at all?
-rtl-check:
-	@rtl/zu/synth --check
 
 # Planted bugs: which evidence finds which (build/bugs keeps what was found).
 rtl-bugs:

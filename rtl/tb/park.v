@@ -17,7 +17,7 @@ module park;
 	`include "self.vh"
 	defparam a.CELL_LOG2 = 10;
 
-	integer errors = 0, blocks = 100, clocks = 0, rate, fill, begun, ended, left, beside, i, n;
+	integer errors = 0, blocks = 50, clocks = 0, rate, fill, begun, ended, left, beside, i, n;
 	reg blocking;
 
 	// What waits for the driver.
