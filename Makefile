@@ -535,8 +535,14 @@ VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
 	   -Irtl/hdl -Irtl/gen --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
 
-.PHONY: rtl rtl-model rtl-random rtl-speed rtl-second rtl-lint rtl-bench rtl-prove rtl-synth rtl-cosim
-rtl: rtl-lint rtl-bench rtl-random rtl-second rtl-cosim rtl-prove rtl-synth
+.PHONY: rtl rtl-model rtl-random rtl-speed rtl-second rtl-lint rtl-bench rtl-prove rtl-cosim waves
+.PHONY: rtl-long rtl-synth rtl-park rtl-bugs
+# Two at a time, once that is made which two of them would make. What takes long is rtl-long.
+RTL_PARTS := rtl-prove rtl-second rtl-random rtl-lint rtl-bench rtl-cosim
+rtl: $(FAULTLINE) rtl-model $(B)/rtl-random
+	+@$(MAKE) --no-print-directory -j2 -Otarget $(RTL_PARTS)
+
+rtl-long: rtl-synth rtl-park rtl-bugs
 
 # Every size that there is a reason for: the usual one, the largest, the smallest.
 RTL_SIZES := "" "-GBLOCK_LOG2=16" "-GNTX=4 -GNRXC=1 -GBLOCK_LOG2=12 -GNODES=1"
@@ -559,11 +565,24 @@ rtl-lint:
 rtl-bench:
 	@rtl/tb/run
 
+# The waves of a block that faults, for GTKWave.
+WAVES ?= build/waves
+waves:
+	@rtl/tb/waves "$(WAVES)"
+
 rtl-cosim: $(FAULTLINE)
 	@tests/cmd/rtl.sh
 
 rtl-prove:
 	@rtl/formal/prove
+
+# Planted bugs: which evidence finds which (build/bugs keeps what was found).
+rtl-bugs:
+	@rtl/formal/bugs
+
+# Cycles per packet with faults, parked and blocking.
+rtl-park:
+	@rtl/tb/run park
 
 # What the card takes on a chip, and a small one whose netlist has to work.
 rtl-synth:
@@ -712,7 +731,9 @@ help:
 	@echo "make rtl-model    the engine in Verilog, for --engine rtl or both"
 	@echo "make rtl-random   Verilog against C at random; TRANSACTIONS=, SEED="
 	@echo "make rtl-speed    how fast it is; SIM=cxxrtl: these three on another simulator"
-	@echo "make rtl          all that can be said about it: lint, benches, proofs, ..."
+	@echo "make waves        the waves of a block that faults, for GTKWave"
+	@echo "make rtl          is it right? lint, benches, random, scenarios, proofs"
+	@echo "make rtl-long     what takes longer: rtl-synth, rtl-park, rtl-bugs"
 	@echo "make firmware-r5  the firmware for the Cortex-R5"
 	@echo "make modules      the driver as an arm64 Linux module"
 	@echo "make board-patch  the hook in Linux's arm-smmu, compiled and run; KERNEL=6.12: compiled"
