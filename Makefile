@@ -303,6 +303,15 @@ build/gen: $(GEN_SRC) $(wildcard tools/gen/*.h) $(DEFS) Makefile
 pictures: $(FAULTLINE)
 	$(Q)tests/cmd/pictures.sh --write
 
+# One HTML page and a PDF in build/book; what the book says is checked first.
+.PHONY: book hello
+book:
+	@tools/doctor --install book
+	@tools/doctor --have asciidoctor asciidoctor-pdf
+	+@$(MAKE) --no-print-directory $(FAULTLINE)
+	@tools/book/check
+	@tools/book/make html pdf
+
 generate: build/gen
 	build/gen .
 
@@ -643,6 +652,7 @@ help:
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"
 	@echo "make generate     headers, Verilog and tables from the *.def"
+	@echo "make book         the book: build/book/faultline.html and .pdf"
 	@echo "make pictures     the pictures of the book, from a run (Graphviz)"
 	@echo "make check-style  the rules of the house"
 	@echo "make check-warnings  gcc and clang, warnings are errors"

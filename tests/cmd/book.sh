@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The book is true and can be made; and what is wrong in it is found.
+set -u
+cd "$(dirname "$0")/../.."
+tools/doctor --have asciidoctor asciidoctor-pdf || exit 77
+. tests/cmd/expect.inc
+
+expect 0 'nothing found' 'names and commands of the book are right' tools/book/check
+expect 0 'faultline.html' 'the book as HTML and PDF' tools/book/make html pdf --out "$dir/book"
+expect 0 '' 'the HTML shows code of the tree' grep -q 'SMMU_SCTLR_AFFD\|SMMU_CB_SCTLR_AFFD' "$dir/book/faultline.html"
+
+# spoil NAME: a copy of the book, with standard input at the end of its first chapter
+spoil()
+{
+	rm -rf "$dir/spoilt"
+	mkdir "$dir/spoilt"
+	cp -r book/*.adoc book/gen book/reference book/pictures "$dir/spoilt/"
+	cat >> "$dir/spoilt/write.adoc"
+}
+# Only the chapter that is spoilt: its commands are few, the others' would be typed again.
+alone() { mkdir -p "$dir/alone" && cp "$dir/spoilt/write.adoc" "$dir/alone/"; }
+made() { expect 1 "$1" "$2" tools/book/make html --book "$dir/spoilt" --out "$dir/made"; }
+found() { alone; expect 1 "$1" "$2" tools/book/check "$dir/alone"; }
+
+printf '\n[source]\n----\ninclude::{src}/emu/smmu/walk.c[tag=walk-99]\n----\n' | spoil
+made 'walk-99' 'a lost tag fails the build'
+printf '\n[source]\n----\ninclude::{src}/emu/smmu/wlak.c[]\n----\n' | spoil
+made 'wlak.c' 'a lost file fails the build'
+printf '\nSee xref:nowhere[].\n' | spoil
+made 'nowhere' 'a dead reference fails the build'
+printf '\nSee xref:trace.adoc#nowhere[there].\n' | spoil
+made 'nowhere' 'a dead reference into another chapter fails the build'
+printf '\nSee link:trace.adoc[there].\n' | spoil
+found 'a link to a file' 'a link to a file is found'
+printf '\nThen comes SMMU_FALT.\n' | spoil
+found 'SMMU_FALT is no event' 'an event that is no more is found'
+printf '\nThen `SCTLR.CFREX` is set.\n' | spoil
+found 'CFREX is in none' 'a register that is no more is found'
+printf '\n[.run]\n----\n$ build/faultline run tests/scenario/write_cold.fl\nfailed\n----\n' | spoil
+found 'says something else now' 'output that has changed is found'
+printf '\n[.run]\n----\n$ build/faultline run tests/scenario/nothing.fl\n...\n----\n' | spoil
+found 'ended with status 2' 'a command that fails is found'
+printf '\nTwo events, SMMU_FAULT and DRV_READY; `SCTLR.CFRE`, `EBUSY`.\n\n' > "$dir/good"
+printf '[.run]\n----\n$ echo a; echo b\n...\nb\n$ echo c\n...\n----\n' >> "$dir/good"
+spoil < "$dir/good"
+alone
+expect 0 'nothing found' 'and what is right is let pass' tools/book/check "$dir/alone"
+echo "1..$n"
+exit $bad
