@@ -619,6 +619,12 @@ include labs/labs.mk
 
 # --- running it
 
+# The first thing to type: one fault, told.
+hello:
+	@tools/doctor --install make
+	+@$(MAKE) --no-print-directory -j$(JOBS) $(FAULTLINE)
+	@tools/hello
+
 # What is missing is installed first, and only then is there a compiler.
 demo:
 	@tools/doctor --install demo
@@ -643,6 +649,7 @@ clean:
 
 help:
 	@echo "make              build/faultline (needs cc, make, liburcu)"
+	@echo "make hello        the smallest run: one fault, told; the first thing to type"
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
