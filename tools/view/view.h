@@ -6,7 +6,8 @@
  * grey: a fault is orange-red (VIEW_FAULT) and drawn bold, and nothing else is; recovery is
  * green; what goes well is blue.
  *
- * Files: load.c, text.c, sequence.c and story.c with rows.c, states.c, walk.c, equal.c with steps.c.
+ * Files: load.c, text.c, sequence.c and story.c with rows.c, states.c, walk.c, equal.c with
+ * steps.c.
  */
 #ifndef FL_VIEW_H
 #define FL_VIEW_H
