@@ -307,7 +307,7 @@ pictures: $(FAULTLINE)
 .PHONY: book hello
 book:
 	@tools/doctor --install book
-	@tools/doctor --have asciidoctor asciidoctor-pdf
+	@tools/doctor --have asciidoctor asciidoctor-pdf dot iverilog
 	+@$(MAKE) --no-print-directory $(FAULTLINE)
 	@tools/book/check
 	@tools/book/make html pdf

@@ -3,7 +3,7 @@
 # The book is true and can be made; and what is wrong in it is found.
 set -u
 cd "$(dirname "$0")/../.."
-tools/doctor --have asciidoctor asciidoctor-pdf || exit 77
+tools/doctor --have asciidoctor asciidoctor-pdf dot iverilog || exit 77
 . tests/cmd/expect.inc
 
 expect 0 'nothing found' 'names and commands of the book are right' tools/book/check

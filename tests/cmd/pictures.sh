@@ -41,7 +41,5 @@ from_run() {
 from_run one-write sequence sequence
 from_run one-write states states
 from_run one-write walk walk
-from_run one-stall sequence stall
-from_run lost-ready sequence lost
 for name in latch driver invalidate engine; do draw $name; done
 exit $bad
