@@ -515,7 +515,9 @@ vqfdb-faults:
 # The same scenarios on the small kernel and there: is what the driver does the same?
 # SHORT=1: some of them, SCENARIOS="write_cold ...": these.
 .PHONY: vqfdb-equal
-vqfdb-equal: guest
+vqfdb-equal:
+	@tests/linux/equal --names $(SCENARIOS)
+	+@$(MAKE) --no-print-directory guest
 	KERNEL=$(KERNEL) tests/linux/equal $(if $(SHORT),--short) $(SCENARIOS)
 
 # --- the engine in Verilog, as a plug-in of the emulator (--engine rtl, both)
