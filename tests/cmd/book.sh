@@ -6,9 +6,13 @@ cd "$(dirname "$0")/../.."
 tools/doctor --have asciidoctor asciidoctor-pdf dot iverilog || exit 77
 . tests/cmd/expect.inc
 
-expect 0 'nothing found' 'names and commands of the book are right' tools/book/check
-expect 0 'faultline.html' 'the book as HTML' tools/book/make html --out "$dir/book"
-expect 0 'faultline.pdf' 'the book as PDF' tools/book/make pdf --out "$dir/book"
+# On a loaded machine these take longer than expect lets them; what is looked for they
+# say only when all went well.
+tools/book/check > "$dir/checked" 2>&1
+tools/book/make html pdf --out "$dir/book" > "$dir/log" 2>&1
+expect 0 'nothing found' 'names and commands of the book are right' cat "$dir/checked"
+expect 0 'book/faultline.html' 'the book as HTML' grep '^the book: ' "$dir/log"
+expect 0 'book/faultline.pdf' 'the book as PDF' grep '^the book: ' "$dir/log"
 expect 0 '' 'the HTML shows code of the tree' grep -q 'SMMU_SCTLR_AFFD\|SMMU_CB_SCTLR_AFFD' "$dir/book/faultline.html"
 
 # spoil: a book of one chapter, with standard input in it
