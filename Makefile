@@ -303,6 +303,15 @@ build/gen: $(GEN_SRC) $(wildcard tools/gen/*.h) $(DEFS) Makefile
 pictures: $(FAULTLINE)
 	$(Q)tests/cmd/pictures.sh --write
 
+# One HTML page and a PDF in build/book; what the book says is checked first.
+.PHONY: book hello
+book:
+	@tools/doctor --install book
+	@tools/doctor --have asciidoctor asciidoctor-pdf dot iverilog
+	+@$(MAKE) --no-print-directory $(FAULTLINE)
+	@tools/book/check
+	@tools/book/make html pdf
+
 generate: build/gen
 	build/gen .
 
@@ -689,6 +698,12 @@ include labs/labs.mk
 
 # --- running it
 
+# The first thing to type: one fault, told.
+hello:
+	@tools/doctor --install make
+	+@$(MAKE) --no-print-directory -j$(JOBS) $(FAULTLINE)
+	@tools/hello
+
 # What is missing is installed first, and only then is there a compiler.
 demo:
 	@tools/doctor --install demo
@@ -713,6 +728,7 @@ clean:
 
 help:
 	@echo "make              build/faultline (needs cc, make, liburcu)"
+	@echo "make hello        the smallest run: one fault, told; the first thing to type"
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
@@ -722,6 +738,7 @@ help:
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"
 	@echo "make generate     headers, Verilog and tables from the *.def"
+	@echo "make book         the book: build/book/faultline.html and .pdf"
 	@echo "make pictures     the pictures of the book, from a run (Graphviz)"
 	@echo "make check-style  the rules of the house"
 	@echo "make check-warnings  gcc and clang, warnings are errors"
