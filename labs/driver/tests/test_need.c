@@ -17,6 +17,8 @@ JUDGE(no_region, "what no region holds whole cannot be asked for")
 	bench_map(0, 0, FIRST, MAY_READ | MAY_WRITE);
 	bench_resolve(0, VA(FIRST - 8, 0), 4096, 0, 1, true, -EFAULT);
 	bench_resolve(0, VA(FIRST, 0) - 1, 4096, 0, 1, true, -EFAULT);
+	bench_resolve(0, VA(FIRST + COUNT - 1, 0), LAB_BLOCK, 0, 1, true,
+		      -EFAULT);
 	bench_nothing();
 }
 
