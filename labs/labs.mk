@@ -8,7 +8,7 @@
 #	SEED=N		of the tests' random numbers; usual: 1
 #	ONLY=PART	make grade: tests with this in their names
 #	KEY=FILE	the record is signed with what is in there
-#	LINUX=1		make grade: then its step on a real Linux too, if it has one
+#	ON=linux	make grade: then its step on a real Linux too, if it has one
 
 LABS := $(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf))
 LAB_OUT := $(B)/labs
@@ -49,7 +49,7 @@ lab-named:
 grade: lab-named $(if $(filter $(LABS),$(LAB)),lab-$(LAB))
 	@$(LAB_ENV) tools/lab/grade $(LAB) --out $(LAB_OUT)/$(LAB)/mine \
 		--seed $(or $(SEED),1) $(if $(ONLY),--only '$(ONLY)') \
-		$(if $(KEY),--key '$(KEY)') $(FILE)$(if $(LINUX),; \
+		$(if $(KEY),--key '$(KEY)') $(FILE)$(if $(filter linux,$(ON)),; \
 	graded=$$?; $(MAKE) --no-print-directory lab-linux && exit $$graded)
 
 # Beside the score, since not every machine can.
