@@ -141,7 +141,7 @@ script allcounts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" \
 	emu/trace/events.def >>"$FAULTLINE_EVENT_COUNTS"'
 
 echo "KTAP version 1"
-echo "1..49"
+echo "1..50"
 
 use "$work/good"
 says "a test that holds is ok" 0 "1..2" "ok 1 one thing holds" "ok 2 another"
@@ -175,6 +175,9 @@ result "$([ "$(tail -n 1 "$work/out")" = "6 passed, 0 failed" ]; echo $?)" \
 	"the result is the last line and has nothing else"
 runs wrong
 says "failed tests are counted and shown" 1 "4 passed, 7 failed" "| not ok 2 second"
+sed -n '/^what failed, again:$/,$p' "$work/out" >"$work/end"
+result "$(grep -q -F '| not ok 2 second' "$work/end" && grep -q "^FAILED.*wrong$" \
+	"$work/end"; echo $?)" "what failed stands again at the end"
 runs no.sh yes.sh
 says "a script's status is its result" 1 "4 passed, 1 failed" "| because"
 runs crashes

@@ -159,6 +159,11 @@ expect 2 "'/nonexistent'" 'a kernel that is not there' \
 	tools/vqfdb/run --image /nonexistent --initramfs "$image" $some
 expect 2 'a number from 1 on' 'no memory' \
 	tools/vqfdb/run --memory 0 --image "$image" --initramfs "$image" $some
+if command -v flock >/dev/null; then
+	mkdir "$dir/taken"
+	expect 1 'another run is at work' 'two runs in one folder' \
+		flock "$dir/taken/lock" tests/linux/run --out "$dir/taken"
+fi
 echo 'exit 7' >"$dir/fails"
 if run seven --cpus 1 "$dir/fails" >/dev/null 2>&1
 then check 'a job that fails' false

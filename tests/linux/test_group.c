@@ -10,8 +10,8 @@
 
 #define BYTES		(16 * RIG_BLOCK)
 #define GROUP		"/sys/fs/cgroup/faultline"
-#define GROUP_MAX	(8u << 20)
-#define GROUP_BYTES	(24u << 20)
+#define GROUP_MAX	(2u << 20)
+#define GROUP_BYTES	(6u << 20)
 
 static enum fl_fault_policy group_policy;
 static enum fl_touch group_touch;

@@ -105,8 +105,11 @@ static void slow_transfer(uint64_t seed, void (*act)(void))
 	for (tries = 0; tries < RIG_TRIES; tries++) {
 		EXPECT_EQ(madvise(rig.dst.mem, BYTES, MADV_DONTNEED), 0);
 		EXPECT_EQ(madvise(rig.dst.mem, BYTES, MADV_HUGEPAGE), 0);
+		EXPECT_EQ(rig_put("/proc/sys/vm/compact_memory", "1"), 0);
 		rig_fill(rig.dst.mem, BYTES, seed);
-		EXPECT_EQ(huge_bytes(rig.dst.mem), BYTES);
+		/* Where others hold pages that do not move there is no huge one. */
+		if (huge_bytes(rig.dst.mem) != BYTES)
+			continue;
 		EXPECT_EQ(madvise(rig.src.mem, BYTES, MADV_DONTNEED), 0);
 		rig_mark();
 		rig_post(0, BYTES);
@@ -138,8 +141,12 @@ TEST_MODES(split_middle, "huge pages are split in the middle of a transfer")
 	EXPECT_EQ(rig_status(), 0);
 	EXPECT(rig_zero(rig.dst.mem, BYTES));
 	EXPECT_GE(rig_since(&rig.dst).invalidations, 1);
-	/* The two pages that went, for blocks that came after. */
-	EXPECT_LE(rig_since(&rig.dst).pages_in, 2);
+	/*
+	 * The two pages that went, for blocks that came after; and while a huge page
+	 * is split, none of it is there (__split_huge_pmd_locked of mm/huge_memory.c
+	 * invalidates it first): one block at each of the two may have come then.
+	 */
+	EXPECT_LE(rig_since(&rig.dst).pages_in, 2 + 2 * RIG_BLOCK / RIG_PAGE);
 	EXPECT_GE(rig_since(&rig.dst).pages_in, 1);
 	EXPECT_EQ(rig_since(&rig.dst).failed, 0);
 	rig_finish();
