@@ -92,7 +92,6 @@ enum lab_change {
 	LAB_QUIET,	/* it is leaving: hold no access any more */
 	LAB_ROOM,	/* bytes that it may have without taking them from others */
 	LAB_HARD,	/* the bank met something at this address that no page cures */
-	LAB_MODE,	/* enum fl_fault_mode, of its counters alone */
 };
 
 enum lab_moment {
@@ -101,7 +100,6 @@ enum lab_moment {
 	LAB_AT_READY,	/* READY is written */
 	LAB_AT_RESUME,	/* RESUME is about to be written */
 	LAB_AT_CLEAR,	/* FSR was written */
-	LAB_AT_POP,	/* the head of the fault queue was taken off; 0 */
 	LAB_AT_WORK,	/* a worker has an item and is about to begin; 0 */
 	LAB_AT_RESUMED,	/* the access with this ticket was let go */
 };
@@ -119,7 +117,7 @@ enum lab_note {
 enum lab_count {
 	LAB_FAULTS, LAB_FAULTS_SRC, LAB_FAULTS_DST, LAB_PAGES_IN, LAB_RESOLVES,
 	LAB_FAILED, LAB_SPURIOUS, LAB_STALLS,
-	LAB_SCTLR, LAB_IS_HARD, LAB_REFS, LAB_COUNTS_ALL
+	LAB_SCTLR, LAB_IS_HARD,
 };
 
 /* Of each answer: what a debug kernel would complain about, as text. */

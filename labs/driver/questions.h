@@ -92,9 +92,6 @@ static void lab_change(struct process *p, const uint64_t *q)
 		p->ctx->hard.valid = true;
 		p->ctx->hard.page = q[2] & ~(u64)(LAB_PAGE - 1);
 		break;
-	case LAB_MODE:
-		p->ctx->fault_mode = (u32)q[2];
-		break;
 	}
 }
 
@@ -175,7 +172,6 @@ static void lab_counts(struct process *p, uint64_t *a)
 	a[LAB_STALLS] = atomic64_read(&c->stalls);
 	a[LAB_SCTLR] = smmu_get(SMMU_CB_BASE(c->slot) + SMMU_CB_SCTLR, 4);
 	a[LAB_IS_HARD] = c->hard.valid;
-	a[LAB_REFS] = (u64)p->refs;
 }
 
 static void lab_resolve(struct process *p, uint64_t *q)

@@ -4,7 +4,6 @@
  * and its SMMU; the engine's registers and the kernel's calls are stand-ins. All of
  * it is one thread. What "another CPU" does happens at the moments of LAB_WHEN.
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,7 +285,6 @@ static void nic_set(u32 off, u64 v)
 	if (off == NIC_ENG_FLT_POP && lab.reports) {
 		memmove(lab.report, lab.report + 1,
 			--lab.reports * sizeof(lab.report[0]));
-		moment(LAB_AT_POP, 0);
 	} else if (off == NIC_ENG_READY) {
 		note(LAB_READY, v & NIC_ENG_READY_INDEX_MASK,
 		     !!(v & NIC_ENG_READY_SIDE),

@@ -105,7 +105,7 @@ void bench_change(unsigned int p, enum lab_change what, uint64_t value)
 		"is being killed", "has no address space any more",
 		"has lost its card", "holds no access any more",
 		"may have so many bytes more",
-		"had a bus error on a walk at this address", "mode",
+		"had a bus error on a walk at this address",
 	};
 
 	judge_did("process %u: %s (0x%" PRIx64 ")", p, name[what], value);
@@ -192,8 +192,7 @@ void bench_when(enum lab_moment at, uint64_t value, const char *words,
 {
 	static const char *const name[] = { "", "the kernel is asked for page",
 		"READY is written for context", "RESUME comes in bank",
-		"FSR is cleared in bank", "a report was taken",
-		"a worker begins", "access is let go:" };
+		"FSR is cleared in bank", "a worker begins", "access is let go:" };
 	struct subject_msg m = { .op = LAB_WHEN, .arg = { at, value, op } };
 
 	judge_did("(when %s %u: %s)", name[at], (unsigned int)value, words);
@@ -300,7 +299,6 @@ void bench_counts(unsigned int p, enum lab_count which, uint64_t n)
 		"pages brought in", "requests to the kernel",
 		"faults that could not be repaired", "faults for nothing",
 		"accesses answered", "SCTLR", "a hard fault is noted",
-		"references",
 	};
 	struct subject_msg m = { .op = LAB_COUNTS, .arg = { p } };
 
