@@ -506,15 +506,25 @@ vqfdb-faults:
 # The same scenarios on the small kernel and there: is what the driver does the same?
 # SHORT=1: some of them, SCENARIOS="write_cold ...": these.
 .PHONY: vqfdb-equal
-vqfdb-equal: guest
+vqfdb-equal:
+	@tests/linux/equal --names $(SCENARIOS)
+	+@$(MAKE) --no-print-directory guest
 	KERNEL=$(KERNEL) tests/linux/equal $(if $(SHORT),--short) $(SCENARIOS)
 
 # --- the engine in Verilog, as a plug-in of the emulator (--engine rtl, both)
 #
 # The model is made for the largest sizes that there are; straps say how much of
 # it a board has.
+#
+#	SIM=...	who makes the model: verilator, or cxxrtl, that is yosys: a second opinion
 
 RTL := build/rtl
+SIM ?= verilator
+RTL_SO_verilator := $(RTL)/librtl.so
+RTL_SO_cxxrtl := $(RTL)/librtl-cxxrtl.so
+RTL_SO = $(or $(RTL_SO_$(SIM)),$(error SIM=$(SIM) is not verilator or cxxrtl))
+RTL_HAVE_verilator := verilator g++
+RTL_HAVE_cxxrtl := yosys yosys-config g++
 RTL_V := $(wildcard rtl/hdl/*.v)
 RTL_ZU := $(wildcard rtl/zu/*.v)
 RTL_VH := $(wildcard rtl/hdl/*.vh rtl/gen/*.vh)
@@ -525,8 +535,8 @@ VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
 	   -Irtl/hdl -Irtl/gen --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
 
-.PHONY: rtl rtl-model rtl-random rtl-lint rtl-bench rtl-prove rtl-synth rtl-cosim
-rtl: rtl-lint rtl-bench rtl-random rtl-cosim rtl-prove rtl-synth
+.PHONY: rtl rtl-model rtl-random rtl-speed rtl-second rtl-lint rtl-bench rtl-prove rtl-synth rtl-cosim
+rtl: rtl-lint rtl-bench rtl-random rtl-second rtl-cosim rtl-prove rtl-synth
 
 # Every size that there is a reason for: the usual one, the largest, the smallest.
 RTL_SIZES := "" "-GBLOCK_LOG2=16" "-GNTX=4 -GNRXC=1 -GBLOCK_LOG2=12 -GNODES=1"
@@ -561,8 +571,8 @@ rtl-synth:
 	@rtl/zu/synth --smoke
 
 rtl-model:
-	@tools/doctor --have verilator g++
-	+@$(MAKE) --no-print-directory $(RTL)/librtl.so
+	@tools/doctor --have $(RTL_HAVE_$(SIM)) $(if $(RTL_SO),)
+	+@$(MAKE) --no-print-directory $(RTL_SO)
 
 $(RTL)/model/Vfl_engine__ALL.a: $(RTL_V) $(RTL_VH) Makefile
 	@mkdir -p $(@D)
@@ -577,11 +587,27 @@ TRANSACTIONS ?= 10000
 SEED ?= 1
 rtl-random: rtl-model
 	+@$(MAKE) --no-print-directory $(B)/rtl-random
-	$(B)/rtl-random --transactions $(TRANSACTIONS) --seed $(SEED)
+	FAULTLINE_RTL=$(RTL_SO) $(B)/rtl-random --transactions $(TRANSACTIONS) --seed $(SEED)
 
-$(B)/rtl-random: rtl/cosim/random.c $(ARCHIVES)
+# The second simulator, which takes a minute to build: other numbers, and scenarios.
+rtl-second: $(FAULTLINE)
+	+@$(MAKE) --no-print-directory rtl-random SIM=cxxrtl TRANSACTIONS=1000 SEED=2
+	@for s in write_cold_both read_cold_remote stall_destination drop_refused; do \
+		FAULTLINE_RTL=$(RTL_SO_cxxrtl) $(FAULTLINE) run --engine both \
+			tests/scenario/$$s.fl || exit 1; done
+
+# How fast: the model alone, and in the emulator.
+rtl-speed: rtl-model
+	+@$(MAKE) --no-print-directory $(B)/rtl-random $(B)/rtl-speed
+	FAULTLINE_RTL=$(RTL_SO) $(B)/rtl-random --alone --transactions 1000 --seed $(SEED)
+	FAULTLINE_RTL=$(RTL_SO) $(B)/rtl-speed
+
+RTL_BENCH_OBJ := $(call obj,$(foreach f,bounce measure stage table,tests/bench/bench_$(f).c))
+$(B)/rtl-speed: $(RTL_BENCH_OBJ)
+$(B)/rtl-random $(B)/rtl-speed: $(B)/rtl-%: rtl/cosim/%.c $(ARCHIVES)
 	$(call say,LD)
-	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -fno-lto -o $@ $< $(LINK_LIBS)
+	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -fno-lto -o $@ $< \
+		$(filter %.o,$^) $(LINK_LIBS)
 
 # The codes of the trace port, for C.
 $(RTL)/fl_trace.h: rtl/hdl/fl_trace.vh
@@ -589,20 +615,54 @@ $(RTL)/fl_trace.h: rtl/hdl/fl_trace.vh
 	$(Q)sed 's/^`define \(FL_TRC_[A-Z_]*\) *[0-9]*.d\([0-9]*\)$$/#define \1 \2/p;d' \
 		$< > $@
 
-$(RTL)/librtl.so: $(RTL)/model/Vfl_engine__ALL.a $(RTL)/fl_trace.h $(RTL_C) \
-		  rtl/cosim/shim.cpp $(wildcard rtl/cosim/*.h) rtl/cosim/pins.def \
-		  emu/nic/engine.h emu/nic/engine_ops.h emu/nic/wire.h $(DEFS)
+# What both plug-ins share: the engine's calls on a model's pins.
+RTL_O := $(patsubst %.c,$(RTL)/%.o,$(notdir $(RTL_C)))
+RTL_CXX = g++ -Wall -Wextra $(RTL_FLAGS) -Irtl/cosim -I$(@D)
+$(RTL_O): $(RTL_C) $(RTL)/fl_trace.h $(wildcard rtl/cosim/*.h) rtl/cosim/pins.def \
+	  emu/nic/engine.h emu/nic/engine_ops.h emu/nic/wire.h $(DEFS)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(RTL_FLAGS) $(INCLUDES) -I$(RTL) \
+		-Irtl/cosim -c -o $@ $(filter %/$(basename $(@F)).c,$(RTL_C))
+
+$(RTL)/model/shim.o: rtl/cosim/shim.cpp rtl/cosim/model.h rtl/cosim/pins.def \
+		     $(RTL)/model/Vfl_engine__ALL.a
+	$(Q)$(RTL_CXX) -g -O2 -isystem "$$(verilator --getenv VERILATOR_ROOT)/include" \
+		-c -o $@ $<
+
+$(RTL)/librtl.so: $(RTL)/model/shim.o $(RTL_O) $(RTL)/model/Vfl_engine__ALL.a
 	$(call say,RTL)
-	$(Q)for c in $(RTL_C); do \
-		$(CC) -std=gnu11 -O2 -g $(WARN) $(RTL_FLAGS) $(INCLUDES) \
-		-I$(RTL) -Irtl/cosim -c -o $(RTL)/$$(basename $$c .c).o $$c || \
-		exit 1; done
-	$(Q)g++ -O2 -g -Wall -Wextra $(RTL_FLAGS) -Irtl/cosim -I$(RTL)/model \
-		-isystem "$$(verilator --getenv VERILATOR_ROOT)/include" \
-		-c -o $(RTL)/shim.o rtl/cosim/shim.cpp
-	$(Q)g++ -shared -Wl,-z,defs -o $@ $(RTL)/shim.o $(patsubst %.c,$(RTL)/%.o,$(notdir $(RTL_C))) \
-		$(RTL)/model/Vfl_engine__ALL.a $(RTL)/model/verilated.o \
+	$(Q)g++ -shared -Wl,-z,defs -o $@ $^ $(RTL)/model/verilated.o \
 		$(RTL)/model/verilated_threads.o -pthread
+
+# The same from yosys: one C++ file, which takes a while. Where its headers are has
+# changed with its version.
+CXXRTL := $(RTL)/cxxrtl
+CXXRTL_H = $$(yosys-config --datdir)/include
+CXXRTL_CXX = $(RTL_CXX) -I. -isystem "$(CXXRTL_H)" \
+	     -isystem "$(CXXRTL_H)/backends/cxxrtl/runtime"
+$(CXXRTL)/fl_engine.cc: $(RTL_V) $(RTL_VH) Makefile
+	@mkdir -p $(@D)
+	$(call say,CXXRTL)
+	$(Q)yosys -q -w 'Replacing memory' \
+		-p 'read_verilog -Irtl/hdl -Irtl/gen $(RTL_V)' \
+		-p 'hierarchy -top fl_engine -chparam BLOCK_LOG2 16' \
+		-p 'write_cxxrtl -header -g0 $@' || { rm -f $@; exit 1; }
+
+# IN(s_axil_bready, 1) becomes #define PIN_s_axil_bready p_s__axil__bready
+$(CXXRTL)/cxxrtl_pins.h: rtl/cosim/pins.def
+	@mkdir -p $(@D)
+	$(Q)sed -n -e '/^[A-Z_]*(/!d; s/^[^(]*(\(.*\),.*/\1/; h; s/_/__/g; x; G' \
+		-e 's/\(.*\)\n\(.*\)/#define PIN_\1 p_\2/p' $< >$@
+
+$(CXXRTL)/fl_engine.o: $(CXXRTL)/fl_engine.cc
+	$(Q)$(CXXRTL_CXX) -w $(RTL_OPT) -c -o $@ $<
+
+$(CXXRTL)/shim.o: rtl/cosim/shim_cxxrtl.cpp rtl/cosim/model.h $(CXXRTL)/cxxrtl_pins.h \
+		  $(CXXRTL)/fl_engine.cc
+	$(Q)$(CXXRTL_CXX) -O2 -c -o $@ $<
+
+$(RTL)/librtl-cxxrtl.so: $(CXXRTL)/shim.o $(CXXRTL)/fl_engine.o $(RTL_O)
+	$(call say,RTL)
+	$(Q)g++ -shared -Wl,-z,defs -o $@ $^
 
 # --- labs
 
@@ -651,6 +711,7 @@ help:
 	@echo "make library-alone  the library needs nothing of the emulator"
 	@echo "make rtl-model    the engine in Verilog, for --engine rtl or both"
 	@echo "make rtl-random   Verilog against C at random; TRANSACTIONS=, SEED="
+	@echo "make rtl-speed    how fast it is; SIM=cxxrtl: these three on another simulator"
 	@echo "make rtl          all that can be said about it: lint, benches, proofs, ..."
 	@echo "make firmware-r5  the firmware for the Cortex-R5"
 	@echo "make modules      the driver as an arm64 Linux module"

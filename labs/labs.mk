@@ -40,13 +40,22 @@ lab-$(1): $(LAB_OUT)/$(1)/grade $(LAB_OUT)/$(1)/starter $(O)/tools/grade/subject
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$(l))))
 
-.PHONY: grade starter handout gradescope lab-check lab-named $(LABS:%=lab-%)
-lab-named:
-	@[ -n '$(filter $(LABS),$(LAB))' ] || \
+# LAB, if it is one of them; and as a word of the shell's, whatever is in it.
+lab := $(if $(filter 1,$(words $(LAB))),$(filter $(LABS),$(LAB)))
+quote := '
+lab_word := '$(subst $(quote),'\'',$(LAB))'
+
+.PHONY: grade starter handout gradescope lab-check lab-named lab-known $(LABS:%=lab-%)
+lab-named: lab-known
+	@[ -n '$(lab)' ] || \
 		{ echo "which lab? LAB=$(firstword $(LABS)); there are: $(LABS)" >&2; exit 2; }
 
+lab-known:
+	@[ -n '$(lab)' ] || [ -z $(lab_word) ] || \
+		{ printf 'no lab %s; there are: %s\n' $(lab_word) '$(LABS)' >&2; exit 2; }
+
 # A work's own words are its own: one line, quoted.
-grade: lab-named $(if $(filter $(LABS),$(LAB)),lab-$(LAB))
+grade: lab-named $(if $(lab),lab-$(lab))
 	@$(LAB_ENV) tools/lab/grade $(LAB) --out $(LAB_OUT)/$(LAB)/mine \
 		--seed $(or $(SEED),1) $(if $(ONLY),--only '$(ONLY)') \
 		$(if $(KEY),--key '$(KEY)') $(FILE)$(if $(filter linux,$(ON)),; \
@@ -60,12 +69,12 @@ lab-linux: lab-named
 	@tools/lab/linux $(LAB) --out $(LAB_OUT)/$(LAB)/linux \
 		--programs '$(GUEST_PROGRAMS) $(NARROW)' $(FILE)
 
-starter: lab-named $(if $(filter $(LABS),$(LAB)),$(LAB_OUT)/$(LAB)/starter)
+starter: lab-named $(if $(lab),$(LAB_OUT)/$(lab)/starter)
 	@echo "the files to work on: $(LAB_OUT)/$(LAB)/starter"
 
 # The grader, graded; SHORT=1: a sample.
-lab-check: $(LABS:%=lab-%)
-	@set -e; for lab in $(or $(LAB),$(LABS)); do \
+lab-check: lab-known $(if $(LAB),$(lab:%=lab-%),$(LABS:%=lab-%))
+	@set -e; for lab in $(or $(lab),$(LABS)); do \
 		$(LAB_ENV) tools/lab/check $$lab $(if $(SHORT),--short) --jobs $(JOBS) \
 			--out $(LAB_OUT)/$$lab/check; \
 		echo "# which test sees which bug: $(LAB_OUT)/$$lab/check/kills"; done
@@ -80,7 +89,7 @@ gradescope: lab-named
 
 # DIR: a folder of submissions; what comes of it lies in build/.../labs/LAB/batch.
 .PHONY: lab-batch lab-env
-lab-batch: lab-named $(if $(filter $(LABS),$(LAB)),lab-$(LAB))
+lab-batch: lab-named $(if $(lab),lab-$(lab))
 	@$(LAB_ENV) tools/lab/batch $(LAB) '$(DIR)' --out $(LAB_OUT)/$(LAB)/batch \
 		--jobs $(JOBS) --seed $(or $(SEED),1) $(if $(KEY),--key '$(KEY)')
 

@@ -66,12 +66,17 @@ static void load(void)
 {
 	const struct engine_plugin *p;
 	char path[PATH_BYTES];
+	const char *given;
 	void *so;
 
 	if (!find(path) || access(path, R_OK)) {
+		given = getenv("FAULTLINE_RTL");
 		snprintf(loaded.why, sizeof(loaded.why),
-			 "the engine in Verilog is not built: 'make rtl-model' "
-			 "builds it (needs verilator and g++)");
+			 "the engine in Verilog is not built%s%s: 'make rtl-model' "
+			 "builds it (needs verilator and g++; with SIM=cxxrtl "
+			 "yosys, yosys-dev and g++)",
+			 given ? ", or is not what $FAULTLINE_RTL names, " : "",
+			 given ? given : "");
 		return;
 	}
 	so = dlopen(path, RTLD_NOW | RTLD_LOCAL);

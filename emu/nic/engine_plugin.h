@@ -20,9 +20,10 @@ enum engine_kind { ENGINE_C, ENGINE_RTL, ENGINE_BOTH };
 int engine_kind_parse(const char *word);
 
 /*
- * The plug-in: the file that $FAULTLINE_RTL names; else build/rtl/librtl.so of
- * the build that this program belongs to. NULL with a sentence in *why (which
- * stays). Loaded once, never unloaded.
+ * The plug-in: the file that $FAULTLINE_RTL names (build/rtl/librtl-cxxrtl.so: the
+ * same Verilog in another simulator); else build/rtl/librtl.so of the build that
+ * this program belongs to. NULL with a sentence in *why (which stays). Loaded
+ * once, never unloaded.
  */
 const struct engine_plugin *engine_plugin(const char **why);
 

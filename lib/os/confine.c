@@ -76,8 +76,17 @@ static const int refused[] = {
 	SYS_semget, SYS_setpriority, SYS_sched_setaffinity,
 	SYS_sched_setscheduler, SYS_userfaultfd, SYS_io_uring_setup, SYS_setsid,
 	SYS_setpgid,
+	/* What a name of a file is enough for, which Landlock's first version lets. */
+	SYS_truncate, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat,
+	SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
+	SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, SYS_mq_open,
+	SYS_mq_unlink,
+#ifdef SYS_fchmodat2
+	SYS_fchmodat2,
+#endif
 #ifdef __x86_64__
-	SYS_fork, SYS_vfork,
+	SYS_fork, SYS_vfork, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime,
+	SYS_utimes, SYS_futimesat,
 #endif
 };
 

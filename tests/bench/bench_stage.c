@@ -105,6 +105,7 @@ void stage_run(const struct stage_config *cfg,
 	struct world_config wc = {
 		.mode = cfg->mode, .drive = cfg->drive, .seed = 1,
 		.sets = sets, .no_checks = !cfg->checks,
+		.engine = cfg->engine,
 	};
 	struct stage *s = calloc(1, sizeof(*s));
 	char why[400];

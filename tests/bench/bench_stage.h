@@ -25,6 +25,7 @@ struct stage {
 struct stage_config {
 	enum sim_mode mode;
 	enum sim_drive drive;
+	enum engine_kind engine;
 	bool checks;		/* lockstep: the invariants after every event */
 	uint64_t bytes;		/* of each buffer */
 };

@@ -6,6 +6,7 @@ set -u
 . tests/cmd/expect.inc
 B=${B:-build/plain}
 grade=$B/labs/walk/grade
+make="${MAKE:-make} -s --no-print-directory"
 eval "$(make -s --no-print-directory lab-env)"
 
 mark() { printf '%s\n' "$@" > "$dir/marked.c"; }
@@ -32,7 +33,16 @@ mark '/* lab x 1: no tag */'
 expect 1 'not a mark' 'a mark without a tag' tools/lab/starter x "$dir/marked.c"
 
 expect 2 "there is no lab 'wlak'" 'an unknown lab' tools/lab/grade wlak --out "$dir/o"
-expect 2 'which lab?' 'make grade without a lab' make -s --no-print-directory grade
+for target in grade starter handout gradescope lab-batch; do
+	expect 2 'which lab?' "make $target without a lab" $make $target
+done
+for target in grade starter handout gradescope lab-batch lab-check; do
+	expect 2 "no lab wlak; there are: $(echo labs/*/lab.conf | sed 's,labs/,,g; s,/lab.conf,,g')" \
+		"make $target of an unknown lab" $make $target LAB=wlak
+done
+expect 2 "no lab it's \$(x); there" 'a name that the shell would take for something' \
+	$make grade "LAB=it's \$\$(x)"
+expect 2 'no lab walk bank; there' 'two labs' $make grade 'LAB=walk bank'
 expect 2 'there is no nothing.c' 'a file that is not there' \
 	tools/lab/grade walk --out "$dir/o" nothing.c
 expect 2 'an unknown option' 'an unknown option' "$grade" run --lab labs/walk --uot x
@@ -88,6 +98,8 @@ expect 2 'no such form' 'another form' "$grade" export xml "$dir/o/record"
 if command -v python3 > /dev/null; then
 	"$grade" export gradescope "$dir/o/record" > "$dir/json"
 	expect 0 '' 'which is JSON' python3 -m json.tool "$dir/json"
+else
+	skip 'which is JSON' 'no python3'
 fi
 expect 1 'x?score 100 100' 'a name cannot be a line of the record' "$grade" run \
 	--lab labs/walk --out "$dir/n" --name "x
@@ -125,7 +137,69 @@ expect 0 'the starter' 'who has one file only gets the other from the starter' \
 	cat "$dir/batch/two.txt"
 expect 0 'command: make -s grade LAB=walk ONLY=first_level' 'the workflow for Classroom' \
 	tools/lab/classroom walk
+
+# Works that mean no good: no points, a word why, and nothing that stays.
+hostile=$dir/hostile
+given=$B/labs/walk/starter/emu/smmu/walk.c
+mkdir -p "$hostile/link" "$hostile/inside/emu" "$hostile/huge" "$hostile/garbage" "$hostile/pipe" \
+	"$hostile/endless" "$hostile/reads" "$hostile/words" "$hostile/bomb" "$hostile/assembly" "$hostile/Makefile" \
+	"$hostile/two words" "$hostile/x.txt" "$hostile/two
+lines"
+ln -s "$PWD/emu/smmu/walk.c" "$PWD/emu/smmu/tlb.c" "$hostile/link/"
+ln -s "$PWD/emu/smmu" "$hostile/inside/emu/smmu"
+ln -s "$dir/all/one" "$hostile/another"
+dd if=/dev/zero of="$hostile/huge/walk.c" bs=1 count=1 seek=2147483647 2> /dev/null
+head -c 50000 /dev/urandom > "$hostile/garbage/walk.c"
+mkfifo "$hostile/pipe/walk.c"
+with() { { cat "$given"; printf '%s\n' "$@"; } > "$hostile/$name/walk.c"; }
+name=endless; with '#include "/dev/zero"'
+name=reads; with '#include "/etc/passwd"' '#include "tests/harness.h"'
+name=words; with '#include "/etc/passwd"' '#include "nope.h"'
+name=assembly; with '#define J(a, b) a##b' 'J(__a, sm__)(".incbin \"/etc/passwd\"");'
+printf '%s\n' '#define A(x) x x x x x x x x x x x x x x x x' \
+	'int a = A(A(A(A(A(A(A(A(A(1)))))))));' > "$hostile/bomb/walk.c"
+for name in Makefile 'two words' 'two
+lines' x.txt; do
+	cp emu/smmu/walk.c emu/smmu/tlb.c "$hostile/$name/"
+done
+echo '/* mine */' >> "$hostile/Makefile/walk.c"
+echo '#error' > "$hostile/Makefile/smmu_internal.h"
+printf 'all $(shell touch %s/touched):\n' "$dir" > "$hostile/Makefile/Makefile"
+mkdir "$dir/batch/gone"
+echo 'not a record' > "$dir/batch/gone/record"
+expect 1 'two words: 100 of 100' 'a folder with works that mean no good' \
+	tools/lab/batch walk "$hostile" --out "$dir/batch" --jobs 2
+cp "$dir/out" "$dir/said"
+# hostile TEXT NAME WORK: it has nothing, and its text says why
+hostile()
+{
+	expect 0 "$1" "$2" sh -c "grep -qx '$3: 0 of 100' $dir/said && cat '$dir/batch/$3.txt'"
+}
+hostile 'walk.c is a link' 'a link to the reference is no work' link
+hostile 'walk.c is a link' 'nor is one in a folder that is a link' inside
+hostile 'walk.c is too large' 'a file of gigabytes' huge
+hostile 'it did not build' 'bytes that are no text' garbage
+hostile 'walk.c is no file' 'a pipe' pipe
+hostile 'did not come to its end' 'an include without an end' endless
+hostile 'includes what it may not: /etc/passwd' 'includes of what is not its own' reads
+hostile 'nope.h: No such file' 'an include that ends the look at includes' words
+hostile 'did not build' 'a bomb of macros' bomb
+hostile "has '__asm__' in it" 'assembly, which could include what it likes' assembly
+expect 1 '' 'words of a file that was included are not told' \
+	grep -e root: "$dir/batch/reads.txt" "$dir/batch/words.txt"
+expect 1 '' 'bytes that a terminal would obey neither' \
+	sh -c "LC_ALL=C tr -d '\\11\\12\\40-\\176' < $dir/batch/garbage.txt | grep -a ."
+expect 0 'another: could not be graded: it is a link' "a link to somebody's work" cat "$dir/said"
+expect 0 'x.txt: could not be graded: a name' 'a name that others would meet' cat "$dir/said"
+expect 0 "lines': could not be graded: a name" 'a name of two lines' cat "$dir/said"
+expect 0 'Makefile: 100 of 100' 'other files of a work are not looked at' cat "$dir/said"
+expect 1 '' 'a Makefile neither' test -e "$dir/touched"
+expect 1 '' 'scores of an earlier folder are not among these' grep gone "$dir/batch/scores.csv"
+expect 1 '' 'no process is left' sh -c "ps -eo args | grep -F '$dir/batch' | grep -v -e grep -e 'sh -c'"
+
 if command -v sim_c > /dev/null; then
 	expect 0 ' is in ' 'two that are alike' tools/lab/overlap walk "$dir/all"
+else
+	skip 'two that are alike' 'no sim_c (package similarity-tester)'
 fi
 exit $bad

@@ -9,6 +9,11 @@ set -u
 expect 2 "make rtl-model" 'a plug-in that is not there' \
 	env FAULTLINE_RTL="$dir/nothing" "$fl" run --engine rtl \
 	tests/scenario/write_cold.fl
+expect 2 "$dir/nothing" 'it is named' \
+	env FAULTLINE_RTL="$dir/nothing" "$fl" run --engine rtl \
+	tests/scenario/write_cold.fl
+expect 2 'not verilator or cxxrtl' 'a simulator that is none' \
+	${MAKE:-make} --no-print-directory rtl-model SIM=icarus
 expect 2 'wanted: c, rtl, both' 'an engine that is none' \
 	"$fl" run --engine rlt tests/scenario/write_cold.fl
 echo text >"$dir/text"

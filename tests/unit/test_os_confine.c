@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,15 @@ static bool no_new_file(unsigned int held)
 	return (fd >= 0) == !(held & OS_CONFINED_FILES);
 }
 
+/* What a name is enough for: the file's length, its rights, its times. */
+static bool no_change(unsigned int held)
+{
+	bool got = !truncate("confined", 0) || !chmod("confined", 0) ||
+		   !utimensat(AT_FDCWD, "confined", NULL, 0);
+
+	return got == !(held & OS_CONFINED_CALLS);
+}
+
 static bool calls_are(unsigned int held)
 {
 	return held & OS_CONFINED_CALLS;
@@ -117,6 +127,20 @@ TEST("it sees no files but itself and the libraries, and makes none")
 {
 	EXPECT_EQ(in_child(no_file), 0);
 	EXPECT_EQ(in_child(no_new_file), 0);
+}
+
+TEST("it changes no file that others have")
+{
+	struct stat st;
+	int fd = open("confined", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	EXPECT_EQ(write(fd, "text", 4), 4);
+	EXPECT_EQ(in_child(no_change), 0);
+	EXPECT_EQ(fstat(fd, &st), 0);
+	if (!strcmp(os_system(), "linux"))
+		EXPECT(st.st_size == 4 && (st.st_mode & 0777) == 0600);
+	close(fd);
+	unlink("confined");
 }
 
 TEST("what it needs to run goes on, abort() included")

@@ -2,6 +2,7 @@
 #include "tools/scenario/nursery.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -133,6 +134,8 @@ int nursery_start(struct nursery *n)
 		_exit(0);
 	}
 	close(fds[1]);
+	/* What another program inherits would never hang up. */
+	fcntl(fds[0], F_SETFD, FD_CLOEXEC);
 	n->line = fds[0];
 	if (n->pid > 0)
 		return 0;

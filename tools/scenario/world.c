@@ -336,6 +336,7 @@ void world_destroy(struct world *w)
 		return;
 	nursery_end(&w->nursery);
 	world_guests_end(w, true);
+	world_folder_remove(w);
 	/* Threads that can never end still use everything but the trace's text. */
 	if (w->stuck) {
 		if (w->cfg.trace)

@@ -14,9 +14,10 @@
  * checked after every event as well.
  *
  * Files: world.c (life), world_door.c (boards' doors, processes mode), world_guest.c
- * (guests, mode vm), world_process.c (processes), world_buffer.c (buffers and
- * regions), fill.c (their contents), world_work.c (connections and work requests),
- * world_check.c (invariants, counting events).
+ * (guests, mode vm), world_folder.c (the folder of these), world_process.c
+ * (processes), world_buffer.c (buffers and regions), fill.c (their contents),
+ * world_work.c (connections and work requests), world_check.c (invariants, counting
+ * events).
  */
 #ifndef FL_WORLD_H
 #define FL_WORLD_H

@@ -110,8 +110,10 @@ static int start_script(struct world *w, struct world_guest *g)
 		argv[n++] = w->cfg.guest_files[i];
 	argv[n] = NULL;
 	err = posix_spawn(&g->pid, argv[0], NULL, NULL, (char **)argv, environ);
-	if (!err)
+	if (!err) {
+		world_folder_script(w, g->pid);
 		return 0;
+	}
 	g->pid = 0;
 	world_why_set(w, "%s: %s", argv[0], strerror(err));
 	return -err;

@@ -34,6 +34,8 @@ struct world {
 	struct serve *serve;		/* NULL: no board yet */
 	/* Of the sockets, mode vm too; "": none yet. */
 	char folder[80];
+	pid_t minder;			/* world_folder.c, with the folder */
+	int minder_line;
 	char problem[400], why[400];
 };
 
@@ -41,9 +43,15 @@ struct world {
 void world_door_path(const struct world *w, const struct world_board *b,
 		     char *path, size_t path_bytes);
 int world_door_open(struct world *w, struct world_board *b);
-int world_folder_need(struct world *w);
 /* All processes have ended. */
 void world_doors_close(struct world *w);
+
+/* world_folder.c: there is a folder, and it goes with us however we end. */
+int world_folder_need(struct world *w);
+/* A script that works in there: to be ended first. */
+void world_folder_script(struct world *w, pid_t pid);
+/* It is empty; if not, that is a problem to note, and it goes all the same. */
+void world_folder_remove(struct world *w);
 
 /* world_guest.c: mode vm. A guest that so many processes will be in boots. */
 int world_guest_add(struct world *w, struct world_board *b,

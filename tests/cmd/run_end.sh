@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# faultline run that is interrupted or killed: the folder that it had and what it
+# started go. Mode vm has a script here that only sleeps, instead of a guest; what is
+# left when that of guests is ended: tests/cmd/vqfdb_end.sh.
+set -u
+. tests/cmd/expect.inc
+
+cat >"$dir/sleeps" <<END
+#!/bin/sh
+echo \$\$ >$dir/script
+trap 'sleep 0.3; touch $dir/late; exit 130' TERM
+sleep 60 &
+echo \$! >$dir/sleeper
+wait
+END
+chmod +x "$dir/sleeps"
+cat >"$dir/long.fl" <<'END'
+board a
+process p on a
+repeat 1000000000
+	sleep 1ms
+end
+END
+mkdir "$dir/tmp"
+
+until_true() {	# until_true SECONDS COMMAND...
+	tries=$(($1 * 10))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+has_folder() { ls "$dir"/tmp/faultline.*/"$1"; }
+empty() { [ -z "$(ls "$dir/tmp")" ]; }
+ended() { ! kill -0 "$(cat "$dir/script")"; }
+
+# interrupted SIGNAL FILE OPTION...: SIGNAL comes as soon as FILE is in its folder
+interrupted() {
+	signal=$1 file=$2
+	shift 2
+	rm -f "$dir/script" "$dir/late"
+	# What is started in the background ignores INT otherwise.
+	TMPDIR=$dir/tmp env --default-signal=INT "$fl" run "$@" "$dir/long.fl" \
+		</dev/null >"$dir/said" 2>&1 &
+	run=$!
+	until_true 20 has_folder "$file" && kill -"$signal" $run
+	started=$?
+	wait $run 2>/dev/null
+	how=$?
+	expect 0 '' "$*: it had a folder when $signal came" test $started = 0
+	expect 0 '' 'and ends by that' test $how -gt 128
+	until_true 20 empty
+	expect 0 '' 'the folder goes' test -z "$(ls "$dir/tmp")"
+}
+for signal in INT TERM KILL; do
+	interrupted $signal 0/port.1 --mode vm --boot "$dir/sleeps"
+	until_true 20 ended
+	expect 0 '' 'and the script, which has the time it needs' test -e "$dir/late"
+	kill "$(cat "$dir/sleeper")"
+	interrupted $signal 0.sock --mode processes
+done
+expect 0 'passed' 'who ends by himself leaves no folder either' \
+	env TMPDIR="$dir/tmp" "$fl" run --mode processes tests/scenario/write_cold.fl
+expect 0 '' 'at once' test -z "$(ls "$dir/tmp")"
+echo "1..$n"
+exit $bad
