@@ -64,9 +64,9 @@ grade: lab-named $(if $(lab),lab-$(lab))
 # Beside the score, since not every machine can.
 .PHONY: lab-linux
 lab-linux: lab-named
-	+@$(if $(shell sed -n 's/^linux: *//p' labs/$(LAB)/lab.conf),$(MAKE) \
+	+@$(if $(shell sed -n 's/^linux: *//p' labs/$(lab)/lab.conf),$(MAKE) \
 		--no-print-directory guest KERNEL=6.1 GUEST_MORE=linux-tests || :)
-	@tools/lab/linux $(LAB) --out $(LAB_OUT)/$(LAB)/linux \
+	@tools/lab/linux $(lab) --out $(LAB_OUT)/$(lab)/linux \
 		--programs '$(GUEST_PROGRAMS) $(NARROW)' $(FILE)
 
 starter: lab-named $(if $(lab),$(LAB_OUT)/$(lab)/starter)
