@@ -189,9 +189,9 @@ ifneq ($(OTHER_OS),)
 $(OS_OBJ): DEFINES := -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700
 endif
 
-# The driver's sources, and the emulator's Linux API itself, see that API before
-# anything else.
-SHIM_OBJ := $(filter $(O)/emu/host/shim/%,$(EMU_OBJ))
+# The driver's sources, the emulator's Linux API itself, and what stands in for it
+# in a lab see that API before anything else.
+SHIM_OBJ := $(filter $(O)/emu/host/shim/%,$(EMU_OBJ)) $(O)/labs/driver/subject.o
 $(DRV_OBJ) $(SHIM_OBJ): $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)

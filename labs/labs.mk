@@ -8,6 +8,7 @@
 #	SEED=N		of the tests' random numbers; usual: 1
 #	ONLY=PART	make grade: tests with this in their names
 #	KEY=FILE	the record is signed with what is in there
+#	ON=linux	make grade: then its step on a real Linux too, if it has one
 
 LABS := $(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf))
 LAB_OUT := $(B)/labs
@@ -57,7 +58,16 @@ lab-known:
 grade: lab-named $(if $(lab),lab-$(lab))
 	@$(LAB_ENV) tools/lab/grade $(LAB) --out $(LAB_OUT)/$(LAB)/mine \
 		--seed $(or $(SEED),1) $(if $(ONLY),--only '$(ONLY)') \
-		$(if $(KEY),--key '$(KEY)') $(FILE)
+		$(if $(KEY),--key '$(KEY)') $(FILE)$(if $(filter linux,$(ON)),; \
+	graded=$$?; $(MAKE) --no-print-directory lab-linux && exit $$graded)
+
+# Beside the score, since not every machine can.
+.PHONY: lab-linux
+lab-linux: lab-named
+	+@$(if $(shell sed -n 's/^linux: *//p' labs/$(lab)/lab.conf),$(MAKE) \
+		--no-print-directory guest KERNEL=6.1 GUEST_MORE=linux-tests || :)
+	@tools/lab/linux $(lab) --out $(LAB_OUT)/$(lab)/linux \
+		--programs '$(GUEST_PROGRAMS) $(NARROW)' $(FILE)
 
 starter: lab-named $(if $(lab),$(LAB_OUT)/$(lab)/starter)
 	@echo "the files to work on: $(LAB_OUT)/$(LAB)/starter"

@@ -49,6 +49,9 @@ expect 2 'an unknown option' 'an unknown option' "$grade" run --lab labs/walk --
 expect 2 'no test has this' 'a test that is not there' \
 	"$grade" run --lab labs/walk --out "$dir/o" --only nosuch
 
+expect 2 'NOT RUN (the lab walk has no such step)' 'a step on Linux that a lab has not' \
+	tools/lab/linux walk --out "$dir/o"
+
 # A rubric of one's own.
 mkdir "$dir/lab"
 cp labs/walk/lab.conf "$dir/lab/"

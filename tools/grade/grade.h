@@ -50,7 +50,7 @@ enum verdict {
 };
 extern const char *const verdict_names[V_COUNT];
 
-#define GRADE_TESTS 64
+#define GRADE_TESTS 96
 #define GRADE_KEY 32	/* bytes */
 
 struct grade_test {

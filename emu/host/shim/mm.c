@@ -107,6 +107,18 @@ unsigned long rlimit(unsigned int which)
 
 /* ---- mappings ---- */
 
+void mmap_read_lock(struct mm_struct *mm)
+{
+	shim_might_sleep();
+	shim_cpu()->mmap_locks++;
+}
+
+void mmap_read_unlock(struct mm_struct *mm)
+{
+	assert(shim_cpu()->mmap_locks);
+	shim_cpu()->mmap_locks--;
+}
+
 struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long va)
 {
 	static _Thread_local struct vm_area_struct vma;
@@ -140,6 +152,7 @@ vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long va,
 	int ret;
 
 	shim_might_sleep();
+	assert(shim_cpu()->mmap_locks);
 	ret = mm_fault(vma->vm_mm->host, va,
 		       flags & FAULT_FLAG_WRITE ? HOST_FAULT_WRITE : 0);
 	if (ret == -ENOMEM)

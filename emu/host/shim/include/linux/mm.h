@@ -99,15 +99,9 @@ struct address_space;
 void unmap_mapping_range(struct address_space *mapping, u64 begin, u64 length,
 			 int even_cows);
 
-/* They take locks of their own (host/fault.c). */
-static inline void mmap_read_lock(struct mm_struct *mm)
-{
-	shim_might_sleep();
-}
-
-static inline void mmap_read_unlock(struct mm_struct *mm)
-{
-}
+/* The calls below take locks of their own (host/fault.c): this one is counted. */
+void mmap_read_lock(struct mm_struct *mm);
+void mmap_read_unlock(struct mm_struct *mm);
 
 /* The calling thread's copy, good until its next call. */
 struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long va);

@@ -25,6 +25,7 @@ struct shim_cpu {
 	struct shim *shim;		/* which kernel; NULL: in none */
 	struct task_struct *task;	/* NULL: a kernel thread */
 	unsigned int atomic;		/* > 0: must not sleep */
+	unsigned int mmap_locks;	/* > 0: may look at mappings */
 	u64 cause;			/* trace: what this thread did last */
 	u64 irq;			/* trace: the line went up; 0: no handler */
 };

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* questions.h - the second half of subject.c: what the judge asks, and its answer. */
+#ifndef FL_LABS_DRIVER_QUESTIONS_H
+#define FL_LABS_DRIVER_QUESTIONS_H
+
+static void lab_new(void)
+{
+	struct trace_config tc = { .ring_records = 2048 };
+	struct smmu_env env = { NULL, mem_read64, mem_irq, mem_sync_start,
+				mem_sync_done, mem_resume, mem_tag };
+	struct smmu_config cfg = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < LAB_PROCESSES; i++) {
+		if (lab.p[i])
+			free(lab.p[i]->ctx);
+		free(lab.p[i]);
+	}
+	free(lab.dev);
+	if (lab.smmu)
+		smmu_destroy(lab.smmu);
+	if (lab.trace)
+		trace_destroy(lab.trace);
+	memset(&lab, 0, sizeof(lab));
+	lab.trace = cfg.trace = trace_create(&tc);
+	lab.smmu = smmu_create(&cfg, &env);
+	lab.dev = calloc(1, sizeof(*lab.dev));
+	if (!lab.trace || !lab.smmu || !lab.dev)
+		abort();
+	lab.dev->smmu = (void __iomem *)SMMU_AT;
+	lab.dev->nic = (void __iomem *)NIC_AT;
+	lab.dev->stream_base = LAB_STREAM;
+	lab.dev->block_bytes = LAB_BLOCK;
+	lab.dev->contexts[0] = lab.dev->contexts[1] = LAB_CONTEXTS;
+	smmu_reg_write(lab.smmu, SMMU_GR0_CR0, 4,
+		       SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
+		       SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
+		       SMMU_GR0_CR0_USFCFG, 0);
+	fl_fault_init(lab.dev);
+	if (PAGE_SIZE != LAB_PAGE)
+		complain("this lab wants pages of 4 KB: make PAGE=4096");
+}
+
+static void lab_open(struct process *p, const uint64_t *q)
+{
+	struct fl_ctx *ctx = calloc(1, sizeof(*ctx));
+	unsigned int i;
+
+	if (!ctx)
+		abort();
+	for (i = 0; i < 16; i++)
+		p->table[i] = (TABLE_PA + number(p) * sizeof(p->table) +
+			       4096 * (i + 1)) | D_PAGE;
+	p->room = ~0ull;
+	p->ctx = ctx;
+	p->mm.count = 1;
+	ctx->dev = lab.dev;
+	ctx->mm = &p->mm;
+	ctx->id = ++lab.dev->opened;
+	ctx->slot = (u32)(q[1] - LAB_STREAM) % FL_SLOTS;
+	ctx->stream = (u32)q[1];
+	ctx->fault_mode = (u32)q[2];
+	ctx->resolve = (u32)q[3];
+	ctx->sctlr = SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE |
+		     SMMU_CB_SCTLR_CFIE | SMMU_CB_SCTLR_HUPCF;
+	if (ctx->fault_mode == FL_MODE_STALL)
+		ctx->sctlr |= SMMU_CB_SCTLR_CFCFG;
+	INIT_WORK(&ctx->stall_work, fl_stall_work);
+	bank_on(p, ctx->slot);
+	lab.dev->slot[ctx->slot] = ctx;
+}
+
+static void lab_change(struct process *p, const uint64_t *q)
+{
+	switch (q[1]) {
+	case LAB_DYING:
+		p->dying = q[2];
+		break;
+	case LAB_ENDED:
+		p->ended = q[2];
+		break;
+	case LAB_DEAD:
+		p->ctx->dead = q[2];
+		break;
+	case LAB_QUIET:
+		p->ctx->quiet = q[2];
+		break;
+	case LAB_ROOM:
+		p->room = q[2];
+		break;
+	case LAB_HARD:
+		p->ctx->hard.valid = true;
+		p->ctx->hard.page = q[2] & ~(u64)(LAB_PAGE - 1);
+		break;
+	}
+}
+
+static void lab_report(const uint64_t *q)
+{
+	if (lab.reports == REPORTS)
+		subject_runaway();
+	lab.report[lab.reports++] = (struct report){
+		.ref = (u32)(NIC_ENG_FLT_REF_VALID |
+			     q[0] << NIC_ENG_FLT_REF_INDEX_SHIFT |
+			     q[1] << NIC_ENG_FLT_REF_SIDE_SHIFT |
+			     q[2] << NIC_ENG_FLT_REF_WRITE_SHIFT |
+			     q[3] << NIC_ENG_FLT_REF_SERIAL_SHIFT),
+		.stream = (u32)q[4], .va = q[5], .len = (u32)q[6],
+		.map = (u32)q[7], .left = q[8], .xfer = (u32)q[9],
+		.block = (u32)q[10],
+	};
+}
+
+static void lab_irq(uint64_t *q)
+{
+	bool smmu = q[0] == LAB_LINE_SMMU;
+	u64 times = 0, handled = 0;
+
+	do {
+		handled += (smmu ? fl_irq_smmu : fl_irq_fault)(0, lab.dev) ==
+			   IRQ_HANDLED;
+		times++;
+	} while (times < q[1] && (smmu ? lab.line : lab.reports != 0));
+	q[0] = times;
+	q[1] = handled;
+	q[2] = smmu ? lab.line : lab.reports != 0;
+}
+
+static void lab_access(uint64_t *q)
+{
+	struct smmu_access a = { .stream = (u16)q[0], .va = q[1],
+				 .write = q[2], .ticket = q[3] };
+
+	q[0] = smmu_translate(lab.smmu, &a);
+}
+
+static void lab_when(struct subject_msg *m)
+{
+	unsigned int i;
+
+	for (i = 0; i < LAB_WHENS && lab.when[i].moment != LAB_NEVER; i++)
+		;
+	if (i == LAB_WHENS)
+		return;
+	lab.when[i].moment = m->arg[0];
+	lab.when[i].value = m->arg[1];
+	lab.when[i].m = (struct subject_msg){ .op = (u32)m->arg[2] };
+	memcpy(lab.when[i].m.arg, m->arg + 3,
+	       sizeof(uint64_t) * (LAB_AT_CHECK - 3));
+}
+
+static void lab_note(struct subject_msg *m)
+{
+	m->arg[0] = LAB_NOTHING;
+	if (lab.taken < lab.notes)
+		memcpy(m->arg, lab.note[lab.taken++].arg, 5 * sizeof(uint64_t));
+	if (lab.taken == lab.notes)
+		lab.taken = lab.notes = 0;
+}
+
+static void lab_counts(struct process *p, uint64_t *a)
+{
+	struct fl_ctx *c = p->ctx;
+
+	a[LAB_FAULTS] = atomic64_read(&c->faults);
+	a[LAB_FAULTS_SRC] = atomic64_read(&c->faults_src);
+	a[LAB_FAULTS_DST] = atomic64_read(&c->faults_dst);
+	a[LAB_PAGES_IN] = atomic64_read(&c->pages_in);
+	a[LAB_RESOLVES] = atomic64_read(&c->resolves);
+	a[LAB_FAILED] = atomic64_read(&c->failed);
+	a[LAB_SPURIOUS] = atomic64_read(&c->spurious);
+	a[LAB_STALLS] = atomic64_read(&c->stalls);
+	a[LAB_SCTLR] = smmu_get(SMMU_CB_BASE(c->slot) + SMMU_CB_SCTLR, 4);
+	a[LAB_IS_HARD] = c->hard.valid;
+}
+
+static void lab_resolve(struct process *p, uint64_t *q)
+{
+	struct fl_need need = { .va = q[1], .len = (u32)q[2], .left = q[3],
+				.map = (u32)q[4], .write = q[5], .xfer = 1,
+				.block = 1 };
+
+	q[0] = (u64)(s64)fl_need_resolve(p->ctx, &need);
+}
+
+static void lab_touch(struct process *p, uint64_t *q)
+{
+	struct fl_range r = { q[1], q[2] };
+	struct fl_touched t = { 0 };
+
+	p->users++;
+	q[0] = (u64)(s64)fl_touch(p->ctx, r, q[3], q[4], &t);
+	p->users--;
+	q[1] = t.pages_in;
+	q[2] = t.present;
+	q[3] = t.cured;
+	q[4] = t.old.start;
+	q[5] = t.old.end;
+	q[6] = t.end;
+}
+
+static void lab_forget(struct process *p, const uint64_t *q)
+{
+	struct fl_touched t = { .present = q[1], .old = { q[2], q[3] } };
+	struct fl_need need = { .write = q[4] };
+
+	fl_touched_forget(p->ctx, &t, &need);
+}
+
+static void lab_fill(struct process *p, u32 op, const uint64_t *q)
+{
+	u64 page;
+
+	for (page = q[1]; page < q[1] + q[2] && page < LAB_PAGES; page++)
+		if (op == LAB_MAP)
+			p->map[page] = (u16)q[3];
+		else
+			page_is(p, page, (enum lab_page)q[3]);
+}
+
+/* What concerns a process. */
+static void act_for(struct subject_msg *m)
+{
+	uint64_t *q = m->arg;
+	struct process *p;
+
+	if (q[0] >= LAB_PROCESSES || (m->op != LAB_OPEN && !lab.p[q[0]])) {
+		m->status = SUBJECT_BAD;
+		return;
+	}
+	if (m->op == LAB_OPEN)
+		lab.p[q[0]] = calloc(1, sizeof(struct process));
+	p = lab.p[q[0]];
+	if (m->op == LAB_OPEN) {
+		lab_open(p, q);
+	} else if (m->op == LAB_CLOSE) {
+		lab.dev->slot[p->ctx->slot] = NULL;
+	} else if (m->op == LAB_REGION) {
+		p->region = q[1];
+		p->region_bytes = q[2];
+		p->region_write = q[3];
+	} else if (m->op == LAB_MAP || m->op == LAB_PAGES_ARE) {
+		lab_fill(p, m->op, q);
+	} else if (m->op == LAB_FAULT_SAYS) {
+		p->says[q[1] % LAB_PAGES] = (u8)q[2];
+	} else if (m->op == LAB_CHANGE) {
+		lab_change(p, q);
+	} else if (m->op == LAB_COUNTS) {
+		lab_counts(p, q);
+	} else if (m->op == LAB_RESOLVE) {
+		lab_resolve(p, q);
+	} else if (m->op == LAB_TOUCH) {
+		lab_touch(p, q);
+	} else {
+		lab_forget(p, q);
+	}
+}
+
+static void act(struct subject_msg *m)
+{
+	struct fl_range r = { 0, 0 };
+	uint64_t *q = m->arg;
+
+	switch (m->op) {
+	case LAB_NEW:
+		lab_new();
+		break;
+	case LAB_REPORT:
+		lab_report(q);
+		break;
+	case LAB_CHANNEL:
+		lab.channel[q[0] & 1] = (struct channel){
+			(u32)q[1], (u32)q[3], q[2], q[4] };
+		break;
+	case LAB_ACCESS:
+		lab_access(q);
+		break;
+	case LAB_SMMU_WRITE:
+		smmu_reg_write(lab.smmu, (u32)q[0], (unsigned int)q[1], q[2],
+			       0);
+		break;
+	case LAB_SMMU_READ:
+		q[0] = smmu_get((u32)q[0], (unsigned int)q[1]);
+		break;
+	case LAB_IRQ:
+		lab_irq(q);
+		break;
+	case LAB_WORK:
+		q[0] = work_some(q[0]);
+		break;
+	case LAB_WHEN:
+		lab_when(m);
+		break;
+	case LAB_NOTE:
+		lab_note(m);
+		break;
+	case LAB_RANGE:
+		q[0] = fl_range_make(q[0], q[1], &r);
+		q[1] = r.start;
+		q[2] = r.end;
+		break;
+	case LAB_OPEN: case LAB_CLOSE: case LAB_REGION: case LAB_MAP:
+	case LAB_PAGES_ARE: case LAB_FAULT_SAYS: case LAB_CHANGE:
+	case LAB_COUNTS: case LAB_RESOLVE: case LAB_TOUCH: case LAB_FORGET:
+		act_for(m);
+		break;
+	default:
+		m->status = SUBJECT_BAD;
+	}
+}
+
+/* What must not be left behind when a call is over. */
+static void check_left(void)
+{
+	unsigned int i;
+
+	if (lab.locks)
+		complain("a spinlock was not given back");
+	if (lab.mmap_locks)
+		complain("an mmap lock was not given back");
+	if (lab.payers)
+		complain("the worker still allocates on somebody's account");
+	for (i = 0; i < LAB_PROCESSES; i++) {
+		if (lab.p[i] && lab.p[i]->users)
+			complain("mmget without mmput, or the other way round");
+		if (lab.p[i] && lab.p[i]->refs)
+			complain("a reference on a process was not given back");
+	}
+}
+
+struct trace *subject_trace(void)
+{
+	return lab.trace;
+}
+
+void subject_answer(struct subject_msg *m)
+{
+	if (!lab.dev && m->op != LAB_NEW) {
+		m->status = SUBJECT_BAD;
+		return;
+	}
+	lab.accesses = 0;
+	act(m);
+	check_left();
+	memcpy(&m->arg[LAB_AT_CHECK], lab.wrong, sizeof(lab.wrong));
+}
+
+#endif

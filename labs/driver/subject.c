@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The subject of the lab: a card of which the driver is real as far as faults go,
+ * and its SMMU; the engine's registers and the kernel's calls are stand-ins. All of
+ * it is one thread. What "another CPU" does happens at the moments of LAB_WHEN.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/interrupt.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/sched/signal.h>
+
+#include "kernel-ref/fl_dev.h"
+#include "labs/driver/driver_lab.h"
+#include "smmu/smmu.h"
+#include <shim/trace.h>
+
+/* Registers are reached through addresses that nothing is behind. */
+#define SMMU_AT		0x10000000ul
+#define NIC_AT		0x20000000ul
+#define NIC_BYTES	0x100000ul
+
+/* Tables: one of level 2 with sixteen entries, and what these point to. */
+#define TABLE_PA	UINT64_C(0x80000000)
+#define TABLE_WORDS	(512 * 17)
+#define FRAME_PA	UINT64_C(0x800000000)
+#define T0SZ		39
+
+/* Descriptor bits: Arm ARM (DDI 0487) D8.3; exanest.md 3.6 */
+#define D_PAGE		UINT64_C(3)
+#define D_USER		(UINT64_C(1) << 6)
+#define D_RDONLY	(UINT64_C(1) << 7)
+#define D_AF		(UINT64_C(1) << 10)
+#define D_NG		(UINT64_C(1) << 11)
+
+#define WORKS		64
+#define REPORTS		64
+#define HELD_LOCKS	4
+
+struct process {
+	struct mm_struct mm;
+	struct fl_ctx *ctx;
+	struct vm_area_struct vma;
+	uint64_t table[TABLE_WORDS];
+	uint16_t map[LAB_PAGES];	/* VM_ flags */
+	uint8_t says[LAB_PAGES];
+	u64 region, region_bytes, room;
+	bool region_write, dying, ended;
+	int refs, users;
+};
+
+struct report {
+	u32 ref, stream, len, map, xfer, block;
+	u64 va, left;
+};
+
+struct channel {
+	u32 status, left;
+	u64 va, xfer_left;
+};
+
+static struct {
+	struct fl_dev *dev;
+	struct smmu *smmu;
+	struct trace *trace;
+	struct process *p[LAB_PROCESSES];
+	struct report report[REPORTS];
+	unsigned int reports;
+	struct channel channel[FL_SIDES];
+	bool line;
+	struct work_struct *work[WORKS];
+	unsigned int works;
+	struct subject_msg note[LAB_NOTES];
+	unsigned int notes, taken;
+	struct { u64 moment, value; struct subject_msg m; } when[LAB_WHENS];
+	const void *lock[HELD_LOCKS];
+	unsigned int locks, mmap_locks, payers;
+	unsigned int accesses;
+	u64 cause;
+	char wrong[64];
+} lab;
+
+static void act(struct subject_msg *m);
+
+static void complain(const char *text)
+{
+	if (!lab.wrong[0])
+		snprintf(lab.wrong, sizeof(lab.wrong), "%s", text);
+}
+
+static void note(u64 kind, u64 a, u64 b, u64 c, u64 d)
+{
+	if (lab.notes == LAB_NOTES)
+		subject_runaway();
+	lab.note[lab.notes++] =
+		(struct subject_msg){ .arg = { kind, a, b, c, d } };
+}
+
+static void moment(enum lab_moment what, u64 value)
+{
+	struct subject_msg m;
+	unsigned int i;
+
+	for (i = 0; i < LAB_WHENS; i++) {
+		if (lab.when[i].moment != what || lab.when[i].value != value)
+			continue;
+		m = lab.when[i].m;
+		lab.when[i].moment = LAB_NEVER;
+		act(&m);
+	}
+}
+
+static struct process *process_of(const struct mm_struct *mm)
+{
+	return container_of(mm, struct process, mm);
+}
+
+static unsigned int number(const struct process *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < LAB_PROCESSES && lab.p[i] != p; i++)
+		;
+	return i;
+}
+
+/* ---- the SMMU ---- */
+
+static enum smmu_mem_status mem_read64(void *arg, uint64_t pa, uint64_t *value)
+{
+	uint64_t at = (pa - TABLE_PA) / 8, p = at / TABLE_WORDS;
+
+	(void)arg;
+	if (pa < TABLE_PA || p >= LAB_PROCESSES || !lab.p[p])
+		return SMMU_MEM_ABORT;
+	*value = lab.p[p]->table[at % TABLE_WORDS];
+	return SMMU_MEM_OK;
+}
+
+static void mem_irq(void *arg, bool level)
+{
+	(void)arg;
+	lab.line = level;
+}
+
+static void mem_sync_start(void *arg, unsigned int bank)
+{
+	(void)arg, (void)bank;
+}
+
+static bool mem_sync_done(void *arg, unsigned int bank)
+{
+	(void)arg, (void)bank;
+	return true;
+}
+
+static void mem_resume(void *arg, uint64_t ticket, bool terminate)
+{
+	(void)arg;
+	note(LAB_RESUMED, ticket, terminate, 0, 0);
+	moment(LAB_AT_RESUMED, ticket);
+}
+
+static uint64_t mem_tag(void *arg, uint64_t pa)
+{
+	(void)arg;
+	return pa >> 12;
+}
+
+static uint64_t *entry(struct process *p, u64 page)
+{
+	return &p->table[512 + page % LAB_PAGES];
+}
+
+static void page_is(struct process *p, u64 page, enum lab_page is)
+{
+	u64 d = FRAME_PA | page << 12 | D_PAGE | D_USER | D_NG | D_AF;
+
+	if (is == LAB_CLEAN)
+		d |= D_RDONLY;
+	if (is == LAB_AGED)
+		d &= ~D_AF;
+	*entry(p, page) = is == LAB_ABSENT ? 0 : d;
+}
+
+/* As fl_bank_on() does, of a bank that was used before too. */
+static void bank_on(struct process *p, unsigned int n)
+{
+	u64 table = TABLE_PA + number(p) * sizeof(p->table);
+	u32 cb = SMMU_CB_BASE(n);
+	const struct { u32 off, bytes; u64 value; } set[] = {
+		{ SMMU_GR1_BASE + SMMU_GR1_CBAR(n), 4,
+		  1 << SMMU_GR1_CBAR_TYPE_SHIFT },
+		{ SMMU_GR1_BASE + SMMU_GR1_CBA2R(n), 4, SMMU_GR1_CBA2R_VA64 },
+		{ cb + SMMU_CB_TTBR0, 8, table | (u64)(number(p) + 1) << 48 },
+		{ cb + SMMU_CB_TCR, 4, T0SZ },
+		{ cb + SMMU_CB_TCR2, 4, 2 | SMMU_CB_TCR2_AS },
+		{ cb + SMMU_CB_FSR, 4, ~0u },
+		{ cb + SMMU_CB_TLBIALL, 4, 0 },
+		{ cb + SMMU_CB_SCTLR, 4, p->ctx->sctlr },
+		{ SMMU_GR0_S2CR(n), 4, n },
+		{ SMMU_GR0_SMR(n), 4, p->ctx->stream | SMMU_GR0_SMR_VALID },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(set); i++)
+		smmu_reg_write(lab.smmu, set[i].off, set[i].bytes,
+			       set[i].value, 0);
+}
+
+/* ---- registers ---- */
+
+static u64 smmu_get(u32 off, unsigned int bytes)
+{
+	uint64_t v = 0;
+
+	smmu_reg_read(lab.smmu, off, bytes, &v);
+	return v;
+}
+
+static bool is_locked(const spinlock_t *l)
+{
+	unsigned int i;
+
+	for (i = 0; i < lab.locks && lab.lock[i] != l; i++)
+		;
+	return i < lab.locks;
+}
+
+static void smmu_set(u32 off, unsigned int bytes, u64 value)
+{
+	unsigned int n = (off - SMMU_CB_BASE(0)) / 0x1000;
+	u32 reg = (off - SMMU_CB_BASE(0)) % 0x1000;
+	struct fl_ctx *ctx;
+
+	if (off < SMMU_CB_BASE(0) || n >= FL_SLOTS) {
+		smmu_reg_write(lab.smmu, off, bytes, value, 0);
+		return;
+	}
+	ctx = lab.dev->slot[n];
+	if (ctx && !is_locked(&ctx->bank_lock))
+		complain("a register of a bank is written without its lock");
+	if (reg == SMMU_CB_RESUME) {
+		moment(LAB_AT_RESUME, n);
+		if (smmu_get(SMMU_CB_BASE(n) + SMMU_CB_FSR, 4) &
+		    ~SMMU_CB_FSR_SS)
+			note(LAB_TURNED_AWAY, n, 0, 0, 0);
+	}
+	smmu_reg_write(lab.smmu, off, bytes, value, 0);
+	if (reg == SMMU_CB_FSR)
+		moment(LAB_AT_CLEAR, n);
+}
+
+static u64 nic_get(u32 off)
+{
+	static const struct report none;
+	const struct report *r = lab.reports ? &lab.report[0] : &none;
+	const struct channel *rd = &lab.channel[0], *wr = &lab.channel[1];
+	const struct { u32 off; u64 value; } reg[] = {
+		{ NIC_ENG_FLT_REF, r->ref }, { NIC_ENG_FLT_STREAM, r->stream },
+		{ NIC_ENG_FLT_VA, r->va }, { NIC_ENG_FLT_LEN, r->len },
+		{ NIC_ENG_FLT_MAP, r->map }, { NIC_ENG_FLT_LEFT, r->left },
+		{ NIC_ENG_FLT_XFER, r->xfer }, { NIC_ENG_FLT_BLOCK, r->block },
+		{ NIC_ENG_FLT_COUNT, lab.reports },
+		{ NIC_ENG_RD_STATUS, rd->status }, { NIC_ENG_RD_VA, rd->va },
+		{ NIC_ENG_RD_LEFT, rd->left },
+		{ NIC_ENG_RD_XFER_LEFT, rd->xfer_left },
+		{ NIC_ENG_WR_STATUS, wr->status }, { NIC_ENG_WR_VA, wr->va },
+		{ NIC_ENG_WR_LEFT, wr->left },
+		{ NIC_ENG_WR_XFER_LEFT, wr->xfer_left },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(reg); i++)
+		if (reg[i].off == off)
+			return reg[i].value;
+	return 0;
+}
+
+static void nic_set(u32 off, u64 v)
+{
+	if (off == NIC_ENG_FLT_POP && lab.reports) {
+		memmove(lab.report, lab.report + 1,
+			--lab.reports * sizeof(lab.report[0]));
+	} else if (off == NIC_ENG_READY) {
+		note(LAB_READY, v & NIC_ENG_READY_INDEX_MASK,
+		     !!(v & NIC_ENG_READY_SIDE),
+		     (v & NIC_ENG_READY_SERIAL_MASK) >>
+			     NIC_ENG_READY_SERIAL_SHIFT,
+		     (v & NIC_ENG_READY_CODE_MASK) >> NIC_ENG_READY_CODE_SHIFT);
+		moment(LAB_AT_READY, v & NIC_ENG_READY_INDEX_MASK);
+	}
+}
+
+u64 shim_read(const void __iomem *at, unsigned int bytes)
+{
+	uintptr_t a = (uintptr_t)at;
+
+	if (++lab.accesses > LAB_RUNAWAY)
+		subject_runaway();
+	if (a - SMMU_AT < SMMU_REG_BYTES)
+		return smmu_get((u32)(a - SMMU_AT), bytes);
+	if (a - NIC_AT < NIC_BYTES)
+		return nic_get((u32)(a - NIC_AT));
+	complain("a register is read that is none");
+	return ~0ull;
+}
+
+void shim_write(void __iomem *at, unsigned int bytes, u64 value)
+{
+	uintptr_t a = (uintptr_t)at;
+
+	if (++lab.accesses > LAB_RUNAWAY)
+		subject_runaway();
+	if (a - SMMU_AT < SMMU_REG_BYTES)
+		smmu_set((u32)(a - SMMU_AT), bytes, value);
+	else if (a - NIC_AT < NIC_BYTES)
+		nic_set((u32)(a - NIC_AT), value);
+	else
+		complain("a register is written that is none");
+}
+
+/* ---- locks and workers ---- */
+
+void shim_might_sleep(void)
+{
+	if (lab.locks)
+		complain("it may sleep, and holds a spinlock");
+}
+
+void spin_lock(spinlock_t *l)
+{
+	if (is_locked(l) || lab.locks == HELD_LOCKS) {
+		complain("a spinlock is taken that is held: a deadlock");
+		return;
+	}
+	if (l == &lab.dev->irq_lock && lab.locks)
+		complain("irq_lock is taken inside another spinlock");
+	lab.lock[lab.locks++] = l;
+}
+
+void spin_unlock(spinlock_t *l)
+{
+	if (!lab.locks || lab.lock[--lab.locks] != l)
+		complain("a spinlock is given back that was not the last taken");
+}
+
+void mmap_read_lock(struct mm_struct *mm)
+{
+	(void)mm;
+	shim_might_sleep();
+	lab.mmap_locks++;
+}
+
+void mmap_read_unlock(struct mm_struct *mm)
+{
+	(void)mm;
+	if (!lab.mmap_locks--)
+		complain("an mmap lock is given back that was not taken");
+}
+
+bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
+{
+	(void)wq;
+	if (work->pending)
+		return false;
+	if (lab.works == WORKS)
+		subject_runaway();
+	work->pending = true;
+	lab.work[lab.works++] = work;
+	return true;
+}
+
+static u64 work_some(u64 most)
+{
+	struct work_struct *w;
+	unsigned int i;
+	u64 done = 0;
+
+	while (!most || done < most) {
+		for (i = 0; i < lab.works && lab.work[i]->running; i++)
+			;
+		if (i == lab.works)
+			break;
+		w = lab.work[i];
+		memmove(lab.work + i, lab.work + i + 1,
+			(--lab.works - i) * sizeof(w));
+		w->pending = false;
+		w->running = true;
+		moment(LAB_AT_WORK, 0);
+		w->func(w);
+		w->running = false;
+		if (++done > LAB_RUNAWAY)
+			subject_runaway();
+	}
+	return done;
+}
+
+/* ---- processes and their memory ---- */
+
+struct task_struct *shim_current(void)
+{
+	static struct task_struct worker;
+
+	return &worker;
+}
+
+bool fatal_signal_pending(struct task_struct *t)
+{
+	return t != shim_current();
+}
+
+struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot, u64 id)
+{
+	struct fl_ctx *ctx = slot < FL_SLOTS ? dev->slot[slot] : NULL;
+
+	if (!ctx || ctx->id != id)
+		return NULL;
+	process_of(ctx->mm)->refs++;
+	return ctx;
+}
+
+void fl_ctx_put(struct fl_ctx *ctx)
+{
+	shim_might_sleep();
+	process_of(ctx->mm)->refs--;
+}
+
+bool mmget_not_zero(struct mm_struct *mm)
+{
+	if (process_of(mm)->ended)
+		return false;
+	process_of(mm)->users++;
+	return true;
+}
+
+void mmput_async(struct mm_struct *mm)
+{
+	process_of(mm)->users--;
+}
+
+void mmput(struct mm_struct *mm)
+{
+	complain("mmput() may end the address space in a worker");
+	process_of(mm)->users--;
+}
+
+int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end)
+{
+	struct process *p = process_of(ctx->mm);
+
+	if (va < p->region || va + len > p->region + p->region_bytes)
+		return -EFAULT;
+	*end = p->region + p->region_bytes;
+	return write && !p->region_write ? -EACCES : 0;
+}
+
+struct fl_payer fl_owner_pays(struct mm_struct *mm)
+{
+	lab.payers++;
+	return (struct fl_payer){ &mm->memcg, NULL };
+}
+
+void fl_owner_paid(struct fl_payer payer)
+{
+	(void)payer;
+	lab.payers--;
+}
+
+bool fl_owner_dying(struct mm_struct *mm)
+{
+	return process_of(mm)->dying;
+}
+
+u64 fl_owner_room(struct mm_struct *mm)
+{
+	return process_of(mm)->room;
+}
+
+enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
+{
+	u64 d = *entry(process_of(ctx->mm), va / LAB_PAGE);
+
+	if (!lab.mmap_locks)
+		complain("tables are looked at without the mmap lock");
+	if (!d)
+		return FL_ABSENT;
+	return !(d & D_AF) || (write && d & D_RDONLY) ? FL_REFUSED : FL_GRANTED;
+}
+
+void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
+			u32 xfer, u32 block)
+{
+	unsigned int p = number(process_of(ctx->mm));
+	u64 page;
+
+	(void)xfer, (void)block;
+	note(LAB_FORGOT, p, r.start / LAB_PAGE,
+	     (r.end - r.start) / LAB_PAGE, leaf);
+	for (page = r.start / LAB_PAGE;
+	     page < r.end / LAB_PAGE && page < LAB_PAGES; page++)
+		smmu_reg_write(lab.smmu, SMMU_CB_BASE(ctx->slot) +
+			       SMMU_CB_TLBIVAL, 8, (u64)(p + 1) << 48 | page, 0);
+}
+
+/* As find_vma() of the small kernel: a mapping is pages with the same rights. */
+struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long va)
+{
+	struct process *p = process_of(mm);
+	u64 first = va / LAB_PAGE, end = first;
+
+	if (!lab.mmap_locks)
+		complain("mappings are looked at without the mmap lock");
+	if (first >= LAB_PAGES || !p->map[first])
+		return NULL;
+	while (first && p->map[first - 1] == p->map[end])
+		first--;
+	while (end < LAB_PAGES && p->map[end] == p->map[first])
+		end++;
+	p->vma = (struct vm_area_struct){
+		.vm_start = first * LAB_PAGE, .vm_end = end * LAB_PAGE,
+		.vm_flags = p->map[first], .vm_mm = mm,
+	};
+	return &p->vma;
+}
+
+vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long va,
+			   unsigned int flags, void *regs)
+{
+	struct process *p = process_of(vma->vm_mm);
+	bool write = flags & FAULT_FLAG_WRITE;
+	u64 page = va / LAB_PAGE;
+	u64 d = *entry(p, page);
+
+	(void)regs;
+	shim_might_sleep();
+	if (!lab.mmap_locks)
+		complain("a page is asked for without the mmap lock");
+	if (!p->users)
+		complain("a page of an address space that may be gone");
+	if (!lab.payers)
+		complain("a page is asked for on nobody's account");
+	if (va < vma->vm_start || va >= vma->vm_end)
+		complain("a page is asked for outside its mapping");
+	note(LAB_ASKED, number(p), page, write, 0);
+	moment(LAB_AT_PAGE, page);
+	if (p->says[page % LAB_PAGES])
+		return p->says[page % LAB_PAGES];
+	if (!d && p->room != ~0ull)
+		p->room -= min(p->room, (u64)LAB_PAGE);
+	page_is(p, page, write || (d && !(d & D_RDONLY)) ? LAB_WRITABLE :
+							  LAB_CLEAN);
+	return 0;
+}
+
+/* ---- trace and log ---- */
+
+void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
+		u64 a1, u64 a2, u64 a3)
+{
+	struct trace_at at = { .xfer = xfer, .block = block,
+			       .cause = first ? 0 : lab.cause };
+
+	lab.cause = trace_emit(lab.trace, ev, &at, a0, a1, a2, a3);
+	if (ev == EV_DRV_IRQ_SMMU)
+		note(LAB_LATCH, a0, a1, a2, a3);
+}
+
+void shim_log(const struct device *dev, const char *fmt, ...)
+{
+	(void)dev, (void)fmt;
+}
+
+#include "labs/driver/questions.h"

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* See bench.h. */
+#include "labs/driver/tests/bench.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const struct report a_report = {
+	.index = 3, .side = RX, .write = 1, .serial = 7, .stream = STREAM,
+	.va = VA(FIRST, 0), .len = LAB_BLOCK, .map = 0xf,
+};
+
+/* Ask; whatever was done, a debug kernel must have nothing to say. */
+static uint64_t ask(struct subject_msg *m)
+{
+	char check[sizeof(uint64_t) * (SUBJECT_ARGS - LAB_AT_CHECK) + 1] = "";
+
+	judge_ask(m);
+	memcpy(check, &m->arg[LAB_AT_CHECK], sizeof(check) - 1);
+	judge_same("what a debug kernel says", check[0] ? check : "nothing",
+		   "nothing");
+	return m->arg[0];
+}
+
+static uint64_t ask4(uint32_t op, uint64_t a, uint64_t b, uint64_t c,
+		     uint64_t d)
+{
+	struct subject_msg m = { .op = op, .arg = { a, b, c, d } };
+
+	return ask(&m);
+}
+
+void bench_new(void)
+{
+	judge_did("a new card");
+	ask4(LAB_NEW, 0, 0, 0, 0);
+}
+
+void bench_open(unsigned int p, unsigned int stream, unsigned int mode,
+		unsigned int resolve)
+{
+	static const char *const ask_for[] = { "one page", "the block",
+					       "the transfer" };
+
+	judge_did("process %u opens the card: stream 0x%x, %s mode, a fault "
+		  "asks for %s", p, stream,
+		  mode == FL_MODE_STALL ? "stall" : "terminate",
+		  ask_for[resolve]);
+	ask4(LAB_OPEN, p, stream, mode, resolve);
+	ask4(LAB_MAP, p, FIRST, COUNT, MAY_READ | MAY_WRITE);
+	ask4(LAB_REGION, p, VA(FIRST, 0), VA(COUNT, 0), 1);
+}
+
+void bench_usual(unsigned int mode, unsigned int resolve)
+{
+	bench_new();
+	bench_open(0, STREAM, mode, resolve);
+}
+
+void bench_close(unsigned int p)
+{
+	judge_did("process %u leaves the card", p);
+	ask4(LAB_CLOSE, p, 0, 0, 0);
+}
+
+void bench_region(unsigned int p, uint64_t va, uint64_t bytes, bool write)
+{
+	judge_did("process %u: the region is 0x%" PRIx64 " to 0x%" PRIx64 "%s",
+		  p, va, va + bytes, write ? "" : ", not to be written");
+	ask4(LAB_REGION, p, va, bytes, write);
+}
+
+void bench_map(unsigned int p, unsigned int first, unsigned int n,
+	       unsigned int flags)
+{
+	judge_did("process %u: pages %u to %u are %s%s%s", p, first,
+		  first + n - 1, flags ? "mapped" : "not mapped",
+		  flags && !(flags & MAY_WRITE) ? ", not to be written" : "",
+		  flags & (IS_IO | IS_PFNMAP) ? ", registers of a device" : "");
+	ask4(LAB_MAP, p, first, n, flags);
+}
+
+void bench_pages(unsigned int p, unsigned int first, unsigned int n,
+		 enum lab_page is)
+{
+	static const char *const name[] = { "absent", "there and clean",
+					    "there", "there and aged" };
+
+	judge_did("process %u: pages %u to %u are %s", p, first, first + n - 1,
+		  name[is]);
+	ask4(LAB_PAGES_ARE, p, first, n, is);
+}
+
+void bench_says(unsigned int p, unsigned int page, unsigned int fault)
+{
+	judge_did("process %u: asked for page %u the kernel says %s", p, page,
+		  fault == SAYS_OOM ? "VM_FAULT_OOM" :
+		  fault == SAYS_MAJOR ? "VM_FAULT_MAJOR" : "VM_FAULT_SIGSEGV");
+	ask4(LAB_FAULT_SAYS, p, page, fault, 0);
+}
+
+void bench_change(unsigned int p, enum lab_change what, uint64_t value)
+{
+	static const char *const name[] = {
+		"is being killed", "has no address space any more",
+		"has lost its card", "holds no access any more",
+		"may have so many bytes more",
+		"had a bus error on a walk at this address",
+	};
+
+	judge_did("process %u: %s (0x%" PRIx64 ")", p, name[what], value);
+	ask4(LAB_CHANGE, p, what, value, 0);
+}
+
+void bench_report(const struct report *r)
+{
+	struct subject_msg m = { .op = LAB_REPORT, .arg = { REPORT(*r) } };
+
+	judge_did("the engine reports: %s context %u, serial %u, stream 0x%x, "
+		  "%s of 0x%" PRIx64 ", %u bytes, map 0x%x",
+		  r->side ? "receive" : "transmit", r->index, r->serial,
+		  r->stream, r->write ? "write" : "read", r->va, r->len,
+		  r->map);
+	ask(&m);
+}
+
+void bench_channel(unsigned int side, unsigned int index, uint64_t va,
+		   unsigned int left, uint64_t xfer_left, bool held)
+{
+	struct subject_msg m = { .op = LAB_CHANNEL, .arg = { side,
+		index << NIC_ENG_RD_STATUS_INDEX_SHIFT |
+			NIC_ENG_RD_STATUS_BUSY |
+			(held ? NIC_ENG_RD_STATUS_HELD : 0),
+		va, left, xfer_left } };
+
+	judge_did("the %s channel is at 0x%" PRIx64 " for context %u, %u bytes "
+		  "of the block are left%s", side ? "write" : "read", va, index,
+		  left, held ? ", and is held" : "");
+	ask(&m);
+}
+
+void bench_access(unsigned int stream, uint64_t va, bool write,
+		  unsigned int ticket, enum verdicts want)
+{
+	static const char *const name[] = { "goes on", "is refused", "is held",
+					    "reads zeros" };
+	uint64_t came;
+
+	judge_did("the card %s 0x%" PRIx64 ", stream 0x%x (access %u)",
+		  write ? "writes" : "reads", va, stream, ticket);
+	came = ask4(LAB_ACCESS, stream, va, write, ticket);
+	judge_same("the access", came < 4 ? name[came] : "?", name[want]);
+}
+
+void bench_smmu(uint32_t off, unsigned int bytes, uint64_t value)
+{
+	judge_did("register 0x%x of the SMMU: 0x%" PRIx64, off, value);
+	ask4(LAB_SMMU_WRITE, off, bytes, value, 0);
+}
+
+uint64_t bench_smmu_get(uint32_t off, unsigned int bytes)
+{
+	return ask4(LAB_SMMU_READ, off, bytes, 0, 0);
+}
+
+void bench_irq(enum lab_line line, unsigned int handled)
+{
+	struct subject_msg m = { .op = LAB_IRQ, .arg = { line, 8 } };
+
+	judge_did("%s", line == LAB_LINE_SMMU ? "fl_irq_smmu(), while its line is up" :
+						"fl_irq_fault(), while its line is up");
+	ask(&m);
+	judge_same("the interrupt line then", m.arg[2] ? "high" : "low", "low");
+	judge_equal("calls that said IRQ_HANDLED", m.arg[1], handled);
+}
+
+void bench_work(unsigned int items)
+{
+	judge_did("workers take what is queued");
+	judge_equal("items of work", ask4(LAB_WORK, 0, 0, 0, 0), items);
+}
+
+void bench_serve(const struct report *r)
+{
+	bench_report(r);
+	bench_irq(LAB_LINE_FAULT, 1);
+	bench_work(1);
+}
+
+void bench_when(enum lab_moment at, uint64_t value, const char *words,
+		uint32_t op, const uint64_t *args, unsigned int n)
+{
+	static const char *const name[] = { "", "the kernel is asked for page",
+		"READY is written for context", "RESUME comes in bank",
+		"FSR is cleared in bank", "a worker begins", "access is let go:" };
+	struct subject_msg m = { .op = LAB_WHEN, .arg = { at, value, op } };
+
+	judge_did("(when %s %u: %s)", name[at], (unsigned int)value, words);
+	memcpy(m.arg + 3, args, n * sizeof(*args));
+	ask(&m);
+}
+
+/* ---- notes ---- */
+
+const uint64_t *bench_take(void)
+{
+	static struct subject_msg m;
+
+	m = (struct subject_msg){ .op = LAB_NOTE };
+	ask(&m);
+	return m.arg;
+}
+
+static void note_text(const uint64_t *n, char text[120])
+{
+	static const char *const form[] = {
+		"nothing", "process %u: the kernel is asked for page %u, write %u",
+		"process %u: TLB entries from page %u on, %u pages, leaf %u",
+		"READY for context %u, side %u, serial %u, code %u",
+		"access %u is let go, terminated %u",
+		"RESUME of bank %u comes to nothing: FSR is not clear",
+	};
+
+	if (n[0] == LAB_LATCH)
+		snprintf(text, 120, "bank %u: FSR 0x%x, FAR 0x%" PRIx64
+			 ", FSYNR0 %s", (unsigned int)n[1], (unsigned int)n[2],
+			 n[3], n[4] & SMMU_CB_FSYNR0_WNR ? "write" : "read");
+	else
+		snprintf(text, 120, form[n[0] <= LAB_TURNED_AWAY ? n[0] : 0],
+			 (unsigned int)n[1], (unsigned int)n[2],
+			 (unsigned int)n[3], (unsigned int)n[4]);
+}
+
+static void expect(uint64_t kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	const uint64_t want[] = { kind, a, b, c, d };
+	char came_text[120], want_text[120];
+
+	note_text(bench_take(), came_text);
+	note_text(want, want_text);
+	judge_same("what happened next", came_text, want_text);
+}
+
+void bench_asked(unsigned int p, unsigned int first, unsigned int n, bool write)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		expect(LAB_ASKED, p, first + i, write, 0);
+}
+
+void bench_forgot(unsigned int p, unsigned int first, unsigned int n)
+{
+	expect(LAB_FORGOT, p, first, n, 1);
+}
+
+void bench_ready(const struct report *r, unsigned int code)
+{
+	expect(LAB_READY, r->index, r->side, r->serial, code);
+}
+
+void bench_resumed(unsigned int ticket, bool terminated)
+{
+	expect(LAB_RESUMED, ticket, terminated, 0, 0);
+}
+
+void bench_turned_away(void)
+{
+	expect(LAB_TURNED_AWAY, SLOT, 0, 0, 0);
+}
+
+void bench_latch(unsigned int bank, uint32_t fsr, uint64_t far, bool write)
+{
+	const uint64_t *n = bench_take();
+	uint64_t came[5];
+	char came_text[120], want_text[120];
+
+	memcpy(came, n, sizeof(came));
+	if (came[0] == LAB_LATCH)
+		came[2] &= ~(uint64_t)SMMU_CB_FSR_FORMAT_MASK;
+	note_text(came, came_text);
+	note_text((const uint64_t[]){ LAB_LATCH, bank, fsr, far,
+				      write ? SMMU_CB_FSYNR0_WNR : 0 },
+		  want_text);
+	judge_same("what was read of the bank", came_text, want_text);
+}
+
+void bench_nothing(void)
+{
+	expect(LAB_NOTHING, 0, 0, 0, 0);
+}
+
+/* ---- what is to be had by asking ---- */
+
+void bench_counts(unsigned int p, enum lab_count which, uint64_t n)
+{
+	static const char *const name[] = {
+		"faults counted", "faults of sources", "faults of destinations",
+		"pages brought in", "requests to the kernel",
+		"faults that could not be repaired", "faults for nothing",
+		"accesses answered", "SCTLR", "a hard fault is noted",
+	};
+	struct subject_msg m = { .op = LAB_COUNTS, .arg = { p } };
+
+	ask(&m);
+	judge_equal(name[which], m.arg[which], n);
+}
+
+static void result(const char *what, uint64_t came, int want)
+{
+	char a[32], b[32];
+
+	snprintf(a, sizeof(a), "%s", came ? strerror(-(int)came) : "0");
+	snprintf(b, sizeof(b), "%s", want ? strerror(-want) : "0");
+	judge_same(what, a, b);
+}
+
+void bench_resolve(unsigned int p, uint64_t va, unsigned int len, uint64_t left,
+		   unsigned int map, bool write, int want)
+{
+	struct subject_msg m = { .op = LAB_RESOLVE,
+				 .arg = { p, va, len, left, map, write } };
+
+	judge_did("fl_need_resolve: process %u, va 0x%" PRIx64 ", len %u, left "
+		  "%u, map 0x%x, %s", p, va, len, (unsigned int)left, map,
+		  write ? "write" : "read");
+	ask(&m);
+	result("what fl_need_resolve gives", m.arg[0], want);
+}
+
+void bench_touch(unsigned int p, unsigned int first, unsigned int n, bool write,
+		 bool ahead, int want, const struct touched *t)
+{
+	struct subject_msg m = { .op = LAB_TOUCH, .arg = {
+		p, VA(first, 0), VA(first + n, 0), write, ahead } };
+
+	judge_did("fl_touch: process %u, pages %u to %u, %s%s", p, first,
+		  first + n - 1, write ? "write" : "read",
+		  ahead ? ", ahead" : "");
+	ask(&m);
+	result("what fl_touch gives", m.arg[0], want);
+	if (!t)
+		return;
+	judge_equal("pages that it brought in", m.arg[1], t->pages_in);
+	judge_equal("pages that were there", m.arg[2], t->present);
+	judge_equal("of these cured", m.arg[3], t->cured);
+	judge_equal("not asked for from here on", m.arg[6], VA(t->end, 0));
+	if (!t->present)
+		return;
+	judge_equal("those that were there begin at", m.arg[4],
+		    VA(t->old_first, 0));
+	judge_equal("and end at", m.arg[5], VA(t->old_end, 0));
+}
