@@ -82,6 +82,27 @@ JUDGE(four_parked, "four wait at once, and go on in another order")
 	bench_tx(2, FL_TX_SRCFAULT, 0);
 }
 
+JUDGE(ready_late, "READY of the driver that comes again changes nothing")
+{
+	unsigned int serial;
+
+	bench_new();
+	bench_page(4, true);
+	bench_go(2, FL_OP_WRITE, 64);
+	bench_run(SENDS);
+	bench_note(FL_NOTE_TX_WAITING);
+	serial = bench_pop(TX, 2);
+	bench_page(4, false);
+	bench_ready(TX, 2, serial, 0);
+	bench_run(SENDS);
+	bench_note(FL_NOTE_TX_FLYING);
+	bench_ready(TX, 2, serial, FL_ST_LOCAL_FAULT);
+	bench_no_note();
+	bench_kill(2);
+	bench_ready(TX, 2, serial, FL_ST_LOCAL_FAULT);
+	bench_ended(2, FL_ST_KILLED);
+}
+
 JUDGE(kill_other, "a kill takes the read channel from nobody else")
 {
 	bench_new();
