@@ -103,6 +103,25 @@ JUDGE(ready_late, "READY of the driver that comes again changes nothing")
 	bench_ended(2, FL_ST_KILLED);
 }
 
+JUDGE(says_wait, "WAIT is for a READ that flies, and only the firmware hears it")
+{
+	bench_new();
+	bench_go(2, FL_OP_READ, 5000);
+	bench_run(SENDS);
+	bench_note(FL_NOTE_TX_FLYING);
+	bench_says(3, WOP_WAIT, 2, 1, 0);
+	judge_equal("the context of the note", bench_note(FL_NOTE_TX_WAITING), 2);
+	bench_tx(2, FL_TX_FLYING, 0);
+	bench_says(3, WOP_WAIT, 2, 1, 1);
+	bench_counts(STALE, 1);
+	bench_go(5, FL_OP_WRITE, 64);
+	bench_run(SENDS);
+	bench_note(FL_NOTE_TX_FLYING);
+	bench_says(3, WOP_WAIT, 5, 1, 0);
+	bench_counts(STALE, 2);
+	bench_no_note();
+}
+
 JUDGE(kill_other, "a kill takes the read channel from nobody else")
 {
 	bench_new();
