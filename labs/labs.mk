@@ -12,7 +12,10 @@
 
 LABS := $(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf))
 LAB_OUT := $(B)/labs
-lab_files = $(shell sed -n 's/^files: *//p' labs/$(1)/lab.conf)
+lab_value = $(shell sed -n 's/^$(2): *//p' labs/$(1)/lab.conf)
+lab_files = $(call lab_value,$(1),files)
+# What a lab takes of another one's tests: sources of the judge.
+lab_shared = $(filter-out %/subject.c,$(filter %.c,$(call lab_value,$(1),uses)))
 GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grade/*.c)))
 # In a fit state for tools/lab/grade and all that calls it.
 LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) \
@@ -20,7 +23,8 @@ LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) 
 
 define lab_rules
 $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
-		$(call obj,$(wildcard labs/$(1)/tests/*.c labs/$(1)/hidden/*.c)) $(ARCHIVES)
+		$(call obj,$(wildcard labs/$(1)/tests/*.c labs/$(1)/hidden/*.c) \
+			$(call lab_shared,$(1))) $(ARCHIVES)
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(LINK) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBS)
@@ -39,6 +43,33 @@ lab-$(1): $(LAB_OUT)/$(1)/grade $(LAB_OUT)/$(1)/starter $(O)/tools/grade/subject
 	$(O)/labs/$(1)/subject.o $(ARCHIVES)
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$(l))))
+
+# Labs in Verilog: the tree's own model, the calls of engine.h on its pins, and what
+# Verilator wants of every program.
+LABS_RTL := $(foreach l,$(LABS),$(if $(filter Verilog,$(call lab_value,$(l),language)),$(l)))
+LAB_RTL_O := $(patsubst %.c,$(O)/%.o,$(wildcard rtl/cosim/rtl_*.c))
+ifneq ($(LABS_RTL),)
+$(LABS_RTL:%=lab-%): lab-%: $(LAB_OUT)/%/model.o $(LAB_RTL_O) $(LAB_OUT)/verilated.o
+$(LAB_RTL_O): $(O)/%.o: %.c $(RTL)/fl_trace.h Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(COMPILE) $(INCLUDES) -fno-lto -Irtl/cosim -I$(RTL) -c -o $@ $<
+-include $(LAB_RTL_O:.o=.d)
+$(LABS_RTL:%=$(LAB_OUT)/%/model.o): $(RTL_V) $(RTL_VH) rtl/cosim/shim.cpp tools/lab/model
+	@tools/doctor --have verilator g++
+	$(call say,VERILATE)
+	@mkdir -p $(@D)
+	$(Q)tools/lab/model $@ $(@D)/model
+$(LAB_OUT)/verilated.o:
+	@tools/doctor --have verilator g++
+	@mkdir -p $(@D)
+	$(call say,CXX)
+	$(Q)i=$$(verilator --getenv VERILATOR_ROOT)/include && \
+		ls $$i/verilated.cpp $$i/verilated_threads.cpp 2>/dev/null | \
+		sed 's/.*/#include "&"/' | \
+		g++ -O1 -w -I$$i -I$$i/vltstd -DVERILATOR=1 -DVM_TRACE=0 -DVM_COVERAGE=0 \
+			-DVM_SC=0 -x c++ -c -o $@ -
+endif
 
 # LAB, if it is one of them; and as a word of the shell's, whatever is in it.
 lab := $(if $(filter 1,$(words $(LAB))),$(filter $(LABS),$(LAB)))
@@ -102,5 +133,6 @@ lab-env:
 comma := ,
 TESTS += $(LABS:%=make:lab-check$(comma)SHORT=1$(comma)LAB=%)
 ifeq ($(VARIANT),)
-test-programs: $(LABS:%=lab-%)
+test-programs: $(patsubst %,lab-%,$(if $(shell command -v verilator),$(LABS), \
+	$(filter-out $(LABS_RTL),$(LABS))))
 endif

@@ -16,7 +16,9 @@
 #define LAB_CELL_BYTES	1024u
 #define LAB_FRAMES	1024	/* sent and not yet taken */
 /* No block takes so many steps: who steps this often will never end. */
+#ifndef LAB_RUNAWAY
 #define LAB_RUNAWAY	20000
+#endif
 
 /* Arguments of a question: Q; of its answer: A. */
 enum {

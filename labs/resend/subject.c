@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The subject of the lab: a block engine on a bench, at the judge's service. */
+/*
+ * The subject of the lab: a block engine on a bench, at the judge's service. The
+ * lab "engine" has the same one with the engine in Verilog in it.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +10,10 @@
 #include "labs/resend/resend_lab.h"
 #include "nic/engine.h"
 #include "trace/trace.h"
+
+#ifndef LAB_ENGINE
+#define LAB_ENGINE(cfg, env, error)	engine_create(cfg, env, error)
+#endif
 
 static struct {
 	struct engine *e;
@@ -96,7 +103,7 @@ static void lab_new(const uint64_t *q)
 	for (i = 0; i < sizeof(lab.mem); i++)
 		lab.mem[i] = lab_byte(0, i);
 	cfg.trace = lab.trace = trace_create(&tc);
-	lab.e = engine_create(&cfg, &env, &error);
+	lab.e = LAB_ENGINE(&cfg, &env, &error);
 	if (!lab.trace || !lab.e)
 		abort();
 	engine_reg_write(lab.e, NIC_ENG_CTRL, 4, NIC_ENG_CTRL_ENABLE);

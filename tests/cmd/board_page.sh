@@ -24,7 +24,7 @@ done
 for f in $(grep -o 'link:[a-z_]*\.adoc' $page | sed 's/link://'); do
 	[ -f "book/$f" ] || fail "no book/$f"
 done
-grep -q 'link:board.adoc' book/index.adoc || fail "not in the index"
+grep -q '^include::board.adoc' book/index.adoc || fail "not in the index"
 
 targets=$(grep -o '`make [a-z-]*' $page | sed 's/`make //' | sort -u)
 [ -n "$targets" ] || fail "names no target of make"

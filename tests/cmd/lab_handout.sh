@@ -15,6 +15,11 @@ make_it() { timeout 280 $alone make -s -j2 "$@" > "$dir/built" 2>&1; }
 
 for lab in labs/*/lab.conf; do
 	lab=$(basename "$(dirname "$lab")")
+	for program in $(sed -n 's/^needs: *//p' "labs/$lab/lab.conf"); do
+		command -v "$program" > /dev/null && continue
+		skip "the handout of $lab" "no $program"
+		continue 2
+	done
 	files=$(sed -n 's/^files: *//p' "labs/$lab/lab.conf")
 	start=$(sed -n 's/^start: *//p' "labs/$lab/lab.conf")
 	# Points of the hidden tests, and how many these are.

@@ -125,6 +125,21 @@ expect 0 'did-not-build' 'and the record says so' "$grade" export text "$dir/o/r
 expect 0 '"stdout_visibility": "visible"' "Gradescope then shows the compiler's words" \
 	"$grade" export gradescope "$dir/o/record"
 
+# A lab in Verilog: whose lines the messages name.
+if [ -x "$B/labs/engine/grade" ]; then
+	mkdir "$dir/circuit"
+	cp rtl/hdl/fl_ctl_tx.vh rtl/hdl/fl_ctl_write.vh rtl/hdl/fl_ctl_rx.vh "$dir/circuit/"
+	echo 'END_OF_IT: redy <= 1;' >> "$dir/circuit/fl_ctl_tx.vh"
+	expect 1 "fl_ctl_tx.vh:$(wc -l < "$dir/circuit/fl_ctl_tx.vh"):" \
+		"an error in Verilog is told with the work's own line" \
+		tools/lab/grade engine --out "$dir/o" --only sends "$dir/circuit"
+	echo '// $time' > "$dir/circuit/fl_ctl_rx.vh"
+	expect 1 'fl_ctl_rx.vh:1: "$": a circuit has no system tasks' 'and a system task is none' \
+		tools/lab/grade engine --out "$dir/o" --only sends "$dir/circuit"
+else
+	skip "an error in Verilog is told with the work's own line" 'the lab engine is not built'
+fi
+
 # Staff: a folder of submissions, the workflow, the overlap.
 mkdir -p "$dir/all/one/emu/smmu" "$dir/all/two"
 cp emu/smmu/walk.c emu/smmu/tlb.c "$dir/all/one/emu/smmu/"
