@@ -276,11 +276,11 @@ TEST("the fault line is up while it is enabled and a fault waits")
 	bench_set(t, NIC_ENG_IRQ_ENABLE, 0);
 	EXPECT(!t->line[ENGINE_LINE_FAULT]);
 	bench_set(t, NIC_ENG_IRQ_ENABLE, NIC_ENG_IRQ_ENABLE_FAULT);
-	bench_set(t, NIC_ENG_FLT_POP, 0);
+	bench_set(t, NIC_ENG_FLT_POP, fl_errata_pop());
 	EXPECT(!t->line[ENGINE_LINE_FAULT]);
 	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_COUNT), 0);
 	STEP("an empty queue reads as zeros, and popping it does nothing");
-	bench_set(t, NIC_ENG_FLT_POP, 0);
+	bench_set(t, NIC_ENG_FLT_POP, fl_errata_pop());
 	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_LEN), 0);
 }
 
@@ -426,8 +426,10 @@ static void random_software(uint64_t *x, struct bench *t)
 		break;
 	case 3:
 		ref = (uint32_t)bench_read(t, NIC_ENG_FLT_REF);
-		engine_reg_write(t->e, NIC_ENG_READY, 4, ref & 0x00FF01FF);
-		engine_reg_write(t->e, NIC_ENG_FLT_POP, 4, 0);
+		engine_reg_write(t->e, NIC_ENG_READY, 4,
+				 fl_errata_ready(ref & 0x00FF01FF));
+		engine_reg_write(t->e, NIC_ENG_FLT_POP, 4,
+				 fl_errata_pop());
 		break;
 	}
 	engine_reg_write(t->e, NIC_ENG_CTRL, 4, (r >> 56) != 0);
