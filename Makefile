@@ -345,6 +345,15 @@ include $(STEPPED)/done.mk
 $(O)/emu/sim/timing.o: DEFINES += -DPROFILES='"$(STEPPED)/emu/sim/profiles/"'
 endif
 
+# One HTML page and a PDF in build/book; what the book says is checked first.
+.PHONY: book hello
+book:
+	@tools/doctor --install book
+	@tools/doctor --have asciidoctor asciidoctor-pdf dot iverilog
+	+@$(MAKE) --no-print-directory $(FAULTLINE)
+	@tools/book/check
+	@tools/book/make html pdf
+
 generate: build/gen
 	build/gen .
 
@@ -578,8 +587,14 @@ VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
 	   -Irtl/hdl -I$(RTL_GEN) --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
 
-.PHONY: rtl rtl-model rtl-random rtl-speed rtl-second rtl-lint rtl-bench rtl-prove rtl-synth rtl-cosim
-rtl: rtl-lint rtl-bench rtl-random rtl-second rtl-cosim rtl-prove rtl-synth
+.PHONY: rtl rtl-model rtl-random rtl-speed rtl-second rtl-lint rtl-bench rtl-prove rtl-cosim waves
+.PHONY: rtl-long rtl-synth rtl-park rtl-bugs
+# Two at a time, once that is made which two of them would make. What takes long is rtl-long.
+RTL_PARTS := rtl-prove rtl-second rtl-random rtl-lint rtl-bench rtl-cosim
+rtl: $(FAULTLINE) rtl-model $(B)/rtl-random
+	+@$(MAKE) --no-print-directory -j2 -Otarget $(RTL_PARTS)
+
+rtl-long: rtl-synth rtl-park rtl-bugs
 
 # Every size that there is a reason for: the usual one, the largest, the smallest.
 RTL_SIZES := "" "-GBLOCK_LOG2=16" "-GNTX=4 -GNRXC=1 -GBLOCK_LOG2=12 -GNODES=1"
@@ -602,11 +617,24 @@ rtl-lint:
 rtl-bench:
 	@rtl/tb/run
 
+# The waves of a block that faults, for GTKWave.
+WAVES ?= build/waves
+waves:
+	@rtl/tb/waves "$(WAVES)"
+
 rtl-cosim: $(FAULTLINE)
 	@tests/cmd/rtl.sh
 
 rtl-prove:
 	@rtl/formal/prove
+
+# Planted bugs: which evidence finds which (build/bugs keeps what was found).
+rtl-bugs:
+	@rtl/formal/bugs
+
+# Cycles per packet with faults, parked and blocking.
+rtl-park:
+	@rtl/tb/run park
 
 # What the card takes on a chip, and a small one whose netlist has to work.
 rtl-synth:
@@ -713,9 +741,10 @@ $(RTL)/librtl-cxxrtl.so: $(CXXRTL)/shim.o $(CXXRTL)/fl_engine.o $(RTL_O)
 #
 # Benches, proofs and guests take what is committed: they are of the usual one alone.
 
-NOT_STEPPED := test pictures generate generated-fresh modules kernel-check kernel-debug \
-	       guest vqfdb vqfdb-faults vqfdb-equal aarch64 portable firmware-r5 \
-	       board-patch rtl rtl-bench rtl-cosim rtl-prove rtl-synth
+NOT_STEPPED := test pictures book hello generate generated-fresh modules kernel-check \
+	       kernel-check-self kernel-debug kernel-debug-self guest vqfdb vqfdb-faults \
+	       vqfdb-equal aarch64 portable firmware-r5 board-patch rtl rtl-bench rtl-cosim \
+	       rtl-prove rtl-synth rtl-long rtl-park rtl-bugs waves
 ifneq ($(if $(STEPPED),$(filter $(NOT_STEPPED),$(MAKECMDGOALS))),)
 $(error make $(filter $(NOT_STEPPED),$(MAKECMDGOALS)) is for the device as it is \
 	committed, without STEPPING)
@@ -738,6 +767,12 @@ stepped: $(FAULTLINE) $(patsubst tests/unit/%.c,$(B)/tests/%,$(STEPPING_SRC))
 include labs/labs.mk
 
 # --- running it
+
+# The first thing to type: one fault, told.
+hello:
+	@tools/doctor --install make
+	+@$(MAKE) --no-print-directory -j$(JOBS) $(FAULTLINE)
+	@tools/hello
 
 # What is missing is installed first, and only then is there a compiler.
 demo:
@@ -763,6 +798,7 @@ clean:
 
 help:
 	@echo "make              build/faultline (needs cc, make, liburcu)"
+	@echo "make hello        the smallest run: one fault, told; the first thing to type"
 	@echo "make demo         send a file, FILE=... or a built-in one"
 	@echo "make test         everything that is tested, in all variants"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
@@ -772,6 +808,7 @@ help:
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"
 	@echo "make generate     headers, Verilog and tables from the *.def"
+	@echo "make book         the book: build/book/faultline.html and .pdf"
 	@echo "make pictures     the pictures of the book, from a run (Graphviz)"
 	@echo "make STEPPING=7   another device of the family, with other numbers; labs too"
 	@echo "make stepping-test  tests on other devices; STEPPINGS=\"1 2\", SHORT=1"
@@ -783,7 +820,9 @@ help:
 	@echo "make rtl-model    the engine in Verilog, for --engine rtl or both"
 	@echo "make rtl-random   Verilog against C at random; TRANSACTIONS=, SEED="
 	@echo "make rtl-speed    how fast it is; SIM=cxxrtl: these three on another simulator"
-	@echo "make rtl          all that can be said about it: lint, benches, proofs, ..."
+	@echo "make waves        the waves of a block that faults, for GTKWave"
+	@echo "make rtl          is it right? lint, benches, random, scenarios, proofs"
+	@echo "make rtl-long     what takes longer: rtl-synth, rtl-park, rtl-bugs"
 	@echo "make firmware-r5  the firmware for the Cortex-R5"
 	@echo "make modules      the driver as an arm64 Linux module"
 	@echo "make board-patch  the hook in Linux's arm-smmu, compiled and run; KERNEL=6.12: compiled"

@@ -178,6 +178,9 @@ static u32 fl_bank_tcr(struct fl_ctx *ctx)
 /* bank_lock is held; -ETIMEDOUT. A card that is gone accesses nothing. */
 static int fl_bank_sync(struct fl_ctx *ctx)
 {
+	/* lab invalidate 1 stub: (void)ctx; */
+	/* lab invalidate 1 stub: return 0; */
+	/* lab invalidate 1: until no access is left -- tag::invalidate-1[] */
 	u32 off = SMMU_CB_BASE(ctx->slot) + SMMU_CB_TLBSTATUS;
 	u32 status;
 
@@ -187,6 +190,7 @@ static int fl_bank_sync(struct fl_ctx *ctx)
 					!(status & SMMU_CB_TLBSTATUS_SACTIVE),
 					1, FL_SYNC_TIMEOUT_US, false, ctx->dev,
 					off);
+	/* lab invalidate 1 end -- end::invalidate-1[] */
 }
 
 void fl_bank_on(struct fl_ctx *ctx)
@@ -276,13 +280,34 @@ void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode)
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 }
 
+/*
+ * bank_lock is held, and the bank is on: what it knows of pages first to last
+ * goes from the TLB, and who uses it comes to an end. As fl_bank_sync().
+ */
+static int fl_bank_drop(struct fl_ctx *ctx, u64 first, u64 last, bool leaf)
+{
+	/* lab invalidate 2 stub: (void)ctx, (void)first, (void)last, (void)leaf; */
+	/* lab invalidate 2 stub: return 0; */
+	/* lab invalidate 2: drop, then wait -- tag::invalidate-2[] */
+	u64 asid = (u64)ctx->asid << SMMU_CB_TLBIVA_ASID_SHIFT, page;
+	u32 op = leaf ? SMMU_CB_TLBIVAL : SMMU_CB_TLBIVA;
+
+	/* The write is ordered after the stores to the tables (writel). */
+	if (last - first < FL_TLBI_PAGES_MAX)
+		for (page = first; page <= last; page++)
+			fl_cb_write64(ctx->dev, ctx->slot, op,
+				      asid | (page & SMMU_CB_TLBIVA_VPN_MASK));
+	else
+		fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
+	return fl_bank_sync(ctx);
+	/* lab invalidate 2 end -- end::invalidate-2[] */
+}
+
 void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 			u32 xfer, u32 block)
 {
-	u64 first = r.start >> FL_PAGE_SHIFT, page;
+	u64 first = r.start >> FL_PAGE_SHIFT;
 	u64 last = (r.end - 1) >> FL_PAGE_SHIFT;
-	u64 asid = (u64)ctx->asid << SMMU_CB_TLBIVA_ASID_SHIFT;
-	u32 op = leaf ? SMMU_CB_TLBIVAL : SMMU_CB_TLBIVA;
 	struct fl_dev *dev = ctx->dev;
 	unsigned long flags;
 	int ret = 0;
@@ -291,15 +316,8 @@ void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	/* Off, it may be another process's by now, and began with nothing. */
 	on = ctx->sctlr;
-	/* The write is ordered after the stores to the tables (writel). */
-	if (on && last - first < FL_TLBI_PAGES_MAX)
-		for (page = first; page <= last; page++)
-			fl_cb_write64(dev, ctx->slot, op,
-				      asid | (page & SMMU_CB_TLBIVA_VPN_MASK));
-	else if (on)
-		fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
 	if (on)
-		ret = fl_bank_sync(ctx);
+		ret = fl_bank_drop(ctx, first, last, leaf);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 	if (!on)
 		return;
@@ -322,6 +340,8 @@ void fl_bank_block(struct fl_ctx *ctx)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
+	/* lab invalidate 4 stub: (void)dev; */
+	/* lab invalidate 4: nothing is walked -- tag::invalidate-4[] */
 	fl_cb_write(dev, ctx->slot, SMMU_CB_TCR,
 		    fl_bank_tcr(ctx) | SMMU_CB_TCR_EPD0);
 	fl_cb_write64(dev, ctx->slot, SMMU_CB_TTBR0,
@@ -330,6 +350,7 @@ void fl_bank_block(struct fl_ctx *ctx)
 	if (fl_bank_sync(ctx))
 		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n",
 				    ctx->slot);
+	/* lab invalidate 4 end -- end::invalidate-4[] */
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 }
 

@@ -18,7 +18,9 @@ int swap_create(struct host_swap *s, uint64_t slots, const char *dir)
 	s->taken = calloc((slots + 63) / 64, sizeof(*s->taken));
 	if (!s->taken)
 		return -ENOMEM;
-	s->fd = os_file_unnamed(dir);
+	s->fd = dir && !*dir ?
+		os_memory_create("swap", slots * HOST_PAGE) :
+		os_file_unnamed(dir);
 	if (s->fd < 0) {
 		free(s->taken);
 		return s->fd;

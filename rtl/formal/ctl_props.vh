@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What fl_ctl never does, whatever the firmware, the driver, peers and the two channels do; see
-// rd_props.vh. w is any transmit context. What a block carries decides nothing here, nor do the
-// queues of notes and faults, so prove leaves them out: their outputs are free.
+// rd_props.vh. w is any transmit context, y any receive context. What a block carries decides
+// nothing here, nor do the queues of notes and faults, so prove leaves them out: their outputs
+// are free.
 // The invariant is shown part by part: each bit of goals follows from all of them, sound.
-// goals: 18
+// goals: 19
 // with: fl_regs fl_queue fl_pick
 // cut: notes faults
 // cut: t_lva t_rva t_rkey t_ref t_xfer t_block t_left t_stream t_qpn
-// cut: x_opcode x_node x_ctx x_attempt x_serial x_linked x_gen x_stream x_qpn x_len x_rkey x_ref
+// cut: x_opcode x_node x_ctx x_attempt x_linked x_gen x_stream x_qpn x_len x_rkey x_ref
 // cut: x_xfer x_block x_va x_left x_map x_cells_left x_turned_away x_have
 // cut: p_valid p_done p_over p_waiting p_attempt p_gen p_rxc p_answer answer_fifo write_fifo
 	(* anyconst *) reg [3:0] PROP;	// which property is meant
@@ -350,6 +351,45 @@
 		(step != TX_READY || (!side && ready_index[7:4] == 0)) &&
 		(!(step == RECEIVE || step == TX_ANSWER) || ti == pk_ctx[3:0]) &&
 		(step != TX_ANSWER || (o_enabled && pk_kind == 2));
+	// A receive context in FAULT. Who holds which context, the peer table says, which is cut out:
+	// a packet of a newer generation may find any.
+	reg y_called;			// the event under way is one that may move y on
+	reg [3:0] y_was;
+	reg [7:0] y_serial_was;
+	wire [3:0] y_state = x_state[y];
+	wire at_y = xi == y;
+	wire y_meant = step != IDLE && !noting &&
+		((served == EV_REG && rq_valid && rq_write && rq_addr == `NIC_ENG_READY &&
+		  rq_wdata[8] && rq_wdata[7:0] == {3'd0, y} && rq_wdata[23:16] == x_serial[y]) ||
+		 (step == RX_NEWER_GEN && at_y));
+	always @(posedge clk) begin
+		y_was <= y_state;
+		y_serial_was <= x_serial[y];
+		y_called <= !rst && step != IDLE && (y_called || y_meant);
+	end
+
+	function still;			// this event does not move it on
+		input [3:0] ev;
+		still = rx_next(y_state, ev) == y_state;
+	endfunction
+
+	wire sound_still =
+		(!cancelled[y] || y_state == `FL_RX_WRITE ||
+		 (y_state == `FL_RX_FREE && step == RX_MOVED && at_y)) &&
+		(!free[y] || y_state == `FL_RX_FREE) &&
+		(y_was == y_state || (step == RX_MOVED && at_y)) &&
+		(!(step == WRITE_STOP && at_y) || y_state == `FL_RX_WRITE) &&
+		(!(step == RX_JUDGE && at_y) || y_state == `FL_RX_CHECK) &&
+		(!(step == RX_MOVE && at_y) || still(rm_event) ||
+		 (y_state == `FL_RX_FAULT ? y_called : y_state == `FL_RX_FREE ? !free[y] :
+		  rm_event != `FL_RX_EV_FAULT || !cancelled[y])) &&
+		(step != RX_END || (re_event > `FL_RX_EV_ACCEPT_FULL && re_event != `FL_RX_EV_FAULT)) &&
+		(!(step == RX_END && at_y && y_state == `FL_RX_FAULT) || still(re_event) || y_called) &&
+		(step != REG_WRITE || !g_ready || xi == ready_index[4:0]) &&
+		(step != FAULT_READY || xi == ready_index[4:0]) &&
+		(step != RX_READY || (rq_write && rq_addr == `NIC_ENG_READY && rq_wdata[8] &&
+				      rq_wdata[7:0] == {3'd0, xi}));
+
 	// A reset goes through all contexts, several times.
 	reg clean;
 	always @* begin
@@ -367,13 +407,17 @@
 			clean = 0;
 		if (gen_was != t_gen[w])
 			clean = 0;
+		if (cancelled != 0 || (free[y] && y_state != `FL_RX_FREE) ||
+		    (count > y && y_state != `FL_RX_FREE) || (count > y + 1 && y_was != y_state))
+			clean = 0;
 	end
-	wire [13:0] parts = {sound_ret, sound_step, sound_was, sound_rd, sound_cell, sound_wait,
+	wire [14:0] parts = {sound_still, sound_ret, sound_step, sound_was, sound_rd, sound_cell,
+			     sound_wait,
 			     sound_early, sound_apply, sound_move, sound_leave, sound_done, linked,
 			     sound_take, sound_whom};
 	(* keep *) wire sound = step == RESET ? clean : &parts;
-	(* keep *) wire [17:0] goals = step == RESET ? {clean, 17'h1FFFF} :
-		{1'b1, linked_own, linked_free, linked_rxc, linked_early, parts[13:3], parts[1:0]};
+	(* keep *) wire [18:0] goals = step == RESET ? {clean, 18'h3FFFF} :
+		{1'b1, linked_own, linked_free, linked_rxc, linked_early, parts[14:3], parts[1:0]};
 
 	always @* if (begun) begin
 		if (step != RESET) begin
@@ -399,5 +443,9 @@
 		// P6 rd waits for at most four other events
 		if (PROP == 6)
 			assert (waits <= 4);
+		// P7 a receive context in FAULT stands still until its own READY or a newer generation
+		if (PROP == 7 && y_was == `FL_RX_FAULT &&
+		    (y_state != y_was || x_serial[y] != y_serial_was))
+			assert (y_called);
 		end
 	end

@@ -60,7 +60,7 @@
 	wire in_burst = state == OPEN || state == MOVE || state == FINISH;
 	wire in_block = in_burst || state == BEGIN;
 	wire [31:0] left = {15'b0, rd_left};
-	wire sound = state <= CELL &&
+	(* keep *) wire sound = state <= CELL &&
 		(!asked || state == PICK || state == CELL) &&
 		(!in_block || (rd_left != 0 && !asks && stream == stream_was &&
 			       (page == 0 ? rd_left <= BLOCK :

@@ -46,7 +46,7 @@
 	wire [12:0] to_make = bytes - (m_axis_tvalid ? 13'd16 : 13'd0);
 	wire [12:0] to_read = {whole - number, rest};
 	wire in_words = state == SEED || state == BODY;
-	wire sound = state <= OVER &&
+	(* keep *) wire sound = state <= OVER &&
 		(due == (state != IDLE || m_axis_tvalid)) &&
 		(state != SEED || (number < 3 && !m_axis_tvalid && whole != 0 && whole <= 259 &&
 				   bytes == {whole, rest} + 13'd16)) &&

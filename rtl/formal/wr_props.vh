@@ -74,7 +74,7 @@
 	wire in_block = in_burst || state == BEGIN;
 	wire [31:0] left = {15'b0, wr_left};
 	wire fetching = state == FETCH && !fetched;	// the burst's first cycle
-	wire sound =
+	(* keep *) wire sound =
 		(!asked || state == NEXT) &&
 		(!in_block || (wr_left != 0 &&
 			       (page == 0 ? wr_left <= BLOCK :

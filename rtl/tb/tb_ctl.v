@@ -444,6 +444,8 @@ module tb_ctl;
         settled("early");
         killing;
         settled("killing");
+        noting;
+        settled("noting");
         receiving;
         settled("receiving");
         refusing;

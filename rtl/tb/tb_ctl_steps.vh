@@ -131,6 +131,7 @@ task faults;
             expect(`FL_TRC_READY_REG, 0, 0);
             expect_tx(0, `FL_TX_SRCFAULT, `FL_TX_EV_RESOLVED, `FL_TX_READY);
             reading(PICK);
+            check(ok, "a fault in the queue stops nobody");
             reading(FAULTED);
             expect_tx(0, `FL_TX_READY, `FL_TX_EV_FAULT, `FL_TX_SRCFAULT);
             expect(`FL_TRC_ENG_FAULT, 0, 0);
@@ -189,6 +190,8 @@ task early;
         expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_REFUSED, `FL_TX_DSTFAULT);
         answer(`WOP_WAIT, 0, 3, 1, 0);               // only for a READ
         expect(`FL_TRC_RX_STALE, 0, 0);
+        answer(`WOP_ACK, 0, 3, 1, 0);                // it has been refused
+        expect(`FL_TRC_RX_STALE, 0, 0);
         answer(`WOP_NAK, 0, 3, 1, `FL_ST_OK);        // no reason
         expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
         answer(`WOP_NAK, 0, 3, 1, `FL_ST_REMOTE_KEY);
@@ -228,6 +231,24 @@ task killing;
         check(!rd_dropped, "dropped");
         free_again(0);
         note(`FL_NOTE_TX_DONE, 0, 5);
+    end
+endtask
+
+// Two notes of one kind: neither takes the other's place.
+task noting;
+    begin
+        fill(1);
+        fill(3);
+        go(1, `FL_OP_WRITE);
+        go(3, `FL_OP_WRITE);
+        kill(1);
+        expect_tx(1, `FL_TX_READY, `FL_TX_EV_KILL, `FL_TX_DONE);
+        kill(3);
+        expect_tx(3, `FL_TX_READY, `FL_TX_EV_KILL, `FL_TX_DONE);
+        note(`FL_NOTE_TX_DONE, 1, 1);
+        note(`FL_NOTE_TX_DONE, 3, 1);
+        free_again(1);
+        free_again(3);
     end
 endtask
 
@@ -504,6 +525,8 @@ task asking;
         expect(`FL_TRC_STORE, 0, 0);
         expect_rx(0, `FL_RX_FREE, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
         read(rx(0, `NIC_RXC_VA), 32'h34567890);
+        read_answer(8, 2, 32'h00000700);             // the same once more: too late
+        expect(`FL_TRC_RX_NO_CONTEXT, 8, 0);
         // The answer to the request's second attempt takes its place.
         write(tx(0, `NIC_CTX_CTRL), 32'h400);
         expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_EXPIRE, `FL_TX_READY);

@@ -208,6 +208,14 @@ int main(void)
 			damage(&f);
 		put_record(&f, icrc, n % 2 && n > 20);
 	}
+	/* Each bit of the ICRC counts. */
+	for (n = 0; n < 32; n++) {
+		f.to = NODE;
+		f.from = 0;
+		random_block(&f, true, 1 + n);
+		f.bytes[f.len - WIRE_ICRC_BYTES + n / 8] ^= (uint8_t)(1 << n % 8);
+		put_record(&f, true, true);
+	}
 	if (total >= BYTES)
 		abort();
 	while (total < BYTES)

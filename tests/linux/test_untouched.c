@@ -244,7 +244,9 @@ TEST_MODES(unaligned, "a write that fits no page leaves its neighbours alone")
 	zeros = calloc(1, BYTES);
 	EXPECT(zeros != NULL);
 	rig_write(at, bytes);
-	EXPECT_EQ(rig_since(&rig.dst).pages_in, 6);
+	/* Its two blocks share a page, which two workers may both find absent. */
+	EXPECT_GE(rig_since(&rig.dst).pages_in, 6);
+	EXPECT_LE(rig_since(&rig.dst).pages_in, 6 + 1);
 	EXPECT_MEM(dst + at, rig.src.mem + at, bytes);
 	EXPECT_MEM(dst, zeros, at);
 	EXPECT_MEM(dst + at + bytes, zeros, BYTES - at - bytes);

@@ -326,14 +326,18 @@ static uint64_t rnd(uint64_t *x)
 /* A frame that is nearly right: what gets furthest before it is refused. */
 static void random_frame(uint64_t *x, struct wire_frame *f, unsigned int now)
 {
+	static const uint8_t answers[] = { WOP_ACK, WOP_REFUSED, WOP_READY,
+					   WOP_NAK, WOP_WAIT };
+	static const uint8_t blocks[] = { WOP_WRITE, WOP_READ_REQ,
+					  WOP_READ_RESP };
 	uint64_t r = rnd(x);
 	struct wire_answer a = {
-		.opcode = (uint8_t)(WOP_ACK + r % 5), .ctx = r >> 8 & 7,
+		.opcode = answers[r % 5], .ctx = r >> 8 & 7,
 		.gen = (uint16_t)(1 + (r >> 16 & 63)), .attempt = r >> 24 & 3,
 		.code = (uint8_t)(r >> 32), .map = (uint32_t)rnd(x),
 	};
 	struct wire_block b = {
-		.opcode = (uint8_t)(WOP_WRITE + r % 3), .ctx = r >> 8 & 15,
+		.opcode = blocks[r % 3], .ctx = r >> 8 & 15,
 		.gen = (uint16_t)(now / 1024 + (r >> 16 & 1)),
 		.attempt = (uint8_t)(now / 256 & 3),
 		.va = BENCH_BASE + (r >> 8 & 15) * 0xF00,

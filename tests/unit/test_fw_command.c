@@ -128,7 +128,7 @@ TEST("an unknown command or a member that the command does not use is refused")
 	struct rig *r = rig_create(8);
 
 	EXPECT_EQ(rig_cmd(r, (struct fl_fw_cmd){ 0 }), FL_ST_BAD_COMMAND);
-	EXPECT_EQ(rig_cmd(r, (struct fl_fw_cmd){ .opcode = 12 }),
+	EXPECT_EQ(rig_cmd(r, (struct fl_fw_cmd){ .opcode = 99 }),
 		  FL_ST_BAD_COMMAND);
 	EXPECT_EQ(rig_cmd(r, (struct fl_fw_cmd){ .opcode = ~0u }),
 		  FL_ST_BAD_COMMAND);

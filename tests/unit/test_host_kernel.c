@@ -156,6 +156,20 @@ TEST("a kernel without a place for its swap file is not created")
 	EXPECT_EQ(error, -EINVAL);
 }
 
+TEST("swap may be kept in memory, where no file can be")
+{
+	uint8_t page[PAGE] = { 7 }, back[PAGE] = { 0 };
+	struct host_swap s = { 0 };
+	uint32_t slot;
+
+	EXPECT_EQ(swap_create(&s, 2, ""), 0);
+	slot = swap_get(&s);
+	EXPECT_EQ(swap_write(&s, slot, page), 0);
+	EXPECT_EQ(swap_read(&s, slot, back), 0);
+	EXPECT_MEM(back, page, PAGE);
+	swap_destroy(&s);
+}
+
 /* ---- DMA memory ---- */
 
 TEST("DMA memory is zeroed, in a row, and where the NIC looks for it")

@@ -9,7 +9,7 @@
 #include "tools/view/view.h"
 
 enum { OWN_DOT, OWN_BOARD, OWN_XFER, OWN_BLOCK, OWN_EVENT, OWN_FAULT,
-       OWN_TOLD };
+       OWN_TOLD, OWN_STORY };
 
 static int number(const struct options *o, int own, const char *name,
 		  uint64_t otherwise, uint64_t most, uint64_t *v)
@@ -48,6 +48,15 @@ static int find_event(const char *word)
 	return -1;
 }
 
+static int no_such(int err, const char *missing)
+{
+	if (!err)
+		return 0;
+	fprintf(stderr, "faultline trace: %s in this trace\n",
+		err == -ENOENT ? missing : strerror(-err));
+	return 1;
+}
+
 static int picture(const char *kind, const struct view_trace *t, int board,
 		   uint64_t xfer, uint64_t block, uint64_t fault)
 {
@@ -78,11 +87,7 @@ static int picture(const char *kind, const struct view_trace *t, int board,
 		fputc('\n', stderr);
 		return 2;
 	}
-	if (!err)
-		return 0;
-	fprintf(stderr, "faultline trace: %s in this trace\n",
-		err == -ENOENT ? missing : strerror(-err));
-	return 1;
+	return no_such(err, missing);
 }
 
 static int run(const struct command *c, int argc, char **argv)
@@ -109,7 +114,11 @@ static int run(const struct command *c, int argc, char **argv)
 	}
 	if (view_load(o.args[0], &t, stderr))
 		return 2;
-	if (o.own[OWN_DOT]) {
+	if (o.own[OWN_STORY]) {
+		view_inherit(t.r, t.n);
+		err = no_such(view_story(stdout, &t, (uint32_t)xfer,
+					 (uint32_t)block), "no such transfer");
+	} else if (o.own[OWN_DOT]) {
 		view_inherit(t.r, t.n);
 		err = picture(o.own[OWN_DOT], &t, filter.board, xfer, block,
 			      fault);
@@ -145,6 +154,8 @@ const struct command command_trace = {
 		 [OWN_FAULT] = { "--fault", "N", "walk: the N-th fault "
 		 "(default: the deepest walk)" },
 		 [OWN_TOLD] = { "--told", NULL,
-				"text: the meaning of each event below it" } },
+				"text: the meaning of each event below it" },
+		 [OWN_STORY] = { "--story", NULL,
+				 "the sequence as text, a line each step" } },
 	.run = run,
 };

@@ -223,6 +223,34 @@ static void write_functions(void)
 	gen_close(f, GEN_VERILOG_BODY);
 }
 
+/*
+ * A translate filter file of GTKWave: a value as it stands in the waves, and its
+ * name, with a colour for its owner.
+ */
+static void write_waves(void)
+{
+	static const char *const colours[] = { "brown", "darkgreen", "navy" };
+	unsigned int owner;
+	char name[16];
+	size_t m, i;
+	FILE *f;
+
+	for (m = 0; m < 2; m++) {
+		snprintf(name, sizeof(name), "fsm_%s", gen_lower(machines[m]));
+		f = gen_open(GEN_WAVES, name, source);
+		for (i = 0; i < ROWS; i++) {
+			if (rows[i].kind != STATE_ROW ||
+			    strcmp(rows[i].machine, machines[m]))
+				continue;
+			for (owner = 0; strcmp(rows[i].owner, owners[owner]);)
+				owner++;
+			fprintf(f, "%X ?%s?%s\n", rows[i].value,
+				colours[owner], rows[i].name);
+		}
+		gen_close(f, GEN_WAVES);
+	}
+}
+
 static void book_table(FILE *f, const char *machine, enum kind kind)
 {
 	size_t i;
@@ -298,5 +326,6 @@ void gen_fsm(void)
 	write_c();
 	write_verilog();
 	write_functions();
+	write_waves();
 	write_book();
 }

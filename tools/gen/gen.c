@@ -20,6 +20,7 @@ static const struct {
 	[GEN_VERILOG] = { "rtl/gen", "vh", "// ", "", "BSD-2-Clause" },
 	[GEN_VERILOG_BODY] = { "rtl/gen", "vh", "// ", "", "BSD-2-Clause" },
 	[GEN_BOOK] = { "book/gen", "adoc", "// ", "", "BSD-2-Clause" },
+	[GEN_WAVES] = { "rtl/gen", "names", "# ", "", "BSD-2-Clause" },
 };
 
 static _Noreturn void fail(const char *what)

@@ -21,6 +21,7 @@ enum gen_lang {
 	GEN_VERILOG,	/* Verilog-2005 include under rtl/gen */
 	GEN_VERILOG_BODY, /* the same, for inside a module: no guard */
 	GEN_BOOK,	/* AsciiDoc under book/gen */
+	GEN_WAVES,	/* names of values, for GTKWave, under rtl/gen */
 };
 
 /*

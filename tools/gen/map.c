@@ -248,7 +248,7 @@ static void write_book(const struct map *m)
 
 	for (p = m->page; p < m->page + m->pages; p++) {
 		fprintf(f, "\n.%s: %s (%s)\n", m->title, p->text, p->name);
-		fputs("[cols=\"3,4,1,1,3,10\",options=\"header\"]\n|===\n"
+		fputs("[cols=\"4,5,2,2,4,11\",options=\"header\"]\n|===\n"
 		      "|Offset, bits |Name |Width |Access |Reset |Meaning\n",
 		      f);
 		for (i = 0; i < m->rows; i++) {

@@ -65,6 +65,7 @@ struct grade_test {
 /* lab.conf, as far as the grader needs it. */
 struct grade_limits {
 	unsigned int cpu_s, wall_s, memory_mb;
+	unsigned int file_mb;	/* a longest file: memory that is shared is one */
 };
 
 struct grade {
@@ -95,14 +96,14 @@ _Noreturn void judge_end(enum verdict v);
 
 /* talk.c: the subject as a process. */
 struct talk {
-	int fd, pid;
+	int fd, pid, said_fd;
 	unsigned int confined;
 	uint64_t wall_ns;	/* of an answer */
 	char said[512];		/* what it printed, the end of it */
 	char why[160];		/* after a failure: what happened, in words */
 };
 /* V_PASS, V_NO_START, or V_GRADER. */
-enum verdict talk_start(struct talk *t, const struct grade *g, const char *test);
+enum verdict talk_start(struct talk *t, const struct grade *g);
 /* V_PASS, V_CRASHED or V_HUNG. */
 enum verdict talk_ask(struct talk *t, struct subject_msg *m);
 /* The subject's trace as text, at most room - 1 bytes and a 0; false: none. */

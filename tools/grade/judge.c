@@ -70,7 +70,7 @@ void judge_ask(struct subject_msg *m)
 	enum verdict v;
 
 	if (!now.started) {
-		v = talk_start(&now.talk, now.g, now.test->name);
+		v = talk_start(&now.talk, now.g);
 		now.g->confined = now.talk.confined;
 		if (v != V_PASS)
 			judge_end(v);

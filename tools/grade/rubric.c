@@ -134,7 +134,7 @@ int conf_read(struct grade *g, const char *path)
 
 	if (!f)
 		return wrong(&p, "cannot read:", strerror(errno));
-	g->limits = (struct grade_limits){ 10, 60, 1024 };
+	g->limits = (struct grade_limits){ 10, 60, 1024, 1 };
 	while (!err && fgets(line, sizeof(line), f)) {
 		p.line++;
 		line[strcspn(line, "\n")] = 0;
@@ -153,6 +153,8 @@ int conf_read(struct grade *g, const char *path)
 			err = number(&p, value, &g->limits.wall_s);
 		else if (!strcmp(line, "memory_mb"))
 			err = number(&p, value, &g->limits.memory_mb);
+		else if (!strcmp(line, "file_mb"))
+			err = number(&p, value, &g->limits.file_mb);
 		else if (!strcmp(line, "lab"))
 			snprintf(g->lab, sizeof(g->lab), "%.31s", value);
 	}

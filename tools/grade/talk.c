@@ -2,7 +2,8 @@
 /*
  * The subject as a process: in a session of its own, with nothing of ours but one
  * socket, in an empty folder, confined as far as the system can (os.h). What it
- * prints goes to a file there.
+ * prints goes into a pipe that nobody reads before its end: the first 64 KB or so
+ * are kept, and the rest costs neither time nor disk.
  *
  * It is slow, not hung, until it has used the CPU time of lab.conf; the clock on
  * the wall is only for one that sleeps.
@@ -22,7 +23,6 @@
 
 #include "os/os.h"
 
-#define FILE_BYTES	(1u << 20)
 #define PATHS		1024
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -32,21 +32,21 @@
 #endif
 
 struct start {
-	char subject[PATHS], folder[PATHS], said[PATHS];
+	char subject[PATHS], folder[PATHS];
 	struct os_confine confine;
-	int fd, report;
+	int fd, report, said;
 };
 
 static _Noreturn void child(const struct start *s)
 {
 	static char *const env[] = { "ASAN_OPTIONS=detect_leaks=0", NULL };
 	char *const argv[] = { "subject", NULL };
-	int out = open(s->said, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	int null = open("/dev/null", O_RDONLY), held, fd, report;
+	int null = open("/dev/null", O_RDONLY), held, fd, report, out;
 
 	/* Out of the way of the numbers that they are about to have. */
 	fd = fcntl(s->fd, F_DUPFD, 10);
 	report = fcntl(s->report, F_DUPFD_CLOEXEC, 11);
+	out = fcntl(s->said, F_DUPFD_CLOEXEC, 12);
 	if (setsid() < 0 || out < 0 || null < 0 || fd < 0 || report < 0 ||
 	    chdir(s->folder) || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
 	    dup2(out, 2) < 0 || dup2(fd, SUBJECT_FD) < 0)
@@ -73,19 +73,18 @@ static bool absolute(const char *path, char out[PATHS])
 	return fits;
 }
 
-static bool prepare(struct start *s, const struct grade *g, const char *test)
+static bool prepare(struct start *s, const struct grade *g)
 {
 	char out[PATHS];
 
 	if (!absolute(g->subject, s->subject) || !absolute(g->out, out))
 		return false;
-	if (snprintf(s->folder, PATHS, "%s/empty", out) >= PATHS ||
-	    snprintf(s->said, PATHS, "%s/%s.said", out, test) >= PATHS)
+	if (snprintf(s->folder, PATHS, "%s/empty", out) >= PATHS)
 		return false;
 	s->confine = (struct os_confine){
 		.program = s->subject, .cpu_s = g->limits.cpu_s,
 		.memory_bytes = (uint64_t)g->limits.memory_mb << 20,
-		.file_bytes = FILE_BYTES,
+		.file_bytes = (uint64_t)g->limits.file_mb << 20,
 	};
 	return !mkdir(s->folder, 0555) || errno == EEXIST;
 }
@@ -116,27 +115,27 @@ static bool hear(struct talk *t, void *data, size_t n)
 }
 
 /* Printed by the subject: the end of it, without what a terminal would obey. */
-static void read_said(struct talk *t, const char *path)
+static void read_said(struct talk *t)
 {
-	FILE *f = fopen(path, "r");
-	long size;
-	size_t n, i;
+	char more[4096];
+	size_t size = sizeof(t->said) - 1, n = 0, i;
+	ssize_t got;
 
-	if (!f)
-		return;
-	fseek(f, 0, SEEK_END);
-	size = ftell(f);
-	fseek(f, size > (long)sizeof(t->said) - 1 ?
-		 size - (long)sizeof(t->said) + 1 : 0, SEEK_SET);
-	n = fread(t->said, 1, sizeof(t->said) - 1, f);
+	while ((got = read(t->said_fd, more, size < sizeof(more) ?
+			   size : sizeof(more))) > 0) {
+		if (n + (size_t)got > size) {
+			i = n + (size_t)got - size;
+			memmove(t->said, t->said + i, n - i);
+			n -= i;
+		}
+		memcpy(t->said + n, more, (size_t)got);
+		n += (size_t)got;
+	}
 	for (i = 0; i < n; i++)
 		if ((t->said[i] < ' ' && t->said[i] != '\n') || t->said[i] > '~')
 			t->said[i] = '?';
 	t->said[n] = 0;
-	fclose(f);
 }
-
-static char said_path[PATHS];	/* one test a process, one subject a test */
 
 /* It does not answer: why? */
 static enum verdict died(struct talk *t)
@@ -156,7 +155,7 @@ static enum verdict died(struct talk *t)
 		waitpid(t->pid, &status, 0);
 	}
 	t->pid = -1;
-	read_said(t, said_path);
+	read_said(t);
 	if (!ended) {
 		snprintf(t->why, sizeof(t->why), "no answer for %u s",
 			 (unsigned int)(t->wall_ns / 1000000000));
@@ -169,38 +168,40 @@ static enum verdict died(struct talk *t)
 		return V_HUNG;
 	}
 	if (sig)
-		snprintf(t->why, sizeof(t->why), "signal %d (%s)%s", sig,
-			 strsignal(sig),
-			 sig == SIGXFSZ ? ": it printed too much" : "");
+		snprintf(t->why, sizeof(t->why), "signal %d (%s)", sig,
+			 strsignal(sig));
 	else
 		snprintf(t->why, sizeof(t->why), "it ended by itself, status %d",
 			 WEXITSTATUS(status));
 	return V_CRASHED;
 }
 
-enum verdict talk_start(struct talk *t, const struct grade *g, const char *test)
+enum verdict talk_start(struct talk *t, const struct grade *g)
 {
 	static struct start s;
-	int pair[2], report[2], held = -1;
+	int pair[2], report[2], said[2], held = -1;
 	struct subject_msg hello = { 0 };
 
 	memset(t, 0, sizeof(*t));
 	t->wall_ns = (uint64_t)g->limits.wall_s * 1000000000;
-	if (!prepare(&s, g, test) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
-	    pipe(report)) {
+	if (!prepare(&s, g) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
+	    pipe(report) || pipe(said) || fcntl(said[0], F_SETFL, O_NONBLOCK) ||
+	    fcntl(said[1], F_SETFL, O_NONBLOCK)) {
 		snprintf(t->why, sizeof(t->why), "%s: %s", g->subject,
 			 strerror(errno));
 		return V_GRADER;
 	}
-	strcpy(said_path, s.said);
 	s.fd = pair[1];
 	s.report = report[1];
+	s.said = said[1];
+	t->said_fd = said[0];
 	signal(SIGPIPE, SIG_IGN);
 	t->pid = fork();
 	if (!t->pid)
 		child(&s);
 	close(pair[1]);
 	close(report[1]);
+	close(said[1]);
 	t->fd = pair[0];
 	if (t->pid < 0 || read(report[0], &held, sizeof(held)) != sizeof(held) ||
 	    held < 0) {
@@ -265,8 +266,7 @@ void talk_end(struct talk *t)
 		kill(t->pid, SIGKILL);
 		waitpid(t->pid, NULL, 0);
 		if (!t->said[0])
-			read_said(t, said_path);
+			read_said(t);
 	}
 	t->pid = -1;
-	unlink(said_path);
 }

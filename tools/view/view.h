@@ -6,7 +6,8 @@
  * grey: a fault is orange-red (VIEW_FAULT) and drawn bold, and nothing else is; recovery is
  * green; what goes well is blue.
  *
- * Files: load.c, text.c, sequence.c with rows.c, states.c, walk.c, equal.c with steps.c.
+ * Files: load.c, text.c, sequence.c and story.c with rows.c, states.c, walk.c, equal.c with
+ * steps.c.
  */
 #ifndef FL_VIEW_H
 #define FL_VIEW_H
@@ -59,6 +60,9 @@ void view_text(FILE *f, const struct view_trace *t,
  */
 int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 		  uint32_t block);
+/* The same as text, a line each step. */
+int view_story(FILE *f, const struct view_trace *t, uint32_t xfer,
+	       uint32_t block);
 /* The two state machines of the engine, with the transitions of this run counted. */
 int view_states(FILE *f, const struct view_trace *t, int board);
 /*
