@@ -755,9 +755,10 @@ STEPPING_SRC := $(if $(SHORT),,$(filter-out $(call variant,not-stepped),$(UNIT_S
 STEPPINGS ?= 7
 .PHONY: stepping-test stepped
 stepping-test:
-	+@for s in $(STEPPINGS); do \
+	+@bad=0; for s in $(STEPPINGS); do \
 		$(MAKE) --no-print-directory -s STEPPING=$$s CFLAGS='-O0' \
-			B=build/step-$$s/test stepped || exit 1; done
+			B=build/step-$$s/test stepped || bad=1; \
+	done; exit $$bad
 
 stepped: $(FAULTLINE) $(patsubst tests/unit/%.c,$(B)/tests/%,$(STEPPING_SRC))
 	@tests/stepped $(STEPPING) $(FAULTLINE) $(filter $(B)/tests/%,$^)

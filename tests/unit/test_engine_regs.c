@@ -401,7 +401,10 @@ static void random_software(uint64_t *x, struct bench *t)
 {
 	static const uint32_t act[] = { NIC_CTX_CTRL_GO, NIC_CTX_CTRL_RELEASE,
 					NIC_CTX_CTRL_EXPIRE,
-					NIC_CTX_CTRL_KILL | 17 << 16 };
+					NIC_CTX_CTRL_KILL |
+					FL_ST_KILLED << NIC_CTX_CTRL_CODE_SHIFT };
+	static const uint32_t op[] = { FL_OP_WRITE, FL_OP_READ,
+				       FL_OP_READ_RESP };
 	uint64_t r = rnd(x);
 	unsigned int i = r >> 8 & 7, a = r >> 12 & 7;
 	uint32_t c = NIC_CTX_BASE(i), ref;
@@ -415,7 +418,7 @@ static void random_software(uint64_t *x, struct bench *t)
 		engine_reg_write(t->e, c + NIC_CTX_LEN, 4,
 				 1 + (r >> 36 & 0xFFF));
 		engine_reg_write(t->e, c + NIC_CTX_CTRL, 4,
-				 act[0] | (1 + (r >> 50) % 3));
+				 act[0] | op[(r >> 50) % 3]);
 		break;
 	case 1:
 		engine_reg_write(t->e, c + NIC_CTX_CTRL, 4,
