@@ -25,6 +25,17 @@ for f in regs entries wire device; do
 	expect 1 'differ' "another seed another $f.def" cmp "$dir/again/$def/$f.def" \
 		"$dir/other/$def/$f.def"
 done
+
+# The generator looks at each as it looks at the usual one.
+for number in 1 2 3 4 5 6 7 8 9 10 11 12; do
+	rm -rf "$dir/other"
+	expect 0 '' "stepping $number is one that the generator takes" sh -c '
+		build/step "$2" . "$1/other" &&
+		${CC:-cc} -std=gnu11 -O0 -w -D_GNU_SOURCE= -I"$1/other/emu" \
+			-I"$1/other/kernel-ref/include" -I. -Iemu -Ilib -Itools \
+			-Ikernel-ref/include -o "$1/gen" tools/gen/*.c &&
+		"$1/gen" "$1/other"' sh "$dir" "$number"
+done
 expect 1 'these sources are of stepping 7 already' 'a stepping has no steppings' \
 	build/step 8 "$dir/again" "$dir/more"
 expect 1 'is no number from 1' 'the program looks at its number too' \

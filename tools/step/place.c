@@ -28,7 +28,7 @@ static void place(struct part *part, size_t parts, bool taken[SPACE_MAX],
 		for (i = 0; i < parts; i++) {
 			if (part[i].bytes != size)
 				continue;
-			for (found = at = 0; at < space; at += size)
+			for (found = at = 0; at + size <= space; at += size)
 				found += !taken[at];
 			if (!found)
 				step_bad("no place for: %s", part[i].line->text);
