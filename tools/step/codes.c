@@ -60,10 +60,13 @@ static void step_flags(struct file *f, const char *group, unsigned int bits)
 			line_set(&f->line[i], 2, "%ld", 1l << draw_code(&c));
 }
 
-/* The operations' codes are wanted twice: here and in the opcodes. */
+/*
+ * The codes of operations are wanted twice: here and in the opcodes. 0 and 15 are
+ * never one.
+ */
 static struct codes operations(void)
 {
-	return (struct codes){ step_draw("OP"), 1, 15, { false } };
+	return (struct codes){ step_draw("OP"), 1, 14, { false } };
 }
 
 void step_codes(struct file *f)
