@@ -9,6 +9,8 @@
 #	PAGE=4096 to 65536	granule of residency in bytes; usual: what this machine's
 #				pages have, at least 4096; other: build/page16, ...
 #	CC=..., CFLAGS=...	compiler and its optimisation
+#	STEPPING=N		another device: same behaviour, other numbers (1 to 999999);
+#				build/step-N, its headers and data sheet in build/step-N/device
 #	LTO=no			link the board's parts without optimising once more
 #	FILE=...		make demo: the file to send
 #	V=1			show whole command lines
@@ -43,9 +45,28 @@ PAGE_KB := $(patsubst %4096,4,$(patsubst %8192,8,$(patsubst %16384,16,\
 	   $(patsubst %32768,32,$(patsubst %65536,64,$(PAGE))))))
 OTHER_PAGE := $(if $(filter-out $(USUAL_PAGE),$(PAGE)),page$(PAGE_KB))
 
+# A device stepping has its own single sources, drawn by tools/step, and what is
+# generated from them; they come before those of the tree. An archive that was handed
+# out is of one stepping already.
+DEVICE := $(shell sed -n 's/^DLIM.STEPPING, *\([0-9]*\),.*/\1/p' \
+	  kernel-ref/include/faultline/device.def)
+ifneq ($(DEVICE),0)
+ifneq ($(filter-out $(DEVICE),$(STEPPING)),)
+$(error STEPPING=$(STEPPING): these sources are of stepping $(DEVICE) already)
+endif
+override STEPPING :=
+endif
+ifneq ($(STEPPING),)
+ifneq ($(shell echo '$(subst ',?,$(STEPPING))' | grep -c -x '[1-9][0-9]\{0,5\}'),1)
+$(error STEPPING=$(STEPPING) is not a number from 1 to 999999)
+endif
+STEPPED := build/step-$(STEPPING)/device
+OTHER_STEP := step-$(STEPPING)
+endif
+
 # build/asan; what is not the usual here goes before: build/posix, build/page16-asan
 empty :=
-VARIANT := $(subst $(empty) ,-,$(strip $(OTHER_OS) $(OTHER_PAGE) \
+VARIANT := $(subst $(empty) ,-,$(strip $(OTHER_STEP) $(OTHER_OS) $(OTHER_PAGE) \
 	   $(filter-out plain,$(SAN))))
 B := build/$(or $(VARIANT),plain)
 O := $(B)/obj
@@ -72,7 +93,7 @@ LTO ?= $(shell echo 'int x;' | $(CC) $(LTO_CFLAGS) -Werror -x c -c \
 endif
 endif
 WARN := -Wall -Wextra -Werror=implicit-function-declaration $(WERROR)
-INCLUDES := -I. -Iemu -Ilib -Itools -Itests -Ikernel-ref/include
+INCLUDES := $(if $(STEPPED),-I$(STEPPED)/emu -I$(STEPPED)/kernel-ref/include) -I. -Iemu -Ilib -Itools -Itests -Ikernel-ref/include
 # Empty, so that a file that asks for the same by itself gives no warning.
 DEFINES := -D_GNU_SOURCE=
 SAN_plain :=
@@ -303,6 +324,27 @@ build/gen: $(GEN_SRC) $(wildcard tools/gen/*.h) $(DEFS) Makefile
 pictures: $(FAULTLINE)
 	$(Q)tests/cmd/pictures.sh --write
 
+# A stepping: its sources, and a generator that was compiled with them. Included, so
+# that it is there before anything is compiled.
+ifneq ($(STEPPED),)
+build/step: $(wildcard tools/step/*.[ch])
+	@mkdir -p build
+	$(call say,CC)
+	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) -o $@ $(filter %.c,$^)
+
+$(STEPPED)/done.mk: build/step $(GEN_SRC) $(wildcard tools/gen/*.h) $(DEFS) \
+		$(wildcard emu/sim/profiles/*.profile)
+	$(call say,STEP)
+	$(Q)rm -rf $(@D)
+	$(Q)build/step $(STEPPING) . $(@D)
+	$(Q)$(CC) -std=gnu11 -O1 $(WARN) $(DEFINES) $(INCLUDES) -o $(@D)/gen $(GEN_SRC)
+	$(Q)$(@D)/gen $(@D)
+	$(Q)touch $@
+include $(STEPPED)/done.mk
+
+$(O)/emu/sim/timing.o: DEFINES += -DPROFILES='"$(STEPPED)/emu/sim/profiles/"'
+endif
+
 # One HTML page and a PDF in build/book; what the book says is checked first.
 .PHONY: book hello
 book:
@@ -527,7 +569,8 @@ vqfdb-equal:
 #
 #	SIM=...	who makes the model: verilator, or cxxrtl, that is yosys: a second opinion
 
-RTL := build/rtl
+RTL := $(if $(STEPPED),$(B),build)/rtl
+RTL_GEN := $(if $(STEPPED),$(STEPPED)/)rtl/gen
 SIM ?= verilator
 RTL_SO_verilator := $(RTL)/librtl.so
 RTL_SO_cxxrtl := $(RTL)/librtl-cxxrtl.so
@@ -536,13 +579,13 @@ RTL_HAVE_verilator := verilator g++
 RTL_HAVE_cxxrtl := yosys yosys-config g++
 RTL_V := $(wildcard rtl/hdl/*.v)
 RTL_ZU := $(wildcard rtl/zu/*.v)
-RTL_VH := $(wildcard rtl/hdl/*.vh rtl/gen/*.vh)
+RTL_VH := $(wildcard rtl/hdl/*.vh $(RTL_GEN)/*.vh)
 RTL_C := $(wildcard rtl/cosim/rtl_*.c) emu/nic/wire.c
 RTL_OPT ?= -O2
 RTL_FLAGS := -fPIC -fvisibility=hidden
 VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 	   --default-language 1364-2005 -GBLOCK_LOG2=16 --top-module fl_engine \
-	   -Irtl/hdl -Irtl/gen --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
+	   -Irtl/hdl -I$(RTL_GEN) --Mdir $(RTL)/model -CFLAGS "$(RTL_FLAGS)"
 
 .PHONY: rtl rtl-model rtl-random rtl-speed rtl-second rtl-lint rtl-bench rtl-prove rtl-cosim waves
 .PHONY: rtl-long rtl-synth rtl-park rtl-bugs
@@ -559,15 +602,15 @@ rtl-lint:
 	@tools/doctor --have verilator iverilog
 	@for size in $(RTL_SIZES); do \
 		verilator --lint-only -Wall --default-language 1364-2005 \
-			-Irtl/hdl -Irtl/gen --top-module fl_engine $$size \
+			-Irtl/hdl -I$(RTL_GEN) --top-module fl_engine $$size \
 			rtl/hdl/fl_engine.v || exit 1; done
 	@for port in 0 1; do \
 		verilator --lint-only -Wall --default-language 1364-2005 -Irtl/zu \
-			-Irtl/hdl -Irtl/gen --top-module fl_zu_top -GPORT=$$port -GNRXC=8 \
+			-Irtl/hdl -I$(RTL_GEN) --top-module fl_zu_top -GPORT=$$port -GNRXC=8 \
 			rtl/zu/fl_zu_top.v || exit 1; done
 	@verilator --lint-only -Wall --default-language 1364-2005 -Irtl/zu -Irtl/hdl \
 		--top-module fl_zu_net rtl/zu/fl_zu_net.v
-	@iverilog -g2005 -Wall -Irtl/hdl -Irtl/gen -s fl_zu_top -s fl_zu_net -o /dev/null \
+	@iverilog -g2005 -Wall -Irtl/hdl -I$(RTL_GEN) -s fl_zu_top -s fl_zu_net -o /dev/null \
 		$(RTL_V) $(RTL_ZU)
 	@echo "lint: $(words $(RTL_V) $(RTL_ZU)) files, nothing found"
 
@@ -671,7 +714,7 @@ $(CXXRTL)/fl_engine.cc: $(RTL_V) $(RTL_VH) Makefile
 	@mkdir -p $(@D)
 	$(call say,CXXRTL)
 	$(Q)yosys -q -w 'Replacing memory' \
-		-p 'read_verilog -Irtl/hdl -Irtl/gen $(RTL_V)' \
+		-p 'read_verilog -Irtl/hdl -I$(RTL_GEN) $(RTL_V)' \
 		-p 'hierarchy -top fl_engine -chparam BLOCK_LOG2 16' \
 		-p 'write_cxxrtl -header -g0 $@' || { rm -f $@; exit 1; }
 
@@ -691,6 +734,34 @@ $(CXXRTL)/shim.o: rtl/cosim/shim_cxxrtl.cpp rtl/cosim/model.h $(CXXRTL)/cxxrtl_p
 $(RTL)/librtl-cxxrtl.so: $(CXXRTL)/shim.o $(CXXRTL)/fl_engine.o $(RTL_O)
 	$(call say,RTL)
 	$(Q)g++ -shared -Wl,-z,defs -o $@ $^
+
+# --- other steppings of the device
+#
+#	STEPPINGS="1 2"	which; SHORT=1: scenarios only
+#
+# Benches, proofs and guests take what is committed: they are of the usual one alone.
+
+NOT_STEPPED := test pictures book hello generate generated-fresh modules kernel-check \
+	       kernel-check-self kernel-debug kernel-debug-self guest vqfdb vqfdb-faults \
+	       vqfdb-equal aarch64 portable firmware-r5 board-patch rtl rtl-bench rtl-cosim \
+	       rtl-prove rtl-synth rtl-long rtl-park rtl-bugs waves
+ifneq ($(if $(STEPPED),$(filter $(NOT_STEPPED),$(MAKECMDGOALS))),)
+$(error make $(filter $(NOT_STEPPED),$(MAKECMDGOALS)) is for the device as it is \
+	committed, without STEPPING)
+endif
+
+# What a program expects in bytes of the usual device: "variants: not-stepped".
+STEPPING_SRC := $(if $(SHORT),,$(filter-out $(call variant,not-stepped),$(UNIT_SRC)))
+STEPPINGS ?= 7
+.PHONY: stepping-test stepped
+stepping-test:
+	+@bad=0; for s in $(STEPPINGS); do \
+		$(MAKE) --no-print-directory -s STEPPING=$$s CFLAGS='-O0' \
+			B=build/step-$$s/test stepped || bad=1; \
+	done; exit $$bad
+
+stepped: $(FAULTLINE) $(patsubst tests/unit/%.c,$(B)/tests/%,$(STEPPING_SRC))
+	@tests/stepped $(STEPPING) $(FAULTLINE) $(filter $(B)/tests/%,$^)
 
 # --- labs
 
@@ -740,6 +811,8 @@ help:
 	@echo "make generate     headers, Verilog and tables from the *.def"
 	@echo "make book         the book: build/book/faultline.html and .pdf"
 	@echo "make pictures     the pictures of the book, from a run (Graphviz)"
+	@echo "make STEPPING=7   another device of the family, with other numbers; labs too"
+	@echo "make stepping-test  tests on other devices; STEPPINGS=\"1 2\", SHORT=1"
 	@echo "make check-style  the rules of the house"
 	@echo "make check-warnings  gcc and clang, warnings are errors"
 	@echo "make portable     the system layer as strict POSIX, and on arm64"

@@ -12,6 +12,7 @@
 #include <linux/errno.h>
 #include <linux/interrupt.h>
 
+#include "faultline/errata.h"
 #include "fl_access.h"
 #include "fl_dev.h"
 #include "fl_trace.h"
@@ -191,7 +192,8 @@ static void fl_fault_ready(struct fl_dev *dev, const struct fl_fault_event *ev,
 	/* Before the write: what happens next is its effect. */
 	trace_fl_ready(dev, fl_ref_index(ev->ref), fl_ref_side(ev->ref), code,
 		       ev->xfer, ev->block);
-	fl_nic_write(dev, NIC_ENG_READY, fl_fault_answer(ev->ref, code));
+	fl_nic_write(dev, NIC_ENG_READY,
+		     fl_errata_ready(fl_fault_answer(ev->ref, code)));
 }
 
 /* The status that the transport gives its user. */
@@ -220,12 +222,12 @@ static bool fl_fault_take(struct fl_dev *dev, struct fl_fault_event *ev,
 		return false;
 	*stream = fl_nic_read(dev, NIC_ENG_FLT_STREAM);
 	ev->va = fl_nic_read64(dev, NIC_ENG_FLT_VA);
-	ev->len = fl_nic_read(dev, NIC_ENG_FLT_LEN);
+	ev->len = fl_errata_len(fl_nic_read(dev, NIC_ENG_FLT_LEN));
 	ev->map = fl_nic_read(dev, NIC_ENG_FLT_MAP);
 	ev->left = fl_nic_read64(dev, NIC_ENG_FLT_LEFT);
 	ev->xfer = fl_nic_read(dev, NIC_ENG_FLT_XFER);
 	ev->block = fl_nic_read(dev, NIC_ENG_FLT_BLOCK);
-	fl_nic_write(dev, NIC_ENG_FLT_POP, 1);
+	fl_nic_write(dev, NIC_ENG_FLT_POP, fl_errata_pop());
 	/* lab driver 1 end -- end::driver-1[] */
 	trace_fl_irq_fault(dev, fl_ref_index(ev->ref), fl_ref_side(ev->ref),
 			   ev->va, ev->map, ev->xfer, ev->block);

@@ -112,11 +112,11 @@ lab-check: lab-known $(if $(LAB),$(lab:%=lab-%),$(LABS:%=lab-%))
 
 handout: lab-named
 	@mkdir -p $(LAB_OUT)
-	@tools/lab/handout $(LAB) $(LAB_OUT)/faultline-$(LAB).tar.gz
+	@STEPPED=$(STEPPED) tools/lab/handout $(LAB) $(LAB_OUT)/faultline-$(LAB).tar.gz
 
 gradescope: lab-named
 	@mkdir -p $(LAB_OUT)
-	@tools/lab/gradescope $(LAB) $(LAB_OUT)/gradescope-$(LAB).zip $(or $(SEED),1)
+	@STEPPED=$(STEPPED) tools/lab/gradescope $(LAB) $(LAB_OUT)/gradescope-$(LAB).zip $(or $(SEED),1)
 
 # DIR: a folder of submissions; what comes of it lies in build/.../labs/LAB/batch.
 .PHONY: lab-batch lab-env

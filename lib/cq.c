@@ -246,7 +246,7 @@ static int take(struct fl_cq *cq, struct fl_completion *c)
 		*c = (struct fl_completion){
 			.wr_id = e.wr_id,
 			.status = e.status,
-			.opcode = (enum fl_opcode)e.opcode,
+			.opcode = e.opcode == FL_OP_READ ? FL_READ : FL_WRITE,
 			.bytes = e.length,
 			.qpn = e.qpn,
 			.resends = e.resends,

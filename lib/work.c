@@ -7,9 +7,6 @@
 
 #include "lib_internal.h"
 
-_Static_assert((int)FL_WRITE == (int)FL_OP_WRITE &&
-	       (int)FL_READ == (int)FL_OP_READ, "faultline.h and entries.def");
-
 int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e)
 {
 	struct fl_device *dev = qp->pd->dev;
@@ -72,7 +69,7 @@ int fl_post(struct fl_qp *qp, const struct fl_work *w)
 	    qp->entries)
 		return -EAGAIN;
 	e = (struct fl_wqe){
-		.opcode = (uint8_t)w->opcode,
+		.opcode = w->opcode == FL_WRITE ? FL_OP_WRITE : FL_OP_READ,
 		.flags = w->unsignaled ? 0 : FL_WQE_SIGNALED,
 		.index = (uint16_t)posted,
 		.length = w->bytes,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "board/board_internal.h"
+#include "faultline/device.h"
 #include "faultline/regs.h"
 
 /* Threads mode; a block of four pages and cells is twelve of the engine's. */
@@ -367,7 +368,7 @@ struct board *board_create(const struct board_config *cfg, int *error)
 		return NULL;
 	b->cfg = *cfg;
 	if (!b->cfg.contexts)
-		b->cfg.contexts = 8;
+		b->cfg.contexts = DEV_CONTEXTS;
 	if (!b->cfg.rx_contexts)
 		b->cfg.rx_contexts = ENGINE_RXC_MAX;
 	if (!b->cfg.block_bytes)

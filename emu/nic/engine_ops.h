@@ -14,6 +14,7 @@
 #ifndef FL_ENGINE_OPS_H
 #define FL_ENGINE_OPS_H
 
+#include "faultline/device.h"
 #include "nic/engine.h"
 #include "trace/trace.h"
 
@@ -45,7 +46,8 @@ struct engine_head {
 };
 
 #define ENGINE_PLUGIN_SYMBOL	"faultline_engine"
-#define ENGINE_PLUGIN_VERSION	1
+/* And of the device: a plug-in of another stepping is not taken. */
+#define ENGINE_PLUGIN_VERSION	(1 + 16 * DEV_STEPPING)
 
 /* trace_emit() of the program. */
 typedef uint64_t engine_trace_emit(struct trace *t, enum trace_event ev,

@@ -92,8 +92,10 @@ static void load(void)
 	    p->env_bytes != sizeof(struct engine_env) ||
 	    p->stats_bytes != sizeof(struct engine_stats)) {
 		snprintf(loaded.why, sizeof(loaded.why),
-			 "%s was built for another version of this program: "
-			 "'make rtl-model' builds it anew", path);
+			 "%s was built for another version of this program, or "
+			 "for another stepping of the device: 'make rtl-model%s' "
+			 "builds it anew", path,
+			 DEV_STEPPING ? " STEPPING=..." : "");
 		return;
 	}
 	loaded.plugin = p;

@@ -5,6 +5,8 @@
  */
 #include "nic/engine_internal.h"
 
+#include "faultline/device.h"
+
 enum page { PAGE_ENG, PAGE_CTX, PAGE_RXC, PAGE_FW, PAGE_BOX, PAGE_DB };
 enum access { ACCESS_RO, ACCESS_RW, ACCESS_WO };
 
@@ -169,7 +171,7 @@ static uint64_t read_fault(const struct engine *e, unsigned int reg)
 	case R_ENG_FLT_VA:
 		return f->va;
 	case R_ENG_FLT_LEN:
-		return f->len;
+		return f->len - DEV_ERR_LEN;
 	case R_ENG_FLT_MAP:
 		return f->map;
 	case R_ENG_FLT_LEFT:
@@ -353,9 +355,12 @@ static int write_eng(struct engine *e, unsigned int reg, uint32_t value)
 		fault_line(e);
 		return 0;
 	case R_ENG_FLT_POP:
-		fault_pop(e);
+		if (!DEV_ERR_POP || !value)
+			fault_pop(e);
 		return 0;
 	case R_ENG_READY:
+		if (DEV_ERR_READY)
+			value ^= NIC_ENG_READY_SERIAL_MASK;
 		return fault_ready(e, value);
 	}
 	return -EINVAL;

@@ -26,11 +26,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "faultline/device.h"
+
 #define FW_SLOTS	16
 #define FW_PDS		64
-#define FW_QPS		256
-#define FW_CQS		256
-#define FW_MRS		1024
+#define FW_QPS		DEV_QPS
+#define FW_CQS		DEV_CQS
+#define FW_MRS		DEV_MRS
 #define FW_READ_JOBS	64
 #define FW_CTXS		16
 #define FW_NODES	16

@@ -159,7 +159,7 @@ static const char *check_events(const struct fw *fw)
 
 	if (q->prod - q->cons > q->size)
 		return "the event queue was overwritten";
-	for (i = 0; i < FL_EV_CQ_OVERFLOW; i++)
+	for (i = 0; i < FW_EVENT_KINDS; i++)
 		if (!(q->kinds >> i & 1) != !q->pending[i].words)
 			return "the kinds of events that wait are wrong";
 	return NULL;

@@ -6,7 +6,7 @@
 
 /* Members of struct fl_fw_cmd that a command uses; all others must be 0. */
 enum { USES_OBJECT = 1, USES_FLAGS = 2, USES_A = 4, USES_B = 8, USES_C = 16,
-       USES_D = 32 };
+       USES_D = 32, NO_COMMAND = 64 };
 
 static uint8_t slot_open(struct fw *fw, const struct fl_fw_cmd *c)
 {
@@ -53,8 +53,13 @@ static unsigned int command_uses(uint32_t opcode)
 		return USES_A | USES_B | USES_C | USES_D;
 	case FL_CMD_QP_CONNECT:
 		return USES_OBJECT | USES_A | USES_B;
+	case FL_CMD_MR_DESTROY:
+	case FL_CMD_CQ_DESTROY:
+	case FL_CMD_QP_DESTROY:
+	case FL_CMD_PD_DESTROY:
+		return USES_OBJECT;
 	}
-	return USES_OBJECT;
+	return USES_OBJECT | NO_COMMAND;
 }
 
 static bool has_extra(const struct fl_fw_cmd *c)
@@ -71,7 +76,7 @@ static bool has_extra(const struct fl_fw_cmd *c)
 static uint8_t command_run(struct fw *fw, const struct fl_fw_cmd *c,
 			   uint64_t *result)
 {
-	if (c->opcode < FL_CMD_SLOT_OPEN || c->opcode > FL_CMD_PD_DESTROY)
+	if (command_uses(c->opcode) & NO_COMMAND)
 		return FL_ST_BAD_COMMAND;
 	if (c->slot >= FW_SLOTS || has_extra(c))
 		return FL_ST_BAD_ARGUMENT;

@@ -11,7 +11,7 @@ static void pend(struct fw *fw, uint32_t type, uint32_t object, bool on)
 	struct fw_bits *pending = &fw->eq.pending[type - 1];
 	uint32_t bit = 1u << (type - 1);
 
-	fw_assert(type >= FL_EV_CQ && type <= FL_EV_CQ_OVERFLOW);
+	fw_assert(type >= 1 && type <= FW_EVENT_KINDS);
 	fw_bits_put(pending, object, on);
 	if (pending->words)
 		fw->eq.kinds |= bit;

@@ -223,6 +223,8 @@ struct fw_peer {
 	uint8_t status;		/* for a READ of this generation; 0: none */
 };
 
+#define FW_EVENT_KINDS	3	/* entries.def, FL_EV_*: 1 to 3 */
+
 struct fw_eq {
 	uint64_t base;		/* EQ_BASE, for the next start */
 	uint64_t pa;
@@ -232,7 +234,7 @@ struct fw_eq {
 	bool line;
 	uint32_t irq_enable;
 	uint32_t kinds;		/* bit i: pending[i] is not empty */
-	struct fw_bits pending[FL_EV_CQ_OVERFLOW];	/* by type - 1 */
+	struct fw_bits pending[FW_EVENT_KINDS];	/* by type - 1 */
 };
 
 struct fw_mailbox {

@@ -263,7 +263,7 @@ bool sim_grace_done(struct sim_grace *g);
 /* ---- timing (timing.c) ---- */
 enum timing {
 #define TIMING(name, key, unit, value, text) T_##name,
-#include "timing.def"
+#include "sim/timing.def"
 #undef TIMING
 	T_COUNT
 };

@@ -18,7 +18,7 @@ static const struct {
 	uint64_t value;
 } params[T_COUNT] = {
 #define TIMING(name, key, unit, value, text) { key, unit, value },
-#include "timing.def"
+#include "sim/timing.def"
 #undef TIMING
 };
 
@@ -34,8 +34,11 @@ static const struct {
 	__asm__(BUILT_IN_BEGIN(sym) ".incbin \"" file "\"\n"            \
 		".byte 0" BUILT_IN_END);                                \
 	extern const char sym[]
-BUILT_IN(timing_text_ideal, "emu/sim/profiles/ideal.profile");
-BUILT_IN(timing_text_qfdb, "emu/sim/profiles/qfdb.profile");
+#ifndef PROFILES
+#define PROFILES "emu/sim/profiles/"	/* a stepping has its own */
+#endif
+BUILT_IN(timing_text_ideal, PROFILES "ideal.profile");
+BUILT_IN(timing_text_qfdb, PROFILES "qfdb.profile");
 
 static const struct {
 	const char *name, *text;

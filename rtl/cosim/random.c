@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "faultline/entries.h"
+#include "faultline/errata.h"
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
 #include "nic/engine_plugin.h"
@@ -241,16 +242,23 @@ static void notes(struct node *n)
 
 static void driver(struct node *n)
 {
-	uint32_t v = rd(n, NIC_ENG_FLT_REF), off;
-	unsigned int code = one_in(8) ? rnd(128) : 0;
+	static const uint32_t more[] = {
+		NIC_ENG_FLT_REF, NIC_ENG_FLT_STREAM, NIC_ENG_FLT_VA,
+		NIC_ENG_FLT_VA + 4, NIC_ENG_FLT_LEN, NIC_ENG_FLT_MAP,
+		NIC_ENG_FLT_LEFT, NIC_ENG_FLT_LEFT + 4, NIC_ENG_FLT_XFER,
+		NIC_ENG_FLT_BLOCK
+	};
+	uint32_t v = rd(n, NIC_ENG_FLT_REF);
+	unsigned int code = one_in(8) ? rnd(128) : 0, i;
 
-	for (off = NIC_ENG_FLT_REF; off <= NIC_ENG_FLT_BLOCK; off += 4)
-		rd(n, off);
+	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++)
+		rd(n, more[i]);
 	if (one_in(30))
 		v += 1u << NIC_ENG_FLT_REF_SERIAL_SHIFT;
-	wr(n, NIC_ENG_FLT_POP, 4, 0);
-	wr(n, NIC_ENG_READY, 4, (v & 0x00FF01FF) |
-				code << NIC_ENG_READY_CODE_SHIFT);
+	wr(n, NIC_ENG_FLT_POP, 4, fl_errata_pop());
+	wr(n, NIC_ENG_READY, 4,
+	   fl_errata_ready((v & 0x00FF01FF) |
+			   code << NIC_ENG_READY_CODE_SHIFT));
 }
 
 static void control(struct node *n)

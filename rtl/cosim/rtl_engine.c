@@ -100,6 +100,28 @@ static int bus_write(struct rtl *x, uint32_t off, uint32_t value)
 	return x->reg_error || x->wrong ? -EINVAL : 0;
 }
 
+/* The bus whose burst a word of the window tells of; NULL: none. */
+static const struct bus *burst_of(const struct rtl *x, uint32_t off)
+{
+	switch (off) {
+	case NIC_ENG_RD_STATUS:
+	case NIC_ENG_RD_VA:
+	case NIC_ENG_RD_VA + 4:
+	case NIC_ENG_RD_LEFT:
+	case NIC_ENG_RD_XFER_LEFT:
+	case NIC_ENG_RD_XFER_LEFT + 4:
+		return &x->bus[CH_READ];
+	case NIC_ENG_WR_STATUS:
+	case NIC_ENG_WR_VA:
+	case NIC_ENG_WR_VA + 4:
+	case NIC_ENG_WR_LEFT:
+	case NIC_ENG_WR_XFER_LEFT:
+	case NIC_ENG_WR_XFER_LEFT + 4:
+		return &x->bus[CH_WRITE];
+	}
+	return NULL;
+}
+
 /*
  * RD_STATUS to RD_XFER_LEFT, WR_STATUS to WR_XFER_LEFT, where the model's bus is not
  * what the port behind it is: a burst that is to be asked for again is none for
@@ -107,13 +129,9 @@ static int bus_write(struct rtl *x, uint32_t off, uint32_t value)
  */
 static bool other_status(const struct rtl *x, uint32_t off, uint32_t *value)
 {
-	const struct bus *s;
+	const struct bus *s = burst_of(x, off);
 
-	if (off >= NIC_ENG_RD_STATUS && off < NIC_ENG_WR_STATUS)
-		s = &x->bus[CH_READ];
-	else if (off >= NIC_ENG_WR_STATUS && off < NIC_ENG_EVT_POP)
-		s = &x->bus[CH_WRITE];
-	else
+	if (!s)
 		return false;
 	*value = 0;
 	if (s->phase == AGAIN)

@@ -19,6 +19,7 @@
 `include "fsm.vh"
 `include "wire.vh"
 `include "entries.vh"
+`include "device.vh"
 `include "fl_trace.vh"
 
 module fl_ctl #(

@@ -5,7 +5,8 @@
 wire        g_ready = g_eng && g_offset == `NIC_ENG_READY;
 wire [7:0]  ready_index = rq_wdata[`NIC_ENG_READY_INDEX_MSB:`NIC_ENG_READY_INDEX_LSB];
 wire [7:0]  ready_code = {1'b0, rq_wdata[`NIC_ENG_READY_CODE_MSB:`NIC_ENG_READY_CODE_LSB]};
-wire [7:0]  ready_serial = rq_wdata[`NIC_ENG_READY_SERIAL_MSB:`NIC_ENG_READY_SERIAL_LSB];
+wire [7:0]  ready_serial = rq_wdata[`NIC_ENG_READY_SERIAL_MSB:`NIC_ENG_READY_SERIAL_LSB] ^
+                           {8{`DEV_ERR_READY}};
 wire [7:0]  verdict_code = rq_wdata[`NIC_RXC_VERDICT_CODE_MSB:`NIC_RXC_VERDICT_CODE_LSB];
 wire [7:0]  verdict_serial = rq_wdata[`NIC_RXC_VERDICT_SERIAL_MSB:`NIC_RXC_VERDICT_SERIAL_LSB];
 wire [7:0]  ctrl_code = rq_wdata[`NIC_CTX_CTRL_CODE_MSB:`NIC_CTX_CTRL_CODE_LSB];

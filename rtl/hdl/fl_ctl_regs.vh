@@ -21,7 +21,7 @@ REG_WRITE:
             irq_enable <= rq_wdata[`NIC_ENG_IRQ_ENABLE_FAULT_LSB];
             step <= REG_DONE;
         end
-        `NIC_ENG_FLT_POP: step <= FAULT_POP;
+        `NIC_ENG_FLT_POP: step <= `DEV_ERR_POP && rq_wdata != 32'd0 ? REG_DONE : FAULT_POP;
         default: begin
             side <= rq_wdata[`NIC_ENG_READY_SIDE_LSB];
             step <= FAULT_READY;

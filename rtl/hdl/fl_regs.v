@@ -5,6 +5,7 @@
 `default_nettype none
 `include "regs.vh"
 `include "fsm.vh"
+`include "device.vh"
 
 module fl_regs (
     // the access
@@ -157,7 +158,7 @@ module fl_regs (
             `NIC_ENG_FLT_STREAM: rdata = when(fault, {17'd0, fq_stream});
             `NIC_ENG_FLT_VA: rdata = when(fault, fq_va[31:0]);
             `NIC_ENG_FLT_VA + 12'd4: rdata = when(fault, fq_va[63:32]);
-            `NIC_ENG_FLT_LEN: rdata = when(fault, {15'd0, fq_len});
+            `NIC_ENG_FLT_LEN: rdata = when(fault, {15'd0, fq_len} - {31'd0, `DEV_ERR_LEN});
             `NIC_ENG_FLT_MAP: rdata = when(fault, fq_map);
             `NIC_ENG_FLT_LEFT: rdata = when(fault, fq_left[31:0]);
             `NIC_ENG_FLT_LEFT + 12'd4: rdata = when(fault, fq_left[63:32]);

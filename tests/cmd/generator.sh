@@ -46,7 +46,7 @@ refuses() {
 }
 
 echo "KTAP version 1"
-echo "1..22"
+echo "1..24"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x004/' \
 	"CB.RESUME overlaps ACTLR"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x00A/' \
@@ -91,4 +91,8 @@ refuses tables emu/trace/events.def 's/^EVENT(LIB_POST,/EVENT(APP_NOTE,/' \
 	"APP_NOTE is there twice"
 refuses tables emu/sim/timing.def 's/"smmu.level"/"smmu.hit"/' \
 	"smmu.hit is there twice"
+refuses device $contract/device.def 's/DERR(POP, *0/DERR(POP, 2/' \
+	"POP is neither 0 nor 1"
+refuses device $contract/device.def 's/DLIM(CQS,/DLIM(QPS,/' \
+	"QPS is there twice"
 exit $bad

@@ -23,7 +23,7 @@ sed -n 's/_SHIFT$//p' "$work/c-names" >"$work/fields"
 [ -s "$work/names" ] && [ -s "$work/fields" ]
 
 headers() {
-	for h in smmu_regs regs entries wire fsm; do
+	for h in smmu_regs regs entries wire fsm device; do
 		echo "#include \"faultline/$h.h\""
 	done
 }
@@ -46,7 +46,7 @@ if (s == FL_${m}_\1 \&\& e == FL_${m}_EV_\2) n = FL_${m}_\3;/p" $contract/fsm.de
 	echo '}'
 } >"$work/t.c"
 {
-	for v in smmu_regs regs entries wire fsm; do
+	for v in smmu_regs regs entries wire fsm device; do
 		echo "\`include \"rtl/gen/$v.vh\""
 	done
 	echo 'module t;'

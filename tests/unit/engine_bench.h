@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "faultline/entries.h"
+#include "faultline/errata.h"
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
 #include "nic/engine_plugin.h"
@@ -324,10 +325,10 @@ static inline void bench_ready(struct bench *t, unsigned int side,
 	STEP("READY side %u, context %u, serial %u, code %u", side, index,
 	     serial, code);
 	bench_set(t, NIC_ENG_READY,
-		  index << NIC_ENG_READY_INDEX_SHIFT |
-		  side << NIC_ENG_READY_SIDE_SHIFT |
-		  code << NIC_ENG_READY_CODE_SHIFT |
-		  serial << NIC_ENG_READY_SERIAL_SHIFT);
+		  fl_errata_ready(index << NIC_ENG_READY_INDEX_SHIFT |
+				  side << NIC_ENG_READY_SIDE_SHIFT |
+				  code << NIC_ENG_READY_CODE_SHIFT |
+				  serial << NIC_ENG_READY_SERIAL_SHIFT));
 }
 
 /* The serial number of the head of the fault queue; pops it. */
@@ -339,7 +340,7 @@ static inline unsigned int bench_pop_fault(struct bench *t, unsigned int side,
 	EXPECT(v & NIC_ENG_FLT_REF_VALID);
 	EXPECT_EQ(v >> NIC_ENG_FLT_REF_SIDE_SHIFT & 1, side);
 	EXPECT_EQ(v >> NIC_ENG_FLT_REF_INDEX_SHIFT & 0xFF, index);
-	bench_set(t, NIC_ENG_FLT_POP, 0);
+	bench_set(t, NIC_ENG_FLT_POP, fl_errata_pop());
 	return v >> NIC_ENG_FLT_REF_SERIAL_SHIFT & 0xFF;
 }
 

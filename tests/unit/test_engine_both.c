@@ -160,6 +160,7 @@ TEST("two engines that do the same are one to the board")
 
 TEST("whatever the other engine does otherwise is found and told")
 {
+	static char param[40];
 	static const struct {
 		enum plant plant;
 		const char *text;
@@ -171,11 +172,12 @@ TEST("whatever the other engine does otherwise is found and told")
 		{ ARGUMENT, "another event" },
 		{ KICK, "KICK is missing" },
 		{ LINE, "LINE is missing" },
-		{ VALUE, "register 0x4 is 0x" },
+		{ VALUE, param },
 	};
 	static struct bench *t;
 	static volatile unsigned int i;
 
+	snprintf(param, sizeof(param), "register 0x%x is 0x", NIC_ENG_PARAM);
 	for (i = 0; i < sizeof(plants) / sizeof(plants[0]); i++) {
 		plant = plants[i].plant == VALUE ? VALUE : NOTHING;
 		said[0] = 0;

@@ -196,12 +196,13 @@ static void driver(struct node *n)
 	for (i = 0; i < 17; i++)
 		if (map >> i & 1)
 			n->page[first + i] = PAGE_THERE;
-	set32(n, NIC_ENG_FLT_POP, 1);
+	set32(n, NIC_ENG_FLT_POP, fl_errata_pop());
 	ref &= NIC_ENG_FLT_REF_INDEX_MASK | NIC_ENG_FLT_REF_SIDE |
 	       NIC_ENG_FLT_REF_SERIAL_MASK;
 	if (trouble(n->pair, 2))
 		code = FL_ST_LOCAL_FAULT << NIC_ENG_READY_CODE_SHIFT;
 	ref = (ref & ~(uint32_t)NIC_ENG_READY_CODE_MASK) | code;
+	ref = fl_errata_ready(ref);
 	set_later(n, NIC_ENG_READY, ref);
 	if (trouble(n->pair, 1))
 		set_later(n, NIC_ENG_READY, ref);	/* said twice */

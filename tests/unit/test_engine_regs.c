@@ -276,11 +276,11 @@ TEST("the fault line is up while it is enabled and a fault waits")
 	bench_set(t, NIC_ENG_IRQ_ENABLE, 0);
 	EXPECT(!t->line[ENGINE_LINE_FAULT]);
 	bench_set(t, NIC_ENG_IRQ_ENABLE, NIC_ENG_IRQ_ENABLE_FAULT);
-	bench_set(t, NIC_ENG_FLT_POP, 0);
+	bench_set(t, NIC_ENG_FLT_POP, fl_errata_pop());
 	EXPECT(!t->line[ENGINE_LINE_FAULT]);
 	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_COUNT), 0);
 	STEP("an empty queue reads as zeros, and popping it does nothing");
-	bench_set(t, NIC_ENG_FLT_POP, 0);
+	bench_set(t, NIC_ENG_FLT_POP, fl_errata_pop());
 	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_LEN), 0);
 }
 
@@ -326,14 +326,18 @@ static uint64_t rnd(uint64_t *x)
 /* A frame that is nearly right: what gets furthest before it is refused. */
 static void random_frame(uint64_t *x, struct wire_frame *f, unsigned int now)
 {
+	static const uint8_t answers[] = { WOP_ACK, WOP_REFUSED, WOP_READY,
+					   WOP_NAK, WOP_WAIT };
+	static const uint8_t blocks[] = { WOP_WRITE, WOP_READ_REQ,
+					  WOP_READ_RESP };
 	uint64_t r = rnd(x);
 	struct wire_answer a = {
-		.opcode = (uint8_t)(WOP_ACK + r % 5), .ctx = r >> 8 & 7,
+		.opcode = answers[r % 5], .ctx = r >> 8 & 7,
 		.gen = (uint16_t)(1 + (r >> 16 & 63)), .attempt = r >> 24 & 3,
 		.code = (uint8_t)(r >> 32), .map = (uint32_t)rnd(x),
 	};
 	struct wire_block b = {
-		.opcode = (uint8_t)(WOP_WRITE + r % 3), .ctx = r >> 8 & 15,
+		.opcode = blocks[r % 3], .ctx = r >> 8 & 15,
 		.gen = (uint16_t)(now / 1024 + (r >> 16 & 1)),
 		.attempt = (uint8_t)(now / 256 & 3),
 		.va = BENCH_BASE + (r >> 8 & 15) * 0xF00,
@@ -397,7 +401,10 @@ static void random_software(uint64_t *x, struct bench *t)
 {
 	static const uint32_t act[] = { NIC_CTX_CTRL_GO, NIC_CTX_CTRL_RELEASE,
 					NIC_CTX_CTRL_EXPIRE,
-					NIC_CTX_CTRL_KILL | 17 << 16 };
+					NIC_CTX_CTRL_KILL |
+					FL_ST_KILLED << NIC_CTX_CTRL_CODE_SHIFT };
+	static const uint32_t op[] = { FL_OP_WRITE, FL_OP_READ,
+				       FL_OP_READ_RESP };
 	uint64_t r = rnd(x);
 	unsigned int i = r >> 8 & 7, a = r >> 12 & 7;
 	uint32_t c = NIC_CTX_BASE(i), ref;
@@ -411,7 +418,7 @@ static void random_software(uint64_t *x, struct bench *t)
 		engine_reg_write(t->e, c + NIC_CTX_LEN, 4,
 				 1 + (r >> 36 & 0xFFF));
 		engine_reg_write(t->e, c + NIC_CTX_CTRL, 4,
-				 act[0] | (1 + (r >> 50) % 3));
+				 act[0] | op[(r >> 50) % 3]);
 		break;
 	case 1:
 		engine_reg_write(t->e, c + NIC_CTX_CTRL, 4,
@@ -426,8 +433,10 @@ static void random_software(uint64_t *x, struct bench *t)
 		break;
 	case 3:
 		ref = (uint32_t)bench_read(t, NIC_ENG_FLT_REF);
-		engine_reg_write(t->e, NIC_ENG_READY, 4, ref & 0x00FF01FF);
-		engine_reg_write(t->e, NIC_ENG_FLT_POP, 4, 0);
+		engine_reg_write(t->e, NIC_ENG_READY, 4,
+				 fl_errata_ready(ref & 0x00FF01FF));
+		engine_reg_write(t->e, NIC_ENG_FLT_POP, 4,
+				 fl_errata_pop());
 		break;
 	}
 	engine_reg_write(t->e, NIC_ENG_CTRL, 4, (r >> 56) != 0);

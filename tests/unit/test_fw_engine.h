@@ -153,7 +153,8 @@ static inline void rig_go(struct rig *r, struct rig_ctx *c, uint32_t value)
 	c->attempt = 0;
 	c->status = 0;
 	c->gen = (c->gen + 1) & 0xFFFF;
-	if (c->op < FL_OP_WRITE || c->op > FL_OP_READ_RESP)
+	if (c->op != FL_OP_WRITE && c->op != FL_OP_READ &&
+	    c->op != FL_OP_READ_RESP)
 		r->misuse = "GO with an unknown operation";
 	r->order[r->started++ % 16] = (uint32_t)(c - r->ctx);
 }

@@ -94,7 +94,7 @@ static void refusals(struct rig *r, uint32_t op)
 	EXPECT_EQ(JUDGE(r, &w, op, x_.len = 0), FL_ST_BAD_LENGTH);
 	EXPECT_EQ(JUDGE(r, &w, op, x_.len = RIG_BLOCK + 1), FL_ST_BAD_LENGTH);
 	EXPECT_EQ(JUDGE(r, &w, op, x_.rkey = none), FL_ST_REMOTE_RIGHTS);
-	EXPECT_EQ(JUDGE(r, &w, 0xC8, x_.block = 1), FL_ST_BAD_OPCODE);
+	EXPECT_EQ(JUDGE(r, &w, WOP_ACK, x_.block = 1), FL_ST_BAD_OPCODE);
 	STEP("the very end of the region is allowed");
 	EXPECT_EQ(JUDGE(r, &w, op, x_.va = RIG_VA + RIG_BYTES - 4096,
 			x_.left = 0), FL_ST_OK);

@@ -91,7 +91,7 @@ static void nonsense(struct wire_frame *f)
 
 	switch (pick(9)) {
 	case 0:			/* no such opcode */
-		h[0] = (uint8_t)(0xD0 + pick(0x20));
+		h[0] = (uint8_t)(0x40 + pick(0x20));
 		break;
 	case 1:			/* other flags: solicited, pad, version */
 		h[1] = (uint8_t)(1 + pick(0x3F));

@@ -220,6 +220,10 @@ TEST("only who names this process is heard, and who was replaced never again")
 
 TEST("any bytes at all are judged without harm, and few of them are frames")
 {
+	static const uint8_t opcode[8] = {
+		WOP_WRITE, WOP_READ_REQ, WOP_READ_RESP, WOP_ACK, WOP_REFUSED,
+		WOP_READY, WOP_NAK, WOP_WAIT
+	};
 	static struct wire_frame f;
 	unsigned int n, i, taken = 0;
 	struct rng r;
@@ -232,7 +236,7 @@ TEST("any bytes at all are judged without harm, and few of them are frames")
 		for (i = 0; i < f.len && i < 96; i++)
 			f.bytes[i] = (uint8_t)rng_next(&r);
 		if (n & 1)	/* let it come further */
-			memcpy(f.bytes, (uint8_t[]){ 0xC1 + n % 12, 0x40 }, 2);
+			memcpy(f.bytes, (uint8_t[]){ opcode[n / 2 % 8], 0x40 }, 2);
 		if (n & 2) {	/* and further; wire.def: what is 0 */
 			f.bytes[8] = 0;
 			memset(f.bytes + WIRE_BTH_BYTES + 44, 0, 4);

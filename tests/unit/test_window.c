@@ -169,16 +169,17 @@ static uint32_t take_report(struct rig_guest *g, uint32_t *map)
 	ref = (uint32_t)rig_read(g, NIC_ENG_FLT_REF, 4);
 	EXPECT(ref & NIC_ENG_FLT_REF_VALID);
 	*map = (uint32_t)rig_read(g, NIC_ENG_FLT_MAP, 4);
-	rig_write(g, NIC_ENG_FLT_POP, 4, 1);
+	rig_write(g, NIC_ENG_FLT_POP, 4, fl_errata_pop());
 	return ref;
 }
 
 static void answer(struct rig_guest *g, uint32_t ref, uint32_t code)
 {
 	rig_write(g, NIC_ENG_READY, 4,
-		  (ref & (NIC_ENG_READY_INDEX_MASK | NIC_ENG_READY_SIDE |
-			  NIC_ENG_READY_SERIAL_MASK)) |
-			  code << NIC_ENG_READY_CODE_SHIFT);
+		  fl_errata_ready((ref & (NIC_ENG_READY_INDEX_MASK |
+					  NIC_ENG_READY_SIDE |
+					  NIC_ENG_READY_SERIAL_MASK)) |
+				  code << NIC_ENG_READY_CODE_SHIFT));
 }
 
 TEST("a page that is not there is refused, resolved by the driver, and sent again")

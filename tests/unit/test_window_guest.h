@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "faultline/entries.h"
+#include "faultline/errata.h"
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "faultline/window.h"

@@ -142,7 +142,10 @@ TEST("an answer comes back as it was put, of every kind")
 
 TEST("the ICRC is that of another implementation (Python's zlib)")
 {
-	/* zlib.crc32 over the masked packet: 8 ones, IPv4, UDP, these bytes */
+	/*
+	 * zlib.crc32 over the masked packet: 8 ones, IPv4, UDP, these bytes. They
+	 * are bytes to the ICRC: what their opcodes mean does not matter here.
+	 */
 	static const uint8_t short_one[] = {
 		0xC8, 0x40, 0xFF, 0xFF, 0, 0, 0, 0x2A, 0, 0, 0, 0,
 		3, 0x12, 0x34, 5, 0, 0, 0, 0, 0, 0, 0, 0,

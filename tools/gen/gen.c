@@ -145,5 +145,6 @@ int main(int argc, char **argv)
 	gen_fsm();
 	gen_events();
 	gen_timing();
+	gen_device();
 	return 0;
 }

@@ -54,5 +54,6 @@ void gen_wire(void);
 void gen_fsm(void);
 void gen_events(void);
 void gen_timing(void);
+void gen_device(void);
 
 #endif

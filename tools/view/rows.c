@@ -100,7 +100,7 @@ static bool belongs(const struct trace_record *r, uint32_t xfer,
 
 static bool is_answer(uint64_t opcode)
 {
-	return opcode >= WOP_ACK;
+	return !wire_is_block((uint8_t)opcode);
 }
 
 static bool wire_row(struct row *row, const struct trace_record *r, bool away)

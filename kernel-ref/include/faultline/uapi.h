@@ -29,6 +29,7 @@
 #ifndef FAULTLINE_UAPI_H
 #define FAULTLINE_UAPI_H
 
+#include "faultline/device.h"
 #include "faultline/types.h"
 #ifdef __linux__
 #include <linux/ioctl.h>
@@ -36,7 +37,8 @@
 #include <sys/ioctl.h>
 #endif
 
-#define FL_ABI_VERSION	1
+/* Of this file, and of the device: another stepping has other entries in memory. */
+#define FL_ABI_VERSION	(1 + 256 * DEV_STEPPING)
 
 /* How the SMMU treats a device fault of this process. */
 enum fl_fault_mode {

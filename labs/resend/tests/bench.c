@@ -173,7 +173,7 @@ unsigned int bench_pop(unsigned int side, unsigned int index)
 		    index);
 	judge_did("the driver takes the fault of %s context %u",
 		  side == TX ? "transmit" : "receive", index);
-	set(NIC_ENG_FLT_POP, 0);
+	set(NIC_ENG_FLT_POP, fl_errata_pop());
 	return v >> NIC_ENG_FLT_REF_SERIAL_SHIFT & 0xff;
 }
 
@@ -183,10 +183,11 @@ void bench_ready(unsigned int side, unsigned int index, unsigned int serial,
 	judge_did("the driver writes READY: %s context %u, serial %u, code %u",
 		  side == TX ? "transmit" : "receive", index, serial & 0xff,
 		  code);
-	set(NIC_ENG_READY, index << NIC_ENG_READY_INDEX_SHIFT |
-			   side << NIC_ENG_READY_SIDE_SHIFT |
-			   code << NIC_ENG_READY_CODE_SHIFT |
-			   (serial & 0xff) << NIC_ENG_READY_SERIAL_SHIFT);
+	set(NIC_ENG_READY,
+	    fl_errata_ready(index << NIC_ENG_READY_INDEX_SHIFT |
+			    side << NIC_ENG_READY_SIDE_SHIFT |
+			    code << NIC_ENG_READY_CODE_SHIFT |
+			    (serial & 0xff) << NIC_ENG_READY_SERIAL_SHIFT));
 }
 
 void bench_faults(unsigned int n)

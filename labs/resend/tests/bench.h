@@ -7,6 +7,7 @@
 #define FL_LABS_RESEND_BENCH_H
 
 #include "faultline/entries.h"
+#include "faultline/errata.h"
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
 #include "labs/resend/resend_lab.h"
