@@ -31,7 +31,7 @@ for lab in labs/*/lab.conf; do
 	work=$dir/$lab/faultline-$lab
 	expect 1 '' "$lab: no right solution, planted bug or hidden test is in the handout" \
 		sh -c "find $work/labs $work/tools |
-			grep -e right -e bugs -e hidden -e cheats -e '/check\$'"
+			grep -e right -e bugs -e hidden -e cheats -e 'lab/check\$'"
 	for f in $files; do
 		tools/lab/starter "$lab" "$f" > "$dir/starter"
 		expect 0 '' 'nor the reference' cmp "$dir/starter" "$work/$f"
