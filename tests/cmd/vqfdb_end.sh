@@ -41,8 +41,8 @@ until_true() {	# until_true SECONDS COMMAND...
 
 # --- one of two guests
 
-# Its 500 blocks find no page, so it takes its time.
-head -c 8000000 /dev/zero | tr '\0' x >"$dir/some"
+# Its 1500 blocks find no page, so it takes its time, also where this script is slow.
+head -c 24000000 /dev/zero | tr '\0' x >"$dir/some"
 cat >"$dir/job" <<'END'
 case $FL_NODE in
 0) send --to "$FL_PEER" /job/some & ;;
