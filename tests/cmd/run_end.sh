@@ -24,15 +24,6 @@ end
 END
 mkdir "$dir/tmp"
 
-until_true() {	# until_true SECONDS COMMAND...
-	tries=$(($1 * 10))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.1
-	done
-}
 has_folder() { ls "$dir"/tmp/faultline.*/"$1"; }
 empty() { [ -z "$(ls "$dir/tmp")" ]; }
 ended() { ! kill -0 "$(cat "$dir/script")"; }

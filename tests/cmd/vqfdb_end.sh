@@ -29,16 +29,6 @@ result() {	# result STATUS NAME FILE...: what to show when it is not 0
 	bad=1
 }
 
-until_true() {	# until_true SECONDS COMMAND...
-	tries=$(($1 * 10))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.1
-	done
-}
-
 # --- one of two guests
 
 # Its 1500 blocks find no page, so it takes its time, also where this script is slow.
