@@ -11,8 +11,9 @@ if [ "${CI:-}" != true ]; then
 	echo "1..$n"
 	exit $bad
 fi
-tests/empty > "$dir/told" 2>&1
+tests/empty > "$dir/all" 2>&1
 status=$?
+cut -c1-200 "$dir/all" > "$dir/told"
 expect 0 '' 'make hello works on an empty Debian' test $status = 0
 [ $status = 0 ] || sed 's/^/# /' "$dir/told" | tail -n 20
 expect 0 '  gcc: the C compiler' 'what is missing is named' cat "$dir/told"
