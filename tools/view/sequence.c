@@ -154,7 +154,7 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 		"// transfer %u, block %u of %u; render with: dot "
 		"-Tsvg\ndigraph sequence {\n\tgraph [layout=neato "
 		"inputscale=72 splines=line outputorder=edgesfirst "
-		"bgcolor=white pad=0.2 dpi=110 label=\"Transfer %u, block %u "
+		"bgcolor=white pad=0.2 label=\"Transfer %u, block %u "
 		"of %u; times from its beginning at %llu.%03llu us\" "
 		"labelloc=t fontname=\"Helvetica-Bold\" fontsize=15];\n\tnode "
 		"[fontname=\"Helvetica\" fontsize=10];\n\tedge "

@@ -192,7 +192,7 @@ int view_states(FILE *f, const struct view_trace *t, int board)
 		return -ENOENT;
 	fprintf(f,
 		"digraph states {\n\tgraph [rankdir=TB nodesep=0.9 "
-		"ranksep=0.55 bgcolor=white pad=0.2 dpi=110 "
+		"ranksep=0.55 bgcolor=white pad=0.2 "
 		"fontname=\"Helvetica-Bold\" labelloc=t label=\"The engine's "
 		"state machines: %llu transition%s of this run; grey: not "
 		"taken\"];\n\tnode [shape=box style=rounded "
