@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What fits on a page is not cut in two: listings stay whole in the PDF, and so do tables
-# with a title; of longer ones the title stays with the first row. asciidoctor-pdf -r tools/book/whole.rb
+# with a title; of longer ones the title stays with the first row.
+# asciidoctor-pdf -r tools/book/whole.rb
 LINES = 36
 ROWS = 14
 
