@@ -18,8 +18,9 @@ lab_files = $(call lab_value,$(1),files)
 lab_shared = $(filter-out %/subject.c,$(filter %.c,$(call lab_value,$(1),uses)))
 GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grade/*.c)))
 # In a fit state for tools/lab/grade and all that calls it.
-LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) \
-	$(URCU_CFLAGS)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'
+# -MMD would keep silent about headers that come from a system's folder.
+LAB_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)
+LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'
 
 define lab_rules
 $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
@@ -127,7 +128,7 @@ lab-batch: lab-named $(if $(lab),lab-$(lab))
 # For a shell that calls tools/lab/grade by itself.
 lab-env:
 	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'"
-	@echo "export LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)'"
+	@echo "export LAB_COMPILE='$(LAB_COMPILE)'"
 
 # In make test: a sample for each lab, and what tests/cmd/lab*.sh need.
 comma := ,
