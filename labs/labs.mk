@@ -20,7 +20,8 @@ GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grad
 # In a fit state for tools/lab/grade and all that calls it.
 # -MMD would keep silent about headers that come from a system's folder.
 LAB_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)
-LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'
+LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' \
+	RTL_GEN='$(RTL_GEN)'
 
 define lab_rules
 $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
@@ -60,7 +61,7 @@ $(LABS_RTL:%=$(LAB_OUT)/%/model.o): $(RTL_V) $(RTL_VH) rtl/cosim/shim.cpp tools/
 	@tools/doctor --have verilator g++
 	$(call say,VERILATE)
 	@mkdir -p $(@D)
-	$(Q)tools/lab/model $@ $(@D)/model
+	$(Q)RTL_GEN='$(RTL_GEN)' tools/lab/model $@ $(@D)/model
 $(LAB_OUT)/verilated.o:
 	@tools/doctor --have verilator g++
 	@mkdir -p $(@D)
@@ -127,7 +128,7 @@ lab-batch: lab-named $(if $(lab),lab-$(lab))
 
 # For a shell that calls tools/lab/grade by itself.
 lab-env:
-	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'"
+	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' RTL_GEN='$(RTL_GEN)'"
 	@echo "export LAB_COMPILE='$(LAB_COMPILE)'"
 
 # In make test: a sample for each lab, and what tests/cmd/lab*.sh need.
