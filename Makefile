@@ -610,7 +610,7 @@ rtl-lint:
 			rtl/zu/fl_zu_top.v || exit 1; done
 	@verilator --lint-only -Wall --default-language 1364-2005 -Irtl/zu -Irtl/hdl \
 		--top-module fl_zu_net rtl/zu/fl_zu_net.v
-	@iverilog -g2005 -Wall -Irtl/hdl -I$(RTL_GEN) -s fl_zu_top -s fl_zu_net -o /dev/null \
+	@iverilog -g2005 -Wall -Irtl/hdl -I$(RTL_GEN) -s fl_zu_top -s fl_zu_net -t null \
 		$(RTL_V) $(RTL_ZU)
 	@echo "lint: $(words $(RTL_V) $(RTL_ZU)) files, nothing found"
 

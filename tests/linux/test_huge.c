@@ -103,8 +103,12 @@ static void slow_transfer(uint64_t seed, void (*act)(void))
 	unsigned int tries;
 
 	for (tries = 0; tries < RIG_TRIES; tries++) {
-		EXPECT_EQ(madvise(rig.dst.mem, BYTES, MADV_DONTNEED), 0);
+		/* Mapped again: an act that came too late may have unmapped some. */
+		EXPECT(mmap(rig.dst.mem, BYTES, PROT_READ | PROT_WRITE,
+			    MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) ==
+		       rig.dst.mem);
 		EXPECT_EQ(madvise(rig.dst.mem, BYTES, MADV_HUGEPAGE), 0);
+		rig_connect();
 		EXPECT_EQ(rig_put("/proc/sys/vm/compact_memory", "1"), 0);
 		rig_fill(rig.dst.mem, BYTES, seed);
 		/* Where others hold pages that do not move there is no huge one. */

@@ -53,14 +53,16 @@ TEST_MODES(destination_out,
 	rig_write(at, bytes);
 	/*
 	 * Four blocks on 13 pages; the fourth lies in the last page of the third,
-	 * which may be there by then.
+	 * which may be there by then. Blocks share three pages, which two workers
+	 * may both find absent. The second one then finds a page of the swap cache
+	 * that another holds, and copies it (do_wp_page of mm/memory.c): meanwhile
+	 * it is not there, and a block that is sent again may fault once more.
 	 */
 	c = rig_since(&rig.dst);
 	EXPECT_GE(c.faults_destination, 3);
-	EXPECT_LE(c.faults_destination, 4);
-	/* Blocks share three pages, which two workers may both find absent. */
+	EXPECT_LE(c.faults_destination, 4 + 3);
 	EXPECT_GE(c.pages_in, 13);
-	EXPECT_LE(c.pages_in, 13 + 3);
+	EXPECT_LE(c.pages_in, 13 + 3 + 3);
 	EXPECT_EQ(c.failed, 0);
 	EXPECT_EQ(rig_pages(rig.dst.mem, BYTES, RIG_PRESENT), 13);
 	EXPECT_EQ(rig_same(rig.dst.mem + at, bytes, 31, at / 8), bytes);
