@@ -289,6 +289,7 @@ irqreturn_t fl_irq_fault(int irq, void *arg)
 	unsigned int i;
 	u32 stream;
 
+	/* The book quotes this: tag::reports[] */
 	/* Not for ever: the line is a level and will call again. */
 	for (i = 0; i < FL_SIDES * FL_CONTEXTS; i++) {
 		if (!fl_fault_take(dev, &ev, &stream))
@@ -299,6 +300,7 @@ irqreturn_t fl_irq_fault(int irq, void *arg)
 		trace_fl_spurious(dev, FL_BANK_GLOBAL, 0);
 		fl_fault_ready(dev, &ev, fl_fault_code(ev.ref));
 	}
+	/* end::reports[] */
 	return ret;
 }
 

@@ -92,7 +92,10 @@ grade: lab-named $(if $(lab),lab-$(lab))
 	@$(LAB_ENV) tools/lab/grade $(LAB) --out $(LAB_OUT)/$(LAB)/mine \
 		--seed $(or $(SEED),1) $(if $(ONLY),--only '$(ONLY)') \
 		$(if $(KEY),--key '$(KEY)') $(FILE)$(if $(filter linux,$(ON)),; \
-	graded=$$?; $(MAKE) --no-print-directory lab-linux && exit $$graded)
+	graded=$$?; [ $$graded != 2 ] || exit 2; \
+	if grep -qs '^build failed' $(LAB_OUT)/$(LAB)/mine/record; then \
+		echo "on Linux: NOT RUN (it did not build)"; exit 1; fi; \
+	$(MAKE) --no-print-directory lab-linux && exit $$graded)
 
 # Beside the score, since not every machine can.
 .PHONY: lab-linux

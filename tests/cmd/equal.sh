@@ -33,13 +33,13 @@ expect 1 '! RESOLVE r1+0x10000 pages=4 write error=0     | READY dest code=0' \
 	'a request that is not made, side by side' \
 	"$fl" equal "$dir/cold" "$dir/lost"
 plant fewer cold '/ DRV_RESOLVE 1\.5\.0 /s/pages=4/pages=3/'
-expect 1 'different: 64 blocks, 1 differences' 'a request for fewer pages' \
+expect 1 'different: 64 blocks, 1 difference' 'a request for fewer pages' \
 	"$fl" equal "$dir/cold" "$dir/fewer"
 plant code cold '/ DRV_READY 1\.9\.0 /s/code=0/code=12/'
 expect 1 '| READY dest code=12' 'another answer' \
 	"$fl" equal "$dir/cold" "$dir/code"
 plant order cold '/ DRV_WORK 1\.7\.0 /{h;d;};/ DRV_RESOLVE 1\.7\.0 /G'
-expect 1 'different: 64 blocks, 1 differences' 'another order in one block' \
+expect 1 'different: 64 blocks, 1 difference' 'another order in one block' \
 	"$fl" equal "$dir/cold" "$dir/order"
 plant kind cold '/ DRV_IRQ_SMMU /s/fsr=0x80000402/fsr=0x80000408/'
 expect 1 'IRQ_SMMU fsr=0x8' 'another kind of fault' \

@@ -16,6 +16,9 @@ done
 if command -v dot > /dev/null; then
 	expect 0 "$dir/a/sequence.svg" 'it says where the picture is' cat "$dir/told"
 	expect 0 '' 'and there it is' grep -q 'REFUSED' "$dir/a/sequence.svg"
+	for kind in sequence walk; do
+		expect 0 '' "whole: $kind" grep -q 'scale(1 1)' "$dir/a/$kind.svg"
+	done
 fi
 
 # A machine with no more than is needed.

@@ -122,6 +122,12 @@ expect 1 'hung: it went on and on' 'a walk without an end is counted, not timed'
 echo 'this is no C' > "$dir/work/walk.c"
 expect 1 'it did not build' 'a file that is no C' tools/lab/grade walk --out "$dir/o" "$dir/work"
 expect 0 'did-not-build' 'and the record says so' "$grade" export text "$dir/o/record"
+"$grade" export text "$dir/o/record" > "$dir/told"
+expect 1 '' 'and no test is listed, since none was run' grep '^ ' "$dir/told"
+mkdir "$dir/driver"
+cp "$dir/work/walk.c" "$dir/driver/fl_fault.c"
+expect 2 'on Linux: NOT RUN (it did not build)' 'and no guest is booted for it' \
+	$make grade LAB=driver ON=linux FILE="$dir/driver"
 expect 0 '"stdout_visibility": "visible"' "Gradescope then shows the compiler's words" \
 	"$grade" export gradescope "$dir/o/record"
 

@@ -19,6 +19,11 @@ draw() {
 		echo "book/pictures/$1.svg is missing: run make pictures"
 		bad=1
 	}
+	# As with dpi= in the DOT: whoever shows it shows a part of it.
+	grep -q 'transform="scale(1 1)' "book/pictures/$1.svg" || {
+		echo "book/pictures/$1.svg is drawn larger than its frame"
+		bad=1
+	}
 }
 
 # from_run SCENARIO KIND NAME

@@ -66,6 +66,16 @@ expect 0 'digraph' 'the demo leaves pictures' cat "$dir/demo/block-sequence.dot"
 expect 0 'is empty' 'the demo of an empty file' "$fl" demo --out "$dir/demo" "$dir/empty"
 expect 1 'cannot make the folder' 'a demo that cannot write' \
 	"$fl" demo --out "$dir/one/demo" "$dir/some"
+printf 'board a\n' > "$dir/one.fl"
+for c in 'send' "demo --out $dir/demo"; do
+	"$fl" $c "$dir/one"
+done > "$dir/said"
+"$fl" run "$dir/one.fl" >> "$dir/said"
+"$fl" run --check "$dir/one.fl" >> "$dir/said"
+expect 0 '1 fault for 1 page; 1 block, refused 1 time' 'one of each in the demo' cat "$dir/said"
+expect 0 '1 statement, 0 expectations' 'one statement' cat "$dir/said"
+expect 1 '' 'of one thing nothing speaks as of many' grep -nE \
+	'(^|[^0-9.])1 ([a-z]+ )?(byte|page|fault|block|time|request|statement|event)s' "$dir/said"
 
 "$fl" send --seed 7 --trace "$dir/a.trace" "$dir/some" > /dev/null
 "$fl" send --seed 7 --trace "$dir/b.trace" "$dir/some" > /dev/null

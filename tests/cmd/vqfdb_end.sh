@@ -63,7 +63,7 @@ killed() {
 		grep -q '^vqfdb: exit 0' "$out/console.$other"
 	result $? "the other guest's program says what it misses, and ends" \
 		"$out/console.$other"
-	[ "$(grep -c '^board qfdb.: 1 guests' "$out/vm.log")" = 2 ] &&
+	[ "$(grep -c '^board qfdb.: 1 guest;' "$out/vm.log")" = 2 ] &&
 		[ "$(grep -c 'the guest has gone while' "$out/vm.log")" = 1 ] &&
 		grep -q "board qfdb$1: the guest has gone while 1 of its" "$out/vm.log"
 	result $? "the emulator says whose guest has gone, and ends in order" \

@@ -142,7 +142,7 @@ TEST("the state picture counts what was taken and greys the rest")
 	story();
 	draw(states);
 	EXPECT_EQ(times("REFUSED x 1"), 1);
-	EXPECT_EQ(times("1 transitions"), 1);
+	EXPECT_EQ(times("1 transition of"), 1);
 	EXPECT(times("PEER_READY x") == 0);
 	EXPECT(times("PEER_READY") >= 1);
 }

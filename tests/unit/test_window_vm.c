@@ -153,7 +153,7 @@ TEST("two guests transfer, and when both have gone the program ends by itself")
 	rig_transfer(1, 0, 2);
 	rig_forget(&rig.guest[0]);
 	rig_forget(&rig.guest[1]);
-	EXPECT(says("board n0: 1 guests"));
+	EXPECT(says("board n0: 1 guest;"));
 	EXPECT(says("board n1: 2 guests"));
 	EXPECT_EQ(end(), 0);
 	EXPECT_EQ(rmdir(rig.dir), 0);
@@ -242,12 +242,12 @@ TEST("two programs, as on two machines, have a link over UDP between their guest
 	rig_transfer(0, 1, 4);
 	rig_transfer(1, 0, 5);
 	rig_forget(&rig.guest[1]);
-	EXPECT(program_says(&other, "board n1: 1 guests"));
+	EXPECT(program_says(&other, "board n1: 1 guest;"));
 	EXPECT_EQ(waitpid(other.pid, NULL, 0), other.pid);
 	other.pid = 0;
 	close(other.said);
 	rig_forget(&rig.guest[0]);
-	EXPECT(says("board n0: 1 guests"));
+	EXPECT(says("board n0: 1 guest;"));
 	EXPECT_EQ(end(), 0);
 	EXPECT_EQ(rmdir(rig.dir), 0);
 }

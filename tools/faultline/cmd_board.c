@@ -176,15 +176,17 @@ static void report(struct boards *b, struct serve *s)
 	unsigned int i;
 
 	serve_stats(s, &st);
-	printf("%llu processes attached, %llu refused, %llu cut off; %llu "
-	"doorbells and completions, %llu calls, %llu page faults\n",
+	printf("processes: %llu attached, %llu refused, %llu cut off; %llu "
+	"doorbell%s and completions, %llu call%s, %llu page fault%s\n",
 	       (unsigned long long)st.attached, (unsigned long long)st.refused,
 	       (unsigned long long)st.cut_off, (unsigned long long)st.posts,
-	       (unsigned long long)st.calls, (unsigned long long)st.faults);
+	       word_plural(st.posts), (unsigned long long)st.calls,
+	       word_plural(st.calls), (unsigned long long)st.faults,
+	       word_plural(st.faults));
 	for (i = 0; i < b->n; i++) {
 		host_stats(b->board[i]->kernel, &hs);
-		printf("board %s: %llu of %llu frames in use, %llu swap pages, "
-		"%llu pages in, %llu evicted\n",
+		printf("board %s: %llu of %llu frames in use, pages: %llu in swap, "
+		"%llu brought in, %llu evicted\n",
 		       b->name[i],
 		       (unsigned long long)(hs.frames_total - hs.frames_free),
 		       (unsigned long long)hs.frames_total,

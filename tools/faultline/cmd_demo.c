@@ -10,6 +10,7 @@
 #include "tools/faultline/job.h"
 #include "tools/faultline/options.h"
 #include "tools/faultline/pictures.h"
+#include "tools/scenario/words.h"
 
 enum { OWN_OUT };
 
@@ -83,29 +84,32 @@ static void put_sentences(FILE *f, const struct job_result *r)
 
 	fprintf(f,
 		"\n1. Cold, with one page touched at a fault, the job takes %.2f "
-		"times as long as resident: %llu faults bring in %llu pages, "
-		"and the %llu blocks are refused %llu times and sent again %llu "
-		"times, which puts %lld bytes more on the wire.\n",
+		"times as long as resident: %llu fault%s for %llu page%s; %llu "
+		"block%s, refused %llu time%s and sent again %llu time%s, "
+		"which puts %lld byte%s more on the wire.\n",
 		ratio(page, base), (unsigned long long)page->faults,
-		(unsigned long long)page->pages_in,
-		(unsigned long long)page->blocks,
-		(unsigned long long)page->refused,
-		(unsigned long long)page->resent,
-		(long long)(page->wire_bytes - base->wire_bytes));
+		word_plural(page->faults), (unsigned long long)page->pages_in,
+		word_plural(page->pages_in), (unsigned long long)page->blocks,
+		word_plural(page->blocks), (unsigned long long)page->refused,
+		word_plural(page->refused), (unsigned long long)page->resent,
+		word_plural(page->resent),
+		(long long)(page->wire_bytes - base->wire_bytes),
+		word_plural(page->wire_bytes - base->wire_bytes));
 	fprintf(f,
-		"2. Touching ahead by block needs %llu faults and takes %.2f "
-		"times as long as that; by transfer %llu faults, and %.2f "
+		"2. Touching ahead by block needs %llu fault%s and takes %.2f "
+		"times as long as that; by transfer %llu fault%s, and %.2f "
 		"times.\n",
-		(unsigned long long)r[BLOCK].faults, ratio(&r[BLOCK], page),
+		(unsigned long long)r[BLOCK].faults,
+		word_plural(r[BLOCK].faults), ratio(&r[BLOCK], page),
 		(unsigned long long)r[TRANSFER].faults,
-		ratio(&r[TRANSFER], page));
+		word_plural(r[TRANSFER].faults), ratio(&r[TRANSFER], page));
 	for (i = PAGE; i < VARIANTS; i++)
 		if (r[i].total_ns < r[best].total_ns)
 			best = i;
 	fprintf(f,
 		"3. Compared with touching ahead by transfer, pinning takes "
 		"%.2f times, pre-faulting %.2f times and stalling in the SMMU "
-		"%.2f times as long (with %llu, %llu and %llu faults); the "
+		"%.2f times as long (faults: %llu, %llu and %llu); the "
 		"quickest of the cold ones is \"%s\".\n",
 		ratio(&r[PIN], &r[TRANSFER]), ratio(&r[PREFAULT], &r[TRANSFER]),
 		ratio(&r[STALL], &r[TRANSFER]),
@@ -234,10 +238,11 @@ static int run(const struct command *c, int argc, char **argv)
 			dir, strerror(-err));
 		return 1;
 	}
-	printf("%s, %llu bytes, %llu pages; profile %s, seed %llu, virtual "
+	printf("%s, %llu byte%s, %llu page%s; profile %s, seed %llu, virtual "
 	"time\n\n",
 	       o.count ? file.path : "this program itself",
-	       (unsigned long long)file.bytes, (unsigned long long)file.pages,
+	       (unsigned long long)file.bytes, word_plural(file.bytes),
+	       (unsigned long long)file.pages, word_plural(file.pages),
 	       o.cfg.profile ? o.cfg.profile : "ideal",
 	       (unsigned long long)o.cfg.seed);
 	fflush(stdout);

@@ -62,8 +62,9 @@ static int compare(struct options *o, const char *const *allow)
 			strerror(-err));
 		return 2;
 	}
-	printf("%s: %u blocks, %u differences\n", differ ? "different" :
-	       "equal", blocks, differ);
+	printf("%s: %u block%s, %u difference%s\n", differ ? "different" :
+	       "equal", blocks, word_plural(blocks), differ,
+	       word_plural(differ));
 	return differ != 0;
 }
 

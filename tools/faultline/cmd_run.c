@@ -5,6 +5,7 @@
 
 #include "tools/faultline/options.h"
 #include "tools/scenario/runner.h"
+#include "tools/scenario/words.h"
 
 enum { OWN_VERBOSE, OWN_LANGUAGE, OWN_CHECK, OWN_BOOT };
 
@@ -45,7 +46,8 @@ static int run(const struct command *c, int argc, char **argv)
 	if (!s)
 		return 2;
 	if (o.own[OWN_CHECK]) {
-		printf("%s: %d statements, no mistakes\n", o.args[0], s->count);
+		printf("%s: %d statement%s, no mistakes\n", o.args[0], s->count,
+		       word_plural((uint64_t)s->count));
 		scenario_free(s);
 		return 0;
 	}
@@ -63,13 +65,16 @@ static int run(const struct command *c, int argc, char **argv)
 	if (options_close_trace(c, &o) && !err)
 		err = 1;
 	if (err != 2)
-		printf("%s: %s: %u statements, %u expectations, %u failed; "
-		"seed %llu, %llu ns, %llu events\n",
+		printf("%s: %s: %u statement%s, %u expectation%s, %u failed; "
+		"seed %llu, %llu ns, %llu event%s\n",
 		       o.args[0], err ? "FAILED" : "passed", report.statements,
-		       report.expectations, report.failures,
+		       word_plural(report.statements),
+		       report.expectations,
+		       word_plural(report.expectations), report.failures,
 		       (unsigned long long)o.cfg.seed,
 		       (unsigned long long)report.time_ns,
-		       (unsigned long long)report.events);
+		       (unsigned long long)report.events,
+		       word_plural(report.events));
 	scenario_free(s);
 	return err;
 }

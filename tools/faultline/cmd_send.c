@@ -18,9 +18,11 @@ static void tell_start(const struct job *j, const char *mode)
 	       options_policy_name(c->policy), options_touch_name(c->touch));
 	printf("  1. boards a and b are joined by a link; process p runs on "
 	"a, q on b\n");
-	printf("  2. p maps %s: %llu bytes, %llu pages, %s\n", j->file->path,
+	printf("  2. p maps %s: %llu byte%s, %llu page%s, %s\n", j->file->path,
 	       (unsigned long long)j->file->bytes,
+	       word_plural(j->file->bytes),
 	       (unsigned long long)j->file->pages,
+	       word_plural(j->file->pages),
 	       j->cold_source ? "left on disk" : "all resident");
 	printf("  3. q has a buffer of that size, %s\n",
 	       j->warm ? "all resident" : "none of its pages there");
@@ -30,10 +32,11 @@ static void tell_end(const struct job *j, const struct job_result *r, int n)
 {
 	char a[32], b[32];
 
-	printf("%3d. %u work request%s, %llu blocks: %s from the first post "
+	printf("%3d. %u work request%s, %llu block%s: %s from the first post "
 	"to the last completion\n",
-	       n, r->requests, r->requests == 1 ? "" : "s",
-	       (unsigned long long)r->blocks, job_time(r->transfer_ns, a));
+	       n, r->requests, word_plural(r->requests),
+	       (unsigned long long)r->blocks, word_plural(r->blocks),
+	       job_time(r->transfer_ns, a));
 	printf("%3d. with registering and paging in: %s, %.0f MB/s\n", n + 1,
 	       job_time(r->total_ns, b),
 	       r->total_ns ? (double)j->file->bytes * 1e3 /

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tools/faultline/service.h"
+#include "tools/scenario/words.h"
 #include "window/window.h"
 
 enum { OWN_LINKS, OWN_NODE, OWN_STAY, OWN_UDP };
@@ -187,12 +188,15 @@ static void report(struct guests *g, unsigned int i)
 	struct window_stats st;
 
 	window_stats(g->window[i], &st);
-	printf("board %s: %llu guests; %llu register writes, %llu reads, %llu "
-	       "doorbells, %llu interrupts; %llu refused, %llu senseless\n",
+	printf("board %s: %llu guest%s; %llu register write%s, %llu read%s, "
+	       "%llu doorbell%s, %llu interrupt%s; %llu refused, %llu "
+	       "senseless\n",
 	       g->name[i], (unsigned long long)st.guests,
-	       (unsigned long long)st.writes, (unsigned long long)st.reads,
-	       (unsigned long long)st.doorbells,
-	       (unsigned long long)st.interrupts,
+	       word_plural(st.guests),
+	       (unsigned long long)st.writes, word_plural(st.writes),
+	       (unsigned long long)st.reads, word_plural(st.reads),
+	       (unsigned long long)st.doorbells, word_plural(st.doorbells),
+	       (unsigned long long)st.interrupts, word_plural(st.interrupts),
 	       (unsigned long long)st.refused, (unsigned long long)st.bad);
 }
 

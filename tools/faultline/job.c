@@ -301,9 +301,10 @@ int job_story(FILE *f, const struct view_trace *t, int number,
 		row = &rows.row[i];
 		if (i == rows.n - 1 && rows.others.blocks)
 			fprintf(f, "                    ... and %u more "
-			"blocks: %u refused, %u sent again\n",
-				rows.others.blocks, rows.others.refused,
-				rows.others.resent);
+			"block%s: %u refused, %u sent again\n",
+				rows.others.blocks,
+				word_plural(rows.others.blocks),
+				rows.others.refused, rows.others.resent);
 		row_label(row, label, sizeof(label));
 		if (row->from == row->to)
 			snprintf(side, sizeof(side), "%s %s",

@@ -13,8 +13,9 @@ extern char **environ;
 static int render(const char *dot, const char *kind)
 {
 	char out[700], type[8];
+	/* Not in the DOT: some versions then draw an SVG larger than its frame. */
 	char *argv[] = { (char *)"dot", type, (char *)"-o", out, (char *)dot,
-			 NULL };
+			 strcmp(kind, "png") ? NULL : (char *)"-Gdpi=110", NULL };
 	size_t n = strlen(dot) - 3;	/* "dot" */
 	int status;
 	pid_t pid;

@@ -255,9 +255,9 @@ static void book_table(FILE *f, const char *machine, enum kind kind)
 {
 	size_t i;
 
-	fprintf(f, "\n.%s: %s\n[cols=\"1,2,2,8\",options=\"header\"]\n|===\n",
+	fprintf(f, "\n.%s: %s\n[cols=\"2,4,4,14\",options=\"header\"]\n|===\n",
 		machine, kind == STATE_ROW ? "states" : "events");
-	fprintf(f, "|Number |Name |%s |Meaning\n",
+	fprintf(f, "|No. |Name |%s |Meaning\n",
 		kind == STATE_ROW ? "Owner" : "Comes from");
 	for (i = 0; i < ROWS; i++) {
 		if (rows[i].kind != kind || strcmp(rows[i].machine, machine))
@@ -275,7 +275,7 @@ static void book_notes(FILE *f)
 
 	fputs("\n.What the engine tells the firmware\n"
 	      "[cols=\"1,2,8\",options=\"header\"]\n|===\n"
-	      "|Number |Name |Meaning\n", f);
+	      "|No. |Name |Meaning\n", f);
 	for (i = 0; i < ROWS; i++) {
 		if (rows[i].kind != NOTE_ROW)
 			continue;

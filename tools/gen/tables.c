@@ -27,7 +27,7 @@ void gen_events(void)
 	FILE *f = gen_open(GEN_BOOK, "events", source);
 	size_t i, j;
 
-	fputs("\n.Trace events\n[cols=\"3,2,4,8\",options=\"header\"]\n|===\n"
+	fputs("\n.Trace events\n[cols=\"5,2,5,8\",options=\"header\"]\n|===\n"
 	      "|Event |Unit |Arguments |Meaning\n", f);
 	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
 		for (j = 0; j < i; j++)

@@ -31,6 +31,11 @@ static void text(const struct grade *g, FILE *f)
 	const char *group = "";
 
 	fprintf(f, "lab %s, %s, seed %" PRIu64 "\n", g->lab, g->name, g->seed);
+	if (!g->built) {
+		fprintf(f, "\ndid-not-build: no test was run; the compiler's "
+			"words are in build.log\nscore %u of %u\n", got, max);
+		return;
+	}
 	for (i = 0; i < g->tests; i++) {
 		const struct grade_test *t = &g->test[i];
 

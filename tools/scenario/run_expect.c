@@ -71,7 +71,8 @@ static enum held compare_bytes(struct run *r, const uint8_t *have,
 		}
 	}
 	if (!bad) {
-		got(r, "%llu bytes are equal", (unsigned long long)n);
+		got(r, "%llu byte%s equal", (unsigned long long)n,
+		    n == 1 ? " is" : "s are");
 		return HELD;
 	}
 	got(r, "%llu of %llu bytes differ; the first is byte %llu: 0x%02x "

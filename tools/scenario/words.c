@@ -218,6 +218,11 @@ const char *const word_errno_list[] = { ERRORS(X) NULL };
 static const int error_number[] = { ERRORS(X) 0 };
 #undef X
 
+const char *word_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
 int word_errno(const char *word)
 {
 	int i;

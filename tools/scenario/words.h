@@ -23,6 +23,9 @@ const char *word_count(const char *word, uint64_t *n);
 /* "0..16K", "4K.." (to the end: 0) */
 const char *word_range(const char *word, uint64_t *from, uint64_t *to);
 
+/* What a word has after n: "" after 1, else "s": 1 fault, 2 faults. */
+const char *word_plural(uint64_t n);
+
 /* "EINVAL" -> -EINVAL; 0 when it is none. */
 int word_errno(const char *word);
 /* Name of a positive or negative errno; "error 999" never: "EOTHER". */

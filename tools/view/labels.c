@@ -18,11 +18,6 @@ const char *view_bytes(uint64_t n, char text[24])
 	return text;
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static const char *op_name(uint64_t op)
 {
 	return op == FL_OP_READ ? "READ" : "WRITE";
@@ -100,11 +95,12 @@ static void driver_label(const struct row *row, char *text, size_t bytes)
 		else
 			snprintf(text, bytes, "asked for %llu page%s",
 				 (unsigned long long)r->arg[1],
-				 plural(r->arg[1]));
+				 word_plural(r->arg[1]));
 		break;
 	case EV_MM_PAGE_IN:
 		snprintf(text, bytes, "kernel: %llu page%s in (%s)", n,
-			 plural(n), r->arg[3] < 3 ? from[r->arg[3]] : "?");
+			 word_plural(n),
+			 r->arg[3] < 3 ? from[r->arg[3]] : "?");
 		break;
 	case EV_DRV_READY:
 		snprintf(text, bytes, r->arg[2] ? "gives up: status %llu" :

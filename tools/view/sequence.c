@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/scenario/words.h"
 #include "tools/view/rows.h"
 
 #define LANE_PT		118	/* distance of lanes, points */
@@ -116,7 +117,7 @@ static void others_text(const struct rows *rows, char *text, size_t bytes)
 	snprintf(text, bytes,
 		 "... %u more block%s of this transfer: %u refused, %u sent "
 		 "again",
-		 rows->others.blocks, rows->others.blocks == 1 ? "" : "s",
+		 rows->others.blocks, word_plural(rows->others.blocks),
 		 rows->others.refused, rows->others.resent);
 }
 
@@ -153,7 +154,7 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 		"// transfer %u, block %u of %u; render with: dot "
 		"-Tsvg\ndigraph sequence {\n\tgraph [layout=neato "
 		"inputscale=72 splines=line outputorder=edgesfirst "
-		"bgcolor=white pad=0.2 dpi=110 label=\"Transfer %u, block %u "
+		"bgcolor=white pad=0.2 label=\"Transfer %u, block %u "
 		"of %u; times from its beginning at %llu.%03llu us\" "
 		"labelloc=t fontname=\"Helvetica-Bold\" fontsize=15];\n\tnode "
 		"[fontname=\"Helvetica\" fontsize=10];\n\tedge "
@@ -164,8 +165,9 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 	for (i = 0, at = 0; i < rows.n; i++) {
 		if (i == skip_from) {
 			y = -(int)++at * ROW_PT;
-			snprintf(text, sizeof(text), "... %zu more steps",
-				 skip_to - skip_from);
+			snprintf(text, sizeof(text), "... %zu more step%s",
+				 skip_to - skip_from,
+				 word_plural(skip_to - skip_from));
 			put_fold(f, "fold_rows", y, text);
 		}
 		if (i == fold) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "faultline/fsm.h"
+#include "tools/scenario/words.h"
 #include "tools/view/view.h"
 
 #define STATES_MAX 8
@@ -191,13 +192,13 @@ int view_states(FILE *f, const struct view_trace *t, int board)
 		return -ENOENT;
 	fprintf(f,
 		"digraph states {\n\tgraph [rankdir=TB nodesep=0.9 "
-		"ranksep=0.55 bgcolor=white pad=0.2 dpi=110 "
+		"ranksep=0.55 bgcolor=white pad=0.2 "
 		"fontname=\"Helvetica-Bold\" labelloc=t label=\"The engine's "
-		"state machines: %llu transitions of this run; grey: not "
+		"state machines: %llu transition%s of this run; grey: not "
 		"taken\"];\n\tnode [shape=box style=rounded "
 		"fontname=\"Helvetica\" fontsize=12 height=0.5];\n\tedge "
 		"[fontname=\"Helvetica\" fontsize=10 arrowsize=0.8];\n",
-		(unsigned long long)total);
+		(unsigned long long)total, word_plural(total));
 	put_machine(f, &tx);
 	put_machine(f, &rx);
 	fputs("}\n", f);

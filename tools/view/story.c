@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The sequence picture as text: the same rows, a line each. */
+#include "tools/scenario/words.h"
 #include "tools/view/rows.h"
 
 static const char *const lane_names[LANES] = {
@@ -44,9 +45,9 @@ int view_story(FILE *f, const struct view_trace *t, uint32_t xfer,
 			row->from == row->to ? "" : lane_names[row->to], label);
 	}
 	if (rows.others.blocks)
-		fprintf(f, "%u other blocks: %u refused, %u sent again\n",
-			rows.others.blocks, rows.others.refused,
-			rows.others.resent);
+		fprintf(f, "%u other block%s: %u refused, %u sent again\n",
+			rows.others.blocks, word_plural(rows.others.blocks),
+			rows.others.refused, rows.others.resent);
 	rows_free(&rows);
 	return 0;
 }

@@ -172,7 +172,7 @@ int view_walk(FILE *f, const struct view_trace *t, uint32_t xfer,
 	r = w.fault;
 	fprintf(f,
 		"digraph walk {\n\tgraph [rankdir=LR nodesep=0.3 ranksep=0.45 "
-		"bgcolor=white pad=0.2 dpi=110 fontname=\"Helvetica-Bold\" "
+		"bgcolor=white pad=0.2 fontname=\"Helvetica-Bold\" "
 		"labelloc=t label=\"The walk of 0x%llx at %llu.%03llu us "
 		"(context bank %llu)\"];\n\tnode [shape=box style=rounded "
 		"fontname=\"Helvetica\" fontsize=11];\n\tedge "
