@@ -103,7 +103,7 @@ lab-linux: lab-named
 	+@$(if $(shell sed -n 's/^linux: *//p' labs/$(lab)/lab.conf),$(MAKE) \
 		--no-print-directory guest KERNEL=6.1 GUEST_MORE=linux-tests || :)
 	@tools/lab/linux $(lab) --out $(LAB_OUT)/$(lab)/linux \
-		--programs '$(GUEST_PROGRAMS) $(NARROW)' $(FILE)
+		--programs '$(GUEST_PROGRAMS) $(NARROW)' $(LAB_OUT)/$(lab)/mine/src
 
 starter: lab-named $(if $(lab),$(LAB_OUT)/$(lab)/starter)
 	@echo "the files to work on: $(LAB_OUT)/$(LAB)/starter"
