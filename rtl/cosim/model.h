@@ -15,25 +15,13 @@ extern "C" {
 struct model_in {
 #define IN(name, bits)		uint64_t name;
 #define IN_WIDE(name, bits)	uint32_t name[(bits) / 32];
-#define OUT(name, bits)
-#define OUT_WIDE(name, bits)
 #include "pins.def"
-#undef IN
-#undef IN_WIDE
-#undef OUT
-#undef OUT_WIDE
 };
 
 struct model_out {
-#define IN(name, bits)
-#define IN_WIDE(name, bits)
 #define OUT(name, bits)		uint64_t name;
 #define OUT_WIDE(name, bits)	uint32_t name[(bits) / 32];
 #include "pins.def"
-#undef IN
-#undef IN_WIDE
-#undef OUT
-#undef OUT_WIDE
 };
 
 struct model;

@@ -19,10 +19,6 @@ static const struct pin {
 				  offsetof(struct model_out, name) },
 #define OUT_WIDE(name, bits)	OUT(name, bits)
 #include "pins.def"
-#undef IN
-#undef IN_WIDE
-#undef OUT
-#undef OUT_WIDE
 };
 
 #define PINS ((unsigned int)(sizeof(pins) / sizeof(pins[0])))

@@ -39,24 +39,12 @@ void model_settle(struct model *m, const struct model_in *in,
 
 #define IN(name, bits)		t.name = in->name;
 #define IN_WIDE(name, bits)	memcpy(&t.name, in->name, sizeof(in->name));
-#define OUT(name, bits)
-#define OUT_WIDE(name, bits)
 #include "pins.def"
-#undef IN
-#undef IN_WIDE
-#undef OUT
-#undef OUT_WIDE
 	t.clk = 0;
 	t.eval();
-#define IN(name, bits)
-#define IN_WIDE(name, bits)
 #define OUT(name, bits)		out->name = t.name;
 #define OUT_WIDE(name, bits)	memcpy(out->name, &t.name, sizeof(out->name));
 #include "pins.def"
-#undef IN
-#undef IN_WIDE
-#undef OUT
-#undef OUT_WIDE
 }
 
 void model_edge(struct model *m)

@@ -31,24 +31,12 @@ void model_settle(struct model *m, const struct model_in *in,
 	// CXXRTL takes for granted that bits beyond a pin's width are 0.
 #define IN(name, bits)		t.PIN_##name.set(in->name & ~0ull >> (64 - bits));
 #define IN_WIDE(name, bits)	memcpy(t.PIN_##name.data, in->name, sizeof(in->name));
-#define OUT(name, bits)
-#define OUT_WIDE(name, bits)
 #include "pins.def"
-#undef IN
-#undef IN_WIDE
-#undef OUT
-#undef OUT_WIDE
 	t.p_clk.set(0u);
 	t.step();
-#define IN(name, bits)
-#define IN_WIDE(name, bits)
 #define OUT(name, bits)		out->name = t.PIN_##name.get<uint64_t>();
 #define OUT_WIDE(name, bits)	memcpy(out->name, t.PIN_##name.data, sizeof(out->name));
 #include "pins.def"
-#undef IN
-#undef IN_WIDE
-#undef OUT
-#undef OUT_WIDE
 }
 
 // One evaluation that sees the edge; what the outputs are then, model_settle() finds.

@@ -187,7 +187,7 @@ module axi_page_mem #(
 				 wpage == SLV || wpage == SLV_ONE ? SLVERR : DECERR;
 			for (j = 0; j < 16 * beats; j = j + 1)
 				if (wpage == OK && wmask[j / 16][j % 16])
-					mem[waddr + j] <= wbuf[j / 16][8 * (j % 16) +: 8];
+					mem[waddr + j] = wbuf[j / 16][8 * (j % 16) +: 8];
 		end
 		if (bvalid && bready) begin
 			bvalid <= 0;

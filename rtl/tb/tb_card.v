@@ -43,10 +43,7 @@ module tb_card;
 	endtask
 
 	initial begin
-		for (k = 0; k < 64; k = k + 1)
-			a.m.page[k] = 0;
-		for (k = 0; k < 1 << 18; k = k + 1)
-			a.m.mem[k] = k * 13 + k / 256;
+		a.fill;
 		repeat (4) @(posedge clk);
 		aresetn = 1;
 		repeat (4) @(posedge clk);

@@ -159,6 +159,16 @@ module zu_card #(
 		status = 0;
 	end
 
+	// Every page is there, and a byte tells where it is.
+	task fill;
+		begin
+			for (i = 0; i < 1 << (MEM_LOG2 - 12); i = i + 1)
+				m.page[i] = 0;
+			for (i = 0; i < 1 << MEM_LOG2; i = i + 1)
+				m.mem[i] = i * 13 + i / 256;
+		end
+	endtask
+
 	task start;
 		fw.write(`NIC_ENG_BASE + `NIC_ENG_CTRL, 32'd1 << `NIC_ENG_CTRL_ENABLE_LSB);
 	endtask

@@ -22,6 +22,12 @@ grep '^waves\.' "$out/fault.gtkw" | sort >"$work/shown"
 [ "$(wc -l <"$work/shown")" -gt 20 ]
 sort -u "$work/shown" | comm -13 "$work/there" - | grep . && complain 'is shown, but not in the waves'
 
+grep -q '^[[:space:]]*1ns$' "$out/fault.vcd" || complain 'time is not in ns'
+# The window begins with all of it: 2^zoom units are 200 pixels of some 1000.
+end=$(sed -n 's/^#//p' "$out/fault.vcd" | tail -n 1)
+awk -v end="$end" '/^\*-/ { z = substr($1, 3); n = end / 2 ^ z * 200 } END {
+	exit n < 700 || n > 1100 }' "$out/fault.gtkw" || complain 'the zoom does not show the whole run'
+
 # Every file of names is there, and has a name for each value of its states.
 sed -n 's/^^[0-9]* //p' "$out/fault.gtkw" | sort -u >"$work/files"
 for name in fsm_tx fsm_rx ctl rd wr resp; do

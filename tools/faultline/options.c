@@ -49,6 +49,11 @@ const char *options_touch_name(enum fl_touch t)
 	return touches[t];
 }
 
+const char *options_engine_name(enum engine_kind e)
+{
+	return engines[e];
+}
+
 void options_help(const struct command *c, FILE *f)
 {
 	char name[64];

@@ -68,6 +68,7 @@ int options_close_trace(const struct command *c, struct options *o);
 /* "exanest", ... */
 const char *options_policy_name(enum world_policy p);
 const char *options_touch_name(enum fl_touch t);
+const char *options_engine_name(enum engine_kind e);
 
 extern const struct command command_send, command_run, command_trace,
 	command_demo, command_board, command_vm, command_equal;

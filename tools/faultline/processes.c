@@ -16,6 +16,7 @@
 #include "tools/faultline/app.h"
 #include "tools/faultline/board_process.h"
 #include "tools/faultline/job.h"
+#include "tools/faultline/options.h"
 
 #define OPTIONS 64
 
@@ -62,6 +63,8 @@ static void board_options(struct run *x, struct boards *b, const char **option)
 	option[n++] = x->frames;
 	option[n++] = "--seed";
 	option[n++] = x->seed;
+	option[n++] = "--engine";
+	option[n++] = options_engine_name(c->engine);
 	if (x->j->udp) {
 		option[n++] = "--first-node";
 		option[n++] = b->node;
