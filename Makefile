@@ -752,6 +752,7 @@ $(RTL)/librtl-cxxrtl.so: $(CXXRTL)/shim.o $(CXXRTL)/fl_engine.o $(RTL_O)
 # --- other steppings of the device
 #
 #	STEPPINGS="1 2"	which; SHORT=1: scenarios only
+#	LABS="walk bank"	stepping-labs: these only
 #
 # Benches, proofs and guests take what is committed: they are of the usual one alone.
 
@@ -767,11 +768,18 @@ endif
 # What a program expects in bytes of the usual device: "variants: not-stepped".
 STEPPING_SRC := $(if $(SHORT),,$(filter-out $(call variant,not-stepped),$(UNIT_SRC)))
 STEPPINGS ?= 7
-.PHONY: stepping-test stepped
+.PHONY: stepping-test stepping-labs stepped
 stepping-test:
 	+@bad=0; for s in $(STEPPINGS); do \
 		$(MAKE) --no-print-directory -s STEPPING=$$s CFLAGS='-O0' \
 			B=build/step-$$s/test stepped || bad=1; \
+	done; exit $$bad
+
+# Handouts of the labs, and the autograder's, of each stepping.
+stepping-labs:
+	+@bad=0; for s in $(STEPPINGS); do \
+		$(MAKE) --no-print-directory -s STEPPING=$$s build/step-$$s/device/done.mk && \
+		STEPPED=build/step-$$s/device LABS='$(LABS)' tests/cmd/lab_handout.sh || bad=1; \
 	done; exit $$bad
 
 stepped: $(FAULTLINE) $(patsubst tests/unit/%.c,$(B)/tests/%,$(STEPPING_SRC))
@@ -827,6 +835,7 @@ help:
 	@echo "make pictures     the pictures of the book, from a run (Graphviz)"
 	@echo "make STEPPING=7   another device of the family, with other numbers; labs too"
 	@echo "make stepping-test  tests on other devices; STEPPINGS=\"1 2\", SHORT=1"
+	@echo "make stepping-labs  handouts of the labs for other devices; LABS=\"walk bank\""
 	@echo "make check-style  the rules of the house"
 	@echo "make check-warnings  gcc and clang, warnings are errors"
 	@echo "make portable     the system layer as strict POSIX, and on arm64"

@@ -18,8 +18,10 @@ lab_files = $(call lab_value,$(1),files)
 lab_shared = $(filter-out %/subject.c,$(filter %.c,$(call lab_value,$(1),uses)))
 GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grade/*.c)))
 # In a fit state for tools/lab/grade and all that calls it.
-LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) \
-	$(URCU_CFLAGS)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'
+# -MMD would keep silent about headers that come from a system's folder.
+LAB_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)
+LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' \
+	RTL_GEN='$(RTL_GEN)'
 
 define lab_rules
 $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
@@ -59,7 +61,7 @@ $(LABS_RTL:%=$(LAB_OUT)/%/model.o): $(RTL_V) $(RTL_VH) rtl/cosim/shim.cpp tools/
 	@tools/doctor --have verilator g++
 	$(call say,VERILATE)
 	@mkdir -p $(@D)
-	$(Q)tools/lab/model $@ $(@D)/model
+	$(Q)RTL_GEN='$(RTL_GEN)' tools/lab/model $@ $(@D)/model
 $(LAB_OUT)/verilated.o:
 	@tools/doctor --have verilator g++
 	@mkdir -p $(@D)
@@ -101,7 +103,7 @@ lab-linux: lab-named
 	+@$(if $(shell sed -n 's/^linux: *//p' labs/$(lab)/lab.conf),$(MAKE) \
 		--no-print-directory guest KERNEL=6.1 GUEST_MORE=linux-tests || :)
 	@tools/lab/linux $(lab) --out $(LAB_OUT)/$(lab)/linux \
-		--programs '$(GUEST_PROGRAMS) $(NARROW)' $(FILE)
+		--programs '$(GUEST_PROGRAMS) $(NARROW)' $(LAB_OUT)/$(lab)/mine/src
 
 starter: lab-named $(if $(lab),$(LAB_OUT)/$(lab)/starter)
 	@echo "the files to work on: $(LAB_OUT)/$(LAB)/starter"
@@ -129,8 +131,8 @@ lab-batch: lab-named $(if $(lab),lab-$(lab))
 
 # For a shell that calls tools/lab/grade by itself.
 lab-env:
-	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)'"
-	@echo "export LAB_COMPILE='$(filter-out $(LTO_CFLAGS),$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)'"
+	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' RTL_GEN='$(RTL_GEN)'"
+	@echo "export LAB_COMPILE='$(LAB_COMPILE)'"
 
 # In make test: a sample for each lab, and what tests/cmd/lab*.sh need.
 comma := ,

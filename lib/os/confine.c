@@ -11,7 +11,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int limit(int what, uint64_t value)
@@ -38,6 +40,17 @@ static int limits(const struct os_confine *c)
 	if (!err)
 		err = limit(RLIMIT_CORE, 0);
 	return err;
+}
+
+/* The folder has two links of its own, and one for each thread. */
+unsigned int os_threads(pid_t pid)
+{
+	char path[48];
+	struct stat s;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task", (long)pid);
+	return stat(path, &s) || s.st_nlink < 2 ? 0 :
+	       (unsigned int)s.st_nlink - 2;
 }
 
 #if defined(__linux__) && defined(_GNU_SOURCE) && \

@@ -232,6 +232,8 @@ struct os_confine {
  * undone, and holds for what exec() starts.
  */
 int os_confine(const struct os_confine *c);
+/* How many threads a process has now; 0: unknown (not Linux), or no such process. */
+unsigned int os_threads(pid_t pid);
 /* No process of the same user may look into this one's memory, where that can be. */
 void os_private(void);
 

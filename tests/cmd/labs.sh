@@ -142,6 +142,9 @@ if [ -x "$B/labs/engine/grade" ]; then
 	echo '// $time' > "$dir/circuit/fl_ctl_rx.vh"
 	expect 1 'fl_ctl_rx.vh:1: "$": a circuit has no system tasks' 'and a system task is none' \
 		tools/lab/grade engine --out "$dir/o" --only sends "$dir/circuit"
+	echo 'endmodule' > "$dir/circuit/fl_ctl_rx.vh"
+	expect 1 'fl_ctl_rx.vh:1: "endmodule": a part of a module' 'nor does it define modules' \
+		tools/lab/grade engine --out "$dir/o" --only sends "$dir/circuit"
 else
 	skip "an error in Verilog is told with the work's own line" 'the lab engine is not built'
 fi
@@ -163,9 +166,12 @@ expect 0 'command: make -s grade LAB=walk ONLY=first_level' 'the workflow for Cl
 hostile=$dir/hostile
 given=$B/labs/walk/starter/emu/smmu/walk.c
 mkdir -p "$hostile/link" "$hostile/inside/emu" "$hostile/huge" "$hostile/garbage" "$hostile/pipe" \
-	"$hostile/endless" "$hostile/reads" "$hostile/words" "$hostile/bomb" "$hostile/assembly" "$hostile/Makefile" \
+	"$hostile/endless" "$hostile/reads" "$hostile/words" "$hostile/bomb" "$hostile/Makefile" \
 	"$hostile/two words" "$hostile/x.txt" "$hostile/two
 lines"
+for name in assembly reference ident system marks changes linked empty zeros main others crlf; do
+	mkdir "$hostile/$name"
+done
 ln -s "$PWD/emu/smmu/walk.c" "$PWD/emu/smmu/tlb.c" "$hostile/link/"
 ln -s "$PWD/emu/smmu" "$hostile/inside/emu/smmu"
 ln -s "$dir/all/one" "$hostile/another"
@@ -177,6 +183,21 @@ name=endless; with '#include "/dev/zero"'
 name=reads; with '#include "/etc/passwd"' '#include "tests/harness.h"'
 name=words; with '#include "/etc/passwd"' '#include "nope.h"'
 name=assembly; with '#define J(a, b) a##b' 'J(__a, sm__)(".incbin \"/etc/passwd\"");'
+name=reference; with 'static void f(void) __attribute__((weakref("x\n.incbin \"/etc/passwd\"\n#")));' \
+	'void g(void) { f(); }'
+name=ident; with '#ident "x\"\n.IncBin \"/etc/passwd\"\n.ident \"x"'
+name=system; with '#include <../../etc/passwd>'
+name=marks; with '#line 1 "/etc/passwd"' 'this is no C'
+name=changes; with '#if __has_include("text") || __has_include("src/walk.c")' \
+	'#include "/etc/passwd"' '#endif'
+name=linked; with "#include \"$hostile/linked/x.h\""
+ln -s "$PWD/emu/smmu/walk.c" "$hostile/linked/x.h"
+: > "$hostile/empty/walk.c"
+name=zeros; with 'int x;'
+head -c 1 /dev/zero >> "$hostile/zeros/walk.c"
+name=main; with 'int main(void) { return 0; }'
+name=others; with 'void board_busy(void);' 'void board_busy(void) { }'
+for f in walk tlb; do sed "s/\$/$(printf '\r')/" "emu/smmu/$f.c" > "$hostile/crlf/$f.c"; done
 printf '%s\n' '#define A(x) x x x x x x x x x x x x x x x x' \
 	'int a = A(A(A(A(A(A(A(A(A(1)))))))));' > "$hostile/bomb/walk.c"
 for name in Makefile 'two words' 'two
@@ -205,9 +226,20 @@ hostile 'did not come to its end' 'an include without an end' endless
 hostile 'includes what it may not: /etc/passwd' 'includes of what is not its own' reads
 hostile 'nope.h: No such file' 'an include that ends the look at includes' words
 hostile 'did not build' 'a bomb of macros' bomb
-hostile "has '__asm__' in it" 'assembly, which could include what it likes' assembly
+hostile "has '.incbin' in its assembly" 'assembly, which could include what it likes' assembly
+hostile "has '.incbin' in its assembly" 'assembly in an attribute' reference
+hostile "has '.IncBin' in its assembly" 'and in a directive' ident
+hostile 'did not build' 'a file that is found from where the system has its headers' system
+hostile 'includes what it may not: #line "/etc/passwd"' 'lines that are said to be of another file' marks
+hostile 'score' 'what is another text when it is looked at once more' changes
+hostile 'includes what it may not: emu/smmu/walk.c' 'a header that is a link' linked
+hostile 'walk.c is empty' 'an empty file' empty
+hostile 'walk.c is no text' 'bytes of 0' zeros
+hostile 'defines what another file does: main' 'a program of its own' main
+hostile 'defines what another file does: board_busy' 'a name of the files that are given' others
+expect 0 'crlf: 100 of 100' 'an editor that ends lines with CR and LF costs nothing' cat "$dir/said"
 expect 1 '' 'words of a file that was included are not told' \
-	grep -e root: "$dir/batch/reads.txt" "$dir/batch/words.txt"
+	grep -l root: "$dir"/batch/*.txt
 expect 1 '' 'bytes that a terminal would obey neither' \
 	sh -c "LC_ALL=C tr -d '\\11\\12\\40-\\176' < $dir/batch/garbage.txt | grep -a ."
 expect 0 'another: could not be graded: it is a link' "a link to somebody's work" cat "$dir/said"

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,4 +153,36 @@ TEST("what it needs to run goes on, abort() included")
 TEST("its limits hold whatever the system can do besides")
 {
 	EXPECT_EQ(in_child(uses_cpu), 0);
+}
+
+static void *stay(void *arg)
+{
+	pause();
+	return arg;
+}
+
+TEST("how many threads another process has is known where the system tells")
+{
+	bool on_linux = !strcmp(os_system(), "linux");
+	int ready[2], i;
+	pthread_t t;
+	pid_t pid;
+	char c;
+
+	EXPECT_EQ(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		for (i = 0; i < 3; i++)
+			pthread_create(&t, NULL, stay, NULL);
+		(void)!write(ready[1], "", 1);
+		pause();
+	}
+	EXPECT_EQ(read(ready[0], &c, 1), 1);
+	if (on_linux || os_threads(pid))
+		EXPECT_EQ(os_threads(pid), 4);
+	kill(pid, SIGKILL);
+	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
+	EXPECT_EQ(os_threads(pid), 0);
+	close(ready[0]);
+	close(ready[1]);
 }

@@ -6,7 +6,9 @@
  * are kept, and the rest costs neither time nor disk.
  *
  * It is slow, not hung, until it has used the CPU time of lab.conf; the clock on
- * the wall is only for one that sleeps.
+ * the wall is only for one that sleeps. Threads have no limit that a system could
+ * keep for one process alone, so they are counted while it is waited for: those that
+ * a subject can make until then are few beside those that a machine has.
  */
 #include "tools/grade/grade.h"
 
@@ -24,6 +26,8 @@
 #include "os/os.h"
 
 #define PATHS		1024
+#define THREADS		64
+#define LOOK_MS		20	/* how often they are counted */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1	/* it wants all addresses, and files below /proc */
@@ -89,19 +93,26 @@ static bool prepare(struct start *s, const struct grade *g)
 	return !mkdir(s->folder, 0555) || errno == EEXIST;
 }
 
-/* True: n bytes came. A subject that is dead, or silent for too long: false. */
+static bool crowded(const struct talk *t)
+{
+	return os_threads(t->pid) > THREADS;
+}
+
+/*
+ * True: n bytes came. A subject that is dead, silent for too long, or of too many
+ * threads: false.
+ */
 static bool hear(struct talk *t, void *data, size_t n)
 {
-	uint64_t end_ns = os_now_ns() + t->wall_ns, now;
+	uint64_t end_ns = os_now_ns() + t->wall_ns;
 	struct pollfd p = { .fd = t->fd, .events = POLLIN };
 	char *to = data;
 	ssize_t got;
 
 	while (n) {
-		now = os_now_ns();
-		if (now >= end_ns)
+		if (os_now_ns() >= end_ns || crowded(t))
 			return false;
-		if (poll(&p, 1, (int)((end_ns - now) / 1000000) + 1) <= 0)
+		if (poll(&p, 1, LOOK_MS) <= 0)
 			continue;
 		got = read(t->fd, to, n);
 		if (got < 0 && errno == EINTR)
@@ -140,14 +151,15 @@ static void read_said(struct talk *t)
 /* It does not answer: why? */
 static enum verdict died(struct talk *t)
 {
-	bool ended = false;
+	bool ended = false, crowd = crowded(t);
 	int status = 0, i, sig;
 
 	/* A process that has closed its socket needs a moment to be dead. */
-	for (i = 0; i < 200 && !ended; i++) {
+	for (i = 0; i < 200 && !ended && !crowd; i++) {
 		ended = waitpid(t->pid, &status, WNOHANG) == t->pid;
 		if (!ended && poll(NULL, 0, 5) < 0)
 			continue;
+		crowd = crowded(t);
 	}
 	if (!ended) {
 		kill(-t->pid, SIGKILL);
@@ -156,6 +168,11 @@ static enum verdict died(struct talk *t)
 	}
 	t->pid = -1;
 	read_said(t);
+	if (crowd) {
+		snprintf(t->why, sizeof(t->why), "it has more than %d threads",
+			 THREADS);
+		return V_CRASHED;
+	}
 	if (!ended) {
 		snprintf(t->why, sizeof(t->why), "no answer for %u s",
 			 (unsigned int)(t->wall_ns / 1000000000));

@@ -92,7 +92,7 @@ JUDGE(random_pages, "few frames, many pages, card and CPU: every byte is right")
 	for (page = 0; page < PAGES; page++)
 		cpu_finds(0, page, model.seed[page]);
 	no_stale();
-	judge_at_least("evictions", stat(LAB_EVICTIONS), 50);
+	judge_at_least("evictions", told(LAB_EVICTIONS), 50);
 }
 
 JUDGE(never_idle, "a card that writes all the time writes nobody else's page")

@@ -433,14 +433,14 @@ void forget(void)
 	listen();
 }
 
-uint64_t stat(enum lab_stat s)
+uint64_t told(enum lab_stat s)
 {
 	return ask(LAB_STATS, 0, 0, 0, 0).arg[s];
 }
 
 void no_stale(void)
 {
-	judge_equal("accesses through a stale translation", stat(LAB_STALE), 0);
+	judge_equal("accesses through a stale translation", told(LAB_STALE), 0);
 }
 
 uint64_t descriptor(unsigned int process, unsigned int page)

@@ -76,7 +76,7 @@ void forget(void);
 void happened_first(const char *expected);
 unsigned int happened_times(const char *part);
 void no_stale(void);
-uint64_t stat(enum lab_stat s);
+uint64_t told(enum lab_stat s);
 uint64_t descriptor(unsigned int process, unsigned int page);
 uint64_t frame(unsigned int process, unsigned int page);
 uint64_t smmu_reg(uint32_t off, unsigned int bytes);

@@ -19,7 +19,7 @@ JUDGE(aged, "ageing: the CPU's view, the flag, the TLB")
 	forget();
 	kernel_age(0, 3, 1, 0);
 	happened("close 3, aged 3, tell 3, " DROPPED(3) ", " SYNCED ", told 3");
-	judge_equal("pages aged", stat(LAB_AGES), 1);
+	judge_equal("pages aged", told(LAB_AGES), 1);
 	card_uses(0, 3, READS, 0, DMA_SLVERR);
 	cpu_finds(0, 3, 1);
 	card_uses(0, 3, READS, 0, DMA_OK);
@@ -123,7 +123,7 @@ JUDGE(broken_refused, "who keeps its view keeps its pages, and needs no slot")
 	cpu_refuses(1);
 	kernel_evict(0, 3, 2, -EBUSY);
 	happened("");
-	judge_equal("slots of swap in use", stat(LAB_SWAP_USED), 0);
+	judge_equal("slots of swap in use", told(LAB_SWAP_USED), 0);
 	judge_equal("frame of page 4", frame(0, 4), was);
 	card_uses(0, 3, READS, 0, DMA_OK);
 	card_uses(0, 4, WRITES, 9, DMA_OK);
@@ -161,10 +161,10 @@ JUDGE(swapped, "a dirty page goes to swap, its frame to whoever wants it")
 	kernel_evict(0, 3, 1, 0);
 	happened("close 3, tell 3, " DROPPED(3) ", " SYNCED
 		 ", told 3, swapped 3");
-	judge_equal("frames in use", stat(LAB_FRAMES_USED), 0);
-	judge_equal("slots of swap in use", stat(LAB_SWAP_USED), 1);
-	judge_equal("evictions", stat(LAB_EVICTIONS), 1);
-	judge_equal("pages written to swap", stat(LAB_SWAP_OUTS), 1);
+	judge_equal("frames in use", told(LAB_FRAMES_USED), 0);
+	judge_equal("slots of swap in use", told(LAB_SWAP_USED), 1);
+	judge_equal("evictions", told(LAB_EVICTIONS), 1);
+	judge_equal("pages written to swap", told(LAB_SWAP_OUTS), 1);
 	cpu_finds(0, 3, 1);
 }
 
@@ -176,7 +176,7 @@ JUDGE(dropped, "a page of zeros is dropped")
 	forget();
 	kernel_evict(0, 3, 2, 0);
 	judge_equal("pages dropped", happened_times("dropped"), 2);
-	judge_equal("slots of swap in use", stat(LAB_SWAP_USED), 0);
+	judge_equal("slots of swap in use", told(LAB_SWAP_USED), 0);
 	judge_equal("descriptor", descriptor(0, 3), 0);
 	cpu_finds(0, 3, 0);
 }
@@ -188,12 +188,12 @@ JUDGE(written_once, "what came from swap and was not written goes as it came")
 	kernel_evict(0, 3, 1, 0);
 	cpu_finds(0, 3, 1);
 	kernel_evict(0, 3, 1, 0);
-	judge_equal("pages written to swap", stat(LAB_SWAP_OUTS), 1);
-	judge_equal("slots of swap in use", stat(LAB_SWAP_USED), 1);
+	judge_equal("pages written to swap", told(LAB_SWAP_OUTS), 1);
+	judge_equal("slots of swap in use", told(LAB_SWAP_USED), 1);
 	cpu_finds(0, 3, 1);
 	cpu_write(0, 3, 2);
 	kernel_evict(0, 3, 1, 0);
-	judge_equal("pages written to swap", stat(LAB_SWAP_OUTS), 2);
+	judge_equal("pages written to swap", told(LAB_SWAP_OUTS), 2);
 	cpu_finds(0, 3, 2);
 }
 
@@ -206,7 +206,7 @@ JUDGE(not_written, "what cannot be written stays, as if nothing had been")
 	was = frame(0, 3);
 	kernel_swap_bad(true);
 	kernel_evict(0, 3, 2, -EIO);
-	judge_equal("slots of swap in use", stat(LAB_SWAP_USED), 0);
+	judge_equal("slots of swap in use", told(LAB_SWAP_USED), 0);
 	judge_equal("frame of page 3", frame(0, 3), was);
 	card_uses(0, 3, WRITES, 9, DMA_OK);
 	cpu_finds(0, 3, 9);
@@ -223,7 +223,7 @@ JUDGE(some_stay, "of three dirty pages and two slots one stays, no matter which"
 	bench_new(0, 2);
 	cpu_fill(0, 3, 3, 1);
 	kernel_evict(0, 3, 3, -ENOSPC);
-	judge_equal("evictions", stat(LAB_EVICTIONS), 2);
+	judge_equal("evictions", told(LAB_EVICTIONS), 2);
 	for (page = 3; page < 6; page++)
 		if (frame(0, page))
 			stays = page;
@@ -238,7 +238,7 @@ JUDGE(pinned_stays, "pinned pages take no slot")
 	cpu_fill(0, 3, 2, 1);
 	kernel_pin(0, 3, 1);
 	kernel_evict(0, 3, 2, 0);
-	judge_equal("evictions", stat(LAB_EVICTIONS), 1);
+	judge_equal("evictions", told(LAB_EVICTIONS), 1);
 	judge_equal("descriptor of page 3 & 1", descriptor(0, 3) & VALID, 1);
 	kernel_unpin(0, 3, 1);
 }
@@ -250,7 +250,7 @@ JUDGE(clock_spares, "the clock ages what it meets, but no pinned page")
 	kernel_pin(0, 1, 1);
 	cpu_write(0, 20, 9);
 	judge_equal("access flag of page 1", descriptor(0, 1) & AF, AF);
-	judge_equal("evictions", stat(LAB_EVICTIONS), 1);
+	judge_equal("evictions", told(LAB_EVICTIONS), 1);
 	kernel_unpin(0, 1, 1);
 	cpu_finds(0, 0, 1);
 	cpu_finds(0, 20, 9);
