@@ -25,7 +25,7 @@ static uint64_t number_after(const char *text, const char *board,
 	const char *at = strstr(text, board);
 	const char *end = at ? strstr(at, what) : NULL;
 
-	/* "... N pages in": go back over the number. */
+	/* "... N brought in": go back over the number. */
 	while (end && end > at && end[-1] != ' ')
 		end--;
 	for (end = end ? end - 1 : NULL; end && end > at && end[-1] >= '0' &&
@@ -250,7 +250,7 @@ TEST("CPU and card fault on the same pages at once: each page comes once")
 	rig_end();
 	/* Source and destination, and not one page twice. */
 	STEP("%s", rig_said);
-	EXPECT_EQ(number_after(rig_said, "board a:", "pages in"), 2 * PAGES);
+	EXPECT_EQ(number_after(rig_said, "board a:", "brought in"), 2 * PAGES);
 }
 
 /* ---- handlers ---- */
