@@ -145,6 +145,6 @@ kill -TERM $board
 wait $board
 status=$?
 cp "$work/board" "$work/out"
-[ $status = 0 ] && grep -q '^board example: 0 of [0-9]* frames in use, 0 swap' \
+[ $status = 0 ] && grep -q '^board example: 0 of [0-9]* frames in use, pages: 0 in swap' \
 	"$work/board" || fail "the board ended with status $status"
 exit $bad
