@@ -228,9 +228,10 @@ TEST("what a process did to its page is put right before the next one has it")
 	d->tail = d->head;
 	STEP("the next one rings");
 	rig_doorbell(g, 0, NIC_DB_CQ_CONS, g->cq);
-	RIG_UNTIL(rig_stats(HOSTILE).doorbells == 2);
+	/* An entry is counted first, and then done. */
+	RIG_UNTIL(__atomic_load_n(&d->head, __ATOMIC_ACQUIRE) == 2);
+	EXPECT_EQ(rig_stats(HOSTILE).doorbells, 2);
 	EXPECT_EQ(rig_stats(HOSTILE).bad, 0);
-	EXPECT_EQ(d->head, 2);
 	rig_end();
 }
 
