@@ -499,6 +499,9 @@ kernel-debug-self:
 
 NODES ?= 1
 KERNEL ?= 6.1
+ifneq ($(filter $(KERNEL),6.1 6.12 debug),$(KERNEL))
+$(error KERNEL=$(KERNEL): there are 6.1, 6.12 and debug)
+endif
 JOB ?= tests/linux/send.job
 VQFDB_OUT ?= build/vqfdb/out
 GUEST_B := build/arm64-guest

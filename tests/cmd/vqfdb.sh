@@ -150,6 +150,8 @@ check 'the same, while a process only sleeps' death KILL \
 # --- what a user can get wrong
 
 some=tests/linux/send.job
+expect 2 'KERNEL=7.0: there are 6.1' 'a kernel that nobody fetches' \
+	make vqfdb KERNEL=7.0
 expect 2 '--nodes 3' 'three guests' tools/vqfdb/run --nodes 3 $some
 expect 2 'no option --nothing' 'an option that does not exist' \
 	tools/vqfdb/run --nothing 1 $some
