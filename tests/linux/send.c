@@ -182,9 +182,10 @@ static int be_sender(struct app_job *job, int peer)
 	app_send(job, &r);
 	if (failed("sender", &r))
 		return 1;
-	printf("sent %llu bytes in %u requests, %llu faults, %llu stalls, "
+	printf("sent %llu bytes in %u request%s, %llu faults, %llu stalls, "
 	       "%.3f ms\n",
 	       (unsigned long long)job->bytes, r.requests,
+	       r.requests == 1 ? "" : "s",
 	       (unsigned long long)r.faults, (unsigned long long)r.stalls,
 	       (double)(r.done_ns - r.post_ns) / 1e6);
 	return 0;
