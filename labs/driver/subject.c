@@ -13,6 +13,7 @@
 #include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 
+#include "faultline/device.h"
 #include "kernel-ref/fl_dev.h"
 #include "labs/driver/driver_lab.h"
 #include "smmu/smmu.h"
@@ -261,7 +262,8 @@ static u64 nic_get(u32 off)
 	const struct channel *rd = &lab.channel[0], *wr = &lab.channel[1];
 	const struct { u32 off; u64 value; } reg[] = {
 		{ NIC_ENG_FLT_REF, r->ref }, { NIC_ENG_FLT_STREAM, r->stream },
-		{ NIC_ENG_FLT_VA, r->va }, { NIC_ENG_FLT_LEN, r->len },
+		{ NIC_ENG_FLT_VA, r->va },
+		{ NIC_ENG_FLT_LEN, (u32)(r->len - DEV_ERR_LEN) },
 		{ NIC_ENG_FLT_MAP, r->map }, { NIC_ENG_FLT_LEFT, r->left },
 		{ NIC_ENG_FLT_XFER, r->xfer }, { NIC_ENG_FLT_BLOCK, r->block },
 		{ NIC_ENG_FLT_COUNT, lab.reports },
@@ -282,10 +284,12 @@ static u64 nic_get(u32 off)
 
 static void nic_set(u32 off, u64 v)
 {
-	if (off == NIC_ENG_FLT_POP && lab.reports) {
+	if (off == NIC_ENG_FLT_POP && lab.reports && (!DEV_ERR_POP || !v)) {
 		memmove(lab.report, lab.report + 1,
 			--lab.reports * sizeof(lab.report[0]));
 	} else if (off == NIC_ENG_READY) {
+		if (DEV_ERR_READY)
+			v ^= NIC_ENG_READY_SERIAL_MASK;
 		note(LAB_READY, v & NIC_ENG_READY_INDEX_MASK,
 		     !!(v & NIC_ENG_READY_SIDE),
 		     (v & NIC_ENG_READY_SERIAL_MASK) >>

@@ -11,6 +11,8 @@ tree=$PWD
 device=${STEPPED:-}
 unset STEPPED	# make in the handout would take it for its own
 export CFLAGS=-O0	# tests of the kit, not of the compiler
+# LABS=... of the make that runs this would hold for each make in a handout.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES MAKELEVEL
 
 # No network, where that can be had.
 alone=
@@ -19,11 +21,7 @@ unshare -rn true 2> /dev/null && alone="unshare -rn"
 make_it() { timeout 280 $alone make -s -j2 "$@" > "$dir/built" 2>&1; }
 
 for lab in ${LABS:-$(echo labs/*/lab.conf | sed 's,labs/,,g; s,/lab.conf,,g')}; do
-	for program in $(sed -n 's/^needs: *//p' "labs/$lab/lab.conf"); do
-		command -v "$program" > /dev/null && continue
-		skip "the handout of $lab" "no $program"
-		continue 2
-	done
+	lab_can "$lab" "the handout of $lab" || continue
 	files=$(sed -n 's/^files: *//p' "labs/$lab/lab.conf")
 	start=$(sed -n 's/^start: *//p' "labs/$lab/lab.conf")
 	# Points of the hidden tests, and how many these are.
