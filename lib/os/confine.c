@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define DESCRIPTORS 65536
+
 static int limit(int what, uint64_t value)
 {
 	struct rlimit r = { (rlim_t)value, (rlim_t)value };
@@ -56,10 +58,13 @@ unsigned int os_threads(pid_t pid)
 #if defined(__linux__) && defined(_GNU_SOURCE) && \
 	(defined(__x86_64__) || defined(__aarch64__)) && \
 	__has_include(<linux/landlock.h>)
+#include <dirent.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
@@ -87,13 +92,16 @@ static const int refused[] = {
 	SYS_chroot, SYS_reboot, SYS_init_module, SYS_finit_module, SYS_bpf,
 	SYS_perf_event_open, SYS_keyctl, SYS_add_key, SYS_shmget, SYS_msgget,
 	SYS_semget, SYS_setpriority, SYS_sched_setaffinity,
-	SYS_sched_setscheduler, SYS_userfaultfd, SYS_io_uring_setup, SYS_setsid,
+	SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr,
+	SYS_ioprio_set, SYS_userfaultfd, SYS_io_uring_setup, SYS_setsid,
 	SYS_setpgid,
 	/* What a name of a file is enough for, which Landlock's first version lets. */
 	SYS_truncate, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat,
 	SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
 	SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, SYS_mq_open,
 	SYS_mq_unlink,
+	/* Files on their way in a message are nobody's, and no limit counts them. */
+	SYS_sendmsg, SYS_sendmmsg,
 #ifdef SYS_fchmodat2
 	SYS_fchmodat2,
 #endif
@@ -105,9 +113,26 @@ static const int refused[] = {
 
 #define REFUSED (sizeof(refused) / sizeof(refused[0]))
 
+/*
+ * What is refused with this argument. A descriptor can send its owner any signal,
+ * and anybody can be made that; a program that hides from its judge's looks, or
+ * outlives it, has no judge.
+ */
+static const struct {
+	int call;
+	unsigned int arg, value;
+} refused_with[] = {
+	{ SYS_fcntl, 1, F_SETOWN }, { SYS_fcntl, 1, F_SETOWN_EX },
+	{ SYS_fcntl, 1, F_SETSIG }, { SYS_ioctl, 1, FIOSETOWN },
+	{ SYS_ioctl, 1, SIOCSPGRP }, { SYS_prctl, 0, PR_SET_DUMPABLE },
+	{ SYS_prctl, 0, PR_SET_PDEATHSIG },
+};
+
+#define REFUSED_WITH (sizeof(refused_with) / sizeof(refused_with[0]))
+
 static int filter(void)
 {
-	struct sock_filter code[2 * REFUSED + 32];
+	struct sock_filter code[2 * REFUSED + 5 * REFUSED_WITH + 32];
 	struct sock_fprog prog = { 0, code };
 	unsigned int n = 0, i;
 
@@ -123,6 +148,13 @@ static int filter(void)
 	for (i = 0; i < REFUSED; i++) {
 		PUT(WHEN((unsigned int)refused[i], 1));
 		PUT(REFUSE(EPERM));
+	}
+	for (i = 0; i < REFUSED_WITH; i++) {
+		PUT(WHEN((unsigned int)refused_with[i].call, 4));
+		PUT(LOAD(DATA(args) + 8 * refused_with[i].arg));
+		PUT(WHEN(refused_with[i].value, 1));
+		PUT(REFUSE(EPERM));
+		PUT(LOAD(DATA(nr)));
 	}
 	/* Its flags are in memory; the C library then takes clone. */
 	PUT(WHEN(SYS_clone3, 1));
@@ -193,11 +225,28 @@ static int files(const char *program)
 	return err;
 }
 
+/* Of root's rights one is left: to find the program in folders of other users. */
+static int rights(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct set[2];
+
+	if (syscall(SYS_capget, &head, set))
+		return -errno;
+	set[0].permitted &= 1u << CAP_DAC_OVERRIDE;
+	set[0].effective &= 1u << CAP_DAC_OVERRIDE;
+	set[1].permitted = set[1].effective = 0;
+	set[0].inheritable = set[1].inheritable = 0;
+	return syscall(SYS_capset, &head, set) ? -errno : 0;
+}
+
 static unsigned int system_confines(const char *program)
 {
 	unsigned int held = 0;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || rights())
 		return 0;
 	if (!files(program))
 		held |= OS_CONFINED_FILES;
@@ -210,6 +259,36 @@ void os_private(void)
 {
 	prctl(PR_SET_DUMPABLE, 0);
 }
+
+void os_end_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+uint64_t os_nameless_bytes(pid_t pid)
+{
+	char path[48];
+	struct dirent *d;
+	struct stat s;
+	uint64_t bytes = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
+	dir = opendir(path);
+	if (!dir)
+		return 0;
+	while ((d = readdir(dir)))
+		if (!fstatat(dirfd(dir), d->d_name, &s, 0) &&
+		    S_ISREG(s.st_mode) && !s.st_nlink)
+			bytes += (uint64_t)s.st_blocks * 512;
+	closedir(dir);
+	return bytes;
+}
+
+static bool system_closes(int first)
+{
+	return !syscall(SYS_close_range, first, ~0u, 0);
+}
 #else
 static unsigned int system_confines(const char *program)
 {
@@ -220,7 +299,36 @@ static unsigned int system_confines(const char *program)
 void os_private(void)
 {
 }
+
+void os_end_with_parent(void)
+{
+}
+
+uint64_t os_nameless_bytes(pid_t pid)
+{
+	(void)pid;
+	return 0;
+}
+
+static bool system_closes(int first)
+{
+	(void)first;
+	return false;
+}
 #endif
+
+void os_close_from(int first)
+{
+	long end = sysconf(_SC_OPEN_MAX);
+	int fd;
+
+	if (system_closes(first))
+		return;
+	/* Where there is no limit, who opens that many knows of them. */
+	end = end < 0 || end > DESCRIPTORS ? DESCRIPTORS : end;
+	for (fd = first; fd < end; fd++)
+		close(fd);
+}
 
 int os_confine(const struct os_confine *c)
 {

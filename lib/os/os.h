@@ -234,6 +234,15 @@ struct os_confine {
 int os_confine(const struct os_confine *c);
 /* How many threads a process has now; 0: unknown (not Linux), or no such process. */
 unsigned int os_threads(pid_t pid);
+/*
+ * What the files without a name take, in memory or on disk, that a process has open;
+ * 0: unknown (not Linux), or no such process.
+ */
+uint64_t os_nameless_bytes(pid_t pid);
+/* Close all descriptors from first on, whoever left them open. */
+void os_close_from(int first);
+/* Who has started this process ends: so does this one, where that can be (Linux). */
+void os_end_with_parent(void);
 /* No process of the same user may look into this one's memory, where that can be. */
 void os_private(void);
 

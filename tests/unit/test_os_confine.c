@@ -11,12 +11,15 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "os/os.h"
 
 #define NOT_CONFINED 200
+
+static int answers[2];
 
 /* Runs in a confined child; the bits that os_confine() gave. True: as it should be. */
 typedef bool (*attempt)(unsigned int held);
@@ -62,6 +65,31 @@ static bool no_process(unsigned int held)
 static bool no_signal(unsigned int held)
 {
 	return (kill(getppid(), 0) == 0) == !(held & OS_CONFINED_CALLS);
+}
+
+/* A descriptor's owner gets signals; anybody can be made that. */
+static bool no_owner(unsigned int held)
+{
+	int fd[2], who = getppid();
+	bool got = !pipe(fd) && (!fcntl(fd[0], F_SETOWN, who) ||
+				 !fcntl(fd[0], F_SETOWN, -who));
+
+	return got == !(held & OS_CONFINED_CALLS);
+}
+
+static bool no_message(unsigned int held)
+{
+	struct iovec v = { "x", 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+	bool got = sendmsg(answers[1], &m, 0) == 1;
+
+	return got == !(held & OS_CONFINED_CALLS);
+}
+
+/* Root is one user among others. */
+static bool no_root(unsigned int held)
+{
+	return setuid(65534) || !(held & OS_CONFINED_CALLS);
 }
 
 static bool no_file(unsigned int held)
@@ -122,6 +150,16 @@ TEST("a confined program has no network, makes no process and signals none")
 	EXPECT_EQ(in_child(no_network), 0);
 	EXPECT_EQ(in_child(no_process), 0);
 	EXPECT_EQ(in_child(no_signal), 0);
+}
+
+TEST("nor does it by the owner of a descriptor, by messages or as root")
+{
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, answers), 0);
+	EXPECT_EQ(in_child(no_owner), 0);
+	EXPECT_EQ(in_child(no_message), 0);
+	EXPECT_EQ(in_child(no_root), 0);
+	close(answers[0]);
+	close(answers[1]);
 }
 
 TEST("it sees no files but itself and the libraries, and makes none")
@@ -185,4 +223,71 @@ TEST("how many threads another process has is known where the system tells")
 	EXPECT_EQ(os_threads(pid), 0);
 	close(ready[0]);
 	close(ready[1]);
+}
+
+TEST("what another process has in files without a name is known there too")
+{
+	int ready[2], fd;
+	char c, page[4096] = { 1 };
+	pid_t pid;
+
+	EXPECT_EQ(pipe(ready), 0);
+	pid = fork();
+	if (!pid) {
+		fd = os_memory_create("some", 1 << 20);
+		(void)!pwrite(fd, page, sizeof(page), 4096);
+		(void)!write(ready[1], "", 1);
+		pause();
+	}
+	EXPECT_EQ(read(ready[0], &c, 1), 1);
+	if (!strcmp(os_system(), "linux"))
+		EXPECT(os_nameless_bytes(pid) >= 4096 &&
+		       os_nameless_bytes(pid) < 1 << 20);
+	kill(pid, SIGKILL);
+	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
+	EXPECT_EQ(os_nameless_bytes(pid), 0);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+TEST("descriptors that somebody left open are closed, whatever their numbers")
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		dup2(0, 200);
+		os_close_from(5);
+		_exit(fcntl(0, F_GETFD) < 0 || fcntl(200, F_GETFD) >= 0);
+	}
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT(WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+TEST("a process ends with the one that started it")
+{
+	int alive[2];
+	char c;
+	pid_t pid;
+
+	if (strcmp(os_system(), "linux"))
+		return;
+	EXPECT_EQ(pipe(alive), 0);
+	pid = fork();
+	if (!pid) {
+		if (!fork()) {
+			os_end_with_parent();
+			(void)!write(alive[1], "", 1);
+			for (;;)
+				pause();
+		}
+		pause();
+	}
+	close(alive[1]);
+	EXPECT_EQ(read(alive[0], &c, 1), 1);
+	kill(pid, SIGKILL);
+	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
+	/* Its end is the end of the pipe. */
+	EXPECT_EQ(read(alive[0], &c, 1), 0);
+	close(alive[0]);
 }
