@@ -118,6 +118,79 @@ sed '/p->level++;/d; /p->table = next;/d' emu/smmu/walk.c > "$dir/work/walk.c"
 expect 1 'hung: it went on and on' 'a walk without an end is counted, not timed' \
 	tools/lab/grade walk --out "$dir/o" --only four_levels "$dir/work"
 
+# What waits, or does not read what it answers: a subject and a judge of its own.
+cat > "$dir/judge.c" <<- 'END'
+	#include "tools/grade/judge.h"
+	static void ask(int n)
+	{
+		struct subject_msg m = { .op = 16 };
+
+		while (n--)
+			judge_ask(&m);
+	}
+	JUDGE(few, "few questions") { ask(4); }
+	JUDGE(many, "many questions") { ask(5000); }
+END
+cat > "$dir/subject.c" <<- 'END'
+	#include <poll.h>
+	#include <unistd.h>
+	#include "tools/grade/subject.h"
+	int main(void)
+	{
+		static struct subject_msg m[6] = { { SUBJECT_HELLO, 1, { SUBJECT_MAGIC } } };
+		int i;
+
+		for (i = 1; i < 6; i++)
+			m[i].op = 16, m[i].status = SUBJECT_DONE;
+	#ifdef SLOW
+		for (i = 0; i < 6 && !poll(0, 0, 600); i++)
+			write(3, m + i, sizeof(*m));
+	#else
+		for (i = 0; write(3, m + !!i, sizeof(*m)) > 0; i++)
+			;
+	#endif
+		return 0;
+	}
+END
+sed 's/^wall_s:.*/wall_s: 1/; s/^cpu_s:.*/cpu_s: 5/' labs/walk/lab.conf > "$dir/lab/lab.conf"
+rubric 'Group' ' 50 few' ' 50 many'
+$LAB_COMPILE -w -c -o "$dir/judge.o" "$dir/judge.c"
+$LAB_COMPILE -w -o "$dir/unread" "$dir/subject.c"
+$LAB_COMPILE -w -DSLOW -o "$dir/slow" "$dir/subject.c"
+$LAB_LINK -o "$dir/judge" "$dir/judge.o" $(ls "$O"/tools/grade/*.o | grep -v subject) \
+	"$B/libtools.a" "$B/libboard.a" "$B/libfaultline.a" "$B/libboard.a" $LAB_LIBS
+expect 1 'hung: it was waited for, 1 s in all' 'a little sleep before each answer adds up' \
+	"$dir/judge" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/slow" --only few
+expect 1 'it does not read what it answers' 'answers to what was not read hold nobody up' \
+	"$dir/judge" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/unread" --only many
+
+# What a caller has open is nothing for a subject; who ends the grader, ends that.
+{ printf '%s\n' '#include <fcntl.h>' '#include <stdio.h>' '#include <unistd.h>' \
+	'__attribute__((constructor)) static void f(void) {' '#ifdef SLEEPS' 'for (;;) sleep(9);' \
+	'#endif' 'for (int i = 4; i < 9999; i++)' \
+	'if (fcntl(i, F_GETFD) >= 0) printf("left open: %d", i);' 'fflush(0); _exit(0); }'
+	cat emu/smmu/walk.c; } > "$dir/work/walk.c"
+expect 1 'did-not-start: it ended by itself' 'a subject looks for what its caller has open' \
+	bash -c 'exec 150> "$0/leak"; tools/lab/grade walk --out "$0/o" --only first_level "$0/work"' \
+	"$dir"
+cp "$dir/out" "$dir/said"
+expect 1 '' 'and there is nothing' grep 'left open' "$dir/said"
+sed -i 's/ifdef SLEEPS/ifndef SLEEPS/' "$dir/work/walk.c"
+tools/lab/grade walk --out "$dir/o" --only first_level "$dir/work" > "$dir/said" 2>&1 &
+stays() {
+	ls -l /proc/[0-9]*/cwd 2> /dev/null | grep -q -F "$dir/o/empty"
+}
+until_true 30 stays || echo "# no subject began"
+kill $! $(ps -eo pid,ppid,args | awk -v of=$! -v dir="$dir/o" '$2 == of && index($0, dir) { print $1 }')
+wait
+until_true 5 eval '! stays'
+expect 0 '' 'a grader that is ended leaves no judge and no subject' test $? = 0
+
+mkdir "$dir/files"
+cat "$B/labs/invalidate/starter/emu/sim/grace.c" tools/lab/cheats/floods.c > "$dir/files/grace.c"
+expect 1 'its files hold more than 512 MB' 'files in memory are counted together' \
+	tools/lab/grade invalidate --out "$dir/o" --only sync_once "$dir/files"
+
 # What does not build, and what lacks a file.
 echo 'this is no C' > "$dir/work/walk.c"
 expect 1 'it did not build' 'a file that is no C' tools/lab/grade walk --out "$dir/o" "$dir/work"
@@ -142,8 +215,50 @@ if [ -x "$B/labs/engine/grade" ]; then
 	echo '// $time' > "$dir/circuit/fl_ctl_rx.vh"
 	expect 1 'fl_ctl_rx.vh:1: "$": a circuit has no system tasks' 'and a system task is none' \
 		tools/lab/grade engine --out "$dir/o" --only sends "$dir/circuit"
-	echo 'endmodule' > "$dir/circuit/fl_ctl_rx.vh"
-	expect 1 'fl_ctl_rx.vh:1: "endmodule": a part of a module' 'nor does it define modules' \
+	part=$dir/circuit/fl_ctl_rx.vh
+	circuit() {	# TEXT NAME: it has no points, and TEXT says why
+		expect 1 "$1" "a circuit: $2" \
+			tools/lab/grade engine --out "$dir/o" --only sends "$dir/circuit"
+		rm -rf "$part"
+	}
+	cp rtl/hdl/fl_ctl_tx.vh "$dir/circuit/"
+	echo 'endmodule' > "$part"
+	circuit 'fl_ctl_rx.vh:1: "endmodule": a part of a module' 'defines no modules'
+	ln -s "$PWD/rtl/hdl/fl_ctl_rx.vh" "$part"
+	circuit 'fl_ctl_rx.vh is a link' 'a link'
+	mkdir "$part"
+	circuit 'fl_ctl_rx.vh is no file' 'a folder'
+	mkfifo "$part"
+	circuit 'fl_ctl_rx.vh is no file' 'a pipe'
+	: > "$part"
+	circuit 'fl_ctl_rx.vh is empty' 'nothing'
+	sed 's/./&\x00/g' rtl/hdl/fl_ctl_rx.vh > "$part"
+	circuit 'fl_ctl_rx.vh is no text' 'two bytes a character'
+	dd if=/dev/zero of="$part" bs=1 count=1 seek=2147483647 2> /dev/null
+	circuit 'fl_ctl_rx.vh is too large' 'gigabytes'
+	for word in include line pragma define; do
+		echo "\`$word \"rtl/hdl/fl_ctl_rx.vh\"" > "$part"
+		circuit "fl_ctl_rx.vh:1: \`$word: no directives" "\`$word"
+	done
+	# Out of the case statement that it stands in, and into it again.
+	outside() {
+		{ cat rtl/hdl/fl_ctl_rx.vh; printf '%s\n' endcase end "$1" \
+			'always @(posedge clk) begin' 'case (step)'; } > "$part"
+	}
+	outside 'genvar v; generate for (v = 0; v < 1; v = v) begin : g wire w; end endgenerate'
+	circuit 'it did not build' 'a generate loop without an end'
+	outside 'function f(input a); while (1) f = a; endfunction localparam X = f(1); wire w = X;'
+	circuit 'it did not build' 'a constant that is never known'
+	outside 'import "DPI-C" function void system(input string s);'
+	circuit 'syntax error' "somebody else's C"
+	outside 'reg [7:0] vast [0:2000000000]; always @(posedge clk) vast[step] <= step;'
+	circuit 'it did not build' 'more memory than there is'
+	{ cat rtl/hdl/fl_ctl_rx.vh; yes "7'd121: count <= 33'h1ffffffff;" | head -n 5000; } > "$part"
+	tools/lab/grade engine --out "$dir/o" --only sends "$dir/circuit" > "$dir/said" 2>&1
+	expect 0 'cut here' 'a flood of warnings is cut' cat "$dir/o/build.log"
+	expect 1 '' 'and nothing large is left' sh -c "find '$dir/o' -type f -size +1024 | grep ."
+	sed "s/\$/$(printf '\r')/" rtl/hdl/fl_ctl_rx.vh > "$part"
+	expect 0 'score 3 of 3' 'an editor that ends lines with CR and LF costs nothing' \
 		tools/lab/grade engine --out "$dir/o" --only sends "$dir/circuit"
 else
 	skip "an error in Verilog is told with the work's own line" 'the lab engine is not built'
@@ -169,7 +284,9 @@ mkdir -p "$hostile/link" "$hostile/inside/emu" "$hostile/huge" "$hostile/garbage
 	"$hostile/endless" "$hostile/reads" "$hostile/words" "$hostile/bomb" "$hostile/Makefile" \
 	"$hostile/two words" "$hostile/x.txt" "$hostile/two
 lines"
-for name in assembly reference ident system marks changes linked empty zeros main others crlf; do
+mkdir -p "$hostile/folder/walk.c"
+for name in assembly reference ident system marks changes linked empty zeros main others crlf \
+	wide warns picks unique; do
 	mkdir "$hostile/$name"
 done
 ln -s "$PWD/emu/smmu/walk.c" "$PWD/emu/smmu/tlb.c" "$hostile/link/"
@@ -197,6 +314,13 @@ name=zeros; with 'int x;'
 head -c 1 /dev/zero >> "$hostile/zeros/walk.c"
 name=main; with 'int main(void) { return 0; }'
 name=others; with 'void board_busy(void);' 'void board_busy(void) { }'
+{ printf '\377\376'; sed 's/./&\x00/g' emu/smmu/walk.c; } > "$hostile/wide/walk.c"
+name=picks; with 'void board_busy(void);' 'static void mine(void) { }' \
+	'static void *pick(void) { return (void *)mine; }' \
+	'void board_busy(void) __attribute__((ifunc("pick")));'
+name=unique; with '__asm__(".globl board_busy\n.type board_busy, @gnu_unique_object\nboard_busy: ret");'
+name=warns; with '#define A(x) x x x x x x x x x x x x x x x x' \
+	'void g(int x) { A(A(A(x << 99;))) A(A(A(x << 98;))) }'
 for f in walk tlb; do sed "s/\$/$(printf '\r')/" "emu/smmu/$f.c" > "$hostile/crlf/$f.c"; done
 printf '%s\n' '#define A(x) x x x x x x x x x x x x x x x x' \
 	'int a = A(A(A(A(A(A(A(A(A(1)))))))));' > "$hostile/bomb/walk.c"
@@ -237,6 +361,12 @@ hostile 'walk.c is empty' 'an empty file' empty
 hostile 'walk.c is no text' 'bytes of 0' zeros
 hostile 'defines what another file does: main' 'a program of its own' main
 hostile 'defines what another file does: board_busy' 'a name of the files that are given' others
+hostile 'walk.c is no file' 'a folder' folder
+hostile 'walk.c is no text' 'a text of two bytes a character' wide
+hostile 'defines what another file does: board_busy' 'one that is looked for at the start' picks
+hostile 'defines what another file does: board_busy' 'one that is there only once' unique
+expect 0 'cut here' 'a flood of warnings is cut' cat "$dir/batch/warns/build.log"
+expect 1 '' 'nothing large is left of any' sh -c "find '$dir/batch' -type f -size +1024 | grep ."
 expect 0 'crlf: 100 of 100' 'an editor that ends lines with CR and LF costs nothing' cat "$dir/said"
 expect 1 '' 'words of a file that was included are not told' \
 	grep -l root: "$dir"/batch/*.txt

@@ -65,7 +65,7 @@ struct grade_test {
 /* lab.conf, as far as the grader needs it. */
 struct grade_limits {
 	unsigned int cpu_s, wall_s, memory_mb;
-	unsigned int file_mb;	/* a longest file: memory that is shared is one */
+	unsigned int file_mb;	/* all files: memory that is shared is one */
 };
 
 struct grade {
@@ -98,7 +98,9 @@ _Noreturn void judge_end(enum verdict v);
 struct talk {
 	int fd, pid, said_fd;
 	unsigned int confined;
-	uint64_t wall_ns;	/* of an answer */
+	uint64_t wall_ns;	/* of all answers of a test together */
+	uint64_t waited_ns, look_ns;	/* so far; when it is looked at again */
+	unsigned int file_mb;	/* in all files that it has open */
 	char said[512];		/* what it printed, the end of it */
 	char why[160];		/* after a failure: what happened, in words */
 };

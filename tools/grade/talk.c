@@ -8,7 +8,8 @@
  * It is slow, not hung, until it has used the CPU time of lab.conf; the clock on
  * the wall is only for one that sleeps. Threads have no limit that a system could
  * keep for one process alone, so they are counted while it is waited for: those that
- * a subject can make until then are few beside those that a machine has.
+ * a subject can make until then are few beside those that a machine has. So is the
+ * memory behind descriptors, which no address shows.
  */
 #include "tools/grade/grade.h"
 
@@ -28,6 +29,7 @@
 #define PATHS		1024
 #define THREADS		64
 #define LOOK_MS		20	/* how often they are counted */
+#define REPORT_FD	(SUBJECT_FD + 1)
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1	/* it wants all addresses, and files below /proc */
@@ -53,13 +55,14 @@ static _Noreturn void child(const struct start *s)
 	out = fcntl(s->said, F_DUPFD_CLOEXEC, 12);
 	if (setsid() < 0 || out < 0 || null < 0 || fd < 0 || report < 0 ||
 	    chdir(s->folder) || dup2(null, 0) < 0 || dup2(out, 1) < 0 ||
-	    dup2(out, 2) < 0 || dup2(fd, SUBJECT_FD) < 0)
+	    dup2(out, 2) < 0 || dup2(fd, SUBJECT_FD) < 0 ||
+	    dup2(report, REPORT_FD) < 0 ||
+	    fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC))
 		_exit(126);
-	for (fd = SUBJECT_FD + 1; fd < 64; fd++)
-		if (fd != report)
-			close(fd);
+	os_close_from(REPORT_FD + 1);
+	os_end_with_parent();
 	held = SANITIZED ? 0 : os_confine(&s->confine);
-	if (write(report, &held, sizeof(held)) != sizeof(held) || held < 0)
+	if (write(REPORT_FD, &held, sizeof(held)) != sizeof(held) || held < 0)
 		_exit(126);
 	execve(s->subject, argv, env);
 	_exit(127);
@@ -93,36 +96,54 @@ static bool prepare(struct start *s, const struct grade *g)
 	return !mkdir(s->folder, 0555) || errno == EEXIST;
 }
 
-static bool crowded(const struct talk *t)
+/* What no limit of the system counts: true, and why, when it is too much. */
+static bool greedy(struct talk *t)
 {
-	return os_threads(t->pid) > THREADS;
+	if (os_threads(t->pid) > THREADS)
+		snprintf(t->why, sizeof(t->why), "it has more than %d threads",
+			 THREADS);
+	else if (os_nameless_bytes(t->pid) >> 20 > t->file_mb)
+		snprintf(t->why, sizeof(t->why), "its files hold more than %u MB",
+			 t->file_mb);
+	else
+		return false;
+	return true;
 }
 
 /*
- * True: n bytes came. A subject that is dead, silent for too long, or of too many
- * threads: false.
+ * True: n bytes came. False: the subject is dead, has let the judge wait for too long,
+ * one time or all together, or is greedy.
  */
 static bool hear(struct talk *t, void *data, size_t n)
 {
-	uint64_t end_ns = os_now_ns() + t->wall_ns;
+	uint64_t now_ns = os_now_ns(), last_ns = now_ns;
 	struct pollfd p = { .fd = t->fd, .events = POLLIN };
 	char *to = data;
-	ssize_t got;
+	ssize_t got = 1;
 
-	while (n) {
-		if (os_now_ns() >= end_ns || crowded(t))
+	while (n && got > 0) {
+		t->waited_ns += now_ns - last_ns;
+		last_ns = now_ns;
+		if (t->waited_ns >= t->wall_ns)
 			return false;
-		if (poll(&p, 1, LOOK_MS) <= 0)
-			continue;
-		got = read(t->fd, to, n);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got <= 0)
-			return false;
-		to += got;
-		n -= (size_t)got;
+		if (now_ns >= t->look_ns) {
+			if (greedy(t))
+				return false;
+			t->look_ns = now_ns + LOOK_MS * 1000000;
+		}
+		if (poll(&p, 1, LOOK_MS) > 0) {
+			got = read(t->fd, to, n);
+			if (got < 0 && errno == EINTR)
+				got = 1;
+			else if (got > 0) {
+				to += got;
+				n -= (size_t)got;
+			}
+		}
+		now_ns = os_now_ns();
 	}
-	return true;
+	t->waited_ns += now_ns - last_ns;
+	return !n;
 }
 
 /* Printed by the subject: the end of it, without what a terminal would obey. */
@@ -151,15 +172,15 @@ static void read_said(struct talk *t)
 /* It does not answer: why? */
 static enum verdict died(struct talk *t)
 {
-	bool ended = false, crowd = crowded(t);
+	bool ended = false, much = greedy(t);
 	int status = 0, i, sig;
 
 	/* A process that has closed its socket needs a moment to be dead. */
-	for (i = 0; i < 200 && !ended && !crowd; i++) {
+	for (i = 0; i < 200 && !ended && !much; i++) {
 		ended = waitpid(t->pid, &status, WNOHANG) == t->pid;
 		if (!ended && poll(NULL, 0, 5) < 0)
 			continue;
-		crowd = crowded(t);
+		much = greedy(t);
 	}
 	if (!ended) {
 		kill(-t->pid, SIGKILL);
@@ -168,13 +189,10 @@ static enum verdict died(struct talk *t)
 	}
 	t->pid = -1;
 	read_said(t);
-	if (crowd) {
-		snprintf(t->why, sizeof(t->why), "it has more than %d threads",
-			 THREADS);
+	if (much)
 		return V_CRASHED;
-	}
 	if (!ended) {
-		snprintf(t->why, sizeof(t->why), "no answer for %u s",
+		snprintf(t->why, sizeof(t->why), "it was waited for, %u s in all",
 			 (unsigned int)(t->wall_ns / 1000000000));
 		return V_HUNG;
 	}
@@ -201,6 +219,7 @@ enum verdict talk_start(struct talk *t, const struct grade *g)
 
 	memset(t, 0, sizeof(*t));
 	t->wall_ns = (uint64_t)g->limits.wall_s * 1000000000;
+	t->file_mb = g->limits.file_mb;
 	if (!prepare(&s, g) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
 	    pipe(report) || pipe(said) || fcntl(said[0], F_SETFL, O_NONBLOCK) ||
 	    fcntl(said[1], F_SETFL, O_NONBLOCK)) {
@@ -238,14 +257,23 @@ enum verdict talk_ask(struct talk *t, struct subject_msg *m)
 	const char *p = (const char *)m;
 	size_t n = sizeof(*m);
 	uint32_t op = m->op;
+	enum verdict v;
 	ssize_t done;
+	bool full;
 
 	while (n) {
-		done = write(t->fd, p, n);
+		/* Who answers has read all before it: there is room. */
+		done = send(t->fd, p, n, MSG_DONTWAIT);
 		if (done < 0 && errno == EINTR)
 			continue;
-		if (done <= 0)
-			return died(t);
+		if (done <= 0) {
+			full = done < 0 && errno == EAGAIN;
+			v = died(t);
+			if (full && v == V_HUNG)
+				snprintf(t->why, sizeof(t->why),
+					 "it does not read what it answers");
+			return v;
+		}
 		p += done;
 		n -= (size_t)done;
 	}
