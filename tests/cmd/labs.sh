@@ -191,6 +191,21 @@ cat "$B/labs/invalidate/starter/emu/sim/grace.c" tools/lab/cheats/floods.c > "$d
 expect 1 'its files hold more than 512 MB' 'files in memory are counted together' \
 	tools/lab/grade invalidate --out "$dir/o" --only sync_once "$dir/files"
 
+# The subject of driver plays the engine, which on other steppings has an erratum: all at once.
+mkdir -p "$dir/errata/faultline" "$dir/obj/labs/driver" "$dir/obj/tools/grade"
+device=faultline/device.h
+sed 's/^\(#define DEV_ERR_[A-Z]* *\)0/\11/' "kernel-ref/include/$device" > "$dir/errata/$device"
+compile="${LAB_COMPILE%% *} -I$dir/errata ${LAB_COMPILE#* }"
+$compile $(sed -n 's/^flags: *//p' labs/driver/lab.conf) -c -o "$dir/obj/labs/driver/subject.o" \
+	labs/driver/subject.c
+cp "$O/tools/grade/subject.o" "$dir/obj/tools/grade/"
+mkdir "$dir/erring"
+for f in $(sed -n 's/^files: *//p' labs/driver/lab.conf); do
+	{ cat "$f"; echo '// mine'; } > "$dir/erring/${f##*/}"
+done
+expect 0 'score 100 of 100' 'the driver for a device with all errata' \
+	env O="$dir/obj" LAB_COMPILE="$compile" tools/lab/grade driver --out "$dir/o" "$dir/erring"
+
 # What does not build, and what lacks a file.
 echo 'this is no C' > "$dir/work/walk.c"
 expect 1 'it did not build' 'a file that is no C' tools/lab/grade walk --out "$dir/o" "$dir/work"

@@ -70,19 +70,6 @@ for lab in labs/*/lab.conf; do
 	rm -rf "$dir/tree"
 done
 
-# Whose subject plays the engine: each erratum is its own affair (7 has POP).
-mkdir -p "$dir/work"
-for f in $(sed -n 's/^files: *//p' labs/driver/lab.conf); do
-	{ cat "$f"; echo '// mine'; } > "$dir/work/${f##*/}"
-done
-for number in 2 5; do
-	timeout 500 $test_make STEPPING=$number lab-driver > "$dir/said" 2>&1
-	erratum=$(sed -n 's/^DERR(\([A-Z]*\), *1,.*/\1/p' \
-		build/step-$number/device/$def/device.def)
-	expect 0 'score 100 of 100' "driver on a device with the erratum $erratum" \
-		$test_make STEPPING=$number grade LAB=driver FILE="$dir/work"
-done
-
 # One handed out; all of them: make stepping-labs.
 expect 0 'files' 'a handout of the stepping is made' \
 	make -s STEPPING=7 handout LAB=resend
