@@ -6,10 +6,11 @@
  * out, resets, and registers that are written without sense. The first difference
  * ends it (engine_plugin.h).
  *
- *	random [--seed N] [--transactions N] [--alone]
+ *	random [--seed N] [--transactions N] [--longest BYTES] [--alone]
  *
- * A transaction is a block that came to DONE. --alone: the Verilog without C beside
- * it, to see how fast it is.
+ * A transaction is a block that came to DONE. --longest: what a block and a cell carry at
+ * most, for a simulator that is slow (64 at least). --alone: the Verilog without C
+ * beside it, to see how fast it is.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,11 +35,12 @@ struct node {
 	struct wire_frame queue[QUEUE];	/* on the way here */
 	unsigned int queued;
 	bool held[2], awake[2];
-	bool event;			/* there are notes */
+	bool event, fault;		/* there are notes, faults */
 };
 
 static struct {
 	uint64_t state;			/* of the random numbers */
+	uint32_t longest;		/* block */
 	uint64_t now_ns, seq, calls, done, cycles, refused;
 	bool alone;
 	const struct engine_plugin *plugin;
@@ -129,6 +131,8 @@ static void irq(void *ctx, unsigned int line, bool level)
 {
 	if (line == ENGINE_LINE_EVENT)
 		((struct node *)ctx)->event = level;
+	else
+		((struct node *)ctx)->fault = level;
 }
 
 static void kick(void *ctx, unsigned int channel)
@@ -160,10 +164,15 @@ static void wr(struct node *n, uint32_t off, unsigned int size, uint64_t v)
 	w.refused += engine_reg_write(n->e, off, size, v) != 0;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
 static uint32_t some_length(void)
 {
-	uint32_t cell = w.cfg.cell_bytes, most = 1u << w.cfg.block_log2;
-	uint32_t len;
+	uint32_t cell = w.cfg.cell_bytes, len;
+	uint32_t most = least(1u << w.cfg.block_log2, w.longest);
 
 	switch (rnd(8)) {
 	case 0:
@@ -183,12 +192,20 @@ static uint32_t some_length(void)
 	return len && len <= most ? len : 1;
 }
 
+/* Anywhere, but often so that a page ends within it, or with it. */
+static uint64_t some_place(uint64_t from, uint32_t len)
+{
+	uint64_t at = from + rnd(1u << 20);
+
+	return one_in(3) ? (at | 0xFFF) + 1 - rnd(len + 1) : at;
+}
+
 /* ref: the block word of the request that is answered. */
 static void go(struct node *n, unsigned int i, unsigned int op, unsigned int to,
 	       uint32_t len, uint32_t ref)
 {
 	uint32_t c = NIC_CTX_BASE(i);
-	uint64_t va = 0x7f0000000000ull + rnd(1u << 20);
+	uint64_t va = some_place(0x7f0000000000ull, len);
 
 	if ((rd(n, c + NIC_CTX_STATE) & NIC_CTX_STATE_STATE_MASK) != FL_TX_FREE)
 		return;
@@ -198,7 +215,7 @@ static void go(struct node *n, unsigned int i, unsigned int op, unsigned int to,
 				  rnd(1u << 24) << NIC_CTX_DST_QPN_SHIFT);
 	wr(n, c + NIC_CTX_STREAM, 4, STREAM);
 	wr(n, c + NIC_CTX_LVA, 8, va);
-	wr(n, c + NIC_CTX_RVA, 8, 0x7e0000000000ull + rnd(1u << 20));
+	wr(n, c + NIC_CTX_RVA, 8, some_place(0x7e0000000000ull, len));
 	wr(n, c + NIC_CTX_LEN, 4, len);
 	wr(n, c + NIC_CTX_RKEY, 4, rnd(1u << 30));
 	wr(n, c + NIC_CTX_LEFT, 8, rnd64());
@@ -231,9 +248,14 @@ static void verdict(struct node *n, unsigned int i, unsigned int serial)
 
 static void notes(struct node *n)
 {
-	uint32_t v = rd(n, NIC_ENG_EVT_POP);
-	unsigned int kind = v & 0xFF, i = v >> 8 & 0xFF;
+	uint32_t v;
+	unsigned int kind, i;
 
+	if (!n->event && !one_in(20))
+		return;
+	v = rd(n, NIC_ENG_EVT_POP);
+	kind = v & 0xFF;
+	i = v >> 8 & 0xFF;
 	if (kind == FL_NOTE_RX_OPEN)
 		verdict(n, i, v >> 16 & 0xFF);
 	else if (kind == FL_NOTE_TX_DONE && !one_in(20))
@@ -248,9 +270,12 @@ static void driver(struct node *n)
 		NIC_ENG_FLT_LEFT, NIC_ENG_FLT_LEFT + 4, NIC_ENG_FLT_XFER,
 		NIC_ENG_FLT_BLOCK
 	};
-	uint32_t v = rd(n, NIC_ENG_FLT_REF);
 	unsigned int code = one_in(8) ? rnd(128) : 0, i;
+	uint32_t v;
 
+	if (!n->fault && !one_in(20))
+		return;
+	v = rd(n, NIC_ENG_FLT_REF);
 	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++)
 		rd(n, more[i]);
 	if (one_in(30))
@@ -436,7 +461,8 @@ static bool new_engines(const char *dir)
 		.contexts = (uint8_t)(4 + rnd(13)),
 		.rx_contexts = (uint8_t)(one_in(3) ? 1 + rnd(4) : 1 + rnd(32)),
 		.block_log2 = (uint8_t)(12 + rnd(5)),
-		.cell_bytes = 64u << rnd(7), .icrc = !one_in(4),
+		.cell_bytes = least(64u << rnd(7), w.longest),
+		.icrc = !one_in(4),
 	};
 	memset(w.node, 0, sizeof(w.node));
 	for (i = 0; i < NODES; i++) {
@@ -457,7 +483,7 @@ static bool new_engines(const char *dir)
 
 int main(int argc, char **argv)
 {
-	uint64_t seed = 1, transactions = 10000, next = 0;
+	uint64_t seed = 1, transactions = 10000, longest = 65536, next = 0;
 	double seconds;
 	const char *why;
 	int i;
@@ -469,12 +495,16 @@ int main(int argc, char **argv)
 			seed = strtoull(argv[++i], NULL, 10);
 		else if (i + 1 < argc && !strcmp(argv[i], "--transactions"))
 			transactions = strtoull(argv[++i], NULL, 10);
+		else if (i + 1 < argc && !strcmp(argv[i], "--longest"))
+			longest = strtoull(argv[++i], NULL, 10);
 		else
 			break;
 	}
-	if (i != argc || !transactions) {
+	if (i != argc || !transactions || longest < 64 || longest > 65536 ||
+	    longest & (longest - 1)) {
 		fprintf(stderr, "usage: random [--seed N] [--transactions N] "
-			"[--alone]\n");
+			"[--longest BYTES] [--alone]\nBYTES: a power of two, "
+			"64 to 65536\n");
 		return 2;
 	}
 	w.plugin = engine_plugin(&why);
@@ -483,6 +513,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	w.state = seed;
+	w.longest = (uint32_t)longest;
 	printf("seed %llu\n", (unsigned long long)seed);
 	for (; w.done < transactions; happen()) {
 		if (w.done < next)

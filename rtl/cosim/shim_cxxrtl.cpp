@@ -13,6 +13,17 @@ struct model {
 	cxxrtl_design::p_fl__engine top;
 };
 
+// A pin that is a flip-flop's is a wire, another is a value.
+template <size_t bits> static const uint32_t *words(const cxxrtl::value<bits> &v)
+{
+	return v.data;
+}
+
+template <size_t bits> static const uint32_t *words(const cxxrtl::wire<bits> &w)
+{
+	return w.curr.data;
+}
+
 struct model *model_create(void)
 {
 	return new model;
@@ -35,7 +46,7 @@ void model_settle(struct model *m, const struct model_in *in,
 	t.p_clk.set(0u);
 	t.step();
 #define OUT(name, bits)		out->name = t.PIN_##name.get<uint64_t>();
-#define OUT_WIDE(name, bits)	memcpy(out->name, t.PIN_##name.data, sizeof(out->name));
+#define OUT_WIDE(name, bits)	memcpy(out->name, words(t.PIN_##name), sizeof(out->name));
 #include "pins.def"
 }
 

@@ -16,7 +16,7 @@ static struct fl_wqe spoil(const struct rig_world *w, unsigned int how,
 		*status = FL_ST_BAD_OPCODE;
 		break;
 	case 3:
-		e.flags |= 2;
+		e.flags = 0xFF;
 		break;
 	case 4:
 		e.index++;
