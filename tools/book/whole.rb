@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # What fits on a page is not cut in two: listings stay whole in the PDF, and so do tables
-# with a title; of longer ones the title stays with the first row. And no heading ends a page.
+# with a title; of longer ones the title stays with the first row. And no heading ends a page,
+# nor the sentence before a listing.
 # asciidoctor-pdf -r tools/book/whole.rb
 #
 # Tables have no option for that here: 2.3.4 takes the option away when it tries a table out
 # (its copy shares the attributes), and a title whose margin does not fit stays behind alone.
 LINES = 36
 ROWS = 14
+SENTENCE = 200	# characters; a longer paragraph is more than the listing's beginning
 HEADING = 50	# points: a heading, its margin, a line of text
 BEGINNING = 100	# a title, the row of headings, a row of two lines
 
@@ -30,20 +32,29 @@ module Whole
     super
   end
 
-  def convert_table(node)
-    advance_page if node.title? && !at_page_top? && cursor < height_wanted(node)
+  def convert_paragraph(node, opts = nil)
+    after = node.next_sibling
+    if after && after.context == :listing && after.option?('unbreakable') &&
+       !at_page_top? && node.source.length <= SENTENCE && cursor < height_of(node, after)
+      advance_page
+    end
     super
   end
 
-  # Points that a table with a title wants on the page where it begins.
-  def height_wanted(node)
-    return BEGINNING if node.rows.body.size > ROWS
+  def convert_table(node)
+    if node.title? && !at_page_top?
+      advance_page if cursor < (node.rows.body.size > ROWS ? BEGINNING : height_of(node))
+    end
+    super
+  end
 
+  # Points that these take, one after the other.
+  def height_of(*nodes)
     tried = dry_run keep_together: true, single_page: true do
-      push_scratch node.document
-      convert_table node
+      push_scratch nodes[0].document
+      nodes.each { |node| convert node }
     ensure
-      pop_scratch node.document
+      pop_scratch nodes[0].document
     end
     tried.single_page_height
   end
