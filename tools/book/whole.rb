@@ -10,6 +10,7 @@
 LINES = 36
 ROWS = 14
 SENTENCE = 200	# characters; a longer paragraph is more than the listing's beginning
+LINE = 14	# points
 HEADING = 50	# points: a heading, its margin, a line of text
 BEGINNING = 100	# a title, the row of headings, a row of two lines
 
@@ -46,6 +47,22 @@ module Whole
       advance_page if cursor < (node.rows.body.size > ROWS ? BEGINNING : height_of(node))
     end
     super
+  end
+
+  # What stands alone all the same ends the build: tools/book/make takes warnings for errors.
+  def ink_general_heading(node, title, opts = {})
+    page = page_number
+    super
+    return if scratch? || (page == page_number && cursor >= LINE)
+
+    log :warn, "heading alone at the end of page #{page}: #{title}"
+  end
+
+  def ink_table_caption(node, *)
+    super
+    return if scratch? || cursor >= 3 * LINE
+
+    log :warn, "title alone at the end of page #{page_number}: #{node.title}"
   end
 
   # Points that these take, one after the other.
