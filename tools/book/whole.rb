@@ -77,4 +77,5 @@ module Whole
   end
 end
 
-Asciidoctor::PDF::Converter.prepend Whole
+# Before 2 these calls are others; pages then end where they like.
+Asciidoctor::PDF::Converter.prepend Whole if Asciidoctor::PDF::VERSION.to_i >= 2
