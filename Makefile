@@ -594,7 +594,8 @@ VERILATE = verilator --cc -O3 --x-assign fast --x-initial fast --noassert \
 .PHONY: rtl-long rtl-synth rtl-synth-quick rtl-park rtl-bugs
 # Two at a time, once that is made which two of them would make. What takes long is rtl-long.
 RTL_PARTS := rtl-second rtl-prove rtl-cosim rtl-synth-quick rtl-random rtl-bench rtl-lint
-rtl: $(FAULTLINE) rtl-model $(B)/rtl-random
+rtl:
+	+@$(MAKE) --no-print-directory -j2 $(FAULTLINE) rtl-model $(B)/rtl-random
 	+@$(MAKE) --no-print-directory -j2 -Otarget $(RTL_PARTS)
 
 rtl-long: rtl-synth rtl-park rtl-bugs

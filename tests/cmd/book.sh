@@ -38,6 +38,8 @@ printf '\nSee xref:chapter.adoc#nowhere[there].\n' | spoil
 made 'nowhere' 'a dead reference into another chapter fails the build'
 printf '\nSee link:trace.adoc[there].\n' | spoil
 found 'a link to a file' 'a link to a file is found'
+printf '\nIt takes `event\n-> owner`.\n' | spoil
+found 'would be printed with other signs' 'code that would come out as other signs is found'
 printf '\nThen comes SMMU_FALT.\n' | spoil
 found 'SMMU_FALT is no event' 'an event that is no more is found'
 printf '\nThen `SCTLR.CFREX` is set.\n' | spoil
@@ -48,7 +50,7 @@ printf '\n[.run]\n----\n$ build/faultline run tests/scenario/write_cold.fl\nfail
 found 'says something else now' 'output that has changed is found'
 printf '\n[.run]\n----\n$ build/faultline run tests/scenario/nothing.fl\n...\n----\n' | spoil
 found 'ended with status 2' 'a command that fails is found'
-printf '\nTwo events, SMMU_FAULT and DRV_READY; `SCTLR.CFRE`, `EBUSY`.\n\n' > "$dir/good"
+printf '\nTwo events, SMMU_FAULT and DRV_READY; `SCTLR.CFRE`, `EBUSY`, `+a->b+`.\n\n' > "$dir/good"
 printf '[source,c,from=emu/smmu/walk.c]\n----\nswitch (kind_of(desc, p->level)) {\n...\n}\n----\n' >> "$dir/good"
 printf '[.run]\n----\n$ echo a; echo b\n...\nb\n$ echo c\n...\n----\n' >> "$dir/good"
 spoil < "$dir/good"
