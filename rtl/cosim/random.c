@@ -12,6 +12,7 @@
  * most, for a simulator that is slow (64 at least). --alone: the Verilog without C
  * beside it, to see how fast it is.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -481,30 +482,55 @@ static bool new_engines(const char *dir)
 	return true;
 }
 
-int main(int argc, char **argv)
+static struct option {
+	const char *name;
+	uint64_t value;
+} options[] = { { "--seed", 1 }, { "--transactions", 10000 }, { "--longest", 65536 } };
+
+enum { SEED, TRANSACTIONS, LONGEST, OPTIONS };
+
+static bool option(const char *name, const char *text)
 {
-	uint64_t seed = 1, transactions = 10000, longest = 65536, next = 0;
-	double seconds;
-	const char *why;
+	char *end;
+	int i;
+
+	for (i = 0; i < OPTIONS && strcmp(name, options[i].name); i++)
+		;
+	if (i == OPTIONS || *text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	options[i].value = strtoull(text, &end, 10);
+	return !*end && !errno;
+}
+
+static bool all_options(int argc, char **argv)
+{
+	uint64_t longest;
 	int i;
 
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--alone"))
 			w.alone = true;
-		else if (i + 1 < argc && !strcmp(argv[i], "--seed"))
-			seed = strtoull(argv[++i], NULL, 10);
-		else if (i + 1 < argc && !strcmp(argv[i], "--transactions"))
-			transactions = strtoull(argv[++i], NULL, 10);
-		else if (i + 1 < argc && !strcmp(argv[i], "--longest"))
-			longest = strtoull(argv[++i], NULL, 10);
+		else if (i + 1 == argc || !option(argv[i], argv[i + 1]))
+			return false;
 		else
-			break;
+			i++;
 	}
-	if (i != argc || !transactions || longest < 64 || longest > 65536 ||
-	    longest & (longest - 1)) {
+	longest = options[LONGEST].value;
+	return options[TRANSACTIONS].value && longest >= 64 && longest <= 65536 &&
+	       !(longest & (longest - 1));
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t next = 0;
+	double seconds;
+	const char *why;
+
+	if (!all_options(argc, argv)) {
 		fprintf(stderr, "usage: random [--seed N] [--transactions N] "
-			"[--longest BYTES] [--alone]\nBYTES: a power of two, "
-			"64 to 65536\n");
+			"[--longest BYTES] [--alone]\nN: a decimal number, of "
+			"transactions not 0; BYTES: a power of two, 64 to 65536\n");
 		return 2;
 	}
 	w.plugin = engine_plugin(&why);
@@ -512,10 +538,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "random: %s\n", why);
 		return 1;
 	}
-	w.state = seed;
-	w.longest = (uint32_t)longest;
-	printf("seed %llu\n", (unsigned long long)seed);
-	for (; w.done < transactions; happen()) {
+	w.state = options[SEED].value;
+	w.longest = (uint32_t)options[LONGEST].value;
+	printf("seed %llu\n", (unsigned long long)w.state);
+	for (; w.done < options[TRANSACTIONS].value; happen()) {
 		if (w.done < next)
 			continue;
 		if (next)
