@@ -16,6 +16,8 @@
 #include "attach/internal.h"
 #include "faultline.h"
 
+#define STACK_ROUNDS 64	/* the board may take a page while the next comes */
+
 /* A run of pages that are moved in one step. */
 struct run {
 	uintptr_t va;
@@ -202,10 +204,19 @@ static void keep_frames(struct attach *a, const struct run *r, uint32_t *frame)
 	}
 }
 
+static bool all_open(struct attach *a, const struct run *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->n; i++)
+		if (!(atomic_load(&nth(a, r, i)->view) >> VIEW_PROT_SHIFT))
+			return false;
+	return true;
+}
+
 static int move_out(struct attach *a, const struct run *r,
 		    const uint32_t *frame)
 {
-	bool all_open = true;
 	unsigned int i, n;
 	int error;
 
@@ -214,10 +225,8 @@ static int move_out(struct attach *a, const struct run *r,
 	 * addresses are. But a page that is closed may be a view of somebody
 	 * else's frame by now: then nobody reads.
 	 */
-	for (i = 0; i < r->n && all_open; i++)
-		all_open = atomic_load(&nth(a, r, i)->view) >> VIEW_PROT_SHIFT;
 	error = attach_protect(a, r->va, bytes_of(r),
-			       all_open ? PROT_READ : PROT_NONE);
+			       all_open(a, r) ? PROT_READ : PROT_NONE);
 	for (i = 0; i < r->n && !error; i++)
 		if (frame[i] != ~0u)
 			memcpy(a->scratch + (uint64_t)i * ATTACH_PAGE,
@@ -274,16 +283,40 @@ static void release_run(struct attach *a, const struct run *r)
 
 /*
  * Parent and child would run on the same frames. So these pages become private
- * for the time of the fork; the board keeps their frames.
+ * for the time of the fork; the board keeps their frames. Its answer to a fault
+ * that was under way must not be taken for news meanwhile: OWN_OUT.
  */
+
+/* All of the run open, busy and under the flag; false: the board is gone. */
+static bool stack_open(struct attach *a, const struct run *r, sigset_t *mask)
+{
+	unsigned int i, round;
+
+	for (round = 0; round < STACK_ROUNDS; round++) {
+		busy_begin(a, r);
+		attach_views_lock(a, mask);
+		if (all_open(a, r))
+			return true;
+		attach_views_unlock(a, mask);
+		busy_end(a, r, 0, 0);
+		/* Absent: its thread is not the one that registered it. */
+		for (i = 0; i < r->n; i++)
+			attach_fault(a, r->va + i * (uintptr_t)ATTACH_PAGE, 0);
+		if (attach_error(a))
+			return false;
+	}
+	os_say("faultline: a stack does not come to be made ready for fork\n");
+	abort();
+}
+
 static void stack_out(struct attach *a, const struct run *r)
 {
 	uint32_t frame[ATTACH_BATCH];
 	unsigned int i;
 	sigset_t mask;
 
-	busy_begin(a, r);
-	attach_views_lock(a, &mask);
+	if (!stack_open(a, r, &mask))
+		return;
 	keep_frames(a, r, frame);
 	if (move_out(a, r, frame)) {
 		os_say("faultline: a stack cannot be made ready for fork\n");
@@ -293,7 +326,7 @@ static void stack_out(struct attach *a, const struct run *r)
 	for (i = 0; i < r->n; i++)
 		atomic_fetch_and(&nth(a, r, i)->view, VIEW_FRAME);
 	attach_views_unlock(a, &mask);
-	busy_end(a, r, 0, 0);
+	busy_end(a, r, OWN_OUT, 0);
 }
 
 static void stack_back(struct attach *a, const struct run *r)
@@ -301,6 +334,8 @@ static void stack_back(struct attach *a, const struct run *r)
 	uint32_t frame[ATTACH_BATCH];
 	unsigned int i;
 
+	if (!(atomic_load(&nth(a, r, 0)->own) & OWN_OUT))
+		return;
 	for (i = 0; i < r->n; i++) {
 		frame[i] = (atomic_load(&nth(a, r, i)->view) & VIEW_FRAME) - 1;
 		atomic_store(&nth(a, r, i)->view, 0);
@@ -310,7 +345,7 @@ static void stack_back(struct attach *a, const struct run *r)
 		os_say("faultline: a stack cannot be put back after fork\n");
 		abort();
 	}
-	busy_end(a, r, 0, 0);
+	busy_end(a, r, 0, OWN_OUT);
 }
 
 /* ---- jobs ---- */

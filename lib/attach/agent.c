@@ -183,20 +183,13 @@ static void await(struct attach *a)
 	atomic_store(&a->job.state, 0);
 }
 
-int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
-	       unsigned int access)
+int attach_job_locked(struct attach *a, uint32_t kind, void *addr,
+		      uint64_t bytes, unsigned int access)
 {
 	struct attach_job *j = &a->job;
 	stack_t was = { .ss_flags = 0 };
-	int cancel, result;
-	sigset_t mask;
 	void *alt;
 
-	if (atomic_load(&a->error) == -EPERM)
-		return -EPERM;
-	attach_block_signals(&mask);
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	attach_job_lock(a);
 	j->kind = kind;
 	j->addr = (uintptr_t)addr;
 	j->bytes = bytes;
@@ -214,11 +207,25 @@ int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
 	atomic_store(&j->state, 1);
 	wake(a);
 	await(a);
-	result = j->result;
 	if (alt) {
 		sigaltstack(&was, NULL);
 		munmap(alt, ALT_BYTES);
 	}
+	return j->result;
+}
+
+int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
+	       unsigned int access)
+{
+	int cancel, result;
+	sigset_t mask;
+
+	if (atomic_load(&a->error) == -EPERM)
+		return -EPERM;
+	attach_block_signals(&mask);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	attach_job_lock(a);
+	result = attach_job_locked(a, kind, addr, bytes, access);
 	attach_job_unlock(a);
 	pthread_setcancelstate(cancel, NULL);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);

@@ -133,7 +133,7 @@ static int fix_one(struct attach *a, uintptr_t addr, int write)
 		return 1;
 	}
 	moves = atomic_load(&a->moves);
-	if (own & OWN_ADOPTED) {
+	if ((own & (OWN_ADOPTED | OWN_OUT)) == OWN_ADOPTED) {
 		if (ask(a, p, addr, write))
 			return 1;
 		/* Given back meanwhile? Then the board was right not to know. */

@@ -56,11 +56,12 @@ static void hold(struct attach *a, unsigned int slot)
 {
 	unsigned int i;
 
-	if (atomic_load(&a->adopted) && forking.stack_end)
-		attach_job(a, JOB_STACK_OUT, (void *)forking.stack_start,
-			   forking.stack_end - forking.stack_start, 0);
 	/* No page comes or goes by a region. */
 	attach_job_lock(a);
+	if (atomic_load(&a->adopted) && forking.stack_end)
+		attach_job_locked(a, JOB_STACK_OUT,
+				  (void *)forking.stack_start,
+				  forking.stack_end - forking.stack_start, 0);
 	for (i = 0; i < ROUNDS; i++) {
 		attach_views_lock(a, &forking.mask[slot]);
 		if (all_present(a, false) || attach_error(a))
@@ -113,11 +114,12 @@ static void parent(void)
 			continue;
 		a = attach_slot(i);
 		attach_views_unlock(a, &forking.mask[i]);
-		attach_job_unlock(a);
 		if (atomic_load(&a->adopted) && forking.stack_end)
-			attach_job(a, JOB_STACK_BACK,
-				   (void *)forking.stack_start,
-				   forking.stack_end - forking.stack_start, 0);
+			attach_job_locked(a, JOB_STACK_BACK,
+					  (void *)forking.stack_start,
+					  forking.stack_end -
+					  forking.stack_start, 0);
+		attach_job_unlock(a);
 	}
 	attach_slots_unlock();
 }

@@ -38,6 +38,7 @@
 #define OWN_KEPT	4u		/* never absent */
 #define OWN_WRITE	8u		/* the program had the right to write */
 #define OWN_WAS		16u		/* was busy once: a late fault is no crash */
+#define OWN_OUT		32u		/* private while its thread forks */
 #define OWN_COUNT_SHIFT	8		/* regions that it is part of */
 
 struct attach_page {
@@ -156,7 +157,10 @@ void attach_agent_end(struct attach *a);
 /* Have the agent do something; kind: enum attach_job_kind. */
 int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
 	       unsigned int access);
+/* Several in a row with nobody's between; signals are to be blocked. */
 void attach_job_lock(struct attach *a);
+int attach_job_locked(struct attach *a, uint32_t kind, void *addr,
+		      uint64_t bytes, unsigned int access);
 void attach_job_unlock(struct attach *a);
 
 /* call.c; AS. */

@@ -288,7 +288,7 @@ static bool is_boards(struct attach *a, uintptr_t va)
 	/* They are marked one by one, and moved together. */
 	for (; at - va < attach_granule(a); at += ATTACH_PAGE)
 		if ((atomic_load(&attach_page(a, at)->own) &
-		     (OWN_ADOPTED | OWN_BUSY)) != OWN_ADOPTED)
+		     (OWN_ADOPTED | OWN_BUSY | OWN_OUT)) != OWN_ADOPTED)
 			return false;
 	return true;
 }

@@ -9,6 +9,8 @@
 #include "test_attach_fake.h"
 
 #define PAGES 40
+#define STACK_PAGES 16
+#define STACK_FORKS 100
 
 extern char **environ;
 
@@ -80,6 +82,102 @@ TEST("in the child no board is open, and adopted memory is a private copy")
 	EXPECT_EQ(fl_dereg_mr(mr[0]), 0);
 	EXPECT_EQ(fl_dereg_mr(mr[1]), 0);
 	munmap(mem, PAGES * FB_PAGE);
+}
+
+/* The stack grows as far as it is touched. */
+static __attribute__((noinline)) void grow(void)
+{
+	volatile char room[2 * STACK_PAGES * FB_PAGE];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(room); i += FB_PAGE / 2)
+		room[i] = 1;
+}
+
+TEST("a stack that is written while its pages become private stays what it is")
+{
+	static struct fb_device d;
+	uintptr_t top = (uintptr_t)__builtin_frame_address(0);
+	struct fl_mr *mr;
+	unsigned int i;
+	pid_t pid;
+
+	fb_device_start(&d);
+	grow();
+	/* The frames of fork() and of all that it calls are in there. */
+	EXPECT_EQ(fl_reg_mr(d.pd, (void *)(top - top % FB_PAGE -
+					   (STACK_PAGES - 1) * FB_PAGE),
+			    STACK_PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	for (i = 0; i < STACK_FORKS; i++) {
+		pid = fork();
+		if (!pid)
+			_exit(0);
+		EXPECT_EQ(ended(pid), 0);
+	}
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+}
+
+/* A thread whose stack somebody else registers; deep in it lies `deep`. */
+struct of_another {
+	_Atomic int step;
+	volatile uint32_t *deep;
+	int result;
+};
+
+static __attribute__((noinline)) volatile uint32_t *write_deep(void)
+{
+	volatile uint32_t room[STACK_PAGES * FB_PAGE / 4];
+	uintptr_t at = (uintptr_t)&room[2 * FB_PAGE / 4];
+	unsigned int i;
+
+	for (i = 0; i < sizeof(room) / 4; i++)
+		room[i] = i;
+	/* Not by its name: this function has returned when it is read. */
+	return (volatile uint32_t *)(at - at % FB_PAGE);
+}
+
+static void *forks_in_thread(void *arg)
+{
+	struct of_another *o = arg;
+	static char room[65536];
+	stack_t alt = { .ss_sp = room, .ss_size = sizeof(room) }, has;
+	uint32_t was;
+	pid_t pid;
+
+	/* Sanitizers bring one of their own. */
+	if (!sigaltstack(NULL, &has) && (has.ss_flags & SS_DISABLE))
+		sigaltstack(&alt, NULL);
+	o->deep = write_deep();
+	was = *o->deep;
+	atomic_store(&o->step, 1);
+	while (atomic_load(&o->step) != 2)
+		os_yield();
+	pid = fork();
+	if (!pid)
+		_exit(*o->deep != was);
+	o->result = ended(pid) || *o->deep != was;
+	return NULL;
+}
+
+TEST("a stack that another thread registered may be absent when its thread forks")
+{
+	static struct of_another o;
+	static struct fb_device d;
+	struct fl_mr *mr;
+	pthread_t t;
+
+	fb_device_start(&d);
+	EXPECT_EQ(pthread_create(&t, NULL, forks_in_thread, &o), 0);
+	while (atomic_load(&o.step) != 1)
+		os_yield();
+	EXPECT_EQ(fl_reg_mr(d.pd, (void *)o.deep, FB_PAGE, FL_LOCAL_WRITE, &mr),
+		  0);
+	fb_evict_all(d.b);
+	STEP("one page of the stack is absent");
+	atomic_store(&o.step, 2);
+	pthread_join(t, NULL);
+	EXPECT_EQ(o.result, 0);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
 }
 
 TEST("memory of the parent's board is a crash in the child that says so")
