@@ -129,7 +129,6 @@ enum wire_error udp_tag_off(struct udp_tag *t, struct wire_frame *f);
 /* False: it answers a peer that is gone. */
 bool udp_tag_on(struct udp_tag *t, struct wire_frame *f);
 /* A greeting, to a peer that is known by this instance (0: not known). */
-#define UDP_WOP_HELLO 0xFE
 void udp_tag_hello(const struct udp_tag *t, struct wire_frame *f, uint16_t to);
 uint16_t udp_tag_sender(const struct wire_frame *f);
 void udp_icrc_make(struct wire_frame *f);

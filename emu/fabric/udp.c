@@ -213,7 +213,7 @@ static void take_in(struct udp_link *l)
 		refuse(l, C_ICRC);
 		return;
 	}
-	hello = wire_opcode(f) == UDP_WOP_HELLO;
+	hello = wire_opcode(f) == WOP_HELLO;
 	if (!hello && !nodes_good(l)) {
 		refuse(l, C_NODE);
 		return;

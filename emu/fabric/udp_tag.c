@@ -206,7 +206,7 @@ void udp_tag_hello(const struct udp_tag *t, struct wire_frame *f, uint16_t to)
 {
 	memset(f, 0, sizeof(*f));
 	f->len = WIRE_BTH_BYTES + WIRE_ICRC_BYTES;
-	put(f->bytes, WIRE_BTH_OPCODE, UDP_WOP_HELLO);
+	put(f->bytes, WIRE_BTH_OPCODE, WOP_HELLO);
 	put(f->bytes, WIRE_BTH_PKEY, PKEY_FULL | t->own);
 	put(f->bytes, WIRE_BTH_PSN, (uint32_t)to << CELL_BITS);
 	udp_icrc_make(f);

@@ -287,7 +287,7 @@ const char *wire_error_name(enum wire_error e)
 	return (unsigned int)e <= WIRE_LENGTH ? names[e] : "?";
 }
 
-enum { HEADER_NONE, HEADER_BLK, HEADER_ANS };
+enum { HEADER_NONE, HEADER_BTH, HEADER_BLK, HEADER_ANS };
 
 static const struct {
 	const char *name;

@@ -137,5 +137,8 @@
 // the READ is being worked on
 `define WOP_WAIT                                8'hCC
 `define WOP_WAIT_HEADER_BYTES                   20
+// two links on UDP meet; no card sends or takes it
+`define WOP_HELLO                               8'hFE
+`define WOP_HELLO_HEADER_BYTES                  12
 
 `endif

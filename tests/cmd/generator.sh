@@ -46,7 +46,7 @@ refuses() {
 }
 
 echo "KTAP version 1"
-echo "1..24"
+echo "1..25"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x004/' \
 	"CB.RESUME overlaps ACTLR"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x00A/' \
@@ -81,6 +81,8 @@ refuses wire $contract/wire.def 's/WFLD(BLK, VA, *4/WFLD(BLK, VA, 5/' \
 	"BLK.VA begins at bit 40, the one before ends at 32"
 refuses wire $contract/wire.def 's/WOPC(ACK, *0xC8/WOPC(ACK, 0x11/' \
 	"opcode ACK is not in 0xC0 to 0xFF"
+refuses wire $contract/wire.def 's/WOPC(ACK, *0xC8/WOPC(ACK, 0xFE/' \
+	"opcodes ACK and HELLO are the same"
 refuses fsm $contract/fsm.def 's/ARC(TX, FREE, *GO, *READY/ARC(TX, FREE, GO, STEADY/' \
 	"TX has no state STEADY"
 refuses fsm $contract/fsm.def '/^ARC(TX, SRCFAULT,/d' \

@@ -26,7 +26,6 @@
 #endif
 #define MOST		6000	/* bytes of a datagram: more than any frame */
 #define KEPT	256	/* packets to be sent again, of each side */
-#define HELLO		0xFE	/* opcode of a greeting, udp_tag.c */
 
 static struct site a, b;
 
@@ -121,7 +120,7 @@ static void nonsense(struct wire_frame *f)
 		h[8] |= (uint8_t)(1 + pick(255));
 		break;
 	}
-	if (h[0] == HELLO)
+	if (h[0] == WOP_HELLO)
 		h[0] = 0xFF;
 	seal(f);
 }
@@ -183,7 +182,7 @@ static void hand_on(int side)
 	if (relay.replay)
 		relay.kept[side][pick(KEPT)] = *f;
 	relay_send(relay.fd[1 - side], 1 - side, f->bytes, f->len);
-	if (f->bytes[0] == HELLO)
+	if (f->bytes[0] == WOP_HELLO)
 		f->len = 0;	/* nothing to make nonsense of */
 	for (i = 0; i < JUNK && !relay.replay; i++) {
 		throw_in(0);

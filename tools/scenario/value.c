@@ -98,17 +98,22 @@ static bool value_event(struct parser *p, const struct token *t, struct arg *a)
 		parser_unknown(p, t, "a trace event (book/trace.adoc)", list);
 }
 
+/* The kinds of packet that cards send to each other. */
+#define OF_CARDS_BLK(x) x,
+#define OF_CARDS_ANS(x) x,
+#define OF_CARDS_BTH(x)
+
 static bool value_packet(struct parser *p, const struct token *t, struct arg *a)
 {
 #define WHDR(...)
 #define WFLD(...)
-#define WOPC(name, value, header, text) #name,
+#define WOPC(name, value, header, text) OF_CARDS_##header(#name)
 	static const char *const names[] = {
 #include "faultline/wire.def"
 		NULL
 	};
 #undef WOPC
-#define WOPC(name, value, header, text) value,
+#define WOPC(name, value, header, text) OF_CARDS_##header(value)
 	static const uint8_t codes[] = {
 #include "faultline/wire.def"
 	};

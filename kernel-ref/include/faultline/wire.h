@@ -204,5 +204,8 @@
 /* the READ is being worked on */
 #define WOP_WAIT                                0xCC
 #define WOP_WAIT_HEADER_BYTES                   20
+/* two links on UDP meet; no card sends or takes it */
+#define WOP_HELLO                               0xFE
+#define WOP_HELLO_HEADER_BYTES                  12
 
 #endif
