@@ -184,6 +184,7 @@ every=$!
 
 # What is printed of what was wrong: not all, and it says so.
 rubric 'Group' ' 25 first' ' 25 second' ' 25 third' ' 25 fourth'
+cp labs/walk/lab.conf "$dir/lab/"
 $LAB_COMPILE -w -DSLOW=1 -o "$dir/quick" "$dir/subject.c"
 expect 1 'expected: (nothing)' 'nothing is a word, too' \
 	"$dir/judge" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/quick"
