@@ -121,6 +121,7 @@ expect 1 'hung: it went on and on' 'a walk without an end is counted, not timed'
 # What waits, or does not read what it answers: a subject and a judge of its own.
 cat > "$dir/judge.c" <<- 'END'
 	#include "tools/grade/judge.h"
+	static const char judge_text[] = { [0 ... 998] = 'x', 0 };
 	static void ask(int n)
 	{
 		struct subject_msg m = { .op = 16 };
@@ -128,6 +129,15 @@ cat > "$dir/judge.c" <<- 'END'
 		while (n--)
 			judge_ask(&m);
 	}
+	static void differ(void)
+	{
+		ask(1);
+		judge_same("a list", judge_text, "");
+	}
+	JUDGE(first, "") { differ(); }
+	JUDGE(second, "") { differ(); }
+	JUDGE(third, "") { differ(); }
+	JUDGE(fourth, "") { differ(); }
 	JUDGE(few, "few questions") { ask(4); }
 	JUDGE(many, "many questions") { ask(5000); }
 END
@@ -144,7 +154,7 @@ cat > "$dir/subject.c" <<- 'END'
 		for (i = 1; i < 6; i++)
 			m[i].op = 16, m[i].status = SUBJECT_DONE;
 	#ifdef SLOW
-		for (i = 0; i < 6 && !poll(0, 0, 600); i++)
+		for (i = 0; i < 6 && !poll(0, 0, SLOW); i++)
 			write(3, m + i, sizeof(*m));
 	#else
 		for (i = 0; write(3, m + !!i, sizeof(*m)) > 0; i++)
@@ -157,7 +167,7 @@ sed 's/^wall_s:.*/wall_s: 1/; s/^cpu_s:.*/cpu_s: 5/' labs/walk/lab.conf > "$dir/
 rubric 'Group' ' 50 few' ' 50 many'
 $LAB_COMPILE -w -c -o "$dir/judge.o" "$dir/judge.c"
 $LAB_COMPILE -w -o "$dir/unread" "$dir/subject.c"
-$LAB_COMPILE -w -DSLOW -o "$dir/slow" "$dir/subject.c"
+$LAB_COMPILE -w -DSLOW=600 -o "$dir/slow" "$dir/subject.c"
 $LAB_LINK -o "$dir/judge" "$dir/judge.o" $(ls "$O"/tools/grade/*.o | grep -v subject) \
 	"$B/libtools.a" "$B/libboard.a" "$B/libfaultline.a" "$B/libboard.a" $LAB_LIBS
 expect 1 'hung: it was waited for, 1 s in all' 'a little sleep before each answer adds up' \
@@ -171,6 +181,16 @@ cp "$dir/lab/lab.conf" "$dir/lab2/"
 { echo Group && printf ' %s slow%s\n' $(seq -f '4 %g' 21) 16 22; } > "$dir/lab2/rubric.txt"
 "$dir/judge" run --lab "$dir/lab2" --out "$dir/o2" --subject "$dir/slow" > /dev/null 2>&1 &
 every=$!
+
+# What is printed of what was wrong: not all, and it says so.
+rubric 'Group' ' 25 first' ' 25 second' ' 25 third' ' 25 fourth'
+cp labs/walk/lab.conf "$dir/lab/"
+$LAB_COMPILE -w -DSLOW=1 -o "$dir/quick" "$dir/subject.c"
+expect 1 'expected: (nothing)' 'nothing is a word, too' \
+	"$dir/judge" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/quick"
+cp "$dir/out" "$dir/said"
+expect 0 'xxx ...' 'what is cut says so' grep 'came: ' "$dir/said"
+expect 0 'make grade LAB=walk ONLY=fourth' 'and how the fourth is seen' grep ONLY= "$dir/said"
 
 # What a caller has open is nothing for a subject; who ends the grader, ends that.
 { printf '%s\n' '#include <fcntl.h>' '#include <stdio.h>' '#include <unistd.h>' \
