@@ -14,7 +14,7 @@
 
 /* All that stands in the way is somebody else's lock: try again after so long.
  */
-#define CONTENDED_NS	1000
+#define CONTENDED_NS	1000u
 #define CONTENDED_TRIES 10000u
 /* A process does not close its pages: until it does, or is cut off. */
 #define SLOW_TRY_NS	1000000
@@ -130,6 +130,17 @@ int fault_bring(struct host_mm *mm, uint64_t va)
 }
 
 /*
+ * Nearly always it is over at once. But who holds it may be kept from running
+ * for as long as a busy machine likes: half a second in all.
+ */
+static uint64_t patience_ns(unsigned int tries)
+{
+	unsigned int doubled = tries / 1000;
+
+	return CONTENDED_NS << (doubled < 7 ? doubled : 7);
+}
+
+/*
  * Waiting in line for what somebody else holds, and not trying now and then:
  * who has many threads that fault holds his lock nearly always. Who is at his
  * own limit gains nothing from others' pages.
@@ -148,7 +159,7 @@ bool fault_again(struct host_mm *mm, int err, unsigned int *tries)
 	}
 	r = own ? -EBUSY : reclaim_wait(mm->k);
 	if (r && sim_thread_self())
-		sim_sleep(r == -EBUSY ? SLOW_TRY_NS : CONTENDED_NS);
+		sim_sleep(r == -EBUSY ? SLOW_TRY_NS : patience_ns(*tries));
 	return true;
 }
 

@@ -114,6 +114,17 @@ static int blame(bool locked, bool slow)
 	return slow ? -EBUSY : -ENOMEM;
 }
 
+/* Frames that are on no clock, since somebody fills them or gives them back. */
+static bool in_transit(struct host_kernel *k)
+{
+	bool some;
+
+	sim_spin_lock(&k->frames_lock);
+	some = k->frames_used > k->clock_frames;
+	sim_spin_unlock(&k->frames_lock);
+	return some;
+}
+
 int reclaim_one(struct host_kernel *k, struct host_mm *held)
 {
 	struct host_frame *f, *first = NULL;
@@ -143,7 +154,7 @@ int reclaim_one(struct host_kernel *k, struct host_mm *held)
 	}
 	if (first_owner)
 		mm_put(first_owner);
-	return l == LOOK_EVICTED ? 0 : blame(locked, slow);
+	return l == LOOK_EVICTED ? 0 : blame(locked || in_transit(k), slow);
 }
 
 /* The next frame that mm has, in the order of the bank. */

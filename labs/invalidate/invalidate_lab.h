@@ -18,6 +18,9 @@
 /* ns. No call of the kernel takes so long: who does will never end. */
 #define LAB_RUNAWAY_NS	UINT64_C(20000000000)
 
+/* Why pages stay, of LAB_PIN: nothing, the driver, the process (HELD_KEPT). */
+enum lab_stay { LAB_STAY_NOT, LAB_STAY_PINNED, LAB_STAY_HELD };
+
 /* Where a card's access begins by itself. */
 enum lab_moment {
 	LAB_AT_CLOSE,	/* the kernel has the CPU's view of pages closed */
@@ -48,7 +51,7 @@ enum {
 	LAB_ADVISE,
 	LAB_PROTECT,	/* advice: rights */
 	LAB_UNMAP,
-	/* Q: process, page, pages, 1: pin, 0: unpin. A: pages */
+	/* Q: process, page, pages, enum lab_stay. A: pages */
 	LAB_PIN,
 	/* Only tell the driver. Q: process, first byte, byte after the last */
 	LAB_TELL,
@@ -113,7 +116,7 @@ enum lab_event {
 	LAB_EV_EVICTED,		/* page, 2: to swap */
 	LAB_EV_STALE,
 };
-#define LAB_NOWHERE	UINT64_MAX
+#define LAB_NOWHERE	0xffffu
 
 enum lab_stat {
 	LAB_STALE, LAB_EVICTIONS, LAB_AGES, LAB_INVALIDATIONS, LAB_FRAMES_USED,
@@ -132,10 +135,18 @@ enum lab_reader {
 	LAB_READER_THREAD,	/* another thread does both, twice, and ends */
 };
 
-/* Calls of liburcu so far, and whether the calling thread counts as a reader. */
+/*
+ * Calls of liburcu so far, whether the calling thread counts as a reader, and the
+ * first call that was wrong when it came (enum lab_urcu_call).
+ */
 enum lab_urcu {
 	LAB_URCU_REGISTER, LAB_URCU_UNREGISTER, LAB_URCU_SYNCHRONIZE,
 	LAB_URCU_READER, LAB_URCU_WRONG, LAB_URCU_COUNT,
+};
+
+enum lab_urcu_call {
+	LAB_CALL_NONE, LAB_CALL_REGISTER, LAB_CALL_UNREGISTER, LAB_CALL_ONLINE,
+	LAB_CALL_OFFLINE, LAB_CALL_QUIESCENT, LAB_CALLS,
 };
 
 /* Of most answers: what host_check() says, as text; empty: all is well. */

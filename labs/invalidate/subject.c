@@ -47,7 +47,9 @@ static void pin(uint64_t *q)
 	struct host_mm *mm = host_process_mm(p->p);
 	uint64_t va = p->base + q[1] * LAB_PAGE_BYTES;
 
-	if (q[3])
+	if (q[3] == LAB_STAY_HELD)
+		frame_at(mm, pt_get(mm, va) & PTE_ADDR)->held = HELD_KEPT;
+	else if (q[3])
 		q[0] = (uint64_t)mm_pin(mm, va, q[2], true, NULL);
 	else
 		mm_unpin(mm, va, q[2], false);
@@ -160,7 +162,7 @@ static void start(uint64_t *q)
 				  .swap_dir = "" };
 	struct host_driver_params dp = { .plain_user = false };
 	struct sim_domain *d;
-	int error, i;
+	int error = 0, i;
 
 	timing_defaults(&lab.timing);
 	sc.trace = fc.trace = bc.trace = lab.trace = trace_create(&tc);
@@ -170,8 +172,12 @@ static void start(uint64_t *q)
 	hc.board = lab.board = board_create(&bc, &error);
 	lab.k = lab.board ? host_create(&hc, &error) : NULL;
 	lab.log = calloc(NEWEST, sizeof(*lab.log));
-	if (!lab.k || !lab.log || host_driver_probe(lab.k, &dp))
-		abort();
+	if (!lab.k || !lab.log)
+		give_up("no board", error);
+	error = host_driver_probe(lab.k, &dp);
+	if (error)
+		give_up("the driver's probe, which ends with a TLB synchronise",
+			error);
 	d = sim_domain_create(lab.sim, "card");
 	for (i = 0; i < LAB_CHANNELS; i++)
 		sim_actor_init(d, &lab.channel[i].actor, "card", card_step,

@@ -57,6 +57,13 @@ static struct {
 	uint64_t seen;			/* the record that was told last */
 } lab;
 
+/* The board is not there: say why, before it looks like a crash of nothing. */
+static _Noreturn void give_up(const char *what, int err)
+{
+	fprintf(stderr, "%s: %s\n", what, strerror(err < 0 ? -err : err));
+	abort();
+}
+
 /* ---- the card ---- */
 
 static void note(enum lab_event ev, uint64_t b)
@@ -136,7 +143,7 @@ static uint64_t page_of(uint64_t va)
 	uint64_t base = lab.process[0].base;
 
 	return va - base < LAB_PAGES * LAB_PAGE_BYTES ?
-	       (va - base) / LAB_PAGE_BYTES : 0xffff;
+	       (va - base) / LAB_PAGE_BYTES : LAB_NOWHERE;
 }
 
 static void cpu_open(void *arg, uint64_t va, uint64_t npages, uint64_t frame,
@@ -264,7 +271,7 @@ static void open_card(uint64_t *q)
 	mm_notifier_unregister(host_process_mm(p->p), &p->tell);
 	fd = host_open(p->p, NULL);
 	if (fd < 0)
-		abort();
+		give_up("the card cannot be opened", fd);
 	mm_notifier_register(host_process_mm(p->p), &p->tell);
 	lab.card[i].of = p;
 	lab.card[i].fd = fd;

@@ -18,40 +18,41 @@ static struct {
 } urcu;
 static _Thread_local bool urcu_reader, urcu_known;
 
-static void urcu_must(bool right)
+static void urcu_must(bool right, enum lab_urcu_call call)
 {
-	urcu.wrong += !right;
+	if (!right && !urcu.wrong)
+		urcu.wrong = call;
 }
 
 void urcu_qsbr_register_thread(void)
 {
-	urcu_must(!urcu_known);
+	urcu_must(!urcu_known, LAB_CALL_REGISTER);
 	urcu.registered++;
 	urcu_known = urcu_reader = true;
 }
 
 void urcu_qsbr_unregister_thread(void)
 {
-	urcu_must(urcu_known);
+	urcu_must(urcu_known, LAB_CALL_UNREGISTER);
 	urcu.unregistered++;
 	urcu_known = urcu_reader = false;
 }
 
 void urcu_qsbr_thread_online(void)
 {
-	urcu_must(urcu_known && !urcu_reader);
+	urcu_must(urcu_known && !urcu_reader, LAB_CALL_ONLINE);
 	urcu_reader = true;
 }
 
 void urcu_qsbr_thread_offline(void)
 {
-	urcu_must(urcu_known && urcu_reader);
+	urcu_must(urcu_known && urcu_reader, LAB_CALL_OFFLINE);
 	urcu_reader = false;
 }
 
 void urcu_qsbr_quiescent_state(void)
 {
-	urcu_must(urcu_reader);
+	urcu_must(urcu_reader, LAB_CALL_QUIESCENT);
 }
 
 void urcu_qsbr_synchronize_rcu(void)

@@ -121,6 +121,7 @@ expect 1 'hung: it went on and on' 'a walk without an end is counted, not timed'
 # What waits, or does not read what it answers: a subject and a judge of its own.
 cat > "$dir/judge.c" <<- 'END'
 	#include "tools/grade/judge.h"
+	static const char judge_text[] = { [0 ... 998] = 'x', 0 };
 	static void ask(int n)
 	{
 		struct subject_msg m = { .op = 16 };
@@ -128,9 +129,19 @@ cat > "$dir/judge.c" <<- 'END'
 		while (n--)
 			judge_ask(&m);
 	}
+	static void differ(void)
+	{
+		ask(1);
+		judge_same("a list", judge_text, "");
+	}
+	JUDGE(first, "") { differ(); }
+	JUDGE(second, "") { differ(); }
+	JUDGE(third, "") { differ(); }
+	JUDGE(fourth, "") { differ(); }
 	JUDGE(few, "few questions") { ask(4); }
 	JUDGE(many, "many questions") { ask(5000); }
 END
+seq -f 'JUDGE(slow%g, "few questions again") { ask(4); }' 22 >> "$dir/judge.c"
 cat > "$dir/subject.c" <<- 'END'
 	#include <poll.h>
 	#include <unistd.h>
@@ -143,7 +154,7 @@ cat > "$dir/subject.c" <<- 'END'
 		for (i = 1; i < 6; i++)
 			m[i].op = 16, m[i].status = SUBJECT_DONE;
 	#ifdef SLOW
-		for (i = 0; i < 6 && !poll(0, 0, 600); i++)
+		for (i = 0; i < 6 && !poll(0, 0, SLOW); i++)
 			write(3, m + i, sizeof(*m));
 	#else
 		for (i = 0; write(3, m + !!i, sizeof(*m)) > 0; i++)
@@ -156,13 +167,30 @@ sed 's/^wall_s:.*/wall_s: 1/; s/^cpu_s:.*/cpu_s: 5/' labs/walk/lab.conf > "$dir/
 rubric 'Group' ' 50 few' ' 50 many'
 $LAB_COMPILE -w -c -o "$dir/judge.o" "$dir/judge.c"
 $LAB_COMPILE -w -o "$dir/unread" "$dir/subject.c"
-$LAB_COMPILE -w -DSLOW -o "$dir/slow" "$dir/subject.c"
+$LAB_COMPILE -w -DSLOW=600 -o "$dir/slow" "$dir/subject.c"
 $LAB_LINK -o "$dir/judge" "$dir/judge.o" $(ls "$O"/tools/grade/*.o | grep -v subject) \
 	"$B/libtools.a" "$B/libboard.a" "$B/libfaultline.a" "$B/libboard.a" $LAB_LIBS
 expect 1 'hung: it was waited for, 1 s in all' 'a little sleep before each answer adds up' \
 	"$dir/judge" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/slow" --only few
 expect 1 'it does not read what it answers' 'answers to what was not read hold nobody up' \
 	"$dir/judge" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/unread" --only many
+
+# A second for each of them, twenty in all; looked at below.
+mkdir "$dir/lab2"
+cp "$dir/lab/lab.conf" "$dir/lab2/"
+{ echo Group && printf ' %s slow%s\n' $(seq -f '4 %g' 21) 16 22; } > "$dir/lab2/rubric.txt"
+"$dir/judge" run --lab "$dir/lab2" --out "$dir/o2" --subject "$dir/slow" > /dev/null 2>&1 &
+every=$!
+
+# What is printed of what was wrong: not all, and it says so.
+rubric 'Group' ' 25 first' ' 25 second' ' 25 third' ' 25 fourth'
+cp labs/walk/lab.conf "$dir/lab/"
+$LAB_COMPILE -w -DSLOW=1 -o "$dir/quick" "$dir/subject.c"
+expect 1 'expected: (nothing)' 'nothing is a word, too' \
+	"$dir/judge" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/quick"
+cp "$dir/out" "$dir/said"
+expect 0 'xxx ...' 'what is cut says so' grep 'came: ' "$dir/said"
+expect 0 'make grade LAB=walk ONLY=fourth' 'and how the fourth is seen' grep ONLY= "$dir/said"
 
 # What a caller has open is nothing for a subject; who ends the grader, ends that.
 { printf '%s\n' '#include <fcntl.h>' '#include <stdio.h>' '#include <unistd.h>' \
@@ -394,6 +422,10 @@ expect 0 'Makefile: 100 of 100' 'other files of a work are not looked at' cat "$
 expect 1 '' 'a Makefile neither' test -e "$dir/touched"
 expect 1 '' 'scores of an earlier folder are not among these' grep gone "$dir/batch/scores.csv"
 expect 1 '' 'no process is left' sh -c "ps -eo args | grep -F '$dir/batch' | grep -v -e grep -e 'sh -c'"
+
+wait $every
+expect 0 'the tests before it took all the time' 'a whole grade ends after so many seconds' \
+	cat "$dir/o2/record"
 
 if command -v sim_c > /dev/null; then
 	expect 0 ' is in ' 'two that are alike' tools/lab/overlap walk "$dir/all"

@@ -325,3 +325,45 @@ TEST("who has one thread gets a frame from who has many")
 	rig_thread(r, 1, modest, &f[4]);
 	rig_run(r);
 }
+
+/* ---- memory that somebody is just giving back ---- */
+
+static void slowly(struct mm_notifier *n, struct host_mm *mm, uint64_t start,
+		   uint64_t end)
+{
+	(void)n, (void)mm, (void)start, (void)end;
+	sim_sleep(200000000);
+}
+
+static void gives_back(void *arg)
+{
+	struct fighter *f = arg;
+
+	WANT(f->r, !host_madvise(f->r->p[0], f->m, 6 * PAGE, HOST_PAGEOUT));
+}
+
+static void wants_one(void *arg)
+{
+	struct fighter *f = arg;
+
+	sim_sleep(1000);
+	WANT(f->r, mm_fault(rig_mm(f->r, 1), va_of(f->m), HOST_FAULT_WRITE) >=
+		   0);
+}
+
+TEST("frames that are all on their way out are waited for, also for long")
+{
+	struct rig *r = rig_start(SIM_LOCKSTEP, test_seed(), 6, 64);
+	struct mm_notifier slow = { .invalidate = slowly };
+	struct fighter f[2] = { { r, 0, NULL }, { r, 1, NULL } };
+
+	rig_process(r, 1);
+	f[0].m = rig_map(r, 0, 6);
+	f[1].m = rig_map(r, 1, 1);
+	EXPECT_EQ(host_madvise(r->p[0], f[0].m, 6 * PAGE, HOST_POPULATE), 0);
+	EXPECT_EQ(mm_notifier_register(rig_mm(r, 0), &slow), 0);
+	rig_thread(r, 0, gives_back, &f[0]);
+	rig_thread(r, 1, wants_one, &f[1]);
+	rig_run(r);
+	mm_notifier_unregister(rig_mm(r, 0), &slow);
+}

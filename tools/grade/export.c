@@ -50,10 +50,13 @@ static void text(const struct grade *g, FILE *f)
 			verdict_names[t->verdict], t->name,
 			t->says[0] && !t->hidden ? ": " : "",
 			t->hidden ? "" : t->says);
-		if (!t->hidden && told < 3 && t->text) {
+		if (t->hidden || !t->text)
+			continue;
+		if (told++ < 3)
 			put_lines(f, "      ", t->text);
-			told++;
-		}
+		else
+			fprintf(f, "      what was done: make grade LAB=%s "
+				"ONLY=%s\n", g->lab, t->name);
 	}
 	fprintf(f, "\nscore %u of %u", got, max);
 	if (hidden)

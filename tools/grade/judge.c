@@ -14,6 +14,7 @@
 
 #define SHOWN 24	/* steps of a long test: the last so many */
 #define STEP_BYTES 160
+#define TOLD_MOST 800	/* bytes of what was expected, and of what came */
 
 const char *const verdict_names[V_COUNT] = {
 	"pass", "wrong", "crashed", "hung", "did-not-start", "did-not-build",
@@ -30,7 +31,7 @@ static struct {
 	uint64_t random;
 	char step[SHOWN][STEP_BYTES];
 	unsigned int steps;
-	char held[256];		/* why the test failed, in two lines */
+	char held[2 * TOLD_MOST + 256];	/* why the test failed */
 	jmp_buf leave;
 	enum verdict verdict;
 } now;
@@ -83,10 +84,17 @@ void judge_ask(struct subject_msg *m)
 
 void judge_same(const char *what, const char *came, const char *expected)
 {
+	static const char nothing[] = "(nothing)";
+
 	if (!strcmp(came, expected))
 		return;
+	/* A list that is cut says so: it would be compared with the other. */
 	snprintf(now.held, sizeof(now.held),
-		 "%s\n     expected: %s\n     came:     %s", what, expected, came);
+		 "%.160s\n     expected: %.*s%s\n     came:     %.*s%s", what,
+		 TOLD_MOST, expected[0] ? expected : nothing,
+		 strlen(expected) > TOLD_MOST ? " ..." : "",
+		 TOLD_MOST, came[0] ? came : nothing,
+		 strlen(came) > TOLD_MOST ? " ..." : "");
 	judge_end(V_WRONG);
 }
 

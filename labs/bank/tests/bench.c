@@ -146,9 +146,25 @@ static const char *fsr_text(uint32_t fsr, bool with_format, char *text,
 	return text;
 }
 
+static const char *fsynr0_text(uint32_t v, char *text, size_t size)
+{
+	snprintf(text, size, "0x%x (PLVL %u%s%s%s, S1CBNDX %u)", v,
+		 v & SMMU_CB_FSYNR0_PLVL_MASK,
+		 v & SMMU_CB_FSYNR0_WNR ? " WNR" : "",
+		 v & SMMU_CB_FSYNR0_PNU ? " PNU" : "",
+		 v & SMMU_CB_FSYNR0_PTWF ? " PTWF" : "",
+		 (v & SMMU_CB_FSYNR0_S1CBNDX_MASK) >>
+			 SMMU_CB_FSYNR0_S1CBNDX_SHIFT);
+	return text;
+}
+
 void bench_clear(unsigned int bank, uint32_t bits)
 {
-	judge_did("bank %u: 0x%x to FSR", bank, bits);
+	char text[80];
+
+	judge_did("bank %u: 0x%x (%s) to FSR", bank, bits,
+		  fsr_text(bits, bits & SMMU_CB_FSR_FORMAT_MASK, text,
+			   sizeof(text)));
 	bench_write(CB(bank, FSR), 4, bits);
 }
 
@@ -270,7 +286,12 @@ void bench_far(unsigned int bank, uint64_t va)
 
 void bench_fsynr0(unsigned int bank, uint32_t value)
 {
-	compare_hex("FSYNR0", bank, bench_read(CB(bank, FSYNR0), 4), value);
+	uint32_t came = (uint32_t)bench_read(CB(bank, FSYNR0), 4);
+	char what[40], came_text[80], want_text[80];
+
+	snprintf(what, sizeof(what), "FSYNR0 of bank %u", bank);
+	judge_same(what, fsynr0_text(came, came_text, sizeof(came_text)),
+		   fsynr0_text(value, want_text, sizeof(want_text)));
 }
 
 void bench_who(unsigned int bank, uint16_t stream)

@@ -41,7 +41,7 @@ unsigned int bench_process(void)
 
 unsigned int bench_open(unsigned int process)
 {
-	judge_did("process %u opens the card", process);
+	judge_did("process %u opens the card, and gets the next bank", process);
 	return (unsigned int)ask(LAB_OPEN, process, 0, 0, 0).arg[0];
 }
 
@@ -163,14 +163,21 @@ void kernel_pin(unsigned int process, unsigned int page, unsigned int n)
 {
 	judge_did("kernel: pages %u to %u of process %u are pinned", page,
 		  page + n - 1, process);
-	judge_equal("pages", ask(LAB_PIN, process, page, n, 1).arg[0], n);
+	judge_equal("pages", ask(LAB_PIN, process, page, n,
+				 LAB_STAY_PINNED).arg[0], n);
+}
+
+void kernel_hold(unsigned int process, unsigned int page)
+{
+	judge_did("kernel: page %u of process %u is held", page, process);
+	ask(LAB_PIN, process, page, 1, LAB_STAY_HELD);
 }
 
 void kernel_unpin(unsigned int process, unsigned int page, unsigned int n)
 {
 	judge_did("kernel: pages %u to %u of process %u are unpinned", page,
 		  page + n - 1, process);
-	ask(LAB_PIN, process, page, n, 0);
+	ask(LAB_PIN, process, page, n, LAB_STAY_NOT);
 }
 
 void kernel_swap_bad(bool bad)
@@ -321,7 +328,9 @@ static void say(const char *fmt, ...)
 
 static void say_range(const char *what, const uint64_t *a)
 {
-	if (a[1] == 1)
+	if (a[0] == LAB_NOWHERE)
+		say("%s ELSEWHERE", what);
+	else if (a[1] == 1)
 		say("%s %" PRIu64, what, a[0]);
 	else
 		say("%s %" PRIu64 "-%" PRIu64, what, a[0], a[0] + a[1] - 1);
@@ -331,7 +340,7 @@ static void say_told(const char *what, const uint64_t *a)
 {
 	say_range(what, a);
 	if (a[2])
-		say("%" PRIu64 " VALID", a[2]);
+		say("%" PRIu64 " STILL VALID", a[2]);
 	if (a[3])
 		say("%" PRIu64 " OPEN TO THE CPU", a[3]);
 	if (a[4])
@@ -344,7 +353,10 @@ static void say_tlbi(const uint64_t *a)
 					  "tlbivaal", "tlbiasid", "tlbiall" };
 	const char *name = a[3] < 6 ? op[a[3]] : "tlbi of all banks";
 
-	if (a[3] <= SMMU_TLBI_VAAL)
+	if (a[3] <= SMMU_TLBI_VAAL && a[1] == LAB_NOWHERE)
+		say("bank %" PRIu64 " %s ELSEWHERE of asid %" PRIu64, a[0],
+		    name, a[2]);
+	else if (a[3] <= SMMU_TLBI_VAAL)
 		say("bank %" PRIu64 " %s %" PRIu64 " of asid %" PRIu64, a[0],
 		    name, a[1], a[2]);
 	else
@@ -481,6 +493,14 @@ uint64_t grace(enum lab_grace op, unsigned int channel)
 
 void reader(enum lab_reader op)
 {
+	static const char *const call[LAB_CALLS] = {
+		"none",
+		"urcu_qsbr_register_thread, of one that is registered",
+		"urcu_qsbr_unregister_thread, of one that is not registered",
+		"urcu_qsbr_thread_online, of one that is online or unknown",
+		"urcu_qsbr_thread_offline, of one that is offline or unknown",
+		"urcu_qsbr_quiescent_state, of one that is offline",
+	};
 	static const char *const did[] = {
 		"the thread begins to run hardware", "and leaves it",
 		"a thread runs hardware twice, and ends",
@@ -490,8 +510,8 @@ void reader(enum lab_reader op)
 	judge_did("%s", did[op]);
 	judge_ask(&m);
 	memcpy(last_urcu, &m.arg[1], sizeof(last_urcu));
-	judge_equal("calls of liburcu that are wrong at that moment",
-		    last_urcu[LAB_URCU_WRONG], 0);
+	judge_same("call of liburcu that is wrong at that moment",
+		   call[last_urcu[LAB_URCU_WRONG] % LAB_CALLS], call[0]);
 }
 
 uint64_t urcu(enum lab_urcu what)

@@ -45,6 +45,8 @@ void kernel_protect(unsigned int process, unsigned int page, unsigned int n,
 		    int prot);
 void kernel_unmap(unsigned int process, unsigned int page, unsigned int n);
 void kernel_pin(unsigned int process, unsigned int page, unsigned int n);
+/* The process needs it where it is (HELD_KEPT), to the end. */
+void kernel_hold(unsigned int process, unsigned int page);
 void kernel_unpin(unsigned int process, unsigned int page, unsigned int n);
 void kernel_swap_bad(bool bad);
 /* Tell the driver of bytes from start to before end. */

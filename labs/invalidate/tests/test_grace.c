@@ -105,7 +105,7 @@ JUDGE(reader_inside, "one board's step runs another board: a reader all the time
 	judge_equal("registered", urcu(LAB_URCU_REGISTER), 1);
 }
 
-JUDGE(reader_thread, "another thread registers itself, and not at its end")
+JUDGE(reader_thread, "another thread is registered too, and no more at its end")
 {
 	reader(LAB_READER_ONLINE);
 	reader(LAB_READER_THREAD);

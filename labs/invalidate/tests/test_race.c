@@ -21,6 +21,19 @@ JUDGE(told_late, "who is told waits for the access that is under way")
 	no_stale();
 }
 
+JUDGE(given_up, "an access that never ends is waited for a second, and no longer")
+{
+	uint64_t ns;
+
+	bench_new(0, 0);
+	cpu_write(0, 3, 1);
+	card_begins(0, 0, 3, WRITES, 9);
+	forget();
+	ns = kernel_tells(0, 3 * PAGE, 4 * PAGE);
+	happened(DROPPED(3) ", bank 0 sync");
+	judge_at_least("ns that it took", ns, 1000000 * US);
+}
+
 JUDGE(somebody_elses, "the frame is somebody else's only when nobody writes it")
 {
 	bench_new(2, 0);

@@ -111,11 +111,16 @@ JUDGE(rights_shrink, "a page that may only be read from now on is not written")
 
 JUDGE(blocked, "closing: no walk any more, nothing left, and only then off")
 {
+	uint64_t tcr;
+
 	bench_new(0, 0);
+	tcr = smmu_reg(CB(0, TCR), 4);
 	bench_close(0);
 	judge_at_least("synchronises", happened_times("bank 0 synced"), 2);
 	judge_equal("TCR.EPD0", !!(smmu_reg(CB(0, TCR), 4) & SMMU_CB_TCR_EPD0),
 		    1);
+	judge_equal("TCR but for EPD0",
+		    smmu_reg(CB(0, TCR), 4) & ~(uint64_t)SMMU_CB_TCR_EPD0, tcr);
 	judge_equal("TTBR0", smmu_reg(CB(0, TTBR0), 8), UINT64_C(1) << 48);
 }
 
