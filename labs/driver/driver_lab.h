@@ -92,6 +92,7 @@ enum lab_change {
 	LAB_QUIET,	/* it is leaving: hold no access any more */
 	LAB_ROOM,	/* bytes that it may have without taking them from others */
 	LAB_HARD,	/* the bank met something at this address that no page cures */
+	LAB_STUCK,	/* other accesses fault all the time: MULTI before each RESUME */
 };
 
 enum lab_moment {

@@ -3,6 +3,19 @@
 #ifndef FL_LABS_DRIVER_QUESTIONS_H
 #define FL_LABS_DRIVER_QUESTIONS_H
 
+unsigned long shim_irq_save(void)
+{
+	unsigned long was = lab.irqs_off;
+
+	lab.irqs_off = true;
+	return was;
+}
+
+void shim_irq_restore(unsigned long flags)
+{
+	lab.irqs_off = flags;
+}
+
 static void lab_new(void)
 {
 	struct trace_config tc = { .ring_records = 2048 };
@@ -88,6 +101,9 @@ static void lab_change(struct process *p, const uint64_t *q)
 	case LAB_ROOM:
 		p->room = q[2];
 		break;
+	case LAB_STUCK:
+		lab.stuck = q[2];
+		break;
 	case LAB_HARD:
 		p->ctx->hard.valid = true;
 		p->ctx->hard.page = q[2] & ~(u64)(LAB_PAGE - 1);
@@ -115,12 +131,14 @@ static void lab_irq(uint64_t *q)
 {
 	bool smmu = q[0] == LAB_LINE_SMMU;
 	u64 times = 0, handled = 0;
+	unsigned long was = shim_irq_save();
 
 	do {
 		handled += (smmu ? fl_irq_smmu : fl_irq_fault)(0, lab.dev) ==
 			   IRQ_HANDLED;
 		times++;
 	} while (times < q[1] && (smmu ? lab.line : lab.reports != 0));
+	shim_irq_restore(was);
 	q[0] = times;
 	q[1] = handled;
 	q[2] = smmu ? lab.line : lab.reports != 0;
@@ -316,6 +334,8 @@ static void check_left(void)
 
 	if (lab.locks)
 		complain("a spinlock was not given back");
+	if (lab.irqs_off)
+		complain("interrupts were left off");
 	if (lab.mmap_locks)
 		complain("an mmap lock was not given back");
 	if (lab.payers)

@@ -80,6 +80,7 @@ static struct {
 	const void *lock[HELD_LOCKS];
 	unsigned int locks, mmap_locks, payers;
 	unsigned int accesses;
+	bool irqs_off, stuck;
 	u64 cause;
 	char wrong[64];
 } lab;
@@ -102,9 +103,11 @@ static void note(u64 kind, u64 a, u64 b, u64 c, u64 d)
 
 static void moment(enum lab_moment what, u64 value)
 {
+	bool irqs_off = lab.irqs_off;
 	struct subject_msg m;
 	unsigned int i;
 
+	lab.irqs_off = false;
 	for (i = 0; i < LAB_WHENS; i++) {
 		if (lab.when[i].moment != what || lab.when[i].value != value)
 			continue;
@@ -112,6 +115,7 @@ static void moment(enum lab_moment what, u64 value)
 		lab.when[i].moment = LAB_NEVER;
 		act(&m);
 	}
+	lab.irqs_off = irqs_off;
 }
 
 static struct process *process_of(const struct mm_struct *mm)
@@ -246,6 +250,9 @@ static void smmu_set(u32 off, unsigned int bytes, u64 value)
 		complain("a register of a bank is written without its lock");
 	if (reg == SMMU_CB_RESUME) {
 		moment(LAB_AT_RESUME, n);
+		if (lab.stuck)
+			smmu_reg_write(lab.smmu, SMMU_CB_BASE(n) +
+				       SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_MULTI, 0);
 		if (smmu_get(SMMU_CB_BASE(n) + SMMU_CB_FSR, 4) &
 		    ~SMMU_CB_FSR_SS)
 			note(LAB_TURNED_AWAY, n, 0, 0, 0);
@@ -333,6 +340,8 @@ void shim_might_sleep(void)
 {
 	if (lab.locks)
 		complain("it may sleep, and holds a spinlock");
+	else if (lab.irqs_off)
+		complain("it may sleep, and interrupts are off");
 }
 
 void spin_lock(spinlock_t *l)
@@ -341,6 +350,10 @@ void spin_lock(spinlock_t *l)
 		complain("a spinlock is taken that is held: a deadlock");
 		return;
 	}
+	if (!lab.irqs_off)
+		complain(l == &lab.dev->irq_lock ?
+				 "irq_lock is taken with interrupts on" :
+				 "bank_lock is taken with interrupts on");
 	if (l == &lab.dev->irq_lock && lab.locks)
 		complain("irq_lock is taken inside another spinlock");
 	lab.lock[lab.locks++] = l;

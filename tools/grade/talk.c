@@ -281,7 +281,7 @@ enum verdict talk_ask(struct talk *t, struct subject_msg *m)
 		return died(t);
 	if (m->status == SUBJECT_RUNAWAY) {
 		snprintf(t->why, sizeof(t->why),
-			 "it went on and on: the same again and again, counted");
+			 "it went on and on, and did not come to rest");
 		return V_HUNG;
 	}
 	if (m->status != SUBJECT_DONE || m->op != op) {

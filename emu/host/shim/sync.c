@@ -48,6 +48,16 @@ void spin_lock(spinlock_t *l)
 	shim_cpu()->atomic++;
 }
 
+unsigned long shim_irq_save(void)
+{
+	return 0;
+}
+
+void shim_irq_restore(unsigned long flags)
+{
+	(void)flags;
+}
+
 void spin_unlock(spinlock_t *l)
 {
 	assert(shim_cpu()->atomic);

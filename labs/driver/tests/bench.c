@@ -73,9 +73,10 @@ void bench_region(unsigned int p, uint64_t va, uint64_t bytes, bool write)
 void bench_map(unsigned int p, unsigned int first, unsigned int n,
 	       unsigned int flags)
 {
-	judge_did("process %u: pages %u to %u are %s%s%s", p, first,
+	judge_did("process %u: pages %u to %u are %s%s%s%s", p, first,
 		  first + n - 1, flags ? "mapped" : "not mapped",
 		  flags && !(flags & MAY_WRITE) ? ", not to be written" : "",
+		  flags && !(flags & MAY_READ) ? ", not to be read" : "",
 		  flags & (IS_IO | IS_PFNMAP) ? ", registers of a device" : "");
 	ask4(LAB_MAP, p, first, n, flags);
 }
@@ -105,10 +106,14 @@ void bench_change(unsigned int p, enum lab_change what, uint64_t value)
 		"is being killed", "has no address space any more",
 		"has lost its card", "holds no access any more",
 		"may have so many bytes more",
-		"had a bus error on a walk at this address",
+		"had a bus error on the walk of",
+		"has other faults all the time: MULTI is set before each RESUME",
 	};
 
-	judge_did("process %u: %s (0x%" PRIx64 ")", p, name[what], value);
+	if (what == LAB_ROOM || what == LAB_HARD)
+		judge_did("process %u: %s: 0x%" PRIx64, p, name[what], value);
+	else
+		judge_did("process %u: %s", p, name[what]);
 	ask4(LAB_CHANGE, p, what, value, 0);
 }
 
@@ -117,10 +122,10 @@ void bench_report(const struct report *r)
 	struct subject_msg m = { .op = LAB_REPORT, .arg = { REPORT(*r) } };
 
 	judge_did("the engine reports: %s context %u, serial %u, stream 0x%x, "
-		  "%s of 0x%" PRIx64 ", %u bytes, map 0x%x",
+		  "%s of 0x%" PRIx64 ", %u bytes, map 0x%x, left 0x%" PRIx64,
 		  r->side ? "receive" : "transmit", r->index, r->serial,
 		  r->stream, r->write ? "write" : "read", r->va, r->len,
-		  r->map);
+		  r->map, r->left);
 	ask(&m);
 }
 
@@ -134,8 +139,9 @@ void bench_channel(unsigned int side, unsigned int index, uint64_t va,
 		va, left, xfer_left } };
 
 	judge_did("the %s channel is at 0x%" PRIx64 " for context %u, %u bytes "
-		  "of the block are left%s", side ? "write" : "read", va, index,
-		  left, held ? ", and is held" : "");
+		  "of the block are left and 0x%" PRIx64 " of the transfer%s",
+		  side ? "write" : "read", va, index, left, xfer_left,
+		  held ? "; it is held" : "");
 	ask(&m);
 }
 
@@ -152,9 +158,35 @@ void bench_access(unsigned int stream, uint64_t va, bool write,
 	judge_same("the access", came < 4 ? name[came] : "?", name[want]);
 }
 
+/* Those that the tests write. */
+static void name_of(uint32_t off, char name[40])
+{
+	static const struct { uint32_t off; const char *name; } cb[] = {
+		{ SMMU_CB_SCTLR, "SCTLR" }, { SMMU_CB_FAR, "FAR" },
+		{ SMMU_CB_FSRRESTORE, "FSRRESTORE" },
+	};
+	unsigned int i, n;
+
+	for (n = 0; n < SMMU_CB_COUNT; n++) {
+		for (i = 0; i < sizeof(cb) / sizeof(cb[0]); i++)
+			if (off == SMMU_CB_BASE(n) + cb[i].off)
+				snprintf(name, 40, "%s of bank %u", cb[i].name, n);
+		if (off == SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(n))
+			snprintf(name, 40, "CBFRSYNRA(%u)", n);
+	}
+	for (n = 0; n < SMMU_GR0_SMR_COUNT; n++)
+		if (off == SMMU_GR0_SMR(n) || off == SMMU_GR0_S2CR(n))
+			snprintf(name, 40, "%s(%u)",
+				 off == SMMU_GR0_SMR(n) ? "SMR" : "S2CR", n);
+}
+
 void bench_smmu(uint32_t off, unsigned int bytes, uint64_t value)
 {
-	judge_did("register 0x%x of the SMMU: 0x%" PRIx64, off, value);
+	char name[40];
+
+	snprintf(name, sizeof(name), "register 0x%x", off);
+	name_of(off, name);
+	judge_did("the SMMU's %s is set to 0x%" PRIx64, name, value);
 	ask4(LAB_SMMU_WRITE, off, bytes, value, 0);
 }
 
@@ -192,10 +224,14 @@ void bench_when(enum lab_moment at, uint64_t value, const char *words,
 {
 	static const char *const name[] = { "", "the kernel is asked for page",
 		"READY is written for context", "RESUME comes in bank",
-		"FSR is cleared in bank", "a worker begins", "access is let go:" };
+		"FSR is cleared in bank", "a worker begins", "this access is let go:" };
 	struct subject_msg m = { .op = LAB_WHEN, .arg = { at, value, op } };
 
-	judge_did("(when %s %u: %s)", name[at], (unsigned int)value, words);
+	if (at == LAB_AT_WORK)
+		judge_did("(when %s: %s)", name[at], words);
+	else
+		judge_did("(when %s %u: %s)", name[at], (unsigned int)value,
+			  words);
 	memcpy(m.arg + 3, args, n * sizeof(*args));
 	ask(&m);
 }
@@ -322,7 +358,7 @@ void bench_resolve(unsigned int p, uint64_t va, unsigned int len, uint64_t left,
 				 .arg = { p, va, len, left, map, write } };
 
 	judge_did("fl_need_resolve: process %u, va 0x%" PRIx64 ", len %u, left "
-		  "%u, map 0x%x, %s", p, va, len, (unsigned int)left, map,
+		  "%" PRIu64 ", map 0x%x, %s", p, va, len, left, map,
 		  write ? "write" : "read");
 	ask(&m);
 	result("what fl_need_resolve gives", m.arg[0], want);

@@ -125,6 +125,13 @@ JUDGE(tells_map, "its map, and what is left of the transfer")
 	bench_serve(&r);
 	bench_asked(1, FIRST, 7, true);
 	bench_ready(&r, 0);
+	judge_did("more than 32 bits can say is left, and the region is shorter");
+	bench_region(1, VA(FIRST + 16, 0), VA(8, 0), true);
+	r.va = VA(FIRST + 16, 0);
+	r.left = (UINT64_C(1) << 32) + VA(1, 0);
+	bench_serve(&r);
+	bench_asked(1, FIRST + 16, 8, true);
+	bench_ready(&r, 0);
 }
 
 JUDGE(not_mixed, "each report by itself: read before it is taken off")

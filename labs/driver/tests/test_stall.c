@@ -110,7 +110,7 @@ JUDGE(held_nobody, "an access that is held for nobody ends at once")
 	bench_nothing();
 }
 
-JUDGE(ss_nobody, "also when only SS is left of it")
+JUDGE(ss_nobody, "what is held for nobody ends, also when only SS is left of it")
 {
 	stalled(FL_RESOLVE_BLOCK);
 	hold(FIRST, true, 1);
@@ -199,8 +199,20 @@ JUDGE(ends_it, "or ends, when the page cannot be had")
 	bench_counts(0, LAB_FAILED, 1);
 }
 
-JUDGE(between, "a fault between FSR and RESUME: both once more")
+/* How often RESUME came to nothing. */
+static unsigned int turned_away(void)
 {
+	unsigned int n = 0;
+
+	while (bench_take()[0] == LAB_TURNED_AWAY)
+		n++;
+	return n;
+}
+
+JUDGE(between, "a fault between FSR and RESUME: both once more, not for ever")
+{
+	unsigned int n;
+
 	stalled(FL_RESOLVE_BLOCK);
 	hold(FIRST, true, 1);
 	WHEN(LAB_AT_RESUME, SLOT, "another channel's fault sets MULTI",
@@ -211,6 +223,14 @@ JUDGE(between, "a fault between FSR and RESUME: both once more")
 	bench_resumed(1, false);
 	bench_nothing();
 	bench_counts(0, LAB_STALLS, 1);
+	hold(FIRST + 9, true, 2);
+	bench_change(0, LAB_STUCK, 1);
+	bench_work(1);
+	bench_asked(0, FIRST + 9, 1, true);
+	n = turned_away();
+	judge_same("RESUME that comes to nothing is written",
+		   n < 8 ? "too few times" : n > 32 ? "more often than that" :
+		   "FL_RESUME_TRIES times or so", "FL_RESUME_TRIES times or so");
 }
 
 JUDGE(next_held, "the next access that is held is for the top half")
@@ -272,6 +292,14 @@ JUDGE(around_left, "and of the transfer")
 	bench_work(1);
 	bench_asked(0, FIRST, 6, true);
 	bench_resumed(1, false);
+	judge_did("more than 32 bits can say is left, and the region is shorter");
+	bench_region(0, VA(FIRST + 16, 0), VA(8, 0), true);
+	bench_channel(RX, 4, VA(FIRST + 16, 0), LAB_PAGE,
+		      (UINT64_C(1) << 32) + VA(1, 0), true);
+	hold(FIRST + 16, true, 2);
+	bench_work(1);
+	bench_asked(0, FIRST + 16, 8, true);
+	bench_resumed(2, false);
 }
 
 JUDGE(around_other, "unless it is at something else, or not held")

@@ -26,6 +26,26 @@ static const char *rx_name(uint64_t state)
 	return state < 5 ? name[state] : "no state";
 }
 
+/* As the sheets call it: FL_ST_* without that. */
+static const char *status_name(unsigned int status)
+{
+	static const struct {
+		const char *group, *name;
+		unsigned int value;
+	} all[] = {
+#define ENTRY(name, size, text)
+#define EFLD(name, type, member, offset, text)
+#define EENUM(group, name, value, text) { #group, #name, value },
+#include "faultline/entries.def"
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(all[i].group, "ST") && all[i].value == status)
+			return all[i].name;
+	return "no status";
+}
+
 /* Ask; whatever was done, the engine's tables must agree with each other. */
 static uint64_t ask(struct subject_msg *m)
 {
@@ -96,9 +116,12 @@ void bench_go(unsigned int ctx, unsigned int op, unsigned int len)
 
 void bench_act(unsigned int ctx, uint32_t act, unsigned int code)
 {
-	judge_did("context %u: %s", ctx,
-		  act == NIC_CTX_CTRL_EXPIRE ? "EXPIRE" :
-		  act == NIC_CTX_CTRL_RELEASE ? "RELEASE" : "KILL");
+	if (act == NIC_CTX_CTRL_KILL)
+		judge_did("context %u: KILL, status %u (%s)", ctx, code,
+			  status_name(code));
+	else
+		judge_did("context %u: %s", ctx, act == NIC_CTX_CTRL_EXPIRE ?
+						 "EXPIRE" : "RELEASE");
 	set(NIC_CTX_BASE(ctx) + NIC_CTX_CTRL,
 	    act | code << NIC_CTX_CTRL_CODE_SHIFT);
 }
@@ -204,8 +227,8 @@ void bench_run(unsigned int channel)
 
 void bench_steps(unsigned int channel, unsigned int n)
 {
-	judge_did("the %s channel makes %u steps",
-		  channel == SENDS ? "read" : "write", n);
+	judge_did("the %s channel makes %u step%s",
+		  channel == SENDS ? "read" : "write", n, n == 1 ? "" : "s");
 	ask3(LAB_STEP, channel, n, 0);
 }
 
@@ -225,9 +248,14 @@ static void says(unsigned int from, unsigned int op, unsigned int ctx,
 	struct subject_msg m = { .op = LAB_ANSWER,
 		.arg = { from, op, ctx, gen, attempt, code } };
 
-	judge_did("node %u says %s: context %u, generation %u, attempt %u",
-		  from, wire_opcode_name((uint8_t)op), ctx, gen & 0xffff,
-		  attempt & 0xff);
+	if (op == WOP_NAK)
+		judge_did("node %u says NAK: context %u, generation %u, "
+			  "attempt %u, status %u (%s)", from, ctx, gen & 0xffff,
+			  attempt & 0xff, code, status_name(code));
+	else
+		judge_did("node %u says %s: context %u, generation %u, "
+			  "attempt %u", from, wire_opcode_name((uint8_t)op), ctx,
+			  gen & 0xffff, attempt & 0xff);
 	ask(&m);
 }
 
@@ -322,14 +350,16 @@ void bench_tx(unsigned int ctx, unsigned int state, unsigned int attempt)
 void bench_ended(unsigned int ctx, unsigned int status)
 {
 	uint64_t v = get(NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
-	char what[40], came[60], want[60];
+	unsigned int is = (v & NIC_CTX_STATE_STATUS_MASK) >>
+			  NIC_CTX_STATE_STATUS_SHIFT;
+	char what[40], came[100], want[100];
 
 	snprintf(what, sizeof(what), "transmit context %u", ctx);
-	snprintf(came, sizeof(came), "%s, status %u",
-		 tx_name(v & NIC_CTX_STATE_STATE_MASK),
-		 (unsigned int)((v & NIC_CTX_STATE_STATUS_MASK) >>
-				NIC_CTX_STATE_STATUS_SHIFT));
-	snprintf(want, sizeof(want), "DONE, status %u", status);
+	snprintf(came, sizeof(came), "%s, status %u (%s)",
+		 tx_name(v & NIC_CTX_STATE_STATE_MASK), is,
+		 status_name(is));
+	snprintf(want, sizeof(want), "DONE, status %u (%s)", status,
+		 status_name(status));
 	judge_same(what, came, want);
 }
 

@@ -117,13 +117,24 @@ JUDGE(any_attempt, "any attempt of the READ may have asked for it")
 	bench_ended(2, FL_ST_OK);
 }
 
-JUDGE(own_page, "its own buffer is given up: the READ hears of a local fault")
+JUDGE(own_page, "a page of its own buffer: the READ goes on, or hears of a local fault")
 {
 	static const unsigned int code[] = { FL_ST_LOCAL_FAULT,
 					     FL_ST_REMOTE_FAULT };
-	struct block data;
+	struct block data = asked();
 	unsigned int i;
 
+	bench_page(4, true);
+	bench_block(&data);
+	bench_run(WRITES);
+	bench_sent_answer(&data, WOP_REFUSED, 0, 1);
+	bench_page(4, false);
+	bench_ready(RX, 0, bench_pop(RX, 0), 0);
+	bench_sent_answer(&data, WOP_READY, 0, 0);
+	bench_tx(2, FL_TX_FLYING, 0);
+	data.attempt++;
+	lands(data);
+	bench_ended(2, FL_ST_OK);
 	for (i = 0; i < 2; i++) {
 		data = asked();
 		bench_page(4, true);

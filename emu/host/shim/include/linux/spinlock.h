@@ -3,6 +3,7 @@
 #ifndef SHIM_LINUX_SPINLOCK_H
 #define SHIM_LINUX_SPINLOCK_H
 
+#include <linux/irqflags.h>
 #include <shim/shim.h>
 
 /*
@@ -20,13 +21,13 @@ void spin_unlock(spinlock_t *l);
 
 #define spin_lock_irqsave(l, flags)                                           \
 	do {                                                                  \
-		(flags) = 0;                                                  \
+		local_irq_save(flags);                                        \
 		spin_lock(l);                                                 \
 	} while (0)
 #define spin_unlock_irqrestore(l, flags)                                      \
 	do {                                                                  \
-		(void)(flags);                                                \
 		spin_unlock(l);                                               \
+		local_irq_restore(flags);                                     \
 	} while (0)
 
 #endif
