@@ -23,12 +23,14 @@ static void put_lines(FILE *f, const char *before, const char *text)
 	}
 }
 
-/* The first failure in full; a wrong step explains the ones after it. */
+#define TOLD	3
+
+/* The first failures in full; a wrong step explains the ones after it. */
 static void text(const struct grade *g, FILE *f)
 {
 	unsigned int i, max, got = grade_score(g, &max), hidden = 0;
-	unsigned int hidden_max = 0, absent = 0, told = 0;
-	const char *group = "";
+	unsigned int hidden_max = 0, absent = 0, told = 0, untold = 0;
+	const char *group = "", *first = "";
 
 	fprintf(f, "lab %s, %s, seed %" PRIu64 "\n", g->lab, g->name, g->seed);
 	if (!g->built) {
@@ -50,11 +52,16 @@ static void text(const struct grade *g, FILE *f)
 			verdict_names[t->verdict], t->name,
 			t->says[0] && !t->hidden ? ": " : "",
 			t->hidden ? "" : t->says);
-		if (!t->hidden && told < 3 && t->text) {
+		if (t->hidden || !t->text)
+			continue;
+		if (told++ < TOLD)
 			put_lines(f, "      ", t->text);
-			told++;
-		}
+		else if (!untold++)
+			first = t->name;
 	}
+	if (untold)
+		fprintf(f, "\n%u more can tell what was done: ONLY=%s\n", untold,
+			first);
 	fprintf(f, "\nscore %u of %u", got, max);
 	if (hidden)
 		fprintf(f, "; %u tests are hidden, %u points%s", hidden,
