@@ -378,7 +378,7 @@ TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-tests
 
 test:
 	@tools/doctor --install test
-	@MAKE="$(MAKE)" CC="$(CC)" tests/run --events --jobs $(JOBS) \
+	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --events --jobs $(JOBS) \
 		--build plain --build asan --build tsan --build posix --build page16 \
 		--build page64 $(TESTS)
 

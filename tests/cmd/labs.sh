@@ -146,6 +146,7 @@ cat > "$dir/judge.c" <<- 'END'
 	JUDGE(few, "few questions") { ask(4); }
 	JUDGE(many, "many questions") { ask(5000); }
 END
+seq -f 'JUDGE(slow%g, "few questions again") { ask(4); }' 22 >> "$dir/judge.c"
 cat > "$dir/subject.c" <<- 'END'
 	#include <poll.h>
 	#include <unistd.h>
@@ -178,6 +179,13 @@ expect 1 'hung: it was waited for, 1 s in all' 'a little sleep before each answe
 	"$dir/judge" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/slow" --only few
 expect 1 'it does not read what it answers' 'answers to what was not read hold nobody up' \
 	"$dir/judge" run --lab "$dir/lab" --out "$dir/o" --subject "$dir/unread" --only many
+
+# A second for each of them, twenty in all; looked at below.
+mkdir "$dir/lab2"
+cp "$dir/lab/lab.conf" "$dir/lab2/"
+{ echo Group && printf ' %s slow%s\n' $(seq -f '4 %g' 21) 16 22; } > "$dir/lab2/rubric.txt"
+"$dir/judge" run --lab "$dir/lab2" --out "$dir/o2" --subject "$dir/slow" > /dev/null 2>&1 &
+every=$!
 
 # What a caller has open is nothing for a subject; who ends the grader, ends that.
 { printf '%s\n' '#include <fcntl.h>' '#include <stdio.h>' '#include <unistd.h>' \
@@ -409,6 +417,10 @@ expect 0 'Makefile: 100 of 100' 'other files of a work are not looked at' cat "$
 expect 1 '' 'a Makefile neither' test -e "$dir/touched"
 expect 1 '' 'scores of an earlier folder are not among these' grep gone "$dir/batch/scores.csv"
 expect 1 '' 'no process is left' sh -c "ps -eo args | grep -F '$dir/batch' | grep -v -e grep -e 'sh -c'"
+
+wait $every
+expect 0 'the tests before it took all the time' 'a whole grade ends after so many seconds' \
+	cat "$dir/o2/record"
 
 if command -v sim_c > /dev/null; then
 	expect 0 ' is in ' 'two that are alike' tools/lab/overlap walk "$dir/all"
