@@ -14,6 +14,7 @@ static struct {
 	enum smmu_mem_status broken;
 	uint64_t read[LAB_READS];
 	unsigned int reads;
+	uint64_t now_ns;
 } lab;
 
 static enum smmu_mem_status lab_read64(void *ctx, uint64_t pa, uint64_t *value)
@@ -61,7 +62,8 @@ static uint64_t lab_frame_tag(void *ctx, uint64_t pa)
 static void lab_new(struct subject_msg *m)
 {
 	struct trace_config tc = { .ring_records = 1024 };
-	struct smmu_config cfg = { .tlb_entries = (unsigned int)m->arg[0] };
+	struct smmu_config cfg = { .tlb_entries = (unsigned int)m->arg[0],
+				   .timing = { .walk_level_ns = LAB_READ_NS } };
 	struct smmu_env env = { NULL, lab_read64, lab_irq, lab_sync_start,
 				lab_sync_done, lab_resume, lab_frame_tag };
 
@@ -101,11 +103,13 @@ static void tell_walk(struct subject_msg *m, uint64_t before)
 static void lab_access(struct subject_msg *m)
 {
 	struct smmu_access a = { .stream = (uint16_t)m->arg[0], .va = m->arg[1],
-				 .write = m->arg[2], .privileged = m->arg[3] };
+				 .write = m->arg[2], .privileged = m->arg[3],
+				 .now_ns = lab.now_ns += LAB_ACCESS_NS };
 	struct trace_record last = { 0 };
+	struct smmu_stats before, after;
 
 	trace_snapshot(lab.trace, &last, 1);
-
+	smmu_stats(lab.s, &before);
 	memset(m->arg, 0, sizeof(m->arg));
 	lab.reads = 0;
 	m->arg[0] = smmu_translate(lab.s, &a);
@@ -113,6 +117,9 @@ static void lab_access(struct subject_msg *m)
 	m->arg[2] = a.tlb_hit;
 	m->arg[3] = lab.reads;
 	tell_walk(m, last.seq);
+	smmu_stats(lab.s, &after);
+	m->arg[8] = (a.ready_ns - a.now_ns) / LAB_READ_NS;
+	m->arg[9] = after.walk_reads - before.walk_reads;
 	memcpy(&m->arg[LAB_AT_READS], lab.read,
 	       sizeof(uint64_t) * (lab.reads < LAB_READS ? lab.reads :
 							   LAB_READS));

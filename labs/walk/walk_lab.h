@@ -29,13 +29,17 @@ enum {
 	/*
 	 * Q: stream, va, write, privileged; A: verdict, pa, hit, reads, then of the
 	 * last EV_SMMU_LEVEL: there was one, level, table; pa in the EV_SMMU_WALK, or
-	 * where there was none, as above; from LAB_AT_READS: where it read
+	 * where there was none, as above; reads by smmu_walk.reads, and by
+	 * stats.walk_reads; from LAB_AT_READS: where it read
 	 */
 	LAB_ACCESS,
 	/* A: entries in use, sum of count[][]; of the one in use: pa, level, perm */
 	LAB_TLB,
 };
 
-#define LAB_AT_READS 8
+#define LAB_AT_READS 10
+/* Between accesses, and what a read costs: who counts reads is late by so much. */
+#define LAB_ACCESS_NS	1000000
+#define LAB_READ_NS	10
 
 #endif

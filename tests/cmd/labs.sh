@@ -17,6 +17,7 @@ tools/lab/starter x "$dir/marked.c" > "$dir/starter" 2>&1
 expect 0 'Step 1. One. Your code here.' 'a starter says where the step is' cat "$dir/starter"
 expect 1 '' 'and nothing of the reference' grep secret "$dir/starter"
 expect 0 '	(void)a;' 'it has the stub' cat "$dir/starter"
+expect 0 'Step 1 ends here.' 'and says how far it goes' cat "$dir/starter"
 expect 1 'no part of lab y' 'a file without a part of the lab' \
 	tools/lab/starter y "$dir/marked.c"
 mark '// lab x 1: one -- tag::x-1[]' 'secret' '// lab x 1 end -- end::x-1[]'
@@ -104,6 +105,12 @@ fi
 expect 1 'x?score 100 100' 'a name cannot be a line of the record' "$grade" run \
 	--lab labs/walk --out "$dir/n" --name "x
 score 100 100"
+mkdir "$dir/four"
+sed '/w->aborted = true;/d; s/if (!(desc & DESC_AF) && .*/if (0) {/' emu/smmu/walk.c \
+	> "$dir/four/walk.c"
+cp emu/smmu/tlb.c "$dir/four/"
+expect 1 '1 more can tell what was done: make grade LAB=walk ONLY=flag_first' 'who fails four tests learns of the fourth' \
+	tools/lab/grade walk --out "$dir/o4" "$dir/four"
 cp "$dir/o/record" "$dir/first"
 tools/lab/grade walk --out "$dir/o" --key "$dir/key" "$dir/work" > "$dir/said" 2>&1
 expect 0 '' 'the same work gets the same record' sh -c \
@@ -113,6 +120,14 @@ expect 0 '' 'the same work gets the same record' sh -c \
 sed 's/uint64_t next = desc & DESC_ADDR/uint64_t next = *(volatile uint64_t *)desc/' \
 	emu/smmu/walk.c > "$dir/work/walk.c"
 expect 1 'crashed: signal 11' 'a walk that crashes' \
+	tools/lab/grade walk --out "$dir/o" --only four_levels "$dir/work"
+{ printf '%s\n' '#include <stdio.h>' '#include <stdlib.h>' 'static void report(void) {' \
+	'puts("==1==ERROR: AddressSanitizer: x\n    #0 0x1 in step emu/smmu/walk.c:7");' \
+	'for (int i = 0; i < 99; i++) puts("  Shadow byte legend: much that nobody asked for");' \
+	'fflush(0); exit(1); }'
+	sed 's/uint64_t next = desc & DESC_ADDR/report(); &/' emu/smmu/walk.c
+} > "$dir/work/walk.c"
+expect 1 'printed:     #0 0x1 in step emu/smmu/walk.c:7' "a sanitizer's report is told from its top" \
 	tools/lab/grade walk --out "$dir/o" --only four_levels "$dir/work"
 sed '/p->level++;/d; /p->table = next;/d' emu/smmu/walk.c > "$dir/work/walk.c"
 expect 1 'hung: it went on and on' 'a walk without an end is counted, not timed' \

@@ -23,12 +23,14 @@ static void put_lines(FILE *f, const char *before, const char *text)
 	}
 }
 
-/* The first failure in full; a wrong step explains the ones after it. */
+#define TOLD	3
+
+/* The first failures in full; a wrong step explains the ones after it. */
 static void text(const struct grade *g, FILE *f)
 {
 	unsigned int i, max, got = grade_score(g, &max), hidden = 0;
-	unsigned int hidden_max = 0, absent = 0, told = 0;
-	const char *group = "";
+	unsigned int hidden_max = 0, absent = 0, told = 0, untold = 0;
+	const char *group = "", *first = "";
 
 	fprintf(f, "lab %s, %s, seed %" PRIu64 "\n", g->lab, g->name, g->seed);
 	if (!g->built) {
@@ -52,12 +54,14 @@ static void text(const struct grade *g, FILE *f)
 			t->hidden ? "" : t->says);
 		if (t->hidden || !t->text)
 			continue;
-		if (told++ < 3)
+		if (told++ < TOLD)
 			put_lines(f, "      ", t->text);
-		else
-			fprintf(f, "      what was done: make grade LAB=%s "
-				"ONLY=%s\n", g->lab, t->name);
+		else if (!untold++)
+			first = t->name;
 	}
+	if (untold)
+		fprintf(f, "\n%u more can tell what was done: make grade LAB=%s"
+			" ONLY=%s\n", untold, g->lab, first);
 	fprintf(f, "\nscore %u of %u", got, max);
 	if (hidden)
 		fprintf(f, "; %u tests are hidden, %u points%s", hidden,

@@ -101,7 +101,7 @@ struct talk {
 	uint64_t wall_ns;	/* of all answers of a test together */
 	uint64_t waited_ns, look_ns;	/* so far; when it is looked at again */
 	unsigned int file_mb;	/* in all files that it has open */
-	char said[512];		/* what it printed, the end of it */
+	char said[1024];	/* what it printed: a sanitizer's report, or the end */
 	char why[160];		/* after a failure: what happened, in words */
 };
 /* V_PASS, V_NO_START, or V_GRADER. */

@@ -146,27 +146,42 @@ static bool hear(struct talk *t, void *data, size_t n)
 	return !n;
 }
 
-/* Printed by the subject: the end of it, without what a terminal would obey. */
+/* Where the report of a sanitizer begins, which has file and line at its top. */
+static char *report_in(char *text)
+{
+	static const char *const begins[] = { "ERROR: AddressSanitizer",
+					      " runtime error: " };
+	char *at = NULL;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(begins) / sizeof(begins[0]) && !at; i++)
+		at = strstr(text, begins[i]);
+	while (at && at > text && at[-1] != '\n')
+		at--;
+	return at;
+}
+
+/*
+ * Printed by the subject, what fits: a report from its top, else the end of it;
+ * without what a terminal would obey.
+ */
 static void read_said(struct talk *t)
 {
-	char more[4096];
-	size_t size = sizeof(t->said) - 1, n = 0, i;
+	static char all[64 * 1024 + 1];		/* a pipe holds no more */
+	size_t n = 0, room = sizeof(t->said) - 1, i;
+	char *from;
 	ssize_t got;
 
-	while ((got = read(t->said_fd, more, size < sizeof(more) ?
-			   size : sizeof(more))) > 0) {
-		if (n + (size_t)got > size) {
-			i = n + (size_t)got - size;
-			memmove(t->said, t->said + i, n - i);
-			n -= i;
-		}
-		memcpy(t->said + n, more, (size_t)got);
+	while ((got = read(t->said_fd, all + n, sizeof(all) - 1 - n)) > 0)
 		n += (size_t)got;
-	}
 	for (i = 0; i < n; i++)
-		if ((t->said[i] < ' ' && t->said[i] != '\n') || t->said[i] > '~')
-			t->said[i] = '?';
-	t->said[n] = 0;
+		if ((all[i] < ' ' && all[i] != '\n') || all[i] > '~')
+			all[i] = '?';
+	all[n] = 0;
+	from = report_in(all);
+	if (!from)
+		from = all + (n > room ? n - room : 0);
+	snprintf(t->said, sizeof(t->said), "%s", from);
 }
 
 /* It does not answer: why? */

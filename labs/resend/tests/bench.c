@@ -136,13 +136,36 @@ void bench_kill(unsigned int ctx)
 	bench_act(ctx, NIC_CTX_CTRL_KILL, FL_ST_KILLED);
 }
 
+static const char *note_name(unsigned int kind)
+{
+	switch (kind) {
+#define FSTATE(m, name, value, owner, text)
+#define FEVENT(m, name, value, source, text)
+#define ARC(m, from, event, to, text)
+#define FNOTE(name, value, text) case FL_NOTE_##name: return #name;
+#include "faultline/fsm.def"
+#undef FSTATE
+#undef FEVENT
+#undef ARC
+#undef FNOTE
+	}
+	return "unknown";
+}
+
+/* What EVT_POP gave must be a note of this kind. */
+static void note_is(uint64_t v, unsigned int kind)
+{
+	judge_same("the next note for the firmware",
+		   v & NIC_ENG_EVT_POP_VALID ?
+			note_name(v >> NIC_ENG_EVT_POP_KIND_SHIFT & 0xff) : "none",
+		   note_name(kind));
+}
+
 unsigned int bench_note(unsigned int kind)
 {
 	uint64_t v = get(NIC_ENG_EVT_POP);
 
-	judge_equal("a note for the firmware", !!(v & NIC_ENG_EVT_POP_VALID), 1);
-	judge_equal("the kind of the note",
-		    v >> NIC_ENG_EVT_POP_KIND_SHIFT & 0xff, kind);
+	note_is(v, kind);
 	return v >> NIC_ENG_EVT_POP_INDEX_SHIFT & 0xff;
 }
 
@@ -165,9 +188,7 @@ unsigned int bench_open(unsigned int *serial)
 {
 	uint64_t v = get(NIC_ENG_EVT_POP);
 
-	judge_equal("a note for the firmware", !!(v & NIC_ENG_EVT_POP_VALID), 1);
-	judge_equal("the kind of the note",
-		    v >> NIC_ENG_EVT_POP_KIND_SHIFT & 0xff, FL_NOTE_RX_OPEN);
+	note_is(v, FL_NOTE_RX_OPEN);
 	*serial = v >> NIC_ENG_EVT_POP_SERIAL_SHIFT & 0xff;
 	return v >> NIC_ENG_EVT_POP_INDEX_SHIFT & 0xff;
 }

@@ -74,10 +74,12 @@ JUDGE(other_story, "an attempt that tells another story is a bad packet")
 	bench_block(&a_write);
 	bench_judge(0);
 	bench_steps(WRITES, 1);
+	judge_did("the next attempt goes to an address 8 higher");
 	odd.va += 8;
 	bench_cell(&odd, 0);
 	bench_counts(BAD, 1);
 	odd = bench_attempt(100, 2);
+	judge_did("and the one after that has another key");
 	odd.rkey++;
 	bench_cell(&odd, 0);
 	bench_counts(BAD, 2);

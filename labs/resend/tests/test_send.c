@@ -190,6 +190,7 @@ JUDGE(nak_status, "NAK ends a block with the status that it carries")
 	flying();
 	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_KEY);
 	bench_ended(2, FL_ST_REMOTE_KEY);
+	bench_counts(REFUSED, 0);
 	bench_note(FL_NOTE_TX_DONE);
 	flying();
 	bench_says(3, WOP_REFUSED, 2, 1, 0);
@@ -235,6 +236,7 @@ JUDGE(overtaken, "READY that overtakes REFUSED counts as well")
 	flying();
 	bench_says(3, WOP_READY, 2, 1, 0);
 	bench_tx(2, FL_TX_READY, 1);
+	bench_counts(REFUSED, 0);
 	bench_run(SENDS);
 	bench_sent_block(2, 1, 1, 5000);
 }

@@ -200,6 +200,12 @@ void bench_made_reads(uint64_t reads)
 	judge_equal("descriptors read", bench.last.arg[3], reads);
 }
 
+void bench_counted_reads(uint64_t reads)
+{
+	judge_equal("counted in w->reads", bench.last.arg[8], reads);
+	judge_equal("counted in stats.walk_reads", bench.last.arg[9], reads);
+}
+
 void bench_invalidate(unsigned int bank, uint64_t va, uint16_t asid)
 {
 	judge_did("TLBIVAL of va 0x%" PRIx64 ", ASID %u", va, asid);
@@ -208,6 +214,7 @@ void bench_invalidate(unsigned int bank, uint64_t va, uint16_t asid)
 
 void bench_forget(unsigned int bank)
 {
+	judge_did("bank %u: TLBIALL", bank);
 	bench_write(CB(bank, TLBIALL), 4, 0);
 }
 

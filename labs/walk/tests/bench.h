@@ -72,6 +72,8 @@ void bench_faults(unsigned int bank, uint64_t va, unsigned int how, uint32_t fsr
 /* Was the last one a hit? Reads of descriptors it made? */
 void bench_was_hit(bool hit);
 void bench_made_reads(uint64_t reads);
+/* And did the walk count them, for who waits and for the statistics? */
+void bench_counted_reads(uint64_t reads);
 
 /* Take one page's translation away: TLBIVAL. */
 void bench_invalidate(unsigned int bank, uint64_t va, uint16_t asid);

@@ -112,6 +112,14 @@ JUDGE(hit_blocks, "one entry covers a whole block")
 
 JUDGE(asid, "an entry belongs to its ASID")
 {
+	bench_new(4);
+	judge_did("one set, so that all ASIDs share it");
+	bench_bank(0, 1, 16);
+	bench_bank(1, 2, 16);
+	bench_map(0, VA, PA, 3, D_RW);
+	bench_map(1, VA, PA + PAGE, 3, D_RW);
+	cached(0, VA, PA, false);
+	cached(1, VA, PA + PAGE, false);
 	two_banks();
 	bench_map(0, VA, PA, 3, D_RW);
 	bench_map(1, VA, PA + PAGE, 3, D_RW);

@@ -5,13 +5,17 @@
 #define VA	UINT64_C(0x123456789abc)
 #define PA	UINT64_C(0xabcde000)
 
-/* What the walk said of its first level (event SMMU_LEVEL). */
+/*
+ * What the walk said of its first level (event SMMU_LEVEL). Its fault is cleared,
+ * so that the last one in the trace is that of the access that is judged.
+ */
 static void first_is(unsigned int level, uint64_t table)
 {
 	judge_same("the walk came to a first table",
 		   bench.last.arg[4] ? "yes" : "no", "yes");
 	judge_equal("level of the first table", bench.last.arg[5], level);
 	judge_equal("address of the first table", bench.last.arg[6], table);
+	bench_write(CB(0, FSR), 4, 0xffffffff);
 }
 
 JUDGE(first_level, "T0SZ says at which level a walk begins")
@@ -69,7 +73,6 @@ JUDGE(input_range, "an address beyond T0SZ is a translation fault at level 0")
 		bench_bank(0, 1, t0sz);
 		bench_access(0, end - 8, READ);
 		first_is(bench.start[0], bench.root[0]);
-		bench_write(CB(0, FSR), 4, 0xffffffff);
 		bench_faults(0, end, READ, SMMU_CB_FSR_TF, 0);
 		bench_made_reads(0);
 		judge_equal("tables the walk came to", bench.last.arg[4], 0);
@@ -90,7 +93,6 @@ JUDGE(no_walk, "EPD0, another granule, AArch32: no walk, a translation fault")
 		bench_write(CB(0, TCR), 4, 16);
 		bench_access(0, VA, READ);
 		first_is(0, bench.root[0]);
-		bench_write(CB(0, FSR), 4, 0xffffffff);
 		judge_did("TCR 0x%x", tcr[i]);
 		bench_write(CB(0, TCR), 4, tcr[i]);
 		bench_faults(0, VA, READ, SMMU_CB_FSR_TF, 0);
@@ -116,10 +118,11 @@ JUDGE(one_descriptor, "a level reads the one descriptor that the address names")
 			uint64_t a = va[i] & ((UINT64_C(1) << (64 - t0sz)) - 1);
 
 			bench_access(0, a, READ);
-			judge_equal("address of the first read",
+			bench_made_reads(1);
+			judge_equal("address of the read",
 				    bench.last.arg[LAB_AT_READS],
 				    bench_at(0, a, bench.start[0]));
-			bench_made_reads(1);
+			bench_write(CB(0, FSR), 4, 0xffffffff);
 		}
 	}
 }
@@ -135,6 +138,7 @@ static void broken(unsigned int how)
 	judge_ask(&bench.last);
 	bench_faults(0, VA, READ, SMMU_CB_FSR_EF, 0);
 	bench_made_reads(1);
+	bench_counted_reads(1);
 }
 
 JUDGE(bus_error, "a bus error on a descriptor is an external fault of the walk")
@@ -216,6 +220,7 @@ JUDGE(stops_anywhere, "an invalid descriptor ends the walk at its level")
 			bench_poke(pa, (old & ~UINT64_C(3)) | low);
 			bench_faults(0, VA, READ, SMMU_CB_FSR_TF, level);
 			bench_made_reads(level + 1);
+			bench_counted_reads(level + 1);
 			bench_poke(pa, old);
 		}
 	}
