@@ -181,7 +181,9 @@ static void read_said(struct talk *t)
 	from = report_in(all);
 	if (!from)
 		from = all + (n > room ? n - room : 0);
-	snprintf(t->said, sizeof(t->said), "%s", from);
+	n -= (size_t)(from - all);
+	memcpy(t->said, from, n < room ? n : room);
+	t->said[n < room ? n : room] = 0;
 }
 
 /* It does not answer: why? */
