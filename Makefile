@@ -346,13 +346,13 @@ $(O)/emu/sim/timing.o: DEFINES += -DPROFILES='"$(STEPPED)/emu/sim/profiles/"'
 endif
 
 # One HTML page and a PDF in build/book; what the book says is checked first.
-.PHONY: book hello
-book:
+.PHONY: book book-students hello
+book book-students:
 	@tools/doctor --install book
 	@tools/doctor --have asciidoctor asciidoctor-pdf dot iverilog
 	+@$(MAKE) --no-print-directory $(FAULTLINE)
 	@tools/book/check
-	@tools/book/make html pdf
+	@tools/book/make html pdf $(if $(filter book-students,$@),--students)
 
 generate: build/gen
 	build/gen .
@@ -765,7 +765,7 @@ $(RTL)/librtl-cxxrtl.so: $(CXXRTL)/shim.o $(CXXRTL)/fl_engine.o $(RTL_O)
 #
 # Benches, proofs and guests take what is committed: they are of the usual one alone.
 
-NOT_STEPPED := test pictures book hello generate generated-fresh modules kernel-check \
+NOT_STEPPED := test pictures book book-students hello generate generated-fresh modules kernel-check \
 	       kernel-check-self kernel-debug kernel-debug-self guest vqfdb vqfdb-faults \
 	       vqfdb-equal aarch64 portable firmware-r5 board-patch rtl rtl-bench rtl-cosim \
 	       rtl-prove rtl-synth rtl-synth-quick rtl-long rtl-park rtl-bugs waves
@@ -841,6 +841,7 @@ help:
 	@echo "make install-deps install what is missing (apt-get)"
 	@echo "make generate     headers, Verilog and tables from the *.def"
 	@echo "make book         the book: build/book/faultline.html and .pdf"
+	@echo "make book-students  the same without the code that the labs ask for"
 	@echo "make pictures     the pictures of the book, from a run (Graphviz)"
 	@echo "make STEPPING=7   another device of the family, with other numbers; labs too"
 	@echo "make stepping-test  tests on other devices; STEPPINGS=\"1 2\", SHORT=1"

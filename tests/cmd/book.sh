@@ -15,6 +15,21 @@ expect 0 'book/faultline.html' 'the book as HTML' grep '^the book: ' "$dir/log"
 expect 0 'book/faultline.pdf' 'the book as PDF' grep '^the book: ' "$dir/log"
 expect 0 '' 'the HTML shows code of the tree' grep -q 'SMMU_SCTLR_AFFD\|SMMU_CB_SCTLR_AFFD' "$dir/book/faultline.html"
 
+# What the labs ask for: in the usual book some of it, in the students' one nothing.
+tools/book/make html --students --out "$dir/book" > "$dir/log" 2>&1
+expect 0 'faultline-students.html' "the students' edition" cat "$dir/log"
+for f in $(sed -n 's/^files: *//p' labs/*/lab.conf); do
+	awk '/ lab [a-z]+ [0-9]+ end -- end::/ { within = 0 }
+		within { gsub(/^[ \t]+/, ""); if (length() > 30) print }
+		/ lab [a-z]+ [0-9]+: .* -- tag::/ { within = 1 }' "$f"
+done > "$dir/wanted"
+for edition in faultline faultline-students; do
+	sed 's/<[^>]*>//g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' "$dir/book/$edition.html" > "$dir/$edition"
+done
+expect 0 '' 'the book has code that a lab asks for' grep -qF -f "$dir/wanted" "$dir/faultline"
+expect 1 '' "the students' edition has none" grep -F -f "$dir/wanted" "$dir/faultline-students"
+expect 0 'Step 2 of the lab engine.' 'but says where it is' cat "$dir/faultline-students"
+
 # spoil: a book of one chapter, with standard input in it
 spoil()
 {
