@@ -774,6 +774,16 @@ $(error make $(filter $(NOT_STEPPED),$(MAKECMDGOALS)) is for the device as it is
 	committed, without STEPPING)
 endif
 
+# A lab's handout is a part of this tree: what the lab needs.
+HANDED := $(if $(wildcard tests/run),,$(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf)))
+NOT_HANDED := $(filter-out guest $(if $(wildcard rtl/cosim),rtl-% waves),$(NOT_STEPPED)) \
+	      check-style check-warnings stepping-test stepping-labs library-alone \
+	      bench lab-check lab-batch handout gradescope starter
+ifneq ($(if $(HANDED),$(filter $(NOT_HANDED),$(MAKECMDGOALS))),)
+$(error make $(filter $(NOT_HANDED),$(MAKECMDGOALS)) is not in the handout of a lab; make \
+	help says what is)
+endif
+
 # What a program expects in bytes of the usual device: "variants: not-stepped".
 STEPPING_SRC := $(if $(SHORT),,$(filter-out $(call variant,not-stepped),$(UNIT_SRC)))
 STEPPINGS ?= 7
@@ -828,6 +838,15 @@ install-deps:
 clean:
 	rm -rf build
 
+ifneq ($(HANDED),)
+help:
+	@echo "make              build/faultline, with your files in it (needs cc, make, liburcu)"
+	@echo "make grade LAB=$(HANDED)  what they are worth, and what is wrong first; ONLY=test"
+	@echo "make demo         send a file with what you wrote, FILE=... or a built-in one"
+	@echo "make doctor       which tools are here, and what they are for"
+	@echo "make clean        remove build/"
+	@echo "SAN=asan or SAN=tsan: the same with sanitizers"
+else
 help:
 	@echo "make              build/faultline (needs cc, make, liburcu)"
 	@echo "make hello        the smallest run: one fault, told; the first thing to type"
@@ -870,3 +889,4 @@ help:
 	@echo "SAN=asan or SAN=tsan: the same with sanitizers"
 	@echo "OS=posix: the same without what only Linux has"
 	@echo "PAGE=16384 or 65536: the same with larger pages"
+endif

@@ -41,6 +41,9 @@ for lab in ${LABS:-$(echo labs/*/lab.conf | sed 's,labs/,,g; s,/lab.conf,,g')}; 
 	[ -z "$device" ] || expect 0 '' "$lab: the data sheet is that of the stepping" \
 		cmp "$work/book/gen/device.adoc" "$device/book/gen/device.adoc"
 	cd "$work" || exit 2
+	expect 0 "make grade LAB=$lab" 'it says itself what to do' cat README.md
+	expect 0 "make grade LAB=$lab" 'and so does make help' make -s help
+	expect 2 'make test is not in the handout' 'what is not in it says so' make -s test
 	make_it "lab-$lab"
 	expect 2 "score $start of 100" 'it builds there, and the starter gets what it should' \
 		$alone make -s grade LAB="$lab"
