@@ -16,8 +16,6 @@
 #include "attach/internal.h"
 #include "faultline.h"
 
-#define STACK_ROUNDS 64	/* the board may take a page while the next comes */
-
 /* A run of pages that are moved in one step. */
 struct run {
 	uintptr_t va;
@@ -292,7 +290,7 @@ static bool stack_open(struct attach *a, const struct run *r, sigset_t *mask)
 {
 	unsigned int i, round;
 
-	for (round = 0; round < STACK_ROUNDS; round++) {
+	for (round = 0; round < ATTACH_ROUNDS; round++) {
 		busy_begin(a, r);
 		attach_views_lock(a, mask);
 		if (all_open(a, r))

@@ -19,8 +19,6 @@
 #include "attach/internal.h"
 #include "faultline.h"
 
-#define ROUNDS 64	/* the board may take a page while the next comes */
-
 /* Of the one fork that is going on: the slots' lock is held meanwhile. */
 static struct {
 	int pipe[2];
@@ -62,7 +60,7 @@ static void hold(struct attach *a, unsigned int slot)
 		attach_job_locked(a, JOB_STACK_OUT,
 				  (void *)forking.stack_start,
 				  forking.stack_end - forking.stack_start, 0);
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < ATTACH_ROUNDS; i++) {
 		attach_views_lock(a, &forking.mask[slot]);
 		if (all_present(a, false) || attach_error(a))
 			return;

@@ -28,6 +28,7 @@
 #define ATTACH_PAGE	4096u		/* of protocol and bank */
 #define ATTACH_PAGES	((unsigned int)(ATTACH_ARENA_BYTES / ATTACH_PAGE))
 #define ATTACH_BLOCK	512u		/* pages of a linear view */
+#define ATTACH_ROUNDS	64u		/* the board may take a page while the next comes */
 
 /* view: frame + 1 that is mapped there (0: none), rights (FL_PROT_*) above. */
 #define VIEW_FRAME	0x3fffffffu
