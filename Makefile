@@ -774,9 +774,10 @@ $(error make $(filter $(NOT_STEPPED),$(MAKECMDGOALS)) is for the device as it is
 	committed, without STEPPING)
 endif
 
-# A lab's handout is a part of this tree: what the lab needs.
+# A lab's handout is a part of this tree: what the lab needs. The generator is in it: who
+# reads how a *.def becomes a header can do it.
 HANDED := $(if $(wildcard tests/run),,$(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf)))
-NOT_HANDED := $(filter-out guest $(if $(wildcard rtl/cosim),rtl-% waves),$(NOT_STEPPED)) \
+NOT_HANDED := $(filter-out generate guest $(if $(wildcard rtl/cosim),rtl-% waves),$(NOT_STEPPED)) \
 	      check-style check-warnings stepping-test stepping-labs library-alone \
 	      bench lab-check lab-batch handout gradescope starter
 ifneq ($(if $(HANDED),$(filter $(NOT_HANDED),$(MAKECMDGOALS))),)
