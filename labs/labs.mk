@@ -19,7 +19,17 @@ lab_shared = $(filter-out %/subject.c,$(filter %.c,$(call lab_value,$(1),uses)))
 GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grade/*.c)))
 # In a fit state for tools/lab/grade and all that calls it.
 # -MMD would keep silent about headers that come from a system's folder.
-LAB_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)
+LAB_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS) \
+	      $(LAB_GUARD)
+# What is past the end of an array, or in a variable that nobody has set, is another thing
+# on each machine: an index out of its bounds traps, and what is not set is never 0. Not
+# beside a sanitizer, which tells the line.
+ifeq ($(SAN),plain)
+LAB_GUARD = $(shell for f in '-fsanitize=bounds -fsanitize-undefined-trap-on-error' \
+		-ftrivial-auto-var-init=pattern; do \
+		echo 'int x;' | $(CC) $$f -Werror -x c -c -o /dev/null - 2>/dev/null && \
+			echo "$$f"; done)
+endif
 LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' \
 	RTL_GEN='$(RTL_GEN)'
 

@@ -220,8 +220,9 @@ static enum verdict died(struct talk *t)
 		return V_HUNG;
 	}
 	if (sig)
-		snprintf(t->why, sizeof(t->why), "signal %d (%s)", sig,
-			 strsignal(sig));
+		snprintf(t->why, sizeof(t->why), "signal %d (%s)%s", sig,
+			 strsignal(sig), sig == SIGILL || sig == SIGTRAP ?
+			 ": most likely an index past the end of its array" : "");
 	else
 		snprintf(t->why, sizeof(t->why), "it ended by itself, status %d",
 			 WEXITSTATUS(status));
