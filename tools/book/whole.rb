@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# What fits on a page is not cut in two: listings stay whole in the PDF, and so do tables
-# with a title; of longer ones the title stays with the first row. And no heading ends a page,
+# What fits on a page is not cut in two: listings stay whole in the PDF, and so do tables;
+# of longer ones the title stays with the first row. And no heading ends a page,
 # nor the sentence before a listing.
 # asciidoctor-pdf -r tools/book/whole.rb
 #
@@ -43,8 +43,10 @@ module Whole
   end
 
   def convert_table(node)
-    if node.title? && !at_page_top?
-      advance_page if cursor < (node.rows.body.size > ROWS ? BEGINNING : height_of(node))
+    if node.rows.body.size <= ROWS
+      advance_page if !at_page_top? && cursor < height_of(node)
+    elsif node.title? && !at_page_top? && cursor < BEGINNING
+      advance_page
     end
     super
   end
