@@ -96,6 +96,8 @@ result $? 'a program that hangs is killed, and is a test that failed' "$dir/said
 echo 'sleep 1000' >"$dir/sleeps"
 expect 124 'guest 0: no end within 5 s' 'a guest that does not end is ended' \
 	tools/vqfdb/run --limit 5 --out "$dir/limit" "$dir/sleeps"
+expect 1 'on Linux: given up after 3 s: it hangs, or' "a lab's driver that does not end is given up" \
+	tools/lab/linux driver --out "$dir/lab" --programs '' --limit 3 kernel-ref
 
 # --- the script itself
 
