@@ -411,6 +411,12 @@ void board_reset(struct board *b)
 	smmu_reset(b->smmu);
 }
 
+void board_unplug(struct board *b)
+{
+	board_reset(b);
+	atomic_store_explicit(&b->unplugged, true, memory_order_relaxed);
+}
+
 unsigned int board_open_slots(struct board *b)
 {
 	struct fw_stats st;

@@ -110,6 +110,11 @@ void board_destroy(struct board *b);
  * use the card meanwhile.
  */
 void board_reset(struct board *b);
+/*
+ * Its power goes for good: as board_reset(), and from now on every register reads as
+ * ones, and what is written is lost. Called as board_reset() is.
+ */
+void board_unplug(struct board *b);
 /* How many processes have the card open, as its firmware knows. Takes the domain. */
 unsigned int board_open_slots(struct board *b);
 

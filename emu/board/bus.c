@@ -171,6 +171,10 @@ static int bus_access(struct board *b, uint64_t pa, unsigned int size,
 {
 	if (size != 4 && size != 8)
 		return -EINVAL;
+	if (atomic_load_explicit(&b->unplugged, memory_order_relaxed)) {
+		*value = size == 4 ? UINT32_MAX : UINT64_MAX;
+		return 0;
+	}
 	if (pa - BUS_NIC_BASE <= BUS_NIC_BYTES - size)
 		return nic_access(b, (uint32_t)(pa - BUS_NIC_BASE), size, value,
 				  write);

@@ -236,6 +236,46 @@ TEST("the driver goes while a file is open and a transfer under way")
 	rig_run_with(SIM_LOCKSTEP, &p, leave_open, remove_now);
 }
 
+/* A call takes no longer than a handful of registers. */
+#define AT_ONCE_NS	20000
+
+static void unplug(struct rig *r)
+{
+	struct rig_node *n = &r->n[1];
+	struct fl_alloc_pd pd = { .size = sizeof(pd) };
+	uint64_t then;
+	int status;
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_fill(n, LEN, 2);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	sim_sleep(5000);
+	board_unplug(n->board);
+	EXPECT_EQ(rig_smmu(n, SMMU_GR0_CR0), UINT32_MAX);
+	STEP("its page tables change: no access is left that could be waited for");
+	then = sim_now(r->sim);
+	EXPECT_EQ(host_madvise(n->process, n->buffer, RIG_BYTES,
+			       HOST_DONTNEED), 0);
+	EXPECT_LE(sim_now(r->sim) - then, AT_ONCE_NS);
+	STEP("the firmware is not waited for");
+	then = sim_now(r->sim);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_ALLOC_PD, &pd), -ENODEV);
+	EXPECT_LE(sim_now(r->sim) - then, AT_ONCE_NS);
+	STEP("nor is what the card did for the file");
+	then = sim_now(r->sim);
+	rig_close(n);
+	EXPECT_LE(sim_now(r->sim) - then, 10 * AT_ONCE_NS);
+	STEP("the peer hears nothing");
+	status = rig_wait(&r->n[0]);
+	EXPECT_EQ(status, FL_ST_NO_ANSWER);
+}
+
+TEST("a card that is gone is not waited for")
+{
+	rig_run(unplug);
+}
+
 static void only_own(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
