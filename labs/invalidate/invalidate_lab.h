@@ -82,6 +82,8 @@ enum {
 	LAB_REFUSE,
 	/* Q: 1: swap cannot be written */
 	LAB_SWAP_BAD,
+	/* The card's power goes for good. */
+	LAB_GONE,
 	/*
 	 * What happened next. A: 1, enum lab_event or 0 if it is none, four
 	 * numbers; or 0: nothing more

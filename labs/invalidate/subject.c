@@ -337,6 +337,9 @@ static void at_once(struct subject_msg *m)
 	case LAB_SWAP_BAD:
 		host_inject_swap_errors(lab.k, q[0] != 0);
 		break;
+	case LAB_GONE:
+		board_unplug(lab.board);
+		break;
 	case LAB_LOG:
 		log_next(q);
 		break;

@@ -186,6 +186,12 @@ void kernel_swap_bad(bool bad)
 	ask(LAB_SWAP_BAD, bad, 0, 0, 0);
 }
 
+void card_goes(void)
+{
+	judge_did("the card is gone: its registers read as ones");
+	ask(LAB_GONE, 0, 0, 0, 0);
+}
+
 uint64_t kernel_tells(unsigned int process, uint64_t start, uint64_t end)
 {
 	judge_did("kernel: tells the driver of process %u: bytes 0x%" PRIx64

@@ -70,6 +70,8 @@ void card_when(enum lab_moment m, unsigned int channel, unsigned int page,
 	       unsigned int seed, uint64_t lasts_ns, unsigned int times);
 void card_busy(unsigned int card, unsigned int page, uint64_t lasts_ns,
 	       unsigned int times);
+/* For good: its registers read as ones. */
+void card_goes(void);
 void bench_wait(uint64_t ns);
 
 /* What happened since the last look, as text; or only forget it. */
