@@ -402,6 +402,12 @@ uint64_t host_translate(struct host_mm *mm, uint64_t va);
 void host_inject_no_frames(struct host_kernel *k, uint64_t n);
 /* Fault injection: writes to the swap file fail while on. */
 void host_inject_swap_errors(struct host_kernel *k, bool on);
+/*
+ * Fault injection: of what drivers ask their kernels for from now on (memory, an
+ * interrupt, a notifier and so on) the n-th is refused, once; 0: nothing. Returns
+ * what was left of the n before: 0 when it was refused.
+ */
+unsigned int host_inject_driver_error(unsigned int n);
 
 /*
  * What the kernel's events of the calling thread belong to: who acts for a

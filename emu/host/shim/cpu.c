@@ -2,6 +2,7 @@
 /* cpu.c - what the calling thread is in the kernel; trace, log, memory. */
 #include <assert.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -141,20 +142,41 @@ void shim_log(const struct device *dev, const char *fmt, ...)
 
 /* ---- memory ---- */
 
-void *kzalloc(size_t bytes, gfp_t gfp)
+static atomic_uint refuse;
+
+unsigned int host_inject_driver_error(unsigned int n)
 {
-	return calloc(1, bytes);
+	return atomic_exchange(&refuse, n);
+}
+
+bool shim_refused(void)
+{
+	unsigned int left = atomic_load(&refuse);
+
+	while (left && !atomic_compare_exchange_weak(&refuse, &left, left - 1))
+		;
+	return left == 1;
 }
 
 void *kcalloc(size_t n, size_t bytes, gfp_t gfp)
 {
-	return calloc(n, bytes);
+	return shim_refused() ? NULL : calloc(n, bytes);
+}
+
+void *kzalloc(size_t bytes, gfp_t gfp)
+{
+	return kcalloc(1, bytes, gfp);
 }
 
 void *kvmalloc_array(size_t n, size_t bytes, gfp_t gfp)
 {
 	shim_might_sleep();
-	return calloc(n, bytes);
+	return kcalloc(n, bytes, gfp);
+}
+
+unsigned long get_zeroed_page(gfp_t gfp)
+{
+	return (unsigned long)kcalloc(1, 4096, gfp);
 }
 
 void kfree(const void *p)
@@ -173,6 +195,8 @@ char *kasprintf(gfp_t gfp, const char *fmt, ...)
 	va_list ap;
 	int n;
 
+	if (shim_refused())
+		return NULL;
 	va_start(ap, fmt);
 	n = vasprintf(&text, fmt, ap);
 	va_end(ap);

@@ -401,6 +401,8 @@ int misc_register(struct miscdevice *m)
 	struct shim *shim = shim_cpu()->shim;
 
 	assert(!shim->misc);
+	if (shim_refused())
+		return -ENOMEM;
 	shim->misc = m;
 	return host_device_add(shim->k, m->name, &shim_device_ops, shim);
 }

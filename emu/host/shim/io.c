@@ -125,6 +125,8 @@ int request_irq(unsigned int line, irq_handler_t handler, unsigned long flags,
 
 	if (line >= IRQ_LINES)
 		return -EINVAL;
+	if (shim_refused())
+		return -ENOMEM;
 	irq = &shim->irq[line];
 	*irq = (struct shim_irq){ shim, handler, (int)line, arg };
 	return host_request_irq(shim->k, (enum irq_line)line, interrupt, irq);
@@ -151,6 +153,8 @@ void *dma_alloc_coherent(struct device *dev, size_t bytes, dma_addr_t *dma,
 	uint64_t pa;
 	void *mem;
 
+	if (shim_refused())
+		return NULL;
 	/* What a process asks for it will map, and it maps only its own bank. */
 	mem = mm ? mm_dma_alloc(mm->host, bytes, &pa) :
 		   host_dma_alloc(dev->shim->k, bytes, &pa);

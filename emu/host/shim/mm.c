@@ -169,6 +169,8 @@ long pin_user_pages_remote(struct mm_struct *mm, unsigned long va,
 	long pinned, i;
 
 	shim_might_sleep();
+	if (shim_refused())
+		return -ENOMEM;
 	pinned = mm_pin(mm->host, va, n, flags & FOLL_WRITE, NULL);
 	for (i = 0; i < pinned; i++) {
 		pages[i] = malloc(sizeof(*pages[i]));
@@ -231,6 +233,8 @@ int mmu_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm)
 	int ret;
 
 	shim_might_sleep();
+	if (shim_refused())
+		return -ENOMEM;
 	mn->mm = mm;
 	mn->shim = shim_cpu()->shim;
 	mn->released = false;

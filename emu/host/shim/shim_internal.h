@@ -41,6 +41,9 @@ bool shim_outside(void);
  */
 void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg);
 
+/* cpu.c: is this what host_inject_driver_error() says? */
+bool shim_refused(void);
+
 /* io.c */
 void *shim_window_create(struct board *board, u64 pa, u64 bytes);
 void shim_window_destroy(void *window);

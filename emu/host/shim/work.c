@@ -123,7 +123,7 @@ static void worker_main(void *arg)
 struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 					 int max_active)
 {
-	struct workqueue_struct *wq = calloc(1, sizeof(*wq));
+	struct workqueue_struct *wq = kzalloc(sizeof(*wq), GFP_KERNEL);
 	unsigned int i;
 
 	assert(flags == WQ_UNBOUND && !max_active);

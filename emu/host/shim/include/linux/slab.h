@@ -10,11 +10,7 @@
 /* Nobody counts what the small kernel itself takes. */
 #define GFP_KERNEL_ACCOUNT GFP_KERNEL
 
-static inline unsigned long get_zeroed_page(gfp_t gfp)
-{
-	return (unsigned long)calloc(1, 4096);
-}
-
+unsigned long get_zeroed_page(gfp_t gfp);
 static inline void free_page(unsigned long page)
 {
 	free((void *)page);

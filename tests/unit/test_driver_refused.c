@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the driver asks the kernel for is refused, one thing after the other: it says so,
+ * keeps nothing, and the same call works when it is made again.
+ */
+#include "test_driver_rig.h"
+
+#define LEN	65536u
+
+static int map(struct rig_node *n, void **at, uint64_t bytes, uint64_t offset)
+{
+	int err = 0;
+
+	*at = host_mmap_fd(n->process, n->fd, bytes, offset, &err);
+	return *at ? 0 : err;
+}
+
+static struct fl_create_cq cq;
+static struct fl_create_qp qp;
+static uint32_t pinned;
+
+static int open_it(struct rig_node *n)
+{
+	n->fd = host_open(n->process, "faultline0");
+	if (n->fd >= 0)
+		return 0;
+	EXPECT_EQ(board_open_slots(n->board), 0);
+	EXPECT_EQ(rig_smmu(n, SMMU_GR0_SMR(0)) & SMMU_GR0_SMR_VALID, 0);
+	return n->fd;
+}
+
+static int domain(struct rig_node *n)
+{
+	struct fl_alloc_pd pd = { .size = sizeof(pd) };
+	long ret = rig_ioctl(n, FL_IOC_ALLOC_PD, &pd);
+
+	n->pd = pd.pd;
+	return (int)ret;
+}
+
+static int completions(struct rig_node *n)
+{
+	cq = (struct fl_create_cq){ .size = sizeof(cq), .entries = RIG_QUEUE };
+	return (int)rig_ioctl(n, FL_IOC_CREATE_CQ, &cq);
+}
+
+static int requests(struct rig_node *n)
+{
+	qp = (struct fl_create_qp){ .size = sizeof(qp), .entries = RIG_QUEUE,
+				    .pd = n->pd, .cq = cq.cq };
+	n->qp = qp.qp;
+	return (int)rig_ioctl(n, FL_IOC_CREATE_QP, &qp);
+}
+
+static int map_completions(struct rig_node *n)
+{
+	n->cq = cq.cq;
+	n->qp = qp.qp;
+	n->cq_bytes = cq.mmap_bytes;
+	n->sq_bytes = qp.mmap_bytes;
+	return map(n, (void **)&n->cqe, n->cq_bytes, cq.mmap_offset);
+}
+
+static int map_requests(struct rig_node *n)
+{
+	return map(n, (void **)&n->sq, n->sq_bytes, qp.mmap_offset);
+}
+
+static int map_doorbell(struct rig_node *n)
+{
+	return map(n, (void **)&n->doorbell, RIG_PAGE, FL_MMAP_DOORBELL);
+}
+
+static int region(struct rig_node *n, uint32_t flags, uint32_t *key)
+{
+	struct fl_reg_mr m = { .size = sizeof(m), .pd = n->pd, .flags = flags,
+			       .addr = (uintptr_t)n->buffer, .length = LEN,
+			       .access = RIG_ALL };
+	long ret = rig_ioctl(n, FL_IOC_REG_MR, &m);
+
+	*key = m.key;
+	return (int)ret;
+}
+
+static int region_pinned(struct rig_node *n)
+{
+	return region(n, FL_MR_PINNED, &pinned);
+}
+
+static int region_free(struct rig_node *n)
+{
+	return region(n, 0, &n->key);
+}
+
+static int unpin(struct rig_node *n)
+{
+	struct fl_destroy d = { .size = sizeof(d), .object = pinned };
+
+	return (int)rig_ioctl(n, FL_IOC_DEREG_MR, &d);
+}
+
+static const struct {
+	const char *name;
+	int (*call)(struct rig_node *n);
+	unsigned int least;	/* that it asks for */
+} calls[] = {
+	{ "open", open_it, 4 },
+	{ "a domain", domain, 1 },
+	{ "a completion queue", completions, 3 },
+	{ "a queue pair", requests, 3 },
+	{ "map the completions", map_completions, 0 },
+	{ "map the requests", map_requests, 0 },
+	{ "map the doorbell", map_doorbell, 0 },
+	{ "a pinned region", region_pinned, 3 },
+	{ "one that is not", region_free, 1 },
+	{ "unpin", unpin, 0 },
+};
+
+/* Returns how many things it asked for. */
+static unsigned int refused(struct rig_node *n, int (*call)(struct rig_node *n))
+{
+	unsigned int i;
+	int ret;
+
+	for (i = 1;; i++) {
+		host_inject_driver_error(i);
+		ret = call(n);
+		if (host_inject_driver_error(0)) {
+			EXPECT_EQ(ret, 0);
+			return i - 1;
+		}
+		EXPECT_EQ(ret, -ENOMEM);
+	}
+}
+
+static void one_by_one(struct rig *r)
+{
+	struct rig_node *n = &r->n[1];
+	struct host_stats st;
+	unsigned int i;
+	int err;
+
+	rig_open(&r->n[0]);
+	rig_set_up(&r->n[0], 0);
+	n->buffer = host_mmap(n->process, RIG_BYTES, HOST_READ | HOST_WRITE,
+			      NULL, 0, &err);
+	EXPECT(n->buffer);
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		STEP("%s", calls[i].name);
+		EXPECT_GE(refused(n, calls[i].call), calls[i].least);
+	}
+	host_stats(n->kernel, &st);
+	EXPECT_EQ(st.frames_pinned, 0);
+	STEP("and all of it works");
+	rig_connect(r);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	rig_same(r, LEN);
+	rig_close(n);
+	rig_close(&r->n[0]);
+}
+
+TEST("a call of which something is refused is ENOMEM, and works the next time")
+{
+	rig_run(one_by_one);
+}
+
+static int probe(struct rig_node *n)
+{
+	int ret = host_driver_probe(n->kernel, NULL);
+	uint64_t v;
+
+	if (ret) {
+		EXPECT_EQ(board_read(n->board, BUS_NIC_BASE + NIC_ENG_BASE +
+				     NIC_ENG_CTRL, 4, &v), 0);
+		EXPECT_EQ(v, 0);
+		EXPECT_EQ(host_open(n->process, "faultline0"), -ENODEV);
+	}
+	return ret;
+}
+
+static void no_calls(struct rig *r)
+{
+	(void)r;
+}
+
+static void probes(struct rig *r)
+{
+	host_driver_remove(r->n[0].kernel);
+	EXPECT_GE(refused(&r->n[0], probe), 8);
+}
+
+TEST("a probe of which something is refused leaves a card that is off")
+{
+	struct host_driver_params p = { 0 };
+
+	rig_run_with(SIM_LOCKSTEP, &p, no_calls, probes);
+}
