@@ -20,7 +20,10 @@ GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grad
 # In a fit state for tools/lab/grade and all that calls it.
 # -MMD would keep silent about headers that come from a system's folder.
 LAB_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS) \
-	      $(LAB_GUARD)
+	      $(LAB_GUARD) $(LAB_QUIET)
+# clang tells of each flag that a step has no use for; gcc does not know the word.
+LAB_QUIET = $(shell echo 'int x;' | $(CC) -Werror -Wunused-command-line-argument -x c -c \
+	    -o /dev/null - 2>/dev/null && echo -Wno-unused-command-line-argument)
 # What is past the end of an array, or in a variable that nobody has set, is another thing
 # on each machine: an index out of its bounds traps, and what is not set is never 0. Not
 # beside a sanitizer, which tells the line.

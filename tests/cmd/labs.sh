@@ -127,6 +127,15 @@ cp emu/nic/engine_rx.c "$dir/past"
 sed 's/if (a->ctx >= e->cfg.contexts)/if (0)/' emu/nic/engine_tx.c > "$dir/past/engine_tx.c"
 expect 1 'an index past the end of its array' 'an index that is not looked at' \
 	tools/lab/grade resend --out "$dir/o" --only other_node "$dir/past"
+if command -v clang > /dev/null; then
+	clang_env=$($make CC=clang lab-env)
+	expect 1 'an index past the end of its array' 'the same with clang' \
+		sh -c "$clang_env"'
+		tools/lab/grade resend --out "$1" --only other_node "$2"' sh "$dir/o" "$dir/past"
+	expect 1 '' 'which has nothing else to say' grep -q . "$dir/o/build.log"
+else
+	skip 'the same with clang' 'no clang'
+fi
 unset=-ftrivial-auto-var-init=pattern
 if echo 'int x;' | ${CC:-cc} $unset -Werror -x c -c -o "$dir/x.o" - 2> "$dir/said"; then
 	sed 's/uint64_t next = desc & DESC_ADDR/int unset[64]; volatile int i = 64;\
