@@ -92,7 +92,7 @@ LTO ?= $(shell echo 'int x;' | $(CC) $(LTO_CFLAGS) -Werror -x c -c \
 	 -o /dev/null - 2>/dev/null && echo yes)
 endif
 endif
-WARN := -Wall -Wextra -Werror=implicit-function-declaration $(WERROR)
+WARN := -Wall -Wextra -Werror=implicit-function-declaration -Werror=return-type $(WERROR)
 INCLUDES := $(if $(STEPPED),-I$(STEPPED)/emu -I$(STEPPED)/kernel-ref/include) -I. -Iemu -Ilib -Itools -Itests -Ikernel-ref/include
 # Empty, so that a file that asks for the same by itself gives no warning.
 DEFINES := -D_GNU_SOURCE=

@@ -150,7 +150,7 @@ struct fl_hard_fault {
 
 /* A held transaction (stall mode); ctx->bank_lock. */
 struct fl_held {
-	u32 fsr, fsynr0;
+	u32 fsynr0;
 	u64 far;
 };
 

@@ -53,13 +53,12 @@ static void fl_fault_nobody(struct fl_dev *dev, unsigned int bank, u32 fsr)
  * line up until RESUME, which the worker writes much later; so the bank's
  * interrupt goes off until then.
  */
-static void fl_fault_held(struct fl_ctx *ctx, u32 fsr, u64 far, u32 fsynr0)
+static void fl_fault_held(struct fl_ctx *ctx, u64 far, u32 fsynr0)
 {
 	/* lab driver 9 stub: return; */
 	/* lab driver 9: an access that is held -- tag::driver-9[] */
 	ctx->sctlr &= ~SMMU_CB_SCTLR_CFIE;
 	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
-	ctx->held.fsr = fsr;
 	ctx->held.far = far;
 	ctx->held.fsynr0 = fsynr0;
 	if (ctx->quiet)
@@ -112,7 +111,7 @@ static bool fl_fault_read(struct fl_dev *dev, unsigned int bank,
 		ctx->hard.page = far & ~(u64)(FL_PAGE_SIZE - 1);
 	}
 	if (fsr & SMMU_CB_FSR_SS && ctx->sctlr & SMMU_CB_SCTLR_CFIE)
-		fl_fault_held(ctx, fsr, far, fsynr0);
+		fl_fault_held(ctx, far, fsynr0);
 	return true;
 }
 

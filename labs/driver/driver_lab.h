@@ -119,6 +119,7 @@ enum lab_count {
 	LAB_FAULTS, LAB_FAULTS_SRC, LAB_FAULTS_DST, LAB_PAGES_IN, LAB_RESOLVES,
 	LAB_FAILED, LAB_SPURIOUS, LAB_STALLS,
 	LAB_SCTLR, LAB_IS_HARD,
+	LAB_NAMED,	/* with what was last forgotten: transfer << 32 | block */
 };
 
 /* Of each answer: what a debug kernel would complain about, as text. */

@@ -190,6 +190,7 @@ static void lab_counts(struct process *p, uint64_t *a)
 	a[LAB_STALLS] = atomic64_read(&c->stalls);
 	a[LAB_SCTLR] = smmu_get(SMMU_CB_BASE(c->slot) + SMMU_CB_SCTLR, 4);
 	a[LAB_IS_HARD] = c->hard.valid;
+	a[LAB_NAMED] = lab.named;
 }
 
 static void lab_resolve(struct process *p, uint64_t *q)

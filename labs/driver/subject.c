@@ -81,7 +81,7 @@ static struct {
 	unsigned int locks, mmap_locks, payers;
 	unsigned int accesses;
 	bool irqs_off, stuck;
-	u64 cause;
+	u64 cause, named;
 	char wrong[64];
 } lab;
 
@@ -514,7 +514,7 @@ void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 	unsigned int p = number(process_of(ctx->mm));
 	u64 page;
 
-	(void)xfer, (void)block;
+	lab.named = (u64)xfer << 32 | block;
 	note(LAB_FORGOT, p, r.start / LAB_PAGE,
 	     (r.end - r.start) / LAB_PAGE, leaf);
 	for (page = r.start / LAB_PAGE;

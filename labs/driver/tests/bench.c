@@ -335,6 +335,7 @@ void bench_counts(unsigned int p, enum lab_count which, uint64_t n)
 		"pages brought in", "requests to the kernel",
 		"faults that could not be repaired", "faults for nothing",
 		"accesses answered", "SCTLR", "a hard fault is noted",
+		"transfer and block, 32 bits each",
 	};
 	struct subject_msg m = { .op = LAB_COUNTS, .arg = { p } };
 

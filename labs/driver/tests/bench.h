@@ -16,6 +16,9 @@
 #include "labs/driver/driver_lab.h"
 #include "tools/grade/judge.h"
 
+/* The transfer and the block of each report. */
+#define LAB_XFER	7u
+#define LAB_XBLOCK	2u
 #define TX	0u
 #define RX	1u
 #define VA(page, at) ((uint64_t)(page) * LAB_PAGE + (at))
@@ -86,7 +89,7 @@ void bench_when(enum lab_moment at, uint64_t value, const char *words,
 			   sizeof(uint64_t))
 #define REPORT(r)                                                             \
 	(r).index, (r).side, (r).write, (r).serial, (r).stream, (r).va,       \
-		(r).len, (r).map, (r).left, 1, 1
+		(r).len, (r).map, (r).left, LAB_XFER, LAB_XBLOCK
 
 /* Notes, in their order. */
 void bench_asked(unsigned int p, unsigned int first, unsigned int n,

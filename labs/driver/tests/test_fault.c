@@ -51,6 +51,12 @@ JUDGE(which_slot, "the process is found by its slot, sixteen streams apart")
 	bench_report(&r);
 	bench_irq(LAB_LINE_FAULT, 1);
 	bench_work(1);
+	judge_did("the first slot is one, too");
+	r.stream = LAB_STREAM;
+	bench_open(1, r.stream, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	bench_report(&r);
+	bench_irq(LAB_LINE_FAULT, 1);
+	bench_work(1);
 }
 
 JUDGE(last_owner, "a report of the slot's last owner is not the next one's")
@@ -132,6 +138,11 @@ JUDGE(tells_map, "its map, and what is left of the transfer")
 	bench_serve(&r);
 	bench_asked(1, FIRST + 16, 8, true);
 	bench_ready(&r, 0);
+	judge_did("whose transfer and block it was: what the TLB forgets is told with it");
+	bench_pages(1, FIRST + 20, 4, LAB_CLEAN);
+	r.va = VA(FIRST + 20, 0);
+	bench_serve(&r);
+	bench_counts(1, LAB_NAMED, (uint64_t)LAB_XFER << 32 | LAB_XBLOCK);
 }
 
 JUDGE(not_mixed, "each report by itself: read before it is taken off")

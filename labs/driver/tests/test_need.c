@@ -51,6 +51,10 @@ JUDGE(all_of_block, "the block: all of it, whatever is missing")
 	bench_nothing();
 	bench_counts(0, LAB_PAGES_IN, 9);
 	bench_counts(0, LAB_RESOLVES, 2);
+	judge_did("memory is short: what is needed now is asked for all the same");
+	bench_change(0, LAB_ROOM, 0);
+	bench_resolve(0, VA(FIRST + 20, 0), LAB_BLOCK, 0, 0xf, true, 0);
+	bench_asked(0, FIRST + 20, 4, true);
 }
 
 JUDGE(first_missing, "one page: the first that is missing")
