@@ -180,4 +180,10 @@ JUDGE(others_land, "while one is parked the others land")
 	bench_landed(&b);
 	bench_rx(rxc, FL_RX_FAULT);
 	bench_faults(1);
+	judge_did("a source that is missing then is told of as one");
+	bench_page(5, true);
+	bench_go(2, FL_OP_WRITE, 5000);
+	bench_run(SENDS);
+	bench_pop(RX, rxc);
+	bench_pop(TX, 2);
 }

@@ -117,6 +117,34 @@ JUDGE(any_attempt, "any attempt of the READ may have asked for it")
 	bench_ended(2, FL_ST_OK);
 }
 
+/* Each has its own READ: the answer goes to that one. */
+static void two_of_own(void)
+{
+	struct block data = asked(), other = data;
+	unsigned int serial;
+
+	judge_did("another READ waits for a page, too; the first is given up");
+	bench_go(5, FL_OP_READ, 5000);
+	bench_run(SENDS);
+	bench_take();
+	other.ctx = 10;
+	other.ref = wire_word(5, 1, 0);
+	bench_page(4, true);
+	bench_page(10, true);
+	bench_block(&data);
+	bench_run(WRITES);
+	bench_block(&other);
+	bench_run(WRITES);
+	bench_sent_answer(&data, WOP_REFUSED, 0, 1);
+	bench_sent_answer(&other, WOP_REFUSED, 0, 1);
+	serial = bench_pop(RX, 0);
+	bench_pop(RX, 1);
+	bench_ready(RX, 0, serial, FL_ST_LOCAL_FAULT);
+	bench_sent_answer(&data, WOP_NAK, FL_ST_REMOTE_FAULT, 0);
+	bench_ended(2, FL_ST_LOCAL_FAULT);
+	bench_tx(5, FL_TX_FLYING, 0);
+}
+
 JUDGE(own_page, "a page of its own buffer: the READ goes on, or hears of a local fault")
 {
 	static const unsigned int code[] = { FL_ST_LOCAL_FAULT,
@@ -145,6 +173,7 @@ JUDGE(own_page, "a page of its own buffer: the READ goes on, or hears of a local
 		bench_sent_answer(&data, WOP_NAK, FL_ST_REMOTE_FAULT, 0);
 		bench_ended(2, FL_ST_LOCAL_FAULT);
 	}
+	two_of_own();
 }
 
 /* All eight contexts collect what node 4 began; one more cell of `late`. */
