@@ -779,7 +779,7 @@ endif
 HANDED := $(if $(wildcard tests/run),,$(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf)))
 NOT_HANDED := $(filter-out generate guest $(if $(wildcard rtl/cosim),rtl-% waves),$(NOT_STEPPED)) \
 	      check-style check-warnings stepping-test stepping-labs library-alone \
-	      bench lab-check lab-batch handout gradescope starter
+	      bench lab-check lab-mutants lab-batch handout gradescope starter
 ifneq ($(if $(HANDED),$(filter $(NOT_HANDED),$(MAKECMDGOALS))),)
 $(error make $(filter $(NOT_HANDED),$(MAKECMDGOALS)) is not in the handout of a lab; make \
 	help says what is)
@@ -886,6 +886,7 @@ help:
 	@echo "make kernel-debug-self  it sees what it is there for (QEMU)"
 	@echo "make grade LAB=walk  a lab's work; make starter, handout, gradescope, lab-batch"
 	@echo "make lab-check    the grader, graded (minutes; SHORT=1: a sample)"
+	@echo "make lab-mutants LAB=walk  changes of the reference that no test sees (minutes)"
 	@echo "make clean        remove build/"
 	@echo "SAN=asan or SAN=tsan: the same with sanitizers"
 	@echo "OS=posix: the same without what only Linux has"

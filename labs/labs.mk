@@ -91,7 +91,7 @@ lab := $(if $(filter 1,$(words $(LAB))),$(filter $(LABS),$(LAB)))
 quote := '
 lab_word := '$(subst $(quote),'\'',$(LAB))'
 
-.PHONY: grade starter handout gradescope lab-check lab-named lab-known $(LABS:%=lab-%)
+.PHONY: grade starter handout gradescope lab-check lab-mutants lab-named lab-known $(LABS:%=lab-%)
 lab-named: lab-known
 	@[ -n '$(lab)' ] || \
 		{ echo "which lab? LAB=$(firstword $(LABS)); there are: $(LABS)" >&2; exit 2; }
@@ -127,6 +127,11 @@ lab-check: lab-known $(if $(LAB),$(lab:%=lab-%),$(LABS:%=lab-%))
 		$(LAB_ENV) tools/lab/check $$lab $(if $(SHORT),--short) --jobs $(JOBS) \
 			--out $(LAB_OUT)/$$lab/check; \
 		echo "# which test sees which bug: $(LAB_OUT)/$$lab/check/kills"; done
+
+# Changes of the reference that no test sees; minutes. PART=3: of this step's mark.
+lab-mutants: lab-named $(if $(lab),lab-$(lab))
+	@$(LAB_ENV) tools/lab/mutants $(LAB) --jobs $(JOBS) $(if $(PART),--part '$(PART)') \
+		--out $(LAB_OUT)/$(LAB)/mutants
 
 handout: lab-named
 	@mkdir -p $(LAB_OUT)

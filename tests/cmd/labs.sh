@@ -34,10 +34,10 @@ mark '/* lab x 1: no tag */'
 expect 1 'not a mark' 'a mark without a tag' tools/lab/starter x "$dir/marked.c"
 
 expect 2 "there is no lab 'wlak'" 'an unknown lab' tools/lab/grade wlak --out "$dir/o"
-for target in grade starter handout gradescope lab-batch; do
+for target in grade starter handout gradescope lab-batch lab-mutants; do
 	expect 2 'which lab?' "make $target without a lab" $make $target
 done
-for target in grade starter handout gradescope lab-batch lab-check; do
+for target in grade starter handout gradescope lab-batch lab-check lab-mutants; do
 	expect 2 "no lab wlak; there are: $(echo labs/*/lab.conf | sed 's,labs/,,g; s,/lab.conf,,g')" \
 		"make $target of an unknown lab" $make $target LAB=wlak
 done
@@ -136,6 +136,14 @@ if command -v clang > /dev/null; then
 else
 	skip 'the same with clang' 'no clang'
 fi
+# Changes that no test sees: of this step one, which means the same.
+expect 0 ', 1 get all points' 'the reference is changed line by line' \
+	tools/lab/mutants walk --part 1 --out "$dir/mutants"
+expect 0 'index_bits + 3 <= 6' 'and what nobody sees is shown' cat "$dir/out"
+expect 2 'nothing to change' 'a step that there is not' \
+	tools/lab/mutants walk --part 77 --out "$dir/mutants"
+expect 2 'not the number of a step' 'a step that is no number' \
+	tools/lab/mutants walk --part x --out "$dir/mutants"
 unset=-ftrivial-auto-var-init=pattern
 if echo 'int x;' | ${CC:-cc} $unset -Werror -x c -c -o "$dir/x.o" - 2> "$dir/said"; then
 	sed 's/uint64_t next = desc & DESC_ADDR/int unset[64]; volatile int i = 64;\
