@@ -31,6 +31,18 @@ static inline bool fl_card_dead(struct fl_dev *dev)
 	return w && fl_window_dead(w);
 }
 
+/*
+ * A card that is gone: was it given up because it did not answer? It may be slow, and
+ * write to memory all the same. One that was taken out reads as ones, and does
+ * nothing more; an emulator that has ended has said so.
+ */
+static inline bool fl_card_silent(struct fl_dev *dev)
+{
+	struct fl_window *w = fl_window(dev);
+
+	return w && !fl_window_ended(w);
+}
+
 static inline u32 fl_nic_read(struct fl_dev *dev, u32 off)
 {
 	struct fl_window *w = fl_window(dev);

@@ -201,12 +201,12 @@ void fl_ctx_quiesce(struct fl_ctx *ctx)
 
 	/*
 	 * Kills blocks in flight; then no queue of the slot is written. A card
-	 * that is gone writes none either.
+	 * that is gone writes none either, unless it is only silent.
 	 */
 	ret = fl_cmd_object(ctx, FL_CMD_SLOT_CLOSE, 0);
-	if (ret == -ENODEV)
+	if (ret == -ENODEV && !fl_card_silent(dev))
 		ret = 0;
-	if (ret)
+	if (ret && ret != -ENODEV)
 		dev_err(dev->dev, "slot %u does not close: %d\n", ctx->slot,
 			ret);
 	/* Tables that may go when the notifier has gone are not walked. */

@@ -39,7 +39,7 @@ fl_window_doorbell(struct fl_window *w, unsigned int slot)
 	return w->base + FL_WINDOW_DOORBELL_OFFSET(slot);
 }
 
-static bool fl_window_ended(struct fl_window *w)
+bool fl_window_ended(struct fl_window *w)
 {
 	struct fl_window_head __iomem *head = fl_window_head(w);
 

@@ -51,6 +51,8 @@ struct fl_window {
 int fl_window_start(struct fl_window *w);
 /* From now on see that the emulator lives, also while nobody asks it. */
 void fl_window_watch(struct fl_window *w);
+/* Its emulator has ended, and said so, or is another one by now. */
+bool fl_window_ended(struct fl_window *w);
 /* Nobody accesses the card any more. */
 void fl_window_stop(struct fl_window *w);
 /*
@@ -118,6 +120,11 @@ static inline int fl_window_doorbell_mmap(struct fl_window *w,
 }
 
 static inline bool fl_window_dead(struct fl_window *w)
+{
+	return false;
+}
+
+static inline bool fl_window_ended(struct fl_window *w)
 {
 	return false;
 }

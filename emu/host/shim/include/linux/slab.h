@@ -11,6 +11,7 @@
 #define GFP_KERNEL_ACCOUNT GFP_KERNEL
 
 unsigned long get_zeroed_page(gfp_t gfp);
+
 static inline void free_page(unsigned long page)
 {
 	free((void *)page);
