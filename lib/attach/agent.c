@@ -17,12 +17,6 @@
 #define LINGER		50u	/* turns that it looks on before it sleeps */
 #define NAP_MS		1000	/* so often it looks by itself */
 #define ALT_BYTES	262144u	/* of an alternate stack */
-/*
- * What the thread library and the kernel write by themselves while the thread runs
- * (its control block, where glibc, musl and macOS let pthread_t point); a page of
- * it cannot be moved.
- */
-#define THREAD_BYTES	2560u
 
 static bool busy(struct attach *a)
 {
@@ -194,8 +188,8 @@ int attach_job_locked(struct attach *a, uint32_t kind, void *addr,
 	j->addr = (uintptr_t)addr;
 	j->bytes = bytes;
 	j->access = access;
-	j->thread_start = (uintptr_t)pthread_self();
-	j->thread_end = j->thread_start + THREAD_BYTES;
+	memset(j->fixed, 0, sizeof(j->fixed));
+	os_thread_ranges(j->fixed);
 	alt = alternate(&was);
 	memset(j->keep, 0, sizeof(j->keep));
 	os_stack(&j->keep[0].start, &j->keep[0].end);

@@ -125,6 +125,8 @@ static int fix_one(struct attach *a, uintptr_t addr, int write)
 	}
 	if (!p)
 		return 0;
+	/* First: then whatever moves after the look at own is seen to have moved. */
+	moves = atomic_load(&a->moves);
 	own = atomic_load(&p->own);
 	if (own & OWN_BUSY) {
 		/* No call that could set errno: it may lie in such a page. */
@@ -132,7 +134,6 @@ static int fix_one(struct attach *a, uintptr_t addr, int write)
 			attach_turn(&turns);
 		return 1;
 	}
-	moves = atomic_load(&a->moves);
 	if ((own & (OWN_ADOPTED | OWN_OUT)) == OWN_ADOPTED) {
 		if (ask(a, p, addr, write))
 			return 1;

@@ -75,11 +75,9 @@ struct attach_job {
 	unsigned int access;
 	uintptr_t addr;
 	uint64_t bytes;
-	/* Of who asks: where its control block is; and what is never absent. */
-	uintptr_t thread_start, thread_end;
-	struct {
-		uintptr_t start, end;
-	} keep[3];		/* its stack, the alternate one, variables */
+	/* Of who asks: what cannot be moved, and what can but is never absent. */
+	struct os_range fixed[OS_THREAD_RANGES];
+	struct os_range keep[3];	/* its stack, the alternate one, variables */
 	int result;
 };
 

@@ -15,9 +15,7 @@
  * those of lib/os and the addresses of functions that the handler calls. Never
  * absent.
  */
-static struct {
-	uintptr_t start, end;
-} variables = { 1, 1 };		/* not 0, so that it lies among the data */
+static struct os_range variables = { 1, 1 };	/* not 0: among the data */
 
 #if defined(__ELF__)
 /* From the linker: where what is loaded of the file begins, and ends. */
@@ -47,21 +45,23 @@ void attach_find_variables(void)
 	attach_slots_unlock();
 }
 
-static bool overlaps(uintptr_t va, uintptr_t start, uintptr_t end)
+/* Is any of the n ranges in this page? */
+static bool holds_any(uintptr_t va, const struct os_range *r, size_t n)
 {
-	return start < end && va < end && va + ATTACH_PAGE > start;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (r[i].start < r[i].end && va < r[i].end &&
+		    va + ATTACH_PAGE > r[i].start)
+			return true;
+	return false;
 }
 
 static bool must_keep(const struct attach_job *j, uintptr_t va,
 		      enum os_map_kind kind)
 {
-	unsigned int i;
-
-	for (i = 0; i < sizeof(j->keep) / sizeof(j->keep[0]); i++)
-		if (overlaps(va, j->keep[i].start, j->keep[i].end))
-			return true;
-	return kind == OS_MAP_STACK ||
-	       overlaps(va, variables.start, variables.end);
+	return kind == OS_MAP_STACK || holds_any(va, &variables, 1) ||
+	       holds_any(va, j->keep, sizeof(j->keep) / sizeof(j->keep[0]));
 }
 
 /*
@@ -119,7 +119,7 @@ static int judge(struct attach *a, uintptr_t va, struct os_map *m)
 	}
 	if (m->kind == OS_MAP_SHARED || m->kind == OS_MAP_SPECIAL ||
 	    m->prot & PROT_EXEC ||
-	    overlaps(va, j->thread_start, j->thread_end))
+	    holds_any(va, j->fixed, OS_THREAD_RANGES))
 		return -EOPNOTSUPP;
 	if (!(m->prot & PROT_READ) || (write && !(m->prot & PROT_WRITE)))
 		return -EACCES;

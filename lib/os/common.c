@@ -2,6 +2,7 @@
 /* common.c - what is the same on every system: machine, clock, sockets, files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,16 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__GLIBC__) && defined(__linux__)
+#if __GLIBC_PREREQ(2, 35)
+#include <sys/rseq.h>
+#define HAS_RSEQ
+#endif
+#endif
+
 #include "os/os_internal.h"
+
+#define THREAD_BYTES	2560u	/* of a thread's control block, at most */
 
 /* A system takes so many descriptors with one message, at most. */
 #define MOST_FDS 253
@@ -41,6 +51,20 @@ uint64_t os_now_ns(void)
 void os_yield(void)
 {
 	sched_yield();
+}
+
+void os_thread_ranges(struct os_range r[OS_THREAD_RANGES])
+{
+	r[0].start = (uintptr_t)pthread_self();
+	r[0].end = r[0].start + THREAD_BYTES;
+#ifdef HAS_RSEQ
+	/* Of 32 bytes or more, whatever of them is used; 0: it is switched off. */
+	if (__rseq_size) {
+		r[1].start = (uintptr_t)__builtin_thread_pointer() +
+			     (uintptr_t)__rseq_offset;
+		r[1].end = r[1].start + (__rseq_size > 32 ? __rseq_size : 32);
+	}
+#endif
 }
 
 void os_pause(void)

@@ -110,6 +110,19 @@ int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages);
 /* Stack of the calling thread; false: the system does not say. */
 bool os_stack(uintptr_t *start, uintptr_t *end);
 
+struct os_range {
+	uintptr_t start, end;
+};
+/*
+ * What the thread library and the kernel write of the calling thread by themselves
+ * while it runs: its control block (where glibc, musl and macOS let pthread_t point),
+ * and the area for restartable sequences (rseq(2)), which glibc has elsewhere from
+ * 2.41 on: the kernel kills who has no memory there when it is preempted. Those
+ * that are not there stay as they were.
+ */
+#define OS_THREAD_RANGES 2
+void os_thread_ranges(struct os_range r[OS_THREAD_RANGES]);
+
 /* ---- copies that cannot fault (copy.c) ---- */
 
 /*
