@@ -533,8 +533,9 @@ guest:
 
 guest-alone:
 	@kernel-ref/fetch-headers build/linux $(KERNEL) guest \
-		>build/vqfdb/root-$(KERNEL) || \
+		>build/vqfdb/root-$(KERNEL).new || \
 		{ echo "SKIP: the kernel of a guest is not here (see above)"; exit 77; }
+	@mv build/vqfdb/root-$(KERNEL).new build/vqfdb/root-$(KERNEL)
 	+@$(MAKE) --no-print-directory modules
 	+@$(ARM64) LTO=no B=$(GUEST_B) linux-programs $(GUEST_MORE)
 	+@$(MAKE) --no-print-directory $(NARROW)

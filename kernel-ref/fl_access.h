@@ -32,6 +32,17 @@ static inline bool fl_card_dead(struct fl_dev *dev)
 }
 
 /*
+ * Is nothing done for this file any more? What takes the card away begins with
+ * the memory of all files, which tells those that poll, and then takes one file
+ * after the other.
+ */
+static inline bool fl_ctx_over(struct fl_ctx *ctx)
+{
+	return READ_ONCE(ctx->dead) || READ_ONCE(ctx->dev->gone) ||
+	       fl_card_dead(ctx->dev);
+}
+
+/*
  * A card that is gone: was it given up because it did not answer? It may be slow, and
  * write to memory all the same. One that was taken out reads as ones, and does
  * nothing more; an emulator that has ended has said so.

@@ -448,7 +448,7 @@ static long fl_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	if (ret)
 		return ret;
 	mutex_lock(&ctx->lock);
-	if (ctx->dead || fl_card_dead(ctx->dev))
+	if (fl_ctx_over(ctx))
 		ret = -ENODEV;
 	else
 		ret = c->call(ctx, &arg);
@@ -505,7 +505,7 @@ static __poll_t fl_poll(struct file *file, poll_table *table)
 
 	poll_wait(file, &ctx->wait, table);
 	mutex_lock(&ctx->lock);
-	if (ctx->dead || fl_card_dead(ctx->dev))
+	if (fl_ctx_over(ctx))
 		mask = EPOLLERR | EPOLLHUP;
 	else if (fl_cq_any_event(ctx))
 		mask = EPOLLIN | EPOLLRDNORM;

@@ -263,7 +263,7 @@ static int fl_cq_news(struct fl_cq *cq, bool take)
 	int ret = 0;
 
 	spin_lock_irqsave(&dev->irq_lock, flags);
-	if (READ_ONCE(cq->ctx->dead) || fl_card_dead(dev))
+	if (fl_ctx_over(cq->ctx))
 		ret = -ENODEV;
 	else if (cq->gone)
 		ret = -ENOENT;

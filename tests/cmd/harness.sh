@@ -132,8 +132,14 @@ script empty <<<'echo "KTAP version 1"; echo "1..0"'
 script lies <<<'echo "1..1"; echo "ok 1 a"; exit 1'
 script litters <<<'echo x >'"$litter"
 script forgets <<<'echo x >"$TMPDIR/forgotten"'
-script leaves <<<'setsid sleep 300 >/dev/null 2>&1 & echo $! >'"$work/leaves.pid"
+script leaves <<<'setsid sleep 300 >/dev/null 2>&1 & echo $! >'"$work/leaves.pid
+	# Until it has become what the runner is to find.
+	until grep -q sleep /proc/\$!/cmdline; do sleep 0.01; done"
+script ends <<<'setsid sleep 2 >/dev/null 2>&1 &'
 script shares <<<'echo x >'"$shm"
+script others <<<'env -u FAULTLINE_TEST_RUN setsid sleep 300 >/dev/null 2>&1 9>'"$shm &
+	echo \$! >$work/others.pid
+	until grep -q sleep /proc/\$!/cmdline; do sleep 0.01; done"
 script counts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" emu/trace/events.def |
 	grep -v -e "^LIB_POST " >>"$FAULTLINE_EVENT_COUNTS"
 	echo "LIB_POST 0" >>"$FAULTLINE_EVENT_COUNTS"'
@@ -141,7 +147,7 @@ script allcounts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" \
 	emu/trace/events.def >>"$FAULTLINE_EVENT_COUNTS"'
 
 echo "KTAP version 1"
-echo "1..50"
+echo "1..52"
 
 use "$work/good"
 says "a test that holds is ok" 0 "1..2" "ok 1 one thing holds" "ok 2 another"
@@ -217,11 +223,17 @@ runs leaves.sh
 says "a process that is left is found" 1 "3 passed, 1 failed" "no process is left" \
 	"sleep 300"
 ended "$(cat "$work/leaves.pid")" "a process that is left is ended"
+runs ends.sh
+says "one that is about to end is not" 0 "4 passed, 0 failed"
 runs forgets.sh
 says "a file that a test left in its TMPDIR is found" 1 "4 passed, 1 failed" \
 	"/forgotten"
 FAULTLINE_SHARED_TREE='' runs shares.sh
 says "shared memory that is left is found" 1 "| $(basename "$shm")"
+rm -f "$shm"
+FAULTLINE_SHARED_TREE='' runs others.sh
+lacks "that of another run beside it is not" "| $(basename "$shm")"
+kill "$(cat "$work/others.pid")"
 rm -f "$shm"
 FAULTLINE_SHARED_TREE='' runs litters.sh
 says "a file that is left is found" 1 "| ?? $litter"

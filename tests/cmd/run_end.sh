@@ -26,18 +26,20 @@ mkdir "$dir/tmp"
 
 has_folder() { ls "$dir"/tmp/faultline.*/"$1"; }
 empty() { [ -z "$(ls "$dir/tmp")" ]; }
+# The script knows what to do with a signal by then.
+sleeps() { [ -s "$dir/sleeper" ]; }
 ended() { ! kill -0 "$(cat "$dir/script")"; }
 
-# interrupted SIGNAL FILE OPTION...: SIGNAL comes as soon as FILE is in its folder
+# interrupted SIGNAL READY FILE OPTION...: SIGNAL comes as soon as FILE is in its folder, and READY
 interrupted() {
-	signal=$1 file=$2
-	shift 2
-	rm -f "$dir/script" "$dir/late"
+	signal=$1 ready=$2 file=$3
+	shift 3
+	rm -f "$dir/script" "$dir/sleeper" "$dir/late"
 	# What is started in the background ignores INT otherwise.
 	TMPDIR=$dir/tmp env --default-signal=INT "$fl" run "$@" "$dir/long.fl" \
 		</dev/null >"$dir/said" 2>&1 &
 	run=$!
-	until_true 20 has_folder "$file" && kill -"$signal" $run
+	until_true 20 has_folder "$file" && until_true 20 $ready && kill -"$signal" $run
 	started=$?
 	wait $run 2>/dev/null
 	how=$?
@@ -47,11 +49,11 @@ interrupted() {
 	expect 0 '' 'the folder goes' test -z "$(ls "$dir/tmp")"
 }
 for signal in INT TERM KILL; do
-	interrupted $signal 0/port.1 --mode vm --boot "$dir/sleeps"
+	interrupted $signal sleeps 0/port.1 --mode vm --boot "$dir/sleeps"
 	until_true 20 ended
 	expect 0 '' 'and the script, which has the time it needs' test -e "$dir/late"
 	kill "$(cat "$dir/sleeper")"
-	interrupted $signal 0.sock --mode processes
+	interrupted $signal true 0.sock --mode processes
 done
 expect 0 'passed' 'who ends by himself leaves no folder either' \
 	env TMPDIR="$dir/tmp" "$fl" run --mode processes tests/scenario/write_cold.fl

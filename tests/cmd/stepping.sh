@@ -41,7 +41,7 @@ expect 1 'these sources are of stepping 7 already' 'a stepping has no steppings'
 expect 1 'is no number from 1' 'the program looks at its number too' \
 	build/step 7x . "$dir/more"
 
-# A build is longer than what expect waits for.
+# What it says is looked at twice.
 timeout 500 make -s -j2 stepping-test SHORT=1 STEPPINGS=7 > "$dir/scenarios" 2>&1
 expect 0 "stepping 7: write_cold_both" 'scenarios run there' \
 	grep '^ok.*write_cold_both' "$dir/scenarios"

@@ -126,14 +126,8 @@ death() {
 	rm -rf "$dir/death$1"
 	run "death$1" --cpus 1 "$dir/${3:-go_on}" &
 	guest=$!
-	tries=0
-	until grep -q -e '^received' -e '^waiting' "$dir/death$1/console.0" \
-		2>/dev/null; do
-		tries=$((tries + 1))
-		[ $tries -gt 600 ] && break
-		sleep 0.1
-	done
-	kill -"$1" "$(cat "$dir/death$1/boards.pid")"
+	while_alive $guest grep -q -e '^received' -e '^waiting' "$dir/death$1/console.0" &&
+		kill -"$1" "$(cat "$dir/death$1/boards.pid")"
 	wait $guest
 	# Status 1 when it was killed; the guest must be well in any case.
 	grep -q '^vqfdb: exit 0' "$dir/death$1/console.0" &&

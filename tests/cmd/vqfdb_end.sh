@@ -53,8 +53,8 @@ killed() {
 	tools/vqfdb/run --nodes 2 --limit 100 --out "$out" "$dir/job" "$dir/some" \
 		>"$dir/said" 2>&1 &
 	run=$!
-	until_true 60 grep -q '^in the middle' "$out/console.1"
-	kill -KILL "$(cat "$out/qemu.pid.$1")"
+	while_alive $run grep -q '^in the middle' "$out/console.1" &&
+		kill -KILL "$(cat "$out/qemu.pid.$1")"
 	wait $run
 	[ $? = 1 ] && grep -q "guest $1: its QEMU was ended by signal 9" "$dir/said"
 	result $? "guest $1 is killed: the script says so" "$dir/said"
@@ -118,7 +118,7 @@ ended() {
 	# What is started in the background ignores INT otherwise.
 	env --default-signal=INT "$script" --out "$dir/end" "$@" >"$dir/said" 2>&1 &
 	run=$!
-	until_true 60 test -s "$dir/end/qemu.pid.0" &&
+	while_alive $run test -s "$dir/end/qemu.pid.0" &&
 		cp "$dir/end/qemu.pid.0" "$dir/qemu" &&
 		sed -n 's/.* card \(.*\)\/qfdb0\/card,.*/\1/p' "$dir/end/vm.log" \
 			>"$dir/folder" &&

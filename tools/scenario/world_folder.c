@@ -20,7 +20,7 @@
 
 extern char **environ;
 
-/* It hears the numbers of processes; "done": there is nothing to do. */
+/* It hears the numbers of scripts, from themselves; "done": there is nothing to do. */
 static const char minds[] =
 	"while read -r pid; do pids=\"$pids $pid\"; done\n"
 	"case $pids in *done) exit ;; esac\n"
@@ -101,14 +101,6 @@ int world_folder_need(struct world *w)
 		w->folder[0] = 0;
 	}
 	return err;
-}
-
-void world_folder_script(struct world *w, pid_t pid)
-{
-	char text[24];
-	int n = snprintf(text, sizeof(text), "%ld\n", (long)pid);
-
-	os_send(w->minder_line, text, (size_t)n, NULL, 0);
 }
 
 void world_folder_remove(struct world *w)

@@ -85,14 +85,38 @@ static int open_ports(struct world_guest *g, unsigned int n)
 
 /* ---- the script ---- */
 
+/*
+ * It notes its own number, and has the line until then: of one that this program
+ * noted nobody would know if it was killed in between.
+ */
+#define LINE_FD		3
+static const char noted[] = "echo $$ >&3 && exec \"$0\" \"$@\" 3>&-";
+
+static int spawn_script(struct world *w, struct world_guest *g,
+			const char *const *argv)
+{
+	posix_spawn_file_actions_t files;
+	int err;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, w->minder_line, LINE_FD);
+	err = posix_spawn(&g->pid, argv[0], &files, NULL, (char **)argv,
+			  environ);
+	posix_spawn_file_actions_destroy(&files);
+	return err;
+}
+
 static int start_script(struct world *w, struct world_guest *g)
 {
-	const char *argv[16 + GUEST_FILES];
+	const char *argv[20 + GUEST_FILES];
 	char out[PATH_BYTES], ports[12];
 	int n = 0, i, err;
 
 	path_in(g, "out", out);
 	snprintf(ports, sizeof(ports), "%u", g->ports);
+	argv[n++] = "/bin/sh";
+	argv[n++] = "-c";
+	argv[n++] = noted;
 	argv[n++] = w->cfg.guest_script;
 	argv[n++] = "--board";
 	argv[n++] = g->folder;
@@ -109,13 +133,11 @@ static int start_script(struct world *w, struct world_guest *g)
 		    w->cfg.guest_files[i]; i++)
 		argv[n++] = w->cfg.guest_files[i];
 	argv[n] = NULL;
-	err = posix_spawn(&g->pid, argv[0], NULL, NULL, (char **)argv, environ);
-	if (!err) {
-		world_folder_script(w, g->pid);
+	err = spawn_script(w, g, argv);
+	if (!err)
 		return 0;
-	}
 	g->pid = 0;
-	world_why_set(w, "%s: %s", argv[0], strerror(err));
+	world_why_set(w, "%s: %s", w->cfg.guest_script, strerror(err));
 	return -err;
 }
 

@@ -35,7 +35,7 @@ struct world {
 	/* Of the sockets, mode vm too; "": none yet. */
 	char folder[80];
 	pid_t minder;			/* world_folder.c, with the folder */
-	int minder_line;
+	int minder_line;		/* scripts to be ended first: their numbers */
 	char problem[400], why[400];
 };
 
@@ -48,8 +48,6 @@ void world_doors_close(struct world *w);
 
 /* world_folder.c: there is a folder, and it goes with us however we end. */
 int world_folder_need(struct world *w);
-/* A script that works in there: to be ended first. */
-void world_folder_script(struct world *w, pid_t pid);
 /* It is empty; if not, that is a problem to note, and it goes all the same. */
 void world_folder_remove(struct world *w);
 
