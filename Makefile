@@ -229,9 +229,8 @@ $(USER_LIB): $(LIB_OBJ)
 $(TOOL_LIB): $(TOOL_OBJ)
 $(BOARD_LIB) $(USER_LIB) $(TOOL_LIB):
 	@mkdir -p $(@D)
-	@rm -f $@
 	$(call say,AR)
-	$(Q)$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@.$$$$ $^ && mv $@.$$$$ $@
 
 # Device and library call each other through the contract: once more round.
 ARCHIVES := $(TOOL_LIB) $(USER_LIB) $(BOARD_LIB)
