@@ -188,6 +188,23 @@ static int do_munmap(struct client *c, const struct call *call,
 
 /* ---- memory ---- */
 
+/*
+ * Who asks to have pages taken away and does not close them in time (on a busy
+ * machine it has no CPU just now) waits for itself, with no lock that others want,
+ * until it has closed them or is cut off. Any other -EBUSY is an answer.
+ */
+static bool once_more(struct client *c, int err, uint32_t *overdue)
+{
+	uint32_t before = *overdue;
+
+	*overdue = atomic_load(&c->overdue);
+	if (err != -EBUSY || *overdue == before ||
+	    atomic_load(&c->state) != CLIENT_LIVES)
+		return false;
+	client_catches_up(c);
+	return true;
+}
+
 static int do_alloc(struct client *c, const struct call *call, struct answer *a)
 {
 	int err;
@@ -228,15 +245,23 @@ static int do_map_file(struct client *c, const struct call *call,
 
 static int do_free(struct client *c, const struct call *call, struct answer *a)
 {
+	uint32_t overdue = atomic_load(&c->overdue);
+	int err;
+
 	(void)a;
-	return host_munmap(c->process, (void *)(uintptr_t)call->arg[0],
-			   call->arg[1]);
+	do
+		err = host_munmap(c->process, (void *)(uintptr_t)call->arg[0],
+				  call->arg[1]);
+	while (once_more(c, err, &overdue));
+	return err;
 }
 
 static int do_advise(struct client *c, const struct call *call,
 		     struct answer *a)
 {
+	uint32_t overdue = atomic_load(&c->overdue);
 	enum host_advice advice;
+	int err;
 
 	(void)a;
 	switch (call->arg[2]) {
@@ -252,18 +277,28 @@ static int do_advise(struct client *c, const struct call *call,
 	default:
 		return -EINVAL;
 	}
-	return host_madvise(c->process, (void *)(uintptr_t)call->arg[0],
-			    call->arg[1], advice);
+	do
+		err = host_madvise(c->process, (void *)(uintptr_t)call->arg[0],
+				   call->arg[1], advice);
+	while (once_more(c, err, &overdue));
+	return err;
 }
 
 static int do_protect(struct client *c, const struct call *call,
 		      struct answer *a)
 {
+	uint32_t overdue = atomic_load(&c->overdue);
+	int err;
+
 	(void)a;
 	if (call->arg[2] > (FL_PROT_READ | FL_PROT_WRITE))
 		return -EINVAL;
-	return host_mprotect(c->process, (void *)(uintptr_t)call->arg[0],
-			     call->arg[1], (int)call->arg[2]);
+	do
+		err = host_mprotect(c->process,
+				    (void *)(uintptr_t)call->arg[0],
+				    call->arg[1], (int)call->arg[2]);
+	while (once_more(c, err, &overdue));
+	return err;
 }
 
 /* ---- memory of its own ---- */

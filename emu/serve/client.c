@@ -349,8 +349,10 @@ static int view_close(void *arg, uint64_t va, uint64_t npages)
 	if (!lives(c))
 		return 0;
 	/* One that is overdue already is not waited for again. */
-	if (undone(c) && atomic_load(&c->slow_since_ns))
+	if (undone(c) && atomic_load(&c->slow_since_ns)) {
+		atomic_fetch_add(&c->overdue, 1);
 		return -ETIME;
+	}
 	atomic_store(&c->slow_since_ns, 0);
 	ring(c);
 	err = wait_views(c, ATTACH_VIEWS - 1);
@@ -359,10 +361,20 @@ static int view_close(void *arg, uint64_t va, uint64_t npages)
 		ring(c);
 		err = wait_views(c, 0);
 	}
-	if (err)
-		atomic_compare_exchange_strong(&c->slow_since_ns, &none,
-					       os_now_ns());
+	if (err) {
+		/* The port may sleep without a limit; from now on there is one. */
+		if (atomic_compare_exchange_strong(&c->slow_since_ns, &none,
+						   os_now_ns()))
+			serve_wake(c->serve);
+		atomic_fetch_add(&c->overdue, 1);
+	}
 	return err;
+}
+
+void client_catches_up(struct client *c)
+{
+	while (lives(c) && undone(c) && atomic_load(&c->slow_since_ns))
+		sim_sleep(NAP_NS);
 }
 
 const struct host_cpu_ops client_cpu_ops = {

@@ -92,6 +92,7 @@ struct client {
 	/* views: written under the address space's lock */
 	_Atomic uint32_t view_head;
 	_Atomic uint64_t slow_since_ns;	/* a close is overdue; 0: none is */
+	_Atomic uint32_t overdue;	/* closes that ever were */
 	atomic_bool cut;		/* it broke the rules: end it */
 };
 
@@ -154,6 +155,8 @@ void client_read(struct client *c);
 /* Has it to go (cut, or slower than patience)? Then begin with it. */
 void client_judge(struct client *c, uint64_t now_ns);
 void client_end(struct client *c, const char *why);
+/* Sleep until what was overdue is closed, or it is not waited for any more. */
+void client_catches_up(struct client *c);
 /* Strike it off; state is CLIENT_GONE. */
 void client_bury(struct client *c);
 extern const struct host_cpu_ops client_cpu_ops;

@@ -199,7 +199,6 @@ static int driver_note(struct window *w, const struct fl_window_entry *e)
 
 	if (e->addr >= FL_WINDOW_NOTES)
 		return BAD_KIND;
-	window_count(&w->count.notes);
 	switch (driver_notes[e->addr].follows) {
 	case NOTHING:
 		break;
@@ -219,6 +218,7 @@ static int driver_note(struct window *w, const struct fl_window_entry *e)
 					driver_notes[e->addr].event, &at,
 					e->arg[0], e->arg[1], e->arg[2],
 					e->arg[3]) };
+	window_count(&w->count.notes);
 	return 0;
 }
 
@@ -268,7 +268,6 @@ static int driver_entry(struct window *w, const struct fl_window_entry *e,
 static int process_entry(struct window *w, const struct fl_window_entry *e,
 			 unsigned int slot)
 {
-	window_count(&w->count.doorbells);
 	if (e->kind == FL_WINDOW_NOTE)
 		return process_note(w, e);
 	if (e->kind != FL_WINDOW_WRITE || e->size != 4 ||
@@ -297,6 +296,8 @@ static unsigned int take(struct window *w, struct source *s, unsigned int most,
 		copy_entry(s, &e);
 		err = s->slot < 0 ? driver_entry(w, &e, units) :
 				    process_entry(w, &e, (unsigned int)s->slot);
+		if (s->slot >= 0)
+			window_count(&w->count.doorbells);
 		if (err)
 			window_count(&w->count.bad);
 		entry_done(s);

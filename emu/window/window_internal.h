@@ -69,9 +69,10 @@ struct window {
 	} count;
 };
 
+/* Release: pairs with window_stats(); what was counted has been done. */
 static inline void window_count(atomic_ullong *n)
 {
-	atomic_fetch_add_explicit(n, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(n, 1, memory_order_release);
 }
 
 /* window.c */

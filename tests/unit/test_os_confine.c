@@ -20,6 +20,7 @@
 #define NOT_CONFINED 200
 
 static int answers[2];
+static char others_file[200];	/* its folder is this program's alone */
 
 /* Runs in a confined child; the bits that os_confine() gave. True: as it should be. */
 typedef bool (*attempt)(unsigned int held);
@@ -101,18 +102,18 @@ static bool no_file(unsigned int held)
 
 static bool no_new_file(unsigned int held)
 {
-	int fd = open("confined", O_WRONLY | O_CREAT, 0600);
+	int fd = open(others_file, O_WRONLY | O_CREAT, 0600);
 
 	if (fd >= 0)
-		unlink("confined");
+		unlink(others_file);
 	return (fd >= 0) == !(held & OS_CONFINED_FILES);
 }
 
 /* What a name is enough for: the file's length, its rights, its times. */
 static bool no_change(unsigned int held)
 {
-	bool got = !truncate("confined", 0) || !chmod("confined", 0) ||
-		   !utimensat(AT_FDCWD, "confined", NULL, 0);
+	bool got = !truncate(others_file, 0) || !chmod(others_file, 0) ||
+		   !utimensat(AT_FDCWD, others_file, NULL, 0);
 
 	return got == !(held & OS_CONFINED_CALLS);
 }
@@ -164,6 +165,7 @@ TEST("nor does it by the owner of a descriptor, by messages or as root")
 
 TEST("it sees no files but itself and the libraries, and makes none")
 {
+	test_path(others_file, sizeof(others_file), "others");
 	EXPECT_EQ(in_child(no_file), 0);
 	EXPECT_EQ(in_child(no_new_file), 0);
 }
@@ -171,15 +173,17 @@ TEST("it sees no files but itself and the libraries, and makes none")
 TEST("it changes no file that others have")
 {
 	struct stat st;
-	int fd = open("confined", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	int fd;
 
+	test_path(others_file, sizeof(others_file), "others");
+	fd = open(others_file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	EXPECT_EQ(write(fd, "text", 4), 4);
 	EXPECT_EQ(in_child(no_change), 0);
 	EXPECT_EQ(fstat(fd, &st), 0);
 	if (!strcmp(os_system(), "linux"))
 		EXPECT(st.st_size == 4 && (st.st_mode & 0777) == 0600);
 	close(fd);
-	unlink("confined");
+	unlink(others_file);
 }
 
 TEST("what it needs to run goes on, abort() included")

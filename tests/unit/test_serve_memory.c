@@ -101,9 +101,7 @@ static int use(uint8_t *mem, uint32_t bytes)
 		return fl_close(a.dev) ? 33 : 0;
 	RIG_TRY(r);
 	for (round = 0; round < 3; round++) {
-		r = fl_advise(a.dev, first, span, FL_PAGEOUT);
-		if (r && r != -EBUSY)
-			return 31;
+		RIG_TRY(fl_advise(a.dev, first, span, FL_PAGEOUT));
 		r = write_into(&a, mem, bytes, fl_mr_key(mr), round);
 		if (r)
 			return r;

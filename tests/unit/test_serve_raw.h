@@ -202,9 +202,13 @@ static inline bool raw_post(struct raw *r, uint32_t kind, uint32_t offset,
 
 #define RAW_BYTES	(256 * RIG_PAGE)	/* of a hostile process */
 
-/* Memory of the pair's size on small boards, so that reclaim is at work too. */
+/*
+ * Memory of the pair's size on small boards, so that reclaim is at work too. Whoever
+ * does not close its pages is waited for less than usual, but not so little that one
+ * of the pair which has no CPU for half a second is cut off.
+ */
 static const char *const raw_small[] = { "--frames", "512", "--process-frames",
-				     "256", "--patience", "400", NULL };
+				     "256", "--patience", "1500", NULL };
 
 /* Run hostile processes, three at a time, beside the pair. */
 static inline void beside_pair(int (*fn)(void *arg), const char *const *options,

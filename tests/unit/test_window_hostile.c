@@ -228,7 +228,7 @@ TEST("what a process did to its page is put right before the next one has it")
 	d->tail = d->head;
 	STEP("the next one rings");
 	rig_doorbell(g, 0, NIC_DB_CQ_CONS, g->cq);
-	/* An entry is counted first, and then done. */
+	/* An entry is counted first, and then its place is free. */
 	RIG_UNTIL(__atomic_load_n(&d->head, __ATOMIC_ACQUIRE) == 2);
 	EXPECT_EQ(rig_stats(HOSTILE).doorbells, 2);
 	EXPECT_EQ(rig_stats(HOSTILE).bad, 0);
