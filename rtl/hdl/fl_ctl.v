@@ -485,7 +485,7 @@ module fl_ctl #(
         if (NTX < 4 || NTX > 16 || NRXC < 1 || NRXC > 32 || BLOCK_LOG2 < 12 ||
             BLOCK_LOG2 > 16 || 1 << (SW - 4) != NODES) begin
             $display("fl_ctl: NTX 4 to 16, NRXC 1 to 32, BLOCK_LOG2 12 to 16, NODES 1 to 16");
-            $finish;
+            $finish(0);
         end
     end
 

@@ -139,7 +139,7 @@ module fl_engine #(
 	initial if (NTX < 4 || NTX > 16 || NRXC < 1 || NRXC > 32 || BLOCK_LOG2 < 12 ||
 		    BLOCK_LOG2 > 16 || NODES < 1 || NODES > 16) begin
 		$display("fl_engine: NTX is 4 to 16, NRXC 1 to 32, BLOCK_LOG2 12 to 16");
-		$finish;
+		$finish(0);
 	end
 
 	localparam RB_WORDS = (1 << BLOCK_LOG2) / 16 + 1;	// a block that begins anywhere

@@ -36,7 +36,7 @@ module fl_pick #(
     initial
         if (N < 2 || N > 1 << W) begin
             $display("fl_pick: W bits must hold the numbers of 2 or more");
-            $finish;
+            $finish(0);
         end
 
 endmodule

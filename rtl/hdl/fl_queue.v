@@ -68,7 +68,7 @@ module fl_queue #(
     initial
         if (WIDTH < KEY || KEY < 1 || KEEP > 1 || LOG2 < 1) begin
             $display("fl_queue: WIDTH >= KEY >= 1, LOG2 >= 1, KEEP 0 or 1");
-            $finish;
+            $finish(0);
         end
 
 endmodule

@@ -23,7 +23,7 @@ module fl_ram #(
 
 	initial if (DEPTH > (1 << ADDR)) begin
 		$display("fl_ram: DEPTH does not fit in ADDR bits");
-		$finish;
+		$finish(0);
 	end
 
 	always @(posedge clk) begin

@@ -90,7 +90,7 @@ module fl_rd #(
 
 	initial if (BLOCK_LOG2 < 12 || BLOCK_LOG2 > 16) begin
 		$display("fl_rd: BLOCK_LOG2 is 12 to 16");
-		$finish;
+		$finish(0);
 	end
 
 	// The burst that begins at next_va.

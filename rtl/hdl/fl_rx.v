@@ -110,7 +110,7 @@ module fl_rx #(
 
 	initial if (BLOCK_LOG2 < 12 || BLOCK_LOG2 > 16 || NODES < 1 || NODES > 16) begin
 		$display("fl_rx: BLOCK_LOG2 is 12 to 16, NODES 1 to 16");
-		$finish;
+		$finish(0);
 	end
 
 	// First byte on lane 0 -> first byte on top.

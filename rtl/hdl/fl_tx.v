@@ -81,7 +81,7 @@ module fl_tx #(
 
 	initial if (BLOCK_LOG2 < 12 || BLOCK_LOG2 > 16) begin
 		$display("fl_tx: BLOCK_LOG2 is 12 to 16");
-		$finish;
+		$finish(0);
 	end
 
 	// First byte on top -> first byte on lane 0.

@@ -98,7 +98,7 @@ module fl_wr #(
 
 	initial if (BLOCK_LOG2 < 12 || BLOCK_LOG2 > 16) begin
 		$display("fl_wr: BLOCK_LOG2 is 12 to 16");
-		$finish;
+		$finish(0);
 	end
 
 	// The burst that begins at next_va.

@@ -162,7 +162,7 @@ module park;
 		if (errors == 0)
 			$display("PASS park: cycles per packet of %0d bytes, %0d packets a row, %0d cycles a fault",
 				 LENGTH, blocks, SERVICE);
-		$finish;
+		$finish(0);
 	end
 endmodule
 

@@ -79,13 +79,13 @@ module tb_card;
 		if (errors == 0)
 			$display("PASS tb_card: %0d blocks, %0d faults, %0d clocks", a.done,
 				 a.faults, $time / 10);
-		$finish;
+		$finish(0);
 	end
 
 	initial begin
 		#1000000;
 		$display("wrong: no end");
-		$finish;
+		$finish(0);
 	end
 endmodule
 

@@ -462,13 +462,13 @@ module tb_ctl;
         settled("resetting");
         if (errors == 0)
             $display("PASS");
-        $finish;
+        $finish(0);
     end
 
     initial begin
         #2000000;
         fail("no end");
-        $finish;
+        $finish(0);
     end
 endmodule
 

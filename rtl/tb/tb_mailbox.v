@@ -304,13 +304,13 @@ module tb_mailbox;
 
 		if (errors == 0)
 			$display("PASS tb_mailbox: %0d writes in order", sent);
-		$finish;
+		$finish(0);
 	end
 
 	initial begin
 		#5000000;
 		$display("wrong: no end");
-		$finish;
+		$finish(0);
 	end
 endmodule
 

@@ -97,7 +97,7 @@
 				#1 n = n + 1;
 				if (n > 100000) begin
 					fail("no report");
-					$finish;
+					$finish(0);
 				end
 			end
 		end

@@ -192,13 +192,13 @@ module tb_net;
 		run(20, 0);
 		if (errors == 0)
 			$display("PASS tb_net: %0d packets in, %0d out", sent, came);
-		$finish;
+		$finish(0);
 	end
 
 	initial begin
 		#5000000;
 		$display("wrong: no end");
-		$finish;
+		$finish(0);
 	end
 endmodule
 

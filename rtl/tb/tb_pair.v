@@ -189,13 +189,13 @@ module tb_pair;
 		if (errors == 0)
 			$display("PASS tb_pair: %0d blocks, %0d and %0d faults, %0d blocks came, %0d clocks",
 				 a.done, a.faults, b.faults, b.opened, $time / 10);
-		$finish;
+		$finish(0);
 	end
 
 	initial begin
 		#40000000;
 		$display("wrong: no end");
-		$finish;
+		$finish(0);
 	end
 endmodule
 

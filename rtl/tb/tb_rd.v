@@ -218,7 +218,7 @@ module tb_rd #(
 				 BLOCKS, m.reads, seen[FAULTED], seen[BUSERR], seen[DROPPED]);
 		else
 			$display("FAIL tb_rd: %0d errors", errors);
-		$finish;
+		$finish(0);
 	end
 endmodule
 

@@ -250,7 +250,7 @@ module tb_rx #(
 				 packets, stored, bad[1], bad[2], bad[3], bad[4], bad[5]);
 		else
 			$display("FAIL tb_rx: %0d errors", errors);
-		$finish;
+		$finish(0);
 	end
 endmodule
 

@@ -132,7 +132,7 @@ module tb_tx #(
 			$display("PASS tb_tx: %0d packets", packets);
 		else
 			$display("FAIL tb_tx: %0d errors", errors);
-		$finish;
+		$finish(0);
 	end
 endmodule
 

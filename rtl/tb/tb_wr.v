@@ -208,7 +208,7 @@ module tb_wr #(
 				 BLOCKS, m.writes, seen[REFUSED], seen[BUSERR], seen[CANCELLED]);
 		else
 			$display("FAIL tb_wr: %0d errors", errors);
-		$finish;
+		$finish(0);
 	end
 endmodule
 

@@ -33,7 +33,7 @@ module waves;
 	always @(tb_card.a.done)
 		if (tb_card.a.done == 1) begin
 			#300 $display("waves: %0d faults, %0d clocks", tb_card.a.faults, $time / 10);
-			$finish;
+			$finish(0);
 		end
 endmodule
 

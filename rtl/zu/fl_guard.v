@@ -56,7 +56,7 @@ module fl_guard #(
 
 	initial if (|STREAM_BASE[5:0]) begin
 		$display("fl_guard: STREAM_BASE is a multiple of 64");
-		$finish;
+		$finish(0);
 	end
 
 	// ---- reads ----

@@ -38,7 +38,7 @@ module fl_link #(
 
 	initial if (LARGEST > DEPTH || LARGEST < 1) begin
 		$display("fl_link: the largest packet does not fit");
-		$finish;
+		$finish(0);
 	end
 
 	// A 32-bit clock: what waits for half of it (10 s at 200 MHz) may wait once more.

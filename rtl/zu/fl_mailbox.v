@@ -79,7 +79,7 @@ module fl_mailbox #(
 	initial if (PATIENCE < 4 || PATIENCE > 31 ||
 		    `NIC_FW_CMD + 4 * `NIC_FW_CMD_COUNT != 4 << WORDS_LOG2) begin
 		$display("fl_mailbox: PATIENCE is 4 to 31; page FW has 32 words");
-		$finish;
+		$finish(0);
 	end
 
 	// Which page; of FW only what has registers.

@@ -43,7 +43,7 @@ module fl_txfifo #(
 
 	initial if (LARGEST > DEPTH || LARGEST < 1) begin
 		$display("fl_txfifo: the largest packet does not fit");
-		$finish;
+		$finish(0);
 	end
 
 	assign o_room = used <= DEPTH[DEPTH_LOG2:0] - LARGEST[DEPTH_LOG2:0];

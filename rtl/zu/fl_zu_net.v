@@ -51,7 +51,7 @@ module fl_zu_net #(
 );
 	initial if (PORTS < 1 || PORTS > 2) begin
 		$display("fl_zu_net: PORTS is 1 or 2");
-		$finish;
+		$finish(0);
 	end
 
 	reg rst;

@@ -152,7 +152,7 @@ module fl_zu_top #(
 	initial if (PORT > 1 || NODE >= NODES || CELL_LOG2 < 6 || CELL_LOG2 > 12 ||
 		    CELL_LOG2 > BLOCK_LOG2 || ICRC > 1) begin
 		$display("fl_zu_top: PORT 0, 1; NODE below NODES; CELL_LOG2 6 to 12; ICRC 0, 1");
-		$finish;
+		$finish(0);
 	end
 
 	reg rst;

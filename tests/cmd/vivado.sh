@@ -55,7 +55,7 @@ agree() {	# BOARD
 	cat > "$dir/t.v" <<-END
 	module t;
 		fl_zu_top #(.PORT(${port:-9})) card ();
-		initial begin \$display("%0d", card.STREAM_BASE); \$finish; end
+		initial begin \$display("%0d", card.STREAM_BASE); \$finish(0); end
 	endmodule
 	END
 	iverilog -g2005 -I rtl/gen -I rtl/hdl -y "$dir/rtl/zu" -y rtl/hdl -o "$dir/t.vvp" \

@@ -43,10 +43,10 @@ for name in ctl rd wr; do
 		END { exit NR < 7 }' || complain "$name.names has a gap"
 done
 
-# With these names, the waves tell the story of the book.
+# With these names, the waves tell the story of the book. Identifiers are text: 2 is not "2.".
 id=$(awk '$1 == "$var" && $5 == "tx0" { print $4; exit }' "$out/fault.vcd")
 awk -v id="$id" 'FNR == NR { if (!/^#/) { sub(/.*\?/, "", $2); name[$1] = $2 } next }
-	$1 ~ /^b[01]+$/ && $2 == id {
+	$1 ~ /^b[01]+$/ && $2 "" == id {
 		v = 0
 		for (i = 2; i <= length($1); i++)
 			v = 2 * v + substr($1, i, 1)
