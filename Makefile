@@ -99,6 +99,14 @@ DEFINES := -D_GNU_SOURCE=
 SAN_plain :=
 SAN_asan := -fsanitize=address,undefined -fno-sanitize-recover=undefined \
 	    -fno-omit-frame-pointer
+# gcc from 13 and clang from 15 on put locals on the heap unasked, to find who uses them too
+# late. What a program has on its stack has to be there: it can be registered.
+ifeq ($(SAN),asan)
+SAN_asan += $(shell for f in --param=asan-use-after-return=0 \
+		-fsanitize-address-use-after-return=never; do \
+		echo 'int x;' | $(CC) -fsanitize=address $$f -Werror -x c -c -o /dev/null - \
+			2>/dev/null && echo "$$f"; done)
+endif
 SAN_tsan := -fsanitize=thread -fno-omit-frame-pointer
 
 URCU_CFLAGS := $(shell pkg-config --cflags liburcu-qsbr 2>/dev/null)
