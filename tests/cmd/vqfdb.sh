@@ -154,9 +154,9 @@ expect 2 'no JOB' 'no job' tools/vqfdb/run --image "$image"
 expect 2 "'/nonexistent'" 'a kernel that is not there' \
 	tools/vqfdb/run --image /nonexistent --initramfs "$image" $some
 expect 2 'a kernel for arm64 is wanted' 'a kernel that is none' \
-	tools/vqfdb/run --image build/faultline --initramfs "$image" $some
+	tools/vqfdb/run --image build/faultline $some
 expect 2 'an archive of cpio' 'a folder of the guest that is none' \
-	tools/vqfdb/run --image "$image" --initramfs build/faultline $some
+	tools/vqfdb/run --initramfs build/faultline $some
 expect 2 'a number from 1 on' 'no memory' \
 	tools/vqfdb/run --memory 0 --image "$image" --initramfs "$image" $some
 if command -v flock >/dev/null; then
