@@ -15,6 +15,7 @@
 		return text;
 #define WORDS_OP(value, text)
 #define WORDS_WQE(value, text)
+#define WORDS_QP(value, text)
 #define WORDS_ACC(value, text)
 #define WORDS_EV(value, text)
 #define WORDS_CMD(value, text)

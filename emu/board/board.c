@@ -282,6 +282,7 @@ static struct fw *start_fw(struct board *b, void *mem)
 		.tries = (uint32_t)t[T_FW_TRIES],
 		.refusals = (uint32_t)t[T_FW_REFUSALS],
 		.waiting_share = (uint32_t)t[T_FW_WAITING],
+		.busy_ns = t[T_FW_BUSY],
 	};
 
 	return fw_init(mem, &cfg, &env);

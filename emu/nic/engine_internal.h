@@ -59,7 +59,7 @@ struct tx_ctx {
 	/* registers that the firmware writes in FREE */
 	uint8_t node;
 	uint16_t stream;
-	uint32_t qpn, len, rkey, ref, xfer, block;
+	uint32_t qpn, len, rkey, ref, xfer, block, src;
 	uint64_t lva, rva, left;
 };
 
@@ -72,7 +72,7 @@ struct rx_ctx {
 	bool cancelled;		/* WRITE: write no more; the READ is over, or the
 				   firmware has taken its verdict back */
 	uint16_t gen, stream;
-	uint32_t qpn, len, rkey, ref, xfer, block;
+	uint32_t qpn, len, rkey, ref, xfer, block, src;
 	uint64_t va, left;
 	uint32_t map;		/* FAULT: pages that are missing */
 	uint32_t cells_left;
@@ -149,8 +149,8 @@ struct note {
 	uint8_t kind, index, serial;
 };
 
-/* One of each kind and context: four kinds of transmit, one of receive. */
-#define NOTES_MAX	(4 * ENGINE_CTX_MAX + ENGINE_RXC_MAX)
+/* One of each kind and context: four kinds of transmit, two of receive. */
+#define NOTES_MAX	(4 * ENGINE_CTX_MAX + 2 * ENGINE_RXC_MAX)
 #define NOTES_RING	128	/* a power of two: a remainder costs much */
 
 #define SLOTS		(WIRE_NODES * ENGINE_CTX_MAX)

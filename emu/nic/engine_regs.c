@@ -72,6 +72,7 @@ static const struct {
 	[R_CTX_XFER] = VARIABLE(tx_ctx, xfer),
 	[R_CTX_BLOCK] = VARIABLE(tx_ctx, block),
 	[R_CTX_GEN] = VARIABLE(tx_ctx, gen),
+	[R_CTX_SRC] = VARIABLE(tx_ctx, src),
 	[R_RXC_OP] = VARIABLE(rx_ctx, opcode),
 	[R_RXC_VA] = VARIABLE(rx_ctx, va),
 	[R_RXC_LEN] = VARIABLE(rx_ctx, len),
@@ -80,6 +81,7 @@ static const struct {
 	[R_RXC_XFER] = VARIABLE(rx_ctx, xfer),
 	[R_RXC_BLOCK] = VARIABLE(rx_ctx, block),
 	[R_RXC_REF] = VARIABLE(rx_ctx, ref),
+	[R_RXC_FROM] = VARIABLE(rx_ctx, src),
 };
 
 static void place_reg(struct engine *e, uint32_t off, unsigned int reg,

@@ -68,7 +68,8 @@ static void no_context(struct engine *e, const struct wire_frame *f,
 	at.block = b->block;
 	at.attempt = b->attempt;
 	e->stats.no_context++;
-	engine_emit(e, EV_RX_NO_CONTEXT, &at, f->from, b->ctx, 0, 0);
+	at.cause = engine_emit(e, EV_RX_NO_CONTEXT, &at, f->from, b->ctx, 0, 0);
+	answer_block(e, f->from, b, WOP_REFUSED, FL_ST_BUSY, at.cause);
 }
 
 static struct peer *rx_peer(struct engine *e, const struct rx_ctx *r)
@@ -161,7 +162,8 @@ void rx_end(struct engine *e, struct rx_ctx *r, unsigned int event,
 static bool same_block(const struct rx_ctx *r, const struct wire_block *b)
 {
 	if (r->opcode != b->opcode || r->qpn != b->dest_qp ||
-	    r->len != b->len || r->rkey != b->rkey || r->ref != b->ref)
+	    r->len != b->len || r->rkey != b->rkey || r->ref != b->ref ||
+	    r->src != b->src)
 		return false;
 	/* Where a READ's answer goes, its requester knows; not the packet. */
 	return r->opcode == WOP_READ_RESP ||
@@ -188,6 +190,17 @@ static void store_cell(struct engine *e, struct rx_ctx *r,
 	r->event = f->cause ? f->cause : r->event;
 }
 
+/*
+ * All of the block is here, and it came again: its sender hears that it is being
+ * worked on, once for each attempt.
+ */
+static void tell_wait(struct engine *e, struct rx_ctx *r,
+		      const struct wire_frame *f, const struct wire_block *b)
+{
+	if (r->state == FL_RX_WRITE && b->offset + b->payload_len == b->len)
+		answer_post(e, r, WOP_WAIT, 0, f->cause);
+}
+
 static void rx_collect(struct engine *e, struct rx_ctx *r,
 		       const struct wire_frame *f, const struct wire_block *b)
 {
@@ -195,8 +208,10 @@ static void rx_collect(struct engine *e, struct rx_ctx *r,
 		rx_bad(e, f, WIRE_HEADER);
 		return;
 	}
-	if (r->state != FL_RX_CHECK && r->state != FL_RX_COLLECT)
+	if (r->state != FL_RX_CHECK && r->state != FL_RX_COLLECT) {
+		tell_wait(e, r, f, b);
 		return;
+	}
 	store_cell(e, r, f, b);
 	if (r->state == FL_RX_COLLECT && !r->cells_left)
 		rx_move(e, r, FL_RX_EV_FULL, f->cause);
@@ -220,6 +235,7 @@ static void fill(struct engine *e, struct rx_ctx *r,
 	r->rkey = b->rkey;
 	r->left = b->left;
 	r->ref = b->ref;
+	r->src = b->src;
 	r->xfer = b->xfer;
 	r->block = b->block;
 	r->map = 0;
@@ -354,6 +370,8 @@ static bool rx_newer_attempt(struct engine *e, struct peer *p,
 	p->attempt = r->attempt = b->attempt;
 	if (r->state == FL_RX_FAULT)
 		answer_post(e, r, WOP_REFUSED, 0, f->cause);
+	else
+		tell_wait(e, r, f, b);
 	return false;
 	/* lab resend 10 end -- end::resend-10[] */
 }
@@ -400,12 +418,12 @@ static void rx_again(struct engine *e, const struct wire_frame *f,
 	/* lab resend 12 end -- end::resend-12[] */
 }
 
-/* Is the packet possible at all? */
+/* Is the packet possible at all, on some board? */
 static bool possible(const struct engine *e, const struct wire_block *b)
 {
 	uint32_t cell = e->cfg.cell_bytes, rest = b->len - b->offset;
 
-	if (b->ctx >= ENGINE_CTX_MAX || !b->len || b->len > e->block_bytes ||
+	if (b->ctx >= ENGINE_CTX_MAX || !b->len || b->len > ENGINE_BLOCK_MAX ||
 	    b->va + (b->len - 1) < b->va)
 		return false;
 	if (b->opcode == WOP_READ_REQ)
@@ -452,6 +470,15 @@ void rx_block(struct engine *e, const struct wire_frame *f,
 	struct peer *p;
 
 	if (!possible(e, b)) {
+		rx_bad(e, f, WIRE_LENGTH);
+		return;
+	}
+	if (b->len > e->block_bytes) {
+		/* The peer's blocks are larger than ours. Said once. */
+		if (b->offset + b->payload_len == b->len ||
+		    b->opcode == WOP_READ_REQ)
+			answer_block(e, f->from, b, WOP_NAK, FL_ST_BLOCK_SIZE,
+				     f->cause);
 		rx_bad(e, f, WIRE_LENGTH);
 		return;
 	}
@@ -514,10 +541,10 @@ int rx_verdict(struct engine *e, unsigned int i, uint32_t value)
 	}
 	if (r->state != FL_RX_CHECK)
 		return 0;
-	if (code == FL_ST_WAIT) {
-		if (r->opcode != WOP_READ_REQ)
-			return -EINVAL;
+	if (code == FL_ST_WAIT && r->opcode == WOP_READ_REQ) {
 		rx_end(e, r, FL_RX_EV_DENY, WOP_WAIT, 0, e->reg_cause);
+	} else if (code == FL_ST_WAIT || code == FL_ST_BUSY) {
+		rx_end(e, r, FL_RX_EV_DENY, WOP_REFUSED, code, e->reg_cause);
 	} else if (code) {
 		rx_end(e, r, FL_RX_EV_DENY, WOP_NAK, code, e->reg_cause);
 	} else if (r->opcode == WOP_READ_REQ) {

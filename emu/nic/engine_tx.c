@@ -112,6 +112,7 @@ static void tx_apply(struct engine *e, unsigned int i, unsigned int event,
 		t->status = code;
 		break;
 	case FL_TX_EV_REFUSED:
+		t->status = code;	/* not OK: why not now */
 		e->stats.blocks_refused++;
 		break;
 	case FL_TX_EV_PEER_READY:
@@ -182,7 +183,7 @@ bool tx_vouches(const struct engine *e, uint8_t from,
 /* Which event an answer is; FL_TX_EVENTS: none. */
 static unsigned int answer_event(const struct tx_ctx *t, uint8_t opcode)
 {
-	/* A READ ends with data. Only its refusal comes as an answer. */
+	/* A READ ends with data. Only its end comes as an answer. */
 	if (t->opcode == WOP_READ_REQ)
 		return opcode == WOP_NAK ? FL_TX_EV_NAK : FL_TX_EVENTS;
 	switch (opcode) {
@@ -217,6 +218,15 @@ static struct tx_ctx *tx_named(struct engine *e, const struct wire_frame *f,
 	return t;
 }
 
+/*
+ * A READ that must be asked for again. It stays FLYING: the answer to an
+ * earlier attempt may still come.
+ */
+static bool later(const struct tx_ctx *t, const struct wire_answer *a)
+{
+	return t->opcode == WOP_READ_REQ && a->opcode == WOP_REFUSED && a->code;
+}
+
 void tx_answer(struct engine *e, const struct wire_frame *f,
 	       const struct wire_answer *a)
 {
@@ -233,10 +243,14 @@ void tx_answer(struct engine *e, const struct wire_frame *f,
 	t = tx_named(e, f, a);
 	if (!t)
 		goto stale;
-	if (a->opcode == WOP_WAIT) {
-		if (t->state != FL_TX_FLYING || t->opcode != WOP_READ_REQ)
+	if (a->opcode == WOP_WAIT || later(t, a)) {
+		if (t->state != FL_TX_FLYING)
 			goto stale;
-		note_post(e, FL_NOTE_TX_WAITING, i, (uint8_t)t->gen);
+		if (later(t, a))
+			t->status = a->code;
+		note_post(e, a->opcode == WOP_WAIT ? FL_NOTE_TX_WAITING :
+						     FL_NOTE_TX_REFUSED,
+			  i, (uint8_t)t->gen);
 		return;
 	}
 	event = answer_event(t, a->opcode);
@@ -446,7 +460,7 @@ static void fill_cell(struct engine *e, const struct channel *c,
 		.va = t->rva,
 		.rkey = t->opcode == WOP_READ_RESP ? 0 : t->rkey,
 		.len = t->len, .offset = c->sent, .left = t->left,
-		.ref = t->opcode == WOP_READ_RESP ? t->ref : 0,
+		.ref = t->ref, .src = t->src,
 		.xfer = t->xfer, .block = t->block,
 		.payload_len = bytes,
 	};

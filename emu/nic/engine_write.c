@@ -69,6 +69,8 @@ static void landed(struct engine *e, struct rx_ctx *r)
 	rx_end(e, r, FL_RX_EV_LANDED, WOP_ACK, 0, 0);
 	if (own != NONE)
 		tx_outcome(e, own, FL_TX_EV_LANDED, 0, r->event);
+	else
+		note_post(e, FL_NOTE_RX_LANDED, rx_index(e, r), r->serial);
 }
 
 static void refused(struct engine *e, struct rx_ctx *r, uint32_t map)

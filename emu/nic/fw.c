@@ -18,7 +18,8 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 	uint32_t value, contexts, log2;
 	struct fw *fw = mem;
 
-	if (cfg->node >= FW_NODES || !cfg->timeout_ns || !cfg->fault_timeout_ns)
+	if (cfg->node >= FW_NODES || !cfg->timeout_ns ||
+	    !cfg->fault_timeout_ns || !cfg->busy_ns)
 		return NULL;
 	value = env->read32(env->ctx, NIC_ENG_BASE + NIC_ENG_PARAM);
 	contexts = param(value, NIC_ENG_PARAM_NCTX_MASK,
@@ -31,6 +32,8 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 	fw->cfg = *cfg;
 	fw->env = *env;
 	fw->contexts = contexts;
+	fw->rx_held_most = param(value, NIC_ENG_PARAM_NRXC_MASK,
+				 NIC_ENG_PARAM_NRXC_SHIFT) / 2;
 	fw->free = (1u << contexts) - 1;
 	fw->block_bytes = 1u << log2;
 	fw->alarm_ns = FW_NEVER;

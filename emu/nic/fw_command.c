@@ -50,7 +50,7 @@ static unsigned int command_uses(uint32_t opcode)
 	case FL_CMD_CQ_CREATE:
 		return USES_A | USES_B;
 	case FL_CMD_QP_CREATE:
-		return USES_A | USES_B | USES_C | USES_D;
+		return USES_FLAGS | USES_A | USES_B | USES_C | USES_D;
 	case FL_CMD_QP_CONNECT:
 		return USES_OBJECT | USES_A | USES_B;
 	case FL_CMD_MR_DESTROY:

@@ -46,7 +46,8 @@ static void set_registers(struct fw *fw, uint32_t n, const struct fw_block *b)
 	struct fw_ctx_regs *old = &fw->regs[n], new = {
 		.left = b->left, .len = b->len, .rkey = b->rkey,
 		.dst = b->node | b->qpn << NIC_CTX_DST_QPN_SHIFT,
-		.xfer = b->at.xfer, .stream = b->stream, .known = true,
+		.xfer = b->at.xfer, .src = b->src, .stream = b->stream,
+		.known = true,
 	};
 	bool all = !old->known;
 
@@ -62,19 +63,30 @@ static void set_registers(struct fw *fw, uint32_t n, const struct fw_block *b)
 		fw_write32(fw, base + NIC_CTX_RKEY, new.rkey);
 	if (all || new.left != old->left)
 		fw_write64(fw, base + NIC_CTX_LEFT, new.left);
-	if (b->op == FL_OP_READ_RESP)
-		fw_write32(fw, base + NIC_CTX_REF, b->ref);
+	fw_write32(fw, base + NIC_CTX_REF, b->ref);
+	if (all || new.src != old->src)
+		fw_write32(fw, base + NIC_CTX_SRC, new.src);
 	if (all || new.xfer != old->xfer)
 		fw_write32(fw, base + NIC_CTX_XFER, new.xfer);
 	fw_write32(fw, base + NIC_CTX_BLOCK, b->at.block);
 	*old = new;
 }
 
+static void go(struct fw *fw, struct fw_ctx *c)
+{
+	uint32_t base = NIC_CTX_BASE(number(fw, c));
+
+	fw_write32(fw, base + NIC_CTX_CTRL,
+		   NIC_CTX_CTRL_GO | (uint32_t)c->op << NIC_CTX_CTRL_OP_SHIFT);
+	/* fsm.def, FREE GO READY: a new generation */
+	c->serial = (uint8_t)fw_read32(fw, base + NIC_CTX_GEN);
+	fw->costs[FW_COST_BLOCK]++;
+}
+
 struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
 			    const struct fw_block *b)
 {
 	uint32_t n = (uint32_t)__builtin_ctz(fw->free);
-	uint32_t base = NIC_CTX_BASE(n);
 	struct fw_ctx *c = &fw->ctx[n];
 
 	fw_assert(fw->free && c->owner == FW_CTX_FREE);
@@ -85,11 +97,7 @@ struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
 	set_registers(fw, n, b);
 	c->cause = fw_trace(fw, FW_TRACE_FW_BLOCK, b->at, n, b->lva, b->len,
 			    b->op);
-	fw_write32(fw, base + NIC_CTX_CTRL,
-		   NIC_CTX_CTRL_GO | (uint32_t)b->op << NIC_CTX_CTRL_OP_SHIFT);
-	/* fsm.def, FREE GO READY: a new generation */
-	c->serial = (uint8_t)fw_read32(fw, base + NIC_CTX_GEN);
-	fw->costs[FW_COST_BLOCK]++;
+	go(fw, c);
 	fw->stats.blocks++;
 	return c;
 }
@@ -128,6 +136,47 @@ void fw_ctx_abandon(struct fw *fw, struct fw_ctx *c)
 	c->owner = FW_CTX_GONE;
 }
 
+/*
+ * The same block from the beginning, in the same context. What it says of the
+ * requests before it is true now.
+ */
+static void again(struct fw *fw, struct fw_ctx *c)
+{
+	uint32_t ref = fw_request_ref(&fw->qp[c->qp], c->wr);
+	struct fw_at at = { c->xfer, c->block, c->cause };
+
+	c->again = c->killed = c->parked = c->put_off = false;
+	c->behind = (uint8_t)ref;
+	fw_write32(fw, NIC_CTX_BASE(number(fw, c)) + NIC_CTX_REF, ref);
+	c->cause = fw_trace(fw, FW_TRACE_FW_AGAIN, at, number(fw, c),
+			    FL_ST_WAIT, 0, 0);
+	go(fw, c);
+}
+
+/*
+ * The peer keeps nothing of a block whose turn had not come, so it can be ended
+ * and started anew (again(), when the engine has said that it is DONE).
+ */
+static void start_again(struct fw *fw, struct fw_ctx *c)
+{
+	fw_ctx_kill(fw, c, FL_ST_KILLED);
+	c->again = true;
+}
+
+void fw_ctx_unpark(struct fw *fw, uint16_t qp)
+{
+	const struct fw_qp *q = &fw->qp[qp];
+	uint32_t i;
+
+	for (i = 0; q->waiting && i < fw->contexts; i++) {
+		struct fw_ctx *c = &fw->ctx[i];
+
+		if (c->owner == FW_CTX_REQUEST && c->qp == qp && c->parked &&
+		    !c->killed && c->wr == q->wr_head)
+			start_again(fw, c);
+	}
+}
+
 static void note_done(struct fw *fw, struct fw_ctx *c)
 {
 	uint32_t n = number(fw, c), state, v = state_of(fw, c, &state);
@@ -142,8 +191,13 @@ static void note_done(struct fw *fw, struct fw_ctx *c)
 		c->resent = true;
 	fw_timer_stop(fw, c);
 	set_waiting(fw, c, false);
-	count(fw, c, -1);
 	fw_write32(fw, NIC_CTX_BASE(n) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
+	if (c->again && status == FL_ST_KILLED && c->owner == FW_CTX_REQUEST &&
+	    !fw_wr_at(&fw->qp[c->qp], c->wr)->status) {
+		again(fw, c);
+		return;
+	}
+	count(fw, c, -1);
 	gone = *c;
 	c->owner = FW_CTX_FREE;
 	fw->free |= 1u << n;
@@ -163,19 +217,65 @@ static bool gives_up(struct fw *fw, struct fw_ctx *c)
 	return true;
 }
 
+/* Nothing of the block is at the peer; the timer says when it may come again. */
+static void put_off(struct fw *fw, struct fw_ctx *c, uint64_t after_ns)
+{
+	c->put_off = true;
+	fw_timer_start(fw, c, after_ns);
+}
+
+#define BUSY_DOUBLES	5
+
+/* The peer has no room: it is asked again, after a while that grows. */
+static void peer_busy(struct fw *fw, struct fw_ctx *c)
+{
+	put_off(fw, c, fw->cfg.busy_ns << c->busy);
+	if (c->busy < BUSY_DOUBLES)
+		c->busy++;
+}
+
+/* Its turn has not come: earlier requests of the queue pair are under way. */
+static void peer_not_yet(struct fw *fw, struct fw_ctx *c)
+{
+	if (!c->behind) {
+		peer_busy(fw, c);	/* it does not keep our order */
+		return;
+	}
+	c->parked = true;
+	put_off(fw, c, fw->cfg.fault_timeout_ns);
+	fw_ctx_unpark(fw, c->qp);
+}
+
 static void note_refused(struct fw *fw, struct fw_ctx *c)
 {
+	uint32_t state, v = state_of(fw, c, &state);
+	uint8_t why = (uint8_t)((v & NIC_CTX_STATE_STATUS_MASK) >>
+				NIC_CTX_STATE_STATUS_SHIFT);
+
+	/* A READ stays FLYING; anything else has gone on already. */
+	if (state != FL_TX_DSTFAULT &&
+	    (state != FL_TX_FLYING || c->op != FL_OP_READ))
+		return;
 	set_waiting(fw, c, true);
-	if (!gives_up(fw, c))
+	c->tries = 0;
+	if (why == FL_ST_BUSY || c->owner != FW_CTX_REQUEST)
+		peer_busy(fw, c);
+	else if (why)
+		peer_not_yet(fw, c);
+	else if (!gives_up(fw, c))
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
 }
 
 static void note_waiting(struct fw *fw, struct fw_ctx *c)
 {
+	uint32_t state;
+
 	set_waiting(fw, c, true);
-	/* A READ was told to wait: the peer's silence gets the long timer. */
-	if (c->op == FL_OP_READ) {
+	state_of(fw, c, &state);
+	/* The peer lives and is at it: its silence gets the long timer. */
+	if (state == FL_TX_FLYING) {
 		c->tries = 0;
+		c->put_off = false;
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
 		return;
 	}
@@ -184,7 +284,7 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	 * answers. But where memory is short the pages of blocks may drive each
 	 * other out for ever.
 	 */
-	if (!gives_up(fw, c))
+	if (state == FL_TX_SRCFAULT && !gives_up(fw, c))
 		fw_timer_stop(fw, c);
 }
 
@@ -193,6 +293,7 @@ static void note_flying(struct fw *fw, struct fw_ctx *c)
 	set_waiting(fw, c, false);
 	c->resent = c->sent;
 	c->sent = true;
+	c->put_off = c->parked = false;
 	fw_timer_start(fw, c, fw->cfg.timeout_ns);
 }
 
@@ -231,9 +332,11 @@ bool fw_ctx_step(struct fw *fw)
 	serial = (uint8_t)((v & NIC_ENG_EVT_POP_SERIAL_MASK) >>
 			   NIC_ENG_EVT_POP_SERIAL_SHIFT);
 	fw->costs[FW_COST_EVENT]++;
-	if (kind != FL_NOTE_RX_OPEN)
+	if (kind != FL_NOTE_RX_OPEN && kind != FL_NOTE_RX_LANDED)
 		note_tx(fw, kind, n, serial);
-	else if (n < NIC_RXC_COUNT)
+	else if (n < NIC_RXC_COUNT && kind == FL_NOTE_RX_OPEN)
 		fw_rx_open(fw, n, serial);
+	else if (n < NIC_RXC_COUNT)
+		fw_rx_landed(fw, n, serial);
 	return true;
 }

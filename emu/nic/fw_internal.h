@@ -139,6 +139,25 @@ struct fw_wr {
 	uint8_t status;		/* FL_ST_OK as long as nothing went wrong */
 };
 
+/* What a block says of its place in the order; see fw_order.c. */
+struct fw_turn {
+	uint32_t number;	/* of its request, modulo 2^24 */
+	uint32_t block;		/* of the request, from 1 */
+	uint8_t behind;		/* earlier requests that had not ended */
+	uint8_t life;		/* of the sender's queue pair */
+	bool last;		/* of the request's blocks */
+	bool relaxed;		/* no order */
+};
+
+/* The responder's side of a queue pair: what the peer's requests have done. */
+struct fw_order {
+	uint32_t next;		/* number of the request whose turn it is */
+	uint32_t landed;	/* blocks of it that have landed */
+	uint32_t blocks;	/* that it has; 0: not known yet */
+	uint8_t life;		/* of the sender's queue pair */
+	bool known;		/* the sender's queue pair has been heard of */
+};
+
 enum fw_qp_state { FW_QP_FREE, FW_QP_INIT, FW_QP_CONNECTED, FW_QP_ERROR,
 		   FW_QP_DYING };
 
@@ -155,6 +174,10 @@ struct fw_qp {
 	uint16_t head;		/* entries ever copied */
 	uint8_t error_status;
 	bool flushing;		/* a completion with an error was written */
+	bool relaxed;		/* its requests keep no order */
+	uint8_t life;		/* how often its number was used before */
+	uint16_t reads;		/* READs that were sent whole and have not ended */
+	struct fw_order order;	/* of what the peer asks for */
 	uint16_t inflight;	/* contexts of its requests */
 	uint16_t waiting;	/* of these, waiting for a page */
 	uint16_t job_inflight;	/* contexts of its READ jobs */
@@ -188,14 +211,30 @@ struct fw_ctx {
 	bool resent;		/* it was FLYING more than once */
 	bool waiting;		/* for a page, here or there */
 	bool killed;		/* only TX_DONE is of interest */
+	bool put_off;		/* the peer wants it later: the timer is no try */
+	bool parked;		/* until its request is the oldest */
+	bool again;		/* killed to be started anew */
+	uint8_t behind;		/* what CTX.REF says */
+	uint8_t busy;		/* times in a row that the peer had no room */
 };
 
 /* What the context's registers hold: a value that stays is not written again. */
 struct fw_ctx_regs {
 	uint64_t left;
-	uint32_t dst, len, rkey, xfer;
+	uint32_t dst, len, rkey, xfer, src;
 	uint16_t stream;
 	bool known;		/* not before they were written once */
+};
+
+/*
+ * A WRITE's block that was refused so often that others are turned away until it
+ * has landed: fw_responder.c, elder().
+ */
+struct fw_elder {
+	uint64_t until_ns;	/* its sender must be heard of before */
+	uint32_t word;		/* of the block, without the attempt */
+	uint8_t node;
+	bool there;
 };
 
 enum fw_job_state { FW_JOB_FREE, FW_JOB_QUEUED, FW_JOB_ACTIVE };
@@ -203,7 +242,8 @@ enum fw_job_state { FW_JOB_FREE, FW_JOB_QUEUED, FW_JOB_ACTIVE };
 /* A block that a peer asked to READ. */
 struct fw_job {
 	uint64_t va, left, cause;
-	uint32_t len, key, word, xfer, block;
+	uint32_t len, key, word, xfer;
+	struct fw_turn turn;
 	uint16_t qp;
 	uint8_t node, peer_ctx;
 	uint8_t state;		/* enum fw_job_state */
@@ -218,7 +258,9 @@ struct fw_job {
  */
 struct fw_peer {
 	uint64_t until_ns;	/* the status is too old after this */
-	uint16_t gen;
+	uint16_t gen;		/* of its READ */
+	uint16_t write_gen;	/* of its WRITE that was accepted last */
+	uint16_t accepted;	/* how often it was: its pages left in between */
 	uint8_t job;		/* 1 + number; 0: none */
 	uint8_t status;		/* for a READ of this generation; 0: none */
 };
@@ -254,8 +296,10 @@ struct fw_rx {
 	uint64_t deadline_ns;	/* valid in fw.rx_timed */
 	uint32_t word;		/* of the block */
 	uint32_t key;		/* of the region */
+	struct fw_turn turn;
 	uint16_t qp;		/* that it is for */
 	uint8_t serial;
+	uint8_t node;
 };
 
 struct fw {
@@ -274,7 +318,10 @@ struct fw {
 	/* contexts, by mask */
 	uint32_t free, timed;
 	uint32_t request_ctxs, job_ctxs;
-	uint32_t rx_timed, rx_accepted;	/* receive contexts, by mask */
+	/* Receive contexts, by mask; held: in CHECK until their turn comes. */
+	uint32_t rx_timed, rx_accepted, rx_held;
+	uint32_t rx_held_most;
+	struct fw_elder elder;
 	struct fw_rx rx[NIC_RXC_COUNT];
 	uint64_t alarm_ns;	/* no deadline is earlier; FW_NEVER: none */
 	struct fw_bits jobs_queued, jobs_used;
@@ -410,10 +457,36 @@ void fw_request_block_done(struct fw *fw, const struct fw_ctx *c,
 void fw_request_fail(struct fw *fw, uint16_t n, uint32_t wr, uint8_t status);
 /* Write the completions that are due, in order. */
 void fw_request_complete(struct fw *fw, uint16_t n);
+/* Must the next request wait for earlier ones? */
+bool fw_request_fenced(const struct fw_qp *q);
+/* CTX.REF of request `wr`, as it is now. */
+uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr);
+/* CTX.SRC of a queue pair's blocks. */
+static inline uint32_t fw_request_src(const struct fw_qp *q, uint16_t n)
+{
+	return n | (uint32_t)q->life << NIC_CTX_SRC_LIFE_SHIFT |
+	       (q->relaxed ? NIC_CTX_SRC_RELAXED : 0);
+}
+
+/* ---- fw_order.c ---- */
+
+enum fw_turn_is { FW_TURN_NOW, FW_TURN_LATER, FW_TURN_OVER };
+
+/* Something came from the peer's queue pair: is it its turn? */
+enum fw_turn_is fw_order_judge(struct fw *fw, uint16_t qp,
+			       const struct fw_turn *t);
+/* The same, where the peer's word has been heard. */
+enum fw_turn_is fw_order_now(const struct fw *fw, uint16_t qp,
+			     const struct fw_turn *t);
+/* A block has landed. True: its request is over, the next one's turn has come. */
+bool fw_order_landed(struct fw *fw, uint16_t qp, const struct fw_turn *t);
 
 /* ---- fw_responder.c ---- */
 
 void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial);
+void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial);
+/* It has been held for too long: the sender is told to come again. */
+void fw_rx_put_off(struct fw *fw, uint32_t rxc);
 /* Give one queued READ job to a free context; false: none may go now. */
 bool fw_job_issue(struct fw *fw);
 void fw_job_done(struct fw *fw, const struct fw_ctx *c, uint8_t status);
@@ -428,7 +501,7 @@ void fw_rx_stop_key(struct fw *fw, uint32_t key);
 
 struct fw_block {
 	uint64_t lva, rva, left;
-	uint32_t qpn, len, rkey, ref;
+	uint32_t qpn, len, rkey, ref, src;
 	uint16_t stream;
 	uint8_t op, node;
 	struct fw_at at;
@@ -443,6 +516,8 @@ struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
 void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status);
 /* The same, and the owner will not hear of it. */
 void fw_ctx_abandon(struct fw *fw, struct fw_ctx *c);
+/* Start what is parked and is now of the oldest request. */
+void fw_ctx_unpark(struct fw *fw, uint16_t qp);
 /* Handle one event of the engine. False: there was none. */
 bool fw_ctx_step(struct fw *fw);
 
@@ -452,6 +527,8 @@ void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns);
 void fw_timer_stop(struct fw *fw, struct fw_ctx *c);
 /* The receive context collects: give the block up when its sender has. */
 void fw_timer_collect(struct fw *fw, uint32_t rxc);
+/* It is held: fw_rx_put_off() when its sender's patience ends. */
+void fw_timer_hold(struct fw *fw, uint32_t rxc);
 void fw_timer_collect_stop(struct fw *fw, uint32_t rxc);
 static inline bool fw_timer_due(const struct fw *fw, uint64_t now_ns)
 {

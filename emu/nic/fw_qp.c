@@ -24,6 +24,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 	struct fw_cq *cq = fw_cq_find(fw, c->c, c->slot);
 	struct fw_pd *pd = fw_pd_find(fw, c->d, c->slot);
 	struct fw_qp *q;
+	uint8_t life;
 
 	/* entries.def, QP_CREATE: a power of two, 2 to 32768 */
 	if (c->b < 2 || c->b > 32768 || c->b & (c->b - 1))
@@ -32,7 +33,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 		return FL_ST_BAD_ARGUMENT;
 	if (!cq || !pd)
 		return FL_ST_NO_OBJECT;
-	if (cq->broken)
+	if (cq->broken || c->flags & ~(uint32_t)FL_QP_RELAXED)
 		return FL_ST_BAD_ARGUMENT;
 	for (i = 0; i < FW_QPS; i++) {
 		k = (k + 1) % FW_QPS;
@@ -43,7 +44,10 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 		return FL_ST_NO_ROOM;
 	fw->qp_last = (uint16_t)k;
 	q = &fw->qp[k];
+	life = (q->life + 1) % 128;
 	__builtin_memset(q, 0, offsetof(struct fw_qp, wr));
+	q->life = life;
+	q->relaxed = c->flags & FL_QP_RELAXED;
 	q->sq_pa = c->a;
 	q->state = FW_QP_INIT;
 	q->slot = (uint8_t)c->slot;
@@ -101,7 +105,8 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 								n));
 	}
 	fw_bits_put(&fw->send, n,
-		    q->wr_issue != q->wr_tail && fw_sched_may(fw, q));
+		    q->wr_issue != q->wr_tail && !fw_request_fenced(q) &&
+			    fw_sched_may(fw, q));
 }
 
 void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
@@ -162,7 +167,7 @@ static uint8_t wqe_check(struct fw *fw, const struct fw_qp *q,
 
 	if (w->opcode != FL_OP_WRITE && w->opcode != FL_OP_READ)
 		return FL_ST_BAD_OPCODE;
-	if (w->flags & ~FL_WQE_SIGNALED || w->index != wr->index ||
+	if (w->flags & ~(FL_WQE_SIGNALED | FL_WQE_FENCE) || w->index != wr->index ||
 	    w->reserved0 || w->reserved1 || w->reserved2)
 		return FL_ST_BAD_ENTRY;
 	if (q->state == FW_QP_INIT)

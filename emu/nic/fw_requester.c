@@ -8,6 +8,26 @@
  */
 #include "nic/fw_internal.h"
 
+uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr)
+{
+	return (wr & 0xFFFFFF) << 8 | (wr - q->wr_head);
+}
+
+/*
+ * A WRITE behind a READ waits for its end: so it can send what the READ brought,
+ * and the READ cannot see it, however often it is asked for.
+ */
+bool fw_request_fenced(const struct fw_qp *q)
+{
+	const struct fw_wr *wr = &q->wr[q->wr_issue % FW_QP_WRS];
+
+	if (wr->issued)
+		return false;
+	if (wr->flags & FL_WQE_FENCE)
+		return q->wr_issue != q->wr_head;
+	return !q->relaxed && wr->opcode == FL_OP_WRITE && q->reads;
+}
+
 void fw_request_issue(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
@@ -19,6 +39,8 @@ void fw_request_issue(struct fw *fw, uint16_t n)
 		.stream = fw->slot[q->slot].stream,
 		.lva = wr->lva + wr->issued, .rva = wr->rva + wr->issued,
 		.rkey = wr->rkey,
+		.ref = fw_request_ref(q, q->wr_issue),
+		.src = fw_request_src(q, n),
 		.at = { wr->xfer, wr->blocks + 1, wr->cause },
 	};
 	struct fw_ctx *c;
@@ -28,7 +50,10 @@ void fw_request_issue(struct fw *fw, uint16_t n)
 	b.left = rest - b.len;
 	c = fw_ctx_start(fw, FW_CTX_REQUEST, n, &b);
 	c->wr = q->wr_issue;
+	c->behind = (uint8_t)b.ref;
 	wr->issued += b.len;
+	if (wr->opcode == FL_OP_READ && wr->issued == wr->length)
+		q->reads++;
 	wr->blocks++;
 	wr->inflight++;
 	fw_qp_update(fw, n);
@@ -37,7 +62,7 @@ void fw_request_issue(struct fw *fw, uint16_t n)
 /* Only the statuses that a completion can have; a peer may send any number. */
 static uint8_t known_status(uint8_t status)
 {
-	return status <= FL_ST_REFUSED_TOO_OFTEN ? status : FL_ST_NO_ANSWER;
+	return status <= FL_ST_BLOCK_SIZE ? status : FL_ST_NO_ANSWER;
 }
 
 void fw_request_block_done(struct fw *fw, const struct fw_ctx *c,
@@ -49,12 +74,16 @@ void fw_request_block_done(struct fw *fw, const struct fw_ctx *c,
 	fw_assert(c->wr - q->wr_head < q->wr_tail - q->wr_head);
 	fw_assert(wr->inflight);
 	wr->inflight--;
+	if (wr->opcode == FL_OP_READ && !wr->inflight &&
+	    wr->issued == wr->length)
+		q->reads--;
 	wr->cause = c->cause;
 	if (c->resent)
 		wr->resends++;
 	if (status && !wr->status)
 		fw_request_fail(fw, c->qp, c->wr, known_status(status));
 	fw_request_complete(fw, c->qp);
+	fw_ctx_unpark(fw, c->qp);
 	fw_qp_update(fw, c->qp);
 }
 

@@ -11,15 +11,24 @@
 
 #define SMALL_BYTES	64	/* never more than one cell (engine.h) */
 
+/*
+ * A block that was accepted so often and has not landed yet has pages that leave
+ * again each time: blocks take them from one another. From then on others are
+ * turned away until it has landed. One page brought in for each refusal, as
+ * FL_RESOLVE_PAGE does, is 17 for the largest block.
+ */
+#define ELDER_ACCEPTED	24
+
 /* Registers of a receive context in CHECK. */
 struct incoming {
 	uint64_t va, left;
-	uint32_t op, node, qpn, len, key, word, xfer, block;
+	uint32_t op, node, qpn, len, key, word, xfer, src;
+	struct fw_turn turn;
 };
 
 static void incoming_read(struct fw *fw, uint32_t rxc, struct incoming *in)
 {
-	uint32_t base = NIC_RXC_BASE(rxc), src;
+	uint32_t base = NIC_RXC_BASE(rxc), src, ref;
 
 	src = fw_read32(fw, base + NIC_RXC_SRC);
 	in->node = (src & NIC_RXC_SRC_NODE_MASK) >> NIC_RXC_SRC_NODE_SHIFT;
@@ -31,7 +40,16 @@ static void incoming_read(struct fw *fw, uint32_t rxc, struct incoming *in)
 	in->left = fw_read64(fw, base + NIC_RXC_LEFT);
 	in->word = fw_read32(fw, base + NIC_RXC_WORD);
 	in->xfer = fw_read32(fw, base + NIC_RXC_XFER);
-	in->block = fw_read32(fw, base + NIC_RXC_BLOCK);
+	in->src = fw_read32(fw, base + NIC_RXC_FROM);
+	ref = fw_read32(fw, base + NIC_RXC_REF);
+	in->turn = (struct fw_turn){
+		.number = ref >> 8, .behind = (uint8_t)ref,
+		.block = fw_read32(fw, base + NIC_RXC_BLOCK),
+		.life = (in->src & NIC_CTX_SRC_LIFE_MASK) >>
+			NIC_CTX_SRC_LIFE_SHIFT,
+		.last = !in->left,
+		.relaxed = in->src & NIC_CTX_SRC_RELAXED,
+	};
 }
 
 /*
@@ -81,6 +99,16 @@ static void job_drop(struct fw *fw, uint32_t n)
 	job_free(fw, n);
 }
 
+static void give_verdict(struct fw *fw, uint32_t rxc, uint8_t code,
+			 uint16_t stream)
+{
+	fw_write32(fw, NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT,
+		   (uint32_t)code << NIC_RXC_VERDICT_CODE_SHIFT |
+			   (uint32_t)fw->rx[rxc].serial <<
+				   NIC_RXC_VERDICT_SERIAL_SHIFT |
+			   (uint32_t)stream << NIC_RXC_VERDICT_STREAM_SHIFT);
+}
+
 /*
  * The engine writes no more of a block whose verdict is taken back. A block that
  * waits for a page is judged anew when it comes again.
@@ -89,17 +117,14 @@ static void rx_stop(struct fw *fw, uint32_t rxc)
 {
 	uint32_t base = NIC_RXC_BASE(rxc), state;
 
-	fw->rx_accepted &= ~(1u << rxc);
-	fw_timer_collect_stop(fw, rxc);
 	state = (fw_read32(fw, base + NIC_RXC_STATE) &
 		 NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
-	/* Almost always the block has landed long ago. */
-	if (state == FL_RX_COLLECT || state == FL_RX_WRITE)
-		fw_write32(fw, base + NIC_RXC_VERDICT,
-			   (uint32_t)FL_ST_KILLED <<
-				   NIC_RXC_VERDICT_CODE_SHIFT |
-			   (uint32_t)fw->rx[rxc].serial <<
-				   NIC_RXC_VERDICT_SERIAL_SHIFT);
+	/* Almost always it has landed, and its note is on the way. */
+	if (state != FL_RX_COLLECT && state != FL_RX_WRITE)
+		return;
+	fw->rx_accepted &= ~(1u << rxc);
+	fw_timer_collect_stop(fw, rxc);
+	give_verdict(fw, rxc, FL_ST_KILLED, 0);
 }
 
 void fw_rx_stop_qp(struct fw *fw, uint16_t n)
@@ -110,6 +135,11 @@ void fw_rx_stop_qp(struct fw *fw, uint16_t n)
 		i = (uint32_t)__builtin_ctz(left);
 		if (fw->rx[i].qp == n)
 			rx_stop(fw, i);
+	}
+	for (left = fw->rx_held; left; left &= left - 1) {
+		i = (uint32_t)__builtin_ctz(left);
+		if (fw->rx[i].qp == n)
+			fw_rx_put_off(fw, i);
 	}
 	for (i = 0; i < FW_READ_JOBS; i++)
 		if (fw->job[i].state != FW_JOB_FREE && fw->job[i].qp == n)
@@ -173,79 +203,188 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
 	n = w * 32 + (uint32_t)__builtin_ctz(~fw->jobs_used.word[w]);
 	fw->job[n] = (struct fw_job){
 		.va = in->va, .left = in->left, .len = in->len, .key = in->key,
-		.word = in->word, .xfer = in->xfer, .block = in->block,
+		.word = in->word, .xfer = in->xfer, .turn = in->turn,
 		.qp = qp, .node = (uint8_t)in->node, .peer_ctx = (uint8_t)ctx,
 		.state = FW_JOB_QUEUED,
 	};
 	fw_bits_set(&fw->jobs_used, n);
 	fw_bits_set(&fw->jobs_queued, n);
-	*p = (struct fw_peer){ .gen = gen, .job = (uint8_t)(n + 1) };
+	p->gen = gen;
+	p->job = (uint8_t)(n + 1);
+	p->status = 0;
 	fw->stats.read_jobs++;
 	return FL_ST_OK;
 }
 
+/*
+ * May the block come in? FL_ST_WAIT: its turn has not come, or (READ) it is being
+ * worked on.
+ */
 static uint8_t incoming_judge(struct fw *fw, const struct incoming *in)
 {
+	uint16_t qp = (uint16_t)in->qpn;
 	const struct fw_qp *q;
+	bool is_read = in->op == WOP_READ_REQ;
+	enum fw_turn_is turn;
 	uint8_t status;
 
-	if (in->op != WOP_WRITE && in->op != WOP_READ_REQ)
+	if (in->op != WOP_WRITE && !is_read)
 		return FL_ST_BAD_OPCODE;
 	if (in->qpn >= FW_QPS)
 		return FL_ST_REMOTE_QP;
-	q = &fw->qp[in->qpn];
-	if (q->state != FW_QP_CONNECTED || q->peer_node != in->node)
+	q = &fw->qp[qp];
+	if (q->state != FW_QP_CONNECTED || q->peer_node != in->node ||
+	    q->peer_qp != (in->src & NIC_CTX_SRC_QPN_MASK))
 		return FL_ST_REMOTE_QP;
-	if (in->op == WOP_WRITE)
-		return check_access(fw, q, FL_ACC_REMOTE_WRITE, in);
-	status = check_access(fw, q, FL_ACC_REMOTE_READ, in);
-	return status ? status : job_open(fw, in, (uint16_t)in->qpn);
+	status = check_access(fw, q, is_read ? FL_ACC_REMOTE_READ :
+					       FL_ACC_REMOTE_WRITE, in);
+	if (status)
+		return status;
+	turn = fw_order_judge(fw, qp, &in->turn);
+	/* Of a request that is over, only what is very late comes again. */
+	if (turn == FW_TURN_OVER)
+		return is_read ? FL_ST_STALE : FL_ST_REMOTE_QP;
+	if (is_read)
+		return job_open(fw, in, qp);
+	return turn == FW_TURN_LATER ? FL_ST_WAIT : FL_ST_OK;
+}
+
+/*
+ * Progress where memory is short: is there an elder, and is it another block?
+ * It stays the elder while it is heard of.
+ */
+static bool elder_forbids(struct fw *fw, const struct incoming *in)
+{
+	struct fw_peer *p = &fw->peer[in->node][in->word >> 24 & (FW_CTXS - 1)];
+	uint16_t gen = (uint16_t)(in->word >> 8);
+	struct fw_elder *e = &fw->elder;
+
+	if (p->write_gen != gen || !p->accepted) {
+		p->write_gen = gen;
+		p->accepted = 0;
+	}
+	if (e->there && fw->now_ns >= e->until_ns)
+		e->there = false;
+	if (e->there && (e->node != in->node || e->word != in->word >> 8))
+		return true;
+	if (p->accepted < ELDER_ACCEPTED) {
+		p->accepted++;
+		return false;
+	}
+	*e = (struct fw_elder){
+		.until_ns = fw->now_ns + fw->cfg.fault_timeout_ns,
+		.word = in->word >> 8, .node = (uint8_t)in->node, .there = true,
+	};
+	return false;
+}
+
+/*
+ * A WRITE whose turn has not come waits in its context, since it may come very
+ * soon. But some contexts must stay for those whose turn it is, and who has
+ * asked before is not left without an answer.
+ */
+static bool may_hold(const struct fw *fw, const struct incoming *in)
+{
+	return !(uint8_t)in->word &&
+	       (uint32_t)__builtin_popcount(fw->rx_held) < fw->rx_held_most;
+}
+
+static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
+{
+	struct incoming in;
+	uint8_t status;
+	bool is_write;
+	uint64_t seq;
+
+	fw->rx_accepted &= ~(1u << rxc);
+	fw->rx_timed &= ~(1u << rxc);
+	fw->rx_held &= ~(1u << rxc);
+	incoming_read(fw, rxc, &in);
+	status = incoming_judge(fw, &in);
+	is_write = in.op == WOP_WRITE;
+	hold = hold && is_write && status == FL_ST_WAIT && may_hold(fw, &in);
+	if (is_write && !status && elder_forbids(fw, &in))
+		status = FL_ST_BUSY;
+	fw->stats.rx_checks++;
+	if (status && status != FL_ST_WAIT && status != FL_ST_BUSY)
+		fw->stats.rx_refused++;
+	seq = fw_trace(fw, hold ? FW_TRACE_FW_HOLD : FW_TRACE_FW_CHECK,
+		       (struct fw_at){ in.xfer, in.turn.block, 0 }, rxc, in.qpn,
+		       in.va, hold ? in.turn.number : status);
+	fw->rx[rxc] = (struct fw_rx){
+		.word = in.word, .key = in.key, .turn = in.turn,
+		.qp = (uint16_t)in.qpn, .serial = serial,
+		.node = (uint8_t)in.node,
+	};
+	if (hold) {
+		fw->rx_held |= 1u << rxc;
+		fw_timer_hold(fw, rxc);
+		return;
+	}
+	if (!status && !is_write)
+		fw->job[fw->peer[in.node][in.word >> 24].job - 1].cause = seq;
+	if (!status && is_write)
+		fw->rx_accepted |= 1u << rxc;
+	give_verdict(fw, rxc, status, status ? 0 :
+		     fw->slot[fw->qp[in.qpn].slot].stream);
+	/* One cell was enough for the small ones: they lack none. */
+	if (!status && is_write && in.len > SMALL_BYTES)
+		fw_timer_collect(fw, rxc);
+}
+
+/* The next request's turn has come: those of its blocks that are held go on. */
+static void rx_release(struct fw *fw, uint16_t qp)
+{
+	uint32_t left, i;
+
+	for (left = fw->rx_held; left; left &= left - 1) {
+		i = (uint32_t)__builtin_ctz(left);
+		if (fw->rx_held >> i & 1 && fw->rx[i].qp == qp &&
+		    fw_order_now(fw, qp, &fw->rx[i].turn) != FW_TURN_LATER)
+			rx_judge(fw, i, fw->rx[i].serial, true);
+	}
 }
 
 void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial)
 {
-	struct incoming in;
-	uint32_t verdict;
-	uint8_t status;
-	uint64_t seq;
-
-	incoming_read(fw, rxc, &in);
-	status = incoming_judge(fw, &in);
-	fw->stats.rx_checks++;
-	if (status && status != FL_ST_WAIT)
-		fw->stats.rx_refused++;
-	seq = fw_trace(fw, FW_TRACE_FW_CHECK,
-		       (struct fw_at){ in.xfer, in.block, 0 }, rxc, in.qpn,
-		       in.va, status);
-	verdict = (uint32_t)status << NIC_RXC_VERDICT_CODE_SHIFT |
-		  (uint32_t)serial << NIC_RXC_VERDICT_SERIAL_SHIFT;
-	if (!status) {
-		const struct fw_slot *s = &fw->slot[fw->qp[in.qpn].slot];
-
-		verdict |= (uint32_t)s->stream << NIC_RXC_VERDICT_STREAM_SHIFT;
-		if (in.op == WOP_READ_REQ)
-			fw->job[fw->peer[in.node][in.word >> 24].job - 1].cause
-				= seq;
-	}
-	fw->rx_accepted &= ~(1u << rxc);
-	fw->rx_timed &= ~(1u << rxc);
-	if (!status && in.op == WOP_WRITE) {
-		fw->rx[rxc] = (struct fw_rx){
-			.word = in.word, .key = in.key,
-			.qp = (uint16_t)in.qpn, .serial = serial,
-		};
-		fw->rx_accepted |= 1u << rxc;
-	}
-	fw_write32(fw, NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT, verdict);
-	/* One cell was enough for the small ones: they lack none. */
-	if (!status && in.op == WOP_WRITE && in.len > SMALL_BYTES)
-		fw_timer_collect(fw, rxc);
+	rx_judge(fw, rxc, serial, true);
+	/* What the block said of its sender may have moved the order on. */
+	if (fw->rx_held && fw->rx[rxc].qp < FW_QPS)
+		rx_release(fw, fw->rx[rxc].qp);
 }
 
-/* Who waits for a page does not collect what others could use (fw_sched.c). */
-static bool job_may(const struct fw *fw, const struct fw_qp *q)
+void fw_rx_put_off(struct fw *fw, uint32_t rxc)
 {
-	return !q->job_waiting || q->job_inflight < fw->cfg.waiting_share;
+	rx_judge(fw, rxc, fw->rx[rxc].serial, false);
+}
+
+void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial)
+{
+	const struct fw_rx *r = &fw->rx[rxc];
+	struct fw_elder *e = &fw->elder;
+
+	/* Its queue pair may have gone, and the context may carry another one. */
+	if (!(fw->rx_accepted >> rxc & 1) || r->serial != serial)
+		return;
+	fw->rx_accepted &= ~(1u << rxc);
+	fw_timer_collect_stop(fw, rxc);
+	if (e->there && e->node == r->node && e->word == r->word >> 8)
+		e->there = false;
+	fw->peer[r->node][r->word >> 24 & (FW_CTXS - 1)].accepted = 0;
+	if (fw_order_landed(fw, r->qp, &r->turn))
+		rx_release(fw, r->qp);
+}
+
+/*
+ * Only when its turn has come. And a queue pair that waits for a page does not
+ * collect what others could use (fw_sched.c).
+ */
+static bool job_may(const struct fw *fw, const struct fw_job *j)
+{
+	const struct fw_qp *q = &fw->qp[j->qp];
+
+	return fw_order_now(fw, j->qp, &j->turn) != FW_TURN_LATER &&
+	       (!q->job_waiting || q->job_inflight < fw->cfg.waiting_share);
 }
 
 static void job_start(struct fw *fw, uint32_t n)
@@ -257,7 +396,8 @@ static void job_start(struct fw *fw, uint32_t n)
 		.node = j->node, .qpn = q->peer_qp,
 		.stream = fw->slot[q->slot].stream,
 		.lva = j->va, .len = j->len, .left = j->left, .ref = j->word,
-		.at = { j->xfer, j->block, j->cause },
+		.src = fw_request_src(q, j->qp),
+		.at = { j->xfer, j->turn.block, j->cause },
 	};
 	struct fw_ctx *c = fw_ctx_start(fw, FW_CTX_JOB, j->qp, &b);
 
@@ -278,7 +418,7 @@ bool fw_job_issue(struct fw *fw)
 
 		n = fw_bits_next(&fw->jobs_queued, n);
 		j = &fw->job[n];
-		if (!job_may(fw, &fw->qp[j->qp]))
+		if (!job_may(fw, j))
 			continue;
 		fw->job_last = (uint16_t)n;
 		/* The region may have gone since the request was accepted. */
@@ -297,8 +437,14 @@ bool fw_job_issue(struct fw *fw)
 
 void fw_job_done(struct fw *fw, const struct fw_ctx *c, uint8_t status)
 {
+	uint16_t qp = fw->job[c->job].qp;
+
 	switch (status) {
 	case FL_ST_OK:
+		if (fw_order_landed(fw, qp, &fw->job[c->job].turn))
+			rx_release(fw, qp);
+		job_free(fw, c->job);
+		return;
 	case FL_ST_STALE:	/* the peer's READ is over */
 	case FL_ST_KILLED:
 	case FL_ST_NO_ANSWER:	/* it may ask again */

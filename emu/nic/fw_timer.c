@@ -43,18 +43,28 @@ void fw_timer_stop(struct fw *fw, struct fw_ctx *c)
 	alarm_rest(fw);
 }
 
+static void rx_start(struct fw *fw, uint32_t rxc, uint64_t after_ns)
+{
+	struct fw_rx *r = &fw->rx[rxc];
+
+	r->deadline_ns = fw->now_ns + after_ns;
+	fw->rx_timed |= 1u << rxc;
+	if (r->deadline_ns < fw->alarm_ns)
+		alarm_set(fw, r->deadline_ns);
+}
+
 /*
  * A sender that gives up says nothing. It has done so for certain when it has
  * been silent for all its tries; only then the cells that came are thrown away.
  */
 void fw_timer_collect(struct fw *fw, uint32_t rxc)
 {
-	struct fw_rx *r = &fw->rx[rxc];
+	rx_start(fw, rxc, (fw->cfg.tries + 2) * fw->cfg.timeout_ns);
+}
 
-	r->deadline_ns = fw->now_ns + (fw->cfg.tries + 2) * fw->cfg.timeout_ns;
-	fw->rx_timed |= 1u << rxc;
-	if (r->deadline_ns < fw->alarm_ns)
-		alarm_set(fw, r->deadline_ns);
+void fw_timer_hold(struct fw *fw, uint32_t rxc)
+{
+	rx_start(fw, rxc, fw->cfg.timeout_ns / 2);
 }
 
 void fw_timer_collect_stop(struct fw *fw, uint32_t rxc)
@@ -69,6 +79,10 @@ static void end_collect(struct fw *fw, uint32_t rxc)
 	uint32_t base = NIC_RXC_BASE(rxc), state;
 
 	fw->rx_timed &= ~(1u << rxc);
+	if (fw->rx_held >> rxc & 1) {
+		fw_rx_put_off(fw, rxc);
+		return;
+	}
 	state = (fw_read32(fw, base + NIC_RXC_STATE) &
 		 NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
 	/* Almost always the block has landed long ago. */
@@ -110,6 +124,13 @@ static void expire(struct fw *fw, struct fw_ctx *c)
 	 */
 	if (state != FL_TX_FLYING && state != FL_TX_DSTFAULT)
 		return;
+	if (c->put_off) {
+		c->put_off = false;
+		c->cause = fw_trace(fw, FW_TRACE_FW_AGAIN, at, n, FL_ST_BUSY, 0,
+				    0);
+		fw_write32(fw, base + NIC_CTX_CTRL, NIC_CTX_CTRL_EXPIRE);
+		return;
+	}
 	c->tries++;
 	fw->stats.timeouts++;
 	c->cause = fw_trace(fw, FW_TRACE_FW_TIMEOUT, at, n, c->tries, 0, 0);

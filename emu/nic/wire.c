@@ -240,7 +240,7 @@ uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
 	put(h, WIRE_BLK_REF, b->ref);
 	put(h, WIRE_BLK_XFER, b->xfer);
 	put(h, WIRE_BLK_BLOCK, b->block);
-	put(h, WIRE_BLK_RESERVED, 0);
+	put(h, WIRE_BLK_SRC, b->src);
 	f->xfer = b->xfer;
 	f->block = b->block;
 	f->attempt = b->attempt;
@@ -354,8 +354,6 @@ enum wire_error wire_get_block(const struct wire_frame *f, bool icrc,
 
 	if (e != WIRE_OK)
 		return e;
-	if (get(h, WIRE_BLK_RESERVED))
-		return WIRE_HEADER;
 	b->opcode = (uint8_t)get(f->bytes, WIRE_BTH_OPCODE);
 	b->dest_qp = (uint32_t)get(f->bytes, WIRE_BTH_DEST_QP);
 	b->psn = (uint32_t)get(f->bytes, WIRE_BTH_PSN);
@@ -370,6 +368,7 @@ enum wire_error wire_get_block(const struct wire_frame *f, bool icrc,
 	b->ref = (uint32_t)get(h, WIRE_BLK_REF);
 	b->xfer = (uint32_t)get(h, WIRE_BLK_XFER);
 	b->block = (uint32_t)get(h, WIRE_BLK_BLOCK);
+	b->src = (uint32_t)get(h, WIRE_BLK_SRC);
 	b->payload = f->bytes + PAYLOAD_AT;
 	b->payload_len = f->len - PAYLOAD_AT - WIRE_ICRC_BYTES;
 	if (b->payload_len > WIRE_PAYLOAD_MAX)

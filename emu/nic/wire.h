@@ -35,6 +35,7 @@ struct wire_block {
 	uint16_t gen;
 	uint64_t va, left;
 	uint32_t rkey, len, offset, ref, xfer, block;
+	uint32_t src;		/* as the register CTX.SRC */
 	const uint8_t *payload;	/* in the frame */
 	uint32_t payload_len;
 };

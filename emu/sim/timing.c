@@ -141,7 +141,8 @@ static int assign(struct timing_profile *p, const char *where, const char *key,
 	}
 	if (!v && (i == T_LINK_MBPS || i == T_FW_TIMEOUT ||
 		   i == T_FW_FAULT_TIMEOUT || i == T_WALL_TIMEOUT ||
-		   i == T_WALL_FAULT_TIMEOUT || i == T_FW_WAITING)) {
+		   i == T_WALL_FAULT_TIMEOUT || i == T_FW_WAITING ||
+		   i == T_FW_BUSY)) {
 		snprintf(error, error_bytes, "%s%s must not be 0", where, key);
 		return -EINVAL;
 	}

@@ -221,6 +221,7 @@ static void go(struct node *n, unsigned int i, unsigned int op, unsigned int to,
 	wr(n, c + NIC_CTX_RKEY, 4, rnd(1u << 30));
 	wr(n, c + NIC_CTX_LEFT, 8, rnd64());
 	wr(n, c + NIC_CTX_REF, 4, ref);
+	wr(n, c + NIC_CTX_SRC, 4, rnd(4));
 	wr(n, c + NIC_CTX_XFER, 4, rnd(1000));
 	wr(n, c + NIC_CTX_BLOCK, 4, rnd(100));
 	wr(n, c + NIC_CTX_CTRL, 4, NIC_CTX_CTRL_GO |
@@ -236,8 +237,8 @@ static void verdict(struct node *n, unsigned int i, unsigned int serial)
 
 	if (one_in(50))
 		serial++;
-	if (op == WOP_READ_REQ && one_in(4))
-		code = FL_ST_WAIT;
+	if (one_in(op == WOP_READ_REQ ? 4 : 10))
+		code = one_in(3) ? FL_ST_BUSY : FL_ST_WAIT;
 	wr(n, c + NIC_RXC_VERDICT, 4,
 	   code << NIC_RXC_VERDICT_CODE_SHIFT |
 	   (serial & 0xFF) << NIC_RXC_VERDICT_SERIAL_SHIFT |

@@ -97,7 +97,7 @@ struct rtl {
 	const struct wire_frame *packet;
 	uint64_t now_ns;
 	uint64_t cause;		/* of state changes; 0: what happened before */
-	uint64_t own, duplicate;
+	uint64_t own, about;
 	bool own_set, after_done;
 	bool bad_reg, got_cell, got_bad;
 	bool took, began, acted, denied, sent_cell;

@@ -8,7 +8,7 @@
 #include "nic/wire.h"
 #include "rtl_internal.h"
 
-enum { ANSWER_OF_CONTEXT, ANSWER_OF_PACKET, ANSWER_OF_DUPLICATE };
+enum { ANSWER_OF_CONTEXT, ANSWER_OF_PACKET, ANSWER_OF_RECORD };
 
 uint64_t rtl_emit(struct rtl *x, enum trace_event ev, const struct trace_at *at,
 		  uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
@@ -150,7 +150,7 @@ static void answer(struct rtl *x, const struct model_out *r)
 	else if (r->trc_event == ANSWER_OF_PACKET)
 		cause = packet_cause(x);
 	else
-		cause = x->duplicate;
+		cause = x->about;
 	if (r->trc_code == FL_TRC_ANS_WAIT) {
 		x->answers += !x->answer[node][ctx].waiting;
 		x->answer[node][ctx].waiting = true;
@@ -195,11 +195,11 @@ static void packet(struct rtl *x, const struct model_out *r)
 	at.attempt = (uint32_t)r->trc_attempt;
 	if (r->trc_code == FL_TRC_RX_NO_CONTEXT) {
 		x->stats.no_context++;
-		rtl_emit(x, EV_RX_NO_CONTEXT, &at, node, ctx, 0, 0);
+		x->about = rtl_emit(x, EV_RX_NO_CONTEXT, &at, node, ctx, 0, 0);
 		return;
 	}
 	x->stats.duplicates++;
-	x->duplicate = rtl_emit(x, EV_RX_DUPLICATE, &at, node, ctx, r->trc_gen,
+	x->about = rtl_emit(x, EV_RX_DUPLICATE, &at, node, ctx, r->trc_gen,
 				0);
 }
 

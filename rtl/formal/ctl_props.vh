@@ -7,8 +7,8 @@
 // goals: 19
 // with: fl_regs fl_queue fl_pick
 // cut: notes faults
-// cut: t_lva t_rva t_rkey t_ref t_xfer t_block t_left t_stream t_qpn
-// cut: x_opcode x_node x_ctx x_attempt x_linked x_gen x_stream x_qpn x_len x_rkey x_ref
+// cut: t_lva t_rva t_rkey t_ref t_xfer t_block t_left t_stream t_qpn t_src
+// cut: x_opcode x_node x_ctx x_attempt x_linked x_gen x_stream x_qpn x_len x_rkey x_ref x_src
 // cut: x_xfer x_block x_va x_left x_map x_cells_left x_turned_away x_have
 // cut: p_valid p_done p_over p_waiting p_attempt p_gen p_rxc p_answer answer_fifo write_fifo
 	(* anyconst *) reg [3:0] PROP;	// which property is meant

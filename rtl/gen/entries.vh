@@ -132,6 +132,11 @@
 
 // bit 0: write a completion also when all went well
 `define FL_WQE_SIGNALED                         8'd1
+// bit 1: do not begin before every earlier request of the queue pair has ended
+`define FL_WQE_FENCE                            8'd2
+
+// bit 0: requests keep no order, as on ExaNeSt
+`define FL_QP_RELAXED                           8'd1
 
 // bit 0: the NIC may write for the owner (READ)
 `define FL_ACC_LOCAL_WRITE                      8'd1
@@ -182,13 +187,15 @@
 `define FL_ST_NO_ROOM                           8'd19
 // command: an argument makes no sense
 `define FL_ST_BAD_ARGUMENT                      8'd20
-// command: the object is in use
+// command: the object is in use; in a REFUSED: no receive context is free
 `define FL_ST_BUSY                              8'd21
 // command: unknown opcode
 `define FL_ST_BAD_COMMAND                       8'd22
 // pages left again each time before the block was through
 `define FL_ST_REFUSED_TOO_OFTEN                 8'd23
-// verdict only: tell the peer that its READ is being worked on
+// the peer's card takes smaller blocks only
+`define FL_ST_BLOCK_SIZE                        8'd24
+// never in a completion. Verdict: tell the peer that its READ is being worked on, or that the turn of its WRITE has not come; in a REFUSED: the same
 `define FL_ST_WAIT                              8'd254
 // NAK only: the block that this answers is long over
 `define FL_ST_STALE                             8'd255
@@ -212,7 +219,7 @@
 `define FL_CMD_CQ_CREATE                        8'd5
 // object: number; BUSY while a queue pair uses it
 `define FL_CMD_CQ_DESTROY                       8'd6
-// a physical address of the send queue, b entries (power of two, 2 to 32768), c completion queue, d domain; result: number
+// a physical address of the send queue, b entries (power of two, 2 to 32768), c completion queue, d domain, flags FL_QP_*; result: number
 `define FL_CMD_QP_CREATE                        8'd7
 // object: number; a peer node, b peer queue pair
 `define FL_CMD_QP_CONNECT                       8'd8

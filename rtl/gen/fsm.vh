@@ -11,7 +11,7 @@
 `define FL_TX_FLYING                            4'd2
 // a page of the source is missing; the driver will write READY
 `define FL_TX_SRCFAULT                          4'd3
-// the peer refused: a page of the destination is missing; the peer will send READY
+// the peer refused: a page of the destination is missing, and the peer will send READY; or STATUS says why not now, and the firmware will send it again
 `define FL_TX_DSTFAULT                          4'd4
 // finished; the firmware reads the status and releases the context
 `define FL_TX_DONE                              4'd5
@@ -83,11 +83,13 @@
 `define FL_NOTE_RX_OPEN                         8'd1
 // a transmit context is in DONE
 `define FL_NOTE_TX_DONE                         8'd2
-// a transmit context went to DSTFAULT: start the long timer, count the refusal
+// a transmit context went to DSTFAULT, or a READ in FLYING was told to come again: STATUS says why
 `define FL_NOTE_TX_REFUSED                      8'd3
 // a transmit context went to FLYING: start the timer
 `define FL_NOTE_TX_FLYING                       8'd4
 // a transmit context went to SRCFAULT, or the peer sent WAIT: it is being worked on
 `define FL_NOTE_TX_WAITING                      8'd5
+// every byte of a WRITE's block is in memory, and the receive context is free again
+`define FL_NOTE_RX_LANDED                       8'd6
 
 `endif

@@ -8,7 +8,7 @@
 
 // one transmit context
 `define NIC_CTX_BASE                            32'h1000
-`define NIC_CTX_STRIDE                          32'h40
+`define NIC_CTX_STRIDE                          32'h80
 `define NIC_CTX_COUNT                           16
 
 // one receive context
@@ -236,7 +236,7 @@
 // attempt, modulo 256
 `define NIC_CTX_STATE_ATTEMPT_LSB               8
 `define NIC_CTX_STATE_ATTEMPT_MSB               15
-// in DONE: a status of entries.def
+// in DONE: a status of entries.def; after REFUSED: its CODE
 `define NIC_CTX_STATE_STATUS_LSB                16
 `define NIC_CTX_STATE_STATUS_MSB                23
 
@@ -274,7 +274,7 @@
 `define NIC_CTX_LEFT                            12'h28
 `define NIC_CTX_LEFT_RESET                      64'h0
 
-// READ_RESP: block word of the request that is answered
+// READ_RESP: block word of the request that is answered; else MESSAGE << 8 | BEHIND: number of the request in its queue pair, modulo 2^24, and how many earlier ones had not ended
 `define NIC_CTX_REF                             12'h30
 `define NIC_CTX_REF_RESET                       32'h0
 
@@ -290,10 +290,23 @@
 `define NIC_CTX_GEN                             12'h3C
 `define NIC_CTX_GEN_RESET                       32'h0
 
+// who sends
+`define NIC_CTX_SRC                             12'h40
+`define NIC_CTX_SRC_RESET                       32'h0
+// the sender's queue pair
+`define NIC_CTX_SRC_QPN_LSB                     0
+`define NIC_CTX_SRC_QPN_MSB                     23
+// how often its number was used before, modulo 128
+`define NIC_CTX_SRC_LIFE_LSB                    24
+`define NIC_CTX_SRC_LIFE_MSB                    30
+// 1: no order with other requests of the queue pair
+`define NIC_CTX_SRC_RELAXED_LSB                 31
+`define NIC_CTX_SRC_RELAXED_MSB                 31
+
 // firmware: answer to RX_OPEN; a CODE in COLLECT or WRITE takes back what was accepted: nothing more is written
 `define NIC_RXC_VERDICT                         12'h0
 `define NIC_RXC_VERDICT_RESET                   32'h0
-// 0 accept; FL_ST_WAIT: tell the peer to wait; otherwise refuse with this status
+// 0 accept; FL_ST_WAIT: a READ is being worked on, the turn of a WRITE has not come; FL_ST_BUSY: come again; otherwise refuse for good with this status
 `define NIC_RXC_VERDICT_CODE_LSB                0
 `define NIC_RXC_VERDICT_CODE_MSB                7
 // as in the event; another one changes nothing
@@ -355,9 +368,13 @@
 `define NIC_RXC_BLOCK                           12'h30
 `define NIC_RXC_BLOCK_RESET                     32'h0
 
-// READ_RESP: block word of the request that is answered
+// as the sender's CTX.REF
 `define NIC_RXC_REF                             12'h34
 `define NIC_RXC_REF_RESET                       32'h0
+
+// who sends: as the sender's CTX.SRC
+`define NIC_RXC_FROM                            12'h38
+`define NIC_RXC_FROM_RESET                      32'h0
 
 // the letters FLFW
 `define NIC_FW_ID                               12'h0

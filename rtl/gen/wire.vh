@@ -67,7 +67,7 @@
 // bytes of the transfer after this block
 `define WIRE_BLK_LEFT_MSB                       191
 `define WIRE_BLK_LEFT_LSB                       128
-// READ answer: block word of the request
+// READ answer: block word of the request; else the place of the request in its queue pair's order, as CTX.REF
 `define WIRE_BLK_REF_MSB                        127
 `define WIRE_BLK_REF_LSB                        96
 // transfer number, for traces
@@ -76,9 +76,9 @@
 // block of the transfer, for traces
 `define WIRE_BLK_BLOCK_MSB                      63
 `define WIRE_BLK_BLOCK_LSB                      32
-// 0
-`define WIRE_BLK_RESERVED_MSB                   31
-`define WIRE_BLK_RESERVED_LSB                   0
+// who sends: as CTX.SRC, RELAXED 1 bit, LIFE 7 bits, queue pair 24 bits
+`define WIRE_BLK_SRC_MSB                        31
+`define WIRE_BLK_SRC_LSB                        0
 
 // answer header: what became of a block
 `define WIRE_ANS_BYTES                          20
@@ -91,7 +91,7 @@
 // the attempt that is answered
 `define WIRE_ANS_ATTEMPT_MSB                    135
 `define WIRE_ANS_ATTEMPT_LSB                    128
-// NAK: a status of entries.def
+// NAK: a status of entries.def; REFUSED: 0, or FL_ST_WAIT, FL_ST_BUSY
 `define WIRE_ANS_CODE_MSB                       127
 `define WIRE_ANS_CODE_LSB                       120
 // 0
@@ -125,7 +125,7 @@
 // every byte of this attempt has landed
 `define WOP_ACK                                 8'hC8
 `define WOP_ACK_HEADER_BYTES                    20
-// pages are missing (map); READY will follow
+// not now, and nothing of it was kept: CODE 0: pages are missing (map), READY will follow; WAIT: its turn has not come; BUSY: no receive context is free; after these the sender comes again by itself
 `define WOP_REFUSED                             8'hC9
 `define WOP_REFUSED_HEADER_BYTES                20
 // the pages are there: send again
@@ -134,7 +134,7 @@
 // never: see CODE
 `define WOP_NAK                                 8'hCB
 `define WOP_NAK_HEADER_BYTES                    20
-// the READ is being worked on
+// the block is here and is being worked on; its outcome will follow
 `define WOP_WAIT                                8'hCC
 `define WOP_WAIT_HEADER_BYTES                   20
 // two links on UDP meet; no card sends or takes it

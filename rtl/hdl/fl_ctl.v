@@ -72,6 +72,7 @@ module fl_ctl #(
     input  wire [31:0]  pk_ref,
     input  wire [31:0]  pk_xfer,
     input  wire [31:0]  pk_block,
+    input  wire [31:0]  pk_src,
     input  wire [12:0]  pk_plen,
     input  wire [7:0]   pk_code,
     input  wire [31:0]  pk_map,
@@ -101,6 +102,7 @@ module fl_ctl #(
     output reg  [31:0]  tp_ref,
     output reg  [31:0]  tp_xfer,
     output reg  [31:0]  tp_block,
+    output reg  [31:0]  tp_by,
     output reg  [12:0]  tp_plen,
     output reg  [7:0]   tp_code,
     output reg  [31:0]  tp_map,
@@ -191,6 +193,7 @@ module fl_ctl #(
     reg [31:0]  t_ref [0:15];
     reg [31:0]  t_xfer [0:15];
     reg [31:0]  t_block [0:15];
+    reg [31:0]  t_src [0:15];
     reg [63:0]  t_lva [0:15];
     reg [63:0]  t_rva [0:15];
     reg [63:0]  t_left [0:15];
@@ -214,6 +217,7 @@ module fl_ctl #(
     reg [31:0]  x_ref [0:31];
     reg [31:0]  x_xfer [0:31];
     reg [31:0]  x_block [0:31];
+    reg [31:0]  x_src [0:31];
     reg [63:0]  x_va [0:31];
     reg [63:0]  x_left [0:31];
     reg [31:0]  x_map [0:31];
@@ -308,11 +312,11 @@ module fl_ctl #(
         .t_state(t_state[ti]), .t_attempt(t_attempt[ti]), .t_status(t_status[ti]),
         .t_node(t_node[ti]), .t_qpn(t_qpn[ti]), .t_stream(t_stream[ti]), .t_lva(t_lva[ti]),
         .t_rva(t_rva[ti]), .t_len(t_len[ti]), .t_rkey(t_rkey[ti]), .t_left(t_left[ti]),
-        .t_ref(t_ref[ti]), .t_xfer(t_xfer[ti]), .t_block(t_block[ti]), .t_gen(t_gen[ti]),
+        .t_ref(t_ref[ti]), .t_src(t_src[ti]), .t_xfer(t_xfer[ti]), .t_block(t_block[ti]), .t_gen(t_gen[ti]),
         .x_state(x_state[xi]), .x_attempt(x_attempt[xi]), .x_node(x_node[xi]),
         .x_ctx(x_ctx[xi]), .x_gen(x_gen[xi]), .x_qpn(x_qpn[xi]), .x_opcode(x_opcode[xi]),
         .x_va(x_va[xi]), .x_len(x_len[xi]), .x_rkey(x_rkey[xi]), .x_left(x_left[xi]),
-        .x_xfer(x_xfer[xi]), .x_block(x_block[xi]), .x_ref(x_ref[xi])
+        .x_xfer(x_xfer[xi]), .x_block(x_block[xi]), .x_ref(x_ref[xi]), .x_src(x_src[xi])
     );
 
     fl_queue #(.WIDTH(21), .KEY(13), .LOG2(7), .KEEP(0)) notes (

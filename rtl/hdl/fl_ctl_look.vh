@@ -36,6 +36,10 @@ wire [3:0]  answer_event = pk_opcode == `WOP_ACK ? `FL_TX_EV_ACK :
                            pk_opcode == `WOP_REFUSED ? `FL_TX_EV_REFUSED :
                            pk_opcode == `WOP_READY ? `FL_TX_EV_PEER_READY : `FL_TX_EV_NAK;
 
+// A READ that must be asked for again. It stays FLYING: the answer to an earlier attempt may still
+// come. later()
+wire        later = rd_ask && pk_opcode == `WOP_REFUSED && pk_code != 8'd0;
+
 // Is it what transmit context ti asked for, from this node? tx_vouches(). READY: the timer ran
 // out, and then the answer came after all.
 wire        vouched = pk_ref[31:24] < {3'd0, i_contexts} && rd_ask && t_asked[ti] &&
@@ -43,17 +47,20 @@ wire        vouched = pk_ref[31:24] < {3'd0, i_contexts} && rd_ask && t_asked[ti
                       {4'd0, t_node[ti]} == pk_from && t_gen[ti] == pk_ref[23:8] &&
                       {15'd0, t_len[ti]} == pk_len;
 
-// Is the packet possible at all? possible()
+// Is the packet possible at all, on some board? possible()
 wire [31:0] cell_mask = cell_bytes - 32'd1;
 wire [31:0] pk_rest = pk_len - pk_offset;
 wire [31:0] pk_full = pk_rest < cell_bytes ? pk_rest : cell_bytes;
 wire [31:0] pk_cell = pk_offset >> i_cell_log2;
 wire [63:0] pk_last = pk_va + {32'd0, pk_len} - 64'd1;
-wire        possible = pk_ctx < 8'd16 && pk_len != 32'd0 && pk_len <= block_bytes &&
+wire        possible = pk_ctx < 8'd16 && pk_len != 32'd0 && pk_len <= 32'd65536 &&
                        pk_last >= pk_va &&
                        (pk_opcode == `WOP_READ_REQ ? pk_offset == 32'd0 && pk_psn == 24'd0 :
                         pk_offset < pk_len && (pk_offset & cell_mask) == 32'd0 &&
                         {8'd0, pk_psn} == pk_cell && {19'd0, pk_plen} == pk_full);
+// The peer's blocks are larger than ours.
+wire        too_large = pk_len > block_bytes;
+wire        pk_whole = pk_offset + {19'd0, pk_plen} == pk_len;      // the last cell of its block
 
 // The peer and the receive context.
 wire        answer = pk_opcode == `WOP_READ_RESP;
@@ -68,7 +75,7 @@ wire [31:0] silent = turned_away - x_turned_away[xi];
 // requester knows; not the packet.
 wire        same_block = x_opcode[xi] == pk_opcode && x_qpn[xi] == pk_qp &&
                          {15'd0, x_len[xi]} == pk_len && x_rkey[xi] == pk_rkey &&
-                         x_ref[xi] == pk_ref &&
+                         x_ref[xi] == pk_ref && x_src[xi] == pk_src &&
                          (answer || (x_va[xi] == pk_va && x_left[xi] == pk_left));
 wire [31:0] cells = (pk_len + cell_mask) >> i_cell_log2;
 wire [8:0]  have_wide = ({4'd0, xi} << HW) + {5'd0, pk_cell[9:6]};

@@ -58,6 +58,7 @@ REG_WRITE:
         `NIC_CTX_LEFT + 12'd4: t_left[ti][63:32] <= rq_wdata;
         `NIC_CTX_REF: t_ref[ti] <= rq_wdata;
         `NIC_CTX_XFER: t_xfer[ti] <= rq_wdata;
+        `NIC_CTX_SRC: t_src[ti] <= rq_wdata;
         default: t_block[ti] <= rq_wdata;
         endcase
     end

@@ -10,7 +10,13 @@ RECEIVE:
         step <= TX_ANSWER;
     else if (!possible)
         go_bad(WIRE_LENGTH);
-    else begin
+    else if (too_large) begin
+        why <= WIRE_LENGTH;
+        if (pk_whole || pk_opcode == `WOP_READ_REQ)
+            go_answer_block(`WOP_NAK, `FL_ST_BLOCK_SIZE, 4'd1, RX_BAD);
+        else
+            step <= RX_BAD;
+    end else begin
         if (pk_opcode != `WOP_READ_REQ) begin
             trace(`FL_TRC_CELL, 8'd0);
             trc_a <= {51'd0, pk_plen};
@@ -70,13 +76,20 @@ RX_NEWER_ATTEMPT:
     else begin
         p_attempt[pi] <= pk_attempt;
         x_attempt[xi] <= pk_attempt;
-        step <= x_state[xi] == `FL_RX_FAULT ? RX_REFUSED_AGAIN : PACKET_DONE;
+        step <= x_state[xi] == `FL_RX_FAULT ? RX_REFUSED_AGAIN : TELL_WAIT;
     end
     // lab engine 11 end -- end::engine-11[]
 RX_REFUSED_AGAIN: go_answer_post(`WOP_REFUSED, 8'd0, 4'd1, PACKET_DONE);
+// All of the block is here, and it came again: its sender hears that it is being worked on, once
+// for each attempt.
+TELL_WAIT:
+    if (x_state[xi] == `FL_RX_WRITE && pk_whole)
+        go_answer_post(`WOP_WAIT, 8'd0, 4'd1, PACKET_DONE);
+    else
+        step <= PACKET_DONE;
 // A block that is in memory came again: its ACK was lost, or is late.
 RX_AGAIN:
-    if (pk_opcode == `WOP_READ_REQ || pk_offset + {19'd0, pk_plen} != pk_len)
+    if (pk_opcode == `WOP_READ_REQ || !pk_whole)
         step <= PACKET_DONE;
     else begin
         trace_packet(`FL_TRC_RX_DUPLICATE);
@@ -87,7 +100,7 @@ RX_COLLECT:
     if (!same_block)
         go_bad(WIRE_HEADER);
     else if (x_state[xi] != `FL_RX_CHECK && x_state[xi] != `FL_RX_COLLECT)
-        step <= PACKET_DONE;
+        step <= TELL_WAIT;
     else begin
         st_ret <= RX_COLLECTED;
         step <= STORE_CELL;
@@ -149,7 +162,7 @@ RX_OWN_TAKEN:
         go_rx_end(`FL_RX_EV_RESTART, 8'd0, 8'd0, RX_TAKE);
 RX_NO_CONTEXT: begin
     trace_packet(`FL_TRC_RX_NO_CONTEXT);
-    step <= PACKET_DONE;
+    go_answer_block(`WOP_REFUSED, `FL_ST_BUSY, 4'd2, PACKET_DONE);
 end
 RX_TAKE: begin
     xi <= free_next;
@@ -171,6 +184,7 @@ FILL: begin
     x_rkey[xi] <= pk_rkey;
     x_left[xi] <= pk_left;
     x_ref[xi] <= pk_ref;
+    x_src[xi] <= pk_src;
     x_xfer[xi] <= pk_xfer;
     x_block[xi] <= pk_block;
     x_map[xi] <= 32'd0;
@@ -284,12 +298,11 @@ RX_VERDICT:
     end else
         step <= REG_DONE;
 RX_JUDGE:
-    if (verdict_code == `FL_ST_WAIT) begin
-        if (x_opcode[xi] != `WOP_READ_REQ)
-            step <= REG_REFUSE;
-        else
-            go_rx_end(`FL_RX_EV_DENY, `WOP_WAIT, 8'd0, REG_DONE);
-    end else if (verdict_code != 8'd0)
+    if (verdict_code == `FL_ST_WAIT && x_opcode[xi] == `WOP_READ_REQ)
+        go_rx_end(`FL_RX_EV_DENY, `WOP_WAIT, 8'd0, REG_DONE);
+    else if (verdict_code == `FL_ST_WAIT || verdict_code == `FL_ST_BUSY)
+        go_rx_end(`FL_RX_EV_DENY, `WOP_REFUSED, verdict_code, REG_DONE);
+    else if (verdict_code != 8'd0)
         go_rx_end(`FL_RX_EV_DENY, `WOP_NAK, verdict_code, REG_DONE);
     else if (x_opcode[xi] == `WOP_READ_REQ)
         // The firmware will send the data from a context of ours.

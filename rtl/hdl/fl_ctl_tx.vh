@@ -65,7 +65,7 @@ end
 TX_APPLY: begin
     case (ap_event)
     `FL_TX_EV_ACK, `FL_TX_EV_LANDED: t_status[ti] <= `FL_ST_OK;
-    `FL_TX_EV_NAK: t_status[ti] <= ap_code;
+    `FL_TX_EV_NAK, `FL_TX_EV_REFUSED: t_status[ti] <= ap_code;  // REFUSED: why not now
     `FL_TX_EV_PEER_READY: t_attempt[ti] <= t_attempt[ti] + 1'b1;
     default: ;
     endcase
@@ -83,11 +83,15 @@ TX_ANSWER:
     else if (pk_ctx >= {3'd0, i_contexts} || pk_from != {4'd0, t_node[ti]} ||
              pk_gen != t_gen[ti] || pk_attempt != t_attempt[ti])
         step <= RX_STALE;
-    else if (pk_opcode == `WOP_WAIT) begin
-        if (t_state[ti] != `FL_TX_FLYING || t_opcode[ti] != `WOP_READ_REQ)
+    else if (pk_opcode == `WOP_WAIT || later) begin
+        if (t_state[ti] != `FL_TX_FLYING)
             step <= RX_STALE;
-        else
-            go_note(`FL_NOTE_TX_WAITING, {1'b0, ti}, t_gen[ti][7:0], PACKET_DONE);
+        else begin
+            if (later)
+                t_status[ti] <= pk_code;
+            go_note(later ? `FL_NOTE_TX_REFUSED : `FL_NOTE_TX_WAITING, {1'b0, ti},
+                    t_gen[ti][7:0], PACKET_DONE);
+        end
     end else if (!answers)
         step <= RX_STALE;
     else if (t_state[ti] == `FL_TX_READY && t_current && rd_sent != 17'd0)
@@ -215,7 +219,8 @@ SEND_CELL:
         tp_len <= {15'd0, t_len[ti]};
         tp_offset <= {15'd0, rd_sent};
         tp_left <= t_left[ti];
-        tp_ref <= t_opcode[ti] == `WOP_READ_RESP ? t_ref[ti] : 32'd0;
+        tp_ref <= t_ref[ti];
+        tp_by <= t_src[ti];
         tp_xfer <= t_xfer[ti];
         tp_block <= t_block[ti];
         tp_plen <= rd_ask ? 13'd0 : rest < cell_bytes[16:0] ? rest[12:0] : cell_bytes[12:0];

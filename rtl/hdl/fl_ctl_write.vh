@@ -58,9 +58,11 @@ WRITE_STEP: begin
             endcase
     end
 end
-// The READ whose answer it was.
+// The READ whose answer it was; of a WRITE that has landed, the firmware hears.
 WRITE_OWN:
-    if (own[4])
+    if (own[4] && we_kind == WE_LANDED)
+        go_note(`FL_NOTE_RX_LANDED, xi, x_serial[xi], WRITE_DONE);
+    else if (own[4])
         step <= WRITE_DONE;
     else begin
         trace(`FL_TRC_OWN_EVENT, {3'd0, xi});

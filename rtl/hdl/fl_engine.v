@@ -155,7 +155,7 @@ module fl_engine #(
 	wire [2:0] re_kind, we_kind, pk_why;
 	wire [31:0] re_map, we_map, pk_rkey, pk_len, pk_offset, pk_ref, pk_xfer,
 		pk_block, pk_map, rq_wdata, rq_rdata, tp_rkey, tp_len, tp_offset, tp_ref,
-		tp_xfer, tp_block, tp_map;
+		tp_xfer, tp_block, tp_by, pk_src, tp_map;
 	wire [16:0] rd_left, wr_left, rq_addr, tp_src, rd_len, wr_len;
 	wire [BLOCK_LOG2-4:0] rb_waddr, rb_raddr;
 	wire [127:0] rb_wdata, xb_wdata, rb_rdata, xb_rdata;
@@ -201,6 +201,7 @@ module fl_engine #(
 		.pk_ctx(pk_ctx), .pk_gen(pk_gen), .pk_attempt(pk_attempt), .pk_va(pk_va),
 		.pk_rkey(pk_rkey), .pk_len(pk_len), .pk_offset(pk_offset),
 		.pk_left(pk_left), .pk_ref(pk_ref), .pk_xfer(pk_xfer), .pk_block(pk_block),
+		.pk_src(pk_src),
 		.pk_plen(pk_plen), .pk_code(pk_code), .pk_map(pk_map), .pk_done(pk_done),
 		.st_req(st_req), .st_slot(st_slot), .st_done(st_done), .o_want(o_want),
 		.i_room(i_room), .i_room_again(i_room_again), .tp_start(tp_start),
@@ -208,6 +209,7 @@ module fl_engine #(
 		.tp_psn(tp_psn), .tp_ctx(tp_ctx), .tp_gen(tp_gen), .tp_attempt(tp_attempt),
 		.tp_va(tp_va), .tp_rkey(tp_rkey), .tp_len(tp_len), .tp_offset(tp_offset),
 		.tp_left(tp_left), .tp_ref(tp_ref), .tp_xfer(tp_xfer), .tp_block(tp_block),
+		.tp_by(tp_by),
 		.tp_plen(tp_plen), .tp_code(tp_code), .tp_map(tp_map), .tp_src(tp_src),
 		.tp_busy(tp_busy), .re_valid(re_valid), .re_kind(re_kind), .re_map(re_map),
 		.re_ack(re_ack), .re_ok(re_ok), .re_last(re_last), .rd_index(rd_index),
@@ -267,6 +269,7 @@ module fl_engine #(
 		.tp_psn(tp_psn), .tp_ctx(tp_ctx), .tp_gen(tp_gen), .tp_attempt(tp_attempt),
 		.tp_va(tp_va), .tp_rkey(tp_rkey), .tp_len(tp_len), .tp_offset(tp_offset),
 		.tp_left(tp_left), .tp_ref(tp_ref), .tp_xfer(tp_xfer), .tp_block(tp_block),
+		.tp_by(tp_by),
 		.tp_plen(tp_plen), .tp_code(tp_code), .tp_map(tp_map), .tp_src(tp_src),
 		.rb_re(rb_re), .rb_raddr(rb_raddr), .rb_rdata(rb_rdata),
 		.m_axis_tdata(m_axis_tdata), .m_axis_tkeep(m_axis_tkeep),
@@ -286,6 +289,7 @@ module fl_engine #(
 		.pk_psn(pk_psn), .pk_ctx(pk_ctx), .pk_gen(pk_gen), .pk_attempt(pk_attempt),
 		.pk_va(pk_va), .pk_rkey(pk_rkey), .pk_len(pk_len), .pk_offset(pk_offset),
 		.pk_left(pk_left), .pk_ref(pk_ref), .pk_xfer(pk_xfer), .pk_block(pk_block),
+		.pk_src(pk_src),
 		.pk_plen(pk_plen), .pk_code(pk_code), .pk_map(pk_map), .st_req(st_req),
 		.st_slot(st_slot), .st_done(st_done), .xb_we(xb_we), .xb_waddr(xb_waddr),
 		.xb_wdata(xb_wdata)

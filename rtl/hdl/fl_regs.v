@@ -71,6 +71,7 @@ module fl_regs (
     input  wire [31:0]  t_rkey,
     input  wire [63:0]  t_left,
     input  wire [31:0]  t_ref,
+    input  wire [31:0]  t_src,
     input  wire [31:0]  t_xfer,
     input  wire [31:0]  t_block,
     input  wire [15:0]  t_gen,
@@ -89,7 +90,8 @@ module fl_regs (
     input  wire [63:0]  x_left,
     input  wire [31:0]  x_xfer,
     input  wire [31:0]  x_block,
-    input  wire [31:0]  x_ref
+    input  wire [31:0]  x_ref,
+    input  wire [31:0]  x_src
 );
 
     reg [31:0] mask;            // bits that may be written; 0: read-only
@@ -103,11 +105,11 @@ module fl_regs (
                          {31'd0, wr_held} << `NIC_ENG_WR_STATUS_HELD_LSB |
                          {27'd0, wr_ctx} << `NIC_ENG_WR_STATUS_INDEX_LSB;
 
-    assign ctx = inside && page == `NIC_CTX_BASE && addr[10:6] < i_contexts;
+    assign ctx = inside && page == `NIC_CTX_BASE && {1'b0, addr[10:7]} < i_contexts;
     assign rxc = inside && page == `NIC_RXC_BASE && {1'b0, addr[10:6]} < i_rx_contexts;
     assign eng = inside && {15'd0, addr} < `NIC_CTX_BASE;
-    assign index = addr[10:6];
-    assign offset = eng ? addr[11:0] : {6'd0, addr[5:0]};
+    assign index = ctx ? {1'b0, addr[10:7]} : addr[10:6];
+    assign offset = eng ? addr[11:0] : ctx ? {5'd0, addr[6:0]} : {6'd0, addr[5:0]};
     assign write_ok = exists && mask != 32'd0 && (wdata & ~mask) == 32'd0;
 
     // The bits of one field.
@@ -227,6 +229,7 @@ module fl_regs (
                 `NIC_CTX_REF: rdata = t_ref;
                 `NIC_CTX_XFER: rdata = t_xfer;
                 `NIC_CTX_BLOCK: rdata = t_block;
+                `NIC_CTX_SRC: rdata = t_src;
                 default: exists = 1'b0;
                 endcase
             end
@@ -254,6 +257,7 @@ module fl_regs (
             `NIC_RXC_XFER: rdata = x_xfer;
             `NIC_RXC_BLOCK: rdata = x_block;
             `NIC_RXC_REF: rdata = x_ref;
+            `NIC_RXC_FROM: rdata = x_src;
             default: exists = 1'b0;
             endcase
         else

@@ -48,6 +48,7 @@ module fl_rx #(
 	output wire [31:0]	pk_ref,
 	output wire [31:0]	pk_xfer,
 	output wire [31:0]	pk_block,
+	output wire [31:0]	pk_src,
 	output wire [12:0]	pk_plen,
 	output wire [7:0]	pk_code,
 	output wire [31:0]	pk_map,
@@ -297,7 +298,6 @@ module fl_rx #(
 	wire [HDR-ANS-1:0] answer = header[HDR-1:ANS];
 
 	wire [2:0] why_block =
-		header[`WIRE_BLK_RESERVED_MSB:`WIRE_BLK_RESERVED_LSB] != 0 ? WIRE_HEADER :
 		plen > PAYLOAD_MAX ? WIRE_LENGTH :
 		(opcode == `WOP_READ_REQ) != (plen == 0) ? WIRE_LENGTH : WIRE_OK;
 	wire [2:0] why_answer =
@@ -334,6 +334,7 @@ module fl_rx #(
 				    answer[`WIRE_ANS_XFER_MSB:`WIRE_ANS_XFER_LSB];
 	assign pk_block = is_block ? header[`WIRE_BLK_BLOCK_MSB:`WIRE_BLK_BLOCK_LSB] :
 				     answer[`WIRE_ANS_BLOCK_MSB:`WIRE_ANS_BLOCK_LSB];
+	assign pk_src = header[`WIRE_BLK_SRC_MSB:`WIRE_BLK_SRC_LSB];
 	assign pk_plen = plen[12:0];
 	assign pk_code = answer[`WIRE_ANS_CODE_MSB:`WIRE_ANS_CODE_LSB];
 	assign pk_map = answer[`WIRE_ANS_MAP_MSB:`WIRE_ANS_MAP_LSB];

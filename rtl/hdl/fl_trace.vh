@@ -43,7 +43,7 @@
 `define FL_TRC_OWN_EVENT                        5'd16
 // node, index context of that node, a opcode: the packet that begins now is this answer.
 // from 0: a fresh one, caused by event; from 1: it had waited, its cause is that of its ANS_WAIT.
-// event 0: what happened last to receive context b; 1: the packet; 2: the RX_DUPLICATE before it
+// event 0: what happened last to receive context b; 1: the packet; 2: the RX_DUPLICATE or RX_NO_CONTEXT before it
 `define FL_TRC_ANS_SEND                         5'd17
 // the same fields (from 0): no room, the answer waits in the place of this peer context
 `define FL_TRC_ANS_WAIT                         5'd18

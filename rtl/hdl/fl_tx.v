@@ -36,6 +36,7 @@ module fl_tx #(
 	input  wire [31:0]	tp_ref,
 	input  wire [31:0]	tp_xfer,
 	input  wire [31:0]	tp_block,
+	input  wire [31:0]	tp_by,		// who sends: CTX.SRC
 	input  wire [12:0]	tp_plen,	// bytes of payload, 0 to 4096
 	input  wire [7:0]	tp_code,
 	input  wire [31:0]	tp_map,
@@ -126,6 +127,7 @@ module fl_tx #(
 		header_in[`WIRE_BLK_REF_MSB:`WIRE_BLK_REF_LSB] = tp_ref;
 		header_in[`WIRE_BLK_XFER_MSB:`WIRE_BLK_XFER_LSB] = tp_xfer;
 		header_in[`WIRE_BLK_BLOCK_MSB:`WIRE_BLK_BLOCK_LSB] = tp_block;
+		header_in[`WIRE_BLK_SRC_MSB:`WIRE_BLK_SRC_LSB] = tp_by;
 		if (tp_answer)
 			header_in = {answer_in, {ANS{1'b0}}};
 	end

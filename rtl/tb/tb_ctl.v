@@ -37,7 +37,7 @@ module tb_ctl;
     wire [15:0] tp_gen;
     wire [23:0] tp_qp, tp_psn;
     wire [63:0] tp_va, tp_left;
-    wire [31:0] tp_rkey, tp_len, tp_offset, tp_ref, tp_xfer, tp_block, tp_map;
+    wire [31:0] tp_rkey, tp_len, tp_offset, tp_ref, tp_xfer, tp_block, tp_by, tp_map;
     wire [12:0] tp_plen;
     wire [16:0] tp_src;
     reg  [2:0]  busy;
@@ -68,7 +68,7 @@ module tb_ctl;
         .pk_psn({13'd0, pk_offset[20:10]}), .pk_ctx(pk_ctx), .pk_gen(pk_gen),
         .pk_attempt(pk_attempt), .pk_va(pk_va), .pk_rkey(pk_rkey), .pk_len(pk_len),
         .pk_offset(pk_offset), .pk_left(pk_left), .pk_ref(pk_ref), .pk_xfer(32'd9),
-        .pk_block(32'd8), .pk_plen(pk_plen), .pk_code(pk_code), .pk_map(32'd0),
+        .pk_block(32'd8), .pk_src(32'd0), .pk_plen(pk_plen), .pk_code(pk_code), .pk_map(32'd0),
         .pk_done(pk_done), .st_req(st_req), .st_slot(st_slot), .st_done(st_done),
         .o_want(want), .i_room(room && !(only_cells && tp_answer)), .i_room_again(room_again),
         .tp_start(tp_start),
@@ -76,6 +76,7 @@ module tb_ctl;
         .tp_psn(tp_psn), .tp_ctx(tp_ctx), .tp_gen(tp_gen), .tp_attempt(tp_attempt),
         .tp_va(tp_va), .tp_rkey(tp_rkey), .tp_len(tp_len), .tp_offset(tp_offset),
         .tp_left(tp_left), .tp_ref(tp_ref), .tp_xfer(tp_xfer), .tp_block(tp_block),
+        .tp_by(tp_by),
         .tp_plen(tp_plen), .tp_code(tp_code), .tp_map(tp_map), .tp_src(tp_src),
         .tp_busy(busy != 3'd0), .re_valid(re_valid), .re_kind(re_kind), .re_map(re_map),
         .re_ack(re_ack), .re_ok(re_ok), .re_last(re_last), .rd_index(rd_index),

@@ -23,7 +23,7 @@ module tb_rx #(
 	wire [7:0] from, opcode, ctx, attempt, code;
 	wire [23:0] qp, psn;
 	wire [63:0] va, left;
-	wire [31:0] rkey, len, offset, ref, xfer, block, map;
+	wire [31:0] rkey, len, offset, ref, xfer, block, src, map;
 	wire [12:0] plen;
 	wire [BLOCK_LOG2:0] xb_waddr;
 	wire [127:0] xb_wdata;
@@ -36,7 +36,7 @@ module tb_rx #(
 		.pk_flen(flen), .pk_from(from), .pk_opcode(opcode), .pk_qp(qp), .pk_psn(psn),
 		.pk_ctx(ctx), .pk_gen(gen), .pk_attempt(attempt), .pk_va(va), .pk_rkey(rkey),
 		.pk_len(len), .pk_offset(offset), .pk_left(left), .pk_ref(ref), .pk_xfer(xfer),
-		.pk_block(block), .pk_plen(plen), .pk_code(code), .pk_map(map), .st_req(st_req),
+		.pk_block(block), .pk_src(src), .pk_plen(plen), .pk_code(code), .pk_map(map), .st_req(st_req),
 		.st_slot(slot), .st_done(st_done), .xb_we(xb_we), .xb_waddr(xb_waddr),
 		.xb_wdata(xb_wdata)
 	);
@@ -101,8 +101,8 @@ module tb_rx #(
 		@(posedge clk);
 		#1;
 		while (s_run && vec[s_at] != END) begin
-			s_flen = {vec[s_at + 64], vec[s_at + 65]};
-			s_frame = s_at + 66;
+			s_flen = {vec[s_at + 68], vec[s_at + 69]};
+			s_frame = s_at + 70;
 			tid = vec[s_at + 4];
 			tdest = vec[s_at + 5];
 			if (vec[s_at + 2] == icrc && s_flen != 0)
@@ -126,7 +126,8 @@ module tb_rx #(
 			     v_offset, v_left})
 				fail("a field of a block");
 			if (v_kind == BLOCK &&
-			    {ref, xfer, block, plen} !== {v_ref, v_xfer, v_block, v_plen[12:0]})
+			    {ref, xfer, block, src, plen} !==
+			    {v_ref, v_xfer, v_block, v_src, v_plen[12:0]})
 				fail("a field of a block");
 			if (v_kind == ANSWER &&
 			    {opcode, qp, ctx, gen, attempt, code, map, xfer, block} !==

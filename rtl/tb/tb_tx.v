@@ -24,7 +24,7 @@ module tb_tx #(
 		.tp_to(v_to[3:0]), .tp_opcode(v_opcode), .tp_qp(v_qp), .tp_psn(v_psn),
 		.tp_ctx(v_ctx), .tp_gen(v_gen), .tp_attempt(v_attempt), .tp_va(v_va),
 		.tp_rkey(v_rkey), .tp_len(v_len), .tp_offset(v_offset), .tp_left(v_left),
-		.tp_ref(v_ref), .tp_xfer(v_xfer), .tp_block(v_block), .tp_plen(v_plen[12:0]),
+		.tp_ref(v_ref), .tp_xfer(v_xfer), .tp_block(v_block), .tp_by(v_src), .tp_plen(v_plen[12:0]),
 		.tp_code(v_code), .tp_map(v_map), .tp_src(src), .rb_re(rb_re),
 		.rb_raddr(rb_raddr), .rb_rdata(rb_rdata), .m_axis_tdata(data),
 		.m_axis_tkeep(keep), .m_axis_tlast(last), .m_axis_tid(tid),

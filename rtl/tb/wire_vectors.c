@@ -55,7 +55,8 @@ static void random_block(struct wire_frame *f, bool icrc, uint32_t payload_len)
 		/* Where the bench stores it: in a block of 4 KB. */
 		.offset = 64 * (uint32_t)rnd((4096 - payload_len) / 64 + 1),
 		.ref = (uint32_t)rnd64(), .xfer = (uint32_t)rnd64(),
-		.block = (uint32_t)rnd64(), .payload_len = payload_len,
+		.block = (uint32_t)rnd64(), .src = (uint32_t)rnd64(),
+		.payload_len = payload_len,
 	};
 
 	wire_put_block(f, &b, icrc);
@@ -139,6 +140,7 @@ static void put_record(const struct wire_frame *f, bool icrc, bool damaged)
 	put(4, b.ref);
 	put(4, answer ? a.xfer : b.xfer);
 	put(4, answer ? a.block : b.block);
+	put(4, b.src);
 	put(2, b.payload_len);
 	put(1, a.code);
 	put(4, a.map);

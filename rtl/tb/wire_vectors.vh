@@ -13,7 +13,7 @@
 	reg [7:0] v_ctx, v_attempt, v_code;
 	reg [15:0] v_gen, v_plen, v_flen;
 	reg [63:0] v_va, v_left;
-	reg [31:0] v_rkey, v_len, v_offset, v_ref, v_xfer, v_block, v_map;
+	reg [31:0] v_rkey, v_len, v_offset, v_ref, v_xfer, v_block, v_src, v_map;
 	integer v_frame;		// where its bytes begin
 
 	function [63:0] v_number;
@@ -40,11 +40,11 @@
 				v_offset = v_number(v_at + 33, 4);
 				v_left = v_number(v_at + 37, 8);
 				{v_ref, v_xfer} = v_number(v_at + 45, 8);
-				v_block = v_number(v_at + 53, 4);
-				{v_plen, v_code} = v_number(v_at + 57, 3);
-				v_map = v_number(v_at + 60, 4);
-				v_flen = v_number(v_at + 64, 2);
-				v_frame = v_at + 66;
+				{v_block, v_src} = v_number(v_at + 53, 8);
+				{v_plen, v_code} = v_number(v_at + 61, 3);
+				v_map = v_number(v_at + 64, 4);
+				v_flen = v_number(v_at + 68, 2);
+				v_frame = v_at + 70;
 				v_at = v_frame + v_flen;
 			end
 		end

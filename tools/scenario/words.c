@@ -250,6 +250,7 @@ const char *word_errno_name(int error)
 #define STATUS_ST(name, value, text) { #name, value },
 #define STATUS_OP(...)
 #define STATUS_WQE(...)
+#define STATUS_QP(...)
 #define STATUS_ACC(...)
 #define STATUS_EV(...)
 #define STATUS_CMD(...)
@@ -268,7 +269,7 @@ const char *const word_status_list[] = {
 	"local-range", "local-rights", "remote-key", "remote-range",
 	"remote-rights", "remote-qp", "local-fault", "remote-fault",
 	"bus-error", "no-answer", "flushed", "not-connected", "killed",
-	"refused-too-often", NULL
+	"refused-too-often", "block-size", NULL
 };
 
 static bool same_status(const char *word, const char *name)

@@ -141,6 +141,11 @@ enum fl_op_code {
 
 enum fl_wqe_code {
 	FL_WQE_SIGNALED = 1,             /* bit 0: write a completion also when all went well */
+	FL_WQE_FENCE = 2,                /* bit 1: do not begin before every earlier request of the queue pair has ended */
+};
+
+enum fl_qp_code {
+	FL_QP_RELAXED = 1,               /* bit 0: requests keep no order, as on ExaNeSt */
 };
 
 enum fl_acc_code {
@@ -171,10 +176,11 @@ enum fl_st_code {
 	FL_ST_NO_OBJECT = 18,             /* command: no such object, or of another slot */
 	FL_ST_NO_ROOM = 19,               /* command: no object of this kind is left */
 	FL_ST_BAD_ARGUMENT = 20,          /* command: an argument makes no sense */
-	FL_ST_BUSY = 21,                  /* command: the object is in use */
+	FL_ST_BUSY = 21,                  /* command: the object is in use; in a REFUSED: no receive context is free */
 	FL_ST_BAD_COMMAND = 22,           /* command: unknown opcode */
 	FL_ST_REFUSED_TOO_OFTEN = 23,     /* pages left again each time before the block was through */
-	FL_ST_WAIT = 254,                  /* verdict only: tell the peer that its READ is being worked on */
+	FL_ST_BLOCK_SIZE = 24,            /* the peer's card takes smaller blocks only */
+	FL_ST_WAIT = 254,                  /* never in a completion. Verdict: tell the peer that its READ is being worked on, or that the turn of its WRITE has not come; in a REFUSED: the same */
 	FL_ST_STALE = 255,                 /* NAK only: the block that this answers is long over */
 };
 
@@ -191,7 +197,7 @@ enum fl_cmd_code {
 	FL_CMD_MR_DESTROY = 4,           /* object: key */
 	FL_CMD_CQ_CREATE = 5,            /* a physical address, b entries (power of two, 2 to 32768); result: number */
 	FL_CMD_CQ_DESTROY = 6,           /* object: number; BUSY while a queue pair uses it */
-	FL_CMD_QP_CREATE = 7,            /* a physical address of the send queue, b entries (power of two, 2 to 32768), c completion queue, d domain; result: number */
+	FL_CMD_QP_CREATE = 7,            /* a physical address of the send queue, b entries (power of two, 2 to 32768), c completion queue, d domain, flags FL_QP_*; result: number */
 	FL_CMD_QP_CONNECT = 8,           /* object: number; a peer node, b peer queue pair */
 	FL_CMD_QP_DESTROY = 9,           /* object: number; what is in flight ends as KILLED */
 	FL_CMD_PD_CREATE = 10,            /* result: domain number, of slot */

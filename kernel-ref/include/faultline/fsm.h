@@ -8,7 +8,7 @@ enum fl_tx_state {
 	FL_TX_READY = 1,            /* datapath: to be read from memory and sent (READ: to be asked for) */
 	FL_TX_FLYING = 2,           /* network: sent; an answer will come, or the firmware's timer */
 	FL_TX_SRCFAULT = 3,         /* software: a page of the source is missing; the driver will write READY */
-	FL_TX_DSTFAULT = 4,         /* network: the peer refused: a page of the destination is missing; the peer will send READY */
+	FL_TX_DSTFAULT = 4,         /* network: the peer refused: a page of the destination is missing, and the peer will send READY; or STATUS says why not now, and the firmware will send it again */
 	FL_TX_DONE = 5,             /* software: finished; the firmware reads the status and releases the context */
 	FL_TX_STATES = 6,
 };
@@ -62,9 +62,10 @@ enum fl_rx_event {
 enum fl_note {
 	FL_NOTE_RX_OPEN = 1,        /* a receive context is in CHECK: read it, write VERDICT */
 	FL_NOTE_TX_DONE = 2,        /* a transmit context is in DONE */
-	FL_NOTE_TX_REFUSED = 3,     /* a transmit context went to DSTFAULT: start the long timer, count the refusal */
+	FL_NOTE_TX_REFUSED = 3,     /* a transmit context went to DSTFAULT, or a READ in FLYING was told to come again: STATUS says why */
 	FL_NOTE_TX_FLYING = 4,      /* a transmit context went to FLYING: start the timer */
 	FL_NOTE_TX_WAITING = 5,     /* a transmit context went to SRCFAULT, or the peer sent WAIT: it is being worked on */
+	FL_NOTE_RX_LANDED = 6,      /* every byte of a WRITE's block is in memory, and the receive context is free again */
 };
 
 #endif

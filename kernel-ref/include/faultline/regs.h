@@ -7,8 +7,8 @@
 #define NIC_ENG_BASE                            0x0
 
 /* one transmit context */
-#define NIC_CTX_BASE(n)                         (0x1000 + 0x40 * (n))
-#define NIC_CTX_STRIDE                          0x40
+#define NIC_CTX_BASE(n)                         (0x1000 + 0x80 * (n))
+#define NIC_CTX_STRIDE                          0x80
 #define NIC_CTX_COUNT                           16
 
 /* one receive context */
@@ -252,7 +252,7 @@
 /* attempt, modulo 256 */
 #define NIC_CTX_STATE_ATTEMPT_SHIFT             8
 #define NIC_CTX_STATE_ATTEMPT_MASK              0x0000FF00
-/* in DONE: a status of entries.def */
+/* in DONE: a status of entries.def; after REFUSED: its CODE */
 #define NIC_CTX_STATE_STATUS_SHIFT              16
 #define NIC_CTX_STATE_STATUS_MASK               0x00FF0000
 
@@ -290,7 +290,7 @@
 #define NIC_CTX_LEFT                            0x028
 #define NIC_CTX_LEFT_RESET                      0x00000000ULL
 
-/* READ_RESP: block word of the request that is answered */
+/* READ_RESP: block word of the request that is answered; else MESSAGE << 8 | BEHIND: number of the request in its queue pair, modulo 2^24, and how many earlier ones had not ended */
 #define NIC_CTX_REF                             0x030
 #define NIC_CTX_REF_RESET                       0x00000000
 
@@ -306,10 +306,24 @@
 #define NIC_CTX_GEN                             0x03C
 #define NIC_CTX_GEN_RESET                       0x00000000
 
+/* who sends */
+#define NIC_CTX_SRC                             0x040
+#define NIC_CTX_SRC_RESET                       0x00000000
+/* the sender's queue pair */
+#define NIC_CTX_SRC_QPN_SHIFT                   0
+#define NIC_CTX_SRC_QPN_MASK                    0x00FFFFFF
+/* how often its number was used before, modulo 128 */
+#define NIC_CTX_SRC_LIFE_SHIFT                  24
+#define NIC_CTX_SRC_LIFE_MASK                   0x7F000000
+/* 1: no order with other requests of the queue pair */
+#define NIC_CTX_SRC_RELAXED_SHIFT               31
+#define NIC_CTX_SRC_RELAXED_MASK                0x80000000
+#define NIC_CTX_SRC_RELAXED                     0x80000000
+
 /* firmware: answer to RX_OPEN; a CODE in COLLECT or WRITE takes back what was accepted: nothing more is written */
 #define NIC_RXC_VERDICT                         0x000
 #define NIC_RXC_VERDICT_RESET                   0x00000000
-/* 0 accept; FL_ST_WAIT: tell the peer to wait; otherwise refuse with this status */
+/* 0 accept; FL_ST_WAIT: a READ is being worked on, the turn of a WRITE has not come; FL_ST_BUSY: come again; otherwise refuse for good with this status */
 #define NIC_RXC_VERDICT_CODE_SHIFT              0
 #define NIC_RXC_VERDICT_CODE_MASK               0x000000FF
 /* as in the event; another one changes nothing */
@@ -371,9 +385,13 @@
 #define NIC_RXC_BLOCK                           0x030
 #define NIC_RXC_BLOCK_RESET                     0x00000000
 
-/* READ_RESP: block word of the request that is answered */
+/* as the sender's CTX.REF */
 #define NIC_RXC_REF                             0x034
 #define NIC_RXC_REF_RESET                       0x00000000
+
+/* who sends: as the sender's CTX.SRC */
+#define NIC_RXC_FROM                            0x038
+#define NIC_RXC_FROM_RESET                      0x00000000
 
 /* the letters FLFW */
 #define NIC_FW_ID                               0x000

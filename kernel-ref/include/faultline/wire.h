@@ -108,7 +108,7 @@
 #define WIRE_BLK_LEFT_BYTE                      24
 #define WIRE_BLK_LEFT_BIT                       7
 #define WIRE_BLK_LEFT_WIDTH                     64
-/* READ answer: block word of the request */
+/* READ answer: block word of the request; else the place of the request in its queue pair's order, as CTX.REF */
 #define WIRE_BLK_REF                            32, 7, 32
 #define WIRE_BLK_REF_BYTE                       32
 #define WIRE_BLK_REF_BIT                        7
@@ -123,11 +123,11 @@
 #define WIRE_BLK_BLOCK_BYTE                     40
 #define WIRE_BLK_BLOCK_BIT                      7
 #define WIRE_BLK_BLOCK_WIDTH                    32
-/* 0 */
-#define WIRE_BLK_RESERVED                       44, 7, 32
-#define WIRE_BLK_RESERVED_BYTE                  44
-#define WIRE_BLK_RESERVED_BIT                   7
-#define WIRE_BLK_RESERVED_WIDTH                 32
+/* who sends: as CTX.SRC, RELAXED 1 bit, LIFE 7 bits, queue pair 24 bits */
+#define WIRE_BLK_SRC                            44, 7, 32
+#define WIRE_BLK_SRC_BYTE                       44
+#define WIRE_BLK_SRC_BIT                        7
+#define WIRE_BLK_SRC_WIDTH                      32
 
 /* answer header: what became of a block */
 #define WIRE_ANS_BYTES                          20
@@ -146,7 +146,7 @@
 #define WIRE_ANS_ATTEMPT_BYTE                   3
 #define WIRE_ANS_ATTEMPT_BIT                    7
 #define WIRE_ANS_ATTEMPT_WIDTH                  8
-/* NAK: a status of entries.def */
+/* NAK: a status of entries.def; REFUSED: 0, or FL_ST_WAIT, FL_ST_BUSY */
 #define WIRE_ANS_CODE                           4, 7, 8
 #define WIRE_ANS_CODE_BYTE                      4
 #define WIRE_ANS_CODE_BIT                       7
@@ -192,7 +192,7 @@
 /* every byte of this attempt has landed */
 #define WOP_ACK                                 0xC8
 #define WOP_ACK_HEADER_BYTES                    20
-/* pages are missing (map); READY will follow */
+/* not now, and nothing of it was kept: CODE 0: pages are missing (map), READY will follow; WAIT: its turn has not come; BUSY: no receive context is free; after these the sender comes again by itself */
 #define WOP_REFUSED                             0xC9
 #define WOP_REFUSED_HEADER_BYTES                20
 /* the pages are there: send again */
@@ -201,7 +201,7 @@
 /* never: see CODE */
 #define WOP_NAK                                 0xCB
 #define WOP_NAK_HEADER_BYTES                    20
-/* the READ is being worked on */
+/* the block is here and is being worked on; its outcome will follow */
 #define WOP_WAIT                                0xCC
 #define WOP_WAIT_HEADER_BYTES                   20
 /* two links on UDP meet; no card sends or takes it */
