@@ -153,11 +153,7 @@ static void again(struct fw *fw, struct fw_ctx *c)
 	go(fw, c);
 }
 
-/*
- * The peer keeps nothing of a block whose turn had not come, so it can be ended
- * and started anew (again(), when the engine has said that it is DONE).
- */
-static void start_again(struct fw *fw, struct fw_ctx *c)
+void fw_ctx_start_again(struct fw *fw, struct fw_ctx *c)
 {
 	fw_ctx_kill(fw, c, FL_ST_KILLED);
 	c->again = true;
@@ -173,7 +169,7 @@ void fw_ctx_unpark(struct fw *fw, uint16_t qp)
 
 		if (c->owner == FW_CTX_REQUEST && c->qp == qp && c->parked &&
 		    !c->killed && c->wr == q->wr_head)
-			start_again(fw, c);
+			fw_ctx_start_again(fw, c);
 	}
 }
 

@@ -242,6 +242,7 @@ enum fw_job_state { FW_JOB_FREE, FW_JOB_QUEUED, FW_JOB_ACTIVE };
 /* A block that a peer asked to READ. */
 struct fw_job {
 	uint64_t va, left, cause;
+	uint64_t deadline_ns;	/* QUEUED: nobody asks for it any more */
 	uint32_t len, key, word, xfer;
 	struct fw_turn turn;
 	uint16_t qp;
@@ -487,6 +488,8 @@ void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial);
 void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial);
 /* It has been held for too long: the sender is told to come again. */
 void fw_rx_put_off(struct fw *fw, uint32_t rxc);
+/* Its peer has not asked for too long. */
+void fw_job_forget(struct fw *fw, uint32_t n);
 /* Give one queued READ job to a free context; false: none may go now. */
 bool fw_job_issue(struct fw *fw);
 void fw_job_done(struct fw *fw, const struct fw_ctx *c, uint8_t status);
@@ -516,6 +519,11 @@ struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
 void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status);
 /* The same, and the owner will not hear of it. */
 void fw_ctx_abandon(struct fw *fw, struct fw_ctx *c);
+/*
+ * End the block and start it anew, so that it says what is true now of the
+ * requests before it. Only a READ's, or a block of which the peer keeps nothing.
+ */
+void fw_ctx_start_again(struct fw *fw, struct fw_ctx *c);
 /* Start what is parked and is now of the oldest request. */
 void fw_ctx_unpark(struct fw *fw, uint16_t qp);
 /* Handle one event of the engine. False: there was none. */
@@ -527,6 +535,8 @@ void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns);
 void fw_timer_stop(struct fw *fw, struct fw_ctx *c);
 /* The receive context collects: give the block up when its sender has. */
 void fw_timer_collect(struct fw *fw, uint32_t rxc);
+/* A READ job is queued: fw_job_forget() when its peer's patience has ended. */
+void fw_timer_job(struct fw *fw, uint32_t n);
 /* It is held: fw_rx_put_off() when its sender's patience ends. */
 void fw_timer_hold(struct fw *fw, uint32_t rxc);
 void fw_timer_collect_stop(struct fw *fw, uint32_t rxc);

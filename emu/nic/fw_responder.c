@@ -161,6 +161,11 @@ void fw_rx_stop_key(struct fw *fw, uint32_t key)
 			job_drop(fw, i);
 }
 
+void fw_job_forget(struct fw *fw, uint32_t n)
+{
+	job_drop(fw, n);
+}
+
 /* The job is over; keep its status for when the peer asks again. */
 static void job_fail(struct fw *fw, uint32_t n, uint8_t status)
 {
@@ -183,8 +188,10 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
 	if (ctx >= FW_CTXS)
 		return FL_ST_BAD_ENTRY;
 	p = &fw->peer[in->node][ctx];
-	if (p->job && p->gen == gen)
+	if (p->job && p->gen == gen) {
+		fw_timer_job(fw, p->job - 1u);
 		return FL_ST_WAIT;
+	}
 	if (p->status && p->gen == gen && fw->now_ns < p->until_ns)
 		return p->status;
 	if (p->job) {
@@ -209,6 +216,7 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
 	};
 	fw_bits_set(&fw->jobs_used, n);
 	fw_bits_set(&fw->jobs_queued, n);
+	fw_timer_job(fw, n);
 	p->gen = gen;
 	p->job = (uint8_t)(n + 1);
 	p->status = 0;
