@@ -214,8 +214,10 @@ struct fw_ctx {
 	bool put_off;		/* the peer wants it later: the timer is no try */
 	bool parked;		/* until its request is the oldest */
 	bool again;		/* killed to be started anew */
+	bool aside;		/* not started anew before the elder is over */
 	uint8_t behind;		/* what CTX.REF says */
 	uint8_t busy;		/* times in a row that the peer had no room */
+	uint8_t waits;		/* for pages of this board */
 };
 
 /* What the context's registers hold: a value that stays is not written again. */
@@ -227,9 +229,13 @@ struct fw_ctx_regs {
 };
 
 /*
- * A WRITE's block that was refused so often that others are turned away until it
- * has landed: fw_responder.c, elder().
+ * Progress where memory is short: a block whose pages left again so often, each
+ * time before it was through, that others wait until it is. Whether they are
+ * needed to bring it in or to send it out, there are two.
  */
+#define FW_ELDER_TIMES	24	/* 17 pages of the largest block, one at a time */
+
+/* Of those that come in: others are turned away (fw_responder.c). */
 struct fw_elder {
 	uint64_t until_ns;	/* its sender must be heard of before */
 	uint32_t word;		/* of the block, without the attempt */
@@ -322,7 +328,10 @@ struct fw {
 	/* Receive contexts, by mask; held: in CHECK until their turn comes. */
 	uint32_t rx_timed, rx_accepted, rx_held;
 	uint32_t rx_held_most;
-	struct fw_elder elder;
+	struct fw_elder rx_elder;
+	/* Of those that go out, 1 + number, 0: none (fw_context.c). */
+	uint32_t tx_elder;
+	uint64_t tx_elder_until_ns;
 	struct fw_rx rx[NIC_RXC_COUNT];
 	uint64_t alarm_ns;	/* no deadline is earlier; FW_NEVER: none */
 	struct fw_bits jobs_queued, jobs_used;
@@ -524,6 +533,8 @@ void fw_ctx_abandon(struct fw *fw, struct fw_ctx *c);
  * requests before it. Only a READ's, or a block of which the peer keeps nothing.
  */
 void fw_ctx_start_again(struct fw *fw, struct fw_ctx *c);
+/* It is no elder any more: those that were put aside go on. */
+void fw_ctx_elder_end(struct fw *fw);
 /* Start what is parked and is now of the oldest request. */
 void fw_ctx_unpark(struct fw *fw, uint16_t qp);
 /* Handle one event of the engine. False: there was none. */
@@ -535,6 +546,8 @@ void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns);
 void fw_timer_stop(struct fw *fw, struct fw_ctx *c);
 /* The receive context collects: give the block up when its sender has. */
 void fw_timer_collect(struct fw *fw, uint32_t rxc);
+/* There is an elder: fw_ctx_elder_end() when nothing comes of it. */
+void fw_timer_elder(struct fw *fw);
 /* A READ job is queued: fw_job_forget() when its peer's patience has ended. */
 void fw_timer_job(struct fw *fw, uint32_t n);
 /* It is held: fw_rx_put_off() when its sender's patience ends. */
@@ -554,7 +567,8 @@ bool fw_sched_may(const struct fw *fw, const struct fw_qp *q);
 /* There is a free context, and someone who may want it. */
 static inline bool fw_sched_due(const struct fw *fw)
 {
-	return fw->free && (fw->send.words | fw->jobs_queued.words);
+	return fw->free && !fw->tx_elder &&
+	       (fw->send.words | fw->jobs_queued.words);
 }
 /* It is due: give one block to a context. False: nothing may go now. */
 bool fw_sched_step(struct fw *fw);

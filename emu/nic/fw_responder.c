@@ -11,14 +11,6 @@
 
 #define SMALL_BYTES	64	/* never more than one cell (engine.h) */
 
-/*
- * A block that was accepted so often and has not landed yet has pages that leave
- * again each time: blocks take them from one another. From then on others are
- * turned away until it has landed. One page brought in for each refusal, as
- * FL_RESOLVE_PAGE does, is 17 for the largest block.
- */
-#define ELDER_ACCEPTED	24
-
 /* Registers of a receive context in CHECK. */
 struct incoming {
 	uint64_t va, left;
@@ -265,7 +257,7 @@ static bool elder_forbids(struct fw *fw, const struct incoming *in)
 {
 	struct fw_peer *p = &fw->peer[in->node][in->word >> 24 & (FW_CTXS - 1)];
 	uint16_t gen = (uint16_t)(in->word >> 8);
-	struct fw_elder *e = &fw->elder;
+	struct fw_elder *e = &fw->rx_elder;
 
 	if (p->write_gen != gen || !p->accepted) {
 		p->write_gen = gen;
@@ -275,7 +267,7 @@ static bool elder_forbids(struct fw *fw, const struct incoming *in)
 		e->there = false;
 	if (e->there && (e->node != in->node || e->word != in->word >> 8))
 		return true;
-	if (p->accepted < ELDER_ACCEPTED) {
+	if (p->accepted < FW_ELDER_TIMES) {
 		p->accepted++;
 		return false;
 	}
@@ -369,7 +361,7 @@ void fw_rx_put_off(struct fw *fw, uint32_t rxc)
 void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial)
 {
 	const struct fw_rx *r = &fw->rx[rxc];
-	struct fw_elder *e = &fw->elder;
+	struct fw_elder *e = &fw->rx_elder;
 
 	/* Its queue pair may have gone, and the context may carry another one. */
 	if (!(fw->rx_accepted >> rxc & 1) || r->serial != serial)

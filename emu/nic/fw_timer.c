@@ -21,7 +21,8 @@ static void alarm_set(struct fw *fw, uint64_t when_ns)
 /* A timer was stopped: perhaps the last one. */
 static void alarm_rest(struct fw *fw)
 {
-	if (!fw->timed && !fw->rx_timed && !fw->jobs_queued.words)
+	if (!fw->timed && !fw->rx_timed && !fw->jobs_queued.words &&
+	    !fw->tx_elder)
 		alarm_set(fw, FW_NEVER);
 }
 
@@ -71,6 +72,12 @@ void fw_timer_collect_stop(struct fw *fw, uint32_t rxc)
 {
 	fw->rx_timed &= ~(1u << rxc);
 	alarm_rest(fw);
+}
+
+void fw_timer_elder(struct fw *fw)
+{
+	if (fw->tx_elder_until_ns < fw->alarm_ns)
+		alarm_set(fw, fw->tx_elder_until_ns);
 }
 
 /* A peer that still wants its READ asks again before. */
@@ -180,6 +187,10 @@ bool fw_timer_step(struct fw *fw)
 	uint32_t left = fw->timed;
 	uint64_t next = collect_step(fw), jobs = job_step(fw);
 
+	if (fw->tx_elder && fw->now_ns >= fw->tx_elder_until_ns)
+		fw_ctx_elder_end(fw);
+	if (fw->tx_elder && fw->tx_elder_until_ns < next)
+		next = fw->tx_elder_until_ns;
 	if (jobs < next)
 		next = jobs;
 	while (left) {
