@@ -309,10 +309,10 @@ static void note_refused(struct fw *fw, struct fw_ctx *c)
 		return;
 	set_waiting(fw, c, true);
 	c->tries = 0;
-	if (why == FL_ST_BUSY || c->owner != FW_CTX_REQUEST)
-		peer_busy(fw, c);
-	else if (why)
+	if (why == FL_ST_WAIT && c->owner == FW_CTX_REQUEST)
 		peer_not_yet(fw, c);
+	else if (why)
+		peer_busy(fw, c);
 	else if (!gives_up(fw, c))
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
 }
