@@ -180,6 +180,15 @@ static bool may_step_aside(const struct fw_ctx *c)
 	return c->op != FL_OP_WRITE || !c->sent;
 }
 
+/* It is being worked on: others wait a while longer. */
+static void elder_heard(struct fw *fw, const struct fw_ctx *c)
+{
+	if (fw->tx_elder != 1 + number(fw, c))
+		return;
+	fw->tx_elder_until_ns = fw->now_ns + fw->cfg.fault_timeout_ns;
+	fw_timer_elder(fw);
+}
+
 /*
  * The block waits for pages of this board once more. True: it was put aside for
  * another one.
@@ -190,11 +199,9 @@ static bool steps_aside(struct fw *fw, struct fw_ctx *c)
 
 	if (c->waits < FW_ELDER_TIMES)
 		c->waits++;
-	if (!fw->tx_elder && c->waits == FW_ELDER_TIMES) {
+	if (!fw->tx_elder && c->waits == FW_ELDER_TIMES)
 		fw->tx_elder = me;
-		fw->tx_elder_until_ns = fw->now_ns + fw->cfg.fault_timeout_ns;
-		fw_timer_elder(fw);
-	}
+	elder_heard(fw, c);
 	if (!fw->tx_elder || fw->tx_elder == me || !may_step_aside(c))
 		return false;
 	fw_ctx_start_again(fw, c);
@@ -280,6 +287,10 @@ static void put_off(struct fw *fw, struct fw_ctx *c, uint64_t after_ns)
 /* The peer has no room: it is asked again, after a while that grows. */
 static void peer_busy(struct fw *fw, struct fw_ctx *c)
 {
+	if (fw->tx_elder && fw->tx_elder != 1 + number(fw, c)) {
+		fw_ctx_start_again(fw, c);
+		return;
+	}
 	put_off(fw, c, fw->cfg.busy_ns << c->busy);
 	if (c->busy < BUSY_DOUBLES)
 		c->busy++;
@@ -309,12 +320,14 @@ static void note_refused(struct fw *fw, struct fw_ctx *c)
 		return;
 	set_waiting(fw, c, true);
 	c->tries = 0;
-	if (why == FL_ST_WAIT && c->owner == FW_CTX_REQUEST)
+	if (why == FL_ST_WAIT && c->owner == FW_CTX_REQUEST) {
 		peer_not_yet(fw, c);
-	else if (why)
+	} else if (why) {
 		peer_busy(fw, c);
-	else if (!gives_up(fw, c))
+	} else if (!gives_up(fw, c)) {
+		elder_heard(fw, c);
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
+	}
 }
 
 static void note_waiting(struct fw *fw, struct fw_ctx *c)
@@ -351,9 +364,6 @@ static void note_flying(struct fw *fw, struct fw_ctx *c)
 	c->sent = true;
 	c->put_off = c->parked = false;
 	fw_timer_start(fw, c, fw->cfg.timeout_ns);
-	/* It was read: from here on it depends on the peer's memory alone. */
-	if (fw->tx_elder == 1 + number(fw, c) && c->op != FL_OP_READ)
-		fw_ctx_elder_end(fw);
 }
 
 static void note_tx(struct fw *fw, uint32_t kind, uint32_t n, uint8_t serial)
