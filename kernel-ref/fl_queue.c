@@ -331,6 +331,7 @@ static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
 {
 	struct fl_fw_cmd cmd = {
 		.opcode = FL_CMD_QP_CREATE,
+		.flags = a->flags,
 		.a = qp->queue->dma,
 		.b = entries,
 		.c = a->cq,
@@ -354,7 +355,7 @@ int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a)
 	struct fl_qp *qp;
 	int ret;
 
-	if (!entries || a->reserved)
+	if (!entries || a->flags & ~FL_QP_RELAXED)
 		return -EINVAL;
 	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
 		return -ENOENT;

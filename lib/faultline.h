@@ -144,6 +144,9 @@ struct fl_address {
 };
 int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 		 struct fl_qp **qp);
+/* Its requests keep no order, as on ExaNeSt: see fl_post(). */
+int fl_create_qp_relaxed(struct fl_pd *pd, struct fl_cq *cq,
+			 unsigned int entries, struct fl_qp **qp);
 /* Completions of a QP that is gone are not delivered any more. */
 int fl_destroy_qp(struct fl_qp *qp);
 int fl_qp_address(struct fl_qp *qp, struct fl_address *a);
@@ -158,10 +161,19 @@ struct fl_work {
 	uint32_t rkey;
 	uint32_t bytes;		/* at least 1 */
 	int unsignaled;		/* 1: no completion when all goes well */
+	int fence;		/* 1: begin when all earlier work has ended */
 };
 /*
  * Put work in the queue and ring the doorbell. -EAGAIN: the queue is full (poll
  * first); -EINVAL: length 0, unknown opcode, wrap of the address space.
+ *
+ * The peer carries out the requests of a QP in the order in which they were
+ * posted, as if each had ended before the next began: bytes of an earlier WRITE
+ * never lie on those of a later one, a READ brings what the WRITEs before it
+ * wrote and nothing that later ones do, and a WRITE behind a READ may send what
+ * that brought. What follows a request that failed is not carried out. Between
+ * different QPs, and on one that was made with fl_create_qp_relaxed(), there is
+ * no order but that of a completion that was polled before a post, and `fence`.
  *
  * An unsignaled request keeps its place in the queue until a later signaled one
  * of the same QP (or any that failed) has been polled.

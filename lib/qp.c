@@ -5,10 +5,12 @@
 
 #include "lib_internal.h"
 
-int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
-		 struct fl_qp **qp)
+static int qp_create(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
+		     uint32_t flags, struct fl_qp **qp)
 {
-	struct fl_create_qp c = { .size = sizeof(c), .entries = entries };
+	struct fl_create_qp c = {
+		.size = sizeof(c), .entries = entries, .flags = flags,
+	};
 	struct fl_device *dev;
 	struct fl_qp *q;
 	int error;
@@ -48,6 +50,18 @@ destroy:
 free:
 	free(q);
 	return error;
+}
+
+int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
+		 struct fl_qp **qp)
+{
+	return qp_create(pd, cq, entries, 0, qp);
+}
+
+int fl_create_qp_relaxed(struct fl_pd *pd, struct fl_cq *cq,
+			 unsigned int entries, struct fl_qp **qp)
+{
+	return qp_create(pd, cq, entries, FL_QP_RELAXED, qp);
 }
 
 static int qp_forget(struct fl_qp *qp)

@@ -70,7 +70,8 @@ int fl_post(struct fl_qp *qp, const struct fl_work *w)
 		return -EAGAIN;
 	e = (struct fl_wqe){
 		.opcode = w->opcode == FL_WRITE ? FL_OP_WRITE : FL_OP_READ,
-		.flags = w->unsignaled ? 0 : FL_WQE_SIGNALED,
+		.flags = (w->unsignaled ? 0 : FL_WQE_SIGNALED) |
+			 (w->fence ? FL_WQE_FENCE : 0),
 		.index = (uint16_t)posted,
 		.length = w->bytes,
 		.local_va = (uintptr_t)w->local,

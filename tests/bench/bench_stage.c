@@ -93,7 +93,7 @@ static void script(struct world *w, void *arg)
 				      FL_LOCAL_WRITE | FL_REMOTE_WRITE, 0),
 		     "region");
 	}
-	good(world_connect(s->process[0], s->process[1], "c", 64, 0, &s->conn),
+	good(world_connect(s->process[0], s->process[1], "c", 64, 0, false, &s->conn),
 	     "connection");
 	s->body(s, s->arg);
 }

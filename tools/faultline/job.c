@@ -119,7 +119,7 @@ static int set_up(struct job_state *s)
 	if (!err && s->j->warm)
 		err = world_buffer_touch(s->dst, 0, 0, true);
 	if (!err)
-		err = world_connect(s->p, s->q, "c", 256, 0, &s->conn);
+		err = world_connect(s->p, s->q, "c", 256, 0, false, &s->conn);
 	return err;
 }
 

@@ -36,7 +36,7 @@ const struct rule rules[] = {
 	  "rights=rights pinned domain=count",
 	  "register the buffer, or a part of it, with the card" },
 	{ V_CONNECT, "connect", NULL, "process process 'as new:connection",
-	  "depth=count domain=count",
+	  "depth=count domain=count order={posted|relaxed}",
 	  "a queue pair on each side, connected; a process may be its own peer"
 	  },
 	{ V_INJECT, "inject", NULL, "board '-> board",
@@ -61,7 +61,8 @@ const struct rule rules[] = {
 	  "take the buffer's region away from the card" },
 	{ V_POST, "post", NULL,
 	  "new:work ': {write|read} connection buffer {->|<-} buffer size?",
-	  "from=size at=size lkey=key rkey=key local=count remote=count",
+	  "from=size at=size lkey=key rkey=key local=count remote=count "
+	  "fence",
 	  "one work request: write C LOCAL -> REMOTE, read C LOCAL <- REMOTE" },
 	{ V_WAIT, "wait", NULL, "works", "within=time "
 	"by={both|polling|sleeping}",

@@ -163,7 +163,8 @@ static int make_pair(struct order_app *a, const struct order *o,
 	int err = need_domain(a, o->domain);
 
 	if (!err)
-		err = fl_create_qp(a->pd[o->domain], a->cq, o->depth, qp);
+		err = (o->what ? fl_create_qp_relaxed : fl_create_qp)(
+			a->pd[o->domain], a->cq, o->depth, qp);
 	if (!err)
 		err = fl_qp_address(*qp, &r->address);
 	return err;

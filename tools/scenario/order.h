@@ -32,7 +32,7 @@ enum order_kind {
 	ORDER_REGISTER,		/* id, domain, addr, bytes, access; answer: key */
 	ORDER_DEREGISTER,	/* id */
 	ORDER_PREFETCH,		/* id, addr, bytes, what: 1 as a destination */
-	ORDER_PAIR,		/* id, domain, depth; answer: address */
+	ORDER_PAIR,		/* id, domain, depth, what: 1 relaxed; answer: address */
 	ORDER_CONNECT,		/* id, address */
 	ORDER_POST,		/* id, work; answer: now_ns, just before */
 	/* work.wr_id, end_ns, what: enum world_wait; completions to the sink */

@@ -97,10 +97,13 @@ static int act_region(struct run *r, const struct statement *st)
 
 static int act_connect(struct run *r, const struct statement *st)
 {
+	const struct arg *order = statement_option(st, "order");
+
 	return world_connect(r->process[st->arg[0].name],
 			     r->process[st->arg[1].name], st->arg[3].word,
 			     (unsigned int)option_number(st, "depth", DEPTH),
 			     (unsigned int)option_number(st, "domain", 0),
+			     order && order->choice,
 			     &r->conn[st->arg[3].name]);
 }
 
@@ -237,6 +240,7 @@ static int act_post(struct run *r, const struct statement *st)
 	if (bytes > UINT32_MAX)
 		return -EFBIG;
 	k->bytes = (uint32_t)bytes;
+	k->fence = statement_option(st, "fence");
 	k->local_va = option_number(st, "local",
 				    (uint64_t)(uintptr_t)k->local->mem + from);
 	k->remote_va = option_number(st, "remote",

@@ -119,6 +119,7 @@ struct world_buffer {
 struct world_connection {
 	const char *name;
 	struct world_process *process[2];
+	bool relaxed;		/* its requests keep no order */
 	uint32_t number[2];	/* of the queue pair in the process's order_app */
 	uint32_t qpn[2];
 	uint32_t posts[2], ends[2];	/* ledger, in order */
@@ -134,7 +135,7 @@ struct world_work {
 	uint64_t local_va, remote_va;
 	uint32_t lkey, rkey, bytes;
 	int error;		/* of the post */
-	bool posted, done;
+	bool fence, posted, done;
 	int status;
 	uint32_t done_bytes, resends, order;
 	uint64_t post_ns, done_ns;
@@ -222,7 +223,7 @@ int world_prefetch(struct world_buffer *b, uint64_t off, uint64_t len,
 
 int world_connect(struct world_process *p, struct world_process *q,
 		  const char *name, unsigned int depth, unsigned int pd,
-		  struct world_connection **out);
+		  bool relaxed, struct world_connection **out);
 /* Fill in conn, side, opcode, local, remote, addresses, keys and bytes. */
 int world_post(struct world *w, struct world_work *work);
 enum world_wait { WORLD_BOTH, WORLD_POLLING, WORLD_SLEEPING };

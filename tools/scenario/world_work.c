@@ -33,7 +33,8 @@ static int make_pair(struct world_connection *c, int side, unsigned int depth,
 		     unsigned int pd, struct fl_address *address)
 {
 	struct order o = { .kind = ORDER_PAIR, .id = c->number[side],
-			   .domain = pd, .depth = depth };
+			   .domain = pd, .depth = depth,
+			   .what = c->relaxed };
 	struct order_answer r;
 	int err = world_order(c->process[side], &o, &r, NULL);
 
@@ -54,7 +55,7 @@ static int join(struct world_connection *c, int side,
 
 int world_connect(struct world_process *p, struct world_process *q,
 		  const char *name, unsigned int depth, unsigned int pd,
-		  struct world_connection **out)
+		  bool relaxed, struct world_connection **out)
 {
 	struct world *w = p->world;
 	struct world_connection *c = &w->conn[w->conns];
@@ -67,6 +68,7 @@ int world_connect(struct world_process *p, struct world_process *q,
 		return pd >= ORDER_DOMAINS ? -EINVAL : -ENODEV;
 	memset(c, 0, sizeof(*c));
 	c->name = name;
+	c->relaxed = relaxed;
 	c->process[0] = p;
 	c->process[1] = q;
 	c->number[0] = 2 * w->conns;
@@ -100,6 +102,7 @@ static int post(struct world_process *p, struct world_work *k, uint64_t number)
 			.remote = k->remote_va,
 			.rkey = k->rkey,
 			.bytes = k->bytes,
+			.fence = k->fence,
 		},
 	};
 	struct order_answer r;

@@ -141,7 +141,7 @@ struct fl_create_qp {
 	__u32 cq;
 	__u32 entries;		/* in: wish; out: what it got (power of two) */
 	__u32 qp;		/* out: number */
-	__u32 reserved;
+	__u32 flags;		/* FL_QP_* of entries.h */
 	__u64 mmap_offset;	/* out: of the send queue */
 	__u64 mmap_bytes;	/* out */
 };
