@@ -409,6 +409,9 @@ void board_reset(struct board *b)
 	irq_set(b, IRQ_NIC_EVENT, false);
 	sim_leave(b->domain);
 	smmu_reset(b->smmu);
+	sim_enter(b->domain);
+	memset(b->held, 0, sizeof(b->held));
+	sim_leave(b->domain);
 }
 
 void board_unplug(struct board *b)

@@ -53,6 +53,13 @@ enum smmu_tlbi_op {
 	SMMU_TLBI_ALLH,		/* TLBIALLH: hyp entries; there are none here */
 };
 
+enum smmu_verdict {
+	SMMU_OK,	/* go to pa */
+	SMMU_FAULT,	/* refused: the device gets an error response */
+	SMMU_HELD,	/* stalled: env.resume will be called with the ticket */
+	SMMU_RAZWI,	/* refused, but CFRE or GFRE is 0: reads see zero, writes vanish */
+};
+
 /*
  * What the board gives the SMMU. Every callback is needed and may be called from
  * any thread. irq, resume and sync_done are called without the SMMU's lock and
@@ -74,8 +81,11 @@ struct smmu_env {
 	 */
 	void (*sync_start)(void *ctx, unsigned int bank);
 	bool (*sync_done)(void *ctx, unsigned int bank);
-	/* A held transaction may now be tried again, or is terminated. */
-	void (*resume)(void *ctx, uint64_t ticket, bool terminate);
+	/*
+	 * A held transaction is let go. SMMU_OK: it may be tried again;
+	 * SMMU_FAULT, SMMU_RAZWI: it is terminated, and ends like that.
+	 */
+	void (*resume)(void *ctx, uint64_t ticket, enum smmu_verdict how);
 	/*
 	 * Tag of the frame at pa; 0 where there is none. Kept in a TLB entry; for
 	 * a 2 MB or 1 GB block it is asked for the block's first byte.
@@ -94,13 +104,6 @@ struct smmu_config {
 	struct smmu_timing timing;
 	struct trace *trace;
 	uint8_t board;			/* for the trace */
-};
-
-enum smmu_verdict {
-	SMMU_OK,	/* go to pa */
-	SMMU_FAULT,	/* refused: the device gets an error response */
-	SMMU_HELD,	/* stalled: env.resume will be called with the ticket */
-	SMMU_RAZWI,	/* refused, but CFRE or GFRE is 0: reads see zero, writes vanish */
 };
 
 /*

@@ -32,13 +32,6 @@
 	 SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF | SMMU_CB_FSR_ASF |          \
 	 SMMU_CB_FSR_UUT | SMMU_CB_FSR_MULTI)
 
-/*
- * Global faults of the configuration of a bank answer to GCFGFRE and GCFGFIE,
- * those of streams to GFRE and GFIE. Software sets all four (exanest.md 3.3,
- * Linux reset order).
- */
-#define SMMU_GFSR_CONFIG	(SMMU_GR0_GFSR_ICF | SMMU_GR0_GFSR_UCBF)
-
 /* What a translation allows; the unprivileged pair is two bits up. */
 enum smmu_perm {
 	SMMU_PERM_PRIV_READ = 1,
@@ -90,9 +83,11 @@ struct smmu_route {
 struct smmu_held {
 	uint64_t ticket;
 	uint64_t event;		/* its SMMU_STALL */
+	uint64_t va;
 	uint32_t xfer, block;
 	int16_t next;		/* index in the pool, -1: last */
-	bool terminate;
+	bool write;
+	enum smmu_verdict how;	/* it is let go; SMMU_OK: to try again */
 };
 
 struct smmu_list {
@@ -246,6 +241,16 @@ void smmu_tlb_drop_va_any(struct smmu_tlb *t, uint64_t va, uint8_t vmid);
 void smmu_tlb_drop_asid(struct smmu_tlb *t, uint8_t vmid, uint16_t asid);
 void smmu_tlb_drop_vmid(struct smmu_tlb *t, uint8_t vmid);
 void smmu_tlb_drop_all(struct smmu_tlb *t);
+
+/*
+ * UG1087 SMMU_CB3_TCR2: TBI0 is read-only 1. Bits 63:56 of an address in the lower
+ * half (bit 55 is 0) are a tag that translation does not see. One of the upper
+ * half keeps its top byte here, and no walk translates it.
+ */
+static inline uint64_t smmu_untag(uint64_t va)
+{
+	return va >> 55 & 1 ? va : va & ((UINT64_C(1) << 56) - 1);
+}
 
 /* Bits of address below the index of a level: 12, 21, 30 for 3, 2, 1. */
 static inline unsigned int smmu_level_shift(unsigned int level)

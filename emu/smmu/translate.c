@@ -78,7 +78,7 @@ void smmu_leave(struct smmu *s)
 	tell_line(s);
 	while (smmu_bank_next_released(s, &h)) {
 		unlock(s);
-		s->env.resume(s->env.ctx, h.ticket, h.terminate);
+		s->env.resume(s->env.ctx, h.ticket, h.how);
 		lock(s);
 	}
 	tell_line(s);
@@ -147,7 +147,7 @@ static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 				       syndrome(w.level, privileged,
 						w.aborted));
 	block = w.pa >> smmu_level_shift(w.level) << smmu_level_shift(w.level);
-	*entry = smmu_tlb_fill(&s->tlb, a->va, b->vmid, b->asid, &w,
+	*entry = smmu_tlb_fill(&s->tlb, smmu_untag(a->va), b->vmid, b->asid, &w,
 			       s->env.frame_tag(s->env.ctx, block));
 	a->event = smmu_emit(s, EV_SMMU_WALK, a, a->cause, n, a->va, w.pa,
 			     w.reads);
@@ -189,7 +189,7 @@ static enum smmu_verdict by_bank(struct smmu *s, struct smmu_access *a,
 		privileged = r->privcfg & 1;
 
 	a->ready_ns += s->cfg.timing.tlb_hit_ns;
-	e = smmu_tlb_lookup(&s->tlb, a->va, b->vmid, b->asid);
+	e = smmu_tlb_lookup(&s->tlb, smmu_untag(a->va), b->vmid, b->asid);
 	a->tlb_hit = e;
 	if (!e) {
 		v = walk_and_fill(s, r->bank, a, privileged, &e);

@@ -202,7 +202,7 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 
 	*w = (struct smmu_walk){ 0 };
 	s->stats.walks++;
-	if (!begin(b, a->va, &p, w))
+	if (!begin(b, smmu_untag(a->va), &p, w))
 		return;
 	while (step(s, b, a, &p, w))
 		;
