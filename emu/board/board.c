@@ -316,8 +316,9 @@ static int make_smmu(struct board *b)
 		.resume = bus_resume, .frame_tag = bus_frame_tag,
 	};
 	struct smmu_config cfg = {
-		.tlb_entries = b->cfg.tlb_entries, .trace = b->cfg.trace,
-		.board = b->cfg.id,
+		.tlb_entries = b->cfg.tlb_entries,
+		.walk_cache_entries = b->cfg.walk_cache_entries,
+		.trace = b->cfg.trace, .board = b->cfg.id,
 	};
 
 	if (b->timed) {

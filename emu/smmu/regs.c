@@ -255,23 +255,31 @@ static void tlbi_bank(struct smmu *s, unsigned int n, enum smmu_tlbi_op op,
 
 	switch (op) {
 	case SMMU_TLBI_VA:
+		smmu_walk_cache_drop(&s->walk_cache, &va, &b->vmid, &asid);
+		smmu_tlb_drop_va(&s->tlb, va, b->vmid, asid);
+		break;
 	case SMMU_TLBI_VAL:
 		smmu_tlb_drop_va(&s->tlb, va, b->vmid, asid);
 		break;
 	case SMMU_TLBI_VAA:
 	case SMMU_TLBI_VAAL:
 		asid = 0;
+		if (op == SMMU_TLBI_VAA)
+			smmu_walk_cache_drop(&s->walk_cache, &va, &b->vmid,
+					     NULL);
 		smmu_tlb_drop_va_any(&s->tlb, va, b->vmid);
 		break;
 	case SMMU_TLBI_ASID:
 		va = 0;
 		asid = value & b->asid_mask;
+		smmu_walk_cache_drop(&s->walk_cache, NULL, &b->vmid, &asid);
 		smmu_tlb_drop_asid(&s->tlb, b->vmid, asid);
 		break;
 	default:
 		assert(op == SMMU_TLBI_ALL);
 		va = 0;
 		asid = 0;
+		smmu_walk_cache_drop(&s->walk_cache, NULL, &b->vmid, NULL);
 		smmu_tlb_drop_vmid(&s->tlb, b->vmid);
 		break;
 	}
@@ -281,10 +289,15 @@ static void tlbi_bank(struct smmu *s, unsigned int n, enum smmu_tlbi_op op,
 
 static void tlbi_global(struct smmu *s, enum smmu_tlbi_op op, uint32_t value)
 {
-	if (op == SMMU_TLBI_VMID)
-		smmu_tlb_drop_vmid(&s->tlb, value & 0xff);
-	else if (op == SMMU_TLBI_ALLNSNH)
+	uint8_t vmid = value & 0xff;
+
+	if (op == SMMU_TLBI_VMID) {
+		smmu_walk_cache_drop(&s->walk_cache, NULL, &vmid, NULL);
+		smmu_tlb_drop_vmid(&s->tlb, vmid);
+	} else if (op == SMMU_TLBI_ALLNSNH) {
+		smmu_walk_cache_drop(&s->walk_cache, NULL, NULL, NULL);
 		smmu_tlb_drop_all(&s->tlb);
+	}
 	s->stats.invalidations++;
 	smmu_emit(s, EV_SMMU_TLBI, NULL, 0, SMMU_ALL_BANKS, 0, 0, op);
 }

@@ -12,8 +12,8 @@
  * and goes out as ready_ns; memory is reached through callbacks that may fail.
  *
  * Files: stream.c matches streams; bank.c holds a context bank's registers, its
- * fault latch, stall and RESUME; walk.c walks the tables; tlb.c caches; regs.c
- * decodes; translate.c is the front door.
+ * fault latch, stall and RESUME; walk.c walks the tables; tlb.c and walk_cache.c
+ * cache; regs.c decodes; translate.c is the front door.
  */
 #ifndef FL_SMMU_H
 #define FL_SMMU_H
@@ -43,7 +43,7 @@ enum smmu_mem_status {
 /* Argument "op" of the trace event SMMU_TLBI. */
 enum smmu_tlbi_op {
 	SMMU_TLBI_VA,		/* TLBIVA: one page of one ASID, and global */
-	SMMU_TLBI_VAL,		/* TLBIVAL: the same here, no walk cache */
+	SMMU_TLBI_VAL,		/* TLBIVAL: the same, but not in the walk cache */
 	SMMU_TLBI_VAA,		/* TLBIVAA: one page of every ASID */
 	SMMU_TLBI_VAAL,
 	SMMU_TLBI_ASID,		/* TLBIASID: what is not global of one ASID */
@@ -101,6 +101,7 @@ struct smmu_timing {
 
 struct smmu_config {
 	unsigned int tlb_entries;	/* rounded up to a power of two; default 512 */
+	unsigned int walk_cache_entries;	/* the same; 0: no walk cache */
 	struct smmu_timing timing;
 	struct trace *trace;
 	uint8_t board;			/* for the trace */

@@ -56,6 +56,21 @@ struct smmu_tlb {
 	uint32_t count[4][2];	/* entries there are, by level and global */
 };
 
+/* A table that a walk has found: walk_cache.c. */
+struct smmu_walk_entry {
+	uint64_t prefix;	/* input address above what the table covers */
+	uint64_t table;
+	uint64_t taken;		/* rights that APTable takes away below it */
+	uint16_t asid;
+	uint8_t vmid;
+	uint8_t level;		/* of the table, 1 to 3; 0: empty */
+};
+
+struct smmu_walk_cache {
+	struct smmu_walk_entry *entry;
+	uint32_t entries;	/* 0: there is no walk cache */
+};
+
 /* The end of a walk. */
 struct smmu_walk {
 	uint64_t pa;		/* of the accessed byte */
@@ -119,6 +134,7 @@ struct smmu {
 	struct smmu_bank bank[SMMU_BANKS];
 	struct smmu_route route[SMMU_ROUTES];
 	struct smmu_tlb tlb;
+	struct smmu_walk_cache walk_cache;
 	uint64_t walk_free_ns[SMMU_TBUS][SMMU_WALKS];
 
 	/* What is to be told to the outside once the lock is open. */
@@ -224,6 +240,20 @@ void smmu_irq_update(struct smmu *s);
 /* walk.c */
 void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w);
+
+/* walk_cache.c; all of it does nothing when there are no entries */
+bool smmu_walk_cache_create(struct smmu_walk_cache *c, uint32_t entries);
+void smmu_walk_cache_destroy(struct smmu_walk_cache *c);
+/* The lowest table that is known for va, of a level below first; or NULL. */
+const struct smmu_walk_entry *
+smmu_walk_cache_find(const struct smmu_walk_cache *c, uint64_t va,
+		     unsigned int first, uint8_t vmid, uint16_t asid);
+/* e: level, table, taken. */
+void smmu_walk_cache_fill(struct smmu_walk_cache *c, uint64_t va, uint8_t vmid,
+			  uint16_t asid, struct smmu_walk_entry e);
+/* What belongs to all of these goes; NULL stands for any. */
+void smmu_walk_cache_drop(struct smmu_walk_cache *c, const uint64_t *va,
+			  const uint8_t *vmid, const uint16_t *asid);
 
 /* tlb.c */
 bool smmu_tlb_create(struct smmu_tlb *t, uint32_t entries);

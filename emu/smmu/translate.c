@@ -299,6 +299,7 @@ static void reset(struct smmu *s)
 		smmu_bank_release(s, i, true);
 	smmu_regs_reset(s);
 	smmu_tlb_drop_all(&s->tlb);
+	smmu_walk_cache_drop(&s->walk_cache, NULL, NULL, NULL);
 	smmu_stream_forget(s);
 	for (i = 0; i < SMMU_BANKS; i++)
 		smmu_bank_decode(s, i);
@@ -324,8 +325,9 @@ struct smmu *smmu_create(const struct smmu_config *cfg,
 	atomic_flag_clear(&s->lock);
 	atomic_init(&s->changes, 1);	/* 0: an empty place */
 	if (!smmu_tlb_create(&s->tlb, cfg->tlb_entries ? cfg->tlb_entries :
-							 512)) {
-		free(s);
+							 512) ||
+	    !smmu_walk_cache_create(&s->walk_cache, cfg->walk_cache_entries)) {
+		smmu_destroy(s);
 		return NULL;
 	}
 	smmu_regs_init(s);
@@ -339,6 +341,7 @@ void smmu_destroy(struct smmu *s)
 	if (!s)
 		return;
 	smmu_tlb_destroy(&s->tlb);
+	smmu_walk_cache_destroy(&s->walk_cache);
 	free(s);
 }
 
