@@ -108,8 +108,8 @@ int fl_smmu_reset(struct fl_dev *dev)
 	if (ret)
 		return ret;
 	cr0 = fl_smmu_read(dev, SMMU_GR0_CR0);
-	cr0 |= SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE | SMMU_GR0_CR0_GCFGFRE |
-	       SMMU_GR0_CR0_GCFGFIE | SMMU_GR0_CR0_USFCFG |
+	/* smmu.def, CR0: Linux sets GCFGFRE and GCFGFIE too; here they are 0. */
+	cr0 |= SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE | SMMU_GR0_CR0_USFCFG |
 	       SMMU_GR0_CR0_VMIDPNE | SMMU_GR0_CR0_PTM;
 	cr0 &= ~(SMMU_GR0_CR0_CLIENTPD | SMMU_GR0_CR0_FB |
 		 SMMU_GR0_CR0_BSU_MASK);
@@ -128,7 +128,7 @@ void fl_smmu_off(struct fl_dev *dev)
 		fl_cb_write(dev, i, SMMU_CB_SCTLR, 0);
 	}
 	cr0 = fl_smmu_read(dev, SMMU_GR0_CR0);
-	cr0 &= ~(SMMU_GR0_CR0_GFIE | SMMU_GR0_CR0_GCFGFIE);
+	cr0 &= ~SMMU_GR0_CR0_GFIE;
 	fl_smmu_write(dev, SMMU_GR0_CR0, cr0);
 }
 
@@ -204,8 +204,7 @@ void fl_bank_on(struct fl_ctx *ctx)
 	fl_smmu_write(dev, SMMU_GR1_BASE + SMMU_GR1_CBAR(n),
 		      FL_FIELD(FL_CBAR_STAGE1, SMMU_GR1_CBAR_TYPE) |
 		      FL_FIELD(FL_CBAR_NON_SHAREABLE, SMMU_GR1_CBAR_BPSHCFG) |
-		      FL_FIELD(FL_CBAR_WRITE_BACK, SMMU_GR1_CBAR_MEMATTR) |
-		      FL_FIELD(n, SMMU_GR1_CBAR_IRPTNDX));
+		      FL_FIELD(FL_CBAR_WRITE_BACK, SMMU_GR1_CBAR_MEMATTR));
 	fl_smmu_write(dev, SMMU_GR1_BASE + SMMU_GR1_CBA2R(n),
 		      SMMU_GR1_CBA2R_VA64);
 	fl_cb_write(dev, n, SMMU_CB_TCR2,

@@ -317,8 +317,9 @@ static int make_smmu(struct board *b)
 		.resume = bus_resume, .frame_tag = bus_frame_tag,
 	};
 	struct smmu_config cfg = {
-		.tlb_entries = b->cfg.tlb_entries, .trace = b->cfg.trace,
-		.board = b->cfg.id,
+		.tlb_entries = b->cfg.tlb_entries,
+		.walk_cache_entries = b->cfg.walk_cache_entries,
+		.trace = b->cfg.trace, .board = b->cfg.id,
 	};
 
 	if (b->timed) {
@@ -410,6 +411,9 @@ void board_reset(struct board *b)
 	irq_set(b, IRQ_NIC_EVENT, false);
 	sim_leave(b->domain);
 	smmu_reset(b->smmu);
+	sim_enter(b->domain);
+	memset(b->held, 0, sizeof(b->held));
+	sim_leave(b->domain);
 }
 
 void board_unplug(struct board *b)

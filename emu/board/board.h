@@ -97,6 +97,7 @@ struct board_config {
 	uint8_t rx_contexts;  /* 0: 32 */
 	uint32_t block_bytes; /* 0: 16384 */
 	uint32_t tlb_entries; /* 0: 512 */
+	uint32_t walk_cache_entries; /* 0: no walk cache */
 	enum engine_kind engine; /* ENGINE_RTL, ENGINE_BOTH: -ENOENT if the
 				    plug-in is not there */
 };

@@ -16,6 +16,17 @@ struct board_irq {
 	void *arg;
 };
 
+/*
+ * The burst that a channel of the engine has in the SMMU, held. silent: the SMMU
+ * has ended it with SMMU_RAZWI, and the engine will begin it once more.
+ */
+struct board_held {
+	uint64_t va;
+	uint32_t xfer, block;
+	uint16_t stream;
+	bool write, silent;
+};
+
 struct board {
 	struct board_config cfg;
 	char name[32];
@@ -24,6 +35,7 @@ struct board {
 	struct dram *dram;
 	struct smmu *smmu;
 	struct smmu_memo memo[2];	/* of the engine's channels */
+	struct board_held held[2];
 	struct engine *engine;
 	struct fw *fw;
 	struct fabric_port *port;
@@ -47,7 +59,7 @@ enum dma_status bus_burst_begin(void *board, struct dma_burst *burst);
 enum dma_status bus_burst_end(void *board, struct dma_burst *burst, void *buf);
 enum smmu_mem_status bus_walk_read(void *board, uint64_t pa, uint64_t *value);
 uint64_t bus_frame_tag(void *board, uint64_t pa);
-void bus_resume(void *board, uint64_t ticket, bool terminate);
+void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how);
 void bus_sync_start(void *board, unsigned int bank);
 bool bus_sync_done(void *board, unsigned int bank);
 

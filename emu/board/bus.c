@@ -34,13 +34,48 @@ static void check_tag(struct board *b, const struct dma_burst *d)
 		stale_access(b, d, tag);
 }
 
+static void held_note(struct board *b, const struct dma_burst *d)
+{
+	b->held[d->channel] = (struct board_held){
+		.va = d->va, .xfer = d->xfer, .block = d->block,
+		.stream = d->stream, .write = d->write,
+	};
+}
+
+/* Is it the burst that the SMMU held, and then ended in silence? Told once. */
+static bool held_silent(struct board *b, const struct dma_burst *d)
+{
+	struct board_held *h = &b->held[d->channel];
+	bool silent = h->silent && h->va == d->va && h->xfer == d->xfer &&
+		      h->block == d->block && h->stream == d->stream &&
+		      h->write == d->write;
+
+	h->silent = false;
+	return silent;
+}
+
+/* What the engine's memory takes, of the burst that goes on. */
+static void burst_time(const struct board *b, struct dma_burst *d)
+{
+	const uint64_t *t = b->cfg.timing->v;
+
+	if (b->timed)
+		d->delay_ns += t[T_ENG_BURST] +
+			       timing_transfer_ns(d->len, t[T_ENG_BYTES]);
+}
+
 enum dma_status bus_burst_begin(void *board, struct dma_burst *d)
 {
 	struct board *b = board;
-	const uint64_t *t = b->cfg.timing->v;
 	struct smmu_access a;
 	enum smmu_verdict v;
 
+	if (held_silent(b, d)) {
+		sim_grace_enter(b->grace, d->channel);
+		d->port[PORT_RAZWI] = true;
+		burst_time(b, d);
+		return DMA_OK;
+	}
 	/* All that goes in, and no more: to clear the rest takes long. */
 	a.memo = &b->memo[d->channel];
 	a.stream = d->stream;
@@ -57,6 +92,8 @@ enum dma_status bus_burst_begin(void *board, struct dma_burst *d)
 	d->event = a.event;
 	d->delay_ns = a.ready_ns > d->now_ns ? a.ready_ns - d->now_ns : 0;
 	if (v == SMMU_FAULT || v == SMMU_HELD) {
+		if (v == SMMU_HELD)
+			held_note(b, d);
 		sim_grace_exit(b->grace, d->channel);
 		return v == SMMU_HELD ? DMA_HELD : DMA_SLVERR;
 	}
@@ -66,9 +103,7 @@ enum dma_status bus_burst_begin(void *board, struct dma_burst *d)
 	d->port[PORT_EVENT] = a.event;
 	if (v == SMMU_OK)
 		check_tag(b, d);
-	if (b->timed)
-		d->delay_ns += t[T_ENG_BURST] +
-			       timing_transfer_ns(d->len, t[T_ENG_BYTES]);
+	burst_time(b, d);
 	return DMA_OK;
 }
 
@@ -108,13 +143,18 @@ uint64_t bus_frame_tag(void *board, uint64_t pa)
 	return dram_tag(((struct board *)board)->dram, pa);
 }
 
-/* Called by a register write (RESUME, reset), which does not hold the domain. */
-void bus_resume(void *board, uint64_t ticket, bool terminate)
+/*
+ * Called by a register write (RESUME, reset), which does not hold the domain. The
+ * engine knows that a held burst begins again, or is refused. One that ends in
+ * silence begins again, and bus_burst_begin() lets it go without the SMMU.
+ */
+void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how)
 {
 	struct board *b = board;
 
 	sim_enter(b->domain);
-	engine_burst_resume(b->engine, (unsigned int)ticket, terminate);
+	b->held[ticket].silent = how == SMMU_RAZWI;
+	engine_burst_resume(b->engine, (unsigned int)ticket, how == SMMU_FAULT);
 	sim_leave(b->domain);
 }
 

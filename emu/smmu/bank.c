@@ -91,6 +91,10 @@ bool smmu_bank_next_released(struct smmu *s, struct smmu_held *h)
 	return true;
 }
 
+/*
+ * Terminate or try again. SCTLR.CFRE says how a terminated access ends, as it
+ * does for one that is terminated at once (exanest.md 3.4).
+ */
 static void release_one(struct smmu *s, unsigned int n, bool terminate)
 {
 	int16_t i = list_take(s, &s->bank[n].held);
@@ -100,11 +104,18 @@ static void release_one(struct smmu *s, unsigned int n, bool terminate)
 
 	assert(i >= 0 && s->held_count);
 	s->held_count--;
-	h->terminate = terminate;
+	h->how = SMMU_OK;
+	if (terminate)
+		h->how = s->bank[n].sctlr & SMMU_CB_SCTLR_CFRE ? SMMU_FAULT :
+								SMMU_RAZWI;
 	list_append(s, &s->released, i);
-	if (s->cfg.trace)
-		trace_emit(s->cfg.trace, EV_SMMU_RESUME, &at, n, terminate,
-			   h->ticket, 0);
+	if (!s->cfg.trace)
+		return;
+	at.cause = trace_emit(s->cfg.trace, EV_SMMU_RESUME, &at, n, terminate,
+			      h->ticket, 0);
+	if (h->how == SMMU_RAZWI)
+		trace_emit(s->cfg.trace, EV_SMMU_RAZWI, &at, n, h->va,
+			   h->write, 0);
 }
 
 void smmu_bank_release(struct smmu *s, unsigned int n, bool terminate)
@@ -118,15 +129,11 @@ void smmu_irq_update(struct smmu *s)
 {
 	bool level = false;
 	/* lab bank 4: the line that all share -- tag::bank-4[] */
-	uint32_t cr0 = *smmu_gr0(s, SMMU_GR0_CR0);
-	uint32_t gfsr = *smmu_gr0(s, SMMU_GR0_GFSR);
 	unsigned int n;
 
-	/* IHI 0062, SMMU_sCR0.GFIE and GCFGFIE */
-	if (cr0 & SMMU_GR0_CR0_GFIE && gfsr & ~SMMU_GFSR_CONFIG)
-		level = true;
-	if (cr0 & SMMU_GR0_CR0_GCFGFIE && gfsr & SMMU_GFSR_CONFIG)
-		level = true;
+	/* IHI 0062, SMMU_sCR0.GFIE */
+	if (*smmu_gr0(s, SMMU_GR0_CR0) & SMMU_GR0_CR0_GFIE)
+		level = *smmu_gr0(s, SMMU_GR0_GFSR);
 	for (n = 0; n < SMMU_BANKS && !level; n++)
 		level = s->bank[n].sctlr & SMMU_CB_SCTLR_CFIE &&
 			*smmu_cb(s, n, SMMU_CB_FSR) &
@@ -185,6 +192,8 @@ static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 	list_append(s, &s->bank[n].held, i);
 	s->held_count++;
 	/* lab bank 8 end -- end::bank-8[] */
+	h->va = a->va;
+	h->write = a->write;
 	s->stats.stalls++;
 	h->event = smmu_emit(s, EV_SMMU_STALL, a, event, n, a->va, a->ticket,
 			     0);

@@ -2,8 +2,8 @@
 /*
  * Register decode. The table comes from smmu.def: offsets, access types, reset
  * values; a register's writable bits are its fields (all of them when it lists
- * none). Reserved bits keep their reset value, which is zero but for CR0 and
- * ACTLR. What a write does beyond storing is the one switch in after_write().
+ * none). Reserved bits are zero, read-only fields keep their reset value.
+ * What a write does beyond storing is the one switch in after_write().
  */
 #include "smmu_internal.h"
 
@@ -61,19 +61,33 @@ static const struct {
 #undef SFLD
 };
 
-/* Fields that the map has and this implementation reads as zero. */
+/* Fields that the map has and that software cannot change. */
 static const struct {
 	uint8_t reg;
 	uint32_t mask;
-} absent[] = {
-	/* exanest.md 3.1: the MMU-500 has no global stall override */
-	{ REG_GR0_CR0, SMMU_GR0_CR0_STALLD | SMMU_GR0_CR0_GSE },
+} read_only[] = {
+	/* Intel HPS, SMMU_NSCR0: no stall override, no CAF, always an SMCF */
+	{ REG_GR0_CR0, SMMU_GR0_CR0_STALLD | SMMU_GR0_CR0_GSE |
+		       SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
+		       SMMU_GR0_CR0_SMCFCFG },
 	{ REG_GR0_CR0, SMMU_GR0_CR0_EXIDENABLE | SMMU_GR0_CR0_VMID16EN },
+	/* Xilinx QEMU, hw/misc/arm-smmu.c, SMMU_NSGFSYNDR1 */
+	{ REG_GR0_GFSYNR1, SMMU_GR0_GFSYNR1_SSD_INDEX_MASK },
 	/* exanest.md 3.2: stream IDs have 15 bits; Linux probes for them */
 	{ REG_GR0_SMR, 1u << 15 },
 	{ REG_GR0_S2CR, SMMU_GR0_S2CR_EXIDVALID },
+	/* UG1087 SMMU_CBAR9: all banks share one interrupt */
+	{ REG_GR1_CBAR, SMMU_GR1_CBAR_IRPTNDX_MASK },
+	/* Xilinx QEMU, SMMU_CBFRSYNRA0 */
+	{ REG_GR1_CBFRSYNRA, SMMU_GR1_CBFRSYNRA_SSD_INDEX_MASK },
 	{ REG_GR1_CBA2R, SMMU_GR1_CBA2R_VMID16_MASK },
-	{ REG_CB_SCTLR, SMMU_CB_SCTLR_E },
+	/* Xilinx QEMU, SMMU_CB0_SCTLR: ASIDPNE; E is not implemented */
+	{ REG_CB_SCTLR, SMMU_CB_SCTLR_ASIDPNE | SMMU_CB_SCTLR_E },
+	/* UG1087 SMMU_CB3_TCR2 */
+	{ REG_CB_TCR2, SMMU_CB_TCR2_TBI0 | SMMU_CB_TCR2_TBI1 },
+	/* Xilinx QEMU, SMMU_CB0_FSYNR0, SMMU_CB0_IPAFAR_LOW */
+	{ REG_CB_FSYNR0, SMMU_CB_FSYNR0_ATOF },
+	{ REG_CB_IPAFAR, 0xfff },
 };
 
 /* Banked by security state, so that they answer at +0x400 too. */
@@ -113,8 +127,9 @@ void smmu_regs_init(struct smmu *s)
 	for (r = REG_NONE + 1; r < REG_COUNT; r++)
 		if (!s->reg_writable[r])
 			s->reg_writable[r] = ~UINT64_C(0);
-	for (i = 0; i < sizeof(absent) / sizeof(absent[0]); i++)
-		s->reg_writable[absent[i].reg] &= ~(uint64_t)absent[i].mask;
+	for (i = 0; i < sizeof(read_only) / sizeof(read_only[0]); i++)
+		s->reg_writable[read_only[i].reg] &=
+			~(uint64_t)read_only[i].mask;
 }
 
 static uint32_t *page_words(struct smmu *s, enum page page, unsigned int n)
@@ -240,23 +255,31 @@ static void tlbi_bank(struct smmu *s, unsigned int n, enum smmu_tlbi_op op,
 
 	switch (op) {
 	case SMMU_TLBI_VA:
+		smmu_walk_cache_drop(&s->walk_cache, &va, &b->vmid, &asid);
+		smmu_tlb_drop_va(&s->tlb, va, b->vmid, asid);
+		break;
 	case SMMU_TLBI_VAL:
 		smmu_tlb_drop_va(&s->tlb, va, b->vmid, asid);
 		break;
 	case SMMU_TLBI_VAA:
 	case SMMU_TLBI_VAAL:
 		asid = 0;
+		if (op == SMMU_TLBI_VAA)
+			smmu_walk_cache_drop(&s->walk_cache, &va, &b->vmid,
+					     NULL);
 		smmu_tlb_drop_va_any(&s->tlb, va, b->vmid);
 		break;
 	case SMMU_TLBI_ASID:
 		va = 0;
 		asid = value & b->asid_mask;
+		smmu_walk_cache_drop(&s->walk_cache, NULL, &b->vmid, &asid);
 		smmu_tlb_drop_asid(&s->tlb, b->vmid, asid);
 		break;
 	default:
 		assert(op == SMMU_TLBI_ALL);
 		va = 0;
 		asid = 0;
+		smmu_walk_cache_drop(&s->walk_cache, NULL, &b->vmid, NULL);
 		smmu_tlb_drop_vmid(&s->tlb, b->vmid);
 		break;
 	}
@@ -266,10 +289,15 @@ static void tlbi_bank(struct smmu *s, unsigned int n, enum smmu_tlbi_op op,
 
 static void tlbi_global(struct smmu *s, enum smmu_tlbi_op op, uint32_t value)
 {
-	if (op == SMMU_TLBI_VMID)
-		smmu_tlb_drop_vmid(&s->tlb, value & 0xff);
-	else if (op == SMMU_TLBI_ALLNSNH)
+	uint8_t vmid = value & 0xff;
+
+	if (op == SMMU_TLBI_VMID) {
+		smmu_walk_cache_drop(&s->walk_cache, NULL, &vmid, NULL);
+		smmu_tlb_drop_vmid(&s->tlb, vmid);
+	} else if (op == SMMU_TLBI_ALLNSNH) {
+		smmu_walk_cache_drop(&s->walk_cache, NULL, NULL, NULL);
 		smmu_tlb_drop_all(&s->tlb);
+	}
 	s->stats.invalidations++;
 	smmu_emit(s, EV_SMMU_TLBI, NULL, 0, SMMU_ALL_BANKS, 0, 0, op);
 }

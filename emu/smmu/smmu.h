@@ -12,8 +12,8 @@
  * and goes out as ready_ns; memory is reached through callbacks that may fail.
  *
  * Files: stream.c matches streams; bank.c holds a context bank's registers, its
- * fault latch, stall and RESUME; walk.c walks the tables; tlb.c caches; regs.c
- * decodes; translate.c is the front door.
+ * fault latch, stall and RESUME; walk.c walks the tables; tlb.c and walk_cache.c
+ * cache; regs.c decodes; translate.c is the front door.
  */
 #ifndef FL_SMMU_H
 #define FL_SMMU_H
@@ -43,7 +43,7 @@ enum smmu_mem_status {
 /* Argument "op" of the trace event SMMU_TLBI. */
 enum smmu_tlbi_op {
 	SMMU_TLBI_VA,		/* TLBIVA: one page of one ASID, and global */
-	SMMU_TLBI_VAL,		/* TLBIVAL: the same here, no walk cache */
+	SMMU_TLBI_VAL,		/* TLBIVAL: the same, but not in the walk cache */
 	SMMU_TLBI_VAA,		/* TLBIVAA: one page of every ASID */
 	SMMU_TLBI_VAAL,
 	SMMU_TLBI_ASID,		/* TLBIASID: what is not global of one ASID */
@@ -51,6 +51,13 @@ enum smmu_tlbi_op {
 	SMMU_TLBI_VMID,		/* TLBIVMID */
 	SMMU_TLBI_ALLNSNH,	/* TLBIALLNSNH, STLBIALL: everything */
 	SMMU_TLBI_ALLH,		/* TLBIALLH: hyp entries; there are none here */
+};
+
+enum smmu_verdict {
+	SMMU_OK,	/* go to pa */
+	SMMU_FAULT,	/* refused: the device gets an error response */
+	SMMU_HELD,	/* stalled: env.resume will be called with the ticket */
+	SMMU_RAZWI,	/* refused, but CFRE or GFRE is 0: reads see zero, writes vanish */
 };
 
 /*
@@ -74,8 +81,11 @@ struct smmu_env {
 	 */
 	void (*sync_start)(void *ctx, unsigned int bank);
 	bool (*sync_done)(void *ctx, unsigned int bank);
-	/* A held transaction may now be tried again, or is terminated. */
-	void (*resume)(void *ctx, uint64_t ticket, bool terminate);
+	/*
+	 * A held transaction is let go. SMMU_OK: it may be tried again;
+	 * SMMU_FAULT, SMMU_RAZWI: it is terminated, and ends like that.
+	 */
+	void (*resume)(void *ctx, uint64_t ticket, enum smmu_verdict how);
 	/*
 	 * Tag of the frame at pa; 0 where there is none. Kept in a TLB entry; for
 	 * a 2 MB or 1 GB block it is asked for the block's first byte.
@@ -91,16 +101,10 @@ struct smmu_timing {
 
 struct smmu_config {
 	unsigned int tlb_entries;	/* rounded up to a power of two; default 512 */
+	unsigned int walk_cache_entries;	/* the same; 0: no walk cache */
 	struct smmu_timing timing;
 	struct trace *trace;
 	uint8_t board;			/* for the trace */
-};
-
-enum smmu_verdict {
-	SMMU_OK,	/* go to pa */
-	SMMU_FAULT,	/* refused: the device gets an error response */
-	SMMU_HELD,	/* stalled: env.resume will be called with the ticket */
-	SMMU_RAZWI,	/* refused, but CFRE or GFRE is 0: reads see zero, writes vanish */
 };
 
 /*

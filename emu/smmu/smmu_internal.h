@@ -32,13 +32,6 @@
 	 SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF | SMMU_CB_FSR_ASF |          \
 	 SMMU_CB_FSR_UUT | SMMU_CB_FSR_MULTI)
 
-/*
- * Global faults of the configuration of a bank answer to GCFGFRE and GCFGFIE,
- * those of streams to GFRE and GFIE. Software sets all four (exanest.md 3.3,
- * Linux reset order).
- */
-#define SMMU_GFSR_CONFIG	(SMMU_GR0_GFSR_ICF | SMMU_GR0_GFSR_UCBF)
-
 /* What a translation allows; the unprivileged pair is two bits up. */
 enum smmu_perm {
 	SMMU_PERM_PRIV_READ = 1,
@@ -61,6 +54,21 @@ struct smmu_tlb {
 	uint8_t *victim;	/* way of each set that is replaced next */
 	uint32_t sets;
 	uint32_t count[4][2];	/* entries there are, by level and global */
+};
+
+/* A table that a walk has found: walk_cache.c. */
+struct smmu_walk_entry {
+	uint64_t prefix;	/* input address above what the table covers */
+	uint64_t table;
+	uint64_t taken;		/* rights that APTable takes away below it */
+	uint16_t asid;
+	uint8_t vmid;
+	uint8_t level;		/* of the table, 1 to 3; 0: empty */
+};
+
+struct smmu_walk_cache {
+	struct smmu_walk_entry *entry;
+	uint32_t entries;	/* 0: there is no walk cache */
 };
 
 /* The end of a walk. */
@@ -90,9 +98,11 @@ struct smmu_route {
 struct smmu_held {
 	uint64_t ticket;
 	uint64_t event;		/* its SMMU_STALL */
+	uint64_t va;
 	uint32_t xfer, block;
 	int16_t next;		/* index in the pool, -1: last */
-	bool terminate;
+	bool write;
+	enum smmu_verdict how;	/* it is let go; SMMU_OK: to try again */
 };
 
 struct smmu_list {
@@ -124,6 +134,7 @@ struct smmu {
 	struct smmu_bank bank[SMMU_BANKS];
 	struct smmu_route route[SMMU_ROUTES];
 	struct smmu_tlb tlb;
+	struct smmu_walk_cache walk_cache;
 	uint64_t walk_free_ns[SMMU_TBUS][SMMU_WALKS];
 
 	/* What is to be told to the outside once the lock is open. */
@@ -230,6 +241,20 @@ void smmu_irq_update(struct smmu *s);
 void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w);
 
+/* walk_cache.c; all of it does nothing when there are no entries */
+bool smmu_walk_cache_create(struct smmu_walk_cache *c, uint32_t entries);
+void smmu_walk_cache_destroy(struct smmu_walk_cache *c);
+/* The lowest table that is known for va, of a level below first; or NULL. */
+const struct smmu_walk_entry *
+smmu_walk_cache_find(const struct smmu_walk_cache *c, uint64_t va,
+		     unsigned int first, uint8_t vmid, uint16_t asid);
+/* e: level, table, taken. */
+void smmu_walk_cache_fill(struct smmu_walk_cache *c, uint64_t va, uint8_t vmid,
+			  uint16_t asid, struct smmu_walk_entry e);
+/* What belongs to all of these goes; NULL stands for any. */
+void smmu_walk_cache_drop(struct smmu_walk_cache *c, const uint64_t *va,
+			  const uint8_t *vmid, const uint16_t *asid);
+
 /* tlb.c */
 bool smmu_tlb_create(struct smmu_tlb *t, uint32_t entries);
 void smmu_tlb_destroy(struct smmu_tlb *t);
@@ -246,6 +271,16 @@ void smmu_tlb_drop_va_any(struct smmu_tlb *t, uint64_t va, uint8_t vmid);
 void smmu_tlb_drop_asid(struct smmu_tlb *t, uint8_t vmid, uint16_t asid);
 void smmu_tlb_drop_vmid(struct smmu_tlb *t, uint8_t vmid);
 void smmu_tlb_drop_all(struct smmu_tlb *t);
+
+/*
+ * UG1087 SMMU_CB3_TCR2: TBI0 is read-only 1. Bits 63:56 of an address in the lower
+ * half (bit 55 is 0) are a tag that translation does not see. One of the upper
+ * half keeps its top byte here, and no walk translates it.
+ */
+static inline uint64_t smmu_untag(uint64_t va)
+{
+	return va >> 55 & 1 ? va : va & ((UINT64_C(1) << 56) - 1);
+}
 
 /* Bits of address below the index of a level: 12, 21, 30 for 3, 2, 1. */
 static inline unsigned int smmu_level_shift(unsigned int level)

@@ -97,8 +97,6 @@ enum smmu_verdict smmu_stream_fault(struct smmu *s, struct smmu_access *a,
 				    uint32_t gfsr)
 {
 	uint32_t *status = smmu_gr0(s, SMMU_GR0_GFSR);
-	uint32_t report = gfsr & SMMU_GFSR_CONFIG ? SMMU_GR0_CR0_GCFGFRE :
-						 SMMU_GR0_CR0_GFRE;
 
 	/* IHI 0062, SMMU_sGFSR.MULTI: only the first fault is described */
 	if (*status) {
@@ -114,8 +112,12 @@ enum smmu_verdict smmu_stream_fault(struct smmu *s, struct smmu_access *a,
 	smmu_irq_update(s);
 	a->event = smmu_emit(s, EV_SMMU_GLOBAL, a, a->cause, a->stream, a->va,
 			     *status, 0);
-	/* exanest.md 3.4: no report means that reads are zero, writes vanish */
-	if (*smmu_gr0(s, SMMU_GR0_CR0) & report)
+	/*
+	 * IHI 0062, SMMU_sCR0.GFRE: for every fault of a transaction, those of a
+	 * bank that is wrongly set up too (GCFGFRE concerns configuration
+	 * accesses alone). Without it reads are zero and writes vanish.
+	 */
+	if (*smmu_gr0(s, SMMU_GR0_CR0) & SMMU_GR0_CR0_GFRE)
 		return SMMU_FAULT;
 	a->event = smmu_emit(s, EV_SMMU_RAZWI, a, a->event, SMMU_NO_BANK, a->va,
 			     a->write, 0);

@@ -78,7 +78,7 @@ void smmu_leave(struct smmu *s)
 	tell_line(s);
 	while (smmu_bank_next_released(s, &h)) {
 		unlock(s);
-		s->env.resume(s->env.ctx, h.ticket, h.terminate);
+		s->env.resume(s->env.ctx, h.ticket, h.how);
 		lock(s);
 	}
 	tell_line(s);
@@ -147,7 +147,7 @@ static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 				       syndrome(w.level, privileged,
 						w.aborted));
 	block = w.pa >> smmu_level_shift(w.level) << smmu_level_shift(w.level);
-	*entry = smmu_tlb_fill(&s->tlb, a->va, b->vmid, b->asid, &w,
+	*entry = smmu_tlb_fill(&s->tlb, smmu_untag(a->va), b->vmid, b->asid, &w,
 			       s->env.frame_tag(s->env.ctx, block));
 	a->event = smmu_emit(s, EV_SMMU_WALK, a, a->cause, n, a->va, w.pa,
 			     w.reads);
@@ -189,7 +189,7 @@ static enum smmu_verdict by_bank(struct smmu *s, struct smmu_access *a,
 		privileged = r->privcfg & 1;
 
 	a->ready_ns += s->cfg.timing.tlb_hit_ns;
-	e = smmu_tlb_lookup(&s->tlb, a->va, b->vmid, b->asid);
+	e = smmu_tlb_lookup(&s->tlb, smmu_untag(a->va), b->vmid, b->asid);
 	a->tlb_hit = e;
 	if (!e) {
 		v = walk_and_fill(s, r->bank, a, privileged, &e);
@@ -299,6 +299,7 @@ static void reset(struct smmu *s)
 		smmu_bank_release(s, i, true);
 	smmu_regs_reset(s);
 	smmu_tlb_drop_all(&s->tlb);
+	smmu_walk_cache_drop(&s->walk_cache, NULL, NULL, NULL);
 	smmu_stream_forget(s);
 	for (i = 0; i < SMMU_BANKS; i++)
 		smmu_bank_decode(s, i);
@@ -324,8 +325,9 @@ struct smmu *smmu_create(const struct smmu_config *cfg,
 	atomic_flag_clear(&s->lock);
 	atomic_init(&s->changes, 1);	/* 0: an empty place */
 	if (!smmu_tlb_create(&s->tlb, cfg->tlb_entries ? cfg->tlb_entries :
-							 512)) {
-		free(s);
+							 512) ||
+	    !smmu_walk_cache_create(&s->walk_cache, cfg->walk_cache_entries)) {
+		smmu_destroy(s);
 		return NULL;
 	}
 	smmu_regs_init(s);
@@ -339,6 +341,7 @@ void smmu_destroy(struct smmu *s)
 	if (!s)
 		return;
 	smmu_tlb_destroy(&s->tlb);
+	smmu_walk_cache_destroy(&s->walk_cache);
 	free(s);
 }
 

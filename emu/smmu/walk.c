@@ -3,7 +3,7 @@
  * The stage-1 walk of AArch64 tables with a 4 KB granule (exanest.md 3.6; Arm
  * ARM DDI 0487, chapter D8). Nine address bits a level, levels 0 to 3; blocks
  * of 1 GB at level 1 and 2 MB at level 2. A walk reads memory and nothing else:
- * it has no effect on registers or TLB.
+ * it has no effect on registers or TLB. It fills the walk cache, where there is one.
  */
 #include "smmu_internal.h"
 
@@ -198,12 +198,23 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w)
 {
 	const struct smmu_bank *b = &s->bank[n];
+	const struct smmu_walk_entry *e;
+	uint64_t va = smmu_untag(a->va);
 	struct position p = { 0 };
 
 	*w = (struct smmu_walk){ 0 };
 	s->stats.walks++;
-	if (!begin(b, a->va, &p, w))
+	if (!begin(b, va, &p, w))
 		return;
+	e = smmu_walk_cache_find(&s->walk_cache, va, p.level, b->vmid, b->asid);
+	if (e) {
+		p = (struct position){ e->table, e->taken, e->level };
+		smmu_emit(s, EV_SMMU_WALK_CACHE, a, a->cause, n, a->va, p.level,
+			  p.table);
+	}
 	while (step(s, b, a, &p, w))
-		;
+		smmu_walk_cache_fill(&s->walk_cache, va, b->vmid, b->asid,
+				     (struct smmu_walk_entry){
+					.level = (uint8_t)p.level,
+					.table = p.table, .taken = p.taken });
 }

@@ -46,13 +46,13 @@ static bool lab_sync_done(void *ctx, unsigned int bank)
 	return true;
 }
 
-static void lab_resume(void *ctx, uint64_t ticket, bool terminate)
+static void lab_resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
 {
 	(void)ctx;
 	if (lab.count == LAB_RUNAWAY)
 		subject_runaway();
 	lab.gone[lab.count].ticket = ticket;
-	lab.gone[lab.count++].terminate = terminate;
+	lab.gone[lab.count++].terminate = how != SMMU_OK;
 }
 
 static uint64_t lab_frame_tag(void *ctx, uint64_t pa)

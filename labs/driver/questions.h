@@ -47,7 +47,6 @@ static void lab_new(void)
 	lab.dev->contexts[0] = lab.dev->contexts[1] = LAB_CONTEXTS;
 	smmu_reg_write(lab.smmu, SMMU_GR0_CR0, 4,
 		       SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
-		       SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
 		       SMMU_GR0_CR0_USFCFG, 0);
 	fl_fault_init(lab.dev);
 	if (PAGE_SIZE != LAB_PAGE)

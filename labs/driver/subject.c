@@ -162,10 +162,10 @@ static bool mem_sync_done(void *arg, unsigned int bank)
 	return true;
 }
 
-static void mem_resume(void *arg, uint64_t ticket, bool terminate)
+static void mem_resume(void *arg, uint64_t ticket, enum smmu_verdict how)
 {
 	(void)arg;
-	note(LAB_RESUMED, ticket, terminate, 0, 0);
+	note(LAB_RESUMED, ticket, how != SMMU_OK, 0, 0);
 	moment(LAB_AT_RESUMED, ticket);
 }
 

@@ -48,9 +48,9 @@ static bool lab_sync_done(void *ctx, unsigned int bank)
 	return true;
 }
 
-static void lab_resume(void *ctx, uint64_t ticket, bool terminate)
+static void lab_resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
 {
-	(void)ctx, (void)ticket, (void)terminate;
+	(void)ctx, (void)ticket, (void)how;
 }
 
 static uint64_t lab_frame_tag(void *ctx, uint64_t pa)

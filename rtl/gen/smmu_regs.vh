@@ -29,10 +29,10 @@
 // extended stream IDs (not implemented)
 `define SMMU_GR0_CR0_EXIDENABLE_LSB             3
 `define SMMU_GR0_CR0_EXIDENABLE_MSB             3
-// global configuration faults abort the client
+// configuration access faults abort; read-only 0 on MMU-500
 `define SMMU_GR0_CR0_GCFGFRE_LSB                4
 `define SMMU_GR0_CR0_GCFGFRE_MSB                4
-// global configuration faults raise the line
+// configuration access faults raise the line; read-only 0 on MMU-500
 `define SMMU_GR0_CR0_GCFGFIE_LSB                5
 `define SMMU_GR0_CR0_GCFGFIE_MSB                5
 // read-only 0 on MMU-500
@@ -56,13 +56,25 @@
 // barrier shareability upgrade
 `define SMMU_GR0_CR0_BSU_LSB                    14
 `define SMMU_GR0_CR0_BSU_MSB                    15
+// two stream matches: read-only 1, a fault
+`define SMMU_GR0_CR0_SMCFCFG_LSB                21
+`define SMMU_GR0_CR0_SMCFCFG_MSB                21
 // 16-bit VMIDs (not implemented)
 `define SMMU_GR0_CR0_VMID16EN_LSB               31
 `define SMMU_GR0_CR0_VMID16EN_MSB               31
 
 // auxiliary configuration, MMU-500
 `define SMMU_GR0_ACR                            12'h10
-`define SMMU_GR0_ACR_RESET                      32'h0
+`define SMMU_GR0_ACR_RESET                      32'h400001C
+// second walk cache of stage 1 (no effect here)
+`define SMMU_GR0_ACR_S1WC2EN_LSB                2
+`define SMMU_GR0_ACR_S1WC2EN_MSB                2
+// second walk cache of stage 2 (no effect here)
+`define SMMU_GR0_ACR_S2WC2EN_LSB                3
+`define SMMU_GR0_ACR_S2WC2EN_MSB                3
+// cache of stage 2 (no effect here)
+`define SMMU_GR0_ACR_IPA2PA_CEN_LSB             4
+`define SMMU_GR0_ACR_IPA2PA_CEN_MSB             4
 // cache bypassed streams that match no entry
 `define SMMU_GR0_ACR_SMTNMB_TLBEN_LSB           8
 `define SMMU_GR0_ACR_SMTNMB_TLBEN_MSB           8
@@ -73,17 +85,86 @@
 `define SMMU_GR0_ACR_CACHE_LOCK_LSB             26
 `define SMMU_GR0_ACR_CACHE_LOCK_MSB             26
 
-// SES S1TS S2TS NTS SMS ATOSNS, NUMIRPT 1, BTM, NUMSIDB 15, NUMSMRG 48
+// what there is: streams, stages, formats
 `define SMMU_GR0_ID0                            12'h20
-`define SMMU_GR0_ID0_RESET                      32'hFC013E30
+`define SMMU_GR0_ID0_RESET                      32'h4E011E30
+// 48 stream match groups
+`define SMMU_GR0_ID0_NUMSMRG_LSB                0
+`define SMMU_GR0_ID0_NUMSMRG_MSB                7
+// 15 bits of stream ID
+`define SMMU_GR0_ID0_NUMSIDB_LSB                9
+`define SMMU_GR0_ID0_NUMSIDB_MSB                12
+// broadcast TLB maintenance: 0 here, 1 on silicon
+`define SMMU_GR0_ID0_BTM_LSB                    13
+`define SMMU_GR0_ID0_BTM_MSB                    13
+// coherent table walks: 0
+`define SMMU_GR0_ID0_CTTW_LSB                   14
+`define SMMU_GR0_ID0_CTTW_MSB                   14
+// context interrupts: 1
+`define SMMU_GR0_ID0_NUMIRPT_LSB                16
+`define SMMU_GR0_ID0_NUMIRPT_MSB                23
+// AArch32 tables: 2 none; 0 on silicon, long and short
+`define SMMU_GR0_ID0_PTFS_LSB                   24
+`define SMMU_GR0_ID0_PTFS_MSB                   25
+// 1: no address translation operations
+`define SMMU_GR0_ID0_ATOSNS_LSB                 26
+`define SMMU_GR0_ID0_ATOSNS_MSB                 26
+// 1: stream matching
+`define SMMU_GR0_ID0_SMS_LSB                    27
+`define SMMU_GR0_ID0_SMS_MSB                    27
+// nested translation: 0 here, 1 on silicon
+`define SMMU_GR0_ID0_NTS_LSB                    28
+`define SMMU_GR0_ID0_NTS_MSB                    28
+// stage 2: 0 here, 1 on silicon
+`define SMMU_GR0_ID0_S2TS_LSB                   29
+`define SMMU_GR0_ID0_S2TS_MSB                   29
+// 1: stage 1
+`define SMMU_GR0_ID0_S1TS_LSB                   30
+`define SMMU_GR0_ID0_S1TS_MSB                   30
+// two security states: 0 here, 1 on silicon
+`define SMMU_GR0_ID0_SES_LSB                    31
+`define SMMU_GR0_ID0_SES_MSB                    31
 
-// 4 KB pages, 16 global pages, NUMCB 16
+// what there is: banks and pages
 `define SMMU_GR0_ID1                            12'h24
-`define SMMU_GR0_ID1_RESET                      32'h30000F10
+`define SMMU_GR0_ID1_RESET                      32'h30000010
+// 16 context banks
+`define SMMU_GR0_ID1_NUMCB_LSB                  0
+`define SMMU_GR0_ID1_NUMCB_MSB                  7
+// bits of SSD index: 0 here, 15 on silicon
+`define SMMU_GR0_ID1_NUMSSDNDXB_LSB             8
+`define SMMU_GR0_ID1_NUMSSDNDXB_MSB             11
+// banks for stage 2 alone: 0
+`define SMMU_GR0_ID1_NUMS2CB_LSB                16
+`define SMMU_GR0_ID1_NUMS2CB_MSB                23
+// 3: 2^4 global pages
+`define SMMU_GR0_ID1_NUMPAGENDXB_LSB            28
+`define SMMU_GR0_ID1_NUMPAGENDXB_MSB            30
+// 0: register pages of 4 KB
+`define SMMU_GR0_ID1_PAGESIZE_LSB               31
+`define SMMU_GR0_ID1_PAGESIZE_MSB               31
 
-// 4 KB and 64 KB granules, 48-bit addresses, 49-bit upstream
+// what there is: sizes of addresses, granules
 `define SMMU_GR0_ID2                            12'h28
-`define SMMU_GR0_ID2_RESET                      32'h5555
+`define SMMU_GR0_ID2_RESET                      32'h1555
+// 5: 48 bits of intermediate address
+`define SMMU_GR0_ID2_IAS_LSB                    0
+`define SMMU_GR0_ID2_IAS_MSB                    3
+// 5: 48 bits of output address
+`define SMMU_GR0_ID2_OAS_LSB                    4
+`define SMMU_GR0_ID2_OAS_MSB                    7
+// 5: 49 bits of upstream address
+`define SMMU_GR0_ID2_UBS_LSB                    8
+`define SMMU_GR0_ID2_UBS_MSB                    11
+// 1: granule of 4 KB
+`define SMMU_GR0_ID2_PTFSV8_4KB_LSB             12
+`define SMMU_GR0_ID2_PTFSV8_4KB_MSB             12
+// granule of 16 KB: 0
+`define SMMU_GR0_ID2_PTFSV8_16KB_LSB            13
+`define SMMU_GR0_ID2_PTFSV8_16KB_MSB            13
+// granule of 64 KB: 0 here, 1 on silicon
+`define SMMU_GR0_ID2_PTFSV8_64KB_LSB            14
+`define SMMU_GR0_ID2_PTFSV8_64KB_MSB            14
 
 // reserved
 `define SMMU_GR0_ID3                            12'h2C
@@ -223,7 +304,7 @@
 `define SMMU_GR0_S2CR                           12'hC00
 `define SMMU_GR0_S2CR_STRIDE                    4
 `define SMMU_GR0_S2CR_COUNT                     48
-`define SMMU_GR0_S2CR_RESET                     32'h0
+`define SMMU_GR0_S2CR_RESET                     32'h20000
 // context bank
 `define SMMU_GR0_S2CR_CBNDX_LSB                 0
 `define SMMU_GR0_S2CR_CBNDX_MSB                 7
@@ -262,7 +343,7 @@
 `define SMMU_GR1_CBAR                           12'h0
 `define SMMU_GR1_CBAR_STRIDE                    4
 `define SMMU_GR1_CBAR_COUNT                     16
-`define SMMU_GR1_CBAR_RESET                     32'h0
+`define SMMU_GR1_CBAR_RESET                     32'h20000
 // VMID
 `define SMMU_GR1_CBAR_VMID_LSB                  0
 `define SMMU_GR1_CBAR_VMID_MSB                  7
@@ -272,10 +353,10 @@
 // memory attributes
 `define SMMU_GR1_CBAR_MEMATTR_LSB               12
 `define SMMU_GR1_CBAR_MEMATTR_MSB               15
-// 1: stage 1 with stage-2 bypass (the only one implemented)
+// 1: stage 1 with stage-2 bypass; all others are an ICF
 `define SMMU_GR1_CBAR_TYPE_LSB                  16
 `define SMMU_GR1_CBAR_TYPE_MSB                  17
-// context interrupt number
+// context interrupt number: read-only 0, all share one
 `define SMMU_GR1_CBAR_IRPTNDX_LSB               24
 `define SMMU_GR1_CBAR_IRPTNDX_MSB               31
 
@@ -287,7 +368,7 @@
 // stream ID
 `define SMMU_GR1_CBFRSYNRA_STREAMID_LSB         0
 `define SMMU_GR1_CBFRSYNRA_STREAMID_MSB         14
-// security state determination index
+// security state determination index: read-only 0
 `define SMMU_GR1_CBFRSYNRA_SSD_INDEX_LSB        16
 `define SMMU_GR1_CBFRSYNRA_SSD_INDEX_MSB        30
 
@@ -339,7 +420,7 @@
 // unprivileged writable is not executable
 `define SMMU_CB_SCTLR_UWXN_LSB                  10
 `define SMMU_CB_SCTLR_UWXN_MSB                  10
-// ASID private name space
+// ASID private name space: read-only 0
 `define SMMU_CB_SCTLR_ASIDPNE_LSB               12
 `define SMMU_CB_SCTLR_ASIDPNE_MSB               12
 // protected table walk (stage 2)
@@ -349,6 +430,9 @@
 // auxiliary control, MMU-500
 `define SMMU_CB_ACTLR                           12'h4
 `define SMMU_CB_ACTLR_RESET                     32'h3
+// keep translations in the TLB of the TCU (no effect here)
+`define SMMU_CB_ACTLR_CMTLB_LSB                 0
+`define SMMU_CB_ACTLR_CMTLB_MSB                 0
 // prefetcher; Linux turns it off
 `define SMMU_CB_ACTLR_CPRE_LSB                  1
 `define SMMU_CB_ACTLR_CPRE_MSB                  1
@@ -362,13 +446,19 @@
 
 // translation control 2
 `define SMMU_CB_TCR2                            12'h10
-`define SMMU_CB_TCR2_RESET                      32'h0
+`define SMMU_CB_TCR2_RESET                      32'h60
 // output size: 0 32, 1 36, 2 40, 3 42, 4 44, 5 48 bit
 `define SMMU_CB_TCR2_PASIZE_LSB                 0
 `define SMMU_CB_TCR2_PASIZE_MSB                 2
 // 16-bit ASID
 `define SMMU_CB_TCR2_AS_LSB                     4
 `define SMMU_CB_TCR2_AS_MSB                     4
+// read-only 1: bits 63:56 of an address of the lower half are ignored
+`define SMMU_CB_TCR2_TBI0_LSB                   5
+`define SMMU_CB_TCR2_TBI0_MSB                   5
+// read-only 1: the same of the upper half
+`define SMMU_CB_TCR2_TBI1_LSB                   6
+`define SMMU_CB_TCR2_TBI1_MSB                   6
 // sign extension position: 7 upstream
 `define SMMU_CB_TCR2_SEP_LSB                    15
 `define SMMU_CB_TCR2_SEP_MSB                    17
@@ -411,7 +501,7 @@
 // shareability of walks
 `define SMMU_CB_TCR_SH0_LSB                     12
 `define SMMU_CB_TCR_SH0_MSB                     13
-// granule: 0 4 KB, 1 64 KB, 2 16 KB
+// granule: 0 4 KB; all others are a translation fault here
 `define SMMU_CB_TCR_TG0_LSB                     14
 `define SMMU_CB_TCR_TG0_MSB                     15
 // ASID from TTBR1

@@ -392,6 +392,90 @@ TEST("a forgotten invalidation is seen: the frame's tag tells that it is someone
 	run(SIM_LOCKSTEP, forgotten, NULL);
 }
 
+/* ---- RESUME terminates, and CFRE is 0 ---- */
+
+static uint64_t smmu_get(struct node *n, uint32_t off)
+{
+	uint64_t v;
+
+	EXPECT_EQ(board_read(n->board, BUS_SMMU_BASE + off, 4, &v), 0);
+	return v;
+}
+
+static void refuse_held(struct node *n)
+{
+	uint32_t cb = SMMU_CB_BASE(0);
+	int spins = 0;
+
+	while (!(smmu_get(n, cb + SMMU_CB_FSR) & SMMU_CB_FSR_SS)) {
+		EXPECT(spins++ < 100000);
+		board_pump(n->board);
+		sim_spend(100);
+	}
+	smmu_set(n, cb + SMMU_CB_FSR, 4, UINT32_MAX);
+	smmu_set(n, cb + SMMU_CB_RESUME, 4, SMMU_CB_RESUME_TNR);
+	STEP("it is not tried again: no second fault");
+	for (spins = 0; spins < 1000; spins++) {
+		board_pump(n->board);
+		sim_spend(100);
+		EXPECT_EQ(smmu_get(n, cb + SMMU_CB_FSR), 0);
+	}
+}
+
+static void silent_resume(struct world *w)
+{
+	struct node *a = &w->n[0], *b = &w->n[1], at;
+	struct dram *d = board_dram(b->board);
+	uint64_t leaf = TABLES + 0x2000 + 8 * (PAGE_VA >> 12 & 511);
+
+	b->key = command(b, (struct fl_fw_cmd){
+		.opcode = FL_CMD_MR_CREATE, .a = PAGE_VA, .b = 4096,
+		.c = b->pd,
+		.flags = FL_ACC_REMOTE_WRITE | FL_ACC_REMOTE_READ });
+	map_page(b, b->data_pa);
+	dram_write64(d, leaf, 0);
+	smmu_on(b);
+	smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_SCTLR, 4, SMMU_CB_SCTLR_M |
+		 SMMU_CB_SCTLR_CFCFG | SMMU_CB_SCTLR_HUPCF);
+	at = *b;
+	at.data_pa = PAGE_VA;
+	fill(a, 7);
+	memset(data(b), 0x55, 4096);
+
+	STEP("a write is held, terminated, and vanishes: nobody is told");
+	post(a, &at, FL_OP_WRITE, 0, 0, 4096);
+	refuse_held(b);
+	EXPECT_EQ(trace_count(w->trace, EV_SMMU_RAZWI), 1);
+	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
+	EXPECT_EQ(data(b)[0], 0x55);
+	EXPECT_EQ(data(b)[4095], 0x55);
+
+	STEP("a read is held, terminated, and gives zeros");
+	post(a, &at, FL_OP_READ, 0, 0, 64);
+	refuse_held(b);
+	EXPECT_EQ(trace_count(w->trace, EV_SMMU_RAZWI), 2);
+	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
+	EXPECT_EQ(data(a)[0], 0);
+	EXPECT_EQ(data(a)[63], 0);
+
+	STEP("the next access of the same page is translated as any other");
+	map_page(b, b->data_pa);
+	post(a, &at, FL_OP_WRITE, 0, 0, 4096);
+	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
+	EXPECT_MEM(data(b), data(a), 4096);
+	EXPECT_EQ(trace_count(w->trace, EV_SMMU_RAZWI), 2);
+}
+
+TEST("RESUME.TNR with CFRE 0 ends a held access in silence, as one refused at once")
+{
+	run(SIM_LOCKSTEP, silent_resume, NULL);
+}
+
+TEST("the same in threads mode, where the answer comes from another thread")
+{
+	run(SIM_THREADS, silent_resume, NULL);
+}
+
 /* ---- memory that answers with an error ---- */
 
 static void bad_memory(struct world *w, int bad, enum dram_status how)

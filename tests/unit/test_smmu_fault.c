@@ -330,7 +330,7 @@ TEST("the fault registers can be written, as for save and restore")
 	wr64(r, CB(0, FAR), UINT64_C(0x123456789abcdef0));
 	EXPECT_EQ(rd64(r, CB(0, FAR)), UINT64_C(0x123456789abcdef0));
 	wr(r, CB(0, FSYNR0), 0xffffffff);
-	EXPECT_EQ(rd(r, CB(0, FSYNR0)), 0x00ff0fff);
+	EXPECT_EQ(rd(r, CB(0, FSYNR0)), 0x00ff0dff);
 }
 
 TEST("reset terminates who is held, lowers the line and forgets")
@@ -401,13 +401,13 @@ static void re_irq(void *ctx, bool level)
 	smmu_reg_write(re->s, CB(0, RESUME), 4, 0, 0);
 }
 
-static void re_resume(void *ctx, uint64_t ticket, bool terminate)
+static void re_resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
 {
 	struct reentrant *re = ctx;
 	struct smmu_access a = { .stream = RIG_STREAM, .ticket = ticket };
 
 	re->resumes++;
-	re->verdict = terminate ? SMMU_FAULT : smmu_translate(re->s, &a);
+	re->verdict = how != SMMU_OK ? how : smmu_translate(re->s, &a);
 }
 
 static void re_sync_start(void *ctx, unsigned int bank)
@@ -495,11 +495,11 @@ static enum smmu_mem_status line_read64(void *ctx, uint64_t pa, uint64_t *value)
 	return SMMU_MEM_OK;
 }
 
-static void line_resume(void *ctx, uint64_t ticket, bool terminate)
+static void line_resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
 {
 	(void)ctx;
 	(void)ticket;
-	(void)terminate;
+	(void)how;
 }
 
 struct line_worker {

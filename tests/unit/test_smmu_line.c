@@ -30,12 +30,12 @@ static void on_line(void *ctx, bool level)
 	b->answering = false;
 }
 
-static void on_resume(void *ctx, uint64_t ticket, bool terminate)
+static void on_resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
 {
 	struct board_side *b = ctx;
 
 	(void)ticket;
-	(void)terminate;
+	(void)how;
 	if (b->answering)
 		b->resumed_by_answer++;
 	else
@@ -86,4 +86,27 @@ TEST("a held access is let go by who answers it, never by who translates")
 	EXPECT(!b.armed);
 	EXPECT_EQ(b.resumed_by_answer, 1);
 	EXPECT_EQ(b.resumed_by_access, 0);
+}
+
+TEST("RESUME.TNR ends the held access as SCTLR.CFRE says: aborted, or in silence")
+{
+	struct rig *r = rig_one(SCTLR_ON | HUPCF | CFCFG);
+	uint32_t sctlr = rd(r, CB(0, SCTLR)), aloud;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		aloud = i & 1 ? SMMU_CB_SCTLR_CFRE : 0;
+		STEP("CFRE %d, %s", !!aloud, i & 2 ? "terminate" : "retry");
+		wr(r, CB(0, SCTLR), (sctlr & ~SMMU_CB_SCTLR_CFRE) | aloud);
+		EXPECT_EQ(rig_write(r, 0x1000), SMMU_HELD);
+		EXPECT_EQ(rig_read(r, 0x2000), SMMU_HELD);
+		wr(r, CB(0, FSR), UINT32_MAX);
+		wr(r, CB(0, RESUME), i & 2 ? SMMU_CB_RESUME_TNR : 0);
+		EXPECT_EQ(r->resumes, 2 * i + 2);
+		EXPECT_EQ(r->terminated[2 * i], i >> 1);
+		EXPECT_EQ(r->silent[2 * i], i == 2);
+		STEP("the one behind it is tried again, whatever CFRE says");
+		EXPECT(!r->terminated[2 * i + 1] && !r->silent[2 * i + 1]);
+		EXPECT_EQ(trace_count(r->trace, EV_SMMU_RAZWI), i >= 2);
+	}
 }

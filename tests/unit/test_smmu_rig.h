@@ -52,7 +52,7 @@ struct rig {
 	unsigned int irq_changes;
 	unsigned int resumes;
 	uint64_t resumed[RIG_RESUMES];
-	bool terminated[RIG_RESUMES];
+	bool terminated[RIG_RESUMES], silent[RIG_RESUMES];
 	unsigned int sync_starts, sync_asks, sync_bank;
 	bool sync_ready;
 	uint64_t tag_add;	/* tag of a frame: pa >> 12, plus this */
@@ -99,14 +99,15 @@ static bool rig_sync_done(void *ctx, unsigned int bank)
 	return r->sync_ready;
 }
 
-static void rig_resume(void *ctx, uint64_t ticket, bool terminate)
+static void rig_resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
 {
 	struct rig *r = ctx;
 
 	if (r->resumes >= RIG_RESUMES)
 		abort();
 	r->resumed[r->resumes] = ticket;
-	r->terminated[r->resumes++] = terminate;
+	r->silent[r->resumes] = how == SMMU_RAZWI;
+	r->terminated[r->resumes++] = how != SMMU_OK;
 }
 
 static uint64_t rig_frame_tag(void *ctx, uint64_t pa)
@@ -236,7 +237,6 @@ static RIG_UNUSED void rig_bank(struct rig *r, unsigned int bank, uint16_t asid,
 	wr(r, GR0(S2CR(bank)), bank);
 	wr(r, GR0(SMR(bank)), (RIG_STREAM + bank) | SMMU_GR0_SMR_VALID);
 	wr(r, GR0(CR0), SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
-			SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
 			SMMU_GR0_CR0_USFCFG);
 }
 

@@ -6,9 +6,7 @@
 #define PA	UINT64_C(0x40000000)
 #define VALID	SMMU_GR0_SMR_VALID
 #define TYPE(t)	((uint32_t)(t) << SMMU_GR0_S2CR_TYPE_SHIFT)
-#define ALL_REPORTS                                                           \
-	(SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE | SMMU_GR0_CR0_GCFGFRE |       \
-	 SMMU_GR0_CR0_GCFGFIE)
+#define ALL_REPORTS	(SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE)
 
 static struct rig *start(void)
 {
@@ -213,31 +211,38 @@ TEST("only the first global fault is described, a later one sets MULTI")
 	EXPECT(!r->irq);
 }
 
-TEST("GFRE and GFIE rule stream faults, GCFGFRE and GCFGFIE those of a bank's set-up")
+TEST("GFRE and GFIE rule all global faults, and GCFGFRE and GCFGFIE cannot be set")
 {
 	struct rig *r = start();
 	unsigned int i;
 
 	for (i = 0; i < 16; i++) {
-		bool gfre = i & 1, gfie = i & 2, cfre = i & 4, cfie = i & 8;
+		bool gfre = i & 1, gfie = i & 2;
 
-		STEP("GFRE %d GFIE %d GCFGFRE %d GCFGFIE %d", gfre, gfie, cfre,
-		     cfie);
+		STEP("GFRE %d GFIE %d, GCFGFRE and GCFGFIE written as %u", gfre,
+		     gfie, i >> 2);
 		wr(r, GR0(CR0), SMMU_GR0_CR0_USFCFG |
 				(gfre ? SMMU_GR0_CR0_GFRE : 0) |
 				(gfie ? SMMU_GR0_CR0_GFIE : 0) |
-				(cfre ? SMMU_GR0_CR0_GCFGFRE : 0) |
-				(cfie ? SMMU_GR0_CR0_GCFGFIE : 0));
+				i >> 2 << SMMU_GR0_CR0_GCFGFRE_SHIFT);
+		EXPECT_EQ(rd(r, GR0(CR0)) & 0x30, 0);
 		EXPECT_EQ(stream(r, 0x111), gfre ? SMMU_FAULT : SMMU_RAZWI);
 		EXPECT_EQ(r->irq, gfie);
 		EXPECT_EQ(gfsr_clear(r), SMMU_GR0_GFSR_USF);
 		EXPECT(!r->irq);
 		wr(r, GR0(S2CR(0)), 16);
 		EXPECT_EQ(stream(r, RIG_STREAM),
-			  cfre ? SMMU_FAULT : SMMU_RAZWI);
-		EXPECT_EQ(r->irq, cfie);
+			  gfre ? SMMU_FAULT : SMMU_RAZWI);
+		EXPECT_EQ(r->irq, gfie);
 		EXPECT_EQ(gfsr_clear(r), SMMU_GR0_GFSR_UCBF);
 		EXPECT(!r->irq);
+		wr(r, GR0(S2CR(0)), TYPE(2));
+		EXPECT_EQ(stream(r, RIG_STREAM),
+			  gfre ? SMMU_FAULT : SMMU_RAZWI);
+		EXPECT_EQ(r->irq, gfie);
+		EXPECT_EQ(gfsr_clear(r), SMMU_GR0_GFSR_ICF);
+		EXPECT(!r->irq);
+		wr(r, GR0(S2CR(0)), 0);
 	}
 }
 

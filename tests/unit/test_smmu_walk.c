@@ -218,7 +218,7 @@ TEST("an address of the upper half or with stray upper bits is a translation fau
 {
 	static const uint64_t bad[] = {
 		UINT64_C(0xffff800000000000), UINT64_C(0x0001000000000000),
-		UINT64_C(0x8000000000001000), UINT64_C(0xffffffffffffffff),
+		UINT64_C(0x0080000000001000), UINT64_C(0xffffffffffffffff),
 	};
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 	unsigned int i;
@@ -233,6 +233,31 @@ TEST("an address of the upper half or with stray upper bits is a translation fau
 		EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_TF);
 		EXPECT_EQ(rig_plvl(r), 0);
 	}
+}
+
+/* UG1087 SMMU_CB3_TCR2: TBI0 is read-only 1. */
+TEST("the top byte of an address is a tag: translation, TLB and TLBIVA ignore it")
+{
+	static const uint64_t tag[] = { 0, UINT64_C(0xff) << 56,
+					UINT64_C(0x5a) << 56 };
+	struct rig *r = rig_one(SCTLR_ON | HUPCF);
+	uint64_t va = UINT64_C(0x7f0000001234);
+	unsigned int i;
+
+	rig_map(r, 0, va & ~UINT64_C(0xfff), PA, 3, D_RW);
+	for (i = 0; i < 3; i++) {
+		EXPECT_EQ(rig_write(r, va | tag[i]), SMMU_OK);
+		EXPECT_EQ(r->a.pa, PA + 0x234);
+		EXPECT_EQ(r->a.tlb_hit, i > 0);
+	}
+	wr64(r, CB(0, TLBIVAL), va >> 12 | UINT64_C(1) << 48);
+	EXPECT_EQ(rig_read(r, va | tag[2]), SMMU_OK);
+	EXPECT(!r->a.tlb_hit);
+	STEP("FAR tells of the address as it came");
+	EXPECT_EQ(rig_read(r, tag[2] | 0x5000), SMMU_FAULT);
+	EXPECT_EQ(rd64(r, CB(0, FAR)), tag[2] | 0x5000);
+	STEP("the 48-bit range counts without the tag");
+	EXPECT_EQ(rig_read(r, tag[1] | UINT64_C(0x1000000000000)), SMMU_FAULT);
 }
 
 TEST("an output address over PASIZE is an address size fault at its level")
@@ -486,6 +511,7 @@ TEST("the walker agrees with a naive one over random tables")
 		wr(r, CB(0, TLBIALL), 0);
 		want = naive(r, va, write, r->a.privileged, t0sz, pasize[ps],
 			     affd, &pa, &level);
+		va |= i % 3 ? 0 : rig_random(&rng) << 56;	/* a tag */
 		EXPECT_EQ(rig_do(r, 0, va, write), want ? SMMU_FAULT : SMMU_OK);
 		if (want) {
 			EXPECT_EQ(rig_plvl(r), level);

@@ -188,6 +188,8 @@ static void build_boards(struct swarm *s)
 		.rx_contexts = s->p.rx_contexts,
 		.block_bytes = s->p.block_bytes,
 		.tlb_entries = s->p.tlb_entries,
+		/* Walks are many where the TLB is small. */
+		.walk_cache_entries = s->p.tlb_entries < 32 ? 16 : 0,
 	};
 	unsigned int i, to;
 

@@ -147,6 +147,25 @@ TEST("the state picture counts what was taken and greys the rest")
 	EXPECT(times("PEER_READY") >= 1);
 }
 
+TEST("a walk that the walk cache shortened does not begin at TTBR0")
+{
+	story();
+	draw(walk);
+	EXPECT_EQ(times("TTBR0 of"), 1);
+	EXPECT_EQ(times("walk cache of"), 0);
+	begin();
+	add(EV_SMMU_LEVEL, 1, 1, 0, 2, 0x800001000, 1, 0x800002003);
+	add(EV_SMMU_MULTI, 1, 1, 0, 2, 0x6000, 2, 0);
+	add(EV_SMMU_WALK_CACHE, 1, 1, 0, 2, 0x7000, 3, 0x800002000);
+	add(EV_SMMU_LEVEL, 1, 1, 0, 3, 0x800002000, 7, 0);
+	add(EV_SMMU_FAULT, 1, 1, 0, 2, 0x7000, 0x402, 0x13);
+	draw(walk);
+	EXPECT_EQ(times("TTBR0 of"), 0);
+	EXPECT_EQ(times("walk cache of"), 1);
+	EXPECT_EQ(times("level 3"), 1);
+	EXPECT_EQ(times("level 2"), 0);
+}
+
 TEST("the walk shows each level and why it ended")
 {
 	story();

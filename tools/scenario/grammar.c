@@ -23,7 +23,7 @@ const struct rule rules[] = {
 	  "how processes that are declared later handle device faults" },
 	{ V_BOARD, "board", NULL, "new:board",
 	  "frames=count swap=count contexts=count receive=count block=size "
-	  "tlb=count",
+	  "tlb=count walkcache=count",
 	  "a board with its kernel and driver" },
 	{ V_LINK, "link", NULL, "board board", "",
 	  "a link in both directions" },

@@ -44,6 +44,8 @@ static int act_board(struct run *r, const struct statement *st)
 		.rx_contexts = (uint32_t)option_number(st, "receive", 0),
 		.block_bytes = (uint32_t)option_number(st, "block", 0),
 		.tlb_entries = (uint32_t)option_number(st, "tlb", 0),
+		.walk_cache_entries =
+			(uint32_t)option_number(st, "walkcache", 0),
 		.processes = count_processes(r->s, st->arg[0].name),
 	};
 

@@ -187,6 +187,8 @@ int world_board_add(struct world *w, const char *name,
 				   .rx_contexts = (uint8_t)cfg->rx_contexts,
 				   .block_bytes = cfg->block_bytes,
 				   .tlb_entries = cfg->tlb_entries,
+				   .walk_cache_entries =
+					   cfg->walk_cache_entries,
 				   .engine = w->cfg.engine };
 	bool bare;
 	int err;

@@ -169,6 +169,7 @@ struct world_board_config {
 	uint64_t frames, swap_pages;	/* 0: default of the kernel */
 	uint64_t process_frames, process_swap;	/* of one process; 0: all */
 	uint32_t contexts, rx_contexts, block_bytes, tlb_entries;
+	uint32_t walk_cache_entries;
 	bool bare;	/* no kernel here: its software is elsewhere (emu/window) */
 	unsigned int processes;	/* mode vm: how many there will be */
 };

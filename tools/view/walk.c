@@ -14,6 +14,7 @@ struct walk {
 	const struct trace_record *fault;
 	const struct trace_record *level[LEVELS_MAX];
 	int levels;
+	bool cached;	/* the first of them is not TTBR0's: SMMU_WALK_CACHE */
 };
 
 /*
@@ -32,6 +33,10 @@ static void find_levels(struct walk *w, const struct view_trace *t, size_t at)
 		if (r->event == EV_SMMU_HIT || r->event == EV_SMMU_WALK ||
 		    r->event == EV_SMMU_FAULT)
 			break;
+		if (r->event == EV_SMMU_WALK_CACHE) {
+			w->cached = true;
+			break;
+		}
 		if (r->event != EV_SMMU_LEVEL)
 			continue;
 		memmove(&w->level[1], &w->level[0],
@@ -182,8 +187,8 @@ int view_walk(FILE *f, const struct view_trace *t, uint32_t xfer,
 		(unsigned long long)(r->time_ns % 1000),
 		(unsigned long long)r->arg[0]);
 	fprintf(f,
-		"\tstart [color=\"" VIEW_GOOD "\" label=\"TTBR0 of\\nbank "
-		"%llu\"];\n",
+		"\tstart [color=\"" VIEW_GOOD "\" label=\"%s of\\nbank "
+		"%llu\"];\n", w.cached ? "walk cache" : "TTBR0",
 		(unsigned long long)r->arg[0]);
 	for (i = 0; i < w.levels; i++) {
 		put_level(f, &w, i);

@@ -33,11 +33,11 @@
 #define SMMU_GR0_CR0_EXIDENABLE_SHIFT           3
 #define SMMU_GR0_CR0_EXIDENABLE_MASK            0x00000008
 #define SMMU_GR0_CR0_EXIDENABLE                 0x00000008
-/* global configuration faults abort the client */
+/* configuration access faults abort; read-only 0 on MMU-500 */
 #define SMMU_GR0_CR0_GCFGFRE_SHIFT              4
 #define SMMU_GR0_CR0_GCFGFRE_MASK               0x00000010
 #define SMMU_GR0_CR0_GCFGFRE                    0x00000010
-/* global configuration faults raise the line */
+/* configuration access faults raise the line; read-only 0 on MMU-500 */
 #define SMMU_GR0_CR0_GCFGFIE_SHIFT              5
 #define SMMU_GR0_CR0_GCFGFIE_MASK               0x00000020
 #define SMMU_GR0_CR0_GCFGFIE                    0x00000020
@@ -68,6 +68,10 @@
 /* barrier shareability upgrade */
 #define SMMU_GR0_CR0_BSU_SHIFT                  14
 #define SMMU_GR0_CR0_BSU_MASK                   0x0000C000
+/* two stream matches: read-only 1, a fault */
+#define SMMU_GR0_CR0_SMCFCFG_SHIFT              21
+#define SMMU_GR0_CR0_SMCFCFG_MASK               0x00200000
+#define SMMU_GR0_CR0_SMCFCFG                    0x00200000
 /* 16-bit VMIDs (not implemented) */
 #define SMMU_GR0_CR0_VMID16EN_SHIFT             31
 #define SMMU_GR0_CR0_VMID16EN_MASK              0x80000000
@@ -75,7 +79,19 @@
 
 /* auxiliary configuration, MMU-500 */
 #define SMMU_GR0_ACR                            0x010
-#define SMMU_GR0_ACR_RESET                      0x00000000
+#define SMMU_GR0_ACR_RESET                      0x0400001C
+/* second walk cache of stage 1 (no effect here) */
+#define SMMU_GR0_ACR_S1WC2EN_SHIFT              2
+#define SMMU_GR0_ACR_S1WC2EN_MASK               0x00000004
+#define SMMU_GR0_ACR_S1WC2EN                    0x00000004
+/* second walk cache of stage 2 (no effect here) */
+#define SMMU_GR0_ACR_S2WC2EN_SHIFT              3
+#define SMMU_GR0_ACR_S2WC2EN_MASK               0x00000008
+#define SMMU_GR0_ACR_S2WC2EN                    0x00000008
+/* cache of stage 2 (no effect here) */
+#define SMMU_GR0_ACR_IPA2PA_CEN_SHIFT           4
+#define SMMU_GR0_ACR_IPA2PA_CEN_MASK            0x00000010
+#define SMMU_GR0_ACR_IPA2PA_CEN                 0x00000010
 /* cache bypassed streams that match no entry */
 #define SMMU_GR0_ACR_SMTNMB_TLBEN_SHIFT         8
 #define SMMU_GR0_ACR_SMTNMB_TLBEN_MASK          0x00000100
@@ -89,17 +105,98 @@
 #define SMMU_GR0_ACR_CACHE_LOCK_MASK            0x04000000
 #define SMMU_GR0_ACR_CACHE_LOCK                 0x04000000
 
-/* SES S1TS S2TS NTS SMS ATOSNS, NUMIRPT 1, BTM, NUMSIDB 15, NUMSMRG 48 */
+/* what there is: streams, stages, formats */
 #define SMMU_GR0_ID0                            0x020
-#define SMMU_GR0_ID0_RESET                      0xFC013E30
+#define SMMU_GR0_ID0_RESET                      0x4E011E30
+/* 48 stream match groups */
+#define SMMU_GR0_ID0_NUMSMRG_SHIFT              0
+#define SMMU_GR0_ID0_NUMSMRG_MASK               0x000000FF
+/* 15 bits of stream ID */
+#define SMMU_GR0_ID0_NUMSIDB_SHIFT              9
+#define SMMU_GR0_ID0_NUMSIDB_MASK               0x00001E00
+/* broadcast TLB maintenance: 0 here, 1 on silicon */
+#define SMMU_GR0_ID0_BTM_SHIFT                  13
+#define SMMU_GR0_ID0_BTM_MASK                   0x00002000
+#define SMMU_GR0_ID0_BTM                        0x00002000
+/* coherent table walks: 0 */
+#define SMMU_GR0_ID0_CTTW_SHIFT                 14
+#define SMMU_GR0_ID0_CTTW_MASK                  0x00004000
+#define SMMU_GR0_ID0_CTTW                       0x00004000
+/* context interrupts: 1 */
+#define SMMU_GR0_ID0_NUMIRPT_SHIFT              16
+#define SMMU_GR0_ID0_NUMIRPT_MASK               0x00FF0000
+/* AArch32 tables: 2 none; 0 on silicon, long and short */
+#define SMMU_GR0_ID0_PTFS_SHIFT                 24
+#define SMMU_GR0_ID0_PTFS_MASK                  0x03000000
+/* 1: no address translation operations */
+#define SMMU_GR0_ID0_ATOSNS_SHIFT               26
+#define SMMU_GR0_ID0_ATOSNS_MASK                0x04000000
+#define SMMU_GR0_ID0_ATOSNS                     0x04000000
+/* 1: stream matching */
+#define SMMU_GR0_ID0_SMS_SHIFT                  27
+#define SMMU_GR0_ID0_SMS_MASK                   0x08000000
+#define SMMU_GR0_ID0_SMS                        0x08000000
+/* nested translation: 0 here, 1 on silicon */
+#define SMMU_GR0_ID0_NTS_SHIFT                  28
+#define SMMU_GR0_ID0_NTS_MASK                   0x10000000
+#define SMMU_GR0_ID0_NTS                        0x10000000
+/* stage 2: 0 here, 1 on silicon */
+#define SMMU_GR0_ID0_S2TS_SHIFT                 29
+#define SMMU_GR0_ID0_S2TS_MASK                  0x20000000
+#define SMMU_GR0_ID0_S2TS                       0x20000000
+/* 1: stage 1 */
+#define SMMU_GR0_ID0_S1TS_SHIFT                 30
+#define SMMU_GR0_ID0_S1TS_MASK                  0x40000000
+#define SMMU_GR0_ID0_S1TS                       0x40000000
+/* two security states: 0 here, 1 on silicon */
+#define SMMU_GR0_ID0_SES_SHIFT                  31
+#define SMMU_GR0_ID0_SES_MASK                   0x80000000
+#define SMMU_GR0_ID0_SES                        0x80000000
 
-/* 4 KB pages, 16 global pages, NUMCB 16 */
+/* what there is: banks and pages */
 #define SMMU_GR0_ID1                            0x024
-#define SMMU_GR0_ID1_RESET                      0x30000F10
+#define SMMU_GR0_ID1_RESET                      0x30000010
+/* 16 context banks */
+#define SMMU_GR0_ID1_NUMCB_SHIFT                0
+#define SMMU_GR0_ID1_NUMCB_MASK                 0x000000FF
+/* bits of SSD index: 0 here, 15 on silicon */
+#define SMMU_GR0_ID1_NUMSSDNDXB_SHIFT           8
+#define SMMU_GR0_ID1_NUMSSDNDXB_MASK            0x00000F00
+/* banks for stage 2 alone: 0 */
+#define SMMU_GR0_ID1_NUMS2CB_SHIFT              16
+#define SMMU_GR0_ID1_NUMS2CB_MASK               0x00FF0000
+/* 3: 2^4 global pages */
+#define SMMU_GR0_ID1_NUMPAGENDXB_SHIFT          28
+#define SMMU_GR0_ID1_NUMPAGENDXB_MASK           0x70000000
+/* 0: register pages of 4 KB */
+#define SMMU_GR0_ID1_PAGESIZE_SHIFT             31
+#define SMMU_GR0_ID1_PAGESIZE_MASK              0x80000000
+#define SMMU_GR0_ID1_PAGESIZE                   0x80000000
 
-/* 4 KB and 64 KB granules, 48-bit addresses, 49-bit upstream */
+/* what there is: sizes of addresses, granules */
 #define SMMU_GR0_ID2                            0x028
-#define SMMU_GR0_ID2_RESET                      0x00005555
+#define SMMU_GR0_ID2_RESET                      0x00001555
+/* 5: 48 bits of intermediate address */
+#define SMMU_GR0_ID2_IAS_SHIFT                  0
+#define SMMU_GR0_ID2_IAS_MASK                   0x0000000F
+/* 5: 48 bits of output address */
+#define SMMU_GR0_ID2_OAS_SHIFT                  4
+#define SMMU_GR0_ID2_OAS_MASK                   0x000000F0
+/* 5: 49 bits of upstream address */
+#define SMMU_GR0_ID2_UBS_SHIFT                  8
+#define SMMU_GR0_ID2_UBS_MASK                   0x00000F00
+/* 1: granule of 4 KB */
+#define SMMU_GR0_ID2_PTFSV8_4KB_SHIFT           12
+#define SMMU_GR0_ID2_PTFSV8_4KB_MASK            0x00001000
+#define SMMU_GR0_ID2_PTFSV8_4KB                 0x00001000
+/* granule of 16 KB: 0 */
+#define SMMU_GR0_ID2_PTFSV8_16KB_SHIFT          13
+#define SMMU_GR0_ID2_PTFSV8_16KB_MASK           0x00002000
+#define SMMU_GR0_ID2_PTFSV8_16KB                0x00002000
+/* granule of 64 KB: 0 here, 1 on silicon */
+#define SMMU_GR0_ID2_PTFSV8_64KB_SHIFT          14
+#define SMMU_GR0_ID2_PTFSV8_64KB_MASK           0x00004000
+#define SMMU_GR0_ID2_PTFSV8_64KB                0x00004000
 
 /* reserved */
 #define SMMU_GR0_ID3                            0x02C
@@ -255,7 +352,7 @@
 #define SMMU_GR0_S2CR(n)                        (0xC00 + 4 * (n))
 #define SMMU_GR0_S2CR_STRIDE                    4
 #define SMMU_GR0_S2CR_COUNT                     48
-#define SMMU_GR0_S2CR_RESET                     0x00000000
+#define SMMU_GR0_S2CR_RESET                     0x00020000
 /* context bank */
 #define SMMU_GR0_S2CR_CBNDX_SHIFT               0
 #define SMMU_GR0_S2CR_CBNDX_MASK                0x000000FF
@@ -296,7 +393,7 @@
 #define SMMU_GR1_CBAR(n)                        (0x000 + 4 * (n))
 #define SMMU_GR1_CBAR_STRIDE                    4
 #define SMMU_GR1_CBAR_COUNT                     16
-#define SMMU_GR1_CBAR_RESET                     0x00000000
+#define SMMU_GR1_CBAR_RESET                     0x00020000
 /* VMID */
 #define SMMU_GR1_CBAR_VMID_SHIFT                0
 #define SMMU_GR1_CBAR_VMID_MASK                 0x000000FF
@@ -306,10 +403,10 @@
 /* memory attributes */
 #define SMMU_GR1_CBAR_MEMATTR_SHIFT             12
 #define SMMU_GR1_CBAR_MEMATTR_MASK              0x0000F000
-/* 1: stage 1 with stage-2 bypass (the only one implemented) */
+/* 1: stage 1 with stage-2 bypass; all others are an ICF */
 #define SMMU_GR1_CBAR_TYPE_SHIFT                16
 #define SMMU_GR1_CBAR_TYPE_MASK                 0x00030000
-/* context interrupt number */
+/* context interrupt number: read-only 0, all share one */
 #define SMMU_GR1_CBAR_IRPTNDX_SHIFT             24
 #define SMMU_GR1_CBAR_IRPTNDX_MASK              0xFF000000
 
@@ -321,7 +418,7 @@
 /* stream ID */
 #define SMMU_GR1_CBFRSYNRA_STREAMID_SHIFT       0
 #define SMMU_GR1_CBFRSYNRA_STREAMID_MASK        0x00007FFF
-/* security state determination index */
+/* security state determination index: read-only 0 */
 #define SMMU_GR1_CBFRSYNRA_SSD_INDEX_SHIFT      16
 #define SMMU_GR1_CBFRSYNRA_SSD_INDEX_MASK       0x7FFF0000
 
@@ -385,7 +482,7 @@
 #define SMMU_CB_SCTLR_UWXN_SHIFT                10
 #define SMMU_CB_SCTLR_UWXN_MASK                 0x00000400
 #define SMMU_CB_SCTLR_UWXN                      0x00000400
-/* ASID private name space */
+/* ASID private name space: read-only 0 */
 #define SMMU_CB_SCTLR_ASIDPNE_SHIFT             12
 #define SMMU_CB_SCTLR_ASIDPNE_MASK              0x00001000
 #define SMMU_CB_SCTLR_ASIDPNE                   0x00001000
@@ -397,6 +494,10 @@
 /* auxiliary control, MMU-500 */
 #define SMMU_CB_ACTLR                           0x004
 #define SMMU_CB_ACTLR_RESET                     0x00000003
+/* keep translations in the TLB of the TCU (no effect here) */
+#define SMMU_CB_ACTLR_CMTLB_SHIFT               0
+#define SMMU_CB_ACTLR_CMTLB_MASK                0x00000001
+#define SMMU_CB_ACTLR_CMTLB                     0x00000001
 /* prefetcher; Linux turns it off */
 #define SMMU_CB_ACTLR_CPRE_SHIFT                1
 #define SMMU_CB_ACTLR_CPRE_MASK                 0x00000002
@@ -412,7 +513,7 @@
 
 /* translation control 2 */
 #define SMMU_CB_TCR2                            0x010
-#define SMMU_CB_TCR2_RESET                      0x00000000
+#define SMMU_CB_TCR2_RESET                      0x00000060
 /* output size: 0 32, 1 36, 2 40, 3 42, 4 44, 5 48 bit */
 #define SMMU_CB_TCR2_PASIZE_SHIFT               0
 #define SMMU_CB_TCR2_PASIZE_MASK                0x00000007
@@ -420,6 +521,14 @@
 #define SMMU_CB_TCR2_AS_SHIFT                   4
 #define SMMU_CB_TCR2_AS_MASK                    0x00000010
 #define SMMU_CB_TCR2_AS                         0x00000010
+/* read-only 1: bits 63:56 of an address of the lower half are ignored */
+#define SMMU_CB_TCR2_TBI0_SHIFT                 5
+#define SMMU_CB_TCR2_TBI0_MASK                  0x00000020
+#define SMMU_CB_TCR2_TBI0                       0x00000020
+/* read-only 1: the same of the upper half */
+#define SMMU_CB_TCR2_TBI1_SHIFT                 6
+#define SMMU_CB_TCR2_TBI1_MASK                  0x00000040
+#define SMMU_CB_TCR2_TBI1                       0x00000040
 /* sign extension position: 7 upstream */
 #define SMMU_CB_TCR2_SEP_SHIFT                  15
 #define SMMU_CB_TCR2_SEP_MASK                   0x00038000
@@ -463,7 +572,7 @@
 /* shareability of walks */
 #define SMMU_CB_TCR_SH0_SHIFT                   12
 #define SMMU_CB_TCR_SH0_MASK                    0x00003000
-/* granule: 0 4 KB, 1 64 KB, 2 16 KB */
+/* granule: 0 4 KB; all others are a translation fault here */
 #define SMMU_CB_TCR_TG0_SHIFT                   14
 #define SMMU_CB_TCR_TG0_MASK                    0x0000C000
 /* ASID from TTBR1 */

@@ -54,7 +54,6 @@ void bench_new(void)
 	judge_did("a new SMMU");
 	ask(LAB_NEW, 0, 0, 0);
 	bench_write(GR0(CR0), 4, SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
-		    SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
 		    SMMU_GR0_CR0_USFCFG);
 }
 

@@ -88,23 +88,23 @@ static void global(uint32_t cr0, uint32_t gfsr, bool up)
 {
 	judge_did("CR0 with%s%s, GFSR 0x%x",
 		  cr0 & SMMU_GR0_CR0_GFIE ? " GFIE" : "",
-		  cr0 & SMMU_GR0_CR0_GCFGFIE ? " GCFGFIE" : "", gfsr);
+		  cr0 & SMMU_GR0_CR0_GFRE ? " GFRE" : "", gfsr);
 	bench_write(GR0(GFSR), 4, UINT32_MAX);
 	bench_write(GR0(CR0), 4, cr0 | SMMU_GR0_CR0_USFCFG);
 	bench_write(GR0(GFSRRESTORE), 4, gfsr);
 	bench_line(up);
 }
 
-JUDGE(line_global, "global faults raise it as well, those of configuration by GCFGFIE")
+JUDGE(line_global, "global faults raise it as well, whatever they are, by GFIE")
 {
 	bench_one(ON);
 	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_USF, true);
-	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_ICF, false);
-	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_UCBF, false);
+	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_ICF, true);
+	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_UCBF, true);
 	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_SMCF, true);
-	global(SMMU_GR0_CR0_GCFGFIE, SMMU_GR0_GFSR_USF, false);
-	global(SMMU_GR0_CR0_GCFGFIE, SMMU_GR0_GFSR_ICF, true);
-	global(SMMU_GR0_CR0_GCFGFIE, SMMU_GR0_GFSR_UCBF, true);
+	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_MULTI, true);
+	global(SMMU_GR0_CR0_GFRE, SMMU_GR0_GFSR_USF, false);
+	global(SMMU_GR0_CR0_GFRE, SMMU_GR0_GFSR_ICF, false);
 	global(0, SMMU_GR0_GFSR_USF | SMMU_GR0_GFSR_ICF, false);
 	judge_did("a bank beside a global fault");
 	bench_access(0, COLD, READ);

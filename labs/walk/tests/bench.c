@@ -59,7 +59,6 @@ void bench_bank(unsigned int bank, uint16_t asid, unsigned int t0sz)
 	bench_write(GR0(S2CR(bank)), 4, bank);
 	bench_write(GR0(SMR(bank)), 4, (STREAM + bank) | SMMU_GR0_SMR_VALID);
 	bench_write(GR0(CR0), 4, SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
-		    SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
 		    SMMU_GR0_CR0_USFCFG);
 }
 
