@@ -121,7 +121,7 @@ static void reserved(struct rig *r)
 	struct fl_create_cq cq = { .size = sizeof(cq), .entries = 4,
 				   .reserved = 1 };
 	struct fl_create_qp qp = { .size = sizeof(qp), .entries = 4,
-				   .reserved = 1 };
+				   .flags = ~(__u32)FL_QP_RELAXED };
 	struct fl_counters c = { .size = sizeof(c), .reserved = 1 };
 	struct fl_prefetch f = { .size = sizeof(f), .length = 1,
 				 .reserved = 1 };
@@ -141,7 +141,7 @@ static void reserved(struct rig *r)
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_REG_MR, &m), -EINVAL);
 }
 
-TEST("a reserved member that is not zero is refused")
+TEST("a reserved member that is not zero, a flag that does not exist: refused")
 {
 	try(reserved);
 }
