@@ -119,3 +119,35 @@ TEST("a pattern of one seed is not that of another in a scenario")
 		      "buffer y in p 8K fill=pattern seed=6\n"
 		      "expect data x = y\n"), 1);
 }
+
+#define BUFFERS                                                        \
+	SETUP "buffer s in p 256K fill=random\n"                       \
+	"buffer d in q 512K fill=pattern\nregion s\nregion d\n"        \
+	"connect p q as c\n"
+
+TEST("a post without a size goes up to the shorter end behind from and at")
+{
+	EXPECT_EQ(run(BUFFERS "post w: write c s -> d at=256K\nwait w\n"
+		      "expect status w ok\nexpect bytes w == 256K\n"
+		      "expect data d 256K..512K = s\n"
+		      "expect data d 0..256K = pattern\n"), 0);
+	EXPECT_EQ(run(BUFFERS "post w: write c s -> d at=128K\nwait w\n"
+		      "expect bytes w == 256K\n"), 0);
+	EXPECT_EQ(run(BUFFERS "post w: write c s -> d at=384K\nwait w\n"
+		      "expect bytes w == 128K\n"), 0);
+	EXPECT_EQ(run(BUFFERS "post w: write c s -> d from=100K\nwait w\n"
+		      "expect bytes w == 156K\n"), 0);
+	EXPECT_EQ(run(BUFFERS "post w: read c s <- d from=255K at=511K+1\n"
+		      "wait w\nexpect bytes w == 1023\n"), 0);
+}
+
+TEST("a post without a size from an end on is refused, and says which")
+{
+	EXPECT_EQ(run(BUFFERS "post w: write c s -> d from=256K\n"), 1);
+	says("x.fl:11:1: FAILED");
+	says("from=262144 leaves nothing of s, which has 262144 bytes");
+	EXPECT_EQ(run(BUFFERS "post w: read c s <- d at=1M\n"), 1);
+	says("at=1048576 leaves nothing of d, which has 524288 bytes");
+	EXPECT_EQ(run(BUFFERS "post w: write c s -> d from=256K fails ERANGE\n"),
+		  0);
+}

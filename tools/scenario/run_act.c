@@ -210,6 +210,29 @@ static int post_sides(struct run *r, const struct statement *st,
 	return 0;
 }
 
+/* No size is given: up to the end that is nearer. */
+static int post_bytes(struct run *r, const struct world_work *k, uint64_t from,
+		      uint64_t at, uint64_t *bytes)
+{
+	const struct world_buffer *b = from >= k->local->bytes ? k->local :
+							       k->remote;
+	uint64_t off = b == k->local ? from : at, left;
+
+	if (off >= b->bytes) {
+		world_why_set(r->w, "%s=%llu leaves nothing of %s, which has "
+			      "%llu bytes",
+			      b == k->local ? "from" : "at",
+			      (unsigned long long)off, b->name,
+			      (unsigned long long)b->bytes);
+		return -ERANGE;
+	}
+	*bytes = k->local->bytes - from;
+	left = k->remote->bytes - at;
+	if (left < *bytes)
+		*bytes = left;
+	return 0;
+}
+
 static int act_post(struct run *r, const struct statement *st)
 {
 	struct world_work *k = &r->work[st->arg[0].name];
@@ -230,10 +253,11 @@ static int act_post(struct run *r, const struct statement *st)
 	err = post_sides(r, st, k);
 	if (err)
 		return err;
-	bytes = k->local->bytes < k->remote->bytes ? k->local->bytes :
-						     k->remote->bytes;
-	bytes = st->arg[7].set ? st->arg[7].number :
-				 bytes - (from > at ? from : at);
+	bytes = st->arg[7].number;
+	if (!st->arg[7].set)
+		err = post_bytes(r, k, from, at, &bytes);
+	if (err)
+		return err;
 	if (bytes > UINT32_MAX)
 		return -EFBIG;
 	k->bytes = (uint32_t)bytes;
