@@ -318,3 +318,13 @@ TEST("random lines never crash the parser")
 		}
 	}
 }
+
+TEST("a list of names is told whole")
+{
+	refuse("board a\nexpect stat a fault == 4\n", "x.fl:2:15:",
+	       "frames_pinned, faults_minor or faults_major\n");
+	refuse(SETUP "expect counter p x == 4\n", "x.fl:9:18:",
+	       "pinned_pages or stalls\n");
+	refuse("board a\nprint stat a\n", "x.fl:2:13:",
+	       "faults_minor or faults_major\n");
+}

@@ -54,7 +54,7 @@ bool parser_wrong(struct parser *p, const struct token *t, const char *right)
 static bool wrong_near(struct parser *p, const struct token *t,
 		       const char *right, const char *near)
 {
-	char text[RULE_WORD_MAX + 160];
+	char text[PARSER_RIGHT + 160];
 
 	if (!near)
 		return parser_wrong(p, t, right);
@@ -205,7 +205,7 @@ static const char *option_type(const struct rule *r, const char *key,
 static bool wrong_option(struct parser *p, const struct rule *r,
 			 const struct token *t)
 {
-	char words[16][RULE_WORD_MAX], right[700] = "";
+	char words[16][RULE_WORD_MAX], right[PARSER_RIGHT] = "";
 	const char *list[18], *next = r->options;
 	int n = 0;
 

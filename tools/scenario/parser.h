@@ -6,11 +6,16 @@
 #ifndef FL_SCENARIO_PARSER_H
 #define FL_SCENARIO_PARSER_H
 
-#include "tools/scenario/ast.h"
+#include "tools/scenario/grammar.h"
 #include "tools/scenario/lexer.h"
 
 #define PARSER_NAMES 512	/* of one kind */
 #define PARSER_DEPTH 8		/* of repeat */
+/*
+ * Room for what would be right: the usage of a rule, or a list of names, which in words
+ * (", ", " or ") is longer than in the rule ("|").
+ */
+#define PARSER_RIGHT (3 * RULE_WORD_MAX)
 
 struct parser {
 	struct scenario *s;
@@ -25,7 +30,7 @@ struct parser {
 	} name[NAME_KINDS][PARSER_NAMES];
 	int names[NAME_KINDS];
 	int open[PARSER_DEPTH], depth;
-	char text[700];		/* room to build a message */
+	char text[PARSER_RIGHT];	/* room to build a message */
 };
 
 extern const char *const name_kind_text[NAME_KINDS];

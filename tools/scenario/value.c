@@ -39,7 +39,7 @@ static int find_word(const char *word, const char *const *list)
 static bool value_choice(struct parser *p, const struct token *t,
 			 const char *type, struct arg *a)
 {
-	char words[32][40], right[RULE_WORD_MAX + 8];
+	char words[32][40], right[PARSER_RIGHT];
 	const char *list[33];
 	size_t n = 0, len;
 
@@ -53,6 +53,7 @@ static bool value_choice(struct parser *p, const struct token *t,
 		if (*type == '|')
 			type++;
 	}
+	assert(n < 32);
 	list[n] = NULL;
 	a->choice = t->kind == TOK_END ? -1 : find_word(t->text, list);
 	if (a->choice >= 0)
@@ -60,9 +61,8 @@ static bool value_choice(struct parser *p, const struct token *t,
 	right[0] = 0;
 	for (n = 0; list[n]; n++) {
 		if (n)
-			strncat(right, list[n + 1] ? ", " : " or ",
-				sizeof(right) - strlen(right) - 1);
-		strncat(right, list[n], sizeof(right) - strlen(right) - 1);
+			strcat(right, list[n + 1] ? ", " : " or ");
+		strcat(right, list[n]);
 	}
 	return parser_unknown(p, t, right, list);
 }
