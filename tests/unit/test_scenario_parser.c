@@ -171,11 +171,12 @@ TEST("the example of the book is read whole")
 TEST("a statement keeps its words where the grammar has them")
 {
 	struct scenario *s = parse(SETUP
-		"drop a -> b first 7 READY\npost w: write c src -> dst at=4K\n");
+		"drop a -> b first 7 READY\nregion src\nregion dst\n"
+		"post w: write c src -> dst at=4K\n");
 	const struct statement *st;
 
 	EXPECT(s != NULL);
-	st = &s->st[s->count - 2];
+	st = &s->st[s->count - 4];
 	EXPECT_EQ(st->verb, V_DROP);
 	EXPECT_EQ(st->arg[0].name, 0);
 	EXPECT_EQ(st->arg[2].name, 1);
@@ -327,4 +328,62 @@ TEST("a list of names is told whole")
 	       "pinned_pages or stalls\n");
 	refuse("board a\nprint stat a\n", "x.fl:2:13:",
 	       "faults_minor or faults_major\n");
+}
+
+/* Two boards and what is needed for a post between them, without a link. */
+#define APART                                                          \
+	"board a\nboard b\nboard h\nprocess p on a\nprocess q on b\n"  \
+	"buffer s in p 4K\nbuffer d in q 4K\nregion s\nregion d\n"     \
+	"connect p q as c\n"
+/* The same on one board, without regions. */
+#define KEYLESS                                                        \
+	"board a\nprocess p on a\nbuffer s in p 4K\nbuffer d in p 4K\n" \
+	"connect p p as c\n"
+#define POST "post w: write c s -> d\n"
+
+TEST("a link that is missing is named where it is needed")
+{
+	refuse(APART POST, "x.fl:11:15:", "boards a and b, which c connects, "
+	       "have no link; wanted: 'link a b' in a line above");
+	refuse(APART "link a h\n" POST, "x.fl:12:15:", "have no link");
+	refuse(APART POST "link a b\n", "x.fl:11:15:", "have no link");
+	refuse(APART "link a b fails EINVAL\n" POST, "x.fl:12:15:", "no link");
+	refuse(APART POST "expect status w ok\n", "x.fl:11:15:", "no link");
+	refuse(APART POST "wait w\n" POST, "x.fl:11:15:", "no link");
+	EXPECT(strstr(said, "x.fl:13") == NULL);
+}
+
+TEST("a link may go over other boards, or be missing on purpose")
+{
+	EXPECT(parse(APART "link a h\nlink b h\n" POST) != NULL);
+	EXPECT(parse(APART POST "wait w\nexpect status w no-answer\n") != NULL);
+	EXPECT(parse(APART POST "wait w\nexpect status w not ok\n") != NULL);
+	EXPECT(parse(APART "post w: write c s -> d fails EINVAL\n") != NULL);
+	EXPECT(parse(APART) != NULL);
+}
+
+TEST("a region that is missing is named where it is needed")
+{
+	refuse(KEYLESS "region s\n" POST, "x.fl:7:22:", "buffer d has no region; "
+	       "wanted: 'region d' in a line above");
+	refuse(KEYLESS "region d\n" POST, "x.fl:7:17:", "buffer s has no region");
+	refuse(KEYLESS "region s\nregion d fails EINVAL\n" POST, "x.fl:8:22:",
+	       "buffer d has no region");
+	refuse(KEYLESS "region s\npost w: write c s -> d rkey=s lkey=d\n",
+	       "x.fl:7:36:", "buffer d has no region");
+	refuse(KEYLESS "region s\nregion d\nderegister d\n" POST,
+	       "x.fl:9:22:", "buffer d is deregistered above");
+	refuse(KEYLESS "prefetch d write\n", "x.fl:6:10:", "no region");
+	refuse(KEYLESS "deregister d\n", "x.fl:6:12:", "no region");
+}
+
+TEST("a region may be missing on purpose")
+{
+	EXPECT(parse(KEYLESS "region s\n" POST "expect status w remote-key\n") !=
+	       NULL);
+	EXPECT(parse(KEYLESS "region s\npost w: write c s -> d rkey=7\n") !=
+	       NULL);
+	EXPECT(parse(KEYLESS "deregister d fails ENOENT\n") != NULL);
+	EXPECT(parse(KEYLESS "region s\nregion d\nrepeat 2\nderegister d\n"
+		     "region d\n" POST "wait w\nend\n") != NULL);
 }

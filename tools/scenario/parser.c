@@ -411,6 +411,8 @@ struct scenario *scenario_parse(const char *file, const char *text,
 	p->s = s;
 	p->errors = errors;
 	parse_text(p, text);
+	if (!p->mistakes && !p->no_memory)
+		parser_missing(p);
 	memcpy(s->names, p->names, sizeof(s->names));
 	if (p->no_memory)
 		fprintf(errors, "%s: no memory\n", file);

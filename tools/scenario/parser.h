@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * parser.h - state while a scenario is read (private to tools/scenario): parser.c
- * reads lines by the grammar, value.c reads one value.
+ * reads lines by the grammar, value.c reads one value, missing.c looks at all lines.
  */
 #ifndef FL_SCENARIO_PARSER_H
 #define FL_SCENARIO_PARSER_H
@@ -48,5 +48,8 @@ int parser_declare(struct parser *p, const struct token *t,
 /* Read one value of the type (grammar.h); moves p->at. */
 bool parser_value(struct parser *p, const char *type, struct statement *st,
 		  struct arg *a);
+
+/* missing.c: what work requests need and no line gives. */
+void parser_missing(struct parser *p);
 
 #endif
