@@ -305,6 +305,37 @@ TEST("two regions on one page")
 
 /* ---- refusals ---- */
 
+/* A page is in one bank, and each fl_open has its own. */
+static int opens_twice(void *arg)
+{
+	struct rig_app a, b;
+	struct fl_mr *mr, *other;
+	uint8_t *m = map_aligned(PROT_READ | PROT_WRITE, MAP_PRIVATE);
+	int r;
+
+	(void)arg;
+	RIG_TRY(open_loop(&a));
+	RIG_TRY(open_loop(&b));
+	m[5] = 7;
+	RIG_TRY(fl_reg_mr(a.pd, m, BYTES, FL_REMOTE_WRITE, &mr));
+	r = fl_reg_mr(b.pd, m, BYTES, FL_REMOTE_WRITE, &other);
+	if (r != -EOPNOTSUPP)
+		return 2;
+	RIG_TRY(fl_dereg_mr(mr));
+	RIG_TRY(fl_reg_mr(b.pd, m, BYTES, FL_REMOTE_WRITE, &other));
+	RIG_TRY(fl_dereg_mr(other));
+	RIG_TRY(fl_close(a.dev));
+	RIG_TRY(fl_close(b.dev));
+	return m[5] == 7 ? 0 : 3;
+}
+
+TEST("a page is in a region of one device of a process at a time")
+{
+	rig_start(NULL);
+	EXPECT_EQ(run(opens_twice, NULL), 0);
+	rig_end();
+}
+
 static int is_refused(void *arg)
 {
 	struct rig_app a;
