@@ -151,3 +151,13 @@ TEST("a post without a size from an end on is refused, and says which")
 	EXPECT_EQ(run(BUFFERS "post w: write c s -> d from=256K fails ERANGE\n"),
 		  0);
 }
+
+TEST("a range beyond its buffer says how large that is")
+{
+	EXPECT_EQ(run(BUFFERS "expect data s 300K.. = random\n"), 1);
+	says("nothing to compare: buffer s has only 262144 bytes");
+	EXPECT_EQ(run(BUFFERS "expect data d 0..8K = s 252K..\n"), 1);
+	says("the right side has only 4096 of 8192 bytes");
+	EXPECT_EQ(run(BUFFERS "expect resident s 0..300K\n"), 1);
+	says("no such pages: buffer s has only 262144 bytes");
+}

@@ -83,8 +83,8 @@ int parser_name(struct parser *p, const struct token *t, enum name_kind kind)
 		list[i] = p->name[kind][i].word;
 	}
 	list[i] = NULL;
-	snprintf(right, sizeof(right), "a %s that is declared above%s",
-		 name_kind_text[kind],
+	snprintf(right, sizeof(right), "a %s%s that is declared above%s",
+		 name_kind_text[kind], kind == NAME_WORK ? " request" : "",
 		 i ? "" : " (there is none yet)");
 	parser_unknown(p, t, right, list);
 	return -1;
@@ -349,6 +349,8 @@ static void parse_line(struct parser *p, const char *line)
 			return;
 		}
 	}
+	if (!parser_sense(p, &st))
+		return;
 	if (!match_blocks(p, &st, s->count))
 		return;
 	st.text = parser_keep(p, line + st.at.column - 1);

@@ -66,10 +66,6 @@ static int act_buffer(struct run *r, const struct statement *st)
 	uint64_t seed = option_number(st, "seed", 1);
 	int err;
 
-	if (!st->arg[3].set && !file) {
-		world_why_set(r->w, "a buffer needs a size or file=\"PATH\"");
-		return -EINVAL;
-	}
 	err = world_buffer_add(r->process[st->arg[2].name], st->arg[0].word,
 			       st->arg[3].number, file ? file->word : NULL, b);
 	if (!err && fill)

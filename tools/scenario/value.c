@@ -144,15 +144,25 @@ static bool value_status(struct parser *p, const struct token *t, struct arg *a)
 static bool value_content(struct parser *p, const struct token *t,
 			  struct arg *a)
 {
-	static const char *const fills[] = { "zero", "random", "pattern"
-	, NULL };
+	static const char *const fills[] = { "zero", "random", "pattern",
+					     NULL };
+	const char *list[PARSER_NAMES + 4];
+	int i;
 
 	a->choice = find_word(t->text, fills);
 	if (a->choice >= 0)
 		return true;
 	a->choice = 3;
-	a->name = parser_name(p, t, NAME_BUFFER);
-	return a->name >= 0;
+	for (i = 0; i < p->names[NAME_BUFFER]; i++) {
+		list[i] = p->name[NAME_BUFFER][i].word;
+		if (t->kind != TOK_END && !strcmp(list[i], t->text)) {
+			a->name = i;
+			return true;
+		}
+	}
+	memcpy(&list[i], fills, sizeof(fills));
+	return parser_unknown(p, t, "a buffer that is declared above, zero, "
+			      "random or pattern", list);
 }
 
 /* rights=local-write,remote-read or none */
