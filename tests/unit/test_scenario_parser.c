@@ -455,3 +455,11 @@ TEST("what data are compared with is a buffer or a fill")
 	refuse(SETUP "expect data src = dest\n", "x.fl:9:19:",
 	       "did you mean 'dst'?");
 }
+
+TEST("the nearest word is found in capitals, too")
+{
+	refuse("expect count mm_fault == 1\n", "x.fl:1:14:",
+	       "did you mean 'MM_FAULT'?");
+	refuse(READY "post w: write c src -> dst\nexpect status w OK\n",
+	       "x.fl:12:17:", "did you mean 'ok'?");
+}

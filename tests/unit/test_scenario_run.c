@@ -176,3 +176,21 @@ TEST("a work request that failed is told where no line asks for it")
 	EXPECT_EQ(run(BUFFERS "post w: write c s -> d 0 fails EINVAL\n"), 0);
 	EXPECT(strstr(said, "note:") == NULL);
 }
+
+TEST("an error that a statement ends with is explained")
+{
+	EXPECT_EQ(run(SETUP "link a a\n"), 1);
+	says("got:      ENOENT: a link joins two different boards");
+	EXPECT_EQ(run(SETUP "link a b\n"), 1);
+	says("EEXIST: these boards have a link already");
+	EXPECT_EQ(run("board z block=3\n"), 1);
+	says("EINVAL: no card has such contexts or blocks");
+	EXPECT_EQ(run(SETUP "connect p q as c depth=60000\n"), 1);
+	says("EINVAL: no queue has this depth");
+	EXPECT_EQ(run(SETUP "exit p\nexit p\n"), 1);
+	says("ESRCH: its process has ended");
+	EXPECT_EQ(run(SETUP "buffer x in p 999G\n"), 1);
+	says("ENOMEM: there is no room for so much memory");
+	EXPECT_EQ(run(SETUP "poke a nic 3 = 1\n"), 1);
+	says("EINVAL: offset and value");
+}

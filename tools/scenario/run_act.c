@@ -360,14 +360,42 @@ static int are_there(struct run *r, const struct statement *st)
 	return gone ? -ENOENT : 0;
 }
 
-int run_act(struct run *r, const struct statement *st)
+/* What an error of this statement means, where nobody has said more. */
+static void explain(struct run *r, const struct statement *st, int err)
 {
-	int err;
+	static const struct {
+		enum verb verb;
+		int error;
+		const char *why;
+	} reasons[] = {
+		{ V_LINK, -ENOENT, "a link joins two different boards" },
+		{ V_LINK, -EEXIST, "these boards have a link already" },
+		{ V_BOARD, -EINVAL, "no card has such contexts or blocks (a "
+				    "block is a power of two)" },
+		{ V_CONNECT, -EINVAL, "no queue has this depth" },
+		{ V_POKE, -EINVAL, "offset and value have the register's "
+				   "width, 32 bits or width=64" },
+		{ V_POKE, -ENXIO, "the device has no register there" },
+		{ V_BUFFER, -ENOMEM, "there is no room for so much memory" },
+		{ V_BUFFER, -ENOENT, "there is no such file" },
+		{ V_BUFFER, -EINVAL, "this is not a regular file" },
+		{ V_POST, -EINVAL, "a size of 0, or a range that goes round "
+				   "the address space" },
+		{ V_POST, -EAGAIN, "the queue is full (depth= of connect)" },
+	};
+	size_t i;
 
-	world_why_set(r->w, "%s", "");
-	err = are_there(r, st);
-	if (err)
-		return err;
+	if (!err || world_why(r->w)[0])
+		return;
+	if (err == -ESRCH)
+		world_why_set(r->w, "its process has ended");
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].verb == st->verb && reasons[i].error == err)
+			world_why_set(r->w, "%s", reasons[i].why);
+}
+
+static int act(struct run *r, const struct statement *st)
+{
 	switch (st->verb) {
 	case V_BOARD:
 		return act_board(r, st);
@@ -408,4 +436,16 @@ int run_act(struct run *r, const struct statement *st)
 	default:
 		return act_memory(r, st);
 	}
+}
+
+int run_act(struct run *r, const struct statement *st)
+{
+	int err;
+
+	world_why_set(r->w, "%s", "");
+	err = are_there(r, st);
+	if (!err)
+		err = act(r, st);
+	explain(r, st, err);
+	return err;
 }
