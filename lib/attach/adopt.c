@@ -212,6 +212,29 @@ static bool all_open(struct attach *a, const struct run *r)
 	return true;
 }
 
+static bool is_foreign(struct attach *a, const struct run *r, unsigned int i)
+{
+	return atomic_load(&nth(a, r, i)->own) & OWN_FOREIGN;
+}
+
+/* All of the run that is still there. */
+static int protect_run(struct attach *a, const struct run *r, int prot)
+{
+	unsigned int i, n;
+	int error = 0;
+
+	for (i = 0; i < r->n && !error; i += n) {
+		for (n = 1; i + n < r->n &&
+		     is_foreign(a, r, i + n) == is_foreign(a, r, i); n++)
+			;
+		if (!is_foreign(a, r, i))
+			error = attach_protect(a, r->va +
+					       i * (uintptr_t)ATTACH_PAGE,
+					       n * (uint64_t)ATTACH_PAGE, prot);
+	}
+	return error;
+}
+
 static int move_out(struct attach *a, const struct run *r,
 		    const uint32_t *frame)
 {
@@ -223,8 +246,7 @@ static int move_out(struct attach *a, const struct run *r,
 	 * addresses are. But a page that is closed may be a view of somebody
 	 * else's frame by now: then nobody reads.
 	 */
-	error = attach_protect(a, r->va, bytes_of(r),
-			       all_open(a, r) ? PROT_READ : PROT_NONE);
+	error = protect_run(a, r, all_open(a, r) ? PROT_READ : PROT_NONE);
 	for (i = 0; i < r->n && !error; i++)
 		if (frame[i] != ~0u)
 			memcpy(a->scratch + (uint64_t)i * ATTACH_PAGE,
@@ -262,6 +284,9 @@ static void release_run(struct attach *a, const struct run *r)
 	attach_views_lock(a, &mask);
 	if (gone)
 		keep_frames(a, r, frame);
+	for (i = 0; i < r->n; i++)
+		if (is_foreign(a, r, i))
+			frame[i] = ~0u;
 	error = move_out(a, r, frame);
 	if (error) {
 		/* Half of it may be out; nothing that is right is left to do. */
@@ -272,7 +297,7 @@ static void release_run(struct attach *a, const struct run *r)
 		atomic_store(&nth(a, r, i)->view, 0);
 	attach_views_unlock(a, &mask);
 	atomic_fetch_sub(&a->adopted, r->n);
-	busy_end(a, r, 0, OWN_ADOPTED | OWN_KEPT | OWN_WRITE);
+	busy_end(a, r, 0, OWN_ADOPTED | OWN_KEPT | OWN_WRITE | OWN_FOREIGN);
 	if (!gone)
 		tell(a, ATTACH_RELEASED, r, 0, 0, NULL);
 }
@@ -417,6 +442,18 @@ static int adopt_checked(struct attach *a)
 	return error;
 }
 
+/* Adopted pages that are not there any more, which must not be touched. */
+static uintptr_t find_foreign(struct attach *a, uintptr_t from, uintptr_t last)
+{
+	uintptr_t first;
+	sigset_t mask;
+
+	attach_views_lock(a, &mask);
+	first = attach_foreign(a, from, last);
+	attach_views_unlock(a, &mask);
+	return first;
+}
+
 static int adopt(struct attach *a)
 {
 	struct os_map m = { 0 };
@@ -425,6 +462,7 @@ static int adopt(struct attach *a)
 	uintptr_t va;
 	int error;
 
+	find_foreign(a, job_start(a), job_last(a));
 	for (va = job_start(a); job_next(a, &va); va += attach_granule(a)) {
 		error = judge(a, va, &m, &g);
 		if (error)
@@ -450,11 +488,15 @@ static void uncount(struct attach *a, uintptr_t from, uintptr_t last)
 {
 	struct attach_page *p;
 	struct run r = { 0 };
-	uintptr_t va = from;
+	uintptr_t va = from, foreign = find_foreign(a, from, last);
+	const char *said = "faultline: memory was unmapped while a region held "
+			   "it; it stays as it is now: 0x";
 	uint32_t own;
 	bool keep;
 	int prot;
 
+	if (foreign)
+		attach_say(&said, 1, foreign);
 	for (; attach_next(a, &va, &p) && va <= last; va += ATTACH_PAGE) {
 		own = atomic_load(&p->own);
 		if (own >> OWN_COUNT_SHIFT)

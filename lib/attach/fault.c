@@ -44,18 +44,13 @@ int attach_fault(struct attach *a, uintptr_t va, int write)
 	return attach_call(a, &q);
 }
 
-/* No stdio in a handler. */
-static void say_gone(const struct attach *a, uintptr_t addr, int error)
+void attach_say(const char *const *part, unsigned int n, uintptr_t addr)
 {
 	char text[256], *to = text, *end = text + sizeof(text) - 40;
-	const char *part[] = { "faultline: board ", a->name,
-		error == -EPERM ? " was opened by the parent process, not by"
-				  " this one: no page comes to 0x" :
-				  " is gone: no page comes to 0x" };
 	unsigned int i, shift;
 	const char *c;
 
-	for (i = 0; i < 3; i++)
+	for (i = 0; i < n; i++)
 		for (c = part[i]; *c && to < end; c++)
 			*to++ = *c;
 	for (shift = sizeof(addr) * 8; shift; shift -= 4)
@@ -63,6 +58,16 @@ static void say_gone(const struct attach *a, uintptr_t addr, int error)
 	*to++ = '\n';
 	*to = 0;
 	os_say(text);
+}
+
+static void say_gone(const struct attach *a, uintptr_t addr, int error)
+{
+	const char *part[] = { "faultline: board ", a->name,
+		error == -EPERM ? " was opened by the parent process, not by"
+				  " this one: no page comes to 0x" :
+				  " is gone: no page comes to 0x" };
+
+	attach_say(part, 3, addr);
 }
 
 /* Is the page open for this already, so that it only was slower than others? */
@@ -134,7 +139,7 @@ static int fix_one(struct attach *a, uintptr_t addr, int write)
 			attach_turn(&turns);
 		return 1;
 	}
-	if ((own & (OWN_ADOPTED | OWN_OUT)) == OWN_ADOPTED) {
+	if ((own & (OWN_ADOPTED | OWN_OUT | OWN_FOREIGN)) == OWN_ADOPTED) {
 		if (ask(a, p, addr, write))
 			return 1;
 		/* Given back meanwhile? Then the board was right not to know. */

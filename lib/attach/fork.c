@@ -41,7 +41,8 @@ static bool all_present(struct attach *a, bool ask)
 	uintptr_t va;
 
 	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE) {
-		if (on_stack(va) || atomic_load(&p->view) >> VIEW_PROT_SHIFT)
+		if (on_stack(va) || atomic_load(&p->own) & OWN_FOREIGN ||
+		    atomic_load(&p->view) >> VIEW_PROT_SHIFT)
 			continue;
 		all = false;
 		if (ask)
@@ -62,6 +63,7 @@ static void hold(struct attach *a, unsigned int slot)
 				  forking.stack_end - forking.stack_start, 0);
 	for (i = 0; i < ATTACH_ROUNDS; i++) {
 		attach_views_lock(a, &forking.mask[slot]);
+		attach_foreign(a, 0, UINTPTR_MAX);
 		if (all_present(a, false) || attach_error(a))
 			return;
 		attach_views_unlock(a, &forking.mask[slot]);
@@ -133,7 +135,7 @@ static void own_pages(struct attach *a)
 	for (va = 0; attach_next(a, &va, &p); va += attach_granule(a)) {
 		view = p->view;
 		prot = p->own & OWN_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
-		if (view >> VIEW_PROT_SHIFT &&
+		if (view >> VIEW_PROT_SHIFT && !(p->own & OWN_FOREIGN) &&
 		    os_replace((void *)va, a->bank + (uint64_t)
 			       ((view & VIEW_FRAME) - 1) * ATTACH_PAGE,
 			       attach_granule(a), prot))

@@ -40,6 +40,7 @@
 #define OWN_WRITE	8u		/* the program had the right to write */
 #define OWN_WAS		16u		/* was busy once: a late fault is no crash */
 #define OWN_OUT		32u		/* private while its thread forks */
+#define OWN_FOREIGN	64u		/* something else is mapped there by now */
 #define OWN_COUNT_SHIFT	8		/* regions that it is part of */
 
 struct attach_page {
@@ -214,6 +215,8 @@ bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
 bool attach_fix(uintptr_t addr, int write);
 /* Where the handler has variables of the calling thread. */
 void attach_fault_variables(uintptr_t *start, uintptr_t *end);
+/* n pieces of text, the address, and the end of the line; no stdio. */
+void attach_say(const char *const *part, unsigned int n, uintptr_t addr);
 /* Have the board bring in va's page: 0 or negative errno. */
 int attach_fault(struct attach *a, uintptr_t va, int write);
 
@@ -221,6 +224,14 @@ int attach_fault(struct attach *a, uintptr_t va, int write);
 void attach_job_do(struct attach *a);
 /* Everything that moving pages calls, once, before there are any. */
 int attach_rehearse(struct attach *a);
+
+/*
+ * foreign.c: mark adopted pages in from..last where something else is mapped, or nothing;
+ * with the flag. The first of them, or 0. Where the system does not say, there is none.
+ */
+uintptr_t attach_foreign(struct attach *a, uintptr_t from, uintptr_t last);
+/* The same for one granule outside the arena that is closed. AS. */
+bool attach_foreign_page(struct attach *a, uintptr_t va);
 
 /* judge.c: find the library's variables, before anything is adopted. */
 void attach_find_variables(void);

@@ -107,6 +107,8 @@ static int judge(struct attach *a, uintptr_t va, struct os_map *m)
 	struct attach_page *p = attach_page(a, va);
 	int error;
 
+	if (p && atomic_load(&p->own) & OWN_FOREIGN)
+		return -EBUSY;
 	if (p && atomic_load(&p->own) & OWN_ADOPTED)
 		return write && !(atomic_load(&p->own) & OWN_WRITE) ? -EACCES :
 								      0;

@@ -300,7 +300,8 @@ static int present(struct attach *a, uintptr_t va, int for_write)
 	while (p && atomic_load(&p->own) & OWN_BUSY)
 		attach_turn(&turns);
 	if (attach_inside(a, va) ? va < attach_doorbell(a) :
-	    p && atomic_load(&p->own) & OWN_ADOPTED) {
+	    p && (atomic_load(&p->own) & (OWN_ADOPTED | OWN_FOREIGN)) ==
+		 OWN_ADOPTED) {
 		if (atomic_load(&p->view) >> VIEW_PROT_SHIFT & need)
 			return 0;
 		error = attach_fault(a, va, for_write);

@@ -131,7 +131,7 @@ static void start_over(struct attach *a)
 					      memory_order_relaxed);
 	memset(a->block, 0, sizeof(a->block));
 	for (; attach_next(a, &va, &p); va += attach_granule(a)) {
-		if (atomic_load(&p->own) & (OWN_BUSY | OWN_KEPT) ||
+		if (atomic_load(&p->own) & (OWN_BUSY | OWN_KEPT | OWN_FOREIGN) ||
 		    !atomic_load(&p->view))
 			continue;
 		for (i = 0; i < attach_granule(a) / ATTACH_PAGE; i++)
@@ -288,17 +288,27 @@ static bool is_boards(struct attach *a, uintptr_t va)
 	/* They are marked one by one, and moved together. */
 	for (; at - va < attach_granule(a); at += ATTACH_PAGE)
 		if ((atomic_load(&attach_page(a, at)->own) &
-		     (OWN_ADOPTED | OWN_BUSY | OWN_OUT)) != OWN_ADOPTED)
+		     (OWN_ADOPTED | OWN_BUSY | OWN_OUT | OWN_FOREIGN)) !=
+		    OWN_ADOPTED)
 			return false;
 	return true;
 }
 
+/* Before the frame is mapped where another one was: did the program do so, too? */
+static bool is_still(struct attach *a, uintptr_t va, uint32_t frame)
+{
+	return attach_inside(a, va) ||
+	       (attach_page(a, va)->view & VIEW_FRAME) == frame + 1 ||
+	       !attach_foreign_page(a, va);
+}
+
 static void command(struct attach *a, const struct attach_view *v)
 {
+	bool open = v->kind == ATTACH_OPEN_PAGES;
 	uint32_t i, n, all = attach_granule(a) / ATTACH_PAGE;
 	uintptr_t va = (uintptr_t)v->va;
 
-	if ((v->kind != ATTACH_OPEN_PAGES && v->kind != ATTACH_CLOSE_PAGES) ||
+	if ((!open && v->kind != ATTACH_CLOSE_PAGES) ||
 	    !command_ok(a, v)) {
 		os_say("faultline: a board told what makes no sense\n");
 		attach_dies(a, -ENODEV);
@@ -306,10 +316,12 @@ static void command(struct attach *a, const struct attach_view *v)
 	}
 	for (i = 0; i < v->npages; i += n, va += n * (uintptr_t)ATTACH_PAGE) {
 		for (n = 0; i + n < v->npages &&
-		     is_boards(a, va + n * (uintptr_t)ATTACH_PAGE); n += all)
+		     is_boards(a, va + n * (uintptr_t)ATTACH_PAGE) &&
+		     (!open || is_still(a, va + n * (uintptr_t)ATTACH_PAGE,
+					v->frame + i + n)); n += all)
 			;
 		/* What the system refuses to open faults again. */
-		if (n && v->kind == ATTACH_OPEN_PAGES)
+		if (n && open)
 			attach_map(a, va, n, v->frame + i, (int)v->prot);
 		else if (n)
 			close_pages(a, va, n);

@@ -14,7 +14,9 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
@@ -202,55 +204,51 @@ static enum os_map_kind kind_of(const char *name, bool shared)
 	return shared ? OS_MAP_SHARED : OS_MAP_PRIVATE;
 }
 
-/*
- * A line: START-END rwxp OFFSET DEVICE INODE      NAME (proc(5)). True: it holds
- * addr, or addr is before it, and then *found is false.
- */
-static bool line_ends_search(const char *line, uintptr_t addr, struct os_map *m,
-			     bool *found)
+/* A line: START-END rwxp OFFSET MAJOR:MINOR INODE      NAME (proc(5)). */
+static bool parse_line(const char *s, struct os_map *m)
 {
-	const char *s = line;
-	int field;
+	uint64_t major;
 
 	m->start = hex(&s);
 	if (*s++ != '-')
 		return false;
 	m->end = hex(&s);
-	if (addr >= m->end)
+	if (*s++ != ' ' || strlen(s) < 5)
 		return false;
-	*found = addr >= m->start && *s++ == ' ' && strlen(s) > 4;
-	if (!*found)
-		return true;
 	m->prot = (s[0] == 'r' ? PROT_READ : 0) |
 		  (s[1] == 'w' ? PROT_WRITE : 0) |
 		  (s[2] == 'x' ? PROT_EXEC : 0);
 	m->kind = s[3] == 's' ? OS_MAP_SHARED : OS_MAP_PRIVATE;
-	for (field = 0; field < 4 && *s; field++) {
-		s += strcspn(s, " ");
-		s += strspn(s, " ");
-	}
+	s += 5;
+	hex(&s);
+	major = *s ? (s++, hex(&s)) : 0;
+	m->device = makedev(major, *s ? (s++, hex(&s)) : 0);
+	for (m->inode = 0, s += *s == ' '; *s >= '0' && *s <= '9'; s++)
+		m->inode = m->inode * 10 + (uint64_t)(*s - '0');
+	s += strspn(s, " ");
 	m->kind = kind_of(s, m->kind == OS_MAP_SHARED);
 	return true;
 }
 
-bool os_map_find(const void *addr, struct os_map *m)
+int os_map_each(uintptr_t start, uintptr_t last,
+		void (*fn)(void *arg, const struct os_map *m), void *arg)
 {
 	/* The beginning of a name is enough, so a long line is cut off. */
 	char piece[1024], line[160];
-	bool over = false, found = false;
+	struct os_map m = { .start = 0 };
 	size_t used = 0;
 	ssize_t n, i;
 	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
-		return false;
-	while (!over) {
+		return -ENOTSUP;
+	while (m.start <= last) {
 		n = read(fd, piece, sizeof(piece));
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			break;
-		for (i = 0; i < n && !over; i++) {
+		for (i = 0; i < n && m.start <= last; i++) {
 			if (piece[i] != '\n') {
 				if (used < sizeof(line) - 1)
 					line[used++] = piece[i];
@@ -258,12 +256,61 @@ bool os_map_find(const void *addr, struct os_map *m)
 			}
 			line[used] = '\0';
 			used = 0;
-			over = line_ends_search(line, (uintptr_t)addr, m,
-						&found);
+			if (parse_line(line, &m) && m.end > start &&
+			    m.start <= last)
+				fn(arg, &m);
 		}
 	}
 	close(fd);
-	return found;
+	return 0;
+}
+
+struct sought {
+	struct os_map m;
+	bool found;
+};
+
+static void take_map(void *arg, const struct os_map *m)
+{
+	struct sought *s = arg;
+
+	s->m = *m;
+	s->found = true;
+}
+
+bool os_map_find(const void *addr, struct os_map *m)
+{
+	struct sought s = { .found = false };
+
+	os_map_each((uintptr_t)addr, (uintptr_t)addr, take_map, &s);
+	if (s.found)
+		*m = s.m;
+	return s.found;
+}
+
+bool os_map_is(const struct os_map *m, int fd)
+{
+	struct stat st;
+
+	return m->inode && !fstat(fd, &st) && st.st_ino == m->inode &&
+	       st.st_dev == m->device;
+}
+
+/*
+ * mremap(2): a size of 0 maps what is shared a second time, and is EINVAL for what
+ * is private.
+ */
+bool os_map_shared(const void *addr)
+{
+	size_t page = os_page_bytes();
+	int was = errno;
+	void *twin = (void *)syscall(SYS_mremap, addr, 0, page, MREMAP_MAYMOVE);
+	bool shared = twin != MAP_FAILED || errno == ENOMEM;
+
+	if (twin != MAP_FAILED)
+		munmap(twin, page);
+	errno = was;
+	return shared;
 }
 
 /* Linux, Documentation/admin-guide/mm/pagemap.rst: 8 bytes a page. */

@@ -213,6 +213,29 @@ bool os_map_find(const void *addr, struct os_map *m)
 	return false;
 }
 
+int os_map_each(uintptr_t start, uintptr_t last,
+		void (*fn)(void *arg, const struct os_map *m), void *arg)
+{
+	(void)start;
+	(void)last;
+	(void)fn;
+	(void)arg;
+	return -ENOTSUP;
+}
+
+bool os_map_is(const struct os_map *m, int fd)
+{
+	(void)m;
+	(void)fd;
+	return true;
+}
+
+bool os_map_shared(const void *addr)
+{
+	(void)addr;
+	return true;
+}
+
 int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages)
 {
 	(void)addr;

@@ -27,7 +27,7 @@ for tool in sh cat dirname mkdir rm grep; do ln -s "$(command -v $tool)" "$dir/b
 expect 0 "$dir/b/sequence.dot" 'without Graphviz there is what it would draw' \
 	env PATH="$dir/bin" tools/hello "$dir/b"
 expect 0 'digraph' 'and it is there' cat "$dir/b/walk.dot"
-expect 1 'no such transfer' 'a story of a transfer that is not there' \
+expect 1 'no transfer 999 in this trace; there is only 1' 'a story of a transfer that is not there' \
 	"$fl" trace --story --xfer 999 "$dir/a/one.trace"
 "$fl" run --trace "$dir/cold" tests/scenario/write_cold_page.fl > "$dir/ran"
 expect 0 'other blocks:' 'of many blocks one is told, the others are counted' \

@@ -368,6 +368,14 @@ echo 'int main(void) { return 0; }' > "$dir/all/two/translate.c"
 expect 0 'one: 100 of 100' 'a folder of submissions' \
 	tools/lab/batch walk "$dir/all" --out "$dir/batch" --jobs 1
 expect 0 'walk,"two",1,' 'scores as a table' cat "$dir/batch/scores.csv"
+expect 0 'lab,name,seed,score,max,first_level' 'whose first line says what is in the columns' \
+	head -n 1 "$dir/batch/scores.csv"
+expect 0 1 'and no other line does' grep -c '^lab,' "$dir/batch/scores.csv"
+expect 0 3 'a line for each submission' sh -c "wc -l < '$dir/batch/scores.csv'"
+mkdir "$dir/nobody"
+expect 1 "no submission in $dir/nobody" 'a folder without submissions' \
+	tools/lab/batch walk "$dir/nobody" --out "$dir/batch0"
+expect 1 '' 'leaves no table' test -e "$dir/batch0/scores.csv"
 expect 0 'the starter' 'who has one file only gets the other from the starter' \
 	cat "$dir/batch/two.txt"
 expect 0 'command: make -s grade LAB=walk ONLY=first_level' 'the workflow for Classroom' \

@@ -25,9 +25,35 @@ for k in sequence states walk; do
 done
 expect 2 "did you mean 'sequence'" 'an unknown picture' "$fl" trace --dot sequenc "$t"
 expect 2 "did you mean 'SMMU_FAULT'" 'an unknown event' "$fl" trace --event SMMU_FALT "$t"
-expect 2 'a plain number' 'a board that is no number' "$fl" trace --board a "$t"
-expect 1 'no such transfer' 'a transfer that is not there' "$fl" trace --dot sequence --xfer 999 "$t"
-expect 1 'no such fault' 'a fault that is not there' "$fl" trace --dot walk --fault 9999 "$t"
+expect 2 'a number from 0 to 255' 'a board that is no number' "$fl" trace --board a "$t"
+for form in '' '--story' '--dot sequence' '--dot walk'; do
+	expect 1 'no transfer 999 in this trace; there is only 1' \
+		"a transfer that is not there ${form:-as text}" "$fl" trace $form --xfer 999 "$t"
+done
+for form in '' '--dot states'; do
+	expect 1 'no board 7 in this trace; there are 0 and 1' \
+		"a board that is not there ${form:-as text}" "$fl" trace $form --board 7 "$t"
+done
+for form in '' '--story' '--dot sequence'; do
+	expect 1 'no block 99 in transfer 1; there are 1 to 7' \
+		"a block that is not there ${form:-as text}" "$fl" trace $form --xfer 1 --block 99 "$t"
+done
+expect 0 'RX_BURST 1.2.' 'only one block' "$fl" trace --block 2 "$t"
+expect 1 '' 'and no other' sh -c "'$fl' trace --block 2 '$t' | grep -v '^#' | grep -v ' 1\.2\.'"
+expect 1 "no fault 9999 in this trace; there are $(grep -c ' SMMU_FAULT ' "$t")" \
+	'a fault that is not there' "$fl" trace --dot walk --fault 9999 "$t"
+expect 2 'a number from 1 to' 'a transfer 0, which there never is' "$fl" trace --xfer 0 "$t"
+expect 2 'a number from 0 to 255' 'a board beyond all, which was board 0' "$fl" trace --board 65536 "$t"
+expect 2 '--fault is for --dot walk' 'a fault of the text' "$fl" trace --fault 1 "$t"
+expect 2 '--event is for the text' 'an event in a picture' "$fl" trace --dot walk --event SMMU_FAULT "$t"
+expect 2 '--told is for the text' 'words in a picture' "$fl" trace --dot walk --told "$t"
+expect 2 '--board is for the text or --dot states' 'a board of a transfer' \
+	"$fl" trace --dot sequence --board 1 "$t"
+expect 2 'wanted: one of them' 'two forms' "$fl" trace --dot walk --story "$t"
+printf '#faultline-trace 1\n' > "$dir/none"
+expect 1 'no board 0 in this trace; there is none' 'a board of an empty trace' \
+	"$fl" trace --board 0 "$dir/none"
+expect 1 'no transfer in this trace' 'a story of an empty trace' "$fl" trace --story "$dir/none"
 expect 2 'cannot read this trace' 'a missing file' "$fl" trace "$dir/nothing"
 expect 2 'this is not a trace' 'a file that is no trace' "$fl" trace "$dir/some"
 sed '5s/ [A-Z_]* [0-9]*\.[0-9]*\.[0-9]* / NONSENSE 0.0.0 /' "$t" > "$dir/broken"

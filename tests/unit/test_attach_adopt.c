@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Memory that the program has from elsewhere. variants: tsan page16 page64 */
+#include <fcntl.h>
 #include <signal.h>
 
 #include "test_attach_fake.h"
@@ -305,4 +306,133 @@ TEST("what is present when a board dies comes back when the device is closed")
 	EXPECT_EQ(mem[0], 3);
 	EXPECT_EQ(mem[FB_PAGE], 4);
 	munmap(mem, 2 * FB_PAGE);
+}
+
+/* What the library says on standard error meanwhile goes to said. */
+static int said_fd, own_stderr;
+static char said[4096];
+
+static void listen_to_stderr(void)
+{
+	char path[200];
+
+	test_path(path, sizeof(path), "said");
+	said_fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	EXPECT(said_fd >= 0);
+	own_stderr = dup(2);
+	dup2(said_fd, 2);
+}
+
+static void stop_listening(void)
+{
+	ssize_t n = pread(said_fd, said, sizeof(said) - 1, 0);
+
+	dup2(own_stderr, 2);
+	close(own_stderr);
+	close(said_fd);
+	said[n > 0 ? n : 0] = 0;
+	STEP("said: %s", said);
+}
+
+static void replace(uint8_t *at, unsigned int pages, int flags, uint8_t byte)
+{
+	EXPECT_EQ(munmap(at, pages * FB_PAGE), 0);
+	EXPECT_EQ(mmap(at, pages * FB_PAGE, RW, flags | MAP_ANONYMOUS |
+		       MAP_FIXED, -1, 0), at);
+	memset(at, byte, pages * FB_PAGE);
+}
+
+static void holds(const uint8_t *at, unsigned int pages, uint8_t byte)
+{
+	unsigned int i;
+
+	for (i = 0; i < pages * FB_PAGE; i++)
+		EXPECT_EQ(at[i], byte);
+}
+
+TEST("what is mapped where a region was is left as it is, and said")
+{
+	static struct fb_device d;
+	struct fl_mr *mr;
+	uint8_t *mem;
+
+	fb_device_start(&d);
+	mem = map(PAGES, RW, MAP_PRIVATE);
+	memset(mem, 1, PAGES * FB_PAGE);
+	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	STEP("other private memory, shared memory, and a hole");
+	replace(mem + 20 * FB_PAGE, 50, MAP_PRIVATE, 2);
+	replace(mem + 80 * FB_PAGE, 10, MAP_SHARED, 3);
+	EXPECT_EQ(munmap(mem + 100 * FB_PAGE, 5 * FB_PAGE), 0);
+	listen_to_stderr();
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	stop_listening();
+	EXPECT_EQ(atomic_load(&d.b->released), PAGES);
+	holds(mem, 20, 1);
+	holds(mem + 20 * FB_PAGE, 50, 2);
+	holds(mem + 70 * FB_PAGE, 10, 1);
+	holds(mem + 80 * FB_PAGE, 10, 3);
+	holds(mem + 90 * FB_PAGE, 10, 1);
+	holds(mem + 105 * FB_PAGE, 45, 1);
+	EXPECT(strstr(said, "memory was unmapped while a region held it") !=
+	       NULL);
+	STEP("and it can be registered again");
+	EXPECT_EQ(reg(&d, mem + 20 * FB_PAGE, FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	holds(mem + 20 * FB_PAGE, 50, 2);
+	munmap(mem, PAGES * FB_PAGE);
+}
+
+TEST("a page that is taken and comes again does not overwrite what is new")
+{
+	static struct fb_device d;
+	struct fl_mr *mr;
+	unsigned int round;
+	uint8_t *mem;
+
+	fb_device_start(&d);
+	mem = map(PAGES, RW, MAP_PRIVATE);
+	memset(mem, 1, PAGES * FB_PAGE);
+	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	replace(mem + 20 * FB_PAGE, 50, MAP_PRIVATE, 2);
+	for (round = 0; round < 4; round++) {
+		fb_evict_all(d.b);
+		holds(mem + (round & 1 ? 0 : 20 * FB_PAGE),
+		      round & 1 ? 20 : 50, round & 1 ? 1 : 2);
+		holds(mem, 20, 1);
+		holds(mem + 20 * FB_PAGE, 50, 2);
+	}
+	STEP("as long as the old region is there the new memory is refused");
+	EXPECT_EQ(reg(&d, mem + 20 * FB_PAGE, FB_PAGE, FL_LOCAL_WRITE, &mr),
+		  -EBUSY);
+	listen_to_stderr();
+	EXPECT_EQ(fl_close(d.dev), 0);
+	stop_listening();
+	d.dev = NULL;
+	EXPECT(strstr(said, "memory was unmapped while a region held it") !=
+	       NULL);
+	holds(mem, 20, 1);
+	holds(mem + 20 * FB_PAGE, 50, 2);
+	holds(mem + 70 * FB_PAGE, 80, 1);
+	munmap(mem, PAGES * FB_PAGE);
+}
+
+TEST("a region that is still where it was is given back without a word")
+{
+	static struct fb_device d;
+	struct fl_mr *mr;
+	uint8_t *mem;
+
+	fb_device_start(&d);
+	mem = map(PAGES, RW, MAP_PRIVATE);
+	memset(mem, 1, PAGES * FB_PAGE);
+	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	fb_evict_all(d.b);
+	holds(mem, 3, 1);
+	listen_to_stderr();
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	stop_listening();
+	EXPECT_STR(said, "");
+	holds(mem, PAGES, 1);
+	munmap(mem, PAGES * FB_PAGE);
 }

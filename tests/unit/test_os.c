@@ -400,6 +400,56 @@ TEST("what is mapped at an address is told, with its bounds and rights")
 	munmap(sh, page);
 }
 
+static void count_map(void *arg, const struct os_map *m)
+{
+	struct os_map *seen = arg;	/* end: of the last; inode: how many */
+
+	EXPECT(m->start >= seen->end && m->end > m->start);
+	seen->end = m->end;
+	seen->inode++;
+}
+
+TEST("all that is mapped in a range is told in order, and of which file it is")
+{
+	struct os_map m, seen = { .start = 0 };
+	int fd, other;
+	uint8_t *at;
+
+	page = os_page_bytes();
+	fd = object(2 * page);
+	other = object(2 * page);
+	at = pages(5, PROT_READ | PROT_WRITE);
+	EXPECT_EQ(os_view(at + page, 2 * page, PROT_READ, fd, 0), 0);
+	EXPECT_EQ(os_view(at + 4 * page, page, PROT_NONE, fd, page), 0);
+	EXPECT_EQ(munmap(at + 3 * page, page), 0);
+	EXPECT_EQ(os_map_each((uintptr_t)at, (uintptr_t)at + 5 * page - 1,
+			      count_map, &seen), on_linux() ? 0 : -ENOTSUP);
+	if (on_linux()) {
+		EXPECT_EQ(seen.inode, 3);
+		STEP("which file, and whether others see it");
+		EXPECT(os_map_find(at + page, &m) && os_map_is(&m, fd));
+		EXPECT(!os_map_is(&m, other));
+		EXPECT(os_map_find(at, &m) && !os_map_is(&m, fd));
+		EXPECT(os_map_find(at + 4 * page, &m) && os_map_is(&m, fd));
+		errno = 77;
+		EXPECT(os_map_shared(at + page));
+		EXPECT(os_map_shared(at + 4 * page));
+		EXPECT(!os_map_shared(at));
+		EXPECT(!os_map_shared(at + 3 * page));
+		EXPECT_EQ(errno, 77);
+		STEP("the question changes nothing");
+		seen = (struct os_map){ .start = 0 };
+		os_map_each((uintptr_t)at, (uintptr_t)at + 5 * page - 1,
+			    count_map, &seen);
+		EXPECT_EQ(seen.inode, 3);
+	} else {
+		EXPECT(os_map_shared(at));
+	}
+	munmap(at, 5 * page);
+	close(fd);
+	close(other);
+}
+
 TEST("pages that are there are counted, and those that were never touched are not")
 {
 	uint64_t n = 99;

@@ -171,11 +171,12 @@ TEST("the example of the book is read whole")
 TEST("a statement keeps its words where the grammar has them")
 {
 	struct scenario *s = parse(SETUP
-		"drop a -> b first 7 READY\npost w: write c src -> dst at=4K\n");
+		"drop a -> b first 7 READY\nregion src\nregion dst\n"
+		"post w: write c src -> dst at=4K\n");
 	const struct statement *st;
 
 	EXPECT(s != NULL);
-	st = &s->st[s->count - 2];
+	st = &s->st[s->count - 4];
 	EXPECT_EQ(st->verb, V_DROP);
 	EXPECT_EQ(st->arg[0].name, 0);
 	EXPECT_EQ(st->arg[2].name, 1);
@@ -317,4 +318,148 @@ TEST("random lines never crash the parser")
 			scenario_free(s);
 		}
 	}
+}
+
+TEST("a list of names is told whole")
+{
+	refuse("board a\nexpect stat a fault == 4\n", "x.fl:2:15:",
+	       "frames_pinned, faults_minor or faults_major\n");
+	refuse(SETUP "expect counter p x == 4\n", "x.fl:9:18:",
+	       "pinned_pages or stalls\n");
+	refuse("board a\nprint stat a\n", "x.fl:2:13:",
+	       "faults_minor or faults_major\n");
+}
+
+/* Two boards and what is needed for a post between them, without a link. */
+#define APART                                                          \
+	"board a\nboard b\nboard h\nprocess p on a\nprocess q on b\n"  \
+	"buffer s in p 4K\nbuffer d in q 4K\nregion s\nregion d\n"     \
+	"connect p q as c\n"
+/* The same on one board, without regions. */
+#define KEYLESS                                                        \
+	"board a\nprocess p on a\nbuffer s in p 4K\nbuffer d in p 4K\n" \
+	"connect p p as c\n"
+#define POST "post w: write c s -> d\n"
+
+TEST("a link that is missing is named where it is needed")
+{
+	refuse(APART POST, "x.fl:11:15:", "boards a and b, which c connects, "
+	       "have no link; wanted: 'link a b' in a line above");
+	refuse(APART "link a h\n" POST, "x.fl:12:15:", "have no link");
+	refuse(APART POST "link a b\n", "x.fl:11:15:", "have no link");
+	refuse(APART "link a b fails EINVAL\n" POST, "x.fl:12:15:", "no link");
+	refuse(APART POST "expect status w ok\n", "x.fl:11:15:", "no link");
+	refuse(APART POST "wait w\n" POST, "x.fl:11:15:", "no link");
+	EXPECT(strstr(said, "x.fl:13") == NULL);
+}
+
+TEST("a link may go over other boards, or be missing on purpose")
+{
+	EXPECT(parse(APART "link a h\nlink b h\n" POST) != NULL);
+	EXPECT(parse(APART POST "wait w\nexpect status w no-answer\n") != NULL);
+	EXPECT(parse(APART POST "wait w\nexpect status w not ok\n") != NULL);
+	EXPECT(parse(APART "post w: write c s -> d fails EINVAL\n") != NULL);
+	EXPECT(parse(APART) != NULL);
+}
+
+TEST("a region that is missing is named where it is needed")
+{
+	refuse(KEYLESS "region s\n" POST, "x.fl:7:22:", "buffer d has no region; "
+	       "wanted: 'region d' in a line above");
+	refuse(KEYLESS "region d\n" POST, "x.fl:7:17:", "buffer s has no region");
+	refuse(KEYLESS "region s\nregion d fails EINVAL\n" POST, "x.fl:8:22:",
+	       "buffer d has no region");
+	refuse(KEYLESS "region s\npost w: write c s -> d rkey=s lkey=d\n",
+	       "x.fl:7:36:", "buffer d has no region");
+	refuse(KEYLESS "region s\nregion d\nderegister d\n" POST,
+	       "x.fl:9:22:", "buffer d is deregistered above");
+	refuse(KEYLESS "prefetch d write\n", "x.fl:6:10:", "no region");
+	refuse(KEYLESS "deregister d\n", "x.fl:6:12:", "no region");
+}
+
+TEST("a region may be missing on purpose")
+{
+	EXPECT(parse(KEYLESS "region s\n" POST "expect status w remote-key\n") !=
+	       NULL);
+	EXPECT(parse(KEYLESS "region s\npost w: write c s -> d rkey=7\n") !=
+	       NULL);
+	EXPECT(parse(KEYLESS "deregister d fails ENOENT\n") != NULL);
+	EXPECT(parse(KEYLESS "region s\nregion d\nrepeat 2\nderegister d\n"
+		     "region d\n" POST "wait w\nend\n") != NULL);
+}
+
+TEST("what a line says and nothing would look at is a mistake")
+{
+	refuse(SETUP "buffer x in p 4K seed=5\n", "x.fl:9:23:",
+	       "seed=N with fill=random or fill=pattern");
+	refuse(SETUP "buffer x in p 4K fill=zero seed=5\n", "x.fl:9:33:",
+	       "seed=N with fill=random");
+	refuse(SETUP "buffer x in p 4K file=\"/etc/passwd\"\n", "x.fl:9:15:",
+	       "no size with file=");
+	refuse(SETUP "buffer x in p\n", "x.fl:9:1:", "a size or file=\"PATH\"");
+	refuse(SETUP "buffer x in p 0\n", "x.fl:9:15:", "at least one byte");
+	refuse(SETUP "buffer x in p 4K fill=random cold\n", "x.fl:9:30:",
+	       "no 'cold' with fill=");
+	refuse(SETUP "buffer x in p 4K cold warm\n", "x.fl:9:18:", "no 'cold'");
+	refuse(SETUP "expect data src = dst seed=3\n", "x.fl:9:28:",
+	       "seed=N with random or pattern");
+	refuse(SETUP "expect data src = zero seed=3\n", "x.fl:9:29:", "seed=N");
+	refuse(SETUP "inject a->b\n", "x.fl:9:1:", "what to inject");
+	refuse(SETUP "inject a->b loss=1% off\n", "x.fl:9:21:", "'off' alone");
+	refuse(SETUP "inject a->b share=5%\n", "x.fl:9:19:", "with late=TIME");
+	EXPECT(parse(SETUP "buffer x in p 4K cold\nbuffer y in p 4K "
+		     "fill=pattern seed=2 evicted\ninject a->b off\n"
+		     "expect data x = pattern seed=2\n"
+		     "buffer z in p 0 fails EINVAL\n") != NULL);
+}
+
+#define READY SETUP "region src\nregion dst\n"
+
+TEST("a post that contradicts itself is a mistake")
+{
+	refuse(READY "post w: write c src <- dst\n", "x.fl:11:21:",
+	       "a write goes LOCAL -> REMOTE");
+	refuse(READY "post w: read c src -> dst\n", "x.fl:11:20:",
+	       "a read goes LOCAL <- REMOTE");
+	refuse(READY "post w: write c src -> dst 4G\n", "x.fl:11:28:",
+	       "a size below 4G");
+	refuse(READY "post w: write c src -> dst from=4K local=4096\n",
+	       "x.fl:11:33:", "from= or local=, not both");
+	refuse(READY "post w: write c src -> dst at=4K remote=4096\n",
+	       "x.fl:11:31:", "at= or remote=, not both");
+	refuse(SETUP "expect status w ok\n", "x.fl:9:15:",
+	       "a work request that is declared above (there is none yet)");
+	EXPECT(parse(READY "post w: write c src <- dst fails EINVAL\n") !=
+	       NULL);
+}
+
+TEST("numbers that no board has are a mistake, not another number")
+{
+	refuse("board a frames=0\n", "x.fl:1:16:", "a number from 1 to");
+	refuse("board a contexts=300\n", "x.fl:1:18:", "from 1 to 255");
+	refuse("board a block=4294983680\n", "x.fl:1:15:", "4294967295");
+	refuse("board a tlb=0\n", "x.fl:1:13:", "a number from 1");
+	refuse(SETUP "connect p q as d depth=0\n", "x.fl:9:24:",
+	       "from 1 to 65535");
+	refuse(SETUP "connect p q as d domain=4\n", "x.fl:9:25:", "from 0 to 3");
+	refuse(SETUP "region src domain=9\n", "x.fl:9:19:", "from 0 to 3");
+	refuse(SETUP "drop a->b first 4294967297\n", "x.fl:9:17:", "4294967295");
+	refuse("repeat 4294967296\nend\n", "x.fl:1:8:", "4294967295");
+	EXPECT(parse("board a contexts=300 fails EINVAL\n") != NULL);
+}
+
+TEST("what data are compared with is a buffer or a fill")
+{
+	refuse(SETUP "expect data src = rndom\n", "x.fl:9:19:",
+	       "zero, random or pattern (did you mean 'random'?)");
+	refuse(SETUP "expect data src = dest\n", "x.fl:9:19:",
+	       "did you mean 'dst'?");
+}
+
+TEST("the nearest word is found in capitals, too")
+{
+	refuse("expect count mm_fault == 1\n", "x.fl:1:14:",
+	       "did you mean 'MM_FAULT'?");
+	refuse(READY "post w: write c src -> dst\nexpect status w OK\n",
+	       "x.fl:12:17:", "did you mean 'ok'?");
 }

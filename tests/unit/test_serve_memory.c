@@ -303,7 +303,106 @@ TEST("two regions on one page")
 	rig_end();
 }
 
+/* ---- memory that goes behind a region ---- */
+
+static int holds(const uint8_t *mem, uint32_t bytes, uint8_t byte)
+{
+	uint32_t i;
+
+	for (i = 0; i < bytes; i++)
+		if (mem[i] != byte)
+			return 1;
+	return 0;
+}
+
+/* The card writes into the old pages; the new ones are the program's alone. */
+static int maps_anew(void *arg)
+{
+	bool forks = *(bool *)arg;
+	struct fl_work w = { .opcode = FL_WRITE, .bytes = BYTES };
+	struct rig_app a;
+	struct fl_mr *mr;
+	uint8_t *m = map_aligned(PROT_READ | PROT_WRITE, MAP_PRIVATE);
+	pid_t pid;
+
+	RIG_TRY(open_loop(&a));
+	memset(m, 1, BYTES);
+	RIG_TRY(fl_reg_mr(a.pd, m, BYTES, FL_REMOTE_WRITE, &mr));
+	munmap(m, BYTES);
+	if (mmap(m, BYTES, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != m)
+		return 2;
+	memset(m, 2, BYTES);
+	memset(a.mem, 3, BYTES);
+	w.local = a.mem;
+	w.lkey = fl_mr_key(a.mr);
+	w.remote = (uintptr_t)m;
+	w.rkey = fl_mr_key(mr);
+	if (rig_app_do(&a, &w) || holds(m, BYTES, 2))
+		return 4;
+	if (forks) {
+		pid = fork();
+		if (!pid)
+			_exit(holds(m, BYTES, 2) ? 5 : 0);
+		if (rig_wait(pid) || holds(m, BYTES, 2))
+			return 6;
+	}
+	RIG_TRY(fl_dereg_mr(mr));
+	if (holds(m, BYTES, 2))
+		return 7;	/* old pages over the new ones */
+	RIG_TRY(fl_reg_mr(a.pd, m, BYTES, FL_REMOTE_WRITE, &mr));
+	w.rkey = fl_mr_key(mr);
+	if (rig_app_do(&a, &w) || holds(m, BYTES, 3))
+		return 8;
+	RIG_TRY(fl_close(a.dev));
+	return holds(m, BYTES, 3) ? 9 : 0;
+}
+
+TEST("what is mapped where a region was keeps its bytes when that is given back")
+{
+	bool told = os_map_find(&rig_boards, &(struct os_map){ .start = 0 });
+
+	if (!told)
+		return;		/* nobody can know */
+	rig_start(NULL);
+	EXPECT_EQ(run(maps_anew, &(bool){ false }), 0);
+	STEP("and in a child that was forked meanwhile");
+	EXPECT_EQ(run(maps_anew, &(bool){ true }), 0);
+	rig_end();
+}
+
 /* ---- refusals ---- */
+
+/* A page is in one bank, and each fl_open has its own. */
+static int opens_twice(void *arg)
+{
+	struct rig_app a, b;
+	struct fl_mr *mr, *other;
+	uint8_t *m = map_aligned(PROT_READ | PROT_WRITE, MAP_PRIVATE);
+	int r;
+
+	(void)arg;
+	RIG_TRY(open_loop(&a));
+	RIG_TRY(open_loop(&b));
+	m[5] = 7;
+	RIG_TRY(fl_reg_mr(a.pd, m, BYTES, FL_REMOTE_WRITE, &mr));
+	r = fl_reg_mr(b.pd, m, BYTES, FL_REMOTE_WRITE, &other);
+	if (r != -EOPNOTSUPP)
+		return 2;
+	RIG_TRY(fl_dereg_mr(mr));
+	RIG_TRY(fl_reg_mr(b.pd, m, BYTES, FL_REMOTE_WRITE, &other));
+	RIG_TRY(fl_dereg_mr(other));
+	RIG_TRY(fl_close(a.dev));
+	RIG_TRY(fl_close(b.dev));
+	return m[5] == 7 ? 0 : 3;
+}
+
+TEST("a page is in a region of one device of a process at a time")
+{
+	rig_start(NULL);
+	EXPECT_EQ(run(opens_twice, NULL), 0);
+	rig_end();
+}
 
 static int is_refused(void *arg)
 {

@@ -218,7 +218,7 @@ TEST("a trace file is read, and a mistake has file, line and column")
 
 TEST("text can be filtered by board, transfer and event")
 {
-	struct view_filter filter = { 1, 0, EV_SMMU_FAULT };
+	struct view_filter filter = { 1, 0, 0, EV_SMMU_FAULT };
 	FILE *f;
 
 	story();
@@ -228,7 +228,7 @@ TEST("text can be filtered by board, transfer and event")
 	fclose(f);
 	EXPECT_EQ(times("SMMU_FAULT"), 1);
 	EXPECT_EQ(times("\n"), 2);
-	filter = (struct view_filter){ 0, 5, -1 };
+	filter = (struct view_filter){ 0, 5, 0, -1 };
 	memset(out, 0, sizeof(out));
 	f = fmemopen(out, sizeof(out), "w");
 	view_text(f, &t, &filter, true);
@@ -236,4 +236,59 @@ TEST("text can be filtered by board, transfer and event")
 	EXPECT_EQ(times("SMMU_FAULT"), 0);
 	EXPECT_EQ(times("LIB_POST"), 1);
 	EXPECT_EQ(times(trace_events[EV_LIB_POST].text), 1);
+}
+
+static void say(enum view_kind kind, uint32_t xfer)
+{
+	FILE *f;
+
+	memset(said, 0, sizeof(said));
+	f = fmemopen(said, sizeof(said), "w");
+	view_say(f, &t, kind, xfer);
+	fclose(f);
+}
+
+TEST("what a trace has is told as numbers and ranges")
+{
+	static const uint32_t block[] = { 9, 3, 1, 2, 3, 7, 8, 12 };
+	size_t i;
+
+	begin();
+	say(VIEW_XFER, 0);
+	EXPECT_STR(said, "there is none");
+	for (i = 0; i < sizeof(block) / sizeof(*block); i++)
+		add(EV_ENG_FAULT, 1, block[i], 0, 0, 0, 0, 0);
+	say(VIEW_BLOCK, 0);
+	EXPECT_STR(said, "there are 1 to 3, 7 to 9, 12");
+	say(VIEW_BLOCK, 5);
+	EXPECT_STR(said, "there are 1 to 3, 7 to 9, 12");
+	say(VIEW_BLOCK, 6);
+	EXPECT_STR(said, "there is none");
+	say(VIEW_XFER, 0);
+	EXPECT_STR(said, "there is only 5");
+	add(EV_ENG_FAULT, 0, 1, 0, 0, 0, 0, 0);
+	say(VIEW_BOARD, 0);
+	EXPECT_STR(said, "there are 0 and 1");
+	for (i = 0; i < 20; i++)
+		add(EV_ENG_FAULT, 0, (uint32_t)(100 + 2 * i), 0, 0, 0, 0, 0);
+	say(VIEW_BLOCK, 0);
+	EXPECT_STR(said, "there are 1 to 3, 7 to 9, 12, 100, 102, 104, 106, "
+		   "108, ...");
+	EXPECT(view_has(&t, VIEW_BLOCK, 5, 102));
+	EXPECT(!view_has(&t, VIEW_BLOCK, 5, 103));
+	EXPECT(!view_has(&t, VIEW_BLOCK, 4, 102));
+}
+
+TEST("text can be filtered by block")
+{
+	struct view_filter filter = { -1, 0, 2, -1 };
+	FILE *f;
+
+	story();
+	memset(out, 0, sizeof(out));
+	f = fmemopen(out, sizeof(out), "w");
+	view_text(f, &t, &filter, false);
+	fclose(f);
+	EXPECT_EQ(times("\n"), 2);
+	EXPECT_EQ(times("FW_BLOCK"), 1);
 }

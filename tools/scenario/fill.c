@@ -10,14 +10,25 @@ static uint64_t mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+/*
+ * Each word of a pattern is the number of its place, times an odd constant, so that no
+ * two are the same and misplaced bytes show. Another seed changes every word; of seeds
+ * below 256, every byte.
+ */
+static uint64_t pattern(uint64_t seed, uint64_t word)
+{
+	return (word + 1) * 0x9e3779b97f4a7c15ull ^
+	       seed * 0x0101010101010101ull;
+}
+
 uint8_t world_fill_byte(enum world_fill fill, uint64_t seed, uint64_t i)
 {
 	switch (fill) {
 	case WORLD_RANDOM:
 		return (uint8_t)(mix(seed * 0x100000001b3ull + i / 8) >>
 				 i % 8 * 8);
-	case WORLD_PATTERN:	/* its own offset, so that misplaced bytes show */
-		return (uint8_t)(i % 4096 / 8 * 7 + i / 4096 + i % 8);
+	case WORLD_PATTERN:
+		return (uint8_t)(pattern(seed, i / 8) >> i % 8 * 8);
 	default:
 		return 0;
 	}

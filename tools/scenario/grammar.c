@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 #include "tools/scenario/grammar.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define COUNTERS                                                              \
@@ -119,7 +120,8 @@ bool rule_next(const char **p, char word[RULE_WORD_MAX])
 
 	*p += strspn(*p, " ");
 	n = strcspn(*p, " ");
-	if (!n || n >= RULE_WORD_MAX)
+	assert(n < RULE_WORD_MAX);
+	if (!n)
 		return false;
 	memcpy(word, *p, n);
 	word[n] = 0;
@@ -206,7 +208,7 @@ void rule_usage(const struct rule *r, char *text, size_t bytes)
 void scenario_language(FILE *f)
 {
 	const struct rule *r;
-	char text[600];
+	char text[3 * RULE_WORD_MAX];
 
 	for (r = rules; r->first; r++) {
 		rule_usage(r, text, sizeof(text));

@@ -54,7 +54,7 @@ bool parser_wrong(struct parser *p, const struct token *t, const char *right)
 static bool wrong_near(struct parser *p, const struct token *t,
 		       const char *right, const char *near)
 {
-	char text[RULE_WORD_MAX + 160];
+	char text[PARSER_RIGHT + 160];
 
 	if (!near)
 		return parser_wrong(p, t, right);
@@ -83,8 +83,8 @@ int parser_name(struct parser *p, const struct token *t, enum name_kind kind)
 		list[i] = p->name[kind][i].word;
 	}
 	list[i] = NULL;
-	snprintf(right, sizeof(right), "a %s that is declared above%s",
-		 name_kind_text[kind],
+	snprintf(right, sizeof(right), "a %s%s that is declared above%s",
+		 name_kind_text[kind], kind == NAME_WORK ? " request" : "",
 		 i ? "" : " (there is none yet)");
 	parser_unknown(p, t, right, list);
 	return -1;
@@ -205,7 +205,7 @@ static const char *option_type(const struct rule *r, const char *key,
 static bool wrong_option(struct parser *p, const struct rule *r,
 			 const struct token *t)
 {
-	char words[16][RULE_WORD_MAX], right[700] = "";
+	char words[16][RULE_WORD_MAX], right[PARSER_RIGHT] = "";
 	const char *list[18], *next = r->options;
 	int n = 0;
 
@@ -349,6 +349,8 @@ static void parse_line(struct parser *p, const char *line)
 			return;
 		}
 	}
+	if (!parser_sense(p, &st))
+		return;
 	if (!match_blocks(p, &st, s->count))
 		return;
 	st.text = parser_keep(p, line + st.at.column - 1);
@@ -411,6 +413,8 @@ struct scenario *scenario_parse(const char *file, const char *text,
 	p->s = s;
 	p->errors = errors;
 	parse_text(p, text);
+	if (!p->mistakes && !p->no_memory)
+		parser_missing(p);
 	memcpy(s->names, p->names, sizeof(s->names));
 	if (p->no_memory)
 		fprintf(errors, "%s: no memory\n", file);

@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * parser.h - state while a scenario is read (private to tools/scenario): parser.c
- * reads lines by the grammar, value.c reads one value.
+ * reads lines by the grammar, value.c reads one value, sense.c and missing.c judge.
  */
 #ifndef FL_SCENARIO_PARSER_H
 #define FL_SCENARIO_PARSER_H
 
-#include "tools/scenario/ast.h"
+#include "tools/scenario/grammar.h"
 #include "tools/scenario/lexer.h"
 
 #define PARSER_NAMES 512	/* of one kind */
 #define PARSER_DEPTH 8		/* of repeat */
+/*
+ * Room for what would be right: the usage of a rule, or a list of names, which in words
+ * (", ", " or ") is longer than in the rule ("|").
+ */
+#define PARSER_RIGHT (3 * RULE_WORD_MAX)
 
 struct parser {
 	struct scenario *s;
@@ -25,7 +30,7 @@ struct parser {
 	} name[NAME_KINDS][PARSER_NAMES];
 	int names[NAME_KINDS];
 	int open[PARSER_DEPTH], depth;
-	char text[700];		/* room to build a message */
+	char text[PARSER_RIGHT];	/* room to build a message */
 };
 
 extern const char *const name_kind_text[NAME_KINDS];
@@ -43,5 +48,10 @@ int parser_declare(struct parser *p, const struct token *t,
 /* Read one value of the type (grammar.h); moves p->at. */
 bool parser_value(struct parser *p, const char *type, struct statement *st,
 		  struct arg *a);
+
+/* sense.c: what a line says can be meant. False after a message. */
+bool parser_sense(struct parser *p, const struct statement *st);
+/* missing.c: what work requests need and no line gives. */
+void parser_missing(struct parser *p);
 
 #endif

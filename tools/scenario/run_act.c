@@ -68,10 +68,6 @@ static int act_buffer(struct run *r, const struct statement *st)
 	uint64_t seed = option_number(st, "seed", 1);
 	int err;
 
-	if (!st->arg[3].set && !file) {
-		world_why_set(r->w, "a buffer needs a size or file=\"PATH\"");
-		return -EINVAL;
-	}
 	err = world_buffer_add(r->process[st->arg[2].name], st->arg[0].word,
 			       st->arg[3].number, file ? file->word : NULL, b);
 	if (!err && fill)
@@ -215,6 +211,29 @@ static int post_sides(struct run *r, const struct statement *st,
 	return 0;
 }
 
+/* No size is given: up to the end that is nearer. */
+static int post_bytes(struct run *r, const struct world_work *k, uint64_t from,
+		      uint64_t at, uint64_t *bytes)
+{
+	const struct world_buffer *b = from >= k->local->bytes ? k->local :
+							       k->remote;
+	uint64_t off = b == k->local ? from : at, left;
+
+	if (off >= b->bytes) {
+		world_why_set(r->w, "%s=%llu leaves nothing of %s, which has "
+			      "%llu bytes",
+			      b == k->local ? "from" : "at",
+			      (unsigned long long)off, b->name,
+			      (unsigned long long)b->bytes);
+		return -ERANGE;
+	}
+	*bytes = k->local->bytes - from;
+	left = k->remote->bytes - at;
+	if (left < *bytes)
+		*bytes = left;
+	return 0;
+}
+
 static int act_post(struct run *r, const struct statement *st)
 {
 	struct world_work *k = &r->work[st->arg[0].name];
@@ -235,10 +254,11 @@ static int act_post(struct run *r, const struct statement *st)
 	err = post_sides(r, st, k);
 	if (err)
 		return err;
-	bytes = k->local->bytes < k->remote->bytes ? k->local->bytes :
-						     k->remote->bytes;
-	bytes = st->arg[7].set ? st->arg[7].number :
-				 bytes - (from > at ? from : at);
+	bytes = st->arg[7].number;
+	if (!st->arg[7].set)
+		err = post_bytes(r, k, from, at, &bytes);
+	if (err)
+		return err;
 	if (bytes > UINT32_MAX)
 		return -EFBIG;
 	k->bytes = (uint32_t)bytes;
@@ -346,14 +366,42 @@ static int are_there(struct run *r, const struct statement *st)
 	return gone ? -ENOENT : 0;
 }
 
-int run_act(struct run *r, const struct statement *st)
+/* What an error of this statement means, where nobody has said more. */
+static void explain(struct run *r, const struct statement *st, int err)
 {
-	int err;
+	static const struct {
+		enum verb verb;
+		int error;
+		const char *why;
+	} reasons[] = {
+		{ V_LINK, -ENOENT, "a link joins two different boards" },
+		{ V_LINK, -EEXIST, "these boards have a link already" },
+		{ V_BOARD, -EINVAL, "no card has such contexts or blocks (a "
+				    "block is a power of two)" },
+		{ V_CONNECT, -EINVAL, "no queue has this depth" },
+		{ V_POKE, -EINVAL, "offset and value have the register's "
+				   "width, 32 bits or width=64" },
+		{ V_POKE, -ENXIO, "the device has no register there" },
+		{ V_BUFFER, -ENOMEM, "there is no room for so much memory" },
+		{ V_BUFFER, -ENOENT, "there is no such file" },
+		{ V_BUFFER, -EINVAL, "this is not a regular file" },
+		{ V_POST, -EINVAL, "a size of 0, or a range that goes round "
+				   "the address space" },
+		{ V_POST, -EAGAIN, "the queue is full (depth= of connect)" },
+	};
+	size_t i;
 
-	world_why_set(r->w, "%s", "");
-	err = are_there(r, st);
-	if (err)
-		return err;
+	if (!err || world_why(r->w)[0])
+		return;
+	if (err == -ESRCH)
+		world_why_set(r->w, "its process has ended");
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (reasons[i].verb == st->verb && reasons[i].error == err)
+			world_why_set(r->w, "%s", reasons[i].why);
+}
+
+static int act(struct run *r, const struct statement *st)
+{
 	switch (st->verb) {
 	case V_BOARD:
 		return act_board(r, st);
@@ -394,4 +442,16 @@ int run_act(struct run *r, const struct statement *st)
 	default:
 		return act_memory(r, st);
 	}
+}
+
+int run_act(struct run *r, const struct statement *st)
+{
+	int err;
+
+	world_why_set(r->w, "%s", "");
+	err = are_there(r, st);
+	if (!err)
+		err = act(r, st);
+	explain(r, st, err);
+	return err;
 }

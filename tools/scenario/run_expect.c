@@ -94,7 +94,7 @@ static enum held expect_data(struct run *r, const struct statement *st)
 	static const enum world_fill fills[] = { WORLD_ZERO, WORLD_RANDOM,
 						 WORLD_PATTERN };
 	struct world_buffer *b = r->buffer[st->arg[0].name], *other = NULL;
-	uint64_t n = span_bytes(b, &st->arg[1]), m;
+	uint64_t n = span_bytes(b, &st->arg[1]), m = 0;
 	const struct arg *seed = statement_option(st, "seed");
 	struct wanted w = { .seed = seed ? seed->number : 1 };
 	uint8_t *have = malloc(n ? n : 1), *want = NULL;
@@ -116,9 +116,14 @@ static enum held expect_data(struct run *r, const struct statement *st)
 		err = world_buffer_read(b, st->arg[1].number, have, n);
 	if (!err && n && other)
 		err = world_buffer_read(other, st->arg[4].number, want, n);
-	if (err || !n)
-		got(r, "cannot compare: %s %s",
-		    n ? word_errno_name(err) : "nothing to compare",
+	if (err == -ERANGE && want && m < n)
+		got(r, "cannot compare: the right side has only %llu of %llu "
+		    "bytes", (unsigned long long)m, (unsigned long long)n);
+	else if (!n)
+		got(r, "nothing to compare: buffer %s has only %llu bytes",
+		    b->name, (unsigned long long)b->bytes);
+	else if (err)
+		got(r, "cannot compare: %s %s", word_errno_name(err),
 		    world_why(r->w));
 	else
 		held = compare_bytes(r, have, &w, n);
@@ -201,8 +206,13 @@ static enum held expect_pages(struct run *r, const struct statement *st)
 	first = ((uint64_t)(uintptr_t)b->mem + st->arg[1].number) / HOST_PAGE;
 	pages = n ? ((uint64_t)(uintptr_t)b->mem + st->arg[1].number + n - 1) /
 		    HOST_PAGE - first + 1 : 0;
+	if (err && err != -ERANGE) {
+		got(r, "%s %s", word_errno_name(err), world_why(r->w));
+		return NOT_HELD;
+	}
 	if (err || !n) {
-		got(r, "no such pages");
+		got(r, "no such pages: buffer %s has only %llu bytes", b->name,
+		    (unsigned long long)b->bytes);
 		return NOT_HELD;
 	}
 	got(r, "%llu of %llu pages are there", (unsigned long long)there,

@@ -113,6 +113,45 @@ static bool step(struct run *r, const struct statement *st)
 	return false;
 }
 
+static bool is_asked(const struct scenario *s, int work)
+{
+	int i;
+
+	for (i = 0; i < s->count; i++)
+		if ((s->st[i].verb == V_EXPECT_STATUS ||
+		     (s->st[i].verb == V_POST && s->st[i].fails)) &&
+		    s->st[i].arg[0].name == work)
+			return true;
+	return false;
+}
+
+/*
+ * A work request that failed is a result. But who never asks for it may think that all
+ * went well: say it, as a note.
+ */
+static void note_unasked(struct run *r)
+{
+	bool told[RUN_NAMES] = { false };
+	const struct world_work *k;
+	const struct statement *st;
+	int i;
+
+	for (i = r->s->count; i--;) {
+		st = &r->s->st[i];
+		k = st->verb == V_POST ? &r->work[st->arg[0].name] : NULL;
+		if (!k || (!k->error && (!k->done || !k->status)) ||
+		    told[st->arg[0].name] ||
+		    is_asked(r->s, st->arg[0].name))
+			continue;
+		told[st->arg[0].name] = true;
+		fprintf(r->out, "%s:%d:%d: note: %s ended as %s, and no line "
+			"expects a status of it\n", r->s->file, st->at.line,
+			st->at.column, k->name,
+			k->error ? word_errno_name(k->error) :
+				   word_status_name(k->status));
+	}
+}
+
 static void script(struct world *w, void *arg)
 {
 	struct run *r = arg;
@@ -148,6 +187,7 @@ static void script(struct world *w, void *arg)
 		}
 		at++;
 	}
+	note_unasked(r);
 }
 
 /* profile and set stand before everything else, since the scheduler needs them. */

@@ -39,7 +39,7 @@ static int find_word(const char *word, const char *const *list)
 static bool value_choice(struct parser *p, const struct token *t,
 			 const char *type, struct arg *a)
 {
-	char words[32][40], right[RULE_WORD_MAX + 8];
+	char words[32][40], right[PARSER_RIGHT];
 	const char *list[33];
 	size_t n = 0, len;
 
@@ -53,6 +53,7 @@ static bool value_choice(struct parser *p, const struct token *t,
 		if (*type == '|')
 			type++;
 	}
+	assert(n < 32);
 	list[n] = NULL;
 	a->choice = t->kind == TOK_END ? -1 : find_word(t->text, list);
 	if (a->choice >= 0)
@@ -60,9 +61,8 @@ static bool value_choice(struct parser *p, const struct token *t,
 	right[0] = 0;
 	for (n = 0; list[n]; n++) {
 		if (n)
-			strncat(right, list[n + 1] ? ", " : " or ",
-				sizeof(right) - strlen(right) - 1);
-		strncat(right, list[n], sizeof(right) - strlen(right) - 1);
+			strcat(right, list[n + 1] ? ", " : " or ");
+		strcat(right, list[n]);
 	}
 	return parser_unknown(p, t, right, list);
 }
@@ -144,15 +144,25 @@ static bool value_status(struct parser *p, const struct token *t, struct arg *a)
 static bool value_content(struct parser *p, const struct token *t,
 			  struct arg *a)
 {
-	static const char *const fills[] = { "zero", "random", "pattern"
-	, NULL };
+	static const char *const fills[] = { "zero", "random", "pattern",
+					     NULL };
+	const char *list[PARSER_NAMES + 4];
+	int i;
 
 	a->choice = find_word(t->text, fills);
 	if (a->choice >= 0)
 		return true;
 	a->choice = 3;
-	a->name = parser_name(p, t, NAME_BUFFER);
-	return a->name >= 0;
+	for (i = 0; i < p->names[NAME_BUFFER]; i++) {
+		list[i] = p->name[NAME_BUFFER][i].word;
+		if (t->kind != TOK_END && !strcmp(list[i], t->text)) {
+			a->name = i;
+			return true;
+		}
+	}
+	memcpy(&list[i], fills, sizeof(fills));
+	return parser_unknown(p, t, "a buffer that is declared above, zero, "
+			      "random or pattern", list);
 }
 
 /* rights=local-write,remote-read or none */

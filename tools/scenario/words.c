@@ -10,7 +10,12 @@
 
 #define WORD_MAX 32	/* longer words are compared by their beginning */
 
-/* Edit distance (insert, delete, replace), small words. */
+static int small(char c)
+{
+	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
+}
+
+/* Edit distance (insert, delete, replace), small words; capitals are letters as well. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[WORD_MAX + 1], n = 0, i, j, left, up, keep;
@@ -24,7 +29,7 @@ static unsigned int distance(const char *a, const char *b)
 		row[0] = i + 1;
 		for (j = 1; j <= n; j++) {
 			up = row[j];
-			keep = left + (a[i] != b[j - 1]);
+			keep = left + (small(a[i]) != small(b[j - 1]));
 			row[j] = up + 1 < row[j - 1] + 1 ? up + 1 :
 							   row[j - 1] + 1;
 			if (keep < row[j])

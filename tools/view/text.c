@@ -13,6 +13,7 @@ void view_text(FILE *f, const struct view_trace *t,
 		r = &t->r[i];
 		if ((filter->board >= 0 && r->board != filter->board) ||
 		    (filter->xfer && r->xfer != filter->xfer) ||
+		    (filter->block && r->block != filter->block) ||
 		    (filter->event >= 0 && r->event != filter->event))
 			continue;
 		trace_record_text(f, r);

@@ -6,7 +6,7 @@
  * grey: a fault is orange-red (VIEW_FAULT) and drawn bold, and nothing else is; recovery is
  * green; what goes well is blue.
  *
- * Files: load.c, text.c, sequence.c and story.c with rows.c, states.c, walk.c, equal.c with
+ * Files: load.c, have.c, text.c, sequence.c and story.c with rows.c, states.c, walk.c, equal.c with
  * steps.c.
  */
 #ifndef FL_VIEW_H
@@ -44,9 +44,21 @@ void view_free(struct view_trace *t);
  */
 void view_inherit(struct trace_record *r, size_t n);
 
+/* What the records of a trace may be asked for. */
+enum view_kind { VIEW_BOARD, VIEW_XFER, VIEW_BLOCK };
+/* Is there a record of this board, transfer or block? xfer 0: of any transfer. */
+bool view_has(const struct view_trace *t, enum view_kind kind, uint32_t xfer,
+	      uint32_t value);
+/* "there are 1 to 3", "there is only 0", "there is none" */
+void view_say(FILE *f, const struct view_trace *t, enum view_kind kind,
+	      uint32_t xfer);
+/* How many faults a walk can be drawn of; xfer 0: of any transfer. */
+unsigned int view_faults(const struct view_trace *t, uint32_t xfer);
+
 struct view_filter {
 	int board;		/* -1: all */
 	uint32_t xfer;		/* 0: all */
+	uint32_t block;		/* 0: all */
 	int event;		/* -1: all */
 };
 /* A line a record, with the meaning of its event in words when told is set. */

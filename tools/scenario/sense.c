@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a line says that cannot be meant: options that contradict each other or that nothing
+ * would look at, and numbers that no board has. A line that is to fail may say what it likes.
+ */
+#include <string.h>
+
+#include "tools/scenario/parser.h"
+#include "tools/scenario/world.h"
+
+static bool refuse_at(struct parser *p, const struct place *at,
+		      const char *word, const char *right)
+{
+	p->mistakes++;
+	fprintf(p->errors, "%s:%d:%d: '%s' stands here; wanted: %s\n",
+		p->s->file, at->line, at->column, word, right);
+	return false;
+}
+
+static bool refuse_option(struct parser *p, const struct statement *st,
+			  const char *key, const char *right)
+{
+	const struct arg *a = statement_option(st, key);
+
+	return refuse_at(p, &a->at, a->word ? a->word : key, right);
+}
+
+static bool has(const struct statement *st, const char *key)
+{
+	return statement_option(st, key) != NULL;
+}
+
+static bool sense_buffer(struct parser *p, const struct statement *st)
+{
+	const struct arg *fill = statement_option(st, "fill");
+	const struct arg *size = &st->arg[3];
+
+	if (has(st, "file") && size->set)
+		return refuse_at(p, &size->at, size->word, "no size with "
+				 "file=\"PATH\": it is that of the file");
+	if (!has(st, "file") && !size->set)
+		return refuse_at(p, &st->at, "buffer", "a size or "
+				 "file=\"PATH\" after the process");
+	if (size->set && !size->number)
+		return refuse_at(p, &size->at, size->word,
+				 "a size of at least one byte");
+	if (has(st, "seed") && (!fill || fill->choice == WORLD_ZERO))
+		return refuse_option(p, st, "seed",
+				     "seed=N with fill=random or fill=pattern");
+	if (has(st, "cold") && (fill || has(st, "warm")))
+		return refuse_option(p, st, "cold", "no 'cold' with fill= or "
+				     "warm, which bring all pages in");
+	return true;
+}
+
+static bool sense_inject(struct parser *p, const struct statement *st)
+{
+	if (has(st, "off") && st->options > 1)
+		return refuse_option(p, st, "off", "'off' alone: it ends all "
+				     "that is injected");
+	if (has(st, "share") && !has(st, "late"))
+		return refuse_option(p, st, "share",
+				     "share=SHARE with late=TIME");
+	if (!st->options)
+		return refuse_at(p, &st->at, "inject", "what to inject: loss=, "
+				 "duplicate=, damage=, late= or off");
+	return true;
+}
+
+static bool sense_post(struct parser *p, const struct statement *st)
+{
+	const struct arg *size = &st->arg[7];
+
+	if (size->set && size->number > UINT32_MAX)
+		return refuse_at(p, &size->at, size->word, "a size below 4G");
+	if ((st->arg[2].choice == 0) != (st->arg[5].choice == 0))
+		return refuse_at(p, &st->arg[5].at, st->arg[5].word,
+				 st->arg[2].choice == 0 ?
+				 "'->': a write goes LOCAL -> REMOTE" :
+				 "'<-': a read goes LOCAL <- REMOTE");
+	if (has(st, "from") && has(st, "local"))
+		return refuse_option(p, st, "from",
+				     "from= or local=, not both");
+	if (has(st, "at") && has(st, "remote"))
+		return refuse_option(p, st, "at", "at= or remote=, not both");
+	return true;
+}
+
+/* choice 3: a buffer */
+static bool sense_data(struct parser *p, const struct statement *st)
+{
+	if (has(st, "seed") && (st->arg[3].choice == 3 ||
+				st->arg[3].choice == WORLD_ZERO))
+		return refuse_option(p, st, "seed",
+				     "seed=N with random or pattern");
+	return true;
+}
+
+static bool sense_number(struct parser *p, const struct arg *a,
+			 uint64_t least, uint64_t most)
+{
+	char right[80];
+
+	if (a->number >= least && a->number <= most)
+		return true;
+	snprintf(right, sizeof(right), "a number from %llu to %llu",
+		 (unsigned long long)least, (unsigned long long)most);
+	return refuse_at(p, &a->at, a->word, right);
+}
+
+static bool sense_limits(struct parser *p, const struct statement *st)
+{
+	static const struct {
+		enum verb verb;
+		const char *key;
+		uint64_t least, most;
+	} limit[] = {
+		{ V_BOARD, "frames", 1, UINT32_MAX },
+		{ V_BOARD, "contexts", 1, UINT8_MAX },
+		{ V_BOARD, "receive", 1, UINT8_MAX },
+		{ V_BOARD, "block", 1, UINT32_MAX },
+		{ V_BOARD, "tlb", 1, UINT32_MAX },
+		{ V_REGION, "domain", 0, ORDER_DOMAINS - 1 },
+		{ V_CONNECT, "domain", 0, ORDER_DOMAINS - 1 },
+		{ V_CONNECT, "depth", 1, UINT16_MAX },
+	};
+	const struct arg *a;
+	size_t i;
+
+	for (i = 0; i < sizeof(limit) / sizeof(limit[0]); i++) {
+		a = limit[i].verb == st->verb ?
+			    statement_option(st, limit[i].key) : NULL;
+		if (a && !sense_number(p, a, limit[i].least, limit[i].most))
+			return false;
+	}
+	if (st->verb == V_DROP)
+		return sense_number(p, &st->arg[4], 0, UINT32_MAX);
+	if (st->verb == V_REPEAT)
+		return sense_number(p, &st->arg[0], 0, UINT32_MAX);
+	return true;
+}
+
+bool parser_sense(struct parser *p, const struct statement *st)
+{
+	if (st->fails)
+		return true;
+	switch (st->verb) {
+	case V_BUFFER:
+		return sense_buffer(p, st);
+	case V_INJECT:
+		return sense_inject(p, st);
+	case V_POST:
+		return sense_post(p, st);
+	case V_EXPECT_DATA:
+		return sense_data(p, st);
+	default:
+		return sense_limits(p, st);
+	}
+}
