@@ -74,6 +74,8 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c)
 	q->peer_node = (uint8_t)c->a;
 	q->peer_qp = (uint32_t)c->b;
 	q->state = FW_QP_CONNECTED;
+	fw_trace(fw, FW_TRACE_FW_CONNECT, (struct fw_at){ 0 }, c->object,
+		 c->a, c->b, q->relaxed);
 	return FL_ST_OK;
 }
 

@@ -9,7 +9,7 @@
 	"spurious|invalidations|pinned_pages|stalls}"
 #define STATS                                                                 \
 	"{blocks_sent|blocks_resent|blocks_landed|blocks_refused|stale|"      \
-	"duplicates|no_context|bad_packets|bad_registers|wire_bytes|"         \
+	"duplicates|no_context|waits|bad_packets|bad_registers|wire_bytes|"   \
 	"wire_packets|wire_lost|page_ins|evictions|swap_ins|swap_outs|"       \
 	"cpu_faults|frames_free|frames_pinned|faults_minor|faults_major}"
 

@@ -168,7 +168,7 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 	const uint64_t *in_order[] = {
 		&e.blocks_sent, &e.blocks_resent, &e.blocks_landed,
 		&e.blocks_refused, &e.stale, &e.duplicates, &e.no_context,
-		&e.bad_packets, &e.bad_registers, &f.bytes, &f.frames, &f.lost,
+		&e.wait_sent, &e.bad_packets, &e.bad_registers, &f.bytes, &f.frames, &f.lost,
 		&h.page_ins, &h.evictions, &h.swap_ins, &h.swap_outs,
 		&h.cpu_faults, &h.frames_free, &h.frames_pinned,
 		&h.faults_minor, &h.faults_major
