@@ -135,7 +135,7 @@ static void say_byte(struct oracle *o, const struct area *a,
 	int n = 0;
 
 	if (s->base == BASE_KNOWN)
-		n = snprintf(from, sizeof(from), "0x%02x, as before",
+		n = snprintf(from, sizeof(from), "0x%02x",
 			     a->base[at]);
 	for (i = 0; i < s->ops && i < 4; i++)
 		n += snprintf(from + n, sizeof(from) - (size_t)n, "%swhat %s "
