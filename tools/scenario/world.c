@@ -280,6 +280,12 @@ static void drain(struct world *w)
 	}
 }
 
+void world_compare(struct world *w)
+{
+	drain(w);
+	world_model_end(w);
+}
+
 static void director(void *arg)
 {
 	struct world *w = arg;

@@ -202,6 +202,9 @@ int world_buffer_add(struct world_process *p, const char *name, uint64_t bytes,
 		     const char *path, struct world_buffer **out);
 int world_buffer_fill(struct world_buffer *b, enum world_fill fill,
 		      uint64_t seed);
+/* Random bytes into a part of it. */
+int world_buffer_store(struct world_buffer *b, uint64_t off, uint64_t len,
+		       uint64_t seed);
 /* Byte i of a fill. */
 uint8_t world_fill_byte(enum world_fill fill, uint64_t seed, uint64_t i);
 int world_buffer_touch(struct world_buffer *b, uint64_t off, uint64_t len,
@@ -236,6 +239,8 @@ int world_wait(struct world *w, struct world_work *work, uint64_t timeout_ns,
 void world_injected(struct world *w);
 /* In lockstep: are the bytes of what is under way right so far? */
 void world_model_under_way(struct world *w);
+/* When all is at rest: are all bytes right? */
+void world_compare(struct world *w);
 
 /* ---- counting (world_check.c) ---- */
 struct world_filter {

@@ -125,18 +125,29 @@ int world_buffer_add(struct world_process *p, const char *name, uint64_t bytes,
 	return 0;
 }
 
-int world_buffer_fill(struct world_buffer *b, enum world_fill fill,
-		      uint64_t seed)
+static int fill(struct world_buffer *b, uint64_t off, uint64_t len,
+		enum world_fill with, uint64_t seed)
 {
-	struct order o = { .kind = ORDER_FILL, .what = fill, .seed = seed };
-
-	int err = on_span(b, 0, 0, &o, HOST_WRITE, NULL);
+	struct order o = { .kind = ORDER_FILL, .what = with, .seed = seed };
+	int err = on_span(b, off, len, &o, HOST_WRITE, NULL);
 
 	if (err)
-		world_model_unknown(b, 0, 0);
+		world_model_unknown(b, off, len);
 	else
-		world_model_fill(b, fill, seed);
+		world_model_fill(b, off, len, with, seed);
 	return err;
+}
+
+int world_buffer_fill(struct world_buffer *b, enum world_fill with,
+		      uint64_t seed)
+{
+	return fill(b, 0, b->bytes, with, seed);
+}
+
+int world_buffer_store(struct world_buffer *b, uint64_t off, uint64_t len,
+		       uint64_t seed)
+{
+	return fill(b, off, len, WORLD_RANDOM, seed);
 }
 
 int world_buffer_touch(struct world_buffer *b, uint64_t off, uint64_t len,

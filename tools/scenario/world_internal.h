@@ -47,8 +47,8 @@ void world_model_buffer(struct world_buffer *b, const char *path);
 void world_model_unknown(struct world_buffer *b, uint64_t off, uint64_t len);
 void world_model_zero(struct world_buffer *b, uint64_t off, uint64_t len);
 void world_model_touch(struct world_buffer *b, uint64_t off, uint64_t len);
-void world_model_fill(struct world_buffer *b, enum world_fill fill,
-		      uint64_t seed);
+void world_model_fill(struct world_buffer *b, uint64_t off, uint64_t len,
+		      enum world_fill fill, uint64_t seed);
 /* The CPU has read bytes; a region has been taken back. */
 void world_model_read(struct world_buffer *b, uint64_t off,
 		      const void *bytes, uint64_t n);

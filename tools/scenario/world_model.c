@@ -58,17 +58,18 @@ void world_model_touch(struct world_buffer *b, uint64_t off, uint64_t len)
 		     len ? len : b->bytes);
 }
 
-void world_model_fill(struct world_buffer *b, enum world_fill fill,
-		      uint64_t seed)
+void world_model_fill(struct world_buffer *b, uint64_t off, uint64_t len,
+		      enum world_fill fill, uint64_t seed)
 {
 	uint8_t *piece = malloc(PIECE);
 	uint64_t at, n, i;
 
-	for (at = 0; piece && at < b->bytes; at += n) {
-		n = b->bytes - at < PIECE ? b->bytes - at : PIECE;
+	for (at = 0; piece && at < len; at += n) {
+		n = len - at < PIECE ? len - at : PIECE;
 		for (i = 0; i < n; i++)
 			piece[i] = world_fill_byte(fill, seed, at + i);
-		oracle_store(b->process->world->oracle, b->area, at, piece, n);
+		oracle_store(b->process->world->oracle, b->area, off + at,
+			     piece, n);
 	}
 	free(piece);
 }
