@@ -2,7 +2,7 @@
 /*
  * Swarm test: from a seed a whole world (boards, links, processes, threads,
  * connections, sizes, memory that is tight or not, a wire that loses, damages,
- * doubles and delays), and a random load on it, compared with a model. Each
+ * doubles and delays), and a random load on it, judged by the oracle. Each
  * seed turns whole kinds of trouble off and others far up.
  *
  * What must hold: each request completes once and in order; after success every
@@ -123,13 +123,9 @@ static void make_slots(struct swarm *s, struct side *d)
 		d->mine[i].at = at;
 		d->theirs[i].at = half + i * s->p.slot_bytes;
 		d->mine[i].bytes = d->theirs[i].bytes = s->p.slot_bytes - 8;
-		d->mine[i].model = malloc(s->p.slot_bytes);
-		d->theirs[i].model = calloc(1, s->p.slot_bytes);
-		EXPECT(d->mine[i].model && d->theirs[i].model);
-		for (at = 0; at < d->mine[i].bytes; at++)
-			d->mine[i].model[at] =
-				(uint8_t)rng_next(&s->rng);
 	}
+	d->area = oracle_area(s->oracle, d->proc->name, d->bytes);
+	d->pair = oracle_pair(s->oracle, d->proc->name, false);
 }
 
 static void make_conn(struct swarm *s, struct proc *p, struct proc *q)
@@ -253,8 +249,15 @@ static bool over(const struct proc *p)
 	return true;
 }
 
+static void model_end(struct swarm *s, struct side *d)
+{
+	sim_spin_lock(&s->model);
+	oracle_pair_end(s->oracle, d->pair);
+	sim_spin_unlock(&s->model);
+}
+
 /* Its files close with all that was in flight. */
-static void bury(struct proc *p)
+static void bury(struct swarm *s, struct proc *p)
 {
 	static void *grave[GRAVES] __attribute__((used));
 	static unsigned int graves;
@@ -265,6 +268,9 @@ static void bury(struct proc *p)
 	atomic_store(&p->dying, true);
 	host_process_exit(p->host);
 	p->host = NULL;
+	for (i = 0; i < 2 * s->conns; i++)
+		if (s->conn[i / 2].side[i % 2].proc == p)
+			model_end(s, &s->conn[i / 2].side[i % 2]);
 	/* As memory of a process that died; not lost, so that no tool minds. */
 	if (p->dev)
 		grave[graves++ % GRAVES] = p->dev;
@@ -322,6 +328,25 @@ static void come_to_rest(struct swarm *s)
 	}
 }
 
+/* Nothing is under way: all bytes, also those that no request is for. */
+static void look_at_all(struct swarm *s)
+{
+	struct side *d;
+	unsigned int i;
+
+	sim_spin_lock(&s->model);
+	oracle_rest(s->oracle);
+	sim_spin_unlock(&s->model);
+	for (i = 0; i < 2 * s->conns; i++) {
+		d = &s->conn[i / 2].side[i % 2];
+		if (!d->proc->host || !d->mem || is_dying(d->proc))
+			continue;
+		if (!look(d, 0, d->bytes))
+			atomic_fetch_add(&s->verified, 1);
+		judge(d, "at the end");
+	}
+}
+
 /* Processes that died are buried at once; guests come one after the other. */
 static void look_after(struct swarm *s)
 {
@@ -331,7 +356,7 @@ static void look_after(struct swarm *s)
 	for (i = 0; i < s->procs; i++) {
 		p = &s->proc[i];
 		if (p->host && (p->guest || is_dying(p)) && over(p))
-			bury(p);
+			bury(s, p);
 		else if (p->guest && !guest && !p->started)
 			guest = p;
 		else if (p->guest && p->host)
@@ -371,13 +396,14 @@ static void script(struct world *w, void *arg)
 	}
 	inject(s, false);
 	come_to_rest(s);
+	look_at_all(s);
 	atomic_store(&s->stage, END);
 	for (i = 0; i < s->procs; i++) {
 		if (!s->proc[i].host)
 			continue;
 		while (!over(&s->proc[i]))
 			sim_sleep(NAP_NS);
-		bury(&s->proc[i]);
+		bury(s, &s->proc[i]);
 	}
 	/* References last: until now somebody could have looked. */
 	for (i = 0; i < s->procs; i++)
@@ -417,17 +443,6 @@ static void on_end(int sig)
 	signal(SIGABRT, SIG_DFL);
 	if (sig == SIGALRM)
 		abort();
-}
-
-static void free_models(struct swarm *s)
-{
-	unsigned int i, k;
-
-	for (i = 0; i < 2 * s->conns; i++)
-		for (k = 0; k < SLOTS_MAX; k++) {
-			free(s->conn[i / 2].side[i % 2].mine[k].model);
-			free(s->conn[i / 2].side[i % 2].theirs[k].model);
-		}
 }
 
 static void run_world(struct swarm *s, struct digest *d)
@@ -489,6 +504,8 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 	if (!s)
 		return;
 	s->p = make_plan(seed, mode);
+	s->oracle = oracle_create();
+	EXPECT(s->oracle);
 	snprintf(running, sizeof(running),
 		 "# this happened with: --seed %llu %s\n",
 		 (unsigned long long)seed, word);
@@ -512,7 +529,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 		    (unsigned long long)seed, s->problem);
 	if (total)
 		total->verified += atomic_load(&s->verified);
-	free_models(s);
+	oracle_destroy(s->oracle);
 	free(s);
 }
 

@@ -355,18 +355,28 @@ void oracle_pair_end(struct oracle *o, uint32_t pair)
 	o->pair[pair].completed = o->pair[pair].orders;
 }
 
-void oracle_rest(struct oracle *o)
+static void rest(struct oracle *o, bool all, uint32_t pair)
 {
 	unsigned int i, left = 0;
 
 	o->time++;
 	for (i = 0; i < o->opens; i++) {
-		if (o->open[i]->failed && o->open[i]->end == NOT_ENDED)
-			o->open[i]->end = o->time;
-		else if (!o->open[i]->failed)
+		if (!o->open[i]->failed || (!all && o->open[i]->pair != pair))
 			o->open[left++] = o->open[i];
+		else if (o->open[i]->end == NOT_ENDED)
+			o->open[i]->end = o->time;
 	}
 	o->opens = left;
+}
+
+void oracle_pair_rest(struct oracle *o, uint32_t pair)
+{
+	rest(o, false, pair);
+}
+
+void oracle_rest(struct oracle *o)
+{
+	rest(o, true, 0);
 }
 
 /* ---- stores ---- */

@@ -73,6 +73,8 @@ enum oracle_end {
 void oracle_complete(struct oracle *o, uint64_t number, enum oracle_end end);
 /* The queue pair is gone: whatever has no completion was lost. */
 void oracle_pair_end(struct oracle *o, uint32_t pair);
+/* And nothing of it is under way any more. */
+void oracle_pair_rest(struct oracle *o, uint32_t pair);
 /* Nothing is under way any more but what has neither completed nor failed. */
 void oracle_rest(struct oracle *o);
 
