@@ -83,7 +83,6 @@ static struct plan make_plan(uint64_t seed, enum sim_mode mode)
 	p.rx_contexts = 1 + (uint32_t)rng_below(&r, 32);
 	p.tlb_entries = power(&r, 2, 9);
 	p.frames = rng_below(&r, 2) ? 0 : 40 + rng_below(&r, 60);
-	p.slow = p.rx_contexts < 16 || p.frames;
 	return p;
 }
 
@@ -91,10 +90,14 @@ static const char *random_set(struct rng *r, const struct plan *p, int i,
 			      char text[64])
 {
 	uint32_t cell = power(r, 6, 12);
+	/* A machine with much to do is no dead peer; where packets get lost, one
+	   would wait for long. */
+	bool lossy = p->chaos[C_LOSS] || p->chaos[C_DAMAGE];
 	unsigned long v[] = {
 		cell < p->block_bytes ? cell : p->block_bytes,
 		500000ul << rng_below(r, 4), 10000000ul << rng_below(r, 3),
-		10000000ul, 200000000ul, 1 + rng_below(r, 8),
+		lossy ? 10000000ul : 2000000000ul, 200000000ul,
+		1 + rng_below(r, 8),
 		40ul << rng_below(r, 4),
 	};
 	static const char *const key[] = {
@@ -159,7 +162,7 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 	p->policy = rng_below(&s->rng, 4) ? FL_POLICY_RETRANSMIT :
 					    FL_POLICY_STALL;
 	if (p->policy == FL_POLICY_STALL)
-		s->p.slow = s->p.stalls = true;
+		s->p.stalls = true;
 	p->touch = (enum fl_touch)rng_below(&s->rng, 3);
 	p->threads = guest ? 1 : 1 + (unsigned int)rng_below(&s->rng,
 							     THREADS_MAX);

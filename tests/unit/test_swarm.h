@@ -53,8 +53,7 @@ struct plan {
 	unsigned int slots, depth;
 	uint32_t slot_bytes, block_bytes, contexts, rx_contexts, tlb_entries;
 	uint64_t frames;
-	bool slow;	/* silence may be longer than a sender's patience */
-	bool stalls;	/* and an access that is not held while one is, fails */
+	bool stalls;	/* an access that is not held while one is, fails */
 };
 
 struct slot {

@@ -139,7 +139,7 @@ static bool failures(const struct swarm *s)
 {
 	const unsigned int *c = s->p.chaos;
 
-	return lossy(s) || s->p.slow || s->p.mode == SIM_THREADS ||
+	return lossy(s) || s->p.frames || s->p.stalls ||
 	       c[C_PAGEOUT] || c[C_PROTECT] || c[C_UNMAP] || c[C_REVOKE] ||
 	       c[C_BAD];
 }
@@ -157,9 +157,8 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	if (d->failed)
 		return status == FL_ST_FLUSHED;
 	switch (status) {
-	case FL_ST_NO_ANSWER:
-		return far_gone || lossy(s) || s->p.slow ||
-		       s->p.mode == SIM_THREADS;
+	case FL_ST_NO_ANSWER:	/* who lives says so, however slow */
+		return far_gone || lossy(s);
 	case FL_ST_REMOTE_QP:	/* broken by a failure of the other side's? */
 		return far_gone || failures(s);
 	case FL_ST_REMOTE_FAULT:
