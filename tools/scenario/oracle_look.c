@@ -140,8 +140,8 @@ static void say_byte(struct oracle *o, const struct area *a,
 	for (i = 0; i < s->ops && i < 4; i++)
 		n += snprintf(from + n, sizeof(from) - (size_t)n, "%swhat %s "
 			      "brought", n ? "; or " : "", s->op[i]->name);
-	oracle_say(o, "byte %llu of %s is 0x%02x, but in order it can only "
-		   "be %s", (unsigned long long)at, a->name, value,
+	oracle_say(o, "byte %llu of %s is 0x%02x, but in posting order it can "
+		   "only be %s", (unsigned long long)at, a->name, value,
 		   n ? from : "nothing at all");
 }
 
