@@ -90,14 +90,16 @@ static const char *random_set(struct rng *r, const struct plan *p, int i,
 			      char text[64])
 {
 	uint32_t cell = power(r, 6, 12);
-	/* A machine with much to do is no dead peer; where packets get lost, one
-	   would wait for long. */
+	/*
+	 * A machine with much to do is no dead peer. But where packets get lost,
+	 * such patience would take long.
+	 */
 	bool lossy = p->chaos[C_LOSS] || p->chaos[C_DAMAGE];
 	unsigned long v[] = {
 		cell < p->block_bytes ? cell : p->block_bytes,
 		500000ul << rng_below(r, 4), 10000000ul << rng_below(r, 3),
-		lossy ? 10000000ul : 2000000000ul, 200000000ul,
-		1 + rng_below(r, 8),
+		lossy ? 10000000ul : 500000000ul, lossy ? 200000000ul :
+		1000000000ul, 1 + rng_below(r, 8),
 		40ul << rng_below(r, 4),
 	};
 	static const char *const key[] = {
