@@ -100,12 +100,12 @@ static const char *random_set(struct rng *r, const struct plan *p, int i,
 		500000ul << rng_below(r, 4), 10000000ul << rng_below(r, 3),
 		lossy ? 10000000ul : 500000000ul, lossy ? 200000000ul :
 		1000000000ul, 1 + rng_below(r, 8),
-		40ul << rng_below(r, 4),
+		40ul << rng_below(r, 4), 10000ul << rng_below(r, 8),
 	};
 	static const char *const key[] = {
 		"link.cell", "fw.timeout", "fw.fault_timeout",
 		"fw.wall_timeout", "fw.wall_fault_timeout", "fw.waiting_share",
-		"fw.refusals",
+		"fw.refusals", "mm.major",
 	};
 
 	if (i == (int)(sizeof(v) / sizeof(*v)))
@@ -453,8 +453,8 @@ static void on_end(int sig)
 static void run_world(struct swarm *s, struct digest *d)
 {
 	struct plan *p = &s->p;
-	char text[8][64], error[200];
-	const char *sets[9] = { 0 };
+	char text[10][64], error[200];
+	const char *sets[11] = { 0 };
 	struct world_config cfg = {
 		.mode = p->mode, .seed = p->seed, .sets = sets, .icrc = true,
 		.trace_records = p->mode == SIM_LOCKSTEP ? 1u << 16 : 0,
@@ -467,7 +467,7 @@ static void run_world(struct swarm *s, struct digest *d)
 	if (rng_below(&s->rng, 4) == 0)
 		cfg.profile = "qfdb";
 	cfg.drive = rng_below(&s->rng, 3) ? SIM_INLINE : SIM_DEDICATED;
-	for (i = 0; i < 8; i++) {
+	for (i = 0; i < 10; i++) {
 		sets[i] = random_set(&s->rng, p, i, text[i]);
 		if (!sets[i])
 			break;
