@@ -13,7 +13,6 @@
  * variants: tsan
  *
  * A failing seed says how to repeat it. A longer run, with as many seeds as wanted:
- *
  *	SWARM_SEEDS=2000 build/plain/tests/test_order_swarm --seed 1 lockstep
  *	SWARM_SEEDS=200 build/tsan/tests/test_order_swarm --seed 1 threads
  *	SWARM_SEEDS=50 build/plain/tests/test_order_swarm --seed 1 processes
@@ -51,6 +50,7 @@
 #define PAGE		HOST_PAGE
 #define WAIT_NS		20000000000ull
 #define ROUNDS		5
+#define RIGHTS		(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
 
 struct pair {
 	struct world_connection *c;
@@ -146,11 +146,8 @@ static void build_processes(struct swarm *s)
 							   WORLD_RANDOM,
 							   rng_next(&s->rng)),
 				      "fill");
-			check(s, world_region_add(s->buffer[n], 0, 0,
-						  FL_LOCAL_WRITE |
-						  FL_REMOTE_WRITE |
-						  FL_REMOTE_READ, 0),
-			      "region");
+			check(s, world_region_add(s->buffer[n], 0, 0, RIGHTS,
+						  0), "region");
 		}
 	}
 }
@@ -406,8 +403,7 @@ static void act_cut(struct swarm *s)
 	/* Not while the process itself has requests with its key. */
 	if (err)
 		return;
-	check(s, world_region_add(b, 0, 0, FL_LOCAL_WRITE | FL_REMOTE_WRITE |
-				  FL_REMOTE_READ, 0), "region");
+	check(s, world_region_add(b, 0, 0, RIGHTS, 0), "region");
 }
 
 static void act_inject(struct swarm *s, bool on)
@@ -525,7 +521,7 @@ static void run_world(struct swarm *s, const struct world_config *cfg)
 	s->w = world_create(cfg, error, sizeof(error));
 	test_expect(s->w, __FILE__, __LINE__, "a world: %s", error);
 	err = world_run(s->w, script, s);
-	if (err && world_problem(s->w))
+	if (err)
 		problem(s, "%s", world_problem(s->w));
 	world_destroy(s->w);
 }
