@@ -315,6 +315,12 @@ bool mm_resident(struct host_mm *mm, uint64_t va);
 int mm_copy(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 	    bool to_user);
 /*
+ * What memory holds right now, be it in a frame, in swap or in a file: without side
+ * effects, for checkers. -EFAULT: not mapped; -EAGAIN: somebody is at work on the
+ * address space.
+ */
+int mm_look(struct host_mm *mm, uint64_t va, void *buf, uint64_t len);
+/*
  * sim_wait() in a call of mm's process: 0, -ETIME, or -EINTR when the process
  * has been killed or the run ends.
  */

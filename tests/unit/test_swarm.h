@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_swarm.h - what the two halves of the swarm test share: the swarm, its
- * processes, and its connections with the model of their bytes.
+ * processes, and its connections.
  *
  * Each side of a connection has one buffer: slots that only its own requests
- * use (mine), and slots that only the other side's requests use (yours). So at
- * any time one request at most may change a slot, and what each byte must be is
- * known. A connection is made, broken and made again in epochs: whoever wants a
+ * use (mine), and slots that only the other side's requests use (yours). Many
+ * requests at a time may use a slot, and what each byte may be the oracle knows
+ * (tools/scenario/oracle.h). A connection is made, broken and made again in epochs: whoever wants a
  * new one counts the epoch up; both sides then destroy their queue pairs, wait
  * for each other, look at what the transfers that were cut off have left
  * behind, and connect new ones. From that look on not a byte may change.
@@ -26,6 +26,7 @@
 
 #include "faultline/entries.h"
 #include "harness.h"
+#include "tools/scenario/oracle.h"
 #include "tools/scenario/world.h"
 
 #define BOARDS_MAX	4
@@ -52,19 +53,15 @@ struct plan {
 	unsigned int slots, depth;
 	uint32_t slot_bytes, block_bytes, contexts, rx_contexts, tlb_entries;
 	uint64_t frames;
-	bool slow;	/* silence may be longer than a sender's patience */
-	bool stalls;	/* and an access that is not held while one is, fails */
+	bool stalls;	/* an access that is not held while one is, fails */
 };
 
 struct slot {
 	uint32_t at, bytes;		/* in the buffer */
-	uint8_t *model;
-	bool busy;
-	bool limbo;			/* what it holds is to be looked up */
 };
 
 struct request {
-	uint64_t id;
+	uint64_t id, model;		/* number; and at the oracle */
 	enum fl_opcode opcode;
 	bool signaled, odd;		/* odd: may fail, touches no slot */
 	bool wrong;			/* must fail */
@@ -84,6 +81,7 @@ struct side {
 	uint32_t epoch;
 	uint8_t *mem;
 	uint64_t bytes;
+	uint32_t area, pair;		/* of the oracle */
 	struct fl_mr *mr[2];		/* mine, yours */
 	bool pinned;
 	struct fl_qp *qp;
@@ -150,6 +148,8 @@ struct swarm {
 	atomic_uint kills;
 	atomic_int stage;
 	atomic_bool bad;
+	struct oracle *oracle;
+	struct sim_spin model;		/* of the oracle */
 	struct sim_spin lock;
 	char problem[400];
 	/* what happened, so that a test can tell that it tested something */

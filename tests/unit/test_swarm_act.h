@@ -7,9 +7,8 @@
 
 static struct slot *pick(struct thread *t, struct slot *slot)
 {
-	unsigned int i = (unsigned int)below(t, t->proc->s->p.slots);
-
-	return slot[i].busy || slot[i].limbo ? NULL : &slot[i];
+	/* Rather one of the first: more requests meet there. */
+	return &slot[below(t, 1 + below(t, t->proc->s->p.slots))];
 }
 
 static uint32_t length(struct thread *t, uint32_t room)
@@ -25,10 +24,34 @@ static uint32_t length(struct thread *t, uint32_t room)
 	return n;
 }
 
+/* What touches no slot is there for the order of completions alone. */
+static void model_post(struct side *d, struct request *r)
+{
+	struct swarm *s = d->proc->s;
+	bool read = r->opcode == FL_READ;
+	struct oracle_work w = {
+		.name = read ? "a READ" : "a WRITE", .pair = d->pair,
+		.read = read, .from = ORACLE_NOWHERE, .to = ORACLE_NOWHERE,
+		.bytes = r->bytes,
+	};
+	uint32_t near = 0, far = 0;
+
+	if (r->local) {
+		near = r->local->at + r->local_off;
+		far = r->remote->at + r->remote_off;
+		w.from = read ? other(d)->area : d->area;
+		w.to = read ? d->area : other(d)->area;
+	}
+	w.from_at = read ? far : near;
+	w.to_at = read ? near : far;
+	sim_spin_lock(&s->model);
+	r->model = oracle_post(s->oracle, &w);
+	sim_spin_unlock(&s->model);
+}
+
 static void submit(struct side *d, struct request *r, struct fl_work *w)
 {
 	struct request *last;
-	int err;
 
 	r->id = ((uint64_t)(d->conn - d->proc->s->conn) << 40) +
 		((uint64_t)d->i << 32) + d->posted++;
@@ -40,13 +63,11 @@ static void submit(struct side *d, struct request *r, struct fl_work *w)
 	w->bytes = r->bytes;
 	w->rkey = r->rkey;
 	w->unsignaled = !r->signaled;
+	model_post(d, r);
 	/* First into the model: another thread may not, but this one polls. */
 	last = &d->ring[(d->first + d->count++) % DEPTH_MAX];
 	*last = *r;
-	err = fl_post(d->qp, w);
-	check(d, err, "post");
-	if (r->local)
-		r->local->busy = r->remote->busy = true;
+	check(d, fl_post(d->qp, w), "post");
 }
 
 static void post_plain(struct thread *t, struct side *d)
@@ -56,7 +77,7 @@ static void post_plain(struct thread *t, struct side *d)
 	struct request q = { .local = l, .remote = r };
 	struct fl_work w = { .lkey = fl_mr_key(d->mr[0]) };
 
-	if (!l || !r || (atomic_load(&o->rkey) == 0))
+	if (!atomic_load(&o->rkey))
 		return;
 	q.opcode = below(t, 2) ? FL_WRITE : FL_READ;
 	q.bytes = length(t, l->bytes);
@@ -170,25 +191,30 @@ static void act_prefetch(struct thread *t, struct side *d)
 					(int)below(t, 2)), "prefetch");
 }
 
-/* The CPU writes new bytes where nothing is in flight, or reads. */
+/* The CPU writes new bytes, or reads what there is. */
 static void act_touch(struct thread *t, struct side *d)
 {
 	struct slot *b = pick(t, d->mine);
-	uint32_t i, at, n;
+	struct swarm *s = t->proc->s;
+	uint32_t n = length(t, b->bytes), i;
+	uint64_t at = b->at + below(t, b->bytes - n + 1);
+	uint8_t *bytes = malloc(n);
+	bool write = below(t, 2);
 
-	if (!b)
-		return;
-	n = length(t, b->bytes);
-	at = (uint32_t)below(t, b->bytes - n + 1);
-	if (below(t, 2)) {
-		for (i = at; i < at + n; i++)
-			b->model[i] = (uint8_t)rng_next(&t->rng);
-		swarm_store(d->mem + b->at + at, b->model + at, n);
-	} else if (memcmp(d->mem + b->at + at, b->model + at, n)) {
-		verify(d, b, true, "touched by the CPU");
-		swarm_problem(t->proc->s, "the CPU sees other bytes than the "
-			      "kernel");
-	}
+	for (i = 0; write && i < n; i++)
+		bytes[i] = (uint8_t)rng_next(&t->rng);
+	if (!write)
+		swarm_store(bytes, d->mem + at, n);
+	sim_spin_lock(&s->model);
+	if (write)
+		oracle_store(s->oracle, d->area, at, bytes, n);
+	else
+		oracle_look(s->oracle, d->area, at, bytes, n);
+	sim_spin_unlock(&s->model);
+	if (write)
+		swarm_store(d->mem + at, bytes, n);
+	free(bytes);
+	judge(d, "read by the CPU");
 }
 
 static void act_protect(struct thread *t, struct side *d)

@@ -48,49 +48,83 @@ static void swarm_store(uint8_t *to, const uint8_t *from, uint32_t n)
 		*at++ = *from++;
 }
 
-/* What the slot's bytes are now. 0, or -EFAULT: nobody can tell any more. */
-static int look(struct slot *b, struct proc *owner, const uint8_t *mem,
-		uint8_t *to)
+static bool is_under_way(const struct oracle *o, uint32_t area, uint64_t at,
+			 uint64_t bytes)
 {
-	return mm_copy(owner->mm, (uintptr_t)mem + b->at, to, b->bytes, false);
+	uint64_t to, n;
+	uint32_t where;
+	unsigned int i;
+
+	for (i = 0; oracle_open(o, i, &where, &to, &n); i++)
+		if (where == area && to < at + bytes && to + n > at)
+			return true;
+	return false;
+}
+
+/*
+ * Bytes of a buffer, as they are now, without side effects. In threads not while they
+ * may change; 0, or an error of mm_look().
+ */
+static int look(struct side *at, uint64_t from, uint64_t bytes)
+{
+	struct swarm *s = at->proc->s;
+	uint8_t *now = malloc(bytes);
+	int err = -ENOMEM;
+
+	sim_spin_lock(&s->model);
+	if (s->p.mode == SIM_THREADS &&
+	    is_under_way(s->oracle, at->area, from, bytes))
+		err = -EAGAIN;
+	else if (now)
+		err = mm_look(at->proc->mm, (uintptr_t)at->mem + from, now,
+			      bytes);
+	if (!err)
+		oracle_look(s->oracle, at->area, from, now, bytes);
+	sim_spin_unlock(&s->model);
+	free(now);
+	return err;
+}
+
+/* What the oracle has found, if anything. */
+static void judge(struct side *d, const char *when)
+{
+	struct swarm *s = d->proc->s;
+	const char *text;
+
+	sim_spin_lock(&s->model);
+	text = oracle_problem(s->oracle);
+	sim_spin_unlock(&s->model);
+	if (text)
+		swarm_problem(s, "connection %d side %u %s: %s",
+			      (int)(d->conn - s->conn), d->i, when, text);
 }
 
 static void verify(struct side *d, struct slot *b, bool mine, const char *when)
 {
 	struct side *at = mine ? d : other(d);
 	struct swarm *s = d->proc->s;
-	uint8_t *now = malloc(b->bytes);
-	uint32_t i, n = 0, first = 0;
-	int err = look(b, at->proc, at->mem, now);
+	int err = look(at, b->at, b->bytes);
 
-	if (!err) {
-		for (i = 0; i < b->bytes; i++)
-			if (now[i] != b->model[i] && !n++)
-				first = i;
-		if (n)
-			swarm_problem(s, "connection %d side %u, %s slot at %u:"
-				      " %s %u of %u bytes differ, the first at "
-				      "%u: 0x%02x instead of 0x%02x",
-				      (int)(d->conn - s->conn), d->i,
-				      mine ? "own" : "far", b->at, when, n,
-				      b->bytes, first, now[first],
-				      b->model[first]);
+	if (!err)
 		atomic_fetch_add(&s->verified, 1);
-	} else if (!is_dying(at->proc)) {
+	else if (err != -EAGAIN && !is_dying(at->proc))
 		swarm_problem(s, "a slot of %s cannot be read: %s",
 			      at->proc->name, fl_strerror(err));
-	}
-	free(now);
+	judge(d, when);
 }
 
-/* After both sides are down: take what is there for true. */
-static void look_up(struct side *d, struct slot *b, bool mine)
+/* All at one moment: what the first look teaches, the second one uses. */
+static void verify_under_way(struct side *d)
 {
-	struct side *at = mine ? d : other(d);
+	struct swarm *s = d->proc->s;
+	unsigned int i, k;
 
-	if (b->limbo && look(b, at->proc, at->mem, b->model))
-		return;
-	b->limbo = b->busy = false;
+	for (i = 0; i < 2 && s->p.mode == SIM_LOCKSTEP && d->phase == S_UP;
+	     i++)
+		for (k = 0; k < s->p.slots; k++) {
+			verify(d, &d->mine[k], true, "under way");
+			verify(d, &d->theirs[k], false, "under way");
+		}
 }
 
 /* ---- completions ---- */
@@ -105,7 +139,7 @@ static bool failures(const struct swarm *s)
 {
 	const unsigned int *c = s->p.chaos;
 
-	return lossy(s) || s->p.slow || s->p.mode == SIM_THREADS ||
+	return lossy(s) || s->p.frames || s->p.stalls ||
 	       c[C_PAGEOUT] || c[C_PROTECT] || c[C_UNMAP] || c[C_REVOKE] ||
 	       c[C_BAD];
 }
@@ -123,9 +157,8 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	if (d->failed)
 		return status == FL_ST_FLUSHED;
 	switch (status) {
-	case FL_ST_NO_ANSWER:
-		return far_gone || lossy(s) || s->p.slow ||
-		       s->p.mode == SIM_THREADS;
+	case FL_ST_NO_ANSWER:	/* who lives says so, however slow */
+		return far_gone || lossy(s);
 	case FL_ST_REMOTE_QP:	/* broken by a failure of the other side's? */
 		return far_gone || failures(s);
 	case FL_ST_REMOTE_FAULT:
@@ -146,24 +179,27 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	return false;
 }
 
-static void land(struct side *d, struct request *r)
+/* Surely not carried out as a whole: no answer can have been lost or overtaken. */
+static enum oracle_end end_of(struct side *d, int status)
 {
-	bool write = r->opcode == FL_WRITE;
-	struct slot *to = write ? r->remote : r->local;
+	const unsigned int *c = d->proc->s->p.chaos;
 
-	if (write)
-		memcpy(r->remote->model + r->remote_off,
-		       r->local->model + r->local_off, r->bytes);
-	else
-		memcpy(r->local->model + r->local_off,
-		       r->remote->model + r->remote_off, r->bytes);
-	verify(d, to, !write, write ? "after a WRITE" : "after a READ");
-	r->local->busy = r->remote->busy = false;
+	switch (status) {
+	case FL_ST_OK:
+		return ORACLE_OK;
+	case FL_ST_REMOTE_KEY: case FL_ST_REMOTE_RANGE:
+	case FL_ST_REMOTE_RIGHTS: case FL_ST_REMOTE_FAULT:
+	case FL_ST_LOCAL_KEY: case FL_ST_LOCAL_RANGE:
+		return c[C_LOSS] || c[C_DAMAGE] || c[C_LATE] ||
+		       c[C_DUPLICATE] ? ORACLE_LOST : ORACLE_REFUSED;
+	}
+	return ORACLE_LOST;
 }
 
 static void finish(struct side *d, struct request *r, int status)
 {
 	struct swarm *s = d->proc->s;
+	bool write = r->opcode == FL_WRITE;
 
 	if (!may_end(d, r, status))
 		swarm_problem(s, "connection %d side %u: request %llu (%s, %u "
@@ -177,17 +213,14 @@ static void finish(struct side *d, struct request *r, int status)
 	atomic_fetch_add(status ? &s->failed : &s->ok, 1);
 	if (status)
 		d->failed = true;
-	if (!r->local)
-		return;
-	if (!status) {
-		land(d, r);
-		return;
-	}
-	/* The source is what it was; the target may be anything for now. */
-	if (r->opcode == FL_WRITE)
-		r->remote->limbo = true, r->local->busy = false;
+	sim_spin_lock(&s->model);
+	oracle_complete(s->oracle, r->model, end_of(d, status));
+	sim_spin_unlock(&s->model);
+	if (r->local && !status)
+		verify(d, write ? r->remote : r->local, !write,
+		       write ? "after a WRITE" : "after a READ");
 	else
-		r->local->limbo = true, r->remote->busy = false;
+		judge(d, "at a completion");
 }
 
 static struct side *side_of(struct thread *t, uint32_t qpn)
@@ -262,20 +295,15 @@ static void check(struct side *d, int err, const char *what)
 
 static void take_down(struct side *d)
 {
-	struct request *r;
+	struct swarm *s = d->proc->s;
 
 	if (d->qp)
 		check(d, fl_destroy_qp(d->qp), "destroy");
 	d->qp = NULL;
-	for (; d->count; d->count--, d->first = (d->first + 1) % DEPTH_MAX) {
-		r = &d->ring[d->first];
-		if (!r->local)
-			continue;
-		if (r->opcode == FL_WRITE)
-			r->remote->limbo = true, r->local->busy = false;
-		else
-			r->local->limbo = true, r->remote->busy = false;
-	}
+	d->count = 0;
+	sim_spin_lock(&s->model);
+	oracle_pair_end(s->oracle, d->pair);
+	sim_spin_unlock(&s->model);
 	d->failed = false;
 	d->epoch = atomic_load(&d->conn->epoch);
 	d->phase = S_DOWN;
@@ -288,9 +316,14 @@ static void both_down(struct thread *t, struct side *d)
 	unsigned int i;
 	int err;
 
+	/* Whatever was under way can write no more. */
+	sim_spin_lock(&s->model);
+	oracle_pair_rest(s->oracle, d->pair);
+	d->pair = oracle_pair(s->oracle, d->proc->name, false);
+	sim_spin_unlock(&s->model);
 	for (i = 0; i < s->p.slots; i++) {
-		look_up(d, &d->mine[i], true);
-		look_up(d, &d->theirs[i], false);
+		verify(d, &d->mine[i], true, "when both were down");
+		verify(d, &d->theirs[i], false, "when both were down");
 	}
 	err = fl_create_qp(d->proc->pd, t->cq, s->p.depth, &d->qp);
 	check(d, err, "create");

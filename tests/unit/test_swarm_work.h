@@ -19,6 +19,22 @@ static struct side *own_side(struct thread *t, unsigned int n)
 	return NULL;
 }
 
+static void fill_slot(struct side *d, struct slot *b)
+{
+	struct thread *t = &d->proc->thread[d->thread];
+	struct swarm *s = d->proc->s;
+	uint8_t *bytes = malloc(b->bytes);
+	uint32_t i;
+
+	for (i = 0; i < b->bytes; i++)
+		bytes[i] = (uint8_t)rng_next(&t->rng);
+	sim_spin_lock(&s->model);
+	oracle_store(s->oracle, d->area, b->at, bytes, b->bytes);
+	sim_spin_unlock(&s->model);
+	swarm_store(d->mem + b->at, bytes, b->bytes);
+	free(bytes);
+}
+
 static void open_side(struct side *d)
 {
 	struct swarm *s = d->proc->s;
@@ -30,8 +46,7 @@ static void open_side(struct side *d)
 		return;
 	}
 	for (i = 0; i < s->p.slots; i++)
-		swarm_store(d->mem + d->mine[i].at, d->mine[i].model,
-			    d->mine[i].bytes);
+		fill_slot(d, &d->mine[i]);
 	check(d, region(d, 0), "register");
 	check(d, region(d, 1), "register");
 	d->phase = S_NEW;
@@ -150,8 +165,11 @@ static void work(struct thread *t)
 			serve(t, d);
 		if (t->ops && n) {
 			t->ops--;
-			act(t, own_side(t, (unsigned int)below(t, n)));
+			d = own_side(t, (unsigned int)below(t, n));
+			act(t, d);
 			poll(t, below(t, 8) ? 0 : POLL_NS);
+			if (!below(t, 8))
+				verify_under_way(d);
 			t->since_ns = now_ns(s);
 			continue;
 		}
@@ -171,22 +189,6 @@ static void work(struct thread *t)
 		atomic_fetch_sub(&s->busy, 1);
 }
 
-static void last_look(struct thread *t)
-{
-	struct swarm *s = t->proc->s;
-	struct side *d;
-	unsigned int i, k;
-
-	for (i = 0; (d = own_side(t, i)) && !atomic_load(&s->bad); i++)
-		for (k = 0; k < s->p.slots; k++) {
-			if (!d->mine[k].busy && !d->mine[k].limbo)
-				verify(d, &d->mine[k], true, "at the end");
-			if (!d->theirs[k].busy && !d->theirs[k].limbo &&
-			    !is_dying(other(d)->proc))
-				verify(d, &d->theirs[k], false, "at the end");
-		}
-}
-
 static void thread_main(void *arg)
 {
 	struct thread *t = arg;
@@ -200,8 +202,6 @@ static void thread_main(void *arg)
 	       !atomic_load(&s->bad))
 		sim_sleep(NAP_NS);
 	work(t);
-	if (!is_dying(t->proc))
-		last_look(t);
 	/* Some go without a word; the kernel then closes what they had. */
 	if (atomic_fetch_add(&t->proc->left, 1) + 1 == t->proc->threads &&
 	    t->proc->dev && !atomic_load(&s->bad) && below(t, 2)) {

@@ -128,6 +128,8 @@ static int act_inject(struct run *r, const struct statement *st)
 	i->loss_ppm = (uint32_t)option_number(st, "loss", 0);
 	i->duplicate_ppm = (uint32_t)option_number(st, "duplicate", 0);
 	i->damage_ppm = (uint32_t)option_number(st, "damage", 0);
+	if (i->loss_ppm || i->damage_ppm)
+		world_injected(r->w);
 	i->late_ns = option_number(st, "late", 0);
 	if (i->late_ns)
 		i->late_ppm = (uint32_t)option_number(st, "share", 100000);
@@ -139,6 +141,7 @@ static int act_drop(struct run *r, const struct statement *st)
 	struct fabric_inject *i = inject_of(r, st);
 	int err;
 
+	world_injected(r->w);
 	i->drop_first = (uint32_t)st->arg[4].number;
 	i->opcode = st->arg[5].set ? (uint8_t)st->arg[5].choice : 0;
 	err = set_inject(r, st, i);
@@ -428,6 +431,7 @@ static int act(struct run *r, const struct statement *st)
 		return act_wait(r, st);
 	case V_SLEEP:
 		sim_sleep(st->arg[0].number);
+		world_model_under_way(r->w);
 		return 0;
 	case V_STARVE:
 		host_inject_no_frames(r->board[st->arg[0].name]->kernel,

@@ -45,6 +45,11 @@ const char *world_problem(const struct world *w)
 	return w->problem[0] ? w->problem : NULL;
 }
 
+void world_injected(struct world *w)
+{
+	w->injected = true;
+}
+
 void world_why_set(struct world *w, const char *fmt, ...)
 {
 	va_list ap;
@@ -120,6 +125,11 @@ struct world *world_create(const struct world_config *cfg, char *error,
 				   .trace = w->trace };
 	w->sim = w->trace ? sim_create(&sim) : NULL;
 	if (!w->sim) {
+		world_destroy(w);
+		return NULL;
+	}
+	w->oracle = oracle_create();
+	if (!w->oracle) {
 		world_destroy(w);
 		return NULL;
 	}
@@ -272,6 +282,12 @@ static void drain(struct world *w)
 	}
 }
 
+void world_compare(struct world *w)
+{
+	drain(w);
+	world_model_end(w);
+}
+
 static void director(void *arg)
 {
 	struct world *w = arg;
@@ -355,6 +371,7 @@ void world_destroy(struct world *w)
 		sim_destroy(w->sim);
 	if (w->trace)
 		trace_destroy(w->trace);
+	oracle_destroy(w->oracle);
 	timing_free(&w->timing);
 	free(w->work);
 	free(w);

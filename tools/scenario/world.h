@@ -16,8 +16,8 @@
  * Files: world.c (life), world_door.c (boards' doors, processes mode), world_guest.c
  * (guests, mode vm), world_folder.c (the folder of these), world_process.c
  * (processes), world_buffer.c (buffers and regions), fill.c (their contents),
- * world_work.c (connections and work requests), world_check.c (invariants, counting
- * events).
+ * world_work.c (connections and work requests), world_model.c (what all bytes may be),
+ * world_check.c (invariants, counting events).
  */
 #ifndef FL_WORLD_H
 #define FL_WORLD_H
@@ -113,7 +113,8 @@ struct world_buffer {
 	uint32_t number;	/* of its region in the process's order_app */
 	bool registered;
 	uint32_t key;
-	uint32_t changes;	/* how often it was written, dropped or unmapped */
+	bool file;
+	uint32_t area;		/* of the oracle (oracle.h) */
 };
 
 struct world_connection {
@@ -123,6 +124,7 @@ struct world_connection {
 	uint32_t number[2];	/* of the queue pair in the process's order_app */
 	uint32_t qpn[2];
 	uint32_t posts[2], ends[2];	/* ledger, in order */
+	uint32_t pair[2];		/* of the oracle */
 };
 
 struct world_work {
@@ -139,7 +141,7 @@ struct world_work {
 	int status;
 	uint32_t done_bytes, resends, order;
 	uint64_t post_ns, done_ns;
-	uint32_t changes[2];	/* of both buffers when it was posted */
+	uint64_t model;		/* its number at the oracle */
 };
 
 /* NULL after a message in error[]. */
@@ -202,6 +204,9 @@ int world_buffer_add(struct world_process *p, const char *name, uint64_t bytes,
 		     const char *path, struct world_buffer **out);
 int world_buffer_fill(struct world_buffer *b, enum world_fill fill,
 		      uint64_t seed);
+/* Random bytes into a part of it. */
+int world_buffer_store(struct world_buffer *b, uint64_t off, uint64_t len,
+		       uint64_t seed);
 /* Byte i of a fill. */
 uint8_t world_fill_byte(enum world_fill fill, uint64_t seed, uint64_t i);
 int world_buffer_touch(struct world_buffer *b, uint64_t off, uint64_t len,
@@ -232,6 +237,13 @@ enum world_wait { WORLD_BOTH, WORLD_POLLING, WORLD_SLEEPING };
 int world_wait(struct world *w, struct world_work *work, uint64_t timeout_ns,
 	       enum world_wait how);
 
+/* Packets may be lost from now on: answers too, then. */
+void world_injected(struct world *w);
+/* In lockstep: are the bytes of what is under way right so far? */
+void world_model_under_way(struct world *w);
+/* When all is at rest: are all bytes right? */
+void world_compare(struct world *w);
+
 /* ---- counting (world_check.c) ---- */
 struct world_filter {
 	const struct world_board *board;	/* NULL: all */
@@ -251,7 +263,6 @@ void world_why_set(struct world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void world_check_event(void *w);
 void world_check_end(struct world *w);
-void world_verify(struct world *w, struct world_work *work);
 int world_work_number(struct world *w, struct world_work *work);
 struct world_work *world_work_at(struct world *w, uint64_t number);
 

@@ -118,18 +118,36 @@ int world_buffer_add(struct world_process *p, const char *name, uint64_t bytes,
 		.mem = (uint8_t *)(uintptr_t)r.addr,
 		.bytes = r.bytes,
 		.number = w->buffers++,
+		.file = path,
 	};
+	world_model_buffer(b, path);
 	*out = b;
 	return 0;
 }
 
-int world_buffer_fill(struct world_buffer *b, enum world_fill fill,
+static int fill(struct world_buffer *b, uint64_t off, uint64_t len,
+		enum world_fill with, uint64_t seed)
+{
+	struct order o = { .kind = ORDER_FILL, .what = with, .seed = seed };
+	int err = on_span(b, off, len, &o, HOST_WRITE, NULL);
+
+	if (err)
+		world_model_unknown(b, off, len);
+	else
+		world_model_fill(b, off, len, with, seed);
+	return err;
+}
+
+int world_buffer_fill(struct world_buffer *b, enum world_fill with,
 		      uint64_t seed)
 {
-	struct order o = { .kind = ORDER_FILL, .what = fill, .seed = seed };
+	return fill(b, 0, b->bytes, with, seed);
+}
 
-	b->changes++;
-	return on_span(b, 0, 0, &o, HOST_WRITE, NULL);
+int world_buffer_store(struct world_buffer *b, uint64_t off, uint64_t len,
+		       uint64_t seed)
+{
+	return fill(b, off, len, WORLD_RANDOM, seed);
 }
 
 int world_buffer_touch(struct world_buffer *b, uint64_t off, uint64_t len,
@@ -137,9 +155,12 @@ int world_buffer_touch(struct world_buffer *b, uint64_t off, uint64_t len,
 {
 	struct order o = { .kind = ORDER_TOUCH, .what = write };
 
+	int err = on_span(b, off, len, &o, write ? HOST_WRITE : HOST_READ,
+			  NULL);
+
 	if (write)
-		b->changes++;
-	return on_span(b, off, len, &o, write ? HOST_WRITE : HOST_READ, NULL);
+		world_model_touch(b, off, len);
+	return err;
 }
 
 /* Where the bytes that are read go next. */
@@ -168,6 +189,8 @@ int world_buffer_read(struct world_buffer *b, uint64_t off, void *to,
 	struct order o = { .kind = ORDER_READ };
 	int err = len ? on_span(b, off, len, &o, HOST_READ, &sink) : 0;
 
+	if (!err && !x.left && len)
+		world_model_read(b, off, to, len);
 	return err ? err : x.left ? -EPROTO : 0;
 }
 
@@ -176,9 +199,13 @@ int world_buffer_advise(struct world_buffer *b, uint64_t off, uint64_t len,
 {
 	struct order o = { .kind = ORDER_ADVISE, .what = advice };
 
-	if (advice == FL_DONTNEED)
-		b->changes++;
-	return on_span(b, off, len, &o, 0, NULL);
+	int err = on_span(b, off, len, &o, 0, NULL);
+
+	if (advice == FL_DONTNEED && err)
+		world_model_unknown(b, off, len);
+	else if (advice == FL_DONTNEED)
+		world_model_zero(b, off, len);
+	return err;
 }
 
 int world_buffer_protect(struct world_buffer *b, uint64_t off, uint64_t len,
@@ -186,7 +213,6 @@ int world_buffer_protect(struct world_buffer *b, uint64_t off, uint64_t len,
 {
 	struct order o = { .kind = ORDER_PROTECT, .what = (uint32_t)prot };
 
-	b->changes++;
 	b->odd = true;
 	return on_span(b, off, len, &o, 0, NULL);
 }
@@ -196,7 +222,7 @@ int world_buffer_unmap(struct world_buffer *b, uint64_t off, uint64_t len)
 	struct order o = { .kind = ORDER_UNMAP };
 	int err = on_span(b, off, len, &o, 0, NULL);
 
-	b->changes++;
+	world_model_unknown(b, off, len);
 	b->odd = true;
 	return err;
 }
@@ -255,8 +281,10 @@ int world_region_remove(struct world_buffer *b)
 	int err = b->registered ? world_order(b->process, &o, &r, NULL) :
 				  -ENOENT;
 
-	if (!err)
+	if (!err) {
 		b->registered = false; /* the key stays, to try what it does now */
+		world_model_closed(b);
+	}
 	return err;
 }
 

@@ -4,6 +4,7 @@
 #define FL_WORLD_INTERNAL_H
 
 #include "serve/serve.h"
+#include "tools/scenario/oracle.h"
 #include "tools/scenario/nursery.h"
 #include "tools/scenario/world.h"
 
@@ -23,6 +24,8 @@ struct world {
 	struct world_buffer buffer[WORLD_BUFFERS];
 	struct world_connection conn[WORLD_CONNS];
 	unsigned int boards, processes, buffers, conns;
+	struct oracle *oracle;		/* what all bytes may be */
+	bool injected;			/* packets were lost, on purpose */
 	struct world_work **work;	/* by wr_id - 1 */
 	uint64_t works, work_room;
 	void (*script)(struct world *w, void *arg);
@@ -38,6 +41,23 @@ struct world {
 	int minder_line;		/* scripts to be ended first: their numbers */
 	char problem[400], why[400];
 };
+
+/* world_model.c: what happens in buffers (all of b: len 0). */
+void world_model_buffer(struct world_buffer *b, const char *path);
+void world_model_unknown(struct world_buffer *b, uint64_t off, uint64_t len);
+void world_model_zero(struct world_buffer *b, uint64_t off, uint64_t len);
+void world_model_touch(struct world_buffer *b, uint64_t off, uint64_t len);
+void world_model_fill(struct world_buffer *b, uint64_t off, uint64_t len,
+		      enum world_fill fill, uint64_t seed);
+/* The CPU has read bytes; a region has been taken back. */
+void world_model_read(struct world_buffer *b, uint64_t off,
+		      const void *bytes, uint64_t n);
+void world_model_closed(struct world_buffer *b);
+/* A request is about to be posted; it has completed. */
+void world_model_post(struct world_work *work);
+void world_model_complete(struct world *w, struct world_work *work);
+void world_model_gone(struct world_process *p);
+void world_model_end(struct world *w);
 
 /* world_door.c: processes mode. Path of a board's socket. */
 void world_door_path(const struct world *w, const struct world_board *b,

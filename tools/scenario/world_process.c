@@ -119,15 +119,13 @@ static void forget(struct world_process *p)
 	unsigned int i;
 
 	p->gone = true;
+	world_model_gone(p);
 	if (p->mm)
 		mm_put(p->mm);
 	p->mm = NULL;
-	for (i = 0; i < w->buffers; i++) {
-		if (w->buffer[i].process != p)
-			continue;
-		w->buffer[i].registered = false;
-		w->buffer[i].changes++;
-	}
+	for (i = 0; i < w->buffers; i++)
+		if (w->buffer[i].process == p)
+			w->buffer[i].registered = false;
 }
 
 /* A process elsewhere, in order or with kill; its exit status, or -signal. */

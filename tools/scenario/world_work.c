@@ -71,6 +71,8 @@ int world_connect(struct world_process *p, struct world_process *q,
 	c->relaxed = relaxed;
 	c->process[0] = p;
 	c->process[1] = q;
+	c->pair[0] = oracle_pair(w->oracle, name, false);
+	c->pair[1] = oracle_pair(w->oracle, name, false);
 	c->number[0] = 2 * w->conns;
 	c->number[1] = 2 * w->conns + 1;
 	err = make_pair(c, 0, depth, pd, &address[0]);
@@ -149,20 +151,15 @@ int world_post(struct world *w, struct world_work *k)
 	if (err)
 		return err;
 	k->number = w->works;
-	k->changes[0] = k->local->changes;
-	/* The transfer itself changes where the data goes. */
-	if (k->opcode == FL_WRITE)
-		k->changes[1] = ++k->remote->changes;
-	else
-		k->changes[1] = k->remote->changes;
-	if (k->opcode == FL_READ)
-		k->changes[0] = ++k->local->changes;
+	world_model_post(k);
 	k->order = k->conn->posts[k->side];
 	err = post(p, k, k->number);
 	k->error = err;
 	if (!err) {
 		k->posted = true;
 		k->conn->posts[k->side]++;
+	} else if (!p->gone) {
+		oracle_complete(w->oracle, k->model, ORACLE_UNPOSTED);
 	}
 	return err;
 }
@@ -200,8 +197,11 @@ static void take(void *arg, const struct fl_completion *c, uint64_t now_ns)
 	k->status = c->status;
 	k->done_bytes = c->bytes;
 	k->resends = c->resends;
-	if (!c->status)
-		world_verify(w, k);
+	if (!c->status && c->bytes != k->bytes)
+		world_note_problem(w, 2,
+			"work request %s is complete with %u of %u bytes",
+			k->name, c->bytes, k->bytes);
+	world_model_complete(w, k);
 }
 
 int world_wait(struct world *w, struct world_work *k, uint64_t timeout_ns,

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_oracle_rig.h - an oracle with areas and queue pairs, and short words for it. */
+#ifndef TEST_ORACLE_RIG_H
+#define TEST_ORACLE_RIG_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "tools/scenario/oracle.h"
+
+#define BYTES	4096
+
+/* Two sources and a target on either side; bytes of each are all alike. */
+static struct oracle *o;
+static uint32_t a, b, t, back, q1, q2, loose;
+static uint8_t found[BYTES];
+
+static void end(void *arg)
+{
+	(void)arg;
+	oracle_destroy(o);
+}
+
+static void fill(uint32_t area, uint8_t value)
+{
+	memset(found, value, BYTES);
+	oracle_store(o, area, 0, found, BYTES);
+}
+
+static void start(void)
+{
+	o = oracle_create();
+	test_cleanup(end, NULL);
+	a = oracle_area(o, "a", BYTES);
+	b = oracle_area(o, "b", BYTES);
+	t = oracle_area(o, "t", BYTES);
+	back = oracle_area(o, "back", BYTES);
+	q1 = oracle_pair(o, "q1", false);
+	q2 = oracle_pair(o, "q2", false);
+	loose = oracle_pair(o, "loose", true);
+	fill(a, 0xa0);
+	fill(b, 0xb0);
+	fill(t, 0x10);
+}
+
+static uint64_t post(const char *name, uint32_t pair, uint32_t from,
+		     uint32_t to, uint64_t at, uint64_t n)
+{
+	struct oracle_work w = { .name = name, .pair = pair, .from = from,
+				 .to = to, .from_at = at, .to_at = at,
+				 .bytes = n };
+
+	STEP("%s: WRITE of %d bytes at %d", name, (int)n, (int)at);
+	return oracle_post(o, &w);
+}
+
+static inline uint64_t fetch(const char *name, uint32_t pair, uint32_t from,
+		      uint32_t to, uint64_t at, uint64_t n)
+{
+	struct oracle_work w = { .name = name, .pair = pair, .from = from,
+				 .to = to, .from_at = at, .to_at = at,
+				 .bytes = n, .read = true };
+
+	STEP("%s: READ of %d bytes at %d", name, (int)n, (int)at);
+	return oracle_post(o, &w);
+}
+
+static void finish(uint64_t number)
+{
+	oracle_complete(o, number, ORACLE_OK);
+}
+
+/* All of the range has this value. */
+static bool look(uint32_t area, uint64_t at, uint64_t n, uint8_t value)
+{
+	memset(found, value, BYTES);
+	return oracle_look(o, area, at, found, n);
+}
+
+static void good(bool held)
+{
+	test_expect(held && !oracle_problem(o), __FILE__, __LINE__,
+		    "it passes: %s", oracle_problem(o) ? oracle_problem(o) :
+							  "");
+}
+
+static void breach(bool held, const char *words)
+{
+	test_expect(!held && oracle_problem(o), __FILE__, __LINE__,
+		    "a breach is seen");
+	test_expect(strstr(oracle_problem(o), words), __FILE__, __LINE__,
+		    "\"%s\" says \"%s\"", oracle_problem(o), words);
+}
+
+#endif

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Order swarm: from a seed a small world, and rounds of requests on it that overlap
+ * on purpose: several queue pairs, both ways, WRITE and READ, their targets and
+ * sources over each other, one byte or several blocks, while pages leave, packets
+ * are lost, doubled and late, the CPU stores, regions are taken back and requests
+ * fail. The world's oracle (tools/scenario/oracle.h) judges every byte: in lockstep at
+ * each completion and whenever time has passed, in each mode after each round.
+ *
+ * No request to a peer that lives may end without an answer, and none may fail but
+ * with a reason that the test itself has given.
+ *
+ * variants: tsan
+ *
+ * A failing seed says how to repeat it. A longer run, with as many seeds as wanted:
+ *	SWARM_SEEDS=2000 build/plain/tests/test_order_swarm --seed 1 lockstep
+ *	SWARM_SEEDS=200 build/tsan/tests/test_order_swarm --seed 1 threads
+ *	SWARM_SEEDS=50 build/plain/tests/test_order_swarm --seed 1 processes
+ *
+ * SWARM_DEPTH=1: one request of a queue pair at a time, so that what is found has
+ * nothing to do with the order on one. SWARM_VERBOSE: a line for each seed.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "faultline/entries.h"
+#include "harness.h"
+#include "tools/scenario/world.h"
+
+#ifdef __SANITIZE_THREAD__
+#define SEEDS_LOCKSTEP	4
+#define SEEDS_THREADS	8
+#else
+#define SEEDS_LOCKSTEP	40
+#define SEEDS_THREADS	12
+#endif
+#define SEEDS_PROCESSES	4
+#define WORLD_LIMIT_S	240	/* of wall clock for one world */
+
+#define BOARDS_MAX	3
+#define PROCS_MAX	4
+#define BUFFERS		2	/* of a process */
+#define PAIRS_MAX	5
+#define DEPTH		12
+#define PAGE		HOST_PAGE
+#define WAIT_NS		20000000000ull
+#define ROUNDS		5
+#define RIGHTS		(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
+
+struct pair {
+	struct world_connection *c;
+	unsigned int flying[2];
+	bool failed[2], reason[2];
+};
+
+struct request {
+	struct world_work work;
+	struct pair *pair;
+	bool busy;
+	bool wrong;		/* must fail */
+	bool cut;		/* a key of it was taken back: may fail */
+	char name[16];
+};
+
+#define REQUESTS	(PAIRS_MAX * 2 * DEPTH)
+
+struct swarm {
+	uint64_t seed;
+	struct rng rng;
+	struct world *w;
+	/* the plan */
+	unsigned int boards, procs, pairs, steps, depth;
+	bool lossy, tight, cutting, wrong, evicting;
+	/* what there is */
+	struct world_board *board[BOARDS_MAX];
+	struct world_process *proc[PROCS_MAX];
+	struct world_buffer *buffer[PROCS_MAX * BUFFERS];
+	struct pair pair[PAIRS_MAX];
+	struct request req[REQUESTS];
+	unsigned int conns, posted, ok, failed;
+	char names[PROCS_MAX * BUFFERS + 2 * PROCS_MAX][8];
+	char problem[400];
+};
+
+__attribute__((format(printf, 2, 3)))
+static void problem(struct swarm *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (s->problem[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->problem, sizeof(s->problem), fmt, ap);
+	va_end(ap);
+}
+
+static bool is_over(const struct swarm *s)
+{
+	return s->problem[0] || world_problem(s->w);
+}
+
+static uint64_t below(struct swarm *s, uint64_t n)
+{
+	return rng_below(&s->rng, n);
+}
+
+static void check(struct swarm *s, int err, const char *what)
+{
+	if (err && err != -ENOMEM && err != -ENOSPC && err != -EBUSY)
+		problem(s, "%s: %s %s", what, fl_strerror(err),
+			world_why(s->w));
+}
+
+/* ---- building ---- */
+
+static void build_processes(struct swarm *s)
+{
+	static const char *const proc[] = { "p", "q", "r", "s" };
+	unsigned int i, k, n;
+	uint64_t bytes;
+
+	for (i = 0; i < s->procs; i++) {
+		check(s, world_process_add(s->w, proc[i],
+					   s->board[i % s->boards],
+					   below(s, 4) ? WORLD_EXANEST :
+							 WORLD_STALL,
+					   (enum fl_touch)below(s, 3),
+					   &s->proc[i]), "process");
+		for (k = 0; k < BUFFERS && !is_over(s); k++) {
+			n = i * BUFFERS + k;
+			snprintf(s->names[n], sizeof(s->names[n]), "%s%u",
+				 proc[i], k);
+			bytes = (1 + below(s, k ? 20 : 4)) * PAGE;
+			check(s, world_buffer_add(s->proc[i], s->names[n],
+						  bytes, NULL, &s->buffer[n]),
+			      "buffer");
+			if (is_over(s))
+				return;
+			if (below(s, 4))
+				check(s, world_buffer_fill(s->buffer[n],
+							   WORLD_RANDOM,
+							   rng_next(&s->rng)),
+				      "fill");
+			check(s, world_region_add(s->buffer[n], 0, 0, RIGHTS,
+						  0), "region");
+		}
+	}
+}
+
+static void connect_pair(struct swarm *s, struct pair *p)
+{
+	unsigned int a = (unsigned int)below(s, s->procs);
+	unsigned int b = (unsigned int)below(s, s->procs);
+
+	*p = (struct pair){ 0 };
+	/* Most of them between the first two, so that they meet. */
+	if (below(s, 3))
+		a = 0, b = 1;
+	s->conns++;
+	check(s, world_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
+			       &p->c), "connect");
+}
+
+static void build(struct swarm *s)
+{
+	static const char *const name[] = { "a", "b", "c" };
+	struct world_board_config bc = {
+		.frames = s->tight ? 30 + below(s, 30) : 0,
+		.contexts = 4 + (uint32_t)below(s, 13),
+		.rx_contexts = 1 + (uint32_t)below(s, 16),
+		.block_bytes = 4096u << below(s, 3),
+		.tlb_entries = 4u << below(s, 7),
+	};
+	unsigned int i;
+
+	for (i = 0; i < s->boards; i++) {
+		check(s, world_board_add(s->w, name[i], &bc, &s->board[i]),
+		      "board");
+		if (i)
+			check(s, world_link_add(s->w, s->board[i - 1],
+						s->board[i]), "link");
+	}
+	if (!is_over(s))
+		build_processes(s);
+	for (i = 0; i < s->pairs && !is_over(s); i++)
+		connect_pair(s, &s->pair[i]);
+}
+
+/* ---- requests ---- */
+
+static bool may_end(const struct swarm *s, const struct request *r)
+{
+	switch (r->work.status) {
+	case FL_ST_OK:
+		return !r->wrong;
+	case FL_ST_FLUSHED:	/* the reason is another's status: new_pairs() */
+		return true;
+	case FL_ST_NO_ANSWER:
+		return s->lossy;
+	case FL_ST_REMOTE_KEY:
+		return r->wrong || r->cut;
+	case FL_ST_LOCAL_KEY:
+	case FL_ST_REMOTE_FAULT:
+	case FL_ST_LOCAL_FAULT:
+		return r->cut;
+	case FL_ST_REFUSED_TOO_OFTEN:
+		return s->tight;
+	/* A failure of the other side's broke the connection. */
+	case FL_ST_REMOTE_QP:
+		return s->lossy || s->tight || s->cutting || s->wrong;
+	}
+	return false;
+}
+
+/* What has completed since, in the order of posting. */
+static void collect(struct swarm *s)
+{
+	struct request *r;
+	unsigned int i;
+
+	for (i = 0; i < REQUESTS; i++) {
+		r = &s->req[i];
+		if (!r->busy || !r->work.done)
+			continue;
+		r->busy = false;
+		r->pair->flying[r->work.side]--;
+		if (r->work.status)
+			s->failed++;
+		else
+			s->ok++;
+		if (!may_end(s, r))
+			problem(s, "%s (%s of %u bytes%s) ended with \"%s\"",
+				r->name, r->work.opcode == FL_WRITE ? "WRITE" :
+				"READ", r->work.bytes,
+				r->wrong ? ", a wrong one" : "",
+				fl_status_string(r->work.status));
+		if (r->work.status)
+			r->pair->failed[r->work.side] = true;
+		if (r->work.status && r->work.status != FL_ST_FLUSHED)
+			r->pair->reason[r->work.side] = true;
+	}
+}
+
+static struct request *free_request(struct swarm *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < REQUESTS; i++)
+		if (!s->req[i].busy)
+			return &s->req[i];
+	return NULL;
+}
+
+static struct world_buffer *buffer_of(struct swarm *s,
+				      const struct world_process *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->procs; i++)
+		if (s->proc[i] == p)
+			/* One more often than the other: they meet there. */
+			return s->buffer[i * BUFFERS + !below(s, 4)];
+	return NULL;
+}
+
+static uint32_t length(struct swarm *s, uint64_t room)
+{
+	static const uint32_t some[] = { 8, 64, 1000, PAGE, 5 * PAGE };
+	uint64_t n = some[below(s, 5)];
+
+	if (!below(s, 4))
+		return (uint32_t)room;
+	return 1 + (uint32_t)below(s, n < room ? n : room);
+}
+
+static void post(struct swarm *s)
+{
+	struct pair *p = &s->pair[below(s, s->pairs)];
+	struct request *r = free_request(s);
+	struct world_work *k;
+	uint64_t room, at;
+	int side = (int)below(s, 4) == 0, err;
+
+	if (!r || p->flying[side] >= s->depth || p->failed[side])
+		return;
+	*r = (struct request){ .pair = p, .busy = true };
+	snprintf(r->name, sizeof(r->name), "request%u", ++s->posted);
+	k = &r->work;
+	k->name = r->name;
+	k->conn = p->c;
+	k->side = side;
+	k->opcode = below(s, 3) ? FL_WRITE : FL_READ;
+	k->local = buffer_of(s, p->c->process[side]);
+	k->remote = buffer_of(s, p->c->process[!side]);
+	room = k->local->bytes < k->remote->bytes ? k->local->bytes :
+						    k->remote->bytes;
+	k->bytes = length(s, room);
+	/* Offsets few enough to hit the same bytes again. */
+	at = below(s, 2) ? below(s, 3) * PAGE / 2 : below(s, room);
+	if (at > k->local->bytes - k->bytes)
+		at = k->local->bytes - k->bytes;
+	k->local_va = (uintptr_t)k->local->mem + at;
+	at = below(s, 2) ? below(s, 3) * PAGE / 2 : below(s, room);
+	if (at > k->remote->bytes - k->bytes)
+		at = k->remote->bytes - k->bytes;
+	k->remote_va = (uintptr_t)k->remote->mem + at;
+	k->lkey = k->local->key;
+	k->rkey = k->remote->key;
+	if (s->wrong && !below(s, 40)) {
+		r->wrong = true;
+		k->rkey ^= 0x3f;
+	}
+	err = world_post(s->w, k);
+	if (!err) {
+		p->flying[side]++;
+		return;
+	}
+	r->busy = false;
+	if (err != -EAGAIN)
+		check(s, err, "post");
+}
+
+static void wait_for(struct swarm *s, struct request *r)
+{
+	int err = world_wait(s->w, &r->work, WAIT_NS,
+			     below(s, 2) ? WORLD_POLLING : WORLD_BOTH);
+
+	if (err)
+		problem(s, "%s never ended: %s", r->name, fl_strerror(err));
+	collect(s);
+}
+
+static void wait_some(struct swarm *s)
+{
+	unsigned int i = (unsigned int)below(s, REQUESTS);
+
+	for (; i < REQUESTS; i++)
+		if (s->req[i].busy) {
+			wait_for(s, &s->req[i]);
+			return;
+		}
+}
+
+static void wait_all(struct swarm *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < REQUESTS && !is_over(s); i++)
+		if (s->req[i].busy)
+			wait_for(s, &s->req[i]);
+}
+
+/* ---- trouble ---- */
+
+static void act_memory(struct swarm *s)
+{
+	struct world_buffer *b =
+		s->buffer[below(s, (uint64_t)s->procs * BUFFERS)];
+	uint64_t pages = b->bytes / PAGE, at = below(s, pages) * PAGE;
+	uint64_t n = (1 + below(s, 4)) * PAGE, off;
+
+	if (n > b->bytes - at)
+		n = b->bytes - at;
+	off = at + below(s, PAGE);
+	switch (below(s, 6)) {
+	case 0:
+		check(s, world_buffer_store(b, off, 1 + below(s, b->bytes -
+							      off),
+					    rng_next(&s->rng)), "store");
+		break;
+	case 1:
+		check(s, world_buffer_touch(b, at, n, below(s, 2)), "touch");
+		break;
+	case 2:
+		check(s, world_prefetch(b, at, n, below(s, 2)), "prefetch");
+		break;
+	default:
+		check(s, s->evicting ? world_buffer_advise(b, at, n,
+							   FL_PAGEOUT) : 0,
+		      "page out");
+	}
+}
+
+/* A region goes, with what is under way, and comes again with another key. */
+static void act_cut(struct swarm *s)
+{
+	struct world_buffer *b =
+		s->buffer[below(s, (uint64_t)s->procs * BUFFERS)];
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < REQUESTS; i++)
+		if (s->req[i].busy && (s->req[i].work.local == b ||
+				       s->req[i].work.remote == b))
+			s->req[i].cut = true;
+	err = world_region_remove(b);
+	check(s, err, "take a region back");
+	/* Not while the process itself has requests with its key. */
+	if (err)
+		return;
+	check(s, world_region_add(b, 0, 0, RIGHTS, 0), "region");
+}
+
+static void act_inject(struct swarm *s, bool on)
+{
+	struct fabric_inject i = { 0 };
+	unsigned int k;
+
+	if (on && below(s, 4)) {
+		i.loss_ppm = below(s, 2) ? 0 : 30000;
+		i.duplicate_ppm = (uint32_t)below(s, 2) * 100000;
+		i.late_ppm = (uint32_t)below(s, 2) * 100000;
+		i.late_ns = 1 + below(s, 50000);
+	}
+	if (i.loss_ppm)
+		world_injected(s->w);
+	for (k = 0; k < s->boards; k++)
+		fabric_inject(world_fabric(s->w), (uint8_t)k, 0xff, &i);
+}
+
+static void act(struct swarm *s)
+{
+	unsigned int n = (unsigned int)below(s, 20);
+
+	if (n < 12) {
+		post(s);
+	} else if (n < 15) {
+		act_memory(s);
+	} else if (n < 17) {
+		sim_sleep(1 + below(s, below(s, 3) ? 5000 : 100000));
+		world_model_under_way(s->w);
+	} else if (n == 17) {
+		wait_some(s);
+	} else if (n == 18 && s->lossy) {
+		act_inject(s, true);
+	} else if (n == 19 && s->cutting && !below(s, 4)) {
+		act_cut(s);
+	}
+}
+
+static void new_pairs(struct swarm *s)
+{
+	unsigned int i;
+	int side;
+
+	for (i = 0; i < 2 * s->pairs; i++) {
+		side = i % 2;
+		if (s->pair[i / 2].failed[side] && !s->pair[i / 2].reason[side])
+			problem(s, "requests were flushed though none of their "
+				"queue pair had failed");
+	}
+	for (i = 0; i < s->pairs; i++)
+		if ((s->pair[i].failed[0] || s->pair[i].failed[1]) &&
+		    s->conns < 60)
+			connect_pair(s, &s->pair[i]);
+}
+
+static void script(struct world *w, void *arg)
+{
+	struct swarm *s = arg;
+	unsigned int round, i;
+
+	s->w = w;
+	build(s);
+	for (round = 0; round < ROUNDS && !is_over(s); round++) {
+		for (i = 0; i < s->steps && !is_over(s); i++)
+			act(s);
+		if (s->lossy)
+			act_inject(s, false);
+		wait_all(s);
+		if (is_over(s))
+			break;
+		world_compare(w);
+		new_pairs(s);
+	}
+}
+
+/* ---- one world ---- */
+
+static char running[200];
+
+static void on_end(int sig)
+{
+	ssize_t r = write(1, running, strlen(running));
+
+	(void)r;
+	signal(SIGABRT, SIG_DFL);
+	if (sig == SIGALRM)
+		abort();
+}
+
+static void make_plan(struct swarm *s)
+{
+	rng_init(&s->rng, s->seed, "order");
+	s->boards = 1 + (unsigned int)below(s, BOARDS_MAX);
+	s->procs = 2 + (unsigned int)below(s, PROCS_MAX - 1);
+	s->pairs = 1 + (unsigned int)below(s, PAIRS_MAX);
+	s->steps = 20 + (unsigned int)below(s, 60);
+	s->depth = 1 + (unsigned int)below(s, DEPTH);
+	/* With one at a time the queue pairs alone are what may mix. */
+	if (getenv("SWARM_DEPTH"))
+		s->depth = (unsigned int)strtoul(getenv("SWARM_DEPTH"), NULL,
+						 0);
+	s->lossy = !below(s, 3);
+	s->tight = !below(s, 4);
+	s->cutting = !below(s, 4);
+	s->wrong = !below(s, 3);
+	s->evicting = below(s, 4);
+}
+
+static void run_world(struct swarm *s, const struct world_config *cfg)
+{
+	char error[300];
+	int err;
+
+	s->w = world_create(cfg, error, sizeof(error));
+	test_expect(s->w, __FILE__, __LINE__, "a world: %s", error);
+	err = world_run(s->w, script, s);
+	if (err)
+		problem(s, "%s", world_problem(s->w));
+	world_destroy(s->w);
+}
+
+static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
+		     unsigned int *compared)
+{
+	const char *word = processes ? "processes" :
+			   mode == SIM_LOCKSTEP ? "lockstep" : "threads";
+	struct swarm *s = calloc(1, sizeof(*s));
+	struct world_config cfg = {
+		.mode = mode, .processes = processes, .seed = seed,
+		.trace_records = mode == SIM_LOCKSTEP ? 1u << 16 : 0,
+	};
+	char text[400], major[40];
+	const char *sets[] = { major, NULL };
+
+	test_expect(s, __FILE__, __LINE__, "memory for a swarm");
+	s->seed = seed;
+	make_plan(s);
+	cfg.jitter_ns = below(s, 2) ? 1 + (uint32_t)below(s, 5000) : 0;
+	cfg.profile = below(s, 4) ? NULL : "qfdb";
+	/* Storage that is fast, or slow enough for a sender to lose patience. */
+	snprintf(major, sizeof(major), "mm.major=%u", 10000u << below(s, 8));
+	cfg.sets = sets;
+	cfg.drive = below(s, 3) ? SIM_INLINE : SIM_DEDICATED;
+	snprintf(running, sizeof(running),
+		 "# this happened with: --seed %llu %s\n",
+		 (unsigned long long)seed, word);
+	signal(SIGABRT, on_end);
+	signal(SIGALRM, on_end);
+	alarm(WORLD_LIMIT_S);
+	run_world(s, &cfg);
+	alarm(0);
+	signal(SIGABRT, SIG_DFL);
+	if (getenv("SWARM_VERBOSE"))
+		printf("# %s seed %llu: %u ok, %u failed, %u pairs; %s\n",
+		       word, (unsigned long long)seed, s->ok, s->failed,
+		       s->conns, s->problem[0] ? s->problem : "good");
+	*compared += s->ok;
+	snprintf(text, sizeof(text), "%s", s->problem);
+	free(s);
+	STEP("repeat with --seed %llu %s", (unsigned long long)seed, word);
+	test_expect(!text[0], __FILE__, __LINE__, "seed %llu: %s",
+		    (unsigned long long)seed, text);
+}
+
+static void run_seeds(unsigned int usual, enum sim_mode mode, bool processes)
+{
+	const char *more = getenv("SWARM_SEEDS");
+	unsigned int n = more ? (unsigned int)strtoul(more, NULL, 0) : usual;
+	unsigned int i, compared = 0;
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, mode, processes, &compared);
+	if (n > 3)
+		EXPECT_GE(compared, 20 * n);
+}
+
+TEST("requests that overlap keep their order in lockstep")
+{
+	run_seeds(SEEDS_LOCKSTEP, SIM_LOCKSTEP, false);
+}
+
+TEST("requests that overlap keep their order in threads")
+{
+	run_seeds(SEEDS_THREADS, SIM_THREADS, false);
+}
+
+/* A sanitizer does not see from one process into another. */
+#ifndef __SANITIZE_THREAD__
+TEST("requests that overlap keep their order in processes")
+{
+	run_seeds(SEEDS_PROCESSES, SIM_THREADS, true);
+}
+#endif

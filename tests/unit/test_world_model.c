@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Does a world see it when a byte changes that nobody wrote? Behind the oracle's
+ * back this test writes into memory, as a card could that goes astray: in the target,
+ * beside it, in another buffer, of the source, in swap; in each mode.
+ *
+ * variants: tsan
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "harness.h"
+#include "tools/scenario/world.h"
+
+#define BYTES	(4 * HOST_PAGE)
+#define WAIT_NS	20000000000ull
+
+/* What goes wrong, and when. */
+enum astray { NOTHING, IN_TARGET, BESIDE, OTHER_BUFFER, IN_SOURCE, IN_SWAP,
+	      UNDER_WAY };
+
+struct stage {
+	enum astray astray;
+	struct world_buffer *src, *dst, *other;
+	struct world_connection *c;
+	int error;
+};
+
+static void spoil(struct stage *s, struct world_buffer *b, uint64_t at)
+{
+	uint8_t byte = (uint8_t)(world_fill_byte(WORLD_RANDOM, 1, at) ^ 0x5a);
+
+	s->error |= mm_copy(b->process->mm, (uintptr_t)b->mem + at, &byte, 1,
+			    true);
+}
+
+static void build(struct world *w, struct stage *s)
+{
+	const struct world_board_config cfg = { 0 };
+	struct world_board *a, *b;
+	struct world_process *p, *q;
+	const unsigned int all = FL_LOCAL_WRITE | FL_REMOTE_WRITE |
+				 FL_REMOTE_READ;
+
+	s->error |= world_board_add(w, "a", &cfg, &a);
+	s->error |= world_board_add(w, "b", &cfg, &b);
+	s->error |= world_link_add(w, a, b);
+	s->error |= world_process_add(w, "p", a, WORLD_EXANEST, FL_TOUCH_PAGE,
+				      &p);
+	s->error |= world_process_add(w, "q", b, WORLD_EXANEST, FL_TOUCH_PAGE,
+				      &q);
+	s->error |= world_buffer_add(p, "src", BYTES, NULL, &s->src);
+	s->error |= world_buffer_add(q, "dst", BYTES, NULL, &s->dst);
+	s->error |= world_buffer_add(q, "other", BYTES, NULL, &s->other);
+	s->error |= world_buffer_fill(s->src, WORLD_RANDOM, 1);
+	s->error |= world_buffer_fill(s->other, WORLD_RANDOM, 3);
+	s->error |= world_region_add(s->src, 0, 0, all, 0);
+	s->error |= world_region_add(s->dst, 0, 0, all, 0);
+	s->error |= world_connect(p, q, "c", 4, 0, &s->c);
+}
+
+static void script(struct world *w, void *arg)
+{
+	struct stage *s = arg;
+	struct world_work k;
+
+	build(w, s);
+	if (s->error)
+		return;
+	k = (struct world_work){
+		.name = "w", .conn = s->c, .opcode = FL_WRITE,
+		.local = s->src, .remote = s->dst,
+		.local_va = (uintptr_t)s->src->mem,
+		.remote_va = (uintptr_t)s->dst->mem + HOST_PAGE,
+		.lkey = s->src->key, .rkey = s->dst->key, .bytes = HOST_PAGE,
+	};
+	s->error |= world_post(w, &k);
+	if (s->astray == UNDER_WAY) {
+		spoil(s, s->dst, HOST_PAGE + 77);
+		world_model_under_way(w);
+	}
+	s->error |= world_wait(w, &k, WAIT_NS, WORLD_BOTH);
+	if (s->astray == IN_TARGET)
+		spoil(s, s->dst, 2 * HOST_PAGE - 1);
+	if (s->astray == BESIDE)
+		spoil(s, s->dst, 2 * HOST_PAGE);
+	if (s->astray == OTHER_BUFFER || s->astray == IN_SWAP)
+		spoil(s, s->other, 3 * HOST_PAGE);
+	if (s->astray == IN_SOURCE)
+		spoil(s, s->src, 5);
+	if (s->astray == IN_SWAP)
+		s->error |= world_buffer_advise(s->other, 0, 0, FL_PAGEOUT);
+}
+
+static void run(enum sim_mode mode, bool processes, enum astray astray,
+		const char *words)
+{
+	const struct world_config cfg = { .mode = mode, .seed = 1,
+					  .processes = processes };
+	struct stage s = { .astray = astray };
+	char error[300], problem[400];
+	struct world *w = world_create(&cfg, error, sizeof(error));
+	int err;
+
+	EXPECT(w);
+	err = world_run(w, script, &s);
+	snprintf(problem, sizeof(problem), "%s", world_problem(w) ?
+		 world_problem(w) : "nothing");
+	world_destroy(w);
+	STEP("%s: %s", words, problem);
+	EXPECT_EQ(s.error, 0);
+	EXPECT_EQ(err, astray == NOTHING ? 0 : -EPROTO);
+	test_expect(strstr(problem, words), __FILE__, __LINE__,
+		    "\"%s\" says \"%s\"", problem, words);
+}
+
+static void run_all(enum sim_mode mode, bool processes)
+{
+	char words[5][60];
+
+	snprintf(words[0], 60, "byte %lu of dst", 2 * HOST_PAGE - 1);
+	snprintf(words[1], 60, "byte %lu of dst", 2 * HOST_PAGE);
+	snprintf(words[2], 60, "byte %lu of other", 3 * HOST_PAGE);
+	run(mode, processes, NOTHING, "nothing");
+	run(mode, processes, IN_TARGET, words[0]);
+	run(mode, processes, BESIDE, words[1]);
+	run(mode, processes, OTHER_BUFFER, words[2]);
+	run(mode, processes, IN_SWAP, words[2]);
+	run(mode, processes, IN_SOURCE, "byte 5 of src");
+}
+
+TEST("in lockstep a byte that nobody wrote is seen, wherever it lies")
+{
+	run_all(SIM_LOCKSTEP, false);
+}
+
+TEST("in lockstep a wrong byte is seen while the request is under way")
+{
+	char words[60];
+
+	snprintf(words, sizeof(words), "byte %lu of dst", HOST_PAGE + 77);
+	run(SIM_LOCKSTEP, false, UNDER_WAY, words);
+}
+
+TEST("in threads a byte that nobody wrote is seen, wherever it lies")
+{
+	run_all(SIM_THREADS, false);
+}
+
+#ifndef __SANITIZE_THREAD__
+TEST("in processes a byte that nobody wrote is seen, wherever it lies")
+{
+	run_all(SIM_THREADS, true);
+}
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * oracle.h - what may be in memory: a sequential model of all that a run posts.
+ *
+ * It knows areas (plain arrays of bytes) and queue pairs, and nothing of pages,
+ * packets or time. It is told what a program did, in the order in which the program
+ * knows it to have happened: bytes that the CPU stored, requests that were posted,
+ * completions that were seen. Then oracle_look() judges bytes that were found.
+ *
+ * A write to a byte comes surely before another one
+ *
+ *	- when it had ended (its completion was seen) before the other was posted, or
+ *	- when both were posted to one queue pair, in this order (not if it is relaxed).
+ *
+ * What a byte may hold is what writes may have left there after which none surely came:
+ * requests of several queue pairs that were under way at the same time may mix byte
+ * by byte. A READ takes its bytes after all earlier requests of its queue pair,
+ * and before all later ones. A WRITE takes its own some time before it completes,
+ * but after all earlier READs of its queue pair. What an unfinished request wrote
+ * may be seen or not, but if it is seen, then so are all requests before it on its queue
+ * pair (a WRITE that is seen, all of them; bytes of a READ, the WRITEs). A request that
+ * failed may have written any of its bytes; one behind a request that the peer
+ * refused has written none.
+ *
+ * Bytes are 8 bits, so a wrong one passes unseen when it has a right one's value:
+ * whoever looks fills memory with random bytes.
+ *
+ * Files: oracle.c (requests and their ends), oracle_area.c (areas, and which writes a
+ * byte may come from), oracle_look.c (values).
+ */
+#ifndef FL_ORACLE_H
+#define FL_ORACLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct oracle;
+
+/* An area that nobody looks at: anything may come from it. */
+#define ORACLE_NOWHERE UINT32_MAX
+
+/* NULL: no memory. When memory ends later, the program does. */
+struct oracle *oracle_create(void);
+void oracle_destroy(struct oracle *o);
+/* The first thing that no execution in order would give, in a sentence, or NULL. */
+const char *oracle_problem(const struct oracle *o);
+
+/* Bytes that are 0. Names are copied. */
+uint32_t oracle_area(struct oracle *o, const char *name, uint64_t bytes);
+/* One direction of a connection: requests that one side posts. */
+uint32_t oracle_pair(struct oracle *o, const char *name, bool relaxed);
+
+/* ---- what happened ---- */
+
+struct oracle_work {
+	const char *name;
+	uint32_t pair;
+	bool read;
+	/* The way that the bytes go. What lies beyond an area is left out. */
+	uint32_t from, to;
+	uint64_t from_at, to_at, bytes;
+};
+/* Before the request can have begun. Its number, for its completion. */
+uint64_t oracle_post(struct oracle *o, const struct oracle_work *w);
+
+enum oracle_end {
+	ORACLE_OK,
+	ORACLE_REFUSED,	/* failed, and surely was never carried out as a whole */
+	ORACLE_LOST,	/* failed; it and others behind it may have been carried out */
+	ORACLE_UNPOSTED, /* the library did not take it */
+};
+/* When its completion was seen, in the order of completions of the queue pair. */
+void oracle_complete(struct oracle *o, uint64_t number, enum oracle_end end);
+/* The queue pair is gone: whatever has no completion was lost. */
+void oracle_pair_end(struct oracle *o, uint32_t pair);
+/* And nothing of it is under way any more. */
+void oracle_pair_rest(struct oracle *o, uint32_t pair);
+/* Nothing is under way any more but what has neither completed nor failed. */
+void oracle_rest(struct oracle *o);
+
+/* The CPU stored bytes; NULL: zeros. */
+void oracle_store(struct oracle *o, uint32_t area, uint64_t at,
+		  const uint8_t *bytes, uint64_t n);
+/* The CPU loaded bytes and stored them again, each by itself. */
+void oracle_touch(struct oracle *o, uint32_t area, uint64_t at, uint64_t n);
+/* Nobody can say what there is until somebody looks. */
+void oracle_forget(struct oracle *o, uint32_t area, uint64_t at, uint64_t n);
+
+/* ---- judging ---- */
+
+/*
+ * These bytes were found. False, and a problem: they cannot be. What is learnt from them
+ * (a request was carried out) holds from the next look on; who found
+ * several areas at one moment looks at all of them twice.
+ */
+bool oracle_look(struct oracle *o, uint32_t area, uint64_t at,
+		 const uint8_t *bytes, uint64_t n);
+/* The same, and no request that was posted so far can write here any more. */
+bool oracle_close(struct oracle *o, uint32_t area, uint64_t at,
+		  const uint8_t *bytes, uint64_t n);
+
+/* Where requests that have not completed write; i from 0 on; false: no more. */
+bool oracle_open(const struct oracle *o, unsigned int i, uint32_t *area,
+		 uint64_t *at, uint64_t *n);
+
+#endif

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Values: can these bytes be, and what do they tell? */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/scenario/oracle_internal.h"
+
+/* Bytes that went round in circles while all was under way: let them pass. */
+#define DEPTH 6
+
+/* Byte `at` of w may have been `value`. */
+static bool may_write(const struct op *w, uint64_t at, uint8_t value,
+		      unsigned int depth)
+{
+	const struct piece *p;
+	unsigned int i;
+
+	if (w->never)
+		return false;
+	if (w->any || depth == DEPTH)
+		return true;
+	for (i = w->pieces; i--;) {
+		p = &w->piece[i];
+		if (at < p->at || at - p->at >= p->n)
+			continue;
+		if (p->data ? p->data[at - p->at] == value :
+		    !p->op || may_write(p->op, p->op_at + (at - p->at), value,
+					depth + 1))
+			return true;
+	}
+	return false;
+}
+
+/* All of these bytes are what w wrote there, at one go. */
+static bool wrote_all(const struct op *w, uint64_t at, const uint8_t *bytes,
+		      uint64_t n)
+{
+	const struct piece *p;
+	unsigned int i;
+
+	for (i = 0; i < w->pieces; i++) {
+		p = &w->piece[i];
+		if (p->data && p->at <= at && at + n <= p->at + p->n &&
+		    !memcmp(p->data + (at - p->at), bytes, n))
+			return true;
+	}
+	return false;
+}
+
+/* That w is seen says something: it is under way, and others are before it. */
+static bool tells(const struct oracle *o, const struct op *w)
+{
+	return !w->done && !w->failed && w->pair != ORACLE_NOWHERE &&
+	       !o->pair[w->pair].relaxed;
+}
+
+static void learn(struct oracle *o, const struct op *w)
+{
+	struct pair *p = &o->pair[w->pair];
+	uint64_t *seen = w->read ? &p->seen_read : &p->seen;
+
+	if (*seen < w->order)
+		*seen = w->order;
+}
+
+/* How a byte may have come about, and what all ways have in common. */
+struct ways {
+	bool any;
+	bool silent;		/* one of them tells nothing */
+	const struct op *first;	/* of a queue pair, that must have been begun */
+};
+
+/* w NULL: in a way that tells nothing. */
+static void ways_add(struct ways *y, const struct op *w)
+{
+	y->any = true;
+	if (!w || (y->first && y->first->pair != w->pair))
+		y->silent = true;
+	else if (!y->first || w->order < y->first->order)
+		y->first = w;
+}
+
+/* Also by way of w's source, when w has ended and its source has not. */
+static void ways_of(const struct oracle *o, const struct op *w, uint64_t at,
+		    uint8_t value, unsigned int depth, struct ways *y)
+{
+	const struct piece *p;
+	unsigned int i;
+
+	if (w->never)
+		return;
+	if (w->any || depth == DEPTH) {
+		ways_add(y, NULL);
+		return;
+	}
+	if (tells(o, w)) {
+		if (may_write(w, at, value, depth))
+			ways_add(y, w);
+		return;
+	}
+	for (i = w->pieces; i-- && !y->silent;) {
+		p = &w->piece[i];
+		if (at < p->at || at - p->at >= p->n)
+			continue;
+		if (p->op)
+			ways_of(o, p->op, p->op_at + (at - p->at), value,
+				depth + 1, y);
+		else if (!p->data || p->data[at - p->at] == value)
+			ways_add(y, NULL);
+	}
+}
+
+/* False: no write explains the byte. What it tells is noted. */
+static bool byte_may_be(struct oracle *o, const struct area *a,
+			const struct segment *s, uint64_t at, uint8_t value)
+{
+	struct ways y = { 0 };
+	unsigned int i;
+
+	if (s->base == BASE_ANY ||
+	    (s->base == BASE_KNOWN && a->base[at] == value))
+		return true;
+	for (i = 0; i < s->ops && !y.silent; i++)
+		ways_of(o, s->op[i], at - s->op[i]->to_at, value, 0, &y);
+	if (y.any && !y.silent)
+		learn(o, y.first);
+	return y.any;
+}
+
+static void say_byte(struct oracle *o, const struct area *a,
+		     const struct segment *s, uint64_t at, uint8_t value)
+{
+	char from[200] = "";
+	unsigned int i;
+	int n = 0;
+
+	if (s->base == BASE_KNOWN)
+		n = snprintf(from, sizeof(from), "0x%02x",
+			     a->base[at]);
+	for (i = 0; i < s->ops && i < 4; i++)
+		n += snprintf(from + n, sizeof(from) - (size_t)n, "%swhat %s "
+			      "brought", n ? "; or " : "", s->op[i]->name);
+	oracle_say(o, "byte %llu of %s is 0x%02x, but in posting order it can "
+		   "only be %s", (unsigned long long)at, a->name, value,
+		   n ? from : "nothing at all");
+}
+
+static bool look_segment(struct oracle *o, const struct area *a,
+			 const struct segment *s, const uint8_t *bytes)
+{
+	uint64_t n = s->end - s->at, i;
+	unsigned int k;
+
+	if (s->base == BASE_ANY || (s->base == BASE_KNOWN &&
+				    !memcmp(a->base + s->at, bytes, n)))
+		return true;
+	for (k = 0; k < s->ops; k++)
+		if (!tells(o, s->op[k]) &&
+		    wrote_all(s->op[k], s->at - s->op[k]->to_at, bytes, n))
+			return true;
+	for (i = 0; i < n; i++) {
+		if (byte_may_be(o, a, s, s->at + i, bytes[i]))
+			continue;
+		say_byte(o, a, s, s->at + i, bytes[i]);
+		return false;
+	}
+	return true;
+}
+
+/* What was seen: all that is surely before it was carried out. */
+static void apply(struct oracle *o)
+{
+	struct pair *p;
+	struct op *w;
+	unsigned int i;
+
+	for (i = 0; i < o->opens; i++) {
+		w = o->open[i];
+		p = &o->pair[w->pair];
+		if (w->failed || w->done)
+			continue;
+		if (w->order < p->seen ||
+		    (!w->read && w->order < p->seen_read))
+			oracle_done(o, w);
+	}
+}
+
+/* From here on it is what was found, where nothing can write any more. */
+static void keep(struct oracle *o, struct area *a, struct segment *s,
+		 const uint8_t *bytes, bool closed)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->ops && !closed; i++)
+		if (s->op[i]->end == NOT_ENDED)
+			return;
+	memcpy(a->base + s->at, bytes, s->end - s->at);
+	s->base = BASE_KNOWN;
+	s->base_time = o->time;
+	s->ops = 0;
+}
+
+static bool look(struct oracle *o, uint32_t area, uint64_t at,
+		 const uint8_t *bytes, uint64_t n, bool closed)
+{
+	struct area *a = &o->area[area];
+	unsigned int i;
+	bool good = true;
+
+	if (at >= a->n || !n)
+		return true;
+	if (n > a->n - at)
+		n = a->n - at;
+	o->time++;
+	i = oracle_cut(a, at, at + n);
+	for (; i < a->segs && a->seg[i].at < at + n; i++) {
+		good &= look_segment(o, a, &a->seg[i],
+				     bytes + (a->seg[i].at - at));
+		keep(o, a, &a->seg[i], bytes + (a->seg[i].at - at), closed);
+	}
+	o->time++;
+	oracle_merge(a, at, at + n);
+	apply(o);
+	return good;
+}
+
+bool oracle_look(struct oracle *o, uint32_t area, uint64_t at,
+		 const uint8_t *bytes, uint64_t n)
+{
+	return look(o, area, at, bytes, n, false);
+}
+
+bool oracle_close(struct oracle *o, uint32_t area, uint64_t at,
+		  const uint8_t *bytes, uint64_t n)
+{
+	return look(o, area, at, bytes, n, true);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What the oracle (oracle.h) is told of a world, and when bytes are compared with it:
+ *
+ *	- in lockstep the target of each request that succeeded, with bytes on both
+ *	  sides of it, and targets of requests under way each time that the
+ *	  director has slept;
+ *	- what a region holds when it is taken back;
+ *	- whatever the CPU reads, in every mode;
+ *	- at the end all bytes of all buffers of processes that are there, in every
+ *	  mode but vm, where their kernel is elsewhere.
+ *
+ * Looking leaves no trace: it brings no page in, takes no time and is no event.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "faultline/entries.h"
+#include "tools/scenario/world_internal.h"
+
+#define PIECE	(64u << 10)	/* bytes that are looked at in one go */
+#define BESIDE	4096u		/* on both sides of a target */
+/* Of a target under way: so much at its beginning and at its end. */
+#define UNDER_WAY (32u << 10)
+
+/* ---- telling ---- */
+
+void world_model_buffer(struct world_buffer *b, const char *path)
+{
+	b->area = oracle_area(b->process->world->oracle, b->name, b->bytes);
+	if (path)
+		world_model_unknown(b, 0, b->bytes);
+}
+
+void world_model_unknown(struct world_buffer *b, uint64_t off, uint64_t len)
+{
+	oracle_forget(b->process->world->oracle, b->area, off,
+		      len ? len : b->bytes);
+}
+
+void world_model_zero(struct world_buffer *b, uint64_t off, uint64_t len)
+{
+	uint64_t end = len ? off + len : b->bytes;
+
+	/* Whole pages. What a file says comes back from there. */
+	end = (end + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
+	if (b->file)
+		world_model_unknown(b, off, end - off);
+	else
+		oracle_store(b->process->world->oracle, b->area, off, NULL,
+			     end - off);
+}
+
+void world_model_touch(struct world_buffer *b, uint64_t off, uint64_t len)
+{
+	oracle_touch(b->process->world->oracle, b->area, off,
+		     len ? len : b->bytes);
+}
+
+void world_model_fill(struct world_buffer *b, uint64_t off, uint64_t len,
+		      enum world_fill fill, uint64_t seed)
+{
+	uint8_t *piece = malloc(PIECE);
+	uint64_t at, n, i;
+
+	for (at = 0; piece && at < len; at += n) {
+		n = len - at < PIECE ? len - at : PIECE;
+		for (i = 0; i < n; i++)
+			piece[i] = world_fill_byte(fill, seed, at + i);
+		oracle_store(b->process->world->oracle, b->area, off + at,
+			     piece, n);
+	}
+	free(piece);
+}
+
+/* The buffer of p that holds va; the newest, if the place was used again. */
+static struct world_buffer *find_buffer(struct world_process *p, uint64_t va)
+{
+	struct world *w = p->world;
+	struct world_buffer *b;
+	unsigned int i;
+
+	for (i = w->buffers; i--;) {
+		b = &w->buffer[i];
+		if (b->process == p && va >= (uintptr_t)b->mem &&
+		    va - (uintptr_t)b->mem < b->bytes)
+			return b;
+	}
+	return NULL;
+}
+
+void world_model_post(struct world_work *k)
+{
+	bool read = k->opcode == FL_READ;
+	struct world_process *p = k->conn->process[k->side];
+	struct world_process *q = k->conn->process[1 - k->side];
+	struct world_buffer *l = find_buffer(p, k->local_va);
+	struct world_buffer *r = find_buffer(q, k->remote_va);
+	uint32_t local = l ? l->area : ORACLE_NOWHERE;
+	uint32_t remote = r ? r->area : ORACLE_NOWHERE;
+	uint64_t local_at = l ? k->local_va - (uintptr_t)l->mem : 0;
+	uint64_t remote_at = r ? k->remote_va - (uintptr_t)r->mem : 0;
+	struct oracle_work w = {
+		.name = k->name, .pair = k->conn->pair[k->side],
+		.read = read, .bytes = k->bytes,
+		.from = read ? remote : local, .to = read ? local : remote,
+		.from_at = read ? remote_at : local_at,
+		.to_at = read ? local_at : remote_at,
+	};
+
+	k->model = oracle_post(p->world->oracle, &w);
+}
+
+/* Was it surely not carried out as a whole? Not so if an answer may be lost. */
+static enum oracle_end end_of(const struct world *w, int status)
+{
+	switch (status) {
+	case FL_ST_OK:
+		return ORACLE_OK;
+	case FL_ST_NO_ANSWER: case FL_ST_REMOTE_QP: case FL_ST_FLUSHED:
+	case FL_ST_KILLED: case FL_ST_BUS_ERROR:
+		return ORACLE_LOST;
+	default:
+		return w->injected ? ORACLE_LOST : ORACLE_REFUSED;
+	}
+}
+
+/* ---- looking ---- */
+
+static void note(struct world *w)
+{
+	if (oracle_problem(w->oracle))
+		world_note_problem(w, 2, "%s", oracle_problem(w->oracle));
+}
+
+/* Bytes that cannot be had now are not looked at: somebody is at work there. */
+static void look(struct world_buffer *b, uint64_t at, uint64_t n, bool close)
+{
+	struct world_process *p = b->process;
+	struct oracle *o = p->world->oracle;
+	uint64_t end = n < b->bytes - at ? at + n : b->bytes;
+	uint8_t *piece = malloc(PIECE);
+
+	for (; piece && p->mm && at < end; at += n) {
+		/* Up to a page's end: another may have been unmapped. */
+		n = HOST_PAGE - at % HOST_PAGE;
+		if (!b->odd && n < PIECE)
+			n = PIECE;
+		if (n > end - at)
+			n = end - at;
+		/* Where it was unmapped there may be another one. */
+		if (find_buffer(p, (uintptr_t)b->mem + at) != b)
+			continue;
+		if (mm_look(p->mm, (uintptr_t)b->mem + at, piece, n))
+			continue;
+		if (close)
+			oracle_close(o, b->area, at, piece, n);
+		else
+			oracle_look(o, b->area, at, piece, n);
+	}
+	free(piece);
+	note(p->world);
+}
+
+void world_model_read(struct world_buffer *b, uint64_t off,
+		      const void *bytes, uint64_t n)
+{
+	struct world *w = b->process->world;
+
+	oracle_look(w->oracle, b->area, off, bytes, n);
+	note(w);
+}
+
+void world_model_closed(struct world_buffer *b)
+{
+	if (b->process->world->cfg.mode == SIM_LOCKSTEP)
+		look(b, 0, b->bytes, true);
+}
+
+void world_model_complete(struct world *w, struct world_work *k)
+{
+	bool read = k->opcode == FL_READ;
+	struct world_buffer *b;
+	uint64_t at;
+
+	oracle_complete(w->oracle, k->model, end_of(w, k->status));
+	note(w);
+	if (w->cfg.mode != SIM_LOCKSTEP || k->status)
+		return;
+	b = find_buffer(k->conn->process[read ? k->side : 1 - k->side],
+			read ? k->local_va : k->remote_va);
+	if (!b)
+		return;
+	at = (read ? k->local_va : k->remote_va) - (uintptr_t)b->mem;
+	look(b, at > BESIDE ? at - BESIDE : 0,
+	     (at > BESIDE ? BESIDE : at) + k->bytes + BESIDE, false);
+}
+
+static struct world_buffer *buffer_of(struct world *w, uint32_t area)
+{
+	unsigned int i;
+
+	for (i = 0; i < w->buffers; i++)
+		if (w->buffer[i].area == area)
+			return &w->buffer[i];
+	return NULL;
+}
+
+/* All was found at one moment: what the first look teaches, the second uses. */
+void world_model_under_way(struct world *w)
+{
+	struct world_buffer *b;
+	uint64_t at, n;
+	uint32_t area;
+	unsigned int i;
+	int twice;
+
+	if (w->cfg.mode != SIM_LOCKSTEP)
+		return;
+	for (twice = 0; twice < 2; twice++) {
+		for (i = 0; oracle_open(w->oracle, i, &area, &at, &n); i++) {
+			b = n ? buffer_of(w, area) : NULL;
+			if (!b)
+				continue;
+			look(b, at, n < UNDER_WAY ? n : UNDER_WAY, false);
+			if (n > 2 * UNDER_WAY)
+				look(b, at + n - UNDER_WAY, UNDER_WAY, false);
+			else if (n > UNDER_WAY)
+				look(b, at + UNDER_WAY, n - UNDER_WAY, false);
+		}
+	}
+}
+
+/* All is at rest. */
+void world_model_end(struct world *w)
+{
+	unsigned int i;
+
+	oracle_rest(w->oracle);
+	for (i = 0; i < w->buffers; i++)
+		look(&w->buffer[i], 0, w->buffer[i].bytes, false);
+}
+
+void world_model_gone(struct world_process *p)
+{
+	struct world *w = p->world;
+	unsigned int i;
+	int side;
+
+	for (i = 0; i < w->conns; i++)
+		for (side = 0; side < 2; side++)
+			if (w->conn[i].process[side] == p)
+				oracle_pair_end(w->oracle,
+						w->conn[i].pair[side]);
+}
