@@ -71,8 +71,8 @@ int world_connect(struct world_process *p, struct world_process *q,
 	c->relaxed = relaxed;
 	c->process[0] = p;
 	c->process[1] = q;
-	c->pair[0] = oracle_pair(w->oracle, name, false);
-	c->pair[1] = oracle_pair(w->oracle, name, false);
+	c->pair[0] = oracle_pair(w->oracle, name, relaxed);
+	c->pair[1] = oracle_pair(w->oracle, name, relaxed);
 	c->number[0] = 2 * w->conns;
 	c->number[1] = 2 * w->conns + 1;
 	err = make_pair(c, 0, depth, pd, &address[0]);
