@@ -7,8 +7,9 @@ set -u
 expect 2 'unknown option' 'an option that is none' "$fl" predict --fit
 expect 2 'predict' 'an argument' "$fl" predict qfdb
 expect 0 '38000 ns' 'the fits alone' "$fl" predict --fits
-expect 0 'as assumed' 'figures and their ranges' "$fl" predict
-cp "$dir/out" "$dir/said"
+# 40 s of CPU: on a loaded machine longer than expect waits.
+"$fl" predict > "$dir/said" 2>&1
+expect 0 '' 'figures and their ranges' test $? = 0
 
 # The table: four lines with a ratio and a range.
 grep '^[14] MB cold.* to [0-9.]*$' "$dir/said" > "$dir/table"
