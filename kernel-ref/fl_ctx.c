@@ -82,6 +82,7 @@ static struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	INIT_LIST_HEAD(&ctx->qps);
 	INIT_LIST_HEAD(&ctx->queues);
 	INIT_WORK(&ctx->stall_work, fl_stall_work);
+	fl_ahead_init(ctx);
 	init_waitqueue_head(&ctx->wait);
 	return ctx;
 }
@@ -186,6 +187,7 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	fl_bank_set_mode(ctx, FL_MODE_TERMINATE);
 	cancel_work_sync(&ctx->stall_work);
 	fl_stall_end(ctx);
+	fl_ahead_end(ctx);
 out:
 	mutex_unlock(&ctx->lock);
 }

@@ -14,6 +14,7 @@
  *	ctx->bank_lock	(spinlock, interrupts off) registers of one context bank
  *	ctx->list_lock	(spinlock, inside nothing else) regions
  *	ctx->queue_lock	queue memory; nothing else is locked inside
+ *	ctx->ahead.lock	(spinlock, inside nothing else) what is touched ahead
  * The mmap lock of a process is taken inside ctx->lock; what runs under it
  * (mmap, munmap, the notifier) takes spinlocks and ctx->queue_lock only.
  */
@@ -154,6 +155,37 @@ struct fl_held {
 	u64 far;
 };
 
+/* Fault in for the device what one fault asks for (policy of the process). */
+struct fl_need {
+	u64 va;			/* of the block, or of the held access */
+	u32 len;		/* up to the end of the block */
+	u64 left;		/* of the transfer after that */
+	u32 map;		/* missing pages, from the first one on */
+	bool write;
+	u32 xfer, block;
+};
+
+/* What is left to be touched ahead, for the fault that asked first. */
+struct fl_ahead_range {
+	struct fl_range r;
+	struct fl_need need;
+};
+
+/*
+ * Pages beyond the blocks that faulted (fl_ahead.c). One worker of a process is
+ * at it, so that of several faults of one transfer not each walks the same rest.
+ */
+#define FL_AHEAD_RANGES	8
+struct fl_ahead {
+	struct work_struct work;
+	spinlock_t lock;	/* all below; nothing else is locked inside */
+	bool closed;
+	bool walking;		/* the worker has taken this one out: */
+	struct fl_ahead_range now;
+	unsigned int n;
+	struct fl_ahead_range range[FL_AHEAD_RANGES];
+};
+
 /* Pages that a process finds where the card was (fl_map.c). */
 enum fl_nowhere {
 	FL_NOWHERE_DOORBELL,
@@ -192,6 +224,7 @@ struct fl_ctx {
 	struct fl_held held;
 	struct fl_hard_fault hard;
 	struct work_struct stall_work;
+	struct fl_ahead ahead;
 
 	wait_queue_head_t wait;	/* completion queue events, and the end */
 	atomic64_t faults, faults_src, faults_dst, pages_in, resolves, failed,
@@ -335,20 +368,21 @@ int fl_touch(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 	     struct fl_touched *t);
 bool fl_range_make(u64 addr, u64 length, struct fl_range *r);
 struct fl_range fl_range_pages(struct fl_range r);
-/* Fault in for the device what one fault asks for (policy of the process). */
-struct fl_need {
-	u64 va;			/* of the block, or of the held access */
-	u32 len;		/* up to the end of the block */
-	u64 left;		/* of the transfer after that */
-	u32 map;		/* missing pages, from the first one on */
-	bool write;
-	u32 xfer, block;
-};
-
 int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need);
+/* One request to the kernel, counted and traced. As fl_touch(). */
+int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
+	       struct fl_range r, bool ahead, struct fl_touched *t);
 /* After touching: entries of the TLB that are in the way. */
 void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
 		       const struct fl_need *need);
+
+/* fl_ahead.c */
+void fl_ahead_init(struct fl_ctx *ctx);
+/* A worker will bring in r, after a fault that needed need. Does not sleep. */
+void fl_ahead_add(struct fl_ctx *ctx, const struct fl_need *need,
+		  struct fl_range r);
+/* No worker is at it any more, and none will be. */
+void fl_ahead_end(struct fl_ctx *ctx);
 
 /* fl_notifier.c */
 extern const struct mmu_notifier_ops fl_notifier_ops;

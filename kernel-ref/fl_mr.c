@@ -312,7 +312,6 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 	mmput(ctx->mm);
 	mutex_lock(&ctx->lock);
 	atomic64_inc(&ctx->resolves);
-	atomic64_add(t.pages_in, &ctx->pages_in);
 	trace_fl_resolve(ctx->dev, r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
 			 write, ret, 0, 0);
 	return ret;

@@ -29,7 +29,7 @@
 static_assert(PAGE_SIZE % FL_PAGE_SIZE == 0);
 
 #define FL_TOUCH_LOCKED_BYTES	SZ_256K		/* with the mmap lock held */
-/* One fault keeps a worker and takes memory for this much ahead, no more. */
+/* One fault takes memory for this much ahead, no more. */
 #define FL_TOUCH_AHEAD_BYTES	SZ_16M
 /* Of the room that is left, at a time: several workers look at the same. */
 #define FL_TOUCH_SHARE		8
@@ -102,8 +102,8 @@ static int fl_touch_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
 	struct mm_struct *mm = ctx->mm;
 	enum fl_found found;
 	vm_fault_t fault;
+	u64 va, before;
 	int ret;
-	u64 va;
 
 	if (write)
 		flags |= FAULT_FLAG_WRITE;
@@ -123,7 +123,9 @@ static int fl_touch_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
 		if (fault & VM_FAULT_ERROR)
 			return -EFAULT;
 		/* lab driver 13 end -- end::driver-13[] */
+		before = t->pages_in;
 		fl_touched_one(t, va, found);
+		atomic64_add(t->pages_in - before, &ctx->pages_in);
 	}
 	return 0;
 }
@@ -169,9 +171,8 @@ int fl_touch(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 	return ret;
 }
 
-/* One request to the kernel, counted and traced. */
-static int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
-		      struct fl_range r, bool ahead, struct fl_touched *t)
+int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
+	       struct fl_range r, bool ahead, struct fl_touched *t)
 {
 	int ret;
 
@@ -182,7 +183,6 @@ static int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
 	if (ahead)
 		r.end = min(r.end, max(t->end, r.start + FL_PAGE_SIZE));
 	atomic64_inc(&ctx->resolves);
-	atomic64_add(t->pages_in, &ctx->pages_in);
 	trace_fl_resolve(ctx->dev, r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
 			 need->write, ret, need->xfer, need->block);
 	return ret;
@@ -228,19 +228,17 @@ void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
 
 /*
  * The rest of the transfer, as far as the region goes. It is a guess about the
- * future: so after the block, only while memory is free, or it would push out
- * what is needed now, or make a full cgroup kill somebody; failing is not an
- * error; and an old entry of the TLB is worth a look only when an access has
- * met it.
+ * future: so after the block, and after the card has its answer for that
+ * (fl_ahead.c); only while memory is free, or it would push out what is needed
+ * now, or make a full cgroup kill somebody; failing is not an error; and an old
+ * entry of the TLB is worth a look only when an access has met it.
  */
 static void fl_request_ahead(struct fl_ctx *ctx, const struct fl_need *need,
 			     u64 block_end, u64 region_end)
 {
-	/* lab driver 18 stub: struct fl_touched t = { 0 }; */
 	/* lab driver 18 stub: struct fl_range r = { block_end, block_end }; */
 	/* lab driver 18: the rest of the transfer -- tag::driver-18[] */
 	u64 from = need->va + need->len, length;
-	struct fl_touched t = { 0 };
 	struct fl_range r;
 
 	length = min3(need->left, region_end - from,
@@ -250,7 +248,7 @@ static void fl_request_ahead(struct fl_ctx *ctx, const struct fl_need *need,
 	r.start = max(r.start, block_end);
 	/* lab driver 18 end -- end::driver-18[] */
 	if (r.start < r.end)
-		fl_request(ctx, need, r, true, &t);
+		fl_ahead_add(ctx, need, r);
 }
 
 static int fl_need_request(struct fl_ctx *ctx, const struct fl_need *need,

@@ -104,6 +104,23 @@ static const char *check_tables(struct host_mm *mm, struct tally *t)
 	return NULL;
 }
 
+/* What is on its way in is nowhere yet, and comes once. */
+static const char *check_fills(struct host_mm *mm)
+{
+	struct host_fill *f, *other;
+
+	for (f = mm->fills; f; f = f->next) {
+		if (f->frame->state != FRAME_BUSY || f->frame->va != f->va)
+			return "a page that comes in has a frame of another";
+		if (!f->gone && pte_resident(pt_get(mm, f->va)))
+			return "a page that comes in is there";
+		for (other = f->next; other; other = other->next)
+			if (other->va == f->va && !f->gone && !other->gone)
+				return "a page is brought in twice";
+	}
+	return NULL;
+}
+
 static const char *check_view(struct host_mm *mm, uint64_t va)
 {
 	int prot = cpu_prot(mm, va);
@@ -178,6 +195,8 @@ const char *host_check(struct host_kernel *k, bool thorough)
 			continue;
 		slots = t.slots;
 		bad = check_frames(mm, &t);
+		if (!bad)
+			bad = check_fills(mm);
 		if (!bad && thorough)
 			bad = check_tables(mm, &t);
 		if (!bad && thorough && t.slots - slots != mm->slots)

@@ -2,8 +2,8 @@
 /*
  * fault.c - bringing pages in, for the CPU and for the driver; pins; copies.
  *
- * One lock per address space is held over a whole page-in: of two faults on one
- * page the second waits and then finds it there.
+ * The lock of an address space is held while its tables are looked at and changed,
+ * and let go while a page's bytes come (page_in.c).
  *
  * A read of untouched memory gets a private frame of zeros, mapped clean
  * (read-only with DBM). Linux would map one shared page of zeros and copy at
@@ -19,74 +19,8 @@
 /* A process does not close its pages: until it does, or is cut off. */
 #define SLOW_TRY_NS	1000000
 
-enum { FROM_ZEROS, FROM_FILE, FROM_SWAP };
-
-static int fill(struct host_map *m, uint64_t va, uint64_t old,
-		struct host_frame *f, int *from)
-{
-	struct host_kernel *k = f->mm->k;
-
-	if (old & PTE_SWAP) {
-		*from = FROM_SWAP;
-		host_spend(k, T_MM_MAJOR);
-		return swap_read(&k->swap, pte_slot(old), frame_mem(f));
-	}
-	if (m->file) {
-		*from = FROM_FILE;
-		host_spend(k, T_MM_MAJOR);
-		return source_read(m->file, m->offset + (va - m->start),
-				   frame_mem(f));
-	}
-	*from = FROM_ZEROS;
-	host_spend(k, T_MM_MINOR);
-	memset(frame_mem(f), 0, HOST_PAGE);
-	return 0;
-}
-
-/* Lock held: f, which is BUSY, becomes va's page. 0 minor, 1 major. */
-static int page_fill(struct host_mm *mm, struct host_map *m, uint64_t va,
-		     bool write, struct host_frame *f)
-{
-	struct host_kernel *k = mm->k;
-	uint64_t old = pt_get(mm, va);
-	int err, from;
-
-	err = fill(m, va, old, f, &from);
-	if (err) {
-		frame_put(f);
-		return -EFAULT;
-	}
-	f->dirty = write;
-	/* Clean, the copy in swap stays good and need not be written again. */
-	if (from == FROM_SWAP && write)
-		slot_put(mm, pte_slot(old));
-	else if (from == FROM_SWAP)
-		f->slot = pte_slot(old);
-	/*
-	 * No invalidation: entries that are not valid are in no TLB
-	 * (exanest.md 3.5). The release in pt_set puts the bytes before the
-	 * entry.
-	 */
-	pt_set(mm, va, pte_make(frame_pa(f), m->prot, write));
-	frame_map(f);
-	host_count(&k->count.page_ins, 1);
-	host_count(&k->count.swap_ins, from == FROM_SWAP);
-	host_event(k, EV_MM_PAGE_IN, mm->pid, va, frame_pa(f),
-		   (uint64_t)from);
-	return from != FROM_ZEROS;
-}
-
-/* Lock held, va has no frame. 0 minor, 1 major. */
-static int page_in(struct host_mm *mm, struct host_map *m, uint64_t va,
-		   bool write)
-{
-	struct host_frame *f;
-	int err = pt_prepare(mm, va);
-
-	if (!err)
-		err = frame_get(mm, va, &f);
-	return err ? err : page_fill(mm, m, va, write, f);
-}
+/* Beside PAGE_IN_*: the page was there. */
+enum { FAULT_THERE = PAGE_IN_LOOK + 1 };
 
 /* Lock held, va is resident: aged, clean, or somebody was faster. */
 static int touch(struct host_mm *mm, struct host_map *m, uint64_t va,
@@ -95,7 +29,6 @@ static int touch(struct host_mm *mm, struct host_map *m, uint64_t va,
 	struct host_frame *f = frame_at(mm, d & PTE_ADDR);
 
 	assert(f && f->mm == mm && f->va == va);
-	host_spend(mm->k, T_MM_PRESENT);
 	if (write)
 		frame_dirty(f);
 	/*
@@ -104,29 +37,54 @@ static int touch(struct host_mm *mm, struct host_map *m, uint64_t va,
 	 * (exanest.md 3.5, trap 1), as Linux has it.
 	 */
 	pt_set(mm, va, pte_make(d & PTE_ADDR, m->prot, f->dirty));
+	return FAULT_THERE;
+}
+
+/* No lock held: the time that it took to find a page there, of all results r. */
+static int fault_spend(struct host_kernel *k, int r)
+{
+	if (r != FAULT_THERE)
+		return r;
+	host_spend(k, T_MM_PRESENT);
 	return 0;
 }
 
-int fault_locked(struct host_mm *mm, uint64_t va, bool write)
+/*
+ * The lock is let go while a page comes in. After that it may be unmapped, or have
+ * other rights, or be another page: so all is looked at again.
+ */
+static int fault_locked(struct host_mm *mm, uint64_t va, bool write)
 {
-	struct host_map *m = map_find(mm, va);
+	int need = write ? HOST_WRITE : HOST_READ, r;
+	struct host_map *m;
 	uint64_t d;
 
-	if (!m || !(m->prot & (write ? HOST_WRITE : HOST_READ)))
-		return -EFAULT;
-	d = pt_get(mm, va);
-	if (pte_resident(d))
-		return touch(mm, m, va, d, write);
-	return page_in(mm, m, va, write);
+	do {
+		m = map_find(mm, va);
+		if (!m || !(m->prot & need))
+			return -EFAULT;
+		d = pt_get(mm, va);
+		if (pte_resident(d))
+			return touch(mm, m, va, d, write);
+		r = page_in(mm, m, va, need);
+	} while (r == PAGE_IN_LOOK);
+	return r;
 }
 
 int fault_bring(struct host_mm *mm, uint64_t va)
 {
-	struct host_map *m = map_find(mm, va);
+	struct host_map *m;
+	int r;
 
-	if (!m)
-		return -EFAULT;
-	return pte_resident(pt_get(mm, va)) ? 0 : page_in(mm, m, va, false);
+	do {
+		m = map_find(mm, va);
+		if (!m)
+			return -EFAULT;
+		if (pte_resident(pt_get(mm, va)))
+			return 0;
+		r = page_in(mm, m, va, 0);
+	} while (r == PAGE_IN_LOOK);
+	return r;
 }
 
 /*
@@ -147,16 +105,20 @@ static uint64_t patience_ns(unsigned int tries)
  */
 bool fault_again(struct host_mm *mm, int err, unsigned int *tries)
 {
-	bool own = false;
+	bool own, fills;
 	int r;
 
 	if (err != -EAGAIN || ++*tries >= CONTENDED_TRIES || mm_killed(mm))
 		return false;
-	if (mm->k->process_pages != NO_LIMIT) {
-		sim_mutex_lock(&mm->lock);
-		own = frames_full(mm);
-		sim_mutex_unlock(&mm->lock);
-	}
+	sim_mutex_lock(&mm->lock);
+	own = frames_full(mm);
+	fills = mm->fills;
+	/* Its own, on their way in, cannot go before they are there. */
+	if (fills)
+		fill_wait(mm);
+	sim_mutex_unlock(&mm->lock);
+	if (fills)
+		return true;
 	r = own ? -EBUSY : reclaim_wait(mm->k);
 	if (r && sim_thread_self())
 		sim_sleep(r == -EBUSY ? SLOW_TRY_NS : patience_ns(*tries));
@@ -193,7 +155,7 @@ static int fault(struct host_mm *mm, uint64_t va, bool write, bool cpu)
 		if (err)
 			r = err;
 	} while (fault_again(mm, r, &tries));
-	return report(mm, va, write, r);
+	return report(mm, va, write, fault_spend(mm->k, r));
 }
 
 int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags)
@@ -241,22 +203,25 @@ static int try_locked(struct host_mm *mm, uint64_t va, bool write)
 	struct host_map *m = map_find(mm, va);
 	struct host_frame *f = NULL;
 	uint64_t d = pt_get(mm, va);
-	int r, err;
+	int r;
 
 	if (pte_allows(d, write))
 		return cpu_grant(mm, va);
 	if (!m || !(m->prot & (write ? HOST_WRITE : HOST_READ)))
 		return -EAGAIN;
 	if (!pte_resident(d) && ((d & PTE_SWAP) || m->file ||
-				 pt_prepare(mm, va) || frame_try(mm, va, &f)))
+				 fill_find(mm, va) || pt_prepare(mm, va) ||
+				 frame_try(mm, va, &f)))
 		return -EAGAIN;
 	at->cause = host_event(mm->k, EV_CPU_FAULT, mm->pid, va, write, 0);
 	host_count(&mm->k->count.cpu_faults, 1);
 	host_spend(mm->k, T_CPU_SIGNAL);
 	host_spend(mm->k, T_MM_LOOKUP);
-	r = f ? page_fill(mm, m, va, write, f) : touch(mm, m, va, d, write);
-	err = r >= 0 ? cpu_grant(mm, va) : 0;
-	r = report(mm, va, write, err ? err : r);
+	if (f)
+		page_in_zeros(mm, m, va, write, f);
+	else
+		fault_spend(mm->k, touch(mm, m, va, d, write));
+	r = report(mm, va, write, cpu_grant(mm, va));
 	if (r >= 0)
 		host_event(mm->k, EV_CPU_MAPPED, mm->pid, va,
 			   host_translate(mm, va), write);
@@ -298,6 +263,7 @@ static int pin_page(struct host_mm *mm, uint64_t va, bool write, uint64_t *pa)
 		r = -ENOMEM;
 	if (r < 0)
 		return r;
+	fault_spend(mm->k, r);
 	host_spend(mm->k, T_MM_PIN);
 	host_count(&mm->k->count.pins, 1);
 	return 0;
@@ -375,6 +341,7 @@ static int copy_part(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 		}
 		sim_mutex_unlock(&mm->lock);
 	} while (fault_again(mm, r, &tries));
+	fault_spend(mm->k, r);
 	return r < 0 ? -EFAULT : 0;
 }
 

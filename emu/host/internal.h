@@ -56,7 +56,8 @@ enum frame_state {
 /*
  * One frame of a process's bank, as large as a page: HOST_FRAMES of the device's.
  * mm, state and the clock's links change under the frames lock *and* its owner's
- * mm lock; the rest under the mm lock alone.
+ * mm lock; the rest under the mm lock alone. While it is BUSY for a page that
+ * comes in (page_in.c), only the thread that brings the page uses its memory.
  */
 struct host_frame {
 	struct host_mm *mm;		/* owner; NULL: free */
@@ -112,6 +113,20 @@ struct cpu_leaf {
 
 /* ---- an address space ---- */
 
+/*
+ * A page that is being brought in: mm's lock is let go while its bytes come. On
+ * the stack of the thread that brings it; guarded by mm's lock.
+ */
+struct host_fill {
+	uint64_t va;
+	struct host_frame *frame;
+	uint64_t old;			/* entry that it had: nothing, or swap */
+	struct host_source *file;	/* counted; NULL: zeros, or swap */
+	uint64_t offset;		/* in file */
+	bool gone;			/* dropped meanwhile: bytes of nothing */
+	struct host_fill *next;
+};
+
 /* Who sleeps in a call of a process, and on what. */
 struct mm_sleeper {
 	struct sim_waitq *q;
@@ -133,6 +148,9 @@ struct host_mm {
 	uint64_t root;			/* level 0 table */
 	uint64_t tables;		/* pages of them */
 	struct mm_notifier *notifiers;
+	struct host_fill *fills;	/* pages on their way in */
+	atomic_uint_fast64_t fills_ended;	/* so many; changes under lock */
+	struct sim_waitq fills_wait;
 	struct host_map *map;		/* sorted, disjoint */
 	unsigned int maps, map_room;
 	unsigned int sources;		/* files behind them, open here */
@@ -466,14 +484,40 @@ int prot_normal(int prot);
 int mm_fault_cpu(struct host_mm *mm, uint64_t va, bool write);
 /* The same without waiting for anything; -EAGAIN: it would, nothing happened. */
 int mm_fault_cpu_try(struct host_mm *mm, uint64_t va, bool write);
-/* Lock held: page of va present. 0 minor or there, 1, -EFAULT, -ENOMEM, -EAGAIN. */
-int fault_locked(struct host_mm *mm, uint64_t va, bool write);
+/*
+ * Page of va present. 0 minor, 1 major, -EFAULT, -ENOMEM, -EAGAIN. The lock is held
+ * before and after; meanwhile it may have been let go, so that nothing that was
+ * looked up before holds.
+ */
 int fault_bring(struct host_mm *mm, uint64_t va);	/* whatever its rights */
 /*
  * After -EAGAIN, without the lock: wait a little and say whether to try again,
  * which *tries counts.
  */
 bool fault_again(struct host_mm *mm, int err, unsigned int *tries);
+
+/* ---- page_in.c (mm's lock held) ---- */
+enum {
+	PAGE_IN_MINOR,
+	PAGE_IN_MAJOR,
+	PAGE_IN_LOOK,	/* things have changed: begin again, with map_find() */
+};
+
+/*
+ * Bring in va, which m holds and which has no frame; the lock is let go meanwhile.
+ * need: HOST_READ or HOST_WRITE, which m must still give at the end; 0: nothing.
+ * PAGE_IN_*, -EFAULT, -ENOMEM, -EAGAIN.
+ */
+int page_in(struct host_mm *mm, struct host_map *m, uint64_t va, int need);
+/* At once: a frame of zeros, which is BUSY. The lock is kept. */
+void page_in_zeros(struct host_mm *mm, struct host_map *m, uint64_t va,
+		   bool write, struct host_frame *f);
+/* Is va on its way in? */
+bool fill_find(const struct host_mm *mm, uint64_t va);
+/* The pages of a range are dropped: those on their way find no place. */
+void fill_cancel(struct host_mm *mm, uint64_t va, uint64_t end);
+/* Wait until one of those on their way is there; the lock is let go meanwhile. */
+void fill_wait(struct host_mm *mm);
 
 /* ---- cpu.c: the CPU side (mm's lock held) ---- */
 int cpu_create(struct host_mm *mm);

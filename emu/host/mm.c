@@ -31,6 +31,7 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 	atomic_init(&mm->refs, 1);
 	atomic_init(&mm->live, true);
 	sim_mutex_init(&mm->lock);
+	sim_waitq_init(&mm->fills_wait);
 	*error = frames_attach(mm);
 	if (!*error)
 		*error = pt_create(mm);
@@ -110,6 +111,10 @@ void mm_exit(struct host_mm *mm)
 		n->release(n, mm);
 	}
 	sim_mutex_lock(&mm->lock);
+	/* Frames that are being filled are part of the bank; no new ones begin. */
+	fill_cancel(mm, 0, UINT64_MAX);
+	while (mm->fills)
+		fill_wait(mm);
 	drop_pins(mm);
 	cpu_destroy(mm);
 	mm_drop(mm, 0, (1ull << HOST_VA_BITS) / HOST_PAGE);
@@ -219,6 +224,7 @@ void mm_drop(struct host_mm *mm, uint64_t va, uint64_t npages)
 	uint64_t end = va + npages * HOST_PAGE, d;
 	struct host_frame *f;
 
+	fill_cancel(mm, va, end);
 	break_entries(mm, va, end);
 	for (va = pt_next(mm, va, end); va < end;
 	     va = pt_next(mm, va + HOST_PAGE, end)) {

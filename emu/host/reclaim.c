@@ -193,7 +193,7 @@ int reclaim_own(struct host_mm *mm)
 		if (l == LOOK_AGED && aged == AGE_MAX)
 			mm->hand = first;
 	}
-	return blame(false, slow);
+	return blame(mm->fills, slow);
 }
 
 int reclaim_wait(struct host_kernel *k)

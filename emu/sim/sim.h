@@ -274,6 +274,9 @@ struct timing_profile {
 	char *text;		     /* owns what source points into */
 };
 void timing_defaults(struct timing_profile *p);
+/* Place of a key ("link.mbps") in v; -1: there is none. And back. */
+int timing_key(const char *key);
+const char *timing_name(int i);
 /*
  * NAME of emu/sim/profiles (compiled in) or a path. 0, or negative errno with a
  * message that names file, line and what would be right in error[].

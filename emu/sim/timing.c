@@ -71,7 +71,7 @@ uint64_t timing_transfer_ns(uint64_t bytes, uint64_t mbps)
 	return mbps ? (bytes * 8000 + mbps - 1) / mbps : 0;
 }
 
-static int find_key(const char *key)
+int timing_key(const char *key)
 {
 	int i;
 
@@ -79,6 +79,11 @@ static int find_key(const char *key)
 		if (!strcmp(params[i].key, key))
 			return i;
 	return -1;
+}
+
+const char *timing_name(int i)
+{
+	return params[i].key;
 }
 
 /* The key that has most leading letters in common, for the message. */
@@ -114,7 +119,7 @@ static char *trim(char *s)
 static int assign(struct timing_profile *p, const char *where, const char *key,
 		  const char *value, char *error, size_t error_bytes)
 {
-	int i = find_key(key);
+	int i = timing_key(key);
 	unsigned long long v;
 	char *end;
 

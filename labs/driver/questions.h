@@ -78,6 +78,7 @@ static void lab_open(struct process *p, const uint64_t *q)
 	if (ctx->fault_mode == FL_MODE_STALL)
 		ctx->sctlr |= SMMU_CB_SCTLR_CFCFG;
 	INIT_WORK(&ctx->stall_work, fl_stall_work);
+	fl_ahead_init(ctx);
 	bank_on(p, ctx->slot);
 	lab.dev->slot[ctx->slot] = ctx;
 }
@@ -199,6 +200,8 @@ static void lab_resolve(struct process *p, uint64_t *q)
 				.block = 1 };
 
 	q[0] = (u64)(s64)fl_need_resolve(p->ctx, &need);
+	/* The card has its answer; what is wanted ahead is a worker's. */
+	work_some(0);
 }
 
 static void lab_touch(struct process *p, uint64_t *q)

@@ -76,6 +76,22 @@ int job_file_open(struct job_file *f, const char *path, const char *who)
 	return err;
 }
 
+void job_file_zeros(struct job_file *f, uint64_t bytes)
+{
+	static const uint8_t zeros[HOST_PAGE];
+	struct sha256 s;
+	uint64_t at, n;
+
+	*f = (struct job_file){ .bytes = bytes };
+	f->pages = (bytes + HOST_PAGE - 1) / HOST_PAGE;
+	sha256_begin(&s);
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < HOST_PAGE ? bytes - at : HOST_PAGE;
+		sha256_add(&s, zeros, n);
+	}
+	sha256_end(&s, f->sha);
+}
+
 /* ---- what the director does ---- */
 
 struct job_state {
@@ -92,7 +108,9 @@ struct job_state {
 static int set_up(struct job_state *s)
 {
 	const struct job_file *f = s->j->file;
-	struct world_board_config cfg = { .frames = FRAMES_LEAST };
+	struct world_board_config cfg = { .frames = FRAMES_LEAST,
+					  .contexts = s->j->contexts,
+					  .block_bytes = s->j->block_bytes };
 	const struct world_config *wc = &s->j->cfg;
 	int err;
 
@@ -111,11 +129,12 @@ static int set_up(struct job_state *s)
 		err = world_process_add(s->w, "q", s->b, wc->policy, wc->touch,
 					&s->q);
 	if (!err)
-		err = world_buffer_add(s->p, "src", 0, f->path, &s->src);
+		err = world_buffer_add(s->p, "src", f->path ? 0 : f->bytes,
+				       f->path, &s->src);
 	if (!err)
 		err = world_buffer_add(s->q, "dst", f->bytes, NULL, &s->dst);
 	if (!err && !s->j->cold_source)
-		err = world_buffer_touch(s->src, 0, 0, false);
+		err = world_buffer_touch(s->src, 0, 0, !f->path);
 	if (!err && s->j->warm)
 		err = world_buffer_touch(s->dst, 0, 0, true);
 	if (!err)

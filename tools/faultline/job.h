@@ -14,7 +14,7 @@
 #define JOB_REQUEST_MAX	(16ull << 20)	/* bytes of one work request */
 
 struct job_file {
-	const char *path;
+	const char *path;	/* NULL: so many bytes of zeros, resident */
 	uint64_t bytes, pages;
 	char sha[65];
 };
@@ -24,6 +24,7 @@ struct job {
 	struct world_config cfg;
 	bool warm;		/* the destination is resident */
 	bool cold_source;	/* the source is left on disk */
+	uint32_t contexts, block_bytes;	/* of both boards; 0: as usual */
 	bool udp;		/* processes: each board in one of its own */
 };
 
@@ -42,6 +43,8 @@ struct job_result {
 
 /* Size and SHA-256 of a regular file. 0, or -errno after a message with who in front. */
 int job_file_open(struct job_file *f, const char *path, const char *who);
+/* No file, but zeros: a job that is only measured. */
+void job_file_zeros(struct job_file *f, uint64_t bytes);
 /* 0, or 1: something is wrong (error, status, same, problem). view_free(&r->trace). */
 int job_run(const struct job *j, struct job_result *r);
 /* The same between two processes that attach to a third (processes.c); threads mode. */

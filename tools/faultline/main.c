@@ -8,7 +8,7 @@
 
 static const struct command *const commands[] = {
 	&command_send, &command_run, &command_trace, &command_demo,
-	&command_board, &command_vm, &command_equal
+	&command_board, &command_vm, &command_equal, &command_predict
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -20,7 +20,7 @@ static void help(FILE *f)
 	fputs("usage: faultline SUBCOMMAND [OPTION...] [ARGUMENT...]\n\n"
 	      "A testbed for page faults during remote DMA.\n\n", f);
 	for (i = 0; i < COMMANDS; i++) {
-		fprintf(f, "  %-6s %-14s %.*s\n", commands[i]->name,
+		fprintf(f, "  %-7s %-14s %.*s\n", commands[i]->name,
 			commands[i]->arguments,
 			(int)strcspn(commands[i]->text, "\n"),
 			commands[i]->text);

@@ -219,6 +219,13 @@ void bench_serve(const struct report *r)
 	bench_work(1);
 }
 
+void bench_serve_ahead(const struct report *r)
+{
+	bench_report(r);
+	bench_irq(LAB_LINE_FAULT, 1);
+	bench_work(2);
+}
+
 void bench_when(enum lab_moment at, uint64_t value, const char *words,
 		uint32_t op, const uint64_t *args, unsigned int n)
 {

@@ -78,6 +78,8 @@ void bench_irq(enum lab_line line, unsigned int handled);
 void bench_work(unsigned int items);
 /* The report's way: bench_irq(LAB_LINE_FAULT), bench_work(1). */
 void bench_serve(const struct report *r);
+/* The same, and then another worker asks for what is wanted ahead. */
+void bench_serve_ahead(const struct report *r);
 
 /* What another CPU does at a moment. */
 void bench_when(enum lab_moment at, uint64_t value, const char *words,

@@ -289,17 +289,20 @@ JUDGE(around_left, "and of the transfer")
 	stalled(FL_RESOLVE_TRANSFER);
 	bench_channel(RX, 4, VA(FIRST, 0), LAB_PAGE, VA(5, 0), true);
 	hold(FIRST, true, 1);
-	bench_work(1);
-	bench_asked(0, FIRST, 6, true);
+	bench_work(2);
+	bench_asked(0, FIRST, 1, true);
 	bench_resumed(1, false);
+	judge_did("and only then what is wanted ahead");
+	bench_asked(0, FIRST + 1, 5, true);
 	judge_did("more than 32 bits can say is left, and the region is shorter");
 	bench_region(0, VA(FIRST + 16, 0), VA(8, 0), true);
 	bench_channel(RX, 4, VA(FIRST + 16, 0), LAB_PAGE,
 		      (UINT64_C(1) << 32) + VA(1, 0), true);
 	hold(FIRST + 16, true, 2);
-	bench_work(1);
-	bench_asked(0, FIRST + 16, 8, true);
+	bench_work(2);
+	bench_asked(0, FIRST + 16, 1, true);
 	bench_resumed(2, false);
+	bench_asked(0, FIRST + 17, 7, true);
 }
 
 JUDGE(around_other, "unless it is at something else, or not held")
