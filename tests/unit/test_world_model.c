@@ -57,7 +57,7 @@ static void build(struct world *w, struct stage *s)
 	s->error |= world_buffer_fill(s->other, WORLD_RANDOM, 3);
 	s->error |= world_region_add(s->src, 0, 0, all, 0);
 	s->error |= world_region_add(s->dst, 0, 0, all, 0);
-	s->error |= world_connect(p, q, "c", 4, 0, &s->c);
+	s->error |= world_connect(p, q, "c", 4, 0, false, &s->c);
 }
 
 static void script(struct world *w, void *arg)
