@@ -328,3 +328,35 @@ TEST("that a WRITE behind a READ is seen says that the READ has ended")
 	good(look(t, 200, 1, 0xa0));
 	breach(look(back, 0, 1, 0x00), "byte 0 of back is 0x00");
 }
+
+/* ---- fences ---- */
+
+static uint64_t post_fenced(uint32_t from, uint64_t at, uint64_t n)
+{
+	struct oracle_work w = { .name = "fenced", .pair = loose,
+				 .from = from, .to = t, .from_at = at,
+				 .to_at = at, .bytes = n, .fence = true };
+
+	return oracle_post(o, &w);
+}
+
+TEST("a fenced WRITE of a relaxed queue pair ends on top")
+{
+	start();
+	uint64_t w1 = post("w1", loose, a, t, 0, 100);
+	uint64_t w2 = post_fenced(b, 0, 100);
+
+	finish(w1);
+	finish(w2);
+	good(look(t, 0, 50, 0xb0));
+	breach(look(t, 50, 50, 0xa0), "byte 50 of t is 0xa0");
+}
+
+TEST("a fenced flag that is seen before its data is a breach")
+{
+	start();
+	post("data", loose, a, t, 0, 1000);
+	post_fenced(b, 2000, 8);
+	good(look(t, 2000, 8, 0xb0));
+	breach(look(t, 0, 1000, 0x10), "byte 0 of t is 0x10");
+}

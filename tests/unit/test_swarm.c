@@ -506,6 +506,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 {
 	const char *word = mode == SIM_LOCKSTEP ? "lockstep" : "threads";
 	struct swarm *s = calloc(1, sizeof(*s));
+	char problem[sizeof(s->problem)];
 
 	EXPECT(s);
 	if (!s)
@@ -531,13 +532,14 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 		       atomic_load(&s->failed), atomic_load(&s->resets),
 		       atomic_load(&s->revokes), atomic_load(&s->kills),
 		       atomic_load(&s->verified));
-	STEP("repeat with --seed %llu %s", (unsigned long long)seed, word);
-	test_expect(!s->problem[0], __FILE__, __LINE__, "seed %llu: %s",
-		    (unsigned long long)seed, s->problem);
 	if (total)
 		total->verified += atomic_load(&s->verified);
+	snprintf(problem, sizeof(problem), "%s", s->problem);
 	oracle_destroy(s->oracle);
 	free(s);
+	STEP("repeat with --seed %llu %s", (unsigned long long)seed, word);
+	test_expect(!problem[0], __FILE__, __LINE__, "seed %llu: %s",
+		    (unsigned long long)seed, problem);
 }
 
 static unsigned int seeds(unsigned int usual)

@@ -195,7 +195,7 @@ static bool same_order(const struct oracle *o, const struct op *v,
 		       const struct op *w)
 {
 	return v->pair == w->pair && v->pair != ORACLE_NOWHERE &&
-	       !o->pair[v->pair].relaxed && v->order < w->order;
+	       (!o->pair[v->pair].relaxed || w->fence) && v->order < w->order;
 }
 
 bool oracle_before(const struct oracle *o, const struct op *v,
@@ -208,7 +208,7 @@ bool oracle_before_source(const struct oracle *o, const struct op *v,
 			  const struct op *w)
 {
 	return (v->done && v->end < w->post) ||
-	       (same_order(o, v, w) && (w->read || v->read));
+	       (same_order(o, v, w) && (w->read || v->read || w->fence));
 }
 
 /* ---- requests ---- */
@@ -230,6 +230,7 @@ uint64_t oracle_post(struct oracle *o, const struct oracle_work *r)
 	w->pair = r->pair;
 	w->order = o->pair[r->pair].orders++;
 	w->read = r->read;
+	w->fence = r->fence;
 	w->from = r->from;
 	w->to = r->to;
 	w->from_at = r->from_at;
@@ -278,8 +279,6 @@ static void refuse(struct oracle *o, const struct op *w)
 	unsigned int i;
 	struct op *v;
 
-	if (o->pair[w->pair].relaxed)
-		return;
 	for (i = 0; i < o->opens; i++) {
 		v = o->open[i];
 		/* A READ may fail at its own side when all was read. */

@@ -10,7 +10,8 @@
  * A write to a byte comes surely before another one
  *
  *	- when it had ended (its completion was seen) before the other was posted, or
- *	- when both were posted to one queue pair, in this order (not if it is relaxed).
+ *	- when both were posted to one queue pair, in this order (if it is relaxed, only
+ *	  when the later one has a fence).
  *
  * What a byte may hold is what writes may have left there after which none surely came:
  * requests of several queue pairs that were under way at the same time may mix byte
@@ -56,6 +57,7 @@ struct oracle_work {
 	const char *name;
 	uint32_t pair;
 	bool read;
+	bool fence;	/* begins when all earlier ones of the pair have ended */
 	/* The way that the bytes go. What lies beyond an area is left out. */
 	uint32_t from, to;
 	uint64_t from_at, to_at, bytes;

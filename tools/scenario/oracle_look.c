@@ -51,13 +51,13 @@ static bool wrote_all(const struct op *w, uint64_t at, const uint8_t *bytes,
 static bool tells(const struct oracle *o, const struct op *w)
 {
 	return !w->done && !w->failed && w->pair != ORACLE_NOWHERE &&
-	       !o->pair[w->pair].relaxed;
+	       (!o->pair[w->pair].relaxed || w->fence);
 }
 
 static void learn(struct oracle *o, const struct op *w)
 {
 	struct pair *p = &o->pair[w->pair];
-	uint64_t *seen = w->read ? &p->seen_read : &p->seen;
+	uint64_t *seen = w->read && !w->fence ? &p->seen_read : &p->seen;
 
 	if (*seen < w->order)
 		*seen = w->order;
