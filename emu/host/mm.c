@@ -29,7 +29,9 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 	mm->remote_arg = arg;
 	mm->bank = -1;
 	atomic_init(&mm->refs, 1);
+	atomic_init(&mm->users, 1);
 	atomic_init(&mm->live, true);
+	sim_waitq_init(&mm->mmap_lock.wait);
 	sim_mutex_init(&mm->lock);
 	*error = frames_attach(mm);
 	if (!*error)
@@ -47,14 +49,6 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 void mm_get(struct host_mm *mm)
 {
 	atomic_fetch_add(&mm->refs, 1);
-}
-
-bool mm_get_live(struct host_mm *mm)
-{
-	if (!atomic_load(&mm->live))
-		return false;
-	mm_get(mm);
-	return true;
 }
 
 void mm_put(struct host_mm *mm)
@@ -100,6 +94,7 @@ void mm_exit(struct host_mm *mm)
 {
 	struct mm_notifier *n, *next;
 
+	mm_users_end(mm);
 	atomic_store(&mm->live, false);
 	sim_mutex_lock(&mm->lock);
 	n = mm->notifiers;
@@ -109,6 +104,7 @@ void mm_exit(struct host_mm *mm)
 		next = n->next;
 		n->release(n, mm);
 	}
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	drop_pins(mm);
 	cpu_destroy(mm);
@@ -117,6 +113,7 @@ void mm_exit(struct host_mm *mm)
 	pt_destroy(mm);
 	frames_detach(mm);
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 }
 
 /* ---- notifiers ---- */
@@ -317,6 +314,7 @@ static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
 {
 	int err = 0;
 
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	if (any_stays(mm, va, va + len))
 		err = -EBUSY;
@@ -330,6 +328,7 @@ static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
 		host_event(mm->k, EV_MM_UNMAP, mm->pid, va, len / HOST_PAGE, 0);
 	}
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return err;
 }
 
@@ -416,6 +415,7 @@ static int protect_once(struct host_mm *mm, uint64_t va, uint64_t len, int prot)
 {
 	int err = 0;
 
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	/* What the process has in hand it has open as it was. */
 	if (mm_any_held(mm, va, va + len, HELD_MOVING))
@@ -426,6 +426,7 @@ static int protect_once(struct host_mm *mm, uint64_t va, uint64_t len, int prot)
 		host_event(mm->k, EV_MM_PROTECT, mm->pid, va, len / HOST_PAGE,
 			   (uint64_t)prot);
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return err;
 }
 
