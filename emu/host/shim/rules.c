@@ -32,18 +32,21 @@ static const char *class_name(unsigned int class)
 	return here.rules->class[class].name;
 }
 
-static size_t add_held(char *text, size_t bytes)
+static void add_held(char *text, size_t bytes)
 {
-	size_t n = 0;
+	const struct shim_hold *h;
 	unsigned int i;
+	size_t n = 0;
 
-	for (i = here.first; i < here.locks && n < bytes; i++)
-		n += (size_t)snprintf(text + n, bytes - n,
-				      "%s%s (taken in %s())",
-				      i > here.first ? ", " : "; held: ",
-				      class_name(here.lock[i].class),
-				      here.lock[i].where);
-	return n;
+	for (i = here.first; i < here.locks && n < bytes; i++) {
+		h = &here.lock[i];
+		n += (size_t)snprintf(text + n, bytes - n, "%s%s",
+				      i > here.first ? ", " : "; it is inside ",
+				      class_name(h->class));
+		if (h->lock && n < bytes)
+			n += (size_t)snprintf(text + n, bytes - n,
+					      " (%s())", h->where);
+	}
 }
 
 void shim_breach(const char *rule, const char *where, const char *fmt, ...)
