@@ -218,9 +218,10 @@ ifneq ($(OTHER_OS),)
 $(OS_OBJ): DEFINES := -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=700
 endif
 
-# The driver's sources, the emulator's Linux API itself, and what stands in for it
-# in a lab see that API before anything else.
-SHIM_OBJ := $(filter $(O)/emu/host/shim/%,$(EMU_OBJ)) $(O)/labs/driver/subject.o
+# The driver's sources, the emulator's Linux API itself, what stands in for it in a
+# lab, and its tests see that API before anything else.
+SHIM_OBJ := $(filter $(O)/emu/host/shim/%,$(EMU_OBJ)) $(O)/labs/driver/subject.o \
+	    $(filter $(O)/tests/unit/test_shim%,$(UNIT_OBJ))
 $(DRV_OBJ) $(SHIM_OBJ): $(O)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)
@@ -388,6 +389,15 @@ test:
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --events --jobs $(JOBS) \
 		--build plain --build asan --build tsan --build posix --build page16 \
 		--build page64 $(TESTS)
+
+# Mistakes that the emulator's Linux API must see; NAMES="a b": only these.
+.PHONY: shim-mutants
+MUTANT_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) -DFL_EMULATOR \
+		 -Iemu/host/shim/include $(INCLUDES) $(URCU_CFLAGS)
+shim-mutants: $(filter $(B)/tests/test_driver_%,$(UNIT_BIN)) $(ARCHIVES)
+	@B='$(B)' O='$(O)' MUTANT_LINK='$(LINK)' MUTANT_LIBS='$(LIBS)' \
+	MUTANT_COMPILE='$(MUTANT_COMPILE)' \
+	tests/mutants/run --out $(B)/mutants --jobs $(JOBS) $(NAMES)
 
 check-style:
 	@tests/check-style

@@ -131,6 +131,7 @@ static int adopt_map(struct host_mm *mm, uint64_t va, uint64_t npages,
 	struct host_map *next;
 	int err = 0;
 
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	next = map_behind(mm, va);
 	if (next && next->start < m.end)
@@ -140,6 +141,7 @@ static int adopt_map(struct host_mm *mm, uint64_t va, uint64_t npages,
 	if (!err)
 		map_insert(mm, &m);
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return err;
 }
 
@@ -158,10 +160,12 @@ int host_adopt(struct host_process *p, uint64_t va, uint64_t npages, int prot,
 	err = hold(mm, va, npages, frame);
 	if (!err)
 		return 0;
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	/* Pinned meanwhile, it stays: a mapping like others. */
 	forget(mm, va, npages);
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return err;
 }
 
@@ -242,9 +246,11 @@ int host_released(struct host_process *p, uint64_t va, uint64_t npages)
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err)
 		return err;
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	err = all_moving(mm, va, va + npages * HOST_PAGE) ?
 		      forget(mm, va, npages) : -EINVAL;
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return err;
 }

@@ -13,9 +13,10 @@
  * Files: kernel.c (object, counters), irq.c (interrupts), process.c
  * (processes), thread.c (application threads and their kernel halves), file.c
  * (device files), sys.c (the library's system calls), mm.c (address space,
- * system calls on it, notifiers), mmap.c (new mappings), map.c (list of them), fault.c (page-in,
- * pins, copies), pgtable.c (descriptors), frames.c (allocator, tags), reclaim.c
- * (clock), evict.c (taking pages away), swap.c (swap and file pages), source.c
+ * system calls on it, notifiers), maplock.c (mmap lock, users), mmap.c (new
+ * mappings), map.c (list of them), fault.c (page-in, pins, copies), pgtable.c
+ * (descriptors), frames.c (allocator, tags), reclaim.c (clock),
+ * evict.c (taking pages away), swap.c (swap and file pages), source.c
  * (files that others opened), kpages.c (tables and DMA memory), queues.c
  * (queues in a process's bank), cpu.c (what the CPU may do), arena.c (views in
  * this program), attach.c (processes elsewhere), adopt.c (memory of theirs),
@@ -304,8 +305,20 @@ uint16_t mm_asid(const struct host_mm *mm);
  * every call finds nothing mapped.
  */
 void mm_get(struct host_mm *mm);
-bool mm_get_live(struct host_mm *mm);	/* mmget_not_zero */
 void mm_put(struct host_mm *mm);
+/*
+ * mmget_not_zero: keeps the memory, too. The end of the process waits until as many
+ * users have put it.
+ */
+bool mm_get_live(struct host_mm *mm);
+void mm_put_live(struct host_mm *mm);
+/*
+ * The mmap lock: mappings stay as they are until mm_maps_end(). Whoever changes
+ * mappings (a system call of the process) has it for writing.
+ */
+void mm_maps_read(struct host_mm *mm);
+void mm_maps_write(struct host_mm *mm);
+void mm_maps_end(struct host_mm *mm);
 /* Resident right now (any rights)? For tests and reports. */
 bool mm_resident(struct host_mm *mm, uint64_t va);
 /*
@@ -414,6 +427,12 @@ void host_inject_swap_errors(struct host_kernel *k, bool on);
  * what was left of the n before: 0 when it was refused.
  */
 unsigned int host_inject_driver_error(unsigned int n);
+/*
+ * Fault injection: of the pages that drivers ask for at faults from now on the n-th
+ * is taken away again, as by another CPU, before the driver hears that it is there.
+ * Returns what was left of the n before.
+ */
+unsigned int host_inject_reclaim(unsigned int n);
 
 /*
  * What the kernel's events of the calling thread belong to: who acts for a

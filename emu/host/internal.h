@@ -3,8 +3,8 @@
  * internal.h - what the files of emu/host share: the kernel, an address space,
  * a frame, and who may touch which of their members.
  *
- * Locks, outermost first: host_process.lock (files), host_mm.lock (mappings,
- * tables, CPU side, notifiers), then one of the spin locks (frames, kernel
+ * Locks, outermost first: host_process.lock (files), host_mm.mmap_lock (mappings),
+ * host_mm.lock (mappings, tables, CPU side, notifiers), then one of the spin locks (frames, kernel
  * pages, swap slots). The lock of a second mm is only ever tried, never waited
  * for (reclaim.c), so two processes that evict each other's pages cannot
  * deadlock.
@@ -133,10 +133,19 @@ struct mm_sleeper {
 	struct mm_sleeper *next, **link;
 };
 
+struct host_maplock {			/* maplock.c */
+	struct sim_spin guard;
+	unsigned int readers, writers;	/* writers that wait */
+	bool writer;
+	struct sim_waitq wait;
+};
+
 struct host_mm {
 	struct host_kernel *k;
 	atomic_uint refs;		/* keeps this structure */
+	atomic_uint users;		/* mm_get_live(), and the process */
 	atomic_bool live;		/* false from the beginning of exit */
+	struct host_maplock mmap_lock;	/* changing mappings takes lock as well */
 	uint32_t pid;
 	uint16_t asid;
 	atomic_bool killed;		/* nobody is there any more */
@@ -466,6 +475,8 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 			  const struct host_cpu_ops *ops, void *arg,
 			  int *error);
 void mm_exit(struct host_mm *mm);
+/* The process itself is no user any more: wait until nobody is. */
+void mm_users_end(struct host_mm *mm);
 /* Tell every notifier that the entries of the range have changed. Lock held. */
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*

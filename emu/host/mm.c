@@ -29,7 +29,9 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 	mm->remote_arg = arg;
 	mm->bank = -1;
 	atomic_init(&mm->refs, 1);
+	atomic_init(&mm->users, 1);
 	atomic_init(&mm->live, true);
+	sim_waitq_init(&mm->mmap_lock.wait);
 	sim_mutex_init(&mm->lock);
 	sim_waitq_init(&mm->fills_wait);
 	*error = frames_attach(mm);
@@ -48,14 +50,6 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 void mm_get(struct host_mm *mm)
 {
 	atomic_fetch_add(&mm->refs, 1);
-}
-
-bool mm_get_live(struct host_mm *mm)
-{
-	if (!atomic_load(&mm->live))
-		return false;
-	mm_get(mm);
-	return true;
 }
 
 void mm_put(struct host_mm *mm)
@@ -101,6 +95,7 @@ void mm_exit(struct host_mm *mm)
 {
 	struct mm_notifier *n, *next;
 
+	mm_users_end(mm);
 	atomic_store(&mm->live, false);
 	sim_mutex_lock(&mm->lock);
 	n = mm->notifiers;
@@ -110,6 +105,7 @@ void mm_exit(struct host_mm *mm)
 		next = n->next;
 		n->release(n, mm);
 	}
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	/* Frames that are being filled are part of the bank; no new ones begin. */
 	fill_cancel(mm, 0, UINT64_MAX);
@@ -122,6 +118,7 @@ void mm_exit(struct host_mm *mm)
 	pt_destroy(mm);
 	frames_detach(mm);
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 }
 
 /* ---- notifiers ---- */
@@ -323,6 +320,7 @@ static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
 {
 	int err = 0;
 
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	if (any_stays(mm, va, va + len))
 		err = -EBUSY;
@@ -336,6 +334,7 @@ static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
 		host_event(mm->k, EV_MM_UNMAP, mm->pid, va, len / HOST_PAGE, 0);
 	}
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return err;
 }
 
@@ -422,6 +421,7 @@ static int protect_once(struct host_mm *mm, uint64_t va, uint64_t len, int prot)
 {
 	int err = 0;
 
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	/* What the process has in hand it has open as it was. */
 	if (mm_any_held(mm, va, va + len, HELD_MOVING))
@@ -432,6 +432,7 @@ static int protect_once(struct host_mm *mm, uint64_t va, uint64_t len, int prot)
 		host_event(mm->k, EV_MM_PROTECT, mm->pid, va, len / HOST_PAGE,
 			   (uint64_t)prot);
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return err;
 }
 

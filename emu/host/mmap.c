@@ -8,6 +8,7 @@ static void *map_somewhere(struct host_process *p, struct host_map *m,
 {
 	struct host_mm *mm = p->mm;
 
+	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	*error = map_room(mm, 1);
 	m->start = *error ? 0 : map_gap(mm, len);
@@ -20,6 +21,7 @@ static void *map_somewhere(struct host_process *p, struct host_map *m,
 	if (m->file)
 		source_put(mm, m->file);	/* the list has its own count */
 	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
 	return *error ? NULL : (void *)(uintptr_t)m->start;
 }
 

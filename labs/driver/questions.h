@@ -3,19 +3,6 @@
 #ifndef FL_LABS_DRIVER_QUESTIONS_H
 #define FL_LABS_DRIVER_QUESTIONS_H
 
-unsigned long shim_irq_save(void)
-{
-	unsigned long was = lab.irqs_off;
-
-	lab.irqs_off = true;
-	return was;
-}
-
-void shim_irq_restore(unsigned long flags)
-{
-	lab.irqs_off = flags;
-}
-
 static void lab_new(void)
 {
 	struct trace_config tc = { .ring_records = 2048 };
@@ -35,6 +22,8 @@ static void lab_new(void)
 	if (lab.trace)
 		trace_destroy(lab.trace);
 	memset(&lab, 0, sizeof(lab));
+	lab.rules.breach = breach;
+	*shim_here() = (struct shim_here){ .rules = &lab.rules };
 	lab.trace = cfg.trace = trace_create(&tc);
 	lab.smmu = smmu_create(&cfg, &env);
 	lab.dev = calloc(1, sizeof(*lab.dev));
@@ -48,6 +37,7 @@ static void lab_new(void)
 	smmu_reg_write(lab.smmu, SMMU_GR0_CR0, 4,
 		       SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
 		       SMMU_GR0_CR0_USFCFG, 0);
+	shim_lock_init(&lab.dev->irq_lock.rules, SHIM_SPIN, "dev->irq_lock");
 	fl_fault_init(lab.dev);
 	if (PAGE_SIZE != LAB_PAGE)
 		complain("this lab wants pages of 4 KB: make PAGE=4096");
@@ -77,6 +67,8 @@ static void lab_open(struct process *p, const uint64_t *q)
 		     SMMU_CB_SCTLR_CFIE | SMMU_CB_SCTLR_HUPCF;
 	if (ctx->fault_mode == FL_MODE_STALL)
 		ctx->sctlr |= SMMU_CB_SCTLR_CFCFG;
+	shim_lock_init(&ctx->bank_lock.rules, SHIM_SPIN, "ctx->bank_lock");
+	shim_lock_init(&p->mm.mmap_rules, SHIM_MMAP, SHIM_MMAP_NAME);
 	INIT_WORK(&ctx->stall_work, fl_stall_work);
 	fl_ahead_init(ctx);
 	bank_on(p, ctx->slot);
@@ -131,14 +123,14 @@ static void lab_irq(uint64_t *q)
 {
 	bool smmu = q[0] == LAB_LINE_SMMU;
 	u64 times = 0, handled = 0;
-	unsigned long was = shim_irq_save();
+	struct shim_mark was = shim_call_begin(&lab.rules, SHIM_IN_HANDLER);
 
 	do {
 		handled += (smmu ? fl_irq_smmu : fl_irq_fault)(0, lab.dev) ==
 			   IRQ_HANDLED;
 		times++;
 	} while (times < q[1] && (smmu ? lab.line : lab.reports != 0));
-	shim_irq_restore(was);
+	shim_call_end(&was);
 	q[0] = times;
 	q[1] = handled;
 	q[2] = smmu ? lab.line : lab.reports != 0;
@@ -209,9 +201,9 @@ static void lab_touch(struct process *p, uint64_t *q)
 	struct fl_range r = { q[1], q[2] };
 	struct fl_touched t = { 0 };
 
-	p->users++;
+	shim_users_get(&p->mm);
 	q[0] = (u64)(s64)fl_touch(p->ctx, r, q[3], q[4], &t);
-	p->users--;
+	shim_users_put(&p->mm, false, true, __func__);
 	q[1] = t.pages_in;
 	q[2] = t.present;
 	q[3] = t.cured;
@@ -333,22 +325,13 @@ static void act(struct subject_msg *m)
 /* What must not be left behind when a call is over. */
 static void check_left(void)
 {
+	struct shim_mark nothing = { .rules = &lab.rules };
 	unsigned int i;
 
-	if (lab.locks)
-		complain("a spinlock was not given back");
-	if (lab.irqs_off)
-		complain("interrupts were left off");
-	if (lab.mmap_locks)
-		complain("an mmap lock was not given back");
-	if (lab.payers)
-		complain("the worker still allocates on somebody's account");
-	for (i = 0; i < LAB_PROCESSES; i++) {
-		if (lab.p[i] && lab.p[i]->users)
-			complain("mmget without mmput, or the other way round");
+	shim_call_end(&nothing);
+	for (i = 0; i < LAB_PROCESSES; i++)
 		if (lab.p[i] && lab.p[i]->refs)
 			complain("a reference on a process was not given back");
-	}
 }
 
 struct trace *subject_trace(void)

@@ -2,7 +2,8 @@
 /*
  * The subject of the lab: a card of which the driver is real as far as faults go,
  * and its SMMU; the engine's registers and the kernel's calls are stand-ins. All of
- * it is one thread. What "another CPU" does happens at the moments of LAB_WHEN.
+ * it is one thread. What "another CPU" does happens at the moments of LAB_WHEN. What a
+ * debug kernel would say comes from the rules of the emulator's Linux API.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,6 @@
 
 #define WORKS		64
 #define REPORTS		64
-#define HELD_LOCKS	4
 
 struct process {
 	struct mm_struct mm;
@@ -50,7 +50,7 @@ struct process {
 	uint8_t says[LAB_PAGES];
 	u64 region, region_bytes, room;
 	bool region_write, dying, ended;
-	int refs, users;
+	int refs;
 };
 
 struct report {
@@ -77,10 +77,9 @@ static struct {
 	struct subject_msg note[LAB_NOTES];
 	unsigned int notes, taken;
 	struct { u64 moment, value; struct subject_msg m; } when[LAB_WHENS];
-	const void *lock[HELD_LOCKS];
-	unsigned int locks, mmap_locks, payers;
+	struct shim_rules rules;
 	unsigned int accesses;
-	bool irqs_off, stuck;
+	bool stuck;
 	u64 cause, named;
 	char wrong[64];
 } lab;
@@ -93,6 +92,13 @@ static void complain(const char *text)
 		snprintf(lab.wrong, sizeof(lab.wrong), "%s", text);
 }
 
+/* What the rules of a debug kernel say (shim/rules.h). */
+static void breach(void *arg, const char *rule, const char *text)
+{
+	(void)arg, (void)rule;
+	complain(text);
+}
+
 static void note(u64 kind, u64 a, u64 b, u64 c, u64 d)
 {
 	if (lab.notes == LAB_NOTES)
@@ -101,21 +107,22 @@ static void note(u64 kind, u64 a, u64 b, u64 c, u64 d)
 		(struct subject_msg){ .arg = { kind, a, b, c, d } };
 }
 
+/* Another CPU: it holds nothing, and its interrupts are on. */
 static void moment(enum lab_moment what, u64 value)
 {
-	bool irqs_off = lab.irqs_off;
+	struct shim_here *here = shim_here(), was = *here;
 	struct subject_msg m;
 	unsigned int i;
 
-	lab.irqs_off = false;
 	for (i = 0; i < LAB_WHENS; i++) {
 		if (lab.when[i].moment != what || lab.when[i].value != value)
 			continue;
 		m = lab.when[i].m;
 		lab.when[i].moment = LAB_NEVER;
+		*here = (struct shim_here){ .rules = was.rules };
 		act(&m);
+		*here = was;
 	}
-	lab.irqs_off = irqs_off;
 }
 
 static struct process *process_of(const struct mm_struct *mm)
@@ -226,15 +233,6 @@ static u64 smmu_get(u32 off, unsigned int bytes)
 	return v;
 }
 
-static bool is_locked(const spinlock_t *l)
-{
-	unsigned int i;
-
-	for (i = 0; i < lab.locks && lab.lock[i] != l; i++)
-		;
-	return i < lab.locks;
-}
-
 static void smmu_set(u32 off, unsigned int bytes, u64 value)
 {
 	unsigned int n = (off - SMMU_CB_BASE(0)) / 0x1000;
@@ -246,7 +244,7 @@ static void smmu_set(u32 off, unsigned int bytes, u64 value)
 		return;
 	}
 	ctx = lab.dev->slot[n];
-	if (ctx && !is_locked(&ctx->bank_lock))
+	if (ctx && !shim_lock_held(&ctx->bank_lock.rules))
 		complain("a register of a bank is written without its lock");
 	if (reg == SMMU_CB_RESUME) {
 		moment(LAB_AT_RESUME, n);
@@ -336,63 +334,33 @@ void shim_write(void __iomem *at, unsigned int bytes, u64 value)
 
 /* ---- locks and workers ---- */
 
-void shim_might_sleep(void)
+/* What another CPU holds, this one would wait for. */
+void shim_spin_lock(spinlock_t *l, const char *where)
 {
-	if (lab.locks)
-		complain("it may sleep, and holds a spinlock");
-	else if (lab.irqs_off)
-		complain("it may sleep, and interrupts are off");
-}
-
-/* Of those that a top half takes: irq_lock, and bank_lock of a process. */
-static bool is_top_half(const spinlock_t *l)
-{
-	unsigned int i;
-
-	for (i = 0; i < LAB_PROCESSES; i++)
-		if (lab.p[i] && l == &lab.p[i]->ctx->bank_lock)
-			return true;
-	return l == &lab.dev->irq_lock;
-}
-
-void spin_lock_init(spinlock_t *l)
-{
-	(void)l;
-}
-
-void spin_lock(spinlock_t *l)
-{
-	if (is_locked(l) || lab.locks == HELD_LOCKS) {
-		complain("a spinlock is taken that is held: a deadlock");
+	if (!shim_lock_take(&l->rules, where))
 		return;
-	}
-	if (!lab.irqs_off && is_top_half(l))
-		complain(l == &lab.dev->irq_lock ?
-				 "irq_lock is taken with interrupts on" :
-				 "bank_lock is taken with interrupts on");
-	if (l == &lab.dev->irq_lock && lab.locks)
+	if (l->m.taken)
+		complain("a spinlock is taken that is held: a deadlock");
+	l->m.taken = true;
+	if (l == &lab.dev->irq_lock && shim_here()->spins > 1)
 		complain("irq_lock is taken inside another spinlock");
-	lab.lock[lab.locks++] = l;
 }
 
-void spin_unlock(spinlock_t *l)
+void shim_spin_unlock(spinlock_t *l, const char *where)
 {
-	if (!lab.locks || lab.lock[--lab.locks] != l)
-		complain("a spinlock is given back that was not the last taken");
+	if (shim_lock_give(&l->rules, where))
+		l->m.taken = false;
 }
 
-void mmap_read_lock(struct mm_struct *mm)
+void shim_mmap_lock(struct mm_struct *mm, bool write, const char *where)
 {
-	(void)mm;
-	shim_might_sleep();
-	lab.mmap_locks++;
+	shim_sleeps("mmap_read_lock()", where);
+	(void)write, (void)shim_lock_take(&mm->mmap_rules, where);
 }
 
-void mmap_read_unlock(struct mm_struct *mm)
+void shim_mmap_unlock(struct mm_struct *mm, bool write, const char *where)
 {
-	(void)mm;
-	if (!lab.mmap_locks--)
-		complain("an mmap lock is given back that was not taken");
+	(void)write, (void)shim_lock_give(&mm->mmap_rules, where);
 }
 
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
@@ -465,7 +433,7 @@ struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot, u64 id)
 
 void fl_ctx_put(struct fl_ctx *ctx)
 {
-	shim_might_sleep();
+	shim_sleeps("fl_ctx_put()", __func__);
 	process_of(ctx->mm)->refs--;
 }
 
@@ -473,19 +441,13 @@ bool mmget_not_zero(struct mm_struct *mm)
 {
 	if (process_of(mm)->ended)
 		return false;
-	process_of(mm)->users++;
+	shim_users_get(mm);
 	return true;
 }
 
-void mmput_async(struct mm_struct *mm)
+void shim_mmput(struct mm_struct *mm, bool async, const char *where)
 {
-	process_of(mm)->users--;
-}
-
-void mmput(struct mm_struct *mm)
-{
-	complain("mmput() may end the address space in a worker");
-	process_of(mm)->users--;
+	shim_users_put(mm, false, async, where);
 }
 
 int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end)
@@ -500,14 +462,15 @@ int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end)
 
 struct fl_payer fl_owner_pays(struct mm_struct *mm)
 {
-	lab.payers++;
-	return (struct fl_payer){ &mm->memcg, NULL };
+	struct fl_payer p = { &mm->memcg, NULL };
+
+	shim_here()->payer = p.now;
+	return p;
 }
 
 void fl_owner_paid(struct fl_payer payer)
 {
-	(void)payer;
-	lab.payers--;
+	shim_here()->payer = payer.before;
 }
 
 bool fl_owner_dying(struct mm_struct *mm)
@@ -524,8 +487,7 @@ enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
 {
 	u64 d = *entry(process_of(ctx->mm), va / LAB_PAGE);
 
-	if (!lab.mmap_locks)
-		complain("tables are looked at without the mmap lock");
+	shim_mmap_assert(ctx->mm, "fl_bank_look()", __func__);
 	if (!d)
 		return FL_ABSENT;
 	return !(d & D_AF) || (write && d & D_RDONLY) ? FL_REFUSED : FL_GRANTED;
@@ -547,13 +509,13 @@ void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 }
 
 /* As find_vma() of the small kernel: a mapping is pages with the same rights. */
-struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long va)
+struct vm_area_struct *shim_vma_lookup(struct mm_struct *mm, unsigned long va,
+				       const char *where)
 {
 	struct process *p = process_of(mm);
 	u64 first = va / LAB_PAGE, end = first;
 
-	if (!lab.mmap_locks)
-		complain("mappings are looked at without the mmap lock");
+	shim_mmap_assert(mm, "vma_lookup()", where);
 	if (first >= LAB_PAGES || !p->map[first])
 		return NULL;
 	while (first && p->map[first - 1] == p->map[end])
@@ -567,24 +529,15 @@ struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long va)
 	return &p->vma;
 }
 
-vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long va,
-			   unsigned int flags, void *regs)
+vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
+			 unsigned int flags, const char *where)
 {
 	struct process *p = process_of(vma->vm_mm);
 	bool write = flags & FAULT_FLAG_WRITE;
 	u64 page = va / LAB_PAGE;
 	u64 d = *entry(p, page);
 
-	(void)regs;
-	shim_might_sleep();
-	if (!lab.mmap_locks)
-		complain("a page is asked for without the mmap lock");
-	if (!p->users)
-		complain("a page of an address space that may be gone");
-	if (!lab.payers)
-		complain("a page is asked for on nobody's account");
-	if (va < vma->vm_start || va >= vma->vm_end)
-		complain("a page is asked for outside its mapping");
+	shim_fault_rules(vma, va, write, where);
 	note(LAB_ASKED, number(p), page, write, 0);
 	moment(LAB_AT_PAGE, page);
 	if (p->says[page % LAB_PAGES])

@@ -488,8 +488,19 @@ static void prefetch(struct rig *r)
 	f.addr = (uintptr_t)n->buffer;
 	f.key = ro;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_PREFETCH, &f), -EACCES);
-	STEP("where the mapping does not allow it, or is gone");
+	STEP("over several mappings, of which one does not allow it");
 	f.key = n->key;
+	f.addr = (uintptr_t)n->buffer + 4 * RIG_PAGE;
+	f.length = 3 * RIG_PAGE;
+	EXPECT_EQ(host_mprotect(n->process, n->buffer + 5 * RIG_PAGE, RIG_PAGE,
+				HOST_READ), 0);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_PREFETCH, &f), -EACCES);
+	f.flags = 0;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_PREFETCH, &f), 0);
+	f.flags = FL_PREFETCH_WRITE;
+	f.addr = (uintptr_t)n->buffer;
+	f.length = 1;
+	STEP("where the mapping does not allow it, or is gone");
 	EXPECT_EQ(host_mprotect(n->process, n->buffer, RIG_PAGE, HOST_READ), 0);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_PREFETCH, &f), -EACCES);
 	EXPECT_EQ(host_munmap(n->process, n->buffer, RIG_PAGE), 0);

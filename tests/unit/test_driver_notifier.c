@@ -158,3 +158,36 @@ TEST("pages are taken away again and again during a transfer: no stale access")
 	rig_run_with(SIM_THREADS, &p, pressure, NULL);
 	rig_run_with(SIM_THREADS, &p, stall_pressure, NULL);
 }
+
+/*
+ * On Linux reclaim takes a page while the driver that asked for it still holds the
+ * mmap lock: the invalidation runs in the middle of the driver's call.
+ */
+static void overtaken(struct rig *r)
+{
+	unsigned int n;
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	for (n = 1; n <= LEN / RIG_PAGE; n += 5) {
+		STEP("page %u of the destination goes before it is told of", n);
+		EXPECT_EQ(host_madvise(r->n[1].process, r->n[1].buffer, LEN,
+				       HOST_PAGEOUT), 0);
+		host_inject_reclaim(n);
+		rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+		EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+		EXPECT_EQ(host_inject_reclaim(0), 0);
+		rig_same(r, LEN);
+	}
+}
+
+TEST("a page is taken away before the driver hears that it came: it comes again")
+{
+	struct host_driver_params p = { .resolve = FL_RESOLVE_TRANSFER };
+
+	rig_run(overtaken);
+	rig_run_with(SIM_LOCKSTEP, &p, overtaken, NULL);
+	rig_run_with(SIM_THREADS, &p, overtaken, NULL);
+	p.fault_mode = FL_MODE_STALL;
+	rig_run_with(SIM_LOCKSTEP, &p, overtaken, NULL);
+}

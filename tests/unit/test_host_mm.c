@@ -456,7 +456,7 @@ TEST("exit releases notifiers, and a reference outlives the process")
 	EXPECT_EQ(host_madvise(r->p[0], m, 3 * PAGE, HOST_POPULATE), 0);
 	EXPECT_EQ(host_madvise(r->p[0], m, PAGE, HOST_PAGEOUT), 0);
 	EXPECT_EQ(mm_notifier_register(mm, &h.n), 0);
-	EXPECT(mm_get_live(mm));
+	mm_get(mm);
 	host_process_exit(r->p[0]);
 	r->p[0] = NULL;
 	EXPECT_EQ(h.releases, 1);
@@ -468,6 +468,48 @@ TEST("exit releases notifiers, and a reference outlives the process")
 	EXPECT_EQ(mm_pin(mm, va_of(m), 1, false, NULL), -EFAULT);
 	EXPECT_EQ(mm_notifier_register(mm, &h.n), -ESRCH);
 	mm_put(mm);
+	rig_check(r);
+}
+
+struct late {
+	struct host_mm *mm;
+	const struct heard *h;
+	uint64_t va;
+};
+
+static void put_late(void *arg)
+{
+	struct late *l = arg;
+
+	sim_sleep(5000);
+	STEP("its memory is whole for as long as there is a user");
+	EXPECT_EQ(l->h->releases, 0);
+	EXPECT_EQ(mm_fault(l->mm, l->va, 0), 0);
+	mm_put_live(l->mm);
+}
+
+TEST("exit waits for who uses the address space")
+{
+	struct rig *r = plain_rig();
+	uint8_t *m = rig_map(r, 0, 3);
+	struct host_mm *mm = rig_mm(r, 0);
+	struct heard h = HEARD;
+	struct late late = { mm, &h, va_of(m) };
+	struct sim_thread *t;
+
+	EXPECT_EQ(mm_notifier_register(mm, &h.n), 0);
+	EXPECT(mm_get_live(mm));
+	mm_get(mm);
+	t = sim_thread_start(r->sim, "user", false, put_late, &late);
+	EXPECT(t);
+	host_process_exit(r->p[0]);
+	r->p[0] = NULL;
+	EXPECT_EQ(h.releases, 1);
+	EXPECT(!mm_get_live(mm));
+	EXPECT_EQ(mm_fault(mm, late.va, 0), -EFAULT);
+	mm_put(mm);
+	EXPECT_EQ(sim_run(r->sim, 0, 0), SIM_FINISHED);
+	sim_thread_join(t);
 	rig_check(r);
 }
 

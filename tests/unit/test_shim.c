@@ -3,50 +3,23 @@
  * The Linux API of the emulator, as far as a driver's behaviour does not show
  * it. variants: tsan
  */
+#include <linux/uaccess.h>
+#include <linux/workqueue.h>
+
+#include "host/shim/shim_internal.h"
 #include "test_driver_rig.h"
 
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#define UNBOUND WQ_UNBOUND
 
-/* What the shim offers, declared as in its headers, which only drivers see. */
 struct work {
-	void (*func)(struct work *w);
-	void *entry[2];
-	void *wq;
-	bool pending, running;
-	unsigned long long cause;
-	/* of the test */
+	struct work_struct w;
 	unsigned int runs, at_once, most;
 	uint64_t ns;
 };
-struct cpu {
-	void *shim, *task;
-	unsigned int atomic;
-	unsigned long long cause, irq;
-};
-struct spin {
-	struct sim_mutex m;
-};
-void *alloc_workqueue(const char *name, unsigned int flags, int max_active);
-void destroy_workqueue(void *wq);
-bool queue_work(void *wq, struct work *w);
-bool cancel_work_sync(struct work *w);
-struct cpu shim_enter(void *shim, void *task, bool atomic);
-void shim_leave(const struct cpu *before);
-void *shim_find(struct host_kernel *k);
-void spin_lock_init(struct spin *l);
-void spin_lock(struct spin *l);
-void mutex_init(struct spin *m);
-void mutex_lock(struct spin *m);
-int copy_struct_from_user(void *to, size_t ksize, const void *from,
-			  size_t usize);
 
-#define UNBOUND 2
-
-static void item(struct work *w)
+static void item(struct work_struct *work)
 {
+	struct work *w = container_of(work, struct work, w);
 	unsigned int now = __atomic_add_fetch(&w->at_once, 1, __ATOMIC_SEQ_CST);
 
 	if (now > w->most)
@@ -58,21 +31,21 @@ static void item(struct work *w)
 
 static void side_by_side(struct rig *r)
 {
-	struct cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, false);
-	void *wq = alloc_workqueue("test", UNBOUND, 0);
+	struct shim_cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, SHIM_IN_TASK);
+	struct workqueue_struct *wq = alloc_workqueue("test", UNBOUND, 0);
 	struct work w[6] = { 0 };
 	uint64_t before = sim_now(r->sim);
 	int i;
 
 	for (i = 0; i < 6; i++) {
-		w[i].func = item;
+		INIT_WORK(&w[i].w, item);
 		w[i].ns = 100000;
-		EXPECT(queue_work(wq, &w[i]));
+		EXPECT(queue_work(wq, &w[i].w));
 		/* With real threads a worker may have taken it by now. */
 		if (sim_mode(r->sim) != SIM_LOCKSTEP)
 			continue;
 		STEP("queued already: not twice");
-		EXPECT(!queue_work(wq, &w[i]));
+		EXPECT(!queue_work(wq, &w[i].w));
 	}
 	destroy_workqueue(wq);
 	for (i = 0; i < 6; i++)
@@ -92,25 +65,26 @@ TEST("items of a queue run side by side, each once")
 
 static void again(struct rig *r)
 {
-	struct cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, false);
-	void *wq = alloc_workqueue("test", UNBOUND, 0);
-	struct work w = { .func = item, .ns = 50000 };
+	struct shim_cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, SHIM_IN_TASK);
+	struct workqueue_struct *wq = alloc_workqueue("test", UNBOUND, 0);
+	struct work w = { .ns = 50000 };
 
-	EXPECT(queue_work(wq, &w));
+	INIT_WORK(&w.w, item);
+	EXPECT(queue_work(wq, &w.w));
 	sim_sleep(20000);
 	STEP("queued while it runs: runs again, and never twice at once");
-	EXPECT(queue_work(wq, &w));
-	EXPECT(!queue_work(wq, &w));
+	EXPECT(queue_work(wq, &w.w));
+	EXPECT(!queue_work(wq, &w.w));
 	sim_sleep(200000);
 	EXPECT_EQ(w.runs, 2);
 	EXPECT_EQ(w.most, 1);
 	STEP("cancel waits for one that runs, takes back one that waits");
-	EXPECT(queue_work(wq, &w));
+	EXPECT(queue_work(wq, &w.w));
 	sim_sleep(20000);
-	EXPECT(!cancel_work_sync(&w));
+	EXPECT(!cancel_work_sync(&w.w));
 	EXPECT_EQ(w.runs, 3);
-	EXPECT(queue_work(wq, &w));
-	EXPECT(cancel_work_sync(&w));
+	EXPECT(queue_work(wq, &w.w));
+	EXPECT(cancel_work_sync(&w.w));
 	sim_sleep(200000);
 	EXPECT_EQ(w.runs, 3);
 	destroy_workqueue(wq);
@@ -122,40 +96,9 @@ TEST("an item may be queued while it runs, and cancelled at any time")
 	rig_run(again);
 }
 
-static void sleeps(struct rig *r)
-{
-	static const char *const how[] = { "in a spin lock", "in a handler" };
-	struct spin l, m;
-	int i, status;
-	pid_t pid;
-
-	spin_lock_init(&l);
-	mutex_init(&m);
-	for (i = 0; i < 2; i++) {
-		STEP("take a mutex %s", how[i]);
-		fflush(stdout);
-		pid = fork();
-		if (!pid) {
-			fclose(stderr);
-			shim_enter(shim_find(r->n[0].kernel), NULL, i == 1);
-			if (i == 0)
-				spin_lock(&l);
-			mutex_lock(&m);
-			_exit(0);
-		}
-		EXPECT_EQ(waitpid(pid, &status, 0), pid);
-		EXPECT(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
-	}
-}
-
-TEST("a driver that sleeps where it must not is stopped")
-{
-	rig_run(sleeps);
-}
-
 static void copies(struct rig *r)
 {
-	struct cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, false);
+	struct shim_cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, SHIM_IN_TASK);
 	unsigned char from[8] = { 1, 2, 3, 4, 0, 0, 0, 9 }, to[8];
 
 	STEP("shorter: the rest is zero");

@@ -107,6 +107,7 @@ void world_model_post(struct world_work *k)
 		.from = read ? remote : local, .to = read ? local : remote,
 		.from_at = read ? remote_at : local_at,
 		.to_at = read ? local_at : remote_at,
+		.fence = k->fence,
 	};
 
 	k->model = oracle_post(p->world->oracle, &w);

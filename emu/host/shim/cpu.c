@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* cpu.c - what the calling thread is in the kernel; trace, log, memory. */
+/* cpu.c - what the calling thread is in the kernel; trace, log, what is refused. */
 #include <assert.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -21,28 +21,20 @@ struct shim_cpu *shim_cpu(void)
 }
 
 struct shim_cpu shim_enter(struct shim *shim, struct task_struct *task,
-			   bool atomic)
+			   enum shim_in in)
 {
 	struct shim_cpu before = self;
 
 	self.shim = shim;
 	self.task = task;
-	if (atomic)
-		self.atomic++;
+	before.mark = shim_call_begin(&shim->rules, in);
 	return before;
 }
 
 void shim_leave(const struct shim_cpu *before)
 {
-	/* A lock that was not given back, or given back twice. */
-	assert(self.atomic == before->atomic ||
-	       self.atomic == before->atomic + 1);
+	shim_call_end(&before->mark);
 	self = *before;
-}
-
-void shim_might_sleep(void)
-{
-	assert(!self.atomic);
 }
 
 struct task_struct *shim_current(void)
@@ -140,7 +132,7 @@ void shim_log(const struct device *dev, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* ---- memory ---- */
+/* ---- what is refused ---- */
 
 static atomic_uint refuse;
 
@@ -156,49 +148,4 @@ bool shim_refused(void)
 	while (left && !atomic_compare_exchange_weak(&refuse, &left, left - 1))
 		;
 	return left == 1;
-}
-
-void *kcalloc(size_t n, size_t bytes, gfp_t gfp)
-{
-	return shim_refused() ? NULL : calloc(n, bytes);
-}
-
-void *kzalloc(size_t bytes, gfp_t gfp)
-{
-	return kcalloc(1, bytes, gfp);
-}
-
-void *kvmalloc_array(size_t n, size_t bytes, gfp_t gfp)
-{
-	shim_might_sleep();
-	return kcalloc(n, bytes, gfp);
-}
-
-unsigned long get_zeroed_page(gfp_t gfp)
-{
-	return (unsigned long)kcalloc(1, 4096, gfp);
-}
-
-void kfree(const void *p)
-{
-	free((void *)p);
-}
-
-void kvfree(const void *p)
-{
-	free((void *)p);
-}
-
-char *kasprintf(gfp_t gfp, const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list ap;
-	int n;
-
-	if (shim_refused())
-		return NULL;
-	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
-	va_end(ap);
-	return n < 0 ? NULL : text;
 }

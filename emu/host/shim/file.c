@@ -46,7 +46,6 @@ static unsigned long copy(void *kernel, const void *user, unsigned long n,
 	struct mm_struct *mm = current->mm;
 	int err;
 
-	shim_might_sleep();
 	if (to_user)
 		err = os_copy_to((void *)user, kernel, n);
 	else
@@ -58,18 +57,27 @@ static unsigned long copy(void *kernel, const void *user, unsigned long n,
 	return 0;
 }
 
-unsigned long copy_from_user(void *to, const void __user *from, unsigned long n)
+void shim_faults(const char *call, const char *where)
+{
+	shim_sleeps(call, where);
+	/* A page that is not there is a fault, which takes the mmap lock. */
+	if (current->mm)
+		shim_event_wait(SHIM_MMAP, SHIM_MMAP_NAME, where);
+}
+
+unsigned long (copy_from_user)(void *to, const void __user *from,
+			       unsigned long n)
 {
 	return copy(to, from, n, false);
 }
 
-unsigned long copy_to_user(void __user *to, const void *from, unsigned long n)
+unsigned long (copy_to_user)(void __user *to, const void *from, unsigned long n)
 {
 	return copy((void *)from, to, n, true);
 }
 
-int copy_struct_from_user(void *to, size_t ksize, const void __user *from,
-			  size_t usize)
+int (copy_struct_from_user)(void *to, size_t ksize, const void __user *from,
+			    size_t usize)
 {
 	size_t n = usize < ksize ? usize : ksize, i;
 	char rest;
@@ -82,6 +90,18 @@ int copy_struct_from_user(void *to, size_t ksize, const void __user *from,
 	}
 	memset(to, 0, ksize);
 	return copy_from_user(to, from, n) ? -EFAULT : 0;
+}
+
+bool shim_is_table(struct shim *shim, phys_addr_t pa)
+{
+	struct shim_file *f;
+	bool found = false;
+
+	sim_spin_lock(&shim->lock);
+	list_for_each_entry(f, &shim->files, list)
+		found |= virt_to_phys(f->task.mm->pgd) == pa;
+	sim_spin_unlock(&shim->lock);
+	return found;
 }
 
 /* ---- mappings that outlive the card ---- */
@@ -103,8 +123,8 @@ bool shim_memory_orphan(struct shim *shim, const void *mem, dma_addr_t dma)
 	return found;
 }
 
-void unmap_mapping_range(struct address_space *mapping, u64 begin, u64 length,
-			 int even_cows)
+void (unmap_mapping_range)(struct address_space *mapping, u64 begin,
+			   u64 length, int even_cows)
 {
 	struct shim *shim = shim_cpu()->shim;
 
@@ -116,10 +136,12 @@ void unmap_mapping_range(struct address_space *mapping, u64 begin, u64 length,
 
 static void mapping_close(struct shim_file *f, struct mapping *m)
 {
-	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 
+	shim_mmap_lock(f->task.mm, true, "munmap");
 	if (m->vma.vm_ops && m->vma.vm_ops->close)
 		m->vma.vm_ops->close(&m->vma);
+	shim_mmap_unlock(f->task.mm, true, "munmap");
 	shim_leave(&before);
 	if (m->orphan)
 		host_dma_free(f->shim->k, m->vma.shim_mem, m->vma.vm_end,
@@ -137,7 +159,8 @@ static void file_free(struct shim_file *f)
 		f->mappings = m->next;
 		mapping_close(f, m);
 	}
-	before = shim_enter(f->shim, &f->task, false);
+	/* By any thread, and after the address space perhaps (fput). */
+	before = shim_enter(f->shim, NULL, SHIM_IN_TASK);
 	f->fops->release(NULL, &f->file);
 	shim_leave(&before);
 	mmdrop(f->task.mm);
@@ -195,7 +218,7 @@ static void open_inside(void *arg)
 {
 	struct open_call *c = arg;
 	struct shim_file *f = c->file;
-	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 
 	c->ret = f->fops->open(NULL, &f->file);
 	shim_leave(&before);
@@ -215,7 +238,7 @@ static struct mm_struct *process_mm(struct shim *shim, struct host_mm *host)
 			break;
 		}
 	sim_spin_unlock(&shim->lock);
-	return mm ? mm : shim_mm_create(host);
+	return mm ? mm : shim_mm_create(shim, host);
 }
 
 static int device_open(void *dev, struct host_process *p, struct host_file *hf)
@@ -268,7 +291,7 @@ static void ioctl_inside(void *arg)
 {
 	struct ioctl_call *c = arg;
 	struct shim_file *f = call_begin(c->file);
-	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 
 	c->ret = f->fops->unlocked_ioctl(&f->file, c->cmd, c->arg);
 	shim_leave(&before);
@@ -299,7 +322,9 @@ static int file_mmap(struct shim_file *f, uint64_t len, uint64_t offset,
 	m->vma.vm_flags = VM_READ | VM_WRITE | VM_SHARED;
 	m->vma.vm_mm = f->task.mm;
 	m->vma.vm_file = &f->file;
+	shim_mmap_lock(f->task.mm, true, "mmap");
 	ret = f->fops->mmap(&f->file, &m->vma);
+	shim_mmap_unlock(f->task.mm, true, "mmap");
 	if (ret) {
 		free(m);
 		return ret;
@@ -317,8 +342,7 @@ static int device_mmap(void *dev, struct host_file *hf, uint64_t len,
 		       uint64_t offset, void **mem, uint64_t *mmio_pa)
 {
 	struct shim_file *f = call_begin(hf);
-	/* The mmap lock is held in a driver's mmap; it may sleep. */
-	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 	int ret = file_mmap(f, len, offset, mem, mmio_pa);
 
 	shim_leave(&before);
@@ -364,7 +388,7 @@ static void device_munmap(void *dev, struct host_file *hf, uint64_t len,
 static bool device_readable(void *dev, struct host_file *hf)
 {
 	struct shim_file *f = call_begin(hf);
-	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 	__poll_t mask = f->fops->poll(&f->file, NULL);
 
 	shim_leave(&before);
@@ -375,7 +399,7 @@ static bool device_readable(void *dev, struct host_file *hf)
 static struct sim_waitq *device_waitq(void *dev, struct host_file *hf)
 {
 	struct shim_file *f = call_begin(hf);
-	struct shim_cpu before = shim_enter(f->shim, &f->task, false);
+	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 	poll_table table = { NULL };
 
 	f->fops->poll(&f->file, &table);
@@ -396,18 +420,26 @@ const struct host_device_ops shim_device_ops = {
 
 /* ---- the device ---- */
 
-int misc_register(struct miscdevice *m)
+int (misc_register)(struct miscdevice *m)
 {
 	struct shim *shim = shim_cpu()->shim;
+	int ret;
 
 	assert(!shim->misc);
 	if (shim_refused())
 		return -ENOMEM;
 	shim->misc = m;
-	return host_device_add(shim->k, m->name, &shim_device_ops, shim);
+	shim->registered = true;
+	ret = host_device_add(shim->k, m->name, &shim_device_ops, shim);
+	if (ret)
+		shim->registered = false;
+	return ret;
 }
 
-void misc_deregister(struct miscdevice *m)
+void (misc_deregister)(struct miscdevice *m)
 {
-	host_device_remove(shim_cpu()->shim->k, m->name);
+	struct shim *shim = shim_cpu()->shim;
+
+	host_device_remove(shim->k, m->name);
+	shim->registered = false;
 }

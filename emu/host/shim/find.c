@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* find.c - the three things that host.h does not say and the shim must know. */
+/* find.c - the few things that host.h does not say and the shim must know. */
 #include "host/internal.h"
 
 struct shim;
@@ -8,6 +8,7 @@ bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
 		   uint64_t *end, int *prot);
 struct shim *shim_find(struct host_kernel *k);
 uint64_t shim_frames(struct host_mm *mm, uint64_t *most);
+void shim_evict(struct host_mm *mm, uint64_t va);
 
 /* The first mapping that ends after va. */
 bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
@@ -47,4 +48,12 @@ uint64_t shim_frames(struct host_mm *mm, uint64_t *most)
 	sim_mutex_unlock(&mm->lock);
 	*most = mm->k->process_pages;
 	return used;
+}
+
+/* As reclaim would; a page that is pinned or busy stays. */
+void shim_evict(struct host_mm *mm, uint64_t va)
+{
+	sim_mutex_lock(&mm->lock);
+	evict_range(mm, va, 1);
+	sim_mutex_unlock(&mm->lock);
 }

@@ -107,35 +107,42 @@ void shim_write(void __iomem *p, unsigned int bytes, u64 value)
 static void interrupt(void *arg)
 {
 	struct shim_irq *irq = arg;
-	struct shim_cpu before = shim_enter(irq->shim, NULL, true);
+	struct shim_cpu before = shim_enter(irq->shim, NULL, SHIM_IN_HANDLER);
 	struct trace_at saved = *host_trace_at();
 
 	shim_cpu()->irq = saved.cause;
 	irq->handler(irq->irq, irq->arg);
 	*host_trace_at() = saved;
-	assert(shim_cpu()->atomic == before.atomic + 1);
 	shim_leave(&before);
 }
 
-int request_irq(unsigned int line, irq_handler_t handler, unsigned long flags,
-		const char *name, void *arg)
+int (request_irq)(unsigned int line, irq_handler_t handler, unsigned long flags,
+		  const char *name, void *arg)
 {
 	struct shim *shim = shim_cpu()->shim;
 	struct shim_irq *irq;
+	int ret;
 
 	if (line >= IRQ_LINES)
 		return -EINVAL;
 	if (shim_refused())
 		return -ENOMEM;
 	irq = &shim->irq[line];
+	if (irq->handler)
+		return -EBUSY;
 	*irq = (struct shim_irq){ shim, handler, (int)line, arg };
-	return host_request_irq(shim->k, (enum irq_line)line, interrupt, irq);
+	ret = host_request_irq(shim->k, (enum irq_line)line, interrupt, irq);
+	if (ret)
+		irq->handler = NULL;
+	return ret;
 }
 
-void free_irq(unsigned int line, void *arg)
+void (free_irq)(unsigned int line, void *arg)
 {
-	shim_might_sleep();
-	host_free_irq(shim_cpu()->shim->k, (enum irq_line)line);
+	struct shim *shim = shim_cpu()->shim;
+
+	host_free_irq(shim->k, (enum irq_line)line);
+	shim->irq[line].handler = NULL;
 }
 
 /* ---- memory ---- */
@@ -146,8 +153,8 @@ int dma_set_mask_and_coherent(struct device *dev, u64 mask)
 	return mask >= DMA_BIT_MASK(48) ? 0 : -EIO;
 }
 
-void *dma_alloc_coherent(struct device *dev, size_t bytes, dma_addr_t *dma,
-			 gfp_t gfp)
+void *(dma_alloc_coherent)(struct device *dev, size_t bytes, dma_addr_t *dma,
+			   gfp_t gfp)
 {
 	struct mm_struct *mm = current->mm;
 	uint64_t pa;
@@ -162,15 +169,15 @@ void *dma_alloc_coherent(struct device *dev, size_t bytes, dma_addr_t *dma,
 	return mem;
 }
 
-void dma_free_coherent(struct device *dev, size_t bytes, void *cpu,
-		       dma_addr_t dma)
+void (dma_free_coherent)(struct device *dev, size_t bytes, void *cpu,
+			 dma_addr_t dma)
 {
 	if (!shim_memory_orphan(dev->shim, cpu, dma))
 		host_dma_free(dev->shim->k, cpu, bytes, dma);
 }
 
-int dma_mmap_coherent(struct device *dev, struct vm_area_struct *vma, void *cpu,
-		      dma_addr_t dma, size_t bytes)
+int (dma_mmap_coherent)(struct device *dev, struct vm_area_struct *vma,
+			void *cpu, dma_addr_t dma, size_t bytes)
 {
 	if (vma->vm_pgoff || vma->vm_end - vma->vm_start > PAGE_ALIGN(bytes))
 		return -ENXIO;

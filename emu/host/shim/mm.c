@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* mm.c - address spaces, faults, pins and notifiers, on host.h. */
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include <linux/capability.h>
@@ -17,12 +18,16 @@
 
 static struct signal_struct no_signal;
 
-struct mm_struct *shim_mm_create(struct host_mm *host)
+struct mm_struct *shim_mm_create(struct shim *shim, struct host_mm *host)
 {
 	struct mm_struct *mm = calloc(1, sizeof(*mm));
+	struct shim_mark mark;
 
 	if (!mm)
 		return NULL;
+	mark = shim_call_begin(&shim->rules, SHIM_IN_TASK);
+	shim_lock_init(&mm->mmap_rules, SHIM_MMAP, SHIM_MMAP_NAME);
+	shim_call_end(&mark);
 	mm_get(host);
 	mm->host = host;
 	mm->pgd = (void *)(uintptr_t)mm_table_pa(host);
@@ -47,18 +52,19 @@ void mmdrop(struct mm_struct *mm)
 
 bool mmget_not_zero(struct mm_struct *mm)
 {
-	return mm_get_live(mm->host);
+	if (!mm_get_live(mm->host))
+		return false;
+	shim_users_get(mm);
+	return true;
 }
 
-void mmput(struct mm_struct *mm)
+void shim_mmput(struct mm_struct *mm, bool async, const char *where)
 {
-	shim_might_sleep();
-	mm_put(mm->host);
-}
-
-void mmput_async(struct mm_struct *mm)
-{
-	mm_put(mm->host);
+	if (!async)
+		shim_sleeps("mmput()", where);
+	/* The process cannot end while it is in a call. */
+	shim_users_put(mm, current->mm == mm, async, where);
+	mm_put_live(mm->host);
 }
 
 /* ---- how much there is ---- */
@@ -71,7 +77,21 @@ struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
 	WRITE_ONCE(c->usage, shim_frames(mm->host, &most));
 	WRITE_ONCE(c->max, most);
 	WRITE_ONCE(c->high, most);
+	shim_here()->payers++;
 	return &mm->memcg;
+}
+
+void mem_cgroup_put(struct mem_cgroup *m)
+{
+	shim_here()->payers--;
+}
+
+struct mem_cgroup *set_active_memcg(struct mem_cgroup *m)
+{
+	const void *before = shim_here()->payer;
+
+	shim_here()->payer = m;
+	return (struct mem_cgroup *)(uintptr_t)before;
 }
 
 long si_mem_available(void)
@@ -82,10 +102,21 @@ long si_mem_available(void)
 	return (long)st.frames_free;
 }
 
-void *phys_to_virt(phys_addr_t pa)
+static bool is_first_table(struct shim *shim, phys_addr_t pa)
 {
-	void *p = dram_at(board_dram(shim_cpu()->shim->board), pa, 8);
+	struct mm_struct *mm = current->mm;
 
+	return (mm && virt_to_phys(mm->pgd) == pa) || shim_is_table(shim, pa);
+}
+
+void *shim_phys_to_virt(phys_addr_t pa, const char *where)
+{
+	struct shim *shim = shim_cpu()->shim;
+	void *p = dram_at(board_dram(shim->board), pa, 8);
+
+	if (!shim_here()->irqs_off && !is_first_table(shim, pa))
+		shim_breach("table-walk", where, "walks page tables with "
+			    "interrupts on: the next table may be freed");
 	assert(p);
 	return p;
 }
@@ -107,54 +138,91 @@ unsigned long rlimit(unsigned int which)
 
 /* ---- mappings ---- */
 
-void mmap_read_lock(struct mm_struct *mm)
+void shim_mmap_lock(struct mm_struct *mm, bool write, const char *where)
 {
-	shim_might_sleep();
-	shim_cpu()->mmap_locks++;
+	shim_sleeps(write ? "mmap_write_lock()" : "mmap_read_lock()", where);
+	if (!shim_lock_take(&mm->mmap_rules, where))
+		return;
+	if (write)
+		mm_maps_write(mm->host);
+	else
+		mm_maps_read(mm->host);
 }
 
-void mmap_read_unlock(struct mm_struct *mm)
+void shim_mmap_unlock(struct mm_struct *mm, bool write, const char *where)
 {
-	assert(shim_cpu()->mmap_locks);
-	shim_cpu()->mmap_locks--;
+	if (!shim_lock_give(&mm->mmap_rules, where))
+		return;
+	shim_vmas_close(where);
+	mm_maps_end(mm->host);
 }
 
-struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long va)
+static struct vm_area_struct *vma_at(struct mm_struct *mm, unsigned long va,
+				     const char *where)
 {
-	static _Thread_local struct vm_area_struct vma;
+	struct vm_area_struct vma = { .vm_mm = mm };
 	uint64_t start, end;
 	int prot;
 
 	if (!shim_find_map(mm->host, va, &start, &end, &prot))
 		return NULL;
-	vma = (struct vm_area_struct){
-		.vm_start = start,
-		.vm_end = end,
-		.vm_flags = (prot & HOST_READ ? VM_READ : 0) |
-			    (prot & HOST_WRITE ? VM_WRITE : 0),
-		.vm_mm = mm,
-	};
-	return &vma;
+	vma.vm_start = start;
+	vma.vm_end = end;
+	vma.vm_flags = (prot & HOST_READ ? VM_READ : 0) |
+		       (prot & HOST_WRITE ? VM_WRITE : 0);
+	return shim_vma_new(&vma, where);
 }
 
-struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long va)
+struct vm_area_struct *shim_find_vma(struct mm_struct *mm, unsigned long va,
+				     const char *where)
 {
-	struct vm_area_struct *vma = find_vma(mm, va);
+	shim_mmap_assert(mm, "find_vma()", where);
+	return vma_at(mm, va, where);
+}
 
+struct vm_area_struct *shim_vma_lookup(struct mm_struct *mm, unsigned long va,
+				       const char *where)
+{
+	struct vm_area_struct *vma;
+
+	shim_mmap_assert(mm, "vma_lookup()", where);
+	vma = vma_at(mm, va, where);
 	return vma && vma->vm_start <= va ? vma : NULL;
 }
 
 /* ---- faults and pins ---- */
 
-vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long va,
-			   unsigned int flags, void *regs)
+/* Reclaim has the page again, and on another CPU, before the driver goes on. */
+static atomic_uint reclaim;
+
+unsigned int host_inject_reclaim(unsigned int n)
 {
+	return atomic_exchange(&reclaim, n);
+}
+
+static void overlap(struct host_mm *mm, unsigned long va)
+{
+	unsigned int left = atomic_load(&reclaim);
+
+	while (left && !atomic_compare_exchange_weak(&reclaim, &left, left - 1))
+		;
+	if (left == 1)
+		shim_evict(mm, va & PAGE_MASK);
+}
+
+vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
+			 unsigned int flags, const char *where)
+{
+	bool write = flags & FAULT_FLAG_WRITE;
 	int ret;
 
-	shim_might_sleep();
-	assert(shim_cpu()->mmap_locks);
-	ret = mm_fault(vma->vm_mm->host, va,
-		       flags & FAULT_FLAG_WRITE ? HOST_FAULT_WRITE : 0);
+	shim_fault_rules(vma, va, write, where);
+	if (!shim_vma_mine(vma))
+		shim_breach("stale-vma", where, "calls handle_mm_fault() with "
+			    "a mapping of another time the mmap lock was held");
+	ret = mm_fault(vma->vm_mm->host, va, write ? HOST_FAULT_WRITE : 0);
+	if (ret >= 0)
+		overlap(vma->vm_mm->host, va);
 	if (ret == -ENOMEM)
 		return VM_FAULT_OOM;
 	if (ret < 0)
@@ -162,13 +230,15 @@ vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long va,
 	return ret ? VM_FAULT_MAJOR : 0;
 }
 
-long pin_user_pages_remote(struct mm_struct *mm, unsigned long va,
-			   unsigned long n, unsigned int flags,
-			   struct page **pages, int *locked)
+long shim_pin_pages(struct mm_struct *mm, unsigned long va, unsigned long n,
+		    unsigned int flags, struct page **pages,
+		    const char *where)
 {
 	long pinned, i;
 
-	shim_might_sleep();
+	shim_sleeps("pin_user_pages_remote()", where);
+	shim_mmap_assert(mm, "pin_user_pages_remote()", where);
+	shim_kept_rules(mm, "pin_user_pages_remote()", where);
 	if (shim_refused())
 		return -ENOMEM;
 	pinned = mm_pin(mm->host, va, n, flags & FOLL_WRITE, NULL);
@@ -180,12 +250,11 @@ long pin_user_pages_remote(struct mm_struct *mm, unsigned long va,
 	return pinned;
 }
 
-void unpin_user_pages_dirty_lock(struct page **pages, unsigned long n,
-				 bool dirty)
+void (unpin_user_pages_dirty_lock)(struct page **pages, unsigned long n,
+				   bool dirty)
 {
 	unsigned long i;
 
-	shim_might_sleep();
 	/* One call pins a range, so the pages follow each other. */
 	if (n)
 		mm_unpin(pages[0]->mm->host, pages[0]->va, n, dirty);
@@ -205,15 +274,22 @@ bool fatal_signal_pending(struct task_struct *t)
 
 /* ---- notifiers ---- */
 
+/* Who waits for a callback waits for what it locks. */
+#define CALLBACK	"a notifier's callback"
+
 static void invalidate(struct mm_notifier *n, struct host_mm *host,
 		       uint64_t start, uint64_t end)
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
 	struct trace_at saved = *host_trace_at();
-	struct shim_cpu before = shim_enter(mn->shim, NULL, true);
+	struct shim_cpu before = shim_enter(mn->shim, NULL, SHIM_IN_CALLBACK);
 
 	shim_cpu()->cause = saved.cause;
+	shim_event_begin(SHIM_EVENT, CALLBACK);
+	shim_event_begin(SHIM_SPIN, "the page-table lock");
 	mn->ops->arch_invalidate_secondary_tlbs(mn, mn->mm, start, end);
+	shim_event_end();
+	shim_event_end();
 	shim_leave(&before);
 	*host_trace_at() = saved;
 }
@@ -221,37 +297,59 @@ static void invalidate(struct mm_notifier *n, struct host_mm *host,
 static void release(struct mm_notifier *n, struct host_mm *host)
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
-	struct shim_cpu before = shim_enter(mn->shim, NULL, false);
+	struct shim_cpu before = shim_enter(mn->shim, NULL, SHIM_IN_TASK);
 
 	mn->released = true;
+	shim_event_begin(SHIM_EVENT, CALLBACK);
 	mn->ops->release(mn, mn->mm);
+	shim_event_end();
 	shim_leave(&before);
 }
 
-int mmu_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm)
+/* on: it joins the driver's list, else it goes. */
+static void enlist(struct mmu_notifier *mn, bool on)
+{
+	struct mmu_notifier **p;
+
+	sim_spin_lock(&mn->shim->lock);
+	for (p = &mn->shim->notifiers; *p && *p != mn; p = &(*p)->next)
+		;
+	*p = on ? mn : mn->next;
+	sim_spin_unlock(&mn->shim->lock);
+}
+
+int shim_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm,
+			   const char *where)
 {
 	int ret;
 
-	shim_might_sleep();
+	shim_sleeps("mmu_notifier_register()", where);
+	shim_event_wait(SHIM_MMAP, SHIM_MMAP_NAME, where);
 	if (shim_refused())
 		return -ENOMEM;
 	mn->mm = mm;
 	mn->shim = shim_cpu()->shim;
 	mn->released = false;
+	mn->next = NULL;
 	mn->host = (struct mm_notifier){ .invalidate = invalidate,
 					 .release = release };
 	mmgrab(mm);
 	ret = mm_notifier_register(mm->host, &mn->host);
 	if (ret)
 		mmdrop(mm);
+	else
+		enlist(mn, true);
 	return ret;
 }
 
-void mmu_notifier_unregister(struct mmu_notifier *mn, struct mm_struct *mm)
+void shim_notifier_unregister(struct mmu_notifier *mn, struct mm_struct *mm,
+			      const char *where)
 {
-	shim_might_sleep();
+	shim_sleeps("mmu_notifier_unregister()", where);
+	shim_event_wait(SHIM_EVENT, CALLBACK, where);
 	mm_notifier_unregister(mm->host, &mn->host);
 	if (!mn->released)
 		release(&mn->host, mm->host);
+	enlist(mn, false);
 	mmdrop(mm);
 }

@@ -62,6 +62,7 @@ static void shim_free(struct shim *shim)
 {
 	shim_window_destroy(shim->window[0]);
 	shim_window_destroy(shim->window[1]);
+	shim_vmas_end();
 	free(shim);
 }
 
@@ -73,9 +74,11 @@ struct start {
 static void start(void *arg)
 {
 	struct start *s = arg;
-	struct shim_cpu before = shim_enter(s->shim, NULL, false);
+	struct shim_cpu before = shim_enter(s->shim, NULL, SHIM_IN_TASK);
 
 	s->ret = fl_platform_driver.probe(&s->shim->pdev);
+	if (s->ret)
+		shim_left_behind(s->shim);
 	shim_leave(&before);
 }
 
@@ -89,6 +92,11 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 	shim = calloc(1, sizeof(*shim));
 	if (!shim)
 		return -ENOMEM;
+	s.ret = shim_vmas_start();
+	if (s.ret) {
+		free(shim);
+		return s.ret;
+	}
 	shim->k = k;
 	shim->board = host_board(k);
 	shim->sim = board_sim(shim->board);
@@ -113,11 +121,12 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 static void end(void *arg)
 {
 	struct shim *shim = arg;
-	struct shim_cpu before = shim_enter(shim, NULL, false);
+	struct shim_cpu before = shim_enter(shim, NULL, SHIM_IN_TASK);
 
 	fl_platform_driver.remove(&shim->pdev);
 	/* The host has struck its files off: nobody else releases them. */
 	shim_files_end(shim);
+	shim_left_behind(shim);
 	shim_leave(&before);
 }
 

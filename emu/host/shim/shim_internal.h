@@ -27,8 +27,12 @@ struct shim {
 	void *window[2];
 	struct shim_irq irq[IRQ_LINES];
 	struct miscdevice *misc;
-	struct sim_spin lock;		/* files */
+	bool registered;		/* misc is a device file now */
+	struct sim_spin lock;		/* all that follows but rules */
 	struct list_head files;
+	struct workqueue_struct *wqs;
+	struct mmu_notifier *notifiers;
+	struct shim_rules rules;
 };
 
 /* Outside of all threads of the scheduler: let it run a little. */
@@ -44,15 +48,36 @@ void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg);
 /* cpu.c: is this what host_inject_driver_error() says? */
 bool shim_refused(void);
 
+/*
+ * Is something in memory that is freed still in use: a work item, a notifier, an
+ * argument of a handler, the device? And when the driver has gone: anything at all?
+ */
+void shim_in_use(struct shim *shim, const void *mem, size_t bytes,
+		 const char *where);
+void shim_left_behind(struct shim *shim);
+
+/* work.c: one that waits, or that another thread runs; what it does: its name. */
+const char *shim_work_in(struct shim *shim, const void *mem, size_t bytes);
+
+/* vma.c */
+int shim_vmas_start(void);
+void shim_vmas_end(void);
+struct vm_area_struct *shim_vma_new(const struct vm_area_struct *v,
+				    const char *where);
+bool shim_vma_mine(const struct vm_area_struct *v);
+void shim_vmas_close(const char *where);
+
 /* io.c */
 void *shim_window_create(struct board *board, u64 pa, u64 bytes);
 void shim_window_destroy(void *window);
 
 /* mm.c */
-struct mm_struct *shim_mm_create(struct host_mm *host);
+struct mm_struct *shim_mm_create(struct shim *shim, struct host_mm *host);
 
 /* file.c: end the files that are still open */
 void shim_files_end(struct shim *shim);
+/* Is it the first table of a process that has a file open? */
+bool shim_is_table(struct shim *shim, phys_addr_t pa);
 /* A process has it mapped: it is freed when it unmaps. */
 bool shim_memory_orphan(struct shim *shim, const void *mem, dma_addr_t dma);
 extern const struct host_device_ops shim_device_ops;
@@ -62,5 +87,6 @@ bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
 		   uint64_t *end, int *prot);
 struct shim *shim_find(struct host_kernel *k);
 uint64_t shim_frames(struct host_mm *mm, uint64_t *most);
+void shim_evict(struct host_mm *mm, uint64_t va);
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* sync.c - locks, wait queues, and waiting for registers. */
+/* sync.c - locks, RCU, wait queues, and waiting for registers. */
 #include <assert.h>
 
 #include <linux/iopoll.h>
 #include <linux/mm.h>
 #include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -21,48 +22,64 @@ static void lock(struct sim_mutex *m)
 		shim_turn();
 }
 
-void mutex_init(struct mutex *m)
+void shim_mutex_init(struct mutex *m, const char *name)
 {
 	sim_mutex_init(&m->m);
+	shim_lock_init(&m->rules, SHIM_MUTEX, name);
 }
 
-void mutex_lock(struct mutex *m)
+void shim_mutex_lock(struct mutex *m, const char *where)
 {
-	shim_might_sleep();
-	lock(&m->m);
+	shim_sleeps("mutex_lock()", where);
+	if (shim_lock_take(&m->rules, where))
+		lock(&m->m);
 }
 
-void mutex_unlock(struct mutex *m)
+void shim_mutex_unlock(struct mutex *m, const char *where)
 {
-	sim_mutex_unlock(&m->m);
+	if (shim_lock_give(&m->rules, where))
+		sim_mutex_unlock(&m->m);
 }
 
-void spin_lock_init(spinlock_t *l)
+void shim_spin_init(spinlock_t *l, const char *name)
 {
 	sim_mutex_init(&l->m);
+	shim_lock_init(&l->rules, SHIM_SPIN, name);
 }
 
-void spin_lock(spinlock_t *l)
+void shim_spin_lock(spinlock_t *l, const char *where)
 {
-	lock(&l->m);
-	shim_cpu()->atomic++;
+	if (shim_lock_take(&l->rules, where))
+		lock(&l->m);
 }
 
-unsigned long shim_irq_save(void)
+void shim_spin_unlock(spinlock_t *l, const char *where)
 {
-	return 0;
+	if (shim_lock_give(&l->rules, where))
+		sim_mutex_unlock(&l->m);
 }
 
-void shim_irq_restore(unsigned long flags)
+/* ---- RCU ---- */
+
+void shim_rcu_lock(void)
 {
-	(void)flags;
+	shim_here()->rcu++;
 }
 
-void spin_unlock(spinlock_t *l)
+void shim_rcu_unlock(const char *where)
 {
-	assert(shim_cpu()->atomic);
-	shim_cpu()->atomic--;
-	sim_mutex_unlock(&l->m);
+	if (shim_here()->rcu)
+		shim_here()->rcu--;
+	else
+		shim_breach("rcu", where, "calls rcu_read_unlock() without "
+			    "rcu_read_lock()");
+}
+
+void shim_rcu_read(const char *what, const char *where)
+{
+	if (!shim_here()->rcu)
+		shim_breach("rcu", where, "calls rcu_dereference(%s) without "
+			    "rcu_read_lock()", what);
 }
 
 /* ---- wait queues ---- */
@@ -110,7 +127,6 @@ int shim_wait(wait_queue_head_t *w, unsigned int seq, u64 end_ns)
 	u64 now = shim_now();
 	int ret = 0;
 
-	shim_might_sleep();
 	if (end_ns && now >= end_ns)
 		return -ETIME;
 	if (shim_outside())
@@ -132,12 +148,10 @@ u64 shim_now(void)
 	return sim_now(shim_cpu()->shim->sim);
 }
 
-void shim_pause(u64 us, bool atomic)
+void shim_pause(u64 us)
 {
 	struct shim *shim = shim_cpu()->shim;
 
-	if (!atomic)
-		shim_might_sleep();
 	if (shim_outside()) {
 		shim_turn();
 		return;

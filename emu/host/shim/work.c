@@ -4,6 +4,7 @@
  * do stands in a list, and queueing wakes exactly one of them.
  */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <linux/sched.h>
@@ -19,11 +20,14 @@ struct worker {
 	struct workqueue_struct *wq;
 	struct sim_thread *thread;
 	struct worker *next;	/* idle */
+	struct work_struct *item;	/* that it runs */
 	bool woken;
 };
 
 struct workqueue_struct {
 	struct shim *shim;
+	char name[32];			/* of its class of events */
+	struct workqueue_struct *next;	/* of the driver; under shim->lock */
 	struct sim_spin lock;		/* all below, and the items */
 	struct list_head items;
 	struct worker *idle;
@@ -44,28 +48,41 @@ static struct work_struct *next_item(struct workqueue_struct *wq)
 	return NULL;
 }
 
-static void take(struct workqueue_struct *wq, struct work_struct *w)
+static const char *work_name(const struct work_struct *w)
 {
+	return w->name ? w->name : "a work item";
+}
+
+static void take(struct worker *me, struct work_struct *w)
+{
+	struct workqueue_struct *wq = me->wq;
+
 	/* Now, under the lock: it may be queued again while it runs. */
 	shim_cpu()->cause = w->cause;
 	list_del(&w->entry);
 	w->pending = false;
 	w->running = true;
+	me->item = w;
 	wq->busy++;
 }
 
 /* Item and queue may be gone once the lock is given back with running false. */
-static void run_item(struct workqueue_struct *wq, struct work_struct *w)
+static void run_item(struct worker *me, struct work_struct *w)
 {
-	struct shim_cpu before = shim_enter(wq->shim, NULL, false);
+	struct workqueue_struct *wq = me->wq;
+	struct shim_cpu before = shim_enter(wq->shim, NULL, SHIM_IN_TASK);
 	struct trace_at saved = *host_trace_at();
 
+	/* Who waits for the item or the queue waits for what it locks. */
+	shim_event_begin(SHIM_EVENT, wq->name);
+	shim_event_begin(SHIM_EVENT, work_name(w));
 	w->func(w);
+	shim_event_end();
+	shim_event_end();
 	*host_trace_at() = saved;
-	/* Like lockdep: work must give back what it has locked. */
-	assert(shim_cpu()->atomic == before.atomic);
 	sim_spin_lock(&wq->lock);
 	w->running = false;
+	me->item = NULL;
 	wq->busy--;
 	sim_spin_unlock(&wq->lock);
 	wake_up_all(&wq->done);
@@ -103,7 +120,7 @@ static void worker_main(void *arg)
 		dead = wq->dead;
 		w = next_item(wq);
 		if (w) {
-			take(wq, w);
+			take(me, w);
 		} else if (!dead) {
 			__atomic_store_n(&me->woken, false, __ATOMIC_RELAXED);
 			me->next = wq->idle;
@@ -111,7 +128,7 @@ static void worker_main(void *arg)
 		}
 		sim_spin_unlock(&wq->lock);
 		if (w)
-			run_item(wq, w);
+			run_item(me, w);
 		else if (dead)
 			break;
 		else
@@ -120,16 +137,30 @@ static void worker_main(void *arg)
 	put(wq);
 }
 
-struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
-					 int max_active)
+/* The driver's list; on: it joins, else it goes. */
+static void enlist(struct workqueue_struct *wq, bool on)
 {
-	struct workqueue_struct *wq = kzalloc(sizeof(*wq), GFP_KERNEL);
+	struct workqueue_struct **p;
+
+	sim_spin_lock(&wq->shim->lock);
+	for (p = &wq->shim->wqs; *p && *p != wq; p = &(*p)->next)
+		;
+	*p = on ? wq : wq->next;
+	sim_spin_unlock(&wq->shim->lock);
+}
+
+struct workqueue_struct *(alloc_workqueue)(const char *name,
+					   unsigned int flags, int max_active)
+{
+	struct workqueue_struct *wq = shim_refused() ? NULL :
+						       calloc(1, sizeof(*wq));
 	unsigned int i;
 
 	assert(flags == WQ_UNBOUND && !max_active);
 	if (!wq)
 		return NULL;
 	wq->shim = shim_cpu()->shim;
+	snprintf(wq->name, sizeof(wq->name), "work queue %s", name);
 	INIT_LIST_HEAD(&wq->items);
 	init_waitqueue_head(&wq->done);
 	wq->users = 1 + WORKERS;
@@ -144,6 +175,7 @@ struct workqueue_struct *alloc_workqueue(const char *name, unsigned int flags,
 			return NULL;
 		}
 	}
+	enlist(wq, true);
 	return wq;
 }
 
@@ -189,12 +221,13 @@ static bool is_running(struct workqueue_struct *wq, struct work_struct *work)
 	return running;
 }
 
-bool cancel_work_sync(struct work_struct *work)
+bool shim_cancel_work(struct work_struct *work, const char *where)
 {
 	struct workqueue_struct *wq = work->wq;
 	bool was;
 
-	shim_might_sleep();
+	shim_sleeps("cancel_work_sync()", where);
+	shim_event_wait(SHIM_EVENT, work_name(work), where);
 	if (!wq)
 		return false;	/* never queued */
 	sim_spin_lock(&wq->lock);
@@ -218,11 +251,12 @@ static bool is_drained(struct workqueue_struct *wq)
 	return drained;
 }
 
-void destroy_workqueue(struct workqueue_struct *wq)
+void shim_destroy_workqueue(struct workqueue_struct *wq, const char *where)
 {
 	struct worker *w;
 
-	shim_might_sleep();
+	shim_sleeps("destroy_workqueue()", where);
+	shim_event_wait(SHIM_EVENT, wq->name, where);
 	wait_event_interruptible(wq->done, is_drained(wq));
 	sim_spin_lock(&wq->lock);
 	wq->dead = true;
@@ -232,6 +266,41 @@ void destroy_workqueue(struct workqueue_struct *wq)
 	}
 	wq->idle = NULL;
 	sim_spin_unlock(&wq->lock);
+	enlist(wq, false);
 	/* The workers go when they next run; the last one frees it. */
 	put(wq);
+}
+
+static const char *item_in(struct workqueue_struct *wq, const char *mem,
+			   size_t bytes)
+{
+	const char *name = NULL;
+	struct work_struct *w;
+	unsigned int i;
+
+	sim_spin_lock(&wq->lock);
+	list_for_each_entry(w, &wq->items, entry)
+		if ((const char *)w >= mem && (const char *)w < mem + bytes)
+			name = work_name(w);
+	for (i = 0; i < WORKERS; i++) {
+		w = wq->worker[i].item;
+		/* An item may free itself. */
+		if (w && wq->worker[i].thread != sim_thread_self() &&
+		    (const char *)w >= mem && (const char *)w < mem + bytes)
+			name = work_name(w);
+	}
+	sim_spin_unlock(&wq->lock);
+	return name;
+}
+
+const char *shim_work_in(struct shim *shim, const void *mem, size_t bytes)
+{
+	struct workqueue_struct *wq;
+	const char *name = NULL;
+
+	sim_spin_lock(&shim->lock);
+	for (wq = shim->wqs; wq && !name; wq = wq->next)
+		name = item_in(wq, mem, bytes);
+	sim_spin_unlock(&shim->lock);
+	return name;
 }

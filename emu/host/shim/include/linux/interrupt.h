@@ -15,4 +15,7 @@ int request_irq(unsigned int irq, irq_handler_t handler, unsigned long flags,
 		const char *name, void *arg);
 void free_irq(unsigned int irq, void *arg);
 
+#define request_irq(...) SHIM_SLEEPS(request_irq, __VA_ARGS__)
+#define free_irq(...) SHIM_SLEEPS(free_irq, __VA_ARGS__)
+
 #endif

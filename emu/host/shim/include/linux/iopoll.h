@@ -5,20 +5,23 @@
 
 #include <linux/err.h>
 #include <linux/io.h>
+#include <shim/rules.h>
 
 u64 shim_now(void);
 /* Let us microseconds pass, and hardware run. */
-void shim_pause(u64 us, bool atomic);
+void shim_pause(u64 us);
 
 #define shim_poll(op, val, cond, us, timeout_us, atomic, ...)                 \
 	({                                                                    \
 		u64 poll_end_ = shim_now() + (timeout_us) * 1000ull;          \
 									      \
+		if (!(atomic))                                                \
+			shim_sleeps("read_poll_timeout()", __func__);         \
 		for (;;) {                                                    \
 			(val) = op(__VA_ARGS__);                              \
 			if ((cond) || shim_now() > poll_end_)                 \
 				break;                                        \
-			shim_pause(us, atomic);                               \
+			shim_pause(us);                                       \
 		}                                                             \
 		(cond) ? 0 : -ETIMEDOUT;                                      \
 	})

@@ -4,6 +4,7 @@
 #define SHIM_LINUX_LIST_H
 
 #include <linux/types.h>
+#include <shim/rules.h>
 
 struct list_head {
 	struct list_head *next, *prev;
@@ -14,16 +15,26 @@ static inline void INIT_LIST_HEAD(struct list_head *l)
 	l->next = l->prev = l;
 }
 
-static inline void list_add_tail(struct list_head *n, struct list_head *head)
+static inline void shim_list_add_tail(struct list_head *n,
+				      struct list_head *head,
+				      const char *where)
 {
+	if (!head->prev || head->prev->next != head)
+		shim_breach("list", where, "adds to a list that is broken");
 	n->prev = head->prev;
 	n->next = head;
 	head->prev->next = n;
 	head->prev = n;
 }
 
-static inline void list_del(struct list_head *n)
+/* Linux: CONFIG_DEBUG_LIST */
+static inline void shim_list_del(struct list_head *n, const char *where)
 {
+	if (!n->next || n->prev->next != n || n->next->prev != n) {
+		shim_breach("list", where,
+			    "takes something from a list that is in none");
+		return;
+	}
 	n->prev->next = n->next;
 	n->next->prev = n->prev;
 	n->next = n->prev = NULL;
@@ -33,6 +44,9 @@ static inline bool list_empty(const struct list_head *head)
 {
 	return head->next == head;
 }
+
+#define list_add_tail(n, head) shim_list_add_tail(n, head, __func__)
+#define list_del(n) shim_list_del(n, __func__)
 
 #define list_entry(ptr, type, member) container_of(ptr, type, member)
 #define list_for_each_entry(pos, head, member)                                \

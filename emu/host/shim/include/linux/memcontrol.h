@@ -20,17 +20,11 @@ static inline struct mem_cgroup *parent_mem_cgroup(struct mem_cgroup *m)
 	return NULL;
 }
 
-/* Looks at the process; its owner keeps it. */
+/* Looks at the process; its owner keeps it. But who gets one puts it. */
 struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm);
-
-static inline void mem_cgroup_put(struct mem_cgroup *m)
-{
-}
-
-static inline struct mem_cgroup *set_active_memcg(struct mem_cgroup *m)
-{
-	return NULL;
-}
+void mem_cgroup_put(struct mem_cgroup *m);
+/* Who pays for what the thread asks for; returned: who did before. */
+struct mem_cgroup *set_active_memcg(struct mem_cgroup *m);
 
 /* Pages of the machine. */
 long si_mem_available(void);

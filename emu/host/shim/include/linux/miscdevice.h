@@ -19,4 +19,7 @@ struct miscdevice {
 int misc_register(struct miscdevice *m);
 void misc_deregister(struct miscdevice *m);
 
+#define misc_register(m) SHIM_SLEEPS(misc_register, m)
+#define misc_deregister(m) SHIM_SLEEPS(misc_deregister, m)
+
 #endif

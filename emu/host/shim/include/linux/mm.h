@@ -36,6 +36,7 @@ struct mm_struct {
 	int count;
 	struct task_struct *owner, self;
 	struct mem_cgroup memcg;
+	struct shim_lock mmap_rules;
 };
 
 /* Addresses of the kernel are physical ones. */
@@ -44,8 +45,12 @@ static inline phys_addr_t virt_to_phys(const void *p)
 	return (phys_addr_t)(uintptr_t)p;
 }
 
-/* ... but for memory that it reads: a table of the process. */
-void *phys_to_virt(phys_addr_t pa);
+/*
+ * ... but for memory that it reads: a table of the process. All but the first may
+ * be freed while interrupts are on (Linux: as a fast GUP).
+ */
+void *shim_phys_to_virt(phys_addr_t pa, const char *where);
+#define phys_to_virt(pa) shim_phys_to_virt(pa, __func__)
 
 /* ---- mappings ---- */
 
@@ -98,15 +103,28 @@ int vm_iomap_memory(struct vm_area_struct *vma, phys_addr_t start,
 struct address_space;
 void unmap_mapping_range(struct address_space *mapping, u64 begin, u64 length,
 			 int even_cows);
+#define unmap_mapping_range(...) SHIM_SLEEPS(unmap_mapping_range, __VA_ARGS__)
 
-/* The calls below take locks of their own (host/fault.c): this one is counted. */
-void mmap_read_lock(struct mm_struct *mm);
-void mmap_read_unlock(struct mm_struct *mm);
+/* While it is held, nobody changes the mappings (host: mm_maps_read()). */
+void shim_mmap_lock(struct mm_struct *mm, bool write, const char *where);
+void shim_mmap_unlock(struct mm_struct *mm, bool write, const char *where);
+#define mmap_read_lock(mm) shim_mmap_lock(mm, false, __func__)
+#define mmap_read_unlock(mm) shim_mmap_unlock(mm, false, __func__)
+/* It must be: for a look at mappings, tables or pages. */
+void shim_mmap_assert(struct mm_struct *mm, const char *call,
+		      const char *where);
 
-/* The calling thread's copy, good until its next call. */
-struct vm_area_struct *vma_lookup(struct mm_struct *mm, unsigned long va);
+/*
+ * They are there until the mmap lock is given back. From then on nobody can touch
+ * them (vma.c).
+ */
+struct vm_area_struct *shim_vma_lookup(struct mm_struct *mm, unsigned long va,
+				       const char *where);
+#define vma_lookup(mm, va) shim_vma_lookup(mm, va, __func__)
 /* The first one that ends after va. */
-struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long va);
+struct vm_area_struct *shim_find_vma(struct mm_struct *mm, unsigned long va,
+				     const char *where);
+#define find_vma(mm, va) shim_find_vma(mm, va, __func__)
 
 /* ---- faults and pins ---- */
 
@@ -116,8 +134,16 @@ struct vm_area_struct *find_vma(struct mm_struct *mm, unsigned long va);
 #define VM_FAULT_ERROR	 (VM_FAULT_OOM | VM_FAULT_SIGSEGV)
 #define FAULT_FLAG_WRITE  1u
 #define FAULT_FLAG_REMOTE 4u
-vm_fault_t handle_mm_fault(struct vm_area_struct *vma, unsigned long va,
-			   unsigned int flags, void *regs);
+vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
+			 unsigned int flags, const char *where);
+#define handle_mm_fault(vma, va, flags, regs)                                 \
+	((void)(regs), shim_mm_fault(vma, va, flags, __func__))
+/* What must be so when the driver asks for a page (page_rules.c). */
+void shim_fault_rules(const struct vm_area_struct *vma, unsigned long va,
+		      bool write, const char *where);
+/* mm is the caller's own, or it keeps it (mmget). */
+void shim_kept_rules(struct mm_struct *mm, const char *call,
+		     const char *where);
 
 struct page {
 	struct mm_struct *mm;
@@ -150,10 +176,14 @@ static inline vm_fault_t vmf_insert_pfn_prot(struct vm_area_struct *vma,
 
 #define FOLL_WRITE	1u
 #define FOLL_LONGTERM	4u
-long pin_user_pages_remote(struct mm_struct *mm, unsigned long va,
-			   unsigned long n, unsigned int flags,
-			   struct page **pages, int *locked);
+long shim_pin_pages(struct mm_struct *mm, unsigned long va, unsigned long n,
+		    unsigned int flags, struct page **pages,
+		    const char *where);
+#define pin_user_pages_remote(mm, va, n, flags, pages, locked)                \
+	((void)(locked), shim_pin_pages(mm, va, n, flags, pages, __func__))
 void unpin_user_pages_dirty_lock(struct page **pages, unsigned long n,
 				 bool dirty);
+#define unpin_user_pages_dirty_lock(...)                                      \
+	SHIM_SLEEPS(unpin_user_pages_dirty_lock, __VA_ARGS__)
 
 #endif

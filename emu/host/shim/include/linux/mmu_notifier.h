@@ -21,10 +21,21 @@ struct mmu_notifier {
 	struct shim *shim;
 	struct mm_notifier host;
 	bool released;
+	struct mmu_notifier *next;	/* of all that are registered */
 };
 
-int mmu_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm);
-/* Calls release if the address space has not ended. */
-void mmu_notifier_unregister(struct mmu_notifier *mn, struct mm_struct *mm);
+/* Takes the mmap lock. */
+int shim_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm,
+			   const char *where);
+#define mmu_notifier_register(mn, mm)                                         \
+	shim_notifier_register(mn, mm, __func__)
+/*
+ * Calls release if the address space has not ended; waits for callbacks that are
+ * under way.
+ */
+void shim_notifier_unregister(struct mmu_notifier *mn, struct mm_struct *mm,
+			      const char *where);
+#define mmu_notifier_unregister(mn, mm)                                       \
+	shim_notifier_unregister(mn, mm, __func__)
 
 #endif

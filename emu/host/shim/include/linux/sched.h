@@ -4,6 +4,7 @@
 #define SHIM_LINUX_SCHED_H
 
 #include <linux/types.h>
+#include <shim/rules.h>
 
 struct mm_struct;
 /* The process that called the driver; in a kernel thread one without memory. */
@@ -19,8 +20,6 @@ struct task_struct *shim_current(void);
 #define current shim_current()
 
 /* Workers are threads that give way whenever they spend time. */
-static inline void cond_resched(void)
-{
-}
+#define cond_resched() shim_sleeps("cond_resched()", __func__)
 
 #endif

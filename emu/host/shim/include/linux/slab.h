@@ -4,25 +4,37 @@
 #define SHIM_LINUX_SLAB_H
 
 #include <linux/types.h>
-#include <stdlib.h>
 
-#define GFP_KERNEL 0u
+#define GFP_KERNEL 1u		/* may sleep */
+#define GFP_ATOMIC 2u
 /* Nobody counts what the small kernel itself takes. */
 #define GFP_KERNEL_ACCOUNT GFP_KERNEL
 
-unsigned long get_zeroed_page(gfp_t gfp);
+/* What memory came from; it goes back the same way, but kvfree() takes both. */
+enum shim_memory { SHIM_KMALLOC, SHIM_KVMALLOC, SHIM_PAGE };
 
-static inline void free_page(unsigned long page)
-{
-	free((void *)page);
-}
+/* A gfp that may sleep where that is not allowed, or is none at all. */
+void shim_gfp(gfp_t gfp, const char *call, const char *where);
+void *shim_alloc(enum shim_memory kind, size_t n, size_t bytes, gfp_t gfp,
+		 const char *call, const char *where);
+void shim_free_memory(enum shim_memory kind, const void *p, const char *where);
+char *shim_asprintf(gfp_t gfp, const char *where, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
 
-void *kzalloc(size_t bytes, gfp_t gfp);
-void *kcalloc(size_t n, size_t bytes, gfp_t gfp);
-void *kvmalloc_array(size_t n, size_t bytes, gfp_t gfp);
-void kfree(const void *p);
-void kvfree(const void *p);
-char *kasprintf(gfp_t gfp, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
+#define kzalloc(bytes, gfp)                                                   \
+	shim_alloc(SHIM_KMALLOC, 1, bytes, gfp, "kzalloc(GFP_KERNEL)",        \
+		   __func__)
+#define kcalloc(n, bytes, gfp)                                                \
+	shim_alloc(SHIM_KMALLOC, n, bytes, gfp, "kcalloc(GFP_KERNEL)",        \
+		   __func__)
+#define kvmalloc_array(n, bytes, gfp)                                         \
+	shim_alloc(SHIM_KVMALLOC, n, bytes, gfp, "kvmalloc_array()", __func__)
+#define get_zeroed_page(gfp)                                                  \
+	((unsigned long)shim_alloc(SHIM_PAGE, 1, 4096, gfp,                   \
+				   "get_zeroed_page(GFP_KERNEL)", __func__))
+#define kasprintf(gfp, ...) shim_asprintf(gfp, __func__, __VA_ARGS__)
+#define kfree(p) shim_free_memory(SHIM_KMALLOC, p, __func__)
+#define kvfree(p) shim_free_memory(SHIM_KVMALLOC, p, __func__)
+#define free_page(page) shim_free_memory(SHIM_PAGE, (void *)(page), __func__)
 
 #endif

@@ -9,15 +9,20 @@
 /*
  * A spinning lock. Interrupts are threads here, and time may pass while a
  * driver reaches registers under the lock, so those who wait do sleep; but
- * nobody who holds one may ask to (shim_might_sleep).
+ * nobody who holds one may ask to (shim_sleeps).
  */
 typedef struct {
 	struct sim_mutex m;
+	struct shim_lock rules;
 } spinlock_t;
 
-void spin_lock_init(spinlock_t *l);
-void spin_lock(spinlock_t *l);
-void spin_unlock(spinlock_t *l);
+void shim_spin_init(spinlock_t *l, const char *name);
+void shim_spin_lock(spinlock_t *l, const char *where);
+void shim_spin_unlock(spinlock_t *l, const char *where);
+
+#define spin_lock_init(l) shim_spin_init(l, #l)
+#define spin_lock(l) shim_spin_lock(l, __func__)
+#define spin_unlock(l) shim_spin_unlock(l, __func__)
 
 #define spin_lock_irqsave(l, flags)                                           \
 	do {                                                                  \

@@ -5,6 +5,7 @@
 
 #include <linux/err.h>
 #include <linux/ktime.h>
+#include <shim/rules.h>
 #include <shim/shim.h>
 
 /* seq counts wake-ups: one between a look and the sleep is not missed. */
@@ -19,6 +20,8 @@ void wake_up_all(wait_queue_head_t *w);
 unsigned int shim_wait_seq(wait_queue_head_t *w);
 /* When does a wait of ns end? 0: never. */
 u64 shim_wait_end(u64 ns);
+/* wait_event_*() may sleep even when there is nothing to wait for. */
+#define shim_wait_sleeps() shim_sleeps("wait_event_interruptible()", __func__)
 /* Sleep until seq changes. 0, -ETIME, or -ERESTARTSYS: the run ends. */
 int shim_wait(wait_queue_head_t *w, unsigned int seq, u64 end_ns);
 
@@ -28,6 +31,7 @@ int shim_wait(wait_queue_head_t *w, unsigned int seq, u64 end_ns);
 		unsigned int wait_seq_;                                       \
 		int wait_ret_ = 0;                                            \
 									      \
+		shim_wait_sleeps();                                           \
 		for (;;) {                                                    \
 			wait_seq_ = shim_wait_seq(&(w));                      \
 			if (cond) {                                           \

@@ -11,6 +11,8 @@
 
 #include <linux/types.h>
 
+#include <shim/rules.h>
+
 #include "host/host.h"
 
 struct shim;
@@ -24,17 +26,18 @@ struct task_struct;
 struct shim_cpu {
 	struct shim *shim;		/* which kernel; NULL: in none */
 	struct task_struct *task;	/* NULL: a kernel thread */
-	unsigned int atomic;		/* > 0: must not sleep */
-	unsigned int mmap_locks;	/* > 0: may look at mappings */
 	u64 cause;			/* trace: what this thread did last */
 	u64 irq;			/* trace: the line went up; 0: no handler */
+	struct shim_mark mark;		/* rules.h: what was before */
 };
 struct shim_cpu *shim_cpu(void);
 struct shim_cpu shim_enter(struct shim *shim, struct task_struct *task,
-			   bool atomic);
+			   enum shim_in in);
 void shim_leave(const struct shim_cpu *before);
 
-/* Asserts that sleeping is allowed here (Linux: CONFIG_DEBUG_ATOMIC_SLEEP). */
-void shim_might_sleep(void);
+/* A call that may sleep; one that may meet a page of the caller's, too. */
+#define SHIM_SLEEPS(fn, ...) (shim_sleeps(#fn "()", __func__), fn(__VA_ARGS__))
+void shim_faults(const char *call, const char *where);
+#define SHIM_FAULTS(fn, ...) (shim_faults(#fn "()", __func__), fn(__VA_ARGS__))
 
 #endif
