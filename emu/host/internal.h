@@ -192,7 +192,7 @@ struct host_open_file {
 struct host_process {
 	struct host_kernel *k;
 	struct host_mm *mm;
-	uint32_t pid;
+	uint32_t pid, uid;
 	unsigned int slot;
 	char name[32];
 	struct sim_mutex lock;		/* files and windows */
@@ -448,6 +448,8 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 			  const struct host_cpu_ops *ops, void *arg,
 			  int *error);
 void mm_exit(struct host_mm *mm);
+/* Tell every notifier that access flags of the range have gone. Lock held. */
+void mm_aged(struct host_mm *mm, uint64_t va, uint64_t npages);
 /* Tell every notifier that the entries of the range have changed. Lock held. */
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -27,7 +28,8 @@ struct mm_struct *shim_mm_create(struct host_mm *host)
 	mm->host = host;
 	mm->pgd = (void *)(uintptr_t)mm_table_pa(host);
 	mm->count = 1;
-	mm->self = (struct task_struct){ mm, &no_signal };
+	mm->self.mm = mm;
+	mm->self.signal = &no_signal;
 	mm->owner = &mm->self;
 	return mm;
 }
@@ -95,6 +97,11 @@ void *phys_to_virt(phys_addr_t pa)
 bool capable(int cap)
 {
 	return !shim_cpu()->shim->params.plain_user;
+}
+
+kuid_t current_uid(void)
+{
+	return current->uid;
 }
 
 unsigned long rlimit(unsigned int which)
@@ -218,6 +225,21 @@ static void invalidate(struct mm_notifier *n, struct host_mm *host,
 	*host_trace_at() = saved;
 }
 
+/* Linux calls it for each page, or each block of 2 MB; a range is the same. */
+static void age(struct mm_notifier *n, struct host_mm *host, uint64_t start,
+		uint64_t end)
+{
+	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
+	struct trace_at saved = *host_trace_at();
+	struct shim_cpu before = shim_enter(mn->shim, NULL, true);
+
+	shim_cpu()->cause = saved.cause;
+	if (mn->ops->clear_flush_young)
+		mn->ops->clear_flush_young(mn, mn->mm, start, end);
+	shim_leave(&before);
+	*host_trace_at() = saved;
+}
+
 static void release(struct mm_notifier *n, struct host_mm *host)
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
@@ -238,7 +260,7 @@ int mmu_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm)
 	mn->mm = mm;
 	mn->shim = shim_cpu()->shim;
 	mn->released = false;
-	mn->host = (struct mm_notifier){ .invalidate = invalidate,
+	mn->host = (struct mm_notifier){ .invalidate = invalidate, .age = age,
 					 .release = release };
 	mmgrab(mm);
 	ret = mm_notifier_register(mm->host, &mn->host);

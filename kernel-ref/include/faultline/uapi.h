@@ -202,6 +202,11 @@ struct fl_counters {
 	__u64 invalidations;	/* ranges */
 	__u64 pinned_pages;	/* now */
 	__u64 stalls;		/* transactions resumed */
+	/*
+	 * The SMMU did not say that old translations are out of use. Then the
+	 * file is cut off: this call alone still works, all others -ENODEV.
+	 */
+	__u64 lost_syncs;
 };
 
 #define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)

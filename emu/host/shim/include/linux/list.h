@@ -29,12 +29,20 @@ static inline void list_del(struct list_head *n)
 	n->next = n->prev = NULL;
 }
 
+static inline void list_del_init(struct list_head *n)
+{
+	list_del(n);
+	INIT_LIST_HEAD(n);
+}
+
 static inline bool list_empty(const struct list_head *head)
 {
 	return head->next == head;
 }
 
 #define list_entry(ptr, type, member) container_of(ptr, type, member)
+#define list_first_entry(head, type, member)                                  \
+	list_entry((head)->next, type, member)
 #define list_for_each_entry(pos, head, member)                                \
 	for (pos = list_entry((head)->next, __typeof__(*pos), member);        \
 	     &pos->member != (head);                                          \

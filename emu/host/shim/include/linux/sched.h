@@ -4,6 +4,7 @@
 #define SHIM_LINUX_SCHED_H
 
 #include <linux/types.h>
+#include <linux/uidgid.h>
 
 struct mm_struct;
 /* The process that called the driver; in a kernel thread one without memory. */
@@ -14,6 +15,7 @@ struct signal_struct {
 struct task_struct {
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+	kuid_t uid;
 };
 struct task_struct *shim_current(void);
 #define current shim_current()
