@@ -398,7 +398,7 @@ void fl_bank_block(struct fl_ctx *ctx)
 	fl_cb_write64(dev, ctx->slot, SMMU_CB_TTBR0,
 		      (u64)ctx->asid << SMMU_CB_TTBR0_ASID_SHIFT);
 	fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
-	if (!ctx->lost && fl_bank_sync(ctx))
+	if (fl_bank_sync(ctx))
 		fl_bank_lost(ctx);
 	/* lab invalidate 4 end -- end::invalidate-4[] */
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
