@@ -186,11 +186,11 @@ struct fl_ctx {
 	u32 stream;
 	u32 asid, t0sz;
 	struct mmu_notifier notifier;
-	struct address_space *mapping;	/* of the file */
+	struct address_space *mapping;	/* of the file, while it is open */
 	void *nowhere[FL_NOWHERES];
 
 	struct mutex life;	/* it begins, or ends */
-	bool ended;		/* life */
+	bool ended, closed;	/* life */
 	struct work_struct end_work;
 	struct mutex lock;	/* its objects */
 	bool dead;		/* it ends, or has been cut off */
@@ -227,7 +227,7 @@ struct fl_queue {
 	struct kref ref;
 	struct fl_ctx *ctx;	/* mappings keep the file open */
 	bool ended;		/* its object has gone; queue_lock */
-	void *cpu;		/* NULL: the memory has gone; queue_lock */
+	void *cpu;		/* NULL: memory gone, or the card's; queue_lock */
 	dma_addr_t dma;
 	size_t bytes;
 	u64 offset;		/* for mmap */

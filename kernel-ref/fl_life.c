@@ -212,7 +212,7 @@ static int fl_ctx_bind(struct fl_ctx *ctx)
 	return 0;
 
 err_notifier:
-	WRITE_ONCE(ctx->dead, true);
+	WRITE_ONCE(ctx->quiet, true);
 	mmu_notifier_unregister(&ctx->notifier, ctx->mm);
 	fl_bank_off(ctx);
 err_close:
@@ -266,7 +266,7 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	mutex_unlock(&ctx->lock);
 	wake_up_all(&ctx->wait);
 	spin_lock_irqsave(&ctx->bank_lock, flags);
-	ctx->quiet = true;
+	WRITE_ONCE(ctx->quiet, true);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 	fl_bank_set_mode(ctx, FL_MODE_TERMINATE);
 	cancel_work_sync(&ctx->stall_work);
@@ -282,10 +282,11 @@ static void fl_ctx_leave(struct fl_ctx *ctx)
 	fl_ctx_silence(ctx);
 	/*
 	 * Kills blocks in flight; then no queue of the slot is written. A card
-	 * that is gone writes none either, unless it is only silent.
+	 * that is gone writes none either, unless it is only silent; -ENOENT:
+	 * fl_life_cut() was here before.
 	 */
 	ret = fl_cmd_object(ctx, FL_CMD_SLOT_CLOSE, 0);
-	if (ret == -ENODEV && !fl_card_silent(dev))
+	if (ret == -ENOENT || (ret == -ENODEV && !fl_card_silent(dev)))
 		ret = 0;
 	if (ret && ret != -ENODEV)
 		dev_err(dev->dev, "slot %u does not close: %d\n", ctx->slot,
@@ -312,7 +313,7 @@ static void fl_ctx_end(struct fl_ctx *ctx)
 		fl_ctx_leave(ctx);
 	ctx->ended = true;
 	/* A device that loses its driver must not have memory any more. */
-	if (READ_ONCE(ctx->dev->gone)) {
+	if (READ_ONCE(ctx->dev->gone) && !ctx->closed) {
 		fl_map_end(ctx);
 		fl_queue_drop_mapped(ctx);
 	}
@@ -330,7 +331,7 @@ static void fl_ctx_end_work(struct work_struct *work)
 void fl_ctx_owner_gone(struct fl_ctx *ctx)
 {
 	/* What ends it already waits for the notifier that calls this. */
-	if (READ_ONCE(ctx->dead))
+	if (READ_ONCE(ctx->quiet))
 		return;
 	kref_get(&ctx->ref);
 	if (!queue_work(ctx->dev->wq, &ctx->end_work))
@@ -343,6 +344,10 @@ void fl_ctx_close(struct fl_ctx *ctx)
 	/* It would find nothing to do. */
 	if (cancel_work_sync(&ctx->end_work))
 		fl_ctx_put(ctx);
+	/* What takes the card away may have found it; ctx->mapping may go. */
+	mutex_lock(&ctx->life);
+	ctx->closed = true;
+	mutex_unlock(&ctx->life);
 	fl_ctx_forget(ctx);
 	fl_ctx_put(ctx);
 }

@@ -445,6 +445,18 @@ static struct fl_queue *fl_queue_left(struct fl_ctx *ctx)
 	return found;
 }
 
+/* The card may still write there: better lost than overwritten. */
+static void fl_queue_lose_all(struct fl_ctx *ctx)
+{
+	struct fl_queue *q;
+
+	mutex_lock(&ctx->queue_lock);
+	list_for_each_entry(q, &ctx->queues, list)
+		if (!q->ended)
+			q->cpu = NULL;
+	mutex_unlock(&ctx->queue_lock);
+}
+
 void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go)
 {
 	struct fl_qp *qp, *nextqp;
@@ -455,22 +467,19 @@ void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go)
 		fl_qp_end(ctx, qp);
 	list_for_each_entry_safe(cq, nextcq, &ctx->cqs, list)
 		fl_cq_end(ctx, cq);
-	/* The card may still write there: better lost than overwritten. */
 	if (!fw_let_go)
-		return;
+		fl_queue_lose_all(ctx);
 	while ((q = fl_queue_left(ctx)))
 		fl_queue_put(ctx, q);
 }
 
-/* What the firmware may still own has not ended, and stays. */
 void fl_queue_drop_mapped(struct fl_ctx *ctx)
 {
 	struct fl_queue *q;
 
 	mutex_lock(&ctx->queue_lock);
 	list_for_each_entry(q, &ctx->queues, list)
-		if (q->ended)
-			fl_queue_drop(q);
+		fl_queue_drop(q);
 	mutex_unlock(&ctx->queue_lock);
 }
 
