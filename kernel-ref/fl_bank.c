@@ -193,13 +193,78 @@ static int fl_bank_sync(struct fl_ctx *ctx)
 	/* lab invalidate 1 end -- end::invalidate-1[] */
 }
 
-void fl_bank_on(struct fl_ctx *ctx)
+/* bank_lock is held. */
+static void fl_bank_cut_locked(struct fl_ctx *ctx)
+{
+	fl_smmu_write(ctx->dev, SMMU_GR0_S2CR(ctx->slot), fl_s2cr_fault());
+	WRITE_ONCE(ctx->lost, true);
+	WRITE_ONCE(ctx->dead, true);
+	fl_stall_cut(ctx);
+}
+
+void fl_bank_cut(struct fl_ctx *ctx)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	fl_bank_cut_locked(ctx);
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+	wake_up_all(&ctx->wait);
+}
+
+/*
+ * bank_lock is held. The SMMU does not say that nobody uses what the process's
+ * tables have lost, and the kernel will not wait: pages go on to somebody else
+ * when this returns. What the card has begun cannot be had back, but it shall
+ * begin nothing more. A file that has lost its card has lost it for good.
+ */
+static void fl_bank_lost(struct fl_ctx *ctx)
+{
+	struct fl_dev *dev = ctx->dev;
+
+	fl_bank_cut_locked(ctx);
+	atomic64_inc(&ctx->lost_syncs);
+	dev_err_ratelimited(dev->dev,
+			    "bank %u: the TLB does not synchronise; stream 0x%x is cut off\n",
+			    ctx->slot, ctx->stream);
+	trace_fl_cut_off(dev, ctx->slot, ctx->asid);
+	wake_up_all(&ctx->wait);
+}
+
+/* bank_lock is held. What an earlier owner of the ASID left in the TLB goes. */
+static int fl_bank_start(struct fl_ctx *ctx)
+{
+	struct fl_dev *dev = ctx->dev;
+	unsigned int n = ctx->slot;
+
+	if (ctx->lost)
+		return -ENODEV;
+	fl_cb_write(dev, n, SMMU_CB_TLBIASID, ctx->asid);
+	if (fl_bank_sync(ctx)) {
+		fl_bank_lost(ctx);
+		return -EIO;
+	}
+	ctx->sctlr = fl_bank_sctlr(ctx->fault_mode);
+	fl_cb_write(dev, n, SMMU_CB_SCTLR, ctx->sctlr);
+	/* Last: from here on the card can reach the process. */
+	fl_smmu_write(dev, SMMU_GR0_S2CR(n),
+		      FL_FIELD(n, SMMU_GR0_S2CR_CBNDX) |
+		      FL_FIELD(FL_S2CR_TRANSLATE, SMMU_GR0_S2CR_TYPE) |
+		      FL_FIELD(FL_S2CR_UNPRIVILEGED, SMMU_GR0_S2CR_PRIVCFG));
+	fl_smmu_write(dev, SMMU_GR0_SMR(n),
+		      FL_FIELD(ctx->stream, SMMU_GR0_SMR_ID) |
+		      SMMU_GR0_SMR_VALID);
+	return 0;
+}
+
+int fl_bank_on(struct fl_ctx *ctx)
 {
 	phys_addr_t table = virt_to_phys(ctx->mm->pgd);
 	struct fl_dev *dev = ctx->dev;
 	unsigned int n = ctx->slot;
 	u64 mair = read_sysreg(mair_el1);
 	unsigned long flags;
+	int ret;
 
 	fl_smmu_write(dev, SMMU_GR1_BASE + SMMU_GR1_CBAR(n),
 		      FL_FIELD(FL_CBAR_STAGE1, SMMU_GR1_CBAR_TYPE) |
@@ -221,23 +286,11 @@ void fl_bank_on(struct fl_ctx *ctx)
 	fl_cb_write(dev, n, SMMU_CB_FSR, FL_FSR_ALL);
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
-	/* What an earlier owner of this ASID left in the TLB. */
-	fl_cb_write(dev, n, SMMU_CB_TLBIASID, ctx->asid);
-	if (fl_bank_sync(ctx))
-		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n", n);
-	ctx->sctlr = fl_bank_sctlr(ctx->fault_mode);
-	fl_cb_write(dev, n, SMMU_CB_SCTLR, ctx->sctlr);
+	ret = fl_bank_start(ctx);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
-
-	/* Last: from here on the card can reach the process. */
-	fl_smmu_write(dev, SMMU_GR0_S2CR(n),
-		      FL_FIELD(n, SMMU_GR0_S2CR_CBNDX) |
-		      FL_FIELD(FL_S2CR_TRANSLATE, SMMU_GR0_S2CR_TYPE) |
-		      FL_FIELD(FL_S2CR_UNPRIVILEGED, SMMU_GR0_S2CR_PRIVCFG));
-	fl_smmu_write(dev, SMMU_GR0_SMR(n),
-		      FL_FIELD(ctx->stream, SMMU_GR0_SMR_ID) |
-		      SMMU_GR0_SMR_VALID);
-	trace_fl_bind(dev, n, ctx->asid, table, ctx->t0sz);
+	if (!ret)
+		trace_fl_bind(dev, n, ctx->asid, table, ctx->t0sz);
+	return ret;
 }
 
 /* exanest.md 3.6; the mmap lock keeps the tables of a mapping, but not all. */
@@ -307,24 +360,22 @@ void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 {
 	u64 first = r.start >> FL_PAGE_SHIFT;
 	u64 last = (r.end - 1) >> FL_PAGE_SHIFT;
-	struct fl_dev *dev = ctx->dev;
 	unsigned long flags;
-	int ret = 0;
 	bool on;
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
-	/* Off, it may be another process's by now, and began with nothing. */
-	on = ctx->sctlr;
-	if (on)
-		ret = fl_bank_drop(ctx, first, last, leaf);
+	/*
+	 * Off, it may be another process's by now, and began with nothing. Cut
+	 * off, nothing is left that could be waited for.
+	 */
+	on = ctx->sctlr && !ctx->lost;
+	if (on && fl_bank_drop(ctx, first, last, leaf))
+		fl_bank_lost(ctx);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 	if (!on)
 		return;
-	if (ret)
-		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n",
-				    ctx->slot);
 	atomic64_inc(&ctx->invalidations);
-	trace_fl_invalidate(dev, ctx->slot, first << FL_PAGE_SHIFT,
+	trace_fl_invalidate(ctx->dev, ctx->slot, first << FL_PAGE_SHIFT,
 			    last - first + 1, xfer, block);
 }
 
@@ -347,8 +398,7 @@ void fl_bank_block(struct fl_ctx *ctx)
 		      (u64)ctx->asid << SMMU_CB_TTBR0_ASID_SHIFT);
 	fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
 	if (fl_bank_sync(ctx))
-		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n",
-				    ctx->slot);
+		fl_bank_lost(ctx);
 	/* lab invalidate 4 end -- end::invalidate-4[] */
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 }
@@ -364,9 +414,8 @@ void fl_bank_off(struct fl_ctx *ctx)
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	ctx->sctlr = 0;
 	fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
-	if (fl_bank_sync(ctx))
-		dev_err_ratelimited(dev->dev, "bank %u: no TLB sync\n",
-				    ctx->slot);
+	if (!ctx->lost && fl_bank_sync(ctx))
+		fl_bank_lost(ctx);
 	fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, 0);
 	fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, FL_FSR_ALL);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);

@@ -10,15 +10,41 @@
 #include <linux/version.h>
 
 /* mmap lock held; as pin_user_pages_remote() */
-static inline long fl_pin_pages(struct mm_struct *mm, u64 va,
-				unsigned long npages, unsigned int flags,
-				struct page **pages)
+static inline long fl_pin_pages_as(struct mm_struct *mm, u64 va,
+				   unsigned long npages, unsigned int flags,
+				   struct page **pages)
 {
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 	return pin_user_pages_remote(mm, va, npages, flags, pages, NULL);
 #else
 	return pin_user_pages_remote(mm, va, npages, flags, pages, NULL, NULL);
 #endif
+}
+
+/*
+ * Pin for a long time what the process has there, and will have there when it
+ * writes. Before 6.2 reading alone pins the page of zeros, or the file's page
+ * below a private mapping, and the next store of the CPU puts another page in
+ * its place: so it is pinned as if for writing, which makes the process's own
+ * page now (as ib_umem_get() did). Where a mapping is shared and read-only that
+ * is refused, and not needed: nothing is copied there.
+ */
+static inline long fl_pin_pages(struct mm_struct *mm, u64 va,
+				unsigned long npages, bool write,
+				struct page **pages)
+{
+	unsigned int flags = FOLL_LONGTERM | (write ? FOLL_WRITE : 0);
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 2, 0)
+	long n;
+
+	if (!write) {
+		n = fl_pin_pages_as(mm, va, npages,
+				    flags | FOLL_WRITE | FOLL_FORCE, pages);
+		if (n != -EFAULT)
+			return n;
+	}
+#endif
+	return fl_pin_pages_as(mm, va, npages, flags, pages);
 }
 
 /* A mapping that is being made; nobody else sees it yet. */

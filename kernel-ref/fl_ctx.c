@@ -3,7 +3,6 @@
  * The device file: a process opens it, asks, maps and goes away.
  */
 #include <linux/build_bug.h>
-#include <linux/capability.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/minmax.h>
@@ -12,223 +11,11 @@
 #include <linux/nospec.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
-#include <linux/sched/mm.h>
-#include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "fl_access.h"
 #include "fl_dev.h"
-
-/* ---- life of a struct fl_ctx ---- */
-
-struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot, u64 id)
-{
-	struct fl_ctx *ctx;
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->irq_lock, flags);
-	ctx = dev->slot[slot];
-	if (ctx && ctx->id == id)
-		kref_get(&ctx->ref);
-	else
-		ctx = NULL;
-	spin_unlock_irqrestore(&dev->irq_lock, flags);
-	return ctx;
-}
-
-static void fl_ctx_free(struct kref *ref)
-{
-	struct fl_ctx *ctx = container_of(ref, struct fl_ctx, ref);
-
-	fl_map_free(ctx);
-	mmdrop(ctx->mm);
-	fl_dev_put(ctx->dev);
-	kfree(ctx);
-}
-
-void fl_ctx_put(struct fl_ctx *ctx)
-{
-	kref_put(&ctx->ref, fl_ctx_free);
-}
-
-static struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
-{
-	struct fl_ctx *ctx = kzalloc(sizeof(*ctx), GFP_KERNEL_ACCOUNT);
-
-	if (!ctx)
-		return NULL;
-	if (fl_map_prepare(ctx)) {
-		kfree(ctx);
-		return NULL;
-	}
-	ctx->mapping = file->f_mapping;
-	kref_init(&ctx->ref);
-	fl_dev_get(dev);
-	ctx->dev = dev;
-	ctx->mm = current->mm;
-	mmgrab(ctx->mm);
-	ctx->notifier.ops = &fl_notifier_ops;
-	ctx->fault_mode = dev->fault_mode;
-	ctx->resolve = dev->resolve;
-	ctx->next_offset = PAGE_SIZE;	/* after the doorbell page */
-	mutex_init(&ctx->lock);
-	mutex_init(&ctx->queue_lock);
-	spin_lock_init(&ctx->list_lock);
-	spin_lock_init(&ctx->bank_lock);
-	INIT_LIST_HEAD(&ctx->pds);
-	INIT_LIST_HEAD(&ctx->mrs);
-	INIT_LIST_HEAD(&ctx->cqs);
-	INIT_LIST_HEAD(&ctx->qps);
-	INIT_LIST_HEAD(&ctx->queues);
-	INIT_WORK(&ctx->stall_work, fl_stall_work);
-	fl_ahead_init(ctx);
-	init_waitqueue_head(&ctx->wait);
-	return ctx;
-}
-
-static void fl_slot_set(struct fl_dev *dev, unsigned int slot,
-			struct fl_ctx *ctx)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&dev->irq_lock, flags);
-	dev->slot[slot] = ctx;
-	spin_unlock_irqrestore(&dev->irq_lock, flags);
-}
-
-/* The free slot that was given back longest ago; -EBUSY: none. */
-static int fl_slot_find(struct fl_dev *dev)
-{
-	unsigned int i, slot;
-
-	for (i = 0; i < FL_SLOTS; i++) {
-		slot = (dev->next_slot + i) % FL_SLOTS;
-		if (!dev->slot[slot]) {
-			dev->next_slot = slot + 1;
-			return slot;
-		}
-	}
-	return -EBUSY;
-}
-
-/* What a file may hold is limited (fl_dev.h), and so are the files. */
-static bool fl_slot_allowed(struct fl_dev *dev, struct mm_struct *mm)
-{
-	unsigned int i, n = 0;
-
-	for (i = 0; i < FL_SLOTS; i++)
-		if (dev->slot[i] && dev->slot[i]->mm == mm)
-			n++;
-	return n < FL_FILES_MAX || capable(CAP_SYS_RESOURCE);
-}
-
-/* Put the process on the card; dev->lock is held. */
-static int fl_ctx_start(struct fl_ctx *ctx)
-{
-	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_OPEN };
-	struct fl_dev *dev = ctx->dev;
-	int ret;
-
-	if (dev->gone || fl_card_dead(dev))
-		return -ENODEV;
-	if (!fl_slot_allowed(dev, ctx->mm))
-		return -EDQUOT;
-	ret = fl_slot_find(dev);
-	if (ret < 0)
-		return ret;
-	ctx->slot = ret;
-	if (fl_window(dev))
-		fl_window_doorbell_reset(fl_window(dev), ctx->slot);
-	ctx->id = ++dev->opened;
-	ctx->stream = dev->stream_base + ctx->slot +
-		      FL_SLOTS * dev->slot_turn[ctx->slot];
-	ret = fl_bank_prepare(ctx);
-	if (ret)
-		return ret;
-	cmd.a = ctx->stream;
-	ret = fl_cmd(ctx, &cmd, NULL);
-	if (ret)
-		goto err_bank;
-	ret = mmu_notifier_register(&ctx->notifier, ctx->mm);
-	if (ret)
-		goto err_slot;
-	/* An owner first: the bank may fault as soon as it is on. */
-	fl_slot_set(dev, ctx->slot, ctx);
-	fl_bank_on(ctx);
-	return 0;
-
-err_slot:
-	fl_cmd_object(ctx, FL_CMD_SLOT_CLOSE, 0);
-err_bank:
-	fl_bank_unprepare(ctx);
-	return ret;
-}
-
-/*
- * No new calls, no new faults, and no access that is held: a channel that waits
- * for RESUME could not be stopped. This takes as long as the page that a worker
- * waits for, and where that comes from is the process's own choice (a file of
- * its own FUSE server); so whoever can calls it without dev->lock, which all
- * need to open and to close. Once or more; the others wait for the first.
- */
-static void fl_ctx_silence(struct fl_ctx *ctx)
-{
-	unsigned long flags;
-
-	mutex_lock(&ctx->lock);
-	if (ctx->dead)
-		goto out;
-	WRITE_ONCE(ctx->dead, true);
-	wake_up_all(&ctx->wait);
-	spin_lock_irqsave(&ctx->bank_lock, flags);
-	ctx->quiet = true;
-	spin_unlock_irqrestore(&ctx->bank_lock, flags);
-	fl_bank_set_mode(ctx, FL_MODE_TERMINATE);
-	cancel_work_sync(&ctx->stall_work);
-	fl_stall_end(ctx);
-	fl_ahead_end(ctx);
-out:
-	mutex_unlock(&ctx->lock);
-}
-
-void fl_ctx_quiesce(struct fl_ctx *ctx)
-{
-	struct fl_dev *dev = ctx->dev;
-	int ret;
-
-	fl_ctx_silence(ctx);
-	if (dev->slot[ctx->slot] != ctx)
-		return;
-
-	/*
-	 * Kills blocks in flight; then no queue of the slot is written. A card
-	 * that is gone writes none either, unless it is only silent.
-	 */
-	ret = fl_cmd_object(ctx, FL_CMD_SLOT_CLOSE, 0);
-	if (ret == -ENODEV && !fl_card_silent(dev))
-		ret = 0;
-	if (ret && ret != -ENODEV)
-		dev_err(dev->dev, "slot %u does not close: %d\n", ctx->slot,
-			ret);
-	/* Tables that may go when the notifier has gone are not walked. */
-	fl_bank_block(ctx);
-	mmu_notifier_unregister(&ctx->notifier, ctx->mm);
-	fl_bank_off(ctx);
-	fl_bank_unprepare(ctx);
-	if (dev->gone)
-		fl_map_end(ctx);
-
-	mutex_lock(&ctx->lock);
-	fl_mr_free_all(ctx);
-	fl_queue_free_all(ctx, !ret);
-	fl_pd_free_all(ctx);
-	mutex_unlock(&ctx->lock);
-
-	fl_slot_set(dev, ctx->slot, NULL);
-	dev->slot_turn[ctx->slot]++;
-	dev->slot_turn[ctx->slot] %= FL_STREAM_TURNS;
-}
 
 /* ---- calls; ctx->lock is held, the argument is the kernel's copy ---- */
 
@@ -363,6 +150,7 @@ static int fl_ioc_counters(struct fl_ctx *ctx, void *arg)
 	c->invalidations = atomic64_read(&ctx->invalidations);
 	c->pinned_pages = ctx->pinned;
 	c->stalls = atomic64_read(&ctx->stalls);
+	c->lost_syncs = atomic64_read(&ctx->lost_syncs);
 	return 0;
 }
 
@@ -450,7 +238,9 @@ static long fl_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 	if (ret)
 		return ret;
 	mutex_lock(&ctx->lock);
-	if (fl_ctx_over(ctx))
+	/* A file that was cut off may ask why. */
+	if (fl_ctx_over(ctx) &&
+	    !(READ_ONCE(ctx->lost) && c->call == fl_ioc_counters))
 		ret = -ENODEV;
 	else
 		ret = c->call(ctx, &arg);
@@ -476,9 +266,7 @@ static int fl_open(struct inode *inode, struct file *file)
 	ctx = fl_ctx_new(dev, file);
 	if (!ctx)
 		return -ENOMEM;
-	mutex_lock(&dev->lock);
 	ret = fl_ctx_start(ctx);
-	mutex_unlock(&dev->lock);
 	if (ret) {
 		fl_ctx_put(ctx);
 		return ret;
@@ -489,14 +277,7 @@ static int fl_open(struct inode *inode, struct file *file)
 
 static int fl_release(struct inode *inode, struct file *file)
 {
-	struct fl_ctx *ctx = file->private_data;
-	struct fl_dev *dev = ctx->dev;
-
-	fl_ctx_silence(ctx);
-	mutex_lock(&dev->lock);
-	fl_ctx_quiesce(ctx);
-	mutex_unlock(&dev->lock);
-	fl_ctx_put(ctx);
+	fl_ctx_close(file->private_data);
 	return 0;
 }
 

@@ -7,16 +7,18 @@
  * created. There is no other state: several cards do not know of each other.
  *
  * Locks, outermost first:
- *	dev->lock	slots; opening, closing and removing
+ *	ctx->life	beginning and end of a process on the card
  *	ctx->lock	objects of a process; held while they are made or ended
+ *	dev->lock	slots; held for a look at a table, as nothing sleeps inside
  *	dev->cmd_lock	the firmware's mailbox; command and answer
  *	dev->irq_lock	(spinlock, interrupts off) what the top halves look at
  *	ctx->bank_lock	(spinlock, interrupts off) registers of one context bank
  *	ctx->list_lock	(spinlock, inside nothing else) regions
  *	ctx->queue_lock	queue memory; nothing else is locked inside
  *	ctx->ahead.lock	(spinlock, inside nothing else) what is touched ahead
- * The mmap lock of a process is taken inside ctx->lock; what runs under it
- * (mmap, munmap, the notifier) takes spinlocks and ctx->queue_lock only.
+ * The mmap lock of a process is taken inside ctx->life; what runs under it
+ * (mmap, munmap, the notifier) takes spinlocks and ctx->queue_lock only. Nobody
+ * waits for pages with ctx->lock held, which poll() takes.
  */
 #ifndef FL_DEV_H
 #define FL_DEV_H
@@ -33,6 +35,7 @@
 #include <linux/sizes.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/uidgid.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
@@ -64,6 +67,8 @@
  * more than a sixteenth while others are idle, but not all.
  */
 #define FL_FILES_MAX	2
+/* Of all processes of one user: two users do not keep each other out. */
+#define FL_USER_FILES_MAX (FL_SLOTS / 2)
 /* Of one file: */
 #define FL_PDS_MAX	16
 #define FL_MRS_MAX	256
@@ -93,6 +98,13 @@ struct fl_fault_event {
 	u32 map;
 	u64 left;
 	u32 xfer, block;
+	bool counted;		/* when the SMMU held the access */
+};
+
+/* A block whose held access was refused in the end; its report is to come. */
+struct fl_refused {
+	u64 owner;		/* id of the struct fl_ctx; 0: none */
+	u32 xfer, block;
 };
 
 /*
@@ -105,6 +117,7 @@ struct fl_fault_work {
 	struct fl_dev *dev;
 	struct fl_fault_event event;	/* dev->irq_lock */
 	bool waiting;			/* dev->irq_lock: event not taken yet */
+	struct fl_refused refused;	/* dev->irq_lock */
 };
 
 struct fl_dev {
@@ -125,8 +138,9 @@ struct fl_dev {
 	u32 block_bytes, node, max_qp, max_cq, max_mr;
 	unsigned int contexts[FL_SIDES];
 
-	struct mutex lock;	/* slots; opening, closing, removing */
-	bool gone;
+	struct mutex lock;	/* slots */
+	bool gone;		/* changed under lock */
+	struct list_head files;	/* that are open; lock */
 	struct fl_ctx *slot[FL_SLOTS];	/* changed under lock and irq_lock */
 	unsigned int next_slot;
 	u8 slot_turn[FL_SLOTS];		/* which stream ID is next */
@@ -196,17 +210,22 @@ enum fl_nowhere {
 struct fl_ctx {
 	struct kref ref;
 	struct fl_dev *dev;
+	struct list_head list;	/* of the card's files; dev->lock */
 	struct mm_struct *mm;	/* mmgrab: the struct, not the address space */
+	kuid_t uid;		/* who opened it */
 	u64 id;
 	unsigned int slot;	/* bank, stream match group, doorbell page */
 	u32 stream;
 	u32 asid, t0sz;
 	struct mmu_notifier notifier;
-	struct address_space *mapping;	/* of the file */
+	struct address_space *mapping;	/* of the file, while it is open */
 	void *nowhere[FL_NOWHERES];
 
+	struct mutex life;	/* it begins, or ends */
+	bool ended, closed;	/* life */
+	struct work_struct end_work;
 	struct mutex lock;	/* its objects */
-	bool dead;		/* the card is gone, or the file closes */
+	bool dead;		/* it ends, or has been cut off */
 	u32 fault_mode, resolve;	/* WRITE_ONCE under lock */
 	struct list_head pds, mrs, cqs, qps;
 	unsigned int npd, nmr, ncq, nqp;
@@ -220,6 +239,7 @@ struct fl_ctx {
 
 	spinlock_t bank_lock;	/* registers of the bank, and what follows */
 	bool quiet;		/* hold no access any more; bank_lock */
+	bool lost;		/* cut off for good; changed under bank_lock */
 	u32 sctlr;
 	struct fl_held held;
 	struct fl_hard_fault hard;
@@ -228,7 +248,7 @@ struct fl_ctx {
 
 	wait_queue_head_t wait;	/* completion queue events, and the end */
 	atomic64_t faults, faults_src, faults_dst, pages_in, resolves, failed,
-		   spurious, invalidations, stalls;
+		   spurious, invalidations, stalls, lost_syncs;
 };
 
 /*
@@ -240,7 +260,7 @@ struct fl_queue {
 	struct kref ref;
 	struct fl_ctx *ctx;	/* mappings keep the file open */
 	bool ended;		/* its object has gone; queue_lock */
-	void *cpu;		/* NULL: the memory has gone; queue_lock */
+	void *cpu;		/* NULL: memory gone, or the card's; queue_lock */
 	dma_addr_t dma;
 	size_t bytes;
 	u64 offset;		/* for mmap */
@@ -287,6 +307,8 @@ struct fl_resources {
 
 int fl_probe(struct device *dev, const struct fl_resources *res);
 void fl_remove(struct device *dev);
+/* The machine stops, or another kernel takes it over: so does the card. */
+void fl_shutdown(struct device *dev);
 /* Whoever sleeps on the card looks again. */
 void fl_wake_all(struct fl_dev *dev);
 void fl_dev_get(struct fl_dev *dev);
@@ -294,21 +316,35 @@ void fl_dev_put(struct fl_dev *dev);
 
 /* fl_ctx.c */
 extern const struct file_operations fl_fops;
+
+/* fl_life.c */
+struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file);
+/* On the card; or negative errno, and only fl_ctx_put() is left to do. */
+int fl_ctx_start(struct fl_ctx *ctx);
+/* Nobody has the file any more. */
+void fl_ctx_close(struct fl_ctx *ctx);
+/* Its address space ends; the file may go on in a child. Does not sleep. */
+void fl_ctx_owner_gone(struct fl_ctx *ctx);
+/* Take all processes off the card, which opens for nobody any more. */
+void fl_life_end(struct fl_dev *dev);
+/* The same at once, whatever they are doing: nobody will tidy up after it. */
+void fl_life_cut(struct fl_dev *dev);
 /*
  * The process on a slot if it is the one with this id, with a reference. Not
  * in a top half, which must not give the last reference back.
  */
 struct fl_ctx *fl_ctx_get(struct fl_dev *dev, unsigned int slot, u64 id);
 void fl_ctx_put(struct fl_ctx *ctx);
-/* Take the process off the card. dev->lock is held; once or more. */
-void fl_ctx_quiesce(struct fl_ctx *ctx);
 
 /* fl_bank.c */
 int fl_smmu_reset(struct fl_dev *dev);
 void fl_smmu_off(struct fl_dev *dev);
 int fl_bank_prepare(struct fl_ctx *ctx);	/* T0SZ, ASID */
 void fl_bank_unprepare(struct fl_ctx *ctx);
-void fl_bank_on(struct fl_ctx *ctx);
+/* -EIO: the TLB does not synchronise; -ENODEV: cut off before it began. */
+int fl_bank_on(struct fl_ctx *ctx);
+/* Refuse its stream for good, and end the access that is held. */
+void fl_bank_cut(struct fl_ctx *ctx);
 /* From now on every walk fails; translations are gone when it returns. */
 void fl_bank_block(struct fl_ctx *ctx);
 void fl_bank_off(struct fl_ctx *ctx);
@@ -332,12 +368,20 @@ void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 /* fl_fault.c: the top halves of a fault, and its worker */
 irqreturn_t fl_irq_smmu(int irq, void *arg);
 irqreturn_t fl_irq_fault(int irq, void *arg);
+/*
+ * The held access of this block was counted, and is refused now: its report is
+ * not another fault.
+ */
+void fl_fault_refused(struct fl_ctx *ctx, u32 side, u32 index, u32 xfer,
+		      u32 block);
 void fl_fault_init(struct fl_dev *dev);
 
 /* fl_stall.c */
 void fl_stall_work(struct work_struct *work);
 /* Let go what the bank still holds; the worker is not running. */
 void fl_stall_end(struct fl_ctx *ctx);
+/* The same at any time; bank_lock is held, and nothing is held later. */
+void fl_stall_cut(struct fl_ctx *ctx);
 
 /* fl_owner.c: the process whose memory a worker brings in */
 struct fl_payer {
@@ -403,6 +447,8 @@ void fl_pd_free_all(struct fl_ctx *ctx);
 
 /* fl_queue.c */
 int fl_eq_start(struct fl_dev *dev);
+/* The firmware is to write no more events. */
+void fl_eq_clear(struct fl_dev *dev);
 void fl_eq_stop(struct fl_dev *dev);
 irqreturn_t fl_irq_event(int irq, void *arg);
 int fl_cq_create(struct fl_ctx *ctx, struct fl_create_cq *a);
@@ -416,6 +462,8 @@ struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number);
 int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset);
 /* fw_let_go: the firmware has closed the slot and writes no more */
 void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go);
+/* What is mapped still goes, too; nobody can reach it (fl_map_end). */
+void fl_queue_drop_mapped(struct fl_ctx *ctx);
 
 /* fl_map.c */
 int fl_map_prepare(struct fl_ctx *ctx);

@@ -201,11 +201,41 @@ static u32 fl_fault_code(u32 ref)
 	return fl_ref_side(ref) ? FL_ST_REMOTE_FAULT : FL_ST_LOCAL_FAULT;
 }
 
+void fl_fault_refused(struct fl_ctx *ctx, u32 side, u32 index, u32 xfer,
+		      u32 block)
+{
+	struct fl_dev *dev = ctx->dev;
+	unsigned long flags;
+
+	if (index >= FL_CONTEXTS)
+		return;
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	dev->work[side][index].refused = (struct fl_refused){
+		.owner = ctx->id,
+		.xfer = xfer,
+		.block = block,
+	};
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+}
+
+/*
+ * irq_lock is held. A held access was counted when it was held, and if it was
+ * refused in the end there is a report as of any other. The mode does not tell
+ * these apart: it may have changed since.
+ */
+static bool fl_fault_counted(struct fl_fault_work *work, struct fl_ctx *ctx,
+			     const struct fl_fault_event *ev)
+{
+	struct fl_refused r = work->refused;
+
+	if (r.owner != ctx->id || r.xfer != ev->xfer || r.block != ev->block)
+		return false;
+	work->refused.owner = 0;
+	return true;
+}
+
 static void fl_fault_count(struct fl_ctx *ctx, u32 ref)
 {
-	/* Stall mode: the access was counted when it was held. */
-	if (READ_ONCE(ctx->fault_mode) == FL_MODE_STALL)
-		return;
 	atomic64_inc(&ctx->faults);
 	atomic64_inc(fl_ref_side(ref) ? &ctx->faults_dst : &ctx->faults_src);
 }
@@ -268,12 +298,14 @@ static bool fl_fault_queue(struct fl_dev *dev, struct fl_fault_event *ev,
 	spin_lock_irqsave(&dev->irq_lock, flags);
 	ctx = fl_fault_owner(dev, ev, stream);
 	if (ctx) {
+		ev->counted = fl_fault_counted(work, ctx, ev);
 		/* lab driver 3: left for the worker -- tag::driver-3[] */
 		ev->owner = ctx->id;
 		work->event = *ev;
 		work->waiting = true;
 		/* lab driver 3 end -- end::driver-3[] */
-		fl_fault_count(ctx, ev->ref);
+		if (!ev->counted)
+			fl_fault_count(ctx, ev->ref);
 		queue_work(dev->wq, &work->work);
 	}
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
@@ -325,8 +357,8 @@ static int fl_fault_resolve(struct fl_dev *dev,
 	if (!ctx)
 		return -ESRCH;
 	ret = fl_need_resolve(ctx, &need);
-	/* Stall mode: the held access was counted, and then ended. */
-	if (ret && READ_ONCE(ctx->fault_mode) != FL_MODE_STALL)
+	/* A held access that was refused in the end failed then. */
+	if (ret && !ev->counted)
 		atomic64_inc(&ctx->failed);
 	fl_ctx_put(ctx);
 	/* lab driver 6 end -- end::driver-6[] */

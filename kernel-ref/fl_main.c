@@ -195,6 +195,7 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	dev->irq_event = res->irq_event;
 	dev->index = res->index;
 	mutex_init(&dev->lock);
+	INIT_LIST_HEAD(&dev->files);
 	mutex_init(&dev->cmd_lock);
 	spin_lock_init(&dev->irq_lock);
 	fl_fault_init(dev);
@@ -243,15 +244,24 @@ void fl_wake_all(struct fl_dev *dev)
 void fl_remove(struct device *parent)
 {
 	struct fl_dev *dev = dev_get_drvdata(parent);
-	unsigned int i;
 
 	misc_deregister(&dev->misc);
-	mutex_lock(&dev->lock);
-	WRITE_ONCE(dev->gone, true);
-	for (i = 0; i < FL_SLOTS; i++)
-		if (dev->slot[i])
-			fl_ctx_quiesce(dev->slot[i]);
-	mutex_unlock(&dev->lock);
+	fl_life_end(dev);
 	fl_card_stop(dev);
 	fl_dev_put(dev);
+}
+
+/*
+ * Without this the card would go on, after a kexec, through banks that walk the
+ * tables of processes which are no more, and into memory that is somebody
+ * else's. Processes may be at work still, so nothing here waits for one.
+ */
+void fl_shutdown(struct device *parent)
+{
+	struct fl_dev *dev = dev_get_drvdata(parent);
+
+	fl_life_cut(dev);
+	fl_card_enable(dev, false);
+	fl_eq_clear(dev);
+	fl_smmu_off(dev);
 }

@@ -100,11 +100,10 @@ static void fl_mr_unpin(struct fl_mr *mr, unsigned long npages)
 static long fl_pin(struct mm_struct *mm, u64 va, unsigned long npages,
 		   bool write, struct page **pages)
 {
-	unsigned int flags = FOLL_LONGTERM | (write ? FOLL_WRITE : 0);
 	long n;
 
 	mmap_read_lock(mm);
-	n = fl_pin_pages(mm, va, npages, flags, pages);
+	n = fl_pin_pages(mm, va, npages, write, pages);
 	mmap_read_unlock(mm);
 	return n;
 }
@@ -135,6 +134,7 @@ static void fl_pin_give_back(struct fl_ctx *ctx, u64 npages)
 	ctx->pinned -= npages;
 }
 
+/* ctx->lock is not held: this takes as long as there are pages. */
 static int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r)
 {
 	bool write = mr->access & FL_ACC_WRITES;
@@ -189,6 +189,45 @@ static int fl_mr_create(struct fl_ctx *ctx, struct fl_mr *mr)
 	return 0;
 }
 
+/* Is there room for one more, and a domain for it? ctx->lock is held. */
+static int fl_mr_room(struct fl_ctx *ctx, u32 pd)
+{
+	if (!fl_pd_find(ctx, pd))
+		return -ENOENT;
+	return ctx->nmr < ctx->dev->max_mr ? 0 : -ENOSPC;
+}
+
+/* ctx->lock is not held; 0: the pages are there, and stay. */
+static int fl_mr_prepare(struct fl_ctx *ctx, struct fl_mr *mr,
+			 struct fl_range r, bool pinned)
+{
+	int ret = fl_mr_check(ctx->mm, r, mr->access & FL_ACC_WRITES, pinned);
+
+	return ret || !pinned ? ret : fl_mr_pin(ctx, mr, r);
+}
+
+/* ctx->lock is given back meanwhile: what was true before may not be now. */
+static int fl_mr_make(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
+		      bool pinned)
+{
+	int ret;
+
+	mutex_unlock(&ctx->lock);
+	ret = fl_mr_prepare(ctx, mr, r, pinned);
+	mutex_lock(&ctx->lock);
+	if (ret)
+		return ret;
+	if (fl_ctx_over(ctx))
+		ret = -ENODEV;
+	else
+		ret = fl_mr_room(ctx, mr->pd);
+	if (!ret)
+		ret = fl_mr_create(ctx, mr);
+	if (ret)
+		fl_mr_unpin(mr, mr->npages);
+	return ret;
+}
+
 int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 {
 	bool pinned = a->flags & FL_MR_PINNED;
@@ -201,10 +240,9 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 	    a->reserved || !fl_range_make(a->addr, a->length, &r) ||
 	    r.end > 1ull << (64 - ctx->t0sz))
 		return -EINVAL;
-	if (!fl_pd_find(ctx, a->pd))
-		return -ENOENT;
-	if (ctx->nmr >= ctx->dev->max_mr)
-		return -ENOSPC;
+	ret = fl_mr_room(ctx, a->pd);
+	if (ret)
+		return ret;
 	if (pinned) {
 		pages = fl_range_pages(r);
 		npages = (pages.end - pages.start) >> PAGE_SHIFT;
@@ -212,9 +250,6 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 	ret = fl_pin_reserve(ctx, npages);
 	if (ret)
 		return ret;
-	ret = fl_mr_check(ctx->mm, r, a->access & FL_ACC_WRITES, pinned);
-	if (ret)
-		goto err_reserve;
 	ret = -ENOMEM;
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
@@ -223,19 +258,12 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 	mr->addr = a->addr;
 	mr->length = a->length;
 	mr->pd = a->pd;
-	if (pinned) {
-		ret = fl_mr_pin(ctx, mr, r);
-		if (ret)
-			goto err_free;
-	}
-	ret = fl_mr_create(ctx, mr);
+	ret = fl_mr_make(ctx, mr, r, pinned);
 	if (ret)
-		goto err_unpin;
+		goto err_free;
 	a->key = mr->key;
 	return 0;
 
-err_unpin:
-	fl_mr_unpin(mr, mr->npages);
 err_free:
 	kfree(mr);
 err_reserve:
@@ -243,7 +271,8 @@ err_reserve:
 	return ret;
 }
 
-static void fl_mr_free(struct fl_ctx *ctx, struct fl_mr *mr)
+/* Nobody finds it any more. */
+static void fl_mr_remove(struct fl_ctx *ctx, struct fl_mr *mr)
 {
 	unsigned long flags;
 
@@ -251,8 +280,11 @@ static void fl_mr_free(struct fl_ctx *ctx, struct fl_mr *mr)
 	list_del(&mr->list);
 	spin_unlock_irqrestore(&ctx->list_lock, flags);
 	ctx->nmr--;
-	/* The firmware has let go: no access to these pages is under way. */
-	fl_mr_unpin(mr, mr->npages);
+}
+
+/* The firmware has let go: no access to its pages is under way. */
+static void fl_mr_free(struct fl_ctx *ctx, struct fl_mr *mr)
+{
 	fl_pin_give_back(ctx, mr->npages);
 	trace_fl_mr_gone(ctx->dev, mr->key);
 	kfree(mr);
@@ -266,17 +298,26 @@ int fl_mr_dereg(struct fl_ctx *ctx, u32 key)
 	if (!mr)
 		return -ENOENT;
 	ret = fl_cmd_object(ctx, FL_CMD_MR_DESTROY, key);
-	if (!ret)
-		fl_mr_free(ctx, mr);
-	return ret;
+	if (ret)
+		return ret;
+	fl_mr_remove(ctx, mr);
+	/* As long as there are pages, too. */
+	mutex_unlock(&ctx->lock);
+	fl_mr_unpin(mr, mr->npages);
+	mutex_lock(&ctx->lock);
+	fl_mr_free(ctx, mr);
+	return 0;
 }
 
 void fl_mr_free_all(struct fl_ctx *ctx)
 {
 	struct fl_mr *mr, *next;
 
-	list_for_each_entry_safe(mr, next, &ctx->mrs, list)
+	list_for_each_entry_safe(mr, next, &ctx->mrs, list) {
+		fl_mr_remove(ctx, mr);
+		fl_mr_unpin(mr, mr->npages);
 		fl_mr_free(ctx, mr);
+	}
 }
 
 /*

@@ -102,6 +102,12 @@ static void fl_note_mr_gone(void *w, const struct fl_dev *dev, u32 key)
 	fl_note(w, dev, FL_WINDOW_NOTE_MR_GONE, 0, 0, key, 0, 0, 0);
 }
 
+static void fl_note_cut_off(void *w, const struct fl_dev *dev, u32 bank,
+			    u32 asid)
+{
+	fl_note(w, dev, FL_WINDOW_NOTE_CUT_OFF, 0, 0, bank, asid, 0, 0);
+}
+
 /* A trace point has a pair of functions of its own name, not an object. */
 #define FL_NOTE_SWITCH(name)                                                 \
 	static int fl_note_##name##_on(void *w)                              \
@@ -125,6 +131,7 @@ FL_NOTE_SWITCH(unbind)
 FL_NOTE_SWITCH(invalidate)
 FL_NOTE_SWITCH(mr)
 FL_NOTE_SWITCH(mr_gone)
+FL_NOTE_SWITCH(cut_off)
 
 static const struct {
 	int (*on)(void *w);
@@ -146,6 +153,7 @@ static const struct {
 					fl_note_invalidate_off },
 	[FL_WINDOW_NOTE_MR] = { fl_note_mr_on, fl_note_mr_off },
 	[FL_WINDOW_NOTE_MR_GONE] = { fl_note_mr_gone_on, fl_note_mr_gone_off },
+	[FL_WINDOW_NOTE_CUT_OFF] = { fl_note_cut_off_on, fl_note_cut_off_off },
 };
 
 static void fl_notes_off(struct fl_window *w, unsigned int n)

@@ -27,6 +27,25 @@ static void fl_notifier_invalidate(struct mmu_notifier *mn,
 	/* lab invalidate 3 end -- end::invalidate-3[] */
 }
 
+/*
+ * The kernel has taken access flags away, to see which pages are in use. The
+ * flags are in the tables that the card walks, so it has none of its own to
+ * tell of: 0. But what is in the TLB is used without the table, and the kernel
+ * would take a page for idle that only the card uses. Without the entry the
+ * next access faults, and the fault sets the flag. This holds for clear_young
+ * too, which need not invalidate elsewhere. test_young is left out: the kernel
+ * has just looked at the flag itself.
+ */
+static int fl_notifier_aged(struct mmu_notifier *mn, struct mm_struct *mm,
+			    unsigned long start, unsigned long end)
+{
+	struct fl_ctx *ctx = container_of(mn, struct fl_ctx, notifier);
+	struct fl_range r = { .start = start, .end = end };
+
+	fl_bank_invalidate(ctx, r, true, 0, 0);
+	return 0;
+}
+
 /* The address space ends; its tables are freed when this returns. */
 static void fl_notifier_release(struct mmu_notifier *mn, struct mm_struct *mm)
 {
@@ -36,9 +55,12 @@ static void fl_notifier_release(struct mmu_notifier *mn, struct mm_struct *mm)
 	/* lab invalidate 5: all of them end -- tag::invalidate-5[] */
 	fl_bank_block(ctx);
 	/* lab invalidate 5 end -- end::invalidate-5[] */
+	fl_ctx_owner_gone(ctx);
 }
 
 const struct mmu_notifier_ops fl_notifier_ops = {
 	.release = fl_notifier_release,
 	.fl_notifier_op_invalidate = fl_notifier_invalidate,
+	.clear_flush_young = fl_notifier_aged,
+	.clear_young = fl_notifier_aged,
 };

@@ -188,6 +188,15 @@ static void fl_pci_remove(struct pci_dev *pdev)
 	fl_pci_release_rest(fp);
 }
 
+static void fl_pci_shutdown(struct pci_dev *pdev)
+{
+	struct fl_dev *card = pci_get_drvdata(pdev);
+
+	fl_shutdown(&pdev->dev);
+	fl_window_stop(card->window);
+	pci_clear_master(pdev);
+}
+
 static const struct pci_device_id fl_pci_ids[] = {
 	{ PCI_DEVICE(FL_WINDOW_PCI_VENDOR, FL_WINDOW_PCI_DEVICE) },
 	{}
@@ -199,6 +208,7 @@ static struct pci_driver fl_pci_driver = {
 	.id_table = fl_pci_ids,
 	.probe = fl_pci_probe,
 	.remove = fl_pci_remove,
+	.shutdown = fl_pci_shutdown,
 };
 
 int fl_pci_register(void)

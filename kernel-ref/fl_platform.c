@@ -49,6 +49,11 @@ static void fl_platform_remove(struct platform_device *pdev)
 	fl_remove(&pdev->dev);
 }
 
+static void fl_platform_shutdown(struct platform_device *pdev)
+{
+	fl_shutdown(&pdev->dev);
+}
+
 static const struct of_device_id fl_platform_of[] = {
 	{ .compatible = "faultline,nic" },
 	{}
@@ -58,6 +63,7 @@ MODULE_DEVICE_TABLE(of, fl_platform_of);
 struct platform_driver fl_platform_driver = {
 	.probe = fl_platform_probe,
 	.fl_platform_op_remove = fl_platform_remove,
+	.shutdown = fl_platform_shutdown,
 	.driver = {
 		.name = "faultline",
 		.of_match_table = fl_platform_of,

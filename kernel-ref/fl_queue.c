@@ -446,6 +446,18 @@ static struct fl_queue *fl_queue_left(struct fl_ctx *ctx)
 	return found;
 }
 
+/* The card may still write there: better lost than overwritten. */
+static void fl_queue_lose_all(struct fl_ctx *ctx)
+{
+	struct fl_queue *q;
+
+	mutex_lock(&ctx->queue_lock);
+	list_for_each_entry(q, &ctx->queues, list)
+		if (!q->ended)
+			q->cpu = NULL;
+	mutex_unlock(&ctx->queue_lock);
+}
+
 void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go)
 {
 	struct fl_qp *qp, *nextqp;
@@ -456,18 +468,20 @@ void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go)
 		fl_qp_end(ctx, qp);
 	list_for_each_entry_safe(cq, nextcq, &ctx->cqs, list)
 		fl_cq_end(ctx, cq);
-	/* The card may still write there: better lost than overwritten. */
 	if (!fw_let_go)
-		return;
-	/* A device that loses its driver must not have memory any more. */
-	if (ctx->dev->gone) {
-		mutex_lock(&ctx->queue_lock);
-		list_for_each_entry(q, &ctx->queues, list)
-			fl_queue_drop(q);
-		mutex_unlock(&ctx->queue_lock);
-	}
+		fl_queue_lose_all(ctx);
 	while ((q = fl_queue_left(ctx)))
 		fl_queue_put(ctx, q);
+}
+
+void fl_queue_drop_mapped(struct fl_ctx *ctx)
+{
+	struct fl_queue *q;
+
+	mutex_lock(&ctx->queue_lock);
+	list_for_each_entry(q, &ctx->queues, list)
+		fl_queue_drop(q);
+	mutex_unlock(&ctx->queue_lock);
 }
 
 /* ---- the event queue ---- */
@@ -484,9 +498,25 @@ int fl_eq_start(struct fl_dev *dev)
 	return 0;
 }
 
-/* All slots are closed: the firmware has nothing left to tell. */
+void fl_eq_clear(struct fl_dev *dev)
+{
+	fl_nic_write(dev, NIC_FW_BASE + NIC_FW_EQ_SIZE, 0);
+	fl_nic_write64(dev, NIC_FW_BASE + NIC_FW_EQ_BASE, 0);
+	/* Waits for the writes before it. */
+	fl_nic_read(dev, NIC_FW_BASE + NIC_FW_EQ_SIZE);
+}
+
+/*
+ * All slots are closed, and the firmware has nothing left to tell. One that
+ * does not answer has not read that either, and may write when it wakes up.
+ */
 void fl_eq_stop(struct fl_dev *dev)
 {
+	fl_eq_clear(dev);
+	if (fl_card_dead(dev) ? fl_card_silent(dev) : dev->fw_dead) {
+		dev_warn(dev->dev, "the event queue stays with the firmware\n");
+		return;
+	}
 	dma_free_coherent(dev->dev, FL_EQ_ENTRIES * sizeof(*dev->eq), dev->eq,
 			  dev->eq_dma);
 }

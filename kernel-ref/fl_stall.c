@@ -110,6 +110,16 @@ static void fl_stall_answer(struct fl_ctx *ctx, bool terminate)
 	atomic64_inc(&ctx->stalls);
 }
 
+/* Cut off meanwhile, the access has been ended; no other one is held. */
+static bool fl_stall_over(struct fl_ctx *ctx, const struct fl_need *need,
+			  u32 index, int ret)
+{
+	if (ret)
+		fl_fault_refused(ctx, need->write, index, need->xfer,
+				 need->block);
+	return READ_ONCE(ctx->lost);
+}
+
 void fl_stall_work(struct work_struct *work)
 {
 	struct fl_ctx *ctx = container_of(work, struct fl_ctx, stall_work);
@@ -131,6 +141,8 @@ void fl_stall_work(struct work_struct *work)
 	ret = fl_need_resolve(ctx, &need);
 	if (ret)
 		atomic64_inc(&ctx->failed);
+	if (fl_stall_over(ctx, &need, index, ret))
+		return;
 	/* Before the write: what happens next is its effect. */
 	trace_fl_resume(dev, ctx->slot, ret, need.va, need.xfer, need.block);
 	/* lab driver 24: let it go -- tag::driver-24[] */
@@ -142,16 +154,24 @@ void fl_stall_work(struct work_struct *work)
 	/* lab driver 24 end -- end::driver-24[] */
 }
 
+void fl_stall_cut(struct fl_ctx *ctx)
+{
+	struct fl_dev *dev = ctx->dev;
+	u32 fsr = fl_cb_read(dev, ctx->slot, SMMU_CB_FSR);
+
+	if (fsr == FL_GONE || !(fsr & SMMU_CB_FSR_SS))
+		return;
+	trace_fl_resume(dev, ctx->slot, true, ctx->held.far, 0, 0);
+	fl_stall_answer(ctx, true);
+}
+
 void fl_stall_end(struct fl_ctx *ctx)
 {
 	struct fl_dev *dev = ctx->dev;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
-	if (fl_cb_read(dev, ctx->slot, SMMU_CB_FSR) & SMMU_CB_FSR_SS) {
-		trace_fl_resume(dev, ctx->slot, true, ctx->held.far, 0, 0);
-		fl_stall_answer(ctx, true);
-	}
+	fl_stall_cut(ctx);
 	ctx->sctlr |= SMMU_CB_SCTLR_CFIE;
 	fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);

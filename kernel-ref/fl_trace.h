@@ -241,6 +241,22 @@ TRACE_EVENT(fl_invalidate,
 		  __entry->pages)
 );
 
+/* the TLB did not synchronise: the process was cut off */
+TRACE_EVENT(fl_cut_off,
+	TP_PROTO(const struct fl_dev *dev, u32 bank, u32 asid),
+	TP_ARGS(dev, bank, asid),
+	TP_STRUCT__entry(
+		__field(u32, card)
+		__field(u32, bank)
+		__field(u32, asid)),
+	TP_fast_assign(
+		__entry->card = dev->index;
+		__entry->bank = bank;
+		__entry->asid = asid;),
+	TP_printk("card=%u bank=%u asid=%u", __entry->card, __entry->bank,
+		  __entry->asid)
+);
+
 /* a memory region was registered */
 TRACE_EVENT(fl_mr,
 	TP_PROTO(const struct fl_dev *dev, u32 key, u64 va, u64 len, bool pinned),

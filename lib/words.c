@@ -44,7 +44,7 @@ static const struct {
 	{ ENXIO, "no such device" },
 	{ ENOMEM, "out of memory" },
 	{ ENOSPC, "the card has no room for another object" },
-	{ EDQUOT, "more pages than may be pinned" },
+	{ EDQUOT, "more pages pinned, or cards opened, than this user may" },
 	{ EFAULT, "the address is not mapped" },
 	{ EACCES, "the memory or the file does not allow it" },
 	{ EISCONN, "the queue pair is connected already" },

@@ -247,10 +247,13 @@ static uint64_t fw_actor_step(void *ctx, uint64_t now_ns)
 	};
 	struct board *b = ctx;
 	uint32_t costs[FW_COSTS] = { 0 };
-	bool more = one_step(b, now_ns, costs);
 	uint64_t ns = 0;
+	bool more;
 	int i;
 
+	if (atomic_load(&b->broken) & BOARD_SILENT_FW)
+		return SIM_IDLE;
+	more = one_step(b, now_ns, costs);
 	if (!b->timed) {
 		for (i = 1; more && i < STEPS_AT_ONCE; i++) {
 			if (!b->fw_events && !fw_due(b->fw, now_ns))
@@ -414,6 +417,12 @@ void board_reset(struct board *b)
 	sim_enter(b->domain);
 	memset(b->held, 0, sizeof(b->held));
 	sim_leave(b->domain);
+}
+
+void board_inject(struct board *b, unsigned int broken)
+{
+	atomic_store(&b->broken, broken);
+	fw_kick(b);
 }
 
 void board_unplug(struct board *b)

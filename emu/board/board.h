@@ -116,6 +116,13 @@ void board_reset(struct board *b);
  * ones, and what is written is lost. Called as board_reset() is.
  */
 void board_unplug(struct board *b);
+/*
+ * Fault injection: parts of the card that are broken until the next call. 0: all
+ * of it works again, and goes on with what is left to do.
+ */
+#define BOARD_NO_SYNC	1u	/* no TLB synchronise of the SMMU ends */
+#define BOARD_SILENT_FW	2u	/* the firmware does nothing; registers do */
+void board_inject(struct board *b, unsigned int broken);
 /* How many processes have the card open, as its firmware knows. Takes the domain. */
 unsigned int board_open_slots(struct board *b);
 

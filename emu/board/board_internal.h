@@ -49,6 +49,7 @@ struct board {
 	atomic_uint_fast64_t end_event[BOARD_TRACE_XFERS]; /* FW_COMPLETE */
 	bool timed;			/* steps take time (lockstep) */
 	atomic_bool unplugged;		/* for good: board_unplug() */
+	atomic_uint broken;		/* board_inject() */
 };
 
 /* irq.c */

@@ -166,8 +166,11 @@ void bus_sync_start(void *board, unsigned int bank)
 
 bool bus_sync_done(void *board, unsigned int bank)
 {
+	struct board *b = board;
+
 	(void)bank;
-	return sim_grace_done(((struct board *)board)->grace);
+	return !(atomic_load(&b->broken) & BOARD_NO_SYNC) &&
+	       sim_grace_done(b->grace);
 }
 
 /* ---- software's side ---- */

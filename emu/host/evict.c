@@ -62,7 +62,7 @@ int age_range(struct host_mm *mm, uint64_t va, uint64_t npages, bool pinned)
 	}
 	host_count(&mm->k->count.ages, n);
 	if (n)
-		mm_invalidate(mm, first, (last - first) / HOST_PAGE + 1);
+		mm_aged(mm, first, (last - first) / HOST_PAGE + 1);
 	return 0;
 	/* lab invalidate 6 end -- end::invalidate-6[] */
 }

@@ -92,6 +92,9 @@ struct host_process *host_process_create(struct host_kernel *k,
 void host_process_exit(struct host_process *p);
 const char *host_process_name(const struct host_process *p);
 uint32_t host_process_pid(const struct host_process *p);
+/* Whose it is: the driver's limits go by that. Of a new one: 0. */
+void host_process_set_uid(struct host_process *p, uint32_t uid);
+uint32_t host_process_uid(const struct host_process *p);
 struct host_kernel *host_process_kernel(struct host_process *p);
 struct host_mm *host_process_mm(struct host_process *p);
 /*
@@ -347,6 +350,9 @@ int mm_wait(struct host_mm *mm, struct sim_waitq *q, bool (*cond)(void *arg),
 struct mm_notifier {
 	void (*invalidate)(struct mm_notifier *n, struct host_mm *mm,
 			   uint64_t start, uint64_t end);
+	/* Access flags have gone, and nothing else. */
+	void (*age)(struct mm_notifier *n, struct host_mm *mm, uint64_t start,
+		    uint64_t end);
 	void (*release)(struct mm_notifier *n, struct host_mm *mm);
 	struct mm_notifier *next;
 };
@@ -464,6 +470,8 @@ struct host_driver_params {
 };
 int host_driver_probe(struct host_kernel *k,
 		      const struct host_driver_params *p);
+/* The machine stops while processes are at work; only removing comes later. */
+void host_driver_shutdown(struct host_kernel *k);
 void host_driver_remove(struct host_kernel *k);
 
 #endif

@@ -219,7 +219,7 @@ struct host_open_file {
 struct host_process {
 	struct host_kernel *k;
 	struct host_mm *mm;
-	uint32_t pid;
+	uint32_t pid, uid;
 	unsigned int slot;
 	char name[32];
 	struct sim_mutex lock;		/* files and windows */
@@ -477,6 +477,8 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 void mm_exit(struct host_mm *mm);
 /* The process itself is no user any more: wait until nobody is. */
 void mm_users_end(struct host_mm *mm);
+/* Tell every notifier that access flags of the range have gone. Lock held. */
+void mm_aged(struct host_mm *mm, uint64_t va, uint64_t npages);
 /* Tell every notifier that the entries of the range have changed. Lock held. */
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*

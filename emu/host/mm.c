@@ -150,6 +150,16 @@ void mm_notifier_unregister(struct host_mm *mm, struct mm_notifier *n)
 	sim_mutex_unlock(&mm->lock);
 }
 
+void mm_aged(struct host_mm *mm, uint64_t va, uint64_t npages)
+{
+	struct mm_notifier *n;
+
+	host_spend(mm->k, T_MM_INVALIDATE);
+	host_count(&mm->k->count.invalidations, 1);
+	for (n = mm->notifiers; n; n = n->next)
+		n->age(n, mm, va, va + npages * HOST_PAGE);
+}
+
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages)
 {
 	struct mm_notifier *n;

@@ -170,6 +170,16 @@ uint32_t host_process_pid(const struct host_process *p)
 	return p->pid;
 }
 
+void host_process_set_uid(struct host_process *p, uint32_t uid)
+{
+	p->uid = uid;
+}
+
+uint32_t host_process_uid(const struct host_process *p)
+{
+	return p->uid;
+}
+
 struct host_kernel *host_process_kernel(struct host_process *p)
 {
 	return p->k;

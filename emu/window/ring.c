@@ -183,6 +183,7 @@ static const struct {
 	[FL_WINDOW_NOTE_INVALIDATE] = { EV_DRV_INVALIDATE, LAST_STEP },
 	[FL_WINDOW_NOTE_MR] = { EV_DRV_MR, NOTHING },
 	[FL_WINDOW_NOTE_MR_GONE] = { EV_DRV_MR_GONE, NOTHING },
+	[FL_WINDOW_NOTE_CUT_OFF] = { EV_DRV_CUT_OFF, LAST_STEP },
 };
 
 static struct cause *cause_of(struct guest *g, const struct fl_window_entry *e)

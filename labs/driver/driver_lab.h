@@ -93,6 +93,8 @@ enum lab_change {
 	LAB_ROOM,	/* bytes that it may have without taking them from others */
 	LAB_HARD,	/* the bank met something at this address that no page cures */
 	LAB_STUCK,	/* other accesses fault all the time: MULTI before each RESUME */
+	/* its held access was counted and refused. Transfer << 32 | block */
+	LAB_REFUSED,
 };
 
 enum lab_moment {

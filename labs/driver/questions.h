@@ -75,6 +75,16 @@ static void lab_open(struct process *p, const uint64_t *q)
 	lab.dev->slot[ctx->slot] = ctx;
 }
 
+/* On whichever context it was. */
+static void lab_refused(struct fl_ctx *ctx, uint64_t what)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2 * LAB_CONTEXTS; i++)
+		fl_fault_refused(ctx, i % 2, i / 2, (u32)(what >> 32),
+				 (u32)what);
+}
+
 static void lab_change(struct process *p, const uint64_t *q)
 {
 	switch (q[1]) {
@@ -95,6 +105,9 @@ static void lab_change(struct process *p, const uint64_t *q)
 		break;
 	case LAB_STUCK:
 		lab.stuck = q[2];
+		break;
+	case LAB_REFUSED:
+		lab_refused(p->ctx, q[2]);
 		break;
 	case LAB_HARD:
 		p->ctx->hard.valid = true;

@@ -376,9 +376,9 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 }
 
 /* Of what is touched ahead; nobody leaves the card in this bench. */
-bool cancel_work_sync(struct work_struct *work)
+bool shim_cancel_work(struct work_struct *work, const char *where)
 {
-	(void)work;
+	(void)work, (void)where;
 	return false;
 }
 

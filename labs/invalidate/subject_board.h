@@ -253,8 +253,8 @@ static void new_process(void)
 	if (!at)
 		abort();
 	p->base = (uintptr_t)at;
-	p->tell.invalidate = hear_tell;
-	p->told.invalidate = hear_told;
+	p->tell.invalidate = p->tell.age = hear_tell;
+	p->told.invalidate = p->told.age = hear_told;
 	p->tell.release = p->told.release = hear_release;
 	/* Who came last is told first: the driver will be in between. */
 	mm_notifier_register(host_process_mm(p->p), &p->told);

@@ -13,7 +13,7 @@ _Static_assert(sizeof(struct fl_query) == 48 && sizeof(struct fl_reg_mr) == 40 &
 	       sizeof(struct fl_create_qp) == 40 &&
 	       sizeof(struct fl_prefetch) == 32 &&
 	       sizeof(struct fl_wait_cq) == 16 &&
-	       sizeof(struct fl_counters) == 88, "uapi.h");
+	       sizeof(struct fl_counters) == 96, "uapi.h");
 
 /* Linux, arch/arm/tools/syscall.tbl */
 #define SYS_EXIT	1

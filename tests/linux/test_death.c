@@ -198,8 +198,12 @@ TEST_MODES(kill_read_from,
 /* The address space goes, while another process still has the file. */
 static void child_leaves_file(void)
 {
+	struct fl_mr *pinned;
+
 	rig_open(child_policy, FL_TOUCH_PAGE);
 	rig_buffers_for(LARGE, 113);
+	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig_buffer(LARGE), LARGE,
+			    FL_REMOTE_WRITE | FL_PINNED, &pinned), 0);
 	rig_post(0, LARGE);
 	while (rig_since(&rig.dst).faults < 16)
 		;
@@ -215,9 +219,27 @@ static void child_leaves_file(void)
 	kill(getpid(), SIGKILL);
 }
 
-TEST_MODES(exit_with_file_open, "the address space ends while a child has the file "
-	   "open: transfers end, and closing frees the slots")
+/* Pages that are pinned, of the whole system. */
+static int64_t pins(void)
 {
+	return rig_number("/proc/vmstat", "nr_foll_pin_acquired") -
+	       rig_number("/proc/vmstat", "nr_foll_pin_released");
+}
+
+/* Unpinning takes a moment, as a slot does (open_in_time). */
+static int64_t pins_in_time(int64_t want)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 1000 && pins() != want; tries++)
+		usleep(10000);
+	return pins();
+}
+
+TEST_MODES(exit_with_file_open, "the address space ends while a child has the file "
+	   "open: transfers end, and it keeps neither slots nor pinned pages")
+{
+	int64_t before = pins();
 	unsigned int i;
 	pid_t child;
 
@@ -231,6 +253,9 @@ TEST_MODES(exit_with_file_open, "the address space ends while a child has the fi
 		while (shared->stage < 1)
 			usleep(1000);
 		EXPECT_EQ(waitpid(child, NULL, 0), child);
+		STEP("the child has the files, and nothing of the card");
+		every_slot();
+		EXPECT_EQ(pins_in_time(before), before);
 		shared->stage = 2;
 		EXPECT_EQ(rig_wait((pid_t)shared->slot), 0);
 	}

@@ -253,3 +253,84 @@ TEST_MODES(unaligned, "a write that fits no page leaves its neighbours alone")
 	free(zeros);
 	rig_finish();
 }
+
+/* ---- pinned to be read ---- */
+
+/*
+ * Pin a mapping that the device only reads, have the CPU write it, and see that
+ * the pages are those that were pinned.
+ */
+static void pinned_to_read(uint8_t *src, uint64_t seed)
+{
+	uint64_t frame[PAGES];
+	unsigned int i;
+
+	rig_open(FL_POLICY_RETRANSMIT, FL_TOUCH_BLOCK);
+	rig.src.mem = src;
+	rig.dst.mem = rig_buffer(BYTES);
+	EXPECT_EQ(fl_reg_mr(rig.src.pd, src, BYTES, FL_PINNED, &rig.src.mr), 0);
+	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig.dst.mem, BYTES, FL_REMOTE_WRITE,
+			    &rig.dst.mr), 0);
+	for (i = 0; i < PAGES; i++)
+		frame[i] = rig_pagemap(src + i * RIG_PAGE) & RIG_FRAME;
+	STEP("the CPU writes what is pinned");
+	rig_fill(src, BYTES, seed);
+	for (i = 0; i < PAGES; i++)
+		EXPECT_EQ(rig_pagemap(src + i * RIG_PAGE) & RIG_FRAME,
+			  frame[i]);
+	rig_mark();
+	rig_write(0, BYTES);
+	EXPECT_PATTERN(rig.dst.mem, BYTES, seed);
+	expect_side(&rig.src, 0, 0);
+	rig_finish();
+}
+
+TEST("untouched memory that is pinned to be read: its pages, not the page of zeros")
+{
+	rig_begin();
+	pinned_to_read(rig_buffer(BYTES), 15);
+}
+
+/* A file of one pattern, in memory. */
+static uint8_t *map_pattern(int prot, int flags, uint64_t seed)
+{
+	int fd = memfd_create("pattern", MFD_CLOEXEC);
+	uint8_t *mem;
+
+	EXPECT_GE(fd, 0);
+	EXPECT_EQ(ftruncate(fd, BYTES), 0);
+	mem = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	EXPECT((void *)mem != MAP_FAILED);
+	rig_fill(mem, BYTES, seed);
+	munmap(mem, BYTES);
+	mem = mmap(NULL, BYTES, prot, flags, fd, 0);
+	EXPECT((void *)mem != MAP_FAILED);
+	close(fd);
+	return mem;
+}
+
+TEST("a private file that is pinned to be read: the process's pages, not the file's")
+{
+	uint8_t *mem = map_pattern(PROT_READ | PROT_WRITE, MAP_PRIVATE, 16);
+
+	pinned_to_read(mem, 17);
+	munmap(mem, BYTES);
+}
+
+TEST("a shared file that may only be read can be pinned, too")
+{
+	uint8_t *mem = map_pattern(PROT_READ, MAP_SHARED, 18);
+
+	rig_open(FL_POLICY_RETRANSMIT, FL_TOUCH_BLOCK);
+	rig.src.mem = mem;
+	rig.dst.mem = rig_buffer(BYTES);
+	EXPECT_EQ(fl_reg_mr(rig.src.pd, mem, BYTES, FL_PINNED, &rig.src.mr), 0);
+	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig.dst.mem, BYTES, FL_REMOTE_WRITE,
+			    &rig.dst.mr), 0);
+	rig_mark();
+	rig_write(0, BYTES);
+	EXPECT_PATTERN(rig.dst.mem, BYTES, 18);
+	expect_side(&rig.src, 0, 0);
+	rig_finish();
+	munmap(mem, BYTES);
+}

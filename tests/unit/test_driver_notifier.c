@@ -65,6 +65,31 @@ TEST("eviction: invalidate, synchronise, and only then is the frame free")
 	rig_run(evict);
 }
 
+static void aged(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	struct fl_counters before, after;
+
+	moved(r);
+	before = rig_counters(b);
+	STEP("the kernel takes the access flags away");
+	EXPECT_EQ(host_madvise(b->process, b->buffer, LEN, HOST_COLD), 0);
+	EXPECT_EQ(rig_counters(b).invalidations, before.invalidations + 1);
+	STEP("pages that the card alone uses have them again");
+	before = rig_counters(b);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	after = rig_counters(b);
+	EXPECT_GE(after.faults, before.faults + 1);
+	EXPECT_EQ(after.pages_in, before.pages_in);
+	EXPECT_EQ(after.spurious, before.spurious);
+}
+
+TEST("ageing: the card's next access is seen by the kernel")
+{
+	rig_run(aged);
+}
+
 static uint64_t tlbis(struct rig *r, uint64_t pages)
 {
 	struct rig_node *b = &r->n[1];

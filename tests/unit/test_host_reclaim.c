@@ -354,7 +354,7 @@ static void wants_one(void *arg)
 TEST("frames that are all on their way out are waited for, also for long")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, test_seed(), 6, 64);
-	struct mm_notifier slow = { .invalidate = slowly };
+	struct mm_notifier slow = { .invalidate = slowly, .age = slowly };
 	struct fighter f[2] = { { r, 0, NULL }, { r, 1, NULL } };
 
 	rig_process(r, 1);

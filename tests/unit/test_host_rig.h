@@ -221,6 +221,7 @@ static inline void heard_release(struct mm_notifier *n, struct host_mm *mm)
 }
 
 #define HEARD { .n = { .invalidate = heard_invalidate,                        \
+		       .age = heard_invalidate,                               \
 		       .release = heard_release } }
 
 #endif

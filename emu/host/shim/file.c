@@ -253,6 +253,7 @@ static int device_open(void *dev, struct host_process *p, struct host_file *hf)
 	f->fops = shim->misc->fops;
 	f->file.private_data = shim->misc;
 	f->task.mm = process_mm(shim, host_process_mm(p));
+	f->task.uid.val = host_process_uid(p);
 	if (f->task.mm)
 		shim_inside(shim->sim, open_inside, &call);
 	if (call.ret) {

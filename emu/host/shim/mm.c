@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/err.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
@@ -32,7 +33,8 @@ struct mm_struct *shim_mm_create(struct shim *shim, struct host_mm *host)
 	mm->host = host;
 	mm->pgd = (void *)(uintptr_t)mm_table_pa(host);
 	mm->count = 1;
-	mm->self = (struct task_struct){ mm, &no_signal };
+	mm->self.mm = mm;
+	mm->self.signal = &no_signal;
 	mm->owner = &mm->self;
 	return mm;
 }
@@ -126,6 +128,11 @@ void *shim_phys_to_virt(phys_addr_t pa, const char *where)
 bool capable(int cap)
 {
 	return !shim_cpu()->shim->params.plain_user;
+}
+
+kuid_t current_uid(void)
+{
+	return current->uid;
 }
 
 unsigned long rlimit(unsigned int which)
@@ -294,6 +301,21 @@ static void invalidate(struct mm_notifier *n, struct host_mm *host,
 	*host_trace_at() = saved;
 }
 
+/* Linux calls it for each page, or each block of 2 MB; a range is the same. */
+static void age(struct mm_notifier *n, struct host_mm *host, uint64_t start,
+		uint64_t end)
+{
+	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
+	struct trace_at saved = *host_trace_at();
+	struct shim_cpu before = shim_enter(mn->shim, NULL, true);
+
+	shim_cpu()->cause = saved.cause;
+	if (mn->ops->clear_flush_young)
+		mn->ops->clear_flush_young(mn, mn->mm, start, end);
+	shim_leave(&before);
+	*host_trace_at() = saved;
+}
+
 static void release(struct mm_notifier *n, struct host_mm *host)
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
@@ -331,7 +353,7 @@ int shim_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm,
 	mn->shim = shim_cpu()->shim;
 	mn->released = false;
 	mn->next = NULL;
-	mn->host = (struct mm_notifier){ .invalidate = invalidate,
+	mn->host = (struct mm_notifier){ .invalidate = invalidate, .age = age,
 					 .release = release };
 	mmgrab(mm);
 	ret = mm_notifier_register(mm->host, &mn->host);

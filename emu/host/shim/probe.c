@@ -118,6 +118,23 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 	return s.ret;
 }
 
+static void stop(void *arg)
+{
+	struct shim *shim = arg;
+	struct shim_cpu before = shim_enter(shim, NULL, false);
+
+	fl_platform_driver.shutdown(&shim->pdev);
+	shim_leave(&before);
+}
+
+void host_driver_shutdown(struct host_kernel *k)
+{
+	struct shim *shim = shim_find(k);
+
+	assert(shim);
+	shim_inside(shim->sim, stop, shim);
+}
+
 static void end(void *arg)
 {
 	struct shim *shim = arg;

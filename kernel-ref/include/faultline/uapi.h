@@ -12,8 +12,9 @@
  * Who may: whoever may open the file for reading and writing, root and its group
  * (0660) unless a rule of udev says otherwise (kernel-ref/60-faultline.rules);
  * others get -EACCES from open. Opening: -EBUSY all slots are taken; -EDQUOT the
- * process has two files already (more with CAP_SYS_RESOURCE); -ENOSPC no ASID can
- * be kept for it; -EOPNOTSUPP its addresses have more than 48 bits; -ENODEV, -EIO.
+ * process has two files already, or its user's processes have eight together,
+ * half of the slots (more with CAP_SYS_RESOURCE); -ENOSPC no ASID can be kept for
+ * it; -EOPNOTSUPP its addresses have more than 48 bits; -ENODEV, -EIO.
  *
  * What a file may have: 16 domains, 64 completion queues, 64 queue pairs, as
  * many regions as FL_IOC_QUERY says, 8 MB of queues, 512 MB of pinned memory;
@@ -24,7 +25,12 @@
  * no sense, -E2BIG it asks for something that this driver does not know,
  * -ENOENT no such object of this file, -EPERM another process opened the file
  * (mmap too; a child inherits no mapping, and the open file is of no use to it),
- * -ENODEV the device is gone, -ENOTTY no such call. More at each call.
+ * -ENODEV the device is gone, or the file was cut off (fl_counters.lost_syncs),
+ * -ENOTTY no such call. More at each call.
+ *
+ * The file leaves the card when it is closed, or when the address space of the
+ * process that opened it ends, by exit or exec: then slot, queues and pinned
+ * pages come back though a child may have the file open still.
  */
 #ifndef FAULTLINE_UAPI_H
 #define FAULTLINE_UAPI_H
@@ -202,6 +208,11 @@ struct fl_counters {
 	__u64 invalidations;	/* ranges */
 	__u64 pinned_pages;	/* now */
 	__u64 stalls;		/* transactions resumed */
+	/*
+	 * The SMMU did not say that old translations are out of use. Then the
+	 * file is cut off: this call alone still works, all others -ENODEV.
+	 */
+	__u64 lost_syncs;
 };
 
 #define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)

@@ -108,9 +108,10 @@ void bench_change(unsigned int p, enum lab_change what, uint64_t value)
 		"may have so many bytes more",
 		"had a bus error on the walk of",
 		"has other faults all the time: MULTI is set before each RESUME",
+		"had this held access, which was refused",
 	};
 
-	if (what == LAB_ROOM || what == LAB_HARD)
+	if (what == LAB_ROOM || what == LAB_HARD || what == LAB_REFUSED)
 		judge_did("process %u: %s: 0x%" PRIx64, p, name[what], value);
 	else
 		judge_did("process %u: %s", p, name[what]);

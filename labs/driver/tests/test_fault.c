@@ -250,10 +250,12 @@ JUDGE(not_repaired, "what cannot be repaired is given up, and counted")
 	bench_counts(0, LAB_FAULTS, 2);
 }
 
-JUDGE(ended_in_stall, "in stall mode the access was counted, not its end")
+JUDGE(ended_in_stall, "a held access was counted, not its end")
 {
 	bench_usual(FL_MODE_STALL, FL_RESOLVE_BLOCK);
 	bench_map(0, FIRST, 4, 0);
+	bench_change(0, LAB_REFUSED,
+		     (uint64_t)LAB_XFER << 32 | LAB_XBLOCK);
 	bench_serve(&a_report);
 	bench_ready(&a_report, FL_ST_REMOTE_FAULT);
 	bench_counts(0, LAB_FAILED, 0);

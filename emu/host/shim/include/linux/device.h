@@ -44,6 +44,7 @@ void shim_log(const struct device *dev, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 #define dev_err(dev, ...) shim_log(dev, __VA_ARGS__)
 #define dev_err_ratelimited(dev, ...) shim_log(dev, __VA_ARGS__)
+#define dev_warn(dev, ...) shim_log(dev, __VA_ARGS__)
 #define dev_info(dev, ...) shim_log(dev, __VA_ARGS__)
 #define dev_dbg(dev, ...) shim_log(dev, __VA_ARGS__)
 #define WARN_ON(cond)                                                         \

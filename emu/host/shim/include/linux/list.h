@@ -40,6 +40,12 @@ static inline void shim_list_del(struct list_head *n, const char *where)
 	n->next = n->prev = NULL;
 }
 
+static inline void shim_list_del_init(struct list_head *n, const char *where)
+{
+	shim_list_del(n, where);
+	INIT_LIST_HEAD(n);
+}
+
 static inline bool list_empty(const struct list_head *head)
 {
 	return head->next == head;
@@ -47,8 +53,11 @@ static inline bool list_empty(const struct list_head *head)
 
 #define list_add_tail(n, head) shim_list_add_tail(n, head, __func__)
 #define list_del(n) shim_list_del(n, __func__)
+#define list_del_init(n) shim_list_del_init(n, __func__)
 
 #define list_entry(ptr, type, member) container_of(ptr, type, member)
+#define list_first_entry(head, type, member)                                  \
+	list_entry((head)->next, type, member)
 #define list_for_each_entry(pos, head, member)                                \
 	for (pos = list_entry((head)->next, __typeof__(*pos), member);        \
 	     &pos->member != (head);                                          \

@@ -12,6 +12,11 @@ struct mmu_notifier_ops {
 					       struct mm_struct *mm,
 					       unsigned long start,
 					       unsigned long end);
+	int (*clear_flush_young)(struct mmu_notifier *mn, struct mm_struct *mm,
+				 unsigned long start, unsigned long end);
+	/* Nobody calls it: what ages here asks for the other one. */
+	int (*clear_young)(struct mmu_notifier *mn, struct mm_struct *mm,
+			   unsigned long start, unsigned long end);
 };
 
 struct mmu_notifier {

@@ -21,6 +21,7 @@ struct platform_device {
 struct platform_driver {
 	int (*probe)(struct platform_device *pdev);
 	void (*remove)(struct platform_device *pdev);
+	void (*shutdown)(struct platform_device *pdev);
 	struct device_driver driver;
 };
 

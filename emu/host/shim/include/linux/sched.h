@@ -4,6 +4,7 @@
 #define SHIM_LINUX_SCHED_H
 
 #include <linux/types.h>
+#include <linux/uidgid.h>
 #include <shim/rules.h>
 
 struct mm_struct;
@@ -15,6 +16,7 @@ struct signal_struct {
 struct task_struct {
 	struct mm_struct *mm;
 	struct signal_struct *signal;
+	kuid_t uid;
 };
 struct task_struct *shim_current(void);
 #define current shim_current()

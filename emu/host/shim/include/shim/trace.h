@@ -87,6 +87,12 @@ static inline void shim_trace_fl_invalidate(const struct fl_dev *dev, u32 bank,
 	shim_trace(EV_DRV_INVALIDATE, false, xfer, block, bank, va, pages, 0);
 }
 
+static inline void shim_trace_fl_cut_off(const struct fl_dev *dev, u32 bank,
+					 u32 asid)
+{
+	shim_trace(EV_DRV_CUT_OFF, false, 0, 0, bank, asid, 0, 0);
+}
+
 static inline void shim_trace_fl_mr(const struct fl_dev *dev, u32 key, u64 va,
 				    u64 len, bool pinned)
 {

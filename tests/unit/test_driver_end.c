@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The card stops, or a part of it stops working: what the driver must see to
+ * when the firmware is silent, the SMMU does not synchronise, the machine stops.
+ */
+#include "test_driver_rig.h"
+
+#define LEN (64u * 1024)
+
+static uint64_t nic(struct rig_node *n, uint32_t off, unsigned int size)
+{
+	uint64_t v;
+
+	EXPECT_EQ(board_read(n->board, BUS_NIC_BASE + off, size, &v), 0);
+	return v;
+}
+
+static void refuses_all(struct rig_node *n)
+{
+	unsigned int i;
+
+	for (i = 0; i < SMMU_CB_COUNT; i++)
+		EXPECT_EQ(rig_smmu(n, SMMU_GR0_S2CR(i)),
+			  2u << SMMU_GR0_S2CR_TYPE_SHIFT);
+}
+
+/* ---- the firmware is silent ---- */
+
+static void no_event_queue(struct rig_node *n)
+{
+	EXPECT_EQ(nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8), 0);
+	EXPECT_EQ(nic(n, NIC_FW_BASE + NIC_FW_EQ_SIZE, 4), 0);
+}
+
+static void leave_open(struct rig *r)
+{
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+}
+
+static void silent(struct rig *r)
+{
+	struct rig_node *n = &r->n[1];
+	uint64_t base = nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8);
+
+	EXPECT(base);
+	STEP("the firmware does not answer, and the driver goes");
+	board_inject(n->board, BOARD_SILENT_FW);
+	host_driver_remove(n->kernel);
+	n->removed = true;
+	no_event_queue(n);
+	STEP("where the firmware may write when it wakes up is nobody else's");
+	EXPECT_EQ(host_driver_probe(n->kernel, NULL), 0);
+	n->removed = false;
+	EXPECT_NE(nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8), base);
+	board_inject(n->board, 0);
+}
+
+TEST("the event queue of a silent firmware is not given to others")
+{
+	struct host_driver_params p = { 0 };
+
+	rig_run_with(SIM_LOCKSTEP, &p, leave_open, silent);
+}
+
+static void willing(struct rig *r)
+{
+	struct rig_node *n = &r->n[1];
+	uint64_t base = nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8);
+
+	host_driver_remove(n->kernel);
+	n->removed = true;
+	no_event_queue(n);
+	EXPECT_EQ(host_driver_probe(n->kernel, NULL), 0);
+	n->removed = false;
+	EXPECT_EQ(nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8), base);
+}
+
+TEST("that of one that answers is stopped first, and freed")
+{
+	struct host_driver_params p = { 0 };
+
+	rig_run_with(SIM_LOCKSTEP, &p, leave_open, willing);
+}
+
+/* ---- the TLB does not synchronise ---- */
+
+/* b's pages go while the SMMU does not say that nobody uses them. */
+static void lose(struct rig_node *b, uint32_t from, uint32_t len)
+{
+	board_inject(b->board, BOARD_NO_SYNC);
+	EXPECT_EQ(host_madvise(b->process, b->buffer + from, len,
+			       HOST_PAGEOUT), 0);
+	board_inject(b->board, 0);
+}
+
+static void cut_off(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	struct fl_alloc_pd pd = { .size = sizeof(pd) };
+	struct host_process *other;
+	struct fl_counters c;
+	uint64_t then;
+	int err;
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	STEP("one synchronise does not end");
+	lose(b, 0, RIG_PAGE);
+	EXPECT_EQ(trace_count(r->trace, EV_DRV_CUT_OFF), 1);
+	EXPECT_EQ(rig_smmu(b, SMMU_GR0_S2CR(0)),
+		  2u << SMMU_GR0_S2CR_TYPE_SHIFT);
+	STEP("the file is over, and says why");
+	EXPECT_EQ(rig_ioctl(b, FL_IOC_ALLOC_PD, &pd), -ENODEV);
+	EXPECT_EQ(host_poll(b->process, b->fd, 1), 0);
+	c = rig_counters(b);
+	EXPECT_EQ(c.lost_syncs, 1);
+	STEP("what changes next is not waited for");
+	then = sim_now(r->sim);
+	lose(b, RIG_PAGE, LEN);
+	EXPECT_LE(sim_now(r->sim) - then, 100000000);
+	EXPECT_EQ(rig_counters(b).lost_syncs, 1);
+	STEP("nothing lands there any more, and nothing is brought in for it");
+	c = rig_counters(b);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_REMOTE_FAULT);
+	EXPECT_EQ(rig_counters(b).pages_in, c.pages_in);
+	STEP("others can have the card, its bank too");
+	rig_close(b);
+	other = host_process_create(b->kernel, "other", &err);
+	EXPECT(other);
+	EXPECT_GE(host_open(other, "faultline0"), 0);
+	host_process_exit(other);
+	rig_open(b);
+	rig_set_up(b, 0);
+}
+
+TEST("a TLB that does not synchronise costs its process the card")
+{
+	rig_run(cut_off);
+}
+
+#define SLOW_NS	50000000u
+
+static void cut_held(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+
+	rig_pair(r, FL_MODE_STALL, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_fill(b, LEN, 2);
+	EXPECT_EQ(host_madvise(b->process, b->buffer, LEN, HOST_PAGEOUT), 0);
+	EXPECT_EQ(host_madvise(b->process, b->buffer + LEN, LEN,
+			       HOST_POPULATE), 0);
+	r->timing.v[T_MM_MAJOR] = SLOW_NS;
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	while (!trace_count(r->trace, EV_DRV_WORK))
+		sim_sleep(1000);
+	STEP("another page goes while an access is held, and nothing synchronises");
+	lose(b, LEN, RIG_PAGE);
+	EXPECT_EQ(trace_count(r->trace, EV_DRV_CUT_OFF), 1);
+	EXPECT(!(rig_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FSR) &
+		 SMMU_CB_FSR_SS));
+	/* The second that it took was too long for the sender. */
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_NO_ANSWER);
+	rig_close(b);
+}
+
+TEST("an access that is held then is ended, once")
+{
+	/* rig_down() expects that no RESUME was ignored. */
+	rig_run(cut_held);
+}
+
+static void no_start(struct rig *r)
+{
+	struct rig_node *n = &r->n[0];
+
+	board_inject(n->board, BOARD_NO_SYNC);
+	EXPECT_EQ(host_open(n->process, "faultline0"), -EIO);
+	board_inject(n->board, 0);
+	EXPECT_EQ(board_open_slots(n->board), 0);
+	EXPECT_EQ(rig_smmu(n, SMMU_GR0_SMR(0)) & SMMU_GR0_SMR_VALID, 0);
+	refuses_all(n);
+	rig_open(n);
+	rig_set_up(n, 0);
+}
+
+TEST("nobody gets a bank whose TLB may hold another's translations")
+{
+	rig_run(no_start);
+}
+
+/* ---- the machine stops ---- */
+
+static uint64_t translated(struct rig *r)
+{
+	return trace_count(r->trace, EV_SMMU_HIT) +
+	       trace_count(r->trace, EV_SMMU_WALK);
+}
+
+static void is_off(struct rig_node *n)
+{
+	unsigned int i;
+
+	EXPECT_EQ(nic(n, NIC_ENG_CTRL, 4), 0);
+	EXPECT_EQ(nic(n, NIC_ENG_IRQ_ENABLE, 4), 0);
+	EXPECT_EQ(nic(n, NIC_FW_BASE + NIC_FW_IRQ_ENABLE, 4), 0);
+	no_event_queue(n);
+	refuses_all(n);
+	for (i = 0; i < SMMU_CB_COUNT; i++)
+		EXPECT_EQ(rig_smmu(n, SMMU_CB_BASE(i) + SMMU_CB_SCTLR), 0);
+	EXPECT_EQ(board_open_slots(n->board), 0);
+}
+
+/* Both ends stop at that moment of two transfers. */
+static void stop_at(struct rig *r, uint32_t mode, uint64_t after_ns)
+{
+	struct fl_alloc_pd pd = { .size = sizeof(pd) };
+	uint64_t before;
+	int i;
+
+	rig_pair(r, mode, FL_RESOLVE_PAGE, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	rig_post(r, FL_OP_READ, LEN, LEN, LEN);
+	sim_sleep(after_ns);
+	STEP("mode %u, %u ns after posting", mode, (unsigned int)after_ns);
+	for (i = 0; i < 2; i++)
+		host_driver_shutdown(r->n[i].kernel);
+	for (i = 0; i < 2; i++)
+		is_off(&r->n[i]);
+	STEP("no access comes after that");
+	before = translated(r);
+	sim_sleep(100000000);
+	EXPECT_EQ(translated(r), before);
+	for (i = 0; i < 2; i++) {
+		is_off(&r->n[i]);
+		EXPECT_EQ(rig_ioctl(&r->n[i], FL_IOC_ALLOC_PD, &pd), -ENODEV);
+		EXPECT_EQ(host_open(r->n[i].process, "faultline0"), -ENODEV);
+	}
+}
+
+static uint32_t stop_mode;
+static uint64_t stop_ns;
+
+static void stop_busy(struct rig *r)
+{
+	stop_at(r, stop_mode, stop_ns);
+}
+
+TEST("a machine that stops leaves a card that reaches nothing, in any state")
+{
+	static const uint64_t at[] = { 1000, 5000, 9000, 14000, 25000 };
+	unsigned int i;
+
+	for (stop_mode = 0; stop_mode < 2; stop_mode++)
+		for (i = 0; i < sizeof(at) / sizeof(*at); i++) {
+			stop_ns = at[i];
+			rig_run(stop_busy);
+		}
+}
+
+static void stop_held(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	uint64_t then;
+
+	rig_pair(r, FL_MODE_STALL, FL_RESOLVE_BLOCK, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_fill(b, LEN, 2);
+	EXPECT_EQ(host_madvise(b->process, b->buffer, LEN, HOST_PAGEOUT), 0);
+	r->timing.v[T_MM_MAJOR] = SLOW_NS;
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	while (!trace_count(r->trace, EV_DRV_WORK))
+		sim_sleep(1000);
+	STEP("a worker waits for a page that takes long");
+	then = sim_now(r->sim);
+	host_driver_shutdown(b->kernel);
+	EXPECT_LE(sim_now(r->sim) - then, SLOW_NS / 10);
+	is_off(b);
+	EXPECT(!(rig_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FSR) &
+		 SMMU_CB_FSR_SS));
+	STEP("the page comes");
+	r->timing.v[T_MM_MAJOR] = 0;
+	sim_sleep(2 * SLOW_NS);
+	is_off(b);
+}
+
+TEST("stopping does not wait for a page, and leaves no access held")
+{
+	rig_run(stop_held);
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* The mode changes while blocks are under way, or their reports are. */
+#include "test_driver_rig.h"
+
+struct changing {
+	struct rig_node *n;
+	_Atomic bool stop;
+	unsigned int changed;
+};
+
+static void changes(void *arg)
+{
+	struct changing *c = arg;
+	struct fl_policy p = { .size = sizeof(p), .resolve = FL_RESOLVE_PAGE };
+
+	while (!c->stop) {
+		p.fault_mode = !p.fault_mode;
+		c->changed += !rig_ioctl(c->n, FL_IOC_POLICY, &p);
+		sim_sleep(500);
+	}
+}
+
+/* Each report is a fault, and each access that is held; none is both here. */
+static void changing_mode(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	struct changing c = { .n = b };
+	struct fl_counters n;
+	struct sim_thread *t;
+	unsigned int i;
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_PAGE, 0);
+	rig_fill(&r->n[0], 65536, 1);
+	t = host_thread_start(b->process, "mode", changes, &c);
+	for (i = 0; i < 100; i++) {
+		EXPECT_EQ(host_madvise(b->process, b->buffer, 65536,
+				       HOST_DONTNEED), 0);
+		rig_post(r, FL_OP_WRITE, 0, 0, 65536);
+		EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	}
+	c.stop = true;
+	sim_thread_join(t);
+	n = rig_counters(b);
+	STEP("%u changes, %u faults", c.changed, (unsigned int)n.faults);
+	EXPECT_GE(c.changed, 1);
+	EXPECT_GE(n.stalls, 1);
+	EXPECT_GE(n.faults, n.stalls + 1);
+	EXPECT_EQ(n.faults, n.stalls + trace_count(r->trace, EV_DRV_IRQ_FAULT));
+}
+
+/* Its blocks are killed before anybody heard of their faults: none is in flight. */
+static void changed_before(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	struct fl_policy p = { .size = sizeof(p), .fault_mode = FL_MODE_STALL };
+	struct fl_destroy d = { .size = sizeof(d) };
+
+	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_PAGE, 0);
+	rig_fill(&r->n[0], 16384, 1);
+	r->timing.v[T_IRQ] = 1000000;
+	rig_post(r, FL_OP_WRITE, 0, 0, 16384);
+	while (!trace_count(r->trace, EV_ENG_FAULT))
+		sim_sleep(1000);
+	d.object = b->qp;
+	EXPECT_EQ(rig_ioctl(b, FL_IOC_DESTROY_QP, &d), 0);
+	EXPECT_EQ(rig_ioctl(b, FL_IOC_POLICY, &p), 0);
+	EXPECT_EQ(trace_count(r->trace, EV_DRV_IRQ_FAULT), 0);
+	STEP("the mode is another one when the top half comes");
+	sim_sleep(2000000);
+	EXPECT_EQ(trace_count(r->trace, EV_DRV_IRQ_FAULT), 1);
+	EXPECT_EQ(rig_counters(b).faults, 1);
+}
+
+TEST("a fault is counted though the mode has changed when its report is read")
+{
+	rig_run(changed_before);
+}
+
+TEST("faults are counted once, whatever the mode becomes before they are answered")
+{
+	struct host_driver_params p = { 0 };
+
+	rig_run(changing_mode);
+	/* variants: tsan */
+	rig_run_with(SIM_THREADS, &p, changing_mode, NULL);
+}
