@@ -411,6 +411,7 @@ TEST("closing a slot kills its blocks in any state and frees all it owned")
 	struct rig_world w, v;
 	struct rig_rxc x = {
 		.src = RIG_NODE, .op = WOP_READ_REQ, .len = 100, .va = RIG_VA,
+		.from = RIG_PEER_QP,
 	};
 	uint32_t round, i;
 
@@ -534,7 +535,7 @@ TEST("the checker sees tables that do not agree, and says which")
 	rig_world(r, &w, 1);
 	x = (struct rig_rxc){ .src = RIG_NODE | w.qp << 8, .len = 100,
 			      .op = WOP_READ_REQ, .va = RIG_VA,
-			      .rkey = w.key };
+			      .rkey = w.key, .from = RIG_PEER_QP };
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	rig_post(r, &w, rig_wqe(&w, 100 * RIG_BLOCK));
 	fw = r->fw;
