@@ -179,9 +179,27 @@ static void job_fail(struct fw *fw, uint32_t n, uint8_t status)
 	job_free(fw, n);
 }
 
-static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
+/*
+ * A free place in the table. Jobs whose turn has not come leave half of it to
+ * the others, for which they may be waiting. FW_NONE: there is none.
+ */
+static uint32_t job_find(const struct fw *fw, bool later)
 {
-	uint32_t w, n, ctx = in->word >> 24;
+	const uint32_t *used = fw->jobs_used.word;
+	uint32_t w, n = FW_NONE, count = 0;
+
+	for (w = FW_READ_JOBS / 32; w--;) {
+		count += (uint32_t)__builtin_popcount(used[w]);
+		if (~used[w])
+			n = w * 32 + (uint32_t)__builtin_ctz(~used[w]);
+	}
+	return later && count >= FW_READ_JOBS / 2 ? FW_NONE : n;
+}
+
+static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp,
+			enum fw_turn_is turn)
+{
+	uint32_t n, ctx = in->word >> 24;
 	uint16_t gen = (uint16_t)(in->word >> 8);
 	struct fw_peer *p;
 
@@ -203,11 +221,9 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
 			return FL_ST_STALE;
 		job_drop(fw, p->job - 1u);
 	}
-	for (w = 0; w < FW_READ_JOBS / 32 && !~fw->jobs_used.word[w]; w++)
-		;
-	if (w == FW_READ_JOBS / 32)
+	n = job_find(fw, turn == FW_TURN_LATER);
+	if (n == FW_NONE)
 		return FL_ST_WAIT;
-	n = w * 32 + (uint32_t)__builtin_ctz(~fw->jobs_used.word[w]);
 	fw->job[n] = (struct fw_job){
 		.va = in->va, .left = in->left, .len = in->len, .key = in->key,
 		.word = in->word, .xfer = in->xfer, .turn = in->turn,
@@ -253,7 +269,7 @@ static uint8_t incoming_judge(struct fw *fw, const struct incoming *in)
 	if (turn == FW_TURN_OVER)
 		return is_read ? FL_ST_STALE : FL_ST_REMOTE_QP;
 	if (is_read)
-		return job_open(fw, in, qp);
+		return job_open(fw, in, qp, turn);
 	return turn == FW_TURN_LATER ? FL_ST_WAIT : FL_ST_OK;
 }
 
