@@ -242,6 +242,13 @@ static void peer_not_yet(struct fw *fw, struct fw_ctx *c)
 	fw_ctx_unpark(fw, c->qp);
 }
 
+static void peer_lacks_pages(struct fw *fw, struct fw_ctx *c)
+{
+	c->busy = 0;	/* it had room */
+	if (!gives_up(fw, c))
+		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
+}
+
 static void note_refused(struct fw *fw, struct fw_ctx *c)
 {
 	uint32_t state, v = state_of(fw, c, &state);
@@ -258,8 +265,8 @@ static void note_refused(struct fw *fw, struct fw_ctx *c)
 		peer_busy(fw, c);
 	else if (why)
 		peer_not_yet(fw, c);
-	else if (!gives_up(fw, c))
-		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
+	else
+		peer_lacks_pages(fw, c);
 }
 
 static void note_waiting(struct fw *fw, struct fw_ctx *c)
