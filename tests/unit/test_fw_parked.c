@@ -300,6 +300,25 @@ TEST("a block that ended as it was to be started anew is not started")
 	EXPECT(fw_idle(r->fw));
 }
 
+TEST("a request that failed as a block of it was to be started anew is over")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+
+	rig_world(r, &w, 1);
+	order_post(r, &w, FL_OP_WRITE, 8, 0);
+	order_post(r, &w, FL_OP_WRITE, 2 * RIG_BLOCK, 0);
+	FLY(r, nth(r, 2));
+	order_put_off(r, nth(r, 1), FL_ST_WAIT);
+	rig_end(r, nth(r, 0), FL_ST_OK);
+	rig_end(r, nth(r, 2), FL_ST_BUS_ERROR);
+	rig_run(r);
+	EXPECT_EQ(r->started, 3);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+	rig_expect_cqe(r, &w, 1, FL_ST_BUS_ERROR);
+	EXPECT(fw_idle(r->fw));
+}
+
 TEST("a peer that says that it is at it gets the long timer, for a WRITE as well")
 {
 	struct rig *r = rig_create(8);
