@@ -278,7 +278,7 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	/* The peer lives and is at it: its silence gets the long timer. */
 	if (state == FL_TX_FLYING) {
 		c->tries = 0;
-		c->put_off = false;
+		c->put_off = c->parked = false;
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
 		return;
 	}

@@ -356,6 +356,22 @@ static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
 		fw_timer_collect(fw, rxc);
 }
 
+/* A block is held no longer. Its sender may have given it up meanwhile. */
+static void rx_judge_held(struct fw *fw, uint32_t rxc, bool hold)
+{
+	uint32_t base = NIC_RXC_BASE(rxc), state;
+
+	state = (fw_read32(fw, base + NIC_RXC_STATE) &
+		 NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
+	if (state == FL_RX_CHECK &&
+	    fw_read32(fw, base + NIC_RXC_WORD) == fw->rx[rxc].word) {
+		rx_judge(fw, rxc, fw->rx[rxc].serial, hold);
+		return;
+	}
+	fw->rx_held &= ~(1u << rxc);
+	fw_timer_collect_stop(fw, rxc);
+}
+
 /* The next request's turn has come: those of its blocks that are held go on. */
 static void rx_release(struct fw *fw, uint16_t qp)
 {
@@ -365,7 +381,7 @@ static void rx_release(struct fw *fw, uint16_t qp)
 		i = (uint32_t)__builtin_ctz(left);
 		if (fw->rx_held >> i & 1 && fw->rx[i].qp == qp &&
 		    fw_order_now(fw, qp, &fw->rx[i].turn) != FW_TURN_LATER)
-			rx_judge(fw, i, fw->rx[i].serial, true);
+			rx_judge_held(fw, i, true);
 	}
 }
 
@@ -379,7 +395,7 @@ void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial)
 
 void fw_rx_put_off(struct fw *fw, uint32_t rxc)
 {
-	rx_judge(fw, rxc, fw->rx[rxc].serial, false);
+	rx_judge_held(fw, rxc, false);
 }
 
 void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial)
