@@ -515,14 +515,6 @@ TEST("random commands never crash, and what they made can be cleared away")
 		EXPECT_EQ(CMD(r, PD_CREATE, .slot = 0), FL_ST_OK);
 }
 
-#define WRONG(r, field, value, sentence) do {				\
-	__typeof__(field) was_ = (field);				\
-	(field) = (value);						\
-	EXPECT_STR(fw_check((r)->fw), sentence);			\
-	(field) = was_;							\
-	EXPECT(!fw_check((r)->fw));					\
-} while (0)
-
 TEST("the checker sees tables that do not agree, and says which")
 {
 	struct rig *r = rig_create(8);

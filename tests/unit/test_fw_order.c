@@ -3,6 +3,7 @@
  * Order at the responder: what comes in of a peer's queue pair is carried out in
  * the order in which it was posted there.
  */
+#include "nic/fw_internal.h"
 #include "test_fw_order.h"
 
 #define TURNS	(1u << 24)
@@ -521,4 +522,61 @@ TEST("a held context that carries another block by now leaves the alarm right")
 	r->now = r->alarm;
 	rig_run(r);
 	EXPECT_EQ(r->alarm, FW_NEVER);
+}
+
+TEST("a held context whose sender gave the block up is judged for the next one alone")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	struct rig_rxc x;
+
+	rig_world(r, &w, 1);
+	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 1, .behind = 1)), RIG_HELD);
+	STEP("the next block is there, but not its note");
+	x = READ_OF(&w, 0);
+	r->rxc[0] = x;
+	r->now += RIG_TIMEOUT / 2;
+	rig_run(r);
+	EXPECT_EQ(r->rxc[0].verdicts, 0);
+	EXPECT_EQ(r->alarm, FW_NEVER);
+	EXPECT_EQ(order_offer(r, 0, x), FL_ST_OK);
+	EXPECT_EQ(r->started, 1);
+}
+
+TEST("the checker sees what waits and would not be woken")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	struct fw_ctx *c;
+	struct fw *fw;
+
+	rig_world(r, &w, 1);
+	order_post(r, &w, FL_OP_READ, 8, 0);
+	order_post(r, &w, FL_OP_READ, 8, 0);
+	order_put_off(r, r->order[1], FL_ST_WAIT);
+	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 1, .behind = 1)), RIG_HELD);
+	EXPECT_EQ(order_offer(r, 1, READ_OF(&w, 2, .behind = 2)), FL_ST_OK);
+	fw = r->fw;
+	c = &fw->ctx[r->order[1]];
+	EXPECT(!fw_check(fw));
+	WRONG(r, c->again, true,
+	      "a context is to start anew and was not ended");
+	WRONG(r, c->waiting, false, "a block is parked and does not wait");
+	WRONG(r, c->wr, 0, "a block is parked and its turn has come");
+	WRONG(r, fw->rx_accepted, 1,
+	      "a held context is accepted, or has no timer");
+	WRONG(r, fw->rx_timed, 0,
+	      "a held context is accepted, or has no timer");
+	WRONG(r, fw->rx_held_most, 0, "too many contexts are held");
+	WRONG(r, fw->rx[0].qp, 9,
+	      "a context is held for a queue pair that is gone");
+	WRONG(r, fw->rx[0].turn.number, 0,
+	      "a context is held and its turn has come");
+	WRONG(r, fw->qp[w.qp].reads, 1,
+	      "a queue pair counts READs that it does not have");
+	WRONG(r, fw->job[0].deadline_ns, 0,
+	      "the alarm is later than a READ's deadline");
+	fw->elder.there = true;
+	WRONG(r, fw->elder.until_ns, RIG_FAULT_TIMEOUT + 1,
+	      "others wait for a block longer than its sender");
 }

@@ -423,6 +423,15 @@ static inline uint32_t rig_open(struct rig *r, uint32_t n,
 	return verdict;
 }
 
+/* What the checker says when one field of the firmware has another value. */
+#define WRONG(r, field, value, sentence) do {				\
+	__typeof__(field) was_ = (field);				\
+	(field) = (value);						\
+	EXPECT_STR(fw_check((r)->fw), sentence);			\
+	(field) = was_;							\
+	EXPECT(!fw_check((r)->fw));					\
+} while (0)
+
 static inline uint32_t rig_random(uint64_t *state)
 {
 	/* xorshift64*, Vigna 2016 */
