@@ -18,6 +18,8 @@
  * FL_RESOLVE_PAGE does, is 17 for the largest block.
  */
 #define ELDER_ACCEPTED	24
+/* Alone it does not get through either, so it is not for the others. */
+#define ELDER_IN_VAIN	64
 
 /* Registers of a receive context in CHECK. */
 struct incoming {
@@ -291,8 +293,11 @@ static bool elder_forbids(struct fw *fw, const struct incoming *in)
 		e->there = false;
 	if (e->there && (e->node != in->node || e->word != in->word >> 8))
 		return true;
-	if (p->accepted < ELDER_ACCEPTED) {
-		p->accepted++;
+	if (p->accepted++ < ELDER_ACCEPTED)
+		return false;
+	if (p->accepted == ELDER_IN_VAIN) {
+		p->accepted = 0;
+		e->there = false;
 		return false;
 	}
 	*e = (struct fw_elder){

@@ -451,62 +451,6 @@ TEST("READs whose turn has not come leave room for those whose turn it is")
 	EXPECT_EQ(r->started, 1);
 }
 
-/* The same block again and again: its pages leave before it has landed. */
-static struct rig_rxc make_elder(struct rig *r, const struct rig_world *w)
-{
-	struct rig_rxc x = WRITE_OF(w, 0);
-	uint32_t i;
-
-	for (i = 0; i < 25; i++) {
-		EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
-		x.word++;
-	}
-	return x;
-}
-
-TEST("a block that does not get through is left alone with memory until it has")
-{
-	struct rig *r = rig_create(8);
-	struct rig_world w, v;
-	struct rig_rxc x;
-
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
-	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0, .of = 9)), FL_ST_OK);
-	x = make_elder(r, &w);
-	EXPECT_EQ(order_offer(r, 2, WRITE_OF(&v, 0, .block = 2, .of = 9)),
-		  FL_ST_BUSY);
-	EXPECT_EQ(order_offer(r, 3, READ_OF(&v, 0)), FL_ST_OK);
-	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
-	STEP("another one that lands is not it");
-	order_land(r, 1);
-	EXPECT_EQ(order_offer(r, 2, WRITE_OF(&v, 0, .block = 2, .of = 9)),
-		  FL_ST_BUSY);
-	order_land(r, 0);
-	EXPECT_EQ(order_offer(r, 2, WRITE_OF(&v, 0, .block = 2, .of = 9)),
-		  FL_ST_OK);
-}
-
-TEST("a block that is not heard of any more is not waited for")
-{
-	struct rig *r = rig_create(8);
-	struct rig_world w, v;
-	struct rig_rxc x;
-
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
-	x = make_elder(r, &w);
-	r->now += RIG_FAULT_TIMEOUT - 1;
-	rig_run(r);
-	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0)), FL_ST_BUSY);
-	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
-	r->now += RIG_FAULT_TIMEOUT - 1;
-	rig_run(r);
-	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0)), FL_ST_BUSY);
-	r->now++;
-	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0)), FL_ST_OK);
-}
-
 TEST("a held context that carries another block by now leaves the alarm right")
 {
 	struct rig *r = rig_create(8);
