@@ -46,6 +46,20 @@ static const char *check_job_ctx(const struct fw *fw, const struct fw_ctx *c)
 	return NULL;
 }
 
+/* Whoever waits must be woken: by a timer, or when its turn comes. */
+static const char *check_waiting(const struct fw *fw, const struct fw_ctx *c)
+{
+	if (c->again && !c->killed)
+		return "a context is to start anew and was not ended";
+	if (!c->parked || c->killed)
+		return NULL;
+	if (c->owner != FW_CTX_REQUEST || !c->waiting)
+		return "a block is parked and does not wait";
+	if (c->wr == fw->qp[c->qp].wr_head)
+		return "a block is parked and its turn has come";
+	return NULL;
+}
+
 static const char *check_contexts(const struct fw *fw, struct tally *t)
 {
 	const char *wrong = NULL;
@@ -61,6 +75,10 @@ static const char *check_contexts(const struct fw *fw, struct tally *t)
 			return "a timer runs for a context that needs none";
 		if (timed && c->deadline_ns < fw->alarm_ns)
 			return "the alarm is later than a deadline";
+		if (c->owner != FW_CTX_FREE)
+			wrong = check_waiting(fw, c);
+		if (wrong)
+			return wrong;
 		if (c->owner == FW_CTX_REQUEST) {
 			t->request_ctxs++;
 			wrong = check_request_ctx(fw, c);
@@ -76,10 +94,40 @@ static const char *check_contexts(const struct fw *fw, struct tally *t)
 	return wrong;
 }
 
+/* A queue pair that has been connected and not destroyed. */
+static bool is_up(const struct fw *fw, uint32_t n)
+{
+	return n < FW_QPS && (fw->qp[n].state == FW_QP_CONNECTED ||
+			      fw->qp[n].state == FW_QP_ERROR);
+}
+
+/* Blocks that come in and wait for their turn. */
+static const char *check_held(const struct fw *fw)
+{
+	uint32_t left = fw->rx_held, i;
+
+	if (fw->rx_held & (fw->rx_accepted | ~fw->rx_timed))
+		return "a held context is accepted, or has no timer";
+	if ((uint32_t)__builtin_popcount(fw->rx_held) > fw->rx_held_most)
+		return "too many contexts are held";
+	for (; left; left &= left - 1) {
+		i = (uint32_t)__builtin_ctz(left);
+		if (!is_up(fw, fw->rx[i].qp))
+			return "a context is held for a queue pair that is gone";
+		if (fw_order_now(fw, fw->rx[i].qp, &fw->rx[i].turn) !=
+		    FW_TURN_LATER)
+			return "a context is held and its turn has come";
+	}
+	if (fw->rx_elder.there &&
+	    fw->rx_elder.until_ns > fw->now_ns + fw->cfg.fault_timeout_ns)
+		return "others wait for a block longer than its sender";
+	return NULL;
+}
+
 static const char *check_ring(const struct fw *fw, uint32_t n)
 {
 	const struct fw_qp *q = &fw->qp[n];
-	uint32_t i, inflight = 0;
+	uint32_t i, inflight = 0, reads = 0;
 
 	for (i = q->wr_head; i != q->wr_tail; i++) {
 		const struct fw_wr *wr = &q->wr[i % FW_QP_WRS];
@@ -95,7 +143,11 @@ static const char *check_ring(const struct fw *fw, uint32_t n)
 					  !fw->mr[wr->mr].active))
 			return "a request uses a region that is gone";
 		inflight += wr->inflight;
+		reads += wr->opcode == FL_OP_READ && wr->inflight &&
+			 wr->issued == wr->length;
 	}
+	if (reads != q->reads && q->state != FW_QP_DYING)
+		return "a queue pair counts READs that it does not have";
 	if (inflight != q->inflight || q->waiting > q->inflight)
 		return "a queue pair counts contexts that it does not have";
 	return NULL;
@@ -142,8 +194,10 @@ static const char *check_jobs(const struct fw *fw)
 			continue;
 		if (fw->peer[j->node][j->peer_ctx].job != i + 1)
 			return "a job does not belong to its peer";
-		if (fw->qp[j->qp].state == FW_QP_FREE)
+		if (!is_up(fw, j->qp))
 			return "a job is of a queue pair that is gone";
+		if (j->state == FW_JOB_QUEUED && j->deadline_ns < fw->alarm_ns)
+			return "the alarm is later than a READ's deadline";
 		if (j->state == FW_JOB_ACTIVE &&
 		    (fw->ctx[j->ctx].owner != FW_CTX_JOB ||
 		     fw->ctx[j->ctx].job != i))
@@ -191,5 +245,7 @@ const char *fw_check(const struct fw *fw)
 	if (t.active != fw->active_count)
 		return "the count of active queue pairs is wrong";
 	wrong = check_events(fw);
+	if (!wrong)
+		wrong = check_held(fw);
 	return wrong ? wrong : check_jobs(fw);
 }

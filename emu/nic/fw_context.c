@@ -197,9 +197,13 @@ static bool steps_aside(struct fw *fw, struct fw_ctx *c)
 {
 	uint32_t me = 1 + number(fw, c);
 
-	if (c->waits < FW_ELDER_TIMES)
-		c->waits++;
-	if (!fw->tx_elder && c->waits == FW_ELDER_TIMES)
+	if (++c->waits == FW_ELDER_IN_VAIN) {
+		c->waits = 0;
+		if (fw->tx_elder == me)
+			fw_ctx_elder_end(fw);
+		return false;
+	}
+	if (!fw->tx_elder && c->waits >= FW_ELDER_TIMES)
 		fw->tx_elder = me;
 	elder_heard(fw, c);
 	if (!fw->tx_elder || fw->tx_elder == me || !may_step_aside(c))
@@ -308,6 +312,13 @@ static void peer_not_yet(struct fw *fw, struct fw_ctx *c)
 	fw_ctx_unpark(fw, c->qp);
 }
 
+static void peer_lacks_pages(struct fw *fw, struct fw_ctx *c)
+{
+	c->busy = 0;	/* it had room */
+	if (!gives_up(fw, c))
+		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
+}
+
 static void note_refused(struct fw *fw, struct fw_ctx *c)
 {
 	uint32_t state, v = state_of(fw, c, &state);
@@ -324,9 +335,9 @@ static void note_refused(struct fw *fw, struct fw_ctx *c)
 		peer_not_yet(fw, c);
 	} else if (why) {
 		peer_busy(fw, c);
-	} else if (!gives_up(fw, c)) {
+	} else {
 		elder_heard(fw, c);
-		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
+		peer_lacks_pages(fw, c);
 	}
 }
 
@@ -342,7 +353,7 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	 */
 	if (state == FL_TX_FLYING) {
 		c->tries = 0;
-		c->put_off = false;
+		c->put_off = c->parked = false;
 		if (c->op == FL_OP_READ && steps_aside(fw, c))
 			return;
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);

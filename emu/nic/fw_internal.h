@@ -234,6 +234,8 @@ struct fw_ctx_regs {
  * needed to bring it in or to send it out, there are two.
  */
 #define FW_ELDER_TIMES	24	/* 17 pages of the largest block, one at a time */
+/* Alone it does not get through either, so it is not for the others. */
+#define FW_ELDER_IN_VAIN 64
 
 /* Of those that come in: others are turned away (fw_responder.c). */
 struct fw_elder {

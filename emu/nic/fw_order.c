@@ -34,9 +34,15 @@ static void order_begin(struct fw_order *o, uint32_t number)
 enum fw_turn_is fw_order_now(const struct fw *fw, uint16_t qp,
 			     const struct fw_turn *t)
 {
-	int32_t ahead = distance(t->number, fw->qp[qp].order.next, NUMBER_BITS);
+	const struct fw_order *o = &fw->qp[qp].order;
+	int32_t ahead = distance(t->number, o->next, NUMBER_BITS);
 
-	if (t->relaxed || !ahead)
+	if (t->relaxed)
+		return FW_TURN_NOW;
+	/* What an older life began may still land; it counts for nothing. */
+	if (t->life != o->life)
+		return FW_TURN_OVER;
+	if (!ahead)
 		return FW_TURN_NOW;
 	return ahead > 0 ? FW_TURN_LATER : FW_TURN_OVER;
 }

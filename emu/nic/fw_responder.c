@@ -171,9 +171,27 @@ static void job_fail(struct fw *fw, uint32_t n, uint8_t status)
 	job_free(fw, n);
 }
 
-static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
+/*
+ * A free place in the table. Jobs whose turn has not come leave half of it to
+ * the others, for which they may be waiting. FW_NONE: there is none.
+ */
+static uint32_t job_find(const struct fw *fw, bool later)
 {
-	uint32_t w, n, ctx = in->word >> 24;
+	const uint32_t *used = fw->jobs_used.word;
+	uint32_t w, n = FW_NONE, count = 0;
+
+	for (w = FW_READ_JOBS / 32; w--;) {
+		count += (uint32_t)__builtin_popcount(used[w]);
+		if (~used[w])
+			n = w * 32 + (uint32_t)__builtin_ctz(~used[w]);
+	}
+	return later && count >= FW_READ_JOBS / 2 ? FW_NONE : n;
+}
+
+static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp,
+			enum fw_turn_is turn)
+{
+	uint32_t n, ctx = in->word >> 24;
 	uint16_t gen = (uint16_t)(in->word >> 8);
 	struct fw_peer *p;
 
@@ -195,11 +213,9 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
 			return FL_ST_STALE;
 		job_drop(fw, p->job - 1u);
 	}
-	for (w = 0; w < FW_READ_JOBS / 32 && !~fw->jobs_used.word[w]; w++)
-		;
-	if (w == FW_READ_JOBS / 32)
+	n = job_find(fw, turn == FW_TURN_LATER);
+	if (n == FW_NONE)
 		return FL_ST_WAIT;
-	n = w * 32 + (uint32_t)__builtin_ctz(~fw->jobs_used.word[w]);
 	fw->job[n] = (struct fw_job){
 		.va = in->va, .left = in->left, .len = in->len, .key = in->key,
 		.word = in->word, .xfer = in->xfer, .turn = in->turn,
@@ -245,7 +261,7 @@ static uint8_t incoming_judge(struct fw *fw, const struct incoming *in)
 	if (turn == FW_TURN_OVER)
 		return is_read ? FL_ST_STALE : FL_ST_REMOTE_QP;
 	if (is_read)
-		return job_open(fw, in, qp);
+		return job_open(fw, in, qp, turn);
 	return turn == FW_TURN_LATER ? FL_ST_WAIT : FL_ST_OK;
 }
 
@@ -267,8 +283,11 @@ static bool elder_forbids(struct fw *fw, const struct incoming *in)
 		e->there = false;
 	if (e->there && (e->node != in->node || e->word != in->word >> 8))
 		return true;
-	if (p->accepted < FW_ELDER_TIMES) {
-		p->accepted++;
+	if (p->accepted++ < FW_ELDER_TIMES)
+		return false;
+	if (p->accepted == FW_ELDER_IN_VAIN) {
+		p->accepted = 0;
+		e->there = false;
 		return false;
 	}
 	*e = (struct fw_elder){
@@ -332,6 +351,22 @@ static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
 		fw_timer_collect(fw, rxc);
 }
 
+/* A block is held no longer. Its sender may have given it up meanwhile. */
+static void rx_judge_held(struct fw *fw, uint32_t rxc, bool hold)
+{
+	uint32_t base = NIC_RXC_BASE(rxc), state;
+
+	state = (fw_read32(fw, base + NIC_RXC_STATE) &
+		 NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
+	if (state == FL_RX_CHECK &&
+	    fw_read32(fw, base + NIC_RXC_WORD) == fw->rx[rxc].word) {
+		rx_judge(fw, rxc, fw->rx[rxc].serial, hold);
+		return;
+	}
+	fw->rx_held &= ~(1u << rxc);
+	fw_timer_collect_stop(fw, rxc);
+}
+
 /* The next request's turn has come: those of its blocks that are held go on. */
 static void rx_release(struct fw *fw, uint16_t qp)
 {
@@ -341,7 +376,7 @@ static void rx_release(struct fw *fw, uint16_t qp)
 		i = (uint32_t)__builtin_ctz(left);
 		if (fw->rx_held >> i & 1 && fw->rx[i].qp == qp &&
 		    fw_order_now(fw, qp, &fw->rx[i].turn) != FW_TURN_LATER)
-			rx_judge(fw, i, fw->rx[i].serial, true);
+			rx_judge_held(fw, i, true);
 	}
 }
 
@@ -355,7 +390,7 @@ void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial)
 
 void fw_rx_put_off(struct fw *fw, uint32_t rxc)
 {
-	rx_judge(fw, rxc, fw->rx[rxc].serial, false);
+	rx_judge_held(fw, rxc, false);
 }
 
 void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial)

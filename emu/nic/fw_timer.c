@@ -141,7 +141,8 @@ static uint64_t collect_step(struct fw *fw)
 
 		if (fw->rx[i].deadline_ns <= fw->now_ns)
 			end_collect(fw, i);
-		else if (fw->rx[i].deadline_ns < next)
+		/* It may have begun anew: a block that was held is accepted. */
+		if (fw->rx_timed >> i & 1 && fw->rx[i].deadline_ns < next)
 			next = fw->rx[i].deadline_ns;
 	}
 	return next;

@@ -47,6 +47,9 @@ struct rig {
 	struct rig_rxc rxc[32];
 	uint32_t evt[RIG_EVENTS], evt_in, evt_out;
 	uint32_t order[16], started;	/* contexts in the order of their GO */
+	/* A test may look at each block as it is started. */
+	void (*on_go)(void *arg, uint32_t ctx);
+	void *on_go_arg;
 	const char *misuse;
 	bool line;
 	uint32_t kicks;
@@ -161,6 +164,8 @@ static inline void rig_go(struct rig *r, struct rig_ctx *c, uint32_t value)
 	    c->op != FL_OP_READ_RESP)
 		r->misuse = "GO with an unknown operation";
 	r->order[r->started++ % 16] = (uint32_t)(c - r->ctx);
+	if (r->on_go)
+		r->on_go(r->on_go_arg, (uint32_t)(c - r->ctx));
 }
 
 static inline void rig_ctrl(struct rig *r, struct rig_ctx *c, uint32_t value)

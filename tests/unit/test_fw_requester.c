@@ -147,7 +147,7 @@ TEST("every status of a block reaches the completion; one that cannot be becomes
 		rig_fly(r, r->order[0]);
 		rig_end(r, r->order[0], status);
 		rig_run(r);
-		rig_expect_cqe(r, &w, 0, status <= FL_ST_REFUSED_TOO_OFTEN ?
+		rig_expect_cqe(r, &w, 0, status <= FL_ST_BLOCK_SIZE ?
 			       (uint8_t)status : FL_ST_NO_ANSWER);
 		EXPECT(rig_event(r));
 		EXPECT_EQ(r->eqe.type, FL_EV_QP_ERROR);

@@ -252,7 +252,7 @@ TEST("when the table of READs is full the peer is told to wait, and gets its tur
 			      .c = w.cq, .d = w.pd), FL_ST_OK);
 		i = (uint32_t)r->result;
 		EXPECT_EQ(CMD(r, QP_CONNECT, .slot = 1, .object = i,
-			      .a = node), FL_ST_OK);
+			      .a = node, .b = RIG_PEER_QP), FL_ST_OK);
 		x.src = node | i << 8;
 		for (i = 0; i < 16; i++) {
 			x.word = i << 24;
@@ -348,7 +348,7 @@ TEST("random packets of random peers never crash and never reach what is not the
 	struct rig *r = rig_create(6);
 	uint64_t seed = test_seed() + 9;
 	struct rig_world w[2];
-	uint32_t i, accepted = 0;
+	uint32_t i, accepted = 0, held = 0;
 
 	rig_world(r, &w[0], 0);
 	rig_world(r, &w[1], 1);
@@ -364,10 +364,11 @@ TEST("random packets of random peers never crash and never reach what is not the
 		if (rig_random(&seed) % 2)
 			word[rig_random(&seed) % (sizeof(x) / 4 - 2)] =
 				rig_random(&seed);
-		x.verdicts = 0;
-		status = rig_open(r, rig_random(&seed) % 32, &x);
+		status = rig_offer(r, rig_random(&seed) % 32, &x);
+		held += status == RIG_HELD;
 		if (!status) {
 			accepted++;
+			EXPECT_EQ(x.from & NIC_CTX_SRC_QPN_MASK, RIG_PEER_QP);
 			EXPECT_EQ(x.rkey, o->key);
 			EXPECT_EQ(x.src, RIG_NODE | o->qp << 8);
 			EXPECT(x.va >= RIG_VA && x.len <= RIG_BLOCK);
@@ -383,4 +384,5 @@ TEST("random packets of random peers never crash and never reach what is not the
 	EXPECT(fw_idle(r->fw));
 	EXPECT_GE(accepted, 10000);
 	EXPECT_LE(accepted, 90000);
+	EXPECT_GE(held, 100);
 }

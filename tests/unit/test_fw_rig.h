@@ -393,9 +393,11 @@ static inline void rig_drain(struct rig *r)
 	}
 }
 
-/* A block came in; returns the verdict. */
-static inline uint32_t rig_open(struct rig *r, uint32_t n,
-				const struct rig_rxc *x)
+#define RIG_HELD	0x100u	/* no verdict yet */
+
+/* A block came in; returns the verdict, or RIG_HELD. */
+static inline uint32_t rig_offer(struct rig *r, uint32_t n,
+				 const struct rig_rxc *x)
 {
 	uint32_t before = r->rxc[n].verdicts;
 
@@ -403,11 +405,32 @@ static inline uint32_t rig_open(struct rig *r, uint32_t n,
 	r->rxc[n].verdicts = before;
 	rig_note(r, FL_NOTE_RX_OPEN, n, 0x5A);
 	rig_run(r);
+	if (r->rxc[n].verdicts == before)
+		return RIG_HELD;
 	EXPECT_EQ(r->rxc[n].verdicts, before + 1);
 	EXPECT_EQ(r->rxc[n].verdict >> NIC_RXC_VERDICT_SERIAL_SHIFT & 0xFF,
 		  0x5A);
 	return r->rxc[n].verdict & NIC_RXC_VERDICT_CODE_MASK;
 }
+
+/* The same where a verdict is due. */
+static inline uint32_t rig_open(struct rig *r, uint32_t n,
+				const struct rig_rxc *x)
+{
+	uint32_t verdict = rig_offer(r, n, x);
+
+	EXPECT_NE(verdict, RIG_HELD);
+	return verdict;
+}
+
+/* What the checker says when one field of the firmware has another value. */
+#define WRONG(r, field, value, sentence) do {				\
+	__typeof__(field) was_ = (field);				\
+	(field) = (value);						\
+	EXPECT_STR(fw_check((r)->fw), sentence);			\
+	(field) = was_;							\
+	EXPECT(!fw_check((r)->fw));					\
+} while (0)
 
 static inline uint32_t rig_random(uint64_t *state)
 {

@@ -255,6 +255,7 @@ static struct rig_rxc ask(const struct rig_world *w, uint32_t n)
 	return (struct rig_rxc){
 		.src = RIG_NODE | w->qp << 8, .op = WOP_READ_REQ, .va = RIG_VA,
 		.len = 100, .rkey = w->key, .word = n << 24,
+		.from = RIG_PEER_QP,
 	};
 }
 
@@ -335,7 +336,8 @@ TEST("requests find a context however many READ answers wait for pages")
 	EXPECT_EQ(CMD(r, QP_CREATE, .slot = 2, .a = 0x10000, .b = 2, .c = v.cq,
 		      .d = v.pd), FL_ST_OK);
 	i = (uint32_t)r->result;
-	EXPECT_EQ(CMD(r, QP_CONNECT, .slot = 2, .object = i, .a = 5), FL_ST_OK);
+	EXPECT_EQ(CMD(r, QP_CONNECT, .slot = 2, .object = i, .a = 5,
+		      .b = RIG_PEER_QP), FL_ST_OK);
 	x.src = 5 | i << 8;
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	EXPECT_EQ(answers(r), 3);
@@ -390,7 +392,8 @@ TEST("requests and READ answers take turns")
 			      .c = w.cq, .d = w.pd), FL_ST_OK);
 		peers[node - 4] = (uint32_t)r->result;
 		EXPECT_EQ(CMD(r, QP_CONNECT, .slot = 1,
-			      .object = peers[node - 4], .a = node), FL_ST_OK);
+			      .object = peers[node - 4], .a = node,
+			      .b = RIG_PEER_QP), FL_ST_OK);
 		for (i = 0; i < 16; i++) {
 			struct rig_rxc x = ask(&w, i);
 

@@ -252,7 +252,7 @@ static struct rig_rxc half_a_block(const struct rig_world *w)
 	return (struct rig_rxc){
 		.state = FL_RX_COLLECT, .src = RIG_NODE | w->qp << 8,
 		.op = WOP_WRITE, .va = RIG_VA, .len = 4096, .rkey = w->key,
-		.word = 4u << 24 | 0x1234u << 8 | 1,
+		.word = 4u << 24 | 0x1234u << 8 | 1, .from = RIG_PEER_QP,
 	};
 }
 
