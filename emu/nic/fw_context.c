@@ -110,6 +110,26 @@ static uint32_t state_of(struct fw *fw, const struct fw_ctx *c, uint32_t *state)
 	return v;
 }
 
+/*
+ * The same block from the beginning, in the same context. What it says of the
+ * requests before it is true now.
+ */
+static void again(struct fw *fw, struct fw_ctx *c)
+{
+	struct fw_at at = { c->xfer, c->block, c->cause };
+	uint32_t ref;
+
+	c->again = c->killed = c->parked = c->put_off = c->aside = false;
+	if (c->owner == FW_CTX_REQUEST) {
+		ref = fw_request_ref(&fw->qp[c->qp], c->wr);
+		c->behind = (uint8_t)ref;
+		fw_write32(fw, NIC_CTX_BASE(number(fw, c)) + NIC_CTX_REF, ref);
+	}
+	c->cause = fw_trace(fw, FW_TRACE_FW_AGAIN, at, number(fw, c),
+			    FL_ST_WAIT, 0, 0);
+	go(fw, c);
+}
+
 void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status)
 {
 	uint32_t state;
@@ -117,6 +137,8 @@ void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status)
 	fw_assert(c->owner != FW_CTX_FREE);
 	if (c->killed)
 		return;
+	if (c->aside)
+		again(fw, c);	/* so that its end is told, as any other's */
 	c->killed = true;
 	fw_timer_stop(fw, c);
 	set_waiting(fw, c, false);
@@ -136,31 +158,47 @@ void fw_ctx_abandon(struct fw *fw, struct fw_ctx *c)
 	c->owner = FW_CTX_GONE;
 }
 
-/*
- * The same block from the beginning, in the same context. What it says of the
- * requests before it is true now.
- */
-static void again(struct fw *fw, struct fw_ctx *c)
-{
-	uint32_t ref = fw_request_ref(&fw->qp[c->qp], c->wr);
-	struct fw_at at = { c->xfer, c->block, c->cause };
-
-	c->again = c->killed = c->parked = c->put_off = false;
-	c->behind = (uint8_t)ref;
-	fw_write32(fw, NIC_CTX_BASE(number(fw, c)) + NIC_CTX_REF, ref);
-	c->cause = fw_trace(fw, FW_TRACE_FW_AGAIN, at, number(fw, c),
-			    FL_ST_WAIT, 0, 0);
-	go(fw, c);
-}
-
-/*
- * The peer keeps nothing of a block whose turn had not come, so it can be ended
- * and started anew (again(), when the engine has said that it is DONE).
- */
-static void start_again(struct fw *fw, struct fw_ctx *c)
+void fw_ctx_start_again(struct fw *fw, struct fw_ctx *c)
 {
 	fw_ctx_kill(fw, c, FL_ST_KILLED);
 	c->again = true;
+}
+
+void fw_ctx_elder_end(struct fw *fw)
+{
+	uint32_t i;
+
+	fw->tx_elder = 0;
+	for (i = 0; i < fw->contexts; i++)
+		if (fw->ctx[i].owner != FW_CTX_FREE && fw->ctx[i].aside)
+			again(fw, &fw->ctx[i]);
+}
+
+/* A READ, its answer, or a WRITE of which nothing has been sent. */
+static bool may_step_aside(const struct fw_ctx *c)
+{
+	return c->op != FL_OP_WRITE || !c->sent;
+}
+
+/*
+ * The block waits for pages of this board once more. True: it was put aside for
+ * another one.
+ */
+static bool steps_aside(struct fw *fw, struct fw_ctx *c)
+{
+	uint32_t me = 1 + number(fw, c);
+
+	if (c->waits < FW_ELDER_TIMES)
+		c->waits++;
+	if (!fw->tx_elder && c->waits == FW_ELDER_TIMES) {
+		fw->tx_elder = me;
+		fw->tx_elder_until_ns = fw->now_ns + fw->cfg.fault_timeout_ns;
+		fw_timer_elder(fw);
+	}
+	if (!fw->tx_elder || fw->tx_elder == me || !may_step_aside(c))
+		return false;
+	fw_ctx_start_again(fw, c);
+	return true;
 }
 
 void fw_ctx_unpark(struct fw *fw, uint16_t qp)
@@ -173,8 +211,17 @@ void fw_ctx_unpark(struct fw *fw, uint16_t qp)
 
 		if (c->owner == FW_CTX_REQUEST && c->qp == qp && c->parked &&
 		    !c->killed && c->wr == q->wr_head)
-			start_again(fw, c);
+			fw_ctx_start_again(fw, c);
 	}
+}
+
+/* A block that was killed to be started anew: does its owner still want it? */
+static bool wanted(const struct fw *fw, const struct fw_ctx *c)
+{
+	const struct fw_qp *q = &fw->qp[c->qp];
+
+	return c->owner == FW_CTX_JOB ||
+	       (c->owner == FW_CTX_REQUEST && !q->wr[c->wr % FW_QP_WRS].status);
 }
 
 static void note_done(struct fw *fw, struct fw_ctx *c)
@@ -192,11 +239,15 @@ static void note_done(struct fw *fw, struct fw_ctx *c)
 	fw_timer_stop(fw, c);
 	set_waiting(fw, c, false);
 	fw_write32(fw, NIC_CTX_BASE(n) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
-	if (c->again && status == FL_ST_KILLED && c->owner == FW_CTX_REQUEST &&
-	    !fw_wr_at(&fw->qp[c->qp], c->wr)->status) {
-		again(fw, c);
+	if (c->again && status == FL_ST_KILLED && wanted(fw, c)) {
+		c->aside = fw->tx_elder;
+		c->again = c->killed = false;
+		if (!c->aside)
+			again(fw, c);
 		return;
 	}
+	if (fw->tx_elder == 1 + n)
+		fw_ctx_elder_end(fw);
 	count(fw, c, -1);
 	gone = *c;
 	c->owner = FW_CTX_FREE;
@@ -258,10 +309,10 @@ static void note_refused(struct fw *fw, struct fw_ctx *c)
 		return;
 	set_waiting(fw, c, true);
 	c->tries = 0;
-	if (why == FL_ST_BUSY || c->owner != FW_CTX_REQUEST)
-		peer_busy(fw, c);
-	else if (why)
+	if (why == FL_ST_WAIT && c->owner == FW_CTX_REQUEST)
 		peer_not_yet(fw, c);
+	else if (why)
+		peer_busy(fw, c);
 	else if (!gives_up(fw, c))
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
 }
@@ -272,10 +323,15 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 
 	set_waiting(fw, c, true);
 	state_of(fw, c, &state);
-	/* The peer lives and is at it: its silence gets the long timer. */
+	/*
+	 * The peer lives and is at it, or a page is missing where a READ's
+	 * answer goes: the peer's silence gets the long timer.
+	 */
 	if (state == FL_TX_FLYING) {
 		c->tries = 0;
 		c->put_off = false;
+		if (c->op == FL_OP_READ && steps_aside(fw, c))
+			return;
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
 		return;
 	}
@@ -284,7 +340,7 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	 * answers. But where memory is short the pages of blocks may drive each
 	 * other out for ever.
 	 */
-	if (state == FL_TX_SRCFAULT && !gives_up(fw, c))
+	if (state == FL_TX_SRCFAULT && !steps_aside(fw, c) && !gives_up(fw, c))
 		fw_timer_stop(fw, c);
 }
 
@@ -295,6 +351,9 @@ static void note_flying(struct fw *fw, struct fw_ctx *c)
 	c->sent = true;
 	c->put_off = c->parked = false;
 	fw_timer_start(fw, c, fw->cfg.timeout_ns);
+	/* It was read: from here on it depends on the peer's memory alone. */
+	if (fw->tx_elder == 1 + number(fw, c) && c->op != FL_OP_READ)
+		fw_ctx_elder_end(fw);
 }
 
 static void note_tx(struct fw *fw, uint32_t kind, uint32_t n, uint8_t serial)

@@ -214,8 +214,10 @@ struct fw_ctx {
 	bool put_off;		/* the peer wants it later: the timer is no try */
 	bool parked;		/* until its request is the oldest */
 	bool again;		/* killed to be started anew */
+	bool aside;		/* not started anew before the elder is over */
 	uint8_t behind;		/* what CTX.REF says */
 	uint8_t busy;		/* times in a row that the peer had no room */
+	uint8_t waits;		/* for pages of this board */
 };
 
 /* What the context's registers hold: a value that stays is not written again. */
@@ -227,9 +229,13 @@ struct fw_ctx_regs {
 };
 
 /*
- * A WRITE's block that was refused so often that others are turned away until it
- * has landed: fw_responder.c, elder().
+ * Progress where memory is short: a block whose pages left again so often, each
+ * time before it was through, that others wait until it is. Whether they are
+ * needed to bring it in or to send it out, there are two.
  */
+#define FW_ELDER_TIMES	24	/* 17 pages of the largest block, one at a time */
+
+/* Of those that come in: others are turned away (fw_responder.c). */
 struct fw_elder {
 	uint64_t until_ns;	/* its sender must be heard of before */
 	uint32_t word;		/* of the block, without the attempt */
@@ -242,6 +248,7 @@ enum fw_job_state { FW_JOB_FREE, FW_JOB_QUEUED, FW_JOB_ACTIVE };
 /* A block that a peer asked to READ. */
 struct fw_job {
 	uint64_t va, left, cause;
+	uint64_t deadline_ns;	/* QUEUED: nobody asks for it any more */
 	uint32_t len, key, word, xfer;
 	struct fw_turn turn;
 	uint16_t qp;
@@ -321,7 +328,10 @@ struct fw {
 	/* Receive contexts, by mask; held: in CHECK until their turn comes. */
 	uint32_t rx_timed, rx_accepted, rx_held;
 	uint32_t rx_held_most;
-	struct fw_elder elder;
+	struct fw_elder rx_elder;
+	/* Of those that go out, 1 + number, 0: none (fw_context.c). */
+	uint32_t tx_elder;
+	uint64_t tx_elder_until_ns;
 	struct fw_rx rx[NIC_RXC_COUNT];
 	uint64_t alarm_ns;	/* no deadline is earlier; FW_NEVER: none */
 	struct fw_bits jobs_queued, jobs_used;
@@ -487,6 +497,8 @@ void fw_rx_open(struct fw *fw, uint32_t rxc, uint8_t serial);
 void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial);
 /* It has been held for too long: the sender is told to come again. */
 void fw_rx_put_off(struct fw *fw, uint32_t rxc);
+/* Its peer has not asked for too long. */
+void fw_job_forget(struct fw *fw, uint32_t n);
 /* Give one queued READ job to a free context; false: none may go now. */
 bool fw_job_issue(struct fw *fw);
 void fw_job_done(struct fw *fw, const struct fw_ctx *c, uint8_t status);
@@ -516,6 +528,13 @@ struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
 void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status);
 /* The same, and the owner will not hear of it. */
 void fw_ctx_abandon(struct fw *fw, struct fw_ctx *c);
+/*
+ * End the block and start it anew, so that it says what is true now of the
+ * requests before it. Only a READ's, or a block of which the peer keeps nothing.
+ */
+void fw_ctx_start_again(struct fw *fw, struct fw_ctx *c);
+/* It is no elder any more: those that were put aside go on. */
+void fw_ctx_elder_end(struct fw *fw);
 /* Start what is parked and is now of the oldest request. */
 void fw_ctx_unpark(struct fw *fw, uint16_t qp);
 /* Handle one event of the engine. False: there was none. */
@@ -527,6 +546,10 @@ void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns);
 void fw_timer_stop(struct fw *fw, struct fw_ctx *c);
 /* The receive context collects: give the block up when its sender has. */
 void fw_timer_collect(struct fw *fw, uint32_t rxc);
+/* There is an elder: fw_ctx_elder_end() when nothing comes of it. */
+void fw_timer_elder(struct fw *fw);
+/* A READ job is queued: fw_job_forget() when its peer's patience has ended. */
+void fw_timer_job(struct fw *fw, uint32_t n);
 /* It is held: fw_rx_put_off() when its sender's patience ends. */
 void fw_timer_hold(struct fw *fw, uint32_t rxc);
 void fw_timer_collect_stop(struct fw *fw, uint32_t rxc);
@@ -544,7 +567,8 @@ bool fw_sched_may(const struct fw *fw, const struct fw_qp *q);
 /* There is a free context, and someone who may want it. */
 static inline bool fw_sched_due(const struct fw *fw)
 {
-	return fw->free && (fw->send.words | fw->jobs_queued.words);
+	return fw->free && !fw->tx_elder &&
+	       (fw->send.words | fw->jobs_queued.words);
 }
 /* It is due: give one block to a context. False: nothing may go now. */
 bool fw_sched_step(struct fw *fw);

@@ -11,14 +11,6 @@
 
 #define SMALL_BYTES	64	/* never more than one cell (engine.h) */
 
-/*
- * A block that was accepted so often and has not landed yet has pages that leave
- * again each time: blocks take them from one another. From then on others are
- * turned away until it has landed. One page brought in for each refusal, as
- * FL_RESOLVE_PAGE does, is 17 for the largest block.
- */
-#define ELDER_ACCEPTED	24
-
 /* Registers of a receive context in CHECK. */
 struct incoming {
 	uint64_t va, left;
@@ -161,6 +153,11 @@ void fw_rx_stop_key(struct fw *fw, uint32_t key)
 			job_drop(fw, i);
 }
 
+void fw_job_forget(struct fw *fw, uint32_t n)
+{
+	job_drop(fw, n);
+}
+
 /* The job is over; keep its status for when the peer asks again. */
 static void job_fail(struct fw *fw, uint32_t n, uint8_t status)
 {
@@ -183,8 +180,10 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
 	if (ctx >= FW_CTXS)
 		return FL_ST_BAD_ENTRY;
 	p = &fw->peer[in->node][ctx];
-	if (p->job && p->gen == gen)
+	if (p->job && p->gen == gen) {
+		fw_timer_job(fw, p->job - 1u);
 		return FL_ST_WAIT;
+	}
 	if (p->status && p->gen == gen && fw->now_ns < p->until_ns)
 		return p->status;
 	if (p->job) {
@@ -209,6 +208,7 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp)
 	};
 	fw_bits_set(&fw->jobs_used, n);
 	fw_bits_set(&fw->jobs_queued, n);
+	fw_timer_job(fw, n);
 	p->gen = gen;
 	p->job = (uint8_t)(n + 1);
 	p->status = 0;
@@ -257,7 +257,7 @@ static bool elder_forbids(struct fw *fw, const struct incoming *in)
 {
 	struct fw_peer *p = &fw->peer[in->node][in->word >> 24 & (FW_CTXS - 1)];
 	uint16_t gen = (uint16_t)(in->word >> 8);
-	struct fw_elder *e = &fw->elder;
+	struct fw_elder *e = &fw->rx_elder;
 
 	if (p->write_gen != gen || !p->accepted) {
 		p->write_gen = gen;
@@ -267,7 +267,7 @@ static bool elder_forbids(struct fw *fw, const struct incoming *in)
 		e->there = false;
 	if (e->there && (e->node != in->node || e->word != in->word >> 8))
 		return true;
-	if (p->accepted < ELDER_ACCEPTED) {
+	if (p->accepted < FW_ELDER_TIMES) {
 		p->accepted++;
 		return false;
 	}
@@ -361,7 +361,7 @@ void fw_rx_put_off(struct fw *fw, uint32_t rxc)
 void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial)
 {
 	const struct fw_rx *r = &fw->rx[rxc];
-	struct fw_elder *e = &fw->elder;
+	struct fw_elder *e = &fw->rx_elder;
 
 	/* Its queue pair may have gone, and the context may carry another one. */
 	if (!(fw->rx_accepted >> rxc & 1) || r->serial != serial)

@@ -21,7 +21,8 @@ static void alarm_set(struct fw *fw, uint64_t when_ns)
 /* A timer was stopped: perhaps the last one. */
 static void alarm_rest(struct fw *fw)
 {
-	if (!fw->timed && !fw->rx_timed)
+	if (!fw->timed && !fw->rx_timed && !fw->jobs_queued.words &&
+	    !fw->tx_elder)
 		alarm_set(fw, FW_NEVER);
 }
 
@@ -71,6 +72,41 @@ void fw_timer_collect_stop(struct fw *fw, uint32_t rxc)
 {
 	fw->rx_timed &= ~(1u << rxc);
 	alarm_rest(fw);
+}
+
+void fw_timer_elder(struct fw *fw)
+{
+	if (fw->tx_elder_until_ns < fw->alarm_ns)
+		alarm_set(fw, fw->tx_elder_until_ns);
+}
+
+/* A peer that still wants its READ asks again before. */
+void fw_timer_job(struct fw *fw, uint32_t n)
+{
+	struct fw_job *j = &fw->job[n];
+
+	j->deadline_ns = fw->now_ns +
+			 (fw->cfg.tries + 2ull) * fw->cfg.fault_timeout_ns;
+	if (j->deadline_ns < fw->alarm_ns)
+		alarm_set(fw, j->deadline_ns);
+}
+
+/* Returns the earliest deadline that is left. */
+static uint64_t job_step(struct fw *fw)
+{
+	struct fw_bits left = fw->jobs_queued;
+	uint64_t next = FW_NEVER;
+
+	while (left.words) {
+		uint32_t n = fw_bits_next(&left, FW_BITS_MAX - 1);
+
+		fw_bits_clear(&left, n);
+		if (fw->job[n].deadline_ns <= fw->now_ns)
+			fw_job_forget(fw, n);
+		else if (fw->job[n].deadline_ns < next)
+			next = fw->job[n].deadline_ns;
+	}
+	return next;
 }
 
 static void end_collect(struct fw *fw, uint32_t rxc)
@@ -124,6 +160,12 @@ static void expire(struct fw *fw, struct fw_ctx *c)
 	 */
 	if (state != FL_TX_FLYING && state != FL_TX_DSTFAULT)
 		return;
+	/* The peer may wait for earlier requests that have ended. */
+	if (c->owner == FW_CTX_REQUEST && c->op == FL_OP_READ && c->behind &&
+	    c->wr == fw->qp[c->qp].wr_head) {
+		fw_ctx_start_again(fw, c);
+		return;
+	}
 	if (c->put_off) {
 		c->put_off = false;
 		c->cause = fw_trace(fw, FW_TRACE_FW_AGAIN, at, n, FL_ST_BUSY, 0,
@@ -143,9 +185,14 @@ static void expire(struct fw *fw, struct fw_ctx *c)
 bool fw_timer_step(struct fw *fw)
 {
 	uint32_t left = fw->timed;
-	uint64_t next;
+	uint64_t next = collect_step(fw), jobs = job_step(fw);
 
-	next = collect_step(fw);
+	if (fw->tx_elder && fw->now_ns >= fw->tx_elder_until_ns)
+		fw_ctx_elder_end(fw);
+	if (fw->tx_elder && fw->tx_elder_until_ns < next)
+		next = fw->tx_elder_until_ns;
+	if (jobs < next)
+		next = jobs;
 	while (left) {
 		struct fw_ctx *c = &fw->ctx[__builtin_ctz(left)];
 

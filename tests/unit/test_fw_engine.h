@@ -23,13 +23,13 @@
 
 struct rig_ctx {
 	uint32_t state, attempt, status, gen, op, dst, stream, len, rkey, ref,
-		 xfer, block;
+		 xfer, block, src;
 	uint64_t lva, rva, left;
 };
 
 struct rig_rxc {
 	uint32_t state;			/* FL_RX_*; the test sets it */
-	uint32_t src, op, len, rkey, word, xfer, block;
+	uint32_t src, op, len, rkey, word, xfer, block, ref, from;
 	uint64_t va, left;
 	uint32_t verdict, verdicts;
 };
@@ -122,6 +122,10 @@ static inline uint32_t rig_read32(void *arg, uint32_t off)
 			return x->xfer;
 		case NIC_RXC_BLOCK:
 			return x->block;
+		case NIC_RXC_REF:
+			return x->ref;
+		case NIC_RXC_FROM:
+			return x->from;
 		}
 	}
 	r->misuse = "a register was read that does not exist";
@@ -210,6 +214,8 @@ static inline void rig_write32(void *arg, uint32_t off, uint32_t value)
 		c->xfer = value;
 	else if (c && reg == NIC_CTX_BLOCK)
 		c->block = value;
+	else if (c && reg == NIC_CTX_SRC)
+		c->src = value;
 	else
 		r->misuse = "a register was written that does not exist";
 }

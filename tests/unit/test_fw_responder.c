@@ -11,6 +11,7 @@ static struct rig_rxc incoming(const struct rig_world *w, uint32_t op)
 		.src = RIG_NODE | w->qp << 8, .op = op, .va = RIG_VA + 100,
 		.len = 4096, .rkey = w->key, .left = 1000, .xfer = 7,
 		.block = 2, .word = 4u << 24 | 0x1234u << 8 | 1,
+		.from = RIG_PEER_QP,
 	};
 }
 

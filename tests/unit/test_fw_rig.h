@@ -20,6 +20,7 @@
 #define RIG_MEM		(2u << 20)
 #define RIG_TIMEOUT	1000u
 #define RIG_FAULT_TIMEOUT 20000u
+#define RIG_BUSY	100u
 #define RIG_VA		0x10000000ull
 #define RIG_BYTES	0x4000000ull
 #define RIG_EQ		0x1000u
@@ -186,7 +187,7 @@ static inline struct rig *rig_create(uint32_t contexts)
 	r->cfg = (struct fw_config){
 		.node = 1, .timeout_ns = RIG_TIMEOUT,
 		.fault_timeout_ns = RIG_FAULT_TIMEOUT, .tries = 3,
-		.refusals = 5, .waiting_share = 2,
+		.refusals = 5, .waiting_share = 2, .busy_ns = RIG_BUSY,
 	};
 	test_cleanup(rig_free, r);
 	rig_restart(r);
