@@ -713,6 +713,7 @@ rtl-speed: rtl-model
 
 RTL_BENCH_OBJ := $(call obj,$(foreach f,bounce measure stage table,tests/bench/bench_$(f).c))
 $(B)/rtl-speed: $(RTL_BENCH_OBJ)
+$(B)/rtl-random: rtl/cosim/random_reached.h
 $(B)/rtl-random $(B)/rtl-speed: $(B)/rtl-%: rtl/cosim/%.c $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) -fno-lto -o $@ $< \

@@ -4,7 +4,8 @@
  *
  *	engine.c	the object, steps, reset, checks
  *	engine_tx.c	transmit contexts and the read channel
- *	engine_rx.c	receive contexts: cells, the peer table, verdicts
+ *	engine_rx.c	receive contexts: cells, the peer table
+ *	engine_verdict.c the firmware's verdict on a receive context
  *	engine_write.c	the write channel: from a receive context to memory
  *	engine_burst.c	a block, burst by burst, for both channels
  *	engine_answer.c	answers to peers, and the place where they wait for room
@@ -246,7 +247,6 @@ void rx_block(struct engine *e, const struct wire_frame *f,
 void rx_bad(struct engine *e, const struct wire_frame *f, enum wire_error why);
 void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
 	      unsigned int gen, unsigned int attempt);
-int rx_verdict(struct engine *e, unsigned int i, uint32_t value);
 int rx_ready(struct engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause);
 /* The end of an attempt: answer, forget the context; see engine_rx.c. */
@@ -259,6 +259,9 @@ static inline unsigned int rx_index(const struct engine *e,
 {
 	return (unsigned int)(r - e->rx);
 }
+
+/* engine_verdict.c */
+int rx_verdict(struct engine *e, unsigned int i, uint32_t value);
 
 /* engine_write.c */
 void write_init(struct engine *e);

@@ -191,13 +191,15 @@ static void store_cell(struct engine *e, struct rx_ctx *r,
 }
 
 /*
- * All of the block is here, and it came again: its sender hears that it is being
- * worked on, once for each attempt.
+ * The last cell of a block came again while all of it is being written: its
+ * sender hears that it is being worked on. Of a block that was given up there
+ * is nothing of the kind to say.
  */
 static void tell_wait(struct engine *e, struct rx_ctx *r,
 		      const struct wire_frame *f, const struct wire_block *b)
 {
-	if (r->state == FL_RX_WRITE && b->offset + b->payload_len == b->len)
+	if (r->state == FL_RX_WRITE && !r->cancelled &&
+	    b->offset + b->payload_len == b->len)
 		answer_post(e, r, WOP_WAIT, 0, f->cause);
 }
 
@@ -474,7 +476,7 @@ void rx_block(struct engine *e, const struct wire_frame *f,
 		return;
 	}
 	if (b->len > e->block_bytes) {
-		/* The peer's blocks are larger than ours. Said once. */
+		/* The peer's blocks are larger than ours. One NAK is enough. */
 		if (b->offset + b->payload_len == b->len ||
 		    b->opcode == WOP_READ_REQ)
 			answer_block(e, f->from, b, WOP_NAK, FL_ST_BLOCK_SIZE,
@@ -519,45 +521,6 @@ uint64_t engine_rx_event(const struct engine *e, unsigned int rxc)
 	if (e->head.ops)
 		return e->head.ops->rx_event(e, rxc);
 	return rxc < e->cfg.rx_contexts ? e->rx[rxc].event : 0;
-}
-
-int rx_verdict(struct engine *e, unsigned int i, uint32_t value)
-{
-	uint8_t code = (uint8_t)((value & NIC_RXC_VERDICT_CODE_MASK) >>
-				 NIC_RXC_VERDICT_CODE_SHIFT);
-	uint8_t serial = (uint8_t)((value & NIC_RXC_VERDICT_SERIAL_MASK) >>
-				   NIC_RXC_VERDICT_SERIAL_SHIFT);
-	struct rx_ctx *r = &e->rx[i];
-
-	/* The peer may have started again before the firmware was done. */
-	if (r->serial != serial)
-		return 0;
-	/* Taken back: the block is given up, or nobody may write there now. */
-	if (code && r->own == NONE) {
-		if (r->state == FL_RX_COLLECT)
-			rx_end(e, r, FL_RX_EV_RESTART, 0, 0, e->reg_cause);
-		else if (r->state == FL_RX_WRITE)
-			write_stop(e, r);
-	}
-	if (r->state != FL_RX_CHECK)
-		return 0;
-	if (code == FL_ST_WAIT && r->opcode == WOP_READ_REQ) {
-		rx_end(e, r, FL_RX_EV_DENY, WOP_WAIT, 0, e->reg_cause);
-	} else if (code == FL_ST_WAIT || code == FL_ST_BUSY) {
-		rx_end(e, r, FL_RX_EV_DENY, WOP_REFUSED, code, e->reg_cause);
-	} else if (code) {
-		rx_end(e, r, FL_RX_EV_DENY, WOP_NAK, code, e->reg_cause);
-	} else if (r->opcode == WOP_READ_REQ) {
-		/* The firmware will send the data from a context of ours. */
-		rx_end(e, r, FL_RX_EV_DENY, 0, 0, e->reg_cause);
-	} else {
-		r->stream = (value & NIC_RXC_VERDICT_STREAM_MASK) >>
-			    NIC_RXC_VERDICT_STREAM_SHIFT;
-		rx_move(e, r, r->cells_left ? FL_RX_EV_ACCEPT :
-					      FL_RX_EV_ACCEPT_FULL,
-			e->reg_cause);
-	}
-	return 0;
 }
 
 int rx_ready(struct engine *e, unsigned int i, unsigned int code,

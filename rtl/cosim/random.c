@@ -23,6 +23,7 @@
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
 #include "nic/engine_plugin.h"
+#include "rtl/cosim/random_reached.h"
 
 #define NODES		2
 #define QUEUE		64
@@ -37,13 +38,14 @@ struct node {
 	unsigned int queued;
 	bool held[2], awake[2];
 	bool event, fault;		/* there are notes, faults */
+	uint8_t block_log2;		/* its largest block */
 };
 
 static struct {
 	uint64_t state;			/* of the random numbers */
 	uint32_t longest;		/* block */
 	uint64_t now_ns, seq, calls, done, cycles, refused;
-	bool alone;
+	bool alone, in_packet;
 	const struct engine_plugin *plugin;
 	struct engine_config cfg;
 	struct node node[NODES];
@@ -119,6 +121,7 @@ static void put(struct node *to, const struct wire_frame *f)
 static uint64_t frame_send(void *ctx, struct wire_frame *f)
 {
 	(void)ctx;
+	reached_frame(f, w.cfg.icrc, w.in_packet);
 	w.old[rnd(OLD)] = *f;
 	if (f->to >= NODES || one_in(30))
 		return rnd(200);
@@ -170,10 +173,10 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-static uint32_t some_length(void)
+static uint32_t some_length(const struct node *n)
 {
 	uint32_t cell = w.cfg.cell_bytes, len;
-	uint32_t most = least(1u << w.cfg.block_log2, w.longest);
+	uint32_t most = least(1u << n->block_log2, w.longest);
 
 	switch (rnd(8)) {
 	case 0:
@@ -187,8 +190,8 @@ static uint32_t some_length(void)
 	default:
 		len = 1 + rnd(3 * cell);
 	}
-	/* Many tiny cells take long and show no more. */
-	if (len > 24 * cell)
+	/* Many tiny cells take long and show no more, but for the peer's limit. */
+	if (len > 24 * cell && !one_in(16))
 		len %= 24 * cell;
 	return len && len <= most ? len : 1;
 }
@@ -221,7 +224,7 @@ static void go(struct node *n, unsigned int i, unsigned int op, unsigned int to,
 	wr(n, c + NIC_CTX_RKEY, 4, rnd(1u << 30));
 	wr(n, c + NIC_CTX_LEFT, 8, rnd64());
 	wr(n, c + NIC_CTX_REF, 4, ref);
-	wr(n, c + NIC_CTX_SRC, 4, rnd(4));
+	wr(n, c + NIC_CTX_SRC, 4, one_in(2) ? rnd(4) : rnd64() >> 32);
 	wr(n, c + NIC_CTX_XFER, 4, rnd(1000));
 	wr(n, c + NIC_CTX_BLOCK, 4, rnd(100));
 	wr(n, c + NIC_CTX_CTRL, 4, NIC_CTX_CTRL_GO |
@@ -260,6 +263,8 @@ static void notes(struct node *n)
 	i = v >> 8 & 0xFF;
 	if (kind == FL_NOTE_RX_OPEN)
 		verdict(n, i, v >> 16 & 0xFF);
+	else if (kind == FL_NOTE_RX_LANDED)
+		reached[LANDED]++;
 	else if (kind == FL_NOTE_TX_DONE && !one_in(20))
 		wr(n, NIC_CTX_BASE(i) + NIC_CTX_CTRL, 4, NIC_CTX_CTRL_RELEASE);
 }
@@ -323,6 +328,13 @@ static void chaos(struct node *n)
 
 /* ---- what happens ---- */
 
+static void receive(struct node *n, const struct wire_frame *f)
+{
+	w.in_packet = true;
+	engine_receive(n->e, f, w.now_ns);
+	w.in_packet = false;
+}
+
 static void deliver(struct node *n)
 {
 	struct wire_frame f = n->queue[0];
@@ -334,7 +346,7 @@ static void deliver(struct node *n)
 		f.bytes[rnd(f.len)] ^= (uint8_t)(1u << rnd(8));
 	if (one_in(300))
 		f.len = rnd(f.len + 8);
-	engine_receive(n->e, &f, w.now_ns);
+	receive(n, &f);
 }
 
 /* An old packet once more, or one that is changed where the ICRC allows it. */
@@ -348,7 +360,7 @@ static void replay(struct node *n, unsigned int i)
 	f.from = one_in(20) ? (uint8_t)rnd(256) : (uint8_t)rnd(WIRE_NODES);
 	if (!w.cfg.icrc && f.len > 40)
 		f.bytes[12 + rnd(40)] ^= (uint8_t)(1u << rnd(8));
-	engine_receive(n->e, &f, w.now_ns);
+	receive(n, &f);
 }
 
 static void step(struct node *n, unsigned int channel)
@@ -422,7 +434,8 @@ static void happen(void)
 		notes(n);
 	else if (r < 80)
 		go(n, rnd(w.cfg.contexts), one_in(3) ? FL_OP_READ : FL_OP_WRITE,
-		   rnd(NODES), some_length(), 0);
+		   rnd(NODES), some_length(n),
+		   (uint32_t)rnd64());
 	else if (r < 85)
 		driver(n);
 	else if (r < 88)
@@ -462,13 +475,14 @@ static bool new_engines(const char *dir)
 	w.cfg = (struct engine_config){
 		.contexts = (uint8_t)(4 + rnd(13)),
 		.rx_contexts = (uint8_t)(one_in(3) ? 1 + rnd(4) : 1 + rnd(32)),
-		.block_log2 = (uint8_t)(12 + rnd(5)),
 		.cell_bytes = least(64u << rnd(7), w.longest),
 		.icrc = !one_in(4),
 	};
 	memset(w.node, 0, sizeof(w.node));
 	for (i = 0; i < NODES; i++) {
 		w.cfg.node = w.cfg.board = (uint8_t)i;
+		w.cfg.block_log2 = (uint8_t)(12 + rnd(5));
+		w.node[i].block_log2 = w.cfg.block_log2;
 		env.ctx = &w.node[i];
 		w.node[i].e = w.alone ?
 			w.plugin->create(&w.cfg, &env, trace_emit, &error) :
@@ -559,5 +573,5 @@ int main(int argc, char **argv)
 	       (unsigned long long)w.seq, (unsigned long long)w.refused,
 	       (unsigned long long)w.cycles, (double)w.cycles / seconds / 1e6,
 	       w.alone ? ", the Verilog alone" : ", 0 differences");
-	return 0;
+	return reached_all(w.done, w.longest) ? 0 : 1;
 }

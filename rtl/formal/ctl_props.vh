@@ -75,7 +75,7 @@
 	wire of_w = pk_valid && o_enabled && pk_kind == 2 && pk_ctx == {4'd0, w} &&
 		    pk_from == {4'd0, t_node[w]} && pk_gen == t_gen[w] &&
 		    pk_attempt == t_attempt[w];
-	wire [16:0] w_ctrl = 17'h1000 + {w, 6'd0};
+	wire [16:0] w_ctrl = 17'h1000 + {w, 7'd0};
 	wire w_command = rq_valid && rq_write && rq_addr == w_ctrl;
 	wire w_resume = rq_valid && rq_write && rq_addr == `NIC_ENG_READY && !rq_wdata[8] &&
 			rq_wdata[7:0] == {4'd0, w} && rq_wdata[23:16] == t_serial[w];
@@ -174,7 +174,7 @@
 			 re_ret == RX_READY_OWN || re_ret == RX_OWN_FREE || re_ret == RX_TAKE;
 	wire ap_ok = ap_ret == PACKET_DONE || ap_ret == READ_DONE || ap_ret == WRITE_DONE ||
 		     ap_ret == REG_DONE;
-	wire an_ok = an_ret == PACKET_DONE || an_ret == RX_STALE || an_ret == WRITE_WAITING ||
+	wire an_ok = an_ret == PACKET_DONE || an_ret == RX_STALE || an_ret == RX_BAD || an_ret == WRITE_WAITING ||
 		     an_ret == WRITE_DONE || an_ret == WRITE_OWN || an_ret == REG_DONE ||
 		     an_ret == RX_READY_OWN;
 	wire nt_ok = noting ? nt_ret == IDLE :
@@ -342,7 +342,7 @@
 	wire sound_whom =
 		(step != REG_WRITE || (rq_write && (!g_ctx || ti == g_index[3:0]) &&
 				       (!g_ready || ti == ready_index[3:0]))) &&
-		(step != TX_CONTROL || (rq_write && rq_addr == 17'h1000 + {ti, 6'd0})) &&
+		(step != TX_CONTROL || (rq_write && rq_addr == 17'h1000 + {ti, 7'd0})) &&
 		(!(step == FAULT_READY || step == TX_READY) ||
 		 (rq_write && rq_addr == `NIC_ENG_READY && side == rq_wdata[8] &&
 		  ti == ready_index[3:0])) &&

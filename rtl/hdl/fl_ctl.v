@@ -6,7 +6,7 @@
 //      fl_ctl.v           engine.c         what there is; reset; which event is next
 //      fl_ctl_regs.vh     engine_regs.c    writes to registers
 //      fl_ctl_tx.vh       engine_tx.c      transmit contexts, the read channel
-//      fl_ctl_rx.vh       engine_rx.c      receive contexts, the peer table
+//      fl_ctl_rx.vh       engine_rx.c      receive contexts, the peer table; engine_verdict.c
 //      fl_ctl_write.vh    engine_write.c   the write channel
 //      fl_ctl_answer.vh   engine_answer.c  answers, their waiting place, packets out
 //      fl_ctl_fault.vh    engine_fault.c   fault queue, READY, notes

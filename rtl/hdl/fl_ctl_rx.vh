@@ -80,10 +80,10 @@ RX_NEWER_ATTEMPT:
     end
     // lab engine 11 end -- end::engine-11[]
 RX_REFUSED_AGAIN: go_answer_post(`WOP_REFUSED, 8'd0, 4'd1, PACKET_DONE);
-// All of the block is here, and it came again: its sender hears that it is being worked on, once
-// for each attempt.
+// The last cell of a block came again while all of it is being written: its sender hears that it
+// is being worked on. Of a block that was given up there is nothing of the kind to say.
 TELL_WAIT:
-    if (x_state[xi] == `FL_RX_WRITE && pk_whole)
+    if (x_state[xi] == `FL_RX_WRITE && !cancelled[xi] && pk_whole)
         go_answer_post(`WOP_WAIT, 8'd0, 4'd1, PACKET_DONE);
     else
         step <= PACKET_DONE;

@@ -26,7 +26,7 @@ module tb_ctl;
     reg  [7:0]  pk_from, pk_opcode, pk_ctx, pk_attempt, pk_code;
     reg  [15:0] pk_gen;
     reg  [63:0] pk_va, pk_left;
-    reg  [31:0] pk_len, pk_offset, pk_ref, pk_rkey;
+    reg  [31:0] pk_len, pk_offset, pk_ref, pk_rkey, pk_src;
     reg  [12:0] pk_plen;
     wire        pk_done, st_req;
     wire [4:0]  st_slot;
@@ -68,7 +68,8 @@ module tb_ctl;
         .pk_psn({13'd0, pk_offset[20:10]}), .pk_ctx(pk_ctx), .pk_gen(pk_gen),
         .pk_attempt(pk_attempt), .pk_va(pk_va), .pk_rkey(pk_rkey), .pk_len(pk_len),
         .pk_offset(pk_offset), .pk_left(pk_left), .pk_ref(pk_ref), .pk_xfer(32'd9),
-        .pk_block(32'd8), .pk_src(32'd0), .pk_plen(pk_plen), .pk_code(pk_code), .pk_map(32'd0),
+        .pk_block(32'd8), .pk_src(pk_src), .pk_plen(pk_plen), .pk_code(pk_code),
+        .pk_map(32'd0),
         .pk_done(pk_done), .st_req(st_req), .st_slot(st_slot), .st_done(st_done),
         .o_want(want), .i_room(room && !(only_cells && tp_answer)), .i_room_again(room_again),
         .tp_start(tp_start),
@@ -387,6 +388,8 @@ module tb_ctl;
             write(tx(i, `NIC_CTX_LVA) + 4, 32'h12);
             write(tx(i, `NIC_CTX_LEN), 2000);
             write(tx(i, `NIC_CTX_XFER), 3);
+            write(tx(i, `NIC_CTX_REF), 32'h00ABCD02);
+            write(tx(i, `NIC_CTX_SRC), 32'h85000077);
         end
     endtask
 
@@ -416,7 +419,7 @@ module tb_ctl;
         begin
             {rq_valid, pk_valid, re_valid, we_valid, room_again} = 0;
             {rd_open, wr_open, wr_begun, race} = 0;
-            {re_map, we_map, pk_va, pk_left, pk_ref, pk_rkey, pk_why, pk_code} = 0;
+            {re_map, we_map, pk_va, pk_left, pk_ref, pk_rkey, pk_why, pk_code, pk_src} = 0;
             room = 1;
             only_cells = 0;
             rst = 1;
@@ -457,6 +460,10 @@ module tb_ctl;
         settled("asking");
         reclaiming;
         settled("reclaiming");
+        not_now;
+        settled("not now");
+        too_busy;
+        settled("too busy");
         bad_packets;
         settled("bad packets");
         resetting;

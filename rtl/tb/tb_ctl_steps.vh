@@ -14,12 +14,16 @@ task registers;
         read_bad(`NIC_ENG_ID + 2);
         read_bad(tx(4, `NIC_CTX_STATE));
         read_bad(rx(2, `NIC_RXC_STATE));
+        read_bad(tx(0, 12'h044));                    // behind the last register
+        read_bad(rx(0, 12'h03C));
         refused(tx(4, `NIC_CTX_LEN), 1);
         fill(0);
         read(tx(0, `NIC_CTX_LVA), 32'h34567890);
         read(tx(0, `NIC_CTX_LVA) + 4, 32'h12);
         read(tx(0, `NIC_CTX_DST), 32'h7705);
         read(tx(0, `NIC_CTX_CTRL), 0);
+        read(tx(0, `NIC_CTX_REF), 32'h00ABCD02);
+        read(tx(0, `NIC_CTX_SRC), 32'h85000077);
         refused(tx(0, `NIC_CTX_STREAM), 32'h8000);
         refused(tx(0, `NIC_CTX_LEN), 4097);
         refused(tx(0, `NIC_CTX_LEN), 0);
@@ -65,6 +69,7 @@ task sending;
         room = 1;
         reading(CELL);
         check(ok && !last && tp_plen == 1024 && tp_src == 0 && tp_len == 2000, "first cell");
+        check(tp_ref == 32'h00ABCD02 && tp_by == 32'h85000077, "its place, and who sends it");
         expect(`FL_TRC_TX_CELLS, 0, 0);
         reading(CELL);
         check(ok && last && tp_plen == 976 && tp_src == 1024 && tp_psn == 1, "second cell");
@@ -188,7 +193,7 @@ task early;
         expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
         answer(`WOP_REFUSED, 0, 3, 1, 0);
         expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_REFUSED, `FL_TX_DSTFAULT);
-        answer(`WOP_WAIT, 0, 3, 1, 0);               // only for a READ
+        answer(`WOP_WAIT, 0, 3, 1, 0);               // it does not fly
         expect(`FL_TRC_RX_STALE, 0, 0);
         answer(`WOP_ACK, 0, 3, 1, 0);                // it has been refused
         expect(`FL_TRC_RX_STALE, 0, 0);
@@ -201,6 +206,64 @@ task early;
         note(`FL_NOTE_TX_REFUSED, 0, 3);
         note(`FL_NOTE_TX_DONE, 0, 3);
         note(0, 0, 0);
+        free_again(0);
+    end
+endtask
+
+// The peer cannot take a block now, or works on it already.
+task not_now;
+    begin
+        go(0, `FL_OP_WRITE);
+        reading(PICK);
+        reading(CELL);
+        expect(`FL_TRC_TX_CELLS, 0, 0);
+        answer(`WOP_REFUSED, 0, 10, 0, `FL_ST_BUSY);  // before the last cell has left
+        expect(`FL_TRC_TX_EARLY, 0, 0);
+        reading(CELL);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        expect(`FL_TRC_TX_LEAVE_EARLY, 0, 0);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_REFUSED, `FL_TX_DSTFAULT);
+        read(tx(0, `NIC_CTX_STATE), {8'd0, `FL_ST_BUSY, 16'h004});
+        note(`FL_NOTE_TX_FLYING, 0, 10);
+        note(`FL_NOTE_TX_REFUSED, 0, 10);
+        write(tx(0, `NIC_CTX_CTRL), 32'h400);
+        expect_tx(0, `FL_TX_DSTFAULT, `FL_TX_EV_EXPIRE, `FL_TX_READY);
+        reading(PICK);
+        reading(CELL);
+        expect(`FL_TRC_TX_CELLS, 0, 0);
+        reading(CELL);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        note(`FL_NOTE_TX_FLYING, 0, 10);
+        answer(`WOP_WAIT, 0, 10, 0, 0);               // of the attempt before
+        expect(`FL_TRC_RX_STALE, 0, 0);
+        answer(`WOP_WAIT, 0, 10, 1, 0);
+        note(`FL_NOTE_TX_WAITING, 0, 10);
+        note(0, 0, 0);
+        answer(`WOP_REFUSED, 0, 10, 1, 0);            // and then a page is missing
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_REFUSED, `FL_TX_DSTFAULT);
+        read(tx(0, `NIC_CTX_STATE), 32'h104);
+        answer(`WOP_READY, 0, 10, 1, 0);
+        expect_tx(0, `FL_TX_DSTFAULT, `FL_TX_EV_PEER_READY, `FL_TX_READY);
+        kill(0);
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_KILL, `FL_TX_DONE);
+        note(`FL_NOTE_TX_REFUSED, 0, 10);
+        note(`FL_NOTE_TX_DONE, 0, 10);
+        free_again(0);
+        // A READ that is put off flies on.
+        go(0, `FL_OP_READ);
+        reading(PICK);
+        reading(CELL);
+        check(tp_ref == 32'h00ABCD02 && tp_by == 32'h85000077, "a READ request says so, too");
+        expect_tx(0, `FL_TX_READY, `FL_TX_EV_SENT, `FL_TX_FLYING);
+        note(`FL_NOTE_TX_FLYING, 0, 11);
+        answer(`WOP_REFUSED, 0, 11, 0, 0);            // a READ has no pages there
+        expect(`FL_TRC_RX_STALE, 0, 0);
+        answer(`WOP_REFUSED, 0, 11, 0, `FL_ST_WAIT);
+        read(tx(0, `NIC_CTX_STATE), {8'd0, `FL_ST_WAIT, 16'h002});
+        note(`FL_NOTE_TX_REFUSED, 0, 11);
+        kill(0);
+        expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_KILL, `FL_TX_DONE);
+        note(`FL_NOTE_TX_DONE, 0, 11);
         free_again(0);
     end
 endtask
@@ -262,6 +325,7 @@ task landed;
         writing(LANDED, 1);
         expect_rx(slot, `FL_RX_WRITE, `FL_RX_EV_LANDED, `FL_RX_FREE);
         expect(`FL_TRC_ANS_SEND, ctx, {`WOP_ACK, attempt});
+        check(irq_event, "the firmware hears of it");
     end
 endtask
 
@@ -296,6 +360,7 @@ task receiving;
         landed(0, 7, 0);
         check(wr_stream == 7, "the stream of the verdict");
         check(tp_to == 5 && tp_gen == 10 && tp_opcode == `WOP_ACK, "the ACK");
+        note(`FL_NOTE_RX_LANDED, 0, 1);
         block_cell(5, 7, 10, 0, 0);                  // not its last cell: no second ACK
         block_cell(5, 7, 10, 1, 1);
         expect(`FL_TRC_RX_DUPLICATE, 7, 0);
@@ -316,12 +381,23 @@ task receiving;
         expect(`FL_TRC_STORE, 0, 0);
         write(rx(0, `NIC_RXC_VERDICT), 32'h0300);
         expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_ACCEPT_FULL, `FL_RX_WRITE);
+        // A newer attempt hears at its last cell that the block is being written.
+        block_cell(5, 7, 11, 2, 0);
+        block_cell(5, 7, 11, 2, 1);
+        expect(`FL_TRC_ANS_SEND, 7, {`WOP_WAIT, 8'd2});
+        block_cell(5, 7, 11, 3, 1);
+        expect(`FL_TRC_ANS_SEND, 7, {`WOP_WAIT, 8'd3});
+        pk_src = 1;
+        block_cell(5, 7, 11, 4, 1);                  // another queue pair's
+        expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
+        pk_src = 0;
         block_cell(5, 7, 12, 0, 0);
         opened(1);
-        landed(0, 7, 1);
+        landed(0, 7, 3);
         block_cell(5, 7, 12, 0, 1);
         expect(`FL_TRC_STORE, 1, 0);
         note(`FL_NOTE_RX_OPEN, 1, 1);
+        note(`FL_NOTE_RX_LANDED, 0, 3);
         write(rx(1, `NIC_RXC_VERDICT), {16'd0, 8'd1, `FL_ST_REMOTE_KEY});
         expect_rx(1, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
         expect(`FL_TRC_ANS_SEND, 7, {`WOP_NAK, 8'd0});
@@ -382,6 +458,7 @@ task refusing;
         write(rx(0, `NIC_RXC_VERDICT), 32'h0601);
         expect(`FL_TRC_WR_STOP, 0, 0);
         check(wr_cancelled, "the write channel must stop");
+        block_cell(5, 3, 1, 4, 1);                   // nobody works on it: no WAIT
         writing(LANDED, 1);                          // it came too late
         expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_RESTART, `FL_RX_FREE);
         check(!wr_cancelled, "stopped");
@@ -443,6 +520,7 @@ task waiting;
         writing(NEXT, 1);
         writing(LANDED, 1);
         expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_LANDED, `FL_RX_FREE);
+        note(`FL_NOTE_RX_LANDED, 0, dut.x_serial[0]);
         // A cell gives way to them.
         go(0, `FL_OP_WRITE);
         reading(PICK);
@@ -527,6 +605,7 @@ task asking;
         read(rx(0, `NIC_RXC_VA), 32'h34567890);
         read_answer(8, 2, 32'h00000700);             // the same once more: too late
         expect(`FL_TRC_RX_NO_CONTEXT, 8, 0);
+        expect(`FL_TRC_ANS_SEND, 8, {`WOP_REFUSED, 8'd0});
         // The answer to the request's second attempt takes its place.
         write(tx(0, `NIC_CTX_CTRL), 32'h400);
         expect_tx(0, `FL_TX_FLYING, `FL_TX_EV_EXPIRE, `FL_TX_READY);
@@ -646,6 +725,8 @@ task reclaiming;
         for (k = 1; k < 4; k = k + 1) begin
             block_cell(6, 15, k, 0, 0);
             expect(`FL_TRC_RX_NO_CONTEXT, 15, 0);
+            expect(`FL_TRC_ANS_SEND, 15, {`WOP_REFUSED, 8'd0});
+            check(tp_code == `FL_ST_BUSY && tp_gen == k, "it may come again");
         end
         block_cell(6, 0, 1, 0, 0);                   // nothing new
         block_cell(6, 15, 4, 0, 0);
@@ -665,6 +746,73 @@ task reclaiming;
         write(rx(0, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[0], 8'd7});
         expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
         expect(`FL_TRC_ANS_SEND, 9, {`WOP_NAK, 8'd0});
+    end
+endtask
+
+// No context is free, and no room for saying so: the newest attempt's answer waits. Each context
+// that has landed keeps its note.
+task too_busy;
+    integer k;
+    begin
+        for (k = 0; k < 2; k = k + 1) begin
+            block_cell(6, 10 + k, 1, 0, 0);
+            opened(k);
+            note(`FL_NOTE_RX_OPEN, k, dut.x_serial[k]);
+            block_cell(6, 10 + k, 1, 0, 1);
+            expect(`FL_TRC_STORE, k, 0);
+            write(rx(k, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[k], 8'd0});
+            expect_rx(k, `FL_RX_CHECK, `FL_RX_EV_ACCEPT_FULL, `FL_RX_WRITE);
+        end
+        room = 0;
+        block_cell(6, 12, 1, 0, 0);
+        expect(`FL_TRC_RX_NO_CONTEXT, 12, 0);
+        expect(`FL_TRC_ANS_WAIT, 12, {`WOP_REFUSED, 8'd0});
+        block_cell(6, 12, 1, 0, 1);                  // this attempt is over
+        block_cell(6, 12, 1, 1, 1);
+        expect(`FL_TRC_RX_NO_CONTEXT, 12, 0);
+        expect(`FL_TRC_ANS_WAIT, 12, {`WOP_REFUSED, 8'd1});
+        // WAIT gives its place to ACK.
+        block_cell(6, 11, 1, 1, 1);
+        expect(`FL_TRC_ANS_WAIT, 11, {`WOP_WAIT, 8'd1});
+        for (k = 0; k < 2; k = k + 1) begin
+            writing(NEXT, 1);
+            writing(LANDED, 1);
+            expect_rx(k, `FL_RX_WRITE, `FL_RX_EV_LANDED, `FL_RX_FREE);
+            expect(`FL_TRC_ANS_WAIT, 10 + k, {`WOP_ACK, k[7:0]});
+        end
+        room = 1;
+        room_again = 1;
+        @(negedge clk);
+        room_again = 0;
+        quiet;
+        expect(`FL_TRC_ANS_SEND, 12, {`WOP_REFUSED, 8'd1});
+        expect(`FL_TRC_ANS_SEND, 11, {`WOP_ACK, 8'd1});
+        expect(`FL_TRC_ANS_SEND, 10, {`WOP_ACK, 8'd0});
+        // The context opens again before the firmware has looked: it hears of both, in order.
+        block_cell(6, 10, 2, 0, 0);
+        opened(0);
+        note(`FL_NOTE_RX_LANDED, 0, dut.x_serial[0] - 8'd1);
+        note(`FL_NOTE_RX_LANDED, 1, dut.x_serial[1]);
+        note(`FL_NOTE_RX_OPEN, 0, dut.x_serial[0]);
+        write(rx(0, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[0], 8'd7});
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 10, {`WOP_NAK, 8'd0});
+        // Its turn has not come; then no room for it: it may come again.
+        pk_src = 32'h81000003;
+        for (k = 1; k < 3; k = k + 1) begin
+            block_cell(6, 10, 2, k, 0);
+            opened(0);
+            read(rx(0, `NIC_RXC_FROM), 32'h81000003);
+            note(`FL_NOTE_RX_OPEN, 0, dut.x_serial[0]);
+            write(rx(0, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[0],
+                                            k == 1 ? `FL_ST_WAIT : `FL_ST_BUSY});
+            expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+            expect(`FL_TRC_ANS_SEND, 10, {`WOP_REFUSED, k[7:0]});
+            check(tp_code == (k == 1 ? `FL_ST_WAIT : `FL_ST_BUSY) && tp_map == 0, "why not now");
+            block_cell(6, 10, 2, k, 1);              // this attempt is over
+        end
+        pk_src = 0;
+        note(0, 0, 0);
     end
 endtask
 
@@ -693,8 +841,28 @@ task bad_packets;
         bad_block;
         pk_len = 0;
         bad_block;
+        pk_len = 65537;
+        bad_block;
+        // Possible on another card: refused for good at the last cell, or the request.
         pk_len = 4097;
         bad_block;
+        pk_len = 4097;
+        pk_offset = 4096;
+        pk_plen = 1;
+        packet;
+        expect(`FL_TRC_ANS_SEND, 1, {`WOP_NAK, pk_attempt});
+        check(tp_code == `FL_ST_BLOCK_SIZE && tp_gen == 30, "too large for this card");
+        expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
+        pk_opcode = `WOP_READ_REQ;
+        pk_len = 65536;
+        pk_offset = 0;
+        pk_plen = 0;
+        packet;
+        expect(`FL_TRC_ANS_SEND, 1, {`WOP_NAK, pk_attempt});
+        expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
+        pk_opcode = `WOP_WRITE;
+        pk_len = 2000;
+        pk_plen = 1024;
         pk_va = 64'hFFFFFFFFFFFFF900;
         bad_block;
         pk_offset = 512;
@@ -720,7 +888,7 @@ task resetting;
         check(!irq_event, "no note");
         read(tx(0, `NIC_CTX_STATE), 0);
         read(tx(0, `NIC_CTX_LEN), 0);
-        read(tx(0, `NIC_CTX_GEN), 10);
+        read(tx(0, `NIC_CTX_GEN), 12);
         read(rx(0, `NIC_RXC_STATE), 0);
         block_cell(6, 2, 0, 0, 0);
         expect(`FL_TRC_RX_STALE, 2, 0);

@@ -214,15 +214,21 @@ module tb_rx #(
 			icrc = with_icrc;
 			v_at = 0;
 			v_next;
-			while (v_plen != 4096 || v_icrc != icrc || v_kind != BLOCK || v_flen != 4160) begin
+			while (v_kind != END && (v_plen != 4096 || v_icrc != icrc ||
+						 v_kind != BLOCK || v_flen != 4160)) begin
 				i = v_at;
 				v_next;
 			end
-			s_at = i;
-			s_repeat = 4;
-			s_run = 1;
-			begun = cycles;
-			repeat (4) take;
+			if (v_kind == END) begin
+				fail("no whole cell to measure");
+				s_repeat = 0;
+			end else begin
+				s_at = i;
+				s_repeat = 4;
+				s_run = 1;
+				begun = cycles;
+				repeat (4) take;
+			end
 			$display("receive and store: 4 cells of 4096 bytes, ICRC %0d, in %0d cycles",
 				 icrc, cycles - begun);
 			s_run = 0;

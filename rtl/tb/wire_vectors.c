@@ -194,6 +194,8 @@ int main(void)
 
 	for (n = 0; n < 160; n++) {
 		icrc = rnd(4) != 0;
+		if (n % 40 == 20)	/* whole cells, of which both are measured */
+			icrc = n / 40 % 2;
 		for (i = 0; i < WIRE_FRAME_MAX; i++)
 			f.bytes[i] = (uint8_t)rnd(256);
 		f.from = (uint8_t)rnd(WIRE_NODES);

@@ -31,7 +31,7 @@ expect 2 'a power of two, 64 to 65536' 'a length that no block of the random run
 expect 2 'a decimal number' 'a seed that is no number' \
 	${MAKE:-make} --no-print-directory -s rtl-random SEED=1x
 # test_engine_pair takes minutes on a model; make rtl-random does what it does.
-for t in regs tx rx read verdict; do
+for t in regs tx rx read verdict later; do
 	${MAKE:-make} --no-print-directory -s "build/plain/tests/test_engine_$t" ||
 		exit 1
 	FAULTLINE_ENGINE=both "build/plain/tests/test_engine_$t" >"$dir/log" 2>&1 || {

@@ -222,7 +222,7 @@ static inline struct bench *bench_new(const struct engine_config *cfg)
 }
 
 struct bench_block {
-	unsigned int ctx, op, node, qpn, len, rkey, ref, xfer, block;
+	unsigned int ctx, op, node, qpn, len, rkey, ref, src, xfer, block;
 	uint64_t lva, rva, left;
 };
 
@@ -241,6 +241,7 @@ static inline void bench_go(struct bench *t, const struct bench_block *b)
 	bench_set(t, c + NIC_CTX_RKEY, b->rkey);
 	bench_set64(t, c + NIC_CTX_LEFT, b->left);
 	bench_set(t, c + NIC_CTX_REF, b->ref);
+	bench_set(t, c + NIC_CTX_SRC, b->src);
 	bench_set(t, c + NIC_CTX_XFER, b->xfer);
 	bench_set(t, c + NIC_CTX_BLOCK, b->block);
 	bench_set(t, c + NIC_CTX_CTRL,

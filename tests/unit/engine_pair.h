@@ -57,7 +57,7 @@ struct node {
 	unsigned int laters;
 	struct wire_frame frame;
 	bool starved;
-	uint64_t posted, ended, good;
+	uint64_t posted, ended, good, landed;
 };
 
 struct pair {

@@ -12,7 +12,8 @@
 static const struct wire_block a_write = {
 	.opcode = WOP_WRITE, .dest_qp = 8, .ctx = 6, .gen = 100,
 	.va = BENCH_BASE + 40 * ENGINE_PAGE + 500, .rkey = 0xBEEF,
-	.len = 5000, .left = 9000, .xfer = 3, .block = 2,
+	.len = 5000, .left = 9000, .ref = 0x00000502, .src = 0x81000011,
+	.xfer = 3, .block = 2,
 };
 #define TARGET(t) ((t)->mem + 40 * ENGINE_PAGE + 500)
 
@@ -55,15 +56,36 @@ static inline unsigned int judge(struct bench *t, unsigned int code)
 	return n.index;
 }
 
-/* A block comes whole, is accepted, and the write channel runs. */
+/* The oldest note, which says that the block of a WRITE has landed. */
+static inline void expect_landed(struct bench *t, unsigned int rxc,
+				 unsigned int serial)
+{
+	struct bench_note n = bench_note(t);
+
+	EXPECT_EQ(n.kind, FL_NOTE_RX_LANDED);
+	EXPECT_EQ(n.index, rxc);
+	EXPECT_EQ(n.serial, serial);
+}
+
+/*
+ * A block comes whole, is accepted, and the write channel runs. When the block
+ * lands, the firmware hears of it, and only then.
+ */
 static inline unsigned int land(struct bench *t, const struct wire_block *b)
 {
-	unsigned int rxc;
+	uint64_t before = bench_stats(t).blocks_landed;
+	struct bench_note n;
 
 	bench_block(t, 3, b, data);
-	rxc = judge(t, 0);
+	n = bench_note(t);
+	EXPECT_EQ(n.kind, FL_NOTE_RX_OPEN);
+	verdict(t, n.index, n.serial, 0);
 	bench_run(t, 1);
-	return rxc;
+	if (bench_stats(t).blocks_landed > before)
+		expect_landed(t, n.index, n.serial);
+	else
+		EXPECT_EQ(bench_note(t).kind, 0);
+	return n.index;
 }
 
 /* The newest frame that was sent, an answer to b. */

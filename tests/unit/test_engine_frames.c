@@ -138,6 +138,7 @@ static void carry(struct bench *s, struct bench *d, unsigned int from,
 	bench_run(d, 1);
 	EXPECT_EQ(kept, 0);
 	EXPECT_MEM(d->mem + to, s->mem + from, len);
+	bench_expect_note(d, FL_NOTE_RX_LANDED, n.index);
 	EXPECT(engine_idle(d->e));
 	a = bench_sent(d, d->frames - 1, WOP_ACK);
 	bench_answer(s, 3, &a);

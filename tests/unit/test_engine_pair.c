@@ -140,6 +140,8 @@ static void rx_open(struct node *n, unsigned int rxc, unsigned int serial)
 		return;
 	if (trouble(n->pair, 8))
 		code = FL_ST_REMOTE_KEY;
+	else if (chance(n->pair, 100))
+		code = chance(n->pair, 512) ? FL_ST_WAIT : FL_ST_BUSY;
 	else if (get32(n, r + NIC_RXC_OP) == WOP_READ_REQ)
 		code = read_job(n, rxc);
 	if (trouble(n->pair, 4))	/* a wrong serial changes nothing */
@@ -148,7 +150,7 @@ static void rx_open(struct node *n, unsigned int rxc, unsigned int serial)
 		      FL_ST_REMOTE_KEY);
 	code |= serial << NIC_RXC_VERDICT_SERIAL_SHIFT |
 		(uint32_t)BENCH_STREAM << NIC_RXC_VERDICT_STREAM_SHIFT;
-	if (chance(n->pair, 512) && (code & 0xFF) != FL_ST_WAIT)
+	if (chance(n->pair, 512))
 		set_later(n, r + NIC_RXC_VERDICT, code);
 	else
 		set32(n, r + NIC_RXC_VERDICT, code);
@@ -167,6 +169,8 @@ static void firmware(struct node *n)
 			tx_done(n, index, serial);
 		if ((v & NIC_ENG_EVT_POP_KIND_MASK) == FL_NOTE_RX_OPEN)
 			rx_open(n, index, serial);
+		n->landed += (v & NIC_ENG_EVT_POP_KIND_MASK) ==
+			     FL_NOTE_RX_LANDED;
 		return;
 	}
 	state = get32(n, c + NIC_CTX_STATE) & NIC_CTX_STATE_STATE_MASK;
@@ -375,8 +379,21 @@ static void pair_run(struct pair *p, uint64_t blocks)
 TEST("on a good wire every block ends well")
 {
 	struct pair *p = pair_new(0, test_seed());
+	struct engine_stats st;
+	uint64_t landed = 0;
+	unsigned int i;
 
 	pair_run(p, 4000);
+	STEP("the firmware hears of each WRITE that landed, once");
+	for (i = 0; i < 2; i++) {
+		engine_stats(p->node[i].e, &st);
+		landed += st.blocks_landed;
+		EXPECT(st.blocks_refused > 50);
+		EXPECT(st.wait_sent > 0);
+		while (!engine_idle(p->node[i].e))
+			firmware(&p->node[i]);
+	}
+	EXPECT_EQ(p->node[0].landed + p->node[1].landed, landed - p->reads);
 	EXPECT_EQ(p->node[0].good + p->node[1].good,
 		  p->node[0].ended + p->node[1].ended);
 	EXPECT(p->reads > 500);

@@ -137,8 +137,9 @@ TEST("offsets without a register, bad sizes and bad alignment are refused")
 		{ NIC_CTX_BASE(0) + NIC_CTX_LVA + 4, 8 },
 		{ NIC_ENG_BASE + 0xFFC, 4 }, { NIC_CTX_BASE(8), 4 },
 		{ NIC_CTX_BASE(15) + NIC_CTX_LEN, 4 },
-		{ NIC_CTX_BASE(16), 4 }, { NIC_RXC_BASE(8), 4 },
-		{ NIC_RXC_BASE(31), 4 }, { NIC_RXC_BASE(0) + 0x38, 4 },
+		{ NIC_CTX_BASE(0) + 0x44, 4 }, { NIC_CTX_BASE(0) + 0x7C, 4 },
+		{ NIC_RXC_BASE(8), 4 }, { NIC_RXC_BASE(31), 4 },
+		{ NIC_RXC_BASE(0) + 0x3C, 4 },
 		{ NIC_FW_BASE, 4 }, { NIC_DB_BASE(0), 4 },
 		{ 0x1FFFC, 4 }, { 0xFFFFFFFC, 4 }, { 0xFFFFFFF8, 8 },
 	};
@@ -342,6 +343,7 @@ static void random_frame(uint64_t *x, struct wire_frame *f, unsigned int now)
 		.attempt = (uint8_t)(now / 256 & 3),
 		.va = BENCH_BASE + (r >> 8 & 15) * 0xF00,
 		.len = r >> 50 & 1 ? 3000 : 100, .psn = r >> 53 & 3,
+		.src = r >> 40 & 1,
 		.ref = wire_word(r >> 55 & 7, (uint16_t)(1 + (r >> 58 & 1)),
 				 0),
 	};
@@ -377,8 +379,10 @@ static void random_register(uint64_t *x, struct bench *t)
 
 	if (regs[i].page <= IN_RXC && r >> 41 & 15) {
 		off = offset_of(i);
-		if (regs[i].page != IN_ENG)
-			off += 0x40 * (uint32_t)(r >> 48 & 7) - 0x40;
+		if (regs[i].page == IN_CTX)
+			off += NIC_CTX_BASE(r >> 48 & 7) - NIC_CTX_BASE(1);
+		else if (regs[i].page == IN_RXC)
+			off += NIC_RXC_BASE(r >> 48 & 7) - NIC_RXC_BASE(1);
 		size = regs[i].width / 8;
 		/* Few bits, so that reserved ones are mostly 0. */
 		if (r >> 52 & 1)

@@ -19,6 +19,8 @@ TEST("a block is judged, collected, written and acknowledged")
 	EXPECT_EQ(bench_read(t, r + NIC_RXC_WORD), wire_word(6, 100, 0));
 	EXPECT_EQ(bench_read(t, r + NIC_RXC_XFER), 3);
 	EXPECT_EQ(bench_read(t, r + NIC_RXC_BLOCK), 2);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_REF), a_write.ref);
+	EXPECT_EQ(bench_read(t, r + NIC_RXC_FROM), a_write.src);
 	bench_cell(t, 3, &a_write, 1024, data);
 	judge(t, 0);
 	EXPECT(!t->line[ENGINE_LINE_EVENT]);
@@ -33,6 +35,7 @@ TEST("a block is judged, collected, written and acknowledged")
 	bench_run(t, 1);
 	EXPECT_MEM(TARGET(t), data, 5000);
 	newest(t, WOP_ACK, &a_write);
+	expect_landed(t, 0, 1);
 	EXPECT(engine_idle(t->e));
 	EXPECT_EQ(bench_stats(t).blocks_landed, 1);
 }
@@ -73,7 +76,7 @@ TEST("impossible packets are dropped and counted")
 		uint32_t payload;
 	} bad[] = {
 		{ "length 0", { .len = 0 }, 1024 },
-		{ "longer than a block", { .len = 16385 }, 1024 },
+		{ "longer than any block", { .len = 65537 }, 1024 },
 		{ "an offset beside the cells", { .len = 5000, .offset = 512 },
 		  1024 },
 		{ "an offset behind the end", { .len = 1024, .psn = 1,
@@ -132,7 +135,7 @@ TEST("a cell that tells another story than the first one is dropped")
 	unsigned int i;
 
 	bench_cell(t, 3, &a_write, 0, data);
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < 7; i++) {
 		b = a_write;
 		b.va += i == 0;
 		b.len += i == 1;
@@ -140,6 +143,7 @@ TEST("a cell that tells another story than the first one is dropped")
 		b.left += i == 3;
 		b.dest_qp += i == 4;
 		b.ref += i == 5;
+		b.src += i == 6;
 		bench_cell(t, 3, &b, 1024, data);
 		EXPECT_EQ(bench_stats(t).bad_packets, i + 1);
 	}
@@ -335,6 +339,7 @@ TEST("a newer attempt of a block that is being written gets its answer")
 	bench_run(t, 1);
 	EXPECT_EQ(t->frames, 1);
 	newest(t, WOP_ACK, &again);
+	expect_landed(t, 0, 1);
 	EXPECT_EQ(bench_note(t).kind, 0);
 }
 
@@ -396,10 +401,13 @@ TEST("a newer generation waits behind an older block that is being written")
 	STEP("the older one is stale, not a landed duplicate");
 	bench_cell(t, 3, &a_write, 4096, data);
 	EXPECT_EQ(bench_stats(t).stale, 1);
+	STEP("and the firmware hears of both");
+	expect_landed(t, 0, 1);
+	expect_landed(t, 1, 1);
 	EXPECT(engine_idle(t->e));
 }
 
-TEST("without a free context an attempt is dropped, and the next one tried")
+TEST("without a free context an attempt is put off, and the next one tried")
 {
 	struct bench *t = bench_new(NULL);
 	struct wire_block b = a_write;
@@ -411,10 +419,12 @@ TEST("without a free context an attempt is dropped, and the next one tried")
 	}
 	bench_block(t, 3, &a_write, data);
 	EXPECT_EQ(trace_count(t->trace, EV_RX_NO_CONTEXT), 1);
-	EXPECT_EQ(t->frames, 0);
+	EXPECT_EQ(t->frames, 1);
+	EXPECT_EQ(newest(t, WOP_REFUSED, &a_write).code, FL_ST_BUSY);
 	judge(t, FL_ST_REMOTE_KEY);
-	STEP("the dropped attempt stays dropped");
+	STEP("the attempt that was put off is not taken up");
 	bench_cell(t, 3, &a_write, 4096, data);
+	EXPECT_EQ(t->frames, 2);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_FREE);
 	b = attempt(100, 1);
 	bench_block(t, 3, &b, data);
@@ -441,18 +451,6 @@ TEST("a context whose sender fell silent is taken when others need it")
 	EXPECT_EQ(gone, 3);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
 	EXPECT_EQ(bench_read(t, NIC_RXC_BASE(0) + NIC_RXC_SRC) & 0xFF, 3);
-}
-
-TEST("WAIT is no verdict on a WRITE")
-{
-	struct bench *t = bench_new(NULL);
-	struct bench_note n;
-
-	bench_cell(t, 3, &a_write, 0, data);
-	n = bench_note(t);
-	EXPECT_EQ(bench_write(t, NIC_RXC_BASE(n.index) + NIC_RXC_VERDICT,
-			      FL_ST_WAIT | n.serial << 8), -EINVAL);
-	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_CHECK);
 }
 
 TEST("answers wait for room; a newer one takes the place of an older one")

@@ -5,7 +5,8 @@
 /* A WRITE of 5000 bytes from the middle of page 2 to node 3. */
 static const struct bench_block a_write = {
 	.ctx = 2, .op = FL_OP_WRITE, .node = 3, .qpn = 17, .len = 5000,
-	.rkey = 0xBEEF, .xfer = 4, .block = 6, .left = 70000,
+	.rkey = 0xBEEF, .ref = 0x00123403, .src = 0x81000007, .xfer = 4,
+	.block = 6, .left = 70000,
 	.lva = BENCH_BASE + 2 * ENGINE_PAGE + 100, .rva = 0x1000,
 };
 
@@ -62,7 +63,8 @@ TEST("a block leaves as cells that carry its bytes and its name")
 		EXPECT_EQ(b.len, 5000);
 		EXPECT_EQ(b.rkey, 0xBEEF);
 		EXPECT_EQ(b.left, 70000);
-		EXPECT_EQ(b.ref, 0);
+		EXPECT_EQ(b.ref, 0x00123403);
+		EXPECT_EQ(b.src, 0x81000007);
 		EXPECT_EQ(b.xfer, 4);
 		EXPECT_EQ(b.block, 6);
 	}
@@ -269,7 +271,7 @@ TEST("answers of another node, generation, context or state are stale")
 	bench_answer(t, 4, &a);
 	peer_says(t, WOP_ACK, 2, 0);
 	peer_says(t, WOP_ACK, 0, 0);
-	peer_says(t, WOP_WAIT, 1, 0);
+	peer_says(t, WOP_WAIT, 1, 1);
 	a.ctx = 3;
 	bench_answer(t, 3, &a);
 	a.ctx = 200;
@@ -509,6 +511,8 @@ TEST("READ sends one request without reading memory, and only NAK answers it")
 	EXPECT_EQ(b.va, r.rva);
 	EXPECT_EQ(b.len, 5000);
 	EXPECT_EQ(b.rkey, 0xBEEF);
+	EXPECT_EQ(b.ref, r.ref);
+	EXPECT_EQ(b.src, r.src);
 	STEP("no data came: ACK, REFUSED and READY are not believed");
 	peer_says(t, WOP_ACK, 1, 0);
 	peer_says(t, WOP_REFUSED, 1, 0);
@@ -532,6 +536,7 @@ TEST("the answer of a READ carries the request's word and no key")
 	t = flying(&r);
 	b = bench_sent_block(t, 4, WOP_READ_RESP);
 	EXPECT_EQ(b.ref, r.ref);
+	EXPECT_EQ(b.src, r.src);
 	EXPECT_EQ(b.rkey, 0);
 	EXPECT_EQ(b.offset, 4096);
 }

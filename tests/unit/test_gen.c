@@ -105,7 +105,7 @@ TEST("each register and field of the NIC header is that of the table")
 	EXPECT_EQ(NIC_##page##_##name##_##field##_MASK,			      \
 		  mask_of(lsb, width));
 #include "faultline/regs.def"
-	EXPECT_EQ(NIC_CTX_BASE(15), 0x13c0);
+	EXPECT_EQ(NIC_CTX_BASE(15), 0x1780);
 	EXPECT_EQ(NIC_DB_BASE(2), 0x12000);
 }
 

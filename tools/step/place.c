@@ -73,8 +73,8 @@ static void step_page(struct file *f, const char *page, unsigned int space)
 void step_regs(struct file *f)
 {
 	step_page(f, "ENG", 0x200);
-	step_page(f, "CTX", 0x40);
-	step_page(f, "RXC", 0x38);	/* the rest of it stays without a register */
+	step_page(f, "CTX", 0x44);
+	step_page(f, "RXC", 0x3C);	/* the rest of it stays without a register */
 	step_page(f, "FW", 0x40);	/* CMD follows */
 }
 

@@ -103,7 +103,7 @@ JUDGE(ready_late, "READY of the driver that comes again changes nothing")
 	bench_ended(2, FL_ST_KILLED);
 }
 
-JUDGE(says_wait, "WAIT is for a READ that flies, and only the firmware hears it")
+JUDGE(says_wait, "WAIT changes nothing of a block that flies; a READ that is put off flies on")
 {
 	bench_new();
 	bench_go(2, FL_OP_READ, 5000);
@@ -118,7 +118,18 @@ JUDGE(says_wait, "WAIT is for a READ that flies, and only the firmware hears it"
 	bench_run(SENDS);
 	bench_note(FL_NOTE_TX_FLYING);
 	bench_says(3, WOP_WAIT, 5, 1, 0);
+	judge_equal("the context of the note", bench_note(FL_NOTE_TX_WAITING), 5);
+	bench_says(3, WOP_REFUSED, 5, 1, 0);
+	bench_note(FL_NOTE_TX_REFUSED);
+	bench_says(3, WOP_WAIT, 5, 1, 0);
 	bench_counts(STALE, 2);
+	judge_did("the READ has no pages there, and may be put off");
+	bench_says(3, WOP_REFUSED, 2, 1, 0);
+	bench_counts(STALE, 3);
+	bench_refused(3, 2, 1, 0, FL_ST_BUSY);
+	judge_equal("the context of the note", bench_note(FL_NOTE_TX_REFUSED), 2);
+	bench_stands(2, FL_TX_FLYING, FL_ST_BUSY);
+	bench_counts(STALE, 3);
 	bench_no_note();
 }
 

@@ -17,6 +17,7 @@ static void model_answer(struct model *m, unsigned int op, unsigned int code)
 {
 	if (op == WOP_REFUSED) {
 		m->state = FL_TX_DSTFAULT;
+		m->status = code;
 	} else if (op == WOP_READY) {
 		m->state = FL_TX_READY;
 		m->attempt = (m->attempt + 1) % 256;
@@ -73,14 +74,15 @@ static void random_send(struct model *m, unsigned int i, bool whole)
 static void check(struct model *m, unsigned int i)
 {
 	bench_tx(i, m->state, m->attempt);
-	if (m->state == FL_TX_DONE)
-		bench_ended(i, m->status);
+	if (m->state == FL_TX_DONE || m->state == FL_TX_DSTFAULT)
+		bench_stands(i, m->state, m->status);
 }
 
 JUDGE(random_answers, "one context, random answers, timers and kills")
 {
 	static const unsigned int ops[] = { WOP_ACK, WOP_REFUSED, WOP_READY,
 					    WOP_NAK, WOP_REFUSED, WOP_READY };
+	static const unsigned int codes[] = { 0, FL_ST_WAIT, FL_ST_BUSY };
 	struct model m = { 0 };
 	unsigned int i, stale = 0, done = 0, again = 0;
 
@@ -89,7 +91,8 @@ JUDGE(random_answers, "one context, random answers, timers and kills")
 	for (i = 0; i < 3000; i++) {
 		uint64_t x = judge_random();
 		unsigned int op = ops[x % 6], code = op == WOP_NAK ?
-				  FL_ST_REMOTE_KEY + (x >> 8) % 3 : 0;
+				  FL_ST_REMOTE_KEY + (x >> 8) % 3 :
+				  op == WOP_REFUSED ? codes[(x >> 8) % 3] : 0;
 		unsigned int gen = m.gen - (x >> 16) % 8 / 7;
 		unsigned int attempt = m.attempt - (x >> 24) % 8 / 7;
 
@@ -123,6 +126,8 @@ JUDGE(random_answers, "one context, random answers, timers and kills")
 
 			if (op == WOP_NAK)
 				bench_nak(from, 2, gen, attempt, code);
+			else if (code)
+				bench_refused(from, 2, gen, attempt, code);
 			else
 				bench_says(from, op, 2, gen, attempt);
 			if (from != 3 || !named || !model_says(&m, op, code))
@@ -173,7 +178,8 @@ static void serve(unsigned int rxc_busy)
 
 	judge_ask(&m);
 	v = m.arg[0];
-	if (v & NIC_ENG_EVT_POP_VALID)
+	if (v & NIC_ENG_EVT_POP_VALID &&
+	    (v & NIC_ENG_EVT_POP_KIND_MASK) == FL_NOTE_RX_OPEN)
 		bench_verdict(v >> NIC_ENG_EVT_POP_INDEX_SHIFT & 0xff,
 			      v >> NIC_ENG_EVT_POP_SERIAL_SHIFT & 0xff, 0);
 	if (rxc_busy % 4)

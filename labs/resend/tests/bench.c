@@ -161,9 +161,21 @@ static void note_is(uint64_t v, unsigned int kind)
 		   note_name(kind));
 }
 
+/* What the firmware hears of blocks that landed is none of the students' work. */
+static uint64_t pop_note(void)
+{
+	uint64_t v;
+
+	do
+		v = get(NIC_ENG_EVT_POP);
+	while (v & NIC_ENG_EVT_POP_VALID &&
+	       (v & NIC_ENG_EVT_POP_KIND_MASK) == FL_NOTE_RX_LANDED);
+	return v;
+}
+
 unsigned int bench_note(unsigned int kind)
 {
-	uint64_t v = get(NIC_ENG_EVT_POP);
+	uint64_t v = pop_note();
 
 	note_is(v, kind);
 	return v >> NIC_ENG_EVT_POP_INDEX_SHIFT & 0xff;
@@ -172,7 +184,7 @@ unsigned int bench_note(unsigned int kind)
 void bench_no_note(void)
 {
 	judge_equal("a note for the firmware",
-		    !!(get(NIC_ENG_EVT_POP) & NIC_ENG_EVT_POP_VALID), 0);
+		    !!(pop_note() & NIC_ENG_EVT_POP_VALID), 0);
 }
 
 void bench_verdict(unsigned int rxc, unsigned int serial, unsigned int code)
@@ -186,7 +198,7 @@ void bench_verdict(unsigned int rxc, unsigned int serial, unsigned int code)
 
 unsigned int bench_open(unsigned int *serial)
 {
-	uint64_t v = get(NIC_ENG_EVT_POP);
+	uint64_t v = pop_note();
 
 	note_is(v, FL_NOTE_RX_OPEN);
 	*serial = v >> NIC_ENG_EVT_POP_SERIAL_SHIFT & 0xff;
@@ -269,9 +281,10 @@ static void says(unsigned int from, unsigned int op, unsigned int ctx,
 	struct subject_msg m = { .op = LAB_ANSWER,
 		.arg = { from, op, ctx, gen, attempt, code } };
 
-	if (op == WOP_NAK)
-		judge_did("node %u says NAK: context %u, generation %u, "
-			  "attempt %u, status %u (%s)", from, ctx, gen & 0xffff,
+	if (op == WOP_NAK || code)
+		judge_did("node %u says %s: context %u, generation %u, "
+			  "attempt %u, status %u (%s)", from,
+			  wire_opcode_name((uint8_t)op), ctx, gen & 0xffff,
 			  attempt & 0xff, code, status_name(code));
 	else
 		judge_did("node %u says %s: context %u, generation %u, "
@@ -290,6 +303,12 @@ void bench_nak(unsigned int from, unsigned int ctx, unsigned int gen,
 	       unsigned int attempt, unsigned int code)
 {
 	says(from, WOP_NAK, ctx, gen, attempt, code);
+}
+
+void bench_refused(unsigned int from, unsigned int ctx, unsigned int gen,
+		   unsigned int attempt, unsigned int code)
+{
+	says(from, WOP_REFUSED, ctx, gen, attempt, code);
 }
 
 static void cell(const struct block *b, unsigned int n)
@@ -370,6 +389,11 @@ void bench_tx(unsigned int ctx, unsigned int state, unsigned int attempt)
 
 void bench_ended(unsigned int ctx, unsigned int status)
 {
+	bench_stands(ctx, FL_TX_DONE, status);
+}
+
+void bench_stands(unsigned int ctx, unsigned int state, unsigned int status)
+{
 	uint64_t v = get(NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
 	unsigned int is = (v & NIC_CTX_STATE_STATUS_MASK) >>
 			  NIC_CTX_STATE_STATUS_SHIFT;
@@ -379,8 +403,8 @@ void bench_ended(unsigned int ctx, unsigned int status)
 	snprintf(came, sizeof(came), "%s, status %u (%s)",
 		 tx_name(v & NIC_CTX_STATE_STATE_MASK), is,
 		 status_name(is));
-	snprintf(want, sizeof(want), "DONE, status %u (%s)", status,
-		 status_name(status));
+	snprintf(want, sizeof(want), "%s, status %u (%s)", tx_name(state),
+		 status, status_name(status));
 	judge_same(what, came, want);
 }
 

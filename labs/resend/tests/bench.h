@@ -64,6 +64,9 @@ void bench_says(unsigned int from, unsigned int op, unsigned int ctx,
 		unsigned int gen, unsigned int attempt);
 void bench_nak(unsigned int from, unsigned int ctx, unsigned int gen,
 	       unsigned int attempt, unsigned int code);
+/* REFUSED with a code that says why not now. */
+void bench_refused(unsigned int from, unsigned int ctx, unsigned int gen,
+		   unsigned int attempt, unsigned int code);
 void bench_cell(const struct block *b, unsigned int cell);
 /* All its cells, with the first one twice. */
 void bench_block(const struct block *b);
@@ -74,6 +77,7 @@ struct block bench_attempt(unsigned int gen, unsigned int attempt);
 /* What must be. */
 void bench_tx(unsigned int ctx, unsigned int state, unsigned int attempt);
 void bench_ended(unsigned int ctx, unsigned int status);
+void bench_stands(unsigned int ctx, unsigned int state, unsigned int status);
 void bench_rx(unsigned int rxc, unsigned int state);
 unsigned int bench_tx_state(unsigned int ctx, unsigned int *attempt);
 unsigned int bench_rx_state(unsigned int rxc);

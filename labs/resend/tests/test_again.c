@@ -53,6 +53,7 @@ JUDGE(restart_collect, "the same when it was accepted already")
 JUDGE(while_written, "while it is written, the newest attempt gets the answer")
 {
 	struct block again = bench_attempt(100, 1);
+	struct block third = bench_attempt(100, 2);
 
 	bench_new();
 	bench_block(&a_write);
@@ -60,8 +61,16 @@ JUDGE(while_written, "while it is written, the newest attempt gets the answer")
 	bench_steps(WRITES, 1);
 	bench_block(&again);
 	bench_no_note();
+	judge_did("the last cell is told that the block is being written");
+	bench_sent_answer(&again, WOP_WAIT, 0, 0);
+	bench_sent_nothing();
+	judge_did("so is a last cell that comes first");
+	bench_cell(&third, 4);
+	bench_sent_answer(&third, WOP_WAIT, 0, 0);
+	bench_cell(&third, 0);
+	bench_sent_nothing();
 	bench_run(WRITES);
-	bench_sent_answer(&again, WOP_ACK, 0, 0);
+	bench_sent_answer(&third, WOP_ACK, 0, 0);
 	bench_sent_nothing();
 	bench_landed(&a_write);
 }

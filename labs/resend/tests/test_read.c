@@ -207,6 +207,11 @@ JUDGE(silent, "who fell silent loses his context at the fourth packet that needs
 	}
 	bench_counts(NO_CONTEXT, 3);
 	bench_rx(0, FL_RX_CHECK);
+	for (i = 0; i < 3; i++) {
+		b.attempt = i;
+		bench_sent_answer(&b, WOP_REFUSED, FL_ST_BUSY, 0);
+	}
+	b.attempt = i;
 	bench_judge(FL_ST_REMOTE_KEY);
 	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_KEY, 0);
 }

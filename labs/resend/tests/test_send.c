@@ -215,7 +215,20 @@ JUDGE(refused, "REFUSED parks a block, and is counted")
 	bench_counts(REFUSED, 1);
 	bench_note(FL_NOTE_TX_REFUSED);
 	bench_run(SENDS);
+	while (bench_take())
+		;
+	judge_did("nothing more leaves before the timer or READY");
+	bench_run(SENDS);
 	bench_sent_nothing();
+	bench_expire(2);
+	bench_run(SENDS);
+	bench_refused(3, 2, 1, 1, FL_ST_BUSY);
+	bench_stands(2, FL_TX_DSTFAULT, FL_ST_BUSY);
+	bench_expire(2);
+	bench_run(SENDS);
+	judge_did("the code of now is kept, not one of before");
+	bench_says(3, WOP_REFUSED, 2, 1, 2);
+	bench_stands(2, FL_TX_DSTFAULT, FL_ST_OK);
 }
 
 JUDGE(sent_again, "READY has it sent again, as the next attempt")

@@ -107,9 +107,10 @@ JUDGE(early_nak, "NAK by the first cell: its status is kept")
 JUDGE(early_ready, "READY takes the place of REFUSED")
 {
 	half_sent();
-	bench_says(3, WOP_REFUSED, 2, 1, 0);
+	bench_refused(3, 2, 1, 0, FL_ST_BUSY);
 	rest_leaves();
 	bench_tx(2, FL_TX_DSTFAULT, 0);
+	bench_stands(2, FL_TX_DSTFAULT, FL_ST_BUSY);
 	half_sent();
 	bench_says(3, WOP_REFUSED, 2, 1, 0);
 	bench_says(3, WOP_READY, 2, 1, 0);
