@@ -14,8 +14,9 @@
  * Files: fw.c (front door, step), fw_regs.c (mailbox, doorbells), fw_command.c
  * (the driver's commands), fw_qp.c (queue pairs and their send queues),
  * fw_requester.c (blocks of work requests), fw_responder.c (what comes in, READ
- * jobs), fw_order.c (in which order), fw_context.c (the engine's contexts), fw_cq.c, fw_mr.c, fw_event.c
- * (events for the driver), fw_sched.c (fairness), fw_timer.c, fw_check.c.
+ * jobs), fw_order.c (in which order), fw_context.c (the engine's contexts),
+ * fw_cq.c, fw_mr.c, fw_event.c (events for the driver), fw_sched.c (fairness),
+ * fw_timer.c, fw_check.c.
  *
  * Calls for one firmware are made one at a time: the caller holds the device's
  * lock.
