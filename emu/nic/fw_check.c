@@ -75,6 +75,9 @@ static const char *check_contexts(const struct fw *fw, struct tally *t)
 			return "a timer runs for a context that needs none";
 		if (timed && c->deadline_ns < fw->alarm_ns)
 			return "the alarm is later than a deadline";
+		if (c->owner != FW_CTX_FREE && c->aside &&
+		    (!fw->tx_elder || timed || c->killed))
+			return "a block is put aside, and nothing brings it back";
 		if (c->owner != FW_CTX_FREE)
 			wrong = check_waiting(fw, c);
 		if (wrong)
@@ -118,6 +121,10 @@ static const char *check_held(const struct fw *fw)
 		    FW_TURN_LATER)
 			return "a context is held and its turn has come";
 	}
+	if (fw->tx_elder && (fw->tx_elder > fw->contexts ||
+			     fw->ctx[fw->tx_elder - 1].owner == FW_CTX_FREE ||
+			     fw->tx_elder_until_ns < fw->alarm_ns))
+		return "others wait for a block that nobody sends";
 	if (fw->rx_elder.there &&
 	    fw->rx_elder.until_ns > fw->now_ns + fw->cfg.fault_timeout_ns)
 		return "others wait for a block longer than its sender";

@@ -83,3 +83,131 @@ TEST("a block that does not get through alone either lets others go between")
 	EXPECT_GE(let, 75);
 	EXPECT_LE(let, 150);
 }
+
+/* ---- the same for blocks whose own pages leave: those that go out ---- */
+
+/* A page of its source is missing, and comes: a whole round. */
+static void miss(struct rig *r, uint32_t n)
+{
+	rig_fault(r, n);
+	rig_run(r);
+	if (r->ctx[n].state == FL_TX_SRCFAULT)
+		r->ctx[n].state = FL_TX_READY;
+}
+
+/* Three blocks of one request; context 0 has met 24 missing pages. */
+static struct rig *elder_rig(struct rig_world *w)
+{
+	struct rig *r = rig_create(8);
+	uint32_t i;
+
+	r->cfg.refusals = 1000;
+	r->cfg.waiting_share = 8;
+	rig_restart(r);
+	rig_world(r, w, 1);
+	rig_post(r, w, rig_wqe(w, 3 * RIG_BLOCK));
+	EXPECT_EQ(rig_busy(r), 3);
+	for (i = 0; i < 24; i++)
+		miss(r, 0);
+	EXPECT_EQ(r->ctx[0].state, FL_TX_READY);
+	return r;
+}
+
+TEST("a block whose own pages leave each time goes out before others")
+{
+	struct rig_world w;
+	struct rig *r = elder_rig(&w);
+
+	STEP("another one that misses a page steps aside, a new one is not begun");
+	miss(r, 1);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	rig_post(r, &w, rig_wqe(&w, 8));
+	EXPECT_EQ(rig_busy(r), 2);
+	STEP("it is through: the other one begins again, and the new one");
+	rig_end(r, 0, FL_ST_OK);
+	rig_run(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	EXPECT_EQ(rig_busy(r), 3);
+	rig_drain(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+	rig_expect_cqe(r, &w, 1, FL_ST_OK);
+}
+
+TEST("others wait for a block of which nothing comes no longer than for a fault")
+{
+	struct rig_world w;
+	struct rig *r = elder_rig(&w);
+
+	miss(r, 1);
+	r->now += RIG_FAULT_TIMEOUT - 1;
+	rig_run(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	r->now++;
+	rig_run(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	rig_drain(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}
+
+TEST("a block that was sent stays, since it may have landed")
+{
+	struct rig_world w;
+	struct rig *r = elder_rig(&w);
+
+	rig_fly(r, 1);
+	rig_run(r);
+	r->now += RIG_TIMEOUT;
+	rig_run(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	miss(r, 1);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	rig_drain(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}
+
+TEST("a block that is put aside ends with its queue pair, and the elder too")
+{
+	struct rig_world w, v;
+	struct rig *r = elder_rig(&w);
+
+	rig_world(r, &v, 2);
+	miss(r, 1);
+	EXPECT_EQ(CMD(r, QP_DESTROY, .slot = 1, .object = w.qp), FL_ST_OK);
+	rig_run(r);
+	EXPECT_EQ(rig_busy(r), 0);
+	rig_expect_cqe(r, &w, 0, FL_ST_KILLED);
+	STEP("nobody waits for it any more");
+	rig_post(r, &v, rig_wqe(&v, 8));
+	EXPECT_EQ(rig_busy(r), 1);
+	rig_drain(r);
+	rig_expect_cqe(r, &v, 0, FL_ST_OK);
+}
+
+TEST("when the elder fails, what was put aside is flushed, each once")
+{
+	struct rig_world w;
+	struct rig *r = elder_rig(&w);
+
+	rig_post(r, &w, rig_wqe(&w, 8));
+	miss(r, 1);
+	rig_end(r, 0, FL_ST_LOCAL_FAULT);
+	rig_run(r);
+	EXPECT_EQ(rig_busy(r), 0);
+	rig_expect_cqe(r, &w, 0, FL_ST_LOCAL_FAULT);
+	rig_expect_cqe(r, &w, 1, FL_ST_FLUSHED);
+}
+
+TEST("a block that does not get out alone either lets others go between")
+{
+	struct rig_world w;
+	struct rig *r = elder_rig(&w);
+	uint32_t i;
+
+	miss(r, 1);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	for (i = 24; i < 64; i++)
+		miss(r, 0);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	rig_drain(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}
