@@ -163,11 +163,13 @@ static void job_fail(struct fw *fw, uint32_t n, uint8_t status)
 {
 	const struct fw_job *j = &fw->job[n];
 	struct fw_peer *p = &fw->peer[j->node][j->peer_ctx];
+	uint64_t silent_ns = fw->cfg.fault_timeout_ns;
 
 	p->status = status;
 	/* Longer than a living peer keeps silent; then its count may wrap. */
-	p->until_ns = fw->now_ns +
-		      (fw->cfg.tries + 2ull) * fw->cfg.fault_timeout_ns;
+	if (silent_ns < fw->cfg.timeout_ns)
+		silent_ns = fw->cfg.timeout_ns;
+	p->until_ns = fw->now_ns + (fw->cfg.tries + 2ull) * silent_ns;
 	job_free(fw, n);
 }
 

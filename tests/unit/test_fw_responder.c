@@ -208,6 +208,25 @@ TEST("a status that was kept is forgotten with a newer block and with time")
 	EXPECT_EQ(ask_again(r, &x), FL_ST_OK);
 }
 
+TEST("a status is kept as long as a peer's longer patience lasts")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	struct rig_rxc x;
+
+	r->cfg.timeout_ns = 10 * RIG_FAULT_TIMEOUT;
+	rig_restart(r);
+	rig_world(r, &w, 1);
+	x = incoming(&w, WOP_READ_REQ);
+	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
+	rig_end(r, r->order[0], FL_ST_LOCAL_FAULT);
+	rig_run(r);
+	r->now += 50 * RIG_FAULT_TIMEOUT - 1;
+	EXPECT_EQ(ask_again(r, &x), FL_ST_REMOTE_FAULT);
+	r->now += 1;
+	EXPECT_EQ(ask_again(r, &x), FL_ST_OK);
+}
+
 TEST("a newer block of the same peer context takes the place of the older")
 {
 	struct rig *r = rig_create(8);
