@@ -3,11 +3,11 @@
  * internal.h - what the files of emu/host share: the kernel, an address space,
  * a frame, and who may touch which of their members.
  *
- * Locks, outermost first: host_process.lock (files), host_mm.mmap_lock (mappings),
- * host_mm.lock (mappings, tables, CPU side, notifiers), then one of the spin locks (frames, kernel
- * pages, swap slots). The lock of a second mm is only ever tried, never waited
- * for (reclaim.c), so two processes that evict each other's pages cannot
- * deadlock.
+ * Locks, outermost first: host_process.lock (files), host_mm.mmap_lock
+ * (mappings), host_mm.lock (mappings, tables, CPU side, notifiers), then one of
+ * the spin locks (frames, kernel pages, swap slots). The lock of a second mm is
+ * only ever tried, never waited for (reclaim.c), so two processes that evict each
+ * other's pages cannot deadlock.
  */
 #ifndef FL_HOST_INTERNAL_H
 #define FL_HOST_INTERNAL_H
@@ -113,10 +113,7 @@ struct cpu_leaf {
 
 /* ---- an address space ---- */
 
-/*
- * A page that is being brought in: mm's lock is let go while its bytes come. On
- * the stack of the thread that brings it; guarded by mm's lock.
- */
+/* A page on its way in, of the thread that brings it; guarded by mm's lock. */
 struct host_fill {
 	uint64_t va;
 	struct host_frame *frame;
@@ -477,9 +474,8 @@ struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
 void mm_exit(struct host_mm *mm);
 /* The process itself is no user any more: wait until nobody is. */
 void mm_users_end(struct host_mm *mm);
-/* Tell every notifier that access flags of the range have gone. Lock held. */
+/* Tell every notifier: access flags have gone; entries changed. Lock held. */
 void mm_aged(struct host_mm *mm, uint64_t va, uint64_t npages);
-/* Tell every notifier that the entries of the range have changed. Lock held. */
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*
  * Drop pages and swap entries; none may be pinned. Lock held. mm_drop: no view

@@ -163,8 +163,7 @@ static void connect_pair(struct swarm *s, struct pair *p)
 		a = 0, b = 1;
 	s->conns++;
 	check(s, world_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
-			       !below(s, 4),
-			       &p->c), "connect");
+			       !below(s, 4), &p->c), "connect");
 }
 
 static void build(struct swarm *s)
