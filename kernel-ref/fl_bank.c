@@ -299,11 +299,12 @@ enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
 	unsigned int bits = 64 - ctx->t0sz;
 	/* A table has 512 entries; the first may be used in part. */
 	unsigned int shift = FL_PAGE_SHIFT + (bits - FL_PAGE_SHIFT - 1) / 9 * 9;
-	u64 *table = phys_to_virt(virt_to_phys(ctx->mm->pgd)), d;
+	u64 *table, d;
 	unsigned long flags;
 
 	/* As a fast GUP: who frees a table waits until this is over. */
 	local_irq_save(flags);
+	table = phys_to_virt(virt_to_phys(ctx->mm->pgd));
 	for (;; shift -= 9) {
 		d = READ_ONCE(table[va >> shift & 511]);
 		if (!(d & PTE_VALID) || !(d & PTE_TABLE_BIT) ||

@@ -266,13 +266,14 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	WRITE_ONCE(ctx->dead, true);
 	mutex_unlock(&ctx->lock);
 	wake_up_all(&ctx->wait);
+	/* First: it takes the mmap lock again and again. */
+	fl_ahead_end(ctx);
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	WRITE_ONCE(ctx->quiet, true);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 	fl_bank_set_mode(ctx, FL_MODE_TERMINATE);
 	cancel_work_sync(&ctx->stall_work);
 	fl_stall_end(ctx);
-	fl_ahead_end(ctx);
 }
 
 /* ctx->life is held. */

@@ -162,8 +162,8 @@ static void cut_held(struct rig *r)
 	EXPECT_EQ(trace_count(r->trace, EV_DRV_CUT_OFF), 1);
 	EXPECT(!(rig_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FSR) &
 		 SMMU_CB_FSR_SS));
-	/* The second that it took was too long for the sender. */
-	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_NO_ANSWER);
+	/* It took a second, in which the card told the sender to wait. */
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_REMOTE_FAULT);
 	rig_close(b);
 }
 

@@ -134,11 +134,16 @@ static inline void rig_set_up(struct rig_node *n, uint32_t flags)
 }
 
 /* Unmap the queues and the doorbell, then close: the process leaves the card. */
-static inline void rig_close(struct rig_node *n)
+static inline void rig_unmap(struct rig_node *n)
 {
 	EXPECT_EQ(host_munmap_fd(n->process, n->cqe, n->cq_bytes), 0);
 	EXPECT_EQ(host_munmap_fd(n->process, n->sq, n->sq_bytes), 0);
 	EXPECT_EQ(host_munmap_fd(n->process, n->doorbell, RIG_PAGE), 0);
+}
+
+static inline void rig_close(struct rig_node *n)
+{
+	rig_unmap(n);
 	EXPECT_EQ(host_close(n->process, n->fd), 0);
 }
 

@@ -307,7 +307,7 @@ static void age(struct mm_notifier *n, struct host_mm *host, uint64_t start,
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
 	struct trace_at saved = *host_trace_at();
-	struct shim_cpu before = shim_enter(mn->shim, NULL, true);
+	struct shim_cpu before = shim_enter(mn->shim, NULL, SHIM_IN_CALLBACK);
 
 	shim_cpu()->cause = saved.cause;
 	if (mn->ops->clear_flush_young)
