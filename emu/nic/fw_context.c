@@ -252,7 +252,7 @@ static void note_done(struct fw *fw, struct fw_ctx *c)
 	fw_write32(fw, NIC_CTX_BASE(n) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
 	if (c->again && status == FL_ST_KILLED && wanted(fw, c)) {
 		c->aside = fw->tx_elder;
-		c->again = c->killed = false;
+		c->again = c->killed = c->parked = false;
 		if (!c->aside)
 			again(fw, c);
 		return;

@@ -42,9 +42,12 @@ static void changing_mode(struct rig *r)
 	sim_thread_join(t);
 	n = rig_counters(b);
 	STEP("%u changes, %u faults", c.changed, (unsigned int)n.faults);
-	EXPECT_GE(c.changed, 1);
-	EXPECT_GE(n.stalls, 1);
-	EXPECT_GE(n.faults, n.stalls + 1);
+	/* With real threads the modes may meet no fault, or just all of them. */
+	if (sim_mode(r->sim) == SIM_LOCKSTEP) {
+		EXPECT_GE(c.changed, 1);
+		EXPECT_GE(n.stalls, 1);
+		EXPECT_GE(n.faults, n.stalls + 1);
+	}
 	EXPECT_EQ(n.faults, n.stalls + trace_count(r->trace, EV_DRV_IRQ_FAULT));
 }
 
