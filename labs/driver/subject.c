@@ -334,6 +334,11 @@ void shim_write(void __iomem *at, unsigned int bytes, u64 value)
 
 /* ---- locks and workers ---- */
 
+void shim_spin_init(spinlock_t *l, const char *name)
+{
+	shim_lock_init(&l->rules, SHIM_SPIN, name);
+}
+
 /* What another CPU holds, this one would wait for. */
 void shim_spin_lock(spinlock_t *l, const char *where)
 {
