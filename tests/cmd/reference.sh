@@ -17,8 +17,10 @@ flat() {	# white space out of the way
 	tr -s '[:space:]' ' '
 }
 
-calls=$(sed -e 's,/\*.*\*/,,' lib/faultline.h | tr '\n' ' ' |
-	grep -o '\bfl_[a-z_]*(' | tr -d '(' | sort -u)
+# The header on one line, without its comments: they name calls too.
+header=$(flat <lib/faultline.h | sed 's,/\*,\n&,g; s,\*/,&\n,g' |
+	grep -v '^/\*' | flat)
+calls=$(echo "$header" | grep -o '\bfl_[a-z_]*(' | tr -d '(' | sort -u)
 [ -n "$calls" ] || fail "lib/faultline.h has no calls"
 for call in $calls; do
 	page=book/reference/$call.adoc
@@ -32,9 +34,8 @@ for call in $calls; do
 			fail "$page: no section '$section'"
 	done
 	# The prototype, from its first word to the semicolon.
-	prototype=$(flat <lib/faultline.h |
-		grep -o "[a-z_0-9]* [a-z_0-9 ]*\*\?$call([^;]*);" | tail -n 1 |
-		sed 's,^.*\*/ ,,')
+	prototype=$(echo "$header" |
+		grep -o "[a-z_0-9][a-z_0-9 ]*\*\?$call([^;]*);")
 	[ -n "$prototype" ] || fail "$call: prototype not found"
 	grep -v '^//' "$page" | flat | grep -q -F "$prototype" ||
 		fail "$page: the synopsis is not '$prototype'"
