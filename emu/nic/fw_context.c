@@ -251,7 +251,7 @@ static void note_done(struct fw *fw, struct fw_ctx *c)
 	set_waiting(fw, c, false);
 	fw_write32(fw, NIC_CTX_BASE(n) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
 	if (c->again && status == FL_ST_KILLED && wanted(fw, c)) {
-		c->aside = fw->tx_elder;
+		c->aside = fw->tx_elder && fw->tx_elder != 1 + n;
 		c->again = c->killed = c->parked = false;
 		if (!c->aside)
 			again(fw, c);

@@ -211,3 +211,28 @@ TEST("a block that does not get out alone either lets others go between")
 	rig_drain(r);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
 }
+
+TEST("the elder that is to begin anew does not wait for itself")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	uint32_t i;
+
+	r->cfg.refusals = 1000;
+	rig_restart(r);
+	rig_world(r, &w, 1);
+	rig_post(r, &w, rig_wqe(&w, 8));
+	rig_post(r, &w, rig_wqe(&w, 8));
+	for (i = 0; i < 24; i++)
+		miss(r, 1);
+	STEP("its turn has not come; then it has");
+	rig_fly(r, 1);
+	rig_run(r);
+	order_put_off(r, 1, FL_ST_WAIT);
+	rig_end(r, 0, FL_ST_OK);
+	rig_run(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	rig_drain(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+	rig_expect_cqe(r, &w, 1, FL_ST_OK);
+}
