@@ -73,6 +73,15 @@ expect 0 'equal' 'is what fault-around does' \
 	"$fl" equal --allow around "$dir/file" "$dir/around"
 expect 1 'different' 'but not in the small kernel' \
 	"$fl" equal --allow around "$dir/around" "$dir/file"
+run walk tests/scenario/touch_ahead.fl
+plant part walk '/ DRV_RESOLVE 1\.1\.0 .*pages=16 /{x;s/^/x/;/^xx$/{x;d;};x;}'
+expect 1 'different' 'a part that is not asked for ahead' \
+	"$fl" equal "$dir/walk" "$dir/part"
+expect 0 'equal' 'is what another beginning of the walk does' \
+	"$fl" equal --allow ahead "$dir/walk" "$dir/part"
+plant short walk '/ DRV_RESOLVE 1\.1\.0 .*pages=12 /s/pages=12/pages=11/'
+expect 1 'different' 'but it ends where it ends' \
+	"$fl" equal --allow ahead "$dir/walk" "$dir/short"
 run refused tests/scenario/read_only_destination.fl
 plant late refused '/ DRV_[A-Z_]* 1\.1\.0 /{p;s/ 1\.1\.0 / 1.2.0 /;}'
 expect 1 'board 1, transfer 1, block 2' 'a transfer that fails, more or less' \
