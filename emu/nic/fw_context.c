@@ -174,10 +174,10 @@ void fw_ctx_elder_end(struct fw *fw)
 			again(fw, &fw->ctx[i]);
 }
 
-/* A READ, its answer, or a WRITE of which nothing has been sent. */
+/* A READ, its answer, or a WRITE that has not landed for certain. */
 static bool may_step_aside(const struct fw_ctx *c)
 {
-	return c->op != FL_OP_WRITE || !c->sent;
+	return c->op != FL_OP_WRITE || !c->unsure;
 }
 
 /* It is being worked on: others wait a while longer. */
@@ -331,6 +331,7 @@ static void note_refused(struct fw *fw, struct fw_ctx *c)
 		return;
 	set_waiting(fw, c, true);
 	c->tries = 0;
+	c->unsure = false;
 	if (why == FL_ST_WAIT && c->owner == FW_CTX_REQUEST) {
 		peer_not_yet(fw, c);
 	} else if (why) {

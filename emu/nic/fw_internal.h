@@ -209,6 +209,7 @@ struct fw_ctx {
 	uint8_t serial;		/* low bits of the engine's generation */
 	bool sent;		/* it was FLYING */
 	bool resent;		/* it was FLYING more than once */
+	bool unsure;		/* it may have landed, and nobody has said so */
 	bool waiting;		/* for a page, here or there */
 	bool killed;		/* only TX_DONE is of interest */
 	bool put_off;		/* the peer wants it later: the timer is no try */

@@ -175,6 +175,7 @@ static void expire(struct fw *fw, struct fw_ctx *c)
 		return;
 	}
 	c->tries++;
+	c->unsure = true;
 	fw->stats.timeouts++;
 	c->cause = fw_trace(fw, FW_TRACE_FW_TIMEOUT, at, n, c->tries, 0, 0);
 	if (c->tries > fw->cfg.tries)
