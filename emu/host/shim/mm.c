@@ -281,7 +281,7 @@ bool fatal_signal_pending(struct task_struct *t)
 
 /* ---- notifiers ---- */
 
-/* Who waits for a callback waits for what it locks. */
+/* Waiting for a callback is waiting for what it locks. */
 #define CALLBACK	"a notifier's callback"
 
 static void invalidate(struct mm_notifier *n, struct host_mm *host,

@@ -73,7 +73,7 @@ static void run_item(struct worker *me, struct work_struct *w)
 	struct shim_cpu before = shim_enter(wq->shim, NULL, SHIM_IN_TASK);
 	struct trace_at saved = *host_trace_at();
 
-	/* Who waits for the item or the queue waits for what it locks. */
+	/* Waiting for the item or the queue is waiting for what it locks. */
 	shim_event_begin(SHIM_EVENT, wq->name);
 	shim_event_begin(SHIM_EVENT, work_name(w));
 	w->func(w);

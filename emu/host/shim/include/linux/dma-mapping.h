@@ -16,7 +16,7 @@ void dma_free_coherent(struct device *dev, size_t bytes, void *cpu,
 int dma_mmap_coherent(struct device *dev, struct vm_area_struct *vma, void *cpu,
 		      dma_addr_t dma, size_t bytes);
 
-/* Who frees must not have interrupts off (Linux warns). */
+/* Freeing with interrupts off is a mistake (Linux warns). */
 #define dma_alloc_coherent(dev, bytes, dma, gfp)                              \
 	(shim_gfp(gfp, "dma_alloc_coherent()", __func__),                     \
 	 dma_alloc_coherent(dev, bytes, dma, gfp))
