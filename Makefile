@@ -131,7 +131,7 @@ EMU_SRC := $(foreach d,board smmu nic nic/policy fabric host host/shim serve \
 # A real kernel's alone: the module, and how a card behind a window is reached.
 LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)
 DRV_SRC := $(filter-out %.mod.c $(LINUX_ONLY),$(wildcard kernel-ref/*.c))
-OS_SRC := $(filter-out lib/os/$(filter-out $(OS),linux posix).c,\
+OS_SRC := $(filter-out lib/os/$(filter-out $(OS),linux posix)%.c,\
 	    $(wildcard lib/os/*.c))
 LIB_SRC := $(wildcard lib/*.c lib/attach/*.c) $(OS_SRC)
 # A unit test links all of tools/ but the file with main().
@@ -146,6 +146,7 @@ GEN_SRC := $(wildcard tools/gen/*.c)
 LINUX_SRC := $(filter-out tests/linux/narrow.c,$(wildcard tests/linux/*.c))
 LINUX_TEST_SRC := $(filter tests/linux/test_%,$(LINUX_SRC))
 FW_SRC := $(wildcard emu/nic/fw*.c)
+FUZZ_SRC := $(wildcard tests/fuzz/*.c)
 
 obj = $(patsubst %.c,$(O)/%.o,$(1))
 EMU_OBJ := $(call obj,$(EMU_SRC))
@@ -158,12 +159,17 @@ UNIT_OBJ := $(call obj,$(UNIT_SRC))
 BENCH_OBJ := $(call obj,$(BENCH_SRC))
 EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))
 HARNESS_OBJ := $(call obj,tests/harness.c)
+# Each call of the C library fails once: the library that sees to it, and its driver.
+FAULT_SO := $(B)/faults/inject.so
+FAULT_BIN := $(B)/faults/jobs $(B)/faults/pair
+FAULT_OBJ := $(call obj,$(filter-out %/inject.c,$(wildcard tests/faults/*.c)))
+FUZZ_OBJ := $(call obj,$(FUZZ_SRC))
 LINUX_OBJ := $(call obj,$(LINUX_SRC) tools/vqfdb/agent.c)
 LAB_OBJ := $(call obj,$(wildcard tools/grade/*.c labs/*/*.c labs/*/tests/*.c \
 	   labs/*/hidden/*.c))
 ALL_OBJ := $(EMU_OBJ) $(DRV_OBJ) $(LIB_OBJ) $(MAIN_OBJ) $(TOOL_OBJ) \
 	   $(UNIT_OBJ) $(BENCH_OBJ) $(EXAMPLE_OBJ) $(HARNESS_OBJ) $(LINUX_OBJ) \
-	   $(LAB_OBJ)
+	   $(LAB_OBJ) $(FAULT_OBJ) $(FUZZ_OBJ)
 
 UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 BENCH_BIN := $(B)/bench/bench
@@ -189,7 +195,7 @@ endif
 .PHONY: all objects test-programs test portable aarch64 library-alone demo bench doctor check-style \
 	check-warnings generate pictures generated-fresh modules kernel-check \
 	kernel-check-self kernel-debug kernel-debug-self firmware-r5 clean \
-	install-deps help board-patch
+	install-deps help board-patch models
 
 all: $(FAULTLINE)
 
@@ -210,6 +216,9 @@ FEW_SRC := $(if $(OTHER_OS),$(POSIX_SRC),$(if $(OTHER_PAGE),\
 	   $(or $($(subst page,PAGE,$(OTHER_PAGE))_SRC),$(PAGE16_SRC))))
 ifeq ($(OTHER_OS)$(OTHER_PAGE),)
 test-programs: $(FAULTLINE) $(UNIT_BIN) $(EXAMPLE_BIN) $(BENCH_BIN)
+ifeq ($(B)$(if $(FAULT_OBJ),,-),build/plain)
+test-programs: $(FAULT_SO) $(FAULT_BIN)
+endif
 else
 test-programs: $(FAULTLINE) $(patsubst tests/unit/%.c,$(B)/tests/%,$(FEW_SRC))
 endif
@@ -257,6 +266,23 @@ $(UNIT_BIN): $(B)/tests/%: $(O)/tests/unit/%.o $(HARNESS_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $< $(HARNESS_OBJ) $(LINK_LIBS)
+
+# It stands in for the C library's own calls, so none of them is built in.
+$(FAULT_SO): tests/faults/inject.c tests/faults/faults.h
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(DEFINES) -I. -fPIC -shared -fno-builtin \
+		-pthread -o $@ $< -ldl
+
+$(B)/faults/jobs: $(call obj,tests/faults/jobs.c tests/faults/drive.c)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^
+
+$(B)/faults/pair: $(O)/tests/faults/pair.o $(USER_LIB)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $^ $(LIBS)
 
 $(BENCH_BIN): $(BENCH_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
@@ -323,7 +349,7 @@ $(LIB_OBJ): LTO_CFLAGS :=
 DEFS := $(wildcard kernel-ref/include/faultline/*.def) emu/trace/events.def \
 	emu/sim/timing.def
 
-build/gen: $(GEN_SRC) $(wildcard tools/gen/*.h) $(DEFS) Makefile
+build/gen: $(GEN_SRC) $(wildcard tools/gen/*.h) tools/streams.h $(DEFS) Makefile
 	@mkdir -p build
 	$(call say,CC)
 	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(DEFINES) $(INCLUDES) -o $@ $(GEN_SRC)
@@ -335,10 +361,10 @@ pictures: $(FAULTLINE)
 # A stepping: its sources, and a generator that was compiled with them. Included, so
 # that it is there before anything is compiled.
 ifneq ($(STEPPED),)
-build/step: $(wildcard tools/step/*.[ch])
+build/step: $(wildcard tools/step/*.[ch]) tools/streams.h
 	@mkdir -p build
 	$(call say,CC)
-	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) -o $@ $(filter %.c,$^)
+	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) -I. -o $@ $(filter %.c,$^)
 
 $(STEPPED)/done.mk: build/step $(GEN_SRC) $(wildcard tools/gen/*.h) $(DEFS) \
 		$(wildcard emu/sim/profiles/*.profile)
@@ -398,6 +424,64 @@ shim-mutants: $(filter $(B)/tests/test_driver_%,$(UNIT_BIN)) $(ARCHIVES)
 	@B='$(B)' O='$(O)' MUTANT_LINK='$(LINK)' MUTANT_LIBS='$(LIBS)' \
 	MUTANT_COMPILE='$(MUTANT_COMPILE)' \
 	tests/mutants/run --out $(B)/mutants --jobs $(JOBS) $(NAMES)
+
+# The environment fails: each of the first MOST calls from each place, and signals at them.
+# "make test" has a part of it. JOBS_OF="run;send, UDP": only what has this in its name.
+.PHONY: faults
+MOST ?= 10
+FAULT_JOBS = $(B)/faults/jobs $(if $(JOBS_OF),--only "$(JOBS_OF)")
+FAULT_WHAT = $(FAULTLINE) $(FAULT_SO) $(B)/faults/pair $(B)/labs/driver/grade labs/driver
+faults: $(FAULTLINE) $(FAULT_SO) $(FAULT_BIN) $(B)/labs/driver/grade
+	$(FAULT_JOBS) --most $(MOST) $(FAULT_WHAT)
+	$(FAULT_JOBS) --signals --most 2 $(FAULT_WHAT)
+
+# --- random tests: fuzz targets, and seeds that nobody has tried
+#
+#	FUZZ_SECONDS=60	CPU time of each target; FUZZ="scenario frame": these only
+#	SEEDS_MINUTES=10	no value: until Ctrl-C; SEEDS="test_swarm asan lockstep": this kind
+
+.PHONY: fuzz fuzz-both fuzz-programs fuzz-planted fuzz-planted-alone seeds
+# Each is one file and what all share; what looks for inputs has libFuzzer for replay.o.
+FUZZ_BIN := $(patsubst tests/fuzz/fuzz_%.c,$(B)/fuzz/%,$(filter tests/fuzz/fuzz_%.c,$(FUZZ_SRC)))
+FUZZ_MAIN ?= $(call obj,tests/fuzz/replay.c)
+FUZZ_SHARED := $(call obj,tests/fuzz/fuzz.c tests/fuzz/boards.c)
+$(B)/fuzz/grader: $(call obj,$(foreach f,rubric record export judge talk,tools/grade/$(f).c))
+$(FUZZ_BIN): $(B)/fuzz/%: $(O)/tests/fuzz/fuzz_%.o $(FUZZ_SHARED) $(filter %.o,$(FUZZ_MAIN)) $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(filter -%,$(FUZZ_MAIN)) $(LINK_LIBS)
+
+fuzz-programs: $(FAULTLINE) $(FUZZ_BIN)
+
+fuzz-both:
+	+@$(FUZZ_MAKE) fuzz-programs
+
+# With libFuzzer, which clang alone has.
+FUZZ_MAKE = $(MAKE) --no-print-directory B=build/fuzz CC=clang SAN=asan LTO=no \
+	    CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' FUZZ_MAIN=-fsanitize=fuzzer
+fuzz:
+	@tools/doctor --have clang
+	+@$(FUZZ_MAKE) fuzz-programs
+	@tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),60) $(FUZZ)
+
+# A mistake in each target's subject, which the target must find; NAMES="scenario frame": these.
+fuzz-planted:
+	@tools/doctor --have clang
+	+@$(FUZZ_MAKE) fuzz-planted-alone
+
+fuzz-planted-alone: fuzz-programs
+	@B='$(B)' O='$(O)' PLANT_COMPILE='$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)' \
+	PLANT_LINK='$(LINK) $(filter -%,$(FUZZ_MAIN))' PLANT_LIBS='$(LINK_LIBS)' \
+	PLANT_SHARED='$(FUZZ_SHARED)' tests/fuzz/plant $(NAMES)
+
+seeds:
+	+@$(MAKE) --no-print-directory test-programs
+	+@$(MAKE) --no-print-directory SAN=asan test-programs
+	+@$(MAKE) --no-print-directory SAN=tsan test-programs
+	@tests/seeds --new $(addprefix --minutes ,$(SEEDS_MINUTES)) $(if $(SEEDS),'$(SEEDS)')
+
+models:
+	@tools/models
 
 check-style:
 	@tests/check-style
@@ -787,7 +871,8 @@ $(RTL)/librtl-cxxrtl.so: $(CXXRTL)/shim.o $(CXXRTL)/fl_engine.o $(RTL_O)
 NOT_STEPPED := test pictures book book-students hello generate generated-fresh modules kernel-check \
 	       kernel-check-self kernel-debug kernel-debug-self guest vqfdb vqfdb-faults \
 	       vqfdb-equal aarch64 portable firmware-r5 board-patch rtl rtl-bench rtl-cosim \
-	       rtl-prove rtl-synth rtl-synth-quick rtl-long rtl-park rtl-bugs waves
+	       rtl-prove rtl-synth rtl-synth-quick rtl-long rtl-park rtl-bugs waves \
+	       fuzz fuzz-planted seeds
 ifneq ($(if $(STEPPED),$(filter $(NOT_STEPPED),$(MAKECMDGOALS))),)
 $(error make $(filter $(NOT_STEPPED),$(MAKECMDGOALS)) is for the device as it is \
 	committed, without STEPPING)
@@ -885,6 +970,7 @@ help:
 	@echo "make STEPPING=7   another device of the family, with other numbers; labs too"
 	@echo "make stepping-test  tests on other devices; STEPPINGS=\"1 2\", SHORT=1"
 	@echo "make stepping-labs  handouts of the labs for other devices; LABS=\"walk bank\""
+	@echo "make models       protocols of waiting, checked exhaustively (Spin)"
 	@echo "make check-style  the rules of the house"
 	@echo "make check-warnings  gcc and clang, warnings are errors"
 	@echo "make portable     the system layer as strict POSIX, and on arm64"
@@ -906,6 +992,9 @@ help:
 	@echo "make grade LAB=walk  a lab's work; make starter, handout, gradescope, lab-batch"
 	@echo "make lab-check    the grader, graded (minutes; SHORT=1: a sample)"
 	@echo "make lab-mutants LAB=walk  changes of the reference that no test sees (minutes)"
+	@echo "make fuzz         fuzz targets, a minute each; FUZZ_SECONDS=, FUZZ=target"
+	@echo "make fuzz-planted each of them finds a planted mistake"
+	@echo "make seeds        random tests with new seeds; SEEDS_MINUTES=, or until Ctrl-C"
 	@echo "make clean        remove build/"
 	@echo "SAN=asan or SAN=tsan: the same with sanitizers"
 	@echo "OS=posix: the same without what only Linux has"

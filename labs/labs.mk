@@ -33,8 +33,16 @@ LAB_GUARD = $(shell for f in '-fsanitize=bounds -fsanitize-undefined-trap-on-err
 		echo 'int x;' | $(CC) $$f -Werror -x c -c -o /dev/null - 2>/dev/null && \
 			echo "$$f"; done)
 endif
+# Linked statically, a subject opens no file before its own first instruction, and so needs
+# no right to any; it loads no plug-in either. (A sanitizer's subject is not kept from files.)
+ifeq ($(SAN),plain)
+LAB_STATIC := -static -Wl,--defsym,dlopen=0
+LAB_ALONE = $(shell mkdir -p $(LAB_OUT) && echo 'int main(void) { return 0; }' | \
+	    $(LINK) $(LAB_STATIC) -x c -o $(LAB_OUT)/alone - $(LIBS) 2>/dev/null && \
+	    echo '$(LAB_STATIC)'; rm -f $(LAB_OUT)/alone)
+endif
 LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' \
-	RTL_GEN='$(RTL_GEN)'
+	LAB_ALONE='$(LAB_ALONE)' RTL_GEN='$(RTL_GEN)'
 
 define lab_rules
 $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
@@ -150,6 +158,7 @@ lab-batch: lab-named $(if $(lab),lab-$(lab))
 # For a shell that calls tools/lab/grade by itself.
 lab-env:
 	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' RTL_GEN='$(RTL_GEN)'"
+	@echo "export LAB_ALONE='$(LAB_ALONE)'"
 	@echo "export LAB_COMPILE='$(LAB_COMPILE)'"
 
 # In make test: a sample for each lab, and what tests/cmd/lab*.sh need.

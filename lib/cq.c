@@ -278,15 +278,17 @@ static void ask(struct fl_cq *cq)
 	if (cq->empty_polls++ % every)
 		return;
 	/*
-	 * Any other answer is no news. If it takes an event that was armed,
-	 * nothing is missed: fl_wait() arms anew before it sleeps.
+	 * Any other answer is no news. It takes an event that was armed, so
+	 * nobody may ask between arming and sleeping.
 	 */
 	error = lib_ioctl(cq->dev, FL_IOC_WAIT_CQ, &w);
 	if (error == -EIO || error == -ENODEV)
 		cq->error = error;
 }
 
-int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n)
+/* Take what is there; may_ask: when it is nothing, the driver may be asked why. */
+static int cq_look(struct fl_cq *cq, struct fl_completion *c, int n,
+		   bool may_ask)
 {
 	const struct fl_sys *sys;
 	int got = 0, r = 0, gone;
@@ -306,11 +308,17 @@ int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n)
 		if (gone)
 			return gone;
 		cq->error = r;
-	} else if (!cq->error)
+	} else if (!cq->error && may_ask) {
 		ask(cq);
+	}
 	if (!cq->error && sys->relax)
 		return sys->relax(cq->dev->fd);
 	return cq->error;
+}
+
+int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n)
+{
+	return cq_look(cq, c, n, true);
 }
 
 /* ns that are left of a wait; 0: none. */
@@ -342,10 +350,11 @@ int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
 		 * before the card saw the doorbell is found by the second look
 		 * or, since CQ_ARM says how far we came, makes an event at
 		 * once; a later one makes an event. Without the second look
-		 * this would be right too, but cost a system call.
+		 * this would be right too, but cost a system call. That look
+		 * must not ask, since asking takes the event.
 		 */
 		tell(cq, NIC_DB_CQ_ARM);
-		r = fl_poll(cq, c, n);
+		r = cq_look(cq, c, n, false);
 		if (r)
 			return r;
 		error = lib_ioctl(cq->dev, FL_IOC_WAIT_CQ, &w);

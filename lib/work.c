@@ -35,7 +35,8 @@ int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e)
 	atomic_store_explicit(&qp->posted, posted + 1, memory_order_release);
 	lib_entry_before_doorbell();
 	return lib_doorbell(dev, NIC_DB_SQ,
-			    qp->number << NIC_DB_SQ_QPN_SHIFT |
+			    (qp->number << NIC_DB_SQ_QPN_SHIFT &
+			     NIC_DB_SQ_QPN_MASK) |
 			    (uint32_t)(uint16_t)(posted + 1) <<
 			    NIC_DB_SQ_TAIL_SHIFT);
 }

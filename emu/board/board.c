@@ -9,6 +9,7 @@
 #include "board/board_internal.h"
 #include "faultline/device.h"
 #include "faultline/regs.h"
+#include "os/os.h"
 
 /* Threads mode; a block of four pages and cells is twelve of the engine's. */
 #define STEPS_AT_ONCE 16
@@ -267,6 +268,16 @@ static uint64_t fw_actor_step(void *ctx, uint64_t now_ns)
 	return more || ns ? ns : SIM_IDLE;
 }
 
+static int fw_random(void *ctx, uint32_t *value)
+{
+	struct board *b = ctx;
+
+	if (b->cfg.strangers)
+		return os_random(value, sizeof(*value));
+	*value = (uint32_t)(rng_next(&b->keys) >> 32);
+	return 0;
+}
+
 static struct fw *start_fw(struct board *b, void *mem)
 {
 	const uint64_t *t = b->cfg.timing->v;
@@ -275,7 +286,7 @@ static struct fw *start_fw(struct board *b, void *mem)
 		.read64 = fw_read64, .write64 = fw_write64,
 		.mem_read = fw_mem_read, .mem_write = fw_mem_write,
 		.mem_publish = fw_mem_publish, .irq = fw_irq, .kick = fw_kick,
-		.alarm = fw_alarm, .trace = fw_trace,
+		.alarm = fw_alarm, .random = fw_random, .trace = fw_trace,
 	};
 	const struct fw_config cfg = {
 		.node = b->cfg.id,
@@ -339,8 +350,11 @@ static int make_smmu(struct board *b)
 static int build(struct board *b)
 {
 	struct sim *sim = b->cfg.sim;
+	char stream[16];
 	int err = 0;
 
+	snprintf(stream, sizeof(stream), "keys %u", b->cfg.id);
+	rng_init(&b->keys, sim_seed(sim), stream);
 	b->timed = sim_mode(sim) == SIM_LOCKSTEP;
 	b->domain = sim_domain_create(sim, b->name);
 	b->grace = sim_grace_create(sim);
@@ -431,13 +445,25 @@ void board_unplug(struct board *b)
 	atomic_store_explicit(&b->unplugged, true, memory_order_relaxed);
 }
 
+void board_fw_stats(struct board *b, struct fw_stats *st)
+{
+	sim_enter(b->domain);
+	fw_stats(b->fw, st);
+	sim_leave(b->domain);
+}
+
+void board_engine_stats(struct board *b, struct engine_stats *st)
+{
+	sim_enter(b->domain);
+	engine_stats(b->engine, st);
+	sim_leave(b->domain);
+}
+
 unsigned int board_open_slots(struct board *b)
 {
 	struct fw_stats st;
 
-	sim_enter(b->domain);
-	fw_stats(b->fw, &st);
-	sim_leave(b->domain);
+	board_fw_stats(b, &st);
 	return st.open_slots;
 }
 

@@ -98,6 +98,11 @@ struct board_config {
 	uint32_t block_bytes; /* 0: 16384 */
 	uint32_t tlb_entries; /* 0: 512 */
 	uint32_t walk_cache_entries; /* 0: no walk cache */
+	/*
+	 * Whoever likes may attach: keys come from the system and not from the seed,
+	 * from which they could be foreseen.
+	 */
+	bool strangers;
 	enum engine_kind engine; /* ENGINE_RTL, ENGINE_BOTH: -ENOENT if the
 				    plug-in is not there */
 };
@@ -123,6 +128,9 @@ void board_unplug(struct board *b);
 #define BOARD_NO_SYNC	1u	/* no TLB synchronise of the SMMU ends */
 #define BOARD_SILENT_FW	2u	/* the firmware does nothing; registers do */
 void board_inject(struct board *b, unsigned int broken);
+/* What they counted since power-on or reset. Both take the domain. */
+void board_fw_stats(struct board *b, struct fw_stats *st);
+void board_engine_stats(struct board *b, struct engine_stats *st);
 /* How many processes have the card open, as its firmware knows. Takes the domain. */
 unsigned int board_open_slots(struct board *b);
 

@@ -38,6 +38,7 @@ struct board {
 	struct board_held held[2];
 	struct engine *engine;
 	struct fw *fw;
+	struct rng keys;		/* of regions, unless strangers attach */
 	struct fabric_port *port;
 	struct sim_actor channel[2];	/* the engine's: 0 read, 1 write */
 	struct sim_actor fw_actor;

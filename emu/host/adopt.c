@@ -45,7 +45,7 @@ static int hold_locked(struct host_mm *mm, uint64_t va, uint32_t *frame)
 	f = frame_of(mm, va);
 	if (f->held & HELD_MOVING)
 		return -EBUSY;
-	f->held |= HELD_MOVING;
+	frame_keep(f, f->pins, f->held | HELD_MOVING);
 	*frame = (uint32_t)(f - mm->frame);
 	return 0;
 }
@@ -57,7 +57,7 @@ static void let_move_on(struct host_mm *mm, uint64_t va, uint64_t npages)
 	for (; npages; npages--, va += HOST_PAGE) {
 		f = frame_of(mm, va);
 		if (f)
-			f->held &= (uint8_t)~HELD_MOVING;
+			frame_keep(f, f->pins, f->held & ~HELD_MOVING);
 	}
 }
 
@@ -112,7 +112,7 @@ static int forget(struct host_mm *mm, uint64_t va, uint64_t npages)
 	for (at = va; at < end; at += HOST_PAGE) {
 		f = frame_of(mm, at);
 		if (f)
-			f->held = 0;
+			frame_keep(f, f->pins, 0);
 	}
 	cpu_forget(mm, va, npages);
 	mm_drop(mm, va, npages);
@@ -176,7 +176,7 @@ static void settle(struct host_mm *mm, uint64_t va, bool keep)
 	struct host_frame *f = frame_of(mm, va);
 
 	frame_dirty(f);
-	f->held = keep ? HELD_KEPT : 0;
+	frame_keep(f, f->pins, keep ? HELD_KEPT : 0);
 	pt_set(mm, va, pte_make(frame_pa(f), m->prot, true));
 	cpu_opened(mm, va);
 }

@@ -245,6 +245,7 @@ int mm_fault_cpu_try(struct host_mm *mm, uint64_t va, bool write)
 static int pin_page(struct host_mm *mm, uint64_t va, bool write, uint64_t *pa)
 {
 	unsigned int tries = 0;
+	struct host_frame *f;
 	uint64_t d;
 	int r;
 
@@ -253,7 +254,8 @@ static int pin_page(struct host_mm *mm, uint64_t va, bool write, uint64_t *pa)
 		r = fault_locked(mm, va, write);
 		if (r >= 0) {
 			d = pt_get(mm, va);
-			frame_at(mm, d & PTE_ADDR)->pins++;
+			f = frame_at(mm, d & PTE_ADDR);
+			frame_keep(f, f->pins + 1, f->held);
 			if (pa)
 				*pa = d & PTE_ADDR;
 		}
@@ -306,7 +308,7 @@ void mm_unpin(struct host_mm *mm, uint64_t va, uint64_t npages, bool dirty)
 		}
 		f = frame_at(mm, d & PTE_ADDR);
 		assert(f->pins);
-		f->pins--;
+		frame_keep(f, f->pins - 1, f->held);
 		if (dirty && (d & PTE_DBM) && !f->dirty) {
 			frame_dirty(f);
 			pt_set(mm, va + i * HOST_PAGE, d | PTE_DIRTY);

@@ -77,6 +77,19 @@ struct host_frame *frame_at(struct host_mm *mm, uint64_t pa)
 	return pa >= mm->bank_pa && i < mm->frames ? &mm->frame[i] : NULL;
 }
 
+/* Under the mm lock; those that stay are counted for host_stats(), which has none. */
+void frame_keep(struct host_frame *f, uint32_t pins, unsigned int held)
+{
+	bool before = frame_stays(f);
+
+	f->pins = pins;
+	f->held = (uint8_t)held;
+	if (frame_stays(f) && !before)
+		atomic_fetch_add(&f->mm->k->frames_staying, 1);
+	else if (before && !frame_stays(f))
+		atomic_fetch_sub(&f->mm->k->frames_staying, 1);
+}
+
 /* frames lock held */
 static uint64_t pick(struct host_mm *mm, uint64_t want)
 {

@@ -219,12 +219,31 @@ enum { HOST_READ = 1, HOST_WRITE = 2 };
  */
 void *host_mmap(struct host_process *p, uint64_t len, int prot,
 		const char *path, uint64_t offset, int *error);
+/* A file that is not this program's, and may answer late, or never. */
+struct host_file_ops {
+	/*
+	 * HOST_PAGE bytes at offset, zeros behind its end. No lock is held, and
+	 * it may wait. 0, -EFAULT: all is behind its end, -EIO.
+	 */
+	int (*read)(void *arg, uint64_t offset, void *page);
+	/*
+	 * The last mapping of it has gone, or it could not be mapped. A lock is
+	 * held: it must not wait.
+	 */
+	void (*put)(void *arg);
+};
 /*
- * host_mmap with an open file, which it takes a copy of (dup). -ENODEV: not a
- * regular one; -EACCES: not open for reading; -EINVAL: it ends before.
+ * host_mmap with such a file, which has file_bytes now. -EINVAL: it ends before,
+ * -EMFILE: there are too many.
  */
-void *host_mmap_source(struct host_process *p, uint64_t len, int prot, int fd,
-		       uint64_t offset, int *error);
+void *host_mmap_source(struct host_process *p, uint64_t len, int prot,
+		       const struct host_file_ops *ops, void *arg,
+		       uint64_t file_bytes, uint64_t offset, int *error);
+/*
+ * While the calling thread waits for such a file: fn(arg, true), fn(arg, false). For
+ * threads that others count on.
+ */
+void host_on_wait(void (*fn)(void *arg, bool waits), void *arg);
 /*
  * Whole pages of [addr, addr + len); addr must be page aligned (-EINVAL).
  * munmap allows holes and refuses pinned pages (-EBUSY: the driver must unpin

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * internal.h - what the files of emu/host share: the kernel, an address space,
- * a frame, and who may touch which of their members.
+ * internal.h - what the files of emu/host share, and who may touch which member.
  *
  * Locks, outermost first: host_process.lock (files), host_mm.mmap_lock
  * (mappings), host_mm.lock (mappings, tables, CPU side, notifiers), then one of
@@ -63,7 +62,7 @@ struct host_frame {
 	struct host_mm *mm;		/* owner; NULL: free */
 	uint64_t va;			/* page that it holds */
 	struct host_frame *next, *prev;	/* clock of the whole board */
-	uint32_t pins;
+	uint32_t pins;			/* changed with held, by frame_keep() */
 	uint32_t slot;			/* swap slot with the same bytes */
 	uint8_t state;
 	uint8_t held;			/* HELD_*: it stays */
@@ -71,11 +70,11 @@ struct host_frame {
 };
 
 enum {
-	/* The process itself moves the page in or out (adopt.c). */
-	HELD_MOVING = 1,
+	HELD_MOVING = 1, /* the process itself moves the page in or out (adopt.c) */
 	HELD_KEPT = 2,	/* for as long as the process lives */
 };
 
+void frame_keep(struct host_frame *f, uint32_t pins, unsigned int held);
 static inline bool frame_stays(const struct host_frame *f)
 {
 	return f->pins || f->held;
@@ -86,6 +85,8 @@ static inline bool frame_stays(const struct host_frame *f)
 /* A file that backs mappings of one mm; counted by them, under the mm lock. */
 struct host_source {
 	int fd;
+	const struct host_file_ops *ops;	/* NULL: fd is read */
+	void *arg;
 	uint64_t bytes;
 	unsigned int maps;
 };
@@ -270,6 +271,7 @@ struct host_kernel {
 
 	struct sim_spin frames_lock;
 	uint64_t frames_total, frames_used, tag;
+	atomic_ullong frames_staying;	/* pinned or held: frame_keep() */
 	uint64_t process_pages, process_slots;	/* most for one process */
 	uint64_t check_credit;		/* check.c */
 	struct host_frame *hand;	/* of the clock; NULL: it is empty */
@@ -439,13 +441,12 @@ int swap_read(struct host_swap *s, uint32_t slot, void *page);
 int swap_write(struct host_swap *s, uint32_t slot, const void *page);
 struct host_source *source_open(const char *path, int *error);
 void source_put(struct host_mm *mm, struct host_source *f);	/* lock held */
-/*
- * A page of the file, the rest of its last one zeros; 0, -EFAULT beyond the
- * end, -EIO.
- */
+/* Zeros behind the end of the file; 0, -EFAULT beyond that page, -EIO. */
 int source_read(struct host_source *f, uint64_t offset, void *page);
-/* source.c: of a copy of fd; -EINVAL: less than bytes (whole pages) there. */
-struct host_source *source_of(int fd, uint64_t bytes, int *error);
+/* source.c; -EINVAL: less than need bytes (whole pages) there. */
+struct host_source *source_of(const struct host_file_ops *ops, void *arg,
+			      uint64_t bytes, uint64_t need, int *error);
+int source_ask(struct host_source *f, uint64_t offset, void *page);
 
 /* ---- map.c: the list of mappings (mm's lock held) ---- */
 struct host_map *map_find(struct host_mm *mm, uint64_t va);

@@ -87,6 +87,7 @@ static void irq_main(void *arg)
 			/* Out of the interrupt and in again: time passes. */
 			sim_sleep(k->timing->v[T_IRQ] + 1);
 		else
+			/* Not if one rose meanwhile, also one that was looked at. */
 			sim_park();
 	}
 }

@@ -119,22 +119,6 @@ struct board *host_board(struct host_kernel *k)
 	return k->board;
 }
 
-static uint64_t pinned_frames(struct host_kernel *k)
-{
-	struct host_frame *f;
-	uint64_t n = 0;
-
-	sim_spin_lock(&k->frames_lock);
-	f = k->hand;
-	if (f)
-		do {
-			n += frame_stays(f);
-			f = f->next;
-		} while (f != k->hand);
-	sim_spin_unlock(&k->frames_lock);
-	return n;
-}
-
 void host_stats(struct host_kernel *k, struct host_stats *st)
 {
 	struct host_counts *c = &k->count;
@@ -152,7 +136,7 @@ void host_stats(struct host_kernel *k, struct host_stats *st)
 		.invalidations = atomic_load(&c->invalidations),
 		.cpu_faults = atomic_load(&c->cpu_faults),
 		.frames_total = k->frames_total,
-		.frames_pinned = pinned_frames(k),
+		.frames_pinned = atomic_load(&k->frames_staying),
 	};
 	sim_spin_lock(&k->frames_lock);
 	st->frames_free = k->frames_total - k->frames_used;

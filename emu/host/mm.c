@@ -68,14 +68,15 @@ void mm_put(struct host_mm *mm)
  */
 static void drop_pins(struct host_mm *mm)
 {
+	struct host_frame *f;
 	uint64_t i, n = 0;
 
 	for (i = 0; i < mm->frames; i++) {
-		if (mm->frame[i].mm != mm)
+		f = &mm->frame[i];
+		if (f->mm != mm)
 			continue;
-		mm->frame[i].held = 0;
-		n += mm->frame[i].pins != 0;
-		mm->frame[i].pins = 0;
+		n += f->pins != 0;
+		frame_keep(f, 0, 0);
 	}
 	if (!n)
 		return;

@@ -35,22 +35,22 @@ static int check_map(uint64_t *len, int prot, uint64_t offset)
 	return 0;
 }
 
-/*
- * path's, or what fd is. Each is a descriptor of this program, of which others need
- * some too; so it is counted before it is there.
- */
-static struct host_source *file_get(struct host_mm *mm, const char *path,
-				    int fd, uint64_t bytes, int *error)
+/* A process has so many files, and each is counted before it is there. */
+static int file_count(struct host_mm *mm)
 {
-	struct host_source *f;
+	int err;
 
 	sim_mutex_lock(&mm->lock);
-	*error = mm->sources < PROCESS_SOURCES ? 0 : -EMFILE;
-	mm->sources += !*error;
+	err = mm->sources < PROCESS_SOURCES ? 0 : -EMFILE;
+	mm->sources += !err;
 	sim_mutex_unlock(&mm->lock);
-	if (*error)
-		return NULL;
-	f = path ? source_open(path, error) : source_of(fd, bytes, error);
+	return err;
+}
+
+/* f is there, with one user; or not. */
+static struct host_source *file_counted(struct host_mm *mm,
+					struct host_source *f)
+{
 	if (f) {
 		f->maps = 1;
 		return f;
@@ -71,7 +71,10 @@ void *host_mmap(struct host_process *p, uint64_t len, int prot,
 	if (*error)
 		return NULL;
 	if (path) {
-		m.file = file_get(p->mm, path, -1, 0, error);
+		*error = file_count(p->mm);
+		if (*error)
+			return NULL;
+		m.file = file_counted(p->mm, source_open(path, error));
 		if (!m.file)
 			return NULL;
 		m.offset = offset;
@@ -79,8 +82,9 @@ void *host_mmap(struct host_process *p, uint64_t len, int prot,
 	return map_somewhere(p, &m, len, error);
 }
 
-void *host_mmap_source(struct host_process *p, uint64_t len, int prot, int fd,
-		       uint64_t offset, int *error)
+void *host_mmap_source(struct host_process *p, uint64_t len, int prot,
+		       const struct host_file_ops *ops, void *arg,
+		       uint64_t file_bytes, uint64_t offset, int *error)
 {
 	struct host_map m = { .prot = prot_normal(prot), .offset = offset };
 
@@ -88,10 +92,13 @@ void *host_mmap_source(struct host_process *p, uint64_t len, int prot, int fd,
 	*error = check_map(&len, prot, offset);
 	if (!*error && offset > INT64_MAX - len)
 		*error = -EINVAL;
-	if (*error)
-		return NULL;
-	m.file = file_get(p->mm, NULL, fd, offset + len, error);
-	if (!m.file)
-		return NULL;
-	return map_somewhere(p, &m, len, error);
+	if (!*error)
+		*error = file_count(p->mm);
+	if (!*error)
+		m.file = file_counted(p->mm, source_of(ops, arg, file_bytes,
+						       offset + len, error));
+	if (m.file)
+		return map_somewhere(p, &m, len, error);
+	ops->put(arg);
+	return NULL;
 }

@@ -151,14 +151,20 @@ void source_put(struct host_mm *mm, struct host_source *f)
 	if (--f->maps)
 		return;
 	mm->sources--;
-	close(f->fd);
+	if (f->ops)
+		f->ops->put(f->arg);
+	else
+		close(f->fd);
 	free(f);
 }
 
 int source_read(struct host_source *f, uint64_t offset, void *page)
 {
-	ssize_t n = read_all(f->fd, page, HOST_PAGE, (off_t)offset);
+	ssize_t n;
 
+	if (f->ops)
+		return source_ask(f, offset, page);
+	n = read_all(f->fd, page, HOST_PAGE, (off_t)offset);
 	if (n < 0)
 		return -EIO;
 	/* Beyond the last page of the file (Linux: SIGBUS). */

@@ -176,17 +176,17 @@ static void store_cell(struct engine *e, struct rx_ctx *r,
 	unsigned int cell = b->offset >> e->cell_log2;
 	uint64_t bit = 1ull << cell % 64;
 
+	r->turned_away = e->turned_away;	/* its sender is not silent */
 	/* lab resend 8 stub: (void)bit; */
 	/* lab resend 8 stub: r->cells_left -= r->cells_left != 0; */
 	/* lab resend 8: each cell once -- tag::resend-8[] */
 	if (r->have[cell / 64] & bit)
-		return;		/* doubled on the way */
+		return;		/* doubled on the way, or sent again */
 	r->have[cell / 64] |= bit;
 	r->cells_left--;
 	/* lab resend 8 end -- end::resend-8[] */
 	if (!keep(e, r, cell, f))
 		memcpy(r->buf + b->offset, b->payload, b->payload_len);
-	r->turned_away = e->turned_away;
 	r->event = f->cause ? f->cause : r->event;
 }
 
@@ -360,7 +360,8 @@ static bool rx_newer_attempt(struct engine *e, struct peer *p,
 	/* lab resend 10: a newer attempt -- tag::resend-10[] */
 	struct rx_ctx *r = &e->rx[p->rxc];
 
-	if (r->state == FL_RX_CHECK || r->state == FL_RX_COLLECT) {
+	/* The firmware judges an attempt, and may be about to refuse it. */
+	if (r->state == FL_RX_CHECK) {
 		rx_move(e, r, FL_RX_EV_RESTART, f->cause);
 		return true;
 	}
@@ -373,7 +374,7 @@ static bool rx_newer_attempt(struct engine *e, struct peer *p,
 	if (r->state == FL_RX_FAULT)
 		answer_post(e, r, WOP_REFUSED, 0, f->cause);
 	else
-		tell_wait(e, r, f, b);
+		rx_collect(e, r, f, b);	/* it fills the holes */
 	return false;
 	/* lab resend 10 end -- end::resend-10[] */
 }

@@ -32,14 +32,13 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 	fw->cfg = *cfg;
 	fw->env = *env;
 	fw->contexts = contexts;
-	fw->rx_held_most = param(value, NIC_ENG_PARAM_NRXC_MASK,
-				 NIC_ENG_PARAM_NRXC_SHIFT) / 2;
+	fw->rx_contexts = param(value, NIC_ENG_PARAM_NRXC_MASK,
+				NIC_ENG_PARAM_NRXC_SHIFT);
 	fw->free = (1u << contexts) - 1;
 	fw->block_bytes = 1u << log2;
 	fw->alarm_ns = FW_NEVER;
 	fw->cmd.dying = FW_NONE;
 	/* So that each kind of number begins with 0. */
-	fw->mr_last = FW_MRS - 1;
 	fw->cq_last = FW_CQS - 1;
 	fw->qp_last = FW_QPS - 1;
 	fw->pd_last = FW_PDS - 1;

@@ -85,6 +85,11 @@ struct fw_env {
 	 */
 	void (*alarm)(void *ctx, uint64_t when_ns);
 	/*
+	 * A number that nobody can foresee, for the key of a region; 0, or negative:
+	 * there is none now.
+	 */
+	int (*random)(void *ctx, uint32_t *value);
+	/*
 	 * Trace; event is an enum trace_event number. Returns its sequence
 	 * number. May be NULL.
 	 */
@@ -106,6 +111,11 @@ struct fw_config {
 struct fw_stats {
 	uint64_t wqes, bad_wqes, blocks, completions, errors, timeouts, events,
 		 commands, rx_checks, rx_refused, read_jobs;
+	/*
+	 * Of rx_refused, what the peers were not told: key, range and rights are one
+	 * status to them, and so is all that can be wrong with a queue pair.
+	 */
+	uint64_t refused_key, refused_range, refused_rights, refused_qp;
 	uint32_t open_slots;	/* now */
 };
 

@@ -111,7 +111,7 @@ static const char *check_held(const struct fw *fw)
 
 	if (fw->rx_held & (fw->rx_accepted | ~fw->rx_timed))
 		return "a held context is accepted, or has no timer";
-	if ((uint32_t)__builtin_popcount(fw->rx_held) > fw->rx_held_most)
+	if ((uint32_t)__builtin_popcount(fw->rx_held) > fw->rx_contexts / 2)
 		return "too many contexts are held";
 	for (; left; left &= left - 1) {
 		i = (uint32_t)__builtin_ctz(left);

@@ -190,6 +190,32 @@ static void elder_heard(struct fw *fw, const struct fw_ctx *c)
 }
 
 /*
+ * May others wait for it? It must be able to end without them, so nothing of its queue
+ * pair may come before it.
+ */
+static bool may_be_elder(const struct fw *fw, const struct fw_ctx *c)
+{
+	const struct fw_qp *q = &fw->qp[c->qp];
+
+	return c->owner != FW_CTX_REQUEST || q->relaxed || c->wr == q->wr_head;
+}
+
+/* Is it the answer to a READ of this very board, which is the elder? */
+static bool serves_elder(const struct fw *fw, const struct fw_ctx *c)
+{
+	const struct fw_job *j = &fw->job[c->job];
+
+	return c->owner == FW_CTX_JOB && j->node == fw->cfg.node &&
+	       1 + (j->word >> 24) == fw->tx_elder;
+}
+
+static bool others_first(const struct fw *fw, const struct fw_ctx *c)
+{
+	return fw->tx_elder && fw->tx_elder != 1 + number(fw, c) &&
+	       !serves_elder(fw, c);
+}
+
+/*
  * The block waits for pages of this board once more. True: it was put aside for
  * another one.
  */
@@ -203,10 +229,10 @@ static bool steps_aside(struct fw *fw, struct fw_ctx *c)
 			fw_ctx_elder_end(fw);
 		return false;
 	}
-	if (!fw->tx_elder && c->waits >= FW_ELDER_TIMES)
+	if (!fw->tx_elder && c->waits >= FW_ELDER_TIMES && may_be_elder(fw, c))
 		fw->tx_elder = me;
 	elder_heard(fw, c);
-	if (!fw->tx_elder || fw->tx_elder == me || !may_step_aside(c))
+	if (!others_first(fw, c) || !may_step_aside(c))
 		return false;
 	fw_ctx_start_again(fw, c);
 	return true;
@@ -251,7 +277,7 @@ static void note_done(struct fw *fw, struct fw_ctx *c)
 	set_waiting(fw, c, false);
 	fw_write32(fw, NIC_CTX_BASE(n) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
 	if (c->again && status == FL_ST_KILLED && wanted(fw, c)) {
-		c->aside = fw->tx_elder && fw->tx_elder != 1 + n;
+		c->aside = others_first(fw, c);
 		c->again = c->killed = c->parked = false;
 		if (!c->aside)
 			again(fw, c);
@@ -291,7 +317,7 @@ static void put_off(struct fw *fw, struct fw_ctx *c, uint64_t after_ns)
 /* The peer has no room: it is asked again, after a while that grows. */
 static void peer_busy(struct fw *fw, struct fw_ctx *c)
 {
-	if (fw->tx_elder && fw->tx_elder != 1 + number(fw, c)) {
+	if (others_first(fw, c)) {
 		fw_ctx_start_again(fw, c);
 		return;
 	}
@@ -342,6 +368,26 @@ static void note_refused(struct fw *fw, struct fw_ctx *c)
 	}
 }
 
+/*
+ * A READ that flies waits: for a page where its answer goes, or since the peer has
+ * said so.
+ */
+static bool answer_lacks_pages(struct fw *fw, const struct fw_ctx *c)
+{
+	uint32_t i, base, v;
+
+	for (i = 0; i < fw->rx_contexts; i++) {
+		base = NIC_RXC_BASE(i);
+		v = fw_read32(fw, base + NIC_RXC_STATE);
+		v = (v & NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
+		if (v == FL_RX_FAULT &&
+		    fw_read32(fw, base + NIC_RXC_OP) == WOP_READ_RESP &&
+		    fw_read32(fw, base + NIC_RXC_REF) >> 24 == number(fw, c))
+			return true;
+	}
+	return false;
+}
+
 static void note_waiting(struct fw *fw, struct fw_ctx *c)
 {
 	uint32_t state;
@@ -355,7 +401,8 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	if (state == FL_TX_FLYING) {
 		c->tries = 0;
 		c->put_off = c->parked = false;
-		if (c->op == FL_OP_READ && steps_aside(fw, c))
+		if (c->op == FL_OP_READ && answer_lacks_pages(fw, c) &&
+		    steps_aside(fw, c))
 			return;
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
 		return;

@@ -98,18 +98,21 @@ void fw_event_step(struct fw *fw)
 {
 	struct fl_eqe e = { .type = FL_EV_CQ_OVERFLOW };
 	struct fw_at at = { 0 };
+	uint32_t n;
 
 	/* The gravest first. */
 	if (fw->eq.pending[FL_EV_QP_ERROR - 1].words)
 		e.type = FL_EV_QP_ERROR;
 	else if (!fw->eq.pending[FL_EV_CQ_OVERFLOW - 1].words)
 		e.type = FL_EV_CQ;
-	e.object = fw_bits_next(&fw->eq.pending[e.type - 1], FW_BITS_MAX - 1);
+	e.object = n = fw_bits_next(&fw->eq.pending[e.type - 1],
+				    FW_BITS_MAX - 1);
 	if (e.type == FL_EV_QP_ERROR) {
-		e.data = fw->qp[e.object].error_status;
-		at.cause = fw->qp[e.object].cause;
+		e.object = fw_qp_number(&fw->qp[n], n);
+		e.data = fw->qp[n].error_status;
+		at.cause = fw->qp[n].cause;
 	} else {
-		at.cause = fw->cq[e.object].cause;
+		at.cause = fw->cq[n].cause;
 	}
 	if (event_write(fw, &e)) {
 		/* The bit stays; the driver may start a queue that works. */
@@ -118,7 +121,7 @@ void fw_event_step(struct fw *fw)
 		fw_event_line(fw);
 		return;
 	}
-	fw_event_forget(fw, e.type, e.object);
+	fw_event_forget(fw, e.type, n);
 	fw->stats.events++;
 	fw->costs[FW_COST_CQE]++;
 	fw_trace(fw, FW_TRACE_FW_EVENT, at, e.type, e.object, 0, 0);

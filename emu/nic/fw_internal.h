@@ -104,7 +104,7 @@ struct fw_mr {
 	uint16_t pd;
 	uint8_t slot;
 	uint8_t rights;		/* FL_ACC_* */
-	uint8_t tag;		/* bits 7:0 of the key; never 0 once used */
+	uint32_t tag;		/* of the key; never 0 once used */
 	bool used;
 };
 
@@ -144,7 +144,6 @@ struct fw_turn {
 	uint32_t number;	/* of its request, modulo 2^24 */
 	uint32_t block;		/* of the request, from 1 */
 	uint8_t behind;		/* earlier requests that had not ended */
-	uint8_t life;		/* of the sender's queue pair */
 	bool last;		/* of the request's blocks */
 	bool relaxed;		/* no order */
 };
@@ -154,7 +153,6 @@ struct fw_order {
 	uint32_t next;		/* number of the request whose turn it is */
 	uint32_t landed;	/* blocks of it that have landed */
 	uint32_t blocks;	/* that it has; 0: not known yet */
-	uint8_t life;		/* of the sender's queue pair */
 	bool known;		/* the sender's queue pair has been heard of */
 };
 
@@ -175,7 +173,7 @@ struct fw_qp {
 	uint8_t error_status;
 	bool flushing;		/* a completion with an error was written */
 	bool relaxed;		/* its requests keep no order */
-	uint8_t life;		/* how often its number was used before */
+	uint16_t uses;		/* of its place before this one */
 	uint16_t reads;		/* READs that were sent whole and have not ended */
 	struct fw_order order;	/* of what the peer asks for */
 	uint16_t inflight;	/* contexts of its requests */
@@ -330,7 +328,7 @@ struct fw {
 	uint32_t request_ctxs, job_ctxs;
 	/* Receive contexts, by mask; held: in CHECK until their turn comes. */
 	uint32_t rx_timed, rx_accepted, rx_held;
-	uint32_t rx_held_most;
+	uint32_t rx_contexts;		/* half of them may be held */
 	struct fw_elder rx_elder;
 	/* Of those that go out, 1 + number, 0: none (fw_context.c). */
 	uint32_t tx_elder;
@@ -341,7 +339,7 @@ struct fw {
 	struct fw_eq eq;
 	struct fw_mailbox cmd;
 	/* Numbers that were given out last: they go round. */
-	uint16_t mr_last, cq_last, qp_last, pd_last;
+	uint16_t cq_last, qp_last, pd_last;
 	struct fw_ctx ctx[FW_CTXS];
 	struct fw_ctx_regs regs[FW_CTXS];
 	struct fw_slot slot[FW_SLOTS];
@@ -437,6 +435,13 @@ void fw_cq_close_slot(struct fw *fw, uint32_t slot);
 
 /* ---- fw_qp.c ---- */
 
+/*
+ * A queue pair's number: its place in the table, and above that how often the place
+ * was used before. So a peer never takes a new queue pair for one that is gone. */
+#define FW_QP_PLACE_BITS	8
+#define FW_QP_PLACE(number)	((number) & ((1u << FW_QP_PLACE_BITS) - 1))
+uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place);
+
 uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
 uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c);
 /* Begin to destroy; fw_qp_destroy_step() goes on until it returns true. */
@@ -475,11 +480,7 @@ bool fw_request_fenced(const struct fw_qp *q);
 /* CTX.REF of request `wr`, as it is now. */
 uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr);
 /* CTX.SRC of a queue pair's blocks. */
-static inline uint32_t fw_request_src(const struct fw_qp *q, uint16_t n)
-{
-	return n | (uint32_t)q->life << NIC_CTX_SRC_LIFE_SHIFT |
-	       (q->relaxed ? NIC_CTX_SRC_RELAXED : 0);
-}
+uint32_t fw_request_src(const struct fw_qp *q, uint16_t n);
 
 /* ---- fw_order.c ---- */
 

@@ -2,23 +2,30 @@
 /*
  * Protection domains and memory regions.
  *
- * A key is the region's number in bits 31:8 and a tag in bits 7:0 that changes
- * each time the number is used again, so that an old key does not open a new
- * region. The tag is never 0, so that neither is a key.
+ * A key is the region's number in its lowest bits and a tag above them. Number and
+ * tag are drawn anew for each region, so a key tells nothing about another one, and
+ * an old key does not open a new region. The tag is never 0, and so no key is.
  */
 #include "nic/fw_internal.h"
 
+#define NUMBER_BITS	(32 - __builtin_clz(FW_MRS - 1))
+
 #define RIGHTS_ALL (FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
 		    FL_ACC_REMOTE_READ)
+
+static uint32_t key_number(uint32_t key)
+{
+	return key & ((1u << NUMBER_BITS) - 1);
+}
 
 static struct fw_mr *mr_find(struct fw *fw, uint32_t key, uint32_t slot)
 {
 	struct fw_mr *m;
 
-	if (key >> 8 >= FW_MRS)
+	if (key_number(key) >= FW_MRS)
 		return NULL;
-	m = &fw->mr[key >> 8];
-	if (!m->used || m->tag != (key & 0xFF) || m->slot != slot)
+	m = &fw->mr[key_number(key)];
+	if (!m->used || m->tag != key >> NUMBER_BITS || m->slot != slot)
 		return NULL;
 	return m;
 }
@@ -37,13 +44,37 @@ enum fw_mr_answer fw_mr_check(const struct fw *fw, const struct fw_range *r,
 	if (r->right & ~m->rights)
 		return FW_MR_RIGHTS;
 	if (mr)
-		*mr = (uint16_t)(r->key >> 8);
+		*mr = (uint16_t)key_number(r->key);
 	return FW_MR_OK;
+}
+
+/* A number that is free, and a tag that it had not last time. */
+static uint8_t mr_draw(struct fw *fw, uint32_t *number, uint32_t *tag)
+{
+	uint32_t drawn, i, n = 0;
+
+	if (fw->env.random(fw->env.ctx, &drawn))
+		return FL_ST_NO_ROOM;
+	for (i = 0; i < FW_MRS; i++) {
+		n = (drawn + i) % FW_MRS;
+		if (!fw->mr[n].used)
+			break;
+	}
+	if (i == FW_MRS)
+		return FL_ST_NO_ROOM;
+	do {
+		if (fw->env.random(fw->env.ctx, &drawn))
+			return FL_ST_NO_ROOM;
+		*tag = drawn >> NUMBER_BITS;
+	} while (!*tag || *tag == fw->mr[n].tag);
+	*number = n;
+	return FL_ST_OK;
 }
 
 uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key)
 {
-	uint32_t n = fw->mr_last, i;
+	uint32_t n, tag;
+	uint8_t status;
 	struct fw_pd *pd;
 	struct fw_mr *m;
 
@@ -54,18 +85,12 @@ uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key)
 	pd = fw_pd_find(fw, c->c, c->slot);
 	if (!pd)
 		return FL_ST_NO_OBJECT;
-	for (i = 0; i < FW_MRS; i++) {
-		n = (n + 1) % FW_MRS;
-		if (!fw->mr[n].used)
-			break;
-	}
-	if (i == FW_MRS)
-		return FL_ST_NO_ROOM;
-	fw->mr_last = (uint16_t)n;
+	status = mr_draw(fw, &n, &tag);
+	if (status)
+		return status;
 	m = &fw->mr[n];
 	m->used = true;
-	if (!++m->tag)
-		m->tag = 1;
+	m->tag = tag;
 	m->va = c->a;
 	m->bytes = c->b;
 	m->rights = (uint8_t)c->flags;
@@ -73,7 +98,7 @@ uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key)
 	m->pd = (uint16_t)c->c;
 	m->active = 0;
 	pd->users++;
-	*key = n << 8 | m->tag;
+	*key = m->tag << NUMBER_BITS | n;
 	return FL_ST_OK;
 }
 

@@ -10,12 +10,23 @@
  */
 #include "nic/fw_internal.h"
 
+uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place)
+{
+	return place | (uint32_t)q->uses << FW_QP_PLACE_BITS;
+}
+
 static struct fw_qp *qp_find(struct fw *fw, uint64_t n, uint32_t slot)
 {
-	if (n >= FW_QPS || fw->qp[n].state == FW_QP_FREE ||
-	    fw->qp[n].slot != slot)
+	uint32_t place = FW_QP_PLACE(n);
+	struct fw_qp *q;
+
+	if (place >= FW_QPS)
 		return NULL;
-	return &fw->qp[n];
+	q = &fw->qp[place];
+	if (q->state == FW_QP_FREE || q->slot != slot ||
+	    fw_qp_number(q, place) != n)
+		return NULL;
+	return q;
 }
 
 uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
@@ -24,7 +35,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 	struct fw_cq *cq = fw_cq_find(fw, c->c, c->slot);
 	struct fw_pd *pd = fw_pd_find(fw, c->d, c->slot);
 	struct fw_qp *q;
-	uint8_t life;
+	uint16_t uses;
 
 	/* entries.def, QP_CREATE: a power of two, 2 to 32768 */
 	if (c->b < 2 || c->b > 32768 || c->b & (c->b - 1))
@@ -44,9 +55,9 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 		return FL_ST_NO_ROOM;
 	fw->qp_last = (uint16_t)k;
 	q = &fw->qp[k];
-	life = (q->life + 1) % 128;
+	uses = q->uses;
 	__builtin_memset(q, 0, offsetof(struct fw_qp, wr));
-	q->life = life;
+	q->uses = uses;
 	q->relaxed = c->flags & FL_QP_RELAXED;
 	q->sq_pa = c->a;
 	q->state = FW_QP_INIT;
@@ -56,7 +67,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 	q->pd = (uint16_t)c->d;
 	cq->users++;
 	pd->users++;
-	*n = k;
+	*n = fw_qp_number(q, k);
 	return FL_ST_OK;
 }
 
@@ -133,13 +144,20 @@ void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 	fw_qp_update(fw, n);
 }
 
-int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail)
+int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
 {
-	struct fw_qp *q = qp_find(fw, n, slot);
+	uint32_t n = FW_QP_PLACE(bell), number;
+	struct fw_qp *q;
 	uint16_t ahead, known;
 	uint64_t cause;
 
-	if (!q || q->state == FW_QP_DYING)
+	if (n >= FW_QPS)
+		return -FW_EINVAL;
+	q = &fw->qp[n];
+	/* A doorbell has room for the low bits of the number. */
+	number = fw_qp_number(q, n);
+	if (((number ^ bell) & NIC_DB_SQ_QPN_MASK) ||
+	    !qp_find(fw, number, slot) || q->state == FW_QP_DYING)
 		return -FW_EINVAL;
 	ahead = (uint16_t)(tail - q->head);
 	known = (uint16_t)(q->tail - q->head);
@@ -147,7 +165,7 @@ int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail)
 		/* More than the queue holds: its owner has lost count. */
 		fw->stats.bad_wqes++;
 		cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, (struct fw_at){ 0 },
-				 n, FL_ST_BAD_ENTRY, tail, 0);
+				 number, FL_ST_BAD_ENTRY, tail, 0);
 		fw_qp_break(fw, (uint16_t)n, FL_ST_BAD_ENTRY, cause);
 	} else if (ahead > known) {
 		q->tail = tail;
@@ -199,6 +217,7 @@ static void wqe_fetch(struct fw *fw, uint16_t n)
 	struct fw_qp *q = &fw->qp[n];
 	struct fw_wr *wr = fw_wr_at(q, q->wr_tail);
 	uint32_t place = q->head & ((1u << q->size_log2) - 1);
+	uint32_t number = fw_qp_number(q, n);
 	uint64_t pa = q->sq_pa + sizeof(struct fl_wqe) * (uint64_t)place;
 	struct fl_wqe w = { 0 };
 	struct fw_at at;
@@ -227,11 +246,11 @@ static void wqe_fetch(struct fw *fw, uint16_t n)
 		wr->status = wqe_check(fw, q, &w, wr);
 	at = (struct fw_at){ .xfer = w.xfer };
 	if (!wr->status) {
-		wr->cause = fw_trace(fw, FW_TRACE_FW_WQE, at, n, w.opcode,
+		wr->cause = fw_trace(fw, FW_TRACE_FW_WQE, at, number, w.opcode,
 				     w.local_va, w.length);
 		return;
 	}
-	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, at, n, wr->status,
+	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, at, number, wr->status,
 			     wr->index, 0);
 	if (q->state == FW_QP_DYING || q->state == FW_QP_ERROR)
 		return;
@@ -268,6 +287,7 @@ static void qp_free(struct fw *fw, uint16_t n)
 	fw_qp_update(fw, n);
 	fw_event_forget(fw, FL_EV_QP_ERROR, n);
 	q->state = FW_QP_FREE;
+	q->uses++;
 }
 
 /* Let go of all that works for the queue pair. Its requests stay, killed. */
@@ -294,8 +314,8 @@ uint8_t fw_qp_destroy(struct fw *fw, const struct fl_fw_cmd *c)
 {
 	if (!qp_find(fw, c->object, c->slot))
 		return FL_ST_NO_OBJECT;
-	qp_kill(fw, (uint16_t)c->object);
-	fw->cmd.dying = (uint16_t)c->object;
+	fw->cmd.dying = (uint16_t)FW_QP_PLACE(c->object);
+	qp_kill(fw, fw->cmd.dying);
 	return FL_ST_OK;
 }
 

@@ -13,6 +13,11 @@ uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr)
 	return (wr & 0xFFFFFF) << 8 | (wr - q->wr_head);
 }
 
+uint32_t fw_request_src(const struct fw_qp *q, uint16_t n)
+{
+	return fw_qp_number(q, n) | (q->relaxed ? NIC_CTX_SRC_RELAXED : 0);
+}
+
 /*
  * A WRITE behind a READ waits for its end: so it can send what the READ brought,
  * and the READ cannot see it, however often it is asked for.
@@ -113,7 +118,8 @@ static void request_complete_one(struct fw *fw, struct fw_qp *q, uint16_t n)
 {
 	struct fw_wr *wr = fw_wr_at(q, q->wr_head);
 	struct fl_cqe e = {
-		.wr_id = wr->wr_id, .qpn = n, .status = wr->status,
+		.wr_id = wr->wr_id, .qpn = fw_qp_number(q, n),
+		.status = wr->status,
 		.opcode = wr->opcode, .index = wr->index, .xfer = wr->xfer,
 		.resends = wr->resends,
 	};

@@ -6,6 +6,11 @@
  * is then a block like any other. When it fails nothing can be sent to the peer
  * for the request that was taken over; the status is kept, and the peer, whose
  * timer makes it ask again, gets it as the verdict (struct fw_peer).
+ *
+ * A peer that guesses must not learn what was right in its guess. So judging has
+ * more results than the peer is told: FL_ST_SEEN_* go to the trace and into the
+ * counters, and one status for all of them goes over the wire. The sender's queue
+ * pair is looked at before anything else, so a stranger's packet changes nothing.
  */
 #include "nic/fw_internal.h"
 
@@ -15,6 +20,7 @@
 struct incoming {
 	uint64_t va, left;
 	uint32_t op, node, qpn, len, key, word, xfer, src;
+	uint16_t qp;		/* the place of qpn; there may be none */
 	struct fw_turn turn;
 };
 
@@ -25,6 +31,7 @@ static void incoming_read(struct fw *fw, uint32_t rxc, struct incoming *in)
 	src = fw_read32(fw, base + NIC_RXC_SRC);
 	in->node = (src & NIC_RXC_SRC_NODE_MASK) >> NIC_RXC_SRC_NODE_SHIFT;
 	in->qpn = (src & NIC_RXC_SRC_QPN_MASK) >> NIC_RXC_SRC_QPN_SHIFT;
+	in->qp = (uint16_t)FW_QP_PLACE(in->qpn);
 	in->op = fw_read32(fw, base + NIC_RXC_OP);
 	in->va = fw_read64(fw, base + NIC_RXC_VA);
 	in->len = fw_read32(fw, base + NIC_RXC_LEN);
@@ -37,8 +44,6 @@ static void incoming_read(struct fw *fw, uint32_t rxc, struct incoming *in)
 	in->turn = (struct fw_turn){
 		.number = ref >> 8, .behind = (uint8_t)ref,
 		.block = fw_read32(fw, base + NIC_RXC_BLOCK),
-		.life = (in->src & NIC_CTX_SRC_LIFE_MASK) >>
-			NIC_CTX_SRC_LIFE_SHIFT,
 		.last = !in->left,
 		.relaxed = in->src & NIC_CTX_SRC_RELAXED,
 	};
@@ -62,15 +67,42 @@ static uint8_t check_access(const struct fw *fw, const struct fw_qp *q,
 		r.bytes = UINT64_MAX;	/* the sum wrapped: no region has it */
 	switch (fw_mr_check(fw, &r, NULL)) {
 	case FW_MR_KEY:
-		return FL_ST_REMOTE_KEY;
+		return FL_ST_SEEN_KEY;
 	case FW_MR_RANGE:
-		return FL_ST_REMOTE_RANGE;
+		return FL_ST_SEEN_RANGE;
 	case FW_MR_RIGHTS:
-		return FL_ST_REMOTE_RIGHTS;
+		return FL_ST_SEEN_RIGHTS;
 	case FW_MR_OK:
 		break;
 	}
 	return FL_ST_OK;
+}
+
+/* The status that goes to the peer for what was seen here. */
+static uint8_t wire_status(uint8_t seen)
+{
+	switch (seen) {
+	case FL_ST_SEEN_KEY:
+	case FL_ST_SEEN_RANGE:
+	case FL_ST_SEEN_RIGHTS:
+		return FL_ST_REMOTE_ACCESS;
+	case FL_ST_SEEN_NO_QP:
+	case FL_ST_SEEN_STRANGER:
+	case FL_ST_SEEN_OVER:
+		return FL_ST_REMOTE_QP;
+	}
+	return seen;
+}
+
+static void count_seen(struct fw_stats *st, uint8_t seen)
+{
+	st->rx_checks++;
+	if (seen && seen != FL_ST_WAIT && seen != FL_ST_BUSY)
+		st->rx_refused++;
+	st->refused_key += seen == FL_ST_SEEN_KEY;
+	st->refused_range += seen == FL_ST_SEEN_RANGE;
+	st->refused_rights += seen == FL_ST_SEEN_RIGHTS;
+	st->refused_qp += wire_status(seen) == FL_ST_REMOTE_QP;
 }
 
 static void job_free(struct fw *fw, uint32_t n)
@@ -236,11 +268,11 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp,
 
 /*
  * May the block come in? FL_ST_WAIT: its turn has not come, or (READ) it is being
- * worked on.
+ * worked on. FL_ST_SEEN_*: no, and why.
  */
 static uint8_t incoming_judge(struct fw *fw, const struct incoming *in)
 {
-	uint16_t qp = (uint16_t)in->qpn;
+	uint16_t qp = in->qp;
 	const struct fw_qp *q;
 	bool is_read = in->op == WOP_READ_REQ;
 	enum fw_turn_is turn;
@@ -248,12 +280,14 @@ static uint8_t incoming_judge(struct fw *fw, const struct incoming *in)
 
 	if (in->op != WOP_WRITE && !is_read)
 		return FL_ST_BAD_OPCODE;
-	if (in->qpn >= FW_QPS)
-		return FL_ST_REMOTE_QP;
+	if (qp >= FW_QPS)
+		return FL_ST_SEEN_NO_QP;
 	q = &fw->qp[qp];
-	if (q->state != FW_QP_CONNECTED || q->peer_node != in->node ||
+	if (q->state != FW_QP_CONNECTED || fw_qp_number(q, qp) != in->qpn)
+		return FL_ST_SEEN_NO_QP;
+	if (q->peer_node != in->node ||
 	    q->peer_qp != (in->src & NIC_CTX_SRC_QPN_MASK))
-		return FL_ST_REMOTE_QP;
+		return FL_ST_SEEN_STRANGER;
 	status = check_access(fw, q, is_read ? FL_ACC_REMOTE_READ :
 					       FL_ACC_REMOTE_WRITE, in);
 	if (status)
@@ -261,7 +295,7 @@ static uint8_t incoming_judge(struct fw *fw, const struct incoming *in)
 	turn = fw_order_judge(fw, qp, &in->turn);
 	/* Of a request that is over, only what is very late comes again. */
 	if (turn == FW_TURN_OVER)
-		return is_read ? FL_ST_STALE : FL_ST_REMOTE_QP;
+		return is_read ? FL_ST_STALE : FL_ST_SEEN_OVER;
 	if (is_read)
 		return job_open(fw, in, qp, turn);
 	return turn == FW_TURN_LATER ? FL_ST_WAIT : FL_ST_OK;
@@ -307,7 +341,7 @@ static bool elder_forbids(struct fw *fw, const struct incoming *in)
 static bool may_hold(const struct fw *fw, const struct incoming *in)
 {
 	return !(uint8_t)in->word &&
-	       (uint32_t)__builtin_popcount(fw->rx_held) < fw->rx_held_most;
+	       (uint32_t)__builtin_popcount(fw->rx_held) < fw->rx_contexts / 2;
 }
 
 static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
@@ -326,15 +360,13 @@ static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
 	hold = hold && is_write && status == FL_ST_WAIT && may_hold(fw, &in);
 	if (is_write && !status && elder_forbids(fw, &in))
 		status = FL_ST_BUSY;
-	fw->stats.rx_checks++;
-	if (status && status != FL_ST_WAIT && status != FL_ST_BUSY)
-		fw->stats.rx_refused++;
+	count_seen(&fw->stats, status);
 	seq = fw_trace(fw, hold ? FW_TRACE_FW_HOLD : FW_TRACE_FW_CHECK,
 		       (struct fw_at){ in.xfer, in.turn.block, 0 }, rxc, in.qpn,
 		       in.va, hold ? in.turn.number : status);
 	fw->rx[rxc] = (struct fw_rx){
 		.word = in.word, .key = in.key, .turn = in.turn,
-		.qp = (uint16_t)in.qpn, .serial = serial,
+		.qp = in.qp, .serial = serial,
 		.node = (uint8_t)in.node,
 	};
 	if (hold) {
@@ -346,8 +378,8 @@ static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
 		fw->job[fw->peer[in.node][in.word >> 24].job - 1].cause = seq;
 	if (!status && is_write)
 		fw->rx_accepted |= 1u << rxc;
-	give_verdict(fw, rxc, status, status ? 0 :
-		     fw->slot[fw->qp[in.qpn].slot].stream);
+	give_verdict(fw, rxc, wire_status(status), status ? 0 :
+		     fw->slot[fw->qp[in.qp].slot].stream);
 	/* One cell was enough for the small ones: they lack none. */
 	if (!status && is_write && in.len > SMALL_BYTES)
 		fw_timer_collect(fw, rxc);
@@ -464,7 +496,7 @@ bool fw_job_issue(struct fw *fw)
 		status = check_access(fw, &fw->qp[j->qp], FL_ACC_REMOTE_READ,
 				      &in);
 		if (status)
-			job_fail(fw, n, status);
+			job_fail(fw, n, wire_status(status));
 		else
 			job_start(fw, n);
 		return true;

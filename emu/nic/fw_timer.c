@@ -112,7 +112,7 @@ static uint64_t job_step(struct fw *fw)
 static void end_collect(struct fw *fw, uint32_t rxc)
 {
 	struct fw_rx *r = &fw->rx[rxc];
-	uint32_t base = NIC_RXC_BASE(rxc), state;
+	uint32_t base = NIC_RXC_BASE(rxc), state, word;
 
 	fw->rx_timed &= ~(1u << rxc);
 	if (fw->rx_held >> rxc & 1) {
@@ -121,10 +121,16 @@ static void end_collect(struct fw *fw, uint32_t rxc)
 	}
 	state = (fw_read32(fw, base + NIC_RXC_STATE) &
 		 NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
+	word = fw_read32(fw, base + NIC_RXC_WORD);
 	/* Almost always the block has landed long ago. */
-	if (state != FL_RX_COLLECT ||
-	    fw_read32(fw, base + NIC_RXC_WORD) != r->word)
+	if (state != FL_RX_COLLECT || word >> 8 != r->word >> 8)
 		return;
+	/* The sender is trying still, and its cells are kept. */
+	if (word != r->word) {
+		r->word = word;
+		fw_timer_collect(fw, rxc);
+		return;
+	}
 	fw_write32(fw, base + NIC_RXC_VERDICT,
 		   (uint32_t)FL_ST_NO_ANSWER << NIC_RXC_VERDICT_CODE_SHIFT |
 			   (uint32_t)r->serial << NIC_RXC_VERDICT_SERIAL_SHIFT);

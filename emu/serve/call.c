@@ -214,32 +214,53 @@ static int do_alloc(struct client *c, const struct call *call, struct answer *a)
 	return err;
 }
 
-static int take_passed(struct client *c, uint64_t id)
-{
-	int fd = -1;
-	unsigned int i;
+/* A file of the process, which its keeper has. */
+struct kept {
+	struct keeper *keeper;
+	unsigned int file;
+};
 
-	sim_spin_lock(&c->lock);
-	for (i = 0; fd < 0 && i < SERVE_FILES; i++)
-		if (c->passed[i].fd >= 0 && c->passed[i].id == id) {
-			fd = c->passed[i].fd;
-			c->passed[i].fd = -1;
-		}
-	sim_spin_unlock(&c->lock);
-	return fd;
+static int kept_read(void *arg, uint64_t offset, void *page)
+{
+	struct kept *f = arg;
+
+	return keeper_read(f->keeper, f->file, offset, page);
 }
+
+static void kept_put(void *arg)
+{
+	struct kept *f = arg;
+
+	keeper_put(f->keeper, f->file);
+	free(f);
+}
+
+static const struct host_file_ops kept_ops = {
+	.read = kept_read,
+	.put = kept_put,
+};
 
 static int do_map_file(struct client *c, const struct call *call,
 		       struct answer *a)
 {
-	int fd = take_passed(c, call->arg[1]), err;
+	uint64_t bytes = 0;
+	struct kept *f;
+	int file, err;
 
-	if (fd < 0)
+	if (!c->keeper.number || call->arg[1] > UINT32_MAX)
 		return -EBADF;
+	f = malloc(sizeof(*f));
+	if (!f)
+		return -ENOMEM;
+	file = keeper_open(&c->keeper, (uint32_t)call->arg[1], &bytes);
+	if (file < 0) {
+		free(f);
+		return file;
+	}
+	*f = (struct kept){ &c->keeper, (unsigned int)file };
 	a->ret[0] = (uintptr_t)host_mmap_source(c->process, call->arg[0],
-						HOST_READ | HOST_WRITE, fd, 0,
-						&err);
-	os_drop(fd);
+						HOST_READ | HOST_WRITE,
+						&kept_ops, f, bytes, 0, &err);
 	return err;
 }
 

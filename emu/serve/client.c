@@ -19,6 +19,7 @@
 #define WAIT_SPINS	500
 #define WAIT_YIELDS	50
 #define NAP_NS		1000000ull
+#define SAY_CUT_OFF	100u
 
 /* ---- life ---- */
 
@@ -68,21 +69,20 @@ static void guard(struct client *c)
 static void take_down(void *client)
 {
 	struct client *c = client;
-	int i;
 
 	while (atomic_load(&c->state) == CLIENT_LIVES)
 		sim_park();
 	host_process_kill(c->process);
+	/* Whoever waits for a page of its files does so no more. */
+	keeper_kill(&c->keeper);
 	calls_end(c);
 	host_process_exit(c->process);
 	take_back(c);
-	for (i = 0; i < (int)SERVE_FILES; i++)
-		if (c->passed[i].fd >= 0)
-			os_drop(c->passed[i].fd);
-	if (c->note_fd >= 0)
-		os_drop(c->note_fd);
+	keeper_end(&c->keeper);
+	if (c->peer >= 0)
+		close(c->peer);
 	/* Last: when the process sees the end, all is given back. */
-	os_hang_up(c->sock);
+	serve_hang_up(c->serve, c->sock);
 	atomic_store(&c->state, CLIENT_GONE);
 	serve_wake(c->serve);
 }
@@ -102,7 +102,6 @@ struct client *client_create(struct serve *s, struct door *d, int sock,
 			     const struct attach_hello *h, int *error)
 {
 	struct client *c = calloc(1, sizeof(*c));
-	int i;
 
 	*error = -ENOMEM;
 	if (!c)
@@ -111,9 +110,9 @@ struct client *client_create(struct serve *s, struct door *d, int sock,
 	c->kernel = d->kernel;
 	c->door = d;
 	c->sock = sock;
-	c->shared_fd = c->note_fd = -1;
-	for (i = 0; i < (int)SERVE_FILES; i++)
-		c->passed[i].fd = -1;
+	c->shared_fd = -1;
+	/* A system that cannot say has the socket's end alone. */
+	c->peer = os_peer_process(sock);
 	snprintf(c->name, sizeof(c->name), "%s", h->name);
 	*error = share(c, s->instance);
 	if (!*error)
@@ -128,6 +127,8 @@ struct client *client_create(struct serve *s, struct door *d, int sock,
 	if (c->process)
 		host_process_exit(c->process);
 	take_back(c);
+	if (c->peer >= 0)
+		close(c->peer);
 	free(c);
 	return NULL;
 }
@@ -139,13 +140,33 @@ void client_begin(struct client *c)
 	s->client[s->live++] = c;
 }
 
+static void say_end(struct client *c, const char *how, const char *why)
+{
+	fprintf(stderr, "board %s: process %s %s: %s\n",
+		board_name(host_board(c->kernel)), c->name, how, why);
+}
+
+/* It did not end by itself: whoever reads the boards' log hears it, not too often. */
+static void say_cut_off(struct client *c)
+{
+	const char *why = atomic_load(&c->why);
+	atomic_ullong *n = &c->serve->count.cut_off;
+
+	serve_count(n);
+	if (atomic_load(n) <= SAY_CUT_OFF)
+		say_end(c, "is cut off", why ? why : "it wrote what cannot be");
+	if (atomic_load(n) == SAY_CUT_OFF)
+		fprintf(stderr, "more of these are not reported\n");
+}
+
 void client_end(struct client *c, const char *why)
 {
 	if (atomic_load(&c->state) != CLIENT_LIVES)
 		return;
-	if (getenv("FAULTLINE_KLOG"))
-		fprintf(stderr, "board %s: process %s ends: %s\n",
-			board_name(host_board(c->kernel)), c->name, why);
+	if (atomic_load(&c->cut))
+		say_cut_off(c);
+	else if (getenv("FAULTLINE_KLOG"))
+		say_end(c, "ends", why);
 	atomic_store(&c->shared->alive, 0);
 	/* No more is taken from it; a process that lives on is told. */
 	shutdown(c->sock, SHUT_RD);
@@ -182,6 +203,15 @@ static uint32_t undone(struct client *c)
 	return n;
 }
 
+void client_cut(struct client *c, const char *why)
+{
+	const char *none = NULL;
+
+	atomic_compare_exchange_strong(&c->why, &none, why);
+	atomic_store(&c->cut, true);
+	serve_wake(c->serve);
+}
+
 void client_judge(struct client *c, uint64_t now_ns)
 {
 	uint64_t since_ns = atomic_load(&c->slow_since_ns);
@@ -190,77 +220,84 @@ void client_judge(struct client *c, uint64_t now_ns)
 	if (atomic_load(&c->state) != CLIENT_LIVES)
 		return;
 	if (atomic_load(&c->cut)) {
-		serve_count(&c->serve->count.cut_off);
-		client_end(c, "it wrote what cannot be");
+		client_end(c, NULL);
 	} else if (since_ns && !undone(c)) {
 		/* It has caught up; unless it is late again meanwhile. */
 		atomic_compare_exchange_strong(&c->slow_since_ns, &since_ns, 0);
 	} else if (since_ns && now_ns > since_ns &&
 		   now_ns - since_ns > patience_ns) {
-		serve_count(&c->serve->count.cut_off);
-		client_end(c, "it does not close the pages that it was told to");
+		client_cut(c, "it does not close the pages that it was told to");
+		client_end(c, NULL);
 	}
 }
 
 /* ---- notes ---- */
 
-static void keep_passed(struct client *c, uint32_t id, int fd)
+/* Of whoever waits for the keeper: the process dies, or it has taken too long. */
+static int keeper_over(void *arg, uint64_t waited_ns)
 {
-	struct passed *p = NULL;
-	int i;
+	struct client *c = arg;
 
-	sim_spin_lock(&c->lock);
-	for (i = 0; !p && i < (int)SERVE_FILES; i++)
-		if (c->passed[i].fd < 0)
-			p = &c->passed[i];
-	if (p)
-		*p = (struct passed){ .fd = fd, .id = id };
-	sim_spin_unlock(&c->lock);
-	if (!p)
-		os_drop(fd);	/* its MAP_FILE will find nothing */
+	if (waited_ns > c->serve->cfg.patience_ms * 1000000ull)
+		client_cut(c, "a file that it mapped does not answer");
+	return !lives(c);
+}
+
+/* From its first descriptor on another process reads the socket. */
+static void begin_keeper(struct client *c)
+{
+	c->keeper.over = keeper_over;
+	c->keeper.arg = c;
+	if (keeper_start(&c->keeper, &c->serve->keepers, c->sock, &c->note,
+			 c->note_bytes))
+		client_cut(c, "there is no process to be had that could read "
+			      "its files");
 }
 
 static void take_note(struct client *c)
 {
-	int fd = c->note_fd;
-
-	c->note_fd = -1;
 	c->note_bytes = 0;
-	if (c->note.kind == ATTACH_FILE && fd >= 0) {
-		keep_passed(c, c->note.id, fd);
-		return;
-	}
-	if (fd >= 0)
-		os_drop(fd);
+	/* A FILE without a file is as bad as anything else. */
 	if (c->note.kind != ATTACH_BELL)
 		atomic_store(&c->cut, true);
 }
 
+static void hear_keeper(struct client *c)
+{
+	bool cut;
+	const char *why = keeper_hear(&c->keeper, &cut);
+
+	if (why && cut)
+		client_cut(c, why);
+	else if (why)
+		client_end(c, why);
+}
+
 void client_read(struct client *c)
 {
-	int fds[2], nfds, i;
 	unsigned int notes;
 	ssize_t r;
 
-	for (notes = 0; notes < NOTES_AT_ONCE; notes++) {
-		nfds = 2;
-		r = os_receive(c->sock, (uint8_t *)&c->note + c->note_bytes,
-			       sizeof(c->note) - c->note_bytes, fds, &nfds);
+	for (notes = 0; notes < NOTES_AT_ONCE && !c->keeper.number; notes++) {
+		r = os_receive_bytes(c->sock,
+				     (uint8_t *)&c->note + c->note_bytes,
+				     sizeof(c->note) - c->note_bytes);
 		if (r == -EAGAIN)
 			return;
+		if (r == -EBADMSG) {
+			begin_keeper(c);
+			return;
+		}
 		if (r <= 0) {
 			client_end(c, "it has gone");
 			return;
 		}
-		for (i = 0; i < nfds; i++)
-			if (c->note_fd < 0)
-				c->note_fd = fds[i];
-			else
-				os_drop(fds[i]);
 		c->note_bytes += (unsigned int)r;
 		if (c->note_bytes == sizeof(c->note))
 			take_note(c);
 	}
+	if (c->keeper.number)
+		hear_keeper(c);
 }
 
 /*

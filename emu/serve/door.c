@@ -14,9 +14,9 @@
 
 #define OLD_NS	100000000ull	/* so old, a newcomer makes room for another */
 
-static void newcomer_end(struct newcomer *n)
+static void newcomer_end(struct serve *s, struct newcomer *n)
 {
-	os_hang_up(n->sock);
+	serve_hang_up(s, n->sock);
 	n->sock = -1;
 }
 
@@ -33,7 +33,7 @@ static void refuse(struct serve *s, struct newcomer *n, int error,
 	va_end(ap);
 	os_send(n->sock, &w, sizeof(w), NULL, 0);
 	serve_count(&s->count.refused);
-	newcomer_end(n);
+	newcomer_end(s, n);
 }
 
 /* A free place, or that of the oldest who has been silent for long. */
@@ -52,26 +52,71 @@ static struct newcomer *place(struct serve *s, uint64_t now_ns)
 	if (now_ns - oldest->since_ns < OLD_NS)
 		return NULL;
 	serve_count(&s->count.refused);
-	newcomer_end(oldest);
+	newcomer_end(s, oldest);
 	return oldest;
+}
+
+/*
+ * Nobody can be taken in now. Those who wait in the backlog keep the doors readable,
+ * so the port does not look at them for a while: it would find nothing else.
+ */
+static void doors_rest(struct serve *s, uint64_t now_ns)
+{
+	s->doors_rest_until_ns = now_ns + OLD_NS;
+}
+
+/*
+ * The next one of the backlog. This process is at its limit of descriptors: then the
+ * spare one is given up for it, *full is set, and it can at least hear why.
+ */
+static int take_next(struct serve *s, struct door *d, bool *full)
+{
+	int sock = accept(d->sock, NULL, NULL);
+
+	*full = sock < 0 && errno == EMFILE && s->spare >= 0;
+	if (!*full)
+		return sock;
+	close(s->spare);
+	s->spare = -1;
+	return accept(d->sock, NULL, NULL);
+}
+
+static bool may_be_transient(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM ||
+	       error == ENOBUFS;
 }
 
 void door_accept(struct serve *s, struct door *d)
 {
 	uint64_t now_ns = os_now_ns();
 	struct newcomer *n = place(s, now_ns);
+	bool full;
 	uid_t uid;
 	int sock;
 
-	if (!n)
+	if (!n) {
+		doors_rest(s, now_ns);
 		return;		/* they wait in the backlog */
-	sock = accept(d->sock, NULL, NULL);
-	if (sock < 0)
+	}
+	sock = take_next(s, d, &full);
+	if (sock < 0) {
+		if (may_be_transient(errno))
+			doors_rest(s, now_ns);
 		return;
+	}
 	*n = (struct newcomer){ .sock = sock, .door = d, .since_ns = now_ns };
 	if (fcntl(sock, F_SETFL, O_NONBLOCK) ||
 	    fcntl(sock, F_SETFD, FD_CLOEXEC)) {
-		newcomer_end(n);
+		newcomer_end(s, n);
+		return;
+	}
+	if (full) {
+		refuse(s, n, -EMFILE, "board %s has no descriptor left for "
+		       "another process: end some, or start the boards with a "
+		       "larger limit (ulimit -n)",
+		       board_name(host_board(d->kernel)));
+		s->spare = open("/dev/null", O_RDWR | O_CLOEXEC);
 		return;
 	}
 	/* A system that cannot say who it is has the folder's rights alone. */
@@ -124,6 +169,7 @@ static void welcome(struct serve *s, struct newcomer *n, struct client *c)
 	};
 	struct host_bank bank;
 	int fds[2];
+	bool sent;
 
 	host_process_bank(c->process, &bank);
 	w.bank_bytes = bank.bytes;
@@ -131,13 +177,16 @@ static void welcome(struct serve *s, struct newcomer *n, struct client *c)
 	w.queue_offset = bank.queue_offset;
 	fds[0] = c->shared_fd;
 	fds[1] = bank.fd;
+	/* Before it can know that it is in. */
+	os_take_fds(n->sock, true);
 	/* The buffer of a socket that has carried nothing yet has room. */
-	if (os_send(n->sock, &w, sizeof(w), fds, 2) != sizeof(w))
-		atomic_store(&c->cut, true);
-	else
-		serve_count(&s->count.attached);
+	sent = os_send(n->sock, &w, sizeof(w), fds, 2) == sizeof(w);
 	n->sock = -1;		/* the client's from now on */
 	client_begin(c);
+	if (sent)
+		serve_count(&s->count.attached);
+	else
+		client_end(c, "it has gone before it was in");
 }
 
 static void admit(struct serve *s, struct newcomer *n)
@@ -167,11 +216,15 @@ void door_newcomer(struct serve *s, struct newcomer *n, bool readable)
 	ssize_t r = -EAGAIN;
 
 	if (readable)
-		/* It has no descriptor to give: any is closed unseen. */
-		r = os_receive(n->sock, (uint8_t *)&n->hello + n->got,
-			       sizeof(n->hello) - n->got, NULL, NULL);
+		r = os_receive_bytes(n->sock, (uint8_t *)&n->hello + n->got,
+				     sizeof(n->hello) - n->got);
+	if (r == -EBADMSG) {
+		refuse(s, n, -EPROTO, "descriptors come with HELLO, which has "
+		       "none");
+		return;
+	}
 	if (!r || (r < 0 && r != -EAGAIN)) {
-		newcomer_end(n);
+		newcomer_end(s, n);
 		return;
 	}
 	if (r > 0)

@@ -28,14 +28,15 @@
  */
 #define TURN_STEPS	16u
 
-#define POLL_MAX (1 + DOORS + SERVE_WAITING + CLIENTS_MAX)
+/* Of each process: the socket, its keeper's, the process itself. */
+#define POLL_MAX (1 + DOORS + SERVE_WAITING + 3 * CLIENTS_MAX)
 
 struct look {
 	struct pollfd fd[POLL_MAX];
 	unsigned int n, doors, newcomers;	/* where these begin */
 	struct door *door[DOORS];
 	struct newcomer *newcomer[SERVE_WAITING];
-	struct client *client[CLIENTS_MAX];
+	struct client *client[3 * CLIENTS_MAX];
 	bool timed;				/* somebody's time may run out */
 };
 
@@ -44,16 +45,23 @@ static void add(struct look *l, int fd)
 	l->fd[l->n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 }
 
+static bool doors_rest(struct serve *s)
+{
+	if (s->doors_rest_until_ns && os_now_ns() > s->doors_rest_until_ns)
+		s->doors_rest_until_ns = 0;
+	return s->doors_rest_until_ns != 0;
+}
+
 static void collect(struct serve *s, struct look *l)
 {
 	unsigned int i;
 
 	l->n = 0;
-	l->timed = false;
+	l->timed = doors_rest(s);
 	add(l, s->wake[0]);
 	l->doors = l->n;
 	sim_spin_lock(&s->lock);
-	for (i = 0; i < DOORS; i++)
+	for (i = 0; i < DOORS && !l->timed; i++)
 		if (s->door[i].sock >= 0) {
 			l->door[l->n - l->doors] = &s->door[i];
 			add(l, s->door[i].sock);
@@ -68,19 +76,47 @@ static void collect(struct serve *s, struct look *l)
 		}
 }
 
+static void add_client(struct look *l, unsigned int first, struct client *c,
+		       int fd, short events)
+{
+	l->client[l->n - first] = c;
+	add(l, fd);
+	l->fd[l->n - 1].events = events;
+}
+
 /* Clients stand behind the newcomers. */
 static unsigned int collect_clients(struct serve *s, struct look *l)
 {
 	unsigned int first = l->n, i;
+	struct client *c;
 
 	for (i = 0; i < s->live; i++) {
-		l->timed |= atomic_load(&s->client[i]->slow_since_ns) != 0;
-		if (atomic_load(&s->client[i]->state) != CLIENT_LIVES)
+		c = s->client[i];
+		l->timed |= atomic_load(&c->slow_since_ns) != 0;
+		if (atomic_load(&c->state) != CLIENT_LIVES)
 			continue;
-		l->client[l->n - first] = s->client[i];
-		add(l, s->client[i]->sock);
+		/* If a keeper reads the socket, its end alone is seen here. */
+		add_client(l, first, c, c->sock, c->keeper.number ? 0 : POLLIN);
+		if (c->keeper.number)
+			add_client(l, first, c, c->keeper.notes, POLLIN);
+		if (c->peer >= 0)
+			add_client(l, first, c, c->peer, POLLIN);
 	}
 	return first;
+}
+
+static void client_heard(struct client *c, const struct pollfd *p)
+{
+	/* Another of its descriptors said that it has ended: these are closed soon. */
+	if (atomic_load(&c->state) != CLIENT_LIVES)
+		return;
+	/* One that has its socket still may be there, as a child of it. */
+	if (p->fd == c->peer)
+		client_end(c, "its process has ended");
+	else if (p->fd == c->sock && c->keeper.number)
+		client_end(c, "it has gone");
+	else
+		client_read(c);
 }
 
 static void drain_pipe(int fd)
@@ -109,7 +145,7 @@ static void look_at_sockets(struct serve *s, int timeout_ms)
 	/* Those who are in go first: a crowd at the door must not hold them. */
 	for (i = clients; i < l.n; i++)
 		if (l.fd[i].revents)
-			client_read(l.client[i - clients]);
+			client_heard(l.client[i - clients], &l.fd[i]);
 	for (i = l.newcomers; i < clients; i++) {
 		readable = l.fd[i].revents;
 		door_newcomer(s, l.newcomer[i - l.newcomers], readable);
@@ -203,7 +239,7 @@ static void end_all(struct serve *s)
 
 	for (i = 0; i < SERVE_WAITING; i++)
 		if (s->newcomer[i].sock >= 0) {
-			os_hang_up(s->newcomer[i].sock);
+			serve_hang_up(s, s->newcomer[i].sock);
 			s->newcomer[i].sock = -1;
 		}
 	for (i = 0; i < s->live; i++)

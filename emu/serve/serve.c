@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,12 +12,34 @@
 #include "serve/serve_internal.h"
 
 #define BACKLOG 16
+#define WAKE_TRIES 100
 
 void serve_wake(struct serve *s)
 {
-	/* Full: it will wake anyway. */
-	if (write(s->wake[1], "", 1) < 0)
-		assert(errno == EAGAIN || errno == EINTR);
+	int tries = WAKE_TRIES;
+
+	/* EAGAIN: it is full, so the port will wake anyway. */
+	while (write(s->wake[1], "", 1) < 0 && errno != EAGAIN && --tries)
+		;
+	if (!tries)
+		fprintf(stderr, "faultline: the boards' port cannot be woken: "
+			"%s\n", strerror(errno));
+}
+
+void serve_hang_up(struct serve *s, int sock)
+{
+	char bytes[4096];
+	ssize_t r;
+
+	/* From now on nothing is added, so this comes to an end. */
+	shutdown(sock, SHUT_RD);
+	do
+		r = os_receive_bytes(sock, bytes, sizeof(bytes));
+	while (r > 0);
+	if (r == -EBADMSG)
+		keepers_discard(&s->keepers, sock);
+	else
+		close(sock);
 }
 
 static int set_flags(int fd)
@@ -29,12 +52,17 @@ static int set_flags(int fd)
 /* A number that no earlier board had. */
 static int make_instance(uint64_t *instance)
 {
-	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, instance, sizeof(*instance));
+	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC), err;
+	ssize_t n;
 
-	if (fd >= 0)
-		close(fd);
-	return n == sizeof(*instance) ? 0 : -EIO;
+	if (fd < 0)
+		return -errno;
+	do
+		n = read(fd, instance, sizeof(*instance));
+	while (n < 0 && errno == EINTR);
+	err = n == sizeof(*instance) ? 0 : -EIO;
+	close(fd);
+	return err;
 }
 
 static void init(struct serve *s)
@@ -42,12 +70,32 @@ static void init(struct serve *s)
 	unsigned int i;
 
 	s->wake[0] = s->wake[1] = -1;
+	s->spare = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (!s->cfg.patience_ms)
 		s->cfg.patience_ms = 5000;
 	for (i = 0; i < DOORS; i++)
 		s->door[i].sock = s->door[i].lock_fd = -1;
 	for (i = 0; i < SERVE_WAITING; i++)
 		s->newcomer[i].sock = -1;
+}
+
+static int begin(struct serve *s)
+{
+	int err = guard_begin();
+
+	if (err)
+		return err;
+	err = keepers_begin(&s->keepers);
+	if (!err) {
+		s->port = sim_thread_start(s->cfg.sim, "port", true, port_main,
+					   s);
+		if (s->port)
+			return 0;
+		keepers_end(&s->keepers);
+		err = -EAGAIN;
+	}
+	guard_end();
+	return err;
 }
 
 struct serve *serve_create(const struct serve_config *cfg, int *error)
@@ -69,19 +117,15 @@ struct serve *serve_create(const struct serve_config *cfg, int *error)
 	if (!*error)
 		*error = set_flags(s->wake[1]);
 	if (!*error)
-		*error = guard_begin();
-	if (!*error) {
-		s->port = sim_thread_start(cfg->sim, "port", true, port_main,
-					   s);
-		if (s->port)
-			return s;
-		guard_end();
-		*error = -EAGAIN;
-	}
+		*error = begin(s);
+	if (!*error)
+		return s;
 	if (s->wake[0] >= 0) {
 		close(s->wake[0]);
 		close(s->wake[1]);
 	}
+	if (s->spare >= 0)
+		close(s->spare);
 	free(s);
 	return NULL;
 }
@@ -130,26 +174,53 @@ static int take_lock(struct door *d)
 	return 0;
 }
 
+/* Does a board answer there, although its lock was to be had (it was deleted)? */
+static bool is_answered(const struct sockaddr_un *at)
+{
+	int sock = socket(AF_UNIX, SOCK_STREAM, 0);
+	bool answered;
+
+	if (sock < 0)
+		return true;
+	/* EAGAIN: there is one, and many are waiting for it. */
+	answered = !set_flags(sock) &&
+		   (!connect(sock, (const struct sockaddr *)at, sizeof(*at)) ||
+		    errno == EAGAIN);
+	close(sock);
+	return answered;
+}
+
+/* Take away what a board has left that was killed; never anything else. */
+static int clear_path(const struct sockaddr_un *at)
+{
+	struct stat st;
+
+	if (lstat(at->sun_path, &st))
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return -EEXIST;
+	if (is_answered(at))
+		return -EADDRINUSE;
+	return unlink(at->sun_path) ? -errno : 0;
+}
+
 static int listen_at(struct door *d, bool others)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	struct stat st;
 	int err;
 
 	strcpy(at.sun_path, d->path);
-	/* What a board has left that was killed; never anything else. */
-	if (!lstat(d->path, &st)) {
-		if (!S_ISSOCK(st.st_mode))
-			return -EEXIST;
-		if (unlink(d->path))
-			return -errno;
-	}
+	err = clear_path(&at);
+	if (err)
+		return err;
 	d->sock = socket(AF_UNIX, SOCK_STREAM, 0);
 	if (d->sock < 0)
 		return -errno;
 	err = set_flags(d->sock);
 	if (err)
 		return err;
+	/* Whoever comes has none to give before it is in. */
+	os_take_fds(d->sock, false);
 	if (bind(d->sock, (struct sockaddr *)&at, sizeof(at)))
 		return -errno;
 	/* Nobody can connect before listen(). */
@@ -161,17 +232,32 @@ static int listen_at(struct door *d, bool others)
 	return 0;
 }
 
-static void door_close(struct door *d, bool unlink_both)
+static void door_unlink(const char *path)
+{
+	if (unlink(path) && errno != ENOENT)
+		fprintf(stderr, "faultline: %s is left: %s\n", path,
+			strerror(errno));
+}
+
+/*
+ * s NULL: nobody has connected. is_ours: the lock was taken, so what has this name is
+ * of nobody else.
+ */
+static void door_close(struct serve *s, struct door *d, bool is_ours)
 {
 	char path[sizeof(d->path) + 8];
 
-	if (d->sock >= 0)
-		close(d->sock);
-	if (unlink_both) {
+	if (is_ours) {
 		snprintf(path, sizeof(path), "%s.lock", d->path);
-		unlink(d->path);
-		unlink(path);
+		if (d->sock >= 0)
+			door_unlink(d->path);
+		door_unlink(path);
 	}
+	/* What those have sent who wait in the backlog goes with it. */
+	if (d->sock >= 0 && s)
+		keepers_discard(&s->keepers, d->sock);
+	else if (d->sock >= 0)
+		close(d->sock);
 	if (d->lock_fd >= 0)
 		close(d->lock_fd);	/* the lock goes last */
 	d->sock = d->lock_fd = -1;
@@ -191,6 +277,7 @@ static bool is_open(struct serve *s, const char *path)
 int serve_open(struct serve *s, struct host_kernel *k, const char *path)
 {
 	struct door d = { .sock = -1, .lock_fd = -1, .kernel = k };
+	bool locked = false;
 	unsigned int i;
 	int err;
 
@@ -203,10 +290,12 @@ int serve_open(struct serve *s, struct host_kernel *k, const char *path)
 	err = make_folder(path);
 	if (!err)
 		err = take_lock(&d);
-	if (!err)
+	if (!err) {
+		locked = true;
 		err = listen_at(&d, s->cfg.others);
+	}
 	if (err) {
-		door_close(&d, false);
+		door_close(NULL, &d, locked);
 		return err;
 	}
 	sim_spin_lock(&s->lock);
@@ -216,7 +305,7 @@ int serve_open(struct serve *s, struct host_kernel *k, const char *path)
 		s->door[i] = d;
 	sim_spin_unlock(&s->lock);
 	if (i == DOORS) {
-		door_close(&d, true);
+		door_close(s, &d, true);
 		return -ENOSPC;
 	}
 	serve_wake(s);
@@ -232,9 +321,12 @@ void serve_close(struct serve *s)
 	sim_thread_join(s->port);
 	for (i = 0; i < DOORS; i++)
 		if (s->door[i].sock >= 0)
-			door_close(&s->door[i], true);
+			door_close(s, &s->door[i], true);
+	keepers_end(&s->keepers);
 	close(s->wake[0]);
 	close(s->wake[1]);
+	if (s->spare >= 0)
+		close(s->spare);
 }
 
 void serve_destroy(struct serve *s)

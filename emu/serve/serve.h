@@ -7,7 +7,8 @@
  *
  * Files: serve.c (doors, life), door.c (connecting), port.c (the thread that
  * looks), client.c (one process: its life and its views), post.c (its doorbells),
- * call.c (its calls), guard.c (its memory, where its size is not fixed).
+ * call.c (its calls), guard.c (its memory, where its size is not fixed), keeper.c and
+ * keep.c (its files, in processes of their own).
  */
 #ifndef FL_SERVE_H
 #define FL_SERVE_H

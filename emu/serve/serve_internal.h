@@ -6,7 +6,8 @@
  * The port thread owns the lists of doors, newcomers and clients, and takes in posts
  * and calls. A call runs in a kernel thread of its own (struct half). When a
  * process has died, a thread of its own takes down what it had, and the port
- * strikes it off when that is done.
+ * strikes it off when that is done. Descriptors that processes send never come
+ * into this one (keeper.h).
  */
 #ifndef FL_SERVE_INTERNAL_H
 #define FL_SERVE_INTERNAL_H
@@ -20,6 +21,7 @@
 #include "lib/attach/attach.h"
 #include "lib/os/os.h"
 #include "serve/guard.h"
+#include "serve/keeper.h"
 #include "serve/serve.h"
 #include "trace/trace.h"
 
@@ -49,12 +51,6 @@ struct half {
 	atomic_bool busy;
 };
 
-/* A descriptor that came over the socket and waits for its MAP_FILE. */
-struct passed {
-	int fd;				/* -1: none */
-	uint32_t id;
-};
-
 /* Memory of a queue that the process was told of. */
 struct queue {
 	void *mem;			/* NULL: none */
@@ -74,6 +70,7 @@ struct client {
 	struct door *door;
 	struct attach_shared *shared;	/* goes when it is CLIENT_GONE */
 	int sock, shared_fd;
+	int peer;			/* readable: the process has ended; or -1 */
 	char name[ATTACH_NAME];
 	atomic_int state;
 	struct sim_thread *undertaker;	/* sleeps while the process lives */
@@ -81,10 +78,10 @@ struct client {
 	uint32_t post_tail;
 	struct attach_note note;	/* what of the next one has come */
 	unsigned int note_bytes;
-	int note_fd;			/* that came with it; -1 */
+	/* Started by the port with the first descriptor; asked by halves and kernel. */
+	struct keeper keeper;
 	/* port and halves */
-	struct sim_spin lock;		/* passed, queue, doorbell */
-	struct passed passed[SERVE_FILES];
+	struct sim_spin lock;		/* queue */
 	struct queue queue[QUEUES];
 	volatile void *doorbell;	/* NULL: not mapped */
 	struct sim_spin bell;		/* the doorbell is being written */
@@ -94,6 +91,7 @@ struct client {
 	_Atomic uint64_t slow_since_ns;	/* a close is overdue; 0: none is */
 	_Atomic uint32_t overdue;	/* closes that ever were */
 	atomic_bool cut;		/* it broke the rules: end it */
+	_Atomic(const char *) why;	/* NULL: it wrote what cannot be */
 };
 
 struct newcomer {
@@ -122,6 +120,9 @@ struct serve {
 	struct newcomer newcomer[SERVE_WAITING];
 	struct client *client[CLIENTS_MAX];	/* the first live of them */
 	unsigned int live;
+	struct keepers keepers;
+	int spare;			/* for the door; -1: none to be had */
+	uint64_t doors_rest_until_ns;	/* nobody can be taken in; 0: one can */
 	uint64_t instance;
 	struct {
 		atomic_ullong attached, refused, posts, calls, faults, cut_off,
@@ -136,6 +137,11 @@ static inline void serve_count(atomic_ullong *n)
 
 /* serve.c */
 void serve_wake(struct serve *s);
+/*
+ * Close a socket of a process that is to be heard no more: what it sent and nobody
+ * took is thrown away.
+ */
+void serve_hang_up(struct serve *s, int sock);
 
 /* port.c */
 void port_main(void *serve);
@@ -152,8 +158,11 @@ struct client *client_create(struct serve *s, struct door *d, int sock,
 void client_begin(struct client *c);
 /* Notes have come, or the end. */
 void client_read(struct client *c);
+/* It broke the rules; the port ends it. why: a constant. Any thread. */
+void client_cut(struct client *c, const char *why);
 /* Has it to go (cut, or slower than patience)? Then begin with it. */
 void client_judge(struct client *c, uint64_t now_ns);
+/* why: NULL if it was cut. */
 void client_end(struct client *c, const char *why);
 /* Sleep until what was overdue is closed, or it is not waited for any more. */
 void client_catches_up(struct client *c);

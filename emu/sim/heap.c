@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* heap.c - the event queue: a binary heap ordered by time, then by tie. */
+#include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 
 #include "sim/sim_internal.h"
@@ -48,7 +50,31 @@ void heap_free(struct sim_heap *h)
 {
 	free(h->node);
 	h->node = NULL;
-	h->count = h->room = 0;
+	h->count = h->room = h->promised = 0;
+}
+
+int heap_reserve(struct sim_heap *h, uint32_t n)
+{
+	uint32_t room = h->room ? h->room : 64;
+	struct sim_node **more;
+
+	while (room < h->promised + n)
+		room *= 2;
+	if (room > h->room) {
+		more = realloc(h->node, room * sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		h->node = more;
+		h->room = room;
+	}
+	h->promised += n;
+	return 0;
+}
+
+void heap_unreserve(struct sim_heap *h, uint32_t n)
+{
+	assert(h->promised >= n);
+	h->promised -= n;
 }
 
 void heap_set(struct sim_heap *h, struct sim_node *n, uint64_t due_ns,
@@ -57,13 +83,8 @@ void heap_set(struct sim_heap *h, struct sim_node *n, uint64_t due_ns,
 	n->due_ns = due_ns;
 	n->tie = tie;
 	if (n->slot == NOT_QUEUED) {
-		if (h->count == h->room) {
-			/* One place per actor and thread: grows at start only. */
-			h->room = h->room ? 2 * h->room : 64;
-			h->node = realloc(h->node, h->room * sizeof(*h->node));
-			if (!h->node)
-				abort();
-		}
+		/* Each actor and each thread has a place from its start. */
+		assert(h->count < h->promised);
 		place(h, h->count++, n);
 	}
 	up(h, n->slot);

@@ -186,33 +186,56 @@ void lockstep_spend(struct sim_thread *t, uint64_t ns)
 	wait_turn(t, false);
 }
 
-bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns, bool in_signal)
+/* how: THREAD_PARKED, which may be in a signal handler, or THREAD_WAITING. */
+static bool lockstep_sleep(struct sim_thread *t, enum thread_state how,
+			   uint64_t timeout_ns)
 {
-	if (atomic_exchange(&t->token, false))
-		return true;
 	if (atomic_load(&t->sim->stopping)) {
 		/* End of the run: callers loop, and must see others act. */
 		lockstep_spend(t, 1000);
 		return false;
 	}
-	t->state = THREAD_PARKED;
+	t->state = how;
 	t->unparked = false;
 	if (timeout_ns)
 		queue(t->sim, &t->node, t->sim->now_ns + timeout_ns);
-	wait_turn(t, in_signal);
+	wait_turn(t, how == THREAD_PARKED);
 	return t->unparked;
+}
+
+/* False: it does not sleep in this manner, or was woken already. */
+static bool lockstep_rouse(struct sim_thread *t, enum thread_state how,
+			   uint64_t delay_ns)
+{
+	struct sim *sim = t->sim;
+
+	if (t->state != how || t->unparked)
+		return false;
+	t->unparked = true;
+	queue(sim, &t->node, sim->now_ns + delay_ns + jitter(sim));
+	return true;
+}
+
+bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns)
+{
+	return atomic_exchange(&t->token, false) ||
+	       lockstep_sleep(t, THREAD_PARKED, timeout_ns);
 }
 
 void lockstep_unpark(struct sim_thread *t, uint64_t delay_ns)
 {
-	struct sim *sim = t->sim;
-
-	if (t->state != THREAD_PARKED || t->unparked) {
+	if (!lockstep_rouse(t, THREAD_PARKED, delay_ns))
 		atomic_store(&t->token, true);
-		return;
-	}
-	t->unparked = true;
-	queue(sim, &t->node, sim->now_ns + delay_ns + jitter(sim));
+}
+
+void lockstep_wait(struct sim_thread *t, uint64_t timeout_ns)
+{
+	lockstep_sleep(t, THREAD_WAITING, timeout_ns);
+}
+
+void lockstep_wake(struct sim_thread *t, uint64_t delay_ns)
+{
+	lockstep_rouse(t, THREAD_WAITING, delay_ns);
 }
 
 /* ---- the scheduler ---- */
@@ -267,8 +290,8 @@ void lockstep_stop(struct sim *sim)
 	sim->check = NULL;
 	sim->end_ns = SIM_IDLE;
 	for (t = sim->threads; t; t = t->next)
-		if (t->state == THREAD_PARKED)
-			lockstep_unpark(t, 0);
+		if (!lockstep_rouse(t, THREAD_PARKED, 0))
+			lockstep_rouse(t, THREAD_WAITING, 0);
 	end = sim->events + STOP_EVENTS;
 	while (!all_done(sim) && sim->heap.count && sim->events < end)
 		one_event(sim);

@@ -107,6 +107,10 @@ struct sim_domain *sim_domain_create(struct sim *sim, const char *name)
 
 	if (!d)
 		return NULL;
+	if (lockstep(sim) && heap_reserve(&sim->heap, ACTORS_MAX)) {
+		free(d);
+		return NULL;
+	}
 	d->sim = sim;
 	snprintf(d->name, sizeof(d->name), "%s", name);
 	atomic_init(&d->alarm_ns, SIM_IDLE);
@@ -206,6 +210,8 @@ static void forget_thread(struct sim_thread *t)
 		;
 	*p = t->next;
 	pthread_mutex_unlock(&sim->list_lock);
+	if (lockstep(sim))
+		heap_unreserve(&sim->heap, 1);
 	bell_destroy(&t->bell);
 	free(t);
 }
@@ -215,11 +221,15 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 				    void *arg)
 {
 	struct sim_thread *t = calloc(1, sizeof(*t));
-	int err;
 
 	if (!t)
 		return NULL;
 	if (bell_init(&t->bell)) {
+		free(t);
+		return NULL;
+	}
+	if (lockstep(sim) && heap_reserve(&sim->heap, 1)) {
+		bell_destroy(&t->bell);
 		free(t);
 		return NULL;
 	}
@@ -236,16 +246,12 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 	pthread_mutex_unlock(&sim->list_lock);
 	if (!daemon)
 		atomic_fetch_add(&sim->living, 1);
-	if (lockstep(sim))
-		lockstep_start(t);
-	err = pthread_create(&t->pthread, NULL,
-			     lockstep(sim) ? lockstep_main : threads_main, t);
-	if (!err)
+	if (!pthread_create(&t->pthread, NULL,
+			    lockstep(sim) ? lockstep_main : threads_main, t)) {
+		/* Until then it waits for the baton. */
+		if (lockstep(sim))
+			lockstep_start(t);
 		return t;
-	if (lockstep(sim)) {	/* it has its turn already */
-		fprintf(stderr, "faultline: no thread for %s: %s\n", name,
-			strerror(err));
-		abort();
 	}
 	if (!daemon)
 		atomic_fetch_sub(&sim->living, 1);
@@ -327,7 +333,7 @@ void sim_sleep(uint64_t ns)
 	now_ns = threads_now(t->sim);
 	end_ns = now_ns + ns;
 	for (; now_ns < end_ns && !sim_stopping(); now_ns = threads_now(t->sim))
-		threads_park(t, end_ns - now_ns);
+		threads_wait(t, end_ns - now_ns);
 }
 
 void sim_yield(void)
@@ -346,20 +352,28 @@ void sim_park(void)
 
 	assert(t);
 	if (lockstep(t->sim))
-		lockstep_park(t, 0, true);
+		lockstep_park(t, 0);
 	else
 		threads_park(t, 0);
 }
 
-void sim_park_here(uint64_t timeout_ns)
+void sim_thread_wait(uint64_t timeout_ns)
 {
 	struct sim_thread *t = sim_self_thread;
 
 	assert(t);
 	if (lockstep(t->sim))
-		lockstep_park(t, timeout_ns, false);
+		lockstep_wait(t, timeout_ns);
 	else
-		threads_park(t, timeout_ns);
+		threads_wait(t, timeout_ns);
+}
+
+void sim_thread_wake(struct sim_thread *t, uint64_t delay_ns)
+{
+	if (lockstep(t->sim))
+		lockstep_wake(t, delay_ns);
+	else
+		threads_wake(t);
 }
 
 bool sim_park_timeout(uint64_t ns)
@@ -367,7 +381,7 @@ bool sim_park_timeout(uint64_t ns)
 	struct sim_thread *t = sim_self_thread;
 
 	assert(t && ns);
-	return lockstep(t->sim) ? lockstep_park(t, ns, true) :
+	return lockstep(t->sim) ? lockstep_park(t, ns) :
 				  threads_park(t, ns);
 }
 

@@ -187,8 +187,9 @@ void sim_yield(void);
 
 /*
  * park blocks the calling thread until somebody unparks it; an unpark that
- * comes first is remembered (one). Both are async-signal-safe: no mutex, no
- * allocation. park may also return for no reason; callers loop. delay_ns
+ * comes first is remembered (one), also while the thread sleeps in a mutex, a
+ * wait queue or sim_sleep(): none of these takes it. Both are async-signal-safe: no
+ * mutex, no allocation. park may also return for no reason; callers loop. delay_ns
  * (lockstep): how much later it runs.
  */
 void sim_park(void);

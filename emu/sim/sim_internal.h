@@ -11,9 +11,13 @@
 struct sim_heap {
 	struct sim_node **node;
 	uint32_t count, room;
+	uint32_t promised;	/* nodes that may be queued at the same time */
 };
 
 void heap_free(struct sim_heap *h);
+/* Room for n more nodes, so that to queue them cannot fail. 0 or -ENOMEM. */
+int heap_reserve(struct sim_heap *h, uint32_t n);
+void heap_unreserve(struct sim_heap *h, uint32_t n);
 /* Put n at due_ns, or move it there when it is queued already. */
 void heap_set(struct sim_heap *h, struct sim_node *n, uint64_t due_ns,
 	      uint64_t tie);
@@ -38,7 +42,13 @@ bool bell_rung(struct sim_bell *b);
 /* Only one thread waits. 0: no limit. False: the time was over. */
 bool bell_wait(struct sim_bell *b, uint64_t timeout_ns);
 
-enum thread_state { THREAD_QUEUED, THREAD_RUNNING, THREAD_PARKED, THREAD_DONE };
+enum thread_state {
+	THREAD_QUEUED,
+	THREAD_RUNNING,
+	THREAD_PARKED,			/* in sim_park() */
+	THREAD_WAITING,			/* in sim_thread_wait() */
+	THREAD_DONE,
+};
 
 struct sim_thread {
 	struct sim_node node;
@@ -49,10 +59,10 @@ struct sim_thread {
 	void (*fn)(void *arg);
 	void *arg;
 	pthread_t pthread;
-	struct sim_bell bell;		/* lockstep: the baton; threads: unpark */
+	struct sim_bell bell;		/* lockstep: the baton; threads: look again */
 	enum thread_state state;	/* lockstep */
-	atomic_bool token;		/* lockstep: an unpark not taken yet */
-	bool unparked;			/* lockstep: park ended by unpark */
+	atomic_bool token;		/* a sim_unpark() that no sim_park() has taken */
+	bool unparked;			/* lockstep: it was woken, and is queued */
 	atomic_bool ended;
 };
 
@@ -114,8 +124,15 @@ struct sim {
 
 extern _Thread_local struct sim_thread *sim_self_thread;
 
-/* sim.c: as sim_park, but never called by a signal handler; 0: no limit */
-void sim_park_here(uint64_t timeout_ns);
+/*
+ * sim.c: sleep and wake as locks, wait queues and sim_sleep() need it. They leave
+ * the token of sim_unpark() alone, since a thread that expects one may have to wait
+ * for a lock first. So nothing is remembered here: whoever wakes sets a flag before,
+ * and whoever sleeps looks at its flag before it sleeps. The sleep may end for no
+ * reason. 0: no limit.
+ */
+void sim_thread_wait(uint64_t timeout_ns);
+void sim_thread_wake(struct sim_thread *t, uint64_t delay_ns);
 
 /* lockstep.c */
 void lockstep_kick(struct sim_actor *a);
@@ -126,9 +143,10 @@ enum sim_result lockstep_run(struct sim *sim, uint64_t max_ns,
 			     uint64_t drain_ns);
 void lockstep_stop(struct sim *sim);
 void lockstep_spend(struct sim_thread *t, uint64_t ns);
-/* in_signal: maybe in a signal handler */
-bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns, bool in_signal);
+bool lockstep_park(struct sim_thread *t, uint64_t timeout_ns);
 void lockstep_unpark(struct sim_thread *t, uint64_t delay_ns);
+void lockstep_wait(struct sim_thread *t, uint64_t timeout_ns);
+void lockstep_wake(struct sim_thread *t, uint64_t delay_ns);
 
 /* threads.c */
 int threads_create(struct sim *sim);
@@ -148,6 +166,8 @@ enum sim_result threads_run(struct sim *sim, uint64_t max_ns);
 void threads_stop(struct sim *sim);
 bool threads_park(struct sim_thread *t, uint64_t timeout_ns);
 void threads_unpark(struct sim_thread *t);
+bool threads_wait(struct sim_thread *t, uint64_t timeout_ns);
+void threads_wake(struct sim_thread *t);
 uint64_t threads_now(const struct sim *sim);
 
 /* grace.c: the calling pthread runs hardware from here to there (threads mode) */

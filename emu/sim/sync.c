@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * sync.c - mutex and wait queue on top of park, for both modes.
+ * sync.c - mutex and wait queue, for both modes.
  *
  * The guard is a spin lock over a few instructions; a waiter stands on its
- * thread's stack until it is granted or has taken itself out.
+ * thread's stack until it is woken or has taken itself out. Its flag says that it
+ * was woken; the wake itself may be taken by another wait of the same thread
+ * (a condition that takes a lock), so each wait looks at its flag before it sleeps.
+ * park.pml is a model of this and of park.
  */
 #include <assert.h>
 
@@ -15,7 +18,7 @@
 struct sim_waiter {
 	struct sim_thread *thread;
 	struct sim_waiter *next;
-	atomic_bool granted;
+	atomic_bool woken;	/* of a mutex: and it is ours */
 	bool queued;
 };
 
@@ -31,6 +34,12 @@ static void guard_lock(atomic_flag *f)
 static void guard_unlock(atomic_flag *f)
 {
 	atomic_flag_clear_explicit(f, memory_order_release);
+}
+
+/* Acquire pairs with the release of who wakes: what it did before is seen. */
+static bool is_woken(struct sim_waiter *w)
+{
+	return atomic_load_explicit(&w->woken, memory_order_acquire);
 }
 
 void sim_spin_wait(struct sim_spin *s)
@@ -102,13 +111,13 @@ void sim_mutex_lock(struct sim_mutex *m)
 		;
 	*p = &w;		/* last: first come, first served */
 	guard_unlock(&m->guard);
-	while (!atomic_load_explicit(&w.granted, memory_order_acquire))
-		sim_park_here(0);
+	while (!is_woken(&w))
+		sim_thread_wait(0);
 }
 
 void sim_mutex_unlock(struct sim_mutex *m)
 {
-	struct sim_thread *next = NULL;
+	struct sim_thread *next;
 	struct sim_waiter *w;
 
 	guard_lock(&m->guard);
@@ -119,15 +128,17 @@ void sim_mutex_unlock(struct sim_mutex *m)
 		m->waiters = w->next;
 		next = w->thread;
 		atomic_store(&m->owner, next);
-		atomic_store_explicit(&w->granted, true, memory_order_release);
-		/* From here on w may be gone. */
+		atomic_store_explicit(&w->woken, true, memory_order_release);
+		/*
+		 * From here on w may be gone. Its thread is not: it has to unlock
+		 * before it can end, and so needs the guard.
+		 */
+		sim_thread_wake(next, 0);
 	} else {
 		m->taken = false;
 		atomic_store(&m->owner, NULL);
 	}
 	guard_unlock(&m->guard);
-	if (next)
-		sim_unpark(next, 0);
 }
 
 void sim_waitq_init(struct sim_waitq *q)
@@ -144,6 +155,7 @@ static void waitq_add(struct sim_waitq *q, struct sim_waiter *w)
 		;
 	w->next = NULL;
 	w->queued = true;
+	atomic_store_explicit(&w->woken, false, memory_order_relaxed);
 	*p = w;
 	guard_unlock(&q->guard);
 }
@@ -179,9 +191,10 @@ bool sim_wait(struct sim_waitq *q, bool (*cond)(void *arg), void *arg,
 		/* Again: a wake between the look and the add found nobody. */
 		yes = cond(arg);
 		now_ns = sim_now(w.thread->sim);
-		if (!yes && now_ns < end_ns && !sim_stopping()) {
-			sim_park_here(end_ns == SIM_IDLE ? 0 :
-							   end_ns - now_ns);
+		if (!yes && !is_woken(&w) && now_ns < end_ns &&
+		    !sim_stopping()) {
+			sim_thread_wait(end_ns == SIM_IDLE ? 0 :
+							     end_ns - now_ns);
 			yes = cond(arg);
 		}
 		waitq_remove(q, &w);
@@ -198,8 +211,9 @@ void sim_wake(struct sim_waitq *q, uint64_t delay_ns)
 	while ((w = q->first)) {
 		q->first = w->next;
 		w->queued = false;
+		atomic_store_explicit(&w->woken, true, memory_order_release);
 		/* Under the guard: the waiter cannot leave before. */
-		sim_unpark(w->thread, delay_ns);
+		sim_thread_wake(w->thread, delay_ns);
 	}
 	guard_unlock(&q->guard);
 }

@@ -486,7 +486,29 @@ void threads_stop(struct sim *sim)
 	stop_hardware(sim);
 }
 
+/*
+ * The bell only says that the thread should look again, and whoever waits for whatever
+ * may take it; what must not be lost is a flag: the token here, sync.c has its own.
+ */
 bool threads_park(struct sim_thread *t, uint64_t timeout_ns)
+{
+	bool rung;
+
+	if (atomic_exchange(&t->token, false)) {
+		bell_rung(&t->bell);
+		return true;
+	}
+	rung = threads_wait(t, timeout_ns);
+	return atomic_exchange(&t->token, false) || rung;
+}
+
+void threads_unpark(struct sim_thread *t)
+{
+	atomic_store(&t->token, true);
+	bell_ring(&t->bell);
+}
+
+bool threads_wait(struct sim_thread *t, uint64_t timeout_ns)
 {
 	if (!atomic_load(&t->sim->stopping))
 		return bell_wait(&t->bell, timeout_ns);
@@ -495,7 +517,7 @@ bool threads_park(struct sim_thread *t, uint64_t timeout_ns)
 	return true;
 }
 
-void threads_unpark(struct sim_thread *t)
+void threads_wake(struct sim_thread *t)
 {
 	bell_ring(&t->bell);
 }

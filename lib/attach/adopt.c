@@ -37,6 +37,8 @@ int attach_rehearse(struct attach *a)
 
 	memcpy(from, to, bytes);
 	os_yield();
+	os_nap();
+	attach_listen(a);
 	error = os_protect(from, bytes, PROT_READ);
 	if (!error)
 		error = os_copy_from(to, from, bytes);

@@ -37,6 +37,15 @@ static void hear(struct attach *a, short events)
 		attach_dies(a, -ENODEV);
 }
 
+void attach_listen(struct attach *a)
+{
+	/* Bells that nobody has read do not hide the end from poll(). */
+	struct pollfd p = { .fd = a->sock };
+
+	if (poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR))
+		attach_dies(a, -ENODEV);
+}
+
 static void nap(struct attach *a)
 {
 	struct pollfd p[2] = {
@@ -68,7 +77,6 @@ static void *agent(void *arg)
 		if (atomic_load(&a->job.state) == 1) {
 			attach_job_do(a);
 			atomic_store(&a->job.state, 2);
-			os_word_wake(&a->job.state);
 			idle = 0;
 		} else if (busy(a)) {
 			attach_views(a);

@@ -11,17 +11,37 @@
 
 #define SPINS	50u	/* turns of a loop before it yields */
 #define YIELDS	400u	/* and before it sleeps */
-/* A sleeper looks by himself so often whether the board is still there. */
+/* A sleeper looks by itself so often whether the board is still there. */
 #define NAP_NS	50000000u
 /* And so often for views while the agent, which else does them, has work. */
 #define SHORT_NAP_NS 200000u
 
 void attach_turn(unsigned int *turns)
 {
+	if (*turns >= SPINS + YIELDS) {
+		os_nap();
+		return;
+	}
 	if ((*turns)++ < SPINS)
 		os_pause();
 	else
 		os_yield();
+}
+
+/* When it waits for an answer itself, nobody is in its poll() (agent.c). */
+static void listen_as_agent(struct attach *a)
+{
+	if (atomic_load(&a->job.state) == 1 &&
+	    pthread_equal(pthread_self(), a->agent))
+		attach_listen(a);
+}
+
+/* A turn of a loop that waits for the board. */
+static void turn(struct attach *a, unsigned int *turns)
+{
+	if (*turns >= SPINS + YIELDS)
+		listen_as_agent(a);
+	attach_turn(turns);
 }
 
 /* NULL: the board is gone. */
@@ -47,7 +67,7 @@ static struct attach_call *take(struct attach *a, uint32_t op,
 		}
 		/* More threads ask than there are slots. */
 		attach_views(a);
-		attach_turn(&turns);
+		turn(a, &turns);
 	}
 	return NULL;
 }
@@ -66,6 +86,7 @@ static void nap(struct attach *a, struct attach_call *c)
 		os_word_wait(&c->state, ATTACH_ASKED,
 			     agent_works ? SHORT_NAP_NS : NAP_NS);
 	atomic_store(&c->asleep, 0);
+	listen_as_agent(a);
 }
 
 /* Until the answer is there and holds: 0, or attach_error(). */
@@ -89,7 +110,7 @@ static int await(struct attach *a, struct attach_call *c)
 	/* Acquire pairs with the release in view.c: the views are in place. */
 	for (turns = 0; (int32_t)(atomic_load_explicit(&a->shared->view_done,
 						       memory_order_acquire) -
-				  c->views) < 0; attach_turn(&turns)) {
+				  c->views) < 0; turn(a, &turns)) {
 		error = attach_error(a);
 		if (error)
 			return error;

@@ -2,6 +2,7 @@
 /* client.c - coming to a board and leaving it. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/un.h>
@@ -12,8 +13,8 @@
 #include "sys.h"
 
 #define ARENA_ALIGN	0x200000ull
-/* A wish: far from where programs and sanitizers have their things. */
-#define ARENA_WISH	0x7ee000000000ull
+/* In the first half of a GB: then half a GB lies in one page of tables. */
+#define ARENA_HALF	0x20000000ull
 
 /*
  * The slots. The handler only reads them, so they may lie in a page of the
@@ -136,16 +137,67 @@ int attach_error(struct attach *a)
 
 /* ---- an attachment's life ---- */
 
-static int make_arena(struct attach *a, unsigned int slot)
+/* 64 bits: of the system, or with FAULTLINE_SEED always the same ones. */
+static int draw(uint64_t *value, int attachment)
+{
+	const char *text = getenv("FAULTLINE_SEED");
+	char *end;
+
+	if (!text)
+		return os_random(value, sizeof(*value));
+	errno = 0;
+	*value = strtoull(text, &end, 0);
+	if (errno || end == text || *end || *text == '-')
+		return -EDOM;
+	/* splitmix64 (Steele, Lea, Flood 2014). */
+	*value += 0x9e3779b97f4a7c15ull * (uint64_t)(attachment + 1);
+	*value = (*value ^ *value >> 30) * 0xbf58476d1ce4e5b9ull;
+	*value = (*value ^ *value >> 27) * 0x94d049bb133111ebull;
+	*value ^= *value >> 31;
+	return 0;
+}
+
+/*
+ * Where nobody foresees it: who knows a key has still to guess an address. The
+ * first place is for machines with 47 bits of addresses, the second for those with
+ * 39. Of ThreadSanitizer's programs the last, since it ends a program that wishes for
+ * other places. Where the system gives none of them it chooses itself.
+ */
+static int reserve_arena(struct attach *a, uint64_t bytes)
+{
+	static const struct {
+		uint64_t base;
+		unsigned int log2;	/* of the bytes from there on */
+	} place[] = { { 0x110000000000, 46 }, { 0x1000000000, 37 },
+		      { 0x7e8000000000, 40 } };
+	const unsigned int last = sizeof(place) / sizeof(place[0]) - 1;
+	int attachment = a->fd / (int)ATTACH_BOARDS, error;
+	uint64_t drawn, wish;
+	unsigned int i = os_tsan() ? last : 0;
+
+	error = draw(&drawn, attachment);
+	if (error)
+		return error;
+	for (; i <= last; i++) {
+		wish = drawn & ((1ull << place[i].log2) - 1);
+		wish = place[i].base + (wish & ~(ARENA_ALIGN - 1) & ~ARENA_HALF);
+		a->reserved = os_reserve((void *)(uintptr_t)wish, bytes, &error);
+		if (!a->reserved || (uintptr_t)a->reserved == wish)
+			return error;
+		munmap(a->reserved, bytes);
+	}
+	a->reserved = os_reserve(NULL, bytes, &error);
+	return error;
+}
+
+static int make_arena(struct attach *a)
 {
 	uint64_t bytes = ATTACH_ARENA_BYTES + ARENA_ALIGN;
 	uintptr_t at;
-	int error = 0;
+	int error;
 
-	a->reserved = os_reserve((void *)(uintptr_t)(ARENA_WISH + slot * 2 *
-						     ATTACH_ARENA_BYTES),
-				 bytes, &error);
-	if (!a->reserved)
+	error = reserve_arena(a, bytes);
+	if (error)
 		return error;
 	at = (uintptr_t)a->reserved;
 	a->arena = (at + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
@@ -232,7 +284,7 @@ static void wipe(struct attach *a)
 }
 
 /* A slot that nobody uses, as it should be at the start. */
-static struct attach *reserve(unsigned int *slot, int *error)
+static struct attach *reserve(int *error)
 {
 	struct attach *a = NULL;
 	unsigned int i;
@@ -261,7 +313,6 @@ static struct attach *reserve(unsigned int *slot, int *error)
 	atomic_store(&a->state, ATTACH_GOING);
 	a->fd = (slots.opened++ & 0xffffff) * (int)ATTACH_BOARDS + (int)i;
 	attach_slots_unlock();
-	*slot = i;
 	return a;
 fail:
 	attach_slots_unlock();
@@ -287,6 +338,12 @@ static void explain(const struct attach *a, const char *name,
 		why = "the board hung up";
 	else if (error == -EPROTO)
 		why = "the board gave an answer that cannot be right";
+	else if (error == -EDOM)
+		why = "FAULTLINE_SEED is set, and is no number";
+	else if (error == -EAGAIN)
+		why = "the system has no room for another thread";
+	else if (error == -EIO)
+		why = "its socket could not be read or written";
 	else if (error == -ETIMEDOUT)
 		why = "the board does not answer";
 	fl_open_say("emu:%s: %s%s%s%s", name, why, path ? " (" : "",
@@ -339,7 +396,6 @@ int attach_open(const char *name, int *fd)
 {
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	struct attach *a;
-	unsigned int slot = 0;
 	int error;
 
 	error = attach_path(name, path, sizeof(path));
@@ -349,13 +405,13 @@ int attach_open(const char *name, int *fd)
 	}
 	attach_fork_ready();
 	attach_find_variables();
-	a = reserve(&slot, &error);
+	a = reserve(&error);
 	if (!a) {
 		explain(NULL, name, NULL, error);
 		return error;
 	}
 	snprintf(a->name, sizeof(a->name), "%s", name);
-	error = make_arena(a, slot);
+	error = make_arena(a);
 	if (!error)
 		error = attach_meet(a, path);
 	if (!error)

@@ -60,12 +60,26 @@ void attach_say(const char *const *part, unsigned int n, uintptr_t addr)
 	os_say(text);
 }
 
-static void say_gone(const struct attach *a, uintptr_t addr, int error)
+static const char *why(int error)
 {
-	const char *part[] = { "faultline: board ", a->name,
-		error == -EPERM ? " was opened by the parent process, not by"
-				  " this one: no page comes to 0x" :
-				  " is gone: no page comes to 0x" };
+	switch (error) {
+	case -EPERM:
+		return " was opened by the parent process, not by this one: no "
+		       "page comes to 0x";
+	case -ENODEV:
+		return " is gone: no page comes to 0x";
+	case -ENOMEM:
+		return " has no frame left, and no room in swap: no page comes "
+		       "to 0x";
+	default:
+		return " cannot read the page from its file or from swap: none "
+		       "comes to 0x";
+	}
+}
+
+static void say_none(const struct attach *a, uintptr_t addr, int error)
+{
+	const char *part[] = { "faultline: board ", a->name, why(error) };
 
 	attach_say(part, 3, addr);
 }
@@ -111,8 +125,9 @@ static bool ask(struct attach *a, const struct attach_page *p, uintptr_t addr,
 	if (atomic_load(&a->error) != -EPERM && is_open(p, write))
 		return !as_before(a, addr);
 	error = attach_fault(a, addr - addr % ATTACH_PAGE, write);
-	if (error == -ENODEV || error == -EPERM)
-		say_gone(a, addr, error);
+	if (error == -ENODEV || error == -EPERM || error == -ENOMEM ||
+	    error == -EIO)
+		say_none(a, addr, error);
 	return error >= 0;
 }
 

@@ -162,6 +162,12 @@ void attach_job_lock(struct attach *a);
 int attach_job_locked(struct attach *a, uint32_t kind, void *addr,
 		      uint64_t bytes, unsigned int access);
 void attach_job_unlock(struct attach *a);
+/*
+ * Is the board still there? A process that is killed does not say that it ends, but
+ * its socket is closed then. In its poll() the agent hears of that; when it waits
+ * elsewhere, it has to look.
+ */
+void attach_listen(struct attach *a);
 
 /* call.c; AS. */
 struct attach_ask {
@@ -176,7 +182,7 @@ int attach_call(struct attach *a, struct attach_ask *q);
 /* call.c. must: wait for room. 0, -EAGAIN: no room, or attach_error(). */
 int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 		uint32_t value, uint32_t xfer, const uint64_t *arg, bool must);
-/* One turn of a loop that waits: pause, later yield. AS. */
+/* One turn of a loop that waits: pause, later yield, at last nap. AS; no errno. */
 void attach_turn(unsigned int *turns);
 
 /* view.c; AS. */

@@ -48,6 +48,14 @@ uint64_t os_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000ull + (uint64_t)ts.tv_nsec;
 }
 
+/* Of its library; a program without it has none, wherever we were compiled. */
+void __tsan_init(void) __attribute__((weak));
+
+bool os_tsan(void)
+{
+	return __tsan_init != NULL;
+}
+
 void os_yield(void)
 {
 	sched_yield();
@@ -227,13 +235,20 @@ ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds)
 	return done;
 }
 
-void os_hang_up(int fd)
+ssize_t os_receive_bytes(int fd, void *buf, size_t n)
 {
-	char bytes[4096];
+	struct iovec iov = { buf, n };
+	struct msghdr m = { .msg_iov = &iov, .msg_iovlen = 1 };
+	ssize_t there;
 
-	/* From now on nothing is added, so this comes to an end. */
-	shutdown(fd, SHUT_RD);
-	while (os_receive(fd, bytes, sizeof(bytes), NULL, NULL) > 0)
-		;
-	close(fd);
+	/* Without room for them the system says that there are some. */
+	do {
+		there = recvmsg(fd, &m, MSG_PEEK);
+	} while (there < 0 && errno == EINTR);
+	if (there < 0)
+		return -errno;
+	if (m.msg_flags & MSG_CTRUNC)
+		return -EBADMSG;
+	/* No more than was looked at: what has come since may have one. */
+	return there ? os_receive(fd, buf, (size_t)there, NULL, NULL) : 0;
 }

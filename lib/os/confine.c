@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * A program that is not trusted: what it may use up, and on Linux what it may ask
- * the kernel for (a seccomp filter) and which files it may see (Landlock). All of
- * it is done in the child between fork() and exec(), so it holds before the
- * program's first instruction, its constructors included.
+ * the kernel for (confine_calls.c) and which files it may use (Landlock). All of it
+ * is done in the child between fork() and exec(), so it holds before the program's
+ * first instruction, its constructors included.
  */
 #include "os/os.h"
+#include "os/os_internal.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,12 +17,25 @@
 #include <unistd.h>
 
 #define DESCRIPTORS 65536
+#define TOOLS_FILES 256
+#define TOOLS_PROCESSES 4096
 
 static int limit(int what, uint64_t value)
 {
 	struct rlimit r = { (rlim_t)value, (rlim_t)value };
 
 	return setrlimit(what, &r) ? -errno : 0;
+}
+
+/* Of the user, all together: whoever has fewer already keeps that. */
+static int limit_processes(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NPROC, &r))
+		return -errno;
+	return r.rlim_max < TOOLS_PROCESSES ? 0 :
+	       limit(RLIMIT_NPROC, TOOLS_PROCESSES);
 }
 
 static int limits(const struct os_confine *c)
@@ -38,7 +51,10 @@ static int limits(const struct os_confine *c)
 	if (!err)
 		err = limit(RLIMIT_FSIZE, c->file_bytes);
 	if (!err)
-		err = limit(RLIMIT_NOFILE, 16);
+		err = limit(RLIMIT_NOFILE, c->kind == OS_CONFINE_TOOLS ?
+				   TOOLS_FILES : 16);
+	if (!err && c->kind == OS_CONFINE_TOOLS)
+		err = limit_processes();
 	if (!err)
 		err = limit(RLIMIT_CORE, 0);
 	return err;
@@ -55,170 +71,116 @@ unsigned int os_threads(pid_t pid)
 	       (unsigned int)s.st_nlink - 2;
 }
 
-#if defined(__linux__) && defined(_GNU_SOURCE) && \
-	(defined(__x86_64__) || defined(__aarch64__)) && \
-	__has_include(<linux/landlock.h>)
+#if OS_CONFINES
 #include <dirent.h>
-#include <linux/audit.h>
 #include <linux/capability.h>
-#include <linux/filter.h>
 #include <linux/landlock.h>
-#include <linux/seccomp.h>
-#include <linux/sockios.h>
-#include <sched.h>
-#include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-#ifdef __x86_64__
-#define MY_ARCH AUDIT_ARCH_X86_64
-#else
-#define MY_ARCH AUDIT_ARCH_AARCH64
-#endif
+/* Kinds of access, by their bits: the headers may be older than the kernel. */
+#define FS_EXECUTE	(1u << 0)
+#define FS_WRITE_FILE	(1u << 1)
+#define FS_READ_FILE	(1u << 2)
+#define FS_READ_DIR	(1u << 3)
+#define FS_REMOVE_DIR	(1u << 4)
+#define FS_REMOVE_FILE	(1u << 5)
+#define FS_MAKE_DIR	(1u << 7)
+#define FS_MAKE_REG	(1u << 8)
+#define FS_TRUNCATE	(1u << 14)
+/* What a rule for a file, and none for a folder, can hold. */
+#define FS_OF_FILE	(FS_EXECUTE | FS_WRITE_FILE | FS_READ_FILE | FS_TRUNCATE)
 
-#define DATA(member) offsetof(struct seccomp_data, member)
-#define LOAD(at) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, at)
-#define ANSWER(value) BPF_STMT(BPF_RET | BPF_K, value)
-#define REFUSE(error) ANSWER(SECCOMP_RET_ERRNO | (error))
-#define WHEN(value, skip_if_not) \
-	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip_if_not)
-
-/* What is refused whatever it is asked with. */
-static const int refused[] = {
-	SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_ptrace,
-	SYS_process_vm_readv, SYS_process_vm_writev, SYS_kill, SYS_tkill,
-	SYS_rt_sigqueueinfo, SYS_rt_tgsigqueueinfo, SYS_pidfd_open,
-	SYS_pidfd_send_signal, SYS_unshare, SYS_setns, SYS_mount, SYS_umount2,
-	SYS_chroot, SYS_reboot, SYS_init_module, SYS_finit_module, SYS_bpf,
-	SYS_perf_event_open, SYS_keyctl, SYS_add_key, SYS_shmget, SYS_msgget,
-	SYS_semget, SYS_setpriority, SYS_sched_setaffinity,
-	SYS_sched_setscheduler, SYS_sched_setparam, SYS_sched_setattr,
-	SYS_ioprio_set, SYS_userfaultfd, SYS_io_uring_setup, SYS_setsid,
-	SYS_setpgid,
-	/* What a name of a file is enough for, which Landlock's first version lets. */
-	SYS_truncate, SYS_fchmod, SYS_fchmodat, SYS_fchown, SYS_fchownat,
-	SYS_utimensat, SYS_setxattr, SYS_lsetxattr, SYS_fsetxattr,
-	SYS_removexattr, SYS_lremovexattr, SYS_fremovexattr, SYS_mq_open,
-	SYS_mq_unlink,
-	/* Files on their way in a message are nobody's, and no limit counts them. */
-	SYS_sendmsg, SYS_sendmmsg,
-#ifdef SYS_fchmodat2
-	SYS_fchmodat2,
-#endif
-#ifdef __x86_64__
-	SYS_fork, SYS_vfork, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime,
-	SYS_utimes, SYS_futimesat,
-#endif
+/* struct landlock_ruleset_attr as it is from version 6 on. */
+struct ruleset {
+	uint64_t fs, net, scoped;
 };
-
-#define REFUSED (sizeof(refused) / sizeof(refused[0]))
 
 /*
- * What is refused with this argument. A descriptor can send its owner any signal,
- * and anybody can be made that; a program that hides from its judge's looks, or
- * outlives it, has no judge.
+ * Version by version there is more that can be refused: renaming into another folder,
+ * truncating, TCP, ioctl() of devices, abstract sockets and signals.
  */
-static const struct {
-	int call;
-	unsigned int arg, value;
-} refused_with[] = {
-	{ SYS_fcntl, 1, F_SETOWN }, { SYS_fcntl, 1, F_SETOWN_EX },
-	{ SYS_fcntl, 1, F_SETSIG }, { SYS_ioctl, 1, FIOSETOWN },
-	{ SYS_ioctl, 1, SIOCSPGRP }, { SYS_prctl, 0, PR_SET_DUMPABLE },
-	{ SYS_prctl, 0, PR_SET_PDEATHSIG },
-};
-
-#define REFUSED_WITH (sizeof(refused_with) / sizeof(refused_with[0]))
-
-static int filter(void)
+static struct ruleset all_of(long version, size_t *size)
 {
-	struct sock_filter code[2 * REFUSED + 5 * REFUSED_WITH + 32];
-	struct sock_fprog prog = { 0, code };
-	unsigned int n = 0, i;
+	struct ruleset r = { .fs = 0x1fff };
 
-#define PUT(...) (code[n++] = (struct sock_filter)__VA_ARGS__)
-	PUT(LOAD(DATA(arch)));
-	PUT(WHEN(MY_ARCH, 1));
-	PUT(BPF_JUMP(BPF_JMP | BPF_JA, 1, 0, 0));
-	PUT(ANSWER(SECCOMP_RET_KILL_PROCESS));
-	PUT(LOAD(DATA(nr)));
-	/* The x32 numbers of x86-64 are others for the same calls. */
-	PUT(BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));
-	PUT(REFUSE(ENOSYS));
-	for (i = 0; i < REFUSED; i++) {
-		PUT(WHEN((unsigned int)refused[i], 1));
-		PUT(REFUSE(EPERM));
+	*size = 8;
+	if (version >= 2)
+		r.fs |= 1u << 13;
+	if (version >= 3)
+		r.fs |= FS_TRUNCATE;
+	if (version >= 4) {
+		r.net = 3;
+		*size = 16;
 	}
-	for (i = 0; i < REFUSED_WITH; i++) {
-		PUT(WHEN((unsigned int)refused_with[i].call, 4));
-		PUT(LOAD(DATA(args) + 8 * refused_with[i].arg));
-		PUT(WHEN(refused_with[i].value, 1));
-		PUT(REFUSE(EPERM));
-		PUT(LOAD(DATA(nr)));
+	if (version >= 5)
+		r.fs |= 1u << 15;
+	if (version >= 6) {
+		r.scoped = 3;
+		*size = 24;
 	}
-	/* Its flags are in memory; the C library then takes clone. */
-	PUT(WHEN(SYS_clone3, 1));
-	PUT(REFUSE(ENOSYS));
-	/* Threads, but no processes. */
-	PUT(WHEN(SYS_clone, 3));
-	PUT(LOAD(DATA(args[0])));
-	PUT(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 0));
-	PUT(REFUSE(EPERM));
-	PUT(LOAD(DATA(nr)));
-	/* abort() is allowed, to end others is not. */
-	PUT(WHEN(SYS_tgkill, 4));
-	PUT(LOAD(DATA(args[0])));
-	PUT(WHEN((unsigned int)getpid(), 1));
-	PUT(ANSWER(SECCOMP_RET_ALLOW));
-	PUT(REFUSE(EPERM));
-	/* One's own limits, and those can only go down. */
-	PUT(WHEN(SYS_prlimit64, 4));
-	PUT(LOAD(DATA(args[0])));
-	PUT(WHEN(0, 1));
-	PUT(ANSWER(SECCOMP_RET_ALLOW));
-	PUT(REFUSE(EPERM));
-	PUT(ANSWER(SECCOMP_RET_ALLOW));
-#undef PUT
-	assert(n <= sizeof(code) / sizeof(code[0]));
-	prog.len = (unsigned short)n;
-	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ? -errno : 0;
+	return r;
 }
 
-static void allow(int rules, const char *path, bool folder)
+static void allow(int rules, uint64_t known, const struct os_path *p)
 {
 	struct landlock_path_beneath_attr rule = {
-		.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE |
-				  LANDLOCK_ACCESS_FS_EXECUTE |
-				  (folder ? LANDLOCK_ACCESS_FS_READ_DIR : 0),
-		.parent_fd = open(path, O_PATH | O_CLOEXEC),
+		.parent_fd = open(p->path, O_PATH | O_CLOEXEC),
 	};
+	struct stat s;
 
+	if (p->may & OS_MAY_READ)
+		rule.allowed_access |= FS_READ_FILE | FS_EXECUTE;
+	if (p->may & OS_MAY_LIST)
+		rule.allowed_access |= FS_READ_DIR;
+	if (p->may & OS_MAY_WRITE)
+		rule.allowed_access |= FS_WRITE_FILE | FS_TRUNCATE |
+				       FS_MAKE_REG | FS_MAKE_DIR |
+				       FS_REMOVE_FILE | FS_REMOVE_DIR;
+	rule.allowed_access &= known;
 	/* What is not there needs no permission. */
 	if (rule.parent_fd < 0)
 		return;
-	syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &rule,
-		0);
+	if (!fstat(rule.parent_fd, &s) && !S_ISDIR(s.st_mode))
+		rule.allowed_access &= FS_OF_FILE;
+	if (rule.allowed_access)
+		syscall(SYS_landlock_add_rule, rules,
+			LANDLOCK_RULE_PATH_BENEATH, &rule, 0);
 	close(rule.parent_fd);
 }
 
-/* Nothing but the program and the libraries it is linked with. */
-static int files(const char *program)
-{
-	/* The thirteen kinds of access of Landlock's first version. */
-	struct landlock_ruleset_attr attr = { .handled_access_fs = 0x1fff };
-	int rules, err = 0;
+/* The libraries that a program is linked with, and what finds them. */
+static const struct os_path libraries[] = {
+	{ "/lib", OS_MAY_READ | OS_MAY_LIST },
+	{ "/lib64", OS_MAY_READ | OS_MAY_LIST },
+	{ "/usr/lib", OS_MAY_READ | OS_MAY_LIST },
+	{ "/usr/lib64", OS_MAY_READ | OS_MAY_LIST },
+	{ "/usr/local/lib", OS_MAY_READ | OS_MAY_LIST },
+	{ "/etc/ld.so.cache", OS_MAY_READ },
+};
 
-	rules = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof(attr),
-			     0);
+static int files(const struct os_confine *c)
+{
+	const struct os_path program = { c->program, OS_MAY_READ };
+	struct ruleset attr;
+	unsigned int i;
+	int rules, err = 0;
+	size_t size;
+	long version = syscall(SYS_landlock_create_ruleset, NULL, 0,
+			       LANDLOCK_CREATE_RULESET_VERSION);
+
+	if (version < 1)
+		return version ? -errno : -ENOSYS;
+	attr = all_of(version, &size);
+	rules = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
 	if (rules < 0)
 		return -errno;
-	allow(rules, program, false);
-	allow(rules, "/lib", true);
-	allow(rules, "/lib64", true);
-	allow(rules, "/usr/lib", true);
-	allow(rules, "/usr/lib64", true);
-	allow(rules, "/usr/local/lib", true);
-	allow(rules, "/etc/ld.so.cache", false);
+	allow(rules, attr.fs, &program);
+	if (c->kind != OS_CONFINE_ALONE)
+		for (i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
+			allow(rules, attr.fs, &libraries[i]);
+	for (i = 0; i < c->paths; i++)
+		allow(rules, attr.fs, &c->path[i]);
 	if (syscall(SYS_landlock_restrict_self, rules, 0))
 		err = -errno;
 	close(rules);
@@ -242,16 +204,19 @@ static int rights(void)
 	return syscall(SYS_capset, &head, set) ? -errno : 0;
 }
 
-static unsigned int system_confines(const char *program)
+static unsigned int system_confines(const struct os_confine *c)
 {
 	unsigned int held = 0;
 
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || rights())
 		return 0;
-	if (!files(program))
+	if (!files(c))
 		held |= OS_CONFINED_FILES;
-	if (!filter())
+	if (!os_confine_calls(c))
 		held |= OS_CONFINED_CALLS;
+	/* A program that may open files learns at least which ones exist. */
+	if (held & OS_CONFINED_CALLS && c->kind == OS_CONFINE_ALONE)
+		held |= OS_CONFINED_NAMES;
 	return held;
 }
 
@@ -290,9 +255,9 @@ static bool system_closes(int first)
 	return !syscall(SYS_close_range, first, ~0u, 0);
 }
 #else
-static unsigned int system_confines(const char *program)
+static unsigned int system_confines(const struct os_confine *c)
 {
-	(void)program;
+	(void)c;
 	return 0;
 }
 
@@ -334,5 +299,5 @@ int os_confine(const struct os_confine *c)
 {
 	int err = limits(c);
 
-	return err ? err : (int)system_confines(c->program);
+	return err ? err : (int)system_confines(c);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -49,6 +50,23 @@ int os_program(char *path, size_t path_bytes)
 	if (path_bytes < sizeof(self))
 		return -ENAMETOOLONG;
 	memcpy(path, self, sizeof(self));
+	return 0;
+}
+
+int os_random(void *buf, size_t n)
+{
+	uint8_t *to = buf;
+	ssize_t got;
+
+	while (n) {
+		got = getrandom(to, n, 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : -EIO;
+		to += got;
+		n -= (size_t)got;
+	}
 	return 0;
 }
 
@@ -410,6 +428,14 @@ void os_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 	futex_wait(word, FUTEX_WAIT, value, ns);
 }
 
+void os_nap(void)
+{
+	/* Not on the stack: where that is absent the call would set errno. */
+	static const struct timespec nap = { .tv_nsec = 100000 };
+
+	syscall(SYS_nanosleep, &nap, NULL);
+}
+
 void os_word_wake(_Atomic uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -493,18 +519,7 @@ int os_interrupt_take(int fd)
 	return read(fd, &raised, sizeof(raised)) == sizeof(raised) ? 0 : -errno;
 }
 
-/* ---- sockets, faults ---- */
-
-int os_peer(int fd, uid_t *uid)
-{
-	struct ucred who;
-	socklen_t bytes = sizeof(who);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &bytes))
-		return -errno;
-	*uid = who.uid;
-	return 0;
-}
+/* ---- faults ---- */
 
 #if defined(__aarch64__)
 /* The ESR record of the signal frame; absent under qemu-user (limits.md 6). */

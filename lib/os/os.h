@@ -6,7 +6,7 @@
  * the files named below. No other file of lib/, emu/ or tools/ may use
  * what is listed in tests/check-style under "os".
  *
- * Files: linux.c, posix.c (memory, words, bells, peers), common.c (the machine,
+ * Files: linux*.c, posix.c (memory, words, bells, peers), common.c (the machine,
  * sockets, files), fault.c (the handler of SIGSEGV and SIGBUS), copy.c (copies
  * that cannot fault), confine.c (programs that are not trusted).
  *
@@ -29,11 +29,20 @@ const char *os_system(void);
 size_t os_page_bytes(void);		/* AS; of the host's own pages */
 unsigned int os_cpus(void);		/* that this process may use; at least 1 */
 uint64_t os_now_ns(void);		/* AS; a clock that never goes back */
+/* Bytes that nobody can foresee, from the system. */
+int os_random(void *buf, size_t n);
 void os_yield(void);			/* AS */
 /* AS; in a loop that polls: tell the CPU, nothing else. */
 void os_pause(void);
+/*
+ * AS; sleep for some 0.1 ms, in a loop that looks for what nobody wakes it for. It
+ * does not set errno, and no thread is cancelled in it.
+ */
+void os_nap(void);
 /* Is this program run by valgrind? Then views must not begin closed. */
 bool os_valgrind(void);
+/* Is it one of ThreadSanitizer's? Then it has few places for memory. */
+bool os_tsan(void);
 /* A path that opens the program's own file. -ENOTSUP, -ENAMETOOLONG. */
 int os_program(char *path, size_t path_bytes);
 
@@ -180,12 +189,23 @@ bool os_bell_take(struct os_bell *b, uint64_t ns);
 /* Who is at the other end of a Unix socket. -ENOTSUP. */
 int os_peer(int fd, uid_t *uid);
 /*
+ * A descriptor of the process at the other end, the one that connected; it becomes
+ * readable (poll) when that process ends, whoever else has its socket. -ENOTSUP,
+ * -ESRCH: it has ended.
+ */
+int os_peer_process(int fd);
+/*
+ * May descriptors be sent to a Unix socket, or to those that connect to it? They may
+ * at first. -ENOTSUP: the system does not ask (Linux does from 6.16 on).
+ */
+int os_take_fds(int fd, bool take);
+/*
  * As send() and recv(), with at most OS_SEND_FDS descriptors: bytes, 0 from
  * os_receive: the other end is closed, or negative errno (-EAGAIN of a socket
  * that does not block). An interrupted call is made again; nobody gets a
  * SIGPIPE (-EPIPE). AS, both.
  */
-#define OS_SEND_FDS 2
+#define OS_SEND_FDS 3
 ssize_t os_send(int fd, const void *buf, size_t n, const int *fds, int nfds);
 /*
  * *nfds: room in fds, then how many came; NULL: no room. Descriptors that have
@@ -193,15 +213,16 @@ ssize_t os_send(int fd, const void *buf, size_t n, const int *fds, int nfds);
  */
 ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds);
 /*
- * Close a descriptor that came from another process and may be anything: a socket
- * whose end is to take an hour, say. Whoever has it last would wait for that.
+ * The same of a socket that does not block, and from which no descriptor may come
+ * into this process. -EBADMSG: one comes with the next bytes; nothing was taken.
+ */
+ssize_t os_receive_bytes(int fd, void *buf, size_t n);
+/*
+ * Close a descriptor that came from another process. Of a socket whose end is to
+ * take an hour nobody waits for that; but the same socket in the queue of another
+ * one, and the file of a file system that does not answer, do keep the caller.
  */
 void os_drop(int fd);
-/*
- * Close a socket of a process that is to be heard no more: what it sent and nobody
- * took is thrown away, descriptors as above. The socket does not block.
- */
-void os_hang_up(int fd);
 
 /* ---- interrupts between programs ---- */
 
@@ -244,21 +265,43 @@ void os_say(const char *text);
 
 /* ---- programs that are not trusted (confine.c) ---- */
 
+/* Each kind may do what is listed in confine_calls.c, and nothing else. */
+enum os_confine_kind {
+	OS_CONFINE_LOADED,	/* it computes; a loader opens its libraries first */
+	OS_CONFINE_ALONE,	/* it computes, and is linked statically */
+	OS_CONFINE_TOOLS,	/* a compiler: it starts programs, and has files */
+};
+
+/* With a file, or with what is in a folder and in those below it. */
+#define OS_MAY_READ	1	/* and run it */
+#define OS_MAY_LIST	2	/* learn the names in it */
+#define OS_MAY_WRITE	4	/* also make and remove plain files and folders */
+struct os_path {
+	const char *path;	/* not there: that is no error */
+	unsigned int may;
+};
+
 struct os_confine {
+	enum os_confine_kind kind;
 	const char *program;	/* the file that exec() will be given */
 	unsigned int cpu_s;	/* seconds of CPU: then SIGXCPU, one later SIGKILL */
 	uint64_t memory_bytes;	/* of address space; 0: no limit */
 	uint64_t file_bytes;	/* the longest file that it may write */
+	const struct os_path *path;	/* what it may use besides its program */
+	unsigned int paths;
 };
 /* What holds besides the limits, which always do. */
-#define OS_CONFINED_CALLS 1	/* no network, no other process to make or touch */
-#define OS_CONFINED_FILES 2	/* none but the program and the libraries */
+#define OS_CONFINED_CALLS 1	/* no network, no other process to touch */
+#define OS_CONFINED_FILES 2	/* none but those it may use */
+#define OS_CONFINED_NAMES 4	/* nor does it learn which ones exist */
 /*
- * For the child of a fork(), just before exec(): OS_CONFINED_* that this system
- * could do (Linux on x86-64 and arm64; others: 0), or negative errno. It cannot be
- * undone, and holds for what exec() starts.
+ * For the child of a fork(), just before os_confined_exec(): OS_CONFINED_* that this
+ * system could do (Linux on x86-64 and arm64; others: 0), or negative errno. It cannot
+ * be undone, and holds for what the program starts.
  */
 int os_confine(const struct os_confine *c);
+/* The only execve() that a program that computes gets. Negative errno: it failed. */
+int os_confined_exec(const char *program, char *const argv[], char *const env[]);
 /* How many threads a process has now; 0: unknown (not Linux), or no such process. */
 unsigned int os_threads(pid_t pid);
 /*

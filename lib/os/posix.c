@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 #if defined(__APPLE__)
 #include <mach-o/dyld.h>
@@ -62,6 +63,27 @@ int os_program(char *path, size_t path_bytes)
 	(void)path_bytes;
 	return -ENOTSUP;
 #endif
+}
+
+int os_random(void *buf, size_t n)
+{
+	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC), error = 0;
+	uint8_t *to = buf;
+	ssize_t got;
+
+	if (fd < 0)
+		return -errno;
+	while (n && !error) {
+		got = read(fd, to, n);
+		if (got > 0) {
+			to += got;
+			n -= (size_t)got;
+		} else if (!got || errno != EINTR) {
+			error = got ? -errno : -EIO;
+		}
+	}
+	close(fd);
+	return error;
 }
 
 /* ---- memory that several processes map ---- */
@@ -283,6 +305,18 @@ void os_word_wait(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 			poll(NULL, 0, NAP_MS);
 }
 
+void os_nap(void)
+{
+	static const struct timespec nap = { .tv_nsec = 100000 };
+	int was, error = errno;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was);
+	nanosleep(&nap, NULL);
+	pthread_setcancelstate(was, NULL);
+	if (errno != error)
+		errno = error;
+}
+
 void os_word_wake(_Atomic uint32_t *word)
 {
 	(void)word;	/* whoever waits looks again soon */
@@ -365,6 +399,19 @@ int os_peer(int fd, uid_t *uid)
 	(void)uid;
 	return -ENOTSUP;
 #endif
+}
+
+int os_peer_process(int fd)
+{
+	(void)fd;
+	return -ENOTSUP;
+}
+
+int os_take_fds(int fd, bool take)
+{
+	(void)fd;
+	(void)take;
+	return -ENOTSUP;
 }
 
 int os_fault_is_write(const void *ucontext)

@@ -159,12 +159,8 @@
 `define FL_ST_LOCAL_RANGE                       8'd5
 // the local region does not allow it
 `define FL_ST_LOCAL_RIGHTS                      8'd6
-// no such remote key, or of another protection domain
-`define FL_ST_REMOTE_KEY                        8'd7
-// not inside the remote region
-`define FL_ST_REMOTE_RANGE                      8'd8
-// the remote region does not allow it
-`define FL_ST_REMOTE_RIGHTS                     8'd9
+// the peer does not allow it: wrong key, range or rights, and only the peer's trace says which
+`define FL_ST_REMOTE_ACCESS                     8'd7
 // no such queue pair there, or not connected to this one
 `define FL_ST_REMOTE_QP                         8'd10
 // a local page is not mapped, not allowed, or memory ran out
@@ -195,6 +191,18 @@
 `define FL_ST_REFUSED_TOO_OFTEN                 8'd23
 // the peer's card takes smaller blocks only
 `define FL_ST_BLOCK_SIZE                        8'd24
+// FW_CHECK only; the peer gets REMOTE_ACCESS: no such key, or of another protection domain
+`define FL_ST_SEEN_KEY                          8'd240
+// FW_CHECK only; the peer gets REMOTE_ACCESS: not inside the region
+`define FL_ST_SEEN_RANGE                        8'd241
+// FW_CHECK only; the peer gets REMOTE_ACCESS: the region does not allow it
+`define FL_ST_SEEN_RIGHTS                       8'd242
+// FW_CHECK only; the peer gets REMOTE_QP: no such queue pair, or it is not connected, or it failed
+`define FL_ST_SEEN_NO_QP                        8'd243
+// FW_CHECK only; the peer gets REMOTE_QP: the queue pair is connected to another one
+`define FL_ST_SEEN_STRANGER                     8'd244
+// FW_CHECK only; the peer gets REMOTE_QP: the WRITE's request is long over
+`define FL_ST_SEEN_OVER                         8'd245
 // never in a completion. Verdict: tell the peer that its READ is being worked on, or that the turn of its WRITE has not come; in a REFUSED: the same
 `define FL_ST_WAIT                              8'd254
 // NAK only: the block that this answers is long over
@@ -219,7 +227,7 @@
 `define FL_CMD_CQ_CREATE                        8'd5
 // object: number; BUSY while a queue pair uses it
 `define FL_CMD_CQ_DESTROY                       8'd6
-// a physical address of the send queue, b entries (power of two, 2 to 32768), c completion queue, d domain, flags FL_QP_*; result: number
+// a physical address of the send queue, b entries (power of two, 2 to 32768), c completion queue, d domain, flags FL_QP_*; result: number, 24 bits: the place in bits 7:0, how often it was used before above
 `define FL_CMD_QP_CREATE                        8'd7
 // object: number; a peer node, b peer queue pair
 `define FL_CMD_QP_CONNECT                       8'd8

@@ -49,14 +49,14 @@
 `define FL_RX_FREE                              4'd0
 // the first cell came; the firmware judges it; further cells are collected
 `define FL_RX_CHECK                             4'd1
-// accepted; cells are missing
+// accepted; cells are missing, and newer attempts fill the holes
 `define FL_RX_COLLECT                           4'd2
 // all cells are there; to be written to memory
 `define FL_RX_WRITE                             4'd3
 // a page of the destination is missing; the peer was told; the driver will write READY
 `define FL_RX_FAULT                             4'd4
 
-// first cell of a block or of a new attempt
+// first cell of a block, or of a new attempt of which nothing is here
 `define FL_RX_EV_OPEN                           4'd0
 // the firmware accepts; cells are missing
 `define FL_RX_EV_ACCEPT                         4'd1
@@ -76,7 +76,7 @@
 `define FL_RX_EV_RESOLVED                       4'd8
 // the driver wrote READY with a status
 `define FL_RX_EV_GIVEN_UP                       4'd9
-// a newer attempt or generation of the same peer context; the firmware takes its verdict back; READ answer: the READ has ended
+// a newer generation of the same peer context, or in CHECK a newer attempt; the firmware takes its verdict back; READ answer: the READ has ended
 `define FL_RX_EV_RESTART                        4'd10
 
 // a receive context is in CHECK: read it, write VERDICT

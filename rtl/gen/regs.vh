@@ -296,9 +296,9 @@
 // the sender's queue pair
 `define NIC_CTX_SRC_QPN_LSB                     0
 `define NIC_CTX_SRC_QPN_MSB                     23
-// how often its number was used before, modulo 128
-`define NIC_CTX_SRC_LIFE_LSB                    24
-`define NIC_CTX_SRC_LIFE_MSB                    30
+// 0; the engine passes it on
+`define NIC_CTX_SRC_SPARE_LSB                   24
+`define NIC_CTX_SRC_SPARE_MSB                   30
 // 1: no order with other requests of the queue pair
 `define NIC_CTX_SRC_RELAXED_LSB                 31
 `define NIC_CTX_SRC_RELAXED_MSB                 31
@@ -510,7 +510,7 @@
 // send queue doorbell
 `define NIC_DB_SQ                               12'h0
 `define NIC_DB_SQ_RESET                         32'h0
-// queue pair
+// queue pair, the low bits of its number
 `define NIC_DB_SQ_QPN_LSB                       0
 `define NIC_DB_SQ_QPN_MSB                       15
 // entries that were ever posted, modulo 65536

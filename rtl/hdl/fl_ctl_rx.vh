@@ -64,19 +64,20 @@ RX_NEWER_GEN:
         step <= RX_OPEN;
     end else
         go_rx_move(`FL_RX_EV_RESTART, RX_OPEN);
-// A newer attempt of what a context holds: it starts afresh, or the same bytes were sent again
-// and the answer goes to the newest attempt.
+// A newer attempt of what a context holds. While the firmware judges the older one it starts
+// afresh. Otherwise the same bytes were sent again: they fill the holes, and the answer goes to
+// the newest attempt.
 RX_NEWER_ATTEMPT:
     // lab engine 11 stub: step <= PACKET_DONE;
     // lab engine 11: a newer attempt -- tag::engine-11[]
-    if (x_state[xi] == `FL_RX_CHECK || x_state[xi] == `FL_RX_COLLECT)
+    if (x_state[xi] == `FL_RX_CHECK)
         go_rx_move(`FL_RX_EV_RESTART, RX_OPEN);
     else if (!same_block)
         go_bad(WIRE_HEADER);
     else begin
         p_attempt[pi] <= pk_attempt;
         x_attempt[xi] <= pk_attempt;
-        step <= x_state[xi] == `FL_RX_FAULT ? RX_REFUSED_AGAIN : TELL_WAIT;
+        step <= x_state[xi] == `FL_RX_FAULT ? RX_REFUSED_AGAIN : RX_COLLECT;
     end
     // lab engine 11 end -- end::engine-11[]
 RX_REFUSED_AGAIN: go_answer_post(`WOP_REFUSED, 8'd0, 4'd1, PACKET_DONE);
@@ -221,17 +222,18 @@ OPEN_ANSWER: begin
                PACKET_DONE);
 end
 
-STORE_CELL:
+STORE_CELL: begin
+    x_turned_away[xi] <= turned_away;  // its sender is not silent
     if ((x_have[have_at] & have_bit) != 64'd0)
-        step <= st_ret;                // doubled on the way
+        step <= st_ret;                // doubled on the way, or sent again
     else begin
         x_have[have_at] <= x_have[have_at] | have_bit;
         step <= STORE_COPY;
     end
+end
 STORE_COPY:
     if (st_done || pk_plen == 13'd0) begin
         x_cells_left[xi] <= x_cells_left[xi] - 1'b1;
-        x_turned_away[xi] <= turned_away;
         trace(`FL_TRC_STORE, {3'd0, xi});
         step <= st_ret;
     end

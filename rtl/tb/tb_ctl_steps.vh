@@ -164,7 +164,7 @@ task early;
     begin
         go(0, `FL_OP_WRITE);
         reading(PICK);
-        answer(`WOP_NAK, 0, 3, 0, `FL_ST_REMOTE_KEY);        // nothing has left yet
+        answer(`WOP_NAK, 0, 3, 0, `FL_ST_REMOTE_ACCESS);        // nothing has left yet
         expect(`FL_TRC_RX_STALE, 0, 0);
         reading(CELL);
         expect(`FL_TRC_TX_CELLS, 0, 0);
@@ -199,9 +199,9 @@ task early;
         expect(`FL_TRC_RX_STALE, 0, 0);
         answer(`WOP_NAK, 0, 3, 1, `FL_ST_OK);        // no reason
         expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
-        answer(`WOP_NAK, 0, 3, 1, `FL_ST_REMOTE_KEY);
+        answer(`WOP_NAK, 0, 3, 1, `FL_ST_REMOTE_ACCESS);
         expect_tx(0, `FL_TX_DSTFAULT, `FL_TX_EV_NAK, `FL_TX_DONE);
-        read(tx(0, `NIC_CTX_STATE), {8'd0, `FL_ST_REMOTE_KEY, 16'h105});
+        read(tx(0, `NIC_CTX_STATE), {8'd0, `FL_ST_REMOTE_ACCESS, 16'h105});
         note(`FL_NOTE_TX_FLYING, 0, 3);
         note(`FL_NOTE_TX_REFUSED, 0, 3);
         note(`FL_NOTE_TX_DONE, 0, 3);
@@ -398,10 +398,10 @@ task receiving;
         expect(`FL_TRC_STORE, 1, 0);
         note(`FL_NOTE_RX_OPEN, 1, 1);
         note(`FL_NOTE_RX_LANDED, 0, 3);
-        write(rx(1, `NIC_RXC_VERDICT), {16'd0, 8'd1, `FL_ST_REMOTE_KEY});
+        write(rx(1, `NIC_RXC_VERDICT), {16'd0, 8'd1, `FL_ST_REMOTE_ACCESS});
         expect_rx(1, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
         expect(`FL_TRC_ANS_SEND, 7, {`WOP_NAK, 8'd0});
-        check(tp_code == `FL_ST_REMOTE_KEY, "its code");
+        check(tp_code == `FL_ST_REMOTE_ACCESS, "its code");
         block_cell(5, 7, 12, 0, 1);                  // this attempt is over
     end
 endtask
@@ -449,16 +449,28 @@ task refusing;
         expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
         block_cell(5, 3, 1, 3, 0);
         opened(0);
-        block_cell(5, 3, 1, 3, 1);
-        expect(`FL_TRC_STORE, 0, 0);
         note(`FL_NOTE_RX_OPEN, 0, 6);
         write(rx(0, `NIC_RXC_VERDICT), 32'h0600);
-        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_ACCEPT_FULL, `FL_RX_WRITE);
+        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_ACCEPT, `FL_RX_COLLECT);
+        // A newer attempt fills the hole; what is there already is not stored again.
+        stores = 0;
+        block_cell(5, 3, 1, 4, 0);
+        read(rx(0, `NIC_RXC_WORD), 32'h03000104);
+        pk_rkey = 1;
+        block_cell(5, 3, 1, 5, 1);                   // another story
+        expect(`FL_TRC_RX_BAD_PACKET, 0, 0);
+        pk_rkey = 0;
+        block_cell(5, 3, 1, 3, 1);                   // too late
+        expect(`FL_TRC_RX_STALE, 3, 0);
+        block_cell(5, 3, 1, 4, 1);
+        expect(`FL_TRC_STORE, 0, 0);
+        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_FULL, `FL_RX_WRITE);
+        check(stores == 1, "the cell that lacked was copied, once");
         writing(NEXT, 1);
         write(rx(0, `NIC_RXC_VERDICT), 32'h0601);
         expect(`FL_TRC_WR_STOP, 0, 0);
         check(wr_cancelled, "the write channel must stop");
-        block_cell(5, 3, 1, 4, 1);                   // nobody works on it: no WAIT
+        block_cell(5, 3, 1, 5, 1);                   // nobody works on it: no WAIT
         writing(LANDED, 1);                          // it came too late
         expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_RESTART, `FL_RX_FREE);
         check(!wr_cancelled, "stopped");
@@ -728,18 +740,18 @@ task reclaiming;
             expect(`FL_TRC_ANS_SEND, 15, {`WOP_REFUSED, 8'd0});
             check(tp_code == `FL_ST_BUSY && tp_gen == k, "it may come again");
         end
-        block_cell(6, 0, 1, 0, 0);                   // nothing new
+        block_cell(6, 0, 1, 0, 0);                   // nothing new, but not silent either
         block_cell(6, 15, 4, 0, 0);
-        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
-        opened(0);
-        block_cell(6, 15, 4, 0, 1);
-        expect(`FL_TRC_STORE, 0, 0);
-        write(rx(0, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[0], 8'd7});
-        expect_rx(0, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
-        expect(`FL_TRC_ANS_SEND, 15, {`WOP_NAK, 8'd0});
-        note(`FL_NOTE_RX_OPEN, 0, dut.x_serial[0]);
-        write(rx(1, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[1], 8'd7});
         expect_rx(1, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
+        opened(1);
+        block_cell(6, 15, 4, 0, 1);
+        expect(`FL_TRC_STORE, 1, 0);
+        write(rx(1, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[1], 8'd7});
+        expect_rx(1, `FL_RX_CHECK, `FL_RX_EV_DENY, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 15, {`WOP_NAK, 8'd0});
+        note(`FL_NOTE_RX_OPEN, 1, dut.x_serial[1]);
+        write(rx(0, `NIC_RXC_VERDICT), {16'd0, dut.x_serial[0], 8'd7});
+        expect_rx(0, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
         block_cell(6, 9, 16'h9000, 0, 0);            // of a peer context that is new here
         opened(0);
         note(`FL_NOTE_RX_OPEN, 0, dut.x_serial[0]);

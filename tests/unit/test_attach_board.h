@@ -49,6 +49,14 @@ struct fb_page {
 	uint8_t *swap;
 };
 
+/* When the board kills itself: at the call so, before or after its answer. */
+struct fb_death {
+	uint32_t op, cmd;		/* cmd: of ATTACH_IOCTL; op 0: never */
+	unsigned int nth;		/* of these calls; 0 is the first */
+	bool answered;
+	bool bell;			/* rings before, and nobody reads it */
+};
+
 struct fb {
 	enum fb_fault fault;
 	char path[96], name[104];
@@ -81,6 +89,10 @@ struct fb {
 	struct attach_post last_post;
 	struct fl_reg_mr reg;
 	_Atomic uint64_t lie;		/* open this address instead */
+	/* Of a board that is a process of its own (fb_start_process). */
+	pid_t pid;
+	struct fb_death death;
+	bool waits_for_sleep;		/* answer once the asker's threads sleep */
 };
 
 static inline void fb_note(struct fb *b)

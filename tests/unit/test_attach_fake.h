@@ -8,6 +8,9 @@
 #ifndef TEST_ATTACH_FAKE_H
 #define TEST_ATTACH_FAKE_H
 
+#include <dirent.h>
+#include <sys/wait.h>
+
 #include "test_attach_board.h"
 
 static inline bool fb_waits(struct fb *b, struct attach_call *c)
@@ -16,11 +19,55 @@ static inline bool fb_waits(struct fb *b, struct attach_call *c)
 	       c->arg[1] == FL_IOC_WAIT_CQ;
 }
 
+/* The time of its death: what it is asked or has just answered. */
+static inline void fb_may_die(struct fb *b, uint32_t op, uint64_t cmd,
+			      bool answered)
+{
+	struct attach_note n = { .kind = ATTACH_BELL };
+
+	if (op != b->death.op || answered != b->death.answered ||
+	    (op == ATTACH_IOCTL && cmd != b->death.cmd) || b->death.nth--)
+		return;
+	if (b->death.bell)
+		send(b->conn, &n, sizeof(n), MSG_DONTWAIT | MSG_NOSIGNAL);
+	kill(getpid(), SIGKILL);
+}
+
+/* Is any thread of the process at the other end of the socket running? */
+static inline bool fb_runs(pid_t pid)
+{
+	char path[300], text[512];
+	struct dirent *e;
+	bool runs = false;
+	const char *at;
+	DIR *d;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	d = opendir(path);
+	while (d && !runs && (e = readdir(d))) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/stat", (int)pid,
+			 e->d_name);
+		f = fopen(path, "r");
+		if (!f)
+			continue;
+		/* proc(5): its state stands behind the name, which ends in ). */
+		at = fgets(text, sizeof(text), f) ? strrchr(text, ')') : NULL;
+		runs = at && at[1] && at[2] == 'R';
+		fclose(f);
+	}
+	if (d)
+		closedir(d);
+	return runs;
+}
+
 static inline void fb_calls(struct fb *b)
 {
 	uint64_t asked = atomic_exchange(&b->s->asked, 0);
 	struct attach_call *c;
+	uint64_t cmd;
 	unsigned int i;
+	uint32_t op;
 
 	for (i = 0; i < ATTACH_CALLS; i++) {
 		if (!(asked >> i & 1))
@@ -35,6 +82,11 @@ static inline void fb_calls(struct fb *b)
 		atomic_fetch_add(&b->calls, 1);
 		if (fb_waits(b, c))
 			continue;
+		op = c->op;
+		cmd = c->arg[1];
+		fb_may_die(b, op, cmd, false);
+		while (b->waits_for_sleep && fb_runs(getppid()))
+			os_yield();
 		pthread_mutex_lock(&b->lock);
 		c->result = fb_do(b, c);
 		pthread_mutex_unlock(&b->lock);
@@ -42,6 +94,7 @@ static inline void fb_calls(struct fb *b)
 		atomic_store(&c->state, ATTACH_ANSWERED);
 		if (atomic_load(&c->asleep))
 			os_word_wake(&c->state);
+		fb_may_die(b, op, cmd, true);
 	}
 }
 
@@ -207,12 +260,22 @@ static inline void fb_end(struct fb *b, uint32_t how)
 	b->thread = 0;
 }
 
+static inline void fb_kill(struct fb *b)
+{
+	if (b->pid > 0) {
+		kill(b->pid, SIGKILL);
+		waitpid(b->pid, NULL, 0);
+	}
+	b->pid = 0;
+}
+
 static inline void fb_free(void *arg)
 {
 	struct fb *b = arg;
 	unsigned int i;
 
 	fb_end(b, 2);
+	fb_kill(b);
 	for (i = 0; i < b->pages; i++)
 		free(b->page[i].swap);
 	for (i = 0; i < b->nfiles; i++)
@@ -226,13 +289,13 @@ static inline void fb_free(void *arg)
 	free(b);
 }
 
-static inline struct fb *fb_start(enum fb_fault fault)
+/* Whose door is open, and who has nobody yet to answer it. */
+static inline struct fb *fb_make(enum fb_fault fault)
 {
 	static unsigned int boards;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct fb *b = calloc(1, sizeof(*b));
 	uint64_t bank_bytes = FB_FRAMES * FB_PAGE + FB_QUEUES;
-	sigset_t all, was;
 
 	b->fault = fault;
 	pthread_mutex_init(&b->lock, NULL);
@@ -254,11 +317,37 @@ static inline struct fb *fb_start(enum fb_fault fault)
 	EXPECT_EQ(bind(b->door, (struct sockaddr *)&at, sizeof(at)), 0);
 	EXPECT_EQ(listen(b->door, 4), 0);
 	test_cleanup(fb_free, b);
+	return b;
+}
+
+static inline struct fb *fb_start(enum fb_fault fault)
+{
+	struct fb *b = fb_make(fault);
+	sigset_t all, was;
+
 	/* The signals of a test are for the process, not for its board. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &was);
 	EXPECT_EQ(pthread_create(&b->thread, NULL, fb_thread, b), 0);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	return b;
+}
+
+/* A right board that is a process, and so can be killed. */
+static inline struct fb *fb_start_process(struct fb_death death,
+					  bool waits_for_sleep)
+{
+	struct fb *b = fb_make(FB_RIGHT);
+
+	b->death = death;
+	b->waits_for_sleep = waits_for_sleep;
+	fflush(NULL);
+	b->pid = fork();
+	if (!b->pid) {
+		fb_thread(b);
+		_exit(0);
+	}
+	EXPECT(b->pid > 0);
 	return b;
 }
 

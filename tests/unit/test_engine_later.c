@@ -127,7 +127,7 @@ TEST("BUSY waits for room like any answer, and the newest attempt's leaves")
 	bench_block(t, 3, &b, data);
 	EXPECT_EQ(t->frames, 0);
 	STEP("a context is free now: the third attempt lands");
-	judge(t, FL_ST_REMOTE_KEY);
+	judge(t, FL_ST_REMOTE_ACCESS);
 	b.attempt = 2;
 	bench_block(t, 3, &b, data);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
@@ -448,10 +448,10 @@ TEST("WAIT changes no state of a block that flies, and says so to the firmware")
 	peer_says(t, WOP_REFUSED, 0, FL_ST_BUSY);
 	peer_says(t, WOP_WAIT, 0, 0);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DSTFAULT);
-	peer_says(t, WOP_NAK, 0, FL_ST_REMOTE_KEY);
+	peer_says(t, WOP_NAK, 0, FL_ST_REMOTE_ACCESS);
 	peer_says(t, WOP_WAIT, 0, 0);
 	EXPECT_EQ(bench_stats(t).stale, 2);
-	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_REMOTE_KEY);
+	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_REMOTE_ACCESS);
 }
 
 TEST("READY ends each kind of refusal, and overtakes each of them")

@@ -139,7 +139,7 @@ static void rx_open(struct node *n, unsigned int rxc, unsigned int serial)
 	    FL_RX_CHECK)
 		return;
 	if (trouble(n->pair, 8))
-		code = FL_ST_REMOTE_KEY;
+		code = FL_ST_REMOTE_ACCESS;
 	else if (chance(n->pair, 100))
 		code = chance(n->pair, 512) ? FL_ST_WAIT : FL_ST_BUSY;
 	else if (get32(n, r + NIC_RXC_OP) == WOP_READ_REQ)
@@ -147,7 +147,7 @@ static void rx_open(struct node *n, unsigned int rxc, unsigned int serial)
 	if (trouble(n->pair, 4))	/* a wrong serial changes nothing */
 		set32(n, r + NIC_RXC_VERDICT,
 		      (serial + 1) % 256 << NIC_RXC_VERDICT_SERIAL_SHIFT |
-		      FL_ST_REMOTE_KEY);
+		      FL_ST_REMOTE_ACCESS);
 	code |= serial << NIC_RXC_VERDICT_SERIAL_SHIFT |
 		(uint32_t)BENCH_STREAM << NIC_RXC_VERDICT_STREAM_SHIFT;
 	if (chance(n->pair, 512))

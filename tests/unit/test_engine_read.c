@@ -41,7 +41,7 @@ TEST("a READ request is handed to the firmware and forgotten")
 	newest(t, WOP_WAIT, &again);
 	again.attempt = 2;
 	bench_cell(t, 3, &again, 0, NULL);
-	judge(t, FL_ST_REMOTE_KEY);
+	judge(t, FL_ST_REMOTE_ACCESS);
 	newest(t, WOP_NAK, &again);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Receive contexts: cells, verdicts, what is old, and the write channel. */
+/* Receive contexts: cells, verdicts, and the write channel. */
 #include "engine_rx_bench.h"
 
 TEST("a block is judged, collected, written and acknowledged")
@@ -159,8 +159,8 @@ TEST("a refused block gets one NAK; the rest of the attempt is ignored")
 	struct wire_block again = attempt(100, 1);
 
 	bench_cell(t, 3, &a_write, 0, data);
-	judge(t, FL_ST_REMOTE_RIGHTS);
-	EXPECT_EQ(newest(t, WOP_NAK, &a_write).code, FL_ST_REMOTE_RIGHTS);
+	judge(t, FL_ST_REMOTE_ACCESS);
+	EXPECT_EQ(newest(t, WOP_NAK, &a_write).code, FL_ST_REMOTE_ACCESS);
 	bench_block(t, 3, &a_write, data);
 	EXPECT_EQ(t->frames, 1);
 	EXPECT_EQ(bench_stats(t).stale, 0);
@@ -177,14 +177,14 @@ TEST("a verdict with another serial number or in another state is nothing")
 
 	bench_block(t, 3, &a_write, data);
 	n = bench_note(t);
-	verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_KEY);
+	verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_ACCESS);
 	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_CHECK);
 	verdict(t, n.index, n.serial, 0);
 	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_WRITE);
-	verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_KEY);
+	verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_ACCESS);
 	bench_run(t, 1);
 	newest(t, WOP_ACK, &a_write);
-	verdict(t, n.index, n.serial, FL_ST_REMOTE_KEY);
+	verdict(t, n.index, n.serial, FL_ST_REMOTE_ACCESS);
 	EXPECT_EQ(t->frames, 1);
 }
 
@@ -249,164 +249,6 @@ TEST("a memory error is told to the sender, at begin or end of the burst")
 	}
 }
 
-TEST("a block that has landed is acknowledged again at its last cell only")
-{
-	struct bench *t = bench_new(NULL);
-	struct wire_block again = attempt(100, 3);
-
-	land(t, &a_write);
-	memset(TARGET(t), 0xAA, 5000);
-	bench_block(t, 3, &again, data);
-	EXPECT_EQ(t->frames, 2);
-	newest(t, WOP_ACK, &again);
-	EXPECT_EQ(trace_count(t->trace, EV_RX_DUPLICATE), 1);
-	bench_block(t, 3, &a_write, data);
-	newest(t, WOP_ACK, &a_write);
-	STEP("and nothing of it reaches memory");
-	bench_run(t, 1);
-	EXPECT_EQ(TARGET(t)[0], 0xAA);
-	EXPECT_EQ(bench_note(t).kind, 0);
-}
-
-TEST("older attempts and generations are stale, modulo their width")
-{
-	struct bench *t = bench_new(NULL);
-	struct wire_block b = attempt(3, 1), old = attempt(3, 0);
-
-	bench_cell(t, 3, &b, 0, data);
-	bench_cell(t, 3, &old, 0, data);
-	EXPECT_EQ(bench_stats(t).stale, 1);
-	old = attempt(0xFFFE, 5);
-	bench_cell(t, 3, &old, 0, data);
-	EXPECT_EQ(bench_stats(t).stale, 2);
-	old = attempt(3, 200);	/* 57 before 1 */
-	bench_cell(t, 3, &old, 0, data);
-	EXPECT_EQ(bench_stats(t).stale, 3);
-	EXPECT_EQ(trace_count(t->trace, EV_RX_STALE), 3);
-	STEP("attempt 100 is newer than 1, generation 0x8000 newer than 3");
-	b = attempt(3, 100);
-	bench_cell(t, 3, &b, 0, data);
-	b = attempt(0x8000, 0);
-	bench_cell(t, 3, &b, 0, data);
-	EXPECT_EQ(bench_stats(t).stale, 3);
-	b = attempt(0x8001, 0);
-	STEP("the same names of another node are another block");
-	bench_cell(t, 4, &old, 0, data);
-	EXPECT_EQ(bench_stats(t).stale, 3);
-}
-
-TEST("a newer attempt starts afresh while the older one is collected")
-{
-	struct bench *t = bench_new(NULL);
-	struct wire_block again = attempt(100, 1), third = attempt(100, 2);
-	struct bench_note old;
-
-	bench_cell(t, 3, &a_write, 0, data);
-	bench_cell(t, 3, &a_write, 1024, data);
-	old = bench_note(t);
-	STEP("in CHECK");
-	bench_cell(t, 3, &again, 0, data);
-	verdict(t, old.index, old.serial, FL_ST_REMOTE_KEY);
-	EXPECT_EQ(t->frames, 0);
-	judge(t, 0);
-	STEP("in COLLECT");
-	bench_cell(t, 3, &third, 4096, data);
-	judge(t, 0);
-	bench_cell(t, 3, &third, 2048, data);
-	bench_cell(t, 3, &third, 3072, data);
-	bench_cell(t, 3, &again, 1024, data);
-	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_COLLECT);
-	bench_cell(t, 3, &third, 0, data);
-	bench_cell(t, 3, &third, 1024, data);
-	bench_run(t, 1);
-	newest(t, WOP_ACK, &third);
-	EXPECT_MEM(TARGET(t), data, 5000);
-}
-
-TEST("a newer attempt of a block that is being written gets its answer")
-{
-	struct bench *t = bench_new(NULL);
-	struct wire_block again = attempt(100, 1), odd;
-
-	bench_block(t, 3, &a_write, data);
-	judge(t, 0);
-	engine_step(t->e, 1, 0);
-	bench_cell(t, 3, &again, 0, data);
-	odd = attempt(100, 2);
-	odd.va += 8;
-	bench_cell(t, 3, &odd, 0, data);
-	EXPECT_EQ(bench_stats(t).bad_packets, 1);
-	bench_run(t, 1);
-	EXPECT_EQ(t->frames, 1);
-	newest(t, WOP_ACK, &again);
-	expect_landed(t, 0, 1);
-	EXPECT_EQ(bench_note(t).kind, 0);
-}
-
-TEST("a newer attempt of a faulted block is refused once, without new fault")
-{
-	struct bench *t = bench_new(NULL);
-	struct wire_block again = attempt(100, 1);
-	unsigned int rxc;
-
-	t->page[41] = PAGE_ABSENT;
-	rxc = land(t, &a_write);
-	bench_block(t, 3, &again, data);
-	EXPECT_EQ(t->frames, 2);
-	EXPECT_EQ(newest(t, WOP_REFUSED, &again).map, 2);
-	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_COUNT), 1);
-	bench_block(t, 3, &a_write, data);
-	EXPECT_EQ(t->frames, 2);
-	bench_ready(t, 1, rxc, bench_pop_fault(t, 1, rxc), 0);
-	newest(t, WOP_READY, &again);
-}
-
-TEST("a newer generation ends an older block, in each state")
-{
-	struct bench *t = bench_new(NULL);
-	struct wire_block b = attempt(101, 0);
-	unsigned int rxc;
-
-	bench_cell(t, 3, &a_write, 0, data);
-	bench_cell(t, 3, &b, 0, data);	/* CHECK */
-	judge(t, 0);
-	b.gen++;
-	bench_cell(t, 3, &b, 0, data);	/* COLLECT */
-	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
-	t->page[41] = PAGE_ABSENT;
-	rxc = land(t, &b);
-	b.gen++;
-	bench_cell(t, 3, &b, 0, data);	/* FAULT */
-	EXPECT_EQ(bench_rx_state(t, rxc), FL_RX_CHECK);
-	STEP("READY for the fault that is over changes nothing");
-	bench_ready(t, 1, rxc, bench_pop_fault(t, 1, rxc), 0);
-	EXPECT_EQ(bench_rx_state(t, rxc), FL_RX_CHECK);
-	EXPECT_EQ(t->frames, 1);
-}
-
-TEST("a newer generation waits behind an older block that is being written")
-{
-	struct bench *t = bench_new(NULL);
-	struct wire_block b = attempt(101, 0);
-
-	bench_block(t, 3, &a_write, data + 1000);
-	judge(t, 0);
-	engine_step(t->e, 1, 0);
-	bench_block(t, 3, &b, data);
-	judge(t, 0);
-	bench_run(t, 1);
-	EXPECT_MEM(TARGET(t), data, 5000);
-	EXPECT_EQ(t->frames, 2);
-	newest(t, WOP_ACK, &b);
-	STEP("the older one is stale, not a landed duplicate");
-	bench_cell(t, 3, &a_write, 4096, data);
-	EXPECT_EQ(bench_stats(t).stale, 1);
-	STEP("and the firmware hears of both");
-	expect_landed(t, 0, 1);
-	expect_landed(t, 1, 1);
-	EXPECT(engine_idle(t->e));
-}
-
 TEST("without a free context an attempt is put off, and the next one tried")
 {
 	struct bench *t = bench_new(NULL);
@@ -421,7 +263,7 @@ TEST("without a free context an attempt is put off, and the next one tried")
 	EXPECT_EQ(trace_count(t->trace, EV_RX_NO_CONTEXT), 1);
 	EXPECT_EQ(t->frames, 1);
 	EXPECT_EQ(newest(t, WOP_REFUSED, &a_write).code, FL_ST_BUSY);
-	judge(t, FL_ST_REMOTE_KEY);
+	judge(t, FL_ST_REMOTE_ACCESS);
 	STEP("the attempt that was put off is not taken up");
 	bench_cell(t, 3, &a_write, 4096, data);
 	EXPECT_EQ(t->frames, 2);
@@ -453,6 +295,30 @@ TEST("a context whose sender fell silent is taken when others need it")
 	EXPECT_EQ(bench_read(t, NIC_RXC_BASE(0) + NIC_RXC_SRC) & 0xFF, 3);
 }
 
+TEST("a sender that repeats what is there already is not silent")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = a_write, more = a_write;
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		b.ctx = (uint8_t)i;
+		bench_cell(t, 4, &b, 0, data);
+		judge(t, 0);
+	}
+	b.ctx = 0;
+	for (i = 0; i < 6; i++) {
+		b.attempt = (uint8_t)(i + 1);
+		bench_cell(t, 4, &b, 0, data);
+		more.attempt = (uint8_t)i;
+		bench_cell(t, 3, &more, 0, data);
+	}
+	STEP("another one's context was taken");
+	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_COLLECT);
+	EXPECT_EQ(bench_rx_state(t, 1), FL_RX_CHECK);
+	EXPECT_EQ(bench_read(t, NIC_RXC_BASE(1) + NIC_RXC_SRC) & 0xFF, 3);
+}
+
 TEST("answers wait for room; a newer one takes the place of an older one")
 {
 	struct bench *t = bench_new(NULL);
@@ -467,7 +333,7 @@ TEST("answers wait for room; a newer one takes the place of an older one")
 	for (i = 0; i < 16; i++) {
 		b.ctx = (uint8_t)i;
 		bench_cell(t, 5, &b, 0, data);
-		judge(t, FL_ST_REMOTE_KEY);
+		judge(t, FL_ST_REMOTE_ACCESS);
 	}
 	EXPECT_EQ(t->frames, 0);
 	t->room = 5;

@@ -25,7 +25,7 @@ static void peer_says(struct bench *t, unsigned int op, unsigned int gen,
 	struct wire_answer a = says(op, gen, attempt);
 
 	if (op == WOP_NAK)
-		a.code = FL_ST_REMOTE_KEY;
+		a.code = FL_ST_REMOTE_ACCESS;
 	bench_answer(t, 3, &a);
 }
 
@@ -295,7 +295,7 @@ TEST("NAK ends the block with its status, and one without status is bad")
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_FLYING);
 	peer_says(t, WOP_NAK, 1, 0);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
-	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_REMOTE_KEY);
+	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_REMOTE_ACCESS);
 }
 
 TEST("the timer sends a flying or refused block again, and no other")
@@ -522,7 +522,7 @@ TEST("READ sends one request without reading memory, and only NAK answers it")
 	peer_says(t, WOP_WAIT, 1, 0);
 	bench_expect_note(t, FL_NOTE_TX_WAITING, 2);
 	peer_says(t, WOP_NAK, 1, 0);
-	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_REMOTE_KEY);
+	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_REMOTE_ACCESS);
 }
 
 TEST("the answer of a READ carries the request's word and no key")

@@ -182,11 +182,12 @@ TEST("a region without bytes, round the address space or with odd rights is refu
 		  FL_ST_NO_OBJECT);
 }
 
-TEST("a key changes with each use of its number, and the old one is dead")
+TEST("a key is drawn anew with each use of its number, and the old one is dead")
 {
 	struct rig *r = rig_create(8);
+	uint32_t key, old = 0, i, bits = 0, same = 0, tag;
+	const uint32_t number = 32 - __builtin_clz(FW_MRS - 1);
 	struct rig_world w;
-	uint32_t key, old = 0, i;
 
 	rig_world(r, &w, 1);
 	for (i = 1; i < FW_MRS; i++)
@@ -200,13 +201,35 @@ TEST("a key changes with each use of its number, and the old one is dead")
 			  FL_ST_NO_OBJECT);
 		old = key;
 		key = rig_mr(r, 1, w.pd, 0, 1, 0);
-		EXPECT_EQ(key >> 8, old >> 8);
-		EXPECT_NE(key, old);
-		EXPECT_NE(key & 0xFF, 0);
+		EXPECT_EQ((key ^ old) & ((1u << number) - 1), 0);
+		tag = (key ^ old) >> number;
+		EXPECT_NE(tag, 0);
+		EXPECT_NE(key >> number, 0);
+		bits |= tag;
+		same += key - old == 1u << number;
 	}
+	STEP("not counted up, and each bit of the tag changes");
+	EXPECT_LE(same, 2);
+	EXPECT_EQ(bits, ~0u >> number);
 	EXPECT_EQ(CMD(r, MR_DESTROY, .slot = 1, .object = 0), FL_ST_NO_OBJECT);
 	EXPECT_EQ(CMD(r, MR_DESTROY, .slot = 1, .object = ~0u),
 		  FL_ST_NO_OBJECT);
+}
+
+TEST("without random numbers there is no region, and nothing is lost")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+
+	rig_world(r, &w, 1);
+	r->no_random = true;
+	EXPECT_EQ(CMD(r, MR_CREATE, .slot = 1, .c = w.pd, .b = 1),
+		  FL_ST_NO_ROOM);
+	r->no_random = false;
+	EXPECT_EQ(CMD(r, MR_CREATE, .slot = 1, .c = w.pd, .b = 1), FL_ST_OK);
+	EXPECT_EQ(CMD(r, MR_DESTROY, .slot = 1,
+		      .object = (uint32_t)r->result), FL_ST_OK);
+	EXPECT_EQ(CMD(r, MR_DESTROY, .slot = 1, .object = w.key), FL_ST_OK);
 }
 
 TEST("a region is busy while a local work request uses it")

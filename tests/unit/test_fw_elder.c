@@ -236,3 +236,103 @@ TEST("the elder that is to begin anew does not wait for itself")
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
 	rig_expect_cqe(r, &w, 1, FL_ST_OK);
 }
+
+/*
+ * Who must wait for another one cannot be the elder, or the two wait for each other
+ * (test_swarm, seed 900277).
+ */
+TEST("a request behind another one of its queue pair does not become the elder")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	uint32_t i;
+
+	r->cfg.refusals = 1000;
+	rig_restart(r);
+	rig_world(r, &w, 1);
+	rig_post(r, &w, rig_wqe(&w, 8));
+	rig_post(r, &w, rig_wqe(&w, 8));
+	for (i = 0; i < 30; i++)
+		miss(r, 1);
+	miss(r, 0);
+	EXPECT_EQ(r->ctx[0].state, FL_TX_READY);
+	STEP("when it is the first, it may");
+	rig_end(r, 0, FL_ST_OK);
+	rig_run(r);
+	rig_post(r, &w, rig_wqe(&w, 8));
+	EXPECT_EQ(rig_busy(r), 2);
+	miss(r, 1);
+	miss(r, 0);
+	EXPECT_EQ(r->ctx[0].state, FL_TX_FREE);
+}
+
+/* A READ in context 0, and a WRITE of another queue pair in context 1. */
+static struct rig *reading_rig(struct rig_world *w, struct rig_world *v)
+{
+	struct rig *r = rig_create(8);
+
+	r->cfg.refusals = 1000;
+	r->cfg.node = RIG_NODE;		/* the peer is on the same board */
+	rig_restart(r);
+	rig_world(r, w, 1);
+	rig_world(r, v, 2);
+	order_post(r, w, FL_OP_READ, 8, 0);
+	rig_post(r, v, rig_wqe(v, 8));
+	rig_fly(r, 0);
+	rig_run(r);
+	return r;
+}
+
+static void waits(struct rig *r, uint32_t times)
+{
+	while (times--) {
+		rig_note_ctx(r, FL_NOTE_TX_WAITING, 0);
+		rig_run(r);
+	}
+}
+
+/* The answer to the READ in context 0, which waits for a page. */
+static const struct rig_rxc answer = {
+	.state = FL_RX_FAULT, .op = WOP_READ_RESP, .ref = 0x00000100,
+};
+
+TEST("a READ whose peer says WAIT is not the elder; one that lacks pages here is")
+{
+	struct rig_world w, v;
+	struct rig *r = reading_rig(&w, &v);
+
+	waits(r, 30);
+	miss(r, 1);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	STEP("another one's answer waits for a page");
+	r->rxc[5] = answer;
+	r->rxc[5].ref |= 2u << 24;
+	waits(r, 30);
+	miss(r, 1);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	STEP("its own does");
+	r->rxc[6] = answer;
+	waits(r, 24);
+	miss(r, 1);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+}
+
+TEST("the answer to an elder's READ on the same board is not put aside for it")
+{
+	struct rig_world w, v;
+	struct rig *r = reading_rig(&w, &v);
+	struct rig_rxc x = READ_OF(&v, 0);
+
+	STEP("context 2 answers the READ of context 0, context 3 that of another board");
+	x.word = 0x00000100;
+	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
+	x.word = 0x05000100;
+	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
+	EXPECT_EQ(rig_busy(r), 4);
+	r->rxc[6] = answer;
+	waits(r, 24);
+	miss(r, 2);
+	EXPECT_EQ(r->ctx[2].state, FL_TX_READY);
+	miss(r, 3);
+	EXPECT_EQ(r->ctx[3].state, FL_TX_FREE);
+}

@@ -55,6 +55,9 @@ struct rig {
 	uint32_t kicks;
 	uint64_t alarm;
 	uint64_t seq, traced[EV_COUNT];
+	uint64_t seen;			/* by the last FW_CHECK */
+	uint32_t drawn;			/* last, for a key */
+	bool no_random;			/* the system has none */
 	uint32_t costs[FW_COSTS];
 	uint64_t result;		/* of the last command */
 	uint32_t eq_cons;

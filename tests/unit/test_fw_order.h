@@ -8,11 +8,9 @@
 
 #include "test_fw_rig.h"
 
-#define ORDER_LIFE	5u
-
 /* A peer's request, as its blocks describe it. */
 struct order_part {
-	uint32_t number, behind, block, of, life;
+	uint32_t number, behind, block, of;
 };
 
 /* One block of a WRITE; each call is another block of the peer's contexts. */
@@ -20,7 +18,6 @@ static inline struct rig_rxc order_block(const struct rig_world *w, uint32_t op,
 					 struct order_part p)
 {
 	static uint32_t made;
-	uint32_t life = p.life ? p.life : ORDER_LIFE;
 	uint32_t block = p.block ? p.block : 1, of = p.of ? p.of : 1;
 
 	made++;
@@ -30,8 +27,7 @@ static inline struct rig_rxc order_block(const struct rig_world *w, uint32_t op,
 		.left = (of - block) * 4096ull, .block = block,
 		.word = made % 16 << 24 | (made & 0xFFFF) << 8,
 		.ref = p.number << 8 | p.behind,
-		.from = RIG_PEER_QP |
-			life % 128 << NIC_CTX_SRC_LIFE_SHIFT,
+		.from = RIG_PEER_QP,
 	};
 }
 

@@ -35,7 +35,7 @@ TEST("a block says its request, what is before it, and who sends it")
 {
 	struct rig *r = rig_create(16);
 	struct rig_world w;
-	uint32_t i;
+	uint32_t i, old;
 
 	rig_world(r, &w, 1);
 	for (i = 0; i < 3; i++)
@@ -43,16 +43,16 @@ TEST("a block says its request, what is before it, and who sends it")
 	EXPECT_EQ(r->started, 6);
 	for (i = 0; i < 6; i++) {
 		EXPECT_EQ(r->ctx[nth(r, i)].ref, (i / 2) << 8 | i / 2);
-		EXPECT_EQ(r->ctx[nth(r, i)].src,
-			  w.qp | 1u << NIC_CTX_SRC_LIFE_SHIFT);
+		EXPECT_EQ(r->ctx[nth(r, i)].src, w.qp);
 	}
 	STEP("the first is over: those that are sent now say so");
 	finish(r, nth(r, 0), FL_ST_OK);
 	finish(r, nth(r, 1), FL_ST_OK);
 	order_post(r, &w, FL_OP_READ, 8, 0);
 	EXPECT_EQ(r->ctx[nth(r, 6)].ref, 3 << 8 | 2);
-	STEP("and a queue pair of the same number is another one");
+	STEP("and a queue pair of the same place has another number");
 	rig_drain(r);
+	old = w.qp;
 	for (i = 0; i < FW_QPS; i++) {
 		EXPECT_EQ(CMD(r, QP_DESTROY, .slot = 1, .object = w.qp),
 			  FL_ST_OK);
@@ -61,8 +61,8 @@ TEST("a block says its request, what is before it, and who sends it")
 	w.tail = 0;
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	EXPECT_EQ(r->ctx[nth(r, 7)].ref, 0);
-	EXPECT_EQ(r->ctx[nth(r, 7)].src,
-		  w.qp | 2u << NIC_CTX_SRC_LIFE_SHIFT);
+	EXPECT_EQ(r->ctx[nth(r, 7)].src, w.qp);
+	EXPECT_EQ(w.qp, old + 256);
 }
 
 TEST("a peer without room is asked again, later each time, and no try is counted")
@@ -227,8 +227,8 @@ TEST("an earlier request that fails ends those that are parked, each once")
 	struct fl_cqe e;
 
 	park_two(r, &w, false);
-	finish(r, nth(r, 0), FL_ST_REMOTE_KEY);
-	rig_expect_cqe(r, &w, 0, FL_ST_REMOTE_KEY);
+	finish(r, nth(r, 0), FL_ST_REMOTE_ACCESS);
+	rig_expect_cqe(r, &w, 0, FL_ST_REMOTE_ACCESS);
 	rig_expect_cqe(r, &w, 1, FL_ST_FLUSHED);
 	rig_expect_cqe(r, &w, 2, FL_ST_FLUSHED);
 	EXPECT(!rig_poll(r, &w, &e));

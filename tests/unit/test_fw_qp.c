@@ -497,11 +497,13 @@ TEST("the line is up only while it is enabled")
 	EXPECT_EQ(rig_reg(r, NIC_FW_IRQ_STATUS, 4), 1);
 }
 
-static void hostile_doorbell(struct rig *r, uint64_t *seed)
+/* Of small numbers, and of queue pairs that were made last. */
+static void hostile_doorbell(struct rig *r, uint64_t *seed, uint32_t newest)
 {
 	static const uint32_t reg[] = { NIC_DB_SQ, NIC_DB_CQ_ARM,
 					NIC_DB_CQ_CONS };
-	uint32_t object = rig_random(seed) % 20;
+	uint32_t object = rig_random(seed) % 2 ? rig_random(seed) % 20 :
+			  (newest + rig_random(seed) % 4) & 0xFFFF;
 	uint32_t value = rig_random(seed) % 4 ? rig_random(seed) % 80 :
 			 rig_random(seed);
 
@@ -552,7 +554,7 @@ TEST("random entries, doorbells and notes never crash nor break a bound")
 		if (rig_random(&seed) % 8 == 0)
 			entry[rig_random(&seed) % 64] =
 				(uint8_t)rig_random(&seed);
-		hostile_doorbell(r, &seed);
+		hostile_doorbell(r, &seed, w[k].qp);
 		hostile_engine(r, &seed);
 		r->now += rig_random(&seed) % 500;
 		rig_run(r);

@@ -128,9 +128,9 @@ TEST("a request that is not signaled completes silently, unless it fails")
 	e = rig_wqe(&w, 8);
 	e.flags = 0;
 	rig_post(r, &w, e);
-	rig_end(r, r->order[2], FL_ST_REMOTE_KEY);
+	rig_end(r, r->order[2], FL_ST_REMOTE_ACCESS);
 	rig_run(r);
-	rig_expect_cqe(r, &w, 2, FL_ST_REMOTE_KEY);
+	rig_expect_cqe(r, &w, 2, FL_ST_REMOTE_ACCESS);
 }
 
 TEST("every status of a block reaches the completion; one that cannot be becomes NO_ANSWER")
@@ -172,15 +172,15 @@ TEST("a block that fails takes its request and later ones with it, not earlier o
 	EXPECT_EQ(r->started, 12);
 	STEP("the last block of the second request fails");
 	rig_fly(r, r->order[5]);
-	rig_end(r, r->order[5], FL_ST_REMOTE_RANGE);
+	rig_end(r, r->order[5], FL_ST_REMOTE_ACCESS);
 	rig_run(r);
 	EXPECT_EQ(rig_busy(r), 3);
 	EXPECT(!rig_poll(r, &w, &e));
-	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_REMOTE_RANGE);
+	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_REMOTE_ACCESS);
 	rig_drain(r);
 	EXPECT_EQ(r->started, 12);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
-	rig_expect_cqe(r, &w, 1, FL_ST_REMOTE_RANGE);
+	rig_expect_cqe(r, &w, 1, FL_ST_REMOTE_ACCESS);
 	rig_expect_cqe(r, &w, 2, FL_ST_FLUSHED);
 	rig_expect_cqe(r, &w, 3, FL_ST_FLUSHED);
 	EXPECT(fw_idle(r->fw));
@@ -194,13 +194,13 @@ TEST("when an earlier request fails after a later one, only the earlier has a ca
 	rig_world(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 8));
 	rig_post(r, &w, rig_wqe(&w, 8));
-	rig_end(r, r->order[1], FL_ST_REMOTE_KEY);
+	rig_end(r, r->order[1], FL_ST_REMOTE_ACCESS);
 	rig_run(r);
 	rig_end(r, r->order[0], FL_ST_REMOTE_FAULT);
 	rig_run(r);
 	rig_expect_cqe(r, &w, 0, FL_ST_REMOTE_FAULT);
 	rig_expect_cqe(r, &w, 1, FL_ST_FLUSHED);
-	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_REMOTE_KEY);
+	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_REMOTE_ACCESS);
 	EXPECT(!rig_event(r));
 }
 

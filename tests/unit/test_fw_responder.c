@@ -49,10 +49,17 @@ static uint32_t judge(struct rig *r, struct rig_rxc x)
 	judge(r, x_);							\
 })
 
+/* The peer hears one thing, the trace another: which check it was. */
+#define REFUSED(r, w, op, seen_, told, ...) do {				\
+	EXPECT_EQ(JUDGE(r, w, op, __VA_ARGS__), FL_ST_##told);			\
+	EXPECT_EQ((r)->seen, FL_ST_##seen_);					\
+} while (0)
+
 static void refusals(struct rig *r, uint32_t op)
 {
 	struct rig_world w, v;
 	uint32_t pd, key, none, qp;
+	struct fw_stats st;
 
 	rig_restart(r);
 	rig_world(r, &w, 1);
@@ -68,51 +75,60 @@ static void refusals(struct rig *r, uint32_t op)
 	qp = (uint32_t)r->result;
 
 	STEP("who asks, and of whom");
-	EXPECT_EQ(JUDGE(r, &w, op, x_.src = 4 | w.qp << 8), FL_ST_REMOTE_QP);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.src = 200 | w.qp << 8), FL_ST_REMOTE_QP);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.src = RIG_NODE | 99 << 8),
-		  FL_ST_REMOTE_QP);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.src = RIG_NODE | 0xFFFFFFu << 8),
-		  FL_ST_REMOTE_QP);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.src = RIG_NODE | qp << 8),
-		  FL_ST_REMOTE_QP);
+	REFUSED(r, &w, op, SEEN_STRANGER, REMOTE_QP, x_.src = 4 | w.qp << 8);
+	REFUSED(r, &w, op, SEEN_STRANGER, REMOTE_QP, x_.src = 200 | w.qp << 8);
+	REFUSED(r, &w, op, SEEN_STRANGER, REMOTE_QP, x_.from++);
+	REFUSED(r, &w, op, SEEN_STRANGER, REMOTE_QP, x_.from = w.qp);
+	REFUSED(r, &w, op, SEEN_STRANGER, REMOTE_QP,
+		x_.from ^= NIC_CTX_SRC_RELAXED, x_.from--);
+	REFUSED(r, &w, op, SEEN_NO_QP, REMOTE_QP, x_.src = RIG_NODE | 99 << 8);
+	REFUSED(r, &w, op, SEEN_NO_QP, REMOTE_QP,
+		x_.src = RIG_NODE | 0xFFFFFFu << 8);
+	REFUSED(r, &w, op, SEEN_NO_QP, REMOTE_QP, x_.src = RIG_NODE | qp << 8);
 	STEP("keys: none, an old one, another domain's, another slot's");
-	EXPECT_EQ(JUDGE(r, &w, op, x_.rkey = 0), FL_ST_REMOTE_KEY);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.rkey ^= 1), FL_ST_REMOTE_KEY);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.rkey = ~0u), FL_ST_REMOTE_KEY);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.rkey = key), FL_ST_REMOTE_KEY);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.rkey = v.key), FL_ST_REMOTE_KEY);
+	REFUSED(r, &w, op, SEEN_KEY, REMOTE_ACCESS, x_.rkey = 0);
+	REFUSED(r, &w, op, SEEN_KEY, REMOTE_ACCESS, x_.rkey ^= 1);
+	REFUSED(r, &w, op, SEEN_KEY, REMOTE_ACCESS, x_.rkey = ~0u);
+	REFUSED(r, &w, op, SEEN_KEY, REMOTE_ACCESS, x_.rkey = key);
+	REFUSED(r, &w, op, SEEN_KEY, REMOTE_ACCESS, x_.rkey = v.key);
 	STEP("ranges: before, beyond, round the end, a rest that is beyond");
-	EXPECT_EQ(JUDGE(r, &w, op, x_.va = RIG_VA - 1), FL_ST_REMOTE_RANGE);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.left = 0,
-			x_.va = RIG_VA + RIG_BYTES - 4095), FL_ST_REMOTE_RANGE);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.va = ~0ull - 10), FL_ST_REMOTE_RANGE);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.left = RIG_BYTES), FL_ST_REMOTE_RANGE);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.left = ~0ull), FL_ST_REMOTE_RANGE);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.va = RIG_VA + RIG_BYTES - 4096,
-			x_.left = 1), FL_ST_REMOTE_RANGE);
+	REFUSED(r, &w, op, SEEN_RANGE, REMOTE_ACCESS, x_.va = RIG_VA - 1);
+	REFUSED(r, &w, op, SEEN_RANGE, REMOTE_ACCESS, x_.left = 0,
+		x_.va = RIG_VA + RIG_BYTES - 4095);
+	REFUSED(r, &w, op, SEEN_RANGE, REMOTE_ACCESS, x_.va = ~0ull - 10);
+	REFUSED(r, &w, op, SEEN_RANGE, REMOTE_ACCESS, x_.left = RIG_BYTES);
+	REFUSED(r, &w, op, SEEN_RANGE, REMOTE_ACCESS, x_.left = ~0ull);
+	REFUSED(r, &w, op, SEEN_RANGE, REMOTE_ACCESS,
+		x_.va = RIG_VA + RIG_BYTES - 4096, x_.left = 1);
 	STEP("lengths and rights");
-	EXPECT_EQ(JUDGE(r, &w, op, x_.len = 0), FL_ST_BAD_LENGTH);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.len = RIG_BLOCK + 1), FL_ST_BAD_LENGTH);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.rkey = none), FL_ST_REMOTE_RIGHTS);
-	EXPECT_EQ(JUDGE(r, &w, WOP_ACK, x_.block = 1), FL_ST_BAD_OPCODE);
+	REFUSED(r, &w, op, BAD_LENGTH, BAD_LENGTH, x_.len = 0);
+	REFUSED(r, &w, op, BAD_LENGTH, BAD_LENGTH, x_.len = RIG_BLOCK + 1);
+	REFUSED(r, &w, op, SEEN_RIGHTS, REMOTE_ACCESS, x_.rkey = none);
+	REFUSED(r, &w, WOP_ACK, BAD_OPCODE, BAD_OPCODE, x_.block = 1);
 	STEP("the very end of the region is allowed");
 	EXPECT_EQ(JUDGE(r, &w, op, x_.va = RIG_VA + RIG_BYTES - 4096,
 			x_.left = 0), FL_ST_OK);
 	STEP("a region that is gone, a queue pair in error");
 	EXPECT_EQ(CMD(r, MR_DESTROY, .slot = 1, .object = w.key), FL_ST_OK);
-	EXPECT_EQ(JUDGE(r, &w, op, x_.block = 1), FL_ST_REMOTE_KEY);
+	REFUSED(r, &w, op, SEEN_KEY, REMOTE_ACCESS, x_.block = 1);
 	v.tail = 1000;
 	EXPECT_EQ(rig_ring(r, &v), 0);
-	EXPECT_EQ(JUDGE(r, &v, op, x_.block = 1), FL_ST_REMOTE_QP);
+	REFUSED(r, &v, op, SEEN_NO_QP, REMOTE_QP, x_.block = 1);
+	STEP("each was counted under its reason");
+	fw_stats(r->fw, &st);
+	EXPECT_EQ(st.refused_key, 6);
+	EXPECT_EQ(st.refused_range, 6);
+	EXPECT_EQ(st.refused_rights, 1);
+	EXPECT_EQ(st.refused_qp, 9);
+	EXPECT_EQ(st.rx_refused, 6 + 6 + 1 + 9 + 3);
 }
 
-TEST("a WRITE that is not allowed is refused with its status")
+TEST("a WRITE that is not allowed is refused, and only the trace says why")
 {
 	refusals(rig_create(8), WOP_WRITE);
 }
 
-TEST("a READ that is not allowed is refused with its status, and starts nothing")
+TEST("a READ that is not allowed is refused likewise, and starts nothing")
 {
 	struct rig *r = rig_create(8);
 
@@ -307,7 +323,7 @@ TEST("a READ that waits for a context is refused when its region goes")
 	rig_drain(r);
 	EXPECT_EQ(r->started, 2);
 	EXPECT(fw_idle(r->fw));
-	EXPECT_EQ(ask_again(r, &x), FL_ST_REMOTE_KEY);
+	EXPECT_EQ(ask_again(r, &x), FL_ST_REMOTE_ACCESS);
 }
 
 TEST("the READs of a queue pair end with it")

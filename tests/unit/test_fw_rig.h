@@ -90,17 +90,28 @@ static inline void rig_alarm(void *arg, uint64_t when_ns)
 	((struct rig *)arg)->alarm = when_ns;
 }
 
+static inline int rig_draw(void *arg, uint32_t *value)
+{
+	struct rig *r = arg;
+
+	r->drawn = r->drawn * 1664525u + 1013904223u;
+	*value = r->drawn ^ r->drawn >> 15;
+	return r->no_random ? -11 : 0;
+}
+
 static inline uint64_t rig_trace(void *arg, unsigned int event, uint32_t xfer,
 				 uint32_t block, uint64_t cause, uint64_t a0,
 				 uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	struct rig *r = arg;
 
-	(void)xfer, (void)block, (void)a0, (void)a1, (void)a2, (void)a3;
+	(void)xfer, (void)block, (void)a0, (void)a1, (void)a2;
 	if (event >= EV_COUNT || cause > r->seq)
 		r->misuse = "a trace record that cannot be";
 	else
 		r->traced[event]++;
+	if (event == EV_FW_CHECK)
+		r->seen = a3;
 	return ++r->seq;
 }
 
@@ -111,7 +122,8 @@ static inline struct fw_env rig_env(struct rig *r)
 		.read64 = rig_read64, .write64 = rig_write64,
 		.mem_read = rig_mem_read, .mem_write = rig_mem_write,
 		.mem_publish = rig_mem_publish, .irq = rig_irq,
-		.kick = rig_kick, .alarm = rig_alarm, .trace = rig_trace,
+		.kick = rig_kick, .alarm = rig_alarm, .random = rig_draw,
+		.trace = rig_trace,
 	};
 }
 
@@ -282,7 +294,7 @@ static inline void rig_put(struct rig *r, struct rig_world *w,
 static inline int rig_ring(struct rig *r, const struct rig_world *w)
 {
 	return rig_write(r, NIC_DB_BASE(w->slot) + NIC_DB_SQ,
-			 w->qp | (uint32_t)w->tail << NIC_DB_SQ_TAIL_SHIFT);
+			 (w->qp & NIC_DB_SQ_QPN_MASK) | (uint32_t)w->tail << NIC_DB_SQ_TAIL_SHIFT);
 }
 
 /* Post one request and let the firmware take it. */

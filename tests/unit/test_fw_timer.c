@@ -278,6 +278,28 @@ TEST("a block that lacks cells is given up when its sender must have done so")
 	EXPECT_EQ(r->alarm, FW_NEVER);
 }
 
+TEST("a block whose sender goes on trying is not given up")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w;
+	struct rig_rxc x;
+
+	rig_world(r, &w, 1);
+	x = half_a_block(&w);
+	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
+	STEP("a newer attempt has come meanwhile");
+	r->rxc[3].word++;
+	r->now = r->alarm;
+	rig_run(r);
+	EXPECT_EQ(r->rxc[3].verdicts, 1);
+	STEP("then none any more");
+	EXPECT_EQ(r->alarm, r->now + (r->cfg.tries + 2) * (uint64_t)RIG_TIMEOUT);
+	r->now = r->alarm;
+	rig_run(r);
+	EXPECT_EQ(r->rxc[3].verdicts, 2);
+	EXPECT_EQ(r->alarm, FW_NEVER);
+}
+
 static struct rig_rxc half_for(const struct rig_world *w, uint32_t qp)
 {
 	struct rig_rxc x = half_a_block(w);

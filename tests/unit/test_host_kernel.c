@@ -73,6 +73,60 @@ static void endless(void *arg)
 		sim_sleep(1000000);
 }
 
+/* A handler that waits for a lock, while another line rises. */
+struct contended {
+	struct rig *r;
+	struct sim_mutex lock;
+	atomic_uint smmu_runs, fault_runs;
+};
+
+static void takes_lock(void *arg)
+{
+	struct contended *c = arg;
+
+	sim_mutex_lock(&c->lock);
+	irq_set(c->r->board, IRQ_NIC_FAULT, false);
+	atomic_fetch_add(&c->fault_runs, 1);
+	sim_mutex_unlock(&c->lock);
+}
+
+static void serves_smmu(void *arg)
+{
+	struct contended *c = arg;
+
+	irq_set(c->r->board, IRQ_SMMU, false);
+	atomic_fetch_add(&c->smmu_runs, 1);
+}
+
+static void raises_both(void *arg)
+{
+	struct contended *c = arg;
+
+	sim_mutex_lock(&c->lock);
+	irq_set(c->r->board, IRQ_NIC_FAULT, true);
+	while (!c->lock.waiters)
+		sim_sleep(100);
+	/* Lines are served in their order: the handler's turn for this one is over. */
+	irq_set(c->r->board, IRQ_SMMU, true);
+	sim_sleep(10000);
+	sim_mutex_unlock(&c->lock);
+	sim_sleep(100000);
+}
+
+TEST("a line that rises while another one's handler waits for a lock is served")
+{
+	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
+	struct contended c = { .r = r };
+
+	sim_mutex_init(&c.lock);
+	EXPECT_EQ(host_request_irq(r->k, IRQ_SMMU, serves_smmu, &c), 0);
+	EXPECT_EQ(host_request_irq(r->k, IRQ_NIC_FAULT, takes_lock, &c), 0);
+	rig_thread(r, 0, raises_both, &c);
+	rig_run(r);
+	EXPECT_EQ(atomic_load(&c.fault_runs), 1);
+	EXPECT_EQ(atomic_load(&c.smmu_runs), 1);
+}
+
 TEST("a line that nobody lowers is masked and reported, not a hang")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);

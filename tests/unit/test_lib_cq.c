@@ -406,6 +406,32 @@ TEST("fl_wait arms the queue, sleeps, and takes what woke it")
 	EXPECT_EQ(fake.last_wait_ns, 0);
 }
 
+/* The look that asks is the n-th from now; a loss is suspected, or it is not. */
+static void ask_in(struct fl_cq *cq, unsigned int n, uint64_t suspect)
+{
+	cq->suspect = suspect;
+	cq->empty_polls = 65536 - n;
+}
+
+TEST("a look that asks the driver never takes the event that fl_wait armed")
+{
+	unsigned int n, suspect;
+
+	for (suspect = 0; suspect < 2; suspect++)
+		for (n = 0; n < 4; n++) {
+			STEP("look %u asks, %s", n,
+			     suspect ? "a loss is suspected" : "as now and then");
+			fake_set_start(&s, 8, 8);
+			EXPECT_EQ(fake_post(&s, 9, 0), 0);
+			ask_in(s.cq, n, suspect ? 1000 : 0);
+			/* It comes in the first wait, question or sleep. */
+			fake.on_wait = complete_one;
+			EXPECT_EQ(fl_wait(s.cq, c, 8, 0), 1);
+			fake_set_end(&s);
+			fake_free_queues(NULL);
+		}
+}
+
 TEST("arming tells the card how many entries were taken")
 {
 	fake_set_start(&s, 8, 8);

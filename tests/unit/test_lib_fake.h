@@ -22,6 +22,7 @@
 #define FAKE_OBJECTS	16
 #define FAKE_FD		7
 #define FAKE_ORDER	64
+#define FAKE_ASK_NS	1u	/* cq.c: the time limit of a wait that only asks */
 
 struct fake_cq {
 	bool used, broken;
@@ -235,6 +236,8 @@ static int fake_wait(struct fl_wait_cq *w)
 	fake.last_wait_ns = w->timeout_ns;
 	if (q->broken)
 		return -EIO;
+	/* A sleep, and no question: what comes must be able to end it. */
+	EXPECT(w->timeout_ns == FAKE_ASK_NS || q->armed || q->event);
 	if (fake.on_wait)
 		fake.on_wait();
 	if (q->broken)

@@ -66,8 +66,8 @@ TEST("a queue pair that cannot be made leaves nothing behind")
 	EXPECT_EQ(fl_create_qp(s.pd, s.cq, 8, &qp), -ENOMEM);
 	EXPECT(!fake.qp[1].used);
 	fake.mmap_error = 0;
-	STEP("a number that the doorbell cannot say");
-	fake.extra_qpn = 0x10000;
+	STEP("a number that no peer could name");
+	fake.extra_qpn = 0x1000000;
 	EXPECT_EQ(fl_create_qp(s.pd, s.cq, 8, &qp), -EPROTO);
 	EXPECT(!fake.qp[1].used);
 	fake.extra_qpn = 0;
@@ -217,10 +217,10 @@ TEST("an unsignaled request gives its place back with a later signaled one")
 	EXPECT_EQ(fake_post(&s, 6, 0), 0);
 	EXPECT_EQ(fake_post(&s, 7, 0), -EAGAIN);
 	STEP("an unsignaled request that failed counts too");
-	fake_complete(0, 3, FL_ST_REMOTE_KEY);
+	fake_complete(0, 3, FL_ST_REMOTE_ACCESS);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 1);
 	EXPECT_EQ(c[0].wr_id, 3);
-	EXPECT_EQ(c[0].status, FL_ST_REMOTE_KEY);
+	EXPECT_EQ(c[0].status, FL_ST_REMOTE_ACCESS);
 	EXPECT_EQ(fake_post(&s, 7, 0), 0);
 	EXPECT_EQ(fake_post(&s, 8, 0), -EAGAIN);
 }

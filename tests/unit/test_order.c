@@ -30,7 +30,7 @@ static void end_nursery(void *arg)
 static void one_process(void)
 {
 	STEP("a nursery, and one process of it");
-	EXPECT_EQ(nursery_start(&nursery), 0);
+	EXPECT_EQ(nursery_start(&nursery, 1), 0);
 	test_cleanup(end_nursery, NULL);
 	EXPECT_EQ(nursery_fork(&nursery, &pid, &line), 0);
 	EXPECT(pid > 0 && pid != getpid());

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Order swarm: from a seed a small world, and rounds of requests on it that overlap
- * on purpose: several queue pairs, both ways, WRITE and READ, their targets and
- * sources over each other, one byte or several blocks, while pages leave, packets
- * are lost, doubled and late, the CPU stores, regions are taken back and requests
- * fail. The world's oracle (tools/scenario/oracle.h) judges every byte: in lockstep at
- * each completion and whenever time has passed, in each mode after each round.
+ * Order swarm: from a seed a small world, and rounds of requests on it that overlap on
+ * purpose: several queue pairs, both ways, WRITE and READ, one byte or several blocks,
+ * while pages leave, packets are lost, doubled and late, the CPU stores, regions are
+ * taken back and requests fail. The world's oracle (tools/scenario/oracle.h) judges every
+ * byte: in lockstep whenever time has passed, in each mode after each round.
  *
  * No request to a peer that lives may end without an answer, and none may fail but
  * with a reason that the test itself has given.
@@ -30,6 +29,7 @@
 
 #include "faultline/entries.h"
 #include "harness.h"
+#include "test_swarm_limit.h"
 #include "tools/scenario/world.h"
 
 #ifdef __SANITIZE_THREAD__
@@ -40,7 +40,6 @@
 #define SEEDS_THREADS	12
 #endif
 #define SEEDS_PROCESSES	4
-#define WORLD_LIMIT_S	240	/* of wall clock for one world */
 
 #define BOARDS_MAX	3
 #define PROCS_MAX	4
@@ -75,7 +74,7 @@ struct swarm {
 	struct world *w;
 	/* the plan */
 	unsigned int boards, procs, pairs, steps, depth;
-	bool lossy, tight, cutting, wrong, evicting;
+	bool lossy, steady, tight, cutting, wrong, evicting;
 	/* what there is */
 	struct world_board *board[BOARDS_MAX];
 	struct world_process *proc[PROCS_MAX];
@@ -173,7 +172,7 @@ static void build(struct swarm *s)
 		.frames = s->tight ? 30 + below(s, 30) : 0,
 		.contexts = 4 + (uint32_t)below(s, 13),
 		.rx_contexts = 1 + (uint32_t)below(s, 16),
-		.block_bytes = 4096u << below(s, 3),
+		.block_bytes = 4096u << below(s, 5),
 		.tlb_entries = 4u << below(s, 7),
 	};
 	unsigned int i;
@@ -200,9 +199,7 @@ static bool may_end(const struct swarm *s, const struct request *r)
 		return !r->wrong;
 	case FL_ST_FLUSHED:	/* the reason is another's status: new_pairs() */
 		return true;
-	case FL_ST_NO_ANSWER:
-		return s->lossy;
-	case FL_ST_REMOTE_KEY:
+	case FL_ST_REMOTE_ACCESS:
 		return r->wrong || r->cut;
 	case FL_ST_LOCAL_KEY:
 	case FL_ST_REMOTE_FAULT:
@@ -411,8 +408,8 @@ static void act_inject(struct swarm *s, bool on)
 	struct fabric_inject i = { 0 };
 	unsigned int k;
 
-	if (on && below(s, 4)) {
-		i.loss_ppm = below(s, 2) ? 0 : 30000;
+	if (on && (s->steady || below(s, 4))) {
+		i.loss_ppm = s->steady || below(s, 2) ? 30000 : 0;
 		i.duplicate_ppm = (uint32_t)below(s, 2) * 100000;
 		i.late_ppm = (uint32_t)below(s, 2) * 100000;
 		i.late_ns = 1 + below(s, 50000);
@@ -468,9 +465,11 @@ static void script(struct world *w, void *arg)
 	s->w = w;
 	build(s);
 	for (round = 0; round < ROUNDS && !is_over(s); round++) {
+		if (s->steady)
+			act_inject(s, true);
 		for (i = 0; i < s->steps && !is_over(s); i++)
 			act(s);
-		if (s->lossy)
+		if (s->lossy && !s->steady)
 			act_inject(s, false);
 		wait_all(s);
 		if (is_over(s))
@@ -490,7 +489,7 @@ static void on_end(int sig)
 
 	(void)r;
 	signal(SIGABRT, SIG_DFL);
-	if (sig == SIGALRM)
+	if (sig != SIGABRT)
 		abort();
 }
 
@@ -507,6 +506,7 @@ static void make_plan(struct swarm *s)
 		s->depth = (unsigned int)strtoul(getenv("SWARM_DEPTH"), NULL,
 						 0);
 	s->lossy = !below(s, 3);
+	s->steady = s->lossy && below(s, 2);	/* loss that never pauses */
 	s->tight = !below(s, 4);
 	s->cutting = !below(s, 4);
 	s->wrong = !below(s, 3);
@@ -551,12 +551,9 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 	snprintf(running, sizeof(running),
 		 "# this happened with: --seed %llu %s\n",
 		 (unsigned long long)seed, word);
-	signal(SIGABRT, on_end);
-	signal(SIGALRM, on_end);
-	alarm(WORLD_LIMIT_S);
+	limit_begin(mode, on_end);
 	run_world(s, &cfg);
-	alarm(0);
-	signal(SIGABRT, SIG_DFL);
+	limit_end(mode);
 	if (getenv("SWARM_VERBOSE"))
 		printf("# %s seed %llu: %u ok, %u failed, %u pairs; %s\n",
 		       word, (unsigned long long)seed, s->ok, s->failed,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* variants: posix. A confined program: what it can do no more. */
+/* variants: posix. A confined program: what it can do no more, and what it still can. */
 #include "tests/harness.h"
 
 #include <errno.h>
@@ -27,7 +27,8 @@ typedef bool (*attempt)(unsigned int held);
 
 static int child(attempt try)
 {
-	struct os_confine c = { "/bin/sh", 5, 0, 4096 };
+	struct os_confine c = { .kind = OS_CONFINE_LOADED, .program = "/bin/sh",
+				.cpu_s = 5, .file_bytes = 4096 };
 	int held = os_confine(&c);
 
 	if (held < 0)
@@ -123,6 +124,11 @@ static bool calls_are(unsigned int held)
 	return held & OS_CONFINED_CALLS;
 }
 
+static bool files_are(unsigned int held)
+{
+	return held & OS_CONFINED_FILES;
+}
+
 static bool aborts(unsigned int held)
 {
 	(void)held;
@@ -183,6 +189,54 @@ TEST("it changes no file that others have")
 	if (!strcmp(os_system(), "linux"))
 		EXPECT(st.st_size == 4 && (st.st_mode & 0777) == 0600);
 	close(fd);
+	unlink(others_file);
+}
+
+static int run_shell(enum os_confine_kind kind, const char *script)
+{
+	const struct os_path path[] = { { "/usr/bin", OS_MAY_READ },
+					{ others_file, OS_MAY_READ } };
+	struct os_confine c = { .kind = kind, .program = "/bin/sh", .cpu_s = 5,
+				.file_bytes = 4096, .path = path, .paths = 2 };
+	char *argv[] = { "sh", "-c", (char *)(uintptr_t)script, others_file,
+			 NULL };
+	char *env[] = { "PATH=/usr/bin", NULL };
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		close(2);
+		if (os_confine(&c) < 0)
+			_exit(NOT_CONFINED);
+		_exit(os_confined_exec("/bin/sh", argv, env) ? 100 : 101);
+	}
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+TEST("a program that computes runs when its caller starts it, and starts no other")
+{
+	bool walls = !in_child(calls_are);
+
+	EXPECT_EQ(run_shell(OS_CONFINE_LOADED, "exit 7"), 7);
+	EXPECT_EQ(run_shell(OS_CONFINE_LOADED, "exec /bin/true") != 0, walls);
+	/* Without its loader's rights a program that has one does not come to run. */
+	EXPECT_EQ(run_shell(OS_CONFINE_ALONE, "exit 7") != 7, walls);
+}
+
+TEST("tools start others, read what they are given, and write nowhere else")
+{
+	bool walls = !in_child(files_are), calls = !in_child(calls_are);
+	int fd;
+
+	test_path(others_file, sizeof(others_file), "others");
+	fd = open(others_file, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	EXPECT_EQ(write(fd, "text\n", 5), 5);
+	close(fd);
+	EXPECT_EQ(run_shell(OS_CONFINE_TOOLS, "env true && read x <\"$0\""), 0);
+	EXPECT_EQ(run_shell(OS_CONFINE_TOOLS, "read x </etc/passwd") != 0, walls);
+	EXPECT_EQ(run_shell(OS_CONFINE_TOOLS, "echo >>\"$0\"") != 0, walls);
+	EXPECT_EQ(run_shell(OS_CONFINE_TOOLS, "env chmod 777 \"$0\"") != 0, calls);
 	unlink(others_file);
 }
 

@@ -361,11 +361,11 @@ TEST("a flood of descriptors leaves none behind but those asked for")
 
 TEST("what cannot be sent or received is refused with the reason")
 {
-	int fds[3] = { 0, 0, 0 }, room = 2, bad[1] = { 0x7fffffff };
+	int fds[OS_SEND_FDS + 1] = { 0 }, room = 2, bad[1] = { 0x7fffffff };
 	char byte = 0;
 
 	socks_begin();
-	EXPECT_EQ(os_send(sock[0], &byte, 1, fds, 3), -EINVAL);
+	EXPECT_EQ(os_send(sock[0], &byte, 1, fds, OS_SEND_FDS + 1), -EINVAL);
 	EXPECT_EQ(os_send(sock[0], &byte, 1, fds, -1), -EINVAL);
 	EXPECT_EQ(os_send(sock[0], &byte, 1, bad, 1), -EBADF);
 	EXPECT_EQ(os_send(0x7fffffff, &byte, 1, NULL, 0), -EBADF);

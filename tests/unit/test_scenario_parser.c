@@ -136,7 +136,7 @@ TEST("every status of the card has a name here and back")
 {
 	int i;
 
-	EXPECT_EQ(word_status("remote-range"), FL_ST_REMOTE_RANGE);
+	EXPECT_EQ(word_status("remote-access"), FL_ST_REMOTE_ACCESS);
 	for (i = 0; word_status_list[i]; i++)
 		EXPECT_STR(word_status_name(word_status(word_status_list[i])),
 			   word_status_list[i]);
@@ -233,8 +233,12 @@ TEST("an unknown option or choice is named with the nearest")
 TEST("unknown events, statuses, packets and errors are named")
 {
 	refuse("expect count MM_FUALT == 1\n", "x.fl:1:14:", "'MM_FAULT'");
-	refuse(SETUP "post w: write c src -> dst\nexpect status w remote-rang\n",
-	       "x.fl:10:17:", "'remote-range'");
+	refuse(SETUP "post w: write c src -> dst\nexpect status w remote-acess\n",
+	       "x.fl:10:17:", "'remote-access'");
+	refuse(SETUP "post w: write c src -> dst\nexpect status w remote-range\n",
+	       "x.fl:10:17:", "refused_range");
+	refuse(SETUP "post w: write c src -> dst\nexpect status w seen-key\n",
+	       "x.fl:10:17:", "a status like ok");
 	refuse("board a\nboard b\ndrop a->b first 1 REDY\n", "x.fl:3:19:",
 	       "'READY'");
 	refuse("board a fails EINVALID\n", "x.fl:1:15:", "'EINVAL'");
@@ -379,7 +383,7 @@ TEST("a region that is missing is named where it is needed")
 
 TEST("a region may be missing on purpose")
 {
-	EXPECT(parse(KEYLESS "region s\n" POST "expect status w remote-key\n") !=
+	EXPECT(parse(KEYLESS "region s\n" POST "expect status w remote-access\n") !=
 	       NULL);
 	EXPECT(parse(KEYLESS "region s\npost w: write c s -> d rkey=7\n") !=
 	       NULL);

@@ -166,12 +166,12 @@ TEST("a work request that failed is told where no line asks for it")
 {
 	EXPECT_EQ(run(BUFFERS "post w: write c s -> d 256K at=384K\nwait w\n"),
 		  0);
-	says("x.fl:11:1: note: w ended as remote-range, and no line expects a "
+	says("x.fl:11:1: note: w ended as remote-access, and no line expects a "
 	     "status of it");
 	EXPECT_EQ(run(BUFFERS "post w: write c s -> d 0\n"), 0);
 	says("note: w ended as EINVAL");
 	EXPECT_EQ(run(BUFFERS "post w: write c s -> d 256K at=384K\nwait w\n"
-		      "expect status w remote-range\n"), 0);
+		      "expect status w remote-access\n"), 0);
 	EXPECT(strstr(said, "note:") == NULL);
 	EXPECT_EQ(run(BUFFERS "post w: write c s -> d 0 fails EINVAL\n"), 0);
 	EXPECT(strstr(said, "note:") == NULL);

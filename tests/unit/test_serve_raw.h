@@ -114,7 +114,8 @@ static inline void raw_ring(struct raw *r)
 {
 	struct attach_note n = { .kind = ATTACH_BELL };
 
-	atomic_thread_fence(memory_order_seq_cst);
+	/* seq_cst, as a fence would be, which ThreadSanitizer does not know. */
+	atomic_fetch_or(&r->shared->asked, 0);
 	if (atomic_load(&r->shared->board_asleep))
 		send(r->sock, &n, sizeof(n), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
@@ -204,11 +205,15 @@ static inline bool raw_post(struct raw *r, uint32_t kind, uint32_t offset,
 
 /*
  * Memory of the pair's size on small boards, so that reclaim is at work too. Whoever
- * does not close its pages is waited for less than usual, but not so little that one
- * of the pair which has no CPU for half a second is cut off.
+ * does not close its pages is waited for as long as usual (5 s); or so long that the
+ * pair is not cut off either when it has no CPU.
  */
-static const char *const raw_small[] = { "--frames", "512", "--process-frames",
-				     "256", "--patience", "1500", NULL };
+#define RAW_SMALL "--frames", "512", "--process-frames", "256"
+static const char *const raw_small[] = { RAW_SMALL, NULL };
+static const char *const raw_small_patient[] = { RAW_SMALL, "--patience", "60000", NULL };
+
+/* What there is to know of the pair, in the hostile processes of beside_pair(). */
+static const struct rig_address *raw_victim;
 
 /* Run hostile processes, three at a time, beside the pair. */
 static inline void beside_pair(int (*fn)(void *arg), const char *const *options,
@@ -223,6 +228,7 @@ static inline void beside_pair(int (*fn)(void *arg), const char *const *options,
 	rig_pair_start(&p);
 	while (!*p.rounds)
 		usleep(1000);
+	raw_victim = p.at;
 	for (i = 0; i < times; i++) {
 		for (k = 0; k < 3; k++) {
 			unsigned int number = i * 3 + k;
@@ -236,6 +242,7 @@ static inline void beside_pair(int (*fn)(void *arg), const char *const *options,
 	/* It went on meanwhile, and goes on now. */
 	before = *p.rounds;
 	EXPECT_GE(before, 1);
+	raw_victim = NULL;
 	rig_pair_end(&p, before + 3);
 	rig_end();
 }
@@ -264,7 +271,8 @@ static inline int target_open(struct target *t, unsigned int board)
 {
 	struct fl_alloc_pd pd = { .size = sizeof(pd) };
 	struct fl_create_cq cq = { .size = sizeof(cq), .entries = 64 };
-	struct fl_create_qp qp = { .size = sizeof(qp), .entries = 64 };
+	struct fl_create_qp qp = { .size = sizeof(qp), .entries = 64,
+				   .flags = FL_QP_RELAXED };
 	struct fl_reg_mr mr = { .size = sizeof(mr), .length = RAW_BYTES,
 				.access = FL_ACC_LOCAL_WRITE |
 					  FL_ACC_REMOTE_WRITE };
@@ -272,6 +280,10 @@ static inline int target_open(struct target *t, unsigned int board)
 	uint64_t none;
 	int err;
 
+	if (raw_victim) {
+		c.node = raw_victim[1].qp.node;
+		c.peer_qp = raw_victim[1].qp.qpn;
+	}
 	memset(t, 0, sizeof(*t));
 	err = raw_attach(&t->r, board);
 	if (err)
@@ -305,6 +317,20 @@ static inline int target_open(struct target *t, unsigned int board)
 	t->key = mr.key;
 	t->sq = (struct fl_wqe *)(t->r.bank + t->sq_at);
 	return err;
+}
+
+/* The first entry of the target's completion queue has been written. */
+static inline bool target_completed(struct target *t)
+{
+	struct fl_cqe *e = (struct fl_cqe *)(t->r.bank + t->cq_at);
+	uint64_t end_ns = os_now_ns() + 20000000000ull;
+
+	while (!__atomic_load_n(&e->phase, __ATOMIC_ACQUIRE)) {
+		if (os_now_ns() > end_ns)
+			return false;
+		os_yield();
+	}
+	return true;
 }
 
 #define TRY_OPEN(t, number)						       \

@@ -226,7 +226,15 @@ struct rig_pair {
 	pid_t pid[2];
 	int stop[2];		/* write ends: closed, they end */
 	_Atomic uint32_t *rounds;	/* shared: so many were done */
+	/*
+	 * Shared: all that there is to know of both, valid once rounds is not 0. For
+	 * those who try what they can do with it.
+	 */
+	struct rig_address *at;
 };
+
+/* In the half of the passive side's memory that the active side does not use. */
+#define RIG_SECRET(i) ((uint8_t)(0xA5 ^ (i) * 11 ^ (i) >> 8))
 
 static inline bool rig_told_to_stop(int fd)
 {
@@ -238,6 +246,7 @@ static inline bool rig_told_to_stop(int fd)
 struct rig_side {
 	int sock, stop;
 	_Atomic uint32_t *rounds;
+	struct rig_address *at;
 };
 
 /* Write a pattern, read it back into the other half, compare. */
@@ -274,6 +283,7 @@ static inline int rig_active(void *arg)
 	int r;
 
 	RIG_TRY(rig_app_open(&a, 0, RIG_PAIR_BYTES));
+	RIG_TRY(rig_app_address(&a, &s->at[0]));
 	RIG_TRY(rig_app_connect(&a, s->sock, &peer));
 	while (!rig_told_to_stop(s->stop)) {
 		r = rig_round(&a, &peer, &state);
@@ -294,11 +304,21 @@ static inline int rig_passive(void *arg)
 	struct rig_side *s = arg;
 	struct rig_address peer;
 	struct rig_app a;
+	uint32_t i;
 	char byte;
 
 	RIG_TRY(rig_app_open(&a, 1, RIG_PAIR_BYTES));
+	RIG_TRY(rig_app_address(&a, &s->at[1]));
+	for (i = RIG_PAIR_BYTES / 2; i < RIG_PAIR_BYTES; i++)
+		a.mem[i] = RIG_SECRET(i);
 	RIG_TRY(rig_app_connect(&a, s->sock, &peer));
 	rig_read(s->stop, &byte, 1);
+	for (i = RIG_PAIR_BYTES / 2; i < RIG_PAIR_BYTES; i++)
+		if (a.mem[i] != RIG_SECRET(i)) {
+			fprintf(stderr, "somebody wrote over the secret, byte "
+				"%u\n", i);
+			return 2;
+		}
 	return fl_close(a.dev) ? 1 : 0;
 }
 
@@ -312,10 +332,11 @@ static inline void rig_pair_start(struct rig_pair *p)
 	p->rounds = mmap(NULL, RIG_PAGE, PROT_READ | PROT_WRITE,
 			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	EXPECT((void *)p->rounds != MAP_FAILED);
+	p->at = (struct rig_address *)(p->rounds + 16);
 	for (i = 0; i < 2; i++) {
 		EXPECT_EQ(pipe(stop), 0);
 		fcntl(stop[1], F_SETFD, FD_CLOEXEC);
-		s = (struct rig_side){ sock[i], stop[0], p->rounds };
+		s = (struct rig_side){ sock[i], stop[0], p->rounds, p->at };
 		fflush(NULL);
 		p->pid[i] = fork();
 		if (!p->pid[i]) {

@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "test_swarm_limit.h"
 #include "test_swarm_work.h"
 
 /* Under a thread sanitizer it is the worlds in threads that are of interest. */
@@ -35,7 +36,6 @@
 #define SEEDS_THREADS	12
 #define SEEDS_TWICE	3
 #endif
-#define WORLD_LIMIT_S	240	/* of wall clock for one world */
 #define REST_NS		10000000000ull
 #define GRAVES		65536
 
@@ -448,7 +448,7 @@ static void on_end(int sig)
 	r = write(1, running, strlen(running));
 	(void)r;
 	signal(SIGABRT, SIG_DFL);
-	if (sig == SIGALRM)
+	if (sig != SIGABRT)
 		abort();
 }
 
@@ -517,12 +517,9 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 	snprintf(running, sizeof(running),
 		 "# this happened with: --seed %llu %s\n",
 		 (unsigned long long)seed, word);
-	signal(SIGABRT, on_end);
-	signal(SIGALRM, on_end);
-	alarm(WORLD_LIMIT_S);
+	limit_begin(mode, on_end);
 	run_world(s, d);
-	alarm(0);
-	signal(SIGABRT, SIG_DFL);
+	limit_end(mode);
 	if (getenv("SWARM_VERBOSE"))
 		show_plan(&s->p);
 	if (getenv("SWARM_VERBOSE"))

@@ -158,17 +158,16 @@ static bool may_end(struct side *d, const struct request *r, int status)
 		return status == FL_ST_FLUSHED;
 	switch (status) {
 	case FL_ST_NO_ANSWER:	/* who lives says so, however slow */
-		return far_gone || lossy(s);
+		return far_gone ||
+		       (lossy(s) && s->p.mode != SIM_LOCKSTEP);
 	case FL_ST_REMOTE_QP:	/* broken by a failure of the other side's? */
 		return far_gone || failures(s);
 	case FL_ST_REMOTE_FAULT:
 		return far_gone || r->odd || taken_back;
-	case FL_ST_REMOTE_KEY:
+	case FL_ST_REMOTE_ACCESS:
 		return far_gone || r->odd || r->wrong || taken_back;
 	case FL_ST_LOCAL_KEY:
 	case FL_ST_LOCAL_RANGE:
-	case FL_ST_REMOTE_RANGE:
-	case FL_ST_REMOTE_RIGHTS:
 		return r->wrong;
 	case FL_ST_LOCAL_FAULT:
 		return r->odd || s->p.chaos[C_PROTECT];
@@ -187,8 +186,7 @@ static enum oracle_end end_of(struct side *d, int status)
 	switch (status) {
 	case FL_ST_OK:
 		return ORACLE_OK;
-	case FL_ST_REMOTE_KEY: case FL_ST_REMOTE_RANGE:
-	case FL_ST_REMOTE_RIGHTS: case FL_ST_REMOTE_FAULT:
+	case FL_ST_REMOTE_ACCESS: case FL_ST_REMOTE_FAULT:
 	case FL_ST_LOCAL_KEY: case FL_ST_LOCAL_RANGE:
 		return c[C_LOSS] || c[C_DAMAGE] || c[C_LATE] ||
 		       c[C_DUPLICATE] ? ORACLE_LOST : ORACLE_REFUSED;

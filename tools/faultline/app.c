@@ -50,10 +50,21 @@ static int fail(struct app *a, const char *what, int error)
 static int tell(struct app *a, const void *buf, size_t n)
 {
 	struct pollfd p = { .fd = a->j->peer, .events = POLLOUT };
+	const char *from = buf;
+	ssize_t r;
 
-	return poll(&p, 1, -1) == 1 && !(p.revents & (POLLHUP | POLLERR)) &&
-	       write(a->j->peer, buf, n) == (ssize_t)n ? 0 :
-	       fail(a, "telling the other application", -EPIPE);
+	while (n) {
+		if (poll(&p, 1, -1) < 0 && errno == EINTR)
+			continue;
+		if (p.revents & (POLLHUP | POLLERR))
+			break;
+		r = write(a->j->peer, from, n);
+		if (r < 0 && errno != EINTR)
+			break;
+		from += r > 0 ? r : 0;
+		n -= r > 0 ? (size_t)r : 0;
+	}
+	return n ? fail(a, "telling the other application", -EPIPE) : 0;
 }
 
 static int hear(struct app *a, void *buf, size_t n)
@@ -61,8 +72,12 @@ static int hear(struct app *a, void *buf, size_t n)
 	size_t got = 0;
 	ssize_t r = 1;
 
-	for (; got < n && r > 0; got += (size_t)r)
+	while (got < n && r) {
 		r = read(a->j->peer, (char *)buf + got, n - got);
+		if (r < 0 && errno != EINTR)
+			break;
+		got += r > 0 ? (size_t)r : 0;
+	}
 	return got == n ? 0 :
 	       fail(a, "the other application has gone", -EPIPE);
 }

@@ -2,6 +2,7 @@
 #include "tools/faultline/board_process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,18 +17,18 @@
 
 int board_process_folder(struct board_process *b, const char *const *names)
 {
-	const char *tmp = getenv("TMPDIR");
 	unsigned int i;
+	int err;
 
 	memset(b, 0, sizeof(*b));
 	b->said = -1;
-	snprintf(b->dir, sizeof(b->dir), "%.60s/faultline.XXXXXX",
-		 tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(b->dir))
-		return -errno;
+	err = folder_make(&b->folder);
+	if (err)
+		return err;
 	for (i = 0; names[i] && i < BOARD_PROCESS_NAMES; i++)
 		snprintf(b->device[i], sizeof(b->device[i]),
-			 "emu:%.80s/%.30s.sock", b->dir, names[i]);
+			 "emu:%s/%.30s.sock", b->folder.path,
+			 names[i]);
 	b->boards = i;
 	return 0;
 }
@@ -118,7 +119,9 @@ int board_process_start(struct board_process *b, const char *const *options)
 		return err;
 	}
 	fflush(NULL);
-	b->pid = fork();
+	/* What another program inherits would hold the line for ever. */
+	b->pid = fcntl(out[0], F_SETFD, FD_CLOEXEC) ||
+		 fcntl(line[1], F_SETFD, FD_CLOEXEC) ? -1 : fork();
 	if (!b->pid) {
 		close(out[0]);
 		close(line[1]);
@@ -178,17 +181,5 @@ int board_process_end(struct board_process *b, char *text, size_t bytes)
 
 void board_process_clean(struct board_process *b)
 {
-	char path[BOARD_PROCESS_PATH + 8];
-	unsigned int i;
-
-	for (i = 0; i < b->boards; i++) {
-		/* There only if the boards were killed. */
-		snprintf(path, sizeof(path), "%s.lock", b->device[i] + 4);
-		unlink(b->device[i] + 4);
-		unlink(path);
-	}
-	/* ENOENT: it could not even be made. */
-	if (b->dir[0] && rmdir(b->dir) && errno != ENOENT)
-		fprintf(stderr, "faultline: %s is left: %s\n", b->dir,
-			strerror(errno));
+	folder_remove(&b->folder);
 }

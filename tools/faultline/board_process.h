@@ -8,12 +8,14 @@
 
 #include <sys/types.h>
 
+#include "tools/scenario/folder.h"
+
 #define BOARD_PROCESS_NAMES 4
 #define BOARD_PROCESS_PATH 216
 
 struct board_process {
 	pid_t pid;
-	char dir[200];
+	struct folder folder;
 	unsigned int boards;
 	/* For fl_open(): "emu:PATH"; the path begins 4 further on. */
 	char device[BOARD_PROCESS_NAMES][BOARD_PROCESS_PATH];
@@ -22,8 +24,8 @@ struct board_process {
 };
 
 /*
- * A folder for the sockets of these boards (names NULL at the end), under
- * $TMPDIR or /tmp. 0 or negative errno.
+ * A folder for the sockets of these boards (names NULL at the end): folder_make().
+ * The caller has no other thread. 0 or negative errno.
  */
 int board_process_folder(struct board_process *b, const char *const *names);
 /*
@@ -34,7 +36,7 @@ int board_process_folder(struct board_process *b, const char *const *names);
 int board_process_start(struct board_process *b, const char *const *options);
 /* SIGTERM, and its exit status, or -signal. text: what it said at the end. */
 int board_process_end(struct board_process *b, char *text, size_t bytes);
-/* Remove the folder, which holds nothing but what the boards left. */
+/* Remove the folder and all that is in it. */
 void board_process_clean(struct board_process *b);
 
 #endif

@@ -21,6 +21,13 @@ enum { OWN_LINKS, OWN_NODE, OWN_FRAMES, OWN_SWAP, OWN_PROCESS, OWN_PATIENCE,
 #define BOARDS		16
 #define FRAMES_DEFAULT	HOST_PAGES
 #define FRAMES_MOST	(DRAM_BANK_STRIDE / HOST_PAGE)
+/* Sanitizers make everything slower, the end too. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+#define END_S		(12 * SERVICE_END_S)
+#else
+#define END_S		SERVICE_END_S
+#endif
+
 struct boards {
 	struct service s;
 	struct world_board_config cfg;
@@ -32,6 +39,20 @@ struct boards {
 };
 
 /* ---- the command line ---- */
+
+/* Why attach_path() has found no place for a socket. */
+static int say_no_path(const struct command *c, const char *text, int err)
+{
+	if (err == -EACCES)
+		return options_wrong(c, "board", text, "a folder for its socket "
+			"that belongs to you and that nobody else may write to: "
+			"set FAULTLINE_DIR to one, or give NAME=PATH");
+	if (err == -ENAMETOOLONG)
+		return options_wrong(c, "board", text, "a shorter path: the one "
+			"of its socket has more than 107 letters (File name "
+			"too long)");
+	return options_wrong(c, "board", text, strerror(-err));
+}
 
 /* NAME or NAME=PATH */
 static int add_name(struct boards *b, const char *text)
@@ -57,7 +78,7 @@ static int add_name(struct boards *b, const char *text)
 		return options_wrong(b->s.c, "board", text, "a path with a '/' in it "
 			     "(NAME=./PATH), so that fl_open() takes it for one");
 	if (err)
-		return options_wrong(b->s.c, "socket of board", text, strerror(-err));
+		return say_no_path(b->s.c, text, err);
 	b->n++;
 	return 0;
 }
@@ -196,6 +217,24 @@ static void report(struct boards *b, struct serve *s)
 	}
 }
 
+/*
+ * Nothing that processes do should hold the end up. If something does, the names of
+ * the boards are to be had again all the same.
+ */
+static void end_in_time(const struct boards *b)
+{
+	char lock[BOARDS][136];
+	const char *path[2 * BOARDS];
+	unsigned int i;
+
+	for (i = 0; i < b->n; i++) {
+		snprintf(lock[i], sizeof(lock[i]), "%s.lock", b->path[i]);
+		path[2 * i] = b->path[i];
+		path[2 * i + 1] = lock[i];
+	}
+	service_end_by(path, 2 * b->n, END_S);
+}
+
 static void serve_until_signal(struct world *w, void *arg)
 {
 	struct boards *b = arg;
@@ -218,15 +257,17 @@ static void serve_until_signal(struct world *w, void *arg)
 	if (open) {
 		printf("ready; an application opens \"emu:%s\"; SIGTERM or "
 		"Ctrl-C ends\n", b->name[0]);
-		fflush(stdout);
 		service_signals(&set);
-		sigwait(&set, &sig);
+		/* Whoever started it may wait for what cannot be said. */
+		if (service_said(&b->s))
+			sigwait(&set, &sig);
+		end_in_time(b);
 	}
 	serve_close(s);
 	if (open)
 		report(b, s);
 	serve_destroy(s);
-	fflush(stdout);
+	service_said(&b->s);
 }
 
 static int run(const struct command *c, int argc, char **argv)

@@ -178,6 +178,7 @@ static int put_results(const char *dir, const struct job_file *file,
 {
 	char path[600];
 	FILE *f;
+	int bad;
 
 	put_table(stdout, file, r);
 	put_sentences(stdout, r);
@@ -190,7 +191,12 @@ static int put_results(const char *dir, const struct job_file *file,
 	}
 	put_table(f, file, r);
 	put_sentences(f, r);
-	return fclose(f) ? 1 : 0;
+	bad = ferror(f);
+	if (!fclose(f) && !bad)
+		return 0;
+	fprintf(stderr, "faultline demo: cannot write %s: %s\n", path,
+		strerror(errno));
+	return 1;
 }
 
 #define PATH_BYTES 4096
@@ -252,13 +258,14 @@ static int run(const struct command *c, int argc, char **argv)
 	}
 	if (err)
 		return 1;
-	err = put_results(dir, &file, r);
+	if (put_results(dir, &file, r))
+		return 1;
 	printf("\n%s\n%s %s/\n", "All seven arrived equal by SHA-256.",
 	       file.bytes <= TRACE_BYTES_MAX ?
 		       "Table, traces and pictures are in" :
 		       "Table (traces of files above 8 MB are not kept) is in",
 	       dir);
-	return err;
+	return 0;
 }
 
 const struct command command_demo = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* faultline send FILE: the main job, told as a story. */
 #include <stdio.h>
+#include <string.h>
 
 #include "tools/faultline/job.h"
 #include "tools/faultline/options.h"
@@ -88,9 +89,16 @@ static int run(const struct command *c, int argc, char **argv)
 	tell_start(&j, o.processes ? "processes (wall time)" :
 		       j.cfg.mode == SIM_LOCKSTEP ? "lockstep (virtual time)" :
 						    "threads (wall time)");
-	fflush(stdout);
+	/* Nothing is done that cannot be told; and a child must not inherit it. */
+	if (fflush(stdout))
+		return 1;
 	err = o.processes ? job_run_processes(&j, &r) : job_run(&j, &r);
 	n = r.complete ? job_story(stdout, &r.trace, 4, "a", "b") : 4;
+	if (n < 0) {
+		snprintf(r.problem, sizeof(r.problem), "the story cannot be "
+			 "told: %s", strerror(-n));
+		err = n = 1;
+	}
 	if (!r.complete && r.trace.n)
 		printf("     (too many events to tell one block's life; "
 		"--trace OUT keeps them all)\n");

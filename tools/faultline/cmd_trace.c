@@ -210,10 +210,6 @@ static int run(const struct command *c, int argc, char **argv)
 		err = show((enum form)form, &t, &chosen, event,
 			   o.own[OWN_TOLD] != NULL);
 	view_free(&t);
-	if (fflush(stdout) || ferror(stdout)) {
-		perror("faultline trace: cannot write");
-		return 1;
-	}
 	return err;
 }
 

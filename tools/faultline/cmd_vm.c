@@ -211,11 +211,11 @@ static void serve_guests(struct world *w, void *arg)
 	if (!open_windows(g)) {
 		printf("ready; QEMU connects with -chardev socket,path=%s\n",
 		       g->card[0]);
-		fflush(stdout);
-		wait_for_end(g);
+		if (service_said(&g->s))
+			wait_for_end(g);
 		for (i = 0; i < g->n; i++)
 			report(g, i);
-		fflush(stdout);
+		service_said(&g->s);
 	}
 	for (i = 0; i < g->n; i++)
 		if (g->window[i])

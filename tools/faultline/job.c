@@ -218,7 +218,7 @@ static int read_counts(struct job_state *s)
 
 	for (i = 0; i < 2 && !err; i++) {
 		err = world_counters(both[i], &c);
-		engine_stats(board_engine(boards[i]->board), &e);
+		board_engine_stats(boards[i]->board, &e);
 		fabric_stats(world_fabric(s->w), board_id(boards[i]->board),
 			     &f);
 		if (err)
@@ -265,6 +265,8 @@ static void script(struct world *w, void *arg)
 		s->r->error = read_counts(s);
 	s->r->trace.r = world_records(w, &n, &s->r->complete);
 	s->r->trace.n = s->r->trace.r ? n : 0;
+	if (!s->r->error && !s->r->trace.r)
+		s->r->error = -ENOMEM;
 	if (!s->r->error)
 		s->r->error = hash_destination(s);
 	if (s->r->error)
@@ -279,8 +281,10 @@ int job_run(const struct job *j, struct job_result *r)
 	int err;
 
 	memset(r, 0, sizeof(*r));
-	if (!s)
+	if (!s) {
+		snprintf(r->problem, sizeof(r->problem), "no memory");
 		return 1;
+	}
 	s->j = j;
 	s->r = r;
 	w = world_create(&j->cfg, r->problem, sizeof(r->problem));
@@ -313,8 +317,12 @@ int job_story(FILE *f, const struct view_trace *t, int number,
 	char label[80], time[32], side[64];
 	const struct row *row;
 	size_t i;
+	int err;
 
-	if (rows_make(&rows, t, 0, 0))
+	err = rows_make(&rows, t, 0, 0);
+	if (err && err != -ENOENT)
+		return err;
+	if (err)
 		return number;
 	for (i = 0; i < rows.n; i++) {
 		row = &rows.row[i];

@@ -50,7 +50,7 @@ int job_run(const struct job *j, struct job_result *r);
 /* The same between two processes that attach to a third (processes.c); threads mode. */
 int job_run_processes(const struct job *j, struct job_result *r);
 
-/* Print the rows of one block's life as numbered lines. */
+/* Print the rows of one block's life as numbered lines: the next number, or -ENOMEM. */
 int job_story(FILE *f, const struct view_trace *t, int number,
 	      const char *home, const char *peer);
 /* "12.345 us", "3.210 ms" */

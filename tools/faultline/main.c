@@ -5,6 +5,7 @@
 
 #include "tools/faultline/options.h"
 #include "tools/scenario/words.h"
+#include "tools/streams.h"
 
 static const struct command *const commands[] = {
 	&command_send, &command_run, &command_trace, &command_demo,
@@ -28,7 +29,7 @@ static void help(FILE *f)
 	fputs("\nfaultline SUBCOMMAND --help tells more.\n", f);
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	const char *list[COMMANDS + 1], *near;
 	size_t i;
@@ -56,4 +57,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "; did you mean '%s'?", near);
 	fputs(" (see: faultline --help)\n", stderr);
 	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	streams_begin();
+	return streams_end("faultline", run(argc, argv));
 }

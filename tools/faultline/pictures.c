@@ -25,8 +25,10 @@ static int render(const char *dot, const char *kind)
 	if (posix_spawnp(&pid, "dot", NULL, NULL, argv, environ))
 		return 0;
 	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return 1;
+		if (errno != EINTR) {
+			status = 1;
+			break;
+		}
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
 		return 0;	/* no dot */
 	if (!status)
@@ -40,7 +42,7 @@ static int put_one(const struct view_trace *t, const char *dir,
 {
 	char path[650];
 	FILE *f;
-	int err;
+	int err, bad;
 
 	snprintf(path, sizeof(path), "%s/%s-%s.dot", dir, name, kind);
 	f = fopen(path, "w");
@@ -55,7 +57,8 @@ static int put_one(const struct view_trace *t, const char *dir,
 		err = view_states(f, t, -1);
 	else
 		err = view_walk(f, t, 0, 0);
-	if (fclose(f) || err) {
+	bad = ferror(f);
+	if (fclose(f) || bad || err) {
 		fprintf(stderr, "faultline: cannot draw %s\n", path);
 		return 1;
 	}

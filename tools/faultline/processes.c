@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "faultline/wire.h"
+#include "lib/os/os.h"
 #include "tools/faultline/app.h"
 #include "tools/faultline/board_process.h"
 #include "tools/faultline/job.h"
@@ -23,7 +24,7 @@
 /* A process with boards. */
 struct boards {
 	struct board_process process;
-	char trace[sizeof(((struct board_process *)0)->dir) + 8];
+	char trace[sizeof(((struct folder *)0)->path) + 8];
 	char node[16], udp[64];
 };
 
@@ -90,8 +91,8 @@ static int start_one(struct run *x, const char *const *name)
 	int err = board_process_folder(&b->process, name);
 
 	if (err)
-		return problem(x, b->process.dir, -err);
-	strcpy(b->trace, b->process.dir);
+		return problem(x, "no folder in $TMPDIR", -err);
+	strcpy(b->trace, b->process.folder.path);
 	strcat(b->trace, "/trace");
 	snprintf(b->node, sizeof(b->node), "%u", me);
 	snprintf(b->udp, sizeof(b->udp), "127.0.0.1:%u/127.0.0.1:%u/%u",
@@ -164,30 +165,51 @@ static void be_application(struct run *x, int which, int peer, int result)
 	_exit(0);
 }
 
+static int start_application(struct run *x, int i, const int peer[2])
+{
+	pid_t parent = getpid();
+	int result[2], err;
+
+	if (pipe(result))
+		return problem(x, "pipe", errno);
+	fflush(NULL);
+	x->app[i] = fork();
+	if (!x->app[i]) {
+		os_end_with_parent();
+		/* It may have ended before that. */
+		if (getppid() != parent)
+			_exit(1);
+		close(result[0]);
+		close(peer[!i]);
+		be_application(x, i, peer[i], result[1]);
+	}
+	err = errno;
+	close(result[1]);
+	x->result[i] = result[0];
+	if (x->app[i] > 0)
+		return 0;
+	close(result[0]);
+	return problem(x, "fork", err);
+}
+
 static int start_applications(struct run *x)
 {
-	int peer[2], result[2], i;
+	int peer[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, peer))
 		return problem(x, "socketpair", errno);
-	for (i = 0; i < 2; i++) {
-		if (pipe(result))
-			return problem(x, "pipe", errno);
-		fflush(NULL);
-		x->app[i] = fork();
-		if (!x->app[i]) {
-			close(result[0]);
-			close(peer[!i]);
-			be_application(x, i, peer[i], result[1]);
-		}
-		close(result[1]);
-		x->result[i] = result[0];
-		if (x->app[i] < 0)
-			return problem(x, "fork", errno);
+	err = start_application(x, 0, peer);
+	if (!err && start_application(x, 1, peer)) {
+		/* Alone, it would wait. */
+		kill(x->app[0], SIGKILL);
+		while (waitpid(x->app[0], NULL, 0) < 0 && errno == EINTR)
+			;
+		close(x->result[0]);
+		err = 1;
 	}
 	close(peer[0]);
 	close(peer[1]);
-	return 0;
+	return err;
 }
 
 static int read_result(struct run *x, int i, struct app_result *a)
@@ -197,8 +219,12 @@ static int read_result(struct run *x, int i, struct app_result *a)
 	ssize_t n = 1;
 	int status;
 
-	for (; got < sizeof(*a) && n > 0; got += n > 0 ? (size_t)n : 0)
+	while (got < sizeof(*a) && n) {
 		n = read(x->result[i], (char *)a + got, sizeof(*a) - got);
+		if (n < 0 && errno != EINTR)
+			break;
+		got += n > 0 ? (size_t)n : 0;
+	}
 	close(x->result[i]);
 	while (waitpid(x->app[i], &status, 0) < 0 && errno == EINTR)
 		;
@@ -257,16 +283,20 @@ static void count(struct job_result *r, const struct view_trace *t)
 	}
 }
 
-static void copy_trace(const char *path, FILE *to)
+static int copy_trace(const char *path, FILE *to)
 {
 	FILE *f = fopen(path, "r");
 	char buf[4096];
 	size_t n;
+	int bad;
 
-	while (f && (n = fread(buf, 1, sizeof(buf), f)))
+	if (!f)
+		return -errno;
+	while ((n = fread(buf, 1, sizeof(buf), f)))
 		fwrite(buf, 1, n, to);
-	if (f)
-		fclose(f);
+	bad = ferror(f);
+	fclose(f);
+	return bad ? -EIO : 0;
 }
 
 /* Boards and applications have ended: the files are whole. */
@@ -286,8 +316,9 @@ static void read_traces(struct run *x)
 			view_free(&t);
 			continue;
 		}
-		if (x->j->cfg.trace)
-			copy_trace(x->boards[i].trace, x->j->cfg.trace);
+		if (x->j->cfg.trace && copy_trace(x->boards[i].trace,
+						  x->j->cfg.trace))
+			problem(x, "the trace cannot be read", EIO);
 		x->r->trace = t;
 		x->r->complete = !t.lost;
 		view_inherit(t.r, t.n);
@@ -309,9 +340,7 @@ int job_run_processes(const struct job *j, struct job_result *r)
 	end_boards(&x);
 	if (!err)
 		read_traces(&x);
-	for (i = 0; i < x.n; i++) {
-		unlink(x.boards[i].trace);
+	for (i = 0; i < x.n; i++)
 		board_process_clean(&x.boards[i].process);
-	}
 	return err || r->problem[0] || r->error || r->status || !r->same;
 }

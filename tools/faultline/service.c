@@ -59,6 +59,16 @@ int service_link_udp(struct service *s, struct world *w)
 	return 0;
 }
 
+bool service_said(struct service *s)
+{
+	errno = 0;
+	if (!fflush(stdout) && !ferror(stdout))
+		return true;
+	snprintf(s->problem, sizeof(s->problem), "cannot write to standard "
+		 "output%s%s", errno ? ": " : "", errno ? strerror(errno) : "");
+	return false;
+}
+
 void service_signals(sigset_t *set)
 {
 	sigemptyset(set);
@@ -79,14 +89,16 @@ int service_run(struct service *s, const sigset_t *set,
 	/* All threads inherit it: only the director takes these. */
 	pthread_sigmask(SIG_BLOCK, set, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	s->o->cfg.strangers = true;
 	w = world_create(&s->o->cfg, error, sizeof(error));
 	if (!w) {
 		fprintf(stderr, "faultline %s: %s\n", s->c->name, error);
 		return 1;
 	}
-	if (world_run(w, body, arg) && !s->problem[0])
+	err = world_run(w, body, arg);
+	if (err && !s->problem[0])
 		snprintf(s->problem, sizeof(s->problem), "%s",
-			 world_problem(w));
+			 world_problem(w) ? world_problem(w) : strerror(-err));
 	err = s->failed;
 	if (s->problem[0]) {
 		fprintf(stderr, "faultline %s: %s\n", s->c->name, s->problem);

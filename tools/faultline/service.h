@@ -32,8 +32,18 @@ int service_take_udp(struct service *s, const char *text);
 void service_be_patient(struct service *s);
 /* Make the links; 0, or 1 after a message. */
 int service_link_udp(struct service *s, struct world *w);
+/* All that was printed is on its way; false: not so, and why is in s->problem. */
+bool service_said(struct service *s);
 /* The signals that end a service: INT, TERM, HUP. */
 void service_signals(sigset_t *set);
+/*
+ * From now on the program has SERVICE_END_S seconds to end. Then these paths are
+ * unlinked, a sentence says so, and it ends with status 1, whatever holds it up.
+ */
+#define SERVICE_END_S	5u
+#define SERVICE_PATHS	32u
+void service_end_by(const char *const *path, unsigned int paths,
+		    unsigned int seconds);
 /*
  * Run body(world, arg) in a world of s->o->cfg. It may set s->failed and s->problem,
  * and take the signals of set by sigwait: no thread gets them otherwise. Returns

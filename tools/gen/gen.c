@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/streams.h"
+
 static const char *root;
 static char path_now[4096];
 
@@ -131,6 +133,7 @@ const char *gen_lower(const char *name)
 
 int main(int argc, char **argv)
 {
+	streams_begin();
 	if (argc != 2 || argv[1][0] == '-') {
 		fprintf(stderr, "usage: gen DIR\n"
 			"Writes all generated files under DIR, "

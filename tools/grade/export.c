@@ -23,6 +23,14 @@ static void put_lines(FILE *f, const char *before, const char *text)
 	}
 }
 
+static void put_walls(FILE *f, const char *whom, unsigned int held)
+{
+	fprintf(f, "the %s was kept from: %s%s%susing too much\n", whom,
+		held & OS_CONFINED_CALLS ? "network, other processes, " : "",
+		held & OS_CONFINED_FILES ? "files, " : "",
+		held & OS_CONFINED_NAMES ? "their names, " : "");
+}
+
 #define TOLD	3
 
 /* The first failures in full; a wrong step explains the ones after it. */
@@ -66,11 +74,15 @@ static void text(const struct grade *g, FILE *f)
 	if (hidden)
 		fprintf(f, "; %u tests are hidden, %u points%s", hidden,
 			hidden_max, absent ? ", not here and not counted yet" : "");
-	fprintf(f, "\nthe program was kept from: %s%s\n",
-		g->confined & OS_CONFINED_CALLS ?
-			"network, other processes, " : "",
-		g->confined & OS_CONFINED_FILES ? "files, using too much" :
-						  "using too much");
+	fputc('\n', f);
+	put_walls(f, "program", g->confined);
+	if (!g->compiled_said)
+		return;
+	put_walls(f, "compiler", g->compiled);
+	if (!(g->compiled & OS_CONFINED_FILES))
+		fprintf(f, "this system keeps a compiler from no file (that takes "
+			"Linux 5.13 with Landlock, see\n/sys/kernel/security/lsm):"
+			" grade others' work in a container with nothing to read\n");
 }
 
 /* Documentation/dev-tools/ktap.rst of Linux. */
@@ -147,18 +159,37 @@ static void gradescope(const struct grade *g, FILE *f)
 	fprintf(f, "\n  ]\n}\n");
 }
 
+/*
+ * A spreadsheet takes what begins with one of =+-@ for a formula. An apostrophe before it
+ * makes it text; before an apostrophe, too, so that no two names become the same. Some
+ * spreadsheets also part lines at semicolons and the like, so after these as well.
+ */
+static void put_cell(FILE *f, const char *s)
+{
+	bool begins = true;
+
+	fputc('"', f);
+	for (; *s; s++) {
+		if (begins && strchr("=+-@'", *s))
+			fputc('\'', f);
+		begins = strchr(";,|: \"\t", *s) && (begins || *s != ' ');
+		if (*s == '"')
+			fputc('"', f);
+		fputc((unsigned char)*s < ' ' ? '?' : *s, f);
+	}
+	fputc('"', f);
+}
+
 static void csv(const struct grade *g, FILE *f)
 {
 	unsigned int i, max, got = grade_score(g, &max);
-	const char *p;
 
 	fprintf(f, "lab,name,seed,score,max");
 	for (i = 0; i < g->tests; i++)
 		fprintf(f, ",%s", g->test[i].name);
-	fprintf(f, "\n%s,\"", g->lab);
-	for (p = g->name; *p; p++)
-		fprintf(f, "%s%c", *p == '"' ? "\"" : "", *p);
-	fprintf(f, "\",%" PRIu64 ",%u,%u", g->seed, got, max);
+	fprintf(f, "\n%s,", g->lab);
+	put_cell(f, g->name);
+	fprintf(f, ",%" PRIu64 ",%u,%u", g->seed, got, max);
 	for (i = 0; i < g->tests; i++)
 		fprintf(f, ",%u", g->test[i].got);
 	fputc('\n', f);

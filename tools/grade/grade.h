@@ -10,6 +10,8 @@
  *	name NAME			whose work it is
  *	seed N
  *	confined limits calls files	what the subject was kept from (os.h)
+ *	compiled limits calls files	what its compiler was kept from; once there was
+ *					no such line
  *	build ok			or: build failed
  *	test NAME				then, indented by a tab, each once:
  *		group HEADING
@@ -24,7 +26,7 @@
  *
  * Files: main.c (the command), rubric.c (reads rubric and lab.conf), judge.c (the
  * test's side), talk.c (the subject's process), run.c (one process a test),
- * record.c (writes, reads, signs), export.c (text, KTAP, Gradescope, CSV).
+ * record.c (writes, reads, signs), walls.c (for compilers), export.c (text, KTAP, Gradescope, CSV).
  */
 #ifndef FL_GRADE_H
 #define FL_GRADE_H
@@ -68,16 +70,22 @@ struct grade_limits {
 	unsigned int file_mb;	/* all files: memory that is shared is one */
 };
 
+/* A name of a folder, with each of its letters as \x01. */
+#define GRADE_NAME 1024
+
 struct grade {
-	char lab[32], name[80];
+	char lab[32], name[GRADE_NAME];
 	uint64_t seed;
 	unsigned int confined;	/* OS_CONFINED_*, after the first test */
+	unsigned int compiled;	/* the same of its compiler */
+	bool compiled_said;
 	bool built;
 	struct grade_test test[GRADE_TESTS];
 	unsigned int tests;
 	/* of a run, not of the record */
 	struct grade_limits limits;
 	const char *subject, *out;
+	bool alone;		/* the subject is linked statically */
 	bool verbose;
 };
 
@@ -120,6 +128,10 @@ int record_write(const struct grade *g, const char *path, const uint8_t *key);
 int record_read(struct grade *g, const char *path, const uint8_t *key,
 		bool *signed_right);
 void hmac(const uint8_t key[GRADE_KEY], const void *data, size_t n, char hex[65]);
+
+/* walls.c: the command "confine", and what it can do here (OS_CONFINED_*). */
+int grade_confine(int argc, char **argv);
+unsigned int grade_walls(void);
 
 /* export.c: form is text, ktap, gradescope or csv; -EINVAL: none of these. */
 int grade_export(const struct grade *g, const char *form, FILE *f);

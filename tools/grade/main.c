@@ -4,8 +4,12 @@
  * none of a student's code.
  *
  *	grade run --lab DIR --out DIR [--subject FILE] [--name NAME] [--seed N]
- *		[--only NAME-PART] [--key FILE]
- *		without --subject: it did not build
+ *		[--only NAME-PART] [--key FILE] [--alone yes]
+ *		without --subject: it did not build. --alone: it is linked statically
+ *	grade confine [--read FILE] [--from LIST] [--tool FOLDER] [--list FOLDER]
+ *		[--write FOLDER] -- COMMAND...
+ *		a compiler within walls (walls.c): what it may read, a list of that, may
+ *		run, may list and may write
  *	grade export FORM RECORD		FORM: text, ktap, gradescope, csv
  *	grade verify RECORD --key FILE
  *	grade list --lab DIR			the rubric, and whether its tests are here
@@ -20,8 +24,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/streams.h"
+
 static struct options {
-	const char *lab, *out, *subject, *name, *only, *key, *file[2];
+	const char *lab, *out, *subject, *name, *only, *key, *alone, *file[2];
 	uint64_t seed;
 	unsigned int files;
 } opt = { .name = "this tree", .only = "", .seed = 1 };
@@ -30,7 +36,8 @@ static int usage(const char *bad)
 {
 	fprintf(stderr, "grade: %s\nusage: grade run --lab DIR --out DIR "
 		"[--subject FILE] [--name NAME] [--seed N] [--only NAME-PART] "
-		"[--key FILE]\n       grade export text|ktap|gradescope|csv "
+		"[--key FILE] [--alone yes]\n       grade confine ... -- "
+		"COMMAND...\n       grade export text|ktap|gradescope|csv "
 		"RECORD\n       grade verify RECORD --key FILE\n"
 		"       grade list --lab DIR\n", bad);
 	return 2;
@@ -45,6 +52,7 @@ static int options(int argc, char **argv)
 		{ "--lab", &opt.lab }, { "--out", &opt.out },
 		{ "--subject", &opt.subject }, { "--name", &opt.name },
 		{ "--only", &opt.only }, { "--key", &opt.key },
+		{ "--alone", &opt.alone },
 	};
 	unsigned int k;
 	char *end;
@@ -118,11 +126,33 @@ static int read_lab(struct grade *g)
 	return rubric_read(g, path);
 }
 
+/*
+ * It is a line of the record, and must stay one; and no two names may become the same:
+ * what is no letter is written as \x01, and a backslash twice.
+ */
+static bool name_work(struct grade *g, const char *name)
+{
+	size_t n = 0;
+
+	for (; *name; name++) {
+		if (n + 5 > sizeof(g->name))
+			return false;
+		if ((unsigned char)*name < ' ' || *name == 127)
+			n += (size_t)sprintf(g->name + n, "\\x%02x", *name);
+		else if (*name == '\\')
+			n += (size_t)sprintf(g->name + n, "\\\\");
+		else
+			g->name[n++] = *name;
+	}
+	g->name[n] = 0;
+	return true;
+}
+
 static int run(struct grade *g)
 {
 	const uint8_t *secret = key();
-	unsigned int i;
 	char path[1024];
+	unsigned int i;
 	int err;
 
 	if (!opt.lab || !opt.out)
@@ -133,15 +163,15 @@ static int run(struct grade *g)
 		fprintf(stderr, "grade: %s: %s\n", opt.out, strerror(errno));
 		return 2;
 	}
-	snprintf(g->name, sizeof(g->name), "%.79s", opt.name);
-	/* It is a line of the record, and must stay one. */
-	for (i = 0; g->name[i]; i++)
-		if ((unsigned char)g->name[i] < ' ')
-			g->name[i] = '?';
+	if (!name_work(g, opt.name))
+		return usage("--name: at most 1000 bytes");
 	g->seed = opt.seed;
 	g->out = opt.out;
 	g->subject = opt.subject;
 	g->built = opt.subject;
+	g->alone = opt.alone;
+	g->compiled = grade_walls();
+	g->compiled_said = true;
 	grade_run(g, opt.only);
 	if (!g->tests)
 		return usage("--only: no test has this in its name");
@@ -174,13 +204,15 @@ static int list(struct grade *g)
 	return 0;
 }
 
-int main(int argc, char **argv)
+static int work(int argc, char **argv)
 {
 	static struct grade g;
 	bool right;
 
 	if (argc < 2)
 		return usage("what shall it do?");
+	if (!strcmp(argv[1], "confine"))
+		return grade_confine(argc - 2, argv + 2);
 	if (options(argc, argv))
 		return 2;
 	if (!strcmp(argv[1], "run") && !opt.files)
@@ -201,4 +233,10 @@ int main(int argc, char **argv)
 		return right ? 0 : 1;
 	}
 	return usage("something is missing, or too much");
+}
+
+int main(int argc, char **argv)
+{
+	streams_begin();
+	return streams_end("grade", work(argc, argv));
 }

@@ -12,7 +12,7 @@
 
 #define LINE 1200
 
-static const char first_line[] = "#faultline-record 1";
+static const char first_line[] = "#faultline-record 1\n";
 
 static void to_bytes(const char hex[65], uint8_t out[32])
 {
@@ -58,17 +58,45 @@ unsigned int grade_score(const struct grade *g, unsigned int *max)
 	return got;
 }
 
+static const struct {
+	const char *word;
+	unsigned int bit;
+} walls[] = {
+	{ " calls", OS_CONFINED_CALLS }, { " files", OS_CONFINED_FILES },
+	{ " names", OS_CONFINED_NAMES },
+};
+
+static void put_walls(FILE *f, const char *what, unsigned int held)
+{
+	unsigned int i;
+
+	fprintf(f, "%s limits", what);
+	for (i = 0; i < sizeof(walls) / sizeof(walls[0]); i++)
+		fputs(held & walls[i].bit ? walls[i].word : "", f);
+	fputc('\n', f);
+}
+
+static unsigned int read_walls(const char *line)
+{
+	unsigned int i, held = 0;
+
+	for (i = 0; i < sizeof(walls) / sizeof(walls[0]); i++)
+		held |= strstr(line, walls[i].word) ? walls[i].bit : 0;
+	return held;
+}
+
 /* with_ms: how long it took is told, but it is no part of what is signed. */
 static void put(const struct grade *g, FILE *f, bool with_ms)
 {
 	unsigned int i, got, max;
 	const char *p;
 
-	fprintf(f, "%s\nlab %s\nname %s\nseed %" PRIu64 "\nconfined limits%s%s\n"
-		"build %s\n", first_line, g->lab, g->name, g->seed,
-		g->confined & OS_CONFINED_CALLS ? " calls" : "",
-		g->confined & OS_CONFINED_FILES ? " files" : "",
-		g->built ? "ok" : "failed");
+	fprintf(f, "%slab %s\nname %s\nseed %" PRIu64 "\n", first_line,
+		g->lab, g->name, g->seed);
+	put_walls(f, "confined", g->confined);
+	if (g->compiled_said)
+		put_walls(f, "compiled", g->compiled);
+	fprintf(f, "build %s\n", g->built ? "ok" : "failed");
 	for (i = 0; i < g->tests; i++) {
 		const struct grade_test *t = &g->test[i];
 
@@ -189,16 +217,20 @@ static int read_line(struct grade *g, const char *line, char hex[65])
 		return 0;
 	}
 	if (!strncmp(line, "name ", 5)) {
-		snprintf(g->name, sizeof(g->name), "%.79s", line + 5);
-		return 0;
+		return snprintf(g->name, sizeof(g->name), "%s", line + 5) <
+		       (int)sizeof(g->name) ? 0 : -EINVAL;
 	}
 	if (sscanf(line, "lab %31s", g->lab) == 1 ||
 	    sscanf(line, "seed %" SCNu64, &g->seed) == 1 ||
 	    sscanf(line, "signature %64s", hex) == 1)
 		return 0;
 	if (!strncmp(line, "confined limits", 15)) {
-		g->confined = (strstr(line, " calls") ? OS_CONFINED_CALLS : 0) |
-			      (strstr(line, " files") ? OS_CONFINED_FILES : 0);
+		g->confined = read_walls(line);
+		return 0;
+	}
+	if (!strncmp(line, "compiled limits", 15)) {
+		g->compiled = read_walls(line);
+		g->compiled_said = true;
 		return 0;
 	}
 	if (sscanf(line, "build %15s", word) == 1) {
@@ -208,6 +240,12 @@ static int read_line(struct grade *g, const char *line, char hex[65])
 	/* A sum, that anyone can make again: it must be that sum. */
 	return sscanf(line, "score %u %u", &got, &max) == 2 &&
 	       got == grade_score(g, &max) ? 0 : -EINVAL;
+}
+
+static int missing_lab(const char *path)
+{
+	fprintf(stderr, "%s: no record: there is no line \"lab NAME\"\n", path);
+	return -EINVAL;
 }
 
 int record_read(struct grade *g, const char *path, const uint8_t *key,
@@ -224,7 +262,7 @@ int record_read(struct grade *g, const char *path, const uint8_t *key,
 	}
 	memset(g, 0, sizeof(*g));
 	if (!fgets(line, sizeof(line), f) ||
-	    strncmp(line, first_line, sizeof(first_line) - 1))
+	    strcmp(line, first_line))
 		err = -EINVAL;
 	while (!err && fgets(line, sizeof(line), f)) {
 		n++;
@@ -234,6 +272,8 @@ int record_read(struct grade *g, const char *path, const uint8_t *key,
 	fclose(f);
 	if (err)
 		fprintf(stderr, "%s:%u: not a line of a record\n", path, n);
+	else if (!g->lab[0])
+		err = missing_lab(path);
 	*signed_right = !err && key && !sign(g, key, mine) && !strcmp(hex, mine);
 	return err;
 }

@@ -64,7 +64,7 @@ static _Noreturn void child(const struct start *s)
 	held = SANITIZED ? 0 : os_confine(&s->confine);
 	if (write(REPORT_FD, &held, sizeof(held)) != sizeof(held) || held < 0)
 		_exit(126);
-	execve(s->subject, argv, env);
+	os_confined_exec(s->subject, argv, env);
 	_exit(127);
 }
 
@@ -89,6 +89,7 @@ static bool prepare(struct start *s, const struct grade *g)
 	if (snprintf(s->folder, PATHS, "%s/empty", out) >= PATHS)
 		return false;
 	s->confine = (struct os_confine){
+		.kind = g->alone ? OS_CONFINE_ALONE : OS_CONFINE_LOADED,
 		.program = s->subject, .cpu_s = g->limits.cpu_s,
 		.memory_bytes = (uint64_t)g->limits.memory_mb << 20,
 		.file_bytes = (uint64_t)g->limits.file_mb << 20,

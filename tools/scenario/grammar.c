@@ -10,7 +10,8 @@
 #define STATS                                                                 \
 	"{blocks_sent|blocks_resent|blocks_landed|blocks_refused|stale|"      \
 	"duplicates|no_context|waits|bad_packets|bad_registers|wire_bytes|"   \
-	"wire_packets|wire_lost|page_ins|evictions|swap_ins|swap_outs|"       \
+	"wire_packets|wire_lost|refused_key|refused_range|refused_rights|"    \
+	"refused_qp|page_ins|evictions|swap_ins|swap_outs|"                   \
 	"cpu_faults|frames_free|frames_pinned|faults_minor|faults_major}"
 
 const struct rule rules[] = {

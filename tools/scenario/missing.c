@@ -96,7 +96,7 @@ static void check_post(struct parser *p, struct known *k,
 	if (lkey->name >= 0)
 		need_region(p, k, lkey, "local-key");
 	if (rkey->name >= 0)
-		need_region(p, k, rkey, "remote-key");
+		need_region(p, k, rkey, "remote-access");
 }
 
 static void look(struct parser *p, struct known *k, const struct statement *st)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -37,7 +38,16 @@ static int wait_end(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-static pid_t bear(int line, int fds[2])
+/* The library takes it for the place of its memory (lib/attach/client.c). */
+static void set_seed(uint64_t seed)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)seed);
+	setenv("FAULTLINE_SEED", text, 1);
+}
+
+static pid_t bear(int line, uint64_t seed, int fds[2])
 {
 	pid_t pid;
 
@@ -56,32 +66,39 @@ static pid_t bear(int line, int fds[2])
 	/* A sanitizer's own, which would turn a crash into an exit. */
 	signal(SIGSEGV, SIG_DFL);
 	signal(SIGBUS, SIG_DFL);
+	set_seed(seed);
 	order_line_serve(fds[1]);
 	_exit(0);
 }
 
-static void do_fork(int line, pid_t child[CHILDREN])
+/* Whoever asked waits for it; false: it cannot be told, and so nobody is. */
+static bool answer(int line, const struct reply *r, const int *fds, int nfds)
+{
+	return os_send(line, r, sizeof(*r), fds, nfds) == sizeof(*r);
+}
+
+static bool do_fork(int line, uint64_t seed, pid_t child[CHILDREN])
 {
 	struct reply r = { .error = -EAGAIN };
 	int fds[2], i = 0;
+	bool told;
 
 	while (i < CHILDREN && child[i])
 		i++;
 	if (i < CHILDREN) {
-		r.pid = bear(line, fds);
+		r.pid = bear(line, seed, fds);
 		r.error = r.pid < 0 ? (int)r.pid : 0;
 	}
-	if (r.error) {
-		os_send(line, &r, sizeof(r), NULL, 0);
-		return;
-	}
+	if (r.error)
+		return answer(line, &r, NULL, 0);
 	child[i] = r.pid;
-	os_send(line, &r, sizeof(r), fds, 1);
+	told = answer(line, &r, fds, 1);
 	close(fds[0]);
 	close(fds[1]);
+	return told;
 }
 
-static void do_reap(int line, pid_t child[CHILDREN], const struct ask *a)
+static bool do_reap(int line, pid_t child[CHILDREN], const struct ask *a)
 {
 	struct reply r = { .error = -ECHILD, .pid = a->pid };
 	int i;
@@ -95,21 +112,23 @@ static void do_reap(int line, pid_t child[CHILDREN], const struct ask *a)
 		r.error = 0;
 		child[i] = 0;
 	}
-	os_send(line, &r, sizeof(r), NULL, 0);
+	return answer(line, &r, NULL, 0);
 }
 
-static void be_nursery(int line)
+static void be_nursery(int line, uint64_t seed)
 {
 	pid_t child[CHILDREN] = { 0 };
+	uint64_t forks = 0;
+	bool heard = true;
 	struct ask a;
 	int i;
 
-	while (os_receive(line, &a, sizeof(a), NULL, NULL) == sizeof(a)) {
-		if (a.kind == ASK_FORK)
-			do_fork(line, child);
-		else
-			do_reap(line, child, &a);
-	}
+	while (heard && os_receive(line, &a, sizeof(a), NULL, NULL) == sizeof(a))
+		heard = a.kind == ASK_FORK ? do_fork(line, seed + ++forks * 1000003,
+						     child) :
+					     do_reap(line, child, &a);
+	/* Before the children, who may take their time: the program must not wait. */
+	close(line);
 	for (i = 0; i < CHILDREN; i++)
 		if (child[i])
 			kill(child[i], SIGKILL);
@@ -120,28 +139,28 @@ static void be_nursery(int line)
 
 /* ---- in the program ---- */
 
-int nursery_start(struct nursery *n)
+int nursery_start(struct nursery *n, uint64_t seed)
 {
-	int fds[2];
+	int fds[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds))
 		return -errno;
 	fflush(NULL);
-	n->pid = fork();
+	/* What another program inherits would never hang up. */
+	n->pid = fcntl(fds[0], F_SETFD, FD_CLOEXEC) ? -1 : fork();
 	if (!n->pid) {
 		close(fds[0]);
-		be_nursery(fds[1]);
+		be_nursery(fds[1], seed);
 		_exit(0);
 	}
+	err = -errno;
 	close(fds[1]);
-	/* What another program inherits would never hang up. */
-	fcntl(fds[0], F_SETFD, FD_CLOEXEC);
 	n->line = fds[0];
 	if (n->pid > 0)
 		return 0;
 	n->pid = 0;
 	close(n->line);
-	return -EAGAIN;
+	return err;
 }
 
 static int ask(struct nursery *n, const struct ask *a, struct reply *r,

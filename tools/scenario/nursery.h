@@ -9,6 +9,7 @@
 #ifndef FL_NURSERY_H
 #define FL_NURSERY_H
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct nursery {
@@ -16,8 +17,11 @@ struct nursery {
 	int line;
 };
 
-/* The caller has no other thread. 0 or negative errno. */
-int nursery_start(struct nursery *n);
+/*
+ * The caller has no other thread. 0 or negative errno. Where memory of each process
+ * lies comes from the seed and from how many there were before it.
+ */
+int nursery_start(struct nursery *n, uint64_t seed);
 /* A new process, and the socket that it takes orders from. One thread at a time. */
 int nursery_fork(struct nursery *n, pid_t *pid, int *line);
 /*

@@ -355,11 +355,12 @@ static void parse_line(struct parser *p, const char *line)
 		return;
 	st.text = parser_keep(p, line + st.at.column - 1);
 	more = realloc(s->st, (size_t)(s->count + 1) * sizeof(*more));
+	if (more)
+		s->st = more;
 	if (!more || !st.text) {
 		p->no_memory = true;
 		return;
 	}
-	s->st = more;
 	s->st[s->count++] = st;
 }
 

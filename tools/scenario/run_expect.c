@@ -165,17 +165,20 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 	struct engine_stats e;
 	struct fabric_stats f;
 	struct host_stats h = { 0 };
+	struct fw_stats fw;
 	const uint64_t *in_order[] = {
 		&e.blocks_sent, &e.blocks_resent, &e.blocks_landed,
 		&e.blocks_refused, &e.stale, &e.duplicates, &e.no_context,
 		&e.wait_sent, &e.bad_packets, &e.bad_registers, &f.bytes, &f.frames, &f.lost,
-		&h.page_ins, &h.evictions, &h.swap_ins, &h.swap_outs,
+		&fw.refused_key, &fw.refused_range, &fw.refused_rights,
+		&fw.refused_qp, &h.page_ins, &h.evictions, &h.swap_ins, &h.swap_outs,
 		&h.cpu_faults, &h.frames_free, &h.frames_pinned,
 		&h.faults_minor, &h.faults_major
 	};
 
-	engine_stats(board_engine(b->board), &e);
+	board_engine_stats(b->board, &e);
 	fabric_stats(world_fabric(r->w), board_id(b->board), &f);
+	board_fw_stats(b->board, &fw);
 	if (b->kernel)
 		host_stats(b->kernel, &h);
 	return *in_order[st->arg[1].choice];

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/scenario/guest_rules.h"
+#include "tools/scenario/landing.h"
 #include "tools/scenario/runner_internal.h"
 #include "tools/scenario/words.h"
 
@@ -85,6 +86,9 @@ static bool step(struct run *r, const struct statement *st)
 	char have[420], want[40];
 	int err;
 
+	snprintf(r->doing, sizeof(r->doing), "%.180s:%d: %.300s", r->s->file,
+		 st->at.line, st->text);
+	landing_doing(r->doing);
 	run_note(r, "%4u. %10llu ns  %s", ++r->report->statements,
 		 (unsigned long long)sim_now(world_sim(r->w)), st->text);
 	if (st->verb >= V_EXPECT_STATUS && st->verb <= V_EXPECT_ABSENT) {
@@ -256,12 +260,16 @@ int scenario_run(const struct scenario *s, const struct world_config *given,
 	int err;
 
 	memset(report, 0, sizeof(*report));
+	if (!r) {
+		fprintf(out, "%s: no memory\n", s->file);
+		return 2;
+	}
 	if (cfg.guest_script && !guest_rules_hold(s, out, files)) {
 		free(r);
 		return 2;
 	}
 	cfg.guest_files = files;
-	if (!r || head(s, &cfg, sets, room, sizeof(room), out)) {
+	if (head(s, &cfg, sets, room, sizeof(room), out)) {
 		free(r);
 		return 2;
 	}

@@ -24,6 +24,7 @@ struct run {
 	char **transcript;
 	size_t lines, room;
 	struct runner_report *report;
+	char doing[512];		/* the statement, for a program that has to end */
 	char got[300];			/* filled in by a failed expectation */
 };
 

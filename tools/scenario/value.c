@@ -131,12 +131,20 @@ static bool value_packet(struct parser *p, const struct token *t, struct arg *a)
 
 static bool value_status(struct parser *p, const struct token *t, struct arg *a)
 {
+	static const char *const reasons[] = { "remote-key", "remote-range",
+					       "remote-rights", NULL };
+	static const char *const none[] = { NULL };
+
 	a->number = (uint64_t)word_errno(t->text);
 	a->choice = word_status(t->text);
 	if (a->number || a->choice >= 0)
 		return true;
+	if (find_word(t->text, reasons) >= 0)
+		return parser_unknown(p, t, "remote-access: a peer is not told "
+			"what was wrong (its board counts it: 'expect stat BOARD "
+			"refused_key', refused_range, refused_rights)", none);
 	return parser_unknown(p, t,
-		"a status like ok or remote-range, or an error like EINVAL",
+		"a status like ok or remote-access, or an error like EINVAL",
 		t->text[0] == 'E' ? word_errno_list : word_status_list);
 }
 

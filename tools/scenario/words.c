@@ -248,7 +248,7 @@ const char *word_errno_name(int error)
 	return "EOTHER";
 }
 
-/* ---- statuses of completions: ST of entries.def, as remote-range ---- */
+/* ---- statuses of completions: ST of entries.def, as remote-access ---- */
 
 #define ENTRY(...)
 #define EFLD(...)
@@ -271,8 +271,8 @@ static const struct {
 
 const char *const word_status_list[] = {
 	"ok", "bad-opcode", "bad-entry", "bad-length", "local-key",
-	"local-range", "local-rights", "remote-key", "remote-range",
-	"remote-rights", "remote-qp", "local-fault", "remote-fault",
+	"local-range", "local-rights", "remote-access", "remote-qp",
+	"local-fault", "remote-fault",
 	"bus-error", "no-answer", "flushed", "not-connected", "killed",
 	"refused-too-often", "block-size", NULL
 };
@@ -288,11 +288,16 @@ static bool same_status(const char *word, const char *name)
 	return !*word && !*name;
 }
 
+/* Those that a completion can have, and no other. */
 int word_status(const char *word)
 {
 	size_t i;
+	int k;
 
-	for (i = 0; i < STATUSES; i++)
+	for (k = 0; word_status_list[k]; k++)
+		if (!strcmp(word, word_status_list[k]))
+			break;
+	for (i = 0; word_status_list[k] && i < STATUSES; i++)
 		if (same_status(word, statuses[i].name))
 			return statuses[i].value;
 	return -1;

@@ -32,7 +32,7 @@ int word_errno(const char *word);
 const char *word_errno_name(int error);
 extern const char *const word_errno_list[];
 
-/* "remote-range" -> FL_ST_REMOTE_RANGE; -1 when it is none. */
+/* "remote-access" -> FL_ST_REMOTE_ACCESS; -1 when it is none. */
 int word_status(const char *word);
 const char *word_status_name(int status);
 extern const char *const word_status_list[];

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "faultline/uapi.h"
+#include "tools/scenario/landing.h"
 
 #define RING_LOCKSTEP	(1u << 20)
 #define RING_THREAD (1u << 12) /* a larger one does not stay in the cache */
@@ -90,6 +91,24 @@ static int load_timing(struct world *w, char *error, size_t error_bytes)
 	return err;
 }
 
+/* Before there is any thread: a child that forks the others, and the sockets' folder. */
+static int start_others(struct world *w, char *error, size_t error_bytes)
+{
+	int err = w->cfg.processes ? nursery_start(&w->nursery, w->cfg.seed) : 0;
+
+	if (err) {
+		snprintf(error, error_bytes, "cannot fork: %s", strerror(-err));
+		return err;
+	}
+	if (!w->cfg.processes && !w->cfg.guest_script)
+		return 0;
+	err = folder_make(&w->folder);
+	if (err)
+		snprintf(error, error_bytes, "no folder for sockets in "
+			 "$TMPDIR: %s", strerror(-err));
+	return err;
+}
+
 struct world *world_create(const struct world_config *cfg, char *error,
 			   size_t error_bytes)
 {
@@ -101,16 +120,17 @@ struct world *world_create(const struct world_config *cfg, char *error,
 	if (!w)
 		return NULL;
 	w->cfg = *cfg;
+	/* Below the handler that comes with the first board. */
+	landing_begin();
 	if (load_timing(w, error, error_bytes) < 0) {
 		world_destroy(w);
 		return NULL;
 	}
-	/* Before there is any thread. */
-	if (cfg->processes && nursery_start(&w->nursery)) {
-		snprintf(error, error_bytes, "cannot fork");
+	if (start_others(w, error, error_bytes)) {
 		world_destroy(w);
 		return NULL;
 	}
+	snprintf(error, error_bytes, "no memory for the boards");
 	w->ring_records = cfg->trace_records ? cfg->trace_records :
 			  cfg->mode == SIM_LOCKSTEP ? RING_LOCKSTEP :
 						      RING_THREAD;
@@ -199,6 +219,7 @@ int world_board_add(struct world *w, const char *name,
 				   .tlb_entries = cfg->tlb_entries,
 				   .walk_cache_entries =
 					   cfg->walk_cache_entries,
+				   .strangers = w->cfg.strangers,
 				   .engine = w->cfg.engine };
 	bool bare;
 	int err;
@@ -346,6 +367,15 @@ int world_run(struct world *w, void (*script)(struct world *w, void *arg),
 	return w->problem[0] ? -EPROTO : 0;
 }
 
+void world_folder_remove(struct world *w)
+{
+	char path[sizeof(w->folder.path)];
+
+	strcpy(path, w->folder.path);
+	if (folder_remove(&w->folder))
+		world_note_problem(w, 6, "the folder %s was not empty", path);
+}
+
 void world_destroy(struct world *w)
 {
 	unsigned int i;
@@ -371,6 +401,7 @@ void world_destroy(struct world *w)
 		sim_destroy(w->sim);
 	if (w->trace)
 		trace_destroy(w->trace);
+	landing_end();
 	oracle_destroy(w->oracle);
 	timing_free(&w->timing);
 	free(w->work);

@@ -14,7 +14,7 @@
  * checked after every event as well.
  *
  * Files: world.c (life), world_door.c (boards' doors, processes mode), world_guest.c
- * (guests, mode vm), world_folder.c (the folder of these), world_process.c
+ * (guests, mode vm), folder.c (the folder of these), world_process.c
  * (processes), world_buffer.c (buffers and regions), fill.c (their contents),
  * world_work.c (connections and work requests), world_model.c (what all bytes may be),
  * world_check.c (invariants, counting events).
@@ -59,6 +59,7 @@ struct world_config {
 	FILE *trace;			/* text of every record, or NULL */
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
 	bool icrc;			/* packets may get damaged: check them */
+	bool strangers;			/* as in board.h */
 	bool no_checks;			/* do not check after every event */
 	uint8_t first_node;		/* of the first board; the next ones follow */
 	/* 1: the caller set it, a scenario must not (options go before files) */

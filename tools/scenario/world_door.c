@@ -5,23 +5,23 @@
 void world_door_path(const struct world *w, const struct world_board *b,
 		     char *path, size_t path_bytes)
 {
-	snprintf(path, path_bytes, "%s/%u.sock", w->folder,
+	snprintf(path, path_bytes, "%s/%u.sock", w->folder.path,
 		 board_id(b->board));
 }
 
 static int need_serve(struct world *w)
 {
 	struct serve_config cfg = { .sim = w->sim };
-	int err = world_folder_need(w);
+	int err = 0;
 
-	if (!err && !w->serve)
+	if (!w->serve)
 		w->serve = serve_create(&cfg, &err);
 	return err;
 }
 
 int world_door_open(struct world *w, struct world_board *b)
 {
-	char path[sizeof(w->folder) + 16];
+	char path[sizeof(w->folder.path) + 16];
 	int err = need_serve(w);
 
 	if (err)

@@ -99,7 +99,7 @@ static int spawn_script(struct world *w, struct world_guest *g,
 	int err;
 
 	posix_spawn_file_actions_init(&files);
-	posix_spawn_file_actions_adddup2(&files, w->minder_line, LINE_FD);
+	posix_spawn_file_actions_adddup2(&files, w->folder.line, LINE_FD);
 	err = posix_spawn(&g->pid, argv[0], &files, NULL, (char **)argv,
 			  environ);
 	posix_spawn_file_actions_destroy(&files);
@@ -183,10 +183,8 @@ int world_guest_add(struct world *w, struct world_board *b,
 	struct world_guest *g;
 	struct window_config cfg = { .board = b->board };
 	char card[PATH_BYTES], ram[PATH_BYTES];
-	int err = world_folder_need(w);
+	int err;
 
-	if (err)
-		return err;
 	if (processes > PORTS) {
 		world_why_set(w, "a guest has at most %d processes", PORTS);
 		return -ENOSPC;
@@ -195,7 +193,7 @@ int world_guest_add(struct world *w, struct world_board *b,
 	if (!g)
 		return -ENOMEM;
 	b->guest = g;
-	snprintf(g->folder, sizeof(g->folder), "%s/%u", w->folder,
+	snprintf(g->folder, sizeof(g->folder), "%s/%u", w->folder.path,
 		 board_id(b->board));
 	if (mkdir(g->folder, 0700))
 		return -errno;

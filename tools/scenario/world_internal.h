@@ -4,6 +4,7 @@
 #define FL_WORLD_INTERNAL_H
 
 #include "serve/serve.h"
+#include "tools/scenario/folder.h"
 #include "tools/scenario/oracle.h"
 #include "tools/scenario/nursery.h"
 #include "tools/scenario/world.h"
@@ -35,10 +36,7 @@ struct world {
 	/* Processes mode. */
 	struct nursery nursery;
 	struct serve *serve;		/* NULL: no board yet */
-	/* Of the sockets, mode vm too; "": none yet. */
-	char folder[80];
-	pid_t minder;			/* world_folder.c, with the folder */
-	int minder_line;		/* scripts to be ended first: their numbers */
+	struct folder folder;		/* of the sockets, mode vm too */
 	char problem[400], why[400];
 };
 
@@ -66,9 +64,7 @@ int world_door_open(struct world *w, struct world_board *b);
 /* All processes have ended. */
 void world_doors_close(struct world *w);
 
-/* world_folder.c: there is a folder, and it goes with us however we end. */
-int world_folder_need(struct world *w);
-/* It is empty; if not, that is a problem to note, and it goes all the same. */
+/* world.c: the folder goes. If it is not empty, that is a problem to note. */
 void world_folder_remove(struct world *w);
 
 /* world_guest.c: mode vm. A guest that so many processes will be in boots. */

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/os/os.h"
+#include "tools/scenario/landing.h"
 
 /* How long a board may take to give back what a process had. */
 #define BURIAL_NS	30000000000ull
@@ -74,17 +75,44 @@ int world_in(struct world_process *p,
 /* ---- orders ---- */
 
 struct job {
+	struct order_app *app;
 	const struct order *o;
 	struct order_answer *r;
 	const struct order_sink *sink;
 };
 
+static bool only_touches(const struct order *o)
+{
+	return o->kind == ORDER_FILL || o->kind == ORDER_TOUCH ||
+	       o->kind == ORDER_READ;
+}
+
+static void do_job(void *job)
+{
+	struct job *j = job;
+
+	order_do(j->app, j->o, j->r, j->sink);
+}
+
 static int do_order(struct world_process *p, void *arg)
 {
 	struct job *j = arg;
+	uint64_t addr;
+	int err = 0;
 
-	order_do(&p->app, j->o, j->r, j->sink);
-	return j->r->error;
+	j->app = &p->app;
+	if (only_touches(j->o))
+		err = landing_try(do_job, j, &addr);
+	else
+		do_job(j);
+	if (!err)
+		return j->r->error;
+	world_why_set(p->world, "process %s on board %s: no page comes to "
+		      "0x%llx, byte %llu of what it touches: %s", p->name,
+		      p->board->name, (unsigned long long)addr,
+		      (unsigned long long)(addr - j->o->addr),
+		      landing_reason(err));
+	return j->r->error = err;
 }
 
 /* Name that the library gives such a process. */

@@ -9,14 +9,15 @@
 /* Every post gets a number of its own, the wr_id. */
 int world_work_number(struct world *w, struct world_work *work)
 {
+	uint64_t room = w->work_room ? 2 * w->work_room : 64;
 	struct world_work **more;
 
 	if (w->works == w->work_room) {
-		w->work_room = w->work_room ? 2 * w->work_room : 64;
-		more = realloc(w->work, w->work_room * sizeof(*more));
+		more = realloc(w->work, room * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
 		w->work = more;
+		w->work_room = room;
 	}
 	w->work[w->works++] = work;
 	return 0;

@@ -29,6 +29,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/streams.h"
+
 #define SEED_MAX 999999
 
 uint64_t step_seed;
@@ -226,6 +228,7 @@ int main(int argc, char **argv)
 	char *end;
 	size_t i;
 
+	streams_begin();
 	if (argc != 4)
 		step_bad("usage: step SEED ROOT OUT");
 	step_seed = strtoull(argv[1], &end, 10);

@@ -241,18 +241,23 @@ long shim_pin_pages(struct mm_struct *mm, unsigned long va, unsigned long n,
 		    unsigned int flags, struct page **pages,
 		    const char *where)
 {
-	long pinned, i;
+	long pinned = 0, room = 0, i;
 
 	shim_sleeps("pin_user_pages_remote()", where);
 	shim_mmap_assert(mm, "pin_user_pages_remote()", where);
 	shim_kept_rules(mm, "pin_user_pages_remote()", where);
 	if (shim_refused())
 		return -ENOMEM;
-	pinned = mm_pin(mm->host, va, n, flags & FOLL_WRITE, NULL);
-	for (i = 0; i < pinned; i++) {
-		pages[i] = malloc(sizeof(*pages[i]));
-		assert(pages[i]);
-		*pages[i] = (struct page){ mm, va + (u64)i * PAGE_SIZE };
+	/* As many as there is memory for: fewer than were asked for is an answer, too. */
+	while (room < (long)n && (pages[room] = malloc(sizeof(**pages))))
+		room++;
+	pinned = room ? mm_pin(mm->host, va, (u64)room, flags & FOLL_WRITE,
+			       NULL) : -ENOMEM;
+	for (i = 0; i < room; i++) {
+		if (i < pinned)
+			*pages[i] = (struct page){ mm, va + (u64)i * PAGE_SIZE };
+		else
+			free(pages[i]);
 	}
 	return pinned;
 }

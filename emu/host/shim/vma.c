@@ -11,8 +11,10 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <linux/mm.h>
 
@@ -26,7 +28,8 @@
 /* Addresses, as the arenas of processes: one range for the program. */
 static struct {
 	pthread_once_t once;
-	uintptr_t base;
+	uintptr_t base;			/* 0: error says why not */
+	int error;
 	atomic_uint next;
 	struct place {
 		atomic_bool open;
@@ -61,16 +64,14 @@ static bool touched(uintptr_t addr, int write)
 
 static void reserve(void)
 {
-	int err;
-
-	vmas.base = (uintptr_t)os_reserve(NULL, PLACES * PLACE_BYTES, &err);
-	assert(vmas.base);
+	vmas.base = (uintptr_t)os_reserve(NULL, PLACES * PLACE_BYTES,
+					  &vmas.error);
 }
 
 int shim_vmas_start(void)
 {
 	pthread_once(&vmas.once, reserve);
-	return os_fault_add(touched);
+	return vmas.base ? os_fault_add(touched) : vmas.error;
 }
 
 void shim_vmas_end(void)
@@ -92,7 +93,12 @@ static struct place *place_get(const char *where)
 	if (!p->touchable) {
 		err = os_protect(place_at(p), PLACE_BYTES,
 				 PROT_READ | PROT_WRITE);
-		assert(!err);
+		if (err) {
+			/* A lookup cannot fail, and other threads run. */
+			fprintf(stderr, "faultline: no memory for what %s() "
+				"looks up: %s\n", where, strerror(-err));
+			_exit(1);
+		}
 	}
 	p->touchable = true;
 	return p;

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <linux/sched.h>
 #include <linux/wait.h>
@@ -13,8 +14,15 @@
 
 #include "shim_internal.h"
 
-/* As many page-ins as go on side by side. */
-#define WORKERS 8
+/*
+ * As many page-ins as go on side by side; but a worker that waits for a file of a
+ * process elsewhere, which may never answer, has another take its place, as on Linux.
+ * There are no more than a card can have faults and held accesses.
+ */
+#define WORKERS		8u
+#define WORKERS_MOST	(WORKERS + 96u)
+
+#define QUEUE_WORDS	"work queue "
 
 struct worker {
 	struct workqueue_struct *wq;
@@ -32,9 +40,10 @@ struct workqueue_struct {
 	struct list_head items;
 	struct worker *idle;
 	unsigned int busy, users;	/* users: workers, and the owner */
+	unsigned int workers, waiting;	/* waiting: for such a file */
 	bool dead;
 	wait_queue_head_t done;		/* an item has ended */
-	struct worker worker[WORKERS];
+	struct worker worker[WORKERS_MOST];
 };
 
 /* First item that no other worker is running; the lock is held. */
@@ -107,6 +116,8 @@ static void sleep_idle(struct worker *me)
 		sim_park();
 }
 
+static void worker_waits(void *arg, bool waits);
+
 static void worker_main(void *arg)
 {
 	struct worker *me = arg;
@@ -115,6 +126,7 @@ static void worker_main(void *arg)
 	bool dead;
 
 	me->thread = sim_thread_self();
+	host_on_wait(worker_waits, me);
 	while (!sim_stopping()) {
 		sim_spin_lock(&wq->lock);
 		dead = wq->dead;
@@ -134,6 +146,38 @@ static void worker_main(void *arg)
 		else
 			sleep_idle(me);
 	}
+	put(wq);
+}
+
+static bool start_worker(struct workqueue_struct *wq, unsigned int i)
+{
+	wq->worker[i].wq = wq;
+	return sim_thread_start(wq->shim->sim,
+				wq->name + strlen(QUEUE_WORDS), true,
+				worker_main, &wq->worker[i]) != NULL;
+}
+
+/* Of WORKERS that could do something there is one less: another begins. */
+static void worker_waits(void *arg, bool waits)
+{
+	struct workqueue_struct *wq = ((struct worker *)arg)->wq;
+	unsigned int i = WORKERS_MOST;
+
+	sim_spin_lock(&wq->lock);
+	wq->waiting += waits ? 1 : -1;
+	if (waits && !wq->dead && wq->workers - wq->waiting < WORKERS &&
+	    wq->workers < WORKERS_MOST) {
+		i = wq->workers++;
+		wq->users++;
+	}
+	sim_spin_unlock(&wq->lock);
+	if (i == WORKERS_MOST || start_worker(wq, i))
+		return;
+	/* No thread is to be had; its place may be another's chance. */
+	sim_spin_lock(&wq->lock);
+	if (wq->workers == i + 1)
+		wq->workers--;
+	sim_spin_unlock(&wq->lock);
 	put(wq);
 }
 
@@ -160,14 +204,13 @@ struct workqueue_struct *(alloc_workqueue)(const char *name,
 	if (!wq)
 		return NULL;
 	wq->shim = shim_cpu()->shim;
-	snprintf(wq->name, sizeof(wq->name), "work queue %s", name);
+	snprintf(wq->name, sizeof(wq->name), QUEUE_WORDS "%s", name);
 	INIT_LIST_HEAD(&wq->items);
 	init_waitqueue_head(&wq->done);
 	wq->users = 1 + WORKERS;
+	wq->workers = WORKERS;
 	for (i = 0; i < WORKERS; i++) {
-		wq->worker[i].wq = wq;
-		if (!sim_thread_start(wq->shim->sim, name, true, worker_main,
-				      &wq->worker[i])) {
+		if (!start_worker(wq, i)) {
 			/* Those that run see it and go; the rest never came. */
 			wq->dead = true;
 			wq->users -= WORKERS - i;
@@ -282,7 +325,7 @@ static const char *item_in(struct workqueue_struct *wq, const char *mem,
 	list_for_each_entry(w, &wq->items, entry)
 		if ((const char *)w >= mem && (const char *)w < mem + bytes)
 			name = work_name(w);
-	for (i = 0; i < WORKERS; i++) {
+	for (i = 0; i < wq->workers; i++) {
 		w = wq->worker[i].item;
 		/* An item may free itself. */
 		if (w && wq->worker[i].thread != sim_thread_self() &&

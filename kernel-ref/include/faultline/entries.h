@@ -162,9 +162,7 @@ enum fl_st_code {
 	FL_ST_LOCAL_KEY = 4,             /* no such local key, or of another protection domain */
 	FL_ST_LOCAL_RANGE = 5,           /* not inside the local region */
 	FL_ST_LOCAL_RIGHTS = 6,          /* the local region does not allow it */
-	FL_ST_REMOTE_KEY = 7,            /* no such remote key, or of another protection domain */
-	FL_ST_REMOTE_RANGE = 8,          /* not inside the remote region */
-	FL_ST_REMOTE_RIGHTS = 9,         /* the remote region does not allow it */
+	FL_ST_REMOTE_ACCESS = 7,         /* the peer does not allow it: wrong key, range or rights, and only the peer's trace says which */
 	FL_ST_REMOTE_QP = 10,             /* no such queue pair there, or not connected to this one */
 	FL_ST_LOCAL_FAULT = 11,           /* a local page is not mapped, not allowed, or memory ran out */
 	FL_ST_REMOTE_FAULT = 12,          /* a page at the peer is not mapped, not allowed, or memory ran out */
@@ -180,6 +178,12 @@ enum fl_st_code {
 	FL_ST_BAD_COMMAND = 22,           /* command: unknown opcode */
 	FL_ST_REFUSED_TOO_OFTEN = 23,     /* pages left again each time before the block was through */
 	FL_ST_BLOCK_SIZE = 24,            /* the peer's card takes smaller blocks only */
+	FL_ST_SEEN_KEY = 240,              /* FW_CHECK only; the peer gets REMOTE_ACCESS: no such key, or of another protection domain */
+	FL_ST_SEEN_RANGE = 241,            /* FW_CHECK only; the peer gets REMOTE_ACCESS: not inside the region */
+	FL_ST_SEEN_RIGHTS = 242,           /* FW_CHECK only; the peer gets REMOTE_ACCESS: the region does not allow it */
+	FL_ST_SEEN_NO_QP = 243,            /* FW_CHECK only; the peer gets REMOTE_QP: no such queue pair, or it is not connected, or it failed */
+	FL_ST_SEEN_STRANGER = 244,         /* FW_CHECK only; the peer gets REMOTE_QP: the queue pair is connected to another one */
+	FL_ST_SEEN_OVER = 245,             /* FW_CHECK only; the peer gets REMOTE_QP: the WRITE's request is long over */
 	FL_ST_WAIT = 254,                  /* never in a completion. Verdict: tell the peer that its READ is being worked on, or that the turn of its WRITE has not come; in a REFUSED: the same */
 	FL_ST_STALE = 255,                 /* NAK only: the block that this answers is long over */
 };
@@ -197,7 +201,7 @@ enum fl_cmd_code {
 	FL_CMD_MR_DESTROY = 4,           /* object: key */
 	FL_CMD_CQ_CREATE = 5,            /* a physical address, b entries (power of two, 2 to 32768); result: number */
 	FL_CMD_CQ_DESTROY = 6,           /* object: number; BUSY while a queue pair uses it */
-	FL_CMD_QP_CREATE = 7,            /* a physical address of the send queue, b entries (power of two, 2 to 32768), c completion queue, d domain, flags FL_QP_*; result: number */
+	FL_CMD_QP_CREATE = 7,            /* a physical address of the send queue, b entries (power of two, 2 to 32768), c completion queue, d domain, flags FL_QP_*; result: number, 24 bits: the place in bits 7:0, how often it was used before above */
 	FL_CMD_QP_CONNECT = 8,           /* object: number; a peer node, b peer queue pair */
 	FL_CMD_QP_DESTROY = 9,           /* object: number; what is in flight ends as KILLED */
 	FL_CMD_PD_CREATE = 10,            /* result: domain number, of slot */

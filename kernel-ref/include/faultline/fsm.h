@@ -36,14 +36,14 @@ enum fl_tx_event {
 enum fl_rx_state {
 	FL_RX_FREE = 0,             /* network: nothing */
 	FL_RX_CHECK = 1,            /* software: the first cell came; the firmware judges it; further cells are collected */
-	FL_RX_COLLECT = 2,          /* network: accepted; cells are missing */
+	FL_RX_COLLECT = 2,          /* network: accepted; cells are missing, and newer attempts fill the holes */
 	FL_RX_WRITE = 3,            /* datapath: all cells are there; to be written to memory */
 	FL_RX_FAULT = 4,            /* software: a page of the destination is missing; the peer was told; the driver will write READY */
 	FL_RX_STATES = 5,
 };
 
 enum fl_rx_event {
-	FL_RX_EV_OPEN = 0,          /* network: first cell of a block or of a new attempt */
+	FL_RX_EV_OPEN = 0,          /* network: first cell of a block, or of a new attempt of which nothing is here */
 	FL_RX_EV_ACCEPT = 1,        /* software: the firmware accepts; cells are missing */
 	FL_RX_EV_ACCEPT_FULL = 2,   /* software: the firmware accepts; all cells are there */
 	FL_RX_EV_DENY = 3,          /* software: the firmware refuses, or takes over a READ request */
@@ -53,7 +53,7 @@ enum fl_rx_event {
 	FL_RX_EV_BUS_ERROR = 7,     /* datapath: memory answered a burst with an error */
 	FL_RX_EV_RESOLVED = 8,      /* software: the driver wrote READY, code 0 */
 	FL_RX_EV_GIVEN_UP = 9,      /* software: the driver wrote READY with a status */
-	FL_RX_EV_RESTART = 10,      /* network: a newer attempt or generation of the same peer context; the firmware takes its verdict back; READ answer: the READ has ended */
+	FL_RX_EV_RESTART = 10,      /* network: a newer generation of the same peer context, or in CHECK a newer attempt; the firmware takes its verdict back; READ answer: the READ has ended */
 	FL_RX_EVENTS = 11,
 };
 

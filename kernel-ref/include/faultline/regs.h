@@ -312,9 +312,9 @@
 /* the sender's queue pair */
 #define NIC_CTX_SRC_QPN_SHIFT                   0
 #define NIC_CTX_SRC_QPN_MASK                    0x00FFFFFF
-/* how often its number was used before, modulo 128 */
-#define NIC_CTX_SRC_LIFE_SHIFT                  24
-#define NIC_CTX_SRC_LIFE_MASK                   0x7F000000
+/* 0; the engine passes it on */
+#define NIC_CTX_SRC_SPARE_SHIFT                 24
+#define NIC_CTX_SRC_SPARE_MASK                  0x7F000000
 /* 1: no order with other requests of the queue pair */
 #define NIC_CTX_SRC_RELAXED_SHIFT               31
 #define NIC_CTX_SRC_RELAXED_MASK                0x80000000
@@ -533,7 +533,7 @@
 /* send queue doorbell */
 #define NIC_DB_SQ                               0x000
 #define NIC_DB_SQ_RESET                         0x00000000
-/* queue pair */
+/* queue pair, the low bits of its number */
 #define NIC_DB_SQ_QPN_SHIFT                     0
 #define NIC_DB_SQ_QPN_MASK                      0x0000FFFF
 /* entries that were ever posted, modulo 65536 */

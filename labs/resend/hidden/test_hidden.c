@@ -83,6 +83,8 @@ JUDGE(random_answers, "one context, random answers, timers and kills")
 	static const unsigned int ops[] = { WOP_ACK, WOP_REFUSED, WOP_READY,
 					    WOP_NAK, WOP_REFUSED, WOP_READY };
 	static const unsigned int codes[] = { 0, FL_ST_WAIT, FL_ST_BUSY };
+	static const unsigned int ends[] = { FL_ST_REMOTE_ACCESS, FL_ST_REMOTE_QP,
+					     FL_ST_REMOTE_FAULT };
 	struct model m = { 0 };
 	unsigned int i, stale = 0, done = 0, again = 0;
 
@@ -91,7 +93,7 @@ JUDGE(random_answers, "one context, random answers, timers and kills")
 	for (i = 0; i < 3000; i++) {
 		uint64_t x = judge_random();
 		unsigned int op = ops[x % 6], code = op == WOP_NAK ?
-				  FL_ST_REMOTE_KEY + (x >> 8) % 3 :
+				  ends[(x >> 8) % 3] :
 				  op == WOP_REFUSED ? codes[(x >> 8) % 3] : 0;
 		unsigned int gen = m.gen - (x >> 16) % 8 / 7;
 		unsigned int attempt = m.attempt - (x >> 24) % 8 / 7;

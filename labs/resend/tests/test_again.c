@@ -13,7 +13,7 @@ JUDGE(restart_check, "a newer attempt begins anew; the old verdict is void")
 	rxc = bench_open(&serial);
 	again.seed = 2;
 	bench_cell(&again, 0);
-	bench_verdict(rxc, serial, FL_ST_REMOTE_KEY);
+	bench_verdict(rxc, serial, FL_ST_REMOTE_ACCESS);
 	bench_sent_nothing();
 	rxc = bench_judge(0);
 	judge_did("cell 1 of the older attempt is none of this one");
@@ -27,26 +27,32 @@ JUDGE(restart_check, "a newer attempt begins anew; the old verdict is void")
 	bench_sent_answer(&again, WOP_ACK, 0, 0);
 }
 
-JUDGE(restart_collect, "the same when it was accepted already")
+JUDGE(fills_holes, "once it is accepted, each attempt fills the holes of those before")
 {
 	struct block again = bench_attempt(100, 1);
+	struct block third = bench_attempt(100, 2);
 	unsigned int rxc, n;
 
 	bench_new();
-	for (n = 0; n < 4; n++)
-		bench_cell(&a_write, n);
+	bench_cell(&a_write, 0);
 	rxc = bench_judge(0);
-	bench_rx(rxc, FL_RX_COLLECT);
-	bench_cell(&again, 4);
+	bench_cell(&a_write, 2);
+	bench_cell(&again, 1);
+	bench_cell(&again, 0);
+	judge_did("cell 4 of the older attempt comes too late");
 	bench_cell(&a_write, 4);
 	bench_counts(STALE, 1);
-	rxc = bench_judge(0);
 	bench_rx(rxc, FL_RX_COLLECT);
-	for (n = 0; n < 4; n++)
-		bench_cell(&again, n);
+	judge_did("cell 3 was lost twice");
+	bench_cell(&again, 4);
+	bench_rx(rxc, FL_RX_COLLECT);
+	bench_sent_nothing();
+	for (n = 4; n-- > 0;)
+		bench_cell(&third, n);
+	bench_no_note();
 	bench_run(WRITES);
-	bench_landed(&again);
-	bench_sent_answer(&again, WOP_ACK, 0, 0);
+	bench_landed(&a_write);
+	bench_sent_answer(&third, WOP_ACK, 0, 0);
 	bench_sent_nothing();
 }
 
@@ -78,20 +84,29 @@ JUDGE(while_written, "while it is written, the newest attempt gets the answer")
 JUDGE(other_story, "an attempt that tells another story is a bad packet")
 {
 	struct block odd = bench_attempt(100, 1);
+	unsigned int rxc, n;
 
 	bench_new();
-	bench_block(&a_write);
-	bench_judge(0);
+	for (n = 0; n < 4; n++)
+		bench_cell(&a_write, n);
+	rxc = bench_judge(0);
+	judge_did("the next attempt has another length, and fills no hole");
+	odd.len -= 8;
+	bench_cell(&odd, 4);
+	bench_counts(BAD, 1);
+	bench_rx(rxc, FL_RX_COLLECT);
+	bench_cell(&a_write, 4);
 	bench_steps(WRITES, 1);
-	judge_did("the next attempt goes to an address 8 higher");
+	odd = bench_attempt(100, 2);
+	judge_did("one that comes while it is written goes to an address 8 higher");
 	odd.va += 8;
 	bench_cell(&odd, 0);
-	bench_counts(BAD, 1);
-	odd = bench_attempt(100, 2);
-	judge_did("and the one after that has another key");
+	bench_counts(BAD, 2);
+	odd = bench_attempt(100, 3);
+	judge_did("and one after that has another key");
 	odd.rkey++;
 	bench_cell(&odd, 0);
-	bench_counts(BAD, 2);
+	bench_counts(BAD, 3);
 	bench_run(WRITES);
 	judge_did("the answer names the attempt that was good");
 	bench_sent_answer(&a_write, WOP_ACK, 0, 0);
@@ -131,7 +146,7 @@ JUDGE(new_in_check, "a newer block ends one that is judged or collected")
 	bench_cell(&a_write, 0);
 	rxc = bench_open(&serial);
 	bench_cell(&b, 0);
-	bench_verdict(rxc, serial, FL_ST_REMOTE_KEY);
+	bench_verdict(rxc, serial, FL_ST_REMOTE_ACCESS);
 	bench_sent_nothing();
 	bench_judge(0);
 	b.gen++;

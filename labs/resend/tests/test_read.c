@@ -87,9 +87,9 @@ JUDGE(of_a_read, "a WRITE takes no data, nor does what is over or not sent")
 	bench_go(2, FL_OP_READ, 5000);
 	unasked(data, "the READ is READY, and was never asked for");
 	data = asked();
-	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_KEY);
+	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_ACCESS);
 	unasked(data, "the READ is DONE");
-	bench_ended(2, FL_ST_REMOTE_KEY);
+	bench_ended(2, FL_ST_REMOTE_ACCESS);
 	bench_untouched(bench_source(2), 5000);
 }
 
@@ -212,8 +212,8 @@ JUDGE(silent, "who fell silent loses his context at the fourth packet that needs
 		bench_sent_answer(&b, WOP_REFUSED, FL_ST_BUSY, 0);
 	}
 	b.attempt = i;
-	bench_judge(FL_ST_REMOTE_KEY);
-	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_KEY, 0);
+	bench_judge(FL_ST_REMOTE_ACCESS);
+	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_ACCESS, 0);
 }
 
 JUDGE(longest_silent, "it is the one that was silent for longest")

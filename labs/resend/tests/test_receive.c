@@ -112,8 +112,8 @@ JUDGE(older_block, "an older generation is stale, landed or not")
 	old.attempt = 7;
 	bench_cell(&old, 4);
 	bench_counts(STALE, 2);
-	bench_judge(FL_ST_REMOTE_KEY);
-	bench_sent_answer(&a_write, WOP_NAK, FL_ST_REMOTE_KEY, 0);
+	bench_judge(FL_ST_REMOTE_ACCESS);
+	bench_sent_answer(&a_write, WOP_NAK, FL_ST_REMOTE_ACCESS, 0);
 	bench_cell(&old, 4);
 	bench_counts(STALE, 3);
 	bench_sent_nothing();
@@ -131,24 +131,24 @@ JUDGE(halves, "older and newer are halves of a circle")
 	judge_did("attempt 200 is 57 before 1");
 	bench_cell(&old, 0);
 	bench_counts(STALE, 2);
-	bench_judge(FL_ST_REMOTE_KEY);
-	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_KEY, 0);
+	bench_judge(FL_ST_REMOTE_ACCESS);
+	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_ACCESS, 0);
 	b = bench_attempt(3, 100);
 	judge_did("attempt 100 is 99 after 1");
 	bench_cell(&b, 0);
-	bench_judge(FL_ST_REMOTE_KEY);
-	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_KEY, 0);
+	bench_judge(FL_ST_REMOTE_ACCESS);
+	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_ACCESS, 0);
 	b = bench_attempt(0x7fff, 0);
 	bench_cell(&b, 0);
-	bench_judge(FL_ST_REMOTE_KEY);
-	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_KEY, 0);
+	bench_judge(FL_ST_REMOTE_ACCESS);
+	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_ACCESS, 0);
 	b = bench_attempt(0xfffe, 0);
 	bench_cell(&b, 0);
-	bench_judge(FL_ST_REMOTE_KEY);
+	bench_judge(FL_ST_REMOTE_ACCESS);
 	judge_did("generation 0 follows on 65535");
 	b = bench_attempt(0, 0);
 	bench_cell(&b, 0);
-	bench_judge(FL_ST_REMOTE_KEY);
+	bench_judge(FL_ST_REMOTE_ACCESS);
 	bench_counts(STALE, 2);
 }
 
@@ -158,8 +158,8 @@ JUDGE(answered, "what comes of an attempt after its answer is ignored")
 
 	bench_new();
 	bench_cell(&a_write, 0);
-	bench_judge(FL_ST_REMOTE_RIGHTS);
-	bench_sent_answer(&a_write, WOP_NAK, FL_ST_REMOTE_RIGHTS, 0);
+	bench_judge(FL_ST_REMOTE_ACCESS);
+	bench_sent_answer(&a_write, WOP_NAK, FL_ST_REMOTE_ACCESS, 0);
 	bench_block(&a_write);
 	bench_rx(0, FL_RX_FREE);
 	bench_counts(STALE, 0);

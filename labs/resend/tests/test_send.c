@@ -188,8 +188,8 @@ JUDGE(other_attempt, "an answer to another attempt is stale")
 JUDGE(nak_status, "NAK ends a block with the status that it carries")
 {
 	flying();
-	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_KEY);
-	bench_ended(2, FL_ST_REMOTE_KEY);
+	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_ACCESS);
+	bench_ended(2, FL_ST_REMOTE_ACCESS);
 	bench_counts(REFUSED, 0);
 	bench_note(FL_NOTE_TX_DONE);
 	flying();
@@ -267,7 +267,7 @@ JUDGE(old_answers, "what was said of attempt 0 changes nothing later")
 		bench_says(3, op[i], 2, 1, 0);
 		bench_tx(2, FL_TX_FLYING, 1);
 	}
-	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_KEY);
+	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_ACCESS);
 	bench_tx(2, FL_TX_FLYING, 1);
 	bench_counts(STALE, 4);
 }

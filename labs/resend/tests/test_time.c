@@ -44,7 +44,7 @@ JUDGE(after_the_end, "what is DONE or FREE stays so")
 		bench_says(3, WOP_ACK, 2, 1, 0);
 		bench_says(3, WOP_REFUSED, 2, 1, 0);
 		bench_says(3, WOP_READY, 2, 1, 0);
-		bench_nak(3, 2, 1, 0, FL_ST_REMOTE_KEY);
+		bench_nak(3, 2, 1, 0, FL_ST_REMOTE_ACCESS);
 		bench_counts(STALE, 4 * (i + 1));
 		if (i == 0) {
 			bench_ended(2, FL_ST_OK);
@@ -92,10 +92,10 @@ JUDGE(early_ack, "an answer to a block that is half sent waits for its end")
 JUDGE(early_nak, "NAK by the first cell: its status is kept")
 {
 	half_sent();
-	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_RIGHTS);
+	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_ACCESS);
 	bench_tx(2, FL_TX_READY, 0);
 	rest_leaves();
-	bench_ended(2, FL_ST_REMOTE_RIGHTS);
+	bench_ended(2, FL_ST_REMOTE_ACCESS);
 	judge_did("the next block of the context knows nothing of it");
 	bench_act(2, NIC_CTX_CTRL_RELEASE, 0);
 	bench_room(1000);
@@ -129,14 +129,14 @@ JUDGE(early_end, "nothing takes the place of an end, or of READY")
 	half_sent();
 	bench_says(3, WOP_ACK, 2, 1, 0);
 	bench_says(3, WOP_REFUSED, 2, 1, 0);
-	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_KEY);
+	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_ACCESS);
 	rest_leaves();
 	bench_ended(2, FL_ST_OK);
 	half_sent();
-	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_KEY);
+	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_ACCESS);
 	bench_says(3, WOP_ACK, 2, 1, 0);
 	rest_leaves();
-	bench_ended(2, FL_ST_REMOTE_KEY);
+	bench_ended(2, FL_ST_REMOTE_ACCESS);
 	half_sent();
 	bench_says(3, WOP_READY, 2, 1, 0);
 	bench_says(3, WOP_REFUSED, 2, 1, 0);

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_os_escape_table.h - for test_os_escape.c: all ways out of a wall. Each is a system
+ * call with its arguments, or a function (test_os_escape.h).
+ */
+#ifndef FL_TEST_OS_ESCAPE_TABLE_H
+#define FL_TEST_OS_ESCAPE_TABLE_H
+
+#include "tests/unit/test_os_escape.h"
+
+#define SUBJECT		1	/* a compiler may do it: start programs, ask for names */
+#define ANYWHERE	2	/* not by a compiler either */
+#define UNPROVEN	4	/* never without the wall: it would hurt this machine */
+
+struct escape {
+	const char *name;
+	unsigned int where;
+	long (*run)(void);	/* negative, and errno: it was refused */
+	long call, arg[5];	/* if there is no function */
+};
+
+#define CWD		((long)AT_FDCWD)
+#define OTHERS		((long)escape_others)
+#define MADE		((long)escape_made)
+#define BUFFER		((long)escape_buffer)
+#define IS(fn)		fn, 0, { 0 }
+#define CALL(nr, ...)	0, nr, { __VA_ARGS__ }
+
+/* An array of one number. */
+static uint32_t bpf_map[4] = { 2, 4, 4, 1 };
+
+static const struct escape escapes[] = {
+	{ "open the file with the key", ANYWHERE, IS(read_key) },
+	{ "open it by openat2", ANYWHERE, IS(open_by_structure) },
+	{ "open /etc/passwd", ANYWHERE, IS(read_users) },
+	{ "write into a file", ANYWHERE, CALL(SYS_openat, CWD, OTHERS, O_WRONLY) },
+	{ "make a file empty as it is opened", ANYWHERE,
+	  CALL(SYS_openat, CWD, OTHERS, O_WRONLY | O_TRUNC) },
+	{ "open a path without reading (O_PATH)", ANYWHERE,
+	  CALL(SYS_openat, CWD, OTHERS, O_PATH) },
+	{ "stat a path", SUBJECT, CALL(SYS_newfstatat, CWD, OTHERS, BUFFER, 0) },
+	{ "stat it as if it were a descriptor", SUBJECT,
+	  CALL(SYS_newfstatat, CWD, OTHERS, BUFFER, AT_EMPTY_PATH) },
+	{ "statx a path", SUBJECT, CALL(SYS_statx, CWD, OTHERS, 0, 0xfff, BUFFER) },
+	{ "statfs a path", SUBJECT, CALL(SYS_statfs, OTHERS, BUFFER) },
+	{ "ask whether a file is there", SUBJECT, CALL(SYS_faccessat, CWD, OTHERS, 0) },
+	{ "the same with flags", SUBJECT, CALL(SYS_faccessat2, CWD, OTHERS, 0, 0) },
+	{ "read a link", SUBJECT,
+	  CALL(SYS_readlinkat, CWD, (long)"/proc/self/exe", BUFFER, 4096) },
+	{ "ask for the name of the folder", SUBJECT, CALL(SYS_getcwd, BUFFER, 4096) },
+	{ "go to another folder", SUBJECT, CALL(SYS_chdir, (long)"/") },
+	{ "list a folder", ANYWHERE, IS(list_folder) },
+	{ "make a file", ANYWHERE,
+	  CALL(SYS_openat, CWD, MADE, O_WRONLY | O_CREAT, 0600) },
+	{ "make a file without a name", ANYWHERE,
+	  CALL(SYS_openat, CWD, (long)".", O_TMPFILE | O_WRONLY, 0600) },
+	{ "make a folder", ANYWHERE, CALL(SYS_mkdirat, CWD, MADE, 0700) },
+	{ "make a pipe with a name", ANYWHERE, CALL(SYS_mknodat, CWD, MADE, 0010600, 0) },
+	{ "remove a file", ANYWHERE, CALL(SYS_unlinkat, CWD, OTHERS, 0) },
+	{ "rename a file", ANYWHERE, CALL(SYS_renameat2, CWD, OTHERS, CWD, MADE, 0) },
+	{ "link a file", ANYWHERE, CALL(SYS_linkat, CWD, OTHERS, CWD, MADE, 0) },
+	{ "make a symbolic link", ANYWHERE, CALL(SYS_symlinkat, OTHERS, CWD, MADE) },
+	{ "truncate a file", ANYWHERE, CALL(SYS_truncate, OTHERS, 0) },
+	{ "change a file's mode", ANYWHERE, CALL(SYS_fchmodat, CWD, OTHERS, 0777) },
+	{ "change it by fchmodat2", ANYWHERE, CALL(CALL_fchmodat2, CWD, OTHERS, 0777, 0) },
+	{ "change a file's owner", ANYWHERE, CALL(SYS_fchownat, CWD, OTHERS, -1, -1, 0) },
+	{ "change a file's times", ANYWHERE, CALL(SYS_utimensat, CWD, OTHERS, 0, 0) },
+	{ "set an attribute", ANYWHERE,
+	  CALL(SYS_setxattr, OTHERS, (long)"user.x", (long)"x", 1, 0) },
+	{ "set it by setxattrat", ANYWHERE, IS(set_attribute_at) },
+	{ "list attributes", ANYWHERE, CALL(SYS_listxattr, OTHERS, BUFFER, 4096) },
+	{ "set flags by file_setattr", ANYWHERE, IS(set_file_attributes) },
+	{ "watch a file (inotify)", ANYWHERE, IS(watch) },
+	{ "watch all files (fanotify)", ANYWHERE, CALL(SYS_fanotify_init, 0x200, 0) },
+	{ "open a tree", ANYWHERE, CALL(SYS_open_tree, CWD, OTHERS, 0) },
+	{ "open a tree by its younger call", ANYWHERE | UNPROVEN,
+	  CALL(CALL_open_tree_attr, CWD, OTHERS, 0, 0, 0) },
+	{ "write all file systems out", ANYWHERE | UNPROVEN, CALL(SYS_sync) },
+	{ "read the grader's memory", ANYWHERE, IS(read_memory) },
+	{ "read the grader's environment", ANYWHERE, IS(read_environment) },
+	{ "read one's own environment as a file", ANYWHERE, IS(read_own_environment) },
+	{ "read the grader's program, with its hidden tests", ANYWHERE, IS(read_its_file) },
+	{ "process_vm_readv", ANYWHERE, IS(vm_read) },
+	{ "process_vm_writev", ANYWHERE, IS(vm_write) },
+	{ "trace the grader", ANYWHERE, IS(attach_to_grader) },
+	{ "be traced by the grader", ANYWHERE, IS(be_traced) },
+	{ "open the grader as a descriptor", ANYWHERE, IS(open_grader) },
+	{ "take a descriptor of the grader", ANYWHERE, IS(take_descriptor) },
+	{ "compare with the grader's files", ANYWHERE, IS(compare_files) },
+	{ "fork", SUBJECT, IS(clone_alone) },
+	{ "vfork", SUBJECT, IS(vfork_child) },
+	{ "clone by clone3", SUBJECT, IS(clone_by_structure) },
+	{ "clone with users of its own", ANYWHERE, IS(clone_users) },
+	{ "exec a program", SUBJECT, IS(exec_program) },
+	{ "exec a program with a guess at the secret", SUBJECT, IS(exec_guessing) },
+	{ "exec memory", ANYWHERE, IS(exec_memory) },
+	{ "exec memory by its name", SUBJECT, IS(exec_memory_by_name) },
+	{ "signal the grader", ANYWHERE, IS(kill_grader) },
+	{ "signal its thread", ANYWHERE, IS(tkill_grader) },
+	{ "signal its thread in its group", ANYWHERE, IS(tgkill_grader) },
+	{ "signal it with a value", ANYWHERE, IS(queue_to_grader) },
+	{ "signal the group", ANYWHERE, IS(kill_group) },
+	{ "make it the owner of a socket", ANYWHERE, IS(own_by_grader) },
+	{ "make it the owner by a structure", ANYWHERE, IS(own_by_structure) },
+	{ "make it the owner by ioctl", ANYWHERE, IS(own_by_ioctl) },
+	{ "choose the owner's signal", ANYWHERE, IS(choose_signal) },
+	{ "ask for a lease", ANYWHERE | UNPROVEN, IS(lock_file) },
+	{ "set the grader's priority", ANYWHERE, IS(slow_grader) },
+	{ "set the grader's schedule", ANYWHERE, IS(schedule_grader) },
+	{ "pin the grader to processors", ANYWHERE, IS(pin_grader) },
+	{ "look at the grader's limits", ANYWHERE, IS(limit_grader) },
+	{ "move the grader's pages", ANYWHERE, IS(move_grader) },
+	{ "look at the grader's robust list", ANYWHERE, IS(robust_of_grader) },
+	{ "leave the session", ANYWHERE, CALL(SYS_setsid) },
+	{ "leave the group", ANYWHERE, CALL(SYS_setpgid, 0, 0) },
+	{ "outlive the grader", ANYWHERE, CALL(SYS_prctl, PR_SET_PDEATHSIG, 0) },
+	{ "hide from the grader", ANYWHERE, CALL(SYS_prctl, PR_SET_DUMPABLE, 0) },
+	{ "adopt processes", ANYWHERE, CALL(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1) },
+	{ "set an alarm that kills", ANYWHERE, IS(timer_of_grader) },
+	{ "raise the limit of descriptors", SUBJECT, IS(raise_limit) },
+	{ "raise the limit of CPU time", ANYWHERE, IS(raise_cpu_limit) },
+	{ "fill the disk", ANYWHERE, IS(fill_disk) },
+	{ "fill the memory", ANYWHERE, IS(fill_memory) },
+	{ "add a filter", ANYWHERE, IS(lower_filter) },
+	{ "add a filter by prctl", ANYWHERE, IS(lower_filter_by_prctl) },
+	{ "a socket of TCP", ANYWHERE, CALL(SYS_socket, AF_INET, SOCK_STREAM, 0) },
+	{ "a socket of UDP", ANYWHERE, CALL(SYS_socket, AF_INET, SOCK_DGRAM, 0) },
+	{ "a socket of IPv6", ANYWHERE, CALL(SYS_socket, AF_INET6, SOCK_STREAM, 0) },
+	{ "a Unix socket", ANYWHERE, CALL(SYS_socket, AF_UNIX, SOCK_STREAM, 0) },
+	{ "a netlink socket", ANYWHERE, CALL(SYS_socket, AF_NETLINK, SOCK_RAW, 0) },
+	{ "a packet socket", ANYWHERE, CALL(SYS_socket, AF_PACKET, SOCK_RAW, 0) },
+	{ "a socket of the kernel's ciphers", ANYWHERE, CALL(SYS_socket, AF_ALG, 5, 0) },
+	{ "a socket to the host of a guest", ANYWHERE, CALL(SYS_socket, AF_VSOCK, 1, 0) },
+	{ "a pair of sockets", ANYWHERE,
+	  CALL(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0, BUFFER) },
+	{ "an abstract name of a socket", ANYWHERE, IS(abstract_socket) },
+	{ "send a descriptor", ANYWHERE, IS(send_descriptor) },
+	{ "type into a terminal", ANYWHERE, IS(type_into_terminal) },
+	{ "ask a terminal for its size", ANYWHERE, IS(size_of_terminal) },
+	{ "any ioctl of a socket", ANYWHERE, IS(free_room) },
+	{ "io_uring", ANYWHERE, IS(make_ring) },
+	{ "io_setup", ANYWHERE, IS(start_context) },
+	{ "bpf", ANYWHERE, CALL(SYS_bpf, 0, (long)bpf_map, sizeof(bpf_map)) },
+	{ "userfaultfd", ANYWHERE, CALL(SYS_userfaultfd, 1) },
+	{ "perf_event_open", ANYWHERE, IS(make_events) },
+	{ "a key of the kernel's", ANYWHERE, IS(add_key) },
+	{ "a keyring", ANYWHERE, CALL(SYS_keyctl, 0, -1, 1) },
+	{ "shared memory of System V", ANYWHERE, CALL(SYS_shmctl, 0, 3 /* IPC_INFO */, BUFFER) },
+	{ "a queue of System V", ANYWHERE, CALL(SYS_msgctl, 0, 3, BUFFER) },
+	{ "a semaphore of System V", ANYWHERE, CALL(SYS_semctl, 0, 0, 3, BUFFER) },
+	{ "make shared memory of System V", ANYWHERE | UNPROVEN, CALL(SYS_shmget, 0, 4096, 0600) },
+	{ "make a queue of System V", ANYWHERE | UNPROVEN, CALL(SYS_msgget, 0, 0600) },
+	{ "make a semaphore of System V", ANYWHERE | UNPROVEN, CALL(SYS_semget, 0, 1, 0600) },
+	{ "make a queue of POSIX", ANYWHERE | UNPROVEN,
+	  CALL(SYS_mq_open, (long)"faultline-escape", O_CREAT | O_RDWR, 0600, 0) },
+	{ "secret memory", ANYWHERE, CALL(CALL_memfd_secret, 0) },
+	{ "namespaces of its own", ANYWHERE, CALL(SYS_unshare, CLONE_NEWUSER) },
+	{ "another's namespace", ANYWHERE | UNPROVEN, CALL(SYS_setns, -1, 0) },
+	{ "chroot", ANYWHERE, CALL(SYS_chroot, (long)".") },
+	{ "mount", ANYWHERE | UNPROVEN, CALL(SYS_mount, 0, 0, 0, 0, 0) },
+	{ "umount", ANYWHERE | UNPROVEN, CALL(SYS_umount2, 0, 0) },
+	{ "pivot_root", ANYWHERE | UNPROVEN, CALL(SYS_pivot_root, 0, 0) },
+	{ "a module of the kernel", ANYWHERE | UNPROVEN, CALL(SYS_init_module, 0, 0, 0) },
+	{ "another kernel", ANYWHERE | UNPROVEN, CALL(SYS_kexec_load, 0, 0, 0, -1) },
+	{ "reboot", ANYWHERE | UNPROVEN, CALL(SYS_reboot, 0, 0, 0, 0) },
+	{ "swap", ANYWHERE | UNPROVEN, CALL(SYS_swapoff, 0) },
+	{ "the machine's name", ANYWHERE | UNPROVEN, CALL(SYS_sethostname, 0, -1) },
+	{ "the machine's clock", ANYWHERE | UNPROVEN, CALL(SYS_settimeofday, -1, 0) },
+	{ "the kernel's log", ANYWHERE, CALL(SYS_syslog, 10, 0, 0) },
+	{ "another user", ANYWHERE, CALL(SYS_setresuid, -1, -1, -1) },
+	{ "other groups", ANYWHERE | UNPROVEN, CALL(SYS_setgroups, 0, 0) },
+	{ "no random addresses", ANYWHERE, CALL(SYS_personality, 0xffffffff) },
+	{ "send pages by splice", ANYWHERE, CALL(SYS_vmsplice, -1, 0, 0, 0) },
+	{ "a Landlock of its own", ANYWHERE,
+	  CALL(SYS_landlock_create_ruleset, 0, 0, LANDLOCK_CREATE_RULESET_VERSION) },
+	{ "a call younger than any header", ANYWHERE | UNPROVEN, CALL(CALL_cachestat, 0) },
+	{ "a call that there is not yet", ANYWHERE | UNPROVEN, CALL(1000, 0) },
+#ifdef __x86_64__
+	{ "change a file's mode the old way", ANYWHERE, CALL(SYS_chmod, OTHERS, 0777) },
+	{ "fork the old way", SUBJECT | UNPROVEN, CALL(SYS_fork, 0) },
+	{ "vfork the old way", SUBJECT | UNPROVEN, CALL(SYS_vfork, 0) },
+	{ "stat the old way", SUBJECT, CALL(SYS_stat, OTHERS, BUFFER) },
+	{ "access the old way", SUBJECT, CALL(SYS_access, OTHERS, 0) },
+	{ "open the old way", ANYWHERE, CALL(SYS_open, OTHERS, O_RDONLY) },
+	{ "ports of the processor", ANYWHERE, CALL(SYS_ioperm, 0x80, 1, 0) },
+	{ "segments of its own", ANYWHERE, CALL(SYS_modify_ldt, 0, BUFFER, 16) },
+	{ "the numbers of x32", ANYWHERE | UNPROVEN, CALL(0x40000000 + 39) },
+	{ "the entry of i386", ANYWHERE, IS(old_entry) },
+#endif
+	{ 0 },
+};
+
+#endif
