@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/streams.h"
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -54,6 +56,7 @@ int main(int argc, char **argv)
 	int first = 1, i, err;
 	unsigned int g;
 
+	streams_begin();
 	bench_count_self(argv[0]);
 	if (argc == 4 && !strcmp(argv[1], "--count")) {
 		err = bench_count_run(argv[2], strtoull(argv[3], NULL, 0));
@@ -82,5 +85,5 @@ int main(int argc, char **argv)
 			groups[g].run();
 	bench_table_end();
 	bench_bounce_end();
-	return 0;
+	return streams_end("bench", 0);
 }

@@ -51,6 +51,10 @@ expect 2 'something is missing' 'no board' "$fl" board
 expect 2 'a name of at most 31' 'a name with a blank' "$fl" board 'a b'
 expect 2 'a name that is not given twice' 'one name twice' "$fl" board a a
 expect 2 "a path with a '/'" 'a path that is none' "$fl" board a=b
+mkdir -p "$dir/run/faultline"
+chmod 777 "$dir/run/faultline"
+expect 2 'set FAULTLINE_DIR' 'a folder for the socket that all may write to' \
+	env -u FAULTLINE_DIR XDG_RUNTIME_DIR="$dir/run" "$fl" board a
 expect 2 'File name too long' 'a path that no socket can have' \
 	"$fl" board "a=/$(head -c 200 /dev/zero | tr '\0' x)"
 expect 2 'a number from 64' 'no memory' "$fl" board --frames 1 a
@@ -92,6 +96,9 @@ expect 0 'srw------- ' 'the folder and the socket are the user'"'"'s own' \
 expect 1 '' 'nobody else may enter' \
 	sh -c 'ls -ld "$0" | grep -v "^drwx------"' "$FAULTLINE_DIR"
 expect 1 'is running already' 'a second board of one name' "$fl" board b
+rm "$FAULTLINE_DIR/b.sock.lock"
+expect 1 'is running already' 'a second board, the lock of the first deleted' \
+	"$fl" board b
 
 # A user's program: the library, nothing else.
 expect 0 '' 'a program is compiled' "${CC:-cc}" -std=gnu11 -g -Wall -Wextra \

@@ -51,11 +51,11 @@ expected() {
 		echo '^40 writes ended in the order in which they were posted$'
 		;;
 	errors)
-		echo '^wrong key of the peer, 0: no such remote key'
+		echo '^wrong key of the peer, 0: the peer does not allow it'
 		echo '^wrong key of the peer, 1: an earlier work request'
-		echo '^one byte too far, 0: not inside the remote region$'
-		echo '^reading what may only be written, 0: the remote region does'
-		echo '^a region that is gone, 0: no such remote key'
+		echo '^one byte too far, 0: the peer does not allow it'
+		echo '^reading what may only be written, 0: the peer does not allow it'
+		echo '^a region that is gone, 0: the peer does not allow it'
 		;;
 	*)
 		return 1

@@ -24,7 +24,7 @@ end
 END
 mkdir "$dir/tmp"
 
-has_folder() { ls "$dir"/tmp/faultline.*/"$1"; }
+has_folder() { ls "$dir"/tmp/faultline-run.*/"$1"; }
 empty() { [ -z "$(ls "$dir/tmp")" ]; }
 # The script knows what to do with a signal by then.
 sleeps() { [ -s "$dir/sleeper" ]; }
