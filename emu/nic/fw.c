@@ -90,11 +90,8 @@ bool fw_due(const struct fw *fw, uint64_t now_ns)
 
 void fw_stats(const struct fw *fw, struct fw_stats *st)
 {
-	unsigned int i;
-
 	*st = fw->stats;
-	for (i = 0; i < FW_SLOTS; i++)
-		st->open_slots += fw->slot[i].open;
+	st->open_slots = fw->slots_open;
 }
 
 bool fw_idle(const struct fw *fw)

@@ -4,6 +4,7 @@
 
 struct tally {
 	uint32_t request_ctxs, job_ctxs, free, active;
+	uint16_t requests[FW_SLOTS], jobs[FW_SLOTS];
 };
 
 /* Contexts that work for request number `wr` of a queue pair. */
@@ -84,9 +85,11 @@ static const char *check_contexts(const struct fw *fw, struct tally *t)
 			return wrong;
 		if (c->owner == FW_CTX_REQUEST) {
 			t->request_ctxs++;
+			t->requests[fw->qp[c->qp].slot]++;
 			wrong = check_request_ctx(fw, c);
 		} else if (c->owner == FW_CTX_JOB) {
 			t->job_ctxs++;
+			t->jobs[fw->qp[c->qp].slot]++;
 			wrong = check_job_ctx(fw, c);
 		}
 	}
@@ -163,6 +166,7 @@ static const char *check_ring(const struct fw *fw, uint32_t n)
 static const char *check_qp(const struct fw *fw, uint32_t n)
 {
 	const struct fw_qp *q = &fw->qp[n];
+	const struct fw_slot *s = &fw->slot[q->slot];
 	uint32_t held = q->wr_tail - q->wr_head;
 
 	if (q->state == FW_QP_FREE)
@@ -173,7 +177,7 @@ static const char *check_qp(const struct fw *fw, uint32_t n)
 		return "a queue pair has more requests than its queue";
 	if (q->cq >= FW_CQS || !fw->cq[q->cq].used || !fw->cq[q->cq].users)
 		return "a queue pair has no completion queue";
-	if (fw_bits_has(&fw->send, n) &&
+	if ((fw_bits_has(&fw->send, n) || fw_bits_has(&s->held, n)) &&
 	    (q->wr_issue == q->wr_tail ||
 	     q->wr[q->wr_issue % FW_QP_WRS].status))
 		return "a queue pair is to send and has nothing";
@@ -211,6 +215,24 @@ static const char *check_jobs(const struct fw *fw)
 			return "an active job has no context";
 	}
 	return NULL;
+}
+
+static const char *check_slots(const struct fw *fw, const struct tally *t)
+{
+	uint32_t open = 0, i;
+
+	for (i = 0; i < FW_SLOTS; i++) {
+		const struct fw_slot *s = &fw->slot[i];
+
+		open += s->open;
+		if (t->requests[i] != s->requests || t->jobs[i] != s->jobs ||
+		    s->requests_waiting > s->requests ||
+		    s->jobs_waiting > s->jobs)
+			return "a process counts contexts that it does not have";
+		if (s->held.words && !s->requests)
+			return "a process is held back, and nothing lets it go";
+	}
+	return open == fw->slots_open ? NULL : "the count of slots is wrong";
 }
 
 static const char *check_events(const struct fw *fw)
@@ -252,6 +274,8 @@ const char *fw_check(const struct fw *fw)
 	if (t.active != fw->active_count)
 		return "the count of active queue pairs is wrong";
 	wrong = check_events(fw);
+	if (!wrong)
+		wrong = check_slots(fw, &t);
 	if (!wrong)
 		wrong = check_held(fw);
 	return wrong ? wrong : check_jobs(fw);

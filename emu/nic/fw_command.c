@@ -18,6 +18,7 @@ static uint8_t slot_open(struct fw *fw, const struct fl_fw_cmd *c)
 	if (c->a >> 15)
 		return FL_ST_BAD_ARGUMENT;
 	s->open = true;
+	fw->slots_open++;
 	s->stream = (uint16_t)c->a;
 	return FL_ST_OK;
 }
@@ -29,10 +30,16 @@ static uint8_t slot_open(struct fw *fw, const struct fl_fw_cmd *c)
  */
 static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 {
+	uint32_t i;
+
 	fw_qp_close_slot(fw, c->slot);
 	fw_cq_close_slot(fw, c->slot);
 	fw_mr_close_slot(fw, c->slot);
 	fw->slot[c->slot] = (struct fw_slot){ 0 };
+	fw->slots_open--;
+	/* Who is now alone may take more than before. */
+	for (i = 0; i < FW_SLOTS; i++)
+		fw_sched_release(fw, &fw->slot[i]);
 	return FL_ST_OK;
 }
 

@@ -13,20 +13,26 @@ static uint32_t number(const struct fw *fw, const struct fw_ctx *c)
 static void count(struct fw *fw, const struct fw_ctx *c, int by)
 {
 	struct fw_qp *q = &fw->qp[c->qp];
+	struct fw_slot *s = &fw->slot[q->slot];
 
 	if (c->owner == FW_CTX_REQUEST) {
 		fw->request_ctxs += (uint32_t)by;
 		q->inflight = (uint16_t)(q->inflight + by);
+		s->requests = (uint16_t)(s->requests + by);
 	} else if (c->owner == FW_CTX_JOB) {
 		fw->job_ctxs += (uint32_t)by;
 		q->job_inflight = (uint16_t)(q->job_inflight + by);
+		s->jobs = (uint16_t)(s->jobs + by);
 	}
+	if (by < 0)
+		fw_sched_release(fw, s);
 }
 
-/* The scheduler gives less to a queue pair that waits for a page. */
+/* The scheduler gives less to a queue pair, and to a process, that waits for a page. */
 static void set_waiting(struct fw *fw, struct fw_ctx *c, bool waiting)
 {
 	struct fw_qp *q = &fw->qp[c->qp];
+	struct fw_slot *s = &fw->slot[q->slot];
 	int by = waiting ? 1 : -1;
 
 	if (c->waiting == waiting)
@@ -34,10 +40,14 @@ static void set_waiting(struct fw *fw, struct fw_ctx *c, bool waiting)
 	c->waiting = waiting;
 	if (c->owner == FW_CTX_REQUEST) {
 		q->waiting = (uint16_t)(q->waiting + by);
+		s->requests_waiting = (uint16_t)(s->requests_waiting + by);
 		fw_qp_update(fw, c->qp);
 	} else if (c->owner == FW_CTX_JOB) {
 		q->job_waiting = (uint16_t)(q->job_waiting + by);
+		s->jobs_waiting = (uint16_t)(s->jobs_waiting + by);
 	}
+	if (!waiting)
+		fw_sched_release(fw, s);
 }
 
 static void set_registers(struct fw *fw, uint32_t n, const struct fw_block *b)

@@ -90,6 +90,9 @@ static inline unsigned int fw_bits_next(const struct fw_bits *b,
 struct fw_slot {
 	bool open;
 	uint16_t stream;
+	/* Contexts of all its queue pairs, and those that wait for a page. */
+	uint16_t requests, requests_waiting, jobs, jobs_waiting;
+	struct fw_bits held;	/* queue pairs that would send, had it fewer */
 };
 
 struct fw_pd {
@@ -320,7 +323,7 @@ struct fw {
 	uint32_t block_bytes;
 	/* scheduling */
 	struct fw_bits send, attention, active;
-	uint32_t active_count;
+	uint32_t active_count, slots_open;
 	uint16_t send_last, attention_last, job_last;
 	bool job_turn;
 	/* contexts, by mask */
@@ -568,6 +571,10 @@ bool fw_timer_step(struct fw *fw);
 
 /* May this queue pair take another context for a request? */
 bool fw_sched_may(const struct fw *fw, const struct fw_qp *q);
+/* May it give a context to an answer to a READ? */
+bool fw_sched_may_answer(const struct fw *fw, const struct fw_qp *q);
+/* A process has fewer contexts than before: its queue pairs may send again. */
+void fw_sched_release(struct fw *fw, struct fw_slot *s);
 /* There is a free context, and someone who may want it. */
 static inline bool fw_sched_due(const struct fw *fw)
 {

@@ -117,6 +117,7 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 			fw_qp_update(fw, (uint16_t)fw_bits_next(&fw->active,
 								n));
 	}
+	fw_bits_put(&fw->slot[q->slot].held, n, false);
 	fw_bits_put(&fw->send, n,
 		    q->wr_issue != q->wr_tail && !fw_request_fenced(q) &&
 			    fw_sched_may(fw, q));

@@ -445,15 +445,13 @@ void fw_rx_landed(struct fw *fw, uint32_t rxc, uint8_t serial)
 }
 
 /*
- * Only when its turn has come. And a queue pair that waits for a page does not
- * collect what others could use (fw_sched.c).
+ * Only when its turn has come. And who waits for a page does not collect what others
+ * could use (fw_sched.c).
  */
 static bool job_may(const struct fw *fw, const struct fw_job *j)
 {
-	const struct fw_qp *q = &fw->qp[j->qp];
-
 	return fw_order_now(fw, j->qp, &j->turn) != FW_TURN_LATER &&
-	       (!q->job_waiting || q->job_inflight < fw->cfg.waiting_share);
+	       fw_sched_may_answer(fw, &fw->qp[j->qp]);
 }
 
 static void job_start(struct fw *fw, uint32_t n)

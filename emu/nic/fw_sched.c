@@ -5,9 +5,49 @@
  * Queue pairs take turns, one block each. Requests and READ answers take turns
  * too, and neither may take the last contexts from the other: if requests
  * could, two boards that read from each other would wait for ever for each
- * other's answers.
+ * other's answers. Nor may a process take them all from the others, however many
+ * queue pairs it has.
  */
 #include "nic/fw_internal.h"
+
+/*
+ * All queue pairs of a process together. When others have a slot they are left some, and
+ * more as long as a block of this one waits for a page: who knows how long the process
+ * lets it wait.
+ */
+static bool slot_may(const struct fw *fw, uint32_t has, uint32_t waiting)
+{
+	uint32_t most = fw->contexts - FW_RESERVE;
+
+	if (fw->slots_open < 2)
+		return true;
+	most = most > FW_RESERVE ? most - FW_RESERVE : 1;
+	if (waiting && most > 1)
+		most /= 2;
+	return has < most;
+}
+
+bool fw_sched_may_answer(const struct fw *fw, const struct fw_qp *q)
+{
+	const struct fw_slot *s = &fw->slot[q->slot];
+
+	/* As below. */
+	return (!q->job_waiting || q->job_inflight < fw->cfg.waiting_share) &&
+	       slot_may(fw, s->jobs, s->jobs_waiting);
+}
+
+void fw_sched_release(struct fw *fw, struct fw_slot *s)
+{
+	uint32_t left = s->held.words, w;
+
+	for (; left; left &= left - 1) {
+		w = (uint32_t)__builtin_ctz(left);
+		fw->send.word[w] |= s->held.word[w];
+		s->held.word[w] = 0;
+	}
+	fw->send.words |= s->held.words;
+	s->held.words = 0;
+}
 
 bool fw_sched_may(const struct fw *fw, const struct fw_qp *q)
 {
@@ -25,6 +65,8 @@ bool fw_sched_may(const struct fw *fw, const struct fw_qp *q)
 
 static bool issue_request(struct fw *fw)
 {
+	struct fw_slot *s;
+
 	if (fw->request_ctxs >= fw->contexts - FW_RESERVE)
 		return false;
 	while (fw->send.words) {
@@ -33,6 +75,12 @@ static bool issue_request(struct fw *fw)
 		/* It was alone when it was put into the set. */
 		if (!fw_sched_may(fw, &fw->qp[n])) {
 			fw_bits_clear(&fw->send, n);
+			continue;
+		}
+		s = &fw->slot[fw->qp[n].slot];
+		if (!slot_may(fw, s->requests, s->requests_waiting)) {
+			fw_bits_clear(&fw->send, n);
+			fw_bits_set(&s->held, n);
 			continue;
 		}
 		fw->send_last = n;

@@ -10,6 +10,7 @@
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "harness.h"
+#include "lib/os/os.h"
 
 #define QUEUE	16
 #define DATA	(64 * 1024)
@@ -124,6 +125,26 @@ static void driver(void *arg)
 	w->body(w);
 }
 
+static bool at_rest(struct world *w)
+{
+	return !board_busy(w->n[0].board) && !board_busy(w->n[1].board) &&
+	       fabric_idle(w->fabric);
+}
+
+/* In lockstep it is; in threads copies of packets may still be on their way. */
+static void come_to_rest(struct world *w)
+{
+	uint64_t end_ns = os_now_ns() + 60000000000ull;
+
+	while (sim_mode(w->sim) == SIM_THREADS && !at_rest(w) &&
+	       os_now_ns() < end_ns) {
+		board_pump(w->n[0].board);
+		board_pump(w->n[1].board);
+		os_yield();
+	}
+	EXPECT(at_rest(w));
+}
+
 static void run(enum sim_mode mode, void (*body)(struct world *w),
 		const struct fabric_inject *inject)
 {
@@ -168,9 +189,7 @@ static void run(enum sim_mode mode, void (*body)(struct world *w),
 	}
 	sim_thread_start(w.sim, "driver", false, driver, &w);
 	EXPECT_EQ(sim_run(w.sim, 0, 1000000000), SIM_FINISHED);
-	for (i = 0; i < 2; i++)
-		EXPECT(!board_busy(w.n[i].board));
-	EXPECT(fabric_idle(w.fabric));
+	come_to_rest(&w);
 	sim_stop(w.sim);
 	for (i = 0; i < 2; i++)
 		board_destroy(w.n[i].board);

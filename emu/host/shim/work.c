@@ -93,8 +93,9 @@ static void run_item(struct worker *me, struct work_struct *w)
 	w->running = false;
 	me->item = NULL;
 	wq->busy--;
-	sim_spin_unlock(&wq->lock);
+	/* With the lock: whoever sees that it is done may end the driver at once. */
 	wake_up_all(&wq->done);
+	sim_spin_unlock(&wq->lock);
 	shim_leave(&before);
 }
 
