@@ -25,78 +25,66 @@
 
 /* ---- a keeper ---- */
 
-static struct {
-	int sock, ask, notes;
-	struct attach_note note;	/* the next one */
-	unsigned int note_bytes;
-	int note_fd;			/* that came with it; -1 */
-	struct {
-		int fd;			/* -1: none */
-		uint32_t id;
-	} passed[SERVE_FILES];		/* they wait for MAP_FILE */
-	int file[KEEPER_FILES];
-	uint8_t page[HOST_PAGE];
-} keep;
-
 /* No room: there are bells enough that were not heard yet. */
-static void pass_on(char what)
+static void pass_on(struct keep *k, char what)
 {
-	if (os_send(keep.notes, &what, 1, NULL, 0) < 0 && what != 'b')
-		_exit(1);
+	if (os_send(k->notes, &what, 1, NULL, 0) < 0 && what != 'b')
+		k->over = true;
 }
 
-static void keep_passed(int fd)
+static void keep_passed(struct keep *k, int fd)
 {
 	unsigned int i;
 
 	for (i = 0; i < SERVE_FILES; i++)
-		if (keep.passed[i].fd < 0) {
-			keep.passed[i].fd = fd;
-			keep.passed[i].id = keep.note.id;
+		if (k->passed[i].fd < 0) {
+			k->passed[i].fd = fd;
+			k->passed[i].id = k->note.id;
 			return;
 		}
 	os_drop(fd);		/* its MAP_FILE will find nothing */
 }
 
-static void take_note(void)
+static void take_note(struct keep *k)
 {
-	int fd = keep.note_fd;
+	int fd = k->note_fd;
 
-	keep.note_fd = -1;
-	keep.note_bytes = 0;
-	if (keep.note.kind == ATTACH_FILE && fd >= 0) {
-		keep_passed(fd);
+	k->note_fd = -1;
+	k->note_bytes = 0;
+	if (k->note.kind == ATTACH_FILE && fd >= 0) {
+		keep_passed(k, fd);
 		return;
 	}
 	/* First, since the other may take long. */
-	pass_on(keep.note.kind == ATTACH_BELL ? 'b' : 'x');
+	pass_on(k, k->note.kind == ATTACH_BELL ? 'b' : 'x');
 	if (fd >= 0)
 		os_drop(fd);
 }
 
 /* All that has come; the end of the socket is ours. */
-static void keep_hear(void)
+static void keep_hear(struct keep *k)
 {
 	int fds[2], nfds, i;
 	ssize_t r;
 
-	for (;;) {
+	while (!k->over) {
 		nfds = 2;
-		r = os_receive(keep.sock, (uint8_t *)&keep.note +
-			       keep.note_bytes, sizeof(keep.note) -
-			       keep.note_bytes, fds, &nfds);
+		r = os_receive(k->sock, (uint8_t *)&k->note + k->note_bytes,
+			       sizeof(k->note) - k->note_bytes, fds, &nfds);
 		if (r == -EAGAIN)
 			return;
-		if (r <= 0)
-			_exit(0);
+		if (r <= 0) {
+			k->over = true;
+			return;
+		}
 		for (i = 0; i < nfds; i++)
-			if (keep.note_fd < 0)
-				keep.note_fd = fds[i];
+			if (k->note_fd < 0)
+				k->note_fd = fds[i];
 			else
 				os_drop(fds[i]);
-		keep.note_bytes += (unsigned int)r;
-		if (keep.note_bytes == sizeof(keep.note))
-			take_note();
+		k->note_bytes += (unsigned int)r;
+		if (k->note_bytes == sizeof(k->note))
+			take_note(k);
 	}
 }
 
@@ -120,35 +108,36 @@ static int keep_check(int fd, uint64_t *bytes)
 	return 0;
 }
 
-static int keep_open(const struct keep_question *q, uint64_t *bytes)
+static int keep_open(struct keep *k, const struct keep_question *q,
+		     uint64_t *bytes)
 {
 	unsigned int i;
 	int err;
 
 	/* It was sent before it was asked for. */
-	keep_hear();
+	keep_hear(k);
 	for (i = 0; i < SERVE_FILES; i++)
-		if (keep.passed[i].fd >= 0 && keep.passed[i].id == q->id)
+		if (k->passed[i].fd >= 0 && k->passed[i].id == q->id)
 			break;
 	if (i == SERVE_FILES || q->file >= KEEPER_FILES)
 		return -EBADF;
-	err = keep_check(keep.passed[i].fd, bytes);
+	err = keep_check(k->passed[i].fd, bytes);
 	if (err)
-		os_drop(keep.passed[i].fd);
+		os_drop(k->passed[i].fd);
 	else
-		keep.file[q->file] = keep.passed[i].fd;
-	keep.passed[i].fd = -1;
+		k->file[q->file] = k->passed[i].fd;
+	k->passed[i].fd = -1;
 	return err;
 }
 
-static int keep_read(const struct keep_question *q)
+static int keep_read(struct keep *k, const struct keep_question *q)
 {
-	int fd = q->file < KEEPER_FILES ? keep.file[q->file] : -1;
+	int fd = q->file < KEEPER_FILES ? k->file[q->file] : -1;
 	size_t done = 0;
 	ssize_t n = 1;
 
 	while (n > 0 && done < HOST_PAGE) {
-		n = pread(fd, keep.page + done, HOST_PAGE - done,
+		n = pread(fd, k->page + done, HOST_PAGE - done,
 			  (off_t)(q->offset + done));
 		if (n < 0 && errno == EINTR)
 			n = 1;
@@ -160,80 +149,90 @@ static int keep_read(const struct keep_question *q)
 	/* Beyond the last page of the file (Linux: SIGBUS). */
 	if (!done)
 		return -EFAULT;
-	memset(keep.page + done, 0, HOST_PAGE - done);
+	memset(k->page + done, 0, HOST_PAGE - done);
 	return 0;
 }
 
-static void keep_send(const void *what, size_t bytes)
+static void keep_send(struct keep *k, const void *what, size_t bytes)
 {
-	struct pollfd p = { .fd = keep.ask, .events = POLLOUT };
+	struct pollfd p = { .fd = k->ask, .events = POLLOUT };
 	size_t done = 0;
 	ssize_t n;
 
-	while (done < bytes) {
-		n = os_send(keep.ask, (const uint8_t *)what + done,
+	while (done < bytes && !k->over) {
+		n = os_send(k->ask, (const uint8_t *)what + done,
 			    bytes - done, NULL, 0);
 		if (n > 0)
 			done += (size_t)n;
 		else if (n != -EAGAIN)
-			_exit(0);
+			k->over = true;
 		else
 			poll(&p, 1, -1);
 	}
 }
 
-static void keep_answer(void)
+static void keep_answer(struct keep *k)
 {
 	struct keep_answer a = { 0 };
 	struct keep_question q;
 	unsigned int i;
 	ssize_t n;
 
-	n = os_receive(keep.ask, &q, sizeof(q), NULL, NULL);
+	n = os_receive(k->ask, &q, sizeof(q), NULL, NULL);
 	if (n == -EAGAIN)
 		return;
-	if (n != sizeof(q))
-		_exit(0);
+	if (n != sizeof(q)) {
+		k->over = true;
+		return;
+	}
 	for (i = 0; i < KEEPER_FILES; i++)
-		if (q.put >> i & 1 && keep.file[i] >= 0) {
-			os_drop(keep.file[i]);
-			keep.file[i] = -1;
+		if (q.put >> i & 1 && k->file[i] >= 0) {
+			os_drop(k->file[i]);
+			k->file[i] = -1;
 		}
 	a.file = q.file;
-	a.result = q.kind == KEEP_OPEN ? keep_open(&q, &a.bytes) :
-					 keep_read(&q);
-	keep_send(&a, sizeof(a));
+	a.result = q.kind == KEEP_OPEN ? keep_open(k, &q, &a.bytes) :
+					 keep_read(k, &q);
+	keep_send(k, &a, sizeof(a));
 	if (q.kind == KEEP_READ && !a.result)
-		keep_send(keep.page, HOST_PAGE);
+		keep_send(k, k->page, HOST_PAGE);
 }
 
-static _Noreturn void keeper_main(const struct keep_order *o, const int *fds)
+static void keep_begin(struct keep *k, const struct keep_order *o,
+		       const int *fds)
 {
-	struct pollfd p[3];
 	unsigned int i;
 
-	keep.sock = fds[0];
-	keep.ask = fds[1];
-	keep.notes = fds[2];
-	keep.note = o->begun;
-	keep.note_bytes = o->begun_bytes;
-	keep.note_fd = -1;
+	k->sock = fds[0];
+	k->ask = fds[1];
+	k->notes = fds[2];
+	k->note = o->begun;
+	k->note_bytes = o->begun_bytes;
+	k->note_fd = -1;
+	k->over = false;
 	for (i = 0; i < SERVE_FILES; i++)
-		keep.passed[i].fd = -1;
+		k->passed[i].fd = -1;
 	for (i = 0; i < KEEPER_FILES; i++)
-		keep.file[i] = -1;
-	p[0] = (struct pollfd){ .fd = keep.ask, .events = POLLIN };
-	p[1] = (struct pollfd){ .fd = keep.sock, .events = POLLIN };
-	p[2] = (struct pollfd){ .fd = keep.notes };
-	for (;;) {
+		k->file[i] = -1;
+}
+
+void keep_main(struct keep *k, const struct keep_order *o, const int *fds)
+{
+	struct pollfd p[3];
+
+	keep_begin(k, o, fds);
+	p[0] = (struct pollfd){ .fd = k->ask, .events = POLLIN };
+	p[1] = (struct pollfd){ .fd = k->sock, .events = POLLIN };
+	p[2] = (struct pollfd){ .fd = k->notes };
+	while (!k->over) {
 		if (poll(p, 3, -1) < 0)
 			continue;
 		if (p[2].revents)
-			_exit(0);	/* the boards have ended, or we are to */
+			return;		/* the boards have ended, or we are to */
 		if (p[0].revents)
-			keep_answer();
+			keep_answer(k);
 		if (p[1].revents)
-			keep_hear();
+			keep_hear(k);
 	}
 }
 
@@ -274,32 +273,49 @@ static unsigned int lost(uint64_t since_ns)
 	return n;
 }
 
-/* The boards hear a word, or the end of the sockets, when it cannot be. */
-static void start_one(const struct keep_order *o, const int *fds)
+static struct keep keep;	/* of a keeper */
+
+static _Noreturn void be_keeper(const struct keep_order *o, const int *fds)
+{
+	close(all.line);
+	if (o->kind == KEEP_START)
+		keep_main(&keep, o, fds);
+	else
+		for (;;)
+			pause();
+	_exit(0);
+}
+
+static bool start(const struct keep_order *o, const int *fds)
 {
 	unsigned int i;
 	pid_t pid;
 
 	for (i = 0; i < KEEPERS && all.keeper[i].pid; i++)
 		;
-	if (i == KEEPERS ||
-	    lost(KEEPERS_END_MS * 1000000ull) >= KEEPERS_LOST) {
-		os_send(fds[2], "l", 1, NULL, 0);
-		return;
-	}
+	if (i == KEEPERS)
+		return false;
 	pid = fork();
-	if (!pid) {
-		close(all.line);
-		keeper_main(o, fds);
-	}
-	if (pid < 0) {
-		os_send(fds[2], "l", 1, NULL, 0);
-		return;
-	}
+	if (!pid)
+		be_keeper(o, fds);
+	if (pid < 0)
+		return false;
 	all.keeper[i].pid = pid;
 	all.keeper[i].number = o->number;
 	all.keeper[i].killed_ns = 0;
 	all.n++;
+	return true;
+}
+
+/* The boards hear a word, or the end of the sockets, when it cannot be. */
+static void start_keeper(const struct keep_order *o, int *fds)
+{
+	unsigned int i;
+
+	if (lost(KEEPERS_END_MS * 1000000ull) >= KEEPERS_LOST || !start(o, fds))
+		os_send(fds[2], "l", 1, NULL, 0);
+	for (i = 0; i < 3; i++)
+		close(fds[i]);
 }
 
 static void kill_some(uint32_t number)
@@ -315,29 +331,14 @@ static void kill_some(uint32_t number)
 }
 
 /*
- * A process that ends waits for no socket: so its last user is to be one that ends.
- * It does so when we have closed ours, which the pipe tells.
+ * A process that ends waits for no socket: so the last user of this one is to be one
+ * that is killed, when the boards and we have closed ours. Without it we keep it open,
+ * which is no harm.
  */
-static void discard(int sock)
+static void discard(const struct keep_order *o, int sock)
 {
-	int line[2];
-	pid_t pid;
-	char byte;
-
-	/* Without them it stays open here, and is no harm. */
-	if (pipe(line))
-		return;
-	pid = fork();
-	if (!pid) {
-		close(line[1]);
-		while (read(line[0], &byte, 1) < 0 && errno == EINTR)
-			;
-		_exit(0);
-	}
-	if (pid > 0)
+	if (start(o, NULL))
 		close(sock);
-	close(line[0]);
-	close(line[1]);
 }
 
 static void obey(void)
@@ -361,12 +362,9 @@ static void obey(void)
 	if (o.kind == KEEP_KILL)
 		kill_some(o.number);
 	else if (o.kind == KEEP_DISCARD && nfds == 1)
-		discard(fds[0]);
+		discard(&o, fds[0]);
 	else if (o.kind == KEEP_START && nfds == 3)
-		start_one(&o, fds);
-	if (o.kind == KEEP_START)
-		for (i = 0; i < nfds; i++)
-			close(fds[i]);
+		start_keeper(&o, fds);
 }
 
 void keepers_main(int line)

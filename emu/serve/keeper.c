@@ -88,13 +88,18 @@ static int order(struct keepers *ks, const struct keep_order *o,
 
 void keepers_discard(struct keepers *ks, int sock)
 {
-	const struct keep_order o = { .kind = KEEP_DISCARD };
+	struct keep_order o = { .kind = KEEP_DISCARD,
+				.number = atomic_fetch_add(&ks->number, 1) + 1 };
 
 	/* It may live on there; who is at the other end hears of the end now. */
 	shutdown(sock, SHUT_RDWR);
 	/* The system takes no more from us: then it stays open, and is no harm. */
-	if (!order(ks, &o, &sock, 1))
-		close(sock);
+	if (order(ks, &o, &sock, 1))
+		return;
+	/* There somebody has it until he is told that ours is closed. */
+	close(sock);
+	o.kind = KEEP_KILL;
+	order(ks, &o, NULL, 0);
 }
 
 int keeper_start(struct keeper *k, struct keepers *ks, int sock,
@@ -113,7 +118,7 @@ int keeper_start(struct keeper *k, struct keepers *ks, int sock,
 		close(ask[1]);
 		return err;
 	}
-	o.number = ++ks->number;
+	o.number = atomic_fetch_add(&ks->number, 1) + 1;
 	fds[0] = sock;
 	fds[1] = ask[1];
 	fds[2] = notes[1];

@@ -37,7 +37,7 @@
 struct keepers {
 	int line;			/* to the process that starts them */
 	pid_t pid;
-	uint32_t number;		/* of the last one; port */
+	_Atomic uint32_t number;	/* of the last one */
 };
 
 int keepers_begin(struct keepers *ks);
@@ -80,7 +80,7 @@ void keeper_end(struct keeper *k);	/* nobody asks any more */
 /* ---- between them ---- */
 
 enum { KEEP_START = 1, KEEP_KILL, KEEP_DISCARD };
-/* START comes with sock, ask and notes, DISCARD with a socket. */
+/* START comes with sock, ask and notes, DISCARD with a socket. KILL ends both. */
 struct keep_order {
 	uint32_t kind, number;
 	struct attach_note begun;
@@ -103,7 +103,29 @@ struct keep_answer {
 	uint64_t bytes;
 };
 
-/* keep.c: the process that starts keepers; line and the standard streams are open. */
+/* ---- in the other processes (keep.c) ---- */
+
+struct keep {
+	int sock, ask, notes;
+	bool over;			/* it has nothing to do any more */
+	struct attach_note note;	/* the next one */
+	unsigned int note_bytes;
+	int note_fd;			/* that came with it; -1 */
+	struct {
+		int fd;			/* -1: none */
+		uint32_t id;
+	} passed[SERVE_FILES];		/* they wait for MAP_FILE */
+	int file[KEEPER_FILES];
+	uint8_t page[HOST_PAGE];
+};
+
+/*
+ * What a keeper does, until the attached process has gone or the boards have. fds:
+ * the process's socket, and the ends of ask and notes. Whatever is open then is the
+ * caller's to close.
+ */
+void keep_main(struct keep *k, const struct keep_order *o, const int *fds);
+/* The process that starts keepers; line and the standard streams are open. */
 _Noreturn void keepers_main(int line);
 
 #endif

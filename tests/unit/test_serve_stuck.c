@@ -66,7 +66,9 @@ TEST("the same with notes, kept and dropped")
 	stuck_test(sockets_with_notes, NULL);
 }
 
-/* Several processes: what each one left in its queue is closed at its end. */
+#define MANY	100u
+
+/* Many processes: what each one left in its queue is closed at its end. */
 static int sockets_left_behind(void *arg)
 {
 	struct attach_note none = { 0 };
@@ -75,7 +77,7 @@ static int sockets_left_behind(void *arg)
 	int fd;
 
 	(void)arg;
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < MANY; i++) {
 		if (raw_attach(&r, i & 1))
 			return 1;
 		fd = stuck_nested(i % 3 + 1);
