@@ -10,12 +10,16 @@
 
 #define LOOKS	50
 #define YIELDS	20
+/* On a busy machine a yield costs others' whole turns: then it is not done so often. */
+#define LONG_NS	100000
+#define SLEEPS	300
 
 enum { QUIET, RUNG, ASLEEP };
 
 int bell_init(struct sim_bell *b)
 {
 	atomic_init(&b->state, QUIET);
+	b->sleeps = 0;
 	return os_bell_init(&b->sleep);
 }
 
@@ -38,18 +42,10 @@ bool bell_rung(struct sim_bell *b)
 	       atomic_compare_exchange_strong(&b->state, &rung, QUIET);
 }
 
-bool bell_wait(struct sim_bell *b, uint64_t timeout_ns)
+static bool sleep_until_rung(struct sim_bell *b, uint64_t timeout_ns)
 {
-	int i, state;
+	int state = QUIET;
 
-	/* A short time is over before there was much to wait for. */
-	for (i = timeout_ns ? LOOKS : 0; i < LOOKS + YIELDS; i++) {
-		if (bell_rung(b))
-			return true;
-		if (i >= LOOKS)
-			os_yield();
-	}
-	state = QUIET;
 	if (atomic_compare_exchange_strong(&b->state, &state, ASLEEP)) {
 		if (!os_bell_take(&b->sleep, timeout_ns)) {
 			state = ASLEEP;
@@ -62,4 +58,46 @@ bool bell_wait(struct sim_bell *b, uint64_t timeout_ns)
 	}
 	atomic_exchange(&b->state, QUIET);
 	return true;
+}
+
+bool bell_wait(struct sim_bell *b, uint64_t timeout_ns)
+{
+	int i;
+
+	/* A short time is over before there was much to wait for. */
+	for (i = timeout_ns ? LOOKS : 0; i < LOOKS + YIELDS; i++) {
+		if (bell_rung(b))
+			return true;
+		if (i >= LOOKS)
+			os_yield();
+	}
+	return sleep_until_rung(b, timeout_ns);
+}
+
+/* Let others run once. Did they take long? Then there are more than those of this run. */
+static bool yield_is_long(void)
+{
+	uint64_t start_ns = os_now_ns();
+
+	os_yield();
+	return os_now_ns() - start_ns > LONG_NS;
+}
+
+void bell_wait_baton(struct sim_bell *b)
+{
+	int i;
+
+	for (i = 0; i < LOOKS + YIELDS; i++) {
+		if (bell_rung(b))
+			return;
+		if (i < LOOKS)
+			continue;
+		if (b->sleeps)
+			break;
+		if (yield_is_long())
+			b->sleeps = SLEEPS;
+	}
+	if (b->sleeps)
+		b->sleeps--;
+	sleep_until_rung(b, 0);
 }

@@ -84,7 +84,7 @@ void *lockstep_main(void *thread)
 	struct sim_thread *t = thread;
 
 	sim_self_thread = t;
-	bell_wait(&t->bell, 0);
+	bell_wait_baton(&t->bell);
 	t->fn(t->arg);
 	t->state = THREAD_DONE;
 	if (!t->daemon)
@@ -106,7 +106,7 @@ static void give_back(struct sim_thread *t)
 {
 	assert(t->sim->current == t);
 	bell_ring(&t->sim->scheduler);
-	bell_wait(&t->bell, 0);
+	bell_wait_baton(&t->bell);
 }
 
 /* The earliest event, when it is one of this run. */
@@ -153,7 +153,7 @@ static void pass_on(struct sim_thread *t)
 		give_baton(sim, (struct sim_thread *)n);
 	else
 		bell_ring(&sim->scheduler);
-	bell_wait(&t->bell, 0);
+	bell_wait_baton(&t->bell);
 }
 
 static void wait_turn(struct sim_thread *t, bool in_signal)
@@ -246,7 +246,7 @@ static void one_event(struct sim *sim)
 
 	if (n->is_thread) {
 		give_baton(sim, (struct sim_thread *)n);
-		bell_wait(&sim->scheduler, 0);
+		bell_wait_baton(&sim->scheduler);
 		sim->current = NULL;
 	} else {
 		step(sim, (struct sim_actor *)n);

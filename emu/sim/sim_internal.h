@@ -31,6 +31,7 @@ static inline uint64_t heap_due(const struct sim_heap *h)
 /* bell.c */
 struct sim_bell {
 	atomic_int state;
+	unsigned int sleeps;	/* so many times at once; the waiter's */
 	struct os_bell sleep;
 };
 int bell_init(struct sim_bell *b);
@@ -41,6 +42,10 @@ void bell_ring(struct sim_bell *b);
 bool bell_rung(struct sim_bell *b);
 /* Only one thread waits. 0: no limit. False: the time was over. */
 bool bell_wait(struct sim_bell *b, uint64_t timeout_ns);
+/*
+ * The same of a thread that has nothing else to do. No limit.
+ */
+void bell_wait_baton(struct sim_bell *b);
 
 enum thread_state {
 	THREAD_QUEUED,
