@@ -154,23 +154,57 @@ static int fix_one(struct attach *a, uintptr_t addr, int write)
 			attach_turn(&turns);
 		return 1;
 	}
-	if ((own & (OWN_ADOPTED | OWN_OUT | OWN_FOREIGN)) == OWN_ADOPTED) {
-		if (ask(a, p, addr, write))
-			return 1;
-		/* Given back meanwhile? Then the board was right not to know. */
-		return atomic_load(&a->moves) != moves ? 1 : -1;
+	if ((own & (OWN_ADOPTED | OWN_OUT | OWN_FOREIGN)) != OWN_ADOPTED)
+		return 0;
+	if (ask(a, p, addr, write))
+		return 1;
+	/* Given back meanwhile? Then the board was right not to know. */
+	return atomic_load(&a->moves) != moves ? 1 : -1;
+}
+
+/* Of all attachments, those that have ended too: a page of theirs came back. */
+static uint32_t all_moves(void)
+{
+	uint32_t moves = 0;
+	struct attach *a;
+	unsigned int i;
+
+	for (i = 0; i < ATTACH_BOARDS; i++) {
+		a = attach_slot(i);
+		moves += a ? atomic_load(&a->moves) : 0;
 	}
-	if (!(own & OWN_WAS))
-		return 0;
-	if (late.addr == addr && late.moves == moves)
-		return 0;
+	return moves;
+}
+
+static bool was_busy_once(uintptr_t addr)
+{
+	struct attach_page *p;
+	struct attach *a;
+	unsigned int i;
+
+	for (i = 0; i < ATTACH_BOARDS; i++) {
+		a = attach_slot(i);
+		p = a && !attach_inside(a, addr) ? attach_page(a, addr) : NULL;
+		if (p && atomic_load(&p->own) & OWN_WAS)
+			return true;
+	}
+	return false;
+}
+
+/* The page is nobody's now. Was it the last time, too, with nothing moved since? */
+static bool is_late(uintptr_t addr, uint32_t moves)
+{
+	if (!was_busy_once(addr) || (late.addr == addr && late.moves == moves))
+		return false;
 	late.addr = addr;
 	late.moves = moves;
-	return 1;
+	return true;
 }
 
 bool attach_fix(uintptr_t addr, int write)
 {
+	/* Before the looks, as above. */
+	uint32_t moves = all_moves();
 	struct attach *a;
 	unsigned int i;
 	int result = 0;
@@ -182,5 +216,5 @@ bool attach_fix(uintptr_t addr, int write)
 		result = fix_one(a, addr, write);
 		attach_leave(a);
 	}
-	return result > 0;
+	return result ? result > 0 : is_late(addr, moves);
 }

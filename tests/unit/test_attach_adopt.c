@@ -436,3 +436,56 @@ TEST("a region that is still where it was is given back without a word")
 	holds(mem, PAGES, 1);
 	munmap(mem, PAGES * FB_PAGE);
 }
+
+/* Each of them has had it, and given it back: one once, the next one twice. */
+static void had_by(struct fb_device *d, unsigned int n, uint8_t *mem)
+{
+	struct fl_mr *mr;
+	unsigned int i, k;
+
+	for (i = 0; i < n; i++) {
+		fb_device_start(&d[i]);
+		for (k = 0; k <= i; k++) {
+			EXPECT_EQ(reg(&d[i], mem, FB_PAGE, FL_LOCAL_WRITE, &mr),
+				  0);
+			EXPECT_EQ(fl_dereg_mr(mr), 0);
+		}
+	}
+}
+
+TEST("memory that two boards have had is a third one's as any other")
+{
+	static struct fb_device d[2], third;
+	uint8_t *mem = map(1, RW, MAP_PRIVATE);
+	struct fl_mr *mr;
+
+	mem[0] = 7;
+	had_by(d, 2, mem);
+	fb_device_start(&third);
+	EXPECT_EQ(reg(&third, mem, FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	fb_evict_all(third.b);
+	alarm(60);	/* it was tried again and again, and nobody was asked */
+	EXPECT_EQ(mem[0], 7);
+	alarm(0);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	munmap(mem, FB_PAGE);
+}
+
+TEST("memory that two boards have had is a crash when it is gone")
+{
+	static struct fb_device d[2];
+	uint8_t *mem = map(1, RW, MAP_PRIVATE);
+	int status = 0;
+	pid_t pid;
+
+	had_by(d, 2, mem);
+	munmap(mem, FB_PAGE);
+	pid = fork();
+	if (!pid) {
+		alarm(60);
+		_exit(*(volatile uint8_t *)mem);
+	}
+	EXPECT_EQ(waitpid(pid, &status, 0), pid);
+	EXPECT(WIFSIGNALED(status));
+	EXPECT_EQ(WTERMSIG(status), SIGSEGV);
+}
