@@ -262,10 +262,26 @@ $(FAULTLINE): $(MAIN_OBJ) $(ARCHIVES)
 	$(call say,LD)
 	$(Q)$(LINK) $(LINK_FAST) -o $@ $(MAIN_OBJ) $(LINK_LIBS)
 
-$(UNIT_BIN): $(B)/tests/%: $(O)/tests/unit/%.o $(HARNESS_OBJ) $(ARCHIVES)
+$(filter-out %/test_attach_swarm,$(UNIT_BIN)): $(B)/tests/%: $(O)/tests/unit/%.o $(HARNESS_OBJ) \
+		$(ARCHIVES)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $< $(HARNESS_OBJ) $(LINK_LIBS)
+
+# Library and boards once more, with a stage in place of clock, threads and waiting.
+STAGE_OBJ := $(patsubst %.c,$(O)/stage/%.o,$(wildcard lib/attach/*.c emu/serve/*.c))
+STAGE_COMPILE = $(filter-out $(LTO_CFLAGS),$(COMPILE)) -include tests/unit/test_attach_turn.h
+$(O)/stage/emu/serve/serve.o: DEFINES += -DSTAGE_LIFE
+$(STAGE_OBJ): $(O)/stage/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(STAGE_COMPILE) $(INCLUDES) $(URCU_CFLAGS) -c -o $@ $<
+
+$(B)/tests/test_attach_swarm: $(O)/tests/unit/test_attach_swarm.o $(STAGE_OBJ) $(HARNESS_OBJ) \
+		$(ARCHIVES)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $< $(STAGE_OBJ) $(HARNESS_OBJ) $(LINK_LIBS)
 
 # It stands in for the C library's own calls, so none of them is built in.
 $(FAULT_SO): tests/faults/inject.c tests/faults/faults.h
@@ -335,7 +351,7 @@ $(LINUX_TEST_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(HARNESS_OBJ) $(USER_LIB)
 linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN) $(AGENT_BIN)
 linux-tests: $(LINUX_TEST_BIN)
 
--include $(wildcard $(ALL_OBJ:.o=.d))
+-include $(wildcard $(ALL_OBJ:.o=.d) $(STAGE_OBJ:.o=.d))
 
 # Built in as bytes, which the compiler's list of includes does not tell, nor the
 # second optimisation the names of.

@@ -37,7 +37,12 @@ static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 		return bad;
 	t->frames++;
 	t->slots += f->slot != NO_SLOT;
-	if (f->dirty && f->slot != NO_SLOT && f->state == FRAME_MAPPED)
+	/*
+	 * Who takes a page away has a slot for it before the process has closed it, and
+	 * holds the lock while he waits for that.
+	 */
+	if (f->dirty && f->slot != NO_SLOT && f->state == FRAME_MAPPED &&
+	    !mm->lock.taken)
 		return "a dirty page has a copy in swap that passes for good";
 	if (f->state == FRAME_BUSY)
 		return frame_stays(f) ? "a page that comes or goes is pinned" :

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Swarm of attached processes: the library's and the boards' side of lib/attach and
+ * emu/serve in one program and in lockstep (test_attach_stage.h), so that each seed is
+ * another order of their steps, and the same seed always the same. Parties write from one
+ * of their two attachments to the other and read back (test_attach_party.h), through boards
+ * that are short of memory. They stop for a while, lose a connection in the middle of a
+ * call, or the boards end without a word.
+ *
+ * What must hold: nobody stands still; whoever has lost nothing gets no error, and its
+ * bytes are those of the arrays; when all have gone, the boards hold nothing; and the same
+ * seed gives the same trace.
+ *
+ *	SWARM_SEEDS=500 build/plain/tests/test_attach_swarm --seed 1 keep
+ */
+#include <signal.h>
+
+#include "test_attach_party.h"
+#include "test_swarm_limit.h"
+
+#include "serve/serve.h"
+#include "tools/scenario/world.h"
+
+#define SEEDS		12
+#define PATIENCE_MS	10
+/* Shorter than that nobody is cut off for it: CLOSE_WAIT_NS and the patience. */
+#define SHORT_STOP_NS	8000000ull
+#define LONG_STOP_NS	100000000ull
+#define WORLD_NS	10000000000ull
+#define NAP_NS		100000ull
+
+/* ---- one world ---- */
+
+static void make_plan(struct swarm *s)
+{
+	unsigned int trouble = (unsigned int)rng_below(&s->rng, 8), i;
+	struct pair *p;
+	uint64_t turns;
+
+	s->pairs = 1 + (unsigned int)rng_below(&s->rng, PAIRS);
+	for (i = 0; i < s->pairs; i++) {
+		p = &s->pair[i];
+		p->swarm = s;
+		p->doing = "nothing yet";
+		p->party.cut_fd = -1;
+		p->party.slow = stage_slow();
+		snprintf(p->party.name, sizeof(p->party.name), "pair %u", i);
+		rng_init(&p->rng, s->seed, p->party.name);
+		p->ops = 5 + (unsigned int)rng_below(&s->rng, 25);
+	}
+	p = &s->pair[rng_below(&s->rng, s->pairs)];
+	stage.aimed = rng_below(&s->rng, 2);
+	turns = 1 + rng_below(&s->rng, stage.aimed ? 100 : 3000);
+	if (trouble <= 1)
+		stage.die_in = turns;
+	else if (trouble <= 3)
+		p->party.cut_in = turns;
+	else if (trouble <= 5)
+		p->party.stop_in = turns;
+	p->long_stop = rng_below(&s->rng, 2);
+	p->party.stop_ns = p->long_stop ? LONG_STOP_NS :
+					  1 + rng_below(&s->rng, SHORT_STOP_NS);
+}
+
+static void open_doors(struct swarm *s, struct serve *serve)
+{
+	struct world_board_config bc = {
+		/* A buffer has 16 pages; those that move stay for a while. */
+		.frames = 22 + 18 * (s->pairs - 1) +
+			  rng_below(&s->rng, 40 * s->pairs),
+		.swap_pages = 4096,
+	};
+	struct world_board *b[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(world_board_add(s->w, i ? "b" : "a", &bc, &b[i]), 0);
+		if (i)
+			EXPECT_EQ(world_link_add(s->w, b[0], b[1]), 0);
+		EXPECT_EQ(serve_open(serve, b[i]->kernel, s->door[i]), 0);
+	}
+}
+
+static void stands_still(struct swarm *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->pairs; i++)
+		if (!s->pair[i].ended)
+			printf("# %s stands still in: %s\n",
+			       s->pair[i].party.name, s->pair[i].doing);
+	fflush(stdout);
+	abort();
+}
+
+static void await_pairs(struct swarm *s)
+{
+	uint64_t end_ns = stage_now_ns() + WORLD_NS;
+	unsigned int i;
+
+	for (i = 0; i < s->pairs; i++) {
+		while (!s->pair[i].ended && stage_now_ns() < end_ns)
+			sim_sleep(NAP_NS);
+		if (!s->pair[i].ended)
+			stands_still(s);
+		sim_thread_join(s->pair[i].thread);
+	}
+}
+
+static void script(struct world *w, void *swarm)
+{
+	struct swarm *s = swarm;
+	struct serve_config cfg = { .sim = world_sim(w),
+				    .patience_ms = PATIENCE_MS };
+	struct serve *serve;
+	unsigned int i;
+	int err;
+
+	s->w = w;
+	serve = serve_create(&cfg, &err);
+	EXPECT(serve);
+	open_doors(s, serve);
+	for (i = 0; i < s->pairs; i++)
+		s->pair[i].thread = sim_thread_start(cfg.sim,
+						     s->pair[i].party.name, false,
+						     pair_main, &s->pair[i]);
+	await_pairs(s);
+	/* They have ended for the parties; here they are to end in order. */
+	stage.boards_dead = false;
+	stage.die_in = 0;
+	serve_close(serve);
+	serve_destroy(serve);
+}
+
+static char running[100];
+
+static void on_end(int sig)
+{
+	ssize_t r = write(1, running, strlen(running));
+
+	(void)r;
+	signal(SIGABRT, SIG_DFL);
+	if (sig != SIGABRT)
+		abort();
+}
+
+struct digest {
+	uint64_t hash, bytes;
+	FILE *copy;
+};
+
+static ssize_t digest_write(void *cookie, const char *text, size_t n)
+{
+	struct digest *d = cookie;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		d->hash = (d->hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
+	d->bytes += n;
+	if (d->copy)
+		fwrite(text, 1, n, d->copy);
+	return (ssize_t)n;
+}
+
+static void prepare(struct swarm *s)
+{
+	char bytes[BYTES];
+	unsigned int i;
+	FILE *f;
+
+	test_path(s->door[0], sizeof(s->door[0]), "a.sock");
+	test_path(s->door[1], sizeof(s->door[1]), "b.sock");
+	test_path(s->file, sizeof(s->file), "file");
+	memset(bytes, 0x5a, sizeof(bytes));
+	f = fopen(s->file, "w");
+	EXPECT(f && fwrite(bytes, 1, BYTES, f) == BYTES && !fclose(f));
+	for (i = 0; i < 2 * s->pairs; i++) {
+		s->pair[i / 2].side[i % 2].shadow = calloc(1, BYTES);
+		EXPECT(s->pair[i / 2].side[i % 2].shadow);
+	}
+}
+
+static void run_seed(uint64_t seed, struct digest *d, struct swarm *total)
+{
+	struct swarm *s = calloc(1, sizeof(*s));
+	struct world_config cfg = { .mode = SIM_LOCKSTEP, .seed = seed,
+				    .trace_records = 1u << 14 };
+	char error[200] = "", said[300];
+	unsigned int i;
+	int err;
+
+	EXPECT(s);
+	s->seed = seed;
+	rng_init(&s->rng, seed, "plan");
+	stage_begin(seed);
+	make_plan(s);
+	prepare(s);
+	snprintf(running, sizeof(running), "# this happened with: --seed %llu\n",
+		 (unsigned long long)seed);
+	cfg.jitter_ns = (uint32_t)rng_below(&s->rng, 3000);
+	if (d)
+		cfg.trace = fopencookie(d, "w", (cookie_io_functions_t){
+						.write = digest_write });
+	limit_begin(SIM_LOCKSTEP, on_end);
+	s->w = world_create(&cfg, error, sizeof(error));
+	test_expect(s->w, __FILE__, __LINE__, "a world: %s", error);
+	err = world_run(s->w, script, s);
+	snprintf(said, sizeof(said), "%s", s->problem[0] ? s->problem :
+		 err && world_problem(s->w) ? world_problem(s->w) : "");
+	world_destroy(s->w);
+	limit_end(SIM_LOCKSTEP);
+	if (cfg.trace)
+		fclose(cfg.trace);
+	if (getenv("SWARM_VERBOSE"))
+		printf("# seed %llu: %u pairs, %u compared, %u errors, %llu turns\n",
+		       (unsigned long long)seed, s->pairs, s->compared, s->errors,
+		       (unsigned long long)stage.turns);
+	if (total)
+		total->compared += s->compared;
+	for (i = 0; i < 2 * s->pairs; i++)
+		free(s->pair[i / 2].side[i % 2].shadow);
+	free(s);
+	STEP("repeat with --seed %llu", (unsigned long long)seed);
+	test_expect(!said[0], __FILE__, __LINE__, "seed %llu: %s",
+		    (unsigned long long)seed, said);
+}
+
+static unsigned int seeds(unsigned int usual)
+{
+	const char *n = getenv("SWARM_SEEDS");
+
+	return n ? (unsigned int)strtoul(n, NULL, 0) : usual;
+}
+
+TEST("attached pairs keep every byte, whoever stops, is cut off, or ends")
+{
+	struct swarm total = { 0 };
+	unsigned int i, n = seeds(SEEDS);
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, NULL, &total);
+	if (n > 4)
+		EXPECT_GE(total.compared, 2 * n);
+}
+
+TEST("a world with attached pairs gives the same trace twice for the same seed")
+{
+	const char *path = getenv("SWARM_TRACE");
+	unsigned int i, n = seeds(2);
+	struct digest a, b;
+
+	for (i = 0; i < n; i++) {
+		a = (struct digest){ .copy = path ? fopen(path, "w") : NULL };
+		run_seed(test_seed() + i, &a, NULL);
+		if (a.copy)
+			fclose(a.copy);
+		b = (struct digest){ 0 };
+		run_seed(test_seed() + i, &b, NULL);
+		EXPECT_GE(a.bytes, 1000);
+		EXPECT_EQ(a.bytes, b.bytes);
+		EXPECT_EQ(a.hash, b.hash);
+	}
+}
