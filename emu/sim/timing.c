@@ -246,12 +246,18 @@ int timing_load(struct timing_profile *p, const char *name_or_path,
 	for (i = 0; i < BUILT_INS; i++)
 		if (!strcmp(built_in[i].name, name_or_path))
 			break;
-	if (i < BUILT_INS)
-		p->text = strdup(built_in[i].text);
-	else
+	if (i == BUILT_INS) {
 		p->text = read_file(name_or_path, error, error_bytes);
-	if (!p->text)
-		return -ENOENT;
+		if (!p->text)
+			return -ENOENT;
+	} else {
+		p->text = strdup(built_in[i].text);
+		if (!p->text) {
+			snprintf(error, error_bytes, "no memory for profile %s",
+				 name_or_path);
+			return -ENOMEM;
+		}
+	}
 	err = load_text(p, name_or_path, error, error_bytes);
 	if (err)
 		timing_free(p);

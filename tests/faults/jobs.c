@@ -85,6 +85,8 @@ static struct drive_job jobs[] = {
 	  .says = "every byte is right", .attaches = true },
 	{ .name = "boards", .argv = { "faultline", "board", "a", "b" },
 	  .says = "ready", .serves = true },
+	{ .name = "predict", .argv = { "faultline", "predict", "--fits" },
+	  .exact = true },
 	{ .name = "grade list", .argv = { NULL, "list", "--lab", NULL },
 	  .exact = true },
 };

@@ -250,8 +250,11 @@ int predict_measure(const struct predict_point *p, uint64_t got[FITS])
 	FILE *out = open_memstream(&said, &bytes);
 	int err = 1;
 
-	if (!out)
+	if (!out) {
+		fprintf(stderr, "faultline predict: no memory for what a run "
+			"says\n");
 		return 1;
+	}
 	snprintf(text, sizeof(text), fit_text, contexts, block, contexts,
 		 block);
 	settings_of(p, &set);
