@@ -13,15 +13,14 @@
  *
  *	SWARM_SEEDS=500 build/plain/tests/test_attach_swarm --seed 1 keep
  */
-#include <signal.h>
-
 #include "test_attach_party.h"
-#include "test_swarm_limit.h"
+#include "test_swarm_seed.h"
 
 #include "serve/serve.h"
 #include "tools/scenario/world.h"
 
 #define SEEDS		12
+#define SEEDS_TWICE	2
 #define PATIENCE_MS	10
 /* Shorter than that nobody is cut off for it: CLOSE_WAIT_NS and the patience. */
 #define SHORT_STOP_NS	8000000ull
@@ -132,36 +131,6 @@ static void script(struct world *w, void *swarm)
 	serve_destroy(serve);
 }
 
-static char running[100];
-
-static void on_end(int sig)
-{
-	ssize_t r = write(1, running, strlen(running));
-
-	(void)r;
-	signal(SIGABRT, SIG_DFL);
-	if (sig != SIGABRT)
-		abort();
-}
-
-struct digest {
-	uint64_t hash, bytes;
-	FILE *copy;
-};
-
-static ssize_t digest_write(void *cookie, const char *text, size_t n)
-{
-	struct digest *d = cookie;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		d->hash = (d->hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
-	d->bytes += n;
-	if (d->copy)
-		fwrite(text, 1, n, d->copy);
-	return (ssize_t)n;
-}
-
 static void prepare(struct swarm *s)
 {
 	char bytes[BYTES];
@@ -195,20 +164,16 @@ static void run_seed(uint64_t seed, struct digest *d, struct swarm *total)
 	stage_begin(seed);
 	make_plan(s);
 	prepare(s);
-	snprintf(running, sizeof(running), "# this happened with: --seed %llu\n",
-		 (unsigned long long)seed);
 	cfg.jitter_ns = (uint32_t)rng_below(&s->rng, 3000);
-	if (d)
-		cfg.trace = fopencookie(d, "w", (cookie_io_functions_t){
-						.write = digest_write });
-	limit_begin(SIM_LOCKSTEP, on_end);
+	cfg.trace = digest_file(d);
+	seed_begin(seed, SIM_LOCKSTEP, "");
 	s->w = world_create(&cfg, error, sizeof(error));
 	test_expect(s->w, __FILE__, __LINE__, "a world: %s", error);
 	err = world_run(s->w, script, s);
 	snprintf(said, sizeof(said), "%s", s->problem[0] ? s->problem :
 		 err && world_problem(s->w) ? world_problem(s->w) : "");
 	world_destroy(s->w);
-	limit_end(SIM_LOCKSTEP);
+	seed_end(SIM_LOCKSTEP);
 	if (cfg.trace)
 		fclose(cfg.trace);
 	if (getenv("SWARM_VERBOSE"))
@@ -225,13 +190,6 @@ static void run_seed(uint64_t seed, struct digest *d, struct swarm *total)
 		    (unsigned long long)seed, said);
 }
 
-static unsigned int seeds(unsigned int usual)
-{
-	const char *n = getenv("SWARM_SEEDS");
-
-	return n ? (unsigned int)strtoul(n, NULL, 0) : usual;
-}
-
 TEST("attached pairs keep every byte, whoever stops, is cut off, or ends")
 {
 	struct swarm total = { 0 };
@@ -243,21 +201,12 @@ TEST("attached pairs keep every byte, whoever stops, is cut off, or ends")
 		EXPECT_GE(total.compared, 2 * n);
 }
 
+static void run_traced(uint64_t seed, struct digest *d)
+{
+	run_seed(seed, d, NULL);
+}
+
 TEST("a world with attached pairs gives the same trace twice for the same seed")
 {
-	const char *path = getenv("SWARM_TRACE");
-	unsigned int i, n = seeds(2);
-	struct digest a, b;
-
-	for (i = 0; i < n; i++) {
-		a = (struct digest){ .copy = path ? fopen(path, "w") : NULL };
-		run_seed(test_seed() + i, &a, NULL);
-		if (a.copy)
-			fclose(a.copy);
-		b = (struct digest){ 0 };
-		run_seed(test_seed() + i, &b, NULL);
-		EXPECT_GE(a.bytes, 1000);
-		EXPECT_EQ(a.bytes, b.bytes);
-		EXPECT_EQ(a.hash, b.hash);
-	}
+	seeds_twice(SEEDS_TWICE, run_traced);
 }

@@ -29,7 +29,7 @@
 
 #include "faultline/entries.h"
 #include "harness.h"
-#include "test_swarm_limit.h"
+#include "test_swarm_seed.h"
 #include "tools/scenario/world.h"
 
 #ifdef __SANITIZE_THREAD__
@@ -481,18 +481,6 @@ static void script(struct world *w, void *arg)
 
 /* ---- one world ---- */
 
-static char running[200];
-
-static void on_end(int sig)
-{
-	ssize_t r = write(1, running, strlen(running));
-
-	(void)r;
-	signal(SIGABRT, SIG_DFL);
-	if (sig != SIGABRT)
-		abort();
-}
-
 static void make_plan(struct swarm *s)
 {
 	rng_init(&s->rng, s->seed, "order");
@@ -548,12 +536,9 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 	snprintf(major, sizeof(major), "mm.major=%u", 10000u << below(s, 8));
 	cfg.sets = sets;
 	cfg.drive = below(s, 3) ? SIM_INLINE : SIM_DEDICATED;
-	snprintf(running, sizeof(running),
-		 "# this happened with: --seed %llu %s\n",
-		 (unsigned long long)seed, word);
-	limit_begin(mode, on_end);
+	seed_begin(seed, mode, word);
 	run_world(s, &cfg);
-	limit_end(mode);
+	seed_end(mode);
 	if (getenv("SWARM_VERBOSE"))
 		printf("# %s seed %llu: %u ok, %u failed, %u pairs; %s\n",
 		       word, (unsigned long long)seed, s->ok, s->failed,
@@ -568,9 +553,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 
 static void run_seeds(unsigned int usual, enum sim_mode mode, bool processes)
 {
-	const char *more = getenv("SWARM_SEEDS");
-	unsigned int n = more ? (unsigned int)strtoul(more, NULL, 0) : usual;
-	unsigned int i, compared = 0;
+	unsigned int n = seeds(usual), i, compared = 0;
 
 	for (i = 0; i < n; i++)
 		run_seed(test_seed() + i, mode, processes, &compared);

@@ -23,7 +23,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include "test_swarm_limit.h"
+#include "test_swarm_seed.h"
 #include "test_swarm_work.h"
 
 /* Under a thread sanitizer it is the worlds in threads that are of interest. */
@@ -420,38 +420,6 @@ static void script(struct world *w, void *arg)
 
 /* ---- one world ---- */
 
-struct digest {
-	uint64_t hash, bytes;
-	FILE *copy;
-};
-
-static ssize_t digest_write(void *cookie, const char *text, size_t n)
-{
-	struct digest *d = cookie;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		d->hash = (d->hash ^ (uint8_t)text[i]) * 0x100000001b3ull;
-	d->bytes += n;
-	if (d->copy)
-		fwrite(text, 1, n, d->copy);
-	return (ssize_t)n;
-}
-
-static char running[200];
-
-static void on_end(int sig)
-{
-	ssize_t r;
-
-	(void)sig;
-	r = write(1, running, strlen(running));
-	(void)r;
-	signal(SIGABRT, SIG_DFL);
-	if (sig != SIGABRT)
-		abort();
-}
-
 static void run_world(struct swarm *s, struct digest *d)
 {
 	struct plan *p = &s->p;
@@ -474,9 +442,7 @@ static void run_world(struct swarm *s, struct digest *d)
 		if (!sets[i])
 			break;
 	}
-	if (d)
-		cfg.trace = fopencookie(d, "w", (cookie_io_functions_t){
-						.write = digest_write });
+	cfg.trace = digest_file(d);
 	s->w = world_create(&cfg, error, sizeof(error));
 	test_expect(s->w, __FILE__, __LINE__, "a world: %s", error);
 	err = world_run(s->w, script, s);
@@ -514,12 +480,9 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 	s->p = make_plan(seed, mode);
 	s->oracle = oracle_create();
 	EXPECT(s->oracle);
-	snprintf(running, sizeof(running),
-		 "# this happened with: --seed %llu %s\n",
-		 (unsigned long long)seed, word);
-	limit_begin(mode, on_end);
+	seed_begin(seed, mode, word);
 	run_world(s, d);
-	limit_end(mode);
+	seed_end(mode);
 	if (getenv("SWARM_VERBOSE"))
 		show_plan(&s->p);
 	if (getenv("SWARM_VERBOSE"))
@@ -537,13 +500,6 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 	STEP("repeat with --seed %llu %s", (unsigned long long)seed, word);
 	test_expect(!problem[0], __FILE__, __LINE__, "seed %llu: %s",
 		    (unsigned long long)seed, problem);
-}
-
-static unsigned int seeds(unsigned int usual)
-{
-	const char *n = getenv("SWARM_SEEDS");
-
-	return n ? (unsigned int)strtoul(n, NULL, 0) : usual;
 }
 
 TEST("random worlds in lockstep keep every byte and every promise")
@@ -568,21 +524,12 @@ TEST("random worlds in threads keep every byte and every promise")
 		EXPECT_GE(total.verified, 8 * n);
 }
 
+static void run_traced(uint64_t seed, struct digest *d)
+{
+	run_seed(seed, SIM_LOCKSTEP, d, NULL);
+}
+
 TEST("a random world gives the same trace twice for the same seed")
 {
-	struct digest a, b;
-	unsigned int i, n = seeds(SEEDS_TWICE);
-	const char *path = getenv("SWARM_TRACE");
-
-	for (i = 0; i < n; i++) {
-		a = (struct digest){ .copy = path ? fopen(path, "w") : NULL };
-		run_seed(test_seed() + i, SIM_LOCKSTEP, &a, NULL);
-		if (a.copy)
-			fclose(a.copy);
-		b = (struct digest){ 0 };
-		run_seed(test_seed() + i, SIM_LOCKSTEP, &b, NULL);
-		EXPECT_GE(a.bytes, 1000);
-		EXPECT_EQ(a.bytes, b.bytes);
-		EXPECT_EQ(a.hash, b.hash);
-	}
+	seeds_twice(SEEDS_TWICE, run_traced);
 }
