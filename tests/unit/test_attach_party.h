@@ -268,6 +268,9 @@ static bool come(struct pair *p, unsigned int i)
 	d->kind = (enum memory)rng_below(&p->rng, MEMORY_KINDS);
 	snprintf(name, sizeof(name), "emu:%s",
 		 p->swarm->door[rng_below(&p->rng, 2)]);
+	/* The doors of dead boards are still there: it would wait for its HELLO_MS. */
+	if (has_lost(p))
+		return false;
 	seed_arena(p);
 	return IN(p, "open", fl_open(name, &d->dev)) >= 0 &&
 	       cut_one(p, d) &&
