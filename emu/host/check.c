@@ -38,8 +38,8 @@ static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 	t->frames++;
 	t->slots += f->slot != NO_SLOT;
 	/*
-	 * Who takes a page away has a slot for it before the process has closed it, and
-	 * holds the lock while he waits for that.
+	 * Eviction takes a slot before the process has closed the page, and holds the
+	 * lock while it waits for that.
 	 */
 	if (f->dirty && f->slot != NO_SLOT && f->state == FRAME_MAPPED &&
 	    !mm->lock.taken)

@@ -37,7 +37,7 @@ static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 	fw_mr_close_slot(fw, c->slot);
 	fw->slot[c->slot] = (struct fw_slot){ 0 };
 	fw->slots_open--;
-	/* Who is now alone may take more than before. */
+	/* A process that is now alone may take more contexts than before. */
 	for (i = 0; i < FW_SLOTS; i++)
 		fw_sched_release(fw, &fw->slot[i]);
 	return FL_ST_OK;

@@ -112,7 +112,7 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 	if (active != fw_bits_has(&fw->active, n)) {
 		fw_bits_put(&fw->active, n, active);
 		fw->active_count += active ? 1 : -1u;
-		/* Who is now alone may take more than before. */
+		/* A queue pair that is now alone may take more contexts. */
 		if (!active && fw->active_count == 1)
 			fw_qp_update(fw, (uint16_t)fw_bits_next(&fw->active,
 								n));

@@ -8,7 +8,7 @@
  * timer makes it ask again, gets it as the verdict (struct fw_peer).
  *
  * A peer that guesses must not learn what was right in its guess. So judging has
- * more results than the peer is told: FL_ST_SEEN_* go to the trace and into the
+ * more results than the peer hears of: FL_ST_SEEN_* go to the trace and into the
  * counters, and one status for all of them goes over the wire. The sender's queue
  * pair is looked at before anything else, so a stranger's packet changes nothing.
  */

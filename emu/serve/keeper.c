@@ -96,7 +96,7 @@ void keepers_discard(struct keepers *ks, int sock)
 	/* The system takes no more from us: then it stays open, and is no harm. */
 	if (order(ks, &o, &sock, 1))
 		return;
-	/* There somebody has it until he is told that ours is closed. */
+	/* A process there holds it open until it is killed, after our close(). */
 	close(sock);
 	o.kind = KEEP_KILL;
 	order(ks, &o, NULL, 0);

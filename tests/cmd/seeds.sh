@@ -6,8 +6,8 @@
 cd "$(dirname "$0")/../.." || exit 2
 . tests/cmd/expect.inc
 
-# A test that fails for every third seed, and a kind of its own is not needed: it has the
-# name of one.
+# A stand-in for a test that fails for every third seed; it has the name of a real one, so
+# that the table of kinds need not change.
 mkdir -p "$dir/build/plain/tests" "$dir/build/asan/tests"
 cat >"$dir/build/plain/tests/test_swarm" <<'END'
 #!/bin/sh

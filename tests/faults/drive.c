@@ -372,7 +372,7 @@ bool drive_judge(struct drive *d, const struct drive_job *j)
 {
 	bool ok = holds(d, j);
 
-	/* Who is killed with all that is there to mind it leaves it to the next run. */
+	/* A command that is killed cannot clean up: the next run has to. */
 	if (d->shared->how == FAULTS_SIGNAL && d->shared->signal == SIGKILL)
 		ok = next_run(d) && ok;
 	return left_nothing(d) && ok;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Scenarios that are accepted and small are run in lockstep, twice with the same seed. Their
- * own expectations may fail; what may not is what holds for every world: the invariants, the
- * oracle of all bytes, that it comes to rest; and both runs take the same events and time.
+ * own expectations may fail. What holds for every world may not: the invariants, the oracle of
+ * all bytes, coming to rest. Both runs take the same events and time.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -62,7 +62,7 @@ static void irq(void *ctx, bool level)
 {
 	struct bench *b = ctx;
 
-	FUZZ_EXPECT(level != b->line, "the line is told only when it changes");
+	FUZZ_EXPECT(level != b->line, "the line is reported only when its level changes");
 	b->line = level;
 }
 
