@@ -192,14 +192,17 @@ static void store_cell(struct engine *e, struct rx_ctx *r,
 
 /*
  * The last cell of a block came again while all of it is being written: its
- * sender hears that it is being worked on. Of a block that was given up there
- * is nothing of the kind to say.
+ * sender hears that it is being worked on. One that was given up may have to
+ * wait for the channel still; it hears that it may come again.
  */
-static void tell_wait(struct engine *e, struct rx_ctx *r,
-		      const struct wire_frame *f, const struct wire_block *b)
+static void tell_alive(struct engine *e, struct rx_ctx *r,
+		       const struct wire_frame *f, const struct wire_block *b)
 {
-	if (r->state == FL_RX_WRITE && !r->cancelled &&
-	    b->offset + b->payload_len == b->len)
+	if (r->state != FL_RX_WRITE || b->offset + b->payload_len != b->len)
+		return;
+	if (r->cancelled)
+		answer_post(e, r, WOP_REFUSED, FL_ST_BUSY, f->cause);
+	else
 		answer_post(e, r, WOP_WAIT, 0, f->cause);
 }
 
@@ -211,7 +214,7 @@ static void rx_collect(struct engine *e, struct rx_ctx *r,
 		return;
 	}
 	if (r->state != FL_RX_CHECK && r->state != FL_RX_COLLECT) {
-		tell_wait(e, r, f, b);
+		tell_alive(e, r, f, b);
 		return;
 	}
 	store_cell(e, r, f, b);
@@ -281,7 +284,10 @@ static void open_answer(struct engine *e, struct rx_ctx *r,
 		f->cause);
 }
 
-/* Take a context from the sender that has been silent for longest. */
+/*
+ * Take a context from the sender that has been silent for longest. It may be
+ * silent only since its cells get lost, so it hears that it may come again.
+ */
 static void rx_reclaim(struct engine *e, uint64_t cause)
 {
 	struct rx_ctx *oldest = NULL;
@@ -300,7 +306,8 @@ static void rx_reclaim(struct engine *e, uint64_t cause)
 	}
 	/* lab resend 14 end -- end::resend-14[] */
 	if (oldest)
-		rx_end(e, oldest, FL_RX_EV_RESTART, 0, 0, cause);
+		rx_end(e, oldest, FL_RX_EV_RESTART, WOP_REFUSED, FL_ST_BUSY,
+		       cause);
 }
 
 /* The first cell that came of an attempt. */

@@ -176,7 +176,7 @@
 		     ap_ret == REG_DONE;
 	wire an_ok = an_ret == PACKET_DONE || an_ret == RX_STALE || an_ret == RX_BAD || an_ret == WRITE_WAITING ||
 		     an_ret == WRITE_DONE || an_ret == WRITE_OWN || an_ret == REG_DONE ||
-		     an_ret == RX_READY_OWN;
+		     an_ret == RX_READY_OWN || an_ret == RX_OWN_FREE;
 	wire nt_ok = noting ? nt_ret == IDLE :
 		     nt_ret == REG_DONE || nt_ret == PACKET_DONE || nt_ret == READ_DONE ||
 		     nt_ret == WRITE_DONE || nt_ret == LEFT || nt_ret == FAULT_QUEUE ||
@@ -314,14 +314,15 @@
 	wire taking = step == RX_TAKE || step == FILL || step == FILL_CLEAR || step == RX_OPENED ||
 		      step == OPEN_ANSWER || (step == STORE_CELL && st_ret == RX_OPENED) ||
 		      (step == STORE_COPY && st_ret == RX_OPENED);
-	wire freeing = rx_ends && (re_ret == RX_OWN_FREE || re_ret == RX_TAKE);
+	wire ousting = rx_ends && (re_ret == RX_OWN_FREE || re_ret == RX_TAKE);
+	wire freeing = ousting || (answering && an_ret == RX_OWN_FREE);
 	wire finding = step == RX_RECLAIM || step == RX_TAKE_AWAY || step == RX_OWN_FREE ||
 		       step == RX_OWN_TAKEN || freeing;
 	wire sound_take =
 		(step != WRITE_CANCEL || t_rxc[ti] == {1'b0, xi}) &&
 		(!((step == WRITE_CANCEL || step == TX_DROP) && mine) || state == `FL_TX_DONE) &&
 		(step != RX_OWN_TAKEN || (answer && t_rxc[ti] == {1'b0, xi})) &&
-		(!(freeing && re_ret == RX_TAKE) || t_rxc[ti] == (step == RX_ENDED ? 6'h20 : {1'b0, xi})) &&
+		(!(ousting && re_ret == RX_TAKE) || t_rxc[ti] == (step == RX_ENDED ? 6'h20 : {1'b0, xi})) &&
 		(!(taking || finding) || !answer || !mine || (a_read && t_asked[w] && open)) &&
 		(!taking || step == RX_TAKE || step == FILL || (x_own[xi][4] && !free[xi])) &&
 		(step != OPEN_ANSWER || answer) &&
@@ -329,7 +330,8 @@
 		(!(step == RX_TAKE || step == RX_OWN_FREE || step == RX_OWN_TAKEN) || free != 0) &&
 		(!(step == RX_RECLAIM && oldest_found) || x_state[oldest] == `FL_RX_COLLECT) &&
 		(step != RX_TAKE_AWAY || x_state[xi] == `FL_RX_COLLECT) &&
-		(!freeing || (re_wop == 0 &&
+		(!(freeing && !ousting) || free[xi]) &&
+		(!ousting || ((re_wop == 0 || re_ret == RX_OWN_FREE) &&
 			      (step == RX_END ? x_state[xi] == `FL_RX_COLLECT &&
 						re_event == `FL_RX_EV_RESTART :
 			       step == RX_MOVE ? x_state[xi] == `FL_RX_COLLECT &&

@@ -183,7 +183,7 @@
 `define FL_ST_NO_ROOM                           8'd19
 // command: an argument makes no sense
 `define FL_ST_BAD_ARGUMENT                      8'd20
-// command: the object is in use; in a REFUSED: no receive context is free
+// command: the object is in use; in a REFUSED: there is no room for the block now
 `define FL_ST_BUSY                              8'd21
 // command: unknown opcode
 `define FL_ST_BAD_COMMAND                       8'd22

@@ -82,12 +82,15 @@ RX_NEWER_ATTEMPT:
     // lab engine 11 end -- end::engine-11[]
 RX_REFUSED_AGAIN: go_answer_post(`WOP_REFUSED, 8'd0, 4'd1, PACKET_DONE);
 // The last cell of a block came again while all of it is being written: its sender hears that it
-// is being worked on. Of a block that was given up there is nothing of the kind to say.
-TELL_WAIT:
-    if (x_state[xi] == `FL_RX_WRITE && !cancelled[xi] && pk_whole)
-        go_answer_post(`WOP_WAIT, 8'd0, 4'd1, PACKET_DONE);
-    else
+// is being worked on. One that was given up may have to wait for the channel still; it hears that it
+// may come again.
+TELL_ALIVE:
+    if (x_state[xi] != `FL_RX_WRITE || !pk_whole)
         step <= PACKET_DONE;
+    else if (cancelled[xi])
+        go_answer_post(`WOP_REFUSED, `FL_ST_BUSY, 4'd1, PACKET_DONE);
+    else
+        go_answer_post(`WOP_WAIT, 8'd0, 4'd1, PACKET_DONE);
 // A block that is in memory came again: its ACK was lost, or is late.
 RX_AGAIN:
     if (pk_opcode == `WOP_READ_REQ || !pk_whole)
@@ -101,7 +104,7 @@ RX_COLLECT:
     if (!same_block)
         go_bad(WIRE_HEADER);
     else if (x_state[xi] != `FL_RX_CHECK && x_state[xi] != `FL_RX_COLLECT)
-        step <= TELL_WAIT;
+        step <= TELL_ALIVE;
     else begin
         st_ret <= RX_COLLECTED;
         step <= STORE_CELL;
@@ -135,7 +138,8 @@ RX_VOUCH: begin
     end else
         step <= RX_OWN_FREE;
 end
-// Take a context from the sender that has been silent for longest.
+// Take a context from the sender that has been silent for longest. It may be silent only since its
+// cells get lost, so it hears that it may come again.
 RX_RECLAIM:
     if (count[5:0] == i_rx_contexts) begin
         xi <= oldest;
@@ -149,7 +153,7 @@ RX_RECLAIM:
         xi <= xi + 1'b1;
         count <= count + 1'b1;
     end
-RX_TAKE_AWAY: go_rx_end(`FL_RX_EV_RESTART, 8'd0, 8'd0, RX_OWN_FREE);
+RX_TAKE_AWAY: go_rx_end(`FL_RX_EV_RESTART, `WOP_REFUSED, `FL_ST_BUSY, RX_OWN_FREE);
 // Two answers never come together at one context: the older request's gives way while it only
 // collects; otherwise the newer one has to come again.
 RX_OWN_FREE: begin

@@ -470,7 +470,10 @@ task refusing;
         write(rx(0, `NIC_RXC_VERDICT), 32'h0601);
         expect(`FL_TRC_WR_STOP, 0, 0);
         check(wr_cancelled, "the write channel must stop");
-        block_cell(5, 3, 1, 5, 1);                   // nobody works on it: no WAIT
+        block_cell(5, 3, 1, 5, 0);
+        block_cell(5, 3, 1, 5, 1);                   // nobody works on it: no WAIT, but it may come again
+        expect(`FL_TRC_ANS_SEND, 3, {`WOP_REFUSED, 8'd5});
+        check(tp_code == `FL_ST_BUSY && tp_map == 0, "it may come again");
         writing(LANDED, 1);                          // it came too late
         expect_rx(0, `FL_RX_WRITE, `FL_RX_EV_RESTART, `FL_RX_FREE);
         check(!wr_cancelled, "stopped");
@@ -743,6 +746,8 @@ task reclaiming;
         block_cell(6, 0, 1, 0, 0);                   // nothing new, but not silent either
         block_cell(6, 15, 4, 0, 0);
         expect_rx(1, `FL_RX_COLLECT, `FL_RX_EV_RESTART, `FL_RX_FREE);
+        expect(`FL_TRC_ANS_SEND, 1, {`WOP_REFUSED, 8'd0});
+        check(tp_code == `FL_ST_BUSY && tp_gen == 1 && tp_map == 0, "its sender may come again");
         opened(1);
         block_cell(6, 15, 4, 0, 1);
         expect(`FL_TRC_STORE, 1, 0);

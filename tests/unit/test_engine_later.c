@@ -205,17 +205,56 @@ TEST("no other state says WAIT: what collects, what faulted, what was given up")
 	verdict(t, n.index, n.serial, FL_ST_KILLED);
 	b.attempt = 1;
 	bench_block(t, 3, &b, data);
+	EXPECT_EQ(t->frames, 1);
+	EXPECT_EQ(newest(t, WOP_REFUSED, &b).code, FL_ST_BUSY);
 	bench_run(t, 1);
-	EXPECT_EQ(t->frames, 0);
+	EXPECT_EQ(t->frames, 1);
 	STEP("in FAULT: refused with its map, code 0");
 	b.attempt = 2;
 	t->page[41] = PAGE_ABSENT;
 	land(t, &b);
 	b.attempt = 3;
 	bench_block(t, 3, &b, data);
-	EXPECT_EQ(t->frames, 2);
+	EXPECT_EQ(t->frames, 3);
 	EXPECT_EQ(newest(t, WOP_REFUSED, &b).code, 0);
 	EXPECT_EQ(newest(t, WOP_REFUSED, &b).map, 2);
+}
+
+TEST("a block that was given up while its write is held hears BUSY, then its verdict")
+{
+	struct bench *t = bench_new(NULL);
+	struct wire_block b = a_write;
+	struct bench_note n;
+	unsigned int i;
+
+	t->page[41] = PAGE_ABSENT;
+	t->hold = true;
+	land(t, &b);
+	b.ctx = 7;
+	bench_block(t, 3, &b, data);
+	n = bench_note(t);
+	verdict(t, n.index, n.serial, 0);
+	bench_run(t, 1);
+	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_WRITE);
+	STEP("its region goes while it waits behind the held one");
+	verdict(t, n.index, n.serial, FL_ST_KILLED);
+	for (i = 0; i < 20; i++) {
+		b.attempt++;
+		bench_block(t, 3, &b, data);
+		EXPECT_EQ(t->frames, i + 1);
+		EXPECT_EQ(newest(t, WOP_REFUSED, &b).code, FL_ST_BUSY);
+		EXPECT_EQ(newest(t, WOP_REFUSED, &b).map, 0);
+	}
+	STEP("the held one goes on; the next attempt is judged anew");
+	t->page[41] = PAGE_THERE;
+	engine_burst_resume(t->e, 1, false);
+	bench_run(t, 1);
+	expect_landed(t, 0, 1);
+	b.attempt++;
+	bench_block(t, 3, &b, data);
+	judge(t, FL_ST_REMOTE_ACCESS);
+	EXPECT_EQ(newest(t, WOP_NAK, &b).code, FL_ST_REMOTE_ACCESS);
+	EXPECT(!engine_check(t->e));
 }
 
 TEST("the firmware hears of each WRITE that landed, before the next one opens")

@@ -277,6 +277,7 @@ TEST("a context whose sender fell silent is taken when others need it")
 {
 	struct bench *t = bench_new(NULL);
 	struct wire_block b = a_write;
+	struct wire_answer a;
 	unsigned int i, gone = 0;
 
 	for (i = 0; i < 8; i++) {
@@ -293,6 +294,22 @@ TEST("a context whose sender fell silent is taken when others need it")
 	EXPECT_EQ(gone, 3);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
 	EXPECT_EQ(bench_read(t, NIC_RXC_BASE(0) + NIC_RXC_SRC) & 0xFF, 3);
+	STEP("whose context it was hears once that it may come again");
+	EXPECT_EQ(t->frames, 4);
+	a = bench_sent(t, 3, WOP_REFUSED);
+	EXPECT_EQ(t->frame[3].to, 4);
+	EXPECT_EQ(wire_word(a.ctx, a.gen, a.attempt), wire_word(0, 100, 0));
+	EXPECT_EQ(a.code, FL_ST_BUSY);
+	EXPECT_EQ(a.map, 0);
+	b.ctx = b.attempt = 0;
+	bench_cell(t, 4, &b, 4096, data);
+	EXPECT_EQ(t->frames, 4);
+	STEP("it comes again, and another silent one gives way");
+	b.attempt = 1;
+	bench_cell(t, 4, &b, 0, data);
+	EXPECT_EQ(bench_rx_state(t, 1), FL_RX_CHECK);
+	EXPECT_EQ(t->frames, 5);
+	EXPECT_EQ(bench_sent(t, 4, WOP_REFUSED).ctx, 1);
 }
 
 TEST("a sender that repeats what is there already is not silent")

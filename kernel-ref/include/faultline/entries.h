@@ -174,7 +174,7 @@ enum fl_st_code {
 	FL_ST_NO_OBJECT = 18,             /* command: no such object, or of another slot */
 	FL_ST_NO_ROOM = 19,               /* command: no object of this kind is left */
 	FL_ST_BAD_ARGUMENT = 20,          /* command: an argument makes no sense */
-	FL_ST_BUSY = 21,                  /* command: the object is in use; in a REFUSED: no receive context is free */
+	FL_ST_BUSY = 21,                  /* command: the object is in use; in a REFUSED: there is no room for the block now */
 	FL_ST_BAD_COMMAND = 22,           /* command: unknown opcode */
 	FL_ST_REFUSED_TOO_OFTEN = 23,     /* pages left again each time before the block was through */
 	FL_ST_BLOCK_SIZE = 24,            /* the peer's card takes smaller blocks only */

@@ -192,7 +192,7 @@
 /* every byte of this attempt has landed */
 #define WOP_ACK                                 0xC8
 #define WOP_ACK_HEADER_BYTES                    20
-/* not now, and nothing of it was kept: CODE 0: pages are missing (map), READY will follow; WAIT: its turn has not come; BUSY: no receive context is free; after these the sender comes again by itself */
+/* not now, and nothing of it was kept: CODE 0: pages are missing (map), READY will follow; WAIT: its turn has not come; BUSY: there is no room for it now; after these the sender comes again by itself */
 #define WOP_REFUSED                             0xC9
 #define WOP_REFUSED_HEADER_BYTES                20
 /* the pages are there: send again */

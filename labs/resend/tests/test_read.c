@@ -195,10 +195,9 @@ static struct block full(unsigned int late)
 
 JUDGE(silent, "who fell silent loses his context at the fourth packet that needs one")
 {
-	struct block b = a_write;
+	struct block gone = full(0), b = a_write;
 	unsigned int i;
 
-	full(0);
 	for (i = 0; i < 4; i++) {
 		b.attempt = i;
 		bench_rx(0, FL_RX_COLLECT);
@@ -211,6 +210,7 @@ JUDGE(silent, "who fell silent loses his context at the fourth packet that needs
 		b.attempt = i;
 		bench_sent_answer(&b, WOP_REFUSED, FL_ST_BUSY, 0);
 	}
+	bench_sent_answer(&gone, WOP_REFUSED, FL_ST_BUSY, 0);
 	b.attempt = i;
 	bench_judge(FL_ST_REMOTE_ACCESS);
 	bench_sent_answer(&b, WOP_NAK, FL_ST_REMOTE_ACCESS, 0);
