@@ -161,7 +161,7 @@ EXAMPLE_OBJ := $(call obj,$(EXAMPLE_SRC))
 HARNESS_OBJ := $(call obj,tests/harness.c)
 # Each call of the C library fails once: the library that sees to it, and its driver.
 FAULT_SO := $(B)/faults/inject.so
-FAULT_BIN := $(B)/faults/jobs $(B)/faults/pair
+FAULT_BIN := $(B)/faults/jobs $(B)/faults/pair $(B)/faults/guests
 FAULT_OBJ := $(call obj,$(filter-out %/inject.c,$(wildcard tests/faults/*.c)))
 FUZZ_OBJ := $(call obj,$(FUZZ_SRC))
 LINUX_OBJ := $(call obj,$(LINUX_SRC) tools/vqfdb/agent.c)
@@ -299,6 +299,11 @@ $(B)/faults/pair: $(O)/tests/faults/pair.o $(USER_LIB)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(LINK) -o $@ $^ $(LIBS)
+
+$(B)/faults/guests: $(O)/tests/faults/guests.o $(HARNESS_OBJ) $(ARCHIVES)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $(filter %.o,$^) $(LINK_LIBS)
 
 $(BENCH_BIN): $(BENCH_OBJ) $(ARCHIVES)
 	@mkdir -p $(@D)
@@ -443,11 +448,19 @@ shim-mutants: $(filter $(B)/tests/test_driver_%,$(UNIT_BIN)) $(ARCHIVES)
 
 # The environment fails: each of the first MOST calls from each place, and signals at them.
 # "make test" has a part of it. JOBS_OF="run;send, UDP": only what has this in its name.
-.PHONY: faults
+.PHONY: faults fault-programs
 MOST ?= 10
 FAULT_JOBS = $(B)/faults/jobs $(if $(JOBS_OF),--only "$(JOBS_OF)")
-FAULT_WHAT = $(FAULTLINE) $(FAULT_SO) $(B)/faults/pair $(B)/labs/driver/grade labs/driver
-faults: $(FAULTLINE) $(FAULT_SO) $(FAULT_BIN) $(B)/labs/driver/grade
+FAULT_WHAT = $(FAULTLINE) $(FAULT_SO) $(B)/faults/pair $(B)/faults/guests \
+	     $(B)/labs/driver/grade labs/driver $(B)/faults/subject
+# A work of a lab is among them, which passes its tests: this tree's.
+$(B)/faults/subject: $(call obj,tools/grade/subject.c labs/driver/subject.c) $(ARCHIVES)
+	$(call say,LD)
+	$(Q)$(LINK) $(LAB_ALONE) -o $@ $(filter %.o,$^) $(LINK_LIBS)
+
+fault-programs: $(FAULTLINE) $(FAULT_SO) $(FAULT_BIN) $(B)/faults/subject $(B)/labs/driver/grade
+
+faults: fault-programs
 	$(FAULT_JOBS) --most $(MOST) $(FAULT_WHAT)
 	$(FAULT_JOBS) --signals --most 2 $(FAULT_WHAT)
 

@@ -8,6 +8,7 @@
  * Source: QEMU docs/specs/ivshmem-spec, "Client-Server protocol".
  */
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -58,9 +59,12 @@ int ivshmem_listen(const char *path, int *listener)
 		return -errno;
 	err = window_set_flags(fd);
 	/* Nobody can connect before listen(). */
-	if (!err && (bind(fd, (struct sockaddr *)&at, sizeof(at)) ||
-		     chmod(path, 0600) || listen(fd, BACKLOG)))
+	if (!err && bind(fd, (struct sockaddr *)&at, sizeof(at))) {
 		err = -errno;
+	} else if (!err && (chmod(path, 0600) || listen(fd, BACKLOG))) {
+		err = -errno;
+		unlink(path);
+	}
 	if (err)
 		close(fd);
 	else
@@ -184,16 +188,20 @@ void ivshmem_accept(struct window *w)
 	err = window_set_flags(sock);
 	err = err ? err : make_memory(g);
 	err = err ? err : make_interrupts(g);
-	if (err) {
-		ivshmem_close(g);
+	if (!err) {
+		/* QEMU starts the guest when it has all of it. */
+		line_connect(w);
+		err = introduce(g);
+		if (err)
+			line_disconnect(w);
+	}
+	if (!err)
 		return;
-	}
-	/* QEMU starts the guest when it has all of it. */
-	line_connect(w);
-	if (introduce(g)) {
-		line_disconnect(w);
-		ivshmem_close(g);
-	}
+	/* Unless it has gone by itself. */
+	if (err != -EPIPE && err != -ECONNRESET)
+		fprintf(stderr, "faultline: board %s: a guest cannot be served: %s\n",
+			board_name(w->cfg.board), strerror(-err));
+	ivshmem_close(g);
 }
 
 bool ivshmem_read(struct window *w)

@@ -58,7 +58,7 @@ struct window {
 	struct window_config cfg;
 	struct sim_thread *thread;
 	int listener;
-	int wake[2];			/* a byte: look at stop */
+	int wake[2];			/* one end closed: look at stop */
 	atomic_bool stop;
 	bool guarded;			/* guard_begin() was called */
 	struct guest guest;

@@ -4,14 +4,14 @@
 # any moment. What a command does then. `make faults` has more of what jobs.c tries here.
 . tests/cmd/expect.inc
 
-make -s build/plain/faults/jobs build/plain/faults/pair build/plain/faults/inject.so \
-	build/plain/labs/driver/grade >&2 || exit 1
+make -s fault-programs >&2 || exit 1
 jobs="build/plain/faults/jobs"
-with="$fl build/plain/faults/inject.so build/plain/faults/pair build/plain/labs/driver/grade labs/driver"
+with="$fl build/plain/faults/inject.so build/plain/faults/pair build/plain/faults/guests
+	build/plain/labs/driver/grade labs/driver build/plain/faults/subject"
 
 # --- a call of the C library fails: each place once
 
-some="run, lockstep;run, processes;run --check;help;trace;equal;attach;boards;predict;grade"
+some="run, lockstep;run, processes;run --check;help;trace;equal;attach;boards;vm;predict;grade"
 expect 0 'ok 1 - run, lockstep' 'each place where a command calls the C library fails once' \
 	$jobs --only "$some" $with
 grep '^#' "$dir/out"

@@ -292,7 +292,7 @@ static bool is_said(struct drive *d, const char *out, const char *err)
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strstr(err, words[i]) || strstr(out, words[i]))
 			return true;
-	return breach(d, "status not 0, and it does not say why", err);
+	return breach(d, "it ends otherwise, and does not say why", err);
 }
 
 /*
@@ -315,15 +315,15 @@ static bool all_done(struct drive *d, const struct drive_job *j,
 	bool same;
 
 	if (j->exact && !may_differ(d) && strcmp(out, d->stdout_before))
-		return breach(d, "status 0, but other output", out);
+		return breach(d, "it ends as ever, but with other output", out);
 	if (j->says && !strstr(out, j->says))
-		return breach(d, "status 0, but the output lacks", j->says);
+		return breach(d, "it ends as ever, but the output lacks", j->says);
 	if (!j->product)
 		return true;
 	product = drive_text(d, j->product);
 	same = may_differ(d) ? *product : !strcmp(product, d->product_before);
 	free(product);
-	return same || breach(d, "status 0, but the file is another",
+	return same || breach(d, "it ends as ever, but the file is another",
 			      j->product);
 }
 
@@ -336,7 +336,9 @@ static bool holds(struct drive *d, const struct drive_job *j)
 	if (ok && WIFSIGNALED(d->status)) {
 		if (!signalled || WTERMSIG(d->status) != d->shared->signal)
 			ok = breach(d, strsignal(WTERMSIG(d->status)), err);
-	} else if (ok && WEXITSTATUS(d->status)) {
+	} else if (ok && j->never && WEXITSTATUS(d->status) == j->never) {
+		ok = signalled || breach(d, "somebody else is blamed", out);
+	} else if (ok && WEXITSTATUS(d->status) != j->status) {
 		ok = signalled || is_said(d, out, err);
 	} else if (ok && !signalled) {
 		ok = all_done(d, j, out);
@@ -368,9 +370,28 @@ static bool next_run(struct drive *d)
 	return breach(d, "the next run does not work", "");
 }
 
+/* Or it is said that it could not be taken away. */
+static bool is_gone(struct drive *d, const char *name)
+{
+	char path[600], *err;
+	bool said;
+
+	path_of(d, name, path);
+	if (access(path, F_OK))
+		return true;
+	unlink(path);
+	err = drive_text(d, "err");
+	said = strstr(err, "is left");
+	free(err);
+	return said || breach(d, "this file is left", name);
+}
+
 bool drive_judge(struct drive *d, const struct drive_job *j)
 {
 	bool ok = holds(d, j);
+
+	if (j->gone)
+		ok = is_gone(d, j->gone) && ok;
 
 	/* A command that is killed cannot clean up: the next run has to. */
 	if (d->shared->how == FAULTS_SIGNAL && d->shared->signal == SIGKILL)
@@ -410,6 +431,6 @@ bool drive_count(struct drive *d, const struct drive_job *j)
 	d->stdout_before = drive_text(d, "out");
 	d->product_before = drive_text(d, j->product ? j->product : "none");
 	return holds(d, j) && left_nothing(d) &&
-	       (!d->status || breach(d, "it fails without a fault",
-				     d->stdout_before));
+	       ((WIFEXITED(d->status) && WEXITSTATUS(d->status) == j->status) ||
+		breach(d, "it ends otherwise without a fault", d->stdout_before));
 }

@@ -20,8 +20,12 @@ struct drive_job {
 	const char *says;	/* part of its output when it succeeds */
 	bool exact;		/* all of its output is the same each time */
 	const char *product;	/* a file that it writes, the same each time; or NULL */
+	int status;		/* how it ends without a fault */
+	int never;		/* how it may not end with one, which is not 0; 0: anyhow */
 	bool attaches;		/* to boards that run meanwhile */
-	bool serves;		/* it is such boards: others attach, then a signal comes */
+	/* It is such boards: this one comes to them, several times, then a signal. */
+	const char *visitor[3];
+	const char *gone;	/* a file that it makes and takes away again; or NULL */
 };
 
 struct drive {

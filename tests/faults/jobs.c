@@ -3,7 +3,7 @@
  * jobs.c - each call that a command makes of the C library fails once.
  *
  *	jobs [--most N] [--signals] [--verbose] [--only NAME-PART;...] [--class NAME]
- *		FAULTLINE INJECT.so PAIR GRADE LAB
+ *		FAULTLINE INJECT.so PAIR GUESTS GRADE LAB SUBJECT
  *
  * A job is a command. It runs once without a fault; then once for each place in the
  * program that calls the C library, and the first call from there fails (with --most: the
@@ -36,11 +36,19 @@ static struct options {
 	bool signals, verbose;
 	uint64_t most;		/* calls of one place that fail */
 	const char *only, *class;
-	const char *pair, *grade, *lab;
+	const char *pair, *guests, *grade, *lab, *subject;
 } opt;
 
 #define SMALL "small.fl"
 #define PASSED "passed: "
+/* Test of the lab that the subject passes, and whose record the exports are of. */
+#define ONE_TEST "none_there"
+/* Words of a job's line that options() has. */
+#define PAIR "(pair)"
+#define GUESTS "(guests)"
+#define GRADE "(grade)"
+#define LAB "(lab)"
+#define SUBJECT "(subject)"
 static struct drive_job jobs[] = {
 	{ .name = "run, lockstep", .argv = { "faultline", "run", SMALL, "--trace",
 	  "out.trace" }, .says = PASSED, .exact = true, .product = "out.trace" },
@@ -81,14 +89,33 @@ static struct drive_job jobs[] = {
 	{ .name = "demo", .argv = { "faultline", "demo", "file", "--out", "demo" },
 	  .says = "All seven arrived", .exact = true,
 	  .product = "demo/table.txt" },
-	{ .name = "attach", .argv = { NULL, "emu:a" },
+	{ .name = "attach", .argv = { PAIR, "emu:a" },
 	  .says = "every byte is right", .attaches = true },
 	{ .name = "boards", .argv = { "faultline", "board", "a", "b" },
-	  .says = "ready", .serves = true },
+	  .says = "ready", .visitor = { PAIR, "emu:a" } },
+	{ .name = "vm", .argv = { "faultline", "vm", "--stay", "n0", "n1" },
+	  .says = "ready", .visitor = { GUESTS }, .gone = "n0/card" },
 	{ .name = "predict", .argv = { "faultline", "predict", "--fits" },
 	  .exact = true },
-	{ .name = "grade list", .argv = { NULL, "list", "--lab", NULL },
+	{ .name = "grade list", .argv = { GRADE, "list", "--lab", LAB },
 	  .exact = true },
+	/* Who grades may not take a fault of the machine for one of the work. */
+	{ .name = "grade run", .argv = { GRADE, "run", "--lab", LAB, "--out", "graded",
+	  "--subject", SUBJECT, "--only", ONE_TEST }, .says = "score 3 of 3",
+	  .exact = true, .never = 1 },
+	{ .name = "grade run, not built", .argv = { GRADE, "run", "--lab", LAB, "--out",
+	  "graded" }, .says = "score 0 of ", .exact = true, .product = "graded/record",
+	  .status = 1 },
+	{ .name = "grade export text", .argv = { GRADE, "export", "text",
+	  "signed/record" }, .exact = true },
+	{ .name = "grade export ktap", .argv = { GRADE, "export", "ktap",
+	  "signed/record" }, .exact = true },
+	{ .name = "grade export gradescope", .argv = { GRADE, "export", "gradescope",
+	  "signed/record" }, .exact = true },
+	{ .name = "grade export csv", .argv = { GRADE, "export", "csv",
+	  "signed/record" }, .exact = true },
+	{ .name = "grade verify", .argv = { GRADE, "verify", "signed/record", "--key",
+	  "file" }, .says = "signed with this key\n", .exact = true, .never = 1 },
 };
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
 
@@ -127,10 +154,27 @@ static int put(const struct drive *d, const char *name, const char *text,
 	return fclose(f) || err ? -EIO : 0;
 }
 
+static void fill_in(const char **argv, unsigned int n)
+{
+	const struct {
+		const char *word, *is;
+	} in[] = { { PAIR, opt.pair }, { GUESTS, opt.guests }, { GRADE, opt.grade },
+		   { LAB, opt.lab }, { SUBJECT, opt.subject } };
+	unsigned int i, k;
+
+	for (i = 0; i < n && argv[i]; i++)
+		for (k = 0; k < sizeof(in) / sizeof(in[0]); k++)
+			if (!strcmp(argv[i], in[k].word))
+				argv[i] = in[k].is;
+}
+
 static int prepare(struct drive *d)
 {
 	const char *const trace[] = { "faultline", "run", SMALL, "--trace",
 				      "small.trace", NULL };
+	const char *const record[] = { opt.grade, "run", "--lab", opt.lab, "--out",
+				       "signed", "--subject", opt.subject, "--only",
+				       ONE_TEST, "--key", "file", NULL };
 	char file[20000];
 	int status = 0;
 	size_t i;
@@ -145,13 +189,12 @@ static int prepare(struct drive *d)
 	pid = drive_start(d, trace, false, "out", "err");
 	if (pid < 0 || !drive_wait(d, pid, &status) || status)
 		return -EIO;
+	pid = drive_start(d, record, false, "out", "err");
+	if (pid < 0 || !drive_wait(d, pid, &status) || status)
+		return -EIO;
 	for (i = 0; i < JOBS; i++) {
-		if (!strcmp(jobs[i].name, "attach"))
-			jobs[i].argv[0] = opt.pair;
-		if (!strncmp(jobs[i].name, "grade", 5)) {
-			jobs[i].argv[0] = opt.grade;
-			jobs[i].argv[3] = opt.lab;
-		}
+		fill_in(jobs[i].argv, DRIVE_ARGS);
+		fill_in(jobs[i].visitor, 2);
 	}
 	return 0;
 }
@@ -240,10 +283,9 @@ static void set_fault(struct drive *d, int class, enum faults_how how,
 	d->shared->nth = nth;
 }
 
-/* The boards live on while pairs come; the fault may end them at their start alone. */
+/* The boards live on while others come; the fault may end them at their start alone. */
 static bool serve_once(struct drive *d, const struct drive_job *j)
 {
-	const char *const pair[] = { opt.pair, "emu:a", NULL };
 	int status = 0, end = 0, i;
 	bool ok = true, ready;
 	pid_t pid, p;
@@ -253,7 +295,7 @@ static bool serve_once(struct drive *d, const struct drive_job *j)
 	ready = wait_ready(d, pid, "out", &end);
 	/* The last of three may be the one that is met by the fault. */
 	for (i = 0; ready && (i < 3 || (i == 3 && status)); i++) {
-		p = drive_start(d, pair, false, "pair.out", "pair.err");
+		p = drive_start(d, j->visitor, false, "visitor.out", "visitor.err");
 		drive_wait(d, p, &status);
 	}
 	/* It may have ended, since it cannot say that it is ready. */
@@ -262,11 +304,12 @@ static bool serve_once(struct drive *d, const struct drive_job *j)
 	if (ready && status && waitpid(pid, &end, WNOHANG) == pid)
 		ready = false;
 	if (ready && status) {
-		char *text = drive_text(d, "pair.err");
+		char *err = drive_text(d, "visitor.err"), *out = drive_text(d, "visitor.out");
 
-		snprintf(d->why, sizeof(d->why), "the next pair does not work: "
-			 "%.500s", text);
-		free(text);
+		snprintf(d->why, sizeof(d->why), "who comes next is not served: "
+			 "%.250s%.250s", err, out);
+		free(err);
+		free(out);
 		ok = false;
 	}
 	if (ready) {
@@ -279,7 +322,7 @@ static bool serve_once(struct drive *d, const struct drive_job *j)
 
 static bool once(struct drive *d, const struct drive_job *j)
 {
-	if (j->serves)
+	if (*j->visitor)
 		return serve_once(d, j) && drive_judge(d, j);
 	return drive_once(d, j);
 }
@@ -326,7 +369,7 @@ static void signal_one(struct drive *d, const struct drive_job *j,
 		       int sig, int target)
 {
 	/* Sockets of boards that were killed are for the next ones: test_serve_death.c. */
-	if (j->serves && sig == SIGKILL)
+	if (*j->visitor && sig == SIGKILL)
 		return;
 	set_fault(d, class, FAULTS_SIGNAL, 0, site, nth);
 	d->shared->signal = sig;
@@ -406,7 +449,7 @@ static bool run_job(struct drive *d, const struct drive_job *j)
 
 	if (j->attaches)
 		ok = boards_begin(d);
-	if (j->serves) {
+	if (*j->visitor) {
 		drive_clear(d, FAULTS_NOTHING);
 		ok = once(d, j);
 	} else {
@@ -455,17 +498,20 @@ static void options(int argc, char **argv, struct drive *d)
 		else if (!strcmp(argv[i], "--class") && i + 1 < argc)
 			opt.class = argv[++i];
 	}
-	if (argc - i != 5) {
+	if (argc - i != 7) {
 		fputs("usage: jobs [--most N] [--signals] [--verbose] [--only "
-		      "NAME-PART;...] [--class NAME] FAULTLINE INJECT.so PAIR GRADE LAB\n",
+		      "NAME-PART;...] [--class NAME] FAULTLINE INJECT.so PAIR GUESTS "
+		      "GRADE LAB SUBJECT\n",
 		      stderr);
 		exit(2);
 	}
 	d->faultline = absolute(argv[i]);
 	d->inject = absolute(argv[i + 1]);
 	opt.pair = absolute(argv[i + 2]);
-	opt.grade = absolute(argv[i + 3]);
-	opt.lab = absolute(argv[i + 4]);
+	opt.guests = absolute(argv[i + 3]);
+	opt.grade = absolute(argv[i + 4]);
+	opt.lab = absolute(argv[i + 5]);
+	opt.subject = absolute(argv[i + 6]);
 }
 
 static bool is_wanted(const char *name)

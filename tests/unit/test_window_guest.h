@@ -58,11 +58,13 @@ static inline void rig_nap(void)
 	nanosleep(&(struct timespec){ .tv_nsec = 200000 }, NULL);
 }
 
+static atomic_bool rig_alone;	/* the boards have hung up: nothing will come */
+
 /* Wait until cond, and fail when that never comes. */
 #define RIG_UNTIL(cond)							       \
 	do {								       \
 		uint64_t end_ = os_now_ns() + RIG_LIMIT_MS * 1000000ull;       \
-		while (!(cond) && os_now_ns() < end_)			       \
+		while (!(cond) && !rig_alone && os_now_ns() < end_)	       \
 			rig_nap();					       \
 		EXPECT(cond);						       \
 	} while (0)
@@ -120,7 +122,7 @@ static inline int rig_try_read(struct rig_guest *g, uint32_t addr,
 						.addr = addr });
 	while (__atomic_load_n(&g->head->answer_seq, __ATOMIC_ACQUIRE) !=
 	       g->next)
-		if (os_now_ns() > end)
+		if (rig_alone || os_now_ns() > end)
 			EXPECT(!"an answer came");
 		else
 			os_yield();

@@ -110,11 +110,12 @@ struct talk {
 	uint64_t waited_ns, look_ns;	/* so far; when it is looked at again */
 	unsigned int file_mb;	/* in all files that it has open */
 	char said[1024];	/* what it printed: a sanitizer's report, or the end */
+	int broken;		/* errno of the judge's own end; the subject is not at fault */
 	char why[160];		/* after a failure: what happened, in words */
 };
 /* V_PASS, V_NO_START, or V_GRADER. */
 enum verdict talk_start(struct talk *t, const struct grade *g);
-/* V_PASS, V_CRASHED or V_HUNG. */
+/* V_PASS, V_CRASHED, V_HUNG or V_GRADER. */
 enum verdict talk_ask(struct talk *t, struct subject_msg *m);
 /* The subject's trace as text, at most room - 1 bytes and a 0; false: none. */
 bool talk_trace(struct talk *t, char *text, size_t room);
@@ -129,9 +130,9 @@ int record_read(struct grade *g, const char *path, const uint8_t *key,
 		bool *signed_right);
 void hmac(const uint8_t key[GRADE_KEY], const void *data, size_t n, char hex[65]);
 
-/* walls.c: the command "confine", and what it can do here (OS_CONFINED_*). */
+/* walls.c: the command "confine", and what it can do here (OS_CONFINED_*, or negative errno). */
 int grade_confine(int argc, char **argv);
-unsigned int grade_walls(void);
+int grade_walls(void);
 
 /* export.c: form is text, ktap, gradescope or csv; -EINVAL: none of these. */
 int grade_export(const struct grade *g, const char *form, FILE *f);

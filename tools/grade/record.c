@@ -120,13 +120,17 @@ static int sign(const struct grade *g, const uint8_t *key, char hex[65])
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
+	bool lost;
+
 	if (!f)
 		return -ENOMEM;
 	put(g, f, false);
-	fclose(f);
-	hmac(key, text, n, hex);
+	lost = ferror(f);
+	lost = fclose(f) || lost;
+	if (!lost)
+		hmac(key, text, n, hex);
 	free(text);
-	return 0;
+	return lost ? -ENOMEM : 0;
 }
 
 int record_write(const struct grade *g, const char *path, const uint8_t *key)
@@ -254,7 +258,7 @@ int record_read(struct grade *g, const char *path, const uint8_t *key,
 	char line[LINE], hex[65] = "", mine[65];
 	FILE *f = fopen(path, "r");
 	unsigned int n = 1;
-	int err = 0;
+	int err = 0, broken;
 
 	if (!f) {
 		fprintf(stderr, "%s: %s\n", path, strerror(errno));
@@ -269,11 +273,19 @@ int record_read(struct grade *g, const char *path, const uint8_t *key,
 		line[strcspn(line, "\n")] = 0;
 		err = read_line(g, line, hex);
 	}
+	/* A record that was read in part would be another one. */
+	broken = ferror(f) ? -EIO : 0;
 	fclose(f);
-	if (err)
+	if (!err && !broken && key)
+		broken = sign(g, key, mine);
+	if (broken || err == -ENOMEM) {
+		err = broken ? broken : err;
+		fprintf(stderr, "%s: %s\n", path, strerror(-err));
+	} else if (err) {
 		fprintf(stderr, "%s:%u: not a line of a record\n", path, n);
-	else if (!g->lab[0])
+	} else if (!g->lab[0]) {
 		err = missing_lab(path);
-	*signed_right = !err && key && !sign(g, key, mine) && !strcmp(hex, mine);
+	}
+	*signed_right = !err && key && !strcmp(hex, mine);
 	return err;
 }

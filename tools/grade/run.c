@@ -150,10 +150,13 @@ static void drop_rest(struct grade *g, const char *part)
 
 static void make_key(void)
 {
-	FILE *f = fopen("/dev/urandom", "rb");
+	FILE *f;
 
+	errno = 0;
+	f = fopen("/dev/urandom", "rb");
 	if (!f || fread(key, 1, sizeof(key), f) != sizeof(key)) {
-		fprintf(stderr, "grade: no random numbers from /dev/urandom\n");
+		fprintf(stderr, "grade: no random numbers from /dev/urandom: %s\n",
+			errno ? strerror(errno) : "it ends");
 		exit(2);
 	}
 	fclose(f);

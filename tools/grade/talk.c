@@ -134,11 +134,13 @@ static bool hear(struct talk *t, void *data, size_t n)
 		}
 		if (poll(&p, 1, LOOK_MS) > 0) {
 			got = read(t->fd, to, n);
-			if (got < 0 && errno == EINTR)
+			if (got < 0 && errno == EINTR) {
 				got = 1;
-			else if (got > 0) {
+			} else if (got > 0) {
 				to += got;
 				n -= (size_t)got;
+			} else if (got < 0 && errno != ECONNRESET) {
+				t->broken = errno;
 			}
 		}
 		now_ns = os_now_ns();
@@ -207,6 +209,11 @@ static enum verdict died(struct talk *t)
 	}
 	t->pid = -1;
 	read_said(t);
+	if (t->broken) {
+		snprintf(t->why, sizeof(t->why), "the judge cannot talk to it: %s",
+			 strerror(t->broken));
+		return V_GRADER;
+	}
 	if (much)
 		return V_CRASHED;
 	if (!ended) {
@@ -267,8 +274,7 @@ enum verdict talk_start(struct talk *t, const struct grade *g)
 	t->confined = (unsigned int)held;
 	if (hear(t, &hello, sizeof(hello)) && hello.arg[0] == SUBJECT_MAGIC)
 		return V_PASS;
-	died(t);
-	return V_NO_START;
+	return died(t) == V_GRADER ? V_GRADER : V_NO_START;
 }
 
 enum verdict talk_ask(struct talk *t, struct subject_msg *m)
@@ -287,6 +293,8 @@ enum verdict talk_ask(struct talk *t, struct subject_msg *m)
 			continue;
 		if (done <= 0) {
 			full = done < 0 && errno == EAGAIN;
+			if (!full && errno != EPIPE && errno != ECONNRESET)
+				t->broken = errno;
 			v = died(t);
 			if (full && v == V_HUNG)
 				snprintf(t->why, sizeof(t->why),

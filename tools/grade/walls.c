@@ -167,17 +167,28 @@ int grade_confine(int argc, char **argv)
 	return 127;
 }
 
-unsigned int grade_walls(void)
+/* Exit status of a child: the rest is errno. */
+#define FAILED 128
+
+int grade_walls(void)
 {
 	struct os_confine c = tools("/bin/sh");
 	int status = 0, held;
-	pid_t pid = fork();
+	pid_t pid = fork(), got;
 
 	if (!pid) {
 		held = os_confine(&c);
-		_exit(held > 0 ? held : 0);
+		_exit(held < 0 ? -held | FAILED : held);
 	}
-	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status))
-		return 0;
-	return (unsigned int)WEXITSTATUS(status);
+	if (pid < 0)
+		return -errno;
+	do
+		got = waitpid(pid, &status, 0);
+	while (got < 0 && errno == EINTR);
+	if (got != pid)
+		return -errno;
+	if (!WIFEXITED(status))
+		return -ECHILD;
+	status = WEXITSTATUS(status);
+	return status & FAILED ? -(status & ~FAILED) : status;
 }
