@@ -275,7 +275,7 @@ struct window *window_create(const struct window_config *cfg, int *error)
 void window_destroy(struct window *w)
 {
 	atomic_store(&w->stop, true);
-	/* The other end is ready then, for ever. */
+	/* This wakes the thread: poll() reports the hang-up each time. */
 	close(w->wake[1]);
 	w->wake[1] = -1;
 	sim_thread_join(w->thread);

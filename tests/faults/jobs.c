@@ -99,7 +99,7 @@ static struct drive_job jobs[] = {
 	  .exact = true },
 	{ .name = "grade list", .argv = { GRADE, "list", "--lab", LAB },
 	  .exact = true },
-	/* Who grades may not take a fault of the machine for one of the work. */
+	/* The grader must not blame the work for a fault of the machine. */
 	{ .name = "grade run", .argv = { GRADE, "run", "--lab", LAB, "--out", "graded",
 	  "--subject", SUBJECT, "--only", ONE_TEST }, .says = "score 3 of 3",
 	  .exact = true, .never = 1 },
