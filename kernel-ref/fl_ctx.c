@@ -256,8 +256,7 @@ static long fl_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 
 static int fl_open(struct inode *inode, struct file *file)
 {
-	struct miscdevice *misc = file->private_data;
-	struct fl_dev *dev = container_of(misc, struct fl_dev, misc);
+	struct fl_dev *dev = container_of(inode->i_cdev, struct fl_dev, cdev);
 	struct fl_ctx *ctx;
 	int ret;
 

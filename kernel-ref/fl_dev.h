@@ -23,11 +23,12 @@
 #ifndef FL_DEV_H
 #define FL_DEV_H
 
+#include <linux/cdev.h>
 #include <linux/device.h>
+#include <linux/fs.h>
 #include <linux/interrupt.h>
 #include <linux/kref.h>
 #include <linux/list.h>
-#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
@@ -121,14 +122,14 @@ struct fl_fault_work {
 };
 
 struct fl_dev {
-	struct kref ref;
+	struct device entry;	/* /dev/faultline*; its references are ours */
+	struct cdev cdev;
 	struct device *dev;
 	void __iomem *smmu;
 	void __iomem *nic;
 	phys_addr_t nic_pa;	/* for mapping doorbells */
 	struct fl_window *window;	/* instead of these (fl_window.h) */
 	int irq_smmu, irq_fault, irq_event;
-	struct miscdevice misc;
 	u32 index;		/* in its name, and in traces */
 	struct workqueue_struct *wq;
 
@@ -305,6 +306,7 @@ struct fl_resources {
 	u32 index;		/* if no property says */
 };
 
+extern struct class fl_class;
 int fl_probe(struct device *dev, const struct fl_resources *res);
 void fl_remove(struct device *dev);
 /* The machine stops, or another kernel takes it over: so does the card. */

@@ -6,9 +6,9 @@
  * inherited the file can do nothing with it, and shall keep nothing), or when
  * the card loses its driver, whichever comes first. That takes as long as the
  * firmware, the notifiers and the pinned pages need, so it is done under the
- * lock of this one process. Who opens takes dev->lock alone, for as long as it
- * takes to look at a table: the kernel opens all its small devices under one
- * lock (misc_open()).
+ * lock of this one process; and so is opening, which needs the process's mmap
+ * lock. dev->lock is held for as long as it takes to look at a table: nobody who
+ * opens the card waits for another process.
  */
 #include <linux/capability.h>
 #include <linux/cred.h>

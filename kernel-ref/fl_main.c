@@ -18,24 +18,27 @@
 #define CREATE_TRACE_POINTS
 #include "fl_trace.h"
 
-static void fl_dev_free(struct kref *ref)
-{
-	struct fl_dev *dev = container_of(ref, struct fl_dev, ref);
+struct class fl_class = { .name = "faultline" };
 
+static void fl_dev_free(struct device *entry)
+{
+	struct fl_dev *dev = container_of(entry, struct fl_dev, entry);
+
+	if (entry->devt)
+		unregister_chrdev_region(entry->devt, 1);
 	put_device(dev->dev);
 	kfree(dev->cq);
-	kfree(dev->misc.name);
 	kfree(dev);
 }
 
 void fl_dev_get(struct fl_dev *dev)
 {
-	kref_get(&dev->ref);
+	get_device(&dev->entry);
 }
 
 void fl_dev_put(struct fl_dev *dev)
 {
-	kref_put(&dev->ref, fl_dev_free);
+	put_device(&dev->entry);
 }
 
 static u32 fl_property(struct device *dev, const char *name, u32 value)
@@ -59,9 +62,7 @@ static int fl_properties(struct fl_dev *dev)
 	    dev->fault_mode > FL_MODE_STALL ||
 	    dev->resolve > FL_RESOLVE_TRANSFER)
 		return -EINVAL;
-	dev->misc.name = kasprintf(GFP_KERNEL, "faultline%u",
-				   dev->index);
-	return dev->misc.name ? 0 : -ENOMEM;
+	return 0;
 }
 
 /* What was built (regs.def, PARAM and LIMITS). */
@@ -177,6 +178,26 @@ static void fl_card_stop(struct fl_dev *dev)
 	fl_eq_stop(dev);
 }
 
+/*
+ * The file that processes open. It has a number of its own and is no miscdevice:
+ * the kernel opens all of those under one lock, and opening ours takes as long as
+ * the process's mmap lock is held (fl_ctx_bind()).
+ */
+static int fl_entry_add(struct fl_dev *dev)
+{
+	int ret;
+
+	ret = dev_set_name(&dev->entry, "faultline%u", dev->index);
+	if (ret)
+		return ret;
+	ret = alloc_chrdev_region(&dev->entry.devt, 0, 1, "faultline");
+	if (ret)
+		return ret;
+	cdev_init(&dev->cdev, &fl_fops);
+	dev->cdev.owner = THIS_MODULE;
+	return cdev_device_add(&dev->cdev, &dev->entry);
+}
+
 int fl_probe(struct device *parent, const struct fl_resources *res)
 {
 	struct fl_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
@@ -184,7 +205,10 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 
 	if (!dev)
 		return -ENOMEM;
-	kref_init(&dev->ref);
+	device_initialize(&dev->entry);
+	dev->entry.class = &fl_class;
+	dev->entry.parent = parent;
+	dev->entry.release = fl_dev_free;
 	dev->dev = get_device(parent);
 	dev->smmu = res->smmu;
 	dev->nic = res->nic;
@@ -208,13 +232,8 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	ret = fl_card_start(dev);
 	if (ret)
 		goto err_put;
-	dev->misc.minor = MISC_DYNAMIC_MINOR;
-	dev->misc.fops = &fl_fops;
-	dev->misc.parent = parent;
-	/* Who may use the card is the administrator's choice (uapi.h). */
-	dev->misc.mode = 0660;
 	dev_set_drvdata(parent, dev);
-	ret = misc_register(&dev->misc);
+	ret = fl_entry_add(dev);
 	if (ret)
 		goto err_stop;
 	dev_info(parent, "node %u, %u+%u contexts of %u bytes\n", dev->node,
@@ -245,7 +264,7 @@ void fl_remove(struct device *parent)
 {
 	struct fl_dev *dev = dev_get_drvdata(parent);
 
-	misc_deregister(&dev->misc);
+	cdev_device_del(&dev->cdev, &dev->entry);
 	fl_life_end(dev);
 	fl_card_stop(dev);
 	fl_dev_put(dev);

@@ -10,13 +10,22 @@
 
 static int __init fl_init(void)
 {
-	int ret = platform_driver_register(&fl_platform_driver);
+	int ret = class_register(&fl_class);
 
 	if (ret)
 		return ret;
+	ret = platform_driver_register(&fl_platform_driver);
+	if (ret)
+		goto err_class;
 	ret = fl_pci_register();
 	if (ret)
-		platform_driver_unregister(&fl_platform_driver);
+		goto err_platform;
+	return 0;
+
+err_platform:
+	platform_driver_unregister(&fl_platform_driver);
+err_class:
+	class_unregister(&fl_class);
 	return ret;
 }
 
@@ -24,6 +33,7 @@ static void __exit fl_exit(void)
 {
 	fl_pci_unregister();
 	platform_driver_unregister(&fl_platform_driver);
+	class_unregister(&fl_class);
 }
 
 module_init(fl_init);

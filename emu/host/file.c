@@ -27,7 +27,7 @@ int host_device_add(struct host_kernel *k, const char *name,
 		return -EINVAL;
 	sim_mutex_lock(&k->lock);
 	for (i = 0; i < DEVICES; i++) {
-		if (!k->device[i].name[0])
+		if (!k->device[i].ops)
 			free_slot = free_slot ? free_slot : &k->device[i];
 		else if (!strcmp(k->device[i].name, name))
 			err = -EEXIST;
@@ -52,6 +52,18 @@ static struct host_device *find_device(struct host_kernel *k, const char *name)
 		    (!name || !strcmp(k->device[i].name, name)))
 			return &k->device[i];
 	return NULL;
+}
+
+/* A call begins: k's lock, or that of the process whose file it is, is held. */
+static void call_begin(struct host_device *d)
+{
+	atomic_fetch_add(&d->calls, 1);
+}
+
+static void call_end(struct host_kernel *k, struct host_device *d)
+{
+	if (atomic_fetch_sub(&d->calls, 1) == 1)
+		sim_wake(&k->device_idle, 0);
 }
 
 /* Files that are still open answer -ENODEV from now on. */
@@ -79,8 +91,31 @@ void host_device_remove(struct host_kernel *k, const char *name)
 	sim_mutex_lock(&k->lock);
 	d = find_device(k, base_name(name));
 	if (d) {
+		d->name[0] = 0;
 		orphan_files(k, d);
-		memset(d, 0, sizeof(*d));
+	}
+	sim_mutex_unlock(&k->lock);
+}
+
+static bool none_in_call(void *device)
+{
+	return !atomic_load(&((struct host_device *)device)->calls);
+}
+
+void host_device_drain(struct host_kernel *k)
+{
+	struct host_device *d;
+	unsigned int i;
+
+	sim_mutex_lock(&k->lock);
+	for (i = 0; i < DEVICES; i++) {
+		d = &k->device[i];
+		if (!d->ops || d->name[0])
+			continue;
+		sim_mutex_unlock(&k->lock);
+		sim_wait(&k->device_idle, none_in_call, d, 0);
+		sim_mutex_lock(&k->lock);
+		d->ops = NULL;
 	}
 	sim_mutex_unlock(&k->lock);
 }
@@ -88,12 +123,22 @@ void host_device_remove(struct host_kernel *k, const char *name)
 /* ---- files ---- */
 
 /*
- * The file behind a number, with one more user; NULL and the reason. dev gets a
- * copy: the device may go while the call is under way, its operations are the
- * driver's own code.
+ * The device of a file, which stays until call_end(); NULL: it has gone. The lock
+ * of the file's process is held.
  */
-static struct host_open_file *file_get(struct host_process *p, int fd,
-				       struct host_device *dev, int *error)
+static struct host_device *device_get(struct host_open_file *f)
+{
+	if (f->dev)
+		call_begin(f->dev);
+	return f->dev;
+}
+
+/*
+ * A call on the file behind a number, which keeps both until file_call_end(); NULL
+ * and the reason.
+ */
+static struct host_open_file *file_call(struct host_process *p, int fd,
+					struct host_device **dev, int *error)
 {
 	struct host_open_file *f = NULL;
 
@@ -101,11 +146,10 @@ static struct host_open_file *file_get(struct host_process *p, int fd,
 	*error = -EBADF;
 	if (fd >= 0 && fd < PROCESS_FILES && p->file[fd]) {
 		f = p->file[fd];
-		*error = f->dev ? 0 : -ENODEV;
-		if (f->dev) {
-			*dev = *f->dev;
+		*dev = device_get(f);
+		*error = *dev ? 0 : -ENODEV;
+		if (*dev)
 			f->users++;
-		}
 	}
 	sim_mutex_unlock(&p->lock);
 	return *error ? NULL : f;
@@ -113,26 +157,41 @@ static struct host_open_file *file_get(struct host_process *p, int fd,
 
 static void file_put(struct host_process *p, struct host_open_file *f)
 {
-	struct host_device dev = { 0 };
+	struct host_device *d;
 	bool last;
 
 	sim_mutex_lock(&p->lock);
 	last = !--f->users;
-	if (f->dev)
-		dev = *f->dev;
+	d = last ? device_get(f) : NULL;
 	sim_mutex_unlock(&p->lock);
 	if (!last)
 		return;
-	if (dev.ops && dev.ops->release)
-		dev.ops->release(dev.dev, &f->file);
+	if (d) {
+		if (d->ops->release)
+			d->ops->release(d->dev, &f->file);
+		call_end(p->k, d);
+	}
 	free(f);
 }
 
-static int install(struct host_process *p, struct host_open_file *f)
+static void file_call_end(struct host_process *p, struct host_open_file *f,
+			  struct host_device *d)
+{
+	file_put(p, f);
+	call_end(p->k, d);
+}
+
+/*
+ * The file gets its number. If its device goes meanwhile, it is one of those that
+ * answer -ENODEV. The kernel's lock is held.
+ */
+static int install(struct host_process *p, struct host_open_file *f,
+		   struct host_device *d)
 {
 	int fd;
 
 	sim_mutex_lock(&p->lock);
+	f->dev = d->name[0] ? d : NULL;
 	for (fd = 0; fd < PROCESS_FILES && p->file[fd]; fd++)
 		;
 	if (fd < PROCESS_FILES)
@@ -146,13 +205,15 @@ int host_open(struct host_process *p, const char *name)
 {
 	struct host_open_file *f = calloc(1, sizeof(*f));
 	struct host_device *d;
-	int err = 0, fd;
+	int fd = 0;
 
 	if (!f)
 		return -ENOMEM;
 	host_spend(p->k, T_CPU_SYSCALL);
 	sim_mutex_lock(&p->k->lock);
 	d = find_device(p->k, name ? base_name(name) : NULL);
+	if (d)
+		call_begin(d);
 	sim_mutex_unlock(&p->k->lock);
 	if (!d) {
 		free(f);
@@ -161,15 +222,17 @@ int host_open(struct host_process *p, const char *name)
 	f->file.process = p;
 	f->users = 1;
 	if (d->ops->open)
-		err = d->ops->open(d->dev, p, &f->file);
-	if (err) {
+		fd = d->ops->open(d->dev, p, &f->file);
+	if (fd < 0) {
 		free(f);
-		return err;
+	} else {
+		sim_mutex_lock(&p->k->lock);
+		fd = install(p, f, d);
+		sim_mutex_unlock(&p->k->lock);
+		if (fd < 0)
+			file_put(p, f);
 	}
-	f->dev = d;
-	fd = install(p, f);
-	if (fd < 0)
-		file_put(p, f);
+	call_end(p->k, d);
 	return fd;
 }
 
@@ -189,15 +252,17 @@ static struct host_window window_take(struct host_window *w)
 static void window_end(struct host_process *p, const struct host_window *was)
 {
 	struct host_open_file *f = was->file;
-	struct host_device dev = { 0 };
+	struct host_device *d;
 
 	sim_mutex_lock(&p->lock);
-	if (f->dev)
-		dev = *f->dev;
+	d = device_get(f);
 	sim_mutex_unlock(&p->lock);
-	if (dev.ops && dev.ops->munmap)
-		dev.ops->munmap(dev.dev, &f->file, was->bytes, was->mem,
-				was->mmio_pa);
+	if (d) {
+		if (d->ops->munmap)
+			d->ops->munmap(d->dev, &f->file, was->bytes, was->mem,
+				       was->mmio_pa);
+		call_end(p->k, d);
+	}
 	file_put(p, f);
 }
 
@@ -249,18 +314,18 @@ void host_files_close(struct host_process *p)
 long host_ioctl(struct host_process *p, int fd, unsigned int cmd, void *arg)
 {
 	struct host_open_file *f;
-	struct host_device dev;
+	struct host_device *d;
 	int error;
 	long r;
 
 	host_spend(p->k, T_CPU_SYSCALL);
-	f = file_get(p, fd, &dev, &error);
+	f = file_call(p, fd, &d, &error);
 	if (!f)
 		return error;
-	r = dev.ops->ioctl ? dev.ops->ioctl(dev.dev, &f->file, cmd,
+	r = d->ops->ioctl ? d->ops->ioctl(d->dev, &f->file, cmd,
 					    (unsigned long)(uintptr_t)arg) :
 			     -ENOTTY;
-	file_put(p, f);
+	file_call_end(p, f, d);
 	return r;
 }
 
@@ -279,24 +344,24 @@ static bool is_readable(void *arg)
 int host_poll(struct host_process *p, int fd, uint64_t timeout_ns)
 {
 	struct host_open_file *f;
-	struct host_device dev;
+	struct host_device *d;
 	struct readable r;
 	int error;
 
 	host_spend(p->k, T_CPU_SYSCALL);
-	f = file_get(p, fd, &dev, &error);
+	f = file_call(p, fd, &d, &error);
 	if (!f)
 		return error;
-	if (dev.ops->readable && dev.ops->waitq) {
-		r = (struct readable){ &dev, &f->file };
-		error = mm_wait(p->mm, dev.ops->waitq(dev.dev, &f->file),
+	if (d->ops->readable && d->ops->waitq) {
+		r = (struct readable){ d, &f->file };
+		error = mm_wait(p->mm, d->ops->waitq(d->dev, &f->file),
 				is_readable, &r, timeout_ns);
 		if (error == -ETIME)
 			error = -ETIMEDOUT;
 	} else {
 		error = -EINVAL;
 	}
-	file_put(p, f);
+	file_call_end(p, f, d);
 	return error;
 }
 
@@ -353,27 +418,29 @@ void *host_mmap_fd(struct host_process *p, int fd, uint64_t len,
 {
 	uint64_t mmio_pa = 0;
 	struct host_open_file *f;
-	struct host_device dev;
+	struct host_device *d;
 	void *mem = NULL, *addr = NULL;
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	*error = -EINVAL;
 	if (!len || offset % HOST_PAGE)
 		return NULL;
-	f = file_get(p, fd, &dev, error);
+	f = file_call(p, fd, &d, error);
 	if (!f)
 		return NULL;
-	*error = dev.ops->mmap ? dev.ops->mmap(dev.dev, &f->file, len, offset,
-					       &mem, &mmio_pa) :
-				 -ENODEV;
+	*error = d->ops->mmap ? d->ops->mmap(d->dev, &f->file, len, offset,
+					     &mem, &mmio_pa) :
+				-ENODEV;
 	if (!*error) {
 		addr = window_add(p, f, mem, len, mmio_pa, error);
-		if (!addr && dev.ops->munmap)
-			dev.ops->munmap(dev.dev, &f->file, len, mem, mmio_pa);
+		if (!addr && d->ops->munmap)
+			d->ops->munmap(d->dev, &f->file, len, mem, mmio_pa);
 	}
 	/* With a window, it is the window that keeps the file. */
-	if (!addr)
-		file_put(p, f);
+	if (addr)
+		call_end(p->k, d);
+	else
+		file_call_end(p, f, d);
 	return addr;
 }
 

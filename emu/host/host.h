@@ -418,7 +418,10 @@ struct host_file {
 };
 int host_device_add(struct host_kernel *k, const char *name,
 		    const struct host_device_ops *ops, void *dev);
+/* New calls hear -ENODEV; those that are under way go on. */
 void host_device_remove(struct host_kernel *k, const char *name);
+/* Waits until no call on a device that was removed is under way. */
+void host_device_drain(struct host_kernel *k);
 
 /* ---- what the checker and reports read ---- */
 struct host_stats {

@@ -227,9 +227,10 @@ struct host_process {
 };
 
 struct host_device {
-	char name[32];
-	const struct host_device_ops *ops;	/* NULL: gone */
+	char name[32];				/* empty: it has gone */
+	const struct host_device_ops *ops;	/* NULL: the place is free */
 	void *dev;
+	atomic_uint calls;			/* under way */
 };
 
 /* ---- the kernel ---- */
@@ -267,6 +268,7 @@ struct host_kernel {
 	uint32_t pids;
 	uint32_t asid;			/* last one given */
 	struct host_device device[DEVICES];
+	struct sim_waitq device_idle;		/* the last call has ended */
 	atomic_uint xfers;
 
 	struct sim_spin frames_lock;

@@ -89,6 +89,7 @@ struct host_kernel *host_create(const struct host_config *cfg, int *error)
 	k->timing = board_timing(cfg->board);
 	k->id = board_id(cfg->board);
 	sim_mutex_init(&k->lock);
+	sim_waitq_init(&k->device_idle);
 	sim_mutex_init(&k->banks_lock);
 	*error = start(k, cfg);
 	if (*error) {

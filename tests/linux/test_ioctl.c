@@ -344,7 +344,7 @@ static void child_of_group(void)
 static void close_to_others(void *arg)
 {
 	(void)arg;
-	chmod("/dev/faultline0", 0660);
+	chmod("/dev/faultline0", 0600);
 	if (chown("/dev/faultline0", 0, 0))
 		perror("/dev/faultline0");
 }
@@ -370,6 +370,7 @@ TEST("a user without rights who is handed an open file may do nothing with it: E
 TEST("a user of the group that the card was given to uses it, others do not")
 {
 	test_cleanup(close_to_others, NULL);
+	EXPECT_EQ(chmod("/dev/faultline0", 0660), 0);
 	EXPECT_EQ(chown("/dev/faultline0", 0, GROUP), 0);
 	EXPECT_EQ(rig_wait(rig_fork(child_of_group)), 0);
 	EXPECT_EQ(rig_wait(rig_fork(child_without_rights)), 0);

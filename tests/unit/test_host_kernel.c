@@ -383,6 +383,7 @@ TEST("files of a device that is gone answer ENODEV")
 	EXPECT_EQ(host_ioctl(r->p[0], fd, 5, &x), -ENODEV);
 	EXPECT_EQ(host_open(r->p[0], NULL), -ENODEV);
 	EXPECT_EQ(host_close(r->p[0], fd), 0);
+	host_device_drain(r->k);
 	EXPECT_EQ(host_device_add(r->k, "faultline0", &fake_ops, &d), 0);
 }
 

@@ -6,6 +6,7 @@
 #ifndef FL_TEST_SHIM_RIG_H
 #define FL_TEST_SHIM_RIG_H
 
+#include <linux/cdev.h>
 #include <linux/device.h>
 #include <linux/dma-mapping.h>
 #include <linux/fs.h>
@@ -13,7 +14,6 @@
 #include <linux/iopoll.h>
 #include <linux/kref.h>
 #include <linux/memcontrol.h>
-#include <linux/miscdevice.h>
 #include <linux/mmu_notifier.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>

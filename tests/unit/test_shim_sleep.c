@@ -25,7 +25,6 @@ SLEEPS(sleep_kcalloc, "kcalloc(", (void)kcalloc(8, 8, GFP_KERNEL))
 SLEEPS(sleep_kvmalloc, "kvmalloc_array()",
        (void)kvmalloc_array(8, 8, GFP_KERNEL))
 SLEEPS(sleep_page, "get_zeroed_page(", (void)get_zeroed_page(GFP_KERNEL))
-SLEEPS(sleep_kasprintf, "kasprintf(", (void)kasprintf(GFP_KERNEL, "%d", 1))
 SLEEPS(sleep_kvfree, "kvfree()", kvfree(NULL))
 SLEEPS(sleep_copy_from, "copy_from_user()", copy_from_user(&t, &t, 1))
 SLEEPS(sleep_copy_to, "copy_to_user()", copy_to_user(&t, &t, 1))
@@ -63,8 +62,12 @@ SLEEPS(sleep_dma_free, "dma_free_coherent()",
 SLEEPS(sleep_dma_mmap, "dma_mmap_coherent()",
        dma_mmap_coherent(NULL, NULL, NULL, 0, 0))
 SLEEPS(sleep_unmap, "unmap_mapping_range()", unmap_mapping_range(NULL, 0, 0, 1))
-SLEEPS(sleep_misc, "misc_register()", misc_register(NULL))
-SLEEPS(sleep_demisc, "misc_deregister()", misc_deregister(NULL))
+SLEEPS(sleep_cdev, "cdev_device_add()", cdev_device_add(NULL, NULL))
+SLEEPS(sleep_cdev_del, "cdev_device_del()", cdev_device_del(NULL, NULL))
+SLEEPS(sleep_number, "alloc_chrdev_region()",
+       alloc_chrdev_region(NULL, 0, 1, NULL))
+SLEEPS(sleep_number_back, "unregister_chrdev_region()",
+       unregister_chrdev_region(0, 1))
 SLEEPS(sleep_mmput, "mmput()", mmput(t.mm))
 SLEEPS(sleep_resched, "cond_resched()", cond_resched())
 

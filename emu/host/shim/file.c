@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* file.c - the device file of the driver, and what it copies from processes. */
 #include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include <linux/cdev.h>
 #include <linux/err.h>
 #include <linux/fs.h>
-#include <linux/miscdevice.h>
 #include <linux/sched/mm.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
@@ -26,6 +28,7 @@ struct shim_file {
 	struct file file;
 	struct task_struct task;
 	struct shim *shim;
+	struct inode inode;
 	const struct file_operations *fops;
 	struct list_head list;
 	/* under shim->lock */
@@ -161,7 +164,8 @@ static void file_free(struct shim_file *f)
 	}
 	/* By any thread, and after the address space perhaps (fput). */
 	before = shim_enter(f->shim, NULL, SHIM_IN_TASK);
-	f->fops->release(NULL, &f->file);
+	f->fops->release(&f->inode, &f->file);
+	put_device(f->inode.i_cdev->dev);
 	shim_leave(&before);
 	mmdrop(f->task.mm);
 	free(f);
@@ -220,53 +224,78 @@ static void open_inside(void *arg)
 	struct shim_file *f = c->file;
 	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 
-	c->ret = f->fops->open(NULL, &f->file);
+	c->ret = f->fops->open(&f->inode, &f->file);
+	if (c->ret)
+		put_device(f->inode.i_cdev->dev);
 	shim_leave(&before);
 }
 
-/* A process has one, whatever number of files it opens. */
-static struct mm_struct *process_mm(struct shim *shim, struct host_mm *host)
+/* A process has one, whatever number of files it opens. The lock is held. */
+static struct mm_struct *process_mm(struct shim *shim, struct mm_struct *mm)
 {
-	struct mm_struct *mm = NULL;
 	struct shim_file *f;
 
-	sim_spin_lock(&shim->lock);
 	list_for_each_entry(f, &shim->files, list)
-		if (f->task.mm->host == host) {
-			mm = f->task.mm;
-			mmgrab(mm);
-			break;
-		}
+		if (f->task.mm->host == mm->host)
+			return f->task.mm;
+	return mm;
+}
+
+/* The file joins the list with an mm_struct and a device that stays, or -ENODEV. */
+static int file_begin(struct shim_file *f, struct mm_struct *mm)
+{
+	struct shim *shim = f->shim;
+	int ret = -ENODEV;
+
+	sim_spin_lock(&shim->lock);
+	if (shim->cdev) {
+		ret = 0;
+		f->inode.i_cdev = shim->cdev;
+		f->fops = shim->cdev->ops;
+		get_device(shim->cdev->dev);
+		f->task.mm = process_mm(shim, mm);
+		mmgrab(f->task.mm);
+		list_add_tail(&f->list, &shim->files);
+	}
 	sim_spin_unlock(&shim->lock);
-	return mm ? mm : shim_mm_create(shim, host);
+	mmdrop(mm);
+	return ret;
+}
+
+static int file_open(struct shim_file *f)
+{
+	struct open_call call = { f, 0 };
+
+	shim_inside(f->shim->sim, open_inside, &call);
+	if (!call.ret)
+		return 0;
+	sim_spin_lock(&f->shim->lock);
+	list_del(&f->list);
+	sim_spin_unlock(&f->shim->lock);
+	mmdrop(f->task.mm);
+	return call.ret;
 }
 
 static int device_open(void *dev, struct host_process *p, struct host_file *hf)
 {
+	struct mm_struct *mm = shim_mm_create(dev, host_process_mm(p));
 	struct shim_file *f = calloc(1, sizeof(*f));
-	struct open_call call = { f, -ENOMEM };
-	struct shim *shim = dev;
+	int ret = -ENOMEM;
 
-	if (!f)
-		return -ENOMEM;
-	f->shim = shim;
-	f->fops = shim->misc->fops;
-	f->file.private_data = shim->misc;
-	f->task.mm = process_mm(shim, host_process_mm(p));
-	f->task.uid.val = host_process_uid(p);
-	if (f->task.mm)
-		shim_inside(shim->sim, open_inside, &call);
-	if (call.ret) {
-		if (f->task.mm)
-			mmdrop(f->task.mm);
-		free(f);
-		return call.ret;
+	if (mm && f) {
+		f->shim = dev;
+		f->task.uid.val = host_process_uid(p);
+		ret = file_begin(f, mm);
+		if (!ret)
+			ret = file_open(f);
+	} else if (mm) {
+		mmdrop(mm);
 	}
-	hf->private_data = f;
-	sim_spin_lock(&shim->lock);
-	list_add_tail(&f->list, &shim->files);
-	sim_spin_unlock(&shim->lock);
-	return 0;
+	if (ret)
+		free(f);
+	else
+		hf->private_data = f;
+	return ret;
 }
 
 static void end_inside(void *file)
@@ -421,26 +450,92 @@ const struct host_device_ops shim_device_ops = {
 
 /* ---- the device ---- */
 
-int (misc_register)(struct miscdevice *m)
+void device_initialize(struct device *dev)
+{
+	kref_init(&dev->ref);
+	dev->shim = shim_cpu()->shim;
+}
+
+int dev_set_name(struct device *dev, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (shim_refused())
+		return -ENOMEM;
+	va_start(ap, fmt);
+	vsnprintf(dev->name, sizeof(dev->name), fmt, ap);
+	va_end(ap);
+	return 0;
+}
+
+struct device *shim_device_get(struct device *dev, const char *where)
+{
+	shim_kref_get(&dev->ref, where);
+	return dev;
+}
+
+static void device_free(struct kref *ref)
+{
+	struct device *dev = container_of(ref, struct device, ref);
+
+	dev->release(dev);
+}
+
+void shim_device_put(struct device *dev, const char *where)
+{
+	shim_kref_put(&dev->ref, device_free, where);
+}
+
+int (alloc_chrdev_region)(dev_t *first, unsigned int minor, unsigned int count,
+			  const char *name)
+{
+	struct shim *shim = shim_cpu()->shim;
+
+	if (shim_refused())
+		return -ENOMEM;
+	sim_spin_lock(&shim->lock);
+	shim->numbers += count;
+	sim_spin_unlock(&shim->lock);
+	*first = 1;
+	return 0;
+}
+
+void (unregister_chrdev_region)(dev_t first, unsigned int count)
+{
+	struct shim *shim = shim_cpu()->shim;
+
+	sim_spin_lock(&shim->lock);
+	shim->numbers -= count;
+	sim_spin_unlock(&shim->lock);
+}
+
+static void cdev_set(struct shim *shim, struct cdev *cdev)
+{
+	sim_spin_lock(&shim->lock);
+	assert(!cdev || !shim->cdev);
+	shim->cdev = cdev;
+	sim_spin_unlock(&shim->lock);
+}
+
+int (cdev_device_add)(struct cdev *cdev, struct device *dev)
 {
 	struct shim *shim = shim_cpu()->shim;
 	int ret;
 
-	assert(!shim->misc);
 	if (shim_refused())
 		return -ENOMEM;
-	shim->misc = m;
-	shim->registered = true;
-	ret = host_device_add(shim->k, m->name, &shim_device_ops, shim);
+	cdev->dev = dev;
+	cdev_set(shim, cdev);
+	ret = host_device_add(shim->k, dev->name, &shim_device_ops, shim);
 	if (ret)
-		shim->registered = false;
+		cdev_set(shim, NULL);
 	return ret;
 }
 
-void (misc_deregister)(struct miscdevice *m)
+void (cdev_device_del)(struct cdev *cdev, struct device *dev)
 {
 	struct shim *shim = shim_cpu()->shim;
 
-	host_device_remove(shim->k, m->name);
-	shim->registered = false;
+	host_device_remove(shim->k, dev->name);
+	cdev_set(shim, NULL);
 }

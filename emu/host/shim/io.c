@@ -116,24 +116,32 @@ static void interrupt(void *arg)
 	shim_leave(&before);
 }
 
+static void irq_set(struct shim *shim, unsigned int line, irq_handler_t handler,
+		    void *arg)
+{
+	/* Who frees memory looks whether a handler is called with it. */
+	sim_spin_lock(&shim->lock);
+	shim->irq[line] = (struct shim_irq){ shim, handler, (int)line, arg };
+	sim_spin_unlock(&shim->lock);
+}
+
 int (request_irq)(unsigned int line, irq_handler_t handler, unsigned long flags,
 		  const char *name, void *arg)
 {
 	struct shim *shim = shim_cpu()->shim;
-	struct shim_irq *irq;
 	int ret;
 
 	if (line >= IRQ_LINES)
 		return -EINVAL;
 	if (shim_refused())
 		return -ENOMEM;
-	irq = &shim->irq[line];
-	if (irq->handler)
+	if (shim->irq[line].handler)
 		return -EBUSY;
-	*irq = (struct shim_irq){ shim, handler, (int)line, arg };
-	ret = host_request_irq(shim->k, (enum irq_line)line, interrupt, irq);
+	irq_set(shim, line, handler, arg);
+	ret = host_request_irq(shim->k, (enum irq_line)line, interrupt,
+			       &shim->irq[line]);
 	if (ret)
-		irq->handler = NULL;
+		irq_set(shim, line, NULL, NULL);
 	return ret;
 }
 
@@ -142,7 +150,7 @@ void (free_irq)(unsigned int line, void *arg)
 	struct shim *shim = shim_cpu()->shim;
 
 	host_free_irq(shim->k, (enum irq_line)line);
-	shim->irq[line].handler = NULL;
+	irq_set(shim, line, NULL, NULL);
 }
 
 /* ---- memory ---- */

@@ -104,7 +104,7 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 		shim->params = *p;
 	INIT_LIST_HEAD(&shim->files);
 	shim->pdev = (struct platform_device){
-		.dev = { .shim = shim, .name = "faultline" },
+		.dev = { .shim = shim, .ref = { 1 }, .name = "faultline" },
 		.resource = {
 			{ BUS_SMMU_BASE, BUS_SMMU_BASE + SMMU_REG_BYTES - 1 },
 			{ BUS_NIC_BASE, BUS_NIC_BASE + BUS_NIC_BYTES - 1 },
@@ -141,6 +141,7 @@ static void end(void *arg)
 	struct shim_cpu before = shim_enter(shim, NULL, SHIM_IN_TASK);
 
 	fl_platform_driver.remove(&shim->pdev);
+	host_device_drain(shim->k);
 	/* The host has struck its files off: nobody else releases them. */
 	shim_files_end(shim);
 	shim_left_behind(shim);

@@ -28,7 +28,7 @@ void shim_in_use(struct shim *shim, const void *mem, size_t bytes,
 	for (i = 0; i < IRQ_LINES; i++)
 		if (shim->irq[i].handler && lies_in(shim->irq[i].arg, mem, bytes))
 			what = "what an interrupt handler is called with";
-	if (shim->registered && lies_in(shim->misc, mem, bytes))
+	if (shim->cdev && lies_in(shim->cdev, mem, bytes))
 		what = "a device that is registered";
 	sim_spin_unlock(&shim->lock);
 	if (what)
@@ -38,18 +38,21 @@ void shim_in_use(struct shim *shim, const void *mem, size_t bytes,
 
 void shim_left_behind(struct shim *shim)
 {
-	bool irqs = false;
+	bool irqs = false, refs = shim->pdev.dev.ref.refcount != 1;
 	unsigned int i;
 
 	sim_spin_lock(&shim->lock);
 	for (i = 0; i < IRQ_LINES; i++)
 		irqs |= shim->irq[i].handler != NULL;
 	sim_spin_unlock(&shim->lock);
-	if (irqs || shim->wqs || shim->notifiers || shim->registered)
+	if (irqs || shim->wqs || shim->notifiers || shim->cdev ||
+	    shim->numbers || refs)
 		shim_breach("left-behind", NULL, "the driver has gone, and "
-			    "has left behind:%s%s%s%s",
+			    "has left behind:%s%s%s%s%s%s",
 			    irqs ? " an interrupt handler" : "",
 			    shim->wqs ? " a work queue" : "",
 			    shim->notifiers ? " a notifier" : "",
-			    shim->registered ? " a device file" : "");
+			    shim->cdev ? " a device file" : "",
+			    shim->numbers ? " a device number" : "",
+			    refs ? " a reference on its device" : "");
 }

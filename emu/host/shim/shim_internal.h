@@ -3,9 +3,9 @@
 #ifndef SHIM_INTERNAL_H
 #define SHIM_INTERNAL_H
 
+#include <linux/cdev.h>
 #include <linux/interrupt.h>
 #include <linux/list.h>
-#include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/platform_device.h>
 #include <linux/sched.h>
@@ -26,9 +26,9 @@ struct shim {
 	struct platform_device pdev;
 	void *window[2];
 	struct shim_irq irq[IRQ_LINES];
-	struct miscdevice *misc;
-	bool registered;		/* misc is a device file now */
 	struct sim_spin lock;		/* all that follows but rules */
+	struct cdev *cdev;		/* the device file; NULL: there is none */
+	unsigned int numbers;		/* of devices, that are not given back */
 	struct list_head files;
 	struct workqueue_struct *wqs;
 	struct mmu_notifier *notifiers;

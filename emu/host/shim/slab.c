@@ -3,8 +3,6 @@
  * slab.c - memory of the kernel. It knows how it was asked for, so that it goes back
  * the same way, and that nothing in it is in use any more when it goes.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <linux/slab.h>
@@ -69,24 +67,4 @@ void shim_free_memory(enum shim_memory kind, const void *p, const char *where)
 	shim_in_use(shim_cpu()->shim, p, h->bytes, where);
 	h->magic = MAGIC_FREE;
 	free(h);
-}
-
-char *shim_asprintf(gfp_t gfp, const char *where, const char *fmt, ...)
-{
-	char *text = NULL;
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
-	va_end(ap);
-	if (n >= 0)
-		text = shim_alloc(SHIM_KMALLOC, 1, (size_t)n + 1, gfp,
-				  "kasprintf(GFP_KERNEL)", where);
-	if (!text)
-		return NULL;
-	va_start(ap, fmt);
-	vsnprintf(text, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	return text;
 }

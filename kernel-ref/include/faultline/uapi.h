@@ -9,9 +9,9 @@
  * be 0 (-EINVAL). No member is of a size that depends on who is compiled, and each
  * lies at a multiple of its size, so a 32-bit program asks with the same bytes.
  *
- * Who may: whoever may open the file for reading and writing, root and its group
- * (0660) unless a rule of udev says otherwise (kernel-ref/60-faultline.rules);
- * others get -EACCES from open. Opening: -EBUSY all slots are taken; -EDQUOT the
+ * Who may: whoever may open the file for reading and writing, which is root unless
+ * a rule of udev says otherwise (kernel-ref/60-faultline.rules); others get -EACCES
+ * from open. Opening: -EBUSY all slots are taken; -EDQUOT the
  * process has two files already, or its user's processes have eight together,
  * half of the slots (more with CAP_SYS_RESOURCE); -ENOSPC no ASID can be kept for
  * it; -EOPNOTSUPP its addresses have more than 48 bits; -ENODEV, -EIO.

@@ -4,12 +4,23 @@
 #define SHIM_LINUX_DEVICE_H
 
 #include <linux/err.h>
+#include <linux/kref.h>
 #include <linux/slab.h>
 #include <shim/shim.h>
 
-struct device {
-	struct shim *shim;
+struct class {
 	const char *name;
+};
+
+struct device {
+	const struct class *class;
+	struct device *parent;
+	dev_t devt;
+	void (*release)(struct device *dev);
+	/* private to the shim */
+	struct shim *shim;
+	struct kref ref;
+	char name[32];
 	void *drvdata;
 };
 
@@ -19,15 +30,14 @@ struct device_driver {
 	const struct of_device_id *of_match_table;
 };
 
-/* The shim's device lives as long as the board's kernel. */
-static inline struct device *get_device(struct device *dev)
-{
-	return dev;
-}
-
-static inline void put_device(struct device *dev)
-{
-}
+/* From now on put_device() is what frees it. */
+void device_initialize(struct device *dev);
+int dev_set_name(struct device *dev, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+struct device *shim_device_get(struct device *dev, const char *where);
+void shim_device_put(struct device *dev, const char *where);
+#define get_device(dev) shim_device_get(dev, __func__)
+#define put_device(dev) shim_device_put(dev, __func__)
 
 static inline void dev_set_drvdata(struct device *dev, void *data)
 {

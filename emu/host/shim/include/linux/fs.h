@@ -6,8 +6,12 @@
 #include <linux/poll.h>
 #include <shim/shim.h>
 
-struct inode;
+struct cdev;
 struct vm_area_struct;
+
+struct inode {
+	struct cdev *i_cdev;
+};
 
 struct file {
 	void *private_data;
@@ -28,5 +32,14 @@ struct file_operations {
 };
 
 #define compat_ptr_ioctl NULL
+
+/* Numbers of devices: here each driver has as many as it likes. */
+int alloc_chrdev_region(dev_t *first, unsigned int minor, unsigned int count,
+			const char *name);
+void unregister_chrdev_region(dev_t first, unsigned int count);
+
+#define alloc_chrdev_region(...) SHIM_SLEEPS(alloc_chrdev_region, __VA_ARGS__)
+#define unregister_chrdev_region(...)                                         \
+	SHIM_SLEEPS(unregister_chrdev_region, __VA_ARGS__)
 
 #endif

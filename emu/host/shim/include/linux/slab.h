@@ -18,8 +18,6 @@ void shim_gfp(gfp_t gfp, const char *call, const char *where);
 void *shim_alloc(enum shim_memory kind, size_t n, size_t bytes, gfp_t gfp,
 		 const char *call, const char *where);
 void shim_free_memory(enum shim_memory kind, const void *p, const char *where);
-char *shim_asprintf(gfp_t gfp, const char *where, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
 
 #define kzalloc(bytes, gfp)                                                   \
 	shim_alloc(SHIM_KMALLOC, 1, bytes, gfp, "kzalloc(GFP_KERNEL)",        \
@@ -32,7 +30,6 @@ char *shim_asprintf(gfp_t gfp, const char *where, const char *fmt, ...)
 #define get_zeroed_page(gfp)                                                  \
 	((unsigned long)shim_alloc(SHIM_PAGE, 1, 4096, gfp,                   \
 				   "get_zeroed_page(GFP_KERNEL)", __func__))
-#define kasprintf(gfp, ...) shim_asprintf(gfp, __func__, __VA_ARGS__)
 #define kfree(p) shim_free_memory(SHIM_KMALLOC, p, __func__)
 #define kvfree(p) shim_free_memory(SHIM_KVMALLOC, p, __func__)
 #define free_page(page) shim_free_memory(SHIM_PAGE, (void *)(page), __func__)

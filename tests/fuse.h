@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_serve_fuse.h - a file whose READ or FLUSH is never answered: a FUSE file
- * system of the test's own, spoken by hand over /dev/fuse, mounted where nobody
- * else sees it. As root, or in a user namespace where there are some.
+ * fuse.h - a file whose READ or FLUSH is never answered: a FUSE file system of the
+ * test's own, spoken by hand over /dev/fuse, mounted where nobody else sees it. As
+ * root, or in a user namespace where there are some.
  */
-#ifndef TEST_SERVE_FUSE_H
-#define TEST_SERVE_FUSE_H
+#ifndef TEST_FUSE_H
+#define TEST_FUSE_H
 
 #include <errno.h>
 #include <fcntl.h>
