@@ -2,11 +2,11 @@
 /*
  * internal.h - what the files of emu/host share, and who may touch which member.
  *
- * Locks, outermost first: host_process.lock (files), host_mm.mmap_lock
- * (mappings), host_mm.lock (mappings, tables, CPU side, notifiers), then one of
- * the spin locks (frames, kernel pages, swap slots). The lock of a second mm is
- * only ever tried, never waited for (reclaim.c), so two processes that evict each
- * other's pages cannot deadlock.
+ * Locks, outermost first: host_kernel.lock, host_process.lock (files),
+ * host_mm.mmap_lock (mappings), host_mm.lock (mappings, tables, CPU side,
+ * notifiers), then one of the spin locks (frames, kernel pages, swap slots). The
+ * lock of a second mm is only ever tried, never waited for (reclaim.c), so two
+ * processes that evict each other's pages cannot deadlock.
  */
 #ifndef FL_HOST_INTERNAL_H
 #define FL_HOST_INTERNAL_H
@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "host/host.h"
+#include "host/process.h"
 
 #define ARENA_PAGES	(HOST_ARENA_BYTES / HOST_PAGE)
 /* The end of an arena holds windows of device registers, not memory. */
@@ -38,9 +39,6 @@
 /* So long is a process left alone that did not close its pages in time. */
 #define SLOW_NS		20000000ull
 #define PROCESS_SOURCES	32u		/* files that are mapped */
-#define PROCESS_FILES	64
-#define PROCESS_WINDOWS	256
-#define DEVICES		8
 #define NO_SLOT		UINT32_MAX
 #define NO_LIMIT	UINT64_MAX
 
@@ -194,45 +192,6 @@ struct host_area {
 	bool forget;			/* others have seen the bank */
 };
 
-/* ---- processes ---- */
-
-struct host_open_file;
-
-struct host_window {
-	struct host_open_file *file;	/* the window is a user of it */
-	uint8_t *addr;
-	void *mem;			/* NULL: registers, at mmio_pa */
-	uint64_t bytes, mmio_pa;	/* mmio_pa 0: plain memory */
-	_Atomic bool nowhere;		/* the registers were taken away */
-	atomic_bool used;		/* release: the rest is valid */
-};
-
-struct host_open_file {
-	struct host_file file;		/* what the driver sees */
-	struct host_device *dev;
-	/* Calls under way, windows, and the descriptor. */
-	unsigned int users;
-};
-
-struct host_process {
-	struct host_kernel *k;
-	struct host_mm *mm;
-	uint32_t pid, uid;
-	unsigned int slot;
-	char name[32];
-	struct sim_mutex lock;		/* files and windows */
-	struct host_open_file *file[PROCESS_FILES];
-	struct host_window window[PROCESS_WINDOWS];
-	atomic_uint threads;
-};
-
-struct host_device {
-	char name[32];				/* empty: it has gone */
-	const struct host_device_ops *ops;	/* NULL: the place is free */
-	void *dev;
-	atomic_uint calls;			/* under way */
-};
-
 /* ---- the kernel ---- */
 
 struct host_counts {
@@ -268,7 +227,7 @@ struct host_kernel {
 	uint32_t pids;
 	uint32_t asid;			/* last one given */
 	struct host_device device[DEVICES];
-	struct sim_waitq device_idle;		/* the last call has ended */
+	struct sim_waitq device_idle;	/* the last call has ended */
 	atomic_uint xfers;
 
 	struct sim_spin frames_lock;
@@ -596,7 +555,6 @@ void process_publish(struct host_process *p, struct host_mm *mm);
 
 /* ---- file.c, sys.c ---- */
 void host_files_close(struct host_process *p);
-struct fl_sys;
 extern const struct fl_sys host_sys;
 
 #endif

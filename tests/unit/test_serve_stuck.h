@@ -14,7 +14,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 
-#include "../fuse.h"
+#include "fuse.h"
 #include "test_serve_raw.h"
 
 #define STUCK_LIMIT_MS	60000

@@ -20,7 +20,12 @@
 #include "harness.h"
 #include "sim/sim.h"
 
+/* Thread sanitizer makes a world some twenty times slower. */
+#ifdef __SANITIZE_THREAD__
+#define LIMIT_CPU_S	2400
+#else
 #define LIMIT_CPU_S	240
+#endif
 #define LIMIT_WALL_S	1500
 
 /* SWARM_SEEDS in the environment, or as many as usual. */
