@@ -170,6 +170,10 @@ struct engine *board_engine(struct board *b);
 void board_pump(struct board *b);
 /* NULL, or a sentence that says what of the card's tables does not add up. */
 const char *board_check(struct board *b);
+/* The device has used a translation after its frame was given to someone else. */
+bool board_stale(struct board *b);
+/* Lockstep: w is noted when something on the board may have changed. */
+void board_watch(struct board *b, struct sim_watch *w);
 /* The part of the card that still has something in flight, or NULL. */
 const char *board_busy(struct board *b);
 

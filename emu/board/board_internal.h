@@ -49,6 +49,7 @@ struct board {
 	uint64_t bell_event[BOARD_TRACE_QPS];	/* the last doorbell */
 	atomic_uint_fast64_t end_event[BOARD_TRACE_XFERS]; /* FW_COMPLETE */
 	bool timed;			/* steps take time (lockstep) */
+	bool stale;			/* there was an EV_STALE_ACCESS */
 	atomic_bool unplugged;		/* for good: board_unplug() */
 	atomic_uint broken;		/* board_inject() */
 };

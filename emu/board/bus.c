@@ -22,6 +22,7 @@ static void stale_access(struct board *b, const struct dma_burst *d,
 			       .block = d->block, .attempt = d->attempt,
 			       .cause = d->port[PORT_EVENT] };
 
+	b->stale = true;
 	trace_emit(b->cfg.trace, EV_STALE_ACCESS, &at, d->pa,
 		   d->port[PORT_TAG], tag, d->stream);
 }

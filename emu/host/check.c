@@ -8,6 +8,8 @@
 
 #define FRAMES_EVERY_STEP 512
 #define FRAMES_A_STEP	32
+/* host_check_changed(): a look at everything comes after so many at least. */
+#define CHANGES_A_LOOK	4096
 
 struct tally {
 	uint64_t frames, mapped, slots;
@@ -26,6 +28,15 @@ static const char *check_parts(struct host_mm *mm, struct host_frame *f)
 	return NULL;
 }
 
+/*
+ * Eviction takes a slot before the process has closed the page, and holds the lock
+ * while it waits for that.
+ */
+static bool has_copy_too_soon(const struct host_frame *f)
+{
+	return f->dirty && f->slot != NO_SLOT && f->state == FRAME_MAPPED;
+}
+
 static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 			       struct tally *t)
 {
@@ -37,12 +48,7 @@ static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 		return bad;
 	t->frames++;
 	t->slots += f->slot != NO_SLOT;
-	/*
-	 * Eviction takes a slot before the process has closed the page, and holds the
-	 * lock while it waits for that.
-	 */
-	if (f->dirty && f->slot != NO_SLOT && f->state == FRAME_MAPPED &&
-	    !mm->lock.taken)
+	if (has_copy_too_soon(f) && !mm->lock.taken)
 		return "a dirty page has a copy in swap that passes for good";
 	if (f->state == FRAME_BUSY)
 		return frame_stays(f) ? "a page that comes or goes is pinned" :
@@ -153,7 +159,7 @@ static const char *check_cpu(struct host_mm *mm)
 	return bad;
 }
 
-static const char *check_kernel(struct host_kernel *k)
+static const char *check_kernel(struct host_kernel *k, bool areas)
 {
 	if (k->frames_used > k->frames_total)
 		return "more frames are in use than the board has";
@@ -162,7 +168,7 @@ static const char *check_kernel(struct host_kernel *k)
 		return "kernel pages in use are neither tables nor DMA memory";
 	if (k->swap.used > k->swap.slots)
 		return "more swap slots are in use than there are";
-	if (k->area_pages != areas_count(k))
+	if (areas && k->area_pages != areas_count(k))
 		return "pages of queues in use and pages counted differ";
 	if (atomic_load(&k->irq_panic))
 		return "an interrupt line stayed high and was masked";
@@ -184,16 +190,14 @@ static bool frames_are_due(struct host_kernel *k)
 	return true;
 }
 
-const char *host_check(struct host_kernel *k, bool thorough)
+static const char *check_now(struct host_kernel *k, bool thorough)
 {
-	const char *bad = check_kernel(k);
+	const char *bad = check_kernel(k, true);
 	struct tally t = { 0 };
 	struct host_mm *mm;
 	uint64_t slots;
 	unsigned int i;
 
-	if (!bad && !thorough && !frames_are_due(k))
-		return NULL;
 	for (i = 0; !bad && i < HOST_PROCESSES; i++) {
 		mm = k->process[i] ? k->process[i]->mm : NULL;
 		if (!mm || !mm->root)
@@ -218,4 +222,138 @@ const char *host_check(struct host_kernel *k, bool thorough)
 	if (thorough && t.slots != k->swap.used)
 		return "swap slots in use and slots that somebody names differ";
 	return NULL;
+}
+
+const char *host_check(struct host_kernel *k, bool thorough)
+{
+	return thorough || frames_are_due(k) ? check_now(k, thorough) :
+					       check_kernel(k, true);
+}
+
+/* ---- what has changed ---- */
+
+void host_watch(struct host_kernel *k, struct sim_watch *w)
+{
+	assert(!k->frames_used);
+	k->watch = w;
+	k->areas_noted = true;
+}
+
+void kernel_note(struct host_kernel *k)
+{
+	if (k->watch)
+		sim_note(k->sim, k->watch);
+}
+
+void frame_note(struct host_mm *mm, struct host_frame *f)
+{
+	struct host_kernel *k = mm->k;
+
+	if (!k->watch)
+		return;
+	sim_note(k->sim, k->watch);
+	if (f->note.listed)
+		return;
+	f->note.listed = true;
+	f->note.mm = mm;
+	f->note.next = k->noted;
+	k->noted = f;
+}
+
+/* How many there are, from those that have changed. */
+static void count(struct host_frame *f)
+{
+	struct host_mm *mm = f->note.mm;
+	uint64_t i = (uint64_t)(f - mm->frame);
+	bool taken = mm->taken[i / 64] >> i % 64 & 1;
+	bool mapped = taken && f->state != FRAME_BUSY;
+
+	mm->counted += taken - f->note.taken;
+	mm->k->counted += taken - f->note.taken;
+	mm->k->counted_mapped += mapped - f->note.mapped;
+	f->note.taken = taken;
+	f->note.mapped = mapped;
+}
+
+static void count_all(struct host_kernel *k)
+{
+	struct host_frame *f;
+
+	for (f = k->noted; f; f = f->note.next)
+		count(f);
+}
+
+void check_forget(struct host_mm *mm)
+{
+	struct host_kernel *k = mm->k;
+	struct host_frame **p = &k->noted;
+	uint64_t i;
+
+	if (!k->watch)
+		return;
+	count_all(k);
+	while (*p)
+		if ((*p)->note.mm == mm)
+			*p = (*p)->note.next;
+		else
+			p = &(*p)->note.next;
+	/* None is left, or somebody will hear of it. */
+	for (i = 0; i < mm->frames; i++)
+		k->counted_mapped -= mm->frame[i].note.mapped;
+	k->counted -= mm->counted;
+}
+
+static const char *check_noted(struct host_frame *f)
+{
+	struct host_mm *mm = f->note.mm;
+	struct tally t = { 0 };
+	const char *bad = NULL;
+
+	if (!mm->root)
+		return NULL;
+	if (f->note.taken)
+		bad = f->mm != mm ? "a taken frame has no owner" :
+				    check_frame(mm, f, &t);
+	if (!bad && mm->counted != mm->used)
+		bad = "frames with an owner and frames on its account differ";
+	return bad ? bad : check_fills(mm);
+}
+
+/* Those that are passed over while a lock is held stay on the list. */
+static const char *check_all_noted(struct host_kernel *k)
+{
+	struct host_frame *f = k->noted, *next;
+	const char *bad = NULL;
+
+	k->noted = NULL;
+	for (; f; f = next) {
+		next = f->note.next;
+		f->note.listed = false;
+		bad = bad ? bad : check_noted(f);
+		if (has_copy_too_soon(f))
+			frame_note(f->note.mm, f);
+	}
+	return bad;
+}
+
+const char *host_check_changed(struct host_kernel *k)
+{
+	const char *bad = check_kernel(k, k->areas_noted), *whole;
+
+	k->areas_noted = false;
+	count_all(k);
+	if (!bad)
+		bad = check_all_noted(k);
+	if (!bad && k->counted != k->frames_used)
+		bad = "frames in use and frames with an owner differ";
+	if (!bad && k->counted_mapped != k->clock_frames)
+		bad = "frames that are mapped and frames on the clock differ";
+	k->check_credit++;
+	if (!bad && k->check_credit < CHANGES_A_LOOK +
+				      k->frames_used / FRAMES_A_STEP)
+		return NULL;
+	/* With more than one thing wrong, the one that this finds first is said. */
+	k->check_credit = 0;
+	whole = check_now(k, false);
+	return whole ? whole : bad;
 }

@@ -19,6 +19,7 @@ uint32_t slot_get(struct host_mm *mm)
 
 	if (mm->slots >= mm->k->process_slots)
 		return NO_SLOT;
+	kernel_note(mm->k);
 	slot = swap_get(&mm->k->swap);
 	mm->slots += slot != NO_SLOT;
 	return slot;
@@ -27,6 +28,7 @@ uint32_t slot_get(struct host_mm *mm)
 void slot_put(struct host_mm *mm, uint32_t slot)
 {
 	assert(mm->slots);
+	kernel_note(mm->k);
 	mm->slots--;
 	swap_put(&mm->k->swap, slot);
 }
@@ -157,12 +159,27 @@ static void spare(struct host_mm *mm, struct victim *v, unsigned int n)
 		}
 }
 
+/* What may go: choose() and its like change frames whose entries stay for now. */
+static void note_run(struct host_mm *mm, uint64_t va, unsigned int n)
+{
+	unsigned int i;
+	uint64_t d;
+
+	for (i = 0; mm->k->watch && i < n; i++) {
+		d = pt_get(mm, va + i * HOST_PAGE);
+		if (pte_resident(d))
+			frame_note(mm, frame_at(mm, d & PTE_ADDR));
+	}
+}
+
 static int evict_batch(struct host_mm *mm, uint64_t va, unsigned int n)
 {
 	struct victim v[BATCH];
 	unsigned int i, first = n, last = 0;
-	int err = choose(mm, va, n, v), r;
+	int err, r;
 
+	note_run(mm, va, n);
+	err = choose(mm, va, n, v);
 	for (i = 0; i < n; i++)
 		if (v[i].frame) {
 			first = first < i ? first : i;

@@ -84,6 +84,7 @@ void frame_keep(struct host_frame *f, uint32_t pins, unsigned int held)
 
 	f->pins = pins;
 	f->held = (uint8_t)held;
+	frame_note(f->mm, f);
 	if (frame_stays(f) && !before)
 		atomic_fetch_add(&f->mm->k->frames_staying, 1);
 	else if (before && !frame_stays(f))
@@ -145,7 +146,9 @@ static struct host_frame *take(struct host_mm *mm, uint64_t va)
 		assert(f->state == FRAME_FREE && !f->pins);
 		*f = (struct host_frame){ .mm = mm, .va = va,
 					  .slot = NO_SLOT,
-					  .state = FRAME_BUSY };
+					  .state = FRAME_BUSY,
+					  .note = f->note };
+		frame_note(mm, f);
 		change_tag(f);
 	}
 	sim_spin_unlock(&k->frames_lock);
@@ -204,6 +207,7 @@ void frame_put(struct host_frame *f)
 	assert(f->state == FRAME_BUSY && !frame_stays(f) &&
 	       f->slot == NO_SLOT);
 	sim_spin_lock(&k->frames_lock);
+	frame_note(mm, f);
 	change_tag(f);
 	mm->taken[i / 64] &= ~(1ull << i % 64);
 	mm->used--;
@@ -219,6 +223,7 @@ void frame_map(struct host_frame *f)
 
 	sim_spin_lock(&k->frames_lock);
 	assert(f->state == FRAME_BUSY);
+	frame_note(f->mm, f);
 	f->state = FRAME_MAPPED;
 	/* Behind the hand: it is the last one that the clock comes to. */
 	if (k->hand) {
@@ -238,6 +243,7 @@ void frame_unmap(struct host_frame *f)
 
 	sim_spin_lock(&k->frames_lock);
 	assert(f->state == FRAME_MAPPED);
+	frame_note(f->mm, f);
 	f->state = FRAME_BUSY;
 	if (k->hand == f)
 		k->hand = f->next == f ? NULL : f->next;
@@ -251,6 +257,7 @@ void frame_unmap(struct host_frame *f)
 /* The copy in swap, if there is one, is no longer what the page holds. */
 void frame_dirty(struct host_frame *f)
 {
+	frame_note(f->mm, f);
 	f->dirty = true;
 	if (f->slot != NO_SLOT)
 		slot_put(f->mm, f->slot);

@@ -441,6 +441,14 @@ void host_stats(struct host_kernel *k, struct host_stats *st);
  */
 const char *host_check(struct host_kernel *k, bool thorough);
 /*
+ * Lockstep: from now on (there are no processes yet) w is noted when something of
+ * the kernel changes, and host_check_changed() looks at what has changed since it
+ * was called last, and now and then at everything; its answers are those of
+ * host_check(k, false).
+ */
+void host_watch(struct host_kernel *k, struct sim_watch *w);
+const char *host_check_changed(struct host_kernel *k);
+/*
  * Physical address of va right now without side effects; 0: not present. For
  * the walk picture.
  */

@@ -50,6 +50,13 @@ enum frame_state {
 	FRAME_MAPPED,	/* an entry of its owner points to it; on the clock */
 };
 
+/* What has changed since the checker looked, and how it counted it then. */
+struct frame_note {
+	struct host_mm *mm;		/* whose bank it is of */
+	struct host_frame *next;
+	bool listed, taken, mapped;
+};
+
 /*
  * One frame of a process's bank, as large as a page: HOST_FRAMES of the device's.
  * mm, state and the clock's links change under the frames lock *and* its owner's
@@ -65,6 +72,7 @@ struct host_frame {
 	uint8_t state;
 	uint8_t held;			/* HELD_*: it stays */
 	bool dirty;			/* differs from slot, file or zeros */
+	struct frame_note note;		/* check.c */
 };
 
 enum {
@@ -169,6 +177,7 @@ struct host_mm {
 	/* Changed under the frames lock too. */
 	uint64_t *taken;		/* a bit for each frame */
 	uint64_t used;
+	uint64_t counted;		/* the same, by check.c */
 	uint64_t hand;			/* of the clock over its own frames */
 	uint64_t slots;			/* of swap that it has */
 	/* CPU side (cpu.c) */
@@ -234,7 +243,11 @@ struct host_kernel {
 	uint64_t frames_total, frames_used, tag;
 	atomic_ullong frames_staying;	/* pinned or held: frame_keep() */
 	uint64_t process_pages, process_slots;	/* most for one process */
-	uint64_t check_credit;		/* check.c */
+	uint64_t check_credit;		/* check.c, and so are the five below */
+	struct sim_watch *watch;	/* NULL: nobody looks at what changes */
+	struct host_frame *noted;
+	bool areas_noted;
+	uint64_t counted, counted_mapped;	/* frames */
 	struct host_frame *hand;	/* of the clock; NULL: it is empty */
 	uint64_t clock_frames;
 	uint64_t fail_frames;		/* injection: so many more fail */
@@ -261,6 +274,13 @@ struct host_kernel {
 
 	struct host_counts count;
 };
+
+/* ---- check.c ---- */
+/* It changes, or its entry does. In any order, but before others may run. */
+void frame_note(struct host_mm *mm, struct host_frame *f);
+void kernel_note(struct host_kernel *k);
+/* Its frames are about to be freed. */
+void check_forget(struct host_mm *mm);
 
 /* ---- kernel.c: time, events, kernel pages ---- */
 void host_spend(struct host_kernel *k, enum timing what);

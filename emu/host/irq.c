@@ -47,6 +47,7 @@ static void storm(struct host_kernel *k, enum irq_line line)
 		board_name(k->board), line, STORM_RUNS);
 	k->irq[line].masked = true;
 	atomic_store(&k->irq_panic, true);
+	kernel_note(k);
 	host_event(k, EV_SIM_VIOLATION, 3, 0, 0, 0);
 }
 

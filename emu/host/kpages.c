@@ -68,6 +68,7 @@ uint64_t kpages_get(struct host_kernel *k, uint64_t npages)
 	if (i < KPAGES) {
 		mark(k, i, npages);
 		k->kpages_used += npages;
+		kernel_note(k);
 		k->kpages_hint = (i + npages) % KPAGES;
 		pa = k->kbank_pa + i * DRAM_PAGE;
 	}
@@ -90,6 +91,7 @@ void kpages_put(struct host_kernel *k, uint64_t pa, uint64_t npages)
 		assert(taken(k, i + n));
 	mark(k, i, npages);
 	k->kpages_used -= npages;
+	kernel_note(k);
 	if (i < k->kpages_hint)
 		k->kpages_hint = i;
 	sim_spin_unlock(&k->kpages_lock);

@@ -56,6 +56,7 @@ void mm_put(struct host_mm *mm)
 {
 	if (atomic_fetch_sub(&mm->refs, 1) != 1)
 		return;
+	check_forget(mm);
 	free(mm->map);
 	free(mm->frame);
 	free(mm->taken);

@@ -38,7 +38,10 @@ void fill_cancel(struct host_mm *mm, uint64_t va, uint64_t end)
 	struct host_fill *f;
 
 	for (f = mm->fills; f; f = f->next)
-		f->gone |= f->va >= va && f->va < end;
+		if (f->va >= va && f->va < end) {
+			f->gone = true;
+			frame_note(mm, f->frame);
+		}
 }
 
 struct ended {
@@ -75,6 +78,7 @@ static void fill_begin(struct host_mm *mm, struct host_fill *f)
 		f->file->maps++;
 	f->next = mm->fills;
 	mm->fills = f;
+	frame_note(mm, f->frame);
 }
 
 static void fill_end(struct host_mm *mm, struct host_fill *f)

@@ -152,6 +152,14 @@ uint64_t pt_get(const struct host_mm *mm, uint64_t va)
 	return pa ? read_entry(mm, pa) : 0;
 }
 
+static void note_at(struct host_mm *mm, uint64_t desc)
+{
+	struct host_frame *f = frame_at(mm, desc & PTE_ADDR);
+
+	if (pte_resident(desc) && f)
+		frame_note(mm, f);
+}
+
 void pt_set(struct host_mm *mm, uint64_t va, uint64_t desc)
 {
 	unsigned int level;
@@ -159,6 +167,10 @@ void pt_set(struct host_mm *mm, uint64_t va, uint64_t desc)
 	uint64_t step = pte_resident(desc) ? DRAM_PAGE : 0;
 
 	assert(pa);
+	if (mm->k->watch) {
+		note_at(mm, read_entry(mm, pa));
+		note_at(mm, desc);
+	}
 	/* A walk may see some of them before the others, never half of one. */
 	for (i = 0; i < HOST_FRAMES; i++)
 		dram_write64(mm->k->dram, pa + 8 * i, desc + i * step);

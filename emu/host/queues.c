@@ -107,6 +107,8 @@ void *mm_dma_alloc(struct host_mm *mm, uint64_t bytes, uint64_t *pa)
 		mark(a, i, n);
 		a->pages += n;
 		k->area_pages += n;
+		k->areas_noted = true;
+		kernel_note(k);
 		*pa = a->pa + i * HOST_PAGE;
 	}
 	sim_spin_unlock(&k->areas_lock);
@@ -136,6 +138,8 @@ bool area_put(struct host_kernel *k, uint64_t pa, uint64_t npages)
 		mark(a, first, npages);
 		a->pages -= npages;
 		k->area_pages -= npages;
+		k->areas_noted = true;
+		kernel_note(k);
 		last = a->orphan && !a->pages;
 	}
 	if (last) {

@@ -61,6 +61,8 @@ static void step(struct sim *sim, struct sim_actor *a)
 
 	if (a->alarm_ns <= sim->now_ns)
 		a->alarm_ns = SIM_IDLE;
+	if (a->domain->watch)
+		sim_note(sim, a->domain->watch);
 	delay_ns = a->step(a->arg, sim->now_ns);
 	if (delay_ns != SIM_IDLE) {
 		a->busy_ns = sim->now_ns + delay_ns;

@@ -99,6 +99,33 @@ void sim_set_check(struct sim *sim, void (*fn)(void *arg), void *arg)
 	sim->check_arg = arg;
 }
 
+void sim_note(struct sim *sim, struct sim_watch *w)
+{
+	if (w->noted)
+		return;
+	w->noted = true;
+	w->next = sim->noted;
+	sim->noted = w;
+}
+
+void sim_each_noted(struct sim *sim,
+		    void (*fn)(void *arg, struct sim_watch *w), void *arg)
+{
+	struct sim_watch *w = sim->noted, *next;
+
+	sim->noted = NULL;
+	for (; w; w = next) {
+		next = w->next;
+		w->noted = false;
+		fn(arg, w);
+	}
+}
+
+void sim_domain_watch(struct sim_domain *d, struct sim_watch *w)
+{
+	d->watch = w;
+}
+
 /* ---- hardware ---- */
 
 struct sim_domain *sim_domain_create(struct sim *sim, const char *name)
@@ -171,6 +198,8 @@ void sim_enter(struct sim_domain *d)
 {
 	if (!lockstep(d->sim))
 		threads_enter(d);
+	else if (d->watch)
+		sim_note(d->sim, d->watch);
 }
 
 void sim_leave(struct sim_domain *d)

@@ -166,6 +166,21 @@ enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns);
 /* Lockstep: call fn after every event (checker). */
 void sim_set_check(struct sim *sim, void (*fn)(void *arg), void *arg);
 /*
+ * Lockstep: what the checker has to look at again, so that an event costs what has
+ * changed in it, and not what there is. Who changes something notes its watch; noting
+ * it again before the checker has looked is nothing. Not for threads mode.
+ */
+struct sim_watch {
+	struct sim_watch *next;
+	bool noted;
+};
+void sim_note(struct sim *sim, struct sim_watch *w);
+/* Calls fn for each that is noted; what fn notes is for the next time. */
+void sim_each_noted(struct sim *sim,
+		    void (*fn)(void *arg, struct sim_watch *w), void *arg);
+/* Noted whenever hardware of the domain runs or software enters it. */
+void sim_domain_watch(struct sim_domain *d, struct sim_watch *w);
+/*
  * Name of a thread that cannot run (after SIM_DEADLOCK), or NULL; i counts
  * them.
  */

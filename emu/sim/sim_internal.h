@@ -80,6 +80,7 @@ struct sim_domain {
 	char name[32];
 	struct sim_actor *actor[ACTORS_MAX];
 	uint32_t actors;
+	struct sim_watch *watch;	/* lockstep; NULL: nobody looks */
 	/* threads mode */
 	atomic_int lock;		/* 0 free, 1 taken */
 	uint32_t ready;			/* lock held: actors that want to run */
@@ -105,6 +106,7 @@ struct sim {
 	struct rng rng;
 	void (*check)(void *arg);
 	void *check_arg;
+	struct sim_watch *noted;	/* lockstep */
 	atomic_bool stopping;
 	/* lockstep */
 	uint64_t now_ns, end_ns, events;

@@ -153,8 +153,10 @@ struct world *world_create(const struct world_config *cfg, char *error,
 		world_destroy(w);
 		return NULL;
 	}
-	if (!cfg->no_checks)
-		sim_set_check(w->sim, world_check_event, w);
+	if (!cfg->no_checks && world_check_begin(w, error, error_bytes)) {
+		world_destroy(w);
+		return NULL;
+	}
 	return w;
 }
 
@@ -248,6 +250,7 @@ int world_board_add(struct world *w, const char *name,
 		return err;
 	}
 	w->boards++;	/* from here on world_destroy() takes it down */
+	world_check_board(b);
 	*out = b;
 	/* A board without processes only passes on what others send. */
 	if (bare && cfg->processes)

@@ -60,7 +60,11 @@ struct world_config {
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
 	bool icrc;			/* packets may get damaged: check them */
 	bool strangers;			/* as in board.h */
-	bool no_checks;			/* do not check after every event */
+	/*
+	 * Do not check after every event. Else FAULTLINE_CHECKS=all in the environment
+	 * looks at everything each time, and not at what has changed.
+	 */
+	bool no_checks;
 	uint8_t first_node;		/* of the first board; the next ones follow */
 	/* 1: the caller set it, a scenario must not (options go before files) */
 	bool profile_given, policy_given, touch_given;
@@ -79,6 +83,7 @@ struct world_board {
 	const char *name;
 	struct board *board;
 	struct host_kernel *kernel;	/* NULL: a bare one */
+	struct sim_watch watch;		/* lockstep: of both */
 	struct world *world;
 	bool driver;
 	struct world_guest *guest;	/* mode vm, with processes */
@@ -262,7 +267,6 @@ int world_note_problem(struct world *w, int rule, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 void world_why_set(struct world *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
-void world_check_event(void *w);
 void world_check_end(struct world *w);
 int world_work_number(struct world *w, struct world_work *work);
 struct world_work *world_work_at(struct world *w, uint64_t number);

@@ -3,38 +3,88 @@
 #include "tools/scenario/world_internal.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tools/view/view.h"
 
-/* After every event in lockstep. */
-void world_check_event(void *arg)
+static void look_at(struct world_board *b, const char *(*kernel_check)(
+						struct host_kernel *k))
 {
-	struct world *w = arg;
+	struct world *w = b->world;
 	const char *text;
-	unsigned int i;
 
 	if (w->problem[0])
 		return;
-	if (trace_count(w->trace, EV_STALE_ACCESS)) {
+	if (board_stale(b->board)) {
 		world_note_problem(w, 1,
 			"a device used a translation after its frame was "
 			"given to someone else (STALE_ACCESS)");
 		return;
 	}
-	for (i = 0; i < w->boards; i++) {
-		text = board_check(w->board[i].board);
-		if (!text && w->board[i].kernel)
-			text = host_check(w->board[i].kernel, false);
-		if (text) {
-			world_note_problem(w, 5, "board %s at %llu ns: %s",
-					   w->board[i].name,
-					   (unsigned long long)sim_now(w->sim),
-					   text);
-			return;
-		}
+	text = board_check(b->board);
+	if (!text && b->kernel)
+		text = kernel_check(b->kernel);
+	if (text)
+		world_note_problem(w, 5, "board %s at %llu ns: %s", b->name,
+				   (unsigned long long)sim_now(w->sim), text);
+}
+
+static const char *all_of_it(struct host_kernel *k)
+{
+	return host_check(k, false);
+}
+
+static void check_all(void *world)
+{
+	struct world *w = world;
+	unsigned int i;
+
+	for (i = 0; i < w->boards; i++)
+		look_at(&w->board[i], all_of_it);
+}
+
+static void check_one(void *world, struct sim_watch *watch)
+{
+	size_t off = offsetof(struct world_board, watch);
+
+	(void)world;
+	look_at((struct world_board *)(void *)((char *)watch - off),
+		host_check_changed);
+}
+
+static void check_changed(void *world)
+{
+	struct world *w = world;
+
+	sim_each_noted(w->sim, check_one, w);
+}
+
+int world_check_begin(struct world *w, char *error, size_t error_bytes)
+{
+	const char *checks = getenv("FAULTLINE_CHECKS");
+
+	if (checks && *checks && strcmp(checks, "all")) {
+		snprintf(error, error_bytes, "FAULTLINE_CHECKS is '%s': all, or nothing",
+			 checks);
+		return -EINVAL;
 	}
+	w->check_all = checks && *checks;
+	sim_set_check(w->sim, w->check_all ? check_all : check_changed, w);
+	return 0;
+}
+
+void world_check_board(struct world_board *b)
+{
+	struct world *w = b->world;
+
+	if (w->cfg.mode != SIM_LOCKSTEP || w->cfg.no_checks || w->check_all)
+		return;
+	board_watch(b->board, &b->watch);
+	if (b->kernel)
+		host_watch(b->kernel, &b->watch);
+	sim_note(w->sim, &b->watch);
 }
 
 static void check_ledger(struct world *w)
@@ -60,7 +110,7 @@ void world_check_end(struct world *w)
 	const char *text;
 	unsigned int i;
 
-	world_check_event(w);
+	check_all(w);
 	check_ledger(w);
 	world_model_end(w);
 	for (i = 0; i < w->boards; i++) {

@@ -33,6 +33,7 @@ struct world {
 	void *script_arg;
 	uint32_t ring_records;
 	bool stuck;
+	bool check_all;			/* FAULTLINE_CHECKS */
 	/* Processes mode. */
 	struct nursery nursery;
 	struct serve *serve;		/* NULL: no board yet */
@@ -63,6 +64,10 @@ void world_door_path(const struct world *w, const struct world_board *b,
 int world_door_open(struct world *w, struct world_board *b);
 /* All processes have ended. */
 void world_doors_close(struct world *w);
+
+/* world_check.c: what is to be checked after each event, and a board of it. */
+int world_check_begin(struct world *w, char *error, size_t error_bytes);
+void world_check_board(struct world_board *b);
 
 /* world.c: the folder goes. If it is not empty, that is a problem to note. */
 void world_folder_remove(struct world *w);
