@@ -437,14 +437,21 @@ test:
 		--build plain --build asan --build tsan --build posix --build page16 \
 		--build page64 $(TESTS)
 
-# Mistakes that the emulator's Linux API must see; NAMES="a b": only these.
-.PHONY: shim-mutants
+# Mistakes that the emulator's Linux API must see, and the checks after each event, which
+# look at what has changed or at everything; NAMES="a b": only these.
+.PHONY: shim-mutants check-mutants
 MUTANT_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) -DFL_EMULATOR \
 		 -Iemu/host/shim/include $(INCLUDES) $(URCU_CFLAGS)
 shim-mutants: $(filter $(B)/tests/test_driver_%,$(UNIT_BIN)) $(ARCHIVES)
 	@B='$(B)' O='$(O)' MUTANT_LINK='$(LINK)' MUTANT_LIBS='$(LIBS)' \
 	MUTANT_COMPILE='$(MUTANT_COMPILE)' \
-	tests/mutants/run --out $(B)/mutants --jobs $(JOBS) $(NAMES)
+	tests/mutants/run --out $(B)/mutants/driver --list driver --jobs $(JOBS) $(NAMES)
+
+check-mutants: $(FAULTLINE)
+	@B='$(B)' O='$(O)' MUTANT_LINK='$(LINK) $(LINK_FAST)' MUTANT_LIBS='$(LIBS)' \
+	MUTANT_COMPILE='$(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)' \
+	MUTANT_MAIN='$(MAIN_OBJ)' \
+	tests/mutants/run --out $(B)/mutants/checks --list checks --jobs $(JOBS) $(NAMES)
 
 # The environment fails: each of the first MOST calls from each place, and signals at them.
 # "make test" has a part of it. JOBS_OF="run;send, UDP": only what has this in its name.
