@@ -64,7 +64,7 @@ static const char *check_waiting(const struct fw *fw, const struct fw_ctx *c)
 static const char *check_contexts(const struct fw *fw, struct tally *t)
 {
 	const char *wrong = NULL;
-	uint32_t i;
+	uint32_t i, left;
 
 	for (i = 0; i < FW_CTXS && !wrong; i++) {
 		const struct fw_ctx *c = &fw->ctx[i];
@@ -93,9 +93,8 @@ static const char *check_contexts(const struct fw *fw, struct tally *t)
 			wrong = check_job_ctx(fw, c);
 		}
 	}
-	for (i = 0; i < NIC_RXC_COUNT && !wrong; i++)
-		if (fw->rx_timed >> i & 1 &&
-		    fw->rx[i].deadline_ns < fw->alarm_ns)
+	for (left = fw->rx_timed; left && !wrong; left &= left - 1)
+		if (fw->rx[__builtin_ctz(left)].deadline_ns < fw->alarm_ns)
 			wrong = "the alarm is later than a receive deadline";
 	return wrong;
 }
@@ -189,32 +188,53 @@ static const char *check_qp(const struct fw *fw, uint32_t n)
 	return check_ring(fw, n);
 }
 
-static const char *check_jobs(const struct fw *fw)
+/* Each job is in the sets that its state says. */
+static const char *check_job_sets(const struct fw *fw)
 {
-	uint32_t i;
+	const struct fw_job *j = fw->job;
+	uint32_t used, queued, w, i;
 
-	for (i = 0; i < FW_READ_JOBS; i++) {
-		const struct fw_job *j = &fw->job[i];
-
-		if ((j->state != FW_JOB_FREE) != fw_bits_has(&fw->jobs_used, i))
+	for (w = 0; w < FW_READ_JOBS / 32; w++) {
+		used = queued = 0;
+		for (i = 0; i < 32; i++, j++) {
+			used |= (uint32_t)(j->state != FW_JOB_FREE) << i;
+			queued |= (uint32_t)(j->state == FW_JOB_QUEUED) << i;
+		}
+		if (used != fw->jobs_used.word[w])
 			return "a job is not in the set of jobs";
-		if ((j->state == FW_JOB_QUEUED) !=
-		    fw_bits_has(&fw->jobs_queued, i))
+		if (queued != fw->jobs_queued.word[w])
 			return "a queued job is not in the queue";
-		if (j->state == FW_JOB_FREE)
-			continue;
-		if (fw->peer[j->node][j->peer_ctx].job != i + 1)
-			return "a job does not belong to its peer";
-		if (!is_up(fw, j->qp))
-			return "a job is of a queue pair that is gone";
-		if (j->state == FW_JOB_QUEUED && j->deadline_ns < fw->alarm_ns)
-			return "the alarm is later than a READ's deadline";
-		if (j->state == FW_JOB_ACTIVE &&
-		    (fw->ctx[j->ctx].owner != FW_CTX_JOB ||
-		     fw->ctx[j->ctx].job != i))
-			return "an active job has no context";
 	}
 	return NULL;
+}
+
+static const char *check_job(const struct fw *fw, uint32_t i)
+{
+	const struct fw_job *j = &fw->job[i];
+
+	if (fw->peer[j->node][j->peer_ctx].job != i + 1)
+		return "a job does not belong to its peer";
+	if (!is_up(fw, j->qp))
+		return "a job is of a queue pair that is gone";
+	if (j->state == FW_JOB_QUEUED && j->deadline_ns < fw->alarm_ns)
+		return "the alarm is later than a READ's deadline";
+	if (j->state == FW_JOB_ACTIVE &&
+	    (fw->ctx[j->ctx].owner != FW_CTX_JOB || fw->ctx[j->ctx].job != i))
+		return "an active job has no context";
+	return NULL;
+}
+
+static const char *check_jobs(const struct fw *fw)
+{
+	const char *wrong = check_job_sets(fw);
+	uint32_t w, left;
+
+	for (w = 0; w < FW_READ_JOBS / 32; w++)
+		for (left = fw->jobs_used.word[w]; left && !wrong;
+		     left &= left - 1)
+			wrong = check_job(fw, w * 32 +
+					  (uint32_t)__builtin_ctz(left));
+	return wrong;
 }
 
 static const char *check_slots(const struct fw *fw, const struct tally *t)
