@@ -192,7 +192,7 @@ endif
 
 # --- what is built
 
-.PHONY: all objects test-programs test portable aarch64 library-alone demo bench doctor check-style \
+.PHONY: all objects test-programs test test-all portable aarch64 library-alone demo bench doctor check-style \
 	check-warnings generate pictures generated-fresh modules kernel-check \
 	kernel-check-self kernel-debug kernel-debug-self firmware-r5 clean \
 	install-deps help board-patch models
@@ -417,8 +417,17 @@ generated-fresh: build/gen
 
 # --- tests
 
+# What is for "make test-all" alone: it takes longer, or more than compilers.
+LONG_CMD := $(patsubst %,tests/cmd/%.sh,board book check_mutants complaints equal examples \
+	     faults fetch_headers fuzz lab_handout lab_walls labs models overlays predict \
+	     reference rtl rtl_benches rtl_proofs shim_mutants stepping verilog vivado vm \
+	     vqfdb vqfdb_end waves)
+SHORT_CMD := $(filter-out tests/cmd/generated.sh $(LONG_CMD),$(wildcard tests/cmd/*.sh))
+SHORT_TESTS := make:generated-fresh make:check-style \
+	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
+	 $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 # The guests' kernel and programs come early: others then find them.
-TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-tests \
+ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-tests \
 	 make:check-warnings make:portable make:aarch64 make:library-alone \
 	 make:firmware-r5 make:modules \
 	 make:kernel-check,PART=build make:kernel-check,PART=style \
@@ -428,14 +437,18 @@ TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-tests
 	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
 	 make:vqfdb-equal,SHORT=1 \
 	 make:rtl-lint make:rtl-random \
-	 $(filter-out tests/cmd/generated.sh,$(wildcard tests/cmd/*.sh)) \
-	 $(wildcard tests/scenario/*.fl)
+	 $(LONG_CMD) $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 
 test:
 	@tools/doctor --install test
+	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $(JOBS) \
+		--build plain --build asan $(SHORT_TESTS)
+
+test-all:
+	@tools/doctor --install test-all
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --events --jobs $(JOBS) \
 		--build plain --build asan --build tsan --build posix --build page16 \
-		--build page64 $(TESTS)
+		--build page64 $(ALL_TESTS)
 
 # Mistakes that the emulator's Linux API must see, and the checks after each event, which
 # look at what has changed or at everything; NAMES="a b": only these.
@@ -454,7 +467,7 @@ check-mutants: $(FAULTLINE)
 	tests/mutants/run --out $(B)/mutants/checks --list checks --jobs $(JOBS) $(NAMES)
 
 # The environment fails: each of the first MOST calls from each place, and signals at them.
-# "make test" has a part of it. JOBS_OF="run;send, UDP": only what has this in its name.
+# "make test-all" has a part of it. JOBS_OF="run;send, UDP": only what has this in its name.
 .PHONY: faults fault-programs
 MOST ?= 10
 FAULT_JOBS = $(B)/faults/jobs $(if $(JOBS_OF),--only "$(JOBS_OF)")
@@ -604,7 +617,7 @@ firmware-r5:
 	echo "firmware for the Cortex-R5: $(words $(R5_OBJ)) objects"
 
 # What a real board needs beside: overlays, the hook in Linux's arm-smmu; compiled, and
-# for 6.1 run too. Fetches 160 MB of Linux the first time, so not a part of make test.
+# for 6.1 run too. Fetches 160 MB of Linux the first time, so not a part of make test-all.
 board-patch:
 	@tests/board-patch $(KERNEL)
 	@$(if $(filter-out 6.1,$(KERNEL)),:,tests/board-boot)
@@ -688,7 +701,7 @@ vqfdb: guest
 	@grep -h -e '^sent' -e '^received' $(VQFDB_OUT)/console.*
 
 # Page faults of that Linux: what its tests say, as one report. SHORT=1: without what
-# takes longest (make test has that), LONG=1: processes are killed 100 times each;
+# takes longest (make test-all has that), LONG=1: processes are killed 100 times each;
 # FAULTS="test_fork ...": these; VQFDB="--only NAME-PART", or what tools/vqfdb/run knows.
 vqfdb-faults:
 	+@$(MAKE) --no-print-directory guest GUEST_MORE=linux-tests
@@ -904,7 +917,7 @@ $(RTL)/librtl-cxxrtl.so: $(CXXRTL)/shim.o $(CXXRTL)/fl_engine.o $(RTL_O)
 #
 # Benches, proofs and guests take what is committed: they are of the usual one alone.
 
-NOT_STEPPED := test pictures book book-students hello generate generated-fresh modules kernel-check \
+NOT_STEPPED := test test-all pictures book book-students hello generate generated-fresh modules kernel-check \
 	       kernel-check-self kernel-debug kernel-debug-self guest vqfdb vqfdb-faults \
 	       vqfdb-equal aarch64 portable firmware-r5 board-patch rtl rtl-bench rtl-cosim \
 	       rtl-prove rtl-synth rtl-synth-quick rtl-long rtl-park rtl-bugs waves \
@@ -992,7 +1005,8 @@ help:
 	@echo "make              build/faultline (needs cc, make, liburcu)"
 	@echo "make hello        the smallest run: one fault, told; the first thing to type"
 	@echo "make demo         send a file, FILE=... or a built-in one"
-	@echo "make test         everything that is tested, in all variants"
+	@echo "make test         what a developer runs after each change: some minutes"
+	@echo "make test-all     everything that is tested, in all variants: half an hour"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
 	@echo "make vqfdb-faults faults on the real memory of that Linux; SHORT=1, LONG=1"
 	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"

@@ -163,7 +163,7 @@ lab-env:
 
 # In make test: a sample for each lab, and what tests/cmd/lab*.sh need.
 comma := ,
-TESTS += $(LABS:%=make:lab-check$(comma)SHORT=1$(comma)LAB=%)
+ALL_TESTS += $(LABS:%=make:lab-check$(comma)SHORT=1$(comma)LAB=%)
 ifeq ($(VARIANT),)
 test-programs: $(patsubst %,lab-%,$(if $(shell command -v verilator),$(LABS), \
 	$(filter-out $(LABS_RTL),$(LABS))))

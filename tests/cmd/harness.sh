@@ -147,7 +147,7 @@ script allcounts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" \
 	emu/trace/events.def >>"$FAULTLINE_EVENT_COUNTS"'
 
 echo "KTAP version 1"
-echo "1..52"
+echo "1..56"
 
 use "$work/good"
 says "a test that holds is ok" 0 "1..2" "ok 1 one thing holds" "ok 2 another"
@@ -182,8 +182,10 @@ result "$([ "$(tail -n 1 "$work/out")" = "6 passed, 0 failed" ]; echo $?)" \
 runs wrong
 says "failed tests are counted and shown" 1 "4 passed, 7 failed" "| not ok 2 second"
 sed -n '/^what failed, again:$/,$p' "$work/out" >"$work/end"
-result "$(grep -q -F '| not ok 2 second' "$work/end" && grep -q "^FAILED.*wrong$" \
+result "$(grep -q -F '| not ok 2 second' "$work/end" && grep -q "FAILED.*wrong$" \
 	"$work/end"; echo $?)" "what failed stands again at the end"
+says "with the command that runs it alone" 1 "    alone: $work/wrong"
+says "each line says how many there are, and the time" 1 "[1/1  0:0"
 runs no.sh yes.sh
 says "a script's status is its result" 1 "4 passed, 1 failed" "| because"
 runs crashes
@@ -263,6 +265,18 @@ use tests/run "$work/one.fl@lockstep@3@$work/fake"
 says "a scenario's status is its result" 0 "4 passed, 0 failed"
 cp "$work/calls" "$work/out" && status=0
 says "a scenario is given its mode and seed" 0 "run $work/one.fl --mode lockstep --seed 3"
+cat >"$work/traces" <<'END'
+#!/bin/sh
+[ "$2" = --trace ] && echo "what happened" >"$3"
+exit 1
+END
+chmod +x "$work/traces"
+use tests/run "$work/one.fl@lockstep@3@$work/traces"
+says "one that fails: how it runs alone, and its trace" 1 \
+	"    alone: $work/traces run $work/one.fl --mode lockstep --seed 3" \
+	"    trace: build/failed/one-3.trace"
+result "$(grep -q -x 'what happened' build/failed/one-3.trace; echo $?)" "the trace is there"
+rm -f build/failed/one-3.trace
 
 use tools/doctor --have no-such-tool
 says "doctor says what is missing and skips" 77 "SKIP: no-such-tool is missing"
