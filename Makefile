@@ -418,13 +418,12 @@ generated-fresh: build/gen
 # --- tests
 
 # What is for "make test-all" alone: it takes longer, or more than compilers.
-LONG_CMD := $(patsubst %,tests/cmd/%.sh,board book check_mutants complaints equal examples \
-	     faults fetch_headers fuzz lab_handout lab_walls labs models overlays predict \
-	     reference rtl rtl_benches rtl_proofs shim_mutants stepping verilog vivado vm \
-	     vqfdb vqfdb_end waves)
+LONG_CMD := $(patsubst %,tests/cmd/%.sh,board book check_mutants complaints empty equal \
+	     examples faults fetch_headers fuzz harness lab_handout lab_order lab_walls labs \
+	     models overlays predict reference rtl rtl_benches rtl_proofs seeds shim_mutants \
+	     stepping verilog vivado vm vqfdb vqfdb_end waves)
 SHORT_CMD := $(filter-out tests/cmd/generated.sh $(LONG_CMD),$(wildcard tests/cmd/*.sh))
-SHORT_TESTS := make:generated-fresh make:check-style \
-	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
+SHORT_TESTS := make:generated-fresh make:check-style $(call unit,asan,$(UNIT_SRC)) \
 	 $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 # The guests' kernel and programs come early: others then find them.
 ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-tests \
@@ -442,7 +441,7 @@ ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-t
 test:
 	@tools/doctor --install test
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $(JOBS) \
-		--build plain --build asan $(SHORT_TESTS)
+		--build main --build asan $(SHORT_TESTS)
 
 test-all:
 	@tools/doctor --install test-all
