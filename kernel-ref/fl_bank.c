@@ -178,9 +178,7 @@ static u32 fl_bank_tcr(struct fl_ctx *ctx)
 /* bank_lock is held; -ETIMEDOUT. A card that is gone accesses nothing. */
 static int fl_bank_sync(struct fl_ctx *ctx)
 {
-	/* lab invalidate 1 stub: (void)ctx; */
-	/* lab invalidate 1 stub: return 0; */
-	/* lab invalidate 1: until no access is left -- tag::invalidate-1[] */
+	/* tag::invalidate-1[] */
 	u32 off = SMMU_CB_BASE(ctx->slot) + SMMU_CB_TLBSTATUS;
 	u32 status;
 
@@ -190,7 +188,7 @@ static int fl_bank_sync(struct fl_ctx *ctx)
 					!(status & SMMU_CB_TLBSTATUS_SACTIVE),
 					1, FL_SYNC_TIMEOUT_US, false, ctx->dev,
 					off);
-	/* lab invalidate 1 end -- end::invalidate-1[] */
+	/* end::invalidate-1[] */
 }
 
 /* bank_lock is held. */
@@ -339,9 +337,7 @@ void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode)
  */
 static int fl_bank_drop(struct fl_ctx *ctx, u64 first, u64 last, bool leaf)
 {
-	/* lab invalidate 2 stub: (void)ctx, (void)first, (void)last, (void)leaf; */
-	/* lab invalidate 2 stub: return 0; */
-	/* lab invalidate 2: drop, then wait -- tag::invalidate-2[] */
+	/* tag::invalidate-2[] */
 	u64 asid = (u64)ctx->asid << SMMU_CB_TLBIVA_ASID_SHIFT, page;
 	u32 op = leaf ? SMMU_CB_TLBIVAL : SMMU_CB_TLBIVA;
 
@@ -353,7 +349,7 @@ static int fl_bank_drop(struct fl_ctx *ctx, u64 first, u64 last, bool leaf)
 	else
 		fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
 	return fl_bank_sync(ctx);
-	/* lab invalidate 2 end -- end::invalidate-2[] */
+	/* end::invalidate-2[] */
 }
 
 void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
@@ -391,8 +387,7 @@ void fl_bank_block(struct fl_ctx *ctx)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
-	/* lab invalidate 4 stub: (void)dev; */
-	/* lab invalidate 4: nothing is walked -- tag::invalidate-4[] */
+	/* tag::invalidate-4[] */
 	fl_cb_write(dev, ctx->slot, SMMU_CB_TCR,
 		    fl_bank_tcr(ctx) | SMMU_CB_TCR_EPD0);
 	fl_cb_write64(dev, ctx->slot, SMMU_CB_TTBR0,
@@ -400,7 +395,7 @@ void fl_bank_block(struct fl_ctx *ctx)
 	fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
 	if (fl_bank_sync(ctx))
 		fl_bank_lost(ctx);
-	/* lab invalidate 4 end -- end::invalidate-4[] */
+	/* end::invalidate-4[] */
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 }
 

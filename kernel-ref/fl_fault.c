@@ -55,15 +55,14 @@ static void fl_fault_nobody(struct fl_dev *dev, unsigned int bank, u32 fsr)
  */
 static void fl_fault_held(struct fl_ctx *ctx, u64 far, u32 fsynr0)
 {
-	/* lab driver 9 stub: return; */
-	/* lab driver 9: an access that is held -- tag::driver-9[] */
+	/* tag::driver-9[] */
 	ctx->sctlr &= ~SMMU_CB_SCTLR_CFIE;
 	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
 	ctx->held.far = far;
 	ctx->held.fsynr0 = fsynr0;
 	if (ctx->quiet)
 		return;		/* fl_stall_end() will answer */
-	/* lab driver 9 end -- end::driver-9[] */
+	/* end::driver-9[] */
 	atomic64_inc(&ctx->faults);
 	atomic64_inc(fsynr0 & SMMU_CB_FSYNR0_WNR ? &ctx->faults_dst :
 						   &ctx->faults_src);
@@ -73,14 +72,13 @@ static void fl_fault_held(struct fl_ctx *ctx, u64 far, u32 fsynr0)
 /* Does the bank say anything? ctx as below. */
 static bool fl_fault_due(u32 fsr, const struct fl_ctx *ctx)
 {
-	/* lab driver 7 stub: return false; */
-	/* lab driver 7: is there anything to do -- tag::driver-7[] */
+	/* tag::driver-7[] */
 	if (fsr & FL_FSR_FAULTS)
 		return true;
 	/* SS alone, with the interrupt off: a worker is at it. */
 	return fsr & SMMU_CB_FSR_SS &&
 	       (!ctx || ctx->sctlr & SMMU_CB_SCTLR_CFIE);
-	/* lab driver 7 end -- end::driver-7[] */
+	/* end::driver-7[] */
 }
 
 /* ctx: whose bank it is, with its bank_lock held; or NULL */
@@ -92,15 +90,14 @@ static bool fl_fault_read(struct fl_dev *dev, unsigned int bank,
 
 	if (!fl_fault_due(fsr, ctx))
 		return false;
-	/* lab driver 8 stub: far = 0, fsynr0 = 0, who = 0; */
-	/* lab driver 8: empty the latch -- tag::driver-8[] */
+	/* tag::driver-8[] */
 	/* All that describes the fault, before clearing frees the latch. */
 	far = fl_cb_read64(dev, bank, SMMU_CB_FAR);
 	fsynr0 = fl_cb_read(dev, bank, SMMU_CB_FSYNR0);
 	who = fl_smmu_read(dev, SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(bank)) &
 	      SMMU_GR1_CBFRSYNRA_STREAMID_MASK;
 	fl_cb_write(dev, bank, SMMU_CB_FSR, fsr);
-	/* lab driver 8 end -- end::driver-8[] */
+	/* end::driver-8[] */
 	trace_fl_irq_smmu(dev, bank, fsr, far, fsynr0);
 	if (!ctx || ctx->stream != who) {
 		fl_fault_nobody(dev, bank, fsr);
@@ -175,14 +172,13 @@ static u32 fl_ref_side(u32 ref)
 /* What READY is to be told for this report. */
 static u32 fl_fault_answer(u32 ref, u32 code)
 {
-	/* lab driver 5 stub: return 0; */
-	/* lab driver 5: the answer -- tag::driver-5[] */
+	/* tag::driver-5[] */
 	/* regs.def: index, side and serial stand where FLT_REF has them. */
 	u32 same = NIC_ENG_READY_INDEX_MASK | NIC_ENG_READY_SIDE |
 		   NIC_ENG_READY_SERIAL_MASK;
 
 	return (ref & same) | code << NIC_ENG_READY_CODE_SHIFT;
-	/* lab driver 5 end -- end::driver-5[] */
+	/* end::driver-5[] */
 }
 
 static void fl_fault_ready(struct fl_dev *dev, const struct fl_fault_event *ev,
@@ -244,8 +240,7 @@ static void fl_fault_count(struct fl_ctx *ctx, u32 ref)
 static bool fl_fault_take(struct fl_dev *dev, struct fl_fault_event *ev,
 			  u32 *stream)
 {
-	/* lab driver 1 stub: return false; */
-	/* lab driver 1: the report -- tag::driver-1[] */
+	/* tag::driver-1[] */
 	ev->ref = fl_nic_read(dev, NIC_ENG_FLT_REF);
 	if (!(ev->ref & NIC_ENG_FLT_REF_VALID))
 		return false;
@@ -257,7 +252,7 @@ static bool fl_fault_take(struct fl_dev *dev, struct fl_fault_event *ev,
 	ev->xfer = fl_nic_read(dev, NIC_ENG_FLT_XFER);
 	ev->block = fl_nic_read(dev, NIC_ENG_FLT_BLOCK);
 	fl_nic_write(dev, NIC_ENG_FLT_POP, fl_errata_pop());
-	/* lab driver 1 end -- end::driver-1[] */
+	/* end::driver-1[] */
 	trace_fl_irq_fault(dev, fl_ref_index(ev->ref), fl_ref_side(ev->ref),
 			   ev->va, ev->map, ev->xfer, ev->block);
 	return true;
@@ -271,8 +266,7 @@ static bool fl_fault_take(struct fl_dev *dev, struct fl_fault_event *ev,
 static struct fl_ctx *fl_fault_owner(struct fl_dev *dev,
 				     struct fl_fault_event *ev, u32 stream)
 {
-	/* lab driver 2 stub: return NULL; */
-	/* lab driver 2: whose it is -- tag::driver-2[] */
+	/* tag::driver-2[] */
 	struct fl_ctx *ctx;
 
 	if (stream < dev->stream_base)
@@ -280,7 +274,7 @@ static struct fl_ctx *fl_fault_owner(struct fl_dev *dev,
 	ev->slot = (stream - dev->stream_base) % FL_SLOTS;
 	ctx = dev->slot[ev->slot];
 	return ctx && ctx->stream == stream ? ctx : NULL;
-	/* lab driver 2 end -- end::driver-2[] */
+	/* end::driver-2[] */
 }
 
 /* Give the report to a worker; false: no such process (any more). */
@@ -299,11 +293,11 @@ static bool fl_fault_queue(struct fl_dev *dev, struct fl_fault_event *ev,
 	ctx = fl_fault_owner(dev, ev, stream);
 	if (ctx) {
 		ev->counted = fl_fault_counted(work, ctx, ev);
-		/* lab driver 3: left for the worker -- tag::driver-3[] */
+		/* tag::driver-3[] */
 		ev->owner = ctx->id;
 		work->event = *ev;
 		work->waiting = true;
-		/* lab driver 3 end -- end::driver-3[] */
+		/* end::driver-3[] */
 		if (!ev->counted)
 			fl_fault_count(ctx, ev->ref);
 		queue_work(dev->wq, &work->work);
@@ -350,9 +344,7 @@ static int fl_fault_resolve(struct fl_dev *dev,
 	struct fl_ctx *ctx;
 	int ret;
 
-	/* lab driver 6 stub: ctx = NULL, (void)ctx, (void)need; */
-	/* lab driver 6 stub: ret = -ESRCH; */
-	/* lab driver 6: for whom, while he is there -- tag::driver-6[] */
+	/* tag::driver-6[] */
 	ctx = fl_ctx_get(dev, ev->slot, ev->owner);
 	if (!ctx)
 		return -ESRCH;
@@ -361,7 +353,7 @@ static int fl_fault_resolve(struct fl_dev *dev,
 	if (ret && !ev->counted)
 		atomic64_inc(&ctx->failed);
 	fl_ctx_put(ctx);
-	/* lab driver 6 end -- end::driver-6[] */
+	/* end::driver-6[] */
 	return ret;
 }
 
@@ -375,9 +367,7 @@ static void fl_fault_work(struct work_struct *work)
 	bool waiting;
 	int ret;
 
-	/* lab driver 4 stub: (void)flags, (void)waiting; */
-	/* lab driver 4 stub: return; */
-	/* lab driver 4: taken once -- tag::driver-4[] */
+	/* tag::driver-4[] */
 	spin_lock_irqsave(&dev->irq_lock, flags);
 	ev = w->event;
 	waiting = w->waiting;
@@ -385,7 +375,7 @@ static void fl_fault_work(struct work_struct *work)
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
 	if (!waiting)
 		return;
-	/* lab driver 4 end -- end::driver-4[] */
+	/* end::driver-4[] */
 	trace_fl_work(dev, fl_ref_index(ev.ref), fl_ref_side(ev.ref), ev.va,
 		      ev.len, ev.xfer, ev.block);
 	ret = fl_fault_resolve(dev, &ev);

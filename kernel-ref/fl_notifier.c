@@ -18,13 +18,11 @@ static void fl_notifier_invalidate(struct mmu_notifier *mn,
 	struct fl_ctx *ctx = container_of(mn, struct fl_ctx, notifier);
 	struct fl_range r = { .start = start, .end = end };
 
-	/* lab invalidate 3 stub: (void)ctx; */
-	/* lab invalidate 3 stub: (void)r; */
-	/* lab invalidate 3: entries have changed -- tag::invalidate-3[] */
+	/* tag::invalidate-3[] */
 	/* All levels: the caller may have freed tables, and does not say. */
 	if (start < end)
 		fl_bank_invalidate(ctx, r, false, 0, 0);
-	/* lab invalidate 3 end -- end::invalidate-3[] */
+	/* end::invalidate-3[] */
 }
 
 /*
@@ -51,10 +49,9 @@ static void fl_notifier_release(struct mmu_notifier *mn, struct mm_struct *mm)
 {
 	struct fl_ctx *ctx = container_of(mn, struct fl_ctx, notifier);
 
-	/* lab invalidate 5 stub: (void)ctx; */
-	/* lab invalidate 5: all of them end -- tag::invalidate-5[] */
+	/* tag::invalidate-5[] */
 	fl_bank_block(ctx);
-	/* lab invalidate 5 end -- end::invalidate-5[] */
+	/* end::invalidate-5[] */
 	fl_ctx_owner_gone(ctx);
 }
 

@@ -70,8 +70,7 @@ static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_held *held,
 		.map = 1,
 		.write = side,
 	};
-	/* lab driver 22 stub: index = 0, (void)ch, (void)status, (void)va; */
-	/* lab driver 22: around the access -- tag::driver-22[] */
+	/* tag::driver-22[] */
 	status = fl_nic_read(dev, ch->status);
 	va = fl_nic_read64(dev, ch->va);
 	index = (status & NIC_ENG_RD_STATUS_INDEX_MASK) >>
@@ -81,7 +80,7 @@ static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_held *held,
 	need->len = clamp_t(u32, fl_nic_read(dev, ch->left), 1,
 			    dev->block_bytes);
 	need->left = fl_nic_read64(dev, ch->xfer_left);
-	/* lab driver 22 end -- end::driver-22[] */
+	/* end::driver-22[] */
 	fl_stall_names(dev, side, index, need);
 	return index;
 }
@@ -97,8 +96,7 @@ static void fl_stall_answer(struct fl_ctx *ctx, bool terminate)
 	struct fl_dev *dev = ctx->dev;
 	unsigned int tries = 0;
 
-	/* lab driver 23 stub: (void)value, (void)dev, (void)tries, (void)fsr; */
-	/* lab driver 23: RESUME -- tag::driver-23[] */
+	/* tag::driver-23[] */
 	do {
 		fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, FL_FSR_ALL);
 		fl_cb_write(dev, ctx->slot, SMMU_CB_RESUME, value);
@@ -106,7 +104,7 @@ static void fl_stall_answer(struct fl_ctx *ctx, bool terminate)
 		/* SS with a kind of fault: the next one, for the top half. */
 	} while (fsr & SMMU_CB_FSR_SS && !(fsr & FL_FSR_KINDS) &&
 		 ++tries < FL_RESUME_TRIES);
-	/* lab driver 23 end -- end::driver-23[] */
+	/* end::driver-23[] */
 	atomic64_inc(&ctx->stalls);
 }
 
@@ -145,13 +143,13 @@ void fl_stall_work(struct work_struct *work)
 		return;
 	/* Before the write: what happens next is its effect. */
 	trace_fl_resume(dev, ctx->slot, ret, need.va, need.xfer, need.block);
-	/* lab driver 24: let it go -- tag::driver-24[] */
+	/* tag::driver-24[] */
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	fl_stall_answer(ctx, ret);
 	ctx->sctlr |= SMMU_CB_SCTLR_CFIE;
 	fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
-	/* lab driver 24 end -- end::driver-24[] */
+	/* end::driver-24[] */
 }
 
 void fl_stall_cut(struct fl_ctx *ctx)

@@ -37,15 +37,14 @@ static_assert(PAGE_SIZE % FL_PAGE_SIZE == 0);
 /* Pages that hold [addr, addr + length); false: none, or it wraps round. */
 bool fl_range_make(u64 addr, u64 length, struct fl_range *r)
 {
-	/* lab driver 10 stub: return false; */
-	/* lab driver 10: whole pages -- tag::driver-10[] */
+	/* tag::driver-10[] */
 	if (!length || addr + length < addr ||
 	    addr + length > ~0ull - FL_PAGE_SIZE)
 		return false;
 	r->start = addr & ~(u64)(FL_PAGE_SIZE - 1);
 	r->end = (addr + length + FL_PAGE_SIZE - 1) & ~(u64)(FL_PAGE_SIZE - 1);
 	return true;
-	/* lab driver 10 end -- end::driver-10[] */
+	/* end::driver-10[] */
 }
 
 /* The kernel's pages that hold the card's; r ends below 2^63. */
@@ -56,7 +55,7 @@ struct fl_range fl_range_pages(struct fl_range r)
 
 static void fl_touched_one(struct fl_touched *t, u64 va, enum fl_found found)
 {
-	/* lab driver 14: what was there -- tag::driver-14[] */
+	/* tag::driver-14[] */
 	t->end = va + PAGE_SIZE;
 	if (found == FL_ABSENT) {
 		t->pages_in++;
@@ -67,15 +66,14 @@ static void fl_touched_one(struct fl_touched *t, u64 va, enum fl_found found)
 	if (!t->present++)
 		t->old.start = va;
 	t->old.end = va + PAGE_SIZE;
-	/* lab driver 14 end -- end::driver-14[] */
+	/* end::driver-14[] */
 }
 
 /* May the card have a page of vma (NULL: nothing is mapped there)? */
 static int fl_touch_allowed(struct mm_struct *mm,
 			    const struct vm_area_struct *vma, bool write)
 {
-	/* lab driver 12 stub: return -EFAULT; */
-	/* lab driver 12: what may be had -- tag::driver-12[] */
+	/* tag::driver-12[] */
 	/* One that a full cgroup has killed must not fill it again. */
 	if (fl_owner_dying(mm))
 		return -EINTR;
@@ -85,7 +83,7 @@ static int fl_touch_allowed(struct mm_struct *mm,
 	if (!(vma->vm_flags & (write ? VM_WRITE : VM_READ)))
 		return -EACCES;
 	return 0;
-	/* lab driver 12 end -- end::driver-12[] */
+	/* end::driver-12[] */
 }
 
 static int fl_touch_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
@@ -113,16 +111,14 @@ static int fl_touch_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
 		ret = fl_touch_allowed(mm, vma, write);
 		if (ret)
 			return ret;
-		/* lab driver 13 stub: found = FL_ABSENT, (void)flags; */
-		/* lab driver 13 stub: (void)fault; */
-		/* lab driver 13: ask the kernel -- tag::driver-13[] */
+		/* tag::driver-13[] */
 		found = fl_bank_look(ctx, va, write);
 		fault = handle_mm_fault(vma, va, flags, NULL);
 		if (fault & VM_FAULT_OOM)
 			return -ENOMEM;
 		if (fault & VM_FAULT_ERROR)
 			return -EFAULT;
-		/* lab driver 13 end -- end::driver-13[] */
+		/* end::driver-13[] */
 		before = t->pages_in;
 		fl_touched_one(t, va, found);
 		atomic64_add(t->pages_in - before, &ctx->pages_in);
@@ -135,11 +131,11 @@ static u64 fl_touch_part(struct fl_ctx *ctx, u64 length, bool ahead)
 {
 	u64 most = FL_TOUCH_LOCKED_BYTES;
 
-	/* lab driver 17: no more than there is room for -- tag::driver-17[] */
+	/* tag::driver-17[] */
 	if (ahead)
 		most = min(most, (fl_owner_room(ctx->mm) / FL_TOUCH_SHARE) &
 					 PAGE_MASK);
-	/* lab driver 17 end -- end::driver-17[] */
+	/* end::driver-17[] */
 	return min(length, most);
 }
 
@@ -195,8 +191,7 @@ int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
 static struct fl_range fl_need_page(const struct fl_need *need,
 				    struct fl_range block)
 {
-	/* lab driver 11 stub: return block; */
-	/* lab driver 11: one page -- tag::driver-11[] */
+	/* tag::driver-11[] */
 	u64 first = need->map ? __ffs(need->map) : 0;
 	struct fl_range page = {
 		.start = block.start + (first << FL_PAGE_SHIFT),
@@ -207,7 +202,7 @@ static struct fl_range fl_need_page(const struct fl_need *need,
 		page.start = block.start;
 	page.end = page.start + FL_PAGE_SIZE;
 	return page;
-	/* lab driver 11 end -- end::driver-11[] */
+	/* end::driver-11[] */
 }
 
 /*
@@ -220,10 +215,10 @@ static struct fl_range fl_need_page(const struct fl_need *need,
 void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
 		       const struct fl_need *need)
 {
-	/* lab driver 15: what the TLB must forget -- tag::driver-15[] */
+	/* tag::driver-15[] */
 	if (need->write && t->present)
 		fl_bank_invalidate(ctx, t->old, true, need->xfer, need->block);
-	/* lab driver 15 end -- end::driver-15[] */
+	/* end::driver-15[] */
 }
 
 /*
@@ -236,8 +231,7 @@ void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
 static void fl_request_ahead(struct fl_ctx *ctx, const struct fl_need *need,
 			     u64 block_end, u64 region_end)
 {
-	/* lab driver 18 stub: struct fl_range r = { block_end, block_end }; */
-	/* lab driver 18: the rest of the transfer -- tag::driver-18[] */
+	/* tag::driver-18[] */
 	u64 from = need->va + need->len, length;
 	struct fl_range r;
 
@@ -246,7 +240,7 @@ static void fl_request_ahead(struct fl_ctx *ctx, const struct fl_need *need,
 	if (!fl_range_make(from, length, &r))
 		return;
 	r.start = max(r.start, block_end);
-	/* lab driver 18 end -- end::driver-18[] */
+	/* end::driver-18[] */
 	if (r.start < r.end)
 		fl_ahead_add(ctx, need, r);
 }
@@ -261,16 +255,14 @@ static int fl_need_request(struct fl_ctx *ctx, const struct fl_need *need,
 
 	if (!fl_range_make(need->va, need->len, &block))
 		return -EFAULT;
-	/* lab driver 16 stub: block = fl_need_page(need, block); */
-	/* lab driver 16 stub: ret = fl_request(ctx, need, block, false, &t); */
-	/* lab driver 16: a page, the block, and what then -- tag::driver-16[] */
+	/* tag::driver-16[] */
 	if (resolve == FL_RESOLVE_PAGE)
 		block = fl_need_page(need, block);
 	ret = fl_request(ctx, need, block, false, &t);
 	fl_touched_forget(ctx, &t, need);
 	if (!ret && !t.pages_in && !t.cured)
 		atomic64_inc(&ctx->spurious);
-	/* lab driver 16 end -- end::driver-16[] */
+	/* end::driver-16[] */
 	if (!ret && resolve == FL_RESOLVE_TRANSFER)
 		fl_request_ahead(ctx, need, block.end, region_end);
 	return ret;
@@ -279,8 +271,7 @@ static int fl_need_request(struct fl_ctx *ctx, const struct fl_need *need,
 /* Did the bank report something there that no page cures? Asked once. */
 static bool fl_need_hopeless(struct fl_ctx *ctx, const struct fl_need *need)
 {
-	/* lab driver 19 stub: return false; */
-	/* lab driver 19: what no page cures -- tag::driver-19[] */
+	/* tag::driver-19[] */
 	struct fl_range block;
 	unsigned long flags;
 	bool hopeless;
@@ -294,7 +285,7 @@ static bool fl_need_hopeless(struct fl_ctx *ctx, const struct fl_need *need)
 		ctx->hard.valid = false;
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 	return hopeless;
-	/* lab driver 19 end -- end::driver-19[] */
+	/* end::driver-19[] */
 }
 
 int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
@@ -302,9 +293,7 @@ int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
 	u64 region_end;
 	int ret;
 
-	/* lab driver 20 stub: region_end = 0; */
-	/* lab driver 20 stub: ret = fl_need_hopeless(ctx, need) ? -EIO : -ESRCH; */
-	/* lab driver 20: may it be asked for at all -- tag::driver-20[] */
+	/* tag::driver-20[] */
 	if (READ_ONCE(ctx->dead))
 		ret = -ESRCH;
 	else if (fl_need_hopeless(ctx, need))
@@ -312,9 +301,8 @@ int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
 	else
 		ret = fl_mr_find(ctx, need->va, need->len, need->write,
 				 &region_end);
-	/* lab driver 20 end -- end::driver-20[] */
-	/* lab driver 21 stub: ret = ret ? ret : fl_need_request(ctx, need, region_end); */
-	/* lab driver 21: is the process still there -- tag::driver-21[] */
+	/* end::driver-20[] */
+	/* tag::driver-21[] */
 	/* The process may be past its end, while the file is still open. */
 	if (!ret && !mmget_not_zero(ctx->mm)) {
 		ret = -ESRCH;
@@ -326,6 +314,6 @@ int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
 		 */
 		mmput_async(ctx->mm);
 	}
-	/* lab driver 21 end -- end::driver-21[] */
+	/* end::driver-21[] */
 	return ret;
 }

@@ -53,11 +53,12 @@ $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
 	$$(Q)$$(LINK) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBS)
 
 # For who hands in one of two files.
-$(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf tools/lab/starter
+$(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf labs/$(1)/starter.parts \
+		tools/lab/starter
 	@rm -rf $$@
 	@for f in $(call lab_files,$(1)); do \
 		mkdir -p $$@/$$$$(dirname $$$$f) && \
-		if grep -q 'lab $(1) [0-9]*:' $$$$f; \
+		if grep -q 'tag::$(1)-[0-9]' $$$$f; \
 		then tools/lab/starter $(1) $$$$f >$$@/$$$$f; \
 		else cp $$$$f $$@/$$$$f; fi || exit 1; \
 	done

@@ -39,9 +39,7 @@ void slot_put(struct host_mm *mm, uint32_t slot)
  */
 int age_range(struct host_mm *mm, uint64_t va, uint64_t npages, bool pinned)
 {
-	/* lab invalidate 6 stub: (void)mm, (void)va, (void)npages, (void)pinned; */
-	/* lab invalidate 6 stub: return 0; */
-	/* lab invalidate 6: less than there was -- tag::invalidate-6[] */
+	/* tag::invalidate-6[] */
 	uint64_t end = va + npages * HOST_PAGE, n = 0, first = 0, last = 0, d;
 	struct host_frame *f;
 	int err = cpu_revoke(mm, va, npages);
@@ -66,7 +64,7 @@ int age_range(struct host_mm *mm, uint64_t va, uint64_t npages, bool pinned)
 	if (n)
 		mm_aged(mm, first, (last - first) / HOST_PAGE + 1);
 	return 0;
-	/* lab invalidate 6 end -- end::invalidate-6[] */
+	/* end::invalidate-6[] */
 }
 
 struct victim {
@@ -86,10 +84,7 @@ static int choose(struct host_mm *mm, uint64_t va, unsigned int n,
 	unsigned int i;
 	int err = 0;
 
-	/* lab invalidate 7 stub: for (i = 0; i < n; i++) */
-	/* lab invalidate 7 stub: 	v[i].frame = NULL; */
-	/* lab invalidate 7 stub: (void)mm, (void)va, (void)f; */
-	/* lab invalidate 7: who may go -- tag::invalidate-7[] */
+	/* tag::invalidate-7[] */
 	for (i = 0; i < n; i++) {
 		v[i].frame = NULL;
 		v[i].desc = pt_get(mm, va + i * HOST_PAGE);
@@ -110,7 +105,7 @@ static int choose(struct host_mm *mm, uint64_t va, unsigned int n,
 		}
 		v[i].frame = f;
 	}
-	/* lab invalidate 7 end -- end::invalidate-7[] */
+	/* end::invalidate-7[] */
 	return err;
 }
 
@@ -124,8 +119,7 @@ static int let_go(struct host_mm *mm, struct victim *v)
 	struct host_kernel *k = mm->k;
 	uint64_t va = f->va;
 
-	/* lab invalidate 9 stub: (void)mm, (void)k, (void)va; */
-	/* lab invalidate 9: a frame for others -- tag::invalidate-9[] */
+	/* tag::invalidate-9[] */
 	if (v->write) {
 		host_spend(k, T_MM_WRITEBACK);
 		if (swap_write(&k->swap, f->slot, frame_mem(f))) {
@@ -143,7 +137,7 @@ static int let_go(struct host_mm *mm, struct victim *v)
 	host_count(&k->count.evictions, 1);
 	host_event(k, EV_MM_EVICT, mm->pid, va, frame_pa(f), v->write ? 2 : 0);
 	frame_put(f);
-	/* lab invalidate 9 end -- end::invalidate-9[] */
+	/* end::invalidate-9[] */
 	return 0;
 }
 
@@ -187,10 +181,7 @@ static int evict_batch(struct host_mm *mm, uint64_t va, unsigned int n)
 		}
 	if (first == n)
 		return err;
-	/* lab invalidate 8 stub: (void)r, (void)last; */
-	/* lab invalidate 8 stub: (void)let_go; */
-	/* lab invalidate 8 stub: spare(mm, v, n); */
-	/* lab invalidate 8: break before make -- tag::invalidate-8[] */
+	/* tag::invalidate-8[] */
 	r = cpu_revoke(mm, va + first * HOST_PAGE, last - first + 1);
 	if (r) {
 		spare(mm, v, n);
@@ -207,7 +198,7 @@ static int evict_batch(struct host_mm *mm, uint64_t va, unsigned int n)
 			r = let_go(mm, &v[i]);
 			err = r ? r : err;
 		}
-	/* lab invalidate 8 end -- end::invalidate-8[] */
+	/* end::invalidate-8[] */
 	return err;
 }
 

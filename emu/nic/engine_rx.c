@@ -177,14 +177,12 @@ static void store_cell(struct engine *e, struct rx_ctx *r,
 	uint64_t bit = 1ull << cell % 64;
 
 	r->turned_away = e->turned_away;	/* its sender is not silent */
-	/* lab resend 8 stub: (void)bit; */
-	/* lab resend 8 stub: r->cells_left -= r->cells_left != 0; */
-	/* lab resend 8: each cell once -- tag::resend-8[] */
+	/* tag::resend-8[] */
 	if (r->have[cell / 64] & bit)
 		return;		/* doubled on the way, or sent again */
 	r->have[cell / 64] |= bit;
 	r->cells_left--;
-	/* lab resend 8 end -- end::resend-8[] */
+	/* end::resend-8[] */
 	if (!keep(e, r, cell, f))
 		memcpy(r->buf + b->offset, b->payload, b->payload_len);
 	r->event = f->cause ? f->cause : r->event;
@@ -294,8 +292,7 @@ static void rx_reclaim(struct engine *e, uint64_t cause)
 	unsigned int i;
 
 	e->turned_away++;
-	/* lab resend 14 stub: (void)i; */
-	/* lab resend 14: a sender that fell silent -- tag::resend-14[] */
+	/* tag::resend-14[] */
 	for (i = 0; i < e->cfg.rx_contexts; i++) {
 		struct rx_ctx *r = &e->rx[i];
 
@@ -304,7 +301,7 @@ static void rx_reclaim(struct engine *e, uint64_t cause)
 		    (!oldest || r->turned_away < oldest->turned_away))
 			oldest = r;
 	}
-	/* lab resend 14 end -- end::resend-14[] */
+	/* end::resend-14[] */
 	if (oldest)
 		rx_end(e, oldest, FL_RX_EV_RESTART, WOP_REFUSED, FL_ST_BUSY,
 		       cause);
@@ -359,12 +356,7 @@ static bool rx_newer_attempt(struct engine *e, struct peer *p,
 			     const struct wire_frame *f,
 			     const struct wire_block *b)
 {
-	/* lab resend 10 stub: (void)e; */
-	/* lab resend 10 stub: (void)p; */
-	/* lab resend 10 stub: (void)f; */
-	/* lab resend 10 stub: (void)b; */
-	/* lab resend 10 stub: return false; */
-	/* lab resend 10: a newer attempt -- tag::resend-10[] */
+	/* tag::resend-10[] */
 	struct rx_ctx *r = &e->rx[p->rxc];
 
 	/* The firmware judges an attempt, and may be about to refuse it. */
@@ -383,17 +375,14 @@ static bool rx_newer_attempt(struct engine *e, struct peer *p,
 	else
 		rx_collect(e, r, f, b);	/* it fills the holes */
 	return false;
-	/* lab resend 10 end -- end::resend-10[] */
+	/* end::resend-10[] */
 }
 
 /* The peer has given the older block up. */
 static void rx_newer_gen(struct engine *e, struct peer *p,
 			 const struct wire_frame *f)
 {
-	/* lab resend 11 stub: (void)e; */
-	/* lab resend 11 stub: (void)p; */
-	/* lab resend 11 stub: (void)f; */
-	/* lab resend 11: a newer block of the same context -- tag::resend-11[] */
+	/* tag::resend-11[] */
 	struct rx_ctx *r = &e->rx[p->rxc];
 
 	if (r->state == FL_RX_WRITE) {
@@ -402,17 +391,14 @@ static void rx_newer_gen(struct engine *e, struct peer *p,
 		return;
 	}
 	rx_move(e, r, FL_RX_EV_RESTART, f->cause);
-	/* lab resend 11 end -- end::resend-11[] */
+	/* end::resend-11[] */
 }
 
 /* A block that is in memory came again: its ACK was lost, or is late. */
 static void rx_again(struct engine *e, const struct wire_frame *f,
 		     const struct wire_block *b)
 {
-	/* lab resend 12 stub: (void)e; */
-	/* lab resend 12 stub: (void)f; */
-	/* lab resend 12 stub: (void)b; */
-	/* lab resend 12: landed already -- tag::resend-12[] */
+	/* tag::resend-12[] */
 	struct trace_at at = packet_at(e, f);
 	uint64_t seq;
 
@@ -425,7 +411,7 @@ static void rx_again(struct engine *e, const struct wire_frame *f,
 	seq = engine_emit(e, EV_RX_DUPLICATE, &at, f->from, b->ctx,
 			 b->gen, 0);
 	answer_block(e, f->from, b, WOP_ACK, 0, seq);
-	/* lab resend 12 end -- end::resend-12[] */
+	/* end::resend-12[] */
 }
 
 /* Is the packet possible at all, on some board? */
@@ -455,9 +441,7 @@ enum kin {
 /* What a packet is to the newest that is known of its context. */
 static enum kin kin_of(const struct peer *p, const struct wire_block *b)
 {
-	/* lab resend 9 stub: (void)b; */
-	/* lab resend 9 stub: return p->valid ? KIN_SAME : KIN_NEW_GEN; */
-	/* lab resend 9: old, newer or the same -- tag::resend-9[] */
+	/* tag::resend-9[] */
 	/* Serial number arithmetic: the half behind is old. */
 	int16_t newer_gen = (int16_t)(b->gen - p->gen);
 	int8_t newer_attempt = (int8_t)(b->attempt - p->attempt);
@@ -471,7 +455,7 @@ static enum kin kin_of(const struct peer *p, const struct wire_block *b)
 	if (newer_attempt)
 		return newer_attempt > 0 ? KIN_NEW_ATTEMPT : KIN_STALE;
 	return p->over ? KIN_ANSWERED : KIN_SAME;
-	/* lab resend 9 end -- end::resend-9[] */
+	/* end::resend-9[] */
 }
 
 void rx_block(struct engine *e, const struct wire_frame *f,
@@ -540,12 +524,7 @@ int rx_ready(struct engine *e, unsigned int i, unsigned int code,
 	if (i >= e->cfg.rx_contexts)
 		return -EINVAL;
 	r = &e->rx[i];
-	/* lab resend 2 stub: (void)own; */
-	/* lab resend 2 stub: (void)r; */
-	/* lab resend 2 stub: (void)code; */
-	/* lab resend 2 stub: (void)serial; */
-	/* lab resend 2 stub: (void)cause; */
-	/* lab resend 2: the driver is ready -- tag::resend-2[] */
+	/* tag::resend-2[] */
 	if (r->state != FL_RX_FAULT || r->serial != serial)
 		return 0;
 	if (!code) {
@@ -565,7 +544,7 @@ int rx_ready(struct engine *e, unsigned int i, unsigned int code,
 			   code == FL_ST_REMOTE_FAULT ? FL_ST_LOCAL_FAULT :
 							(uint8_t)code,
 			   r->event);
-	/* lab resend 2 end -- end::resend-2[] */
+	/* end::resend-2[] */
 	return 0;
 }
 

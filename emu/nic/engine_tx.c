@@ -100,9 +100,7 @@ static void tx_apply(struct engine *e, unsigned int i, unsigned int event,
 {
 	struct tx_ctx *t = &e->tx[i];
 
-	/* lab resend 4 stub: (void)t; */
-	/* lab resend 4 stub: (void)code; */
-	/* lab resend 4: what an answer does -- tag::resend-4[] */
+	/* tag::resend-4[] */
 	switch (event) {
 	case FL_TX_EV_ACK:
 	case FL_TX_EV_LANDED:
@@ -119,7 +117,7 @@ static void tx_apply(struct engine *e, unsigned int i, unsigned int event,
 		t->attempt++;
 		break;
 	}
-	/* lab resend 4 end -- end::resend-4[] */
+	/* end::resend-4[] */
 	tx_move(e, i, event, cause);
 }
 
@@ -131,18 +129,14 @@ static void tx_apply(struct engine *e, unsigned int i, unsigned int event,
 static void tx_early(struct tx_ctx *t, unsigned int event, uint8_t code,
 		     uint64_t cause)
 {
-	/* lab resend 6 stub: (void)t; */
-	/* lab resend 6 stub: (void)event; */
-	/* lab resend 6 stub: (void)code; */
-	/* lab resend 6 stub: (void)cause; */
-	/* lab resend 6: what waits -- tag::resend-6[] */
+	/* tag::resend-6[] */
 	if (t->early && t->early_event != FL_TX_EV_REFUSED)
 		return;
 	t->early = true;
 	t->early_event = (uint8_t)event;
 	t->early_code = code;
 	t->early_cause = cause;
-	/* lab resend 6 end -- end::resend-6[] */
+	/* end::resend-6[] */
 }
 
 void tx_outcome(struct engine *e, unsigned int i, unsigned int event,
@@ -166,10 +160,7 @@ bool tx_vouches(const struct engine *e, uint8_t from,
 	if (i >= e->cfg.contexts)
 		return false;
 	t = &e->tx[i];
-	/* lab resend 13 stub: (void)t; */
-	/* lab resend 13 stub: (void)from; */
-	/* lab resend 13 stub: return true; */
-	/* lab resend 13: what a READ asked for -- tag::resend-13[] */
+	/* tag::resend-13[] */
 	if (t->opcode != WOP_READ_REQ || !t->asked)
 		return false;
 	/* READY: the timer ran out, and then the answer came after all. */
@@ -177,7 +168,7 @@ bool tx_vouches(const struct engine *e, uint8_t from,
 		return false;
 	return t->node == from && t->gen == (uint16_t)(b->ref >> 8) &&
 	       t->len == b->len;
-	/* lab resend 13 end -- end::resend-13[] */
+	/* end::resend-13[] */
 }
 
 /* Which event an answer is; FL_TX_EVENTS: none. */
@@ -205,16 +196,14 @@ static struct tx_ctx *tx_named(struct engine *e, const struct wire_frame *f,
 {
 	struct tx_ctx *t;
 
-	/* lab resend 3 stub: (void)f; */
-	/* lab resend 3 stub: t = a->ctx < e->cfg.contexts ? &e->tx[a->ctx] : NULL; */
-	/* lab resend 3: whose answer it is -- tag::resend-3[] */
+	/* tag::resend-3[] */
 	if (a->ctx >= e->cfg.contexts)
 		return NULL;
 	t = &e->tx[a->ctx];
 	if (f->from != t->node || a->gen != t->gen ||
 	    a->attempt != t->attempt)
 		return NULL;
-	/* lab resend 3 end -- end::resend-3[] */
+	/* end::resend-3[] */
 	return t;
 }
 
@@ -256,16 +245,14 @@ void tx_answer(struct engine *e, const struct wire_frame *f,
 	event = answer_event(t, a->opcode);
 	if (event == FL_TX_EVENTS)
 		goto stale;
-	/* lab resend 5 stub: (void)c; */
-	/* lab resend 5 stub: tx_apply(e, i, event, a->code, f->cause); */
-	/* lab resend 5: now, later or never -- tag::resend-5[] */
+	/* tag::resend-5[] */
 	if (t->state == FL_TX_READY && c->ctx == i && !c->dropped && c->sent)
 		tx_early(t, event, a->code, f->cause);
 	else if (tx_can(t, event))
 		tx_apply(e, i, event, a->code, f->cause);
 	else
 		goto stale;
-	/* lab resend 5 end -- end::resend-5[] */
+	/* end::resend-5[] */
 	return;
 stale:
 	rx_stale(e, f, a->ctx, a->gen, a->attempt);
@@ -318,11 +305,7 @@ int tx_control(struct engine *e, unsigned int i, uint32_t value)
 			return -EINVAL;
 		tx_move(e, i, FL_TX_EV_RELEASE, e->reg_cause);
 		return 0;
-	/* lab resend 7 stub: case NIC_CTX_CTRL_EXPIRE: */
-	/* lab resend 7 stub: case NIC_CTX_CTRL_KILL: */
-	/* lab resend 7 stub: 	(void)code; */
-	/* lab resend 7 stub: 	return 0; */
-	/* lab resend 7: the timer and the kill -- tag::resend-7[] */
+	/* tag::resend-7[] */
 	/*
 	 * The network may have moved the context on in the same moment: then
 	 * the timer and the kill come too late and change nothing.
@@ -341,7 +324,7 @@ int tx_control(struct engine *e, unsigned int i, uint32_t value)
 		t->status = (uint8_t)code;
 		tx_move(e, i, FL_TX_EV_KILL, e->reg_cause);
 		return 0;
-	/* lab resend 7 end -- end::resend-7[] */
+	/* end::resend-7[] */
 	}
 	return -EINVAL;		/* none of them, or several */
 }
@@ -354,31 +337,25 @@ int tx_ready(struct engine *e, unsigned int i, unsigned int code,
 	if (i >= e->cfg.contexts)
 		return -EINVAL;
 	t = &e->tx[i];
-	/* lab resend 2 stub: (void)t; */
-	/* lab resend 2 stub: (void)code; */
-	/* lab resend 2 stub: (void)serial; */
-	/* lab resend 2 stub: (void)cause; */
-	/* lab resend 2: the driver is ready -- tag::resend-2[] */
+	/* tag::resend-2[] */
 	if (t->state != FL_TX_SRCFAULT || t->fault_serial != serial)
 		return 0;
 	if (code)
 		t->status = FL_ST_LOCAL_FAULT;
 	tx_move(e, i, code ? FL_TX_EV_GIVEN_UP : FL_TX_EV_RESOLVED, cause);
-	/* lab resend 2 end -- end::resend-2[] */
+	/* end::resend-2[] */
 	return 0;
 }
 
 /* Of the READY contexts (there are some) the one whose turn it is. */
 static unsigned int next_ready(const struct engine *e, const struct channel *c)
 {
-	/* lab resend 1 stub: (void)c; */
-	/* lab resend 1 stub: return lowest(e->tx_ready); */
-	/* lab resend 1: who is next -- tag::resend-1[] */
+	/* tag::resend-1[] */
 	/* Round robin: the next one after the last that was served. */
 	uint32_t later = e->tx_ready & ~((2u << c->last) - 1);
 
 	return lowest(later ? later : e->tx_ready);
-	/* lab resend 1 end -- end::resend-1[] */
+	/* end::resend-1[] */
 }
 
 static bool pick(struct engine *e, struct channel *c)

@@ -56,13 +56,7 @@ static void make_key(void)
 		abort();
 }
 
-/* lab invalidate 11 stub: void grace_thread_online(void) */
-/* lab invalidate 11 stub: { */
-/* lab invalidate 11 stub: 	(void)online_depth, (void)reader_key; */
-/* lab invalidate 11 stub: 	(void)reader_once, (void)make_key; */
-/* lab invalidate 11 stub: } */
-/* lab invalidate 11 stub: void grace_thread_offline(void) { } */
-/* lab invalidate 11: a reader comes and goes -- tag::invalidate-11[] */
+/* tag::invalidate-11[] */
 void grace_thread_online(void)
 {
 	if (online_depth++)
@@ -81,7 +75,7 @@ void grace_thread_offline(void)
 	if (!--online_depth)
 		urcu_qsbr_thread_offline();
 }
-/* lab invalidate 11 end -- end::invalidate-11[] */
+/* end::invalidate-11[] */
 
 struct sim_grace *sim_grace_create(struct sim *sim)
 {
@@ -98,20 +92,7 @@ void sim_grace_destroy(struct sim_grace *g)
 }
 
 /* Lockstep: an access begins or ends; whom to wait for; have those ended? */
-/* lab invalidate 10 stub: static void grace_count(struct sim_grace *g, unsigned int channel) */
-/* lab invalidate 10 stub: { */
-/* lab invalidate 10 stub: 	(void)g, (void)channel; */
-/* lab invalidate 10 stub: } */
-/* lab invalidate 10 stub: static void grace_remember(struct sim_grace *g) */
-/* lab invalidate 10 stub: { */
-/* lab invalidate 10 stub: 	(void)g; */
-/* lab invalidate 10 stub: } */
-/* lab invalidate 10 stub: static bool grace_over(const struct sim_grace *g) */
-/* lab invalidate 10 stub: { */
-/* lab invalidate 10 stub: 	(void)g; */
-/* lab invalidate 10 stub: 	return true; */
-/* lab invalidate 10 stub: } */
-/* lab invalidate 10: a grace period, counted -- tag::invalidate-10[] */
+/* tag::invalidate-10[] */
 static void grace_count(struct sim_grace *g, unsigned int channel)
 {
 	g->count[channel]++;
@@ -134,14 +115,14 @@ static bool grace_over(const struct sim_grace *g)
 			return false;
 	return true;
 }
-/* lab invalidate 10 end -- end::invalidate-10[] */
+/* end::invalidate-10[] */
 
 /* Threads: until everyone who was online has been offline. */
 static void grace_wait(void)
 {
-	/* lab invalidate 12: a grace period -- tag::invalidate-12[] */
+	/* tag::invalidate-12[] */
 	urcu_qsbr_synchronize_rcu();
-	/* lab invalidate 12 end -- end::invalidate-12[] */
+	/* end::invalidate-12[] */
 }
 
 void sim_grace_enter(struct sim_grace *g, unsigned int channel)

@@ -128,7 +128,7 @@ void smmu_bank_release(struct smmu *s, unsigned int n, bool terminate)
 void smmu_irq_update(struct smmu *s)
 {
 	bool level = false;
-	/* lab bank 4: the line that all share -- tag::bank-4[] */
+	/* tag::bank-4[] */
 	unsigned int n;
 
 	/* IHI 0062, SMMU_sCR0.GFIE */
@@ -138,20 +138,17 @@ void smmu_irq_update(struct smmu *s)
 		level = s->bank[n].sctlr & SMMU_CB_SCTLR_CFIE &&
 			*smmu_cb(s, n, SMMU_CB_FSR) &
 			(SMMU_FSR_FAULTS | SMMU_CB_FSR_SS);
-	/* lab bank 4 end -- end::bank-4[] */
+	/* end::bank-4[] */
 	s->irq_level = level;
 }
 
 /* exanest.md 3.4: HUPCF = 0 lets nobody pass a bank that has a fault. */
 bool smmu_bank_blocked(struct smmu *s, unsigned int n)
 {
-	/* lab bank 6 stub: (void)s; */
-	/* lab bank 6 stub: (void)n; */
-	/* lab bank 6 stub: return false; */
-	/* lab bank 6: who may pass a fault -- tag::bank-6[] */
+	/* tag::bank-6[] */
 	return !(s->bank[n].sctlr & SMMU_CB_SCTLR_HUPCF) &&
 	       *smmu_cb(s, n, SMMU_CB_FSR) & (SMMU_FSR_FAULTS | SMMU_CB_FSR_SS);
-	/* lab bank 6 end -- end::bank-6[] */
+	/* end::bank-6[] */
 }
 
 /* The end of an access that is not held; event: why. */
@@ -159,11 +156,11 @@ static enum smmu_verdict terminate(struct smmu *s, unsigned int n,
 				   struct smmu_access *a, uint64_t event)
 {
 	a->event = event;
-	/* lab bank 5: refused aloud -- tag::bank-5[] */
+	/* tag::bank-5[] */
 	/* exanest.md 3.4: CFRE = 1 aborts; 0 is silent, reads zero */
 	if (s->bank[n].sctlr & SMMU_CB_SCTLR_CFRE)
 		return SMMU_FAULT;
-	/* lab bank 5 end -- end::bank-5[] */
+	/* end::bank-5[] */
 	a->event = smmu_emit(s, EV_SMMU_RAZWI, a, event, n, a->va, a->write, 0);
 	return SMMU_RAZWI;
 }
@@ -184,14 +181,14 @@ static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 		return terminate(s, n, a, event);
 	}
 	h = &s->held[i];
-	/* lab bank 8: a transaction that waits -- tag::bank-8[] */
+	/* tag::bank-8[] */
 	*h = (struct smmu_held){ .ticket = a->ticket, .xfer = a->xfer,
 				 .block = a->block };
 	/* The first one that is held is the one that RESUME.TNR decides on. */
 	*smmu_cb(s, n, SMMU_CB_FSR) |= SMMU_CB_FSR_SS;
 	list_append(s, &s->bank[n].held, i);
 	s->held_count++;
-	/* lab bank 8 end -- end::bank-8[] */
+	/* end::bank-8[] */
 	h->va = a->va;
 	h->write = a->write;
 	s->stats.stalls++;
@@ -205,11 +202,10 @@ static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 static enum smmu_verdict stop(struct smmu *s, unsigned int n,
 			      struct smmu_access *a, uint64_t event)
 {
-	/* lab bank 7 stub: (void)hold; */
-	/* lab bank 7: to end or to wait -- tag::bank-7[] */
+	/* tag::bank-7[] */
 	if (s->bank[n].sctlr & SMMU_CB_SCTLR_CFCFG)
 		return hold(s, n, a, event);
-	/* lab bank 7 end -- end::bank-7[] */
+	/* end::bank-7[] */
 	return terminate(s, n, a, event);
 }
 
@@ -232,12 +228,7 @@ enum smmu_verdict smmu_bank_block(struct smmu *s, unsigned int n,
 static void describe(struct smmu *s, unsigned int n,
 		     const struct smmu_access *a, uint32_t kind, uint32_t fsynr0)
 {
-	/* lab bank 1 stub: (void)s; */
-	/* lab bank 1 stub: (void)n; */
-	/* lab bank 1 stub: (void)a; */
-	/* lab bank 1 stub: (void)kind; */
-	/* lab bank 1 stub: (void)fsynr0; */
-	/* lab bank 1: what the latch tells -- tag::bank-1[] */
+	/* tag::bank-1[] */
 	*smmu_cb(s, n, SMMU_CB_FSR) =
 		kind | (uint32_t)s->bank[n].format << SMMU_CB_FSR_FORMAT_SHIFT;
 	smmu_put64(smmu_cb(s, n, SMMU_CB_FAR), a->va);
@@ -247,16 +238,13 @@ static void describe(struct smmu *s, unsigned int n,
 	*smmu_cb(s, n, SMMU_CB_FSYNR0) = fsynr0;
 	*smmu_gr1(s, SMMU_GR1_CBFRSYNRA(n)) =
 		a->stream & SMMU_GR1_CBFRSYNRA_STREAMID_MASK;
-	/* lab bank 1 end -- end::bank-1[] */
+	/* end::bank-1[] */
 }
 
 /* Is the latch taken? Then a fault leaves MULTI there, and is lost. */
 static bool lost(struct smmu *s, unsigned int n)
 {
-	/* lab bank 2 stub: (void)s; */
-	/* lab bank 2 stub: (void)n; */
-	/* lab bank 2 stub: return false; */
-	/* lab bank 2: one description, not two -- tag::bank-2[] */
+	/* tag::bank-2[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
 
 	/* DESIGN 5; IHI 0062, SMMU_CBn_FSR.MULTI */
@@ -264,7 +252,7 @@ static bool lost(struct smmu *s, unsigned int n)
 		return false;
 	*fsr |= SMMU_CB_FSR_MULTI;
 	return true;
-	/* lab bank 2 end -- end::bank-2[] */
+	/* end::bank-2[] */
 }
 
 enum smmu_verdict smmu_bank_fault(struct smmu *s, unsigned int n,
@@ -292,10 +280,7 @@ enum smmu_verdict smmu_bank_fault(struct smmu *s, unsigned int n,
 
 void smmu_bank_write_fsr(struct smmu *s, unsigned int n, uint32_t value)
 {
-	/* lab bank 3 stub: (void)s; */
-	/* lab bank 3 stub: (void)n; */
-	/* lab bank 3 stub: (void)value; */
-	/* lab bank 3: a one clears -- tag::bank-3[] */
+	/* tag::bank-3[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
 
 	/* exanest.md 3.3: a one clears, but SS ends with RESUME only */
@@ -304,7 +289,7 @@ void smmu_bank_write_fsr(struct smmu *s, unsigned int n, uint32_t value)
 	if (!(*fsr & SMMU_FSR_FAULTS))
 		*fsr &= ~SMMU_CB_FSR_FORMAT_MASK;
 	smmu_irq_update(s);
-	/* lab bank 3 end -- end::bank-3[] */
+	/* end::bank-3[] */
 }
 
 /* exanest.md 3.3: sets FSR bits; SS is not among them, nothing is held. */
@@ -318,11 +303,7 @@ void smmu_bank_restore_fsr(struct smmu *s, unsigned int n, uint32_t value)
 /* Does this RESUME take effect? Then the bank holds nobody after it. */
 static bool resume(struct smmu *s, unsigned int n, uint32_t value)
 {
-	/* lab bank 9 stub: (void)s; */
-	/* lab bank 9 stub: (void)n; */
-	/* lab bank 9 stub: (void)value; */
-	/* lab bank 9 stub: return false; */
-	/* lab bank 9: first FSR, then RESUME -- tag::bank-9[] */
+	/* tag::bank-9[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
 
 	/* exanest.md 3.4: ignored while a fault bit other than SS is set */
@@ -335,7 +316,7 @@ static bool resume(struct smmu *s, unsigned int n, uint32_t value)
 	smmu_bank_release(s, n, false);
 	smmu_irq_update(s);
 	return true;
-	/* lab bank 9 end -- end::bank-9[] */
+	/* end::bank-9[] */
 }
 
 void smmu_bank_resume(struct smmu *s, unsigned int n, uint32_t value)

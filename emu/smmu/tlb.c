@@ -93,12 +93,7 @@ const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
 					     uint64_t va, uint8_t vmid,
 					     uint16_t asid)
 {
-	/* lab walk 8 stub: (void)t; */
-	/* lab walk 8 stub: (void)va; */
-	/* lab walk 8 stub: (void)vmid; */
-	/* lab walk 8 stub: (void)asid; */
-	/* lab walk 8 stub: return NULL; */
-	/* lab walk 8: whom an entry serves -- tag::walk-8[] */
+	/* tag::walk-8[] */
 	const struct smmu_tlb_entry *e;
 	unsigned int level;
 
@@ -120,7 +115,7 @@ const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
 		}
 	}
 	return NULL;
-	/* lab walk 8 end -- end::walk-8[] */
+	/* end::walk-8[] */
 }
 
 const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
@@ -132,10 +127,7 @@ const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
 	struct smmu_tlb_entry *e = NULL;
 
 	assert(!w->fault && w->level >= 1 && w->level <= 3 && !(va >> 48));
-	/* lab walk 7 stub: (void)vmid; */
-	/* lab walk 7 stub: (void)asid; */
-	/* lab walk 7 stub: e = &t->entry[0]; */
-	/* lab walk 7: where an entry goes, and its key -- tag::walk-7[] */
+	/* tag::walk-7[] */
 	struct smmu_tlb_entry *set;
 	unsigned int i;
 
@@ -155,7 +147,7 @@ const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
 	e->key = key_of(va, w->level, vmid, asid);
 	e->mask = w->global ? ~KEY_ASID_MASK : ~UINT64_C(0);
 	t->count[w->level][w->global]++;
-	/* lab walk 7 end -- end::walk-7[] */
+	/* end::walk-7[] */
 	e->pa = w->pa & ~(size_bytes - 1);
 	e->tag = tag;
 	e->perm = w->perm;

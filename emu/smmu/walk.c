@@ -42,10 +42,7 @@ static bool address_fits(const struct smmu_bank *b, uint64_t pa)
 static bool begin(const struct smmu_bank *b, uint64_t va, struct position *p,
 		  struct smmu_walk *w)
 {
-	/* lab walk 1 stub: (void)va; */
-	/* lab walk 1 stub: p->level = 0; */
-	/* lab walk 1 stub: p->table = b->table; */
-	/* lab walk 1: the first table -- tag::walk-1[] */
+	/* tag::walk-1[] */
 	unsigned int index_bits, align_bits;
 
 	/*
@@ -67,7 +64,7 @@ static bool begin(const struct smmu_bank *b, uint64_t va, struct position *p,
 	/* Arm ARM D8, TTBR: aligned to the table's size, 64 bytes at least */
 	align_bits = index_bits + 3 < 6 ? 6 : index_bits + 3;
 	p->table = b->table & ~((UINT64_C(1) << align_bits) - 1);
-	/* lab walk 1 end -- end::walk-1[] */
+	/* end::walk-1[] */
 	/* Arm ARM D8: a base address over the output size, level 0 */
 	if (!address_fits(b, p->table))
 		return end(w, SMMU_CB_FSR_ASF, 0);
@@ -76,11 +73,7 @@ static bool begin(const struct smmu_bank *b, uint64_t va, struct position *p,
 
 static uint8_t permissions(uint64_t desc, uint64_t taken)
 {
-	/* lab walk 6 stub: (void)desc; */
-	/* lab walk 6 stub: (void)taken; */
-	/* lab walk 6 stub: return SMMU_PERM_PRIV_READ | SMMU_PERM_PRIV_WRITE | */
-	/* lab walk 6 stub:        SMMU_PERM_USER_READ | SMMU_PERM_USER_WRITE; */
-	/* lab walk 6: who may do what -- tag::walk-6[] */
+	/* tag::walk-6[] */
 	bool user = desc & DESC_AP_USER && !(taken & DESC_APT_NOUSER);
 	bool write = !(desc & DESC_AP_RDONLY) && !(taken & DESC_APT_RDONLY);
 
@@ -88,16 +81,14 @@ static uint8_t permissions(uint64_t desc, uint64_t taken)
 	return SMMU_PERM_PRIV_READ | (write ? SMMU_PERM_PRIV_WRITE : 0) |
 	       (user ? SMMU_PERM_USER_READ : 0) |
 	       (user && write ? SMMU_PERM_USER_WRITE : 0);
-	/* lab walk 6 end -- end::walk-6[] */
+	/* end::walk-6[] */
 }
 
 /* A page or block descriptor ends the walk. */
 static void leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
 		 const struct position *p, struct smmu_walk *w)
 {
-	/* lab walk 5 stub: (void)b; */
-	/* lab walk 5 stub: w->pa = va; */
-	/* lab walk 5: the output address, the access flag -- tag::walk-5[] */
+	/* tag::walk-5[] */
 	uint64_t inside = (UINT64_C(1) << smmu_level_shift(p->level)) - 1;
 	uint64_t base = desc & DESC_ADDR & ~inside;
 
@@ -112,7 +103,7 @@ static void leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
 		return;
 	}
 	w->pa = base | (va & inside);
-	/* lab walk 5 end -- end::walk-5[] */
+	/* end::walk-5[] */
 	w->fault = 0;
 	w->level = (uint8_t)p->level;
 	w->perm = permissions(desc, p->taken);
@@ -123,10 +114,7 @@ enum desc_kind { DESC_NOTHING, DESC_LEAF, DESC_NEXT };
 
 static enum desc_kind kind_of(uint64_t desc, unsigned int level)
 {
-	/* lab walk 3 stub: (void)desc; */
-	/* lab walk 3 stub: (void)level; */
-	/* lab walk 3 stub: return DESC_NOTHING; */
-	/* lab walk 3: what a descriptor is -- tag::walk-3[] */
+	/* tag::walk-3[] */
 	bool block = !(desc & DESC_TABLE);
 
 	/* exanest.md 3.6: 0b00 and 0b10 are invalid */
@@ -136,17 +124,14 @@ static enum desc_kind kind_of(uint64_t desc, unsigned int level)
 	if (block)
 		return level == 0 || level == 3 ? DESC_NOTHING : DESC_LEAF;
 	return level == 3 ? DESC_LEAF : DESC_NEXT;
-	/* lab walk 3 end -- end::walk-3[] */
+	/* end::walk-3[] */
 }
 
 /* Go on with the table that desc names. */
 static bool descend(const struct smmu_bank *b, uint64_t desc,
 		    struct position *p, struct smmu_walk *w)
 {
-	/* lab walk 4 stub: (void)b; */
-	/* lab walk 4 stub: (void)desc; */
-	/* lab walk 4 stub: return end(w, SMMU_CB_FSR_TF, p->level); */
-	/* lab walk 4: down to the next table -- tag::walk-4[] */
+	/* tag::walk-4[] */
 	uint64_t next = desc & DESC_ADDR;
 
 	/* Arm ARM D8: the address of a table must fit the output size too */
@@ -156,7 +141,7 @@ static bool descend(const struct smmu_bank *b, uint64_t desc,
 	p->taken |= desc & (DESC_APT_NOUSER | DESC_APT_RDONLY);
 	p->level++;
 	return true;
-	/* lab walk 4 end -- end::walk-4[] */
+	/* end::walk-4[] */
 }
 
 /* One level. True: go on with the table that p now names. */
@@ -166,8 +151,7 @@ static bool step(struct smmu *s, const struct smmu_bank *b,
 {
 	uint64_t index, desc = 0;
 
-	/* lab walk 2 stub: index = 0; */
-	/* lab walk 2: the descriptor of a level -- tag::walk-2[] */
+	/* tag::walk-2[] */
 	enum smmu_mem_status st;
 
 	/* The first table may be short; its index bits end with va_bits. */
@@ -180,7 +164,7 @@ static bool step(struct smmu *s, const struct smmu_bank *b,
 		w->aborted = true;
 		return end(w, SMMU_CB_FSR_EF, p->level);
 	}
-	/* lab walk 2 end -- end::walk-2[] */
+	/* end::walk-2[] */
 	smmu_emit(s, EV_SMMU_LEVEL, a, a->cause, p->level, p->table, index,
 		  desc);
 	switch (kind_of(desc, p->level)) {

@@ -68,8 +68,7 @@ RX_NEWER_GEN:
 // afresh. Otherwise the same bytes were sent again: they fill the holes, and the answer goes to
 // the newest attempt.
 RX_NEWER_ATTEMPT:
-    // lab engine 11 stub: step <= PACKET_DONE;
-    // lab engine 11: a newer attempt -- tag::engine-11[]
+    // tag::engine-11[]
     if (x_state[xi] == `FL_RX_CHECK)
         go_rx_move(`FL_RX_EV_RESTART, RX_OPEN);
     else if (!same_block)
@@ -79,7 +78,7 @@ RX_NEWER_ATTEMPT:
         x_attempt[xi] <= pk_attempt;
         step <= x_state[xi] == `FL_RX_FAULT ? RX_REFUSED_AGAIN : RX_COLLECT;
     end
-    // lab engine 11 end -- end::engine-11[]
+    // end::engine-11[]
 RX_REFUSED_AGAIN: go_answer_post(`WOP_REFUSED, 8'd0, 4'd1, PACKET_DONE);
 // The last cell of a block came again while all of it is being written: its sender hears that it
 // is being worked on. One that was given up may have to wait for the channel still; it hears that it
@@ -320,8 +319,7 @@ RX_JUDGE:
     end
 // A page is missing here, whichever side the driver calls it: remote for the sender of the
 // block, local for the READ that asked for it.
-// lab engine 10 stub: RX_READY: step <= REG_DONE;
-// lab engine 10: the driver is ready for a write -- tag::engine-10[]
+// tag::engine-10[]
 RX_READY: begin
     own <= x_own[xi];
     if (x_state[xi] != `FL_RX_FAULT || x_serial[xi] != ready_serial)
@@ -333,7 +331,7 @@ RX_READY: begin
                   ready_code == `FL_ST_LOCAL_FAULT ? `FL_ST_REMOTE_FAULT : ready_code,
                   RX_READY_OWN);
 end
-// lab engine 10 end -- end::engine-10[]
+// end::engine-10[]
 RX_READY_OWN:
     if (own[4])
         step <= REG_DONE;

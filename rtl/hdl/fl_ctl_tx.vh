@@ -7,14 +7,13 @@ TX_MOVE: begin
     trc_from <= t_state[ti];
     trc_event <= tm_event;
     trc_to <= t_to;
-    // lab engine 1 stub: step <= tm_ret;
-    // lab engine 1: a context goes on -- tag::engine-1[]
+    // tag::engine-1[]
     t_state[ti] <= t_to;
     ready[ti] <= t_to == `FL_TX_READY;
     tm_late <= 1'b0;
     step <= t_state[ti] == `FL_TX_READY && tm_event == `FL_TX_EV_KILL && rd_busy &&
              rd_ctx == ti ? TX_DROP : TX_MOVED;
-    // lab engine 1 end -- end::engine-1[]
+    // end::engine-1[]
 end
 TX_DROP: begin
     rd_dropped <= 1'b1;
@@ -46,8 +45,7 @@ TX_DONE:
 
 TX_OUTCOME: step <= t_state[ti] == `FL_TX_READY ? TX_EARLY : TX_APPLY;
 // READY after REFUSED takes its place; nothing takes the place of an end.
-// lab engine 6 stub: TX_EARLY: step <= ap_ret;
-// lab engine 6: what waits -- tag::engine-6[]
+// tag::engine-6[]
 TX_EARLY: begin
     if (!t_early[ti] || t_early_event[ti] == `FL_TX_EV_REFUSED) begin
         t_early[ti] <= 1'b1;
@@ -59,9 +57,8 @@ TX_EARLY: begin
     end
     step <= ap_ret;
 end
-// lab engine 6 end -- end::engine-6[]
-// lab engine 4 stub: TX_APPLY: step <= ap_ret;
-// lab engine 4: what an answer does -- tag::engine-4[]
+// end::engine-6[]
+// tag::engine-4[]
 TX_APPLY: begin
     case (ap_event)
     `FL_TX_EV_ACK, `FL_TX_EV_LANDED: t_status[ti] <= `FL_ST_OK;
@@ -71,15 +68,13 @@ TX_APPLY: begin
     endcase
     go_tx_move(ap_event, ap_ret);
 end
-// lab engine 4 end -- end::engine-4[]
+// end::engine-4[]
 
 // A packet that answers.
 TX_ANSWER:
     if (pk_opcode == `WOP_NAK && (pk_code == `FL_ST_OK || pk_code == `FL_ST_WAIT))
         go_bad(WIRE_HEADER);
-    // lab engine 5 stub: else
-    // lab engine 5 stub:     step <= RX_STALE;
-    // lab engine 5: now, later or never -- tag::engine-5[]
+    // tag::engine-5[]
     else if (pk_ctx >= {3'd0, i_contexts} || pk_from != {4'd0, t_node[ti]} ||
              pk_gen != t_gen[ti] || pk_attempt != t_attempt[ti])
         step <= RX_STALE;
@@ -100,7 +95,7 @@ TX_ANSWER:
         go_outcome(TX_APPLY, answer_event, pk_code, PACKET_DONE);
     else
         step <= RX_STALE;
-    // lab engine 5 end -- end::engine-5[]
+    // end::engine-5[]
 
 // The firmware's CTRL. What the network may have overtaken changes nothing.
 TX_CONTROL:
@@ -123,8 +118,7 @@ TX_CONTROL:
             step <= REG_REFUSE;
         else
             go_tx_move(`FL_TX_EV_RELEASE, REG_DONE);
-    // lab engine 8 stub: 4'b0010, 4'b0001: step <= REG_DONE;
-    // lab engine 8: the timer and the kill -- tag::engine-8[]
+    // tag::engine-8[]
     4'b0010:
         if (tx_next(t_state[ti], `FL_TX_EV_EXPIRE) == t_state[ti])
             step <= REG_DONE;
@@ -141,12 +135,11 @@ TX_CONTROL:
             t_status[ti] <= ctrl_code;
             go_tx_move(`FL_TX_EV_KILL, REG_DONE);
         end
-    // lab engine 8 end -- end::engine-8[]
+    // end::engine-8[]
     default: step <= REG_REFUSE;
     endcase
 TX_READY:
-    // lab engine 3 stub: step <= REG_DONE;
-    // lab engine 3: the driver is ready -- tag::engine-3[]
+    // tag::engine-3[]
     if (t_state[ti] != `FL_TX_SRCFAULT || t_serial[ti] != ready_serial)
         step <= REG_DONE;
     else begin
@@ -154,7 +147,7 @@ TX_READY:
             t_status[ti] <= `FL_ST_LOCAL_FAULT;
         go_tx_move(ready_code != 8'd0 ? `FL_TX_EV_GIVEN_UP : `FL_TX_EV_RESOLVED, REG_DONE);
     end
-    // lab engine 3 end -- end::engine-3[]
+    // end::engine-3[]
 
 // A report of the read channel.
 READ_STEP: begin
@@ -174,8 +167,7 @@ READ_STEP: begin
     RE_CELL:
         if (o_enabled && !rd_dropped)
             go_flush(SEND_CELL);
-    // lab engine 2 stub: RE_FAULTED: rd_busy <= 1'b0;
-    // lab engine 2: a page of the source is missing -- tag::engine-2[]
+    // tag::engine-2[]
     RE_FAULTED: begin
         rd_busy <= 1'b0;
         rd_dropped <= 1'b0;
@@ -186,7 +178,7 @@ READ_STEP: begin
             go_tx_move(`FL_TX_EV_FAULT, FAULT_QUEUE);
         end
     end
-    // lab engine 2 end -- end::engine-2[]
+    // end::engine-2[]
     RE_BUSERR: begin
         rd_busy <= 1'b0;
         rd_dropped <= 1'b0;
@@ -245,13 +237,12 @@ LEAVE: begin
     go_tx_move(`FL_TX_EV_SENT, LEFT);
 end
 LEFT:
-    // lab engine 7 stub: step <= READ_DONE;
-    // lab engine 7: what has waited -- tag::engine-7[]
+    // tag::engine-7[]
     if (t_early[ti]) begin
         t_early[ti] <= 1'b0;
         trace(`FL_TRC_TX_LEAVE_EARLY, {4'd0, ti});
         go_outcome(TX_APPLY, t_early_event[ti], t_early_code[ti], READ_DONE);
     end else
         step <= READ_DONE;
-    // lab engine 7 end -- end::engine-7[]
+    // end::engine-7[]
 READ_DONE: step <= IDLE;

@@ -44,14 +44,13 @@ WRITE_STEP: begin
         else
             case (we_kind)
             WE_LANDED: go_rx_end(`FL_RX_EV_LANDED, `WOP_ACK, 8'd0, WRITE_OWN);
-            // lab engine 9 stub: WE_REFUSED: step <= WRITE_DONE;
-            // lab engine 9: a page of the destination is missing -- tag::engine-9[]
+            // tag::engine-9[]
             WE_REFUSED: begin
                 x_map[xi] <= we_map;
                 fq_ret <= WRITE_REFUSED;
                 go_rx_move(`FL_RX_EV_FAULT, FAULT_QUEUE);
             end
-            // lab engine 9 end -- end::engine-9[]
+            // end::engine-9[]
             WE_BUSERR:
                 go_rx_end(`FL_RX_EV_BUS_ERROR, `WOP_NAK, `FL_ST_BUS_ERROR, WRITE_OWN);
             default: step <= WRITE_DONE;

@@ -19,9 +19,9 @@ expect 0 '' 'the HTML shows code of the tree' grep -q 'SMMU_SCTLR_AFFD\|SMMU_CB_
 tools/book/make html --students --out "$dir/book" > "$dir/log" 2>&1
 expect 0 'faultline-students.html' "the students' edition" cat "$dir/log"
 for f in $(sed -n 's/^files: *//p' labs/*/lab.conf); do
-	awk '/ lab [a-z]+ [0-9]+ end -- end::/ { within = 0 }
+	awk '/ end::[a-z]+-[0-9]+\[\]/ { within = 0 }
 		within { gsub(/^[ \t]+/, ""); if (length() > 30) print }
-		/ lab [a-z]+ [0-9]+: .* -- tag::/ { within = 1 }' "$f"
+		/ tag::[a-z]+-[0-9]+\[\]/ { within = 1 }' "$f"
 done > "$dir/wanted"
 for edition in faultline faultline-students; do
 	sed 's/<[^>]*>//g; s/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' "$dir/book/$edition.html" > "$dir/$edition"

@@ -10,28 +10,38 @@ make="${MAKE:-make} -s --no-print-directory"
 eval "$(make -s --no-print-directory lab-env)"
 
 mark() { printf '%s\n' "$@" > "$dir/marked.c"; }
+parts() { printf '%s\n' "$@" > "$dir/parts"; }
+with="$dir/marked.c $dir/parts"
 
-mark 'int a;' '	/* lab x 1 stub: (void)a; */' '	/* lab x 1: one -- tag::x-1[] */' \
-	'	secret;' '	/* lab x 1 end -- end::x-1[] */' 'int b;'
-tools/lab/starter x "$dir/marked.c" > "$dir/starter" 2>&1
+mark 'int a;' '	/* tag::x-1[] */' '	secret;' '	/* end::x-1[] */' 'int b;' \
+	'	/* tag::y-1[] */' '	of another;' '	/* end::y-1[] */'
+parts "== 1 $dir/marked.c: one" '	(void)a;'
+tools/lab/starter x $with > "$dir/starter" 2>&1
 expect 0 'Step 1. One. Your code here.' 'a starter says where the step is' cat "$dir/starter"
 expect 1 '' 'and nothing of the reference' grep secret "$dir/starter"
-expect 0 '	(void)a;' 'it has the stub' cat "$dir/starter"
+expect 0 '	(void)a;' 'it has what stands there instead' cat "$dir/starter"
 expect 0 'Step 1 ends here.' 'and says how far it goes' cat "$dir/starter"
-expect 1 'no part of lab y' 'a file without a part of the lab' \
-	tools/lab/starter y "$dir/marked.c"
-mark '// lab x 1: one -- tag::x-1[]' 'secret' '// lab x 1 end -- end::x-1[]'
-expect 0 '// Step 1. One.' 'a starter in Verilog' tools/lab/starter x "$dir/marked.c"
-mark '/* lab x 1: one -- tag::x-1[] */' 'secret'
-expect 1 'x-1 has no end' 'a part without an end' tools/lab/starter x "$dir/marked.c"
-mark '/* lab x 1: one -- tag::x-2[] */' '/* lab x 1 end -- end::x-1[] */'
-expect 1 'the tag is not tag::x-1[]' 'a tag of another part' tools/lab/starter x "$dir/marked.c"
-mark '/* lab x 1: one -- tag::x-1[] */' '/* lab x 2 end -- end::x-2[] */'
-expect 1 'the end of x-2' 'an end of another part' tools/lab/starter x "$dir/marked.c"
-mark '/* lab x 1 stub: a; */' 'int a;'
-expect 1 'a stub without its part' 'a stub on its own' tools/lab/starter x "$dir/marked.c"
-mark '/* lab x 1: no tag */'
-expect 1 'not a mark' 'a mark without a tag' tools/lab/starter x "$dir/marked.c"
+expect 0 'of another' 'what another lab asks for stays' cat "$dir/starter"
+expect 1 '' 'and its marks do not' grep :: "$dir/starter"
+parts '== 1 some/other.c: one'
+mark 'int a;'
+expect 1 'no part of lab y' 'a file without a part of the lab' tools/lab/starter y $with
+parts "== 1 $dir/marked.c: one"
+mark '// tag::x-1[]' 'secret' '// end::x-1[]'
+expect 0 '// Step 1. One.' 'a starter in Verilog' tools/lab/starter x $with
+mark '/* tag::x-1[] */' 'secret'
+expect 1 'x-1 has no end' 'a part without an end' tools/lab/starter x $with
+mark '/* tag::x-1[] */' '/* end::x-2[] */'
+expect 1 'the end of x-2' 'an end of another part' tools/lab/starter x $with
+mark '/* tag::x-1[] */' '/* end::x-1[] */' '/* tag::x-1[] */' '/* end::x-1[] */'
+expect 1 'a second part x-1' 'a part that is there twice' tools/lab/starter x $with
+mark '/* tag::x-2[] */' '/* end::x-2[] */'
+expect 1 'nothing stands in for part x-2' 'a part that nothing stands in for' tools/lab/starter x $with
+mark 'int a;'
+expect 1 'no part for step 1' 'lines for a part that is not there' tools/lab/starter x $with
+mark 'int a; /* tag::x-1[] */'
+expect 1 'not a mark' 'a mark behind something else' tools/lab/starter x $with
+expect 2 'cannot read' 'no parts at all' tools/lab/starter x "$dir/marked.c" "$dir/none"
 
 expect 2 "there is no lab 'wlak'" 'an unknown lab' tools/lab/grade wlak --out "$dir/o"
 for target in grade starter handout gradescope lab-batch lab-mutants; do
