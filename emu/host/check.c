@@ -289,7 +289,7 @@ void check_forget(struct host_mm *mm)
 	struct host_frame **p = &k->noted;
 	uint64_t i;
 
-	if (!k->watch)
+	if (!k->watch || !mm->frame)
 		return;
 	count_all(k);
 	while (*p)
