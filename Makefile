@@ -379,6 +379,18 @@ build/gen: $(GEN_SRC) $(wildcard tools/gen/*.h) tools/streams.h $(DEFS) Makefile
 pictures: $(FAULTLINE)
 	$(Q)tests/cmd/pictures.sh --write
 
+# How one WRITE that faults goes through the files: measured, in a program that says which
+# function begins. WAY=FILE.fl: of another scenario; LIST=yes: each visit of a file.
+.PHONY: walk-of-a-write
+WAY ?= book/pictures/one-write.fl
+walk-of-a-write:
+	+@$(MAKE) --no-print-directory -s B=build/way SAN=plain LTO=no \
+		CFLAGS='-O0 -g -finstrument-functions' build/way/faultline
+	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(DEFINES) -fPIC -shared -o build/way/hooks.so \
+		tools/way/hooks.c
+	@tools/way/measure build/way/faultline $(CURDIR)/build/way/hooks.so $(WAY) build/way/out \
+		$(if $(LIST),--list)
+
 # A stepping: its sources, and a generator that was compiled with them. Included, so
 # that it is there before anything is compiled.
 ifneq ($(STEPPED),)
@@ -421,7 +433,7 @@ generated-fresh: build/gen
 LONG_CMD := $(patsubst %,tests/cmd/%.sh,board book check_mutants complaints empty equal \
 	     examples faults fetch_headers fuzz harness lab_handout lab_order lab_walls labs \
 	     models overlays predict reference rtl rtl_benches rtl_proofs seeds shim_mutants \
-	     stepping verilog vivado vm vqfdb vqfdb_end waves)
+	     stepping verilog vivado vm vqfdb vqfdb_end waves way)
 SHORT_CMD := $(filter-out tests/cmd/generated.sh $(LONG_CMD),$(wildcard tests/cmd/*.sh))
 SHORT_TESTS := make:generated-fresh make:check-style $(call unit,asan,$(UNIT_SRC)) \
 	 $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
@@ -931,7 +943,7 @@ endif
 HANDED := $(if $(wildcard tests/run),,$(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf)))
 NOT_HANDED := $(filter-out generate guest $(if $(wildcard rtl/cosim),rtl-% waves),$(NOT_STEPPED)) \
 	      check-style check-warnings stepping-test stepping-labs library-alone \
-	      bench lab-check lab-mutants lab-batch handout gradescope starter
+	      bench lab-check lab-mutants lab-batch handout gradescope starter walk-of-a-write
 ifneq ($(if $(HANDED),$(filter $(NOT_HANDED),$(MAKECMDGOALS))),)
 $(error make $(filter $(NOT_HANDED),$(MAKECMDGOALS)) is not in the handout of a lab; make \
 	help says what is)
@@ -1004,6 +1016,7 @@ help:
 	@echo "make              build/faultline (needs cc, make, liburcu)"
 	@echo "make hello        the smallest run: one fault, told; the first thing to type"
 	@echo "make demo         send a file, FILE=... or a built-in one"
+	@echo "make walk-of-a-write  through which files one WRITE that faults goes, and how often"
 	@echo "make test         what a developer runs after each change: some minutes"
 	@echo "make test-all     everything that is tested, in all variants: half an hour"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
