@@ -314,7 +314,7 @@ static void ring(struct client *c)
 	if (atomic_load_explicit(&c->shared->agent_asleep,
 				 memory_order_relaxed))
 		/* No room: it has bells enough that it did not hear yet. */
-		os_send(c->sock, &n, sizeof(n), NULL, 0);
+		os_send_all(c->sock, &n, sizeof(n), NULL, 0, 0);
 }
 
 /* Until at most `most` are undone; 0 or -ETIME. */

@@ -31,7 +31,7 @@ static void refuse(struct serve *s, struct newcomer *n, int error,
 	va_start(ap, fmt);
 	vsnprintf(w.text, sizeof(w.text), fmt, ap);
 	va_end(ap);
-	os_send(n->sock, &w, sizeof(w), NULL, 0);
+	os_send_all(n->sock, &w, sizeof(w), NULL, 0, 0);
 	serve_count(&s->count.refused);
 	newcomer_end(s, n);
 }
@@ -180,7 +180,7 @@ static void welcome(struct serve *s, struct newcomer *n, struct client *c)
 	/* Before it can know that it is in. */
 	os_take_fds(n->sock, true);
 	/* The buffer of a socket that has carried nothing yet has room. */
-	sent = os_send(n->sock, &w, sizeof(w), fds, 2) == sizeof(w);
+	sent = !os_send_all(n->sock, &w, sizeof(w), fds, 2, 0);
 	n->sock = -1;		/* the client's from now on */
 	client_begin(c);
 	if (sent)

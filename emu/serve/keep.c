@@ -156,19 +156,13 @@ static int keep_read(struct keep *k, const struct keep_question *q)
 static void keep_send(struct keep *k, const void *what, size_t bytes)
 {
 	struct pollfd p = { .fd = k->ask, .events = POLLOUT };
-	size_t done = 0;
-	ssize_t n;
+	int err;
 
-	while (done < bytes && !k->over) {
-		n = os_send(k->ask, (const uint8_t *)what + done,
-			    bytes - done, NULL, 0);
-		if (n > 0)
-			done += (size_t)n;
-		else if (n != -EAGAIN)
-			k->over = true;
-		else
-			poll(&p, 1, -1);
-	}
+	if (k->over)
+		return;
+	while ((err = os_send_all(k->ask, what, bytes, NULL, 0, -1)) == -EAGAIN)
+		poll(&p, 1, -1);
+	k->over = err;
 }
 
 static void keep_answer(struct keep *k)
@@ -176,12 +170,11 @@ static void keep_answer(struct keep *k)
 	struct keep_answer a = { 0 };
 	struct keep_question q;
 	unsigned int i;
-	ssize_t n;
+	int err = os_receive_all(k->ask, &q, sizeof(q), NULL, NULL, -1);
 
-	n = os_receive(k->ask, &q, sizeof(q), NULL, NULL);
-	if (n == -EAGAIN)
+	if (err == -EAGAIN)
 		return;
-	if (n != sizeof(q)) {
+	if (err) {
 		k->over = true;
 		return;
 	}
@@ -343,14 +336,13 @@ static void discard(const struct keep_order *o, int sock)
 
 static void obey(void)
 {
-	int fds[3], nfds = 3, i;
+	int fds[3], nfds = 3, i, err;
 	struct keep_order o;
-	ssize_t r;
 
-	r = os_receive(all.line, &o, sizeof(o), fds, &nfds);
-	if (r == -EAGAIN)
+	err = os_receive_all(all.line, &o, sizeof(o), fds, &nfds, -1);
+	if (err == -EAGAIN)
 		return;
-	if (r != sizeof(o)) {
+	if (err) {
 		/* The boards end. */
 		kill_some(0);
 		for (i = 0; all.n && i < (int)KEEPERS_END_MS; i++) {

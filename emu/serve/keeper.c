@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* keeper.c - the boards' side of keepers: starting them, asking them, ending them. */
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -74,16 +73,13 @@ static int order(struct keepers *ks, const struct keep_order *o,
 		 const int *fds, int nfds)
 {
 	struct pollfd p = { .fd = ks->line, .events = POLLOUT };
-	ssize_t n;
+	int err;
 
 	/* It waits for nobody, so there is room soon. */
-	while ((n = os_send(ks->line, o, sizeof(*o), fds, nfds)) == -EAGAIN)
+	while ((err = os_send_all(ks->line, o, sizeof(*o), fds, nfds, -1)) ==
+	       -EAGAIN)
 		poll(&p, 1, LOOK_MS);
-	if (n < 0)
-		return (int)n;
-	/* Smaller than anything that a socket would take a part of. */
-	assert(n == sizeof(*o));
-	return 0;
+	return err;
 }
 
 void keepers_discard(struct keepers *ks, int sock)
@@ -190,7 +186,7 @@ static int ask(struct keeper *k, struct keep_question *q,
 		return -EIO;
 	q->put = atomic_exchange(&k->put, 0);
 	k->used &= ~q->put;
-	err = os_send(k->ask, q, sizeof(*q), NULL, 0) == sizeof(*q) ? 0 : -EIO;
+	err = os_send_all(k->ask, q, sizeof(*q), NULL, 0, -1) ? -EIO : 0;
 	if (!err)
 		err = receive_all(k, a, sizeof(*a), start_ns);
 	if (!err && page && !a->result)

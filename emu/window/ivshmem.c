@@ -122,13 +122,11 @@ static int make_interrupts(struct guest *g)
 static int say(int sock, int64_t number, int fd)
 {
 	uint8_t bytes[8];
-	ssize_t n;
 	int i;
 
 	for (i = 0; i < 8; i++)
 		bytes[i] = (uint8_t)((uint64_t)number >> 8 * i);
-	n = os_send(sock, bytes, sizeof(bytes), &fd, fd >= 0);
-	return n == sizeof(bytes) ? 0 : n < 0 ? (int)n : -EPIPE;
+	return os_send_all(sock, bytes, sizeof(bytes), &fd, fd >= 0, 0);
 }
 
 /* All of it fits into the socket, so that nobody waits. */

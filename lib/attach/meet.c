@@ -17,6 +17,7 @@
 #include "attach/internal.h"
 
 #define HELLO_MS	10000		/* for the board's answer */
+#define REST_MS		1000		/* for the rest of a message */
 #define CONNECT_TRIES	500		/* 10 ms each, while its queue is full */
 
 void attach_bell(struct attach *a)
@@ -31,7 +32,7 @@ void attach_bell(struct attach *a)
 	 * No room: then there are bells enough on their way. A board that is
 	 * gone is found out by the agent.
 	 */
-	os_send(a->sock, &n, sizeof(n), NULL, 0);
+	os_send_all(a->sock, &n, sizeof(n), NULL, 0, REST_MS);
 	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
 }
@@ -40,7 +41,6 @@ int attach_send_file(struct attach *a, int file, uint32_t *id)
 {
 	struct attach_note n = { .kind = ATTACH_FILE };
 	struct pollfd p = { .fd = a->sock, .events = POLLOUT };
-	ssize_t r;
 	int error;
 
 	n.id = *id = atomic_fetch_add(&a->file_id, 1) + 1;
@@ -48,13 +48,11 @@ int attach_send_file(struct attach *a, int file, uint32_t *id)
 		error = attach_error(a);
 		if (error)
 			return error;
-		r = os_send(a->sock, &n, sizeof(n), &file, 1);
-		if (r == sizeof(n))
-			return 0;
-		if (r == -EPIPE || r == -ECONNRESET)
+		error = os_send_all(a->sock, &n, sizeof(n), &file, 1, REST_MS);
+		if (error == -EPIPE || error == -ECONNRESET)
 			return -ENODEV;
-		if (r != -EAGAIN)
-			return r < 0 ? (int)r : -EIO;
+		if (error != -EAGAIN)
+			return error;
 		poll(&p, 1, 100);
 	}
 }

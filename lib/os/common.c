@@ -2,6 +2,7 @@
 /* common.c - what is the same on every system: machine, clock, sockets, files. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -233,6 +234,61 @@ ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds)
 	if (nfds)
 		*nfds = got;
 	return done;
+}
+
+/* For the rest of what has begun; an interruption begins the time anew. */
+static bool ready(int fd, short events, int limit_ms)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	int n;
+
+	do {
+		n = poll(&p, 1, limit_ms);
+	} while (n < 0 && errno == EINTR);
+	return n > 0;
+}
+
+int os_send_all(int fd, const void *buf, size_t n, const int *fds, int nfds,
+		int rest_ms)
+{
+	size_t sent = 0;
+	ssize_t done;
+
+	while (sent < n) {
+		done = os_send(fd, (const char *)buf + sent, n - sent, fds,
+			       nfds);
+		if (done == -EAGAIN && sent) {
+			if (!ready(fd, POLLOUT, rest_ms))
+				return -ETIMEDOUT;
+			continue;
+		}
+		if (done < 0)
+			return (int)done;
+		sent += (size_t)done;
+		nfds = 0;
+	}
+	return 0;
+}
+
+int os_receive_all(int fd, void *buf, size_t n, int *fds, int *nfds,
+		   int rest_ms)
+{
+	size_t got = 0;
+	ssize_t done;
+
+	while (got < n) {
+		done = os_receive(fd, (char *)buf + got, n - got,
+				  got ? NULL : fds, got ? NULL : nfds);
+		if (done == -EAGAIN && got) {
+			if (!ready(fd, POLLIN, rest_ms))
+				return -ETIMEDOUT;
+			continue;
+		}
+		if (done <= 0)
+			return done ? (int)done : -EPIPE;
+		got += (size_t)done;
+	}
+	return 0;
 }
 
 ssize_t os_receive_bytes(int fd, void *buf, size_t n)

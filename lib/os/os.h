@@ -213,6 +213,16 @@ ssize_t os_send(int fd, const void *buf, size_t n, const int *fds, int nfds);
  */
 ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds);
 /*
+ * All n bytes, which a stream may take or give in parts; descriptors belong to the first.
+ * 0; -EAGAIN: not one byte yet, of a socket that does not block; -ETIMEDOUT: a part, and
+ * the rest not within rest_ms (-1: no limit); another negative errno (-EPIPE: the other
+ * end is closed, in the middle too). AS, both.
+ */
+int os_send_all(int fd, const void *buf, size_t n, const int *fds, int nfds,
+		int rest_ms);
+int os_receive_all(int fd, void *buf, size_t n, int *fds, int *nfds,
+		   int rest_ms);
+/*
  * The same of a socket that does not block, and from which no descriptor may come
  * into this process. -EBADMSG: one comes with the next bytes; nothing was taken.
  */

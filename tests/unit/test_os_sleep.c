@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The system layer: sleeping, waking, sockets. variants: tsan posix */
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/socket.h>
@@ -298,6 +299,66 @@ TEST("bytes go over a socket without and with one or two descriptors")
 	}
 	close(out[0]);
 	close(out[1]);
+}
+
+#define WHOLE	1000000
+
+static void *send_whole(void *arg)
+{
+	static uint8_t bytes[WHOLE];
+	size_t i;
+
+	for (i = 0; i < WHOLE; i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 251);
+	EXPECT_EQ(os_send_all(sock[0], bytes, WHOLE, arg, 1, -1), 0);
+	return NULL;
+}
+
+TEST("what a socket takes and gives in parts goes over it whole, its descriptor once")
+{
+	static uint8_t bytes[WHOLE];
+	int in = -1, room = 1, out, err;
+	pthread_t sender;
+	size_t i;
+
+	socks_begin();
+	fcntl(sock[0], F_SETFL, O_NONBLOCK);
+	fcntl(sock[1], F_SETFL, O_NONBLOCK);
+	out = os_file_unnamed(NULL);
+	pthread_create(&sender, NULL, send_whole, &out);
+	while ((err = os_receive_all(sock[1], bytes, WHOLE, &in, &room, -1)) ==
+	       -EAGAIN)
+		room = 1;
+	EXPECT_EQ(err, 0);
+	pthread_join(sender, NULL);
+	EXPECT(room == 1 && same_file(in, out));
+	for (i = 0; i < WHOLE; i++)
+		if (bytes[i] != (uint8_t)(i * 7 + i / 251))
+			break;
+	EXPECT_EQ(i, WHOLE);
+	close(in);
+	close(out);
+}
+
+TEST("a message of which only a part comes or goes ends when its time is over")
+{
+	static uint8_t bytes[WHOLE];
+	int room = 0;
+
+	socks_begin();
+	fcntl(sock[0], F_SETFL, O_NONBLOCK);
+	fcntl(sock[1], F_SETFL, O_NONBLOCK);
+	EXPECT_EQ(os_receive_all(sock[1], bytes, 8, NULL, NULL, 0), -EAGAIN);
+	EXPECT_EQ(os_send(sock[0], "half", 4, NULL, 0), 4);
+	EXPECT_EQ(os_receive_all(sock[1], bytes, 8, NULL, &room, 1), -ETIMEDOUT);
+	/* Nobody reads: a part, and then not one byte. */
+	EXPECT_EQ(os_send_all(sock[0], bytes, WHOLE, NULL, 0, 1), -ETIMEDOUT);
+	EXPECT_EQ(os_send_all(sock[0], bytes, WHOLE, NULL, 0, 1), -EAGAIN);
+	shutdown(sock[0], SHUT_WR);
+	while (os_receive(sock[1], bytes, WHOLE, NULL, NULL) > 0)
+		;
+	EXPECT_EQ(os_receive_all(sock[1], bytes, 8, NULL, NULL, 1), -EPIPE);
+	EXPECT_EQ(os_send_all(sock[0], bytes, 8, NULL, 0, 1), -EPIPE);
 }
 
 TEST("descriptors for which there is no room are closed")

@@ -204,7 +204,7 @@ int folder_remove(struct folder *f)
 	gone = empty || !remove_in(AT_FDCWD, f->path);
 	/* What this program could not remove, the minder may. */
 	if (gone)
-		os_send(f->line, "done\n", 5, NULL, 0);
+		os_send_all(f->line, "done\n", 5, NULL, 0, -1);
 	close(f->line);
 	while (waitpid(f->minder, NULL, 0) < 0 && errno == EINTR)
 		;

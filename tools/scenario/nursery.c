@@ -74,7 +74,7 @@ static pid_t bear(int line, uint64_t seed, int fds[2])
 /* Whoever asked waits for it; false: it cannot be told, and so nobody is. */
 static bool answer(int line, const struct reply *r, const int *fds, int nfds)
 {
-	return os_send(line, r, sizeof(*r), fds, nfds) == sizeof(*r);
+	return !os_send_all(line, r, sizeof(*r), fds, nfds, -1);
 }
 
 static bool do_fork(int line, uint64_t seed, pid_t child[CHILDREN])
@@ -123,7 +123,7 @@ static void be_nursery(int line, uint64_t seed)
 	struct ask a;
 	int i;
 
-	while (heard && os_receive(line, &a, sizeof(a), NULL, NULL) == sizeof(a))
+	while (heard && !os_receive_all(line, &a, sizeof(a), NULL, NULL, -1))
 		heard = a.kind == ASK_FORK ? do_fork(line, seed + ++forks * 1000003,
 						     child) :
 					     do_reap(line, child, &a);
@@ -167,18 +167,18 @@ static int ask(struct nursery *n, const struct ask *a, struct reply *r,
 	       int *fd)
 {
 	int fds[1], nfds = 1;
-	ssize_t got;
+	int err;
 
-	if (os_send(n->line, a, sizeof(*a), NULL, 0) != sizeof(*a))
+	if (os_send_all(n->line, a, sizeof(*a), NULL, 0, -1))
 		return -ESRCH;
-	got = os_receive(n->line, r, sizeof(*r), fds, &nfds);
-	if (got == sizeof(*r) && !r->error && fd && nfds == 1) {
+	err = os_receive_all(n->line, r, sizeof(*r), fds, &nfds, -1);
+	if (!err && !r->error && fd && nfds == 1) {
 		*fd = fds[0];
 		return 0;
 	}
-	if (got > 0 && nfds == 1)
+	if (nfds == 1)
 		close(fds[0]);
-	if (got != sizeof(*r))
+	if (err)
 		return -ESRCH;
 	return r->error || !fd ? r->error : -EMFILE;
 }

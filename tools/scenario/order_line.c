@@ -29,15 +29,7 @@ struct completion {
 
 static int send_all(int line, const void *from, size_t n)
 {
-	const char *p = from;
-	ssize_t r;
-
-	for (; n; n -= (size_t)r, p += r) {
-		r = os_send(line, p, n, NULL, 0);
-		if (r <= 0)
-			return -ESRCH;
-	}
-	return 0;
+	return os_send_all(line, from, n, NULL, 0, -1) ? -ESRCH : 0;
 }
 
 static int say(int line, uint32_t kind, const void *from, uint32_t bytes)
