@@ -219,7 +219,7 @@ static int open_file(struct job_file *f, const struct options *o,
 
 static int run(const struct command *c, int argc, char **argv)
 {
-	struct job_result r[VARIANTS];
+	struct job_result r[VARIANTS] = { 0 };
 	struct job_file file;
 	char self[PATH_BYTES];
 	struct options o;
