@@ -126,7 +126,7 @@ LIBS = $(URCU_LIBS) -lm $(if $(filter Linux,$(SYSTEM)),-ldl) $(if $(OTHER_OS),-l
 
 # --- sources, by folder
 
-EMU_SRC := $(foreach d,board smmu nic nic/policy fabric host host/shim serve \
+EMU_SRC := $(foreach d,board smmu nic fabric host host/shim serve \
 	     sim trace window,$(wildcard emu/$(d)/*.c))
 # A real kernel's alone: the module, and how a card behind a window is reached.
 LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)
@@ -137,7 +137,7 @@ LIB_SRC := $(wildcard lib/*.c lib/attach/*.c) $(OS_SRC)
 # A unit test links all of tools/ but the file with main().
 MAIN_SRC := $(wildcard tools/faultline/main.c)
 TOOL_SRC := $(filter-out $(MAIN_SRC),$(foreach d,faultline scenario view,\
-	      $(wildcard tools/$(d)/*.c)))
+	      $(wildcard tools/$(d)/*.c))) $(wildcard rtl/cosim/engine_*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)
 EXAMPLE_SRC := $(wildcard lib/examples/*.c)
@@ -254,7 +254,7 @@ $(BOARD_LIB) $(USER_LIB) $(TOOL_LIB):
 ARCHIVES := $(TOOL_LIB) $(USER_LIB) $(BOARD_LIB)
 LINK_LIBS = $(ARCHIVES) $(USER_LIB) $(BOARD_LIB) $(LIBS)
 
-HOT := board smmu nic nic/policy fabric sim trace
+HOT := board smmu nic fabric sim trace
 $(call obj,$(foreach d,$(HOT),$(wildcard emu/$(d)/*.c))): CFLAGS += $(FAST)
 
 $(FAULTLINE): $(MAIN_OBJ) $(ARCHIVES)
@@ -385,7 +385,7 @@ pictures: $(FAULTLINE)
 WAY ?= book/pictures/one-write.fl
 walk-of-a-write:
 	+@$(MAKE) --no-print-directory -s B=build/way SAN=plain LTO=no \
-		CFLAGS='-O0 -g -finstrument-functions' build/way/faultline
+		CFLAGS='-O0 -gdwarf-4 -finstrument-functions' build/way/faultline
 	$(Q)$(CC) -std=gnu11 -O1 -g $(WARN) $(DEFINES) -fPIC -shared -o build/way/hooks.so \
 		tools/way/hooks.c
 	@tools/way/measure build/way/faultline $(CURDIR)/build/way/hooks.so $(WAY) build/way/out \
@@ -873,7 +873,7 @@ $(RTL)/fl_trace.h: rtl/hdl/fl_trace.vh
 RTL_O := $(patsubst %.c,$(RTL)/%.o,$(notdir $(RTL_C)))
 RTL_CXX = g++ -Wall -Wextra $(RTL_FLAGS) -Irtl/cosim -I$(@D)
 $(RTL_O): $(RTL_C) $(RTL)/fl_trace.h $(wildcard rtl/cosim/*.h) rtl/cosim/pins.def \
-	  emu/nic/engine.h emu/nic/engine_ops.h emu/nic/wire.h $(DEFS)
+	  emu/nic/engine.h emu/nic/wire.h $(DEFS)
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(RTL_FLAGS) $(INCLUDES) -I$(RTL) \
 		-Irtl/cosim -c -o $@ $(filter %/$(basename $(@F)).c,$(RTL_C))
 
@@ -941,7 +941,7 @@ endif
 # A lab's handout is a part of this tree: what the lab needs. The generator is in it: who
 # reads how a *.def becomes a header can do it.
 HANDED := $(if $(wildcard tests/run),,$(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf)))
-NOT_HANDED := $(filter-out generate guest $(if $(wildcard rtl/cosim),rtl-% waves),$(NOT_STEPPED)) \
+NOT_HANDED := $(filter-out generate guest $(if $(wildcard rtl/hdl),rtl-% waves),$(NOT_STEPPED)) \
 	      check-style check-warnings stepping-test stepping-labs library-alone \
 	      bench lab-check lab-mutants lab-batch handout gradescope starter walk-of-a-write
 ifneq ($(if $(HANDED),$(filter $(NOT_HANDED),$(MAKECMDGOALS))),)

@@ -122,7 +122,7 @@ static int make_engine(struct board *b)
 		return -EINVAL;
 	if (cfg.cell_bytes > b->cfg.block_bytes)
 		return -EINVAL;
-	b->engine = engine_make(b->cfg.engine, &cfg, &env, NULL, &err);
+	b->engine = (b->cfg.engine ? b->cfg.engine : engine_create)(&cfg, &env, &err);
 	return b->engine ? 0 : err;
 }
 

@@ -11,7 +11,7 @@
 #define FL_BOARD_H
 
 #include "fabric/fabric.h"
-#include "nic/engine_plugin.h"
+#include "nic/engine.h"
 #include "nic/fw.h"
 #include "sim/sim.h"
 #include "smmu/smmu.h"
@@ -103,8 +103,7 @@ struct board_config {
 	 * from which they could be foreseen.
 	 */
 	bool strangers;
-	enum engine_kind engine; /* ENGINE_RTL, ENGINE_BOTH: -ENOENT if the
-				    plug-in is not there */
+	engine_create_fn *engine;    /* NULL: the engine in C */
 };
 
 struct board *board_create(const struct board_config *cfg, int *error);

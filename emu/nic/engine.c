@@ -4,6 +4,196 @@
 
 #include <stdlib.h>
 
+void engine_kick(struct c_engine *e, unsigned int channel)
+{
+	struct channel *c = &e->ch[channel];
+
+	if (c->awake || !e->enabled)
+		return;
+	c->awake = true;
+	e->env.kick(e->env.ctx, channel);
+}
+
+uint64_t engine_sleep(struct c_engine *e, unsigned int channel)
+{
+	e->ch[channel].awake = false;
+	return ENGINE_IDLE;
+}
+
+void engine_line(struct c_engine *e, unsigned int line, bool level)
+{
+	if (e->line[line] == level)
+		return;
+	e->line[line] = level;
+	e->env.irq(e->env.ctx, line, level);
+}
+
+void engine_let_go(struct c_engine *e, uint32_t *cells,
+		   struct wire_frame *const frame[KEEP_MAX])
+{
+	struct wire_frame *gone[KEEP_MAX];
+	unsigned int n = 0;
+
+	for (; *cells; *cells &= *cells - 1)
+		gone[n++] = frame[lowest(*cells)];
+	if (n)
+		e->env.frames_put(e->env.ctx, gone, n);
+}
+
+static void c_destroy(struct engine *engine)
+{
+	free(c_engine(engine)->read_buf);
+	free(c_engine(engine));
+}
+
+static void c_reset(struct engine *engine)
+{
+	struct c_engine *e = c_engine(engine);
+
+	e->enabled = false;
+	e->irq_enable = false;
+	e->reg_cause = 0;
+	write_init(e);
+	tx_init(e);
+	rx_init(e);
+	e->faults = 0;
+	e->note_head = e->notes = 0;
+	memset(e->noted, 0, sizeof(e->noted));
+	engine_line(e, ENGINE_LINE_FAULT, false);
+	engine_line(e, ENGINE_LINE_EVENT, false);
+}
+
+static void c_reg_cause(struct engine *engine, uint64_t seq)
+{
+	c_engine(engine)->reg_cause = seq;
+}
+
+static uint64_t c_step(struct engine *engine, unsigned int channel,
+		       uint64_t now_ns)
+{
+	struct c_engine *e = c_engine(engine);
+
+	assert(channel < CHANNELS);
+	e->ch[channel].awake = true;
+	return channel == CH_READ ? tx_step(e, now_ns) : write_step(e, now_ns);
+}
+
+static void c_receive(struct engine *engine, const struct wire_frame *f,
+		      uint64_t now_ns)
+{
+	struct c_engine *e = c_engine(engine);
+	struct wire_answer a;
+	struct wire_block b;
+	enum wire_error why;
+
+	(void)now_ns;	/* nothing here depends on the time */
+	if (!e->enabled)
+		return;
+	if (f->from >= WIRE_NODES || f->to != e->cfg.node) {
+		rx_bad(e, f, WIRE_HEADER);
+		return;
+	}
+	if (wire_is_block(wire_opcode(f))) {
+		why = wire_get_block(f, e->cfg.icrc, &b);
+		if (why == WIRE_OK)
+			rx_block(e, f, &b);
+	} else {
+		why = wire_get_answer(f, e->cfg.icrc, &a);
+		if (why == WIRE_OK)
+			tx_answer(e, f, &a);
+	}
+	if (why != WIRE_OK)
+		rx_bad(e, f, why);
+}
+
+static void c_wire_room(struct engine *engine)
+{
+	struct c_engine *e = c_engine(engine);
+
+	answer_flush(e);
+	if (e->ch[CH_READ].wants_room)
+		engine_kick(e, CH_READ);
+}
+
+static void c_stats(const struct engine *engine, struct engine_stats *st)
+{
+	*st = c_engine(engine)->stats;
+}
+
+static bool c_idle(const struct engine *engine)
+{
+	const struct c_engine *e = c_engine(engine);
+	unsigned int i;
+
+	if (e->ch[CH_READ].ctx != NONE || e->ch[CH_WRITE].ctx != NONE ||
+	    e->faults || e->notes || e->answer_count)
+		return false;
+	for (i = 0; i < e->cfg.contexts; i++)
+		if (e->tx[i].state != FL_TX_FREE)
+			return false;
+	return e->rx_free == (uint32_t)((1ull << e->cfg.rx_contexts) - 1);
+}
+
+static const char *check_tx(const struct c_engine *e, unsigned int i)
+{
+	const struct tx_ctx *t = &e->tx[i];
+
+	if (!(e->tx_ready >> i & 1) != (t->state != FL_TX_READY))
+		return "the ready mask differs from a transmit context's state";
+	if (t->early && t->state != FL_TX_READY)
+		return "an early answer waits for a context that is not READY";
+	if (t->rxc != NONE && e->rx[t->rxc].own != i)
+		return "a READ names a receive context that is not its own";
+	if (t->rxc != NONE && t->state != FL_TX_READY &&
+	    t->state != FL_TX_FLYING)
+		return "a READ's answer is taken though the READ is over";
+	return NULL;
+}
+
+static const char *check_rx(const struct c_engine *e, unsigned int i)
+{
+	const struct rx_ctx *r = &e->rx[i];
+
+	if (!(e->rx_free >> i & 1) != (r->state != FL_RX_FREE))
+		return "the free mask differs from a receive context's state";
+	if (r->linked && e->peer[r->node][r->ctx].rxc != i)
+		return "the peer table does not name a linked context";
+	if (r->linked && (e->peer[r->node][r->ctx].done ||
+			  e->peer[r->node][r->ctx].over))
+		return "a context collects an attempt that is over";
+	if (r->own != NONE && e->tx[r->own].rxc != i)
+		return "a READ's answer that its READ does not know";
+	if (r->state == FL_RX_WRITE && r->cells_left)
+		return "a block is written before all of it came";
+	return NULL;
+}
+
+static const char *c_check(const struct engine *engine)
+{
+	const struct c_engine *e = c_engine(engine);
+	const char *wrong = NULL;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < e->cfg.contexts && !wrong; i++)
+		wrong = check_tx(e, i);
+	for (i = 0; i < e->cfg.rx_contexts && !wrong; i++) {
+		wrong = check_rx(e, i);
+		n += e->rx[i].state == FL_RX_WRITE;
+	}
+	if (!wrong && n != e->write_count + (e->ch[CH_WRITE].ctx != NONE))
+		wrong = "the contexts in WRITE are not those in the queue";
+	return wrong;
+}
+
+static const struct engine_ops c_ops = {
+	.destroy = c_destroy, .reset = c_reset, .reg_read = c_reg_read,
+	.reg_write = c_reg_write, .reg_cause = c_reg_cause,
+	.tx_event = c_tx_event, .rx_event = c_rx_event, .step = c_step,
+	.receive = c_receive, .burst_resume = c_burst_resume,
+	.wire_room = c_wire_room, .stats = c_stats, .idle = c_idle,
+	.check = c_check,
+};
+
 static bool good_config(const struct engine_config *c)
 {
 	return c->node < WIRE_NODES && c->contexts >= 4 &&
@@ -18,7 +208,7 @@ struct engine *engine_create(const struct engine_config *cfg,
 			     const struct engine_env *env, int *error)
 {
 	size_t block = (size_t)1 << cfg->block_log2 % 32;
-	struct engine *e;
+	struct c_engine *e;
 	unsigned int i;
 
 	*error = -EINVAL;
@@ -42,208 +232,8 @@ struct engine *engine_create(const struct engine_config *cfg,
 	e->block_bytes = (uint32_t)block;
 	e->cell_log2 = lowest(cfg->cell_bytes);
 	regs_init(e);
-	engine_reset(e);
+	e->engine.ops = &c_ops;
+	c_reset(&e->engine);
 	*error = 0;
-	return e;
-}
-
-void engine_destroy(struct engine *e)
-{
-	if (!e)
-		return;
-	if (e->head.ops) {
-		e->head.ops->destroy(e);
-		return;
-	}
-	free(e->read_buf);
-	free(e);
-}
-
-void engine_reset(struct engine *e)
-{
-	if (e->head.ops) {
-		e->head.ops->reset(e);
-		return;
-	}
-	e->enabled = false;
-	e->irq_enable = false;
-	e->reg_cause = 0;
-	write_init(e);
-	tx_init(e);
-	rx_init(e);
-	e->faults = 0;
-	e->note_head = e->notes = 0;
-	memset(e->noted, 0, sizeof(e->noted));
-	engine_line(e, ENGINE_LINE_FAULT, false);
-	engine_line(e, ENGINE_LINE_EVENT, false);
-}
-
-void engine_reg_cause(struct engine *e, uint64_t seq)
-{
-	if (e->head.ops)
-		e->head.ops->reg_cause(e, seq);
-	else
-		e->reg_cause = seq;
-}
-
-void engine_kick(struct engine *e, unsigned int channel)
-{
-	struct channel *c = &e->ch[channel];
-
-	if (c->awake || !e->enabled)
-		return;
-	c->awake = true;
-	e->env.kick(e->env.ctx, channel);
-}
-
-uint64_t engine_sleep(struct engine *e, unsigned int channel)
-{
-	e->ch[channel].awake = false;
-	return ENGINE_IDLE;
-}
-
-void engine_line(struct engine *e, unsigned int line, bool level)
-{
-	if (e->line[line] == level)
-		return;
-	e->line[line] = level;
-	e->env.irq(e->env.ctx, line, level);
-}
-
-void engine_let_go(struct engine *e, uint32_t *cells,
-		   struct wire_frame *const frame[KEEP_MAX])
-{
-	struct wire_frame *gone[KEEP_MAX];
-	unsigned int n = 0;
-
-	for (; *cells; *cells &= *cells - 1)
-		gone[n++] = frame[lowest(*cells)];
-	if (n)
-		e->env.frames_put(e->env.ctx, gone, n);
-}
-
-uint64_t engine_step(struct engine *e, unsigned int channel, uint64_t now_ns)
-{
-	assert(channel < CHANNELS);
-	if (e->head.ops)
-		return e->head.ops->step(e, channel, now_ns);
-	e->ch[channel].awake = true;
-	return channel == CH_READ ? tx_step(e, now_ns) : write_step(e, now_ns);
-}
-
-void engine_receive(struct engine *e, const struct wire_frame *f,
-		    uint64_t now_ns)
-{
-	struct wire_answer a;
-	struct wire_block b;
-	enum wire_error why;
-
-	if (e->head.ops) {
-		e->head.ops->receive(e, f, now_ns);
-		return;
-	}
-	/* Nothing here depends on the time. */
-	if (!e->enabled)
-		return;
-	if (f->from >= WIRE_NODES || f->to != e->cfg.node) {
-		rx_bad(e, f, WIRE_HEADER);
-		return;
-	}
-	if (wire_is_block(wire_opcode(f))) {
-		why = wire_get_block(f, e->cfg.icrc, &b);
-		if (why == WIRE_OK)
-			rx_block(e, f, &b);
-	} else {
-		why = wire_get_answer(f, e->cfg.icrc, &a);
-		if (why == WIRE_OK)
-			tx_answer(e, f, &a);
-	}
-	if (why != WIRE_OK)
-		rx_bad(e, f, why);
-}
-
-void engine_wire_room(struct engine *e)
-{
-	if (e->head.ops) {
-		e->head.ops->wire_room(e);
-		return;
-	}
-	answer_flush(e);
-	if (e->ch[CH_READ].wants_room)
-		engine_kick(e, CH_READ);
-}
-
-void engine_stats(const struct engine *e, struct engine_stats *st)
-{
-	if (e->head.ops)
-		e->head.ops->stats(e, st);
-	else
-		*st = e->stats;
-}
-
-bool engine_idle(const struct engine *e)
-{
-	unsigned int i;
-
-	if (e->head.ops)
-		return e->head.ops->idle(e);
-	if (e->ch[CH_READ].ctx != NONE || e->ch[CH_WRITE].ctx != NONE ||
-	    e->faults || e->notes || e->answer_count)
-		return false;
-	for (i = 0; i < e->cfg.contexts; i++)
-		if (e->tx[i].state != FL_TX_FREE)
-			return false;
-	return e->rx_free == (uint32_t)((1ull << e->cfg.rx_contexts) - 1);
-}
-
-static const char *check_tx(const struct engine *e, unsigned int i)
-{
-	const struct tx_ctx *t = &e->tx[i];
-
-	if (!(e->tx_ready >> i & 1) != (t->state != FL_TX_READY))
-		return "the ready mask differs from a transmit context's state";
-	if (t->early && t->state != FL_TX_READY)
-		return "an early answer waits for a context that is not READY";
-	if (t->rxc != NONE && e->rx[t->rxc].own != i)
-		return "a READ names a receive context that is not its own";
-	if (t->rxc != NONE && t->state != FL_TX_READY &&
-	    t->state != FL_TX_FLYING)
-		return "a READ's answer is taken though the READ is over";
-	return NULL;
-}
-
-static const char *check_rx(const struct engine *e, unsigned int i)
-{
-	const struct rx_ctx *r = &e->rx[i];
-
-	if (!(e->rx_free >> i & 1) != (r->state != FL_RX_FREE))
-		return "the free mask differs from a receive context's state";
-	if (r->linked && e->peer[r->node][r->ctx].rxc != i)
-		return "the peer table does not name a linked context";
-	if (r->linked && (e->peer[r->node][r->ctx].done ||
-			  e->peer[r->node][r->ctx].over))
-		return "a context collects an attempt that is over";
-	if (r->own != NONE && e->tx[r->own].rxc != i)
-		return "a READ's answer that its READ does not know";
-	if (r->state == FL_RX_WRITE && r->cells_left)
-		return "a block is written before all of it came";
-	return NULL;
-}
-
-const char *engine_check(const struct engine *e)
-{
-	const char *wrong = NULL;
-	unsigned int i, n = 0;
-
-	if (e->head.ops)
-		return e->head.ops->check(e);
-	for (i = 0; i < e->cfg.contexts && !wrong; i++)
-		wrong = check_tx(e, i);
-	for (i = 0; i < e->cfg.rx_contexts && !wrong; i++) {
-		wrong = check_rx(e, i);
-		n += e->rx[i].state == FL_RX_WRITE;
-	}
-	if (!wrong && n != e->write_count + (e->ch[CH_WRITE].ctx != NONE))
-		wrong = "the contexts in WRITE are not those in the queue";
-	return wrong;
+	return &e->engine;
 }

@@ -35,7 +35,6 @@
 #define ENGINE_LINE_FAULT 0	/* number of the fault line, for env.irq */
 #define ENGINE_LINE_EVENT 1	/* to the firmware: there are events */
 
-struct engine;
 struct trace;
 struct trace_at;
 
@@ -132,16 +131,62 @@ struct engine_stats {
 	uint64_t rx_arcs[5][11];
 };
 
-/* -EINVAL in *error for a bad config (NULL is returned); -ENOMEM. */
-struct engine *engine_create(const struct engine_config *cfg,
-			     const struct engine_env *env, int *error);
-void engine_destroy(struct engine *e);
+struct engine_ops;
+
+/*
+ * An engine: the one in C (engine_create()), the one in Verilog or both side by side
+ * (rtl/cosim/engine_plugin.h). Whatever is handed out as one begins with this.
+ */
+struct engine {
+	const struct engine_ops *ops;
+};
+
+/* As the calls of the same name below. */
+struct engine_ops {
+	void (*destroy)(struct engine *e);
+	void (*reset)(struct engine *e);
+	int (*reg_read)(struct engine *e, uint32_t off, unsigned int size,
+			uint64_t *value);
+	int (*reg_write)(struct engine *e, uint32_t off, unsigned int size,
+			 uint64_t value);
+	void (*reg_cause)(struct engine *e, uint64_t seq);
+	uint64_t (*tx_event)(const struct engine *e, unsigned int ctx);
+	uint64_t (*rx_event)(const struct engine *e, unsigned int rxc);
+	uint64_t (*step)(struct engine *e, unsigned int channel,
+			 uint64_t now_ns);
+	void (*receive)(struct engine *e, const struct wire_frame *f,
+			uint64_t now_ns);
+	void (*burst_resume)(struct engine *e, unsigned int channel,
+			     bool terminate);
+	void (*wire_room)(struct engine *e);
+	void (*stats)(const struct engine *e, struct engine_stats *st);
+	bool (*idle)(const struct engine *e);
+	const char *(*check)(const struct engine *e);
+};
+
+/*
+ * The engine in C. -EINVAL in *error for a bad config (NULL is returned); -ENOMEM.
+ */
+typedef struct engine *engine_create_fn(const struct engine_config *cfg,
+					const struct engine_env *env,
+					int *error);
+engine_create_fn engine_create;
+
+static inline void engine_destroy(struct engine *e)
+{
+	if (e)
+		e->ops->destroy(e);
+}
+
 /*
  * Everything that is under way is forgotten, the stats are not. Generations and
  * what is known of peers stay, so that packets from before the reset are told
  * apart from later ones.
  */
-void engine_reset(struct engine *e);
+static inline void engine_reset(struct engine *e)
+{
+	e->ops->reset(e);
+}
 
 /*
  * Registers of the pages ENG, CTX and RXC; off from the start of the NIC
@@ -152,19 +197,37 @@ void engine_reset(struct engine *e);
  * write-only register reads as 0. FLT_* read as 0 while the queue is empty; its
  * head stays until FLT_POP.
  */
-int engine_reg_read(struct engine *e, uint32_t off, unsigned int size,
-		    uint64_t *value);
-int engine_reg_write(struct engine *e, uint32_t off, unsigned int size,
-		     uint64_t value);
+static inline int engine_reg_read(struct engine *e, uint32_t off,
+				  unsigned int size, uint64_t *value)
+{
+	return e->ops->reg_read(e, off, size, value);
+}
+
+static inline int engine_reg_write(struct engine *e, uint32_t off,
+				   unsigned int size, uint64_t value)
+{
+	return e->ops->reg_write(e, off, size, value);
+}
 
 /*
  * Trace: sequence number of what causes the register writes that follow; 0:
  * unknown.
  */
-void engine_reg_cause(struct engine *e, uint64_t seq);
+static inline void engine_reg_cause(struct engine *e, uint64_t seq)
+{
+	e->ops->reg_cause(e, seq);
+}
+
 /* Trace: what happened last to a context. */
-uint64_t engine_tx_event(const struct engine *e, unsigned int ctx);
-uint64_t engine_rx_event(const struct engine *e, unsigned int rxc);
+static inline uint64_t engine_tx_event(const struct engine *e, unsigned int ctx)
+{
+	return e->ops->tx_event(e, ctx);
+}
+
+static inline uint64_t engine_rx_event(const struct engine *e, unsigned int rxc)
+{
+	return e->ops->rx_event(e, rxc);
+}
 
 /*
  * One unit of work of a channel (a burst's begin, a burst's end, one cell).
@@ -172,28 +235,50 @@ uint64_t engine_rx_event(const struct engine *e, unsigned int rxc);
  * until the next kick.
  */
 #define ENGINE_IDLE	UINT64_MAX
-uint64_t engine_step(struct engine *e, unsigned int channel, uint64_t now_ns);
+static inline uint64_t engine_step(struct engine *e, unsigned int channel,
+				   uint64_t now_ns)
+{
+	return e->ops->step(e, channel, now_ns);
+}
 
 /* A frame came. The engine copies what it needs, unless it keeps the frame. */
-void engine_receive(struct engine *e, const struct wire_frame *f,
-		    uint64_t now_ns);
+static inline void engine_receive(struct engine *e, const struct wire_frame *f,
+				  uint64_t now_ns)
+{
+	e->ops->receive(e, f, now_ns);
+}
 
 /* The port's answer to a held burst. */
-void engine_burst_resume(struct engine *e, unsigned int channel,
-			 bool terminate);
+static inline void engine_burst_resume(struct engine *e, unsigned int channel,
+				       bool terminate)
+{
+	e->ops->burst_resume(e, channel, terminate);
+}
 
 /* Frames are to be had again. */
-void engine_wire_room(struct engine *e);
+static inline void engine_wire_room(struct engine *e)
+{
+	e->ops->wire_room(e);
+}
 
-void engine_stats(const struct engine *e, struct engine_stats *st);
+static inline void engine_stats(const struct engine *e, struct engine_stats *st)
+{
+	e->ops->stats(e, st);
+}
 
 /* No context is in use, no burst under way, no event waits. */
-bool engine_idle(const struct engine *e);
+static inline bool engine_idle(const struct engine *e)
+{
+	return e->ops->idle(e);
+}
 
 /*
  * Consistency of all tables (for the checker): NULL, or a sentence that says
  * what is wrong.
  */
-const char *engine_check(const struct engine *e);
+static inline const char *engine_check(const struct engine *e)
+{
+	return e->ops->check(e);
+}
 
 #endif

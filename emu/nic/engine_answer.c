@@ -6,14 +6,14 @@
  */
 #include "nic/engine_internal.h"
 
-static void count(struct engine *e, uint8_t wop)
+static void count(struct c_engine *e, uint8_t wop)
 {
 	e->stats.ready_sent += wop == WOP_READY;
 	e->stats.nak_sent += wop == WOP_NAK;
 	e->stats.wait_sent += wop == WOP_WAIT;
 }
 
-static bool try_send(struct engine *e, uint8_t node,
+static bool try_send(struct c_engine *e, uint8_t node,
 		     const struct wire_answer *a, uint64_t cause)
 {
 	struct wire_frame *f;
@@ -32,7 +32,7 @@ static bool try_send(struct engine *e, uint8_t node,
 	return true;
 }
 
-static void post(struct engine *e, uint8_t node, const struct wire_answer *a,
+static void post(struct c_engine *e, uint8_t node, const struct wire_answer *a,
 		 uint64_t cause)
 {
 	struct peer *p = &e->peer[node][a->ctx];
@@ -53,7 +53,7 @@ static void post(struct engine *e, uint8_t node, const struct wire_answer *a,
 	e->answer_fifo[at] = (uint8_t)(node * ENGINE_CTX_MAX + a->ctx);
 }
 
-void answer_post(struct engine *e, const struct rx_ctx *r, uint8_t wop,
+void answer_post(struct c_engine *e, const struct rx_ctx *r, uint8_t wop,
 		 uint8_t code, uint64_t cause)
 {
 	const struct wire_answer a = {
@@ -66,7 +66,7 @@ void answer_post(struct engine *e, const struct rx_ctx *r, uint8_t wop,
 	post(e, r->node, &a, cause);
 }
 
-void answer_block(struct engine *e, uint8_t node, const struct wire_block *b,
+void answer_block(struct c_engine *e, uint8_t node, const struct wire_block *b,
 		  uint8_t wop, uint8_t code, uint64_t cause)
 {
 	const struct wire_answer a = {
@@ -78,7 +78,7 @@ void answer_block(struct engine *e, uint8_t node, const struct wire_block *b,
 	post(e, node, &a, cause);
 }
 
-void answer_flush(struct engine *e)
+void answer_flush(struct c_engine *e)
 {
 	while (e->answer_count) {
 		unsigned int slot = e->answer_fifo[e->answer_head];

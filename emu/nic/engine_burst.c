@@ -32,7 +32,7 @@ static unsigned int page_of(const struct walk *w)
 	return (unsigned int)((w->va + w->offset) / ENGINE_PAGE - first);
 }
 
-static enum dma_status begin(struct engine *e, struct walk *w, uint64_t now_ns,
+static enum dma_status begin(struct c_engine *e, struct walk *w, uint64_t now_ns,
 			     const struct trace_at *at, uint64_t cause)
 {
 	struct dma_burst *b = &w->b;
@@ -59,7 +59,7 @@ static uint8_t *bytes(struct walk *w)
 }
 
 /* The burst has ended with w->status; go on to the next one. */
-static enum walk_result finish(struct engine *e, struct walk *w,
+static enum walk_result finish(struct c_engine *e, struct walk *w,
 			       struct trace_at *at, unsigned int index,
 			       uint64_t *event)
 {
@@ -94,7 +94,7 @@ static enum walk_result finish(struct engine *e, struct walk *w,
 	return w->map ? WALK_REFUSED : WALK_GOOD;
 }
 
-enum walk_result walk_step(struct engine *e, struct walk *w, uint64_t now_ns,
+enum walk_result walk_step(struct c_engine *e, struct walk *w, uint64_t now_ns,
 			   struct trace_at *at, unsigned int index,
 			   uint64_t *event, uint64_t *delay_ns)
 {
@@ -115,23 +115,19 @@ enum walk_result walk_step(struct engine *e, struct walk *w, uint64_t now_ns,
 	return WALK_MORE;
 }
 
-void walk_abandon(struct engine *e, struct walk *w)
+void walk_abandon(struct c_engine *e, struct walk *w)
 {
 	if (w->phase == WALK_OPEN && w->status == DMA_OK)
 		e->env.burst_end(e->env.ctx, &w->b, bytes(w));
 	w->phase = WALK_NONE;
 }
 
-void engine_burst_resume(struct engine *e, unsigned int channel,
-			 bool terminate)
+void c_burst_resume(struct engine *engine, unsigned int channel, bool terminate)
 {
+	struct c_engine *e = c_engine(engine);
 	struct walk *w;
 
 	assert(channel < CHANNELS);
-	if (e->head.ops) {
-		e->head.ops->burst_resume(e, channel, terminate);
-		return;
-	}
 	w = &e->ch[channel].walk;
 	if (w->phase != WALK_HELD)
 		return;

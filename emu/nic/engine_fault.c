@@ -5,12 +5,12 @@
  */
 #include "nic/engine_internal.h"
 
-void fault_line(struct engine *e)
+void fault_line(struct c_engine *e)
 {
 	engine_line(e, ENGINE_LINE_FAULT, e->irq_enable && e->faults);
 }
 
-static void drop_fault(struct engine *e, unsigned int i)
+static void drop_fault(struct c_engine *e, unsigned int i)
 {
 	assert(i < e->faults);
 	e->faults--;
@@ -23,7 +23,7 @@ static void drop_fault(struct engine *e, unsigned int i)
  * room, unless it is the head: the driver may be reading that one, and its
  * serial number shows in the end that it is old.
  */
-static void push(struct engine *e, const struct fault *f)
+static void push(struct c_engine *e, const struct fault *f)
 {
 	unsigned int i;
 
@@ -39,7 +39,7 @@ static void push(struct engine *e, const struct fault *f)
 	fault_line(e);
 }
 
-void fault_queue_tx(struct engine *e, unsigned int i)
+void fault_queue_tx(struct c_engine *e, unsigned int i)
 {
 	struct tx_ctx *t = &e->tx[i];
 	const struct fault f = {
@@ -58,7 +58,7 @@ void fault_queue_tx(struct engine *e, unsigned int i)
 	push(e, &f);
 }
 
-void fault_queue_rx(struct engine *e, unsigned int i)
+void fault_queue_rx(struct c_engine *e, unsigned int i)
 {
 	struct rx_ctx *r = &e->rx[i];
 	const struct fault f = {
@@ -74,14 +74,14 @@ void fault_queue_rx(struct engine *e, unsigned int i)
 	push(e, &f);
 }
 
-void fault_pop(struct engine *e)
+void fault_pop(struct c_engine *e)
 {
 	if (e->faults)
 		drop_fault(e, 0);
 	fault_line(e);
 }
 
-int fault_ready(struct engine *e, uint32_t value)
+int fault_ready(struct c_engine *e, uint32_t value)
 {
 	unsigned int i = (value & NIC_ENG_READY_INDEX_MASK) >>
 			 NIC_ENG_READY_INDEX_SHIFT;
@@ -112,7 +112,7 @@ int fault_ready(struct engine *e, uint32_t value)
 
 static_assert(NOTES_MAX <= NOTES_RING, "room for every note");
 
-static struct note *note_at(struct engine *e, unsigned int i)
+static struct note *note_at(struct c_engine *e, unsigned int i)
 {
 	return &e->note[(e->note_head + i) % NOTES_RING];
 }
@@ -121,7 +121,7 @@ static struct note *note_at(struct engine *e, unsigned int i)
  * One note of each kind and context: a newer one takes the older one's place at
  * the end of the queue, so that the last note of a context is its newest.
  */
-void note_post(struct engine *e, unsigned int kind, unsigned int index,
+void note_post(struct c_engine *e, unsigned int kind, unsigned int index,
 	       uint8_t serial)
 {
 	unsigned int i;
@@ -141,7 +141,7 @@ void note_post(struct engine *e, unsigned int kind, unsigned int index,
 	engine_line(e, ENGINE_LINE_EVENT, true);
 }
 
-bool note_take(struct engine *e, struct note *n)
+bool note_take(struct c_engine *e, struct note *n)
 {
 	if (!e->notes)
 		return false;

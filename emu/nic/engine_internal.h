@@ -24,7 +24,6 @@
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
 #include "nic/engine.h"
-#include "nic/engine_ops.h"
 #include "trace/trace.h"
 
 #define CELL_BYTES_MIN	64
@@ -164,7 +163,7 @@ struct reg_place {
 	uint8_t shift;		/* 32: the upper half of 64 bits */
 	uint8_t size_most;	/* of an access that begins here, in bytes */
 	uint8_t bytes;		/* its value is a variable of this size at */
-	uint32_t at;		/* this offset of struct engine; 0: it is not */
+	uint32_t at;		/* this offset of struct c_engine; 0: it is not */
 };
 
 struct reg_map {
@@ -172,8 +171,8 @@ struct reg_map {
 	uint64_t mask[REGS_MAX];	/* bits that exist */
 };
 
-struct engine {
-	struct engine_head head;	/* ops: NULL */
+struct c_engine {
+	struct engine engine;		/* first: see c_engine() */
 	struct engine_config cfg;
 	struct engine_env env;
 	uint32_t block_bytes;
@@ -201,13 +200,16 @@ struct engine {
 	struct engine_stats stats;
 };
 
+/* What engine.h hands out, as what it is here. */
+#define c_engine(e) ((struct c_engine *)(uintptr_t)(e))
+
 /* engine.c */
-void engine_kick(struct engine *e, unsigned int channel);
-uint64_t engine_sleep(struct engine *e, unsigned int channel);
-void engine_line(struct engine *e, unsigned int line, bool level);
+void engine_kick(struct c_engine *e, unsigned int channel);
+uint64_t engine_sleep(struct c_engine *e, unsigned int channel);
+void engine_line(struct c_engine *e, unsigned int line, bool level);
 
 /* Give back the frames of the cells in the set, which is empty afterwards. */
-void engine_let_go(struct engine *e, uint32_t *cells,
+void engine_let_go(struct c_engine *e, uint32_t *cells,
 		   struct wire_frame *const frame[KEEP_MAX]);
 
 /* engine_burst.c */
@@ -217,82 +219,90 @@ void walk_start(struct walk *w, unsigned int channel, uint16_t stream,
  * One begin or one end. *event is the cause of the burst and becomes its
  * outcome; *delay_ns is the time until the next step; at->cause is overwritten.
  */
-enum walk_result walk_step(struct engine *e, struct walk *w, uint64_t now_ns,
+enum walk_result walk_step(struct c_engine *e, struct walk *w, uint64_t now_ns,
 			   struct trace_at *at, unsigned int index,
 			   uint64_t *event, uint64_t *delay_ns);
 /* Close an open burst, whatever becomes of the block. */
-void walk_abandon(struct engine *e, struct walk *w);
+void walk_abandon(struct c_engine *e, struct walk *w);
+void c_burst_resume(struct engine *engine, unsigned int channel,
+		    bool terminate);
 
 /* engine_tx.c */
-void tx_init(struct engine *e);
-int tx_control(struct engine *e, unsigned int i, uint32_t value);
-int tx_ready(struct engine *e, unsigned int i, unsigned int code,
+void tx_init(struct c_engine *e);
+int tx_control(struct c_engine *e, unsigned int i, uint32_t value);
+int tx_ready(struct c_engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause);
-void tx_answer(struct engine *e, const struct wire_frame *f,
+void tx_answer(struct c_engine *e, const struct wire_frame *f,
 	       const struct wire_answer *a);
 /* An answer or an outcome for a context that is FLYING or still READY. */
-void tx_outcome(struct engine *e, unsigned int i, unsigned int event,
+void tx_outcome(struct c_engine *e, unsigned int i, unsigned int event,
 		uint8_t code, uint64_t cause);
 /* Is this what transmit context REF asked for, from this node? */
-bool tx_vouches(const struct engine *e, uint8_t from,
+bool tx_vouches(const struct c_engine *e, uint8_t from,
 		const struct wire_block *b);
-uint64_t tx_step(struct engine *e, uint64_t now_ns);
+uint64_t tx_step(struct c_engine *e, uint64_t now_ns);
+uint64_t c_tx_event(const struct engine *engine, unsigned int ctx);
 
 /* engine_rx.c */
-void rx_init(struct engine *e);
-void rx_move(struct engine *e, struct rx_ctx *r, unsigned int event,
+void rx_init(struct c_engine *e);
+void rx_move(struct c_engine *e, struct rx_ctx *r, unsigned int event,
 	     uint64_t cause);
-void rx_block(struct engine *e, const struct wire_frame *f,
+void rx_block(struct c_engine *e, const struct wire_frame *f,
 	      const struct wire_block *b);
-void rx_bad(struct engine *e, const struct wire_frame *f, enum wire_error why);
-void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
+void rx_bad(struct c_engine *e, const struct wire_frame *f, enum wire_error why);
+void rx_stale(struct c_engine *e, const struct wire_frame *f, unsigned int ctx,
 	      unsigned int gen, unsigned int attempt);
-int rx_ready(struct engine *e, unsigned int i, unsigned int code,
+int rx_ready(struct c_engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause);
+uint64_t c_rx_event(const struct engine *engine, unsigned int rxc);
 /* The end of an attempt: answer, forget the context; see engine_rx.c. */
-void rx_end(struct engine *e, struct rx_ctx *r, unsigned int event,
+void rx_end(struct c_engine *e, struct rx_ctx *r, unsigned int event,
 	    uint8_t wop, uint8_t code, uint64_t cause);
-struct trace_at rx_at(const struct engine *e, const struct rx_ctx *r,
+struct trace_at rx_at(const struct c_engine *e, const struct rx_ctx *r,
 		      uint64_t cause);
-static inline unsigned int rx_index(const struct engine *e,
+static inline unsigned int rx_index(const struct c_engine *e,
 				    const struct rx_ctx *r)
 {
 	return (unsigned int)(r - e->rx);
 }
 
 /* engine_verdict.c */
-int rx_verdict(struct engine *e, unsigned int i, uint32_t value);
+int rx_verdict(struct c_engine *e, unsigned int i, uint32_t value);
 
 /* engine_write.c */
-void write_init(struct engine *e);
-void write_queue(struct engine *e, struct rx_ctx *r);
+void write_init(struct c_engine *e);
+void write_queue(struct c_engine *e, struct rx_ctx *r);
 /* The READ that asked for what this context holds is over. */
-void write_cancel(struct engine *e, struct rx_ctx *r);
+void write_cancel(struct c_engine *e, struct rx_ctx *r);
 /* Write no more of this block; its context is freed a step later. */
-void write_stop(struct engine *e, struct rx_ctx *r);
-uint64_t write_step(struct engine *e, uint64_t now_ns);
+void write_stop(struct c_engine *e, struct rx_ctx *r);
+uint64_t write_step(struct c_engine *e, uint64_t now_ns);
 
 /* engine_answer.c */
-void answer_post(struct engine *e, const struct rx_ctx *r, uint8_t wop,
+void answer_post(struct c_engine *e, const struct rx_ctx *r, uint8_t wop,
 		 uint8_t code, uint64_t cause);
-void answer_block(struct engine *e, uint8_t node, const struct wire_block *b,
+void answer_block(struct c_engine *e, uint8_t node, const struct wire_block *b,
 		  uint8_t wop, uint8_t code, uint64_t cause);
-void answer_flush(struct engine *e);
+void answer_flush(struct c_engine *e);
 
 /* engine_fault.c */
-void fault_queue_tx(struct engine *e, unsigned int i);
-void fault_queue_rx(struct engine *e, unsigned int i);
-void fault_pop(struct engine *e);
-void fault_line(struct engine *e);
-int fault_ready(struct engine *e, uint32_t value);
-void note_post(struct engine *e, unsigned int kind, unsigned int index,
+void fault_queue_tx(struct c_engine *e, unsigned int i);
+void fault_queue_rx(struct c_engine *e, unsigned int i);
+void fault_pop(struct c_engine *e);
+void fault_line(struct c_engine *e);
+int fault_ready(struct c_engine *e, uint32_t value);
+void note_post(struct c_engine *e, unsigned int kind, unsigned int index,
 	       uint8_t serial);
-bool note_take(struct engine *e, struct note *n);
+bool note_take(struct c_engine *e, struct note *n);
 
 /* engine_regs.c */
-void regs_init(struct engine *e);
+void regs_init(struct c_engine *e);
+int c_reg_read(struct engine *engine, uint32_t off, unsigned int size,
+	       uint64_t *value);
+int c_reg_write(struct engine *engine, uint32_t off, unsigned int size,
+		uint64_t value);
 
-static inline uint64_t engine_emit(struct engine *e, enum trace_event ev,
+static inline uint64_t engine_emit(struct c_engine *e, enum trace_event ev,
 				   const struct trace_at *at, uint64_t a0,
 				   uint64_t a1, uint64_t a2, uint64_t a3)
 {

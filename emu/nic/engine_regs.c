@@ -84,7 +84,7 @@ static const struct {
 	[R_RXC_FROM] = VARIABLE(rx_ctx, src),
 };
 
-static void place_reg(struct engine *e, uint32_t off, unsigned int reg,
+static void place_reg(struct c_engine *e, uint32_t off, unsigned int reg,
 		      unsigned int index)
 {
 	struct reg_place *p = &e->regs.word[off / 4];
@@ -105,7 +105,7 @@ static void place_reg(struct engine *e, uint32_t off, unsigned int reg,
 	}
 }
 
-void regs_init(struct engine *e)
+void regs_init(struct c_engine *e)
 {
 	const struct {
 		uint32_t base, stride;
@@ -138,7 +138,7 @@ void regs_init(struct engine *e)
 }
 
 /* The register that off and size name, or NULL. */
-static const struct reg_place *decode(const struct engine *e, uint32_t off,
+static const struct reg_place *decode(const struct c_engine *e, uint32_t off,
 				      unsigned int size)
 {
 	const struct reg_place *p;
@@ -155,7 +155,7 @@ static const struct reg_place *decode(const struct engine *e, uint32_t off,
 #define FIELD_OF(value, name) \
 	(((uint32_t)(value) & (uint32_t)name##_MASK) >> name##_SHIFT)
 
-static uint64_t read_fault(const struct engine *e, unsigned int reg)
+static uint64_t read_fault(const struct c_engine *e, unsigned int reg)
 {
 	const struct fault *f = &e->fault[0];
 
@@ -186,7 +186,7 @@ static uint64_t read_fault(const struct engine *e, unsigned int reg)
 	return 0;
 }
 
-static uint64_t read_event(struct engine *e)
+static uint64_t read_event(struct c_engine *e)
 {
 	struct note n;
 
@@ -198,7 +198,7 @@ static uint64_t read_event(struct engine *e)
 }
 
 /* The burst that a channel has under way; zeros when there is none. */
-static uint64_t read_channel(const struct engine *e, unsigned int channel,
+static uint64_t read_channel(const struct c_engine *e, unsigned int channel,
 			     unsigned int reg)
 {
 	const struct channel *c = &e->ch[channel];
@@ -231,7 +231,7 @@ static_assert(NIC_ENG_RD_STATUS_BUSY == NIC_ENG_WR_STATUS_BUSY &&
 	      NIC_ENG_RD_STATUS_INDEX_MASK == NIC_ENG_WR_STATUS_INDEX_MASK,
 	      "both channels look alike");
 
-static uint64_t read_eng(struct engine *e, unsigned int reg)
+static uint64_t read_eng(struct c_engine *e, unsigned int reg)
 {
 	switch (reg) {
 	case R_ENG_ID:
@@ -295,7 +295,7 @@ static uint64_t read_rxc(const struct rx_ctx *r, unsigned int reg)
 	return 0;
 }
 
-static uint64_t read_other(struct engine *e, const struct reg_place *p)
+static uint64_t read_other(struct c_engine *e, const struct reg_place *p)
 {
 	if (regs[p->reg].page == PAGE_ENG)
 		return read_eng(e, p->reg);
@@ -304,7 +304,7 @@ static uint64_t read_other(struct engine *e, const struct reg_place *p)
 	return read_rxc(&e->rx[p->index], p->reg);
 }
 
-static inline uint64_t read_place(struct engine *e, const struct reg_place *p)
+static inline uint64_t read_place(struct c_engine *e, const struct reg_place *p)
 {
 	const uint8_t *at = (const uint8_t *)e + p->at;
 
@@ -318,14 +318,12 @@ static inline uint64_t read_place(struct engine *e, const struct reg_place *p)
 	return p->bytes ? *at : read_other(e, p);
 }
 
-int engine_reg_read(struct engine *e, uint32_t off, unsigned int size,
-		    uint64_t *value)
+int c_reg_read(struct engine *engine, uint32_t off, unsigned int size,
+	       uint64_t *value)
 {
-	const struct reg_place *p;
+	struct c_engine *e = c_engine(engine);
+	const struct reg_place *p = decode(e, off, size);
 
-	if (e->head.ops)
-		return e->head.ops->reg_read(e, off, size, value);
-	p = decode(e, off, size);
 	if (!p)
 		return -EINVAL;
 	*value = read_place(e, p) >> p->shift;
@@ -334,7 +332,7 @@ int engine_reg_read(struct engine *e, uint32_t off, unsigned int size,
 	return 0;
 }
 
-static void write_enable(struct engine *e, bool on)
+static void write_enable(struct c_engine *e, bool on)
 {
 	bool start = on && !e->enabled;
 
@@ -346,7 +344,7 @@ static void write_enable(struct engine *e, bool on)
 	engine_kick(e, CH_WRITE);
 }
 
-static int write_eng(struct engine *e, unsigned int reg, uint32_t value)
+static int write_eng(struct c_engine *e, unsigned int reg, uint32_t value)
 {
 	switch (reg) {
 	case R_ENG_CTRL:
@@ -369,7 +367,7 @@ static int write_eng(struct engine *e, unsigned int reg, uint32_t value)
 }
 
 /* A parameter of a block: the firmware's, but only in FREE. */
-static int write_ctx(struct engine *e, const struct reg_place *p,
+static int write_ctx(struct c_engine *e, const struct reg_place *p,
 		     uint64_t value)
 {
 	struct tx_ctx *t = &e->tx[p->index];
@@ -400,7 +398,7 @@ static int write_ctx(struct engine *e, const struct reg_place *p,
 	return 0;
 }
 
-static int write_reg(struct engine *e, uint32_t off, unsigned int size,
+static int write_reg(struct c_engine *e, uint32_t off, unsigned int size,
 		     uint64_t value)
 {
 	const struct reg_place *p = decode(e, off, size);
@@ -424,7 +422,7 @@ static int write_reg(struct engine *e, uint32_t off, unsigned int size,
 	return write_ctx(e, p, value);
 }
 
-static int refuse(struct engine *e, uint32_t off, uint64_t value, int error)
+static int refuse(struct c_engine *e, uint32_t off, uint64_t value, int error)
 {
 	struct trace_at at = { .board = e->cfg.board, .cause = e->reg_cause };
 
@@ -433,13 +431,11 @@ static int refuse(struct engine *e, uint32_t off, uint64_t value, int error)
 	return error;
 }
 
-int engine_reg_write(struct engine *e, uint32_t off, unsigned int size,
-		     uint64_t value)
+int c_reg_write(struct engine *engine, uint32_t off, unsigned int size,
+		uint64_t value)
 {
-	int error;
+	struct c_engine *e = c_engine(engine);
+	int error = write_reg(e, off, size, value);
 
-	if (e->head.ops)
-		return e->head.ops->reg_write(e, off, size, value);
-	error = write_reg(e, off, size, value);
 	return error ? refuse(e, off, value, error) : 0;
 }

@@ -28,7 +28,7 @@ static_assert(sizeof(((struct engine_stats *)0)->rx_arcs) ==
 	      sizeof(uint64_t) * FL_RX_STATES * FL_RX_EVENTS,
 	      "one counter per state and event");
 
-struct trace_at rx_at(const struct engine *e, const struct rx_ctx *r,
+struct trace_at rx_at(const struct c_engine *e, const struct rx_ctx *r,
 		      uint64_t cause)
 {
 	return (struct trace_at){ .board = e->cfg.board, .xfer = r->xfer,
@@ -36,13 +36,13 @@ struct trace_at rx_at(const struct engine *e, const struct rx_ctx *r,
 				  .cause = cause ? cause : r->event };
 }
 
-static struct trace_at packet_at(const struct engine *e,
+static struct trace_at packet_at(const struct c_engine *e,
 				 const struct wire_frame *f)
 {
 	return (struct trace_at){ .board = e->cfg.board, .cause = f->cause };
 }
 
-void rx_bad(struct engine *e, const struct wire_frame *f, enum wire_error why)
+void rx_bad(struct c_engine *e, const struct wire_frame *f, enum wire_error why)
 {
 	struct trace_at at = packet_at(e, f);
 
@@ -50,7 +50,7 @@ void rx_bad(struct engine *e, const struct wire_frame *f, enum wire_error why)
 	engine_emit(e, EV_RX_BAD_PACKET, &at, why, f->len, 0, 0);
 }
 
-void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
+void rx_stale(struct c_engine *e, const struct wire_frame *f, unsigned int ctx,
 	      unsigned int gen, unsigned int attempt)
 {
 	struct trace_at at = packet_at(e, f);
@@ -59,7 +59,7 @@ void rx_stale(struct engine *e, const struct wire_frame *f, unsigned int ctx,
 	engine_emit(e, EV_RX_STALE, &at, f->from, ctx, gen, attempt);
 }
 
-static void no_context(struct engine *e, const struct wire_frame *f,
+static void no_context(struct c_engine *e, const struct wire_frame *f,
 		       const struct wire_block *b)
 {
 	struct trace_at at = packet_at(e, f);
@@ -72,13 +72,13 @@ static void no_context(struct engine *e, const struct wire_frame *f,
 	answer_block(e, f->from, b, WOP_REFUSED, FL_ST_BUSY, at.cause);
 }
 
-static struct peer *rx_peer(struct engine *e, const struct rx_ctx *r)
+static struct peer *rx_peer(struct c_engine *e, const struct rx_ctx *r)
 {
 	return &e->peer[r->node][r->ctx];
 }
 
 /* Is the cell worth a reference instead of a copy? */
-static bool keep(struct engine *e, struct rx_ctx *r, unsigned int cell,
+static bool keep(struct c_engine *e, struct rx_ctx *r, unsigned int cell,
 		 const struct wire_frame *f)
 {
 	if (e->cfg.cell_bytes < KEEP_BYTES || !e->env.frame_keep ||
@@ -89,13 +89,13 @@ static bool keep(struct engine *e, struct rx_ctx *r, unsigned int cell,
 	return true;
 }
 
-static void let_go(struct engine *e, struct rx_ctx *r)
+static void let_go(struct c_engine *e, struct rx_ctx *r)
 {
 	engine_let_go(e, &r->kept, r->frame);
 }
 
 /* Nothing refers to the context any more. */
-static void rx_free(struct engine *e, struct rx_ctx *r)
+static void rx_free(struct c_engine *e, struct rx_ctx *r)
 {
 	struct peer *p = rx_peer(e, r);
 
@@ -113,7 +113,7 @@ static void rx_free(struct engine *e, struct rx_ctx *r)
 }
 
 /* The only place where a receive context changes state. */
-void rx_move(struct engine *e, struct rx_ctx *r, unsigned int event,
+void rx_move(struct c_engine *e, struct rx_ctx *r, unsigned int event,
 	     uint64_t cause)
 {
 	struct trace_at at = rx_at(e, r, cause);
@@ -146,7 +146,7 @@ void rx_move(struct engine *e, struct rx_ctx *r, unsigned int event,
  * The attempt ends here with an answer (wop 0: with none). What is left of it
  * on the wire is ignored from now on.
  */
-void rx_end(struct engine *e, struct rx_ctx *r, unsigned int event,
+void rx_end(struct c_engine *e, struct rx_ctx *r, unsigned int event,
 	    uint8_t wop, uint8_t code, uint64_t cause)
 {
 	if (r->linked) {
@@ -170,7 +170,7 @@ static bool same_block(const struct rx_ctx *r, const struct wire_block *b)
 	       (r->va == b->va && r->left == b->left);
 }
 
-static void store_cell(struct engine *e, struct rx_ctx *r,
+static void store_cell(struct c_engine *e, struct rx_ctx *r,
 		       const struct wire_frame *f, const struct wire_block *b)
 {
 	unsigned int cell = b->offset >> e->cell_log2;
@@ -193,7 +193,7 @@ static void store_cell(struct engine *e, struct rx_ctx *r,
  * sender hears that it is being worked on. One that was given up may have to
  * wait for the channel still; it hears that it may come again.
  */
-static void tell_alive(struct engine *e, struct rx_ctx *r,
+static void tell_alive(struct c_engine *e, struct rx_ctx *r,
 		       const struct wire_frame *f, const struct wire_block *b)
 {
 	if (r->state != FL_RX_WRITE || b->offset + b->payload_len != b->len)
@@ -204,7 +204,7 @@ static void tell_alive(struct engine *e, struct rx_ctx *r,
 		answer_post(e, r, WOP_WAIT, 0, f->cause);
 }
 
-static void rx_collect(struct engine *e, struct rx_ctx *r,
+static void rx_collect(struct c_engine *e, struct rx_ctx *r,
 		       const struct wire_frame *f, const struct wire_block *b)
 {
 	if (!same_block(r, b)) {
@@ -220,7 +220,7 @@ static void rx_collect(struct engine *e, struct rx_ctx *r,
 		rx_move(e, r, FL_RX_EV_FULL, f->cause);
 }
 
-static void fill(struct engine *e, struct rx_ctx *r,
+static void fill(struct c_engine *e, struct rx_ctx *r,
 		 const struct wire_frame *f, const struct wire_block *b)
 {
 	uint32_t cells = (b->len + e->cfg.cell_bytes - 1) >> e->cell_log2;
@@ -253,7 +253,7 @@ static void fill(struct engine *e, struct rx_ctx *r,
  * packet. Two answers never come together at one context: the older request's
  * gives way while it only collects; otherwise the newer one has to come again.
  */
-static bool rx_own_free(struct engine *e, const struct wire_frame *f,
+static bool rx_own_free(struct c_engine *e, const struct wire_frame *f,
 			const struct wire_block *b)
 {
 	uint8_t rxc = e->tx[b->ref >> 24].rxc;
@@ -268,7 +268,7 @@ static bool rx_own_free(struct engine *e, const struct wire_frame *f,
 	return true;
 }
 
-static void open_answer(struct engine *e, struct rx_ctx *r,
+static void open_answer(struct c_engine *e, struct rx_ctx *r,
 			const struct wire_frame *f, const struct wire_block *b)
 {
 	struct tx_ctx *t = &e->tx[b->ref >> 24];
@@ -286,7 +286,7 @@ static void open_answer(struct engine *e, struct rx_ctx *r,
  * Take a context from the sender that has been silent for longest. It may be
  * silent only since its cells get lost, so it hears that it may come again.
  */
-static void rx_reclaim(struct engine *e, uint64_t cause)
+static void rx_reclaim(struct c_engine *e, uint64_t cause)
 {
 	struct rx_ctx *oldest = NULL;
 	unsigned int i;
@@ -308,7 +308,7 @@ static void rx_reclaim(struct engine *e, uint64_t cause)
 }
 
 /* The first cell that came of an attempt. */
-static void rx_open(struct engine *e, struct peer *p,
+static void rx_open(struct c_engine *e, struct peer *p,
 		    const struct wire_frame *f, const struct wire_block *b)
 {
 	bool answer = b->opcode == WOP_READ_RESP;
@@ -352,7 +352,7 @@ static void rx_open(struct engine *e, struct peer *p,
  * A newer attempt of what a context holds. Returns true when the context was
  * given up and the attempt starts afresh.
  */
-static bool rx_newer_attempt(struct engine *e, struct peer *p,
+static bool rx_newer_attempt(struct c_engine *e, struct peer *p,
 			     const struct wire_frame *f,
 			     const struct wire_block *b)
 {
@@ -379,7 +379,7 @@ static bool rx_newer_attempt(struct engine *e, struct peer *p,
 }
 
 /* The peer has given the older block up. */
-static void rx_newer_gen(struct engine *e, struct peer *p,
+static void rx_newer_gen(struct c_engine *e, struct peer *p,
 			 const struct wire_frame *f)
 {
 	/* tag::resend-11[] */
@@ -395,7 +395,7 @@ static void rx_newer_gen(struct engine *e, struct peer *p,
 }
 
 /* A block that is in memory came again: its ACK was lost, or is late. */
-static void rx_again(struct engine *e, const struct wire_frame *f,
+static void rx_again(struct c_engine *e, const struct wire_frame *f,
 		     const struct wire_block *b)
 {
 	/* tag::resend-12[] */
@@ -415,7 +415,7 @@ static void rx_again(struct engine *e, const struct wire_frame *f,
 }
 
 /* Is the packet possible at all, on some board? */
-static bool possible(const struct engine *e, const struct wire_block *b)
+static bool possible(const struct c_engine *e, const struct wire_block *b)
 {
 	uint32_t cell = e->cfg.cell_bytes, rest = b->len - b->offset;
 
@@ -458,7 +458,7 @@ static enum kin kin_of(const struct peer *p, const struct wire_block *b)
 	/* end::resend-9[] */
 }
 
-void rx_block(struct engine *e, const struct wire_frame *f,
+void rx_block(struct c_engine *e, const struct wire_frame *f,
 	      const struct wire_block *b)
 {
 	struct peer *p;
@@ -508,14 +508,14 @@ void rx_block(struct engine *e, const struct wire_frame *f,
 	}
 }
 
-uint64_t engine_rx_event(const struct engine *e, unsigned int rxc)
+uint64_t c_rx_event(const struct engine *engine, unsigned int rxc)
 {
-	if (e->head.ops)
-		return e->head.ops->rx_event(e, rxc);
+	const struct c_engine *e = c_engine(engine);
+
 	return rxc < e->cfg.rx_contexts ? e->rx[rxc].event : 0;
 }
 
-int rx_ready(struct engine *e, unsigned int i, unsigned int code,
+int rx_ready(struct c_engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause)
 {
 	struct rx_ctx *r;
@@ -549,7 +549,7 @@ int rx_ready(struct engine *e, unsigned int i, unsigned int code,
 }
 
 /* The peer table goes on over a reset: what is over stays over. */
-void rx_init(struct engine *e)
+void rx_init(struct c_engine *e)
 {
 	unsigned int i, node;
 	struct rx_ctx *r;

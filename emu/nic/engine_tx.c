@@ -28,7 +28,7 @@ static_assert(sizeof(((struct engine_stats *)0)->tx_arcs) ==
 	      sizeof(uint64_t) * FL_TX_STATES * FL_TX_EVENTS,
 	      "one counter per state and event");
 
-static struct trace_at tx_at(const struct engine *e, const struct tx_ctx *t,
+static struct trace_at tx_at(const struct c_engine *e, const struct tx_ctx *t,
 			     uint64_t cause)
 {
 	return (struct trace_at){ .board = e->cfg.board, .xfer = t->xfer,
@@ -42,7 +42,7 @@ static bool tx_can(const struct tx_ctx *t, unsigned int event)
 }
 
 /* The context has come to its end: nothing may happen for it any more. */
-static void tx_done(struct engine *e, unsigned int i)
+static void tx_done(struct c_engine *e, unsigned int i)
 {
 	struct tx_ctx *t = &e->tx[i];
 
@@ -54,7 +54,7 @@ static void tx_done(struct engine *e, unsigned int i)
 }
 
 /* The only place where a transmit context changes state. */
-static void tx_move(struct engine *e, unsigned int i, unsigned int event,
+static void tx_move(struct c_engine *e, unsigned int i, unsigned int event,
 		    uint64_t cause)
 {
 	struct tx_ctx *t = &e->tx[i];
@@ -95,7 +95,7 @@ static void tx_move(struct engine *e, unsigned int i, unsigned int event,
 }
 
 /* An answer, or the fate of a READ's answer; the arc exists. */
-static void tx_apply(struct engine *e, unsigned int i, unsigned int event,
+static void tx_apply(struct c_engine *e, unsigned int i, unsigned int event,
 		     uint8_t code, uint64_t cause)
 {
 	struct tx_ctx *t = &e->tx[i];
@@ -139,7 +139,7 @@ static void tx_early(struct tx_ctx *t, unsigned int event, uint8_t code,
 	/* end::resend-6[] */
 }
 
-void tx_outcome(struct engine *e, unsigned int i, unsigned int event,
+void tx_outcome(struct c_engine *e, unsigned int i, unsigned int event,
 		uint8_t code, uint64_t cause)
 {
 	struct tx_ctx *t = &e->tx[i];
@@ -151,7 +151,7 @@ void tx_outcome(struct engine *e, unsigned int i, unsigned int event,
 		tx_apply(e, i, event, code, cause);
 }
 
-bool tx_vouches(const struct engine *e, uint8_t from,
+bool tx_vouches(const struct c_engine *e, uint8_t from,
 		const struct wire_block *b)
 {
 	unsigned int i = b->ref >> 24;
@@ -191,7 +191,7 @@ static unsigned int answer_event(const struct tx_ctx *t, uint8_t opcode)
 }
 
 /* The context that an answer speaks of, if it speaks of what it now does. */
-static struct tx_ctx *tx_named(struct engine *e, const struct wire_frame *f,
+static struct tx_ctx *tx_named(struct c_engine *e, const struct wire_frame *f,
 			       const struct wire_answer *a)
 {
 	struct tx_ctx *t;
@@ -216,7 +216,7 @@ static bool later(const struct tx_ctx *t, const struct wire_answer *a)
 	return t->opcode == WOP_READ_REQ && a->opcode == WOP_REFUSED && a->code;
 }
 
-void tx_answer(struct engine *e, const struct wire_frame *f,
+void tx_answer(struct c_engine *e, const struct wire_frame *f,
 	       const struct wire_answer *a)
 {
 	struct channel *c = &e->ch[CH_READ];
@@ -259,7 +259,7 @@ stale:
 }
 
 /* The firmware's GO: parameters that make no sense are refused here. */
-static int tx_go(struct engine *e, unsigned int i, unsigned int op)
+static int tx_go(struct c_engine *e, unsigned int i, unsigned int op)
 {
 	struct tx_ctx *t = &e->tx[i];
 	uint8_t opcode;
@@ -288,7 +288,7 @@ static int tx_go(struct engine *e, unsigned int i, unsigned int op)
 	return 0;
 }
 
-int tx_control(struct engine *e, unsigned int i, uint32_t value)
+int tx_control(struct c_engine *e, unsigned int i, uint32_t value)
 {
 	const uint32_t act = NIC_CTX_CTRL_GO | NIC_CTX_CTRL_RELEASE |
 			     NIC_CTX_CTRL_EXPIRE | NIC_CTX_CTRL_KILL;
@@ -329,7 +329,7 @@ int tx_control(struct engine *e, unsigned int i, uint32_t value)
 	return -EINVAL;		/* none of them, or several */
 }
 
-int tx_ready(struct engine *e, unsigned int i, unsigned int code,
+int tx_ready(struct c_engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause)
 {
 	struct tx_ctx *t;
@@ -348,7 +348,7 @@ int tx_ready(struct engine *e, unsigned int i, unsigned int code,
 }
 
 /* Of the READY contexts (there are some) the one whose turn it is. */
-static unsigned int next_ready(const struct engine *e, const struct channel *c)
+static unsigned int next_ready(const struct c_engine *e, const struct channel *c)
 {
 	/* tag::resend-1[] */
 	/* Round robin: the next one after the last that was served. */
@@ -358,7 +358,7 @@ static unsigned int next_ready(const struct engine *e, const struct channel *c)
 	/* end::resend-1[] */
 }
 
-static bool pick(struct engine *e, struct channel *c)
+static bool pick(struct c_engine *e, struct channel *c)
 {
 	struct tx_ctx *t;
 
@@ -375,7 +375,7 @@ static bool pick(struct engine *e, struct channel *c)
 	return true;
 }
 
-static void drop(struct engine *e, struct channel *c)
+static void drop(struct c_engine *e, struct channel *c)
 {
 	walk_abandon(e, &c->walk);
 	engine_let_go(e, &c->filled, c->frame);
@@ -388,7 +388,7 @@ static void drop(struct engine *e, struct channel *c)
  * A burst that is just one cell need not go through the buffer. Frames that
  * others wait for are not taken.
  */
-static void read_direct(struct engine *e, struct channel *c)
+static void read_direct(struct c_engine *e, struct channel *c)
 {
 	struct walk *w = &c->walk;
 	unsigned int cell = w->offset >> e->cell_log2;
@@ -408,7 +408,7 @@ static void read_direct(struct engine *e, struct channel *c)
 }
 
 /* The block has left. What the peer said meanwhile comes next. */
-static void leave(struct engine *e, struct channel *c)
+static void leave(struct c_engine *e, struct channel *c)
 {
 	unsigned int i = c->ctx;
 	struct tx_ctx *t = &e->tx[i];
@@ -425,7 +425,7 @@ static void leave(struct engine *e, struct channel *c)
 	tx_apply(e, i, t->early_event, t->early_code, t->early_cause);
 }
 
-static void fill_cell(struct engine *e, const struct channel *c,
+static void fill_cell(struct c_engine *e, const struct channel *c,
 		      struct wire_frame *f, uint32_t bytes, bool in_place)
 {
 	const struct tx_ctx *t = &e->tx[c->ctx];
@@ -450,7 +450,7 @@ static void fill_cell(struct engine *e, const struct channel *c,
 	wire_put_block(f, &b, e->cfg.icrc);
 }
 
-static uint64_t send_cell(struct engine *e, struct channel *c)
+static uint64_t send_cell(struct c_engine *e, struct channel *c)
 {
 	struct tx_ctx *t = &e->tx[c->ctx];
 	uint32_t bytes = e->cfg.cell_bytes;
@@ -493,7 +493,7 @@ static uint64_t send_cell(struct engine *e, struct channel *c)
 	return delay_ns;
 }
 
-static uint64_t read_burst(struct engine *e, struct channel *c,
+static uint64_t read_burst(struct c_engine *e, struct channel *c,
 			   uint64_t now_ns)
 {
 	unsigned int i = c->ctx;
@@ -526,7 +526,7 @@ static uint64_t read_burst(struct engine *e, struct channel *c,
 	return delay_ns;
 }
 
-uint64_t tx_step(struct engine *e, uint64_t now_ns)
+uint64_t tx_step(struct c_engine *e, uint64_t now_ns)
 {
 	struct channel *c = &e->ch[CH_READ];
 
@@ -544,7 +544,7 @@ uint64_t tx_step(struct engine *e, uint64_t now_ns)
 }
 
 /* Generations go on over a reset: peers remember them. */
-void tx_init(struct engine *e)
+void tx_init(struct c_engine *e)
 {
 	struct channel *c = &e->ch[CH_READ];
 	unsigned int i;
@@ -561,9 +561,9 @@ void tx_init(struct engine *e)
 	}
 }
 
-uint64_t engine_tx_event(const struct engine *e, unsigned int ctx)
+uint64_t c_tx_event(const struct engine *engine, unsigned int ctx)
 {
-	if (e->head.ops)
-		return e->head.ops->tx_event(e, ctx);
+	const struct c_engine *e = c_engine(engine);
+
 	return ctx < e->cfg.contexts ? e->tx[ctx].event : 0;
 }

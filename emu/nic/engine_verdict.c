@@ -5,7 +5,7 @@
  */
 #include "nic/engine_internal.h"
 
-int rx_verdict(struct engine *e, unsigned int i, uint32_t value)
+int rx_verdict(struct c_engine *e, unsigned int i, uint32_t value)
 {
 	uint8_t code = (uint8_t)((value & NIC_RXC_VERDICT_CODE_MASK) >>
 				 NIC_RXC_VERDICT_CODE_SHIFT);

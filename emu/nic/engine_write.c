@@ -5,7 +5,7 @@
  */
 #include "nic/engine_internal.h"
 
-void write_queue(struct engine *e, struct rx_ctx *r)
+void write_queue(struct c_engine *e, struct rx_ctx *r)
 {
 	unsigned int at = e->write_head + e->write_count++;
 
@@ -14,7 +14,7 @@ void write_queue(struct engine *e, struct rx_ctx *r)
 	engine_kick(e, CH_WRITE);
 }
 
-static struct rx_ctx *next(struct engine *e)
+static struct rx_ctx *next(struct c_engine *e)
 {
 	struct rx_ctx *r;
 
@@ -28,7 +28,7 @@ static struct rx_ctx *next(struct engine *e)
 }
 
 /* A burst that is open ends now, before anyone can see that the block is over. */
-void write_stop(struct engine *e, struct rx_ctx *r)
+void write_stop(struct c_engine *e, struct rx_ctx *r)
 {
 	struct channel *c = &e->ch[CH_WRITE];
 
@@ -42,7 +42,7 @@ void write_stop(struct engine *e, struct rx_ctx *r)
  * A READ that is over owns its buffer no longer: what still collects is
  * dropped, what is being written stops.
  */
-void write_cancel(struct engine *e, struct rx_ctx *r)
+void write_cancel(struct c_engine *e, struct rx_ctx *r)
 {
 	assert(r->own != NONE && e->tx[r->own].rxc == rx_index(e, r));
 	e->tx[r->own].rxc = NONE;
@@ -61,7 +61,7 @@ void write_cancel(struct engine *e, struct rx_ctx *r)
 	}
 }
 
-static void landed(struct engine *e, struct rx_ctx *r)
+static void landed(struct c_engine *e, struct rx_ctx *r)
 {
 	uint8_t own = r->own;
 
@@ -73,7 +73,7 @@ static void landed(struct engine *e, struct rx_ctx *r)
 		note_post(e, FL_NOTE_RX_LANDED, rx_index(e, r), r->serial);
 }
 
-static void refused(struct engine *e, struct rx_ctx *r, uint32_t map)
+static void refused(struct c_engine *e, struct rx_ctx *r, uint32_t map)
 {
 	e->stats.faults_remote++;
 	r->map = map;
@@ -85,7 +85,7 @@ static void refused(struct engine *e, struct rx_ctx *r, uint32_t map)
 			  (uint8_t)e->tx[r->own].gen);
 }
 
-static void failed(struct engine *e, struct rx_ctx *r)
+static void failed(struct c_engine *e, struct rx_ctx *r)
 {
 	uint8_t own = r->own;
 
@@ -95,7 +95,7 @@ static void failed(struct engine *e, struct rx_ctx *r)
 }
 
 /* [offset, offset + len) of the block, where it can be written from. */
-static uint8_t *bytes_of(struct engine *e, struct rx_ctx *r, uint32_t offset,
+static uint8_t *bytes_of(struct c_engine *e, struct rx_ctx *r, uint32_t offset,
 			 uint32_t len)
 {
 	uint32_t size = e->cfg.cell_bytes, from, to, at;
@@ -116,7 +116,7 @@ static uint8_t *bytes_of(struct engine *e, struct rx_ctx *r, uint32_t offset,
 	return r->buf + offset;
 }
 
-static uint64_t write_burst(struct engine *e, struct channel *c,
+static uint64_t write_burst(struct c_engine *e, struct channel *c,
 			    uint64_t now_ns)
 {
 	struct rx_ctx *r = &e->rx[c->ctx];
@@ -146,7 +146,7 @@ static uint64_t write_burst(struct engine *e, struct channel *c,
 	return delay_ns;
 }
 
-uint64_t write_step(struct engine *e, uint64_t now_ns)
+uint64_t write_step(struct c_engine *e, uint64_t now_ns)
 {
 	struct channel *c = &e->ch[CH_WRITE];
 	struct rx_ctx *r;
@@ -179,7 +179,7 @@ uint64_t write_step(struct engine *e, uint64_t now_ns)
 	return 0;
 }
 
-void write_init(struct engine *e)
+void write_init(struct c_engine *e)
 {
 	struct channel *c = &e->ch[CH_WRITE];
 

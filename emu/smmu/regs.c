@@ -468,6 +468,6 @@ int smmu_reg_write(struct smmu *s, uint32_t off, unsigned int size,
 	if (size == 8)
 		write32(s, off + 4, (uint32_t)(value >> 32));
 	write32(s, off, (uint32_t)value);
-	smmu_leave(s);
+	smmu_leave_changed(s);
 	return 0;
 }

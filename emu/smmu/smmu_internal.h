@@ -13,6 +13,7 @@
 
 #include <stdatomic.h>
 
+#include "os/os.h"
 #include "smmu.h"
 #include "trace/trace.h"
 #include "faultline/smmu_regs.h"
@@ -202,13 +203,34 @@ static inline uint64_t smmu_emit(struct smmu *s, enum trace_event ev,
 	return trace_emit(s->cfg.trace, ev, &at, a0, a1, a2, a3);
 }
 
+#define SMMU_SPIN_TRIES	64	/* then somebody else may need this CPU */
+
+/* Between enter and leave the lock is held. All calls below want it. */
+static inline void smmu_enter(struct smmu *s)
+{
+	unsigned int tries = 0;
+
+	/* acquire: pairs with the release in smmu_leave() */
+	while (atomic_flag_test_and_set_explicit(&s->lock,
+						 memory_order_acquire)) {
+		if (++tries == SMMU_SPIN_TRIES) {
+			tries = 0;
+			os_yield();
+		}
+	}
+}
+
+/* After a look: a register was read, say. */
+static inline void smmu_leave(struct smmu *s)
+{
+	atomic_flag_clear_explicit(&s->lock, memory_order_release);
+}
+
 /*
- * translate.c. Between enter and leave the lock is held; leave opens it and
- * then tells the board of the interrupt line and of released transactions. All
- * calls below want the lock.
+ * translate.c. After a change: no translation that the engine's channels remember holds,
+ * and the board is told of the interrupt line and of transactions that were released.
  */
-void smmu_enter(struct smmu *s);
-void smmu_leave(struct smmu *s);
+void smmu_leave_changed(struct smmu *s);
 
 /* stream.c */
 const struct smmu_route *smmu_stream_route(struct smmu *s, uint16_t stream);

@@ -4,38 +4,11 @@
  * address; creation and reset; and the lock with what is told to the board once
  * it is open.
  */
-#include "os/os.h"
 #include "smmu_internal.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define SPIN_TRIES	64	/* then somebody else may need this CPU */
-
-static void lock(struct smmu *s)
-{
-	unsigned int tries = 0;
-
-	/* acquire: pairs with the release in unlock */
-	while (atomic_flag_test_and_set_explicit(&s->lock,
-						 memory_order_acquire)) {
-		if (++tries == SPIN_TRIES) {
-			tries = 0;
-			os_yield();
-		}
-	}
-}
-
-static void unlock(struct smmu *s)
-{
-	atomic_flag_clear_explicit(&s->lock, memory_order_release);
-}
-
-void smmu_enter(struct smmu *s)
-{
-	lock(s);
-}
 
 /*
  * Only one thread tells of the line at a time, and it goes on until nothing is
@@ -48,9 +21,9 @@ static void tell_line(struct smmu *s)
 	while (!s->telling && s->irq_level != s->irq_told) {
 		level = s->irq_told = s->irq_level;
 		s->telling = true;
-		unlock(s);
+		smmu_leave(s);
 		s->env.irq(s->env.ctx, level);
-		lock(s);
+		smmu_enter(s);
 		s->telling = false;
 	}
 }
@@ -70,25 +43,25 @@ static void changed(struct smmu *s)
  * Whoever answers a held access tells the card by himself. Another thread that is
  * just translating could not: it holds the card, which env.resume asks for.
  */
-void smmu_leave(struct smmu *s)
+void smmu_leave_changed(struct smmu *s)
 {
 	struct smmu_held h;
 
 	changed(s);
 	tell_line(s);
 	while (smmu_bank_next_released(s, &h)) {
-		unlock(s);
+		smmu_leave(s);
 		s->env.resume(s->env.ctx, h.ticket, h.how);
-		lock(s);
+		smmu_enter(s);
 	}
 	tell_line(s);
-	unlock(s);
+	smmu_leave(s);
 }
 
 static void leave_access(struct smmu *s)
 {
 	tell_line(s);
-	unlock(s);
+	smmu_leave(s);
 }
 
 static enum smmu_verdict bypass(struct smmu *s, struct smmu_access *a)
@@ -349,7 +322,7 @@ void smmu_reset(struct smmu *s)
 {
 	smmu_enter(s);
 	reset(s);
-	smmu_leave(s);
+	smmu_leave_changed(s);
 }
 
 void smmu_stats(const struct smmu *s, struct smmu_stats *st)
@@ -357,20 +330,20 @@ void smmu_stats(const struct smmu *s, struct smmu_stats *st)
 	/* Reading takes the lock as well, hence the cast. */
 	struct smmu *mine = (struct smmu *)(uintptr_t)s;
 
-	lock(mine);
+	smmu_enter(mine);
 	*st = mine->stats;
 	st->accesses = atomic_load_explicit(&mine->accesses,
 					    memory_order_relaxed);
 	st->hits = atomic_load_explicit(&mine->hits, memory_order_relaxed);
-	unlock(mine);
+	smmu_leave(mine);
 }
 
 bool smmu_busy(struct smmu *s)
 {
 	bool busy;
 
-	lock(s);
+	smmu_enter(s);
 	busy = s->held_count || s->released.first >= 0;
-	unlock(s);
+	smmu_leave(s);
 	return busy;
 }

@@ -3,7 +3,7 @@
  * The subject of the lab: the bench of the lab "resend" with the engine in Verilog
  * on it, that is the model that Verilator made of the student's files.
  */
-#include "nic/engine_ops.h"
+#include "rtl/cosim/engine_plugin.h"
 
 extern const struct engine_plugin faultline_engine;
 

@@ -22,7 +22,7 @@
 #include "faultline/errata.h"
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
-#include "nic/engine_plugin.h"
+#include "rtl/cosim/engine_plugin.h"
 #include "rtl/cosim/random_reached.h"
 
 #define NODES		2

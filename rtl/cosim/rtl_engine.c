@@ -543,7 +543,7 @@ static struct engine *rtl_create(const struct engine_config *cfg,
 	x = calloc(1, sizeof(*x));
 	if (!x)
 		return NULL;
-	x->head.ops = &ops;
+	x->engine.ops = &ops;
 	x->cfg = *cfg;
 	x->env = *env;
 	x->emit = emit;
@@ -561,9 +561,9 @@ static struct engine *rtl_create(const struct engine_config *cfg,
 	x->in.s_axil_wstrb = 0xF;
 	x->in.m_axi_arready = x->in.m_axi_awready = x->in.m_axi_wready = 1;
 	x->in.m_axis_tready = 1;
-	rtl_reset((struct engine *)x);
+	rtl_reset(&x->engine);
 	*error = 0;
-	return (struct engine *)x;
+	return &x->engine;
 }
 
 __attribute__((visibility("default")))

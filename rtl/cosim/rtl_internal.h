@@ -22,7 +22,7 @@
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
 #include "model.h"
-#include "nic/engine_ops.h"
+#include "rtl/cosim/engine_plugin.h"
 
 enum { CH_READ, CH_WRITE, CHANNELS };
 
@@ -72,7 +72,7 @@ struct action {
 };
 
 struct rtl {
-	struct engine_head head;
+	struct engine engine;
 	struct engine_config cfg;
 	struct engine_env env;
 	engine_trace_emit *emit;

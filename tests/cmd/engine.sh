@@ -7,7 +7,7 @@ set -u
 
 cat >"$dir/none.c" <<'EOF'
 #include <errno.h>
-#include "nic/engine_plugin.h"
+#include "rtl/cosim/engine_plugin.h"
 
 static struct engine *create(const struct engine_config *cfg, const struct engine_env *env,
 			     engine_trace_emit *emit, int *error)

@@ -15,7 +15,7 @@
 #include "faultline/errata.h"
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
-#include "nic/engine_plugin.h"
+#include "rtl/cosim/engine_plugin.h"
 #include "trace/trace.h"
 #include "harness.h"
 
@@ -188,7 +188,7 @@ static inline struct engine *bench_engine(const struct engine_config *cfg,
 	int kind = engine_kind_parse(name ? name : "c");
 
 	EXPECT(kind >= 0);
-	return engine_make((enum engine_kind)kind, cfg, env, NULL, error);
+	return engine_maker((enum engine_kind)kind)(cfg, env, error);
 }
 
 /* A running engine, freed when the test ends. */

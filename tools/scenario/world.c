@@ -222,7 +222,7 @@ int world_board_add(struct world *w, const char *name,
 				   .walk_cache_entries =
 					   cfg->walk_cache_entries,
 				   .strangers = w->cfg.strangers,
-				   .engine = w->cfg.engine };
+				   .engine = engine_maker(w->cfg.engine) };
 	bool bare;
 	int err;
 

@@ -28,6 +28,7 @@
 #include "fabric/fabric.h"
 #include "faultline.h"
 #include "host/host.h"
+#include "rtl/cosim/engine_plugin.h"
 #include "sim/sim.h"
 #include "tools/scenario/order.h"
 #include "trace/trace.h"

@@ -4,7 +4,7 @@
  * asks of its environment is written down with the answers, and the other one
  * must ask the same and gets the same answers.
  */
-#include "nic/engine_plugin.h"
+#include "rtl/cosim/engine_plugin.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ struct record {
 };
 
 struct both {
-	struct engine_head head;
+	struct engine engine;
 	struct engine *c, *other;
 	const struct engine_plugin *plugin;
 	struct engine_env env;
@@ -582,7 +582,7 @@ struct engine *engine_both(const struct engine_config *cfg,
 	*error = -ENOMEM;
 	if (!b)
 		return NULL;
-	b->head.ops = &ops;
+	b->engine.ops = &ops;
 	b->plugin = other;
 	b->env = *env;
 	b->cfg = *cfg;
@@ -596,5 +596,5 @@ struct engine *engine_both(const struct engine_config *cfg,
 		free(b);
 		return NULL;
 	}
-	return (struct engine *)b;
+	return &b->engine;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Which engine, and the plug-in that holds another one than that in C. */
-#include "nic/engine_plugin.h"
+#include "rtl/cosim/engine_plugin.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -109,21 +109,30 @@ const struct engine_plugin *engine_plugin(const char **why)
 	return loaded.plugin;
 }
 
-struct engine *engine_make(enum engine_kind kind,
-			   const struct engine_config *cfg,
-			   const struct engine_env *env, const char *dir,
-			   int *error)
+static struct engine *make_rtl(const struct engine_config *cfg,
+			       const struct engine_env *env, int *error)
 {
-	const struct engine_plugin *p;
+	const struct engine_plugin *p = engine_plugin(NULL);
 
-	if (kind == ENGINE_C)
-		return engine_create(cfg, env, error);
-	p = engine_plugin(NULL);
-	if (!p) {
-		*error = -ENOENT;
-		return NULL;
-	}
-	if (kind == ENGINE_BOTH)
-		return engine_both(cfg, env, p, dir, NULL, error);
-	return p->create(cfg, env, trace_emit, error);
+	*error = -ENOENT;
+	return p ? p->create(cfg, env, trace_emit, error) : NULL;
+}
+
+static struct engine *make_both(const struct engine_config *cfg,
+				const struct engine_env *env, int *error)
+{
+	const struct engine_plugin *p = engine_plugin(NULL);
+
+	*error = -ENOENT;
+	return p ? engine_both(cfg, env, p, NULL, NULL, error) : NULL;
+}
+
+engine_create_fn *engine_maker(enum engine_kind kind)
+{
+	static engine_create_fn *const makers[] = {
+		[ENGINE_C] = engine_create, [ENGINE_RTL] = make_rtl,
+		[ENGINE_BOTH] = make_both,
+	};
+
+	return makers[kind];
 }
