@@ -16,46 +16,6 @@
 
 /* ---- engine ---- */
 
-static struct wire_frame *eng_frame_get(void *ctx)
-{
-	return fabric_frame_get(((struct board *)ctx)->port);
-}
-
-static uint64_t eng_frame_send(void *ctx, struct wire_frame *f)
-{
-	return fabric_frame_send(((struct board *)ctx)->port, f);
-}
-
-static struct wire_frame *eng_frame_spare(void *ctx)
-{
-	return fabric_frame_spare(((struct board *)ctx)->port);
-}
-
-static bool eng_frame_keep(void *ctx, const struct wire_frame *f)
-{
-	return fabric_frame_keep(((struct board *)ctx)->port, f);
-}
-
-static void eng_frames_put(void *ctx, struct wire_frame *const *f,
-			   unsigned int n)
-{
-	(void)ctx;
-	fabric_frames_put(f, n);
-}
-
-static void eng_irq(void *ctx, unsigned int line, bool level)
-{
-	struct board *b = ctx;
-
-	if (line == ENGINE_LINE_FAULT) {
-		irq_set(b, IRQ_NIC_FAULT, level);
-		return;
-	}
-	b->fw_events = level;
-	if (level)
-		sim_kick(&b->fw_actor);
-}
-
 static void eng_kick(void *ctx, unsigned int channel)
 {
 	sim_kick(&((struct board *)ctx)->channel[channel]);
@@ -98,23 +58,24 @@ static int make_engine(struct board *b)
 {
 	struct engine_env env = {
 		.ctx = b, .burst_begin = bus_burst_begin,
-		.burst_end = bus_burst_end, .frame_get = eng_frame_get,
-		.frame_send = eng_frame_send, .irq = eng_irq, .kick = eng_kick,
+		.burst_end = bus_burst_end, .wire = b->port,
+		.frame_get = fabric_frame_get, .frame_send = fabric_frame_send,
+		.irq = irq_engine, .kick = eng_kick,
 	};
 	struct engine_config cfg = {
 		.node = b->cfg.id, .contexts = b->cfg.contexts,
 		.rx_contexts = b->cfg.rx_contexts,
 		.cell_bytes = (uint32_t)b->cfg.timing->v[T_LINK_CELL],
 		.icrc = fabric_icrc(b->cfg.fabric), .trace = b->cfg.trace,
-		.board = b->cfg.id,
+		.cause = &b->causes.engine, .board = b->cfg.id,
 	};
 	int err = 0;
 
 	/* Where time is real, copies cost some. */
 	if (!b->timed) {
-		env.frame_spare = eng_frame_spare;
-		env.frame_keep = eng_frame_keep;
-		env.frames_put = eng_frames_put;
+		env.frame_spare = fabric_frame_spare;
+		env.frame_keep = fabric_frame_keep;
+		env.frames_put = fabric_frames_put;
 	}
 	while (1u << cfg.block_log2 < b->cfg.block_bytes && cfg.block_log2 < 31)
 		cfg.block_log2++;
@@ -127,51 +88,6 @@ static int make_engine(struct board *b)
 }
 
 /* ---- firmware ---- */
-
-static uint32_t fw_read32(void *ctx, uint32_t off)
-{
-	struct board *b = ctx;
-	uint64_t v = 0;
-
-	/* The firmware asks at every step: a low line says no without the bus. */
-	if (off == NIC_ENG_BASE + NIC_ENG_EVT_POP && !b->fw_events)
-		return 0;
-	engine_reg_read(b->engine, off, 4, &v);
-	return (uint32_t)v;
-}
-
-/* For the trace: a block is over, and its completion may follow from that. */
-static void note_release(struct board *b, uint32_t off, uint32_t value)
-{
-	if (off >= NIC_RXC_BASE(0) || off % NIC_CTX_STRIDE != NIC_CTX_CTRL ||
-	    !(value & NIC_CTX_CTRL_RELEASE))
-		return;
-	b->done_event = engine_tx_event(b->engine, (off - NIC_CTX_BASE(0)) /
-						   NIC_CTX_STRIDE);
-	engine_reg_cause(b->engine, b->done_event);
-}
-
-static void fw_write32(void *ctx, uint32_t off, uint32_t value)
-{
-	struct board *b = ctx;
-
-	engine_reg_cause(b->engine, b->fw_event);
-	note_release(b, off, value);
-	engine_reg_write(b->engine, off, 4, value);
-}
-
-static uint64_t fw_read64(void *ctx, uint32_t off)
-{
-	uint64_t v = 0;
-
-	engine_reg_read(((struct board *)ctx)->engine, off, 8, &v);
-	return v;
-}
-
-static void fw_write64(void *ctx, uint32_t off, uint64_t value)
-{
-	engine_reg_write(((struct board *)ctx)->engine, off, 8, value);
-}
 
 static int fw_mem_read(void *ctx, uint64_t pa, void *buf, uint32_t len)
 {
@@ -195,12 +111,6 @@ static int fw_mem_publish(void *ctx, uint64_t pa, uint32_t value)
 	return 0;
 }
 
-static void fw_irq(void *ctx, unsigned int line, bool level)
-{
-	(void)line;
-	irq_set(ctx, IRQ_NIC_EVENT, level);
-}
-
 static void fw_kick(void *ctx)
 {
 	sim_kick(&((struct board *)ctx)->fw_actor);
@@ -216,26 +126,17 @@ static uint64_t fw_trace(void *ctx, unsigned int event, uint32_t xfer,
 			 uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	struct board *b = ctx;
-	struct trace_at at = { .board = b->cfg.id, .xfer = xfer,
-			       .block = block, .cause = cause };
+	struct trace_at at = { .xfer = xfer, .block = block, .cause = cause };
 
-	/* The firmware sees registers only, not the engine's trace. */
+	/* The firmware sees registers only, not what the engine recorded. */
 	if (event == EV_FW_CHECK && !cause)
 		at.cause = engine_rx_event(b->engine, (unsigned int)a0);
-	if (event == EV_FW_COMPLETE && b->done_event)
-		at.cause = b->done_event;
-	if (event == EV_FW_WQE && !cause)
-		at.cause = b->bell_event[a0 % BOARD_TRACE_QPS];
-	b->fw_event = trace_emit(b->cfg.trace, event, &at, a0, a1, a2, a3);
-	if (event == EV_FW_COMPLETE)
-		atomic_store_explicit(&b->end_event[xfer % BOARD_TRACE_XFERS],
-				      b->fw_event, memory_order_relaxed);
-	return b->fw_event;
+	return cause_emit(&b->causes, event, at, a0, a1, a2, a3);
 }
 
 static bool one_step(struct board *b, uint64_t now_ns, uint32_t *costs)
 {
-	b->done_event = 0;
+	cause_firmware(&b->causes);
 	return fw_step(b->fw, now_ns, costs);
 }
 
@@ -257,7 +158,7 @@ static uint64_t fw_actor_step(void *ctx, uint64_t now_ns)
 	more = one_step(b, now_ns, costs);
 	if (!b->timed) {
 		for (i = 1; more && i < STEPS_AT_ONCE; i++) {
-			if (!b->fw_events && !fw_due(b->fw, now_ns))
+			if (!fw_due(b->fw, now_ns))
 				return SIM_IDLE;
 			more = one_step(b, now_ns, costs);
 		}
@@ -282,10 +183,11 @@ static struct fw *start_fw(struct board *b, void *mem)
 {
 	const uint64_t *t = b->cfg.timing->v;
 	const struct fw_env env = {
-		.ctx = b, .read32 = fw_read32, .write32 = fw_write32,
-		.read64 = fw_read64, .write64 = fw_write64,
+		.ctx = b, .engine = b->engine,
+		.reg_read = b->engine->ops->reg_read,
+		.reg_write = b->engine->ops->reg_write,
 		.mem_read = fw_mem_read, .mem_write = fw_mem_write,
-		.mem_publish = fw_mem_publish, .irq = fw_irq, .kick = fw_kick,
+		.mem_publish = fw_mem_publish, .irq = irq_firmware, .kick = fw_kick,
 		.alarm = fw_alarm, .random = fw_random, .trace = fw_trace,
 	};
 	const struct fw_config cfg = {
@@ -318,15 +220,10 @@ static int make_fw(struct board *b)
 
 /* ---- SMMU ---- */
 
-static void smmu_irq(void *ctx, bool level)
-{
-	irq_set(ctx, IRQ_SMMU, level);
-}
-
 static int make_smmu(struct board *b)
 {
 	const struct smmu_env env = {
-		.ctx = b, .read64 = bus_walk_read, .irq = smmu_irq,
+		.ctx = b, .read64 = bus_walk_read, .irq = irq_smmu,
 		.sync_start = bus_sync_start, .sync_done = bus_sync_done,
 		.resume = bus_resume, .frame_tag = bus_frame_tag,
 	};
@@ -355,6 +252,8 @@ static int build(struct board *b)
 
 	snprintf(stream, sizeof(stream), "keys %u", b->cfg.id);
 	rng_init(&b->keys, sim_seed(sim), stream);
+	b->causes.trace = b->cfg.trace;
+	b->causes.board = b->cfg.id;
 	b->timed = sim_mode(sim) == SIM_LOCKSTEP;
 	b->domain = sim_domain_create(sim, b->name);
 	b->grace = sim_grace_create(sim);
@@ -424,7 +323,7 @@ void board_reset(struct board *b)
 	sim_alarm(&b->fw_actor, SIM_IDLE);
 	b->fw = start_fw(b, b->fw);
 	assert(b->fw);
-	b->fw_event = b->done_event = 0;
+	cause_reset(&b->causes);
 	irq_set(b, IRQ_NIC_EVENT, false);
 	sim_leave(b->domain);
 	smmu_reset(b->smmu);
@@ -469,8 +368,7 @@ unsigned int board_open_slots(struct board *b)
 
 uint64_t board_end_event(struct board *b, uint32_t xfer)
 {
-	return atomic_load_explicit(&b->end_event[xfer % BOARD_TRACE_XFERS],
-				    memory_order_relaxed);
+	return cause_completion(&b->causes, xfer);
 }
 
 const char *board_name(const struct board *b)

@@ -4,10 +4,7 @@
 #define FL_BOARD_INTERNAL_H
 
 #include "board/board.h"
-
-/* Traces remember this many queue pairs and transfers (modulo). */
-#define BOARD_TRACE_QPS	256
-#define BOARD_TRACE_XFERS 1024
+#include "trace/cause.h"
 
 struct board_irq {
 	struct sim_spin lock;
@@ -42,20 +39,19 @@ struct board {
 	struct fabric_port *port;
 	struct sim_actor channel[2];	/* the engine's: 0 read, 1 write */
 	struct sim_actor fw_actor;
-	bool fw_events;			/* the engine's event line */
 	struct board_irq irq;
-	uint64_t fw_event;		/* trace: what the firmware did last */
-	uint64_t done_event;	/* of the block that this step released */
-	uint64_t bell_event[BOARD_TRACE_QPS];	/* the last doorbell */
-	atomic_uint_fast64_t end_event[BOARD_TRACE_XFERS]; /* FW_COMPLETE */
+	struct causes causes;		/* trace */
 	bool timed;			/* steps take time (lockstep) */
 	bool stale;			/* there was an EV_STALE_ACCESS */
 	atomic_bool unplugged;		/* for good: board_unplug() */
 	atomic_uint broken;		/* board_inject() */
 };
 
-/* irq.c */
+/* irq.c; the latter three as the parts' environments have them */
 void irq_set(struct board *b, enum irq_line line, bool level);
+void irq_smmu(void *board, bool level);
+void irq_firmware(void *board, unsigned int line, bool level);
+void irq_engine(void *board, unsigned int line, bool level);
 
 /* bus.c: the engine's memory port and the SMMU's */
 enum dma_status bus_burst_begin(void *board, struct dma_burst *burst);

@@ -181,12 +181,16 @@ static bool is_engine(uint32_t off)
 	return off < NIC_FW_BASE;
 }
 
-/* For the trace: what a work request will be fetched for. */
-static void note_doorbell(struct board *b, uint32_t off, uint64_t value)
+/* For the trace: why registers of the engine are written, or a request is fetched. */
+static void note_cause(struct board *b, uint32_t off, uint64_t value, bool write)
 {
-	if (off >= NIC_DB_BASE(0) &&
-	    off % NIC_DB_STRIDE == NIC_DB_SQ)
-		b->bell_event[value % BOARD_TRACE_QPS] = trace_last_software();
+	if (is_engine(off)) {
+		cause_software(&b->causes);
+		return;
+	}
+	cause_firmware(&b->causes);
+	if (write && off >= NIC_DB_BASE(0) && off % NIC_DB_STRIDE == NIC_DB_SQ)
+		cause_doorbell(&b->causes, (uint32_t)value);
 }
 
 static int nic_access(struct board *b, uint32_t off, unsigned int size,
@@ -195,9 +199,7 @@ static int nic_access(struct board *b, uint32_t off, unsigned int size,
 	int err;
 
 	sim_enter(b->domain);
-	engine_reg_cause(b->engine, trace_last_software());
-	if (write)
-		note_doorbell(b, off, *value);
+	note_cause(b, off, *value, write);
 	if (write)
 		err = is_engine(off) ?
 			engine_reg_write(b->engine, off, size, *value) :

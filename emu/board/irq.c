@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* irq.c - level-triggered interrupt lines. */
+/* irq.c - level-triggered interrupt lines, and which part drives which. */
 #include "board/board_internal.h"
 
 void irq_set(struct board *b, enum irq_line line, bool level)
@@ -13,6 +13,31 @@ void irq_set(struct board *b, enum irq_line line, bool level)
 			irq->fn(irq->arg, line, level);
 	}
 	sim_spin_unlock(&irq->lock);
+}
+
+void irq_smmu(void *board, bool level)
+{
+	irq_set(board, IRQ_SMMU, level);
+}
+
+void irq_firmware(void *board, unsigned int line, bool level)
+{
+	(void)line;
+	irq_set(board, IRQ_NIC_EVENT, level);
+}
+
+/* Its event line ends at the firmware's processor. */
+void irq_engine(void *board, unsigned int line, bool level)
+{
+	struct board *b = board;
+
+	if (line == ENGINE_LINE_FAULT) {
+		irq_set(b, IRQ_NIC_FAULT, level);
+		return;
+	}
+	fw_engine_line(b->fw, level);
+	if (level)
+		sim_kick(&b->fw_actor);
 }
 
 void board_irq_handler(struct board *b,

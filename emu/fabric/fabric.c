@@ -208,37 +208,40 @@ struct fabric_slot *fabric_slot_get(struct fabric_port *p)
 	return s;
 }
 
-struct wire_frame *fabric_frame_get(struct fabric_port *p)
+struct wire_frame *fabric_frame_get(void *port)
 {
-	struct fabric_slot *s = fabric_slot_get(p);
+	struct fabric_slot *s = fabric_slot_get(port);
 
 	return s ? &s->frame : NULL;
 }
 
 /* Relaxed: what it was a moment ago will do. */
-static bool plenty(struct fabric_port *p)
+static bool plenty(const struct fabric_port *p)
 {
 	return atomic_load_explicit(&p->taken, memory_order_relaxed) -
 	       atomic_load_explicit(&p->given, memory_order_relaxed) <
 	       p->fabric->cfg.frames / 2;
 }
 
-struct wire_frame *fabric_frame_spare(struct fabric_port *p)
+struct wire_frame *fabric_frame_spare(void *port)
 {
-	return plenty(p) ? fabric_frame_get(p) : NULL;
+	return plenty(port) ? fabric_frame_get(port) : NULL;
 }
 
-bool fabric_frame_keep(struct fabric_port *p, const struct wire_frame *fr)
+bool fabric_frame_keep(void *port, const struct wire_frame *fr)
 {
+	struct fabric_port *p = port;
+
 	p->kept = plenty(((const struct fabric_slot *)fr)->owner);
 	return p->kept;
 }
 
-void fabric_frames_put(struct wire_frame *const *fr, unsigned int n)
+void fabric_frames_put(void *port, struct wire_frame *const *fr, unsigned int n)
 {
 	struct fabric_slot *first = (struct fabric_slot *)fr[0], *s = first;
 	unsigned int i;
 
+	(void)port;
 	for (i = 1; i < n; i++) {
 		s->next = (struct fabric_slot *)fr[i];
 		s = s->next;
@@ -313,9 +316,10 @@ static uint32_t payload_bytes(const struct wire_frame *f)
 	return f->len - header;
 }
 
-uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr)
+uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 {
 	struct fabric_slot *s = (struct fabric_slot *)fr;
+	struct fabric_port *p = port;
 	struct fabric *f = p->fabric;
 	const uint64_t *t = f->cfg.timing->v;
 	struct trace_at at = fabric_at(p, fr);

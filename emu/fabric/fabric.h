@@ -41,18 +41,22 @@ fabric_attach(struct fabric *f, struct sim_domain *d, uint8_t node,
  */
 int fabric_link(struct fabric *f, uint8_t a, uint8_t b);
 
-struct wire_frame *fabric_frame_get(struct fabric_port *p);
+/*
+ * Frames, as the engine's environment has them (engine.h): port is a struct fabric_port.
+ */
+struct wire_frame *fabric_frame_get(void *port);
 /* The same, but only when at least half of the port's frames are not in use. */
-struct wire_frame *fabric_frame_spare(struct fabric_port *p);
+struct wire_frame *fabric_frame_spare(void *port);
 /*
  * receive wants to keep the frame that it was called with. False: the port that sent
  * it has few left. fabric_frames_put gives n frames back, all of one port, or
  * such that were not sent.
  */
-bool fabric_frame_keep(struct fabric_port *p, const struct wire_frame *fr);
-void fabric_frames_put(struct wire_frame *const *fr, unsigned int n);
+bool fabric_frame_keep(void *port, const struct wire_frame *fr);
+void fabric_frames_put(void *port, struct wire_frame *const *fr,
+		       unsigned int n);
 /* ns until the port takes the next frame (lockstep). Takes the frame over. */
-uint64_t fabric_frame_send(struct fabric_port *p, struct wire_frame *fr);
+uint64_t fabric_frame_send(void *port, struct wire_frame *fr);
 
 /*
  * Injection on everything that node a sends towards b (0xff: any). Rates in

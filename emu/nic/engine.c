@@ -4,30 +4,6 @@
 
 #include <stdlib.h>
 
-void engine_kick(struct c_engine *e, unsigned int channel)
-{
-	struct channel *c = &e->ch[channel];
-
-	if (c->awake || !e->enabled)
-		return;
-	c->awake = true;
-	e->env.kick(e->env.ctx, channel);
-}
-
-uint64_t engine_sleep(struct c_engine *e, unsigned int channel)
-{
-	e->ch[channel].awake = false;
-	return ENGINE_IDLE;
-}
-
-void engine_line(struct c_engine *e, unsigned int line, bool level)
-{
-	if (e->line[line] == level)
-		return;
-	e->line[line] = level;
-	e->env.irq(e->env.ctx, line, level);
-}
-
 void engine_let_go(struct c_engine *e, uint32_t *cells,
 		   struct wire_frame *const frame[KEEP_MAX])
 {
@@ -37,7 +13,7 @@ void engine_let_go(struct c_engine *e, uint32_t *cells,
 	for (; *cells; *cells &= *cells - 1)
 		gone[n++] = frame[lowest(*cells)];
 	if (n)
-		e->env.frames_put(e->env.ctx, gone, n);
+		e->env.frames_put(e->env.wire, gone, n);
 }
 
 static void c_destroy(struct engine *engine)
@@ -61,11 +37,6 @@ static void c_reset(struct engine *engine)
 	memset(e->noted, 0, sizeof(e->noted));
 	engine_line(e, ENGINE_LINE_FAULT, false);
 	engine_line(e, ENGINE_LINE_EVENT, false);
-}
-
-static void c_reg_cause(struct engine *engine, uint64_t seq)
-{
-	c_engine(engine)->reg_cause = seq;
 }
 
 static uint64_t c_step(struct engine *engine, unsigned int channel,
@@ -187,8 +158,7 @@ static const char *c_check(const struct engine *engine)
 
 static const struct engine_ops c_ops = {
 	.destroy = c_destroy, .reset = c_reset, .reg_read = c_reg_read,
-	.reg_write = c_reg_write, .reg_cause = c_reg_cause,
-	.tx_event = c_tx_event, .rx_event = c_rx_event, .step = c_step,
+	.reg_write = c_reg_write, .rx_event = c_rx_event, .step = c_step,
 	.receive = c_receive, .burst_resume = c_burst_resume,
 	.wire_room = c_wire_room, .stats = c_stats, .idle = c_idle,
 	.check = c_check,
@@ -229,6 +199,8 @@ struct engine *engine_create(const struct engine_config *cfg,
 		e->rx[i].buf = e->read_buf + block * (i + 1);
 	e->cfg = *cfg;
 	e->env = *env;
+	if (!e->cfg.cause)
+		e->cfg.cause = &e->no_cause;
 	e->block_bytes = (uint32_t)block;
 	e->cell_log2 = lowest(cfg->cell_bytes);
 	regs_init(e);

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "nic/wire.h"
+#include "trace/cause.h"
 
 #define ENGINE_CTX_MAX	16
 #define ENGINE_RXC_MAX	32
@@ -34,9 +35,6 @@
 #define ENGINE_PAGE	4096
 #define ENGINE_LINE_FAULT 0	/* number of the fault line, for env.irq */
 #define ENGINE_LINE_EVENT 1	/* to the firmware: there are events */
-
-struct trace;
-struct trace_at;
 
 enum dma_status {
 	DMA_OK,
@@ -81,16 +79,17 @@ struct engine_env {
 	 * will be called. send passes it on; returns ns until the wire takes
 	 * the next one.
 	 */
-	struct wire_frame *(*frame_get)(void *ctx);
-	uint64_t (*frame_send)(void *ctx, struct wire_frame *f);
+	void *wire;		/* for all calls about frames, in place of ctx */
+	struct wire_frame *(*frame_get)(void *wire);
+	uint64_t (*frame_send)(void *wire, struct wire_frame *f);
 	/*
 	 * Optional, all three or none: frames by reference, which saves copies.
 	 * An empty frame if there are plenty, or NULL; may the frame that came be
 	 * kept? and back with n frames of either kind, all of one owner.
 	 */
-	struct wire_frame *(*frame_spare)(void *ctx);
-	bool (*frame_keep)(void *ctx, const struct wire_frame *f);
-	void (*frames_put)(void *ctx, struct wire_frame *const *f,
+	struct wire_frame *(*frame_spare)(void *wire);
+	bool (*frame_keep)(void *wire, const struct wire_frame *f);
+	void (*frames_put)(void *wire, struct wire_frame *const *f,
 			   unsigned int n);
 	void (*irq)(void *ctx, unsigned int line, bool level);
 	/*
@@ -114,6 +113,7 @@ struct engine_config {
 	uint32_t cell_bytes;	/* of a packet: power of two, 64 to 4096 */
 	bool icrc;		/* make and check it */
 	struct trace *trace;
+	struct engine_cause *cause;	/* NULL: unknown */
 	uint8_t board;
 };
 
@@ -149,8 +149,6 @@ struct engine_ops {
 			uint64_t *value);
 	int (*reg_write)(struct engine *e, uint32_t off, unsigned int size,
 			 uint64_t value);
-	void (*reg_cause)(struct engine *e, uint64_t seq);
-	uint64_t (*tx_event)(const struct engine *e, unsigned int ctx);
 	uint64_t (*rx_event)(const struct engine *e, unsigned int rxc);
 	uint64_t (*step)(struct engine *e, unsigned int channel,
 			 uint64_t now_ns);
@@ -209,21 +207,7 @@ static inline int engine_reg_write(struct engine *e, uint32_t off,
 	return e->ops->reg_write(e, off, size, value);
 }
 
-/*
- * Trace: sequence number of what causes the register writes that follow; 0:
- * unknown.
- */
-static inline void engine_reg_cause(struct engine *e, uint64_t seq)
-{
-	e->ops->reg_cause(e, seq);
-}
-
-/* Trace: what happened last to a context. */
-static inline uint64_t engine_tx_event(const struct engine *e, unsigned int ctx)
-{
-	return e->ops->tx_event(e, ctx);
-}
-
+/* Trace: what happened last to a receive context. */
 static inline uint64_t engine_rx_event(const struct engine *e, unsigned int rxc)
 {
 	return e->ops->rx_event(e, rxc);

@@ -20,7 +20,7 @@ static bool try_send(struct c_engine *e, uint8_t node,
 
 	if (!e->enabled)
 		return false;
-	f = e->env.frame_get(e->env.ctx);
+	f = e->env.frame_get(e->env.wire);
 	if (!f)
 		return false;
 	f->from = e->cfg.node;
@@ -28,7 +28,7 @@ static bool try_send(struct c_engine *e, uint8_t node,
 	f->cause = cause;
 	wire_put_answer(f, a, e->cfg.icrc);
 	count(e, a->opcode);
-	e->env.frame_send(e->env.ctx, f);
+	e->env.frame_send(e->env.wire, f);
 	return true;
 }
 

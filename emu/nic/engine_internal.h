@@ -179,7 +179,8 @@ struct c_engine {
 	unsigned int cell_log2;
 	bool enabled, irq_enable;
 	bool line[2];		/* levels of the interrupt lines */
-	uint64_t reg_cause;
+	struct engine_cause no_cause;
+	uint64_t reg_cause;		/* of the register write under way */
 	struct tx_ctx tx[ENGINE_CTX_MAX];
 	struct rx_ctx rx[ENGINE_RXC_MAX];
 	uint64_t turned_away;		/* attempts that found no context */
@@ -203,11 +204,34 @@ struct c_engine {
 /* What engine.h hands out, as what it is here. */
 #define c_engine(e) ((struct c_engine *)(uintptr_t)(e))
 
-/* engine.c */
-void engine_kick(struct c_engine *e, unsigned int channel);
-uint64_t engine_sleep(struct c_engine *e, unsigned int channel);
-void engine_line(struct c_engine *e, unsigned int line, bool level);
+/* ---- what its channels and lines tell the environment ---- */
 
+static inline void engine_kick(struct c_engine *e, unsigned int channel)
+{
+	struct channel *c = &e->ch[channel];
+
+	if (c->awake || !e->enabled)
+		return;
+	c->awake = true;
+	e->env.kick(e->env.ctx, channel);
+}
+
+static inline uint64_t engine_sleep(struct c_engine *e, unsigned int channel)
+{
+	e->ch[channel].awake = false;
+	return ENGINE_IDLE;
+}
+
+static inline void engine_line(struct c_engine *e, unsigned int line,
+			       bool level)
+{
+	if (e->line[line] == level)
+		return;
+	e->line[line] = level;
+	e->env.irq(e->env.ctx, line, level);
+}
+
+/* engine.c */
 /* Give back the frames of the cells in the set, which is empty afterwards. */
 void engine_let_go(struct c_engine *e, uint32_t *cells,
 		   struct wire_frame *const frame[KEEP_MAX]);
@@ -241,7 +265,6 @@ void tx_outcome(struct c_engine *e, unsigned int i, unsigned int event,
 bool tx_vouches(const struct c_engine *e, uint8_t from,
 		const struct wire_block *b);
 uint64_t tx_step(struct c_engine *e, uint64_t now_ns);
-uint64_t c_tx_event(const struct engine *engine, unsigned int ctx);
 
 /* engine_rx.c */
 void rx_init(struct c_engine *e);

@@ -435,7 +435,9 @@ int c_reg_write(struct engine *engine, uint32_t off, unsigned int size,
 		uint64_t value)
 {
 	struct c_engine *e = c_engine(engine);
-	int error = write_reg(e, off, size, value);
+	int error;
 
+	e->reg_cause = e->cfg.cause->write;
+	error = write_reg(e, off, size, value);
 	return error ? refuse(e, off, value, error) : 0;
 }

@@ -82,7 +82,7 @@ static bool keep(struct c_engine *e, struct rx_ctx *r, unsigned int cell,
 		 const struct wire_frame *f)
 {
 	if (e->cfg.cell_bytes < KEEP_BYTES || !e->env.frame_keep ||
-	    !e->env.frame_keep(e->env.ctx, f))
+	    !e->env.frame_keep(e->env.wire, f))
 		return false;
 	r->frame[cell] = (struct wire_frame *)(uintptr_t)f;
 	r->kept |= 1u << cell;

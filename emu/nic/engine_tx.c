@@ -303,7 +303,8 @@ int tx_control(struct c_engine *e, unsigned int i, uint32_t value)
 	case NIC_CTX_CTRL_RELEASE:
 		if (!tx_can(t, FL_TX_EV_RELEASE))
 			return -EINVAL;
-		tx_move(e, i, FL_TX_EV_RELEASE, e->reg_cause);
+		e->cfg.cause->released = t->event;
+		tx_move(e, i, FL_TX_EV_RELEASE, t->event);
 		return 0;
 	/* tag::resend-7[] */
 	/*
@@ -399,7 +400,7 @@ static void read_direct(struct c_engine *e, struct channel *c)
 	    w->b.len > e->cfg.cell_bytes ||
 	    (w->b.len != e->cfg.cell_bytes && w->offset + w->b.len != w->len))
 		return;
-	f = e->env.frame_spare(e->env.ctx);
+	f = e->env.frame_spare(e->env.wire);
 	if (!f)
 		return;
 	c->frame[cell] = f;
@@ -466,7 +467,7 @@ static uint64_t send_cell(struct c_engine *e, struct channel *c)
 	if (e->answer_count)
 		f = NULL;
 	else
-		f = in_place ? c->frame[cell] : e->env.frame_get(e->env.ctx);
+		f = in_place ? c->frame[cell] : e->env.frame_get(e->env.wire);
 	if (!f) {
 		c->wants_room = true;
 		return engine_sleep(e, CH_READ);
@@ -486,7 +487,7 @@ static uint64_t send_cell(struct c_engine *e, struct channel *c)
 	if (in_place)
 		c->filled &= ~(1u << cell);
 	fill_cell(e, c, f, bytes, in_place);
-	delay_ns = e->env.frame_send(e->env.ctx, f);
+	delay_ns = e->env.frame_send(e->env.wire, f);
 	c->sent += bytes;
 	if (t->opcode == WOP_READ_REQ || c->sent == t->len)
 		leave(e, c);
@@ -559,11 +560,4 @@ void tx_init(struct c_engine *e)
 		*t = (struct tx_ctx){ .gen = t->gen, .rxc = NONE,
 				      .fault_serial = t->fault_serial };
 	}
-}
-
-uint64_t c_tx_event(const struct engine *engine, unsigned int ctx)
-{
-	const struct c_engine *e = c_engine(engine);
-
-	return ctx < e->cfg.contexts ? e->tx[ctx].event : 0;
 }

@@ -17,11 +17,13 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 {
 	uint32_t value, contexts, log2;
 	struct fw *fw = mem;
+	uint64_t param64 = 0;
 
 	if (cfg->node >= FW_NODES || !cfg->timeout_ns ||
 	    !cfg->fault_timeout_ns || !cfg->busy_ns)
 		return NULL;
-	value = env->read32(env->ctx, NIC_ENG_BASE + NIC_ENG_PARAM);
+	env->reg_read(env->engine, NIC_ENG_BASE + NIC_ENG_PARAM, 4, &param64);
+	value = (uint32_t)param64;
 	contexts = param(value, NIC_ENG_PARAM_NCTX_MASK,
 			 NIC_ENG_PARAM_NCTX_SHIFT);
 	log2 = param(value, NIC_ENG_PARAM_BLOCK_LOG2_MASK,
@@ -59,6 +61,11 @@ static bool command_due(struct fw *fw)
 	return fw->cmd.turn;
 }
 
+void fw_engine_line(struct fw *fw, bool level)
+{
+	fw->noted = level;
+}
+
 bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
 {
 	fw->now_ns = now_ns;
@@ -71,7 +78,7 @@ bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
 		fw_event_step(fw);
 		return true;
 	}
-	if (fw_ctx_step(fw) ||
+	if ((fw->noted && fw_ctx_step(fw)) ||
 	    (fw_timer_due(fw, now_ns) && fw_timer_step(fw)) ||
 	    (fw_sched_due(fw) && fw_sched_step(fw)))
 		return true;
@@ -84,7 +91,7 @@ bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
 
 bool fw_due(const struct fw *fw, uint64_t now_ns)
 {
-	return fw->cmd.busy || fw_event_due(fw) || fw_timer_due(fw, now_ns) ||
+	return fw->noted || fw->cmd.busy || fw_event_due(fw) || fw_timer_due(fw, now_ns) ||
 	       fw_sched_due(fw) || fw_qp_due(fw);
 }
 

@@ -46,6 +46,7 @@
 #define FW_LINE_EVENT	2	/* number of the firmware's line, for env.irq */
 
 struct fw;
+struct engine;
 
 /* What a step spent its time on; the board turns it into ns. */
 enum fw_cost {
@@ -60,13 +61,14 @@ enum fw_cost {
 struct fw_env {
 	void *ctx;
 	/*
-	 * Registers of the engine; offsets of regs.def. Never fail for what the
-	 * firmware does.
+	 * Registers of the engine; offsets of regs.def, size 4 or 8. Never fail for what
+	 * the firmware does. What engine points to is theirs alone.
 	 */
-	uint32_t (*read32)(void *ctx, uint32_t off);
-	void (*write32)(void *ctx, uint32_t off, uint32_t value);
-	uint64_t (*read64)(void *ctx, uint32_t off);
-	void (*write64)(void *ctx, uint32_t off, uint64_t value);
+	struct engine *engine;
+	int (*reg_read)(struct engine *engine, uint32_t off, unsigned int size,
+			uint64_t *value);
+	int (*reg_write)(struct engine *engine, uint32_t off,
+			 unsigned int size, uint64_t value);
 	/*
 	 * Memory by physical address, for queues. 0, or negative: bus error.
 	 * mem_read of a work request copies once. mem_publish writes the last 4
@@ -137,6 +139,9 @@ int fw_reg_read(struct fw *fw, uint32_t off, unsigned int size,
 int fw_reg_write(struct fw *fw, uint32_t off, unsigned int size,
 		 uint64_t value);
 
+/* The engine's event line is high: it has notes for the firmware. Low after fw_init(). */
+void fw_engine_line(struct fw *fw, bool level);
+
 /*
  * One piece of work: a command, an engine event, a work request, a block, a
  * timer. costs[] counts what it did (indexed by enum fw_cost; the caller clears
@@ -146,8 +151,8 @@ int fw_reg_write(struct fw *fw, uint32_t off, unsigned int size,
 bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS]);
 
 /*
- * Would a step find work, beside events of the engine? True when in doubt: it
- * only spares whose steps take no time the last one, which finds nothing.
+ * Would a step find work? True when in doubt: it only spares whose steps take no time
+ * the last one, which finds nothing.
  */
 bool fw_due(const struct fw *fw, uint64_t now_ns);
 

@@ -265,6 +265,7 @@ struct fw {
 	struct fw_config cfg;
 	struct fw_env env;
 	struct fw_stats stats;
+	bool noted;		/* the engine has notes: its event line */
 	uint64_t now_ns;	/* of this step */
 	uint32_t *costs;	/* of this step */
 	uint32_t contexts;	/* what the engine has */
@@ -306,22 +307,28 @@ struct fw {
 
 static inline uint32_t fw_read32(struct fw *fw, uint32_t off)
 {
-	return fw->env.read32(fw->env.ctx, off);
+	uint64_t v = 0;
+
+	fw->env.reg_read(fw->env.engine, off, 4, &v);
+	return (uint32_t)v;
 }
 
 static inline void fw_write32(struct fw *fw, uint32_t off, uint32_t value)
 {
-	fw->env.write32(fw->env.ctx, off, value);
+	fw->env.reg_write(fw->env.engine, off, 4, value);
 }
 
 static inline uint64_t fw_read64(struct fw *fw, uint32_t off)
 {
-	return fw->env.read64(fw->env.ctx, off);
+	uint64_t v = 0;
+
+	fw->env.reg_read(fw->env.engine, off, 8, &v);
+	return v;
 }
 
 static inline void fw_write64(struct fw *fw, uint32_t off, uint64_t value)
 {
-	fw->env.write64(fw->env.ctx, off, value);
+	fw->env.reg_write(fw->env.engine, off, 8, value);
 }
 
 /* What a trace record is about. */

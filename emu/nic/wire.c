@@ -6,10 +6,9 @@
 #include <endian.h>
 #include <string.h>
 
-#define PAYLOAD_AT	(WIRE_BTH_BYTES + WIRE_BLK_BYTES)
 #define PKEY		0xFFFF	/* the default partition, InfiniBand 10.9.2 */
 
-static_assert(PAYLOAD_AT <= WIRE_HEADER_MAX, "headers fit in a frame");
+static_assert(WIRE_PAYLOAD_AT <= WIRE_HEADER_MAX, "headers fit in a frame");
 
 /*
  * Whole bytes, most significant first. The usual widths are one store or load
@@ -217,11 +216,6 @@ static void put_bth(struct wire_frame *f, uint8_t opcode, uint32_t dest_qp,
 	put(f->bytes, WIRE_BTH_PSN, psn);
 }
 
-uint8_t *wire_payload(struct wire_frame *f)
-{
-	return f->bytes + PAYLOAD_AT;
-}
-
 uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
 			bool icrc)
 {
@@ -245,7 +239,7 @@ uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
 	f->block = b->block;
 	f->attempt = b->attempt;
 	f->offset = b->offset;
-	f->len = PAYLOAD_AT + b->payload_len + WIRE_ICRC_BYTES;
+	f->len = WIRE_PAYLOAD_AT + b->payload_len + WIRE_ICRC_BYTES;
 	put_icrc(f, icrc);
 	return f->len;
 }
@@ -301,12 +295,6 @@ static const struct {
 #undef WFLD
 #undef WOPC
 };
-
-uint8_t wire_opcode(const struct wire_frame *f)
-{
-	return f->len < WIRE_BTH_BYTES ? 0 :
-		(uint8_t)get(f->bytes, WIRE_BTH_OPCODE);
-}
 
 const char *wire_opcode_name(uint8_t opcode)
 {
@@ -369,8 +357,8 @@ enum wire_error wire_get_block(const struct wire_frame *f, bool icrc,
 	b->xfer = (uint32_t)get(h, WIRE_BLK_XFER);
 	b->block = (uint32_t)get(h, WIRE_BLK_BLOCK);
 	b->src = (uint32_t)get(h, WIRE_BLK_SRC);
-	b->payload = f->bytes + PAYLOAD_AT;
-	b->payload_len = f->len - PAYLOAD_AT - WIRE_ICRC_BYTES;
+	b->payload = f->bytes + WIRE_PAYLOAD_AT;
+	b->payload_len = f->len - WIRE_PAYLOAD_AT - WIRE_ICRC_BYTES;
 	if (b->payload_len > WIRE_PAYLOAD_MAX)
 		return WIRE_LENGTH;
 	/* A READ request carries nothing; a cell carries something. */

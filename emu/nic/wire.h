@@ -48,13 +48,19 @@ struct wire_answer {
 	uint32_t map, xfer, block;
 };
 
+#define WIRE_PAYLOAD_AT	(WIRE_BTH_BYTES + WIRE_BLK_BYTES)
+
+static inline uint8_t *wire_payload(struct wire_frame *f)
+{
+	return f->bytes + WIRE_PAYLOAD_AT;
+}
+
 /*
  * Write headers (and, unless icrc is false, the ICRC over everything: with
  * icrc false the four bytes are zero and are not checked, as a loopback link
  * does that cannot damage anything). The payload must already stand at
  * wire_payload(f) - where the caller copied it. Returns the frame's length.
  */
-uint8_t *wire_payload(struct wire_frame *f);
 uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
 			bool icrc);
 uint32_t wire_put_answer(struct wire_frame *f, const struct wire_answer *a,
@@ -67,7 +73,11 @@ enum wire_error {
 const char *wire_error_name(enum wire_error e);
 
 /* Opcode of a frame whatever its state; 0 when it is too short. */
-uint8_t wire_opcode(const struct wire_frame *f);
+static inline uint8_t wire_opcode(const struct wire_frame *f)
+{
+	return f->len < WIRE_BTH_BYTES ? 0 : f->bytes[WIRE_BTH_OPCODE_BYTE];
+}
+
 const char *wire_opcode_name(uint8_t opcode);
 
 /* Check everything and decode. */

@@ -195,7 +195,7 @@ static enum dma_status c_end(void *ctx, struct dma_burst *d, void *buf)
 static struct wire_frame *c_get(void *ctx)
 {
 	struct both *b = ctx;
-	struct wire_frame *f = b->env.frame_get(b->env.ctx);
+	struct wire_frame *f = b->env.frame_get(b->env.wire);
 
 	add(b, GET)->answer = f != NULL;
 	return f;
@@ -208,7 +208,7 @@ static uint64_t c_send(void *ctx, struct wire_frame *f)
 	uint64_t ns;
 
 	keep(b, add(b, SEND), f, offsetof(struct wire_frame, bytes) + f->len);
-	ns = b->env.frame_send(b->env.ctx, f);
+	ns = b->env.frame_send(b->env.wire, f);
 	b->record[at].answer = ns;
 	return ns;
 }
@@ -446,21 +446,6 @@ static int both_reg_write(struct engine *e, uint32_t off, unsigned int size,
 	return err;
 }
 
-static void both_reg_cause(struct engine *e, uint64_t seq)
-{
-	engine_reg_cause(of(e)->c, seq);
-	engine_reg_cause(of(e)->other, seq);
-}
-
-static uint64_t both_tx_event(const struct engine *e, unsigned int ctx)
-{
-	uint64_t seq = engine_tx_event(of(e)->c, ctx);
-
-	start(of(e), "last event of transmit context %u", ctx);
-	finish(of(e), seq, engine_tx_event(of(e)->other, ctx));
-	return seq;
-}
-
 static uint64_t both_rx_event(const struct engine *e, unsigned int rxc)
 {
 	uint64_t seq = engine_rx_event(of(e)->c, rxc);
@@ -545,7 +530,6 @@ static const char *both_check(const struct engine *e)
 static const struct engine_ops ops = {
 	.destroy = both_destroy, .reset = both_reset,
 	.reg_read = both_reg_read, .reg_write = both_reg_write,
-	.reg_cause = both_reg_cause, .tx_event = both_tx_event,
 	.rx_event = both_rx_event, .step = both_step, .receive = both_receive,
 	.burst_resume = both_resume, .wire_room = both_room,
 	.stats = both_stats, .idle = both_idle, .check = both_check,
@@ -564,11 +548,11 @@ struct engine *engine_both(const struct engine_config *cfg,
 	struct both *b = calloc(1, sizeof(*b));
 	/* Frames by reference are a matter of the C engine alone. */
 	struct engine_env c = {
-		.ctx = b, .burst_begin = c_begin, .burst_end = c_end,
+		.ctx = b, .wire = b, .burst_begin = c_begin, .burst_end = c_end,
 		.frame_get = c_get, .frame_send = c_send, .irq = c_irq,
 		.kick = c_kick, .emit = c_emit,
 	}, o = {
-		.ctx = b, .burst_begin = o_begin, .burst_end = o_end,
+		.ctx = b, .wire = b, .burst_begin = o_begin, .burst_end = o_end,
 		.frame_get = o_get, .frame_send = o_send, .irq = o_irq,
 		.kick = o_kick, .emit = o_emit,
 	};

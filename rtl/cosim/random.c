@@ -33,6 +33,7 @@
 
 struct node {
 	struct engine *e;
+	struct engine_cause cause;
 	struct wire_frame frame;	/* that frame_get() hands out */
 	struct wire_frame queue[QUEUE];	/* on the way here */
 	unsigned int queued;
@@ -164,7 +165,7 @@ static uint32_t rd(struct node *n, uint32_t off)
 
 static void wr(struct node *n, uint32_t off, unsigned int size, uint64_t v)
 {
-	engine_reg_cause(n->e, one_in(4) ? 0 : ++w.seq);
+	n->cause.write = one_in(4) ? 0 : ++w.seq;
 	w.refused += engine_reg_write(n->e, off, size, v) != 0;
 }
 
@@ -409,10 +410,8 @@ static void rare(struct node *n)
 		break;
 	case 9: case 10:
 		engine_stats(n->e, &st);
-		for (i = 0; i < ENGINE_RXC_MAX; i++) {
-			engine_tx_event(n->e, i);
+		for (i = 0; i < ENGINE_RXC_MAX; i++)
 			engine_rx_event(n->e, i);
-		}
 		break;
 	default:
 		chaos(n);
@@ -483,7 +482,8 @@ static bool new_engines(const char *dir)
 		w.cfg.node = w.cfg.board = (uint8_t)i;
 		w.cfg.block_log2 = (uint8_t)(12 + rnd(5));
 		w.node[i].block_log2 = w.cfg.block_log2;
-		env.ctx = &w.node[i];
+		env.ctx = env.wire = &w.node[i];
+		w.cfg.cause = &w.node[i].cause;
 		w.node[i].e = w.alone ?
 			w.plugin->create(&w.cfg, &env, trace_emit, &error) :
 			engine_both(&w.cfg, &env, w.plugin, dir, NULL, &error);

@@ -182,6 +182,7 @@ static int rtl_reg_read(struct engine *e, uint32_t off, unsigned int size,
 
 	if (!good_access(x, off, size))
 		return -EINVAL;
+	x->reg_cause = x->cfg.cause->write;
 	start(x, x->reg_cause);
 	if (read_word(x, off, &low) ||
 	    (size == 8 && read_word(x, off + 4, &high)))
@@ -216,9 +217,10 @@ static int rtl_reg_write(struct engine *e, uint32_t off, unsigned int size,
 			 uint64_t value)
 {
 	struct rtl *x = rtl_of(e);
-	struct trace_at at = { .board = x->cfg.board, .cause = x->reg_cause };
+	struct trace_at at = { .board = x->cfg.board };
 	int err;
 
+	at.cause = x->reg_cause = x->cfg.cause->write;
 	start(x, x->reg_cause);
 	err = write_words(x, off, size, value);
 	if (err) {
@@ -226,11 +228,6 @@ static int rtl_reg_write(struct engine *e, uint32_t off, unsigned int size,
 		rtl_emit(x, EV_ENG_BAD_REG, &at, off, value, 0, 0);
 	}
 	return err;
-}
-
-static void rtl_reg_cause(struct engine *e, uint64_t seq)
-{
-	rtl_of(e)->reg_cause = seq;
 }
 
 /* ---- bursts ---- */
@@ -462,11 +459,6 @@ static void rtl_reset(struct engine *e)
 	rtl_run(x);
 }
 
-static uint64_t rtl_tx_event(const struct engine *e, unsigned int ctx)
-{
-	return ctx < rtl_of(e)->cfg.contexts ? rtl_of(e)->tx[ctx].event : 0;
-}
-
 static uint64_t rtl_rx_event(const struct engine *e, unsigned int rxc)
 {
 	return rxc < rtl_of(e)->cfg.rx_contexts ? rtl_of(e)->rx[rxc].event : 0;
@@ -512,8 +504,7 @@ static uint64_t rtl_cycles(const struct engine *e)
 
 static const struct engine_ops ops = {
 	.destroy = rtl_destroy, .reset = rtl_reset, .reg_read = rtl_reg_read,
-	.reg_write = rtl_reg_write, .reg_cause = rtl_reg_cause,
-	.tx_event = rtl_tx_event, .rx_event = rtl_rx_event, .step = rtl_step,
+	.reg_write = rtl_reg_write, .rx_event = rtl_rx_event, .step = rtl_step,
 	.receive = rtl_receive, .burst_resume = rtl_resume,
 	.wire_room = rtl_wire_room, .stats = rtl_stats, .idle = rtl_idle,
 	.check = rtl_check,
@@ -546,6 +537,8 @@ static struct engine *rtl_create(const struct engine_config *cfg,
 	x->engine.ops = &ops;
 	x->cfg = *cfg;
 	x->env = *env;
+	if (!x->cfg.cause)
+		x->cfg.cause = &x->no_cause;
 	x->emit = emit;
 	place_all(x);
 	x->model = model_create();

@@ -82,6 +82,7 @@ struct rtl {
 	uint64_t cycles;
 	const char *wrong;
 	bool enabled, line[2];
+	struct engine_cause no_cause;
 	uint64_t reg_cause;
 	struct mirror tx[ENGINE_CTX_MAX], rx[ENGINE_RXC_MAX];
 	struct {

@@ -66,7 +66,7 @@ static void frame_out(struct rtl *x, bool cell)
 	}
 	x->frame = NULL;
 	x->announced = x->complete = false;
-	ns = x->env.frame_send(x->env.ctx, f);
+	ns = x->env.frame_send(x->env.wire, f);
 	if (cell) {
 		x->sent_cell = true;
 		x->delay_ns = ns;
@@ -326,7 +326,7 @@ static void want(struct rtl *x)
 		rtl_wrong(x, "a packet begins before the last one has left");
 		return;
 	}
-	x->frame = x->env.frame_get(x->env.ctx);
+	x->frame = x->env.frame_get(x->env.wire);
 	x->frame_len = 0;
 	x->denied |= !x->frame;
 	x->in.i_room = x->frame != NULL;

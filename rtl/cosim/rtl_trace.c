@@ -83,6 +83,8 @@ static void tx_state(struct rtl *x, unsigned int i, const struct model_out *r)
 	if (event == FL_TX_EV_FAULT || event == FL_TX_EV_BUS_ERROR)
 		block_failed(&x->bus[CH_READ], m, event == FL_TX_EV_FAULT);
 	at = rtl_at(x, m, x->own_set ? x->own : x->cause);
+	if (event == FL_TX_EV_RELEASE)
+		at.cause = x->cfg.cause->released = m->event;
 	x->own_set = false;
 	m->event = rtl_emit(x, EV_TX_STATE, &at, i, from, event, r->trc_to);
 	m->state = (uint8_t)r->trc_to;

@@ -198,7 +198,7 @@ static inline struct bench *bench_new(const struct engine_config *cfg)
 	struct engine_config c = cfg ? *cfg : bench_config;
 	struct trace_config tc = { .ring_records = 4096 };
 	struct engine_env env = {
-		.ctx = t, .burst_begin = bench_begin, .burst_end = bench_end,
+		.ctx = t, .wire = t, .burst_begin = bench_begin, .burst_end = bench_end,
 		.frame_get = bench_frame_get, .frame_send = bench_frame_send,
 		.irq = bench_irq, .kick = bench_kick,
 	};

@@ -100,7 +100,7 @@ static struct bench *both(void)
 
 	t = bench_new(NULL);
 	engine_destroy(t->e);
-	env.ctx = t;
+	env.ctx = env.wire = t;
 	c.trace = t->trace;
 	t->e = engine_both(&c, &env, &again, NULL, differs, &error);
 	EXPECT(t->e != NULL);

@@ -88,7 +88,7 @@ static struct bench *by_reference(unsigned int node)
 	struct engine_config c = bench_config;
 	struct bench *t = bench_new(NULL);
 	struct engine_env env = {
-		.ctx = t, .burst_begin = bench_begin, .burst_end = bench_end,
+		.ctx = t, .wire = t, .burst_begin = bench_begin, .burst_end = bench_end,
 		.frame_get = bench_frame_get, .frame_send = frame_send,
 		.irq = bench_irq, .kick = bench_kick,
 		.frame_spare = frame_spare, .frame_keep = frame_keep,

@@ -336,7 +336,7 @@ static struct pair *pair_new(unsigned int chaos, uint64_t seed)
 			n->mem[k] = (uint8_t)next_random(p);
 		for (k = 0; k < OWN; k++)
 			n->own[k].kept = calloc(1, AREA);
-		env.ctx = n;
+		env.ctx = env.wire = n;
 		n->e = bench_engine(&c, &env, &error);
 		EXPECT_EQ(error, 0);
 		set32(n, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);

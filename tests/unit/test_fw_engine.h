@@ -84,6 +84,7 @@ static inline void rig_note(struct rig *r, uint32_t kind, uint32_t n,
 		kind | n << NIC_ENG_EVT_POP_INDEX_SHIFT |
 		(serial & 0xFF) << NIC_ENG_EVT_POP_SERIAL_SHIFT |
 		NIC_ENG_EVT_POP_VALID;
+	fw_engine_line(r->fw, true);
 }
 
 static inline void rig_note_ctx(struct rig *r, uint32_t kind, uint32_t n)
@@ -91,17 +92,19 @@ static inline void rig_note_ctx(struct rig *r, uint32_t kind, uint32_t n)
 	rig_note(r, kind, n, r->ctx[n].gen);
 }
 
-static inline uint32_t rig_read32(void *arg, uint32_t off)
+static inline uint32_t rig_read32(struct rig *r, uint32_t off)
 {
-	struct rig *r = arg;
 	struct rig_ctx *c;
 	uint32_t reg, n;
 
 	if (off == NIC_ENG_BASE + NIC_ENG_PARAM)
 		return r->contexts | 32u << 8 | 14u << 16 | 1u << 24;
-	if (off == NIC_ENG_BASE + NIC_ENG_EVT_POP)
-		return r->evt_in == r->evt_out ? 0 :
-			r->evt[r->evt_out++ % RIG_EVENTS];
+	if (off == NIC_ENG_BASE + NIC_ENG_EVT_POP) {
+		if (r->evt_in == r->evt_out)
+			r->misuse = "a note was taken though the line is low";
+		fw_engine_line(r->fw, r->evt_out + 1 != r->evt_in);
+		return r->evt[r->evt_out++ % RIG_EVENTS];
+	}
 	c = rig_ctx_of(r, off, &reg);
 	if (c && reg == NIC_CTX_STATE)
 		return c->state | (c->attempt & 0xFF) << 8 | c->status << 16;
@@ -138,9 +141,8 @@ static inline uint32_t rig_read32(void *arg, uint32_t off)
 	return 0;
 }
 
-static inline uint64_t rig_read64(void *arg, uint32_t off)
+static inline uint64_t rig_read64(struct rig *r, uint32_t off)
 {
-	struct rig *r = arg;
 	uint32_t n = (off - NIC_RXC_BASE(0)) / NIC_RXC_STRIDE;
 	uint32_t reg = (off - NIC_RXC_BASE(0)) % NIC_RXC_STRIDE;
 
@@ -193,9 +195,8 @@ static inline void rig_ctrl(struct rig *r, struct rig_ctx *c, uint32_t value)
 	}
 }
 
-static inline void rig_write32(void *arg, uint32_t off, uint32_t value)
+static inline void rig_write32(struct rig *r, uint32_t off, uint32_t value)
 {
-	struct rig *r = arg;
 	uint32_t reg, n;
 	struct rig_ctx *c = rig_ctx_of(r, off, &reg);
 
@@ -228,9 +229,8 @@ static inline void rig_write32(void *arg, uint32_t off, uint32_t value)
 		r->misuse = "a register was written that does not exist";
 }
 
-static inline void rig_write64(void *arg, uint32_t off, uint64_t value)
+static inline void rig_write64(struct rig *r, uint32_t off, uint64_t value)
 {
-	struct rig *r = arg;
 	uint32_t reg;
 	struct rig_ctx *c = rig_ctx_of(r, off, &reg);
 
@@ -242,6 +242,27 @@ static inline void rig_write64(void *arg, uint32_t off, uint64_t value)
 		c->left = value;
 	else
 		r->misuse = "a register was written that has not 64 bits";
+}
+
+static inline int rig_reg_read(struct engine *engine, uint32_t off,
+			       unsigned int size, uint64_t *value)
+{
+	struct rig *r = (struct rig *)engine;
+
+	*value = size == 8 ? rig_read64(r, off) : rig_read32(r, off);
+	return 0;
+}
+
+static inline int rig_reg_write(struct engine *engine, uint32_t off,
+				unsigned int size, uint64_t value)
+{
+	struct rig *r = (struct rig *)engine;
+
+	if (size == 8)
+		rig_write64(r, off, value);
+	else
+		rig_write32(r, off, (uint32_t)value);
+	return 0;
 }
 
 #endif

@@ -118,8 +118,8 @@ static inline uint64_t rig_trace(void *arg, unsigned int event, uint32_t xfer,
 static inline struct fw_env rig_env(struct rig *r)
 {
 	return (struct fw_env){
-		.ctx = r, .read32 = rig_read32, .write32 = rig_write32,
-		.read64 = rig_read64, .write64 = rig_write64,
+		.ctx = r, .engine = (struct engine *)r,
+		.reg_read = rig_reg_read, .reg_write = rig_reg_write,
 		.mem_read = rig_mem_read, .mem_write = rig_mem_write,
 		.mem_publish = rig_mem_publish, .irq = rig_irq,
 		.kick = rig_kick, .alarm = rig_alarm, .random = rig_draw,
@@ -142,8 +142,8 @@ static inline void rig_run(struct rig *r)
 	uint32_t i;
 
 	for (i = 0; i < 1000000; i++) {
-		/* What is not due, and no note of the engine's, is nothing. */
-		bool due = fw_due(r->fw, r->now) || r->evt_in != r->evt_out;
+		/* What is not due is nothing. */
+		bool due = fw_due(r->fw, r->now);
 		bool more = fw_step(r->fw, r->now, r->costs);
 		const char *wrong = fw_check(r->fw);
 

@@ -44,11 +44,6 @@ struct task_struct *shim_current(void)
 	return self.task ? self.task : (struct task_struct *)&kernel_thread;
 }
 
-bool shim_outside(void)
-{
-	return !sim_thread_self();
-}
-
 /* So long does the board run at a time while somebody outside waits. */
 #define TURN_NS 10000
 

@@ -37,7 +37,10 @@ struct shim {
 
 /* Outside of all threads of the scheduler: let it run a little. */
 void shim_turn(void);
-bool shim_outside(void);
+static inline bool shim_outside(void)
+{
+	return !sim_thread_self();
+}
 /*
  * Call fn in a thread of the scheduler: at once when this is one, else in one
  * made for it. The driver may then wait for locks, workers and hardware as it
