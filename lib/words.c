@@ -7,8 +7,6 @@
 #include "lib_internal.h"
 
 /* Of the groups of entries.def only ST is wanted here. */
-#define ENTRY(name, size, text)
-#define EFLD(name, type, member, offset, text)
 #define EENUM(group, name, value, text) WORDS_##group(value, text)
 #define WORDS_ST(value, text)                                                 \
 	case value:                                                           \

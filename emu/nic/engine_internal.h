@@ -21,7 +21,7 @@
 #include <string.h>
 
 #include "faultline/entries.h"
-#include "faultline/fsm.h"
+#include "faultline/fsm_next.h"
 #include "faultline/regs.h"
 #include "nic/engine.h"
 #include "trace/trace.h"

@@ -10,18 +10,12 @@
 enum page { PAGE_ENG, PAGE_CTX, PAGE_RXC, PAGE_FW, PAGE_BOX, PAGE_DB };
 enum access { ACCESS_RO, ACCESS_RW, ACCESS_WO };
 
-#define NPAGE(name, base, size, count, text)
-
 enum reg {
 	R_NONE,
 #define NREG(page, name, offset, width, access, reset, text) R_##page##_##name,
 #define NARR(page, name, offset, stride, count, width, access, reset, text) \
 	R_##page##_##name,
-#define NFLD(page, name, field, lsb, width, text)
 #include "faultline/regs.def"
-#undef NREG
-#undef NARR
-#undef NFLD
 	R_COUNT
 };
 
@@ -31,25 +25,15 @@ static const struct {
 } regs[] = {
 #define NREG(page, name, offset, width, access, reset, text) \
 	[R_##page##_##name] = { PAGE_##page, width, ACCESS_##access, offset },
-#define NARR(page, name, offset, stride, count, width, access, reset, text)
-#define NFLD(page, name, field, lsb, width, text)
 #include "faultline/regs.def"
-#undef NREG
-#undef NARR
-#undef NFLD
 };
 
 static const struct {
 	uint8_t reg, lsb, width;
 } fields[] = {
-#define NREG(page, name, offset, width, access, reset, text)
-#define NARR(page, name, offset, stride, count, width, access, reset, text)
 #define NFLD(page, name, field, lsb, width, text) \
 	{ R_##page##_##name, lsb, width },
 #include "faultline/regs.def"
-#undef NREG
-#undef NARR
-#undef NFLD
 };
 
 static_assert(R_COUNT <= REGS_MAX, "room for every register");

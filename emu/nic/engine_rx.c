@@ -6,24 +6,6 @@
  */
 #include "nic/engine_internal.h"
 
-/* fsm.def as a table: the next state plus 1; 0: no such arc. */
-static const uint8_t rx_arc[FL_RX_STATES][FL_RX_EVENTS] = {
-#define FSTATE(m, name, value, owner, text)
-#define FEVENT(m, name, value, source, text)
-#define FNOTE(name, value, text)
-#define ARC(m, from, event, to, text) ARC_##m(from, event, to)
-#define ARC_TX(from, event, to)
-#define ARC_RX(from, event, to) \
-	[FL_RX_##from][FL_RX_EV_##event] = FL_RX_##to + 1,
-#include "faultline/fsm.def"
-#undef FSTATE
-#undef FEVENT
-#undef FNOTE
-#undef ARC
-#undef ARC_TX
-#undef ARC_RX
-};
-
 static_assert(sizeof(((struct engine_stats *)0)->rx_arcs) ==
 	      sizeof(uint64_t) * FL_RX_STATES * FL_RX_EVENTS,
 	      "one counter per state and event");
@@ -120,8 +102,8 @@ void rx_move(struct c_engine *e, struct rx_ctx *r, unsigned int event,
 	unsigned int i = rx_index(e, r);
 	uint8_t from = r->state;
 
-	assert(rx_arc[from][event]);
-	r->state = rx_arc[from][event] - 1;
+	assert(fl_rx_next[from][event]);
+	r->state = fl_rx_next[from][event] - 1;
 	e->stats.rx_arcs[from][event]++;
 	r->event = engine_emit(e, EV_RX_STATE, &at, i, from, event,
 			      r->state);

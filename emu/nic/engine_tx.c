@@ -6,24 +6,6 @@
  */
 #include "nic/engine_internal.h"
 
-/* fsm.def as a table: the next state plus 1; 0: no such arc. */
-static const uint8_t tx_arc[FL_TX_STATES][FL_TX_EVENTS] = {
-#define FSTATE(m, name, value, owner, text)
-#define FEVENT(m, name, value, source, text)
-#define FNOTE(name, value, text)
-#define ARC(m, from, event, to, text) ARC_##m(from, event, to)
-#define ARC_TX(from, event, to) \
-	[FL_TX_##from][FL_TX_EV_##event] = FL_TX_##to + 1,
-#define ARC_RX(from, event, to)
-#include "faultline/fsm.def"
-#undef FSTATE
-#undef FEVENT
-#undef FNOTE
-#undef ARC
-#undef ARC_TX
-#undef ARC_RX
-};
-
 static_assert(sizeof(((struct engine_stats *)0)->tx_arcs) ==
 	      sizeof(uint64_t) * FL_TX_STATES * FL_TX_EVENTS,
 	      "one counter per state and event");
@@ -38,7 +20,7 @@ static struct trace_at tx_at(const struct c_engine *e, const struct tx_ctx *t,
 
 static bool tx_can(const struct tx_ctx *t, unsigned int event)
 {
-	return tx_arc[t->state][event] != 0;
+	return fl_tx_next[t->state][event] != 0;
 }
 
 /* The context has come to its end: nothing may happen for it any more. */
@@ -63,7 +45,7 @@ static void tx_move(struct c_engine *e, unsigned int i, unsigned int event,
 	uint8_t from = t->state;
 
 	assert(tx_can(t, event));
-	t->state = tx_arc[from][event] - 1;
+	t->state = fl_tx_next[from][event] - 1;
 	e->stats.tx_arcs[from][event]++;
 	t->event = engine_emit(e, EV_TX_STATE, &at, i, from, event,
 			      t->state);

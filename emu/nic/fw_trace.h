@@ -11,7 +11,6 @@
 enum fw_trace_event {
 #define EVENT(name, unit, a0, a1, a2, a3, text) FW_TRACE_##name,
 #include "trace/events.def"
-#undef EVENT
 	FW_TRACE_COUNT
 };
 

@@ -287,13 +287,8 @@ static const struct {
 	const char *name;
 	int header;
 } opcodes[256] = {
-#define WHDR(name, bytes, text)
-#define WFLD(header, field, byte, bit, width, text)
 #define WOPC(name, value, header, text) [value] = { #name, HEADER_##header },
 #include "faultline/wire.def"
-#undef WHDR
-#undef WFLD
-#undef WOPC
 };
 
 const char *wire_opcode_name(uint8_t opcode)

@@ -280,7 +280,6 @@ bool sim_grace_done(struct sim_grace *g);
 enum timing {
 #define TIMING(name, key, unit, value, text) T_##name,
 #include "sim/timing.def"
-#undef TIMING
 	T_COUNT
 };
 struct timing_profile {

@@ -19,7 +19,6 @@ static const struct {
 } params[T_COUNT] = {
 #define TIMING(name, key, unit, value, text) { key, unit, value },
 #include "sim/timing.def"
-#undef TIMING
 };
 
 /* The file's bytes as an array that ends in a 0; sections as ELF and macOS have them. */

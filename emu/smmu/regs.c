@@ -15,11 +15,7 @@ enum reg {
 	REG_NONE,
 #define SREG(page, name, ...) REG_##page##_##name,
 #define SARR(page, name, ...) REG_##page##_##name,
-#define SFLD(...)
 #include "faultline/smmu.def"
-#undef SREG
-#undef SARR
-#undef SFLD
 	REG_COUNT
 };
 
@@ -41,24 +37,15 @@ static const struct reg_info reg_info[REG_COUNT] = {
 #define SARR(page, name, off, stride, count, bits, access, reset, text)       \
 	[REG_##page##_##name] = { PAGE_##page, ACCESS_##access, bits,         \
 				  off, stride, count, reset },
-#define SFLD(...)
 #include "faultline/smmu.def"
-#undef SREG
-#undef SARR
-#undef SFLD
 };
 
 static const struct {
 	uint8_t reg, lsb, width;
 } fields[] = {
-#define SREG(...)
-#define SARR(...)
 #define SFLD(page, name, field, lsb, width, text)                             \
 	{ REG_##page##_##name, lsb, width },
 #include "faultline/smmu.def"
-#undef SREG
-#undef SARR
-#undef SFLD
 };
 
 /* Fields that the map has and that software cannot change. */

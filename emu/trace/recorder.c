@@ -229,7 +229,6 @@ static const bool of_software[EV_COUNT] = {
 #define EVENT(name, unit, a0, a1, a2, a3, text) \
 	[EV_##name] = UNIT_##unit <= UNIT_KERNEL,
 #include "events.def"
-#undef EVENT
 };
 
 uint64_t trace_last(void)

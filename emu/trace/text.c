@@ -21,7 +21,6 @@ const struct trace_event_info trace_events[EV_COUNT] = {
 #define EVENT(name, unit, a0, a1, a2, a3, text)				      \
 	[EV_##name] = { #name, UNIT_##unit, { a0, a1, a2, a3 }, text },
 #include "trace/events.def"
-#undef EVENT
 };
 
 const char *const trace_unit_names[UNIT_COUNT] = {

@@ -31,7 +31,6 @@ enum trace_unit {
 enum trace_event {
 #define EVENT(name, unit, a0, a1, a2, a3, text) EV_##name,
 #include "events.def"
-#undef EVENT
 	EV_COUNT
 };
 

@@ -47,7 +47,6 @@ static void place_all(struct rtl *x)
 		uint32_t offset;
 		unsigned int width;
 	} regs[] = {
-#define NPAGE(page, base, size, count, text)
 #define NREG(page, name, offset, width, access, reset, text) \
 		{ PAGE_##page, offset, width },
 #define PAGE_ENG NIC_ENG_BASE, 0, 1
@@ -56,13 +55,7 @@ static void place_all(struct rtl *x)
 #define PAGE_FW NIC_FW_BASE, 0, 1
 #define PAGE_BOX NIC_BOX_BASE, 0, 1
 #define PAGE_DB NIC_DB_BASE(0), 0, 1
-#define NARR(page, name, offset, stride, count, width, access, reset, text)
-#define NFLD(page, name, field, lsb, width, text)
 #include "faultline/regs.def"
-#undef NPAGE
-#undef NREG
-#undef NARR
-#undef NFLD
 	};
 	unsigned int i;
 

@@ -436,19 +436,12 @@ TEST("blocks end once and rightly over a wire that loses, doubles, reorders")
 	STEP("%" PRIu64 " of %" PRIu64 " blocks ended well", good, ended);
 	EXPECT(good > 10000);
 	EXPECT(ended - good > 100);
-#define FSTATE(m, name, value, owner, text)
-#define FEVENT(m, name, value, source, text)
-#define FNOTE(name, value, text)
 #define COUNT_TX(f, ev) tx[FL_TX_##f][FL_TX_EV_##ev]
 #define COUNT_RX(f, ev) rx[FL_RX_##f][FL_RX_EV_##ev]
 #define ARC(m, from, event, to, text)					\
 	STEP(#m " " #from " " #event ": %" PRIu64, COUNT_##m(from, event)); \
 	EXPECT(COUNT_##m(from, event) > 0);
 #include "faultline/fsm.def"
-#undef FSTATE
-#undef FEVENT
-#undef FNOTE
-#undef ARC
 }
 
 TEST("the same seed gives the same run, another seed another")

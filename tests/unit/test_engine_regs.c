@@ -9,16 +9,9 @@ static const struct {
 	const char *name;
 	unsigned int page, offset, width, access;
 } regs[] = {
-#define NPAGE(name, base, size, count, text)
 #define NREG(page, name, offset, width, access, reset, text) \
 	{ #page "." #name, IN_##page, offset, width, ACC_##access },
-#define NARR(page, name, offset, stride, count, width, access, reset, text)
-#define NFLD(page, name, field, lsb, width, text)
 #include "faultline/regs.def"
-#undef NPAGE
-#undef NREG
-#undef NARR
-#undef NFLD
 };
 #define REGS (sizeof(regs) / sizeof(regs[0]))
 
@@ -26,16 +19,9 @@ static const struct {
 	const char *name;
 	unsigned int lsb, width;
 } fields[] = {
-#define NPAGE(name, base, size, count, text)
-#define NREG(page, name, offset, width, access, reset, text)
-#define NARR(page, name, offset, stride, count, width, access, reset, text)
 #define NFLD(page, name, field, lsb, width, text) \
 	{ #page "." #name, lsb, width },
 #include "faultline/regs.def"
-#undef NPAGE
-#undef NREG
-#undef NARR
-#undef NFLD
 };
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
 

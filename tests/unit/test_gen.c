@@ -22,11 +22,7 @@ TEST("each member of an entry has the table's offset and type")
 	EXPECT_EQ(offsetof(struct name, member), offset);		      \
 	EXPECT(__builtin_types_compatible_p(				      \
 		__typeof__(((struct name *)0)->member), type));
-#define EENUM(group, name, value, text)
 #include "faultline/entries.def"
-#undef ENTRY
-#undef EFLD
-#undef EENUM
 }
 
 TEST("the members of an entry fill it without holes")
@@ -37,25 +33,16 @@ TEST("the members of an entry fill it without holes")
 	all += (size);
 #define EFLD(name, type, member, offset, text) \
 	filled += sizeof(type);
-#define EENUM(group, name, value, text)
 #include "faultline/entries.def"
-#undef ENTRY
-#undef EFLD
-#undef EENUM
 	EXPECT_NE(all, 0);
 	EXPECT_EQ(filled, all);
 }
 
 TEST("each number of an entry has the table's value")
 {
-#define ENTRY(name, size, text)
-#define EFLD(name, type, member, offset, text)
 #define EENUM(group, name, value, text) \
 	EXPECT_EQ(FL_##group##_##name, value);
 #include "faultline/entries.def"
-#undef ENTRY
-#undef EFLD
-#undef EENUM
 }
 
 /* In-place mask of a field, written out bit by bit. */
@@ -92,7 +79,6 @@ TEST("each register and field of the SMMU header is that of the table")
 
 TEST("each register and field of the NIC header is that of the table")
 {
-#define NPAGE(page, base, size, count, text)
 #define NREG(page, name, offset, width, access, reset, text)		      \
 	EXPECT_EQ(NIC_##page##_##name, offset);				      \
 	EXPECT_EQ(NIC_##page##_##name##_RESET, reset);

@@ -251,8 +251,6 @@ TEST("fl_open on a Linux without the driver says so")
 	EXPECT_EQ(fl_close(dev), 0);
 }
 
-#define ENTRY(...)
-#define EFLD(...)
 #define IS_ST(value) value,
 #define IS_OP(value)
 #define IS_WQE(value)

@@ -35,9 +35,6 @@ static const struct entry def[] = {
 #define SFLD(page, name, field, lsb, width, text)                             \
 	{ #page, #name, #field, "", lsb, width, 1, 0, 0, false },
 #include "faultline/smmu.def"
-#undef SREG
-#undef SARR
-#undef SFLD
 };
 #define DEF_COUNT	(sizeof(def) / sizeof(def[0]))
 

@@ -15,18 +15,12 @@
 
 const struct predict_knob_text predict_knobs[PREDICT_KNOBS] = {
 #define KNOB(key, low, high, why) { key, why, low, high },
-#define STEADY(key, why)
 #include "tools/faultline/predict.def"
-#undef KNOB
-#undef STEADY
 };
 
 static const char *const steady[] = {
-#define KNOB(key, low, high, why)
 #define STEADY(key, why) key,
 #include "tools/faultline/predict.def"
-#undef KNOB
-#undef STEADY
 };
 
 #define STEADIES ((int)(sizeof(steady) / sizeof(steady[0])))

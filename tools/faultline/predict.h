@@ -12,10 +12,7 @@
 enum {
 	PREDICT_KNOBS = 0
 #define KNOB(key, low, high, why) +1
-#define STEADY(key, why)
 #include "tools/faultline/predict.def"
-#undef KNOB
-#undef STEADY
 };
 
 /* What is fitted, and the value of the profile that it is fitted with. */

@@ -170,6 +170,31 @@ static void write_c(void)
 	gen_close(f, GEN_C);
 }
 
+/* The arcs as tables of C, beside the enums that kernel and library have enough of. */
+static void write_c_next(void)
+{
+	FILE *f = gen_open(GEN_C, "fsm_next", source);
+	const char *m;
+	size_t k, i;
+
+	fputs("#include \"faultline/fsm.h\"\n\n"
+	      "/* [state][event]: the next state plus 1; 0: no such arc. */\n", f);
+	for (k = 0; k < 2; k++) {
+		m = machines[k];
+		fprintf(f, "%sstatic const unsigned char "
+			"fl_%s_next[FL_%s_STATES][FL_%s_EVENTS] = {\n",
+			k ? "\n" : "", gen_lower(m), m, m);
+		for (i = 0; i < ROWS; i++)
+			if (rows[i].kind == ARC_ROW &&
+			    !strcmp(rows[i].machine, m))
+				fprintf(f, "\t[FL_%s_%s][FL_%s_EV_%s] = "
+					"FL_%s_%s + 1,\n", m, rows[i].name, m,
+					rows[i].event, m, rows[i].to);
+		fputs("};\n", f);
+	}
+	gen_close(f, GEN_C);
+}
+
 static void write_verilog(void)
 {
 	FILE *f = gen_open(GEN_VERILOG, "fsm", source);
@@ -324,6 +349,7 @@ void gen_fsm(void)
 		}
 	}
 	write_c();
+	write_c_next();
 	write_verilog();
 	write_functions();
 	write_waves();

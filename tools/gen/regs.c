@@ -3,7 +3,6 @@
 #include "map.h"
 
 static const struct map_row rows[] = {
-#define NPAGE(page, base, size, count, text)
 #define NREG(page, name, offset, width, access, reset, text)		      \
 	{ MAP_REG, #page, #name, 0, offset, 0, 0, width, #access, reset, text },
 #define NARR(page, name, offset, stride, count, width, access, reset, text)   \
@@ -12,18 +11,11 @@ static const struct map_row rows[] = {
 #define NFLD(page, name, field, lsb, width, text)			      \
 	{ MAP_FIELD, #page, #name, #field, lsb, 0, 0, width, 0, 0, text },
 #include "faultline/regs.def"
-#undef NPAGE
-#undef NREG
-#undef NARR
-#undef NFLD
 };
 
 static const struct map_page pages[] = {
 #define NPAGE(page, base, size, count, text)				      \
 	{ #page, base, size, size, (count) > 1 ? (count) : 0, text },
-#define NREG(page, name, offset, width, access, reset, text)
-#define NARR(page, name, offset, stride, count, width, access, reset, text)
-#define NFLD(page, name, field, lsb, width, text)
 #include "faultline/regs.def"
 };
 

@@ -105,21 +105,15 @@ static bool value_event(struct parser *p, const struct token *t, struct arg *a)
 
 static bool value_packet(struct parser *p, const struct token *t, struct arg *a)
 {
-#define WHDR(...)
-#define WFLD(...)
 #define WOPC(name, value, header, text) OF_CARDS_##header(#name)
 	static const char *const names[] = {
 #include "faultline/wire.def"
 		NULL
 	};
-#undef WOPC
 #define WOPC(name, value, header, text) OF_CARDS_##header(value)
 	static const uint8_t codes[] = {
 #include "faultline/wire.def"
 	};
-#undef WHDR
-#undef WFLD
-#undef WOPC
 	int i = find_word(t->text, names);
 
 	if (i < 0)

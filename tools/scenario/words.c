@@ -250,8 +250,6 @@ const char *word_errno_name(int error)
 
 /* ---- statuses of completions: ST of entries.def, as remote-access ---- */
 
-#define ENTRY(...)
-#define EFLD(...)
 #define STATUS_ST(name, value, text) { #name, value },
 #define STATUS_OP(...)
 #define STATUS_WQE(...)

@@ -4,6 +4,7 @@
  * that each transition was taken in this run; the others are grey. Arcs between the
  * same two states share one arrow.
  */
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -28,37 +29,22 @@ struct machine {
 	uint64_t count[STATES_MAX][EVENTS_MAX];
 };
 
-#define FSTATE(...)
-#define FEVENT(...)
-#define FNOTE(...)
-#define ARC_TX(m, from, ev, to)
-#define ARC_RX(m, from, ev, to) { FL_RX_##from, FL_RX_EV_##ev, FL_RX_##to },
-#define ARC(m, from, ev, to, text) ARC_##m(m, from, ev, to)
-static const struct arc rx_arcs[] = {
+/* Those of TX, then those of RX, as they stand in fsm.def. */
+static const struct arc arcs[] = {
+#define ARC(m, from, ev, to, text) \
+	{ FL_##m##_##from, FL_##m##_EV_##ev, FL_##m##_##to },
 #include "faultline/fsm.def"
 };
-#undef ARC_TX
-#undef ARC_RX
-#define ARC_RX(m, from, ev, to)
-#define ARC_TX(m, from, ev, to) { FL_TX_##from, FL_TX_EV_##ev, FL_TX_##to },
-static const struct arc tx_arcs[] = {
-#include "faultline/fsm.def"
-};
-#undef FSTATE
-#undef FEVENT
-#undef ARC
+static_assert(sizeof(arcs) / sizeof(arcs[0]) == FL_TX_ARCS + FL_RX_ARCS,
+	      "all arcs of both machines");
 
-static void fill_names(struct machine *tx, struct machine *rx)
+static void fill_names(struct machine *of_TX, struct machine *of_RX)
 {
-#define ARC(...)
-#define FSTATE_TX(name, owns) tx->state[FL_TX_##name] = #name; \
-	tx->owner[FL_TX_##name] = #owns;
-#define FSTATE_RX(name, owns) rx->state[FL_RX_##name] = #name; \
-	rx->owner[FL_RX_##name] = #owns;
-#define FSTATE(m, name, value, owner, text) FSTATE_##m(name, owner)
-#define FEVENT_TX(name) tx->event[FL_TX_EV_##name] = #name;
-#define FEVENT_RX(name) rx->event[FL_RX_EV_##name] = #name;
-#define FEVENT(m, name, value, source, text) FEVENT_##m(name)
+#define FSTATE(m, name, value, owns, text) \
+	of_##m->state[FL_##m##_##name] = #name; \
+	of_##m->owner[FL_##m##_##name] = #owns;
+#define FEVENT(m, name, value, source, text) \
+	of_##m->event[FL_##m##_EV_##name] = #name;
 #include "faultline/fsm.def"
 }
 
@@ -179,10 +165,10 @@ static void put_machine(FILE *f, const struct machine *m)
 int view_states(FILE *f, const struct view_trace *t, int board)
 {
 	struct machine tx = { .name = "tx", .title = "transmit context",
-			      .arc = tx_arcs, .states = FL_TX_STATES,
+			      .arc = arcs, .states = FL_TX_STATES,
 			      .arcs = FL_TX_ARCS, .ev = EV_TX_STATE };
 	struct machine rx = { .name = "rx", .title = "receive context",
-			      .arc = rx_arcs, .states = FL_RX_STATES,
+			      .arc = arcs + FL_TX_ARCS, .states = FL_RX_STATES,
 			      .arcs = FL_RX_ARCS, .ev = EV_RX_STATE };
 	uint64_t total;
 

@@ -33,8 +33,6 @@ static const char *status_name(unsigned int status)
 		const char *group, *name;
 		unsigned int value;
 	} all[] = {
-#define ENTRY(name, size, text)
-#define EFLD(name, type, member, offset, text)
 #define EENUM(group, name, value, text) { #group, #name, value },
 #include "faultline/entries.def"
 	};
@@ -139,15 +137,8 @@ void bench_kill(unsigned int ctx)
 static const char *note_name(unsigned int kind)
 {
 	switch (kind) {
-#define FSTATE(m, name, value, owner, text)
-#define FEVENT(m, name, value, source, text)
-#define ARC(m, from, event, to, text)
 #define FNOTE(name, value, text) case FL_NOTE_##name: return #name;
 #include "faultline/fsm.def"
-#undef FSTATE
-#undef FEVENT
-#undef ARC
-#undef FNOTE
 	}
 	return "unknown";
 }
