@@ -308,13 +308,16 @@ void client_read(struct client *c)
 static void ring(struct client *c)
 {
 	struct attach_note n = { .kind = ATTACH_BELL };
+	int err = 0;
 
 	/* seq_cst: pairs with the agent's look after it says that it sleeps. */
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&c->shared->agent_asleep,
 				 memory_order_relaxed))
-		/* No room: it has bells enough that it did not hear yet. */
-		os_send_all(c->sock, &n, sizeof(n), NULL, 0, 0);
+		err = os_send_all(c->sock, &n, sizeof(n), NULL, 0, 0);
+	/* No room: it has bells enough. One that is lost must not leave it asleep. */
+	if (err && err != -EAGAIN)
+		shutdown(c->sock, SHUT_RDWR);
 }
 
 /* Until at most `most` are undone; 0 or -ETIME. */

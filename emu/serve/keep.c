@@ -25,10 +25,12 @@
 
 /* ---- a keeper ---- */
 
-/* No room: there are bells enough that were not heard yet. */
 static void pass_on(struct keep *k, char what)
 {
-	if (os_send(k->notes, &what, 1, NULL, 0) < 0 && what != 'b')
+	ssize_t r = os_send(k->notes, &what, 1, NULL, 0);
+
+	/* No room: there are bells enough that were not heard yet. */
+	if (r < 0 && !(what == 'b' && r == -EAGAIN))
 		k->over = true;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 
 #include "attach/internal.h"
 #include "faultline.h"
@@ -39,6 +40,7 @@ int attach_rehearse(struct attach *a)
 	os_yield();
 	os_nap();
 	attach_listen(a);
+	shutdown(-1, SHUT_RDWR);
 	error = os_protect(from, bytes, PROT_READ);
 	if (!error)
 		error = os_copy_from(to, from, bytes);
@@ -52,6 +54,27 @@ int attach_rehearse(struct attach *a)
 }
 
 /* ---- moving ---- */
+
+#define PATIENCE	10000	/* naps */
+
+/* Memory is short: shall it be tried once more? */
+static bool again(int error, int *naps)
+{
+	if (error != -ENOMEM || ++*naps == PATIENCE)
+		return false;
+	os_nap();
+	return true;
+}
+
+int attach_replace(void *at, const void *from, uint64_t bytes, int prot)
+{
+	int error, naps = 0;
+
+	do {
+		error = os_replace(at, from, bytes, prot);
+	} while (again(error, &naps));
+	return error;
+}
 
 static struct attach_page *nth(struct attach *a, const struct run *r,
 			       unsigned int i)
@@ -132,7 +155,7 @@ static void put_back(struct attach *a, const struct run *r,
 	for (i = 0; i < n; i++, va += ATTACH_PAGE) {
 		/* Frames of a granule lie side by side. */
 		if (va % attach_granule(a) == 0 &&
-		    os_replace((void *)va, a->bank + (uint64_t)frame[i] *
+		    attach_replace((void *)va, a->bank + (uint64_t)frame[i] *
 			       ATTACH_PAGE, attach_granule(a),
 			       attach_host_prot(r->prot))) {
 			os_say("faultline: memory cannot be put back\n");
@@ -241,14 +264,16 @@ static int move_out(struct attach *a, const struct run *r,
 		    const uint32_t *frame)
 {
 	unsigned int i, n;
-	int error;
+	int error, naps = 0;
 
 	/*
 	 * Who reads need not wait, and must not where the library's own
 	 * addresses are. But a page that is closed may be a view of somebody
 	 * else's frame by now: then nobody reads.
 	 */
-	error = protect_run(a, r, all_open(a, r) ? PROT_READ : PROT_NONE);
+	do {
+		error = protect_run(a, r, all_open(a, r) ? PROT_READ : PROT_NONE);
+	} while (again(error, &naps));
 	for (i = 0; i < r->n && !error; i++)
 		if (frame[i] != ~0u)
 			memcpy(a->scratch + (uint64_t)i * ATTACH_PAGE,
@@ -259,12 +284,12 @@ static int move_out(struct attach *a, const struct run *r,
 		     (frame[i + n] == ~0u) == (frame[i] == ~0u); n++)
 			;
 		if (frame[i] != ~0u)
-			error = os_replace((void *)(r->va + i *
-						    (uintptr_t)ATTACH_PAGE),
-					   a->scratch +
-					   (uint64_t)i * ATTACH_PAGE,
-					   n * (uint64_t)ATTACH_PAGE,
-					   attach_host_prot(r->prot));
+			error = attach_replace((void *)(r->va + i *
+							(uintptr_t)ATTACH_PAGE),
+					       a->scratch +
+					       (uint64_t)i * ATTACH_PAGE,
+					       n * (uint64_t)ATTACH_PAGE,
+					       attach_host_prot(r->prot));
 	}
 	return error;
 }

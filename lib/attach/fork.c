@@ -136,7 +136,7 @@ static void own_pages(struct attach *a)
 		view = p->view;
 		prot = p->own & OWN_WRITE ? PROT_READ | PROT_WRITE : PROT_READ;
 		if (view >> VIEW_PROT_SHIFT && !(p->own & OWN_FOREIGN) &&
-		    os_replace((void *)va, a->bank + (uint64_t)
+		    attach_replace((void *)va, a->bank + (uint64_t)
 			       ((view & VIEW_FRAME) - 1) * ATTACH_PAGE,
 			       attach_granule(a), prot))
 			abort();

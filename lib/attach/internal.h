@@ -228,6 +228,11 @@ int attach_fault(struct attach *a, uintptr_t va, int write);
 
 /* adopt.c: in the agent's thread, but for attach_rehearse. */
 void attach_job_do(struct attach *a);
+/*
+ * As os_replace(), where a program could not go on after it failed: memory that is short
+ * is waited for, for about a second.
+ */
+int attach_replace(void *at, const void *from, uint64_t bytes, int prot);
 /* Everything that moving pages calls, once, before there are any. */
 int attach_rehearse(struct attach *a);
 

@@ -24,15 +24,22 @@ void attach_bell(struct attach *a)
 {
 	struct attach_note n = { .kind = ATTACH_BELL };
 	int saved = errno;		/* a handler keeps the program's */
-	int cancel;
+	int cancel, err;
 
 	/* Who is in the middle of a call must not end there. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	/*
-	 * No room: then there are bells enough on their way. A board that is
-	 * gone is found out by the agent.
+	 * No room: then there are bells enough on their way. A board that is gone
+	 * is found out by the agent. Any other that is lost must not leave both
+	 * sides asleep.
 	 */
-	os_send_all(a->sock, &n, sizeof(n), NULL, 0, REST_MS);
+	err = os_send_all(a->sock, &n, sizeof(n), NULL, 0, REST_MS);
+	if (err && err != -EAGAIN && err != -EPIPE && err != -ECONNRESET) {
+		os_say("faultline: a message to the boards could not be sent; "
+		       "without it they are gone\n");
+		attach_dies(a, -ENODEV);
+		shutdown(a->sock, SHUT_RDWR);
+	}
 	pthread_setcancelstate(cancel, NULL);
 	errno = saved;
 }

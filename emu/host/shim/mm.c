@@ -248,11 +248,11 @@ long shim_pin_pages(struct mm_struct *mm, unsigned long va, unsigned long n,
 	shim_kept_rules(mm, "pin_user_pages_remote()", where);
 	if (shim_refused())
 		return -ENOMEM;
-	/* As many as there is memory for: fewer than were asked for is an answer, too. */
+	/* Fewer than were asked for would be an answer, but one that takes other time. */
 	while (room < (long)n && (pages[room] = malloc(sizeof(**pages))))
 		room++;
-	pinned = room ? mm_pin(mm->host, va, (u64)room, flags & FOLL_WRITE,
-			       NULL) : -ENOMEM;
+	pinned = room == (long)n ? mm_pin(mm->host, va, n, flags & FOLL_WRITE,
+					  NULL) : -ENOMEM;
 	for (i = 0; i < room; i++) {
 		if (i < pinned)
 			*pages[i] = (struct page){ mm, va + (u64)i * PAGE_SIZE };
