@@ -16,6 +16,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "faultline/pte.h"
 #include "host/host.h"
 #include "host/process.h"
 
@@ -323,23 +324,6 @@ uint64_t areas_count(struct host_kernel *k);
  * of it comes, goes, ages and becomes dirty together. So the first one speaks for
  * all, and addresses and numbers here are those of pages.
  */
-#define PTE_VALID	(1ull << 0)
-#define PTE_TYPE	3ull		/* table at levels 0-2, page at 3 */
-#define PTE_USER	(1ull << 6)	/* AP[1] */
-#define PTE_RDONLY	(1ull << 7)	/* AP[2] */
-#define PTE_SH_INNER	(3ull << 8)
-#define PTE_AF		(1ull << 10)
-#define PTE_NG		(1ull << 11)
-#define PTE_ADDR	0x0000fffffffff000ull
-#define PTE_DBM		(1ull << 51)	/* software: may write */
-#define PTE_PXN		(1ull << 53)
-#define PTE_UXN		(1ull << 54)
-#define PTE_DIRTY	(1ull << 55)	/* software */
-/* Software, with bits 1:0 clear: resident, but no access is allowed. */
-#define PTE_NONE	(1ull << 58)
-/* Software, with bits 1:0 clear: bits 47:12 are a swap slot. */
-#define PTE_SWAP	(1ull << 57)
-
 static inline bool pte_resident(uint64_t d)
 {
 	return d & (PTE_VALID | PTE_NONE);

@@ -13,7 +13,7 @@
 
 uint64_t pte_make(uint64_t pa, int prot, bool dirty)
 {
-	uint64_t d = pa | PTE_SH_INNER | PTE_AF | PTE_NG | PTE_PXN | PTE_UXN;
+	uint64_t d = pa | PTE_SHARED | PTE_AF | PTE_NG | PTE_PXN | PTE_UXN;
 
 	assert(!(pa & ~PTE_ADDR));
 	if (dirty)

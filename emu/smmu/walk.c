@@ -7,20 +7,12 @@
  */
 #include "smmu_internal.h"
 
-#define DESC_VALID	UINT64_C(1)
-#define DESC_TABLE	UINT64_C(2)	/* table at 0 to 2, page at 3 */
-#define DESC_AP_USER	(UINT64_C(1) << 6)
-#define DESC_AP_RDONLY	(UINT64_C(1) << 7)
-#define DESC_AF		(UINT64_C(1) << 10)
-#define DESC_NG		(UINT64_C(1) << 11)
-#define DESC_ADDR	UINT64_C(0x0000fffffffff000)
-#define DESC_APT_NOUSER	(UINT64_C(1) << 61)
-#define DESC_APT_RDONLY	(UINT64_C(1) << 62)
+#include "faultline/pte.h"
 
 /* What the tables above have taken away, and where the next one is. */
 struct position {
 	uint64_t table;
-	uint64_t taken;		/* DESC_APT_* */
+	uint64_t taken;		/* PTE_TABLE_* */
 	unsigned int level;
 };
 
@@ -74,8 +66,8 @@ static bool begin(const struct smmu_bank *b, uint64_t va, struct position *p,
 static uint8_t permissions(uint64_t desc, uint64_t taken)
 {
 	/* tag::walk-6[] */
-	bool user = desc & DESC_AP_USER && !(taken & DESC_APT_NOUSER);
-	bool write = !(desc & DESC_AP_RDONLY) && !(taken & DESC_APT_RDONLY);
+	bool user = desc & PTE_USER && !(taken & PTE_TABLE_NOUSER);
+	bool write = !(desc & PTE_RDONLY) && !(taken & PTE_TABLE_RDONLY);
 
 	/* exanest.md 3.6, AP[2:1]; APTable 62:61 takes rights away below it */
 	return SMMU_PERM_PRIV_READ | (write ? SMMU_PERM_PRIV_WRITE : 0) |
@@ -90,7 +82,7 @@ static void leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
 {
 	/* tag::walk-5[] */
 	uint64_t inside = (UINT64_C(1) << smmu_level_shift(p->level)) - 1;
-	uint64_t base = desc & DESC_ADDR & ~inside;
+	uint64_t base = desc & PTE_ADDR & ~inside;
 
 	/* exanest.md 3.6: output beyond OAS is ASF, before AFF and PF */
 	if (!address_fits(b, base | inside)) {
@@ -98,7 +90,7 @@ static void leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
 		return;
 	}
 	/* exanest.md 3.6 and 3.4: AF = 0 is AFF, unless SCTLR.AFFD is 1 */
-	if (!(desc & DESC_AF) && !(b->sctlr & SMMU_CB_SCTLR_AFFD)) {
+	if (!(desc & PTE_AF) && !(b->sctlr & SMMU_CB_SCTLR_AFFD)) {
 		end(w, SMMU_CB_FSR_AFF, p->level);
 		return;
 	}
@@ -107,7 +99,7 @@ static void leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
 	w->fault = 0;
 	w->level = (uint8_t)p->level;
 	w->perm = permissions(desc, p->taken);
-	w->global = !(desc & DESC_NG);
+	w->global = !(desc & PTE_NG);
 }
 
 enum desc_kind { DESC_NOTHING, DESC_LEAF, DESC_NEXT };
@@ -115,10 +107,10 @@ enum desc_kind { DESC_NOTHING, DESC_LEAF, DESC_NEXT };
 static enum desc_kind kind_of(uint64_t desc, unsigned int level)
 {
 	/* tag::walk-3[] */
-	bool block = !(desc & DESC_TABLE);
+	bool block = !(desc & PTE_TABLE_BIT);
 
 	/* exanest.md 3.6: 0b00 and 0b10 are invalid */
-	if (!(desc & DESC_VALID))
+	if (!(desc & PTE_VALID))
 		return DESC_NOTHING;
 	/* exanest.md 3.6: 0b01 is a block at levels 1 and 2 only */
 	if (block)
@@ -132,13 +124,13 @@ static bool descend(const struct smmu_bank *b, uint64_t desc,
 		    struct position *p, struct smmu_walk *w)
 {
 	/* tag::walk-4[] */
-	uint64_t next = desc & DESC_ADDR;
+	uint64_t next = desc & PTE_ADDR;
 
 	/* Arm ARM D8: the address of a table must fit the output size too */
 	if (!address_fits(b, next))
 		return end(w, SMMU_CB_FSR_ASF, p->level);
 	p->table = next;
-	p->taken |= desc & (DESC_APT_NOUSER | DESC_APT_RDONLY);
+	p->taken |= desc & (PTE_TABLE_NOUSER | PTE_TABLE_RDONLY);
 	p->level++;
 	return true;
 	/* end::walk-4[] */

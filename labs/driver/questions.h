@@ -52,7 +52,7 @@ static void lab_open(struct process *p, const uint64_t *q)
 		abort();
 	for (i = 0; i < 16; i++)
 		p->table[i] = (TABLE_PA + number(p) * sizeof(p->table) +
-			       4096 * (i + 1)) | D_PAGE;
+			       4096 * (i + 1)) | PTE_TYPE;
 	p->room = ~0ull;
 	p->ctx = ctx;
 	p->mm.count = 1;

@@ -15,6 +15,7 @@
 #include <linux/sched/signal.h>
 
 #include "faultline/device.h"
+#include "faultline/pte.h"
 #include "kernel-ref/fl_dev.h"
 #include "labs/driver/driver_lab.h"
 #include "smmu/smmu.h"
@@ -32,11 +33,6 @@
 #define T0SZ		39
 
 /* Descriptor bits: Arm ARM (DDI 0487) D8.3; exanest.md 3.6 */
-#define D_PAGE		UINT64_C(3)
-#define D_USER		(UINT64_C(1) << 6)
-#define D_RDONLY	(UINT64_C(1) << 7)
-#define D_AF		(UINT64_C(1) << 10)
-#define D_NG		(UINT64_C(1) << 11)
 
 #define WORKS		64
 #define REPORTS		64
@@ -189,12 +185,12 @@ static uint64_t *entry(struct process *p, u64 page)
 
 static void page_is(struct process *p, u64 page, enum lab_page is)
 {
-	u64 d = FRAME_PA | page << 12 | D_PAGE | D_USER | D_NG | D_AF;
+	u64 d = FRAME_PA | page << 12 | PTE_TYPE | PTE_USER | PTE_NG | PTE_AF;
 
 	if (is == LAB_CLEAN)
-		d |= D_RDONLY;
+		d |= PTE_RDONLY;
 	if (is == LAB_AGED)
-		d &= ~D_AF;
+		d &= ~PTE_AF;
 	*entry(p, page) = is == LAB_ABSENT ? 0 : d;
 }
 
@@ -495,7 +491,7 @@ enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
 	shim_mmap_assert(ctx->mm, "fl_bank_look()", __func__);
 	if (!d)
 		return FL_ABSENT;
-	return !(d & D_AF) || (write && d & D_RDONLY) ? FL_REFUSED : FL_GRANTED;
+	return !(d & PTE_AF) || (write && d & PTE_RDONLY) ? FL_REFUSED : FL_GRANTED;
 }
 
 void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
@@ -549,7 +545,7 @@ vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
 		return p->says[page % LAB_PAGES];
 	if (!d && p->room != ~0ull)
 		p->room -= min(p->room, (u64)LAB_PAGE);
-	page_is(p, page, write || (d && !(d & D_RDONLY)) ? LAB_WRITABLE :
+	page_is(p, page, write || (d && !(d & PTE_RDONLY)) ? LAB_WRITABLE :
 							  LAB_CLEAN);
 	return 0;
 }

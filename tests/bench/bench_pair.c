@@ -6,6 +6,7 @@
 
 #include "bench.h"
 #include "faultline/entries.h"
+#include "faultline/pte.h"
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 
@@ -16,10 +17,6 @@
 #define DATA_AT		(2u << 20)
 
 /* Descriptor bits: exanest.md 3.6 */
-#define D_PAGE		UINT64_C(3)	/* also: table */
-#define D_USER		(UINT64_C(1) << 6)
-#define D_AF		(UINT64_C(1) << 10)
-#define D_NG		(UINT64_C(1) << 11)
 
 static uint32_t get(struct pair_node *n, uint32_t off)
 {
@@ -77,15 +74,15 @@ static uint64_t make_tables(struct pair_node *n, uint64_t bytes)
 			if (dram_read64(d, pa, &desc))
 				bench_broken("no memory for tables");
 			if (!desc) {
-				desc = next | D_PAGE;
+				desc = next | PTE_TYPE;
 				dram_write64(d, pa, desc);
 				next += 4096;
 			}
 			table = desc & ~UINT64_C(4095);
 		}
 		pa = table + 8 * ((PAIR_VA + off) >> 12 & 511);
-		dram_write64(d, pa, (DRAM_BASE + DATA_AT + off) | D_PAGE |
-				    D_USER | D_AF | D_NG);
+		dram_write64(d, pa, (DRAM_BASE + DATA_AT + off) | PTE_TYPE |
+				    PTE_USER | PTE_AF | PTE_NG);
 	}
 	if (next > DRAM_BASE + DATA_AT)
 		bench_broken("tables run into the data");

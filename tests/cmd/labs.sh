@@ -116,7 +116,7 @@ expect 1 'x\x0ascore 100 100' 'a name cannot be a line of the record' "$grade" r
 	--lab labs/walk --out "$dir/n" --name "x
 score 100 100"
 mkdir "$dir/four"
-sed '/w->aborted = true;/d; s/if (!(desc & DESC_AF) && .*/if (0) {/' emu/smmu/walk.c \
+sed '/w->aborted = true;/d; s/if (!(desc & PTE_AF) && .*/if (0) {/' emu/smmu/walk.c \
 	> "$dir/four/walk.c"
 cp emu/smmu/tlb.c "$dir/four/"
 expect 1 '1 more can tell what was done: make grade LAB=walk ONLY=flag_first' 'who fails four tests learns of the fourth' \
@@ -127,7 +127,7 @@ expect 0 '' 'the same work gets the same record' sh -c \
 	"grep -v '	ms ' $dir/first > $dir/a; grep -v '	ms ' $dir/o/record | cmp - $dir/a"
 
 # What crashes, and what never ends.
-sed 's/uint64_t next = desc & DESC_ADDR/uint64_t next = *(volatile uint64_t *)desc/' \
+sed 's/uint64_t next = desc & PTE_ADDR/uint64_t next = *(volatile uint64_t *)desc/' \
 	emu/smmu/walk.c > "$dir/work/walk.c"
 expect 1 'crashed: signal 11' 'a walk that crashes' \
 	tools/lab/grade walk --out "$dir/o" --only four_levels "$dir/work"
@@ -157,7 +157,7 @@ expect 2 'not the number of a step' 'a step that is no number' \
 	tools/lab/mutants walk --part x --out "$dir/mutants"
 unset=-ftrivial-auto-var-init=pattern
 if echo 'int x;' | ${CC:-cc} $unset -Werror -x c -c -o "$dir/x.o" - 2> "$dir/said"; then
-	sed 's/uint64_t next = desc & DESC_ADDR/int unset[64]; volatile int i = 64;\
+	sed 's/uint64_t next = desc & PTE_ADDR/int unset[64]; volatile int i = 64;\
 		while (i--) if (!unset[i]) __builtin_trap();\
 		&/' emu/smmu/walk.c > "$dir/work/walk.c"
 	expect 0 'four_levels' 'what nobody has set is never 0' \
@@ -169,7 +169,7 @@ fi
 	'puts("==1==ERROR: AddressSanitizer: x\n    #0 0x1 in step emu/smmu/walk.c:7");' \
 	'for (int i = 0; i < 99; i++) puts("  Shadow byte legend: much that nobody asked for");' \
 	'fflush(0); exit(1); }'
-	sed 's/uint64_t next = desc & DESC_ADDR/report(); &/' emu/smmu/walk.c
+	sed 's/uint64_t next = desc & PTE_ADDR/report(); &/' emu/smmu/walk.c
 } > "$dir/work/walk.c"
 expect 1 'printed:     #0 0x1 in step emu/smmu/walk.c:7' "a sanitizer's report is told from its top" \
 	tools/lab/grade walk --out "$dir/o" --only four_levels "$dir/work"

@@ -8,6 +8,7 @@
 
 #include "faultline/entries.h"
 #include "faultline/fsm.h"
+#include "faultline/pte.h"
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "faultline/wire.h"
@@ -93,6 +94,27 @@ TEST("each register and field of the NIC header is that of the table")
 #include "faultline/regs.def"
 	EXPECT_EQ(NIC_CTX_BASE(15), 0x1780);
 	EXPECT_EQ(NIC_DB_BASE(2), 0x12000);
+}
+
+TEST("bits of a descriptor are where the manual has them")
+{
+	/* DDI 0487, D8.3, by its own names; those of software as Linux has them or free. */
+	EXPECT_EQ(PTE_VALID, 1);		/* [0] */
+	EXPECT_EQ(PTE_TABLE_BIT, 2);		/* [1] */
+	EXPECT_EQ(PTE_TYPE, 3);
+	EXPECT_EQ(PTE_USER, 1 << 6);		/* AP[1] */
+	EXPECT_EQ(PTE_RDONLY, 1 << 7);		/* AP[2] */
+	EXPECT_EQ(PTE_SHARED, 3 << 8);		/* SH[1:0] */
+	EXPECT_EQ(PTE_AF, 1 << 10);
+	EXPECT_EQ(PTE_NG, 1 << 11);
+	EXPECT_EQ(PTE_ADDR, 0x0000fffffffff000);
+	EXPECT_EQ(PTE_DBM, 1ll << 51);
+	EXPECT_EQ(PTE_PXN, 1ll << 53);
+	EXPECT_EQ(PTE_UXN, 1ll << 54);
+	EXPECT_EQ(PTE_TABLE_NOUSER, 1ll << 61);	/* APTable[0] */
+	EXPECT_EQ(PTE_TABLE_RDONLY, 1ll << 62);	/* APTable[1] */
+	/* What is left to software: 58 to 55. */
+	EXPECT_EQ((PTE_DIRTY | PTE_SWAP | PTE_NONE) & ~(0xfll << 55), 0);
 }
 
 static void same_place(unsigned int byte, unsigned int bit, unsigned int width,

@@ -397,7 +397,7 @@ static void re_irq(void *ctx, bool level)
 		return;
 	smmu_reg_read(re->s, CB(0, FSR), 4, &value);
 	smmu_reg_write(re->s, CB(0, FSR), 4, value, 0);
-	*re->page = RIG_BASE | D_TABLE | D_RW;
+	*re->page = RIG_BASE | PTE_TYPE | D_RW;
 	smmu_reg_write(re->s, CB(0, RESUME), 4, 0, 0);
 }
 

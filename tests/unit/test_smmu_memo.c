@@ -94,7 +94,7 @@ static void same_counts(struct twins *t)
 /* Something that changes what an access meets. */
 static void change(struct twins *t, uint64_t x)
 {
-	static const uint64_t attr[] = { D_RW, D_RO, D_RW & ~D_NG, 0, D_RW };
+	static const uint64_t attr[] = { D_RW, D_RO, D_RW & ~PTE_NG, 0, D_RW };
 	static const uint32_t sctlr[] = {
 		SCTLR_ON | HUPCF, SCTLR_ON, SCTLR_ON | HUPCF | CFCFG,
 		(SCTLR_ON | HUPCF) & ~SMMU_CB_SCTLR_M,
@@ -246,7 +246,7 @@ TEST("an access that begins after an invalidation uses nothing older")
 	race.desc = rig_desc(r, 0, VA, 3);
 	EXPECT_EQ(pthread_create(&thread, NULL, translates, &race), 0);
 	for (i = 1; i <= ROUNDS; i++) {
-		__atomic_store_n(race.desc, (PA + i * PAGE) | D_RW | D_TABLE,
+		__atomic_store_n(race.desc, (PA + i * PAGE) | D_RW | PTE_TYPE,
 				 __ATOMIC_RELEASE);
 		smmu_reg_write(race.r->s, CB(0, TLBIVA), 8,
 			       VA >> 12 | UINT64_C(1) << 48, 0);

@@ -13,6 +13,7 @@
 #include "tests/harness.h"
 #include "smmu/smmu.h"
 #include "trace/trace.h"
+#include "faultline/pte.h"
 #include "faultline/smmu_regs.h"
 
 #define RIG_UNUSED	__attribute__((unused))
@@ -26,14 +27,8 @@
 #define GR1(reg)	(SMMU_GR1_BASE + SMMU_GR1_##reg)
 
 /* Descriptor bits: exanest.md 3.6 */
-#define D_VALID		UINT64_C(1)
-#define D_TABLE		UINT64_C(3)
-#define D_USER		(UINT64_C(1) << 6)
-#define D_RDONLY	(UINT64_C(1) << 7)
-#define D_AF		(UINT64_C(1) << 10)
-#define D_NG		(UINT64_C(1) << 11)
-#define D_RW		(D_AF | D_USER | D_NG)
-#define D_RO		(D_RW | D_RDONLY)
+#define D_RW		(PTE_AF | PTE_USER | PTE_NG)
+#define D_RO		(D_RW | PTE_RDONLY)
 
 #define SCTLR_ON                                                              \
 	(SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE)
@@ -202,8 +197,8 @@ static RIG_UNUSED uint64_t rig_desc_pa(struct rig *r, unsigned int bank,
 
 		if (l == level)
 			return pa;
-		if ((*d & 3) != D_TABLE)
-			*d = rig_page(r) | D_TABLE;
+		if ((*d & 3) != PTE_TYPE)
+			*d = rig_page(r) | PTE_TYPE;
 		table = *d & UINT64_C(0xfffffffff000);
 	}
 }
@@ -219,7 +214,7 @@ static RIG_UNUSED void rig_map(struct rig *r, unsigned int bank, uint64_t va,
 			       uint64_t pa, unsigned int level, uint64_t attr)
 {
 	*rig_desc(r, bank, va, level) =
-		pa | attr | (level == 3 ? D_TABLE : D_VALID);
+		pa | attr | (level == 3 ? PTE_TYPE : PTE_VALID);
 }
 
 /* Give a bank a table, an ASID and one stream, and turn translation on. */

@@ -177,7 +177,7 @@ TEST("PRIVCFG overrides what the transaction says of its privilege")
 	struct rig *r = start();
 	unsigned int cfg, priv;
 
-	rig_map(r, 0, VA, PA, 3, D_RW & ~D_USER);
+	rig_map(r, 0, VA, PA, 3, D_RW & ~PTE_USER);
 	for (cfg = 0; cfg < 4; cfg++) {
 		for (priv = 0; priv < 2; priv++) {
 			bool effective = cfg == 2 ? 0 : cfg == 3 ? 1 : priv;

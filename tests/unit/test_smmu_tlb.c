@@ -7,7 +7,7 @@
 
 #define VA	UINT64_C(0x7f1234567000)
 #define PA	UINT64_C(0x40000000)
-#define GLOBAL	(D_RW & ~D_NG)
+#define GLOBAL	(D_RW & ~PTE_NG)
 #define PAGE	UINT64_C(4096)
 
 /* Two banks with ASIDs 1 and 2 and tables of their own. */
@@ -155,12 +155,12 @@ TEST("an aged entry is not kept, with AFFD it is")
 {
 	struct rig *r = rig_two();
 
-	rig_map(r, 0, VA, PA, 3, D_RW & ~D_AF);
+	rig_map(r, 0, VA, PA, 3, D_RW & ~PTE_AF);
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_AFF);
 	rig_map(r, 0, VA, PA, 3, D_RW);
 	EXPECT(!cached(r, 0, VA));
-	rig_map(r, 0, VA + PAGE, PA, 3, D_RW & ~D_AF);
+	rig_map(r, 0, VA + PAGE, PA, 3, D_RW & ~PTE_AF);
 	wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF | SMMU_CB_SCTLR_AFFD);
 	EXPECT(!cached(r, 0, VA + PAGE));
 	STEP("exanest.md 3.4: it stays although no CPU TLB would hold it");
@@ -455,7 +455,7 @@ TEST("a small TLB forgets but never lies")
 		*d = 0;
 		wr64(r, CB(bank, TLBIVAL), tlbi_value(va, asid));
 		if (x >> 33 & 3)
-			*d = (x >> 40) * PAGE | D_RW | D_TABLE;
+			*d = (x >> 40) * PAGE | D_RW | PTE_TYPE;
 	}
 	smmu_stats(r->s, &st);
 	EXPECT_GE(st.hits, 500);
@@ -542,7 +542,7 @@ TEST("a walk in progress cannot bring back what was invalidated")
 	     frame++) {
 		__atomic_store_n(d, 0, __ATOMIC_RELEASE);
 		smmu_reg_write(r->s, CB(0, TLBIVAL), 8, tlbi_value(VA, 1), 0);
-		__atomic_store_n(d, frame << 12 | D_RW | D_TABLE,
+		__atomic_store_n(d, frame << 12 | D_RW | PTE_TYPE,
 				 __ATOMIC_RELEASE);
 		atomic_store(&sh.newest, frame);
 		if (frame % 64 == 0)

@@ -116,11 +116,11 @@ TEST("a block entry at level 0 or level 3 is a translation fault")
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
-	*rig_desc(r, 0, VA, 3) = PA | D_RW | D_VALID;
+	*rig_desc(r, 0, VA, 3) = PA | D_RW | PTE_VALID;
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_TF);
 	EXPECT_EQ(rig_plvl(r), 3);
-	*rig_desc(r, 0, VA, 0) = D_RW | D_VALID;
+	*rig_desc(r, 0, VA, 0) = D_RW | PTE_VALID;
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_TF);
 	EXPECT_EQ(rig_plvl(r), 0);
@@ -150,7 +150,7 @@ TEST("AP, APTable, privilege and direction decide together")
 			STEP("AP %u APTable %u at level %u %s", ap, apt, level,
 			     priv ? "privileged" : "user");
 			rig_map(r, 0, VA, PA, 3,
-				D_AF | D_NG | (uint64_t)ap << 6);
+				PTE_AF | PTE_NG | (uint64_t)ap << 6);
 			d = rig_desc(r, 0, VA, level);
 			*d |= (uint64_t)apt << 61;
 			r->a.privileged = priv;
@@ -184,7 +184,7 @@ TEST("an aged page is an access flag fault, unless AFFD is 1")
 {
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 
-	rig_map(r, 0, VA, PA, 3, D_RW & ~D_AF);
+	rig_map(r, 0, VA, PA, 3, D_RW & ~PTE_AF);
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_AFF);
 	EXPECT_EQ(rig_plvl(r), 3);
@@ -196,7 +196,7 @@ TEST("the access flag is judged before the permission")
 {
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 
-	rig_map(r, 0, VA, PA, 3, D_RO & ~D_AF);
+	rig_map(r, 0, VA, PA, 3, D_RO & ~PTE_AF);
 	EXPECT_EQ(rig_write(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_AFF);
 }
@@ -276,7 +276,7 @@ TEST("an output address over PASIZE is an address size fault at its level")
 		EXPECT_EQ(rig_read(r, VA), SMMU_OK);
 		if (bits[i] == 48)
 			break;	/* a descriptor has no higher bits */
-		rig_map(r, 0, VA, edge, 3, D_RW & ~D_AF);
+		rig_map(r, 0, VA, edge, 3, D_RW & ~PTE_AF);
 		wr(r, CB(0, TLBIALL), 0);
 		EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 		EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_ASF);
@@ -476,7 +476,7 @@ static uint64_t random_desc(struct rig *r, uint64_t *rng)
 	d |= x % 16 ? 3 : x >> 4 & 3;
 	d |= rig_random(rng) & (UINT64_C(7) << 60 | 0xfc0);
 	if (x >> 60)
-		d |= D_AF;
+		d |= PTE_AF;
 	if (rig_random(rng) % 32 == 0)
 		d ^= rig_random(rng) & rig_random(rng);
 	return d;

@@ -74,8 +74,8 @@ TEST("a table that changes needs TLBIVA: TLBIVAL leaves the old one in the walk 
 
 	EXPECT_EQ(reads(r, 0, VA, PA), 4);
 	STEP("the last table is another one now");
-	*rig_word(r, new + 8 * (VA >> 12 & 511)) = OTHER | D_RW | D_TABLE;
-	*rig_desc(r, 0, VA, 2) = new | D_TABLE;
+	*rig_word(r, new + 8 * (VA >> 12 & 511)) = OTHER | D_RW | PTE_TYPE;
+	*rig_desc(r, 0, VA, 2) = new | PTE_TYPE;
 	wr64(r, CB(0, TLBIVAL), key);
 	EXPECT_EQ(reads(r, 0, VA, PA), 1);
 	wr64(r, CB(0, TLBIVA), key);
@@ -219,7 +219,7 @@ static void edit(struct rig *r, uint64_t x)
 	if (!(old & 1))
 		return;
 	/* A copy elsewhere, and rubbish where it was. */
-	*d = rig_page(r) | D_TABLE;
+	*d = rig_page(r) | PTE_TYPE;
 	memcpy(rig_word(r, *d & ~UINT64_C(0xfff)),
 	       rig_word(r, old & ~UINT64_C(0xfff)), 4096);
 	memset(rig_word(r, old & ~UINT64_C(0xfff)), 0xa5, 4096);

@@ -149,5 +149,6 @@ int main(int argc, char **argv)
 	gen_events();
 	gen_timing();
 	gen_device();
+	gen_pte();
 	return 0;
 }

@@ -55,5 +55,6 @@ void gen_fsm(void);
 void gen_events(void);
 void gen_timing(void);
 void gen_device(void);
+void gen_pte(void);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "faultline/pte.h"
+
 #define STREAM		0x03e8	/* TBU 0, HPC0 of Zynq: exanest.md 3.2 */
 #define OTHER_TBU	0x1400
 #define TABLE_BYTES	128	/* 25 bits of address: sixteen entries */
@@ -12,12 +14,7 @@
 #define PASIZE_40	2
 
 /* Descriptor bits: Arm ARM (DDI 0487) D8.3; exanest.md 3.6 */
-#define D_BLOCK		UINT64_C(1)
-#define D_USER		(UINT64_C(1) << 6)
-#define D_RDONLY	(UINT64_C(1) << 7)
-#define D_AF		(UINT64_C(1) << 10)
-#define D_NG		(UINT64_C(1) << 11)
-#define D_RW		(D_BLOCK | D_AF | D_USER | D_NG)
+#define D_RW		(PTE_VALID | PTE_AF | PTE_USER | PTE_NG)
 #define FRAME		UINT64_C(0x40000000)
 
 #define GONE	4096	/* no test lets more go before it looks at them */
@@ -81,8 +78,8 @@ void bench_bank(unsigned int bank, uint32_t bits)
 	unsigned int other = bank + SMMU_BANKS;
 
 	poke(bank, GOOD, FRAME | D_RW);
-	poke(bank, RDONLY, FRAME | D_RW | D_RDONLY);
-	poke(bank, AGED, FRAME | (D_RW & ~D_AF));
+	poke(bank, RDONLY, FRAME | D_RW | PTE_RDONLY);
+	poke(bank, AGED, FRAME | (D_RW & ~PTE_AF));
 	poke(bank, WIDE, UINT64_C(1) << 44 | D_RW);
 	bench_write(GR1(CBAR(bank)), 4, 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
 	bench_write(GR1(CBA2R(bank)), 4, SMMU_GR1_CBA2R_VA64);

@@ -14,7 +14,7 @@ static uint64_t random_desc(unsigned int pages)
 	d |= x % 16 ? 3 : x >> 4 & 3;
 	d |= judge_random() & (UINT64_C(7) << 60 | 0xfc0);
 	if (x >> 60)
-		d |= D_AF;
+		d |= PTE_AF;
 	if (judge_random() % 32 == 0)
 		d ^= judge_random() & judge_random();
 	return d;
@@ -90,7 +90,7 @@ JUDGE(small_tlb, "a small TLB forgets, but never lies")
 		bench_poke(at, 0);
 		bench_invalidate(bank, va, (uint16_t)(bank + 1));
 		if (x >> 33 & 3)
-			bench_poke(at, (x >> 40) * PAGE | D_RW | D_TABLE);
+			bench_poke(at, (x >> 40) * PAGE | D_RW | PTE_TYPE);
 	}
 	judge_at_least("hits", hits, 100);
 }
@@ -121,9 +121,9 @@ JUDGE(mixed_sizes, "pages, blocks, global or not, side by side")
 	bench_bank(0, 1, 16);
 	bench_bank(1, 2, 16);
 	bench_map(0, 0x40000000, 0x80000000, 1, D_RW);
-	bench_map(0, 0x200000, 0x600000, 2, D_RW & ~D_NG);
+	bench_map(0, 0x200000, 0x600000, 2, D_RW & ~PTE_NG);
 	bench_map(0, 0x1000, 0x7000, 3, D_RW);
-	bench_map(1, 0x1000, 0x9000, 3, D_RW | D_RDONLY);
+	bench_map(1, 0x1000, 0x9000, 3, D_RW | PTE_RDONLY);
 	for (i = 0; i < 2; i++) {
 		bench_reaches(0, 0x40001000, READ, 0x80001000);
 		bench_was_hit(i);

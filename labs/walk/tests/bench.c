@@ -88,9 +88,9 @@ uint64_t bench_at(unsigned int bank, uint64_t va, unsigned int level)
 		pa = table + 8 * (va >> (39 - 9 * l) & 0x1ff);
 		if (l == level)
 			return pa;
-		if ((bench_peek(pa) & 3) != D_TABLE)
+		if ((bench_peek(pa) & 3) != PTE_TYPE)
 			bench_poke(pa, (LAB_BASE + PAGE * bench.pages++) |
-				       D_TABLE);
+				       PTE_TYPE);
 		table = bench_peek(pa) & UINT64_C(0xfffffffff000);
 	}
 }
@@ -98,7 +98,7 @@ uint64_t bench_at(unsigned int bank, uint64_t va, unsigned int level)
 void bench_map(unsigned int bank, uint64_t va, uint64_t pa, unsigned int level,
 	       uint64_t bits)
 {
-	uint64_t desc = pa | bits | (level == 3 ? D_TABLE : D_VALID);
+	uint64_t desc = pa | bits | (level == 3 ? PTE_TYPE : PTE_VALID);
 
 	judge_did("bank %u: %s va 0x%" PRIx64 ", descriptor 0x%" PRIx64, bank,
 		  level == 3 ? "page" : level == 2 ? "2 MB block" :
@@ -247,11 +247,11 @@ uint32_t bench_walk(uint64_t va, unsigned int how, struct bench_want *w)
 	out = out >> low << low;
 	if (out >> w->pa_bits)
 		return SMMU_CB_FSR_ASF;
-	if (!(d & D_AF) && !w->affd)
+	if (!(d & PTE_AF) && !w->affd)
 		return SMMU_CB_FSR_AFF;
-	if (how & WRITE && (d & D_RDONLY || no_write))
+	if (how & WRITE && (d & PTE_RDONLY || no_write))
 		return SMMU_CB_FSR_PF;
-	if (!(how & PRIVILEGED) && (!(d & D_USER) || no_user))
+	if (!(how & PRIVILEGED) && (!(d & PTE_USER) || no_user))
 		return SMMU_CB_FSR_PF;
 	w->pa = out + va % (UINT64_C(1) << low);
 	return 0;

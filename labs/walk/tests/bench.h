@@ -7,6 +7,7 @@
 #ifndef FL_LABS_WALK_BENCH_H
 #define FL_LABS_WALK_BENCH_H
 
+#include "faultline/pte.h"
 #include "faultline/smmu_regs.h"
 #include "labs/walk/walk_lab.h"
 #include "smmu/smmu.h"
@@ -17,13 +18,7 @@
 #define GR1(reg)	(SMMU_GR1_BASE + SMMU_GR1_##reg)
 
 /* Descriptor bits: Arm ARM (DDI 0487) D8.3; exanest.md 3.6 */
-#define D_VALID		UINT64_C(1)
-#define D_TABLE		UINT64_C(3)
-#define D_USER		(UINT64_C(1) << 6)
-#define D_RDONLY	(UINT64_C(1) << 7)
-#define D_AF		(UINT64_C(1) << 10)
-#define D_NG		(UINT64_C(1) << 11)
-#define D_RW		(D_AF | D_USER | D_NG)
+#define D_RW		(PTE_AF | PTE_USER | PTE_NG)
 
 #define PAGE		UINT64_C(4096)
 #define BENCH_BANKS	3

@@ -14,7 +14,7 @@ JUDGE(page, "a page gives bits 47:12, the address the rest")
 		  D_RW | UINT64_C(0x7ff) << 52);
 	bench_reaches(0, 0x1008, READ, UINT64_C(0xfffffffff008));
 	judge_did("entry 5 of the first table is that table itself");
-	bench_poke(bench.root[0] + 8 * 5, bench.root[0] | D_RW | D_TABLE);
+	bench_poke(bench.root[0] + 8 * 5, bench.root[0] | D_RW | PTE_TYPE);
 	bench_reaches(0, UINT64_C(0x028140a05028), READ, bench.root[0] | 0x28);
 	bench_made_reads(4);
 }
@@ -46,9 +46,9 @@ JUDGE(access_flag, "an aged page is an access flag fault, unless SCTLR.AFFD is 1
 		      SMMU_CB_SCTLR_CFIE | SMMU_CB_SCTLR_HUPCF;
 
 	bench_one();
-	bench_map(0, VA, PA, 3, D_RW & ~D_AF);
+	bench_map(0, VA, PA, 3, D_RW & ~PTE_AF);
 	bench_faults(0, VA, READ, SMMU_CB_FSR_AFF, 3);
-	bench_map(0, 0x200000, 0x600000, 2, D_RW & ~D_AF);
+	bench_map(0, 0x200000, 0x600000, 2, D_RW & ~PTE_AF);
 	bench_faults(0, 0x200000, READ, SMMU_CB_FSR_AFF, 2);
 	judge_did("SCTLR.AFFD 1");
 	bench_write(CB(0, SCTLR), 4, on | SMMU_CB_SCTLR_AFFD);
@@ -83,9 +83,9 @@ JUDGE(size_first, "the address is judged before the access flag")
 	bench_one();
 	judge_did("TCR2.PASIZE 0: 32 bits");
 	bench_write(CB(0, TCR2), 4, 0 | SMMU_CB_TCR2_AS);
-	bench_map(0, VA, PA, 3, D_RW & ~D_AF);
+	bench_map(0, VA, PA, 3, D_RW & ~PTE_AF);
 	bench_faults(0, VA, READ, SMMU_CB_FSR_AFF, 3);
-	bench_map(0, VA, UINT64_C(1) << 32, 3, D_RW & ~D_AF);
+	bench_map(0, VA, UINT64_C(1) << 32, 3, D_RW & ~PTE_AF);
 	bench_faults(0, VA, READ, SMMU_CB_FSR_ASF, 3);
 }
 
@@ -107,7 +107,7 @@ JUDGE(leaf_rights, "AP[2:1], the privilege and the direction decide")
 
 	bench_one();
 	for (i = 0; i < 16; i++) {
-		bench_map(0, VA, PA, 3, D_AF | D_NG | (uint64_t)(i & 3) << 6);
+		bench_map(0, VA, PA, 3, PTE_AF | PTE_NG | (uint64_t)(i & 3) << 6);
 		bench_forget(0);
 		allowed(i & 3, 0, i >> 2);
 	}
@@ -122,7 +122,7 @@ JUDGE(table_rights, "APTable takes rights away from all that is below")
 	for (i = 0; i < 64; i++) {
 		for (level = 0; level <= 2; level++) {
 			bench_map(0, VA, PA, 3,
-				  D_AF | D_NG | (uint64_t)(i & 3) << 6);
+				  PTE_AF | PTE_NG | (uint64_t)(i & 3) << 6);
 			pa = bench_at(0, VA, level);
 			judge_did("APTable %u at level %u", i >> 2 & 3, level);
 			bench_poke(pa, bench_peek(pa) |
@@ -155,9 +155,9 @@ JUDGE(rights_add_up, "what one table takes away, no other gives back")
 JUDGE(flag_first, "the access flag is judged before the rights")
 {
 	bench_one();
-	bench_map(0, VA, PA, 3, D_RW | D_RDONLY);
+	bench_map(0, VA, PA, 3, D_RW | PTE_RDONLY);
 	bench_faults(0, VA, WRITE, SMMU_CB_FSR_PF, 3);
 	bench_forget(0);
-	bench_map(0, VA, PA, 3, (D_RW | D_RDONLY) & ~D_AF);
+	bench_map(0, VA, PA, 3, (D_RW | PTE_RDONLY) & ~PTE_AF);
 	bench_faults(0, VA, WRITE, SMMU_CB_FSR_AFF, 3);
 }

@@ -4,7 +4,7 @@
 
 #define VA	UINT64_C(0x7f1234567000)
 #define PA	UINT64_C(0x40000000)
-#define GLOBAL	(D_RW & ~D_NG)
+#define GLOBAL	(D_RW & ~PTE_NG)
 
 /* How many entries are in use, and the TLB's own count of them. */
 static void holds(uint64_t entries)
@@ -210,7 +210,7 @@ JUDGE(invalidation, "what is filled can be taken away again, and comes back")
 JUDGE(refused_write, "an entry that refused a write is kept, and refuses again")
 {
 	bench_one();
-	bench_map(0, VA, PA, 3, D_RW | D_RDONLY);
+	bench_map(0, VA, PA, 3, D_RW | PTE_RDONLY);
 	cached(0, VA, PA, false);
 	bench_map(0, VA, PA, 3, D_RW);
 	bench_faults(0, VA, WRITE, SMMU_CB_FSR_PF, 3);

@@ -176,10 +176,10 @@ static void stops(unsigned int t0sz, uint64_t desc, bool yes)
 JUDGE(kinds, "0b00 and 0b10 are nothing; 0b01 is a block, but not at level 0")
 {
 	bench_new(0);
-	stops(25, UINT64_C(0x40000000) | D_RW | D_VALID, false);
+	stops(25, UINT64_C(0x40000000) | D_RW | PTE_VALID, false);
 	stops(25, 0, true);
 	stops(25, UINT64_C(0x40000000) | D_RW | 2, true);
-	stops(16, UINT64_C(0x40000000) | D_RW | D_VALID, true);
+	stops(16, UINT64_C(0x40000000) | D_RW | PTE_VALID, true);
 	stops(16, UINT64_C(0x40000000) | D_RW, true);
 	stops(16, UINT64_C(0x40000000) | D_RW | 2, true);
 }
@@ -225,7 +225,7 @@ JUDGE(stops_anywhere, "an invalid descriptor ends the walk at its level")
 		}
 	}
 	judge_did("0b01 at level 3");
-	bench_poke(bench_at(0, VA, 3), PA | D_RW | D_VALID);
+	bench_poke(bench_at(0, VA, 3), PA | D_RW | PTE_VALID);
 	bench_faults(0, VA, READ, SMMU_CB_FSR_TF, 3);
 }
 
