@@ -21,7 +21,6 @@
 #include <arpa/inet.h>
 #include <assert.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -31,6 +30,7 @@
 #include <unistd.h>
 
 #include "fabric/fabric_internal.h"
+#include "lib/os/os.h"
 #include "trace/trace.h"
 
 /* Asked for; a system gives what it likes (limits of its administrator). */
@@ -299,16 +299,6 @@ static int check(const struct fabric *f, const struct fabric_udp_config *cfg)
 	return 0;
 }
 
-static int set_flags(int fd)
-{
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
-	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
-		return -errno;
-	return 0;
-}
-
 static struct sockaddr_in address(uint32_t ip, uint16_t port)
 {
 	struct sockaddr_in a;
@@ -330,11 +320,11 @@ static int open_socket(struct udp_link *l)
 	l->fd = socket(AF_INET, SOCK_DGRAM, 0);
 	if (l->fd < 0 || pipe(l->wake))
 		return -errno;
-	err = set_flags(l->fd);
+	err = os_set_nonblocking(l->fd);
 	if (!err)
-		err = set_flags(l->wake[0]);
+		err = os_set_nonblocking(l->wake[0]);
 	if (!err)
-		err = set_flags(l->wake[1]);
+		err = os_set_nonblocking(l->wake[1]);
 	if (err)
 		return err;
 	/* Less will do, so their answer is not looked at. */

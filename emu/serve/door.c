@@ -106,8 +106,7 @@ void door_accept(struct serve *s, struct door *d)
 		return;
 	}
 	*n = (struct newcomer){ .sock = sock, .door = d, .since_ns = now_ns };
-	if (fcntl(sock, F_SETFL, O_NONBLOCK) ||
-	    fcntl(sock, F_SETFD, FD_CLOEXEC)) {
+	if (os_set_nonblocking(sock)) {
 		newcomer_end(s, n);
 		return;
 	}

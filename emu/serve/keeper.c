@@ -17,15 +17,18 @@
 /* Two ends that do not block and are closed by exec(). */
 static int make_pair(int pair[2])
 {
-	int i;
+	int err;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
 		return -errno;
-	for (i = 0; i < 2; i++) {
-		fcntl(pair[i], F_SETFL, O_NONBLOCK);
-		fcntl(pair[i], F_SETFD, FD_CLOEXEC);
+	err = os_set_nonblocking(pair[0]);
+	if (!err)
+		err = os_set_nonblocking(pair[1]);
+	if (err) {
+		close(pair[0]);
+		close(pair[1]);
 	}
-	return 0;
+	return err;
 }
 
 /* Nothing of the boards' but the line: streams too would outlive them. */

@@ -8,7 +8,6 @@
  * that has made ready runs before it returns, or what others have left; but never so
  * much at once that a card that is always busy would keep it from looking.
  */
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 

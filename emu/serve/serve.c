@@ -42,13 +42,6 @@ void serve_hang_up(struct serve *s, int sock)
 		close(sock);
 }
 
-static int set_flags(int fd)
-{
-	if (fcntl(fd, F_SETFL, O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
-		return -errno;
-	return 0;
-}
-
 /* A number that no earlier board had. */
 static int make_instance(uint64_t *instance)
 {
@@ -113,9 +106,9 @@ struct serve *serve_create(const struct serve_config *cfg, int *error)
 	if (!*error && pipe(s->wake))
 		*error = -errno;
 	if (!*error)
-		*error = set_flags(s->wake[0]);
+		*error = os_set_nonblocking(s->wake[0]);
 	if (!*error)
-		*error = set_flags(s->wake[1]);
+		*error = os_set_nonblocking(s->wake[1]);
 	if (!*error)
 		*error = begin(s);
 	if (!*error)
@@ -183,7 +176,7 @@ static bool is_answered(const struct sockaddr_un *at)
 	if (sock < 0)
 		return true;
 	/* EAGAIN: there is one, and many are waiting for it. */
-	answered = !set_flags(sock) &&
+	answered = !os_set_nonblocking(sock) &&
 		   (!connect(sock, (const struct sockaddr *)at, sizeof(*at)) ||
 		    errno == EAGAIN);
 	close(sock);
@@ -216,7 +209,7 @@ static int listen_at(struct door *d, bool others)
 	d->sock = socket(AF_UNIX, SOCK_STREAM, 0);
 	if (d->sock < 0)
 		return -errno;
-	err = set_flags(d->sock);
+	err = os_set_nonblocking(d->sock);
 	if (err)
 		return err;
 	/* Whoever comes has none to give before it is in. */

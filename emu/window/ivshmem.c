@@ -57,7 +57,7 @@ int ivshmem_listen(const char *path, int *listener)
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	if (fd < 0)
 		return -errno;
-	err = window_set_flags(fd);
+	err = os_set_nonblocking(fd);
 	/* Nobody can connect before listen(). */
 	if (!err && bind(fd, (struct sockaddr *)&at, sizeof(at))) {
 		err = -errno;
@@ -183,7 +183,7 @@ void ivshmem_accept(struct window *w)
 	g->sock = sock;
 	g->bank = -1;
 	atomic_store(&g->cut, false);
-	err = window_set_flags(sock);
+	err = os_set_nonblocking(sock);
 	err = err ? err : make_memory(g);
 	err = err ? err : make_interrupts(g);
 	if (!err) {

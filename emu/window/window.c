@@ -21,13 +21,6 @@
  */
 #define SPINS		50u
 
-int window_set_flags(int fd)
-{
-	if (fcntl(fd, F_SETFL, O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
-		return -errno;
-	return 0;
-}
-
 /* ---- the guest's memory ---- */
 
 static int map_file(struct window *w, int fd, const char **why)
@@ -238,8 +231,8 @@ static int make(struct window *w)
 	}
 	err = guard_begin();
 	w->guarded = !err;
-	err = err ? err : window_set_flags(w->wake[0]);
-	err = err ? err : window_set_flags(w->wake[1]);
+	err = err ? err : os_set_nonblocking(w->wake[0]);
+	err = err ? err : os_set_nonblocking(w->wake[1]);
 	return err ? err : ivshmem_listen(w->cfg.socket, &w->listener);
 }
 

@@ -76,7 +76,6 @@ static inline void window_count(atomic_ullong *n)
 }
 
 /* window.c */
-int window_set_flags(int fd);	/* does not block, close-on-exec */
 /* The guest's memory becomes DRAM, if it is not yet; else said why not. */
 int window_map_ram(struct window *w);
 

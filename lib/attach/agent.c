@@ -96,17 +96,17 @@ static void *agent(void *arg)
 
 static int pipe_above(int fd[2])
 {
-	int low[2], i;
+	int low[2], i, err = 0;
 
 	if (pipe(low))
 		return -errno;
 	for (i = 0; i < 2; i++) {
 		fd[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
 		close(low[i]);
-		if (fd[i] >= 0)
-			fcntl(fd[i], F_SETFL, O_NONBLOCK);
+		if (fd[i] < 0 || os_set_nonblocking(fd[i]))
+			err = -EMFILE;
 	}
-	return fd[0] < 0 || fd[1] < 0 ? -EMFILE : 0;
+	return err;
 }
 
 int attach_agent_start(struct attach *a)

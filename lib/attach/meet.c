@@ -87,9 +87,8 @@ static int plug(const char *path, int *error)
 	int fd, tries;
 
 	fd = move_up(socket(AF_UNIX, SOCK_STREAM, 0));
-	if (fd < 0 || fcntl(fd, F_SETFD, FD_CLOEXEC) ||
-	    fcntl(fd, F_SETFL, O_NONBLOCK)) {
-		*error = -errno;
+	*error = fd < 0 ? -errno : os_set_nonblocking(fd);
+	if (*error) {
 		if (fd >= 0)
 			close(fd);
 		return -1;

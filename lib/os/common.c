@@ -147,6 +147,13 @@ int os_file_unnamed(const char *dir)
 
 /* ---- sockets ---- */
 
+int os_set_nonblocking(int fd)
+{
+	if (fcntl(fd, F_SETFL, O_NONBLOCK) || fcntl(fd, F_SETFD, FD_CLOEXEC))
+		return -errno;
+	return 0;
+}
+
 union control {
 	struct cmsghdr head;
 	char room[CMSG_SPACE(sizeof(int) * MOST_FDS)];

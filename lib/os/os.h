@@ -199,6 +199,8 @@ int os_peer_process(int fd);
  * at first. -ENOTSUP: the system does not ask (Linux does from 6.16 on).
  */
 int os_take_fds(int fd, bool take);
+/* fd never blocks, and exec() closes it. 0 or negative errno. AS. */
+int os_set_nonblocking(int fd);
 /*
  * As send() and recv(), with at most OS_SEND_FDS descriptors: bytes, 0 from
  * os_receive: the other end is closed, or negative errno (-EAGAIN of a socket

@@ -324,15 +324,16 @@ void os_word_wake(_Atomic uint32_t *word)
 
 int os_bell_init(struct os_bell *b)
 {
-	int i;
+	int err;
 
 	if (pipe(b->pipe))
 		return -errno;
-	for (i = 0; i < 2; i++) {
-		fcntl(b->pipe[i], F_SETFD, FD_CLOEXEC);
-		fcntl(b->pipe[i], F_SETFL, O_NONBLOCK);
-	}
-	return 0;
+	err = os_set_nonblocking(b->pipe[0]);
+	if (!err)
+		err = os_set_nonblocking(b->pipe[1]);
+	if (err)
+		os_bell_destroy(b);
+	return err;
 }
 
 void os_bell_destroy(struct os_bell *b)

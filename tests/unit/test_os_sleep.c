@@ -255,6 +255,23 @@ static bool same_file(int a, int b)
 	       x.st_dev == y.st_dev;
 }
 
+TEST("a socket that is not to block does not, and is closed by exec")
+{
+	int pair[2], fd;
+	char byte;
+
+	EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	EXPECT_EQ(os_set_nonblocking(pair[0]), 0);
+	EXPECT_EQ(os_receive(pair[0], &byte, 1, NULL, NULL), -EAGAIN);
+	EXPECT(fcntl(pair[0], F_GETFD) & FD_CLOEXEC);
+	EXPECT(!(fcntl(pair[1], F_GETFL) & O_NONBLOCK));
+	fd = pair[0];
+	close(pair[0]);
+	close(pair[1]);
+	STEP("a descriptor that is closed");
+	EXPECT_EQ(os_set_nonblocking(fd), -EBADF);
+}
+
 TEST("a socket tells whose process is at its other end")
 {
 	uid_t uid = (uid_t)-1;
