@@ -152,7 +152,7 @@ void fl_bank_unprepare(struct fl_ctx *ctx)
 	arm64_mm_context_put(ctx->mm);
 }
 
-static u32 fl_bank_sctlr(u32 fault_mode)
+static u32 fl_bank_sctlr(u32 policy)
 {
 	/*
 	 * exanest.md 3.4. CFRE: a refused access must abort, or the card takes
@@ -162,7 +162,7 @@ static u32 fl_bank_sctlr(u32 fault_mode)
 	u32 sctlr = SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE |
 		    SMMU_CB_SCTLR_HUPCF;
 
-	if (fault_mode == FL_MODE_STALL)
+	if (policy == FL_IOC_POLICY_STALL)
 		sctlr |= SMMU_CB_SCTLR_CFCFG;
 	return sctlr;
 }
@@ -242,7 +242,7 @@ static int fl_bank_start(struct fl_ctx *ctx)
 		fl_bank_lost(ctx);
 		return -EIO;
 	}
-	ctx->sctlr = fl_bank_sctlr(ctx->fault_mode);
+	ctx->sctlr = fl_bank_sctlr(ctx->policy);
 	fl_cb_write(dev, n, SMMU_CB_SCTLR, ctx->sctlr);
 	/* Last: from here on the card can reach the process. */
 	fl_smmu_write(dev, SMMU_GR0_S2CR(n),
@@ -318,13 +318,13 @@ enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
 	return FL_GRANTED;
 }
 
-void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode)
+void fl_bank_set_policy(struct fl_ctx *ctx, u32 policy)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	/* A fault that is being answered has CFIE off; leave it so. */
-	ctx->sctlr = fl_bank_sctlr(fault_mode) &
+	ctx->sctlr = fl_bank_sctlr(policy) &
 		     ~(ctx->sctlr & SMMU_CB_SCTLR_CFIE ? 0 :
 							 SMMU_CB_SCTLR_CFIE);
 	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);

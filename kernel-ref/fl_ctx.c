@@ -32,7 +32,7 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	q->max_cq = min_t(u32, dev->max_cq, FL_CQS_MAX);
 	q->max_mr = dev->max_mr;
 	q->max_queue = FL_QUEUE_MAX;
-	q->fault_mode = ctx->fault_mode;
+	q->policy = ctx->policy;
 	q->resolve = ctx->resolve;
 	q->doorbell = fl_window(dev) ? FL_DOORBELL_WINDOW : FL_DOORBELL_STORE;
 	return 0;
@@ -68,14 +68,14 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 {
 	struct fl_policy *p = arg;
 
-	if (p->fault_mode > FL_MODE_STALL || p->resolve > FL_RESOLVE_TRANSFER ||
+	if (p->policy > FL_IOC_POLICY_STALL || p->resolve > FL_IOC_RESOLVE_TRANSFER ||
 	    p->reserved)
 		return -EINVAL;
 	if (fl_in_flight(ctx))
 		return -EBUSY;
-	WRITE_ONCE(ctx->fault_mode, p->fault_mode);
+	WRITE_ONCE(ctx->policy, p->policy);
 	WRITE_ONCE(ctx->resolve, p->resolve);
-	fl_bank_set_mode(ctx, p->fault_mode);
+	fl_bank_set_policy(ctx, p->policy);
 	return 0;
 }
 

@@ -134,8 +134,8 @@ struct fl_dev {
 	struct workqueue_struct *wq;
 
 	u32 stream_base;
-	u32 fault_mode;		/* of a new process; enum fl_fault_mode */
-	u32 resolve;		/* of a new process; enum fl_resolve */
+	u32 policy;		/* of a new process; enum fl_ioc_policy */
+	u32 resolve;		/* of a new process; enum fl_ioc_resolve */
 	u32 block_bytes, node, max_qp, max_cq, max_mr;
 	unsigned int contexts[FL_SIDES];
 
@@ -227,7 +227,7 @@ struct fl_ctx {
 	struct work_struct end_work;
 	struct mutex lock;	/* its objects */
 	bool dead;		/* it ends, or has been cut off */
-	u32 fault_mode, resolve;	/* WRITE_ONCE under lock */
+	u32 policy, resolve;	/* WRITE_ONCE under lock */
 	struct list_head pds, mrs, cqs, qps;
 	unsigned int npd, nmr, ncq, nqp;
 	u64 next_offset;	/* for mmap */
@@ -350,7 +350,7 @@ void fl_bank_cut(struct fl_ctx *ctx);
 /* From now on every walk fails; translations are gone when it returns. */
 void fl_bank_block(struct fl_ctx *ctx);
 void fl_bank_off(struct fl_ctx *ctx);
-void fl_bank_set_mode(struct fl_ctx *ctx, u32 fault_mode);
+void fl_bank_set_policy(struct fl_ctx *ctx, u32 policy);
 /* What a walk would find in the tables of the process now. */
 enum fl_found {
 	FL_ABSENT,

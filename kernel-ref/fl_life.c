@@ -84,7 +84,7 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	mmgrab(ctx->mm);
 	ctx->uid = current_uid();
 	ctx->notifier.ops = &fl_notifier_ops;
-	ctx->fault_mode = dev->fault_mode;
+	ctx->policy = dev->policy;
 	ctx->resolve = dev->resolve;
 	ctx->next_offset = PAGE_SIZE;	/* after the doorbell page */
 	mutex_init(&ctx->life);
@@ -271,7 +271,7 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	WRITE_ONCE(ctx->quiet, true);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
-	fl_bank_set_mode(ctx, FL_MODE_TERMINATE);
+	fl_bank_set_policy(ctx, FL_IOC_POLICY_PART);
 	cancel_work_sync(&ctx->stall_work);
 	fl_stall_end(ctx);
 }

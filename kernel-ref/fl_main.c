@@ -53,14 +53,14 @@ static int fl_properties(struct fl_dev *dev)
 	dev->index = fl_property(dev->dev, "faultline,index", dev->index);
 	dev->stream_base = fl_property(dev->dev, "faultline,stream-base",
 				       FL_STREAM_BASE);
-	dev->fault_mode = fl_property(dev->dev, "faultline,fault-mode",
-				      FL_MODE_TERMINATE);
+	dev->policy = fl_property(dev->dev, "faultline,policy",
+				      FL_IOC_POLICY_PART);
 	dev->resolve = fl_property(dev->dev, "faultline,resolve",
-				   FL_RESOLVE_BLOCK);
+				   FL_IOC_RESOLVE_BLOCK);
 	/* regs.def, CTX.STREAM: 15 bits */
 	if (dev->stream_base > BIT(15) - FL_SLOTS * FL_STREAM_TURNS ||
-	    dev->fault_mode > FL_MODE_STALL ||
-	    dev->resolve > FL_RESOLVE_TRANSFER)
+	    dev->policy > FL_IOC_POLICY_STALL ||
+	    dev->resolve > FL_IOC_RESOLVE_TRANSFER)
 		return -EINVAL;
 	return 0;
 }

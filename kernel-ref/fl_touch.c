@@ -256,14 +256,14 @@ static int fl_need_request(struct fl_ctx *ctx, const struct fl_need *need,
 	if (!fl_range_make(need->va, need->len, &block))
 		return -EFAULT;
 	/* tag::driver-16[] */
-	if (resolve == FL_RESOLVE_PAGE)
+	if (resolve == FL_IOC_RESOLVE_PAGE)
 		block = fl_need_page(need, block);
 	ret = fl_request(ctx, need, block, false, &t);
 	fl_touched_forget(ctx, &t, need);
 	if (!ret && !t.pages_in && !t.cured)
 		atomic64_inc(&ctx->spurious);
 	/* end::driver-16[] */
-	if (!ret && resolve == FL_RESOLVE_TRANSFER)
+	if (!ret && resolve == FL_IOC_RESOLVE_TRANSFER)
 		fl_request_ahead(ctx, need, block.end, region_end);
 	return ret;
 }

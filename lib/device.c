@@ -195,36 +195,26 @@ int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr)
 	return 0;
 }
 
+/* One number for each, from the application to the driver. */
+_Static_assert((int)FL_POLICY_PART == (int)FL_IOC_POLICY_PART &&
+	       (int)FL_POLICY_STALL == (int)FL_IOC_POLICY_STALL &&
+	       (int)FL_RESOLVE_PAGE == (int)FL_IOC_RESOLVE_PAGE &&
+	       (int)FL_RESOLVE_BLOCK == (int)FL_IOC_RESOLVE_BLOCK &&
+	       (int)FL_RESOLVE_TRANSFER == (int)FL_IOC_RESOLVE_TRANSFER,
+	       "lib/faultline.h and uapi.h name the same");
+
 int fl_set_policy(struct fl_device *dev, enum fl_fault_policy policy,
-		  enum fl_touch touch)
+		  enum fl_resolve resolve)
 {
 	struct fl_policy p = { .size = sizeof(p) };
 
 	if (!dev)
 		return -EINVAL;
-	switch (policy) {
-	case FL_POLICY_RETRANSMIT:
-		p.fault_mode = FL_MODE_TERMINATE;
-		break;
-	case FL_POLICY_STALL:
-		p.fault_mode = FL_MODE_STALL;
-		break;
-	default:
+	if ((unsigned int)policy > FL_POLICY_STALL ||
+	    (unsigned int)resolve > FL_RESOLVE_TRANSFER)
 		return -EINVAL;
-	}
-	switch (touch) {
-	case FL_TOUCH_PAGE:
-		p.resolve = FL_RESOLVE_PAGE;
-		break;
-	case FL_TOUCH_BLOCK:
-		p.resolve = FL_RESOLVE_BLOCK;
-		break;
-	case FL_TOUCH_TRANSFER:
-		p.resolve = FL_RESOLVE_TRANSFER;
-		break;
-	default:
-		return -EINVAL;
-	}
+	p.policy = (__u32)policy;
+	p.resolve = (__u32)resolve;
 	return lib_ioctl(dev, FL_IOC_POLICY, &p);
 }
 

@@ -49,15 +49,19 @@ const char *fl_open_error(void);
 int fl_close(struct fl_device *dev);
 int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr);
 
-enum fl_fault_policy { FL_POLICY_RETRANSMIT, FL_POLICY_STALL };
+/*
+ * PART: the SMMU terminates the access, and the transport sends the block again.
+ * STALL: the SMMU holds the access until its page is there.
+ */
+enum fl_fault_policy { FL_POLICY_PART, FL_POLICY_STALL };
 /* What one fault brings in; PAGE: the first missing page of the block. */
-enum fl_touch { FL_TOUCH_PAGE, FL_TOUCH_BLOCK, FL_TOUCH_TRANSFER };
+enum fl_resolve { FL_RESOLVE_PAGE, FL_RESOLVE_BLOCK, FL_RESOLVE_TRANSFER };
 /*
  * What the driver does with this process's device faults; before any transfer
  * (-EBUSY).
  */
 int fl_set_policy(struct fl_device *dev, enum fl_fault_policy policy,
-		  enum fl_touch touch);
+		  enum fl_resolve resolve);
 
 struct fl_fault_counters {
 	uint64_t faults, faults_source, faults_destination, pages_in, resolves,

@@ -83,8 +83,8 @@ static void script(struct world *w, void *arg)
 		good(world_board_add(w, board[i], &cfg, &b[i]), "board");
 	good(world_link_add(w, b[0], b[1]), "link");
 	for (i = 0; i < 2; i++) {
-		good(world_process_add(w, process[i], b[i], WORLD_EXANEST,
-				       FL_TOUCH_PAGE, &s->process[i]),
+		good(world_process_add(w, process[i], b[i], WORLD_PART,
+				       FL_RESOLVE_PAGE, &s->process[i]),
 		     "process");
 		good(world_buffer_add(s->process[i], process[i], s->bytes,
 				      NULL, &s->buffer[i]), "buffer");

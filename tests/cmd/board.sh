@@ -23,7 +23,7 @@ expect 0 'is empty' 'an empty file is explained' \
 	"$fl" send --mode processes "$dir/empty"
 expect 0 'faults 0' 'a warm destination does not fault' \
 	"$fl" send --mode processes --warm "$dir/some"
-for p in exanest stall pin prefault; do
+for p in part stall pin prefault; do
 	for r in page block transfer; do
 		expect 0 'the two are equal' "policy $p, resolve $r" \
 			"$fl" send --mode processes --policy $p --resolve $r \
@@ -63,7 +63,7 @@ expect 2 'a number from 0 to 15' 'a node that no fabric has' \
 	"$fl" board --first-node 16 a
 expect 2 'pairs of boards' 'a link with nobody' "$fl" board --links a:c a b
 expect 2 'pairs of boards' 'a link with itself' "$fl" board --links a:a a b
-expect 2 'exanest or stall' 'a policy of applications' \
+expect 2 'part or stall' 'a policy of applications' \
 	"$fl" board --policy pin a
 expect 2 'is not of the form' 'a UDP link without a peer' \
 	"$fl" board --udp 127.0.0.1 a

@@ -24,7 +24,7 @@ expect 0 'faults 0' 'a warm destination does not fault' "$fl" send --warm "$dir/
 expect 0 'left on disk' 'a cold source' "$fl" send --cold-source "$dir/some"
 expect 0 'the two are equal' 'a cold source in stall mode' \
 	"$fl" send --cold-source --policy stall "$dir/some"
-for p in exanest stall pin prefault; do
+for p in part stall pin prefault; do
 	for r in page block transfer; do
 		expect 0 'the two are equal' "policy $p, resolve $r" \
 			"$fl" send --policy $p --resolve $r "$dir/some"

@@ -56,7 +56,7 @@ static bool same(const struct options *a, const struct options *b)
 {
 	return a->cfg.mode == b->cfg.mode && a->cfg.seed == b->cfg.seed &&
 	       a->cfg.policy == b->cfg.policy &&
-	       a->cfg.touch == b->cfg.touch && a->count == b->count &&
+	       a->cfg.resolve == b->cfg.resolve && a->count == b->count &&
 	       a->processes == b->processes && a->vm == b->vm &&
 	       a->cfg.policy_given == b->cfg.policy_given &&
 	       !a->trace == !b->trace;

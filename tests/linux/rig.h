@@ -59,7 +59,7 @@ static inline unsigned int rig_slow(void)
 	static void body(enum fl_fault_policy policy);			       \
 	TEST_NAMED_(body##_refuse, body##_refuse_reg, sentence " (terminate)") \
 	{								       \
-		body(FL_POLICY_RETRANSMIT);				       \
+		body(FL_POLICY_PART);				       \
 	}								       \
 	TEST_NAMED_(body##_stall, body##_stall_reg, sentence " (stall)")       \
 	{								       \
@@ -265,10 +265,10 @@ static inline void rig_mark(void)
 
 static inline void rig_side_open(struct rig_side *s,
 				 enum fl_fault_policy policy,
-				 enum fl_touch touch)
+				 enum fl_resolve resolve)
 {
 	EXPECT_EQ(fl_open(getenv("FAULTLINE_DEVICE"), &s->dev), 0);
-	EXPECT_EQ(fl_set_policy(s->dev, policy, touch), 0);
+	EXPECT_EQ(fl_set_policy(s->dev, policy, resolve), 0);
 	EXPECT_EQ(fl_alloc_pd(s->dev, &s->pd), 0);
 	EXPECT_EQ(fl_create_cq(s->dev, 64, &s->cq), 0);
 }
@@ -291,11 +291,11 @@ static inline void rig_connect(void)
 	rig.taken = true;
 }
 
-static inline void rig_open(enum fl_fault_policy policy, enum fl_touch touch)
+static inline void rig_open(enum fl_fault_policy policy, enum fl_resolve resolve)
 {
 	rig_begin();
-	rig_side_open(&rig.src, policy, touch);
-	rig_side_open(&rig.dst, policy, touch);
+	rig_side_open(&rig.src, policy, resolve);
+	rig_side_open(&rig.dst, policy, resolve);
 	rig_connect();
 }
 
@@ -372,7 +372,7 @@ static inline void rig_write(size_t at, size_t bytes)
 
 /*
  * Is the side still waiting for pages? `missing` were absent when the transfer was
- * posted (FL_TOUCH_BLOCK: so many blocks had an absent one), and each takes a fault
+ * posted (FL_RESOLVE_BLOCK: so many blocks had an absent one), and each takes a fault
  * of its own, so fewer faults prove it. Asked again after an act, it proves that
  * the act fell into the transfer.
  */

@@ -80,8 +80,8 @@ static int take_number(const char *text, uint32_t least, uint32_t most,
 static int take_value(struct options *o, const char *name, const char *value)
 {
 	static const char *const touches[] = { "page", "block", "transfer" };
-	static const int touch[] = { FL_TOUCH_PAGE, FL_TOUCH_BLOCK,
-				     FL_TOUCH_TRANSFER };
+	static const int resolve[] = { FL_RESOLVE_PAGE, FL_RESOLVE_BLOCK,
+				     FL_RESOLVE_TRANSFER };
 	int i;
 
 	if (!value)
@@ -103,7 +103,7 @@ static int take_value(struct options *o, const char *name, const char *value)
 			;
 		if (i == 3)
 			return usage(name, "page, block or transfer");
-		o->job.touch = touch[i];
+		o->job.resolve = resolve[i];
 	} else {
 		return usage(name, "an option");
 	}
@@ -266,7 +266,7 @@ int main(int argc, char **argv)
 {
 	struct options o = {
 		.job = { .request_bytes = REQUEST_BYTES,
-			 .touch = FL_TOUCH_BLOCK },
+			 .resolve = FL_RESOLVE_BLOCK },
 		.times = 1,
 	};
 	struct app_job job;

@@ -56,7 +56,7 @@ static void every_slot(void)
 /* Both sides in one process; it says how far it is. */
 static void child_of_both(void)
 {
-	rig_open(child_policy, FL_TOUCH_PAGE);
+	rig_open(child_policy, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 110);
 	for (;;) {
 		EXPECT_EQ(madvise(rig.dst.mem, LARGE, MADV_DONTNEED), 0);
@@ -103,7 +103,7 @@ TEST_MODES(kill_both,
 	EXPECT_GE(middle, kills * 4 / 5);
 	every_slot();
 	STEP("and the card works");
-	rig_open(policy, FL_TOUCH_BLOCK);
+	rig_open(policy, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 111);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 111);
@@ -117,7 +117,7 @@ static void child_receives(void)
 {
 	struct fl_address peer = shared->qp;
 
-	rig_side_open(&rig.dst, child_policy, FL_TOUCH_PAGE);
+	rig_side_open(&rig.dst, child_policy, FL_RESOLVE_PAGE);
 	EXPECT_EQ(fl_create_qp(rig.dst.pd, rig.dst.cq, 64, &rig.dst.qp), 0);
 	rig.dst.mem = rig_buffer(LARGE);
 	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig.dst.mem, LARGE, FL_REMOTE_WRITE |
@@ -136,7 +136,7 @@ static void open_source(enum fl_fault_policy policy)
 	struct fl_address peer;
 
 	rig_begin();
-	rig_side_open(&rig.src, policy, FL_TOUCH_PAGE);
+	rig_side_open(&rig.src, policy, FL_RESOLVE_PAGE);
 	EXPECT_EQ(fl_create_qp(rig.src.pd, rig.src.cq, 64, &rig.src.qp), 0);
 	rig.src.mem = rig_buffer(LARGE);
 	rig_fill(rig.src.mem, LARGE, 112);
@@ -200,7 +200,7 @@ static void child_leaves_file(void)
 {
 	struct fl_mr *pinned;
 
-	rig_open(child_policy, FL_TOUCH_PAGE);
+	rig_open(child_policy, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 113);
 	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig_buffer(LARGE), LARGE,
 			    FL_REMOTE_WRITE | FL_PINNED, &pinned), 0);
@@ -304,7 +304,7 @@ static void open_and_close(unsigned int times)
 	unsigned int i;
 
 	for (i = 0; i < times; i++) {
-		rig_open(FL_POLICY_RETRANSMIT, FL_TOUCH_BLOCK);
+		rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
 		if (i % 100 == 0) {
 			rig_buffers_for(BYTES, 114);
 			rig_write(0, BYTES);

@@ -14,7 +14,7 @@
 #define GROUP_BYTES	(6u << 20)
 
 static enum fl_fault_policy group_policy;
-static enum fl_touch group_touch;
+static enum fl_resolve group_resolve;
 
 static void group_end(void *arg)
 {
@@ -43,7 +43,7 @@ static void group_child(void)
 	int64_t at_most = 0, now;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, group_touch);
+	rig_open(group_policy, group_resolve);
 	rig_buffers_for(GROUP_BYTES, 36);
 	rig_mark();
 	rig_post(0, GROUP_BYTES);
@@ -78,7 +78,7 @@ TEST_MODES(group_limit,
 	swap_begin();
 	group_begin();
 	group_policy = policy;
-	group_touch = FL_TOUCH_BLOCK;
+	group_resolve = FL_RESOLVE_BLOCK;
 	EXPECT_EQ(rig_wait(rig_fork(group_child)), 0);
 }
 
@@ -88,7 +88,7 @@ TEST_MODES(group_ahead, "touching ahead, a transfer three times as large as its 
 	swap_begin();
 	group_begin();
 	group_policy = policy;
-	group_touch = FL_TOUCH_TRANSFER;
+	group_resolve = FL_RESOLVE_TRANSFER;
 	EXPECT_EQ(rig_wait(rig_fork(group_child)), 0);
 }
 
@@ -116,7 +116,7 @@ static void tables_child(void)
 	size_t at;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, FL_TOUCH_BLOCK);
+	rig_open(group_policy, FL_RESOLVE_BLOCK);
 	src = rig_buffer(RIG_PAGE);
 	rig_fill(src, RIG_PAGE, 39);
 	dst = rig_buffer_at(bytes, RIG_HUGE, false);
@@ -147,7 +147,7 @@ static void starved_child(void)
 	size_t at;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, group_touch);
+	rig_open(group_policy, group_resolve);
 	src = rig_buffer(part);
 	dst = rig_buffer(GROUP_BYTES);
 	rig_fill(src, part, 37);
@@ -159,13 +159,13 @@ static void starved_child(void)
 	EXPECT_LE(at, GROUP_MAX);
 }
 
-static void starved(enum fl_fault_policy policy, enum fl_touch touch)
+static void starved(enum fl_fault_policy policy, enum fl_resolve resolve)
 {
 	unsigned int tries;
 
 	group_begin();
 	group_policy = policy;
-	group_touch = touch;
+	group_resolve = resolve;
 	EXPECT_EQ(rig_wait(rig_fork(starved_child)), -SIGKILL);
 	/* Whom it found dying already needed no second victim. */
 	EXPECT_EQ(rig_number(GROUP "/memory.events", "oom_kill"), 1);
@@ -177,7 +177,7 @@ static void starved(enum fl_fault_policy policy, enum fl_touch touch)
 	}
 	EXPECT_LE(tries, 999);
 	STEP("another process is not disturbed");
-	rig_open(policy, FL_TOUCH_BLOCK);
+	rig_open(policy, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 38);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 38);
@@ -187,13 +187,13 @@ static void starved(enum fl_fault_policy policy, enum fl_touch touch)
 TEST_MODES(group_starved,
 	   "without swap the group's own process is ended, and the card goes on")
 {
-	starved(policy, FL_TOUCH_BLOCK);
+	starved(policy, FL_RESOLVE_BLOCK);
 }
 
 TEST_MODES(group_starved_ahead, "touching ahead, without swap: the group's own "
 	   "process is ended")
 {
-	starved(policy, FL_TOUCH_TRANSFER);
+	starved(policy, FL_RESOLVE_TRANSFER);
 }
 
 /* ---- which pages are in use ---- */
@@ -217,7 +217,7 @@ static void aged_child(void)
 	unsigned int tries;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, FL_TOUCH_BLOCK);
+	rig_open(group_policy, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 40);
 	pin_also(&rig.src);
 	pin_also(&rig.dst);

@@ -16,21 +16,21 @@ enum before { NOTHING, TOUCH, PIN, PREFAULT };
 static const struct way {
 	const char *name, *title;
 	enum fl_fault_policy policy;
-	enum fl_touch touch;
+	enum fl_resolve resolve;
 	enum before before;
 } ways[] = {
-	{ "resident", "all resident", FL_POLICY_RETRANSMIT, FL_TOUCH_BLOCK,
+	{ "resident", "all resident", FL_POLICY_PART, FL_RESOLVE_BLOCK,
 	  TOUCH },
-	{ "page", "cold, touch a page", FL_POLICY_RETRANSMIT, FL_TOUCH_PAGE,
+	{ "page", "cold, touch a page", FL_POLICY_PART, FL_RESOLVE_PAGE,
 	  NOTHING },
-	{ "block", "cold, touch ahead: block", FL_POLICY_RETRANSMIT,
-	  FL_TOUCH_BLOCK, NOTHING },
-	{ "transfer", "cold, touch ahead: transfer", FL_POLICY_RETRANSMIT,
-	  FL_TOUCH_TRANSFER, NOTHING },
-	{ "pinned", "cold, pinned", FL_POLICY_RETRANSMIT, FL_TOUCH_BLOCK, PIN },
-	{ "prefault", "cold, pre-faulted", FL_POLICY_RETRANSMIT,
-	  FL_TOUCH_BLOCK, PREFAULT },
-	{ "stall", "cold, SMMU stall", FL_POLICY_STALL, FL_TOUCH_BLOCK,
+	{ "block", "cold, touch ahead: block", FL_POLICY_PART,
+	  FL_RESOLVE_BLOCK, NOTHING },
+	{ "transfer", "cold, touch ahead: transfer", FL_POLICY_PART,
+	  FL_RESOLVE_TRANSFER, NOTHING },
+	{ "pinned", "cold, pinned", FL_POLICY_PART, FL_RESOLVE_BLOCK, PIN },
+	{ "prefault", "cold, pre-faulted", FL_POLICY_PART,
+	  FL_RESOLVE_BLOCK, PREFAULT },
+	{ "stall", "cold, SMMU stall", FL_POLICY_STALL, FL_RESOLVE_BLOCK,
 	  NOTHING },
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -66,7 +66,7 @@ static struct row run(const struct way *w)
 	struct row r;
 
 	STEP("%s", w->title);
-	rig_open(w->policy, w->touch);
+	rig_open(w->policy, w->resolve);
 	rig_buffers_for(BYTES, 20);
 	prepare(w->before);
 	rig_write(0, BYTES);
@@ -108,7 +108,7 @@ static void compare(const struct way *w, const struct row *r)
 	 */
 	if (small.resent > BLOCKS)
 		small.resent = BLOCKS;
-	if (w->touch != FL_TOUCH_TRANSFER) {
+	if (w->resolve != FL_RESOLVE_TRANSFER) {
 		EXPECT_EQ(r->faults, small.faults);
 		/* A block that is held for long is sent again by its timer. */
 		if (w->policy == FL_POLICY_STALL)
@@ -128,7 +128,7 @@ static void compare(const struct way *w, const struct row *r)
 	/* A pin is not a request of the fault handler, and so not counted. */
 	if (w->before == PIN)
 		EXPECT_EQ(r->pinned, small.pages_in);
-	else if (w->touch == FL_TOUCH_TRANSFER)
+	else if (w->resolve == FL_RESOLVE_TRANSFER)
 		EXPECT_GE(r->pages_in, small.pages_in);
 	else
 		EXPECT_EQ(r->pages_in, small.pages_in);

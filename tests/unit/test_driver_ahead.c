@@ -35,11 +35,11 @@ static void post_cold(struct rig *r, uint32_t mode, uint32_t resolve)
 
 static void answer_first(struct rig *r, uint32_t mode)
 {
-	enum trace_event answer = mode == FL_MODE_STALL ? EV_DRV_RESUME :
+	enum trace_event answer = mode == FL_IOC_POLICY_STALL ? EV_DRV_RESUME :
 							  EV_DRV_READY;
 	uint32_t n, i, work = RECORDS, ready = RECORDS, ahead = RECORDS;
 
-	post_cold(r, mode, FL_RESOLVE_TRANSFER);
+	post_cold(r, mode, FL_IOC_RESOLVE_TRANSFER);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
 	rig_same(r, LEN);
 	n = records(r);
@@ -63,12 +63,12 @@ static void answer_first(struct rig *r, uint32_t mode)
 
 static void ready_first(struct rig *r)
 {
-	answer_first(r, FL_MODE_TERMINATE);
+	answer_first(r, FL_IOC_POLICY_PART);
 }
 
 static void resume_first(struct rig *r)
 {
-	answer_first(r, FL_MODE_STALL);
+	answer_first(r, FL_IOC_POLICY_STALL);
 }
 
 TEST("READY is written when the block's own pages are there")
@@ -92,7 +92,7 @@ static void once(struct rig *r)
 	/* All twelve blocks are on their way when the first worker looks. */
 	r->timing.v[T_IRQ_WORK] = 1000000;
 	r->timing.v[T_FW_WAITING] = 16;
-	post_cold(r, FL_MODE_TERMINATE, FL_RESOLVE_TRANSFER);
+	post_cold(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
 	brought = trace_count(r->trace, EV_MM_PAGE_IN);
 	va = (uintptr_t)r->n[1].buffer;
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -129,7 +129,7 @@ static uint64_t took(struct rig *r, uint32_t resolve, bool swap)
 	uint64_t start;
 	uint32_t i;
 
-	rig_pair(r, FL_MODE_TERMINATE, resolve, 0);
+	rig_pair(r, FL_IOC_POLICY_PART, resolve, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	if (swap)
 		rig_fill(b, LEN, 2);
@@ -147,17 +147,17 @@ static uint64_t took(struct rig *r, uint32_t resolve, bool swap)
 
 static void zeros(struct rig *r)
 {
-	uint64_t block = took(r, FL_RESOLVE_BLOCK, false);
+	uint64_t block = took(r, FL_IOC_RESOLVE_BLOCK, false);
 
-	EXPECT_LE(took(r, FL_RESOLVE_TRANSFER, false), block * 3 / 4);
+	EXPECT_LE(took(r, FL_IOC_RESOLVE_TRANSFER, false), block * 3 / 4);
 }
 
 static void from_swap(struct rig *r)
 {
-	uint64_t block = took(r, FL_RESOLVE_BLOCK, true);
+	uint64_t block = took(r, FL_IOC_RESOLVE_BLOCK, true);
 
 	/* A block whose page is just being walked waits a little for that. */
-	EXPECT_LE(took(r, FL_RESOLVE_TRANSFER, true), block + block / 100);
+	EXPECT_LE(took(r, FL_IOC_RESOLVE_TRANSFER, true), block + block / 100);
 }
 
 TEST("a cold transfer is quicker with the transfer touched ahead than by block")
@@ -180,7 +180,7 @@ static void in_the_middle(struct rig *r, uint32_t mode)
 	struct rig_node *b = &r->n[1];
 	int tries = 0;
 
-	rig_pair(r, mode, FL_RESOLVE_TRANSFER, 0);
+	rig_pair(r, mode, FL_IOC_RESOLVE_TRANSFER, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	r->timing.v[T_MM_MINOR] = SLOW_NS;
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
@@ -198,7 +198,7 @@ static void closes(struct rig *r)
 	uint64_t start;
 
 	/* One access is held at a time, so that all others are the walk's. */
-	in_the_middle(r, FL_MODE_STALL);
+	in_the_middle(r, FL_IOC_POLICY_STALL);
 	rig_unmap(b);		/* each waits for a part: the mmap lock */
 	host_stats(b->kernel, &open);
 	start = sim_now(r->sim);
@@ -221,7 +221,7 @@ TEST("the file is closed in the middle of a walk: it ends")
 
 static void closes_busy(struct rig *r)
 {
-	in_the_middle(r, FL_MODE_TERMINATE);
+	in_the_middle(r, FL_IOC_POLICY_PART);
 	rig_close(&r->n[1]);
 	EXPECT_NE(rig_wait(&r->n[0]), FL_ST_OK);
 	sim_sleep(PAGES * SLOW_NS);
@@ -236,7 +236,7 @@ static void unmaps(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 
-	in_the_middle(r, FL_MODE_TERMINATE);
+	in_the_middle(r, FL_IOC_POLICY_PART);
 	STEP("the second half goes, while its pages are on their way");
 	EXPECT_EQ(host_munmap(b->process, b->buffer + LEN / 2,
 			      RIG_BYTES - LEN / 2), 0);
@@ -256,7 +256,7 @@ static void deregisters(struct rig *r)
 	struct rig_node *b = &r->n[1];
 	struct fl_destroy d = { .size = sizeof(d), .object = b->key };
 
-	in_the_middle(r, FL_MODE_TERMINATE);
+	in_the_middle(r, FL_IOC_POLICY_PART);
 	d.object = b->key;
 	EXPECT_EQ(rig_ioctl(b, FL_IOC_DEREG_MR, &d), 0);
 	EXPECT_NE(rig_wait(&r->n[0]), FL_ST_OK);
@@ -272,7 +272,7 @@ TEST("the region goes in the middle of a walk: the write fails, all is given bac
 
 static void goes_away(struct rig *r)
 {
-	in_the_middle(r, FL_MODE_TERMINATE);
+	in_the_middle(r, FL_IOC_POLICY_PART);
 	host_process_exit(r->n[1].process);
 	EXPECT_NE(rig_wait(&r->n[0]), FL_ST_OK);
 	/* For rig_down(). */

@@ -6,7 +6,7 @@
 
 static void moved(struct rig *r)
 {
-	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -147,7 +147,7 @@ static void pressure_in(struct rig *r, uint32_t mode)
 	struct rig_node *b = &r->n[1];
 	unsigned int i, round;
 
-	rig_pair(r, mode, FL_RESOLVE_BLOCK, 0);
+	rig_pair(r, mode, FL_IOC_RESOLVE_BLOCK, 0);
 	for (round = 0; round < 6; round++) {
 		rig_fill(&r->n[0], LEN, (uint8_t)round);
 		rig_post(r, FL_OP_WRITE, 0, 0, LEN);
@@ -164,12 +164,12 @@ static void pressure_in(struct rig *r, uint32_t mode)
 
 static void pressure(struct rig *r)
 {
-	pressure_in(r, FL_MODE_TERMINATE);
+	pressure_in(r, FL_IOC_POLICY_PART);
 }
 
 static void stall_pressure(struct rig *r)
 {
-	pressure_in(r, FL_MODE_STALL);
+	pressure_in(r, FL_IOC_POLICY_STALL);
 }
 
 /* rig_down() expects that no access used a stale translation. */
@@ -192,7 +192,7 @@ static void overtaken(struct rig *r)
 {
 	unsigned int n;
 
-	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	for (n = 1; n <= LEN / RIG_PAGE; n += 5) {
 		STEP("page %u of the destination goes before it is told of", n);
@@ -208,11 +208,11 @@ static void overtaken(struct rig *r)
 
 TEST("a page is taken away before the driver hears that it came: it comes again")
 {
-	struct host_driver_params p = { .resolve = FL_RESOLVE_TRANSFER };
+	struct host_driver_params p = { .resolve = FL_IOC_RESOLVE_TRANSFER };
 
 	rig_run(overtaken);
 	rig_run_with(SIM_LOCKSTEP, &p, overtaken, NULL);
 	rig_run_with(SIM_THREADS, &p, overtaken, NULL);
-	p.fault_mode = FL_MODE_STALL;
+	p.policy = FL_IOC_POLICY_STALL;
 	rig_run_with(SIM_LOCKSTEP, &p, overtaken, NULL);
 }

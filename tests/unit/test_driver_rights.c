@@ -8,7 +8,7 @@
 static void as_plain_user(void (*body)(struct rig *r))
 {
 	struct host_driver_params p = {
-		.resolve = FL_RESOLVE_BLOCK,
+		.resolve = FL_IOC_RESOLVE_BLOCK,
 		.plain_user = true,
 		.memlock_bytes = LIMIT_PAGES * RIG_PAGE,
 	};
@@ -179,7 +179,7 @@ static void slow_page(struct rig *r)
 	uint64_t start, opened;
 	int err;
 
-	rig_pair(r, FL_MODE_STALL, FL_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_fill(b, LEN, 2);
 	EXPECT_EQ(host_madvise(b->process, b->buffer, RIG_BYTES, HOST_PAGEOUT),
@@ -222,7 +222,7 @@ static void slow_unpin(struct rig *r)
 	uint64_t start;
 	int err;
 
-	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, FL_MR_PINNED);
+	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, FL_MR_PINNED);
 	r->timing.v[T_MM_UNPIN] = PIN_NS;
 	other = host_process_create(b->kernel, "other", &err);
 	EXPECT(other);

@@ -129,13 +129,13 @@ static void build(struct world *w, struct stage *s)
 	s->error |= world_board_add(w, "a", &cfg, &a);
 	s->error |= world_board_add(w, "b", &cfg, &b);
 	s->error |= world_link_add(w, a, b);
-	s->error |= world_process_add(w, "p", a, WORLD_PIN, FL_TOUCH_PAGE,
+	s->error |= world_process_add(w, "p", a, WORLD_PIN, FL_RESOLVE_PAGE,
 				      &s->p);
-	s->error |= world_process_add(w, "q", b, WORLD_PIN, FL_TOUCH_PAGE,
+	s->error |= world_process_add(w, "q", b, WORLD_PIN, FL_RESOLVE_PAGE,
 				      &s->q);
-	s->error |= world_process_add(w, "r", a, WORLD_PIN, FL_TOUCH_PAGE,
+	s->error |= world_process_add(w, "r", a, WORLD_PIN, FL_RESOLVE_PAGE,
 				      &s->r);
-	s->error |= world_process_add(w, "s", b, WORLD_PIN, FL_TOUCH_PAGE,
+	s->error |= world_process_add(w, "s", b, WORLD_PIN, FL_RESOLVE_PAGE,
 				      &s->s);
 	s->error |= world_buffer_add(s->p, "src", BYTES, NULL, &s->src);
 	s->error |= world_buffer_add(s->q, "dst", BYTES, NULL, &s->dst);

@@ -84,7 +84,7 @@ TEST("calls on the device refuse what is not there")
 	EXPECT_EQ(fl_query_device(dev, NULL), -EINVAL);
 	EXPECT_EQ(fl_query_counters(NULL, &c), -EINVAL);
 	EXPECT_EQ(fl_query_counters(dev, NULL), -EINVAL);
-	EXPECT_EQ(fl_set_policy(NULL, FL_POLICY_STALL, FL_TOUCH_PAGE),
+	EXPECT_EQ(fl_set_policy(NULL, FL_POLICY_STALL, FL_RESOLVE_PAGE),
 		  -EINVAL);
 }
 
@@ -93,15 +93,15 @@ TEST("fl_set_policy asks the driver for what was meant")
 	struct fl_device *dev = fake_device();
 
 	test_cleanup(fake_close_device, dev);
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_STALL, FL_TOUCH_PAGE), 0);
-	EXPECT_EQ(fake.policy.fault_mode, FL_MODE_STALL);
-	EXPECT_EQ(fake.policy.resolve, FL_RESOLVE_PAGE);
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_RETRANSMIT, FL_TOUCH_BLOCK), 0);
-	EXPECT_EQ(fake.policy.fault_mode, FL_MODE_TERMINATE);
-	EXPECT_EQ(fake.policy.resolve, FL_RESOLVE_BLOCK);
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_RETRANSMIT, FL_TOUCH_TRANSFER),
+	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_STALL, FL_RESOLVE_PAGE), 0);
+	EXPECT_EQ(fake.policy.policy, FL_IOC_POLICY_STALL);
+	EXPECT_EQ(fake.policy.resolve, FL_IOC_RESOLVE_PAGE);
+	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_PART, FL_RESOLVE_BLOCK), 0);
+	EXPECT_EQ(fake.policy.policy, FL_IOC_POLICY_PART);
+	EXPECT_EQ(fake.policy.resolve, FL_IOC_RESOLVE_BLOCK);
+	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_PART, FL_RESOLVE_TRANSFER),
 		  0);
-	EXPECT_EQ(fake.policy.resolve, FL_RESOLVE_TRANSFER);
+	EXPECT_EQ(fake.policy.resolve, FL_IOC_RESOLVE_TRANSFER);
 	EXPECT_EQ(fake.policy.reserved, 0);
 }
 
@@ -111,14 +111,14 @@ TEST("fl_set_policy refuses what it does not know and hands on -EBUSY")
 	unsigned int before = fake.ioctls;
 
 	test_cleanup(fake_close_device, dev);
-	EXPECT_EQ(fl_set_policy(dev, (enum fl_fault_policy)2, FL_TOUCH_PAGE),
+	EXPECT_EQ(fl_set_policy(dev, (enum fl_fault_policy)2, FL_RESOLVE_PAGE),
 		  -EINVAL);
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_STALL, (enum fl_touch)3),
+	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_STALL, (enum fl_resolve)3),
 		  -EINVAL);
 	EXPECT_EQ(fake.ioctls, before);
 	fake.fail_cmd = FL_IOC_POLICY;
 	fake.fail_error = -EBUSY;
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_STALL, FL_TOUCH_PAGE), -EBUSY);
+	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_STALL, FL_RESOLVE_PAGE), -EBUSY);
 }
 
 TEST("fl_query_counters puts each count in its place")

@@ -239,10 +239,10 @@ static void crash_one(struct world *w, void *arg)
 
 	(void)arg;
 	EXPECT_EQ(world_board_add(w, "a", &cfg, &board), 0);
-	EXPECT_EQ(world_process_add(w, "p", board, WORLD_EXANEST,
-				    FL_TOUCH_BLOCK, &p), 0);
-	EXPECT_EQ(world_process_add(w, "q", board, WORLD_EXANEST,
-				    FL_TOUCH_BLOCK, &q), 0);
+	EXPECT_EQ(world_process_add(w, "p", board, WORLD_PART,
+				    FL_RESOLVE_BLOCK, &p), 0);
+	EXPECT_EQ(world_process_add(w, "q", board, WORLD_PART,
+				    FL_RESOLVE_BLOCK, &q), 0);
 	EXPECT(p->pid > 0 && q->pid > 0 && p->pid != q->pid && !p->host);
 	EXPECT_EQ(world_buffer_add(p, "b", 5 * HOST_PAGE, NULL, &b), 0);
 	EXPECT_EQ(world_buffer_add(q, "c", HOST_PAGE, NULL, &c), 0);

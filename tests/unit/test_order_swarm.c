@@ -126,9 +126,9 @@ static void build_processes(struct swarm *s)
 	for (i = 0; i < s->procs; i++) {
 		check(s, world_process_add(s->w, proc[i],
 					   s->board[i % s->boards],
-					   below(s, 4) ? WORLD_EXANEST :
+					   below(s, 4) ? WORLD_PART :
 							 WORLD_STALL,
-					   (enum fl_touch)below(s, 3),
+					   (enum fl_resolve)below(s, 3),
 					   &s->proc[i]), "process");
 		for (k = 0; k < BUFFERS && !is_over(s); k++) {
 			n = i * BUFFERS + k;

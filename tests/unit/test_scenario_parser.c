@@ -148,7 +148,7 @@ TEST("the example of the book is read whole")
 {
 	struct scenario *s = parse(
 		"profile qfdb\nset link.mbps=16000\n"
-		"policy exanest resolve=block\n" SETUP
+		"policy part resolve=block\n" SETUP
 		"region src rights=local-write,remote-read pinned\n"
 		"region dst\n"
 		"inject a->b loss=1% duplicate=2% late=5us share=3%\n"
@@ -223,7 +223,7 @@ TEST("wrong numbers and units are named with what would be right")
 TEST("an unknown option or choice is named with the nearest")
 {
 	refuse("board a frame=4\n", "x.fl:1:9:", "'frames'");
-	refuse("policy exanet\n", "x.fl:1:8:", "'exanest'");
+	refuse("policy prat\n", "x.fl:1:8:", "'part'");
 	refuse("policy pin resolve=blok\n", "x.fl:1:20:", "'block'");
 	refuse("board a frames=1 frames=2\n", "x.fl:1:18:", "once");
 	refuse("board a frames 4\n", "x.fl:1:9:", "frames=VALUE");

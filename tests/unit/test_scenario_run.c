@@ -17,7 +17,7 @@ static char said[16384];
 static int run(const char *text)
 {
 	struct world_config cfg = { .seed = test_seed(),
-				    .touch = FL_TOUCH_BLOCK };
+				    .resolve = FL_RESOLVE_BLOCK };
 	struct runner_report report;
 	struct scenario *s;
 	int status = 2;

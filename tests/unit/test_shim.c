@@ -146,7 +146,7 @@ TEST("memory of a queue that is gone is free once it is unmapped")
 
 static void quiet(struct rig *r)
 {
-	rig_pair(r, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
 }
 
 static void twice(struct rig *r)

@@ -120,7 +120,7 @@ struct proc {
 	struct host_process *host;
 	struct host_mm *mm;
 	enum fl_fault_policy policy;
-	enum fl_touch touch;
+	enum fl_resolve resolve;
 	unsigned int threads;
 	struct thread thread[THREADS_MAX];
 	struct fl_device *dev;

@@ -124,8 +124,8 @@ static inline void site_fabric(struct site *s, uint8_t node, enum sim_mode mode,
 
 static inline void site_board(struct site *s)
 {
-	struct host_driver_params driver = { .fault_mode = FL_MODE_TERMINATE,
-					     .resolve = FL_RESOLVE_BLOCK };
+	struct host_driver_params driver = { .policy = FL_IOC_POLICY_PART,
+					     .resolve = FL_IOC_RESOLVE_BLOCK };
 	struct board_config bc = { .name = "site", .id = s->node, .sim = s->sim,
 				   .fabric = s->fabric, .trace = s->trace,
 				   .timing = &s->timing };

@@ -46,9 +46,9 @@ static void build(struct world *w, struct stage *s)
 	s->error |= world_board_add(w, "a", &cfg, &a);
 	s->error |= world_board_add(w, "b", &cfg, &b);
 	s->error |= world_link_add(w, a, b);
-	s->error |= world_process_add(w, "p", a, WORLD_EXANEST, FL_TOUCH_PAGE,
+	s->error |= world_process_add(w, "p", a, WORLD_PART, FL_RESOLVE_PAGE,
 				      &p);
-	s->error |= world_process_add(w, "q", b, WORLD_EXANEST, FL_TOUCH_PAGE,
+	s->error |= world_process_add(w, "q", b, WORLD_PART, FL_RESOLVE_PAGE,
 				      &q);
 	s->error |= world_buffer_add(p, "src", BYTES, NULL, &s->src);
 	s->error |= world_buffer_add(q, "dst", BYTES, NULL, &s->dst);

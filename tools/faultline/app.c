@@ -90,8 +90,8 @@ static int open_all(struct app *a)
 		return -1;
 	if (fail(a, "fl_set_policy",
 		 fl_set_policy(a->dev, j->stall ? FL_POLICY_STALL :
-						  FL_POLICY_RETRANSMIT,
-			       (enum fl_touch)j->touch)) ||
+						  FL_POLICY_PART,
+			       (enum fl_resolve)j->resolve)) ||
 	    fail(a, "fl_alloc_pd", fl_alloc_pd(a->dev, &a->pd)) ||
 	    fail(a, "fl_create_cq", fl_create_cq(a->dev, DEPTH, &a->cq)) ||
 	    fail(a, "fl_create_qp",

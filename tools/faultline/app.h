@@ -16,7 +16,7 @@ struct app_job {
 	uint64_t bytes;
 	uint32_t request_bytes;	/* of one work request at most */
 	bool stall, pin, prefault, warm, cold_source;
-	int touch;		/* enum fl_touch */
+	int resolve;		/* enum fl_resolve */
 	int peer;		/* socket to the other application */
 };
 

@@ -91,11 +91,11 @@ static int take_options(struct boards *b)
 	struct options *o = b->s.o;
 	int i, err = 0;
 
-	if (o->cfg.policy_given && o->cfg.policy != WORLD_EXANEST &&
+	if (o->cfg.policy_given && o->cfg.policy != WORLD_PART &&
 	    o->cfg.policy != WORLD_STALL)
 		return options_wrong(c, "--policy",
 			     options_policy_name(o->cfg.policy),
-			     "exanest or stall (to pin or to page in ahead is "
+			     "part or stall (to pin or to page in ahead is "
 			     "the application's choice)");
 	for (i = 0; !err && i < o->count; i++)
 		err = add_name(b, o->args[i]);

@@ -22,21 +22,21 @@ enum { RESIDENT, PAGE, BLOCK, TRANSFER, PIN, PREFAULT, STALL, VARIANTS };
 static const struct variant {
 	const char *name, *title;
 	enum world_policy policy;
-	enum fl_touch touch;
+	enum fl_resolve resolve;
 	bool warm;
 } variants[VARIANTS] = {
-	[RESIDENT] = { "resident", "all resident", WORLD_EXANEST,
-		       FL_TOUCH_BLOCK, true },
-	[PAGE] = { "page", "cold, touch a page", WORLD_EXANEST, FL_TOUCH_PAGE,
+	[RESIDENT] = { "resident", "all resident", WORLD_PART,
+		       FL_RESOLVE_BLOCK, true },
+	[PAGE] = { "page", "cold, touch a page", WORLD_PART, FL_RESOLVE_PAGE,
 		   false },
-	[BLOCK] = { "block", "cold, touch ahead: block", WORLD_EXANEST,
-		    FL_TOUCH_BLOCK, false },
+	[BLOCK] = { "block", "cold, touch ahead: block", WORLD_PART,
+		    FL_RESOLVE_BLOCK, false },
 	[TRANSFER] = { "transfer", "cold, touch ahead: transfer",
-		       WORLD_EXANEST, FL_TOUCH_TRANSFER, false },
-	[PIN] = { "pinned", "cold, pinned", WORLD_PIN, FL_TOUCH_BLOCK, false },
+		       WORLD_PART, FL_RESOLVE_TRANSFER, false },
+	[PIN] = { "pinned", "cold, pinned", WORLD_PIN, FL_RESOLVE_BLOCK, false },
 	[PREFAULT] = { "prefault", "cold, pre-faulted", WORLD_PREFAULT,
-		       FL_TOUCH_BLOCK, false },
-	[STALL] = { "stall", "cold, SMMU stall", WORLD_STALL, FL_TOUCH_BLOCK,
+		       FL_RESOLVE_BLOCK, false },
+	[STALL] = { "stall", "cold, SMMU stall", WORLD_STALL, FL_RESOLVE_BLOCK,
 		    false },
 };
 
@@ -126,7 +126,7 @@ static int run_variant(const struct options *o, const struct job_file *file,
 	int err;
 
 	j.cfg.policy = variants[i].policy;
-	j.cfg.touch = variants[i].touch;
+	j.cfg.resolve = variants[i].resolve;
 	if (file->bytes <= TRACE_BYTES_MAX) {
 		snprintf(path, sizeof(path), "%s/%s.trace", dir,
 			 variants[i].name);

@@ -104,8 +104,8 @@ static int build_hardware(struct example *x, bool threads)
 static int build_software(struct example *x)
 {
 	struct host_driver_params driver = {
-		.fault_mode = FL_MODE_TERMINATE,
-		.resolve = FL_RESOLVE_BLOCK,
+		.policy = FL_IOC_POLICY_PART,
+		.resolve = FL_IOC_RESOLVE_BLOCK,
 	};
 	struct host_config host = { .board = x->board };
 	int error = -ENOMEM;

@@ -123,10 +123,10 @@ static int set_up(struct job_state *s)
 	if (!err)
 		err = world_link_add(s->w, s->a, s->b);
 	if (!err)
-		err = world_process_add(s->w, "p", s->a, wc->policy, wc->touch,
+		err = world_process_add(s->w, "p", s->a, wc->policy, wc->resolve,
 					&s->p);
 	if (!err)
-		err = world_process_add(s->w, "q", s->b, wc->policy, wc->touch,
+		err = world_process_add(s->w, "q", s->b, wc->policy, wc->resolve,
 					&s->q);
 	if (!err)
 		err = world_buffer_add(s->p, "src", f->path ? 0 : f->bytes,

@@ -10,10 +10,10 @@
 static const char *const modes[] = { "lockstep", "threads", "processes", "vm",
 				     NULL };
 enum { MODE_PROCESSES = 2, MODE_VM = 3 };
-static const char *const policies[] = { "exanest", "stall", "pin", "prefault",
+static const char *const policies[] = { "part", "stall", "pin", "prefault",
 					NULL };
 static const char *const engines[] = { "c", "rtl", "both", NULL };
-static const char *const touches[] = { "page", "block", "transfer", NULL };
+static const char *const resolves[] = { "page", "block", "transfer", NULL };
 
 static const struct {
 	unsigned int bit;
@@ -25,8 +25,8 @@ static const struct {
 	  "real kernels (run)" },
 	{ OPT_PROFILE, "--profile", "NAME|FILE",
 	  "timing profile: ideal (default), qfdb, or a file" },
-	{ OPT_POLICY, "--policy", "exanest|stall|pin|prefault",
-	  "what to do about pages that are not there (default exanest)" },
+	{ OPT_POLICY, "--policy", "part|stall|pin|prefault",
+	  "what to do about pages that are not there (default part)" },
 	{ OPT_RESOLVE, "--resolve", "page|block|transfer",
 	  "how much the driver pages in at one fault (default block)" },
 	{ OPT_ENGINE, "--engine", "c|rtl|both",
@@ -44,9 +44,9 @@ const char *options_policy_name(enum world_policy p)
 	return policies[p];
 }
 
-const char *options_touch_name(enum fl_touch t)
+const char *options_resolve_name(enum fl_resolve t)
 {
-	return touches[t];
+	return resolves[t];
 }
 
 const char *options_engine_name(enum engine_kind e)
@@ -162,9 +162,9 @@ static int take_common(const struct command *c, struct options *o,
 		o->cfg.policy_given = true;
 		break;
 	case OPT_RESOLVE:
-		i = choose(c, "--resolve", value, touches);
-		o->cfg.touch = (enum fl_touch)i;
-		o->cfg.touch_given = true;
+		i = choose(c, "--resolve", value, resolves);
+		o->cfg.resolve = (enum fl_resolve)i;
+		o->cfg.resolve_given = true;
 		break;
 	case OPT_ENGINE:
 		i = choose(c, "--engine", value, engines);
@@ -260,7 +260,7 @@ int options_parse(const struct command *c, int argc, char **argv,
 
 	memset(o, 0, sizeof(*o));
 	o->cfg.seed = 1;
-	o->cfg.touch = FL_TOUCH_BLOCK;
+	o->cfg.resolve = FL_RESOLVE_BLOCK;
 	o->cfg.sets = o->sets;
 	for (i = 0; i < argc; i++) {
 		if (!ended && !strcmp(argv[i], "--help")) {

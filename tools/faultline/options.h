@@ -65,9 +65,9 @@ int options_links(const struct command *c, const char *text, unsigned int n,
 int options_open_trace(const struct command *c, struct options *o);
 /* Close it again; 0, or 1 after a message when it could not be written. */
 int options_close_trace(const struct command *c, struct options *o);
-/* "exanest", ... */
+/* "part", ... */
 const char *options_policy_name(enum world_policy p);
-const char *options_touch_name(enum fl_touch t);
+const char *options_resolve_name(enum fl_resolve t);
 const char *options_engine_name(enum engine_kind e);
 
 extern const struct command command_send, command_run, command_trace,

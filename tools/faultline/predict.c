@@ -184,14 +184,14 @@ static void settings_of(const struct predict_point *p, struct settings *s)
 	s->cfg = (struct world_config){
 		.seed = 1, .profile = PROFILE, .profile_given = true,
 		.sets = s->sets, .no_checks = true, .trace_records = 4096,
-		.touch = FL_TOUCH_BLOCK,
+		.resolve = FL_RESOLVE_BLOCK,
 	};
 }
 
 /* Boards a and b; the figures of FIT_*, printed in their order. */
 static const char fit_text[] =
 	"profile qfdb\n"
-	"policy exanest resolve=page\n"
+	"policy part resolve=page\n"
 	"board a contexts=%u block=%u\n"
 	"board b contexts=%u block=%u\n"
 	"link a b\n"
@@ -339,15 +339,15 @@ enum { WARM_1M, BLOCK_1M, TRANSFER_1M, PIN_4M, BLOCK_4M, TRANSFER_4M, RUNS };
 static const struct {
 	uint64_t bytes;
 	enum world_policy policy;
-	enum fl_touch touch;
+	enum fl_resolve resolve;
 	bool warm;
 } runs[RUNS] = {
-	[WARM_1M] = { 1 << 20, WORLD_EXANEST, FL_TOUCH_BLOCK, true },
-	[BLOCK_1M] = { 1 << 20, WORLD_EXANEST, FL_TOUCH_BLOCK, false },
-	[TRANSFER_1M] = { 1 << 20, WORLD_EXANEST, FL_TOUCH_TRANSFER, false },
-	[PIN_4M] = { 4 << 20, WORLD_PIN, FL_TOUCH_BLOCK, false },
-	[BLOCK_4M] = { 4 << 20, WORLD_EXANEST, FL_TOUCH_BLOCK, false },
-	[TRANSFER_4M] = { 4 << 20, WORLD_EXANEST, FL_TOUCH_TRANSFER, false },
+	[WARM_1M] = { 1 << 20, WORLD_PART, FL_RESOLVE_BLOCK, true },
+	[BLOCK_1M] = { 1 << 20, WORLD_PART, FL_RESOLVE_BLOCK, false },
+	[TRANSFER_1M] = { 1 << 20, WORLD_PART, FL_RESOLVE_TRANSFER, false },
+	[PIN_4M] = { 4 << 20, WORLD_PIN, FL_RESOLVE_BLOCK, false },
+	[BLOCK_4M] = { 4 << 20, WORLD_PART, FL_RESOLVE_BLOCK, false },
+	[TRANSFER_4M] = { 4 << 20, WORLD_PART, FL_RESOLVE_TRANSFER, false },
 };
 
 /* Of each figure, the run that is divided by the other. */
@@ -371,7 +371,7 @@ static int run_job(const struct predict_point *p, int run, double *ns)
 	job_file_zeros(&f, runs[run].bytes);
 	j.cfg = set.cfg;
 	j.cfg.policy = runs[run].policy;
-	j.cfg.touch = runs[run].touch;
+	j.cfg.resolve = runs[run].resolve;
 	j.contexts = (uint32_t)board_value(p, 0);
 	j.block_bytes = (uint32_t)board_value(p, 1);
 	err = job_run(&j, &r);

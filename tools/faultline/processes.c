@@ -150,7 +150,7 @@ static void be_application(struct run *x, int which, int peer, int result)
 		.prefault = c->policy == WORLD_PREFAULT,
 		.warm = x->j->warm,
 		.cold_source = x->j->cold_source,
-		.touch = (int)c->touch,
+		.resolve = (int)c->resolve,
 		.peer = peer,
 	};
 	struct app_result r = { 0 };

@@ -20,7 +20,7 @@ const struct rule rules[] = {
 	  },
 	{ V_SET, "set", NULL, "word '= any", "",
 	  "one value of the profile, or jitter=TIME; before the first board" },
-	{ V_POLICY, "policy", NULL, "{exanest|stall|pin|prefault}",
+	{ V_POLICY, "policy", NULL, "{part|stall|pin|prefault}",
 	  "resolve={page|block|transfer}",
 	  "how processes that are declared later handle device faults" },
 	{ V_BOARD, "board", NULL, "new:board",

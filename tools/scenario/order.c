@@ -25,7 +25,7 @@ static int open_card(struct order_app *a, const struct order *o)
 	if (err)
 		return err;
 	err = fl_set_policy(a->dev, (enum fl_fault_policy)o->what,
-			    (enum fl_touch)o->touch);
+			    (enum fl_resolve)o->resolve);
 	if (!err)
 		err = fl_alloc_pd(a->dev, &a->pd[0]);
 	if (!err)

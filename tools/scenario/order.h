@@ -19,7 +19,7 @@
 #define ORDER_DOMAINS	4u	/* protection domains; 0 is the usual one */
 
 enum order_kind {
-	ORDER_OPEN = 1,		/* text: device; what: enum fl_fault_policy; touch */
+	ORDER_OPEN = 1,		/* text: device; what: enum fl_fault_policy; resolve */
 	ORDER_CLOSE,		/* the last one */
 	ORDER_ALLOC,		/* bytes; answer: addr, bytes */
 	ORDER_MAP_FILE,		/* text: path; answer: addr, bytes */
@@ -51,7 +51,7 @@ enum order_kind {
 struct order {
 	uint32_t kind;
 	uint32_t id;		/* of a region or a queue pair */
-	uint32_t what, touch, access, domain, depth;
+	uint32_t what, resolve, access, domain, depth;
 	uint64_t addr, bytes, seed, end_ns;
 	/* What the process's clock says more than the director's. */
 	uint64_t epoch_ns;

@@ -177,14 +177,14 @@ static void script(struct world *w, void *arg)
 			else
 				depth--;
 		} else if (st->verb == V_POLICY) {
-			const struct arg *touch = statement_option(st,
+			const struct arg *resolve = statement_option(st,
 								   "resolve");
 
 			if (!world_cfg(w)->policy_given)
 				r->policy = (enum world_policy)
 						    st->arg[0].choice;
-			if (touch && !world_cfg(w)->touch_given)
-				r->touch = (enum fl_touch)touch->choice;
+			if (resolve && !world_cfg(w)->resolve_given)
+				r->resolve = (enum fl_resolve)resolve->choice;
 		} else if (st->verb != V_PROFILE && st->verb != V_SET &&
 			   !step(r, st)) {
 			return;
@@ -286,7 +286,7 @@ int scenario_run(const struct scenario *s, const struct world_config *given,
 	r->out = out;
 	r->verbose = verbose;
 	r->policy = cfg.policy;
-	r->touch = cfg.touch;
+	r->resolve = cfg.resolve;
 	r->report = report;
 	err = world_run(w, script, r);
 	report->time_ns = sim_now(world_sim(w));

@@ -13,7 +13,7 @@ struct run {
 	FILE *out;
 	bool verbose;
 	enum world_policy policy;
-	enum fl_touch touch;
+	enum fl_resolve resolve;
 	struct world_board *board[RUN_NAMES];
 	struct world_process *process[RUN_NAMES];
 	struct world_buffer *buffer[RUN_NAMES];

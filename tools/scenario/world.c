@@ -194,9 +194,9 @@ static int board_kernel(struct world_board *b,
 static int board_driver(struct world *w, struct world_board *b)
 {
 	struct host_driver_params params = {
-		.fault_mode = w->cfg.policy == WORLD_STALL ? FL_MODE_STALL :
-							     FL_MODE_TERMINATE,
-		.resolve = (int)w->cfg.touch,
+		.policy = w->cfg.policy == WORLD_STALL ? FL_IOC_POLICY_STALL :
+							     FL_IOC_POLICY_PART,
+		.resolve = (int)w->cfg.resolve,
 	};
 	int err = host_driver_probe(b->kernel, &params);
 

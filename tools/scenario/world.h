@@ -34,8 +34,8 @@
 #include "trace/trace.h"
 
 enum world_policy {
-	WORLD_EXANEST,	/* refuse and send again */
-	WORLD_STALL,	/* hold the access */
+	WORLD_PART,	/* the SMMU terminates the access, the transport sends again */
+	WORLD_STALL,	/* the SMMU holds the access */
 	WORLD_PIN,	/* regions are paged in and pinned when registered */
 	WORLD_PREFAULT,	/* both buffers are paged in before each post */
 };
@@ -55,7 +55,7 @@ struct world_config {
 	const char *profile;		/* name or path; NULL: ideal */
 	const char *const *sets;	/* "key=value", NULL at the end; may be NULL */
 	enum world_policy policy;
-	enum fl_touch touch;
+	enum fl_resolve resolve;
 	enum engine_kind engine;
 	FILE *trace;			/* text of every record, or NULL */
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
@@ -68,7 +68,7 @@ struct world_config {
 	bool no_checks;
 	uint8_t first_node;		/* of the first board; the next ones follow */
 	/* 1: the caller set it, a scenario must not (options go before files) */
-	bool profile_given, policy_given, touch_given;
+	bool profile_given, policy_given, resolve_given;
 };
 
 /*
@@ -97,7 +97,7 @@ struct world_process {
 	struct world_board *board;
 	struct host_mm *mm;	/* with a reference; NULL: not open, or gone */
 	enum world_policy policy;
-	enum fl_touch touch;
+	enum fl_resolve resolve;
 	bool open, gone;
 	/* An application thread of this program; else host is NULL. */
 	struct host_process *host;
@@ -188,7 +188,7 @@ int world_board_add(struct world *w, const char *name,
 int world_link_add(struct world *w, struct world_board *a,
 		   struct world_board *b);
 int world_process_add(struct world *w, const char *name, struct world_board *b,
-		      enum world_policy policy, enum fl_touch touch,
+		      enum world_policy policy, enum fl_resolve resolve,
 		      struct world_process **out);
 int world_process_end(struct world_process *p);
 /*

@@ -291,8 +291,8 @@ static int open_card(struct world_process *p)
 	struct order o = {
 		.kind = ORDER_OPEN,
 		.what = p->policy == WORLD_STALL ? FL_POLICY_STALL :
-						   FL_POLICY_RETRANSMIT,
-		.touch = p->touch,
+						   FL_POLICY_PART,
+		.resolve = p->resolve,
 		.text = device,
 	};
 	struct order_answer r;
@@ -323,7 +323,7 @@ static int open_card(struct world_process *p)
 }
 
 int world_process_add(struct world *w, const char *name, struct world_board *b,
-		      enum world_policy policy, enum fl_touch touch,
+		      enum world_policy policy, enum fl_resolve resolve,
 		      struct world_process **out)
 {
 	struct world_process *p = &w->process[w->processes];
@@ -336,7 +336,7 @@ int world_process_add(struct world *w, const char *name, struct world_board *b,
 	p->world = w;
 	p->board = b;
 	p->policy = policy;
-	p->touch = touch;
+	p->resolve = resolve;
 	sim_waitq_init(&p->wake);
 	sim_waitq_init(&p->finished);
 	if (w->cfg.guest_script)

@@ -18,8 +18,8 @@ int device_property_read_u32(struct device *dev, const char *name, u32 *value)
 {
 	const struct host_driver_params *p = &dev->shim->params;
 
-	if (!strcmp(name, "faultline,fault-mode"))
-		*value = (u32)p->fault_mode;
+	if (!strcmp(name, "faultline,policy"))
+		*value = (u32)p->policy;
 	else if (!strcmp(name, "faultline,resolve"))
 		*value = (u32)p->resolve;
 	else if (!strcmp(name, "faultline,stream-base"))

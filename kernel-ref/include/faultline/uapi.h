@@ -46,25 +46,25 @@
 /* Of this file, and of the device: another stepping has other entries in memory. */
 #define FL_ABI_VERSION	(1 + 256 * DEV_STEPPING)
 
-/* How the SMMU treats a device fault of this process. */
-enum fl_fault_mode {
-	/* Refuse; the transport sends again (ExaNeSt, default). */
-	FL_MODE_TERMINATE = 0,
-	/* Hold the access; the driver writes RESUME. */
-	FL_MODE_STALL = 1,
+/* What happens to a device access of this process that finds no page. */
+enum fl_ioc_policy {
+	/* The SMMU terminates it, and the transport sends the block again (default). */
+	FL_IOC_POLICY_PART = 0,
+	/* The SMMU stalls it; the driver writes RESUME. */
+	FL_IOC_POLICY_STALL = 1,
 };
 
 /* How much the driver pages in at one fault. */
-enum fl_resolve {
+enum fl_ioc_resolve {
 	/*
-	 * Touch a page: the first that is missing in the block, and no other.
-	 * The block comes again, and faults on the next one.
+	 * The first page that is missing in the block, and no other. The block
+	 * comes again, and faults on the next one.
 	 */
-	FL_RESOLVE_PAGE = 0,
-	/* Touch ahead: the whole block. */
-	FL_RESOLVE_BLOCK = 1,
-	/* Touch ahead: the block and the rest of the transfer. */
-	FL_RESOLVE_TRANSFER = 2,
+	FL_IOC_RESOLVE_PAGE = 0,
+	/* The whole block. */
+	FL_IOC_RESOLVE_BLOCK = 1,
+	/* The block and the rest of the transfer. */
+	FL_IOC_RESOLVE_TRANSFER = 2,
 };
 
 struct fl_query {
@@ -75,8 +75,8 @@ struct fl_query {
 	__u32 block_bytes;	/* out: largest block */
 	__u32 max_qp, max_cq, max_mr;	/* out: per process */
 	__u32 max_queue;	/* out: entries of a queue at most */
-	__u32 fault_mode;	/* out: enum fl_fault_mode */
-	__u32 resolve;		/* out: enum fl_resolve */
+	__u32 policy;	/* out: enum fl_ioc_policy */
+	__u32 resolve;		/* out: enum fl_ioc_resolve */
 	__u32 doorbell;		/* out: enum fl_doorbell (window.h) */
 };
 
@@ -88,7 +88,7 @@ struct fl_query {
  */
 struct fl_policy {
 	__u32 size;
-	__u32 fault_mode;
+	__u32 policy;
 	__u32 resolve;
 	__u32 reserved;
 };

@@ -22,12 +22,12 @@ static void hold(unsigned int page, bool write, unsigned int ticket)
 
 static void stalled(unsigned int resolve)
 {
-	bench_usual(FL_MODE_STALL, resolve);
+	bench_usual(FL_IOC_POLICY_STALL, resolve);
 }
 
 JUDGE(bank_said, "a bank that has a fault is heard")
 {
-	bench_usual(FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_access(STREAM, VA(FIRST, 0), true, 1, IS_REFUSED);
 	judge_did("fl_irq_smmu()");
 	bench_irq(LAB_LINE_SMMU, 1);
@@ -35,14 +35,14 @@ JUDGE(bank_said, "a bank that has a fault is heard")
 
 JUDGE(bank_silent, "one that has none is not")
 {
-	bench_usual(FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_irq(LAB_LINE_SMMU, 0);
 	bench_nothing();
 }
 
 JUDGE(only_multi, "MULTI alone is a fault that nobody described")
 {
-	bench_usual(FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_smmu(CB(FSRRESTORE), 4, MULTI);
 	bench_irq(LAB_LINE_SMMU, 1);
 	judge_equal("FSR", bench_smmu_get(CB(FSR), 4), 0);
@@ -50,7 +50,7 @@ JUDGE(only_multi, "MULTI alone is a fault that nobody described")
 
 JUDGE(latch, "FSR, FAR, FSYNR0 are read, then FSR is cleared")
 {
-	bench_usual(FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_access(STREAM, VA(FIRST + 6, 24), true, 1, IS_REFUSED);
 	bench_irq(LAB_LINE_SMMU, 1);
 	bench_latch(SLOT, TF, VA(FIRST + 6, 24), true);
@@ -65,7 +65,7 @@ JUDGE(latch, "FSR, FAR, FSYNR0 are read, then FSR is cleared")
 
 JUDGE(latch_order, "a fault that comes as soon as FSR is clear is another one")
 {
-	bench_usual(FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_access(STREAM, VA(FIRST + 6, 24), true, 1, IS_REFUSED);
 	WHEN(LAB_AT_CLEAR, SLOT, "the card reads the page before it",
 	     LAB_ACCESS, STREAM, VA(FIRST + 5, 8), 0, 2);
@@ -77,7 +77,7 @@ JUDGE(latch_order, "a fault that comes as soon as FSR is clear is another one")
 
 JUDGE(noted_hard, "what no page cures is noted for the worker")
 {
-	bench_usual(FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_smmu(CB(FAR), 8, VA(FIRST, 0));
 	bench_smmu(SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(SLOT), 4, STREAM);
 	bench_smmu(CB(FSRRESTORE), 4, SMMU_CB_FSR_EF);
@@ -87,7 +87,7 @@ JUDGE(noted_hard, "what no page cures is noted for the worker")
 
 JUDGE(last_stream, "what an earlier owner's stream met ends at once")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	judge_did("another stream still leads to the bank");
 	bench_smmu(SMMU_GR0_S2CR(20), 4, SLOT);
 	bench_smmu(SMMU_GR0_SMR(20), 4, (STREAM + 16) | SMMU_GR0_SMR_VALID);
@@ -101,7 +101,7 @@ JUDGE(last_stream, "what an earlier owner's stream met ends at once")
 
 JUDGE(held_nobody, "an access that is held for nobody ends at once")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	bench_close(0);
 	bench_access(STREAM, VA(FIRST, 0), true, 1, IS_HELD);
 	bench_irq(LAB_LINE_SMMU, 1);
@@ -112,7 +112,7 @@ JUDGE(held_nobody, "an access that is held for nobody ends at once")
 
 JUDGE(ss_nobody, "what is held for nobody ends, also when only SS is left of it")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	hold(FIRST, true, 1);
 	bench_close(0);
 	bench_smmu(CB(SCTLR), 4, SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE |
@@ -125,7 +125,7 @@ JUDGE(ss_nobody, "what is held for nobody ends, also when only SS is left of it"
 
 JUDGE(held, "an access that is held: no interrupt of the bank, one for a worker")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	bench_access(STREAM, VA(FIRST, 0), true, 1, IS_HELD);
 	bench_irq(LAB_LINE_SMMU, 1);
 	judge_equal("SCTLR.CFIE", interrupts(), 0);
@@ -139,7 +139,7 @@ JUDGE(held, "an access that is held: no interrupt of the bank, one for a worker"
 
 JUDGE(quiet, "of a process that is leaving nobody takes it: fl_stall_end() will")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_QUIET, 1);
 	bench_access(STREAM, VA(FIRST, 0), true, 1, IS_HELD);
 	bench_irq(LAB_LINE_SMMU, 1);
@@ -150,9 +150,9 @@ JUDGE(quiet, "of a process that is leaving nobody takes it: fl_stall_end() will"
 
 JUDGE(worker_at_it, "SS without interrupt: a worker is at it, leave it alone")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	hold(FIRST, true, 1);
-	bench_open(1, STREAM + 2, FL_MODE_TERMINATE, FL_RESOLVE_BLOCK);
+	bench_open(1, STREAM + 2, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	judge_did("the line is shared: another bank's fault");
 	bench_access(STREAM + 2, VA(FIRST, 0), true, 2, IS_REFUSED);
 	bench_irq(LAB_LINE_SMMU, 1);
@@ -164,7 +164,7 @@ JUDGE(worker_at_it, "SS without interrupt: a worker is at it, leave it alone")
 
 JUDGE(multi_at_work, "but a fault of the bank while the worker is at it is heard")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	hold(FIRST, true, 1);
 	bench_smmu(CB(FSRRESTORE), 4, MULTI);
 	judge_did("a fault of another bank has the line");
@@ -176,7 +176,7 @@ JUDGE(multi_at_work, "but a fault of the bank while the worker is at it is heard
 
 JUDGE(lets_go, "the worker brings the page in, and the access goes on")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	hold(FIRST, true, 1);
 	bench_work(1);
 	bench_asked(0, FIRST, 1, true);
@@ -189,7 +189,7 @@ JUDGE(lets_go, "the worker brings the page in, and the access goes on")
 
 JUDGE(ends_it, "or ends, when the page cannot be had")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	bench_map(0, FIRST, 1, 0);
 	hold(FIRST, false, 1);
 	bench_work(1);
@@ -213,7 +213,7 @@ JUDGE(between, "a fault between FSR and RESUME: both once more, not for ever")
 {
 	unsigned int n;
 
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	hold(FIRST, true, 1);
 	WHEN(LAB_AT_RESUME, SLOT, "another channel's fault sets MULTI",
 	     LAB_SMMU_WRITE, CB(FSRRESTORE), 4, MULTI);
@@ -235,7 +235,7 @@ JUDGE(between, "a fault between FSR and RESUME: both once more, not for ever")
 
 JUDGE(next_held, "the next access that is held is for the top half")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	hold(FIRST, true, 1);
 	WHEN(LAB_AT_RESUMED, 1, "the card reads on, and is held", LAB_ACCESS,
 	     STREAM, VA(FIRST + 1, 0), 0, 2);
@@ -253,7 +253,7 @@ JUDGE(next_held, "the next access that is held is for the top half")
 
 JUDGE(hears_again, "then the bank's interrupt is on again")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	hold(FIRST, true, 1);
 	bench_work(1);
 	judge_equal("SCTLR.CFIE", interrupts(), 1);
@@ -270,7 +270,7 @@ JUDGE(hears_again, "then the bank's interrupt is on again")
 
 JUDGE(around, "the channel knows how much of the block is left")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	bench_channel(RX, 4, VA(FIRST, 0), 3 * LAB_PAGE, 0, true);
 	bench_channel(TX, 5, VA(FIRST, 0), LAB_PAGE, 0, true);
 	hold(FIRST, true, 1);
@@ -286,7 +286,7 @@ JUDGE(around, "the channel knows how much of the block is left")
 
 JUDGE(around_left, "and of the transfer")
 {
-	stalled(FL_RESOLVE_TRANSFER);
+	stalled(FL_IOC_RESOLVE_TRANSFER);
 	bench_channel(RX, 4, VA(FIRST, 0), LAB_PAGE, VA(5, 0), true);
 	hold(FIRST, true, 1);
 	bench_work(2);
@@ -307,7 +307,7 @@ JUDGE(around_left, "and of the transfer")
 
 JUDGE(around_other, "unless it is at something else, or not held")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	bench_channel(RX, 4, VA(FIRST + 1, 0), 3 * LAB_PAGE, 0, true);
 	hold(FIRST, true, 1);
 	bench_work(1);
@@ -322,7 +322,7 @@ JUDGE(around_other, "unless it is at something else, or not held")
 
 JUDGE(around_most, "not more than a block, nor nothing, whatever it says")
 {
-	stalled(FL_RESOLVE_BLOCK);
+	stalled(FL_IOC_RESOLVE_BLOCK);
 	bench_channel(RX, 4, VA(FIRST, 0), VA(100, 0), 0, true);
 	hold(FIRST, true, 1);
 	bench_work(1);
