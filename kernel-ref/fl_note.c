@@ -16,7 +16,7 @@
 static void fl_note(void *w, const struct fl_dev *dev, u32 event, u32 xfer,
 		    u32 block, u64 a0, u64 a1, u64 a2, u64 a3)
 {
-	const struct fl_note note = {
+	const struct fl_window_note note = {
 		.event = event,
 		.xfer = xfer,
 		.block = block,

@@ -180,7 +180,7 @@ void fl_window_write(struct fl_window *w, u32 addr, u16 size, u64 value)
 	raw_spin_unlock_irqrestore(&w->lock, flags);
 }
 
-void fl_window_note(struct fl_window *w, const struct fl_note *note)
+void fl_window_note(struct fl_window *w, const struct fl_window_note *note)
 {
 	struct fl_window_entry e = {
 		.kind = FL_WINDOW_NOTE,

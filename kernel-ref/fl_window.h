@@ -63,13 +63,13 @@ void fl_window_stop(struct fl_window *w);
 u64 fl_window_read(struct fl_window *w, u32 addr, u16 size);
 void fl_window_write(struct fl_window *w, u32 addr, u16 size, u64 value);
 
-struct fl_note {
+struct fl_window_note {
 	u32 event;		/* enum fl_window_driver_note */
 	u32 xfer, block;
 	u64 arg[4];
 };
 
-void fl_window_note(struct fl_window *w, const struct fl_note *note);
+void fl_window_note(struct fl_window *w, const struct fl_window_note *note);
 
 /* Nothing of the slot's last process is left in its doorbell page. */
 void fl_window_doorbell_reset(struct fl_window *w, unsigned int slot);
