@@ -164,26 +164,15 @@ static void driver_read(struct window *w, const struct fl_window_entry *e)
 
 /* ---- notes ---- */
 
-/* What a note of the driver follows from (shim/trace.h). */
-enum follows { NOTHING, LINE_SMMU, LINE_FAULT, LAST_STEP };
+/* What a note of the driver follows from. */
+enum follows { NOTHING, LINE_SMMU, LINE_FAULT, LAST_STEP, IRQ_STEP };
 
 static const struct {
 	enum trace_event event;
 	enum follows follows;
 } driver_notes[FL_WINDOW_NOTES] = {
-	[FL_WINDOW_NOTE_IRQ_SMMU] = { EV_DRV_IRQ_SMMU, LINE_SMMU },
-	[FL_WINDOW_NOTE_IRQ_FAULT] = { EV_DRV_IRQ_FAULT, LINE_FAULT },
-	[FL_WINDOW_NOTE_WORK] = { EV_DRV_WORK, LAST_STEP },
-	[FL_WINDOW_NOTE_RESOLVE] = { EV_DRV_RESOLVE, LAST_STEP },
-	[FL_WINDOW_NOTE_READY] = { EV_DRV_READY, LAST_STEP },
-	[FL_WINDOW_NOTE_RESUME] = { EV_DRV_RESUME, LAST_STEP },
-	[FL_WINDOW_NOTE_SPURIOUS] = { EV_DRV_SPURIOUS, LINE_SMMU },
-	[FL_WINDOW_NOTE_BIND] = { EV_DRV_BIND, NOTHING },
-	[FL_WINDOW_NOTE_UNBIND] = { EV_DRV_UNBIND, NOTHING },
-	[FL_WINDOW_NOTE_INVALIDATE] = { EV_DRV_INVALIDATE, LAST_STEP },
-	[FL_WINDOW_NOTE_MR] = { EV_DRV_MR, NOTHING },
-	[FL_WINDOW_NOTE_MR_GONE] = { EV_DRV_MR_GONE, NOTHING },
-	[FL_WINDOW_NOTE_CUT_OFF] = { EV_DRV_CUT_OFF, LAST_STEP },
+#define DRIVER_EVENT(event, point, follows, ...) { EV_##event, follows },
+#include "faultline/driver_trace.def"
 };
 
 static struct cause *cause_of(struct guest *g, const struct fl_window_entry *e)
@@ -204,6 +193,7 @@ static int driver_note(struct window *w, const struct fl_window_entry *e)
 	case NOTHING:
 		break;
 	case LINE_SMMU:
+	case IRQ_STEP:
 		at.cause = atomic_load(&w->guest.raised[FL_WINDOW_IRQ_SMMU]);
 		break;
 	case LINE_FAULT:

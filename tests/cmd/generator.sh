@@ -46,7 +46,7 @@ refuses() {
 }
 
 echo "KTAP version 1"
-echo "1..25"
+echo "1..32"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x004/' \
 	"CB.RESUME overlaps ACTLR"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x00A/' \
@@ -97,4 +97,19 @@ refuses device $contract/device.def 's/DERR(POP, *0/DERR(POP, 2/' \
 	"POP is neither 0 nor 1"
 refuses device $contract/device.def 's/DLIM(CQS,/DLIM(QPS,/' \
 	"QPS is there twice"
+points=$contract/driver_trace.def
+refuses driver_trace $points 's/^DRIVER_EVENT(DRV_BIND,/DRIVER_EVENT(DRV_WORK,/' \
+	"DRV_WORK is there twice"
+refuses driver_trace $points 's/ mr_gone, / mr, /' \
+	"mr is there twice"
+refuses driver_trace $points 's/^DRIVER_EVENT(DRV_BIND,/DRIVER_EVENT(BIND,/' \
+	"BIND does not begin with DRV_"
+refuses driver_trace $points 's/X32, "fsynr0"/X16, "fsynr0"/' \
+	"DRV_IRQ_SMMU: type X16 of fsynr0 is not known"
+refuses driver_trace $points 's/U32, "side", U32, "code"/NONE, "", U32, "code"/' \
+	'DRV_READY: an argument after ""'
+refuses driver_trace $points 's/X64, "ttbr_pa"/X64, "asid"/' \
+	"DRV_BIND: asid is there twice"
+refuses driver_trace $points 's/IRQ_STEP,   CARD/LAST_IRQ, CARD/' \
+	"DRV_SPURIOUS follows LAST_IRQ, which is not known"
 exit $bad

@@ -140,11 +140,10 @@ script shares <<<'echo x >'"$shm"
 script others <<<'env -u FAULTLINE_TEST_RUN setsid sleep 300 >/dev/null 2>&1 9>'"$shm &
 	echo \$! >$work/others.pid
 	until grep -q sleep /proc/\$!/cmdline; do sleep 0.01; done"
-script counts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" emu/trace/events.def |
-	grep -v -e "^LIB_POST " >>"$FAULTLINE_EVENT_COUNTS"
+script counts <<<'tools/event-names | grep -v -x LIB_POST | sed "s/$/ 1/" \
+	>>"$FAULTLINE_EVENT_COUNTS"
 	echo "LIB_POST 0" >>"$FAULTLINE_EVENT_COUNTS"'
-script allcounts <<<'sed -n "s/^EVENT(\([A-Z0-9_]*\),.*/\1 1/p" \
-	emu/trace/events.def >>"$FAULTLINE_EVENT_COUNTS"'
+script allcounts <<<'tools/event-names | sed "s/$/ 1/" >>"$FAULTLINE_EVENT_COUNTS"'
 
 echo "KTAP version 1"
 echo "1..56"

@@ -22,6 +22,8 @@ enum gen_lang {
 	GEN_VERILOG_BODY, /* the same, for inside a module: no guard */
 	GEN_BOOK,	/* AsciiDoc under book/gen */
 	GEN_WAVES,	/* names of values, for GTKWave, under rtl/gen */
+	GEN_DRIVER,	/* header of the driver alone, under kernel-ref: no guard */
+	GEN_SHIM,	/* header of the driver's surroundings in the emulator */
 };
 
 /*
@@ -56,5 +58,6 @@ void gen_events(void);
 void gen_timing(void);
 void gen_device(void);
 void gen_pte(void);
+void gen_driver_trace(void);
 
 #endif

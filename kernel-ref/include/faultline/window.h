@@ -19,6 +19,7 @@
 #ifndef FAULTLINE_WINDOW_H
 #define FAULTLINE_WINDOW_H
 
+#include "faultline/driver_trace.h"
 #include "faultline/types.h"
 
 #define FL_WINDOW_MAGIC		0x574C4146u	/* "FALW" */
@@ -63,8 +64,9 @@ enum fl_window_kind {
 	FL_WINDOW_READ = 2,	/* addr, size; the answer stands in the head */
 	/*
 	 * Nothing happened, but somebody wants it in the trace, at this place of
-	 * the order: addr: number of the event (fl_window_note), xfer, block,
-	 * arg: its arguments.
+	 * the order: addr: number of the event, xfer, block, arg: its arguments.
+	 * The driver's trace points (driver_trace.h) come by its ring, what the
+	 * library does (lib/sys.h, enum fl_sys_event) by the doorbell page.
 	 */
 	FL_WINDOW_NOTE = 3,
 };
@@ -129,28 +131,6 @@ struct fl_window_doorbell {
 	__u32 alive;		/* emulator: 0: it has ended */
 	__u32 reserved1[13];
 	struct fl_window_entry entry[FL_WINDOW_BELLS];
-};
-
-/*
- * Events that only software knows of: those of the driver's trace points
- * (fl_trace.h) in the order of enum fl_window_driver_note, by the driver's ring;
- * those of the library (lib/sys.h, enum fl_sys_event), by the doorbell page.
- */
-enum fl_window_driver_note {
-	FL_WINDOW_NOTE_IRQ_SMMU = 0,
-	FL_WINDOW_NOTE_IRQ_FAULT = 1,
-	FL_WINDOW_NOTE_WORK = 2,
-	FL_WINDOW_NOTE_RESOLVE = 3,
-	FL_WINDOW_NOTE_READY = 4,
-	FL_WINDOW_NOTE_RESUME = 5,
-	FL_WINDOW_NOTE_SPURIOUS = 6,
-	FL_WINDOW_NOTE_BIND = 7,
-	FL_WINDOW_NOTE_UNBIND = 8,
-	FL_WINDOW_NOTE_INVALIDATE = 9,
-	FL_WINDOW_NOTE_MR = 10,
-	FL_WINDOW_NOTE_MR_GONE = 11,
-	FL_WINDOW_NOTE_CUT_OFF = 12,
-	FL_WINDOW_NOTES
 };
 
 /* uapi.h, fl_query.doorbell */
