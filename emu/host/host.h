@@ -254,9 +254,10 @@ void host_on_wait(void (*fn)(void *arg, bool waits), void *arg);
  */
 int host_munmap(struct host_process *p, void *addr, uint64_t len);
 int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot);
+/* The first three are the library's, with its numbers (enum fl_advice). */
 enum host_advice {
-	HOST_DONTNEED,	/* drop: zeros (or the file) next time */
 	HOST_PAGEOUT,	/* evict now */
+	HOST_DONTNEED,	/* drop: zeros (or the file) next time */
 	HOST_WILLNEED,	/* page in (for reading) */
 	HOST_POPULATE,	/* page in for writing */
 	HOST_COLD,	/* clear access flags */

@@ -90,22 +90,10 @@ static int sys_free(void *addr, size_t bytes)
 
 static int sys_advise(void *addr, size_t bytes, int advice)
 {
-	enum host_advice a;
-
-	switch (advice) {
-	case FL_PAGEOUT:
-		a = HOST_PAGEOUT;
-		break;
-	case FL_DONTNEED:
-		a = HOST_DONTNEED;
-		break;
-	case FL_WILLNEED:
-		a = HOST_WILLNEED;
-		break;
-	default:
+	if (advice < 0 || advice > FL_WILLNEED)
 		return -EINVAL;
-	}
-	return host_madvise(host_current(), addr, bytes, a);
+	return host_madvise(host_current(), addr, bytes,
+			    (enum host_advice)advice);
 }
 
 static int sys_protect(void *addr, size_t bytes, int prot)

@@ -29,6 +29,9 @@
 
 static_assert((int)FL_PROT_READ == (int)HOST_READ &&
 	      (int)FL_PROT_WRITE == (int)HOST_WRITE, "one set of bits");
+static_assert((int)FL_PAGEOUT == (int)HOST_PAGEOUT &&
+	      (int)FL_DONTNEED == (int)HOST_DONTNEED &&
+	      (int)FL_WILLNEED == (int)HOST_WILLNEED, "one set of numbers");
 static_assert(ATTACH_BATCH * sizeof(uint32_t) <= ATTACH_PAYLOAD,
 	      "frame numbers of a batch");
 static_assert(ATTACH_BATCH % HOST_FRAMES == 0, "a batch is whole pages");
@@ -281,26 +284,15 @@ static int do_advise(struct client *c, const struct call *call,
 		     struct answer *a)
 {
 	uint32_t overdue = atomic_load(&c->overdue);
-	enum host_advice advice;
 	int err;
 
 	(void)a;
-	switch (call->arg[2]) {
-	case FL_PAGEOUT:
-		advice = HOST_PAGEOUT;
-		break;
-	case FL_DONTNEED:
-		advice = HOST_DONTNEED;
-		break;
-	case FL_WILLNEED:
-		advice = HOST_WILLNEED;
-		break;
-	default:
+	if (call->arg[2] > FL_WILLNEED)
 		return -EINVAL;
-	}
 	do
 		err = host_madvise(c->process, (void *)(uintptr_t)call->arg[0],
-				   call->arg[1], advice);
+				   call->arg[1],
+				   (enum host_advice)call->arg[2]);
 	while (once_more(c, err, &overdue));
 	return err;
 }
