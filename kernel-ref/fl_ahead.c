@@ -24,10 +24,11 @@
  * a block that has faulted has arrived or has faulted too: the walk goes on
  * behind it.
  */
-static bool fl_ahead_join(struct fl_ahead_range *a, const struct fl_need *need,
+static bool fl_ahead_join(struct fl_ahead_range *a,
+			  const struct fl_fault_request *request,
 			  struct fl_range r)
 {
-	if (a->need.write != need->write || r.start > a->r.end ||
+	if (a->request.write != request->write || r.start > a->r.end ||
 	    r.end < a->r.start)
 		return false;
 	a->r.start = max(a->r.start, r.start);
@@ -36,28 +37,29 @@ static bool fl_ahead_join(struct fl_ahead_range *a, const struct fl_need *need,
 }
 
 /* The lock is held. When there is no room: it was a guess. */
-static void fl_ahead_keep(struct fl_ahead *a, const struct fl_need *need,
+static void fl_ahead_keep(struct fl_ahead *a,
+			  const struct fl_fault_request *request,
 			  struct fl_range r)
 {
 	unsigned int i;
 
-	if (a->walking && fl_ahead_join(&a->now, need, r))
+	if (a->walking && fl_ahead_join(&a->now, request, r))
 		return;
 	for (i = 0; i < a->n; i++)
-		if (fl_ahead_join(&a->range[i], need, r))
+		if (fl_ahead_join(&a->range[i], request, r))
 			return;
 	if (a->n + a->walking < FL_AHEAD_RANGES)
-		a->range[a->n++] = (struct fl_ahead_range){ r, *need };
+		a->range[a->n++] = (struct fl_ahead_range){ r, *request };
 }
 
-void fl_ahead_add(struct fl_ctx *ctx, const struct fl_need *need,
+void fl_ahead_add(struct fl_ctx *ctx, const struct fl_fault_request *request,
 		  struct fl_range r)
 {
 	struct fl_ahead *a = &ctx->ahead;
 
 	spin_lock(&a->lock);
 	if (!a->closed) {
-		fl_ahead_keep(a, need, r);
+		fl_ahead_keep(a, request, r);
 		queue_work(ctx->dev->wq, &a->work);
 	}
 	spin_unlock(&a->lock);
@@ -102,16 +104,17 @@ static void fl_ahead_done(struct fl_ctx *ctx, bool more)
 static void fl_ahead_work(struct work_struct *work)
 {
 	struct fl_ctx *ctx = container_of(work, struct fl_ctx, ahead.work);
-	struct fl_touched t = { 0 };
+	struct fl_populated t = { 0 };
 	struct fl_ahead_range part;
 	bool more = false;
 
 	if (!fl_ahead_take(&ctx->ahead, &part))
 		return;
 	if (mmget_not_zero(ctx->mm)) {
-		more = !fl_request(ctx, &part.need, part.r, true, &t) &&
+		more = !fl_request_range(ctx, &part.request, part.r, true,
+					 &t) &&
 		       t.end >= part.r.end;
-		/* fl_need_resolve() says why not mmput(). */
+		/* fl_request_resolve() says why not mmput(). */
 		mmput_async(ctx->mm);
 	}
 	fl_ahead_done(ctx, more);

@@ -68,8 +68,8 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 {
 	struct fl_policy *p = arg;
 
-	if (p->policy > FL_IOC_POLICY_STALL || p->resolve > FL_IOC_RESOLVE_TRANSFER ||
-	    p->reserved)
+	if (p->policy > FL_IOC_POLICY_STALL ||
+	    p->resolve > FL_IOC_RESOLVE_TRANSFER || p->reserved)
 		return -EINVAL;
 	if (fl_in_flight(ctx))
 		return -EBUSY;

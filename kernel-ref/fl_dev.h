@@ -15,7 +15,7 @@
  *	ctx->bank_lock	(spinlock, interrupts off) registers of one context bank
  *	ctx->list_lock	(spinlock, inside nothing else) regions
  *	ctx->queue_lock	queue memory; nothing else is locked inside
- *	ctx->ahead.lock	(spinlock, inside nothing else) what is touched ahead
+ *	ctx->ahead.lock	(spinlock, inside nothing else) what is brought in ahead
  * The mmap lock of a process is taken inside ctx->life; what runs under it
  * (mmap, munmap, the notifier) takes spinlocks and ctx->queue_lock only. Nobody
  * waits for pages with ctx->lock held, which poll() takes.
@@ -171,7 +171,7 @@ struct fl_held {
 };
 
 /* Fault in for the device what one fault asks for (policy of the process). */
-struct fl_need {
+struct fl_fault_request {
 	u64 va;			/* of the block, or of the held access */
 	u32 len;		/* up to the end of the block */
 	u64 left;		/* of the transfer after that */
@@ -180,10 +180,10 @@ struct fl_need {
 	u32 xfer, block;
 };
 
-/* What is left to be touched ahead, for the fault that asked first. */
+/* What is left to be brought in ahead, for the fault that asked first. */
 struct fl_ahead_range {
 	struct fl_range r;
-	struct fl_need need;
+	struct fl_fault_request request;
 };
 
 /*
@@ -202,10 +202,10 @@ struct fl_ahead {
 };
 
 /* Pages that a process finds where the card was (fl_map.c). */
-enum fl_nowhere {
-	FL_NOWHERE_DOORBELL,
-	FL_NOWHERE_QUEUE,
-	FL_NOWHERES
+enum fl_dummy {
+	FL_DUMMY_DOORBELL,
+	FL_DUMMY_QUEUE,
+	FL_DUMMIES
 };
 
 struct fl_ctx {
@@ -220,7 +220,7 @@ struct fl_ctx {
 	u32 asid, t0sz;
 	struct mmu_notifier notifier;
 	struct address_space *mapping;	/* of the file, while it is open */
-	void *nowhere[FL_NOWHERES];
+	void *dummy[FL_DUMMIES];
 
 	struct mutex life;	/* it begins, or ends */
 	bool ended, closed;	/* life */
@@ -239,7 +239,7 @@ struct fl_ctx {
 	spinlock_t list_lock;
 
 	spinlock_t bank_lock;	/* registers of the bank, and what follows */
-	bool quiet;		/* hold no access any more; bank_lock */
+	bool draining;		/* hold no access any more; bank_lock */
 	bool lost;		/* cut off for good; changed under bank_lock */
 	u32 sctlr;
 	struct fl_held held;
@@ -386,20 +386,20 @@ void fl_stall_end(struct fl_ctx *ctx);
 void fl_stall_cut(struct fl_ctx *ctx);
 
 /* fl_owner.c: the process whose memory a worker brings in */
-struct fl_payer {
+struct fl_charge {
 	struct mem_cgroup *now, *before;
 };
 
 /* What the calling thread allocates from now on is charged to mm's cgroup. */
-struct fl_payer fl_owner_pays(struct mm_struct *mm);
-void fl_owner_paid(struct fl_payer p);
+struct fl_charge fl_owner_charge(struct mm_struct *mm);
+void fl_owner_uncharge(struct fl_charge c);
 /* It is being killed: memory that it gets now delays its end. */
 bool fl_owner_dying(struct mm_struct *mm);
 /* Bytes that it may have without taking a page from anybody, itself too. */
 u64 fl_owner_room(struct mm_struct *mm);
 
-/* fl_touch.c: asking the kernel for pages */
-struct fl_touched {
+/* fl_populate.c: asking the kernel for pages */
+struct fl_populated {
 	u64 pages_in, present;
 	u64 cured;		/* present, but the card was not allowed */
 	struct fl_range old;	/* holds all that were present */
@@ -410,22 +410,23 @@ struct fl_touched {
  * Caller holds a reference on the address space (mmget). ahead: it is a guess,
  * and ends where memory becomes scarce.
  */
-int fl_touch(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
-	     struct fl_touched *t);
+int fl_populate(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
+		struct fl_populated *t);
 bool fl_range_make(u64 addr, u64 length, struct fl_range *r);
 struct fl_range fl_range_pages(struct fl_range r);
-int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need);
-/* One request to the kernel, counted and traced. As fl_touch(). */
-int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
-	       struct fl_range r, bool ahead, struct fl_touched *t);
-/* After touching: entries of the TLB that are in the way. */
-void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
-		       const struct fl_need *need);
+int fl_request_resolve(struct fl_ctx *ctx,
+		       const struct fl_fault_request *request);
+/* One request to the kernel, counted and traced. As fl_populate(). */
+int fl_request_range(struct fl_ctx *ctx, const struct fl_fault_request *request,
+		     struct fl_range r, bool ahead, struct fl_populated *t);
+/* After that: entries of the TLB that are in the way. */
+void fl_populated_forget(struct fl_ctx *ctx, const struct fl_populated *t,
+			 const struct fl_fault_request *request);
 
 /* fl_ahead.c */
 void fl_ahead_init(struct fl_ctx *ctx);
-/* A worker will bring in r, after a fault that needed need. Does not sleep. */
-void fl_ahead_add(struct fl_ctx *ctx, const struct fl_need *need,
+/* A worker will bring in r, after a fault that asked for it. Does not sleep. */
+void fl_ahead_add(struct fl_ctx *ctx, const struct fl_fault_request *request,
 		  struct fl_range r);
 /* No worker is at it any more, and none will be. */
 void fl_ahead_end(struct fl_ctx *ctx);

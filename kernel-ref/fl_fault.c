@@ -60,7 +60,7 @@ static void fl_fault_held(struct fl_ctx *ctx, u64 far, u32 fsynr0)
 	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
 	ctx->held.far = far;
 	ctx->held.fsynr0 = fsynr0;
-	if (ctx->quiet)
+	if (ctx->draining)
 		return;		/* fl_stall_end() will answer */
 	/* end::driver-9[] */
 	atomic64_inc(&ctx->faults);
@@ -332,7 +332,7 @@ irqreturn_t fl_irq_fault(int irq, void *arg)
 static int fl_fault_resolve(struct fl_dev *dev,
 			    const struct fl_fault_event *ev)
 {
-	struct fl_need need = {
+	struct fl_fault_request request = {
 		.va = ev->va,
 		.len = ev->len,
 		.left = ev->left,
@@ -348,7 +348,7 @@ static int fl_fault_resolve(struct fl_dev *dev,
 	ctx = fl_ctx_get(dev, ev->slot, ev->owner);
 	if (!ctx)
 		return -ESRCH;
-	ret = fl_need_resolve(ctx, &need);
+	ret = fl_request_resolve(ctx, &request);
 	/* A held access that was refused in the end failed then. */
 	if (ret && !ev->counted)
 		atomic64_inc(&ctx->failed);

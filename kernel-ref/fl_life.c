@@ -213,7 +213,7 @@ static int fl_ctx_bind(struct fl_ctx *ctx)
 	return 0;
 
 err_notifier:
-	WRITE_ONCE(ctx->quiet, true);
+	WRITE_ONCE(ctx->draining, true);
 	mmu_notifier_unregister(&ctx->notifier, ctx->mm);
 	fl_bank_off(ctx);
 err_close:
@@ -269,7 +269,7 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	/* First: it takes the mmap lock again and again. */
 	fl_ahead_end(ctx);
 	spin_lock_irqsave(&ctx->bank_lock, flags);
-	WRITE_ONCE(ctx->quiet, true);
+	WRITE_ONCE(ctx->draining, true);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 	fl_bank_set_policy(ctx, FL_IOC_POLICY_PART);
 	cancel_work_sync(&ctx->stall_work);
@@ -334,7 +334,7 @@ static void fl_ctx_end_work(struct work_struct *work)
 void fl_ctx_owner_gone(struct fl_ctx *ctx)
 {
 	/* What ends it already waits for the notifier that calls this. */
-	if (READ_ONCE(ctx->quiet))
+	if (READ_ONCE(ctx->draining))
 		return;
 	kref_get(&ctx->ref);
 	if (!queue_work(ctx->dev->wq, &ctx->end_work))

@@ -54,7 +54,7 @@ static int fl_properties(struct fl_dev *dev)
 	dev->stream_base = fl_property(dev->dev, "faultline,stream-base",
 				       FL_STREAM_BASE);
 	dev->policy = fl_property(dev->dev, "faultline,policy",
-				      FL_IOC_POLICY_PART);
+				  FL_IOC_POLICY_PART);
 	dev->resolve = fl_property(dev->dev, "faultline,resolve",
 				   FL_IOC_RESOLVE_BLOCK);
 	/* regs.def, CTX.STREAM: 15 bits */

@@ -23,9 +23,9 @@ int fl_map_prepare(struct fl_ctx *ctx)
 {
 	unsigned int i;
 
-	for (i = 0; i < FL_NOWHERES; i++)
-		ctx->nowhere[i] = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-	if (ctx->nowhere[FL_NOWHERE_DOORBELL] && ctx->nowhere[FL_NOWHERE_QUEUE])
+	for (i = 0; i < FL_DUMMIES; i++)
+		ctx->dummy[i] = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (ctx->dummy[FL_DUMMY_DOORBELL] && ctx->dummy[FL_DUMMY_QUEUE])
 		return 0;
 	fl_map_free(ctx);
 	return -ENOMEM;
@@ -35,8 +35,8 @@ void fl_map_free(struct fl_ctx *ctx)
 {
 	unsigned int i;
 
-	for (i = 0; i < FL_NOWHERES; i++)
-		free_page((unsigned long)ctx->nowhere[i]);
+	for (i = 0; i < FL_DUMMIES; i++)
+		free_page((unsigned long)ctx->dummy[i]);
 }
 
 /*
@@ -47,8 +47,8 @@ vm_fault_t fl_map_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct fl_ctx *ctx = vma->vm_file->private_data;
-	void *page = ctx->nowhere[vma->vm_private_data ? FL_NOWHERE_QUEUE :
-							 FL_NOWHERE_DOORBELL];
+	void *page = ctx->dummy[vma->vm_private_data ? FL_DUMMY_QUEUE :
+						      FL_DUMMY_DOORBELL];
 
 	if (!READ_ONCE(ctx->dev->gone))
 		return VM_FAULT_SIGBUS;

@@ -328,8 +328,8 @@ void fl_mr_free_all(struct fl_ctx *ctx)
 int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 {
 	bool write = a->flags & FL_PREFETCH_WRITE;
-	struct fl_need need = { .write = write };
-	struct fl_touched t = { 0 };
+	struct fl_fault_request request = { .write = write };
+	struct fl_populated t = { 0 };
 	struct fl_range r;
 	struct fl_mr *mr;
 	int ret;
@@ -348,8 +348,8 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 	if (!mmget_not_zero(ctx->mm))
 		return -EFAULT;
 	mutex_unlock(&ctx->lock);
-	ret = fl_touch(ctx, r, write, false, &t);
-	fl_touched_forget(ctx, &t, &need);
+	ret = fl_populate(ctx, r, write, false, &t);
+	fl_populated_forget(ctx, &t, &request);
 	mmput(ctx->mm);
 	mutex_lock(&ctx->lock);
 	atomic64_inc(&ctx->resolves);

@@ -17,18 +17,18 @@
  * The pages themselves are charged to the owner of the address space in any
  * case; tables and other memory of the kernel go by who allocates.
  */
-struct fl_payer fl_owner_pays(struct mm_struct *mm)
+struct fl_charge fl_owner_charge(struct mm_struct *mm)
 {
-	struct fl_payer p = { .now = get_mem_cgroup_from_mm(mm) };
+	struct fl_charge c = { .now = get_mem_cgroup_from_mm(mm) };
 
-	p.before = set_active_memcg(p.now);
-	return p;
+	c.before = set_active_memcg(c.now);
+	return c;
 }
 
-void fl_owner_paid(struct fl_payer p)
+void fl_owner_uncharge(struct fl_charge c)
 {
-	set_active_memcg(p.before);
-	mem_cgroup_put(p.now);
+	set_active_memcg(c.before);
+	mem_cgroup_put(c.now);
 }
 
 #ifdef CONFIG_MEMCG

@@ -34,19 +34,19 @@ static const struct fl_channel fl_channels[FL_SIDES] = {
 
 /* Transfer and block numbers of a context, for traces. */
 static void fl_stall_names(struct fl_dev *dev, u32 side, u32 index,
-			   struct fl_need *need)
+			   struct fl_fault_request *request)
 {
 	if (index >= dev->contexts[side])
 		return;
 	if (side) {
-		need->xfer = fl_nic_read(dev, NIC_RXC_BASE(index) +
+		request->xfer = fl_nic_read(dev, NIC_RXC_BASE(index) +
 						      NIC_RXC_XFER);
-		need->block = fl_nic_read(dev, NIC_RXC_BASE(index) +
+		request->block = fl_nic_read(dev, NIC_RXC_BASE(index) +
 						       NIC_RXC_BLOCK);
 	} else {
-		need->xfer = fl_nic_read(dev, NIC_CTX_BASE(index) +
+		request->xfer = fl_nic_read(dev, NIC_CTX_BASE(index) +
 						      NIC_CTX_XFER);
-		need->block = fl_nic_read(dev, NIC_CTX_BASE(index) +
+		request->block = fl_nic_read(dev, NIC_CTX_BASE(index) +
 						       NIC_CTX_BLOCK);
 	}
 }
@@ -56,7 +56,7 @@ static void fl_stall_names(struct fl_dev *dev, u32 side, u32 index,
  * registers are those of the access; unless it was another channel's.
  */
 static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_held *held,
-			 struct fl_need *need)
+			 struct fl_fault_request *request)
 {
 	u32 side = held->fsynr0 & SMMU_CB_FSYNR0_WNR ? 1 : 0;
 	const struct fl_channel *ch = &fl_channels[side];
@@ -64,7 +64,7 @@ static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_held *held,
 	u32 status, index;
 	u64 va;
 
-	*need = (struct fl_need){
+	*request = (struct fl_fault_request){
 		.va = held->far,
 		.len = 1,
 		.map = 1,
@@ -77,11 +77,11 @@ static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_held *held,
 		NIC_ENG_RD_STATUS_INDEX_SHIFT;
 	if (!(status & NIC_ENG_RD_STATUS_HELD) || va != held->far)
 		return index;
-	need->len = clamp_t(u32, fl_nic_read(dev, ch->left), 1,
-			    dev->block_bytes);
-	need->left = fl_nic_read64(dev, ch->xfer_left);
+	request->len = clamp_t(u32, fl_nic_read(dev, ch->left), 1,
+			       dev->block_bytes);
+	request->left = fl_nic_read64(dev, ch->xfer_left);
 	/* end::driver-22[] */
-	fl_stall_names(dev, side, index, need);
+	fl_stall_names(dev, side, index, request);
 	return index;
 }
 
@@ -109,12 +109,13 @@ static void fl_stall_answer(struct fl_ctx *ctx, bool terminate)
 }
 
 /* Cut off meanwhile, the access has been ended; no other one is held. */
-static bool fl_stall_over(struct fl_ctx *ctx, const struct fl_need *need,
+static bool fl_stall_over(struct fl_ctx *ctx,
+			  const struct fl_fault_request *request,
 			  u32 index, int ret)
 {
 	if (ret)
-		fl_fault_refused(ctx, need->write, index, need->xfer,
-				 need->block);
+		fl_fault_refused(ctx, request->write, index, request->xfer,
+				 request->block);
 	return READ_ONCE(ctx->lost);
 }
 
@@ -122,7 +123,7 @@ void fl_stall_work(struct work_struct *work)
 {
 	struct fl_ctx *ctx = container_of(work, struct fl_ctx, stall_work);
 	struct fl_dev *dev = ctx->dev;
-	struct fl_need need;
+	struct fl_fault_request request;
 	struct fl_held held;
 	unsigned long flags;
 	u32 index;
@@ -132,17 +133,18 @@ void fl_stall_work(struct work_struct *work)
 	held = ctx->held;
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 
-	index = fl_stall_need(ctx, &held, &need);
-	trace_fl_work(dev, index, need.write, need.va, need.len, need.xfer,
-		      need.block);
+	index = fl_stall_need(ctx, &held, &request);
+	trace_fl_work(dev, index, request.write, request.va, request.len,
+		      request.xfer, request.block);
 	/* Sleeps; the notifier can run meanwhile: the access has no page. */
-	ret = fl_need_resolve(ctx, &need);
+	ret = fl_request_resolve(ctx, &request);
 	if (ret)
 		atomic64_inc(&ctx->failed);
-	if (fl_stall_over(ctx, &need, index, ret))
+	if (fl_stall_over(ctx, &request, index, ret))
 		return;
 	/* Before the write: what happens next is its effect. */
-	trace_fl_resume(dev, ctx->slot, ret, need.va, need.xfer, need.block);
+	trace_fl_resume(dev, ctx->slot, ret, request.va, request.xfer,
+			request.block);
 	/* tag::driver-24[] */
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	fl_stall_answer(ctx, ret);

@@ -402,7 +402,7 @@ static void *window_add(struct host_process *p, struct host_open_file *f,
 			w->mem = mem;
 			w->bytes = bytes;
 			w->mmio_pa = mmio_pa;
-			atomic_store_explicit(&w->nowhere, false,
+			atomic_store_explicit(&w->detached, false,
 					      memory_order_relaxed);
 			*error = 0;
 			/* Release: pairs with the acquire in find_window. */
@@ -473,7 +473,7 @@ void host_unmap_mmio(struct host_kernel *k)
 		for (n = 0; k->process[i] && n < PROCESS_WINDOWS; n++) {
 			w = &k->process[i]->window[n];
 			if (window_used(w) && w->mmio_pa)
-				atomic_store_explicit(&w->nowhere, true,
+				atomic_store_explicit(&w->detached, true,
 						      memory_order_relaxed);
 		}
 	sim_mutex_unlock(&k->lock);
@@ -512,7 +512,7 @@ void host_mmio_write32(struct host_process *p, volatile void *addr,
 			p->name, (void *)at);
 		abort();
 	}
-	if (atomic_load_explicit(&w->nowhere, memory_order_relaxed))
+	if (atomic_load_explicit(&w->detached, memory_order_relaxed))
 		return;
 	/* Posted: a refused write is the device's event, not an error here. */
 	board_write(p->k->board, w->mmio_pa + (uint64_t)(at - w->addr), 4,

@@ -23,7 +23,7 @@ struct host_window {
 	uint8_t *addr;
 	void *mem;			/* NULL: registers, at mmio_pa */
 	uint64_t bytes, mmio_pa;	/* mmio_pa 0: plain memory */
-	_Atomic bool nowhere;		/* the registers were taken away */
+	_Atomic bool detached;		/* the registers were taken away */
 	atomic_bool used;		/* release: the rest is valid */
 };
 

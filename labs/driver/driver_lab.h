@@ -75,7 +75,7 @@ enum {
 	 * Q: p, start, end, write, ahead; A: result, pages in, present, cured,
 	 * old.start, old.end, end
 	 */
-	LAB_TOUCH,
+	LAB_POPULATE,
 	/* Q: address, length; A: 1, start, end; or 0 */
 	LAB_RANGE,
 	/* Q: p, present, old.start, old.end, write */

@@ -98,7 +98,7 @@ static void lab_change(struct process *p, const uint64_t *q)
 		p->ctx->dead = q[2];
 		break;
 	case LAB_QUIET:
-		p->ctx->quiet = q[2];
+		p->ctx->draining = q[2];
 		break;
 	case LAB_ROOM:
 		p->room = q[2];
@@ -200,22 +200,28 @@ static void lab_counts(struct process *p, uint64_t *a)
 
 static void lab_resolve(struct process *p, uint64_t *q)
 {
-	struct fl_need need = { .va = q[1], .len = (u32)q[2], .left = q[3],
-				.map = (u32)q[4], .write = q[5], .xfer = 1,
-				.block = 1 };
+	struct fl_fault_request request = {
+		.va = q[1],
+		.len = (u32)q[2],
+		.left = q[3],
+		.map = (u32)q[4],
+		.write = q[5],
+		.xfer = 1,
+		.block = 1,
+	};
 
-	q[0] = (u64)(s64)fl_need_resolve(p->ctx, &need);
+	q[0] = (u64)(s64)fl_request_resolve(p->ctx, &request);
 	/* The card has its answer; what is wanted ahead is a worker's. */
 	work_some(0);
 }
 
-static void lab_touch(struct process *p, uint64_t *q)
+static void lab_populate(struct process *p, uint64_t *q)
 {
 	struct fl_range r = { q[1], q[2] };
-	struct fl_touched t = { 0 };
+	struct fl_populated t = { 0 };
 
 	shim_users_get(&p->mm);
-	q[0] = (u64)(s64)fl_touch(p->ctx, r, q[3], q[4], &t);
+	q[0] = (u64)(s64)fl_populate(p->ctx, r, q[3], q[4], &t);
 	shim_users_put(&p->mm, false, true, __func__);
 	q[1] = t.pages_in;
 	q[2] = t.present;
@@ -227,10 +233,10 @@ static void lab_touch(struct process *p, uint64_t *q)
 
 static void lab_forget(struct process *p, const uint64_t *q)
 {
-	struct fl_touched t = { .present = q[1], .old = { q[2], q[3] } };
-	struct fl_need need = { .write = q[4] };
+	struct fl_populated t = { .present = q[1], .old = { q[2], q[3] } };
+	struct fl_fault_request request = { .write = q[4] };
 
-	fl_touched_forget(p->ctx, &t, &need);
+	fl_populated_forget(p->ctx, &t, &request);
 }
 
 static void lab_fill(struct process *p, u32 op, const uint64_t *q)
@@ -275,8 +281,8 @@ static void act_for(struct subject_msg *m)
 		lab_counts(p, q);
 	} else if (m->op == LAB_RESOLVE) {
 		lab_resolve(p, q);
-	} else if (m->op == LAB_TOUCH) {
-		lab_touch(p, q);
+	} else if (m->op == LAB_POPULATE) {
+		lab_populate(p, q);
 	} else {
 		lab_forget(p, q);
 	}
@@ -327,7 +333,7 @@ static void act(struct subject_msg *m)
 		break;
 	case LAB_OPEN: case LAB_CLOSE: case LAB_REGION: case LAB_MAP:
 	case LAB_PAGES_ARE: case LAB_FAULT_SAYS: case LAB_CHANGE:
-	case LAB_COUNTS: case LAB_RESOLVE: case LAB_TOUCH: case LAB_FORGET:
+	case LAB_COUNTS: case LAB_RESOLVE: case LAB_POPULATE: case LAB_FORGET:
 		act_for(m);
 		break;
 	default:

@@ -376,7 +376,7 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 	return true;
 }
 
-/* Of what is touched ahead; nobody leaves the card in this bench. */
+/* Of what is brought in ahead; nobody leaves the card in this bench. */
 bool shim_cancel_work(struct work_struct *work, const char *where)
 {
 	(void)work, (void)where;
@@ -461,17 +461,17 @@ int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end)
 	return write && !p->region_write ? -EACCES : 0;
 }
 
-struct fl_payer fl_owner_pays(struct mm_struct *mm)
+struct fl_charge fl_owner_charge(struct mm_struct *mm)
 {
-	struct fl_payer p = { &mm->memcg, NULL };
+	struct fl_charge c = { &mm->memcg, NULL };
 
-	shim_here()->payer = p.now;
-	return p;
+	shim_here()->memcg = c.now;
+	return c;
 }
 
-void fl_owner_paid(struct fl_payer payer)
+void fl_owner_uncharge(struct fl_charge c)
 {
-	shim_here()->payer = payer.before;
+	shim_here()->memcg = c.before;
 }
 
 bool fl_owner_dying(struct mm_struct *mm)

@@ -291,7 +291,8 @@ static inline void rig_connect(void)
 	rig.taken = true;
 }
 
-static inline void rig_open(enum fl_fault_policy policy, enum fl_resolve resolve)
+static inline void rig_open(enum fl_fault_policy policy,
+			    enum fl_resolve resolve)
 {
 	rig_begin();
 	rig_side_open(&rig.src, policy, resolve);

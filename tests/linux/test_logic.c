@@ -24,7 +24,7 @@ static void fresh(void)
 	rig_mark();
 }
 
-/* ---- ranges: fl_range_make(), fl_touch() ---- */
+/* ---- ranges: fl_range_make(), fl_populate() ---- */
 
 static const struct {
 	size_t at, bytes;

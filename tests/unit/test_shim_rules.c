@@ -338,7 +338,7 @@ BREAKS(fault_unkept, "mm-users", "mmget_not_zero() is missing")
 	handle_mm_fault(looked_up(), t.va, 0, NULL);
 }
 
-BREAKS(fault_unpaid, "payer", "nobody's account")
+BREAKS(fault_unpaid, "memcg", "nobody's account")
 {
 	shim_cpu()->task = NULL;
 	EXPECT(mmget_not_zero(t.mm));
@@ -365,7 +365,7 @@ BREAKS(puts_in_worker, "mmput-may-exit", "mmput_async()")
 	mmput(t.mm);
 }
 
-BREAKS(keeps_account, "payer", "still allocates")
+BREAKS(keeps_account, "memcg", "still allocates")
 {
 	struct shim_mark m = shim_call_begin(&t.shim->rules, SHIM_IN_TASK);
 

@@ -16,7 +16,8 @@ static void tell_start(const struct job *j, const char *mode)
 	printf("profile %s, seed %llu, mode %s, policy %s, resolve %s\n",
 	       c->profile ? c->profile : "ideal", (unsigned long long)c->seed,
 	       mode,
-	       options_policy_name(c->policy), options_resolve_name(c->resolve));
+	       options_policy_name(c->policy),
+	       options_resolve_name(c->resolve));
 	printf("  1. boards a and b are joined by a link; process p runs on "
 	"a, q on b\n");
 	printf("  2. p maps %s: %llu byte%s, %llu page%s, %s\n", j->file->path,

@@ -56,8 +56,8 @@ static int act_board(struct run *r, const struct statement *st)
 static int act_process(struct run *r, const struct statement *st)
 {
 	return world_process_add(r->w, st->arg[0].word,
-				 r->board[st->arg[2].name], r->policy, r->resolve,
-				 &r->process[st->arg[0].name]);
+				 r->board[st->arg[2].name], r->policy,
+				 r->resolve, &r->process[st->arg[0].name]);
 }
 
 static int act_buffer(struct run *r, const struct statement *st)

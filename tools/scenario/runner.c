@@ -178,7 +178,7 @@ static void script(struct world *w, void *arg)
 				depth--;
 		} else if (st->verb == V_POLICY) {
 			const struct arg *resolve = statement_option(st,
-								   "resolve");
+								     "resolve");
 
 			if (!world_cfg(w)->policy_given)
 				r->policy = (enum world_policy)

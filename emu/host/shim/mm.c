@@ -79,20 +79,20 @@ struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm)
 	WRITE_ONCE(c->usage, shim_frames(mm->host, &most));
 	WRITE_ONCE(c->max, most);
 	WRITE_ONCE(c->high, most);
-	shim_here()->payers++;
+	shim_here()->memcg_refs++;
 	return &mm->memcg;
 }
 
 void mem_cgroup_put(struct mem_cgroup *m)
 {
-	shim_here()->payers--;
+	shim_here()->memcg_refs--;
 }
 
 struct mem_cgroup *set_active_memcg(struct mem_cgroup *m)
 {
-	const void *before = shim_here()->payer;
+	const void *before = shim_here()->memcg;
 
-	shim_here()->payer = m;
+	shim_here()->memcg = m;
 	return (struct mem_cgroup *)(uintptr_t)before;
 }
 

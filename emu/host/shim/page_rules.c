@@ -38,7 +38,7 @@ void shim_fault_rules(const struct vm_area_struct *vma, unsigned long va,
 			    "without that right", call,
 			    write ? "write" : "read");
 	/* A kernel thread has no memory cgroup of its own. */
-	if (!current->mm && !shim_here()->payer)
-		shim_breach("payer", where, "calls %s on nobody's account",
+	if (!current->mm && !shim_here()->memcg)
+		shim_breach("memcg", where, "calls %s on nobody's account",
 			    call);
 }

@@ -439,7 +439,7 @@ struct shim_mark shim_call_begin(struct shim_rules *rules, enum shim_in in)
 {
 	struct shim_mark m = { here.rules, here.in, here.spins, here.rcu,
 			       here.locks, here.first, here.users,
-			       here.payers, here.payer, here.irqs_off };
+			       here.memcg_refs, here.memcg, here.irqs_off };
 
 	/* An order of locks does not go from a task into a handler. */
 	if (in == SHIM_IN_HANDLER || here.rules != rules)
@@ -468,8 +468,8 @@ void shim_call_end(const struct shim_mark *m)
 		shim_breach("mm-users", NULL, "the driver returns and keeps "
 			    "the users of an address space: it would never "
 			    "end");
-	if (here.payers != m->payers || here.payer != m->payer)
-		shim_breach("payer", NULL, "the driver returns and still "
+	if (here.memcg_refs != m->memcg_refs || here.memcg != m->memcg)
+		shim_breach("memcg", NULL, "the driver returns and still "
 			    "allocates on somebody's account");
 	here.rules = m->rules;
 	here.in = m->in;
@@ -478,7 +478,7 @@ void shim_call_end(const struct shim_mark *m)
 	here.locks = m->locks;
 	here.first = m->first;
 	here.users = m->users;
-	here.payers = m->payers;
-	here.payer = m->payer;
+	here.memcg_refs = m->memcg_refs;
+	here.memcg = m->memcg;
 	here.irqs_off = m->irqs_off;
 }

@@ -366,24 +366,24 @@ void bench_resolve(unsigned int p, uint64_t va, unsigned int len, uint64_t left,
 	struct subject_msg m = { .op = LAB_RESOLVE,
 				 .arg = { p, va, len, left, map, write } };
 
-	judge_did("fl_need_resolve: process %u, va 0x%" PRIx64 ", len %u, left "
-		  "%" PRIu64 ", map 0x%x, %s", p, va, len, left, map,
+	judge_did("fl_request_resolve: process %u, va 0x%" PRIx64 ", len %u, "
+		  "left %" PRIu64 ", map 0x%x, %s", p, va, len, left, map,
 		  write ? "write" : "read");
 	ask(&m);
-	result("what fl_need_resolve gives", m.arg[0], want);
+	result("what fl_request_resolve gives", m.arg[0], want);
 }
 
-void bench_touch(unsigned int p, unsigned int first, unsigned int n, bool write,
-		 bool ahead, int want, const struct touched *t)
+void bench_populate(unsigned int p, unsigned int first, unsigned int n,
+		    bool write, bool ahead, int want, const struct populated *t)
 {
-	struct subject_msg m = { .op = LAB_TOUCH, .arg = {
+	struct subject_msg m = { .op = LAB_POPULATE, .arg = {
 		p, VA(first, 0), VA(first + n, 0), write, ahead } };
 
-	judge_did("fl_touch: process %u, pages %u to %u, %s%s", p, first,
+	judge_did("fl_populate: process %u, pages %u to %u, %s%s", p, first,
 		  first + n - 1, write ? "write" : "read",
 		  ahead ? ", ahead" : "");
 	ask(&m);
-	result("what fl_touch gives", m.arg[0], want);
+	result("what fl_populate gives", m.arg[0], want);
 	if (!t)
 		return;
 	judge_equal("pages that it brought in", m.arg[1], t->pages_in);

@@ -111,12 +111,13 @@ void bench_counts(unsigned int p, enum lab_count which, uint64_t n);
 void bench_resolve(unsigned int p, uint64_t va, unsigned int len,
 		   uint64_t left, unsigned int map, bool write, int want);
 
-struct touched {
+struct populated {
 	uint64_t pages_in, present, cured, old_first, old_end, end;	/* pages */
 };
 
 /* Pages; t (may be NULL): what must come of it. */
-void bench_touch(unsigned int p, unsigned int first, unsigned int n, bool write,
-		 bool ahead, int want, const struct touched *t);
+void bench_populate(unsigned int p, unsigned int first, unsigned int n,
+		    bool write,
+		    bool ahead, int want, const struct populated *t);
 
 #endif

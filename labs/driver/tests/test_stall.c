@@ -137,7 +137,7 @@ JUDGE(held, "an access that is held: no interrupt of the bank, one for a worker"
 	bench_work(1);
 }
 
-JUDGE(quiet, "of a process that is leaving nobody takes it: fl_stall_end() will")
+JUDGE(draining, "of a process that is leaving nobody takes it: fl_stall_end() will")
 {
 	stalled(FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_QUIET, 1);

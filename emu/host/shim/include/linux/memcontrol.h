@@ -23,7 +23,7 @@ static inline struct mem_cgroup *parent_mem_cgroup(struct mem_cgroup *m)
 /* Looks at the process; its owner keeps it. But who gets one puts it. */
 struct mem_cgroup *get_mem_cgroup_from_mm(struct mm_struct *mm);
 void mem_cgroup_put(struct mem_cgroup *m);
-/* The payer of what the thread asks for; returns the one before. */
+/* The memcg that pays for what the thread asks for; returns the one before. */
 struct mem_cgroup *set_active_memcg(struct mem_cgroup *m);
 
 /* Pages of the machine. */

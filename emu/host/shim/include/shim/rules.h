@@ -70,8 +70,8 @@ struct shim_here {
 	/* Address spaces that mmget_not_zero() keeps, and accounts in use. */
 	unsigned int users;
 	const void *user[SHIM_USERS];
-	const void *payer;
-	unsigned int payers;
+	const void *memcg;
+	unsigned int memcg_refs;
 };
 struct shim_here *shim_here(void);
 
@@ -79,8 +79,8 @@ struct shim_here *shim_here(void);
 struct shim_mark {
 	struct shim_rules *rules;
 	enum shim_in in;
-	unsigned int spins, rcu, locks, first, users, payers;
-	const void *payer;
+	unsigned int spins, rcu, locks, first, users, memcg_refs;
+	const void *memcg;
 	bool irqs_off;
 };
 struct shim_mark shim_call_begin(struct shim_rules *rules, enum shim_in in);

@@ -28,11 +28,11 @@
 #endif
 static_assert(PAGE_SIZE % FL_PAGE_SIZE == 0);
 
-#define FL_TOUCH_LOCKED_BYTES	SZ_256K		/* with the mmap lock held */
+#define FL_POPULATE_LOCKED_BYTES	SZ_256K		/* with the mmap lock held */
 /* One fault takes memory for this much ahead, no more. */
-#define FL_TOUCH_AHEAD_BYTES	SZ_16M
+#define FL_POPULATE_AHEAD_BYTES	SZ_16M
 /* Of the room that is left, at a time: several workers look at the same. */
-#define FL_TOUCH_SHARE		8
+#define FL_POPULATE_SHARE		8
 
 /* Pages that hold [addr, addr + length); false: none, or it wraps round. */
 bool fl_range_make(u64 addr, u64 length, struct fl_range *r)
@@ -53,7 +53,8 @@ struct fl_range fl_range_pages(struct fl_range r)
 	return (struct fl_range){ r.start & PAGE_MASK, PAGE_ALIGN(r.end) };
 }
 
-static void fl_touched_one(struct fl_touched *t, u64 va, enum fl_found found)
+static void fl_populated_one(struct fl_populated *t, u64 va,
+			     enum fl_found found)
 {
 	/* tag::driver-14[] */
 	t->end = va + PAGE_SIZE;
@@ -70,8 +71,8 @@ static void fl_touched_one(struct fl_touched *t, u64 va, enum fl_found found)
 }
 
 /* May the card have a page of vma (NULL: nothing is mapped there)? */
-static int fl_touch_allowed(struct mm_struct *mm,
-			    const struct vm_area_struct *vma, bool write)
+static int fl_populate_allowed(struct mm_struct *mm,
+			       const struct vm_area_struct *vma, bool write)
 {
 	/* tag::driver-12[] */
 	/* One that a full cgroup has killed must not fill it again. */
@@ -86,8 +87,8 @@ static int fl_touch_allowed(struct mm_struct *mm,
 	/* end::driver-12[] */
 }
 
-static int fl_touch_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
-			   struct fl_touched *t)
+static int fl_populate_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
+			      struct fl_populated *t)
 {
 	/*
 	 * Not FAULT_FLAG_USER: that promises to end like a CPU's fault, where a
@@ -108,7 +109,7 @@ static int fl_touch_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
 	for (va = r.start; va < r.end; va += PAGE_SIZE) {
 		if (!vma || va >= vma->vm_end)
 			vma = vma_lookup(mm, va);
-		ret = fl_touch_allowed(mm, vma, write);
+		ret = fl_populate_allowed(mm, vma, write);
 		if (ret)
 			return ret;
 		/* tag::driver-13[] */
@@ -120,29 +121,29 @@ static int fl_touch_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
 			return -EFAULT;
 		/* end::driver-13[] */
 		before = t->pages_in;
-		fl_touched_one(t, va, found);
+		fl_populated_one(t, va, found);
 		atomic64_add(t->pages_in - before, &ctx->pages_in);
 	}
 	return 0;
 }
 
 /* Of the next part, which the mmap lock is held for; 0: no more. */
-static u64 fl_touch_part(struct fl_ctx *ctx, u64 length, bool ahead)
+static u64 fl_populate_part(struct fl_ctx *ctx, u64 length, bool ahead)
 {
-	u64 most = FL_TOUCH_LOCKED_BYTES;
+	u64 most = FL_POPULATE_LOCKED_BYTES;
 
 	/* tag::driver-17[] */
 	if (ahead)
-		most = min(most, (fl_owner_room(ctx->mm) / FL_TOUCH_SHARE) &
+		most = min(most, (fl_owner_room(ctx->mm) / FL_POPULATE_SHARE) &
 					 PAGE_MASK);
 	/* end::driver-17[] */
 	return min(length, most);
 }
 
-int fl_touch(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
-	     struct fl_touched *t)
+int fl_populate(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
+		struct fl_populated *t)
 {
-	struct fl_payer payer = fl_owner_pays(ctx->mm);
+	struct fl_charge charge = fl_owner_charge(ctx->mm);
 	struct fl_range part;
 	int ret = 0;
 	u64 length;
@@ -150,12 +151,12 @@ int fl_touch(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 	r = fl_range_pages(r);
 	t->end = r.start;
 	for (part = r; !ret && part.start < r.end; part.start = part.end) {
-		length = fl_touch_part(ctx, r.end - part.start, ahead);
+		length = fl_populate_part(ctx, r.end - part.start, ahead);
 		if (!length)
 			break;
 		part.end = part.start + length;
 		mmap_read_lock(ctx->mm);
-		ret = fl_touch_locked(ctx, part, write, t);
+		ret = fl_populate_locked(ctx, part, write, t);
 		mmap_read_unlock(ctx->mm);
 		cond_resched();
 		if (!ret && fatal_signal_pending(current))
@@ -163,16 +164,16 @@ int fl_touch(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 		else if (!ret && READ_ONCE(ctx->dead))
 			ret = -ENODEV;
 	}
-	fl_owner_paid(payer);
+	fl_owner_uncharge(charge);
 	return ret;
 }
 
-int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
-	       struct fl_range r, bool ahead, struct fl_touched *t)
+int fl_request_range(struct fl_ctx *ctx, const struct fl_fault_request *request,
+		     struct fl_range r, bool ahead, struct fl_populated *t)
 {
 	int ret;
 
-	ret = fl_touch(ctx, r, need->write, ahead, t);
+	ret = fl_populate(ctx, r, request->write, ahead, t);
 	/* There was no room to begin with: nobody was asked. */
 	if (ahead && !ret && t->end <= r.start)
 		return 0;
@@ -180,7 +181,7 @@ int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
 		r.end = min(r.end, max(t->end, r.start + FL_PAGE_SIZE));
 	atomic64_inc(&ctx->resolves);
 	trace_fl_resolve(ctx->dev, r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
-			 need->write, ret, need->xfer, need->block);
+			 request->write, ret, request->xfer, request->block);
 	return ret;
 }
 
@@ -188,11 +189,11 @@ int fl_request(struct fl_ctx *ctx, const struct fl_need *need,
  * The first of the missing pages. The card asks for the block again, and
  * reports the next one.
  */
-static struct fl_range fl_need_page(const struct fl_need *need,
-				    struct fl_range block)
+static struct fl_range fl_request_page(const struct fl_fault_request *request,
+				       struct fl_range block)
 {
 	/* tag::driver-11[] */
-	u64 first = need->map ? __ffs(need->map) : 0;
+	u64 first = request->map ? __ffs(request->map) : 0;
 	struct fl_range page = {
 		.start = block.start + (first << FL_PAGE_SHIFT),
 	};
@@ -212,12 +213,13 @@ static struct fl_range fl_need_page(const struct fl_need *need,
  * of more rights, only of fewer. A refused read leaves nothing behind: what is
  * not valid, or has no access flag, is in no TLB.
  */
-void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
-		       const struct fl_need *need)
+void fl_populated_forget(struct fl_ctx *ctx, const struct fl_populated *t,
+			 const struct fl_fault_request *request)
 {
 	/* tag::driver-15[] */
-	if (need->write && t->present)
-		fl_bank_invalidate(ctx, t->old, true, need->xfer, need->block);
+	if (request->write && t->present)
+		fl_bank_invalidate(ctx, t->old, true, request->xfer,
+				   request->block);
 	/* end::driver-15[] */
 }
 
@@ -228,55 +230,58 @@ void fl_touched_forget(struct fl_ctx *ctx, const struct fl_touched *t,
  * now, or make a full cgroup kill somebody; failing is not an error; and an old
  * entry of the TLB is worth a look only when an access has met it.
  */
-static void fl_request_ahead(struct fl_ctx *ctx, const struct fl_need *need,
+static void fl_request_ahead(struct fl_ctx *ctx,
+			     const struct fl_fault_request *request,
 			     u64 block_end, u64 region_end)
 {
 	/* tag::driver-18[] */
-	u64 from = need->va + need->len, length;
+	u64 from = request->va + request->len, length;
 	struct fl_range r;
 
-	length = min3(need->left, region_end - from,
-		      (u64)FL_TOUCH_AHEAD_BYTES);
+	length = min3(request->left, region_end - from,
+		      (u64)FL_POPULATE_AHEAD_BYTES);
 	if (!fl_range_make(from, length, &r))
 		return;
 	r.start = max(r.start, block_end);
 	/* end::driver-18[] */
 	if (r.start < r.end)
-		fl_ahead_add(ctx, need, r);
+		fl_ahead_add(ctx, request, r);
 }
 
-static int fl_need_request(struct fl_ctx *ctx, const struct fl_need *need,
-			   u64 region_end)
+static int fl_request_populate(struct fl_ctx *ctx,
+			       const struct fl_fault_request *request,
+			       u64 region_end)
 {
-	struct fl_touched t = { 0 };
+	struct fl_populated t = { 0 };
 	struct fl_range block;
 	u32 resolve = READ_ONCE(ctx->resolve);
 	int ret;
 
-	if (!fl_range_make(need->va, need->len, &block))
+	if (!fl_range_make(request->va, request->len, &block))
 		return -EFAULT;
 	/* tag::driver-16[] */
 	if (resolve == FL_IOC_RESOLVE_PAGE)
-		block = fl_need_page(need, block);
-	ret = fl_request(ctx, need, block, false, &t);
-	fl_touched_forget(ctx, &t, need);
+		block = fl_request_page(request, block);
+	ret = fl_request_range(ctx, request, block, false, &t);
+	fl_populated_forget(ctx, &t, request);
 	if (!ret && !t.pages_in && !t.cured)
 		atomic64_inc(&ctx->spurious);
 	/* end::driver-16[] */
 	if (!ret && resolve == FL_IOC_RESOLVE_TRANSFER)
-		fl_request_ahead(ctx, need, block.end, region_end);
+		fl_request_ahead(ctx, request, block.end, region_end);
 	return ret;
 }
 
 /* Did the bank report something there that no page cures? Asked once. */
-static bool fl_need_hopeless(struct fl_ctx *ctx, const struct fl_need *need)
+static bool fl_request_hopeless(struct fl_ctx *ctx,
+				const struct fl_fault_request *request)
 {
 	/* tag::driver-19[] */
 	struct fl_range block;
 	unsigned long flags;
 	bool hopeless;
 
-	if (!fl_range_make(need->va, need->len, &block))
+	if (!fl_range_make(request->va, request->len, &block))
 		return true;
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	hopeless = ctx->hard.valid && ctx->hard.page >= block.start &&
@@ -288,7 +293,8 @@ static bool fl_need_hopeless(struct fl_ctx *ctx, const struct fl_need *need)
 	/* end::driver-19[] */
 }
 
-int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
+int fl_request_resolve(struct fl_ctx *ctx,
+		       const struct fl_fault_request *request)
 {
 	u64 region_end;
 	int ret;
@@ -296,10 +302,10 @@ int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
 	/* tag::driver-20[] */
 	if (READ_ONCE(ctx->dead))
 		ret = -ESRCH;
-	else if (fl_need_hopeless(ctx, need))
+	else if (fl_request_hopeless(ctx, request))
 		ret = -EIO;
 	else
-		ret = fl_mr_find(ctx, need->va, need->len, need->write,
+		ret = fl_mr_find(ctx, request->va, request->len, request->write,
 				 &region_end);
 	/* end::driver-20[] */
 	/* tag::driver-21[] */
@@ -307,7 +313,7 @@ int fl_need_resolve(struct fl_ctx *ctx, const struct fl_need *need)
 	if (!ret && !mmget_not_zero(ctx->mm)) {
 		ret = -ESRCH;
 	} else if (!ret) {
-		ret = fl_need_request(ctx, need, region_end);
+		ret = fl_request_populate(ctx, request, region_end);
 		/*
 		 * Not mmput(): were it the last one, the end of the address
 		 * space would run here, and call our own notifier.
