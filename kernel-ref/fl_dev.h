@@ -165,7 +165,7 @@ struct fl_hard_fault {
 };
 
 /* A held transaction (stall mode); ctx->bank_lock. */
-struct fl_held {
+struct fl_stalled {
 	u32 fsynr0;
 	u64 far;
 };
@@ -242,7 +242,7 @@ struct fl_ctx {
 	bool draining;		/* hold no access any more; bank_lock */
 	bool lost;		/* cut off for good; changed under bank_lock */
 	u32 sctlr;
-	struct fl_held held;
+	struct fl_stalled stalled;
 	struct fl_hard_fault hard;
 	struct work_struct stall_work;
 	struct fl_ahead ahead;

@@ -53,13 +53,13 @@ static void fl_fault_nobody(struct fl_dev *dev, unsigned int bank, u32 fsr)
  * line up until RESUME, which the worker writes much later; so the bank's
  * interrupt goes off until then.
  */
-static void fl_fault_held(struct fl_ctx *ctx, u64 far, u32 fsynr0)
+static void fl_fault_stalled(struct fl_ctx *ctx, u64 far, u32 fsynr0)
 {
 	/* tag::driver-9[] */
 	ctx->sctlr &= ~SMMU_CB_SCTLR_CFIE;
 	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
-	ctx->held.far = far;
-	ctx->held.fsynr0 = fsynr0;
+	ctx->stalled.far = far;
+	ctx->stalled.fsynr0 = fsynr0;
 	if (ctx->draining)
 		return;		/* fl_stall_end() will answer */
 	/* end::driver-9[] */
@@ -108,7 +108,7 @@ static bool fl_fault_read(struct fl_dev *dev, unsigned int bank,
 		ctx->hard.page = far & ~(u64)(FL_PAGE_SIZE - 1);
 	}
 	if (fsr & SMMU_CB_FSR_SS && ctx->sctlr & SMMU_CB_SCTLR_CFIE)
-		fl_fault_held(ctx, far, fsynr0);
+		fl_fault_stalled(ctx, far, fsynr0);
 	return true;
 }
 
@@ -116,7 +116,7 @@ static bool fl_fault_read(struct fl_dev *dev, unsigned int bank,
  * One bank; irq_lock is held, so that the process cannot leave its slot. What the
  * bank says and whether a worker is at it must be of one moment: the worker
  * writes RESUME and turns CFIE on under the same lock, and an old SS with a new
- * CFIE would be taken for another held access.
+ * CFIE would be taken for another stalled access.
  */
 static bool fl_fault_bank(struct fl_dev *dev, unsigned int bank)
 {
@@ -215,7 +215,7 @@ void fl_fault_refused(struct fl_ctx *ctx, u32 side, u32 index, u32 xfer,
 }
 
 /*
- * irq_lock is held. A held access was counted when it was held, and if it was
+ * irq_lock is held. A stalled access was counted when it was stalled, and if it was
  * refused in the end there is a report as of any other. The mode does not tell
  * these apart: it may have changed since.
  */
@@ -349,7 +349,7 @@ static int fl_fault_resolve(struct fl_dev *dev,
 	if (!ctx)
 		return -ESRCH;
 	ret = fl_request_resolve(ctx, &request);
-	/* A held access that was refused in the end failed then. */
+	/* A stalled access that was refused in the end failed then. */
 	if (ret && !ev->counted)
 		atomic64_inc(&ctx->failed);
 	fl_ctx_put(ctx);

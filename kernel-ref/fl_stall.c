@@ -52,20 +52,20 @@ static void fl_stall_names(struct fl_dev *dev, u32 side, u32 index,
 }
 
 /*
- * What the held access needs. The channel stands still until RESUME, so its
+ * What the stalled access needs. The channel stands still until RESUME, so its
  * registers are those of the access; unless it was another channel's.
  */
-static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_held *held,
+static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_stalled *stalled,
 			 struct fl_fault_request *request)
 {
-	u32 side = held->fsynr0 & SMMU_CB_FSYNR0_WNR ? 1 : 0;
+	u32 side = stalled->fsynr0 & SMMU_CB_FSYNR0_WNR ? 1 : 0;
 	const struct fl_channel *ch = &fl_channels[side];
 	struct fl_dev *dev = ctx->dev;
 	u32 status, index;
 	u64 va;
 
 	*request = (struct fl_fault_request){
-		.va = held->far,
+		.va = stalled->far,
 		.len = 1,
 		.map = 1,
 		.write = side,
@@ -75,7 +75,7 @@ static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_held *held,
 	va = fl_nic_read64(dev, ch->va);
 	index = (status & NIC_ENG_RD_STATUS_INDEX_MASK) >>
 		NIC_ENG_RD_STATUS_INDEX_SHIFT;
-	if (!(status & NIC_ENG_RD_STATUS_HELD) || va != held->far)
+	if (!(status & NIC_ENG_RD_STATUS_STALLED) || va != stalled->far)
 		return index;
 	request->len = clamp_t(u32, fl_nic_read(dev, ch->left), 1,
 			       dev->block_bytes);
@@ -108,7 +108,7 @@ static void fl_stall_answer(struct fl_ctx *ctx, bool terminate)
 	atomic64_inc(&ctx->stalls);
 }
 
-/* Cut off meanwhile, the access has been ended; no other one is held. */
+/* Cut off meanwhile, the access has been ended; no other one is stalled. */
 static bool fl_stall_over(struct fl_ctx *ctx,
 			  const struct fl_fault_request *request,
 			  u32 index, int ret)
@@ -124,16 +124,16 @@ void fl_stall_work(struct work_struct *work)
 	struct fl_ctx *ctx = container_of(work, struct fl_ctx, stall_work);
 	struct fl_dev *dev = ctx->dev;
 	struct fl_fault_request request;
-	struct fl_held held;
+	struct fl_stalled stalled;
 	unsigned long flags;
 	u32 index;
 	int ret;
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
-	held = ctx->held;
+	stalled = ctx->stalled;
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 
-	index = fl_stall_need(ctx, &held, &request);
+	index = fl_stall_need(ctx, &stalled, &request);
 	trace_fl_work(dev, index, request.write, request.va, request.len,
 		      request.xfer, request.block);
 	/* Sleeps; the notifier can run meanwhile: the access has no page. */
@@ -161,7 +161,7 @@ void fl_stall_cut(struct fl_ctx *ctx)
 
 	if (fsr == FL_GONE || !(fsr & SMMU_CB_FSR_SS))
 		return;
-	trace_fl_resume(dev, ctx->slot, true, ctx->held.far, 0, 0);
+	trace_fl_resume(dev, ctx->slot, true, ctx->stalled.far, 0, 0);
 	fl_stall_answer(ctx, true);
 }
 

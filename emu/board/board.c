@@ -74,7 +74,7 @@ static int make_engine(struct board *b)
 	/* Where time is real, copies cost some. */
 	if (!b->timed) {
 		env.frame_spare = fabric_frame_spare;
-		env.frame_keep = fabric_frame_keep;
+		env.frame_borrow = fabric_frame_borrow;
 		env.frames_put = fabric_frames_put;
 	}
 	while (1u << cfg.block_log2 < b->cfg.block_bytes && cfg.block_log2 < 31)
@@ -328,7 +328,7 @@ void board_reset(struct board *b)
 	sim_leave(b->domain);
 	smmu_reset(b->smmu);
 	sim_enter(b->domain);
-	memset(b->held, 0, sizeof(b->held));
+	memset(b->stalled, 0, sizeof(b->stalled));
 	sim_leave(b->domain);
 }
 

@@ -14,7 +14,7 @@ struct board_irq {
 };
 
 /*
- * The burst that a channel of the engine has in the SMMU, held. silent: the SMMU
+ * The burst that a channel of the engine has in the SMMU, stalled. silent: the SMMU
  * has ended it with SMMU_RAZWI, and the engine will begin it once more.
  */
 struct board_held {
@@ -31,8 +31,8 @@ struct board {
 	struct sim_grace *grace;
 	struct dram *dram;
 	struct smmu *smmu;
-	struct smmu_memo memo[2];	/* of the engine's channels */
-	struct board_held held[2];
+	struct smmu_utlb utlb[2];	/* of the engine's channels */
+	struct board_held stalled[2];
 	struct engine *engine;
 	struct fw *fw;
 	struct rng keys;		/* of regions, unless strangers attach */

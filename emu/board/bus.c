@@ -37,16 +37,16 @@ static void check_tag(struct board *b, const struct dma_burst *d)
 
 static void held_note(struct board *b, const struct dma_burst *d)
 {
-	b->held[d->channel] = (struct board_held){
+	b->stalled[d->channel] = (struct board_held){
 		.va = d->va, .xfer = d->xfer, .block = d->block,
 		.stream = d->stream, .write = d->write,
 	};
 }
 
-/* Is it the burst that the SMMU held, and then ended in silence? Told once. */
+/* Is it the burst that the SMMU stalled, and then ended in silence? Told once. */
 static bool held_silent(struct board *b, const struct dma_burst *d)
 {
-	struct board_held *h = &b->held[d->channel];
+	struct board_held *h = &b->stalled[d->channel];
 	bool silent = h->silent && h->va == d->va && h->xfer == d->xfer &&
 		      h->block == d->block && h->stream == d->stream &&
 		      h->write == d->write;
@@ -78,7 +78,7 @@ enum dma_status bus_burst_begin(void *board, struct dma_burst *d)
 		return DMA_OK;
 	}
 	/* All that goes in, and no more: to clear the rest takes long. */
-	a.memo = &b->memo[d->channel];
+	a.utlb = &b->utlb[d->channel];
 	a.stream = d->stream;
 	a.write = d->write;
 	a.privileged = false;
@@ -92,11 +92,11 @@ enum dma_status bus_burst_begin(void *board, struct dma_burst *d)
 	v = smmu_translate(b->smmu, &a);
 	d->event = a.event;
 	d->delay_ns = a.ready_ns > d->now_ns ? a.ready_ns - d->now_ns : 0;
-	if (v == SMMU_FAULT || v == SMMU_HELD) {
-		if (v == SMMU_HELD)
+	if (v == SMMU_FAULT || v == SMMU_STALLED) {
+		if (v == SMMU_STALLED)
 			held_note(b, d);
 		sim_grace_exit(b->grace, d->channel);
-		return v == SMMU_HELD ? DMA_HELD : DMA_SLVERR;
+		return v == SMMU_STALLED ? DMA_STALLED : DMA_SLVERR;
 	}
 	d->pa = a.pa;
 	d->port[PORT_TAG] = a.tag;
@@ -146,7 +146,7 @@ uint64_t bus_frame_tag(void *board, uint64_t pa)
 
 /*
  * Called by a register write (RESUME, reset), which does not hold the domain. The
- * engine knows that a held burst begins again, or is refused. One that ends in
+ * engine knows that a stalled burst begins again, or is refused. One that ends in
  * silence begins again, and bus_burst_begin() lets it go without the SMMU.
  */
 void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how)
@@ -154,7 +154,7 @@ void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how)
 	struct board *b = board;
 
 	sim_enter(b->domain);
-	b->held[ticket].silent = how == SMMU_RAZWI;
+	b->stalled[ticket].silent = how == SMMU_RAZWI;
 	engine_burst_resume(b->engine, (unsigned int)ticket, how == SMMU_FAULT);
 	sim_leave(b->domain);
 }

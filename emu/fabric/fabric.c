@@ -133,9 +133,9 @@ static void receive_all(struct fabric_port *p, struct fabric_slot *s,
 
 	for (first = NULL, n = 0; s; s = next) {
 		next = s->next;
-		p->kept = false;
+		p->borrowed = false;
 		receive(p, s, now_ns);
-		if (p->kept)
+		if (p->borrowed)
 			continue;
 		if (first && first->owner != s->owner) {
 			fabric_slots_free(first, last, n);
@@ -228,12 +228,12 @@ struct wire_frame *fabric_frame_spare(void *port)
 	return plenty(port) ? fabric_frame_get(port) : NULL;
 }
 
-bool fabric_frame_keep(void *port, const struct wire_frame *fr)
+bool fabric_frame_borrow(void *port, const struct wire_frame *fr)
 {
 	struct fabric_port *p = port;
 
-	p->kept = plenty(((const struct fabric_slot *)fr)->owner);
-	return p->kept;
+	p->borrowed = plenty(((const struct fabric_slot *)fr)->owner);
+	return p->borrowed;
 }
 
 void fabric_frames_put(void *port, struct wire_frame *const *fr, unsigned int n)

@@ -52,7 +52,7 @@ struct wire_frame *fabric_frame_spare(void *port);
  * it has few left. fabric_frames_put gives n frames back, all of one port, or
  * such that were not sent.
  */
-bool fabric_frame_keep(void *port, const struct wire_frame *fr);
+bool fabric_frame_borrow(void *port, const struct wire_frame *fr);
 void fabric_frames_put(void *port, struct wire_frame *const *fr,
 		       unsigned int n);
 /* ns until the port takes the next frame (lockstep). Takes the frame over. */

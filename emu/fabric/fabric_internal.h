@@ -42,7 +42,7 @@ struct fabric_port {
 	/* receiving: filled by senders, under lock; ordered by arrival */
 	struct sim_spin lock;
 	struct fabric_slot *first, *last;
-	bool kept;			/* what it just receives is kept */
+	bool borrowed;			/* what it just receives is kept */
 	struct sim_actor arrive, have_room;
 	/*
 	 * Not NULL: the node lives in another process. Nobody is attached here;

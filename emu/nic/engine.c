@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 void engine_let_go(struct c_engine *e, uint32_t *cells,
-		   struct wire_frame *const frame[KEEP_MAX])
+		   struct wire_frame *const frame[BORROW_MAX])
 {
-	struct wire_frame *gone[KEEP_MAX];
+	struct wire_frame *gone[BORROW_MAX];
 	unsigned int n = 0;
 
 	for (; *cells; *cells &= *cells - 1)
@@ -34,7 +34,7 @@ static void c_reset(struct engine *engine)
 	rx_init(e);
 	e->faults = 0;
 	e->note_head = e->notes = 0;
-	memset(e->noted, 0, sizeof(e->noted));
+	memset(e->in_ring, 0, sizeof(e->in_ring));
 	engine_line(e, ENGINE_LINE_FAULT, false);
 	engine_line(e, ENGINE_LINE_EVENT, false);
 }
@@ -113,7 +113,7 @@ static const char *check_tx(const struct c_engine *e, unsigned int i)
 		return "the ready mask differs from a transmit context's state";
 	if (t->early && t->state != FL_TX_READY)
 		return "an early answer waits for a context that is not READY";
-	if (t->rxc != NONE && e->rx[t->rxc].own != i)
+	if (t->rxc != NONE && e->rx[t->rxc].requester != i)
 		return "a READ names a receive context that is not its own";
 	if (t->rxc != NONE && t->state != FL_TX_READY &&
 	    t->state != FL_TX_FLYING)
@@ -132,7 +132,7 @@ static const char *check_rx(const struct c_engine *e, unsigned int i)
 	if (r->linked && (e->peer[r->node][r->ctx].done ||
 			  e->peer[r->node][r->ctx].over))
 		return "a context collects an attempt that is over";
-	if (r->own != NONE && e->tx[r->own].rxc != i)
+	if (r->requester != NONE && e->tx[r->requester].rxc != i)
 		return "a READ's answer that its READ does not know";
 	if (r->state == FL_RX_WRITE && r->cells_left)
 		return "a block is written before all of it came";

@@ -40,7 +40,7 @@ enum dma_status {
 	DMA_OK,
 	DMA_SLVERR,	/* the SMMU refused the burst */
 	DMA_DECERR,	/* nobody at this address, or the memory failed */
-	DMA_HELD,	/* the SMMU holds it; engine_burst_resume() follows */
+	DMA_STALLED,	/* the SMMU holds it; engine_burst_resume() follows */
 };
 
 struct dma_burst {
@@ -66,7 +66,7 @@ struct engine_env {
 	/*
 	 * Begin: translate and open a read-side section. DMA_OK: end must
 	 * follow and may still answer DMA_DECERR. DMA_SLVERR, DMA_DECERR: it is
-	 * over. DMA_HELD: the port will call engine_burst_resume(channel); the
+	 * over. DMA_STALLED: the port will call engine_burst_resume(channel); the
 	 * engine then begins again, or takes it as refused.
 	 */
 	enum dma_status (*burst_begin)(void *ctx, struct dma_burst *b);
@@ -88,7 +88,7 @@ struct engine_env {
 	 * kept? and back with n frames of either kind, all of one owner.
 	 */
 	struct wire_frame *(*frame_spare)(void *wire);
-	bool (*frame_keep)(void *wire, const struct wire_frame *f);
+	bool (*frame_borrow)(void *wire, const struct wire_frame *f);
 	void (*frames_put)(void *wire, struct wire_frame *const *f,
 			   unsigned int n);
 	void (*irq)(void *ctx, unsigned int line, bool level);

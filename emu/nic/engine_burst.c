@@ -7,12 +7,12 @@
  */
 #include "nic/engine_internal.h"
 
-void walk_start(struct walk *w, unsigned int channel, uint16_t stream,
-		uint64_t va, uint32_t len, uint8_t *buf)
+void burst_start(struct burst_iter *w, unsigned int channel, uint16_t stream,
+		 uint64_t va, uint32_t len, uint8_t *buf)
 {
-	assert(w->phase == WALK_NONE && len);
+	assert(w->phase == BURST_NONE && len);
 	/* What is not set here, begin() and the port set for each burst. */
-	w->phase = WALK_NEXT;
+	w->phase = BURST_NEXT;
 	w->offset = 0;
 	w->map = 0;
 	w->fault_event = 0;
@@ -25,14 +25,14 @@ void walk_start(struct walk *w, unsigned int channel, uint16_t stream,
 }
 
 /* The i-th page that the block touches. */
-static unsigned int page_of(const struct walk *w)
+static unsigned int page_of(const struct burst_iter *w)
 {
 	uint64_t first = w->va / ENGINE_PAGE;
 
 	return (unsigned int)((w->va + w->offset) / ENGINE_PAGE - first);
 }
 
-static enum dma_status begin(struct c_engine *e, struct walk *w, uint64_t now_ns,
+static enum dma_status begin(struct c_engine *e, struct burst_iter *w, uint64_t now_ns,
 			     const struct trace_at *at, uint64_t cause)
 {
 	struct dma_burst *b = &w->b;
@@ -53,15 +53,15 @@ static enum dma_status begin(struct c_engine *e, struct walk *w, uint64_t now_ns
 	return e->env.burst_begin(e->env.ctx, b);
 }
 
-static uint8_t *bytes(struct walk *w)
+static uint8_t *bytes(struct burst_iter *w)
 {
 	return w->direct ? w->direct : w->buf + w->offset;
 }
 
 /* The burst has ended with w->status; go on to the next one. */
-static enum walk_result finish(struct c_engine *e, struct walk *w,
-			       struct trace_at *at, unsigned int index,
-			       uint64_t *event)
+static enum burst_result finish(struct c_engine *e, struct burst_iter *w,
+				struct trace_at *at, unsigned int index,
+				uint64_t *event)
 {
 	struct dma_burst *b = &w->b;
 
@@ -81,58 +81,59 @@ static enum walk_result finish(struct c_engine *e, struct walk *w,
 	} else {
 		if (b->event)
 			*event = b->event;
-		w->phase = WALK_NONE;
-		return WALK_BUS_ERROR;
+		w->phase = BURST_NONE;
+		return BURST_BUS_ERROR;
 	}
 	w->offset += b->len;
-	w->phase = WALK_NEXT;
+	w->phase = BURST_NEXT;
 	if (w->offset < w->len)
-		return WALK_MORE;
-	w->phase = WALK_NONE;
+		return BURST_MORE;
+	w->phase = BURST_NONE;
 	if (w->map && w->fault_event)
 		*event = w->fault_event;
-	return w->map ? WALK_REFUSED : WALK_GOOD;
+	return w->map ? BURST_REFUSED : BURST_GOOD;
 }
 
-enum walk_result walk_step(struct c_engine *e, struct walk *w, uint64_t now_ns,
-			   struct trace_at *at, unsigned int index,
-			   uint64_t *event, uint64_t *delay_ns)
+enum burst_result burst_step(struct c_engine *e, struct burst_iter *w,
+			     uint64_t now_ns,
+			     struct trace_at *at, unsigned int index,
+			     uint64_t *event, uint64_t *delay_ns)
 {
-	assert(w->phase != WALK_NONE);
+	assert(w->phase != BURST_NONE);
 	*delay_ns = 0;
-	if (w->phase == WALK_OPEN)
+	if (w->phase == BURST_OPEN)
 		return finish(e, w, at, index, event);
-	if (w->phase == WALK_NEXT) {
+	if (w->phase == BURST_NEXT) {
 		w->status = begin(e, w, now_ns, at, *event);
-		if (w->status != DMA_HELD) {
-			w->phase = WALK_OPEN;
+		if (w->status != DMA_STALLED) {
+			w->phase = BURST_OPEN;
 			*delay_ns = w->b.delay_ns;
-			return WALK_MORE;
+			return BURST_MORE;
 		}
-		w->phase = WALK_HELD;
+		w->phase = BURST_HELD;
 	}
 	*delay_ns = engine_sleep(e, w->b.channel);
-	return WALK_MORE;
+	return BURST_MORE;
 }
 
-void walk_abandon(struct c_engine *e, struct walk *w)
+void burst_abandon(struct c_engine *e, struct burst_iter *w)
 {
-	if (w->phase == WALK_OPEN && w->status == DMA_OK)
+	if (w->phase == BURST_OPEN && w->status == DMA_OK)
 		e->env.burst_end(e->env.ctx, &w->b, bytes(w));
-	w->phase = WALK_NONE;
+	w->phase = BURST_NONE;
 }
 
 void c_burst_resume(struct engine *engine, unsigned int channel, bool terminate)
 {
 	struct c_engine *e = c_engine(engine);
-	struct walk *w;
+	struct burst_iter *w;
 
 	assert(channel < CHANNELS);
-	w = &e->ch[channel].walk;
-	if (w->phase != WALK_HELD)
+	w = &e->ch[channel].iter;
+	if (w->phase != BURST_HELD)
 		return;
 	/* Terminated: as if begin had answered DMA_SLVERR. */
-	w->phase = terminate ? WALK_OPEN : WALK_NEXT;
+	w->phase = terminate ? BURST_OPEN : BURST_NEXT;
 	w->status = DMA_SLVERR;
 	engine_kick(e, channel);
 }

@@ -126,7 +126,7 @@ void note_post(struct c_engine *e, unsigned int kind, unsigned int index,
 {
 	unsigned int i;
 
-	if (e->noted[kind][index]) {
+	if (e->in_ring[kind][index]) {
 		for (i = 0; note_at(e, i)->kind != kind ||
 			    note_at(e, i)->index != index; i++)
 			assert(i < e->notes);
@@ -137,7 +137,7 @@ void note_post(struct c_engine *e, unsigned int kind, unsigned int index,
 	assert(e->notes < NOTES_MAX);
 	*note_at(e, e->notes++) = (struct note){ (uint8_t)kind, (uint8_t)index,
 						 serial };
-	e->noted[kind][index] = 1;
+	e->in_ring[kind][index] = 1;
 	engine_line(e, ENGINE_LINE_EVENT, true);
 }
 
@@ -146,7 +146,7 @@ bool note_take(struct c_engine *e, struct note *n)
 	if (!e->notes)
 		return false;
 	*n = *note_at(e, 0);
-	e->noted[n->kind][n->index] = 0;
+	e->in_ring[n->kind][n->index] = 0;
 	e->note_head = (e->note_head + 1) % NOTES_RING;
 	e->notes--;
 	engine_line(e, ENGINE_LINE_EVENT, e->notes != 0);

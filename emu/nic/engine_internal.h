@@ -30,8 +30,8 @@
 #define CELLS_MAX	(ENGINE_BLOCK_MAX / CELL_BYTES_MIN)
 #define NONE		0xFF	/* no context */
 /* Cells that are worth keeping as frames, and how many make a block. */
-#define KEEP_BYTES	2048
-#define KEEP_MAX	(ENGINE_BLOCK_MAX / KEEP_BYTES)
+#define BORROW_BYTES	2048
+#define BORROW_MAX	(ENGINE_BLOCK_MAX / BORROW_BYTES)
 
 /*
  * A context in COLLECT whose sender fell silent for good must not be lost. The
@@ -67,7 +67,7 @@ struct rx_ctx {
 	uint8_t state;		/* enum fl_rx_state; only rx_move() writes it */
 	uint8_t opcode, node, ctx, attempt;
 	uint8_t serial;		/* counts the uses of this context */
-	uint8_t own;		/* READ answer: its request, or NONE */
+	uint8_t requester;		/* READ answer: its request, or NONE */
 	bool linked;		/* the peer table names this context */
 	bool cancelled;		/* WRITE: write no more; the READ is over, or the
 				   firmware has taken its verdict back */
@@ -76,11 +76,11 @@ struct rx_ctx {
 	uint64_t va, left;
 	uint32_t map;		/* FAULT: pages that are missing */
 	uint32_t cells_left;
-	uint64_t turned_away;	/* e->turned_away when its last cell came */
+	uint64_t drops;	/* e->drops when its last cell came */
 	uint64_t event;		/* trace: the last thing that happened to it */
 	uint64_t have[CELLS_MAX / 64];	/* cells that came */
-	uint32_t kept;		/* by cell: it is in frame[], not in buf */
-	struct wire_frame *frame[KEEP_MAX];
+	uint32_t borrowed;		/* by cell: it is in frame[], not in buf */
+	struct wire_frame *frame[BORROW_MAX];
 	uint8_t *buf;
 };
 
@@ -99,16 +99,16 @@ struct peer {
 
 /* One block on its way through a channel. */
 enum walk_phase {
-	WALK_NONE,
-	WALK_NEXT,		/* begin the burst at offset */
-	WALK_OPEN,		/* begun; its delay runs */
-	WALK_HELD,		/* the SMMU holds it */
+	BURST_NONE,
+	BURST_NEXT,		/* begin the burst at offset */
+	BURST_OPEN,		/* begun; its delay runs */
+	BURST_HELD,		/* the SMMU holds it */
 };
-enum walk_result { WALK_MORE, WALK_GOOD, WALK_REFUSED, WALK_BUS_ERROR };
+enum burst_result { BURST_MORE, BURST_GOOD, BURST_REFUSED, BURST_BUS_ERROR };
 
-struct walk {
+struct burst_iter {
 	enum walk_phase phase;
-	enum dma_status status;	/* WALK_OPEN: what begin said */
+	enum dma_status status;	/* BURST_OPEN: what begin said */
 	struct dma_burst b;
 	uint32_t offset, len;	/* of the burst in the block; of the block */
 	uint64_t va;		/* of the block */
@@ -119,7 +119,7 @@ struct walk {
 };
 
 struct channel {
-	struct walk walk;
+	struct burst_iter iter;
 	uint8_t ctx;		/* NONE: idle */
 	bool awake;		/* a step will come without a kick */
 	/* read channel only */
@@ -129,7 +129,7 @@ struct channel {
 	uint8_t last;		/* round robin */
 	bool wants_room;
 	uint32_t filled;	/* by cell: it was read into frame[] */
-	struct wire_frame *frame[KEEP_MAX];
+	struct wire_frame *frame[BORROW_MAX];
 };
 
 struct fault {
@@ -183,7 +183,7 @@ struct c_engine {
 	uint64_t reg_cause;		/* of the register write under way */
 	struct tx_ctx tx[ENGINE_CTX_MAX];
 	struct rx_ctx rx[ENGINE_RXC_MAX];
-	uint64_t turned_away;		/* attempts that found no context */
+	uint64_t drops;		/* attempts that found no context */
 	uint32_t tx_ready, rx_free;	/* bit per context in READY, FREE */
 	struct channel ch[CHANNELS];
 	uint8_t *read_buf;
@@ -196,7 +196,7 @@ struct c_engine {
 	unsigned int faults;
 	struct note note[NOTES_RING];
 	unsigned int note_head, notes;
-	uint8_t noted[8][ENGINE_RXC_MAX];	/* [kind][index]: in the ring */
+	uint8_t in_ring[8][ENGINE_RXC_MAX];	/* [kind][index]: in the ring */
 	struct reg_map regs;
 	struct engine_stats stats;
 };
@@ -234,20 +234,21 @@ static inline void engine_line(struct c_engine *e, unsigned int line,
 /* engine.c */
 /* Give back the frames of the cells in the set, which is empty afterwards. */
 void engine_let_go(struct c_engine *e, uint32_t *cells,
-		   struct wire_frame *const frame[KEEP_MAX]);
+		   struct wire_frame *const frame[BORROW_MAX]);
 
 /* engine_burst.c */
-void walk_start(struct walk *w, unsigned int channel, uint16_t stream,
-		uint64_t va, uint32_t len, uint8_t *buf);
+void burst_start(struct burst_iter *w, unsigned int channel, uint16_t stream,
+		 uint64_t va, uint32_t len, uint8_t *buf);
 /*
  * One begin or one end. *event is the cause of the burst and becomes its
  * outcome; *delay_ns is the time until the next step; at->cause is overwritten.
  */
-enum walk_result walk_step(struct c_engine *e, struct walk *w, uint64_t now_ns,
-			   struct trace_at *at, unsigned int index,
-			   uint64_t *event, uint64_t *delay_ns);
+enum burst_result burst_step(struct c_engine *e, struct burst_iter *w,
+			     uint64_t now_ns,
+			     struct trace_at *at, unsigned int index,
+			     uint64_t *event, uint64_t *delay_ns);
 /* Close an open burst, whatever becomes of the block. */
-void walk_abandon(struct c_engine *e, struct walk *w);
+void burst_abandon(struct c_engine *e, struct burst_iter *w);
 void c_burst_resume(struct engine *engine, unsigned int channel,
 		    bool terminate);
 
@@ -262,8 +263,8 @@ void tx_answer(struct c_engine *e, const struct wire_frame *f,
 void tx_outcome(struct c_engine *e, unsigned int i, unsigned int event,
 		uint8_t code, uint64_t cause);
 /* Is this what transmit context REF asked for, from this node? */
-bool tx_vouches(const struct c_engine *e, uint8_t from,
-		const struct wire_block *b);
+bool tx_matches_read(const struct c_engine *e, uint8_t from,
+		     const struct wire_block *b);
 uint64_t tx_step(struct c_engine *e, uint64_t now_ns);
 
 /* engine_rx.c */

@@ -186,15 +186,16 @@ static uint64_t read_channel(const struct c_engine *e, unsigned int channel,
 			     unsigned int reg)
 {
 	const struct channel *c = &e->ch[channel];
-	const struct walk *w = &c->walk;
+	const struct burst_iter *w = &c->iter;
 
-	if (w->phase != WALK_OPEN && w->phase != WALK_HELD)
+	if (w->phase != BURST_OPEN && w->phase != BURST_HELD)
 		return 0;
 	switch (reg) {
 	case R_ENG_RD_STATUS:
 	case R_ENG_WR_STATUS:
 		return NIC_ENG_RD_STATUS_BUSY |
-		       FIELD(w->phase == WALK_HELD, NIC_ENG_RD_STATUS_HELD) |
+		       FIELD(w->phase == BURST_HELD,
+			     NIC_ENG_RD_STATUS_STALLED) |
 		       FIELD(c->ctx, NIC_ENG_RD_STATUS_INDEX);
 	case R_ENG_RD_VA:
 	case R_ENG_WR_VA:
@@ -211,7 +212,7 @@ static uint64_t read_channel(const struct c_engine *e, unsigned int channel,
 }
 
 static_assert(NIC_ENG_RD_STATUS_BUSY == NIC_ENG_WR_STATUS_BUSY &&
-	      NIC_ENG_RD_STATUS_HELD_MASK == NIC_ENG_WR_STATUS_HELD_MASK &&
+	      NIC_ENG_RD_STATUS_STALLED_MASK == NIC_ENG_WR_STATUS_STALLED_MASK &&
 	      NIC_ENG_RD_STATUS_INDEX_MASK == NIC_ENG_WR_STATUS_INDEX_MASK,
 	      "both channels look alike");
 

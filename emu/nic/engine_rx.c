@@ -63,17 +63,17 @@ static struct peer *rx_peer(struct c_engine *e, const struct rx_ctx *r)
 static bool keep(struct c_engine *e, struct rx_ctx *r, unsigned int cell,
 		 const struct wire_frame *f)
 {
-	if (e->cfg.cell_bytes < KEEP_BYTES || !e->env.frame_keep ||
-	    !e->env.frame_keep(e->env.wire, f))
+	if (e->cfg.cell_bytes < BORROW_BYTES || !e->env.frame_borrow ||
+	    !e->env.frame_borrow(e->env.wire, f))
 		return false;
 	r->frame[cell] = (struct wire_frame *)(uintptr_t)f;
-	r->kept |= 1u << cell;
+	r->borrowed |= 1u << cell;
 	return true;
 }
 
 static void let_go(struct c_engine *e, struct rx_ctx *r)
 {
-	engine_let_go(e, &r->kept, r->frame);
+	engine_let_go(e, &r->borrowed, r->frame);
 }
 
 /* Nothing refers to the context any more. */
@@ -85,12 +85,12 @@ static void rx_free(struct c_engine *e, struct rx_ctx *r)
 		assert(p->rxc == rx_index(e, r));
 		p->rxc = NONE;
 	}
-	if (r->own != NONE) {
-		assert(e->tx[r->own].rxc == rx_index(e, r));
-		e->tx[r->own].rxc = NONE;
+	if (r->requester != NONE) {
+		assert(e->tx[r->requester].rxc == rx_index(e, r));
+		e->tx[r->requester].rxc = NONE;
 	}
 	r->linked = r->cancelled = false;
-	r->own = NONE;
+	r->requester = NONE;
 	e->rx_free |= 1u << rx_index(e, r);
 }
 
@@ -158,7 +158,7 @@ static void store_cell(struct c_engine *e, struct rx_ctx *r,
 	unsigned int cell = b->offset >> e->cell_log2;
 	uint64_t bit = 1ull << cell % 64;
 
-	r->turned_away = e->turned_away;	/* its sender is not silent */
+	r->drops = e->drops;	/* its sender is not silent */
 	/* tag::resend-8[] */
 	if (r->have[cell / 64] & bit)
 		return;		/* doubled on the way, or sent again */
@@ -225,7 +225,7 @@ static void fill(struct c_engine *e, struct rx_ctx *r,
 	r->block = b->block;
 	r->map = 0;
 	r->event = 0;
-	r->turned_away = e->turned_away;
+	r->drops = e->drops;
 	r->cells_left = b->opcode == WOP_READ_REQ ? 0 : cells;
 	memset(r->have, 0, (cells + 63) / 64 * 8);
 }
@@ -255,7 +255,7 @@ static void open_answer(struct c_engine *e, struct rx_ctx *r,
 {
 	struct tx_ctx *t = &e->tx[b->ref >> 24];
 
-	r->own = (uint8_t)(b->ref >> 24);
+	r->requester = (uint8_t)(b->ref >> 24);
 	t->rxc = (uint8_t)rx_index(e, r);
 	r->stream = t->stream;
 	r->va = t->lva;
@@ -273,14 +273,14 @@ static void rx_reclaim(struct c_engine *e, uint64_t cause)
 	struct rx_ctx *oldest = NULL;
 	unsigned int i;
 
-	e->turned_away++;
+	e->drops++;
 	/* tag::resend-14[] */
 	for (i = 0; i < e->cfg.rx_contexts; i++) {
 		struct rx_ctx *r = &e->rx[i];
 
 		if (r->state == FL_RX_COLLECT &&
-		    e->turned_away - r->turned_away >= PATIENCE &&
-		    (!oldest || r->turned_away < oldest->turned_away))
+		    e->drops - r->drops >= PATIENCE &&
+		    (!oldest || r->drops < oldest->drops))
 			oldest = r;
 	}
 	/* end::resend-14[] */
@@ -303,7 +303,7 @@ static void rx_open(struct c_engine *e, struct peer *p,
 	p->attempt = b->attempt;
 	p->done = false;
 	p->over = true;		/* unless a context is found */
-	if (answer && !tx_vouches(e, f->from, b)) {
+	if (answer && !tx_matches_read(e, f->from, b)) {
 		answer_block(e, f->from, b, WOP_NAK, FL_ST_STALE, f->cause);
 		rx_stale(e, f, b->ctx, b->gen, b->attempt);
 		return;
@@ -317,7 +317,7 @@ static void rx_open(struct c_engine *e, struct peer *p,
 	i = lowest(e->rx_free);
 	e->rx_free &= ~(1u << i);
 	r = &e->rx[i];
-	assert(r->state == FL_RX_FREE && r->own == NONE && !r->linked);
+	assert(r->state == FL_RX_FREE && r->requester == NONE && !r->linked);
 	fill(e, r, f, b);
 	p->over = false;
 	p->rxc = (uint8_t)i;
@@ -411,17 +411,18 @@ static bool possible(const struct c_engine *e, const struct wire_block *b)
 	       b->payload_len == (rest < cell ? rest : cell);
 }
 
-enum kin {
-	KIN_NEW_GEN,		/* the peer's context does something new */
-	KIN_LANDED,		/* what this carries is in memory */
-	KIN_NEW_ATTEMPT,	/* it sends the same once more */
-	KIN_SAME,		/* a cell of the attempt that we have */
-	KIN_ANSWERED,		/* of this attempt no more is wanted */
-	KIN_STALE,		/* too late */
+enum packet_class {
+	PACKET_NEW_GEN,		/* the peer's context does something new */
+	PACKET_LANDED,		/* what this carries is in memory */
+	PACKET_NEW_ATTEMPT,	/* it sends the same once more */
+	PACKET_SAME,		/* a cell of the attempt that we have */
+	PACKET_ANSWERED,		/* of this attempt no more is wanted */
+	PACKET_STALE,		/* too late */
 };
 
 /* What a packet is to the newest that is known of its context. */
-static enum kin kin_of(const struct peer *p, const struct wire_block *b)
+static enum packet_class packet_class(const struct peer *p,
+				      const struct wire_block *b)
 {
 	/* tag::resend-9[] */
 	/* Serial number arithmetic: the half behind is old. */
@@ -429,14 +430,14 @@ static enum kin kin_of(const struct peer *p, const struct wire_block *b)
 	int8_t newer_attempt = (int8_t)(b->attempt - p->attempt);
 
 	if (!p->valid || newer_gen > 0)
-		return KIN_NEW_GEN;
+		return PACKET_NEW_GEN;
 	if (newer_gen < 0)
-		return KIN_STALE;
+		return PACKET_STALE;
 	if (p->done)
-		return KIN_LANDED;
+		return PACKET_LANDED;
 	if (newer_attempt)
-		return newer_attempt > 0 ? KIN_NEW_ATTEMPT : KIN_STALE;
-	return p->over ? KIN_ANSWERED : KIN_SAME;
+		return newer_attempt > 0 ? PACKET_NEW_ATTEMPT : PACKET_STALE;
+	return p->over ? PACKET_ANSWERED : PACKET_SAME;
 	/* end::resend-9[] */
 }
 
@@ -463,28 +464,28 @@ void rx_block(struct c_engine *e, const struct wire_frame *f,
 		e->stats.payload_received += b->payload_len;
 	}
 	p = &e->peer[f->from][b->ctx];
-	switch (kin_of(p, b)) {
-	case KIN_NEW_GEN:
+	switch (packet_class(p, b)) {
+	case PACKET_NEW_GEN:
 		if (p->rxc != NONE)
 			rx_newer_gen(e, p, f);
 		rx_open(e, p, f, b);
 		break;
-	case KIN_LANDED:
+	case PACKET_LANDED:
 		rx_again(e, f, b);
 		break;
-	case KIN_NEW_ATTEMPT:
+	case PACKET_NEW_ATTEMPT:
 		if (p->rxc == NONE || rx_newer_attempt(e, p, f, b))
 			rx_open(e, p, f, b);
 		break;
-	case KIN_SAME:
+	case PACKET_SAME:
 		if (p->rxc != NONE)
 			rx_collect(e, &e->rx[p->rxc], f, b);
 		else		/* a reset came between its cells */
 			rx_open(e, p, f, b);
 		break;
-	case KIN_ANSWERED:
+	case PACKET_ANSWERED:
 		break;
-	case KIN_STALE:
+	case PACKET_STALE:
 		rx_stale(e, f, b->ctx, b->gen, b->attempt);
 		break;
 	}
@@ -501,7 +502,7 @@ int rx_ready(struct c_engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause)
 {
 	struct rx_ctx *r;
-	uint8_t own;
+	uint8_t requester;
 
 	if (i >= e->cfg.rx_contexts)
 		return -EINVAL;
@@ -517,12 +518,12 @@ int rx_ready(struct c_engine *e, unsigned int i, unsigned int code,
 	 * A page is missing here, whichever side the driver calls it: remote
 	 * for the sender of the block, local for the READ that asked for it.
 	 */
-	own = r->own;
+	requester = r->requester;
 	rx_end(e, r, FL_RX_EV_GIVEN_UP, WOP_NAK,
 	       code == FL_ST_LOCAL_FAULT ? FL_ST_REMOTE_FAULT : (uint8_t)code,
 	       cause);
-	if (own != NONE)
-		tx_outcome(e, own, FL_TX_EV_NAK,
+	if (requester != NONE)
+		tx_outcome(e, requester, FL_TX_EV_NAK,
 			   code == FL_ST_REMOTE_FAULT ? FL_ST_LOCAL_FAULT :
 							(uint8_t)code,
 			   r->event);
@@ -541,7 +542,7 @@ void rx_init(struct c_engine *e)
 	for (i = 0; i < ENGINE_RXC_MAX; i++) {
 		r = &e->rx[i];
 		let_go(e, r);
-		*r = (struct rx_ctx){ .serial = r->serial, .own = NONE,
+		*r = (struct rx_ctx){ .serial = r->serial, .requester = NONE,
 				      .buf = r->buf };
 	}
 	for (node = 0; node < WIRE_NODES; node++) {

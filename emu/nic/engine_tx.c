@@ -133,8 +133,8 @@ void tx_outcome(struct c_engine *e, unsigned int i, unsigned int event,
 		tx_apply(e, i, event, code, cause);
 }
 
-bool tx_vouches(const struct c_engine *e, uint8_t from,
-		const struct wire_block *b)
+bool tx_matches_read(const struct c_engine *e, uint8_t from,
+		     const struct wire_block *b)
 {
 	unsigned int i = b->ref >> 24;
 	const struct tx_ctx *t;
@@ -353,14 +353,14 @@ static bool pick(struct c_engine *e, struct channel *c)
 	c->sent = 0;
 	c->sending = t->opcode == WOP_READ_REQ;
 	if (!c->sending)
-		walk_start(&c->walk, CH_READ, t->stream, t->lva, t->len,
-			   e->read_buf);
+		burst_start(&c->iter, CH_READ, t->stream, t->lva, t->len,
+			    e->read_buf);
 	return true;
 }
 
 static void drop(struct c_engine *e, struct channel *c)
 {
-	walk_abandon(e, &c->walk);
+	burst_abandon(e, &c->iter);
 	engine_let_go(e, &c->filled, c->frame);
 	c->ctx = NONE;
 	c->dropped = c->sending = c->wants_room = false;
@@ -373,11 +373,11 @@ static void drop(struct c_engine *e, struct channel *c)
  */
 static void read_direct(struct c_engine *e, struct channel *c)
 {
-	struct walk *w = &c->walk;
+	struct burst_iter *w = &c->iter;
 	unsigned int cell = w->offset >> e->cell_log2;
 	struct wire_frame *f;
 
-	if (!e->env.frame_spare || e->cfg.cell_bytes < KEEP_BYTES ||
+	if (!e->env.frame_spare || e->cfg.cell_bytes < BORROW_BYTES ||
 	    e->answer_count || w->offset & (e->cfg.cell_bytes - 1) ||
 	    w->b.len > e->cfg.cell_bytes ||
 	    (w->b.len != e->cfg.cell_bytes && w->offset + w->b.len != w->len))
@@ -484,23 +484,23 @@ static uint64_t read_burst(struct c_engine *e, struct channel *c,
 	struct trace_at at = tx_at(e, t, 0);
 	uint64_t delay_ns;
 
-	switch (walk_step(e, &c->walk, now_ns, &at, i, &t->event, &delay_ns)) {
-	case WALK_MORE:
-		if (c->walk.phase == WALK_OPEN && c->walk.status == DMA_OK)
+	switch (burst_step(e, &c->iter, now_ns, &at, i, &t->event, &delay_ns)) {
+	case BURST_MORE:
+		if (c->iter.phase == BURST_OPEN && c->iter.status == DMA_OK)
 			read_direct(e, c);
 		break;
-	case WALK_GOOD:
+	case BURST_GOOD:
 		c->sending = true;
 		break;
-	case WALK_REFUSED:
-		t->map = c->walk.map;
+	case BURST_REFUSED:
+		t->map = c->iter.map;
 		t->fault_serial++;
 		e->stats.faults_local++;
 		drop(e, c);
 		tx_move(e, i, FL_TX_EV_FAULT, 0);
 		fault_queue_tx(e, i);
 		break;
-	case WALK_BUS_ERROR:
+	case BURST_BUS_ERROR:
 		drop(e, c);
 		t->status = FL_ST_BUS_ERROR;
 		tx_move(e, i, FL_TX_EV_BUS_ERROR, 0);
@@ -513,12 +513,12 @@ uint64_t tx_step(struct c_engine *e, uint64_t now_ns)
 {
 	struct channel *c = &e->ch[CH_READ];
 
-	if (c->walk.phase == WALK_HELD)
+	if (c->iter.phase == BURST_HELD)
 		return engine_sleep(e, CH_READ);
 	if (c->dropped)
 		drop(e, c);
 	/* An open burst ends even when the engine was turned off. */
-	if (!e->enabled && c->walk.phase != WALK_OPEN)
+	if (!e->enabled && c->iter.phase != BURST_OPEN)
 		return engine_sleep(e, CH_READ);
 	if (c->ctx == NONE && !pick(e, c))
 		return engine_sleep(e, CH_READ);

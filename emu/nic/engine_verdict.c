@@ -17,7 +17,7 @@ int rx_verdict(struct c_engine *e, unsigned int i, uint32_t value)
 	if (r->serial != serial)
 		return 0;
 	/* Taken back: the block is given up, or nobody may write there now. */
-	if (code && r->own == NONE) {
+	if (code && r->requester == NONE) {
 		if (r->state == FL_RX_COLLECT)
 			rx_end(e, r, FL_RX_EV_RESTART, 0, 0, e->reg_cause);
 		else if (r->state == FL_RX_WRITE)

@@ -34,8 +34,8 @@ void write_stop(struct c_engine *e, struct rx_ctx *r)
 
 	assert(r->state == FL_RX_WRITE);
 	r->cancelled = true;
-	if (c->ctx == rx_index(e, r) && c->walk.phase == WALK_OPEN)
-		walk_abandon(e, &c->walk);
+	if (c->ctx == rx_index(e, r) && c->iter.phase == BURST_OPEN)
+		burst_abandon(e, &c->iter);
 }
 
 /*
@@ -44,9 +44,10 @@ void write_stop(struct c_engine *e, struct rx_ctx *r)
  */
 void write_cancel(struct c_engine *e, struct rx_ctx *r)
 {
-	assert(r->own != NONE && e->tx[r->own].rxc == rx_index(e, r));
-	e->tx[r->own].rxc = NONE;
-	r->own = NONE;
+	assert(r->requester != NONE &&
+	       e->tx[r->requester].rxc == rx_index(e, r));
+	e->tx[r->requester].rxc = NONE;
+	r->requester = NONE;
 	switch (r->state) {
 	case FL_RX_COLLECT:
 		rx_move(e, r, FL_RX_EV_RESTART, 0);
@@ -63,12 +64,12 @@ void write_cancel(struct c_engine *e, struct rx_ctx *r)
 
 static void landed(struct c_engine *e, struct rx_ctx *r)
 {
-	uint8_t own = r->own;
+	uint8_t requester = r->requester;
 
 	e->stats.blocks_landed++;
 	rx_end(e, r, FL_RX_EV_LANDED, WOP_ACK, 0, 0);
-	if (own != NONE)
-		tx_outcome(e, own, FL_TX_EV_LANDED, 0, r->event);
+	if (requester != NONE)
+		tx_outcome(e, requester, FL_TX_EV_LANDED, 0, r->event);
 	else
 		note_post(e, FL_NOTE_RX_LANDED, rx_index(e, r), r->serial);
 }
@@ -80,18 +81,19 @@ static void refused(struct c_engine *e, struct rx_ctx *r, uint32_t map)
 	rx_move(e, r, FL_RX_EV_FAULT, 0);
 	fault_queue_rx(e, rx_index(e, r));
 	answer_post(e, r, WOP_REFUSED, 0, r->event);
-	if (r->own != NONE)
-		note_post(e, FL_NOTE_TX_WAITING, r->own,
-			  (uint8_t)e->tx[r->own].gen);
+	if (r->requester != NONE)
+		note_post(e, FL_NOTE_TX_WAITING, r->requester,
+			  (uint8_t)e->tx[r->requester].gen);
 }
 
 static void failed(struct c_engine *e, struct rx_ctx *r)
 {
-	uint8_t own = r->own;
+	uint8_t requester = r->requester;
 
 	rx_end(e, r, FL_RX_EV_BUS_ERROR, WOP_NAK, FL_ST_BUS_ERROR, 0);
-	if (own != NONE)
-		tx_outcome(e, own, FL_TX_EV_NAK, FL_ST_BUS_ERROR, r->event);
+	if (requester != NONE)
+		tx_outcome(e, requester, FL_TX_EV_NAK, FL_ST_BUS_ERROR,
+			   r->event);
 }
 
 /* [offset, offset + len) of the block, where it can be written from. */
@@ -106,7 +108,7 @@ static uint8_t *bytes_of(struct c_engine *e, struct rx_ctx *r, uint32_t offset,
 		cell = at >> e->cell_log2;
 		from = cell << e->cell_log2;
 		to = from + size < offset + len ? from + size : offset + len;
-		if (!(r->kept >> cell & 1))
+		if (!(r->borrowed >> cell & 1))
 			continue;
 		payload = wire_payload(r->frame[cell]);
 		if (at == offset && to == offset + len)
@@ -123,22 +125,22 @@ static uint64_t write_burst(struct c_engine *e, struct channel *c,
 	struct trace_at at = rx_at(e, r, 0);
 	uint64_t delay_ns;
 
-	switch (walk_step(e, &c->walk, now_ns, &at, c->ctx, &r->event,
-			  &delay_ns)) {
-	case WALK_MORE:
-		if (r->kept && c->walk.phase == WALK_OPEN)
-			c->walk.direct = bytes_of(e, r, c->walk.offset,
-						  c->walk.b.len);
+	switch (burst_step(e, &c->iter, now_ns, &at, c->ctx, &r->event,
+			   &delay_ns)) {
+	case BURST_MORE:
+		if (r->borrowed && c->iter.phase == BURST_OPEN)
+			c->iter.direct = bytes_of(e, r, c->iter.offset,
+						  c->iter.b.len);
 		break;
-	case WALK_GOOD:
+	case BURST_GOOD:
 		c->ctx = NONE;
 		landed(e, r);
 		break;
-	case WALK_REFUSED:
+	case BURST_REFUSED:
 		c->ctx = NONE;
-		refused(e, r, c->walk.map);
+		refused(e, r, c->iter.map);
 		break;
-	case WALK_BUS_ERROR:
+	case BURST_BUS_ERROR:
 		c->ctx = NONE;
 		failed(e, r);
 		break;
@@ -151,13 +153,13 @@ uint64_t write_step(struct c_engine *e, uint64_t now_ns)
 	struct channel *c = &e->ch[CH_WRITE];
 	struct rx_ctx *r;
 
-	if (c->walk.phase == WALK_HELD)
+	if (c->iter.phase == BURST_HELD)
 		return engine_sleep(e, CH_WRITE);
 	/*
 	 * An open burst ends even when the engine was turned off. One of a block
 	 * that was given up is none: it was held, and moves no data.
 	 */
-	if (!e->enabled && (c->walk.phase != WALK_OPEN ||
+	if (!e->enabled && (c->iter.phase != BURST_OPEN ||
 			    e->rx[c->ctx].cancelled))
 		return engine_sleep(e, CH_WRITE);
 	if (c->ctx == NONE) {
@@ -165,13 +167,13 @@ uint64_t write_step(struct c_engine *e, uint64_t now_ns)
 		if (!r)
 			return engine_sleep(e, CH_WRITE);
 		c->ctx = (uint8_t)rx_index(e, r);
-		walk_start(&c->walk, CH_WRITE, r->stream, r->va, r->len,
-			   r->buf);
+		burst_start(&c->iter, CH_WRITE, r->stream, r->va, r->len,
+			    r->buf);
 	}
 	r = &e->rx[c->ctx];
 	if (!r->cancelled)
 		return write_burst(e, c, now_ns);
-	walk_abandon(e, &c->walk);
+	burst_abandon(e, &c->iter);
 	c->ctx = NONE;
 	/* Who sends a WRITE again is judged again; a READ's answer is not. */
 	rx_end(e, r, FL_RX_EV_RESTART,
@@ -183,7 +185,7 @@ void write_init(struct c_engine *e)
 {
 	struct channel *c = &e->ch[CH_WRITE];
 
-	walk_abandon(e, &c->walk);
+	burst_abandon(e, &c->iter);
 	c->ctx = NONE;
 	c->awake = false;
 	e->write_head = e->write_count = 0;

@@ -63,7 +63,7 @@ static bool command_due(struct fw *fw)
 
 void fw_engine_line(struct fw *fw, bool level)
 {
-	fw->noted = level;
+	fw->event_line = level;
 }
 
 bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
@@ -78,7 +78,7 @@ bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
 		fw_event_step(fw);
 		return true;
 	}
-	if ((fw->noted && fw_ctx_step(fw)) ||
+	if ((fw->event_line && fw_ctx_step(fw)) ||
 	    (fw_timer_due(fw, now_ns) && fw_timer_step(fw)) ||
 	    (fw_sched_due(fw) && fw_sched_step(fw)))
 		return true;
@@ -91,7 +91,7 @@ bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
 
 bool fw_due(const struct fw *fw, uint64_t now_ns)
 {
-	return fw->noted || fw->cmd.busy || fw_event_due(fw) || fw_timer_due(fw, now_ns) ||
+	return fw->event_line || fw->cmd.busy || fw_event_due(fw) || fw_timer_due(fw, now_ns) ||
 	       fw_sched_due(fw) || fw_qp_due(fw);
 }
 

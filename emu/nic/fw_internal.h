@@ -265,7 +265,7 @@ struct fw {
 	struct fw_config cfg;
 	struct fw_env env;
 	struct fw_stats stats;
-	bool noted;		/* the engine has notes: its event line */
+	bool event_line;	/* the engine has notes */
 	uint64_t now_ns;	/* of this step */
 	uint32_t *costs;	/* of this step */
 	uint32_t contexts;	/* what the engine has */

@@ -10,8 +10,8 @@
  *	CFCFG HUPCF	faulting	others while FSR holds a fault or SS
  *	0     1		terminated	processed
  *	0     0		terminated	terminated
- *	1     1		held		processed
- *	1     0		held		held
+ *	1     1		stalled		processed
+ *	1     0		stalled		stalled
  */
 #include "smmu_internal.h"
 
@@ -49,14 +49,14 @@ void smmu_bank_decode(struct smmu *s, unsigned int n)
 	b->format = va64 ? 2 : !!(tcr & SMMU_CB_TCR_EAE);
 }
 
-/* Lists of held transactions, by index into one pool: no allocation. */
+/* Lists of stalled transactions, by index into one pool: no allocation. */
 static void list_append(struct smmu *s, struct smmu_list *l, int16_t i)
 {
-	s->held[i].next = -1;
+	s->stalled[i].next = -1;
 	if (l->first < 0)
 		l->first = i;
 	else
-		s->held[l->last].next = i;
+		s->stalled[l->last].next = i;
 	l->last = i;
 }
 
@@ -65,28 +65,28 @@ static int16_t list_take(struct smmu *s, struct smmu_list *l)
 	int16_t i = l->first;
 
 	if (i >= 0)
-		l->first = s->held[i].next;
+		l->first = s->stalled[i].next;
 	return i;
 }
 
-void smmu_bank_init_held(struct smmu *s)
+void smmu_bank_init_stalled(struct smmu *s)
 {
 	unsigned int i;
 
 	s->pool = s->released = (struct smmu_list){ -1, -1 };
 	for (i = 0; i < SMMU_BANKS; i++)
-		s->bank[i].held = (struct smmu_list){ -1, -1 };
-	for (i = 0; i < SMMU_HELD_MAX; i++)
+		s->bank[i].stalled = (struct smmu_list){ -1, -1 };
+	for (i = 0; i < SMMU_STALLED_MAX; i++)
 		list_append(s, &s->pool, (int16_t)i);
 }
 
-bool smmu_bank_next_released(struct smmu *s, struct smmu_held *h)
+bool smmu_bank_next_released(struct smmu *s, struct smmu_stalled *h)
 {
 	int16_t i = list_take(s, &s->released);
 
 	if (i < 0)
 		return false;
-	*h = s->held[i];
+	*h = s->stalled[i];
 	list_append(s, &s->pool, i);
 	return true;
 }
@@ -97,13 +97,13 @@ bool smmu_bank_next_released(struct smmu *s, struct smmu_held *h)
  */
 static void release_one(struct smmu *s, unsigned int n, bool terminate)
 {
-	int16_t i = list_take(s, &s->bank[n].held);
-	struct smmu_held *h = &s->held[i];
+	int16_t i = list_take(s, &s->bank[n].stalled);
+	struct smmu_stalled *h = &s->stalled[i];
 	struct trace_at at = { .board = s->cfg.board, .xfer = h->xfer,
 			       .block = h->block, .cause = h->event };
 
-	assert(i >= 0 && s->held_count);
-	s->held_count--;
+	assert(i >= 0 && s->stalled_count);
+	s->stalled_count--;
 	h->how = SMMU_OK;
 	if (terminate)
 		h->how = s->bank[n].sctlr & SMMU_CB_SCTLR_CFRE ? SMMU_FAULT :
@@ -120,7 +120,7 @@ static void release_one(struct smmu *s, unsigned int n, bool terminate)
 
 void smmu_bank_release(struct smmu *s, unsigned int n, bool terminate)
 {
-	while (s->bank[n].held.first >= 0)
+	while (s->bank[n].stalled.first >= 0)
 		release_one(s, n, terminate);
 }
 
@@ -151,7 +151,7 @@ bool smmu_bank_blocked(struct smmu *s, unsigned int n)
 	/* end::bank-6[] */
 }
 
-/* The end of an access that is not held; event: why. */
+/* The end of an access that is not stalled; event: why. */
 static enum smmu_verdict terminate(struct smmu *s, unsigned int n,
 				   struct smmu_access *a, uint64_t event)
 {
@@ -166,28 +166,28 @@ static enum smmu_verdict terminate(struct smmu *s, unsigned int n,
 }
 
 /*
- * Hold an access. The hardware cannot have more than SMMU_HELD_MAX outstanding
+ * Hold an access. The hardware cannot have more than SMMU_STALLED_MAX outstanding
  * (exanest.md 3.4); a client that presents more has the rest terminated.
  */
 static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 			      struct smmu_access *a, uint64_t event)
 {
 	int16_t i = list_take(s, &s->pool);
-	struct smmu_held *h;
+	struct smmu_stalled *h;
 
 	if (i < 0) {
 		event = smmu_emit(s, EV_SMMU_TERMINATED, a, event, n, a->va, 0,
 				  0);
 		return terminate(s, n, a, event);
 	}
-	h = &s->held[i];
+	h = &s->stalled[i];
 	/* tag::bank-8[] */
-	*h = (struct smmu_held){ .ticket = a->ticket, .xfer = a->xfer,
+	*h = (struct smmu_stalled){ .ticket = a->ticket, .xfer = a->xfer,
 				 .block = a->block };
-	/* The first one that is held is the one that RESUME.TNR decides on. */
+	/* The first one that is stalled is the one that RESUME.TNR decides on. */
 	*smmu_cb(s, n, SMMU_CB_FSR) |= SMMU_CB_FSR_SS;
-	list_append(s, &s->bank[n].held, i);
-	s->held_count++;
+	list_append(s, &s->bank[n].stalled, i);
+	s->stalled_count++;
 	/* end::bank-8[] */
 	h->va = a->va;
 	h->write = a->write;
@@ -195,7 +195,7 @@ static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 	h->event = smmu_emit(s, EV_SMMU_STALL, a, event, n, a->va, a->ticket,
 			     0);
 	a->event = h->event;
-	return SMMU_HELD;
+	return SMMU_STALLED;
 }
 
 /* exanest.md 3.4, column of who may not go on; event: why it may not */
@@ -292,7 +292,7 @@ void smmu_bank_write_fsr(struct smmu *s, unsigned int n, uint32_t value)
 	/* end::bank-3[] */
 }
 
-/* exanest.md 3.3: sets FSR bits; SS is not among them, nothing is held. */
+/* exanest.md 3.3: sets FSR bits; SS is not among them, nothing is stalled. */
 void smmu_bank_restore_fsr(struct smmu *s, unsigned int n, uint32_t value)
 {
 	*smmu_cb(s, n, SMMU_CB_FSR) |=

@@ -4,7 +4,7 @@
  *
  * A device access names a stream, a virtual address and a direction;
  * smmu_translate() says where it goes, or that it is refused (an AXI SLVERR for
- * the device), or that it is held until software writes RESUME. Software sees
+ * the device), or that it is stalled until software writes RESUME. Software sees
  * only registers (smmu_reg_read, smmu_reg_write) and one level interrupt.
  *
  * The model is passive: it has no clock, no thread, allocates nothing after
@@ -28,8 +28,8 @@
 #define SMMU_REG_BYTES	0x20000	/* 16 global pages, 16 context bank pages */
 /* The bank number of what concerns every bank: global syncs, invalidations. */
 #define SMMU_ALL_BANKS	SMMU_BANKS
-/* Transactions that may be held at once: 128 reads + 128 writes per TBU. */
-#define SMMU_HELD_MAX	(SMMU_TBUS * 256)
+/* Transactions that may be stalled at once: 128 reads + 128 writes per TBU. */
+#define SMMU_STALLED_MAX	(SMMU_TBUS * 256)
 
 struct smmu;
 struct trace;
@@ -56,7 +56,7 @@ enum smmu_tlbi_op {
 enum smmu_verdict {
 	SMMU_OK,	/* go to pa */
 	SMMU_FAULT,	/* refused: the device gets an error response */
-	SMMU_HELD,	/* stalled: env.resume will be called with the ticket */
+	SMMU_STALLED,	/* stalled: env.resume will be called with the ticket */
 	SMMU_RAZWI,	/* refused, but CFRE or GFRE is 0: reads see zero, writes vanish */
 };
 
@@ -82,7 +82,7 @@ struct smmu_env {
 	void (*sync_start)(void *ctx, unsigned int bank);
 	bool (*sync_done)(void *ctx, unsigned int bank);
 	/*
-	 * A held transaction is let go. SMMU_OK: it may be tried again;
+	 * A stalled transaction is let go. SMMU_OK: it may be tried again;
 	 * SMMU_FAULT, SMMU_RAZWI: it is terminated, and ends like that.
 	 */
 	void (*resume)(void *ctx, uint64_t ticket, enum smmu_verdict how);
@@ -115,10 +115,10 @@ struct smmu_config {
  * section, which TLB synchronise waits for, covers both. Zero it before use; one
  * access at a time.
  */
-#define SMMU_MEMO_PAGES	32
+#define SMMU_UTLB_PAGES	32
 
-struct smmu_memo {
-	struct smmu_memo_page {
+struct smmu_utlb {
+	struct smmu_utlb_page {
 		uint64_t changes;	/* of the SMMU when it was noted; 0: empty */
 		uint64_t page;		/* va >> 12 */
 		uint64_t pa;		/* of the page */
@@ -126,12 +126,12 @@ struct smmu_memo {
 		uint16_t stream;
 		bool write, privileged;
 		uint8_t bank;
-	} page[SMMU_MEMO_PAGES];
+	} page[SMMU_UTLB_PAGES];
 };
 
 struct smmu_access {
 	/* in */
-	struct smmu_memo *memo;	/* or NULL */
+	struct smmu_utlb *utlb;	/* or NULL */
 	uint16_t stream;	/* 15 bits: TBU 14:10, master ID 9:0 */
 	bool write;
 	bool privileged;	/* AxPROT[0] */
@@ -183,7 +183,7 @@ struct smmu_stats {
 };
 void smmu_stats(const struct smmu *s, struct smmu_stats *st);
 
-/* Is any transaction held? (for drain checks) */
+/* Is any transaction stalled? (for drain checks) */
 bool smmu_busy(struct smmu *s);
 
 #endif

@@ -96,7 +96,7 @@ struct smmu_route {
 };
 
 /* A transaction that waits for RESUME, then for the call of env.resume. */
-struct smmu_held {
+struct smmu_stalled {
 	uint64_t ticket;
 	uint64_t event;		/* its SMMU_STALL */
 	uint64_t va;
@@ -120,7 +120,7 @@ struct smmu_bank {
 	uint8_t pa_bits;
 	bool walks;		/* not EPD0, and the tables are AArch64 */
 	uint8_t format;		/* FSR.FORMAT */
-	struct smmu_list held;
+	struct smmu_list stalled;
 };
 
 struct smmu {
@@ -130,7 +130,7 @@ struct smmu {
 	struct smmu_stats stats;	/* but accesses and hits */
 	/* Written by who translates; a hit that was noted has no lock. */
 	_Atomic uint64_t accesses, hits;
-	/* Lock held: what a struct smmu_memo noted before is void. */
+	/* Lock held: what a struct smmu_utlb noted before is void. */
 	_Atomic uint64_t changes;
 	struct smmu_bank bank[SMMU_BANKS];
 	struct smmu_route route[SMMU_ROUTES];
@@ -143,9 +143,9 @@ struct smmu {
 	bool telling;		/* a thread is at it */
 	struct smmu_list released;
 
-	struct smmu_list pool;	/* free entries of held[] */
-	struct smmu_held held[SMMU_HELD_MAX];
-	uint32_t held_count;
+	struct smmu_list pool;	/* free entries of stalled[] */
+	struct smmu_stalled stalled[SMMU_STALLED_MAX];
+	uint32_t stalled_count;
 
 	/* TLB synchronise, per bank and SMMU_ALL_BANKS. */
 	bool sync_active[SMMU_BANKS + 1];
@@ -241,7 +241,7 @@ enum smmu_verdict smmu_stream_fault(struct smmu *s, struct smmu_access *a,
 /* bank.c */
 void smmu_bank_decode(struct smmu *s, unsigned int n);
 bool smmu_bank_blocked(struct smmu *s, unsigned int n);
-/* An access that comes while the bank is blocked: held or terminated. */
+/* An access that comes while the bank is blocked: stalled or terminated. */
 enum smmu_verdict smmu_bank_block(struct smmu *s, unsigned int n,
 				  struct smmu_access *a);
 /* kind: a bit of FSR; fsynr0: PLVL, PNU, PTWF; WNR and S1CBNDX are added. */
@@ -251,11 +251,11 @@ enum smmu_verdict smmu_bank_fault(struct smmu *s, unsigned int n,
 void smmu_bank_write_fsr(struct smmu *s, unsigned int n, uint32_t value);
 void smmu_bank_restore_fsr(struct smmu *s, unsigned int n, uint32_t value);
 void smmu_bank_resume(struct smmu *s, unsigned int n, uint32_t value);
-/* Let go of every held transaction; terminate: they end with an error. */
+/* Let go of every stalled transaction; terminate: they end with an error. */
 void smmu_bank_release(struct smmu *s, unsigned int n, bool terminate);
-void smmu_bank_init_held(struct smmu *s);
+void smmu_bank_init_stalled(struct smmu *s);
 /* Take the next released transaction; false when there is none. */
-bool smmu_bank_next_released(struct smmu *s, struct smmu_held *h);
+bool smmu_bank_next_released(struct smmu *s, struct smmu_stalled *h);
 /* Recompute the one interrupt line from FSR, sGFSR and their enables. */
 void smmu_irq_update(struct smmu *s);
 

@@ -30,7 +30,7 @@ static void tell_line(struct smmu *s)
 
 /*
  * Lock held. Release: who sees the number sees what was changed; the acquire is
- * in noted().
+ * in utlb_hit().
  */
 static void changed(struct smmu *s)
 {
@@ -40,12 +40,12 @@ static void changed(struct smmu *s)
 }
 
 /*
- * Whoever answers a held access tells the card by himself. Another thread that is
+ * Whoever answers a stalled access tells the card by himself. Another thread that is
  * just translating could not: it holds the card, which env.resume asks for.
  */
 void smmu_leave_changed(struct smmu *s)
 {
-	struct smmu_held h;
+	struct smmu_stalled h;
 
 	changed(s);
 	tell_line(s);
@@ -202,15 +202,15 @@ static enum smmu_verdict translate(struct smmu *s, struct smmu_access *a)
 	}
 }
 
-static struct smmu_memo_page *place(const struct smmu_access *a)
+static struct smmu_utlb_page *utlb_slot(const struct smmu_access *a)
 {
-	return &a->memo->page[(a->va >> 12) % SMMU_MEMO_PAGES];
+	return &a->utlb->page[(a->va >> 12) % SMMU_UTLB_PAGES];
 }
 
 /* A hit as by_bank() would find it; nothing but the TLB's own entry matters. */
-static bool noted(struct smmu *s, struct smmu_access *a)
+static bool utlb_hit(struct smmu *s, struct smmu_access *a)
 {
-	const struct smmu_memo_page *m = place(a);
+	const struct smmu_utlb_page *m = utlb_slot(a);
 
 	/* Acquire: pairs with the release in changed(). */
 	if (m->changes != atomic_load_explicit(&s->changes,
@@ -229,9 +229,9 @@ static bool noted(struct smmu *s, struct smmu_access *a)
 }
 
 /* Lock held. */
-static void note(struct smmu *s, const struct smmu_access *a)
+static void utlb_fill(struct smmu *s, const struct smmu_access *a)
 {
-	*place(a) = (struct smmu_memo_page){
+	*utlb_slot(a) = (struct smmu_utlb_page){
 		.changes = atomic_load_explicit(&s->changes,
 						memory_order_relaxed),
 		.page = a->va >> 12, .pa = a->pa & ~UINT64_C(0xfff),
@@ -244,7 +244,7 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
 {
 	enum smmu_verdict v;
 
-	if (a->memo && noted(s, a))
+	if (a->utlb && utlb_hit(s, a))
 		return SMMU_OK;
 	a->pa = 0;
 	a->tag = 0;
@@ -257,8 +257,8 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
 	v = translate(s, a);
 	if (v != SMMU_OK || !a->tlb_hit)
 		changed(s);
-	else if (a->memo)
-		note(s, a);
+	else if (a->utlb)
+		utlb_fill(s, a);
 	leave_access(s);
 	return v;
 }
@@ -304,7 +304,7 @@ struct smmu *smmu_create(const struct smmu_config *cfg,
 		return NULL;
 	}
 	smmu_regs_init(s);
-	smmu_bank_init_held(s);
+	smmu_bank_init_stalled(s);
 	reset(s);
 	return s;
 }
@@ -343,7 +343,7 @@ bool smmu_busy(struct smmu *s)
 	bool busy;
 
 	smmu_enter(s);
-	busy = s->held_count || s->released.first >= 0;
+	busy = s->stalled_count || s->released.first >= 0;
 	smmu_leave(s);
 	return busy;
 }

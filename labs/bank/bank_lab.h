@@ -18,7 +18,7 @@
 enum {
 	/* A new board. */
 	LAB_NEW = SUBJECT_FIRST,
-	/* The board's reset; what is held is told of by LAB_SEEN. */
+	/* The board's reset; what is stalled is told of by LAB_SEEN. */
 	LAB_RESET,
 	/* Q: offset, bytes (4 or 8), value */
 	LAB_REG_WRITE,
@@ -29,7 +29,7 @@ enum {
 	/* Q: stream, va, write, privileged, ticket, transfer, block; A: verdict, pa */
 	LAB_ACCESS,
 	/*
-	 * A: the line; its changes; is anything held; of those let go and not told
+	 * A: the line; its changes; is anything stalled; of those let go and not told
 	 * of before: how many here, how many more; from LAB_AT_TOLD ticket,
 	 * terminate of each
 	 */

@@ -85,7 +85,7 @@ static enum dma_status begin(void *ctx, struct dma_burst *b)
 	b->event = one_in(2) ? ++w.seq : 0;
 	if (r < 6) {
 		n->held[b->channel] = true;
-		return DMA_HELD;
+		return DMA_STALLED;
 	}
 	return r < 16 ? DMA_SLVERR : r < 17 ? DMA_DECERR : DMA_OK;
 }

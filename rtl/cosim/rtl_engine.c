@@ -136,7 +136,7 @@ static bool other_status(const struct rtl *x, uint32_t off, uint32_t *value)
 		*value = NIC_ENG_WR_STATUS_BUSY |
 			 (uint32_t)s->ctx << NIC_ENG_WR_STATUS_INDEX_SHIFT;
 		if (s->phase == HELD)
-			*value |= NIC_ENG_WR_STATUS_HELD;
+			*value |= NIC_ENG_WR_STATUS_STALLED;
 		break;
 	case NIC_ENG_WR_VA:
 		*value = (uint32_t)s->b.va;

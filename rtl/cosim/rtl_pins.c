@@ -153,7 +153,7 @@ void rtl_begin(struct rtl *x, unsigned int channel)
 	b->attempt = m->attempt;
 	b->pa = b->delay_ns = b->event = 0;
 	s->status = x->env.burst_begin(x->env.ctx, b);
-	s->phase = s->status == DMA_HELD ? HELD : OPEN;
+	s->phase = s->status == DMA_STALLED ? HELD : OPEN;
 	x->began = true;
 }
 
@@ -290,8 +290,8 @@ static void drive(struct rtl *x)
 	struct model_in *in = &x->in;
 	uint32_t n;
 
-	in->i_rd_held = r->phase == HELD;
-	in->i_wr_held = w->phase == HELD;
+	in->i_rd_stalled = r->phase == HELD;
+	in->i_wr_stalled = w->phase == HELD;
 	in->s_axil_awvalid = x->reg_aw;
 	in->s_axil_wvalid = x->reg_w;
 	in->s_axil_arvalid = x->reg_ar;

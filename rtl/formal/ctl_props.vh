@@ -9,7 +9,7 @@
 // cut: notes faults
 // cut: t_lva t_rva t_rkey t_ref t_xfer t_block t_left t_stream t_qpn t_src
 // cut: x_opcode x_node x_ctx x_attempt x_linked x_gen x_stream x_qpn x_len x_rkey x_ref x_src
-// cut: x_xfer x_block x_va x_left x_map x_cells_left x_turned_away x_have
+// cut: x_xfer x_block x_va x_left x_map x_cells_left x_drops x_have
 // cut: p_valid p_done p_over p_waiting p_attempt p_gen p_rxc p_answer answer_fifo write_fifo
 	(* anyconst *) reg [3:0] PROP;	// which property is meant
 	(* anyconst *) reg [3:0] w;
@@ -139,7 +139,7 @@
 		       (step == NOTE_POST && nt_ret == TX_DONE);
 
 	// Between the end of an answer to READ own and what becomes of that.
-	wire owned = !own[4] && (step == WRITE_OWN || step == RX_READY_OWN ||
+	wire owned = !requester[4] && (step == WRITE_OWN || step == RX_READY_OWN ||
 		(rx_ends && (re_ret == WRITE_OWN || re_ret == RX_READY_OWN)) ||
 		(answering && (an_ret == WRITE_OWN || an_ret == RX_READY_OWN)));
 
@@ -282,16 +282,16 @@
 	always @* begin
 		linked = 1;
 		for (i = 0; i < 32; i = i + 1) begin
-			if (x_own[i] == {1'b0, w} &&
+			if (x_requester[i] == {1'b0, w} &&
 			    !(t_rxc[w] == i && a_read && t_asked[w] &&
 			      (open || (state == `FL_TX_DONE && ending && mine &&
 					(step != WRITE_CANCEL || xi == i)))))
 				linked = 0;
-			if (free[i] && !x_own[i][4])
+			if (free[i] && !x_requester[i][4])
 				linked = 0;
 		end
 		for (i = 0; i < 16; i = i + 1) begin
-			if (!t_rxc[i][5] && x_own[t_rxc[i][4:0]] != i)
+			if (!t_rxc[i][5] && x_requester[t_rxc[i][4:0]] != i)
 				linked = 0;
 			if (t_early[i] && !said(t_early_event[i]))
 				linked = 0;
@@ -303,12 +303,12 @@
 	(* anyconst *) reg [3:0] v;
 	(* anyconst *) reg [4:0] y;
 	wire [4:0] v_rxc = t_rxc[v][4:0];
-	wire linked_own = x_own[y] != {1'b0, w} ||
+	wire linked_own = x_requester[y] != {1'b0, w} ||
 		(t_rxc[w] == {1'b0, y} && a_read && t_asked[w] &&
 		 (open || (state == `FL_TX_DONE && ending && mine &&
 			   (step != WRITE_CANCEL || xi == y))));
-	wire linked_free = !free[y] || x_own[y][4];
-	wire linked_rxc = t_rxc[v][5] || x_own[v_rxc] == {1'b0, v};
+	wire linked_free = !free[y] || x_requester[y][4];
+	wire linked_rxc = t_rxc[v][5] || x_requester[v_rxc] == {1'b0, v};
 	wire linked_early = (!t_early[v] || said(t_early_event[v])) &&
 			    (!applying || said(ap_event));
 	wire taking = step == RX_TAKE || step == FILL || step == FILL_CLEAR || step == RX_OPENED ||
@@ -324,7 +324,7 @@
 		(step != RX_OWN_TAKEN || (answer && t_rxc[ti] == {1'b0, xi})) &&
 		(!(ousting && re_ret == RX_TAKE) || t_rxc[ti] == (step == RX_ENDED ? 6'h20 : {1'b0, xi})) &&
 		(!(taking || finding) || !answer || !mine || (a_read && t_asked[w] && open)) &&
-		(!taking || step == RX_TAKE || step == FILL || (x_own[xi][4] && !free[xi])) &&
+		(!taking || step == RX_TAKE || step == FILL || (x_requester[xi][4] && !free[xi])) &&
 		(step != OPEN_ANSWER || answer) &&
 		(step != FILL || free[xi]) &&
 		(!(step == RX_TAKE || step == RX_OWN_FREE || step == RX_OWN_TAKEN) || free != 0) &&
@@ -339,7 +339,7 @@
 			       step == RX_MOVED ? x_state[xi] == `FL_RX_FREE :
 			       step == RX_ENDED && free[xi]))) &&
 		(!(taking && answer && mine) || t_rxc[w][5]) &&
-		(!owned || own[3:0] != w || (a_read && t_asked[w] && open));
+		(!owned || requester[3:0] != w || (a_read && t_asked[w] && open));
 	// Whom the request or the packet means.
 	wire sound_whom =
 		(step != REG_WRITE || (rq_write && (!g_ctx || ti == g_index[3:0]) &&
@@ -398,7 +398,7 @@
 		clean = ti == count[3:0] && xi == count[4:0] && !rd_busy && !rd_dropped && !has &&
 			served == 0 && ready == 0 && waits == 0;
 		for (i = 0; i < 32; i = i + 1)
-			if (count > i && !x_own[i][4])
+			if (count > i && !x_requester[i][4])
 				clean = 0;
 		for (i = 0; i < 16; i = i + 1)
 			if (count > i && (t_early[i] || !t_rxc[i][5]))

@@ -146,8 +146,8 @@
 `define NIC_ENG_RD_STATUS_BUSY_LSB              0
 `define NIC_ENG_RD_STATUS_BUSY_MSB              0
 // the SMMU holds the burst
-`define NIC_ENG_RD_STATUS_HELD_LSB              1
-`define NIC_ENG_RD_STATUS_HELD_MSB              1
+`define NIC_ENG_RD_STATUS_STALLED_LSB           1
+`define NIC_ENG_RD_STATUS_STALLED_MSB           1
 // transmit context
 `define NIC_ENG_RD_STATUS_INDEX_LSB             8
 `define NIC_ENG_RD_STATUS_INDEX_MSB             15
@@ -171,8 +171,8 @@
 `define NIC_ENG_WR_STATUS_BUSY_LSB              0
 `define NIC_ENG_WR_STATUS_BUSY_MSB              0
 // the SMMU holds the burst
-`define NIC_ENG_WR_STATUS_HELD_LSB              1
-`define NIC_ENG_WR_STATUS_HELD_MSB              1
+`define NIC_ENG_WR_STATUS_STALLED_LSB           1
+`define NIC_ENG_WR_STATUS_STALLED_MSB           1
 // receive context
 `define NIC_ENG_WR_STATUS_INDEX_LSB             8
 `define NIC_ENG_WR_STATUS_INDEX_MSB             15

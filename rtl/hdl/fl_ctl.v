@@ -125,7 +125,7 @@ module fl_ctl #(
     input  wire         rd_open,
     input  wire [63:0]  rd_va,
     input  wire [16:0]  rd_left,
-    input  wire         i_rd_held,
+    input  wire         i_rd_stalled,
 
     // write channel: level until we_ack
     input  wire         we_valid,
@@ -142,7 +142,7 @@ module fl_ctl #(
     input  wire         wr_begun,       // open, or AWVALID is up: nobody can stop it any more
     input  wire [63:0]  wr_bva,
     input  wire [16:0]  wr_left,
-    input  wire         i_wr_held,
+    input  wire         i_wr_stalled,
 
     // trace, see fl_trace.vh
     output reg          trc_valid,
@@ -207,7 +207,7 @@ module fl_ctl #(
     reg [3:0]   x_ctx [0:31];
     reg [7:0]   x_attempt [0:31];
     reg [7:0]   x_serial [0:31];
-    reg [4:0]   x_own [0:31];           // READ answer: its request; bit 4: none
+    reg [4:0]   x_requester [0:31];           // READ answer: its request; bit 4: none
     reg         x_linked [0:31];
     reg [15:0]  x_gen [0:31];
     reg [14:0]  x_stream [0:31];
@@ -222,11 +222,11 @@ module fl_ctl #(
     reg [63:0]  x_left [0:31];
     reg [31:0]  x_map [0:31];
     reg [10:0]  x_cells_left [0:31];
-    reg [31:0]  x_turned_away [0:31];
+    reg [31:0]  x_drops [0:31];
     reg [31:0]  cancelled;              // bit per context: write no more of it
     reg [31:0]  free;                   // bit per context in FREE
     reg [63:0]  x_have [0:(32 << HW) - 1];
-    reg [31:0]  turned_away;            // attempts that found no context
+    reg [31:0]  drops;            // attempts that found no context
 
     wire [31:0] block_bytes = 32'd1 << i_block_log2;
     wire [31:0] cell_bytes = 32'd1 << i_cell_log2;
@@ -262,7 +262,7 @@ module fl_ctl #(
     reg [3:0]   tm_event, rm_event, ap_event, re_event;
     reg         tm_late;                // the write channel has the answer of this READ
     reg [7:0]   ap_code, re_wop, re_code;
-    reg [4:0]   own;                    // as x_own, kept beyond the end of the context
+    reg [4:0]   requester;              // as x_requester, kept beyond the end of the context
     reg         late;                   // a note that waits for the end of a burst
     reg [3:0]   late_index;
     reg [7:0]   late_serial;
@@ -306,8 +306,8 @@ module fl_ctl #(
         .fq_xfer(fq_head[63:32]), .fq_block(fq_head[31:0]),
         .nq_valid(nq_count != 8'd0), .nq_kind(nq_head[20:13]), .nq_index(nq_head[12:8]),
         .nq_serial(nq_head[7:0]),
-        .rd_open(rd_open), .rd_held(i_rd_held), .rd_ctx(rd_ctx), .rd_va(rd_va),
-        .rd_left(rd_left), .wr_open(wr_open), .wr_held(i_wr_held), .wr_ctx(wr_ctx),
+        .rd_open(rd_open), .rd_stalled(i_rd_stalled), .rd_ctx(rd_ctx), .rd_va(rd_va),
+        .rd_left(rd_left), .wr_open(wr_open), .wr_stalled(i_wr_stalled), .wr_ctx(wr_ctx),
         .wr_va(wr_bva), .wr_left(wr_left),
         .t_state(t_state[ti]), .t_attempt(t_attempt[ti]), .t_status(t_status[ti]),
         .t_node(t_node[ti]), .t_qpn(t_qpn[ti]), .t_stream(t_stream[ti]), .t_lva(t_lva[ti]),
@@ -485,7 +485,7 @@ module fl_ctl #(
             p_attempt[n] = 8'd0;
             p_gen[n] = 16'd0;
         end
-        turned_away = 32'd0;
+        drops = 32'd0;
         if (NTX < 4 || NTX > 16 || NRXC < 1 || NRXC > 32 || BLOCK_LOG2 < 12 ||
             BLOCK_LOG2 > 16 || 1 << (SW - 4) != NODES) begin
             $display("fl_ctl: NTX 4 to 16, NRXC 1 to 32, BLOCK_LOG2 12 to 16, NODES 1 to 16");

@@ -40,7 +40,7 @@ wire [3:0]  answer_event = pk_opcode == `WOP_ACK ? `FL_TX_EV_ACK :
 // come. later()
 wire        later = rd_ask && pk_opcode == `WOP_REFUSED && pk_code != 8'd0;
 
-// Is it what transmit context ti asked for, from this node? tx_vouches(). READY: the timer ran
+// Is it what transmit context ti asked for, from this node? tx_matches_read(). READY: the timer ran
 // out, and then the answer came after all.
 wire        vouched = pk_ref[31:24] < {3'd0, i_contexts} && rd_ask && t_asked[ti] &&
                       (t_state[ti] == `FL_TX_FLYING || t_state[ti] == `FL_TX_READY) &&
@@ -69,8 +69,8 @@ wire [15:0] gen_ahead = pk_gen - p_gen[pi];
 wire        newer_gen = !p_valid[pi] || (gen_ahead != 16'd0 && !gen_ahead[15]);
 wire [7:0]  attempt_ahead = pk_attempt - p_attempt[pi];
 wire [7:0]  ref_ahead = pk_ref[7:0] - x_ref[xi][7:0];
-wire        x_own_none = x_own[xi][4];
-wire [31:0] silent = turned_away - x_turned_away[xi];
+wire        x_requester_none = x_requester[xi][4];
+wire [31:0] silent = drops - x_drops[xi];
 // Of the cells of one attempt, each must tell the same story. Where a READ's answer goes, its
 // requester knows; not the packet.
 wire        same_block = x_opcode[xi] == pk_opcode && x_qpn[xi] == pk_qp &&

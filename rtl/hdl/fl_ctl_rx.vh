@@ -132,7 +132,7 @@ RX_VOUCH: begin
     if (answer && !vouched)
         go_answer_block(`WOP_NAK, `FL_ST_STALE, 4'd1, RX_STALE);
     else if (free == 32'd0) begin
-        turned_away <= turned_away + 1'b1;
+        drops <= drops + 1'b1;
         step <= RX_RECLAIM;
     end else
         step <= RX_OWN_FREE;
@@ -192,7 +192,7 @@ FILL: begin
     x_xfer[xi] <= pk_xfer;
     x_block[xi] <= pk_block;
     x_map[xi] <= 32'd0;
-    x_turned_away[xi] <= turned_away;
+    x_drops[xi] <= drops;
     x_cells_left[xi] <= pk_opcode == `WOP_READ_REQ ? 11'd0 : cells[10:0];
     x_linked[xi] <= 1'b1;
     p_over[pi] <= 1'b0;
@@ -216,7 +216,7 @@ RX_OPENED:
         go_rx_move(`FL_RX_EV_OPEN, PACKET_DONE);
 // The answer of a READ: the requester's own context says where it goes, not the packet.
 OPEN_ANSWER: begin
-    x_own[xi] <= {1'b0, ti};
+    x_requester[xi] <= {1'b0, ti};
     t_rxc[ti] <= {1'b0, xi};
     x_stream[xi] <= t_stream[ti];
     x_va[xi] <= t_lva[ti];
@@ -226,7 +226,7 @@ OPEN_ANSWER: begin
 end
 
 STORE_CELL: begin
-    x_turned_away[xi] <= turned_away;  // its sender is not silent
+    x_drops[xi] <= drops;  // its sender is not silent
     if ((x_have[have_at] & have_bit) != 64'd0)
         step <= st_ret;                // doubled on the way, or sent again
     else begin
@@ -257,10 +257,10 @@ RX_MOVED: begin
     `FL_RX_FREE: begin                  // rx_free(): nothing refers to the context any more
         if (x_linked[xi])
             p_rxc[pi] <= 6'h20;
-        if (!x_own_none)
-            t_rxc[x_own[xi][3:0]] <= 6'h20;
+        if (!x_requester_none)
+            t_rxc[x_requester[xi][3:0]] <= 6'h20;
         x_linked[xi] <= 1'b0;
-        x_own[xi] <= 5'h10;
+        x_requester[xi] <= 5'h10;
         cancelled[xi] <= 1'b0;
         free[xi] <= 1'b1;
     end
@@ -293,7 +293,7 @@ RX_VERDICT:
         step <= REG_DONE;
     else if (x_state[xi] == `FL_RX_CHECK)
         step <= RX_JUDGE;
-    else if (verdict_code == 8'd0 || !x_own_none)
+    else if (verdict_code == 8'd0 || !x_requester_none)
         step <= REG_DONE;
     else if (x_state[xi] == `FL_RX_COLLECT)
         go_rx_end(`FL_RX_EV_RESTART, 8'd0, 8'd0, REG_DONE);
@@ -321,7 +321,7 @@ RX_JUDGE:
 // block, local for the READ that asked for it.
 // tag::engine-10[]
 RX_READY: begin
-    own <= x_own[xi];
+    requester <= x_requester[xi];
     if (x_state[xi] != `FL_RX_FAULT || x_serial[xi] != ready_serial)
         step <= REG_DONE;
     else if (ready_code == 8'd0)
@@ -333,11 +333,11 @@ RX_READY: begin
 end
 // end::engine-10[]
 RX_READY_OWN:
-    if (own[4])
+    if (requester[4])
         step <= REG_DONE;
     else begin
         trace(`FL_TRC_OWN_EVENT, {3'd0, xi});
-        ti <= own[3:0];
+        ti <= requester[3:0];
         go_outcome(TX_OUTCOME, `FL_TX_EV_NAK,
                    ready_code == `FL_ST_REMOTE_FAULT ? `FL_ST_LOCAL_FAULT : ready_code,
                    REG_DONE);

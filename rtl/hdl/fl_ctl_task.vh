@@ -249,7 +249,7 @@ task reset_context;
         x_node[xi] <= 4'd0;
         x_ctx[xi] <= 4'd0;
         x_attempt[xi] <= 8'd0;
-        x_own[xi] <= 5'h10;
+        x_requester[xi] <= 5'h10;
         x_linked[xi] <= 1'b0;
         x_gen[xi] <= 16'd0;
         x_qpn[xi] <= 24'd0;

@@ -4,7 +4,7 @@
 // A READ that is over owns its buffer no longer: what still collects is dropped, what is being
 // written stops. xi is its answer.
 WRITE_CANCEL: begin
-    x_own[xi] <= 5'h10;
+    x_requester[xi] <= 5'h10;
     t_rxc[ti] <= 6'h20;
     ws_ret <= TX_DONE;
     case (x_state[xi])
@@ -24,7 +24,7 @@ end
 WRITE_STEP: begin
     we_ok <= 1'b1;
     side <= 1'b1;
-    own <= x_own[xi];
+    requester <= x_requester[xi];
     if (we_kind == WE_NEXT) begin
         we_ok <= o_enabled && write_count != 6'd0;
         step <= WRITE_DONE;
@@ -59,24 +59,24 @@ WRITE_STEP: begin
 end
 // The READ whose answer it was; of a WRITE that has landed, the firmware hears.
 WRITE_OWN:
-    if (own[4] && we_kind == WE_LANDED)
+    if (requester[4] && we_kind == WE_LANDED)
         go_note(`FL_NOTE_RX_LANDED, xi, x_serial[xi], WRITE_DONE);
-    else if (own[4])
+    else if (requester[4])
         step <= WRITE_DONE;
     else begin
         trace(`FL_TRC_OWN_EVENT, {3'd0, xi});
-        ti <= own[3:0];
+        ti <= requester[3:0];
         if (we_kind == WE_LANDED)
             go_outcome(TX_OUTCOME, `FL_TX_EV_LANDED, 8'd0, WRITE_DONE);
         else
             go_outcome(TX_OUTCOME, `FL_TX_EV_NAK, `FL_ST_BUS_ERROR, WRITE_DONE);
     end
 WRITE_REFUSED: begin
-    ti <= own[3:0];
+    ti <= requester[3:0];
     go_answer_post(`WOP_REFUSED, 8'd0, 4'd0, WRITE_WAITING);
 end
 WRITE_WAITING:
-    if (own[4])
+    if (requester[4])
         step <= WRITE_DONE;
     else
         go_note(`FL_NOTE_TX_WAITING, {1'b0, ti}, t_gen[ti][7:0], WRITE_DONE);

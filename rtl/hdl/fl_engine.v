@@ -40,8 +40,8 @@ module fl_engine #(
 	input  wire		i_room_again,	// what found no room may ask again
 
 	// the SMMU holds the burst (0 where that cannot be known); shown in registers only
-	input  wire		i_rd_held,
-	input  wire		i_wr_held,
+	input  wire		i_rd_stalled,
+	input  wire		i_wr_stalled,
 
 	// interrupt lines, level
 	output wire		o_irq_fault,	// to the driver
@@ -215,12 +215,12 @@ module fl_engine #(
 		.re_ack(re_ack), .re_ok(re_ok), .re_last(re_last), .rd_index(rd_index),
 		.rd_stream(rd_stream), .rd_lva(rd_lva), .rd_len(rd_len), .rd_ask(rd_ask),
 		.rd_dropped(rd_dropped), .rd_open(rd_open), .rd_va(o_rd_va),
-		.rd_left(rd_left), .i_rd_held(i_rd_held), .we_valid(we_valid),
+		.rd_left(rd_left), .i_rd_stalled(i_rd_stalled), .we_valid(we_valid),
 		.we_kind(we_kind), .we_map(we_map), .we_ack(we_ack), .we_ok(we_ok),
 		.wr_index(wr_index), .wr_stream(wr_stream), .wr_va(wr_va), .wr_len(wr_len),
 		.wr_cancelled(wr_cancelled), .wr_open(wr_open),
 		.wr_begun(wr_open || m_axi_awvalid), .wr_bva(o_wr_va),
-		.wr_left(wr_left), .i_wr_held(i_wr_held), .trc_valid(trc_valid),
+		.wr_left(wr_left), .i_wr_stalled(i_wr_stalled), .trc_valid(trc_valid),
 		.trc_code(trc_code), .trc_index(trc_index), .trc_from(trc_from),
 		.trc_event(trc_event), .trc_to(trc_to), .trc_node(trc_node),
 		.trc_gen(trc_gen), .trc_attempt(trc_attempt), .trc_xfer(trc_xfer),

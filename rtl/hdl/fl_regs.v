@@ -48,12 +48,12 @@ module fl_regs (
 
     // bursts under way
     input  wire         rd_open,
-    input  wire         rd_held,
+    input  wire         rd_stalled,
     input  wire [3:0]   rd_ctx,
     input  wire [63:0]  rd_va,
     input  wire [16:0]  rd_left,
     input  wire         wr_open,
-    input  wire         wr_held,
+    input  wire         wr_stalled,
     input  wire [4:0]   wr_ctx,
     input  wire [63:0]  wr_va,
     input  wire [16:0]  wr_left,
@@ -99,10 +99,10 @@ module fl_regs (
     wire [31:0] page = {15'd0, addr[16:11], 11'd0};     // 2 KB: CTX and RXC fill one each
     wire        inside = {15'd0, addr} < `NIC_FW_BASE && addr[1:0] == 2'd0;
     wire [31:0] now_rd = {31'd0, rd_open} << `NIC_ENG_RD_STATUS_BUSY_LSB |
-                         {31'd0, rd_held} << `NIC_ENG_RD_STATUS_HELD_LSB |
+                         {31'd0, rd_stalled} << `NIC_ENG_RD_STATUS_STALLED_LSB |
                          {28'd0, rd_ctx} << `NIC_ENG_RD_STATUS_INDEX_LSB;
     wire [31:0] now_wr = {31'd0, wr_open} << `NIC_ENG_WR_STATUS_BUSY_LSB |
-                         {31'd0, wr_held} << `NIC_ENG_WR_STATUS_HELD_LSB |
+                         {31'd0, wr_stalled} << `NIC_ENG_WR_STATUS_STALLED_LSB |
                          {27'd0, wr_ctx} << `NIC_ENG_WR_STATUS_INDEX_LSB;
 
     assign ctx = inside && page == `NIC_CTX_BASE && {1'b0, addr[10:7]} < i_contexts;

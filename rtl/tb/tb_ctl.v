@@ -83,11 +83,11 @@ module tb_ctl;
         .re_ack(re_ack), .re_ok(re_ok), .re_last(re_last), .rd_index(rd_index),
         .rd_stream(rd_stream), .rd_lva(rd_lva), .rd_len(rd_len), .rd_ask(rd_ask),
         .rd_dropped(rd_dropped), .rd_open(rd_open), .rd_va(64'h5000), .rd_left(17'd70),
-        .i_rd_held(1'b1), .we_valid(we_valid), .we_kind(we_kind), .we_map(we_map),
+        .i_rd_stalled(1'b1), .we_valid(we_valid), .we_kind(we_kind), .we_map(we_map),
         .we_ack(we_ack), .we_ok(we_ok), .wr_index(wr_index), .wr_stream(wr_stream),
         .wr_va(wr_va), .wr_len(wr_len), .wr_cancelled(wr_cancelled), .wr_open(wr_open),
         .wr_begun(wr_begun),
-        .wr_bva(64'h6000), .wr_left(17'd80), .i_wr_held(1'b0), .trc_valid(trc_valid),
+        .wr_bva(64'h6000), .wr_left(17'd80), .i_wr_stalled(1'b0), .trc_valid(trc_valid),
         .trc_code(trc_code), .trc_index(trc_index), .trc_from(trc_from), .trc_event(trc_event),
         .trc_to(trc_to), .trc_node(trc_node), .trc_gen(trc_gen), .trc_attempt(trc_attempt),
         .trc_xfer(trc_xfer), .trc_block(trc_block), .trc_a(trc_a), .trc_b(trc_b)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // What the benches of the read and the write channel share: random blocks over random pages
 // of the memory m, the gate that opens for one unit at a time, what each burst has to be,
-// and what walk_step() would say of the whole. The bench has these before it:
+// and what burst_step() would say of the whole. The bench has these before it:
 //
 //	BENCH, MEM_LOG2, BLOCK_LOG2; GOOD, FAULTED, BUSERR: kinds of report
 //	clk, rst, go, stream, lva, len: the block;  seed
@@ -61,7 +61,7 @@
 		go <= one_by_one ? (took ? 1'b0 : go || {$random(seed)} % 8 == 0) : 1'b1;
 	end
 
-	// What walk_step() would say.
+	// What burst_step() would say.
 	task walk_outcome;
 		reg [63:0] at;
 		integer n, p;

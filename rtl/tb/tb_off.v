@@ -21,7 +21,7 @@ module tb_off;
         .clk(clk), .rst(rst), .i_node(4'd0), .i_contexts(5'd4), .i_rx_contexts(6'd1),
         .i_block_log2(5'd14), .i_cell_log2(4'd12), .i_icrc(1'b1), .i_go_rd(1'b1), .o_took_rd(),
         .i_go_wr(1'b1), .o_took_wr(), .o_quiet(), .o_want(), .i_room(1'b1), .i_room_again(1'b1),
-        .i_rd_held(1'b0), .i_wr_held(1'b0), .o_irq_fault(), .o_irq_event(),
+        .i_rd_stalled(1'b0), .i_wr_stalled(1'b0), .o_irq_fault(), .o_irq_event(),
         .s_axil_awaddr(awaddr), .s_axil_awvalid(awvalid), .s_axil_awready(awready),
         .s_axil_wdata(wdata), .s_axil_wstrb(4'hF), .s_axil_wvalid(wvalid),
         .s_axil_wready(wready), .s_axil_bresp(bresp), .s_axil_bvalid(bvalid),

@@ -34,7 +34,7 @@ struct bank {
 struct bench {
 	struct smmu *s;
 	struct bank bank[BANKS];
-	struct smmu_memo memo[BANKS];
+	struct smmu_utlb utlb[BANKS];
 	uint64_t seen[SEEN];
 	unsigned int seen_count;
 	bool line;
@@ -84,7 +84,7 @@ static void resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
 	(void)ctx;
 	(void)ticket;
 	(void)how;
-	FUZZ_EXPECT(false, "nothing was held");
+	FUZZ_EXPECT(false, "nothing was stalled");
 }
 
 static uint64_t frame_tag(void *ctx, uint64_t pa)
@@ -292,7 +292,7 @@ static void access_one(struct bench *b, struct fuzz *f)
 	struct smmu_access a = {
 		.stream = (uint16_t)(STREAM + n), .write = x >> 1 & 1,
 		.privileged = x >> 2 & 1, .va = some_va(f),
-		.memo = x >> 3 & 1 ? &b->memo[n] : NULL,
+		.utlb = x >> 3 & 1 ? &b->utlb[n] : NULL,
 	};
 	struct answer want;
 	enum smmu_verdict got;
@@ -377,7 +377,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		else
 			access_one(&b, &f);
 	}
-	FUZZ_EXPECT(!smmu_busy(b.s), "nothing is held");
+	FUZZ_EXPECT(!smmu_busy(b.s), "nothing is stalled");
 	smmu_destroy(b.s);
 	return 0;
 }

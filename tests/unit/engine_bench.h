@@ -68,7 +68,7 @@ static inline enum dma_status bench_begin(void *ctx, struct dma_burst *b)
 		if (!t->hold)
 			return DMA_SLVERR;
 		t->hold = false;
-		return DMA_HELD;
+		return DMA_STALLED;
 	}
 	b->pa = at;
 	t->open[b->channel]++;

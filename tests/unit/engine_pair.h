@@ -118,7 +118,7 @@ static inline enum dma_status pair_begin(void *ctx, struct dma_burst *b)
 		if (!chance(n->pair, 128))
 			return DMA_SLVERR;
 		n->held[b->channel] = true;
-		return DMA_HELD;
+		return DMA_STALLED;
 	}
 	b->pa = at;
 	n->open[b->channel] = true;

@@ -32,7 +32,7 @@ static struct wire_frame *frame_spare(void *ctx)
 	return NULL;
 }
 
-static bool frame_keep(void *ctx, const struct wire_frame *f)
+static bool frame_borrow(void *ctx, const struct wire_frame *f)
 {
 	(void)ctx;
 	(void)f;
@@ -91,7 +91,7 @@ static struct bench *by_reference(unsigned int node)
 		.ctx = t, .wire = t, .burst_begin = bench_begin, .burst_end = bench_end,
 		.frame_get = bench_frame_get, .frame_send = frame_send,
 		.irq = bench_irq, .kick = bench_kick,
-		.frame_spare = frame_spare, .frame_keep = frame_keep,
+		.frame_spare = frame_spare, .frame_borrow = frame_borrow,
 		.frames_put = frames_put,
 	};
 	int error = 0;

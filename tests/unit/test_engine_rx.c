@@ -374,7 +374,7 @@ TEST("a held write stops the channel; terminated, it is a fault")
 	t->hold = true;
 	land(t, &a_write);
 	EXPECT_EQ(bench_read(t, NIC_ENG_WR_STATUS),
-		  NIC_ENG_WR_STATUS_BUSY | NIC_ENG_WR_STATUS_HELD);
+		  NIC_ENG_WR_STATUS_BUSY | NIC_ENG_WR_STATUS_STALLED);
 	EXPECT_EQ(bench_read(t, NIC_ENG_WR_VA),
 		  bench_va(41, 0) & 0xFFFFFFFF);
 	EXPECT_EQ(bench_read(t, NIC_ENG_WR_LEFT), 5000 - 3596);

@@ -384,7 +384,8 @@ TEST("a held burst stops the channel until it is resumed")
 	bench_run(t, 0);
 	EXPECT_EQ(t->frames, 0);
 	EXPECT_EQ(bench_read(t, NIC_ENG_RD_STATUS), NIC_ENG_RD_STATUS_BUSY |
-		  NIC_ENG_RD_STATUS_HELD | 2 << NIC_ENG_RD_STATUS_INDEX_SHIFT);
+		  NIC_ENG_RD_STATUS_STALLED |
+		  2 << NIC_ENG_RD_STATUS_INDEX_SHIFT);
 	EXPECT_EQ(bench_read(t, NIC_ENG_RD_VA + 4), bench_va(3, 0) >> 32);
 	t->page[3] = PAGE_THERE;
 	engine_burst_resume(t->e, 0, false);

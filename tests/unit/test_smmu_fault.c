@@ -58,12 +58,12 @@ TEST("CFCFG 0, HUPCF 0: the fault and all others are terminated until FSR is cle
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_OK);
 }
 
-TEST("CFCFG 1, HUPCF 1: the fault is held, others go on")
+TEST("CFCFG 1, HUPCF 1: the fault is stalled, others go on")
 {
 	struct rig *r = mode(CFCFG | HUPCF);
 
 	r->a.ticket = 100;
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 	EXPECT_EQ(fsr(r), TF | SS);
 	EXPECT(smmu_busy(r->s));
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_OK);
@@ -77,17 +77,17 @@ TEST("CFCFG 1, HUPCF 1: the fault is held, others go on")
 	EXPECT(!smmu_busy(r->s));
 }
 
-TEST("CFCFG 1, HUPCF 0: the fault and all others are held until RESUME")
+TEST("CFCFG 1, HUPCF 0: the fault and all others are stalled until RESUME")
 {
 	struct rig *r = mode(CFCFG);
 	struct smmu_stats st;
 
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
-	EXPECT_EQ(rig_read(r, GOOD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
+	EXPECT_EQ(rig_read(r, GOOD), SMMU_STALLED);
 	STEP("SS alone still holds them");
 	wr(r, CB(0, FSR), TF);
 	EXPECT_EQ(fsr(r), SS);
-	EXPECT_EQ(rig_write(r, GOOD), SMMU_HELD);
+	EXPECT_EQ(rig_write(r, GOOD), SMMU_STALLED);
 	EXPECT_EQ(r->resumes, 0);
 	wr(r, CB(0, RESUME), TERMINATE);
 	STEP("the one that faulted is terminated, the others are tried again");
@@ -113,7 +113,7 @@ TEST("a fault of one bank is nothing to another bank, whatever HUPCF says")
 	rig_map(r, 1, GOOD, PA, 3, D_RW);
 	EXPECT_EQ(rig_read(r, BAD), SMMU_FAULT);
 	EXPECT_EQ(rig_do(r, 1, GOOD, false), SMMU_OK);
-	EXPECT_EQ(rig_do(r, 1, BAD, false), SMMU_HELD);
+	EXPECT_EQ(rig_do(r, 1, BAD, false), SMMU_STALLED);
 	EXPECT_EQ(rd(r, CB(1, FSYNR0)), 1 << SMMU_CB_FSYNR0_S1CBNDX_SHIFT | 3);
 	wr(r, CB(0, FSR), TF);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_OK);
@@ -173,12 +173,12 @@ TEST("the bank describes one fault, a later one sets MULTI and is lost")
 	EXPECT_EQ(fsr(r), TF);
 }
 
-TEST("with stall a second fault is held as well and faults by itself after RESUME")
+TEST("with stall a second fault is stalled as well and faults by itself after RESUME")
 {
 	struct rig *r = mode(CFCFG | HUPCF);
 
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
-	EXPECT_EQ(rig_read(r, BAD2), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
+	EXPECT_EQ(rig_read(r, BAD2), SMMU_STALLED);
 	EXPECT_EQ(fsr(r), TF | SS | MULTI);
 	wr(r, CB(0, FSR), rd(r, CB(0, FSR)));
 	rig_map(r, 0, BAD & ~UINT64_C(0xfff), PA, 3, D_RW);
@@ -186,7 +186,7 @@ TEST("with stall a second fault is held as well and faults by itself after RESUM
 	EXPECT_EQ(r->resumes, 2);
 	EXPECT(!r->terminated[0] && !r->terminated[1]);
 	EXPECT_EQ(rig_read(r, BAD), SMMU_OK);
-	EXPECT_EQ(rig_read(r, BAD2), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD2), SMMU_STALLED);
 	EXPECT_EQ(rd64(r, CB(0, FAR)), BAD2);
 	EXPECT_EQ(fsr(r), TF | SS);
 }
@@ -195,9 +195,9 @@ TEST("a fault while only SS is set is lost too, and RESUME waits for its MULTI")
 {
 	struct rig *r = mode(CFCFG | HUPCF);
 
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 	wr(r, CB(0, FSR), TF);
-	EXPECT_EQ(rig_read(r, BAD2), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD2), SMMU_STALLED);
 	EXPECT_EQ(fsr(r), SS | MULTI);
 	EXPECT_EQ(rd64(r, CB(0, FAR)), BAD);
 	wr(r, CB(0, RESUME), RETRY);
@@ -211,7 +211,7 @@ TEST("writing a one clears an FSR bit, but not SS")
 {
 	struct rig *r = mode(CFCFG | HUPCF);
 
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 	wr(r, CB(0, FSR), 0);
 	EXPECT_EQ(rd(r, CB(0, FSR)), SS | 0x402);
 	wr(r, CB(0, FSR), SS);
@@ -220,13 +220,13 @@ TEST("writing a one clears an FSR bit, but not SS")
 	EXPECT_EQ(rd(r, CB(0, FSR)), SS);
 }
 
-TEST("RESUME is ignored while FSR holds a fault, and when nothing is held")
+TEST("RESUME is ignored while FSR holds a fault, and when nothing is stalled")
 {
 	struct rig *r = mode(CFCFG | HUPCF);
 
 	wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_RESUME_IGNORED), 1);
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 	wr(r, CB(0, RESUME), RETRY);
 	wr(r, CB(0, RESUME), TERMINATE);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_RESUME_IGNORED), 3);
@@ -247,7 +247,7 @@ TEST("SS alone keeps the line up until RESUME, or while CFIE is off")
 	struct rig *r = mode(CFCFG | HUPCF);
 	uint32_t sctlr = rd(r, CB(0, SCTLR));
 
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 	EXPECT(r->irq);
 	wr(r, CB(0, FSR), TF);
 	EXPECT(r->irq);
@@ -315,7 +315,7 @@ TEST("a restored fault blocks the bank when HUPCF is 0, and RESUME frees who wai
 	struct rig *r = mode(CFCFG);
 
 	wr(r, CB(0, FSRRESTORE), SMMU_CB_FSR_EF);
-	EXPECT_EQ(rig_read(r, GOOD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, GOOD), SMMU_STALLED);
 	EXPECT_EQ(fsr(r), SMMU_CB_FSR_EF | SS);
 	wr(r, CB(0, FSR), SMMU_CB_FSR_EF);
 	wr(r, CB(0, RESUME), RETRY);
@@ -333,13 +333,13 @@ TEST("the fault registers can be written, as for save and restore")
 	EXPECT_EQ(rd(r, CB(0, FSYNR0)), 0x00ff0dff);
 }
 
-TEST("reset terminates who is held, lowers the line and forgets")
+TEST("reset terminates who is stalled, lowers the line and forgets")
 {
 	struct rig *r = mode(CFCFG);
 	struct smmu_stats st;
 
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
-	EXPECT_EQ(rig_read(r, GOOD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
+	EXPECT_EQ(rig_read(r, GOOD), SMMU_STALLED);
 	smmu_reset(r->s);
 	EXPECT_EQ(r->resumes, 2);
 	EXPECT(r->terminated[0] && r->terminated[1]);
@@ -356,19 +356,19 @@ TEST("more than the hardware can have outstanding is terminated, not lost")
 	struct rig *r = mode(CFCFG);
 	unsigned int i;
 
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
-	for (i = 1; i < SMMU_HELD_MAX; i++)
-		EXPECT_EQ(rig_read(r, GOOD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
+	for (i = 1; i < SMMU_STALLED_MAX; i++)
+		EXPECT_EQ(rig_read(r, GOOD), SMMU_STALLED);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_FAULT);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_TERMINATED), 1);
 	wr(r, CB(0, FSR), TF);
 	wr(r, CB(0, RESUME), RETRY);
-	EXPECT_EQ(r->resumes, SMMU_HELD_MAX);
-	for (i = 0; i < SMMU_HELD_MAX; i++)
+	EXPECT_EQ(r->resumes, SMMU_STALLED_MAX);
+	for (i = 0; i < SMMU_STALLED_MAX; i++)
 		EXPECT_EQ(r->resumed[i], i + 2);
 	STEP("and the room is there again");
-	for (i = 0; i < SMMU_HELD_MAX; i++)
-		EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
+	for (i = 0; i < SMMU_STALLED_MAX; i++)
+		EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 }
 
 /* A board whose callbacks come straight back into the SMMU. */
@@ -456,7 +456,7 @@ TEST("callbacks may come back into the SMMU: fault, handler, RESUME, retry")
 	wr(&r, GR0(SMR(0)), RIG_STREAM | SMMU_GR0_SMR_VALID);
 	wr(&r, GR0(S2CR(0)), 0);
 	wr(&r, GR0(CR0), 0);
-	EXPECT_EQ(smmu_translate(re.s, &a), SMMU_HELD);
+	EXPECT_EQ(smmu_translate(re.s, &a), SMMU_STALLED);
 	EXPECT_EQ(re.resumes, 1);
 	EXPECT_EQ(re.verdict, SMMU_OK);
 	EXPECT_EQ(re.irqs, 2);
@@ -557,7 +557,7 @@ TEST("the trace tells the causes: fault, stall, resume")
 	r->a.cause = 77;
 	r->a.xfer = 5;
 	r->a.block = 2;
-	EXPECT_EQ(rig_read(r, BAD), SMMU_HELD);
+	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 	wr(r, CB(0, FSR), TF);
 	wr(r, CB(0, RESUME), TERMINATE);
 	n = trace_snapshot(r->trace, rec, 64);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Who tells the board of what: the line, and accesses that were held. */
+/* Who tells the board of what: the line, and accesses that were stalled. */
 #include "test_smmu_rig.h"
 
 struct board_side {
@@ -62,12 +62,12 @@ static uint64_t no_tag(void *ctx, uint64_t pa)
 	return 0;
 }
 
-TEST("a held access is let go by who answers it, never by who translates")
+TEST("a stalled access is let go by who answers it, never by who translates")
 {
 	static struct board_side b;
 	const struct smmu_env env = { &b, no_table, on_line, no_sync,
 				      no_sync_done, on_resume, no_tag };
-	struct smmu_access held = { .stream = RIG_STREAM };
+	struct smmu_access stalled = { .stream = RIG_STREAM };
 	struct smmu_access other = { .stream = RIG_STREAM + 1 };
 	struct smmu_config cfg = { 0 };
 	struct rig *r = rig_new(0, 0, 0);
@@ -78,7 +78,7 @@ TEST("a held access is let go by who answers it, never by who translates")
 	rig_bank(r, 0, 1, 16, SCTLR_ON | HUPCF | CFCFG);
 	rig_bank(r, 1, 2, 16, SCTLR_ON | HUPCF);
 	STEP("bank 0 holds an access, and the driver turns its interrupt off");
-	EXPECT_EQ(smmu_translate(r->s, &held), SMMU_HELD);
+	EXPECT_EQ(smmu_translate(r->s, &stalled), SMMU_STALLED);
 	wr(r, CB(0, SCTLR), (SCTLR_ON | HUPCF | CFCFG) & ~SMMU_CB_SCTLR_CFIE);
 	STEP("a fault in bank 1 raises the line; bank 0 is answered meanwhile");
 	b.armed = true;
@@ -88,7 +88,7 @@ TEST("a held access is let go by who answers it, never by who translates")
 	EXPECT_EQ(b.resumed_by_access, 0);
 }
 
-TEST("RESUME.TNR ends the held access as SCTLR.CFRE says: aborted, or in silence")
+TEST("RESUME.TNR ends the stalled access as SCTLR.CFRE says: aborted, or in silence")
 {
 	struct rig *r = rig_one(SCTLR_ON | HUPCF | CFCFG);
 	uint32_t sctlr = rd(r, CB(0, SCTLR)), aloud;
@@ -98,8 +98,8 @@ TEST("RESUME.TNR ends the held access as SCTLR.CFRE says: aborted, or in silence
 		aloud = i & 1 ? SMMU_CB_SCTLR_CFRE : 0;
 		STEP("CFRE %d, %s", !!aloud, i & 2 ? "terminate" : "retry");
 		wr(r, CB(0, SCTLR), (sctlr & ~SMMU_CB_SCTLR_CFRE) | aloud);
-		EXPECT_EQ(rig_write(r, 0x1000), SMMU_HELD);
-		EXPECT_EQ(rig_read(r, 0x2000), SMMU_HELD);
+		EXPECT_EQ(rig_write(r, 0x1000), SMMU_STALLED);
+		EXPECT_EQ(rig_read(r, 0x2000), SMMU_STALLED);
 		wr(r, CB(0, FSR), UINT32_MAX);
 		wr(r, CB(0, RESUME), i & 2 ? SMMU_CB_RESUME_TNR : 0);
 		EXPECT_EQ(r->resumes, 2 * i + 2);

@@ -180,6 +180,6 @@ TEST("streams go, fault, abort and interrupt as a naive reading of the manual sa
 	STEP("%u went, %u aborted, %u were dropped; GFSR bits seen 0x%x",
 	     seen[SMMU_OK], seen[SMMU_FAULT], seen[SMMU_RAZWI], bits);
 	EXPECT(seen[SMMU_OK] > 1000 && seen[SMMU_FAULT] > 1000 &&
-	       seen[SMMU_RAZWI] > 1000 && !seen[SMMU_HELD]);
+	       seen[SMMU_RAZWI] > 1000 && !seen[SMMU_STALLED]);
 	EXPECT_EQ(bits, UINT32_C(0x8000000f));
 }

@@ -275,7 +275,7 @@ TEST("random register traffic and accesses never break the model")
 {
 	struct rig *r = rig_new(32, 3, 4);
 	uint64_t rng = rig_seed(), v;
-	unsigned int i, n, held = 0, verdicts[4] = { 0 };
+	unsigned int i, n, stalled = 0, verdicts[4] = { 0 };
 
 	for (n = 0; n < 4; n++) {
 		rig_bank(r, n, (uint16_t)n, 16 + 3 * n, SCTLR_ON);
@@ -305,11 +305,11 @@ TEST("random register traffic and accesses never break the model")
 			n = smmu_translate(r->s, &r->a);
 			EXPECT(n <= SMMU_RAZWI);
 			verdicts[n]++;
-			held += n == SMMU_HELD;
+			stalled += n == SMMU_STALLED;
 		}
-		EXPECT(r->resumes <= held);
-		if (r->resumes > RIG_RESUMES - SMMU_HELD_MAX) {
-			held -= r->resumes;
+		EXPECT(r->resumes <= stalled);
+		if (r->resumes > RIG_RESUMES - SMMU_STALLED_MAX) {
+			stalled -= r->resumes;
 			r->resumes = 0;
 		}
 		if (i % 4096 == 0) {	/* back to something that works */
@@ -325,10 +325,10 @@ TEST("random register traffic and accesses never break the model")
 	STEP("verdicts: %u %u %u %u", verdicts[0], verdicts[1], verdicts[2],
 	     verdicts[3]);
 	EXPECT(verdicts[0] && verdicts[1] && verdicts[2] && verdicts[3]);
-	STEP("everyone who was held is let go of once, at the latest by reset");
-	EXPECT_LE(held - r->resumes, SMMU_HELD_MAX);
+	STEP("everyone who was stalled is let go of once, at the latest by reset");
+	EXPECT_LE(stalled - r->resumes, SMMU_STALLED_MAX);
 	smmu_reset(r->s);
-	EXPECT_EQ(r->resumes, held);
+	EXPECT_EQ(r->resumes, stalled);
 	EXPECT(!smmu_busy(r->s));
 	EXPECT(!r->irq);
 }

@@ -154,9 +154,9 @@
 #define NIC_ENG_RD_STATUS_BUSY_MASK             0x00000001
 #define NIC_ENG_RD_STATUS_BUSY                  0x00000001
 /* the SMMU holds the burst */
-#define NIC_ENG_RD_STATUS_HELD_SHIFT            1
-#define NIC_ENG_RD_STATUS_HELD_MASK             0x00000002
-#define NIC_ENG_RD_STATUS_HELD                  0x00000002
+#define NIC_ENG_RD_STATUS_STALLED_SHIFT         1
+#define NIC_ENG_RD_STATUS_STALLED_MASK          0x00000002
+#define NIC_ENG_RD_STATUS_STALLED               0x00000002
 /* transmit context */
 #define NIC_ENG_RD_STATUS_INDEX_SHIFT           8
 #define NIC_ENG_RD_STATUS_INDEX_MASK            0x0000FF00
@@ -181,9 +181,9 @@
 #define NIC_ENG_WR_STATUS_BUSY_MASK             0x00000001
 #define NIC_ENG_WR_STATUS_BUSY                  0x00000001
 /* the SMMU holds the burst */
-#define NIC_ENG_WR_STATUS_HELD_SHIFT            1
-#define NIC_ENG_WR_STATUS_HELD_MASK             0x00000002
-#define NIC_ENG_WR_STATUS_HELD                  0x00000002
+#define NIC_ENG_WR_STATUS_STALLED_SHIFT         1
+#define NIC_ENG_WR_STATUS_STALLED_MASK          0x00000002
+#define NIC_ENG_WR_STATUS_STALLED               0x00000002
 /* receive context */
 #define NIC_ENG_WR_STATUS_INDEX_SHIFT           8
 #define NIC_ENG_WR_STATUS_INDEX_MASK            0x0000FF00

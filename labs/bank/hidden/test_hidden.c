@@ -11,7 +11,7 @@
 /* A bank as the data sheet has it. */
 static struct model {
 	uint32_t sctlr, fsr, fsynr0, who;
-	uint64_t far, held[QUEUE];
+	uint64_t far, stalled[QUEUE];
 	unsigned int count;
 } model[SMMU_BANKS];
 
@@ -51,8 +51,8 @@ static uint64_t access_of(unsigned int n, uint64_t va, unsigned int how)
 	if (!(m->sctlr & CFCFG))
 		return m->sctlr & CFRE ? SMMU_FAULT : SMMU_RAZWI;
 	m->fsr |= SS;
-	m->held[m->count++] = bench_ticket() + 1;
-	return SMMU_HELD;
+	m->stalled[m->count++] = bench_ticket() + 1;
+	return SMMU_STALLED;
 }
 
 static void random_access(unsigned int n)
@@ -88,7 +88,7 @@ static void random_resume(unsigned int n)
 		return;
 	m->fsr &= ~SS;
 	for (i = 0; i < m->count; i++)
-		bench_lets_go(m->held[i], i == 0 && value & TERMINATE);
+		bench_lets_go(m->stalled[i], i == 0 && value & TERMINATE);
 	m->count = 0;
 }
 
@@ -165,7 +165,7 @@ JUDGE(random_banks, "sixteen banks in random use")
 	random_use(SMMU_BANKS, 6000);
 }
 
-JUDGE(full_house, "as many are held as there is room for, over and over")
+JUDGE(full_house, "as many are stalled as there is room for, over and over")
 {
 	unsigned int round, i;
 	uint64_t first;
@@ -175,7 +175,7 @@ JUDGE(full_house, "as many are held as there is room for, over and over")
 	for (round = 0; round < 2; round++) {
 		first = bench_ticket() + 1;
 		bench_held(0, COLD, READ);
-		for (i = 1; i < SMMU_HELD_MAX; i++)
+		for (i = 1; i < SMMU_STALLED_MAX; i++)
 			bench_held(0, GOOD, READ);
 		bench_refused(0, GOOD, READ);
 		judge_did("there is no room in another bank either");
@@ -184,7 +184,7 @@ JUDGE(full_house, "as many are held as there is room for, over and over")
 		bench_clear(1, TF);
 		bench_clear(0, TF);
 		bench_resume(0, RETRY);
-		for (i = 0; i < SMMU_HELD_MAX; i++)
+		for (i = 0; i < SMMU_STALLED_MAX; i++)
 			bench_lets_go(first + i, false);
 		bench_lets_nobody_go();
 		bench_busy(false);

@@ -210,7 +210,7 @@ static const char *verdict_name(uint64_t verdict)
 	static const char *const name[] = {
 		[SMMU_OK] = "it goes on",
 		[SMMU_FAULT] = "it is refused with an error",
-		[SMMU_HELD] = "it is held",
+		[SMMU_STALLED] = "it is stalled",
 		[SMMU_RAZWI] = "it ends in silence",
 	};
 
@@ -241,7 +241,7 @@ void bench_silent(unsigned int bank, uint64_t va, unsigned int how)
 
 void bench_held(unsigned int bank, uint64_t va, unsigned int how)
 {
-	bench_verdict(bench_access(bank, va, how), SMMU_HELD);
+	bench_verdict(bench_access(bank, va, how), SMMU_STALLED);
 }
 
 static void compare_fsr(unsigned int bank, uint32_t expected, bool whole)
@@ -330,7 +330,7 @@ void bench_line_changes(uint64_t times)
 
 void bench_busy(bool busy)
 {
-	judge_same("is any access held", seen().arg[2] ? "yes" : "no",
+	judge_same("is any access stalled", seen().arg[2] ? "yes" : "no",
 		   busy ? "yes" : "no");
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Steps 8 and 9: who is held, and how software lets it go. */
+/* Steps 8 and 9: who is stalled, and how software lets it go. */
 #include "labs/bank/tests/bench.h"
 
 #define STALL	(CFCFG | HUPCF | CFRE | CFIE)
 
-JUDGE(stalled, "SS stands in FSR while an access is held")
+JUDGE(stalled, "SS stands in FSR while an access is stalled")
 {
 	bench_one(STALL);
 	bench_busy(false);
@@ -62,7 +62,7 @@ JUDGE(ss_bars, "SS alone bars the way to others, if HUPCF is 0")
 	bench_fsr(0, SS);
 }
 
-JUDGE(in_line, "those held stand in line, each in its bank's, with name and transfer")
+JUDGE(in_line, "those stalled stand in line, each in its bank's, with name and transfer")
 {
 	struct subject_msg m = { .op = LAB_EVENT, .arg = { EV_SMMU_RESUME } };
 
@@ -103,7 +103,7 @@ JUDGE(retry, "first FSR, then RESUME: the access is tried again")
 	bench_goes_on(0, COLD, READ);
 }
 
-JUDGE(ignored, "RESUME is ignored while FSR holds a fault, or nobody is held")
+JUDGE(ignored, "RESUME is ignored while FSR holds a fault, or nobody is stalled")
 {
 	bench_one(STALL);
 	bench_resume(0, RETRY);

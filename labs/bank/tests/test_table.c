@@ -92,7 +92,7 @@ JUDGE(other_banks, "another bank goes on, whatever HUPCF says")
 	bench_refused(1, GOOD, READ);
 }
 
-JUDGE(waits, "with CFCFG who faults is held")
+JUDGE(waits, "with CFCFG who faults is stalled")
 {
 	bench_new();
 	bench_bank(0, CFCFG | HUPCF | CFRE);
@@ -100,7 +100,7 @@ JUDGE(waits, "with CFCFG who faults is held")
 	bench_bank(2, HUPCF | CFRE);
 	bench_held(0, COLD, READ);
 	bench_held(0, AGED, WRITE);
-	judge_did("CFRE is about those that are not held");
+	judge_did("CFRE is about those that are not stalled");
 	bench_held(1, COLD, READ);
 	bench_refused(2, COLD, READ);
 	bench_goes_on(0, GOOD, READ);

@@ -136,7 +136,7 @@ void bench_channel(unsigned int side, unsigned int index, uint64_t va,
 	struct subject_msg m = { .op = LAB_CHANNEL, .arg = { side,
 		index << NIC_ENG_RD_STATUS_INDEX_SHIFT |
 			NIC_ENG_RD_STATUS_BUSY |
-			(held ? NIC_ENG_RD_STATUS_HELD : 0),
+			(held ? NIC_ENG_RD_STATUS_STALLED : 0),
 		va, left, xfer_left } };
 
 	judge_did("the %s channel is at 0x%" PRIx64 " for context %u, %u bytes "

@@ -222,7 +222,7 @@ static const char *outcome(uint64_t st)
 		return "it gets through";
 	case DMA_SLVERR:
 		return "a fault";
-	case DMA_HELD:
+	case DMA_STALLED:
 		return "it is held";
 	default:
 		return "an error of the bus";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * A port's memo of its hits: whoever uses one sees what he would see without.
+ * A port's micro-TLB of its hits: whoever uses one sees what he would see without.
  * variants: tsan
  */
 #include "test_smmu_rig.h"
@@ -10,15 +10,15 @@
 #define VA	UINT64_C(0x7f1234567000)
 #define PA	UINT64_C(0x40000000)
 #define PAGE	UINT64_C(4096)
-#define PAGES	48u	/* more than the TLB and the memo hold */
+#define PAGES	48u	/* more than the TLB and the micro-TLB hold */
 #define ENTRIES	16
 #define OPS	20000
 #define ROUNDS	2000u
 
-/* Two SMMUs that are told the same; only the first has a memo. */
+/* Two SMMUs that are told the same; only the first has a micro-TLB. */
 struct twins {
 	struct rig *r[2];
-	struct smmu_memo memo;
+	struct smmu_utlb utlb;
 };
 
 static struct twins *twins_new(void)
@@ -33,7 +33,7 @@ static struct twins *twins_new(void)
 		rig_bank(t->r[i], 0, 1, 16, SCTLR_ON | HUPCF);
 		rig_bank(t->r[i], 1, 2, 16, SCTLR_ON | HUPCF);
 	}
-	t->r[0]->a.memo = &t->memo;
+	t->r[0]->a.utlb = &t->utlb;
 	return t;
 }
 
@@ -137,7 +137,7 @@ static void change(struct twins *t, uint64_t x)
 	both_wr(t, CB(bank, FSR), 0xffffffff);
 }
 
-TEST("with a memo everything is as without, whatever software does")
+TEST("with a micro-TLB everything is as without, whatever software does")
 {
 	struct twins *t = twins_new();
 	uint64_t seed = rig_seed(), x;
@@ -192,7 +192,7 @@ TEST("what a read noted allows no write, and nothing for another stream")
 	EXPECT_EQ(rig_fault(t->r[0], 1), SMMU_CB_FSR_TF);
 }
 
-TEST("a memo of zeroes holds nothing, not even page 0")
+TEST("a micro-TLB of zeroes holds nothing, not even page 0")
 {
 	struct twins *t = twins_new();
 
@@ -211,8 +211,8 @@ struct race {
 static void *translates(void *arg)
 {
 	struct race *race = arg;
-	struct smmu_memo memo = { 0 };
-	struct smmu_access a = { .memo = &memo, .stream = RIG_STREAM,
+	struct smmu_utlb utlb = { 0 };
+	struct smmu_access a = { .utlb = &utlb, .stream = RIG_STREAM,
 				 .va = VA };
 	unsigned int round, at;
 
