@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * call.c - the system calls and page faults of a process, each in the kernel half
+ * call.c - the system calls and page faults of a process, each in the kernel worker
  * of the thread that made it: a thread here for each slot that was ever used. What
- * the process wrote was copied once by the port; an answer is all that goes back.
- * A fault that need not wait is answered by the port itself: waking the half would
+ * the process wrote was copied once by the I/O thread; an answer is all that goes back.
+ * A fault that need not wait is answered by the I/O thread itself: waking the worker would
  * take several times as long as the fault.
  */
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #define IOCTL_BYTES(cmd) IOCPARM_LEN(cmd)	/* BSD, macOS */
 #endif
 #define DOORBELLS UINT64_MAX			/* attach.h, ATTACH_MMAP */
-/* A half without work looks on so often: who asks once asks again. */
+/* A worker without work looks on so often: who asks once asks again. */
 #define LINGER 20u
 /* As much as the driver may read of an argument that says it is so long. */
 #define ARGUMENT_BYTES HOST_PAGE
@@ -411,7 +411,7 @@ static int (*const calls[ATTACH_OPS])(struct client *c, const struct call *call,
 	[ATTACH_RELEASED] = do_released,
 };
 
-/* ---- a kernel half ---- */
+/* ---- a kernel worker ---- */
 
 static void publish(struct client *c, struct attach_call *slot,
 		    const struct answer *a)
@@ -431,7 +431,7 @@ static void publish(struct client *c, struct attach_call *slot,
 		os_word_wake(&slot->state);
 }
 
-static void serve_one(struct half *h)
+static void serve_one(struct worker *h)
 {
 	struct client *c = h->client;
 	struct call call = h->call;
@@ -439,7 +439,7 @@ static void serve_one(struct half *h)
 
 	/*
 	 * The slot may be used again as soon as the answer is there. Release:
-	 * the port, which sees that there is no job, sees that we are busy.
+	 * the I/O thread, which sees that there is no job, sees that we are busy.
 	 */
 	atomic_store_explicit(&h->busy, true, memory_order_relaxed);
 	atomic_store_explicit(&h->job, false, memory_order_release);
@@ -448,19 +448,19 @@ static void serve_one(struct half *h)
 	else
 		a.result = -ENOSYS;
 	publish(c, &c->shared->call[h->slot], &a);
-	/* Release: from now on the port may answer in this slot. */
+	/* Release: from now on the I/O thread may answer in this slot. */
 	atomic_store_explicit(&h->busy, false, memory_order_release);
 }
 
-static void half_main(void *half)
+static void worker_main(void *worker)
 {
-	struct half *h = half;
+	struct worker *h = worker;
 	struct client *c = h->client;
 	unsigned int turns = 0;
 
 	host_act_for(c->process);
 	while (atomic_load(&c->state) == CLIENT_LIVES) {
-		/* Acquire: pairs with the port's release. */
+		/* Acquire: pairs with the I/O thread's release. */
 		if (atomic_load_explicit(&h->job, memory_order_acquire)) {
 			serve_one(h);
 			turns = 0;
@@ -474,13 +474,13 @@ static void half_main(void *half)
 	host_act_for(NULL);
 }
 
-/* ---- the port's side ---- */
+/* ---- the I/O thread's side ---- */
 
 /*
- * False: it is for the half. Only the port ends a process, so that this one lives
+ * False: it is for the worker. Only the I/O thread ends a process, so that this one lives
  * until it returns.
  */
-static bool answer_fault(struct client *c, const struct half *h)
+static bool answer_fault(struct client *c, const struct worker *h)
 {
 	const struct call *call = &h->call;
 	struct answer a = { 0 };
@@ -499,7 +499,7 @@ static bool answer_fault(struct client *c, const struct half *h)
 static void hand_over(struct client *c, unsigned int i)
 {
 	struct attach_call *slot = &c->shared->call[i];
-	struct half *h = &c->half[i];
+	struct worker *h = &c->worker[i];
 	const struct answer none = { .result = -EAGAIN };
 	volatile struct attach_call *v = slot;
 	char name[64];
@@ -519,14 +519,14 @@ static void hand_over(struct client *c, unsigned int i)
 	/* The others have none. */
 	for (k = 0; h->call.op == ATTACH_IOCTL && k < ATTACH_PAYLOAD; k++)
 		h->call.payload[k] = v->payload[k];
-	/* Acquire: pairs with the half's release; its answer is whole. */
+	/* Acquire: pairs with the worker's release; its answer is whole. */
 	if (!atomic_load_explicit(&h->busy, memory_order_acquire) &&
 	    answer_fault(c, h))
 		return;
 	/* The descriptor was sent before the call was made: it is there now. */
 	if (h->call.op == ATTACH_MAP_FILE) {
 		client_read(c);
-		/* Its end: the halves are another thread's by now. */
+		/* Its end: the workers are another thread's by now. */
 		if (atomic_load(&c->state) != CLIENT_LIVES)
 			return;
 	}
@@ -536,7 +536,7 @@ static void hand_over(struct client *c, unsigned int i)
 		return;
 	}
 	snprintf(name, sizeof(name), "%.40s/kernel %u", c->name, i);
-	h->thread = sim_thread_start(c->serve->cfg.sim, name, true, half_main,
+	h->thread = sim_thread_start(c->serve->cfg.sim, name, true, worker_main,
 				     h);
 	if (h->thread)
 		return;
@@ -564,10 +564,10 @@ void calls_end(struct client *c)
 	unsigned int i;
 
 	for (i = 0; i < ATTACH_CALLS; i++) {
-		if (!c->half[i].thread)
+		if (!c->worker[i].thread)
 			continue;
-		sim_unpark(c->half[i].thread, 0);
-		sim_thread_join(c->half[i].thread);
-		c->half[i].thread = NULL;
+		sim_unpark(c->worker[i].thread, 0);
+		sim_thread_join(c->worker[i].thread);
+		c->worker[i].thread = NULL;
 	}
 }

@@ -40,7 +40,7 @@ static int share(struct client *c, uint64_t instance)
 	c->shared->instance = instance;
 	atomic_store(&c->shared->alive, 1);
 	for (i = 0; i < (int)ATTACH_CALLS; i++)
-		c->half[i] = (struct half){ .client = c,
+		c->worker[i] = (struct worker){ .client = c,
 					    .slot = (unsigned int)i };
 	return 0;
 }
@@ -62,8 +62,8 @@ static void guard(struct client *c)
 	host_process_bank(c->process, &bank);
 	if (os_memory_fixed(bank.fd))
 		return;
-	guard_add(bank.mem, bank.bytes, &c->cut);
-	guard_add(c->shared, sizeof(*c->shared), &c->cut);
+	sigbus_add(bank.mem, bank.bytes, &c->cut);
+	sigbus_add(c->shared, sizeof(*c->shared), &c->cut);
 }
 
 static void take_down(void *client)
@@ -88,17 +88,17 @@ static void take_down(void *client)
 }
 
 /* Now, since when the process ends there may be no thread to be had. */
-static int start_undertaker(struct client *c)
+static int start_reaper(struct client *c)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), "%.40s/exit", c->name);
-	c->undertaker = sim_thread_start(c->serve->cfg.sim, name, true,
-					 take_down, c);
-	return c->undertaker ? 0 : -EAGAIN;
+	c->reaper = sim_thread_start(c->serve->cfg.sim, name, true,
+				     take_down, c);
+	return c->reaper ? 0 : -EAGAIN;
 }
 
-struct client *client_create(struct serve *s, struct door *d, int sock,
+struct client *client_create(struct serve *s, struct listener *d, int sock,
 			     const struct attach_hello *h, int *error)
 {
 	struct client *c = calloc(1, sizeof(*c));
@@ -108,7 +108,7 @@ struct client *client_create(struct serve *s, struct door *d, int sock,
 		return NULL;
 	c->serve = s;
 	c->kernel = d->kernel;
-	c->door = d;
+	c->listener = d;
 	c->sock = sock;
 	c->shared_fd = -1;
 	/* A system that cannot say has the socket's end alone. */
@@ -119,7 +119,7 @@ struct client *client_create(struct serve *s, struct door *d, int sock,
 		c->process = host_process_attach(d->kernel, c->name, h->arena,
 						 &client_cpu_ops, c, error);
 	if (c->process)
-		*error = start_undertaker(c);
+		*error = start_reaper(c);
 	if (!*error) {
 		guard(c);
 		return c;
@@ -171,14 +171,14 @@ void client_end(struct client *c, const char *why)
 	/* No more is taken from it; a process that lives on is told. */
 	shutdown(c->sock, SHUT_RD);
 	atomic_store(&c->state, CLIENT_DYING);
-	sim_unpark(c->undertaker, 0);
+	sim_unpark(c->reaper, 0);
 }
 
-void client_bury(struct client *c)
+void client_reap(struct client *c)
 {
-	c->door->clients--;
-	sim_thread_join(c->undertaker);
-	guard_remove(&c->cut);
+	c->listener->clients--;
+	sim_thread_join(c->reaper);
+	sigbus_remove(&c->cut);
 	free(c);
 }
 
@@ -402,7 +402,7 @@ static int view_close(void *arg, uint64_t va, uint64_t npages)
 		err = wait_views(c, 0);
 	}
 	if (err) {
-		/* The port may sleep without a limit; from now on there is one. */
+		/* The I/O thread may sleep without a limit; from now on there is one. */
 		if (atomic_compare_exchange_strong(&c->slow_since_ns, &none,
 						   os_now_ns()))
 			serve_wake(c->serve);

@@ -243,7 +243,7 @@ static struct {
 	unsigned int n;
 } all;
 
-static void bury_dead(void)
+static void reap_dead(void)
 {
 	unsigned int i;
 	pid_t pid;
@@ -349,7 +349,7 @@ static void obey(void)
 		kill_some(0);
 		for (i = 0; all.n && i < (int)KEEPERS_END_MS; i++) {
 			poll(NULL, 0, 1);
-			bury_dead();
+			reap_dead();
 		}
 		_exit(0);
 	}
@@ -370,6 +370,6 @@ void keepers_main(int line)
 		/* A keeper that was killed has ended soon after, so look more often. */
 		if (poll(&p, 1, lost(0) ? 10 : 1000) > 0)
 			obey();
-		bury_dead();
+		reap_dead();
 	}
 }

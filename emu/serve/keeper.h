@@ -10,7 +10,7 @@
  * process for each attached process that sends any: from the first one on it
  * reads the socket, passes on the bells, and reads pages of the files. The boards
  * wait for an answer of it as long as for pages to be closed (serve_config), and
- * then cut the process off. Another small process, made before the first door is
+ * then cut the process off. Another small process, made before the first listener is
  * open, starts the keepers, so that none of them inherits anything of others.
  *
  * Files: keeper.c (in the boards' process), keep.c (in the others).

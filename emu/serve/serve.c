@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* serve.c - life: doors are opened, everything is closed again. */
+/* serve.c - life: listeners are opened, everything is closed again. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +18,11 @@ void serve_wake(struct serve *s)
 {
 	int tries = WAKE_TRIES;
 
-	/* EAGAIN: it is full, so the port will wake anyway. */
+	/* EAGAIN: it is full, so the I/O thread will wake anyway. */
 	while (write(s->wake[1], "", 1) < 0 && errno != EAGAIN && --tries)
 		;
 	if (!tries)
-		fprintf(stderr, "faultline: the boards' port cannot be woken: "
+		fprintf(stderr, "faultline: the boards' I/O thread cannot be woken: "
 			"%s\n", strerror(errno));
 }
 
@@ -66,28 +66,28 @@ static void init(struct serve *s)
 	s->spare = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (!s->cfg.patience_ms)
 		s->cfg.patience_ms = 5000;
-	for (i = 0; i < DOORS; i++)
-		s->door[i].sock = s->door[i].lock_fd = -1;
+	for (i = 0; i < LISTENERS; i++)
+		s->listener[i].sock = s->listener[i].lock_fd = -1;
 	for (i = 0; i < SERVE_WAITING; i++)
-		s->newcomer[i].sock = -1;
+		s->pending[i].sock = -1;
 }
 
 static int begin(struct serve *s)
 {
-	int err = guard_begin();
+	int err = sigbus_begin();
 
 	if (err)
 		return err;
 	err = keepers_begin(&s->keepers);
 	if (!err) {
-		s->port = sim_thread_start(s->cfg.sim, "port", true, port_main,
-					   s);
-		if (s->port)
+		s->io = sim_thread_start(s->cfg.sim, "io", true, io_main,
+					 s);
+		if (s->io)
 			return 0;
 		keepers_end(&s->keepers);
 		err = -EAGAIN;
 	}
-	guard_end();
+	sigbus_end();
 	return err;
 }
 
@@ -123,12 +123,12 @@ struct serve *serve_create(const struct serve_config *cfg, int *error)
 	return NULL;
 }
 
-/* ---- doors ---- */
+/* ---- listeners ---- */
 
 /* The folder, if it is not there: for its owner alone. */
 static int make_folder(const char *path)
 {
-	char folder[sizeof(((struct door *)0)->path)];
+	char folder[sizeof(((struct listener *)0)->path)];
 	char *slash;
 
 	strcpy(folder, path);
@@ -143,7 +143,7 @@ static int make_folder(const char *path)
  * Who holds the lock is the board of this name; it goes with the process that
  * holds it, however that ends.
  */
-static int take_lock(struct door *d)
+static int take_lock(struct listener *d)
 {
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	char path[sizeof(d->path) + 8];
@@ -197,7 +197,7 @@ static int clear_path(const struct sockaddr_un *at)
 	return unlink(at->sun_path) ? -errno : 0;
 }
 
-static int listen_at(struct door *d, bool others)
+static int listen_at(struct listener *d, bool others)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	int err;
@@ -225,7 +225,7 @@ static int listen_at(struct door *d, bool others)
 	return 0;
 }
 
-static void door_unlink(const char *path)
+static void listener_unlink(const char *path)
 {
 	if (unlink(path) && errno != ENOENT)
 		fprintf(stderr, "faultline: %s is left: %s\n", path,
@@ -236,15 +236,15 @@ static void door_unlink(const char *path)
  * s NULL: nobody has connected. is_ours: the lock was taken, so what has this name is
  * of nobody else.
  */
-static void door_close(struct serve *s, struct door *d, bool is_ours)
+static void listener_close(struct serve *s, struct listener *d, bool is_ours)
 {
 	char path[sizeof(d->path) + 8];
 
 	if (is_ours) {
 		snprintf(path, sizeof(path), "%s.lock", d->path);
 		if (d->sock >= 0)
-			door_unlink(d->path);
-		door_unlink(path);
+			listener_unlink(d->path);
+		listener_unlink(path);
 	}
 	/* What those have sent who wait in the backlog goes with it. */
 	if (d->sock >= 0 && s)
@@ -261,15 +261,16 @@ static bool is_open(struct serve *s, const char *path)
 	unsigned int i;
 
 	/* fcntl locks do not keep a process from itself. */
-	for (i = 0; i < DOORS; i++)
-		if (s->door[i].sock >= 0 && !strcmp(s->door[i].path, path))
+	for (i = 0; i < LISTENERS; i++)
+		if (s->listener[i].sock >= 0 &&
+		    !strcmp(s->listener[i].path, path))
 			return true;
 	return false;
 }
 
 int serve_open(struct serve *s, struct host_kernel *k, const char *path)
 {
-	struct door d = { .sock = -1, .lock_fd = -1, .kernel = k };
+	struct listener d = { .sock = -1, .lock_fd = -1, .kernel = k };
 	bool locked = false;
 	unsigned int i;
 	int err;
@@ -288,17 +289,17 @@ int serve_open(struct serve *s, struct host_kernel *k, const char *path)
 		err = listen_at(&d, s->cfg.others);
 	}
 	if (err) {
-		door_close(NULL, &d, locked);
+		listener_close(NULL, &d, locked);
 		return err;
 	}
 	sim_spin_lock(&s->lock);
-	for (i = 0; i < DOORS && s->door[i].sock >= 0; i++)
+	for (i = 0; i < LISTENERS && s->listener[i].sock >= 0; i++)
 		;
-	if (i < DOORS)
-		s->door[i] = d;
+	if (i < LISTENERS)
+		s->listener[i] = d;
 	sim_spin_unlock(&s->lock);
-	if (i == DOORS) {
-		door_close(s, &d, true);
+	if (i == LISTENERS) {
+		listener_close(s, &d, true);
 		return -ENOSPC;
 	}
 	serve_wake(s);
@@ -311,10 +312,10 @@ void serve_close(struct serve *s)
 
 	atomic_store(&s->stop, true);
 	serve_wake(s);
-	sim_thread_join(s->port);
-	for (i = 0; i < DOORS; i++)
-		if (s->door[i].sock >= 0)
-			door_close(s, &s->door[i], true);
+	sim_thread_join(s->io);
+	for (i = 0; i < LISTENERS; i++)
+		if (s->listener[i].sock >= 0)
+			listener_close(s, &s->listener[i], true);
 	keepers_end(&s->keepers);
 	close(s->wake[0]);
 	close(s->wake[1]);
@@ -324,7 +325,7 @@ void serve_close(struct serve *s)
 
 void serve_destroy(struct serve *s)
 {
-	guard_end();
+	sigbus_end();
 	free(s);
 }
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * serve.h - boards for other processes: a door (Unix socket) for each board, and
- * one thread, the port, that takes in what attached processes post and ask
+ * serve.h - boards for other processes: a listener (Unix socket) for each board, and
+ * one thread, the I/O thread, that takes in what attached processes post and ask
  * (lib/attach/attach.h). Their system calls and page faults run in kernel
  * threads here; memory is shared, and nothing that a process writes is trusted.
  *
- * Files: serve.c (doors, life), door.c (connecting), port.c (the thread that
+ * Files: serve.c (listeners,
+		   life), listener.c (connecting), io.c (the thread that
  * looks), client.c (one process: its life and its views), post.c (its doorbells),
- * call.c (its calls), guard.c (its memory, where its size is not fixed), keeper.c and
+ * call.c (its calls), sigbus.c (its memory, where its size is not fixed), keeper.c and
  * keep.c (its files, in processes of their own).
  */
 #ifndef FL_SERVE_H
@@ -37,11 +38,11 @@ struct serve_config {
 /* Threads mode only. NULL + *error. */
 struct serve *serve_create(const struct serve_config *cfg, int *error);
 /*
- * Open a door for k's board at path (attach_path). -EADDRINUSE: a board with
+ * Open a listener for k's board at path (attach_path). -EADDRINUSE: a board with
  * this name is running; a socket that a dead board has left is taken over.
  */
 int serve_open(struct serve *s, struct host_kernel *k, const char *path);
-/* Cut everybody off, close the doors, wait until all is given back. */
+/* Cut everybody off, close the listeners, wait until all is given back. */
 void serve_close(struct serve *s);
 /* After serve_close(): free. */
 void serve_destroy(struct serve *s);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * serve_internal.h - what the files of emu/serve share: doors, processes that are
+ * serve_internal.h - what the files of emu/serve share: listeners, processes that are
  * attached, and which thread may touch what.
  *
- * The port thread owns the lists of doors, newcomers and clients, and takes in posts
- * and calls. A call runs in a kernel thread of its own (struct half). When a
- * process has died, a thread of its own takes down what it had, and the port
+ * The I/O thread owns the lists of listeners, pending connections and clients, and takes in posts
+ * and calls. A call runs in a kernel thread of its own (struct worker). When a
+ * process has died, a thread of its own takes down what it had, and the I/O thread
  * strikes it off when that is done. Descriptors that processes send never come
  * into this one (keeper.h).
  */
@@ -20,13 +20,13 @@
 #include "host/host.h"
 #include "lib/attach/attach.h"
 #include "lib/os/os.h"
-#include "serve/guard.h"
+#include "serve/sigbus.h"
 #include "serve/keeper.h"
 #include "serve/serve.h"
 #include "trace/trace.h"
 
-#define DOORS		16u
-#define CLIENTS_MAX	(DOORS * SERVE_CLIENTS)
+#define LISTENERS		16u
+#define CLIENTS_MAX	(LISTENERS * SERVE_CLIENTS)
 #define POSTS_AT_ONCE	16u	/* of one process, before the next has its turn */
 #define QUEUES		256u	/* mapped by one process at a time */
 #define CLOSE_WAIT_NS	20000000ull	/* then the pages count as open */
@@ -40,14 +40,14 @@ struct call {
 	uint8_t payload[ATTACH_PAYLOAD];
 };
 
-/* The kernel half of one thread of a process: serves one slot of its calls. */
-struct half {
+/* The worker for one thread of a process: serves one slot of its calls. */
+struct worker {
 	struct client *client;
 	unsigned int slot;
-	struct sim_thread *thread;	/* made when it is first needed; port */
-	struct call call;		/* port writes, then job is set */
-	atomic_bool job;		/* release; pairs with the half's acquire */
-	/* The half is at it; it clears this (release) when its answer is whole. */
+	struct sim_thread *thread;	/* made when it is first needed; I/O thread */
+	struct call call;		/* the I/O thread writes, then job is set */
+	atomic_bool job;		/* release; pairs with the worker's acquire */
+	/* The worker is at it; it clears this (release) when its answer is whole. */
 	atomic_bool busy;
 };
 
@@ -67,25 +67,25 @@ struct client {
 	struct serve *serve;
 	struct host_kernel *kernel;
 	struct host_process *process;
-	struct door *door;
+	struct listener *listener;
 	struct attach_shared *shared;	/* goes when it is CLIENT_GONE */
 	int sock, shared_fd;
 	int peer;			/* readable: the process has ended; or -1 */
 	char name[ATTACH_NAME];
 	atomic_int state;
-	struct sim_thread *undertaker;	/* sleeps while the process lives */
-	/* port thread */
+	struct sim_thread *reaper;	/* sleeps while the process lives */
+	/* I/O thread */
 	uint32_t post_tail;
 	struct attach_note note;	/* what of the next one has come */
 	unsigned int note_bytes;
-	/* Started by the port with the first descriptor; asked by halves and kernel. */
+	/* Started by the I/O thread with the first descriptor; asked by workers and kernel. */
 	struct keeper keeper;
-	/* port and halves */
+	/* I/O thread and workers */
 	struct sim_spin lock;		/* queue */
 	struct queue queue[QUEUES];
 	volatile void *doorbell;	/* NULL: not mapped */
 	struct sim_spin bell;		/* the doorbell is being written */
-	struct half half[ATTACH_CALLS];
+	struct worker worker[ATTACH_CALLS];
 	/* views: written under the address space's lock */
 	_Atomic uint32_t view_head;
 	_Atomic uint64_t slow_since_ns;	/* a close is overdue; 0: none is */
@@ -94,15 +94,15 @@ struct client {
 	_Atomic(const char *) why;	/* NULL: it wrote what cannot be */
 };
 
-struct newcomer {
+struct pending {
 	int sock;			/* -1: none */
-	struct door *door;
+	struct listener *listener;
 	uint64_t since_ns;
 	unsigned int got;
 	struct attach_hello hello;
 };
 
-struct door {
+struct listener {
 	int sock;			/* -1: closed */
 	int lock_fd;
 	struct host_kernel *kernel;
@@ -112,17 +112,17 @@ struct door {
 
 struct serve {
 	struct serve_config cfg;
-	struct sim_thread *port;
-	int wake[2];			/* a byte: the port looks at all */
+	struct sim_thread *io;
+	int wake[2];			/* a byte: the I/O thread looks at all */
 	atomic_bool stop, asleep;
-	struct sim_spin lock;		/* doors, against the port */
-	struct door door[DOORS];
-	struct newcomer newcomer[SERVE_WAITING];
+	struct sim_spin lock;		/* listeners, against the I/O thread */
+	struct listener listener[LISTENERS];
+	struct pending pending[SERVE_WAITING];
 	struct client *client[CLIENTS_MAX];	/* the first live of them */
 	unsigned int live;
 	struct keepers keepers;
-	int spare;			/* for the door; -1: none to be had */
-	uint64_t doors_rest_until_ns;	/* nobody can be taken in; 0: one can */
+	int spare;			/* for the listener; -1: none to be had */
+	uint64_t listeners_rest_until_ns;	/* nobody can be taken in; 0: one can */
 	uint64_t instance;
 	struct {
 		atomic_ullong attached, refused, posts, calls, faults, cut_off,
@@ -143,22 +143,22 @@ void serve_wake(struct serve *s);
  */
 void serve_hang_up(struct serve *s, int sock);
 
-/* port.c */
-void port_main(void *serve);
+/* io.c */
+void io_main(void *serve);
 
-/* door.c; port thread */
-void door_accept(struct serve *s, struct door *d);
-/* Something came from a newcomer, or its time is over. */
-void door_newcomer(struct serve *s, struct newcomer *n, bool readable);
+/* listener.c; I/O thread */
+void listener_accept(struct serve *s, struct listener *d);
+/* Something came from a pending connection, or its time is over. */
+void listener_pending(struct serve *s, struct pending *n, bool readable);
 
-/* client.c; port thread, but for the views */
-struct client *client_create(struct serve *s, struct door *d, int sock,
+/* client.c; I/O thread, but for the views */
+struct client *client_create(struct serve *s, struct listener *d, int sock,
 			     const struct attach_hello *h, int *error);
 /* After WELCOME was sent or could not be. */
 void client_begin(struct client *c);
 /* Notes have come, or the end. */
 void client_read(struct client *c);
-/* It broke the rules; the port ends it. why: a constant. Any thread. */
+/* It broke the rules; the I/O thread ends it. why: a constant. Any thread. */
 void client_cut(struct client *c, const char *why);
 /* Has it to go (cut, or slower than patience)? Then begin with it. */
 void client_judge(struct client *c, uint64_t now_ns);
@@ -167,14 +167,14 @@ void client_end(struct client *c, const char *why);
 /* Sleep until what was overdue is closed, or it is not waited for any more. */
 void client_catches_up(struct client *c);
 /* Strike it off; state is CLIENT_GONE. */
-void client_bury(struct client *c);
+void client_reap(struct client *c);
 extern const struct host_cpu_ops client_cpu_ops;
 
-/* post.c; port thread: how much was done */
+/* post.c; I/O thread: how much was done */
 unsigned int posts_take(struct client *c);
 
 /* call.c */
-unsigned int calls_take(struct client *c);	/* port thread */
-void calls_end(struct client *c);		/* all halves have ended */
+unsigned int calls_take(struct client *c);	/* I/O thread */
+void calls_end(struct client *c);		/* all workers have ended */
 
 #endif

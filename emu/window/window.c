@@ -43,8 +43,8 @@ static int map_file(struct window *w, int fd, const char **why)
 		return bank;
 	}
 	w->guest.bank = bank;
-	guard_add(dram_bank(board_dram(w->cfg.board), bank)->mem,
-		  (uint64_t)st.st_size, &w->guest.cut);
+	sigbus_add(dram_bank(board_dram(w->cfg.board), bank)->mem,
+		   (uint64_t)st.st_size, &w->guest.cut);
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static void guest_end(struct window *w)
 	board_reset(w->cfg.board);
 	if (g->bank >= 0) {
 		dram_bank_remove(board_dram(w->cfg.board), g->bank);
-		guard_remove(&g->cut);
+		sigbus_remove(&g->cut);
 	}
 	for (i = 0; i < NIC_DB_COUNT; i++)
 		((struct fl_window_doorbell *)(g->bar +
@@ -198,7 +198,7 @@ static void window_main(void *arg)
 static void close_all(struct window *w)
 {
 	if (w->guarded)
-		guard_end();
+		sigbus_end();
 	if (w->listener >= 0) {
 		close(w->listener);
 		if (unlink(w->cfg.socket))
@@ -229,7 +229,7 @@ static int make(struct window *w)
 		w->wake[0] = w->wake[1] = -1;
 		return -errno;
 	}
-	err = guard_begin();
+	err = sigbus_begin();
 	w->guarded = !err;
 	err = err ? err : os_set_nonblocking(w->wake[0]);
 	err = err ? err : os_set_nonblocking(w->wake[1]);

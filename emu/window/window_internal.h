@@ -17,7 +17,7 @@
 #include "faultline/regs.h"
 #include "faultline/window.h"
 #include "os/os.h"
-#include "serve/guard.h"
+#include "serve/sigbus.h"
 #include "trace/trace.h"
 #include "window/window.h"
 
@@ -60,7 +60,7 @@ struct window {
 	int listener;
 	int wake[2];			/* one end closed: look at stop */
 	atomic_bool stop;
-	bool guarded;			/* guard_begin() was called */
+	bool guarded;			/* sigbus_begin() was called */
 	struct guest guest;
 	struct {
 		atomic_ullong guests, writes, reads, notes, doorbells,

@@ -218,7 +218,7 @@ static void begin(struct play *p)
 	memset(w->guest.bar, 0, FL_WINDOW_BYTES);
 	for (i = 0; i < FL_WINDOW_VECTORS; i++)
 		w->guest.vector[i] = os_interrupt_create();
-	FUZZ_EXPECT(!guard_begin(), "memory can be guarded");
+	FUZZ_EXPECT(!sigbus_begin(), "memory can be guarded");
 	ring_begin(&w->guest);
 	line_connect(w);
 }
@@ -234,9 +234,9 @@ static void end(struct play *p)
 	if (w->guest.bank >= 0) {
 		no_secret_in_ram(dram_bank(d, w->guest.bank));
 		dram_bank_remove(d, w->guest.bank);
-		guard_remove(&w->guest.cut);
+		sigbus_remove(&w->guest.cut);
 	}
-	guard_end();
+	sigbus_end();
 	for (i = 0; i < FL_WINDOW_VECTORS; i++)
 		close(w->guest.vector[i]);
 	free(w->guest.bar);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * port.c - the thread that looks: at what processes post and ask, as long as there
+ * io.c - the thread that looks: at what processes post and ask, as long as there
  * is something; else it sleeps on the sockets, and says so, so that who comes
  * rings. With it the board costs nothing while nobody uses it.
  *
@@ -16,25 +16,25 @@
 #define SOCKETS_EVERY	256u	/* rounds between two looks at the sockets */
 /*
  * Empty rounds, then empty rounds that yield. Few of the first: the process that
- * would post, or the half that works for it, may wait for this very CPU.
+ * would post, or the worker that works for it, may wait for this very CPU.
  */
 #define SPINS		100u
 #define YIELDS		1000u
 #define LOOK_MS		100	/* while somebody's time may run out */
 /*
- * Of hardware, before its turn is over and the port looks around: some tenth of a
+ * Of hardware, before its turn is over and the I/O thread looks around: some tenth of a
  * millisecond. A message may be long, and who posts one can have posted many.
  */
 #define TURN_STEPS	16u
 
 /* Of each process: the socket, its keeper's, the process itself. */
-#define POLL_MAX (1 + DOORS + SERVE_WAITING + 3 * CLIENTS_MAX)
+#define POLL_MAX (1 + LISTENERS + SERVE_WAITING + 3 * CLIENTS_MAX)
 
 struct look {
 	struct pollfd fd[POLL_MAX];
-	unsigned int n, doors, newcomers;	/* where these begin */
-	struct door *door[DOORS];
-	struct newcomer *newcomer[SERVE_WAITING];
+	unsigned int n, listeners, pendings;	/* where these begin */
+	struct listener *listener[LISTENERS];
+	struct pending *pending[SERVE_WAITING];
 	struct client *client[3 * CLIENTS_MAX];
 	bool timed;				/* somebody's time may run out */
 };
@@ -44,11 +44,12 @@ static void add(struct look *l, int fd)
 	l->fd[l->n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 }
 
-static bool doors_rest(struct serve *s)
+static bool listeners_resting(struct serve *s)
 {
-	if (s->doors_rest_until_ns && os_now_ns() > s->doors_rest_until_ns)
-		s->doors_rest_until_ns = 0;
-	return s->doors_rest_until_ns != 0;
+	if (s->listeners_rest_until_ns &&
+	    os_now_ns() > s->listeners_rest_until_ns)
+		s->listeners_rest_until_ns = 0;
+	return s->listeners_rest_until_ns != 0;
 }
 
 static void collect(struct serve *s, struct look *l)
@@ -56,21 +57,21 @@ static void collect(struct serve *s, struct look *l)
 	unsigned int i;
 
 	l->n = 0;
-	l->timed = doors_rest(s);
+	l->timed = listeners_resting(s);
 	add(l, s->wake[0]);
-	l->doors = l->n;
+	l->listeners = l->n;
 	sim_spin_lock(&s->lock);
-	for (i = 0; i < DOORS && !l->timed; i++)
-		if (s->door[i].sock >= 0) {
-			l->door[l->n - l->doors] = &s->door[i];
-			add(l, s->door[i].sock);
+	for (i = 0; i < LISTENERS && !l->timed; i++)
+		if (s->listener[i].sock >= 0) {
+			l->listener[l->n - l->listeners] = &s->listener[i];
+			add(l, s->listener[i].sock);
 		}
 	sim_spin_unlock(&s->lock);
-	l->newcomers = l->n;
+	l->pendings = l->n;
 	for (i = 0; i < SERVE_WAITING; i++)
-		if (s->newcomer[i].sock >= 0) {
-			l->newcomer[l->n - l->newcomers] = &s->newcomer[i];
-			add(l, s->newcomer[i].sock);
+		if (s->pending[i].sock >= 0) {
+			l->pending[l->n - l->pendings] = &s->pending[i];
+			add(l, s->pending[i].sock);
 			l->timed = true;
 		}
 }
@@ -83,7 +84,7 @@ static void add_client(struct look *l, unsigned int first, struct client *c,
 	l->fd[l->n - 1].events = events;
 }
 
-/* Clients stand behind the newcomers. */
+/* Clients stand behind the pending connections. */
 static unsigned int collect_clients(struct serve *s, struct look *l)
 {
 	unsigned int first = l->n, i;
@@ -141,17 +142,17 @@ static void look_at_sockets(struct serve *s, int timeout_ms)
 		return;
 	if (l.fd[0].revents)
 		drain_pipe(s->wake[0]);
-	/* Those who are in go first: a crowd at the door must not hold them. */
+	/* Those who are in go first: a crowd at the listener must not hold them. */
 	for (i = clients; i < l.n; i++)
 		if (l.fd[i].revents)
 			client_heard(l.client[i - clients], &l.fd[i]);
-	for (i = l.newcomers; i < clients; i++) {
+	for (i = l.pendings; i < clients; i++) {
 		readable = l.fd[i].revents;
-		door_newcomer(s, l.newcomer[i - l.newcomers], readable);
+		listener_pending(s, l.pending[i - l.pendings], readable);
 	}
-	for (i = l.doors; i < l.newcomers; i++)
+	for (i = l.listeners; i < l.pendings; i++)
 		if (l.fd[i].revents)
-			door_accept(s, l.door[i - l.doors]);
+			listener_accept(s, l.listener[i - l.listeners]);
 }
 
 /* One turn over all processes; how much there was. */
@@ -186,7 +187,7 @@ static void judge_clients(struct serve *s)
 			continue;
 		}
 		s->client[i] = s->client[--s->live];
-		client_bury(c);
+		client_reap(c);
 	}
 }
 
@@ -201,12 +202,12 @@ static void say_asleep(struct serve *s, uint32_t asleep)
 				     asleep);
 }
 
-/* Somebody has left hardware that has more to do: it is the port's now. */
+/* Somebody has left hardware that has more to do: it is the I/O thread's now. */
 static void hardware_left(void *serve)
 {
 	struct serve *s = serve;
 
-	/* seq_cst: pairs with the port's look after it says that it sleeps. */
+	/* seq_cst: pairs with the I/O thread's look after it says that it sleeps. */
 	if (atomic_load(&s->asleep) && atomic_exchange(&s->asleep, false))
 		serve_wake(s);
 }
@@ -237,9 +238,9 @@ static void end_all(struct serve *s)
 	unsigned int i;
 
 	for (i = 0; i < SERVE_WAITING; i++)
-		if (s->newcomer[i].sock >= 0) {
-			serve_hang_up(s, s->newcomer[i].sock);
-			s->newcomer[i].sock = -1;
+		if (s->pending[i].sock >= 0) {
+			serve_hang_up(s, s->pending[i].sock);
+			s->pending[i].sock = -1;
 		}
 	for (i = 0; i < s->live; i++)
 		client_end(s->client[i], "the board ends");
@@ -250,7 +251,7 @@ static void end_all(struct serve *s)
 	}
 }
 
-void port_main(void *serve)
+void io_main(void *serve)
 {
 	struct serve *s = serve;
 	unsigned int idle = 0, rounds = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * guard.c - a table of ranges, and the handler that looks into it: processes whose
+ * sigbus.c - a table of ranges, and the handler that looks into it: processes whose
  * memory has no fixed size (os_memory_fixed), and guests, whose memory is a file.
  * Frames and queues of others are in other objects.
  *
@@ -28,7 +28,7 @@ static bool fix(uintptr_t addr, int write)
 
 	(void)write;
 	for (i = 0; i < RANGES; i++) {
-		/* Acquire: pairs with the release in guard_add(). */
+		/* Acquire: pairs with the release in sigbus_add(). */
 		cut = atomic_load_explicit(&ranges[i].cut,
 					   memory_order_acquire);
 		if (!cut || addr < atomic_load(&ranges[i].start) ||
@@ -41,17 +41,17 @@ static bool fix(uintptr_t addr, int write)
 	return false;
 }
 
-int guard_begin(void)
+int sigbus_begin(void)
 {
 	return os_fault_add(fix);
 }
 
-void guard_end(void)
+void sigbus_end(void)
 {
 	os_fault_remove(fix);
 }
 
-void guard_add(const void *mem, uint64_t bytes, atomic_bool *cut)
+void sigbus_add(const void *mem, uint64_t bytes, atomic_bool *cut)
 {
 	unsigned int i;
 
@@ -65,7 +65,7 @@ void guard_add(const void *mem, uint64_t bytes, atomic_bool *cut)
 	sim_spin_unlock(&adding);
 }
 
-void guard_remove(atomic_bool *cut)
+void sigbus_remove(atomic_bool *cut)
 {
 	unsigned int i;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * door.c - connecting: a newcomer says HELLO within SERVE_HELLO_MS, is judged, and
+ * listener.c - connecting: a pending connection says HELLO within SERVE_HELLO_MS, is judged, and
  * gets WELCOME with the shared area and its bank, or a refusal with the reason.
  * Nothing here waits for anybody.
  */
@@ -12,16 +12,16 @@
 
 #include "serve/serve_internal.h"
 
-#define OLD_NS	100000000ull	/* so old, a newcomer makes room for another */
+#define OLD_NS	100000000ull	/* so old, a pending connection makes room for another */
 
-static void newcomer_end(struct serve *s, struct newcomer *n)
+static void pending_end(struct serve *s, struct pending *n)
 {
 	serve_hang_up(s, n->sock);
 	n->sock = -1;
 }
 
 /* It may have gone already, or not read: it is its own loss. */
-static void refuse(struct serve *s, struct newcomer *n, int error,
+static void refuse(struct serve *s, struct pending *n, int error,
 		   const char *fmt, ...)
 {
 	struct attach_welcome w = { .magic = ATTACH_MAGIC,
@@ -33,17 +33,17 @@ static void refuse(struct serve *s, struct newcomer *n, int error,
 	va_end(ap);
 	os_send_all(n->sock, &w, sizeof(w), NULL, 0, 0);
 	serve_count(&s->count.refused);
-	newcomer_end(s, n);
+	pending_end(s, n);
 }
 
 /* A free place, or that of the oldest who has been silent for long. */
-static struct newcomer *place(struct serve *s, uint64_t now_ns)
+static struct pending *place(struct serve *s, uint64_t now_ns)
 {
-	struct newcomer *n, *oldest = NULL;
+	struct pending *n, *oldest = NULL;
 	unsigned int i;
 
 	for (i = 0; i < SERVE_WAITING; i++) {
-		n = &s->newcomer[i];
+		n = &s->pending[i];
 		if (n->sock < 0)
 			return n;
 		if (!oldest || n->since_ns < oldest->since_ns)
@@ -52,24 +52,24 @@ static struct newcomer *place(struct serve *s, uint64_t now_ns)
 	if (now_ns - oldest->since_ns < OLD_NS)
 		return NULL;
 	serve_count(&s->count.refused);
-	newcomer_end(s, oldest);
+	pending_end(s, oldest);
 	return oldest;
 }
 
 /*
- * Nobody can be taken in now. Those who wait in the backlog keep the doors readable,
- * so the port does not look at them for a while: it would find nothing else.
+ * Nobody can be taken in now. Those who wait in the backlog keep the listeners readable,
+ * so the I/O thread does not look at them for a while: it would find nothing else.
  */
-static void doors_rest(struct serve *s, uint64_t now_ns)
+static void listeners_rest(struct serve *s, uint64_t now_ns)
 {
-	s->doors_rest_until_ns = now_ns + OLD_NS;
+	s->listeners_rest_until_ns = now_ns + OLD_NS;
 }
 
 /*
  * The next one of the backlog. This process is at its limit of descriptors: then the
  * spare one is given up for it, *full is set, and it can at least hear why.
  */
-static int take_next(struct serve *s, struct door *d, bool *full)
+static int take_next(struct serve *s, struct listener *d, bool *full)
 {
 	int sock = accept(d->sock, NULL, NULL);
 
@@ -87,27 +87,27 @@ static bool may_be_transient(int error)
 	       error == ENOBUFS;
 }
 
-void door_accept(struct serve *s, struct door *d)
+void listener_accept(struct serve *s, struct listener *d)
 {
 	uint64_t now_ns = os_now_ns();
-	struct newcomer *n = place(s, now_ns);
+	struct pending *n = place(s, now_ns);
 	bool full;
 	uid_t uid;
 	int sock;
 
 	if (!n) {
-		doors_rest(s, now_ns);
+		listeners_rest(s, now_ns);
 		return;		/* they wait in the backlog */
 	}
 	sock = take_next(s, d, &full);
 	if (sock < 0) {
 		if (may_be_transient(errno))
-			doors_rest(s, now_ns);
+			listeners_rest(s, now_ns);
 		return;
 	}
-	*n = (struct newcomer){ .sock = sock, .door = d, .since_ns = now_ns };
+	*n = (struct pending){ .sock = sock, .listener = d, .since_ns = now_ns };
 	if (os_set_nonblocking(sock)) {
-		newcomer_end(s, n);
+		pending_end(s, n);
 		return;
 	}
 	if (full) {
@@ -127,7 +127,7 @@ void door_accept(struct serve *s, struct door *d)
 }
 
 /* NULL: it may come in; or why not, and *error. */
-static const char *judge(const struct newcomer *n, int *error)
+static const char *judge(const struct pending *n, int *error)
 {
 	const struct attach_hello *h = &n->hello;
 
@@ -151,13 +151,13 @@ static const char *judge(const struct newcomer *n, int *error)
 	if (memchr(h->name, 0, sizeof(h->name)) == NULL)
 		return "the process's name has no end";
 	*error = -EAGAIN;
-	if (n->door->clients >= SERVE_CLIENTS)
+	if (n->listener->clients >= SERVE_CLIENTS)
 		return "the board has as many processes as it can";
 	*error = 0;
 	return NULL;
 }
 
-static void welcome(struct serve *s, struct newcomer *n, struct client *c)
+static void welcome(struct serve *s, struct pending *n, struct client *c)
 {
 	struct attach_welcome w = {
 		.magic = ATTACH_MAGIC,
@@ -188,7 +188,7 @@ static void welcome(struct serve *s, struct newcomer *n, struct client *c)
 		client_end(c, "it has gone before it was in");
 }
 
-static void admit(struct serve *s, struct newcomer *n)
+static void admit(struct serve *s, struct pending *n)
 {
 	const char *why;
 	struct client *c;
@@ -199,18 +199,18 @@ static void admit(struct serve *s, struct newcomer *n)
 		refuse(s, n, error, "%s", why);
 		return;
 	}
-	c = client_create(s, n->door, n->sock, &n->hello, &error);
+	c = client_create(s, n->listener, n->sock, &n->hello, &error);
 	if (!c) {
 		refuse(s, n, error, "board %s cannot take another process: %s",
-		       board_name(host_board(n->door->kernel)),
+		       board_name(host_board(n->listener->kernel)),
 		       strerror(-error));
 		return;
 	}
-	n->door->clients++;
+	n->listener->clients++;
 	welcome(s, n, c);
 }
 
-void door_newcomer(struct serve *s, struct newcomer *n, bool readable)
+void listener_pending(struct serve *s, struct pending *n, bool readable)
 {
 	ssize_t r = -EAGAIN;
 
@@ -223,7 +223,7 @@ void door_newcomer(struct serve *s, struct newcomer *n, bool readable)
 		return;
 	}
 	if (!r || (r < 0 && r != -EAGAIN)) {
-		newcomer_end(s, n);
+		pending_end(s, n);
 		return;
 	}
 	if (r > 0)
