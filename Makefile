@@ -568,7 +568,7 @@ os-objects: $(OS_OBJ)
 # A foreign machine: programs for arm64, under qemu-user, with pages of 4, 16 and
 # 64 KB. Its liburcu is unpacked under build/, and linked in, as is libc.
 AARCH64_ROOT := build/aarch64/root
-AARCH64_TESTS := test_os test_host_mm test_host_adopt test_host_attach \
+AARCH64_TESTS := test_os test_host_mm test_host_import test_host_attach \
 	       test_host_reclaim test_smmu_walk \
 	       test_wire
 CROSS = $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc SAN=plain LTO=no \

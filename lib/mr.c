@@ -64,12 +64,12 @@ int fl_dealloc_pd(struct fl_pd *pd)
 }
 
 /* Where the device cannot see all memory, what a region is made of is told. */
-static int adopt(struct fl_device *dev, void *addr, size_t bytes,
-		 unsigned int access)
+static int import(struct fl_device *dev, void *addr, size_t bytes,
+		  unsigned int access)
 {
-	if (!dev->sys->adopt)
+	if (!dev->sys->import)
 		return 0;
-	return dev->sys->adopt(dev->fd, addr, bytes, access);
+	return dev->sys->import(dev->fd, addr, bytes, access);
 }
 
 static void release(struct fl_device *dev, void *addr, size_t bytes)
@@ -98,7 +98,7 @@ int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 	if (!m)
 		return -ENOMEM;
 	r.pd = pd->number;
-	error = adopt(pd->dev, addr, bytes, access & ACCESS_BITS);
+	error = import(pd->dev, addr, bytes, access & ACCESS_BITS);
 	if (error)
 		goto free;
 	error = lib_ioctl(pd->dev, FL_IOC_REG_MR, &r);

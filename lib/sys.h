@@ -70,10 +70,10 @@ struct fl_sys {
 	uint64_t (*now_ns)(void);
 	/*
 	 * Memory that becomes part of a region, access: FL_LOCAL_WRITE and its
-	 * like; and is no longer. Counted. adopt may refuse; release has the
+	 * like; and is no longer. Counted. import may refuse; release has the
 	 * same range and no answer that could help anybody.
 	 */
-	int (*adopt)(int fd, void *addr, size_t bytes, unsigned int access);
+	int (*import)(int fd, void *addr, size_t bytes, unsigned int access);
 	void (*release)(int fd, void *addr, size_t bytes);
 	/*
 	 * fl_present(). NULL: the system pages in by itself, so that only what

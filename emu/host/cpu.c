@@ -7,7 +7,7 @@
  *
  * There, opening is something that will happen, so an entry says what the CPU
  * will have at most; it goes back to closed only when closing has been
- * confirmed. A page that is on its way into or out of the bank (adopt.c) has no
+ * confirmed. A page that is on its way into or out of the bank (imported.c) has no
  * entry: the process itself sees to its view.
  */
 #include <stdlib.h>
@@ -285,7 +285,7 @@ static bool joins(struct host_mm *mm, uint64_t last, uint64_t next)
 	if (next - last > GAP * HOST_PAGE)
 		return false;
 	for (last += HOST_PAGE; last < next; last += HOST_PAGE)
-		/* Around adopted memory lies what is not the board's. */
+		/* Around imported memory lies what is not the board's. */
 		if (!map_find(mm, last) || moving(mm, pt_get(mm, last)))
 			return false;
 	return true;

@@ -19,7 +19,7 @@
  * evict.c (taking pages away), swap.c (swap and file pages), source.c
  * (files that others opened), kpages.c (tables and DMA memory), queues.c
  * (queues in a process's bank), cpu.c (what the CPU may do), arena.c (views in
- * this program), attach.c (processes elsewhere), adopt.c (memory of theirs),
+ * this program), attach.c (processes elsewhere), imported.c (memory of theirs),
  * check.c (what must add up).
  */
 #ifndef FL_HOST_H
@@ -133,7 +133,7 @@ struct host_cpu_ops {
 	 * answer in time, so some may still be open; it will close them when
 	 * it comes to it. Must soon return when the process dies. Covers no
 	 * page that lies outside every mapping, nor one that is moving (see
-	 * host_adopt).
+	 * host_import).
 	 */
 	int (*close)(void *arg, uint64_t va, uint64_t npages);
 };
@@ -185,30 +185,30 @@ void host_process_kill(struct host_process *p);
  * Memory of its own, outside the arena: npages from va become a mapping with
  * pages in frame[], present and pinned, which the process fills and then uses
  * in place of its own. -EEXIST: some of it is a mapping already; -EINVAL;
- * -ENOMEM: frames, its limits. Then host_adopted() lets them be evicted (keep:
+ * -ENOMEM: frames, its limits. Then host_imported() lets them be evicted (keep:
  * they stay for ever); neighbours with the same rights become one mapping.
  *
  * Until then the pages are moving: the process sees to its view of them by
  * itself, a fault on one returns 0 and opens nothing, and they can be neither
  * changed (-EBUSY) nor closed. After it the kernel takes them for open. An
- * adoption that cannot be done ends with host_released() in place of
- * host_adopted(). -EINVAL of both: not all of the pages are moving.
+ * import that cannot be done ends with host_returned() in place of
+ * host_imported(). -EINVAL of both: not all of the pages are moving.
  */
-int host_adopt(struct host_process *p, uint64_t va, uint64_t npages, int prot,
-	       uint32_t *frame);
-int host_adopted(struct host_process *p, uint64_t va, uint64_t npages,
-		 bool keep);
+int host_import(struct host_process *p, uint64_t va, uint64_t npages, int prot,
+		uint32_t *frame);
+int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
+		  bool keep);
 /*
- * The way back: the pages of an adopted range are made present and pinned, so
+ * The way back: the pages of an imported range are made present and pinned, so
  * that the process can copy them; they are moving again, and the kernel takes
- * them for closed. host_released() then forgets mapping and pages, without a
- * word to the process; host_adopted() takes the release back. -EINVAL: not
- * adopted; -EBUSY: the driver has pinned some, or they are moving; -ENOMEM: no
+ * them for closed. host_returned() then forgets mapping and pages, without a
+ * word to the process; host_imported() takes the release back. -EINVAL: not
+ * imported; -EBUSY: the driver has pinned some, or they are moving; -ENOMEM: no
  * frame; -EFAULT: not to be read from swap. On error nothing has changed.
  */
-int host_release(struct host_process *p, uint64_t va, uint64_t npages,
-		 uint32_t *frame);
-int host_released(struct host_process *p, uint64_t va, uint64_t npages);
+int host_return(struct host_process *p, uint64_t va, uint64_t npages,
+		uint32_t *frame);
+int host_returned(struct host_process *p, uint64_t va, uint64_t npages);
 
 /* ---- system calls (of host_current(), or of p) ---- */
 
@@ -250,7 +250,7 @@ void host_on_wait(void (*fn)(void *arg, bool waits), void *arg);
  * first, since an unpin names a page and not a frame). mprotect refuses holes
  * (-ENOMEM) and keeps what is resident; HOST_WRITE includes reading. -EBUSY of
  * these and of madvise also when a process elsewhere does not close its pages in
- * time; nothing has changed then. mprotect and madvise take adopted memory too.
+ * time; nothing has changed then. mprotect and madvise take imported memory too.
  */
 int host_munmap(struct host_process *p, void *addr, uint64_t len);
 int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot);

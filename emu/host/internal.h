@@ -77,7 +77,7 @@ struct host_frame {
 };
 
 enum {
-	HELD_MOVING = 1, /* the process itself moves the page in or out (adopt.c) */
+	HELD_MOVING = 1, /* the process itself moves the page in or out (imported.c) */
 	HELD_KEPT = 2,	/* for as long as the process lives */
 };
 

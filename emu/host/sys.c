@@ -168,7 +168,7 @@ static bool in_arena(struct host_process *p, const void *addr, size_t bytes)
 }
 
 /* The rest of this program's memory has no page tables here. */
-static int sys_adopt(int fd, void *addr, size_t bytes, unsigned int access)
+static int sys_import(int fd, void *addr, size_t bytes, unsigned int access)
 {
 	char c;
 
@@ -219,6 +219,6 @@ const struct fl_sys host_sys = {
 	.trace = sys_trace,
 	.new_xfer = sys_new_xfer,
 	.now_ns = sys_now_ns,
-	.adopt = sys_adopt,
+	.import = sys_import,
 	.present = sys_present,
 };

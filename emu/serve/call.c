@@ -341,7 +341,8 @@ static void answer_frames(struct answer *a, uint64_t n)
 	a->payload_bytes = (unsigned int)(n * HOST_FRAMES * sizeof(*frame));
 }
 
-static int do_adopt(struct client *c, const struct call *call, struct answer *a)
+static int do_import(struct client *c, const struct call *call,
+		     struct answer *a)
 {
 	uint64_t n = to_pages(call->arg[1]);
 	int err;
@@ -349,14 +350,14 @@ static int do_adopt(struct client *c, const struct call *call, struct answer *a)
 	if (!n || !call->arg[2] ||
 	    call->arg[2] > (FL_PROT_READ | FL_PROT_WRITE))
 		return -EINVAL;
-	err = host_adopt(c->process, call->arg[0], n, (int)call->arg[2],
-			 (uint32_t *)a->payload);
+	err = host_import(c->process, call->arg[0], n, (int)call->arg[2],
+			  (uint32_t *)a->payload);
 	answer_frames(a, n);
 	return err;
 }
 
-static int do_adopted(struct client *c, const struct call *call,
-		      struct answer *a)
+static int do_imported(struct client *c, const struct call *call,
+		       struct answer *a)
 {
 	uint64_t n = to_pages(call->arg[1]);
 
@@ -365,31 +366,31 @@ static int do_adopted(struct client *c, const struct call *call,
 		return -EINVAL;
 	/* It could not be done: the pages are the process's own again. */
 	if (call->arg[3])
-		return host_released(c->process, call->arg[0], n);
-	return host_adopted(c->process, call->arg[0], n, call->arg[2]);
+		return host_returned(c->process, call->arg[0], n);
+	return host_imported(c->process, call->arg[0], n, call->arg[2]);
 }
 
-static int do_release(struct client *c, const struct call *call,
-		      struct answer *a)
+static int do_return(struct client *c, const struct call *call,
+		     struct answer *a)
 {
 	uint64_t n = to_pages(call->arg[1]);
 	int err;
 
 	if (!n)
 		return -EINVAL;
-	err = host_release(c->process, call->arg[0], n,
-			   (uint32_t *)a->payload);
+	err = host_return(c->process, call->arg[0], n,
+			  (uint32_t *)a->payload);
 	answer_frames(a, n);
 	return err;
 }
 
-static int do_released(struct client *c, const struct call *call,
+static int do_returned(struct client *c, const struct call *call,
 		       struct answer *a)
 {
 	uint64_t n = to_pages(call->arg[1]);
 
 	(void)a;
-	return n ? host_released(c->process, call->arg[0], n) : -EINVAL;
+	return n ? host_returned(c->process, call->arg[0], n) : -EINVAL;
 }
 
 static int (*const calls[ATTACH_OPS])(struct client *c, const struct call *call,
@@ -405,10 +406,10 @@ static int (*const calls[ATTACH_OPS])(struct client *c, const struct call *call,
 	[ATTACH_FREE] = do_free,
 	[ATTACH_ADVISE] = do_advise,
 	[ATTACH_PROTECT] = do_protect,
-	[ATTACH_ADOPT] = do_adopt,
-	[ATTACH_ADOPTED] = do_adopted,
-	[ATTACH_RELEASE] = do_release,
-	[ATTACH_RELEASED] = do_released,
+	[ATTACH_IMPORT] = do_import,
+	[ATTACH_IMPORTED] = do_imported,
+	[ATTACH_RETURN] = do_return,
+	[ATTACH_RETURNED] = do_returned,
 };
 
 /* ---- a kernel worker ---- */

@@ -212,7 +212,7 @@ void client_cut(struct client *c, const char *why)
 	serve_wake(c->serve);
 }
 
-void client_judge(struct client *c, uint64_t now_ns)
+void client_check(struct client *c, uint64_t now_ns)
 {
 	uint64_t since_ns = atomic_load(&c->slow_since_ns);
 	uint64_t patience_ns = c->serve->cfg.patience_ms * 1000000ull;
@@ -310,9 +310,9 @@ static void ring(struct client *c)
 	struct attach_note n = { .kind = ATTACH_BELL };
 	int err = 0;
 
-	/* seq_cst: pairs with the agent's look after it says that it sleeps. */
+	/* seq_cst: pairs with the service thread's look after it says that it sleeps. */
 	atomic_thread_fence(memory_order_seq_cst);
-	if (atomic_load_explicit(&c->shared->agent_asleep,
+	if (atomic_load_explicit(&c->shared->service_asleep,
 				 memory_order_relaxed))
 		err = os_send_all(c->sock, &n, sizeof(n), NULL, 0, 0);
 	/* No room: it has bells enough. One that is lost must not leave it asleep. */

@@ -173,7 +173,7 @@ static unsigned int look_at_clients(struct serve *s)
 }
 
 /* Those whose time is over go; those who are gone are struck off. */
-static void judge_clients(struct serve *s)
+static void check_clients(struct serve *s)
 {
 	uint64_t now_ns = os_now_ns();
 	struct client *c;
@@ -181,7 +181,7 @@ static void judge_clients(struct serve *s)
 
 	while (i < s->live) {
 		c = s->client[i];
-		client_judge(c, now_ns);
+		client_check(c, now_ns);
 		if (atomic_load(&c->state) != CLIENT_GONE) {
 			i++;
 			continue;
@@ -245,7 +245,7 @@ static void end_all(struct serve *s)
 	for (i = 0; i < s->live; i++)
 		client_end(s->client[i], "the board ends");
 	while (s->live) {
-		judge_clients(s);
+		check_clients(s);
 		if (!sim_pump_all(s->cfg.sim))
 			sim_sleep(200000);
 	}
@@ -261,11 +261,11 @@ void io_main(void *serve)
 		idle = look_around(s) ? 0 : idle + 1;
 		if (++rounds % SOCKETS_EVERY == 0) {
 			look_at_sockets(s, 0);
-			judge_clients(s);
+			check_clients(s);
 		}
 		if (idle > SPINS + YIELDS) {
 			sleep_until_called(s);
-			judge_clients(s);
+			check_clients(s);
 			idle = 0;
 		} else if (idle > SPINS) {
 			os_yield();

@@ -161,7 +161,7 @@ void client_read(struct client *c);
 /* It broke the rules; the I/O thread ends it. why: a constant. Any thread. */
 void client_cut(struct client *c, const char *why);
 /* Has it to go (cut, or slower than patience)? Then begin with it. */
-void client_judge(struct client *c, uint64_t now_ns);
+void client_check(struct client *c, uint64_t now_ns);
 /* why: NULL if it was cut. */
 void client_end(struct client *c, const char *why);
 /* Sleep until what was overdue is closed, or it is not waited for any more. */

@@ -60,7 +60,7 @@ struct attach_welcome {
 	/*
 	 * Granule of residency: a power of two, 4096 to 65536, at least the
 	 * process's own pages. Whatever comes, goes, is opened, closed,
-	 * adopted or released is whole granules, although pages and frames are
+	 * imported or released is whole granules, although pages and frames are
 	 * counted in units of 4096 bytes all over: numbers and first addresses
 	 * are multiples, and frames of one granule lie side by side.
 	 */
@@ -110,7 +110,7 @@ struct attach_post {
  */
 #define ATTACH_SHORT_CALLS 8u
 #define ATTACH_PAYLOAD	256u
-/* Pages of 4096 bytes of one ADOPT or RELEASE; at least one granule. */
+/* Pages of 4096 bytes of one IMPORT or RELEASE; at least one granule. */
 #define ATTACH_BATCH	64u
 #define ATTACH_WORDS	(ATTACH_PAYLOAD / 4)
 
@@ -136,18 +136,18 @@ enum attach_op {
 	 * Take n pages (at most ATTACH_BATCH, whole granules, outside the arena)
 	 * into the bank: address, n, FL_PROT_*. Answer: n frame numbers in the payload; they
 	 * stay put and nobody else uses them. The process copies its pages there and maps
-	 * the frames in their place, then ADOPTED (address, n, keep) lets
-	 * them be evicted, unless keep is 1. result not 0 in ADOPTED's arg[3]:
+	 * the frames in their place, then IMPORTED (address, n, keep) lets
+	 * them be evicted, unless keep is 1. result not 0 in IMPORTED's arg[3]:
 	 * it could not be done, forget them.
 	 */
-	ATTACH_ADOPT,
-	ATTACH_ADOPTED,
+	ATTACH_IMPORT,
+	ATTACH_IMPORTED,
 	/*
-	 * The other way: RELEASE (address, n) makes them present and keeps
-	 * them; frame numbers in the payload; RELEASED (address, n) forgets them.
+	 * The other way: RETURN (address, n) makes them present and keeps
+	 * them; frame numbers in the payload; RETURNED (address, n) forgets them.
 	 */
-	ATTACH_RELEASE,
-	ATTACH_RELEASED,
+	ATTACH_RETURN,
+	ATTACH_RETURNED,
 	ATTACH_OPS
 };
 
@@ -209,7 +209,7 @@ struct attach_shared {
 	/* The board waits for view_done (os_word_wait): wake it. */
 	_Atomic uint32_t view_awaited;	/* written by the board */
 	/* 1: no thread of the process looks at view_head: send a BELL note. */
-	_Alignas(64) _Atomic uint32_t agent_asleep;
+	_Alignas(64) _Atomic uint32_t service_asleep;
 	_Alignas(64) _Atomic uint32_t post_head;
 	_Alignas(64) _Atomic uint64_t asked;	/* a bit for each call */
 	struct attach_post post[ATTACH_POSTS];

@@ -13,7 +13,7 @@
 #define YIELDS	400u	/* and before it sleeps */
 /* A sleeper looks by itself so often whether the board is still there. */
 #define NAP_NS	50000000u
-/* And so often for views while the agent, which else does them, has work. */
+/* And so often for views while the service thread, which else does them, has work. */
 #define SHORT_NAP_NS 200000u
 
 void attach_turn(unsigned int *turns)
@@ -28,11 +28,11 @@ void attach_turn(unsigned int *turns)
 		os_yield();
 }
 
-/* When it waits for an answer itself, nobody is in its poll() (agent.c). */
-static void listen_as_agent(struct attach *a)
+/* When it waits for an answer itself, nobody is in its poll() (service.c). */
+static void listen_as_service(struct attach *a)
 {
 	if (atomic_load(&a->job.state) == 1 &&
-	    pthread_equal(pthread_self(), a->agent))
+	    pthread_equal(pthread_self(), a->service))
 		attach_listen(a);
 }
 
@@ -40,7 +40,7 @@ static void listen_as_agent(struct attach *a)
 static void turn(struct attach *a, unsigned int *turns)
 {
 	if (*turns >= SPINS + YIELDS)
-		listen_as_agent(a);
+		listen_as_service(a);
 	attach_turn(turns);
 }
 
@@ -74,7 +74,7 @@ static struct attach_call *take(struct attach *a, uint32_t op,
 
 static void nap(struct attach *a, struct attach_call *c)
 {
-	bool agent_works = atomic_load(&a->job.state) == 1;
+	bool service_works = atomic_load(&a->job.state) == 1;
 
 	/*
 	 * Sleep on the word itself: the board writes the state and then looks
@@ -84,9 +84,9 @@ static void nap(struct attach *a, struct attach_call *c)
 	atomic_store(&c->asleep, 1);
 	if (atomic_load(&c->state) == ATTACH_ASKED)
 		os_word_wait(&c->state, ATTACH_ASKED,
-			     agent_works ? SHORT_NAP_NS : NAP_NS);
+			     service_works ? SHORT_NAP_NS : NAP_NS);
 	atomic_store(&c->asleep, 0);
-	listen_as_agent(a);
+	listen_as_service(a);
 }
 
 /* Until the answer is there and holds: 0, or attach_error(). */

@@ -49,7 +49,7 @@ static bool holds(struct attach *a, uintptr_t addr)
 	if (attach_inside(a, addr))
 		return true;
 	p = attach_page(a, addr);
-	return p && atomic_load(&p->own) & OWN_ADOPTED;
+	return p && atomic_load(&p->own) & OWN_IMPORTED;
 }
 
 struct attach *attach_by_addr(uintptr_t addr)
@@ -272,7 +272,7 @@ static struct attach *furnish(void)
 static void wipe(struct attach *a)
 {
 	atomic_store(&a->error, 0);
-	atomic_store(&a->adopted, 0);
+	atomic_store(&a->imported, 0);
 	atomic_store(&a->view_flag, 0);
 	atomic_store(&a->stop, 0);
 	memset(&a->hello, 0, sizeof(a->hello));
@@ -377,16 +377,16 @@ static int move_in(struct attach *a)
 		return error;
 	error = attach_rehearse(a);
 	if (!error)
-		error = attach_agent_start(a);
+		error = attach_service_start(a);
 	if (error)
 		goto fault;
 	error = attach_call(a, &q);
 	if (error < 0)
-		goto agent;
+		goto service;
 	a->board_fd = error;
 	return 0;
-agent:
-	attach_agent_end(a);
+service:
+	attach_service_end(a);
 fault:
 	os_fault_remove(attach_fix);
 	return error;
@@ -413,7 +413,7 @@ int attach_open(const char *name, int *fd)
 	snprintf(a->name, sizeof(a->name), "%s", name);
 	error = make_arena(a);
 	if (!error)
-		error = attach_meet(a, path);
+		error = attach_connect(a, path);
 	if (!error)
 		error = trusted(a, name);
 	if (!error)
@@ -441,7 +441,7 @@ int attach_close(int fd)
 	if (error != -EPERM) {
 		q.arg[0] = (uint64_t)a->board_fd;
 		error = attach_call(a, &q);
-		attach_job(a, JOB_RELEASE_ALL, NULL, 0, 0);
+		attach_job(a, JOB_RETURN_ALL, NULL, 0, 0);
 	}
 	if (!atomic_compare_exchange_strong(&a->state, &want, ATTACH_GOING))
 		return -EBADF;		/* another thread closes it too */
@@ -449,7 +449,7 @@ int attach_close(int fd)
 	if (a->shared)
 		attach_dies(a, -ENODEV);
 	if (atomic_load(&a->error) != -EPERM)
-		attach_agent_end(a);
+		attach_service_end(a);
 	os_fault_remove(attach_fix);
 	take_down(a);
 	return error;

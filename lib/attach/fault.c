@@ -154,7 +154,7 @@ static int fix_one(struct attach *a, uintptr_t addr, int write)
 			attach_turn(&turns);
 		return 1;
 	}
-	if ((own & (OWN_ADOPTED | OWN_OUT | OWN_FOREIGN)) != OWN_ADOPTED)
+	if ((own & (OWN_IMPORTED | OWN_OUT | OWN_FOREIGN)) != OWN_IMPORTED)
 		return 0;
 	if (ask(a, p, addr, write))
 		return 1;

@@ -20,7 +20,7 @@ static bool is_closed(const struct attach_page *p, const struct os_map *m)
 	return !atomic_load(&p->view) && !m->inode && !m->prot;
 }
 
-/* Adopted pages from l->at up to end, where m is mapped; NULL: nothing is. */
+/* Imported pages from l->at up to end, where m is mapped; NULL: nothing is. */
 static void mark(struct look *l, uintptr_t end, const struct os_map *m)
 {
 	bool ours = m && os_map_is(m, l->a->bank_fd);

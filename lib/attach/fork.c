@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * fork.c - a process that is attached forks. In the child no board is open any
- * more: calls return -EPERM, memory of boards is not there, and adopted memory
+ * more: calls return -EPERM, memory of boards is not there, and imported memory
  * is a private copy, as after any fork.
  *
- * Before the fork all adopted pages are made present, and the view flag is held
+ * Before the fork all imported pages are made present, and the view flag is held
  * so that they stay; the child copies them out of the bank and says so on a
  * pipe; until then the parent holds the flag. Pages of the forking thread's own
- * stack are made private before (adopt.c), since both go on running on them.
+ * stack are made private before (import.c), since both go on running on them.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -57,7 +57,7 @@ static void hold(struct attach *a, unsigned int slot)
 
 	/* No page comes or goes by a region. */
 	attach_job_lock(a);
-	if (atomic_load(&a->adopted) && forking.stack_end)
+	if (atomic_load(&a->imported) && forking.stack_end)
 		attach_job_locked(a, JOB_STACK_OUT,
 				  (void *)forking.stack_start,
 				  forking.stack_end - forking.stack_start, 0);
@@ -114,7 +114,7 @@ static void parent(void)
 			continue;
 		a = attach_slot(i);
 		attach_views_unlock(a, &forking.mask[i]);
-		if (atomic_load(&a->adopted) && forking.stack_end)
+		if (atomic_load(&a->imported) && forking.stack_end)
 			attach_job_locked(a, JOB_STACK_BACK,
 					  (void *)forking.stack_start,
 					  forking.stack_end -
@@ -124,7 +124,7 @@ static void parent(void)
 	attach_slots_unlock();
 }
 
-/* In the child: each adopted page becomes its own, from the bank. */
+/* In the child: each imported page becomes its own, from the bank. */
 static void own_pages(struct attach *a)
 {
 	struct attach_page *p;

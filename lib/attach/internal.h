@@ -9,7 +9,7 @@
  *	   register: such a page may be absent.
  *	2. Who holds the view flag has all signals blocked and touches nothing
  *	   that may be absent: a handler in the same thread would wait for ever.
- *	3. The agent's thread takes no lock of the C library while pages are
+ *	3. The service thread takes no lock of the C library while pages are
  *	   busy: who waits for them may hold it.
  *	4. struct attach is never freed, only used again, so that a handler may
  *	   look at one that is going; users counts who is inside.
@@ -33,8 +33,8 @@
 /* view: frame + 1 that is mapped there (0: none), rights (FL_PROT_*) above. */
 #define VIEW_FRAME	0x3fffffffu
 #define VIEW_PROT_SHIFT	30
-/* own: of a page outside the arena; the agent writes it, any thread reads it. */
-#define OWN_ADOPTED	1u
+/* own: of a page outside the arena; the service thread writes it, any thread reads it. */
+#define OWN_IMPORTED	1u
 #define OWN_BUSY	2u		/* its contents move: wait */
 #define OWN_KEPT	4u		/* never absent */
 #define OWN_WRITE	8u		/* the program had the right to write */
@@ -48,7 +48,7 @@ struct attach_page {
 	_Atomic uint32_t own;
 };
 
-/* Pages outside the arena, by number; nodes are made by the agent, and stay. */
+/* Pages outside the arena, by number; nodes are made by the service thread, and stay. */
 #define NODE_BITS	12
 #define NODE_ENTRIES	(1u << NODE_BITS)
 struct attach_leaf {
@@ -61,11 +61,11 @@ struct attach_tree {
 	struct attach_node *_Atomic node[NODE_ENTRIES];
 };
 
-/* What the agent is asked to do for another thread; one at a time. */
+/* What the service thread is asked to do for another thread; one at a time. */
 enum attach_job_kind {
-	JOB_ADOPT = 1,		/* addr, bytes, access */
-	JOB_RELEASE,		/* addr, bytes */
-	JOB_RELEASE_ALL,
+	JOB_IMPORT = 1,		/* addr, bytes, access */
+	JOB_RETURN,		/* addr, bytes */
+	JOB_RETURN_ALL,
 	JOB_STACK_OUT,		/* addr, bytes: private for a fork, and back */
 	JOB_STACK_BACK,
 };
@@ -103,20 +103,20 @@ struct attach {
 	uint64_t block[ATTACH_PAGES / ATTACH_BLOCK / 64]; /* has a linear view */
 	bool linear;			/* make linear views */
 	struct attach_tree *tree;
-	_Atomic uint32_t adopted;	/* pages with OWN_ADOPTED */
+	_Atomic uint32_t imported;	/* pages with OWN_IMPORTED */
 	_Atomic uint32_t moves;		/* counts the ends of busy times */
 
 	struct attach_job job;
-	pthread_t agent;
-	int wake[2];			/* a pipe: the agent should look */
+	pthread_t service;
+	int wake[2];			/* a pipe: the service thread should look */
 	_Atomic uint32_t stop;
-	uint8_t *scratch;		/* ATTACH_BATCH pages, the agent's */
+	uint8_t *scratch;		/* ATTACH_BATCH pages, the service thread's */
 	_Atomic uint32_t file_id;	/* of FILE notes */
 };
 
 /* Attachment of a slot, whatever its state; NULL: never used. */
 struct attach *attach_slot(unsigned int slot);
-/* The one that has addr in its arena, or has adopted it; NULL. AS. */
+/* The one that has addr in its arena, or has imported it; NULL. AS. */
 struct attach *attach_by_addr(uintptr_t addr);
 struct attach *attach_by_fd(int fd);
 static inline bool attach_inside(const struct attach *a, uintptr_t addr)
@@ -141,8 +141,8 @@ int attach_close(int fd);
 void attach_dies(struct attach *a, int error);
 /* error, and -ENODEV when the board has said that it ended. AS. */
 int attach_error(struct attach *a);
-/* meet.c: connect, and have shared area and bank mapped. */
-int attach_meet(struct attach *a, const char *path);
+/* connect.c: connect, and have shared area and bank mapped. */
+int attach_connect(struct attach *a, const char *path);
 void attach_bell(struct attach *a);			/* AS */
 int attach_send_file(struct attach *a, int file, uint32_t *id);
 /* No attachment comes or goes meanwhile: fork.c. */
@@ -151,10 +151,10 @@ void attach_slots_unlock(void);
 /* What is open of an attachment, away; each but once. */
 void attach_close_files(struct attach *a);
 
-/* agent.c */
-int attach_agent_start(struct attach *a);
-void attach_agent_end(struct attach *a);
-/* Have the agent do something; kind: enum attach_job_kind. */
+/* service.c */
+int attach_service_start(struct attach *a);
+void attach_service_end(struct attach *a);
+/* Have the service thread do something; kind: enum attach_job_kind. */
 int attach_job(struct attach *a, uint32_t kind, void *addr, uint64_t bytes,
 	       unsigned int access);
 /* Several in a row with nobody's between; signals are to be blocked. */
@@ -164,7 +164,7 @@ int attach_job_locked(struct attach *a, uint32_t kind, void *addr,
 void attach_job_unlock(struct attach *a);
 /*
  * Is the board still there? A process that is killed does not say that it ends, but
- * its socket is closed then. In its poll() the agent hears of that; when it waits
+ * its socket is closed then. In its poll() the service thread hears of that; when it waits
  * elsewhere, it has to look.
  */
 void attach_listen(struct attach *a);
@@ -187,7 +187,7 @@ void attach_turn(unsigned int *turns);
 
 /* view.c; AS. */
 struct attach_page *attach_page(struct attach *a, uintptr_t va);
-/* The same, making room for it; the agent alone. NULL: no memory. */
+/* The same, making room for it; the service thread alone. NULL: no memory. */
 struct attach_page *attach_page_make(struct attach *a, uintptr_t va);
 /* Do what the board has told. False: another thread is at it. */
 bool attach_views(struct attach *a);
@@ -208,13 +208,13 @@ int attach_host_prot(int prot);		/* of FL_PROT_* */
 
 /*
  * What the system is asked to change: granules of residency, which are no smaller
- * than its own pages. All pages of an adopted one are in the same state.
+ * than its own pages. All pages of an imported one are in the same state.
  */
 static inline uint32_t attach_granule(const struct attach *a)
 {
 	return a->hello.page_bytes;
 }
-/* The next page from va on that is adopted or busy; false: no more. AS. */
+/* The next page from va on that is imported or busy; false: no more. AS. */
 bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
 
 /* fault.c; AS. */
@@ -226,7 +226,7 @@ void attach_say(const char *const *part, unsigned int n, uintptr_t addr);
 /* Have the board bring in va's page: 0 or negative errno. */
 int attach_fault(struct attach *a, uintptr_t va, int write);
 
-/* adopt.c: in the agent's thread, but for attach_rehearse. */
+/* import.c: in the service thread, but for attach_rehearse. */
 void attach_job_do(struct attach *a);
 /*
  * As os_replace(), where a program could not go on after it failed: memory that is short
@@ -237,22 +237,22 @@ int attach_replace(void *at, const void *from, uint64_t bytes, int prot);
 int attach_rehearse(struct attach *a);
 
 /*
- * foreign.c: mark adopted pages in from..last where something else is mapped, or nothing;
+ * foreign.c: mark imported pages in from..last where something else is mapped, or nothing;
  * with the flag. The first of them, or 0. Where the system does not say, there is none.
  */
 uintptr_t attach_foreign(struct attach *a, uintptr_t from, uintptr_t last);
 /* The same for one granule outside the arena that is closed. AS. */
 bool attach_foreign_page(struct attach *a, uintptr_t va);
 
-/* judge.c: find the library's variables, before anything is adopted. */
+/* eligible.c: find the library's variables, before anything is imported. */
 void attach_find_variables(void);
 /*
  * May the granule at va be part of the job's region? *prot: FL_PROT_* that the
  * program has; *keep: it can never be absent. *m: of the last one, kept along.
  * -EFAULT, -EACCES, -EOPNOTSUPP: not memory of this kind; -ENOMEM.
  */
-int attach_judge(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
-		 bool *keep);
+int attach_eligible(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
+		    bool *keep);
 
 /* fork.c */
 void attach_fork_ready(void);

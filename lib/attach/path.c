@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Where the door of a board is: its socket, by name. */
+/* Where the listener of a board is: its socket, by name. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

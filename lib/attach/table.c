@@ -265,7 +265,7 @@ static uint64_t table_trace(int fd, unsigned int event, uint32_t xfer,
 	return 0;
 }
 
-static int table_adopt(int fd, void *addr, size_t bytes, unsigned int access)
+static int table_import(int fd, void *addr, size_t bytes, unsigned int access)
 {
 	struct attach *a = attach_by_fd(fd);
 
@@ -274,17 +274,17 @@ static int table_adopt(int fd, void *addr, size_t bytes, unsigned int access)
 	if (attach_inside(a, (uintptr_t)addr) &&
 	    attach_inside(a, (uintptr_t)addr + (bytes - 1)))
 		return 0;
-	return attach_job(a, JOB_ADOPT, addr, bytes, access);
+	return attach_job(a, JOB_IMPORT, addr, bytes, access);
 }
 
-static void table_release(int fd, void *addr, size_t bytes)
+static void table_return(int fd, void *addr, size_t bytes)
 {
 	struct attach *a = attach_by_fd(fd);
 
 	if (!a || (attach_inside(a, (uintptr_t)addr) &&
 		   attach_inside(a, (uintptr_t)addr + (bytes - 1))))
 		return;
-	attach_job(a, JOB_RELEASE, addr, bytes, 0);
+	attach_job(a, JOB_RETURN, addr, bytes, 0);
 }
 
 /* Is the page there and open? If it is not the board's affair, just look. */
@@ -300,8 +300,8 @@ static int present(struct attach *a, uintptr_t va, int for_write)
 	while (p && atomic_load(&p->own) & OWN_BUSY)
 		attach_turn(&turns);
 	if (attach_inside(a, va) ? va < attach_doorbell(a) :
-	    p && (atomic_load(&p->own) & (OWN_ADOPTED | OWN_FOREIGN)) ==
-		 OWN_ADOPTED) {
+	    p && (atomic_load(&p->own) & (OWN_IMPORTED | OWN_FOREIGN)) ==
+		 OWN_IMPORTED) {
 		if (atomic_load(&p->view) >> VIEW_PROT_SHIFT & need)
 			return 0;
 		error = attach_fault(a, va, for_write);
@@ -345,7 +345,7 @@ const struct fl_sys fl_sys_attach = {
 	.relax = table_relax,
 	.trace = table_trace,
 	.now_ns = os_now_ns,
-	.adopt = table_adopt,
-	.release = table_release,
+	.import = table_import,
+	.release = table_return,
 	.present = table_present,
 };

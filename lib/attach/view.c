@@ -84,7 +84,7 @@ bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p)
 		l = n ? atomic_load(&n->leaf[(page >> NODE_BITS) %
 					     NODE_ENTRIES]) : NULL;
 		if (l && atomic_load(&l->page[page % NODE_ENTRIES].own) &
-			 (OWN_ADOPTED | OWN_BUSY)) {
+			 (OWN_IMPORTED | OWN_BUSY)) {
 			*va = (uintptr_t)(page * ATTACH_PAGE);
 			*p = &l->page[page % NODE_ENTRIES];
 			return true;
@@ -288,8 +288,8 @@ static bool is_boards(struct attach *a, uintptr_t va)
 	/* They are marked one by one, and moved together. */
 	for (; at - va < attach_granule(a); at += ATTACH_PAGE)
 		if ((atomic_load(&attach_page(a, at)->own) &
-		     (OWN_ADOPTED | OWN_BUSY | OWN_OUT | OWN_FOREIGN)) !=
-		    OWN_ADOPTED)
+		     (OWN_IMPORTED | OWN_BUSY | OWN_OUT | OWN_FOREIGN)) !=
+		    OWN_IMPORTED)
 			return false;
 	return true;
 }

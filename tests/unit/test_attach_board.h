@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_attach_board.h - what the board of test_attach_fake.h does when it is
- * asked: frames and a swap in ordinary memory, views, adopted pages.
+ * asked: frames and a swap in ordinary memory, views, imported pages.
  */
 #ifndef TEST_ATTACH_BOARD_H
 #define TEST_ATTACH_BOARD_H
@@ -83,9 +83,9 @@ struct fb {
 	_Atomic uint32_t deaf;		/* take no post */
 	_Atomic uint32_t sleepy;	/* answer no WAIT_CQ until the end */
 	_Atomic uint32_t budget;	/* frames that may be used */
-	_Atomic uint32_t seen_posts, faults, evictions, calls, adopted,
+	_Atomic uint32_t seen_posts, faults, evictions, calls, imported,
 		released, closed;
-	_Atomic uint32_t no_adopt;	/* refuse ADOPT after so many; 0: never */
+	_Atomic uint32_t no_import;	/* refuse IMPORT after so many; 0: never */
 	struct attach_post last_post;
 	struct fl_reg_mr reg;
 	_Atomic uint64_t lie;		/* open this address instead */
@@ -100,7 +100,7 @@ static inline void fb_note(struct fb *b)
 	struct attach_note n = { .kind = ATTACH_BELL };
 
 	/* Not waiting for room: who has so many bells unheard is awake. */
-	if (atomic_load(&b->s->agent_asleep))
+	if (atomic_load(&b->s->service_asleep))
 		send(b->conn, &n, sizeof(n), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
@@ -261,13 +261,13 @@ static inline int fb_map_file(struct fb *b, struct attach_call *c)
 	return 0;
 }
 
-static inline int fb_adopt(struct fb *b, struct attach_call *c)
+static inline int fb_import(struct fb *b, struct attach_call *c)
 {
 	uint32_t *frame = (uint32_t *)c->payload, i;
-	uint32_t limit = atomic_load(&b->no_adopt);
+	uint32_t limit = atomic_load(&b->no_import);
 	struct fb_page *p;
 
-	if (limit && atomic_load(&b->adopted) >= limit)
+	if (limit && atomic_load(&b->imported) >= limit)
 		return -ENOMEM;
 	for (i = 0; i < c->arg[1]; i++) {
 		if (fb_find(b, c->arg[0] + i * FB_PAGE))
@@ -285,7 +285,7 @@ static inline int fb_adopt(struct fb *b, struct attach_call *c)
 	return 0;
 }
 
-static inline int fb_adopt_steps(struct fb *b, struct attach_call *c)
+static inline int fb_import_steps(struct fb *b, struct attach_call *c)
 {
 	uint32_t *frame = (uint32_t *)c->payload, i;
 	struct fb_page *p;
@@ -294,13 +294,13 @@ static inline int fb_adopt_steps(struct fb *b, struct attach_call *c)
 		p = fb_find(b, c->arg[0] + i * FB_PAGE);
 		if (!p)
 			return -EFAULT;
-		if (c->op == ATTACH_ADOPTED && c->arg[3]) {
+		if (c->op == ATTACH_IMPORTED && c->arg[3]) {
 			fb_forget(b, p);
-		} else if (c->op == ATTACH_ADOPTED) {
+		} else if (c->op == ATTACH_IMPORTED) {
 			p->pinned = false;
 			p->kept = c->arg[2] & 1;
-			atomic_fetch_add(&b->adopted, 1);
-		} else if (c->op == ATTACH_RELEASE) {
+			atomic_fetch_add(&b->imported, 1);
+		} else if (c->op == ATTACH_RETURN) {
 			if (!fb_bring(b, p))
 				return -ENOMEM;
 			p->pinned = true;
@@ -384,12 +384,12 @@ static inline int fb_do(struct fb *b, struct attach_call *c)
 	case ATTACH_PROTECT:
 	case ATTACH_MUNMAP:
 		return 0;
-	case ATTACH_ADOPT:
-		return fb_adopt(b, c);
-	case ATTACH_ADOPTED:
-	case ATTACH_RELEASE:
-	case ATTACH_RELEASED:
-		return fb_adopt_steps(b, c);
+	case ATTACH_IMPORT:
+		return fb_import(b, c);
+	case ATTACH_IMPORTED:
+	case ATTACH_RETURN:
+	case ATTACH_RETURNED:
+		return fb_import_steps(b, c);
 	}
 	return -EINVAL;
 }

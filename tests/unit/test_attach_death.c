@@ -20,12 +20,12 @@ struct step {
 };
 
 static const struct step steps[] = {
-	{ "ADOPT", ATTACH_ADOPT, 0 },
-	{ "ADOPTED", ATTACH_ADOPTED, 0 },
+	{ "IMPORT", ATTACH_IMPORT, 0 },
+	{ "IMPORTED", ATTACH_IMPORTED, 0 },
 	{ "the region's ioctl", ATTACH_IOCTL, FL_IOC_REG_MR },
 	{ "the ioctl that ends it", ATTACH_IOCTL, FL_IOC_DEREG_MR },
-	{ "RELEASE", ATTACH_RELEASE, 0 },
-	{ "RELEASED", ATTACH_RELEASED, 0 },
+	{ "RELEASE", ATTACH_RETURN, 0 },
+	{ "RETURNED", ATTACH_RETURNED, 0 },
 	{ "CLOSE", ATTACH_CLOSE, 0 },
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
@@ -136,7 +136,7 @@ static void *registers(void *arg)
 
 TEST("every one of many threads that register memory hears of the board's death")
 {
-	struct fb_death death = { .op = ATTACH_ADOPT };
+	struct fb_death death = { .op = ATTACH_IMPORT };
 	struct fl_device *dev;
 	struct crowd c = { 0 };
 	pthread_t t[4];
@@ -144,7 +144,7 @@ TEST("every one of many threads that register memory hears of the board's death"
 	struct fb *b;
 
 	for (death.nth = 0; death.nth < 12; death.nth++) {
-		STEP("it dies at the call to adopt number %u", death.nth);
+		STEP("it dies at the call to import number %u", death.nth);
 		b = fb_start_process(death, false);
 		EXPECT_EQ(fl_open(b->name, &dev), 0);
 		EXPECT_EQ(fl_alloc_pd(dev, &c.pd), 0);
@@ -162,7 +162,7 @@ TEST("every one of many threads that register memory hears of the board's death"
  * The board answers only once it has seen each thread of this process sleep at a
  * look: a thread that spins keeps it waiting until the run's time limit.
  */
-TEST("while the board is slow to adopt memory all threads sleep")
+TEST("while the board is slow to import memory all threads sleep")
 {
 	struct fb *b = fb_start_process((struct fb_death){ 0 }, true);
 	struct fl_device *dev;

@@ -25,7 +25,7 @@ static int ended(pid_t pid)
 
 #define WANT(cond) do { if (!(cond)) _exit(__LINE__ % 200 + 1); } while (0)
 
-TEST("in the child no board is open, and adopted memory is a private copy")
+TEST("in the child no board is open, and imported memory is a private copy")
 {
 	static struct fb_device d;
 	struct fl_mr *mr[2];

@@ -261,7 +261,7 @@ TEST("what nobody mapped is a crash, as anywhere")
 	EXPECT_EQ(in_child(touch_null, said, sizeof(said)), SIGSEGV);
 }
 
-/* n: 0 unmapped, 1 made read-only, of adopted memory; 2: of the board's own. */
+/* n: 0 unmapped, 1 made read-only, of imported memory; 2: of the board's own. */
 static void take_away(struct fb *b, int n)
 {
 	struct fl_device *dev;
@@ -283,12 +283,12 @@ static void take_away(struct fb *b, int n)
 	mem[5] = 2;
 }
 
-static void unmap_adopted(struct fb *b)
+static void unmap_imported(struct fb *b)
 {
 	take_away(b, 0);
 }
 
-static void protect_adopted(struct fb *b)
+static void protect_imported(struct fb *b)
 {
 	take_away(b, 1);
 }
@@ -302,8 +302,8 @@ TEST("a page that the program took away from itself is a crash, and no circle")
 {
 	char said[512];
 
-	EXPECT_EQ(in_child(unmap_adopted, said, sizeof(said)), SIGSEGV);
-	EXPECT_EQ(in_child(protect_adopted, said, sizeof(said)), SIGSEGV);
+	EXPECT_EQ(in_child(unmap_imported, said, sizeof(said)), SIGSEGV);
+	EXPECT_EQ(in_child(protect_imported, said, sizeof(said)), SIGSEGV);
 	EXPECT_EQ(in_child(protect_allocated, said, sizeof(said)), SIGSEGV);
 }
 

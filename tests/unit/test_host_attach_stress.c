@@ -68,7 +68,7 @@ static void act_near(void *arg)
 	}
 }
 
-/* Adopts, uses and releases a few pages, over and over. */
+/* @@Adopts, uses and releases a few pages, over and over. */
 static void move(void *arg)
 {
 	struct actor *a = arg;
@@ -77,7 +77,7 @@ static void move(void *arg)
 	int err;
 
 	for (round = 0; round < 40; round++) {
-		err = host_adopt(a->m->p, HEAP, 3, RW, frame);
+		err = host_import(a->m->p, HEAP, 3, RW, frame);
 		WANT(a->r, !err);
 		if (err)
 			return;
@@ -88,16 +88,16 @@ static void move(void *arg)
 			remote_see(a->m, HEAP + i * PAGE, frame[i], RW);
 		}
 		pthread_mutex_unlock(&a->m->lock);
-		WANT(a->r, !host_adopted(a->m->p, HEAP, 3, round % 4 == 3));
+		WANT(a->r, !host_imported(a->m->p, HEAP, 3, round % 4 == 3));
 		sim_yield();
 		for (i = 0; i < 3; i++)
 			WANT(a->r, remote_get(a->m, HEAP + i * PAGE) ==
 				   round + i);
-		WANT(a->r, !host_release(a->m->p, HEAP, 3, frame));
+		WANT(a->r, !host_return(a->m->p, HEAP, 3, frame));
 		for (i = 0; i < 3; i++)
 			WANT(a->r, *(uint64_t *)(void *)
 				   (a->m->mem + frame[i] * PAGE) == round + i);
-		WANT(a->r, !host_released(a->m->p, HEAP, 3));
+		WANT(a->r, !host_returned(a->m->p, HEAP, 3));
 	}
 }
 

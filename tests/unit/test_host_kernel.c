@@ -472,9 +472,9 @@ static void use_table(void *arg)
 	WANT(r, !s->map_file(c->fd, c->empty, &bytes, &e) && e == -ENODATA);
 	WANT(r, !s->map_file(c->fd, NULL, &bytes, &e) && e == -EINVAL);
 	WANT(r, !bytes);	/* untouched by all that failed */
-	WANT(r, !s->adopt(c->fd, c->mem, PAGE, 0));
-	WANT(r, s->adopt(c->fd, c, 1, 0) == -EOPNOTSUPP);
-	WANT(r, s->adopt(c->fd, (void *)4096, 1, 0) == -EFAULT);
+	WANT(r, !s->import(c->fd, c->mem, PAGE, 0));
+	WANT(r, s->import(c->fd, c, 1, 0) == -EOPNOTSUPP);
+	WANT(r, s->import(c->fd, (void *)4096, 1, 0) == -EFAULT);
 	WANT(r, s->present(c->fd, c, 1, 0) == -EFAULT);
 	c->xfer[0] = s->new_xfer();
 	c->xfer[1] = s->new_xfer();

@@ -44,7 +44,7 @@ static struct fake {
 	/* what a test sets */
 	unsigned int fail_cmd;		/* this ioctl ... */
 	int fail_error;			/* ... fails with this */
-	int open_error, mmap_error, memory_error, adopt_error;
+	int open_error, mmap_error, memory_error, import_error;
 	int gone;			/* of doorbells and empty polls */
 	int mmap_fail_after;		/* so many mappings still work */
 	uint32_t abi, max_queue;
@@ -63,8 +63,8 @@ static struct fake {
 		arms, spent[2], traced[3];
 	uint64_t last_trace[3][5];
 	uint64_t last_wait_ns, now_ns;
-	int adopted;			/* regions with memory of theirs */
-	uint64_t last_adopt[3], last_present[3];
+	int imported;			/* regions with memory of theirs */
+	uint64_t last_import[3], last_present[3];
 	struct fl_policy policy;
 	struct fl_reg_mr reg_mr;
 	struct fl_prefetch prefetch;
@@ -476,24 +476,24 @@ static uint64_t fake_trace(int fd, unsigned int event, uint32_t xfer,
 	return 1;
 }
 
-static int fake_adopt(int fd, void *addr, size_t bytes, unsigned int access)
+static int fake_import(int fd, void *addr, size_t bytes, unsigned int access)
 {
 	EXPECT_EQ(fd, FAKE_FD);
-	if (fake.adopt_error)
-		return fake.adopt_error;
-	fake.adopted++;
-	fake.last_adopt[0] = (uintptr_t)addr;
-	fake.last_adopt[1] = bytes;
-	fake.last_adopt[2] = access;
+	if (fake.import_error)
+		return fake.import_error;
+	fake.imported++;
+	fake.last_import[0] = (uintptr_t)addr;
+	fake.last_import[1] = bytes;
+	fake.last_import[2] = access;
 	return 0;
 }
 
 static void fake_release(int fd, void *addr, size_t bytes)
 {
 	EXPECT_EQ(fd, FAKE_FD);
-	EXPECT_EQ((uintptr_t)addr, fake.last_adopt[0]);
-	EXPECT_EQ(bytes, fake.last_adopt[1]);
-	fake.adopted--;
+	EXPECT_EQ((uintptr_t)addr, fake.last_import[0]);
+	EXPECT_EQ(bytes, fake.last_import[1]);
+	fake.imported--;
 }
 
 static int fake_present(int fd, void *addr, size_t bytes, int for_write)
@@ -521,7 +521,7 @@ static const struct fl_sys fake_sys = {
 	.alloc = fake_alloc, .map_file = fake_map_file, .free = fake_free,
 	.advise = fake_advise, .protect = fake_protect, .relax = fake_relax,
 	.spend = fake_spend, .trace = fake_trace, .new_xfer = fake_xfer,
-	.now_ns = fake_now, .adopt = fake_adopt, .release = fake_release,
+	.now_ns = fake_now, .import = fake_import, .release = fake_release,
 	.present = fake_present,
 };
 
@@ -536,7 +536,7 @@ static inline const struct fl_sys *fake_bare(void)
 	bare.trace = NULL;
 	bare.new_xfer = NULL;
 	bare.now_ns = NULL;
-	bare.adopt = NULL;
+	bare.import = NULL;
 	bare.release = NULL;
 	bare.present = NULL;
 	return &bare;
@@ -589,7 +589,7 @@ static inline void fake_expect_empty(void)
 	EXPECT_EQ(fake.maps, 0);
 	EXPECT_EQ(fake.live_pd, 0);
 	EXPECT_EQ(fake.live_mr, 0);
-	EXPECT_EQ(fake.adopted, 0);
+	EXPECT_EQ(fake.imported, 0);
 	for (i = 0; i < FAKE_OBJECTS; i++) {
 		EXPECT(!fake.cq[i].used);
 		EXPECT(!fake.qp[i].used);

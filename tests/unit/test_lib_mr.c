@@ -146,17 +146,17 @@ TEST("a region's memory is told before, and told again when it ends")
 	struct fl_mr *mr;
 
 	fake_set_start(&s, 8, 8);
-	EXPECT_EQ(fake.adopted, 1);
+	EXPECT_EQ(fake.imported, 1);
 	EXPECT_EQ(fl_dereg_mr(s.mr), 0);
-	EXPECT_EQ(fake.adopted, 0);
-	fake.adopt_error = -EOPNOTSUPP;
+	EXPECT_EQ(fake.imported, 0);
+	fake.import_error = -EOPNOTSUPP;
 	EXPECT_EQ(fl_reg_mr(s.pd, s.buffer, 9, FL_LOCAL_WRITE, &mr),
 		  -EOPNOTSUPP);
 	EXPECT_EQ(fake.live_mr, 0);
-	fake.adopt_error = 0;
+	fake.import_error = 0;
 	fake.fail_cmd = FL_IOC_REG_MR;
 	fake.fail_error = -ENOSPC;
 	EXPECT_EQ(fl_reg_mr(s.pd, s.buffer, 9, FL_LOCAL_WRITE, &mr), -ENOSPC);
-	EXPECT_EQ(fake.adopted, 0);
-	EXPECT_EQ(fake.last_adopt[2], FL_LOCAL_WRITE);
+	EXPECT_EQ(fake.imported, 0);
+	EXPECT_EQ(fake.last_import[2], FL_LOCAL_WRITE);
 }

@@ -115,7 +115,7 @@ static const struct escape escapes[] = {
 	{ "leave the group", ANYWHERE, CALL(SYS_setpgid, 0, 0) },
 	{ "outlive the grader", ANYWHERE, CALL(SYS_prctl, PR_SET_PDEATHSIG, 0) },
 	{ "hide from the grader", ANYWHERE, CALL(SYS_prctl, PR_SET_DUMPABLE, 0) },
-	{ "adopt processes", ANYWHERE, CALL(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1) },
+	{ "import processes", ANYWHERE, CALL(SYS_prctl, PR_SET_CHILD_SUBREAPER, 1) },
 	{ "set an alarm that kills", ANYWHERE, IS(timer_of_grader) },
 	{ "raise the limit of descriptors", SUBJECT, IS(raise_limit) },
 	{ "raise the limit of CPU time", ANYWHERE, IS(raise_cpu_limit) },

@@ -57,7 +57,7 @@ static int write_into(struct rig_app *a, uint8_t *mem, uint32_t bytes,
 
 /*
  * Where the board's granule is larger than this system's pages: whole granules can
- * be adopted, but others have something beside them that need not fit.
+ * be imported, but others have something beside them that need not fit.
  */
 static bool may_be_refused(const uint8_t *mem, uint32_t bytes)
 {
@@ -150,7 +150,7 @@ static int uses(void *arg)
 	return r;
 }
 
-TEST("memory from malloc, mmap and static arrays is adopted, and given back")
+TEST("memory from malloc, mmap and static arrays is imported, and given back")
 {
 	int kind;
 
@@ -223,7 +223,7 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-static int adopts_under_writers(void *arg)
+static int imports_under_writers(void *arg)
 {
 	uint8_t *mem = aligned_alloc(RIG_PAGE, BYTES);
 	struct writer w[WRITERS];
@@ -258,10 +258,10 @@ static int adopts_under_writers(void *arg)
 	return bad ? 2 : 0;
 }
 
-TEST("threads write to memory while it is adopted, evicted and given back")
+TEST("threads write to memory while it is imported, evicted and given back")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(adopts_under_writers, NULL), 0);
+	EXPECT_EQ(run(imports_under_writers, NULL), 0);
 	rig_end();
 }
 
@@ -439,7 +439,7 @@ static int is_refused(void *arg)
 	return fl_close(a.dev) ? 7 : 0;
 }
 
-TEST("what cannot be adopted is refused, and left as it was")
+TEST("what cannot be imported is refused, and left as it was")
 {
 	struct os_map m = { 0 };
 	bool told = os_map_find(&m, &m);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Processes that do everything a process can, at random and several calls at
- * once, mostly with arguments that make sense: memory comes and goes, is adopted,
+ * once, mostly with arguments that make sense: memory comes and goes, is imported,
  * released, pinned, protected and thrown away; pages are closed at once, late or not
  * at all; and each ends in the middle of it.
  *
@@ -79,8 +79,8 @@ static void asks(struct wild *w, unsigned int slot)
 	static const uint8_t ops[] = {
 		ATTACH_FAULT, ATTACH_FAULT, ATTACH_FAULT, ATTACH_IOCTL,
 		ATTACH_ALLOC, ATTACH_MAP_FILE, ATTACH_FREE, ATTACH_ADVISE,
-		ATTACH_ADVISE, ATTACH_PROTECT, ATTACH_ADOPT, ATTACH_ADOPT,
-		ATTACH_ADOPTED, ATTACH_RELEASE, ATTACH_RELEASED,
+		ATTACH_ADVISE, ATTACH_PROTECT, ATTACH_IMPORT, ATTACH_IMPORT,
+		ATTACH_IMPORTED, ATTACH_RETURN, ATTACH_RETURNED,
 	};
 	struct attach_note n = { .kind = ATTACH_FILE, .id = w->notes };
 	uint32_t op = ops[below(w, sizeof(ops))];
@@ -102,11 +102,11 @@ static void asks(struct wild *w, unsigned int slot)
 		arg[0] = some_bytes(w) % (4 * RIG_PAGE);
 		arg[1] = w->notes++;
 		break;
-	case ATTACH_ADOPT: case ATTACH_ADOPTED: case ATTACH_RELEASE:
-	case ATTACH_RELEASED:
+	case ATTACH_IMPORT: case ATTACH_IMPORTED: case ATTACH_RETURN:
+	case ATTACH_RETURNED:
 		arg[0] = HEAP + below(w, 24) * (uint64_t)RIG_PAGE;
 		arg[1] = below(w, 3) ? HOST_FRAMES : pages;
-		arg[3] = op == ATTACH_ADOPTED && !below(w, 8);
+		arg[3] = op == ATTACH_IMPORTED && !below(w, 8);
 		break;
 	}
 	raw_ask(&w->t.r, slot, op, arg, NULL, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * agent.c - the library's own thread of an attachment: it does what the board
+ * service.c - the library's own thread of an attachment: it does what the board
  * tells about views when no other thread waits for an answer, hears of the end
- * of the board, and moves memory for the others (adopt.c), since it is the one
+ * of the board, and moves memory for the others (import.c), since it is the one
  * thread that has no page of the program under its feet.
  */
 #include <errno.h>
@@ -55,8 +55,8 @@ static void nap(struct attach *a)
 	bool gone = atomic_load(&a->error) != 0;
 	char drop[64];
 
-	/* seq_cst: say it, then look (attach.h, agent_asleep). */
-	atomic_store(&a->shared->agent_asleep, 1);
+	/* seq_cst: say it, then look (attach.h, service_asleep). */
+	atomic_store(&a->shared->service_asleep, 1);
 	if (!busy(a) && poll(p, gone ? 1 : 2, NAP_MS) > 0) {
 		while (p[0].revents && read(a->wake[0], drop, sizeof(drop)) ==
 				       sizeof(drop))
@@ -64,10 +64,10 @@ static void nap(struct attach *a)
 		if (!gone)
 			hear(a, p[1].revents);
 	}
-	atomic_store(&a->shared->agent_asleep, 0);
+	atomic_store(&a->shared->service_asleep, 0);
 }
 
-static void *agent(void *arg)
+static void *service(void *arg)
 {
 	struct attach *a = arg;
 	unsigned int idle = 0;
@@ -109,7 +109,7 @@ static int pipe_above(int fd[2])
 	return err;
 }
 
-int attach_agent_start(struct attach *a)
+int attach_service_start(struct attach *a)
 {
 	sigset_t mask;
 	int error = pipe_above(a->wake);
@@ -118,7 +118,7 @@ int attach_agent_start(struct attach *a)
 		return error;
 	/* The program's signals are for its own threads. */
 	attach_block_signals(&mask);
-	error = -pthread_create(&a->agent, NULL, agent, a);
+	error = -pthread_create(&a->service, NULL, service, a);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return error;
 }
@@ -130,11 +130,11 @@ static void wake(struct attach *a)
 		;
 }
 
-void attach_agent_end(struct attach *a)
+void attach_service_end(struct attach *a)
 {
 	atomic_store(&a->stop, 1);
 	wake(a);
-	pthread_join(a->agent, NULL);
+	pthread_join(a->service, NULL);
 }
 
 /* ---- work for others ---- */

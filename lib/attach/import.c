@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * adopt.c - memory that the program has from elsewhere becomes memory of the
+ * import.c - memory that the program has from elsewhere becomes memory of the
  * board, and comes back: in steps, while other threads read and write it.
  *
  * A page on its way is marked busy first; then it is made read-only (or closed)
  * and whoever wants more faults and waits in the handler; then its contents are
  * copied and the new page takes the place of the old one in one step. All of it
- * runs in the agent's thread, so that it may also move the stack of who asked.
+ * runs in the service thread, so that it may also move the stack of who asked.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -189,12 +189,12 @@ static int move_in(struct attach *a, const struct run *r,
 	return error;
 }
 
-static int adopt_run(struct attach *a, const struct run *r)
+static int import_run(struct attach *a, const struct run *r)
 {
-	uint32_t frame[ATTACH_BATCH], set = OWN_ADOPTED;
+	uint32_t frame[ATTACH_BATCH], set = OWN_IMPORTED;
 	int error, next;
 
-	error = tell(a, ATTACH_ADOPT, r, (uint64_t)r->prot, 0, frame);
+	error = tell(a, ATTACH_IMPORT, r, (uint64_t)r->prot, 0, frame);
 	if (error)
 		return error;
 	busy_begin(a, r);
@@ -204,11 +204,11 @@ static int adopt_run(struct attach *a, const struct run *r)
 	} else {
 		set |= r->prot & FL_PROT_WRITE ? OWN_WRITE : 0;
 		set |= r->keep ? OWN_KEPT : 0;
-		atomic_fetch_add(&a->adopted, r->n);
+		atomic_fetch_add(&a->imported, r->n);
 		busy_end(a, r, set, 0);
 	}
 	/* Only now may the board take them away again. */
-	next = tell(a, ATTACH_ADOPTED, r, r->keep, error, NULL);
+	next = tell(a, ATTACH_IMPORTED, r, r->keep, error, NULL);
 	return error ? error : next;
 }
 
@@ -294,7 +294,7 @@ static int move_out(struct attach *a, const struct run *r,
 	return error;
 }
 
-static void release_run(struct attach *a, const struct run *r)
+static void return_run(struct attach *a, const struct run *r)
 {
 	uint32_t frame[ATTACH_BATCH];
 	unsigned int i;
@@ -302,7 +302,7 @@ static void release_run(struct attach *a, const struct run *r)
 	bool gone;
 	int error;
 
-	error = tell(a, ATTACH_RELEASE, r, 0, 0, frame);
+	error = tell(a, ATTACH_RETURN, r, 0, 0, frame);
 	gone = error == -ENODEV;
 	/* The board cannot bring them in: they stay its own, and in use. */
 	if (error && !gone)
@@ -323,10 +323,10 @@ static void release_run(struct attach *a, const struct run *r)
 	for (i = 0; i < r->n; i++)
 		atomic_store(&nth(a, r, i)->view, 0);
 	attach_views_unlock(a, &mask);
-	atomic_fetch_sub(&a->adopted, r->n);
-	busy_end(a, r, 0, OWN_ADOPTED | OWN_KEPT | OWN_WRITE | OWN_FOREIGN);
+	atomic_fetch_sub(&a->imported, r->n);
+	busy_end(a, r, 0, OWN_IMPORTED | OWN_KEPT | OWN_WRITE | OWN_FOREIGN);
 	if (!gone)
-		tell(a, ATTACH_RELEASED, r, 0, 0, NULL);
+		tell(a, ATTACH_RETURNED, r, 0, 0, NULL);
 }
 
 /* ---- the stack of who forks ---- */
@@ -432,7 +432,7 @@ static int judge(struct attach *a, uintptr_t va, struct os_map *m,
 		 struct run *r)
 {
 	*r = (struct run){ .va = va, .n = attach_granule(a) / ATTACH_PAGE };
-	return attach_judge(a, va, m, &r->prot, &r->keep);
+	return attach_eligible(a, va, m, &r->prot, &r->keep);
 }
 
 static bool joins(const struct run *r, const struct run *g)
@@ -441,7 +441,7 @@ static bool joins(const struct run *r, const struct run *g)
 	       r->keep == g->keep && r->va + bytes_of(r) == g->va;
 }
 
-static int adopt_checked(struct attach *a)
+static int import_checked(struct attach *a)
 {
 	struct run r = { 0 }, g;
 	struct os_map m = { 0 };
@@ -451,7 +451,7 @@ static int adopt_checked(struct attach *a)
 
 	for (; job_next(a, &va) && !error; va += attach_granule(a)) {
 		p = attach_page(a, va);
-		if (p && atomic_load(&p->own) & OWN_ADOPTED)
+		if (p && atomic_load(&p->own) & OWN_IMPORTED)
 			continue;
 		error = judge(a, va, &m, &g);
 		if (error)
@@ -461,15 +461,15 @@ static int adopt_checked(struct attach *a)
 			continue;
 		}
 		if (r.n)
-			error = adopt_run(a, &r);
+			error = import_run(a, &r);
 		r = g;
 	}
 	if (r.n && !error)
-		error = adopt_run(a, &r);
+		error = import_run(a, &r);
 	return error;
 }
 
-/* Adopted pages that are not there any more, which must not be touched. */
+/* Imported pages that are not there any more, which must not be touched. */
 static uintptr_t find_foreign(struct attach *a, uintptr_t from, uintptr_t last)
 {
 	uintptr_t first;
@@ -481,7 +481,7 @@ static uintptr_t find_foreign(struct attach *a, uintptr_t from, uintptr_t last)
 	return first;
 }
 
-static int adopt(struct attach *a)
+static int import(struct attach *a)
 {
 	struct os_map m = { 0 };
 	struct attach_page *p;
@@ -495,20 +495,20 @@ static int adopt(struct attach *a)
 		if (error)
 			return error;
 	}
-	error = adopt_checked(a);
+	error = import_checked(a);
 	for (va = job_start(a); job_next(a, &va); va += ATTACH_PAGE) {
 		p = attach_page(a, va);
-		if (p && atomic_load(&p->own) & OWN_ADOPTED)
+		if (p && atomic_load(&p->own) & OWN_IMPORTED)
 			atomic_fetch_add(&p->own, 1u << OWN_COUNT_SHIFT);
 	}
-	/* What was adopted of a range that failed goes back by the same way. */
+	/* What was imported of a range that failed goes back by the same way. */
 	if (error)
 		uncount(a, job_start(a), job_last(a));
 	return error;
 }
 
 /*
- * With all pages from..last that are adopted: one region less, and those that
+ * With all pages from..last that are imported: one region less, and those that
  * are in none go back.
  */
 static void uncount(struct attach *a, uintptr_t from, uintptr_t last)
@@ -534,7 +534,7 @@ static void uncount(struct attach *a, uintptr_t from, uintptr_t last)
 		if (r.n && (own >> OWN_COUNT_SHIFT || r.n == ATTACH_BATCH ||
 			    r.prot != prot || r.keep != keep ||
 			    r.va + bytes_of(&r) != va)) {
-			release_run(a, &r);
+			return_run(a, &r);
 			r.n = 0;
 		}
 		if (own >> OWN_COUNT_SHIFT)
@@ -545,10 +545,10 @@ static void uncount(struct attach *a, uintptr_t from, uintptr_t last)
 		r.n++;
 	}
 	if (r.n)
-		release_run(a, &r);
+		return_run(a, &r);
 }
 
-static void release_all(struct attach *a)
+static void return_all(struct attach *a)
 {
 	struct attach_page *p;
 	uintptr_t va;
@@ -578,14 +578,14 @@ void attach_job_do(struct attach *a)
 {
 	a->job.result = 0;
 	switch (a->job.kind) {
-	case JOB_ADOPT:
-		a->job.result = adopt(a);
+	case JOB_IMPORT:
+		a->job.result = import(a);
 		break;
-	case JOB_RELEASE:
+	case JOB_RETURN:
 		uncount(a, job_start(a), job_last(a));
 		break;
-	case JOB_RELEASE_ALL:
-		release_all(a);
+	case JOB_RETURN_ALL:
+		return_all(a);
 		break;
 	case JOB_STACK_OUT:
 		on_stack(a, stack_out);

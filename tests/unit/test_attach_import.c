@@ -35,7 +35,7 @@ TEST("registered memory keeps its contents, becomes the board's, comes back")
 	for (i = 0; i < PAGES * 1024; i++)
 		mem[i] = i ^ 0x5a5a;
 	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
-	EXPECT_EQ(atomic_load(&d.b->adopted), PAGES);
+	EXPECT_EQ(atomic_load(&d.b->imported), PAGES);
 	STEP("take all of it away: it must be absent, and then come again");
 	fb_evict_all(d.b);
 	EXPECT_EQ(atomic_load(&d.b->evictions), PAGES);
@@ -56,7 +56,7 @@ TEST("registered memory keeps its contents, becomes the board's, comes back")
 	munmap(mem, PAGES * FB_PAGE);
 }
 
-TEST("two regions on one page adopt it once, and the last gives it back")
+TEST("two regions on one page import it once, and the last gives it back")
 {
 	static struct fb_device d;
 	struct fl_mr *a, *b;
@@ -66,9 +66,9 @@ TEST("two regions on one page adopt it once, and the last gives it back")
 	mem = map(3, RW, MAP_PRIVATE);
 	mem[FB_PAGE] = 7;
 	EXPECT_EQ(reg(&d, mem + 10, FB_PAGE, FL_REMOTE_WRITE, &a), 0);
-	EXPECT_EQ(atomic_load(&d.b->adopted), 2);
+	EXPECT_EQ(atomic_load(&d.b->imported), 2);
 	EXPECT_EQ(reg(&d, mem + FB_PAGE + 9, FB_PAGE, FL_LOCAL_WRITE, &b), 0);
-	EXPECT_EQ(atomic_load(&d.b->adopted), 3);
+	EXPECT_EQ(atomic_load(&d.b->imported), 3);
 	EXPECT_EQ(fl_dereg_mr(a), 0);
 	EXPECT_EQ(atomic_load(&d.b->released), 1);
 	EXPECT_EQ(mem[FB_PAGE], 7);
@@ -79,7 +79,7 @@ TEST("two regions on one page adopt it once, and the last gives it back")
 	munmap(mem, 3 * FB_PAGE);
 }
 
-TEST("memory that cannot be adopted is refused, each kind by its own error")
+TEST("memory that cannot be imported is refused, each kind by its own error")
 {
 	struct os_range own[OS_THREAD_RANGES] = { 0 };
 	static struct fb_device d, other;
@@ -122,7 +122,7 @@ TEST("memory that cannot be adopted is refused, each kind by its own error")
 			EXPECT_EQ(reg(&d, (void *)own[i].start, 4, 0, &mr),
 				  -EOPNOTSUPP);
 	EXPECT_EQ(own[0].start, (uintptr_t)pthread_self());
-	EXPECT_EQ(atomic_load(&d.b->adopted), 1);
+	EXPECT_EQ(atomic_load(&d.b->imported), 1);
 }
 
 TEST("a board that takes only a part gets none of it")
@@ -136,9 +136,9 @@ TEST("a board that takes only a part gets none of it")
 	mem = map(PAGES, RW, MAP_PRIVATE);
 	for (i = 0; i < PAGES; i++)
 		mem[i * FB_PAGE] = (uint8_t)i;
-	atomic_store(&d.b->no_adopt, 64);
+	atomic_store(&d.b->no_import, 64);
 	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), -ENOMEM);
-	EXPECT_EQ(atomic_load(&d.b->adopted), 64);
+	EXPECT_EQ(atomic_load(&d.b->imported), 64);
 	EXPECT_EQ(atomic_load(&d.b->released), 64);
 	for (i = 0; i < PAGES; i++)
 		EXPECT_EQ(mem[i * FB_PAGE], (uint8_t)i);
@@ -149,7 +149,7 @@ static uint32_t data[3000] = { 1, 2, 3 };
 static uint32_t bss[3000];
 static const uint32_t constant[3000] = { 4 };
 
-TEST("stack and static data are adopted for good")
+TEST("stack and static data are imported for good")
 {
 	static struct fb_device d;
 	uint32_t stack[3000];
@@ -166,7 +166,7 @@ TEST("stack and static data are adopted for good")
 		      &mr[3]), 0);
 	fb_evict_all(d.b);
 	EXPECT_EQ(atomic_load(&d.b->evictions), 0);
-	EXPECT_GE(atomic_load(&d.b->adopted), 12);
+	EXPECT_GE(atomic_load(&d.b->imported), 12);
 	EXPECT_EQ(constant[0], 4);
 	for (i = 0; i < 3000; i++)
 		EXPECT(stack[i] == i && bss[i] == i && data[i] == i);
@@ -174,7 +174,7 @@ TEST("stack and static data are adopted for good")
 		EXPECT_EQ(fl_dereg_mr(mr[i]), 0);
 	for (i = 0; i < 3000; i++)
 		EXPECT(stack[i] == i && bss[i] == i && data[i] == i);
-	EXPECT_EQ(atomic_load(&d.b->adopted), atomic_load(&d.b->released));
+	EXPECT_EQ(atomic_load(&d.b->imported), atomic_load(&d.b->released));
 }
 
 /* Larger than a page, so that what the library has of its kind lies beside. */
@@ -256,7 +256,7 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-TEST("threads that write while memory is adopted and given back lose nothing")
+TEST("threads that write while memory is imported and given back lose nothing")
 {
 	static struct fb_device d;
 	static struct writer w[2];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * judge.c - which memory of the program can become memory of the board (adopt.c
+ * eligible.c - which memory of the program can become memory of the board (import.c
  * moves it): private, not code, nobody else's, and not what moving stands on.
  */
 #include <errno.h>
@@ -91,7 +91,7 @@ static bool of_another(const struct attach *a, uintptr_t va)
 			continue;
 		p = attach_page(b, va);
 		yes = attach_inside(b, va) ||
-		      (p && atomic_load(&p->own) & (OWN_ADOPTED | OWN_BUSY));
+		      (p && atomic_load(&p->own) & (OWN_IMPORTED | OWN_BUSY));
 		attach_leave(b);
 		if (yes)
 			return true;
@@ -109,7 +109,7 @@ static int judge(struct attach *a, uintptr_t va, struct os_map *m)
 
 	if (p && atomic_load(&p->own) & OWN_FOREIGN)
 		return -EBUSY;
-	if (p && atomic_load(&p->own) & OWN_ADOPTED)
+	if (p && atomic_load(&p->own) & OWN_IMPORTED)
 		return write && !(atomic_load(&p->own) & OWN_WRITE) ? -EACCES :
 								      0;
 	if (of_another(a, va))
@@ -140,8 +140,8 @@ static bool beside(const struct attach_job *j, uintptr_t va)
  * the board's granule is larger than the system's pages its parts may differ, or lie
  * beside the memory that was meant: such a one cannot move as a whole.
  */
-int attach_judge(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
-		 bool *keep)
+int attach_eligible(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
+		    bool *keep)
 {
 	uintptr_t at = va;
 	int error, of_page;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * adopt.c - memory that a process elsewhere had before it came (its heap, say)
+ * imported.c - memory that a process elsewhere had before it came (its heap, say)
  * becomes memory of the board, where it is, and goes back.
  *
  * In both directions there is a time when the process copies and changes its
@@ -10,7 +10,7 @@
  */
 #include "host/internal.h"
 
-static int check_adopt(const struct host_mm *mm, uint64_t va, uint64_t npages)
+static int check_import(const struct host_mm *mm, uint64_t va, uint64_t npages)
 {
 	uint64_t end;
 
@@ -123,8 +123,8 @@ static int forget(struct host_mm *mm, uint64_t va, uint64_t npages)
 
 /* ---- in ---- */
 
-static int adopt_map(struct host_mm *mm, uint64_t va, uint64_t npages,
-		     int prot)
+static int import_map(struct host_mm *mm, uint64_t va, uint64_t npages,
+		      int prot)
 {
 	struct host_map m = { .start = va, .prot = prot,
 			      .end = va + npages * HOST_PAGE };
@@ -145,16 +145,16 @@ static int adopt_map(struct host_mm *mm, uint64_t va, uint64_t npages,
 	return err;
 }
 
-int host_adopt(struct host_process *p, uint64_t va, uint64_t npages, int prot,
-	       uint32_t *frame)
+int host_import(struct host_process *p, uint64_t va, uint64_t npages, int prot,
+		uint32_t *frame)
 {
 	struct host_mm *mm = p->mm;
-	int err = check_adopt(mm, va, npages);
+	int err = check_import(mm, va, npages);
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err || prot_bad(prot) || !prot)
 		return -EINVAL;
-	err = adopt_map(mm, va, npages, prot_normal(prot));
+	err = import_map(mm, va, npages, prot_normal(prot));
 	if (err)
 		return err;
 	err = hold(mm, va, npages, frame);
@@ -181,12 +181,12 @@ static void settle(struct host_mm *mm, uint64_t va, bool keep)
 	cpu_opened(mm, va);
 }
 
-int host_adopted(struct host_process *p, uint64_t va, uint64_t npages,
-		 bool keep)
+int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
+		  bool keep)
 {
 	uint64_t end = va + npages * HOST_PAGE, at;
 	struct host_mm *mm = p->mm;
-	int err = check_adopt(mm, va, npages);
+	int err = check_import(mm, va, npages);
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err)
@@ -204,8 +204,8 @@ int host_adopted(struct host_process *p, uint64_t va, uint64_t npages,
 
 /* ---- out ---- */
 
-/* Is all of it adopted memory that can go? Lock held. */
-static int check_release(struct host_mm *mm, uint64_t va, uint64_t end)
+/* Is all of it imported memory that can go? Lock held. */
+static int check_return(struct host_mm *mm, uint64_t va, uint64_t end)
 {
 	if (!map_covers(mm, va, end))
 		return -EINVAL;
@@ -215,17 +215,17 @@ static int check_release(struct host_mm *mm, uint64_t va, uint64_t end)
 	return 0;
 }
 
-int host_release(struct host_process *p, uint64_t va, uint64_t npages,
-		 uint32_t *frame)
+int host_return(struct host_process *p, uint64_t va, uint64_t npages,
+		uint32_t *frame)
 {
 	struct host_mm *mm = p->mm;
-	int err = check_adopt(mm, va, npages);
+	int err = check_import(mm, va, npages);
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err)
 		return err;
 	sim_mutex_lock(&mm->lock);
-	err = check_release(mm, va, va + npages * HOST_PAGE);
+	err = check_return(mm, va, va + npages * HOST_PAGE);
 	sim_mutex_unlock(&mm->lock);
 	if (!err)
 		err = hold(mm, va, npages, frame);
@@ -238,10 +238,10 @@ int host_release(struct host_process *p, uint64_t va, uint64_t npages,
 	return 0;
 }
 
-int host_released(struct host_process *p, uint64_t va, uint64_t npages)
+int host_returned(struct host_process *p, uint64_t va, uint64_t npages)
 {
 	struct host_mm *mm = p->mm;
-	int err = check_adopt(mm, va, npages);
+	int err = check_import(mm, va, npages);
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	if (err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // variants: page16 page64
 /*
- * Memory that a process elsewhere had before it came: adopted where it is, page
+ * Memory that a process elsewhere had before it came: imported where it is, page
  * by page used as any other, and released again.
  */
 #include <sys/resource.h>
@@ -18,18 +18,18 @@ static uint64_t *bank_page(struct remote *m, uint64_t frame)
 }
 
 /* The whole way in: page i holds value + i. */
-static void adopt(struct remote *m, uint64_t va, uint64_t n, uint64_t value,
-		  bool keep)
+static void import(struct remote *m, uint64_t va, uint64_t n, uint64_t value,
+		   bool keep)
 {
 	uint32_t frame[64];
 	uint64_t i;
 
-	EXPECT_EQ(host_adopt(m->p, va, n, RW, frame), 0);
+	EXPECT_EQ(host_import(m->p, va, n, RW, frame), 0);
 	for (i = 0; i < n; i++) {
 		bank_page(m, frame[i])[0] = value + i;
 		remote_see(m, va + i * PAGE, frame[i], RW);
 	}
-	EXPECT_EQ(host_adopted(m->p, va, n, keep), 0);
+	EXPECT_EQ(host_imported(m->p, va, n, keep), 0);
 }
 
 static bool lookup(struct rig *r, uint64_t va, uint64_t *start, uint64_t *end)
@@ -39,14 +39,14 @@ static bool lookup(struct rig *r, uint64_t va, uint64_t *start, uint64_t *end)
 	return !mm_lookup(rig_mm(r, 1), va, start, end, &prot);
 }
 
-TEST("adopted memory keeps what the process put there, goes to swap and comes "
+TEST("imported memory keeps what the process put there, goes to swap and comes "
      "back")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
 	struct remote *m = remote_start(r, 1);
 	uint64_t start, end, i, value;
 
-	adopt(m, HEAP, 4, 100, false);
+	import(m, HEAP, 4, 100, false);
 	rig_check(r);
 	EXPECT(lookup(r, HEAP + PAGE, &start, &end));
 	EXPECT_EQ(start, HEAP);
@@ -69,13 +69,13 @@ TEST("adopted memory keeps what the process put there, goes to swap and comes "
 	rig_check(r);
 }
 
-TEST("adopted memory is evicted under pressure like any other")
+TEST("imported memory is evicted under pressure like any other")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 64);
 	struct remote *m = remote_start(r, 1);
 	uint64_t va = remote_map(m, 16), i;
 
-	adopt(m, HEAP, 6, 100, false);
+	import(m, HEAP, 6, 100, false);
 	for (i = 0; i < 16; i++)
 		EXPECT_EQ(remote_put(m, va + i * PAGE, i), 0);
 	for (i = 0; i < 6; i++)
@@ -91,8 +91,8 @@ TEST("closing never covers memory that is not the board's")
 	struct remote *m = remote_start(r, 1);
 	uint64_t hole = HEAP + 2 * PAGE;
 
-	adopt(m, HEAP, 2, 1, false);
-	adopt(m, hole + PAGE, 2, 3, false);
+	import(m, HEAP, 2, 1, false);
+	import(m, hole + PAGE, 2, 3, false);
 	STEP("evicted as one run of the table, with a hole in it");
 	sim_mutex_lock(&rig_mm(r, 1)->lock);
 	EXPECT_EQ(evict_range(rig_mm(r, 1), HEAP, 5), 0);
@@ -112,11 +112,11 @@ TEST("neighbours with the same rights become one mapping, others do not")
 	uint64_t start, end;
 	uint32_t frame[2];
 
-	adopt(m, HEAP, 2, 0, false);
-	adopt(m, HEAP + 4 * PAGE, 2, 0, false);
-	adopt(m, HEAP + 2 * PAGE, 2, 0, false);
-	EXPECT_EQ(host_adopt(m->p, HEAP + 6 * PAGE, 2, HOST_READ, frame), 0);
-	EXPECT_EQ(host_adopted(m->p, HEAP + 6 * PAGE, 2, false), 0);
+	import(m, HEAP, 2, 0, false);
+	import(m, HEAP + 4 * PAGE, 2, 0, false);
+	import(m, HEAP + 2 * PAGE, 2, 0, false);
+	EXPECT_EQ(host_import(m->p, HEAP + 6 * PAGE, 2, HOST_READ, frame), 0);
+	EXPECT_EQ(host_imported(m->p, HEAP + 6 * PAGE, 2, false), 0);
 	EXPECT(lookup(r, HEAP, &start, &end));
 	EXPECT_EQ(start, HEAP);
 	EXPECT_EQ(end, HEAP + 6 * PAGE);
@@ -125,14 +125,14 @@ TEST("neighbours with the same rights become one mapping, others do not")
 	rig_check(r);
 }
 
-TEST("until it is adopted a page stays, and a fault on it opens nothing")
+TEST("until it is imported a page stays, and a fault on it opens nothing")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 4, 64);
 	struct remote *m = remote_start(r, 1);
 	uint64_t va = remote_map(m, 4), i;
 	uint32_t frame[2];
 
-	EXPECT_EQ(host_adopt(m->p, HEAP, 2, RW, frame), 0);
+	EXPECT_EQ(host_import(m->p, HEAP, 2, RW, frame), 0);
 	EXPECT_NE(frame[0], frame[1]);
 	EXPECT_EQ(rig_stats(r).frames_pinned, 2);
 	EXPECT_EQ(host_process_fault(m->p, HEAP, 1), 0);
@@ -151,7 +151,7 @@ TEST("until it is adopted a page stays, and a fault on it opens nothing")
 	EXPECT(mm_resident(rig_mm(r, 1), HEAP));
 	EXPECT(mm_resident(rig_mm(r, 1), HEAP + PAGE));
 	rig_check(r);
-	EXPECT_EQ(host_adopted(m->p, HEAP, 2, false), 0);
+	EXPECT_EQ(host_imported(m->p, HEAP, 2, false), 0);
 	EXPECT_EQ(rig_stats(r).frames_pinned, 0);
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(remote_get(m, va + i * PAGE), i);
@@ -159,20 +159,20 @@ TEST("until it is adopted a page stays, and a fault on it opens nothing")
 	rig_check(r);
 }
 
-TEST("an adoption that could not be done is forgotten")
+TEST("an import that could not be done is forgotten")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
 	struct remote *m = remote_start(r, 1);
 	uint64_t start, end;
 	uint32_t frame[3];
 
-	EXPECT_EQ(host_adopt(m->p, HEAP, 3, RW, frame), 0);
-	EXPECT_EQ(host_released(m->p, HEAP, 3), 0);
+	EXPECT_EQ(host_import(m->p, HEAP, 3, RW, frame), 0);
+	EXPECT_EQ(host_returned(m->p, HEAP, 3), 0);
 	EXPECT(!lookup(r, HEAP, &start, &end));
 	EXPECT_EQ(rig_stats(r).frames_free, 16);
 	EXPECT_EQ(m->closes, 0);
 	rig_check(r);
-	adopt(m, HEAP, 3, 5, false);
+	import(m, HEAP, 3, 5, false);
 }
 
 TEST("kept pages stay for ever, are used, and go silently with the process")
@@ -181,7 +181,7 @@ TEST("kept pages stay for ever, are used, and go silently with the process")
 	struct remote *m = remote_start(r, 1);
 	uint64_t va = remote_map(m, 8), i;
 
-	adopt(m, HEAP, 2, 50, true);
+	import(m, HEAP, 2, 50, true);
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(remote_put(m, va + i * PAGE, i), 0);
 	EXPECT_EQ(host_madvise(m->p, pointer_to(HEAP), 2 * PAGE, HOST_PAGEOUT),
@@ -210,19 +210,19 @@ TEST("released memory is made present, stays to be copied, and is forgotten")
 	uint64_t start, end, i;
 	uint32_t frame[2];
 
-	adopt(m, HEAP, 6, 100, false);
+	import(m, HEAP, 6, 100, false);
 	EXPECT_EQ(host_madvise(m->p, pointer_to(HEAP), 6 * PAGE, HOST_PAGEOUT),
 		  0);
 	STEP("two pages out of the middle");
-	EXPECT_EQ(host_release(m->p, HEAP + 2 * PAGE, 2, frame), 0);
+	EXPECT_EQ(host_return(m->p, HEAP + 2 * PAGE, 2, frame), 0);
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(bank_page(m, frame[i])[0], 102 + i);
 	EXPECT_EQ(host_process_fault(m->p, HEAP + 2 * PAGE, 1), 0);
 	EXPECT_EQ(m->opens, 0);
-	EXPECT_EQ(host_release(m->p, HEAP + 3 * PAGE, 1, frame), -EBUSY);
+	EXPECT_EQ(host_return(m->p, HEAP + 3 * PAGE, 1, frame), -EBUSY);
 	rig_check(r);
 	i = m->closes;
-	EXPECT_EQ(host_released(m->p, HEAP + 2 * PAGE, 2), 0);
+	EXPECT_EQ(host_returned(m->p, HEAP + 2 * PAGE, 2), 0);
 	EXPECT_EQ(m->closes, i);
 	EXPECT(!lookup(r, HEAP + 2 * PAGE, &start, &end));
 	EXPECT(lookup(r, HEAP, &start, &end));
@@ -242,14 +242,14 @@ TEST("a release that could not be done is taken back")
 	struct remote *m = remote_start(r, 1);
 	uint32_t frame[2];
 
-	adopt(m, HEAP, 2, 100, false);
+	import(m, HEAP, 2, 100, false);
 	EXPECT_EQ(host_madvise(m->p, pointer_to(HEAP), 2 * PAGE, HOST_PAGEOUT),
 		  0);
-	EXPECT_EQ(host_release(m->p, HEAP, 2, frame), 0);
+	EXPECT_EQ(host_return(m->p, HEAP, 2, frame), 0);
 	STEP("it goes on with the frames, written without a fault");
 	remote_see(m, HEAP, frame[0], RW);
 	remote_see(m, HEAP + PAGE, frame[1], RW);
-	EXPECT_EQ(host_adopted(m->p, HEAP, 2, false), 0);
+	EXPECT_EQ(host_imported(m->p, HEAP, 2, false), 0);
 	EXPECT_EQ(remote_put(m, HEAP, 200), 0);
 	EXPECT_EQ(host_madvise(m->p, pointer_to(HEAP), 2 * PAGE, HOST_PAGEOUT),
 		  0);
@@ -265,18 +265,18 @@ TEST("a kept page can be released, a pinned one cannot")
 	struct host_mm *mm = rig_mm(r, 1);
 	uint32_t frame[2];
 
-	adopt(m, HEAP, 2, 100, true);
+	import(m, HEAP, 2, 100, true);
 	EXPECT_EQ(mm_pin(mm, HEAP + PAGE, 1, true, NULL), 1);
-	EXPECT_EQ(host_release(m->p, HEAP, 2, frame), -EBUSY);
-	EXPECT_EQ(host_release(m->p, HEAP, 1, frame), 0);
-	EXPECT_EQ(host_released(m->p, HEAP, 1), 0);
+	EXPECT_EQ(host_return(m->p, HEAP, 2, frame), -EBUSY);
+	EXPECT_EQ(host_return(m->p, HEAP, 1, frame), 0);
+	EXPECT_EQ(host_returned(m->p, HEAP, 1), 0);
 	STEP("pinned while it is on its way out");
 	mm_unpin(mm, HEAP + PAGE, 1, false);
-	EXPECT_EQ(host_release(m->p, HEAP + PAGE, 1, frame), 0);
+	EXPECT_EQ(host_return(m->p, HEAP + PAGE, 1, frame), 0);
 	EXPECT_EQ(mm_pin(mm, HEAP + PAGE, 1, true, NULL), 1);
-	EXPECT_EQ(host_released(m->p, HEAP + PAGE, 1), -EBUSY);
+	EXPECT_EQ(host_returned(m->p, HEAP + PAGE, 1), -EBUSY);
 	mm_unpin(mm, HEAP + PAGE, 1, false);
-	EXPECT_EQ(host_released(m->p, HEAP + PAGE, 1), 0);
+	EXPECT_EQ(host_returned(m->p, HEAP + PAGE, 1), 0);
 	EXPECT_EQ(rig_stats(r).frames_free, 8);
 	rig_check(r);
 }
@@ -289,10 +289,10 @@ static void refused(struct remote *m, uint64_t va, uint64_t n, int prot,
 	uint32_t frame[64];
 
 	STEP("0x%" PRIx64 ", %" PRIu64 " pages, rights %d", va, n, prot);
-	EXPECT_EQ(host_adopt(m->p, va, n, prot, frame), want);
+	EXPECT_EQ(host_import(m->p, va, n, prot, frame), want);
 }
 
-TEST("ranges that cannot be adopted are refused, and nothing is left of them")
+TEST("ranges that cannot be imported are refused, and nothing is left of them")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
 	struct remote *m = remote_start(r, 1);
@@ -317,20 +317,20 @@ TEST("ranges that cannot be adopted are refused, and nothing is left of them")
 	EXPECT_EQ(rig_mm(r, 1)->maps, 0);
 	EXPECT_EQ(rig_stats(r).frames_free, 16);
 	STEP("at the very edges it works");
-	adopt(m, ARENA - PAGE, 1, 1, false);
-	adopt(m, arena_end, 1, 2, false);
-	adopt(m, (1ull << 47) - PAGE, 1, 3, false);
-	adopt(m, PAGE, 1, 4, false);
+	import(m, ARENA - PAGE, 1, 1, false);
+	import(m, arena_end, 1, 2, false);
+	import(m, (1ull << 47) - PAGE, 1, 3, false);
+	import(m, PAGE, 1, 4, false);
 	EXPECT_EQ(remote_get(m, (1ull << 47) - PAGE), 3);
 	rig_check(r);
 }
 
-TEST("what is a mapping already cannot be adopted again")
+TEST("what is a mapping already cannot be imported again")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
 	struct remote *m = remote_start(r, 1);
 
-	adopt(m, HEAP + 2 * PAGE, 2, 7, false);
+	import(m, HEAP + 2 * PAGE, 2, 7, false);
 	refused(m, HEAP + 2 * PAGE, 1, RW, -EEXIST);
 	refused(m, HEAP, 3, RW, -EEXIST);
 	refused(m, HEAP + 3 * PAGE, 2, RW, -EEXIST);
@@ -341,32 +341,32 @@ TEST("what is a mapping already cannot be adopted again")
 	rig_check(r);
 }
 
-TEST("the other calls of adoption take only what is on its way")
+TEST("the other calls of import take only what is on its way")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
 	struct remote *m = remote_start(r, 1);
 	uint64_t va = remote_map(m, 1);
 	uint32_t frame[64];
 
-	EXPECT_EQ(host_adopted(m->p, HEAP, 1, false), -EINVAL);
-	EXPECT_EQ(host_released(m->p, HEAP, 1), -EINVAL);
-	EXPECT_EQ(host_release(m->p, HEAP, 1, frame), -EINVAL);
-	EXPECT_EQ(host_adopted(m->p, 0, 1, false), -EINVAL);
-	EXPECT_EQ(host_released(m->p, HEAP, ~0ull), -EINVAL);
-	EXPECT_EQ(host_release(m->p, HEAP + 1, 1, frame), -EINVAL);
-	EXPECT_EQ(host_release(m->p, va, 1, frame), -EINVAL);
-	adopt(m, HEAP, 2, 9, false);
-	EXPECT_EQ(host_adopted(m->p, HEAP, 2, true), -EINVAL);
-	EXPECT_EQ(host_released(m->p, HEAP, 2), -EINVAL);
-	EXPECT_EQ(host_release(m->p, HEAP, 3, frame), -EINVAL);
-	EXPECT_EQ(host_release(m->p, HEAP, 1, frame), 0);
-	EXPECT_EQ(host_released(m->p, HEAP, 2), -EINVAL);
+	EXPECT_EQ(host_imported(m->p, HEAP, 1, false), -EINVAL);
+	EXPECT_EQ(host_returned(m->p, HEAP, 1), -EINVAL);
+	EXPECT_EQ(host_return(m->p, HEAP, 1, frame), -EINVAL);
+	EXPECT_EQ(host_imported(m->p, 0, 1, false), -EINVAL);
+	EXPECT_EQ(host_returned(m->p, HEAP, ~0ull), -EINVAL);
+	EXPECT_EQ(host_return(m->p, HEAP + 1, 1, frame), -EINVAL);
+	EXPECT_EQ(host_return(m->p, va, 1, frame), -EINVAL);
+	import(m, HEAP, 2, 9, false);
+	EXPECT_EQ(host_imported(m->p, HEAP, 2, true), -EINVAL);
+	EXPECT_EQ(host_returned(m->p, HEAP, 2), -EINVAL);
+	EXPECT_EQ(host_return(m->p, HEAP, 3, frame), -EINVAL);
+	EXPECT_EQ(host_return(m->p, HEAP, 1, frame), 0);
+	EXPECT_EQ(host_returned(m->p, HEAP, 2), -EINVAL);
 	EXPECT_EQ(host_munmap(m->p, pointer_to(HEAP), 2 * PAGE), -EINVAL);
 	EXPECT_EQ(remote_get(m, HEAP + PAGE), 10);
 	rig_check(r);
 }
 
-TEST("without a frame for each page none is adopted, and none released")
+TEST("without a frame for each page none is imported, and none released")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 4, 64);
 	struct remote *m = remote_start(r, 1);
@@ -379,16 +379,16 @@ TEST("without a frame for each page none is adopted, and none released")
 	host_inject_no_frames(r->k, 1);
 	refused(m, HEAP, 1, RW, -ENOMEM);
 	EXPECT_EQ(rig_mm(r, 1)->maps, 0);
-	adopt(m, HEAP, 4, 20, false);
-	adopt(m, HEAP + 4 * PAGE, 2, 24, false);
-	EXPECT_EQ(host_release(m->p, HEAP, 6, frame), -ENOMEM);
+	import(m, HEAP, 4, 20, false);
+	import(m, HEAP + 4 * PAGE, 2, 24, false);
+	EXPECT_EQ(host_return(m->p, HEAP, 6, frame), -ENOMEM);
 	EXPECT_EQ(rig_stats(r).frames_pinned, 0);
 	rig_check(r);
 	EXPECT_EQ(remote_get(m, HEAP + 5 * PAGE), 25);
 	EXPECT_EQ(remote_get(m, HEAP), 20);
 }
 
-TEST("what a process has adopted and keeps counts against its own limit")
+TEST("what a process has imported and keeps counts against its own limit")
 {
 	struct rig *r = rig_start_limits(SIM_LOCKSTEP, 1, 32, 64, 6, 0);
 	struct remote *m = remote_start(r, 1);
@@ -396,7 +396,7 @@ TEST("what a process has adopted and keeps counts against its own limit")
 
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(remote_put(m, va + i * PAGE, i), 0);
-	adopt(m, HEAP, 5, 30, true);
+	import(m, HEAP, 5, 30, true);
 	EXPECT_EQ(rig_mm(r, 1)->used, 6);
 	refused(m, HEAP + 5 * PAGE, 2, RW, -ENOMEM);
 	for (i = 0; i < 4; i++)
@@ -405,7 +405,7 @@ TEST("what a process has adopted and keeps counts against its own limit")
 	rig_check(r);
 }
 
-TEST("with all mappings used up nothing can be adopted or cut out")
+TEST("with all mappings used up nothing can be imported or cut out")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 64);
 	struct remote *m = remote_start(r, 1);
@@ -414,7 +414,7 @@ TEST("with all mappings used up nothing can be adopted or cut out")
 	uint32_t frame[64];
 	uint64_t i;
 
-	adopt(m, HEAP, 3, 1, false);
+	import(m, HEAP, 3, 1, false);
 	for (i = mm->maps; i < PROCESS_MAPS; i++) {
 		map.start = ARENA + 2 * i * PAGE;
 		map.end = map.start + PAGE;
@@ -422,12 +422,12 @@ TEST("with all mappings used up nothing can be adopted or cut out")
 		map_insert(mm, &map);
 	}
 	refused(m, HEAP + 8 * PAGE, 1, RW, -ENOMEM);
-	EXPECT_EQ(host_release(m->p, HEAP + PAGE, 1, frame), 0);
-	EXPECT_EQ(host_released(m->p, HEAP + PAGE, 1), -ENOMEM);
-	EXPECT_EQ(host_adopted(m->p, HEAP + PAGE, 1, false), 0);
-	EXPECT_EQ(host_release(m->p, HEAP, 3, frame), 0);
-	EXPECT_EQ(host_released(m->p, HEAP, 3), 0);
-	adopt(m, HEAP + 8 * PAGE, 1, 1, false);
+	EXPECT_EQ(host_return(m->p, HEAP + PAGE, 1, frame), 0);
+	EXPECT_EQ(host_returned(m->p, HEAP + PAGE, 1), -ENOMEM);
+	EXPECT_EQ(host_imported(m->p, HEAP + PAGE, 1, false), 0);
+	EXPECT_EQ(host_return(m->p, HEAP, 3, frame), 0);
+	EXPECT_EQ(host_returned(m->p, HEAP, 3), 0);
+	import(m, HEAP + 8 * PAGE, 1, 1, false);
 }
 
 static uint64_t most_memory_bytes(void)
@@ -452,15 +452,15 @@ TEST("addresses spread far and wide cost the board no more than their tables")
 	STEP("until there are no tables left");
 	for (i = 0; i < PROCESS_TABLES; i++) {
 		va = FAR + (i << 30);
-		if (host_adopt(m->p, va, 1, RW, frame))
+		if (host_import(m->p, va, 1, RW, frame))
 			break;
-		EXPECT_EQ(host_released(m->p, va, 1), 0);
+		EXPECT_EQ(host_returned(m->p, va, 1), 0);
 	}
 	EXPECT_LE(i, PROCESS_TABLES - 1);
 	before = most_memory_bytes();
-	STEP("nothing is adopted any more");
+	STEP("nothing is imported any more");
 	for (; i < 20000; i++)
-		EXPECT_EQ(host_adopt(m->p, FAR + (i << 30), 1, RW, frame),
+		EXPECT_EQ(host_import(m->p, FAR + (i << 30), 1, RW, frame),
 			  -ENOMEM);
 	EXPECT_LE(most_memory_bytes() - before, 32u << 20);
 	rig_check(r);
@@ -472,8 +472,8 @@ TEST("the search for a gap sees the arena alone")
 	struct remote *m = remote_start(r, 1);
 	int error;
 
-	adopt(m, 0x10000, 1, 0, false);
-	adopt(m, ARENA + HOST_ARENA_BYTES, 1, 0, false);
+	import(m, 0x10000, 1, 0, false);
+	import(m, ARENA + HOST_ARENA_BYTES, 1, 0, false);
 	EXPECT_EQ(remote_map(m, 1), ARENA);
 	EXPECT_EQ(remote_map(m, 1), ARENA + 2 * PAGE);
 	STEP("all that is left, and not a page more");

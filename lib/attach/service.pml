@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * agent.pml - calls to the board (call.c), jobs of the agent (agent.c, adopt.c), views
+ * service.pml - calls to the board (call.c), jobs of the service thread (service.c, import.c), views
  * (view.c) and a fork (fork.c), while the board may end or be killed at any moment. A
  * model for Spin, checked exhaustively by `make models`.
  *
  * What must hold: every thread that asks gets an answer or hears that the board is gone.
  *
  * Who naps looks again by itself, so a nap is a wait for anything that the thread looks
- * at. What only the socket tells (hup) is seen by the agent alone: in its poll(), which
+ * at. What only the socket tells (hup) is seen by the service thread alone: in its poll(), which
  * also reads bells, and in attach_listen().
  *
- * bug UNHEARD: the agent does not listen while it waits for an answer itself
+ * bug UNHEARD: the service thread does not listen while it waits for an answer itself
  * bug PEEK: it listens with recv(MSG_PEEK), which sees unread bells and not the end
  * bug FLAG_FIRST: a fork takes the flag of the views before the job that needs it
  */
@@ -34,9 +34,9 @@ byte living = 3;		/* threads of the program */
 #define listens		false
 #else
 #ifdef PEEK
-#define listens		(is_agent && hup && !bell)
+#define listens		(is_service && hup && !bell)
 #else
-#define listens		(is_agent && hup)
+#define listens		(is_service && hup)
 #endif
 #endif
 
@@ -96,22 +96,22 @@ inline attach_views_lock()
 	atomic { !view_flag -> view_flag = true }
 }
 
-active proctype agent()
+active proctype service()
 {
-	bool is_agent = true;
+	bool is_service = true;
 
 	do
 	:: job_state == 1 ->			/* attach_job_do() */
-		attach_call();			/* ADOPT */
+		attach_call();			/* IMPORT */
 		attach_views_lock();		/* move_in() */
 		view_flag = false;
-		attach_call();			/* ADOPTED */
+		attach_call();			/* IMPORTED */
 		job_state = 2
 	:: job_state != 1 && views_wait && !error && !view_flag -> attach_views()
 	:: job_state != 1 && !error && (hup || bell || !alive) ->	/* poll() */
 		bell = false;
 		error = hup || !alive
-	:: job_state != 1 && !living -> break	/* attach_agent_end() */
+	:: job_state != 1 && !living -> break	/* attach_service_end() */
 	od
 }
 
@@ -130,7 +130,7 @@ inline attach_job_locked()
 /* fl_reg_mr() of memory of the program's own. */
 active proctype reg_mr()
 {
-	bool is_agent;
+	bool is_service;
 
 	attach_job_lock();
 	attach_job_locked();
@@ -142,7 +142,7 @@ active proctype reg_mr()
 /* Any system call, or a page fault. */
 active proctype call()
 {
-	bool is_agent;
+	bool is_service;
 
 	attach_call();
 	living--

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * meet.c - the socket: finding a board's door, HELLO and WELCOME, which is
+ * connect.c - the socket: finding a board's listener, HELLO and WELCOME, which is
  * believed only when all of it makes sense, and later bells and files.
  */
 #include <errno.h>
@@ -30,7 +30,7 @@ void attach_bell(struct attach *a)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	/*
 	 * No room: then there are bells enough on their way. A board that is gone
-	 * is found out by the agent. Any other that is lost must not leave both
+	 * is found out by the service thread. Any other that is lost must not leave both
 	 * sides asleep.
 	 */
 	err = os_send_all(a->sock, &n, sizeof(n), NULL, 0, REST_MS);
@@ -230,7 +230,7 @@ static int map_all(struct attach *a)
 	return atomic_load(&a->shared->alive) ? 0 : -ENODEV;
 }
 
-int attach_meet(struct attach *a, const char *path)
+int attach_connect(struct attach *a, const char *path)
 {
 	int fds[2], nfds = 0, i, error = 0;
 
