@@ -115,12 +115,12 @@ static int keep_doorbell(struct client *c, void *mem, uint64_t bytes)
 	/* post.c lets a write go to any place of a whole page. */
 	if (bytes != NIC_DB_STRIDE)
 		return -EINVAL;
-	sim_spin_lock(&c->bell);
+	sim_spin_lock(&c->doorbell_lock);
 	if (!c->doorbell) {
 		c->doorbell = mem;
 		err = 0;
 	}
-	sim_spin_unlock(&c->bell);
+	sim_spin_unlock(&c->doorbell_lock);
 	return err;
 }
 
@@ -150,10 +150,10 @@ static void *forget_doorbell(struct client *c)
 	void *mem;
 
 	/* Whoever writes to it has it; after that nobody will. */
-	sim_spin_lock(&c->bell);
+	sim_spin_lock(&c->doorbell_lock);
 	mem = (void *)c->doorbell;
 	c->doorbell = NULL;
-	sim_spin_unlock(&c->bell);
+	sim_spin_unlock(&c->doorbell_lock);
 	return mem;
 }
 

@@ -315,7 +315,7 @@ static void ring(struct client *c)
 	if (atomic_load_explicit(&c->shared->service_asleep,
 				 memory_order_relaxed))
 		err = os_send_all(c->sock, &n, sizeof(n), NULL, 0, 0);
-	/* No room: it has bells enough. One that is lost must not leave it asleep. */
+	/* No room: it has wakeups enough. One that is lost must not leave it asleep. */
 	if (err && err != -EAGAIN)
 		shutdown(c->sock, SHUT_RDWR);
 }

@@ -29,7 +29,7 @@ static void pass_on(struct keep *k, char what)
 {
 	ssize_t r = os_send(k->notes, &what, 1, NULL, 0);
 
-	/* No room: there are bells enough that were not heard yet. */
+	/* No room: there are wakeups enough that were not heard yet. */
 	if (r < 0 && !(what == 'b' && r == -EAGAIN))
 		k->over = true;
 }

@@ -8,7 +8,7 @@
  *
  * So the boards' process never has such a descriptor. A *keeper* has them, a small
  * process for each attached process that sends any: from the first one on it
- * reads the socket, passes on the bells, and reads pages of the files. The boards
+ * reads the socket, passes on the wakeups, and reads pages of the files. The boards
  * wait for an answer of it as long as for pages to be closed (serve_config), and
  * then cut the process off. Another small process, made before the first listener is
  * open, starts the keepers, so that none of them inherits anything of others.
@@ -62,7 +62,7 @@ struct keeper {
 /* begun: what has been read of the next note. Does not wait. */
 int keeper_start(struct keeper *k, struct keepers *ks, int sock,
 		 const struct attach_note *begun, unsigned int begun_bytes);
-/* NULL: bells came, if anything; or why the attached process has to go. */
+/* NULL: wakeups came, if anything; or why the attached process has to go. */
 const char *keeper_hear(struct keeper *k, bool *cut);
 /*
  * The file that came with this note, for reading: its number, or -EBADF: there is

@@ -70,11 +70,11 @@ static void ring_card(struct client *c, const struct post *p)
 		return;
 	}
 	/* The mapping must not end meanwhile (call.c). */
-	sim_spin_lock(&c->bell);
+	sim_spin_lock(&c->doorbell_lock);
 	page = c->doorbell;
 	if (page)
 		host_mmio_write32(c->process, page + p->offset, p->value);
-	sim_spin_unlock(&c->bell);
+	sim_spin_unlock(&c->doorbell_lock);
 }
 
 unsigned int posts_take(struct client *c)

@@ -84,7 +84,7 @@ struct client {
 	struct sim_spin lock;		/* queue */
 	struct queue queue[QUEUES];
 	volatile void *doorbell;	/* NULL: not mapped */
-	struct sim_spin bell;		/* the doorbell is being written */
+	struct sim_spin doorbell_lock;	/* held while it is written */
 	struct worker worker[ATTACH_CALLS];
 	/* views: written under the address space's lock */
 	_Atomic uint32_t view_head;

@@ -86,13 +86,13 @@ void *lockstep_main(void *thread)
 	struct sim_thread *t = thread;
 
 	sim_self_thread = t;
-	bell_wait_baton(&t->bell);
+	wakeup_wait_baton(&t->wakeup);
 	t->fn(t->arg);
 	t->state = THREAD_DONE;
 	if (!t->daemon)
 		atomic_fetch_sub(&t->sim->living, 1);
 	atomic_store(&t->ended, true);
-	bell_ring(&t->sim->scheduler);
+	wakeup_post(&t->sim->scheduler);
 	return NULL;
 }
 
@@ -100,15 +100,15 @@ static void give_baton(struct sim *sim, struct sim_thread *t)
 {
 	sim->current = t;
 	t->state = THREAD_RUNNING;
-	bell_ring(&t->bell);
+	wakeup_post(&t->wakeup);
 }
 
 /* Called by the baton's holder: let others go on until it is queued and due. */
 static void give_back(struct sim_thread *t)
 {
 	assert(t->sim->current == t);
-	bell_ring(&t->sim->scheduler);
-	bell_wait_baton(&t->bell);
+	wakeup_post(&t->sim->scheduler);
+	wakeup_wait_baton(&t->wakeup);
 }
 
 /* The earliest event, when it is one of this run. */
@@ -154,8 +154,8 @@ static void pass_on(struct sim_thread *t)
 	if (n)
 		give_baton(sim, (struct sim_thread *)n);
 	else
-		bell_ring(&sim->scheduler);
-	bell_wait_baton(&t->bell);
+		wakeup_post(&sim->scheduler);
+	wakeup_wait_baton(&t->wakeup);
 }
 
 static void wait_turn(struct sim_thread *t, bool in_signal)
@@ -248,7 +248,7 @@ static void one_event(struct sim *sim)
 
 	if (n->is_thread) {
 		give_baton(sim, (struct sim_thread *)n);
-		bell_wait_baton(&sim->scheduler);
+		wakeup_wait_baton(&sim->scheduler);
 		sim->current = NULL;
 	} else {
 		step(sim, (struct sim_actor *)n);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * park.pml - park and unpark, the mutex and the wait queue (sync.c), in both modes
- * (threads.c with bell.c, lockstep.c), with one wait inside another: the thread
+ * (threads.c with wakeup.c, lockstep.c), with one wait inside another: the thread
  * that serves interrupts (emu/host/irq.c) parks, and its handlers take a mutex; the
  * condition of a wait queue takes the same mutex. A model for Spin, checked
  * exhaustively by `make models`.
@@ -108,36 +108,36 @@ inline sim_park(t)
 	}
 }
 
-#else /* THREADS: a bell that all waits of a thread share */
+#else /* THREADS: a wakeup that all waits of a thread share */
 
 mtype = { QUIET, RUNG, ASLEEP };
-mtype bell[THREADS_ALL] = QUIET;
-byte posts[THREADS_ALL];	/* os_bell */
+mtype wakeup[THREADS_ALL] = QUIET;
+byte posts[THREADS_ALL];	/* os_wakeup */
 
-inline bell_ring(t)
+inline wakeup_post(t)
 {
 	d_step {		/* the exchange, and the post that follows from it */
 		assert(!ended[t]);
 		if
-		:: bell[t] == ASLEEP -> posts[t]++
+		:: wakeup[t] == ASLEEP -> posts[t]++
 		:: else
 		fi;
-		bell[t] = RUNG
+		wakeup[t] = RUNG
 	}
 }
 
-inline bell_wait(t, limited)
+inline wakeup_wait(t, limited)
 {
 	if
-	:: d_step { bell[t] == RUNG -> bell[t] = QUIET }
-	:: d_step { bell[t] == QUIET -> bell[t] = ASLEEP };
+	:: d_step { wakeup[t] == RUNG -> wakeup[t] = QUIET }
+	:: d_step { wakeup[t] == QUIET -> wakeup[t] = ASLEEP };
 		if
-		:: d_step { posts[t] > 0 -> posts[t]-- }; bell[t] = QUIET
+		:: d_step { posts[t] > 0 -> posts[t]-- }; wakeup[t] = QUIET
 		:: limited ->	/* the time is over */
 			if
-			:: d_step { bell[t] == ASLEEP -> bell[t] = QUIET }
-			:: d_step { bell[t] == RUNG && posts[t] > 0 ->
-				    posts[t]-- }; bell[t] = QUIET
+			:: d_step { wakeup[t] == ASLEEP -> wakeup[t] = QUIET }
+			:: d_step { wakeup[t] == RUNG && posts[t] > 0 ->
+				    posts[t]-- }; wakeup[t] = QUIET
 			fi
 		fi
 	fi
@@ -145,12 +145,12 @@ inline bell_wait(t, limited)
 
 inline sim_thread_wake(t)
 {
-	bell_ring(t)
+	wakeup_post(t)
 }
 
 inline sim_thread_wait(t, limited)
 {
-	bell_wait(t, limited)
+	wakeup_wait(t, limited)
 }
 
 inline sim_unpark(t)
@@ -158,22 +158,22 @@ inline sim_unpark(t)
 #ifndef LOCK_TAKES_TOKEN
 	token[t] = true;
 #endif
-	bell_ring(t)
+	wakeup_post(t)
 }
 
 inline sim_park(t)		/* threads_park() */
 {
 	if
-	:: d_step { token[t] -> token[t] = false }; bell_rung(t)
-	:: !token[t] -> bell_wait(t, false); token[t] = false
+	:: d_step { token[t] -> token[t] = false }; wakeup_posted(t)
+	:: !token[t] -> wakeup_wait(t, false); token[t] = false
 	fi
 }
 
-inline bell_rung(t)
+inline wakeup_posted(t)
 {
 	d_step {
 		if
-		:: bell[t] == RUNG -> bell[t] = QUIET
+		:: wakeup[t] == RUNG -> wakeup[t] = QUIET
 		:: else
 		fi
 	}

@@ -25,12 +25,12 @@ struct sim *sim_create(const struct sim_config *cfg)
 	sim->cfg = *cfg;
 	sim->trace = cfg->trace;
 	rng_init(&sim->rng, cfg->seed, "scheduler");
-	if (bell_init(&sim->scheduler))
+	if (wakeup_init(&sim->scheduler))
 		goto no_scheduler;
-	if (os_bell_init(&sim->all_ended))
+	if (os_wakeup_init(&sim->all_ended))
 		goto no_all_ended;
-	if (os_bell_init(&sim->clock_bell))
-		goto no_clock_bell;
+	if (os_wakeup_init(&sim->clock_wakeup))
+		goto no_clock_wakeup;
 	pthread_mutex_init(&sim->list_lock, NULL);
 	if (!lockstep(sim) && threads_create(sim))
 		goto no_clock;
@@ -38,11 +38,11 @@ struct sim *sim_create(const struct sim_config *cfg)
 
 no_clock:
 	pthread_mutex_destroy(&sim->list_lock);
-	os_bell_destroy(&sim->clock_bell);
-no_clock_bell:
-	os_bell_destroy(&sim->all_ended);
+	os_wakeup_destroy(&sim->clock_wakeup);
+no_clock_wakeup:
+	os_wakeup_destroy(&sim->all_ended);
 no_all_ended:
-	bell_destroy(&sim->scheduler);
+	wakeup_destroy(&sim->scheduler);
 no_scheduler:
 	free(sim);
 	return NULL;
@@ -66,9 +66,9 @@ void sim_destroy(struct sim *sim)
 		free(d);
 	}
 	heap_free(&sim->heap);
-	bell_destroy(&sim->scheduler);
-	os_bell_destroy(&sim->all_ended);
-	os_bell_destroy(&sim->clock_bell);
+	wakeup_destroy(&sim->scheduler);
+	os_wakeup_destroy(&sim->all_ended);
+	os_wakeup_destroy(&sim->clock_wakeup);
 	pthread_mutex_destroy(&sim->list_lock);
 	free(sim);
 }
@@ -241,7 +241,7 @@ static void forget_thread(struct sim_thread *t)
 	pthread_mutex_unlock(&sim->list_lock);
 	if (lockstep(sim))
 		heap_unreserve(&sim->heap, 1);
-	bell_destroy(&t->bell);
+	wakeup_destroy(&t->wakeup);
 	free(t);
 }
 
@@ -253,12 +253,12 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 
 	if (!t)
 		return NULL;
-	if (bell_init(&t->bell)) {
+	if (wakeup_init(&t->wakeup)) {
 		free(t);
 		return NULL;
 	}
 	if (lockstep(sim) && heap_reserve(&sim->heap, 1)) {
-		bell_destroy(&t->bell);
+		wakeup_destroy(&t->wakeup);
 		free(t);
 		return NULL;
 	}

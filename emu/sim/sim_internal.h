@@ -28,24 +28,24 @@ static inline uint64_t heap_due(const struct sim_heap *h)
 	return h->count ? h->node[0]->due_ns : SIM_IDLE;
 }
 
-/* bell.c */
-struct sim_bell {
+/* wakeup.c */
+struct sim_wakeup {
 	atomic_int state;
 	unsigned int sleeps;	/* so many times at once; the waiter's */
-	struct os_bell sleep;
+	struct os_wakeup sleep;
 };
-int bell_init(struct sim_bell *b);
-void bell_destroy(struct sim_bell *b);
+int wakeup_init(struct sim_wakeup *b);
+void wakeup_destroy(struct sim_wakeup *b);
 /* Wake the waiter, or let its next wait return at once. Async-signal-safe. */
-void bell_ring(struct sim_bell *b);
+void wakeup_post(struct sim_wakeup *b);
 /* Was it rung? Takes the ring. */
-bool bell_rung(struct sim_bell *b);
+bool wakeup_posted(struct sim_wakeup *b);
 /* Only one thread waits. 0: no limit. False: the time was over. */
-bool bell_wait(struct sim_bell *b, uint64_t timeout_ns);
+bool wakeup_wait(struct sim_wakeup *b, uint64_t timeout_ns);
 /*
  * The same of a thread that has nothing else to do. No limit.
  */
-void bell_wait_baton(struct sim_bell *b);
+void wakeup_wait_baton(struct sim_wakeup *b);
 
 enum thread_state {
 	THREAD_QUEUED,
@@ -64,7 +64,7 @@ struct sim_thread {
 	void (*fn)(void *arg);
 	void *arg;
 	pthread_t pthread;
-	struct sim_bell bell;		/* lockstep: the baton; threads: look again */
+	struct sim_wakeup wakeup;		/* lockstep: the baton; threads: look again */
 	enum thread_state state;	/* lockstep */
 	atomic_bool token;		/* a sim_unpark() that no sim_park() has taken */
 	bool unparked;			/* lockstep: it was woken, and is queued */
@@ -112,14 +112,14 @@ struct sim {
 	uint64_t now_ns, end_ns, events;
 	struct sim_heap heap;
 	struct sim_thread *current;	/* holds the baton; NULL: the scheduler */
-	struct sim_bell scheduler;
+	struct sim_wakeup scheduler;
 	/* threads */
 	uint64_t start_ns;
 	pthread_mutex_t list_lock;	/* threads list */
 	atomic_int living;		/* threads that are not daemons */
-	struct os_bell all_ended;
+	struct os_wakeup all_ended;
 	pthread_t clock;		/* rings alarms */
-	struct os_bell clock_bell;
+	struct os_wakeup clock_wakeup;
 	atomic_bool clock_asleep, hardware_stop;
 	struct sim_hardware hardware[HARDWARE_MAX];
 	unsigned int served;		/* domains that have a thread */

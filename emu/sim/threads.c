@@ -318,7 +318,7 @@ void threads_alarm(struct sim_actor *a)
 		return;
 	atomic_store(&d->alarm_ns, a->alarm_ns);
 	if (atomic_exchange(&sim->clock_asleep, false))
-		os_bell_post(&sim->clock_bell);
+		os_wakeup_post(&sim->clock_wakeup);
 }
 
 /* ---- threads of the scheduler's own ---- */
@@ -399,7 +399,7 @@ static void *clock_main(void *arg)
 			atomic_store(&sim->clock_asleep, true);
 			if (!any_alarm(sim) &&
 			    !atomic_load(&sim->hardware_stop))
-				os_bell_take(&sim->clock_bell, 0);
+				os_wakeup_take(&sim->clock_wakeup, 0);
 			atomic_store(&sim->clock_asleep, false);
 			continue;
 		}
@@ -434,14 +434,14 @@ void *threads_main(void *thread)
 	t->fn(t->arg);
 	atomic_store(&t->ended, true);
 	if (!t->daemon && atomic_fetch_sub(&sim->living, 1) == 1)
-		os_bell_post(&sim->all_ended);
+		os_wakeup_post(&sim->all_ended);
 	return NULL;
 }
 
 enum sim_result threads_run(struct sim *sim, uint64_t max_ns)
 {
 	while (atomic_load(&sim->living))
-		if (!os_bell_take(&sim->all_ended, max_ns))
+		if (!os_wakeup_take(&sim->all_ended, max_ns))
 			return SIM_LIMIT;
 	return SIM_FINISHED;
 }
@@ -452,7 +452,7 @@ static void stop_hardware(struct sim *sim)
 
 	if (atomic_exchange(&sim->hardware_stop, true))
 		return;
-	os_bell_post(&sim->clock_bell);
+	os_wakeup_post(&sim->clock_wakeup);
 	pthread_join(sim->clock, NULL);
 	for (i = 0; i < HARDWARE_MAX; i++)
 		if (sim->hardware[i].sim)
@@ -487,7 +487,7 @@ void threads_stop(struct sim *sim)
 }
 
 /*
- * The bell only says that the thread should look again, and whoever waits for whatever
+ * The wakeup only says that the thread should look again, and whoever waits for whatever
  * may take it; what must not be lost is a flag: the token here, sync.c has its own.
  */
 bool threads_park(struct sim_thread *t, uint64_t timeout_ns)
@@ -495,7 +495,7 @@ bool threads_park(struct sim_thread *t, uint64_t timeout_ns)
 	bool rung;
 
 	if (atomic_exchange(&t->token, false)) {
-		bell_rung(&t->bell);
+		wakeup_posted(&t->wakeup);
 		return true;
 	}
 	rung = threads_wait(t, timeout_ns);
@@ -505,19 +505,19 @@ bool threads_park(struct sim_thread *t, uint64_t timeout_ns)
 void threads_unpark(struct sim_thread *t)
 {
 	atomic_store(&t->token, true);
-	bell_ring(&t->bell);
+	wakeup_post(&t->wakeup);
 }
 
 bool threads_wait(struct sim_thread *t, uint64_t timeout_ns)
 {
 	if (!atomic_load(&t->sim->stopping))
-		return bell_wait(&t->bell, timeout_ns);
+		return wakeup_wait(&t->wakeup, timeout_ns);
 	os_yield();
-	bell_rung(&t->bell);
+	wakeup_posted(&t->wakeup);
 	return true;
 }
 
 void threads_wake(struct sim_thread *t)
 {
-	bell_ring(&t->bell);
+	wakeup_post(&t->wakeup);
 }

@@ -6,7 +6,7 @@
  *
  * A process connects to the board's Unix socket and says HELLO; the board
  * answers WELCOME with two descriptors: the shared area (struct attach_shared)
- * and the process's memory bank. After that the socket carries bells (somebody
+ * and the process's memory bank. After that the socket carries wakeups (somebody
  * sleeps and should look), descriptors of files to be mapped, and by its end
  * the news that the other side is gone.
  *

@@ -140,7 +140,7 @@ int attach_call(struct attach *a, struct attach_ask *q)
 	/* seq_cst: say it, then look who sleeps (attach.h, board_asleep). */
 	atomic_fetch_or(&a->shared->asked, 1ull << slot);
 	if (atomic_load(&a->shared->board_asleep))
-		attach_bell(a);
+		attach_wake(a);
 	error = await(a, c);
 	/* The slot of a board that is gone is of no more use to anybody. */
 	if (error)
@@ -177,11 +177,11 @@ static bool number(struct attach *a, uint32_t *n)
 	return true;
 }
 
-static void bell_if_asleep(struct attach *a)
+static void wake_if_asleep(struct attach *a)
 {
 	/* seq_cst: the board sets board_asleep, then looks at seq. */
 	if (atomic_load(&a->shared->board_asleep))
-		attach_bell(a);
+		attach_wake(a);
 }
 
 int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
@@ -201,7 +201,7 @@ int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 		if (error)
 			return error;
 		attach_views(a);
-		bell_if_asleep(a);
+		wake_if_asleep(a);
 		attach_turn(&turns);
 	}
 	p = &a->shared->post[n % ATTACH_POSTS];
@@ -217,6 +217,6 @@ int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 	 * seq_cst, for the look at board_asleep that follows.
 	 */
 	atomic_store(&p->seq, n + 1);
-	bell_if_asleep(a);
+	wake_if_asleep(a);
 	return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * connect.c - the socket: finding a board's listener, HELLO and WELCOME, which is
- * believed only when all of it makes sense, and later bells and files.
+ * believed only when all of it makes sense, and later wakeups and files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define REST_MS		1000		/* for the rest of a message */
 #define CONNECT_TRIES	500		/* 10 ms each, while its queue is full */
 
-void attach_bell(struct attach *a)
+void attach_wake(struct attach *a)
 {
 	struct attach_note n = { .kind = ATTACH_BELL };
 	int saved = errno;		/* a handler keeps the program's */
@@ -29,7 +29,7 @@ void attach_bell(struct attach *a)
 	/* Who is in the middle of a call must not end there. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	/*
-	 * No room: then there are bells enough on their way. A board that is gone
+	 * No room: then there are wakeups enough on their way. A board that is gone
 	 * is found out by the service thread. Any other that is lost must not leave both
 	 * sides asleep.
 	 */

@@ -143,7 +143,7 @@ void attach_dies(struct attach *a, int error);
 int attach_error(struct attach *a);
 /* connect.c: connect, and have shared area and bank mapped. */
 int attach_connect(struct attach *a, const char *path);
-void attach_bell(struct attach *a);			/* AS */
+void attach_wake(struct attach *a);			/* AS */
 int attach_send_file(struct attach *a, int file, uint32_t *id);
 /* No attachment comes or goes meanwhile: fork.c. */
 void attach_slots_lock(void);

@@ -8,10 +8,10 @@
  *
  * Who naps looks again by itself, so a nap is a wait for anything that the thread looks
  * at. What only the socket tells (hup) is seen by the service thread alone: in its poll(), which
- * also reads bells, and in attach_listen().
+ * also reads wakeups, and in attach_listen().
  *
  * bug UNHEARD: the service thread does not listen while it waits for an answer itself
- * bug PEEK: it listens with recv(MSG_PEEK), which sees unread bells and not the end
+ * bug PEEK: it listens with recv(MSG_PEEK), which sees unread wakeups and not the end
  * bug FLAG_FIRST: a fork takes the flag of the views before the job that needs it
  */
 mtype = { FREE_SLOT, TAKEN, ASKED, ANSWERED };
@@ -23,7 +23,7 @@ bool view_flag;			/* a lock */
 bool job_taken;			/* a lock */
 byte job_state;			/* 0 none, 1 asked, 2 done */
 bool alive = true;		/* the board's own word, in memory */
-bool hup, bell;			/* of the socket: its end; unread bytes */
+bool hup, wakeup;			/* of the socket: its end; unread bytes */
 bool error;
 byte living = 3;		/* threads of the program */
 
@@ -34,7 +34,7 @@ byte living = 3;		/* threads of the program */
 #define listens		false
 #else
 #ifdef PEEK
-#define listens		(is_service && hup && !bell)
+#define listens		(is_service && hup && !wakeup)
 #else
 #define listens		(is_service && hup)
 #endif
@@ -108,8 +108,8 @@ active proctype service()
 		attach_call();			/* IMPORTED */
 		job_state = 2
 	:: job_state != 1 && views_wait && !error && !view_flag -> attach_views()
-	:: job_state != 1 && !error && (hup || bell || !alive) ->	/* poll() */
-		bell = false;
+	:: job_state != 1 && !error && (hup || wakeup || !alive) ->	/* poll() */
+		wakeup = false;
 		error = hup || !alive
 	:: job_state != 1 && !living -> break	/* attach_service_end() */
 	od
@@ -164,7 +164,7 @@ active proctype fork()
 	living--
 }
 
-/* It answers; an answer may hang on a view; it rings a bell now and then. */
+/* It answers; an answer may hang on a view; it sends a wakeup now and then. */
 active proctype board()
 {
 end:	do
@@ -174,7 +174,7 @@ end:	do
 		:: skip
 		fi;
 		if
-		:: bell = true
+		:: wakeup = true
 		:: skip
 		fi;
 		atomic {

@@ -444,29 +444,29 @@ void os_word_wake(_Atomic uint32_t *word)
 /*
  * count holds the posts, and in its top bit that somebody sleeps: one word, so
  * that who posts learns with the same step whether he must wake, and touches the
- * bell no more. (Waking an address looks at nothing there.)
+ * wakeup no more. (Waking an address looks at nothing there.)
  */
 #define ASLEEP 0x80000000u
 
-int os_bell_init(struct os_bell *b)
+int os_wakeup_init(struct os_wakeup *b)
 {
 	atomic_init(&b->count, 0);
 	return 0;
 }
 
-void os_bell_destroy(struct os_bell *b)
+void os_wakeup_destroy(struct os_wakeup *b)
 {
 	(void)b;
 }
 
-void os_bell_post(struct os_bell *b)
+void os_wakeup_post(struct os_wakeup *b)
 {
 	if (atomic_fetch_add(&b->count, 1) & ASLEEP)
 		syscall(SYS_futex, &b->count, FUTEX_WAKE_PRIVATE, 1, NULL, NULL,
 			0);
 }
 
-bool os_bell_take(struct os_bell *b, uint64_t ns)
+bool os_wakeup_take(struct os_wakeup *b, uint64_t ns)
 {
 	uint64_t end_ns = ns ? os_now_ns() + ns : 0, now_ns;
 	uint32_t v = atomic_load(&b->count);

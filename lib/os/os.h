@@ -6,7 +6,7 @@
  * the files named below. No other file of lib/, emu/ or tools/ may use
  * what is listed in tests/check-style under "os".
  *
- * Files: linux*.c, posix.c (memory, words, bells, peers), common.c (the machine,
+ * Files: linux*.c, posix.c (memory, words, wakeups, peers), common.c (the machine,
  * sockets, files), fault.c (the handler of SIGSEGV and SIGBUS), copy.c (copies
  * that cannot fault), confine.c (programs that are not trusted).
  *
@@ -169,20 +169,20 @@ void os_word_wake(_Atomic uint32_t *word);		/* all who sleep */
 
 /*
  * One thread of this process sleeps, others wake it: as a semaphore. Who posted
- * touches the bell no more once its post can be taken, so who takes the last
+ * touches the wakeup no more once its post can be taken, so who takes the last
  * may destroy it. At most some thousand posts may wait to be taken; more may be
  * forgotten (POSIX).
  */
-struct os_bell {
+struct os_wakeup {
 	_Atomic uint32_t count;		/* Linux: posts; top bit: asleep */
 	int pipe[2];			/* POSIX: a byte for each post */
 };
 /* POSIX version: -EMFILE, -ENFILE. */
-int os_bell_init(struct os_bell *b);
-void os_bell_destroy(struct os_bell *b);
-void os_bell_post(struct os_bell *b);			/* AS */
+int os_wakeup_init(struct os_wakeup *b);
+void os_wakeup_destroy(struct os_wakeup *b);
+void os_wakeup_post(struct os_wakeup *b);			/* AS */
 /* AS. Take one; false: ns (0: no limit) were over before there was one. */
-bool os_bell_take(struct os_bell *b, uint64_t ns);
+bool os_wakeup_take(struct os_wakeup *b, uint64_t ns);
 
 /* ---- sockets ---- */
 

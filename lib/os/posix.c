@@ -322,7 +322,7 @@ void os_word_wake(_Atomic uint32_t *word)
 	(void)word;	/* whoever waits looks again soon */
 }
 
-int os_bell_init(struct os_bell *b)
+int os_wakeup_init(struct os_wakeup *b)
 {
 	int err;
 
@@ -332,24 +332,24 @@ int os_bell_init(struct os_bell *b)
 	if (!err)
 		err = os_set_nonblocking(b->pipe[1]);
 	if (err)
-		os_bell_destroy(b);
+		os_wakeup_destroy(b);
 	return err;
 }
 
-void os_bell_destroy(struct os_bell *b)
+void os_wakeup_destroy(struct os_wakeup *b)
 {
 	close(b->pipe[0]);
 	close(b->pipe[1]);
 }
 
-void os_bell_post(struct os_bell *b)
+void os_wakeup_post(struct os_wakeup *b)
 {
 	/* A full pipe: there is enough to take. */
 	while (write(b->pipe[1], "", 1) < 0 && errno == EINTR)
 		;
 }
 
-bool os_bell_take(struct os_bell *b, uint64_t ns)
+bool os_wakeup_take(struct os_wakeup *b, uint64_t ns)
 {
 	struct pollfd look = { .fd = b->pipe[0], .events = POLLIN };
 	uint64_t end_ns = ns ? os_now_ns() + ns : 0, now_ns, left_ms;

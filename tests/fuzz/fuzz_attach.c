@@ -109,7 +109,7 @@ static void leave(struct peer *p)
 	*p = (struct peer){ .sock = -1 };
 }
 
-static void bell(struct peer *p)
+static void wake(struct peer *p)
 {
 	struct attach_note n = { .kind = ATTACH_BELL };
 
@@ -145,7 +145,7 @@ static void ask(struct peer *p, unsigned int slot, uint32_t op,
 		memcpy(c->payload, payload, n);
 	atomic_store(&c->state, ATTACH_ASKED);
 	atomic_fetch_or(&p->shared->asked, 1ull << slot);
-	bell(p);
+	wake(p);
 }
 
 /* Of the good process: there is an answer. */
@@ -295,7 +295,7 @@ static void post(struct play *p)
 	e->xfer = x;
 	atomic_store(&b->shared->post_head, b->posted + 1);
 	atomic_store(&e->seq, ++b->posted + (x == 255));
-	bell(b);
+	wake(b);
 }
 
 static void say(struct play *p)
@@ -324,7 +324,7 @@ static void scribble(struct play *p)
 		off %= 1024;	/* where the counters are */
 	for (n = fuzz_below(f, 16); n; n--)
 		at[off++] = (uint8_t)fuzz_take(f, 1);
-	bell(&p->bad);
+	wake(&p->bad);
 }
 
 static void step(struct play *p)

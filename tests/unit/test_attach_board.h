@@ -54,7 +54,7 @@ struct fb_death {
 	uint32_t op, cmd;		/* cmd: of ATTACH_IOCTL; op 0: never */
 	unsigned int nth;		/* of these calls; 0 is the first */
 	bool answered;
-	bool bell;			/* rings before, and nobody reads it */
+	bool wakeup;			/* rings before, and nobody reads it */
 };
 
 struct fb {
@@ -99,7 +99,7 @@ static inline void fb_note(struct fb *b)
 {
 	struct attach_note n = { .kind = ATTACH_BELL };
 
-	/* Not waiting for room: who has so many bells unheard is awake. */
+	/* Not waiting for room: who has so many wakeups unheard is awake. */
 	if (atomic_load(&b->s->service_asleep))
 		send(b->conn, &n, sizeof(n), MSG_DONTWAIT | MSG_NOSIGNAL);
 }

@@ -87,7 +87,7 @@ static void live_through(struct fb_death death)
 	b->pid = 0;
 }
 
-static void die_at_all_steps(bool bell)
+static void die_at_all_steps(bool wakeup)
 {
 	unsigned int i, answered;
 
@@ -97,7 +97,7 @@ static void die_at_all_steps(bool bell)
 			     answered ? "after" : "before", steps[i].name);
 			live_through((struct fb_death){
 				.op = steps[i].op, .cmd = steps[i].cmd,
-				.answered = answered, .bell = bell });
+				.answered = answered, .wakeup = wakeup });
 		}
 }
 
@@ -106,7 +106,7 @@ TEST("a board that is killed while memory is registered or given back: ENODEV")
 	die_at_all_steps(false);
 }
 
-TEST("the same with a bell in the socket that nobody has read")
+TEST("the same with a wakeup in the socket that nobody has read")
 {
 	die_at_all_steps(true);
 }

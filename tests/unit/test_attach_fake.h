@@ -28,7 +28,7 @@ static inline void fb_may_die(struct fb *b, uint32_t op, uint64_t cmd,
 	if (op != b->death.op || answered != b->death.answered ||
 	    (op == ATTACH_IOCTL && cmd != b->death.cmd) || b->death.nth--)
 		return;
-	if (b->death.bell)
+	if (b->death.wakeup)
 		send(b->conn, &n, sizeof(n), MSG_DONTWAIT | MSG_NOSIGNAL);
 	kill(getpid(), SIGKILL);
 }

@@ -101,36 +101,36 @@ TEST("processes wake each other by a word in an object that they share")
 	close(shared.fd);
 }
 
-/* ---- bells ---- */
+/* ---- wakeups ---- */
 
-static struct os_bell bell;
+static struct os_wakeup wakeup;
 
 static void bell_end(void *b)
 {
-	os_bell_destroy(b);
+	os_wakeup_destroy(b);
 }
 
 static void bell_begin(void)
 {
-	EXPECT_EQ(os_bell_init(&bell), 0);
-	test_cleanup(bell_end, &bell);
+	EXPECT_EQ(os_wakeup_init(&wakeup), 0);
+	test_cleanup(bell_end, &wakeup);
 }
 
-TEST("as often as a bell was rung, so often it can be taken")
+TEST("as often as a wakeup was posted, so often it can be taken")
 {
 	int i;
 
 	bell_begin();
-	EXPECT(!os_bell_take(&bell, 1));
+	EXPECT(!os_wakeup_take(&wakeup, 1));
 	for (i = 0; i < 1000; i++)
-		os_bell_post(&bell);
+		os_wakeup_post(&wakeup);
 	for (i = 0; i < 999; i++)
-		EXPECT(os_bell_take(&bell, 0));
-	EXPECT(os_bell_take(&bell, 1));
-	EXPECT(!os_bell_take(&bell, 1000000));
-	EXPECT(!os_bell_take(&bell, 1));
-	os_bell_post(&bell);
-	EXPECT(os_bell_take(&bell, UINT64_MAX / 2));
+		EXPECT(os_wakeup_take(&wakeup, 0));
+	EXPECT(os_wakeup_take(&wakeup, 1));
+	EXPECT(!os_wakeup_take(&wakeup, 1000000));
+	EXPECT(!os_wakeup_take(&wakeup, 1));
+	os_wakeup_post(&wakeup);
+	EXPECT(os_wakeup_take(&wakeup, UINT64_MAX / 2));
 }
 
 static void *post_on(void *arg)
@@ -138,7 +138,7 @@ static void *post_on(void *arg)
 	int i;
 
 	for (i = 0; i < 500; i++) {
-		os_bell_post(&bell);
+		os_wakeup_post(&wakeup);
 		if (i % 16 == 0)
 			os_yield();
 	}
@@ -155,31 +155,31 @@ TEST("no post of several threads is lost")
 		EXPECT_EQ(pthread_create(&t[i], NULL, post_on, NULL), 0);
 	/* Some with a limit, that may pass; some without. */
 	while (got < 2000)
-		got += os_bell_take(&bell, got % 2 ? 1000 : 0);
+		got += os_wakeup_take(&wakeup, got % 2 ? 1000 : 0);
 	for (i = 0; i < 4; i++)
 		pthread_join(t[i], NULL);
-	EXPECT(!os_bell_take(&bell, 1));
+	EXPECT(!os_wakeup_take(&wakeup, 1));
 }
 
 static void *post_and_leave(void *b)
 {
-	os_bell_post(b);
+	os_wakeup_post(b);
 	return NULL;
 }
 
-TEST("who takes a post may destroy the bell at once")
+TEST("who takes a post may destroy the wakeup at once")
 {
-	struct os_bell *b;
+	struct os_wakeup *b;
 	pthread_t t;
 	int i;
 
 	for (i = 0; i < 200; i++) {
 		b = malloc(sizeof(*b));
-		EXPECT_EQ(os_bell_init(b), 0);
+		EXPECT_EQ(os_wakeup_init(b), 0);
 		EXPECT_EQ(pthread_create(&t, NULL, post_and_leave, b), 0);
-		while (!os_bell_take(b, i % 2 ? 1000 : 0))
+		while (!os_wakeup_take(b, i % 2 ? 1000 : 0))
 			;
-		os_bell_destroy(b);
+		os_wakeup_destroy(b);
 		memset(b, 0xff, sizeof(*b));
 		free(b);
 		pthread_join(t, NULL);
@@ -189,7 +189,7 @@ TEST("who takes a post may destroy the bell at once")
 static void post_bell(int sig)
 {
 	(void)sig;
-	os_bell_post(&bell);
+	os_wakeup_post(&wakeup);
 }
 
 static void *send_signals(void *thread)
@@ -204,7 +204,7 @@ static void *send_signals(void *thread)
 	return NULL;
 }
 
-TEST("a signal handler may ring the bell for which its own thread sleeps")
+TEST("a signal handler may post the wakeup for which its own thread sleeps")
 {
 	struct sigaction sa = { .sa_handler = post_bell }, old;
 	pthread_t self = pthread_self(), t;
@@ -212,12 +212,12 @@ TEST("a signal handler may ring the bell for which its own thread sleeps")
 	bell_begin();
 	EXPECT_EQ(sigaction(SIGUSR1, &sa, &old), 0);
 	raise(SIGUSR1);
-	EXPECT(os_bell_take(&bell, 0));
+	EXPECT(os_wakeup_take(&wakeup, 0));
 	STEP("signals of another thread come while it sleeps, at least one");
 	EXPECT_EQ(pthread_create(&t, NULL, send_signals, &self), 0);
-	EXPECT(os_bell_take(&bell, 0));
+	EXPECT(os_wakeup_take(&wakeup, 0));
 	pthread_join(t, NULL);
-	while (os_bell_take(&bell, 1))
+	while (os_wakeup_take(&wakeup, 1))
 		;
 	sigaction(SIGUSR1, &old, NULL);
 }

@@ -56,7 +56,7 @@ static int floods_with_notes(void *arg)
 	return 0;
 }
 
-TEST("bells and descriptors by the thousand")
+TEST("wakeups and descriptors by the thousand")
 {
 	beside_pair(floods_with_notes, NULL, 2);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bell.c - one thread waits, others wake it; who wakes may be a signal handler.
+ * wakeup.c - one thread waits, others wake it; who wakes may be a signal handler.
  *
  * Sleeping and waking cost ten times what a look does, and more when the two are on
  * different CPUs (limits.md 2), so the waiter looks for a while, lets others run for
@@ -16,25 +16,25 @@
 
 enum { QUIET, RUNG, ASLEEP };
 
-int bell_init(struct sim_bell *b)
+int wakeup_init(struct sim_wakeup *b)
 {
 	atomic_init(&b->state, QUIET);
 	b->sleeps = 0;
-	return os_bell_init(&b->sleep);
+	return os_wakeup_init(&b->sleep);
 }
 
-void bell_destroy(struct sim_bell *b)
+void wakeup_destroy(struct sim_wakeup *b)
 {
-	os_bell_destroy(&b->sleep);
+	os_wakeup_destroy(&b->sleep);
 }
 
-void bell_ring(struct sim_bell *b)
+void wakeup_post(struct sim_wakeup *b)
 {
 	if (atomic_exchange(&b->state, RUNG) == ASLEEP)
-		os_bell_post(&b->sleep);
+		os_wakeup_post(&b->sleep);
 }
 
-bool bell_rung(struct sim_bell *b)
+bool wakeup_posted(struct sim_wakeup *b)
 {
 	int rung = RUNG;
 
@@ -42,36 +42,36 @@ bool bell_rung(struct sim_bell *b)
 	       atomic_compare_exchange_strong(&b->state, &rung, QUIET);
 }
 
-static bool sleep_until_rung(struct sim_bell *b, uint64_t timeout_ns)
+static bool sleep_until_posted(struct sim_wakeup *b, uint64_t timeout_ns)
 {
 	int state = QUIET;
 
 	if (atomic_compare_exchange_strong(&b->state, &state, ASLEEP)) {
-		if (!os_bell_take(&b->sleep, timeout_ns)) {
+		if (!os_wakeup_take(&b->sleep, timeout_ns)) {
 			state = ASLEEP;
 			if (atomic_compare_exchange_strong(&b->state, &state,
 							   QUIET))
 				return false;
 			/* It is being rung this moment. */
-			os_bell_take(&b->sleep, 0);
+			os_wakeup_take(&b->sleep, 0);
 		}
 	}
 	atomic_exchange(&b->state, QUIET);
 	return true;
 }
 
-bool bell_wait(struct sim_bell *b, uint64_t timeout_ns)
+bool wakeup_wait(struct sim_wakeup *b, uint64_t timeout_ns)
 {
 	int i;
 
 	/* A short time is over before there was much to wait for. */
 	for (i = timeout_ns ? LOOKS : 0; i < LOOKS + YIELDS; i++) {
-		if (bell_rung(b))
+		if (wakeup_posted(b))
 			return true;
 		if (i >= LOOKS)
 			os_yield();
 	}
-	return sleep_until_rung(b, timeout_ns);
+	return sleep_until_posted(b, timeout_ns);
 }
 
 /* Let others run once. Did they take long? Then there are more than those of this run. */
@@ -83,12 +83,12 @@ static bool yield_is_long(void)
 	return os_now_ns() - start_ns > LONG_NS;
 }
 
-void bell_wait_baton(struct sim_bell *b)
+void wakeup_wait_baton(struct sim_wakeup *b)
 {
 	int i;
 
 	for (i = 0; i < LOOKS + YIELDS; i++) {
-		if (bell_rung(b))
+		if (wakeup_posted(b))
 			return;
 		if (i < LOOKS)
 			continue;
@@ -99,5 +99,5 @@ void bell_wait_baton(struct sim_bell *b)
 	}
 	if (b->sleeps)
 		b->sleeps--;
-	sleep_until_rung(b, 0);
+	sleep_until_posted(b, 0);
 }
