@@ -327,7 +327,7 @@ $(LINUX_BIN): $(B)/linux/%: $(O)/tests/linux/%.o $(JOB_OBJ) $(USER_LIB)
 
 # The processes of a scenario there.
 AGENT_BIN := $(B)/linux/agent
-AGENT_OBJ := $(call obj,tools/vqfdb/agent.c $(foreach f,order order_line fill,\
+AGENT_OBJ := $(call obj,tools/vqfdb/agent.c $(foreach f,rpc_do rpc fill,\
 	     tools/scenario/$(f).c))
 $(AGENT_BIN): $(AGENT_OBJ) $(USER_LIB)
 	@mkdir -p $(@D)

@@ -136,7 +136,7 @@ void bench_processes(void);	/* bench_processes.c: each its own process */
 void bench_models(void);	/* bench_models.c: walk, TLB hit, trace */
 void bench_lockstep(void);	/* bench_lockstep.c */
 void bench_writes(void);	/* bench_writes.c: two boards, no kernel */
-void bench_world(void);		/* bench_world.c: library, driver, kernel */
+void bench_testbed(void);		/* bench_testbed.c: library, driver, kernel */
 void bench_faults(void);	/* bench_faults.c */
 
 /* ---- instructions (bench_count.c) ---- */

@@ -20,8 +20,8 @@
 #define PING_IN		0u
 #define PING_OUT	128u
 
-enum { ORDER_PING = 100, ORDER_END };
-struct order {
+enum { RPC_PING = 100, RPC_END };
+struct rpc_command {
 	uint32_t what, pad;
 	uint64_t at, len;
 };
@@ -168,7 +168,7 @@ static void pings(struct across *x, uint64_t n, bool first)
 
 double across_ping(struct across *x, uint32_t n)
 {
-	struct order o = { .what = ORDER_PING, .len = n };
+	struct rpc_command o = { .what = RPC_PING, .len = n };
 	uint64_t none = 0, t;
 
 	memcpy(x->mem + PING_IN, &none, sizeof(none));
@@ -190,7 +190,7 @@ static uint64_t sum(const uint8_t *mem, uint64_t len)
 	return s;
 }
 
-static uint64_t obey(struct across *x, const struct order *o)
+static uint64_t obey(struct across *x, const struct rpc_command *o)
 {
 	volatile uint8_t *mem = x->mem;
 	uint64_t i;
@@ -212,17 +212,17 @@ static uint64_t obey(struct across *x, const struct order *o)
 /* Ends with the line. */
 static void be_other(struct across *x)
 {
-	struct order o;
+	struct rpc_command o;
 	uint64_t answer;
 
 	move_in(x, x->board.device[1]);
 	meet(x);
 	for (;;) {
 		hear(x, &o, sizeof(o));
-		if (o.what == ORDER_END)
+		if (o.what == RPC_END)
 			break;
 		answer = 0;
-		if (o.what != ORDER_PING) {
+		if (o.what != RPC_PING) {
 			answer = obey(x, &o);
 			say(x, &answer, sizeof(answer));
 			continue;
@@ -237,7 +237,7 @@ static void be_other(struct across *x)
 void across_tell(struct across *x, enum across_order what, uint64_t at,
 		 uint64_t len, uint64_t *answer)
 {
-	struct order o = { .what = what, .at = at, .len = len };
+	struct rpc_command o = { .what = what, .at = at, .len = len };
 	uint64_t got;
 
 	say(x, &o, sizeof(o));
@@ -288,7 +288,7 @@ static void start_other(struct across *x)
 
 static void finish(struct across *x)
 {
-	struct order o = { .what = ORDER_END };
+	struct rpc_command o = { .what = RPC_END };
 	int status;
 
 	say(x, &o, sizeof(o));

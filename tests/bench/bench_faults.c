@@ -114,7 +114,7 @@ struct fault {
 	struct fl_mr *mr;
 };
 
-static int do_touch(struct world_process *p, void *arg)
+static int do_touch(struct testbed_process *p, void *arg)
 {
 	struct fault *f = arg;
 	volatile uint8_t *mem = f->stage->buffer[0]->mem;
@@ -197,10 +197,10 @@ static void device_faults(struct fault *f, struct bench_job *job,
 	row_times("8 B write, both absent", job, BENCH_RECORD, 0, "");
 }
 
-static int do_prefetch(struct world_process *p, void *arg)
+static int do_prefetch(struct testbed_process *p, void *arg)
 {
 	struct fault *f = arg;
-	struct world_buffer *b = f->stage->buffer[0];
+	struct testbed_buffer *b = f->stage->buffer[0];
 	uint64_t t = bench_now_ns();
 	int err = fl_prefetch(p->app.mr[b->number], b->mem, f->pages * PAGE, 1);
 
@@ -223,7 +223,7 @@ static void bring_back(void *arg)
 	stage_touch(f->stage, 0, 0, f->pages * PAGE, false);
 }
 
-static int do_evict(struct world_process *p, void *arg)
+static int do_evict(struct testbed_process *p, void *arg)
 {
 	struct fault *f = arg;
 	uint64_t t = bench_now_ns();
@@ -249,7 +249,7 @@ static void evictions(struct fault *f, const struct bench_job *like)
 	struct bench_job job = { .window = evict_window, .prepare = bring_back,
 				 .arg = f, .trace = like->trace };
 	struct bench_result r;
-	bool own = world_cfg(f->stage->world)->drive == SIM_DEDICATED;
+	bool own = testbed_cfg(f->stage->testbed)->drive == SIM_DEDICATED;
 	unsigned int i;
 	char figure[64];
 	double limit;
@@ -271,10 +271,10 @@ static void evictions(struct fault *f, const struct bench_job *like)
 
 /* ---- registration ---- */
 
-static int do_register(struct world_process *p, void *arg)
+static int do_register(struct testbed_process *p, void *arg)
 {
 	struct fault *f = arg;
-	struct world_buffer *b = f->stage->buffer[0];
+	struct testbed_buffer *b = f->stage->buffer[0];
 	unsigned int access = FL_LOCAL_WRITE | (f->side ? FL_PINNED : 0);
 	uint64_t t = bench_now_ns();
 	int err = fl_reg_mr(p->app.pd[0], b->mem, f->pages * PAGE, access, &f->mr);
@@ -318,9 +318,9 @@ static void faults(struct stage *s, void *arg)
 {
 	struct fault f = { .stage = s, .pages = 8 };
 	struct bench_job job = { .yard = bench_bare_pair, .prepare = take_away,
-				 .arg = &f, .trace = world_trace(s->world) };
+				 .arg = &f, .trace = testbed_trace(s->testbed) };
 
-	bench_say(world_cfg(s->world)->drive == SIM_DEDICATED ?
+	bench_say(testbed_cfg(s->testbed)->drive == SIM_DEDICATED ?
 		  "hardware on threads of its own:" : "hardware inline:");
 	job.window = touch_window;
 	row_fault("evicted page touched by the CPU", &job, *(double *)arg);

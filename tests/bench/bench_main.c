@@ -2,7 +2,7 @@
 /*
  * make bench: what things cost on this machine, beside what was aimed at.
  *
- *	bench [-o FILE] [GROUP ...]	groups: processes models lockstep writes world
+ *	bench [-o FILE] [GROUP ...]	groups: processes models lockstep writes testbed
  *				faults
  *	bench --count NAME N		for callgrind: do one thing N times
  *
@@ -24,7 +24,7 @@ static const struct {
 	{ "models", bench_models },
 	{ "lockstep", bench_lockstep },
 	{ "writes", bench_writes },
-	{ "world", bench_world },
+	{ "testbed", bench_testbed },
 	{ "faults", bench_faults },
 };
 
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
 	for (i = first; i < argc; i++)
 		if (!known(argv[i])) {
 			fprintf(stderr, "bench: no group %s (processes, models, "
-				"lockstep, writes, world, faults)\n", argv[i]);
+				"lockstep, writes, testbed, faults)\n", argv[i]);
 			return 2;
 		}
 	err = bench_table_begin(path);

@@ -50,7 +50,7 @@ const char *peer_missing(enum peer p)
 }
 
 /* One try: texts of the numbers, and the arguments that point to them. */
-struct command {
+struct rpc_command {
 	char port[16], bytes[16], times[16];
 	const char *arg[ARGS];
 };
@@ -58,7 +58,7 @@ struct command {
 static const char *const server = NULL;
 static const char *const client = "127.0.0.1";
 
-static void make_command(struct command *c, enum peer p, enum peer_figure f,
+static void make_command(struct rpc_command *c, enum peer p, enum peer_figure f,
 			 uint32_t bytes, unsigned int port, const char *to)
 {
 	const unsigned int times = bytes >= 1 << 20 ? 50 :
@@ -104,7 +104,7 @@ static void make_command(struct command *c, enum peer p, enum peer_figure f,
 }
 
 /* Start it with its output to fd, or nowhere. Its process, or -1. */
-static pid_t start(const struct command *c, int fd)
+static pid_t start(const struct rpc_command *c, int fd)
 {
 	posix_spawn_file_actions_t act;
 	pid_t pid = -1;
@@ -204,7 +204,7 @@ static double parse_ucx(const char *text, enum peer_figure f)
 	return (f == PEER_LATENCY ? p50_us : average_us) * 1e3;
 }
 
-static double run_client(const struct command *c, enum peer p,
+static double run_client(const struct rpc_command *c, enum peer p,
 			 enum peer_figure f)
 {
 	char text[4096];
@@ -232,7 +232,7 @@ double peer_run(enum peer p, enum peer_figure f, uint32_t bytes)
 	unsigned int port = 20000 + ((unsigned int)getpid() * 64 + runs++) %
 			    20000, i;
 	uint64_t end_ns = bench_now_ns() + LIMIT_NS;
-	struct command there, here;
+	struct rpc_command there, here;
 	double ns = 0;
 	pid_t pid;
 

@@ -6,13 +6,13 @@
 #ifndef FL_BENCH_STAGE_H
 #define FL_BENCH_STAGE_H
 
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 struct stage {
-	struct world *world;
-	struct world_process *process[2];
-	struct world_buffer *buffer[2];
-	struct world_connection *conn;
+	struct testbed *testbed;
+	struct testbed_process *process[2];
+	struct testbed_buffer *buffer[2];
+	struct testbed_connection *conn;
 	uint64_t bytes;
 	void (*body)(struct stage *s, void *arg);
 	void *arg;
@@ -30,12 +30,12 @@ struct stage_config {
 	uint64_t bytes;		/* of each buffer */
 };
 
-/* Build it, run body in the director, take it down. All pages are resident. */
+/* Build it, run body in the scenario thread, take it down. All pages are resident. */
 void stage_run(const struct stage_config *cfg,
 	       void (*body)(struct stage *s, void *arg), void *arg);
 /* Run fn in process i and end the program when it fails. */
 void stage_in(struct stage *s, int i,
-	      int (*fn)(struct world_process *p, void *arg), void *arg);
+	      int (*fn)(struct testbed_process *p, void *arg), void *arg);
 /* Process 0 writes len bytes at `at`, `times` times: ns for each. */
 double stage_write(struct stage *s, uint64_t at, uint32_t len, uint32_t times);
 /* Take pages of buffer i away (its process does), all in one call. */

@@ -171,7 +171,7 @@ static void connect_all(struct boards *b)
 	}
 }
 
-static void director(void *arg)
+static void scenario_thread(void *arg)
 {
 	struct boards *b = arg;
 	unsigned int i;
@@ -224,7 +224,7 @@ void boards_run(void (*body)(struct boards *b, void *arg), void *arg)
 	fabric_icrc_set(b->fabric, true);
 	for (i = 0; i < BOARDS; i++)
 		make_board(b, i);
-	sim_thread_start(b->sim, "director", false, director, b);
+	sim_thread_start(b->sim, "scenario", false, scenario_thread, b);
 	FUZZ_EXPECT(sim_run(b->sim, LIMIT_NS, 0) == SIM_FINISHED, "it ends");
 	sim_stop(b->sim);
 	for (i = 0; i < BOARDS; i++) {

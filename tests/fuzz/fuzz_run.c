@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Scenarios that are accepted and small are run in lockstep, twice with the same seed. Their
- * own expectations may fail. What holds for every world may not: the invariants, the oracle of
+ * own expectations may fail. What holds for every testbed may not: the invariants, the oracle of
  * all bytes, coming to rest. Both runs take the same events and time.
  */
 #include <stdlib.h>
@@ -66,7 +66,7 @@ static bool is_small(const struct scenario *s)
 
 static void run_once(const struct scenario *s, struct runner_report *report)
 {
-	struct world_config cfg = { .mode = SIM_LOCKSTEP, .seed = 1,
+	struct testbed_config cfg = { .mode = SIM_LOCKSTEP, .seed = 1,
 				    .trace_records = 1u << 16 };
 	char *text, *problem;
 	size_t bytes;

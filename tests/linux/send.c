@@ -31,7 +31,7 @@
 #define CHUNK 65536
 
 /* What the receiver must know before it begins. */
-struct order {
+struct rpc_command {
 	uint64_t bytes;
 	char sha[65];
 };
@@ -129,7 +129,7 @@ static int take_options(struct options *o, int argc, char **argv)
 	return 0;
 }
 
-static int look_at_file(const char *path, struct order *order)
+static int look_at_file(const char *path, struct rpc_command *order)
 {
 	static uint8_t chunk[CHUNK];
 	struct sha256 h;
@@ -169,7 +169,7 @@ static int failed(const char *who, const struct app_result *r)
 static int be_sender(struct app_job *job, int peer)
 {
 	struct app_result r = { 0 };
-	struct order order = { 0 };
+	struct rpc_command order = { 0 };
 
 	if (look_at_file(job->path, &order))
 		return 1;
@@ -194,7 +194,7 @@ static int be_sender(struct app_job *job, int peer)
 static int be_receiver(struct app_job *job, int peer)
 {
 	struct app_result r = { 0 };
-	struct order order;
+	struct rpc_command order;
 	size_t got = 0;
 	ssize_t n = 1;
 	bool same;

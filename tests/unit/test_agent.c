@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The agent that keeps a scenario's processes in a guest, as a program here: its ports
- * are pseudo terminals, and the director is played.
+ * are pseudo terminals, and the scenario thread is played.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,13 +16,13 @@
 
 #include "harness.h"
 #include "lib/os/os.h"
-#include "tools/scenario/order.h"
+#include "tools/scenario/rpc.h"
 
 #define PORTS		3
 #define LIMIT_MS	20000
 #define NOWHERE		4096u	/* no program has anything there */
 
-/* order_line.c */
+/* rpc.c */
 enum { LINE_ORDER = 1, LINE_BYTES, LINE_COMPLETION, LINE_ANSWER, LINE_END };
 
 static int port[PORTS];		/* our ends */
@@ -107,7 +107,7 @@ static int agent_ends(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -2;
 }
 
-/* ---- the director ---- */
+/* ---- the scenario thread ---- */
 
 static void hear(int fd, void *to, size_t n)
 {
@@ -124,16 +124,16 @@ static void hear(int fd, void *to, size_t n)
 
 static void give(int fd, uint32_t kind, uint64_t addr)
 {
-	struct order o = { .kind = kind, .addr = addr, .bytes = 1 };
+	struct rpc_command o = { .kind = kind, .addr = addr, .bytes = 1 };
 	uint32_t head[2] = { LINE_ORDER, sizeof(o) };
 
 	EXPECT_EQ(write(fd, head, sizeof(head)), sizeof(head));
 	EXPECT_EQ(write(fd, &o, sizeof(o)), sizeof(o));
 }
 
-static struct order_answer answer(int fd)
+static struct rpc_answer answer(int fd)
 {
-	struct order_answer r;
+	struct rpc_answer r;
 	uint32_t head[2];
 
 	hear(fd, head, sizeof(head));
@@ -145,7 +145,7 @@ static struct order_answer answer(int fd)
 
 static int end_status(int fd)
 {
-	struct order_line_end end;
+	struct rpc_end end;
 
 	hear(fd, &end, sizeof(end));
 	EXPECT_EQ(end.kind, LINE_END);
@@ -159,16 +159,16 @@ TEST("each port has a process of its own, until it is told to end")
 
 	start_agent();
 	for (i = 0; i < PORTS; i++) {
-		give(port[i], ORDER_CLOCK, 0);
+		give(port[i], RPC_CLOCK, 0);
 		EXPECT(answer(port[i]).now_ns > 0);
 	}
 	for (i = 0; i < PORTS; i++) {
-		give(port[i], ORDER_CLOSE, 0);
+		give(port[i], RPC_CLOSE, 0);
 		EXPECT_EQ(answer(port[i]).error, 0);
 		EXPECT_EQ(end_status(port[i]), 0);
 	}
 	STEP("the next order makes another one");
-	give(port[1], ORDER_CLOCK, 0);
+	give(port[1], RPC_CLOCK, 0);
 	EXPECT(answer(port[1]).now_ns > 0);
 	for (i = 0; i < PORTS; i++)
 		close(port[i]);
@@ -180,11 +180,11 @@ TEST("a process that crashes is told of, and the others go on")
 	int i;
 
 	start_agent();
-	give(port[0], ORDER_CLOCK, 0);
+	give(port[0], RPC_CLOCK, 0);
 	EXPECT(answer(port[0]).now_ns > 0);
-	give(port[2], ORDER_TOUCH, NOWHERE);
+	give(port[2], RPC_TOUCH, NOWHERE);
 	EXPECT_EQ(end_status(port[2]), -SIGSEGV);
-	give(port[0], ORDER_CLOCK, 0);
+	give(port[0], RPC_CLOCK, 0);
 	EXPECT(answer(port[0]).now_ns > 0);
 	for (i = 0; i < PORTS; i++)
 		close(port[i]);
@@ -196,11 +196,11 @@ TEST("the agent stays while one port does, and ends with the last")
 	int status;
 
 	start_agent();
-	give(port[0], ORDER_CLOCK, 0);
+	give(port[0], RPC_CLOCK, 0);
 	EXPECT(answer(port[0]).now_ns > 0);
 	close(port[0]);
 	close(port[1]);
-	give(port[2], ORDER_CLOCK, 0);
+	give(port[2], RPC_CLOCK, 0);
 	EXPECT(answer(port[2]).now_ns > 0);
 	EXPECT_EQ(waitpid(agent, &status, WNOHANG), 0);
 	close(port[2]);
@@ -215,7 +215,7 @@ TEST("orders that make no sense end their process alone")
 	start_agent();
 	EXPECT_EQ(write(port[0], head, sizeof(head)), sizeof(head));
 	EXPECT_EQ(end_status(port[0]), 0);
-	give(port[1], ORDER_CLOCK, 0);
+	give(port[1], RPC_CLOCK, 0);
 	EXPECT(answer(port[1]).now_ns > 0);
 	for (i = 0; i < PORTS; i++)
 		close(port[i]);

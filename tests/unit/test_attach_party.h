@@ -53,7 +53,7 @@ struct pair {
 struct swarm {
 	uint64_t seed;
 	struct rng rng;
-	struct world *w;
+	struct testbed *w;
 	char door[2][128], file[128];
 	unsigned int pairs, compared, errors;
 	struct pair pair[PAIRS];

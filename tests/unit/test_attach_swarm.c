@@ -17,7 +17,7 @@
 #include "test_swarm_seed.h"
 
 #include "serve/serve.h"
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 #define SEEDS		12
 #define SEEDS_TWICE	2
@@ -25,10 +25,10 @@
 /* Shorter than that nobody is cut off for it: CLOSE_WAIT_NS and the patience. */
 #define SHORT_STOP_NS	8000000ull
 #define LONG_STOP_NS	100000000ull
-#define WORLD_NS	10000000000ull
+#define TESTBED_NS	10000000000ull
 #define NAP_NS		100000ull
 
-/* ---- one world ---- */
+/* ---- one testbed ---- */
 
 static void make_plan(struct swarm *s)
 {
@@ -63,19 +63,19 @@ static void make_plan(struct swarm *s)
 
 static void open_doors(struct swarm *s, struct serve *serve)
 {
-	struct world_board_config bc = {
+	struct testbed_board_config bc = {
 		/* A buffer has 16 pages; those that move stay for a while. */
 		.frames = 22 + 18 * (s->pairs - 1) +
 			  rng_below(&s->rng, 40 * s->pairs),
 		.swap_pages = 4096,
 	};
-	struct world_board *b[2];
+	struct testbed_board *b[2];
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		EXPECT_EQ(world_board_add(s->w, i ? "b" : "a", &bc, &b[i]), 0);
+		EXPECT_EQ(testbed_board_add(s->w, i ? "b" : "a", &bc, &b[i]), 0);
 		if (i)
-			EXPECT_EQ(world_link_add(s->w, b[0], b[1]), 0);
+			EXPECT_EQ(testbed_link_add(s->w, b[0], b[1]), 0);
 		EXPECT_EQ(serve_open(serve, b[i]->kernel, s->door[i]), 0);
 	}
 }
@@ -94,7 +94,7 @@ static void stands_still(struct swarm *s)
 
 static void await_pairs(struct swarm *s)
 {
-	uint64_t end_ns = stage_now_ns() + WORLD_NS;
+	uint64_t end_ns = stage_now_ns() + TESTBED_NS;
 	unsigned int i;
 
 	for (i = 0; i < s->pairs; i++) {
@@ -106,10 +106,10 @@ static void await_pairs(struct swarm *s)
 	}
 }
 
-static void script(struct world *w, void *swarm)
+static void script(struct testbed *w, void *swarm)
 {
 	struct swarm *s = swarm;
-	struct serve_config cfg = { .sim = world_sim(w),
+	struct serve_config cfg = { .sim = testbed_sim(w),
 				    .patience_ms = PATIENCE_MS };
 	struct serve *serve;
 	unsigned int i;
@@ -152,7 +152,7 @@ static void prepare(struct swarm *s)
 static void run_seed(uint64_t seed, struct digest *d, struct swarm *total)
 {
 	struct swarm *s = calloc(1, sizeof(*s));
-	struct world_config cfg = { .mode = SIM_LOCKSTEP, .seed = seed,
+	struct testbed_config cfg = { .mode = SIM_LOCKSTEP, .seed = seed,
 				    .trace_records = 1u << 14 };
 	char error[200] = "", said[300];
 	unsigned int i;
@@ -167,12 +167,12 @@ static void run_seed(uint64_t seed, struct digest *d, struct swarm *total)
 	cfg.jitter_ns = (uint32_t)rng_below(&s->rng, 3000);
 	cfg.trace = digest_file(d);
 	seed_begin(seed, SIM_LOCKSTEP, "");
-	s->w = world_create(&cfg, error, sizeof(error));
-	test_expect(s->w, __FILE__, __LINE__, "a world: %s", error);
-	err = world_run(s->w, script, s);
+	s->w = testbed_create(&cfg, error, sizeof(error));
+	test_expect(s->w, __FILE__, __LINE__, "a testbed: %s", error);
+	err = testbed_run(s->w, script, s);
 	snprintf(said, sizeof(said), "%s", s->problem[0] ? s->problem :
-		 err && world_problem(s->w) ? world_problem(s->w) : "");
-	world_destroy(s->w);
+		 err && testbed_problem(s->w) ? testbed_problem(s->w) : "");
+	testbed_destroy(s->w);
 	seed_end(SIM_LOCKSTEP);
 	if (cfg.trace)
 		fclose(cfg.trace);
@@ -206,7 +206,7 @@ static void run_traced(uint64_t seed, struct digest *d)
 	run_seed(seed, d, NULL);
 }
 
-TEST("a world with attached pairs gives the same trace twice for the same seed")
+TEST("a testbed with attached pairs gives the same trace twice for the same seed")
 {
 	seeds_twice(SEEDS_TWICE, run_traced);
 }

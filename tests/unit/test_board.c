@@ -3,7 +3,7 @@
 #include "test_board_rig.h"
 
 /* Every length and alignment that touches a border of cell, page or block. */
-static void writes_and_reads(struct world *w)
+static void writes_and_reads(struct testbed *w)
 {
 	static const uint32_t len[] = { 1, 7, 1023, 1024, 1025, 4095, 4096,
 					4097, 16383, 16384, 16385, 40000 };
@@ -43,7 +43,7 @@ TEST("a write and a read of any length and alignment arrive, in threads")
 	run(SIM_THREADS, writes_and_reads, NULL);
 }
 
-static void many_writes(struct world *w)
+static void many_writes(struct testbed *w)
 {
 	struct node *a = &w->n[0], *b = &w->n[1];
 	int i, j;
@@ -84,7 +84,7 @@ TEST("the same in threads mode")
 	run(SIM_THREADS, many_writes, &bad);
 }
 
-static void bad_addresses(struct world *w)
+static void bad_addresses(struct testbed *w)
 {
 	struct node *n = &w->n[0];
 	uint64_t v;
@@ -141,7 +141,7 @@ static void smmu_on(struct node *n)
 	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_CR0, 4, SMMU_GR0_CR0_USFCFG);
 }
 
-static void write_page(struct world *w, uint32_t len)
+static void write_page(struct testbed *w, uint32_t len)
 {
 	struct node *a = &w->n[0], b = w->n[1];
 
@@ -150,7 +150,7 @@ static void write_page(struct world *w, uint32_t len)
 	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
 }
 
-static void forgotten(struct world *w)
+static void forgotten(struct testbed *w)
 {
 	struct node *b = &w->n[1];
 	struct dram *d = board_dram(b->board);
@@ -223,7 +223,7 @@ static void refuse_held(struct node *n)
 	}
 }
 
-static void silent_resume(struct world *w)
+static void silent_resume(struct testbed *w)
 {
 	struct node *a = &w->n[0], *b = &w->n[1], at;
 	struct dram *d = board_dram(b->board);

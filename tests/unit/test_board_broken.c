@@ -4,7 +4,7 @@
 
 /* ---- memory that answers with an error ---- */
 
-static void bad_memory(struct world *w, int bad, enum dram_status how)
+static void bad_memory(struct testbed *w, int bad, enum dram_status how)
 {
 	struct node *a = &w->n[0], *b = &w->n[1];
 
@@ -21,20 +21,20 @@ static void bad_memory(struct world *w, int bad, enum dram_status how)
 	EXPECT_EQ(wait_one(a).status, FL_ST_FLUSHED);
 }
 
-static void bad_source(struct world *w)
+static void bad_source(struct testbed *w)
 {
 	bad_memory(w, 0, DRAM_DECERR);
 	STEP("nothing of the block left");
 	EXPECT_EQ(data(&w->n[1])[8192 + 4096], 0);
 }
 
-static void poisoned_source(struct world *w)
+static void poisoned_source(struct testbed *w)
 {
 	bad_memory(w, 0, DRAM_POISON);
 	EXPECT_EQ(data(&w->n[1])[8192], 0);
 }
 
-static void bad_destination(struct world *w)
+static void bad_destination(struct testbed *w)
 {
 	bad_memory(w, 1, DRAM_DECERR);
 }
@@ -53,7 +53,7 @@ TEST("memory that fails at the destination gives the sender a bus error")
 /* ---- a card that loses its power ---- */
 
 /* Cut b's power so long after a's doorbell, then set both up anew; a's status. */
-static uint8_t power_cut(struct world *w, uint64_t after_ns)
+static uint8_t power_cut(struct testbed *w, uint64_t after_ns)
 {
 	struct node *a = &w->n[0], *b = &w->n[1];
 	struct fl_cqe e;
@@ -105,7 +105,7 @@ static uint8_t power_cut(struct world *w, uint64_t after_ns)
 	return e.status;
 }
 
-static void power_cuts(struct world *w)
+static void power_cuts(struct testbed *w)
 {
 	unsigned int lost = 0, through = 0;
 	uint64_t ns;

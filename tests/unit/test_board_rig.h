@@ -27,13 +27,13 @@ struct node {
 	uint32_t taken;
 };
 
-struct world {
+struct testbed {
 	struct sim *sim;
 	struct trace *trace;
 	struct timing_profile timing;
 	struct fabric *fabric;
 	struct node n[2];
-	void (*body)(struct world *w);
+	void (*body)(struct testbed *w);
 };
 
 static inline uint64_t reg(struct node *n, uint32_t off)
@@ -138,7 +138,7 @@ static inline void fill(struct node *n, uint64_t seed)
 
 static inline void driver(void *arg)
 {
-	struct world *w = arg;
+	struct testbed *w = arg;
 	int i;
 
 	for (i = 0; i < 2; i++)
@@ -150,14 +150,14 @@ static inline void driver(void *arg)
 	w->body(w);
 }
 
-static inline bool at_rest(struct world *w)
+static inline bool at_rest(struct testbed *w)
 {
 	return !board_busy(w->n[0].board) && !board_busy(w->n[1].board) &&
 	       fabric_idle(w->fabric);
 }
 
 /* In lockstep it is; in threads copies of packets may still be on their way. */
-static inline void come_to_rest(struct world *w)
+static inline void come_to_rest(struct testbed *w)
 {
 	uint64_t end_ns = os_now_ns() + 60000000000ull;
 
@@ -170,10 +170,10 @@ static inline void come_to_rest(struct world *w)
 	EXPECT(at_rest(w));
 }
 
-static inline void run(enum sim_mode mode, void (*body)(struct world *w),
+static inline void run(enum sim_mode mode, void (*body)(struct testbed *w),
 		const struct fabric_inject *inject)
 {
-	static struct world w;
+	static struct testbed w;
 	struct sim_config sc = { .mode = mode, .seed = test_seed() };
 	struct trace_config tc = { .threads = mode == SIM_THREADS };
 	struct fabric_config fc;

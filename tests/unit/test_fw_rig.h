@@ -241,7 +241,7 @@ static inline uint32_t rig_mr(struct rig *r, uint32_t slot, uint32_t pd,
 	return (uint32_t)r->result;
 }
 
-/* A further queue pair for the world's slot, domain and completion queue. */
+/* A further queue pair for the testbed's slot, domain and completion queue. */
 static inline uint32_t rig_qp(struct rig *r, const struct rig_world *w,
 			      uint64_t sq_pa, uint32_t entries)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * An intruder in a world of virtual time: what test_serve_intruder.c does with real
+ * An intruder in a testbed of virtual time: what test_serve_intruder.c does with real
  * processes. Here the seconds between knocking and refusal can be compared, as well
  * as the order of the victim's requests, and the reasons in the responder's counters.
  */
@@ -9,16 +9,16 @@
 #include "harness.h"
 #include "board/board.h"
 #include "faultline/entries.h"
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 #define BYTES	(4 * HOST_PAGE)
 #define WAIT_NS	1000000000ull
 
 struct stage {
-	struct world *w;
-	struct world_process *p, *q, *r, *s;	/* the pair; strangers */
-	struct world_buffer *src, *dst, *mine, *theirs;
-	struct world_connection *c, *idle;
+	struct testbed *w;
+	struct testbed_process *p, *q, *r, *s;	/* the pair; strangers */
+	struct testbed_buffer *src, *dst, *mine, *theirs;
+	struct testbed_connection *c, *idle;
 	enum fl_opcode op;
 	int error;
 };
@@ -41,7 +41,7 @@ struct peer {
 	struct fl_address at, to;
 };
 
-static int open_peer(struct world_process *p, void *arg)
+static int open_peer(struct testbed_process *p, void *arg)
 {
 	struct peer *x = arg;
 	int err = fl_create_qp(p->app.pd[0], p->app.cq, 16, &x->qp);
@@ -49,7 +49,7 @@ static int open_peer(struct world_process *p, void *arg)
 	return err ? err : fl_qp_address(x->qp, &x->at);
 }
 
-static int join_peer(struct world_process *p, void *arg)
+static int join_peer(struct testbed_process *p, void *arg)
 {
 	struct peer *x = arg;
 
@@ -57,7 +57,7 @@ static int join_peer(struct world_process *p, void *arg)
 	return fl_connect(x->qp, &x->to);
 }
 
-static int close_peer(struct world_process *p, void *arg)
+static int close_peer(struct testbed_process *p, void *arg)
 {
 	(void)p;
 	return fl_destroy_qp(((struct peer *)arg)->qp);
@@ -68,26 +68,26 @@ struct post {
 	struct peer *x;
 };
 
-static int post_and_wait(struct world_process *p, void *arg)
+static int post_and_wait(struct testbed_process *p, void *arg)
 {
 	struct knock *k = ((struct post *)arg)->k;
-	struct world_buffer *mine = p == k->stage->r ? k->stage->mine :
+	struct testbed_buffer *mine = p == k->stage->r ? k->stage->mine :
 						       k->stage->theirs;
 	struct fl_work w = { .opcode = k->op, .local = mine->mem,
 			     .lkey = mine->key, .remote = k->remote,
 			     .rkey = k->rkey, .bytes = HOST_PAGE };
-	uint64_t start_ns = sim_now(world_sim(k->stage->w));
+	uint64_t start_ns = sim_now(testbed_sim(k->stage->w));
 	struct fl_completion c;
 	int n = fl_post(((struct post *)arg)->x->qp, &w);
 
 	if (!n)
 		n = fl_wait(p->app.cq, &c, 1, WAIT_NS);
 	k->status = n < 0 ? n : c.status;
-	k->ns = sim_now(world_sim(k->stage->w)) - start_ns;
+	k->ns = sim_now(testbed_sim(k->stage->w)) - start_ns;
 	return n < 0 ? n : 0;
 }
 
-static int open_relaxed(struct world_process *p, void *arg)
+static int open_relaxed(struct testbed_process *p, void *arg)
 {
 	struct peer *x = arg;
 	int err = fl_create_qp_relaxed(p->app.pd[0], p->app.cq, 16, &x->qp);
@@ -95,62 +95,62 @@ static int open_relaxed(struct world_process *p, void *arg)
 	return err ? err : fl_qp_address(x->qp, &x->at);
 }
 
-static void knock(struct world_process *who, struct knock *k)
+static void knock(struct testbed_process *who, struct knock *k)
 {
 	struct peer x = { 0 }, far = { 0 };
 	struct post post = { k, &x };
 	struct stage *s = k->stage;
 
-	s->error |= world_in(who, k->relaxed ? open_relaxed : open_peer, &x);
+	s->error |= testbed_in(who, k->relaxed ? open_relaxed : open_peer, &x);
 	x.to = k->to;
 	if (k->back) {
-		s->error |= world_in(s->s, open_peer, &far);
+		s->error |= testbed_in(s->s, open_peer, &far);
 		far.to = x.at;
 		x.to = far.at;
-		s->error |= world_in(s->s, join_peer, &far);
+		s->error |= testbed_in(s->s, join_peer, &far);
 	}
-	s->error |= world_in(who, join_peer, &x);
-	s->error |= world_in(who, post_and_wait, &post);
-	s->error |= world_in(who, close_peer, &x);
+	s->error |= testbed_in(who, join_peer, &x);
+	s->error |= testbed_in(who, post_and_wait, &post);
+	s->error |= testbed_in(who, close_peer, &x);
 	if (k->back)
-		s->error |= world_in(s->s, close_peer, &far);
+		s->error |= testbed_in(s->s, close_peer, &far);
 }
 
-/* ---- the world ---- */
+/* ---- the testbed ---- */
 
-static void build(struct world *w, struct stage *s)
+static void build(struct testbed *w, struct stage *s)
 {
 	const unsigned int all = FL_LOCAL_WRITE | FL_REMOTE_WRITE |
 				 FL_REMOTE_READ;
-	const struct world_board_config cfg = { 0 };
-	struct world_board *a, *b;
+	const struct testbed_board_config cfg = { 0 };
+	struct testbed_board *a, *b;
 
 	s->w = w;
-	s->error |= world_board_add(w, "a", &cfg, &a);
-	s->error |= world_board_add(w, "b", &cfg, &b);
-	s->error |= world_link_add(w, a, b);
-	s->error |= world_process_add(w, "p", a, WORLD_PIN, FL_RESOLVE_PAGE,
-				      &s->p);
-	s->error |= world_process_add(w, "q", b, WORLD_PIN, FL_RESOLVE_PAGE,
-				      &s->q);
-	s->error |= world_process_add(w, "r", a, WORLD_PIN, FL_RESOLVE_PAGE,
-				      &s->r);
-	s->error |= world_process_add(w, "s", b, WORLD_PIN, FL_RESOLVE_PAGE,
-				      &s->s);
-	s->error |= world_buffer_add(s->p, "src", BYTES, NULL, &s->src);
-	s->error |= world_buffer_add(s->q, "dst", BYTES, NULL, &s->dst);
-	s->error |= world_buffer_add(s->r, "mine", BYTES, NULL, &s->mine);
-	s->error |= world_buffer_add(s->s, "theirs", BYTES, NULL, &s->theirs);
-	s->error |= world_buffer_fill(s->src, WORLD_RANDOM, 1);
-	s->error |= world_buffer_fill(s->mine, WORLD_RANDOM, 2);
-	s->error |= world_buffer_fill(s->theirs, WORLD_RANDOM, 3);
-	s->error |= world_region_add(s->src, 0, 0, all | FL_PINNED, 0);
-	s->error |= world_region_add(s->dst, 0, 0, all | FL_PINNED, 0);
-	s->error |= world_region_add(s->mine, 0, 0, all | FL_PINNED, 0);
-	s->error |= world_region_add(s->theirs, 0, 0,
-				     FL_LOCAL_WRITE | FL_PINNED, 0);
-	s->error |= world_connect(s->p, s->q, "c", 16, 0, false, &s->c);
-	s->error |= world_connect(s->p, s->q, "idle", 16, 0, false, &s->idle);
+	s->error |= testbed_board_add(w, "a", &cfg, &a);
+	s->error |= testbed_board_add(w, "b", &cfg, &b);
+	s->error |= testbed_link_add(w, a, b);
+	s->error |= testbed_process_add(w, "p", a, TESTBED_PIN, FL_RESOLVE_PAGE,
+					&s->p);
+	s->error |= testbed_process_add(w, "q", b, TESTBED_PIN, FL_RESOLVE_PAGE,
+					&s->q);
+	s->error |= testbed_process_add(w, "r", a, TESTBED_PIN, FL_RESOLVE_PAGE,
+					&s->r);
+	s->error |= testbed_process_add(w, "s", b, TESTBED_PIN, FL_RESOLVE_PAGE,
+					&s->s);
+	s->error |= testbed_buffer_add(s->p, "src", BYTES, NULL, &s->src);
+	s->error |= testbed_buffer_add(s->q, "dst", BYTES, NULL, &s->dst);
+	s->error |= testbed_buffer_add(s->r, "mine", BYTES, NULL, &s->mine);
+	s->error |= testbed_buffer_add(s->s, "theirs", BYTES, NULL, &s->theirs);
+	s->error |= testbed_buffer_fill(s->src, TESTBED_RANDOM, 1);
+	s->error |= testbed_buffer_fill(s->mine, TESTBED_RANDOM, 2);
+	s->error |= testbed_buffer_fill(s->theirs, TESTBED_RANDOM, 3);
+	s->error |= testbed_region_add(s->src, 0, 0, all | FL_PINNED, 0);
+	s->error |= testbed_region_add(s->dst, 0, 0, all | FL_PINNED, 0);
+	s->error |= testbed_region_add(s->mine, 0, 0, all | FL_PINNED, 0);
+	s->error |= testbed_region_add(s->theirs, 0, 0,
+				       FL_LOCAL_WRITE | FL_PINNED, 0);
+	s->error |= testbed_connect(s->p, s->q, "c", 16, 0, false, &s->c);
+	s->error |= testbed_connect(s->p, s->q, "idle", 16, 0, false, &s->idle);
 }
 
 static struct fl_address victim(const struct stage *s)
@@ -169,9 +169,9 @@ static struct fw_stats refused(const struct stage *s)
 
 /* What the victims do, the intruder's knocks in between. */
 static void round_of(struct stage *s, struct knock *k,
-		     struct world_process *who, enum fl_opcode op)
+		     struct testbed_process *who, enum fl_opcode op)
 {
-	struct world_work first = {
+	struct testbed_work first = {
 		.name = "first", .conn = s->c, .opcode = op,
 		.local = s->src, .remote = s->dst,
 		.local_va = (uintptr_t)s->src->mem,
@@ -180,15 +180,15 @@ static void round_of(struct stage *s, struct knock *k,
 	}, second = first;
 
 	second.name = "second";
-	s->error |= world_post(s->w, &first);
-	s->error |= world_post(s->w, &second);
+	s->error |= testbed_post(s->w, &first);
+	s->error |= testbed_post(s->w, &second);
 	knock(who, k);
-	s->error |= world_wait(s->w, &first, WAIT_NS, WORLD_BOTH);
-	s->error |= world_wait(s->w, &second, WAIT_NS, WORLD_BOTH);
+	s->error |= testbed_wait(s->w, &first, WAIT_NS, TESTBED_BOTH);
+	s->error |= testbed_wait(s->w, &second, WAIT_NS, TESTBED_BOTH);
 	s->error |= first.status | second.status;
 }
 
-static void beside(struct world *w, void *arg)
+static void beside(struct testbed *w, void *arg)
 {
 	struct stage *s = arg;
 	unsigned int i;
@@ -217,19 +217,19 @@ static void beside(struct world *w, void *arg)
 
 TEST("a stranger that knocks while requests are under way neither gets in nor disturbs")
 {
-	const struct world_config cfg = { .seed = test_seed() };
+	const struct testbed_config cfg = { .seed = test_seed() };
 	struct stage s = { 0 };
 	char error[300];
-	struct world *w = world_create(&cfg, error, sizeof(error));
+	struct testbed *w = testbed_create(&cfg, error, sizeof(error));
 	int err;
 
 	EXPECT(w);
-	/* The world's own checks: every byte, and one completion each, in order. */
-	err = world_run(w, beside, &s);
-	STEP("%s", world_problem(w) ? world_problem(w) : "no problem");
+	/* The testbed's own checks: every byte, and one completion each, in order. */
+	err = testbed_run(w, beside, &s);
+	STEP("%s", testbed_problem(w) ? testbed_problem(w) : "no problem");
 	EXPECT_EQ(s.error, 0);
 	EXPECT_EQ(err, 0);
-	world_destroy(w);
+	testbed_destroy(w);
 }
 
 /* ---- how long it takes ---- */
@@ -244,7 +244,7 @@ static void same_time(struct stage *s, const struct knock *k, uint64_t *ns)
 		s->error = -ETIME;
 }
 
-static void in_time(struct world *w, void *arg)
+static void in_time(struct testbed *w, void *arg)
 {
 	struct stage *s = arg;
 	uint64_t qp_ns = 0, access_ns = 0;
@@ -303,19 +303,19 @@ static void in_time(struct world *w, void *arg)
 
 static void run_in_time(enum fl_opcode op)
 {
-	const struct world_config cfg = { .seed = test_seed(),
+	const struct testbed_config cfg = { .seed = test_seed(),
 					  .profile = "qfdb" };
 	struct stage s = { .op = op };
 	char error[300];
-	struct world *w = world_create(&cfg, error, sizeof(error));
+	struct testbed *w = testbed_create(&cfg, error, sizeof(error));
 	int err;
 
 	EXPECT(w);
-	err = world_run(w, in_time, &s);
-	STEP("%s", world_problem(w) ? world_problem(w) : "no problem");
+	err = testbed_run(w, in_time, &s);
+	STEP("%s", testbed_problem(w) ? testbed_problem(w) : "no problem");
 	EXPECT_EQ(s.error, 0);
 	EXPECT_EQ(err, 0);
-	world_destroy(w);
+	testbed_destroy(w);
 }
 
 TEST("a WRITE is refused after the same time, whatever was wrong with it")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Order swarm: from a seed a small world, and rounds of requests on it that overlap on
+ * Order swarm: from a seed a small testbed, and rounds of requests on it that overlap on
  * purpose: several queue pairs, both ways, WRITE and READ, one byte or several blocks,
  * while pages leave, packets are lost, doubled and late, the CPU stores, regions are
- * taken back and requests fail. The world's oracle (tools/scenario/oracle.h) judges every
+ * taken back and requests fail. The testbed's oracle (tools/scenario/oracle.h) judges every
  * byte: in lockstep whenever time has passed, in each mode after each round.
  *
  * No request to a peer that lives may end without an answer, and none may fail but
@@ -30,7 +30,7 @@
 #include "faultline/entries.h"
 #include "harness.h"
 #include "test_swarm_seed.h"
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 #ifdef __SANITIZE_THREAD__
 #define SEEDS_LOCKSTEP	4
@@ -52,13 +52,13 @@
 #define RIGHTS		(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
 
 struct pair {
-	struct world_connection *c;
+	struct testbed_connection *c;
 	unsigned int flying[2];
 	bool failed[2], reason[2];
 };
 
 struct request {
-	struct world_work work;
+	struct testbed_work work;
 	struct pair *pair;
 	bool busy;
 	bool wrong;		/* must fail */
@@ -71,14 +71,14 @@ struct request {
 struct swarm {
 	uint64_t seed;
 	struct rng rng;
-	struct world *w;
+	struct testbed *w;
 	/* the plan */
 	unsigned int boards, procs, pairs, steps, depth;
 	bool lossy, steady, tight, cutting, wrong, evicting;
 	/* what there is */
-	struct world_board *board[BOARDS_MAX];
-	struct world_process *proc[PROCS_MAX];
-	struct world_buffer *buffer[PROCS_MAX * BUFFERS];
+	struct testbed_board *board[BOARDS_MAX];
+	struct testbed_process *proc[PROCS_MAX];
+	struct testbed_buffer *buffer[PROCS_MAX * BUFFERS];
 	struct pair pair[PAIRS_MAX];
 	struct request req[REQUESTS];
 	unsigned int conns, posted, ok, failed;
@@ -100,7 +100,7 @@ static void problem(struct swarm *s, const char *fmt, ...)
 
 static bool is_over(const struct swarm *s)
 {
-	return s->problem[0] || world_problem(s->w);
+	return s->problem[0] || testbed_problem(s->w);
 }
 
 static uint64_t below(struct swarm *s, uint64_t n)
@@ -112,7 +112,7 @@ static void check(struct swarm *s, int err, const char *what)
 {
 	if (err && err != -ENOMEM && err != -ENOSPC && err != -EBUSY)
 		problem(s, "%s: %s %s", what, fl_strerror(err),
-			world_why(s->w));
+			testbed_why(s->w));
 }
 
 /* ---- building ---- */
@@ -124,29 +124,29 @@ static void build_processes(struct swarm *s)
 	uint64_t bytes;
 
 	for (i = 0; i < s->procs; i++) {
-		check(s, world_process_add(s->w, proc[i],
-					   s->board[i % s->boards],
-					   below(s, 4) ? WORLD_PART :
-							 WORLD_STALL,
-					   (enum fl_resolve)below(s, 3),
-					   &s->proc[i]), "process");
+		check(s, testbed_process_add(s->w, proc[i],
+					     s->board[i % s->boards],
+					     below(s, 4) ? TESTBED_PART :
+							 TESTBED_STALL,
+					     (enum fl_resolve)below(s, 3),
+					     &s->proc[i]), "process");
 		for (k = 0; k < BUFFERS && !is_over(s); k++) {
 			n = i * BUFFERS + k;
 			snprintf(s->names[n], sizeof(s->names[n]), "%s%u",
 				 proc[i], k);
 			bytes = (1 + below(s, k ? 20 : 4)) * PAGE;
-			check(s, world_buffer_add(s->proc[i], s->names[n],
-						  bytes, NULL, &s->buffer[n]),
+			check(s, testbed_buffer_add(s->proc[i], s->names[n],
+						    bytes, NULL, &s->buffer[n]),
 			      "buffer");
 			if (is_over(s))
 				return;
 			if (below(s, 4))
-				check(s, world_buffer_fill(s->buffer[n],
-							   WORLD_RANDOM,
-							   rng_next(&s->rng)),
+				check(s, testbed_buffer_fill(s->buffer[n],
+							     TESTBED_RANDOM,
+							     rng_next(&s->rng)),
 				      "fill");
-			check(s, world_region_add(s->buffer[n], 0, 0, RIGHTS,
-						  0), "region");
+			check(s, testbed_region_add(s->buffer[n], 0, 0, RIGHTS,
+						    0), "region");
 		}
 	}
 }
@@ -161,14 +161,14 @@ static void connect_pair(struct swarm *s, struct pair *p)
 	if (below(s, 3))
 		a = 0, b = 1;
 	s->conns++;
-	check(s, world_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
-			       !below(s, 4), &p->c), "connect");
+	check(s, testbed_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
+				 !below(s, 4), &p->c), "connect");
 }
 
 static void build(struct swarm *s)
 {
 	static const char *const name[] = { "a", "b", "c" };
-	struct world_board_config bc = {
+	struct testbed_board_config bc = {
 		.frames = s->tight ? 30 + below(s, 30) : 0,
 		.contexts = 4 + (uint32_t)below(s, 13),
 		.rx_contexts = 1 + (uint32_t)below(s, 16),
@@ -178,11 +178,11 @@ static void build(struct swarm *s)
 	unsigned int i;
 
 	for (i = 0; i < s->boards; i++) {
-		check(s, world_board_add(s->w, name[i], &bc, &s->board[i]),
+		check(s, testbed_board_add(s->w, name[i], &bc, &s->board[i]),
 		      "board");
 		if (i)
-			check(s, world_link_add(s->w, s->board[i - 1],
-						s->board[i]), "link");
+			check(s, testbed_link_add(s->w, s->board[i - 1],
+						  s->board[i]), "link");
 	}
 	if (!is_over(s))
 		build_processes(s);
@@ -253,8 +253,8 @@ static struct request *free_request(struct swarm *s)
 	return NULL;
 }
 
-static struct world_buffer *buffer_of(struct swarm *s,
-				      const struct world_process *p)
+static struct testbed_buffer *buffer_of(struct swarm *s,
+					const struct testbed_process *p)
 {
 	unsigned int i;
 
@@ -279,7 +279,7 @@ static void post(struct swarm *s)
 {
 	struct pair *p = &s->pair[below(s, s->pairs)];
 	struct request *r = free_request(s);
-	struct world_work *k;
+	struct testbed_work *k;
 	uint64_t room, at;
 	int side = (int)below(s, 4) == 0, err;
 
@@ -312,7 +312,7 @@ static void post(struct swarm *s)
 		r->wrong = true;
 		k->rkey ^= 0x3f;
 	}
-	err = world_post(s->w, k);
+	err = testbed_post(s->w, k);
 	if (!err) {
 		p->flying[side]++;
 		return;
@@ -324,8 +324,8 @@ static void post(struct swarm *s)
 
 static void wait_for(struct swarm *s, struct request *r)
 {
-	int err = world_wait(s->w, &r->work, WAIT_NS,
-			     below(s, 2) ? WORLD_POLLING : WORLD_BOTH);
+	int err = testbed_wait(s->w, &r->work, WAIT_NS,
+			       below(s, 2) ? TESTBED_POLLING : TESTBED_BOTH);
 
 	if (err)
 		problem(s, "%s never ended: %s", r->name, fl_strerror(err));
@@ -356,7 +356,7 @@ static void wait_all(struct swarm *s)
 
 static void act_memory(struct swarm *s)
 {
-	struct world_buffer *b =
+	struct testbed_buffer *b =
 		s->buffer[below(s, (uint64_t)s->procs * BUFFERS)];
 	uint64_t pages = b->bytes / PAGE, at = below(s, pages) * PAGE;
 	uint64_t n = (1 + below(s, 4)) * PAGE, off;
@@ -366,19 +366,19 @@ static void act_memory(struct swarm *s)
 	off = at + below(s, PAGE);
 	switch (below(s, 6)) {
 	case 0:
-		check(s, world_buffer_store(b, off, 1 + below(s, b->bytes -
-							      off),
-					    rng_next(&s->rng)), "store");
+		check(s, testbed_buffer_store(b, off, 1 + below(s, b->bytes -
+								off),
+					      rng_next(&s->rng)), "store");
 		break;
 	case 1:
-		check(s, world_buffer_touch(b, at, n, below(s, 2)), "touch");
+		check(s, testbed_buffer_touch(b, at, n, below(s, 2)), "touch");
 		break;
 	case 2:
-		check(s, world_prefetch(b, at, n, below(s, 2)), "prefetch");
+		check(s, testbed_prefetch(b, at, n, below(s, 2)), "prefetch");
 		break;
 	default:
-		check(s, s->evicting ? world_buffer_advise(b, at, n,
-							   FL_PAGEOUT) : 0,
+		check(s, s->evicting ? testbed_buffer_advise(b, at, n,
+							     FL_PAGEOUT) : 0,
 		      "page out");
 	}
 }
@@ -386,7 +386,7 @@ static void act_memory(struct swarm *s)
 /* A region goes, with what is under way, and comes again with another key. */
 static void act_cut(struct swarm *s)
 {
-	struct world_buffer *b =
+	struct testbed_buffer *b =
 		s->buffer[below(s, (uint64_t)s->procs * BUFFERS)];
 	unsigned int i;
 	int err;
@@ -395,12 +395,12 @@ static void act_cut(struct swarm *s)
 		if (s->req[i].busy && (s->req[i].work.local == b ||
 				       s->req[i].work.remote == b))
 			s->req[i].cut = true;
-	err = world_region_remove(b);
+	err = testbed_region_remove(b);
 	check(s, err, "take a region back");
 	/* Not while the process itself has requests with its key. */
 	if (err)
 		return;
-	check(s, world_region_add(b, 0, 0, RIGHTS, 0), "region");
+	check(s, testbed_region_add(b, 0, 0, RIGHTS, 0), "region");
 }
 
 static void act_inject(struct swarm *s, bool on)
@@ -415,9 +415,9 @@ static void act_inject(struct swarm *s, bool on)
 		i.late_ns = 1 + below(s, 50000);
 	}
 	if (i.loss_ppm)
-		world_injected(s->w);
+		testbed_injected(s->w);
 	for (k = 0; k < s->boards; k++)
-		fabric_inject(world_fabric(s->w), (uint8_t)k, 0xff, &i);
+		fabric_inject(testbed_fabric(s->w), (uint8_t)k, 0xff, &i);
 }
 
 static void act(struct swarm *s)
@@ -430,7 +430,7 @@ static void act(struct swarm *s)
 		act_memory(s);
 	} else if (n < 17) {
 		sim_sleep(1 + below(s, below(s, 3) ? 5000 : 100000));
-		world_model_under_way(s->w);
+		testbed_model_under_way(s->w);
 	} else if (n == 17) {
 		wait_some(s);
 	} else if (n == 18 && s->lossy) {
@@ -457,7 +457,7 @@ static void new_pairs(struct swarm *s)
 			connect_pair(s, &s->pair[i]);
 }
 
-static void script(struct world *w, void *arg)
+static void script(struct testbed *w, void *arg)
 {
 	struct swarm *s = arg;
 	unsigned int round, i;
@@ -474,12 +474,12 @@ static void script(struct world *w, void *arg)
 		wait_all(s);
 		if (is_over(s))
 			break;
-		world_compare(w);
+		testbed_compare(w);
 		new_pairs(s);
 	}
 }
 
-/* ---- one world ---- */
+/* ---- one testbed ---- */
 
 static void make_plan(struct swarm *s)
 {
@@ -501,17 +501,17 @@ static void make_plan(struct swarm *s)
 	s->evicting = below(s, 4);
 }
 
-static void run_world(struct swarm *s, const struct world_config *cfg)
+static void run_world(struct swarm *s, const struct testbed_config *cfg)
 {
 	char error[300];
 	int err;
 
-	s->w = world_create(cfg, error, sizeof(error));
-	test_expect(s->w, __FILE__, __LINE__, "a world: %s", error);
-	err = world_run(s->w, script, s);
+	s->w = testbed_create(cfg, error, sizeof(error));
+	test_expect(s->w, __FILE__, __LINE__, "a testbed: %s", error);
+	err = testbed_run(s->w, script, s);
 	if (err)
-		problem(s, "%s", world_problem(s->w));
-	world_destroy(s->w);
+		problem(s, "%s", testbed_problem(s->w));
+	testbed_destroy(s->w);
 }
 
 static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
@@ -520,7 +520,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 	const char *word = processes ? "processes" :
 			   mode == SIM_LOCKSTEP ? "lockstep" : "threads";
 	struct swarm *s = calloc(1, sizeof(*s));
-	struct world_config cfg = {
+	struct testbed_config cfg = {
 		.mode = mode, .processes = processes, .seed = seed,
 		.trace_records = mode == SIM_LOCKSTEP ? 1u << 16 : 0,
 	};

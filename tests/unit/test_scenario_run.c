@@ -16,7 +16,7 @@ static char said[16384];
 /* Status of the command: 0 passed, 1 failed, 2 it was refused before it ran. */
 static int run(const char *text)
 {
-	struct world_config cfg = { .seed = test_seed(),
+	struct testbed_config cfg = { .seed = test_seed(),
 				    .resolve = FL_RESOLVE_BLOCK };
 	struct runner_report report;
 	struct scenario *s;
@@ -41,13 +41,14 @@ static void says(const char *right)
 		    "the output says '%s': %s", right, said);
 }
 
-static uint64_t fill_word(enum world_fill fill, uint64_t seed, uint64_t at)
+static uint64_t fill_word(enum testbed_fill fill, uint64_t seed, uint64_t at)
 {
 	uint64_t word = 0;
 	int i;
 
 	for (i = 0; i < 8; i++)
-		word |= (uint64_t)world_fill_byte(fill, seed, at + (uint64_t)i)
+		word |= (uint64_t)testbed_fill_byte(fill, seed,
+						    at + (uint64_t)i)
 			<< i * 8;
 	return word;
 }
@@ -56,10 +57,10 @@ TEST("fills with different seeds differ in every word")
 {
 	static const uint64_t seed[] = { 0, 1, 2, 3, 7, 8, 255, 256, 257, 1000,
 					 UINT32_MAX, UINT64_MAX };
-	enum world_fill fill;
+	enum testbed_fill fill;
 	uint64_t at, n = sizeof(seed) / sizeof(*seed), i, k, same = 0;
 
-	for (fill = WORLD_RANDOM; fill <= WORLD_PATTERN; fill++)
+	for (fill = TESTBED_RANDOM; fill <= TESTBED_PATTERN; fill++)
 		for (i = 0; i < n; i++)
 			for (k = 0; k < i; k++)
 				for (at = 0; at < 16384; at += 8)
@@ -67,8 +68,8 @@ TEST("fills with different seeds differ in every word")
 						fill_word(fill, seed[k], at);
 	EXPECT_EQ(same, 0);
 	for (at = 0; at < 16384; at += 8)
-		same += fill_word(WORLD_RANDOM, 1, at) ==
-			fill_word(WORLD_PATTERN, 1, at);
+		same += fill_word(TESTBED_RANDOM, 1, at) ==
+			fill_word(TESTBED_PATTERN, 1, at);
 	EXPECT_EQ(same, 0);
 }
 
@@ -79,8 +80,10 @@ TEST("patterns of small seeds differ in every byte")
 	for (i = 1; i < 32; i++)
 		for (k = 1; k < i; k++)
 			for (at = 0; at < 4096; at++)
-				same += world_fill_byte(WORLD_PATTERN, i, at) ==
-					world_fill_byte(WORLD_PATTERN, k, at);
+				same += testbed_fill_byte(TESTBED_PATTERN, i,
+							  at) ==
+					testbed_fill_byte(TESTBED_PATTERN, k,
+							  at);
 	EXPECT_EQ(same, 0);
 }
 
@@ -98,7 +101,7 @@ TEST("no two words of a pattern are the same, so that misplaced ones show")
 
 	EXPECT(word != NULL);
 	for (i = 0; i < WORDS; i++)
-		word[i] = fill_word(WORLD_PATTERN, 1, i * 8);
+		word[i] = fill_word(TESTBED_PATTERN, 1, i * 8);
 	qsort(word, WORDS, sizeof(*word), by_value);
 	for (i = 1; i < WORDS; i++)
 		same += word[i] == word[i - 1];

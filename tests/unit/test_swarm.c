@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Swarm test: from a seed a whole world (boards, links, processes, threads,
+ * Swarm test: from a seed a whole testbed (boards, links, processes, threads,
  * connections, sizes, memory that is tight or not, a wire that loses, damages,
  * doubles and delays), and a random load on it, judged by the oracle. Each
  * seed turns whole kinds of trouble off and others far up.
  *
  * What must hold: each request completes once and in order; after success every
  * byte is in place, and no byte changes that nobody may change; what fails has a
- * reason; when all is done everything comes to rest; the invariants of the world
+ * reason; when all is done everything comes to rest; the invariants of the testbed
  * after each event; and the same seed gives the same trace.
  *
  * variants: tsan
@@ -18,7 +18,7 @@
  *	SWARM_SEEDS=5000 build/plain/tests/test_swarm --seed 1 lockstep
  *	SWARM_SEEDS=300 build/tsan/tests/test_swarm --seed 1 threads
  *
- * SWARM_TRACE=FILE writes the trace of the last world as text.
+ * SWARM_TRACE=FILE writes the trace of the last testbed as text.
  */
 #include <signal.h>
 #include <unistd.h>
@@ -26,7 +26,7 @@
 #include "test_swarm_seed.h"
 #include "test_swarm_work.h"
 
-/* Under a thread sanitizer it is the worlds in threads that are of interest. */
+/* Under a thread sanitizer it is the testbeds in threads that are of interest. */
 #ifdef __SANITIZE_THREAD__
 #define SEEDS_LOCKSTEP	2
 #define SEEDS_THREADS	12
@@ -184,7 +184,7 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 static void build_boards(struct swarm *s)
 {
 	static const char *const names[] = { "a", "b", "c", "d" };
-	struct world_board_config bc = {
+	struct testbed_board_config bc = {
 		.frames = s->p.frames, .contexts = s->p.contexts,
 		.rx_contexts = s->p.rx_contexts,
 		.block_bytes = s->p.block_bytes,
@@ -195,13 +195,13 @@ static void build_boards(struct swarm *s)
 	unsigned int i, to;
 
 	for (i = 0; i < s->p.boards; i++) {
-		EXPECT_EQ(world_board_add(s->w, names[i], &bc, &s->board[i]),
+		EXPECT_EQ(testbed_board_add(s->w, names[i], &bc, &s->board[i]),
 			  0);
 		/* A tree, and now and then a link more. */
 		for (to = 0; to < i; to++)
 			if (to == i - 1 || !rng_below(&s->rng, 3))
-				EXPECT_EQ(world_link_add(s->w, s->board[to],
-							 s->board[i]), 0);
+				EXPECT_EQ(testbed_link_add(s->w, s->board[to],
+							   s->board[i]), 0);
 	}
 }
 
@@ -297,16 +297,16 @@ static void inject(struct swarm *s, bool on)
 		i.late_ns = 1 + rng_below(&s->rng, 300000);
 	}
 	if (on) {
-		fabric_inject(world_fabric(s->w), (uint8_t)from, 0xff, &i);
+		fabric_inject(testbed_fabric(s->w), (uint8_t)from, 0xff, &i);
 		return;
 	}
 	for (from = 0; from < s->p.boards; from++)
-		fabric_inject(world_fabric(s->w), (uint8_t)from, 0xff, &i);
+		fabric_inject(testbed_fabric(s->w), (uint8_t)from, 0xff, &i);
 }
 
 static bool at_rest(struct swarm *s)
 {
-	bool idle = fabric_idle(world_fabric(s->w));
+	bool idle = fabric_idle(testbed_fabric(s->w));
 	unsigned int i;
 
 	for (i = 0; i < s->p.boards; i++) {
@@ -385,7 +385,7 @@ static bool guests_left(struct swarm *s)
 	return false;
 }
 
-static void script(struct world *w, void *arg)
+static void script(struct testbed *w, void *arg)
 {
 	struct swarm *s = arg;
 	unsigned int i;
@@ -418,14 +418,14 @@ static void script(struct world *w, void *arg)
 			mm_put(s->proc[i].mm);
 }
 
-/* ---- one world ---- */
+/* ---- one testbed ---- */
 
 static void run_world(struct swarm *s, struct digest *d)
 {
 	struct plan *p = &s->p;
 	char text[10][64], error[200];
 	const char *sets[11] = { 0 };
-	struct world_config cfg = {
+	struct testbed_config cfg = {
 		.mode = p->mode, .seed = p->seed, .sets = sets, .icrc = true,
 		.trace_records = p->mode == SIM_LOCKSTEP ? 1u << 16 : 0,
 	};
@@ -443,12 +443,12 @@ static void run_world(struct swarm *s, struct digest *d)
 			break;
 	}
 	cfg.trace = digest_file(d);
-	s->w = world_create(&cfg, error, sizeof(error));
-	test_expect(s->w, __FILE__, __LINE__, "a world: %s", error);
-	err = world_run(s->w, script, s);
-	if (err && world_problem(s->w))
-		swarm_problem(s, "%s", world_problem(s->w));
-	world_destroy(s->w);
+	s->w = testbed_create(&cfg, error, sizeof(error));
+	test_expect(s->w, __FILE__, __LINE__, "a testbed: %s", error);
+	err = testbed_run(s->w, script, s);
+	if (err && testbed_problem(s->w))
+		swarm_problem(s, "%s", testbed_problem(s->w));
+	testbed_destroy(s->w);
 	if (cfg.trace)
 		fclose(cfg.trace);
 }
@@ -502,7 +502,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 		    (unsigned long long)seed, problem);
 }
 
-TEST("random worlds in lockstep keep every byte and every promise")
+TEST("random testbeds in lockstep keep every byte and every promise")
 {
 	struct swarm total = { 0 };
 	unsigned int i, n = seeds(SEEDS_LOCKSTEP);
@@ -513,7 +513,7 @@ TEST("random worlds in lockstep keep every byte and every promise")
 		EXPECT_GE(total.verified, 8 * n);
 }
 
-TEST("random worlds in threads keep every byte and every promise")
+TEST("random testbeds in threads keep every byte and every promise")
 {
 	struct swarm total = { 0 };
 	unsigned int i, n = seeds(SEEDS_THREADS);
@@ -529,7 +529,7 @@ static void run_traced(uint64_t seed, struct digest *d)
 	run_seed(seed, SIM_LOCKSTEP, d, NULL);
 }
 
-TEST("a random world gives the same trace twice for the same seed")
+TEST("a random testbed gives the same trace twice for the same seed")
 {
 	seeds_twice(SEEDS_TWICE, run_traced);
 }

@@ -12,7 +12,7 @@
  * behind, and connect new ones. From that look on not a byte may change.
  *
  * test_swarm_model.h: bytes, completions, epochs. test_swarm_act.h: what a
- * thread does. test_swarm_work.h: its life. test_swarm.c: the worlds.
+ * thread does. test_swarm_work.h: its life. test_swarm.c: the testbeds.
  */
 #ifndef TEST_SWARM_H
 #define TEST_SWARM_H
@@ -27,7 +27,7 @@
 #include "faultline/entries.h"
 #include "harness.h"
 #include "tools/scenario/oracle.h"
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 #define BOARDS_MAX	4
 #define PROCS_MAX	12
@@ -116,7 +116,7 @@ struct thread {
 struct proc {
 	struct swarm *s;
 	char name[16];
-	struct world_board *board;
+	struct testbed_board *board;
 	struct host_process *host;
 	struct host_mm *mm;
 	enum fl_fault_policy policy;
@@ -137,9 +137,9 @@ enum stage { RUN, END };
 
 struct swarm {
 	struct plan p;
-	struct world *w;
+	struct testbed *w;
 	struct rng rng;
-	struct world_board *board[BOARDS_MAX];
+	struct testbed_board *board[BOARDS_MAX];
 	struct proc proc[PROCS_MAX];
 	struct conn conn[CONNS_MAX];
 	unsigned int procs, conns;

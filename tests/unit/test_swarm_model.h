@@ -20,7 +20,7 @@ static uint64_t below(struct thread *t, uint64_t n)
 
 static uint64_t now_ns(struct swarm *s)
 {
-	return sim_now(world_sim(s->w));
+	return sim_now(testbed_sim(s->w));
 }
 
 static struct side *other(struct side *d)
@@ -134,7 +134,7 @@ static bool lossy(const struct swarm *s)
 	return s->p.chaos[C_LOSS] || s->p.chaos[C_DAMAGE];
 }
 
-/* Can any request of an unbroken connection fail in this world? */
+/* Can any request of an unbroken connection fail in this testbed? */
 static bool failures(const struct swarm *s)
 {
 	const unsigned int *c = s->p.chaos;

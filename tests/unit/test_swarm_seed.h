@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_swarm_seed.h - what random worlds have in common: how many seeds, a limit for each
- * world, and that a seed gives the same trace twice.
+ * test_swarm_seed.h - what random testbeds have in common: how many seeds, a limit for each
+ * testbed, and that a seed gives the same trace twice.
  *
- * A world that goes on for ever is ended by a signal. In lockstep CPU time counts, so that
- * a busy machine fails nobody (a world in which nothing can run is found by the
+ * A testbed that goes on for ever is ended by a signal. In lockstep CPU time counts, so that
+ * a busy machine fails nobody (a testbed in which nothing can run is found by the
  * scheduler); in threads the clock, which gives it long enough.
  */
 #ifndef TEST_SWARM_SEED_H
@@ -20,7 +20,7 @@
 #include "harness.h"
 #include "sim/sim.h"
 
-/* Thread sanitizer makes a world some twenty times slower. */
+/* Thread sanitizer makes a testbed some twenty times slower. */
 #ifdef __SANITIZE_THREAD__
 #define LIMIT_CPU_S	2400
 #else
@@ -95,7 +95,7 @@ static inline ssize_t digest_write(void *cookie, const char *text, size_t n)
 	return (ssize_t)n;
 }
 
-/* Where a world writes its trace; NULL without d. */
+/* Where a testbed writes its trace; NULL without d. */
 static inline FILE *digest_file(struct digest *d)
 {
 	return d ? fopencookie(d, "w", (cookie_io_functions_t){

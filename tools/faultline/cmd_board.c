@@ -30,12 +30,12 @@ enum { OWN_LINKS, OWN_NODE, OWN_FRAMES, OWN_SWAP, OWN_PROCESS, OWN_PATIENCE,
 
 struct boards {
 	struct service s;
-	struct world_board_config cfg;
+	struct testbed_board_config cfg;
 	struct serve_config serve;
 	unsigned int n;
 	char name[BOARDS][32];
 	char path[BOARDS][128];
-	struct world_board *board[BOARDS];
+	struct testbed_board *board[BOARDS];
 };
 
 /* ---- the command line ---- */
@@ -91,8 +91,8 @@ static int take_options(struct boards *b)
 	struct options *o = b->s.o;
 	int i, err = 0;
 
-	if (o->cfg.policy_given && o->cfg.policy != WORLD_PART &&
-	    o->cfg.policy != WORLD_STALL)
+	if (o->cfg.policy_given && o->cfg.policy != TESTBED_PART &&
+	    o->cfg.policy != TESTBED_STALL)
 		return options_wrong(c, "--policy",
 			     options_policy_name(o->cfg.policy),
 			     "part or stall (to pin or to page in ahead is "
@@ -129,19 +129,19 @@ static int link_two(void *boards, unsigned int i, unsigned int k)
 {
 	struct boards *b = boards;
 
-	return world_link_add(b->board[i]->world, b->board[i], b->board[k]);
+	return testbed_link_add(b->board[i]->testbed, b->board[i], b->board[k]);
 }
 
-static int build(struct boards *b, struct world *w)
+static int build(struct boards *b, struct testbed *w)
 {
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < b->n; i++) {
-		err = world_board_add(w, b->name[i], &b->cfg, &b->board[i]);
+		err = testbed_board_add(w, b->name[i], &b->cfg, &b->board[i]);
 		if (err) {
 			fprintf(stderr, "faultline board: board %s: %s %s\n",
-				b->name[i], strerror(-err), world_why(w));
+				b->name[i], strerror(-err), testbed_why(w));
 			return 1;
 		}
 	}
@@ -165,7 +165,7 @@ static void want_files(const struct boards *b)
 	setrlimit(RLIMIT_NOFILE, &most);
 }
 
-/* ---- while it runs: the director's thread ---- */
+/* ---- while it runs: the scenario thread ---- */
 
 static int open_doors(struct boards *b, struct serve *s)
 {
@@ -235,7 +235,7 @@ static void end_in_time(const struct boards *b)
 	service_end_by(path, 2 * b->n, END_S);
 }
 
-static void serve_until_signal(struct world *w, void *arg)
+static void serve_until_signal(struct testbed *w, void *arg)
 {
 	struct boards *b = arg;
 	struct serve *s;
@@ -246,7 +246,7 @@ static void serve_until_signal(struct world *w, void *arg)
 	b->s.failed = build(b, w);
 	if (b->s.failed)
 		return;
-	b->serve.sim = world_sim(w);
+	b->serve.sim = testbed_sim(w);
 	s = serve_create(&b->serve, &err);
 	if (!s) {
 		snprintf(b->s.problem, sizeof(b->s.problem), "no server: %s",

@@ -21,22 +21,22 @@ enum { RESIDENT, PAGE, BLOCK, TRANSFER, PIN, PREFAULT, STALL, VARIANTS };
 
 static const struct variant {
 	const char *name, *title;
-	enum world_policy policy;
+	enum testbed_policy policy;
 	enum fl_resolve resolve;
 	bool warm;
 } variants[VARIANTS] = {
-	[RESIDENT] = { "resident", "all resident", WORLD_PART,
+	[RESIDENT] = { "resident", "all resident", TESTBED_PART,
 		       FL_RESOLVE_BLOCK, true },
-	[PAGE] = { "page", "cold, touch a page", WORLD_PART, FL_RESOLVE_PAGE,
+	[PAGE] = { "page", "cold, touch a page", TESTBED_PART, FL_RESOLVE_PAGE,
 		   false },
-	[BLOCK] = { "block", "cold, touch ahead: block", WORLD_PART,
+	[BLOCK] = { "block", "cold, touch ahead: block", TESTBED_PART,
 		    FL_RESOLVE_BLOCK, false },
 	[TRANSFER] = { "transfer", "cold, touch ahead: transfer",
-		       WORLD_PART, FL_RESOLVE_TRANSFER, false },
-	[PIN] = { "pinned", "cold, pinned", WORLD_PIN, FL_RESOLVE_BLOCK, false },
-	[PREFAULT] = { "prefault", "cold, pre-faulted", WORLD_PREFAULT,
+		       TESTBED_PART, FL_RESOLVE_TRANSFER, false },
+	[PIN] = { "pinned", "cold, pinned", TESTBED_PIN, FL_RESOLVE_BLOCK, false },
+	[PREFAULT] = { "prefault", "cold, pre-faulted", TESTBED_PREFAULT,
 		       FL_RESOLVE_BLOCK, false },
-	[STALL] = { "stall", "cold, SMMU stall", WORLD_STALL, FL_RESOLVE_BLOCK,
+	[STALL] = { "stall", "cold, SMMU stall", TESTBED_STALL, FL_RESOLVE_BLOCK,
 		    false },
 };
 

@@ -11,7 +11,7 @@ enum { OWN_WARM, OWN_COLD_SOURCE, OWN_UDP };
 
 static void tell_start(const struct job *j, const char *mode)
 {
-	const struct world_config *c = &j->cfg;
+	const struct testbed_config *c = &j->cfg;
 
 	printf("profile %s, seed %llu, mode %s, policy %s, resolve %s\n",
 	       c->profile ? c->profile : "ideal", (unsigned long long)c->seed,

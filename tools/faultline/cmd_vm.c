@@ -27,7 +27,7 @@ struct guests {
 	unsigned int n;
 	char name[GUESTS][32];
 	char card[GUESTS][PATH_BYTES], ram[GUESTS][PATH_BYTES];
-	struct world_board *board[GUESTS];
+	struct testbed_board *board[GUESTS];
 	struct window *window[GUESTS];
 };
 
@@ -82,7 +82,7 @@ static int take_options(struct guests *g)
 	return err;
 }
 
-/* ---- while it runs: the director's thread ---- */
+/* ---- while it runs: the scenario thread ---- */
 
 static const char *name_of(void *guests, unsigned int i)
 {
@@ -93,21 +93,21 @@ static int link_two(void *guests, unsigned int i, unsigned int k)
 {
 	struct guests *g = guests;
 
-	return world_link_add(g->board[i]->world, g->board[i], g->board[k]);
+	return testbed_link_add(g->board[i]->testbed, g->board[i], g->board[k]);
 }
 
-static int build(struct guests *g, struct world *w)
+static int build(struct guests *g, struct testbed *w)
 {
-	const struct world_board_config bare = { .bare = true };
+	const struct testbed_board_config bare = { .bare = true };
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < g->n; i++) {
-		err = world_board_add(w, g->name[i], &bare, &g->board[i]);
+		err = testbed_board_add(w, g->name[i], &bare, &g->board[i]);
 		if (!err)
 			continue;
 		fprintf(stderr, "faultline vm: board %s: %s %s\n", g->name[i],
-			strerror(-err), world_why(w));
+			strerror(-err), testbed_why(w));
 		return 1;
 	}
 	err = options_links(g->s.c, g->s.o->own[OWN_LINKS], g->n, name_of,
@@ -200,7 +200,7 @@ static void report(struct guests *g, unsigned int i)
 	       (unsigned long long)st.refused, (unsigned long long)st.bad);
 }
 
-static void serve_guests(struct world *w, void *arg)
+static void serve_guests(struct testbed *w, void *arg)
 {
 	struct guests *g = arg;
 	unsigned int i;

@@ -92,60 +92,60 @@ void job_file_zeros(struct job_file *f, uint64_t bytes)
 	sha256_end(&s, f->sha);
 }
 
-/* ---- what the director does ---- */
+/* ---- what the scenario thread does ---- */
 
 struct job_state {
 	const struct job *j;
 	struct job_result *r;
-	struct world *w;
-	struct world_board *a, *b;
-	struct world_process *p, *q;
-	struct world_buffer *src, *dst;
-	struct world_connection *conn;
-	struct world_work work[REQUESTS];
+	struct testbed *w;
+	struct testbed_board *a, *b;
+	struct testbed_process *p, *q;
+	struct testbed_buffer *src, *dst;
+	struct testbed_connection *conn;
+	struct testbed_work work[REQUESTS];
 };
 
 static int set_up(struct job_state *s)
 {
 	const struct job_file *f = s->j->file;
-	struct world_board_config cfg = { .frames = FRAMES_LEAST,
+	struct testbed_board_config cfg = { .frames = FRAMES_LEAST,
 					  .contexts = s->j->contexts,
 					  .block_bytes = s->j->block_bytes };
-	const struct world_config *wc = &s->j->cfg;
+	const struct testbed_config *wc = &s->j->cfg;
 	int err;
 
 	/* Room for the whole file on each side, so that nothing is evicted. */
 	if (f->pages + 4096 / HOST_FRAMES > cfg.frames)
 		cfg.frames = f->pages + 4096 / HOST_FRAMES;
-	err = world_board_add(s->w, "a", &cfg, &s->a);
+	err = testbed_board_add(s->w, "a", &cfg, &s->a);
 	if (!err)
-		err = world_board_add(s->w, "b", &cfg, &s->b);
+		err = testbed_board_add(s->w, "b", &cfg, &s->b);
 	if (!err)
-		err = world_link_add(s->w, s->a, s->b);
+		err = testbed_link_add(s->w, s->a, s->b);
 	if (!err)
-		err = world_process_add(s->w, "p", s->a, wc->policy, wc->resolve,
-					&s->p);
+		err = testbed_process_add(s->w, "p", s->a, wc->policy, wc->resolve,
+					  &s->p);
 	if (!err)
-		err = world_process_add(s->w, "q", s->b, wc->policy, wc->resolve,
-					&s->q);
+		err = testbed_process_add(s->w, "q", s->b, wc->policy, wc->resolve,
+					  &s->q);
 	if (!err)
-		err = world_buffer_add(s->p, "src", f->path ? 0 : f->bytes,
-				       f->path, &s->src);
+		err = testbed_buffer_add(s->p, "src", f->path ? 0 : f->bytes,
+					 f->path, &s->src);
 	if (!err)
-		err = world_buffer_add(s->q, "dst", f->bytes, NULL, &s->dst);
+		err = testbed_buffer_add(s->q, "dst", f->bytes, NULL, &s->dst);
 	if (!err && !s->j->cold_source)
-		err = world_buffer_touch(s->src, 0, 0, !f->path);
+		err = testbed_buffer_touch(s->src, 0, 0, !f->path);
 	if (!err && s->j->warm)
-		err = world_buffer_touch(s->dst, 0, 0, true);
+		err = testbed_buffer_touch(s->dst, 0, 0, true);
 	if (!err)
-		err = world_connect(s->p, s->q, "c", 256, 0, false, &s->conn);
+		err = testbed_connect(s->p, s->q, "c", 256, 0, false, &s->conn);
 	return err;
 }
 
 static int post_all(struct job_state *s)
 {
 	uint64_t done = 0, n, bytes = s->j->file->bytes;
-	struct world_work *k;
+	struct testbed_work *k;
 	int err = 0;
 
 	for (; done < bytes && !err; done += n) {
@@ -163,7 +163,7 @@ static int post_all(struct job_state *s)
 		k->lkey = s->src->key;
 		k->rkey = s->dst->key;
 		k->bytes = (uint32_t)n;
-		err = world_post(s->w, k);
+		err = testbed_post(s->w, k);
 	}
 	return err;
 }
@@ -174,7 +174,7 @@ static int wait_all(struct job_state *s)
 	int err = 0;
 
 	for (i = 0; i < s->r->requests && !err; i++) {
-		err = world_wait(s->w, &s->work[i], WAIT_NS, WORLD_BOTH);
+		err = testbed_wait(s->w, &s->work[i], WAIT_NS, TESTBED_BOTH);
 		if (!err && s->work[i].status && !s->r->status)
 			s->r->status = s->work[i].status;
 	}
@@ -187,39 +187,41 @@ static int wait_all(struct job_state *s)
 /* From the first registration to the last deregistration: what an application pays. */
 static int transfer(struct job_state *s)
 {
-	unsigned int pin = s->j->cfg.policy == WORLD_PIN ? FL_PINNED : 0;
-	uint64_t start = sim_now(world_sim(s->w));
-	uint64_t pages = trace_count(world_trace(s->w), EV_MM_PAGE_IN);
-	int err = world_region_add(s->src, 0, 0, pin, 0);
+	unsigned int pin = s->j->cfg.policy == TESTBED_PIN ? FL_PINNED : 0;
+	uint64_t start = sim_now(testbed_sim(s->w));
+	uint64_t pages = trace_count(testbed_trace(s->w), EV_MM_PAGE_IN);
+	int err = testbed_region_add(s->src, 0, 0, pin, 0);
 
 	if (!err)
-		err = world_region_add(s->dst, 0, 0, FL_REMOTE_WRITE | pin, 0);
+		err = testbed_region_add(s->dst, 0, 0, FL_REMOTE_WRITE | pin,
+					 0);
 	if (!err)
 		err = post_all(s);
 	if (!err)
 		err = wait_all(s);
-	s->r->pages_in = trace_count(world_trace(s->w), EV_MM_PAGE_IN) - pages;
+	s->r->pages_in = trace_count(testbed_trace(s->w),
+				     EV_MM_PAGE_IN) - pages;
 	if (!err)
-		err = world_region_remove(s->dst);
+		err = testbed_region_remove(s->dst);
 	if (!err)
-		err = world_region_remove(s->src);
-	s->r->total_ns = sim_now(world_sim(s->w)) - start;
+		err = testbed_region_remove(s->src);
+	s->r->total_ns = sim_now(testbed_sim(s->w)) - start;
 	return err;
 }
 
 static int read_counts(struct job_state *s)
 {
-	struct world_process *both[2] = { s->p, s->q };
-	struct world_board *boards[2] = { s->a, s->b };
+	struct testbed_process *both[2] = { s->p, s->q };
+	struct testbed_board *boards[2] = { s->a, s->b };
 	struct fl_fault_counters c;
 	struct engine_stats e;
 	struct fabric_stats f;
 	int i, err = 0;
 
 	for (i = 0; i < 2 && !err; i++) {
-		err = world_counters(both[i], &c);
+		err = testbed_counters(both[i], &c);
 		board_engine_stats(boards[i]->board, &e);
-		fabric_stats(world_fabric(s->w), board_id(boards[i]->board),
+		fabric_stats(testbed_fabric(s->w), board_id(boards[i]->board),
 			     &f);
 		if (err)
 			break;
@@ -229,7 +231,7 @@ static int read_counts(struct job_state *s)
 		s->r->resent += e.blocks_resent;
 		s->r->wire_bytes += f.bytes;
 	}
-	s->r->blocks = trace_count(world_trace(s->w), EV_FW_BLOCK);
+	s->r->blocks = trace_count(testbed_trace(s->w), EV_FW_BLOCK);
 	return err;
 }
 
@@ -243,7 +245,7 @@ static int hash_destination(struct job_state *s)
 	sha256_begin(&h);
 	for (; at < bytes && !err; at += n) {
 		n = bytes - at < CHUNK ? bytes - at : CHUNK;
-		err = world_buffer_read(s->dst, at, buf, n);
+		err = testbed_buffer_read(s->dst, at, buf, n);
 		sha256_add(&h, buf, n);
 	}
 	sha256_end(&h, s->r->sha);
@@ -252,7 +254,7 @@ static int hash_destination(struct job_state *s)
 	return err;
 }
 
-static void script(struct world *w, void *arg)
+static void script(struct testbed *w, void *arg)
 {
 	struct job_state *s = arg;
 	uint32_t n;
@@ -263,7 +265,7 @@ static void script(struct world *w, void *arg)
 		s->r->error = transfer(s);
 	if (!s->r->error)
 		s->r->error = read_counts(s);
-	s->r->trace.r = world_records(w, &n, &s->r->complete);
+	s->r->trace.r = testbed_records(w, &n, &s->r->complete);
 	s->r->trace.n = s->r->trace.r ? n : 0;
 	if (!s->r->error && !s->r->trace.r)
 		s->r->error = -ENOMEM;
@@ -271,13 +273,13 @@ static void script(struct world *w, void *arg)
 		s->r->error = hash_destination(s);
 	if (s->r->error)
 		snprintf(s->r->problem, sizeof(s->r->problem), "%s %s",
-			 word_errno_name(s->r->error), world_why(w));
+			 word_errno_name(s->r->error), testbed_why(w));
 }
 
 int job_run(const struct job *j, struct job_result *r)
 {
 	struct job_state *s = calloc(1, sizeof(*s));
-	struct world *w;
+	struct testbed *w;
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -287,17 +289,17 @@ int job_run(const struct job *j, struct job_result *r)
 	}
 	s->j = j;
 	s->r = r;
-	w = world_create(&j->cfg, r->problem, sizeof(r->problem));
+	w = testbed_create(&j->cfg, r->problem, sizeof(r->problem));
 	if (!w) {
 		free(s);
 		return 1;
 	}
 	r->problem[0] = 0;
-	err = world_run(w, script, s);
-	if (err && world_problem(w))
+	err = testbed_run(w, script, s);
+	if (err && testbed_problem(w))
 		snprintf(r->problem, sizeof(r->problem), "%s",
-			 world_problem(w));
-	world_destroy(w);
+			 testbed_problem(w));
+	testbed_destroy(w);
 	if (err == -EDEADLK)
 		return 1;	/* threads that can never end still use s */
 	free(s);

@@ -7,7 +7,7 @@
 #ifndef FL_JOB_H
 #define FL_JOB_H
 
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 #include "tools/view/view.h"
 
 #define JOB_BYTES_MAX	(1ull << 30)
@@ -21,7 +21,7 @@ struct job_file {
 
 struct job {
 	const struct job_file *file;
-	struct world_config cfg;
+	struct testbed_config cfg;
 	bool warm;		/* the destination is resident */
 	bool cold_source;	/* the source is left on disk */
 	uint32_t contexts, block_bytes;	/* of both boards; 0: as usual */

@@ -39,7 +39,7 @@ static const struct {
 
 #define COMMONS ((int)(sizeof(common) / sizeof(common[0])))
 
-const char *options_policy_name(enum world_policy p)
+const char *options_policy_name(enum testbed_policy p)
 {
 	return policies[p];
 }
@@ -158,7 +158,7 @@ static int take_common(const struct command *c, struct options *o,
 		return check_profile(c, value);
 	case OPT_POLICY:
 		i = choose(c, "--policy", value, policies);
-		o->cfg.policy = (enum world_policy)i;
+		o->cfg.policy = (enum testbed_policy)i;
 		o->cfg.policy_given = true;
 		break;
 	case OPT_RESOLVE:

@@ -6,7 +6,7 @@
 #ifndef FL_OPTIONS_H
 #define FL_OPTIONS_H
 
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 #define OPTIONS_SETS 32
 #define OPTIONS_OWN 8
@@ -33,7 +33,7 @@ struct command {
 };
 
 struct options {
-	struct world_config cfg;
+	struct testbed_config cfg;
 	/* --mode processes, or vm (cfg.mode: threads) */
 	bool processes, vm;
 	const char *sets[OPTIONS_SETS + 1];
@@ -66,7 +66,7 @@ int options_open_trace(const struct command *c, struct options *o);
 /* Close it again; 0, or 1 after a message when it could not be written. */
 int options_close_trace(const struct command *c, struct options *o);
 /* "part", ... */
-const char *options_policy_name(enum world_policy p);
+const char *options_policy_name(enum testbed_policy p);
 const char *options_resolve_name(enum fl_resolve t);
 const char *options_engine_name(enum engine_kind e);
 

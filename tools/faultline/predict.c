@@ -163,7 +163,7 @@ int predict_begin(struct predict_point *p)
 struct settings {
 	char text[SETS][64];
 	const char *sets[SETS + 1];
-	struct world_config cfg;
+	struct testbed_config cfg;
 };
 
 static void settings_of(const struct predict_point *p, struct settings *s)
@@ -181,7 +181,7 @@ static void settings_of(const struct predict_point *p, struct settings *s)
 	for (i = 0; i < n; i++)
 		s->sets[i] = s->text[i];
 	s->sets[n] = NULL;
-	s->cfg = (struct world_config){
+	s->cfg = (struct testbed_config){
 		.seed = 1, .profile = PROFILE, .profile_given = true,
 		.sets = s->sets, .no_checks = true, .trace_records = 4096,
 		.resolve = FL_RESOLVE_BLOCK,
@@ -338,16 +338,16 @@ enum { WARM_1M, BLOCK_1M, TRANSFER_1M, PIN_4M, BLOCK_4M, TRANSFER_4M, RUNS };
 
 static const struct {
 	uint64_t bytes;
-	enum world_policy policy;
+	enum testbed_policy policy;
 	enum fl_resolve resolve;
 	bool warm;
 } runs[RUNS] = {
-	[WARM_1M] = { 1 << 20, WORLD_PART, FL_RESOLVE_BLOCK, true },
-	[BLOCK_1M] = { 1 << 20, WORLD_PART, FL_RESOLVE_BLOCK, false },
-	[TRANSFER_1M] = { 1 << 20, WORLD_PART, FL_RESOLVE_TRANSFER, false },
-	[PIN_4M] = { 4 << 20, WORLD_PIN, FL_RESOLVE_BLOCK, false },
-	[BLOCK_4M] = { 4 << 20, WORLD_PART, FL_RESOLVE_BLOCK, false },
-	[TRANSFER_4M] = { 4 << 20, WORLD_PART, FL_RESOLVE_TRANSFER, false },
+	[WARM_1M] = { 1 << 20, TESTBED_PART, FL_RESOLVE_BLOCK, true },
+	[BLOCK_1M] = { 1 << 20, TESTBED_PART, FL_RESOLVE_BLOCK, false },
+	[TRANSFER_1M] = { 1 << 20, TESTBED_PART, FL_RESOLVE_TRANSFER, false },
+	[PIN_4M] = { 4 << 20, TESTBED_PIN, FL_RESOLVE_BLOCK, false },
+	[BLOCK_4M] = { 4 << 20, TESTBED_PART, FL_RESOLVE_BLOCK, false },
+	[TRANSFER_4M] = { 4 << 20, TESTBED_PART, FL_RESOLVE_TRANSFER, false },
 };
 
 /* Of each figure, the run that is divided by the other. */

@@ -52,7 +52,7 @@ static int problem(struct run *x, const char *what, int error)
 
 static void board_options(struct run *x, struct boards *b, const char **option)
 {
-	const struct world_config *c = &x->j->cfg;
+	const struct testbed_config *c = &x->j->cfg;
 	const char *const *set = c->sets;
 	unsigned int n = 0;
 
@@ -139,15 +139,15 @@ static void end_boards(struct run *x)
 
 static void be_application(struct run *x, int which, int peer, int result)
 {
-	const struct world_config *c = &x->j->cfg;
+	const struct testbed_config *c = &x->j->cfg;
 	struct app_job job = {
 		.device = x->device[which],
 		.path = x->j->file->path,
 		.bytes = x->j->file->bytes,
 		.request_bytes = JOB_REQUEST_MAX,
-		.stall = c->policy == WORLD_STALL,
-		.pin = c->policy == WORLD_PIN,
-		.prefault = c->policy == WORLD_PREFAULT,
+		.stall = c->policy == TESTBED_STALL,
+		.pin = c->policy == TESTBED_PIN,
+		.prefault = c->policy == TESTBED_PREFAULT,
 		.warm = x->j->warm,
 		.cold_source = x->j->cold_source,
 		.resolve = (int)c->resolve,

@@ -33,20 +33,20 @@ void service_be_patient(struct service *s)
 	unsigned int i = 0;
 
 	/* The user's own come after, and so have the last word. */
-	s->sets[i++] = WORLD_PATIENCE;
+	s->sets[i++] = TESTBED_PATIENCE;
 	while (*set)
 		s->sets[i++] = *set++;
 	s->sets[i] = NULL;
 	s->o->cfg.sets = s->sets;
 }
 
-int service_link_udp(struct service *s, struct world *w)
+int service_link_udp(struct service *s, struct testbed *w)
 {
 	unsigned int i;
 	int err;
 
 	for (i = 0; i < s->links; i++) {
-		err = fabric_udp(world_fabric(w), &s->udp[i]);
+		err = fabric_udp(testbed_fabric(w), &s->udp[i]);
 		if (!err)
 			continue;
 		fprintf(stderr, "faultline %s: --udp, link %u: %s\n",
@@ -78,32 +78,33 @@ void service_signals(sigset_t *set)
 }
 
 int service_run(struct service *s, const sigset_t *set,
-		void (*body)(struct world *w, void *arg), void *arg)
+		void (*body)(struct testbed *w, void *arg), void *arg)
 {
 	char error[300];
-	struct world *w;
+	struct testbed *w;
 	int err = options_open_trace(s->c, s->o);
 
 	if (err)
 		return err;
-	/* All threads inherit it: only the director takes these. */
+	/* All threads inherit it: only the scenario thread takes these. */
 	pthread_sigmask(SIG_BLOCK, set, NULL);
 	signal(SIGPIPE, SIG_IGN);
 	s->o->cfg.strangers = true;
-	w = world_create(&s->o->cfg, error, sizeof(error));
+	w = testbed_create(&s->o->cfg, error, sizeof(error));
 	if (!w) {
 		fprintf(stderr, "faultline %s: %s\n", s->c->name, error);
 		return 1;
 	}
-	err = world_run(w, body, arg);
+	err = testbed_run(w, body, arg);
 	if (err && !s->problem[0])
 		snprintf(s->problem, sizeof(s->problem), "%s",
-			 world_problem(w) ? world_problem(w) : strerror(-err));
+			 testbed_problem(w) ? testbed_problem(w) :
+			 strerror(-err));
 	err = s->failed;
 	if (s->problem[0]) {
 		fprintf(stderr, "faultline %s: %s\n", s->c->name, s->problem);
 		err = 1;
 	}
-	world_destroy(w);
+	testbed_destroy(w);
 	return options_close_trace(s->c, s->o) ? 1 : err;
 }

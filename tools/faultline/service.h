@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * service.h - a subcommand that serves boards to others until a signal ends it: its
- * world, its links over UDP, and how it says what went wrong.
+ * testbed, its links over UDP, and how it says what went wrong.
  */
 #ifndef FL_SERVICE_H
 #define FL_SERVICE_H
@@ -31,7 +31,7 @@ int service_take_udp(struct service *s, const char *text);
 /* Wait longer for answers, unless the user's own --set says otherwise. */
 void service_be_patient(struct service *s);
 /* Make the links; 0, or 1 after a message. */
-int service_link_udp(struct service *s, struct world *w);
+int service_link_udp(struct service *s, struct testbed *w);
 /* All that was printed is on its way; false: not so, and why is in s->problem. */
 bool service_said(struct service *s);
 /* The signals that end a service: INT, TERM, HUP. */
@@ -45,11 +45,11 @@ void service_signals(sigset_t *set);
 void service_end_by(const char *const *path, unsigned int paths,
 		    unsigned int seconds);
 /*
- * Run body(world, arg) in a world of s->o->cfg. It may set s->failed and s->problem,
+ * Run body(testbed, arg) in a testbed of s->o->cfg. It may set s->failed and s->problem,
  * and take the signals of set by sigwait: no thread gets them otherwise. Returns
  * the exit status.
  */
 int service_run(struct service *s, const sigset_t *set,
-		void (*body)(struct world *w, void *arg), void *arg);
+		void (*body)(struct testbed *w, void *arg), void *arg);
 
 #endif

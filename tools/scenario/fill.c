@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What buffers are filled with, wherever the process is. */
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 static uint64_t mix(uint64_t x)
 {
@@ -21,13 +21,13 @@ static uint64_t pattern(uint64_t seed, uint64_t word)
 	       seed * 0x0101010101010101ull;
 }
 
-uint8_t world_fill_byte(enum world_fill fill, uint64_t seed, uint64_t i)
+uint8_t testbed_fill_byte(enum testbed_fill fill, uint64_t seed, uint64_t i)
 {
 	switch (fill) {
-	case WORLD_RANDOM:
+	case TESTBED_RANDOM:
 		return (uint8_t)(mix(seed * 0x100000001b3ull + i / 8) >>
 				 i % 8 * 8);
-	case WORLD_PATTERN:
+	case TESTBED_PATTERN:
 		return (uint8_t)(pattern(seed, i / 8) >> i % 8 * 8);
 	default:
 		return 0;

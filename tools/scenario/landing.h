@@ -3,7 +3,7 @@
  * landing.h - accesses to memory that cannot be repaired: no frame is free, a page cannot be
  * read from its file or from swap. An ordinary program ends with SIGSEGV then. An
  * application thread of this program would take all boards with it, so the access is given
- * up instead, and its order fails with the reason.
+ * up instead, and its command fails with the reason.
  */
 #ifndef FL_LANDING_H
 #define FL_LANDING_H

@@ -37,7 +37,7 @@ static unsigned int count_processes(const struct scenario *s, int board)
 
 static int act_board(struct run *r, const struct statement *st)
 {
-	struct world_board_config cfg = {
+	struct testbed_board_config cfg = {
 		.frames = option_number(st, "frames", 0),
 		.swap_pages = option_number(st, "swap", 0),
 		.contexts = (uint32_t)option_number(st, "contexts", 0),
@@ -49,66 +49,67 @@ static int act_board(struct run *r, const struct statement *st)
 		.processes = count_processes(r->s, st->arg[0].name),
 	};
 
-	return world_board_add(r->w, st->arg[0].word, &cfg,
-			       &r->board[st->arg[0].name]);
+	return testbed_board_add(r->w, st->arg[0].word, &cfg,
+				 &r->board[st->arg[0].name]);
 }
 
 static int act_process(struct run *r, const struct statement *st)
 {
-	return world_process_add(r->w, st->arg[0].word,
-				 r->board[st->arg[2].name], r->policy,
-				 r->resolve, &r->process[st->arg[0].name]);
+	return testbed_process_add(r->w, st->arg[0].word,
+				   r->board[st->arg[2].name], r->policy,
+				   r->resolve, &r->process[st->arg[0].name]);
 }
 
 static int act_buffer(struct run *r, const struct statement *st)
 {
 	const struct arg *file = statement_option(st, "file");
 	const struct arg *fill = statement_option(st, "fill");
-	struct world_buffer **b = &r->buffer[st->arg[0].name];
+	struct testbed_buffer **b = &r->buffer[st->arg[0].name];
 	uint64_t seed = option_number(st, "seed", 1);
 	int err;
 
-	err = world_buffer_add(r->process[st->arg[2].name], st->arg[0].word,
-			       st->arg[3].number, file ? file->word : NULL, b);
+	err = testbed_buffer_add(r->process[st->arg[2].name], st->arg[0].word,
+				 st->arg[3].number, file ? file->word : NULL,
+				 b);
 	if (!err && fill)
-		err = world_buffer_fill(*b, (enum world_fill)fill->choice, seed);
+		err = testbed_buffer_fill(*b, (enum testbed_fill)fill->choice, seed);
 	if (!err && statement_option(st, "warm"))
-		err = world_buffer_touch(*b, 0, 0, !file);
+		err = testbed_buffer_touch(*b, 0, 0, !file);
 	if (!err && statement_option(st, "evicted"))
-		err = world_buffer_advise(*b, 0, 0, FL_PAGEOUT);
+		err = testbed_buffer_advise(*b, 0, 0, FL_PAGEOUT);
 	return err;
 }
 
 static int act_region(struct run *r, const struct statement *st)
 {
-	struct world_buffer *b = r->buffer[st->arg[0].name];
+	struct testbed_buffer *b = r->buffer[st->arg[0].name];
 	unsigned int access = (unsigned int)option_number(st, "rights",
 							  ACCESS_ALL);
 
 	if (statement_option(st, "pinned") ||
-	    b->process->policy == WORLD_PIN)
+	    b->process->policy == TESTBED_PIN)
 		access |= FL_PINNED;
-	return world_region_add(b, st->arg[1].number, range_bytes(&st->arg[1]),
-				access,
-				(unsigned int)option_number(st, "domain", 0));
+	return testbed_region_add(b, st->arg[1].number,
+				  range_bytes(&st->arg[1]), access,
+				  (unsigned int)option_number(st, "domain", 0));
 }
 
 static int act_connect(struct run *r, const struct statement *st)
 {
 	const struct arg *order = statement_option(st, "order");
 
-	return world_connect(r->process[st->arg[0].name],
-			     r->process[st->arg[1].name], st->arg[3].word,
-			     (unsigned int)option_number(st, "depth", DEPTH),
-			     (unsigned int)option_number(st, "domain", 0),
-			     order && order->choice,
-			     &r->conn[st->arg[3].name]);
+	return testbed_connect(r->process[st->arg[0].name],
+			       r->process[st->arg[1].name], st->arg[3].word,
+			       (unsigned int)option_number(st, "depth", DEPTH),
+			       (unsigned int)option_number(st, "domain", 0),
+			       order && order->choice,
+			       &r->conn[st->arg[3].name]);
 }
 
 static int set_inject(struct run *r, const struct statement *st,
 		      struct fabric_inject *i)
 {
-	return fabric_inject(world_fabric(r->w),
+	return fabric_inject(testbed_fabric(r->w),
 			     board_id(r->board[st->arg[0].name]->board),
 			     board_id(r->board[st->arg[2].name]->board), i);
 }
@@ -129,7 +130,7 @@ static int act_inject(struct run *r, const struct statement *st)
 	i->duplicate_ppm = (uint32_t)option_number(st, "duplicate", 0);
 	i->damage_ppm = (uint32_t)option_number(st, "damage", 0);
 	if (i->loss_ppm || i->damage_ppm)
-		world_injected(r->w);
+		testbed_injected(r->w);
 	i->late_ns = option_number(st, "late", 0);
 	if (i->late_ns)
 		i->late_ppm = (uint32_t)option_number(st, "share", 100000);
@@ -141,7 +142,7 @@ static int act_drop(struct run *r, const struct statement *st)
 	struct fabric_inject *i = inject_of(r, st);
 	int err;
 
-	world_injected(r->w);
+	testbed_injected(r->w);
 	i->drop_first = (uint32_t)st->arg[4].number;
 	i->opcode = st->arg[5].set ? (uint8_t)st->arg[5].choice : 0;
 	err = set_inject(r, st, i);
@@ -154,7 +155,7 @@ static int act_memory(struct run *r, const struct statement *st)
 {
 	static const int prot[] = { 0, FL_PROT_READ,
 				    FL_PROT_READ | FL_PROT_WRITE };
-	struct world_buffer *b = r->buffer[st->arg[0].name];
+	struct testbed_buffer *b = r->buffer[st->arg[0].name];
 	bool three = st->verb == V_TOUCH || st->verb == V_PROTECT ||
 		     st->verb == V_PREFETCH;
 	const struct arg *range = &st->arg[three ? 2 : 1];
@@ -163,23 +164,23 @@ static int act_memory(struct run *r, const struct statement *st)
 
 	switch (st->verb) {
 	case V_EVICT:
-		return world_buffer_advise(b, off, len, FL_PAGEOUT);
+		return testbed_buffer_advise(b, off, len, FL_PAGEOUT);
 	case V_FORGET:
-		return world_buffer_advise(b, off, len, FL_DONTNEED);
+		return testbed_buffer_advise(b, off, len, FL_DONTNEED);
 	case V_PREFETCH:
-		return world_prefetch(b, off, len, choice == 1);
+		return testbed_prefetch(b, off, len, choice == 1);
 	case V_TOUCH:
-		return world_buffer_touch(b, off, len, choice == 1);
+		return testbed_buffer_touch(b, off, len, choice == 1);
 	case V_PROTECT:
-		return world_buffer_protect(b, off, len, prot[choice]);
+		return testbed_buffer_protect(b, off, len, prot[choice]);
 	default:
-		return world_buffer_unmap(b, off, len);
+		return testbed_buffer_unmap(b, off, len);
 	}
 }
 
 /* The keys of the buffers, unless the line says otherwise. */
 static uint32_t key_of(struct run *r, const struct statement *st,
-		       const char *option, const struct world_buffer *b)
+		       const char *option, const struct testbed_buffer *b)
 {
 	const struct arg *a = statement_option(st, option);
 
@@ -189,45 +190,45 @@ static uint32_t key_of(struct run *r, const struct statement *st,
 }
 
 static int post_sides(struct run *r, const struct statement *st,
-		      struct world_work *k)
+		      struct testbed_work *k)
 {
 	bool write = k->opcode == FL_WRITE;
-	struct world_process *p = k->local->process, *q = k->remote->process;
+	struct testbed_process *p = k->local->process, *q = k->remote->process;
 
 	if (write != (st->arg[5].choice == 0)) {
-		world_why_set(r->w, "%s",
-			      write ? "a write goes LOCAL -> REMOTE" :
+		testbed_why_set(r->w, "%s",
+				write ? "a write goes LOCAL -> REMOTE" :
 				      "a read goes LOCAL <- REMOTE");
 		return -EINVAL;
 	}
 	k->side = p == k->conn->process[0] ? 0 : 1;
 	if (p != k->conn->process[k->side] ||
 	    q != k->conn->process[1 - k->side]) {
-		world_why_set(r->w,
-			      "%s connects %s and %s, but %s is in %s and %s "
-			      "in %s",
-			      k->conn->name, k->conn->process[0]->name,
-			      k->conn->process[1]->name, k->local->name,
-			      p->name, k->remote->name, q->name);
+		testbed_why_set(r->w,
+				"%s connects %s and %s, but %s is in %s and %s "
+				"in %s",
+				k->conn->name, k->conn->process[0]->name,
+				k->conn->process[1]->name, k->local->name,
+				p->name, k->remote->name, q->name);
 		return -EINVAL;
 	}
 	return 0;
 }
 
 /* No size is given: up to the end that is nearer. */
-static int post_bytes(struct run *r, const struct world_work *k, uint64_t from,
-		      uint64_t at, uint64_t *bytes)
+static int post_bytes(struct run *r, const struct testbed_work *k,
+		      uint64_t from, uint64_t at, uint64_t *bytes)
 {
-	const struct world_buffer *b = from >= k->local->bytes ? k->local :
+	const struct testbed_buffer *b = from >= k->local->bytes ? k->local :
 							       k->remote;
 	uint64_t off = b == k->local ? from : at, left;
 
 	if (off >= b->bytes) {
-		world_why_set(r->w, "%s=%llu leaves nothing of %s, which has "
-			      "%llu bytes",
-			      b == k->local ? "from" : "at",
-			      (unsigned long long)off, b->name,
-			      (unsigned long long)b->bytes);
+		testbed_why_set(r->w, "%s=%llu leaves nothing of %s, which has "
+				"%llu bytes",
+				b == k->local ? "from" : "at",
+				(unsigned long long)off, b->name,
+				(unsigned long long)b->bytes);
 		return -ERANGE;
 	}
 	*bytes = k->local->bytes - from;
@@ -239,13 +240,13 @@ static int post_bytes(struct run *r, const struct world_work *k, uint64_t from,
 
 static int act_post(struct run *r, const struct statement *st)
 {
-	struct world_work *k = &r->work[st->arg[0].name];
+	struct testbed_work *k = &r->work[st->arg[0].name];
 	uint64_t from = option_number(st, "from", 0);
 	uint64_t at = option_number(st, "at", 0), bytes;
 	int err;
 
 	if (k->posted && !k->done) {
-		world_why_set(r->w, "%s is still in flight", k->name);
+		testbed_why_set(r->w, "%s is still in flight", k->name);
 		return -EBUSY;
 	}
 	memset(k, 0, sizeof(*k));
@@ -272,25 +273,25 @@ static int act_post(struct run *r, const struct statement *st)
 				     (uint64_t)(uintptr_t)k->remote->mem + at);
 	k->lkey = key_of(r, st, "lkey", k->local);
 	k->rkey = key_of(r, st, "rkey", k->remote);
-	return world_post(r->w, k);
+	return testbed_post(r->w, k);
 }
 
-static int wait_one(struct run *r, struct world_work *k, uint64_t end,
-		    enum world_wait how)
+static int wait_one(struct run *r, struct testbed_work *k, uint64_t end,
+		    enum testbed_wait how)
 {
-	uint64_t now = sim_now(world_sim(r->w));
-	int err = world_wait(r->w, k, end > now ? end - now : 0, how);
+	uint64_t now = sim_now(testbed_sim(r->w));
+	int err = testbed_wait(r->w, k, end > now ? end - now : 0, how);
 
 	if (err == -ETIMEDOUT)
-		world_why_set(r->w, "%s is not complete", k->name);
+		testbed_why_set(r->w, "%s is not complete", k->name);
 	return err;
 }
 
 static int act_wait(struct run *r, const struct statement *st)
 {
 	const struct arg *by = statement_option(st, "by");
-	enum world_wait how = by ? (enum world_wait)by->choice : WORLD_BOTH;
-	uint64_t end = sim_now(world_sim(r->w)) +
+	enum testbed_wait how = by ? (enum testbed_wait)by->choice : TESTBED_BOTH;
+	uint64_t end = sim_now(testbed_sim(r->w)) +
 		       option_number(st, "within", WAIT_NS);
 	int i, err = 0;
 
@@ -309,7 +310,7 @@ static int act_note(struct run *r, const struct statement *st)
 {
 	struct trace_at at = { 0 };
 
-	trace_emit(world_trace(r->w), EV_APP_NOTE, &at, st->arg[1].number,
+	trace_emit(testbed_trace(r->w), EV_APP_NOTE, &at, st->arg[1].number,
 		   st->arg[2].number, 0, 0);
 	return 0;
 }
@@ -365,7 +366,7 @@ static int are_there(struct run *r, const struct statement *st)
 		gone |= !r->board[st->arg[i].name];
 	}
 	if (gone)
-		world_why_set(r->w, "what it names was never made");
+		testbed_why_set(r->w, "what it names was never made");
 	return gone ? -ENOENT : 0;
 }
 
@@ -394,13 +395,13 @@ static void explain(struct run *r, const struct statement *st, int err)
 	};
 	size_t i;
 
-	if (!err || world_why(r->w)[0])
+	if (!err || testbed_why(r->w)[0])
 		return;
 	if (err == -ESRCH)
-		world_why_set(r->w, "its process has ended");
+		testbed_why_set(r->w, "its process has ended");
 	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		if (reasons[i].verb == st->verb && reasons[i].error == err)
-			world_why_set(r->w, "%s", reasons[i].why);
+			testbed_why_set(r->w, "%s", reasons[i].why);
 }
 
 static int act(struct run *r, const struct statement *st)
@@ -409,8 +410,8 @@ static int act(struct run *r, const struct statement *st)
 	case V_BOARD:
 		return act_board(r, st);
 	case V_LINK:
-		return world_link_add(r->w, r->board[st->arg[0].name],
-				      r->board[st->arg[1].name]);
+		return testbed_link_add(r->w, r->board[st->arg[0].name],
+					r->board[st->arg[1].name]);
 	case V_PROCESS:
 		return act_process(r, st);
 	case V_BUFFER:
@@ -424,21 +425,21 @@ static int act(struct run *r, const struct statement *st)
 	case V_DROP:
 		return act_drop(r, st);
 	case V_DEREGISTER:
-		return world_region_remove(r->buffer[st->arg[0].name]);
+		return testbed_region_remove(r->buffer[st->arg[0].name]);
 	case V_POST:
 		return act_post(r, st);
 	case V_WAIT:
 		return act_wait(r, st);
 	case V_SLEEP:
 		sim_sleep(st->arg[0].number);
-		world_model_under_way(r->w);
+		testbed_model_under_way(r->w);
 		return 0;
 	case V_STARVE:
 		host_inject_no_frames(r->board[st->arg[0].name]->kernel,
 				      st->arg[1].number);
 		return 0;
 	case V_EXIT:
-		return world_process_end(r->process[st->arg[0].name]);
+		return testbed_process_end(r->process[st->arg[0].name]);
 	case V_NOTE:
 		return act_note(r, st);
 	case V_POKE:
@@ -452,7 +453,7 @@ int run_act(struct run *r, const struct statement *st)
 {
 	int err;
 
-	world_why_set(r->w, "%s", "");
+	testbed_why_set(r->w, "%s", "");
 	err = are_there(r, st);
 	if (!err)
 		err = act(r, st);

@@ -28,7 +28,7 @@ static enum held compare(struct run *r, const struct arg *op, uint64_t value,
 
 static enum held expect_status(struct run *r, const struct statement *st)
 {
-	struct world_work *k = &r->work[st->arg[0].name];
+	struct testbed_work *k = &r->work[st->arg[0].name];
 	const struct arg *want = &st->arg[2];
 	bool not = st->arg[1].set;
 
@@ -50,7 +50,7 @@ static enum held expect_status(struct run *r, const struct statement *st)
 /* What a line wants to find: byte i of its right side. */
 struct wanted {
 	const uint8_t *bytes;	/* or NULL: a fill */
-	enum world_fill fill;
+	enum testbed_fill fill;
 	uint64_t seed;
 };
 
@@ -62,7 +62,7 @@ static enum held compare_bytes(struct run *r, const uint8_t *have,
 
 	for (i = 0; i < n; i++) {
 		want = w->bytes ? w->bytes[i] :
-				  world_fill_byte(w->fill, w->seed, i);
+				  testbed_fill_byte(w->fill, w->seed, i);
 		if (have[i] == want)
 			continue;
 		if (!bad++) {
@@ -82,7 +82,7 @@ static enum held compare_bytes(struct run *r, const uint8_t *have,
 	return NOT_HELD;
 }
 
-static uint64_t span_bytes(const struct world_buffer *b, const struct arg *a)
+static uint64_t span_bytes(const struct testbed_buffer *b, const struct arg *a)
 {
 	if (a->set && a->end)
 		return a->end - a->number;
@@ -91,9 +91,9 @@ static uint64_t span_bytes(const struct world_buffer *b, const struct arg *a)
 
 static enum held expect_data(struct run *r, const struct statement *st)
 {
-	static const enum world_fill fills[] = { WORLD_ZERO, WORLD_RANDOM,
-						 WORLD_PATTERN };
-	struct world_buffer *b = r->buffer[st->arg[0].name], *other = NULL;
+	static const enum testbed_fill fills[] = { TESTBED_ZERO, TESTBED_RANDOM,
+						 TESTBED_PATTERN };
+	struct testbed_buffer *b = r->buffer[st->arg[0].name], *other = NULL;
 	uint64_t n = span_bytes(b, &st->arg[1]), m = 0;
 	const struct arg *seed = statement_option(st, "seed");
 	struct wanted w = { .seed = seed ? seed->number : 1 };
@@ -113,9 +113,9 @@ static enum held expect_data(struct run *r, const struct statement *st)
 		w.fill = fills[st->arg[3].choice];
 	}
 	if (!err && n)
-		err = world_buffer_read(b, st->arg[1].number, have, n);
+		err = testbed_buffer_read(b, st->arg[1].number, have, n);
 	if (!err && n && other)
-		err = world_buffer_read(other, st->arg[4].number, want, n);
+		err = testbed_buffer_read(other, st->arg[4].number, want, n);
 	if (err == -ERANGE && want && m < n)
 		got(r, "cannot compare: the right side has only %llu of %llu "
 		    "bytes", (unsigned long long)m, (unsigned long long)n);
@@ -124,7 +124,7 @@ static enum held expect_data(struct run *r, const struct statement *st)
 		    b->name, (unsigned long long)b->bytes);
 	else if (err)
 		got(r, "cannot compare: %s %s", word_errno_name(err),
-		    world_why(r->w));
+		    testbed_why(r->w));
 	else
 		held = compare_bytes(r, have, &w, n);
 	free(have);
@@ -135,13 +135,13 @@ static enum held expect_data(struct run *r, const struct statement *st)
 /* arg 0 event, 1 board, 2 work */
 static int count_events(struct run *r, const struct statement *st, uint64_t *n)
 {
-	struct world_filter f = { 0 };
+	struct testbed_filter f = { 0 };
 
 	if (st->arg[1].set)
 		f.board = r->board[st->arg[1].name];
 	if (st->arg[2].set)
 		f.work = &r->work[st->arg[2].name];
-	return world_count(r->w, (enum trace_event)st->arg[0].choice, &f, n);
+	return testbed_count(r->w, (enum trace_event)st->arg[0].choice, &f, n);
 }
 
 static int read_counter(struct run *r, const struct statement *st, uint64_t *v)
@@ -152,7 +152,7 @@ static int read_counter(struct run *r, const struct statement *st, uint64_t *v)
 		&c.resolves, &c.failed, &c.spurious, &c.invalidations,
 		&c.pinned_pages, &c.stalls
 	};
-	int err = world_counters(r->process[st->arg[0].name], &c);
+	int err = testbed_counters(r->process[st->arg[0].name], &c);
 
 	if (!err)
 		*v = *in_order[st->arg[1].choice];
@@ -161,7 +161,7 @@ static int read_counter(struct run *r, const struct statement *st, uint64_t *v)
 
 static uint64_t read_stat(struct run *r, const struct statement *st)
 {
-	struct world_board *b = r->board[st->arg[0].name];
+	struct testbed_board *b = r->board[st->arg[0].name];
 	struct engine_stats e;
 	struct fabric_stats f;
 	struct host_stats h = { 0 };
@@ -177,7 +177,7 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 	};
 
 	board_engine_stats(b->board, &e);
-	fabric_stats(world_fabric(r->w), board_id(b->board), &f);
+	fabric_stats(testbed_fabric(r->w), board_id(b->board), &f);
 	board_fw_stats(b->board, &fw);
 	if (b->kernel)
 		host_stats(b->kernel, &h);
@@ -186,7 +186,7 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 
 static enum held expect_time(struct run *r, const struct statement *st)
 {
-	struct world_work *k = &r->work[st->arg[0].name];
+	struct testbed_work *k = &r->work[st->arg[0].name];
 	uint64_t ns = k->done_ns - k->post_ns;
 
 	if (!k->done) {
@@ -195,22 +195,22 @@ static enum held expect_time(struct run *r, const struct statement *st)
 	}
 	got(r, "%llu.%03llu us", (unsigned long long)(ns / 1000),
 	    (unsigned long long)(ns % 1000));
-	if (world_cfg(r->w)->mode != SIM_LOCKSTEP)
+	if (testbed_cfg(r->w)->mode != SIM_LOCKSTEP)
 		return NOT_CHECKED;
 	return compare(r, &st->arg[1], ns, st->arg[2].number);
 }
 
 static enum held expect_pages(struct run *r, const struct statement *st)
 {
-	struct world_buffer *b = r->buffer[st->arg[0].name];
+	struct testbed_buffer *b = r->buffer[st->arg[0].name];
 	uint64_t n = span_bytes(b, &st->arg[1]), there, pages, first;
-	int err = world_buffer_resident(b, st->arg[1].number, n, &there);
+	int err = testbed_buffer_resident(b, st->arg[1].number, n, &there);
 
 	first = ((uint64_t)(uintptr_t)b->mem + st->arg[1].number) / HOST_PAGE;
 	pages = n ? ((uint64_t)(uintptr_t)b->mem + st->arg[1].number + n - 1) /
 		    HOST_PAGE - first + 1 : 0;
 	if (err && err != -ERANGE) {
-		got(r, "%s %s", word_errno_name(err), world_why(r->w));
+		got(r, "%s %s", word_errno_name(err), testbed_why(r->w));
 		return NOT_HELD;
 	}
 	if (err || !n) {
@@ -248,7 +248,7 @@ static bool is_made(struct run *r, const struct statement *st)
 
 enum held run_expect(struct run *r, const struct statement *st)
 {
-	struct world_work *k = &r->work[0];
+	struct testbed_work *k = &r->work[0];
 	uint64_t v = 0;
 	int err;
 
@@ -285,15 +285,15 @@ enum held run_expect(struct run *r, const struct statement *st)
 		v = st->verb == V_EXPECT_RESENDS ? k->resends : k->done_bytes;
 		if (!err)
 			return compare(r, &st->arg[1], v, st->arg[2].number);
-		world_why_set(r->w, "%s", "it is not complete");
+		testbed_why_set(r->w, "%s", "it is not complete");
 	}
-	got(r, "%s %s", word_errno_name(err), world_why(r->w));
+	got(r, "%s %s", word_errno_name(err), testbed_why(r->w));
 	return NOT_HELD;
 }
 
 int run_print(struct run *r, const struct statement *st)
 {
-	struct world_work *k = &r->work[st->arg[0].name < 0 ? 0 :
+	struct testbed_work *k = &r->work[st->arg[0].name < 0 ? 0 :
 							st->arg[0].name];
 	uint64_t v = 0, ns = k->done_ns - k->post_ns;
 	int err = is_made(r, st) ? 0 : -ENOENT;

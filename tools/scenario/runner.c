@@ -90,7 +90,7 @@ static bool step(struct run *r, const struct statement *st)
 		 st->at.line, st->text);
 	landing_doing(r->doing);
 	run_note(r, "%4u. %10llu ns  %s", ++r->report->statements,
-		 (unsigned long long)sim_now(world_sim(r->w)), st->text);
+		 (unsigned long long)sim_now(testbed_sim(r->w)), st->text);
 	if (st->verb >= V_EXPECT_STATUS && st->verb <= V_EXPECT_ABSENT) {
 		check(r, st);
 		return true;
@@ -109,8 +109,8 @@ static bool step(struct run *r, const struct statement *st)
 		return true;
 	}
 	snprintf(have, sizeof(have), "%s%s%s", err ? word_errno_name(err) :
-		 "it succeeded", world_why(r->w)[0] && err ? ": " : "",
-		 err ? world_why(r->w) : "");
+		 "it succeeded", testbed_why(r->w)[0] && err ? ": " : "",
+		 err ? testbed_why(r->w) : "");
 	snprintf(want, sizeof(want), "%s", st->fails ?
 		 word_errno_name(st->fails) : "success");
 	fail(r, st, want, have);
@@ -136,7 +136,7 @@ static bool is_asked(const struct scenario *s, int work)
 static void note_unasked(struct run *r)
 {
 	bool told[RUN_NAMES] = { false };
-	const struct world_work *k;
+	const struct testbed_work *k;
 	const struct statement *st;
 	int i;
 
@@ -156,7 +156,7 @@ static void note_unasked(struct run *r)
 	}
 }
 
-static void script(struct world *w, void *arg)
+static void script(struct testbed *w, void *arg)
 {
 	struct run *r = arg;
 	const struct statement *st;
@@ -180,10 +180,10 @@ static void script(struct world *w, void *arg)
 			const struct arg *resolve = statement_option(st,
 								     "resolve");
 
-			if (!world_cfg(w)->policy_given)
-				r->policy = (enum world_policy)
+			if (!testbed_cfg(w)->policy_given)
+				r->policy = (enum testbed_policy)
 						    st->arg[0].choice;
-			if (resolve && !world_cfg(w)->resolve_given)
+			if (resolve && !testbed_cfg(w)->resolve_given)
 				r->resolve = (enum fl_resolve)resolve->choice;
 		} else if (st->verb != V_PROFILE && st->verb != V_SET &&
 			   !step(r, st)) {
@@ -195,7 +195,7 @@ static void script(struct world *w, void *arg)
 }
 
 /* profile and set stand before everything else, since the scheduler needs them. */
-static int head(const struct scenario *s, struct world_config *cfg,
+static int head(const struct scenario *s, struct testbed_config *cfg,
 		const char **sets, char *room, size_t room_bytes, FILE *out)
 {
 	const struct statement *st;
@@ -249,14 +249,14 @@ static int head(const struct scenario *s, struct world_config *cfg,
 	return 0;
 }
 
-int scenario_run(const struct scenario *s, const struct world_config *given,
+int scenario_run(const struct scenario *s, const struct testbed_config *given,
 		 FILE *out, bool verbose, struct runner_report *report)
 {
-	struct world_config cfg = *given;
+	struct testbed_config cfg = *given;
 	const char *sets[SETS_MAX + 1], *files[GUEST_FILES + 1];
 	char room[4096], error[500];
 	struct run *r = calloc(1, sizeof(*r));
-	struct world *w;
+	struct testbed *w;
 	int err;
 
 	memset(report, 0, sizeof(*report));
@@ -276,7 +276,7 @@ int scenario_run(const struct scenario *s, const struct world_config *given,
 	/* Expectations look back at the whole run; time does not matter here. */
 	if (!cfg.trace_records && cfg.mode == SIM_THREADS)
 		cfg.trace_records = RECORDS_A_THREAD;
-	w = world_create(&cfg, error, sizeof(error));
+	w = testbed_create(&cfg, error, sizeof(error));
 	if (!w) {
 		fprintf(out, "%s: %s\n", s->file, error);
 		free(r);
@@ -288,18 +288,18 @@ int scenario_run(const struct scenario *s, const struct world_config *given,
 	r->policy = cfg.policy;
 	r->resolve = cfg.resolve;
 	r->report = report;
-	err = world_run(w, script, r);
-	report->time_ns = sim_now(world_sim(w));
-	report->events = sim_events(world_sim(w));
+	err = testbed_run(w, script, r);
+	report->time_ns = sim_now(testbed_sim(w));
+	report->events = sim_events(testbed_sim(w));
 	if (err) {
 		report->failures++;
 		fprintf(out, "%s: FAILED: %s\n", s->file,
-			world_problem(w) ? world_problem(w) :
+			testbed_problem(w) ? testbed_problem(w) :
 					   word_errno_name(err));
 	}
 	while (err != -EDEADLK && r->lines)
 		free(r->transcript[--r->lines]);
-	world_destroy(w);
+	testbed_destroy(w);
 	if (err == -EDEADLK)
 		return 1;	/* threads that can never end still use r */
 	free(r->transcript);

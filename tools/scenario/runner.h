@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * runner.h - runs a scenario in a world and says whether every expectation held.
+ * runner.h - runs a scenario in a testbed and says whether every expectation held.
  *
  * What is done is kept as a numbered transcript, which is printed when something fails
  * (or at once, with verbose).
@@ -9,7 +9,7 @@
 #define FL_SCENARIO_RUNNER_H
 
 #include "tools/scenario/ast.h"
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 struct runner_report {
 	unsigned int statements, expectations, failures;
@@ -18,9 +18,9 @@ struct runner_report {
 
 /*
  * cfg: what the command line said; its *_given members win over the scenario's own
- * profile and policy. 0: every expectation held; 1: not; 2: the world could not be made.
+ * profile and policy. 0: every expectation held; 1: not; 2: the testbed could not be made.
  */
-int scenario_run(const struct scenario *s, const struct world_config *cfg,
+int scenario_run(const struct scenario *s, const struct testbed_config *cfg,
 		 FILE *out, bool verbose, struct runner_report *report);
 
 #endif

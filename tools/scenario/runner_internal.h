@@ -9,16 +9,16 @@
 
 struct run {
 	const struct scenario *s;
-	struct world *w;
+	struct testbed *w;
 	FILE *out;
 	bool verbose;
-	enum world_policy policy;
+	enum testbed_policy policy;
 	enum fl_resolve resolve;
-	struct world_board *board[RUN_NAMES];
-	struct world_process *process[RUN_NAMES];
-	struct world_buffer *buffer[RUN_NAMES];
-	struct world_connection *conn[RUN_NAMES];
-	struct world_work work[RUN_NAMES];
+	struct testbed_board *board[RUN_NAMES];
+	struct testbed_process *process[RUN_NAMES];
+	struct testbed_buffer *buffer[RUN_NAMES];
+	struct testbed_connection *conn[RUN_NAMES];
+	struct testbed_work work[RUN_NAMES];
 	struct fabric_inject inject[16][16];
 	uint32_t left[64];		/* rounds of the repeats that are open */
 	char **transcript;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "tools/scenario/parser.h"
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 static bool refuse_at(struct parser *p, const struct place *at,
 		      const char *word, const char *right)
@@ -44,7 +44,7 @@ static bool sense_buffer(struct parser *p, const struct statement *st)
 	if (size->set && !size->number)
 		return refuse_at(p, &size->at, size->word,
 				 "a size of at least one byte");
-	if (has(st, "seed") && (!fill || fill->choice == WORLD_ZERO))
+	if (has(st, "seed") && (!fill || fill->choice == TESTBED_ZERO))
 		return refuse_option(p, st, "seed",
 				     "seed=N with fill=random or fill=pattern");
 	if (has(st, "cold") && (fill || has(st, "warm")))
@@ -90,7 +90,7 @@ static bool sense_post(struct parser *p, const struct statement *st)
 static bool sense_data(struct parser *p, const struct statement *st)
 {
 	if (has(st, "seed") && (st->arg[3].choice == 3 ||
-				st->arg[3].choice == WORLD_ZERO))
+				st->arg[3].choice == TESTBED_ZERO))
 		return refuse_option(p, st, "seed",
 				     "seed=N with random or pattern");
 	return true;
@@ -120,8 +120,8 @@ static bool sense_limits(struct parser *p, const struct statement *st)
 		{ V_BOARD, "receive", 1, UINT8_MAX },
 		{ V_BOARD, "block", 1, UINT32_MAX },
 		{ V_BOARD, "tlb", 1, UINT32_MAX },
-		{ V_REGION, "domain", 0, ORDER_DOMAINS - 1 },
-		{ V_CONNECT, "domain", 0, ORDER_DOMAINS - 1 },
+		{ V_REGION, "domain", 0, RPC_DOMAINS - 1 },
+		{ V_CONNECT, "domain", 0, RPC_DOMAINS - 1 },
 		{ V_CONNECT, "depth", 1, UINT16_MAX },
 	};
 	const struct arg *a;

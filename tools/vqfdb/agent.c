@@ -2,7 +2,7 @@
 /*
  * agent PORT... - the processes of a scenario in a guest. Whoever runs the scenario is
  * at the other end of each port, a serial one of the machine. The first byte that
- * comes in there makes a process, which takes its orders from the port (order.h)
+ * comes in there makes a process, which takes its commands from the port (rpc.h)
  * until it ends; then the port says so. When the other end of a port hangs up, its
  * process ends; when all have, so does the agent. (--serve FD is how it starts one.)
  *
@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/scenario/order.h"
+#include "tools/scenario/rpc.h"
 
 #define PORTS		30
 #define NAP_MS		20
@@ -139,13 +139,13 @@ static void from_port(struct port *p)
 static void from_process(struct port *p)
 {
 	static char piece[65536];
-	struct order_line_end end;
+	struct rpc_end end;
 	ssize_t n = read(p->line, piece, sizeof(piece));
 
 	if (n < 0 && errno == EINTR)
 		return;
 	if (n <= 0) {
-		order_line_end_make(&end, reap(p, false));
+		rpc_end_make(&end, reap(p, false));
 		if (!write_all(p->fd, &end, sizeof(end)))
 			hang_up(p);
 	} else if (!write_all(p->fd, piece, (size_t)n)) {
@@ -208,7 +208,7 @@ int main(int argc, char **argv)
 		/* A sanitizer's own, which would turn a crash into an exit. */
 		signal(SIGSEGV, SIG_DFL);
 		signal(SIGBUS, SIG_DFL);
-		order_line_serve(atoi(argv[2]));
+		rpc_serve(atoi(argv[2]));
 		return 0;
 	}
 	if (argc < 2 || argc - 1 > PORTS) {

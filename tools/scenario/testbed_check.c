@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The invariants of DESIGN 9, and counting in the trace. */
-#include "tools/scenario/world_internal.h"
+#include "tools/scenario/testbed_internal.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -9,16 +9,16 @@
 
 #include "tools/view/view.h"
 
-static void look_at(struct world_board *b, const char *(*kernel_check)(
+static void look_at(struct testbed_board *b, const char *(*kernel_check)(
 						struct host_kernel *k))
 {
-	struct world *w = b->world;
+	struct testbed *w = b->testbed;
 	const char *text;
 
 	if (w->problem[0])
 		return;
 	if (board_stale(b->board)) {
-		world_note_problem(w, 1,
+		testbed_note_problem(w, 1,
 			"a device used a translation after its frame was "
 			"given to someone else (STALE_ACCESS)");
 		return;
@@ -27,8 +27,8 @@ static void look_at(struct world_board *b, const char *(*kernel_check)(
 	if (!text && b->kernel)
 		text = kernel_check(b->kernel);
 	if (text)
-		world_note_problem(w, 5, "board %s at %llu ns: %s", b->name,
-				   (unsigned long long)sim_now(w->sim), text);
+		testbed_note_problem(w, 5, "board %s at %llu ns: %s", b->name,
+				     (unsigned long long)sim_now(w->sim), text);
 }
 
 static const char *all_of_it(struct host_kernel *k)
@@ -36,32 +36,32 @@ static const char *all_of_it(struct host_kernel *k)
 	return host_check(k, false);
 }
 
-static void check_all(void *world)
+static void check_all(void *testbed)
 {
-	struct world *w = world;
+	struct testbed *w = testbed;
 	unsigned int i;
 
 	for (i = 0; i < w->boards; i++)
 		look_at(&w->board[i], all_of_it);
 }
 
-static void check_one(void *world, struct sim_watch *watch)
+static void check_one(void *testbed, struct sim_watch *watch)
 {
-	size_t off = offsetof(struct world_board, watch);
+	size_t off = offsetof(struct testbed_board, watch);
 
-	(void)world;
-	look_at((struct world_board *)(void *)((char *)watch - off),
+	(void)testbed;
+	look_at((struct testbed_board *)(void *)((char *)watch - off),
 		host_check_changed);
 }
 
-static void check_changed(void *world)
+static void check_changed(void *testbed)
 {
-	struct world *w = world;
+	struct testbed *w = testbed;
 
 	sim_each_noted(w->sim, check_one, w);
 }
 
-int world_check_begin(struct world *w, char *error, size_t error_bytes)
+int testbed_check_begin(struct testbed *w, char *error, size_t error_bytes)
 {
 	const char *checks = getenv("FAULTLINE_CHECKS");
 
@@ -75,9 +75,9 @@ int world_check_begin(struct world *w, char *error, size_t error_bytes)
 	return 0;
 }
 
-void world_check_board(struct world_board *b)
+void testbed_check_board(struct testbed_board *b)
 {
-	struct world *w = b->world;
+	struct testbed *w = b->testbed;
 
 	if (w->cfg.mode != SIM_LOCKSTEP || w->cfg.no_checks || w->check_all)
 		return;
@@ -87,9 +87,9 @@ void world_check_board(struct world_board *b)
 	sim_note(w->sim, &b->watch);
 }
 
-static void check_ledger(struct world *w)
+static void check_ledger(struct testbed *w)
 {
-	struct world_connection *c;
+	struct testbed_connection *c;
 	unsigned int i;
 	int side;
 
@@ -97,7 +97,7 @@ static void check_ledger(struct world *w)
 		c = &w->conn[i];
 		for (side = 0; side < 2; side++)
 			if (c->ends[side] > c->posts[side])
-				world_note_problem(w, 2,
+				testbed_note_problem(w, 2,
 					"%s: %u completions for %u work "
 					"requests",
 					c->name, c->ends[side], c->posts[side]);
@@ -105,23 +105,23 @@ static void check_ledger(struct world *w)
 }
 
 /* At the end, in all modes; wires and cards are idle. */
-void world_check_end(struct world *w)
+void testbed_check_end(struct testbed *w)
 {
 	const char *text;
 	unsigned int i;
 
 	check_all(w);
 	check_ledger(w);
-	world_model_end(w);
+	testbed_model_end(w);
 	for (i = 0; i < w->boards; i++) {
 		text = w->board[i].kernel ?
 			       host_check(w->board[i].kernel, true) : NULL;
 		if (text)
-			world_note_problem(w, 5, "board %s at the end: %s",
-					   w->board[i].name, text);
+			testbed_note_problem(w, 5, "board %s at the end: %s",
+					     w->board[i].name, text);
 		text = board_busy(w->board[i].board);
 		if (text)
-			world_note_problem(w, 3,
+			testbed_note_problem(w, 3,
 				"board %s at the end: the %s is not idle",
 				w->board[i].name, text);
 	}
@@ -129,8 +129,8 @@ void world_check_end(struct world *w)
 
 /* ---- the trace ---- */
 
-struct trace_record *world_records(struct world *w, uint32_t *count,
-				   bool *complete)
+struct trace_record *testbed_records(struct testbed *w, uint32_t *count,
+				     bool *complete)
 {
 	uint64_t total = 0, room;
 	struct trace_record *r;
@@ -156,7 +156,7 @@ struct trace_record *world_records(struct world *w, uint32_t *count,
  * its queue pair on its board is this one.
  */
 static uint32_t find_xfer(const struct trace_record *r, uint32_t n,
-			  const struct world_work *k)
+			  const struct testbed_work *k)
 {
 	uint8_t board = board_id(k->conn->process[k->side]->board->board);
 	uint32_t qpn = k->conn->qpn[k->side], seen = 0, i;
@@ -171,8 +171,8 @@ static uint32_t find_xfer(const struct trace_record *r, uint32_t n,
 	return 0;
 }
 
-int world_count(struct world *w, enum trace_event ev,
-		const struct world_filter *f, uint64_t *count)
+int testbed_count(struct testbed *w, enum trace_event ev,
+		  const struct testbed_filter *f, uint64_t *count)
 {
 	struct trace_record *r;
 	uint32_t n, i, xfer = 0;
@@ -181,15 +181,15 @@ int world_count(struct world *w, enum trace_event ev,
 	*count = trace_count(w->trace, ev);
 	if (!f->board && !f->work)
 		return 0;
-	r = world_records(w, &n, &complete);
+	r = testbed_records(w, &n, &complete);
 	if (!r)
 		return -ENOMEM;
 	if (complete && f->work)
 		xfer = find_xfer(r, n, f->work);
 	if (!complete || (f->work && !xfer)) {
-		world_why_set(w, complete ? "it was never posted" :
-			      "the trace has lost records; count without on "
-			      "and of");
+		testbed_why_set(w, complete ? "it was never posted" :
+				"the trace has lost records; count without on "
+				"and of");
 		free(r);
 		return complete ? -ENOENT : -EOVERFLOW;
 	}

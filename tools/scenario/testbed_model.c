@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * What the oracle (oracle.h) is told of a world, and when bytes are compared with it:
+ * What the oracle (oracle.h) is told of a testbed, and when bytes are compared with it:
  *
  *	- in lockstep the target of each request that succeeded, with bytes on both
  *	  sides of it, and targets of requests under way each time that the
@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "faultline/entries.h"
-#include "tools/scenario/world_internal.h"
+#include "tools/scenario/testbed_internal.h"
 
 #define PIECE	(64u << 10)	/* bytes that are looked at in one go */
 #define BESIDE	4096u		/* on both sides of a target */
@@ -26,40 +26,40 @@
 
 /* ---- telling ---- */
 
-void world_model_buffer(struct world_buffer *b, const char *path)
+void testbed_model_buffer(struct testbed_buffer *b, const char *path)
 {
-	b->area = oracle_area(b->process->world->oracle, b->name, b->bytes);
+	b->area = oracle_area(b->process->testbed->oracle, b->name, b->bytes);
 	if (path)
-		world_model_unknown(b, 0, b->bytes);
+		testbed_model_unknown(b, 0, b->bytes);
 }
 
-void world_model_unknown(struct world_buffer *b, uint64_t off, uint64_t len)
+void testbed_model_unknown(struct testbed_buffer *b, uint64_t off, uint64_t len)
 {
-	oracle_forget(b->process->world->oracle, b->area, off,
+	oracle_forget(b->process->testbed->oracle, b->area, off,
 		      len ? len : b->bytes);
 }
 
-void world_model_zero(struct world_buffer *b, uint64_t off, uint64_t len)
+void testbed_model_zero(struct testbed_buffer *b, uint64_t off, uint64_t len)
 {
 	uint64_t end = len ? off + len : b->bytes;
 
 	/* Whole pages. What a file says comes back from there. */
 	end = (end + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
 	if (b->file)
-		world_model_unknown(b, off, end - off);
+		testbed_model_unknown(b, off, end - off);
 	else
-		oracle_store(b->process->world->oracle, b->area, off, NULL,
+		oracle_store(b->process->testbed->oracle, b->area, off, NULL,
 			     end - off);
 }
 
-void world_model_touch(struct world_buffer *b, uint64_t off, uint64_t len)
+void testbed_model_touch(struct testbed_buffer *b, uint64_t off, uint64_t len)
 {
-	oracle_touch(b->process->world->oracle, b->area, off,
+	oracle_touch(b->process->testbed->oracle, b->area, off,
 		     len ? len : b->bytes);
 }
 
-void world_model_fill(struct world_buffer *b, uint64_t off, uint64_t len,
-		      enum world_fill fill, uint64_t seed)
+void testbed_model_fill(struct testbed_buffer *b, uint64_t off, uint64_t len,
+			enum testbed_fill fill, uint64_t seed)
 {
 	uint8_t *piece = malloc(PIECE);
 	uint64_t at, n, i;
@@ -67,18 +67,19 @@ void world_model_fill(struct world_buffer *b, uint64_t off, uint64_t len,
 	for (at = 0; piece && at < len; at += n) {
 		n = len - at < PIECE ? len - at : PIECE;
 		for (i = 0; i < n; i++)
-			piece[i] = world_fill_byte(fill, seed, at + i);
-		oracle_store(b->process->world->oracle, b->area, off + at,
+			piece[i] = testbed_fill_byte(fill, seed, at + i);
+		oracle_store(b->process->testbed->oracle, b->area, off + at,
 			     piece, n);
 	}
 	free(piece);
 }
 
 /* The buffer of p that holds va; the newest, if the place was used again. */
-static struct world_buffer *find_buffer(struct world_process *p, uint64_t va)
+static struct testbed_buffer *find_buffer(struct testbed_process *p,
+					  uint64_t va)
 {
-	struct world *w = p->world;
-	struct world_buffer *b;
+	struct testbed *w = p->testbed;
+	struct testbed_buffer *b;
 	unsigned int i;
 
 	for (i = w->buffers; i--;) {
@@ -90,13 +91,13 @@ static struct world_buffer *find_buffer(struct world_process *p, uint64_t va)
 	return NULL;
 }
 
-void world_model_post(struct world_work *k)
+void testbed_model_post(struct testbed_work *k)
 {
 	bool read = k->opcode == FL_READ;
-	struct world_process *p = k->conn->process[k->side];
-	struct world_process *q = k->conn->process[1 - k->side];
-	struct world_buffer *l = find_buffer(p, k->local_va);
-	struct world_buffer *r = find_buffer(q, k->remote_va);
+	struct testbed_process *p = k->conn->process[k->side];
+	struct testbed_process *q = k->conn->process[1 - k->side];
+	struct testbed_buffer *l = find_buffer(p, k->local_va);
+	struct testbed_buffer *r = find_buffer(q, k->remote_va);
 	uint32_t local = l ? l->area : ORACLE_NOWHERE;
 	uint32_t remote = r ? r->area : ORACLE_NOWHERE;
 	uint64_t local_at = l ? k->local_va - (uintptr_t)l->mem : 0;
@@ -110,11 +111,11 @@ void world_model_post(struct world_work *k)
 		.fence = k->fence,
 	};
 
-	k->model = oracle_post(p->world->oracle, &w);
+	k->model = oracle_post(p->testbed->oracle, &w);
 }
 
 /* Was it surely not carried out as a whole? Not so if an answer may be lost. */
-static enum oracle_end end_of(const struct world *w, int status)
+static enum oracle_end end_of(const struct testbed *w, int status)
 {
 	switch (status) {
 	case FL_ST_OK:
@@ -129,17 +130,17 @@ static enum oracle_end end_of(const struct world *w, int status)
 
 /* ---- looking ---- */
 
-static void note(struct world *w)
+static void note(struct testbed *w)
 {
 	if (oracle_problem(w->oracle))
-		world_note_problem(w, 2, "%s", oracle_problem(w->oracle));
+		testbed_note_problem(w, 2, "%s", oracle_problem(w->oracle));
 }
 
 /* Bytes that cannot be had now are not looked at: somebody is at work there. */
-static void look(struct world_buffer *b, uint64_t at, uint64_t n, bool close)
+static void look(struct testbed_buffer *b, uint64_t at, uint64_t n, bool close)
 {
-	struct world_process *p = b->process;
-	struct oracle *o = p->world->oracle;
+	struct testbed_process *p = b->process;
+	struct oracle *o = p->testbed->oracle;
 	uint64_t end = n < b->bytes - at ? at + n : b->bytes;
 	uint8_t *piece = malloc(PIECE);
 
@@ -161,28 +162,28 @@ static void look(struct world_buffer *b, uint64_t at, uint64_t n, bool close)
 			oracle_look(o, b->area, at, piece, n);
 	}
 	free(piece);
-	note(p->world);
+	note(p->testbed);
 }
 
-void world_model_read(struct world_buffer *b, uint64_t off,
-		      const void *bytes, uint64_t n)
+void testbed_model_read(struct testbed_buffer *b, uint64_t off,
+			const void *bytes, uint64_t n)
 {
-	struct world *w = b->process->world;
+	struct testbed *w = b->process->testbed;
 
 	oracle_look(w->oracle, b->area, off, bytes, n);
 	note(w);
 }
 
-void world_model_closed(struct world_buffer *b)
+void testbed_model_closed(struct testbed_buffer *b)
 {
-	if (b->process->world->cfg.mode == SIM_LOCKSTEP)
+	if (b->process->testbed->cfg.mode == SIM_LOCKSTEP)
 		look(b, 0, b->bytes, true);
 }
 
-void world_model_complete(struct world *w, struct world_work *k)
+void testbed_model_complete(struct testbed *w, struct testbed_work *k)
 {
 	bool read = k->opcode == FL_READ;
-	struct world_buffer *b;
+	struct testbed_buffer *b;
 	uint64_t at;
 
 	oracle_complete(w->oracle, k->model, end_of(w, k->status));
@@ -198,7 +199,7 @@ void world_model_complete(struct world *w, struct world_work *k)
 	     (at > BESIDE ? BESIDE : at) + k->bytes + BESIDE, false);
 }
 
-static struct world_buffer *buffer_of(struct world *w, uint32_t area)
+static struct testbed_buffer *buffer_of(struct testbed *w, uint32_t area)
 {
 	unsigned int i;
 
@@ -209,9 +210,9 @@ static struct world_buffer *buffer_of(struct world *w, uint32_t area)
 }
 
 /* All was found at one moment: what the first look teaches, the second uses. */
-void world_model_under_way(struct world *w)
+void testbed_model_under_way(struct testbed *w)
 {
-	struct world_buffer *b;
+	struct testbed_buffer *b;
 	uint64_t at, n;
 	uint32_t area;
 	unsigned int i;
@@ -234,7 +235,7 @@ void world_model_under_way(struct world *w)
 }
 
 /* All is at rest. */
-void world_model_end(struct world *w)
+void testbed_model_end(struct testbed *w)
 {
 	unsigned int i;
 
@@ -243,9 +244,9 @@ void world_model_end(struct world *w)
 		look(&w->buffer[i], 0, w->buffer[i].bytes, false);
 }
 
-void world_model_gone(struct world_process *p)
+void testbed_model_gone(struct testbed_process *p)
 {
-	struct world *w = p->world;
+	struct testbed *w = p->testbed;
 	unsigned int i;
 	int side;
 

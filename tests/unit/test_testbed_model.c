@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Does a world see it when a byte changes that nobody wrote? Behind the oracle's
+ * Does a testbed see it when a byte changes that nobody wrote? Behind the oracle's
  * back this test writes into memory, as a card could that goes astray: in the target,
  * beside it, in another buffer, of the source, in swap; in each mode.
  *
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 #define BYTES	(4 * HOST_PAGE)
 #define WAIT_NS	20000000000ull
@@ -22,65 +22,66 @@ enum astray { NOTHING, IN_TARGET, BESIDE, OTHER_BUFFER, IN_SOURCE, IN_SWAP,
 
 struct stage {
 	enum astray astray;
-	struct world_buffer *src, *dst, *other;
-	struct world_connection *c;
+	struct testbed_buffer *src, *dst, *other;
+	struct testbed_connection *c;
 	int error;
 };
 
-static void spoil(struct stage *s, struct world_buffer *b, uint64_t at)
+static void spoil(struct stage *s, struct testbed_buffer *b, uint64_t at)
 {
-	uint8_t byte = (uint8_t)(world_fill_byte(WORLD_RANDOM, 1, at) ^ 0x5a);
+	uint8_t byte = (uint8_t)(testbed_fill_byte(TESTBED_RANDOM, 1,
+						   at) ^ 0x5a);
 
 	s->error |= mm_copy(b->process->mm, (uintptr_t)b->mem + at, &byte, 1,
 			    true);
 }
 
-static void build(struct world *w, struct stage *s)
+static void build(struct testbed *w, struct stage *s)
 {
-	const struct world_board_config cfg = { 0 };
-	struct world_board *a, *b;
-	struct world_process *p, *q;
+	const struct testbed_board_config cfg = { 0 };
+	struct testbed_board *a, *b;
+	struct testbed_process *p, *q;
 	const unsigned int all = FL_LOCAL_WRITE | FL_REMOTE_WRITE |
 				 FL_REMOTE_READ;
 
-	s->error |= world_board_add(w, "a", &cfg, &a);
-	s->error |= world_board_add(w, "b", &cfg, &b);
-	s->error |= world_link_add(w, a, b);
-	s->error |= world_process_add(w, "p", a, WORLD_PART, FL_RESOLVE_PAGE,
-				      &p);
-	s->error |= world_process_add(w, "q", b, WORLD_PART, FL_RESOLVE_PAGE,
-				      &q);
-	s->error |= world_buffer_add(p, "src", BYTES, NULL, &s->src);
-	s->error |= world_buffer_add(q, "dst", BYTES, NULL, &s->dst);
-	s->error |= world_buffer_add(q, "other", BYTES, NULL, &s->other);
-	s->error |= world_buffer_fill(s->src, WORLD_RANDOM, 1);
-	s->error |= world_buffer_fill(s->other, WORLD_RANDOM, 3);
-	s->error |= world_region_add(s->src, 0, 0, all, 0);
-	s->error |= world_region_add(s->dst, 0, 0, all, 0);
-	s->error |= world_connect(p, q, "c", 4, 0, false, &s->c);
+	s->error |= testbed_board_add(w, "a", &cfg, &a);
+	s->error |= testbed_board_add(w, "b", &cfg, &b);
+	s->error |= testbed_link_add(w, a, b);
+	s->error |= testbed_process_add(w, "p", a, TESTBED_PART, FL_RESOLVE_PAGE,
+					&p);
+	s->error |= testbed_process_add(w, "q", b, TESTBED_PART, FL_RESOLVE_PAGE,
+					&q);
+	s->error |= testbed_buffer_add(p, "src", BYTES, NULL, &s->src);
+	s->error |= testbed_buffer_add(q, "dst", BYTES, NULL, &s->dst);
+	s->error |= testbed_buffer_add(q, "other", BYTES, NULL, &s->other);
+	s->error |= testbed_buffer_fill(s->src, TESTBED_RANDOM, 1);
+	s->error |= testbed_buffer_fill(s->other, TESTBED_RANDOM, 3);
+	s->error |= testbed_region_add(s->src, 0, 0, all, 0);
+	s->error |= testbed_region_add(s->dst, 0, 0, all, 0);
+	s->error |= testbed_connect(p, q, "c", 4, 0, false, &s->c);
 }
 
-static void script(struct world *w, void *arg)
+static void script(struct testbed *w, void *arg)
 {
 	struct stage *s = arg;
-	struct world_work k;
+	struct testbed_work k;
 
 	build(w, s);
 	if (s->error)
 		return;
-	k = (struct world_work){
+	k = (struct testbed_work){
 		.name = "w", .conn = s->c, .opcode = FL_WRITE,
 		.local = s->src, .remote = s->dst,
 		.local_va = (uintptr_t)s->src->mem,
 		.remote_va = (uintptr_t)s->dst->mem + HOST_PAGE,
 		.lkey = s->src->key, .rkey = s->dst->key, .bytes = HOST_PAGE,
 	};
-	s->error |= world_post(w, &k);
+	s->error |= testbed_post(w, &k);
 	if (s->astray == UNDER_WAY) {
 		spoil(s, s->dst, HOST_PAGE + 77);
-		world_model_under_way(w);
+		testbed_model_under_way(w);
 	}
-	s->error |= world_wait(w, &k, WAIT_NS, WORLD_BOTH);
+	s->error |= testbed_wait(w, &k, WAIT_NS, TESTBED_BOTH);
 	if (s->astray == IN_TARGET)
 		spoil(s, s->dst, 2 * HOST_PAGE - 1);
 	if (s->astray == BESIDE)
@@ -90,24 +91,24 @@ static void script(struct world *w, void *arg)
 	if (s->astray == IN_SOURCE)
 		spoil(s, s->src, 5);
 	if (s->astray == IN_SWAP)
-		s->error |= world_buffer_advise(s->other, 0, 0, FL_PAGEOUT);
+		s->error |= testbed_buffer_advise(s->other, 0, 0, FL_PAGEOUT);
 }
 
 static void run(enum sim_mode mode, bool processes, enum astray astray,
 		const char *words)
 {
-	const struct world_config cfg = { .mode = mode, .seed = 1,
+	const struct testbed_config cfg = { .mode = mode, .seed = 1,
 					  .processes = processes };
 	struct stage s = { .astray = astray };
 	char error[300], problem[400];
-	struct world *w = world_create(&cfg, error, sizeof(error));
+	struct testbed *w = testbed_create(&cfg, error, sizeof(error));
 	int err;
 
 	EXPECT(w);
-	err = world_run(w, script, &s);
-	snprintf(problem, sizeof(problem), "%s", world_problem(w) ?
-		 world_problem(w) : "nothing");
-	world_destroy(w);
+	err = testbed_run(w, script, &s);
+	snprintf(problem, sizeof(problem), "%s", testbed_problem(w) ?
+		 testbed_problem(w) : "nothing");
+	testbed_destroy(w);
 	STEP("%s: %s", words, problem);
 	EXPECT_EQ(s.error, 0);
 	EXPECT_EQ(err, astray == NOTHING ? 0 : -EPROTO);

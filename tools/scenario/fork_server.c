@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/scenario/nursery.h"
+#include "tools/scenario/fork_server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/os/os.h"
-#include "tools/scenario/order.h"
+#include "tools/scenario/rpc.h"
 
 #define CHILDREN 512
 
@@ -27,7 +27,7 @@ struct reply {
 	int status;
 };
 
-/* ---- in the nursery ---- */
+/* ---- in the fork server ---- */
 
 static int wait_end(pid_t pid)
 {
@@ -47,7 +47,7 @@ static void set_seed(uint64_t seed)
 	setenv("FAULTLINE_SEED", text, 1);
 }
 
-static pid_t bear(int line, uint64_t seed, int fds[2])
+static pid_t spawn(int line, uint64_t seed, int fds[2])
 {
 	pid_t pid;
 
@@ -67,7 +67,7 @@ static pid_t bear(int line, uint64_t seed, int fds[2])
 	signal(SIGSEGV, SIG_DFL);
 	signal(SIGBUS, SIG_DFL);
 	set_seed(seed);
-	order_line_serve(fds[1]);
+	rpc_serve(fds[1]);
 	_exit(0);
 }
 
@@ -86,7 +86,7 @@ static bool do_fork(int line, uint64_t seed, pid_t child[CHILDREN])
 	while (i < CHILDREN && child[i])
 		i++;
 	if (i < CHILDREN) {
-		r.pid = bear(line, seed, fds);
+		r.pid = spawn(line, seed, fds);
 		r.error = r.pid < 0 ? (int)r.pid : 0;
 	}
 	if (r.error)
@@ -115,7 +115,7 @@ static bool do_reap(int line, pid_t child[CHILDREN], const struct ask *a)
 	return answer(line, &r, NULL, 0);
 }
 
-static void be_nursery(int line, uint64_t seed)
+static void be_fork_server(int line, uint64_t seed)
 {
 	pid_t child[CHILDREN] = { 0 };
 	uint64_t forks = 0;
@@ -139,7 +139,7 @@ static void be_nursery(int line, uint64_t seed)
 
 /* ---- in the program ---- */
 
-int nursery_start(struct nursery *n, uint64_t seed)
+int fork_server_start(struct fork_server *n, uint64_t seed)
 {
 	int fds[2], err;
 
@@ -150,7 +150,7 @@ int nursery_start(struct nursery *n, uint64_t seed)
 	n->pid = fcntl(fds[0], F_SETFD, FD_CLOEXEC) ? -1 : fork();
 	if (!n->pid) {
 		close(fds[0]);
-		be_nursery(fds[1], seed);
+		be_fork_server(fds[1], seed);
 		_exit(0);
 	}
 	err = -errno;
@@ -163,7 +163,7 @@ int nursery_start(struct nursery *n, uint64_t seed)
 	return err;
 }
 
-static int ask(struct nursery *n, const struct ask *a, struct reply *r,
+static int ask(struct fork_server *n, const struct ask *a, struct reply *r,
 	       int *fd)
 {
 	int fds[1], nfds = 1;
@@ -183,7 +183,7 @@ static int ask(struct nursery *n, const struct ask *a, struct reply *r,
 	return r->error || !fd ? r->error : -EMFILE;
 }
 
-int nursery_fork(struct nursery *n, pid_t *pid, int *line)
+int fork_server_fork(struct fork_server *n, pid_t *pid, int *line)
 {
 	struct ask a = { .kind = ASK_FORK };
 	struct reply r;
@@ -194,8 +194,8 @@ int nursery_fork(struct nursery *n, pid_t *pid, int *line)
 	return err;
 }
 
-int nursery_reap(struct nursery *n, pid_t pid, int line, int kill,
-		 int *status)
+int fork_server_reap(struct fork_server *n, pid_t pid, int line, int kill,
+		     int *status)
 {
 	struct ask a = { .kind = kill ? ASK_KILL : ASK_REAP, .pid = pid };
 	struct reply r;
@@ -212,7 +212,7 @@ int nursery_reap(struct nursery *n, pid_t pid, int line, int kill,
 	return err;
 }
 
-void nursery_end(struct nursery *n)
+void fork_server_end(struct fork_server *n)
 {
 	if (!n->pid)
 		return;

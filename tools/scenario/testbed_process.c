@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Processes: their beginning, the way of an order to them, and their end. */
-#include "tools/scenario/world_internal.h"
+/* Processes: their beginning, the way of a command to them, and their end. */
+#include "tools/scenario/testbed_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #define BURIAL_NS	30000000000ull
 #define BURIAL_STEP_NS	100000
 
-/* One job for the application thread; the director waits until it is done. */
-struct world_call {
-	int (*fn)(struct world_process *p, void *arg);
+/* One job for the application thread; the scenario thread waits until it is done. */
+struct testbed_call {
+	int (*fn)(struct testbed_process *p, void *arg);
 	void *arg;
 	int result;
 	bool last;
@@ -23,22 +23,22 @@ struct world_call {
 
 static bool has_call(void *arg)
 {
-	struct world_process *p = arg;
+	struct testbed_process *p = arg;
 
 	return __atomic_load_n(&p->call, __ATOMIC_ACQUIRE) != NULL;
 }
 
 static bool is_done(void *arg)
 {
-	struct world_process *p = arg;
+	struct testbed_process *p = arg;
 
 	return __atomic_load_n(&p->done, __ATOMIC_ACQUIRE);
 }
 
 static void agent(void *arg)
 {
-	struct world_process *p = arg;
-	struct world_call *c;
+	struct testbed_process *p = arg;
+	struct testbed_call *c;
 	bool end;
 
 	do {
@@ -47,13 +47,13 @@ static void agent(void *arg)
 		__atomic_store_n(&p->call, NULL, __ATOMIC_RELEASE);
 		end = c->last;
 		c->result = c->fn(p, c->arg);
-		/* c lies on the director's stack: nothing of it after done. */
+		/* c lies on the scenario thread's stack: nothing of it after done. */
 		__atomic_store_n(&p->done, true, __ATOMIC_RELEASE);
 		sim_wake(&p->finished, 0);
 	} while (!end);
 }
 
-static int hand_over(struct world_process *p, struct world_call *c)
+static int hand_over(struct testbed_process *p, struct testbed_call *c)
 {
 	__atomic_store_n(&p->done, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->call, c, __ATOMIC_RELEASE);
@@ -62,39 +62,39 @@ static int hand_over(struct world_process *p, struct world_call *c)
 	return c->result;
 }
 
-int world_in(struct world_process *p,
-	     int (*fn)(struct world_process *p, void *arg), void *arg)
+int testbed_in(struct testbed_process *p,
+	       int (*fn)(struct testbed_process *p, void *arg), void *arg)
 {
-	struct world_call c = { .fn = fn, .arg = arg };
+	struct testbed_call c = { .fn = fn, .arg = arg };
 
 	if (p->gone)
 		return -ESRCH;
 	return p->host ? hand_over(p, &c) : -ENOTSUP;
 }
 
-/* ---- orders ---- */
+/* ---- commands ---- */
 
 struct job {
-	struct order_app *app;
-	const struct order *o;
-	struct order_answer *r;
-	const struct order_sink *sink;
+	struct rpc_app *app;
+	const struct rpc_command *o;
+	struct rpc_answer *r;
+	const struct rpc_sink *sink;
 };
 
-static bool only_touches(const struct order *o)
+static bool only_touches(const struct rpc_command *o)
 {
-	return o->kind == ORDER_FILL || o->kind == ORDER_TOUCH ||
-	       o->kind == ORDER_READ;
+	return o->kind == RPC_FILL || o->kind == RPC_TOUCH ||
+	       o->kind == RPC_READ;
 }
 
 static void do_job(void *job)
 {
 	struct job *j = job;
 
-	order_do(j->app, j->o, j->r, j->sink);
+	rpc_do(j->app, j->o, j->r, j->sink);
 }
 
-static int do_order(struct world_process *p, void *arg)
+static int do_command(struct testbed_process *p, void *arg)
 {
 	struct job *j = arg;
 	uint64_t addr;
@@ -107,32 +107,32 @@ static int do_order(struct world_process *p, void *arg)
 		do_job(j);
 	if (!err)
 		return j->r->error;
-	world_why_set(p->world, "process %s on board %s: no page comes to "
-		      "0x%llx, byte %llu of what it touches: %s", p->name,
-		      p->board->name, (unsigned long long)addr,
-		      (unsigned long long)(addr - j->o->addr),
-		      landing_reason(err));
+	testbed_why_set(p->testbed, "process %s on board %s: no page comes to "
+			"0x%llx, byte %llu of what it touches: %s", p->name,
+			p->board->name, (unsigned long long)addr,
+			(unsigned long long)(addr - j->o->addr),
+			landing_reason(err));
 	return j->r->error = err;
 }
 
 /* Name that the library gives such a process. */
-static void name_elsewhere(const struct world_process *p, char name[32])
+static void name_elsewhere(const struct testbed_process *p, char name[32])
 {
 	snprintf(name, 32, "process %ld", (long)p->pid);
 }
 
 /* Until nothing of it is left on the board. */
-static int wait_buried(struct world_process *p)
+static int wait_buried(struct testbed_process *p)
 {
-	uint64_t end_ns = sim_now(p->world->sim) + BURIAL_NS;
+	uint64_t end_ns = sim_now(p->testbed->sim) + BURIAL_NS;
 	struct host_mm *mm;
 	char name[32];
 
 	name_elsewhere(p, name);
 	while ((mm = host_find_mm(p->board->kernel, name)) != NULL) {
 		mm_put(mm);
-		if (sim_now(p->world->sim) > end_ns)
-			return world_note_problem(p->world, 6,
+		if (sim_now(p->testbed->sim) > end_ns)
+			return testbed_note_problem(p->testbed, 6,
 				"board %s does not let go of process %s, which "
 				"has ended", p->board->name, p->name);
 		sim_sleep(BURIAL_STEP_NS);
@@ -141,13 +141,13 @@ static int wait_buried(struct world_process *p)
 }
 
 /* It has ended: what it had is gone. */
-static void forget(struct world_process *p)
+static void forget(struct testbed_process *p)
 {
-	struct world *w = p->world;
+	struct testbed *w = p->testbed;
 	unsigned int i;
 
 	p->gone = true;
-	world_model_gone(p);
+	testbed_model_gone(p);
 	if (p->mm)
 		mm_put(p->mm);
 	p->mm = NULL;
@@ -157,15 +157,15 @@ static void forget(struct world_process *p)
 }
 
 /* A process elsewhere, in order or with kill; its exit status, or -signal. */
-static int end_elsewhere(struct world_process *p, bool kill)
+static int end_elsewhere(struct testbed_process *p, bool kill)
 {
 	int status = 0, err;
 
 	if (p->board->guest) {
-		err = world_guest_reap(p, kill, &status);
+		err = testbed_guest_reap(p, kill, &status);
 	} else {
-		err = nursery_reap(&p->world->nursery, p->pid, p->line, kill,
-				   &status);
+		err = fork_server_reap(&p->testbed->fork_server, p->pid, p->line,
+				       kill, &status);
 		if (!err)
 			err = wait_buried(p);
 	}
@@ -177,7 +177,7 @@ static int end_elsewhere(struct world_process *p, bool kill)
  * What boards and kernels did before an answer is what this thread looks at next, but
  * it heard of it by way of another process. Their locks hand it on in this one.
  */
-static void catch_up(struct world *w)
+static void catch_up(struct testbed *w)
 {
 	uint64_t start, end;
 	unsigned int i;
@@ -191,57 +191,57 @@ static void catch_up(struct world *w)
 }
 
 /* Without an answer: what is the process's end, and how to say it. */
-static void end_unheard(struct world_process *p, int err, int said)
+static void end_unheard(struct testbed_process *p, int err, int said)
 {
 	/* What it would say next is of no use to anybody. */
 	int status = end_elsewhere(p, err != -ESRCH || p->board->guest);
 
 	if (err == -ESRCH && p->board->guest) {
-		world_why_set(p->world, "the guest of board %s has gone",
-			      p->board->name);
+		testbed_why_set(p->testbed, "the guest of board %s has gone",
+				p->board->name);
 		return;
 	}
 	if (err == -ECHILD)
 		status = said;
 	if (err == -ESRCH || err == -ECHILD)
-		world_why_set(p->world, "process %s has ended by itself (%s %d)",
-			      p->name, status < 0 ? "signal" : "status",
-			      status < 0 ? -status : status);
+		testbed_why_set(p->testbed, "process %s has ended by itself (%s %d)",
+				p->name, status < 0 ? "signal" : "status",
+				status < 0 ? -status : status);
 	else
-		world_why_set(p->world, "process %s %s", p->name,
-			      err == -EPROTO ? "answered what makes no sense" :
+		testbed_why_set(p->testbed, "process %s %s", p->name,
+				err == -EPROTO ? "answered what makes no sense" :
 					       "did not answer");
 }
 
-static int order_elsewhere(struct world_process *p, struct job *j)
+static int command_elsewhere(struct testbed_process *p, struct job *j)
 {
-	int err = order_line_ask(p->line, j->o, j->r, j->sink);
+	int err = rpc_call(p->line, j->o, j->r, j->sink);
 
-	catch_up(p->world);
+	catch_up(p->testbed);
 	if (!err)
 		return j->r->error;
 	end_unheard(p, err, j->r->error);
 	return err == -ECHILD ? -ESRCH : err;
 }
 
-int world_order(struct world_process *p, const struct order *o,
-		struct order_answer *r, const struct order_sink *sink)
+int testbed_rpc(struct testbed_process *p, const struct rpc_command *o,
+		struct rpc_answer *r, const struct rpc_sink *sink)
 {
 	struct job j = { .o = o, .r = r, .sink = sink };
-	struct world_call c = { .fn = do_order, .arg = &j,
-				.last = o->kind == ORDER_CLOSE };
+	struct testbed_call c = { .fn = do_command, .arg = &j,
+				.last = o->kind == RPC_CLOSE };
 
 	memset(r, 0, sizeof(*r));
 	if (p->gone)
 		return -ESRCH;
-	return p->host ? hand_over(p, &c) : order_elsewhere(p, &j);
+	return p->host ? hand_over(p, &c) : command_elsewhere(p, &j);
 }
 
-int world_counters(struct world_process *p, struct fl_fault_counters *c)
+int testbed_counters(struct testbed_process *p, struct fl_fault_counters *c)
 {
-	struct order o = { .kind = ORDER_COUNTERS };
-	struct order_answer r;
-	int err = world_order(p, &o, &r, NULL);
+	struct rpc_command o = { .kind = RPC_COUNTERS };
+	struct rpc_answer r;
+	int err = testbed_rpc(p, &o, &r, NULL);
 
 	*c = r.counters;
 	return err;
@@ -249,17 +249,17 @@ int world_counters(struct world_process *p, struct fl_fault_counters *c)
 
 /* ---- life ---- */
 
-static uint64_t world_clock(void *sim)
+static uint64_t testbed_clock(void *sim)
 {
 	return sim_now(sim);
 }
 
-static int start_here(struct world_process *p)
+static int start_here(struct testbed_process *p)
 {
 	int err = 0;
 
-	p->app.now_ns = world_clock;
-	p->app.now_arg = p->world->sim;
+	p->app.now_ns = testbed_clock;
+	p->app.now_arg = p->testbed->sim;
 	p->host = host_process_create(p->board->kernel, p->name, &err);
 	if (!p->host)
 		return err;
@@ -274,28 +274,28 @@ static int start_here(struct world_process *p)
 }
 
 /* A guest's clock began when it did. This also waits until it is up. */
-static int guest_epoch(struct world_process *p, uint64_t *epoch_ns)
+static int guest_epoch(struct testbed_process *p, uint64_t *epoch_ns)
 {
-	struct order o = { .kind = ORDER_CLOCK };
-	struct order_answer r;
-	int err = world_order(p, &o, &r, NULL);
+	struct rpc_command o = { .kind = RPC_CLOCK };
+	struct rpc_answer r;
+	int err = testbed_rpc(p, &o, &r, NULL);
 
-	*epoch_ns = r.now_ns - sim_now(p->world->sim);
+	*epoch_ns = r.now_ns - sim_now(p->testbed->sim);
 	return err;
 }
 
-static int open_card(struct world_process *p)
+static int open_card(struct testbed_process *p)
 {
-	struct world *w = p->world;
+	struct testbed *w = p->testbed;
 	char device[128], name[32];
-	struct order o = {
-		.kind = ORDER_OPEN,
-		.what = p->policy == WORLD_STALL ? FL_POLICY_STALL :
+	struct rpc_command o = {
+		.kind = RPC_OPEN,
+		.what = p->policy == TESTBED_STALL ? FL_POLICY_STALL :
 						   FL_POLICY_PART,
 		.resolve = p->resolve,
 		.text = device,
 	};
-	struct order_answer r;
+	struct rpc_answer r;
 	int n, err;
 
 	n = snprintf(device, sizeof(device), "emu:%s", p->board->name);
@@ -306,13 +306,13 @@ static int open_card(struct world_process *p)
 			return err;
 	} else if (p->pid) {
 		n = snprintf(device, sizeof(device), "emu:");
-		world_door_path(w, p->board, device + n,
-				sizeof(device) - (size_t)n);
+		testbed_listener_path(w, p->board, device + n,
+				      sizeof(device) - (size_t)n);
 		o.epoch_ns = os_now_ns() - sim_now(w->sim);
 	} else if (n >= (int)sizeof(device)) {
 		return -ENAMETOOLONG;
 	}
-	err = world_order(p, &o, &r, NULL);
+	err = testbed_rpc(p, &o, &r, NULL);
 	if (!err && p->pid && !p->board->guest) {
 		name_elsewhere(p, name);
 		p->mm = host_find_mm(p->board->kernel, name);
@@ -322,27 +322,28 @@ static int open_card(struct world_process *p)
 	return err;
 }
 
-int world_process_add(struct world *w, const char *name, struct world_board *b,
-		      enum world_policy policy, enum fl_resolve resolve,
-		      struct world_process **out)
+int testbed_process_add(struct testbed *w, const char *name,
+			struct testbed_board *b,
+			enum testbed_policy policy, enum fl_resolve resolve,
+			struct testbed_process **out)
 {
-	struct world_process *p = &w->process[w->processes];
+	struct testbed_process *p = &w->process[w->processes];
 	int err;
 
-	if (w->processes == WORLD_PROCESSES)
+	if (w->processes == TESTBED_PROCESSES)
 		return -ENOSPC;
 	memset(p, 0, sizeof(*p));
 	p->name = name;
-	p->world = w;
+	p->testbed = w;
 	p->board = b;
 	p->policy = policy;
 	p->resolve = resolve;
 	sim_waitq_init(&p->wake);
 	sim_waitq_init(&p->finished);
 	if (w->cfg.guest_script)
-		err = world_guest_take(w, b, &p->line);
+		err = testbed_guest_take(w, b, &p->line);
 	else if (w->cfg.processes)
-		err = nursery_fork(&w->nursery, &p->pid, &p->line);
+		err = fork_server_fork(&w->fork_server, &p->pid, &p->line);
 	else
 		err = start_here(p);
 	if (err)
@@ -352,11 +353,11 @@ int world_process_add(struct world *w, const char *name, struct world_board *b,
 	return open_card(p);
 }
 
-int world_process_end(struct world_process *p)
+int testbed_process_end(struct testbed_process *p)
 {
-	struct order o = { .kind = ORDER_CLOSE };
-	struct order_answer r;
-	int status, err = world_order(p, &o, &r, NULL);
+	struct rpc_command o = { .kind = RPC_CLOSE };
+	struct rpc_answer r;
+	int status, err = testbed_rpc(p, &o, &r, NULL);
 
 	if (p->gone)
 		return err;
@@ -369,7 +370,7 @@ int world_process_end(struct world_process *p)
 	}
 	status = end_elsewhere(p, false);
 	if (status)
-		world_note_problem(p->world, 6,
+		testbed_note_problem(p->testbed, 6,
 			"process %s did not end in order (%s %d)", p->name,
 			status < 0 ? "signal" : "status",
 			status < 0 ? -status : status);

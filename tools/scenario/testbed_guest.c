@@ -5,9 +5,9 @@
  * A script (tools/vqfdb/run) boots it. Orders go to a process over a serial port of
  * the guest (tools/vqfdb/agent.c), which here is a Unix socket: no network, no port
  * of this machine that others could reach, and nothing to configure in the guest. All
- * of it lies in a folder of the world's, and goes with it.
+ * of it lies in a folder of the testbed's, and goes with it.
  */
-#include "tools/scenario/world_internal.h"
+#include "tools/scenario/testbed_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ extern char **environ;
 #define CONNECT_MS	60000
 #define END_MS		60000
 
-struct world_guest {
+struct testbed_guest {
 	char folder[PATH_BYTES - 16];
 	struct window *window;
 	pid_t pid;		/* of the script; 0: it has ended */
@@ -44,7 +44,7 @@ struct world_guest {
 	int listen[PORTS];	/* -1: taken */
 };
 
-static void path_in(const struct world_guest *g, const char *name,
+static void path_in(const struct testbed_guest *g, const char *name,
 		    char path[PATH_BYTES])
 {
 	snprintf(path, PATH_BYTES, "%s/%s", g->folder, name);
@@ -69,7 +69,7 @@ static int open_port(const char *path, int *fd)
 	return 0;
 }
 
-static int open_ports(struct world_guest *g, unsigned int n)
+static int open_ports(struct testbed_guest *g, unsigned int n)
 {
 	char path[PATH_BYTES], name[16];
 	int err = 0;
@@ -92,7 +92,7 @@ static int open_ports(struct world_guest *g, unsigned int n)
 #define LINE_FD		3
 static const char noted[] = "echo $$ >&3 && exec \"$0\" \"$@\" 3>&-";
 
-static int spawn_script(struct world *w, struct world_guest *g,
+static int spawn_script(struct testbed *w, struct testbed_guest *g,
 			const char *const *argv)
 {
 	posix_spawn_file_actions_t files;
@@ -106,7 +106,7 @@ static int spawn_script(struct world *w, struct world_guest *g,
 	return err;
 }
 
-static int start_script(struct world *w, struct world_guest *g)
+static int start_script(struct testbed *w, struct testbed_guest *g)
 {
 	const char *argv[20 + GUEST_FILES];
 	char out[PATH_BYTES], ports[12];
@@ -137,11 +137,11 @@ static int start_script(struct world *w, struct world_guest *g)
 	if (!err)
 		return 0;
 	g->pid = 0;
-	world_why_set(w, "%s: %s", w->cfg.guest_script, strerror(err));
+	testbed_why_set(w, "%s: %s", w->cfg.guest_script, strerror(err));
 	return -err;
 }
 
-static bool has_ended(struct world_guest *g)
+static bool has_ended(struct testbed_guest *g)
 {
 	int status;
 
@@ -154,7 +154,7 @@ static bool has_ended(struct world_guest *g)
 }
 
 /* The last of what the guest said, for people. */
-static void show_console(const struct world_board *b)
+static void show_console(const struct testbed_board *b)
 {
 	char path[PATH_BYTES], last[1500];
 	size_t n = 0;
@@ -177,16 +177,16 @@ static void show_console(const struct world_board *b)
 
 /* ---- life ---- */
 
-int world_guest_add(struct world *w, struct world_board *b,
-		    unsigned int processes)
+int testbed_guest_add(struct testbed *w, struct testbed_board *b,
+		      unsigned int processes)
 {
-	struct world_guest *g;
+	struct testbed_guest *g;
 	struct window_config cfg = { .board = b->board };
 	char card[PATH_BYTES], ram[PATH_BYTES];
 	int err;
 
 	if (processes > PORTS) {
-		world_why_set(w, "a guest has at most %d processes", PORTS);
+		testbed_why_set(w, "a guest has at most %d processes", PORTS);
 		return -ENOSPC;
 	}
 	g = calloc(1, sizeof(*g));
@@ -203,16 +203,16 @@ int world_guest_add(struct world *w, struct world_board *b,
 	cfg.ram = ram;
 	g->window = window_create(&cfg, &err);
 	if (!g->window) {
-		world_why_set(w, "board %s: %s", b->name, strerror(-err));
+		testbed_why_set(w, "board %s: %s", b->name, strerror(-err));
 		return err;
 	}
 	err = open_ports(g, processes);
 	return err ? err : start_script(w, g);
 }
 
-int world_guest_take(struct world *w, struct world_board *b, int *line)
+int testbed_guest_take(struct testbed *w, struct testbed_board *b, int *line)
 {
-	struct world_guest *g = b->guest;
+	struct testbed_guest *g = b->guest;
 	struct pollfd p = { .events = POLLIN };
 	int left_ms = CONNECT_MS;
 
@@ -223,8 +223,8 @@ int world_guest_take(struct world *w, struct world_board *b, int *line)
 		left_ms -= STEP_MS;
 		if (!has_ended(g) && left_ms > 0)
 			continue;
-		world_why_set(w, "board %s: no guest comes (%s)", b->name,
-			      w->cfg.guest_script);
+		testbed_why_set(w, "board %s: no guest comes (%s)", b->name,
+				w->cfg.guest_script);
 		return -ENODEV;
 	}
 	*line = accept(p.fd, NULL, NULL);
@@ -236,19 +236,19 @@ int world_guest_take(struct world *w, struct world_board *b, int *line)
 	return 0;
 }
 
-int world_guest_reap(struct world_process *p, bool kill, int *status)
+int testbed_guest_reap(struct testbed_process *p, bool kill, int *status)
 {
 	int err = 0;
 
 	if (kill)
 		*status = -SIGKILL;
 	else
-		err = order_line_end_wait(p->line, status);
+		err = rpc_end_wait(p->line, status);
 	close(p->line);
 	return err;
 }
 
-static void remove_all(const struct world_guest *g)
+static void remove_all(const struct testbed_guest *g)
 {
 	static const char *const names[] = { "out/console.0", "out/qemu.0",
 					     "out/qemu.pid.0", "out/vm.log",
@@ -269,9 +269,9 @@ static void remove_all(const struct world_guest *g)
 }
 
 /* Its processes have ended: it switches itself off when all ports hang up. */
-static void end_one(struct world *w, struct world_board *b, bool by_force)
+static void end_one(struct testbed *w, struct testbed_board *b, bool by_force)
 {
-	struct world_guest *g = b->guest;
+	struct testbed_guest *g = b->guest;
 	int left_ms = END_MS;
 	unsigned int i;
 
@@ -291,10 +291,10 @@ static void end_one(struct world *w, struct world_board *b, bool by_force)
 	}
 	if (g->status && !by_force) {
 		show_console(b);
-		world_note_problem(w, 6, "board %s: the guest did not end in "
-				   "order (%s %d)", b->name,
-				   g->status < 0 ? "signal" : "status",
-				   abs(g->status));
+		testbed_note_problem(w, 6, "board %s: the guest did not end in "
+				     "order (%s %d)", b->name,
+				     g->status < 0 ? "signal" : "status",
+				     abs(g->status));
 	}
 	if (g->window)
 		window_destroy(g->window);
@@ -303,7 +303,7 @@ static void end_one(struct world *w, struct world_board *b, bool by_force)
 	b->guest = NULL;
 }
 
-void world_guests_end(struct world *w, bool by_force)
+void testbed_guests_end(struct testbed *w, bool by_force)
 {
 	unsigned int i;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Life of a world: parts are made in order, and taken down in the opposite order. */
-#include "tools/scenario/world_internal.h"
+/* Life of a testbed: parts are made in order, and taken down in the opposite order. */
+#include "tools/scenario/testbed_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -16,42 +16,42 @@
 #define DRAIN_NS	5000000000ull
 #define DRAIN_STEP_NS	20000
 
-struct sim *world_sim(struct world *w)
+struct sim *testbed_sim(struct testbed *w)
 {
 	return w->sim;
 }
 
-struct trace *world_trace(struct world *w)
+struct trace *testbed_trace(struct testbed *w)
 {
 	return w->trace;
 }
 
-struct fabric *world_fabric(struct world *w)
+struct fabric *testbed_fabric(struct testbed *w)
 {
 	return w->fabric;
 }
 
-const struct world_config *world_cfg(const struct world *w)
+const struct testbed_config *testbed_cfg(const struct testbed *w)
 {
 	return &w->cfg;
 }
 
-const char *world_why(const struct world *w)
+const char *testbed_why(const struct testbed *w)
 {
 	return w->why;
 }
 
-const char *world_problem(const struct world *w)
+const char *testbed_problem(const struct testbed *w)
 {
 	return w->problem[0] ? w->problem : NULL;
 }
 
-void world_injected(struct world *w)
+void testbed_injected(struct testbed *w)
 {
 	w->injected = true;
 }
 
-void world_why_set(struct world *w, const char *fmt, ...)
+void testbed_why_set(struct testbed *w, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -61,7 +61,7 @@ void world_why_set(struct world *w, const char *fmt, ...)
 }
 
 /* rule: number in DESIGN 9. The first problem is the one that matters. */
-int world_note_problem(struct world *w, int rule, const char *fmt, ...)
+int testbed_note_problem(struct testbed *w, int rule, const char *fmt, ...)
 {
 	struct trace_at at = { 0 };
 	va_list ap;
@@ -75,7 +75,7 @@ int world_note_problem(struct world *w, int rule, const char *fmt, ...)
 	return -EPROTO;
 }
 
-static int load_timing(struct world *w, char *error, size_t error_bytes)
+static int load_timing(struct testbed *w, char *error, size_t error_bytes)
 {
 	const char *const *set = w->cfg.sets;
 	int err = timing_load(&w->timing,
@@ -84,7 +84,7 @@ static int load_timing(struct world *w, char *error, size_t error_bytes)
 
 	/* The user's own come after, and so have the last word. */
 	if (err >= 0 && (w->cfg.guest_script || w->cfg.engine != ENGINE_C))
-		err = timing_set(&w->timing, WORLD_PATIENCE, error,
+		err = timing_set(&w->timing, TESTBED_PATIENCE, error,
 				 error_bytes);
 	for (; err >= 0 && set && *set; set++)
 		err = timing_set(&w->timing, *set, error, error_bytes);
@@ -92,9 +92,9 @@ static int load_timing(struct world *w, char *error, size_t error_bytes)
 }
 
 /* Before there is any thread: a child that forks the others, and the sockets' folder. */
-static int start_others(struct world *w, char *error, size_t error_bytes)
+static int start_others(struct testbed *w, char *error, size_t error_bytes)
 {
-	int err = w->cfg.processes ? nursery_start(&w->nursery, w->cfg.seed) : 0;
+	int err = w->cfg.processes ? fork_server_start(&w->fork_server, w->cfg.seed) : 0;
 
 	if (err) {
 		snprintf(error, error_bytes, "cannot fork: %s", strerror(-err));
@@ -109,10 +109,10 @@ static int start_others(struct world *w, char *error, size_t error_bytes)
 	return err;
 }
 
-struct world *world_create(const struct world_config *cfg, char *error,
-			   size_t error_bytes)
+struct testbed *testbed_create(const struct testbed_config *cfg, char *error,
+			       size_t error_bytes)
 {
-	struct world *w = calloc(1, sizeof(*w));
+	struct testbed *w = calloc(1, sizeof(*w));
 	struct sim_config sim;
 	struct trace_config trace;
 
@@ -123,11 +123,11 @@ struct world *world_create(const struct world_config *cfg, char *error,
 	/* Below the handler that comes with the first board. */
 	landing_begin();
 	if (load_timing(w, error, error_bytes) < 0) {
-		world_destroy(w);
+		testbed_destroy(w);
 		return NULL;
 	}
 	if (start_others(w, error, error_bytes)) {
-		world_destroy(w);
+		testbed_destroy(w);
 		return NULL;
 	}
 	snprintf(error, error_bytes, "no memory for the boards");
@@ -145,23 +145,23 @@ struct world *world_create(const struct world_config *cfg, char *error,
 				   .trace = w->trace };
 	w->sim = w->trace ? sim_create(&sim) : NULL;
 	if (!w->sim) {
-		world_destroy(w);
+		testbed_destroy(w);
 		return NULL;
 	}
 	w->oracle = oracle_create();
 	if (!w->oracle) {
-		world_destroy(w);
+		testbed_destroy(w);
 		return NULL;
 	}
-	if (!cfg->no_checks && world_check_begin(w, error, error_bytes)) {
-		world_destroy(w);
+	if (!cfg->no_checks && testbed_check_begin(w, error, error_bytes)) {
+		testbed_destroy(w);
 		return NULL;
 	}
 	return w;
 }
 
 /* The fabric takes its times when it is made: after the last `set`. */
-static int need_fabric(struct world *w)
+static int need_fabric(struct testbed *w)
 {
 	struct fabric_config cfg = { .sim = w->sim,
 				     .trace = w->trace,
@@ -177,8 +177,8 @@ static int need_fabric(struct world *w)
 	return 0;
 }
 
-static int board_kernel(struct world_board *b,
-			const struct world_board_config *cfg)
+static int board_kernel(struct testbed_board *b,
+			const struct testbed_board_config *cfg)
 {
 	struct host_config hc = { .board = b->board,
 				  .resident_pages = cfg->frames,
@@ -191,10 +191,10 @@ static int board_kernel(struct world_board *b,
 	return b->kernel ? 0 : err;
 }
 
-static int board_driver(struct world *w, struct world_board *b)
+static int board_driver(struct testbed *w, struct testbed_board *b)
 {
 	struct host_driver_params params = {
-		.policy = w->cfg.policy == WORLD_STALL ? FL_IOC_POLICY_STALL :
+		.policy = w->cfg.policy == TESTBED_STALL ? FL_IOC_POLICY_STALL :
 							     FL_IOC_POLICY_PART,
 		.resolve = (int)w->cfg.resolve,
 	};
@@ -204,11 +204,11 @@ static int board_driver(struct world *w, struct world_board *b)
 	return err;
 }
 
-int world_board_add(struct world *w, const char *name,
-		    const struct world_board_config *cfg,
-		    struct world_board **out)
+int testbed_board_add(struct testbed *w, const char *name,
+		      const struct testbed_board_config *cfg,
+		      struct testbed_board **out)
 {
-	struct world_board *b = &w->board[w->boards];
+	struct testbed_board *b = &w->board[w->boards];
 	struct board_config bc = { .name = name,
 				   .id = (uint8_t)(w->cfg.first_node +
 						   w->boards),
@@ -226,9 +226,9 @@ int world_board_add(struct world *w, const char *name,
 	bool bare;
 	int err;
 
-	if (w->boards == WORLD_BOARDS) {
-		world_why_set(w, "a fabric has at most %d boards",
-			      WORLD_BOARDS);
+	if (w->boards == TESTBED_BOARDS) {
+		testbed_why_set(w, "a fabric has at most %d boards",
+				TESTBED_BOARDS);
 		return -ENOSPC;
 	}
 	if (cfg->contexts > 255 || cfg->rx_contexts > 255)
@@ -238,7 +238,7 @@ int world_board_add(struct world *w, const char *name,
 		return err;
 	bc.fabric = w->fabric;
 	b->name = name;
-	b->world = w;
+	b->testbed = w;
 	b->board = board_create(&bc, &err);
 	if (!b->board)
 		return err;
@@ -249,26 +249,26 @@ int world_board_add(struct world *w, const char *name,
 		b->board = NULL;
 		return err;
 	}
-	w->boards++;	/* from here on world_destroy() takes it down */
-	world_check_board(b);
+	w->boards++;	/* from here on testbed_destroy() takes it down */
+	testbed_check_board(b);
 	*out = b;
 	/* A board without processes only passes on what others send. */
 	if (bare && cfg->processes)
-		return world_guest_add(w, b, cfg->processes);
+		return testbed_guest_add(w, b, cfg->processes);
 	if (bare)
 		return 0;
 	err = board_driver(w, b);
-	return err || !w->cfg.processes ? err : world_door_open(w, b);
+	return err || !w->cfg.processes ? err : testbed_listener_open(w, b);
 }
 
-int world_link_add(struct world *w, struct world_board *a,
-		   struct world_board *b)
+int testbed_link_add(struct testbed *w, struct testbed_board *a,
+		     struct testbed_board *b)
 {
 	return fabric_link(w->fabric, board_id(a->board), board_id(b->board));
 }
 
 /* What still has work, as words; NULL: nothing. */
-static const char *busy_part(struct world *w, char text[100])
+static const char *busy_part(struct testbed *w, char text[100])
 {
 	const char *part;
 	unsigned int i;
@@ -286,7 +286,7 @@ static const char *busy_part(struct world *w, char text[100])
 	return NULL;
 }
 
-static void drain(struct world *w)
+static void drain(struct testbed *w)
 {
 	uint64_t end = sim_now(w->sim) + DRAIN_NS;
 	const char *busy;
@@ -295,7 +295,7 @@ static void drain(struct world *w)
 
 	while ((busy = busy_part(w, text)) != NULL) {
 		if (sim_now(w->sim) > end) {
-			world_note_problem(w, 3,
+			testbed_note_problem(w, 3,
 				"%s, %llu ms after the last statement",
 				busy, DRAIN_NS / 1000000);
 			return;
@@ -306,32 +306,32 @@ static void drain(struct world *w)
 	}
 }
 
-void world_compare(struct world *w)
+void testbed_compare(struct testbed *w)
 {
 	drain(w);
-	world_model_end(w);
+	testbed_model_end(w);
 }
 
-static void director(void *arg)
+static void scenario_thread(void *arg)
 {
-	struct world *w = arg;
+	struct testbed *w = arg;
 	unsigned int i;
 
 	w->script(w, w->script_arg);
 	drain(w);
-	world_check_end(w);
+	testbed_check_end(w);
 	for (i = 0; i < w->processes; i++)
 		if (!w->process[i].gone)
-			world_process_end(&w->process[i]);
+			testbed_process_end(&w->process[i]);
 	drain(w);
-	world_guests_end(w, false);
-	world_doors_close(w);
+	testbed_guests_end(w, false);
+	testbed_listener_close(w);
 	for (i = 0; i < w->boards; i++)
 		if (w->board[i].driver)
 			host_driver_remove(w->board[i].kernel);
 }
 
-static void note_stuck(struct world *w, enum sim_result result)
+static void note_stuck(struct testbed *w, enum sim_result result)
 {
 	char names[200] = "";
 	const char *name;
@@ -343,21 +343,21 @@ static void note_stuck(struct world *w, enum sim_result result)
 		strncat(names, name, sizeof(names) - strlen(names) - 1);
 	}
 	w->stuck = true;
-	world_note_problem(w, 3, "%s at %llu ns; these threads wait: %s",
-			   result == SIM_LIMIT ? "the time limit was reached" :
+	testbed_note_problem(w, 3, "%s at %llu ns; these threads wait: %s",
+			     result == SIM_LIMIT ? "the time limit was reached" :
 						 "nothing can run any more",
-			   (unsigned long long)sim_now(w->sim), names);
+			     (unsigned long long)sim_now(w->sim), names);
 }
 
-int world_run(struct world *w, void (*script)(struct world *w, void *arg),
-	      void *arg)
+int testbed_run(struct testbed *w, void (*script)(struct testbed *w, void *arg),
+		void *arg)
 {
 	struct sim_thread *t;
 	enum sim_result result;
 
 	w->script = script;
 	w->script_arg = arg;
-	t = sim_thread_start(w->sim, "director", false, director, w);
+	t = sim_thread_start(w->sim, "scenario", false, scenario_thread, w);
 	if (!t)
 		return -ENOMEM;
 	result = sim_run(w->sim, 0, DRAIN_NS);
@@ -370,24 +370,24 @@ int world_run(struct world *w, void (*script)(struct world *w, void *arg),
 	return w->problem[0] ? -EPROTO : 0;
 }
 
-void world_folder_remove(struct world *w)
+void testbed_folder_remove(struct testbed *w)
 {
 	char path[sizeof(w->folder.path)];
 
 	strcpy(path, w->folder.path);
 	if (folder_remove(&w->folder))
-		world_note_problem(w, 6, "the folder %s was not empty", path);
+		testbed_note_problem(w, 6, "the folder %s was not empty", path);
 }
 
-void world_destroy(struct world *w)
+void testbed_destroy(struct testbed *w)
 {
 	unsigned int i;
 
 	if (!w)
 		return;
-	nursery_end(&w->nursery);
-	world_guests_end(w, true);
-	world_folder_remove(w);
+	fork_server_end(&w->fork_server);
+	testbed_guests_end(w, true);
+	testbed_folder_remove(w);
 	/* Threads that can never end still use everything but the trace's text. */
 	if (w->stuck) {
 		if (w->cfg.trace)

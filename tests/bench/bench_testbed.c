@@ -28,7 +28,7 @@ static double write_window(void *arg)
 }
 
 /* In the process itself: nobody else may touch its pages. */
-static int do_copy(struct world_process *p, void *arg)
+static int do_copy(struct testbed_process *p, void *arg)
 {
 	struct work *w = arg;
 	uint8_t *mem = w->stage->buffer[0]->mem;
@@ -54,10 +54,10 @@ static double copy_window(void *arg)
 
 static void writes(struct stage *s, void *arg)
 {
-	bool own = world_cfg(s->world)->drive == SIM_DEDICATED;
+	bool own = testbed_cfg(s->testbed)->drive == SIM_DEDICATED;
 	struct work w = { .stage = s, .bytes = 8, .times = 64 };
 	struct bench_job job = { .window = write_window, .arg = &w,
-				 .trace = world_trace(s->world) };
+				 .trace = testbed_trace(s->testbed) };
 	struct bench_result r;
 	char yard[80];
 
@@ -85,7 +85,7 @@ static void writes(struct stage *s, void *arg)
 static double event_window(void *arg)
 {
 	struct work *w = arg;
-	struct sim *sim = world_sim(w->stage->world);
+	struct sim *sim = testbed_sim(w->stage->testbed);
 	uint64_t e = sim_events(sim);
 	double ns = stage_write(w->stage, 0, w->bytes, 1);
 
@@ -97,7 +97,7 @@ static void events(struct stage *s, void *arg)
 {
 	struct work w = { .stage = s, .bytes = MB };
 	struct bench_job job = { .window = event_window, .arg = &w,
-				 .trace = world_trace(s->world),
+				 .trace = testbed_trace(s->testbed),
 				 .round_ms = 700 };
 	struct bench_result r;
 	char note[80];
@@ -112,7 +112,7 @@ static void events(struct stage *s, void *arg)
 		BENCH_RECORD, 0, note });
 }
 
-void bench_world(void)
+void bench_testbed(void)
 {
 	struct stage_config cfg = { .mode = SIM_THREADS, .drive = SIM_INLINE,
 				    .bytes = 2 * MB };

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: BSD-2-Clause
-#include "tools/scenario/order.h"
+#include "tools/scenario/rpc.h"
 
 #include <errno.h>
 
 #include "lib/os/os.h"
-#include "tools/scenario/world.h"
+#include "tools/scenario/testbed.h"
 
 #define CQ_ENTRIES	4096
 #define POLL_NS		100000	/* poll this long, then sleep */
 #define POLL_BATCH	16
 #define PAGE		4096u
 
-static uint8_t *memory(const struct order *o)
+static uint8_t *memory(const struct rpc_command *o)
 {
 	return (uint8_t *)(uintptr_t)o->addr;
 }
 
 /* ---- the card ---- */
 
-static int open_card(struct order_app *a, const struct order *o)
+static int open_card(struct rpc_app *a, const struct rpc_command *o)
 {
 	int err = fl_open(o->text, &a->dev);
 
@@ -33,7 +33,7 @@ static int open_card(struct order_app *a, const struct order *o)
 	return err;
 }
 
-static int close_card(struct order_app *a)
+static int close_card(struct rpc_app *a)
 {
 	int err = a->dev ? fl_close(a->dev) : 0;
 
@@ -41,23 +41,23 @@ static int close_card(struct order_app *a)
 	return err;
 }
 
-static int need_domain(struct order_app *a, uint32_t domain)
+static int need_domain(struct rpc_app *a, uint32_t domain)
 {
-	if (domain >= ORDER_DOMAINS)
+	if (domain >= RPC_DOMAINS)
 		return -EINVAL;
 	return a->pd[domain] ? 0 : fl_alloc_pd(a->dev, &a->pd[domain]);
 }
 
 /* ---- memory ---- */
 
-static int allocate(struct order_app *a, const struct order *o,
-		    struct order_answer *r)
+static int allocate(struct rpc_app *a, const struct rpc_command *o,
+		    struct rpc_answer *r)
 {
 	size_t bytes = o->bytes;
 	void *mem;
 
 	errno = 0;
-	if (o->kind == ORDER_MAP_FILE)
+	if (o->kind == RPC_MAP_FILE)
 		mem = fl_map_file(a->dev, o->text, &bytes);
 	else
 		mem = fl_alloc(a->dev, bytes);
@@ -68,17 +68,18 @@ static int allocate(struct order_app *a, const struct order *o,
 	return errno ? -errno : -ENOMEM;
 }
 
-static int fill(const struct order *o)
+static int fill(const struct rpc_command *o)
 {
 	uint8_t *mem = memory(o);
 	uint64_t i;
 
 	for (i = 0; i < o->bytes; i++)
-		mem[i] = world_fill_byte((enum world_fill)o->what, o->seed, i);
+		mem[i] = testbed_fill_byte((enum testbed_fill)o->what, o->seed,
+					   i);
 	return 0;
 }
 
-static int touch(const struct order *o)
+static int touch(const struct rpc_command *o)
 {
 	volatile uint8_t *mem = memory(o);
 	uint64_t at = 0;
@@ -93,22 +94,22 @@ static int touch(const struct order *o)
 	return 0;
 }
 
-static int do_memory(struct order_app *a, const struct order *o,
-		     struct order_answer *r, const struct order_sink *sink)
+static int do_memory(struct rpc_app *a, const struct rpc_command *o,
+		     struct rpc_answer *r, const struct rpc_sink *sink)
 {
 	switch (o->kind) {
-	case ORDER_ALLOC: case ORDER_MAP_FILE:
+	case RPC_ALLOC: case RPC_MAP_FILE:
 		return allocate(a, o, r);
-	case ORDER_FILL:
+	case RPC_FILL:
 		return fill(o);
-	case ORDER_TOUCH:
+	case RPC_TOUCH:
 		return touch(o);
-	case ORDER_READ:
+	case RPC_READ:
 		return sink->bytes(sink->arg, memory(o), o->bytes);
-	case ORDER_ADVISE:
+	case RPC_ADVISE:
 		return fl_advise(a->dev, memory(o), o->bytes,
 				 (enum fl_advice)o->what);
-	case ORDER_PROTECT:
+	case RPC_PROTECT:
 		return fl_protect(a->dev, memory(o), o->bytes, (int)o->what);
 	default:
 		return fl_free(a->dev, memory(o), o->bytes);
@@ -116,7 +117,7 @@ static int do_memory(struct order_app *a, const struct order *o,
 }
 
 /* Where a signal would be the end of the process, and no kernel of ours to ask. */
-static int check_rights(const struct order *o, struct order_answer *r)
+static int check_rights(const struct rpc_command *o, struct rpc_answer *r)
 {
 	uint64_t end = o->addr + o->bytes;
 	struct os_map m;
@@ -131,15 +132,15 @@ static int check_rights(const struct order *o, struct order_answer *r)
 
 /* ---- regions ---- */
 
-static int do_region(struct order_app *a, const struct order *o,
-		     struct order_answer *r)
+static int do_region(struct rpc_app *a, const struct rpc_command *o,
+		     struct rpc_answer *r)
 {
-	struct fl_mr **mr = &a->mr[o->id % ORDER_REGIONS];
+	struct fl_mr **mr = &a->mr[o->id % RPC_REGIONS];
 	int err;
 
-	if (o->kind == ORDER_PREFETCH)
+	if (o->kind == RPC_PREFETCH)
 		return fl_prefetch(*mr, memory(o), o->bytes, (int)o->what);
-	if (o->kind == ORDER_DEREGISTER) {
+	if (o->kind == RPC_DEREGISTER) {
 		err = fl_dereg_mr(*mr);
 		if (!err)
 			*mr = NULL;
@@ -156,10 +157,10 @@ static int do_region(struct order_app *a, const struct order *o,
 
 /* ---- queue pairs and completions ---- */
 
-static int make_pair(struct order_app *a, const struct order *o,
-		     struct order_answer *r)
+static int make_pair(struct rpc_app *a, const struct rpc_command *o,
+		     struct rpc_answer *r)
 {
-	struct fl_qp **qp = &a->qp[o->id % ORDER_PAIRS];
+	struct fl_qp **qp = &a->qp[o->id % RPC_PAIRS];
 	int err = need_domain(a, o->domain);
 
 	if (!err)
@@ -170,8 +171,8 @@ static int make_pair(struct order_app *a, const struct order *o,
 	return err;
 }
 
-static int wait_for(struct order_app *a, const struct order *o,
-		    const struct order_sink *sink)
+static int wait_for(struct rpc_app *a, const struct rpc_command *o,
+		    const struct rpc_sink *sink)
 {
 	uint64_t now = a->now_ns(a->now_arg), poll_end = now + POLL_NS;
 	struct fl_completion c[POLL_BATCH];
@@ -182,8 +183,8 @@ static int wait_for(struct order_app *a, const struct order *o,
 		now = a->now_ns(a->now_arg);
 		if (now >= o->end_ns)
 			return -ETIMEDOUT;
-		if (o->what == WORLD_POLLING ||
-		    (o->what == WORLD_BOTH && now < poll_end))
+		if (o->what == TESTBED_POLLING ||
+		    (o->what == TESTBED_BOTH && now < poll_end))
 			n = fl_poll(a->cq, c, POLL_BATCH);
 		else
 			n = fl_wait(a->cq, c, POLL_BATCH, o->end_ns - now);
@@ -198,42 +199,42 @@ static int wait_for(struct order_app *a, const struct order *o,
 	return 0;
 }
 
-void order_do(struct order_app *a, const struct order *o,
-	      struct order_answer *r, const struct order_sink *sink)
+void rpc_do(struct rpc_app *a, const struct rpc_command *o,
+	    struct rpc_answer *r, const struct rpc_sink *sink)
 {
 	switch (o->kind) {
-	case ORDER_OPEN:
+	case RPC_OPEN:
 		r->error = open_card(a, o);
 		break;
-	case ORDER_CLOSE:
+	case RPC_CLOSE:
 		r->error = close_card(a);
 		break;
-	case ORDER_REGISTER: case ORDER_DEREGISTER: case ORDER_PREFETCH:
+	case RPC_REGISTER: case RPC_DEREGISTER: case RPC_PREFETCH:
 		r->error = do_region(a, o, r);
 		break;
-	case ORDER_PAIR:
+	case RPC_PAIR:
 		r->error = make_pair(a, o, r);
 		break;
-	case ORDER_CONNECT:
-		r->error = fl_connect(a->qp[o->id % ORDER_PAIRS], &o->address);
+	case RPC_CONNECT:
+		r->error = fl_connect(a->qp[o->id % RPC_PAIRS], &o->address);
 		break;
-	case ORDER_POST:
+	case RPC_POST:
 		r->now_ns = a->now_ns(a->now_arg);
-		r->error = fl_post(a->qp[o->id % ORDER_PAIRS], &o->work);
+		r->error = fl_post(a->qp[o->id % RPC_PAIRS], &o->work);
 		break;
-	case ORDER_WAIT:
+	case RPC_WAIT:
 		r->error = wait_for(a, o, sink);
 		break;
-	case ORDER_COUNTERS:
+	case RPC_COUNTERS:
 		r->error = fl_query_counters(a->dev, &r->counters);
 		break;
-	case ORDER_CLOCK:
+	case RPC_CLOCK:
 		r->now_ns = a->now_ns(a->now_arg);
 		break;
-	case ORDER_RIGHTS:
+	case RPC_RIGHTS:
 		r->error = check_rights(o, r);
 		break;
-	case ORDER_PRESENT:
+	case RPC_PRESENT:
 		r->error = os_pages_present(memory(o), o->bytes, &r->bytes);
 		break;
 	default:

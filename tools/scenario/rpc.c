@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * order_line.c - orders over a stream socket. Each message is a head and what it
- * says: an order goes there with its text behind it; back come pieces of bytes and
+ * rpc.c - commands over a stream socket. Each message is a head and what it
+ * says: a command goes there with its text behind it; back come pieces of bytes and
  * completions, and at last the answer. A process in a guest is told from its line:
  * the line stays, and says that the process has ended.
  */
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "lib/os/os.h"
-#include "tools/scenario/order.h"
+#include "tools/scenario/rpc.h"
 
-/* Longer than any order may take: its waiting has an end of its own. */
+/* Longer than any command may take: its waiting has an end of its own. */
 #define PATIENCE_MS	120000
 #define PIECE		65536u
 #define TEXT_MAX	4096u
@@ -61,14 +61,14 @@ static int receive_all(int line, void *to, size_t n, int limit_ms)
 	return 0;
 }
 
-/* ---- the director's side ---- */
+/* ---- the scenario thread's side ---- */
 
-static int send_order(int line, const struct order *o)
+static int send_command(int line, const struct rpc_command *o)
 {
 	size_t text = o->text ? strlen(o->text) + 1 : 0;
 	struct head h = { .kind = LINE_ORDER,
 			  .bytes = (uint32_t)(sizeof(*o) + text) };
-	struct order plain = *o;
+	struct rpc_command plain = *o;
 	int err;
 
 	if (text > TEXT_MAX)
@@ -81,7 +81,7 @@ static int send_order(int line, const struct order *o)
 }
 
 static int hear_piece(int line, uint32_t bytes, uint64_t *left,
-		      const struct order_sink *sink)
+		      const struct rpc_sink *sink)
 {
 	char *piece;
 	int err;
@@ -100,7 +100,7 @@ static int hear_piece(int line, uint32_t bytes, uint64_t *left,
 }
 
 static int hear_completion(int line, uint32_t bytes,
-			   const struct order_sink *sink)
+			   const struct rpc_sink *sink)
 {
 	struct completion x;
 	int err;
@@ -126,12 +126,12 @@ static int hear_end(int line, uint32_t bytes, int *status)
 	return err ? err : -ECHILD;
 }
 
-void order_line_end_make(struct order_line_end *e, int status)
+void rpc_end_make(struct rpc_end *e, int status)
 {
-	*e = (struct order_line_end){ LINE_END, sizeof(e->status), status };
+	*e = (struct rpc_end){ LINE_END, sizeof(e->status), status };
 }
 
-int order_line_end_wait(int line, int *status)
+int rpc_end_wait(int line, int *status)
 {
 	struct head h;
 	int err = receive_all(line, &h, sizeof(h), PATIENCE_MS);
@@ -142,12 +142,12 @@ int order_line_end_wait(int line, int *status)
 	return err == -ECHILD ? 0 : err;
 }
 
-int order_line_ask(int line, const struct order *o, struct order_answer *r,
-		   const struct order_sink *sink)
+int rpc_call(int line, const struct rpc_command *o, struct rpc_answer *r,
+	     const struct rpc_sink *sink)
 {
-	uint64_t left = o->kind == ORDER_READ ? o->bytes : 0;
+	uint64_t left = o->kind == RPC_READ ? o->bytes : 0;
 	struct head h;
-	int err = send_order(line, o);
+	int err = send_command(line, o);
 
 	while (!err) {
 		err = receive_all(line, &h, sizeof(h), PATIENCE_MS);
@@ -194,7 +194,7 @@ static void tell_completion(void *line, const struct fl_completion *c,
 	memset(&x, 0, sizeof(x));	/* padding goes over the line too */
 	x.c = *c;
 	x.now_ns = now_ns;
-	/* Who has gone hears no answer either: the next order does not come. */
+	/* Who has gone hears no answer either: the next command does not come. */
 	say(*(int *)line, LINE_COMPLETION, &x, sizeof(x));
 }
 
@@ -203,7 +203,7 @@ static uint64_t clock_ns(void *epoch_ns)
 	return os_now_ns() - *(uint64_t *)epoch_ns;
 }
 
-static int hear_order(int line, struct order *o, char text[TEXT_MAX])
+static int receive_command(int line, struct rpc_command *o, char text[TEXT_MAX])
 {
 	struct head h;
 	int err = receive_all(line, &h, sizeof(h), -1);
@@ -224,15 +224,15 @@ static int hear_order(int line, struct order *o, char text[TEXT_MAX])
 	return err;
 }
 
-void order_line_serve(int line)
+void rpc_serve(int line)
 {
-	struct order_sink sink = { .bytes = tell_bytes,
+	struct rpc_sink sink = { .bytes = tell_bytes,
 				   .completion = tell_completion,
 				   .arg = &line };
-	struct order_app *a = calloc(1, sizeof(*a));
+	struct rpc_app *a = calloc(1, sizeof(*a));
 	uint64_t epoch_ns = 0;
-	struct order_answer r;
-	struct order o;
+	struct rpc_answer r;
+	struct rpc_command o;
 	char text[TEXT_MAX];
 
 	if (!a)
@@ -240,13 +240,13 @@ void order_line_serve(int line)
 	a->now_ns = clock_ns;
 	a->now_arg = &epoch_ns;
 	do {
-		if (hear_order(line, &o, text))
+		if (receive_command(line, &o, text))
 			break;
-		if (o.kind == ORDER_OPEN)
+		if (o.kind == RPC_OPEN)
 			epoch_ns = o.epoch_ns;
 		memset(&r, 0, sizeof(r));
-		order_do(a, &o, &r, &sink);
+		rpc_do(a, &o, &r, &sink);
 	} while (!say(line, LINE_ANSWER, &r, sizeof(r)) &&
-		 o.kind != ORDER_CLOSE);
+		 o.kind != RPC_CLOSE);
 	free(a);
 }

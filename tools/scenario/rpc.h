@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rpc.h - what the scenario thread has a process of a scenario do: one command, of plain
+ * numbers, and its answer. The same code carries it out everywhere: in an
+ * application thread of this program, or in a process of its own (rpc.c),
+ * to which the command went over a socket, be it in a guest (64 bits and little-endian,
+ * as this machine).
+ *
+ * All it uses of Faultline is faultline.h, and it knows nothing of the testbed: what
+ * it made is named by numbers that the scenario thread chose.
+ */
+#ifndef FL_RPC_H
+#define FL_RPC_H
+
+#include "faultline.h"
+
+#define RPC_REGIONS	512u
+#define RPC_PAIRS	1024u	/* queue pairs */
+#define RPC_DOMAINS	4u	/* protection domains; 0 is the usual one */
+
+enum rpc_kind {
+	RPC_OPEN = 1,		/* text: device; what: enum fl_fault_policy; resolve */
+	RPC_CLOSE,		/* the last one */
+	RPC_ALLOC,		/* bytes; answer: addr, bytes */
+	RPC_MAP_FILE,		/* text: path; answer: addr, bytes */
+	RPC_FILL,		/* addr, bytes, what: enum testbed_fill, seed */
+	RPC_TOUCH,		/* addr, bytes, what: 1 to write */
+	RPC_READ,		/* addr, bytes; the bytes go to the sink */
+	RPC_ADVISE,		/* addr, bytes, what: enum fl_advice */
+	RPC_PROTECT,		/* addr, bytes, what: FL_PROT_* */
+	RPC_UNMAP,		/* addr, bytes */
+	RPC_REGISTER,		/* id, domain, addr, bytes, access; answer: key */
+	RPC_DEREGISTER,	/* id */
+	RPC_PREFETCH,		/* id, addr, bytes, what: 1 as a destination */
+	RPC_PAIR,		/* id, domain, depth, what: 1 relaxed; answer: address */
+	RPC_CONNECT,		/* id, address */
+	RPC_POST,		/* id, work; answer: now_ns, just before */
+	/* work.wr_id, end_ns, what: enum testbed_wait; completions to the sink */
+	RPC_WAIT,
+	RPC_COUNTERS,		/* answer: counters */
+	RPC_CLOCK,		/* answer: now_ns, of a process that is not open */
+	/*
+	 * addr, bytes, what: rights, PROT_*; a process elsewhere alone. -EFAULT:
+	 * they do not all have them; answer: addr, the first
+	 */
+	RPC_RIGHTS,
+	RPC_PRESENT,		/* addr, bytes; answer: bytes, how many pages are */
+	RPC_KINDS
+};
+
+struct rpc_command {
+	uint32_t kind;
+	uint32_t id;		/* of a region or a queue pair */
+	uint32_t what, resolve, access, domain, depth;
+	uint64_t addr, bytes, seed, end_ns;
+	/* What the process's clock says more than the scenario thread's. */
+	uint64_t epoch_ns;
+	struct fl_address address;
+	struct fl_work work;
+	const char *text;	/* or NULL */
+};
+
+struct rpc_answer {
+	int error;		/* 0 or negative errno */
+	uint32_t key;
+	uint64_t addr, bytes, now_ns;
+	struct fl_address address;
+	struct fl_fault_counters counters;
+};
+
+/* Where what is more than an answer goes, in order, while the command is done. */
+struct rpc_sink {
+	/* May fail; then the command fails with that. */
+	int (*bytes)(void *arg, const void *from, uint64_t n);
+	void (*completion)(void *arg, const struct fl_completion *c,
+			   uint64_t now_ns);
+	void *arg;
+};
+
+/* What a process has; all 0 at its start. */
+struct rpc_app {
+	uint64_t (*now_ns)(void *arg);	/* the scenario thread's clock */
+	void *now_arg;
+	struct fl_device *dev;
+	struct fl_pd *pd[RPC_DOMAINS];
+	struct fl_cq *cq;
+	struct fl_mr *mr[RPC_REGIONS];
+	struct fl_qp *qp[RPC_PAIRS];
+};
+
+/* In the process: do it. sink's calls may be NULL where the kind has none. */
+void rpc_do(struct rpc_app *a, const struct rpc_command *o,
+	      struct rpc_answer *r, const struct rpc_sink *sink);
+
+/* ---- commands over a socket (rpc.c) ---- */
+
+/*
+ * The scenario thread's side: send the command, wait for the answer. 0: there is one (its
+ * error may be anything); -ETIMEDOUT: there was none in time; -EPROTO: what came
+ * makes no sense; -ESRCH: the line has ended, and with it the process; -ECHILD: the
+ * process has ended, its line says (rpc_end) how: the answer's error.
+ */
+int rpc_call(int line, const struct rpc_command *o, struct rpc_answer *r,
+		   const struct rpc_sink *sink);
+/* The process's side: until RPC_CLOSE is done, or the scenario thread is gone. */
+void rpc_serve(int line);
+
+/*
+ * Who passes a line on to another machine says there that the process has ended,
+ * with its exit status, or -signal: these bytes, as they stand.
+ */
+struct rpc_end {
+	uint32_t kind, bytes;
+	int32_t status;
+};
+void rpc_end_make(struct rpc_end *e, int status);
+/* The scenario thread's side, after its last command. Errors as of rpc_call. */
+int rpc_end_wait(int line, int *status);
+
+#endif

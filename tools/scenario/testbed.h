@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * testbed.h - a whole set-up in one object: scheduler, profile, trace, fabric, boards with
+ * kernel and driver, processes, buffers, connections, work requests. Scenarios and the
+ * command's own jobs are written against it.
+ *
+ * testbed_run() starts one thread, the scenario thread, which runs the caller's script.
+ * What happens in a process (touching memory, posting, polling) is a command (rpc.h) that
+ * goes to the process, and the scenario thread waits. A process is an application thread
+ * of this program; or, in processes mode, a forked process (fork_server.h) that attaches to its
+ * board through the board's socket, as any other program does; or, in mode vm, one
+ * of a Linux in QEMU that has the board. At the end the testbed drains, checks the
+ * invariants of DESIGN 9 and takes everything down. In lockstep the invariants are
+ * checked after every event as well.
+ *
+ * Files: testbed.c (life), testbed_listener.c (boards' listeners, processes mode),
+ * testbed_guest.c (guests, mode vm), folder.c (the folder of these), testbed_process.c
+ * (processes), testbed_buffer.c (buffers and regions), fill.c (their contents),
+ * testbed_work.c (connections and work requests), testbed_model.c (what all bytes may be),
+ * testbed_check.c (invariants, counting events).
+ */
+#ifndef FL_TESTBED_H
+#define FL_TESTBED_H
+
+#include <sys/types.h>
+
+#include "board/board.h"
+#include "fabric/fabric.h"
+#include "faultline.h"
+#include "host/host.h"
+#include "rtl/cosim/engine_plugin.h"
+#include "sim/sim.h"
+#include "tools/scenario/rpc.h"
+#include "trace/trace.h"
+
+enum testbed_policy {
+	TESTBED_PART,	/* the SMMU terminates the access, the transport sends again */
+	TESTBED_STALL,	/* the SMMU holds the access */
+	TESTBED_PIN,	/* regions are paged in and pinned when registered */
+	TESTBED_PREFAULT,	/* both buffers are paged in before each post */
+};
+
+struct testbed_config {
+	enum sim_mode mode;
+	bool processes;			/* mode must be SIM_THREADS */
+	/*
+	 * Mode vm (SIM_THREADS too): what boots a guest, the job for it, and files
+	 * that it has in /job (NULL at the end); NULL: no guests.
+	 */
+	const char *guest_script, *guest_job;
+	const char *const *guest_files;
+	enum sim_drive drive;
+	uint64_t seed;
+	uint32_t jitter_ns;
+	const char *profile;		/* name or path; NULL: ideal */
+	const char *const *sets;	/* "key=value", NULL at the end; may be NULL */
+	enum testbed_policy policy;
+	enum fl_resolve resolve;
+	enum engine_kind engine;
+	FILE *trace;			/* text of every record, or NULL */
+	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
+	bool icrc;			/* packets may get damaged: check them */
+	bool strangers;			/* as in board.h */
+	/*
+	 * Do not check after every event. Else FAULTLINE_CHECKS=all in the environment
+	 * looks at everything each time, and not at what has changed.
+	 */
+	bool no_checks;
+	uint8_t first_node;		/* of the first board; the next ones follow */
+	/* 1: the caller set it, a scenario must not (options go before files) */
+	bool profile_given, policy_given, resolve_given;
+};
+
+/*
+ * How long a card waits for an answer with guests, since the other card's driver is in
+ * one that may not have a CPU just then; and from an engine in Verilog, which is
+ * slow. Of the timing profile; for time by the wall alone.
+ */
+#define TESTBED_PATIENCE	"fw.wall_timeout=200000000"
+
+struct testbed;
+
+struct testbed_board {
+	const char *name;
+	struct board *board;
+	struct host_kernel *kernel;	/* NULL: a bare one */
+	struct sim_watch watch;		/* lockstep: of both */
+	struct testbed *testbed;
+	bool driver;
+	struct testbed_guest *guest;	/* mode vm, with processes */
+};
+
+struct testbed_call;
+struct testbed_process {
+	const char *name;
+	struct testbed *testbed;
+	struct testbed_board *board;
+	struct host_mm *mm;	/* with a reference; NULL: not open, or gone */
+	enum testbed_policy policy;
+	enum fl_resolve resolve;
+	bool open, gone;
+	/* An application thread of this program; else host is NULL. */
+	struct host_process *host;
+	struct sim_thread *agent;
+	struct sim_waitq wake, finished;
+	struct testbed_call *call;
+	bool done;
+	struct rpc_app app;	/* the agent's */
+	/* A process elsewhere: number 0 if there is none, and its socket. */
+	pid_t pid;
+	int line;
+};
+
+struct testbed_buffer {
+	const char *name;
+	struct testbed_process *process;
+	uint8_t *mem;
+	uint64_t bytes;
+	bool odd;		/* unmapped or protected somewhere */
+	uint32_t number;	/* of its region in the process's rpc_app */
+	bool registered;
+	uint32_t key;
+	bool file;
+	uint32_t area;		/* of the oracle (oracle.h) */
+};
+
+struct testbed_connection {
+	const char *name;
+	struct testbed_process *process[2];
+	bool relaxed;		/* its requests keep no order */
+	uint32_t number[2];	/* of the queue pair in the process's rpc_app */
+	uint32_t qpn[2];
+	uint32_t posts[2], ends[2];	/* ledger, in order */
+	uint32_t pair[2];		/* of the oracle */
+};
+
+struct testbed_work {
+	const char *name;
+	struct testbed_connection *conn;
+	uint64_t number;	/* wr_id, of its own */
+	int side;		/* which end of it posted */
+	enum fl_opcode opcode;
+	struct testbed_buffer *local, *remote;
+	uint64_t local_va, remote_va;
+	uint32_t lkey, rkey, bytes;
+	int error;		/* of the post */
+	bool fence, posted, done;
+	int status;
+	uint32_t done_bytes, resends, order;
+	uint64_t post_ns, done_ns;
+	uint64_t model;		/* its number at the oracle */
+};
+
+/* NULL after a message in error[]. */
+struct testbed *testbed_create(const struct testbed_config *cfg, char *error,
+			   size_t error_bytes);
+/*
+ * Run script in the scenario thread, then drain, check and take down. 0; -EDEADLK nothing can
+ * run any more (why in testbed_problem); -EPROTO an invariant does not hold. After -EDEADLK
+ * threads still hold parts of the testbed: testbed_destroy leaves those alone.
+ */
+int testbed_run(struct testbed *w, void (*script)(struct testbed *w, void *arg),
+	      void *arg);
+void testbed_destroy(struct testbed *w);
+/* First thing that was wrong, as a sentence; NULL: nothing. */
+const char *testbed_problem(const struct testbed *w);
+
+struct sim *testbed_sim(struct testbed *w);
+struct trace *testbed_trace(struct testbed *w);
+struct fabric *testbed_fabric(struct testbed *w);
+const struct testbed_config *testbed_cfg(const struct testbed *w);
+/* For calls below that fail: one more sentence, or "". */
+const char *testbed_why(const struct testbed *w);
+
+/* ---- calls of the scenario thread; 0 or negative errno ---- */
+
+struct testbed_board_config {
+	uint64_t frames, swap_pages;	/* 0: default of the kernel */
+	uint64_t process_frames, process_swap;	/* of one process; 0: all */
+	uint32_t contexts, rx_contexts, block_bytes, tlb_entries;
+	uint32_t walk_cache_entries;
+	bool bare;	/* no kernel here: its software is elsewhere (emu/window) */
+	unsigned int processes;	/* mode vm: how many there will be */
+};
+int testbed_board_add(struct testbed *w, const char *name,
+		    const struct testbed_board_config *cfg,
+		    struct testbed_board **out);
+int testbed_link_add(struct testbed *w, struct testbed_board *a,
+		   struct testbed_board *b);
+int testbed_process_add(struct testbed *w, const char *name, struct testbed_board *b,
+		      enum testbed_policy policy, enum fl_resolve resolve,
+		      struct testbed_process **out);
+int testbed_process_end(struct testbed_process *p);
+/*
+ * The command in p, and its answer. 0 or negative errno: the answer's, -ESRCH when
+ * the process is gone. sink is called in p's thread, or in this one.
+ */
+int testbed_rpc(struct testbed_process *p, const struct rpc_command *o,
+		struct rpc_answer *r, const struct rpc_sink *sink);
+int testbed_counters(struct testbed_process *p, struct fl_fault_counters *c);
+/*
+ * Run fn in the process's application thread and wait for it. -ENOTSUP: it is not
+ * a thread of this program.
+ */
+int testbed_in(struct testbed_process *p, int (*fn)(struct testbed_process *p,
+						void *arg), void *arg);
+
+enum testbed_fill { TESTBED_ZERO, TESTBED_RANDOM, TESTBED_PATTERN, TESTBED_COLD };
+/* path NULL: demand-zero memory of that many bytes. */
+int testbed_buffer_add(struct testbed_process *p, const char *name, uint64_t bytes,
+		     const char *path, struct testbed_buffer **out);
+int testbed_buffer_fill(struct testbed_buffer *b, enum testbed_fill fill,
+		      uint64_t seed);
+/* Random bytes into a part of it. */
+int testbed_buffer_store(struct testbed_buffer *b, uint64_t off, uint64_t len,
+		       uint64_t seed);
+/* Byte i of a fill. */
+uint8_t testbed_fill_byte(enum testbed_fill fill, uint64_t seed, uint64_t i);
+int testbed_buffer_touch(struct testbed_buffer *b, uint64_t off, uint64_t len,
+		       bool write);
+int testbed_buffer_advise(struct testbed_buffer *b, uint64_t off, uint64_t len,
+			enum fl_advice advice);
+int testbed_buffer_protect(struct testbed_buffer *b, uint64_t off, uint64_t len,
+			 int prot);
+int testbed_buffer_unmap(struct testbed_buffer *b, uint64_t off, uint64_t len);
+/* Read through the CPU of its process, at most len bytes. */
+int testbed_buffer_read(struct testbed_buffer *b, uint64_t off, void *to,
+		      uint64_t len);
+int testbed_buffer_resident(struct testbed_buffer *b, uint64_t off, uint64_t len,
+			  uint64_t *pages);
+int testbed_region_add(struct testbed_buffer *b, uint64_t off, uint64_t len,
+		     unsigned int access, unsigned int pd);
+int testbed_region_remove(struct testbed_buffer *b);
+int testbed_prefetch(struct testbed_buffer *b, uint64_t off, uint64_t len,
+		   bool write);
+
+int testbed_connect(struct testbed_process *p, struct testbed_process *q,
+		  const char *name, unsigned int depth, unsigned int pd,
+		  bool relaxed, struct testbed_connection **out);
+/* Fill in conn, side, opcode, local, remote, addresses, keys and bytes. */
+int testbed_post(struct testbed *w, struct testbed_work *work);
+enum testbed_wait { TESTBED_BOTH, TESTBED_POLLING, TESTBED_SLEEPING };
+/* Until work is done; -ETIMEDOUT after timeout_ns. */
+int testbed_wait(struct testbed *w, struct testbed_work *work, uint64_t timeout_ns,
+	       enum testbed_wait how);
+
+/* Packets may be lost from now on: answers too, then. */
+void testbed_injected(struct testbed *w);
+/* In lockstep: are the bytes of what is under way right so far? */
+void testbed_model_under_way(struct testbed *w);
+/* When all is at rest: are all bytes right? */
+void testbed_compare(struct testbed *w);
+
+/* ---- counting (testbed_check.c) ---- */
+struct testbed_filter {
+	const struct testbed_board *board;	/* NULL: all */
+	const struct testbed_work *work;		/* NULL: all */
+};
+/* -EOVERFLOW when the ring has lost records that the filter would need. */
+int testbed_count(struct testbed *w, enum trace_event ev,
+		const struct testbed_filter *f, uint64_t *count);
+/* All records that the ring holds; free(). *count of them. */
+struct trace_record *testbed_records(struct testbed *w, uint32_t *count,
+				   bool *complete);
+
+/* private to the files above */
+int testbed_note_problem(struct testbed *w, int rule, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+void testbed_why_set(struct testbed *w, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+void testbed_check_end(struct testbed *w);
+int testbed_work_number(struct testbed *w, struct testbed_work *work);
+struct testbed_work *testbed_work_at(struct testbed *w, uint64_t number);
+
+#endif

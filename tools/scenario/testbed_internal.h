@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* testbed_internal.h - what the files of a testbed share, and nobody else. */
+#ifndef FL_TESTBED_INTERNAL_H
+#define FL_TESTBED_INTERNAL_H
+
+#include "serve/serve.h"
+#include "tools/scenario/folder.h"
+#include "tools/scenario/oracle.h"
+#include "tools/scenario/fork_server.h"
+#include "tools/scenario/testbed.h"
+
+#define TESTBED_BOARDS	WIRE_NODES
+#define TESTBED_PROCESSES	(TESTBED_BOARDS * HOST_PROCESSES)
+#define TESTBED_BUFFERS	512
+#define TESTBED_CONNS	512
+
+struct testbed {
+	struct testbed_config cfg;
+	struct timing_profile timing;
+	struct trace *trace;
+	struct sim *sim;
+	struct fabric *fabric;
+	struct testbed_board board[TESTBED_BOARDS];
+	struct testbed_process process[TESTBED_PROCESSES];
+	struct testbed_buffer buffer[TESTBED_BUFFERS];
+	struct testbed_connection conn[TESTBED_CONNS];
+	unsigned int boards, processes, buffers, conns;
+	struct oracle *oracle;		/* what all bytes may be */
+	bool injected;			/* packets were lost, on purpose */
+	struct testbed_work **work;	/* by wr_id - 1 */
+	uint64_t works, work_room;
+	void (*script)(struct testbed *w, void *arg);
+	void *script_arg;
+	uint32_t ring_records;
+	bool stuck;
+	bool check_all;			/* FAULTLINE_CHECKS */
+	/* Processes mode. */
+	struct fork_server fork_server;
+	struct serve *serve;		/* NULL: no board yet */
+	struct folder folder;		/* of the sockets, mode vm too */
+	char problem[400], why[400];
+};
+
+/* testbed_model.c: what happens in buffers (all of b: len 0). */
+void testbed_model_buffer(struct testbed_buffer *b, const char *path);
+void testbed_model_unknown(struct testbed_buffer *b, uint64_t off, uint64_t len);
+void testbed_model_zero(struct testbed_buffer *b, uint64_t off, uint64_t len);
+void testbed_model_touch(struct testbed_buffer *b, uint64_t off, uint64_t len);
+void testbed_model_fill(struct testbed_buffer *b, uint64_t off, uint64_t len,
+		      enum testbed_fill fill, uint64_t seed);
+/* The CPU has read bytes; a region has been taken back. */
+void testbed_model_read(struct testbed_buffer *b, uint64_t off,
+		      const void *bytes, uint64_t n);
+void testbed_model_closed(struct testbed_buffer *b);
+/* A request is about to be posted; it has completed. */
+void testbed_model_post(struct testbed_work *work);
+void testbed_model_complete(struct testbed *w, struct testbed_work *work);
+void testbed_model_gone(struct testbed_process *p);
+void testbed_model_end(struct testbed *w);
+
+/* testbed_listener.c: processes mode. Path of a board's socket. */
+void testbed_listener_path(const struct testbed *w, const struct testbed_board *b,
+		     char *path, size_t path_bytes);
+int testbed_listener_open(struct testbed *w, struct testbed_board *b);
+/* All processes have ended. */
+void testbed_listener_close(struct testbed *w);
+
+/* testbed_check.c: what is to be checked after each event, and a board of it. */
+int testbed_check_begin(struct testbed *w, char *error, size_t error_bytes);
+void testbed_check_board(struct testbed_board *b);
+
+/* testbed.c: the folder goes. If it is not empty, that is a problem to note. */
+void testbed_folder_remove(struct testbed *w);
+
+/* testbed_guest.c: mode vm. A guest that so many processes will be in boots. */
+int testbed_guest_add(struct testbed *w, struct testbed_board *b,
+		    unsigned int processes);
+/* The line of one more process. */
+int testbed_guest_take(struct testbed *w, struct testbed_board *b, int *line);
+/* As fork_server_reap(). */
+int testbed_guest_reap(struct testbed_process *p, bool kill, int *status);
+/* All processes have ended; by_force: that does not matter. */
+void testbed_guests_end(struct testbed *w, bool by_force);
+
+#endif
