@@ -89,8 +89,8 @@ int fl_protect(struct fl_device *dev, void *addr, size_t bytes, int prot);
  * Make memory present for the CPU before a system call uses it; for_write: as
  * what the system writes to. -EFAULT: some of it is not mapped, or not writable.
  */
-int fl_present(struct fl_device *dev, const void *addr, size_t bytes,
-	       int for_write);
+int fl_prefault(struct fl_device *dev, const void *addr, size_t bytes,
+		int for_write);
 
 /* ---- protection domain and memory region ---- */
 

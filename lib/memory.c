@@ -91,12 +91,12 @@ static int mapped(const void *addr, size_t bytes, int for_write)
 	}
 }
 
-int fl_present(struct fl_device *dev, const void *addr, size_t bytes,
-	       int for_write)
+int fl_prefault(struct fl_device *dev, const void *addr, size_t bytes,
+		int for_write)
 {
 	if (!range_ok(dev, addr, bytes))
 		return -EINVAL;
-	if (!dev->sys->present)
+	if (!dev->sys->prefault)
 		return mapped(addr, bytes, for_write);
-	return dev->sys->present(dev->fd, (void *)addr, bytes, for_write);
+	return dev->sys->prefault(dev->fd, (void *)addr, bytes, for_write);
 }

@@ -76,10 +76,10 @@ struct fl_sys {
 	int (*import)(int fd, void *addr, size_t bytes, unsigned int access);
 	void (*release)(int fd, void *addr, size_t bytes);
 	/*
-	 * fl_present(). NULL: the system pages in by itself, so that only what
+	 * fl_prefault(). NULL: the system pages in by itself, so that only what
 	 * is not mapped must be told.
 	 */
-	int (*present)(int fd, void *addr, size_t bytes, int for_write);
+	int (*prefault)(int fd, void *addr, size_t bytes, int for_write);
 };
 
 /* Table of the calling thread from now on; NULL: the default. */

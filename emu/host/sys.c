@@ -180,7 +180,7 @@ static int sys_import(int fd, void *addr, size_t bytes, unsigned int access)
 	return os_copy_from(&c, addr, 1) ? -EFAULT : -EOPNOTSUPP;
 }
 
-static int sys_present(int fd, void *addr, size_t bytes, int for_write)
+static int sys_prefault(int fd, void *addr, size_t bytes, int for_write)
 {
 	struct host_process *p = host_current();
 	uint64_t va = (uintptr_t)addr, last = va + (bytes - 1), start, end;
@@ -220,5 +220,5 @@ const struct fl_sys host_sys = {
 	.new_xfer = sys_new_xfer,
 	.now_ns = sys_now_ns,
 	.import = sys_import,
-	.present = sys_present,
+	.prefault = sys_prefault,
 };

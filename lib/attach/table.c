@@ -314,7 +314,7 @@ static int present(struct attach *a, uintptr_t va, int for_write)
 	return 0;
 }
 
-static int table_present(int fd, void *addr, size_t bytes, int for_write)
+static int table_prefault(int fd, void *addr, size_t bytes, int for_write)
 {
 	struct attach *a = attach_by_fd(fd);
 	uintptr_t va = (uintptr_t)addr, last = va + (bytes - 1);
@@ -347,5 +347,5 @@ const struct fl_sys fl_sys_attach = {
 	.now_ns = os_now_ns,
 	.import = table_import,
 	.release = table_return,
-	.present = table_present,
+	.prefault = table_prefault,
 };

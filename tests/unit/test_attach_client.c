@@ -287,7 +287,7 @@ static void die(uint32_t how)
 	EXPECT_EQ(fl_post_write(d.qp, 1, mr, mem, 8, 0, 1), -ENODEV);
 	EXPECT(!fl_alloc(d.dev, 4096));
 	EXPECT_EQ(errno, ENODEV);
-	EXPECT_EQ(fl_present(d.dev, mem, 1, 0), -ENODEV);
+	EXPECT_EQ(fl_prefault(d.dev, mem, 1, 0), -ENODEV);
 	EXPECT_EQ(fl_close(d.dev), -ENODEV);
 	d.dev = NULL;
 }

@@ -144,7 +144,7 @@ TEST("a signal's handler may touch absent memory while a call waits")
 }
 #endif
 
-TEST("fl_present brings pages in for system calls, and knows what is none")
+TEST("fl_prefault brings pages in for system calls, and knows what is none")
 {
 	static struct fb_device d;
 	char *mem, own[64], *hole;
@@ -157,21 +157,21 @@ TEST("fl_present brings pages in for system calls, and knows what is none")
 	STEP("without it the system finds nothing there");
 	EXPECT_EQ(read(fd[0], mem + FB_PAGE - 2, 5), -1);
 	EXPECT_EQ(errno, EFAULT);
-	EXPECT_EQ(fl_present(d.dev, mem + FB_PAGE - 2, 5, 1), 0);
+	EXPECT_EQ(fl_prefault(d.dev, mem + FB_PAGE - 2, 5, 1), 0);
 	EXPECT_EQ(atomic_load(&d.b->faults), 2);
 	EXPECT_EQ(read(fd[0], mem + FB_PAGE - 2, 5), 5);
 	EXPECT_MEM(mem + FB_PAGE - 2, "hello", 5);
 	close(fd[0]);
 	close(fd[1]);
-	EXPECT_EQ(fl_present(d.dev, own, sizeof(own), 1), 0);
-	EXPECT_EQ(fl_present(d.dev, mem + 8 * FB_PAGE, 1, 0), -EFAULT);
-	EXPECT_EQ(fl_present(d.dev, mem, 0, 0), -EINVAL);
+	EXPECT_EQ(fl_prefault(d.dev, own, sizeof(own), 1), 0);
+	EXPECT_EQ(fl_prefault(d.dev, mem + 8 * FB_PAGE, 1, 0), -EFAULT);
+	EXPECT_EQ(fl_prefault(d.dev, mem, 0, 0), -EINVAL);
 	hole = mmap(NULL, FB_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
 		    0);
-	EXPECT_EQ(fl_present(d.dev, hole, 1, 0), -EFAULT);
+	EXPECT_EQ(fl_prefault(d.dev, hole, 1, 0), -EFAULT);
 	EXPECT_EQ(mprotect(hole, FB_PAGE, PROT_READ), 0);
-	EXPECT_EQ(fl_present(d.dev, hole, 1, 0), 0);
-	EXPECT_EQ(fl_present(d.dev, hole, 1, 1), -EFAULT);
+	EXPECT_EQ(fl_prefault(d.dev, hole, 1, 0), 0);
+	EXPECT_EQ(fl_prefault(d.dev, hole, 1, 1), -EFAULT);
 	munmap(hole, FB_PAGE);
 }
 

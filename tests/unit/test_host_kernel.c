@@ -475,7 +475,7 @@ static void use_table(void *arg)
 	WANT(r, !s->import(c->fd, c->mem, PAGE, 0));
 	WANT(r, s->import(c->fd, c, 1, 0) == -EOPNOTSUPP);
 	WANT(r, s->import(c->fd, (void *)4096, 1, 0) == -EFAULT);
-	WANT(r, s->present(c->fd, c, 1, 0) == -EFAULT);
+	WANT(r, s->prefault(c->fd, c, 1, 0) == -EFAULT);
 	c->xfer[0] = s->new_xfer();
 	c->xfer[1] = s->new_xfer();
 	c->relax_ns = sim_now(r->sim);

@@ -64,7 +64,7 @@ static struct fake {
 	uint64_t last_trace[3][5];
 	uint64_t last_wait_ns, now_ns;
 	int imported;			/* regions with memory of theirs */
-	uint64_t last_import[3], last_present[3];
+	uint64_t last_import[3], last_prefault[3];
 	struct fl_policy policy;
 	struct fl_reg_mr reg_mr;
 	struct fl_prefetch prefetch;
@@ -496,12 +496,12 @@ static void fake_release(int fd, void *addr, size_t bytes)
 	fake.imported--;
 }
 
-static int fake_present(int fd, void *addr, size_t bytes, int for_write)
+static int fake_prefault(int fd, void *addr, size_t bytes, int for_write)
 {
 	EXPECT_EQ(fd, FAKE_FD);
-	fake.last_present[0] = (uintptr_t)addr;
-	fake.last_present[1] = bytes;
-	fake.last_present[2] = (uint64_t)for_write;
+	fake.last_prefault[0] = (uintptr_t)addr;
+	fake.last_prefault[1] = bytes;
+	fake.last_prefault[2] = (uint64_t)for_write;
 	return fake.memory_error;
 }
 
@@ -522,7 +522,7 @@ static const struct fl_sys fake_sys = {
 	.advise = fake_advise, .protect = fake_protect, .relax = fake_relax,
 	.spend = fake_spend, .trace = fake_trace, .new_xfer = fake_xfer,
 	.now_ns = fake_now, .import = fake_import, .release = fake_release,
-	.present = fake_present,
+	.prefault = fake_prefault,
 };
 
 /* Only what every implementation must have. */
@@ -538,7 +538,7 @@ static inline const struct fl_sys *fake_bare(void)
 	bare.now_ns = NULL;
 	bare.import = NULL;
 	bare.release = NULL;
-	bare.present = NULL;
+	bare.prefault = NULL;
 	return &bare;
 }
 

@@ -164,23 +164,23 @@ TEST("Linux's table maps a file privately and refuses what is none")
 	EXPECT_EQ(error, -ENOENT);
 }
 
-TEST("fl_present asks the table, and without one looks what is mapped")
+TEST("fl_prefault asks the table, and without one looks what is mapped")
 {
 	struct fl_device *dev = fake_device();
 	char *mem = mmap(NULL, 8192, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
 			 -1, 0);
 
 	test_cleanup(fake_close_device, dev);
-	EXPECT_EQ(fl_present(dev, mem, 5, 1), 0);
-	EXPECT_EQ(fake.last_present[0], (uintptr_t)mem);
-	EXPECT_EQ(fake.last_present[1], 5);
-	EXPECT_EQ(fake.last_present[2], 1);
-	EXPECT_EQ(fl_present(dev, mem, 0, 1), -EINVAL);
-	EXPECT_EQ(fl_present(NULL, mem, 1, 1), -EINVAL);
+	EXPECT_EQ(fl_prefault(dev, mem, 5, 1), 0);
+	EXPECT_EQ(fake.last_prefault[0], (uintptr_t)mem);
+	EXPECT_EQ(fake.last_prefault[1], 5);
+	EXPECT_EQ(fake.last_prefault[2], 1);
+	EXPECT_EQ(fl_prefault(dev, mem, 0, 1), -EINVAL);
+	EXPECT_EQ(fl_prefault(NULL, mem, 1, 1), -EINVAL);
 	dev->sys = fake_bare();
-	EXPECT_EQ(fl_present(dev, mem, 8192, 0), 0);
-	EXPECT_EQ(fl_present(dev, mem, 8192, 1), -EFAULT);
+	EXPECT_EQ(fl_prefault(dev, mem, 8192, 0), 0);
+	EXPECT_EQ(fl_prefault(dev, mem, 8192, 1), -EFAULT);
 	munmap(mem + 4096, 4096);
-	EXPECT_EQ(fl_present(dev, mem, 4097, 0), -EFAULT);
+	EXPECT_EQ(fl_prefault(dev, mem, 4097, 0), -EFAULT);
 	munmap(mem, 4096);
 }

@@ -466,19 +466,19 @@ static int reads_into_absent(void *arg)
 	n = read(fd, a.mem, RIG_PAGE);
 	if (n >= 0 || errno != EFAULT)
 		return 2;
-	RIG_TRY(fl_present(a.dev, a.mem, BYTES, 1));
+	RIG_TRY(fl_prefault(a.dev, a.mem, BYTES, 1));
 	n = read(fd, a.mem, BYTES);
 	if (n != BYTES || a.mem[0] || a.mem[BYTES - 1])
 		return 3;
 	RIG_TRY(fl_advise(a.dev, a.mem, BYTES, FL_PAGEOUT));
-	RIG_TRY(fl_present(a.dev, a.mem, 1, 0));
+	RIG_TRY(fl_prefault(a.dev, a.mem, 1, 0));
 	/* Not mapped, and not a crash. */
-	if (fl_present(a.dev, a.mem + BYTES + RIG_PAGE, 1, 0) != -EFAULT)
+	if (fl_prefault(a.dev, a.mem + BYTES + RIG_PAGE, 1, 0) != -EFAULT)
 		return 4;
 	return fl_close(a.dev) ? 5 : 0;
 }
 
-TEST("a system call on absent pages is EFAULT; fl_present makes them present")
+TEST("a system call on absent pages is EFAULT; fl_prefault makes them present")
 {
 	rig_start(NULL);
 	EXPECT_EQ(run(reads_into_absent, NULL), 0);
