@@ -236,10 +236,10 @@ int host_open(struct host_process *p, const char *name)
 	return fd;
 }
 
-/* p's lock is held. What the window was, to be handed to window_end(). */
-static struct host_window window_take(struct host_window *w)
+/* p's lock is held. What the map was, to be handed to device_map_end(). */
+static struct device_map device_map_take(struct device_map *w)
 {
-	struct host_window was = {
+	struct device_map was = {
 		.file = w->file, .mem = w->mem, .bytes = w->bytes,
 		.mmio_pa = w->mmio_pa,
 	};
@@ -249,7 +249,7 @@ static struct host_window window_take(struct host_window *w)
 }
 
 /* The driver hears of it, and the file goes if nobody else has it. */
-static void window_end(struct host_process *p, const struct host_window *was)
+static void device_map_end(struct host_process *p, const struct device_map *was)
 {
 	struct host_open_file *f = was->file;
 	struct host_device *d;
@@ -266,7 +266,7 @@ static void window_end(struct host_process *p, const struct host_window *was)
 	file_put(p, f);
 }
 
-static bool window_used(const struct host_window *w)
+static bool device_map_used(const struct device_map *w)
 {
 	return atomic_load_explicit(&w->used, memory_order_relaxed);
 }
@@ -296,16 +296,16 @@ int host_close(struct host_process *p, int fd)
 /* At exit: no thread of the process is left. */
 void host_files_close(struct host_process *p)
 {
-	struct host_window was;
+	struct device_map was;
 	unsigned int i;
 	int fd;
 
 	/* As exit has it: the memory goes first, and lets go of the files. */
-	for (i = 0; i < PROCESS_WINDOWS; i++) {
-		if (!window_used(&p->window[i]))
+	for (i = 0; i < PROCESS_DEVICE_MAPS; i++) {
+		if (!device_map_used(&p->device_map[i]))
 			continue;
-		was = window_take(&p->window[i]);
-		window_end(p, &was);
+		was = device_map_take(&p->device_map[i]);
+		device_map_end(p, &was);
 	}
 	for (fd = 0; fd < PROCESS_FILES; fd++)
 		close_number(p, fd);
@@ -365,9 +365,9 @@ int host_poll(struct host_process *p, int fd, uint64_t timeout_ns)
 	return error;
 }
 
-/* ---- windows: memory and registers of a device in the process ---- */
+/* ---- maps of a device: its memory and registers in the process ---- */
 
-static uint8_t *window_base(struct host_process *p, unsigned int i)
+static uint8_t *device_map_base(struct host_process *p, unsigned int i)
 {
 	/*
 	 * The end of the arena: never opened, so a stray access is seen. For a
@@ -378,34 +378,35 @@ static uint8_t *window_base(struct host_process *p, unsigned int i)
 					p->mm->arena + ARENA_MEMORY_BYTES;
 
 	return (uint8_t *)(uintptr_t)
-		(base + i * (ARENA_WINDOW_BYTES / PROCESS_WINDOWS));
+		(base + i * (ARENA_DEVICE_BYTES / PROCESS_DEVICE_MAPS));
 }
 
-static void *window_add(struct host_process *p, struct host_open_file *f,
-			void *mem, uint64_t bytes, uint64_t mmio_pa, int *error)
+static void *device_map_add(struct host_process *p, struct host_open_file *f,
+			    void *mem, uint64_t bytes, uint64_t mmio_pa,
+			    int *error)
 {
-	struct host_window *w = NULL;
+	struct device_map *w = NULL;
 	unsigned int i;
 
 	*error = -EINVAL;
-	if (mmio_pa && bytes > ARENA_WINDOW_BYTES / PROCESS_WINDOWS)
+	if (mmio_pa && bytes > ARENA_DEVICE_BYTES / PROCESS_DEVICE_MAPS)
 		return NULL;
 	if (!mmio_pa && !mem)
 		return NULL;
 	*error = -ENOMEM;
 	sim_mutex_lock(&p->lock);
-	for (i = 0; !w && i < PROCESS_WINDOWS; i++)
-		if (!window_used(&p->window[i])) {
-			w = &p->window[i];
+	for (i = 0; !w && i < PROCESS_DEVICE_MAPS; i++)
+		if (!device_map_used(&p->device_map[i])) {
+			w = &p->device_map[i];
 			w->file = f;
-			w->addr = mmio_pa ? window_base(p, i) : mem;
+			w->addr = mmio_pa ? device_map_base(p, i) : mem;
 			w->mem = mem;
 			w->bytes = bytes;
 			w->mmio_pa = mmio_pa;
 			atomic_store_explicit(&w->detached, false,
 					      memory_order_relaxed);
 			*error = 0;
-			/* Release: pairs with the acquire in find_window. */
+			/* Release: pairs with the acquire in find_device_map. */
 			atomic_store_explicit(&w->used, true,
 					      memory_order_release);
 		}
@@ -432,11 +433,11 @@ void *host_mmap_fd(struct host_process *p, int fd, uint64_t len,
 					     &mem, &mmio_pa) :
 				-ENODEV;
 	if (!*error) {
-		addr = window_add(p, f, mem, len, mmio_pa, error);
+		addr = device_map_add(p, f, mem, len, mmio_pa, error);
 		if (!addr && d->ops->munmap)
 			d->ops->munmap(d->dev, &f->file, len, mem, mmio_pa);
 	}
-	/* With a window, it is the window that keeps the file. */
+	/* With a map, it is the map that keeps the file. */
 	if (addr)
 		call_end(p->k, d);
 	else
@@ -446,33 +447,33 @@ void *host_mmap_fd(struct host_process *p, int fd, uint64_t len,
 
 int host_munmap_fd(struct host_process *p, void *addr, uint64_t len)
 {
-	struct host_window *w, was = { 0 };
+	struct device_map *w, was = { 0 };
 	int i;
 
 	host_spend(p->k, T_CPU_SYSCALL);
 	sim_mutex_lock(&p->lock);
-	for (i = 0; !was.file && i < PROCESS_WINDOWS; i++) {
-		w = &p->window[i];
-		if (window_used(w) && w->addr == addr && w->bytes == len)
-			was = window_take(w);
+	for (i = 0; !was.file && i < PROCESS_DEVICE_MAPS; i++) {
+		w = &p->device_map[i];
+		if (device_map_used(w) && w->addr == addr && w->bytes == len)
+			was = device_map_take(w);
 	}
 	sim_mutex_unlock(&p->lock);
 	if (!was.file)
 		return -EINVAL;
-	window_end(p, &was);
+	device_map_end(p, &was);
 	return 0;
 }
 
 void host_unmap_mmio(struct host_kernel *k)
 {
-	struct host_window *w;
+	struct device_map *w;
 	unsigned int i, n;
 
 	sim_mutex_lock(&k->lock);
 	for (i = 0; i < HOST_PROCESSES; i++)
-		for (n = 0; k->process[i] && n < PROCESS_WINDOWS; n++) {
-			w = &k->process[i]->window[n];
-			if (window_used(w) && w->mmio_pa)
+		for (n = 0; k->process[i] && n < PROCESS_DEVICE_MAPS; n++) {
+			w = &k->process[i]->device_map[n];
+			if (device_map_used(w) && w->mmio_pa)
 				atomic_store_explicit(&w->detached, true,
 						      memory_order_relaxed);
 		}
@@ -480,13 +481,13 @@ void host_unmap_mmio(struct host_kernel *k)
 }
 
 /* No lock: this is the doorbell. */
-static struct host_window *find_window(struct host_process *p, uint8_t *addr)
+static struct device_map *find_device_map(struct host_process *p, uint8_t *addr)
 {
-	struct host_window *w;
+	struct device_map *w;
 	unsigned int i;
 
-	for (i = 0; i < PROCESS_WINDOWS; i++) {
-		w = &p->window[i];
+	for (i = 0; i < PROCESS_DEVICE_MAPS; i++) {
+		w = &p->device_map[i];
 		if (atomic_load_explicit(&w->used, memory_order_acquire) &&
 		    w->mmio_pa && addr >= w->addr &&
 		    addr + 4 <= w->addr + w->bytes)
@@ -499,7 +500,7 @@ void host_mmio_write32(struct host_process *p, volatile void *addr,
 		       uint32_t value)
 {
 	uint8_t *at = (uint8_t *)(uintptr_t)addr;
-	struct host_window *w = find_window(p, at);
+	struct device_map *w = find_device_map(p, at);
 
 	/* What another program says is no reason for this one to end. */
 	if (!w && p->mm->remote)

@@ -21,9 +21,9 @@
 #include "host/process.h"
 
 #define ARENA_PAGES	(HOST_ARENA_BYTES / HOST_PAGE)
-/* The end of an arena holds windows of device registers, not memory. */
-#define ARENA_WINDOW_BYTES 0x1000000ull
-#define ARENA_MEMORY_BYTES (HOST_ARENA_BYTES - ARENA_WINDOW_BYTES)
+/* The end of an arena holds maps of device registers, not memory. */
+#define ARENA_DEVICE_BYTES 0x1000000ull
+#define ARENA_MEMORY_BYTES (HOST_ARENA_BYTES - ARENA_DEVICE_BYTES)
 
 #define KERNEL_BANK_BYTES 0x10000000ull	/* tables and DMA memory, sparse */
 /*

@@ -15,11 +15,11 @@
 #include "host/host.h"
 
 #define PROCESS_FILES	64
-#define PROCESS_WINDOWS	256
+#define PROCESS_DEVICE_MAPS	256
 #define DEVICES		8
 
-struct host_window {
-	struct host_open_file *file;	/* the window is a user of it */
+struct device_map {
+	struct host_open_file *file;	/* the map is a user of it */
 	uint8_t *addr;
 	void *mem;			/* NULL: registers, at mmio_pa */
 	uint64_t bytes, mmio_pa;	/* mmio_pa 0: plain memory */
@@ -30,7 +30,7 @@ struct host_window {
 struct host_open_file {
 	struct host_file file;		/* what the driver sees */
 	struct host_device *dev;
-	/* Calls under way, windows, and the descriptor. */
+	/* Calls under way, maps, and the descriptor. */
 	unsigned int users;
 };
 
@@ -40,9 +40,9 @@ struct host_process {
 	uint32_t pid, uid;
 	unsigned int slot;
 	char name[32];
-	struct sim_mutex lock;		/* files and windows */
+	struct sim_mutex lock;		/* files and device maps */
 	struct host_open_file *file[PROCESS_FILES];
-	struct host_window window[PROCESS_WINDOWS];
+	struct device_map device_map[PROCESS_DEVICE_MAPS];
 	atomic_uint threads;
 };
 

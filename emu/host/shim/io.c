@@ -2,7 +2,7 @@
 /*
  * io.c - registers, interrupts, memory for the card.
  *
- * A window of registers is a piece of address space that nobody can touch, so
+ * A map of registers is a piece of address space that nobody can touch, so
  * that a driver that stores to it plainly is caught; the page behind it says
  * whose it is.
  */
@@ -21,56 +21,56 @@
 #include "shim_internal.h"
 
 /*
- * A window begins at a multiple of this, and is smaller by what the largest page
+ * A map begins at a multiple of this, and is smaller by what the largest page
  * of a host takes at least.
  */
-#define WINDOW_ALIGN	0x40000ul
+#define IO_MAP_ALIGN	0x40000ul
 #define OWNER_BYTES	0x10000ul
-#define OWNER_OFFSET	(WINDOW_ALIGN - OWNER_BYTES)
+#define OWNER_OFFSET	(IO_MAP_ALIGN - OWNER_BYTES)
 
-struct window {
+struct io_map {
 	struct board *board;
 	u64 pa, bytes;
 	u8 *reserved;		/* what was mapped, twice as much */
 };
 
-void *shim_window_create(struct board *board, u64 pa, u64 bytes)
+void *shim_io_map_create(struct board *board, u64 pa, u64 bytes)
 {
-	struct window *w;
+	struct io_map *w;
 	uintptr_t at;
 	int err;
 	u8 *p;
 
 	assert(bytes <= OWNER_OFFSET);
-	p = os_reserve(NULL, 2 * WINDOW_ALIGN, &err);
+	p = os_reserve(NULL, 2 * IO_MAP_ALIGN, &err);
 	if (!p)
 		return NULL;
-	at = ((uintptr_t)p + WINDOW_ALIGN - 1) & ~(WINDOW_ALIGN - 1);
-	w = (struct window *)(at + OWNER_OFFSET);
+	at = ((uintptr_t)p + IO_MAP_ALIGN - 1) & ~(IO_MAP_ALIGN - 1);
+	w = (struct io_map *)(at + OWNER_OFFSET);
 	if (os_protect(w, OWNER_BYTES, PROT_READ | PROT_WRITE)) {
-		munmap(p, 2 * WINDOW_ALIGN);
+		munmap(p, 2 * IO_MAP_ALIGN);
 		return NULL;
 	}
-	*w = (struct window){ board, pa, bytes, p };
+	*w = (struct io_map){ board, pa, bytes, p };
 	return (void *)at;
 }
 
-static struct window *owner(const void *p)
+static struct io_map *owner(const void *p)
 {
-	uintptr_t at = (uintptr_t)p & ~(WINDOW_ALIGN - 1);
+	uintptr_t at = (uintptr_t)p & ~(IO_MAP_ALIGN - 1);
 
-	return (struct window *)(at + OWNER_OFFSET);
+	return (struct io_map *)(at + OWNER_OFFSET);
 }
 
-void shim_window_destroy(void *window)
+void shim_io_map_destroy(void *io_map)
 {
-	if (window)
-		munmap(owner(window)->reserved, 2 * WINDOW_ALIGN);
+	if (io_map)
+		munmap(owner(io_map)->reserved, 2 * IO_MAP_ALIGN);
 }
 
-static u64 window_pa(struct window *w, const void *p, unsigned int bytes)
+static u64 io_map_pa(struct io_map *w, const void *p, unsigned int bytes)
 {
-	u64 off = (uintptr_t)p & (WINDOW_ALIGN - 1);
+	u64 off = (uintptr_t)p & (IO_MAP_ALIGN - 1);
 
 	assert(off + bytes <= w->bytes);
 	return w->pa + off;
@@ -78,8 +78,8 @@ static u64 window_pa(struct window *w, const void *p, unsigned int bytes)
 
 u64 shim_read(const void __iomem *p, unsigned int bytes)
 {
-	struct window *w = owner(p);
-	u64 pa = window_pa(w, p, bytes);
+	struct io_map *w = owner(p);
+	u64 pa = io_map_pa(w, p, bytes);
 	uint64_t value;
 
 	/* The bus answers a refused read with ones. */
@@ -93,8 +93,8 @@ u64 shim_read(const void __iomem *p, unsigned int bytes)
 
 void shim_write(void __iomem *p, unsigned int bytes, u64 value)
 {
-	struct window *w = owner(p);
-	u64 pa = window_pa(w, p, bytes);
+	struct io_map *w = owner(p);
+	u64 pa = io_map_pa(w, p, bytes);
 
 	/* Posted: who writes does not hear of a refusal. */
 	if (board_write(w->board, pa, bytes, value))
@@ -193,7 +193,7 @@ int (dma_mmap_coherent)(struct device *dev, struct vm_area_struct *vma,
 	return 0;
 }
 
-/* To the byte: here a window need not be whole pages (host/file.c). */
+/* To the byte: here a map need not be whole pages (host/file.c). */
 int vm_iomap_memory(struct vm_area_struct *vma, phys_addr_t start,
 		    unsigned long bytes)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * probe.c - the board's bus finds the card and starts the driver on it. What a
- * device tree would say stands here: two windows of registers, three
+ * device tree would say stands here: two maps of registers, three
  * interrupts, and the choices of whoever built the board.
  */
 #include <assert.h>
@@ -36,15 +36,15 @@ void *devm_platform_get_and_ioremap_resource(struct platform_device *pdev,
 	struct shim *shim = pdev->dev.shim;
 	struct resource *r;
 
-	assert(i < ARRAY_SIZE(pdev->resource) && !shim->window[i]);
+	assert(i < ARRAY_SIZE(pdev->resource) && !shim->io_map[i]);
 	r = &pdev->resource[i];
-	shim->window[i] = shim_window_create(shim->board, r->start,
+	shim->io_map[i] = shim_io_map_create(shim->board, r->start,
 					     r->end - r->start + 1);
-	if (!shim->window[i])
+	if (!shim->io_map[i])
 		return ERR_PTR(-ENOMEM);
 	if (res)
 		*res = r;
-	return shim->window[i];
+	return shim->io_map[i];
 }
 
 void *devm_platform_ioremap_resource(struct platform_device *pdev,
@@ -60,8 +60,8 @@ int platform_get_irq(struct platform_device *pdev, unsigned int i)
 
 static void shim_free(struct shim *shim)
 {
-	shim_window_destroy(shim->window[0]);
-	shim_window_destroy(shim->window[1]);
+	shim_io_map_destroy(shim->io_map[0]);
+	shim_io_map_destroy(shim->io_map[1]);
 	shim_vmas_end();
 	free(shim);
 }

@@ -24,7 +24,7 @@ struct shim {
 	struct sim *sim;
 	struct host_driver_params params;
 	struct platform_device pdev;
-	void *window[2];
+	void *io_map[2];
 	struct shim_irq irq[IRQ_LINES];
 	struct sim_spin lock;		/* all that follows but rules */
 	struct cdev *cdev;		/* the device file; NULL: there is none */
@@ -71,8 +71,8 @@ bool shim_vma_mine(const struct vm_area_struct *v);
 void shim_vmas_close(const char *where);
 
 /* io.c */
-void *shim_window_create(struct board *board, u64 pa, u64 bytes);
-void shim_window_destroy(void *window);
+void *shim_io_map_create(struct board *board, u64 pa, u64 bytes);
+void shim_io_map_destroy(void *io_map);
 
 /* mm.c */
 struct mm_struct *shim_mm_create(struct shim *shim, struct host_mm *host);

@@ -6,8 +6,8 @@
 #include <shim/shim.h>
 
 /*
- * An __iomem pointer points into a window that cannot be touched; behind the
- * window stands whose registers it is (io.c).
+ * An __iomem pointer points into a map that cannot be touched; behind the
+ * map stands whose registers it is (io.c).
  */
 u64 shim_read(const void __iomem *p, unsigned int bytes);
 void shim_write(void __iomem *p, unsigned int bytes, u64 value);
