@@ -11,7 +11,7 @@ void engine_let_go(struct c_engine *e, uint32_t *cells,
 	unsigned int n = 0;
 
 	for (; *cells; *cells &= *cells - 1)
-		gone[n++] = frame[lowest(*cells)];
+		gone[n++] = frame[lowest_bit(*cells)];
 	if (n)
 		e->env.frames_put(e->env.wire, gone, n);
 }
@@ -164,7 +164,7 @@ static const struct engine_ops c_ops = {
 	.check = c_check,
 };
 
-static bool good_config(const struct engine_config *c)
+static bool engine_config_ok(const struct engine_config *c)
 {
 	return c->node < WIRE_NODES && c->contexts >= 4 &&
 	       c->contexts <= ENGINE_CTX_MAX && c->rx_contexts >= 1 &&
@@ -182,7 +182,7 @@ struct engine *engine_create(const struct engine_config *cfg,
 	unsigned int i;
 
 	*error = -EINVAL;
-	if (!good_config(cfg) || !env->burst_begin || !env->burst_end ||
+	if (!engine_config_ok(cfg) || !env->burst_begin || !env->burst_end ||
 	    !env->frame_get || !env->frame_send || !env->irq || !env->kick)
 		return NULL;
 	*error = -ENOMEM;
@@ -202,7 +202,7 @@ struct engine *engine_create(const struct engine_config *cfg,
 	if (!e->cfg.cause)
 		e->cfg.cause = &e->no_cause;
 	e->block_bytes = (uint32_t)block;
-	e->cell_log2 = lowest(cfg->cell_bytes);
+	e->cell_log2 = lowest_bit(cfg->cell_bytes);
 	regs_init(e);
 	e->engine.ops = &c_ops;
 	c_reset(&e->engine);

@@ -6,7 +6,7 @@
  */
 #include "nic/engine_internal.h"
 
-static void count(struct c_engine *e, uint8_t wop)
+static void answer_count(struct c_engine *e, uint8_t wop)
 {
 	e->stats.ready_sent += wop == WOP_READY;
 	e->stats.nak_sent += wop == WOP_NAK;
@@ -27,13 +27,13 @@ static bool try_send(struct c_engine *e, uint8_t node,
 	f->to = node;
 	f->cause = cause;
 	wire_put_answer(f, a, e->cfg.icrc);
-	count(e, a->opcode);
+	answer_count(e, a->opcode);
 	e->env.frame_send(e->env.wire, f);
 	return true;
 }
 
-static void post(struct c_engine *e, uint8_t node, const struct wire_answer *a,
-		 uint64_t cause)
+static void answer_transmit(struct c_engine *e, uint8_t node,
+			    const struct wire_answer *a, uint64_t cause)
 {
 	struct peer *p = &e->peer[node][a->ctx];
 	unsigned int at;
@@ -63,7 +63,7 @@ void answer_post(struct c_engine *e, const struct rx_ctx *r, uint8_t wop,
 		.xfer = r->xfer, .block = r->block,
 	};
 
-	post(e, r->node, &a, cause);
+	answer_transmit(e, r->node, &a, cause);
 }
 
 void answer_block(struct c_engine *e, uint8_t node, const struct wire_block *b,
@@ -75,7 +75,7 @@ void answer_block(struct c_engine *e, uint8_t node, const struct wire_block *b,
 		.xfer = b->xfer, .block = b->block,
 	};
 
-	post(e, node, &a, cause);
+	answer_transmit(e, node, &a, cause);
 }
 
 void answer_flush(struct c_engine *e)

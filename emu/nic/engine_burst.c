@@ -11,7 +11,7 @@ void burst_start(struct burst_iter *w, unsigned int channel, uint16_t stream,
 		 uint64_t va, uint32_t len, uint8_t *buf)
 {
 	assert(w->phase == BURST_NONE && len);
-	/* What is not set here, begin() and the port set for each burst. */
+	/* What is not set here, burst_begin() and the port set for each burst. */
 	w->phase = BURST_NEXT;
 	w->offset = 0;
 	w->map = 0;
@@ -25,15 +25,15 @@ void burst_start(struct burst_iter *w, unsigned int channel, uint16_t stream,
 }
 
 /* The i-th page that the block touches. */
-static unsigned int page_of(const struct burst_iter *w)
+static unsigned int burst_page(const struct burst_iter *w)
 {
 	uint64_t first = w->va / ENGINE_PAGE;
 
 	return (unsigned int)((w->va + w->offset) / ENGINE_PAGE - first);
 }
 
-static enum dma_status begin(struct c_engine *e, struct burst_iter *w, uint64_t now_ns,
-			     const struct trace_at *at, uint64_t cause)
+static enum dma_status burst_begin(struct c_engine *e, struct burst_iter *w, uint64_t now_ns,
+				   const struct trace_at *at, uint64_t cause)
 {
 	struct dma_burst *b = &w->b;
 	uint32_t room;
@@ -53,20 +53,20 @@ static enum dma_status begin(struct c_engine *e, struct burst_iter *w, uint64_t 
 	return e->env.burst_begin(e->env.ctx, b);
 }
 
-static uint8_t *bytes(struct burst_iter *w)
+static uint8_t *burst_bytes(struct burst_iter *w)
 {
 	return w->direct ? w->direct : w->buf + w->offset;
 }
 
 /* The burst has ended with w->status; go on to the next one. */
-static enum burst_result finish(struct c_engine *e, struct burst_iter *w,
-				struct trace_at *at, unsigned int index,
-				uint64_t *event)
+static enum burst_result burst_finish(struct c_engine *e, struct burst_iter *w,
+				      struct trace_at *at, unsigned int index,
+				      uint64_t *event)
 {
 	struct dma_burst *b = &w->b;
 
 	if (w->status == DMA_OK) {
-		w->status = e->env.burst_end(e->env.ctx, b, bytes(w));
+		w->status = e->env.burst_end(e->env.ctx, b, burst_bytes(w));
 		assert(w->status == DMA_OK || w->status == DMA_DECERR);
 	}
 	if (w->status == DMA_OK) {
@@ -75,7 +75,7 @@ static enum burst_result finish(struct c_engine *e, struct burst_iter *w,
 				    b->write ? EV_RX_BURST : EV_TX_BURST,
 				    at, index, b->va, b->len, b->pa);
 	} else if (w->status == DMA_SLVERR) {
-		w->map |= 1u << page_of(w);
+		w->map |= 1u << burst_page(w);
 		if (!w->fault_event)
 			w->fault_event = b->event ? b->event : b->cause;
 	} else {
@@ -102,9 +102,9 @@ enum burst_result burst_step(struct c_engine *e, struct burst_iter *w,
 	assert(w->phase != BURST_NONE);
 	*delay_ns = 0;
 	if (w->phase == BURST_OPEN)
-		return finish(e, w, at, index, event);
+		return burst_finish(e, w, at, index, event);
 	if (w->phase == BURST_NEXT) {
-		w->status = begin(e, w, now_ns, at, *event);
+		w->status = burst_begin(e, w, now_ns, at, *event);
 		if (w->status != DMA_STALLED) {
 			w->phase = BURST_OPEN;
 			*delay_ns = w->b.delay_ns;
@@ -119,7 +119,7 @@ enum burst_result burst_step(struct c_engine *e, struct burst_iter *w,
 void burst_abandon(struct c_engine *e, struct burst_iter *w)
 {
 	if (w->phase == BURST_OPEN && w->status == DMA_OK)
-		e->env.burst_end(e->env.ctx, &w->b, bytes(w));
+		e->env.burst_end(e->env.ctx, &w->b, burst_bytes(w));
 	w->phase = BURST_NONE;
 }
 

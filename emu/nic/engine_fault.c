@@ -23,7 +23,7 @@ static void drop_fault(struct c_engine *e, unsigned int i)
  * room, unless it is the head: the driver may be reading that one, and its
  * serial number shows in the end that it is old.
  */
-static void push(struct c_engine *e, const struct fault *f)
+static void fault_push(struct c_engine *e, const struct fault *f)
 {
 	unsigned int i;
 
@@ -55,7 +55,7 @@ void fault_queue_tx(struct c_engine *e, unsigned int i)
 
 	t->event = engine_emit(e, EV_ENG_FAULT, &at, i, SIDE_TX,
 			      t->lva, t->map);
-	push(e, &f);
+	fault_push(e, &f);
 }
 
 void fault_queue_rx(struct c_engine *e, unsigned int i)
@@ -71,7 +71,7 @@ void fault_queue_rx(struct c_engine *e, unsigned int i)
 
 	r->event = engine_emit(e, EV_ENG_FAULT, &at, i, SIDE_RX,
 			      r->va, r->map);
-	push(e, &f);
+	fault_push(e, &f);
 }
 
 void fault_pop(struct c_engine *e)
@@ -112,7 +112,7 @@ int fault_ready(struct c_engine *e, uint32_t value)
 
 static_assert(NOTES_MAX <= NOTES_RING, "room for every note");
 
-static struct note *note_at(struct c_engine *e, unsigned int i)
+static struct note *fault_note(struct c_engine *e, unsigned int i)
 {
 	return &e->note[(e->note_head + i) % NOTES_RING];
 }
@@ -127,15 +127,16 @@ void note_post(struct c_engine *e, unsigned int kind, unsigned int index,
 	unsigned int i;
 
 	if (e->in_ring[kind][index]) {
-		for (i = 0; note_at(e, i)->kind != kind ||
-			    note_at(e, i)->index != index; i++)
+		for (i = 0; fault_note(e, i)->kind != kind ||
+			    fault_note(e, i)->index != index; i++)
 			assert(i < e->notes);
 		for (; i + 1 < e->notes; i++)
-			*note_at(e, i) = *note_at(e, i + 1);
+			*fault_note(e, i) = *fault_note(e, i + 1);
 		e->notes--;
 	}
 	assert(e->notes < NOTES_MAX);
-	*note_at(e, e->notes++) = (struct note){ (uint8_t)kind, (uint8_t)index,
+	*fault_note(e, e->notes++) = (struct note){ (uint8_t)kind,
+		(uint8_t)index,
 						 serial };
 	e->in_ring[kind][index] = 1;
 	engine_line(e, ENGINE_LINE_EVENT, true);
@@ -145,7 +146,7 @@ bool note_take(struct c_engine *e, struct note *n)
 {
 	if (!e->notes)
 		return false;
-	*n = *note_at(e, 0);
+	*n = *fault_note(e, 0);
 	e->in_ring[n->kind][n->index] = 0;
 	e->note_head = (e->note_head + 1) % NOTES_RING;
 	e->notes--;

@@ -335,7 +335,7 @@ static inline uint64_t engine_emit(struct c_engine *e, enum trace_event ev,
 	return trace_emit(e->cfg.trace, ev, at, a0, a1, a2, a3);
 }
 
-static inline unsigned int lowest(uint32_t mask)
+static inline unsigned int lowest_bit(uint32_t mask)
 {
 	assert(mask);
 	return (unsigned int)__builtin_ctz(mask);

@@ -122,8 +122,8 @@ void regs_init(struct c_engine *e)
 }
 
 /* The register that off and size name, or NULL. */
-static const struct reg_place *decode(const struct c_engine *e, uint32_t off,
-				      unsigned int size)
+static const struct reg_place *reg_decode(const struct c_engine *e,
+					  uint32_t off, unsigned int size)
 {
 	const struct reg_place *p;
 
@@ -307,7 +307,7 @@ int c_reg_read(struct engine *engine, uint32_t off, unsigned int size,
 	       uint64_t *value)
 {
 	struct c_engine *e = c_engine(engine);
-	const struct reg_place *p = decode(e, off, size);
+	const struct reg_place *p = reg_decode(e, off, size);
 
 	if (!p)
 		return -EINVAL;
@@ -386,7 +386,7 @@ static int write_ctx(struct c_engine *e, const struct reg_place *p,
 static int write_reg(struct c_engine *e, uint32_t off, unsigned int size,
 		     uint64_t value)
 {
-	const struct reg_place *p = decode(e, off, size);
+	const struct reg_place *p = reg_decode(e, off, size);
 	uint64_t old;
 
 	if (!p || regs[p->reg].access == ACCESS_RO)
@@ -407,7 +407,8 @@ static int write_reg(struct c_engine *e, uint32_t off, unsigned int size,
 	return write_ctx(e, p, value);
 }
 
-static int refuse(struct c_engine *e, uint32_t off, uint64_t value, int error)
+static int reg_refuse(struct c_engine *e, uint32_t off, uint64_t value,
+		      int error)
 {
 	struct trace_at at = { .board = e->cfg.board, .cause = e->reg_cause };
 
@@ -424,5 +425,5 @@ int c_reg_write(struct engine *engine, uint32_t off, unsigned int size,
 
 	e->reg_cause = e->cfg.cause->write;
 	error = write_reg(e, off, size, value);
-	return error ? refuse(e, off, value, error) : 0;
+	return error ? reg_refuse(e, off, value, error) : 0;
 }

@@ -60,8 +60,8 @@ static struct peer *rx_peer(struct c_engine *e, const struct rx_ctx *r)
 }
 
 /* Is the cell worth a reference instead of a copy? */
-static bool keep(struct c_engine *e, struct rx_ctx *r, unsigned int cell,
-		 const struct wire_frame *f)
+static bool rx_keep(struct c_engine *e, struct rx_ctx *r, unsigned int cell,
+		    const struct wire_frame *f)
 {
 	if (e->cfg.cell_bytes < BORROW_BYTES || !e->env.frame_borrow ||
 	    !e->env.frame_borrow(e->env.wire, f))
@@ -71,7 +71,7 @@ static bool keep(struct c_engine *e, struct rx_ctx *r, unsigned int cell,
 	return true;
 }
 
-static void let_go(struct c_engine *e, struct rx_ctx *r)
+static void rx_let_go(struct c_engine *e, struct rx_ctx *r)
 {
 	engine_let_go(e, &r->borrowed, r->frame);
 }
@@ -109,11 +109,11 @@ void rx_move(struct c_engine *e, struct rx_ctx *r, unsigned int event,
 			      r->state);
 	switch (r->state) {
 	case FL_RX_FREE:
-		let_go(e, r);
+		rx_let_go(e, r);
 		rx_free(e, r);
 		break;
 	case FL_RX_FAULT:
-		let_go(e, r);	/* all of it will be sent again */
+		rx_let_go(e, r);	/* all of it will be sent again */
 		break;
 	case FL_RX_CHECK:
 		note_post(e, FL_NOTE_RX_OPEN, i, r->serial);
@@ -165,7 +165,7 @@ static void store_cell(struct c_engine *e, struct rx_ctx *r,
 	r->have[cell / 64] |= bit;
 	r->cells_left--;
 	/* end::resend-8[] */
-	if (!keep(e, r, cell, f))
+	if (!rx_keep(e, r, cell, f))
 		memcpy(r->buf + b->offset, b->payload, b->payload_len);
 	r->event = f->cause ? f->cause : r->event;
 }
@@ -202,8 +202,8 @@ static void rx_collect(struct c_engine *e, struct rx_ctx *r,
 		rx_move(e, r, FL_RX_EV_FULL, f->cause);
 }
 
-static void fill(struct c_engine *e, struct rx_ctx *r,
-		 const struct wire_frame *f, const struct wire_block *b)
+static void rx_fill(struct c_engine *e, struct rx_ctx *r,
+		    const struct wire_frame *f, const struct wire_block *b)
 {
 	uint32_t cells = (b->len + e->cfg.cell_bytes - 1) >> e->cell_log2;
 
@@ -314,11 +314,11 @@ static void rx_open(struct c_engine *e, struct peer *p,
 		no_context(e, f, b);
 		return;
 	}
-	i = lowest(e->rx_free);
+	i = lowest_bit(e->rx_free);
 	e->rx_free &= ~(1u << i);
 	r = &e->rx[i];
 	assert(r->state == FL_RX_FREE && r->requester == NONE && !r->linked);
-	fill(e, r, f, b);
+	rx_fill(e, r, f, b);
 	p->over = false;
 	p->rxc = (uint8_t)i;
 	r->linked = true;
@@ -397,7 +397,7 @@ static void rx_again(struct c_engine *e, const struct wire_frame *f,
 }
 
 /* Is the packet possible at all, on some board? */
-static bool possible(const struct c_engine *e, const struct wire_block *b)
+static bool rx_is_possible(const struct c_engine *e, const struct wire_block *b)
 {
 	uint32_t cell = e->cfg.cell_bytes, rest = b->len - b->offset;
 
@@ -446,7 +446,7 @@ void rx_block(struct c_engine *e, const struct wire_frame *f,
 {
 	struct peer *p;
 
-	if (!possible(e, b)) {
+	if (!rx_is_possible(e, b)) {
 		rx_bad(e, f, WIRE_LENGTH);
 		return;
 	}
@@ -541,7 +541,7 @@ void rx_init(struct c_engine *e)
 	e->rx_free = (uint32_t)((1ull << e->cfg.rx_contexts) - 1);
 	for (i = 0; i < ENGINE_RXC_MAX; i++) {
 		r = &e->rx[i];
-		let_go(e, r);
+		rx_let_go(e, r);
 		*r = (struct rx_ctx){ .serial = r->serial, .requester = NONE,
 				      .buf = r->buf };
 	}

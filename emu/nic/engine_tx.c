@@ -193,7 +193,7 @@ static struct tx_ctx *tx_named(struct c_engine *e, const struct wire_frame *f,
  * A READ that must be asked for again. It stays FLYING: the answer to an
  * earlier attempt may still come.
  */
-static bool later(const struct tx_ctx *t, const struct wire_answer *a)
+static bool tx_ask_later(const struct tx_ctx *t, const struct wire_answer *a)
 {
 	return t->opcode == WOP_READ_REQ && a->opcode == WOP_REFUSED && a->code;
 }
@@ -214,10 +214,10 @@ void tx_answer(struct c_engine *e, const struct wire_frame *f,
 	t = tx_named(e, f, a);
 	if (!t)
 		goto stale;
-	if (a->opcode == WOP_WAIT || later(t, a)) {
+	if (a->opcode == WOP_WAIT || tx_ask_later(t, a)) {
 		if (t->state != FL_TX_FLYING)
 			goto stale;
-		if (later(t, a))
+		if (tx_ask_later(t, a))
 			t->status = a->code;
 		note_post(e, a->opcode == WOP_WAIT ? FL_NOTE_TX_WAITING :
 						     FL_NOTE_TX_REFUSED,
@@ -337,11 +337,11 @@ static unsigned int next_ready(const struct c_engine *e, const struct channel *c
 	/* Round robin: the next one after the last that was served. */
 	uint32_t later = e->tx_ready & ~((2u << c->last) - 1);
 
-	return lowest(later ? later : e->tx_ready);
+	return lowest_bit(later ? later : e->tx_ready);
 	/* end::resend-1[] */
 }
 
-static bool pick(struct c_engine *e, struct channel *c)
+static bool tx_pick(struct c_engine *e, struct channel *c)
 {
 	struct tx_ctx *t;
 
@@ -358,7 +358,7 @@ static bool pick(struct c_engine *e, struct channel *c)
 	return true;
 }
 
-static void drop(struct c_engine *e, struct channel *c)
+static void tx_drop(struct c_engine *e, struct channel *c)
 {
 	burst_abandon(e, &c->iter);
 	engine_let_go(e, &c->filled, c->frame);
@@ -391,12 +391,12 @@ static void read_direct(struct c_engine *e, struct channel *c)
 }
 
 /* The block has left. What the peer said meanwhile comes next. */
-static void leave(struct c_engine *e, struct channel *c)
+static void tx_leave(struct c_engine *e, struct channel *c)
 {
 	unsigned int i = c->ctx;
 	struct tx_ctx *t = &e->tx[i];
 
-	drop(e, c);
+	tx_drop(e, c);
 	e->stats.blocks_sent++;
 	if (t->attempt)
 		e->stats.blocks_resent++;
@@ -472,7 +472,7 @@ static uint64_t send_cell(struct c_engine *e, struct channel *c)
 	delay_ns = e->env.frame_send(e->env.wire, f);
 	c->sent += bytes;
 	if (t->opcode == WOP_READ_REQ || c->sent == t->len)
-		leave(e, c);
+		tx_leave(e, c);
 	return delay_ns;
 }
 
@@ -496,12 +496,12 @@ static uint64_t read_burst(struct c_engine *e, struct channel *c,
 		t->map = c->iter.map;
 		t->fault_serial++;
 		e->stats.faults_local++;
-		drop(e, c);
+		tx_drop(e, c);
 		tx_move(e, i, FL_TX_EV_FAULT, 0);
 		fault_queue_tx(e, i);
 		break;
 	case BURST_BUS_ERROR:
-		drop(e, c);
+		tx_drop(e, c);
 		t->status = FL_ST_BUS_ERROR;
 		tx_move(e, i, FL_TX_EV_BUS_ERROR, 0);
 		break;
@@ -516,11 +516,11 @@ uint64_t tx_step(struct c_engine *e, uint64_t now_ns)
 	if (c->iter.phase == BURST_HELD)
 		return engine_sleep(e, CH_READ);
 	if (c->dropped)
-		drop(e, c);
+		tx_drop(e, c);
 	/* An open burst ends even when the engine was turned off. */
 	if (!e->enabled && c->iter.phase != BURST_OPEN)
 		return engine_sleep(e, CH_READ);
-	if (c->ctx == NONE && !pick(e, c))
+	if (c->ctx == NONE && !tx_pick(e, c))
 		return engine_sleep(e, CH_READ);
 	c->wants_room = false;
 	return c->sending ? send_cell(e, c) : read_burst(e, c, now_ns);
@@ -532,7 +532,7 @@ void tx_init(struct c_engine *e)
 	struct channel *c = &e->ch[CH_READ];
 	unsigned int i;
 
-	drop(e, c);
+	tx_drop(e, c);
 	c->awake = false;
 	c->last = (uint8_t)(e->cfg.contexts - 1);
 	e->tx_ready = 0;

@@ -14,7 +14,7 @@ void write_queue(struct c_engine *e, struct rx_ctx *r)
 	engine_kick(e, CH_WRITE);
 }
 
-static struct rx_ctx *next(struct c_engine *e)
+static struct rx_ctx *write_next(struct c_engine *e)
 {
 	struct rx_ctx *r;
 
@@ -62,7 +62,7 @@ void write_cancel(struct c_engine *e, struct rx_ctx *r)
 	}
 }
 
-static void landed(struct c_engine *e, struct rx_ctx *r)
+static void write_landed(struct c_engine *e, struct rx_ctx *r)
 {
 	uint8_t requester = r->requester;
 
@@ -74,7 +74,7 @@ static void landed(struct c_engine *e, struct rx_ctx *r)
 		note_post(e, FL_NOTE_RX_LANDED, rx_index(e, r), r->serial);
 }
 
-static void refused(struct c_engine *e, struct rx_ctx *r, uint32_t map)
+static void write_refused(struct c_engine *e, struct rx_ctx *r, uint32_t map)
 {
 	e->stats.faults_remote++;
 	r->map = map;
@@ -86,7 +86,7 @@ static void refused(struct c_engine *e, struct rx_ctx *r, uint32_t map)
 			  (uint8_t)e->tx[r->requester].gen);
 }
 
-static void failed(struct c_engine *e, struct rx_ctx *r)
+static void write_failed(struct c_engine *e, struct rx_ctx *r)
 {
 	uint8_t requester = r->requester;
 
@@ -97,8 +97,8 @@ static void failed(struct c_engine *e, struct rx_ctx *r)
 }
 
 /* [offset, offset + len) of the block, where it can be written from. */
-static uint8_t *bytes_of(struct c_engine *e, struct rx_ctx *r, uint32_t offset,
-			 uint32_t len)
+static uint8_t *write_bytes(struct c_engine *e, struct rx_ctx *r,
+			    uint32_t offset, uint32_t len)
 {
 	uint32_t size = e->cfg.cell_bytes, from, to, at;
 	unsigned int cell = offset >> e->cell_log2;
@@ -129,20 +129,20 @@ static uint64_t write_burst(struct c_engine *e, struct channel *c,
 			   &delay_ns)) {
 	case BURST_MORE:
 		if (r->borrowed && c->iter.phase == BURST_OPEN)
-			c->iter.direct = bytes_of(e, r, c->iter.offset,
-						  c->iter.b.len);
+			c->iter.direct = write_bytes(e, r, c->iter.offset,
+						     c->iter.b.len);
 		break;
 	case BURST_GOOD:
 		c->ctx = NONE;
-		landed(e, r);
+		write_landed(e, r);
 		break;
 	case BURST_REFUSED:
 		c->ctx = NONE;
-		refused(e, r, c->iter.map);
+		write_refused(e, r, c->iter.map);
 		break;
 	case BURST_BUS_ERROR:
 		c->ctx = NONE;
-		failed(e, r);
+		write_failed(e, r);
 		break;
 	}
 	return delay_ns;
@@ -163,7 +163,7 @@ uint64_t write_step(struct c_engine *e, uint64_t now_ns)
 			    e->rx[c->ctx].cancelled))
 		return engine_sleep(e, CH_WRITE);
 	if (c->ctx == NONE) {
-		r = next(e);
+		r = write_next(e);
 		if (!r)
 			return engine_sleep(e, CH_WRITE);
 		c->ctx = (uint8_t)rx_index(e, r);

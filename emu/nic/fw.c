@@ -7,7 +7,7 @@ unsigned long fw_size(void)
 	return sizeof(struct fw);
 }
 
-static uint32_t param(uint32_t value, uint32_t mask, uint32_t shift)
+static uint32_t fw_param(uint32_t value, uint32_t mask, uint32_t shift)
 {
 	return (value & mask) >> shift;
 }
@@ -24,18 +24,18 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 		return NULL;
 	env->reg_read(env->engine, NIC_ENG_BASE + NIC_ENG_PARAM, 4, &param64);
 	value = (uint32_t)param64;
-	contexts = param(value, NIC_ENG_PARAM_NCTX_MASK,
-			 NIC_ENG_PARAM_NCTX_SHIFT);
-	log2 = param(value, NIC_ENG_PARAM_BLOCK_LOG2_MASK,
-		     NIC_ENG_PARAM_BLOCK_LOG2_SHIFT);
+	contexts = fw_param(value, NIC_ENG_PARAM_NCTX_MASK,
+			    NIC_ENG_PARAM_NCTX_SHIFT);
+	log2 = fw_param(value, NIC_ENG_PARAM_BLOCK_LOG2_MASK,
+			NIC_ENG_PARAM_BLOCK_LOG2_SHIFT);
 	if (contexts < 4 || contexts > FW_CTXS || log2 < 12 || log2 > 16)
 		return NULL;
 	__builtin_memset(fw, 0, sizeof(*fw));
 	fw->cfg = *cfg;
 	fw->env = *env;
 	fw->contexts = contexts;
-	fw->rx_contexts = param(value, NIC_ENG_PARAM_NRXC_MASK,
-				NIC_ENG_PARAM_NRXC_SHIFT);
+	fw->rx_contexts = fw_param(value, NIC_ENG_PARAM_NRXC_MASK,
+				   NIC_ENG_PARAM_NRXC_SHIFT);
 	fw->free = (1u << contexts) - 1;
 	fw->block_bytes = 1u << log2;
 	fw->alarm_ns = FW_NEVER;

@@ -5,12 +5,12 @@
  */
 #include "nic/fw_internal.h"
 
-static uint32_t number(const struct fw *fw, const struct fw_ctx *c)
+static uint32_t ctx_number(const struct fw *fw, const struct fw_ctx *c)
 {
 	return (uint32_t)(c - fw->ctx);
 }
 
-static void count(struct fw *fw, const struct fw_ctx *c, int by)
+static void ctx_count(struct fw *fw, const struct fw_ctx *c, int by)
 {
 	struct fw_qp *q = &fw->qp[c->qp];
 	struct fw_slot *s = &fw->slot[q->slot];
@@ -82,9 +82,9 @@ static void set_registers(struct fw *fw, uint32_t n, const struct fw_block *b)
 	*old = new;
 }
 
-static void go(struct fw *fw, struct fw_ctx *c)
+static void ctx_start(struct fw *fw, struct fw_ctx *c)
 {
-	uint32_t base = NIC_CTX_BASE(number(fw, c));
+	uint32_t base = NIC_CTX_BASE(ctx_number(fw, c));
 
 	fw_write32(fw, base + NIC_CTX_CTRL,
 		   NIC_CTX_CTRL_GO | (uint32_t)c->op << NIC_CTX_CTRL_OP_SHIFT);
@@ -103,18 +103,20 @@ struct fw_ctx *fw_ctx_start(struct fw *fw, enum fw_owner owner, uint16_t qp,
 	fw->free &= ~(1u << n);
 	*c = (struct fw_ctx){ .qp = qp, .owner = (uint8_t)owner, .op = b->op,
 			      .xfer = b->at.xfer, .block = b->at.block };
-	count(fw, c, 1);
+	ctx_count(fw, c, 1);
 	set_registers(fw, n, b);
 	c->cause = fw_trace(fw, FW_TRACE_FW_BLOCK, b->at, n, b->lva, b->len,
 			    b->op);
-	go(fw, c);
+	ctx_start(fw, c);
 	fw->stats.blocks++;
 	return c;
 }
 
-static uint32_t state_of(struct fw *fw, const struct fw_ctx *c, uint32_t *state)
+static uint32_t ctx_state(struct fw *fw, const struct fw_ctx *c,
+			  uint32_t *state)
 {
-	uint32_t v = fw_read32(fw, NIC_CTX_BASE(number(fw, c)) + NIC_CTX_STATE);
+	uint32_t v = fw_read32(fw,
+			       NIC_CTX_BASE(ctx_number(fw, c)) + NIC_CTX_STATE);
 
 	*state = (v & NIC_CTX_STATE_STATE_MASK) >> NIC_CTX_STATE_STATE_SHIFT;
 	return v;
@@ -124,7 +126,7 @@ static uint32_t state_of(struct fw *fw, const struct fw_ctx *c, uint32_t *state)
  * The same block from the beginning, in the same context. What it says of the
  * requests before it is true now.
  */
-static void again(struct fw *fw, struct fw_ctx *c)
+static void ctx_restart(struct fw *fw, struct fw_ctx *c)
 {
 	struct fw_at at = { c->xfer, c->block, c->cause };
 	uint32_t ref;
@@ -133,11 +135,12 @@ static void again(struct fw *fw, struct fw_ctx *c)
 	if (c->owner == FW_CTX_REQUEST) {
 		ref = fw_request_ref(&fw->qp[c->qp], c->wr);
 		c->behind = (uint8_t)ref;
-		fw_write32(fw, NIC_CTX_BASE(number(fw, c)) + NIC_CTX_REF, ref);
+		fw_write32(fw, NIC_CTX_BASE(ctx_number(fw, c)) + NIC_CTX_REF,
+			   ref);
 	}
-	c->cause = fw_trace(fw, FW_TRACE_FW_AGAIN, at, number(fw, c),
+	c->cause = fw_trace(fw, FW_TRACE_FW_AGAIN, at, ctx_number(fw, c),
 			    FL_ST_WAIT, 0, 0);
-	go(fw, c);
+	ctx_start(fw, c);
 }
 
 void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status)
@@ -148,15 +151,15 @@ void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status)
 	if (c->killed)
 		return;
 	if (c->aside)
-		again(fw, c);	/* so that its end is told, as any other's */
+		ctx_restart(fw, c);	/* so that its end is told, as any other's */
 	c->killed = true;
 	fw_timer_stop(fw, c);
 	set_waiting(fw, c, false);
 	/* DONE already: its note is on the way, and KILL has no arc. */
-	state_of(fw, c, &state);
+	ctx_state(fw, c, &state);
 	if (state == FL_TX_DONE)
 		return;
-	fw_write32(fw, NIC_CTX_BASE(number(fw, c)) + NIC_CTX_CTRL,
+	fw_write32(fw, NIC_CTX_BASE(ctx_number(fw, c)) + NIC_CTX_CTRL,
 		   NIC_CTX_CTRL_KILL |
 		   (uint32_t)status << NIC_CTX_CTRL_CODE_SHIFT);
 }
@@ -164,7 +167,7 @@ void fw_ctx_kill(struct fw *fw, struct fw_ctx *c, uint8_t status)
 void fw_ctx_abandon(struct fw *fw, struct fw_ctx *c)
 {
 	fw_ctx_kill(fw, c, FL_ST_KILLED);
-	count(fw, c, -1);
+	ctx_count(fw, c, -1);
 	c->owner = FW_CTX_GONE;
 }
 
@@ -181,7 +184,7 @@ void fw_ctx_elder_end(struct fw *fw)
 	fw->tx_elder = 0;
 	for (i = 0; i < fw->contexts; i++)
 		if (fw->ctx[i].owner != FW_CTX_FREE && fw->ctx[i].aside)
-			again(fw, &fw->ctx[i]);
+			ctx_restart(fw, &fw->ctx[i]);
 }
 
 /* A READ, its answer, or a WRITE that has not landed for certain. */
@@ -193,7 +196,7 @@ static bool may_step_aside(const struct fw_ctx *c)
 /* It is being worked on: others wait a while longer. */
 static void elder_heard(struct fw *fw, const struct fw_ctx *c)
 {
-	if (fw->tx_elder != 1 + number(fw, c))
+	if (fw->tx_elder != 1 + ctx_number(fw, c))
 		return;
 	fw->tx_elder_until_ns = fw->now_ns + fw->cfg.fault_timeout_ns;
 	fw_timer_elder(fw);
@@ -221,7 +224,7 @@ static bool serves_elder(const struct fw *fw, const struct fw_ctx *c)
 
 static bool others_first(const struct fw *fw, const struct fw_ctx *c)
 {
-	return fw->tx_elder && fw->tx_elder != 1 + number(fw, c) &&
+	return fw->tx_elder && fw->tx_elder != 1 + ctx_number(fw, c) &&
 	       !serves_elder(fw, c);
 }
 
@@ -231,7 +234,7 @@ static bool others_first(const struct fw *fw, const struct fw_ctx *c)
  */
 static bool steps_aside(struct fw *fw, struct fw_ctx *c)
 {
-	uint32_t me = 1 + number(fw, c);
+	uint32_t me = 1 + ctx_number(fw, c);
 
 	if (++c->waits == FW_ELDER_IN_VAIN) {
 		c->waits = 0;
@@ -263,7 +266,7 @@ void fw_ctx_unpark(struct fw *fw, uint16_t qp)
 }
 
 /* A block that was killed to be started anew: does its owner still want it? */
-static bool wanted(const struct fw *fw, const struct fw_ctx *c)
+static bool ctx_is_wanted(const struct fw *fw, const struct fw_ctx *c)
 {
 	const struct fw_qp *q = &fw->qp[c->qp];
 
@@ -273,7 +276,7 @@ static bool wanted(const struct fw *fw, const struct fw_ctx *c)
 
 static void note_done(struct fw *fw, struct fw_ctx *c)
 {
-	uint32_t n = number(fw, c), state, v = state_of(fw, c, &state);
+	uint32_t n = ctx_number(fw, c), state, v = ctx_state(fw, c, &state);
 	uint8_t status = (uint8_t)((v & NIC_CTX_STATE_STATUS_MASK) >>
 				   NIC_CTX_STATE_STATUS_SHIFT);
 	struct fw_ctx gone;
@@ -286,16 +289,16 @@ static void note_done(struct fw *fw, struct fw_ctx *c)
 	fw_timer_stop(fw, c);
 	set_waiting(fw, c, false);
 	fw_write32(fw, NIC_CTX_BASE(n) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
-	if (c->again && status == FL_ST_KILLED && wanted(fw, c)) {
+	if (c->again && status == FL_ST_KILLED && ctx_is_wanted(fw, c)) {
 		c->aside = others_first(fw, c);
 		c->again = c->killed = c->parked = false;
 		if (!c->aside)
-			again(fw, c);
+			ctx_restart(fw, c);
 		return;
 	}
 	if (fw->tx_elder == 1 + n)
 		fw_ctx_elder_end(fw);
-	count(fw, c, -1);
+	ctx_count(fw, c, -1);
 	gone = *c;
 	c->owner = FW_CTX_FREE;
 	fw->free |= 1u << n;
@@ -357,7 +360,7 @@ static void peer_lacks_pages(struct fw *fw, struct fw_ctx *c)
 
 static void note_refused(struct fw *fw, struct fw_ctx *c)
 {
-	uint32_t state, v = state_of(fw, c, &state);
+	uint32_t state, v = ctx_state(fw, c, &state);
 	uint8_t why = (uint8_t)((v & NIC_CTX_STATE_STATUS_MASK) >>
 				NIC_CTX_STATE_STATUS_SHIFT);
 
@@ -392,7 +395,8 @@ static bool answer_lacks_pages(struct fw *fw, const struct fw_ctx *c)
 		v = (v & NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
 		if (v == FL_RX_FAULT &&
 		    fw_read32(fw, base + NIC_RXC_OP) == WOP_READ_RESP &&
-		    fw_read32(fw, base + NIC_RXC_REF) >> 24 == number(fw, c))
+		    fw_read32(fw, base + NIC_RXC_REF) >> 24 ==
+		    ctx_number(fw, c))
 			return true;
 	}
 	return false;
@@ -403,7 +407,7 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	uint32_t state;
 
 	set_waiting(fw, c, true);
-	state_of(fw, c, &state);
+	ctx_state(fw, c, &state);
 	/*
 	 * The peer lives and is at it, or a page is missing where a READ's
 	 * answer goes: the peer's silence gets the long timer.

@@ -6,7 +6,7 @@
  */
 #include "nic/fw_internal.h"
 
-static void pend(struct fw *fw, uint32_t type, uint32_t object, bool on)
+static void event_pend(struct fw *fw, uint32_t type, uint32_t object, bool on)
 {
 	struct fw_bits *pending = &fw->eq.pending[type - 1];
 	uint32_t bit = 1u << (type - 1);
@@ -21,12 +21,12 @@ static void pend(struct fw *fw, uint32_t type, uint32_t object, bool on)
 
 void fw_event_raise(struct fw *fw, uint32_t type, uint32_t object)
 {
-	pend(fw, type, object, true);
+	event_pend(fw, type, object, true);
 }
 
 void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object)
 {
-	pend(fw, type, object, false);
+	event_pend(fw, type, object, false);
 }
 
 void fw_event_line(struct fw *fw)

@@ -20,7 +20,7 @@
 #define NUMBER_BITS	24
 
 /* a - b in numbers that go round. */
-static int32_t distance(uint32_t a, uint32_t b)
+static int32_t order_distance(uint32_t a, uint32_t b)
 {
 	return (int32_t)((a - b) << (32 - NUMBER_BITS)) >> (32 - NUMBER_BITS);
 }
@@ -35,7 +35,7 @@ enum fw_turn_is fw_order_now(const struct fw *fw, uint16_t qp,
 			     const struct fw_turn *t)
 {
 	const struct fw_order *o = &fw->qp[qp].order;
-	int32_t ahead = distance(t->number, o->next);
+	int32_t ahead = order_distance(t->number, o->next);
 
 	if (t->relaxed)
 		return FW_TURN_NOW;
@@ -52,7 +52,7 @@ enum fw_turn_is fw_order_judge(struct fw *fw, uint16_t qp,
 
 	if (t->relaxed)
 		return FW_TURN_NOW;
-	if (!o->known || distance(oldest, o->next) > 0)
+	if (!o->known || order_distance(oldest, o->next) > 0)
 		order_begin(o, oldest);
 	o->known = true;
 	return fw_order_now(fw, qp, t);

@@ -154,7 +154,7 @@ static uint64_t collect_step(struct fw *fw)
 	return next;
 }
 
-static void expire(struct fw *fw, struct fw_ctx *c)
+static void timer_expire(struct fw *fw, struct fw_ctx *c)
 {
 	uint32_t n = (uint32_t)(c - fw->ctx), base = NIC_CTX_BASE(n), state;
 	struct fw_at at = { c->xfer, c->block, c->cause };
@@ -205,7 +205,7 @@ bool fw_timer_step(struct fw *fw)
 		struct fw_ctx *c = &fw->ctx[__builtin_ctz(left)];
 
 		if (c->deadline_ns <= fw->now_ns) {
-			expire(fw, c);
+			timer_expire(fw, c);
 			return true;
 		}
 		if (c->deadline_ns < next)

@@ -58,8 +58,8 @@ static inline uint64_t get_bytes(const uint8_t *p, unsigned int width)
  * One field; the three numbers come from wire.def. A field is whole bytes or
  * lies inside one byte.
  */
-static inline void put(uint8_t *h, unsigned int byte, unsigned int bit,
-		       unsigned int width, uint64_t value)
+static inline void field_put(uint8_t *h, unsigned int byte, unsigned int bit,
+			     unsigned int width, uint64_t value)
 {
 	unsigned int low;
 
@@ -73,8 +73,8 @@ static inline void put(uint8_t *h, unsigned int byte, unsigned int bit,
 	h[byte] |= (uint8_t)(value << low);
 }
 
-static inline uint64_t get(const uint8_t *h, unsigned int byte,
-			   unsigned int bit, unsigned int width)
+static inline uint64_t field_get(const uint8_t *h, unsigned int byte,
+				 unsigned int bit, unsigned int width)
 {
 	if (bit == 7 && width % 8 == 0)
 		return get_bytes(h + byte, width);
@@ -179,17 +179,17 @@ uint32_t wire_icrc(const struct wire_frame *f)
 	assert(f->len <= WIRE_FRAME_MAX);
 	memset(h, 0xFF, sizeof(h));
 	ip[0] = 0x45;				/* version 4, 5 words */
-	put(ip, 2, 7, 16, 20 + 8 + f->len);
-	put(ip, 4, 7, 16, 0);			/* identification */
-	put(ip, 6, 7, 16, 0x4000);		/* don't fragment */
+	field_put(ip, 2, 7, 16, 20 + 8 + f->len);
+	field_put(ip, 4, 7, 16, 0);		/* identification */
+	field_put(ip, 6, 7, 16, 0x4000);	/* don't fragment */
 	ip[9] = 17;				/* UDP */
-	put(ip, 12, 7, 32, 0x0A000001u + f->from);
-	put(ip, 16, 7, 32, 0x0A000001u + f->to);
-	put(udp, 0, 7, 16, 0xC000u + f->from);
-	put(udp, 2, 7, 16, 4791);
-	put(udp, 4, 7, 16, 8 + f->len);
+	field_put(ip, 12, 7, 32, 0x0A000001u + f->from);
+	field_put(ip, 16, 7, 32, 0x0A000001u + f->to);
+	field_put(udp, 0, 7, 16, 0xC000u + f->from);
+	field_put(udp, 2, 7, 16, 4791);
+	field_put(udp, 4, 7, 16, 8 + f->len);
 	memcpy(bth, f->bytes, WIRE_BTH_BYTES);
-	put(bth, WIRE_BTH_RESERVED8, 0xFF);
+	field_put(bth, WIRE_BTH_RESERVED8, 0xFF);
 	crc = crc_update(0xFFFFFFFFu, h, sizeof(h));
 	return ~crc_update(crc, f->bytes + WIRE_BTH_BYTES,
 			   f->len - WIRE_BTH_BYTES - WIRE_ICRC_BYTES);
@@ -209,11 +209,11 @@ static void put_bth(struct wire_frame *f, uint8_t opcode, uint32_t dest_qp,
 		    uint32_t psn)
 {
 	memset(f->bytes, 0, WIRE_BTH_BYTES);
-	put(f->bytes, WIRE_BTH_OPCODE, opcode);
-	put(f->bytes, WIRE_BTH_MIGREQ, 1);
-	put(f->bytes, WIRE_BTH_PKEY, PKEY);
-	put(f->bytes, WIRE_BTH_DEST_QP, dest_qp);
-	put(f->bytes, WIRE_BTH_PSN, psn);
+	field_put(f->bytes, WIRE_BTH_OPCODE, opcode);
+	field_put(f->bytes, WIRE_BTH_MIGREQ, 1);
+	field_put(f->bytes, WIRE_BTH_PKEY, PKEY);
+	field_put(f->bytes, WIRE_BTH_DEST_QP, dest_qp);
+	field_put(f->bytes, WIRE_BTH_PSN, psn);
 }
 
 uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
@@ -223,18 +223,18 @@ uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
 
 	assert(wire_is_block(b->opcode) && b->payload_len <= WIRE_PAYLOAD_MAX);
 	put_bth(f, b->opcode, b->dest_qp, b->psn);
-	put(h, WIRE_BLK_CTX, b->ctx);
-	put(h, WIRE_BLK_GEN, b->gen);
-	put(h, WIRE_BLK_ATTEMPT, b->attempt);
-	put(h, WIRE_BLK_VA, b->va);
-	put(h, WIRE_BLK_RKEY, b->rkey);
-	put(h, WIRE_BLK_LEN, b->len);
-	put(h, WIRE_BLK_OFFSET, b->offset);
-	put(h, WIRE_BLK_LEFT, b->left);
-	put(h, WIRE_BLK_REF, b->ref);
-	put(h, WIRE_BLK_XFER, b->xfer);
-	put(h, WIRE_BLK_BLOCK, b->block);
-	put(h, WIRE_BLK_SRC, b->src);
+	field_put(h, WIRE_BLK_CTX, b->ctx);
+	field_put(h, WIRE_BLK_GEN, b->gen);
+	field_put(h, WIRE_BLK_ATTEMPT, b->attempt);
+	field_put(h, WIRE_BLK_VA, b->va);
+	field_put(h, WIRE_BLK_RKEY, b->rkey);
+	field_put(h, WIRE_BLK_LEN, b->len);
+	field_put(h, WIRE_BLK_OFFSET, b->offset);
+	field_put(h, WIRE_BLK_LEFT, b->left);
+	field_put(h, WIRE_BLK_REF, b->ref);
+	field_put(h, WIRE_BLK_XFER, b->xfer);
+	field_put(h, WIRE_BLK_BLOCK, b->block);
+	field_put(h, WIRE_BLK_SRC, b->src);
 	f->xfer = b->xfer;
 	f->block = b->block;
 	f->attempt = b->attempt;
@@ -250,14 +250,14 @@ uint32_t wire_put_answer(struct wire_frame *f, const struct wire_answer *a,
 	uint8_t *h = f->bytes + WIRE_BTH_BYTES;
 
 	put_bth(f, a->opcode, a->dest_qp, 0);
-	put(h, WIRE_ANS_CTX, a->ctx);
-	put(h, WIRE_ANS_GEN, a->gen);
-	put(h, WIRE_ANS_ATTEMPT, a->attempt);
-	put(h, WIRE_ANS_CODE, a->code);
-	put(h, WIRE_ANS_RESERVED, 0);
-	put(h, WIRE_ANS_MAP, a->map);
-	put(h, WIRE_ANS_XFER, a->xfer);
-	put(h, WIRE_ANS_BLOCK, a->block);
+	field_put(h, WIRE_ANS_CTX, a->ctx);
+	field_put(h, WIRE_ANS_GEN, a->gen);
+	field_put(h, WIRE_ANS_ATTEMPT, a->attempt);
+	field_put(h, WIRE_ANS_CODE, a->code);
+	field_put(h, WIRE_ANS_RESERVED, 0);
+	field_put(h, WIRE_ANS_MAP, a->map);
+	field_put(h, WIRE_ANS_XFER, a->xfer);
+	field_put(h, WIRE_ANS_BLOCK, a->block);
 	f->xfer = a->xfer;
 	f->block = a->block;
 	f->attempt = a->attempt;
@@ -302,8 +302,8 @@ bool wire_is_block(uint8_t opcode)
 }
 
 /* What both kinds have in common: size, ICRC, opcode, BTH (InfiniBand 9.2). */
-static enum wire_error check(const struct wire_frame *f, bool icrc, int header,
-			     uint32_t header_bytes)
+static enum wire_error wire_check(const struct wire_frame *f, bool icrc,
+				  int header, uint32_t header_bytes)
 {
 	const uint8_t *b = f->bytes;
 	uint64_t wrong;
@@ -314,7 +314,7 @@ static enum wire_error check(const struct wire_frame *f, bool icrc, int header,
 		return WIRE_LENGTH;
 	if (icrc && load_le32(b + f->len - WIRE_ICRC_BYTES) != wire_icrc(f))
 		return WIRE_CRC;
-	if (opcodes[get(b, WIRE_BTH_OPCODE)].header != header)
+	if (opcodes[field_get(b, WIRE_BTH_OPCODE)].header != header)
 		return WIRE_OPCODE;
 	if (f->len < WIRE_BTH_BYTES + header_bytes + WIRE_ICRC_BYTES)
 		return WIRE_SHORT;
@@ -322,10 +322,12 @@ static enum wire_error check(const struct wire_frame *f, bool icrc, int header,
 	 * RESERVED8 may have changed on the way: not looked at. One sum and no
 	 * branches: almost always all of it is right.
 	 */
-	wrong = get(b, WIRE_BTH_SE) | (get(b, WIRE_BTH_MIGREQ) ^ 1) |
-		get(b, WIRE_BTH_PAD) | get(b, WIRE_BTH_TVER) |
-		(get(b, WIRE_BTH_PKEY) ^ PKEY) | get(b, WIRE_BTH_ACKREQ) |
-		get(b, WIRE_BTH_RESERVED7);
+	wrong = field_get(b, WIRE_BTH_SE) |
+		(field_get(b, WIRE_BTH_MIGREQ) ^ 1) |
+		field_get(b, WIRE_BTH_PAD) | field_get(b, WIRE_BTH_TVER) |
+		(field_get(b, WIRE_BTH_PKEY) ^ PKEY) |
+			field_get(b, WIRE_BTH_ACKREQ) |
+		field_get(b, WIRE_BTH_RESERVED7);
 	return wrong ? WIRE_HEADER : WIRE_OK;
 }
 
@@ -333,25 +335,25 @@ enum wire_error wire_get_block(const struct wire_frame *f, bool icrc,
 			       struct wire_block *b)
 {
 	const uint8_t *h = f->bytes + WIRE_BTH_BYTES;
-	enum wire_error e = check(f, icrc, HEADER_BLK, WIRE_BLK_BYTES);
+	enum wire_error e = wire_check(f, icrc, HEADER_BLK, WIRE_BLK_BYTES);
 
 	if (e != WIRE_OK)
 		return e;
-	b->opcode = (uint8_t)get(f->bytes, WIRE_BTH_OPCODE);
-	b->dest_qp = (uint32_t)get(f->bytes, WIRE_BTH_DEST_QP);
-	b->psn = (uint32_t)get(f->bytes, WIRE_BTH_PSN);
-	b->ctx = (uint8_t)get(h, WIRE_BLK_CTX);
-	b->gen = (uint16_t)get(h, WIRE_BLK_GEN);
-	b->attempt = (uint8_t)get(h, WIRE_BLK_ATTEMPT);
-	b->va = get(h, WIRE_BLK_VA);
-	b->rkey = (uint32_t)get(h, WIRE_BLK_RKEY);
-	b->len = (uint32_t)get(h, WIRE_BLK_LEN);
-	b->offset = (uint32_t)get(h, WIRE_BLK_OFFSET);
-	b->left = get(h, WIRE_BLK_LEFT);
-	b->ref = (uint32_t)get(h, WIRE_BLK_REF);
-	b->xfer = (uint32_t)get(h, WIRE_BLK_XFER);
-	b->block = (uint32_t)get(h, WIRE_BLK_BLOCK);
-	b->src = (uint32_t)get(h, WIRE_BLK_SRC);
+	b->opcode = (uint8_t)field_get(f->bytes, WIRE_BTH_OPCODE);
+	b->dest_qp = (uint32_t)field_get(f->bytes, WIRE_BTH_DEST_QP);
+	b->psn = (uint32_t)field_get(f->bytes, WIRE_BTH_PSN);
+	b->ctx = (uint8_t)field_get(h, WIRE_BLK_CTX);
+	b->gen = (uint16_t)field_get(h, WIRE_BLK_GEN);
+	b->attempt = (uint8_t)field_get(h, WIRE_BLK_ATTEMPT);
+	b->va = field_get(h, WIRE_BLK_VA);
+	b->rkey = (uint32_t)field_get(h, WIRE_BLK_RKEY);
+	b->len = (uint32_t)field_get(h, WIRE_BLK_LEN);
+	b->offset = (uint32_t)field_get(h, WIRE_BLK_OFFSET);
+	b->left = field_get(h, WIRE_BLK_LEFT);
+	b->ref = (uint32_t)field_get(h, WIRE_BLK_REF);
+	b->xfer = (uint32_t)field_get(h, WIRE_BLK_XFER);
+	b->block = (uint32_t)field_get(h, WIRE_BLK_BLOCK);
+	b->src = (uint32_t)field_get(h, WIRE_BLK_SRC);
 	b->payload = f->bytes + WIRE_PAYLOAD_AT;
 	b->payload_len = f->len - WIRE_PAYLOAD_AT - WIRE_ICRC_BYTES;
 	if (b->payload_len > WIRE_PAYLOAD_MAX)
@@ -366,22 +368,22 @@ enum wire_error wire_get_answer(const struct wire_frame *f, bool icrc,
 				struct wire_answer *a)
 {
 	const uint8_t *h = f->bytes + WIRE_BTH_BYTES;
-	enum wire_error e = check(f, icrc, HEADER_ANS, WIRE_ANS_BYTES);
+	enum wire_error e = wire_check(f, icrc, HEADER_ANS, WIRE_ANS_BYTES);
 
 	if (e != WIRE_OK)
 		return e;
 	if (f->len != WIRE_BTH_BYTES + WIRE_ANS_BYTES + WIRE_ICRC_BYTES)
 		return WIRE_LENGTH;
-	if (get(h, WIRE_ANS_RESERVED))
+	if (field_get(h, WIRE_ANS_RESERVED))
 		return WIRE_HEADER;
-	a->opcode = (uint8_t)get(f->bytes, WIRE_BTH_OPCODE);
-	a->dest_qp = (uint32_t)get(f->bytes, WIRE_BTH_DEST_QP);
-	a->ctx = (uint8_t)get(h, WIRE_ANS_CTX);
-	a->gen = (uint16_t)get(h, WIRE_ANS_GEN);
-	a->attempt = (uint8_t)get(h, WIRE_ANS_ATTEMPT);
-	a->code = (uint8_t)get(h, WIRE_ANS_CODE);
-	a->map = (uint32_t)get(h, WIRE_ANS_MAP);
-	a->xfer = (uint32_t)get(h, WIRE_ANS_XFER);
-	a->block = (uint32_t)get(h, WIRE_ANS_BLOCK);
+	a->opcode = (uint8_t)field_get(f->bytes, WIRE_BTH_OPCODE);
+	a->dest_qp = (uint32_t)field_get(f->bytes, WIRE_BTH_DEST_QP);
+	a->ctx = (uint8_t)field_get(h, WIRE_ANS_CTX);
+	a->gen = (uint16_t)field_get(h, WIRE_ANS_GEN);
+	a->attempt = (uint8_t)field_get(h, WIRE_ANS_ATTEMPT);
+	a->code = (uint8_t)field_get(h, WIRE_ANS_CODE);
+	a->map = (uint32_t)field_get(h, WIRE_ANS_MAP);
+	a->xfer = (uint32_t)field_get(h, WIRE_ANS_XFER);
+	a->block = (uint32_t)field_get(h, WIRE_ANS_BLOCK);
 	return WIRE_OK;
 }
