@@ -152,8 +152,8 @@ bool smmu_bank_blocked(struct smmu *s, unsigned int n)
 }
 
 /* The end of an access that is not stalled; event: why. */
-static enum smmu_verdict terminate(struct smmu *s, unsigned int n,
-				   struct smmu_access *a, uint64_t event)
+static enum smmu_verdict bank_terminate(struct smmu *s, unsigned int n,
+					struct smmu_access *a, uint64_t event)
 {
 	a->event = event;
 	/* tag::bank-5[] */
@@ -169,8 +169,8 @@ static enum smmu_verdict terminate(struct smmu *s, unsigned int n,
  * Hold an access. The hardware cannot have more than SMMU_STALLED_MAX outstanding
  * (exanest.md 3.4); a client that presents more has the rest terminated.
  */
-static enum smmu_verdict hold(struct smmu *s, unsigned int n,
-			      struct smmu_access *a, uint64_t event)
+static enum smmu_verdict bank_hold(struct smmu *s, unsigned int n,
+				   struct smmu_access *a, uint64_t event)
 {
 	int16_t i = list_take(s, &s->pool);
 	struct smmu_stalled *h;
@@ -178,7 +178,7 @@ static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 	if (i < 0) {
 		event = smmu_emit(s, EV_SMMU_TERMINATED, a, event, n, a->va, 0,
 				  0);
-		return terminate(s, n, a, event);
+		return bank_terminate(s, n, a, event);
 	}
 	h = &s->stalled[i];
 	/* tag::bank-8[] */
@@ -199,14 +199,14 @@ static enum smmu_verdict hold(struct smmu *s, unsigned int n,
 }
 
 /* exanest.md 3.4, column of who may not go on; event: why it may not */
-static enum smmu_verdict stop(struct smmu *s, unsigned int n,
-			      struct smmu_access *a, uint64_t event)
+static enum smmu_verdict bank_stop(struct smmu *s, unsigned int n,
+				   struct smmu_access *a, uint64_t event)
 {
 	/* tag::bank-7[] */
 	if (s->bank[n].sctlr & SMMU_CB_SCTLR_CFCFG)
-		return hold(s, n, a, event);
+		return bank_hold(s, n, a, event);
 	/* end::bank-7[] */
-	return terminate(s, n, a, event);
+	return bank_terminate(s, n, a, event);
 }
 
 enum smmu_verdict smmu_bank_block(struct smmu *s, unsigned int n,
@@ -219,14 +219,14 @@ enum smmu_verdict smmu_bank_block(struct smmu *s, unsigned int n,
 	if (!(s->bank[n].sctlr & SMMU_CB_SCTLR_CFCFG))
 		event = smmu_emit(s, EV_SMMU_TERMINATED, a, a->cause, n, a->va,
 				  0, 0);
-	v = stop(s, n, a, event);
+	v = bank_stop(s, n, a, event);
 	smmu_irq_update(s);
 	return v;
 }
 
 /* The latch was free: it tells of this access. kind, fsynr0: smmu_bank_fault(). */
-static void describe(struct smmu *s, unsigned int n,
-		     const struct smmu_access *a, uint32_t kind, uint32_t fsynr0)
+static void bank_describe(struct smmu *s, unsigned int n,
+			  const struct smmu_access *a, uint32_t kind, uint32_t fsynr0)
 {
 	/* tag::bank-1[] */
 	*smmu_cb(s, n, SMMU_CB_FSR) =
@@ -242,7 +242,7 @@ static void describe(struct smmu *s, unsigned int n,
 }
 
 /* Is the latch taken? Then a fault leaves MULTI there, and is lost. */
-static bool lost(struct smmu *s, unsigned int n)
+static bool bank_loses_fault(struct smmu *s, unsigned int n)
 {
 	/* tag::bank-2[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
@@ -262,18 +262,18 @@ enum smmu_verdict smmu_bank_fault(struct smmu *s, unsigned int n,
 	enum smmu_verdict v;
 	uint64_t event;
 
-	if (lost(s, n)) {
+	if (bank_loses_fault(s, n)) {
 		s->stats.multi++;
 		event = smmu_emit(s, EV_SMMU_MULTI, a, a->cause, n, a->va, kind,
 				  0);
 	} else {
-		describe(s, n, a, kind, fsynr0);
+		bank_describe(s, n, a, kind, fsynr0);
 		s->stats.faults++;
 		event = smmu_emit(s, EV_SMMU_FAULT, a, a->cause, n, a->va,
 				  *smmu_cb(s, n, SMMU_CB_FSR),
 				  *smmu_cb(s, n, SMMU_CB_FSYNR0));
 	}
-	v = stop(s, n, a, event);
+	v = bank_stop(s, n, a, event);
 	smmu_irq_update(s);
 	return v;
 }
@@ -301,7 +301,7 @@ void smmu_bank_restore_fsr(struct smmu *s, unsigned int n, uint32_t value)
 }
 
 /* Does this RESUME take effect? Then the bank holds nobody after it. */
-static bool resume(struct smmu *s, unsigned int n, uint32_t value)
+static bool bank_resume(struct smmu *s, unsigned int n, uint32_t value)
 {
 	/* tag::bank-9[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
@@ -321,7 +321,7 @@ static bool resume(struct smmu *s, unsigned int n, uint32_t value)
 
 void smmu_bank_resume(struct smmu *s, unsigned int n, uint32_t value)
 {
-	if (resume(s, n, value))
+	if (bank_resume(s, n, value))
 		s->stats.resumes++;
 	else
 		smmu_emit(s, EV_SMMU_RESUME_IGNORED, NULL, 0, n,

@@ -157,7 +157,7 @@ void smmu_regs_reset(struct smmu *s)
 }
 
 /* Offset in GR0 of the register that the alias at off stands for. */
-static uint32_t unalias(const struct smmu *s, uint32_t off)
+static uint32_t gr0_unalias(const struct smmu *s, uint32_t off)
 {
 	unsigned int i;
 	uint8_t reg;
@@ -172,7 +172,7 @@ static uint32_t unalias(const struct smmu *s, uint32_t off)
 	return off;
 }
 
-static struct place locate(struct smmu *s, uint32_t off)
+static struct place reg_locate(struct smmu *s, uint32_t off)
 {
 	struct place p = { .reg = REG_NONE };
 	const struct reg_info *in;
@@ -182,7 +182,7 @@ static struct place locate(struct smmu *s, uint32_t off)
 	off &= 0xfff;
 	if (page == 0) {
 		kind = PAGE_GR0;
-		off = unalias(s, off);
+		off = gr0_unalias(s, off);
 	} else if (page == 1) {
 		kind = PAGE_GR1;
 	} else if (page >= 16) {
@@ -377,9 +377,9 @@ static void after_write(struct smmu *s, const struct place *p, uint32_t value)
 	}
 }
 
-static void write32(struct smmu *s, uint32_t off, uint32_t value)
+static void reg_write32(struct smmu *s, uint32_t off, uint32_t value)
 {
-	struct place p = locate(s, off);
+	struct place p = reg_locate(s, off);
 	uint32_t mask, reset;
 
 	if (p.reg == REG_NONE)
@@ -411,9 +411,9 @@ static void write32(struct smmu *s, uint32_t off, uint32_t value)
 	after_write(s, &p, value);
 }
 
-static uint32_t read32(struct smmu *s, uint32_t off)
+static uint32_t reg_read32(struct smmu *s, uint32_t off)
 {
-	struct place p = locate(s, off);
+	struct place p = reg_locate(s, off);
 
 	if (p.reg == REG_NONE || reg_info[p.reg].access == ACCESS_WO)
 		return 0;
@@ -424,7 +424,7 @@ static uint32_t read32(struct smmu *s, uint32_t off)
 	return *p.word;
 }
 
-static bool reachable(uint32_t off, unsigned int size)
+static bool reg_is_reachable(uint32_t off, unsigned int size)
 {
 	return (size == 4 || size == 8) && off % size == 0 &&
 	       off < SMMU_REG_BYTES;
@@ -434,12 +434,12 @@ int smmu_reg_read(struct smmu *s, uint32_t off, unsigned int size,
 		  uint64_t *value)
 {
 	*value = 0;
-	if (!reachable(off, size))
+	if (!reg_is_reachable(off, size))
 		return -EINVAL;
 	smmu_enter(s);
-	*value = read32(s, off);
+	*value = reg_read32(s, off);
 	if (size == 8)
-		*value |= (uint64_t)read32(s, off + 4) << 32;
+		*value |= (uint64_t)reg_read32(s, off + 4) << 32;
 	smmu_leave(s);
 	return 0;
 }
@@ -448,13 +448,13 @@ int smmu_reg_write(struct smmu *s, uint32_t off, unsigned int size,
 		   uint64_t value, uint64_t now_ns)
 {
 	(void)now_ns;	/* registers take no time of their own */
-	if (!reachable(off, size))
+	if (!reg_is_reachable(off, size))
 		return -EINVAL;
 	smmu_enter(s);
 	/* Upper half first: the lower one may start something. */
 	if (size == 8)
-		write32(s, off + 4, (uint32_t)(value >> 32));
-	write32(s, off, (uint32_t)value);
+		reg_write32(s, off + 4, (uint32_t)(value >> 32));
+	reg_write32(s, off, (uint32_t)value);
 	smmu_leave_changed(s);
 	return 0;
 }

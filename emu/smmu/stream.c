@@ -38,7 +38,7 @@ static struct smmu_route bank_route(struct smmu *s, uint32_t s2cr)
 	};
 }
 
-static struct smmu_route resolve(struct smmu *s, uint16_t stream)
+static struct smmu_route stream_resolve(struct smmu *s, uint16_t stream)
 {
 	unsigned int i, matches = 0;
 	uint32_t s2cr = 0;
@@ -81,7 +81,7 @@ const struct smmu_route *smmu_stream_route(struct smmu *s, uint16_t stream)
 	stream &= STREAM_BITS;
 	r = &s->route[(stream ^ stream >> 10) % SMMU_ROUTES];
 	if (!r->known || r->stream != stream) {
-		*r = resolve(s, stream);
+		*r = stream_resolve(s, stream);
 		r->stream = stream;
 		r->known = true;
 	}

@@ -22,8 +22,8 @@
 #define KEY_ASID_SHIFT	48
 #define KEY_ASID_MASK	(UINT64_C(0xffff) << KEY_ASID_SHIFT)
 
-static uint64_t key_of(uint64_t va, unsigned int level, uint8_t vmid,
-		       uint16_t asid)
+static uint64_t tlb_key(uint64_t va, unsigned int level, uint8_t vmid,
+			uint16_t asid)
 {
 	return va >> smmu_level_shift(level) |
 	       (uint64_t)level << KEY_LEVEL_SHIFT | KEY_VALID |
@@ -44,7 +44,7 @@ static struct smmu_tlb_entry *set_of(const struct smmu_tlb *t, uint64_t va,
 	return &t->entry[(at & (t->sets - 1)) * SMMU_TLB_WAYS];
 }
 
-static struct smmu_tlb_entry *find(struct smmu_tlb_entry *set, uint64_t key)
+static struct smmu_tlb_entry *tlb_find(struct smmu_tlb_entry *set, uint64_t key)
 {
 	unsigned int i;
 
@@ -59,7 +59,7 @@ static bool is_global(const struct smmu_tlb_entry *e)
 	return !(e->mask & KEY_ASID_MASK);
 }
 
-static void drop(struct smmu_tlb *t, struct smmu_tlb_entry *e)
+static void tlb_drop(struct smmu_tlb *t, struct smmu_tlb_entry *e)
 {
 	assert(t->count[e->level][is_global(e)]);
 	t->count[e->level][is_global(e)]--;
@@ -101,15 +101,15 @@ const struct smmu_tlb_entry *smmu_tlb_lookup(const struct smmu_tlb *t,
 	if (va >> 48)
 		return NULL;
 	for (level = 3; level >= 1; level--) {
-		uint64_t key = key_of(va, level, vmid, asid);
+		uint64_t key = tlb_key(va, level, vmid, asid);
 
 		if (t->count[level][0]) {
-			e = find(set_of(t, va, level, asid), key);
+			e = tlb_find(set_of(t, va, level, asid), key);
 			if (e)
 				return e;
 		}
 		if (t->count[level][1]) {
-			e = find(set_of(t, va, level, 0), key);
+			e = tlb_find(set_of(t, va, level, 0), key);
 			if (e)
 				return e;
 		}
@@ -142,9 +142,9 @@ const struct smmu_tlb_entry *smmu_tlb_fill(struct smmu_tlb *t, uint64_t va,
 
 		e = &set[*way];
 		*way = (*way + 1) % SMMU_TLB_WAYS;
-		drop(t, e);
+		tlb_drop(t, e);
 	}
-	e->key = key_of(va, w->level, vmid, asid);
+	e->key = tlb_key(va, w->level, vmid, asid);
 	e->mask = w->global ? ~KEY_ASID_MASK : ~UINT64_C(0);
 	t->count[w->level][w->global]++;
 	/* end::walk-7[] */
@@ -165,12 +165,12 @@ void smmu_tlb_drop_va(struct smmu_tlb *t, uint64_t va, uint8_t vmid,
 	if (va >> 48)
 		return;
 	for (level = 1; level <= 3; level++) {
-		uint64_t key = key_of(va, level, vmid, asid);
+		uint64_t key = tlb_key(va, level, vmid, asid);
 
-		while ((e = find(set_of(t, va, level, asid), key)))
-			drop(t, e);
-		while ((e = find(set_of(t, va, level, 0), key)))
-			drop(t, e);
+		while ((e = tlb_find(set_of(t, va, level, asid), key)))
+			tlb_drop(t, e);
+		while ((e = tlb_find(set_of(t, va, level, 0), key)))
+			tlb_drop(t, e);
 	}
 }
 
@@ -186,9 +186,9 @@ void smmu_tlb_drop_va_any(struct smmu_tlb *t, uint64_t va, uint8_t vmid)
 
 		if (!e->key)
 			continue;
-		key = key_of(va, e->level, vmid, 0);
+		key = tlb_key(va, e->level, vmid, 0);
 		if (!((e->key ^ key) & ~KEY_ASID_MASK))
-			drop(t, e);
+			tlb_drop(t, e);
 	}
 }
 
@@ -204,7 +204,7 @@ void smmu_tlb_drop_asid(struct smmu_tlb *t, uint8_t vmid, uint16_t asid)
 
 		if (e->key && !is_global(e) &&
 		    !((e->key ^ want) & (KEY_VMID_MASK | KEY_ASID_MASK)))
-			drop(t, e);
+			tlb_drop(t, e);
 	}
 }
 
@@ -216,7 +216,7 @@ void smmu_tlb_drop_vmid(struct smmu_tlb *t, uint8_t vmid)
 	for (i = 0; i < t->sets * SMMU_TLB_WAYS; i++)
 		if (t->entry[i].key &&
 		    !((t->entry[i].key ^ want) & KEY_VMID_MASK))
-			drop(t, &t->entry[i]);
+			tlb_drop(t, &t->entry[i]);
 }
 
 void smmu_tlb_drop_all(struct smmu_tlb *t)

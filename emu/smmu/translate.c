@@ -32,7 +32,7 @@ static void tell_line(struct smmu *s)
  * Lock held. Release: who sees the number sees what was changed; the acquire is
  * in utlb_hit().
  */
-static void changed(struct smmu *s)
+static void translation_changed(struct smmu *s)
 {
 	uint64_t n = atomic_load_explicit(&s->changes, memory_order_relaxed);
 
@@ -47,7 +47,7 @@ void smmu_leave_changed(struct smmu *s)
 {
 	struct smmu_stalled h;
 
-	changed(s);
+	translation_changed(s);
 	tell_line(s);
 	while (smmu_bank_next_released(s, &h)) {
 		smmu_leave(s);
@@ -64,7 +64,7 @@ static void leave_access(struct smmu *s)
 	smmu_leave(s);
 }
 
-static enum smmu_verdict bypass(struct smmu *s, struct smmu_access *a)
+static enum smmu_verdict translate_bypass(struct smmu *s, struct smmu_access *a)
 {
 	a->pa = a->va;
 	a->tag = s->env.frame_tag(s->env.ctx, a->pa);
@@ -98,7 +98,8 @@ static uint64_t walk_time(struct smmu *s, struct smmu_access *a,
 }
 
 /* FSYNR0 of a fault; exanest.md 3.6: level 0 has no encoding in PLVL. */
-static uint32_t syndrome(unsigned int level, bool privileged, bool aborted)
+static uint32_t fault_syndrome(unsigned int level, bool privileged,
+			       bool aborted)
 {
 	return level << SMMU_CB_FSYNR0_PLVL_SHIFT |
 	       (privileged ? SMMU_CB_FSYNR0_PNU : 0) |
@@ -117,8 +118,8 @@ static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 	a->ready_ns = walk_time(s, a, w.reads, a->ready_ns);
 	if (w.fault)
 		return smmu_bank_fault(s, n, a, w.fault,
-				       syndrome(w.level, privileged,
-						w.aborted));
+				       fault_syndrome(w.level, privileged,
+						      w.aborted));
 	block = w.pa >> smmu_level_shift(w.level) << smmu_level_shift(w.level);
 	*entry = smmu_tlb_fill(&s->tlb, smmu_untag(a->va), b->vmid, b->asid, &w,
 			       s->env.frame_tag(s->env.ctx, block));
@@ -128,21 +129,22 @@ static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 }
 
 /* One writer at a time: an addition that other CPUs wait for is not needed. */
-static void count(_Atomic uint64_t *n)
+static void counter_add(_Atomic uint64_t *n)
 {
 	atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) +
 			      1, memory_order_relaxed);
 }
 
-static void hit(struct smmu *s, struct smmu_access *a)
+static void translate_hit(struct smmu *s, struct smmu_access *a)
 {
-	count(&s->hits);
+	counter_add(&s->hits);
 	a->event = smmu_emit(s, EV_SMMU_HIT, a, a->cause, a->bank, a->va,
 			     a->pa, 0);
 }
 
-static enum smmu_verdict by_bank(struct smmu *s, struct smmu_access *a,
-				 const struct smmu_route *r)
+static enum smmu_verdict translate_by_bank(struct smmu *s,
+					   struct smmu_access *a,
+					   const struct smmu_route *r)
 {
 	const struct smmu_bank *b = &s->bank[r->bank];
 	const struct smmu_tlb_entry *e;
@@ -154,7 +156,7 @@ static enum smmu_verdict by_bank(struct smmu *s, struct smmu_access *a,
 	a->bank = r->bank;
 	/* exanest.md 3.3, SCTLR.M: translation off, addresses unchanged */
 	if (!(b->sctlr & SMMU_CB_SCTLR_M))
-		return bypass(s, a);
+		return translate_bypass(s, a);
 	if (smmu_bank_blocked(s, r->bank))
 		return smmu_bank_block(s, r->bank, a);
 	/* exanest.md 3.3, S2CR.PRIVCFG: 2 unprivileged, 3 privileged */
@@ -175,28 +177,29 @@ static enum smmu_verdict by_bank(struct smmu *s, struct smmu_access *a,
 	/* exanest.md 3.6: AP mismatch is PF; a stale entry counts too (3.5) */
 	if (!(e->perm & need))
 		return smmu_bank_fault(s, r->bank, a, SMMU_CB_FSR_PF,
-				       syndrome(e->level, privileged, false));
+				       fault_syndrome(e->level, privileged,
+						      false));
 	inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
 	a->pa = e->pa | (a->va & inside);
 	a->tag = e->tag;
 	if (a->tlb_hit)
-		hit(s, a);
+		translate_hit(s, a);
 	return SMMU_OK;
 }
 
-static enum smmu_verdict translate(struct smmu *s, struct smmu_access *a)
+static enum smmu_verdict translate_access(struct smmu *s, struct smmu_access *a)
 {
 	const struct smmu_route *r;
 
 	/* exanest.md 3.1, CR0.CLIENTPD: everything bypasses until cleared */
 	if (*smmu_gr0(s, SMMU_GR0_CR0) & SMMU_GR0_CR0_CLIENTPD)
-		return bypass(s, a);
+		return translate_bypass(s, a);
 	r = smmu_stream_route(s, a->stream);
 	switch (r->kind) {
 	case SMMU_ROUTE_BANK:
-		return by_bank(s, a, r);
+		return translate_by_bank(s, a, r);
 	case SMMU_ROUTE_BYPASS:
-		return bypass(s, a);
+		return translate_bypass(s, a);
 	default:
 		return smmu_stream_fault(s, a, r->gfsr);
 	}
@@ -207,12 +210,12 @@ static struct smmu_utlb_page *utlb_slot(const struct smmu_access *a)
 	return &a->utlb->page[(a->va >> 12) % SMMU_UTLB_PAGES];
 }
 
-/* A hit as by_bank() would find it; nothing but the TLB's own entry matters. */
+/* A hit as translate_by_bank() would find it; nothing but the TLB's own entry matters. */
 static bool utlb_hit(struct smmu *s, struct smmu_access *a)
 {
 	const struct smmu_utlb_page *m = utlb_slot(a);
 
-	/* Acquire: pairs with the release in changed(). */
+	/* Acquire: pairs with the release in translation_changed(). */
 	if (m->changes != atomic_load_explicit(&s->changes,
 					       memory_order_acquire) ||
 	    m->page != a->va >> 12 || m->stream != a->stream ||
@@ -223,8 +226,8 @@ static bool utlb_hit(struct smmu *s, struct smmu_access *a)
 	a->ready_ns = a->now_ns + s->cfg.timing.tlb_hit_ns;
 	a->bank = m->bank;
 	a->tlb_hit = true;
-	count(&s->accesses);
-	hit(s, a);
+	counter_add(&s->accesses);
+	translate_hit(s, a);
 	return true;
 }
 
@@ -253,10 +256,10 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
 	a->bank = SMMU_NO_BANK;
 	a->tlb_hit = false;
 	smmu_enter(s);
-	count(&s->accesses);
-	v = translate(s, a);
+	counter_add(&s->accesses);
+	v = translate_access(s, a);
 	if (v != SMMU_OK || !a->tlb_hit)
-		changed(s);
+		translation_changed(s);
 	else if (a->utlb)
 		utlb_fill(s, a);
 	leave_access(s);
@@ -264,7 +267,7 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
 }
 
 /* The state after power-on; the caller has the lock, or nobody else has s. */
-static void reset(struct smmu *s)
+static void translate_reset(struct smmu *s)
 {
 	unsigned int i;
 
@@ -305,7 +308,7 @@ struct smmu *smmu_create(const struct smmu_config *cfg,
 	}
 	smmu_regs_init(s);
 	smmu_bank_init_stalled(s);
-	reset(s);
+	translate_reset(s);
 	return s;
 }
 
@@ -321,7 +324,7 @@ void smmu_destroy(struct smmu *s)
 void smmu_reset(struct smmu *s)
 {
 	smmu_enter(s);
-	reset(s);
+	translate_reset(s);
 	smmu_leave_changed(s);
 }
 

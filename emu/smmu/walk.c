@@ -17,7 +17,7 @@ struct position {
 };
 
 /* Record why the walk ends. */
-static bool end(struct smmu_walk *w, uint32_t fault, unsigned int level)
+static bool walk_end(struct smmu_walk *w, uint32_t fault, unsigned int level)
 {
 	w->fault = fault;
 	w->level = (uint8_t)level;
@@ -31,8 +31,8 @@ static bool address_fits(const struct smmu_bank *b, uint64_t pa)
 }
 
 /* Checks before the first read, and the first table. */
-static bool begin(const struct smmu_bank *b, uint64_t va, struct position *p,
-		  struct smmu_walk *w)
+static bool walk_begin(const struct smmu_bank *b, uint64_t va,
+		       struct position *p, struct smmu_walk *w)
 {
 	/* tag::walk-1[] */
 	unsigned int index_bits, align_bits;
@@ -43,13 +43,13 @@ static bool begin(const struct smmu_bank *b, uint64_t va, struct position *p,
 	 * 4 KB, or T0SZ outside 16 to 39; the model has none of these.
 	 */
 	if (!b->walks || !b->va_bits)
-		return end(w, SMMU_CB_FSR_TF, 0);
+		return walk_end(w, SMMU_CB_FSR_TF, 0);
 	/*
 	 * Arm ARM D8, input address range: outside it, a translation fault at
 	 * level 0. The upper half (TTBR1) is outside: TCR.T1SZ is not modelled.
 	 */
 	if (va >> b->va_bits)
-		return end(w, SMMU_CB_FSR_TF, 0);
+		return walk_end(w, SMMU_CB_FSR_TF, 0);
 	/* exanest.md 3.6: 39 bits start at level 1, 40 to 48 at level 0 */
 	p->level = 4 - (b->va_bits - 12 + 8) / 9;
 	index_bits = b->va_bits - smmu_level_shift(p->level);
@@ -59,11 +59,11 @@ static bool begin(const struct smmu_bank *b, uint64_t va, struct position *p,
 	/* end::walk-1[] */
 	/* Arm ARM D8: a base address over the output size, level 0 */
 	if (!address_fits(b, p->table))
-		return end(w, SMMU_CB_FSR_ASF, 0);
+		return walk_end(w, SMMU_CB_FSR_ASF, 0);
 	return true;
 }
 
-static uint8_t permissions(uint64_t desc, uint64_t taken)
+static uint8_t walk_permissions(uint64_t desc, uint64_t taken)
 {
 	/* tag::walk-6[] */
 	bool user = desc & PTE_USER && !(taken & PTE_TABLE_NOUSER);
@@ -77,8 +77,8 @@ static uint8_t permissions(uint64_t desc, uint64_t taken)
 }
 
 /* A page or block descriptor ends the walk. */
-static void leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
-		 const struct position *p, struct smmu_walk *w)
+static void walk_leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
+		      const struct position *p, struct smmu_walk *w)
 {
 	/* tag::walk-5[] */
 	uint64_t inside = (UINT64_C(1) << smmu_level_shift(p->level)) - 1;
@@ -86,25 +86,25 @@ static void leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
 
 	/* exanest.md 3.6: output beyond OAS is ASF, before AFF and PF */
 	if (!address_fits(b, base | inside)) {
-		end(w, SMMU_CB_FSR_ASF, p->level);
+		walk_end(w, SMMU_CB_FSR_ASF, p->level);
 		return;
 	}
 	/* exanest.md 3.6 and 3.4: AF = 0 is AFF, unless SCTLR.AFFD is 1 */
 	if (!(desc & PTE_AF) && !(b->sctlr & SMMU_CB_SCTLR_AFFD)) {
-		end(w, SMMU_CB_FSR_AFF, p->level);
+		walk_end(w, SMMU_CB_FSR_AFF, p->level);
 		return;
 	}
 	w->pa = base | (va & inside);
 	/* end::walk-5[] */
 	w->fault = 0;
 	w->level = (uint8_t)p->level;
-	w->perm = permissions(desc, p->taken);
+	w->perm = walk_permissions(desc, p->taken);
 	w->global = !(desc & PTE_NG);
 }
 
 enum desc_kind { DESC_NOTHING, DESC_LEAF, DESC_NEXT };
 
-static enum desc_kind kind_of(uint64_t desc, unsigned int level)
+static enum desc_kind desc_kind(uint64_t desc, unsigned int level)
 {
 	/* tag::walk-3[] */
 	bool block = !(desc & PTE_TABLE_BIT);
@@ -120,15 +120,15 @@ static enum desc_kind kind_of(uint64_t desc, unsigned int level)
 }
 
 /* Go on with the table that desc names. */
-static bool descend(const struct smmu_bank *b, uint64_t desc,
-		    struct position *p, struct smmu_walk *w)
+static bool walk_descend(const struct smmu_bank *b, uint64_t desc,
+			 struct position *p, struct smmu_walk *w)
 {
 	/* tag::walk-4[] */
 	uint64_t next = desc & PTE_ADDR;
 
 	/* Arm ARM D8: the address of a table must fit the output size too */
 	if (!address_fits(b, next))
-		return end(w, SMMU_CB_FSR_ASF, p->level);
+		return walk_end(w, SMMU_CB_FSR_ASF, p->level);
 	p->table = next;
 	p->taken |= desc & (PTE_TABLE_NOUSER | PTE_TABLE_RDONLY);
 	p->level++;
@@ -137,9 +137,9 @@ static bool descend(const struct smmu_bank *b, uint64_t desc,
 }
 
 /* One level. True: go on with the table that p now names. */
-static bool step(struct smmu *s, const struct smmu_bank *b,
-		 const struct smmu_access *a, struct position *p,
-		 struct smmu_walk *w)
+static bool walk_level(struct smmu *s, const struct smmu_bank *b,
+		       const struct smmu_access *a, struct position *p,
+		       struct smmu_walk *w)
 {
 	uint64_t index, desc = 0;
 
@@ -154,18 +154,18 @@ static bool step(struct smmu *s, const struct smmu_bank *b,
 	/* exanest.md 3.6: bus error on a walk is EF with FSYNR0.PTWF = 1 */
 	if (st != SMMU_MEM_OK) {
 		w->aborted = true;
-		return end(w, SMMU_CB_FSR_EF, p->level);
+		return walk_end(w, SMMU_CB_FSR_EF, p->level);
 	}
 	/* end::walk-2[] */
 	smmu_emit(s, EV_SMMU_LEVEL, a, a->cause, p->level, p->table, index,
 		  desc);
-	switch (kind_of(desc, p->level)) {
+	switch (desc_kind(desc, p->level)) {
 	case DESC_NOTHING:
-		return end(w, SMMU_CB_FSR_TF, p->level);
+		return walk_end(w, SMMU_CB_FSR_TF, p->level);
 	case DESC_NEXT:
-		return descend(b, desc, p, w);
+		return walk_descend(b, desc, p, w);
 	default:
-		leaf(b, a->va, desc, p, w);
+		walk_leaf(b, a->va, desc, p, w);
 		return false;
 	}
 }
@@ -180,7 +180,7 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 
 	*w = (struct smmu_walk){ 0 };
 	s->stats.walks++;
-	if (!begin(b, va, &p, w))
+	if (!walk_begin(b, va, &p, w))
 		return;
 	e = smmu_walk_cache_find(&s->walk_cache, va, p.level, b->vmid, b->asid);
 	if (e) {
@@ -188,7 +188,7 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 		smmu_emit(s, EV_SMMU_WALK_CACHE, a, a->cause, n, a->va, p.level,
 			  p.table);
 	}
-	while (step(s, b, a, &p, w))
+	while (walk_level(s, b, a, &p, w))
 		smmu_walk_cache_fill(&s->walk_cache, va, b->vmid, b->asid,
 				     (struct smmu_walk_entry){
 					.level = (uint8_t)p.level,

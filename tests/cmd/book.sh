@@ -59,14 +59,14 @@ printf '\nThen comes SMMU_FALT.\n' | spoil
 found 'SMMU_FALT is no event' 'an event that is no more is found'
 printf '\nThen `SCTLR.CFREX` is set.\n' | spoil
 found 'CFREX is in none' 'a register that is no more is found'
-printf '\n[source,c,from=emu/smmu/walk.c]\n----\nstatic bool begin(\n----\n' | spoil
+printf '\n[source,c,from=emu/smmu/walk.c]\n----\nstatic bool walk_begin(\n----\n' | spoil
 found 'has no such line' 'a quote that is no longer right is found'
 printf '\n[.run]\n----\n$ build/faultline run tests/scenario/write_cold.fl\nfailed\n----\n' | spoil
 found 'says something else now' 'output that has changed is found'
 printf '\n[.run]\n----\n$ build/faultline run tests/scenario/nothing.fl\n...\n----\n' | spoil
 found 'ended with status 2' 'a command that fails is found'
 printf '\nTwo events, SMMU_FAULT and DRV_READY; `SCTLR.CFRE`, `EBUSY`, `+a->b+`.\n\n' > "$dir/good"
-printf '[source,c,from=emu/smmu/walk.c]\n----\nswitch (kind_of(desc, p->level)) {\n...\n}\n----\n' >> "$dir/good"
+printf '[source,c,from=emu/smmu/walk.c]\n----\nswitch (desc_kind(desc, p->level)) {\n...\n}\n----\n' >> "$dir/good"
 printf '[.run]\n----\n$ echo a; echo b\n...\nb\n$ echo c\n...\n----\n' >> "$dir/good"
 spoil < "$dir/good"
 expect 0 'nothing found' 'and what is right is let pass' tools/book/check "$dir/spoilt"
