@@ -18,7 +18,7 @@
 #include "host/internal.h"
 #include "os/os.h"
 
-static void *pointer(uint64_t va)
+static void *arena_pointer(uint64_t va)
 {
 	return (void *)(uintptr_t)va;
 }
@@ -44,7 +44,7 @@ uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error)
 	uint64_t want = HOST_ARENA_BASE +
 			((uint64_t)k->id * HOST_PROCESSES + slot) *
 				HOST_ARENA_BYTES, arena;
-	void *at = os_reserve(pointer(want), HOST_ARENA_BYTES, error);
+	void *at = os_reserve(arena_pointer(want), HOST_ARENA_BYTES, error);
 
 	if (!at)
 		return 0;
@@ -61,13 +61,13 @@ uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error)
 
 void arena_release(uint64_t arena)
 {
-	munmap(pointer(arena), HOST_ARENA_BYTES);
+	munmap(arena_pointer(arena), HOST_ARENA_BYTES);
 }
 
 void arena_clear(struct host_mm *mm)
 {
-	int err = os_view(pointer(mm->arena), HOST_ARENA_BYTES, PROT_NONE, -1,
-			  0);
+	int err = os_view(arena_pointer(mm->arena), HOST_ARENA_BYTES, PROT_NONE,
+			  -1, 0);
 
 	if (!err)
 		return;
@@ -93,8 +93,8 @@ static void view_leaf(struct host_mm *mm, struct cpu_leaf *leaf, uint64_t va)
 	frame = (first - mm->arena) / HOST_PAGE % mm->frames;
 	if (frame + CPU_LEAF_PAGES > mm->frames)
 		return;
-	if (os_view(pointer(first), CPU_LEAF_BYTES, PROT_NONE, mm->bank_fd,
-		    frame * HOST_PAGE))
+	if (os_view(arena_pointer(first), CPU_LEAF_BYTES, PROT_NONE,
+		    mm->bank_fd, frame * HOST_PAGE))
 		return;
 	for (i = 0; i < CPU_LEAF_PAGES; i++)
 		leaf->page[i] = (uint32_t)(frame + i + 1);
@@ -111,14 +111,14 @@ int arena_open(struct host_mm *mm, struct cpu_leaf *leaf, uint64_t va,
 	for (i = 0; i < n && same; i++)
 		same = (leaf->page[page + i] & CPU_FRAME) == frame + i + 1;
 	if (same)
-		return os_protect(pointer(va), n * HOST_PAGE, p);
-	return os_view(pointer(va), n * HOST_PAGE, p, mm->bank_fd,
+		return os_protect(arena_pointer(va), n * HOST_PAGE, p);
+	return os_view(arena_pointer(va), n * HOST_PAGE, p, mm->bank_fd,
 		       frame * HOST_PAGE);
 }
 
 int arena_close(uint64_t va, uint64_t npages)
 {
-	return os_protect(pointer(va), npages * HOST_PAGE, PROT_NONE);
+	return os_protect(arena_pointer(va), npages * HOST_PAGE, PROT_NONE);
 }
 
 /* ---- the handler's part ---- */

@@ -261,7 +261,7 @@ void frame_note(struct host_mm *mm, struct host_frame *f)
 }
 
 /* How many there are, from those that have changed. */
-static void count(struct host_frame *f)
+static void check_count_changed(struct host_frame *f)
 {
 	struct host_mm *mm = f->note.mm;
 	uint64_t i = (uint64_t)(f - mm->frame);
@@ -280,7 +280,7 @@ static void count_all(struct host_kernel *k)
 	struct host_frame *f;
 
 	for (f = k->noted; f; f = f->note.next)
-		count(f);
+		check_count_changed(f);
 }
 
 void check_forget(struct host_mm *mm)

@@ -25,25 +25,25 @@ struct cpu_node {
 	void *at[FANOUT];	/* nodes, at the last level leaves */
 };
 
-static unsigned int shift(unsigned int level)
+static unsigned int level_shift(unsigned int level)
 {
 	return 39 - 9 * level;
 }
 
-static unsigned int slot(uint64_t va, unsigned int level)
+static unsigned int level_slot(uint64_t va, unsigned int level)
 {
-	return va >> shift(level) & (FANOUT - 1);
+	return va >> level_shift(level) & (FANOUT - 1);
 }
 
 /* NULL: nothing of it is known, and *level says which span is empty. */
-static struct cpu_leaf *find(const struct host_mm *mm, uint64_t va,
-			     unsigned int *level)
+static struct cpu_leaf *cpu_leaf_find(const struct host_mm *mm, uint64_t va,
+				      unsigned int *level)
 {
 	struct cpu_node *node = mm->cpu;
 	void *next = NULL;
 
 	for (*level = 0; *level < LEVELS; ++*level) {
-		next = node->at[slot(va, *level)];
+		next = node->at[level_slot(va, *level)];
 		if (!next)
 			return NULL;
 		node = next;
@@ -51,25 +51,25 @@ static struct cpu_leaf *find(const struct host_mm *mm, uint64_t va,
 	return next;
 }
 
-static uint32_t entry(const struct host_mm *mm, uint64_t va)
+static uint32_t cpu_entry(const struct host_mm *mm, uint64_t va)
 {
 	unsigned int level;
 	struct cpu_leaf *leaf;
 
 	if (!mm->cpu || va >> HOST_VA_BITS)
 		return 0;
-	leaf = find(mm, va, &level);
+	leaf = cpu_leaf_find(mm, va, &level);
 	return leaf ? leaf->page[va / HOST_PAGE % CPU_LEAF_PAGES] : 0;
 }
 
-static struct cpu_leaf *make(struct host_mm *mm, uint64_t va)
+static struct cpu_leaf *cpu_leaf_make(struct host_mm *mm, uint64_t va)
 {
 	struct cpu_node *node = mm->cpu;
 	unsigned int level;
 	void **p = NULL;
 
 	for (level = 0; level < LEVELS; level++) {
-		p = &node->at[slot(va, level)];
+		p = &node->at[level_slot(va, level)];
 		if (!*p)
 			*p = calloc(1, level == LEVELS - 1 ?
 				       sizeof(struct cpu_leaf) :
@@ -81,13 +81,13 @@ static struct cpu_leaf *make(struct host_mm *mm, uint64_t va)
 	return *p;
 }
 
-static void clear(struct cpu_node *node, unsigned int level)
+static void cpu_node_clear(struct cpu_node *node, unsigned int level)
 {
 	unsigned int i;
 
 	for (i = 0; i < FANOUT; i++) {
 		if (node->at[i] && level < LEVELS - 1)
-			clear(node->at[i], level + 1);
+			cpu_node_clear(node->at[i], level + 1);
 		free(node->at[i]);
 		node->at[i] = NULL;
 	}
@@ -103,19 +103,19 @@ int cpu_create(struct host_mm *mm)
 void cpu_destroy(struct host_mm *mm)
 {
 	if (mm->cpu)
-		clear(mm->cpu, 0);
+		cpu_node_clear(mm->cpu, 0);
 	free(mm->cpu);
 	mm->cpu = NULL;
 }
 
 int cpu_prot(const struct host_mm *mm, uint64_t va)
 {
-	return (int)(entry(mm, va) >> CPU_PROT_SHIFT);
+	return (int)(cpu_entry(mm, va) >> CPU_PROT_SHIFT);
 }
 
 uint32_t cpu_frame(const struct host_mm *mm, uint64_t va)
 {
-	return entry(mm, va) & CPU_FRAME;
+	return cpu_entry(mm, va) & CPU_FRAME;
 }
 
 uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t end)
@@ -125,9 +125,9 @@ uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t end)
 	uint64_t span;
 
 	while (mm->cpu && va < end) {
-		leaf = find(mm, va, &level);
+		leaf = cpu_leaf_find(mm, va, &level);
 		if (!leaf) {
-			span = 1ull << shift(level);
+			span = 1ull << level_shift(level);
 			va = (va & ~(span - 1)) + span;
 			continue;
 		}
@@ -148,16 +148,16 @@ uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t end)
  * begin again with one. Everything that was open is opened again when it is
  * touched.
  */
-static void start_over(struct host_mm *mm)
+static void cpu_start_over(struct host_mm *mm)
 {
 	arena_clear(mm);
-	clear(mm->cpu, 0);
+	cpu_node_clear(mm->cpu, 0);
 }
 
-static int view(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
-		int prot)
+static int cpu_view(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
+		    int prot)
 {
-	struct cpu_leaf *leaf = make(mm, va);
+	struct cpu_leaf *leaf = cpu_leaf_make(mm, va);
 	uint64_t page = va / HOST_PAGE % CPU_LEAF_PAGES, i;
 	int err = 0;
 
@@ -174,7 +174,7 @@ static int view(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
 }
 
 /* Rights that the tables give the CPU; none: it would fault. */
-static int rights(uint64_t d)
+static int cpu_rights(uint64_t d)
 {
 	if (!pte_allows(d, false))
 		return 0;
@@ -186,7 +186,7 @@ static uint64_t frame_number(struct host_mm *mm, uint64_t d)
 	return (uint64_t)(frame_at(mm, d & PTE_ADDR) - mm->frame);
 }
 
-static bool moving(struct host_mm *mm, uint64_t d)
+static bool cpu_moving(struct host_mm *mm, uint64_t d)
 {
 	return pte_resident(d) &&
 	       (frame_at(mm, d & PTE_ADDR)->held & HELD_MOVING);
@@ -198,7 +198,8 @@ static bool goes_along(struct host_mm *mm, uint64_t va, int prot,
 {
 	uint64_t d = pt_get(mm, va);
 
-	return !cpu_prot(mm, va) && rights(d) == prot && !moving(mm, d) &&
+	return !cpu_prot(mm, va) && cpu_rights(d) == prot &&
+	       !cpu_moving(mm, d) &&
 	       frame_number(mm, d) == frame;
 }
 
@@ -210,17 +211,17 @@ int cpu_grant(struct host_mm *mm, uint64_t va)
 {
 	uint64_t low = va & ~(AROUND * HOST_PAGE - 1), d = pt_get(mm, va);
 	uint64_t from = va, to = va + HOST_PAGE, frame, n;
-	int prot = rights(d), err;
+	int prot = cpu_rights(d), err;
 
 	assert(prot);
-	if (moving(mm, d))
+	if (cpu_moving(mm, d))
 		return 0;
 	frame = frame_number(mm, d);
 	/*
 	 * Another thread was faster; but a process that is elsewhere may have
 	 * closed its view by itself, and is told again.
 	 */
-	if (!mm->remote && entry(mm, va) ==
+	if (!mm->remote && cpu_entry(mm, va) ==
 	    ((frame + 1) | (uint64_t)prot << CPU_PROT_SHIFT))
 		return 0;
 	while (from > low && frame &&
@@ -232,23 +233,24 @@ int cpu_grant(struct host_mm *mm, uint64_t va)
 	       goes_along(mm, to, prot, frame + (to - from) / HOST_PAGE))
 		to += HOST_PAGE;
 	n = (to - from) / HOST_PAGE;
-	err = view(mm, from, n, frame, prot);
+	err = cpu_view(mm, from, n, frame, prot);
 	if (err == -ENOMEM && !mm->remote) {
-		start_over(mm);
-		err = view(mm, from, n, frame, prot);
+		cpu_start_over(mm);
+		err = cpu_view(mm, from, n, frame, prot);
 	}
 	return err;
 }
 
 /* ---- closing ---- */
 
-static void shut(struct host_mm *mm, uint64_t va, uint64_t end)
+static void cpu_shut(struct host_mm *mm, uint64_t va, uint64_t end)
 {
 	unsigned int level;
 
 	for (va = cpu_next(mm, va, end); va < end;
 	     va = cpu_next(mm, va + HOST_PAGE, end))
-		find(mm, va, &level)->page[va / HOST_PAGE % CPU_LEAF_PAGES] &=
+		cpu_leaf_find(mm, va,
+			      &level)->page[va / HOST_PAGE % CPU_LEAF_PAGES] &=
 			CPU_FRAME;
 }
 
@@ -274,19 +276,19 @@ static void revoke_here(struct host_mm *mm, uint64_t va, uint64_t end)
 	if (va == end)
 		return;
 	last = last_open(mm, va, end);
-	shut(mm, va, end);
+	cpu_shut(mm, va, end);
 	if (arena_close(va, (last - va) / HOST_PAGE + 1))
-		start_over(mm);
+		cpu_start_over(mm);
 }
 
 /* May what lies between two open pages be closed with them? */
-static bool joins(struct host_mm *mm, uint64_t last, uint64_t next)
+static bool cpu_joins(struct host_mm *mm, uint64_t last, uint64_t next)
 {
 	if (next - last > GAP * HOST_PAGE)
 		return false;
 	for (last += HOST_PAGE; last < next; last += HOST_PAGE)
 		/* Around imported memory lies what is not the board's. */
-		if (!map_find(mm, last) || moving(mm, pt_get(mm, last)))
+		if (!map_find(mm, last) || cpu_moving(mm, pt_get(mm, last)))
 			return false;
 	return true;
 }
@@ -307,12 +309,12 @@ static int revoke_there(struct host_mm *mm, uint64_t va, uint64_t end)
 			return -EAGAIN;
 		last = va;
 		while ((next = cpu_next(mm, last + HOST_PAGE, end)) < end &&
-		       joins(mm, last, next))
+		       cpu_joins(mm, last, next))
 			last = next;
 		err = remote_close(mm, va, (last - va) / HOST_PAGE + 1);
 		if (err)
 			return err;
-		shut(mm, va, last + HOST_PAGE);
+		cpu_shut(mm, va, last + HOST_PAGE);
 	}
 	return 0;
 }
@@ -331,24 +333,24 @@ int cpu_revoke(struct host_mm *mm, uint64_t va, uint64_t npages)
 
 int cpu_expect(struct host_mm *mm, uint64_t va)
 {
-	return make(mm, va) ? 0 : -ENOMEM;
+	return cpu_leaf_make(mm, va) ? 0 : -ENOMEM;
 }
 
 void cpu_opened(struct host_mm *mm, uint64_t va)
 {
 	uint64_t d = pt_get(mm, va);
 	unsigned int level;
-	struct cpu_leaf *leaf = find(mm, va, &level);
+	struct cpu_leaf *leaf = cpu_leaf_find(mm, va, &level);
 
 	/* cpu_expect() has made the leaf, and a remote one never goes. */
 	assert(leaf && mm->remote);
 	leaf->page[va / HOST_PAGE % CPU_LEAF_PAGES] =
 		(uint32_t)(frame_number(mm, d) + 1) |
-		(uint32_t)rights(d) << CPU_PROT_SHIFT;
+		(uint32_t)cpu_rights(d) << CPU_PROT_SHIFT;
 }
 
 void cpu_forget(struct host_mm *mm, uint64_t va, uint64_t npages)
 {
 	assert(mm->remote);
-	shut(mm, va, va + npages * HOST_PAGE);
+	cpu_shut(mm, va, va + npages * HOST_PAGE);
 }

@@ -77,8 +77,8 @@ struct victim {
  * What goes of this run? Dirty pages get their swap slot now: a page for which
  * there is none is not touched.
  */
-static int choose(struct host_mm *mm, uint64_t va, unsigned int n,
-		  struct victim *v)
+static int evict_choose(struct host_mm *mm, uint64_t va, unsigned int n,
+			struct victim *v)
 {
 	struct host_frame *f;
 	unsigned int i;
@@ -113,7 +113,7 @@ static int choose(struct host_mm *mm, uint64_t va, unsigned int n,
  * The entries are gone and nobody looks any more: store, and give the frame
  * back.
  */
-static int let_go(struct host_mm *mm, struct victim *v)
+static int evict_let_go(struct host_mm *mm, struct victim *v)
 {
 	struct host_frame *f = v->frame;
 	struct host_kernel *k = mm->k;
@@ -142,7 +142,7 @@ static int let_go(struct host_mm *mm, struct victim *v)
 }
 
 /* They stay, and need no place in swap. */
-static void spare(struct host_mm *mm, struct victim *v, unsigned int n)
+static void evict_spare(struct host_mm *mm, struct victim *v, unsigned int n)
 {
 	unsigned int i;
 
@@ -153,7 +153,7 @@ static void spare(struct host_mm *mm, struct victim *v, unsigned int n)
 		}
 }
 
-/* What may go: choose() and its like change frames whose entries stay for now. */
+/* What may go: evict_choose() and its like change frames whose entries stay for now. */
 static void note_run(struct host_mm *mm, uint64_t va, unsigned int n)
 {
 	unsigned int i;
@@ -173,7 +173,7 @@ static int evict_batch(struct host_mm *mm, uint64_t va, unsigned int n)
 	int err, r;
 
 	note_run(mm, va, n);
-	err = choose(mm, va, n, v);
+	err = evict_choose(mm, va, n, v);
 	for (i = 0; i < n; i++)
 		if (v[i].frame) {
 			first = first < i ? first : i;
@@ -184,7 +184,7 @@ static int evict_batch(struct host_mm *mm, uint64_t va, unsigned int n)
 	/* tag::invalidate-8[] */
 	r = cpu_revoke(mm, va + first * HOST_PAGE, last - first + 1);
 	if (r) {
-		spare(mm, v, n);
+		evict_spare(mm, v, n);
 		return r;
 	}
 	for (i = first; i <= last; i++)
@@ -195,7 +195,7 @@ static int evict_batch(struct host_mm *mm, uint64_t va, unsigned int n)
 	mm_invalidate(mm, va + first * HOST_PAGE, last - first + 1);
 	for (i = first; i <= last; i++)
 		if (v[i].frame) {
-			r = let_go(mm, &v[i]);
+			r = evict_let_go(mm, &v[i]);
 			err = r ? r : err;
 		}
 	/* end::invalidate-8[] */

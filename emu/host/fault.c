@@ -23,8 +23,8 @@
 enum { FAULT_THERE = PAGE_IN_LOOK + 1 };
 
 /* Lock held, va is resident: aged, clean, or somebody was faster. */
-static int touch(struct host_mm *mm, struct host_map *m, uint64_t va,
-		 uint64_t d, bool write)
+static int fault_touch(struct host_mm *mm, struct host_map *m, uint64_t va,
+		       uint64_t d, bool write)
 {
 	struct host_frame *f = frame_at(mm, d & PTE_ADDR);
 
@@ -65,7 +65,7 @@ static int fault_locked(struct host_mm *mm, uint64_t va, bool write)
 			return -EFAULT;
 		d = pt_get(mm, va);
 		if (pte_resident(d))
-			return touch(mm, m, va, d, write);
+			return fault_touch(mm, m, va, d, write);
 		r = page_in(mm, m, va, need);
 	} while (r == PAGE_IN_LOOK);
 	return r;
@@ -125,7 +125,7 @@ bool fault_again(struct host_mm *mm, int err, unsigned int *tries)
 	return true;
 }
 
-static int report(struct host_mm *mm, uint64_t va, bool write, int r)
+static int fault_report(struct host_mm *mm, uint64_t va, bool write, int r)
 {
 	struct host_counts *c = &mm->k->count;
 
@@ -140,7 +140,7 @@ static int report(struct host_mm *mm, uint64_t va, bool write, int r)
 	return r;
 }
 
-static int fault(struct host_mm *mm, uint64_t va, bool write, bool cpu)
+static int fault_handle(struct host_mm *mm, uint64_t va, bool write, bool cpu)
 {
 	unsigned int tries = 0;
 	int r, err;
@@ -155,12 +155,12 @@ static int fault(struct host_mm *mm, uint64_t va, bool write, bool cpu)
 		if (err)
 			r = err;
 	} while (fault_again(mm, r, &tries));
-	return report(mm, va, write, fault_spend(mm->k, r));
+	return fault_report(mm, va, write, fault_spend(mm->k, r));
 }
 
 int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags)
 {
-	return fault(mm, va, flags & HOST_FAULT_WRITE, false);
+	return fault_handle(mm, va, flags & HOST_FAULT_WRITE, false);
 }
 
 /*
@@ -185,7 +185,7 @@ int mm_fault_cpu(struct host_mm *mm, uint64_t va, bool write)
 	at->cause = host_event(mm->k, EV_CPU_FAULT, mm->pid, va, write, 0);
 	host_count(&mm->k->count.cpu_faults, 1);
 	host_spend(mm->k, T_CPU_SIGNAL);
-	r = fault(mm, va, write, true);
+	r = fault_handle(mm, va, write, true);
 	if (r >= 0)
 		host_event(mm->k, EV_CPU_MAPPED, mm->pid, va,
 			   host_translate(mm, va), write);
@@ -220,8 +220,8 @@ static int try_locked(struct host_mm *mm, uint64_t va, bool write)
 	if (f)
 		page_in_zeros(mm, m, va, write, f);
 	else
-		fault_spend(mm->k, touch(mm, m, va, d, write));
-	r = report(mm, va, write, cpu_grant(mm, va));
+		fault_spend(mm->k, fault_touch(mm, m, va, d, write));
+	r = fault_report(mm, va, write, cpu_grant(mm, va));
 	if (r >= 0)
 		host_event(mm->k, EV_CPU_MAPPED, mm->pid, va,
 			   host_translate(mm, va), write);

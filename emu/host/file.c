@@ -55,12 +55,12 @@ static struct host_device *find_device(struct host_kernel *k, const char *name)
 }
 
 /* A call begins: k's lock, or that of the process whose file it is, is held. */
-static void call_begin(struct host_device *d)
+static void device_call_begin(struct host_device *d)
 {
 	atomic_fetch_add(&d->calls, 1);
 }
 
-static void call_end(struct host_kernel *k, struct host_device *d)
+static void device_call_end(struct host_kernel *k, struct host_device *d)
 {
 	if (atomic_fetch_sub(&d->calls, 1) == 1)
 		sim_wake(&k->device_idle, 0);
@@ -123,13 +123,13 @@ void host_device_drain(struct host_kernel *k)
 /* ---- files ---- */
 
 /*
- * The device of a file, which stays until call_end(); NULL: it has gone. The lock
+ * The device of a file, which stays until device_call_end(); NULL: it has gone. The lock
  * of the file's process is held.
  */
 static struct host_device *device_get(struct host_open_file *f)
 {
 	if (f->dev)
-		call_begin(f->dev);
+		device_call_begin(f->dev);
 	return f->dev;
 }
 
@@ -169,7 +169,7 @@ static void file_put(struct host_process *p, struct host_open_file *f)
 	if (d) {
 		if (d->ops->release)
 			d->ops->release(d->dev, &f->file);
-		call_end(p->k, d);
+		device_call_end(p->k, d);
 	}
 	free(f);
 }
@@ -178,15 +178,15 @@ static void file_call_end(struct host_process *p, struct host_open_file *f,
 			  struct host_device *d)
 {
 	file_put(p, f);
-	call_end(p->k, d);
+	device_call_end(p->k, d);
 }
 
 /*
  * The file gets its number. If its device goes meanwhile, it is one of those that
  * answer -ENODEV. The kernel's lock is held.
  */
-static int install(struct host_process *p, struct host_open_file *f,
-		   struct host_device *d)
+static int file_install(struct host_process *p, struct host_open_file *f,
+			struct host_device *d)
 {
 	int fd;
 
@@ -213,7 +213,7 @@ int host_open(struct host_process *p, const char *name)
 	sim_mutex_lock(&p->k->lock);
 	d = find_device(p->k, name ? base_name(name) : NULL);
 	if (d)
-		call_begin(d);
+		device_call_begin(d);
 	sim_mutex_unlock(&p->k->lock);
 	if (!d) {
 		free(f);
@@ -227,12 +227,12 @@ int host_open(struct host_process *p, const char *name)
 		free(f);
 	} else {
 		sim_mutex_lock(&p->k->lock);
-		fd = install(p, f, d);
+		fd = file_install(p, f, d);
 		sim_mutex_unlock(&p->k->lock);
 		if (fd < 0)
 			file_put(p, f);
 	}
-	call_end(p->k, d);
+	device_call_end(p->k, d);
 	return fd;
 }
 
@@ -261,7 +261,7 @@ static void device_map_end(struct host_process *p, const struct device_map *was)
 		if (d->ops->munmap)
 			d->ops->munmap(d->dev, &f->file, was->bytes, was->mem,
 				       was->mmio_pa);
-		call_end(p->k, d);
+		device_call_end(p->k, d);
 	}
 	file_put(p, f);
 }
@@ -439,7 +439,7 @@ void *host_mmap_fd(struct host_process *p, int fd, uint64_t len,
 	}
 	/* With a map, it is the map that keeps the file. */
 	if (addr)
-		call_end(p->k, d);
+		device_call_end(p->k, d);
 	else
 		file_call_end(p, f, d);
 	return addr;

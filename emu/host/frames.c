@@ -92,7 +92,7 @@ void frame_keep(struct host_frame *f, uint32_t pins, unsigned int held)
 }
 
 /* frames lock held */
-static uint64_t pick(struct host_mm *mm, uint64_t want)
+static uint64_t frame_pick(struct host_mm *mm, uint64_t want)
 {
 	uint64_t words = (mm->frames + 63) / 64, i, w;
 
@@ -125,7 +125,7 @@ bool frames_full(const struct host_mm *mm)
 	return mm->used >= mm->k->process_pages;
 }
 
-static struct host_frame *take(struct host_mm *mm, uint64_t va)
+static struct host_frame *frame_take(struct host_mm *mm, uint64_t va)
 {
 	struct host_kernel *k = mm->k;
 	struct host_frame *f = NULL;
@@ -138,7 +138,7 @@ static struct host_frame *take(struct host_mm *mm, uint64_t va)
 		 * linear view of the bank fits and opening a page is one
 		 * mprotect.
 		 */
-		i = pick(mm, (va - mm->arena) / HOST_PAGE % mm->frames);
+		i = frame_pick(mm, (va - mm->arena) / HOST_PAGE % mm->frames);
 		mm->taken[i / 64] |= 1ull << i % 64;
 		mm->used++;
 		k->frames_used++;
@@ -155,7 +155,7 @@ static struct host_frame *take(struct host_mm *mm, uint64_t va)
 	return f;
 }
 
-static bool injected(struct host_kernel *k)
+static bool frame_fail_injected(struct host_kernel *k)
 {
 	bool fail;
 
@@ -168,12 +168,12 @@ static bool injected(struct host_kernel *k)
 
 int frame_get(struct host_mm *mm, uint64_t va, struct host_frame **out)
 {
-	int err = injected(mm->k) ? -ENOMEM : 0;
+	int err = frame_fail_injected(mm->k) ? -ENOMEM : 0;
 
 	while (!err) {
 		if (frames_full(mm))
 			err = reclaim_own(mm);
-		else if ((*out = take(mm, va)))
+		else if ((*out = frame_take(mm, va)))
 			break;
 		else
 			err = reclaim_one(mm->k, mm);
@@ -194,7 +194,7 @@ int frame_try(struct host_mm *mm, uint64_t va, struct host_frame **out)
 	sim_spin_lock(&k->frames_lock);
 	fail = k->fail_frames;
 	sim_spin_unlock(&k->frames_lock);
-	*out = fail || frames_full(mm) ? NULL : take(mm, va);
+	*out = fail || frames_full(mm) ? NULL : frame_take(mm, va);
 	return *out ? 0 : -EAGAIN;
 }
 

@@ -30,7 +30,7 @@ static struct host_frame *frame_of(struct host_mm *mm, uint64_t va)
 	return pte_resident(d) ? frame_at(mm, d & PTE_ADDR) : NULL;
 }
 
-/* ---- pages that move; lock held but for hold() ---- */
+/* ---- pages that move; lock held but for imported_hold() ---- */
 
 static int hold_locked(struct host_mm *mm, uint64_t va, uint32_t *frame)
 {
@@ -62,8 +62,8 @@ static void let_move_on(struct host_mm *mm, uint64_t va, uint64_t npages)
 }
 
 /* All or none. */
-static int hold(struct host_mm *mm, uint64_t va, uint64_t npages,
-		uint32_t *frame)
+static int imported_hold(struct host_mm *mm, uint64_t va, uint64_t npages,
+			 uint32_t *frame)
 {
 	unsigned int tries;
 	uint64_t i;
@@ -98,7 +98,7 @@ static bool all_moving(struct host_mm *mm, uint64_t va, uint64_t end)
 }
 
 /* Mapping and pages go; the process's view of them has gone already. */
-static int forget(struct host_mm *mm, uint64_t va, uint64_t npages)
+static int imported_forget(struct host_mm *mm, uint64_t va, uint64_t npages)
 {
 	uint64_t end = va + npages * HOST_PAGE, at;
 	struct host_frame *f;
@@ -157,20 +157,20 @@ int host_import(struct host_process *p, uint64_t va, uint64_t npages, int prot,
 	err = import_map(mm, va, npages, prot_normal(prot));
 	if (err)
 		return err;
-	err = hold(mm, va, npages, frame);
+	err = imported_hold(mm, va, npages, frame);
 	if (!err)
 		return 0;
 	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	/* Pinned meanwhile, it stays: a mapping like others. */
-	forget(mm, va, npages);
+	imported_forget(mm, va, npages);
 	sim_mutex_unlock(&mm->lock);
 	mm_maps_end(mm);
 	return err;
 }
 
 /* The CPU has written it, or will without being seen: it is dirty. */
-static void settle(struct host_mm *mm, uint64_t va, bool keep)
+static void imported_settle(struct host_mm *mm, uint64_t va, bool keep)
 {
 	struct host_map *m = map_find(mm, va);
 	struct host_frame *f = frame_of(mm, va);
@@ -195,7 +195,7 @@ int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
 	if (!all_moving(mm, va, end))
 		err = -EINVAL;
 	for (at = va; !err && at < end; at += HOST_PAGE)
-		settle(mm, at, keep);
+		imported_settle(mm, at, keep);
 	if (!err)
 		map_merge(mm);
 	sim_mutex_unlock(&mm->lock);
@@ -228,7 +228,7 @@ int host_return(struct host_process *p, uint64_t va, uint64_t npages,
 	err = check_return(mm, va, va + npages * HOST_PAGE);
 	sim_mutex_unlock(&mm->lock);
 	if (!err)
-		err = hold(mm, va, npages, frame);
+		err = imported_hold(mm, va, npages, frame);
 	if (err)
 		return err;
 	/* From here on the process closes and opens them by itself. */
@@ -249,7 +249,7 @@ int host_returned(struct host_process *p, uint64_t va, uint64_t npages)
 	mm_maps_write(mm);
 	sim_mutex_lock(&mm->lock);
 	err = all_moving(mm, va, va + npages * HOST_PAGE) ?
-		      forget(mm, va, npages) : -EINVAL;
+		      imported_forget(mm, va, npages) : -EINVAL;
 	sim_mutex_unlock(&mm->lock);
 	mm_maps_end(mm);
 	return err;

@@ -15,7 +15,7 @@
  * From hardware, under the device lock: must not block. What the thread that
  * happens to run the hardware is about has nothing to do with it.
  */
-static void line_changed(void *arg, enum irq_line line, bool level)
+static void irq_line_changed(void *arg, enum irq_line line, bool level)
 {
 	struct host_kernel *k = arg;
 	struct trace_at at = { .board = k->id, .cause = trace_last() };
@@ -39,7 +39,7 @@ static bool is_high(struct host_kernel *k, enum irq_line line)
 }
 
 /* Linux's "nobody cared": better a dead line that is reported than a hang. */
-static void storm(struct host_kernel *k, enum irq_line line)
+static void irq_storm(struct host_kernel *k, enum irq_line line)
 {
 	fprintf(stderr,
 		"faultline: kernel panic on board %s: interrupt line %d is "
@@ -52,8 +52,8 @@ static void storm(struct host_kernel *k, enum irq_line line)
 }
 
 /* Run the handler of a line that is high once; true: look again. */
-static bool serve(struct host_kernel *k, enum irq_line line,
-		  unsigned int *runs)
+static bool irq_serve(struct host_kernel *k, enum irq_line line,
+		      unsigned int *runs)
 {
 	struct host_irq *irq = &k->irq[line];
 	bool ran = false;
@@ -66,7 +66,7 @@ static bool serve(struct host_kernel *k, enum irq_line line,
 		ran = true;
 		*runs = is_high(k, line) ? *runs + 1 : 0;
 		if (*runs == STORM_RUNS)
-			storm(k, line);
+			irq_storm(k, line);
 	}
 	sim_mutex_unlock(&k->irq_lock);
 	return ran;
@@ -82,7 +82,7 @@ static void irq_main(void *arg)
 	while (!sim_stopping()) {
 		again = false;
 		for (line = 0; line < IRQ_LINES; line++)
-			if (is_high(k, line) && serve(k, line, &runs[line]))
+			if (is_high(k, line) && irq_serve(k, line, &runs[line]))
 				again |= is_high(k, line);
 		if (again)
 			/* Out of the interrupt and in again: time passes. */
@@ -101,7 +101,7 @@ int host_irq_start(struct host_kernel *k)
 	k->irq_thread = sim_thread_start(k->sim, "irq", true, irq_main, k);
 	if (!k->irq_thread)
 		return -ENOMEM;
-	board_irq_handler(k->board, line_changed, k);
+	board_irq_handler(k->board, irq_line_changed, k);
 	/* A board that ran before this kernel may have one high already. */
 	for (line = 0; line < IRQ_LINES; line++)
 		if (board_irq_level(k->board, (enum irq_line)line))

@@ -40,7 +40,7 @@ static int check_host(void)
 	return -ENOTSUP;
 }
 
-static int start(struct host_kernel *k, const struct host_config *cfg)
+static int kernel_start(struct host_kernel *k, const struct host_config *cfg)
 {
 	uint64_t pages = cfg->resident_pages ? cfg->resident_pages :
 					       HOST_PAGES;
@@ -91,7 +91,7 @@ struct host_kernel *host_create(const struct host_config *cfg, int *error)
 	sim_mutex_init(&k->lock);
 	sim_waitq_init(&k->device_idle);
 	sim_mutex_init(&k->banks_lock);
-	*error = start(k, cfg);
+	*error = kernel_start(k, cfg);
 	if (*error) {
 		free(k);
 		return NULL;

@@ -30,25 +30,25 @@ void kpages_destroy(struct host_kernel *k)
 	dram_bank_remove(k->dram, k->kbank);
 }
 
-static bool taken(const struct host_kernel *k, uint64_t i)
+static bool kpages_taken(const struct host_kernel *k, uint64_t i)
 {
 	return k->kpages_taken[i / 64] >> i % 64 & 1;
 }
 
-static void mark(struct host_kernel *k, uint64_t i, uint64_t n)
+static void kpages_mark(struct host_kernel *k, uint64_t i, uint64_t n)
 {
 	for (; n; i++, n--)
 		k->kpages_taken[i / 64] ^= 1ull << i % 64;
 }
 
 /* First fit in [from, to); to when there is none. */
-static uint64_t find(const struct host_kernel *k, uint64_t from, uint64_t to,
-		     uint64_t n)
+static uint64_t kpages_find(const struct host_kernel *k, uint64_t from,
+			    uint64_t to, uint64_t n)
 {
 	uint64_t i, run = 0;
 
 	for (i = from; i < to; i++) {
-		run = taken(k, i) ? 0 : run + 1;
+		run = kpages_taken(k, i) ? 0 : run + 1;
 		if (run == n)
 			return i + 1 - n;
 	}
@@ -62,11 +62,11 @@ uint64_t kpages_get(struct host_kernel *k, uint64_t npages)
 	if (!npages || npages > KPAGES)
 		return 0;
 	sim_spin_lock(&k->kpages_lock);
-	i = find(k, k->kpages_hint, KPAGES, npages);
+	i = kpages_find(k, k->kpages_hint, KPAGES, npages);
 	if (i == KPAGES)
-		i = find(k, 0, KPAGES, npages);
+		i = kpages_find(k, 0, KPAGES, npages);
 	if (i < KPAGES) {
-		mark(k, i, npages);
+		kpages_mark(k, i, npages);
 		k->kpages_used += npages;
 		kernel_note(k);
 		k->kpages_hint = (i + npages) % KPAGES;
@@ -88,8 +88,8 @@ void kpages_put(struct host_kernel *k, uint64_t pa, uint64_t npages)
 	assert(pa >= k->kbank_pa && i + npages <= KPAGES);
 	sim_spin_lock(&k->kpages_lock);
 	for (n = 0; n < npages; n++)
-		assert(taken(k, i + n));
-	mark(k, i, npages);
+		assert(kpages_taken(k, i + n));
+	kpages_mark(k, i, npages);
 	k->kpages_used -= npages;
 	kernel_note(k);
 	if (i < k->kpages_hint)

@@ -88,7 +88,7 @@ void map_insert(struct host_mm *mm, const struct host_map *m)
 		m->file->maps++;
 }
 
-static void split(struct host_mm *mm, uint64_t va)
+static void map_split_at(struct host_mm *mm, uint64_t va)
 {
 	struct host_map *m = map_find(mm, va), tail;
 
@@ -103,7 +103,7 @@ static void split(struct host_mm *mm, uint64_t va)
 }
 
 /* Would a boundary at va make two of one mapping? */
-static bool cuts(struct host_mm *mm, uint64_t va)
+static bool map_cuts(struct host_mm *mm, uint64_t va)
 {
 	struct host_map *m = map_find(mm, va);
 
@@ -112,12 +112,12 @@ static bool cuts(struct host_mm *mm, uint64_t va)
 
 int map_split(struct host_mm *mm, uint64_t start, uint64_t end)
 {
-	int err = map_room(mm, cuts(mm, start) + cuts(mm, end));
+	int err = map_room(mm, map_cuts(mm, start) + map_cuts(mm, end));
 
 	if (err)
 		return err;
-	split(mm, start);
-	split(mm, end);
+	map_split_at(mm, start);
+	map_split_at(mm, end);
 	return 0;
 }
 
@@ -155,7 +155,7 @@ void map_remove(struct host_mm *mm, uint64_t start, uint64_t end)
 	mm->maps -= to - from;
 }
 
-static bool joins(const struct host_map *a, const struct host_map *b)
+static bool map_joins(const struct host_map *a, const struct host_map *b)
 {
 	return a->end == b->start && a->prot == b->prot && a->file == b->file &&
 	       (!a->file || a->offset + (a->end - a->start) == b->offset);
@@ -167,7 +167,7 @@ void map_merge(struct host_mm *mm)
 	unsigned int from, to = 0;
 
 	for (from = 1; from < mm->maps; from++) {
-		if (joins(&mm->map[to], &mm->map[from])) {
+		if (map_joins(&mm->map[to], &mm->map[from])) {
 			mm->map[to].end = mm->map[from].end;
 			if (mm->map[from].file)
 				source_put(mm, mm->map[from].file);

@@ -38,7 +38,8 @@ static bool try_write(void *arg)
 }
 
 /* cond(arg) has taken what it asks for. Set-up and tear-down are no threads. */
-static void wait_for(struct host_mm *mm, bool (*cond)(void *arg), void *arg)
+static void maplock_wait_for(struct host_mm *mm, bool (*cond)(void *arg),
+			     void *arg)
 {
 	struct sim *sim = mm->k->sim;
 
@@ -56,7 +57,7 @@ static void wait_for(struct host_mm *mm, bool (*cond)(void *arg), void *arg)
 
 void mm_maps_read(struct host_mm *mm)
 {
-	wait_for(mm, try_read, &mm->mmap_lock);
+	maplock_wait_for(mm, try_read, &mm->mmap_lock);
 }
 
 void mm_maps_write(struct host_mm *mm)
@@ -68,7 +69,7 @@ void mm_maps_write(struct host_mm *mm)
 	sim_spin_lock(&l->guard);
 	l->writers++;
 	sim_spin_unlock(&l->guard);
-	wait_for(mm, try_write, l);
+	maplock_wait_for(mm, try_write, l);
 	sim_spin_lock(&l->guard);
 	l->writers--;
 	sim_spin_unlock(&l->guard);
@@ -122,5 +123,5 @@ static bool no_users(void *arg)
 void mm_users_end(struct host_mm *mm)
 {
 	atomic_fetch_sub(&mm->users, 1);
-	wait_for(mm, no_users, mm);
+	maplock_wait_for(mm, no_users, mm);
 }

@@ -260,8 +260,8 @@ int mm_zap(struct host_mm *mm, uint64_t va, uint64_t npages)
 	return err;
 }
 
-static bool any(struct host_mm *mm, uint64_t va, uint64_t end, bool pins,
-		uint8_t held)
+static bool mm_any_busy(struct host_mm *mm, uint64_t va, uint64_t end,
+			bool pins, uint8_t held)
 {
 	struct host_frame *f;
 	uint64_t d;
@@ -278,17 +278,17 @@ static bool any(struct host_mm *mm, uint64_t va, uint64_t end, bool pins,
 
 bool mm_any_pinned(struct host_mm *mm, uint64_t va, uint64_t end)
 {
-	return any(mm, va, end, true, 0);
+	return mm_any_busy(mm, va, end, true, 0);
 }
 
 bool mm_any_held(struct host_mm *mm, uint64_t va, uint64_t end, uint8_t held)
 {
-	return any(mm, va, end, false, held);
+	return mm_any_busy(mm, va, end, false, held);
 }
 
 static bool any_stays(struct host_mm *mm, uint64_t va, uint64_t end)
 {
-	return any(mm, va, end, true, HELD_KEPT | HELD_MOVING);
+	return mm_any_busy(mm, va, end, true, HELD_KEPT | HELD_MOVING);
 }
 
 /* ---- system calls ---- */
@@ -304,7 +304,7 @@ bool prot_bad(int prot)
 	return prot & ~(HOST_READ | HOST_WRITE);
 }
 
-static bool in_arena(const struct host_mm *mm, uint64_t va, uint64_t len)
+static bool mm_in_arena(const struct host_mm *mm, uint64_t va, uint64_t len)
 {
 	return va >= mm->arena && va - mm->arena <= ARENA_MEMORY_BYTES - len;
 }
@@ -321,7 +321,7 @@ static int check_range(struct host_mm *mm, const void *addr, uint64_t *len,
 	if (va % HOST_PAGE || !*len || *len > REMOTE_END)
 		return -EINVAL;
 	*len = (*len + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
-	if (*len <= ARENA_MEMORY_BYTES && in_arena(mm, va, *len))
+	if (*len <= ARENA_MEMORY_BYTES && mm_in_arena(mm, va, *len))
 		return 0;
 	if (!anywhere || !mm->remote || va > REMOTE_END - *len)
 		return -EINVAL;
@@ -354,7 +354,7 @@ static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
  * cpu_revoke() has closed a part, and others had the lock meanwhile. Again: for as
  * long as there is somebody who wants it.
  */
-static bool once_more(struct host_mm *mm, int *err)
+static bool mm_once_more(struct host_mm *mm, int *err)
 {
 	if (*err != -EAGAIN)
 		return false;
@@ -374,7 +374,7 @@ int host_munmap(struct host_process *p, void *addr, uint64_t len)
 		return err;
 	do
 		err = unmap_once(mm, va, len);
-	while (once_more(mm, &err));
+	while (mm_once_more(mm, &err));
 	return err;
 }
 
@@ -459,7 +459,7 @@ int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot)
 		return -EINVAL;
 	do
 		err = protect_once(mm, va, len, prot_normal(prot));
-	while (once_more(mm, &err));
+	while (mm_once_more(mm, &err));
 	return err;
 }
 
@@ -504,14 +504,14 @@ static int advise_there(struct host_mm *mm, uint64_t va, uint64_t npages,
 		n = npages < TURN_PAGES ? npages : TURN_PAGES;
 		do
 			r = advise_once(mm, va, n, a);
-		while (once_more(mm, &r));
+		while (mm_once_more(mm, &r));
 		err = r ? r : err;
 	}
 	return err;
 }
 
-static int bring(struct host_mm *mm, uint64_t va, uint64_t end,
-		 unsigned int flags)
+static int mm_bring(struct host_mm *mm, uint64_t va, uint64_t end,
+		    unsigned int flags)
 {
 	int err = 0;
 
@@ -533,7 +533,7 @@ int host_madvise(struct host_process *p, void *addr, uint64_t len,
 	err = mm->remote ? advise_there(mm, va, len / HOST_PAGE, a) :
 			   advise_once(mm, va, len / HOST_PAGE, a);
 	if (!err && (a == HOST_WILLNEED || a == HOST_POPULATE))
-		err = bring(mm, va, va + len,
-			    a == HOST_POPULATE ? HOST_FAULT_WRITE : 0);
+		err = mm_bring(mm, va, va + len,
+			       a == HOST_POPULATE ? HOST_FAULT_WRITE : 0);
 	return err;
 }

@@ -152,7 +152,7 @@ uint64_t pt_get(const struct host_mm *mm, uint64_t va)
 	return pa ? read_entry(mm, pa) : 0;
 }
 
-static void note_at(struct host_mm *mm, uint64_t desc)
+static void pgtable_note_frame(struct host_mm *mm, uint64_t desc)
 {
 	struct host_frame *f = frame_at(mm, desc & PTE_ADDR);
 
@@ -168,8 +168,8 @@ void pt_set(struct host_mm *mm, uint64_t va, uint64_t desc)
 
 	assert(pa);
 	if (mm->k->watch) {
-		note_at(mm, read_entry(mm, pa));
-		note_at(mm, desc);
+		pgtable_note_frame(mm, read_entry(mm, pa));
+		pgtable_note_frame(mm, desc);
 	}
 	/* A walk may see some of them before the others, never half of one. */
 	for (i = 0; i < HOST_FRAMES; i++)

@@ -28,8 +28,8 @@ static uint16_t next_asid(struct host_kernel *k)
 }
 
 /* A slot and numbers; -EAGAIN when there are too many, as fork says. */
-static int enroll(struct host_kernel *k, struct host_process *p,
-		  uint16_t *asid)
+static int process_enroll(struct host_kernel *k, struct host_process *p,
+			  uint16_t *asid)
 {
 	int err = -EAGAIN;
 	unsigned int i;
@@ -65,7 +65,7 @@ struct host_process *process_new(struct host_kernel *k, const char *name,
 	p->k = k;
 	snprintf(p->name, sizeof(p->name), "%s", name);
 	sim_mutex_init(&p->lock);
-	*error = enroll(k, p, asid);
+	*error = process_enroll(k, p, asid);
 	if (!*error)
 		return p;
 	free(p);
@@ -102,7 +102,7 @@ void process_free(struct host_process *p)
 }
 
 /* The arena is mm's, which goes where it is reserved. */
-static int embed(struct host_process *p, uint16_t asid)
+static int process_embed(struct host_process *p, uint16_t asid)
 {
 	struct host_mm *mm;
 	uint64_t arena;
@@ -133,7 +133,7 @@ struct host_process *host_process_create(struct host_kernel *k,
 	*error = os_fault_add(arena_fix);
 	if (*error)
 		goto no_handler;
-	*error = embed(p, asid);
+	*error = process_embed(p, asid);
 	if (!*error)
 		return p;
 	os_fault_remove(arena_fix);

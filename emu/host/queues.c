@@ -66,12 +66,12 @@ void areas_destroy(struct host_kernel *k)
 			bank_end(k, i, k->area[i]);
 }
 
-static bool taken(const struct host_area *a, uint64_t i)
+static bool area_taken(const struct host_area *a, uint64_t i)
 {
 	return a->taken[i / 64] >> i % 64 & 1;
 }
 
-static void mark(struct host_area *a, uint64_t i, uint64_t n)
+static void area_mark(struct host_area *a, uint64_t i, uint64_t n)
 {
 	for (; n; i++, n--)
 		a->taken[i / 64] ^= 1ull << i % 64;
@@ -83,7 +83,7 @@ static uint64_t first_fit(const struct host_area *a, uint64_t n)
 	uint64_t i, run = 0;
 
 	for (i = 0; i < QUEUE_AREA_PAGES; i++) {
-		run = taken(a, i) ? 0 : run + 1;
+		run = area_taken(a, i) ? 0 : run + 1;
 		if (run == n)
 			return i + 1 - n;
 	}
@@ -104,7 +104,7 @@ void *mm_dma_alloc(struct host_mm *mm, uint64_t bytes, uint64_t *pa)
 	a = k->area[mm->bank];
 	i = first_fit(a, n);
 	if (i < QUEUE_AREA_PAGES) {
-		mark(a, i, n);
+		area_mark(a, i, n);
 		a->pages += n;
 		k->area_pages += n;
 		k->areas_noted = true;
@@ -134,8 +134,8 @@ bool area_put(struct host_kernel *k, uint64_t pa, uint64_t npages)
 		first = (pa - a->pa) / HOST_PAGE;
 		assert(pa >= a->pa && first + npages <= QUEUE_AREA_PAGES);
 		for (i = 0; i < npages; i++)
-			assert(taken(a, first + i));
-		mark(a, first, npages);
+			assert(area_taken(a, first + i));
+		area_mark(a, first, npages);
 		a->pages -= npages;
 		k->area_pages -= npages;
 		k->areas_noted = true;

@@ -37,7 +37,7 @@ static int age_around(struct host_mm *owner, uint64_t va)
 			 false);
 }
 
-static enum look look_at(struct host_mm *owner, struct host_frame *f)
+static enum look reclaim_look_at(struct host_mm *owner, struct host_frame *f)
 {
 	struct host_kernel *k = owner->k;
 	bool same;
@@ -61,8 +61,8 @@ static enum look look_at(struct host_mm *owner, struct host_frame *f)
 
 /* The frame under the hand, with a reference on its owner; the hand moves on.
  */
-static struct host_frame *advance(struct host_kernel *k,
-				  struct host_mm **owner)
+static struct host_frame *reclaim_advance(struct host_kernel *k,
+					  struct host_mm **owner)
 {
 	struct host_frame *f;
 
@@ -96,18 +96,18 @@ static enum look try_one(struct host_mm *owner, struct host_mm *held,
 	enum look l;
 
 	if (owner == held)
-		return look_at(owner, f);
+		return reclaim_look_at(owner, f);
 	if (mm_slow(owner))
 		return LOOK_SLOW;
 	if (!sim_mutex_trylock(&owner->lock))
 		return LOOK_LOCKED;
-	l = look_at(owner, f);
+	l = reclaim_look_at(owner, f);
 	sim_mutex_unlock(&owner->lock);
 	return l;
 }
 
 /* What stood in the way, when nothing could go. */
-static int blame(bool locked, bool slow)
+static int reclaim_blame(bool locked, bool slow)
 {
 	if (locked)
 		return -EAGAIN;
@@ -137,7 +137,7 @@ int reclaim_one(struct host_kernel *k, struct host_mm *held)
 	steps = 2 * k->clock_frames + AGE_MAX;
 	sim_spin_unlock(&k->frames_lock);
 	for (; steps && l != LOOK_EVICTED; steps--) {
-		f = advance(k, &owner);
+		f = reclaim_advance(k, &owner);
 		if (!f)
 			break;
 		l = try_one(owner, held, f);
@@ -154,7 +154,8 @@ int reclaim_one(struct host_kernel *k, struct host_mm *held)
 	}
 	if (first_owner)
 		mm_put(first_owner);
-	return l == LOOK_EVICTED ? 0 : blame(locked || in_transit(k), slow);
+	return l == LOOK_EVICTED ? 0 :
+	       reclaim_blame(locked || in_transit(k), slow);
 }
 
 /* The next frame that mm has, in the order of the bank. */
@@ -184,7 +185,7 @@ int reclaim_own(struct host_mm *mm)
 
 	for (; mm->used && steps; steps--) {
 		f = own_next(mm);
-		l = look_at(mm, f);
+		l = reclaim_look_at(mm, f);
 		if (l == LOOK_EVICTED)
 			return 0;
 		slow |= l == LOOK_SLOW;
@@ -193,7 +194,7 @@ int reclaim_own(struct host_mm *mm)
 		if (l == LOOK_AGED && aged == AGE_MAX)
 			mm->hand = first;
 	}
-	return blame(mm->fills, slow);
+	return reclaim_blame(mm->fills, slow);
 }
 
 int reclaim_wait(struct host_kernel *k)
@@ -201,7 +202,7 @@ int reclaim_wait(struct host_kernel *k)
 	struct host_mm *owner;
 	int err = -ENOMEM;
 
-	if (!advance(k, &owner))
+	if (!reclaim_advance(k, &owner))
 		return err;
 	if (mm_slow(owner)) {
 		mm_put(owner);

@@ -68,7 +68,7 @@ void swap_put(struct host_swap *s, uint32_t slot)
 }
 
 /* As much as there is: bytes, or negative errno. */
-static ssize_t read_all(int fd, void *buf, size_t len, off_t at)
+static ssize_t swap_read_all(int fd, void *buf, size_t len, off_t at)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -89,8 +89,8 @@ static ssize_t read_all(int fd, void *buf, size_t len, off_t at)
 
 int swap_read(struct host_swap *s, uint32_t slot, void *page)
 {
-	ssize_t n = read_all(s->fd, page, HOST_PAGE,
-			     (off_t)slot * (off_t)HOST_PAGE);
+	ssize_t n = swap_read_all(s->fd, page, HOST_PAGE,
+				  (off_t)slot * (off_t)HOST_PAGE);
 
 	return n == (ssize_t)HOST_PAGE ? 0 : -EIO;
 }
@@ -164,7 +164,7 @@ int source_read(struct host_source *f, uint64_t offset, void *page)
 
 	if (f->ops)
 		return source_ask(f, offset, page);
-	n = read_all(f->fd, page, HOST_PAGE, (off_t)offset);
+	n = swap_read_all(f->fd, page, HOST_PAGE, (off_t)offset);
 	if (n < 0)
 		return -EIO;
 	/* Beyond the last page of the file (Linux: SIGBUS). */

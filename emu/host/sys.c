@@ -160,7 +160,7 @@ static uint32_t sys_new_xfer(void)
 }
 
 /* Does [addr, addr + bytes) lie in the arena? */
-static bool in_arena(struct host_process *p, const void *addr, size_t bytes)
+static bool sys_in_arena(struct host_process *p, const void *addr, size_t bytes)
 {
 	uint64_t at = (uintptr_t)addr - (uint64_t)(uintptr_t)p->mm->arena;
 
@@ -174,7 +174,7 @@ static int sys_import(int fd, void *addr, size_t bytes, unsigned int access)
 
 	(void)fd;
 	(void)access;
-	if (in_arena(host_current(), addr, bytes))
+	if (sys_in_arena(host_current(), addr, bytes))
 		return 0;
 	/* Where nothing is at all, that is the better answer. */
 	return os_copy_from(&c, addr, 1) ? -EFAULT : -EOPNOTSUPP;
@@ -187,7 +187,7 @@ static int sys_prefault(int fd, void *addr, size_t bytes, int for_write)
 	int prot;
 
 	(void)fd;
-	if (!in_arena(p, addr, bytes))
+	if (!sys_in_arena(p, addr, bytes))
 		return -EFAULT;
 	for (va -= va % HOST_PAGE; va <= last; va += HOST_PAGE) {
 		if (mm_lookup(p->mm, va, &start, &end, &prot) ||

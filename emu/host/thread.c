@@ -156,7 +156,7 @@ static void user_half(void *arg)
 }
 
 /* The user half of it never came. */
-static void give_up(struct host_thread *t, struct sim_thread *kernel)
+static void thread_give_up(struct host_thread *t, struct sim_thread *kernel)
 {
 	atomic_fetch_sub(&t->process->threads, 1);
 	if (!kernel) {
@@ -188,6 +188,6 @@ struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 	if (kernel)
 		user = sim_thread_start(sim, name, false, user_half, t);
 	if (!user)
-		give_up(t, kernel);
+		thread_give_up(t, kernel);
 	return user;
 }

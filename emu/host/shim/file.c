@@ -43,8 +43,8 @@ struct shim_file {
  * Mostly the plain copy does it. What it cannot reach is a page of the process
  * that is not there, and the kernel brings that in; or nothing at all.
  */
-static unsigned long copy(void *kernel, const void *user, unsigned long n,
-			  bool to_user)
+static unsigned long shim_copy(void *kernel, const void *user, unsigned long n,
+			       bool to_user)
 {
 	struct mm_struct *mm = current->mm;
 	int err;
@@ -71,12 +71,12 @@ void shim_faults(const char *call, const char *where)
 unsigned long (copy_from_user)(void *to, const void __user *from,
 			       unsigned long n)
 {
-	return copy(to, from, n, false);
+	return shim_copy(to, from, n, false);
 }
 
 unsigned long (copy_to_user)(void __user *to, const void *from, unsigned long n)
 {
-	return copy((void *)from, to, n, true);
+	return shim_copy((void *)from, to, n, true);
 }
 
 int (copy_struct_from_user)(void *to, size_t ksize, const void __user *from,
@@ -171,7 +171,7 @@ static void file_free(struct shim_file *f)
 	free(f);
 }
 
-static struct shim_file *call_begin(struct host_file *hf)
+static struct shim_file *shim_file_enter(struct host_file *hf)
 {
 	struct shim_file *f = hf->private_data;
 
@@ -181,7 +181,7 @@ static struct shim_file *call_begin(struct host_file *hf)
 	return f;
 }
 
-static void call_end(struct shim_file *f)
+static void shim_file_leave(struct shim_file *f)
 {
 	struct shim *shim = f->shim;
 	bool last;
@@ -320,12 +320,12 @@ struct ioctl_call {
 static void ioctl_inside(void *arg)
 {
 	struct ioctl_call *c = arg;
-	struct shim_file *f = call_begin(c->file);
+	struct shim_file *f = shim_file_enter(c->file);
 	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 
 	c->ret = f->fops->unlocked_ioctl(&f->file, c->cmd, c->arg);
 	shim_leave(&before);
-	call_end(f);
+	shim_file_leave(f);
 }
 
 static long device_ioctl(void *dev, struct host_file *hf, unsigned int cmd,
@@ -371,12 +371,12 @@ static int file_mmap(struct shim_file *f, uint64_t len, uint64_t offset,
 static int device_mmap(void *dev, struct host_file *hf, uint64_t len,
 		       uint64_t offset, void **mem, uint64_t *mmio_pa)
 {
-	struct shim_file *f = call_begin(hf);
+	struct shim_file *f = shim_file_enter(hf);
 	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 	int ret = file_mmap(f, len, offset, mem, mmio_pa);
 
 	shim_leave(&before);
-	call_end(f);
+	shim_file_leave(f);
 	return ret;
 }
 
@@ -390,7 +390,7 @@ struct munmap_call {
 static void munmap_inside(void *arg)
 {
 	struct munmap_call *c = arg;
-	struct shim_file *f = call_begin(c->file);
+	struct shim_file *f = shim_file_enter(c->file);
 	struct mapping **p, *m;
 
 	sim_spin_lock(&f->shim->lock);
@@ -403,7 +403,7 @@ static void munmap_inside(void *arg)
 	*p = m->next;
 	sim_spin_unlock(&f->shim->lock);
 	mapping_close(f, m);
-	call_end(f);
+	shim_file_leave(f);
 }
 
 static void device_munmap(void *dev, struct host_file *hf, uint64_t len,
@@ -417,24 +417,24 @@ static void device_munmap(void *dev, struct host_file *hf, uint64_t len,
 
 static bool device_readable(void *dev, struct host_file *hf)
 {
-	struct shim_file *f = call_begin(hf);
+	struct shim_file *f = shim_file_enter(hf);
 	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 	__poll_t mask = f->fops->poll(&f->file, NULL);
 
 	shim_leave(&before);
-	call_end(f);
+	shim_file_leave(f);
 	return mask & (EPOLLIN | EPOLLERR | EPOLLHUP);
 }
 
 static struct sim_waitq *device_waitq(void *dev, struct host_file *hf)
 {
-	struct shim_file *f = call_begin(hf);
+	struct shim_file *f = shim_file_enter(hf);
 	struct shim_cpu before = shim_enter(f->shim, &f->task, SHIM_IN_TASK);
 	poll_table table = { NULL };
 
 	f->fops->poll(&f->file, &table);
 	shim_leave(&before);
-	call_end(f);
+	shim_file_leave(f);
 	return table.q;
 }
 

@@ -55,7 +55,7 @@ void *shim_io_map_create(struct board *board, u64 pa, u64 bytes)
 	return (void *)at;
 }
 
-static struct io_map *owner(const void *p)
+static struct io_map *io_window(const void *p)
 {
 	uintptr_t at = (uintptr_t)p & ~(IO_MAP_ALIGN - 1);
 
@@ -65,7 +65,7 @@ static struct io_map *owner(const void *p)
 void shim_io_map_destroy(void *io_map)
 {
 	if (io_map)
-		munmap(owner(io_map)->reserved, 2 * IO_MAP_ALIGN);
+		munmap(io_window(io_map)->reserved, 2 * IO_MAP_ALIGN);
 }
 
 static u64 io_map_pa(struct io_map *w, const void *p, unsigned int bytes)
@@ -78,7 +78,7 @@ static u64 io_map_pa(struct io_map *w, const void *p, unsigned int bytes)
 
 u64 shim_read(const void __iomem *p, unsigned int bytes)
 {
-	struct io_map *w = owner(p);
+	struct io_map *w = io_window(p);
 	u64 pa = io_map_pa(w, p, bytes);
 	uint64_t value;
 
@@ -93,7 +93,7 @@ u64 shim_read(const void __iomem *p, unsigned int bytes)
 
 void shim_write(void __iomem *p, unsigned int bytes, u64 value)
 {
-	struct io_map *w = owner(p);
+	struct io_map *w = io_window(p);
 	u64 pa = io_map_pa(w, p, bytes);
 
 	/* Posted: who writes does not hear of a refusal. */
@@ -104,7 +104,7 @@ void shim_write(void __iomem *p, unsigned int bytes, u64 value)
 
 /* ---- interrupts ---- */
 
-static void interrupt(void *arg)
+static void io_interrupt(void *arg)
 {
 	struct shim_irq *irq = arg;
 	struct shim_cpu before = shim_enter(irq->shim, NULL, SHIM_IN_HANDLER);
@@ -138,7 +138,7 @@ int (request_irq)(unsigned int line, irq_handler_t handler, unsigned long flags,
 	if (shim->irq[line].handler)
 		return -EBUSY;
 	irq_set(shim, line, handler, arg);
-	ret = host_request_irq(shim->k, (enum irq_line)line, interrupt,
+	ret = host_request_irq(shim->k, (enum irq_line)line, io_interrupt,
 			       &shim->irq[line]);
 	if (ret)
 		irq_set(shim, line, NULL, NULL);

@@ -207,7 +207,7 @@ unsigned int host_inject_reclaim(unsigned int n)
 	return atomic_exchange(&reclaim, n);
 }
 
-static void overlap(struct host_mm *mm, unsigned long va)
+static void reclaim_overlap(struct host_mm *mm, unsigned long va)
 {
 	unsigned int left = atomic_load(&reclaim);
 
@@ -229,7 +229,7 @@ vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
 			    "a mapping of another time the mmap lock was held");
 	ret = mm_fault(vma->vm_mm->host, va, write ? HOST_FAULT_WRITE : 0);
 	if (ret >= 0)
-		overlap(vma->vm_mm->host, va);
+		reclaim_overlap(vma->vm_mm->host, va);
 	if (ret == -ENOMEM)
 		return VM_FAULT_OOM;
 	if (ret < 0)
@@ -289,8 +289,8 @@ bool fatal_signal_pending(struct task_struct *t)
 /* Waiting for a callback is waiting for what it locks. */
 #define CALLBACK	"a notifier's callback"
 
-static void invalidate(struct mm_notifier *n, struct host_mm *host,
-		       uint64_t start, uint64_t end)
+static void notifier_invalidate(struct mm_notifier *n, struct host_mm *host,
+				uint64_t start, uint64_t end)
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
 	struct trace_at saved = *host_trace_at();
@@ -307,8 +307,8 @@ static void invalidate(struct mm_notifier *n, struct host_mm *host,
 }
 
 /* Linux calls it for each page, or each block of 2 MB; a range is the same. */
-static void age(struct mm_notifier *n, struct host_mm *host, uint64_t start,
-		uint64_t end)
+static void notifier_age(struct mm_notifier *n, struct host_mm *host,
+			 uint64_t start, uint64_t end)
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
 	struct trace_at saved = *host_trace_at();
@@ -321,7 +321,7 @@ static void age(struct mm_notifier *n, struct host_mm *host, uint64_t start,
 	*host_trace_at() = saved;
 }
 
-static void release(struct mm_notifier *n, struct host_mm *host)
+static void notifier_release(struct mm_notifier *n, struct host_mm *host)
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
 	struct shim_cpu before = shim_enter(mn->shim, NULL, SHIM_IN_TASK);
@@ -334,7 +334,7 @@ static void release(struct mm_notifier *n, struct host_mm *host)
 }
 
 /* on: it joins the driver's list, else it goes. */
-static void enlist(struct mmu_notifier *mn, bool on)
+static void notifier_enlist(struct mmu_notifier *mn, bool on)
 {
 	struct mmu_notifier **p;
 
@@ -358,14 +358,15 @@ int shim_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm,
 	mn->shim = shim_cpu()->shim;
 	mn->released = false;
 	mn->next = NULL;
-	mn->host = (struct mm_notifier){ .invalidate = invalidate, .age = age,
-					 .release = release };
+	mn->host = (struct mm_notifier){ .invalidate = notifier_invalidate,
+		.age = notifier_age,
+					 .release = notifier_release };
 	mmgrab(mm);
 	ret = mm_notifier_register(mm->host, &mn->host);
 	if (ret)
 		mmdrop(mm);
 	else
-		enlist(mn, true);
+		notifier_enlist(mn, true);
 	return ret;
 }
 
@@ -376,7 +377,7 @@ void shim_notifier_unregister(struct mmu_notifier *mn, struct mm_struct *mm,
 	shim_event_wait(SHIM_EVENT, CALLBACK, where);
 	mm_notifier_unregister(mm->host, &mn->host);
 	if (!mn->released)
-		release(&mn->host, mm->host);
-	enlist(mn, false);
+		notifier_release(&mn->host, mm->host);
+	notifier_enlist(mn, false);
 	mmdrop(mm);
 }

@@ -71,7 +71,7 @@ struct start {
 	int ret;
 };
 
-static void start(void *arg)
+static void probe_start(void *arg)
 {
 	struct start *s = arg;
 	struct shim_cpu before = shim_enter(s->shim, NULL, SHIM_IN_TASK);
@@ -112,13 +112,13 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 		.irq = { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT },
 	};
 	s.shim = shim;
-	shim_inside(shim->sim, start, &s);
+	shim_inside(shim->sim, probe_start, &s);
 	if (s.ret)
 		shim_free(shim);
 	return s.ret;
 }
 
-static void stop(void *arg)
+static void probe_stop(void *arg)
 {
 	struct shim *shim = arg;
 	struct shim_cpu before = shim_enter(shim, NULL, false);
@@ -132,10 +132,10 @@ void host_driver_shutdown(struct host_kernel *k)
 	struct shim *shim = shim_find(k);
 
 	assert(shim);
-	shim_inside(shim->sim, stop, shim);
+	shim_inside(shim->sim, probe_stop, shim);
 }
 
-static void end(void *arg)
+static void probe_end(void *arg)
 {
 	struct shim *shim = arg;
 	struct shim_cpu before = shim_enter(shim, NULL, SHIM_IN_TASK);
@@ -153,6 +153,6 @@ void host_driver_remove(struct host_kernel *k)
 	struct shim *shim = shim_find(k);
 
 	assert(shim);
-	shim_inside(shim->sim, end, shim);
+	shim_inside(shim->sim, probe_end, shim);
 	shim_free(shim);
 }

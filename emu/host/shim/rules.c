@@ -76,14 +76,14 @@ void shim_breach(const char *rule, const char *where, const char *fmt, ...)
 
 /* ---- classes ---- */
 
-static void guard_lock(struct shim_rules *r)
+static void rules_guard_lock(struct shim_rules *r)
 {
 	while (atomic_flag_test_and_set_explicit(&r->guard,
 						 memory_order_acquire))
 		;
 }
 
-static void guard_unlock(struct shim_rules *r)
+static void rules_guard_unlock(struct shim_rules *r)
 {
 	atomic_flag_clear_explicit(&r->guard, memory_order_release);
 }
@@ -96,7 +96,7 @@ static unsigned int class_of(enum shim_kind kind, const char *name)
 
 	while (*name == '&')
 		name++;
-	guard_lock(r);
+	rules_guard_lock(r);
 	for (i = 0; i < r->classes; i++)
 		if (r->class[i].kind == kind && !strcmp(r->class[i].name, name))
 			break;
@@ -106,12 +106,12 @@ static unsigned int class_of(enum shim_kind kind, const char *name)
 		strcpy(r->class[i].name, name);
 		r->classes++;
 	}
-	guard_unlock(r);
+	rules_guard_unlock(r);
 	return i;
 }
 
 /* All classes that were ever held, also by others, before this one; guarded. */
-static uint32_t ancestors(struct shim_rules *r, unsigned int class)
+static uint32_t rules_ancestors(struct shim_rules *r, unsigned int class)
 {
 	uint32_t all = 0, more = atomic_load(&r->before[class]);
 	unsigned int i;
@@ -133,11 +133,11 @@ static void check_inversion(struct shim_rules *r, const char *where)
 	unsigned int safe, unsafe, found = SHIM_CLASSES, inside = 0;
 	uint32_t held;
 
-	guard_lock(r);
+	rules_guard_lock(r);
 	for (unsafe = 0; unsafe < r->classes; unsafe++) {
 		if (!(atomic_load(&r->usage[unsafe]) & IRQS_ON))
 			continue;
-		held = ancestors(r, unsafe) & ~(1u << unsafe);
+		held = rules_ancestors(r, unsafe) & ~(1u << unsafe);
 		for (; held; held &= held - 1) {
 			safe = (unsigned int)__builtin_ctz(held);
 			if (atomic_load(&r->usage[safe]) & IN_HANDLER) {
@@ -146,7 +146,7 @@ static void check_inversion(struct shim_rules *r, const char *where)
 			}
 		}
 	}
-	guard_unlock(r);
+	rules_guard_unlock(r);
 	if (found != SHIM_CLASSES)
 		shim_breach("irq-inversion", where,
 			    "makes %s, which is taken with interrupts on too, "
@@ -165,13 +165,13 @@ static void note_usage(unsigned int class, const char *where)
 
 	if (c->kind != SHIM_SPIN || !(now & ~was))
 		return;
-	guard_lock(r);
+	rules_guard_lock(r);
 	atomic_fetch_or(&r->usage[class], now);
 	if (now == IN_HANDLER && !c->in_handler)
 		c->in_handler = where;
 	if (now == IRQS_ON && !c->irqs_on)
 		c->irqs_on = where;
-	guard_unlock(r);
+	rules_guard_unlock(r);
 	if ((was | now) == (IN_HANDLER | IRQS_ON))
 		shim_breach("irq-unsafe-lock", where,
 			    "takes %s: %s() holds it with interrupts on, and "
@@ -198,11 +198,11 @@ static void note_order(unsigned int class, const char *where)
 	fresh = held & ~atomic_load(&r->before[class]);
 	for (; fresh; fresh &= fresh - 1) {
 		i = (unsigned int)__builtin_ctz(fresh);
-		guard_lock(r);
-		before = ancestors(r, i);
+		rules_guard_lock(r);
+		before = rules_ancestors(r, i);
 		atomic_fetch_or(&r->before[class], 1u << i);
 		r->where[class][i] = where;
-		guard_unlock(r);
+		rules_guard_unlock(r);
 		if (before >> class & 1)
 			shim_breach("lock-order", where,
 				    "takes %s inside %s; elsewhere %s is taken "
@@ -216,8 +216,8 @@ static void note_order(unsigned int class, const char *where)
 	}
 }
 
-static void push(const struct shim_lock *l, unsigned int class,
-		 const char *where)
+static void rules_push(const struct shim_lock *l, unsigned int class,
+		       const char *where)
 {
 	assert(here.locks < SHIM_HELD);
 	here.lock[here.locks++] = (struct shim_hold){ l, class, where };
@@ -259,7 +259,7 @@ bool shim_lock_take(const struct shim_lock *l, const char *where)
 	}
 	note_order(l->class - 1, where);
 	note_usage(l->class - 1, where);
-	push(l, l->class - 1, where);
+	rules_push(l, l->class - 1, where);
 	if (here.rules->class[l->class - 1].kind == SHIM_SPIN)
 		here.spins++;
 	return true;
@@ -317,7 +317,7 @@ void shim_event_begin(enum shim_kind kind, const char *name)
 		return;
 	class = class_of(kind, name);
 	note_order(class, name);
-	push(NULL, class, name);
+	rules_push(NULL, class, name);
 	if (kind == SHIM_SPIN)
 		here.spins++;
 }

@@ -12,7 +12,7 @@
 
 #include "shim_internal.h"
 
-static void lock(struct sim_mutex *m)
+static void shim_lock(struct sim_mutex *m)
 {
 	if (!shim_outside()) {
 		sim_mutex_lock(m);
@@ -32,7 +32,7 @@ void shim_mutex_lock(struct mutex *m, const char *where)
 {
 	shim_sleeps("mutex_lock()", where);
 	if (shim_lock_take(&m->rules, where))
-		lock(&m->m);
+		shim_lock(&m->m);
 }
 
 void shim_mutex_unlock(struct mutex *m, const char *where)
@@ -50,7 +50,7 @@ void shim_spin_init(spinlock_t *l, const char *name)
 void shim_spin_lock(spinlock_t *l, const char *where)
 {
 	if (shim_lock_take(&l->rules, where))
-		lock(&l->m);
+		shim_lock(&l->m);
 }
 
 void shim_spin_unlock(spinlock_t *l, const char *where)
@@ -113,7 +113,7 @@ struct wait {
 	unsigned int seq;
 };
 
-static bool woken(void *arg)
+static bool shim_woken(void *arg)
 {
 	struct wait *wait = arg;
 
@@ -132,9 +132,10 @@ int shim_wait(wait_queue_head_t *w, unsigned int seq, u64 end_ns)
 	if (shim_outside())
 		shim_turn();
 	else if (mm)
-		ret = mm_wait(mm->host, &w->q, woken, &wait,
+		ret = mm_wait(mm->host, &w->q, shim_woken, &wait,
 			      end_ns ? end_ns - now : 0);
-	else if (!sim_wait(&w->q, woken, &wait, end_ns ? end_ns - now : 0) &&
+	else if (!sim_wait(&w->q, shim_woken, &wait,
+			   end_ns ? end_ns - now : 0) &&
 		 sim_stopping())
 		ret = -EINTR;
 	/* Otherwise look again; the time is checked above. */

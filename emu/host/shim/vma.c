@@ -48,7 +48,7 @@ static struct vm_area_struct *place_at(const struct place *p)
 }
 
 /* Not a page of a process: somebody uses what has gone. */
-static bool touched(uintptr_t addr, int write)
+static bool vma_touched(uintptr_t addr, int write)
 {
 	const struct place *p;
 
@@ -62,7 +62,7 @@ static bool touched(uintptr_t addr, int write)
 	return false;
 }
 
-static void reserve(void)
+static void vma_reserve(void)
 {
 	vmas.base = (uintptr_t)os_reserve(NULL, PLACES * PLACE_BYTES,
 					  &vmas.error);
@@ -70,13 +70,13 @@ static void reserve(void)
 
 int shim_vmas_start(void)
 {
-	pthread_once(&vmas.once, reserve);
-	return vmas.base ? os_fault_add(touched) : vmas.error;
+	pthread_once(&vmas.once, vma_reserve);
+	return vmas.base ? os_fault_add(vma_touched) : vmas.error;
 }
 
 void shim_vmas_end(void)
 {
-	os_fault_remove(touched);
+	os_fault_remove(vma_touched);
 }
 
 static struct place *place_get(const char *where)

@@ -62,7 +62,7 @@ static const char *work_name(const struct work_struct *w)
 	return w->name ? w->name : "a work item";
 }
 
-static void take(struct worker *me, struct work_struct *w)
+static void worker_take(struct worker *me, struct work_struct *w)
 {
 	struct workqueue_struct *wq = me->wq;
 
@@ -99,7 +99,7 @@ static void run_item(struct worker *me, struct work_struct *w)
 	shim_leave(&before);
 }
 
-static void put(struct workqueue_struct *wq)
+static void workqueue_put(struct workqueue_struct *wq)
 {
 	bool last;
 
@@ -119,7 +119,7 @@ static void sleep_idle(struct worker *me)
 
 static void worker_waits(void *arg, bool waits);
 
-static void worker_main(void *arg)
+static void workqueue_worker_main(void *arg)
 {
 	struct worker *me = arg;
 	struct workqueue_struct *wq = me->wq;
@@ -133,7 +133,7 @@ static void worker_main(void *arg)
 		dead = wq->dead;
 		w = next_item(wq);
 		if (w) {
-			take(me, w);
+			worker_take(me, w);
 		} else if (!dead) {
 			__atomic_store_n(&me->woken, false, __ATOMIC_RELAXED);
 			me->next = wq->idle;
@@ -147,7 +147,7 @@ static void worker_main(void *arg)
 		else
 			sleep_idle(me);
 	}
-	put(wq);
+	workqueue_put(wq);
 }
 
 static bool start_worker(struct workqueue_struct *wq, unsigned int i)
@@ -155,7 +155,7 @@ static bool start_worker(struct workqueue_struct *wq, unsigned int i)
 	wq->worker[i].wq = wq;
 	return sim_thread_start(wq->shim->sim,
 				wq->name + strlen(QUEUE_WORDS), true,
-				worker_main, &wq->worker[i]) != NULL;
+				workqueue_worker_main, &wq->worker[i]) != NULL;
 }
 
 /* Of WORKERS that could do something there is one less: another begins. */
@@ -179,11 +179,11 @@ static void worker_waits(void *arg, bool waits)
 	if (wq->workers == i + 1)
 		wq->workers--;
 	sim_spin_unlock(&wq->lock);
-	put(wq);
+	workqueue_put(wq);
 }
 
 /* The driver's list; on: it joins, else it goes. */
-static void enlist(struct workqueue_struct *wq, bool on)
+static void workqueue_enlist(struct workqueue_struct *wq, bool on)
 {
 	struct workqueue_struct **p;
 
@@ -215,11 +215,11 @@ struct workqueue_struct *(alloc_workqueue)(const char *name,
 			/* Those that run see it and go; the rest never came. */
 			wq->dead = true;
 			wq->users -= WORKERS - i;
-			put(wq);
+			workqueue_put(wq);
 			return NULL;
 		}
 	}
-	enlist(wq, true);
+	workqueue_enlist(wq, true);
 	return wq;
 }
 
@@ -310,9 +310,9 @@ void shim_destroy_workqueue(struct workqueue_struct *wq, const char *where)
 	}
 	wq->idle = NULL;
 	sim_spin_unlock(&wq->lock);
-	enlist(wq, false);
+	workqueue_enlist(wq, false);
 	/* The workers go when they next run; the last one frees it. */
-	put(wq);
+	workqueue_put(wq);
 }
 
 static const char *item_in(struct workqueue_struct *wq, const char *mem,
