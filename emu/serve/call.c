@@ -196,7 +196,7 @@ static int do_munmap(struct client *c, const struct call *call,
  * machine it has no CPU just now) waits for itself, with no lock that others want,
  * until it has closed them or is cut off. Any other -EBUSY is an answer.
  */
-static bool once_more(struct client *c, int err, uint32_t *overdue)
+static bool call_once_more(struct client *c, int err, uint32_t *overdue)
 {
 	uint32_t before = *overdue;
 
@@ -276,7 +276,7 @@ static int do_free(struct client *c, const struct call *call, struct answer *a)
 	do
 		err = host_munmap(c->process, (void *)(uintptr_t)call->arg[0],
 				  call->arg[1]);
-	while (once_more(c, err, &overdue));
+	while (call_once_more(c, err, &overdue));
 	return err;
 }
 
@@ -293,7 +293,7 @@ static int do_advise(struct client *c, const struct call *call,
 		err = host_madvise(c->process, (void *)(uintptr_t)call->arg[0],
 				   call->arg[1],
 				   (enum host_advice)call->arg[2]);
-	while (once_more(c, err, &overdue));
+	while (call_once_more(c, err, &overdue));
 	return err;
 }
 
@@ -310,7 +310,7 @@ static int do_protect(struct client *c, const struct call *call,
 		err = host_mprotect(c->process,
 				    (void *)(uintptr_t)call->arg[0],
 				    call->arg[1], (int)call->arg[2]);
-	while (once_more(c, err, &overdue));
+	while (call_once_more(c, err, &overdue));
 	return err;
 }
 
@@ -414,8 +414,8 @@ static int (*const calls[ATTACH_OPS])(struct client *c, const struct call *call,
 
 /* ---- a kernel worker ---- */
 
-static void publish(struct client *c, struct attach_call *slot,
-		    const struct answer *a)
+static void call_publish(struct client *c, struct attach_call *slot,
+			 const struct answer *a)
 {
 	memcpy(slot->payload, a->payload, a->payload_bytes);
 	slot->ret[0] = a->ret[0];
@@ -448,12 +448,12 @@ static void serve_one(struct worker *h)
 		a.result = calls[call.op](c, &call, &a);
 	else
 		a.result = -ENOSYS;
-	publish(c, &c->shared->call[h->slot], &a);
+	call_publish(c, &c->shared->call[h->slot], &a);
 	/* Release: from now on the I/O thread may answer in this slot. */
 	atomic_store_explicit(&h->busy, false, memory_order_release);
 }
 
-static void worker_main(void *worker)
+static void call_worker_main(void *worker)
 {
 	struct worker *h = worker;
 	struct client *c = h->client;
@@ -493,11 +493,11 @@ static bool answer_fault(struct client *c, const struct worker *h)
 	if (a.result == -EAGAIN)
 		return false;
 	serve_count(&c->serve->count.faults);
-	publish(c, &c->shared->call[h->slot], &a);
+	call_publish(c, &c->shared->call[h->slot], &a);
 	return true;
 }
 
-static void hand_over(struct client *c, unsigned int i)
+static void call_hand_over(struct client *c, unsigned int i)
 {
 	struct attach_call *slot = &c->shared->call[i];
 	struct worker *h = &c->worker[i];
@@ -537,13 +537,13 @@ static void hand_over(struct client *c, unsigned int i)
 		return;
 	}
 	snprintf(name, sizeof(name), "%.40s/kernel %u", c->name, i);
-	h->thread = sim_thread_start(c->serve->cfg.sim, name, true, worker_main,
-				     h);
+	h->thread = sim_thread_start(c->serve->cfg.sim, name, true,
+				     call_worker_main, h);
 	if (h->thread)
 		return;
 	/* So many processes want threads that there are none. */
 	atomic_store_explicit(&h->job, false, memory_order_relaxed);
-	publish(c, slot, &none);
+	call_publish(c, slot, &none);
 }
 
 unsigned int calls_take(struct client *c)
@@ -556,7 +556,7 @@ unsigned int calls_take(struct client *c)
 	asked = atomic_exchange(&c->shared->asked, 0);
 	for (; asked && atomic_load(&c->state) == CLIENT_LIVES;
 	     asked &= asked - 1, n++)
-		hand_over(c, (unsigned int)__builtin_ctzll(asked));
+		call_hand_over(c, (unsigned int)__builtin_ctzll(asked));
 	return n;
 }
 

@@ -23,7 +23,7 @@
 
 /* ---- life ---- */
 
-static int share(struct client *c, uint64_t instance)
+static int client_share(struct client *c, uint64_t instance)
 {
 	void *mem;
 	int i;
@@ -55,7 +55,7 @@ static void take_back(struct client *c)
 	c->shared_fd = -1;
 }
 
-static void guard(struct client *c)
+static void client_guard(struct client *c)
 {
 	struct host_bank bank;
 
@@ -66,7 +66,7 @@ static void guard(struct client *c)
 	sigbus_add(c->shared, sizeof(*c->shared), &c->cut);
 }
 
-static void take_down(void *client)
+static void client_take_down(void *client)
 {
 	struct client *c = client;
 
@@ -94,7 +94,7 @@ static int start_reaper(struct client *c)
 
 	snprintf(name, sizeof(name), "%.40s/exit", c->name);
 	c->reaper = sim_thread_start(c->serve->cfg.sim, name, true,
-				     take_down, c);
+				     client_take_down, c);
 	return c->reaper ? 0 : -EAGAIN;
 }
 
@@ -114,14 +114,14 @@ struct client *client_create(struct serve *s, struct listener *d, int sock,
 	/* A system that cannot say has the socket's end alone. */
 	c->peer = os_peer_process(sock);
 	snprintf(c->name, sizeof(c->name), "%s", h->name);
-	*error = share(c, s->instance);
+	*error = client_share(c, s->instance);
 	if (!*error)
 		c->process = host_process_attach(d->kernel, c->name, h->arena,
 						 &client_cpu_ops, c, error);
 	if (c->process)
 		*error = start_reaper(c);
 	if (!*error) {
-		guard(c);
+		client_guard(c);
 		return c;
 	}
 	if (c->process)
@@ -182,7 +182,7 @@ void client_reap(struct client *c)
 	free(c);
 }
 
-static bool lives(struct client *c)
+static bool client_lives(struct client *c)
 {
 	return atomic_load(&c->state) == CLIENT_LIVES &&
 	       !atomic_load(&c->cut);
@@ -192,7 +192,7 @@ static bool lives(struct client *c)
  * Commands that are not done. Acquire pairs with the process's release: its
  * threads touch the pages no more. A number that cannot be ends it.
  */
-static uint32_t undone(struct client *c)
+static uint32_t client_undone(struct client *c)
 {
 	uint32_t n = atomic_load_explicit(&c->view_head, memory_order_relaxed) -
 		     atomic_load_explicit(&c->shared->view_done,
@@ -221,7 +221,7 @@ void client_check(struct client *c, uint64_t now_ns)
 		return;
 	if (atomic_load(&c->cut)) {
 		client_end(c, NULL);
-	} else if (since_ns && !undone(c)) {
+	} else if (since_ns && !client_undone(c)) {
 		/* It has caught up; unless it is late again meanwhile. */
 		atomic_compare_exchange_strong(&c->slow_since_ns, &since_ns, 0);
 	} else if (since_ns && now_ns > since_ns &&
@@ -240,7 +240,7 @@ static int keeper_over(void *arg, uint64_t waited_ns)
 
 	if (waited_ns > c->serve->cfg.patience_ms * 1000000ull)
 		client_cut(c, "a file that it mapped does not answer");
-	return !lives(c);
+	return !client_lives(c);
 }
 
 /* From its first descriptor on another process reads the socket. */
@@ -254,7 +254,7 @@ static void begin_keeper(struct client *c)
 			      "its files");
 }
 
-static void take_note(struct client *c)
+static void client_take_note(struct client *c)
 {
 	c->note_bytes = 0;
 	/* A FILE without a file is as bad as anything else. */
@@ -294,7 +294,7 @@ void client_read(struct client *c)
 		}
 		c->note_bytes += (unsigned int)r;
 		if (c->note_bytes == sizeof(c->note))
-			take_note(c);
+			client_take_note(c);
 	}
 	if (c->keeper.number)
 		hear_keeper(c);
@@ -305,7 +305,7 @@ void client_read(struct client *c)
  * and go out as the protocol's ----
  */
 
-static void ring(struct client *c)
+static void client_ring(struct client *c)
 {
 	struct attach_note n = { .kind = ATTACH_BELL };
 	int err = 0;
@@ -328,10 +328,10 @@ static int wait_views(struct client *c, uint32_t most)
 	unsigned int i;
 	uint32_t seen;
 
-	for (i = 0; lives(c); i++) {
+	for (i = 0; client_lives(c); i++) {
 		seen = atomic_load_explicit(&sh->view_done,
 					    memory_order_relaxed);
-		if (undone(c) <= most)
+		if (client_undone(c) <= most)
 			return 0;
 		if (i < WAIT_SPINS) {
 			os_pause();
@@ -353,7 +353,7 @@ static int wait_views(struct client *c, uint32_t most)
 	return 0;	/* nobody is there who could touch a page */
 }
 
-static void command(struct client *c, const struct attach_view *v)
+static void client_command(struct client *c, const struct attach_view *v)
 {
 	uint32_t n = atomic_load_explicit(&c->view_head, memory_order_relaxed);
 
@@ -374,8 +374,8 @@ static void view_open(void *arg, uint64_t va, uint64_t npages, uint64_t frame,
 	struct client *c = arg;
 
 	/* It does not keep up: the page stays closed and faults again. */
-	if (lives(c) && undone(c) < ATTACH_VIEWS)
-		command(c, &v);
+	if (client_lives(c) && client_undone(c) < ATTACH_VIEWS)
+		client_command(c, &v);
 }
 
 static int view_close(void *arg, uint64_t va, uint64_t npages)
@@ -386,19 +386,19 @@ static int view_close(void *arg, uint64_t va, uint64_t npages)
 	struct client *c = arg;
 	int err;
 
-	if (!lives(c))
+	if (!client_lives(c))
 		return 0;
 	/* One that is overdue already is not waited for again. */
-	if (undone(c) && atomic_load(&c->slow_since_ns)) {
+	if (client_undone(c) && atomic_load(&c->slow_since_ns)) {
 		atomic_fetch_add(&c->overdue, 1);
 		return -ETIME;
 	}
 	atomic_store(&c->slow_since_ns, 0);
-	ring(c);
+	client_ring(c);
 	err = wait_views(c, ATTACH_VIEWS - 1);
-	if (!err && lives(c)) {
-		command(c, &v);
-		ring(c);
+	if (!err && client_lives(c)) {
+		client_command(c, &v);
+		client_ring(c);
 		err = wait_views(c, 0);
 	}
 	if (err) {
@@ -413,7 +413,8 @@ static int view_close(void *arg, uint64_t va, uint64_t npages)
 
 void client_catches_up(struct client *c)
 {
-	while (lives(c) && undone(c) && atomic_load(&c->slow_since_ns))
+	while (client_lives(c) && client_undone(c) &&
+	       atomic_load(&c->slow_since_ns))
 		sim_sleep(NAP_NS);
 }
 

@@ -39,7 +39,7 @@ struct look {
 	bool timed;				/* somebody's time may run out */
 };
 
-static void add(struct look *l, int fd)
+static void io_look_add(struct look *l, int fd)
 {
 	l->fd[l->n++] = (struct pollfd){ .fd = fd, .events = POLLIN };
 }
@@ -52,26 +52,26 @@ static bool listeners_resting(struct serve *s)
 	return s->listeners_rest_until_ns != 0;
 }
 
-static void collect(struct serve *s, struct look *l)
+static void io_look_collect(struct serve *s, struct look *l)
 {
 	unsigned int i;
 
 	l->n = 0;
 	l->timed = listeners_resting(s);
-	add(l, s->wake[0]);
+	io_look_add(l, s->wake[0]);
 	l->listeners = l->n;
 	sim_spin_lock(&s->lock);
 	for (i = 0; i < LISTENERS && !l->timed; i++)
 		if (s->listener[i].sock >= 0) {
 			l->listener[l->n - l->listeners] = &s->listener[i];
-			add(l, s->listener[i].sock);
+			io_look_add(l, s->listener[i].sock);
 		}
 	sim_spin_unlock(&s->lock);
 	l->pendings = l->n;
 	for (i = 0; i < SERVE_WAITING; i++)
 		if (s->pending[i].sock >= 0) {
 			l->pending[l->n - l->pendings] = &s->pending[i];
-			add(l, s->pending[i].sock);
+			io_look_add(l, s->pending[i].sock);
 			l->timed = true;
 		}
 }
@@ -80,7 +80,7 @@ static void add_client(struct look *l, unsigned int first, struct client *c,
 		       int fd, short events)
 {
 	l->client[l->n - first] = c;
-	add(l, fd);
+	io_look_add(l, fd);
 	l->fd[l->n - 1].events = events;
 }
 
@@ -128,13 +128,13 @@ static void drain_pipe(int fd)
 }
 
 /* What the sockets have; wait for it when timeout_ms says so. */
-static void look_at_sockets(struct serve *s, int timeout_ms)
+static void io_look_at_sockets(struct serve *s, int timeout_ms)
 {
 	struct look l;
 	unsigned int clients, i;
 	bool readable;
 
-	collect(s, &l);
+	io_look_collect(s, &l);
 	clients = collect_clients(s, &l);
 	if (timeout_ms < 0 && l.timed)
 		timeout_ms = LOOK_MS;
@@ -220,14 +220,14 @@ static unsigned int look_around(struct serve *s)
 	return n + sim_pump_all(s->cfg.sim);
 }
 
-static void sleep_until_called(struct serve *s)
+static void io_sleep_until_called(struct serve *s)
 {
 	say_asleep(s, 1);
 	atomic_store(&s->asleep, true);
 	/* Who wrote before it could see that: found by this look. */
 	if (!look_around(s)) {
 		serve_count(&s->count.sleeps);
-		look_at_sockets(s, -1);
+		io_look_at_sockets(s, -1);
 	}
 	atomic_store(&s->asleep, false);
 	say_asleep(s, 0);
@@ -260,11 +260,11 @@ void io_main(void *serve)
 	while (!atomic_load(&s->stop)) {
 		idle = look_around(s) ? 0 : idle + 1;
 		if (++rounds % SOCKETS_EVERY == 0) {
-			look_at_sockets(s, 0);
+			io_look_at_sockets(s, 0);
 			check_clients(s);
 		}
 		if (idle > SPINS + YIELDS) {
-			sleep_until_called(s);
+			io_sleep_until_called(s);
 			check_clients(s);
 			idle = 0;
 		} else if (idle > SPINS) {

@@ -25,7 +25,7 @@
 
 /* ---- a keeper ---- */
 
-static void pass_on(struct keep *k, char what)
+static void keep_pass_on(struct keep *k, char what)
 {
 	ssize_t r = os_send(k->notes, &what, 1, NULL, 0);
 
@@ -47,7 +47,7 @@ static void keep_passed(struct keep *k, int fd)
 	os_drop(fd);		/* its MAP_FILE will find nothing */
 }
 
-static void take_note(struct keep *k)
+static void keep_take_note(struct keep *k)
 {
 	int fd = k->note_fd;
 
@@ -58,7 +58,7 @@ static void take_note(struct keep *k)
 		return;
 	}
 	/* First, since the other may take long. */
-	pass_on(k, k->note.kind == ATTACH_BELL ? 'b' : 'x');
+	keep_pass_on(k, k->note.kind == ATTACH_BELL ? 'b' : 'x');
 	if (fd >= 0)
 		os_drop(fd);
 }
@@ -86,7 +86,7 @@ static void keep_hear(struct keep *k)
 				os_drop(fds[i]);
 		k->note_bytes += (unsigned int)r;
 		if (k->note_bytes == sizeof(k->note))
-			take_note(k);
+			keep_take_note(k);
 	}
 }
 
@@ -257,7 +257,7 @@ static void reap_dead(void)
 }
 
 /* Killed at least so long ago, and still there. */
-static unsigned int lost(uint64_t since_ns)
+static unsigned int keep_lost(uint64_t since_ns)
 {
 	uint64_t now_ns = os_now_ns();
 	unsigned int n = 0, i;
@@ -281,7 +281,7 @@ static _Noreturn void be_keeper(const struct keep_order *o, const int *fds)
 	_exit(0);
 }
 
-static bool start(const struct keep_order *o, const int *fds)
+static bool keep_start(const struct keep_order *o, const int *fds)
 {
 	unsigned int i;
 	pid_t pid;
@@ -307,7 +307,8 @@ static void start_keeper(const struct keep_order *o, int *fds)
 {
 	unsigned int i;
 
-	if (lost(KEEPERS_END_MS * 1000000ull) >= KEEPERS_LOST || !start(o, fds))
+	if (keep_lost(KEEPERS_END_MS * 1000000ull) >= KEEPERS_LOST ||
+	    !keep_start(o, fds))
 		os_send(fds[2], "l", 1, NULL, 0);
 	for (i = 0; i < 3; i++)
 		close(fds[i]);
@@ -330,13 +331,13 @@ static void kill_some(uint32_t number)
  * that is killed, when the boards and we have closed ours. Without it we keep it open,
  * which is no harm.
  */
-static void discard(const struct keep_order *o, int sock)
+static void keep_discard(const struct keep_order *o, int sock)
 {
-	if (start(o, NULL))
+	if (keep_start(o, NULL))
 		close(sock);
 }
 
-static void obey(void)
+static void keep_obey(void)
 {
 	int fds[3], nfds = 3, i, err;
 	struct keep_order o;
@@ -356,7 +357,7 @@ static void obey(void)
 	if (o.kind == KEEP_KILL)
 		kill_some(o.number);
 	else if (o.kind == KEEP_DISCARD && nfds == 1)
-		discard(&o, fds[0]);
+		keep_discard(&o, fds[0]);
 	else if (o.kind == KEEP_START && nfds == 3)
 		start_keeper(&o, fds);
 }
@@ -368,8 +369,8 @@ void keepers_main(int line)
 	all.line = line;
 	for (;;) {
 		/* A keeper that was killed has ended soon after, so look more often. */
-		if (poll(&p, 1, lost(0) ? 10 : 1000) > 0)
-			obey();
+		if (poll(&p, 1, keep_lost(0) ? 10 : 1000) > 0)
+			keep_obey();
 		reap_dead();
 	}
 }

@@ -15,7 +15,7 @@
 #define LOOK_MS 20		/* between two looks whether it is over */
 
 /* Two ends that do not block and are closed by exec(). */
-static int make_pair(int pair[2])
+static int keeper_make_pair(int pair[2])
 {
 	int err;
 
@@ -48,7 +48,7 @@ static _Noreturn void be_keepers(int line)
 
 int keepers_begin(struct keepers *ks)
 {
-	int pair[2], err = make_pair(pair);
+	int pair[2], err = keeper_make_pair(pair);
 
 	if (err)
 		return err;
@@ -72,8 +72,8 @@ void keepers_end(struct keepers *ks)
 		;
 }
 
-static int order(struct keepers *ks, const struct keep_order *o,
-		 const int *fds, int nfds)
+static int keeper_command(struct keepers *ks, const struct keep_order *o,
+			  const int *fds, int nfds)
 {
 	struct pollfd p = { .fd = ks->line, .events = POLLOUT };
 	int err;
@@ -93,12 +93,12 @@ void keepers_discard(struct keepers *ks, int sock)
 	/* It may live on there; who is at the other end hears of the end now. */
 	shutdown(sock, SHUT_RDWR);
 	/* The system takes no more from us: then it stays open, and is no harm. */
-	if (order(ks, &o, &sock, 1))
+	if (keeper_command(ks, &o, &sock, 1))
 		return;
 	/* A process there holds it open until it is killed, after our close(). */
 	close(sock);
 	o.kind = KEEP_KILL;
-	order(ks, &o, NULL, 0);
+	keeper_command(ks, &o, NULL, 0);
 }
 
 int keeper_start(struct keeper *k, struct keepers *ks, int sock,
@@ -108,10 +108,10 @@ int keeper_start(struct keeper *k, struct keepers *ks, int sock,
 				.begun_bytes = begun_bytes };
 	int ask[2], notes[2], fds[3], err;
 
-	err = make_pair(ask);
+	err = keeper_make_pair(ask);
 	if (err)
 		return err;
-	err = make_pair(notes);
+	err = keeper_make_pair(notes);
 	if (err) {
 		close(ask[0]);
 		close(ask[1]);
@@ -121,7 +121,7 @@ int keeper_start(struct keeper *k, struct keepers *ks, int sock,
 	fds[0] = sock;
 	fds[1] = ask[1];
 	fds[2] = notes[1];
-	err = order(ks, &o, fds, 3);
+	err = keeper_command(ks, &o, fds, 3);
 	close(ask[1]);
 	close(notes[1]);
 	if (err) {
@@ -157,8 +157,8 @@ const char *keeper_hear(struct keeper *k, bool *cut)
 
 /* ---- questions ---- */
 
-static int receive_all(struct keeper *k, void *to, size_t bytes,
-		       uint64_t start_ns)
+static int keeper_receive_all(struct keeper *k, void *to, size_t bytes,
+			      uint64_t start_ns)
 {
 	struct pollfd p = { .fd = k->ask, .events = POLLIN };
 	size_t got = 0;
@@ -179,8 +179,8 @@ static int receive_all(struct keeper *k, void *to, size_t bytes,
 }
 
 /* The lock is held. */
-static int ask(struct keeper *k, struct keep_question *q,
-	       struct keep_answer *a, void *page)
+static int keeper_ask(struct keeper *k, struct keep_question *q,
+		      struct keep_answer *a, void *page)
 {
 	uint64_t start_ns = os_now_ns();
 	int err;
@@ -191,9 +191,9 @@ static int ask(struct keeper *k, struct keep_question *q,
 	k->used &= ~q->put;
 	err = os_send_all(k->ask, q, sizeof(*q), NULL, 0, -1) ? -EIO : 0;
 	if (!err)
-		err = receive_all(k, a, sizeof(*a), start_ns);
+		err = keeper_receive_all(k, a, sizeof(*a), start_ns);
 	if (!err && page && !a->result)
-		err = receive_all(k, page, HOST_PAGE, start_ns);
+		err = keeper_receive_all(k, page, HOST_PAGE, start_ns);
 	k->broken = err;
 	return err ? err : a->result;
 }
@@ -211,7 +211,7 @@ int keeper_open(struct keeper *k, uint32_t id, uint64_t *bytes)
 	while (q.file < KEEPER_FILES && in_use >> q.file & 1)
 		q.file++;
 	if (q.file < KEEPER_FILES)
-		r = ask(k, &q, &a, NULL);
+		r = keeper_ask(k, &q, &a, NULL);
 	if (!r) {
 		k->used |= 1u << q.file;
 		*bytes = a.bytes;
@@ -229,7 +229,7 @@ int keeper_read(struct keeper *k, unsigned int file, uint64_t offset,
 	int r;
 
 	sim_mutex_lock(&k->lock);
-	r = ask(k, &q, &a, page);
+	r = keeper_ask(k, &q, &a, page);
 	sim_mutex_unlock(&k->lock);
 	return r;
 }
@@ -245,7 +245,7 @@ void keeper_kill(struct keeper *k)
 
 	if (!k->number)
 		return;
-	order(k->all, &o, NULL, 0);
+	keeper_command(k->all, &o, NULL, 0);
 	/* It may live on; whoever reads hears the end now. */
 	shutdown(k->ask, SHUT_RDWR);
 }

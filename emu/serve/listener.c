@@ -21,8 +21,8 @@ static void pending_end(struct serve *s, struct pending *n)
 }
 
 /* It may have gone already, or not read: it is its own loss. */
-static void refuse(struct serve *s, struct pending *n, int error,
-		   const char *fmt, ...)
+static void listener_refuse(struct serve *s, struct pending *n, int error,
+			    const char *fmt, ...)
 {
 	struct attach_welcome w = { .magic = ATTACH_MAGIC,
 				    .version = ATTACH_VERSION, .error = error };
@@ -37,7 +37,7 @@ static void refuse(struct serve *s, struct pending *n, int error,
 }
 
 /* A free place, or that of the oldest who has been silent for long. */
-static struct pending *place(struct serve *s, uint64_t now_ns)
+static struct pending *listener_find_place(struct serve *s, uint64_t now_ns)
 {
 	struct pending *n, *oldest = NULL;
 	unsigned int i;
@@ -90,7 +90,7 @@ static bool may_be_transient(int error)
 void listener_accept(struct serve *s, struct listener *d)
 {
 	uint64_t now_ns = os_now_ns();
-	struct pending *n = place(s, now_ns);
+	struct pending *n = listener_find_place(s, now_ns);
 	bool full;
 	uid_t uid;
 	int sock;
@@ -111,23 +111,24 @@ void listener_accept(struct serve *s, struct listener *d)
 		return;
 	}
 	if (full) {
-		refuse(s, n, -EMFILE, "board %s has no descriptor left for "
-		       "another process: end some, or start the boards with a "
-		       "larger limit (ulimit -n)",
-		       board_name(host_board(d->kernel)));
+		listener_refuse(s, n, -EMFILE,
+				"board %s has no descriptor left for "
+				"another process: end some, or start the boards with a "
+				"larger limit (ulimit -n)",
+				board_name(host_board(d->kernel)));
 		s->spare = open("/dev/null", O_RDWR | O_CLOEXEC);
 		return;
 	}
 	/* A system that cannot say who it is has the folder's rights alone. */
 	if (!s->cfg.others && !os_peer(sock, &uid) && uid != geteuid())
-		refuse(s, n, -EACCES,
-		       "board %s admits only processes of user %u",
-		       board_name(host_board(d->kernel)),
-		       (unsigned int)geteuid());
+		listener_refuse(s, n, -EACCES,
+				"board %s admits only processes of user %u",
+				board_name(host_board(d->kernel)),
+				(unsigned int)geteuid());
 }
 
 /* NULL: it may come in; or why not, and *error. */
-static const char *judge(const struct pending *n, int *error)
+static const char *listener_check(const struct pending *n, int *error)
 {
 	const struct attach_hello *h = &n->hello;
 
@@ -157,7 +158,8 @@ static const char *judge(const struct pending *n, int *error)
 	return NULL;
 }
 
-static void welcome(struct serve *s, struct pending *n, struct client *c)
+static void listener_welcome(struct serve *s, struct pending *n,
+			     struct client *c)
 {
 	struct attach_welcome w = {
 		.magic = ATTACH_MAGIC,
@@ -188,26 +190,27 @@ static void welcome(struct serve *s, struct pending *n, struct client *c)
 		client_end(c, "it has gone before it was in");
 }
 
-static void admit(struct serve *s, struct pending *n)
+static void listener_admit(struct serve *s, struct pending *n)
 {
 	const char *why;
 	struct client *c;
 	int error;
 
-	why = judge(n, &error);
+	why = listener_check(n, &error);
 	if (why) {
-		refuse(s, n, error, "%s", why);
+		listener_refuse(s, n, error, "%s", why);
 		return;
 	}
 	c = client_create(s, n->listener, n->sock, &n->hello, &error);
 	if (!c) {
-		refuse(s, n, error, "board %s cannot take another process: %s",
-		       board_name(host_board(n->listener->kernel)),
-		       strerror(-error));
+		listener_refuse(s, n, error,
+				"board %s cannot take another process: %s",
+				board_name(host_board(n->listener->kernel)),
+				strerror(-error));
 		return;
 	}
 	n->listener->clients++;
-	welcome(s, n, c);
+	listener_welcome(s, n, c);
 }
 
 void listener_pending(struct serve *s, struct pending *n, bool readable)
@@ -218,8 +221,9 @@ void listener_pending(struct serve *s, struct pending *n, bool readable)
 		r = os_receive_bytes(n->sock, (uint8_t *)&n->hello + n->got,
 				     sizeof(n->hello) - n->got);
 	if (r == -EBADMSG) {
-		refuse(s, n, -EPROTO, "descriptors come with HELLO, which has "
-		       "none");
+		listener_refuse(s, n, -EPROTO,
+				"descriptors come with HELLO, which has "
+				"none");
 		return;
 	}
 	if (!r || (r < 0 && r != -EAGAIN)) {
@@ -229,8 +233,8 @@ void listener_pending(struct serve *s, struct pending *n, bool readable)
 	if (r > 0)
 		n->got += (unsigned int)r;
 	if (n->got == sizeof(n->hello))
-		admit(s, n);
+		listener_admit(s, n);
 	else if (os_now_ns() - n->since_ns > SERVE_HELLO_MS * 1000000ull)
-		refuse(s, n, -ETIMEDOUT, "HELLO did not come in %u ms",
-		       SERVE_HELLO_MS);
+		listener_refuse(s, n, -ETIMEDOUT, "HELLO did not come in %u ms",
+				SERVE_HELLO_MS);
 }

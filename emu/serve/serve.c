@@ -58,7 +58,7 @@ static int make_instance(uint64_t *instance)
 	return err;
 }
 
-static void init(struct serve *s)
+static void serve_init(struct serve *s)
 {
 	unsigned int i;
 
@@ -72,7 +72,7 @@ static void init(struct serve *s)
 		s->pending[i].sock = -1;
 }
 
-static int begin(struct serve *s)
+static int serve_begin(struct serve *s)
 {
 	int err = sigbus_begin();
 
@@ -99,7 +99,7 @@ struct serve *serve_create(const struct serve_config *cfg, int *error)
 	if (!s)
 		return NULL;
 	s->cfg = *cfg;
-	init(s);
+	serve_init(s);
 	*error = sim_mode(cfg->sim) == SIM_THREADS ? 0 : -ENOTSUP;
 	if (!*error)
 		*error = make_instance(&s->instance);
@@ -110,7 +110,7 @@ struct serve *serve_create(const struct serve_config *cfg, int *error)
 	if (!*error)
 		*error = os_set_nonblocking(s->wake[1]);
 	if (!*error)
-		*error = begin(s);
+		*error = serve_begin(s);
 	if (!*error)
 		return s;
 	if (s->wake[0] >= 0) {
@@ -256,7 +256,7 @@ static void listener_close(struct serve *s, struct listener *d, bool is_ours)
 	d->sock = d->lock_fd = -1;
 }
 
-static bool is_open(struct serve *s, const char *path)
+static bool serve_is_open(struct serve *s, const char *path)
 {
 	unsigned int i;
 
@@ -278,7 +278,7 @@ int serve_open(struct serve *s, struct host_kernel *k, const char *path)
 	if (strlen(path) >= sizeof(d.path) ||
 	    strlen(path) >= sizeof(((struct sockaddr_un *)0)->sun_path))
 		return -ENAMETOOLONG;
-	if (is_open(s, path))
+	if (serve_is_open(s, path))
 		return -EADDRINUSE;
 	strcpy(d.path, path);
 	err = make_folder(path);

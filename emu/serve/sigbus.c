@@ -20,7 +20,7 @@ static struct range {
 /* Of those who add; the handler does without. */
 static struct sim_spin adding;
 
-static bool fix(uintptr_t addr, int write)
+static bool sigbus_fix(uintptr_t addr, int write)
 {
 	uintptr_t page = os_page_bytes(), at = addr - addr % page;
 	atomic_bool *cut;
@@ -43,12 +43,12 @@ static bool fix(uintptr_t addr, int write)
 
 int sigbus_begin(void)
 {
-	return os_fault_add(fix);
+	return os_fault_add(sigbus_fix);
 }
 
 void sigbus_end(void)
 {
-	os_fault_remove(fix);
+	os_fault_remove(sigbus_fix);
 }
 
 void sigbus_add(const void *mem, uint64_t bytes, atomic_bool *cut)
