@@ -121,9 +121,9 @@ static void fw_alarm(void *ctx, uint64_t when_ns)
 	sim_alarm(&((struct board *)ctx)->fw_actor, when_ns);
 }
 
-static uint64_t fw_trace(void *ctx, unsigned int event, uint32_t xfer,
-			 uint32_t block, uint64_t cause, uint64_t a0,
-			 uint64_t a1, uint64_t a2, uint64_t a3)
+static uint64_t board_trace_fw(void *ctx, unsigned int event, uint32_t xfer,
+			       uint32_t block, uint64_t cause, uint64_t a0,
+			       uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	struct board *b = ctx;
 	struct trace_at at = { .xfer = xfer, .block = block, .cause = cause };
@@ -188,7 +188,7 @@ static struct fw *start_fw(struct board *b, void *mem)
 		.reg_write = b->engine->ops->reg_write,
 		.mem_read = fw_mem_read, .mem_write = fw_mem_write,
 		.mem_publish = fw_mem_publish, .irq = irq_firmware, .kick = fw_kick,
-		.alarm = fw_alarm, .random = fw_random, .trace = fw_trace,
+		.alarm = fw_alarm, .random = fw_random, .trace = board_trace_fw,
 	};
 	const struct fw_config cfg = {
 		.node = b->cfg.id,
@@ -244,7 +244,7 @@ static int make_smmu(struct board *b)
 
 /* ---- the board ---- */
 
-static int build(struct board *b)
+static int board_build(struct board *b)
 {
 	struct sim *sim = b->cfg.sim;
 	char stream[16];
@@ -292,7 +292,7 @@ struct board *board_create(const struct board_config *cfg, int *error)
 	if (!b->cfg.block_bytes)
 		b->cfg.block_bytes = 16384;
 	snprintf(b->name, sizeof(b->name), "%s", cfg->name);
-	*error = build(b);
+	*error = board_build(b);
 	if (*error) {
 		board_destroy(b);
 		return NULL;

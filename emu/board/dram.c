@@ -149,7 +149,7 @@ void *dram_at(struct dram *d, uint64_t pa, uint64_t len)
 	return b ? b->mem + (pa - b->base) : NULL;
 }
 
-static enum dram_status injected(struct dram *d, uint64_t pa, uint32_t len)
+static enum dram_status dram_injected(struct dram *d, uint64_t pa, uint32_t len)
 {
 	unsigned int i, n = atomic_load_explicit(&d->injections,
 						 memory_order_relaxed);
@@ -177,7 +177,7 @@ static enum dram_status injected(struct dram *d, uint64_t pa, uint32_t len)
 
 enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len)
 {
-	enum dram_status s = injected(d, pa, len);
+	enum dram_status s = dram_injected(d, pa, len);
 	void *mem = dram_at(d, pa, len);
 
 	if (!mem || s == DRAM_DECERR)
@@ -191,7 +191,7 @@ enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len)
 enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
 			    uint32_t len)
 {
-	enum dram_status s = injected(d, pa, len);
+	enum dram_status s = dram_injected(d, pa, len);
 	void *mem = dram_at(d, pa, len);
 
 	if (!mem || s == DRAM_DECERR)
@@ -204,7 +204,7 @@ enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
 
 enum dram_status dram_read64(struct dram *d, uint64_t pa, uint64_t *v)
 {
-	enum dram_status s = injected(d, pa, 8);
+	enum dram_status s = dram_injected(d, pa, 8);
 	uint64_t *mem = pa % 8 ? NULL : dram_at(d, pa, 8);
 
 	if (!mem || s == DRAM_DECERR)

@@ -109,8 +109,8 @@ struct trace_at fabric_at(const struct fabric_port *p,
 				  .cause = f->cause };
 }
 
-static void receive(struct fabric_port *p, struct fabric_slot *s,
-		    uint64_t now_ns)
+static void slot_receive(struct fabric_port *p, struct fabric_slot *s,
+			 uint64_t now_ns)
 {
 	struct trace_at at = fabric_at(p, &s->frame);
 
@@ -125,8 +125,8 @@ static void receive(struct fabric_port *p, struct fabric_slot *s,
 }
 
 /* Take in a list of frames; those of one sender go back together. */
-static void receive_all(struct fabric_port *p, struct fabric_slot *s,
-			uint64_t now_ns)
+static void slot_receive_all(struct fabric_port *p, struct fabric_slot *s,
+			     uint64_t now_ns)
 {
 	struct fabric_slot *first, *last = NULL, *next;
 	uint32_t n;
@@ -134,7 +134,7 @@ static void receive_all(struct fabric_port *p, struct fabric_slot *s,
 	for (first = NULL, n = 0; s; s = next) {
 		next = s->next;
 		p->borrowed = false;
-		receive(p, s, now_ns);
+		slot_receive(p, s, now_ns);
 		if (p->borrowed)
 			continue;
 		if (first && first->owner != s->owner) {
@@ -160,7 +160,7 @@ static uint64_t arrive_step(void *arg, uint64_t now_ns)
 	uint64_t next_ns;
 
 	s = take_arrived(p, now_ns, f->timed ? 1 : FRAMES_AT_ONCE, &next_ns);
-	receive_all(p, s, now_ns);
+	slot_receive_all(p, s, now_ns);
 	if (s && f->timed)
 		return f->cfg.timing->v[T_ENG_PACKET];
 	if (next_ns <= now_ns)
@@ -216,7 +216,7 @@ struct wire_frame *fabric_frame_get(void *port)
 }
 
 /* Relaxed: what it was a moment ago will do. */
-static bool plenty(const struct fabric_port *p)
+static bool port_has_plenty(const struct fabric_port *p)
 {
 	return atomic_load_explicit(&p->taken, memory_order_relaxed) -
 	       atomic_load_explicit(&p->given, memory_order_relaxed) <
@@ -225,14 +225,14 @@ static bool plenty(const struct fabric_port *p)
 
 struct wire_frame *fabric_frame_spare(void *port)
 {
-	return plenty(port) ? fabric_frame_get(port) : NULL;
+	return port_has_plenty(port) ? fabric_frame_get(port) : NULL;
 }
 
 bool fabric_frame_borrow(void *port, const struct wire_frame *fr)
 {
 	struct fabric_port *p = port;
 
-	p->borrowed = plenty(((const struct fabric_slot *)fr)->owner);
+	p->borrowed = port_has_plenty(((const struct fabric_slot *)fr)->owner);
 	return p->borrowed;
 }
 

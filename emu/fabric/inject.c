@@ -38,13 +38,13 @@ int fabric_inject(struct fabric *f, uint8_t a, uint8_t b,
 	return 0;
 }
 
-static bool hits(struct fabric_port *p, uint32_t ppm)
+static bool inject_hits(struct fabric_port *p, uint32_t ppm)
 {
 	return ppm && rng_below(&p->rng, PPM) < ppm;
 }
 
-static void note(struct fabric_port *p, enum trace_event ev,
-		 struct wire_frame *f, uint64_t a2)
+static void inject_note(struct fabric_port *p, enum trace_event ev,
+			struct wire_frame *f, uint64_t a2)
 {
 	struct trace_at at = fabric_at(p, f);
 
@@ -53,27 +53,28 @@ static void note(struct fabric_port *p, enum trace_event ev,
 }
 
 /* Threads mode: what is not late arrives at once, which is 0. */
-static uint64_t later(struct fabric_port *p, uint64_t arrive_ns,
-		      uint64_t more_ns)
+static uint64_t inject_delay(struct fabric_port *p, uint64_t arrive_ns,
+			     uint64_t more_ns)
 {
 	if (!arrive_ns)
 		arrive_ns = sim_now(p->fabric->cfg.sim);
 	return arrive_ns + more_ns;
 }
 
-static void duplicate(struct fabric_port *p, struct fabric_slot *s,
-		      uint64_t arrive_ns, uint64_t late_ns)
+static void inject_duplicate(struct fabric_port *p, struct fabric_slot *s,
+			     uint64_t arrive_ns, uint64_t late_ns)
 {
 	struct fabric_slot *twin = fabric_slot_get(p);
 
 	if (!twin)
 		return;		/* no frame to spare: no twin */
-	note(p, EV_WIRE_TWICE, &s->frame, s->frame.len);
+	inject_note(p, EV_WIRE_TWICE, &s->frame, s->frame.len);
 	memcpy(&twin->frame, &s->frame,
 	       offsetof(struct wire_frame, bytes) + s->frame.len);
 	p->stats.duplicated++;
 	if (late_ns)
-		arrive_ns = later(p, arrive_ns, rng_below(&p->rng, late_ns));
+		arrive_ns = inject_delay(p, arrive_ns,
+					 rng_below(&p->rng, late_ns));
 	fabric_deliver(p, twin, arrive_ns);
 }
 
@@ -89,27 +90,27 @@ void fabric_pass(struct fabric_port *p, struct fabric_slot *s,
 		fabric_deliver(p, s, arrive_ns);
 		return;
 	}
-	if (r->dropped < i->drop_first || hits(p, i->loss_ppm)) {
+	if (r->dropped < i->drop_first || inject_hits(p, i->loss_ppm)) {
 		if (r->dropped < i->drop_first)
 			r->dropped++;
-		note(p, EV_WIRE_LOST, f, f->len);
+		inject_note(p, EV_WIRE_LOST, f, f->len);
 		p->stats.lost++;
 		fabric_slot_free(s);
 		return;
 	}
-	if (hits(p, i->duplicate_ppm))
-		duplicate(p, s, arrive_ns, i->late_ns);
-	if (hits(p, i->damage_ppm)) {
+	if (inject_hits(p, i->duplicate_ppm))
+		inject_duplicate(p, s, arrive_ns, i->late_ns);
+	if (inject_hits(p, i->damage_ppm)) {
 		bit = rng_below(&p->rng, 8ull * f->len);
 		f->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-		note(p, EV_WIRE_DAMAGED, f, bit);
+		inject_note(p, EV_WIRE_DAMAGED, f, bit);
 		p->stats.damaged++;
 	}
-	if (hits(p, i->late_ppm) && i->late_ns) {
+	if (inject_hits(p, i->late_ppm) && i->late_ns) {
 		more_ns = 1 + rng_below(&p->rng, i->late_ns);
-		note(p, EV_WIRE_LATE, f, more_ns);
+		inject_note(p, EV_WIRE_LATE, f, more_ns);
 		p->stats.late++;
-		arrive_ns = later(p, arrive_ns, more_ns);
+		arrive_ns = inject_delay(p, arrive_ns, more_ns);
 	}
 	fabric_deliver(p, s, arrive_ns);
 }

@@ -68,7 +68,7 @@ struct udp_link {
 	_Atomic uint64_t count[C_COUNT];
 };
 
-static void count(struct udp_link *l, enum counter c)
+static void udp_count(struct udp_link *l, enum counter c)
 {
 	atomic_fetch_add_explicit(&l->count[c], 1, memory_order_relaxed);
 }
@@ -86,7 +86,7 @@ static void note_lost(struct udp_link *l, uint8_t board,
 
 /* ---- sending ---- */
 
-static bool transmit(struct udp_link *l, const struct wire_frame *f)
+static bool udp_transmit(struct udp_link *l, const struct wire_frame *f)
 {
 	ssize_t n;
 
@@ -94,7 +94,7 @@ static bool transmit(struct udp_link *l, const struct wire_frame *f)
 		n = sendto(l->fd, f->bytes, f->len, 0,
 			   (struct sockaddr *)&l->peer, sizeof(l->peer));
 	while (n < 0 && errno == EINTR);
-	count(l, n < 0 ? C_NO_ROOM : C_SENT);
+	udp_count(l, n < 0 ? C_NO_ROOM : C_SENT);
 	return n >= 0;
 }
 
@@ -110,32 +110,32 @@ bool udp_wrap(struct fabric_port *p, struct wire_frame *f)
 		udp_icrc_make(f);
 		return true;
 	}
-	count(l, C_UNANSWERED);
+	udp_count(l, C_UNANSWERED);
 	note_lost(l, f->from, f);
 	return false;
 }
 
 void udp_send(struct fabric_port *p, const struct wire_frame *f)
 {
-	if (!transmit(p->link, f))
+	if (!udp_transmit(p->link, f))
 		note_lost(p->link, f->from, f);
 }
 
-static void greet(struct udp_link *l, uint16_t to)
+static void udp_greet(struct udp_link *l, uint16_t to)
 {
 	struct wire_frame f;
 
 	udp_tag_hello(&l->tag, &f, to);
-	transmit(l, &f);
+	udp_transmit(l, &f);
 }
 
 /* ---- receiving ---- */
 
-static void refuse(struct udp_link *l, enum counter why)
+static void udp_refuse(struct udp_link *l, enum counter why)
 {
 	struct trace_at at = { .board = l->cfg.first };
 
-	count(l, why);
+	udp_count(l, why);
 	trace_emit(l->fabric->cfg.trace, EV_WIRE_REFUSED, &at, why, l->in.len,
 		   0, 0);
 }
@@ -146,23 +146,23 @@ static bool nodes_good(const struct udp_link *l)
 	       l->here >> l->in.to & 1;
 }
 
-static void deliver(struct udp_link *l)
+static void udp_deliver(struct udp_link *l)
 {
 	struct wire_frame *f = &l->in;
 	struct fabric_slot *s = fabric_slot_get(&l->pool);
 
 	if (!s) {
-		count(l, C_NO_FRAME);
+		udp_count(l, C_NO_FRAME);
 		note_lost(l, f->to, f);
 		return;
 	}
 	memcpy(&s->frame, f, offsetof(struct wire_frame, bytes) + f->len);
-	count(l, C_RECEIVED);
+	udp_count(l, C_RECEIVED);
 	fabric_deliver(&l->pool, s, 0);
 }
 
 /* Who sent it, and to whom? False: not to be looked at further. */
-static bool judge(struct udp_link *l, bool hello)
+static bool udp_identify(struct udp_link *l, bool hello)
 {
 	uint16_t from = udp_tag_sender(&l->in);
 	struct trace_at at = { .board = l->cfg.first };
@@ -173,25 +173,25 @@ static bool judge(struct udp_link *l, bool hello)
 	v = udp_tag_judge(&l->tag, &l->in);
 	sim_spin_unlock(&l->lock);
 	if (v == UDP_OLD) {
-		refuse(l, C_OLD);
+		udp_refuse(l, C_OLD);
 		return false;
 	}
 	if (v == UDP_HELLO) {
 		if (!hello)
-			refuse(l, C_OLD);
+			udp_refuse(l, C_OLD);
 		now_ns = sim_now(l->fabric->cfg.sim);
 		if (l->hello_ns && now_ns - l->hello_ns < HELLO_NS)
 			return false;
 		l->hello_ns = now_ns;
-		greet(l, from);
+		udp_greet(l, from);
 		return false;
 	}
 	if (v == UDP_TAKE_NEW) {
-		count(l, C_PEERS);
+		udp_count(l, C_PEERS);
 		trace_emit(l->fabric->cfg.trace, EV_WIRE_PEER, &at, from,
 			   l->cfg.first, l->cfg.last, 0);
 		if (hello)	/* it may still wait for one that names it */
-			greet(l, from);
+			udp_greet(l, from);
 	}
 	return true;
 }
@@ -205,35 +205,35 @@ static void take_in(struct udp_link *l)
 
 	if (f->len < WIRE_BTH_BYTES + WIRE_ICRC_BYTES ||
 	    f->len > WIRE_FRAME_MAX) {
-		refuse(l, C_LENGTH);
+		udp_refuse(l, C_LENGTH);
 		return;
 	}
 	udp_tag_nodes(f);
 	if (!udp_icrc_good(f)) {
-		refuse(l, C_ICRC);
+		udp_refuse(l, C_ICRC);
 		return;
 	}
 	hello = wire_opcode(f) == WOP_HELLO;
 	if (!hello && !nodes_good(l)) {
-		refuse(l, C_NODE);
+		udp_refuse(l, C_NODE);
 		return;
 	}
-	if (!judge(l, hello))
+	if (!udp_identify(l, hello))
 		return;
 	if (hello) {
-		count(l, C_HELLOS);
+		udp_count(l, C_HELLOS);
 		return;
 	}
 	sim_spin_lock(&l->lock);
 	e = udp_tag_off(&l->tag, f);
 	sim_spin_unlock(&l->lock);
 	if (e != WIRE_OK) {
-		refuse(l, C_HEADER);
+		udp_refuse(l, C_HEADER);
 		return;
 	}
 	if (l->fabric->icrc)	/* the card will look, too */
 		udp_icrc_make(f);
-	deliver(l);
+	udp_deliver(l);
 }
 
 /* False: nothing is there. */
@@ -254,7 +254,7 @@ static bool receive_one(struct udp_link *l)
 	if (from_bytes != sizeof(from) || from.sin_family != AF_INET ||
 	    from.sin_addr.s_addr != l->peer.sin_addr.s_addr ||
 	    from.sin_port != l->peer.sin_port)
-		refuse(l, C_ADDRESS);
+		udp_refuse(l, C_ADDRESS);
 	else
 		take_in(l);
 	return true;
@@ -267,7 +267,7 @@ static void receive_main(void *arg)
 			       { .fd = l->wake[0], .events = POLLIN } };
 	unsigned int i;
 
-	greet(l, 0);
+	udp_greet(l, 0);
 	while (!sim_stopping() && !atomic_load(&l->ending)) {
 		poll(p, 2, LOOK_MS);
 		if (l->fabric->cfg.trace)
@@ -280,7 +280,8 @@ static void receive_main(void *arg)
 
 /* ---- building ---- */
 
-static int check(const struct fabric *f, const struct fabric_udp_config *cfg)
+static int udp_check_config(const struct fabric *f,
+			    const struct fabric_udp_config *cfg)
 {
 	unsigned int n;
 
@@ -299,7 +300,7 @@ static int check(const struct fabric *f, const struct fabric_udp_config *cfg)
 	return 0;
 }
 
-static struct sockaddr_in address(uint32_t ip, uint16_t port)
+static struct sockaddr_in udp_address(uint32_t ip, uint16_t port)
 {
 	struct sockaddr_in a;
 
@@ -312,11 +313,11 @@ static struct sockaddr_in address(uint32_t ip, uint16_t port)
 
 static int open_socket(struct udp_link *l)
 {
-	struct sockaddr_in local = address(l->cfg.local, l->cfg.local_port);
+	struct sockaddr_in local = udp_address(l->cfg.local, l->cfg.local_port);
 	socklen_t len = sizeof(local);
 	int bytes = BUFFER_BYTES, err;
 
-	l->peer = address(l->cfg.peer, l->cfg.peer_port);
+	l->peer = udp_address(l->cfg.peer, l->cfg.peer_port);
 	l->fd = socket(AF_INET, SOCK_DGRAM, 0);
 	if (l->fd < 0 || pipe(l->wake))
 		return -errno;
@@ -371,7 +372,7 @@ static int make_ports(struct udp_link *l)
 	return 0;
 }
 
-static int build(struct udp_link *l)
+static int udp_build(struct udp_link *l)
 {
 	struct fabric *f = l->fabric;
 	unsigned int n;
@@ -399,7 +400,7 @@ static int build(struct udp_link *l)
 int fabric_udp(struct fabric *f, const struct fabric_udp_config *cfg)
 {
 	struct udp_link *l;
-	int err = check(f, cfg);
+	int err = udp_check_config(f, cfg);
 	unsigned int n;
 
 	if (err)
@@ -416,7 +417,7 @@ int fabric_udp(struct fabric *f, const struct fabric_udp_config *cfg)
 	udp_tag_init(&l->tag);
 	err = open_socket(l);
 	if (!err)
-		err = build(l);
+		err = udp_build(l);
 	if (err) {
 		link_free(l);
 		return err;

@@ -17,7 +17,7 @@ struct problem {
 };
 
 __attribute__((format(printf, 2, 3)))
-static int problem(const struct problem *p, const char *fmt, ...)
+static int parse_problem(const struct problem *p, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -28,7 +28,7 @@ static int problem(const struct problem *p, const char *fmt, ...)
 }
 
 /* Digits and nothing else; -1: not a number up to most. */
-static long number(const char *text, long most)
+static long parse_number(const char *text, long most)
 {
 	long value = 0;
 
@@ -45,8 +45,8 @@ static long number(const char *text, long most)
 }
 
 /* ADDRESS[:PORT]; what: LOCAL or PEER. */
-static int place(char *text, const char *what, uint32_t *ip, uint16_t *port,
-		 const struct problem *p)
+static int parse_place(char *text, const char *what, uint32_t *ip,
+		       uint16_t *port, const struct problem *p)
 {
 	char *colon = strchr(text, ':');
 	struct in_addr a;
@@ -54,36 +54,38 @@ static int place(char *text, const char *what, uint32_t *ip, uint16_t *port,
 
 	*port = FABRIC_UDP_PORT;
 	if (colon) {
-		n = number(colon + 1, 65535);
+		n = parse_number(colon + 1, 65535);
 		if (n < 1)
-			return problem(p, "%s: '%s' is not a port (1 to 65535)",
-				       what, colon + 1);
+			return parse_problem(p, "%s: '%s' is not a port (1 to 65535)",
+					     what, colon + 1);
 		*port = (uint16_t)n;
 		*colon = '\0';
 	}
 	if (inet_pton(AF_INET, text, &a) != 1)
-		return problem(p, "%s: '%s' is not an address like 127.0.0.1",
-			       what, text);
+		return parse_problem(p,
+				     "%s: '%s' is not an address like 127.0.0.1",
+				     what, text);
 	*ip = ntohl(a.s_addr);
 	return 0;
 }
 
-static int nodes(char *text, struct fabric_udp_config *cfg,
-		 const struct problem *p)
+static int parse_nodes(char *text, struct fabric_udp_config *cfg,
+		       const struct problem *p)
 {
 	char *dash = strchr(text, '-');
 	long first, last;
 
 	if (dash)
 		*dash++ = '\0';
-	first = number(text, WIRE_NODES - 1);
-	last = dash ? number(dash, WIRE_NODES - 1) : first;
+	first = parse_number(text, WIRE_NODES - 1);
+	last = dash ? parse_number(dash, WIRE_NODES - 1) : first;
 	if (first < 0 || last < 0)
-		return problem(p, "'%s' is not a node (0 to %d)",
-			       first < 0 ? text : dash, WIRE_NODES - 1);
+		return parse_problem(p, "'%s' is not a node (0 to %d)",
+				     first < 0 ? text : dash, WIRE_NODES - 1);
 	if (first > last)
-		return problem(p, "nodes %ld-%ld: the smaller one goes first",
-			       first, last);
+		return parse_problem(p,
+				     "nodes %ld-%ld: the smaller one goes first",
+				     first, last);
 	cfg->first = (uint8_t)first;
 	cfg->last = (uint8_t)last;
 	return 0;
@@ -98,27 +100,30 @@ int fabric_udp_parse(const char *text, struct fabric_udp_config *cfg,
 	int err;
 
 	if (strlen(text) >= sizeof(local))
-		return problem(&p, "too long (%s)", FORM);
+		return parse_problem(&p, "too long (%s)", FORM);
 	strcpy(local, text);
 	peer = strchr(local, '/');
 	node = peer ? strchr(peer + 1, '/') : NULL;
 	if (!node || strchr(node + 1, '/'))
-		return problem(&p, "'%s' is not of the form %s", text, FORM);
+		return parse_problem(&p, "'%s' is not of the form %s", text,
+				     FORM);
 	*peer++ = '\0';
 	*node++ = '\0';
-	err = place(local, "LOCAL", &c.local, &c.local_port, &p);
+	err = parse_place(local, "LOCAL", &c.local, &c.local_port, &p);
 	if (!err)
-		err = place(peer, "PEER", &c.peer, &c.peer_port, &p);
+		err = parse_place(peer, "PEER", &c.peer, &c.peer_port, &p);
 	if (!err)
-		err = nodes(node, &c, &p);
+		err = parse_nodes(node, &c, &p);
 	if (err)
 		return err;
 	if (!(c.peer >> 24) || c.peer >> 28 >= 14)
-		return problem(&p, "PEER: %s is not one machine's address",
-			       peer);
+		return parse_problem(&p,
+				     "PEER: %s is not one machine's address",
+				     peer);
 	if (c.local == c.peer && c.local_port == c.peer_port)
-		return problem(&p, "LOCAL and PEER are the same (%s port %u)",
-			       peer, c.peer_port);
+		return parse_problem(&p,
+				     "LOCAL and PEER are the same (%s port %u)",
+				     peer, c.peer_port);
 	*cfg = c;
 	return 0;
 }

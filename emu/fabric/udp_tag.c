@@ -47,16 +47,16 @@
 static_assert(WIRE_NODES <= 16, "two node numbers in BTH.RESERVED8");
 
 /* Whole bytes, most significant first; bit is always 7 here. */
-static void put(uint8_t *h, unsigned int byte, unsigned int bit,
-		unsigned int width, uint32_t value)
+static void tag_put(uint8_t *h, unsigned int byte, unsigned int bit,
+		    unsigned int width, uint32_t value)
 {
 	(void)bit;
 	for (h += byte; width; width -= 8)
 		*h++ = (uint8_t)(value >> (width - 8));
 }
 
-static uint32_t get(const uint8_t *h, unsigned int byte, unsigned int bit,
-		    unsigned int width)
+static uint32_t tag_get(const uint8_t *h, unsigned int byte, unsigned int bit,
+			unsigned int width)
 {
 	uint32_t value = 0;
 
@@ -78,10 +78,10 @@ void udp_tag_init(struct udp_tag *t)
 
 uint16_t udp_tag_sender(const struct wire_frame *f)
 {
-	return get(f->bytes, WIRE_BTH_PKEY) & INSTANCE_MASK;
+	return tag_get(f->bytes, WIRE_BTH_PKEY) & INSTANCE_MASK;
 }
 
-static bool retired(const struct udp_tag *t, uint16_t instance)
+static bool tag_retired(const struct udp_tag *t, uint16_t instance)
 {
 	unsigned int i;
 
@@ -92,7 +92,7 @@ static bool retired(const struct udp_tag *t, uint16_t instance)
 }
 
 /* A peer in the place of the one before: see above. */
-static void learn(struct udp_tag *t, uint16_t peer)
+static void tag_learn(struct udp_tag *t, uint16_t peer)
 {
 	unsigned int node, ctx;
 
@@ -108,20 +108,20 @@ enum udp_verdict udp_tag_judge(struct udp_tag *t, const struct wire_frame *f)
 {
 	uint16_t from = udp_tag_sender(f);
 
-	if (!from || !(get(f->bytes, WIRE_BTH_PKEY) & PKEY_FULL) ||
-	    retired(t, from))
+	if (!from || !(tag_get(f->bytes, WIRE_BTH_PKEY) & PKEY_FULL) ||
+	    tag_retired(t, from))
 		return UDP_OLD;
-	if (get(f->bytes, WIRE_BTH_PSN) >> CELL_BITS != t->own)
+	if (tag_get(f->bytes, WIRE_BTH_PSN) >> CELL_BITS != t->own)
 		return UDP_HELLO;
 	if (from == t->peer)
 		return UDP_TAKE;
-	learn(t, from);
+	tag_learn(t, from);
 	return UDP_TAKE_NEW;
 }
 
 void udp_tag_nodes(struct wire_frame *f)
 {
-	uint32_t nodes = get(f->bytes, WIRE_BTH_RESERVED8);
+	uint32_t nodes = tag_get(f->bytes, WIRE_BTH_RESERVED8);
 
 	f->from = (uint8_t)(nodes >> 4);
 	f->to = nodes & 15;
@@ -129,7 +129,7 @@ void udp_tag_nodes(struct wire_frame *f)
 
 static void gen_in(struct udp_gen *g, uint8_t *header)
 {
-	uint16_t gen = (uint16_t)get(header, WIRE_BLK_GEN);
+	uint16_t gen = (uint16_t)tag_get(header, WIRE_BLK_GEN);
 
 	if (g->fresh)
 		g->add = (uint16_t)(g->newest + GEN_STEP - gen);
@@ -139,20 +139,20 @@ static void gen_in(struct udp_gen *g, uint8_t *header)
 	if (!g->heard || (int16_t)(gen - g->newest) > 0)
 		g->newest = gen;
 	g->heard = true;
-	put(header, WIRE_BLK_GEN, gen);
+	tag_put(header, WIRE_BLK_GEN, gen);
 }
 
 enum wire_error udp_tag_off(struct udp_tag *t, struct wire_frame *f)
 {
 	uint8_t *header = f->bytes + WIRE_BTH_BYTES;
-	uint32_t psn = get(f->bytes, WIRE_BTH_PSN);
+	uint32_t psn = tag_get(f->bytes, WIRE_BTH_PSN);
 	struct wire_answer a;
 	struct wire_block b;
 	enum wire_error e;
 
-	put(f->bytes, WIRE_BTH_PKEY, PKEY_DEFAULT);
-	put(f->bytes, WIRE_BTH_PSN, psn & ((1u << CELL_BITS) - 1));
-	put(f->bytes, WIRE_BTH_RESERVED8, 0);
+	tag_put(f->bytes, WIRE_BTH_PKEY, PKEY_DEFAULT);
+	tag_put(f->bytes, WIRE_BTH_PSN, psn & ((1u << CELL_BITS) - 1));
+	tag_put(f->bytes, WIRE_BTH_RESERVED8, 0);
 	f->cause = 0;
 	f->offset = 0;
 	if (!wire_is_block(wire_opcode(f))) {
@@ -178,27 +178,29 @@ enum wire_error udp_tag_off(struct udp_tag *t, struct wire_frame *f)
 bool udp_tag_on(struct udp_tag *t, struct wire_frame *f)
 {
 	uint8_t *header = f->bytes + WIRE_BTH_BYTES;
-	uint32_t psn = get(f->bytes, WIRE_BTH_PSN), ref;
+	uint32_t psn = tag_get(f->bytes, WIRE_BTH_PSN), ref;
 	const struct udp_gen *g;
 
 	if (!wire_is_block(wire_opcode(f))) {
-		g = &t->gen[f->to][get(header, WIRE_ANS_CTX)];
+		g = &t->gen[f->to][tag_get(header, WIRE_ANS_CTX)];
 		if (g->fresh)
 			return false;
-		put(header, WIRE_ANS_GEN, get(header, WIRE_ANS_GEN) - g->add);
+		tag_put(header, WIRE_ANS_GEN,
+			tag_get(header, WIRE_ANS_GEN) - g->add);
 	} else if (wire_opcode(f) == WOP_READ_RESP) {
-		ref = get(header, WIRE_BLK_REF);
+		ref = tag_get(header, WIRE_BLK_REF);
 		g = &t->gen[f->to][ref >> 24];
 		if (g->fresh)
 			return false;
-		put(header, WIRE_BLK_REF,
-		    wire_word((uint8_t)(ref >> 24),
-			      (uint16_t)((ref >> 8) - g->add), (uint8_t)ref));
+		tag_put(header, WIRE_BLK_REF,
+			wire_word((uint8_t)(ref >> 24),
+				  (uint16_t)((ref >> 8) - g->add),
+				  (uint8_t)ref));
 	}
 	assert(!(psn >> CELL_BITS));
-	put(f->bytes, WIRE_BTH_PKEY, PKEY_FULL | t->own);
-	put(f->bytes, WIRE_BTH_PSN, (uint32_t)t->peer << CELL_BITS | psn);
-	put(f->bytes, WIRE_BTH_RESERVED8, (uint32_t)f->from << 4 | f->to);
+	tag_put(f->bytes, WIRE_BTH_PKEY, PKEY_FULL | t->own);
+	tag_put(f->bytes, WIRE_BTH_PSN, (uint32_t)t->peer << CELL_BITS | psn);
+	tag_put(f->bytes, WIRE_BTH_RESERVED8, (uint32_t)f->from << 4 | f->to);
 	return true;
 }
 
@@ -206,9 +208,9 @@ void udp_tag_hello(const struct udp_tag *t, struct wire_frame *f, uint16_t to)
 {
 	memset(f, 0, sizeof(*f));
 	f->len = WIRE_BTH_BYTES + WIRE_ICRC_BYTES;
-	put(f->bytes, WIRE_BTH_OPCODE, WOP_HELLO);
-	put(f->bytes, WIRE_BTH_PKEY, PKEY_FULL | t->own);
-	put(f->bytes, WIRE_BTH_PSN, (uint32_t)to << CELL_BITS);
+	tag_put(f->bytes, WIRE_BTH_OPCODE, WOP_HELLO);
+	tag_put(f->bytes, WIRE_BTH_PKEY, PKEY_FULL | t->own);
+	tag_put(f->bytes, WIRE_BTH_PSN, (uint32_t)to << CELL_BITS);
 	udp_icrc_make(f);
 }
 

@@ -50,7 +50,7 @@ static void reader_end(void *registered)
 	urcu_qsbr_unregister_thread();
 }
 
-static void make_key(void)
+static void grace_make_key(void)
 {
 	if (pthread_key_create(&reader_key, reader_end))
 		abort();
@@ -61,7 +61,7 @@ void grace_thread_online(void)
 {
 	if (online_depth++)
 		return;		/* one board's step runs another board */
-	pthread_once(&reader_once, make_key);
+	pthread_once(&reader_once, grace_make_key);
 	if (!pthread_getspecific(reader_key)) {
 		urcu_qsbr_register_thread();
 		pthread_setspecific(reader_key, &reader_key);

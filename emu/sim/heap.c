@@ -6,44 +6,45 @@
 
 #include "sim/sim_internal.h"
 
-static bool before(const struct sim_node *a, const struct sim_node *b)
+static bool heap_is_before(const struct sim_node *a, const struct sim_node *b)
 {
 	if (a->due_ns != b->due_ns)
 		return a->due_ns < b->due_ns;
 	return a->tie < b->tie;
 }
 
-static void place(struct sim_heap *h, uint32_t i, struct sim_node *n)
+static void heap_place(struct sim_heap *h, uint32_t i, struct sim_node *n)
 {
 	h->node[i] = n;
 	n->slot = i;
 }
 
-static void up(struct sim_heap *h, uint32_t i)
+static void heap_up(struct sim_heap *h, uint32_t i)
 {
 	struct sim_node *n = h->node[i];
 
-	while (i && before(n, h->node[(i - 1) / 2])) {
-		place(h, i, h->node[(i - 1) / 2]);
+	while (i && heap_is_before(n, h->node[(i - 1) / 2])) {
+		heap_place(h, i, h->node[(i - 1) / 2]);
 		i = (i - 1) / 2;
 	}
-	place(h, i, n);
+	heap_place(h, i, n);
 }
 
-static void down(struct sim_heap *h, uint32_t i)
+static void heap_down(struct sim_heap *h, uint32_t i)
 {
 	struct sim_node *n = h->node[i];
 	uint32_t c;
 
 	while ((c = 2 * i + 1) < h->count) {
-		if (c + 1 < h->count && before(h->node[c + 1], h->node[c]))
+		if (c + 1 < h->count &&
+		    heap_is_before(h->node[c + 1], h->node[c]))
 			c++;
-		if (!before(h->node[c], n))
+		if (!heap_is_before(h->node[c], n))
 			break;
-		place(h, i, h->node[c]);
+		heap_place(h, i, h->node[c]);
 		i = c;
 	}
-	place(h, i, n);
+	heap_place(h, i, n);
 }
 
 void heap_free(struct sim_heap *h)
@@ -85,10 +86,10 @@ void heap_set(struct sim_heap *h, struct sim_node *n, uint64_t due_ns,
 	if (n->slot == NOT_QUEUED) {
 		/* Each actor and each thread has a place from its start. */
 		assert(h->count < h->promised);
-		place(h, h->count++, n);
+		heap_place(h, h->count++, n);
 	}
-	up(h, n->slot);
-	down(h, n->slot);
+	heap_up(h, n->slot);
+	heap_down(h, n->slot);
 }
 
 void heap_remove(struct sim_heap *h, struct sim_node *n)
@@ -101,9 +102,9 @@ void heap_remove(struct sim_heap *h, struct sim_node *n)
 	h->count--;
 	if (i == h->count)
 		return;
-	place(h, i, h->node[h->count]);
-	up(h, i);
-	down(h, h->node[i]->slot);
+	heap_place(h, i, h->node[h->count]);
+	heap_up(h, i);
+	heap_down(h, h->node[i]->slot);
 }
 
 struct sim_node *heap_pop(struct sim_heap *h)

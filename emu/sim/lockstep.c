@@ -19,7 +19,7 @@
 
 #define STOP_EVENTS 50000000	/* more than any thread needs to come to its end */
 
-static void queue(struct sim *sim, struct sim_node *n, uint64_t due_ns)
+static void lockstep_queue(struct sim *sim, struct sim_node *n, uint64_t due_ns)
 {
 	heap_set(&sim->heap, n, due_ns, rng_next(&sim->rng));
 }
@@ -40,7 +40,7 @@ static void queue_actor(struct sim_actor *a, uint64_t due_ns)
 	if (due_ns < a->busy_ns)
 		due_ns = a->busy_ns;
 	if (a->node.slot == NOT_QUEUED || due_ns < a->node.due_ns)
-		queue(a->domain->sim, &a->node, due_ns);
+		lockstep_queue(a->domain->sim, &a->node, due_ns);
 }
 
 void lockstep_kick(struct sim_actor *a)
@@ -55,7 +55,7 @@ void lockstep_alarm(struct sim_actor *a)
 	queue_actor(a, a->alarm_ns > now_ns ? a->alarm_ns : now_ns);
 }
 
-static void step(struct sim *sim, struct sim_actor *a)
+static void lockstep_step(struct sim *sim, struct sim_actor *a)
 {
 	uint64_t delay_ns;
 
@@ -67,7 +67,7 @@ static void step(struct sim *sim, struct sim_actor *a)
 	if (delay_ns != SIM_IDLE) {
 		a->busy_ns = sim->now_ns + delay_ns;
 		/* A kick during the step must not bring it forward. */
-		queue(sim, &a->node, a->busy_ns);
+		lockstep_queue(sim, &a->node, a->busy_ns);
 	} else if (a->alarm_ns != SIM_IDLE) {
 		lockstep_alarm(a);
 	}
@@ -78,7 +78,7 @@ static void step(struct sim *sim, struct sim_actor *a)
 void lockstep_start(struct sim_thread *t)
 {
 	t->state = THREAD_QUEUED;
-	queue(t->sim, &t->node, t->sim->now_ns);
+	lockstep_queue(t->sim, &t->node, t->sim->now_ns);
 }
 
 void *lockstep_main(void *thread)
@@ -104,7 +104,7 @@ static void give_baton(struct sim *sim, struct sim_thread *t)
 }
 
 /* Called by the baton's holder: let others go on until it is queued and due. */
-static void give_back(struct sim_thread *t)
+static void lockstep_give_back(struct sim_thread *t)
 {
 	assert(t->sim->current == t);
 	wakeup_post(&t->sim->scheduler);
@@ -128,7 +128,7 @@ static struct sim_node *next_event(struct sim *sim)
  * The same, but do the scheduler's work: run hardware until a thread is due. What
  * hardware does is not this thread's doing, so it must not be seen to be.
  */
-static void pass_on(struct sim_thread *t)
+static void lockstep_pass_on(struct sim_thread *t)
 {
 	struct trace_last last = trace_last_save();
 	struct sim *sim = t->sim;
@@ -142,7 +142,7 @@ static void pass_on(struct sim_thread *t)
 			sim->check(sim->check_arg);
 		n = next_event(sim);
 		if (n && !n->is_thread)
-			step(sim, (struct sim_actor *)n);
+			lockstep_step(sim, (struct sim_actor *)n);
 	} while (n && !n->is_thread);
 	trace_last_restore(last);
 	sim_self_thread = t;
@@ -161,12 +161,12 @@ static void pass_on(struct sim_thread *t)
 static void wait_turn(struct sim_thread *t, bool in_signal)
 {
 	if (in_signal || atomic_load(&t->sim->stopping))
-		give_back(t);
+		lockstep_give_back(t);
 	else
-		pass_on(t);
+		lockstep_pass_on(t);
 }
 
-static uint64_t jitter(struct sim *sim)
+static uint64_t lockstep_jitter(struct sim *sim)
 {
 	if (!sim->cfg.jitter_ns)
 		return 0;
@@ -184,7 +184,7 @@ void lockstep_spend(struct sim_thread *t, uint64_t ns)
 		return;
 	}
 	t->state = THREAD_QUEUED;
-	queue(sim, &t->node, due_ns);
+	lockstep_queue(sim, &t->node, due_ns);
 	wait_turn(t, false);
 }
 
@@ -200,7 +200,7 @@ static bool lockstep_sleep(struct sim_thread *t, enum thread_state how,
 	t->state = how;
 	t->unparked = false;
 	if (timeout_ns)
-		queue(t->sim, &t->node, t->sim->now_ns + timeout_ns);
+		lockstep_queue(t->sim, &t->node, t->sim->now_ns + timeout_ns);
 	wait_turn(t, how == THREAD_PARKED);
 	return t->unparked;
 }
@@ -214,7 +214,8 @@ static bool lockstep_rouse(struct sim_thread *t, enum thread_state how,
 	if (t->state != how || t->unparked)
 		return false;
 	t->unparked = true;
-	queue(sim, &t->node, sim->now_ns + delay_ns + jitter(sim));
+	lockstep_queue(sim, &t->node,
+		       sim->now_ns + delay_ns + lockstep_jitter(sim));
 	return true;
 }
 
@@ -251,7 +252,7 @@ static void one_event(struct sim *sim)
 		wakeup_wait_baton(&sim->scheduler);
 		sim->current = NULL;
 	} else {
-		step(sim, (struct sim_actor *)n);
+		lockstep_step(sim, (struct sim_actor *)n);
 	}
 	if (sim->check)
 		sim->check(sim->check_arg);

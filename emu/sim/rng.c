@@ -6,7 +6,7 @@
  */
 #include "sim/sim.h"
 
-static uint64_t splitmix(uint64_t *x)
+static uint64_t rng_splitmix(uint64_t *x)
 {
 	uint64_t z = *x += 0x9e3779b97f4a7c15ull;
 
@@ -21,12 +21,12 @@ void rng_init(struct rng *r, uint64_t seed, const char *stream)
 
 	while (*stream)
 		h = (h ^ (unsigned char)*stream++) * 0x100000001b3ull;
-	h ^= splitmix(&seed);
-	r->s[0] = splitmix(&h);
-	r->s[1] = splitmix(&h) | 1;		/* never all zero */
+	h ^= rng_splitmix(&seed);
+	r->s[0] = rng_splitmix(&h);
+	r->s[1] = rng_splitmix(&h) | 1;		/* never all zero */
 }
 
-static uint64_t rotl(uint64_t x, int k)
+static uint64_t rng_rotl(uint64_t x, int k)
 {
 	return x << k | x >> (64 - k);
 }
@@ -36,8 +36,8 @@ uint64_t rng_next(struct rng *r)
 	uint64_t a = r->s[0], b = r->s[1], sum = a + b;
 
 	b ^= a;
-	r->s[0] = rotl(a, 24) ^ b ^ b << 16;
-	r->s[1] = rotl(b, 37);
+	r->s[0] = rng_rotl(a, 24) ^ b ^ b << 16;
+	r->s[1] = rng_rotl(b, 37);
 	return sum;
 }
 

@@ -11,7 +11,7 @@
 
 _Thread_local struct sim_thread *sim_self_thread;
 
-static bool lockstep(const struct sim *sim)
+static bool sim_is_lockstep(const struct sim *sim)
 {
 	return sim->cfg.mode == SIM_LOCKSTEP;
 }
@@ -32,7 +32,7 @@ struct sim *sim_create(const struct sim_config *cfg)
 	if (os_wakeup_init(&sim->clock_wakeup))
 		goto no_clock_wakeup;
 	pthread_mutex_init(&sim->list_lock, NULL);
-	if (!lockstep(sim) && threads_create(sim))
+	if (!sim_is_lockstep(sim) && threads_create(sim))
 		goto no_clock;
 	return sim;
 
@@ -55,7 +55,7 @@ void sim_destroy(struct sim *sim)
 
 	if (!sim)
 		return;
-	if (!lockstep(sim))
+	if (!sim_is_lockstep(sim))
 		threads_destroy(sim);
 	while ((t = sim->threads)) {
 		assert(atomic_load(&t->ended));
@@ -80,7 +80,7 @@ enum sim_mode sim_mode(const struct sim *sim)
 
 uint64_t sim_now(const struct sim *sim)
 {
-	return lockstep(sim) ? sim->now_ns : threads_now(sim);
+	return sim_is_lockstep(sim) ? sim->now_ns : threads_now(sim);
 }
 
 uint64_t sim_events(const struct sim *sim)
@@ -134,7 +134,7 @@ struct sim_domain *sim_domain_create(struct sim *sim, const char *name)
 
 	if (!d)
 		return NULL;
-	if (lockstep(sim) && heap_reserve(&sim->heap, ACTORS_MAX)) {
+	if (sim_is_lockstep(sim) && heap_reserve(&sim->heap, ACTORS_MAX)) {
 		free(d);
 		return NULL;
 	}
@@ -145,7 +145,7 @@ struct sim_domain *sim_domain_create(struct sim *sim, const char *name)
 	d->next = sim->domains;
 	sim->domains = d;
 	pthread_mutex_unlock(&sim->list_lock);
-	if (!lockstep(sim))
+	if (!sim_is_lockstep(sim))
 		threads_domain(d);
 	return d;
 }
@@ -169,7 +169,7 @@ void sim_actor_init(struct sim_domain *d, struct sim_actor *a, const char *name,
 
 void sim_kick(struct sim_actor *a)
 {
-	if (lockstep(a->domain->sim))
+	if (sim_is_lockstep(a->domain->sim))
 		lockstep_kick(a);
 	else
 		threads_kick(a);
@@ -177,7 +177,7 @@ void sim_kick(struct sim_actor *a)
 
 void sim_kick_remote(struct sim_actor *a)
 {
-	if (lockstep(a->domain->sim))
+	if (sim_is_lockstep(a->domain->sim))
 		lockstep_kick(a);
 	else
 		threads_kick_remote(a);
@@ -188,7 +188,7 @@ void sim_alarm(struct sim_actor *a, uint64_t when_ns)
 	a->alarm_ns = when_ns;
 	if (when_ns == SIM_IDLE)
 		return;
-	if (lockstep(a->domain->sim))
+	if (sim_is_lockstep(a->domain->sim))
 		lockstep_alarm(a);
 	else
 		threads_alarm(a);
@@ -196,7 +196,7 @@ void sim_alarm(struct sim_actor *a, uint64_t when_ns)
 
 void sim_enter(struct sim_domain *d)
 {
-	if (!lockstep(d->sim))
+	if (!sim_is_lockstep(d->sim))
 		threads_enter(d);
 	else if (d->watch)
 		sim_note(d->sim, d->watch);
@@ -204,26 +204,26 @@ void sim_enter(struct sim_domain *d)
 
 void sim_leave(struct sim_domain *d)
 {
-	if (!lockstep(d->sim))
+	if (!sim_is_lockstep(d->sim))
 		threads_leave(d);
 }
 
 void sim_pump(struct sim_domain *d)
 {
-	if (!lockstep(d->sim))
+	if (!sim_is_lockstep(d->sim))
 		threads_pump(d);
 }
 
 void sim_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),
 	       void *arg)
 {
-	if (!lockstep(sim))
+	if (!sim_is_lockstep(sim))
 		threads_turns(sim, steps, left, arg);
 }
 
 bool sim_pump_all(struct sim *sim)
 {
-	return !lockstep(sim) && threads_pump_all(sim);
+	return !sim_is_lockstep(sim) && threads_pump_all(sim);
 }
 
 /* ---- software threads ---- */
@@ -239,7 +239,7 @@ static void forget_thread(struct sim_thread *t)
 		;
 	*p = t->next;
 	pthread_mutex_unlock(&sim->list_lock);
-	if (lockstep(sim))
+	if (sim_is_lockstep(sim))
 		heap_unreserve(&sim->heap, 1);
 	wakeup_destroy(&t->wakeup);
 	free(t);
@@ -257,7 +257,7 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 		free(t);
 		return NULL;
 	}
-	if (lockstep(sim) && heap_reserve(&sim->heap, 1)) {
+	if (sim_is_lockstep(sim) && heap_reserve(&sim->heap, 1)) {
 		wakeup_destroy(&t->wakeup);
 		free(t);
 		return NULL;
@@ -276,9 +276,10 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 	if (!daemon)
 		atomic_fetch_add(&sim->living, 1);
 	if (!pthread_create(&t->pthread, NULL,
-			    lockstep(sim) ? lockstep_main : threads_main, t)) {
+			    sim_is_lockstep(sim) ? lockstep_main : threads_main,
+			    t)) {
 		/* Until then it waits for the baton. */
-		if (lockstep(sim))
+		if (sim_is_lockstep(sim))
 			lockstep_start(t);
 		return t;
 	}
@@ -290,7 +291,7 @@ struct sim_thread *sim_thread_start(struct sim *sim, const char *name,
 
 void sim_thread_join(struct sim_thread *t)
 {
-	if (lockstep(t->sim)) {
+	if (sim_is_lockstep(t->sim)) {
 		/* A baton holder must not block for real. */
 		while (sim_self_thread && t->state != THREAD_DONE)
 			sim_sleep(1000);
@@ -313,7 +314,7 @@ struct sim *sim_self(void)
 enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns)
 {
 	assert(!sim_self_thread);
-	return lockstep(sim) ? lockstep_run(sim, max_ns, drain_ns) :
+	return sim_is_lockstep(sim) ? lockstep_run(sim, max_ns, drain_ns) :
 			       threads_run(sim, max_ns);
 }
 
@@ -330,7 +331,7 @@ const char *sim_stuck(struct sim *sim, unsigned int i)
 void sim_stop(struct sim *sim)
 {
 	atomic_store(&sim->stopping, true);
-	if (lockstep(sim))
+	if (sim_is_lockstep(sim))
 		lockstep_stop(sim);
 	else
 		threads_stop(sim);
@@ -345,7 +346,7 @@ void sim_spend(uint64_t ns)
 {
 	struct sim_thread *t = sim_self_thread;
 
-	if (t && ns && lockstep(t->sim))
+	if (t && ns && sim_is_lockstep(t->sim))
 		lockstep_spend(t, ns);
 }
 
@@ -355,7 +356,7 @@ void sim_sleep(uint64_t ns)
 	uint64_t now_ns, end_ns;
 
 	assert(t);
-	if (lockstep(t->sim)) {
+	if (sim_is_lockstep(t->sim)) {
 		lockstep_spend(t, ns);
 		return;
 	}
@@ -369,7 +370,7 @@ void sim_yield(void)
 {
 	struct sim_thread *t = sim_self_thread;
 
-	if (t && lockstep(t->sim))
+	if (t && sim_is_lockstep(t->sim))
 		lockstep_spend(t, 1);
 	else
 		os_yield();
@@ -380,7 +381,7 @@ void sim_park(void)
 	struct sim_thread *t = sim_self_thread;
 
 	assert(t);
-	if (lockstep(t->sim))
+	if (sim_is_lockstep(t->sim))
 		lockstep_park(t, 0);
 	else
 		threads_park(t, 0);
@@ -391,7 +392,7 @@ void sim_thread_wait(uint64_t timeout_ns)
 	struct sim_thread *t = sim_self_thread;
 
 	assert(t);
-	if (lockstep(t->sim))
+	if (sim_is_lockstep(t->sim))
 		lockstep_wait(t, timeout_ns);
 	else
 		threads_wait(t, timeout_ns);
@@ -399,7 +400,7 @@ void sim_thread_wait(uint64_t timeout_ns)
 
 void sim_thread_wake(struct sim_thread *t, uint64_t delay_ns)
 {
-	if (lockstep(t->sim))
+	if (sim_is_lockstep(t->sim))
 		lockstep_wake(t, delay_ns);
 	else
 		threads_wake(t);
@@ -410,13 +411,13 @@ bool sim_park_timeout(uint64_t ns)
 	struct sim_thread *t = sim_self_thread;
 
 	assert(t && ns);
-	return lockstep(t->sim) ? lockstep_park(t, ns) :
+	return sim_is_lockstep(t->sim) ? lockstep_park(t, ns) :
 				  threads_park(t, ns);
 }
 
 void sim_unpark(struct sim_thread *t, uint64_t delay_ns)
 {
-	if (lockstep(t->sim))
+	if (sim_is_lockstep(t->sim))
 		lockstep_unpark(t, delay_ns);
 	else
 		threads_unpark(t);

@@ -132,7 +132,7 @@ static bool turn_over(const struct sim *sim)
  * made last, the wires, go first: what has come in counts before a timer does.
  * False: there may be more, but not for this thread: unlock, then leave_rest().
  */
-static bool drain(struct sim_domain *d)
+static bool domain_drain(struct sim_domain *d)
 {
 	struct sim_actor *a;
 	uint32_t ready;
@@ -173,7 +173,7 @@ static void run_if_wanted(struct sim_domain *d)
 	bool more = true;
 
 	while (more && atomic_load(&d->wanted) && domain_trylock(d)) {
-		more = drain(d);
+		more = domain_drain(d);
 		domain_unlock(d);
 	}
 	if (!more)
@@ -203,7 +203,7 @@ void threads_leave(struct sim_domain *d)
 	bool in_line = runs_inline(d->sim), more = true;
 
 	if (in_line && (d->ready || atomic_load(&d->wanted))) {
-		more = drain(d);
+		more = domain_drain(d);
 	} else if (d->ready) {
 		atomic_fetch_or(&d->wanted, d->ready);
 		d->ready = 0;
@@ -219,7 +219,7 @@ void threads_leave(struct sim_domain *d)
  * SIM_DEDICATED: who has polled in vain for long does not wait until the scheduler of
  * the system gives the hardware's thread a CPU, since it may be this one.
  */
-static void help(struct sim *sim)
+static void threads_help(struct sim *sim)
 {
 	struct sim_domain *d;
 	bool taken = false;
@@ -245,7 +245,7 @@ void threads_pump(struct sim_domain *d)
 	if (runs_inline(d->sim))
 		run_if_wanted(d);
 	else if (++pumps % PUMPS_BEFORE_HELP == 0)
-		help(d->sim);
+		threads_help(d->sim);
 }
 
 void threads_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),

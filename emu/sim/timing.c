@@ -103,7 +103,7 @@ static const char *nearest_key(const char *key)
 	return best;
 }
 
-static char *trim(char *s)
+static char *timing_trim(char *s)
 {
 	char *end = s + strlen(s);
 
@@ -115,8 +115,9 @@ static char *trim(char *s)
 }
 
 /* key and value are text without blanks around; where: "file:line: " or "". */
-static int assign(struct timing_profile *p, const char *where, const char *key,
-		  const char *value, char *error, size_t error_bytes)
+static int timing_assign(struct timing_profile *p, const char *where,
+			 const char *key, const char *value, char *error,
+			 size_t error_bytes)
 {
 	int i = timing_key(key);
 	unsigned long long v;
@@ -162,7 +163,7 @@ static int load_line(struct timing_profile *p, const char *file, int number,
 
 	if (comment)
 		*comment++ = 0;
-	line = trim(line);
+	line = timing_trim(line);
 	if (!*line)
 		return 0;
 	snprintf(where, sizeof(where), "%s:%d: ", file, number);
@@ -173,17 +174,18 @@ static int load_line(struct timing_profile *p, const char *file, int number,
 			 line);
 		return -EINVAL;
 	}
-	if (!comment || !*trim(comment)) {
+	if (!comment || !*timing_trim(comment)) {
 		snprintf(error, error_bytes,
 			 "%sa value needs its source, or 'assumed', after a #",
 			 where);
 		return -EINVAL;
 	}
 	*eq = 0;
-	i = assign(p, where, trim(line), trim(eq + 1), error, error_bytes);
+	i = timing_assign(p, where, timing_trim(line), timing_trim(eq + 1),
+			  error, error_bytes);
 	if (i < 0)
 		return i;
-	p->source[i] = trim(comment);
+	p->source[i] = timing_trim(comment);
 	return 0;
 }
 
@@ -204,7 +206,7 @@ static int load_text(struct timing_profile *p, const char *file, char *error,
 	return 0;
 }
 
-static char *read_file(const char *path, char *error, size_t error_bytes)
+static char *timing_read_file(const char *path, char *error, size_t error_bytes)
 {
 	FILE *f = fopen(path, "r");
 	char *text = NULL;
@@ -246,7 +248,7 @@ int timing_load(struct timing_profile *p, const char *name_or_path,
 		if (!strcmp(built_in[i].name, name_or_path))
 			break;
 	if (i == BUILT_INS) {
-		p->text = read_file(name_or_path, error, error_bytes);
+		p->text = timing_read_file(name_or_path, error, error_bytes);
 		if (!p->text)
 			return -ENOENT;
 	} else {
@@ -277,7 +279,7 @@ int timing_set(struct timing_profile *p, const char *assignment, char *error,
 	}
 	memcpy(key, assignment, (size_t)(eq - assignment));
 	key[eq - assignment] = 0;
-	i = assign(p, "", key, eq + 1, error, error_bytes);
+	i = timing_assign(p, "", key, eq + 1, error, error_bytes);
 	if (i < 0)
 		return i;
 	p->source[i] = "set for this run";

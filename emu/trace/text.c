@@ -147,7 +147,7 @@ void trace_record_text(FILE *f, const struct trace_record *r)
 	fwrite(l.text, 1, l.len, f);
 }
 
-static bool take(const char **p, const char *text)
+static bool text_take(const char **p, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -222,11 +222,11 @@ static int take_event(const char **p)
 
 static bool take_arg(const char **p, const char *name, uint64_t *v)
 {
-	if (!take(p, " ") || !take(p, name) || !take(p, "="))
+	if (!text_take(p, " ") || !text_take(p, name) || !text_take(p, "="))
 		return false;
 	if (is_hex(name))
-		return take(p, "0x") && take_number(p, 16, UINT64_MAX, v);
-	if (!take(p, "-"))
+		return text_take(p, "0x") && take_number(p, 16, UINT64_MAX, v);
+	if (!text_take(p, "-"))
 		return take_number(p, 10, INT64_MAX, v);
 	if (**p == '0' || !take_number(p, 10, 1ull << 63, v))
 		return false;
@@ -245,10 +245,10 @@ static bool take_order(const char **p, struct trace_record *r)
 		*p = start;	/* a sequence number is never 0 */
 		return false;
 	}
-	if (!take(p, "<") || !take_seq(p, &r->cause) || !take(p, " "))
+	if (!text_take(p, "<") || !take_seq(p, &r->cause) || !text_take(p, " "))
 		return false;
 	if (r->seq >> SEQ_BITS)
-		return take(p, "+") &&
+		return text_take(p, "+") &&
 		       take_number(p, 10, UINT64_MAX, &r->wall_ns);
 	return take_number(p, 10, UINT64_MAX, &r->time_ns);
 }
@@ -260,13 +260,13 @@ static bool take_what(const char **p, struct trace_record *r)
 	uint64_t n;
 	int event;
 
-	if (!take(p, " ") || !take_number(p, 10, UINT8_MAX, &n) ||
-	    !take(p, "."))
+	if (!text_take(p, " ") || !take_number(p, 10, UINT8_MAX, &n) ||
+	    !text_take(p, "."))
 		return false;
 	r->board = (uint8_t)n;
 	unit = *p;
 	*p += strcspn(unit, " \n");
-	if (!take(p, " "))
+	if (!text_take(p, " "))
 		return false;
 	event = take_event(p);
 	if (event < 0)
@@ -289,7 +289,7 @@ static bool take_where(const char **p, struct trace_record *r)
 	int i;
 
 	for (i = 0; i < 3; i++) {
-		if (!take(p, i ? "." : " ") ||
+		if (!text_take(p, i ? "." : " ") ||
 		    !take_number(p, 10, UINT32_MAX, &n))
 			return false;
 		*to[i] = (uint32_t)n;
@@ -315,7 +315,7 @@ int trace_record_parse(const char *line, struct trace_record *r, int *column)
 	memset(r, 0, sizeof(*r));
 	if (take_order(&p, r) && take_what(&p, r) && take_where(&p, r) &&
 	    take_args(&p, r)) {
-		take(&p, "\n");
+		text_take(&p, "\n");
 		if (!*p)
 			return 0;
 	}

@@ -119,7 +119,7 @@ static int make_interrupts(struct guest *g)
 	return 0;
 }
 
-static int say(int sock, int64_t number, int fd)
+static int ivshmem_say(int sock, int64_t number, int fd)
 {
 	uint8_t bytes[8];
 	int i;
@@ -130,18 +130,18 @@ static int say(int sock, int64_t number, int fd)
 }
 
 /* All of it fits into the socket, so that nobody waits. */
-static int introduce(struct guest *g)
+static int ivshmem_introduce(struct guest *g)
 {
-	int err = say(g->sock, PROTOCOL, -1);
+	int err = ivshmem_say(g->sock, PROTOCOL, -1);
 	unsigned int i;
 
-	err = err ? err : say(g->sock, GUEST, -1);
-	err = err ? err : say(g->sock, -1, g->memory);
+	err = err ? err : ivshmem_say(g->sock, GUEST, -1);
+	err = err ? err : ivshmem_say(g->sock, -1, g->memory);
 	/* Each peer has as many vectors; all of ours are the one bell. */
 	for (i = 0; !err && i < FL_WINDOW_VECTORS; i++)
-		err = say(g->sock, FL_WINDOW_PEER, g->bell);
+		err = ivshmem_say(g->sock, FL_WINDOW_PEER, g->bell);
 	for (i = 0; !err && i < FL_WINDOW_VECTORS; i++)
-		err = say(g->sock, GUEST, g->vector[i]);
+		err = ivshmem_say(g->sock, GUEST, g->vector[i]);
 	return err;
 }
 
@@ -189,7 +189,7 @@ void ivshmem_accept(struct window *w)
 	if (!err) {
 		/* QEMU starts the guest when it has all of it. */
 		line_connect(w);
-		err = introduce(g);
+		err = ivshmem_introduce(g);
 		if (err)
 			line_disconnect(w);
 	}

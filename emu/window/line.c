@@ -12,19 +12,19 @@ _Static_assert((int)FL_WINDOW_IRQ_SMMU == (int)IRQ_SMMU &&
 	       (int)FL_WINDOW_VECTORS == (int)IRQ_LINES,
 	       "a line and its vector have the same number");
 
-static void show(struct guest *g, unsigned int levels)
+static void line_show(struct guest *g, unsigned int levels)
 {
 	__atomic_store_n(&g->head->levels, levels, __ATOMIC_RELEASE);
 }
 
-static void interrupt(struct window *w, unsigned int vector)
+static void line_interrupt(struct window *w, unsigned int vector)
 {
 	window_count(&w->count.interrupts);
 	os_interrupt_raise(w->guest.vector[vector]);
 }
 
 /* From hardware, in any thread; one at a time (board.h). */
-static void line_changed(void *arg, enum irq_line line, bool level)
+static void window_line_changed(void *arg, enum irq_line line, bool level)
 {
 	struct window *w = arg;
 	struct board *b = w->cfg.board;
@@ -35,11 +35,12 @@ static void line_changed(void *arg, enum irq_line line, bool level)
 		atomic_store(&w->guest.raised[line],
 			     trace_emit(board_trace(b), EV_IRQ_RAISE, &at, line,
 					0, 0, 0));
-		show(&w->guest, atomic_fetch_or(&w->guest.levels, bit) | bit);
-		interrupt(w, line);
+		line_show(&w->guest,
+			  atomic_fetch_or(&w->guest.levels, bit) | bit);
+		line_interrupt(w, line);
 	} else {
-		show(&w->guest,
-		     atomic_fetch_and(&w->guest.levels, ~bit) & ~bit);
+		line_show(&w->guest,
+			  atomic_fetch_and(&w->guest.levels, ~bit) & ~bit);
 		trace_emit(board_trace(b), EV_IRQ_LOWER, &at, line, 0, 0, 0);
 	}
 }
@@ -51,10 +52,10 @@ void line_connect(struct window *w)
 	atomic_store(&w->guest.levels, 0);
 	for (line = 0; line < FL_WINDOW_VECTORS; line++)
 		atomic_store(&w->guest.raised[line], 0);
-	board_irq_handler(w->cfg.board, line_changed, w);
+	board_irq_handler(w->cfg.board, window_line_changed, w);
 }
 
-/* When this returns line_changed() does not run and will not. */
+/* When this returns window_line_changed() does not run and will not. */
 void line_disconnect(struct window *w)
 {
 	board_irq_handler(w->cfg.board, NULL, NULL);
@@ -67,7 +68,7 @@ void line_again(struct window *w, unsigned int units)
 	units &= atomic_load(&w->guest.levels);
 	for (line = 0; units; line++, units >>= 1)
 		if (units & 1)
-			interrupt(w, line);
+			line_interrupt(w, line);
 }
 
 void line_all(struct guest *g)

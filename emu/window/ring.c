@@ -272,8 +272,8 @@ static int process_entry(struct window *w, const struct fl_window_entry *e,
 }
 
 /* Each source has its own story: what one did is no cause of what another does. */
-static unsigned int take(struct window *w, struct source *s, unsigned int most,
-			 unsigned int *units)
+static unsigned int ring_take_from(struct window *w, struct source *s,
+				   unsigned int most, unsigned int *units)
 {
 	struct fl_window_entry e;
 	unsigned int n;
@@ -305,9 +305,9 @@ int ring_take(struct window *w)
 	/* The driver runs: so the guest's memory is there, and all of it. */
 	if (g->bank < 0 && is_next(&g->driver) && window_map_ram(w))
 		return -1;
-	n += take(w, &g->driver, DRIVER_AT_ONCE, &units);
+	n += ring_take_from(w, &g->driver, DRIVER_AT_ONCE, &units);
 	for (i = 0; i < NIC_DB_COUNT; i++)
-		n += take(w, &g->slot[i], PROCESS_AT_ONCE, &units);
+		n += ring_take_from(w, &g->slot[i], PROCESS_AT_ONCE, &units);
 	line_again(w, units);
 	return (int)n;
 }

@@ -67,7 +67,7 @@ int window_map_ram(struct window *w)
 
 /* ---- guests come and go ---- */
 
-static void changed(struct window *w, bool present)
+static void window_changed(struct window *w, bool present)
 {
 	atomic_store(&w->count.present, present);
 	if (w->cfg.changed)
@@ -80,7 +80,7 @@ static void guest_begin(struct window *w)
 	if (w->guest.sock < 0)
 		return;
 	window_count(&w->count.guests);
-	changed(w, true);
+	window_changed(w, true);
 }
 
 /*
@@ -111,13 +111,13 @@ static void guest_end(struct window *w)
 	__atomic_store_n(&g->head->alive, 0, __ATOMIC_RELEASE);
 	line_all(g);
 	ivshmem_close(g);
-	changed(w, false);
+	window_changed(w, false);
 }
 
 /* ---- the thread ---- */
 
 /* What the sockets have; wait for it when timeout_ms says so. */
-static void look_at_sockets(struct window *w, int timeout_ms)
+static void window_look_at_sockets(struct window *w, int timeout_ms)
 {
 	struct pollfd fd[] = {
 		{ .fd = w->wake[0], .events = POLLIN },
@@ -157,17 +157,17 @@ static int look_at_rings(struct window *w)
 	return n;
 }
 
-static void sleep_until_called(struct window *w)
+static void window_sleep_until_called(struct window *w)
 {
 	if (w->guest.sock < 0) {
-		look_at_sockets(w, -1);
+		window_look_at_sockets(w, -1);
 		return;
 	}
 	ring_say_asleep(&w->guest, 1);
 	/* Who wrote before it could see that: found by this look. */
 	if (!look_at_rings(w)) {
 		window_count(&w->count.sleeps);
-		look_at_sockets(w, -1);
+		window_look_at_sockets(w, -1);
 	}
 	if (w->guest.sock >= 0)
 		ring_say_asleep(&w->guest, 0);
@@ -181,9 +181,9 @@ static void window_main(void *arg)
 	while (!atomic_load(&w->stop)) {
 		idle = look_at_rings(w) ? 0 : idle + 1;
 		if (++rounds % SOCKETS_EVERY == 0)
-			look_at_sockets(w, 0);
+			window_look_at_sockets(w, 0);
 		if (idle > SPINS || w->guest.sock < 0) {
-			sleep_until_called(w);
+			window_sleep_until_called(w);
 			idle = 0;
 		} else if (idle) {
 			os_pause();
@@ -195,7 +195,7 @@ static void window_main(void *arg)
 
 /* ---- life ---- */
 
-static void close_all(struct window *w)
+static void window_close_all(struct window *w)
 {
 	if (w->guarded)
 		sigbus_end();
@@ -214,7 +214,7 @@ static void close_all(struct window *w)
 	free(w);
 }
 
-static int make(struct window *w)
+static int window_make(struct window *w)
 {
 	int err = os_interrupt_create();
 
@@ -253,7 +253,7 @@ struct window *window_create(const struct window_config *cfg, int *error)
 	w->guest.sock = w->guest.memory = w->guest.bell = -1;
 	for (i = 0; i < FL_WINDOW_VECTORS; i++)
 		w->guest.vector[i] = -1;
-	*error = make(w);
+	*error = window_make(w);
 	if (!*error) {
 		w->thread = sim_thread_start(board_sim(cfg->board), "window",
 					     true, window_main, w);
@@ -261,7 +261,7 @@ struct window *window_create(const struct window_config *cfg, int *error)
 	}
 	if (!*error)
 		return w;
-	close_all(w);
+	window_close_all(w);
 	return NULL;
 }
 
@@ -272,7 +272,7 @@ void window_destroy(struct window *w)
 	close(w->wake[1]);
 	w->wake[1] = -1;
 	sim_thread_join(w->thread);
-	close_all(w);
+	window_close_all(w);
 }
 
 void window_stats(struct window *w, struct window_stats *st)
