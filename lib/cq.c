@@ -101,13 +101,13 @@ int fl_destroy_cq(struct fl_cq *cq)
 	return error ? error : cq_forget(cq);
 }
 
-static const struct fl_cqe *entry(const struct fl_cq *cq, uint64_t n)
+static const struct fl_cqe *cq_entry(const struct fl_cq *cq, uint64_t n)
 {
 	return &cq->queue[n & (cq->entries - 1)];
 }
 
 /* entries.def, fl_cqe.phase: 1 + the number of laps before. */
-static uint32_t lap(const struct fl_cq *cq, uint64_t n)
+static uint32_t cq_lap(const struct fl_cq *cq, uint64_t n)
 {
 	return (uint32_t)(1 + n / cq->entries);
 }
@@ -116,9 +116,9 @@ static uint32_t lap(const struct fl_cq *cq, uint64_t n)
  * Acquire pairs with the card's release of the phase, which it writes last:
  * whoever sees the phase sees the rest of the entry.
  */
-static uint32_t phase(const struct fl_cq *cq, uint64_t n)
+static uint32_t cq_phase(const struct fl_cq *cq, uint64_t n)
 {
-	return __atomic_load_n(&entry(cq, n)->phase, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&cq_entry(cq, n)->phase, __ATOMIC_ACQUIRE);
 }
 
 void lib_cq_add(struct fl_cq *cq, struct fl_qp *qp)
@@ -131,7 +131,7 @@ void lib_cq_add(struct fl_cq *cq, struct fl_qp *qp)
 	 */
 	qp->born = cq->taken;
 	while (qp->born - cq->taken < cq->entries &&
-	       phase(cq, qp->born) == lap(cq, qp->born))
+	       cq_phase(cq, qp->born) == cq_lap(cq, qp->born))
 		qp->born++;
 	qp->same_bucket = *b;
 	*b = qp;
@@ -150,7 +150,7 @@ void lib_cq_del(struct fl_cq *cq, struct fl_qp *qp)
 	cq->qps--;
 }
 
-static struct fl_qp *find(const struct fl_cq *cq, uint32_t qpn)
+static struct fl_qp *cq_find_qp(const struct fl_cq *cq, uint32_t qpn)
 {
 	struct fl_qp *qp = cq->bucket[qpn % LIB_CQ_BUCKETS];
 
@@ -160,7 +160,7 @@ static struct fl_qp *find(const struct fl_cq *cq, uint32_t qpn)
 }
 
 /* Ring CQ_CONS or CQ_ARM; both say how many entries were taken. */
-static void tell(struct fl_cq *cq, unsigned int reg)
+static void cq_tell(struct fl_cq *cq, unsigned int reg)
 {
 	uint64_t last = cq->told + cq->entries - 1;
 
@@ -168,7 +168,7 @@ static void tell(struct fl_cq *cq, unsigned int reg)
 	 * Was the queue full, as the card counts? Then the next completion had
 	 * no place; whether there was one, only the driver knows.
 	 */
-	if (phase(cq, last) == lap(cq, last)) {
+	if (cq_phase(cq, last) == cq_lap(cq, last)) {
 		cq->suspect = last + 1;
 		cq->empty_polls = 0;
 	}
@@ -184,14 +184,14 @@ static void tell(struct fl_cq *cq, unsigned int reg)
 		     NIC_DB_CQ_CONS_CONS_SHIFT);
 }
 
-static void taken(struct fl_cq *cq)
+static void cq_taken(struct fl_cq *cq)
 {
 	cq->taken++;
 	/* The entry that had no place came after all: nothing was lost. */
 	if (cq->suspect && cq->taken > cq->suspect)
 		cq->suspect = 0;
 	if (cq->taken - cq->told >= cq->tell)
-		tell(cq, NIC_DB_CQ_CONS);
+		cq_tell(cq, NIC_DB_CQ_CONS);
 }
 
 /*
@@ -199,7 +199,7 @@ static void taken(struct fl_cq *cq)
  * also those that had no completion of their own. False: the card speaks of
  * a request that is not in the queue.
  */
-static bool account(struct fl_qp *qp, uint16_t index)
+static bool cq_account(struct fl_qp *qp, uint16_t index)
 {
 	uint32_t done, posted, ahead;
 
@@ -219,7 +219,7 @@ static bool account(struct fl_qp *qp, uint16_t index)
 }
 
 /* 1: took one; 0: there is none; -EIO. */
-static int take(struct fl_cq *cq, struct fl_completion *c)
+static int cq_take(struct fl_cq *cq, struct fl_completion *c)
 {
 	const struct fl_sys *sys = cq->dev->sys;
 	uint32_t skipped, want, got;
@@ -227,22 +227,22 @@ static int take(struct fl_cq *cq, struct fl_completion *c)
 	struct fl_qp *qp;
 
 	for (skipped = 0; skipped < cq->entries; skipped++) {
-		want = lap(cq, cq->taken);
-		got = phase(cq, cq->taken);
+		want = cq_lap(cq, cq->taken);
+		got = cq_phase(cq, cq->taken);
 		if (got == want - 1)
 			return 0;	/* still that of the lap before */
 		if (got != want)
 			return -EIO;	/* overwritten, or nonsense */
-		e = *entry(cq, cq->taken);
-		qp = find(cq, e.qpn);
+		e = *cq_entry(cq, cq->taken);
+		qp = cq_find_qp(cq, e.qpn);
 		/* Of a queue pair that is gone: nobody wants it. */
 		if (!qp || cq->taken < qp->born) {
-			taken(cq);
+			cq_taken(cq);
 			continue;
 		}
-		if (!account(qp, e.index))
+		if (!cq_account(qp, e.index))
 			return -EIO;
-		taken(cq);
+		cq_taken(cq);
 		*c = (struct fl_completion){
 			.wr_id = e.wr_id,
 			.status = e.status,
@@ -264,7 +264,7 @@ static int take(struct fl_cq *cq, struct fl_completion *c)
  * Has the card lost a completion, or is it gone? It tells only the driver, so that
  * is a system call; but it is made only after the queue was seen full, or seldom.
  */
-static void ask(struct fl_cq *cq)
+static void cq_ask(struct fl_cq *cq)
 {
 	uint32_t every = cq->suspect ? ASK_EVERY : ASK_IDLE;
 	struct fl_wait_cq w = {
@@ -298,7 +298,7 @@ static int cq_look(struct fl_cq *cq, struct fl_completion *c, int n,
 	sys = cq->dev->sys;
 	if (sys->spend)
 		sys->spend(cq->dev->fd, FL_SYS_POLL);
-	while (got < n && (r = take(cq, &c[got])) > 0)
+	while (got < n && (r = cq_take(cq, &c[got])) > 0)
 		got++;
 	if (got)
 		return got;
@@ -309,7 +309,7 @@ static int cq_look(struct fl_cq *cq, struct fl_completion *c, int n,
 			return gone;
 		cq->error = r;
 	} else if (!cq->error && may_ask) {
-		ask(cq);
+		cq_ask(cq);
 	}
 	if (!cq->error && sys->relax)
 		return sys->relax(cq->dev->fd);
@@ -322,8 +322,8 @@ int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n)
 }
 
 /* ns that are left of a wait; 0: none. */
-static uint64_t left(const struct fl_sys *sys, uint64_t start_ns,
-		     uint64_t timeout_ns)
+static uint64_t cq_time_left(const struct fl_sys *sys, uint64_t start_ns,
+			     uint64_t timeout_ns)
 {
 	uint64_t gone = sys->now_ns ? sys->now_ns() - start_ns : 0;
 
@@ -353,7 +353,7 @@ int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
 		 * this would be right too, but cost a system call. That look
 		 * must not ask, since asking takes the event.
 		 */
-		tell(cq, NIC_DB_CQ_ARM);
+		cq_tell(cq, NIC_DB_CQ_ARM);
 		r = cq_look(cq, c, n, false);
 		if (r)
 			return r;
@@ -368,7 +368,8 @@ int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
 			return error;
 		/* Woken for nothing: an event of a completion already taken. */
 		if (timeout_ns) {
-			w.timeout_ns = left(cq->dev->sys, start_ns, timeout_ns);
+			w.timeout_ns = cq_time_left(cq->dev->sys, start_ns,
+						    timeout_ns);
 			if (!w.timeout_ns)
 				return -ETIMEDOUT;
 		}

@@ -84,7 +84,7 @@ inline cq_look(may_ask)
 		got = true
 	:: else ->
 		if
-		:: may_ask && fl_cq_news -> fl_cq_news_take()	/* ask() */
+		:: may_ask && fl_cq_news -> fl_cq_news_take()	/* cq_ask() */
 		:: skip
 		fi
 	fi
@@ -107,7 +107,7 @@ active proctype fl_wait()
 		do
 		:: got || error || timed_out -> break
 		:: else ->
-			if		/* tell() */
+			if		/* cq_tell() */
 			:: cq_arm!taken
 			:: gone
 			fi;

@@ -13,14 +13,14 @@ int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg)
 }
 
 /* Held over a few stores and never over a system call, so spinning will do. */
-static void lock(struct fl_device *dev)
+static void device_lock(struct fl_device *dev)
 {
 	while (atomic_flag_test_and_set_explicit(&dev->lock,
 						 memory_order_acquire))
 		;
 }
 
-static void unlock(struct fl_device *dev)
+static void device_unlock(struct fl_device *dev)
 {
 	atomic_flag_clear_explicit(&dev->lock, memory_order_release);
 }
@@ -28,23 +28,23 @@ static void unlock(struct fl_device *dev)
 void lib_link_add(struct fl_device *dev, struct lib_link **head,
 		  struct lib_link *l)
 {
-	lock(dev);
+	device_lock(dev);
 	l->next = *head;
 	l->prev = head;
 	if (l->next)
 		l->next->prev = &l->next;
 	*head = l;
-	unlock(dev);
+	device_unlock(dev);
 }
 
 void lib_link_del(struct fl_device *dev, struct lib_link *l)
 {
-	lock(dev);
+	device_lock(dev);
 	assert(*l->prev == l);
 	*l->prev = l->next;
 	if (l->next)
 		l->next->prev = l->prev;
-	unlock(dev);
+	device_unlock(dev);
 }
 
 int lib_destroy(struct fl_device *dev, unsigned int cmd, uint32_t object)
@@ -73,7 +73,7 @@ void *lib_map_queue(struct fl_device *dev, uint32_t wish, uint32_t entries,
 	return mem;
 }
 
-static int query(struct fl_device *dev)
+static int device_query(struct fl_device *dev)
 {
 	struct fl_query q = { .size = sizeof(q) };
 	int error = lib_ioctl(dev, FL_IOC_QUERY, &q);
@@ -119,7 +119,7 @@ static int open_device(const char *name, struct fl_device **dev)
 		error = d->fd;
 		goto free;
 	}
-	error = query(d);
+	error = device_query(d);
 	if (error)
 		goto close;
 	d->doorbell = d->sys->mmap(d->fd, d->doorbell_bytes, FL_MMAP_DOORBELL,
@@ -150,7 +150,7 @@ int fl_open(const char *name, struct fl_device **dev)
 	return error;
 }
 
-static int first(int error, int next)
+static int first_error(int error, int next)
 {
 	return error ? error : next;
 }
@@ -168,21 +168,23 @@ int fl_close(struct fl_device *dev)
 	 */
 	for (l = dev->pds; l; l = l->next)
 		while (((struct fl_pd *)l)->qps)
-			error = first(error, lib_qp_free((struct fl_qp *)
+			error = first_error(error, lib_qp_free((struct fl_qp *)
 						((struct fl_pd *)l)->qps));
 	while (dev->cqs)
-		error = first(error, lib_cq_free((struct fl_cq *)dev->cqs));
+		error = first_error(error,
+				    lib_cq_free((struct fl_cq *)dev->cqs));
 	for (l = dev->pds; l; l = l->next)
 		while (((struct fl_pd *)l)->mrs)
-			error = first(error, lib_mr_free((struct fl_mr *)
+			error = first_error(error, lib_mr_free((struct fl_mr *)
 						((struct fl_pd *)l)->mrs));
 	while (dev->pds)
-		error = first(error, lib_pd_free((struct fl_pd *)dev->pds));
+		error = first_error(error,
+				    lib_pd_free((struct fl_pd *)dev->pds));
 	if (dev->sys == &dev->window)
 		fl_sys_window_close(dev->fd);
-	error = first(error, dev->sys->munmap((void *)dev->doorbell,
-					      dev->doorbell_bytes));
-	error = first(error, dev->sys->close(dev->fd));
+	error = first_error(error, dev->sys->munmap((void *)dev->doorbell,
+						    dev->doorbell_bytes));
+	error = first_error(error, dev->sys->close(dev->fd));
 	free(dev);
 	return error;
 }

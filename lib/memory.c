@@ -6,7 +6,7 @@
 #include "lib_internal.h"
 #include "os/os.h"
 
-static void *fail(int error)
+static void *memory_fail(int error)
 {
 	errno = -error;
 	return NULL;
@@ -18,9 +18,9 @@ void *fl_alloc(struct fl_device *dev, size_t bytes)
 	void *mem;
 
 	if (!dev || !bytes)
-		return fail(-EINVAL);
+		return memory_fail(-EINVAL);
 	mem = dev->sys->alloc(dev->fd, bytes, &error);
-	return mem ? mem : fail(error);
+	return mem ? mem : memory_fail(error);
 }
 
 void *fl_map_file(struct fl_device *dev, const char *path, size_t *bytes)
@@ -29,9 +29,9 @@ void *fl_map_file(struct fl_device *dev, const char *path, size_t *bytes)
 	void *mem;
 
 	if (!dev || !path || !bytes)
-		return fail(-EINVAL);
+		return memory_fail(-EINVAL);
 	mem = dev->sys->map_file(dev->fd, path, bytes, &error);
-	return mem ? mem : fail(error);
+	return mem ? mem : memory_fail(error);
 }
 
 /* Is there anything, and does it end before the address space does? */
@@ -72,7 +72,7 @@ int fl_protect(struct fl_device *dev, void *addr, size_t bytes, int prot)
 }
 
 /* Where the system pages in by itself: is all of it mapped, with the right? */
-static int mapped(const void *addr, size_t bytes, int for_write)
+static int memory_mapped(const void *addr, size_t bytes, int for_write)
 {
 	uintptr_t at = (uintptr_t)addr, last = at + (bytes - 1);
 	size_t page_bytes = os_page_bytes();
@@ -97,6 +97,6 @@ int fl_prefault(struct fl_device *dev, const void *addr, size_t bytes,
 	if (!range_ok(dev, addr, bytes))
 		return -EINVAL;
 	if (!dev->sys->prefault)
-		return mapped(addr, bytes, for_write);
+		return memory_mapped(addr, bytes, for_write);
 	return dev->sys->prefault(dev->fd, (void *)addr, bytes, for_write);
 }

@@ -64,15 +64,15 @@ int fl_dealloc_pd(struct fl_pd *pd)
 }
 
 /* Where the device cannot see all memory, what a region is made of is told. */
-static int import(struct fl_device *dev, void *addr, size_t bytes,
-		  unsigned int access)
+static int mr_import(struct fl_device *dev, void *addr, size_t bytes,
+		     unsigned int access)
 {
 	if (!dev->sys->import)
 		return 0;
 	return dev->sys->import(dev->fd, addr, bytes, access);
 }
 
-static void release(struct fl_device *dev, void *addr, size_t bytes)
+static void mr_release(struct fl_device *dev, void *addr, size_t bytes)
 {
 	if (dev->sys->release)
 		dev->sys->release(dev->fd, addr, bytes);
@@ -98,7 +98,7 @@ int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 	if (!m)
 		return -ENOMEM;
 	r.pd = pd->number;
-	error = import(pd->dev, addr, bytes, access & ACCESS_BITS);
+	error = mr_import(pd->dev, addr, bytes, access & ACCESS_BITS);
 	if (error)
 		goto free;
 	error = lib_ioctl(pd->dev, FL_IOC_REG_MR, &r);
@@ -112,7 +112,7 @@ int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 	*mr = m;
 	return 0;
 release:
-	release(pd->dev, addr, bytes);
+	mr_release(pd->dev, addr, bytes);
 free:
 	free(m);
 	return error;
@@ -122,7 +122,7 @@ static void mr_forget(struct fl_mr *mr)
 {
 	struct fl_device *dev = mr->pd->dev;
 
-	release(dev, (void *)(uintptr_t)mr->addr, (size_t)mr->bytes);
+	mr_release(dev, (void *)(uintptr_t)mr->addr, (size_t)mr->bytes);
 	lib_link_del(dev, &mr->link);
 	free(mr);
 }

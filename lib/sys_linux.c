@@ -40,7 +40,8 @@ static int linux_ioctl(int fd, unsigned int cmd, void *arg)
 	return ioctl(fd, cmd, arg) < 0 ? -errno : 0;
 }
 
-static void *map(size_t bytes, int flags, int fd, uint64_t offset, int *error)
+static void *sys_map(size_t bytes, int flags, int fd, uint64_t offset,
+		     int *error)
 {
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd,
 			 (off_t)offset);
@@ -53,7 +54,7 @@ static void *map(size_t bytes, int flags, int fd, uint64_t offset, int *error)
 
 static void *linux_mmap(int fd, size_t bytes, uint64_t offset, int *error)
 {
-	return map(bytes, MAP_SHARED, fd, offset, error);
+	return sys_map(bytes, MAP_SHARED, fd, offset, error);
 }
 
 static int linux_munmap(void *addr, size_t bytes)
@@ -70,7 +71,7 @@ static int linux_mmio_write32(volatile void *addr, uint32_t value)
 static void *linux_alloc(int fd, size_t bytes, int *error)
 {
 	(void)fd;
-	return map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, error);
+	return sys_map(bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0, error);
 }
 
 static void *linux_map_file(int card, const char *path, size_t *bytes,
@@ -92,7 +93,7 @@ static void *linux_map_file(int card, const char *path, size_t *bytes,
 	else if (!st.st_size)
 		*error = -ENODATA;
 	else
-		mem = map((size_t)st.st_size, MAP_PRIVATE, fd, 0, error);
+		mem = sys_map((size_t)st.st_size, MAP_PRIVATE, fd, 0, error);
 	close(fd);	/* only read from: there is nothing that it could lose */
 	if (mem)
 		*bytes = (size_t)st.st_size;
@@ -100,7 +101,7 @@ static void *linux_map_file(int card, const char *path, size_t *bytes,
 }
 
 /* FL_WILLNEED: to bring it in and not only to begin, where that is known. */
-static int populate(void *addr, size_t bytes)
+static int sys_populate(void *addr, size_t bytes)
 {
 #ifdef MADV_POPULATE_READ
 	if (!madvise(addr, bytes, MADV_POPULATE_READ))
@@ -123,7 +124,7 @@ static int linux_advise(void *addr, size_t bytes, int advice)
 	case FL_DONTNEED:
 		return madvise(addr, bytes, MADV_DONTNEED) ? -errno : 0;
 	case FL_WILLNEED:
-		return populate(addr, bytes);
+		return sys_populate(addr, bytes);
 	}
 	return -EINVAL;
 }

@@ -22,13 +22,14 @@ static struct {
 	struct fl_window_doorbell *_Atomic page;
 } cards[CARDS];
 
-static uint32_t look(const __u32 *word, memory_order order)
+static uint32_t doorbell_look(const __u32 *word, memory_order order)
 {
 	return atomic_load_explicit((const _Atomic uint32_t *)word, order);
 }
 
 /* An index of the ring; -ENODEV: the emulator has ended, or is stuck; -EAGAIN. */
-static int take(struct fl_window_doorbell *d, uint32_t *index, bool wait)
+static int doorbell_take(struct fl_window_doorbell *d, uint32_t *index,
+			 bool wait)
 {
 	_Atomic uint32_t *tail = (_Atomic uint32_t *)&d->tail;
 	uint64_t end = 0, now;
@@ -36,10 +37,10 @@ static int take(struct fl_window_doorbell *d, uint32_t *index, bool wait)
 
 	*index = atomic_load_explicit(tail, memory_order_relaxed);
 	for (;;) {
-		if (!look(&d->alive, memory_order_relaxed))
+		if (!doorbell_look(&d->alive, memory_order_relaxed))
 			return -ENODEV;
 		/* Acquire: the emulator has copied what stood there before. */
-		if (*index - look(&d->head, memory_order_acquire) <
+		if (*index - doorbell_look(&d->head, memory_order_acquire) <
 		    FL_WINDOW_BELLS) {
 			if (atomic_compare_exchange_weak(tail, index,
 							 *index + 1))
@@ -61,14 +62,14 @@ static int take(struct fl_window_doorbell *d, uint32_t *index, bool wait)
 	}
 }
 
-static int put(struct fl_window_doorbell *d, const struct fl_window_entry *e,
-	       bool wait)
+static int doorbell_put(struct fl_window_doorbell *d,
+			const struct fl_window_entry *e, bool wait)
 {
 	volatile uint32_t *bar = (volatile uint32_t *)
 		((unsigned char *)d + FL_WINDOW_PAGE);
 	struct fl_window_entry *to;
 	uint32_t index;
-	int error = take(d, &index, wait);
+	int error = doorbell_take(d, &index, wait);
 
 	if (error)
 		return error;
@@ -89,7 +90,7 @@ static int put(struct fl_window_doorbell *d, const struct fl_window_entry *e,
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	(void)bar[FL_WINDOW_ORDER / 4];
-	if (look(&d->asleep, memory_order_relaxed))
+	if (doorbell_look(&d->asleep, memory_order_relaxed))
 		bar[FL_WINDOW_BELL / 4] = FL_WINDOW_PEER << 16 | FL_WINDOW_LOOK;
 	return 0;
 }
@@ -105,10 +106,10 @@ static int window_mmio_write32(volatile void *addr, uint32_t value)
 		.arg = { value },
 	};
 
-	return put((struct fl_window_doorbell *)page, &e, true);
+	return doorbell_put((struct fl_window_doorbell *)page, &e, true);
 }
 
-static struct fl_window_doorbell *page_of(int fd)
+static struct fl_window_doorbell *doorbell_page(int fd)
 {
 	unsigned int i;
 
@@ -121,10 +122,11 @@ static struct fl_window_doorbell *page_of(int fd)
 
 static int window_relax(int fd)
 {
-	struct fl_window_doorbell *d = page_of(fd);
+	struct fl_window_doorbell *d = doorbell_page(fd);
 
 	os_pause();
-	return d && !look(&d->alive, memory_order_relaxed) ? -ENODEV : 0;
+	return d && !doorbell_look(&d->alive, memory_order_relaxed) ? -ENODEV :
+	       0;
 }
 
 static uint64_t window_trace(int fd, unsigned int event, uint32_t xfer,
@@ -136,11 +138,11 @@ static uint64_t window_trace(int fd, unsigned int event, uint32_t xfer,
 		.xfer = xfer,
 		.arg = { a0, a1, a2, a3 },
 	};
-	struct fl_window_doorbell *d = page_of(fd);
+	struct fl_window_doorbell *d = doorbell_page(fd);
 
 	/* A trace must never make who polls wait. */
 	if (d)
-		put(d, &e, event != FL_SYS_EV_COMPLETE);
+		doorbell_put(d, &e, event != FL_SYS_EV_COMPLETE);
 	return 0;
 }
 

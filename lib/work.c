@@ -85,9 +85,9 @@ int fl_post(struct fl_qp *qp, const struct fl_work *w)
 	return lib_post_entry(qp, &e);
 }
 
-static int post(struct fl_qp *qp, enum fl_opcode opcode, uint64_t wr_id,
-		struct fl_mr *mr, void *local, uint32_t bytes, uint64_t remote,
-		uint32_t rkey)
+static int work_post(struct fl_qp *qp, enum fl_opcode opcode, uint64_t wr_id,
+		     struct fl_mr *mr, void *local, uint32_t bytes,
+		     uint64_t remote, uint32_t rkey)
 {
 	struct fl_work w = {
 		.wr_id = wr_id,
@@ -107,11 +107,11 @@ static int post(struct fl_qp *qp, enum fl_opcode opcode, uint64_t wr_id,
 int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		  void *local, uint32_t bytes, uint64_t remote, uint32_t rkey)
 {
-	return post(qp, FL_WRITE, wr_id, mr, local, bytes, remote, rkey);
+	return work_post(qp, FL_WRITE, wr_id, mr, local, bytes, remote, rkey);
 }
 
 int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		 void *local, uint32_t bytes, uint64_t remote, uint32_t rkey)
 {
-	return post(qp, FL_READ, wr_id, mr, local, bytes, remote, rkey);
+	return work_post(qp, FL_READ, wr_id, mr, local, bytes, remote, rkey);
 }

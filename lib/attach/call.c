@@ -37,7 +37,7 @@ static void listen_as_service(struct attach *a)
 }
 
 /* A turn of a loop that waits for the board. */
-static void turn(struct attach *a, unsigned int *turns)
+static void call_turn(struct attach *a, unsigned int *turns)
 {
 	if (*turns >= SPINS + YIELDS)
 		listen_as_service(a);
@@ -45,8 +45,8 @@ static void turn(struct attach *a, unsigned int *turns)
 }
 
 /* NULL: the board is gone. */
-static struct attach_call *take(struct attach *a, uint32_t op,
-				unsigned int *slot)
+static struct attach_call *call_take(struct attach *a, uint32_t op,
+				     unsigned int *slot)
 {
 	unsigned int n = ATTACH_CALLS, turns = 0, i;
 	uint32_t want;
@@ -67,12 +67,12 @@ static struct attach_call *take(struct attach *a, uint32_t op,
 		}
 		/* More threads ask than there are slots. */
 		attach_views(a);
-		turn(a, &turns);
+		call_turn(a, &turns);
 	}
 	return NULL;
 }
 
-static void nap(struct attach *a, struct attach_call *c)
+static void call_nap(struct attach *a, struct attach_call *c)
 {
 	bool service_works = atomic_load(&a->job.state) == 1;
 
@@ -90,7 +90,7 @@ static void nap(struct attach *a, struct attach_call *c)
 }
 
 /* Until the answer is there and holds: 0, or attach_error(). */
-static int await(struct attach *a, struct attach_call *c)
+static int call_await(struct attach *a, struct attach_call *c)
 {
 	unsigned int turns = 0;
 	int error;
@@ -105,12 +105,12 @@ static int await(struct attach *a, struct attach_call *c)
 		if (turns < SPINS + YIELDS)
 			attach_turn(&turns);
 		else
-			nap(a, c);
+			call_nap(a, c);
 	}
 	/* Acquire pairs with the release in view.c: the views are in place. */
 	for (turns = 0; (int32_t)(atomic_load_explicit(&a->shared->view_done,
 						       memory_order_acquire) -
-				  c->views) < 0; turn(a, &turns)) {
+				  c->views) < 0; call_turn(a, &turns)) {
 		error = attach_error(a);
 		if (error)
 			return error;
@@ -127,7 +127,7 @@ int attach_call(struct attach *a, struct attach_ask *q)
 
 	if (q->payload_in > ATTACH_PAYLOAD || q->payload_out > ATTACH_PAYLOAD)
 		return -EINVAL;
-	c = take(a, q->op, &slot);
+	c = call_take(a, q->op, &slot);
 	if (!c)
 		return attach_error(a);
 	c->op = q->op;
@@ -141,7 +141,7 @@ int attach_call(struct attach *a, struct attach_ask *q)
 	atomic_fetch_or(&a->shared->asked, 1ull << slot);
 	if (atomic_load(&a->shared->board_asleep))
 		attach_wake(a);
-	error = await(a, c);
+	error = call_await(a, c);
 	/* The slot of a board that is gone is of no more use to anybody. */
 	if (error)
 		return error;
@@ -149,7 +149,7 @@ int attach_call(struct attach *a, struct attach_ask *q)
 	memcpy(q->ret, c->ret, sizeof(q->ret));
 	if (q->payload_out)
 		memcpy(q->payload, c->payload, q->payload_out);
-	/* Release pairs with the acquire in take(): we are done with it. */
+	/* Release pairs with the acquire in call_take(): we are done with it. */
 	atomic_store_explicit(&c->state, ATTACH_FREE_SLOT,
 			      memory_order_release);
 	return error;
@@ -158,7 +158,7 @@ int attach_call(struct attach *a, struct attach_ask *q)
 /* ---- doorbells ---- */
 
 /* A number of the ring with room for it; false: none, and none was taken. */
-static bool number(struct attach *a, uint32_t *n)
+static bool call_number(struct attach *a, uint32_t *n)
 {
 	struct attach_shared *s = a->shared;
 	uint32_t head = atomic_load_explicit(&s->post_head,
@@ -194,7 +194,7 @@ int attach_post(struct attach *a, uint32_t kind, uint32_t offset,
 
 	if (error)
 		return error;
-	while (!number(a, &n)) {
+	while (!call_number(a, &n)) {
 		if (!must)
 			return -EAGAIN;
 		error = attach_error(a);

@@ -28,7 +28,7 @@ static struct {
 
 struct attach *attach_slot(unsigned int slot)
 {
-	/* Acquire pairs with the release in reserve(): it is zeroed. */
+	/* Acquire pairs with the release in slot_reserve(): it is zeroed. */
 	return atomic_load_explicit(&slots.slot[slot], memory_order_acquire);
 }
 
@@ -42,7 +42,7 @@ void attach_slots_unlock(void)
 	pthread_mutex_unlock(&slots.lock);
 }
 
-static bool holds(struct attach *a, uintptr_t addr)
+static bool slot_holds(struct attach *a, uintptr_t addr)
 {
 	const struct attach_page *p;
 
@@ -60,7 +60,7 @@ struct attach *attach_by_addr(uintptr_t addr)
 	for (i = 0; i < ATTACH_BOARDS; i++) {
 		a = attach_slot(i);
 		if (a && atomic_load_explicit(&a->state, memory_order_acquire)
-		    == ATTACH_LIVE && holds(a, addr))
+		    == ATTACH_LIVE && slot_holds(a, addr))
 			return a;
 	}
 	return NULL;
@@ -138,7 +138,7 @@ int attach_error(struct attach *a)
 /* ---- an attachment's life ---- */
 
 /* 64 bits: of the system, or with FAULTLINE_SEED always the same ones. */
-static int draw(uint64_t *value, int attachment)
+static int draw_number(uint64_t *value, int attachment)
 {
 	const char *text = getenv("FAULTLINE_SEED");
 	char *end;
@@ -175,7 +175,7 @@ static int reserve_arena(struct attach *a, uint64_t bytes)
 	uint64_t drawn, wish;
 	unsigned int i = os_tsan() ? last : 0;
 
-	error = draw(&drawn, attachment);
+	error = draw_number(&drawn, attachment);
 	if (error)
 		return error;
 	for (; i <= last; i++) {
@@ -227,7 +227,7 @@ void attach_close_files(struct attach *a)
 	}
 }
 
-static void take_down(struct attach *a)
+static void slot_take_down(struct attach *a)
 {
 	unsigned int turns = 0;
 
@@ -248,7 +248,7 @@ static void take_down(struct attach *a)
 }
 
 /* Memory of a slot that is used for the first time; it stays. */
-static struct attach *furnish(void)
+static struct attach *slot_furnish(void)
 {
 	struct attach *a = attach_memory(sizeof(*a));
 
@@ -269,7 +269,7 @@ static struct attach *furnish(void)
 	return NULL;
 }
 
-static void wipe(struct attach *a)
+static void slot_wipe(struct attach *a)
 {
 	atomic_store(&a->error, 0);
 	atomic_store(&a->imported, 0);
@@ -284,7 +284,7 @@ static void wipe(struct attach *a)
 }
 
 /* A slot that nobody uses, as it should be at the start. */
-static struct attach *reserve(int *error)
+static struct attach *slot_reserve(int *error)
 {
 	struct attach *a = NULL;
 	unsigned int i;
@@ -300,7 +300,7 @@ static struct attach *reserve(int *error)
 		goto fail;
 	*error = -ENOMEM;
 	if (!a) {
-		a = furnish();
+		a = slot_furnish();
 		if (!a)
 			goto fail;
 		/* Release pairs with the acquire in attach_slot(). */
@@ -309,7 +309,7 @@ static struct attach *reserve(int *error)
 			   PROT_READ | PROT_WRITE, -1, 0)) {
 		goto fail;
 	}
-	wipe(a);
+	slot_wipe(a);
 	atomic_store(&a->state, ATTACH_GOING);
 	a->fd = (slots.opened++ & 0xffffff) * (int)ATTACH_BOARDS + (int)i;
 	attach_slots_unlock();
@@ -319,8 +319,8 @@ fail:
 	return NULL;
 }
 
-static void explain(const struct attach *a, const char *name,
-		    const char *path, int error)
+static void client_explain(const struct attach *a, const char *name,
+			   const char *path, int error)
 {
 	const char *why = fl_strerror(error);
 
@@ -351,7 +351,7 @@ static void explain(const struct attach *a, const char *name,
 }
 
 /* Whoever can be asked by name alone must be ourselves, or root. */
-static int trusted(struct attach *a, const char *name)
+static int board_trusted(struct attach *a, const char *name)
 {
 	uid_t uid = (uid_t)-1;
 	int error;
@@ -365,7 +365,7 @@ static int trusted(struct attach *a, const char *name)
 }
 
 /* With the connection made: threads and the board's own open. */
-static int move_in(struct attach *a)
+static int slot_move_in(struct attach *a)
 {
 	struct attach_ask q = { .op = ATTACH_OPEN };
 	int error;
@@ -400,14 +400,14 @@ int attach_open(const char *name, int *fd)
 
 	error = attach_path(name, path, sizeof(path));
 	if (error) {
-		explain(NULL, name, NULL, error);
+		client_explain(NULL, name, NULL, error);
 		return error;
 	}
 	attach_fork_ready();
 	attach_find_variables();
-	a = reserve(&error);
+	a = slot_reserve(&error);
 	if (!a) {
-		explain(NULL, name, NULL, error);
+		client_explain(NULL, name, NULL, error);
 		return error;
 	}
 	snprintf(a->name, sizeof(a->name), "%s", name);
@@ -415,13 +415,13 @@ int attach_open(const char *name, int *fd)
 	if (!error)
 		error = attach_connect(a, path);
 	if (!error)
-		error = trusted(a, name);
+		error = board_trusted(a, name);
 	if (!error)
-		error = move_in(a);
+		error = slot_move_in(a);
 	if (error) {
-		explain(a, name, path, error);
+		client_explain(a, name, path, error);
 		atomic_store(&a->state, ATTACH_GOING);
-		take_down(a);
+		slot_take_down(a);
 		return error;
 	}
 	*fd = a->fd;
@@ -451,6 +451,6 @@ int attach_close(int fd)
 	if (atomic_load(&a->error) != -EPERM)
 		attach_service_end(a);
 	os_fault_remove(attach_fix);
-	take_down(a);
+	slot_take_down(a);
 	return error;
 }

@@ -81,7 +81,7 @@ static int move_up(int fd)
 	return up;
 }
 
-static int plug(const char *path, int *error)
+static int connect_plug(const char *path, int *error)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	int fd, tries;
@@ -110,7 +110,7 @@ static int plug(const char *path, int *error)
 }
 
 /* Wait until the socket is ready; 0, -ETIMEDOUT. */
-static int ready(int fd, short events, uint64_t end_ns)
+static int connect_wait_ready(int fd, short events, uint64_t end_ns)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	uint64_t now;
@@ -146,14 +146,14 @@ static int say_hello(struct attach *a)
 			return 0;	/* it may have said why: read that */
 		else if (r != -EAGAIN)
 			return r ? (int)r : -EIO;
-		else if (ready(a->sock, POLLOUT, end_ns))
+		else if (connect_wait_ready(a->sock, POLLOUT, end_ns))
 			return -ETIMEDOUT;
 	}
 	return 0;
 }
 
 /* All of WELCOME, and the descriptors that came with it. */
-static int hear(struct attach *a, int fds[2], int *nfds)
+static int welcome_receive(struct attach *a, int fds[2], int *nfds)
 {
 	uint64_t end_ns = os_now_ns() + HELLO_MS * 1000000ull;
 	size_t got = 0;
@@ -162,7 +162,7 @@ static int hear(struct attach *a, int fds[2], int *nfds)
 
 	*nfds = 0;
 	while (got < sizeof(a->hello)) {
-		if (ready(a->sock, POLLIN, end_ns))
+		if (connect_wait_ready(a->sock, POLLIN, end_ns))
 			return -ETIMEDOUT;
 		n = 2 - *nfds;
 		r = os_receive(a->sock, (char *)&a->hello + got,
@@ -178,7 +178,7 @@ static int hear(struct attach *a, int fds[2], int *nfds)
 	return 0;
 }
 
-static int judge(const struct attach_welcome *w, int nfds)
+static int welcome_check(const struct attach_welcome *w, int nfds)
 {
 	if (w->magic != ATTACH_MAGIC)
 		return -EPROTO;
@@ -234,14 +234,14 @@ int attach_connect(struct attach *a, const char *path)
 {
 	int fds[2], nfds = 0, i, error = 0;
 
-	a->sock = plug(path, &error);
+	a->sock = connect_plug(path, &error);
 	if (a->sock < 0)
 		return error;
 	error = say_hello(a);
 	if (!error)
-		error = hear(a, fds, &nfds);
+		error = welcome_receive(a, fds, &nfds);
 	if (!error)
-		error = judge(&a->hello, nfds);
+		error = welcome_check(&a->hello, nfds);
 	for (i = 0; i < nfds && error; i++)
 		close(fds[i]);
 	if (error)

@@ -68,7 +68,7 @@ static bool must_keep(const struct attach_job *j, uintptr_t va,
  * Where the system does not tell, all that can be read is taken for private and
  * writable: to try a write would undo what another thread writes just then.
  */
-static int probe(uintptr_t va, struct os_map *m)
+static int eligible_probe(uintptr_t va, struct os_map *m)
 {
 	char c;
 
@@ -100,7 +100,7 @@ static bool of_another(const struct attach *a, uintptr_t va)
 }
 
 /* May this page be part of the region? *m: of where it lies, kept along. */
-static int judge(struct attach *a, uintptr_t va, struct os_map *m)
+static int eligible_page(struct attach *a, uintptr_t va, struct os_map *m)
 {
 	const struct attach_job *j = &a->job;
 	bool write = j->access & (FL_LOCAL_WRITE | FL_REMOTE_WRITE);
@@ -115,7 +115,7 @@ static int judge(struct attach *a, uintptr_t va, struct os_map *m)
 	if (of_another(a, va))
 		return -EOPNOTSUPP;
 	if ((va < m->start || va >= m->end) && !os_map_find((void *)va, m)) {
-		error = probe(va, m);
+		error = eligible_probe(va, m);
 		if (error)
 			return error;
 	}
@@ -129,7 +129,7 @@ static int judge(struct attach *a, uintptr_t va, struct os_map *m)
 }
 
 /* Not asked for, but in one granule with what was? */
-static bool beside(const struct attach_job *j, uintptr_t va)
+static bool eligible_beside(const struct attach_job *j, uintptr_t va)
 {
 	return va + (ATTACH_PAGE - 1) < j->addr ||
 	       va > j->addr + (uintptr_t)(j->bytes - 1);
@@ -148,9 +148,10 @@ int attach_eligible(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
 
 	*keep = false;
 	for (; at - va < attach_granule(a); at += ATTACH_PAGE) {
-		error = judge(a, at, m);
+		error = eligible_page(a, at, m);
 		if (error)
-			return beside(&a->job, at) ? -EOPNOTSUPP : error;
+			return eligible_beside(&a->job, at) ? -EOPNOTSUPP :
+			       error;
 		of_page = m->prot & PROT_WRITE ? FL_PROT_READ | FL_PROT_WRITE :
 						 FL_PROT_READ;
 		if (at != va && of_page != *prot)

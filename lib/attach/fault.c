@@ -60,7 +60,7 @@ void attach_say(const char *const *part, unsigned int n, uintptr_t addr)
 	os_say(text);
 }
 
-static const char *why(int error)
+static const char *fault_why(int error)
 {
 	switch (error) {
 	case -EPERM:
@@ -79,13 +79,13 @@ static const char *why(int error)
 
 static void say_none(const struct attach *a, uintptr_t addr, int error)
 {
-	const char *part[] = { "faultline: board ", a->name, why(error) };
+	const char *part[] = { "faultline: board ", a->name, fault_why(error) };
 
 	attach_say(part, 3, addr);
 }
 
 /* Is the page open for this already, so that it only was slower than others? */
-static bool is_open(const struct attach_page *p, int write)
+static bool page_is_open(const struct attach_page *p, int write)
 {
 	/* Acquire pairs with the release in view.c. */
 	uint32_t prot = atomic_load_explicit(&p->view, memory_order_acquire) >>
@@ -116,13 +116,13 @@ static bool as_before(struct attach *a, uintptr_t addr)
 	return same;
 }
 
-static bool ask(struct attach *a, const struct attach_page *p, uintptr_t addr,
-		int write)
+static bool fault_ask(struct attach *a, const struct attach_page *p,
+		      uintptr_t addr, int write)
 {
 	int error;
 
 	/* In a forked child what the parent had open is not there. */
-	if (atomic_load(&a->error) != -EPERM && is_open(p, write))
+	if (atomic_load(&a->error) != -EPERM && page_is_open(p, write))
 		return !as_before(a, addr);
 	error = attach_fault(a, addr - addr % ATTACH_PAGE, write);
 	if (error == -ENODEV || error == -EPERM || error == -ENOMEM ||
@@ -141,7 +141,7 @@ static int fix_one(struct attach *a, uintptr_t addr, int write)
 	if (attach_inside(a, addr)) {
 		if (addr >= attach_doorbell(a))
 			return -1;
-		return ask(a, p, addr, write) ? 1 : -1;
+		return fault_ask(a, p, addr, write) ? 1 : -1;
 	}
 	if (!p)
 		return 0;
@@ -156,7 +156,7 @@ static int fix_one(struct attach *a, uintptr_t addr, int write)
 	}
 	if ((own & (OWN_IMPORTED | OWN_OUT | OWN_FOREIGN)) != OWN_IMPORTED)
 		return 0;
-	if (ask(a, p, addr, write))
+	if (fault_ask(a, p, addr, write))
 		return 1;
 	/* Given back meanwhile? Then the board was right not to know. */
 	return atomic_load(&a->moves) != moves ? 1 : -1;

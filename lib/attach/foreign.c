@@ -21,7 +21,7 @@ static bool is_closed(const struct attach_page *p, const struct os_map *m)
 }
 
 /* Imported pages from l->at up to end, where m is mapped; NULL: nothing is. */
-static void mark(struct look *l, uintptr_t end, const struct os_map *m)
+static void foreign_mark(struct look *l, uintptr_t end, const struct os_map *m)
 {
 	bool ours = m && os_map_is(m, l->a->bank_fd);
 	struct attach_page *p;
@@ -40,14 +40,14 @@ static void mark(struct look *l, uintptr_t end, const struct os_map *m)
 	l->at = end;
 }
 
-static void look_at(void *arg, const struct os_map *m)
+static void foreign_look_at(void *arg, const struct os_map *m)
 {
 	struct look *l = arg;
 
 	if (m->start > l->at)
-		mark(l, m->start, NULL);
+		foreign_mark(l, m->start, NULL);
 	if (m->end > l->at)
-		mark(l, m->end, m);
+		foreign_mark(l, m->end, m);
 }
 
 uintptr_t attach_foreign(struct attach *a, uintptr_t from, uintptr_t last)
@@ -60,9 +60,9 @@ uintptr_t attach_foreign(struct attach *a, uintptr_t from, uintptr_t last)
 	if (!attach_next(a, &va, &p) || va > last)
 		return 0;
 	l.at = va;
-	if (!os_map_each(va, last, look_at, &l) && l.at <= last &&
+	if (!os_map_each(va, last, foreign_look_at, &l) && l.at <= last &&
 	    last != UINTPTR_MAX)
-		mark(&l, last + 1, NULL);
+		foreign_mark(&l, last + 1, NULL);
 	return l.first;
 }
 

@@ -28,7 +28,7 @@ static struct {
 	bool ready;			/* the handlers are installed */
 } forking;
 
-static bool on_stack(uintptr_t va)
+static bool fork_on_stack(uintptr_t va)
 {
 	return va >= forking.stack_start && va < forking.stack_end;
 }
@@ -41,7 +41,7 @@ static bool all_present(struct attach *a, bool ask)
 	uintptr_t va;
 
 	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE) {
-		if (on_stack(va) || atomic_load(&p->own) & OWN_FOREIGN ||
+		if (fork_on_stack(va) || atomic_load(&p->own) & OWN_FOREIGN ||
 		    atomic_load(&p->view) >> VIEW_PROT_SHIFT)
 			continue;
 		all = false;
@@ -51,7 +51,7 @@ static bool all_present(struct attach *a, bool ask)
 	return all;
 }
 
-static void hold(struct attach *a, unsigned int slot)
+static void fork_hold(struct attach *a, unsigned int slot)
 {
 	unsigned int i;
 
@@ -73,7 +73,7 @@ static void hold(struct attach *a, unsigned int slot)
 	attach_views_lock(a, &forking.mask[slot]);
 }
 
-static void prepare(void)
+static void fork_prepare(void)
 {
 	struct attach *a;
 	unsigned int i;
@@ -92,11 +92,11 @@ static void prepare(void)
 			fcntl(forking.pipe[0], F_SETFD, FD_CLOEXEC);
 			fcntl(forking.pipe[1], F_SETFD, FD_CLOEXEC);
 		}
-		hold(a, i);
+		fork_hold(a, i);
 	}
 }
 
-static void parent(void)
+static void fork_parent(void)
 {
 	struct attach *a;
 	unsigned int i;
@@ -148,7 +148,7 @@ static void own_pages(struct attach *a)
 	}
 }
 
-static void child(void)
+static void fork_child(void)
 {
 	struct attach *a;
 	unsigned int i;
@@ -201,7 +201,8 @@ void attach_fork_ready(void)
 {
 	attach_slots_lock();
 	/* Without it a fork would leave two processes with one attachment. */
-	if (!forking.ready && !pthread_atfork(prepare, parent, child))
+	if (!forking.ready &&
+	    !pthread_atfork(fork_prepare, fork_parent, fork_child))
 		forking.ready = true;
 	attach_slots_unlock();
 }

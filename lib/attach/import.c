@@ -58,7 +58,7 @@ int attach_rehearse(struct attach *a)
 #define PATIENCE	10000	/* naps */
 
 /* Memory is short: shall it be tried once more? */
-static bool again(int error, int *naps)
+static bool import_try_again(int error, int *naps)
 {
 	if (error != -ENOMEM || ++*naps == PATIENCE)
 		return false;
@@ -72,17 +72,17 @@ int attach_replace(void *at, const void *from, uint64_t bytes, int prot)
 
 	do {
 		error = os_replace(at, from, bytes, prot);
-	} while (again(error, &naps));
+	} while (import_try_again(error, &naps));
 	return error;
 }
 
-static struct attach_page *nth(struct attach *a, const struct run *r,
-			       unsigned int i)
+static struct attach_page *run_page(struct attach *a, const struct run *r,
+				    unsigned int i)
 {
 	return attach_page(a, r->va + i * (uintptr_t)ATTACH_PAGE);
 }
 
-static uint64_t bytes_of(const struct run *r)
+static uint64_t run_bytes(const struct run *r)
 {
 	return r->n * (uint64_t)ATTACH_PAGE;
 }
@@ -93,7 +93,7 @@ static void busy_begin(struct attach *a, const struct run *r)
 
 	/* Before the page changes: who faults on it must find it marked. */
 	for (i = 0; i < r->n; i++)
-		atomic_fetch_or(&nth(a, r, i)->own, OWN_BUSY | OWN_WAS);
+		atomic_fetch_or(&run_page(a, r, i)->own, OWN_BUSY | OWN_WAS);
 }
 
 static void busy_end(struct attach *a, const struct run *r, uint32_t set,
@@ -103,14 +103,14 @@ static void busy_end(struct attach *a, const struct run *r, uint32_t set,
 
 	atomic_fetch_add(&a->moves, 1);
 	for (i = 0; i < r->n; i++) {
-		atomic_fetch_or(&nth(a, r, i)->own, set);
-		atomic_fetch_and(&nth(a, r, i)->own, ~(clear | OWN_BUSY));
+		atomic_fetch_or(&run_page(a, r, i)->own, set);
+		atomic_fetch_and(&run_page(a, r, i)->own, ~(clear | OWN_BUSY));
 	}
 }
 
 /* Two steps of the protocol with the same arguments. */
-static int tell(struct attach *a, uint32_t op, const struct run *r,
-		uint64_t a2, int result, uint32_t *frame)
+static int import_tell(struct attach *a, uint32_t op, const struct run *r,
+		       uint64_t a2, int result, uint32_t *frame)
 {
 	struct attach_ask q = {
 		.op = op,
@@ -161,21 +161,21 @@ static void put_back(struct attach *a, const struct run *r,
 			os_say("faultline: memory cannot be put back\n");
 			abort();
 		}
-		atomic_store(&nth(a, r, i)->view, 0);
+		atomic_store(&run_page(a, r, i)->view, 0);
 	}
-	os_protect((void *)r->va, bytes_of(r), attach_host_prot(r->prot));
+	os_protect((void *)r->va, run_bytes(r), attach_host_prot(r->prot));
 }
 
 /* Contents of the pages into their frames, and these in their place. */
-static int move_in(struct attach *a, const struct run *r,
-		   const uint32_t *frame)
+static int import_move_in(struct attach *a, const struct run *r,
+			  const uint32_t *frame)
 {
 	unsigned int i, done = 0;
 	sigset_t mask;
 	int error;
 
 	attach_views_lock(a, &mask);
-	error = attach_protect(a, r->va, bytes_of(r), PROT_READ);
+	error = attach_protect(a, r->va, run_bytes(r), PROT_READ);
 	for (i = 0; i < r->n && !error; i++)
 		error = os_copy_from(a->bank + (uint64_t)frame[i] * ATTACH_PAGE,
 				     (void *)(r->va + i *
@@ -194,11 +194,11 @@ static int import_run(struct attach *a, const struct run *r)
 	uint32_t frame[ATTACH_BATCH], set = OWN_IMPORTED;
 	int error, next;
 
-	error = tell(a, ATTACH_IMPORT, r, (uint64_t)r->prot, 0, frame);
+	error = import_tell(a, ATTACH_IMPORT, r, (uint64_t)r->prot, 0, frame);
 	if (error)
 		return error;
 	busy_begin(a, r);
-	error = move_in(a, r, frame);
+	error = import_move_in(a, r, frame);
 	if (error) {
 		busy_end(a, r, 0, 0);
 	} else {
@@ -208,7 +208,7 @@ static int import_run(struct attach *a, const struct run *r)
 		busy_end(a, r, set, 0);
 	}
 	/* Only now may the board take them away again. */
-	next = tell(a, ATTACH_IMPORTED, r, r->keep, error, NULL);
+	next = import_tell(a, ATTACH_IMPORTED, r, r->keep, error, NULL);
 	return error ? error : next;
 }
 
@@ -221,7 +221,7 @@ static void keep_frames(struct attach *a, const struct run *r, uint32_t *frame)
 	uint32_t view;
 
 	for (i = 0; i < r->n; i++) {
-		view = atomic_load(&nth(a, r, i)->view);
+		view = atomic_load(&run_page(a, r, i)->view);
 		frame[i] = view >> VIEW_PROT_SHIFT ?
 			   (view & VIEW_FRAME) - 1 : ~0u;
 	}
@@ -232,14 +232,14 @@ static bool all_open(struct attach *a, const struct run *r)
 	unsigned int i;
 
 	for (i = 0; i < r->n; i++)
-		if (!(atomic_load(&nth(a, r, i)->view) >> VIEW_PROT_SHIFT))
+		if (!(atomic_load(&run_page(a, r, i)->view) >> VIEW_PROT_SHIFT))
 			return false;
 	return true;
 }
 
 static bool is_foreign(struct attach *a, const struct run *r, unsigned int i)
 {
-	return atomic_load(&nth(a, r, i)->own) & OWN_FOREIGN;
+	return atomic_load(&run_page(a, r, i)->own) & OWN_FOREIGN;
 }
 
 /* All of the run that is still there. */
@@ -273,7 +273,7 @@ static int move_out(struct attach *a, const struct run *r,
 	 */
 	do {
 		error = protect_run(a, r, all_open(a, r) ? PROT_READ : PROT_NONE);
-	} while (again(error, &naps));
+	} while (import_try_again(error, &naps));
 	for (i = 0; i < r->n && !error; i++)
 		if (frame[i] != ~0u)
 			memcpy(a->scratch + (uint64_t)i * ATTACH_PAGE,
@@ -302,7 +302,7 @@ static void return_run(struct attach *a, const struct run *r)
 	bool gone;
 	int error;
 
-	error = tell(a, ATTACH_RETURN, r, 0, 0, frame);
+	error = import_tell(a, ATTACH_RETURN, r, 0, 0, frame);
 	gone = error == -ENODEV;
 	/* The board cannot bring them in: they stay its own, and in use. */
 	if (error && !gone)
@@ -321,12 +321,12 @@ static void return_run(struct attach *a, const struct run *r)
 		abort();
 	}
 	for (i = 0; i < r->n; i++)
-		atomic_store(&nth(a, r, i)->view, 0);
+		atomic_store(&run_page(a, r, i)->view, 0);
 	attach_views_unlock(a, &mask);
 	atomic_fetch_sub(&a->imported, r->n);
 	busy_end(a, r, 0, OWN_IMPORTED | OWN_KEPT | OWN_WRITE | OWN_FOREIGN);
 	if (!gone)
-		tell(a, ATTACH_RETURNED, r, 0, 0, NULL);
+		import_tell(a, ATTACH_RETURNED, r, 0, 0, NULL);
 }
 
 /* ---- the stack of who forks ---- */
@@ -374,7 +374,7 @@ static void stack_out(struct attach *a, const struct run *r)
 	}
 	/* Which frame it was stays written down. */
 	for (i = 0; i < r->n; i++)
-		atomic_fetch_and(&nth(a, r, i)->view, VIEW_FRAME);
+		atomic_fetch_and(&run_page(a, r, i)->view, VIEW_FRAME);
 	attach_views_unlock(a, &mask);
 	busy_end(a, r, OWN_OUT, 0);
 }
@@ -384,14 +384,15 @@ static void stack_back(struct attach *a, const struct run *r)
 	uint32_t frame[ATTACH_BATCH];
 	unsigned int i;
 
-	if (!(atomic_load(&nth(a, r, 0)->own) & OWN_OUT))
+	if (!(atomic_load(&run_page(a, r, 0)->own) & OWN_OUT))
 		return;
 	for (i = 0; i < r->n; i++) {
-		frame[i] = (atomic_load(&nth(a, r, i)->view) & VIEW_FRAME) - 1;
-		atomic_store(&nth(a, r, i)->view, 0);
+		frame[i] = (atomic_load(&run_page(a, r, i)->view) &
+			    VIEW_FRAME) - 1;
+		atomic_store(&run_page(a, r, i)->view, 0);
 	}
 	busy_begin(a, r);
-	if (move_in(a, r, frame)) {
+	if (import_move_in(a, r, frame)) {
 		os_say("faultline: a stack cannot be put back after fork\n");
 		abort();
 	}
@@ -400,7 +401,7 @@ static void stack_back(struct attach *a, const struct run *r)
 
 /* ---- jobs ---- */
 
-static uintptr_t job_start(const struct attach *a)
+static uintptr_t job_start_va(const struct attach *a)
 {
 	return a->job.addr - a->job.addr % a->hello.page_bytes;
 }
@@ -417,7 +418,7 @@ static bool job_next(const struct attach *a, uintptr_t *va)
 {
 	if (attach_inside(a, *va))
 		*va = a->arena + ATTACH_ARENA_BYTES;
-	return *va <= job_last(a) && *va >= job_start(a);
+	return *va <= job_last(a) && *va >= job_start_va(a);
 }
 
 static int prot_of(uint32_t own)
@@ -425,20 +426,20 @@ static int prot_of(uint32_t own)
 	return own & OWN_WRITE ? FL_PROT_READ | FL_PROT_WRITE : FL_PROT_READ;
 }
 
-static void uncount(struct attach *a, uintptr_t from, uintptr_t to);
+static void import_uncount(struct attach *a, uintptr_t from, uintptr_t to);
 
 /* The granule of va as a run, if it may be part of the region. */
-static int judge(struct attach *a, uintptr_t va, struct os_map *m,
-		 struct run *r)
+static int granule_check(struct attach *a, uintptr_t va, struct os_map *m,
+			 struct run *r)
 {
 	*r = (struct run){ .va = va, .n = attach_granule(a) / ATTACH_PAGE };
 	return attach_eligible(a, va, m, &r->prot, &r->keep);
 }
 
-static bool joins(const struct run *r, const struct run *g)
+static bool run_joins(const struct run *r, const struct run *g)
 {
 	return r->n && r->n + g->n <= ATTACH_BATCH && r->prot == g->prot &&
-	       r->keep == g->keep && r->va + bytes_of(r) == g->va;
+	       r->keep == g->keep && r->va + run_bytes(r) == g->va;
 }
 
 static int import_checked(struct attach *a)
@@ -446,17 +447,17 @@ static int import_checked(struct attach *a)
 	struct run r = { 0 }, g;
 	struct os_map m = { 0 };
 	struct attach_page *p;
-	uintptr_t va = job_start(a);
+	uintptr_t va = job_start_va(a);
 	int error = 0;
 
 	for (; job_next(a, &va) && !error; va += attach_granule(a)) {
 		p = attach_page(a, va);
 		if (p && atomic_load(&p->own) & OWN_IMPORTED)
 			continue;
-		error = judge(a, va, &m, &g);
+		error = granule_check(a, va, &m, &g);
 		if (error)
 			break;
-		if (joins(&r, &g)) {
+		if (run_joins(&r, &g)) {
 			r.n += g.n;
 			continue;
 		}
@@ -481,7 +482,7 @@ static uintptr_t find_foreign(struct attach *a, uintptr_t from, uintptr_t last)
 	return first;
 }
 
-static int import(struct attach *a)
+static int import_job(struct attach *a)
 {
 	struct os_map m = { 0 };
 	struct attach_page *p;
@@ -489,21 +490,21 @@ static int import(struct attach *a)
 	uintptr_t va;
 	int error;
 
-	find_foreign(a, job_start(a), job_last(a));
-	for (va = job_start(a); job_next(a, &va); va += attach_granule(a)) {
-		error = judge(a, va, &m, &g);
+	find_foreign(a, job_start_va(a), job_last(a));
+	for (va = job_start_va(a); job_next(a, &va); va += attach_granule(a)) {
+		error = granule_check(a, va, &m, &g);
 		if (error)
 			return error;
 	}
 	error = import_checked(a);
-	for (va = job_start(a); job_next(a, &va); va += ATTACH_PAGE) {
+	for (va = job_start_va(a); job_next(a, &va); va += ATTACH_PAGE) {
 		p = attach_page(a, va);
 		if (p && atomic_load(&p->own) & OWN_IMPORTED)
 			atomic_fetch_add(&p->own, 1u << OWN_COUNT_SHIFT);
 	}
 	/* What was imported of a range that failed goes back by the same way. */
 	if (error)
-		uncount(a, job_start(a), job_last(a));
+		import_uncount(a, job_start_va(a), job_last(a));
 	return error;
 }
 
@@ -511,7 +512,7 @@ static int import(struct attach *a)
  * With all pages from..last that are imported: one region less, and those that
  * are in none go back.
  */
-static void uncount(struct attach *a, uintptr_t from, uintptr_t last)
+static void import_uncount(struct attach *a, uintptr_t from, uintptr_t last)
 {
 	struct attach_page *p;
 	struct run r = { 0 };
@@ -533,7 +534,7 @@ static void uncount(struct attach *a, uintptr_t from, uintptr_t last)
 		keep = own & OWN_KEPT;
 		if (r.n && (own >> OWN_COUNT_SHIFT || r.n == ATTACH_BATCH ||
 			    r.prot != prot || r.keep != keep ||
-			    r.va + bytes_of(&r) != va)) {
+			    r.va + run_bytes(&r) != va)) {
 			return_run(a, &r);
 			r.n = 0;
 		}
@@ -555,18 +556,18 @@ static void return_all(struct attach *a)
 
 	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE)
 		atomic_fetch_and(&p->own, (1u << OWN_COUNT_SHIFT) - 1);
-	uncount(a, 0, UINTPTR_MAX);
+	import_uncount(a, 0, UINTPTR_MAX);
 	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE)
 		atomic_store(&p->own, OWN_WAS);
 }
 
-static void on_stack(struct attach *a, void (*fn)(struct attach *a,
-						  const struct run *r))
+static void import_on_stack(struct attach *a, void (*fn)(struct attach *a,
+							 const struct run *r))
 {
 	struct attach_page *p;
 	struct run r = { .n = attach_granule(a) / ATTACH_PAGE };
 
-	r.va = job_start(a);
+	r.va = job_start_va(a);
 	for (; attach_next(a, &r.va, &p) && r.va <= job_last(a);
 	     r.va += attach_granule(a)) {
 		r.prot = prot_of(atomic_load(&p->own));
@@ -579,19 +580,19 @@ void attach_job_do(struct attach *a)
 	a->job.result = 0;
 	switch (a->job.kind) {
 	case JOB_IMPORT:
-		a->job.result = import(a);
+		a->job.result = import_job(a);
 		break;
 	case JOB_RETURN:
-		uncount(a, job_start(a), job_last(a));
+		import_uncount(a, job_start_va(a), job_last(a));
 		break;
 	case JOB_RETURN_ALL:
 		return_all(a);
 		break;
 	case JOB_STACK_OUT:
-		on_stack(a, stack_out);
+		import_on_stack(a, stack_out);
 		break;
 	case JOB_STACK_BACK:
-		on_stack(a, stack_back);
+		import_on_stack(a, stack_back);
 		break;
 	}
 }

@@ -23,7 +23,7 @@ static int folder_ok(const char *folder)
 	return 0;
 }
 
-static const char *setting(const char *name)
+static const char *path_setting(const char *name)
 {
 	const char *value = getenv(name);
 
@@ -45,10 +45,10 @@ int attach_path(const char *name, char *path, unsigned int path_bytes)
 		n = snprintf(path, room, "%s", name);
 		return n < 0 || (unsigned int)n >= room ? -ENAMETOOLONG : 0;
 	}
-	dir = setting("FAULTLINE_DIR");
+	dir = path_setting("FAULTLINE_DIR");
 	if (dir)
 		n = snprintf(folder, sizeof(folder), "%s", dir);
-	else if ((dir = setting("XDG_RUNTIME_DIR")))
+	else if ((dir = path_setting("XDG_RUNTIME_DIR")))
 		n = snprintf(folder, sizeof(folder), "%s/faultline", dir);
 	else
 		n = snprintf(folder, sizeof(folder), "/tmp/faultline-%lu",
@@ -56,7 +56,7 @@ int attach_path(const char *name, char *path, unsigned int path_bytes)
 	if (n < 0 || (unsigned int)n >= sizeof(folder))
 		return -ENAMETOOLONG;
 	/* A folder that the user names himself is his own affair. */
-	error = setting("FAULTLINE_DIR") ? 0 : folder_ok(folder);
+	error = path_setting("FAULTLINE_DIR") ? 0 : folder_ok(folder);
 	if (error)
 		return error;
 	n = snprintf(path, room, "%s/%s.sock", folder, name);

@@ -18,14 +18,14 @@
 #define NAP_MS		1000	/* so often it looks by itself */
 #define ALT_BYTES	262144u	/* of an alternate stack */
 
-static bool busy(struct attach *a)
+static bool service_busy(struct attach *a)
 {
 	return atomic_load(&a->stop) || atomic_load(&a->job.state) == 1 ||
 	       (!atomic_load(&a->error) && attach_views_wait(a));
 }
 
 /* Bells say nothing but that there is something; the end says more. */
-static void hear(struct attach *a, short events)
+static void service_hear(struct attach *a, short events)
 {
 	char notes[64 * sizeof(struct attach_note)];
 	ssize_t r;
@@ -46,7 +46,7 @@ void attach_listen(struct attach *a)
 		attach_dies(a, -ENODEV);
 }
 
-static void nap(struct attach *a)
+static void service_nap(struct attach *a)
 {
 	struct pollfd p[2] = {
 		{ .fd = a->wake[0], .events = POLLIN },
@@ -57,17 +57,17 @@ static void nap(struct attach *a)
 
 	/* seq_cst: say it, then look (attach.h, service_asleep). */
 	atomic_store(&a->shared->service_asleep, 1);
-	if (!busy(a) && poll(p, gone ? 1 : 2, NAP_MS) > 0) {
+	if (!service_busy(a) && poll(p, gone ? 1 : 2, NAP_MS) > 0) {
 		while (p[0].revents && read(a->wake[0], drop, sizeof(drop)) ==
 				       sizeof(drop))
 			;
 		if (!gone)
-			hear(a, p[1].revents);
+			service_hear(a, p[1].revents);
 	}
 	atomic_store(&a->shared->service_asleep, 0);
 }
 
-static void *service(void *arg)
+static void *service_loop(void *arg)
 {
 	struct attach *a = arg;
 	unsigned int idle = 0;
@@ -78,14 +78,14 @@ static void *service(void *arg)
 			attach_job_do(a);
 			atomic_store(&a->job.state, 2);
 			idle = 0;
-		} else if (busy(a)) {
+		} else if (service_busy(a)) {
 			attach_views(a);
 			idle = 0;
 			os_pause();
 		} else if (idle++ < LINGER) {
 			os_yield();
 		} else {
-			nap(a);
+			service_nap(a);
 			/* Also the board's word in the shared area counts. */
 			attach_error(a);
 			idle = LINGER - 1;
@@ -118,12 +118,12 @@ int attach_service_start(struct attach *a)
 		return error;
 	/* The program's signals are for its own threads. */
 	attach_block_signals(&mask);
-	error = -pthread_create(&a->service, NULL, service, a);
+	error = -pthread_create(&a->service, NULL, service_loop, a);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	return error;
 }
 
-static void wake(struct attach *a)
+static void service_wake(struct attach *a)
 {
 	/* Full: then it will wake anyway. */
 	while (write(a->wake[1], "", 1) < 0 && errno == EINTR)
@@ -133,7 +133,7 @@ static void wake(struct attach *a)
 void attach_service_end(struct attach *a)
 {
 	atomic_store(&a->stop, 1);
-	wake(a);
+	service_wake(a);
 	pthread_join(a->service, NULL);
 }
 
@@ -162,7 +162,7 @@ void attach_job_unlock(struct attach *a)
 }
 
 /* A stack for the handler while the thread's own one is moved. */
-static void *alternate(stack_t *was)
+static void *service_alt_stack(stack_t *was)
 {
 	stack_t alt = { .ss_size = ALT_BYTES };
 
@@ -176,7 +176,7 @@ static void *alternate(stack_t *was)
 }
 
 /* Nothing here may fail once it waits: errno may be on a page that moves. */
-static void await(struct attach *a)
+static void service_await(struct attach *a)
 {
 	unsigned int turns = 0;
 
@@ -198,7 +198,7 @@ int attach_job_locked(struct attach *a, uint32_t kind, void *addr,
 	j->access = access;
 	memset(j->fixed, 0, sizeof(j->fixed));
 	os_thread_ranges(j->fixed);
-	alt = alternate(&was);
+	alt = service_alt_stack(&was);
 	memset(j->keep, 0, sizeof(j->keep));
 	os_stack(&j->keep[0].start, &j->keep[0].end);
 	if (!(was.ss_flags & SS_DISABLE)) {
@@ -207,8 +207,8 @@ int attach_job_locked(struct attach *a, uint32_t kind, void *addr,
 	}
 	attach_fault_variables(&j->keep[2].start, &j->keep[2].end);
 	atomic_store(&j->state, 1);
-	wake(a);
-	await(a);
+	service_wake(a);
+	service_await(a);
 	if (alt) {
 		sigaltstack(&was, NULL);
 		munmap(alt, ALT_BYTES);

@@ -61,7 +61,7 @@ inline nap(also)
 
 inline attach_call()
 {
-	/* take() */
+	/* call_take() */
 	do
 	:: error -> break
 	:: else ->
@@ -75,7 +75,7 @@ inline attach_call()
 	:: error
 	:: else ->
 		state = ASKED;
-		/* await() */
+		/* service_await() */
 		do
 		:: state == ANSWERED || error -> break
 		:: else -> nap(state == ANSWERED)
@@ -103,7 +103,7 @@ active proctype service()
 	do
 	:: job_state == 1 ->			/* attach_job_do() */
 		attach_call();			/* IMPORT */
-		attach_views_lock();		/* move_in() */
+		attach_views_lock();		/* slot_move_in() */
 		view_flag = false;
 		attach_call();			/* IMPORTED */
 		job_state = 2
@@ -150,7 +150,7 @@ active proctype call()
 
 active proctype fork()
 {
-	attach_job_lock();			/* prepare() */
+	attach_job_lock();			/* fork_prepare() */
 #ifdef FLAG_FIRST
 	attach_views_lock();
 	attach_job_locked();
@@ -158,7 +158,7 @@ active proctype fork()
 	attach_job_locked();			/* JOB_STACK_OUT */
 	attach_views_lock();
 #endif
-	view_flag = false;			/* parent() */
+	view_flag = false;			/* fork_parent() */
 	attach_job_locked();			/* JOB_STACK_BACK */
 	job_taken = false;
 	living--

@@ -87,7 +87,7 @@ static void *table_mmap(int fd, size_t bytes, uint64_t offset, int *error)
 }
 
 /* Attachment whose bank holds the address, and where; NULL. */
-static struct attach *by_bank(const void *addr, uint64_t *offset)
+static struct attach *table_by_bank(const void *addr, uint64_t *offset)
 {
 	struct attach *a;
 	unsigned int i;
@@ -112,7 +112,7 @@ static int table_munmap(void *addr, size_t bytes)
 	struct attach_ask q = { .op = ATTACH_MUNMAP, .arg = { ~0ull, bytes } };
 
 	if (!a) {
-		a = by_bank(addr, &q.arg[0]);
+		a = table_by_bank(addr, &q.arg[0]);
 		if (!a)
 			return -EINVAL;
 	}
@@ -136,7 +136,8 @@ static int table_mmio_write32(volatile void *addr, uint32_t value)
 }
 
 /* An address that an answer holds; NULL: it cannot be right. */
-static void *given(struct attach *a, uint64_t addr, size_t bytes, int *error)
+static void *table_given(struct attach *a, uint64_t addr, size_t bytes,
+			 int *error)
 {
 	uint64_t room = attach_doorbell(a) - a->arena;
 
@@ -152,10 +153,10 @@ static void *table_alloc(int fd, size_t bytes, int *error)
 	struct attach_ask q = { .op = ATTACH_ALLOC, .arg = { bytes } };
 
 	*error = a ? attach_call(a, &q) : -EBADF;
-	return *error ? NULL : given(a, q.ret[0], bytes, error);
+	return *error ? NULL : table_given(a, q.ret[0], bytes, error);
 }
 
-static int open_file(const char *path, size_t *bytes, int *error)
+static int table_open_file(const char *path, size_t *bytes, int *error)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat st;
@@ -192,7 +193,7 @@ static void *table_map_file(int fd, const char *path, size_t *bytes,
 	*error = -EBADF;
 	if (!a)
 		return NULL;
-	file = open_file(path, &size_bytes, error);
+	file = table_open_file(path, &size_bytes, error);
 	if (file < 0)
 		return NULL;
 	*error = attach_send_file(a, file, &id);
@@ -202,7 +203,7 @@ static void *table_map_file(int fd, const char *path, size_t *bytes,
 	q.arg[0] = size_bytes;
 	q.arg[1] = id;
 	*error = attach_call(a, &q);
-	mem = *error ? NULL : given(a, q.ret[0], size_bytes, error);
+	mem = *error ? NULL : table_given(a, q.ret[0], size_bytes, error);
 	if (mem)
 		*bytes = size_bytes;
 	return mem;
@@ -288,7 +289,7 @@ static void table_return(int fd, void *addr, size_t bytes)
 }
 
 /* Is the page there and open? If it is not the board's affair, just look. */
-static int present(struct attach *a, uintptr_t va, int for_write)
+static int table_page_present(struct attach *a, uintptr_t va, int for_write)
 {
 	uint32_t need = for_write ? FL_PROT_WRITE : FL_PROT_READ;
 	struct attach_page *p = attach_page(a, va);
@@ -324,7 +325,7 @@ static int table_prefault(int fd, void *addr, size_t bytes, int for_write)
 		return -EBADF;
 	va -= va % ATTACH_PAGE;
 	for (; ; va += ATTACH_PAGE) {
-		error = present(a, va, for_write != 0);
+		error = table_page_present(a, va, for_write != 0);
 		if (error || last - va < ATTACH_PAGE)
 			return error;
 	}

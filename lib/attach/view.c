@@ -17,7 +17,7 @@
 
 /* ---- what is known of a page ---- */
 
-static struct attach_page *outside(struct attach *a, uintptr_t va)
+static struct attach_page *view_outside(struct attach *a, uintptr_t va)
 {
 	uint64_t page = va / ATTACH_PAGE;
 	struct attach_node *n;
@@ -40,7 +40,7 @@ struct attach_page *attach_page(struct attach *a, uintptr_t va)
 {
 	if (attach_inside(a, va))
 		return &a->page[(va - a->arena) / ATTACH_PAGE];
-	return outside(a, va);
+	return view_outside(a, va);
 }
 
 struct attach_page *attach_page_make(struct attach *a, uintptr_t va)
@@ -57,7 +57,7 @@ struct attach_page *attach_page_make(struct attach *a, uintptr_t va)
 		n = attach_memory(sizeof(*n));
 		if (!n)
 			return NULL;
-		/* Release pairs with the acquire in outside(). */
+		/* Release pairs with the acquire in view_outside(). */
 		atomic_store_explicit(in, n, memory_order_release);
 	}
 	at = &n->leaf[(page >> NODE_BITS) % NODE_ENTRIES];
@@ -66,7 +66,7 @@ struct attach_page *attach_page_make(struct attach *a, uintptr_t va)
 		l = attach_memory(sizeof(*l));
 		if (!l)
 			return NULL;
-		/* Release pairs with the acquire in outside(). */
+		/* Release pairs with the acquire in view_outside(). */
 		atomic_store_explicit(at, l, memory_order_release);
 	}
 	return &l->page[page % NODE_ENTRIES];
@@ -116,7 +116,7 @@ _Noreturn static void cannot_close(void)
  * begin again with few. What was open is opened again when it is touched. What
  * must not be absent stays as it is, and what is on its way is not ours to touch.
  */
-static void start_over(struct attach *a)
+static void view_start_over(struct attach *a)
 {
 	struct attach_page *p;
 	uintptr_t va = 0;
@@ -148,7 +148,7 @@ int attach_protect(struct attach *a, uintptr_t va, uint64_t bytes, int prot)
 
 	if (error != -ENOMEM)
 		return error;
-	start_over(a);
+	view_start_over(a);
 	return os_protect((void *)va, bytes, prot);
 }
 
@@ -215,7 +215,7 @@ int attach_map(struct attach *a, uintptr_t va, unsigned int npages,
 
 	if (error != -ENOMEM)
 		return error;
-	start_over(a);
+	view_start_over(a);
 	return map_once(a, va, npages, frame, prot);
 }
 
@@ -302,7 +302,7 @@ static bool is_still(struct attach *a, uintptr_t va, uint32_t frame)
 	       !attach_foreign_page(a, va);
 }
 
-static void command(struct attach *a, const struct attach_view *v)
+static void view_command(struct attach *a, const struct attach_view *v)
 {
 	bool open = v->kind == ATTACH_OPEN_PAGES;
 	uint32_t i, n, all = attach_granule(a) / ATTACH_PAGE;
@@ -390,7 +390,7 @@ static void do_commands(struct attach *a)
 					    memory_order_acquire) &&
 	       !atomic_load_explicit(&a->error, memory_order_relaxed)) {
 		v = s->view[done % ATTACH_VIEWS];
-		command(a, &v);
+		view_command(a, &v);
 		/*
 		 * Release pairs with the board's acquire; and seq_cst, since it
 		 * sets view_awaited, then looks at view_done.

@@ -27,8 +27,8 @@ static int make_pair(struct fl_pd *pd, struct fl_cq *cq, struct pair *p)
 }
 
 /* Two writes with w; the first one fails and so the second is not begun. */
-static int fail(const char *what, struct fl_pd *pd, struct fl_cq *cq,
-		struct fl_work w)
+static int show_failure(const char *what, struct fl_pd *pd, struct fl_cq *cq,
+			struct fl_work w)
 {
 	struct fl_completion done;
 	struct pair p;
@@ -90,22 +90,22 @@ int main(int argc, char **argv)
 	/* What a completion says. */
 	w = good;
 	w.rkey ^= 0x5a5a5a00;
-	if (fail("wrong key of the peer", pd, cq, w))
+	if (show_failure("wrong key of the peer", pd, cq, w))
 		return 1;
 	w = good;
 	w.remote = (uintptr_t)mem + PAGE - 99;
-	if (fail("one byte too far", pd, cq, w))
+	if (show_failure("one byte too far", pd, cq, w))
 		return 1;
 	w = good;
 	w.opcode = FL_READ;
-	if (fail("reading what may only be written", pd, cq, w))
+	if (show_failure("reading what may only be written", pd, cq, w))
 		return 1;
 	w = good;
 	TRY(fl_reg_mr(pd, mem + PAGE, PAGE, FL_REMOTE_WRITE, &gone));
 	w.rkey = fl_mr_key(gone);
 	w.remote = (uintptr_t)mem + PAGE;
 	TRY(fl_dereg_mr(gone));
-	if (fail("a region that is gone", pd, cq, w))
+	if (show_failure("a region that is gone", pd, cq, w))
 		return 1;
 	TRY(fl_close(dev));
 	return 0;

@@ -244,7 +244,7 @@ ssize_t os_receive(int fd, void *buf, size_t n, int *fds, int *nfds)
 }
 
 /* For the rest of what has begun; an interruption begins the time anew. */
-static bool ready(int fd, short events, int limit_ms)
+static bool fd_ready(int fd, short events, int limit_ms)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	int n;
@@ -265,7 +265,7 @@ int os_send_all(int fd, const void *buf, size_t n, const int *fds, int nfds,
 		done = os_send(fd, (const char *)buf + sent, n - sent, fds,
 			       nfds);
 		if (done == -EAGAIN && sent) {
-			if (!ready(fd, POLLOUT, rest_ms))
+			if (!fd_ready(fd, POLLOUT, rest_ms))
 				return -ETIMEDOUT;
 			continue;
 		}
@@ -287,7 +287,7 @@ int os_receive_all(int fd, void *buf, size_t n, int *fds, int *nfds,
 		done = os_receive(fd, (char *)buf + got, n - got,
 				  got ? NULL : fds, got ? NULL : nfds);
 		if (done == -EAGAIN && got) {
-			if (!ready(fd, POLLIN, rest_ms))
+			if (!fd_ready(fd, POLLIN, rest_ms))
 				return -ETIMEDOUT;
 			continue;
 		}

@@ -20,7 +20,7 @@
 #define TOOLS_FILES 256
 #define TOOLS_PROCESSES 4096
 
-static int limit(int what, uint64_t value)
+static int confine_limit(int what, uint64_t value)
 {
 	struct rlimit r = { (rlim_t)value, (rlim_t)value };
 
@@ -35,10 +35,10 @@ static int limit_processes(void)
 	if (getrlimit(RLIMIT_NPROC, &r))
 		return -errno;
 	return r.rlim_max < TOOLS_PROCESSES ? 0 :
-	       limit(RLIMIT_NPROC, TOOLS_PROCESSES);
+	       confine_limit(RLIMIT_NPROC, TOOLS_PROCESSES);
 }
 
-static int limits(const struct os_confine *c)
+static int confine_limits(const struct os_confine *c)
 {
 	struct rlimit cpu = { c->cpu_s, c->cpu_s + 1 };
 	int err = 0;
@@ -47,16 +47,16 @@ static int limits(const struct os_confine *c)
 	if (setrlimit(RLIMIT_CPU, &cpu))
 		err = -errno;
 	if (!err && c->memory_bytes)
-		err = limit(RLIMIT_AS, c->memory_bytes);
+		err = confine_limit(RLIMIT_AS, c->memory_bytes);
 	if (!err)
-		err = limit(RLIMIT_FSIZE, c->file_bytes);
+		err = confine_limit(RLIMIT_FSIZE, c->file_bytes);
 	if (!err)
-		err = limit(RLIMIT_NOFILE, c->kind == OS_CONFINE_TOOLS ?
-				   TOOLS_FILES : 16);
+		err = confine_limit(RLIMIT_NOFILE, c->kind == OS_CONFINE_TOOLS ?
+					   TOOLS_FILES : 16);
 	if (!err && c->kind == OS_CONFINE_TOOLS)
 		err = limit_processes();
 	if (!err)
-		err = limit(RLIMIT_CORE, 0);
+		err = confine_limit(RLIMIT_CORE, 0);
 	return err;
 }
 
@@ -122,7 +122,7 @@ static struct ruleset all_of(long version, size_t *size)
 	return r;
 }
 
-static void allow(int rules, uint64_t known, const struct os_path *p)
+static void confine_allow(int rules, uint64_t known, const struct os_path *p)
 {
 	struct landlock_path_beneath_attr rule = {
 		.parent_fd = open(p->path, O_PATH | O_CLOEXEC),
@@ -159,7 +159,7 @@ static const struct os_path libraries[] = {
 	{ "/etc/ld.so.cache", OS_MAY_READ },
 };
 
-static int files(const struct os_confine *c)
+static int confine_files(const struct os_confine *c)
 {
 	const struct os_path program = { c->program, OS_MAY_READ };
 	struct ruleset attr;
@@ -175,12 +175,12 @@ static int files(const struct os_confine *c)
 	rules = (int)syscall(SYS_landlock_create_ruleset, &attr, size, 0);
 	if (rules < 0)
 		return -errno;
-	allow(rules, attr.fs, &program);
+	confine_allow(rules, attr.fs, &program);
 	if (c->kind != OS_CONFINE_ALONE)
 		for (i = 0; i < sizeof(libraries) / sizeof(libraries[0]); i++)
-			allow(rules, attr.fs, &libraries[i]);
+			confine_allow(rules, attr.fs, &libraries[i]);
 	for (i = 0; i < c->paths; i++)
-		allow(rules, attr.fs, &c->path[i]);
+		confine_allow(rules, attr.fs, &c->path[i]);
 	if (syscall(SYS_landlock_restrict_self, rules, 0))
 		err = -errno;
 	close(rules);
@@ -188,7 +188,7 @@ static int files(const struct os_confine *c)
 }
 
 /* Of root's rights one is left: to find the program in folders of other users. */
-static int rights(void)
+static int confine_rights(void)
 {
 	struct __user_cap_header_struct head = {
 		.version = _LINUX_CAPABILITY_VERSION_3
@@ -208,9 +208,9 @@ static unsigned int system_confines(const struct os_confine *c)
 {
 	unsigned int held = 0;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || rights())
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || confine_rights())
 		return 0;
-	if (!files(c))
+	if (!confine_files(c))
 		held |= OS_CONFINED_FILES;
 	if (!os_confine_calls(c))
 		held |= OS_CONFINED_CALLS;
@@ -297,7 +297,7 @@ void os_close_from(int first)
 
 int os_confine(const struct os_confine *c)
 {
-	int err = limits(c);
+	int err = confine_limits(c);
 
 	return err ? err : (int)system_confines(c);
 }

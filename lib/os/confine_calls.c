@@ -97,50 +97,50 @@ struct code {
 	unsigned int n;
 };
 
-static void put(struct code *c, unsigned int op, uint32_t k, uint8_t yes,
-		uint8_t no)
+static void code_put(struct code *c, unsigned int op, uint32_t k, uint8_t yes,
+		     uint8_t no)
 {
 	assert(c->n < CODE_MAX);
 	c->line[c->n++] = (struct sock_filter){ (uint16_t)op, yes, no, k };
 }
 
-static void load(struct code *c, size_t at)
+static void code_load(struct code *c, size_t at)
 {
-	put(c, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0, 0);
+	code_put(c, BPF_LD | BPF_W | BPF_ABS, (uint32_t)at, 0, 0);
 }
 
 static void load_call(struct code *c)
 {
-	load(c, offsetof(struct seccomp_data, nr));
+	code_load(c, offsetof(struct seccomp_data, nr));
 }
 
 static void load_arg(struct code *c, unsigned int arg, bool high)
 {
-	load(c, offsetof(struct seccomp_data, args) + 8 * arg + 4 * high);
+	code_load(c, offsetof(struct seccomp_data, args) + 8 * arg + 4 * high);
 }
 
-static void answer(struct code *c, uint32_t what)
+static void code_answer(struct code *c, uint32_t what)
 {
-	put(c, BPF_RET | BPF_K, what, 0, 0);
+	code_put(c, BPF_RET | BPF_K, what, 0, 0);
 }
 
 /* What is loaded is value: go on; else skip so many lines. */
-static void when(struct code *c, uint32_t value, unsigned int skip)
+static void code_when(struct code *c, uint32_t value, unsigned int skip)
 {
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, value, 0, (uint8_t)skip);
+	code_put(c, BPF_JMP | BPF_JEQ | BPF_K, value, 0, (uint8_t)skip);
 }
 
-static void refuse(struct code *c, int call, int error)
+static void code_refuse(struct code *c, int call, int error)
 {
-	when(c, (uint32_t)call, 1);
-	answer(c, SECCOMP_RET_ERRNO | (uint32_t)error);
+	code_when(c, (uint32_t)call, 1);
+	code_answer(c, SECCOMP_RET_ERRNO | (uint32_t)error);
 }
 
 static void allow_all(struct code *c, const short *call, size_t n)
 {
 	for (; n; n--, call++) {
-		when(c, (uint32_t)*call, 1);
-		answer(c, SECCOMP_RET_ALLOW);
+		code_when(c, (uint32_t)*call, 1);
+		code_answer(c, SECCOMP_RET_ALLOW);
 	}
 }
 
@@ -148,11 +148,11 @@ static void allow_all(struct code *c, const short *call, size_t n)
 static void allow_with(struct code *c, int call, unsigned int arg, uint32_t bits,
 		       uint32_t value)
 {
-	when(c, (uint32_t)call, 5);
+	code_when(c, (uint32_t)call, 5);
 	load_arg(c, arg, false);
-	put(c, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
-	when(c, value, 1);
-	answer(c, SECCOMP_RET_ALLOW);
+	code_put(c, BPF_ALU | BPF_AND | BPF_K, bits, 0, 0);
+	code_when(c, value, 1);
+	code_answer(c, SECCOMP_RET_ALLOW);
 	load_call(c);
 }
 
@@ -161,36 +161,36 @@ static void allow_exec_with_secret(struct code *c)
 {
 	unsigned int i;
 
-	when(c, SYS_execve, 2 * 2 * COUNT(secret) + 2);
+	code_when(c, SYS_execve, 2 * 2 * COUNT(secret) + 2);
 	for (i = 0; i < 2 * COUNT(secret); i++) {
 		load_arg(c, 3 + i / 2, i % 2);
-		when(c, (uint32_t)(secret[i / 2] >> 32 * (i % 2)),
-		     2 * (2 * COUNT(secret) - 1 - i) + 1);
+		code_when(c, (uint32_t)(secret[i / 2] >> 32 * (i % 2)),
+			  2 * (2 * COUNT(secret) - 1 - i) + 1);
 	}
-	answer(c, SECCOMP_RET_ALLOW);
+	code_answer(c, SECCOMP_RET_ALLOW);
 	load_call(c);
 }
 
-static void begin(struct code *c)
+static void code_begin(struct code *c)
 {
-	load(c, offsetof(struct seccomp_data, arch));
-	put(c, BPF_JMP | BPF_JEQ | BPF_K, MY_ARCH, 1, 0);
-	answer(c, SECCOMP_RET_KILL_PROCESS);
+	code_load(c, offsetof(struct seccomp_data, arch));
+	code_put(c, BPF_JMP | BPF_JEQ | BPF_K, MY_ARCH, 1, 0);
+	code_answer(c, SECCOMP_RET_KILL_PROCESS);
 	load_call(c);
 	/* The x32 numbers of x86-64 are others for the same calls. */
-	put(c, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
-	answer(c, SECCOMP_RET_ERRNO | ENOSYS);
+	code_put(c, BPF_JMP | BPF_JGE | BPF_K, X32, 0, 1);
+	code_answer(c, SECCOMP_RET_ERRNO | ENOSYS);
 }
 
-static void end(struct code *c)
+static void code_end(struct code *c)
 {
 	/* Its flags are in memory; the C library then takes clone(). */
-	refuse(c, SYS_clone3, ENOSYS);
+	code_refuse(c, SYS_clone3, ENOSYS);
 	/* Nothing is a terminal. */
-	refuse(c, SYS_ioctl, ENOTTY);
-	put(c, BPF_JMP | BPF_JGT | BPF_K, YOUNGEST, 0, 1);
-	answer(c, SECCOMP_RET_ERRNO | ENOSYS);
-	answer(c, SECCOMP_RET_ERRNO | EPERM);
+	code_refuse(c, SYS_ioctl, ENOTTY);
+	code_put(c, BPF_JMP | BPF_JGT | BPF_K, YOUNGEST, 0, 1);
+	code_answer(c, SECCOMP_RET_ERRNO | ENOSYS);
+	code_answer(c, SECCOMP_RET_ERRNO | EPERM);
 }
 
 int os_confine_calls(const struct os_confine *conf)
@@ -200,7 +200,7 @@ int os_confine_calls(const struct os_confine *conf)
 	unsigned int i;
 
 	c.n = 0;
-	begin(&c);
+	code_begin(&c);
 	allow_all(&c, computing, COUNT(computing));
 	for (i = 0; i < COUNT(fcntls); i++)
 		allow_with(&c, SYS_fcntl, 1, ~0u, (uint32_t)fcntls[i]);
@@ -225,7 +225,7 @@ int os_confine_calls(const struct os_confine *conf)
 		allow_all(&c, loading, COUNT(loading));
 	if (conf->kind != OS_CONFINE_ALONE)
 		allow_with(&c, SYS_openat, 2, O_PATH, 0);
-	end(&c);
+	code_end(&c);
 	prog = (struct sock_fprog){ (unsigned short)c.n, c.line };
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) ? -errno : 0;
 }

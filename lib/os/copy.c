@@ -16,7 +16,7 @@
 #endif
 
 /* All of n bytes, in as many calls as it takes. 0 or -errno. */
-static int move(int fd, char *mem, size_t n, bool out)
+static int copy_all(int fd, char *mem, size_t n, bool out)
 {
 	ssize_t done;
 
@@ -39,9 +39,9 @@ static int copy_piped(char *to, const char *from, size_t n)
 		return -errno;
 	for (; n && !err; n -= part, to += part, from += part) {
 		part = n < PIPE_BUF ? n : PIPE_BUF;
-		err = move(p[1], (char *)from, part, true);
+		err = copy_all(p[1], (char *)from, part, true);
 		if (!err)
-			err = move(p[0], to, part, false);
+			err = copy_all(p[0], to, part, false);
 	}
 	close(p[0]);
 	close(p[1]);

@@ -73,7 +73,8 @@ static void call_handler(const struct sigaction *sa, int sig, siginfo_t *si,
 }
 
 /* Not ours: whoever was there before us gets it. */
-static void pass_on(int sig, siginfo_t *si, void *context, const void *frame)
+static void handler_pass_on(int sig, siginfo_t *si, void *context,
+			    const void *frame)
 {
 	int i = sig == SIGBUS;
 	/*
@@ -132,7 +133,7 @@ static void on_fault(int sig, siginfo_t *si, void *context)
 	if (!fixed) {
 		/* Who gets it may jump away: then this thread is in no fix. */
 		here.fixing = 0;
-		pass_on(sig, si, context, __builtin_frame_address(0));
+		handler_pass_on(sig, si, context, __builtin_frame_address(0));
 		here.fixing = nested;
 	}
 	errno = saved;
@@ -143,7 +144,7 @@ static bool is_ours(const struct sigaction *sa)
 	return (sa->sa_flags & SA_SIGINFO) && sa->sa_sigaction == on_fault;
 }
 
-static int install(unsigned int i)
+static int handler_install(unsigned int i)
 {
 	struct sigaction sa, now;
 
@@ -168,7 +169,7 @@ static int install(unsigned int i)
 	return sigaction(signals[i], &sa, NULL) ? -errno : 0;
 }
 
-static void give_back(unsigned int i)
+static void handler_give_back(unsigned int i)
 {
 	struct sigaction now, end;
 
@@ -183,24 +184,25 @@ static void give_back(unsigned int i)
 	sigaction(signals[i], &end, NULL);
 }
 
-static void lock(void)
+static void handler_lock(void)
 {
 	pthread_mutex_lock(&fault.lock);
 }
 
-static void unlock(void)
+static void handler_unlock(void)
 {
 	pthread_mutex_unlock(&fault.lock);
 }
 
 /* Lock held. */
-static int add(os_fault_fix fix)
+static int handler_add(os_fault_fix fix)
 {
 	unsigned int i, room = OS_FAULT_USERS;
 	int err;
 
 	/* Else a child would find it taken for ever. */
-	if (!fault.forks && pthread_atfork(lock, unlock, unlock))
+	if (!fault.forks &&
+	    pthread_atfork(handler_lock, handler_unlock, handler_unlock))
 		return -ENOMEM;
 	fault.forks = true;
 	for (i = 0; i < OS_FAULT_USERS; i++) {
@@ -214,10 +216,10 @@ static int add(os_fault_fix fix)
 	if (room == OS_FAULT_USERS)
 		return -EBUSY;
 	for (i = 0; !fault.users && i < 2; i++) {
-		err = install(i);
+		err = handler_install(i);
 		if (err) {
 			while (i--)
-				give_back(i);
+				handler_give_back(i);
 			return err;
 		}
 	}
@@ -232,9 +234,9 @@ int os_fault_add(os_fault_fix fix)
 {
 	int err;
 
-	lock();
-	err = add(fix);
-	unlock();
+	handler_lock();
+	err = handler_add(fix);
+	handler_unlock();
 	return err;
 }
 
@@ -248,7 +250,7 @@ void os_fault_remove(os_fault_fix fix)
 {
 	unsigned int i;
 
-	lock();
+	handler_lock();
 	for (i = 0; i < OS_FAULT_USERS; i++)
 		if (fault.count[i] && atomic_load(&fault.fix[i]) == fix)
 			break;
@@ -256,9 +258,9 @@ void os_fault_remove(os_fault_fix fix)
 	if (!--fault.count[i]) {
 		atomic_store(&fault.fix[i], NULL);
 		if (!--fault.users) {
-			give_back(0);
-			give_back(1);
+			handler_give_back(0);
+			handler_give_back(1);
 		}
 	}
-	unlock();
+	handler_unlock();
 }

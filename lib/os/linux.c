@@ -181,7 +181,7 @@ int os_replace(void *at, const void *from, uint64_t bytes, int prot)
 /* ---- what is mapped where ---- */
 
 /* A number in hexadecimal, and what follows it. */
-static uintptr_t hex(const char **s)
+static uintptr_t parse_hex(const char **s)
 {
 	uintptr_t n = 0;
 	int c, digit;
@@ -198,39 +198,39 @@ static uintptr_t hex(const char **s)
 	}
 }
 
-static bool begins(const char *s, const char *with)
+static bool text_begins(const char *s, const char *with)
 {
 	return !strncmp(s, with, strlen(with));
 }
 
 /* name: of the file, or what the kernel calls it; "" for anonymous memory */
-static enum os_map_kind kind_of(const char *name, bool shared)
+static enum os_map_kind map_kind(const char *name, bool shared)
 {
 	if (!strcmp(name, "[stack]"))
 		return OS_MAP_STACK;
-	if (begins(name, "[heap]") || begins(name, "[anon:"))
+	if (text_begins(name, "[heap]") || text_begins(name, "[anon:"))
 		return OS_MAP_PRIVATE;
-	if (begins(name, "[anon_shmem:"))
+	if (text_begins(name, "[anon_shmem:"))
 		return OS_MAP_SHARED;
-	if (*name == '[' || begins(name, "anon_inode:") ||
-	    begins(name, "/anon_hugepage"))
+	if (*name == '[' || text_begins(name, "anon_inode:") ||
+	    text_begins(name, "/anon_hugepage"))
 		return OS_MAP_SPECIAL;
 	/* Of /dev only these two are memory. */
-	if (begins(name, "/dev/") && !begins(name, "/dev/zero") &&
-	    !begins(name, "/dev/shm/"))
+	if (text_begins(name, "/dev/") && !text_begins(name, "/dev/zero") &&
+	    !text_begins(name, "/dev/shm/"))
 		return OS_MAP_SPECIAL;
 	return shared ? OS_MAP_SHARED : OS_MAP_PRIVATE;
 }
 
 /* A line: START-END rwxp OFFSET MAJOR:MINOR INODE      NAME (proc(5)). */
-static bool parse_line(const char *s, struct os_map *m)
+static bool maps_parse_line(const char *s, struct os_map *m)
 {
 	uint64_t major;
 
-	m->start = hex(&s);
+	m->start = parse_hex(&s);
 	if (*s++ != '-')
 		return false;
-	m->end = hex(&s);
+	m->end = parse_hex(&s);
 	if (*s++ != ' ' || strlen(s) < 5)
 		return false;
 	m->prot = (s[0] == 'r' ? PROT_READ : 0) |
@@ -238,13 +238,13 @@ static bool parse_line(const char *s, struct os_map *m)
 		  (s[2] == 'x' ? PROT_EXEC : 0);
 	m->kind = s[3] == 's' ? OS_MAP_SHARED : OS_MAP_PRIVATE;
 	s += 5;
-	hex(&s);
-	major = *s ? (s++, hex(&s)) : 0;
-	m->device = makedev(major, *s ? (s++, hex(&s)) : 0);
+	parse_hex(&s);
+	major = *s ? (s++, parse_hex(&s)) : 0;
+	m->device = makedev(major, *s ? (s++, parse_hex(&s)) : 0);
 	for (m->inode = 0, s += *s == ' '; *s >= '0' && *s <= '9'; s++)
 		m->inode = m->inode * 10 + (uint64_t)(*s - '0');
 	s += strspn(s, " ");
-	m->kind = kind_of(s, m->kind == OS_MAP_SHARED);
+	m->kind = map_kind(s, m->kind == OS_MAP_SHARED);
 	return true;
 }
 
@@ -274,7 +274,7 @@ int os_map_each(uintptr_t start, uintptr_t last,
 			}
 			line[used] = '\0';
 			used = 0;
-			if (parse_line(line, &m) && m.end > start &&
+			if (maps_parse_line(line, &m) && m.end > start &&
 			    m.start <= last)
 				fn(arg, &m);
 		}

@@ -187,7 +187,7 @@ int os_view(void *at, uint64_t bytes, int prot, int fd, uint64_t offset)
 }
 
 /* All of it, to a file. */
-static int put(int fd, const char *from, uint64_t bytes)
+static int file_write_all(int fd, const char *from, uint64_t bytes)
 {
 	uint64_t at = 0;
 	ssize_t n;
@@ -220,7 +220,7 @@ int os_replace(void *at, const void *from, uint64_t bytes, int prot)
 
 	if (fd < 0)
 		return fd;
-	err = put(fd, from, bytes);
+	err = file_write_all(fd, from, bytes);
 	if (!err && mmap(at, (size_t)bytes, prot, MAP_FIXED | MAP_PRIVATE, fd,
 			 0) == MAP_FAILED)
 		err = -errno;
