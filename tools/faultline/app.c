@@ -35,7 +35,7 @@ struct app {
 };
 
 /* The first thing that went wrong. */
-static int fail(struct app *a, const char *what, int error)
+static int app_fail(struct app *a, const char *what, int error)
 {
 	if (error && !a->r->error) {
 		a->r->error = error;
@@ -47,7 +47,7 @@ static int fail(struct app *a, const char *what, int error)
 }
 
 /* A serial line waits for ever when nobody is at its other end, so ask first. */
-static int tell(struct app *a, const void *buf, size_t n)
+static int app_tell(struct app *a, const void *buf, size_t n)
 {
 	struct pollfd p = { .fd = a->j->peer, .events = POLLOUT };
 	const char *from = buf;
@@ -64,10 +64,10 @@ static int tell(struct app *a, const void *buf, size_t n)
 		from += r > 0 ? r : 0;
 		n -= r > 0 ? (size_t)r : 0;
 	}
-	return n ? fail(a, "telling the other application", -EPIPE) : 0;
+	return n ? app_fail(a, "telling the other application", -EPIPE) : 0;
 }
 
-static int hear(struct app *a, void *buf, size_t n)
+static int app_hear(struct app *a, void *buf, size_t n)
 {
 	size_t got = 0;
 	ssize_t r = 1;
@@ -79,23 +79,23 @@ static int hear(struct app *a, void *buf, size_t n)
 		got += r > 0 ? (size_t)r : 0;
 	}
 	return got == n ? 0 :
-	       fail(a, "the other application has gone", -EPIPE);
+	       app_fail(a, "the other application has gone", -EPIPE);
 }
 
 static int open_all(struct app *a)
 {
 	const struct app_job *j = a->j;
 
-	if (fail(a, "opening the board", fl_open(j->device, &a->dev)))
+	if (app_fail(a, "opening the board", fl_open(j->device, &a->dev)))
 		return -1;
-	if (fail(a, "fl_set_policy",
-		 fl_set_policy(a->dev, j->stall ? FL_POLICY_STALL :
-						  FL_POLICY_PART,
-			       (enum fl_resolve)j->resolve)) ||
-	    fail(a, "fl_alloc_pd", fl_alloc_pd(a->dev, &a->pd)) ||
-	    fail(a, "fl_create_cq", fl_create_cq(a->dev, DEPTH, &a->cq)) ||
-	    fail(a, "fl_create_qp",
-		 fl_create_qp(a->pd, a->cq, DEPTH, &a->qp)))
+	if (app_fail(a, "fl_set_policy",
+		     fl_set_policy(a->dev, j->stall ? FL_POLICY_STALL :
+						      FL_POLICY_PART,
+				   (enum fl_resolve)j->resolve)) ||
+	    app_fail(a, "fl_alloc_pd", fl_alloc_pd(a->dev, &a->pd)) ||
+	    app_fail(a, "fl_create_cq", fl_create_cq(a->dev, DEPTH, &a->cq)) ||
+	    app_fail(a, "fl_create_qp",
+		     fl_create_qp(a->pd, a->cq, DEPTH, &a->qp)))
 		return -1;
 	return 0;
 }
@@ -122,26 +122,27 @@ static int connect_both(struct app *a)
 	struct hello me = { .va = (uintptr_t)a->mem,
 			    .rkey = a->mr ? fl_mr_key(a->mr) : 0 };
 
-	if (fail(a, "fl_qp_address", fl_qp_address(a->qp, &me.address)) ||
-	    tell(a, &me, sizeof(me)) || hear(a, &a->peer, sizeof(a->peer)) ||
-	    fail(a, "fl_connect", fl_connect(a->qp, &a->peer.address)) ||
-	    tell(a, &done, 1) || hear(a, &done, 1))
+	if (app_fail(a, "fl_qp_address", fl_qp_address(a->qp, &me.address)) ||
+	    app_tell(a, &me, sizeof(me)) ||
+	    app_hear(a, &a->peer, sizeof(a->peer)) ||
+	    app_fail(a, "fl_connect", fl_connect(a->qp, &a->peer.address)) ||
+	    app_tell(a, &done, 1) || app_hear(a, &done, 1))
 		return -1;
 	return 0;
 }
 
-static void close_all(struct app *a)
+static void app_close_all(struct app *a)
 {
 	struct fl_fault_counters c;
 
 	if (!a->dev)
 		return;
-	if (!a->r->error && !fail(a, "fl_query_counters",
-				  fl_query_counters(a->dev, &c))) {
+	if (!a->r->error && !app_fail(a, "fl_query_counters",
+				      fl_query_counters(a->dev, &c))) {
 		a->r->faults = c.faults;
 		a->r->stalls = c.stalls;
 	}
-	fail(a, "fl_close", fl_close(a->dev));
+	app_fail(a, "fl_close", fl_close(a->dev));
 }
 
 static int register_all(struct app *a, unsigned int access, bool for_write)
@@ -151,19 +152,19 @@ static int register_all(struct app *a, unsigned int access, bool for_write)
 	a->r->begin_ns = os_now_ns();
 	if (j->pin)
 		access |= FL_PINNED;
-	if (fail(a, "fl_reg_mr", fl_reg_mr(a->pd, a->mem, j->bytes, access,
-					   &a->mr)))
+	if (app_fail(a, "fl_reg_mr", fl_reg_mr(a->pd, a->mem, j->bytes, access,
+					       &a->mr)))
 		return -1;
-	if (j->prefault && fail(a, "fl_prefetch",
-				fl_prefetch(a->mr, a->mem, j->bytes,
-					    for_write)))
+	if (j->prefault && app_fail(a, "fl_prefetch",
+				    fl_prefetch(a->mr, a->mem, j->bytes,
+						for_write)))
 		return -1;
 	return 0;
 }
 
-static int deregister(struct app *a)
+static int app_deregister(struct app *a)
 {
-	int error = fail(a, "fl_dereg_mr", fl_dereg_mr(a->mr));
+	int error = app_fail(a, "fl_dereg_mr", fl_dereg_mr(a->mr));
 
 	a->r->end_ns = os_now_ns();
 	return error;
@@ -171,7 +172,7 @@ static int deregister(struct app *a)
 
 /* ---- the sender ---- */
 
-static int post_all(struct app *a)
+static int app_post_all(struct app *a)
 {
 	uint64_t at, n;
 	int error;
@@ -184,14 +185,14 @@ static int post_all(struct app *a)
 		error = fl_post_write(a->qp, a->r->requests, a->mr, a->mem + at,
 				      (uint32_t)n, a->peer.va + at,
 				      a->peer.rkey);
-		if (fail(a, "fl_post_write", error))
+		if (app_fail(a, "fl_post_write", error))
 			return error;
 		a->r->requests++;
 	}
 	return 0;
 }
 
-static int wait_all(struct app *a)
+static int app_wait_all(struct app *a)
 {
 	struct fl_completion c;
 	uint32_t i;
@@ -200,7 +201,7 @@ static int wait_all(struct app *a)
 	for (i = 0; i < a->r->requests; i++) {
 		n = fl_wait(a->cq, &c, 1, WAIT_NS);
 		if (n < 1)
-			return fail(a, "fl_wait", n);
+			return app_fail(a, "fl_wait", n);
 		if (c.status && !a->r->status)
 			a->r->status = c.status;
 	}
@@ -216,19 +217,19 @@ void app_send(const struct app_job *j, struct app_result *r)
 	if (!open_all(&a)) {
 		a.mem = fl_map_file(a.dev, j->path, &bytes);
 		if (!a.mem)
-			fail(&a, "fl_map_file", -errno);
+			app_fail(&a, "fl_map_file", -errno);
 		else if (bytes != j->bytes)
-			fail(&a, "the file has changed meanwhile", -EIO);
+			app_fail(&a, "the file has changed meanwhile", -EIO);
 		else if (!j->cold_source)
 			touch_all(&a, false);
 		/* The receiver's region is there before ours is made. */
 		if (!r->error && !connect_both(&a) &&
-		    !register_all(&a, 0, false) && !post_all(&a) &&
-		    !wait_all(&a))
-			deregister(&a);
-		tell(&a, &r->error, sizeof(r->error));
+		    !register_all(&a, 0, false) && !app_post_all(&a) &&
+		    !app_wait_all(&a))
+			app_deregister(&a);
+		app_tell(&a, &r->error, sizeof(r->error));
 	}
-	close_all(&a);
+	app_close_all(&a);
 }
 
 /* ---- the receiver ---- */
@@ -242,16 +243,16 @@ void app_receive(const struct app_job *j, struct app_result *r)
 	if (!open_all(&a)) {
 		a.mem = fl_alloc(a.dev, j->bytes);
 		if (!a.mem)
-			fail(&a, "fl_alloc", -errno);
+			app_fail(&a, "fl_alloc", -errno);
 		else if (j->warm)
 			touch_all(&a, true);
 		if (!r->error && !register_all(&a, FL_REMOTE_WRITE, true) &&
-		    !connect_both(&a) && !hear(&a, &sent, sizeof(sent)) &&
-		    !sent && !deregister(&a)) {
+		    !connect_both(&a) && !app_hear(&a, &sent, sizeof(sent)) &&
+		    !sent && !app_deregister(&a)) {
 			sha256_begin(&h);
 			sha256_add(&h, a.mem, j->bytes);
 			sha256_end(&h, r->sha);
 		}
 	}
-	close_all(&a);
+	app_close_all(&a);
 }

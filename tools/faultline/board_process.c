@@ -139,7 +139,7 @@ int board_process_start(struct board_process *b, const char *const *options)
 	return err;
 }
 
-static void read_all(int fd, char *text, size_t bytes)
+static void board_read_all(int fd, char *text, size_t bytes)
 {
 	char rest[256];
 	size_t got = 0;
@@ -166,7 +166,7 @@ int board_process_end(struct board_process *b, char *text, size_t bytes)
 	if (b->pid > 0) {
 		kill(b->pid, SIGTERM);
 		/* Read to the end first: a full pipe would hold it up. */
-		read_all(b->said, text, bytes);
+		board_read_all(b->said, text, bytes);
 		while (waitpid(b->pid, &status, 0) < 0 && errno == EINTR)
 			;
 	}

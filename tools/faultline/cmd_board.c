@@ -83,7 +83,7 @@ static int add_name(struct boards *b, const char *text)
 	return 0;
 }
 
-static int take_options(struct boards *b)
+static int boards_take_options(struct boards *b)
 {
 	uint64_t frames = FRAMES_DEFAULT, swap = FRAMES_DEFAULT, process = 0;
 	uint64_t node = 0, patience = 0;
@@ -120,19 +120,19 @@ static int take_options(struct boards *b)
 
 /* ---- links ---- */
 
-static const char *name_of(void *boards, unsigned int i)
+static const char *boards_name(void *boards, unsigned int i)
 {
 	return ((struct boards *)boards)->name[i];
 }
 
-static int link_two(void *boards, unsigned int i, unsigned int k)
+static int boards_link_two(void *boards, unsigned int i, unsigned int k)
 {
 	struct boards *b = boards;
 
 	return testbed_link_add(b->board[i]->testbed, b->board[i], b->board[k]);
 }
 
-static int build(struct boards *b, struct testbed *w)
+static int boards_build(struct boards *b, struct testbed *w)
 {
 	unsigned int i;
 	int err;
@@ -145,8 +145,8 @@ static int build(struct boards *b, struct testbed *w)
 			return 1;
 		}
 	}
-	err = options_links(b->s.c, b->s.o->own[OWN_LINKS], b->n, name_of,
-			    link_two, b);
+	err = options_links(b->s.c, b->s.o->own[OWN_LINKS], b->n, boards_name,
+			    boards_link_two, b);
 	return err ? err : service_link_udp(&b->s, w);
 }
 
@@ -190,7 +190,7 @@ static int open_doors(struct boards *b, struct serve *s)
 	return 0;
 }
 
-static void report(struct boards *b, struct serve *s)
+static void boards_report(struct boards *b, struct serve *s)
 {
 	struct serve_stats st;
 	struct host_stats hs;
@@ -243,7 +243,7 @@ static void serve_until_signal(struct testbed *w, void *arg)
 	bool open;
 	int sig, err;
 
-	b->s.failed = build(b, w);
+	b->s.failed = boards_build(b, w);
 	if (b->s.failed)
 		return;
 	b->serve.sim = testbed_sim(w);
@@ -265,12 +265,12 @@ static void serve_until_signal(struct testbed *w, void *arg)
 	}
 	serve_close(s);
 	if (open)
-		report(b, s);
+		boards_report(b, s);
 	serve_destroy(s);
 	service_said(&b->s);
 }
 
-static int run(const struct command *c, int argc, char **argv)
+static int cmd_board_run(const struct command *c, int argc, char **argv)
 {
 	struct options o;
 	struct boards b = { .s = { .c = c, .o = &o } };
@@ -279,7 +279,7 @@ static int run(const struct command *c, int argc, char **argv)
 
 	if (err)
 		return err == 1 ? 0 : err;
-	err = take_options(&b);
+	err = boards_take_options(&b);
 	if (err)
 		return err;
 	want_files(&b);
@@ -319,5 +319,5 @@ const struct command command_board = {
 		 [OWN_OTHERS] = { "--others", NULL,
 				  "admit processes of other users" },
 		 [OWN_UDP] = SERVICE_UDP_HELP },
-	.run = run,
+	.run = cmd_board_run,
 };

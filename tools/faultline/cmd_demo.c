@@ -40,7 +40,7 @@ static const struct variant {
 		    false },
 };
 
-static double mbs(const struct job_file *f, uint64_t ns)
+static double mb_per_s(const struct job_file *f, uint64_t ns)
 {
 	return ns ? (double)f->bytes * 1e3 / (double)ns : 0;
 }
@@ -68,10 +68,10 @@ static void put_table(FILE *f, const struct job_file *file,
 			(unsigned long long)r[i].refused,
 			(unsigned long long)r[i].resent,
 			(unsigned long long)r[i].wire_bytes,
-			mbs(file, r[i].total_ns));
+			mb_per_s(file, r[i].total_ns));
 }
 
-static double ratio(const struct job_result *a, const struct job_result *b)
+static double time_ratio(const struct job_result *a, const struct job_result *b)
 {
 	return b->total_ns ? (double)a->total_ns / (double)b->total_ns : 0;
 }
@@ -87,7 +87,7 @@ static void put_sentences(FILE *f, const struct job_result *r)
 		"times as long as resident: %llu fault%s for %llu page%s; %llu "
 		"block%s, refused %llu time%s and sent again %llu time%s, "
 		"which puts %lld byte%s more on the wire.\n",
-		ratio(page, base), (unsigned long long)page->faults,
+		time_ratio(page, base), (unsigned long long)page->faults,
 		word_plural(page->faults), (unsigned long long)page->pages_in,
 		word_plural(page->pages_in), (unsigned long long)page->blocks,
 		word_plural(page->blocks), (unsigned long long)page->refused,
@@ -100,9 +100,10 @@ static void put_sentences(FILE *f, const struct job_result *r)
 		"times as long as that; by transfer %llu fault%s, and %.2f "
 		"times.\n",
 		(unsigned long long)r[BLOCK].faults,
-		word_plural(r[BLOCK].faults), ratio(&r[BLOCK], page),
+		word_plural(r[BLOCK].faults), time_ratio(&r[BLOCK], page),
 		(unsigned long long)r[TRANSFER].faults,
-		word_plural(r[TRANSFER].faults), ratio(&r[TRANSFER], page));
+		word_plural(r[TRANSFER].faults),
+		time_ratio(&r[TRANSFER], page));
 	for (i = PAGE; i < VARIANTS; i++)
 		if (r[i].total_ns < r[best].total_ns)
 			best = i;
@@ -111,8 +112,9 @@ static void put_sentences(FILE *f, const struct job_result *r)
 		"%.2f times, pre-faulting %.2f times and stalling in the SMMU "
 		"%.2f times as long (faults: %llu, %llu and %llu); the "
 		"quickest of the cold ones is \"%s\".\n",
-		ratio(&r[PIN], &r[TRANSFER]), ratio(&r[PREFAULT], &r[TRANSFER]),
-		ratio(&r[STALL], &r[TRANSFER]),
+		time_ratio(&r[PIN], &r[TRANSFER]),
+		time_ratio(&r[PREFAULT], &r[TRANSFER]),
+		time_ratio(&r[STALL], &r[TRANSFER]),
 		(unsigned long long)r[PIN].faults,
 		(unsigned long long)r[PREFAULT].faults,
 		(unsigned long long)r[STALL].faults, variants[best].title);
@@ -202,8 +204,8 @@ static int put_results(const char *dir, const struct job_file *file,
 #define PATH_BYTES 4096
 
 /* The file that the user names, or this program itself; self: as long as f. */
-static int open_file(struct job_file *f, const struct options *o,
-		     char self[PATH_BYTES])
+static int demo_open_file(struct job_file *f, const struct options *o,
+			  char self[PATH_BYTES])
 {
 	int err;
 
@@ -217,7 +219,7 @@ static int open_file(struct job_file *f, const struct options *o,
 	return err;
 }
 
-static int run(const struct command *c, int argc, char **argv)
+static int cmd_demo_run(const struct command *c, int argc, char **argv)
 {
 	struct job_result r[VARIANTS] = { 0 };
 	struct job_file file;
@@ -229,7 +231,7 @@ static int run(const struct command *c, int argc, char **argv)
 	if (err)
 		return err == 1 ? 0 : err;
 	dir = o.own[OWN_OUT] ? o.own[OWN_OUT] : "build/demo";
-	if (open_file(&file, &o, self))
+	if (demo_open_file(&file, &o, self))
 		return 1;
 	if (!file.bytes) {
 		printf("%s is empty: an RDMA WRITE moves at least 1 byte, so "
@@ -281,5 +283,5 @@ const struct command command_demo = {
 	.own = { [OWN_OUT] = { "--out", "DIR",
 			       "folder for table, traces and pictures "
 			       "(default build/demo)" } },
-	.run = run,
+	.run = cmd_demo_run,
 };

@@ -40,7 +40,7 @@ static int take_allowed(const struct command *c, const char *text,
 	return 0;
 }
 
-static int compare(struct options *o, const char *const *allow)
+static int equal_compare(struct options *o, const char *const *allow)
 {
 	struct view_trace t[2];
 	unsigned int blocks, differ;
@@ -68,7 +68,7 @@ static int compare(struct options *o, const char *const *allow)
 	return differ != 0;
 }
 
-static int run(const struct command *c, int argc, char **argv)
+static int cmd_equal_run(const struct command *c, int argc, char **argv)
 {
 	const char *allow[ALLOWED + 1];
 	struct options o;
@@ -89,7 +89,7 @@ static int run(const struct command *c, int argc, char **argv)
 	}
 	err = take_allowed(c, o.own[OWN_ALLOW], room, allow);
 	if (!err)
-		err = compare(&o, allow);
+		err = equal_compare(&o, allow);
 	return err;
 }
 
@@ -108,5 +108,5 @@ const struct command command_equal = {
 		 [OWN_RULES] = { "--rules", NULL,
 				 "print the table of differences, with "
 				 "reasons" } },
-	.run = run,
+	.run = cmd_equal_run,
 };

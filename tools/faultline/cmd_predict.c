@@ -69,7 +69,7 @@ static int move_knob(struct search *s, int knob, int end)
 	return 0;
 }
 
-static void widen(struct search *s, int figure, double ratio)
+static void search_widen(struct search *s, int figure, double ratio)
 {
 	if (ratio < s->range[figure][LOW])
 		s->range[figure][LOW] = ratio;
@@ -107,7 +107,7 @@ static const struct moved *best_move(struct search *s, int figure, int way,
  * Several at a time: each that moves the figure by itself, the strongest first, and
  * kept when it helps and the fits allow it.
  */
-static int climb(struct search *s, int figure, int way)
+static int search_climb(struct search *s, int figure, int way)
 {
 	bool tried[PREDICT_KNOBS][ENDS] = { { false } };
 	struct predict_point at = s->base, next;
@@ -128,11 +128,11 @@ static int climb(struct search *s, int figure, int way)
 		at = next;
 		here = there;
 	}
-	widen(s, figure, here);
+	search_widen(s, figure, here);
 	return 0;
 }
 
-static int search(struct search *s)
+static int search_all(struct search *s)
 {
 	int i, end, figure;
 
@@ -147,11 +147,11 @@ static int search(struct search *s)
 				return 1;
 			for (figure = 0; figure < FIGURES &&
 					 s->moved[i][end].moves; figure++)
-				widen(s, figure, s->moved[i][end].ratio[figure]);
+				search_widen(s, figure, s->moved[i][end].ratio[figure]);
 		}
 	for (figure = 0; figure < FIGURES; figure++)
 		for (end = 0; end < ENDS; end++)
-			if (climb(s, figure, end))
+			if (search_climb(s, figure, end))
 				return 1;
 	return 0;
 }
@@ -168,7 +168,7 @@ static void put_ranges(const struct search *s)
 		       s->ratio[i], s->range[i][LOW], s->range[i][HIGH]);
 }
 
-static bool matters(const struct search *s, int knob)
+static bool search_matters(const struct search *s, int knob)
 {
 	double d;
 	int end, i;
@@ -191,7 +191,7 @@ static void put_knobs(const struct search *s)
 	printf("\none assumed value at a time, the fits kept, in the order of "
 	       "the lines above:\n");
 	for (k = 0; k < PREDICT_KNOBS; k++) {
-		if (!matters(s, k)) {
+		if (!search_matters(s, k)) {
 			few++;
 			continue;
 		}
@@ -212,7 +212,7 @@ static void put_knobs(const struct search *s)
 	       "tools/faultline/predict.def\n", few);
 }
 
-static int run(const struct command *c, int argc, char **argv)
+static int cmd_predict_run(const struct command *c, int argc, char **argv)
 {
 	static struct search s;
 	struct options o;
@@ -227,7 +227,7 @@ static int run(const struct command *c, int argc, char **argv)
 	if (err || o.own[OWN_FITS])
 		return err;
 	fflush(stdout);
-	if (search(&s))
+	if (search_all(&s))
 		return 1;
 	put_ranges(&s);
 	put_knobs(&s);
@@ -250,5 +250,5 @@ const struct command command_predict = {
 	.most = 0,
 	.own = { [OWN_FITS] = { "--fits", NULL,
 				"only the figures that are fitted" } },
-	.run = run,
+	.run = cmd_predict_run,
 };

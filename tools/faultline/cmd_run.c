@@ -23,7 +23,7 @@ static int take_guests(const struct command *c, struct options *o)
 			     "can be run, here where " JOB " is");
 }
 
-static int run(const struct command *c, int argc, char **argv)
+static int cmd_run_run(const struct command *c, int argc, char **argv)
 {
 	struct runner_report report;
 	struct scenario *s;
@@ -104,5 +104,5 @@ const struct command command_run = {
 		 [OWN_BOOT] = { "--boot", "PROGRAM",
 				"mode vm: what boots a guest (default " BOOT
 				")" } },
-	.run = run,
+	.run = cmd_run_run,
 };

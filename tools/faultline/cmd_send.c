@@ -54,7 +54,7 @@ static void tell_end(const struct job *j, const struct job_result *r, int n)
 	printf("     SHA-256 of what came   %s\n", r->sha);
 }
 
-static int run(const struct command *c, int argc, char **argv)
+static int cmd_send_run(const struct command *c, int argc, char **argv)
 {
 	struct job_file file;
 	struct job_result r;
@@ -136,5 +136,5 @@ const struct command command_send = {
 				       },
 		 [OWN_UDP] = { "--udp", NULL, "--mode processes: each board in "
 			       "a process of its own, joined by UDP" } },
-	.run = run,
+	.run = cmd_send_run,
 };

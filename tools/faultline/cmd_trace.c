@@ -140,8 +140,8 @@ static int find_form(const struct options *o)
 	return form;
 }
 
-static int show(enum form form, struct view_trace *t, const struct chosen *c,
-		int event, bool told)
+static int trace_show(enum form form, struct view_trace *t,
+		      const struct chosen *c, int event, bool told)
 {
 	struct view_filter filter = { c->board, c->xfer, c->block, event };
 
@@ -186,7 +186,7 @@ static int read_chosen(const struct options *o, struct chosen *c)
 	return 0;
 }
 
-static int run(const struct command *c, int argc, char **argv)
+static int cmd_trace_run(const struct command *c, int argc, char **argv)
 {
 	struct chosen chosen;
 	struct view_trace t;
@@ -207,8 +207,8 @@ static int run(const struct command *c, int argc, char **argv)
 		return 2;
 	err = check_chosen(&t, &chosen);
 	if (!err)
-		err = show((enum form)form, &t, &chosen, event,
-			   o.own[OWN_TOLD] != NULL);
+		err = trace_show((enum form)form, &t, &chosen, event,
+				 o.own[OWN_TOLD] != NULL);
 	view_free(&t);
 	return err;
 }
@@ -237,5 +237,5 @@ const struct command command_trace = {
 				"text: the meaning of each event below it" },
 		 [OWN_STORY] = { "--story", NULL,
 				 "the sequence as text, a line each step" } },
-	.run = run,
+	.run = cmd_trace_run,
 };

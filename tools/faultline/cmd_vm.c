@@ -65,7 +65,7 @@ static int add_folder(struct guests *g, const char *path)
 	return 0;
 }
 
-static int take_options(struct guests *g)
+static int guests_take_options(struct guests *g)
 {
 	struct options *o = g->s.o;
 	uint64_t node = 0;
@@ -84,19 +84,19 @@ static int take_options(struct guests *g)
 
 /* ---- while it runs: the scenario thread ---- */
 
-static const char *name_of(void *guests, unsigned int i)
+static const char *guests_name(void *guests, unsigned int i)
 {
 	return ((struct guests *)guests)->name[i];
 }
 
-static int link_two(void *guests, unsigned int i, unsigned int k)
+static int guests_link_two(void *guests, unsigned int i, unsigned int k)
 {
 	struct guests *g = guests;
 
 	return testbed_link_add(g->board[i]->testbed, g->board[i], g->board[k]);
 }
 
-static int build(struct guests *g, struct testbed *w)
+static int guests_build(struct guests *g, struct testbed *w)
 {
 	const struct testbed_board_config bare = { .bare = true };
 	unsigned int i;
@@ -110,12 +110,12 @@ static int build(struct guests *g, struct testbed *w)
 			strerror(-err), testbed_why(w));
 		return 1;
 	}
-	err = options_links(g->s.c, g->s.o->own[OWN_LINKS], g->n, name_of,
-			    link_two, g);
+	err = options_links(g->s.c, g->s.o->own[OWN_LINKS], g->n, guests_name,
+			    guests_link_two, g);
 	return err ? err : service_link_udp(&g->s, w);
 }
 
-static void changed(void *arg)
+static void guests_changed(void *arg)
 {
 	(void)arg;
 	kill(getpid(), SIGNAL_CHANGED);
@@ -123,7 +123,7 @@ static void changed(void *arg)
 
 static int open_windows(struct guests *g)
 {
-	struct window_config cfg = { .changed = changed };
+	struct window_config cfg = { .changed = guests_changed };
 	unsigned int i;
 	int err;
 
@@ -183,7 +183,7 @@ static void wait_for_end(struct guests *g)
 	       (g->s.o->own[OWN_STAY] || !all_gone(g)));
 }
 
-static void report(struct guests *g, unsigned int i)
+static void guests_report(struct guests *g, unsigned int i)
 {
 	struct window_stats st;
 
@@ -205,7 +205,7 @@ static void serve_guests(struct testbed *w, void *arg)
 	struct guests *g = arg;
 	unsigned int i;
 
-	g->s.failed = build(g, w);
+	g->s.failed = guests_build(g, w);
 	if (g->s.failed)
 		return;
 	if (!open_windows(g)) {
@@ -214,7 +214,7 @@ static void serve_guests(struct testbed *w, void *arg)
 		if (service_said(&g->s))
 			wait_for_end(g);
 		for (i = 0; i < g->n; i++)
-			report(g, i);
+			guests_report(g, i);
 		service_said(&g->s);
 	}
 	for (i = 0; i < g->n; i++)
@@ -222,7 +222,7 @@ static void serve_guests(struct testbed *w, void *arg)
 			window_destroy(g->window[i]);
 }
 
-static int run(const struct command *c, int argc, char **argv)
+static int cmd_vm_run(const struct command *c, int argc, char **argv)
 {
 	struct options o;
 	struct guests g = { .s = { .c = c, .o = &o } };
@@ -231,7 +231,7 @@ static int run(const struct command *c, int argc, char **argv)
 
 	if (err)
 		return err == 1 ? 0 : err;
-	err = take_options(&g);
+	err = guests_take_options(&g);
 	if (err)
 		return err;
 	end_signals(&set);
@@ -263,5 +263,5 @@ const struct command command_vm = {
 		 [OWN_STAY] = { "--stay", NULL,
 				"go on without guests, until a signal" },
 		 [OWN_UDP] = SERVICE_UDP_HELP },
-	.run = run,
+	.run = cmd_vm_run,
 };

@@ -40,7 +40,7 @@ struct example {
 	struct host_process *process;
 };
 
-static int complain(const char *what, int error)
+static int example_complain(const char *what, int error)
 {
 	fprintf(stderr, "example: %s: %s\n", what, strerror(-error));
 	return STUCK;
@@ -62,11 +62,11 @@ static int open_trace(struct example *x, bool threads)
 	if (path) {
 		x->trace_file = fopen(path, "w");
 		if (!x->trace_file)
-			return complain(path, -errno);
+			return example_complain(path, -errno);
 	}
 	cfg.out = x->trace_file;
 	x->trace = trace_create(&cfg);
-	return x->trace ? 0 : complain("trace", -ENOMEM);
+	return x->trace ? 0 : example_complain("trace", -ENOMEM);
 }
 
 static int build_hardware(struct example *x, bool threads)
@@ -90,15 +90,15 @@ static int build_hardware(struct example *x, bool threads)
 
 	x->sim = sim_create(&sim);
 	if (!x->sim)
-		return complain("scheduler", error);
+		return example_complain("scheduler", error);
 	fabric.sim = x->sim;
 	x->fabric = fabric_create(&fabric);
 	if (!x->fabric)
-		return complain("fabric", error);
+		return example_complain("fabric", error);
 	board.sim = x->sim;
 	board.fabric = x->fabric;
 	x->board = board_create(&board, &error);
-	return x->board ? 0 : complain("board", error);
+	return x->board ? 0 : example_complain("board", error);
 }
 
 static int build_software(struct example *x)
@@ -112,17 +112,17 @@ static int build_software(struct example *x)
 
 	x->kernel = host_create(&host, &error);
 	if (!x->kernel)
-		return complain("kernel", error);
+		return example_complain("kernel", error);
 	error = host_driver_probe(x->kernel, &driver);
 	if (error)
-		return complain("driver", error);
+		return example_complain("driver", error);
 	x->driver = true;
 	x->process = host_process_create(x->kernel, "example", &error);
-	return x->process ? 0 : complain("process", error);
+	return x->process ? 0 : example_complain("process", error);
 }
 
 /* Run to the end; what holds then: DESIGN 9, invariants 3 and 5. */
-static int run(struct example *x)
+static int example_run(struct example *x)
 {
 	const char *wrong;
 	enum sim_result r;
@@ -130,7 +130,7 @@ static int run(struct example *x)
 						 x);
 
 	if (!t)
-		return complain("thread", -ENOMEM);
+		return example_complain("thread", -ENOMEM);
 	r = sim_run(x->sim, 0, DRAIN_NS);
 	if (r != SIM_FINISHED) {
 		wrong = sim_stuck(x->sim, 0);
@@ -147,7 +147,7 @@ static int run(struct example *x)
 	return x->status;
 }
 
-static void take_down(struct example *x)
+static void example_take_down(struct example *x)
 {
 	if (x->process)
 		host_process_exit(x->process);
@@ -189,12 +189,12 @@ int main(int argc, char **argv)
 	if (!status)
 		status = build_software(&x);
 	if (!status)
-		status = run(&x);
+		status = example_run(&x);
 	/* Who is stuck still has a stack: leave it all to the system. */
 	if (status == STUCK && x.process) {
 		fflush(NULL);
 		_Exit(STUCK);
 	}
-	take_down(&x);
+	example_take_down(&x);
 	return status;
 }

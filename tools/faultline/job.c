@@ -142,7 +142,7 @@ static int set_up(struct job_state *s)
 	return err;
 }
 
-static int post_all(struct job_state *s)
+static int job_post_all(struct job_state *s)
 {
 	uint64_t done = 0, n, bytes = s->j->file->bytes;
 	struct testbed_work *k;
@@ -168,7 +168,7 @@ static int post_all(struct job_state *s)
 	return err;
 }
 
-static int wait_all(struct job_state *s)
+static int job_wait_all(struct job_state *s)
 {
 	unsigned int i;
 	int err = 0;
@@ -185,7 +185,7 @@ static int wait_all(struct job_state *s)
 }
 
 /* From the first registration to the last deregistration: what an application pays. */
-static int transfer(struct job_state *s)
+static int job_transfer(struct job_state *s)
 {
 	unsigned int pin = s->j->cfg.policy == TESTBED_PIN ? FL_PINNED : 0;
 	uint64_t start = sim_now(testbed_sim(s->w));
@@ -196,9 +196,9 @@ static int transfer(struct job_state *s)
 		err = testbed_region_add(s->dst, 0, 0, FL_REMOTE_WRITE | pin,
 					 0);
 	if (!err)
-		err = post_all(s);
+		err = job_post_all(s);
 	if (!err)
-		err = wait_all(s);
+		err = job_wait_all(s);
 	s->r->pages_in = trace_count(testbed_trace(s->w),
 				     EV_MM_PAGE_IN) - pages;
 	if (!err)
@@ -254,7 +254,7 @@ static int hash_destination(struct job_state *s)
 	return err;
 }
 
-static void script(struct testbed *w, void *arg)
+static void job_script(struct testbed *w, void *arg)
 {
 	struct job_state *s = arg;
 	uint32_t n;
@@ -262,7 +262,7 @@ static void script(struct testbed *w, void *arg)
 	s->w = w;
 	s->r->error = set_up(s);
 	if (!s->r->error)
-		s->r->error = transfer(s);
+		s->r->error = job_transfer(s);
 	if (!s->r->error)
 		s->r->error = read_counts(s);
 	s->r->trace.r = testbed_records(w, &n, &s->r->complete);
@@ -295,7 +295,7 @@ int job_run(const struct job *j, struct job_result *r)
 		return 1;
 	}
 	r->problem[0] = 0;
-	err = testbed_run(w, script, s);
+	err = testbed_run(w, job_script, s);
 	if (err && testbed_problem(w))
 		snprintf(r->problem, sizeof(r->problem), "%s",
 			 testbed_problem(w));

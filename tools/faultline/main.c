@@ -14,7 +14,7 @@ static const struct command *const commands[] = {
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
-static void help(FILE *f)
+static void print_help(FILE *f)
 {
 	size_t i;
 
@@ -29,18 +29,18 @@ static void help(FILE *f)
 	fputs("\nfaultline SUBCOMMAND --help tells more.\n", f);
 }
 
-static int run(int argc, char **argv)
+static int main_run(int argc, char **argv)
 {
 	const char *list[COMMANDS + 1], *near;
 	size_t i;
 
 	if (argc > 1 && (!strcmp(argv[1], "--help") ||
 			 !strcmp(argv[1], "help"))) {
-		help(stdout);
+		print_help(stdout);
 		return 0;
 	}
 	if (argc < 2) {
-		help(stderr);
+		print_help(stderr);
 		return 2;
 	}
 	for (i = 0; i < COMMANDS; i++) {
@@ -62,5 +62,5 @@ static int run(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	streams_begin();
-	return streams_end("faultline", run(argc, argv));
+	return streams_end("faultline", main_run(argc, argv));
 }

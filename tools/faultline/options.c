@@ -76,8 +76,8 @@ void options_help(const struct command *c, FILE *f)
 	fprintf(f, "  %-36s %s\n", "--help", "this text");
 }
 
-static int choose(const struct command *c, const char *option,
-		  const char *value, const char *const *list)
+static int options_choose(const struct command *c, const char *option,
+			  const char *value, const char *const *list)
 {
 	const char *near = word_nearest(value, list);
 	int i;
@@ -143,7 +143,7 @@ static int take_common(const struct command *c, struct options *o,
 			c->name, value, right);
 		return 2;
 	case OPT_MODE:
-		i = choose(c, "--mode", value, modes);
+		i = options_choose(c, "--mode", value, modes);
 		o->cfg.mode = i > 0 ? SIM_THREADS : SIM_LOCKSTEP;
 		o->processes = i == MODE_PROCESSES;
 		o->vm = i == MODE_VM;
@@ -157,17 +157,17 @@ static int take_common(const struct command *c, struct options *o,
 		o->cfg.profile_given = true;
 		return check_profile(c, value);
 	case OPT_POLICY:
-		i = choose(c, "--policy", value, policies);
+		i = options_choose(c, "--policy", value, policies);
 		o->cfg.policy = (enum testbed_policy)i;
 		o->cfg.policy_given = true;
 		break;
 	case OPT_RESOLVE:
-		i = choose(c, "--resolve", value, resolves);
+		i = options_choose(c, "--resolve", value, resolves);
 		o->cfg.resolve = (enum fl_resolve)i;
 		o->cfg.resolve_given = true;
 		break;
 	case OPT_ENGINE:
-		i = choose(c, "--engine", value, engines);
+		i = options_choose(c, "--engine", value, engines);
 		o->cfg.engine = (enum engine_kind)i;
 		if (i > 0 && !engine_plugin(&right)) {
 			fprintf(stderr, "faultline %s: --engine %s: %s\n",
@@ -184,7 +184,7 @@ static int take_common(const struct command *c, struct options *o,
 	return i < 0 ? 2 : 0;
 }
 
-static int unknown(const struct command *c, const char *word)
+static int options_unknown(const struct command *c, const char *word)
 {
 	const char *list[COMMONS + OPTIONS_OWN + 2], *near;
 	int i, n = 0;
@@ -205,7 +205,7 @@ static int unknown(const struct command *c, const char *word)
 }
 
 /* Does word say this option, alone or as name=value? */
-static bool says(const char *word, const char *name, const char **value)
+static bool option_says(const char *word, const char *name, const char **value)
 {
 	size_t n = strlen(name);
 
@@ -218,21 +218,21 @@ static bool says(const char *word, const char *name, const char **value)
 }
 
 /* One option at argv[*i]; moves *i over its value. */
-static int take(const struct command *c, struct options *o, int argc,
-		char **argv, int *i)
+static int options_take(const struct command *c, struct options *o, int argc,
+			char **argv, int *i)
 {
 	const char *word = argv[*i], *value, *wants = NULL;
 	int k, own = -1, which = -1;
 
 	for (k = 0; k < OPTIONS_OWN && c->own[k].name && own < 0; k++)
-		if (says(word, c->own[k].name, &value))
+		if (option_says(word, c->own[k].name, &value))
 			own = k;
 	for (k = 0; k < COMMONS && own < 0 && which < 0; k++)
 		if ((c->common & common[k].bit) &&
-		    says(word, common[k].name, &value))
+		    option_says(word, common[k].name, &value))
 			which = k;
 	if (own < 0 && which < 0)
-		return unknown(c, word);
+		return options_unknown(c, word);
 	wants = own >= 0 ? c->own[own].value : common[which].value;
 	if (!wants && value) {
 		fprintf(stderr, "faultline %s: %s takes no value\n", c->name,
@@ -270,7 +270,7 @@ int options_parse(const struct command *c, int argc, char **argv,
 		if (!ended && !strcmp(argv[i], "--")) {
 			ended = true;
 		} else if (!ended && argv[i][0] == '-' && argv[i][1]) {
-			err = take(c, o, argc, argv, &i);
+			err = options_take(c, o, argc, argv, &i);
 			if (err)
 				return err;
 		} else if (o->count < 64) {
@@ -314,8 +314,9 @@ int options_number(const struct options *o, const struct command *c, int own,
 }
 
 /* Number of the board that has these n letters as its name; -1: none. */
-static int find(const char *text, size_t n, unsigned int boards,
-		const char *(*name)(void *arg, unsigned int i), void *arg)
+static int options_find_name(const char *text, size_t n, unsigned int boards,
+			     const char *(*name)(void *arg, unsigned int i),
+			     void *arg)
 {
 	unsigned int i;
 
@@ -352,8 +353,8 @@ int options_links(const struct command *c, const char *text, unsigned int n,
 	while (*at) {
 		a = strcspn(at, ":,");
 		b = at[a] == ':' ? strcspn(at + a + 1, ",") : 0;
-		x = find(at, a, n, name, arg);
-		y = b ? find(at + a + 1, b, n, name, arg) : -1;
+		x = options_find_name(at, a, n, name, arg);
+		y = b ? options_find_name(at + a + 1, b, n, name, arg) : -1;
 		if (x < 0 || y < 0 || x == y ||
 		    link(arg, (unsigned int)x, (unsigned int)y))
 			return options_wrong(c, "--links", at, "pairs of "

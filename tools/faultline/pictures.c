@@ -10,7 +10,7 @@
 extern char **environ;
 
 /* Graphviz is wished for, not needed: without it the .dot file remains. */
-static int render(const char *dot, const char *kind)
+static int picture_render(const char *dot, const char *kind)
 {
 	char out[700], type[8];
 	/* Not in the DOT: some versions then draw an SVG larger than its frame. */
@@ -62,7 +62,7 @@ static int put_one(const struct view_trace *t, const char *dir,
 		fprintf(stderr, "faultline: cannot draw %s\n", path);
 		return 1;
 	}
-	return render(path, "svg") || render(path, "png");
+	return picture_render(path, "svg") || picture_render(path, "png");
 }
 
 int pictures_put(const struct view_trace *t, const char *dir,

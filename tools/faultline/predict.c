@@ -72,8 +72,8 @@ static uint64_t board_value(const struct predict_point *p, int which)
 }
 
 /* 1 the profile has it, and marked; 0 not marked; -1 no such value. */
-static int assumed(const struct timing_profile *t, const char *key,
-		   uint64_t *value)
+static int predict_assumed(const struct timing_profile *t, const char *key,
+			   uint64_t *value)
 {
 	int i = timing_key(key);
 
@@ -102,7 +102,7 @@ int predict_check(const struct timing_profile *t)
 	int i;
 
 	for (i = 0; i < T_COUNT; i++) {
-		if (assumed(t, timing_name(i), &value) != 1 ||
+		if (predict_assumed(t, timing_name(i), &value) != 1 ||
 		    stands_there(timing_name(i)))
 			continue;
 		fprintf(stderr, "faultline predict: profile " PROFILE " marks %s "
@@ -115,7 +115,7 @@ int predict_check(const struct timing_profile *t)
 					  predict_knobs[i].key :
 					  steady[i - PREDICT_KNOBS];
 
-		if (board_key(key) >= 0 || assumed(t, key, &value) == 1)
+		if (board_key(key) >= 0 || predict_assumed(t, key, &value) == 1)
 			continue;
 		fprintf(stderr, "faultline predict: tools/faultline/predict.def "
 			"has %s, which profile " PROFILE " does not mark as "
@@ -141,7 +141,7 @@ int predict_begin(struct predict_point *p)
 			p->knob[i] = board_values[board_key(
 				predict_knobs[i].key)];
 		else
-			assumed(&t, predict_knobs[i].key, &p->knob[i]);
+			predict_assumed(&t, predict_knobs[i].key, &p->knob[i]);
 		if (p->knob[i] >= predict_knobs[i].low &&
 		    p->knob[i] <= predict_knobs[i].high)
 			continue;
@@ -269,7 +269,7 @@ int predict_measure(const struct predict_point *p, uint64_t got[FITS])
 	return 0;
 }
 
-static uint64_t apart(uint64_t a, uint64_t b)
+static uint64_t abs_difference(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
 }
@@ -279,13 +279,14 @@ static bool is_exact(const uint64_t got[FITS])
 	int i;
 
 	for (i = 0; i < FITS; i++)
-		if (apart(got[i], predict_fits[i].want) > predict_fits[i].near)
+		if (abs_difference(got[i], predict_fits[i].want) >
+		    predict_fits[i].near)
 			return false;
 	return true;
 }
 
 /* The wanted change of a time goes to the value one to one. */
-static bool shift(uint64_t *with, uint64_t want, uint64_t got)
+static bool predict_shift(uint64_t *with, uint64_t want, uint64_t got)
 {
 	if (got > want && got - want > *with)
 		return false;
@@ -318,11 +319,14 @@ bool predict_fit(struct predict_point *p, uint64_t got[FITS])
 		if (is_exact(got))
 			return true;
 		/* What the wire's delay changes in the fault is seen next. */
-		if (!shift(&p->with[FIT_SMALL], predict_fits[FIT_SMALL].want,
-			   got[FIT_SMALL]) ||
-		    !shift(&p->with[FIT_FAULT], predict_fits[FIT_FAULT].want,
-			   got[FIT_FAULT]) ||
-		    (apart(got[FIT_LARGE], predict_fits[FIT_LARGE].want) >
+		if (!predict_shift(&p->with[FIT_SMALL],
+				   predict_fits[FIT_SMALL].want,
+				   got[FIT_SMALL]) ||
+		    !predict_shift(&p->with[FIT_FAULT],
+				   predict_fits[FIT_FAULT].want,
+				   got[FIT_FAULT]) ||
+		    (abs_difference(got[FIT_LARGE],
+				    predict_fits[FIT_LARGE].want) >
 			     predict_fits[FIT_LARGE].near &&
 		     !shift_rate(&p->with[FIT_LARGE],
 				 predict_fits[FIT_LARGE].want,

@@ -39,7 +39,7 @@ struct run {
 	int result[2];			/* pipes of the applications */
 };
 
-static int problem(struct run *x, const char *what, int error)
+static int run_problem(struct run *x, const char *what, int error)
 {
 	if (!x->r->problem[0])
 		snprintf(x->r->problem, sizeof(x->r->problem), "%s: %s", what,
@@ -91,7 +91,7 @@ static int start_one(struct run *x, const char *const *name)
 	int err = board_process_folder(&b->process, name);
 
 	if (err)
-		return problem(x, "no folder in $TMPDIR", -err);
+		return run_problem(x, "no folder in $TMPDIR", -err);
 	strcpy(b->trace, b->process.folder.path);
 	strcat(b->trace, "/trace");
 	snprintf(b->node, sizeof(b->node), "%u", me);
@@ -99,7 +99,7 @@ static int start_one(struct run *x, const char *const *name)
 		 port + me * 20000, port + !me * 20000, !me);
 	board_options(x, b, option);
 	err = board_process_start(&b->process, option);
-	return err ? problem(x, "the boards did not start", -err) : 0;
+	return err ? run_problem(x, "the boards did not start", -err) : 0;
 }
 
 static int start_boards(struct run *x)
@@ -131,7 +131,7 @@ static void end_boards(struct run *x)
 	for (i = 0; i < x->n; i++) {
 		p = &x->boards[i].process;
 		if (p->pid > 0 && board_process_end(p, NULL, 0))
-			problem(x, "the boards ended in disorder", EIO);
+			run_problem(x, "the boards ended in disorder", EIO);
 	}
 }
 
@@ -171,7 +171,7 @@ static int start_application(struct run *x, int i, const int peer[2])
 	int result[2], err;
 
 	if (pipe(result))
-		return problem(x, "pipe", errno);
+		return run_problem(x, "pipe", errno);
 	fflush(NULL);
 	x->app[i] = fork();
 	if (!x->app[i]) {
@@ -189,7 +189,7 @@ static int start_application(struct run *x, int i, const int peer[2])
 	if (x->app[i] > 0)
 		return 0;
 	close(result[0]);
-	return problem(x, "fork", err);
+	return run_problem(x, "fork", err);
 }
 
 static int start_applications(struct run *x)
@@ -197,7 +197,7 @@ static int start_applications(struct run *x)
 	int peer[2], err;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, peer))
-		return problem(x, "socketpair", errno);
+		return run_problem(x, "socketpair", errno);
 	err = start_application(x, 0, peer);
 	if (!err && start_application(x, 1, peer)) {
 		/* Alone, it would wait. */
@@ -230,7 +230,7 @@ static int read_result(struct run *x, int i, struct app_result *a)
 		;
 	if (got != sizeof(*a)) {
 		memset(a, 0, sizeof(*a));
-		return problem(x, name[i], ECHILD);
+		return run_problem(x, name[i], ECHILD);
 	}
 	if (a->error && !x->r->problem[0])
 		snprintf(x->r->problem, sizeof(x->r->problem), "%s: %s",
@@ -261,7 +261,7 @@ static void take_results(struct run *x)
 
 /* ---- the trace ---- */
 
-static void count(struct job_result *r, const struct view_trace *t)
+static void count_faults(struct job_result *r, const struct view_trace *t)
 {
 	bool begun[WIRE_NODES] = { false };
 	size_t i;
@@ -307,10 +307,10 @@ static void read_traces(struct run *x)
 
 	for (i = 0; i < x->n; i++) {
 		if (view_load(x->boards[i].trace, &t, stderr)) {
-			problem(x, "the trace cannot be read", EIO);
+			run_problem(x, "the trace cannot be read", EIO);
 			return;
 		}
-		count(x->r, &t);
+		count_faults(x->r, &t);
 		/* Two processes have two clocks and two sets of numbers. */
 		if (x->n > 1) {
 			view_free(&t);
@@ -318,7 +318,7 @@ static void read_traces(struct run *x)
 		}
 		if (x->j->cfg.trace && copy_trace(x->boards[i].trace,
 						  x->j->cfg.trace))
-			problem(x, "the trace cannot be read", EIO);
+			run_problem(x, "the trace cannot be read", EIO);
 		x->r->trace = t;
 		x->r->complete = !t.lost;
 		view_inherit(t.r, t.n);

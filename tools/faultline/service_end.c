@@ -13,7 +13,7 @@ static struct {
 	unsigned int paths;
 } left;
 
-static void give_up(int sig)
+static void service_give_up(int sig)
 {
 	unsigned int i;
 
@@ -28,7 +28,7 @@ static void give_up(int sig)
 void service_end_by(const char *const *path, unsigned int paths,
 		    unsigned int seconds)
 {
-	struct sigaction act = { .sa_handler = give_up };
+	struct sigaction act = { .sa_handler = service_give_up };
 	sigset_t set;
 	unsigned int i;
 

@@ -19,7 +19,7 @@ static const uint32_t k[64] = {
 	0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2
 };
 
-static uint32_t ror(uint32_t x, int n)
+static uint32_t sha256_ror(uint32_t x, int n)
 {
 	return x >> n | x << (32 - n);
 }
@@ -33,16 +33,21 @@ static void one_block(uint32_t h[8], const uint8_t *p)
 		w[i] = (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 |
 		       (uint32_t)p[2] << 8 | p[3];
 	for (; i < 64; i++)
-		w[i] = (ror(w[i - 2], 17) ^ ror(w[i - 2], 19) ^ w[i - 2] >> 10) +
+		w[i] = (sha256_ror(w[i - 2], 17) ^ sha256_ror(w[i - 2], 19) ^ w[i - 2] >> 10) +
 		       w[i - 7] +
-		       (ror(w[i - 15], 7) ^ ror(w[i - 15], 18) ^
+		       (sha256_ror(w[i - 15], 7) ^ sha256_ror(w[i - 15], 18) ^
 			w[i - 15] >> 3) +
 		       w[i - 16];
 	memcpy(v, h, sizeof(v));
 	for (i = 0; i < 64; i++) {
-		t1 = v[7] + (ror(v[4], 6) ^ ror(v[4], 11) ^ ror(v[4], 25)) +
+		t1 = v[7] +
+			(sha256_ror(v[4], 6) ^ sha256_ror(v[4],
+							  11) ^ sha256_ror(v[4],
+									   25)) +
 		     ((v[4] & v[5]) ^ (~v[4] & v[6])) + k[i] + w[i];
-		t2 = (ror(v[0], 2) ^ ror(v[0], 13) ^ ror(v[0], 22)) +
+		t2 = (sha256_ror(v[0], 2) ^ sha256_ror(v[0],
+						       13) ^ sha256_ror(v[0],
+									22)) +
 		     ((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
 		memmove(v + 1, v, 7 * sizeof(v[0]));
 		v[4] += t1;

@@ -21,7 +21,7 @@ static const struct row {
 
 static const char source[] = "kernel-ref/include/faultline/device.def";
 
-static void check(void)
+static void device_check(void)
 {
 	const struct row *r, *p;
 
@@ -34,7 +34,7 @@ static void check(void)
 	}
 }
 
-static void write_code(enum gen_lang lang)
+static void device_write_code(enum gen_lang lang)
 {
 	FILE *f = gen_open(lang, "device", source);
 	const struct row *r;
@@ -53,7 +53,7 @@ static void write_code(enum gen_lang lang)
 	gen_close(f, lang);
 }
 
-static void write_book(void)
+static void device_write_book(void)
 {
 	FILE *f = gen_open(GEN_BOOK, "device", source);
 	unsigned int errata = 0;
@@ -82,8 +82,8 @@ static void write_book(void)
 
 void gen_device(void)
 {
-	check();
-	write_code(GEN_C);
-	write_code(GEN_VERILOG);
-	write_book();
+	device_check();
+	device_write_code(GEN_C);
+	device_write_code(GEN_VERILOG);
+	device_write_book();
 }

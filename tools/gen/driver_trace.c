@@ -113,7 +113,7 @@ static void check_args(const struct row *r)
 	}
 }
 
-static void check(void)
+static void trace_check(void)
 {
 	const struct row *r, *p;
 
@@ -409,7 +409,7 @@ static void write_shim(void)
 
 void gen_driver_trace(void)
 {
-	check();
+	trace_check();
 	write_trace();
 	write_numbers();
 	write_notes();

@@ -98,7 +98,7 @@ static void c_entry(FILE *f, size_t i)
 			m->owner, m->name, (int)m->value);
 }
 
-static void c_enum(FILE *f, size_t i)
+static void entries_c_enum(FILE *f, size_t i)
 {
 	const struct row *e;
 	char name[96];
@@ -122,7 +122,7 @@ static bool first_of_group(size_t i)
 		strcmp(rows[i - 1].owner, rows[i].owner));
 }
 
-static void write_c(void)
+static void entries_write_c(void)
 {
 	FILE *f = gen_open(GEN_C, "entries", source);
 	size_t i;
@@ -132,7 +132,7 @@ static void write_c(void)
 		if (rows[i].kind == ENTRY_ROW)
 			c_entry(f, i);
 		else if (first_of_group(i))
-			c_enum(f, i);
+			entries_c_enum(f, i);
 	}
 	gen_close(f, GEN_C);
 }
@@ -179,7 +179,7 @@ static void v_row(FILE *f, const struct row *r)
 	}
 }
 
-static void write_verilog(void)
+static void entries_write_verilog(void)
 {
 	FILE *f = gen_open(GEN_VERILOG, "entries", source);
 	size_t i;
@@ -237,8 +237,8 @@ void gen_entries(void)
 			gen_bad(source, "%s.%s has no ENTRY above it",
 				rows[i].owner, rows[i].name);
 	}
-	write_c();
-	write_verilog();
+	entries_write_c();
+	entries_write_verilog();
 	f = gen_open(GEN_BOOK, "entries", source);
 	for (i = 0; i < ROWS; i++) {
 		if (rows[i].kind == ENTRY_ROW)

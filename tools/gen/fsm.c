@@ -34,8 +34,8 @@ static const char source[] = "kernel-ref/include/faultline/fsm.def";
 static const char *const machines[] = { "TX", "RX" };
 static const char *const owners[] = { "software", "datapath", "network" };
 
-static const struct row *find(enum kind kind, const char *machine,
-			      const char *name)
+static const struct row *fsm_find(enum kind kind, const char *machine,
+				  const char *name)
 {
 	size_t i;
 
@@ -48,7 +48,7 @@ static const struct row *find(enum kind kind, const char *machine,
 		kind == STATE_ROW ? "state" : "event", name);
 }
 
-static unsigned int count(enum kind kind, const char *machine)
+static unsigned int fsm_count(enum kind kind, const char *machine)
 {
 	unsigned int n = 0;
 	size_t i;
@@ -87,9 +87,9 @@ static void check_arc(const struct row *r)
 {
 	const struct row *p;
 
-	find(STATE_ROW, r->machine, r->name);
-	find(STATE_ROW, r->machine, r->to);
-	find(EVENT_ROW, r->machine, r->event);
+	fsm_find(STATE_ROW, r->machine, r->name);
+	fsm_find(STATE_ROW, r->machine, r->to);
+	fsm_find(EVENT_ROW, r->machine, r->event);
 	for (p = rows; p < r; p++)
 		if (p->kind == ARC_ROW && !strcmp(p->machine, r->machine) &&
 		    !strcmp(p->name, r->name) && !strcmp(p->event, r->event))
@@ -135,7 +135,7 @@ static void c_notes(FILE *f)
 	fputs("};\n", f);
 }
 
-static void c_enum(FILE *f, const char *machine, enum kind kind)
+static void fsm_c_enum(FILE *f, const char *machine, enum kind kind)
 {
 	const char *infix = kind == EVENT_ROW ? "EV_" : "";
 	char name[96];
@@ -152,19 +152,20 @@ static void c_enum(FILE *f, const char *machine, enum kind kind)
 			rows[i].text);
 	}
 	fprintf(f, "\tFL_%s_%s = %u,\n};\n", machine,
-		kind == EVENT_ROW ? "EVENTS" : "STATES", count(kind, machine));
+		kind == EVENT_ROW ? "EVENTS" : "STATES",
+		fsm_count(kind, machine));
 }
 
-static void write_c(void)
+static void fsm_write_c(void)
 {
 	FILE *f = gen_open(GEN_C, "fsm", source);
 	size_t m;
 
 	for (m = 0; m < 2; m++) {
-		c_enum(f, machines[m], STATE_ROW);
-		c_enum(f, machines[m], EVENT_ROW);
+		fsm_c_enum(f, machines[m], STATE_ROW);
+		fsm_c_enum(f, machines[m], EVENT_ROW);
 		fprintf(f, "\n#define FL_%s_ARCS %u\n", machines[m],
-			count(ARC_ROW, machines[m]));
+			fsm_count(ARC_ROW, machines[m]));
 	}
 	c_notes(f);
 	gen_close(f, GEN_C);
@@ -195,7 +196,7 @@ static void write_c_next(void)
 	gen_close(f, GEN_C);
 }
 
-static void write_verilog(void)
+static void fsm_write_verilog(void)
 {
 	FILE *f = gen_open(GEN_VERILOG, "fsm", source);
 	char name[96];
@@ -310,7 +311,7 @@ static void book_notes(FILE *f)
 	fputs("|===\n", f);
 }
 
-static void write_book(void)
+static void fsm_write_book(void)
 {
 	FILE *f = gen_open(GEN_BOOK, "fsm", source);
 	size_t m, i;
@@ -348,10 +349,10 @@ void gen_fsm(void)
 				check_use(&rows[i]);
 		}
 	}
-	write_c();
+	fsm_write_c();
 	write_c_next();
-	write_verilog();
+	fsm_write_verilog();
 	write_functions();
 	write_waves();
-	write_book();
+	fsm_write_book();
 }

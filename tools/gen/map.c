@@ -5,12 +5,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-static uint64_t ones(uint32_t width)
+static uint64_t map_ones(uint32_t width)
 {
 	return width == 64 ? ~0ull : (1ull << width) - 1;
 }
 
-static const struct map_page *find_page(const struct map *m, const char *name)
+static const struct map_page *map_find_page(const struct map *m,
+					    const char *name)
 {
 	size_t i;
 
@@ -58,10 +59,10 @@ static void check_reg(const struct map *m, size_t i)
 			r->page, r->name, r->offset);
 	if (r->count && r->stride < r->width / 8)
 		gen_bad(m->source, "%s.%s: elements overlap", r->page, r->name);
-	if (reg_end(r) > find_page(m, r->page)->size)
+	if (reg_end(r) > map_find_page(m, r->page)->size)
 		gen_bad(m->source, "%s.%s lies outside its page", r->page,
 			r->name);
-	if (r->reset & ~ones(r->width))
+	if (r->reset & ~map_ones(r->width))
 		gen_bad(m->source, "%s.%s: reset does not fit", r->page,
 			r->name);
 	for (j = 0; j < i; j++) {
@@ -90,19 +91,19 @@ static void check_field(const struct map *m, size_t i)
 	if (!f->width || f->offset + f->width > r->width)
 		gen_bad(m->source, "%s.%s.%s lies outside its register",
 			f->page, f->name, f->field);
-	mask = ones(f->width) << f->offset;
+	mask = map_ones(f->width) << f->offset;
 	for (j = i; j-- && m->row[j].kind == MAP_FIELD;) {
 		if (!strcmp(m->row[j].field, f->field))
 			gen_bad(m->source, "%s.%s.%s is there twice", f->page,
 				f->name, f->field);
-		if (mask & (ones(m->row[j].width) << m->row[j].offset))
+		if (mask & (map_ones(m->row[j].width) << m->row[j].offset))
 			gen_bad(m->source, "%s.%s.%s overlaps %s", f->page,
 				f->name, f->field, m->row[j].field);
 	}
 }
 
-static void name_of(char *buf, size_t n, const struct map *m,
-		    const struct map_row *r, const char *tail)
+static void map_row_name(char *buf, size_t n, const struct map *m,
+			 const struct map_row *r, const char *tail)
 {
 	snprintf(buf, n, "%s%s_%s%s%s%s", m->prefix, r->page, r->name,
 		 r->kind == MAP_FIELD ? "_" : "",
@@ -116,7 +117,7 @@ static void define_value(FILE *f, enum gen_lang lang, const struct map *m,
 {
 	char name[160];
 
-	name_of(name, sizeof(name), m, r, tail);
+	map_row_name(name, sizeof(name), m, r, tail);
 	gen_define(f, lang, name);
 	if (lang == GEN_VERILOG)
 		fprintf(f, "%u'h%" PRIX64 "\n", width, value);
@@ -131,7 +132,7 @@ static void define_number(FILE *f, enum gen_lang lang, const struct map *m,
 {
 	char name[160];
 
-	name_of(name, sizeof(name), m, r, tail);
+	map_row_name(name, sizeof(name), m, r, tail);
 	gen_define(f, lang, name);
 	fprintf(f, "%u\n", value);
 }
@@ -144,7 +145,7 @@ static void reg_code(FILE *f, enum gen_lang lang, const struct map *m,
 	fputc('\n', f);
 	gen_comment(f, lang, r->text);
 	if (r->count && lang == GEN_C) {
-		name_of(name, sizeof(name), m, r, "(n)");
+		map_row_name(name, sizeof(name), m, r, "(n)");
 		gen_define(f, lang, name);
 		fprintf(f, "(0x%03X + %u * (n))\n", r->offset, r->stride);
 	} else {
@@ -157,12 +158,12 @@ static void reg_code(FILE *f, enum gen_lang lang, const struct map *m,
 	define_value(f, lang, m, r, "_RESET", r->width, r->reset);
 }
 
-static void field_code(FILE *f, enum gen_lang lang, const struct map *m,
-		       size_t i)
+static void map_field_code(FILE *f, enum gen_lang lang, const struct map *m,
+			   size_t i)
 {
 	const struct map_row *r = &m->row[i];
 	uint32_t width = find_reg(m, i)->width;
-	uint64_t mask = ones(r->width) << r->offset;
+	uint64_t mask = map_ones(r->width) << r->offset;
 
 	gen_comment(f, lang, r->text);
 	if (lang == GEN_VERILOG) {
@@ -202,7 +203,7 @@ static void page_code(FILE *f, enum gen_lang lang, const struct map *m,
 	fprintf(f, "%u\n", p->count);
 }
 
-static void write_code(const struct map *m, enum gen_lang lang)
+static void map_write_code(const struct map *m, enum gen_lang lang)
 {
 	FILE *f = gen_open(lang, m->file, m->source);
 	size_t i;
@@ -213,7 +214,7 @@ static void write_code(const struct map *m, enum gen_lang lang)
 		if (m->row[i].kind == MAP_REG)
 			reg_code(f, lang, m, &m->row[i]);
 		else
-			field_code(f, lang, m, i);
+			map_field_code(f, lang, m, i);
 	}
 	gen_close(f, lang);
 }
@@ -240,7 +241,7 @@ static void field_book(FILE *f, const struct map_row *r)
 	gen_cell(f, r->text);
 }
 
-static void write_book(const struct map *m)
+static void map_write_book(const struct map *m)
 {
 	FILE *f = gen_open(GEN_BOOK, m->file, m->source);
 	const struct map_page *p;
@@ -274,7 +275,7 @@ void map_write(const struct map *m)
 		else
 			check_field(m, i);
 	}
-	write_code(m, GEN_C);
-	write_code(m, GEN_VERILOG);
-	write_book(m);
+	map_write_code(m, GEN_C);
+	map_write_code(m, GEN_VERILOG);
+	map_write_book(m);
 }

@@ -20,7 +20,7 @@ static const struct row {
 
 static const char source[] = "kernel-ref/include/faultline/pte.def";
 
-static void check(void)
+static void pte_check(void)
 {
 	const struct row *r, *p;
 
@@ -33,7 +33,7 @@ static void check(void)
 	}
 }
 
-static void write_c(void)
+static void pte_write_c(void)
 {
 	FILE *f = gen_open(GEN_C, "pte", source);
 	const struct row *r;
@@ -50,7 +50,7 @@ static void write_c(void)
 	gen_close(f, GEN_C);
 }
 
-static void write_book(void)
+static void pte_write_book(void)
 {
 	static const char *const where[] = { "any", "page, block", "table",
 					     "software" };
@@ -73,7 +73,7 @@ static void write_book(void)
 
 void gen_pte(void)
 {
-	check();
-	write_c();
-	write_book();
+	pte_check();
+	pte_write_c();
+	pte_write_book();
 }

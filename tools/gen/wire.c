@@ -83,8 +83,8 @@ static void check_opcode(size_t i)
 				rows[j].name, rows[i].name);
 }
 
-static void number(FILE *f, enum gen_lang lang, const struct row *r,
-		   const char *tail, unsigned int value)
+static void wire_number(FILE *f, enum gen_lang lang, const struct row *r,
+			const char *tail, unsigned int value)
 {
 	char name[96];
 
@@ -94,23 +94,23 @@ static void number(FILE *f, enum gen_lang lang, const struct row *r,
 	fprintf(f, "%u\n", value);
 }
 
-static void field_code(FILE *f, enum gen_lang lang, const struct row *r)
+static void wire_field_code(FILE *f, enum gen_lang lang, const struct row *r)
 {
 	unsigned int bits = find_header(r->header)->value * 8;
 	char name[96];
 
 	gen_comment(f, lang, r->text);
 	if (lang == GEN_VERILOG) {
-		number(f, lang, r, "_MSB", bits - 1 - first_bit(r));
-		number(f, lang, r, "_LSB", bits - first_bit(r) - r->width);
+		wire_number(f, lang, r, "_MSB", bits - 1 - first_bit(r));
+		wire_number(f, lang, r, "_LSB", bits - first_bit(r) - r->width);
 		return;
 	}
 	snprintf(name, sizeof(name), "WIRE_%s_%s", r->header, r->name);
 	gen_define(f, lang, name);
 	fprintf(f, "%u, %u, %u\n", r->value, r->bit, r->width);
-	number(f, lang, r, "_BYTE", r->value);
-	number(f, lang, r, "_BIT", r->bit);
-	number(f, lang, r, "_WIDTH", r->width);
+	wire_number(f, lang, r, "_BYTE", r->value);
+	wire_number(f, lang, r, "_BIT", r->bit);
+	wire_number(f, lang, r, "_WIDTH", r->width);
 }
 
 static void opcode_code(FILE *f, enum gen_lang lang, const struct row *r)
@@ -126,7 +126,7 @@ static void opcode_code(FILE *f, enum gen_lang lang, const struct row *r)
 	fprintf(f, "%u\n", find_header(r->header)->value);
 }
 
-static void write_code(enum gen_lang lang)
+static void wire_write_code(enum gen_lang lang)
 {
 	FILE *f = gen_open(lang, "wire", source);
 	size_t i;
@@ -141,11 +141,11 @@ static void write_code(enum gen_lang lang)
 		      " reg [8 * WIRE_x_BYTES - 1:0].\n", f);
 	for (i = 0; i < ROWS; i++) {
 		if (rows[i].kind == FIELD_ROW) {
-			field_code(f, lang, &rows[i]);
+			wire_field_code(f, lang, &rows[i]);
 		} else if (rows[i].kind == HEADER_ROW) {
 			fputc('\n', f);
 			gen_comment(f, lang, rows[i].text);
-			number(f, lang, &rows[i], "_BYTES", rows[i].value);
+			wire_number(f, lang, &rows[i], "_BYTES", rows[i].value);
 		} else {
 			if (rows[i - 1].kind != OPCODE_ROW)
 				fputc('\n', f);
@@ -155,7 +155,7 @@ static void write_code(enum gen_lang lang)
 	gen_close(f, lang);
 }
 
-static void write_book(void)
+static void wire_write_book(void)
 {
 	FILE *f = gen_open(GEN_BOOK, "wire", source);
 	size_t i;
@@ -200,7 +200,7 @@ void gen_wire(void)
 		else if (!i)
 			gen_bad(source, "a field before any header");
 	}
-	write_code(GEN_C);
-	write_code(GEN_VERILOG);
-	write_book();
+	wire_write_code(GEN_C);
+	wire_write_code(GEN_VERILOG);
+	wire_write_book();
 }

@@ -12,7 +12,7 @@
 #include "os/os.h"
 
 /* Each line of text, with something before it. */
-static void put_lines(FILE *f, const char *before, const char *text)
+static void export_lines(FILE *f, const char *before, const char *text)
 {
 	size_t n;
 
@@ -23,7 +23,7 @@ static void put_lines(FILE *f, const char *before, const char *text)
 	}
 }
 
-static void put_walls(FILE *f, const char *whom, unsigned int held)
+static void export_walls(FILE *f, const char *whom, unsigned int held)
 {
 	fprintf(f, "the %s was kept from: %s%s%susing too much\n", whom,
 		held & OS_CONFINED_CALLS ? "network, other processes, " : "",
@@ -34,7 +34,7 @@ static void put_walls(FILE *f, const char *whom, unsigned int held)
 #define TOLD	3
 
 /* The first failures in full; a wrong step explains the ones after it. */
-static void text(const struct grade *g, FILE *f)
+static void export_text(const struct grade *g, FILE *f)
 {
 	unsigned int i, max, got = grade_score(g, &max), hidden = 0;
 	unsigned int hidden_max = 0, absent = 0, told = 0, untold = 0;
@@ -63,7 +63,7 @@ static void text(const struct grade *g, FILE *f)
 		if (t->hidden || !t->text)
 			continue;
 		if (told++ < TOLD)
-			put_lines(f, "      ", t->text);
+			export_lines(f, "      ", t->text);
 		else if (!untold++)
 			first = t->name;
 	}
@@ -75,10 +75,10 @@ static void text(const struct grade *g, FILE *f)
 		fprintf(f, "; %u tests are hidden, %u points%s", hidden,
 			hidden_max, absent ? ", not here and not counted yet" : "");
 	fputc('\n', f);
-	put_walls(f, "program", g->confined);
+	export_walls(f, "program", g->confined);
 	if (!g->compiled_said)
 		return;
-	put_walls(f, "compiler", g->compiled);
+	export_walls(f, "compiler", g->compiled);
 	if (!(g->compiled & OS_CONFINED_FILES))
 		fprintf(f, "this system keeps a compiler from no file (that takes "
 			"Linux 5.13 with Landlock, see\n/sys/kernel/security/lsm):"
@@ -86,7 +86,7 @@ static void text(const struct grade *g, FILE *f)
 }
 
 /* Documentation/dev-tools/ktap.rst of Linux. */
-static void ktap(const struct grade *g, FILE *f)
+static void export_ktap(const struct grade *g, FILE *f)
 {
 	unsigned int i;
 
@@ -95,7 +95,7 @@ static void ktap(const struct grade *g, FILE *f)
 		const struct grade_test *t = &g->test[i];
 
 		if (!t->hidden)
-			put_lines(f, "# ", t->text);
+			export_lines(f, "# ", t->text);
 		fprintf(f, "%s %u %s", t->verdict == V_PASS ||
 			t->verdict == V_ABSENT ? "ok" : "not ok", i + 1,
 			t->name);
@@ -108,7 +108,7 @@ static void ktap(const struct grade *g, FILE *f)
 }
 
 /* A JSON string. */
-static void quote(FILE *f, const char *s)
+static void json_quote(FILE *f, const char *s)
 {
 	fputc('"', f);
 	for (; s && *s; s++) {
@@ -125,7 +125,7 @@ static void quote(FILE *f, const char *s)
 }
 
 /* Gradescope, "Autograder specifications", Output Format. */
-static void gradescope(const struct grade *g, FILE *f)
+static void export_gradescope(const struct grade *g, FILE *f)
 {
 	unsigned int i, max, got = grade_score(g, &max);
 	uint64_t ms = 0;
@@ -135,8 +135,8 @@ static void gradescope(const struct grade *g, FILE *f)
 	fprintf(f, "{\n  \"score\": %u,\n  \"execution_time\": %" PRIu64 ",\n"
 		"  \"stdout_visibility\": \"%s\",\n  \"output\": ", got,
 		(ms + 999) / 1000, g->built ? "hidden" : "visible");
-	quote(f, g->built ? "seed and limits: see README.adoc of the lab" :
-			    "it did not build: the compiler's words are below");
+	json_quote(f, g->built ? "seed and limits: see README.adoc of the lab" :
+				 "it did not build: the compiler's words are below");
 	fprintf(f, ",\n  \"extra_data\": {\"lab\": \"%s\", \"seed\": %" PRIu64
 		"},\n  \"tests\": [", g->lab, g->seed);
 	for (i = 0; i < g->tests; i++) {
@@ -145,15 +145,15 @@ static void gradescope(const struct grade *g, FILE *f)
 					     verdict_names[t->verdict];
 
 		fprintf(f, "%s\n    {\"name\": ", i ? "," : "");
-		quote(f, t->name);
+		json_quote(f, t->name);
 		fprintf(f, ", \"score\": %u, \"max_score\": %u, \"status\": "
 			"\"%s\", \"visibility\": \"%s\",\n     \"tags\": [",
 			t->got, t->points,
 			t->verdict == V_PASS ? "passed" : "failed",
 			t->hidden ? "after_published" : "visible");
-		quote(f, t->group);
+		json_quote(f, t->group);
 		fprintf(f, "], \"output\": ");
-		quote(f, t->hidden ? verdict_names[t->verdict] : says);
+		json_quote(f, t->hidden ? verdict_names[t->verdict] : says);
 		fputc('}', f);
 	}
 	fprintf(f, "\n  ]\n}\n");
@@ -180,7 +180,7 @@ static void put_cell(FILE *f, const char *s)
 	fputc('"', f);
 }
 
-static void csv(const struct grade *g, FILE *f)
+static void export_csv(const struct grade *g, FILE *f)
 {
 	unsigned int i, max, got = grade_score(g, &max);
 
@@ -201,8 +201,8 @@ int grade_export(const struct grade *g, const char *form, FILE *f)
 		const char *form;
 		void (*put)(const struct grade *g, FILE *f);
 	} forms[] = {
-		{ "text", text }, { "ktap", ktap },
-		{ "gradescope", gradescope }, { "csv", csv },
+		{ "text", export_text }, { "ktap", export_ktap },
+		{ "gradescope", export_gradescope }, { "csv", export_csv },
 	};
 	unsigned int i;
 

@@ -98,7 +98,8 @@ void judge_same(const char *what, const char *came, const char *expected)
 	judge_end(V_WRONG);
 }
 
-static void number(char *text, size_t size, const char *than, uint64_t value)
+static void judge_number(char *text, size_t size, const char *than,
+			 uint64_t value)
 {
 	if (value < 10)
 		snprintf(text, size, "%s%" PRIu64, than, value);
@@ -111,8 +112,8 @@ void judge_equal(const char *what, uint64_t came, uint64_t expected)
 {
 	char a[64], b[64];
 
-	number(a, sizeof(a), "", came);
-	number(b, sizeof(b), "", expected);
+	judge_number(a, sizeof(a), "", came);
+	judge_number(b, sizeof(b), "", expected);
 	judge_same(what, a, b);
 }
 
@@ -122,8 +123,8 @@ void judge_at_least(const char *what, uint64_t came, uint64_t expected)
 
 	if (came >= expected)
 		return;
-	number(a, sizeof(a), "", came);
-	number(b, sizeof(b), "at least ", expected);
+	judge_number(a, sizeof(a), "", came);
+	judge_number(b, sizeof(b), "at least ", expected);
 	judge_same(what, a, b);
 }
 
@@ -172,7 +173,7 @@ static void leave_moment(FILE *f)
 }
 
 /* Each line of what came in several. */
-static void put_lines(FILE *f, const char *before, const char *text)
+static void judge_put_lines(FILE *f, const char *before, const char *text)
 {
 	size_t n;
 
@@ -183,7 +184,7 @@ static void put_lines(FILE *f, const char *before, const char *text)
 	}
 }
 
-static void tell(FILE *f, enum verdict v)
+static void judge_tell(FILE *f, enum verdict v)
 {
 	unsigned int i = now.steps > SHOWN ? now.steps - SHOWN : 0;
 
@@ -199,7 +200,7 @@ static void tell(FILE *f, enum verdict v)
 		leave_moment(f);
 	talk_end(&now.talk);
 	if (now.talk.said[0])
-		put_lines(f, "printed: ", now.talk.said);
+		judge_put_lines(f, "printed: ", now.talk.said);
 }
 
 enum verdict judge_run(const struct judge_test *t, struct grade *g, char **text)
@@ -221,7 +222,7 @@ enum verdict judge_run(const struct judge_test *t, struct grade *g, char **text)
 			 "this test asks nothing");
 	}
 	if (now.verdict != V_PASS)
-		tell(f, now.verdict);
+		judge_tell(f, now.verdict);
 	else
 		talk_end(&now.talk);
 	fclose(f);

@@ -32,7 +32,7 @@ static struct options {
 	unsigned int files;
 } opt = { .name = "this tree", .only = "", .seed = 1 };
 
-static int usage(const char *bad)
+static int grade_usage(const char *bad)
 {
 	fprintf(stderr, "grade: %s\nusage: grade run --lab DIR --out DIR "
 		"[--subject FILE] [--name NAME] [--seed N] [--only NAME-PART] "
@@ -43,7 +43,7 @@ static int usage(const char *bad)
 	return 2;
 }
 
-static int options(int argc, char **argv)
+static int grade_options(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
@@ -61,30 +61,30 @@ static int options(int argc, char **argv)
 	for (i = 2; i < argc; i++) {
 		if (argv[i][0] != '-') {
 			if (opt.files == 2)
-				return usage("too many words");
+				return grade_usage("too many words");
 			opt.file[opt.files++] = argv[i];
 			continue;
 		}
 		if (i + 1 == argc)
-			return usage("an option without its value");
+			return grade_usage("an option without its value");
 		if (!strcmp(argv[i], "--seed")) {
 			opt.seed = strtoull(argv[++i], &end, 10);
 			if (*end || !*argv[i])
-				return usage("--seed wants a plain number");
+				return grade_usage("--seed wants a plain number");
 			continue;
 		}
 		for (k = 0; k < sizeof(with) / sizeof(with[0]); k++)
 			if (!strcmp(argv[i], with[k].name))
 				break;
 		if (k == sizeof(with) / sizeof(with[0]))
-			return usage("an unknown option");
+			return grade_usage("an unknown option");
 		*with[k].to = argv[++i];
 	}
 	return 0;
 }
 
 /* What is in the file, whatever it is, is the secret. */
-static const uint8_t *key(void)
+static const uint8_t *grade_key(void)
 {
 	static uint8_t bytes[GRADE_KEY];
 	static const uint8_t nothing[GRADE_KEY];
@@ -151,15 +151,15 @@ static bool name_work(struct grade *g, const char *name)
 	return true;
 }
 
-static int run(struct grade *g)
+static int grade_run_all(struct grade *g)
 {
-	const uint8_t *secret = key();
+	const uint8_t *secret = grade_key();
 	char path[1024];
 	unsigned int i;
 	int err;
 
 	if (!opt.lab || !opt.out)
-		return usage("run wants --lab and --out");
+		return grade_usage("run wants --lab and --out");
 	if (read_lab(g))
 		return 2;
 	if (mkdir(opt.out, 0777) && errno != EEXIST) {
@@ -167,7 +167,7 @@ static int run(struct grade *g)
 		return 2;
 	}
 	if (!name_work(g, opt.name))
-		return usage("--name: at most 1000 bytes");
+		return grade_usage("--name: at most 1000 bytes");
 	g->seed = opt.seed;
 	g->out = opt.out;
 	g->subject = opt.subject;
@@ -183,7 +183,7 @@ static int run(struct grade *g)
 	g->compiled_said = true;
 	grade_run(g, opt.only);
 	if (!g->tests)
-		return usage("--only: no test has this in its name");
+		return grade_usage("--only: no test has this in its name");
 	snprintf(path, sizeof(path), "%s/record", opt.out);
 	err = record_write(g, path, secret);
 	if (err) {
@@ -200,7 +200,7 @@ static int run(struct grade *g)
 	return 0;
 }
 
-static int list(struct grade *g)
+static int grade_list(struct grade *g)
 {
 	unsigned int i;
 
@@ -213,35 +213,35 @@ static int list(struct grade *g)
 	return 0;
 }
 
-static int work(int argc, char **argv)
+static int grade_work(int argc, char **argv)
 {
 	static struct grade g;
 	bool right;
 
 	if (argc < 2)
-		return usage("what shall it do?");
+		return grade_usage("what shall it do?");
 	if (!strcmp(argv[1], "confine"))
 		return grade_confine(argc - 2, argv + 2);
-	if (options(argc, argv))
+	if (grade_options(argc, argv))
 		return 2;
 	if (!strcmp(argv[1], "run") && !opt.files)
-		return run(&g);
+		return grade_run_all(&g);
 	if (!strcmp(argv[1], "list") && !opt.files)
-		return list(&g);
+		return grade_list(&g);
 	if (!strcmp(argv[1], "export") && opt.files == 2) {
 		if (record_read(&g, opt.file[1], NULL, &right))
 			return 2;
 		return grade_export(&g, opt.file[0], stdout) ?
-			       usage("no such form") : 0;
+			       grade_usage("no such form") : 0;
 	}
 	if (!strcmp(argv[1], "verify") && opt.files == 1 && opt.key) {
-		if (record_read(&g, opt.file[0], key(), &right))
+		if (record_read(&g, opt.file[0], grade_key(), &right))
 			return 2;
 		puts(right ? "signed with this key" :
 			     "not signed with this key, or changed since");
 		return right ? 0 : 1;
 	}
-	return usage("something is missing, or too much");
+	return grade_usage("something is missing, or too much");
 }
 
 int main(int argc, char **argv)
@@ -249,7 +249,7 @@ int main(int argc, char **argv)
 	int status;
 
 	streams_begin();
-	status = work(argc, argv);
+	status = grade_work(argc, argv);
 	/* A verdict that nobody can read is none: 1 would say that a test fails. */
 	return streams_end("grade", 0) ? 2 : status;
 }

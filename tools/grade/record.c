@@ -66,7 +66,7 @@ static const struct {
 	{ " names", OS_CONFINED_NAMES },
 };
 
-static void put_walls(FILE *f, const char *what, unsigned int held)
+static void record_put_walls(FILE *f, const char *what, unsigned int held)
 {
 	unsigned int i;
 
@@ -86,16 +86,16 @@ static unsigned int read_walls(const char *line)
 }
 
 /* with_ms: how long it took is told, but it is no part of what is signed. */
-static void put(const struct grade *g, FILE *f, bool with_ms)
+static void record_put(const struct grade *g, FILE *f, bool with_ms)
 {
 	unsigned int i, got, max;
 	const char *p;
 
 	fprintf(f, "%slab %s\nname %s\nseed %" PRIu64 "\n", first_line,
 		g->lab, g->name, g->seed);
-	put_walls(f, "confined", g->confined);
+	record_put_walls(f, "confined", g->confined);
 	if (g->compiled_said)
-		put_walls(f, "compiled", g->compiled);
+		record_put_walls(f, "compiled", g->compiled);
 	fprintf(f, "build %s\n", g->built ? "ok" : "failed");
 	for (i = 0; i < g->tests; i++) {
 		const struct grade_test *t = &g->test[i];
@@ -114,7 +114,7 @@ static void put(const struct grade *g, FILE *f, bool with_ms)
 	fprintf(f, "score %u %u\n", got, max);
 }
 
-static int sign(const struct grade *g, const uint8_t *key, char hex[65])
+static int record_sign(const struct grade *g, const uint8_t *key, char hex[65])
 {
 	char *text = NULL;
 	size_t n;
@@ -124,7 +124,7 @@ static int sign(const struct grade *g, const uint8_t *key, char hex[65])
 
 	if (!f)
 		return -ENOMEM;
-	put(g, f, false);
+	record_put(g, f, false);
 	lost = ferror(f);
 	lost = fclose(f) || lost;
 	if (!lost)
@@ -141,9 +141,9 @@ int record_write(const struct grade *g, const char *path, const uint8_t *key)
 
 	if (!f)
 		return -errno;
-	put(g, f, true);
+	record_put(g, f, true);
 	if (key)
-		err = sign(g, key, hex);
+		err = record_sign(g, key, hex);
 	fprintf(f, "signature %s\n", hex);
 	if (ferror(f))
 		err = -EIO;
@@ -277,7 +277,7 @@ int record_read(struct grade *g, const char *path, const uint8_t *key,
 	broken = ferror(f) ? -EIO : 0;
 	fclose(f);
 	if (!err && !broken && key)
-		broken = sign(g, key, mine);
+		broken = record_sign(g, key, mine);
 	if (broken || err == -ENOMEM) {
 		err = broken ? broken : err;
 		fprintf(stderr, "%s: %s\n", path, strerror(-err));

@@ -22,13 +22,14 @@ struct place {
 	unsigned int line;
 };
 
-static int wrong(const struct place *p, const char *text, const char *word)
+static int rubric_wrong(const struct place *p, const char *text,
+			const char *word)
 {
 	fprintf(stderr, "%s:%u: %s '%s'\n", p->path, p->line, text, word);
 	return -EINVAL;
 }
 
-static bool known(const struct grade *g, const char *name)
+static bool rubric_known(const struct grade *g, const char *name)
 {
 	unsigned int i;
 
@@ -38,7 +39,7 @@ static bool known(const struct grade *g, const char *name)
 	return false;
 }
 
-static bool fits(char *to, size_t room, const char *from)
+static bool rubric_fits(char *to, size_t room, const char *from)
 {
 	return snprintf(to, room, "%s", from) < (int)room;
 }
@@ -50,32 +51,33 @@ static int read_test(struct grade *g, const struct place *p, char *line,
 	char *save, *word = strtok_r(line, " \t\n", &save), *end;
 
 	if (g->tests == GRADE_TESTS)
-		return wrong(p, "too many tests, from", word);
+		return rubric_wrong(p, "too many tests, from", word);
 	if (!*group)
-		return wrong(p, "no heading above", word);
+		return rubric_wrong(p, "no heading above", word);
 	memset(t, 0, sizeof(*t));
 	snprintf(t->group, sizeof(t->group), "%s", group);
 	t->points = (unsigned int)strtoul(word, &end, 10);
 	if (*end || end == word || !t->points || t->points > 100)
-		return wrong(p, "points are a number from 1 to 100, not", word);
+		return rubric_wrong(p, "points are a number from 1 to 100, not",
+				    word);
 	word = strtok_r(NULL, " \t\n", &save);
 	if (!word)
-		return wrong(p, "points without a test:", end);
-	if (known(g, word))
-		return wrong(p, "a second time:", word);
-	if (!fits(t->name, sizeof(t->name), word))
-		return wrong(p, "too long a name:", word);
+		return rubric_wrong(p, "points without a test:", end);
+	if (rubric_known(g, word))
+		return rubric_wrong(p, "a second time:", word);
+	if (!rubric_fits(t->name, sizeof(t->name), word))
+		return rubric_wrong(p, "too long a name:", word);
 	while ((word = strtok_r(NULL, " \t\n", &save))) {
 		if (!strcmp(word, "hidden")) {
 			t->hidden = true;
 			continue;
 		}
 		if (strcmp(word, "after"))
-			return wrong(p, "'after PARENT' or 'hidden', not", word);
+			return rubric_wrong(p, "'after PARENT' or 'hidden', not", word);
 		word = strtok_r(NULL, " \t\n", &save);
-		if (!word || !known(g, word))
-			return wrong(p, "the parent is no test above:",
-				     word ? word : "");
+		if (!word || !rubric_known(g, word))
+			return rubric_wrong(p, "the parent is no test above:",
+					    word ? word : "");
 		snprintf(t->parent, sizeof(t->parent), "%s", word);
 	}
 	g->tests++;
@@ -91,7 +93,8 @@ int rubric_read(struct grade *g, const char *path)
 	int err = 0;
 
 	if (!f)
-		return wrong(&p, "cannot read the rubric:", strerror(errno));
+		return rubric_wrong(&p, "cannot read the rubric:",
+				    strerror(errno));
 	g->tests = 0;
 	while (!err && fgets(line, sizeof(line), f)) {
 		p.line++;
@@ -110,17 +113,18 @@ int rubric_read(struct grade *g, const char *path)
 		points += g->test[i].points;
 	snprintf(sum, sizeof(sum), "%u", points);
 	if (!err && points != 100)
-		err = wrong(&p, "the points are 100 in all, not", sum);
+		err = rubric_wrong(&p, "the points are 100 in all, not", sum);
 	return err;
 }
 
-static int number(const struct place *p, const char *value, unsigned int *out)
+static int rubric_number(const struct place *p, const char *value,
+			 unsigned int *out)
 {
 	char *end;
 	unsigned long n = strtoul(value, &end, 10);
 
 	if (*end || end == value || !n || n > 1000000)
-		return wrong(p, "a plain number, not", value);
+		return rubric_wrong(p, "a plain number, not", value);
 	*out = (unsigned int)n;
 	return 0;
 }
@@ -133,7 +137,7 @@ int conf_read(struct grade *g, const char *path)
 	int err = 0;
 
 	if (!f)
-		return wrong(&p, "cannot read:", strerror(errno));
+		return rubric_wrong(&p, "cannot read:", strerror(errno));
 	g->limits = (struct grade_limits){ 10, 60, 1024, 1 };
 	while (!err && fgets(line, sizeof(line), f)) {
 		p.line++;
@@ -142,24 +146,25 @@ int conf_read(struct grade *g, const char *path)
 			continue;
 		value = strchr(line, ':');
 		if (!value) {
-			err = wrong(&p, "wanted 'word: value', not", line);
+			err = rubric_wrong(&p, "wanted 'word: value', not",
+					   line);
 			break;
 		}
 		*value++ = 0;
 		value += strspn(value, " \t");
 		if (!strcmp(line, "cpu_s"))
-			err = number(&p, value, &g->limits.cpu_s);
+			err = rubric_number(&p, value, &g->limits.cpu_s);
 		else if (!strcmp(line, "wall_s"))
-			err = number(&p, value, &g->limits.wall_s);
+			err = rubric_number(&p, value, &g->limits.wall_s);
 		else if (!strcmp(line, "memory_mb"))
-			err = number(&p, value, &g->limits.memory_mb);
+			err = rubric_number(&p, value, &g->limits.memory_mb);
 		else if (!strcmp(line, "file_mb"))
-			err = number(&p, value, &g->limits.file_mb);
+			err = rubric_number(&p, value, &g->limits.file_mb);
 		else if (!strcmp(line, "lab"))
 			snprintf(g->lab, sizeof(g->lab), "%.31s", value);
 	}
 	fclose(f);
 	if (!err && !g->lab[0])
-		err = wrong(&p, "no line", "lab: NAME");
+		err = rubric_wrong(&p, "no line", "lab: NAME");
 	return err;
 }

@@ -34,7 +34,7 @@ static size_t signed_bytes(const struct result *r)
 	       offsetof(struct result, verdict);
 }
 
-static void child(struct grade *g, const struct judge_test *t, int fd)
+static void run_child(struct grade *g, const struct judge_test *t, int fd)
 {
 	static struct result r;
 	const char *p = (const char *)&r;
@@ -63,7 +63,7 @@ static void child(struct grade *g, const struct judge_test *t, int fd)
 	_exit(0);
 }
 
-static bool good(const struct result *r, size_t n, const char *test)
+static bool result_good(const struct result *r, size_t n, const char *test)
 {
 	char sign[65];
 
@@ -75,8 +75,8 @@ static bool good(const struct result *r, size_t n, const char *test)
 	return !memcmp(sign, r->sign, sizeof(sign));
 }
 
-static enum verdict one(struct grade *g, struct grade_test *t,
-			const struct judge_test *j)
+static enum verdict run_one_test(struct grade *g, struct grade_test *t,
+				 const struct judge_test *j)
 {
 	static struct result r;
 	size_t n = 0;
@@ -91,7 +91,7 @@ static enum verdict one(struct grade *g, struct grade_test *t,
 	pid = fork();
 	if (!pid) {
 		close(fd[0]);
-		child(g, j, fd[1]);
+		run_child(g, j, fd[1]);
 	}
 	close(fd[1]);
 	while (pid > 0 && n < sizeof(r)) {
@@ -103,14 +103,15 @@ static enum verdict one(struct grade *g, struct grade_test *t,
 		n += (size_t)got;
 	}
 	close(fd[0]);
-	if (pid < 0 || waitpid(pid, NULL, 0) < 0 || !good(&r, n, t->name))
+	if (pid < 0 || waitpid(pid, NULL, 0) < 0 ||
+	    !result_good(&r, n, t->name))
 		return V_GRADER;
 	g->confined = r.confined;
 	t->text = r.bytes ? strndup(r.text, r.bytes) : NULL;
 	return (enum verdict)r.verdict;
 }
 
-static struct grade_test *find(struct grade *g, const char *name)
+static struct grade_test *run_find_test(struct grade *g, const char *name)
 {
 	unsigned int i;
 
@@ -121,8 +122,8 @@ static struct grade_test *find(struct grade *g, const char *name)
 }
 
 /* A parent stands above its children in the rubric. exact: part is a whole name. */
-static bool wanted(struct grade *g, const struct grade_test *t, const char *part,
-		   bool exact)
+static bool run_wanted(struct grade *g, const struct grade_test *t, const char *part,
+		       bool exact)
 {
 	unsigned int i;
 
@@ -130,7 +131,7 @@ static bool wanted(struct grade *g, const struct grade_test *t, const char *part
 		return true;
 	for (i = 0; i < g->tests; i++)
 		if (!strcmp(g->test[i].parent, t->name) &&
-		    wanted(g, &g->test[i], part, exact))
+		    run_wanted(g, &g->test[i], part, exact))
 			return true;
 	return false;
 }
@@ -141,14 +142,15 @@ static void drop_rest(struct grade *g, const char *part)
 	unsigned int i, n = 0;
 
 	for (i = 0; i < g->tests; i++)
-		keep[i] = wanted(g, &g->test[i], part, find(g, part));
+		keep[i] = run_wanted(g, &g->test[i], part,
+				     run_find_test(g, part));
 	for (i = 0; i < g->tests; i++)
 		if (keep[i])
 			g->test[n++] = g->test[i];
 	g->tests = n;
 }
 
-static void make_key(void)
+static void run_make_key(void)
 {
 	FILE *f;
 
@@ -173,12 +175,12 @@ void grade_run(struct grade *g, const char *part)
 	uint64_t spent_ms = 0;
 	unsigned int i;
 
-	make_key();
+	run_make_key();
 	os_private();
 	drop_rest(g, part);
 	for (i = 0; i < g->tests; i++) {
 		struct grade_test *t = &g->test[i];
-		const struct grade_test *parent = find(g, t->parent);
+		const struct grade_test *parent = run_find_test(g, t->parent);
 		const struct judge_test *j = judge_find(t->name);
 		uint64_t start = os_now_ns();
 
@@ -193,7 +195,7 @@ void grade_run(struct grade *g, const char *part)
 		else if (spent_ms >= WHOLE * 1000 * (uint64_t)g->limits.wall_s)
 			t->verdict = too_late(t);
 		else
-			t->verdict = one(g, t, j);
+			t->verdict = run_one_test(g, t, j);
 		t->got = t->verdict == V_PASS ? t->points : 0;
 		t->ms = (os_now_ns() - start) / 1000000;
 		spent_ms += t->ms;

@@ -13,7 +13,7 @@
 
 static uint32_t asked;
 
-static void put(const void *data, size_t n)
+static void subject_put(const void *data, size_t n)
 {
 	const char *p = data;
 	ssize_t done;
@@ -29,7 +29,7 @@ static void put(const void *data, size_t n)
 	}
 }
 
-static void get(void *data, size_t n)
+static void subject_get(void *data, size_t n)
 {
 	char *p = data;
 	ssize_t done;
@@ -49,7 +49,7 @@ void subject_runaway(void)
 {
 	struct subject_msg m = { .op = asked, .status = SUBJECT_RUNAWAY };
 
-	put(&m, sizeof(m));
+	subject_put(&m, sizeof(m));
 	_exit(0);
 }
 
@@ -75,8 +75,8 @@ static void tell_trace(struct subject_msg *m)
 		bytes = 0;
 	m->status = SUBJECT_DONE;
 	m->arg[0] = bytes;
-	put(m, sizeof(*m));
-	put(text, bytes);
+	subject_put(m, sizeof(*m));
+	subject_put(text, bytes);
 	free(text);
 }
 
@@ -85,9 +85,9 @@ int main(void)
 	struct subject_msg m = { .op = SUBJECT_HELLO, .status = SUBJECT_DONE,
 				 .arg = { SUBJECT_MAGIC } };
 
-	put(&m, sizeof(m));
+	subject_put(&m, sizeof(m));
 	for (;;) {
-		get(&m, sizeof(m));
+		subject_get(&m, sizeof(m));
 		asked = m.op;
 		if (m.op == SUBJECT_TRACE) {
 			tell_trace(&m);
@@ -95,6 +95,6 @@ int main(void)
 		}
 		m.status = SUBJECT_DONE;
 		subject_answer(&m);
-		put(&m, sizeof(m));
+		subject_put(&m, sizeof(m));
 	}
 }

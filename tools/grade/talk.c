@@ -43,7 +43,7 @@ struct start {
 	int fd, report, said;
 };
 
-static _Noreturn void child(const struct start *s)
+static _Noreturn void talk_child(const struct start *s)
 {
 	static char *const env[] = { "ASAN_OPTIONS=detect_leaks=0", NULL };
 	char *const argv[] = { "subject", NULL };
@@ -69,7 +69,7 @@ static _Noreturn void child(const struct start *s)
 }
 
 /* The path without what exec() may not need to look up. */
-static bool absolute(const char *path, char out[PATHS])
+static bool path_absolute(const char *path, char out[PATHS])
 {
 	char *whole = realpath(path, NULL);
 	bool fits = whole && strlen(whole) < PATHS;
@@ -80,11 +80,12 @@ static bool absolute(const char *path, char out[PATHS])
 	return fits;
 }
 
-static bool prepare(struct start *s, const struct grade *g)
+static bool talk_prepare(struct start *s, const struct grade *g)
 {
 	char out[PATHS];
 
-	if (!absolute(g->subject, s->subject) || !absolute(g->out, out))
+	if (!path_absolute(g->subject, s->subject) ||
+	    !path_absolute(g->out, out))
 		return false;
 	if (snprintf(s->folder, PATHS, "%s/empty", out) >= PATHS)
 		return false;
@@ -98,7 +99,7 @@ static bool prepare(struct start *s, const struct grade *g)
 }
 
 /* What no limit of the system counts: true, and why, when it is too much. */
-static bool greedy(struct talk *t)
+static bool talk_greedy(struct talk *t)
 {
 	if (os_threads(t->pid) > THREADS)
 		snprintf(t->why, sizeof(t->why), "it has more than %d threads",
@@ -115,7 +116,7 @@ static bool greedy(struct talk *t)
  * True: n bytes came. False: the subject is dead, has let the judge wait for too long,
  * one time or all together, or is greedy.
  */
-static bool hear(struct talk *t, void *data, size_t n)
+static bool talk_hear(struct talk *t, void *data, size_t n)
 {
 	uint64_t now_ns = os_now_ns(), last_ns = now_ns;
 	struct pollfd p = { .fd = t->fd, .events = POLLIN };
@@ -128,7 +129,7 @@ static bool hear(struct talk *t, void *data, size_t n)
 		if (t->waited_ns >= t->wall_ns)
 			return false;
 		if (now_ns >= t->look_ns) {
-			if (greedy(t))
+			if (talk_greedy(t))
 				return false;
 			t->look_ns = now_ns + LOOK_MS * 1000000;
 		}
@@ -190,9 +191,9 @@ static void read_said(struct talk *t)
 }
 
 /* It does not answer: why? */
-static enum verdict died(struct talk *t)
+static enum verdict talk_died(struct talk *t)
 {
-	bool ended = false, much = greedy(t);
+	bool ended = false, much = talk_greedy(t);
 	int status = 0, i, sig;
 
 	/* A process that has closed its socket needs a moment to be dead. */
@@ -200,7 +201,7 @@ static enum verdict died(struct talk *t)
 		ended = waitpid(t->pid, &status, WNOHANG) == t->pid;
 		if (!ended && poll(NULL, 0, 5) < 0)
 			continue;
-		much = greedy(t);
+		much = talk_greedy(t);
 	}
 	if (!ended) {
 		kill(-t->pid, SIGKILL);
@@ -246,7 +247,7 @@ enum verdict talk_start(struct talk *t, const struct grade *g)
 	memset(t, 0, sizeof(*t));
 	t->wall_ns = (uint64_t)g->limits.wall_s * 1000000000;
 	t->file_mb = g->limits.file_mb;
-	if (!prepare(&s, g) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
+	if (!talk_prepare(&s, g) || socketpair(AF_UNIX, SOCK_STREAM, 0, pair) ||
 	    pipe(report) || pipe(said) || fcntl(said[0], F_SETFL, O_NONBLOCK) ||
 	    fcntl(said[1], F_SETFL, O_NONBLOCK)) {
 		snprintf(t->why, sizeof(t->why), "%s: %s", g->subject,
@@ -260,7 +261,7 @@ enum verdict talk_start(struct talk *t, const struct grade *g)
 	signal(SIGPIPE, SIG_IGN);
 	t->pid = fork();
 	if (!t->pid)
-		child(&s);
+		talk_child(&s);
 	close(pair[1]);
 	close(report[1]);
 	close(said[1]);
@@ -272,9 +273,10 @@ enum verdict talk_start(struct talk *t, const struct grade *g)
 	}
 	close(report[0]);
 	t->confined = (unsigned int)held;
-	if (hear(t, &hello, sizeof(hello)) && hello.arg[0] == SUBJECT_MAGIC)
+	if (talk_hear(t, &hello, sizeof(hello)) &&
+	    hello.arg[0] == SUBJECT_MAGIC)
 		return V_PASS;
-	return died(t) == V_GRADER ? V_GRADER : V_NO_START;
+	return talk_died(t) == V_GRADER ? V_GRADER : V_NO_START;
 }
 
 enum verdict talk_ask(struct talk *t, struct subject_msg *m)
@@ -295,7 +297,7 @@ enum verdict talk_ask(struct talk *t, struct subject_msg *m)
 			full = done < 0 && errno == EAGAIN;
 			if (!full && errno != EPIPE && errno != ECONNRESET)
 				t->broken = errno;
-			v = died(t);
+			v = talk_died(t);
 			if (full && v == V_HUNG)
 				snprintf(t->why, sizeof(t->why),
 					 "it does not read what it answers");
@@ -304,8 +306,8 @@ enum verdict talk_ask(struct talk *t, struct subject_msg *m)
 		p += done;
 		n -= (size_t)done;
 	}
-	if (!hear(t, m, sizeof(*m)))
-		return died(t);
+	if (!talk_hear(t, m, sizeof(*m)))
+		return talk_died(t);
 	if (m->status == SUBJECT_RUNAWAY) {
 		snprintf(t->why, sizeof(t->why),
 			 "it went on and on, and did not come to rest");
@@ -324,7 +326,7 @@ bool talk_trace(struct talk *t, char *text, size_t room)
 	struct subject_msg m = { .op = SUBJECT_TRACE };
 
 	if (t->pid <= 0 || talk_ask(t, &m) != V_PASS || !m.arg[0] ||
-	    m.arg[0] >= room || !hear(t, text, m.arg[0]))
+	    m.arg[0] >= room || !talk_hear(t, text, m.arg[0]))
 		return false;
 	text[m.arg[0]] = 0;
 	return true;

@@ -39,7 +39,7 @@ static struct os_path path[PATHS_MAX] = {
 };
 static unsigned int paths = 11;
 
-static int add(const char *name, unsigned int may)
+static int walls_add(const char *name, unsigned int may)
 {
 	if (paths == PATHS_MAX) {
 		fprintf(stderr, "grade: more than %d files for a compiler\n",
@@ -64,7 +64,7 @@ static int add_from(const char *list)
 	}
 	while (!err && fgets(line, sizeof(line), f)) {
 		line[strcspn(line, "\n")] = 0;
-		err = add(line, OS_MAY_READ);
+		err = walls_add(line, OS_MAY_READ);
 	}
 	fclose(f);
 	return err;
@@ -112,7 +112,7 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
-static struct os_confine tools(const char *program)
+static struct os_confine walls_tools(const char *program)
 {
 	return (struct os_confine){
 		.kind = OS_CONFINE_TOOLS, .program = program,
@@ -130,16 +130,16 @@ int grade_confine(int argc, char **argv)
 
 	for (i = 0; !err && i + 1 < argc && strcmp(argv[i], "--"); i += 2) {
 		if (!strcmp(argv[i], "--read"))
-			err = add(argv[i + 1], OS_MAY_READ);
+			err = walls_add(argv[i + 1], OS_MAY_READ);
 		else if (!strcmp(argv[i], "--tool"))
-			err = add(argv[i + 1], OS_MAY_READ | OS_MAY_LIST);
+			err = walls_add(argv[i + 1], OS_MAY_READ | OS_MAY_LIST);
 		else if (!strcmp(argv[i], "--list"))
-			err = add(argv[i + 1], OS_MAY_LIST);
+			err = walls_add(argv[i + 1], OS_MAY_LIST);
 		else if (!strcmp(argv[i], "--from"))
 			err = add_from(argv[i + 1]);
 		else if (!strcmp(argv[i], "--write"))
-			err = add(folder = argv[i + 1], OS_MAY_READ |
-				  OS_MAY_LIST | OS_MAY_WRITE);
+			err = walls_add(folder = argv[i + 1], OS_MAY_READ |
+					OS_MAY_LIST | OS_MAY_WRITE);
 		else
 			err = -EINVAL;
 	}
@@ -155,7 +155,7 @@ int grade_confine(int argc, char **argv)
 	if (!program)
 		return 127;
 	os_close_from(3);
-	c = tools(program);
+	c = walls_tools(program);
 	err = os_confine(&c);
 	if (err < 0) {
 		fprintf(stderr, "grade: %s: cannot be confined: %s\n", argv[0],
@@ -172,7 +172,7 @@ int grade_confine(int argc, char **argv)
 
 int grade_walls(void)
 {
-	struct os_confine c = tools("/bin/sh");
+	struct os_confine c = walls_tools("/bin/sh");
 	int status = 0, held;
 	pid_t pid = fork(), got;
 

@@ -2,7 +2,7 @@
 /* What buffers are filled with, wherever the process is. */
 #include "tools/scenario/testbed.h"
 
-static uint64_t mix(uint64_t x)
+static uint64_t fill_mix(uint64_t x)
 {
 	x += 0x9e3779b97f4a7c15ull;
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -15,7 +15,7 @@ static uint64_t mix(uint64_t x)
  * two are the same and misplaced bytes show. Another seed changes every word; of seeds
  * below 256, every byte.
  */
-static uint64_t pattern(uint64_t seed, uint64_t word)
+static uint64_t fill_pattern(uint64_t seed, uint64_t word)
 {
 	return (word + 1) * 0x9e3779b97f4a7c15ull ^
 	       seed * 0x0101010101010101ull;
@@ -25,10 +25,10 @@ uint8_t testbed_fill_byte(enum testbed_fill fill, uint64_t seed, uint64_t i)
 {
 	switch (fill) {
 	case TESTBED_RANDOM:
-		return (uint8_t)(mix(seed * 0x100000001b3ull + i / 8) >>
+		return (uint8_t)(fill_mix(seed * 0x100000001b3ull + i / 8) >>
 				 i % 8 * 8);
 	case TESTBED_PATTERN:
-		return (uint8_t)(pattern(seed, i / 8) >> i % 8 * 8);
+		return (uint8_t)(fill_pattern(seed, i / 8) >> i % 8 * 8);
 	default:
 		return 0;
 	}

@@ -68,7 +68,7 @@ static int remove_in(int at, const char *name)
 
 /* ---- folders that nobody minds any more ---- */
 
-static const char *place(void)
+static const char *folder_place(void)
 {
 	const char *tmp = getenv("TMPDIR");
 
@@ -88,9 +88,9 @@ static void sweep_one(int at, const char *name)
 	close(fd);
 }
 
-static void sweep(void)
+static void folder_sweep(void)
 {
-	DIR *d = opendir(place());
+	DIR *d = opendir(folder_place());
 	struct dirent *e;
 
 	while (d && (e = readdir(d)))
@@ -110,7 +110,7 @@ static int make_locked(struct folder *f)
 
 	for (tries = 0; tries < TRIES; tries++) {
 		n = snprintf(f->path, sizeof(f->path), "%s/" FOLDER_BEGINS
-			     "XXXXXX", place());
+			     "XXXXXX", folder_place());
 		if (n >= (int)sizeof(f->path))
 			return -ENAMETOOLONG;
 		if (!mkdtemp(f->path))
@@ -178,7 +178,7 @@ int folder_make(struct folder *f)
 	int err;
 
 	ending_signals(&set);
-	sweep();
+	folder_sweep();
 	pthread_sigmask(SIG_BLOCK, &set, &before);
 	err = make_locked(f);
 	if (!err) {

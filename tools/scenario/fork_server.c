@@ -47,7 +47,7 @@ static void set_seed(uint64_t seed)
 	setenv("FAULTLINE_SEED", text, 1);
 }
 
-static pid_t spawn(int line, uint64_t seed, int fds[2])
+static pid_t server_spawn(int line, uint64_t seed, int fds[2])
 {
 	pid_t pid;
 
@@ -72,7 +72,8 @@ static pid_t spawn(int line, uint64_t seed, int fds[2])
 }
 
 /* Whoever asked waits for it; false: it cannot be told, and so nobody is. */
-static bool answer(int line, const struct reply *r, const int *fds, int nfds)
+static bool server_answer(int line, const struct reply *r, const int *fds,
+			  int nfds)
 {
 	return !os_send_all(line, r, sizeof(*r), fds, nfds, -1);
 }
@@ -86,13 +87,13 @@ static bool do_fork(int line, uint64_t seed, pid_t child[CHILDREN])
 	while (i < CHILDREN && child[i])
 		i++;
 	if (i < CHILDREN) {
-		r.pid = spawn(line, seed, fds);
+		r.pid = server_spawn(line, seed, fds);
 		r.error = r.pid < 0 ? (int)r.pid : 0;
 	}
 	if (r.error)
-		return answer(line, &r, NULL, 0);
+		return server_answer(line, &r, NULL, 0);
 	child[i] = r.pid;
-	told = answer(line, &r, fds, 1);
+	told = server_answer(line, &r, fds, 1);
 	close(fds[0]);
 	close(fds[1]);
 	return told;
@@ -112,7 +113,7 @@ static bool do_reap(int line, pid_t child[CHILDREN], const struct ask *a)
 		r.error = 0;
 		child[i] = 0;
 	}
-	return answer(line, &r, NULL, 0);
+	return server_answer(line, &r, NULL, 0);
 }
 
 static void be_fork_server(int line, uint64_t seed)
@@ -163,8 +164,8 @@ int fork_server_start(struct fork_server *n, uint64_t seed)
 	return err;
 }
 
-static int ask(struct fork_server *n, const struct ask *a, struct reply *r,
-	       int *fd)
+static int server_ask(struct fork_server *n, const struct ask *a,
+		      struct reply *r, int *fd)
 {
 	int fds[1], nfds = 1;
 	int err;
@@ -187,7 +188,7 @@ int fork_server_fork(struct fork_server *n, pid_t *pid, int *line)
 {
 	struct ask a = { .kind = ASK_FORK };
 	struct reply r;
-	int err = ask(n, &a, &r, line);
+	int err = server_ask(n, &a, &r, line);
 
 	if (!err)
 		*pid = r.pid;
@@ -204,7 +205,7 @@ int fork_server_reap(struct fork_server *n, pid_t pid, int line, int kill,
 	/* The end of its socket is its own end; by force comes before that. */
 	if (!kill)
 		close(line);
-	err = ask(n, &a, &r, NULL);
+	err = server_ask(n, &a, &r, NULL);
 	if (kill)
 		close(line);
 	if (!err)

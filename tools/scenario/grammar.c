@@ -130,7 +130,8 @@ bool rule_next(const char **p, char word[RULE_WORD_MAX])
 	return true;
 }
 
-static void append(char *text, size_t bytes, const char *more, bool upper)
+static void grammar_append(char *text, size_t bytes, const char *more,
+			   bool upper)
 {
 	size_t n = strlen(text);
 
@@ -146,24 +147,24 @@ static void append_type(char *text, size_t bytes, const char *word)
 	const char *slash = strchr(word, '/');
 
 	if (*word == '\'') {
-		append(text, bytes, word + 1, false);
+		grammar_append(text, bytes, word + 1, false);
 	} else if (*word == '{') {
 		/* {a|b} -> a|b; long lists are left to the book */
 		if (strlen(word) > 60)
-			append(text, bytes, "NAME", false);
+			grammar_append(text, bytes, "NAME", false);
 		else
-			append(text, bytes, word, false);
+			grammar_append(text, bytes, word, false);
 	} else if (slash) {
 		while (word < slash) {
 			char one[2] = { *word++, 0 };
 
-			append(text, bytes, one, false);
+			grammar_append(text, bytes, one, false);
 		}
-		append(text, bytes, " ", false);
-		append(text, bytes, slash + 1, true);
+		grammar_append(text, bytes, " ", false);
+		grammar_append(text, bytes, slash + 1, true);
 	} else {
-		append(text, bytes, strncmp(word, "new:", 4) ? word : "NAME",
-		       true);
+		grammar_append(text, bytes,
+			       strncmp(word, "new:", 4) ? word : "NAME", true);
 	}
 }
 
@@ -174,35 +175,35 @@ void rule_usage(const struct rule *r, char *text, size_t bytes)
 	size_t n;
 
 	text[0] = 0;
-	append(text, bytes, r->first, false);
+	grammar_append(text, bytes, r->first, false);
 	if (r->second) {
-		append(text, bytes, " ", false);
-		append(text, bytes, r->second, false);
+		grammar_append(text, bytes, " ", false);
+		grammar_append(text, bytes, r->second, false);
 	}
 	while (rule_next(&p, word)) {
 		n = strlen(word);
-		append(text, bytes, " ", false);
+		grammar_append(text, bytes, " ", false);
 		if (word[n - 1] == '?') {
 			word[n - 1] = 0;
-			append(text, bytes, "[", false);
+			grammar_append(text, bytes, "[", false);
 			append_type(text, bytes, word);
-			append(text, bytes, "]", false);
+			grammar_append(text, bytes, "]", false);
 		} else {
 			append_type(text, bytes, word);
 		}
 	}
 	for (p = r->options; rule_next(&p, word);) {
-		append(text, bytes, " [", false);
+		grammar_append(text, bytes, " [", false);
 		eq = strchr(word, '=');
 		if (eq) {
 			*eq = 0;
-			append(text, bytes, word, false);
-			append(text, bytes, "=", false);
+			grammar_append(text, bytes, word, false);
+			grammar_append(text, bytes, "=", false);
 			append_type(text, bytes, eq + 1);
 		} else {
-			append(text, bytes, word, false);
+			grammar_append(text, bytes, word, false);
 		}
-		append(text, bytes, "]", false);
+		grammar_append(text, bytes, "]", false);
 	}
 }
 

@@ -13,8 +13,8 @@ const char *guest_file_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-static bool refuse(const struct scenario *s, const struct place *at,
-		   const char *word, const char *right, FILE *out)
+static bool rule_refuse(const struct scenario *s, const struct place *at,
+			const char *word, const char *right, FILE *out)
 {
 	fprintf(out, "%s:%d:%d: '%s' stands here; wanted in mode vm: %s\n",
 		s->file, at->line, at->column, word, right);
@@ -46,10 +46,11 @@ static bool check_board(const struct scenario *s, const struct statement *st,
 	for (i = 0; i < st->options; i++)
 		for (k = 0; k < 2; k++)
 			if (!strcmp(st->option[i].key, only[k]))
-				ok = refuse(s, &st->option[i].arg.at, only[k],
-					    "a board without it: a guest has "
-					    "the memory and the swap that it "
-					    "was booted with", out);
+				ok = rule_refuse(s, &st->option[i].arg.at,
+						 only[k],
+						 "a board without it: a guest has "
+						 "the memory and the swap that it "
+						 "was booted with", out);
 	return ok;
 }
 
@@ -67,13 +68,14 @@ static bool check_file(const struct scenario *s, const struct statement *st,
 		if (!strcmp(files[i], file->word))
 			return true;
 		if (!strcmp(guest_file_name(files[i]), name))
-			return refuse(s, &file->at, file->word, "files whose "
-				      "names differ, since all of them go to "
-				      "one folder of the guest", out);
+			return rule_refuse(s, &file->at, file->word,
+					   "files whose "
+					   "names differ, since all of them go to "
+					   "one folder of the guest", out);
 	}
 	if (i == GUEST_FILES || !strcmp(name, "run"))
-		return refuse(s, &file->at, file->word, "at most 8 files, "
-			      "none with the name 'run'", out);
+		return rule_refuse(s, &file->at, file->word, "at most 8 files, "
+				   "none with the name 'run'", out);
 	/* One that is not there is not there in the guest either. */
 	if (!access(file->word, R_OK))
 		files[i] = file->word;
@@ -88,25 +90,28 @@ static bool check_statement(const struct scenario *s,
 
 	switch (st->verb) {
 	case V_STARVE:
-		return refuse(s, &st->at, "starve", "no such statement: the "
-			      "frames of a real kernel cannot be counted out",
-			      out);
+		return rule_refuse(s, &st->at, "starve",
+				   "no such statement: the "
+				   "frames of a real kernel cannot be counted out",
+				   out);
 	case V_BOARD:
 		return check_board(s, st, out);
 	case V_BUFFER:
 		return check_file(s, st, files, out);
 	case V_EXPECT_STAT: case V_PRINT_STAT:
 		if (is_kernel_stat(st->arg[1].word))
-			return refuse(s, &st->arg[1].at, st->arg[1].word,
-				      "a counter of the card or the wire "
-				      "(expect counter asks the driver)", out);
+			return rule_refuse(s, &st->arg[1].at, st->arg[1].word,
+					   "a counter of the card or the wire "
+					   "(expect counter asks the driver)",
+					   out);
 		return true;
 	case V_EXPECT_COUNT: case V_PRINT_COUNT:
 		event = trace_events[st->arg[0].choice].name;
 		if (trace_events[st->arg[0].choice].unit == UNIT_KERNEL)
-			return refuse(s, &st->arg[0].at, event, "an event of "
-				      "another unit: a real kernel does not "
-				      "write ours", out);
+			return rule_refuse(s, &st->arg[0].at, event,
+					   "an event of "
+					   "another unit: a real kernel does not "
+					   "write ours", out);
 		return true;
 	default:
 		return true;
@@ -128,9 +133,9 @@ bool guest_rules_hold(const struct scenario *s, FILE *out,
 			continue;
 		board = st->arg[2].name;
 		if (!has[board] && ++guests == GUEST_BOARDS + 1)
-			ok = refuse(s, &st->arg[2].at, st->arg[2].word,
-				    "processes on at most 3 boards, since each "
-				    "such board is a machine", out);
+			ok = rule_refuse(s, &st->arg[2].at, st->arg[2].word,
+					 "processes on at most 3 boards, since each "
+					 "such board is a machine", out);
 		has[board] = true;
 	}
 	return ok;

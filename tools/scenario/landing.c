@@ -50,7 +50,8 @@ void landing_doing(const char *text)
 }
 
 /* In the handler of the library: what it refuses comes to on_refused() next. */
-static bool refused(struct host_process *p, uint64_t va, bool write, int error)
+static bool landing_refused(struct host_process *p, uint64_t va, bool write,
+			    int error)
 {
 	(void)p;
 	(void)write;
@@ -59,7 +60,7 @@ static bool refused(struct host_process *p, uint64_t va, bool write, int error)
 	return false;
 }
 
-static char *put(char *to, const char *text)
+static char *landing_put(char *to, const char *text)
 {
 	while (*text)
 		*to++ = *text++;
@@ -73,17 +74,17 @@ static void say_and_end(void)
 	char text[700], *to = text;
 	unsigned int shift;
 
-	to = put(to, "faultline: a process of this run cannot go on, no page comes "
-		     "to 0x");
+	to = landing_put(to, "faultline: a process of this run cannot go on, no page comes "
+			     "to 0x");
 	for (shift = sizeof(uintptr_t) * 8; shift; shift -= 4)
 		*to++ = "0123456789abcdef"[here.addr >> (shift - 4) & 15];
-	to = put(to, ": ");
-	to = put(to, landing_reason(here.error));
+	to = landing_put(to, ": ");
+	to = landing_put(to, landing_reason(here.error));
 	if (line && strlen(line) < 300) {
-		to = put(to, "; this was done: ");
-		to = put(to, line);
+		to = landing_put(to, "; this was done: ");
+		to = landing_put(to, line);
 	}
-	to = put(to, "\n");
+	to = landing_put(to, "\n");
 	*to = 0;
 	os_say(text);
 	_exit(1);
@@ -111,7 +112,7 @@ void landing_begin(void)
 	for (i = 0; i < 2 && !users; i++)
 		sigaction(signals[i], &sa, &before[i]);
 	if (!users++)
-		host_segv_hook(refused);
+		host_segv_hook(landing_refused);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -99,7 +99,8 @@ static void check_post(struct parser *p, struct known *k,
 		need_region(p, k, rkey, "remote-access");
 }
 
-static void look(struct parser *p, struct known *k, const struct statement *st)
+static void missing_look(struct parser *p, struct known *k,
+			 const struct statement *st)
 {
 	switch (st->verb) {
 	case V_LINK:
@@ -146,6 +147,6 @@ void parser_missing(struct parser *p)
 		k->group[i] = i;
 	find_failures(p->s, k);
 	for (i = 0; i < p->s->count; i++)
-		look(p, k, &p->s->st[i]);
+		missing_look(p, k, &p->s->st[i]);
 	free(k);
 }

@@ -11,7 +11,7 @@
 #define SWEEP_FIRST	256
 #define SWEEP_BYTES	(64ull << 20)
 
-static void *need(void *p)
+static void *oracle_need(void *p)
 {
 	if (p)
 		return p;
@@ -25,7 +25,7 @@ void *oracle_room(void *p, unsigned int n, unsigned int *room, size_t one)
 	if (n < *room)
 		return p;
 	*room = *room ? 2 * *room : 4;
-	return need(realloc(p, *room * one));
+	return oracle_need(realloc(p, *room * one));
 }
 
 static void name_copy(char to[ORACLE_NAME], const char *name)
@@ -104,8 +104,8 @@ uint32_t oracle_area(struct oracle *o, const char *name, uint64_t bytes)
 	a = &o->area[o->areas];
 	*a = (struct area){ .n = bytes, .segs = 1, .room = 1 };
 	name_copy(a->name, name);
-	a->base = need(calloc(bytes + 1, 1));
-	a->seg = need(calloc(1, sizeof(*a->seg)));
+	a->base = oracle_need(calloc(bytes + 1, 1));
+	a->seg = oracle_need(calloc(1, sizeof(*a->seg)));
 	a->seg->end = bytes;
 	a->seg->base = BASE_KNOWN;
 	a->seg->base_time = o->time;
@@ -125,7 +125,7 @@ uint32_t oracle_pair(struct oracle *o, const char *name, bool relaxed)
 
 /* ---- writes that nothing refers to any more ---- */
 
-static void mark(struct op *w)
+static void oracle_mark(struct op *w)
 {
 	unsigned int i;
 
@@ -134,19 +134,19 @@ static void mark(struct op *w)
 	w->marked = true;
 	for (i = 0; i < w->pieces; i++)
 		if (w->piece[i].op)
-			mark(w->piece[i].op);
+			oracle_mark(w->piece[i].op);
 }
 
-static void sweep(struct oracle *o)
+static void oracle_sweep(struct oracle *o)
 {
 	unsigned int i, k, n, left = 0;
 
 	for (i = 0; i < o->opens; i++)
-		mark(o->open[i]);
+		oracle_mark(o->open[i]);
 	for (i = 0; i < o->areas; i++)
 		for (k = 0; k < o->area[i].segs; k++)
 			for (n = 0; n < o->area[i].seg[k].ops; n++)
-				mark(o->area[i].seg[k].op[n]);
+				oracle_mark(o->area[i].seg[k].op[n]);
 	for (i = 0; i < o->ops; i++) {
 		if (!o->op[i]->marked) {
 			op_free(o, o->op[i]);
@@ -166,8 +166,8 @@ struct op *oracle_op_new(struct oracle *o, const char *name)
 	struct op *w;
 
 	if (o->ops >= o->sweep_at || o->copied >= o->copied_max)
-		sweep(o);
-	w = need(calloc(1, sizeof(*w)));
+		oracle_sweep(o);
+	w = oracle_need(calloc(1, sizeof(*w)));
 	name_copy(w->name, name);
 	w->pair = w->from = w->to = ORACLE_NOWHERE;
 	w->end = NOT_ENDED;
@@ -186,7 +186,7 @@ void oracle_piece(struct oracle *o, struct op *w, uint64_t at, uint64_t n,
 	*p = (struct piece){ .at = at, .n = n, .op = op, .op_at = op_at };
 	if (!data)
 		return;
-	p->data = need(malloc(n));
+	p->data = oracle_need(malloc(n));
 	o->copied += n;
 	memcpy(p->data, data, n);
 }
@@ -215,8 +215,8 @@ bool oracle_before_source(const struct oracle *o, const struct op *v,
 
 /* ---- requests ---- */
 
-static uint64_t clip(const struct oracle *o, uint32_t area, uint64_t at,
-		     uint64_t n)
+static uint64_t oracle_clip(const struct oracle *o, uint32_t area, uint64_t at,
+			    uint64_t n)
 {
 	uint64_t all = area == ORACLE_NOWHERE ? UINT64_MAX : o->area[area].n;
 
@@ -237,9 +237,9 @@ uint64_t oracle_post(struct oracle *o, const struct oracle_work *r)
 	w->to = r->to;
 	w->from_at = r->from_at;
 	w->to_at = r->to_at;
-	w->n = clip(o, r->to, r->to_at, r->bytes);
+	w->n = oracle_clip(o, r->to, r->to_at, r->bytes);
 	/* Where its bytes lead beyond an area it must fail. */
-	w->n = clip(o, r->from, r->from_at, w->n);
+	w->n = oracle_clip(o, r->from, r->from_at, w->n);
 	oracle_sources(o, w);
 	o->open = oracle_room(o->open, o->opens, &o->open_room, sizeof(w));
 	o->open[o->opens++] = w;
@@ -276,7 +276,7 @@ void oracle_done(struct oracle *o, struct op *w)
 }
 
 /* No request behind one that was not carried out is carried out. */
-static void refuse(struct oracle *o, const struct op *w)
+static void oracle_refuse(struct oracle *o, const struct op *w)
 {
 	unsigned int i;
 	struct op *v;
@@ -289,7 +289,7 @@ static void refuse(struct oracle *o, const struct op *w)
 	}
 }
 
-static void fail(struct oracle *o, struct op *w, enum oracle_end end)
+static void oracle_fail(struct oracle *o, struct op *w, enum oracle_end end)
 {
 	w->failed = true;
 	if (end == ORACLE_REFUSED && w->done)
@@ -299,7 +299,7 @@ static void fail(struct oracle *o, struct op *w, enum oracle_end end)
 	if (w->filtered)
 		w->any = true;
 	if (end == ORACLE_REFUSED)
-		refuse(o, w);
+		oracle_refuse(o, w);
 	if (end == ORACLE_UNPOSTED)
 		op_never(o, w);
 }
@@ -339,7 +339,7 @@ void oracle_complete(struct oracle *o, uint64_t number, enum oracle_end end)
 	if (end == ORACLE_OK)
 		oracle_done(o, w);
 	else
-		fail(o, w, end);
+		oracle_fail(o, w, end);
 	if (end == ORACLE_OK || w->never || w->done)
 		close_op(o, w);
 }
@@ -351,12 +351,12 @@ void oracle_pair_end(struct oracle *o, uint32_t pair)
 	for (i = 0; i < o->opens; i++) {
 		if (o->open[i]->pair != pair || o->open[i]->failed)
 			continue;
-		fail(o, o->open[i], ORACLE_LOST);
+		oracle_fail(o, o->open[i], ORACLE_LOST);
 	}
 	o->pair[pair].completed = o->pair[pair].orders;
 }
 
-static void rest(struct oracle *o, bool all, uint32_t pair)
+static void oracle_end_rest(struct oracle *o, bool all, uint32_t pair)
 {
 	unsigned int i, left = 0;
 
@@ -372,18 +372,18 @@ static void rest(struct oracle *o, bool all, uint32_t pair)
 
 void oracle_pair_rest(struct oracle *o, uint32_t pair)
 {
-	rest(o, false, pair);
+	oracle_end_rest(o, false, pair);
 }
 
 void oracle_rest(struct oracle *o)
 {
-	rest(o, true, 0);
+	oracle_end_rest(o, true, 0);
 }
 
 /* ---- stores ---- */
 
-static void store(struct oracle *o, uint32_t area, uint64_t at,
-		  const uint8_t *bytes, uint64_t n, enum base base)
+static void oracle_store_bytes(struct oracle *o, uint32_t area, uint64_t at,
+			       const uint8_t *bytes, uint64_t n, enum base base)
 {
 	struct area *a = &o->area[area];
 	uint64_t end = at + n;
@@ -413,16 +413,16 @@ static void store(struct oracle *o, uint32_t area, uint64_t at,
 void oracle_store(struct oracle *o, uint32_t area, uint64_t at,
 		  const uint8_t *bytes, uint64_t n)
 {
-	n = clip(o, area, at, n);
+	n = oracle_clip(o, area, at, n);
 	if (n)
-		store(o, area, at, bytes, n, BASE_KNOWN);
+		oracle_store_bytes(o, area, at, bytes, n, BASE_KNOWN);
 }
 
 void oracle_forget(struct oracle *o, uint32_t area, uint64_t at, uint64_t n)
 {
-	n = clip(o, area, at, n);
+	n = oracle_clip(o, area, at, n);
 	if (n)
-		store(o, area, at, NULL, n, BASE_ANY);
+		oracle_store_bytes(o, area, at, NULL, n, BASE_ANY);
 }
 
 /* What is loaded may be older than what lands just before the store. */
@@ -440,7 +440,7 @@ static void touch_one(struct oracle *o, uint32_t area, uint64_t at,
 	oracle_done(o, w);
 }
 
-static bool is_open(const struct segment *s)
+static bool segment_is_open(const struct segment *s)
 {
 	unsigned int i;
 
@@ -452,13 +452,13 @@ static bool is_open(const struct segment *s)
 
 void oracle_touch(struct oracle *o, uint32_t area, uint64_t at, uint64_t n)
 {
-	uint64_t end = at + clip(o, area, at, n), next;
+	uint64_t end = at + oracle_clip(o, area, at, n), next;
 	unsigned int i;
 
 	for (; at < end; at = next) {
 		i = oracle_cut(&o->area[area], at, end);
 		next = o->area[area].seg[i].end;
-		if (is_open(&o->area[area].seg[i]))
+		if (segment_is_open(&o->area[area].seg[i]))
 			touch_one(o, area, at, next - at);
 	}
 	oracle_merge(&o->area[area], 0, o->area[area].n);

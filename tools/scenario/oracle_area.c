@@ -53,7 +53,7 @@ unsigned int oracle_cut(struct area *a, uint64_t at, uint64_t end)
 }
 
 /* Without writes to choose from, when a base was written does not matter. */
-static bool mergeable(const struct segment *s, const struct segment *t)
+static bool segment_mergeable(const struct segment *s, const struct segment *t)
 {
 	return s->base == t->base && !s->ops && !t->ops;
 }
@@ -64,7 +64,7 @@ void oracle_merge(struct area *a, uint64_t at, uint64_t end)
 
 	i -= i > 0;
 	for (to = i, k = i + 1; k < a->segs && a->seg[k].at <= end; k++) {
-		if (mergeable(&a->seg[to], &a->seg[k])) {
+		if (segment_mergeable(&a->seg[to], &a->seg[k])) {
 			a->seg[to].end = a->seg[k].end;
 			free(a->seg[k].op);
 		} else {

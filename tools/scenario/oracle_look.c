@@ -48,13 +48,13 @@ static bool wrote_all(const struct op *w, uint64_t at, const uint8_t *bytes,
 }
 
 /* That w is seen says something: it is under way, and others are before it. */
-static bool tells(const struct oracle *o, const struct op *w)
+static bool look_tells(const struct oracle *o, const struct op *w)
 {
 	return !w->done && !w->failed && w->pair != ORACLE_NOWHERE &&
 	       (!o->pair[w->pair].relaxed || w->fence);
 }
 
-static void learn(struct oracle *o, const struct op *w)
+static void look_learn(struct oracle *o, const struct op *w)
 {
 	struct pair *p = &o->pair[w->pair];
 	uint64_t *seen = w->read && !w->fence ? &p->seen_read : &p->seen;
@@ -93,7 +93,7 @@ static void ways_of(const struct oracle *o, const struct op *w, uint64_t at,
 		ways_add(y, NULL);
 		return;
 	}
-	if (tells(o, w)) {
+	if (look_tells(o, w)) {
 		if (may_write(w, at, value, depth))
 			ways_add(y, w);
 		return;
@@ -123,7 +123,7 @@ static bool byte_may_be(struct oracle *o, const struct area *a,
 	for (i = 0; i < s->ops && !y.silent; i++)
 		ways_of(o, s->op[i], at - s->op[i]->to_at, value, 0, &y);
 	if (y.any && !y.silent)
-		learn(o, y.first);
+		look_learn(o, y.first);
 	return y.any;
 }
 
@@ -155,7 +155,7 @@ static bool look_segment(struct oracle *o, const struct area *a,
 				    !memcmp(a->base + s->at, bytes, n)))
 		return true;
 	for (k = 0; k < s->ops; k++)
-		if (!tells(o, s->op[k]) &&
+		if (!look_tells(o, s->op[k]) &&
 		    wrote_all(s->op[k], s->at - s->op[k]->to_at, bytes, n))
 			return true;
 	for (i = 0; i < n; i++) {
@@ -168,7 +168,7 @@ static bool look_segment(struct oracle *o, const struct area *a,
 }
 
 /* What was seen: all that is surely before it was carried out. */
-static void apply(struct oracle *o)
+static void look_apply(struct oracle *o)
 {
 	struct pair *p;
 	struct op *w;
@@ -186,8 +186,8 @@ static void apply(struct oracle *o)
 }
 
 /* From here on it is what was found, where nothing can write any more. */
-static void keep(struct oracle *o, struct area *a, struct segment *s,
-		 const uint8_t *bytes, bool closed)
+static void look_keep(struct oracle *o, struct area *a, struct segment *s,
+		      const uint8_t *bytes, bool closed)
 {
 	unsigned int i;
 
@@ -200,8 +200,8 @@ static void keep(struct oracle *o, struct area *a, struct segment *s,
 	s->ops = 0;
 }
 
-static bool look(struct oracle *o, uint32_t area, uint64_t at,
-		 const uint8_t *bytes, uint64_t n, bool closed)
+static bool look_at_bytes(struct oracle *o, uint32_t area, uint64_t at,
+			  const uint8_t *bytes, uint64_t n, bool closed)
 {
 	struct area *a = &o->area[area];
 	unsigned int i;
@@ -216,22 +216,23 @@ static bool look(struct oracle *o, uint32_t area, uint64_t at,
 	for (; i < a->segs && a->seg[i].at < at + n; i++) {
 		good &= look_segment(o, a, &a->seg[i],
 				     bytes + (a->seg[i].at - at));
-		keep(o, a, &a->seg[i], bytes + (a->seg[i].at - at), closed);
+		look_keep(o, a, &a->seg[i], bytes + (a->seg[i].at - at),
+			  closed);
 	}
 	o->time++;
 	oracle_merge(a, at, at + n);
-	apply(o);
+	look_apply(o);
 	return good;
 }
 
 bool oracle_look(struct oracle *o, uint32_t area, uint64_t at,
 		 const uint8_t *bytes, uint64_t n)
 {
-	return look(o, area, at, bytes, n, false);
+	return look_at_bytes(o, area, at, bytes, n, false);
 }
 
 bool oracle_close(struct oracle *o, uint32_t area, uint64_t at,
 		  const uint8_t *bytes, uint64_t n)
 {
-	return look(o, area, at, bytes, n, true);
+	return look_at_bytes(o, area, at, bytes, n, true);
 }

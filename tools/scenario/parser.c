@@ -33,7 +33,7 @@ char *parser_keep(struct parser *p, const char *text)
 	return copy;
 }
 
-static const char *shown(const struct token *t)
+static const char *token_shown(const struct token *t)
 {
 	return t->kind == TOK_END ? "the end of the line" : t->text;
 }
@@ -315,7 +315,7 @@ static bool match_blocks(struct parser *p, struct statement *st, int number)
 	return true;
 }
 
-static void parse_line(struct parser *p, const char *line)
+static void parser_parse_line(struct parser *p, const char *line)
 {
 	struct scenario *s = p->s;
 	const struct rule *r;
@@ -341,7 +341,7 @@ static void parse_line(struct parser *p, const char *line)
 	if (!parse_words(p, r, &st))
 		return;
 	while (p->toks.tok[p->at].kind != TOK_END) {
-		if (!strcmp(shown(&p->toks.tok[p->at]), "fails") &&
+		if (!strcmp(token_shown(&p->toks.tok[p->at]), "fails") &&
 		    !r->second) {
 			if (!parse_fails(p, &st))
 				return;
@@ -386,7 +386,7 @@ static void parse_text(struct parser *p, const char *text)
 		line[n] = 0;
 		while (n && (line[n - 1] == ' ' || line[n - 1] == '\r'))
 			line[--n] = 0;
-		parse_line(p, line);
+		parser_parse_line(p, line);
 		text = end ? end + 1 : text + strlen(text);
 	}
 	if (p->depth && !p->mistakes) {
@@ -427,7 +427,7 @@ struct scenario *scenario_parse(const char *file, const char *text,
 	return NULL;
 }
 
-static char *read_all(FILE *f)
+static char *parser_read_all(FILE *f)
 {
 	size_t n = 0, room = 4096, got;
 	char *text = malloc(room), *more;
@@ -459,7 +459,7 @@ struct scenario *scenario_load(const char *path, FILE *errors)
 
 	errno = f ? 0 : errno;
 	if (f)
-		text = read_all(f);
+		text = parser_read_all(f);
 	if (text)
 		s = scenario_parse(path, text, errors);
 	else

@@ -32,7 +32,7 @@ static int send_all(int line, const void *from, size_t n)
 	return os_send_all(line, from, n, NULL, 0, -1) ? -ESRCH : 0;
 }
 
-static int say(int line, uint32_t kind, const void *from, uint32_t bytes)
+static int line_say(int line, uint32_t kind, const void *from, uint32_t bytes)
 {
 	struct head h = { .kind = kind, .bytes = bytes };
 	int err = send_all(line, &h, sizeof(h));
@@ -41,7 +41,7 @@ static int say(int line, uint32_t kind, const void *from, uint32_t bytes)
 }
 
 /* limit_ms -1: none. */
-static int receive_all(int line, void *to, size_t n, int limit_ms)
+static int line_receive_all(int line, void *to, size_t n, int limit_ms)
 {
 	struct pollfd p = { .fd = line, .events = POLLIN };
 	char *at = to;
@@ -91,7 +91,7 @@ static int hear_piece(int line, uint32_t bytes, uint64_t *left,
 	piece = malloc(PIECE);
 	if (!piece)
 		return -ENOMEM;
-	err = receive_all(line, piece, bytes, PATIENCE_MS);
+	err = line_receive_all(line, piece, bytes, PATIENCE_MS);
 	if (!err)
 		err = sink->bytes(sink->arg, piece, bytes);
 	*left -= bytes;
@@ -107,7 +107,7 @@ static int hear_completion(int line, uint32_t bytes,
 
 	if (!sink || !sink->completion || bytes != sizeof(x))
 		return -EPROTO;
-	err = receive_all(line, &x, sizeof(x), PATIENCE_MS);
+	err = line_receive_all(line, &x, sizeof(x), PATIENCE_MS);
 	if (!err)
 		sink->completion(sink->arg, &x.c, x.now_ns);
 	return err;
@@ -121,7 +121,7 @@ static int hear_end(int line, uint32_t bytes, int *status)
 
 	if (bytes != sizeof(s))
 		return -EPROTO;
-	err = receive_all(line, &s, sizeof(s), PATIENCE_MS);
+	err = line_receive_all(line, &s, sizeof(s), PATIENCE_MS);
 	*status = s;
 	return err ? err : -ECHILD;
 }
@@ -134,7 +134,7 @@ void rpc_end_make(struct rpc_end *e, int status)
 int rpc_end_wait(int line, int *status)
 {
 	struct head h;
-	int err = receive_all(line, &h, sizeof(h), PATIENCE_MS);
+	int err = line_receive_all(line, &h, sizeof(h), PATIENCE_MS);
 
 	if (err || h.kind != LINE_END)
 		return err ? err : -EPROTO;
@@ -150,11 +150,12 @@ int rpc_call(int line, const struct rpc_command *o, struct rpc_answer *r,
 	int err = send_command(line, o);
 
 	while (!err) {
-		err = receive_all(line, &h, sizeof(h), PATIENCE_MS);
+		err = line_receive_all(line, &h, sizeof(h), PATIENCE_MS);
 		if (err)
 			break;
 		if (h.kind == LINE_ANSWER && h.bytes == sizeof(*r))
-			return receive_all(line, r, sizeof(*r), PATIENCE_MS);
+			return line_receive_all(line, r, sizeof(*r),
+						PATIENCE_MS);
 		if (h.kind == LINE_END)
 			return hear_end(line, h.bytes, &r->error);
 		if (h.kind == LINE_BYTES)
@@ -180,7 +181,7 @@ static int tell_bytes(void *line, const void *from, uint64_t n)
 		part = n - at < PIECE ? n - at : PIECE;
 		/* A copy, since a page that is not there faults no system call. */
 		memcpy(piece, mem + at, part);
-		err = say(*(int *)line, LINE_BYTES, piece, (uint32_t)part);
+		err = line_say(*(int *)line, LINE_BYTES, piece, (uint32_t)part);
 	}
 	free(piece);
 	return err;
@@ -195,7 +196,7 @@ static void tell_completion(void *line, const struct fl_completion *c,
 	x.c = *c;
 	x.now_ns = now_ns;
 	/* Who has gone hears no answer either: the next command does not come. */
-	say(*(int *)line, LINE_COMPLETION, &x, sizeof(x));
+	line_say(*(int *)line, LINE_COMPLETION, &x, sizeof(x));
 }
 
 static uint64_t clock_ns(void *epoch_ns)
@@ -206,17 +207,17 @@ static uint64_t clock_ns(void *epoch_ns)
 static int receive_command(int line, struct rpc_command *o, char text[TEXT_MAX])
 {
 	struct head h;
-	int err = receive_all(line, &h, sizeof(h), -1);
+	int err = line_receive_all(line, &h, sizeof(h), -1);
 
 	if (err)
 		return err;
 	if (h.kind != LINE_ORDER || h.bytes < sizeof(*o) ||
 	    h.bytes > sizeof(*o) + TEXT_MAX)
 		return -EPROTO;
-	err = receive_all(line, o, sizeof(*o), -1);
+	err = line_receive_all(line, o, sizeof(*o), -1);
 	h.bytes -= (uint32_t)sizeof(*o);
 	if (!err)
-		err = receive_all(line, text, h.bytes, -1);
+		err = line_receive_all(line, text, h.bytes, -1);
 	if (!err && h.bytes) {
 		text[h.bytes - 1] = 0;
 		o->text = text;
@@ -246,7 +247,7 @@ void rpc_serve(int line)
 			epoch_ns = o.epoch_ns;
 		memset(&r, 0, sizeof(r));
 		rpc_do(a, &o, &r, &sink);
-	} while (!say(line, LINE_ANSWER, &r, sizeof(r)) &&
+	} while (!line_say(line, LINE_ANSWER, &r, sizeof(r)) &&
 		 o.kind != RPC_CLOSE);
 	free(a);
 }

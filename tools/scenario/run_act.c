@@ -179,8 +179,8 @@ static int act_memory(struct run *r, const struct statement *st)
 }
 
 /* The keys of the buffers, unless the line says otherwise. */
-static uint32_t key_of(struct run *r, const struct statement *st,
-		       const char *option, const struct testbed_buffer *b)
+static uint32_t act_key(struct run *r, const struct statement *st,
+			const char *option, const struct testbed_buffer *b)
 {
 	const struct arg *a = statement_option(st, option);
 
@@ -271,8 +271,8 @@ static int act_post(struct run *r, const struct statement *st)
 				    (uint64_t)(uintptr_t)k->local->mem + from);
 	k->remote_va = option_number(st, "remote",
 				     (uint64_t)(uintptr_t)k->remote->mem + at);
-	k->lkey = key_of(r, st, "lkey", k->local);
-	k->rkey = key_of(r, st, "rkey", k->remote);
+	k->lkey = act_key(r, st, "lkey", k->local);
+	k->rkey = act_key(r, st, "rkey", k->remote);
 	return testbed_post(r->w, k);
 }
 
@@ -371,7 +371,7 @@ static int are_there(struct run *r, const struct statement *st)
 }
 
 /* What an error of this statement means, where nobody has said more. */
-static void explain(struct run *r, const struct statement *st, int err)
+static void act_explain(struct run *r, const struct statement *st, int err)
 {
 	static const struct {
 		enum verb verb;
@@ -404,7 +404,7 @@ static void explain(struct run *r, const struct statement *st, int err)
 			testbed_why_set(r->w, "%s", reasons[i].why);
 }
 
-static int act(struct run *r, const struct statement *st)
+static int act_carry_out(struct run *r, const struct statement *st)
 {
 	switch (st->verb) {
 	case V_BOARD:
@@ -456,7 +456,7 @@ int run_act(struct run *r, const struct statement *st)
 	testbed_why_set(r->w, "%s", "");
 	err = are_there(r, st);
 	if (!err)
-		err = act(r, st);
-	explain(r, st, err);
+		err = act_carry_out(r, st);
+	act_explain(r, st, err);
 	return err;
 }

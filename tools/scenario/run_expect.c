@@ -8,7 +8,7 @@
 #include "tools/scenario/runner_internal.h"
 #include "tools/scenario/words.h"
 
-static void got(struct run *r, const char *fmt, ...)
+static void expect_got(struct run *r, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -17,11 +17,11 @@ static void got(struct run *r, const char *fmt, ...)
 	va_end(ap);
 }
 
-static enum held compare(struct run *r, const struct arg *op, uint64_t value,
-			 uint64_t want)
+static enum held expect_compare(struct run *r, const struct arg *op,
+				uint64_t value, uint64_t want)
 {
 	if (!r->got[0])
-		got(r, "%llu", (unsigned long long)value);
+		expect_got(r, "%llu", (unsigned long long)value);
 	return compare_holds((enum compare)op->choice, value, want) ? HELD :
 								      NOT_HELD;
 }
@@ -33,16 +33,18 @@ static enum held expect_status(struct run *r, const struct statement *st)
 	bool not = st->arg[1].set;
 
 	if (k->error) {
-		got(r, "%s: the library refused it", word_errno_name(k->error));
+		expect_got(r, "%s: the library refused it",
+			   word_errno_name(k->error));
 		return ((int)want->number == k->error) != not ? HELD :
 								NOT_HELD;
 	}
 	if (!k->posted || !k->done) {
-		got(r, "%s", k->posted ? "it is not complete (wait for it)" :
-					 "it was never posted");
+		expect_got(r, "%s",
+			   k->posted ? "it is not complete (wait for it)" :
+						"it was never posted");
 		return NOT_HELD;
 	}
-	got(r, "%s", word_status_name(k->status));
+	expect_got(r, "%s", word_status_name(k->status));
 	return (!want->number && k->status == want->choice) != not ? HELD :
 								     NOT_HELD;
 }
@@ -71,14 +73,15 @@ static enum held compare_bytes(struct run *r, const uint8_t *have,
 		}
 	}
 	if (!bad) {
-		got(r, "%llu byte%s equal", (unsigned long long)n,
-		    n == 1 ? " is" : "s are");
+		expect_got(r, "%llu byte%s equal", (unsigned long long)n,
+			   n == 1 ? " is" : "s are");
 		return HELD;
 	}
-	got(r, "%llu of %llu bytes differ; the first is byte %llu: 0x%02x "
+	expect_got(r,
+		   "%llu of %llu bytes differ; the first is byte %llu: 0x%02x "
 	"instead of 0x%02x",
-	    (unsigned long long)bad, (unsigned long long)n,
-	    (unsigned long long)first, have[first], wanted_first);
+		   (unsigned long long)bad, (unsigned long long)n,
+		   (unsigned long long)first, have[first], wanted_first);
 	return NOT_HELD;
 }
 
@@ -117,14 +120,16 @@ static enum held expect_data(struct run *r, const struct statement *st)
 	if (!err && n && other)
 		err = testbed_buffer_read(other, st->arg[4].number, want, n);
 	if (err == -ERANGE && want && m < n)
-		got(r, "cannot compare: the right side has only %llu of %llu "
-		    "bytes", (unsigned long long)m, (unsigned long long)n);
+		expect_got(r, "cannot compare: the right side has only %llu of %llu "
+			   "bytes", (unsigned long long)m,
+			   (unsigned long long)n);
 	else if (!n)
-		got(r, "nothing to compare: buffer %s has only %llu bytes",
-		    b->name, (unsigned long long)b->bytes);
+		expect_got(r,
+			   "nothing to compare: buffer %s has only %llu bytes",
+			   b->name, (unsigned long long)b->bytes);
 	else if (err)
-		got(r, "cannot compare: %s %s", word_errno_name(err),
-		    testbed_why(r->w));
+		expect_got(r, "cannot compare: %s %s", word_errno_name(err),
+			   testbed_why(r->w));
 	else
 		held = compare_bytes(r, have, &w, n);
 	free(have);
@@ -190,14 +195,14 @@ static enum held expect_time(struct run *r, const struct statement *st)
 	uint64_t ns = k->done_ns - k->post_ns;
 
 	if (!k->done) {
-		got(r, "it is not complete");
+		expect_got(r, "it is not complete");
 		return NOT_HELD;
 	}
-	got(r, "%llu.%03llu us", (unsigned long long)(ns / 1000),
-	    (unsigned long long)(ns % 1000));
+	expect_got(r, "%llu.%03llu us", (unsigned long long)(ns / 1000),
+		   (unsigned long long)(ns % 1000));
 	if (testbed_cfg(r->w)->mode != SIM_LOCKSTEP)
 		return NOT_CHECKED;
-	return compare(r, &st->arg[1], ns, st->arg[2].number);
+	return expect_compare(r, &st->arg[1], ns, st->arg[2].number);
 }
 
 static enum held expect_pages(struct run *r, const struct statement *st)
@@ -210,16 +215,16 @@ static enum held expect_pages(struct run *r, const struct statement *st)
 	pages = n ? ((uint64_t)(uintptr_t)b->mem + st->arg[1].number + n - 1) /
 		    HOST_PAGE - first + 1 : 0;
 	if (err && err != -ERANGE) {
-		got(r, "%s %s", word_errno_name(err), testbed_why(r->w));
+		expect_got(r, "%s %s", word_errno_name(err), testbed_why(r->w));
 		return NOT_HELD;
 	}
 	if (err || !n) {
-		got(r, "no such pages: buffer %s has only %llu bytes", b->name,
-		    (unsigned long long)b->bytes);
+		expect_got(r, "no such pages: buffer %s has only %llu bytes",
+			   b->name, (unsigned long long)b->bytes);
 		return NOT_HELD;
 	}
-	got(r, "%llu of %llu pages are there", (unsigned long long)there,
-	    (unsigned long long)pages);
+	expect_got(r, "%llu of %llu pages are there", (unsigned long long)there,
+		   (unsigned long long)pages);
 	return there == (st->verb == V_EXPECT_RESIDENT ? pages : 0) ? HELD :
 								      NOT_HELD;
 }
@@ -254,7 +259,7 @@ enum held run_expect(struct run *r, const struct statement *st)
 
 	r->got[0] = 0;
 	if (!is_made(r, st)) {
-		got(r, "what it names was never made");
+		expect_got(r, "what it names was never made");
 		return NOT_HELD;
 	}
 	switch (st->verb) {
@@ -269,25 +274,28 @@ enum held run_expect(struct run *r, const struct statement *st)
 	case V_EXPECT_COUNT:
 		err = count_events(r, st, &v);
 		if (!err)
-			return compare(r, &st->arg[3], v, st->arg[4].number);
+			return expect_compare(r, &st->arg[3], v,
+					      st->arg[4].number);
 		break;
 	case V_EXPECT_COUNTER:
 		err = read_counter(r, st, &v);
 		if (!err)
-			return compare(r, &st->arg[2], v, st->arg[3].number);
+			return expect_compare(r, &st->arg[2], v,
+					      st->arg[3].number);
 		break;
 	case V_EXPECT_STAT:
-		return compare(r, &st->arg[2], read_stat(r, st),
-			       st->arg[3].number);
+		return expect_compare(r, &st->arg[2], read_stat(r, st),
+				      st->arg[3].number);
 	default:
 		k = &r->work[st->arg[0].name];
 		err = k->done ? 0 : -ENOENT;
 		v = st->verb == V_EXPECT_RESENDS ? k->resends : k->done_bytes;
 		if (!err)
-			return compare(r, &st->arg[1], v, st->arg[2].number);
+			return expect_compare(r, &st->arg[1], v,
+					      st->arg[2].number);
 		testbed_why_set(r->w, "%s", "it is not complete");
 	}
-	got(r, "%s %s", word_errno_name(err), testbed_why(r->w));
+	expect_got(r, "%s %s", word_errno_name(err), testbed_why(r->w));
 	return NOT_HELD;
 }
 

@@ -47,8 +47,8 @@ void run_note(struct run *r, const char *fmt, ...)
 
 #define SHOWN 60
 
-static void fail(struct run *r, const struct statement *st, const char *want,
-		 const char *have)
+static void runner_fail(struct run *r, const struct statement *st,
+			const char *want, const char *have)
 {
 	size_t i = r->lines > SHOWN ? r->lines - SHOWN : 0;
 
@@ -65,7 +65,7 @@ static void fail(struct run *r, const struct statement *st, const char *want,
 }
 
 /* What the line wants, as words: what stands behind `expect`. */
-static void check(struct run *r, const struct statement *st)
+static void runner_check(struct run *r, const struct statement *st)
 {
 	enum held held = run_expect(r, st);
 	const char *want = st->text + strcspn(st->text, " \t");
@@ -77,11 +77,11 @@ static void check(struct run *r, const struct statement *st)
 		 held == NOT_CHECKED ? "not checked (lockstep only)" :
 				       "does not hold", r->got);
 	if (held == NOT_HELD)
-		fail(r, st, want, r->got);
+		runner_fail(r, st, want, r->got);
 }
 
 /* One statement; false: the scenario cannot go on. */
-static bool step(struct run *r, const struct statement *st)
+static bool runner_step(struct run *r, const struct statement *st)
 {
 	char have[420], want[40];
 	int err;
@@ -92,7 +92,7 @@ static bool step(struct run *r, const struct statement *st)
 	run_note(r, "%4u. %10llu ns  %s", ++r->report->statements,
 		 (unsigned long long)sim_now(testbed_sim(r->w)), st->text);
 	if (st->verb >= V_EXPECT_STATUS && st->verb <= V_EXPECT_ABSENT) {
-		check(r, st);
+		runner_check(r, st);
 		return true;
 	}
 	err = st->verb >= V_PRINT_TIME ? run_print(r, st) : run_act(r, st);
@@ -113,7 +113,7 @@ static bool step(struct run *r, const struct statement *st)
 		 err ? testbed_why(r->w) : "");
 	snprintf(want, sizeof(want), "%s", st->fails ?
 		 word_errno_name(st->fails) : "success");
-	fail(r, st, want, have);
+	runner_fail(r, st, want, have);
 	return false;
 }
 
@@ -156,7 +156,7 @@ static void note_unasked(struct run *r)
 	}
 }
 
-static void script(struct testbed *w, void *arg)
+static void runner_script(struct testbed *w, void *arg)
 {
 	struct run *r = arg;
 	const struct statement *st;
@@ -186,7 +186,7 @@ static void script(struct testbed *w, void *arg)
 			if (resolve && !testbed_cfg(w)->resolve_given)
 				r->resolve = (enum fl_resolve)resolve->choice;
 		} else if (st->verb != V_PROFILE && st->verb != V_SET &&
-			   !step(r, st)) {
+			   !runner_step(r, st)) {
 			return;
 		}
 		at++;
@@ -195,8 +195,9 @@ static void script(struct testbed *w, void *arg)
 }
 
 /* profile and set stand before everything else, since the scheduler needs them. */
-static int head(const struct scenario *s, struct testbed_config *cfg,
-		const char **sets, char *room, size_t room_bytes, FILE *out)
+static int runner_head(const struct scenario *s, struct testbed_config *cfg,
+		       const char **sets, char *room, size_t room_bytes,
+		       FILE *out)
 {
 	const struct statement *st;
 	uint64_t ns;
@@ -269,7 +270,7 @@ int scenario_run(const struct scenario *s, const struct testbed_config *given,
 		return 2;
 	}
 	cfg.guest_files = files;
-	if (head(s, &cfg, sets, room, sizeof(room), out)) {
+	if (runner_head(s, &cfg, sets, room, sizeof(room), out)) {
 		free(r);
 		return 2;
 	}
@@ -288,7 +289,7 @@ int scenario_run(const struct scenario *s, const struct testbed_config *given,
 	r->policy = cfg.policy;
 	r->resolve = cfg.resolve;
 	r->report = report;
-	err = testbed_run(w, script, r);
+	err = testbed_run(w, runner_script, r);
 	report->time_ns = sim_now(testbed_sim(w));
 	report->events = sim_events(testbed_sim(w));
 	if (err) {

@@ -25,7 +25,7 @@ static bool refuse_option(struct parser *p, const struct statement *st,
 	return refuse_at(p, &a->at, a->word ? a->word : key, right);
 }
 
-static bool has(const struct statement *st, const char *key)
+static bool statement_has(const struct statement *st, const char *key)
 {
 	return statement_option(st, key) != NULL;
 }
@@ -35,19 +35,20 @@ static bool sense_buffer(struct parser *p, const struct statement *st)
 	const struct arg *fill = statement_option(st, "fill");
 	const struct arg *size = &st->arg[3];
 
-	if (has(st, "file") && size->set)
+	if (statement_has(st, "file") && size->set)
 		return refuse_at(p, &size->at, size->word, "no size with "
 				 "file=\"PATH\": it is that of the file");
-	if (!has(st, "file") && !size->set)
+	if (!statement_has(st, "file") && !size->set)
 		return refuse_at(p, &st->at, "buffer", "a size or "
 				 "file=\"PATH\" after the process");
 	if (size->set && !size->number)
 		return refuse_at(p, &size->at, size->word,
 				 "a size of at least one byte");
-	if (has(st, "seed") && (!fill || fill->choice == TESTBED_ZERO))
+	if (statement_has(st, "seed") &&
+	    (!fill || fill->choice == TESTBED_ZERO))
 		return refuse_option(p, st, "seed",
 				     "seed=N with fill=random or fill=pattern");
-	if (has(st, "cold") && (fill || has(st, "warm")))
+	if (statement_has(st, "cold") && (fill || statement_has(st, "warm")))
 		return refuse_option(p, st, "cold", "no 'cold' with fill= or "
 				     "warm, which bring all pages in");
 	return true;
@@ -55,10 +56,10 @@ static bool sense_buffer(struct parser *p, const struct statement *st)
 
 static bool sense_inject(struct parser *p, const struct statement *st)
 {
-	if (has(st, "off") && st->options > 1)
+	if (statement_has(st, "off") && st->options > 1)
 		return refuse_option(p, st, "off", "'off' alone: it ends all "
 				     "that is injected");
-	if (has(st, "share") && !has(st, "late"))
+	if (statement_has(st, "share") && !statement_has(st, "late"))
 		return refuse_option(p, st, "share",
 				     "share=SHARE with late=TIME");
 	if (!st->options)
@@ -78,10 +79,10 @@ static bool sense_post(struct parser *p, const struct statement *st)
 				 st->arg[2].choice == 0 ?
 				 "'->': a write goes LOCAL -> REMOTE" :
 				 "'<-': a read goes LOCAL <- REMOTE");
-	if (has(st, "from") && has(st, "local"))
+	if (statement_has(st, "from") && statement_has(st, "local"))
 		return refuse_option(p, st, "from",
 				     "from= or local=, not both");
-	if (has(st, "at") && has(st, "remote"))
+	if (statement_has(st, "at") && statement_has(st, "remote"))
 		return refuse_option(p, st, "at", "at= or remote=, not both");
 	return true;
 }
@@ -89,8 +90,8 @@ static bool sense_post(struct parser *p, const struct statement *st)
 /* choice 3: a buffer */
 static bool sense_data(struct parser *p, const struct statement *st)
 {
-	if (has(st, "seed") && (st->arg[3].choice == 3 ||
-				st->arg[3].choice == TESTBED_ZERO))
+	if (statement_has(st, "seed") && (st->arg[3].choice == 3 ||
+					  st->arg[3].choice == TESTBED_ZERO))
 		return refuse_option(p, st, "seed",
 				     "seed=N with random or pattern");
 	return true;

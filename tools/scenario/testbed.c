@@ -286,7 +286,7 @@ static const char *busy_part(struct testbed *w, char text[100])
 	return NULL;
 }
 
-static void drain(struct testbed *w)
+static void testbed_drain(struct testbed *w)
 {
 	uint64_t end = sim_now(w->sim) + DRAIN_NS;
 	const char *busy;
@@ -308,7 +308,7 @@ static void drain(struct testbed *w)
 
 void testbed_compare(struct testbed *w)
 {
-	drain(w);
+	testbed_drain(w);
 	testbed_model_end(w);
 }
 
@@ -318,12 +318,12 @@ static void scenario_thread(void *arg)
 	unsigned int i;
 
 	w->script(w, w->script_arg);
-	drain(w);
+	testbed_drain(w);
 	testbed_check_end(w);
 	for (i = 0; i < w->processes; i++)
 		if (!w->process[i].gone)
 			testbed_process_end(&w->process[i]);
-	drain(w);
+	testbed_drain(w);
 	testbed_guests_end(w, false);
 	testbed_listener_close(w);
 	for (i = 0; i < w->boards; i++)

@@ -13,7 +13,7 @@ struct span {
 };
 
 /* off and len inside the buffer; len 0: up to its end. */
-static int clip(struct testbed_buffer *b, struct span *s)
+static int buffer_clip(struct testbed_buffer *b, struct span *s)
 {
 	if (s->off > b->bytes || s->len > b->bytes - s->off) {
 		testbed_why_set(b->process->testbed,
@@ -74,7 +74,7 @@ static int on_span(struct testbed_buffer *b, uint64_t off, uint64_t len,
 {
 	struct span s = { .off = off, .len = len };
 	struct rpc_answer r;
-	int err = clip(b, &s);
+	int err = buffer_clip(b, &s);
 
 	if (!err && b->process->gone)
 		err = -ESRCH;
@@ -126,8 +126,8 @@ int testbed_buffer_add(struct testbed_process *p, const char *name,
 	return 0;
 }
 
-static int fill(struct testbed_buffer *b, uint64_t off, uint64_t len,
-		enum testbed_fill with, uint64_t seed)
+static int buffer_fill(struct testbed_buffer *b, uint64_t off, uint64_t len,
+		       enum testbed_fill with, uint64_t seed)
 {
 	struct rpc_command o = { .kind = RPC_FILL, .what = with, .seed = seed };
 	int err = on_span(b, off, len, &o, HOST_WRITE, NULL);
@@ -142,13 +142,13 @@ static int fill(struct testbed_buffer *b, uint64_t off, uint64_t len,
 int testbed_buffer_fill(struct testbed_buffer *b, enum testbed_fill with,
 			uint64_t seed)
 {
-	return fill(b, 0, b->bytes, with, seed);
+	return buffer_fill(b, 0, b->bytes, with, seed);
 }
 
 int testbed_buffer_store(struct testbed_buffer *b, uint64_t off, uint64_t len,
 			 uint64_t seed)
 {
-	return fill(b, off, len, TESTBED_RANDOM, seed);
+	return buffer_fill(b, off, len, TESTBED_RANDOM, seed);
 }
 
 int testbed_buffer_touch(struct testbed_buffer *b, uint64_t off, uint64_t len,
@@ -235,7 +235,7 @@ int testbed_buffer_resident(struct testbed_buffer *b, uint64_t off,
 	struct span s = { .off = off, .len = len };
 	struct rpc_answer r;
 	uint64_t va, end;
-	int err = clip(b, &s);
+	int err = buffer_clip(b, &s);
 
 	*pages = 0;
 	if (err || b->process->gone)

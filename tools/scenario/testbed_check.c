@@ -9,7 +9,7 @@
 
 #include "tools/view/view.h"
 
-static void look_at(struct testbed_board *b, const char *(*kernel_check)(
+static void check_look_at(struct testbed_board *b, const char *(*kernel_check)(
 						struct host_kernel *k))
 {
 	struct testbed *w = b->testbed;
@@ -42,7 +42,7 @@ static void check_all(void *testbed)
 	unsigned int i;
 
 	for (i = 0; i < w->boards; i++)
-		look_at(&w->board[i], all_of_it);
+		check_look_at(&w->board[i], all_of_it);
 }
 
 static void check_one(void *testbed, struct sim_watch *watch)
@@ -50,8 +50,8 @@ static void check_one(void *testbed, struct sim_watch *watch)
 	size_t off = offsetof(struct testbed_board, watch);
 
 	(void)testbed;
-	look_at((struct testbed_board *)(void *)((char *)watch - off),
-		host_check_changed);
+	check_look_at((struct testbed_board *)(void *)((char *)watch - off),
+		      host_check_changed);
 }
 
 static void check_changed(void *testbed)

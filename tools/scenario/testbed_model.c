@@ -130,14 +130,15 @@ static enum oracle_end end_of(const struct testbed *w, int status)
 
 /* ---- looking ---- */
 
-static void note(struct testbed *w)
+static void model_note(struct testbed *w)
 {
 	if (oracle_problem(w->oracle))
 		testbed_note_problem(w, 2, "%s", oracle_problem(w->oracle));
 }
 
 /* Bytes that cannot be had now are not looked at: somebody is at work there. */
-static void look(struct testbed_buffer *b, uint64_t at, uint64_t n, bool close)
+static void model_look(struct testbed_buffer *b, uint64_t at, uint64_t n,
+		       bool close)
 {
 	struct testbed_process *p = b->process;
 	struct oracle *o = p->testbed->oracle;
@@ -162,7 +163,7 @@ static void look(struct testbed_buffer *b, uint64_t at, uint64_t n, bool close)
 			oracle_look(o, b->area, at, piece, n);
 	}
 	free(piece);
-	note(p->testbed);
+	model_note(p->testbed);
 }
 
 void testbed_model_read(struct testbed_buffer *b, uint64_t off,
@@ -171,13 +172,13 @@ void testbed_model_read(struct testbed_buffer *b, uint64_t off,
 	struct testbed *w = b->process->testbed;
 
 	oracle_look(w->oracle, b->area, off, bytes, n);
-	note(w);
+	model_note(w);
 }
 
 void testbed_model_closed(struct testbed_buffer *b)
 {
 	if (b->process->testbed->cfg.mode == SIM_LOCKSTEP)
-		look(b, 0, b->bytes, true);
+		model_look(b, 0, b->bytes, true);
 }
 
 void testbed_model_complete(struct testbed *w, struct testbed_work *k)
@@ -187,7 +188,7 @@ void testbed_model_complete(struct testbed *w, struct testbed_work *k)
 	uint64_t at;
 
 	oracle_complete(w->oracle, k->model, end_of(w, k->status));
-	note(w);
+	model_note(w);
 	if (w->cfg.mode != SIM_LOCKSTEP || k->status)
 		return;
 	b = find_buffer(k->conn->process[read ? k->side : 1 - k->side],
@@ -195,8 +196,8 @@ void testbed_model_complete(struct testbed *w, struct testbed_work *k)
 	if (!b)
 		return;
 	at = (read ? k->local_va : k->remote_va) - (uintptr_t)b->mem;
-	look(b, at > BESIDE ? at - BESIDE : 0,
-	     (at > BESIDE ? BESIDE : at) + k->bytes + BESIDE, false);
+	model_look(b, at > BESIDE ? at - BESIDE : 0,
+		   (at > BESIDE ? BESIDE : at) + k->bytes + BESIDE, false);
 }
 
 static struct testbed_buffer *buffer_of(struct testbed *w, uint32_t area)
@@ -225,11 +226,13 @@ void testbed_model_under_way(struct testbed *w)
 			b = n ? buffer_of(w, area) : NULL;
 			if (!b)
 				continue;
-			look(b, at, n < UNDER_WAY ? n : UNDER_WAY, false);
+			model_look(b, at, n < UNDER_WAY ? n : UNDER_WAY, false);
 			if (n > 2 * UNDER_WAY)
-				look(b, at + n - UNDER_WAY, UNDER_WAY, false);
+				model_look(b, at + n - UNDER_WAY, UNDER_WAY,
+					   false);
 			else if (n > UNDER_WAY)
-				look(b, at + UNDER_WAY, n - UNDER_WAY, false);
+				model_look(b, at + UNDER_WAY, n - UNDER_WAY,
+					   false);
 		}
 	}
 }
@@ -241,7 +244,7 @@ void testbed_model_end(struct testbed *w)
 
 	oracle_rest(w->oracle);
 	for (i = 0; i < w->buffers; i++)
-		look(&w->buffer[i], 0, w->buffer[i].bytes, false);
+		model_look(&w->buffer[i], 0, w->buffer[i].bytes, false);
 }
 
 void testbed_model_gone(struct testbed_process *p)

@@ -35,7 +35,7 @@ static bool is_done(void *arg)
 	return __atomic_load_n(&p->done, __ATOMIC_ACQUIRE);
 }
 
-static void agent(void *arg)
+static void process_agent(void *arg)
 {
 	struct testbed_process *p = arg;
 	struct testbed_call *c;
@@ -53,7 +53,7 @@ static void agent(void *arg)
 	} while (!end);
 }
 
-static int hand_over(struct testbed_process *p, struct testbed_call *c)
+static int process_hand_over(struct testbed_process *p, struct testbed_call *c)
 {
 	__atomic_store_n(&p->done, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&p->call, c, __ATOMIC_RELEASE);
@@ -69,7 +69,7 @@ int testbed_in(struct testbed_process *p,
 
 	if (p->gone)
 		return -ESRCH;
-	return p->host ? hand_over(p, &c) : -ENOTSUP;
+	return p->host ? process_hand_over(p, &c) : -ENOTSUP;
 }
 
 /* ---- commands ---- */
@@ -141,7 +141,7 @@ static int wait_buried(struct testbed_process *p)
 }
 
 /* It has ended: what it had is gone. */
-static void forget(struct testbed_process *p)
+static void process_forget(struct testbed_process *p)
 {
 	struct testbed *w = p->testbed;
 	unsigned int i;
@@ -169,7 +169,7 @@ static int end_elsewhere(struct testbed_process *p, bool kill)
 		if (!err)
 			err = wait_buried(p);
 	}
-	forget(p);
+	process_forget(p);
 	return err ? err : status;
 }
 
@@ -234,7 +234,7 @@ int testbed_rpc(struct testbed_process *p, const struct rpc_command *o,
 	memset(r, 0, sizeof(*r));
 	if (p->gone)
 		return -ESRCH;
-	return p->host ? hand_over(p, &c) : command_elsewhere(p, &j);
+	return p->host ? process_hand_over(p, &c) : command_elsewhere(p, &j);
 }
 
 int testbed_counters(struct testbed_process *p, struct fl_fault_counters *c)
@@ -263,7 +263,7 @@ static int start_here(struct testbed_process *p)
 	p->host = host_process_create(p->board->kernel, p->name, &err);
 	if (!p->host)
 		return err;
-	p->agent = host_thread_start(p->host, p->name, agent, p);
+	p->agent = host_thread_start(p->host, p->name, process_agent, p);
 	if (!p->agent) {
 		host_process_exit(p->host);
 		return -ENOMEM;
@@ -284,7 +284,7 @@ static int guest_epoch(struct testbed_process *p, uint64_t *epoch_ns)
 	return err;
 }
 
-static int open_card(struct testbed_process *p)
+static int process_open_card(struct testbed_process *p)
 {
 	struct testbed *w = p->testbed;
 	char device[128], name[32];
@@ -350,7 +350,7 @@ int testbed_process_add(struct testbed *w, const char *name,
 		return err;
 	w->processes++;
 	*out = p;
-	return open_card(p);
+	return process_open_card(p);
 }
 
 int testbed_process_end(struct testbed_process *p)
@@ -365,7 +365,7 @@ int testbed_process_end(struct testbed_process *p)
 		sim_thread_join(p->agent);
 		host_process_exit(p->host);
 		p->host = NULL;
-		forget(p);
+		process_forget(p);
 		return err;
 	}
 	status = end_elsewhere(p, false);

@@ -30,8 +30,9 @@ struct testbed_work *testbed_work_at(struct testbed *w, uint64_t number)
 
 /* ---- connections ---- */
 
-static int make_pair(struct testbed_connection *c, int side, unsigned int depth,
-		     unsigned int pd, struct fl_address *address)
+static int connection_make_pair(struct testbed_connection *c, int side,
+				unsigned int depth, unsigned int pd,
+				struct fl_address *address)
 {
 	struct rpc_command o = { .kind = RPC_PAIR, .id = c->number[side],
 			   .domain = pd, .depth = depth,
@@ -44,8 +45,8 @@ static int make_pair(struct testbed_connection *c, int side, unsigned int depth,
 	return err;
 }
 
-static int join(struct testbed_connection *c, int side,
-		const struct fl_address *peer)
+static int connection_join(struct testbed_connection *c, int side,
+			   const struct fl_address *peer)
 {
 	struct rpc_command o = { .kind = RPC_CONNECT, .id = c->number[side],
 			   .address = *peer };
@@ -76,13 +77,13 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 	c->pair[1] = oracle_pair(w->oracle, name, relaxed);
 	c->number[0] = 2 * w->conns;
 	c->number[1] = 2 * w->conns + 1;
-	err = make_pair(c, 0, depth, pd, &address[0]);
+	err = connection_make_pair(c, 0, depth, pd, &address[0]);
 	if (!err)
-		err = make_pair(c, 1, depth, pd, &address[1]);
+		err = connection_make_pair(c, 1, depth, pd, &address[1]);
 	if (!err)
-		err = join(c, 0, &address[1]);
+		err = connection_join(c, 0, &address[1]);
 	if (!err)
-		err = join(c, 1, &address[0]);
+		err = connection_join(c, 1, &address[0]);
 	if (err)
 		return err;
 	w->conns++;
@@ -92,8 +93,8 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 
 /* ---- posting ---- */
 
-static int post(struct testbed_process *p, struct testbed_work *k,
-		uint64_t number)
+static int work_post_one(struct testbed_process *p, struct testbed_work *k,
+			 uint64_t number)
 {
 	struct rpc_command o = {
 		.kind = RPC_POST,
@@ -117,7 +118,7 @@ static int post(struct testbed_process *p, struct testbed_work *k,
 }
 
 /* Both ends present, as far as the addresses lie in the buffers at all. */
-static int prefault(struct testbed_work *k)
+static int work_prefault(struct testbed_work *k)
 {
 	struct testbed_buffer *b[2] = { k->local, k->remote };
 	uint64_t va[2] = { k->local_va, k->remote_va }, start;
@@ -147,7 +148,7 @@ int testbed_post(struct testbed *w, struct testbed_work *k)
 	if (p->gone)
 		return -ESRCH;
 	if (p->policy == TESTBED_PREFAULT)
-		err = prefault(k);
+		err = work_prefault(k);
 	if (!err)
 		err = testbed_work_number(w, k);
 	if (err)
@@ -155,7 +156,7 @@ int testbed_post(struct testbed *w, struct testbed_work *k)
 	k->number = w->works;
 	testbed_model_post(k);
 	k->order = k->conn->posts[k->side];
-	err = post(p, k, k->number);
+	err = work_post_one(p, k, k->number);
 	k->error = err;
 	if (!err) {
 		k->posted = true;
@@ -169,7 +170,8 @@ int testbed_post(struct testbed *w, struct testbed_work *k)
 /* ---- completions ---- */
 
 /* DESIGN 9 rule 2: exactly once, in order on its queue pair. */
-static void take(void *arg, const struct fl_completion *c, uint64_t now_ns)
+static void work_completed(void *arg, const struct fl_completion *c,
+			   uint64_t now_ns)
 {
 	struct testbed_process *p = arg;
 	struct testbed *w = p->testbed;
@@ -213,7 +215,7 @@ int testbed_wait(struct testbed *w, struct testbed_work *k, uint64_t timeout_ns,
 	struct rpc_command o = { .kind = RPC_WAIT, .what = how,
 			   .work = { .wr_id = k->number },
 			   .end_ns = sim_now(w->sim) + timeout_ns };
-	struct rpc_sink sink = { .completion = take, .arg = p };
+	struct rpc_sink sink = { .completion = work_completed, .arg = p };
 	struct rpc_answer r;
 
 	if (k->done)

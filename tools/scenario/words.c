@@ -10,13 +10,13 @@
 
 #define WORD_MAX 32	/* longer words are compared by their beginning */
 
-static int small(char c)
+static int small_letter(char c)
 {
 	return c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c;
 }
 
 /* Edit distance (insert, delete, replace), small words; capitals are letters as well. */
-static unsigned int distance(const char *a, const char *b)
+static unsigned int words_distance(const char *a, const char *b)
 {
 	unsigned int row[WORD_MAX + 1], n = 0, i, j, left, up, keep;
 
@@ -29,7 +29,8 @@ static unsigned int distance(const char *a, const char *b)
 		row[0] = i + 1;
 		for (j = 1; j <= n; j++) {
 			up = row[j];
-			keep = left + (small(a[i]) != small(b[j - 1]));
+			keep = left +
+				(small_letter(a[i]) != small_letter(b[j - 1]));
 			row[j] = up + 1 < row[j - 1] + 1 ? up + 1 :
 							   row[j - 1] + 1;
 			if (keep < row[j])
@@ -46,7 +47,7 @@ const char *word_nearest(const char *word, const char *const *list)
 	const char *found = NULL;
 
 	for (; *list; list++) {
-		d = distance(word, *list);
+		d = words_distance(word, *list);
 		if (d < best) {
 			best = d;
 			found = *list;
@@ -59,7 +60,7 @@ const char *word_nearest(const char *word, const char *const *list)
  * A decimal number with a fraction, times 10^9 (so that 1.5us is exact), and the
  * unit behind it. False when there is no number or it is too large.
  */
-static bool scaled(const char *word, uint64_t *nano, const char **unit)
+static bool words_scaled(const char *word, uint64_t *nano, const char **unit)
 {
 	uint64_t whole = 0, part = 0, place = 1000000000;
 	const char *p = word;
@@ -150,7 +151,7 @@ const char *word_time(const char *word, uint64_t *ns)
 	const char *unit;
 	uint64_t nano;
 
-	if (!scaled(word, &nano, &unit))
+	if (!words_scaled(word, &nano, &unit))
 		return right;
 	if (!strcmp(unit, "ns"))
 		*ns = nano / 1000000000u;
@@ -172,7 +173,7 @@ const char *word_share(const char *word, uint64_t *ppm)
 	const char *unit;
 	uint64_t nano;
 
-	if (!scaled(word, &nano, &unit))
+	if (!words_scaled(word, &nano, &unit))
 		return right;
 	if (!strcmp(unit, "%"))
 		*ppm = nano / 100000u;

@@ -64,14 +64,14 @@ static void step_flags(struct file *f, const char *group, unsigned int bits)
  * The codes of operations are wanted twice: here and in the opcodes. 0 and 15 are
  * never one.
  */
-static struct codes operations(void)
+static struct codes operation_codes(void)
 {
 	return (struct codes){ step_draw("OP"), 1, 14, { false } };
 }
 
 void step_codes(struct file *f)
 {
-	struct codes op = operations();
+	struct codes op = operation_codes();
 	size_t i;
 
 	for (i = 0; i < f->lines; i++)
@@ -87,7 +87,7 @@ void step_codes(struct file *f)
 /* WOPC rows of blocks stand in the order of the operations, and come first. */
 void step_wire(struct file *f)
 {
-	struct codes op = operations();
+	struct codes op = operation_codes();
 	struct codes c = { step_draw("wire"), 0xC0, 0xFF, { false } };
 	unsigned int high = 0xC0 + 16 * step_below(&c.draw, 4), v;
 	size_t i;

@@ -18,8 +18,8 @@ struct part {
  * Large ones first, each in a free place of its size: so those that fill the
  * space always fit, whatever was drawn.
  */
-static void place(struct part *part, size_t parts, bool taken[SPACE_MAX],
-		  unsigned int space, struct draw *d)
+static void place_parts(struct part *part, size_t parts, bool taken[SPACE_MAX],
+			unsigned int space, struct draw *d)
 {
 	unsigned int size, at, found, pick;
 	size_t i;
@@ -65,7 +65,7 @@ static void step_page(struct file *f, const char *page, unsigned int space)
 			.bytes = (unsigned int)line_number(l, 3) / 8,
 		};
 	}
-	place(part, parts, taken, space, &d);
+	place_parts(part, parts, taken, space, &d);
 	for (i = 0; i < parts; i++)
 		line_set(part[i].line, 2, "0x%03lX", part[i].at);
 }
@@ -112,7 +112,7 @@ static void step_entry(struct line *first, size_t n, unsigned int size,
 		step_bad("too large: %s", first->text);
 	for (i = 0; i < n; i++)
 		part[i] = (struct part){ &first[i], member_bytes(&first[i]), 0 };
-	place(part, n, taken, size, d);
+	place_parts(part, n, taken, size, d);
 	for (i = 0; i < n; i++)
 		line_set(part[i].line, 3, "%ld", part[i].at);
 	qsort(part, n, sizeof(part[0]), by_place);

@@ -165,7 +165,7 @@ static FILE *open_or_end(const char *path, const char *mode)
 	return f;
 }
 
-static void read_file(struct file *f, const char *root, const char *path)
+static void step_read_file(struct file *f, const char *root, const char *path)
 {
 	char buf[4096];
 	FILE *in;
@@ -236,7 +236,7 @@ int main(int argc, char **argv)
 	    step_seed > SEED_MAX)
 		step_bad("'%s' is no number from 1 to %d", argv[1], SEED_MAX);
 	for (i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-		read_file(&file, argv[2], sources[i].path);
+		step_read_file(&file, argv[2], sources[i].path);
 		sources[i].step(&file);
 		write_file(&file, argv[3], sources[i].path);
 	}

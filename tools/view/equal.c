@@ -97,7 +97,7 @@ void view_equal_rules(FILE *f)
 			rules[i].why);
 }
 
-static bool allows(const struct comparison *c, enum rule r)
+static bool equal_allows(const struct comparison *c, enum rule r)
 {
 	return c->allowed & 1u << r;
 }
@@ -128,7 +128,7 @@ static const struct step *step_at(const struct comparison *c, int side,
 	return i < p->to[side] ? &c->side[side]->step[i] : NULL;
 }
 
-static void show(struct comparison *c, const struct part *p)
+static void equal_show(struct comparison *c, const struct part *p)
 {
 	const struct step *a, *b = step_at(c, 0, p, 0);
 	size_t i;
@@ -337,37 +337,37 @@ static bool only_ahead(const struct comparison *c, const struct part *p)
 	}
 }
 
-static bool excused(const struct comparison *c, const struct part *p)
+static bool equal_excused(const struct comparison *c, const struct part *p)
 {
 	bool empty = p->from[0] == p->to[0] || p->from[1] == p->to[1];
 
-	if (allows(c, AROUND) && p->from[1] == p->to[1] &&
+	if (equal_allows(c, AROUND) && p->from[1] == p->to[1] &&
 	    came_otherwise(c, p, AROUND))
 		return true;
-	if (allows(c, AHEAD) && empty && came_otherwise(c, p, AHEAD))
+	if (equal_allows(c, AHEAD) && empty && came_otherwise(c, p, AHEAD))
 		return true;
-	if (allows(c, FAILED) && empty && has_failed(c, p))
+	if (equal_allows(c, FAILED) && empty && has_failed(c, p))
 		return true;
-	if (allows(c, AHEAD) && !empty && only_ahead(c, p))
+	if (equal_allows(c, AHEAD) && !empty && only_ahead(c, p))
 		return true;
 	/* A last block may have no page of its own. */
-	if (allows(c, SHARED) && empty && came_otherwise(c, p, SHARED))
+	if (equal_allows(c, SHARED) && empty && came_otherwise(c, p, SHARED))
 		return true;
-	return (allows(c, SHARED) || allows(c, AHEAD)) && !empty &&
+	return (equal_allows(c, SHARED) || equal_allows(c, AHEAD)) && !empty &&
 	       only_shared(c, p);
 }
 
 static void compare_block(struct comparison *c, const struct part *p)
 {
 	c->blocks++;
-	if (same_steps(c, p) || excused(c, p))
+	if (same_steps(c, p) || equal_excused(c, p))
 		return;
 	c->differ++;
-	show(c, p);
+	equal_show(c, p);
 }
 
 /* The next block of both traces, or of the one where it comes first. */
-static bool next_block(const struct comparison *c, struct part *p)
+static bool equal_next_block(const struct comparison *c, struct part *p)
 {
 	const struct step *first = NULL, *k;
 	int side;
@@ -416,7 +416,7 @@ static bool is_zero_page(const struct comparison *c,
 	bool read = false, written = false;
 	size_t i;
 
-	for (i = 0; allows(c, ZERO_PAGE) && i < c->side[1]->n; i++) {
+	for (i = 0; equal_allows(c, ZERO_PAGE) && i < c->side[1]->n; i++) {
 		k = &c->side[1]->step[i];
 		if (k->event != EV_DRV_RESOLVE || k->board != told->board ||
 		    k->region != told->region || told->page < k->page ||
@@ -427,7 +427,7 @@ static bool is_zero_page(const struct comparison *c,
 		else
 			read = true;
 	}
-	return allows(c, ZERO_PAGE) && read == written;
+	return equal_allows(c, ZERO_PAGE) && read == written;
 }
 
 static void compare_told(struct comparison *c)
@@ -448,8 +448,9 @@ static void compare_told(struct comparison *c)
 	}
 }
 
-static const struct step_page *find_page(const struct step_page *p, size_t n,
-					 const struct step_page *like)
+static const struct step_page *equal_find_page(const struct step_page *p,
+					       size_t n,
+					       const struct step_page *like)
 {
 	size_t i;
 
@@ -472,7 +473,7 @@ static void compare_banks(struct comparison *c)
 			    a->banks ? "IRQ_SMMU" : "no IRQ_SMMU at all",
 			    b->banks ? "IRQ_SMMU" : "no IRQ_SMMU at all");
 	for (i = 0; i < a->banks; i++) {
-		other = find_page(b->bank, b->banks, &a->bank[i]);
+		other = equal_find_page(b->bank, b->banks, &a->bank[i]);
 		if (!other || other->kind & a->bank[i].kind)
 			continue;
 		snprintf(text[0], 40, "IRQ_SMMU fsr=0x%llx",
@@ -502,7 +503,7 @@ int view_equal(FILE *f, const struct view_trace *one,
 	c.allowed = find_allowed(allow);
 	c.side[0] = &a;
 	c.side[1] = &b;
-	while (next_block(&c, &p))
+	while (equal_next_block(&c, &p))
 		compare_block(&c, &p);
 	compare_told(&c);
 	compare_banks(&c);

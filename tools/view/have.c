@@ -45,8 +45,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Sorted, each once. */
-static size_t collect(const struct view_trace *t, enum view_kind kind,
-		      uint32_t xfer, uint32_t *v)
+static size_t have_collect(const struct view_trace *t, enum view_kind kind,
+			   uint32_t xfer, uint32_t *v)
 {
 	size_t i, n = 0, kept = 0;
 
@@ -64,7 +64,7 @@ void view_say(FILE *f, const struct view_trace *t, enum view_kind kind,
 	      uint32_t xfer)
 {
 	uint32_t *v = malloc((t->n + 1) * sizeof(*v));
-	size_t n = v ? collect(t, kind, xfer, v) : 0, i, end, runs = 0;
+	size_t n = v ? have_collect(t, kind, xfer, v) : 0, i, end, runs = 0;
 
 	fputs(n == 0 ? "there is none" : n == 1 ? "there is only " :
 						  "there are ", f);

@@ -77,8 +77,8 @@ static int va_arg_of(const struct trace_record *r)
 }
 
 /* Driver and kernel do not know transfers; they are found by the address. */
-static bool belongs(const struct trace_record *r, uint32_t xfer,
-		    const struct reach *reach)
+static bool record_belongs(const struct trace_record *r, uint32_t xfer,
+			   const struct reach *reach)
 {
 	int i = va_arg_of(r);
 	uint64_t page;
@@ -116,7 +116,8 @@ static bool wire_row(struct row *row, const struct trace_record *r, bool away)
 	return true;
 }
 
-static bool arrow(struct row *row, enum lane from, enum lane to, enum tone tone)
+static bool row_arrow(struct row *row, enum lane from, enum lane to,
+		      enum tone tone)
 {
 	row->from = from;
 	row->to = to;
@@ -124,9 +125,9 @@ static bool arrow(struct row *row, enum lane from, enum lane to, enum tone tone)
 	return true;
 }
 
-static bool note(struct row *row, enum lane at, enum tone tone)
+static bool row_note(struct row *row, enum lane at, enum tone tone)
 {
-	return arrow(row, at, at, tone);
+	return row_arrow(row, at, at, tone);
 }
 
 /* Events of card and SMMU. */
@@ -138,30 +139,30 @@ static bool card_row(struct row *row, const struct trace_record *r, bool away)
 
 	switch (r->event) {
 	case EV_FW_WQE: case EV_FW_BLOCK: case EV_FW_CHECK:
-		return note(row, eng, TONE_PLAIN);
+		return row_note(row, eng, TONE_PLAIN);
 	case EV_FW_TIMEOUT: case EV_RX_STALE: case EV_RX_DUPLICATE:
 	case EV_RX_NO_CONTEXT: case EV_FW_WQE_BAD:
-		return note(row, eng, TONE_TROUBLE);
+		return row_note(row, eng, TONE_TROUBLE);
 	case EV_TX_BURST: case EV_RX_BURST:
 		row->sum = r->arg[2];
-		return note(row, eng, TONE_PLAIN);
+		return row_note(row, eng, TONE_PLAIN);
 	case EV_SMMU_HIT:
-		return arrow(row, eng, smmu, TONE_PLAIN);
+		return row_arrow(row, eng, smmu, TONE_PLAIN);
 	case EV_SMMU_WALK:
 		row->second = 1;
-		return arrow(row, eng, smmu, TONE_PLAIN);
+		return row_arrow(row, eng, smmu, TONE_PLAIN);
 	case EV_SMMU_FAULT: case EV_SMMU_MULTI: case EV_SMMU_TERMINATED:
-		return arrow(row, smmu, eng, TONE_FAULT);
+		return row_arrow(row, smmu, eng, TONE_FAULT);
 	case EV_SMMU_STALL:
-		return note(row, smmu, TONE_FAULT);
+		return row_note(row, smmu, TONE_FAULT);
 	case EV_SMMU_RESUME:
-		return arrow(row, smmu, eng, TONE_REPAIR);
+		return row_arrow(row, smmu, eng, TONE_REPAIR);
 	case EV_ENG_FAULT:
 		row->breaks = true;
-		return arrow(row, eng, drv, TONE_FAULT);
+		return row_arrow(row, eng, drv, TONE_FAULT);
 	case EV_FW_COMPLETE:
 		row->breaks = true;
-		return away ? false : arrow(row, eng, LANE_LIB, TONE_PLAIN);
+		return away ? false : row_arrow(row, eng, LANE_LIB, TONE_PLAIN);
 	default:
 		return false;
 	}
@@ -180,44 +181,45 @@ static bool make_row(struct row *row, const struct trace_record *r, bool away)
 	row->count = 1;
 	switch (r->event) {
 	case EV_LIB_POST:
-		return !away && arrow(row, LANE_APP, LANE_LIB, TONE_PLAIN);
+		return !away && row_arrow(row, LANE_APP, LANE_LIB, TONE_PLAIN);
 	case EV_LIB_DOORBELL:
 		/* Other doorbells tell the card what was consumed. */
-		return r->xfer && !away && arrow(row, LANE_LIB, LANE_ENG, TONE_PLAIN);
+		return r->xfer && !away && row_arrow(row, LANE_LIB, LANE_ENG, TONE_PLAIN);
 	case EV_LIB_COMPLETE:
-		return !away && arrow(row, LANE_LIB, LANE_APP, TONE_PLAIN);
+		return !away && row_arrow(row, LANE_LIB, LANE_APP, TONE_PLAIN);
 	case EV_WIRE_SEND:
 		return wire_row(row, r, away);
 	case EV_WIRE_LOST: case EV_WIRE_DAMAGED: case EV_WIRE_TWICE:
 	case EV_WIRE_LATE:
-		return note(row, LANE_WIRE, TONE_TROUBLE);
+		return row_note(row, LANE_WIRE, TONE_TROUBLE);
 	case EV_DRV_IRQ_SMMU:
-		return arrow(row, smmu, drv, TONE_FAULT);
+		return row_arrow(row, smmu, drv, TONE_FAULT);
 	case EV_DRV_IRQ_FAULT:
-		return note(row, drv, TONE_FAULT);
+		return row_note(row, drv, TONE_FAULT);
 	case EV_DRV_WORK: case EV_DRV_RESOLVE:
-		return note(row, drv, TONE_REPAIR);
+		return row_note(row, drv, TONE_REPAIR);
 	case EV_MM_PAGE_IN:
-		return note(row, drv, TONE_REPAIR);
+		return row_note(row, drv, TONE_REPAIR);
 	case EV_DRV_READY:
 		row->breaks = true;
-		return arrow(row, drv, eng, TONE_REPAIR);
+		return row_arrow(row, drv, eng, TONE_REPAIR);
 	case EV_DRV_RESUME:
 		row->breaks = true;
-		return arrow(row, drv, smmu, TONE_REPAIR);
+		return row_arrow(row, drv, smmu, TONE_REPAIR);
 	default:
 		return card_row(row, r, away);
 	}
 }
 
-static int group(const struct trace_record *r)
+static int record_group(const struct trace_record *r)
 {
 	return r->event == EV_SMMU_WALK ? EV_SMMU_HIT : r->event;
 }
 
-static bool same(const struct row *a, const struct row *b)
+static bool row_same(const struct row *a, const struct row *b)
 {
-	if (group(&a->rec) != group(&b->rec) || a->from != b->from ||
+	if (record_group(&a->rec) != record_group(&b->rec) ||
+	    a->from != b->from ||
 	    a->to != b->to || a->rec.block != b->rec.block ||
 	    a->rec.attempt != b->rec.attempt)
 		return false;
@@ -225,7 +227,7 @@ static bool same(const struct row *a, const struct row *b)
 	return a->rec.event != EV_WIRE_SEND || a->rec.arg[0] == b->rec.arg[0];
 }
 
-static bool merge(struct rows *rows, const struct row *row)
+static bool rows_merge(struct rows *rows, const struct row *row)
 {
 	size_t i = rows->n;
 	struct row *old;
@@ -236,7 +238,7 @@ static bool merge(struct rows *rows, const struct row *row)
 		old = &rows->row[i];
 		if (old->breaks)
 			return false;
-		if (!same(old, row))
+		if (!row_same(old, row))
 			continue;
 		old->count += row->count;
 		old->sum += row->sum;
@@ -250,7 +252,7 @@ static int add_row(struct rows *rows, const struct row *row)
 {
 	struct row *more;
 
-	if (merge(rows, row))
+	if (rows_merge(rows, row))
 		return 0;
 	more = realloc(rows->row, (rows->n + 1) * sizeof(*more));
 	if (!more)
@@ -271,7 +273,7 @@ static void count_other(struct rows *rows, const struct trace_record *r)
 		rows->others.resent++;
 }
 
-static int choose(struct rows *rows, const struct view_trace *t)
+static int rows_choose(struct rows *rows, const struct view_trace *t)
 {
 	bool found = false, posted = false;
 	size_t i;
@@ -340,11 +342,11 @@ int rows_make(struct rows *rows, const struct view_trace *t, uint32_t xfer,
 	memset(rows, 0, sizeof(*rows));
 	rows->xfer = xfer ? xfer : view_first_xfer(t);
 	rows->block = block;
-	err = open ? choose(rows, t) : -ENOMEM;
+	err = open ? rows_choose(rows, t) : -ENOMEM;
 	find_reach(&reach, t, rows->xfer, rows->block);
 	for (i = rows->first; i < t->n && !err; i++) {
 		r = &t->r[i];
-		if (!belongs(r, rows->xfer, &reach) ||
+		if (!record_belongs(r, rows->xfer, &reach) ||
 		    !ready_is_ours(open, r, rows->block))
 			continue;
 		if (r->block && r->block != rows->block)

@@ -125,8 +125,8 @@ static int find_names(struct making *m)
 
 /* ---- steps ---- */
 
-static void place(struct step *k, const struct steps *s, uint64_t va,
-		  char text[32])
+static void step_place(struct step *k, const struct steps *s, uint64_t va,
+		       char text[32])
 {
 	const struct step_region *g = find_region(s, k->board, va, k->at);
 
@@ -140,27 +140,27 @@ static void place(struct step *k, const struct steps *s, uint64_t va,
 }
 
 /* False: no step of the driver's work for a block. */
-static bool tell(struct step *k, const struct steps *s,
-		 const struct trace_record *r)
+static bool step_tell(struct step *k, const struct steps *s,
+		      const struct trace_record *r)
 {
 	const unsigned long long *a = (const unsigned long long *)r->arg;
 	char at[32];
 
 	switch (r->event) {
 	case EV_DRV_IRQ_FAULT:
-		place(k, s, r->arg[2], at);
+		step_place(k, s, r->arg[2], at);
 		k->map = r->arg[3];
 		snprintf(k->text, sizeof(k->text),
 			 "IRQ_FAULT %s %s map=0x%llx",
 			 r->arg[1] ? "dest" : "source", at, a[3]);
 		return true;
 	case EV_DRV_WORK:
-		place(k, s, r->arg[2], at);
+		step_place(k, s, r->arg[2], at);
 		snprintf(k->text, sizeof(k->text), "WORK %s %s len=%llu",
 			 r->arg[1] ? "dest" : "source", at, a[3]);
 		return true;
 	case EV_DRV_RESOLVE:
-		place(k, s, r->arg[0], at);
+		step_place(k, s, r->arg[0], at);
 		k->pages = r->arg[1];
 		k->write = r->arg[2];
 		k->failed = r->arg[3];
@@ -174,12 +174,12 @@ static bool tell(struct step *k, const struct steps *s,
 			 r->arg[1] ? "dest" : "source", a[2]);
 		return true;
 	case EV_DRV_RESUME:
-		place(k, s, r->arg[2], at);
+		step_place(k, s, r->arg[2], at);
 		snprintf(k->text, sizeof(k->text), "RESUME %s %s", at,
 			 r->arg[1] ? "terminate" : "retry");
 		return true;
 	case EV_DRV_INVALIDATE:
-		place(k, s, r->arg[1], at);
+		step_place(k, s, r->arg[1], at);
 		k->pages = r->arg[2];
 		snprintf(k->text, sizeof(k->text), "INVALIDATE %s pages=%llu",
 			 at, a[2]);
@@ -285,7 +285,7 @@ static size_t count_told(const struct making *m)
 	return n;
 }
 
-static int make(struct making *m)
+static int steps_build(struct making *m)
 {
 	const struct trace_record *r = m->t->r;
 	struct steps *s = m->s;
@@ -308,7 +308,7 @@ static int make(struct making *m)
 		k->board = r[i].board;
 		k->event = r[i].event;
 		k->at = i;
-		s->n += tell(k, s, &r[i]);
+		s->n += step_tell(k, s, &r[i]);
 		if (r[i].event == EV_DRV_INVALIDATE && !r[i].xfer)
 			tell_range(s, &r[i], i);
 		else if (r[i].event == EV_DRV_IRQ_SMMU)
@@ -328,7 +328,7 @@ int steps_make(struct steps *s, const struct view_trace *t)
 	memset(s, 0, sizeof(*s));
 	if (t->lost)
 		return -EOVERFLOW;
-	err = make(&m);
+	err = steps_build(&m);
 	free(m.post);
 	if (err)
 		steps_free(s);

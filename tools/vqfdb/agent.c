@@ -57,7 +57,7 @@ static bool write_all(int fd, const void *from, size_t n)
 
 /* ---- processes ---- */
 
-static void start(struct port *p)
+static void port_start(struct port *p)
 {
 	char number[12];
 	int ends[2], i;
@@ -91,7 +91,7 @@ static void start(struct port *p)
 }
 
 /* Its exit status, or -signal. by_force: whoever does not end is killed. */
-static int reap(struct port *p, bool by_force)
+static int port_reap(struct port *p, bool by_force)
 {
 	int status = 0, naps = 0;
 	pid_t done;
@@ -114,7 +114,7 @@ static int reap(struct port *p, bool by_force)
 static void hang_up(struct port *p)
 {
 	if (p->line >= 0)
-		reap(p, true);
+		port_reap(p, true);
 	p->over = true;
 }
 
@@ -130,7 +130,7 @@ static void from_port(struct port *p)
 		return;
 	}
 	if (p->line < 0)
-		start(p);
+		port_start(p);
 	/* A process that has ended is found out by its line. */
 	if (p->line >= 0)
 		write_all(p->line, piece, (size_t)n);
@@ -145,7 +145,7 @@ static void from_process(struct port *p)
 	if (n < 0 && errno == EINTR)
 		return;
 	if (n <= 0) {
-		rpc_end_make(&end, reap(p, false));
+		rpc_end_make(&end, port_reap(p, false));
 		if (!write_all(p->fd, &end, sizeof(end)))
 			hang_up(p);
 	} else if (!write_all(p->fd, piece, (size_t)n)) {
@@ -154,8 +154,8 @@ static void from_process(struct port *p)
 }
 
 /* Who has not been seen yet is not waited for by poll: it would not wait. */
-static void look(struct port *p, const struct pollfd *at_port,
-		 const struct pollfd *at_line)
+static void port_look(struct port *p, const struct pollfd *at_port,
+		      const struct pollfd *at_line)
 {
 	if (!(at_port->revents & POLLHUP))
 		p->seen = true;
@@ -170,7 +170,7 @@ static void look(struct port *p, const struct pollfd *at_port,
 		from_process(p);
 }
 
-static bool serve(void)
+static bool agent_serve(void)
 {
 	struct pollfd fds[2 * PORTS];
 	bool all_seen = true, left = false, napping = false;
@@ -193,7 +193,7 @@ static bool serve(void)
 	for (i = 0; i < ports; i++) {
 		napping |= !port[i].seen;
 		if (!port[i].over)
-			look(&port[i], &fds[2 * i], &fds[2 * i + 1]);
+			port_look(&port[i], &fds[2 * i], &fds[2 * i + 1]);
 	}
 	if (napping)
 		poll(NULL, 0, NAP_MS);
@@ -224,7 +224,7 @@ int main(int argc, char **argv)
 			return 1;
 		}
 	}
-	while (serve())
+	while (agent_serve())
 		;
 	return 0;
 }

@@ -21,25 +21,25 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static atomic_uint threads;
 static _Thread_local unsigned int number;
 
-HOOK static int first(struct dl_phdr_info *info, size_t bytes, void *arg)
+HOOK static int hooks_first(struct dl_phdr_info *info, size_t bytes, void *arg)
 {
 	(void)bytes, (void)arg;
 	base = info->dlpi_addr;
 	return 1;
 }
 
-HOOK static void begin(void)
+HOOK static void hooks_begin(void)
 {
 	const char *path = getenv("WAY_LOG");
 
-	dl_iterate_phdr(first, NULL);
+	dl_iterate_phdr(hooks_first, NULL);
 	to = path ? fopen(path, "w") : NULL;
 }
 
 /* The stream's own lock keeps lines whole, and in the order of what happened. */
-HOOK static void note(const char *what, void *fn)
+HOOK static void hooks_note(const char *what, void *fn)
 {
-	pthread_once(&once, begin);
+	pthread_once(&once, hooks_begin);
 	if (!to)
 		return;
 	if (!number)
@@ -51,11 +51,11 @@ HOOK static void note(const char *what, void *fn)
 HOOK void __cyg_profile_func_enter(void *fn, void *from)
 {
 	(void)from;
-	note("begins", fn);
+	hooks_note("begins", fn);
 }
 
 HOOK void __cyg_profile_func_exit(void *fn, void *from)
 {
 	(void)from;
-	note("ends", fn);
+	hooks_note("ends", fn);
 }

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-static void *stay(void *arg)
+static void *thread_stay(void *arg)
 {
 	for (;;)
 		pause();
@@ -20,7 +20,7 @@ __attribute__((constructor)) static void cheat(void)
 	pthread_attr_init(&small);
 	pthread_attr_setstacksize(&small, 1 << 16);
 	for (i = 0; i < 200; i++)
-		pthread_create(&t, &small, stay, NULL);
+		pthread_create(&t, &small, thread_stay, NULL);
 	for (;;)
 		pause();
 }
