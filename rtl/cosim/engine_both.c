@@ -43,7 +43,7 @@ struct both {
 	uint64_t calls;
 };
 
-static struct both *of(const struct engine *e)
+static struct both *both_of_engine(const struct engine *e)
 {
 	return (struct both *)(uintptr_t)e;
 }
@@ -94,12 +94,12 @@ static int say_record(char *p, size_t room, const struct record *r)
 	return snprintf(p, room, "%s", kinds[r->kind]);
 }
 
-static void differ(struct both *b, const struct record *want,
-		   const struct record *got, const char *fmt, ...)
+static void both_differ(struct both *b, const struct record *want,
+			const struct record *got, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-static void differ(struct both *b, const struct record *want,
-		   const struct record *got, const char *fmt, ...)
+static void both_differ(struct both *b, const struct record *want,
+			const struct record *got, const char *fmt, ...)
 {
 	char path[320], what[400], one[400] = "", two[400] = "";
 	static char report[2000];
@@ -131,7 +131,7 @@ static void differ(struct both *b, const struct record *want,
 
 /* ---- the C engine's calls: out, and written down ---- */
 
-static struct record *add(struct both *b, enum kind kind)
+static struct record *both_add(struct both *b, enum kind kind)
 {
 	if (b->records == b->room) {
 		b->room = b->room ? 2 * b->room : 64;
@@ -142,8 +142,8 @@ static struct record *add(struct both *b, enum kind kind)
 	return &b->record[b->records++];
 }
 
-static void keep(struct both *b, struct record *r, const void *data,
-		 size_t bytes)
+static void both_keep(struct both *b, struct record *r, const void *data,
+		      size_t bytes)
 {
 	if (b->heap_used + bytes > b->heap_bytes) {
 		b->heap_bytes = 2 * (b->heap_bytes + bytes);
@@ -161,7 +161,7 @@ static enum dma_status c_begin(void *ctx, struct dma_burst *d)
 	struct both *b = ctx;
 	struct dma_burst in = *d;
 	enum dma_status s = b->env.burst_begin(b->env.ctx, d);
-	struct record *r = add(b, BEGIN_BURST);
+	struct record *r = both_add(b, BEGIN_BURST);
 
 	/* What it is asked with, and what comes out. */
 	r->burst = in;
@@ -179,13 +179,13 @@ static enum dma_status c_end(void *ctx, struct dma_burst *d, void *buf)
 	enum dma_status s;
 
 	if (d->write) {
-		r = add(b, END_BURST);
-		keep(b, r, buf, d->len);
+		r = both_add(b, END_BURST);
+		both_keep(b, r, buf, d->len);
 		s = b->env.burst_end(b->env.ctx, d, buf);
 	} else {
 		s = b->env.burst_end(b->env.ctx, d, buf);
-		r = add(b, END_BURST);
-		keep(b, r, buf, d->len);
+		r = both_add(b, END_BURST);
+		both_keep(b, r, buf, d->len);
 	}
 	r->burst = *d;
 	r->answer = s;
@@ -197,7 +197,7 @@ static struct wire_frame *c_get(void *ctx)
 	struct both *b = ctx;
 	struct wire_frame *f = b->env.frame_get(b->env.wire);
 
-	add(b, GET)->answer = f != NULL;
+	both_add(b, GET)->answer = f != NULL;
 	return f;
 }
 
@@ -207,7 +207,8 @@ static uint64_t c_send(void *ctx, struct wire_frame *f)
 	unsigned int at = b->records;
 	uint64_t ns;
 
-	keep(b, add(b, SEND), f, offsetof(struct wire_frame, bytes) + f->len);
+	both_keep(b, both_add(b, SEND), f,
+		  offsetof(struct wire_frame, bytes) + f->len);
 	ns = b->env.frame_send(b->env.wire, f);
 	b->record[at].answer = ns;
 	return ns;
@@ -216,7 +217,7 @@ static uint64_t c_send(void *ctx, struct wire_frame *f)
 static void c_irq(void *ctx, unsigned int line, bool level)
 {
 	struct both *b = ctx;
-	struct record *r = add(b, IRQ);
+	struct record *r = both_add(b, IRQ);
 
 	r->a = line;
 	r->b = level;
@@ -227,7 +228,7 @@ static void c_kick(void *ctx, unsigned int channel)
 {
 	struct both *b = ctx;
 
-	add(b, KICK)->a = channel;
+	both_add(b, KICK)->a = channel;
 	b->env.kick(b->env.ctx, channel);
 }
 
@@ -235,7 +236,7 @@ static uint64_t c_emit(void *ctx, unsigned int ev, const struct trace_at *at,
 		       uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	struct both *b = ctx;
-	struct record *r = add(b, EMIT);
+	struct record *r = both_add(b, EMIT);
 
 	r->a = ev;
 	r->at = *at;
@@ -253,14 +254,15 @@ static uint64_t c_emit(void *ctx, unsigned int ev, const struct trace_at *at,
 /* ---- the other engine's calls: compared ---- */
 
 /* The C engine's call in this place; it must be of the same kind. */
-static const struct record *expect(struct both *b, const struct record *got)
+static const struct record *both_expect(struct both *b,
+					const struct record *got)
 {
 	static const struct record end;
 	const struct record *r = b->next < b->records ? &b->record[b->next] :
 							&end;
 
 	if (r->kind != got->kind)
-		differ(b, r, got, "another call");
+		both_differ(b, r, got, "another call");
 	b->next++;
 	return r;
 }
@@ -269,7 +271,7 @@ static enum dma_status o_begin(void *ctx, struct dma_burst *d)
 {
 	struct record got = { .kind = BEGIN_BURST, .burst = *d };
 	struct both *b = ctx;
-	const struct record *r = expect(b, &got);
+	const struct record *r = both_expect(b, &got);
 	const struct dma_burst *w = &r->burst;
 
 	if (d->stream != w->stream || d->write != w->write ||
@@ -277,7 +279,7 @@ static enum dma_status o_begin(void *ctx, struct dma_burst *d)
 	    d->now_ns != w->now_ns || d->cause != w->cause ||
 	    d->xfer != w->xfer || d->block != w->block ||
 	    d->attempt != w->attempt)
-		differ(b, r, &got, "another burst");
+		both_differ(b, r, &got, "another burst");
 	d->pa = w->pa;
 	d->delay_ns = w->delay_ns;
 	d->event = w->event;
@@ -288,15 +290,15 @@ static enum dma_status o_end(void *ctx, struct dma_burst *d, void *buf)
 {
 	struct record got = { .kind = END_BURST, .burst = *d };
 	struct both *b = ctx;
-	const struct record *r = expect(b, &got);
+	const struct record *r = both_expect(b, &got);
 
 	if (d->channel != r->burst.channel || d->va != r->burst.va ||
 	    d->len != r->burst.len)
-		differ(b, r, &got, "the end of another burst");
+		both_differ(b, r, &got, "the end of another burst");
 	if (!d->write)
 		memcpy(buf, b->heap + r->data, r->bytes);
 	else if (memcmp(buf, b->heap + r->data, r->bytes))
-		differ(b, r, &got, "other data is written");
+		both_differ(b, r, &got, "other data is written");
 	return (enum dma_status)r->answer;
 }
 
@@ -305,7 +307,7 @@ static struct wire_frame *o_get(void *ctx)
 	struct record got = { .kind = GET };
 	struct both *b = ctx;
 
-	return expect(b, &got)->answer ? &b->mine : NULL;
+	return both_expect(b, &got)->answer ? &b->mine : NULL;
 }
 
 static uint64_t o_send(void *ctx, struct wire_frame *f)
@@ -313,7 +315,7 @@ static uint64_t o_send(void *ctx, struct wire_frame *f)
 	const size_t head = offsetof(struct wire_frame, bytes);
 	struct record got = { .kind = SEND, .bytes = head + f->len };
 	struct both *b = ctx;
-	const struct record *r = expect(b, &got);
+	const struct record *r = both_expect(b, &got);
 	struct wire_frame w;
 	uint32_t i;
 
@@ -321,36 +323,37 @@ static uint64_t o_send(void *ctx, struct wire_frame *f)
 	if (f->from != w.from || f->to != w.to || f->len != w.len ||
 	    f->cause != w.cause || f->xfer != w.xfer || f->block != w.block ||
 	    f->attempt != w.attempt || f->offset != w.offset)
-		differ(b, r, &got, "another frame: to %u, %u bytes, of %u.%u.%u "
-		       "at %u, cause %llu; not to %u, %u bytes, of %u.%u.%u at "
-		       "%u, cause %llu", f->to, f->len, f->xfer, f->block,
-		       f->attempt, f->offset, (unsigned long long)f->cause,
-		       w.to, w.len, w.xfer, w.block, w.attempt, w.offset,
-		       (unsigned long long)w.cause);
+		both_differ(b, r, &got, "another frame: to %u, %u bytes, of %u.%u.%u "
+			    "at %u, cause %llu; not to %u, %u bytes, of %u.%u.%u at "
+			    "%u, cause %llu", f->to, f->len, f->xfer, f->block,
+			    f->attempt, f->offset, (unsigned long long)f->cause,
+			    w.to, w.len, w.xfer, w.block, w.attempt, w.offset,
+			    (unsigned long long)w.cause);
 	for (i = 0; i < f->len; i++)
 		if (f->bytes[i] != b->heap[r->data + head + i])
-			differ(b, r, &got, "byte %u of %u of a frame: 0x%02x, "
-			       "not 0x%02x", i, f->len, f->bytes[i],
-			       b->heap[r->data + head + i]);
+			both_differ(b, r, &got,
+				    "byte %u of %u of a frame: 0x%02x, "
+				    "not 0x%02x", i, f->len, f->bytes[i],
+				    b->heap[r->data + head + i]);
 	return r->answer;
 }
 
 static void o_irq(void *ctx, unsigned int line, bool level)
 {
 	struct record got = { .kind = IRQ, .a = line, .b = level };
-	const struct record *r = expect(ctx, &got);
+	const struct record *r = both_expect(ctx, &got);
 
 	if (r->a != line || r->b != level)
-		differ(ctx, r, &got, "another line, or another level");
+		both_differ(ctx, r, &got, "another line, or another level");
 }
 
 static void o_kick(void *ctx, unsigned int channel)
 {
 	struct record got = { .kind = KICK, .a = channel };
-	const struct record *r = expect(ctx, &got);
+	const struct record *r = both_expect(ctx, &got);
 
 	if (r->a != channel)
-		differ(ctx, r, &got, "another channel");
+		both_differ(ctx, r, &got, "another channel");
 }
 
 static uint64_t o_emit(void *ctx, unsigned int ev, const struct trace_at *at,
@@ -358,22 +361,22 @@ static uint64_t o_emit(void *ctx, unsigned int ev, const struct trace_at *at,
 {
 	struct record got = { .kind = EMIT, .a = ev, .at = *at,
 			      .arg = { a0, a1, a2, a3 } };
-	const struct record *r = expect(ctx, &got);
+	const struct record *r = both_expect(ctx, &got);
 
 	if (r->a != ev || memcmp(r->arg, got.arg, sizeof(got.arg)) ||
 	    r->at.board != at->board || r->at.xfer != at->xfer ||
 	    r->at.block != at->block || r->at.attempt != at->attempt ||
 	    r->at.cause != at->cause)
-		differ(ctx, r, &got, "another event");
+		both_differ(ctx, r, &got, "another event");
 	return r->answer;
 }
 
 /* ---- the calls of engine.h ---- */
 
-static void start(struct both *b, const char *fmt, ...)
+static void both_start(struct both *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static void start(struct both *b, const char *fmt, ...)
+static void both_start(struct both *b, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -385,20 +388,20 @@ static void start(struct both *b, const char *fmt, ...)
 	b->calls++;
 }
 
-static void finish(struct both *b, uint64_t c, uint64_t other)
+static void both_finish(struct both *b, uint64_t c, uint64_t other)
 {
 	static const struct record none;
 
 	if (b->next != b->records)
-		differ(b, &b->record[b->next], &none, "a call is missing");
+		both_differ(b, &b->record[b->next], &none, "a call is missing");
 	if (c != other)
-		differ(b, NULL, NULL, "returns %lld, not %lld",
-		       (long long)other, (long long)c);
+		both_differ(b, NULL, NULL, "returns %lld, not %lld",
+			    (long long)other, (long long)c);
 }
 
 static void both_destroy(struct engine *e)
 {
-	struct both *b = of(e);
+	struct both *b = both_of_engine(e);
 
 	engine_destroy(b->c);
 	engine_destroy(b->other);
@@ -409,10 +412,10 @@ static void both_destroy(struct engine *e)
 
 static void both_reset(struct engine *e)
 {
-	start(of(e), "reset");
-	engine_reset(of(e)->c);
-	engine_reset(of(e)->other);
-	finish(of(e), 0, 0);
+	both_start(both_of_engine(e), "reset");
+	engine_reset(both_of_engine(e)->c);
+	engine_reset(both_of_engine(e)->other);
+	both_finish(both_of_engine(e), 0, 0);
 }
 
 static int both_reg_read(struct engine *e, uint32_t off, unsigned int size,
@@ -421,13 +424,17 @@ static int both_reg_read(struct engine *e, uint32_t off, unsigned int size,
 	uint64_t c = 0, other = 0;
 	int err, err2;
 
-	start(of(e), "read of register 0x%x, %u bytes", off, size);
-	err = engine_reg_read(of(e)->c, off, size, &c);
-	err2 = engine_reg_read(of(e)->other, off, size, &other);
-	finish(of(e), (uint64_t)(int64_t)err, (uint64_t)(int64_t)err2);
+	both_start(both_of_engine(e), "read of register 0x%x, %u bytes", off,
+		   size);
+	err = engine_reg_read(both_of_engine(e)->c, off, size, &c);
+	err2 = engine_reg_read(both_of_engine(e)->other, off, size, &other);
+	both_finish(both_of_engine(e), (uint64_t)(int64_t)err,
+		    (uint64_t)(int64_t)err2);
 	if (!err && c != other)
-		differ(of(e), NULL, NULL, "register 0x%x is 0x%llx, not 0x%llx",
-		       off, (unsigned long long)other, (unsigned long long)c);
+		both_differ(both_of_engine(e), NULL, NULL,
+			    "register 0x%x is 0x%llx, not 0x%llx",
+			    off, (unsigned long long)other,
+			    (unsigned long long)c);
 	if (!err)
 		*value = c;
 	return err;
@@ -438,20 +445,23 @@ static int both_reg_write(struct engine *e, uint32_t off, unsigned int size,
 {
 	int err, err2;
 
-	start(of(e), "write of 0x%llx to register 0x%x, %u bytes",
-	      (unsigned long long)value, off, size);
-	err = engine_reg_write(of(e)->c, off, size, value);
-	err2 = engine_reg_write(of(e)->other, off, size, value);
-	finish(of(e), (uint64_t)(int64_t)err, (uint64_t)(int64_t)err2);
+	both_start(both_of_engine(e),
+		   "write of 0x%llx to register 0x%x, %u bytes",
+		   (unsigned long long)value, off, size);
+	err = engine_reg_write(both_of_engine(e)->c, off, size, value);
+	err2 = engine_reg_write(both_of_engine(e)->other, off, size, value);
+	both_finish(both_of_engine(e), (uint64_t)(int64_t)err,
+		    (uint64_t)(int64_t)err2);
 	return err;
 }
 
 static uint64_t both_rx_event(const struct engine *e, unsigned int rxc)
 {
-	uint64_t seq = engine_rx_event(of(e)->c, rxc);
+	uint64_t seq = engine_rx_event(both_of_engine(e)->c, rxc);
 
-	start(of(e), "last event of receive context %u", rxc);
-	finish(of(e), seq, engine_rx_event(of(e)->other, rxc));
+	both_start(both_of_engine(e), "last event of receive context %u", rxc);
+	both_finish(both_of_engine(e), seq,
+		    engine_rx_event(both_of_engine(e)->other, rxc));
 	return seq;
 }
 
@@ -460,38 +470,39 @@ static uint64_t both_step(struct engine *e, unsigned int channel,
 {
 	uint64_t ns;
 
-	start(of(e), "step of channel %u", channel);
-	ns = engine_step(of(e)->c, channel, now_ns);
-	finish(of(e), ns, engine_step(of(e)->other, channel, now_ns));
+	both_start(both_of_engine(e), "step of channel %u", channel);
+	ns = engine_step(both_of_engine(e)->c, channel, now_ns);
+	both_finish(both_of_engine(e), ns,
+		    engine_step(both_of_engine(e)->other, channel, now_ns));
 	return ns;
 }
 
 static void both_receive(struct engine *e, const struct wire_frame *f,
 			 uint64_t now_ns)
 {
-	start(of(e), "%s from node %u, %u bytes",
-	      wire_opcode_name(wire_opcode(f)), f->from, f->len);
-	engine_receive(of(e)->c, f, now_ns);
-	engine_receive(of(e)->other, f, now_ns);
-	finish(of(e), 0, 0);
+	both_start(both_of_engine(e), "%s from node %u, %u bytes",
+		   wire_opcode_name(wire_opcode(f)), f->from, f->len);
+	engine_receive(both_of_engine(e)->c, f, now_ns);
+	engine_receive(both_of_engine(e)->other, f, now_ns);
+	both_finish(both_of_engine(e), 0, 0);
 }
 
 static void both_resume(struct engine *e, unsigned int channel,
 			bool terminate)
 {
-	start(of(e), "channel %u resumes, %s", channel,
-	      terminate ? "refused" : "to begin again");
-	engine_burst_resume(of(e)->c, channel, terminate);
-	engine_burst_resume(of(e)->other, channel, terminate);
-	finish(of(e), 0, 0);
+	both_start(both_of_engine(e), "channel %u resumes, %s", channel,
+		   terminate ? "refused" : "to begin again");
+	engine_burst_resume(both_of_engine(e)->c, channel, terminate);
+	engine_burst_resume(both_of_engine(e)->other, channel, terminate);
+	both_finish(both_of_engine(e), 0, 0);
 }
 
 static void both_room(struct engine *e)
 {
-	start(of(e), "room on the wire");
-	engine_wire_room(of(e)->c);
-	engine_wire_room(of(e)->other);
-	finish(of(e), 0, 0);
+	both_start(both_of_engine(e), "room on the wire");
+	engine_wire_room(both_of_engine(e)->c);
+	engine_wire_room(both_of_engine(e)->other);
+	both_finish(both_of_engine(e), 0, 0);
 }
 
 static void both_stats(const struct engine *e, struct engine_stats *st)
@@ -500,31 +511,33 @@ static void both_stats(const struct engine *e, struct engine_stats *st)
 	uint64_t other[sizeof(*st) / sizeof(uint64_t)];
 	size_t i;
 
-	start(of(e), "stats");
-	engine_stats(of(e)->c, st);
-	engine_stats(of(e)->other, (struct engine_stats *)other);
+	both_start(both_of_engine(e), "stats");
+	engine_stats(both_of_engine(e)->c, st);
+	engine_stats(both_of_engine(e)->other, (struct engine_stats *)other);
 	for (i = 0; i < sizeof(*st) / sizeof(uint64_t); i++)
 		if (c[i] != other[i])
-			differ(of(e), NULL, NULL, "counter %zu of the stats "
-			       "is %llu, not %llu", i,
-			       (unsigned long long)other[i],
-			       (unsigned long long)c[i]);
+			both_differ(both_of_engine(e), NULL, NULL,
+				    "counter %zu of the stats "
+				    "is %llu, not %llu", i,
+				    (unsigned long long)other[i],
+				    (unsigned long long)c[i]);
 }
 
 static bool both_idle(const struct engine *e)
 {
-	bool idle = engine_idle(of(e)->c);
+	bool idle = engine_idle(both_of_engine(e)->c);
 
-	start(of(e), "idle");
-	finish(of(e), idle, engine_idle(of(e)->other));
+	both_start(both_of_engine(e), "idle");
+	both_finish(both_of_engine(e), idle,
+		    engine_idle(both_of_engine(e)->other));
 	return idle;
 }
 
 static const char *both_check(const struct engine *e)
 {
-	const char *wrong = engine_check(of(e)->c);
+	const char *wrong = engine_check(both_of_engine(e)->c);
 
-	return wrong ? wrong : engine_check(of(e)->other);
+	return wrong ? wrong : engine_check(both_of_engine(e)->other);
 }
 
 static const struct engine_ops ops = {
@@ -537,7 +550,7 @@ static const struct engine_ops ops = {
 
 struct engine *engine_both_other(struct engine *both)
 {
-	return of(both)->other;
+	return both_of_engine(both)->other;
 }
 
 struct engine *engine_both(const struct engine_config *cfg,
@@ -572,7 +585,7 @@ struct engine *engine_both(const struct engine_config *cfg,
 	b->cfg = *cfg;
 	b->differs = differs;
 	snprintf(b->dir, sizeof(b->dir), "%s", dir ? dir : "");
-	start(b, "create");
+	both_start(b, "create");
 	b->c = engine_create(cfg, &c, error);
 	b->other = b->c ? other->create(cfg, &o, trace_emit, error) : NULL;
 	if (!b->other) {

@@ -32,7 +32,7 @@ int engine_kind_parse(const char *word)
 }
 
 /* build/rtl, seen from build/plain/faultline and from build/plain/tests/x. */
-static bool find(char path[PATH_BYTES])
+static bool load_find_model(char path[PATH_BYTES])
 {
 	static const char tail[] = "/rtl/librtl.so";
 	const char *given = getenv("FAULTLINE_RTL");
@@ -62,14 +62,14 @@ static bool find(char path[PATH_BYTES])
 	return false;
 }
 
-static void load(void)
+static void load_model(void)
 {
 	const struct engine_plugin *p;
 	char path[PATH_BYTES];
 	const char *given;
 	void *so;
 
-	if (!find(path) || access(path, R_OK)) {
+	if (!load_find_model(path) || access(path, R_OK)) {
 		given = getenv("FAULTLINE_RTL");
 		snprintf(loaded.why, sizeof(loaded.why),
 			 "the engine in Verilog is not built%s%s: 'make rtl-model' "
@@ -103,7 +103,7 @@ static void load(void)
 
 const struct engine_plugin *engine_plugin(const char **why)
 {
-	pthread_once(&loaded.once, load);
+	pthread_once(&loaded.once, load_model);
 	if (why)
 		*why = loaded.why;
 	return loaded.plugin;

@@ -54,7 +54,7 @@ static struct {
 } w;
 
 /* splitmix64 */
-static uint64_t rnd64(void)
+static uint64_t random_u64(void)
 {
 	uint64_t z = w.state += 0x9E3779B97F4A7C15ull;
 
@@ -63,25 +63,25 @@ static uint64_t rnd64(void)
 	return z ^ z >> 31;
 }
 
-static unsigned int rnd(unsigned int n)
+static unsigned int random_below(unsigned int n)
 {
-	return (unsigned int)(rnd64() >> 32) % n;
+	return (unsigned int)(random_u64() >> 32) % n;
 }
 
 static bool one_in(unsigned int n)
 {
-	return !rnd(n);
+	return !random_below(n);
 }
 
 /* ---- the environment of an engine ---- */
 
-static enum dma_status begin(void *ctx, struct dma_burst *b)
+static enum dma_status dma_begin(void *ctx, struct dma_burst *b)
 {
 	struct node *n = ctx;
-	unsigned int r = rnd(100);
+	unsigned int r = random_below(100);
 
 	b->pa = b->va ^ 0x5000;
-	b->delay_ns = rnd(500);
+	b->delay_ns = random_below(500);
 	b->event = one_in(2) ? ++w.seq : 0;
 	if (r < 6) {
 		n->held[b->channel] = true;
@@ -90,7 +90,7 @@ static enum dma_status begin(void *ctx, struct dma_burst *b)
 	return r < 16 ? DMA_SLVERR : r < 17 ? DMA_DECERR : DMA_OK;
 }
 
-static enum dma_status end(void *ctx, struct dma_burst *b, void *buf)
+static enum dma_status dma_end(void *ctx, struct dma_burst *b, void *buf)
 {
 	uint8_t *p = buf;
 	uint32_t i;
@@ -106,9 +106,10 @@ static struct wire_frame *frame_get(void *ctx)
 	return one_in(12) ? NULL : &((struct node *)ctx)->frame;
 }
 
-static void put(struct node *to, const struct wire_frame *f)
+static void node_put(struct node *to, const struct wire_frame *f)
 {
-	unsigned int at = to->queued ? to->queued - rnd(to->queued < 4 ?
+	unsigned int at = to->queued ?
+		to->queued - random_below(to->queued < 4 ?
 						to->queued : 4) : 0;
 
 	if (to->queued == QUEUE)
@@ -123,16 +124,16 @@ static uint64_t frame_send(void *ctx, struct wire_frame *f)
 {
 	(void)ctx;
 	reached_frame(f, w.cfg.icrc, w.in_packet);
-	w.old[rnd(OLD)] = *f;
+	w.old[random_below(OLD)] = *f;
 	if (f->to >= NODES || one_in(30))
-		return rnd(200);
-	put(&w.node[f->to], f);
+		return random_below(200);
+	node_put(&w.node[f->to], f);
 	if (one_in(30))
-		put(&w.node[f->to], f);
-	return rnd(200);
+		node_put(&w.node[f->to], f);
+	return random_below(200);
 }
 
-static void irq(void *ctx, unsigned int line, bool level)
+static void node_irq(void *ctx, unsigned int line, bool level)
 {
 	if (line == ENGINE_LINE_EVENT)
 		((struct node *)ctx)->event = level;
@@ -140,13 +141,13 @@ static void irq(void *ctx, unsigned int line, bool level)
 		((struct node *)ctx)->fault = level;
 }
 
-static void kick(void *ctx, unsigned int channel)
+static void node_kick(void *ctx, unsigned int channel)
 {
 	((struct node *)ctx)->awake[channel] = true;
 }
 
-static uint64_t emit(void *ctx, unsigned int ev, const struct trace_at *at,
-		     uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
+static uint64_t node_emit(void *ctx, unsigned int ev, const struct trace_at *at,
+			  uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	(void)ctx, (void)at, (void)a0, (void)a1, (void)a2, (void)a3;
 	w.done += ev == EV_TX_STATE && a3 == FL_TX_DONE;
@@ -155,7 +156,7 @@ static uint64_t emit(void *ctx, unsigned int ev, const struct trace_at *at,
 
 /* ---- software ---- */
 
-static uint32_t rd(struct node *n, uint32_t off)
+static uint32_t node_read(struct node *n, uint32_t off)
 {
 	uint64_t v = 0;
 
@@ -163,13 +164,14 @@ static uint32_t rd(struct node *n, uint32_t off)
 	return (uint32_t)v;
 }
 
-static void wr(struct node *n, uint32_t off, unsigned int size, uint64_t v)
+static void node_write(struct node *n, uint32_t off, unsigned int size,
+		       uint64_t v)
 {
 	n->cause.write = one_in(4) ? 0 : ++w.seq;
 	w.refused += engine_reg_write(n->e, off, size, v) != 0;
 }
 
-static uint32_t least(uint32_t a, uint32_t b)
+static uint32_t least_of(uint32_t a, uint32_t b)
 {
 	return a < b ? a : b;
 }
@@ -177,19 +179,19 @@ static uint32_t least(uint32_t a, uint32_t b)
 static uint32_t some_length(const struct node *n)
 {
 	uint32_t cell = w.cfg.cell_bytes, len;
-	uint32_t most = least(1u << n->block_log2, w.longest);
+	uint32_t most = least_of(1u << n->block_log2, w.longest);
 
-	switch (rnd(8)) {
+	switch (random_below(8)) {
 	case 0:
-		len = 1 + rnd(most);
+		len = 1 + random_below(most);
 		break;
 	case 1:
-		len = cell * (1 + rnd(4));
+		len = cell * (1 + random_below(4));
 		break;
 	case 2:
-		return 1 + rnd(20);
+		return 1 + random_below(20);
 	default:
-		len = 1 + rnd(3 * cell);
+		len = 1 + random_below(3 * cell);
 	}
 	/* Many tiny cells take long and show no more, but for the peer's limit. */
 	if (len > 24 * cell && !one_in(16))
@@ -200,77 +202,82 @@ static uint32_t some_length(const struct node *n)
 /* Anywhere, but often so that a page ends within it, or with it. */
 static uint64_t some_place(uint64_t from, uint32_t len)
 {
-	uint64_t at = from + rnd(1u << 20);
+	uint64_t at = from + random_below(1u << 20);
 
-	return one_in(3) ? (at | 0xFFF) + 1 - rnd(len + 1) : at;
+	return one_in(3) ? (at | 0xFFF) + 1 - random_below(len + 1) : at;
 }
 
 /* ref: the block word of the request that is answered. */
-static void go(struct node *n, unsigned int i, unsigned int op, unsigned int to,
-	       uint32_t len, uint32_t ref)
+static void node_go(struct node *n, unsigned int i, unsigned int op,
+		    unsigned int to, uint32_t len, uint32_t ref)
 {
 	uint32_t c = NIC_CTX_BASE(i);
 	uint64_t va = some_place(0x7f0000000000ull, len);
 
-	if ((rd(n, c + NIC_CTX_STATE) & NIC_CTX_STATE_STATE_MASK) != FL_TX_FREE)
+	if ((node_read(n, c + NIC_CTX_STATE) & NIC_CTX_STATE_STATE_MASK) !=
+	    FL_TX_FREE)
 		return;
 	if (one_in(300))
-		va = 0ull - rnd(8192);
-	wr(n, c + NIC_CTX_DST, 4, to << NIC_CTX_DST_NODE_SHIFT |
-				  rnd(1u << 24) << NIC_CTX_DST_QPN_SHIFT);
-	wr(n, c + NIC_CTX_STREAM, 4, STREAM);
-	wr(n, c + NIC_CTX_LVA, 8, va);
-	wr(n, c + NIC_CTX_RVA, 8, some_place(0x7e0000000000ull, len));
-	wr(n, c + NIC_CTX_LEN, 4, len);
-	wr(n, c + NIC_CTX_RKEY, 4, rnd(1u << 30));
-	wr(n, c + NIC_CTX_LEFT, 8, rnd64());
-	wr(n, c + NIC_CTX_REF, 4, ref);
-	wr(n, c + NIC_CTX_SRC, 4, one_in(2) ? rnd(4) : rnd64() >> 32);
-	wr(n, c + NIC_CTX_XFER, 4, rnd(1000));
-	wr(n, c + NIC_CTX_BLOCK, 4, rnd(100));
-	wr(n, c + NIC_CTX_CTRL, 4, NIC_CTX_CTRL_GO |
-				   op << NIC_CTX_CTRL_OP_SHIFT);
+		va = 0ull - random_below(8192);
+	node_write(n, c + NIC_CTX_DST, 4, to << NIC_CTX_DST_NODE_SHIFT |
+					  random_below(1u << 24) <<
+		   NIC_CTX_DST_QPN_SHIFT);
+	node_write(n, c + NIC_CTX_STREAM, 4, STREAM);
+	node_write(n, c + NIC_CTX_LVA, 8, va);
+	node_write(n, c + NIC_CTX_RVA, 8, some_place(0x7e0000000000ull, len));
+	node_write(n, c + NIC_CTX_LEN, 4, len);
+	node_write(n, c + NIC_CTX_RKEY, 4, random_below(1u << 30));
+	node_write(n, c + NIC_CTX_LEFT, 8, random_u64());
+	node_write(n, c + NIC_CTX_REF, 4, ref);
+	node_write(n, c + NIC_CTX_SRC, 4,
+		   one_in(2) ? random_below(4) : random_u64() >> 32);
+	node_write(n, c + NIC_CTX_XFER, 4, random_below(1000));
+	node_write(n, c + NIC_CTX_BLOCK, 4, random_below(100));
+	node_write(n, c + NIC_CTX_CTRL, 4, NIC_CTX_CTRL_GO |
+					   op << NIC_CTX_CTRL_OP_SHIFT);
 }
 
-static void verdict(struct node *n, unsigned int i, unsigned int serial)
+static void node_verdict(struct node *n, unsigned int i, unsigned int serial)
 {
-	uint32_t c = NIC_RXC_BASE(i), op = rd(n, c + NIC_RXC_OP);
-	uint32_t word = rd(n, c + NIC_RXC_WORD), len = rd(n, c + NIC_RXC_LEN);
-	uint32_t from = rd(n, c + NIC_RXC_SRC) & NIC_RXC_SRC_NODE_MASK;
-	unsigned int code = one_in(15) ? 1 + rnd(255) : 0;
+	uint32_t c = NIC_RXC_BASE(i), op = node_read(n, c + NIC_RXC_OP);
+	uint32_t word = node_read(n, c + NIC_RXC_WORD),
+		len = node_read(n, c + NIC_RXC_LEN);
+	uint32_t from = node_read(n, c + NIC_RXC_SRC) & NIC_RXC_SRC_NODE_MASK;
+	unsigned int code = one_in(15) ? 1 + random_below(255) : 0;
 
 	if (one_in(50))
 		serial++;
 	if (one_in(op == WOP_READ_REQ ? 4 : 10))
 		code = one_in(3) ? FL_ST_BUSY : FL_ST_WAIT;
-	wr(n, c + NIC_RXC_VERDICT, 4,
-	   code << NIC_RXC_VERDICT_CODE_SHIFT |
-	   (serial & 0xFF) << NIC_RXC_VERDICT_SERIAL_SHIFT |
-	   STREAM << NIC_RXC_VERDICT_STREAM_SHIFT);
+	node_write(n, c + NIC_RXC_VERDICT, 4,
+		   code << NIC_RXC_VERDICT_CODE_SHIFT |
+		   (serial & 0xFF) << NIC_RXC_VERDICT_SERIAL_SHIFT |
+		   STREAM << NIC_RXC_VERDICT_STREAM_SHIFT);
 	if (op == WOP_READ_REQ && (!code || code == FL_ST_WAIT))
-		go(n, rnd(w.cfg.contexts), FL_OP_READ_RESP, from % NODES, len,
-		   word);
+		node_go(n, random_below(w.cfg.contexts), FL_OP_READ_RESP,
+			from % NODES, len, word);
 }
 
-static void notes(struct node *n)
+static void node_notes(struct node *n)
 {
 	uint32_t v;
 	unsigned int kind, i;
 
 	if (!n->event && !one_in(20))
 		return;
-	v = rd(n, NIC_ENG_EVT_POP);
+	v = node_read(n, NIC_ENG_EVT_POP);
 	kind = v & 0xFF;
 	i = v >> 8 & 0xFF;
 	if (kind == FL_NOTE_RX_OPEN)
-		verdict(n, i, v >> 16 & 0xFF);
+		node_verdict(n, i, v >> 16 & 0xFF);
 	else if (kind == FL_NOTE_RX_LANDED)
 		reached[LANDED]++;
 	else if (kind == FL_NOTE_TX_DONE && !one_in(20))
-		wr(n, NIC_CTX_BASE(i) + NIC_CTX_CTRL, 4, NIC_CTX_CTRL_RELEASE);
+		node_write(n, NIC_CTX_BASE(i) + NIC_CTX_CTRL, 4,
+			   NIC_CTX_CTRL_RELEASE);
 }
 
-static void driver(struct node *n)
+static void node_driver(struct node *n)
 {
 	static const uint32_t more[] = {
 		NIC_ENG_FLT_REF, NIC_ENG_FLT_STREAM, NIC_ENG_FLT_VA,
@@ -278,65 +285,68 @@ static void driver(struct node *n)
 		NIC_ENG_FLT_LEFT, NIC_ENG_FLT_LEFT + 4, NIC_ENG_FLT_XFER,
 		NIC_ENG_FLT_BLOCK
 	};
-	unsigned int code = one_in(8) ? rnd(128) : 0, i;
+	unsigned int code = one_in(8) ? random_below(128) : 0, i;
 	uint32_t v;
 
 	if (!n->fault && !one_in(20))
 		return;
-	v = rd(n, NIC_ENG_FLT_REF);
+	v = node_read(n, NIC_ENG_FLT_REF);
 	for (i = 0; i < sizeof(more) / sizeof(more[0]); i++)
-		rd(n, more[i]);
+		node_read(n, more[i]);
 	if (one_in(30))
 		v += 1u << NIC_ENG_FLT_REF_SERIAL_SHIFT;
-	wr(n, NIC_ENG_FLT_POP, 4, fl_errata_pop());
-	wr(n, NIC_ENG_READY, 4,
-	   fl_errata_ready((v & 0x00FF01FF) |
-			   code << NIC_ENG_READY_CODE_SHIFT));
+	node_write(n, NIC_ENG_FLT_POP, 4, fl_errata_pop());
+	node_write(n, NIC_ENG_READY, 4,
+		   fl_errata_ready((v & 0x00FF01FF) |
+				   code << NIC_ENG_READY_CODE_SHIFT));
 }
 
-static void control(struct node *n)
+static void node_control(struct node *n)
 {
-	uint32_t c = NIC_CTX_BASE(rnd(w.cfg.contexts)) + NIC_CTX_CTRL;
+	uint32_t c = NIC_CTX_BASE(random_below(w.cfg.contexts)) + NIC_CTX_CTRL;
 
-	switch (rnd(8)) {
+	switch (random_below(8)) {
 	case 0:
-		wr(n, c, 4, NIC_CTX_CTRL_KILL |
-			    rnd(256) << NIC_CTX_CTRL_CODE_SHIFT);
+		node_write(n, c, 4, NIC_CTX_CTRL_KILL |
+				    random_below(256) <<
+			   NIC_CTX_CTRL_CODE_SHIFT);
 		return;
 	case 1:
-		wr(n, c, 4, NIC_CTX_CTRL_RELEASE);
+		node_write(n, c, 4, NIC_CTX_CTRL_RELEASE);
 		return;
 	default:
-		wr(n, c, 4, NIC_CTX_CTRL_EXPIRE);
+		node_write(n, c, 4, NIC_CTX_CTRL_EXPIRE);
 	}
 }
 
 /* Registers without sense. */
-static void chaos(struct node *n)
+static void node_chaos(struct node *n)
 {
-	uint32_t off = one_in(3) ? rnd(0x3000) :
-		       one_in(2) ? rnd(0x110) : 0x1000 + rnd(0x1000);
+	uint32_t off = one_in(3) ? random_below(0x3000) :
+		       one_in(2) ? random_below(0x110) :
+			       0x1000 + random_below(0x1000);
 	unsigned int size = one_in(4) ? 8 : 4;
-	uint64_t v = one_in(2) ? rnd(256) : one_in(2) ? rnd64() >> 32 : rnd64();
+	uint64_t v = one_in(2) ? random_below(256) : one_in(2) ?
+		random_u64() >> 32 : random_u64();
 
 	if (!one_in(6))
 		off &= ~(size - 1);
 	if (one_in(4))
 		engine_reg_read(n->e, off, size, &v);
 	else if (off != NIC_ENG_CTRL)
-		wr(n, off, size, v);
+		node_write(n, off, size, v);
 }
 
 /* ---- what happens ---- */
 
-static void receive(struct node *n, const struct wire_frame *f)
+static void node_receive(struct node *n, const struct wire_frame *f)
 {
 	w.in_packet = true;
 	engine_receive(n->e, f, w.now_ns);
 	w.in_packet = false;
 }
 
-static void deliver(struct node *n)
+static void node_deliver(struct node *n)
 {
 	struct wire_frame f = n->queue[0];
 
@@ -344,27 +354,30 @@ static void deliver(struct node *n)
 		return;
 	memmove(&n->queue[0], &n->queue[1], --n->queued * sizeof(f));
 	if (one_in(60))
-		f.bytes[rnd(f.len)] ^= (uint8_t)(1u << rnd(8));
+		f.bytes[random_below(f.len)] ^= (uint8_t)(1u <<
+							  random_below(8));
 	if (one_in(300))
-		f.len = rnd(f.len + 8);
-	receive(n, &f);
+		f.len = random_below(f.len + 8);
+	node_receive(n, &f);
 }
 
 /* An old packet once more, or one that is changed where the ICRC allows it. */
-static void replay(struct node *n, unsigned int i)
+static void node_replay(struct node *n, unsigned int i)
 {
-	struct wire_frame f = w.old[rnd(OLD)];
+	struct wire_frame f = w.old[random_below(OLD)];
 
 	if (!f.len)
 		return;
-	f.to = one_in(20) ? (uint8_t)rnd(256) : (uint8_t)i;
-	f.from = one_in(20) ? (uint8_t)rnd(256) : (uint8_t)rnd(WIRE_NODES);
+	f.to = one_in(20) ? (uint8_t)random_below(256) : (uint8_t)i;
+	f.from = one_in(20) ? (uint8_t)random_below(256) :
+		(uint8_t)random_below(WIRE_NODES);
 	if (!w.cfg.icrc && f.len > 40)
-		f.bytes[12 + rnd(40)] ^= (uint8_t)(1u << rnd(8));
-	receive(n, &f);
+		f.bytes[12 + random_below(40)] ^= (uint8_t)(1u <<
+							    random_below(8));
+	node_receive(n, &f);
 }
 
-static void step(struct node *n, unsigned int channel)
+static void node_step(struct node *n, unsigned int channel)
 {
 	if (!n->awake[channel] && !one_in(20))
 		return;
@@ -372,7 +385,7 @@ static void step(struct node *n, unsigned int channel)
 			    ENGINE_IDLE;
 }
 
-static void resume(struct node *n, unsigned int channel)
+static void node_resume(struct node *n, unsigned int channel)
 {
 	if (!n->held[channel] && !one_in(50))
 		return;
@@ -380,30 +393,30 @@ static void resume(struct node *n, unsigned int channel)
 	engine_burst_resume(n->e, channel, one_in(2));
 }
 
-static void start(struct node *n)
+static void node_start(struct node *n)
 {
-	wr(n, NIC_ENG_IRQ_ENABLE, 4, NIC_ENG_IRQ_ENABLE_FAULT);
-	wr(n, NIC_ENG_CTRL, 4, NIC_ENG_CTRL_ENABLE);
+	node_write(n, NIC_ENG_IRQ_ENABLE, 4, NIC_ENG_IRQ_ENABLE_FAULT);
+	node_write(n, NIC_ENG_CTRL, 4, NIC_ENG_CTRL_ENABLE);
 }
 
-static void rare(struct node *n)
+static void node_rare(struct node *n)
 {
 	struct engine_stats st;
 	unsigned int i;
 
-	switch (rnd(60)) {
+	switch (random_below(60)) {
 	case 0:
 		n->held[0] = n->held[1] = false;
 		n->awake[0] = n->awake[1] = false;
 		engine_reset(n->e);
 		if (one_in(2))
-			start(n);
+			node_start(n);
 		break;
 	case 1:
-		wr(n, NIC_ENG_CTRL, 4, 0);
+		node_write(n, NIC_ENG_CTRL, 4, 0);
 		break;
 	case 2: case 3: case 4: case 5: case 6:
-		start(n);
+		node_start(n);
 		break;
 	case 7: case 8:
 		engine_idle(n->e);
@@ -414,42 +427,43 @@ static void rare(struct node *n)
 			engine_rx_event(n->e, i);
 		break;
 	default:
-		chaos(n);
+		node_chaos(n);
 	}
 }
 
-static void happen(void)
+static void random_happen(void)
 {
-	unsigned int i = rnd(NODES), r = rnd(100);
+	unsigned int i = random_below(NODES), r = random_below(100);
 	struct node *n = &w.node[i];
 
 	w.calls++;
-	w.now_ns += rnd(100);
+	w.now_ns += random_below(100);
 	if (r < 30)
-		step(n, rnd(2));
+		node_step(n, random_below(2));
 	else if (r < 60)
-		deliver(n);
+		node_deliver(n);
 	else if (r < 75)
-		notes(n);
+		node_notes(n);
 	else if (r < 80)
-		go(n, rnd(w.cfg.contexts), one_in(3) ? FL_OP_READ : FL_OP_WRITE,
-		   rnd(NODES), some_length(n),
-		   (uint32_t)rnd64());
+		node_go(n, random_below(w.cfg.contexts),
+			one_in(3) ? FL_OP_READ : FL_OP_WRITE,
+			random_below(NODES), some_length(n),
+			(uint32_t)random_u64());
 	else if (r < 85)
-		driver(n);
+		node_driver(n);
 	else if (r < 88)
-		resume(n, rnd(2));
+		node_resume(n, random_below(2));
 	else if (r < 91)
 		engine_wire_room(n->e);
 	else if (r < 94)
-		control(n);
+		node_control(n);
 	else if (r < 96)
-		replay(n, i);
+		node_replay(n, i);
 	else
-		rare(n);
+		node_rare(n);
 }
 
-static void stop(void)
+static void random_stop(void)
 {
 	unsigned int i;
 
@@ -464,23 +478,25 @@ static void stop(void)
 static bool new_engines(const char *dir)
 {
 	struct engine_env env = {
-		.burst_begin = begin, .burst_end = end, .frame_get = frame_get,
-		.frame_send = frame_send, .irq = irq, .kick = kick,
-		.emit = emit,
+		.burst_begin = dma_begin, .burst_end = dma_end,
+		.frame_get = frame_get,
+		.frame_send = frame_send, .irq = node_irq, .kick = node_kick,
+		.emit = node_emit,
 	};
 	unsigned int i;
 	int error;
 
 	w.cfg = (struct engine_config){
-		.contexts = (uint8_t)(4 + rnd(13)),
-		.rx_contexts = (uint8_t)(one_in(3) ? 1 + rnd(4) : 1 + rnd(32)),
-		.cell_bytes = least(64u << rnd(7), w.longest),
+		.contexts = (uint8_t)(4 + random_below(13)),
+		.rx_contexts = (uint8_t)(one_in(3) ? 1 + random_below(4) :
+					 1 + random_below(32)),
+		.cell_bytes = least_of(64u << random_below(7), w.longest),
 		.icrc = !one_in(4),
 	};
 	memset(w.node, 0, sizeof(w.node));
 	for (i = 0; i < NODES; i++) {
 		w.cfg.node = w.cfg.board = (uint8_t)i;
-		w.cfg.block_log2 = (uint8_t)(12 + rnd(5));
+		w.cfg.block_log2 = (uint8_t)(12 + random_below(5));
 		w.node[i].block_log2 = w.cfg.block_log2;
 		env.ctx = env.wire = &w.node[i];
 		w.cfg.cause = &w.node[i].cause;
@@ -492,7 +508,7 @@ static bool new_engines(const char *dir)
 				strerror(-error));
 			return false;
 		}
-		start(&w.node[i]);
+		node_start(&w.node[i]);
 	}
 	return true;
 }
@@ -504,7 +520,7 @@ static struct option {
 
 enum { SEED, TRANSACTIONS, LONGEST, OPTIONS };
 
-static bool option(const char *name, const char *text)
+static bool random_option(const char *name, const char *text)
 {
 	char *end;
 	int i;
@@ -526,7 +542,7 @@ static bool all_options(int argc, char **argv)
 	for (i = 1; i < argc; i++) {
 		if (!strcmp(argv[i], "--alone"))
 			w.alone = true;
-		else if (i + 1 == argc || !option(argv[i], argv[i + 1]))
+		else if (i + 1 == argc || !random_option(argv[i], argv[i + 1]))
 			return false;
 		else
 			i++;
@@ -556,16 +572,16 @@ int main(int argc, char **argv)
 	w.state = options[SEED].value;
 	w.longest = (uint32_t)options[LONGEST].value;
 	printf("seed %llu\n", (unsigned long long)w.state);
-	for (; w.done < options[TRANSACTIONS].value; happen()) {
+	for (; w.done < options[TRANSACTIONS].value; random_happen()) {
 		if (w.done < next)
 			continue;
 		if (next)
-			stop();
+			random_stop();
 		if (!new_engines("."))
 			return 1;
 		next = w.done + ROUND;
 	}
-	stop();
+	random_stop();
 	seconds = (double)clock() / CLOCKS_PER_SEC;	/* others compute here too */
 	printf("%llu transactions, %llu calls, %llu events, %llu registers "
 	       "refused, %llu cycles, %.2f Mcycle a CPU second%s\n",

@@ -11,7 +11,7 @@
 #include "rtl_internal.h"
 
 /* Begin a call. cause: of the state changes in it. */
-static void start(struct rtl *x, uint64_t cause)
+static void rtl_start(struct rtl *x, uint64_t cause)
 {
 	x->cause = cause;
 	x->packet = NULL;
@@ -24,8 +24,8 @@ static void start(struct rtl *x, uint64_t cause)
 /* ---- registers ---- */
 
 /* Which widths there are, regs.def says; all else the model decides. */
-static void place(struct rtl *x, uint32_t base, uint32_t stride,
-		  unsigned int count, uint32_t offset, unsigned int width)
+static void rtl_place(struct rtl *x, uint32_t base, uint32_t stride,
+		      unsigned int count, uint32_t offset, unsigned int width)
 {
 	uint32_t at;
 
@@ -60,8 +60,8 @@ static void place_all(struct rtl *x)
 	unsigned int i;
 
 	for (i = 0; i < sizeof(regs) / sizeof(regs[0]); i++)
-		place(x, regs[i].base, regs[i].stride, regs[i].count,
-		      regs[i].offset, regs[i].width);
+		rtl_place(x, regs[i].base, regs[i].stride, regs[i].count,
+			  regs[i].offset, regs[i].width);
 }
 
 /* 8 bytes: only a register that has them. 4: the model knows. */
@@ -176,7 +176,7 @@ static int rtl_reg_read(struct engine *e, uint32_t off, unsigned int size,
 	if (!good_access(x, off, size))
 		return -EINVAL;
 	x->reg_cause = x->cfg.cause->write;
-	start(x, x->reg_cause);
+	rtl_start(x, x->reg_cause);
 	if (read_word(x, off, &low) ||
 	    (size == 8 && read_word(x, off + 4, &high)))
 		return -EINVAL;
@@ -214,7 +214,7 @@ static int rtl_reg_write(struct engine *e, uint32_t off, unsigned int size,
 	int err;
 
 	at.cause = x->reg_cause = x->cfg.cause->write;
-	start(x, x->reg_cause);
+	rtl_start(x, x->reg_cause);
 	err = write_words(x, off, size, value);
 	if (err) {
 		x->stats.bad_registers++;
@@ -257,7 +257,7 @@ static uint64_t fall_asleep(struct rtl *x, unsigned int channel)
 }
 
 /* A burst that has been begun: when to come again. */
-static uint64_t begun(struct rtl *x, unsigned int channel)
+static uint64_t rtl_begun(struct rtl *x, unsigned int channel)
 {
 	struct bus *s = &x->bus[channel];
 
@@ -273,7 +273,7 @@ static uint64_t begun(struct rtl *x, unsigned int channel)
 }
 
 /* The context was killed: nothing of it may leave any more. */
-static void drop(struct rtl *x)
+static void rtl_drop(struct rtl *x)
 {
 	struct bus *s = &x->bus[CH_READ];
 
@@ -295,7 +295,7 @@ static uint64_t read_step(struct rtl *x)
 	if (s->phase == HELD)
 		return fall_asleep(x, CH_READ);
 	if (x->dropped)
-		drop(x);
+		rtl_drop(x);
 	if (!x->enabled && s->phase != OPEN)
 		return fall_asleep(x, CH_READ);
 	x->wants_room = false;
@@ -305,13 +305,13 @@ static uint64_t read_step(struct rtl *x)
 	}
 	if (s->phase == AGAIN) {
 		rtl_begin(x, CH_READ);
-		return begun(x, CH_READ);
+		return rtl_begun(x, CH_READ);
 	}
 	x->in.i_go_rd = 1;
 	rtl_run(x);
 	x->in.i_go_rd = 0;
 	if (x->began)
-		return begun(x, CH_READ);
+		return rtl_begun(x, CH_READ);
 	if (x->sent_cell)
 		return x->delay_ns;
 	x->wants_room = x->denied;
@@ -335,13 +335,13 @@ static uint64_t write_step(struct rtl *x)
 		return 0;
 	} else if (s->phase == AGAIN) {
 		rtl_begin(x, CH_WRITE);
-		return begun(x, CH_WRITE);
+		return rtl_begun(x, CH_WRITE);
 	}
 	x->in.i_go_wr = 1;
 	rtl_run(x);
 	x->in.i_go_wr = 0;
 	if (x->began)
-		return begun(x, CH_WRITE);
+		return rtl_begun(x, CH_WRITE);
 	return x->acted ? 0 : fall_asleep(x, CH_WRITE);
 }
 
@@ -350,7 +350,7 @@ static uint64_t rtl_step(struct engine *e, unsigned int channel,
 {
 	struct rtl *x = rtl_of(e);
 
-	start(x, 0);
+	rtl_start(x, 0);
 	x->now_ns = now_ns;
 	x->bus[channel].awake = true;
 	return channel == CH_READ ? read_step(x) : write_step(x);
@@ -363,7 +363,7 @@ static void rtl_resume(struct engine *e, unsigned int channel, bool terminate)
 
 	if (s->phase != HELD)
 		return;
-	start(x, 0);
+	rtl_start(x, 0);
 	s->phase = terminate ? OPEN : AGAIN;
 	s->status = DMA_SLVERR;
 	rtl_run(x);
@@ -399,7 +399,7 @@ static void rtl_receive(struct engine *e, const struct wire_frame *f,
 	struct rtl *x = rtl_of(e);
 
 	(void)now_ns;
-	start(x, f->cause);
+	rtl_start(x, f->cause);
 	x->packet = f;
 	x->in_len = f->len;
 	x->in_at = 0;
@@ -414,7 +414,7 @@ static void rtl_wire_room(struct engine *e)
 {
 	struct rtl *x = rtl_of(e);
 
-	start(x, 0);
+	rtl_start(x, 0);
 	x->in.i_room_again = 1;
 	rtl_run(x);
 	if (x->wants_room)
@@ -428,7 +428,7 @@ static void rtl_reset(struct engine *e)
 	struct rtl *x = rtl_of(e);
 	unsigned int c, i;
 
-	start(x, 0);
+	rtl_start(x, 0);
 	for (c = CHANNELS; c--; ) {
 		struct bus *s = &x->bus[c];
 
@@ -503,7 +503,7 @@ static const struct engine_ops ops = {
 	.check = rtl_check,
 };
 
-static bool good_config(const struct engine_config *c)
+static bool rtl_config_ok(const struct engine_config *c)
 {
 	return c->node < WIRE_NODES && c->contexts >= 4 &&
 	       c->contexts <= ENGINE_CTX_MAX && c->rx_contexts >= 1 &&
@@ -520,7 +520,7 @@ static struct engine *rtl_create(const struct engine_config *cfg,
 	struct rtl *x;
 
 	*error = -EINVAL;
-	if (!good_config(cfg) || !env->burst_begin || !env->burst_end ||
+	if (!rtl_config_ok(cfg) || !env->burst_begin || !env->burst_end ||
 	    !env->frame_get || !env->frame_send || !env->irq || !env->kick)
 		return NULL;
 	*error = -ENOMEM;

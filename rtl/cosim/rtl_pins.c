@@ -24,7 +24,7 @@ void rtl_wrong(struct rtl *x, const char *what)
 
 /* ---- what comes out, in order ---- */
 
-static struct action *act(struct rtl *x)
+static struct action *pins_action(struct rtl *x)
 {
 	if (x->actions == ACTIONS) {
 		rtl_wrong(x, "too much at once");
@@ -73,7 +73,7 @@ static void frame_out(struct rtl *x, bool cell)
 	}
 }
 
-static void drain(struct rtl *x)
+static void pins_drain(struct rtl *x)
 {
 	while (x->done < x->actions) {
 		struct action *a = &x->action[x->done];
@@ -98,7 +98,7 @@ static void watch_line(struct rtl *x, unsigned int line, bool level)
 	if (x->line[line] == level)
 		return;
 	x->line[line] = level;
-	a = act(x);
+	a = pins_action(x);
 	a->kind = ACT_IRQ;
 	a->line = line;
 	a->level = level;
@@ -115,18 +115,18 @@ static void watch_frame(struct rtl *x, bool cell)
 		return;
 	}
 	x->announced = true;
-	a = act(x);
+	a = pins_action(x);
 	a->kind = ACT_FRAME;
 	a->cell = cell;
 }
 
-static void watch(struct rtl *x)
+static void pins_watch(struct rtl *x)
 {
 	struct action *a;
 
 	if (x->out.trc_valid) {
 		x->acted = true;
-		a = act(x);
+		a = pins_action(x);
 		a->kind = ACT_RECORD;
 		a->out = x->out;
 		if (x->out.trc_code == FL_TRC_ANS_SEND)
@@ -186,7 +186,7 @@ static void memory_read(struct rtl *x)
 		s->feed = false;
 	if (!x->out.m_axi_arvalid || !x->in.m_axi_arready)
 		return;
-	drain(x);
+	pins_drain(x);
 	s->ctx = (uint8_t)x->out.m_axi_aruser;
 	s->b.stream = (uint16_t)x->out.m_axi_arid;
 	s->b.va = x->out.o_rd_va;
@@ -197,7 +197,7 @@ static void memory_read(struct rtl *x)
 }
 
 /* Strobes of a beat: every byte of the burst, and no other. */
-static uint64_t strobes(const struct bus *s)
+static uint64_t pins_strobes(const struct bus *s)
 {
 	unsigned int first = s->beat ? 0 : s->b.va % BEAT;
 	uint64_t end = s->b.va % BEAT + s->b.len - s->beat * BEAT;
@@ -212,7 +212,7 @@ static void memory_write(struct rtl *x)
 	if (x->in.m_axi_bvalid && x->out.m_axi_bready)
 		s->feed = false;
 	if (x->out.m_axi_awvalid && x->in.m_axi_awready) {
-		drain(x);
+		pins_drain(x);
 		s->ctx = (uint8_t)x->out.m_axi_awuser;
 		s->b.stream = (uint16_t)x->out.m_axi_awid;
 		s->b.va = x->out.o_wr_va;
@@ -225,7 +225,7 @@ static void memory_write(struct rtl *x)
 	if (!x->out.m_axi_wvalid || !x->in.m_axi_wready)
 		return;
 	if (s->phase == NO_BURST || s->beat >= s->beats ||
-	    x->out.m_axi_wstrb != strobes(s) ||
+	    x->out.m_axi_wstrb != pins_strobes(s) ||
 	    x->out.m_axi_wlast != (s->beat + 1 == s->beats)) {
 		rtl_wrong(x, "write data that belongs to no burst");
 		return;
@@ -235,7 +235,7 @@ static void memory_write(struct rtl *x)
 
 /* ---- registers, packets ---- */
 
-static void registers(struct rtl *x)
+static void pins_registers(struct rtl *x)
 {
 	if (x->in.s_axil_awvalid && x->out.s_axil_awready)
 		x->reg_aw = false;
@@ -254,7 +254,7 @@ static void registers(struct rtl *x)
 	}
 }
 
-static void packets(struct rtl *x)
+static void pins_packets(struct rtl *x)
 {
 	unsigned int i;
 
@@ -277,14 +277,14 @@ static void packets(struct rtl *x)
 	x->complete = true;
 }
 
-static bool busy(const struct rtl *x)
+static bool pins_busy(const struct rtl *x)
 {
 	return x->reg_wait || x->in_open || x->frame || x->bus[0].feed ||
 	       x->bus[1].feed || (x->bus[1].phase != NO_BURST &&
 				  x->bus[1].beat < x->bus[1].beats);
 }
 
-static void drive(struct rtl *x)
+static void pins_drive(struct rtl *x)
 {
 	struct bus *r = &x->bus[CH_READ], *w = &x->bus[CH_WRITE];
 	struct model_in *in = &x->in;
@@ -319,9 +319,9 @@ static void drive(struct rtl *x)
 }
 
 /* The model is about to begin a packet: does the wire take it? */
-static void want(struct rtl *x)
+static void pins_ask_wire(struct rtl *x)
 {
-	drain(x);
+	pins_drain(x);
 	if (x->frame) {
 		rtl_wrong(x, "a packet begins before the last one has left");
 		return;
@@ -337,19 +337,19 @@ void rtl_clock(struct rtl *x)
 {
 	unsigned int at = x->cycles++ % RING;
 
-	drive(x);
+	pins_drive(x);
 	x->in.i_room = 0;
 	model_settle(x->model, &x->in, &x->out);
 	if (x->out.o_want)
-		want(x);
+		pins_ask_wire(x);
 	x->ring[at].in = x->in;
 	x->ring[at].out = x->out;
-	watch(x);
+	pins_watch(x);
 	memory_read(x);
 	memory_write(x);
-	registers(x);
-	packets(x);
-	drain(x);
+	pins_registers(x);
+	pins_packets(x);
+	pins_drain(x);
 	if (x->out.o_took_rd || x->out.o_took_wr) {
 		x->took = true;
 		x->in.i_go_rd = x->in.i_go_wr = 0;
@@ -364,7 +364,7 @@ void rtl_run(struct rtl *x)
 
 	while (quiet < 2 && n++ < CYCLES_MOST && !x->wrong) {
 		rtl_clock(x);
-		quiet = x->out.o_quiet && !busy(x) ? quiet + 1 : 0;
+		quiet = x->out.o_quiet && !pins_busy(x) ? quiet + 1 : 0;
 	}
 	if (n > CYCLES_MOST)
 		rtl_wrong(x, "does not come to rest");

@@ -53,7 +53,7 @@ static uint64_t packet_cause(const struct rtl *x)
 	return x->packet ? x->packet->cause : 0;
 }
 
-static void learn(struct mirror *m, const struct model_out *r)
+static void mirror_learn(struct mirror *m, const struct model_out *r)
 {
 	m->xfer = (uint32_t)r->trc_xfer;
 	m->block = (uint32_t)r->trc_block;
@@ -77,7 +77,7 @@ static void tx_state(struct rtl *x, unsigned int i, const struct model_out *r)
 	if (m->state != from || event >= FL_TX_EVENTS)
 		rtl_wrong(x, "a transmit context changes from a state that it "
 			  "does not have");
-	learn(m, r);
+	mirror_learn(m, r);
 	if (event == FL_TX_EV_GO)
 		m->event = x->reg_cause;
 	if (event == FL_TX_EV_FAULT || event == FL_TX_EV_BUS_ERROR)
@@ -108,7 +108,7 @@ static void rx_state(struct rtl *x, unsigned int i, const struct model_out *r)
 	if (m->state != from || event >= FL_RX_EVENTS)
 		rtl_wrong(x, "a receive context changes from a state that it "
 			  "does not have");
-	learn(m, r);
+	mirror_learn(m, r);
 	/* The READ that asked for it is over, which is the cause of nothing. */
 	if (x->after_done && event == FL_RX_EV_RESTART)
 		cause = 0;
@@ -141,7 +141,7 @@ static void write_stop(struct rtl *x, unsigned int i)
 	rtl_feed(x, CH_WRITE, s->phase == NO_BURST ? DMA_OK : DMA_SLVERR);
 }
 
-static void answer(struct rtl *x, const struct model_out *r)
+static void trace_answer(struct rtl *x, const struct model_out *r)
 {
 	unsigned int node = r->trc_node % WIRE_NODES;
 	unsigned int ctx = r->trc_index % ENGINE_CTX_MAX;
@@ -170,7 +170,7 @@ static void answer(struct rtl *x, const struct model_out *r)
 }
 
 /* What came and was dropped, or answered at once. */
-static void packet(struct rtl *x, const struct model_out *r)
+static void trace_packet(struct rtl *x, const struct model_out *r)
 {
 	struct trace_at at = { .board = x->cfg.board,
 			       .cause = packet_cause(x) };
@@ -206,7 +206,7 @@ static void packet(struct rtl *x, const struct model_out *r)
 }
 
 /* The driver: faults, and what it answers. */
-static void driver(struct rtl *x, const struct model_out *r)
+static void trace_driver(struct rtl *x, const struct model_out *r)
 {
 	unsigned int i = r->trc_index % (r->trc_from ? ENGINE_RXC_MAX :
 						       ENGINE_CTX_MAX);
@@ -234,7 +234,7 @@ static void tx_other(struct rtl *x, unsigned int i, const struct model_out *r)
 
 	switch (r->trc_code) {
 	case FL_TRC_TX_CELLS:
-		learn(m, r);
+		mirror_learn(m, r);
 		at = rtl_at(x, m, 0);
 		m->event = rtl_emit(x, EV_TX_CELLS, &at, i, r->trc_a, r->trc_b,
 				    0);
@@ -296,7 +296,7 @@ void rtl_record(struct rtl *x, const struct model_out *r)
 		break;
 	case FL_TRC_ENG_FAULT:
 	case FL_TRC_READY_REG:
-		driver(x, r);
+		trace_driver(x, r);
 		break;
 	case FL_TRC_BAD_REG:
 		x->bad_reg = true;
@@ -305,7 +305,7 @@ void rtl_record(struct rtl *x, const struct model_out *r)
 	case FL_TRC_RX_DUPLICATE:
 	case FL_TRC_RX_NO_CONTEXT:
 	case FL_TRC_RX_BAD_PACKET:
-		packet(x, r);
+		trace_packet(x, r);
 		break;
 	case FL_TRC_CELL:
 		x->got_cell = true;
@@ -314,7 +314,7 @@ void rtl_record(struct rtl *x, const struct model_out *r)
 		break;
 	case FL_TRC_ANS_SEND:
 	case FL_TRC_ANS_WAIT:
-		answer(x, r);
+		trace_answer(x, r);
 		break;
 	case FL_TRC_TX_CELLS:
 	case FL_TRC_TX_EARLY:

@@ -12,7 +12,7 @@
 #define BLOCK	16384u
 #define BLOCKS	64u
 
-static uint64_t cycles(const struct stage *s)
+static uint64_t speed_cycles(const struct stage *s)
 {
 	const struct engine_plugin *p = engine_plugin(NULL);
 	uint64_t sum = 0;
@@ -23,17 +23,17 @@ static uint64_t cycles(const struct stage *s)
 	return sum;
 }
 
-static void body(struct stage *s, void *arg)
+static void speed_body(struct stage *s, void *arg)
 {
 	clock_t began;
 	uint64_t c;
 
 	(void)arg;
 	stage_write(s, 0, BLOCK, 1);
-	c = cycles(s);
+	c = speed_cycles(s);
 	began = clock();
 	stage_write(s, 0, BLOCK, BLOCKS);
-	c = cycles(s) - c;
+	c = speed_cycles(s) - c;
 	printf("in the emulator: %u blocks of %u bytes, %llu cycles of both "
 	       "boards, %.2f Mcycle a CPU second\n", BLOCKS, BLOCK,
 	       (unsigned long long)c,
@@ -51,6 +51,6 @@ int main(void)
 		fprintf(stderr, "speed: %s\n", why);
 		return 1;
 	}
-	stage_run(&cfg, body, NULL);
+	stage_run(&cfg, speed_body, NULL);
 	return 0;
 }

@@ -21,18 +21,18 @@ enum { BAD, BLOCK, ANSWER, END = 255 };
 static uint64_t state = 1;
 static unsigned int total;
 
-static uint64_t rnd(uint64_t below)
+static uint64_t random_below(uint64_t below)
 {
 	state = state * 6364136223846793005ull + 1442695040888963407ull;
 	return (state >> 16) % below;
 }
 
-static uint64_t rnd64(void)
+static uint64_t random_u64(void)
 {
-	return rnd(1ull << 32) << 32 | rnd(1ull << 32);
+	return random_below(1ull << 32) << 32 | random_below(1ull << 32);
 }
 
-static void put(unsigned int bytes, uint64_t value)
+static void vector_put(unsigned int bytes, uint64_t value)
 {
 	while (bytes--)
 		printf("%02x%c", (unsigned int)(value >> 8 * bytes & 0xFF),
@@ -46,16 +46,20 @@ static const uint8_t answers[] = { WOP_ACK, WOP_REFUSED, WOP_READY, WOP_NAK,
 static void random_block(struct wire_frame *f, bool icrc, uint32_t payload_len)
 {
 	struct wire_block b = {
-		.opcode = payload_len ? blocks[2 * rnd(2)] : WOP_READ_REQ,
-		.dest_qp = (uint32_t)rnd(1 << 24),
-		.psn = (uint32_t)rnd(1 << 24),
-		.ctx = (uint8_t)rnd(256), .attempt = (uint8_t)rnd(256),
-		.gen = (uint16_t)rnd(1 << 16), .va = rnd64(), .left = rnd64(),
-		.rkey = (uint32_t)rnd64(), .len = (uint32_t)rnd64(),
+		.opcode = payload_len ? blocks[2 * random_below(2)] :
+			WOP_READ_REQ,
+		.dest_qp = (uint32_t)random_below(1 << 24),
+		.psn = (uint32_t)random_below(1 << 24),
+		.ctx = (uint8_t)random_below(256),
+		.attempt = (uint8_t)random_below(256),
+		.gen = (uint16_t)random_below(1 << 16), .va = random_u64(),
+		.left = random_u64(),
+		.rkey = (uint32_t)random_u64(), .len = (uint32_t)random_u64(),
 		/* Where the bench stores it: in a block of 4 KB. */
-		.offset = 64 * (uint32_t)rnd((4096 - payload_len) / 64 + 1),
-		.ref = (uint32_t)rnd64(), .xfer = (uint32_t)rnd64(),
-		.block = (uint32_t)rnd64(), .src = (uint32_t)rnd64(),
+		.offset = 64 *
+			(uint32_t)random_below((4096 - payload_len) / 64 + 1),
+		.ref = (uint32_t)random_u64(), .xfer = (uint32_t)random_u64(),
+		.block = (uint32_t)random_u64(), .src = (uint32_t)random_u64(),
 		.payload_len = payload_len,
 	};
 
@@ -65,19 +69,21 @@ static void random_block(struct wire_frame *f, bool icrc, uint32_t payload_len)
 static void random_answer(struct wire_frame *f, bool icrc)
 {
 	struct wire_answer a = {
-		.opcode = answers[rnd(sizeof(answers))],
-		.dest_qp = (uint32_t)rnd(1 << 24),
-		.ctx = (uint8_t)rnd(256), .attempt = (uint8_t)rnd(256),
-		.gen = (uint16_t)rnd(1 << 16), .code = (uint8_t)rnd(256),
-		.map = (uint32_t)rnd64(), .xfer = (uint32_t)rnd64(),
-		.block = (uint32_t)rnd64(),
+		.opcode = answers[random_below(sizeof(answers))],
+		.dest_qp = (uint32_t)random_below(1 << 24),
+		.ctx = (uint8_t)random_below(256),
+		.attempt = (uint8_t)random_below(256),
+		.gen = (uint16_t)random_below(1 << 16),
+		.code = (uint8_t)random_below(256),
+		.map = (uint32_t)random_u64(), .xfer = (uint32_t)random_u64(),
+		.block = (uint32_t)random_u64(),
 	};
 
 	wire_put_answer(f, &a, icrc);
 }
 
 /* The ICRC of what a packet has become, so that later checks are reached. */
-static void sign(struct wire_frame *f)
+static void vector_sign(struct wire_frame *f)
 {
 	uint32_t i, crc;
 
@@ -89,8 +95,9 @@ static void sign(struct wire_frame *f)
 }
 
 /* As engine_receive() does. */
-static enum wire_error judge(const struct wire_frame *f, bool icrc, int *kind,
-			     struct wire_block *b, struct wire_answer *a)
+static enum wire_error vector_judge(const struct wire_frame *f, bool icrc,
+				    int *kind, struct wire_block *b,
+				    struct wire_answer *a)
 {
 	if (f->from >= WIRE_NODES || f->to != NODE)
 		return WIRE_HEADER;
@@ -111,7 +118,7 @@ static void put_record(const struct wire_frame *f, bool icrc, bool damaged)
 	int kind;
 	uint32_t i;
 
-	why = judge(f, icrc, &kind, &b, &a);
+	why = vector_judge(f, icrc, &kind, &b, &a);
 	if (!damaged && why)
 		abort();
 	if (why) {
@@ -120,70 +127,72 @@ static void put_record(const struct wire_frame *f, bool icrc, bool damaged)
 		b = (struct wire_block){ 0 };
 	}
 	answer = kind == ANSWER;
-	put(1, (uint64_t)kind);
-	put(1, why);
-	put(1, icrc);
-	put(1, damaged);
-	put(1, f->from);
-	put(1, f->to);
-	put(1, answer ? a.opcode : b.opcode);
-	put(3, answer ? a.dest_qp : b.dest_qp);
-	put(3, b.psn);
-	put(1, answer ? a.ctx : b.ctx);
-	put(2, answer ? a.gen : b.gen);
-	put(1, answer ? a.attempt : b.attempt);
-	put(8, b.va);
-	put(4, b.rkey);
-	put(4, b.len);
-	put(4, b.offset);
-	put(8, b.left);
-	put(4, b.ref);
-	put(4, answer ? a.xfer : b.xfer);
-	put(4, answer ? a.block : b.block);
-	put(4, b.src);
-	put(2, b.payload_len);
-	put(1, a.code);
-	put(4, a.map);
-	put(2, f->len);
+	vector_put(1, (uint64_t)kind);
+	vector_put(1, why);
+	vector_put(1, icrc);
+	vector_put(1, damaged);
+	vector_put(1, f->from);
+	vector_put(1, f->to);
+	vector_put(1, answer ? a.opcode : b.opcode);
+	vector_put(3, answer ? a.dest_qp : b.dest_qp);
+	vector_put(3, b.psn);
+	vector_put(1, answer ? a.ctx : b.ctx);
+	vector_put(2, answer ? a.gen : b.gen);
+	vector_put(1, answer ? a.attempt : b.attempt);
+	vector_put(8, b.va);
+	vector_put(4, b.rkey);
+	vector_put(4, b.len);
+	vector_put(4, b.offset);
+	vector_put(8, b.left);
+	vector_put(4, b.ref);
+	vector_put(4, answer ? a.xfer : b.xfer);
+	vector_put(4, answer ? a.block : b.block);
+	vector_put(4, b.src);
+	vector_put(2, b.payload_len);
+	vector_put(1, a.code);
+	vector_put(4, a.map);
+	vector_put(2, f->len);
 	for (i = 0; i < f->len; i++)
-		put(1, i < WIRE_FRAME_MAX ? f->bytes[i] : i);
+		vector_put(1, i < WIRE_FRAME_MAX ? f->bytes[i] : i);
 }
 
-static void damage(struct wire_frame *f)
+static void vector_damage(struct wire_frame *f)
 {
 	uint32_t head = f->len < 64 ? f->len : 64;
 
-	switch (rnd(9)) {
+	switch (random_below(9)) {
 	case 0:		/* anywhere */
-		f->bytes[rnd(f->len)] ^= (uint8_t)(1 << rnd(8));
+		f->bytes[random_below(f->len)] ^= (uint8_t)(1 <<
+							    random_below(8));
 		return;
 	case 1:		/* the route */
-		if (rnd(2))
-			f->from = (uint8_t)(16 + rnd(240));
+		if (random_below(2))
+			f->from = (uint8_t)(16 + random_below(240));
 		else
-			f->to = (uint8_t)(NODE + 1 + rnd(200));
+			f->to = (uint8_t)(NODE + 1 + random_below(200));
 		break;
 	case 2:		/* cut */
-		f->len = (uint32_t)rnd(f->len);
+		f->len = (uint32_t)random_below(f->len);
 		break;
 	case 3:		/* longer than it says */
-		f->len += 1 + (uint32_t)rnd(40);
+		f->len += 1 + (uint32_t)random_below(40);
 		break;
 	case 4:
-		f->len = 4090 + (uint32_t)rnd(LONG - 4090);
+		f->len = 4090 + (uint32_t)random_below(LONG - 4090);
 		break;
 	case 5:
-		f->bytes[0] = (uint8_t)rnd(256);
+		f->bytes[0] = (uint8_t)random_below(256);
 		break;
 	case 6:		/* BTH; byte 4 may change on the way */
-		f->bytes[1 + rnd(8)] ^= (uint8_t)(1 << rnd(8));
+		f->bytes[1 + random_below(8)] ^= (uint8_t)(1 <<
+							   random_below(8));
 		break;
 	default:	/* either header */
-		f->bytes[rnd(head)] ^= (uint8_t)(1 << rnd(8));
+		f->bytes[random_below(head)] ^= (uint8_t)(1 << random_below(8));
 		break;
 	}
-	if (rnd(4))
-		sign(f);
+	if (random_below(4))
+		vector_sign(f);
 }
 
 int main(void)
@@ -193,23 +202,23 @@ int main(void)
 	bool icrc;
 
 	for (n = 0; n < 160; n++) {
-		icrc = rnd(4) != 0;
+		icrc = random_below(4) != 0;
 		if (n % 40 == 20)	/* whole cells, of which both are measured */
 			icrc = n / 40 % 2;
 		for (i = 0; i < WIRE_FRAME_MAX; i++)
-			f.bytes[i] = (uint8_t)rnd(256);
-		f.from = (uint8_t)rnd(WIRE_NODES);
+			f.bytes[i] = (uint8_t)random_below(256);
+		f.from = (uint8_t)random_below(WIRE_NODES);
 		f.to = NODE;
-		payload_len = n % 20 ? 1 + (uint32_t)rnd(300) :
-			      n % 40 ? 4096 : 1 + (uint32_t)rnd(4096);
+		payload_len = n % 20 ? 1 + (uint32_t)random_below(300) :
+			      n % 40 ? 4096 : 1 + (uint32_t)random_below(4096);
 		if (n % 8 == 1)
-			payload_len = 16 * (1 + (uint32_t)rnd(20));
+			payload_len = 16 * (1 + (uint32_t)random_below(20));
 		if (n % 8 == 3)
 			random_answer(&f, icrc);
 		else
 			random_block(&f, icrc, n % 8 == 5 ? 0 : payload_len);
 		if (n % 2 && n > 20)
-			damage(&f);
+			vector_damage(&f);
 		put_record(&f, icrc, n % 2 && n > 20);
 	}
 	/* Each bit of the ICRC counts. */
@@ -223,6 +232,6 @@ int main(void)
 	if (total >= BYTES)
 		abort();
 	while (total < BYTES)
-		put(1, END);
+		vector_put(1, END);
 	return 0;
 }
