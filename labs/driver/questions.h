@@ -22,7 +22,7 @@ static void lab_new(void)
 	if (lab.trace)
 		trace_destroy(lab.trace);
 	memset(&lab, 0, sizeof(lab));
-	lab.rules.breach = breach;
+	lab.rules.breach = subject_breach;
 	*shim_here() = (struct shim_here){ .rules = &lab.rules };
 	lab.trace = cfg.trace = trace_create(&tc);
 	lab.smmu = smmu_create(&cfg, &env);
@@ -40,7 +40,7 @@ static void lab_new(void)
 	shim_lock_init(&lab.dev->irq_lock.rules, SHIM_SPIN, "dev->irq_lock");
 	fl_fault_init(lab.dev);
 	if (PAGE_SIZE != LAB_PAGE)
-		complain("this lab wants pages of 4 KB: make PAGE=4096");
+		subject_complain("this lab wants pages of 4 KB: make PAGE=4096");
 }
 
 static void lab_open(struct process *p, const uint64_t *q)
@@ -51,7 +51,7 @@ static void lab_open(struct process *p, const uint64_t *q)
 	if (!ctx)
 		abort();
 	for (i = 0; i < 16; i++)
-		p->table[i] = (TABLE_PA + number(p) * sizeof(p->table) +
+		p->table[i] = (TABLE_PA + process_number(p) * sizeof(p->table) +
 			       4096 * (i + 1)) | PTE_TYPE;
 	p->room = ~0ull;
 	p->ctx = ctx;
@@ -288,7 +288,7 @@ static void act_for(struct subject_msg *m)
 	}
 }
 
-static void act(struct subject_msg *m)
+static void question_act(struct subject_msg *m)
 {
 	struct fl_range r = { 0, 0 };
 	uint64_t *q = m->arg;
@@ -350,7 +350,7 @@ static void check_left(void)
 	shim_call_end(&nothing);
 	for (i = 0; i < LAB_PROCESSES; i++)
 		if (lab.p[i] && lab.p[i]->refs)
-			complain("a reference on a process was not given back");
+			subject_complain("a reference on a process was not given back");
 }
 
 struct trace *subject_trace(void)
@@ -365,7 +365,7 @@ void subject_answer(struct subject_msg *m)
 		return;
 	}
 	lab.accesses = 0;
-	act(m);
+	question_act(m);
 	check_left();
 	memcpy(&m->arg[LAB_AT_CHECK], lab.wrong, sizeof(lab.wrong));
 }

@@ -80,22 +80,22 @@ static struct {
 	char wrong[64];
 } lab;
 
-static void act(struct subject_msg *m);
+static void question_act(struct subject_msg *m);
 
-static void complain(const char *text)
+static void subject_complain(const char *text)
 {
 	if (!lab.wrong[0])
 		snprintf(lab.wrong, sizeof(lab.wrong), "%s", text);
 }
 
 /* What the rules of a debug kernel say (shim/rules.h). */
-static void breach(void *arg, const char *rule, const char *text)
+static void subject_breach(void *arg, const char *rule, const char *text)
 {
 	(void)arg, (void)rule;
-	complain(text);
+	subject_complain(text);
 }
 
-static void note(u64 kind, u64 a, u64 b, u64 c, u64 d)
+static void subject_note(u64 kind, u64 a, u64 b, u64 c, u64 d)
 {
 	if (lab.notes == LAB_NOTES)
 		subject_runaway();
@@ -104,7 +104,7 @@ static void note(u64 kind, u64 a, u64 b, u64 c, u64 d)
 }
 
 /* Another CPU: it holds nothing, and its interrupts are on. */
-static void moment(enum lab_moment what, u64 value)
+static void subject_moment(enum lab_moment what, u64 value)
 {
 	struct shim_here *here = shim_here(), was = *here;
 	struct subject_msg m;
@@ -116,7 +116,7 @@ static void moment(enum lab_moment what, u64 value)
 		m = lab.when[i].m;
 		lab.when[i].moment = LAB_NEVER;
 		*here = (struct shim_here){ .rules = was.rules };
-		act(&m);
+		question_act(&m);
 		*here = was;
 	}
 }
@@ -126,7 +126,7 @@ static struct process *process_of(const struct mm_struct *mm)
 	return container_of(mm, struct process, mm);
 }
 
-static unsigned int number(const struct process *p)
+static unsigned int process_number(const struct process *p)
 {
 	unsigned int i;
 
@@ -168,8 +168,8 @@ static bool mem_sync_done(void *arg, unsigned int bank)
 static void mem_resume(void *arg, uint64_t ticket, enum smmu_verdict how)
 {
 	(void)arg;
-	note(LAB_RESUMED, ticket, how != SMMU_OK, 0, 0);
-	moment(LAB_AT_RESUMED, ticket);
+	subject_note(LAB_RESUMED, ticket, how != SMMU_OK, 0, 0);
+	subject_moment(LAB_AT_RESUMED, ticket);
 }
 
 static uint64_t mem_tag(void *arg, uint64_t pa)
@@ -178,7 +178,7 @@ static uint64_t mem_tag(void *arg, uint64_t pa)
 	return pa >> 12;
 }
 
-static uint64_t *entry(struct process *p, u64 page)
+static uint64_t *process_pte(struct process *p, u64 page)
 {
 	return &p->table[512 + page % LAB_PAGES];
 }
@@ -191,19 +191,20 @@ static void page_is(struct process *p, u64 page, enum lab_page is)
 		d |= PTE_RDONLY;
 	if (is == LAB_AGED)
 		d &= ~PTE_AF;
-	*entry(p, page) = is == LAB_ABSENT ? 0 : d;
+	*process_pte(p, page) = is == LAB_ABSENT ? 0 : d;
 }
 
 /* As fl_bank_on() does, of a bank that was used before too. */
 static void bank_on(struct process *p, unsigned int n)
 {
-	u64 table = TABLE_PA + number(p) * sizeof(p->table);
+	u64 table = TABLE_PA + process_number(p) * sizeof(p->table);
 	u32 cb = SMMU_CB_BASE(n);
 	const struct { u32 off, bytes; u64 value; } set[] = {
 		{ SMMU_GR1_BASE + SMMU_GR1_CBAR(n), 4,
 		  1 << SMMU_GR1_CBAR_TYPE_SHIFT },
 		{ SMMU_GR1_BASE + SMMU_GR1_CBA2R(n), 4, SMMU_GR1_CBA2R_VA64 },
-		{ cb + SMMU_CB_TTBR0, 8, table | (u64)(number(p) + 1) << 48 },
+		{ cb + SMMU_CB_TTBR0, 8,
+			table | (u64)(process_number(p) + 1) << 48 },
 		{ cb + SMMU_CB_TCR, 4, T0SZ },
 		{ cb + SMMU_CB_TCR2, 4, 2 | SMMU_CB_TCR2_AS },
 		{ cb + SMMU_CB_FSR, 4, ~0u },
@@ -241,19 +242,19 @@ static void smmu_set(u32 off, unsigned int bytes, u64 value)
 	}
 	ctx = lab.dev->slot[n];
 	if (ctx && !shim_lock_held(&ctx->bank_lock.rules))
-		complain("a register of a bank is written without its lock");
+		subject_complain("a register of a bank is written without its lock");
 	if (reg == SMMU_CB_RESUME) {
-		moment(LAB_AT_RESUME, n);
+		subject_moment(LAB_AT_RESUME, n);
 		if (lab.stuck)
 			smmu_reg_write(lab.smmu, SMMU_CB_BASE(n) +
 				       SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_MULTI, 0);
 		if (smmu_get(SMMU_CB_BASE(n) + SMMU_CB_FSR, 4) &
 		    ~SMMU_CB_FSR_SS)
-			note(LAB_TURNED_AWAY, n, 0, 0, 0);
+			subject_note(LAB_TURNED_AWAY, n, 0, 0, 0);
 	}
 	smmu_reg_write(lab.smmu, off, bytes, value, 0);
 	if (reg == SMMU_CB_FSR)
-		moment(LAB_AT_CLEAR, n);
+		subject_moment(LAB_AT_CLEAR, n);
 }
 
 static u64 nic_get(u32 off)
@@ -291,12 +292,13 @@ static void nic_set(u32 off, u64 v)
 	} else if (off == NIC_ENG_READY) {
 		if (DEV_ERR_READY)
 			v ^= NIC_ENG_READY_SERIAL_MASK;
-		note(LAB_READY, v & NIC_ENG_READY_INDEX_MASK,
-		     !!(v & NIC_ENG_READY_SIDE),
-		     (v & NIC_ENG_READY_SERIAL_MASK) >>
-			     NIC_ENG_READY_SERIAL_SHIFT,
-		     (v & NIC_ENG_READY_CODE_MASK) >> NIC_ENG_READY_CODE_SHIFT);
-		moment(LAB_AT_READY, v & NIC_ENG_READY_INDEX_MASK);
+		subject_note(LAB_READY, v & NIC_ENG_READY_INDEX_MASK,
+			     !!(v & NIC_ENG_READY_SIDE),
+			     (v & NIC_ENG_READY_SERIAL_MASK) >>
+				     NIC_ENG_READY_SERIAL_SHIFT,
+			     (v & NIC_ENG_READY_CODE_MASK) >>
+			     NIC_ENG_READY_CODE_SHIFT);
+		subject_moment(LAB_AT_READY, v & NIC_ENG_READY_INDEX_MASK);
 	}
 }
 
@@ -310,7 +312,7 @@ u64 shim_read(const void __iomem *at, unsigned int bytes)
 		return smmu_get((u32)(a - SMMU_AT), bytes);
 	if (a - NIC_AT < NIC_BYTES)
 		return nic_get((u32)(a - NIC_AT));
-	complain("a register is read that is none");
+	subject_complain("a register is read that is none");
 	return ~0ull;
 }
 
@@ -325,7 +327,7 @@ void shim_write(void __iomem *at, unsigned int bytes, u64 value)
 	else if (a - NIC_AT < NIC_BYTES)
 		nic_set((u32)(a - NIC_AT), value);
 	else
-		complain("a register is written that is none");
+		subject_complain("a register is written that is none");
 }
 
 /* ---- locks and workers ---- */
@@ -341,10 +343,10 @@ void shim_spin_lock(spinlock_t *l, const char *where)
 	if (!shim_lock_take(&l->rules, where))
 		return;
 	if (l->m.taken)
-		complain("a spinlock is taken that is held: a deadlock");
+		subject_complain("a spinlock is taken that is held: a deadlock");
 	l->m.taken = true;
 	if (l == &lab.dev->irq_lock && shim_here()->spins > 1)
-		complain("irq_lock is taken inside another spinlock");
+		subject_complain("irq_lock is taken inside another spinlock");
 }
 
 void shim_spin_unlock(spinlock_t *l, const char *where)
@@ -399,7 +401,7 @@ static u64 work_some(u64 most)
 			(--lab.works - i) * sizeof(w));
 		w->pending = false;
 		w->running = true;
-		moment(LAB_AT_WORK, 0);
+		subject_moment(LAB_AT_WORK, 0);
 		w->func(w);
 		w->running = false;
 		if (++done > LAB_RUNAWAY)
@@ -486,7 +488,7 @@ u64 fl_owner_room(struct mm_struct *mm)
 
 enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
 {
-	u64 d = *entry(process_of(ctx->mm), va / LAB_PAGE);
+	u64 d = *process_pte(process_of(ctx->mm), va / LAB_PAGE);
 
 	shim_mmap_assert(ctx->mm, "fl_bank_look()", __func__);
 	if (!d)
@@ -497,12 +499,12 @@ enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
 void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 			u32 xfer, u32 block)
 {
-	unsigned int p = number(process_of(ctx->mm));
+	unsigned int p = process_number(process_of(ctx->mm));
 	u64 page;
 
 	lab.named = (u64)xfer << 32 | block;
-	note(LAB_FORGOT, p, r.start / LAB_PAGE,
-	     (r.end - r.start) / LAB_PAGE, leaf);
+	subject_note(LAB_FORGOT, p, r.start / LAB_PAGE,
+		     (r.end - r.start) / LAB_PAGE, leaf);
 	for (page = r.start / LAB_PAGE;
 	     page < r.end / LAB_PAGE && page < LAB_PAGES; page++)
 		smmu_reg_write(lab.smmu, SMMU_CB_BASE(ctx->slot) +
@@ -536,11 +538,11 @@ vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
 	struct process *p = process_of(vma->vm_mm);
 	bool write = flags & FAULT_FLAG_WRITE;
 	u64 page = va / LAB_PAGE;
-	u64 d = *entry(p, page);
+	u64 d = *process_pte(p, page);
 
 	shim_fault_rules(vma, va, write, where);
-	note(LAB_ASKED, number(p), page, write, 0);
-	moment(LAB_AT_PAGE, page);
+	subject_note(LAB_ASKED, process_number(p), page, write, 0);
+	subject_moment(LAB_AT_PAGE, page);
 	if (p->says[page % LAB_PAGES])
 		return p->says[page % LAB_PAGES];
 	if (!d && p->room != ~0ull)
@@ -560,7 +562,7 @@ void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
 
 	lab.cause = trace_emit(lab.trace, ev, &at, a0, a1, a2, a3);
 	if (ev == EV_DRV_IRQ_SMMU)
-		note(LAB_LATCH, a0, a1, a2, a3);
+		subject_note(LAB_LATCH, a0, a1, a2, a3);
 }
 
 void shim_log(const struct device *dev, const char *fmt, ...)

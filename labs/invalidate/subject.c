@@ -16,34 +16,35 @@
 
 /* ---- calls of the kernel, in a thread ---- */
 
-static void *at(struct process *p, uint64_t page)
+static void *process_page(struct process *p, uint64_t page)
 {
 	return (void *)(uintptr_t)(p->base + page * LAB_PAGE_BYTES);
 }
 
-static void call(uint32_t op)
+static void subject_call(uint32_t op)
 {
-	struct process *p = process(lab.q[0]);
+	struct process *p = subject_process(lab.q[0]);
 	uint64_t *q = lab.q, start_ns = sim_now(lab.sim), len;
 	int err = 0;
 
 	host_act_for(p->p);
-	remember(p);
+	subject_remember(p);
 	len = q[2] * LAB_PAGE_BYTES;
 	if (op == LAB_ADVISE)
-		err = host_madvise(p->p, at(p, q[1]), len,
+		err = host_madvise(p->p, process_page(p, q[1]), len,
 				   (enum host_advice)q[3]);
 	else if (op == LAB_PROTECT)
-		err = host_mprotect(p->p, at(p, q[1]), len, (int)q[3]);
+		err = host_mprotect(p->p, process_page(p, q[1]), len,
+				    (int)q[3]);
 	else
-		err = host_munmap(p->p, at(p, q[1]), len);
+		err = host_munmap(p->p, process_page(p, q[1]), len);
 	q[0] = (uint64_t)(int64_t)err;
 	q[1] = sim_now(lab.sim) - start_ns;
 }
 
-static void pin(uint64_t *q)
+static void subject_pin(uint64_t *q)
 {
-	struct process *p = process(q[0]);
+	struct process *p = subject_process(q[0]);
 	struct host_mm *mm = host_process_mm(p->p);
 	uint64_t va = p->base + q[1] * LAB_PAGE_BYTES;
 
@@ -55,9 +56,9 @@ static void pin(uint64_t *q)
 		mm_unpin(mm, va, q[2], false);
 }
 
-static void region(uint64_t *q)
+static void subject_region(uint64_t *q)
 {
-	struct process *p = process(q[0]);
+	struct process *p = subject_process(q[0]);
 	struct fl_alloc_pd pd = { .size = sizeof(pd) };
 	struct fl_reg_mr m = {
 		.size = sizeof(m), .addr = p->base + q[2] * LAB_PAGE_BYTES,
@@ -76,9 +77,9 @@ static void region(uint64_t *q)
 }
 
 /* The driver's notifiers alone. */
-static void notify(uint64_t *q, bool release)
+static void subject_notify(uint64_t *q, bool release)
 {
-	struct process *p = process(q[0]);
+	struct process *p = subject_process(q[0]);
 	struct host_mm *mm = host_process_mm(p->p);
 	uint64_t start_ns = sim_now(lab.sim);
 	struct mm_notifier *n;
@@ -104,8 +105,8 @@ static void in_thread(void *arg)
 	switch (asked_op) {
 	case LAB_NEW:
 	case LAB_OPEN:
-		host_act_for(process(q[0])->p);
-		open_card(q);
+		host_act_for(subject_process(q[0])->p);
+		subject_open_card(q);
 		break;
 	case LAB_CLOSE:
 		host_act_for(lab.card[q[0] % LAB_CARDS].of->p);
@@ -113,29 +114,29 @@ static void in_thread(void *arg)
 			   lab.card[q[0] % LAB_CARDS].fd);
 		break;
 	case LAB_CPU:
-		host_act_for(process(q[0])->p);
+		host_act_for(subject_process(q[0])->p);
 		cpu_use(q);
 		break;
 	case LAB_PIN:
-		pin(q);
+		subject_pin(q);
 		break;
 	case LAB_REGION:
-		region(q);
+		subject_region(q);
 		break;
 	case LAB_TELL:
 	case LAB_END_SPACE:
-		notify(q, asked_op == LAB_END_SPACE);
+		subject_notify(q, asked_op == LAB_END_SPACE);
 		break;
 	case LAB_WAIT:
 		sim_sleep(q[0]);
 		break;
 	default:
-		call(asked_op);
+		subject_call(asked_op);
 	}
 	host_act_for(NULL);
 }
 
-static void run(struct subject_msg *m)
+static void subject_run(struct subject_msg *m)
 {
 	struct sim_thread *t;
 
@@ -151,7 +152,7 @@ static void run(struct subject_msg *m)
 
 /* ---- the whole ---- */
 
-static void start(uint64_t *q)
+static void subject_start(uint64_t *q)
 {
 	struct sim_config sc = { .mode = SIM_LOCKSTEP, .seed = 1 };
 	struct trace_config tc = { .ring_records = NEWEST };
@@ -173,11 +174,11 @@ static void start(uint64_t *q)
 	lab.k = lab.board ? host_create(&hc, &error) : NULL;
 	lab.log = calloc(NEWEST, sizeof(*lab.log));
 	if (!lab.k || !lab.log)
-		give_up("no board", error);
+		subject_give_up("no board", error);
 	error = host_driver_probe(lab.k, &dp);
 	if (error)
-		give_up("the driver's probe, which ends with a TLB synchronise",
-			error);
+		subject_give_up("the driver's probe, which ends with a TLB synchronise",
+				error);
 	d = sim_domain_create(lab.sim, "card");
 	for (i = 0; i < LAB_CHANNELS; i++)
 		sim_actor_init(d, &lab.channel[i].actor, "card", card_step,
@@ -186,7 +187,7 @@ static void start(uint64_t *q)
 	q[0] = 0;	/* which opens the card */
 }
 
-static void busy(const uint64_t *q)
+static void subject_check_busy(const uint64_t *q)
 {
 	unsigned int i;
 
@@ -224,7 +225,7 @@ static void log_put(const struct trace_record *r, uint64_t *a)
 		break;
 	case EV_SMMU_TLBI:
 		a[1] = LAB_EV_TLBI;
-		a[3] = page_of(r->arg[1]);
+		a[3] = subject_page_of(r->arg[1]);
 		a[4] = r->arg[2];
 		a[5] = r->arg[3];
 		break;
@@ -236,11 +237,11 @@ static void log_put(const struct trace_record *r, uint64_t *a)
 		break;
 	case EV_MM_AGE:
 		a[1] = LAB_EV_AGED;
-		a[2] = page_of(r->arg[1]);
+		a[2] = subject_page_of(r->arg[1]);
 		break;
 	case EV_MM_EVICT:
 		a[1] = LAB_EV_EVICTED;
-		a[2] = page_of(r->arg[1]);
+		a[2] = subject_page_of(r->arg[1]);
 		a[3] = r->arg[3];
 		break;
 	case EV_STALE_ACCESS:
@@ -268,9 +269,9 @@ static void log_next(uint64_t *a)
 	}
 }
 
-static void look(uint64_t *q)
+static void subject_look(uint64_t *q)
 {
-	struct process *p = process(q[0]);
+	struct process *p = subject_process(q[0]);
 	struct host_mm *mm = host_process_mm(p->p);
 	uint64_t page = q[1] % LAB_PAGES;
 	uint64_t d = pt_get(mm, p->base + page * LAB_PAGE_BYTES);
@@ -281,7 +282,7 @@ static void look(uint64_t *q)
 	q[3] = q[2] ? dram_tag(lab.k->dram, q[2]) : 0;
 }
 
-static void stats(uint64_t *a)
+static void subject_stats(uint64_t *a)
 {
 	struct host_stats st;
 
@@ -303,7 +304,7 @@ struct trace *subject_trace(void)
 	return lab.trace;
 }
 
-static void at_once(struct subject_msg *m)
+static void subject_at_once(struct subject_msg *m)
 {
 	struct channel *c = &lab.channel[m->arg[0] % LAB_CHANNELS];
 	uint64_t *q = m->arg;
@@ -329,7 +330,7 @@ static void at_once(struct subject_msg *m)
 		       sizeof(struct when));
 		break;
 	case LAB_BUSY:
-		busy(q);
+		subject_check_busy(q);
 		break;
 	case LAB_REFUSE:
 		lab.refuse = (unsigned int)q[0];
@@ -344,10 +345,10 @@ static void at_once(struct subject_msg *m)
 		log_next(q);
 		break;
 	case LAB_LOOK:
-		look(q);
+		subject_look(q);
 		break;
 	case LAB_STATS:
-		stats(q);
+		subject_stats(q);
 		break;
 	case LAB_REG:
 		smmu_reg_read(board_smmu(lab.board), (uint32_t)q[0],
@@ -358,12 +359,12 @@ static void at_once(struct subject_msg *m)
 	}
 }
 
-static bool alone(struct subject_msg *m)
+static bool subject_alone(struct subject_msg *m)
 {
 	if (m->op == LAB_GRACE)
-		grace(m->arg);
+		grace_call(m->arg);
 	else if (m->op == LAB_READER)
-		reader(m->arg);
+		grace_reader(m->arg);
 	else
 		return false;
 	if (m->op == LAB_READER || grace_sim)
@@ -376,18 +377,18 @@ void subject_answer(struct subject_msg *m)
 	const size_t room = sizeof(uint64_t) * (SUBJECT_ARGS - LAB_AT_CHECK);
 	const char *wrong;
 
-	if (alone(m))
+	if (subject_alone(m))
 		return;
 	if (!lab.k == (m->op != LAB_NEW)) {
 		m->status = SUBJECT_BAD;
 		return;
 	}
 	if (m->op == LAB_NEW)
-		start(m->arg);
+		subject_start(m->arg);
 	if ((m->op <= LAB_REGION && m->op != LAB_PROCESS) || m->op == LAB_WAIT)
-		run(m);
+		subject_run(m);
 	else
-		at_once(m);
+		subject_at_once(m);
 	wrong = host_check(lab.k, true);
 	memset(&m->arg[LAB_AT_CHECK], 0, room);
 	if (wrong)

@@ -58,7 +58,7 @@ static struct {
 } lab;
 
 /* The board is not there: say why, before it looks like a crash of nothing. */
-static _Noreturn void give_up(const char *what, int err)
+static _Noreturn void subject_give_up(const char *what, int err)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(err < 0 ? -err : err));
 	abort();
@@ -66,7 +66,7 @@ static _Noreturn void give_up(const char *what, int err)
 
 /* ---- the card ---- */
 
-static void note(enum lab_event ev, uint64_t b)
+static void subject_note(enum lab_event ev, uint64_t b)
 {
 	struct trace_at at = { .board = 1 };
 
@@ -110,7 +110,7 @@ static uint64_t card_step(void *arg, uint64_t now_ns)
 
 	(void)now_ns;
 	if (c->open && !c->lasts)
-		note(LAB_EV_LANDED, (uint64_t)(c - lab.channel));
+		subject_note(LAB_EV_LANDED, (uint64_t)(c - lab.channel));
 	card_end(c);
 	if (!c->left)
 		return SIM_IDLE;
@@ -119,7 +119,7 @@ static uint64_t card_step(void *arg, uint64_t now_ns)
 	return c->lasts;
 }
 
-static void moment(enum lab_moment m)
+static void subject_moment(enum lab_moment m)
 {
 	struct when *w = &lab.when[m];
 	struct channel *c = &lab.channel[w->channel % LAB_CHANNELS];
@@ -129,7 +129,7 @@ static void moment(enum lab_moment m)
 		return;
 	w->times--;
 	st = card_begin(c, w->card, w->page, w->write, w->seed);
-	note(LAB_EV_CARD, (uint64_t)st | w->page << 16);
+	subject_note(LAB_EV_CARD, (uint64_t)st | w->page << 16);
 	if (w->lasts)
 		sim_alarm(&c->actor, sim_now(lab.sim) + w->lasts);
 	else
@@ -138,7 +138,7 @@ static void moment(enum lab_moment m)
 
 /* ---- a process and its CPU ---- */
 
-static uint64_t page_of(uint64_t va)
+static uint64_t subject_page_of(uint64_t va)
 {
 	uint64_t base = lab.process[0].base;
 
@@ -169,19 +169,20 @@ static int cpu_close(void *arg, uint64_t va, uint64_t npages)
 	}
 	for (i = 0; i < npages && page + i < LAB_PAGES; i++)
 		p->view[page + i].prot = 0;
-	note(LAB_EV_CLOSE, page | npages << 16);
-	moment(LAB_AT_CLOSE);
+	subject_note(LAB_EV_CLOSE, page | npages << 16);
+	subject_moment(LAB_AT_CLOSE);
 	return 0;
 }
 
 static const struct host_cpu_ops cpu_ops = { cpu_open, cpu_close };
 
 /* What of a range could still be used. */
-static void tell(struct process *p, enum lab_event ev, uint64_t start,
-		 uint64_t end)
+static void subject_tell(struct process *p, enum lab_event ev, uint64_t start,
+			 uint64_t end)
 {
 	struct host_mm *mm = host_process_mm(p->p);
-	uint64_t page = page_of(start), n, i, valid = 0, open = 0, gone = 0, d;
+	uint64_t page = subject_page_of(start), n, i, valid = 0, open = 0,
+		gone = 0, d;
 	struct trace_at at = { .board = 1 };
 
 	n = (end - start + LAB_PAGE_BYTES - 1) / LAB_PAGE_BYTES;
@@ -201,18 +202,20 @@ static void hear_tell(struct mm_notifier *n, struct host_mm *mm, uint64_t start,
 		      uint64_t end)
 {
 	(void)mm;
-	tell((struct process *)((char *)n - offsetof(struct process, tell)),
-	     LAB_EV_TELL, start, end);
-	moment(LAB_AT_TELL);
+	subject_tell((struct process *)((char *)n -
+					offsetof(struct process, tell)),
+		     LAB_EV_TELL, start, end);
+	subject_moment(LAB_AT_TELL);
 }
 
 static void hear_told(struct mm_notifier *n, struct host_mm *mm, uint64_t start,
 		      uint64_t end)
 {
 	(void)mm;
-	tell((struct process *)((char *)n - offsetof(struct process, told)),
-	     LAB_EV_TOLD, start, end);
-	moment(LAB_AT_TOLD);
+	subject_tell((struct process *)((char *)n -
+					offsetof(struct process, told)),
+		     LAB_EV_TOLD, start, end);
+	subject_moment(LAB_AT_TOLD);
 }
 
 static void hear_release(struct mm_notifier *n, struct host_mm *mm)
@@ -220,13 +223,13 @@ static void hear_release(struct mm_notifier *n, struct host_mm *mm)
 	(void)n, (void)mm;
 }
 
-static struct process *process(uint64_t i)
+static struct process *subject_process(uint64_t i)
 {
 	return &lab.process[i % lab.processes];
 }
 
 /* The tags that its frames have now. */
-static void remember(struct process *p)
+static void subject_remember(struct process *p)
 {
 	struct host_mm *mm = host_process_mm(p->p);
 	uint64_t i, d;
@@ -260,9 +263,9 @@ static void new_process(void)
 	mm_notifier_register(host_process_mm(p->p), &p->told);
 }
 
-static void open_card(uint64_t *q)
+static void subject_open_card(uint64_t *q)
 {
-	struct process *p = process(q[0]);
+	struct process *p = subject_process(q[0]);
 	unsigned int i = lab.cards++;
 	int fd;
 
@@ -271,7 +274,7 @@ static void open_card(uint64_t *q)
 	mm_notifier_unregister(host_process_mm(p->p), &p->tell);
 	fd = host_open(p->p, NULL);
 	if (fd < 0)
-		give_up("the card cannot be opened", fd);
+		subject_give_up("the card cannot be opened", fd);
 	mm_notifier_register(host_process_mm(p->p), &p->tell);
 	lab.card[i].of = p;
 	lab.card[i].fd = fd;
@@ -283,7 +286,7 @@ static void open_card(uint64_t *q)
 
 static void cpu_use(uint64_t *q)
 {
-	struct process *p = process(q[0]);
+	struct process *p = subject_process(q[0]);
 	uint64_t page = q[1] % LAB_PAGES, sum = 0, i;
 	int need = q[2] ? HOST_WRITE : HOST_READ, err = 0;
 	uint8_t *mem;

@@ -73,7 +73,7 @@ static void grace_new(bool threads)
 		abort();
 }
 
-static void grace(uint64_t *q)
+static void grace_call(uint64_t *q)
 {
 	unsigned int channel = (unsigned int)q[1] % 8;
 	uint64_t op = q[0];
@@ -102,7 +102,7 @@ static void *reader_main(void *arg)
 	return arg;
 }
 
-static void reader(uint64_t *q)
+static void grace_reader(uint64_t *q)
 {
 	pthread_t t;
 

@@ -215,7 +215,7 @@ struct trace *subject_trace(void)
 	return lab.trace;
 }
 
-static void act(struct subject_msg *m)
+static void subject_act(struct subject_msg *m)
 {
 	uint64_t *q = m->arg;
 
@@ -274,7 +274,7 @@ void subject_answer(struct subject_msg *m)
 		m->status = SUBJECT_BAD;
 		return;
 	}
-	act(m);
+	subject_act(m);
 	wrong = engine_check(lab.e);
 	memset(&m->arg[LAB_AT_CHECK], 0, room);
 	if (wrong)

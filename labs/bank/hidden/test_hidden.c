@@ -107,7 +107,7 @@ static void random_rest(unsigned int n)
 	bench_sctlr(n, bits);
 }
 
-static void compare(unsigned int n, unsigned int banks)
+static void hidden_compare(unsigned int n, unsigned int banks)
 {
 	const struct model *m = &model[n];
 	bool up = false, busy = false;
@@ -151,7 +151,7 @@ static void random_use(unsigned int banks, unsigned int steps)
 			random_resume(n);
 		else
 			random_rest(n);
-		compare(n, banks);
+		hidden_compare(n, banks);
 	}
 }
 

@@ -25,7 +25,7 @@ static struct {
 	unsigned int count, next;	/* the next to be looked at */
 } bench;
 
-static void ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
+static void bench_ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
 {
 	struct subject_msg m = { .op = op, .arg = { a, b, c } };
 
@@ -34,7 +34,7 @@ static void ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
 
 void bench_write(uint32_t off, unsigned int bytes, uint64_t value)
 {
-	ask(LAB_REG_WRITE, off, bytes, value);
+	bench_ask(LAB_REG_WRITE, off, bytes, value);
 }
 
 uint64_t bench_read(uint32_t off, unsigned int bytes)
@@ -49,7 +49,7 @@ void bench_new(void)
 {
 	memset(&bench, 0, sizeof(bench));
 	judge_did("a new SMMU");
-	ask(LAB_NEW, 0, 0, 0);
+	bench_ask(LAB_NEW, 0, 0, 0);
 	bench_write(GR0(CR0), 4, SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
 		    SMMU_GR0_CR0_USFCFG);
 }
@@ -59,9 +59,10 @@ uint16_t bench_stream(unsigned int bank, unsigned int how)
 	return (uint16_t)((STREAM + bank) | (how & ELSEWHERE ? OTHER_TBU : 0));
 }
 
-static void poke(unsigned int bank, uint64_t va, uint64_t desc)
+static void bench_poke_desc(unsigned int bank, uint64_t va, uint64_t desc)
 {
-	ask(LAB_POKE, LAB_BASE + bank * TABLE_BYTES + 8 * (va >> 21), desc, 0);
+	bench_ask(LAB_POKE, LAB_BASE + bank * TABLE_BYTES + 8 * (va >> 21),
+		  desc, 0);
 }
 
 void bench_sctlr(unsigned int bank, uint32_t bits)
@@ -77,10 +78,10 @@ void bench_bank(unsigned int bank, uint32_t bits)
 {
 	unsigned int other = bank + SMMU_BANKS;
 
-	poke(bank, GOOD, FRAME | D_RW);
-	poke(bank, RDONLY, FRAME | D_RW | PTE_RDONLY);
-	poke(bank, AGED, FRAME | (D_RW & ~PTE_AF));
-	poke(bank, WIDE, UINT64_C(1) << 44 | D_RW);
+	bench_poke_desc(bank, GOOD, FRAME | D_RW);
+	bench_poke_desc(bank, RDONLY, FRAME | D_RW | PTE_RDONLY);
+	bench_poke_desc(bank, AGED, FRAME | (D_RW & ~PTE_AF));
+	bench_poke_desc(bank, WIDE, UINT64_C(1) << 44 | D_RW);
 	bench_write(GR1(CBAR(bank)), 4, 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
 	bench_write(GR1(CBA2R(bank)), 4, SMMU_GR1_CBA2R_VA64);
 	bench_write(CB(bank, TTBR0), 8, (LAB_BASE + bank * TABLE_BYTES) |
@@ -105,13 +106,13 @@ void bench_one(uint32_t bits)
 void bench_map(unsigned int bank, uint64_t va)
 {
 	judge_did("bank %u: a page at va 0x%" PRIx64, bank, va);
-	poke(bank, va, FRAME | D_RW);
+	bench_poke_desc(bank, va, FRAME | D_RW);
 }
 
 void bench_reset(void)
 {
 	judge_did("reset");
-	ask(LAB_RESET, 0, 0, 0);
+	bench_ask(LAB_RESET, 0, 0, 0);
 }
 
 /* The bits of FSR in words. */
@@ -297,7 +298,7 @@ void bench_who(unsigned int bank, uint16_t stream)
 }
 
 /* What is outside; who was let go is put in line. */
-static struct subject_msg seen(void)
+static struct subject_msg bench_seen(void)
 {
 	struct subject_msg m;
 	uint64_t i;
@@ -319,18 +320,18 @@ static struct subject_msg seen(void)
 
 void bench_line(bool up)
 {
-	judge_same("the interrupt line", seen().arg[0] ? "up" : "down",
+	judge_same("the interrupt line", bench_seen().arg[0] ? "up" : "down",
 		   up ? "up" : "down");
 }
 
 void bench_line_changes(uint64_t times)
 {
-	judge_equal("changes of the line", seen().arg[1], times);
+	judge_equal("changes of the line", bench_seen().arg[1], times);
 }
 
 void bench_busy(bool busy)
 {
-	judge_same("is any access stalled", seen().arg[2] ? "yes" : "no",
+	judge_same("is any access stalled", bench_seen().arg[2] ? "yes" : "no",
 		   busy ? "yes" : "no");
 }
 
@@ -343,7 +344,7 @@ static void gone_text(char *text, size_t size, uint64_t ticket, bool terminate)
 /* Who was let go next; false: nobody. */
 static bool next_gone(char *text, size_t size)
 {
-	seen();
+	bench_seen();
 	snprintf(text, size, "nobody");
 	if (bench.next == bench.count)
 		return false;

@@ -84,7 +84,7 @@ JUDGE(line_multi, "MULTI alone holds the line, FORMAT alone does not")
 	bench_line(true);
 }
 
-static void global(uint32_t cr0, uint32_t gfsr, bool up)
+static void line_check_global(uint32_t cr0, uint32_t gfsr, bool up)
 {
 	judge_did("CR0 with%s%s, GFSR 0x%x",
 		  cr0 & SMMU_GR0_CR0_GFIE ? " GFIE" : "",
@@ -98,18 +98,18 @@ static void global(uint32_t cr0, uint32_t gfsr, bool up)
 JUDGE(line_global, "global faults raise it as well, whatever they are, by GFIE")
 {
 	bench_one(ON);
-	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_USF, true);
-	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_ICF, true);
-	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_UCBF, true);
-	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_SMCF, true);
-	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_MULTI, true);
-	global(SMMU_GR0_CR0_GFRE, SMMU_GR0_GFSR_USF, false);
-	global(SMMU_GR0_CR0_GFRE, SMMU_GR0_GFSR_ICF, false);
-	global(0, SMMU_GR0_GFSR_USF | SMMU_GR0_GFSR_ICF, false);
+	line_check_global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_USF, true);
+	line_check_global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_ICF, true);
+	line_check_global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_UCBF, true);
+	line_check_global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_SMCF, true);
+	line_check_global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_MULTI, true);
+	line_check_global(SMMU_GR0_CR0_GFRE, SMMU_GR0_GFSR_USF, false);
+	line_check_global(SMMU_GR0_CR0_GFRE, SMMU_GR0_GFSR_ICF, false);
+	line_check_global(0, SMMU_GR0_GFSR_USF | SMMU_GR0_GFSR_ICF, false);
 	judge_did("a bank beside a global fault");
 	bench_access(0, COLD, READ);
 	bench_line(true);
-	global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_USF, true);
+	line_check_global(SMMU_GR0_CR0_GFIE, SMMU_GR0_GFSR_USF, true);
 	bench_clear(0, TF);
 	bench_line(true);
 	bench_write(GR0(GFSR), 4, SMMU_GR0_GFSR_USF);

@@ -6,7 +6,8 @@
 #define TURNS	400u
 
 /* The engine, for one block that a peer writes: until all its pages go through. */
-static unsigned int land(unsigned int first, unsigned int *serial, bool evict)
+static unsigned int hidden_land(unsigned int first, unsigned int *serial,
+				bool evict)
 {
 	unsigned int faults = 0, page, at;
 	struct report r = a_report;
@@ -44,13 +45,14 @@ JUDGE(whole_write, "blocks land, one page or all of it at a time")
 
 	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE);
 	judge_equal("faults of a block, a page each",
-		    land(FIRST, &serial, false), PAGES);
+		    hidden_land(FIRST, &serial, false), PAGES);
 	bench_open(0, STREAM, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
-	judge_equal("faults, a block each", land(FIRST, &serial, false), 1);
+	judge_equal("faults, a block each", hidden_land(FIRST, &serial, false),
+		    1);
 	judge_did("what was only read before: the TLB has it as read-only");
 	bench_pages(0, FIRST + 8, PAGES, LAB_CLEAN);
 	bench_access(STREAM, VA(FIRST + 8, 0), false, 1, IS_OK);
-	judge_equal("faults, a clean block", land(FIRST + 8, &serial, false), 1);
+	judge_equal("faults, a clean block", hidden_land(FIRST + 8, &serial, false), 1);
 }
 
 JUDGE(evicted_again, "pages that leave again and again: it lands all the same")
@@ -61,7 +63,7 @@ JUDGE(evicted_again, "pages that leave again and again: it lands all the same")
 	for (i = 0; i < 20; i++) {
 		bench_pages(0, FIRST, PAGES, LAB_ABSENT);
 		bench_smmu(SMMU_CB_BASE(SLOT) + SMMU_CB_TLBIALL, 4, 0);
-		faults += land(FIRST, &serial, true);
+		faults += hidden_land(FIRST, &serial, true);
 	}
 	judge_at_least("faults", faults, 20);
 	bench_counts(0, LAB_FAULTS, faults);

@@ -11,7 +11,7 @@ const struct report a_report = {
 };
 
 /* Ask; whatever was done, a debug kernel must have nothing to say. */
-static uint64_t ask(struct subject_msg *m)
+static uint64_t bench_ask(struct subject_msg *m)
 {
 	char check[sizeof(uint64_t) * (SUBJECT_ARGS - LAB_AT_CHECK) + 1] = "";
 
@@ -22,18 +22,18 @@ static uint64_t ask(struct subject_msg *m)
 	return m->arg[0];
 }
 
-static uint64_t ask4(uint32_t op, uint64_t a, uint64_t b, uint64_t c,
-		     uint64_t d)
+static uint64_t bench_ask4(uint32_t op, uint64_t a, uint64_t b, uint64_t c,
+			   uint64_t d)
 {
 	struct subject_msg m = { .op = op, .arg = { a, b, c, d } };
 
-	return ask(&m);
+	return bench_ask(&m);
 }
 
 void bench_new(void)
 {
 	judge_did("a new card");
-	ask4(LAB_NEW, 0, 0, 0, 0);
+	bench_ask4(LAB_NEW, 0, 0, 0, 0);
 }
 
 void bench_open(unsigned int p, unsigned int stream, unsigned int mode,
@@ -46,9 +46,9 @@ void bench_open(unsigned int p, unsigned int stream, unsigned int mode,
 		  "asks for %s", p, stream,
 		  mode == FL_IOC_POLICY_STALL ? "stall" : "terminate",
 		  ask_for[resolve]);
-	ask4(LAB_OPEN, p, stream, mode, resolve);
-	ask4(LAB_MAP, p, FIRST, COUNT, MAY_READ | MAY_WRITE);
-	ask4(LAB_REGION, p, VA(FIRST, 0), VA(COUNT, 0), 1);
+	bench_ask4(LAB_OPEN, p, stream, mode, resolve);
+	bench_ask4(LAB_MAP, p, FIRST, COUNT, MAY_READ | MAY_WRITE);
+	bench_ask4(LAB_REGION, p, VA(FIRST, 0), VA(COUNT, 0), 1);
 }
 
 void bench_usual(unsigned int mode, unsigned int resolve)
@@ -60,14 +60,14 @@ void bench_usual(unsigned int mode, unsigned int resolve)
 void bench_close(unsigned int p)
 {
 	judge_did("process %u leaves the card", p);
-	ask4(LAB_CLOSE, p, 0, 0, 0);
+	bench_ask4(LAB_CLOSE, p, 0, 0, 0);
 }
 
 void bench_region(unsigned int p, uint64_t va, uint64_t bytes, bool write)
 {
 	judge_did("process %u: the region is 0x%" PRIx64 " to 0x%" PRIx64 "%s",
 		  p, va, va + bytes, write ? "" : ", not to be written");
-	ask4(LAB_REGION, p, va, bytes, write);
+	bench_ask4(LAB_REGION, p, va, bytes, write);
 }
 
 void bench_map(unsigned int p, unsigned int first, unsigned int n,
@@ -78,7 +78,7 @@ void bench_map(unsigned int p, unsigned int first, unsigned int n,
 		  flags && !(flags & MAY_WRITE) ? ", not to be written" : "",
 		  flags && !(flags & MAY_READ) ? ", not to be read" : "",
 		  flags & (IS_IO | IS_PFNMAP) ? ", registers of a device" : "");
-	ask4(LAB_MAP, p, first, n, flags);
+	bench_ask4(LAB_MAP, p, first, n, flags);
 }
 
 void bench_pages(unsigned int p, unsigned int first, unsigned int n,
@@ -89,7 +89,7 @@ void bench_pages(unsigned int p, unsigned int first, unsigned int n,
 
 	judge_did("process %u: pages %u to %u are %s", p, first, first + n - 1,
 		  name[is]);
-	ask4(LAB_PAGES_ARE, p, first, n, is);
+	bench_ask4(LAB_PAGES_ARE, p, first, n, is);
 }
 
 void bench_says(unsigned int p, unsigned int page, unsigned int fault)
@@ -97,7 +97,7 @@ void bench_says(unsigned int p, unsigned int page, unsigned int fault)
 	judge_did("process %u: asked for page %u the kernel says %s", p, page,
 		  fault == SAYS_OOM ? "VM_FAULT_OOM" :
 		  fault == SAYS_MAJOR ? "VM_FAULT_MAJOR" : "VM_FAULT_SIGSEGV");
-	ask4(LAB_FAULT_SAYS, p, page, fault, 0);
+	bench_ask4(LAB_FAULT_SAYS, p, page, fault, 0);
 }
 
 void bench_change(unsigned int p, enum lab_change what, uint64_t value)
@@ -115,7 +115,7 @@ void bench_change(unsigned int p, enum lab_change what, uint64_t value)
 		judge_did("process %u: %s: 0x%" PRIx64, p, name[what], value);
 	else
 		judge_did("process %u: %s", p, name[what]);
-	ask4(LAB_CHANGE, p, what, value, 0);
+	bench_ask4(LAB_CHANGE, p, what, value, 0);
 }
 
 void bench_report(const struct report *r)
@@ -127,7 +127,7 @@ void bench_report(const struct report *r)
 		  r->side ? "receive" : "transmit", r->index, r->serial,
 		  r->stream, r->write ? "write" : "read", r->va, r->len,
 		  r->map, r->left);
-	ask(&m);
+	bench_ask(&m);
 }
 
 void bench_channel(unsigned int side, unsigned int index, uint64_t va,
@@ -143,7 +143,7 @@ void bench_channel(unsigned int side, unsigned int index, uint64_t va,
 		  "of the block are left and 0x%" PRIx64 " of the transfer%s",
 		  side ? "write" : "read", va, index, left, xfer_left,
 		  held ? "; it is held" : "");
-	ask(&m);
+	bench_ask(&m);
 }
 
 void bench_access(unsigned int stream, uint64_t va, bool write,
@@ -155,12 +155,12 @@ void bench_access(unsigned int stream, uint64_t va, bool write,
 
 	judge_did("the card %s 0x%" PRIx64 ", stream 0x%x (access %u)",
 		  write ? "writes" : "reads", va, stream, ticket);
-	came = ask4(LAB_ACCESS, stream, va, write, ticket);
+	came = bench_ask4(LAB_ACCESS, stream, va, write, ticket);
 	judge_same("the access", came < 4 ? name[came] : "?", name[want]);
 }
 
 /* Those that the tests write. */
-static void name_of(uint32_t off, char name[40])
+static void bench_reg_name(uint32_t off, char name[40])
 {
 	static const struct { uint32_t off; const char *name; } cb[] = {
 		{ SMMU_CB_SCTLR, "SCTLR" }, { SMMU_CB_FAR, "FAR" },
@@ -186,14 +186,14 @@ void bench_smmu(uint32_t off, unsigned int bytes, uint64_t value)
 	char name[40];
 
 	snprintf(name, sizeof(name), "register 0x%x", off);
-	name_of(off, name);
+	bench_reg_name(off, name);
 	judge_did("the SMMU's %s is set to 0x%" PRIx64, name, value);
-	ask4(LAB_SMMU_WRITE, off, bytes, value, 0);
+	bench_ask4(LAB_SMMU_WRITE, off, bytes, value, 0);
 }
 
 uint64_t bench_smmu_get(uint32_t off, unsigned int bytes)
 {
-	return ask4(LAB_SMMU_READ, off, bytes, 0, 0);
+	return bench_ask4(LAB_SMMU_READ, off, bytes, 0, 0);
 }
 
 void bench_irq(enum lab_line line, unsigned int handled)
@@ -202,7 +202,7 @@ void bench_irq(enum lab_line line, unsigned int handled)
 
 	judge_did("%s", line == LAB_LINE_SMMU ? "fl_irq_smmu(), while its line is up" :
 						"fl_irq_fault(), while its line is up");
-	ask(&m);
+	bench_ask(&m);
 	judge_same("the interrupt line then", m.arg[2] ? "high" : "low", "low");
 	judge_equal("calls that said IRQ_HANDLED", m.arg[1], handled);
 }
@@ -210,7 +210,7 @@ void bench_irq(enum lab_line line, unsigned int handled)
 void bench_work(unsigned int items)
 {
 	judge_did("workers take what is queued");
-	judge_equal("items of work", ask4(LAB_WORK, 0, 0, 0, 0), items);
+	judge_equal("items of work", bench_ask4(LAB_WORK, 0, 0, 0, 0), items);
 }
 
 void bench_serve(const struct report *r)
@@ -241,7 +241,7 @@ void bench_when(enum lab_moment at, uint64_t value, const char *words,
 		judge_did("(when %s %u: %s)", name[at], (unsigned int)value,
 			  words);
 	memcpy(m.arg + 3, args, n * sizeof(*args));
-	ask(&m);
+	bench_ask(&m);
 }
 
 /* ---- notes ---- */
@@ -251,7 +251,7 @@ const uint64_t *bench_take(void)
 	static struct subject_msg m;
 
 	m = (struct subject_msg){ .op = LAB_NOTE };
-	ask(&m);
+	bench_ask(&m);
 	return m.arg;
 }
 
@@ -275,7 +275,7 @@ static void note_text(const uint64_t *n, char text[120])
 			 (unsigned int)n[3], (unsigned int)n[4]);
 }
 
-static void expect(uint64_t kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+static void bench_expect(uint64_t kind, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	const uint64_t want[] = { kind, a, b, c, d };
 	char came_text[120], want_text[120];
@@ -290,27 +290,27 @@ void bench_asked(unsigned int p, unsigned int first, unsigned int n, bool write)
 	unsigned int i;
 
 	for (i = 0; i < n; i++)
-		expect(LAB_ASKED, p, first + i, write, 0);
+		bench_expect(LAB_ASKED, p, first + i, write, 0);
 }
 
 void bench_forgot(unsigned int p, unsigned int first, unsigned int n)
 {
-	expect(LAB_FORGOT, p, first, n, 1);
+	bench_expect(LAB_FORGOT, p, first, n, 1);
 }
 
 void bench_ready(const struct report *r, unsigned int code)
 {
-	expect(LAB_READY, r->index, r->side, r->serial, code);
+	bench_expect(LAB_READY, r->index, r->side, r->serial, code);
 }
 
 void bench_resumed(unsigned int ticket, bool terminated)
 {
-	expect(LAB_RESUMED, ticket, terminated, 0, 0);
+	bench_expect(LAB_RESUMED, ticket, terminated, 0, 0);
 }
 
 void bench_turned_away(void)
 {
-	expect(LAB_TURNED_AWAY, SLOT, 0, 0, 0);
+	bench_expect(LAB_TURNED_AWAY, SLOT, 0, 0, 0);
 }
 
 void bench_latch(unsigned int bank, uint32_t fsr, uint64_t far, bool write)
@@ -331,7 +331,7 @@ void bench_latch(unsigned int bank, uint32_t fsr, uint64_t far, bool write)
 
 void bench_nothing(void)
 {
-	expect(LAB_NOTHING, 0, 0, 0, 0);
+	bench_expect(LAB_NOTHING, 0, 0, 0, 0);
 }
 
 /* ---- what is to be had by asking ---- */
@@ -347,11 +347,11 @@ void bench_counts(unsigned int p, enum lab_count which, uint64_t n)
 	};
 	struct subject_msg m = { .op = LAB_COUNTS, .arg = { p } };
 
-	ask(&m);
+	bench_ask(&m);
 	judge_equal(name[which], m.arg[which], n);
 }
 
-static void result(const char *what, uint64_t came, int want)
+static void bench_result(const char *what, uint64_t came, int want)
 {
 	char a[32], b[32];
 
@@ -369,8 +369,8 @@ void bench_resolve(unsigned int p, uint64_t va, unsigned int len, uint64_t left,
 	judge_did("fl_request_resolve: process %u, va 0x%" PRIx64 ", len %u, "
 		  "left %" PRIu64 ", map 0x%x, %s", p, va, len, left, map,
 		  write ? "write" : "read");
-	ask(&m);
-	result("what fl_request_resolve gives", m.arg[0], want);
+	bench_ask(&m);
+	bench_result("what fl_request_resolve gives", m.arg[0], want);
 }
 
 void bench_populate(unsigned int p, unsigned int first, unsigned int n,
@@ -382,8 +382,8 @@ void bench_populate(unsigned int p, unsigned int first, unsigned int n,
 	judge_did("fl_populate: process %u, pages %u to %u, %s%s", p, first,
 		  first + n - 1, write ? "write" : "read",
 		  ahead ? ", ahead" : "");
-	ask(&m);
-	result("what fl_populate gives", m.arg[0], want);
+	bench_ask(&m);
+	bench_result("what fl_populate gives", m.arg[0], want);
 	if (!t)
 		return;
 	judge_equal("pages that it brought in", m.arg[1], t->pages_in);

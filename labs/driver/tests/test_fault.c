@@ -2,8 +2,8 @@
 /* Steps 1 to 6: from the engine's report to READY. */
 #include "labs/driver/tests/bench.h"
 
-static struct report other(unsigned int index, unsigned int serial,
-			   unsigned int page)
+static struct report other_report(unsigned int index, unsigned int serial,
+				  unsigned int page)
 {
 	struct report r = a_report;
 
@@ -15,7 +15,8 @@ static struct report other(unsigned int index, unsigned int serial,
 
 JUDGE(taken, "the top half takes all reports that are there")
 {
-	struct report a = other(1, 1, FIRST), b = other(2, 2, FIRST + 4);
+	struct report a = other_report(1, 1, FIRST),
+		b = other_report(2, 2, FIRST + 4);
 
 	bench_new();
 	judge_did("three reports, of nobody");
@@ -150,7 +151,7 @@ JUDGE(tells_map, "its map, and what is left of the transfer")
 
 JUDGE(not_mixed, "each report by itself: read before it is taken off")
 {
-	struct report b = other(9, 100, FIRST + 8);
+	struct report b = other_report(9, 100, FIRST + 8);
 
 	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	b.side = TX;
@@ -169,7 +170,7 @@ JUDGE(not_mixed, "each report by itself: read before it is taken off")
 
 JUDGE(both_sides, "a transmit and a receive context of one number are two")
 {
-	struct report b = other(3, 9, FIRST + 8);
+	struct report b = other_report(3, 9, FIRST + 8);
 
 	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	b.side = TX;
@@ -185,7 +186,7 @@ JUDGE(both_sides, "a transmit and a receive context of one number are two")
 
 JUDGE(newest, "of two reports of a context that wait, the newer one counts")
 {
-	struct report b = other(3, 8, FIRST + 8);
+	struct report b = other_report(3, 8, FIRST + 8);
 
 	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&a_report);
@@ -200,7 +201,7 @@ JUDGE(newest, "of two reports of a context that wait, the newer one counts")
 
 JUDGE(taken_once, "a report is answered once")
 {
-	struct report b = other(3, 8, FIRST + 8);
+	struct report b = other_report(3, 8, FIRST + 8);
 
 	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&a_report);
@@ -217,7 +218,7 @@ JUDGE(taken_once, "a report is answered once")
 
 JUDGE(own_copy, "a report that comes while its worker is busy waits")
 {
-	struct report b = other(3, 8, FIRST + 8);
+	struct report b = other_report(3, 8, FIRST + 8);
 
 	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&a_report);

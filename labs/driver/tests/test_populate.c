@@ -2,8 +2,8 @@
 /* Steps 10 to 15 and 17: pages, and what the kernel is asked for them. */
 #include "labs/driver/tests/bench.h"
 
-static void range(uint64_t addr, uint64_t length, bool want, uint64_t start,
-		  uint64_t end)
+static void populate_range(uint64_t addr, uint64_t length, bool want,
+			   uint64_t start, uint64_t end)
 {
 	struct subject_msg m = { .op = LAB_RANGE, .arg = { addr, length } };
 
@@ -20,20 +20,20 @@ static void range(uint64_t addr, uint64_t length, bool want, uint64_t start,
 JUDGE(range_pages, "a range is the whole pages that hold it")
 {
 	bench_new();
-	range(VA(64, 5), 100, true, VA(64, 0), VA(65, 0));
-	range(VA(64, 0), 4096, true, VA(64, 0), VA(65, 0));
-	range(VA(64, 4095), 2, true, VA(64, 0), VA(66, 0));
-	range(VA(64, 1), 8192, true, VA(64, 0), VA(67, 0));
-	range(0, 1, true, 0, VA(1, 0));
+	populate_range(VA(64, 5), 100, true, VA(64, 0), VA(65, 0));
+	populate_range(VA(64, 0), 4096, true, VA(64, 0), VA(65, 0));
+	populate_range(VA(64, 4095), 2, true, VA(64, 0), VA(66, 0));
+	populate_range(VA(64, 1), 8192, true, VA(64, 0), VA(67, 0));
+	populate_range(0, 1, true, 0, VA(1, 0));
 }
 
 JUDGE(range_edges, "nothing, and what goes round, is no range")
 {
 	bench_new();
-	range(VA(64, 5), 0, false, 0, 0);
-	range(~UINT64_C(0) - 10, 100, false, 0, 0);
-	range(VA(64, 0), ~UINT64_C(0), false, 0, 0);
-	range(~UINT64_C(0) - 10, 5, false, 0, 0);
+	populate_range(VA(64, 5), 0, false, 0, 0);
+	populate_range(~UINT64_C(0) - 10, 100, false, 0, 0);
+	populate_range(VA(64, 0), ~UINT64_C(0), false, 0, 0);
+	populate_range(~UINT64_C(0) - 10, 5, false, 0, 0);
 }
 
 JUDGE(allowed, "a page of a mapping may be had")
@@ -168,8 +168,8 @@ JUDGE(until_there, "after an error: only what was asked for with success")
 	bench_populate(0, FIRST, 4, true, false, -ENOMEM, &t);
 }
 
-static void forget(unsigned int present, unsigned int first, unsigned int n,
-		   bool write)
+static void populate_forget(unsigned int present, unsigned int first,
+			    unsigned int n, bool write)
 {
 	struct subject_msg m = { .op = LAB_FORGET, .arg = {
 		0, present, VA(first, 0), VA(first + n, 0), write } };
@@ -183,7 +183,7 @@ static void forget(unsigned int present, unsigned int first, unsigned int n,
 JUDGE(forgets, "after a write the TLB forgets what was there")
 {
 	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
-	forget(2, FIRST + 1, 3, true);
+	populate_forget(2, FIRST + 1, 3, true);
 	bench_forgot(0, FIRST + 1, 3);
 	bench_nothing();
 }
@@ -191,8 +191,8 @@ JUDGE(forgets, "after a write the TLB forgets what was there")
 JUDGE(forgets_not, "after a read, or when nothing was there, nothing")
 {
 	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
-	forget(2, FIRST + 1, 3, false);
-	forget(0, 0, 0, true);
+	populate_forget(2, FIRST + 1, 3, false);
+	populate_forget(0, 0, 0, true);
 	bench_nothing();
 }
 

@@ -7,20 +7,20 @@
 #define SS		SMMU_CB_FSR_SS
 #define MULTI		SMMU_CB_FSR_MULTI
 
-static bool interrupts(void)
+static bool stall_interrupts(void)
 {
 	return bench_smmu_get(CB(SCTLR), 4) & SMMU_CB_SCTLR_CFIE;
 }
 
 /* An access of the usual process is held, and the top half has seen it. */
-static void hold(unsigned int page, bool write, unsigned int ticket)
+static void stall_hold(unsigned int page, bool write, unsigned int ticket)
 {
 	bench_access(STREAM, VA(page, 0), write, ticket, IS_HELD);
 	bench_irq(LAB_LINE_SMMU, 1);
 	bench_latch(SLOT, TF | SS, VA(page, 0), write);
 }
 
-static void stalled(unsigned int resolve)
+static void stall_expect(unsigned int resolve)
 {
 	bench_usual(FL_IOC_POLICY_STALL, resolve);
 }
@@ -87,7 +87,7 @@ JUDGE(noted_hard, "what no page cures is noted for the worker")
 
 JUDGE(last_stream, "what an earlier owner's stream met ends at once")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
 	judge_did("another stream still leads to the bank");
 	bench_smmu(SMMU_GR0_S2CR(20), 4, SLOT);
 	bench_smmu(SMMU_GR0_SMR(20), 4, (STREAM + 16) | SMMU_GR0_SMR_VALID);
@@ -101,7 +101,7 @@ JUDGE(last_stream, "what an earlier owner's stream met ends at once")
 
 JUDGE(held_nobody, "an access that is held for nobody ends at once")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
 	bench_close(0);
 	bench_access(STREAM, VA(FIRST, 0), true, 1, IS_HELD);
 	bench_irq(LAB_LINE_SMMU, 1);
@@ -112,8 +112,8 @@ JUDGE(held_nobody, "an access that is held for nobody ends at once")
 
 JUDGE(ss_nobody, "what is held for nobody ends, also when only SS is left of it")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
-	hold(FIRST, true, 1);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
+	stall_hold(FIRST, true, 1);
 	bench_close(0);
 	bench_smmu(CB(SCTLR), 4, SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE |
 		   SMMU_CB_SCTLR_CFIE | SMMU_CB_SCTLR_CFCFG);
@@ -125,10 +125,10 @@ JUDGE(ss_nobody, "what is held for nobody ends, also when only SS is left of it"
 
 JUDGE(held, "an access that is held: no interrupt of the bank, one for a worker")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
 	bench_access(STREAM, VA(FIRST, 0), true, 1, IS_HELD);
 	bench_irq(LAB_LINE_SMMU, 1);
-	judge_equal("SCTLR.CFIE", interrupts(), 0);
+	judge_equal("SCTLR.CFIE", stall_interrupts(), 0);
 	judge_equal("the other bits of SCTLR",
 		    bench_smmu_get(CB(SCTLR), 4) & SMMU_CB_SCTLR_CFCFG,
 		    SMMU_CB_SCTLR_CFCFG);
@@ -139,19 +139,19 @@ JUDGE(held, "an access that is held: no interrupt of the bank, one for a worker"
 
 JUDGE(draining, "of a process that is leaving nobody takes it: fl_stall_end() will")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_QUIET, 1);
 	bench_access(STREAM, VA(FIRST, 0), true, 1, IS_HELD);
 	bench_irq(LAB_LINE_SMMU, 1);
-	judge_equal("SCTLR.CFIE", interrupts(), 0);
+	judge_equal("SCTLR.CFIE", stall_interrupts(), 0);
 	bench_work(0);
 	bench_counts(0, LAB_FAULTS, 0);
 }
 
 JUDGE(worker_at_it, "SS without interrupt: a worker is at it, leave it alone")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
-	hold(FIRST, true, 1);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
+	stall_hold(FIRST, true, 1);
 	bench_open(1, STREAM + 2, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
 	judge_did("the line is shared: another bank's fault");
 	bench_access(STREAM + 2, VA(FIRST, 0), true, 2, IS_REFUSED);
@@ -164,8 +164,8 @@ JUDGE(worker_at_it, "SS without interrupt: a worker is at it, leave it alone")
 
 JUDGE(multi_at_work, "but a fault of the bank while the worker is at it is heard")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
-	hold(FIRST, true, 1);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
+	stall_hold(FIRST, true, 1);
 	bench_smmu(CB(FSRRESTORE), 4, MULTI);
 	judge_did("a fault of another bank has the line");
 	bench_irq(LAB_LINE_SMMU, 1);
@@ -176,8 +176,8 @@ JUDGE(multi_at_work, "but a fault of the bank while the worker is at it is heard
 
 JUDGE(lets_go, "the worker brings the page in, and the access goes on")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
-	hold(FIRST, true, 1);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
+	stall_hold(FIRST, true, 1);
 	bench_work(1);
 	bench_asked(0, FIRST, 1, true);
 	bench_resumed(1, false);
@@ -189,9 +189,9 @@ JUDGE(lets_go, "the worker brings the page in, and the access goes on")
 
 JUDGE(ends_it, "or ends, when the page cannot be had")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
 	bench_map(0, FIRST, 1, 0);
-	hold(FIRST, false, 1);
+	stall_hold(FIRST, false, 1);
 	bench_work(1);
 	bench_resumed(1, true);
 	bench_nothing();
@@ -213,8 +213,8 @@ JUDGE(between, "a fault between FSR and RESUME: both once more, not for ever")
 {
 	unsigned int n;
 
-	stalled(FL_IOC_RESOLVE_BLOCK);
-	hold(FIRST, true, 1);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
+	stall_hold(FIRST, true, 1);
 	WHEN(LAB_AT_RESUME, SLOT, "another channel's fault sets MULTI",
 	     LAB_SMMU_WRITE, CB(FSRRESTORE), 4, MULTI);
 	bench_work(1);
@@ -223,7 +223,7 @@ JUDGE(between, "a fault between FSR and RESUME: both once more, not for ever")
 	bench_resumed(1, false);
 	bench_nothing();
 	bench_counts(0, LAB_STALLS, 1);
-	hold(FIRST + 9, true, 2);
+	stall_hold(FIRST + 9, true, 2);
 	bench_change(0, LAB_STUCK, 1);
 	bench_work(1);
 	bench_asked(0, FIRST + 9, 1, true);
@@ -235,8 +235,8 @@ JUDGE(between, "a fault between FSR and RESUME: both once more, not for ever")
 
 JUDGE(next_held, "the next access that is held is for the top half")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
-	hold(FIRST, true, 1);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
+	stall_hold(FIRST, true, 1);
 	WHEN(LAB_AT_RESUMED, 1, "the card reads on, and is held", LAB_ACCESS,
 	     STREAM, VA(FIRST + 1, 0), 0, 2);
 	bench_work(1);
@@ -253,32 +253,32 @@ JUDGE(next_held, "the next access that is held is for the top half")
 
 JUDGE(hears_again, "then the bank's interrupt is on again")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
-	hold(FIRST, true, 1);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
+	stall_hold(FIRST, true, 1);
 	bench_work(1);
-	judge_equal("SCTLR.CFIE", interrupts(), 1);
+	judge_equal("SCTLR.CFIE", stall_interrupts(), 1);
 	bench_asked(0, FIRST, 1, true);
 	bench_resumed(1, false);
-	hold(FIRST + 9, true, 2);
-	judge_equal("SCTLR.CFIE", interrupts(), 0);
+	stall_hold(FIRST + 9, true, 2);
+	judge_equal("SCTLR.CFIE", stall_interrupts(), 0);
 	bench_work(1);
 	bench_asked(0, FIRST + 9, 1, true);
 	bench_resumed(2, false);
-	judge_equal("SCTLR.CFIE", interrupts(), 1);
+	judge_equal("SCTLR.CFIE", stall_interrupts(), 1);
 	bench_counts(0, LAB_FAULTS, 2);
 }
 
 JUDGE(around, "the channel knows how much of the block is left")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
 	bench_channel(RX, 4, VA(FIRST, 0), 3 * LAB_PAGE, 0, true);
 	bench_channel(TX, 5, VA(FIRST, 0), LAB_PAGE, 0, true);
-	hold(FIRST, true, 1);
+	stall_hold(FIRST, true, 1);
 	bench_work(1);
 	bench_asked(0, FIRST, 3, true);
 	bench_resumed(1, false);
 	bench_channel(TX, 5, VA(FIRST + 9, 0), 2 * LAB_PAGE, 0, true);
-	hold(FIRST + 9, false, 2);
+	stall_hold(FIRST + 9, false, 2);
 	bench_work(1);
 	bench_asked(0, FIRST + 9, 2, false);
 	bench_resumed(2, false);
@@ -286,9 +286,9 @@ JUDGE(around, "the channel knows how much of the block is left")
 
 JUDGE(around_left, "and of the transfer")
 {
-	stalled(FL_IOC_RESOLVE_TRANSFER);
+	stall_expect(FL_IOC_RESOLVE_TRANSFER);
 	bench_channel(RX, 4, VA(FIRST, 0), LAB_PAGE, VA(5, 0), true);
-	hold(FIRST, true, 1);
+	stall_hold(FIRST, true, 1);
 	bench_work(2);
 	bench_asked(0, FIRST, 1, true);
 	bench_resumed(1, false);
@@ -298,7 +298,7 @@ JUDGE(around_left, "and of the transfer")
 	bench_region(0, VA(FIRST + 16, 0), VA(8, 0), true);
 	bench_channel(RX, 4, VA(FIRST + 16, 0), LAB_PAGE,
 		      (UINT64_C(1) << 32) + VA(1, 0), true);
-	hold(FIRST + 16, true, 2);
+	stall_hold(FIRST + 16, true, 2);
 	bench_work(2);
 	bench_asked(0, FIRST + 16, 1, true);
 	bench_resumed(2, false);
@@ -307,14 +307,14 @@ JUDGE(around_left, "and of the transfer")
 
 JUDGE(around_other, "unless it is at something else, or not held")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
 	bench_channel(RX, 4, VA(FIRST + 1, 0), 3 * LAB_PAGE, 0, true);
-	hold(FIRST, true, 1);
+	stall_hold(FIRST, true, 1);
 	bench_work(1);
 	bench_asked(0, FIRST, 1, true);
 	bench_resumed(1, false);
 	bench_channel(RX, 4, VA(FIRST + 9, 0), 3 * LAB_PAGE, 0, false);
-	hold(FIRST + 9, true, 2);
+	stall_hold(FIRST + 9, true, 2);
 	bench_work(1);
 	bench_asked(0, FIRST + 9, 1, true);
 	bench_resumed(2, false);
@@ -322,14 +322,14 @@ JUDGE(around_other, "unless it is at something else, or not held")
 
 JUDGE(around_most, "not more than a block, nor nothing, whatever it says")
 {
-	stalled(FL_IOC_RESOLVE_BLOCK);
+	stall_expect(FL_IOC_RESOLVE_BLOCK);
 	bench_channel(RX, 4, VA(FIRST, 0), VA(100, 0), 0, true);
-	hold(FIRST, true, 1);
+	stall_hold(FIRST, true, 1);
 	bench_work(1);
 	bench_asked(0, FIRST, 4, true);
 	bench_resumed(1, false);
 	bench_channel(RX, 4, VA(FIRST + 9, 0), 0, 0, true);
-	hold(FIRST + 9, true, 2);
+	stall_hold(FIRST + 9, true, 2);
 	bench_work(1);
 	bench_asked(0, FIRST + 9, 1, true);
 	bench_resumed(2, false);

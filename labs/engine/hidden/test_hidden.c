@@ -12,7 +12,7 @@ struct model {
 };
 
 /* The read channel runs: a READY context parks, or its block leaves. */
-static void serve(struct model *m, unsigned int i)
+static void model_serve(struct model *m, unsigned int i)
 {
 	bench_run(SENDS);
 	if (m->missing) {
@@ -26,19 +26,19 @@ static void serve(struct model *m, unsigned int i)
 	bench_faults(0);
 }
 
-static void end(struct model *m, unsigned int status)
+static void model_finish(struct model *m, unsigned int status)
 {
 	m->state = FL_TX_DONE;
 	m->status = status;
 }
 
-static void again(struct model *m, unsigned int i)
+static void model_again(struct model *m, unsigned int i)
 {
 	m->attempt = (m->attempt + 1) % 256;
-	serve(m, i);
+	model_serve(m, i);
 }
 
-static void source(struct model *m, unsigned int i, unsigned int what)
+static void model_source(struct model *m, unsigned int i, unsigned int what)
 {
 	if (what == 0) {
 		bench_ready(TX, i, m->serial + 1, 0);
@@ -46,17 +46,17 @@ static void source(struct model *m, unsigned int i, unsigned int what)
 		bench_expire(i);
 	} else if (what == 2) {
 		bench_ready(TX, i, m->serial, FL_ST_REMOTE_FAULT);
-		end(m, FL_ST_LOCAL_FAULT);
+		model_finish(m, FL_ST_LOCAL_FAULT);
 	} else {
 		m->missing = what == 3;
 		bench_page(2 * i, m->missing);
 		bench_ready(TX, i, m->serial, 0);
-		serve(m, i);
+		model_serve(m, i);
 	}
 }
 
 /* FLYING or DSTFAULT. */
-static void peer(struct model *m, unsigned int i, unsigned int what)
+static void model_peer(struct model *m, unsigned int i, unsigned int what)
 {
 	bool flying = m->state == FL_TX_FLYING;
 
@@ -64,7 +64,7 @@ static void peer(struct model *m, unsigned int i, unsigned int what)
 	case 0:
 		bench_says(3, WOP_ACK, i, m->gen, m->attempt);
 		if (flying)
-			end(m, FL_ST_OK);
+			model_finish(m, FL_ST_OK);
 		break;
 	case 1:
 	case 2:
@@ -73,22 +73,22 @@ static void peer(struct model *m, unsigned int i, unsigned int what)
 		break;
 	case 3:
 		bench_nak(3, i, m->gen, m->attempt, FL_ST_REMOTE_FAULT);
-		end(m, FL_ST_REMOTE_FAULT);
+		model_finish(m, FL_ST_REMOTE_FAULT);
 		break;
 	case 4:
 		bench_says(3, WOP_ACK, i, m->gen, m->attempt - 1);
 		break;
 	case 5:
 		bench_expire(i);
-		again(m, i);
+		model_again(m, i);
 		break;
 	default:
 		bench_says(3, WOP_READY, i, m->gen, m->attempt);
-		again(m, i);
+		model_again(m, i);
 	}
 }
 
-static void act(struct model *m, unsigned int i, uint64_t x)
+static void model_act(struct model *m, unsigned int i, uint64_t x)
 {
 	if (m->state == FL_TX_FREE) {
 		m->missing = x & 1;
@@ -96,18 +96,18 @@ static void act(struct model *m, unsigned int i, uint64_t x)
 		bench_go(i, FL_OP_WRITE, LEN);
 		m->gen++;
 		m->attempt = 0;
-		serve(m, i);
+		model_serve(m, i);
 	} else if (m->state == FL_TX_DONE) {
 		bench_ended(i, m->status);
 		bench_act(i, NIC_CTX_CTRL_RELEASE, 0);
 		m->state = FL_TX_FREE;
 	} else if (x % 16 == 15) {
 		bench_kill(i);
-		end(m, FL_ST_KILLED);
+		model_finish(m, FL_ST_KILLED);
 	} else if (m->state == FL_TX_SRCFAULT) {
-		source(m, i, x % 6);
+		model_source(m, i, x % 6);
 	} else {
-		peer(m, i, x % 8);
+		model_peer(m, i, x % 8);
 	}
 }
 
@@ -120,7 +120,7 @@ JUDGE(random_faults, "four contexts, pages that come and go, answers, timers")
 	for (j = 0; j < 250; j++) {
 		uint64_t x = judge_random();
 
-		act(&m[x % N], x % N, x >> 8 & 0xffff);
+		model_act(&m[x % N], x % N, x >> 8 & 0xffff);
 		for (i = 0; i < N; i++)
 			bench_tx(i, m[i].state, m[i].attempt);
 	}

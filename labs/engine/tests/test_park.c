@@ -151,7 +151,7 @@ JUDGE(kill_other, "a kill takes the read channel from nobody else")
 }
 
 /* Page 41 of a_write is missing; it has been refused. */
-static unsigned int parked(void)
+static unsigned int park_write(void)
 {
 	unsigned int rxc;
 
@@ -165,7 +165,7 @@ static unsigned int parked(void)
 
 JUDGE(dest_parks, "a block without its destination parks, and its sender is told")
 {
-	unsigned int rxc = parked();
+	unsigned int rxc = park_write();
 
 	bench_sent_nothing();
 	bench_no_note();
@@ -181,7 +181,7 @@ JUDGE(dest_parks, "a block without its destination parks, and its sender is told
 JUDGE(others_land, "while one is parked the others land")
 {
 	struct block b = a_write;
-	unsigned int rxc = parked();
+	unsigned int rxc = park_write();
 
 	b.from = 4;
 	b.va = VA(50, 0);

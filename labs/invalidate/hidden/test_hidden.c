@@ -11,14 +11,14 @@ static struct {
 	unsigned int next;
 } model;
 
-static unsigned int fresh(void)
+static unsigned int hidden_fresh(void)
 {
 	model.next = model.next % 254 + 1;
 	return model.next;
 }
 
 /* What is under way lands. */
-static void settle(void)
+static void hidden_settle(void)
 {
 	unsigned int i;
 
@@ -42,7 +42,7 @@ static bool on_its_way(unsigned int page)
 
 static void random_card(uint64_t x, unsigned int page)
 {
-	unsigned int channel = x & 1, seed = fresh();
+	unsigned int channel = x & 1, seed = hidden_fresh();
 
 	if (model.way[channel].seed || on_its_way(page))
 		return;
@@ -65,11 +65,11 @@ JUDGE(random_pages, "few frames, many pages, card and CPU: every byte is right")
 		n = 1 + (x >> 40) % 6;
 		n = page + n > PAGES ? PAGES - page : n;
 		if (on_its_way(page) && x % 8 < 5)
-			settle();
+			hidden_settle();
 		switch (x % 8) {
 		case 0:
 		case 1:
-			seed = fresh();
+			seed = hidden_fresh();
 			cpu_write(0, page, seed);
 			model.seed[page] = seed;
 			break;
@@ -88,7 +88,7 @@ JUDGE(random_pages, "few frames, many pages, card and CPU: every byte is right")
 			kernel_age(0, page, n, 0);
 		}
 	}
-	settle();
+	hidden_settle();
 	for (page = 0; page < PAGES; page++)
 		cpu_finds(0, page, model.seed[page]);
 	no_stale();

@@ -2,7 +2,7 @@
 /* Steps 10 to 12: grace periods, counted and of liburcu. */
 #include "labs/invalidate/tests/bench.h"
 
-static void done(bool want)
+static void grace_done(bool want)
 {
 	judge_same("is it over?", grace(LAB_GRACE_DONE, 0) ? "yes" : "no",
 		   want ? "yes" : "no");
@@ -12,13 +12,13 @@ JUDGE(waits, "an access that is under way is waited for")
 {
 	grace(LAB_GRACE_NEW, 0);
 	grace(LAB_GRACE_START, 0);
-	done(true);
+	grace_done(true);
 	grace(LAB_GRACE_ENTER, 1);
 	grace(LAB_GRACE_START, 0);
-	done(false);
-	done(false);
+	grace_done(false);
+	grace_done(false);
 	grace(LAB_GRACE_EXIT, 1);
-	done(true);
+	grace_done(true);
 }
 
 JUDGE(not_later, "an access that begins later is not")
@@ -27,9 +27,9 @@ JUDGE(not_later, "an access that begins later is not")
 	grace(LAB_GRACE_ENTER, 1);
 	grace(LAB_GRACE_START, 0);
 	grace(LAB_GRACE_ENTER, 0);
-	done(false);
+	grace_done(false);
 	grace(LAB_GRACE_EXIT, 1);
-	done(true);
+	grace_done(true);
 }
 
 JUDGE(not_next, "nor the next one of the same channel")
@@ -39,16 +39,16 @@ JUDGE(not_next, "nor the next one of the same channel")
 	grace(LAB_GRACE_NEW, 0);
 	grace(LAB_GRACE_ENTER, 1);
 	grace(LAB_GRACE_START, 0);
-	done(false);
+	grace_done(false);
 	grace(LAB_GRACE_EXIT, 1);
 	grace(LAB_GRACE_ENTER, 1);
-	done(true);
+	grace_done(true);
 	for (i = 0; i < 3; i++) {
 		grace(LAB_GRACE_START, 0);
-		done(false);
+		grace_done(false);
 		grace(LAB_GRACE_EXIT, 1);
 		grace(LAB_GRACE_ENTER, 1);
-		done(true);
+		grace_done(true);
 	}
 }
 
@@ -60,18 +60,18 @@ JUDGE(all_channels, "each of eight channels, and all of them together")
 	for (i = 0; i < 8; i++) {
 		grace(LAB_GRACE_ENTER, i);
 		grace(LAB_GRACE_START, 0);
-		done(false);
+		grace_done(false);
 		grace(LAB_GRACE_EXIT, i);
-		done(true);
+		grace_done(true);
 	}
 	for (i = 0; i < 8; i++)
 		grace(LAB_GRACE_ENTER, i);
 	grace(LAB_GRACE_START, 0);
 	for (i = 0; i < 8; i++) {
-		done(false);
+		grace_done(false);
 		grace(LAB_GRACE_EXIT, i);
 	}
-	done(true);
+	grace_done(true);
 }
 
 JUDGE(reader_once, "a thread is registered once, and a reader in between")
@@ -125,9 +125,9 @@ JUDGE(threads_wait, "in threads mode it is one grace period of liburcu")
 	grace(LAB_GRACE_EXIT, 1);
 	grace(LAB_GRACE_START, 0);
 	judge_equal("grace periods", urcu(LAB_URCU_SYNCHRONIZE), 0);
-	done(true);
+	grace_done(true);
 	judge_equal("grace periods", urcu(LAB_URCU_SYNCHRONIZE), 1);
 	grace(LAB_GRACE_START, 0);
-	done(true);
+	grace_done(true);
 	judge_equal("grace periods", urcu(LAB_URCU_SYNCHRONIZE), 2);
 }

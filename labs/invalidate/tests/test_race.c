@@ -34,7 +34,7 @@ JUDGE(given_up, "an access that never ends is waited for a second, and no longer
 	judge_at_least("ns that it took", ns, 1000000 * US);
 }
 
-static void at_once(uint64_t ns)
+static void race_at_once(uint64_t ns)
 {
 	judge_equal("ns that it took beyond 300 us", ns > LONG ? ns - LONG : 0,
 		    0);
@@ -46,8 +46,8 @@ JUDGE(gone, "a card that is gone is not waited for")
 	cpu_write(0, 3, 1);
 	card_uses(0, 3, WRITES, 9, DMA_OK);
 	card_goes();
-	at_once(kernel_tells(0, 3 * PAGE, 4 * PAGE));
-	at_once(kernel_ends_space(0));
+	race_at_once(kernel_tells(0, 3 * PAGE, 4 * PAGE));
+	race_at_once(kernel_ends_space(0));
 }
 
 JUDGE(somebody_elses, "the frame is somebody else's only when nobody writes it")

@@ -71,7 +71,7 @@ static void random_send(struct model *m, unsigned int i, bool whole)
 		;
 }
 
-static void check(struct model *m, unsigned int i)
+static void model_check(struct model *m, unsigned int i)
 {
 	bench_tx(i, m->state, m->attempt);
 	if (m->state == FL_TX_DONE || m->state == FL_TX_DSTFAULT)
@@ -136,7 +136,7 @@ JUDGE(random_answers, "one context, random answers, timers and kills")
 				stale++;
 			bench_counts(STALE, stale);
 		}
-		check(&m, 2);
+		model_check(&m, 2);
 	}
 	judge_at_least("blocks that came to an end", done, 50);
 	judge_at_least("timers that ran out", again, 10);
@@ -148,7 +148,7 @@ struct sender {
 	bool acked;
 };
 
-static void next_block(struct sender *s, unsigned int i)
+static void sender_next_block(struct sender *s, unsigned int i)
 {
 	s->b.gen++;
 	s->b.attempt = judge_random() & 0xff;
@@ -158,7 +158,7 @@ static void next_block(struct sender *s, unsigned int i)
 	s->acked = false;
 }
 
-static void heard(struct sender *s, const struct sent *a)
+static void sender_heard(struct sender *s, const struct sent *a)
 {
 	if (a->gen != (s->b.gen & 0xffff))
 		return;
@@ -172,7 +172,7 @@ static void heard(struct sender *s, const struct sent *a)
 }
 
 /* The engine's side of the board: firmware, driver, both channels. */
-static void serve(unsigned int rxc_busy)
+static void hidden_serve(unsigned int rxc_busy)
 {
 	struct subject_msg m = { .op = LAB_REG_READ,
 				 .arg = { NIC_ENG_EVT_POP, 4 } };
@@ -212,7 +212,7 @@ JUDGE(random_cells, "cells lost, doubled, late: what is acknowledged is there")
 		s[i].b.gen = 65530 + i;
 		s[i].b.seed = 16 * i;
 		old[i] = s[i].b;
-		next_block(&s[i], i);
+		sender_next_block(&s[i], i);
 	}
 	for (j = 0; j < 6000; j++) {
 		uint64_t x = judge_random(), what = x >> 59;
@@ -227,15 +227,15 @@ JUDGE(random_cells, "cells lost, doubled, late: what is acknowledged is there")
 		} else if (what == 7 || (s[i].acked && what < 20)) {
 			acked[i] += s[i].acked;
 			old[i] = s[i].b;
-			next_block(&s[i], i);
+			sender_next_block(&s[i], i);
 		} else {
 			bench_cell(&s[i].b, (x >> 8) % CELLS(s[i].b.len));
 		}
-		serve((unsigned int)(x >> 32 & 15));
+		hidden_serve((unsigned int)(x >> 32 & 15));
 		while ((a = bench_take()))
 			for (i = 0; i < N; i++)
 				if (a->ctx == i && a->to == s[i].b.from)
-					heard(&s[i], a);
+					sender_heard(&s[i], a);
 		for (i = 0; i < N; i++)
 			if (s[i].acked)
 				bench_landed(&s[i].b);

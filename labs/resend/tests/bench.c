@@ -45,7 +45,7 @@ static const char *status_name(unsigned int status)
 }
 
 /* Ask; whatever was done, the engine's tables must agree with each other. */
-static uint64_t ask(struct subject_msg *m)
+static uint64_t bench_ask(struct subject_msg *m)
 {
 	char check[sizeof(uint64_t) * (SUBJECT_ARGS - LAB_AT_CHECK) + 1] = "";
 
@@ -56,29 +56,29 @@ static uint64_t ask(struct subject_msg *m)
 	return m->arg[0];
 }
 
-static uint64_t ask3(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
+static uint64_t bench_ask3(uint32_t op, uint64_t a, uint64_t b, uint64_t c)
 {
 	struct subject_msg m = { .op = op, .arg = { a, b, c } };
 
-	return ask(&m);
+	return bench_ask(&m);
 }
 
-static void set(uint32_t off, uint64_t value)
+static void bench_write_reg(uint32_t off, uint64_t value)
 {
 	judge_equal("the register write was refused",
-		    ask3(LAB_REG_WRITE, off, 4, value), 0);
+		    bench_ask3(LAB_REG_WRITE, off, 4, value), 0);
 }
 
-static uint64_t get(uint32_t off)
+static uint64_t bench_read_reg(uint32_t off)
 {
-	return ask3(LAB_REG_READ, off, 4, 0);
+	return bench_ask3(LAB_REG_READ, off, 4, 0);
 }
 
 void bench_sized(unsigned int contexts, unsigned int rx_contexts)
 {
 	judge_did("a new engine, %u contexts, %u receive contexts", contexts,
 		  rx_contexts);
-	ask3(LAB_NEW, contexts, rx_contexts, 0);
+	bench_ask3(LAB_NEW, contexts, rx_contexts, 0);
 }
 
 void bench_new(void)
@@ -98,18 +98,18 @@ void bench_go(unsigned int ctx, unsigned int op, unsigned int len)
 	judge_did("context %u: GO, %s, %u bytes to node 3", ctx,
 		  op == FL_OP_WRITE ? "WRITE" :
 		  op == FL_OP_READ ? "READ" : "READ_RESP", len);
-	set(c + NIC_CTX_DST, 3 << NIC_CTX_DST_NODE_SHIFT |
-			     17 << NIC_CTX_DST_QPN_SHIFT);
-	set(c + NIC_CTX_STREAM, LAB_STREAM);
-	ask3(LAB_REG_WRITE, c + NIC_CTX_LVA, 8, bench_source(ctx));
-	ask3(LAB_REG_WRITE, c + NIC_CTX_RVA, 8, 0x1000);
-	set(c + NIC_CTX_LEN, len);
-	set(c + NIC_CTX_RKEY, 0xbeef);
-	ask3(LAB_REG_WRITE, c + NIC_CTX_LEFT, 8, 70000);
-	set(c + NIC_CTX_XFER, 4);
-	set(c + NIC_CTX_BLOCK, ctx);
-	set(c + NIC_CTX_CTRL,
-	    NIC_CTX_CTRL_GO | op << NIC_CTX_CTRL_OP_SHIFT);
+	bench_write_reg(c + NIC_CTX_DST, 3 << NIC_CTX_DST_NODE_SHIFT |
+					 17 << NIC_CTX_DST_QPN_SHIFT);
+	bench_write_reg(c + NIC_CTX_STREAM, LAB_STREAM);
+	bench_ask3(LAB_REG_WRITE, c + NIC_CTX_LVA, 8, bench_source(ctx));
+	bench_ask3(LAB_REG_WRITE, c + NIC_CTX_RVA, 8, 0x1000);
+	bench_write_reg(c + NIC_CTX_LEN, len);
+	bench_write_reg(c + NIC_CTX_RKEY, 0xbeef);
+	bench_ask3(LAB_REG_WRITE, c + NIC_CTX_LEFT, 8, 70000);
+	bench_write_reg(c + NIC_CTX_XFER, 4);
+	bench_write_reg(c + NIC_CTX_BLOCK, ctx);
+	bench_write_reg(c + NIC_CTX_CTRL,
+			NIC_CTX_CTRL_GO | op << NIC_CTX_CTRL_OP_SHIFT);
 }
 
 void bench_act(unsigned int ctx, uint32_t act, unsigned int code)
@@ -120,8 +120,8 @@ void bench_act(unsigned int ctx, uint32_t act, unsigned int code)
 	else
 		judge_did("context %u: %s", ctx, act == NIC_CTX_CTRL_EXPIRE ?
 						 "EXPIRE" : "RELEASE");
-	set(NIC_CTX_BASE(ctx) + NIC_CTX_CTRL,
-	    act | code << NIC_CTX_CTRL_CODE_SHIFT);
+	bench_write_reg(NIC_CTX_BASE(ctx) + NIC_CTX_CTRL,
+			act | code << NIC_CTX_CTRL_CODE_SHIFT);
 }
 
 void bench_expire(unsigned int ctx)
@@ -158,7 +158,7 @@ static uint64_t pop_note(void)
 	uint64_t v;
 
 	do
-		v = get(NIC_ENG_EVT_POP);
+		v = bench_read_reg(NIC_ENG_EVT_POP);
 	while (v & NIC_ENG_EVT_POP_VALID &&
 	       (v & NIC_ENG_EVT_POP_KIND_MASK) == FL_NOTE_RX_LANDED);
 	return v;
@@ -181,10 +181,10 @@ void bench_no_note(void)
 void bench_verdict(unsigned int rxc, unsigned int serial, unsigned int code)
 {
 	judge_did("receive context %u: verdict %u", rxc, code);
-	set(NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT,
-	    code << NIC_RXC_VERDICT_CODE_SHIFT |
-	    serial << NIC_RXC_VERDICT_SERIAL_SHIFT |
-	    (uint32_t)LAB_STREAM << NIC_RXC_VERDICT_STREAM_SHIFT);
+	bench_write_reg(NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT,
+			code << NIC_RXC_VERDICT_CODE_SHIFT |
+			serial << NIC_RXC_VERDICT_SERIAL_SHIFT |
+			(uint32_t)LAB_STREAM << NIC_RXC_VERDICT_STREAM_SHIFT);
 }
 
 unsigned int bench_open(unsigned int *serial)
@@ -207,12 +207,12 @@ unsigned int bench_judge(unsigned int code)
 void bench_page(unsigned int page, bool missing)
 {
 	judge_did("page %u is %s", page, missing ? "missing" : "there");
-	ask3(LAB_PAGE, page, missing, 0);
+	bench_ask3(LAB_PAGE, page, missing, 0);
 }
 
 unsigned int bench_pop(unsigned int side, unsigned int index)
 {
-	uint64_t v = get(NIC_ENG_FLT_REF);
+	uint64_t v = bench_read_reg(NIC_ENG_FLT_REF);
 
 	judge_equal("a fault in the queue", !!(v & NIC_ENG_FLT_REF_VALID), 1);
 	judge_equal("its side", v >> NIC_ENG_FLT_REF_SIDE_SHIFT & 1, side);
@@ -220,7 +220,7 @@ unsigned int bench_pop(unsigned int side, unsigned int index)
 		    index);
 	judge_did("the driver takes the fault of %s context %u",
 		  side == TX ? "transmit" : "receive", index);
-	set(NIC_ENG_FLT_POP, fl_errata_pop());
+	bench_write_reg(NIC_ENG_FLT_POP, fl_errata_pop());
 	return v >> NIC_ENG_FLT_REF_SERIAL_SHIFT & 0xff;
 }
 
@@ -230,30 +230,32 @@ void bench_ready(unsigned int side, unsigned int index, unsigned int serial,
 	judge_did("the driver writes READY: %s context %u, serial %u, code %u",
 		  side == TX ? "transmit" : "receive", index, serial & 0xff,
 		  code);
-	set(NIC_ENG_READY,
-	    fl_errata_ready(index << NIC_ENG_READY_INDEX_SHIFT |
-			    side << NIC_ENG_READY_SIDE_SHIFT |
-			    code << NIC_ENG_READY_CODE_SHIFT |
-			    (serial & 0xff) << NIC_ENG_READY_SERIAL_SHIFT));
+	bench_write_reg(NIC_ENG_READY,
+			fl_errata_ready(index << NIC_ENG_READY_INDEX_SHIFT |
+					side << NIC_ENG_READY_SIDE_SHIFT |
+					code << NIC_ENG_READY_CODE_SHIFT |
+					(serial & 0xff) <<
+					NIC_ENG_READY_SERIAL_SHIFT));
 }
 
 void bench_faults(unsigned int n)
 {
-	judge_equal("faults in the queue", get(NIC_ENG_FLT_COUNT), n);
+	judge_equal("faults in the queue", bench_read_reg(NIC_ENG_FLT_COUNT),
+		    n);
 }
 
 void bench_run(unsigned int channel)
 {
 	judge_did("the %s channel runs until it sleeps",
 		  channel == SENDS ? "read" : "write");
-	ask3(LAB_STEP, channel, 0, 0);
+	bench_ask3(LAB_STEP, channel, 0, 0);
 }
 
 void bench_steps(unsigned int channel, unsigned int n)
 {
 	judge_did("the %s channel makes %u step%s",
 		  channel == SENDS ? "read" : "write", n, n == 1 ? "" : "s");
-	ask3(LAB_STEP, channel, n, 0);
+	bench_ask3(LAB_STEP, channel, n, 0);
 }
 
 void bench_room(uint64_t frames)
@@ -263,11 +265,12 @@ void bench_room(uint64_t frames)
 			  (unsigned int)frames);
 	else
 		judge_did("the wire has room again");
-	ask3(LAB_ROOM, frames, 0, 0);
+	bench_ask3(LAB_ROOM, frames, 0, 0);
 }
 
-static void says(unsigned int from, unsigned int op, unsigned int ctx,
-		 unsigned int gen, unsigned int attempt, unsigned int code)
+static void bench_peer_says(unsigned int from, unsigned int op,
+			    unsigned int ctx, unsigned int gen,
+			    unsigned int attempt, unsigned int code)
 {
 	struct subject_msg m = { .op = LAB_ANSWER,
 		.arg = { from, op, ctx, gen, attempt, code } };
@@ -281,37 +284,37 @@ static void says(unsigned int from, unsigned int op, unsigned int ctx,
 		judge_did("node %u says %s: context %u, generation %u, "
 			  "attempt %u", from, wire_opcode_name((uint8_t)op), ctx,
 			  gen & 0xffff, attempt & 0xff);
-	ask(&m);
+	bench_ask(&m);
 }
 
 void bench_says(unsigned int from, unsigned int op, unsigned int ctx,
 		unsigned int gen, unsigned int attempt)
 {
-	says(from, op, ctx, gen, attempt, 0);
+	bench_peer_says(from, op, ctx, gen, attempt, 0);
 }
 
 void bench_nak(unsigned int from, unsigned int ctx, unsigned int gen,
 	       unsigned int attempt, unsigned int code)
 {
-	says(from, WOP_NAK, ctx, gen, attempt, code);
+	bench_peer_says(from, WOP_NAK, ctx, gen, attempt, code);
 }
 
 void bench_refused(unsigned int from, unsigned int ctx, unsigned int gen,
 		   unsigned int attempt, unsigned int code)
 {
-	says(from, WOP_REFUSED, ctx, gen, attempt, code);
+	bench_peer_says(from, WOP_REFUSED, ctx, gen, attempt, code);
 }
 
-static void cell(const struct block *b, unsigned int n)
+static void bench_one_cell(const struct block *b, unsigned int n)
 {
 	struct subject_msg m = { .op = LAB_CELL, .arg = {
 		b->from, b->op, b->ctx, b->gen, b->attempt, b->va, b->len,
 		b->rkey, b->ref, n * LAB_CELL_BYTES, b->seed } };
 
-	ask(&m);
+	bench_ask(&m);
 }
 
-static void tell(const struct block *b, const char *what)
+static void bench_tell(const struct block *b, const char *what)
 {
 	judge_did("node %u sends %s of a %s: context %u, generation %u, "
 		  "attempt %u", b->from, what,
@@ -324,18 +327,18 @@ void bench_cell(const struct block *b, unsigned int n)
 	char what[32];
 
 	snprintf(what, sizeof(what), "cell %u", n);
-	tell(b, what);
-	cell(b, n);
+	bench_tell(b, what);
+	bench_one_cell(b, n);
 }
 
 void bench_block(const struct block *b)
 {
 	unsigned int n;
 
-	tell(b, "all cells, the first one twice,");
-	cell(b, 0);
+	bench_tell(b, "all cells, the first one twice,");
+	bench_one_cell(b, 0);
 	for (n = 0; n < CELLS(b->len); n++)
-		cell(b, n);
+		bench_one_cell(b, n);
 }
 
 unsigned int bench_land(const struct block *b)
@@ -359,7 +362,7 @@ struct block bench_attempt(unsigned int gen, unsigned int attempt)
 
 unsigned int bench_tx_state(unsigned int ctx, unsigned int *attempt)
 {
-	uint64_t v = get(NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
+	uint64_t v = bench_read_reg(NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
 
 	*attempt = (v & NIC_CTX_STATE_ATTEMPT_MASK) >>
 		   NIC_CTX_STATE_ATTEMPT_SHIFT;
@@ -385,7 +388,7 @@ void bench_ended(unsigned int ctx, unsigned int status)
 
 void bench_stands(unsigned int ctx, unsigned int state, unsigned int status)
 {
-	uint64_t v = get(NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
+	uint64_t v = bench_read_reg(NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
 	unsigned int is = (v & NIC_CTX_STATE_STATUS_MASK) >>
 			  NIC_CTX_STATE_STATUS_SHIFT;
 	char what[40], came[100], want[100];
@@ -401,7 +404,7 @@ void bench_stands(unsigned int ctx, unsigned int state, unsigned int status)
 
 unsigned int bench_rx_state(unsigned int rxc)
 {
-	return get(NIC_RXC_BASE(rxc) + NIC_RXC_STATE) &
+	return bench_read_reg(NIC_RXC_BASE(rxc) + NIC_RXC_STATE) &
 	       NIC_RXC_STATE_STATE_MASK;
 }
 
@@ -422,11 +425,11 @@ void bench_counts(unsigned int which, uint64_t n)
 	};
 	struct subject_msg m = { .op = LAB_STATS };
 
-	ask(&m);
+	bench_ask(&m);
 	judge_equal(what[which], m.arg[which], n);
 }
 
-static uint64_t sum_of(uint64_t seed, uint64_t at, uint64_t len)
+static uint64_t bench_sum_of(uint64_t seed, uint64_t at, uint64_t len)
 {
 	uint64_t sum = 0, i;
 
@@ -438,15 +441,15 @@ static uint64_t sum_of(uint64_t seed, uint64_t at, uint64_t len)
 void bench_landed(const struct block *b)
 {
 	judge_same("the block's bytes in memory",
-		   ask3(LAB_SUM, b->va, b->len, 0) ==
-		   sum_of(b->seed, 0, b->len) ? "as sent" : "others", "as sent");
+		   bench_ask3(LAB_SUM, b->va, b->len, 0) ==
+		   bench_sum_of(b->seed, 0, b->len) ? "as sent" : "others", "as sent");
 }
 
 void bench_untouched(uint64_t va, unsigned int len)
 {
-	judge_same("memory", ask3(LAB_SUM, va, len, 0) ==
-		   sum_of(0, va - LAB_BASE, len) ? "as before" : "written to",
-		   "as before");
+	judge_same("memory", bench_ask3(LAB_SUM, va, len, 0) ==
+		   bench_sum_of(0, va - LAB_BASE, len) ? "as before" :
+		   "written to", "as before");
 }
 
 const struct sent *bench_take(void)
@@ -454,7 +457,7 @@ const struct sent *bench_take(void)
 	struct subject_msg m = { .op = LAB_TAKE };
 	static struct sent s;
 
-	if (!ask(&m))
+	if (!bench_ask(&m))
 		return NULL;
 	s = (struct sent){ (unsigned int)m.arg[1], (unsigned int)m.arg[2],
 			   (unsigned int)m.arg[3], (unsigned int)m.arg[4],
@@ -509,7 +512,7 @@ void bench_sent_block(unsigned int ctx, unsigned int gen, unsigned int attempt,
 		s = bench_take();
 		judge_same("the next frame that left", sent_name(s),
 			   sent_name(&want));
-		judge_same("its bytes", s->map == sum_of(0, at + off, n) ?
+		judge_same("its bytes", s->map == bench_sum_of(0, at + off, n) ?
 			   "those of the source" : "others",
 			   "those of the source");
 	}

@@ -3,7 +3,7 @@
 #include "labs/resend/tests/bench.h"
 
 /* A READ of 5000 bytes into the buffer of context 2 has been asked for. */
-static struct block asked(void)
+static struct block read_asked(void)
 {
 	struct block data = { .from = 3, .op = WOP_READ_RESP, .ctx = 9,
 			      .gen = 55, .va = 0x1000, .len = 5000, .seed = 3,
@@ -19,7 +19,7 @@ static struct block asked(void)
 }
 
 /* It comes, and there is no READ for it. */
-static void unasked(struct block data, const char *what)
+static void read_unasked(struct block data, const char *what)
 {
 	judge_did("%s", what);
 	bench_cell(&data, 0);
@@ -28,7 +28,7 @@ static void unasked(struct block data, const char *what)
 }
 
 /* It comes, into the buffer of context 2. */
-static void lands(struct block data)
+static void read_lands(struct block data)
 {
 	bench_block(&data);
 	bench_run(WRITES);
@@ -39,67 +39,67 @@ static void lands(struct block data)
 
 JUDGE(of_this_node, "data of a READ comes from the node that was asked")
 {
-	struct block data = asked(), other = data;
+	struct block data = read_asked(), other = data;
 
 	other.from = 4;
 	other.seed = 7;
-	unasked(other, "another node sends what node 3 was asked for");
+	read_unasked(other, "another node sends what node 3 was asked for");
 	bench_counts(STALE, 1);
-	lands(data);
+	read_lands(data);
 	bench_ended(2, FL_ST_OK);
 }
 
 JUDGE(of_this_read, "and names this READ: context, generation, length")
 {
-	struct block data = asked(), other = data;
+	struct block data = read_asked(), other = data;
 
 	other.ctx = 13;
 	other.ref = wire_word(2, 2, 0);
-	unasked(other, "of another generation");
+	read_unasked(other, "of another generation");
 	other.ctx = 14;
 	other.ref = wire_word(2, 257, 0);
-	unasked(other, "one that differs in the upper byte");
+	read_unasked(other, "one that differs in the upper byte");
 	other = data;
 	other.ctx++;
 	other.len = 4000;
-	unasked(other, "of another length");
+	read_unasked(other, "of another length");
 	other = data;
 	other.ctx += 2;
 	other.ref = wire_word(3, 0, 0);
-	unasked(other, "for a context that asks for nothing");
+	read_unasked(other, "for a context that asks for nothing");
 	other.ctx = 15;
 	other.ref = wire_word(9, 1, 0);
-	unasked(other, "for a context that is not there");
-	lands(data);
+	read_unasked(other, "for a context that is not there");
+	read_lands(data);
 	bench_ended(2, FL_ST_OK);
 }
 
 JUDGE(of_a_read, "a WRITE takes no data, nor does what is over or not sent")
 {
-	struct block data = asked();
+	struct block data = read_asked();
 
 	bench_new();
 	bench_go(2, FL_OP_WRITE, 5000);
 	bench_run(SENDS);
 	bench_sent_block(2, 1, 0, 5000);
-	unasked(data, "the context has a WRITE under way");
+	read_unasked(data, "the context has a WRITE under way");
 	bench_new();
 	bench_go(2, FL_OP_READ, 5000);
-	unasked(data, "the READ is READY, and was never asked for");
-	data = asked();
+	read_unasked(data, "the READ is READY, and was never asked for");
+	data = read_asked();
 	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_ACCESS);
-	unasked(data, "the READ is DONE");
+	read_unasked(data, "the READ is DONE");
 	bench_ended(2, FL_ST_REMOTE_ACCESS);
 	bench_untouched(bench_source(2), 5000);
 }
 
 JUDGE(asked_again, "data that comes when its READ is to be sent again lands")
 {
-	struct block data = asked();
+	struct block data = read_asked();
 
 	bench_expire(2);
 	bench_tx(2, FL_TX_READY, 1);
-	lands(data);
+	read_lands(data);
 	bench_tx(2, FL_TX_READY, 1);
 	bench_run(SENDS);
 	bench_ended(2, FL_ST_OK);
@@ -107,20 +107,20 @@ JUDGE(asked_again, "data that comes when its READ is to be sent again lands")
 
 JUDGE(any_attempt, "any attempt of the READ may have asked for it")
 {
-	struct block data = asked();
+	struct block data = read_asked();
 
 	bench_expire(2);
 	bench_run(SENDS);
 	bench_tx(2, FL_TX_FLYING, 1);
 	bench_take();
-	lands(data);
+	read_lands(data);
 	bench_ended(2, FL_ST_OK);
 }
 
 /* Each has its own READ: the answer goes to that one. */
 static void two_of_own(void)
 {
-	struct block data = asked(), other = data;
+	struct block data = read_asked(), other = data;
 	unsigned int serial;
 
 	judge_did("another READ waits for a page, too; the first is given up");
@@ -149,7 +149,7 @@ JUDGE(own_page, "a page of its own buffer: the READ goes on, or hears of a local
 {
 	static const unsigned int code[] = { FL_ST_LOCAL_FAULT,
 					     FL_ST_REMOTE_FAULT };
-	struct block data = asked();
+	struct block data = read_asked();
 	unsigned int i;
 
 	bench_page(4, true);
@@ -161,10 +161,10 @@ JUDGE(own_page, "a page of its own buffer: the READ goes on, or hears of a local
 	bench_sent_answer(&data, WOP_READY, 0, 0);
 	bench_tx(2, FL_TX_FLYING, 0);
 	data.attempt++;
-	lands(data);
+	read_lands(data);
 	bench_ended(2, FL_ST_OK);
 	for (i = 0; i < 2; i++) {
-		data = asked();
+		data = read_asked();
 		bench_page(4, true);
 		bench_block(&data);
 		bench_run(WRITES);
@@ -177,7 +177,7 @@ JUDGE(own_page, "a page of its own buffer: the READ goes on, or hears of a local
 }
 
 /* All eight contexts collect what node 4 began; one more cell of `late`. */
-static struct block full(unsigned int late)
+static struct block read_full(unsigned int late)
 {
 	struct block b = a_write;
 	unsigned int i;
@@ -195,7 +195,7 @@ static struct block full(unsigned int late)
 
 JUDGE(silent, "who fell silent loses his context at the fourth packet that needs one")
 {
-	struct block gone = full(0), b = a_write;
+	struct block gone = read_full(0), b = a_write;
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
@@ -218,7 +218,7 @@ JUDGE(silent, "who fell silent loses his context at the fourth packet that needs
 
 JUDGE(longest_silent, "it is the one that was silent for longest")
 {
-	struct block alive = full(0), b = a_write;
+	struct block alive = read_full(0), b = a_write;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
@@ -263,7 +263,7 @@ JUDGE(not_silent, "whose cells come keeps his context, and so does who is judged
 	struct block alive, b = a_write;
 	unsigned int i, n;
 
-	alive = full(0);
+	alive = read_full(0);
 	for (i = 0; i < 3; i++) {
 		for (n = 0; n < 8; n++) {
 			alive.ctx = n;

@@ -2,8 +2,8 @@
 /* Steps 8 and 9: cells of an attempt; what is old, and what is new. */
 #include "labs/resend/tests/bench.h"
 
-static void cells(const struct block *b, const unsigned int *n,
-		  unsigned int count)
+static void receive_cells(const struct block *b, const unsigned int *n,
+			  unsigned int count)
 {
 	unsigned int i;
 
@@ -17,7 +17,7 @@ JUDGE(doubled, "a cell that comes twice is one cell")
 	unsigned int rxc;
 
 	bench_new();
-	cells(&a_write, order, 7);
+	receive_cells(&a_write, order, 7);
 	rxc = bench_judge(0);
 	bench_rx(rxc, FL_RX_COLLECT);
 	bench_cell(&a_write, 4);

@@ -3,7 +3,7 @@
 #include "labs/resend/tests/bench.h"
 
 /* A WRITE of 5000 bytes on context 2 has left. */
-static void flying(void)
+static void send_flying(void)
 {
 	bench_new();
 	bench_go(2, FL_OP_WRITE, 5000);
@@ -147,7 +147,7 @@ JUDGE(dest_given_up, "the driver gives up: NAK, and the fault is remote there")
 
 JUDGE(other_node, "only the node that was sent to can answer")
 {
-	flying();
+	send_flying();
 	bench_says(4, WOP_ACK, 2, 1, 0);
 	bench_tx(2, FL_TX_FLYING, 0);
 	bench_says(3, WOP_ACK, 3, 1, 0);
@@ -159,7 +159,7 @@ JUDGE(other_node, "only the node that was sent to can answer")
 
 JUDGE(other_generation, "an answer to another block of the context is stale")
 {
-	flying();
+	send_flying();
 	bench_says(3, WOP_ACK, 2, 0, 0);
 	bench_says(3, WOP_ACK, 2, 2, 0);
 	bench_says(3, WOP_ACK, 2, 257, 0);
@@ -176,7 +176,7 @@ JUDGE(other_generation, "an answer to another block of the context is stale")
 
 JUDGE(other_attempt, "an answer to another attempt is stale")
 {
-	flying();
+	send_flying();
 	bench_says(3, WOP_ACK, 2, 1, 1);
 	bench_says(3, WOP_ACK, 2, 1, 255);
 	bench_tx(2, FL_TX_FLYING, 0);
@@ -187,16 +187,16 @@ JUDGE(other_attempt, "an answer to another attempt is stale")
 
 JUDGE(nak_status, "NAK ends a block with the status that it carries")
 {
-	flying();
+	send_flying();
 	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_ACCESS);
 	bench_ended(2, FL_ST_REMOTE_ACCESS);
 	bench_counts(REFUSED, 0);
 	bench_note(FL_NOTE_TX_DONE);
-	flying();
+	send_flying();
 	bench_says(3, WOP_REFUSED, 2, 1, 0);
 	bench_nak(3, 2, 1, 0, FL_ST_REMOTE_FAULT);
 	bench_ended(2, FL_ST_REMOTE_FAULT);
-	flying();
+	send_flying();
 	judge_did("an answer with a code that means nothing there");
 	{
 		struct subject_msg m = { .op = LAB_ANSWER,
@@ -209,7 +209,7 @@ JUDGE(nak_status, "NAK ends a block with the status that it carries")
 
 JUDGE(refused, "REFUSED parks a block, and is counted")
 {
-	flying();
+	send_flying();
 	bench_says(3, WOP_REFUSED, 2, 1, 0);
 	bench_tx(2, FL_TX_DSTFAULT, 0);
 	bench_counts(REFUSED, 1);
@@ -233,7 +233,7 @@ JUDGE(refused, "REFUSED parks a block, and is counted")
 
 JUDGE(sent_again, "READY has it sent again, as the next attempt")
 {
-	flying();
+	send_flying();
 	bench_says(3, WOP_REFUSED, 2, 1, 0);
 	bench_says(3, WOP_READY, 2, 1, 0);
 	bench_tx(2, FL_TX_READY, 1);
@@ -246,7 +246,7 @@ JUDGE(sent_again, "READY has it sent again, as the next attempt")
 
 JUDGE(overtaken, "READY that overtakes REFUSED counts as well")
 {
-	flying();
+	send_flying();
 	bench_says(3, WOP_READY, 2, 1, 0);
 	bench_tx(2, FL_TX_READY, 1);
 	bench_counts(REFUSED, 0);
@@ -259,7 +259,7 @@ JUDGE(old_answers, "what was said of attempt 0 changes nothing later")
 	static const unsigned int op[] = { WOP_ACK, WOP_REFUSED, WOP_READY };
 	unsigned int i;
 
-	flying();
+	send_flying();
 	bench_says(3, WOP_REFUSED, 2, 1, 0);
 	bench_says(3, WOP_READY, 2, 1, 0);
 	bench_run(SENDS);

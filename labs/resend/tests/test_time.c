@@ -144,7 +144,7 @@ JUDGE(early_end, "nothing takes the place of an end, or of READY")
 	bench_tx(2, FL_TX_READY, 1);
 }
 
-static void flying(void)
+static void time_flying(void)
 {
 	bench_new();
 	bench_go(2, FL_OP_WRITE, 5000);
@@ -155,7 +155,7 @@ static void flying(void)
 
 JUDGE(expire, "the timer has a flying block sent again, as the next attempt")
 {
-	flying();
+	time_flying();
 	bench_expire(2);
 	bench_tx(2, FL_TX_READY, 1);
 	bench_run(SENDS);
@@ -168,7 +168,7 @@ JUDGE(expire, "the timer has a flying block sent again, as the next attempt")
 
 JUDGE(expire_refused, "and one that was refused, whose READY may be lost")
 {
-	flying();
+	time_flying();
 	bench_says(3, WOP_REFUSED, 2, 1, 0);
 	bench_expire(2);
 	bench_tx(2, FL_TX_READY, 1);
@@ -183,7 +183,7 @@ JUDGE(expire_late, "a timer that is late changes nothing, and is no error")
 {
 	unsigned int i;
 
-	flying();
+	time_flying();
 	bench_expire(2);
 	for (i = 0; i < 3; i++)
 		bench_expire(2);
@@ -231,7 +231,7 @@ JUDGE(kill_why, "KILL without a status is refused")
 		.arg = { NIC_CTX_BASE(2) + NIC_CTX_CTRL, 4,
 			 NIC_CTX_CTRL_KILL } };
 
-	flying();
+	time_flying();
 	judge_did("context 2: KILL, status 0");
 	judge_ask(&m);
 	judge_equal("the register write was refused", m.arg[0], 1);

@@ -20,7 +20,7 @@ static uint64_t random_desc(unsigned int pages)
 	return d;
 }
 
-static void registers(const struct bench_want *w, unsigned int pasize)
+static void hidden_registers(const struct bench_want *w, unsigned int pasize)
 {
 	bench_write(CB(0, TCR), 4, w->t0sz);
 	bench_write(CB(0, TCR2), 4, pasize | SMMU_CB_TCR2_AS);
@@ -52,7 +52,7 @@ JUDGE(random_walks, "walks over random tables")
 			va &= (UINT64_C(1) << (64 - w.t0sz)) - 1;
 		judge_did("T0SZ %u, %u bits out, AFFD %d", w.t0sz, w.pa_bits,
 			  w.affd);
-		registers(&w, ps);
+		hidden_registers(&w, ps);
 		fault = bench_walk(va, how, &w);
 		if (fault)
 			bench_faults(0, va, how, fault, w.level);

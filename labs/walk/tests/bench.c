@@ -9,7 +9,8 @@
 
 struct bench bench;
 
-static void ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+static void bench_ask(uint32_t op, uint64_t a, uint64_t b, uint64_t c,
+		      uint64_t d)
 {
 	bench.last = (struct subject_msg){ .op = op, .arg = { a, b, c, d } };
 	judge_ask(&bench.last);
@@ -20,12 +21,12 @@ void bench_new(unsigned int tlb_entries)
 	memset(&bench, 0, sizeof(bench));
 	judge_did("a new SMMU, %s", tlb_entries ? "with a small TLB" :
 						  "TLB of 512 entries");
-	ask(LAB_NEW, tlb_entries, 0, 0, 0);
+	bench_ask(LAB_NEW, tlb_entries, 0, 0, 0);
 }
 
 void bench_write(uint32_t off, unsigned int bytes, uint64_t value)
 {
-	ask(LAB_REG_WRITE, off, bytes, value, 0);
+	bench_ask(LAB_REG_WRITE, off, bytes, value, 0);
 }
 
 uint64_t bench_read(uint32_t off, unsigned int bytes)
@@ -76,7 +77,7 @@ uint64_t bench_peek(uint64_t pa)
 void bench_poke(uint64_t pa, uint64_t value)
 {
 	bench.mem[(pa - LAB_BASE) / 8] = value;
-	ask(LAB_POKE, pa, value, 0, 0);
+	bench_ask(LAB_POKE, pa, value, 0, 0);
 }
 
 uint64_t bench_at(unsigned int bank, uint64_t va, unsigned int level)
@@ -111,7 +112,8 @@ void bench_access(unsigned int bank, uint64_t va, unsigned int how)
 	judge_did("bank %u: %s%s va 0x%" PRIx64, bank,
 		  how & PRIVILEGED ? "privileged " : "",
 		  how & WRITE ? "write" : "read", va);
-	ask(LAB_ACCESS, STREAM + bank, va, how & WRITE, !!(how & PRIVILEGED));
+	bench_ask(LAB_ACCESS, STREAM + bank, va, how & WRITE,
+		  !!(how & PRIVILEGED));
 }
 
 static const char *fault_name(uint64_t fsr)
@@ -135,7 +137,7 @@ static const char *fault_name(uint64_t fsr)
 }
 
 /* What came of the last access, in words; a fault is read and cleared. */
-static void outcome(unsigned int bank, char *text, size_t size)
+static void bench_outcome(unsigned int bank, char *text, size_t size)
 {
 	uint64_t verdict = bench.last.arg[0], fsr, syndrome;
 
@@ -164,7 +166,7 @@ void bench_reaches(unsigned int bank, uint64_t va, unsigned int how, uint64_t pa
 
 	bench_access(bank, va, how);
 	answer = bench.last;
-	outcome(bank, came, sizeof(came));
+	bench_outcome(bank, came, sizeof(came));
 	bench.last = answer;
 	snprintf(want, sizeof(want), "physical address 0x%" PRIx64, pa);
 	judge_same("what came of the access", came, want);
@@ -181,7 +183,7 @@ void bench_faults(unsigned int bank, uint64_t va, unsigned int how, uint32_t fsr
 
 	bench_access(bank, va, how);
 	answer = bench.last;
-	outcome(bank, came, sizeof(came));
+	bench_outcome(bank, came, sizeof(came));
 	bench.last = answer;
 	snprintf(want, sizeof(want), "%s at level %u%s", fault_name(fsr), level,
 		 fsr == SMMU_CB_FSR_EF ? " (PTWF: the walk itself)" : "");

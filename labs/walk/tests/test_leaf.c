@@ -90,7 +90,7 @@ JUDGE(size_first, "the address is judged before the access flag")
 }
 
 /* AP[2:1] of the leaf, APTable of a table above it: may this access be? */
-static void allowed(unsigned int ap, unsigned int table, unsigned int how)
+static void leaf_allowed(unsigned int ap, unsigned int table, unsigned int how)
 {
 	bool fine = !(how & WRITE && (ap & 2 || table & 2)) &&
 		    (how & PRIVILEGED || (ap & 1 && !(table & 1)));
@@ -109,7 +109,7 @@ JUDGE(leaf_rights, "AP[2:1], the privilege and the direction decide")
 	for (i = 0; i < 16; i++) {
 		bench_map(0, VA, PA, 3, PTE_AF | PTE_NG | (uint64_t)(i & 3) << 6);
 		bench_forget(0);
-		allowed(i & 3, 0, i >> 2);
+		leaf_allowed(i & 3, 0, i >> 2);
 	}
 }
 
@@ -127,7 +127,7 @@ JUDGE(table_rights, "APTable takes rights away from all that is below")
 			judge_did("APTable %u at level %u", i >> 2 & 3, level);
 			bench_poke(pa, bench_peek(pa) |
 				       (uint64_t)(i >> 2 & 3) << 61);
-			allowed(i & 3, i >> 2 & 3, i >> 4);
+			leaf_allowed(i & 3, i >> 2 & 3, i >> 4);
 			bench_poke(pa, bench_peek(pa) & ~(UINT64_C(3) << 61));
 			bench_forget(0);
 		}

@@ -127,7 +127,7 @@ JUDGE(one_descriptor, "a level reads the one descriptor that the address names")
 	}
 }
 
-static void broken(unsigned int how)
+static void walk_broken(unsigned int how)
 {
 	bench_one();
 	judge_did("%s at the first descriptor",
@@ -143,7 +143,7 @@ static void broken(unsigned int how)
 
 JUDGE(bus_error, "a bus error on a descriptor is an external fault of the walk")
 {
-	broken(SMMU_MEM_ABORT);
+	walk_broken(SMMU_MEM_ABORT);
 	judge_did("TTBR0 where there is no memory");
 	bench_write(CB(0, TTBR0), 8, 0x1000);
 	bench_faults(0, VA, READ, SMMU_CB_FSR_EF, 0);
@@ -151,11 +151,11 @@ JUDGE(bus_error, "a bus error on a descriptor is an external fault of the walk")
 
 JUDGE(poison, "so is a descriptor that comes back poisoned")
 {
-	broken(SMMU_MEM_POISON);
+	walk_broken(SMMU_MEM_POISON);
 }
 
 /* Does a descriptor stop the walk here, with a translation fault? */
-static void stops(unsigned int t0sz, uint64_t desc, bool yes)
+static void walk_stops(unsigned int t0sz, uint64_t desc, bool yes)
 {
 	unsigned int level = t0sz == 25 ? 1 : 0;
 	uint64_t va = VA & ((UINT64_C(1) << (64 - t0sz)) - 1), fsr, plvl;
@@ -176,12 +176,12 @@ static void stops(unsigned int t0sz, uint64_t desc, bool yes)
 JUDGE(kinds, "0b00 and 0b10 are nothing; 0b01 is a block, but not at level 0")
 {
 	bench_new(0);
-	stops(25, UINT64_C(0x40000000) | D_RW | PTE_VALID, false);
-	stops(25, 0, true);
-	stops(25, UINT64_C(0x40000000) | D_RW | 2, true);
-	stops(16, UINT64_C(0x40000000) | D_RW | PTE_VALID, true);
-	stops(16, UINT64_C(0x40000000) | D_RW, true);
-	stops(16, UINT64_C(0x40000000) | D_RW | 2, true);
+	walk_stops(25, UINT64_C(0x40000000) | D_RW | PTE_VALID, false);
+	walk_stops(25, 0, true);
+	walk_stops(25, UINT64_C(0x40000000) | D_RW | 2, true);
+	walk_stops(16, UINT64_C(0x40000000) | D_RW | PTE_VALID, true);
+	walk_stops(16, UINT64_C(0x40000000) | D_RW, true);
+	walk_stops(16, UINT64_C(0x40000000) | D_RW | 2, true);
 }
 
 JUDGE(four_levels, "four tables, each from the descriptor before")
