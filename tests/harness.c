@@ -43,7 +43,7 @@ uint64_t test_seed(void)
 	return run.seed;
 }
 
-static void note(const char *text)
+static void harness_note(const char *text)
 {
 	char **slot = &run.transcript[run.steps++ % TRANSCRIPT_LINES];
 
@@ -61,7 +61,7 @@ void test_step(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	note(text);
+	harness_note(text);
 }
 
 void test_cleanup(void (*fn)(void *), void *arg)
@@ -105,7 +105,7 @@ void test_path(char *path, unsigned long size, const char *fmt, ...)
 
 _Noreturn void test_skip(const char *why)
 {
-	note(why);
+	harness_note(why);
 	longjmp(run.leave, 2);
 }
 
@@ -122,7 +122,7 @@ static void show_transcript(void)
 		       run.transcript[i % TRANSCRIPT_LINES]);
 }
 
-static void fail(const char *file, int line, const char *text)
+static void harness_fail(const char *file, int line, const char *text)
 {
 	show_transcript();
 	printf("# failed here: %s:%d\n#   %s\n", file, line, text);
@@ -147,7 +147,7 @@ void test_expect(bool ok, const char *file, int line, const char *fmt, ...)
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	if (!ok)
-		fail(file, line, text);
+		harness_fail(file, line, text);
 	printf("#    holds: %s\n", text);
 }
 
@@ -188,7 +188,7 @@ static int run_one(const struct test_case *t)
 	return result;
 }
 
-static int usage(const char *prog, const char *bad)
+static int harness_usage(const char *prog, const char *bad)
 {
 	if (bad)
 		fprintf(stderr, "%s: unknown option '%s'\n", prog, bad);
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "--seed") && i + 1 < argc)
 			run.seed = strtoull(argv[++i], NULL, 0);
 		else if (argv[i][0] == '-')
-			return usage(argv[0], argv[i]);
+			return harness_usage(argv[0], argv[i]);
 		else
 			part = argv[i];
 	}

@@ -39,13 +39,13 @@ void across_good(int error, const char *what)
 
 /* ---- what both do ---- */
 
-static void say(const struct across *x, const void *buf, size_t n)
+static void across_say(const struct across *x, const void *buf, size_t n)
 {
 	if (send(x->line, buf, n, MSG_NOSIGNAL) != (ssize_t)n)
 		bench_broken("the other application has gone");
 }
 
-static void hear(const struct across *x, void *buf, size_t n)
+static void across_hear(const struct across *x, void *buf, size_t n)
 {
 	size_t got = 0;
 	ssize_t r;
@@ -78,21 +78,21 @@ static void move_in(struct across *x, const char *device)
 	memset(x->mem, x->child ? 0x11 : 0x22, x->bytes);
 }
 
-static void meet(struct across *x)
+static void across_meet(struct across *x)
 {
 	struct meeting m = { .va = (uintptr_t)x->mem,
 			     .key = fl_mr_key(x->mr) };
 	char done = 1;
 
 	across_good(fl_qp_address(x->qp, &m.address), "fl_qp_address");
-	say(x, &m, sizeof(m));
-	hear(x, &m, sizeof(m));
+	across_say(x, &m, sizeof(m));
+	across_hear(x, &m, sizeof(m));
 	across_good(fl_connect(x->qp, &m.address), "fl_connect");
 	x->peer_va = m.va;
 	x->peer_key = m.key;
 	/* A queue pair that is not connected refuses what comes. */
-	say(x, &done, 1);
-	hear(x, &done, 1);
+	across_say(x, &done, 1);
+	across_hear(x, &done, 1);
 }
 
 void across_post(struct across *x, uint64_t from, uint64_t to, uint32_t len)
@@ -103,7 +103,7 @@ void across_post(struct across *x, uint64_t from, uint64_t to, uint32_t len)
 }
 
 /* Clocks are dear: look at one only now and then. */
-static void patience(unsigned int *looks, uint64_t *end_ns)
+static void across_patience(unsigned int *looks, uint64_t *end_ns)
 {
 	if (++*looks % (1u << 16))
 		return;
@@ -121,7 +121,7 @@ void across_take(struct across *x)
 	int n;
 
 	while (!(n = fl_poll(x->cq, &c, 1)))
-		patience(&looks, &end_ns);
+		across_patience(&looks, &end_ns);
 	if (n < 0)
 		across_good(n, "fl_poll");
 	if (c.status)
@@ -144,7 +144,7 @@ static void ping_in(struct across *x, uint64_t n)
 	uint64_t end_ns = 0;
 
 	while (*word != n) {
-		patience(&looks, &end_ns);
+		across_patience(&looks, &end_ns);
 		/* Two who poll and a board: there may be fewer CPUs. */
 		if (looks % SPINS == 0)
 			sched_yield();
@@ -152,7 +152,7 @@ static void ping_in(struct across *x, uint64_t n)
 }
 
 /* The completion of a ping is there when its answer is, or soon after. */
-static void pings(struct across *x, uint64_t n, bool first)
+static void across_pings(struct across *x, uint64_t n, bool first)
 {
 	uint64_t i;
 
@@ -172,16 +172,16 @@ double across_ping(struct across *x, uint32_t n)
 	uint64_t none = 0, t;
 
 	memcpy(x->mem + PING_IN, &none, sizeof(none));
-	say(x, &o, sizeof(o));
-	hear(x, &none, sizeof(none));	/* it begins to look */
+	across_say(x, &o, sizeof(o));
+	across_hear(x, &none, sizeof(none));	/* it begins to look */
 	t = bench_now_ns();
-	pings(x, n, true);
+	across_pings(x, n, true);
 	return (double)(bench_now_ns() - t) / n / 2;
 }
 
 /* ---- the other application ---- */
 
-static uint64_t sum(const uint8_t *mem, uint64_t len)
+static uint64_t across_sum(const uint8_t *mem, uint64_t len)
 {
 	uint64_t i, s = 0;
 
@@ -190,7 +190,7 @@ static uint64_t sum(const uint8_t *mem, uint64_t len)
 	return s;
 }
 
-static uint64_t obey(struct across *x, const struct rpc_command *o)
+static uint64_t across_obey(struct across *x, const struct rpc_command *o)
 {
 	volatile uint8_t *mem = x->mem;
 	uint64_t i;
@@ -205,7 +205,7 @@ static uint64_t obey(struct across *x, const struct rpc_command *o)
 			mem[o->at + i] = mem[o->at + i];
 		return 0;
 	default:
-		return sum(x->mem + o->at, o->len);
+		return across_sum(x->mem + o->at, o->len);
 	}
 }
 
@@ -216,20 +216,20 @@ static void be_other(struct across *x)
 	uint64_t answer;
 
 	move_in(x, x->board.device[1]);
-	meet(x);
+	across_meet(x);
 	for (;;) {
-		hear(x, &o, sizeof(o));
+		across_hear(x, &o, sizeof(o));
 		if (o.what == RPC_END)
 			break;
 		answer = 0;
 		if (o.what != RPC_PING) {
-			answer = obey(x, &o);
-			say(x, &answer, sizeof(answer));
+			answer = across_obey(x, &o);
+			across_say(x, &answer, sizeof(answer));
 			continue;
 		}
 		memcpy(x->mem + PING_IN, &answer, sizeof(answer));
-		say(x, &answer, sizeof(answer));
-		pings(x, o.len, false);
+		across_say(x, &answer, sizeof(answer));
+		across_pings(x, o.len, false);
 	}
 	across_good(fl_close(x->dev), "fl_close");
 }
@@ -240,8 +240,8 @@ void across_tell(struct across *x, enum across_order what, uint64_t at,
 	struct rpc_command o = { .what = what, .at = at, .len = len };
 	uint64_t got;
 
-	say(x, &o, sizeof(o));
-	hear(x, &got, sizeof(got));
+	across_say(x, &o, sizeof(o));
+	across_hear(x, &got, sizeof(got));
 	if (answer)
 		*answer = got;
 }
@@ -286,12 +286,12 @@ static void start_other(struct across *x)
 	_exit(0);
 }
 
-static void finish(struct across *x)
+static void across_finish(struct across *x)
 {
 	struct rpc_command o = { .what = RPC_END };
 	int status;
 
-	say(x, &o, sizeof(o));
+	across_say(x, &o, sizeof(o));
 	across_good(fl_close(x->dev), "fl_close");
 	while (waitpid(x->child, &status, 0) < 0 && errno == EINTR)
 		;
@@ -311,7 +311,7 @@ void across_run(uint64_t bytes, void (*body)(struct across *x, void *arg),
 	start_boards(&x);
 	start_other(&x);
 	move_in(&x, x.board.device[0]);
-	meet(&x);
+	across_meet(&x);
 	body(&x, arg);
-	finish(&x);
+	across_finish(&x);
 }

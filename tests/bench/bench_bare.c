@@ -26,7 +26,7 @@ static void open_pages(int sig, siginfo_t *si, void *uc)
 		signal(SIGSEGV, SIG_DFL);
 }
 
-static uint8_t *touched(size_t bytes)
+static uint8_t *bare_touched(size_t bytes)
 {
 	uint8_t *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -38,7 +38,7 @@ static uint8_t *touched(size_t bytes)
 }
 
 /* Touch closed pages in order; ns for one signal. */
-static double signals(size_t len)
+static double bare_signals(size_t len)
 {
 	struct sigaction sa = { .sa_sigaction = open_pages,
 				.sa_flags = SA_SIGINFO }, old;
@@ -46,7 +46,7 @@ static double signals(size_t len)
 	unsigned int i;
 
 	if (!bare.mem)
-		bare.mem = touched(PAGES * PAGE);
+		bare.mem = bare_touched(PAGES * PAGE);
 	bare.len = len;
 	if (mprotect(bare.mem, PAGES * PAGE, PROT_NONE) ||
 	    sigaction(SIGSEGV, &sa, &old))
@@ -62,13 +62,13 @@ static double signals(size_t len)
 double bench_bare_pair(void *arg)
 {
 	(void)arg;
-	return signals(PAGE);
+	return bare_signals(PAGE);
 }
 
 double bench_bare_sixteen(void *arg)
 {
 	(void)arg;
-	return signals(PAGES * PAGE);
+	return bare_signals(PAGES * PAGE);
 }
 
 double bench_bare_mlock(void *arg)
@@ -78,7 +78,7 @@ double bench_bare_mlock(void *arg)
 
 	(void)arg;
 	if (!mem)
-		mem = touched(PINNED);
+		mem = bare_touched(PINNED);
 	t = bench_now_ns();
 	if (mlock(mem, PINNED))
 		return 0;	/* not allowed: no yardstick */

@@ -30,13 +30,13 @@ static struct {
 } probe;
 
 /* The other CPU may be busy with what is measured: then give way. */
-static void patience(unsigned int *spins)
+static void bounce_patience(unsigned int *spins)
 {
 	if (++*spins > SPINS)
 		sched_yield();
 }
 
-static void *answer(void *arg)
+static void *bounce_answer(void *arg)
 {
 	unsigned int seen = 0, now, spins = 0;
 	bool last;
@@ -52,7 +52,7 @@ static void *answer(void *arg)
 			now = atomic_load_explicit(&probe.there,
 						   memory_order_acquire);
 			if (now == seen) {
-				patience(&spins);
+				bounce_patience(&spins);
 				continue;
 			}
 			seen = now;
@@ -64,7 +64,7 @@ static void *answer(void *arg)
 	}
 }
 
-static void start(void)
+static void bounce_start(void)
 {
 	if (probe.running || probe.alone)
 		return;
@@ -73,11 +73,12 @@ static void start(void)
 	if (probe.alone)
 		return;
 	sem_init(&probe.bell, 0, 0);
-	probe.alone = pthread_create(&probe.thread, NULL, answer, NULL) != 0;
+	probe.alone =
+		pthread_create(&probe.thread, NULL, bounce_answer, NULL) != 0;
 	probe.running = !probe.alone;
 }
 
-static void go(unsigned int times)
+static void bounce_go(unsigned int times)
 {
 	unsigned int spins = 0;
 
@@ -86,7 +87,7 @@ static void go(unsigned int times)
 				      memory_order_release);
 		while (atomic_load_explicit(&probe.back,
 					    memory_order_acquire) != probe.n)
-			patience(&spins);
+			bounce_patience(&spins);
 		spins = 0;
 	}
 }
@@ -107,16 +108,16 @@ double bench_bounce_ns(void)
 	uint64_t t;
 	int i;
 
-	start();
+	bounce_start();
 	if (probe.alone)
 		return 0;
 	keep_apart();
 	sem_post(&probe.bell);
-	go(WARM);
+	bounce_go(WARM);
 	/* The shortest: the others were interrupted. */
 	for (i = 0; i < REPEATS; i++) {
 		t = bench_now_ns();
-		go(BOUNCES);
+		bounce_go(BOUNCES);
 		ns = (double)(bench_now_ns() - t) / BOUNCES / 2;
 		if (!i || ns < least)
 			least = ns;

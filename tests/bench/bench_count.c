@@ -46,7 +46,7 @@ int bench_count_run(const char *name, uint64_t n)
 }
 
 /* Threads that spin need the fair scheduler (or valgrind runs only those). */
-static double collected(const char *name, uint64_t n)
+static double count_collected(const char *name, uint64_t n)
 {
 	char command[5000], line[400];
 	double count = -1;
@@ -76,8 +76,8 @@ double bench_count(const char *name, uint64_t few, uint64_t many)
 
 	if (system("valgrind --version >/dev/null 2>&1"))
 		return -1;
-	a = collected(name, few);
-	b = collected(name, many);
+	a = count_collected(name, few);
+	b = count_collected(name, many);
 	if (a < 0 || b < a)
 		bench_broken("callgrind counted nothing for %s", name);
 	return (b - a) / (double)(many - few);

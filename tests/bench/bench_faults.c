@@ -26,7 +26,7 @@ struct wakes {
 	bool stop;
 };
 
-static void *woken(void *arg)
+static void *faults_woken(void *arg)
 {
 	struct wakes *w = arg;
 
@@ -54,7 +54,7 @@ static double wakes_window(void *arg)
 }
 
 /* ns there and back; apart: the sleeper may not use the CPU of the waker. */
-static struct bench_spread wake(bool apart)
+static struct bench_spread faults_wake(bool apart)
 {
 	struct wakes w = { .stop = false };
 	struct bench_job job = { .window = wakes_window, .arg = &w };
@@ -65,7 +65,7 @@ static struct bench_spread wake(bool apart)
 	sem_init(&w.there, 0, 0);
 	sem_init(&w.back, 0, 0);
 	if (sched_getaffinity(0, sizeof(all), &all) ||
-	    pthread_create(&t, NULL, woken, &w))
+	    pthread_create(&t, NULL, faults_woken, &w))
 		bench_broken("no thread");
 	if (apart && CPU_COUNT(&all) > 1) {
 		CPU_ZERO(&one);
@@ -85,7 +85,7 @@ static struct bench_spread wake(bool apart)
 }
 
 /* The rows of the yardsticks. Returns ns: two wakes to another CPU, a pair. */
-static double yardsticks(void)
+static double faults_yardsticks(void)
 {
 	struct bench_job job = { .window = bench_bare_pair };
 	struct bench_result r;
@@ -95,10 +95,10 @@ static double yardsticks(void)
 	bench_row(&(struct bench_row){ "bare: SIGSEGV + mprotect of one page",
 		"us", bench_scale(&r.ns, 1e-3), NULL, "", BENCH_RECORD, 0,
 		"the yardstick: a pair" });
-	near = wake(false);
+	near = faults_wake(false);
 	bench_row(&(struct bench_row){ "bare: waking a sleeper, and back", "us",
 		near, NULL, "", BENCH_RECORD, 0, "" });
-	apart = wake(true);
+	apart = faults_wake(true);
 	bench_row(&(struct bench_row){ "bare: the same, on another CPU", "us",
 		apart, NULL, "", BENCH_RECORD, 0, "the yardstick: two wakes" });
 	return apart.median * 1e3 + r.ns.median;
@@ -243,7 +243,7 @@ static double evict_window(void *arg)
 }
 
 /* limits.md: revoke n pages 2 us + 0.1 us n, + 15 us with a running peer. */
-static void evictions(struct fault *f, const struct bench_job *like)
+static void faults_evictions(struct fault *f, const struct bench_job *like)
 {
 	static const uint32_t pages[] = { 1, 64 };
 	struct bench_job job = { .window = evict_window, .prepare = bring_back,
@@ -291,7 +291,7 @@ static double register_window(void *arg)
 	return f->ns;
 }
 
-static void registrations(struct fault *f, const struct bench_job *like)
+static void faults_registrations(struct fault *f, const struct bench_job *like)
 {
 	struct bench_job job = { .window = register_window, .arg = f,
 				 .prepare = bring_back, .yard = bench_bare_mlock,
@@ -314,7 +314,7 @@ static void registrations(struct fault *f, const struct bench_job *like)
 		1.2, "" });
 }
 
-static void faults(struct stage *s, void *arg)
+static void faults_run(struct stage *s, void *arg)
 {
 	struct fault f = { .stage = s, .pages = 8 };
 	struct bench_job job = { .yard = bench_bare_pair, .prepare = take_away,
@@ -332,8 +332,8 @@ static void faults(struct stage *s, void *arg)
 	job.yard = bench_bare_sixteen;
 	row_times("16 evicted pages in one request", &job, BENCH_AT_MOST, 1.5,
 		  "pair: SIGSEGV + mprotect of 16");
-	evictions(&f, &job);
-	registrations(&f, &job);
+	faults_evictions(&f, &job);
+	faults_registrations(&f, &job);
 }
 
 /* ---- invalidation by itself: registers of the SMMU ---- */
@@ -361,7 +361,7 @@ static double invalidate_window(void *arg)
 	return (double)(bench_now_ns() - t) / 16;
 }
 
-static void invalidate(struct pair *p, void *arg)
+static void faults_invalidate(struct pair *p, void *arg)
 {
 	struct bench_job job = { .window = invalidate_window, .arg = p,
 				 .trace = p->trace };
@@ -383,11 +383,11 @@ void bench_faults(void)
 	double wakes_ns;
 
 	bench_title("Pages that are not there (threads)");
-	wakes_ns = yardsticks();
-	pair_run(&pc, invalidate, NULL);
+	wakes_ns = faults_yardsticks();
+	pair_run(&pc, faults_invalidate, NULL);
 	pc.drive = SIM_DEDICATED;
-	pair_run(&pc, invalidate, NULL);
-	stage_run(&sc, faults, &wakes_ns);
+	pair_run(&pc, faults_invalidate, NULL);
+	stage_run(&sc, faults_run, &wakes_ns);
 	sc.drive = SIM_DEDICATED;
-	stage_run(&sc, faults, &wakes_ns);
+	stage_run(&sc, faults_run, &wakes_ns);
 }

@@ -185,7 +185,7 @@ static void device_faults(struct live *l)
 }
 
 /* limits.md: revoke n pages 2 us + 0.1 us n. */
-static void evictions(struct live *l)
+static void live_evictions(struct live *l)
 {
 	static const uint32_t pages[] = { 1, 64 };
 	struct bench_job job = { .window = evict_window, .arg = l,
@@ -224,7 +224,7 @@ static void row_register(struct live *l, const char *figure,
 		want, target, "" });
 }
 
-static void registrations(struct live *l)
+static void live_registrations(struct live *l)
 {
 	struct bench_job job = { .window = call_window, .arg = l };
 	struct bench_result r;
@@ -273,6 +273,6 @@ void bench_live(struct across *x, void *unused)
 		"the yardstick: a pair" });
 	cpu_faults(&l);
 	device_faults(&l);
-	evictions(&l);
-	registrations(&l);
+	live_evictions(&l);
+	live_registrations(&l);
 }

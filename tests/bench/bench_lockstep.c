@@ -32,8 +32,8 @@ static double send_window(void *arg)
 	return (double)(bench_now_ns() - t) / (double)r->events;
 }
 
-static void rate(struct pair *p, const char *figure, uint32_t bytes,
-		 unsigned int round_ms)
+static void lockstep_rate(struct pair *p, const char *figure, uint32_t bytes,
+			  unsigned int round_ms)
 {
 	struct run run = { .pair = p, .bytes = bytes };
 	struct bench_job job = { .window = send_window, .arg = &run,
@@ -50,7 +50,7 @@ static void rate(struct pair *p, const char *figure, uint32_t bytes,
 }
 
 /* A second software thread that is always due at the same time. */
-static void other(void *arg)
+static void lockstep_other(void *arg)
 {
 	struct run *r = arg;
 
@@ -70,7 +70,7 @@ static double change_window(void *arg)
 	       (double)(sim_events(r->pair->sim) - e);
 }
 
-static void figures(struct pair *p, void *arg)
+static void lockstep_figures(struct pair *p, void *arg)
 {
 	struct run run = { .pair = p };
 	struct bench_job job = { .window = change_window, .arg = &run };
@@ -78,9 +78,9 @@ static void figures(struct pair *p, void *arg)
 	struct sim_thread *t;
 
 	(void)arg;
-	rate(p, "1 MB write", 1 << 20, 600);
-	rate(p, "64 MB write", 64 << 20, 1500);
-	t = sim_thread_start(p->sim, "other", false, other, &run);
+	lockstep_rate(p, "1 MB write", 1 << 20, 600);
+	lockstep_rate(p, "64 MB write", 64 << 20, 1500);
+	t = sim_thread_start(p->sim, "other", false, lockstep_other, &run);
 	bench_measure(&job, &r);
 	run.stop = true;
 	sim_thread_join(t);
@@ -94,5 +94,5 @@ void bench_lockstep(void)
 					 64 << 20 };
 
 	bench_title("Lockstep, two boards, no kernel");
-	pair_run(&cfg, figures, NULL);
+	pair_run(&cfg, lockstep_figures, NULL);
 }

@@ -30,7 +30,7 @@ static const struct {
 
 #define GROUPS	(sizeof(groups) / sizeof(groups[0]))
 
-static bool wanted(const char *name, char **names, int n)
+static bool main_wanted(const char *name, char **names, int n)
 {
 	int i;
 
@@ -40,7 +40,7 @@ static bool wanted(const char *name, char **names, int n)
 	return !n;
 }
 
-static bool known(const char *name)
+static bool main_known(const char *name)
 {
 	unsigned int i;
 
@@ -70,7 +70,7 @@ int main(int argc, char **argv)
 		first = 3;
 	}
 	for (i = first; i < argc; i++)
-		if (!known(argv[i])) {
+		if (!main_known(argv[i])) {
 			fprintf(stderr, "bench: no group %s (processes, models, "
 				"lockstep, writes, testbed, faults)\n", argv[i]);
 			return 2;
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	for (g = 0; g < GROUPS; g++)
-		if (wanted(groups[g].name, argv + first, argc - first))
+		if (main_wanted(groups[g].name, argv + first, argc - first))
 			groups[g].run();
 	bench_table_end();
 	bench_bounce_end();

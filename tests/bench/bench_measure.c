@@ -34,7 +34,7 @@ uint64_t bench_now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static int compare(const void *a, const void *b)
+static int measure_compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -45,11 +45,11 @@ double bench_median(double *v, unsigned int n)
 {
 	if (!n)
 		return 0;
-	qsort(v, n, sizeof(*v), compare);
+	qsort(v, n, sizeof(*v), measure_compare);
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
-static void add(struct series *s, double v)
+static void measure_add(struct series *s, double v)
 {
 	if (s->n < sizeof(s->v) / sizeof(s->v[0]))
 		s->v[s->n++] = v;
@@ -67,7 +67,7 @@ static void end_round(struct series *s)
 	s->round_start = s->n;
 }
 
-static void spread(struct series *s, struct bench_spread *out)
+static void measure_spread(struct series *s, struct bench_spread *out)
 {
 	unsigned int i;
 
@@ -109,7 +109,7 @@ struct bench_spread bench_inverse(const struct bench_spread *s, double by)
 				      s->windows };
 }
 
-static double one(const struct bench_job *job, bool on)
+static double measure_one(const struct bench_job *job, bool on)
 {
 	double ns;
 
@@ -124,20 +124,20 @@ static double one(const struct bench_job *job, bool on)
 }
 
 /* A window with trace, one without, one of the yardstick. */
-static void windows(const struct bench_job *job, struct windows *w,
-		    unsigned int turn)
+static void measure_windows(const struct bench_job *job, struct windows *w,
+			    unsigned int turn)
 {
 	double on, off = 0, yard = 0, before = 0, after = 0;
 
 	if (job->bounce)
 		before = bench_bounce_ns();
 	if (job->trace && turn % 2)
-		off = one(job, false);
-	on = one(job, true);
+		off = measure_one(job, false);
+	on = measure_one(job, true);
 	if (job->bounce)
 		after = bench_bounce_ns();
 	if (job->trace && !(turn % 2))
-		off = one(job, false);
+		off = measure_one(job, false);
 	if (job->trace)
 		trace_enable(job->trace, true);
 	if (job->yard)
@@ -147,17 +147,17 @@ static void windows(const struct bench_job *job, struct windows *w,
 		w->dropped++;
 		return;
 	}
-	add(&w->ns, on);
+	measure_add(&w->ns, on);
 	if (off > 0)
-		add(&w->trace, on / off);
+		measure_add(&w->trace, on / off);
 	if (yard > 0) {
-		add(&w->yard, yard);
-		add(&w->of_yard, yard / on);
-		add(&w->times, on / yard);
+		measure_add(&w->yard, yard);
+		measure_add(&w->of_yard, yard / on);
+		measure_add(&w->times, on / yard);
 	}
 	if (before > 0 && after > 0) {
-		add(&w->bounce, (before + after) / 2);
-		add(&w->bounces, on * 2 / (before + after));
+		measure_add(&w->bounce, (before + after) / 2);
+		measure_add(&w->bounces, on * 2 / (before + after));
 	}
 }
 
@@ -167,7 +167,7 @@ static void round_of(const struct bench_job *job, struct windows *w)
 	uint64_t end_ns = bench_now_ns() + ms * UINT64_C(1000000);
 
 	for (i = 0; i < BENCH_WINDOWS; i++) {
-		windows(job, w, i);
+		measure_windows(job, w, i);
 		if (bench_now_ns() >= end_ns)
 			break;
 	}
@@ -199,7 +199,7 @@ void bench_measure(const struct bench_job *job, struct bench_result *r)
 	memset(r, 0, sizeof(*r));
 	warm_trace(job->trace);
 	/* Once for nothing: caches, first touches, lazy binding. */
-	one(job, true);
+	measure_one(job, true);
 	if (job->yard)
 		job->yard(job->arg);
 	for (i = 0; i < BENCH_ROUNDS; i++) {
@@ -210,12 +210,12 @@ void bench_measure(const struct bench_job *job, struct bench_result *r)
 	/* A round may have lost all its windows. */
 	for (i = 0; i < (int)w->ns.rounds; i++)
 		r->round_ns[i] = w->ns.round[i];
-	spread(&w->ns, &r->ns);
-	spread(&w->yard, &r->yard);
-	spread(&w->of_yard, &r->of_yard);
-	spread(&w->times, &r->times);
-	spread(&w->bounces, &r->bounces);
-	spread(&w->bounce, &r->bounce);
+	measure_spread(&w->ns, &r->ns);
+	measure_spread(&w->yard, &r->yard);
+	measure_spread(&w->of_yard, &r->of_yard);
+	measure_spread(&w->times, &r->times);
+	measure_spread(&w->bounces, &r->bounces);
+	measure_spread(&w->bounce, &r->bounce);
 	r->traced = w->trace.n;
 	if (r->traced)
 		r->trace_percent =

@@ -45,7 +45,7 @@ struct records {
 	uint64_t n;
 };
 
-static void emit(struct trace *t, uint64_t n)
+static void models_emit(struct trace *t, uint64_t n)
 {
 	struct trace_at at = { .board = 1, .xfer = 2, .block = 3 };
 	uint64_t i;
@@ -59,12 +59,12 @@ static double emit_window(void *arg)
 	struct records *r = arg;
 	uint64_t t = bench_now_ns();
 
-	emit(r->trace, r->n);
+	models_emit(r->trace, r->n);
 	return (double)(bench_now_ns() - t) / (double)r->n;
 }
 
-static void instructions(const char *figure, const char *name, uint64_t few,
-			 uint64_t many)
+static void models_instructions(const char *figure, const char *name,
+				uint64_t few, uint64_t many)
 {
 	double n = bench_count(name, few, many);
 	struct bench_spread s = { n, n, n, 1 };
@@ -76,7 +76,7 @@ static void instructions(const char *figure, const char *name, uint64_t few,
 		"callgrind, trace on" });
 }
 
-static void figures(struct pair *p, void *arg)
+static void models_figures(struct pair *p, void *arg)
 {
 	struct lookups hit = { p, 1000, HOT_PAGES, 0 };
 	struct lookups miss = { p, 200, PAGES, 0 };
@@ -107,14 +107,14 @@ static void figures(struct pair *p, void *arg)
 void bench_models(void)
 {
 	bench_title("Models, one thread");
-	pair_run(&models, figures, NULL);
-	instructions("TLB hit", "hit", 1000, 51000);
-	instructions("table walk, 4 levels", "walk", 1000, 21000);
-	instructions("trace record", "record", 1000, 101000);
-	instructions("8 B write, post to completion, inline", "write8", 100,
-		     2100);
-	instructions("64 KB write, inline, cells of 4096", "write64k", 10,
-		     110);
+	pair_run(&models, models_figures, NULL);
+	models_instructions("TLB hit", "hit", 1000, 51000);
+	models_instructions("table walk, 4 levels", "walk", 1000, 21000);
+	models_instructions("trace record", "record", 1000, 101000);
+	models_instructions("8 B write, post to completion, inline", "write8",
+			    100, 2100);
+	models_instructions("64 KB write, inline, cells of 4096", "write64k",
+			    10, 110);
 }
 
 /* ---- the same for callgrind ---- */
@@ -136,7 +136,7 @@ static void count_walks(struct pair *p, void *n)
 
 static void count_records(struct pair *p, void *n)
 {
-	emit(p->trace, *(uint64_t *)n);
+	models_emit(p->trace, *(uint64_t *)n);
 }
 
 void bench_count_hits(uint64_t n)

@@ -18,7 +18,7 @@
 
 /* Descriptor bits: exanest.md 3.6 */
 
-static uint32_t get(struct pair_node *n, uint32_t off)
+static uint32_t pair_get(struct pair_node *n, uint32_t off)
 {
 	uint64_t v;
 
@@ -27,7 +27,7 @@ static uint32_t get(struct pair_node *n, uint32_t off)
 	return (uint32_t)v;
 }
 
-static void set(struct pair_node *n, uint32_t off, uint64_t v)
+static void pair_set(struct pair_node *n, uint32_t off, uint64_t v)
 {
 	if (board_write(n->board, BUS_NIC_BASE + off, 4, v))
 		bench_broken("register 0x%x refuses a value", off);
@@ -40,22 +40,22 @@ static void smmu_set(struct pair_node *n, uint32_t off, unsigned int size,
 		bench_broken("SMMU register 0x%x refuses a value", off);
 }
 
-static uint32_t command(struct pair_node *n, struct fl_fw_cmd c)
+static uint32_t pair_command(struct pair_node *n, struct fl_fw_cmd c)
 {
 	uint32_t word[16], status;
 	int i;
 
 	memcpy(word, &c, sizeof(word));
 	for (i = 0; i < 16; i++)
-		set(n, NIC_FW_BASE + NIC_FW_CMD(i), word[i]);
-	set(n, NIC_FW_BASE + NIC_FW_CMD_GO, 1);
-	while ((status = get(n, NIC_FW_BASE + NIC_FW_CMD_STATUS)) &
+		pair_set(n, NIC_FW_BASE + NIC_FW_CMD(i), word[i]);
+	pair_set(n, NIC_FW_BASE + NIC_FW_CMD_GO, 1);
+	while ((status = pair_get(n, NIC_FW_BASE + NIC_FW_CMD_STATUS)) &
 	       NIC_FW_CMD_STATUS_BUSY)
 		sim_yield();
 	if (status >> NIC_FW_CMD_STATUS_CODE_SHIFT)
 		bench_broken("command %u: status %u", c.opcode,
 			     status >> NIC_FW_CMD_STATUS_CODE_SHIFT);
-	return get(n, NIC_FW_BASE + NIC_FW_CMD_RESULT);
+	return pair_get(n, NIC_FW_BASE + NIC_FW_CMD_RESULT);
 }
 
 /* Four levels of tables that map PAIR_VA onwards, page by page. */
@@ -89,7 +89,7 @@ static uint64_t make_tables(struct pair_node *n, uint64_t bytes)
 	return root;
 }
 
-static void translate(struct pair_node *n, uint64_t bytes)
+static void pair_translate(struct pair_node *n, uint64_t bytes)
 {
 	uint64_t root = make_tables(n, bytes);
 	const uint32_t cb = SMMU_CB_BASE(PAIR_BANK);
@@ -112,19 +112,20 @@ static void translate(struct pair_node *n, uint64_t bytes)
 
 static void set_up(struct pair_node *n, uint64_t bytes)
 {
-	translate(n, bytes);
-	set(n, NIC_ENG_BASE + NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
-	command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_SLOT_OPEN,
+	pair_translate(n, bytes);
+	pair_set(n, NIC_ENG_BASE + NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
+	pair_command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_SLOT_OPEN,
 				       .a = BOARD_STREAM(0) });
-	n->pd = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_PD_CREATE });
-	n->cq = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_CQ_CREATE,
+	n->pd = pair_command(n,
+			     (struct fl_fw_cmd){ .opcode = FL_CMD_PD_CREATE });
+	n->cq = pair_command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_CQ_CREATE,
 					       .a = DRAM_BASE + CQ_AT,
 					       .b = PAIR_QUEUE });
-	n->qp = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CREATE,
+	n->qp = pair_command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CREATE,
 					       .a = DRAM_BASE + SQ_AT,
 					       .b = PAIR_QUEUE,
 					       .c = n->cq, .d = n->pd });
-	n->key = command(n, (struct fl_fw_cmd){
+	n->key = pair_command(n, (struct fl_fw_cmd){
 		.opcode = FL_CMD_MR_CREATE, .a = PAIR_VA, .b = bytes,
 		.c = n->pd,
 		.flags = FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE });
@@ -142,10 +143,11 @@ void pair_post(struct pair *p, uint64_t from, uint64_t to, uint32_t len)
 		.rkey = p->n[1].key, .wr_id = n->posted, .xfer = 1,
 	};
 	n->posted++;
-	set(n, NIC_DB_BASE(0) + NIC_DB_SQ, n->qp | (uint32_t)n->posted << 16);
+	pair_set(n, NIC_DB_BASE(0) + NIC_DB_SQ,
+		 n->qp | (uint32_t)n->posted << 16);
 }
 
-static struct fl_cqe *oldest(struct pair_node *n, uint32_t *phase)
+static struct fl_cqe *pair_oldest(struct pair_node *n, uint32_t *phase)
 {
 	struct fl_cqe *cq = (struct fl_cqe *)(n->data - DATA_AT + CQ_AT);
 
@@ -153,37 +155,37 @@ static struct fl_cqe *oldest(struct pair_node *n, uint32_t *phase)
 	return &cq[n->taken % PAIR_QUEUE];
 }
 
-static void take(struct pair_node *n, const struct fl_cqe *e)
+static void pair_take_completion(struct pair_node *n, const struct fl_cqe *e)
 {
 	if (e->status)
 		bench_broken("a write ended with status %u", e->status);
 	n->taken++;
 	/* As the library does: the card need not know of each at once. */
 	if (n->taken % (PAIR_QUEUE / 4) == 0)
-		set(n, NIC_DB_BASE(0) + NIC_DB_CQ_CONS,
-		    n->cq | n->taken << 16);
+		pair_set(n, NIC_DB_BASE(0) + NIC_DB_CQ_CONS,
+			 n->cq | n->taken << 16);
 }
 
 void pair_take(struct pair *p)
 {
 	struct pair_node *n = &p->n[0];
 	uint32_t phase;
-	struct fl_cqe *e = oldest(n, &phase);
+	struct fl_cqe *e = pair_oldest(n, &phase);
 
 	while (__atomic_load_n(&e->phase, __ATOMIC_ACQUIRE) != phase)
 		board_pump(n->board);
-	take(n, e);
+	pair_take_completion(n, e);
 }
 
 void pair_take_asleep(struct pair *p, uint64_t sleep_ns)
 {
 	struct pair_node *n = &p->n[0];
 	uint32_t phase;
-	struct fl_cqe *e = oldest(n, &phase);
+	struct fl_cqe *e = pair_oldest(n, &phase);
 
 	while (__atomic_load_n(&e->phase, __ATOMIC_ACQUIRE) != phase)
 		sim_sleep(sleep_ns);
-	take(n, e);
+	pair_take_completion(n, e);
 }
 
 static void main_thread(void *arg)
@@ -194,7 +196,7 @@ static void main_thread(void *arg)
 	for (i = 0; i < 2; i++)
 		set_up(&p->n[i], p->cfg.data_bytes);
 	for (i = 0; i < 2; i++)
-		command(&p->n[i], (struct fl_fw_cmd){
+		pair_command(&p->n[i], (struct fl_fw_cmd){
 			.opcode = FL_CMD_QP_CONNECT, .object = p->n[i].qp,
 			.a = (uint64_t)!i, .b = p->n[!i].qp });
 	p->body(p, p->arg);

@@ -104,7 +104,7 @@ static void make_command(struct rpc_command *c, enum peer p, enum peer_figure f,
 }
 
 /* Start it with its output to fd, or nowhere. Its process, or -1. */
-static pid_t start(const struct rpc_command *c, int fd)
+static pid_t peer_start(const struct rpc_command *c, int fd)
 {
 	posix_spawn_file_actions_t act;
 	pid_t pid = -1;
@@ -141,7 +141,7 @@ static bool has_ended(pid_t pid)
  * It ends by itself when it has reported, and only then removes its shared memory;
  * asked to end, it does so too.
  */
-static void end(pid_t pid)
+static void peer_end(pid_t pid)
 {
 	if (pid < 0 || has_ended(pid))
 		return;
@@ -215,11 +215,11 @@ static double run_client(const struct rpc_command *c, enum peer p,
 		return 0;
 	fcntl(out[0], F_SETFD, FD_CLOEXEC);
 	fcntl(out[1], F_SETFD, FD_CLOEXEC);
-	pid = start(c, out[1]);
+	pid = peer_start(c, out[1]);
 	close(out[1]);
 	read_all(out[0], text, sizeof(text));
 	close(out[0]);
-	end(pid);
+	peer_end(pid);
 	return p == PEER_LIBFABRIC ? parse_libfabric(text) :
 				     parse_ucx(text, f);
 }
@@ -238,16 +238,16 @@ double peer_run(enum peer p, enum peer_figure f, uint32_t bytes)
 
 	make_command(&there, p, f, bytes, port, server);
 	make_command(&here, p, f, bytes, port, client);
-	pid = start(&there, -1);
+	pid = peer_start(&there, -1);
 	if (pid < 0)
 		return 0;
 	/* A client that comes before its server listens ends at once. */
 	for (i = 0; i < TRIES && ns <= 0 && bench_now_ns() < end_ns; i++) {
 		nanosleep(&nap, NULL);
 		if (waitpid(pid, NULL, WNOHANG) == pid)
-			pid = start(&there, -1);
+			pid = peer_start(&there, -1);
 		ns = run_client(&here, p, f);
 	}
-	end(pid);
+	peer_end(pid);
 	return ns;
 }

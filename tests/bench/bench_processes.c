@@ -92,7 +92,7 @@ static void peers_turn(void *arg, unsigned int round)
 
 /* ---- rows ---- */
 
-static bool stream(const struct figure *f)
+static bool processes_stream(const struct figure *f)
 {
 	return f->kind == PEER_STREAM && f->bytes > 8;
 }
@@ -105,7 +105,7 @@ static void row_value(const struct figure *f, const char *name,
 	struct bench_spread s = *ns;
 	const char *unit = "ns";
 
-	if (stream(f)) {
+	if (processes_stream(f)) {
 		s = bench_inverse(ns, f->bytes);
 		unit = "GB/s";
 	} else if (f->kind == PEER_STREAM) {
@@ -184,7 +184,7 @@ static void row_aim(const struct figure *f, const struct bench_result *r,
 				     peer / r->round_ns[i];
 	if (i == BENCH_ROUNDS) {
 		bench_rounds(times, &s);
-		if (stream(f))
+		if (processes_stream(f))
 			snprintf(yard, sizeof(yard), "%.2f GB/s, peer's best "
 				 "%.2f GB/s", f->bytes / r->ns.median,
 				 f->bytes / peer);
@@ -199,7 +199,7 @@ static void row_aim(const struct figure *f, const struct bench_result *r,
 		busy ? "busy machine: the peer's rounds differ" : "" });
 }
 
-static void show(struct figure *f, const struct bench_job *job)
+static void processes_show(struct figure *f, const struct bench_job *job)
 {
 	struct bench_result r;
 	char yard[60] = "";
@@ -222,7 +222,7 @@ static void show(struct figure *f, const struct bench_job *job)
 }
 
 /* What was written has arrived; the other application says so. */
-static void check(struct across *x, uint32_t bytes)
+static void processes_check(struct across *x, uint32_t bytes)
 {
 	uint64_t there = 0, here = 0, i;
 
@@ -237,7 +237,7 @@ static void check(struct across *x, uint32_t bytes)
 		bench_broken("what was written is not what arrived");
 }
 
-static void small(struct figure *f)
+static void processes_small(struct figure *f)
 {
 	struct bench_job job = { .window = write_window, .arg = f,
 				 .after_round = peers_turn };
@@ -250,19 +250,19 @@ static void small(struct figure *f)
 	write_window(f);	/* once round the rings of the trace */
 	f->per_window = 32;
 	f->name = "8 B write, post to polled completion";
-	show(f, &job);
+	processes_show(f, &job);
 	f->name = "8 B write to and fro, seen in memory, 1 way";
 	job.window = ping_window;
-	show(f, &job);
+	processes_show(f, &job);
 	job.window = write_window;
 	f->kind = PEER_STREAM;
 	f->depth = 32;
 	f->per_window = 256;
 	f->name = "8 B writes, 32 under way";
-	show(f, &job);
+	processes_show(f, &job);
 }
 
-static void large(struct figure *f)
+static void processes_large(struct figure *f)
 {
 	static const struct {
 		const char *hot, *cold;
@@ -284,21 +284,21 @@ static void large(struct figure *f)
 		f->bytes = size[i].bytes;
 		f->depth = size[i].depth;
 		f->per_window = size[i].per_window;
-		check(f->x, f->bytes);
+		processes_check(f->x, f->bytes);
 		f->name = size[i].hot;
 		f->at = 0;
 		f->span = f->bytes;
 		/* The peers use the same buffers again and again, too. */
 		job.after_round = peers_turn;
-		show(f, &job);
+		processes_show(f, &job);
 		f->name = size[i].cold;
 		f->span = f->x->bytes;
 		job.after_round = NULL;
-		show(f, &job);
+		processes_show(f, &job);
 	}
 }
 
-static void writes(struct across *x, void *arg)
+static void processes_writes(struct across *x, void *arg)
 {
 	struct figure f = { .x = x, .copy = malloc(x->bytes) };
 
@@ -306,8 +306,8 @@ static void writes(struct across *x, void *arg)
 	if (!f.copy)
 		bench_broken("no memory");
 	memset(f.copy, 0x33, x->bytes);
-	small(&f);
-	large(&f);
+	processes_small(&f);
+	processes_large(&f);
 	free(f.copy);
 }
 
@@ -315,7 +315,7 @@ void bench_processes(void)
 {
 	bench_title("Two applications and the boards, each a process: writes, "
 		    "all resident");
-	across_run(BYTES, writes, NULL);
+	across_run(BYTES, processes_writes, NULL);
 	bench_title("The same: pages that are not there");
 	across_run(UINT64_C(4) << 20, bench_live, NULL);
 }

@@ -54,7 +54,7 @@ double stage_write(struct stage *s, uint64_t at, uint32_t len, uint32_t times)
 	return s->ns;
 }
 
-static void good(int err, const char *what)
+static void stage_good(int err, const char *what)
 {
 	if (err)
 		bench_broken("%s: %s", what, fl_strerror(err));
@@ -62,15 +62,16 @@ static void good(int err, const char *what)
 
 void stage_evict(struct stage *s, int i, uint64_t at, uint64_t len)
 {
-	good(testbed_buffer_advise(s->buffer[i], at, len, FL_PAGEOUT), "evict");
+	stage_good(testbed_buffer_advise(s->buffer[i], at, len, FL_PAGEOUT),
+		   "evict");
 }
 
 void stage_touch(struct stage *s, int i, uint64_t at, uint64_t len, bool write)
 {
-	good(testbed_buffer_touch(s->buffer[i], at, len, write), "touch");
+	stage_good(testbed_buffer_touch(s->buffer[i], at, len, write), "touch");
 }
 
-static void script(struct testbed *w, void *arg)
+static void stage_script(struct testbed *w, void *arg)
 {
 	static const char *const board[2] = { "a", "b" };
 	static const char *const process[2] = { "p", "q" };
@@ -80,21 +81,25 @@ static void script(struct testbed *w, void *arg)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		good(testbed_board_add(w, board[i], &cfg, &b[i]), "board");
-	good(testbed_link_add(w, b[0], b[1]), "link");
+		stage_good(testbed_board_add(w, board[i], &cfg, &b[i]),
+			   "board");
+	stage_good(testbed_link_add(w, b[0], b[1]), "link");
 	for (i = 0; i < 2; i++) {
-		good(testbed_process_add(w, process[i], b[i], TESTBED_PART,
-					 FL_RESOLVE_PAGE, &s->process[i]),
-		     "process");
-		good(testbed_buffer_add(s->process[i], process[i], s->bytes,
-					NULL, &s->buffer[i]), "buffer");
+		stage_good(testbed_process_add(w, process[i], b[i],
+					       TESTBED_PART, FL_RESOLVE_PAGE,
+					       &s->process[i]),
+			   "process");
+		stage_good(testbed_buffer_add(s->process[i], process[i],
+					      s->bytes,
+					      NULL, &s->buffer[i]), "buffer");
 		stage_touch(s, i, 0, s->bytes, true);
-		good(testbed_region_add(s->buffer[i], 0, s->bytes,
-					FL_LOCAL_WRITE | FL_REMOTE_WRITE, 0),
-		     "region");
+		stage_good(testbed_region_add(s->buffer[i], 0, s->bytes,
+					      FL_LOCAL_WRITE | FL_REMOTE_WRITE,
+					      0),
+			   "region");
 	}
-	good(testbed_connect(s->process[0], s->process[1], "c", 64, 0, false, &s->conn),
-	     "connection");
+	stage_good(testbed_connect(s->process[0], s->process[1], "c", 64, 0, false, &s->conn),
+		   "connection");
 	s->body(s, s->arg);
 }
 
@@ -119,7 +124,7 @@ void stage_run(const struct stage_config *cfg,
 	s->testbed = testbed_create(&wc, why, sizeof(why));
 	if (!s->testbed)
 		bench_broken("no testbed: %s", why);
-	err = testbed_run(s->testbed, script, s);
+	err = testbed_run(s->testbed, stage_script, s);
 	if (err)
 		bench_broken("the testbed ends badly: %s",
 			     testbed_problem(s->testbed) ?

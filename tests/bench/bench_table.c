@@ -17,7 +17,7 @@ static struct {
 	double worst_percent;
 } table;
 
-static void put(const char *text)
+static void table_put_row(const char *text)
 {
 	fputs(text, stdout);
 	fflush(stdout);
@@ -27,15 +27,15 @@ static void put(const char *text)
 	}
 }
 
-static void line(const char *figure, const char *unit, const char *median,
-		 const char *range, const char *trace, const char *target,
-		 const char *met, const char *yardstick)
+static void table_line(const char *figure, const char *unit, const char *median,
+		       const char *range, const char *trace, const char *target,
+		       const char *met, const char *yardstick)
 {
 	char text[400];
 
 	snprintf(text, sizeof(text), "%-44s %-9s %8s %17s %7s %10s %-4s %s\n",
 		 figure, unit, median, range, trace, target, met, yardstick);
-	put(text);
+	table_put_row(text);
 }
 
 int bench_table_begin(const char *path)
@@ -45,16 +45,16 @@ int bench_table_begin(const char *path)
 		if (!table.file)
 			return -errno;
 	}
-	line("figure", "unit", "median", "min..max", "trace", "target", "met",
-	     "yardstick; note");
+	table_line("figure", "unit", "median", "min..max", "trace", "target",
+		   "met", "yardstick; note");
 	return 0;
 }
 
 void bench_title(const char *text)
 {
-	put("\n");
-	put(text);
-	put("\n");
+	table_put_row("\n");
+	table_put_row(text);
+	table_put_row("\n");
 }
 
 void bench_say(const char *fmt, ...)
@@ -65,19 +65,19 @@ void bench_say(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	put("  ");
-	put(text);
-	put("\n");
+	table_put_row("  ");
+	table_put_row(text);
+	table_put_row("\n");
 }
 
-static const char *number(char *to, size_t room, double v)
+static const char *table_number(char *to, size_t room, double v)
 {
 	snprintf(to, room, v >= 1000 ? "%.0f" : v >= 100 ? "%.1f" :
 			   v >= 1 ? "%.2f" : "%.3f", v);
 	return to;
 }
 
-static bool meets(const struct bench_row *row)
+static bool table_meets(const struct bench_row *row)
 {
 	return row->want == BENCH_AT_LEAST ? row->value.median >= row->target :
 					     row->value.median <= row->target;
@@ -90,30 +90,30 @@ void bench_row(const struct bench_row *row)
 	const char *met = "-";
 
 	if (row->value.windows) {
-		number(median, sizeof(median), row->value.median);
-		number(low, sizeof(low), row->value.low);
-		number(high, sizeof(high), row->value.high);
+		table_number(median, sizeof(median), row->value.median);
+		table_number(low, sizeof(low), row->value.low);
+		table_number(high, sizeof(high), row->value.high);
 		snprintf(range, sizeof(range), "%s..%s", low, high);
 	}
 	strcpy(target, "-");
 	if (row->want != BENCH_RECORD) {
 		strcpy(target, row->want == BENCH_AT_LEAST ? ">= " : "<= ");
-		number(target + 3, sizeof(target) - 3, row->target);
+		table_number(target + 3, sizeof(target) - 3, row->target);
 		if (row->value.windows) {
-			met = meets(row) ? "yes" : "NO";
-			table.met += meets(row);
-			table.missed += !meets(row);
+			met = table_meets(row) ? "yes" : "NO";
+			table.met += table_meets(row);
+			table.missed += !table_meets(row);
 		}
 	}
 	snprintf(note, sizeof(note), "%s%s%s", row->yardstick,
 		 *row->yardstick && *row->note ? "; " : "", row->note);
-	line(row->figure, row->unit, median, range,
-	     row->trace ? row->trace : "-", target, met, note);
+	table_line(row->figure, row->unit, median, range,
+		   row->trace ? row->trace : "-", target, met, note);
 }
 
 void bench_table_end(void)
 {
-	put("\n");
+	table_put_row("\n");
 	bench_say("targets met: %u, missed: %u", table.met, table.missed);
 	if (table.traced)
 		bench_say("tracing: under %.0f %% in %u of %u figures, %.1f %% "

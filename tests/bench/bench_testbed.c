@@ -52,7 +52,7 @@ static double copy_window(void *arg)
 	return w->ns;
 }
 
-static void writes(struct stage *s, void *arg)
+static void testbed_writes(struct stage *s, void *arg)
 {
 	bool own = testbed_cfg(s->testbed)->drive == SIM_DEDICATED;
 	struct work w = { .stage = s, .bytes = 8, .times = 64 };
@@ -93,7 +93,7 @@ static double event_window(void *arg)
 	return ns / (double)w->events;
 }
 
-static void events(struct stage *s, void *arg)
+static void testbed_events(struct stage *s, void *arg)
 {
 	struct work w = { .stage = s, .bytes = MB };
 	struct bench_job job = { .window = event_window, .arg = &w,
@@ -120,11 +120,11 @@ void bench_testbed(void)
 
 	bench_title("Writes as an application sees them: library, driver, "
 		    "kernel");
-	stage_run(&cfg, writes, NULL);
+	stage_run(&cfg, testbed_writes, NULL);
 	cfg.drive = SIM_DEDICATED;
-	stage_run(&cfg, writes, NULL);
+	stage_run(&cfg, testbed_writes, NULL);
 	cfg.mode = SIM_LOCKSTEP;
-	stage_run(&cfg, events, NULL);
+	stage_run(&cfg, testbed_events, NULL);
 	cfg.checks = true;
-	stage_run(&cfg, events, &checks);
+	stage_run(&cfg, testbed_events, &checks);
 }

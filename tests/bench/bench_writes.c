@@ -67,14 +67,14 @@ static double deep_window(void *arg)
 	return (double)(bench_now_ns() - t) / (windows * DEPTH);
 }
 
-static void check(struct pair *p, uint64_t bytes)
+static void writes_check(struct pair *p, uint64_t bytes)
 {
 	if (memcmp(p->n[0].data, p->n[1].data, bytes))
 		bench_broken("what was written is not what arrived");
 }
 
-static void fraction(struct pair *p, const char *size, uint32_t bytes,
-		     bool cold, double target, const char *note)
+static void writes_fraction(struct pair *p, const char *size, uint32_t bytes,
+			    bool cold, double target, const char *note)
 {
 	struct writes w = { .pair = p, .bytes = bytes,
 			    .per_window = bytes >= 1 << 20 ? 1 :
@@ -87,7 +87,7 @@ static void fraction(struct pair *p, const char *size, uint32_t bytes,
 
 	memset(p->n[1].data, 0x22, bytes);
 	write_window(&w);
-	check(p, bytes);
+	writes_check(p, bytes);
 	bench_measure(&job, &r);
 	snprintf(figure, sizeof(figure), "%s write, %s, %s, cells of %u", size,
 		 cold ? "cold" : "hot", p->cfg.drive == SIM_INLINE ?
@@ -101,21 +101,21 @@ static void fraction(struct pair *p, const char *size, uint32_t bytes,
 }
 
 /* limits.md, targets: 65 % out of cache, 25 % in cache with a 4 KB MTU. */
-static void big(struct pair *p, void *arg)
+static void writes_big(struct pair *p, void *arg)
 {
 	bool mtu = p->timing.v[T_LINK_CELL] == 4096;
 
 	(void)arg;
-	fraction(p, "1 MB", 1 << 20, true, mtu ? 0.65 : 0, "");
-	fraction(p, "64 KB", 1 << 16, true, mtu ? 0.65 : 0, "");
+	writes_fraction(p, "1 MB", 1 << 20, true, mtu ? 0.65 : 0, "");
+	writes_fraction(p, "64 KB", 1 << 16, true, mtu ? 0.65 : 0, "");
 	if (!mtu)
 		return;
-	fraction(p, "1 MB", 1 << 20, false, 0, "");
-	fraction(p, "64 KB", 1 << 16, false, 0.25, "");
-	fraction(p, "4 KB", 1 << 12, false, 0, "");
+	writes_fraction(p, "1 MB", 1 << 20, false, 0, "");
+	writes_fraction(p, "64 KB", 1 << 16, false, 0.25, "");
+	writes_fraction(p, "4 KB", 1 << 12, false, 0, "");
 }
 
-static void latency(struct pair *p)
+static void writes_latency(struct pair *p)
 {
 	bool own = p->cfg.drive == SIM_DEDICATED;
 	struct writes w = { .pair = p, .bytes = 8, .per_window = 32,
@@ -140,7 +140,7 @@ static void latency(struct pair *p)
 		BENCH_RECORD, 7, own ? "limit: 3 x floor" : "" });
 }
 
-static void deep(struct pair *p)
+static void writes_deep(struct pair *p)
 {
 	struct writes w = { .pair = p, .bytes = 8 };
 	struct bench_job job = { .window = deep_window, .arg = &w,
@@ -159,15 +159,15 @@ static void deep(struct pair *p)
 				   "as if far: 4 M/s; the other CPU was busy" });
 }
 
-static void small(struct pair *p, void *arg)
+static void writes_small(struct pair *p, void *arg)
 {
 	struct writes w = { .pair = p, .bytes = 8, .per_window = 20000,
 			    .span = 4096 };
 
 	(void)arg;
 	write_window(&w);	/* once round the rings of the trace */
-	latency(p);
-	deep(p);
+	writes_latency(p);
+	writes_deep(p);
 }
 
 void bench_writes(void)
@@ -184,11 +184,11 @@ void bench_writes(void)
 	for (i = 0; i < sizeof(cfg) / sizeof(cfg[0]); i++) {
 		struct pair_config c = cfg[i];
 
-		pair_run(&c, big, NULL);
+		pair_run(&c, writes_big, NULL);
 		if (!c.cell_bytes)
 			continue;
 		c.data_bytes = 2 << 20;
-		pair_run(&c, small, NULL);
+		pair_run(&c, writes_small, NULL);
 	}
 }
 
@@ -202,7 +202,7 @@ static void count_writes(struct pair *p, void *arg)
 	write_window(&w);
 }
 
-static void count(uint32_t bytes, uint64_t n)
+static void writes_count(uint32_t bytes, uint64_t n)
 {
 	const struct pair_config cfg = { SIM_THREADS, SIM_INLINE, 4096,
 					 2 << 20 };
@@ -214,10 +214,10 @@ static void count(uint32_t bytes, uint64_t n)
 
 void bench_count_write8(uint64_t n)
 {
-	count(8, n);
+	writes_count(8, n);
 }
 
 void bench_count_write64k(uint64_t n)
 {
-	count(1 << 16, n);
+	writes_count(1 << 16, n);
 }

@@ -101,7 +101,7 @@ char *drive_text(const struct drive *d, const char *name)
 
 /* ---- a command ---- */
 
-static void redirect(const char *path, int to)
+static void drive_redirect(const char *path, int to)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
@@ -123,8 +123,8 @@ static void be_command(struct drive *d, const char *const *argv, bool inject,
 	if (null < 0 || dup2(null, 0))
 		_exit(125);
 	close(null);
-	redirect(out, 1);
-	redirect(err, 2);
+	drive_redirect(out, 1);
+	drive_redirect(err, 2);
 	setenv("TMPDIR", "tmp", 1);
 	setenv("FAULTLINE_DIR", "doors", 1);
 	unsetenv("FAULTLINE_EVENT_COUNTS");
@@ -159,7 +159,7 @@ pid_t drive_start(struct drive *d, const char *const *argv, bool inject,
 	return pid;
 }
 
-static void step(unsigned int *ms)
+static void drive_step(unsigned int *ms)
 {
 	struct timespec t = { 0, STEP_NS };
 
@@ -172,7 +172,7 @@ bool drive_wait(struct drive *d, pid_t pid, int *status)
 	unsigned int ms = 0;
 
 	while (waitpid(pid, status, WNOHANG) != pid) {
-		step(&ms);
+		drive_step(&ms);
 		if (ms < DRIVE_LIMIT_MS)
 			continue;
 		kill(-pid, SIGKILL);
@@ -184,7 +184,7 @@ bool drive_wait(struct drive *d, pid_t pid, int *status)
 }
 
 /* Has this program no child but the one that is to live on? */
-static bool alone(const struct drive *d)
+static bool drive_alone(const struct drive *d)
 {
 	char path[60];
 	int pid, n = 0;
@@ -206,11 +206,11 @@ bool drive_bury(struct drive *d, pid_t group)
 
 	for (;;) {
 		pid = waitpid(-1, NULL, WNOHANG);
-		if (pid < 0 || alone(d))
+		if (pid < 0 || drive_alone(d))
 			return true;
 		if (pid)
 			continue;
-		step(&ms);
+		drive_step(&ms);
 		if (ms < DRIVE_LIMIT_MS / 4)
 			continue;
 		kill(-group, SIGKILL);
@@ -221,7 +221,7 @@ bool drive_bury(struct drive *d, pid_t group)
 
 /* ---- what must hold ---- */
 
-static bool breach(struct drive *d, const char *what, const char *detail)
+static bool drive_breach(struct drive *d, const char *what, const char *detail)
 {
 	snprintf(d->why, sizeof(d->why), "%s%s%.400s", what,
 		 *detail ? ": " : "", detail);
@@ -252,7 +252,7 @@ static bool is_empty(struct drive *d, const char *folder)
 	free(err);
 	if (said)
 		return true;
-	return d->why[0] ? false : breach(d, "this file is left", name);
+	return d->why[0] ? false : drive_breach(d, "this file is left", name);
 }
 
 static bool left_nothing(struct drive *d)
@@ -274,7 +274,7 @@ static bool no_crash(struct drive *d, const char *err)
 
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strstr(err, words[i]))
-			return breach(d, "it crashed", err);
+			return drive_breach(d, "it crashed", err);
 	return true;
 }
 
@@ -292,7 +292,7 @@ static bool is_said(struct drive *d, const char *out, const char *err)
 	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strstr(err, words[i]) || strstr(out, words[i]))
 			return true;
-	return breach(d, "it ends otherwise, and does not say why", err);
+	return drive_breach(d, "it ends otherwise, and does not say why", err);
 }
 
 /*
@@ -315,19 +315,21 @@ static bool all_done(struct drive *d, const struct drive_job *j,
 	bool same;
 
 	if (j->exact && !may_differ(d) && strcmp(out, d->stdout_before))
-		return breach(d, "it ends as ever, but with other output", out);
+		return drive_breach(d, "it ends as ever, but with other output",
+				    out);
 	if (j->says && !strstr(out, j->says))
-		return breach(d, "it ends as ever, but the output lacks", j->says);
+		return drive_breach(d, "it ends as ever, but the output lacks", j->says);
 	if (!j->product)
 		return true;
 	product = drive_text(d, j->product);
 	same = may_differ(d) ? *product : !strcmp(product, d->product_before);
 	free(product);
-	return same || breach(d, "it ends as ever, but the file is another",
-			      j->product);
+	return same ||
+	       drive_breach(d, "it ends as ever, but the file is another",
+			    j->product);
 }
 
-static bool holds(struct drive *d, const struct drive_job *j)
+static bool drive_holds(struct drive *d, const struct drive_job *j)
 {
 	char *out = drive_text(d, "out"), *err = drive_text(d, "err");
 	bool ok, signalled = d->shared->how == FAULTS_SIGNAL;
@@ -335,9 +337,11 @@ static bool holds(struct drive *d, const struct drive_job *j)
 	ok = no_crash(d, err);
 	if (ok && WIFSIGNALED(d->status)) {
 		if (!signalled || WTERMSIG(d->status) != d->shared->signal)
-			ok = breach(d, strsignal(WTERMSIG(d->status)), err);
+			ok = drive_breach(d, strsignal(WTERMSIG(d->status)),
+					  err);
 	} else if (ok && j->never && WEXITSTATUS(d->status) == j->never) {
-		ok = signalled || breach(d, "somebody else is blamed", out);
+		ok = signalled ||
+			drive_breach(d, "somebody else is blamed", out);
 	} else if (ok && WEXITSTATUS(d->status) != j->status) {
 		ok = signalled || is_said(d, out, err);
 	} else if (ok && !signalled) {
@@ -367,7 +371,7 @@ static bool next_run(struct drive *d)
 	if (pid > 0 && drive_wait(d, pid, &status) && drive_bury(d, pid) &&
 	    !status)
 		return true;
-	return breach(d, "the next run does not work", "");
+	return drive_breach(d, "the next run does not work", "");
 }
 
 /* Or it is said that it could not be taken away. */
@@ -383,12 +387,12 @@ static bool is_gone(struct drive *d, const char *name)
 	err = drive_text(d, "err");
 	said = strstr(err, "is left");
 	free(err);
-	return said || breach(d, "this file is left", name);
+	return said || drive_breach(d, "this file is left", name);
 }
 
 bool drive_judge(struct drive *d, const struct drive_job *j)
 {
-	bool ok = holds(d, j);
+	bool ok = drive_holds(d, j);
 
 	if (j->gone)
 		ok = is_gone(d, j->gone) && ok;
@@ -411,7 +415,7 @@ bool drive_once(struct drive *d, const struct drive_job *j)
 	}
 	pid = drive_start(d, j->argv, true, "out", "err");
 	if (pid < 0)
-		return breach(d, "no process", strerror(errno));
+		return drive_breach(d, "no process", strerror(errno));
 	return drive_wait(d, pid, &d->status) && drive_bury(d, pid) &&
 	       drive_judge(d, j);
 }
@@ -430,7 +434,7 @@ bool drive_count(struct drive *d, const struct drive_job *j)
 		return false;
 	d->stdout_before = drive_text(d, "out");
 	d->product_before = drive_text(d, j->product ? j->product : "none");
-	return holds(d, j) && left_nothing(d) &&
+	return drive_holds(d, j) && left_nothing(d) &&
 	       ((WIFEXITED(d->status) && WEXITSTATUS(d->status) == j->status) ||
-		breach(d, "it ends otherwise without a fault", d->stdout_before));
+		drive_breach(d, "it ends otherwise without a fault", d->stdout_before));
 }

@@ -9,7 +9,7 @@
 
 static int over[2];	/* a pipe: both have what they came for */
 
-static void *watch(void *arg)
+static void *guests_watch(void *arg)
 {
 	struct pollfd fd[] = { { .fd = rig.guest[0].sock }, { .fd = rig.guest[1].sock },
 			       { .fd = over[0], .events = POLLIN } };
@@ -31,7 +31,7 @@ TEST("two guests transfer both ways")
 	EXPECT_EQ(pipe(over), 0);
 	for (i = 0; i < 2; i++)
 		rig_connect(i);
-	EXPECT_EQ(pthread_create(&watcher, NULL, watch, NULL), 0);
+	EXPECT_EQ(pthread_create(&watcher, NULL, guests_watch, NULL), 0);
 	for (i = 0; i < 2; i++)
 		rig_set_up(&rig.guest[i]);
 	rig_pair(0, 1);

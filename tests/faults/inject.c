@@ -53,7 +53,7 @@ static int find_text(struct dl_phdr_info *info, size_t bytes, void *arg)
 	return 1;	/* the program itself is the first */
 }
 
-__attribute__((constructor)) static void begin(void)
+__attribute__((constructor)) static void inject_begin(void)
 {
 	const char *path = getenv(FAULTS_ENV);
 	char self[sizeof(shared->program)];
@@ -97,7 +97,7 @@ static void count_site(uint64_t key)
 }
 
 /* Is this the call? Then what is to happen to it, else FAULTS_NOTHING. */
-static enum faults_how chosen(enum faults_class class, void *from)
+static enum faults_how inject_chosen(enum faults_class class, void *from)
 {
 	struct faults *f = shared;
 	uint64_t key;
@@ -124,17 +124,17 @@ static enum faults_how chosen(enum faults_class class, void *from)
 	return (enum faults_how)f->how;
 }
 
-static bool fails(enum faults_class class, void *from)
+static bool inject_fails(enum faults_class class, void *from)
 {
-	if (chosen(class, from) != FAULTS_FAIL)
+	if (inject_chosen(class, from) != FAULTS_FAIL)
 		return false;
 	errno = shared->error;
 	return true;
 }
 
-#define REAL(name) ((__typeof__(&name))real(#name, &real_##name))
+#define REAL(name) ((__typeof__(&name))inject_real(#name, &real_##name))
 
-static void *real(const char *name, void **found)
+static void *inject_real(const char *name, void **found)
 {
 	if (!*found)
 		*found = dlsym(RTLD_NEXT, name);
@@ -146,7 +146,7 @@ static void *real(const char *name, void **found)
 	type name params; \
 	type name params \
 	{ \
-		if (fails(FAULTS_##class, HERE)) \
+		if (inject_fails(FAULTS_##class, HERE)) \
 			return bad; \
 		return REAL(name) args; \
 	}
@@ -159,17 +159,18 @@ void *__libc_realloc(void *p, size_t n);
 
 void *malloc(size_t n)
 {
-	return fails(FAULTS_MEMORY, HERE) ? NULL : __libc_malloc(n);
+	return inject_fails(FAULTS_MEMORY, HERE) ? NULL : __libc_malloc(n);
 }
 
 void *calloc(size_t n, size_t size)
 {
-	return fails(FAULTS_MEMORY, HERE) ? NULL : __libc_calloc(n, size);
+	return inject_fails(FAULTS_MEMORY, HERE) ? NULL :
+	       __libc_calloc(n, size);
 }
 
 void *realloc(void *p, size_t n)
 {
-	return fails(FAULTS_MEMORY, HERE) ? NULL : __libc_realloc(p, n);
+	return inject_fails(FAULTS_MEMORY, HERE) ? NULL : __libc_realloc(p, n);
 }
 
 WRAP(MEMORY, char *, strdup, (const char *s), (s), NULL)
@@ -188,7 +189,7 @@ int asprintf(char **p, const char *fmt, ...)
 	va_list ap;
 	int n;
 
-	if (fails(FAULTS_MEMORY, HERE))
+	if (inject_fails(FAULTS_MEMORY, HERE))
 		return -1;
 	va_start(ap, fmt);
 	n = vasprintf(p, fmt, ap);
@@ -221,7 +222,7 @@ long syscall(long number, ...)
 		a[i] = va_arg(ap, long);
 	va_end(ap);
 	if ((number == SYS_mmap || number == SYS_mremap ||
-	     number == SYS_mprotect) && fails(FAULTS_MAP, HERE))
+	     number == SYS_mprotect) && inject_fails(FAULTS_MAP, HERE))
 		return -1;
 	return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
@@ -275,7 +276,7 @@ int open(const char *path, int flags, ...)
 	if (wants_mode(flags))
 		mode = va_arg(ap, mode_t);
 	va_end(ap);
-	if (fails(FAULTS_DESCRIPTOR, HERE))
+	if (inject_fails(FAULTS_DESCRIPTOR, HERE))
 		return -1;
 	return REAL(open)(path, flags, mode);
 }
@@ -289,7 +290,7 @@ int fcntl(int fd, int command, ...)
 	va_start(ap, command);
 	arg = va_arg(ap, void *);
 	va_end(ap);
-	if (fails(FAULTS_DESCRIPTOR, HERE))
+	if (inject_fails(FAULTS_DESCRIPTOR, HERE))
 		return -1;
 	return REAL(fcntl)(fd, command, arg);
 }
@@ -320,7 +321,7 @@ WRAP(NAME, int, setsockopt, (int fd, int a, int b, const void *p, socklen_t n),
 	static void *real_##name; \
 	ssize_t name params \
 	{ \
-		enum faults_how how = chosen(FAULTS_##class, HERE); \
+		enum faults_how how = inject_chosen(FAULTS_##class, HERE); \
 		if (how == FAULTS_FAIL) { \
 			errno = shared->error; \
 			return -1; \
@@ -355,7 +356,7 @@ static ssize_t send_half(int fd, const struct msghdr *m, int flags,
 ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	static void *real_sendmsg;
-	enum faults_how how = chosen(FAULTS_WRITE, HERE);
+	enum faults_how how = inject_chosen(FAULTS_WRITE, HERE);
 
 	if (how == FAULTS_FAIL) {
 		errno = shared->error;
@@ -369,7 +370,7 @@ ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	static void *real_recvmsg;
-	enum faults_how how = chosen(FAULTS_READ, HERE);
+	enum faults_how how = inject_chosen(FAULTS_READ, HERE);
 	size_t n = m->msg_iovlen ? m->msg_iov->iov_len : 0;
 	ssize_t got;
 
@@ -394,7 +395,7 @@ WRAP(WRITE, int, fsync, (int fd), (fd), -1)
 int close(int fd)
 {
 	static void *real_close;
-	bool bad = fails(FAULTS_CLOSE, HERE);
+	bool bad = inject_fails(FAULTS_CLOSE, HERE);
 	int r = REAL(close)(fd);
 
 	if (bad)
@@ -405,7 +406,7 @@ int close(int fd)
 int fclose(FILE *f)
 {
 	static void *real_fclose;
-	bool bad = fails(FAULTS_CLOSE, HERE);
+	bool bad = inject_fails(FAULTS_CLOSE, HERE);
 	int r = REAL(fclose)(f);
 
 	if (bad)
@@ -417,7 +418,7 @@ int fclose(FILE *f)
 
 static bool cannot_print(FILE *f, void *from)
 {
-	if (f == stderr || !fails(FAULTS_PRINT, from))
+	if (f == stderr || !inject_fails(FAULTS_PRINT, from))
 		return false;
 	f->_flags |= STREAM_FAILED;
 	return true;

@@ -43,7 +43,7 @@ static struct options {
 #define PASSED "passed: "
 /* Test of the lab that the subject passes, and whose record the exports are of. */
 #define ONE_TEST "none_there"
-/* Words of a job's line that options() has. */
+/* Words of a job's line that jobs_options() has. */
 #define PAIR "(pair)"
 #define GUESTS "(guests)"
 #define GRADE "(grade)"
@@ -139,8 +139,8 @@ static const char scenario[] =
 
 /* ---- the folder ---- */
 
-static int put(const struct drive *d, const char *name, const char *text,
-	       size_t n)
+static int jobs_put(const struct drive *d, const char *name, const char *text,
+		    size_t n)
 {
 	char path[600];
 	FILE *f;
@@ -162,7 +162,8 @@ static int put_dot(const struct drive *d)
 	char first[5000];
 
 	snprintf(first, sizeof(first), "%s/bin", d->dir);
-	if (mkdir(first, 0777) || put(d, "bin/dot", script, sizeof(script) - 1))
+	if (mkdir(first, 0777) ||
+	    jobs_put(d, "bin/dot", script, sizeof(script) - 1))
 		return -EIO;
 	snprintf(first, sizeof(first), "%s/bin/dot", d->dir);
 	if (chmod(first, 0777))
@@ -185,7 +186,7 @@ static void fill_in(const char **argv, unsigned int n)
 				argv[i] = in[k].is;
 }
 
-static int prepare(struct drive *d)
+static int jobs_prepare(struct drive *d)
 {
 	const char *const trace[] = { "faultline", "run", SMALL, "--trace",
 				      "small.trace", NULL };
@@ -199,9 +200,9 @@ static int prepare(struct drive *d)
 
 	for (i = 0; i < sizeof(file); i++)
 		file[i] = (char)(i * 13 + i / 251);
-	if (put(d, SMALL, scenario, sizeof(scenario) - 1) ||
-	    put(d, "tiny.fl", "board a\n", 8) ||
-	    put(d, "file", file, sizeof(file)) || put_dot(d))
+	if (jobs_put(d, SMALL, scenario, sizeof(scenario) - 1) ||
+	    jobs_put(d, "tiny.fl", "board a\n", 8) ||
+	    jobs_put(d, "file", file, sizeof(file)) || put_dot(d))
 		return -EIO;
 	pid = drive_start(d, trace, false, "out", "err");
 	if (pid < 0 || !drive_wait(d, pid, &status) || status)
@@ -337,7 +338,7 @@ static bool serve_once(struct drive *d, const struct drive_job *j)
 	return ok;
 }
 
-static bool once(struct drive *d, const struct drive_job *j)
+static bool jobs_once(struct drive *d, const struct drive_job *j)
 {
 	if (*j->visitor)
 		return serve_once(d, j) && drive_judge(d, j);
@@ -369,7 +370,7 @@ static void fail_one(struct drive *d, const struct drive_job *j,
 	}
 	d->verbose = opt.verbose;
 	c->made++;
-	if (!once(d, j)) {
+	if (!jobs_once(d, j)) {
 		c->wrong++;
 		tell_wrong(d, class, how, error, site, nth);
 	} else if (!d->shared->hit) {
@@ -392,7 +393,7 @@ static void signal_one(struct drive *d, const struct drive_job *j,
 	d->shared->signal = sig;
 	d->shared->target = target;
 	c->made++;
-	if (!once(d, j)) {
+	if (!jobs_once(d, j)) {
 		c->wrong++;
 		tell_wrong(d, class, FAULTS_SIGNAL, 0, site, nth);
 	} else if (!d->shared->hit) {
@@ -468,7 +469,7 @@ static bool run_job(struct drive *d, const struct drive_job *j)
 		ok = boards_begin(d);
 	if (*j->visitor) {
 		drive_clear(d, FAULTS_NOTHING);
-		ok = once(d, j);
+		ok = jobs_once(d, j);
 	} else {
 		ok = ok && drive_count(d, j);
 	}
@@ -487,7 +488,7 @@ static bool run_job(struct drive *d, const struct drive_job *j)
 	return ok && !c.wrong;
 }
 
-static const char *absolute(const char *path)
+static const char *jobs_absolute(const char *path)
 {
 	char *p = realpath(path, NULL);
 
@@ -498,7 +499,7 @@ static const char *absolute(const char *path)
 	return p;
 }
 
-static void options(int argc, char **argv, struct drive *d)
+static void jobs_options(int argc, char **argv, struct drive *d)
 {
 	int i;
 
@@ -522,13 +523,13 @@ static void options(int argc, char **argv, struct drive *d)
 		      stderr);
 		exit(2);
 	}
-	d->faultline = absolute(argv[i]);
-	d->inject = absolute(argv[i + 1]);
-	opt.pair = absolute(argv[i + 2]);
-	opt.guests = absolute(argv[i + 3]);
-	opt.grade = absolute(argv[i + 4]);
-	opt.lab = absolute(argv[i + 5]);
-	opt.subject = absolute(argv[i + 6]);
+	d->faultline = jobs_absolute(argv[i]);
+	d->inject = jobs_absolute(argv[i + 1]);
+	opt.pair = jobs_absolute(argv[i + 2]);
+	opt.guests = jobs_absolute(argv[i + 3]);
+	opt.grade = jobs_absolute(argv[i + 4]);
+	opt.lab = jobs_absolute(argv[i + 5]);
+	opt.subject = jobs_absolute(argv[i + 6]);
 }
 
 static bool is_wanted(const char *name)
@@ -552,8 +553,8 @@ int main(int argc, char **argv)
 	static struct drive d;
 	unsigned int i, n = 0, bad = 0;
 
-	options(argc, argv, &d);
-	if (drive_begin(&d) || prepare(&d)) {
+	jobs_options(argc, argv, &d);
+	if (drive_begin(&d) || jobs_prepare(&d)) {
 		fprintf(stderr, "jobs: cannot prepare %s: %s\n", d.dir, d.why);
 		return 2;
 	}

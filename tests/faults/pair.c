@@ -37,7 +37,7 @@ static int open_all(const char *name)
 	return 0;
 }
 
-static int finish(uint64_t id)
+static int pair_finish(uint64_t id)
 {
 	struct fl_completion c;
 	int n;
@@ -65,13 +65,13 @@ static int there_and_back(char *own, char *card)
 		      &there));
 	TRY(fl_post_write(left, 1, here, own, BYTES, (uintptr_t)card,
 			  fl_mr_key(there)));
-	if (finish(1))
+	if (pair_finish(1))
 		return 1;
 	TRY(fl_advise(dev, card, BYTES, FL_PAGEOUT));
 	memset(own, 0, BYTES);
 	TRY(fl_post_read(left, 2, here, own, BYTES, (uintptr_t)card,
 			 fl_mr_key(there)));
-	if (finish(2))
+	if (pair_finish(2))
 		return 1;
 	for (i = 0; i < BYTES; i++)
 		CHECK(own[i] == (char)(i * 7 + 1) && card[i] == own[i]);

@@ -67,7 +67,7 @@ void boards_wait(struct boards *b, uint64_t ns)
 
 /* ---- setting up ---- */
 
-static uint32_t command(struct boards_node *n, struct fl_fw_cmd c)
+static uint32_t boards_send_command(struct boards_node *n, struct fl_fw_cmd c)
 {
 	uint32_t result;
 	unsigned int status = boards_command(n, &c, &result);
@@ -77,7 +77,7 @@ static uint32_t command(struct boards_node *n, struct fl_fw_cmd c)
 	return result;
 }
 
-static uint64_t *pte(struct boards_node *n, unsigned int page)
+static uint64_t *boards_pte(struct boards_node *n, unsigned int page)
 {
 	return (uint64_t *)(n->mem + BOARDS_TABLES + 0x2000) +
 	       (BOARDS_VA >> 12 & 511) + page;
@@ -87,7 +87,8 @@ static void set_pte(struct boards_node *n, unsigned int page, bool present)
 {
 	uint64_t d = (DRAM_BASE + BOARDS_DATA + page * 4096) | PAGE_BITS;
 
-	__atomic_store_n(pte(n, page), present ? d : 0, __ATOMIC_RELEASE);
+	__atomic_store_n(boards_pte(n, page), present ? d : 0,
+			 __ATOMIC_RELEASE);
 }
 
 void boards_map(struct boards_node *n, unsigned int page, bool present)
@@ -126,7 +127,7 @@ static void smmu_on(struct boards_node *n)
 
 static void queue_pair(struct boards_node *n)
 {
-	n->qp[n->qps] = command(n, (struct fl_fw_cmd){
+	n->qp[n->qps] = boards_send_command(n, (struct fl_fw_cmd){
 		.opcode = FL_CMD_QP_CREATE, .b = BOARDS_QUEUE, .c = n->cq,
 		.a = DRAM_BASE + BOARDS_SQ + n->qps * BOARDS_SQ_BYTES,
 		.d = n->pd });
@@ -139,14 +140,16 @@ static void set_up(struct boards_node *n)
 
 	smmu_on(n);
 	boards_set(n, NIC_ENG_BASE + NIC_ENG_CTRL, 4, NIC_ENG_CTRL_ENABLE);
-	command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_SLOT_OPEN,
+	boards_send_command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_SLOT_OPEN,
 				       .a = BOARD_STREAM(0) });
-	n->pd = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_PD_CREATE });
-	n->cq = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_CQ_CREATE,
+	n->pd = boards_send_command(n, (struct fl_fw_cmd){ .opcode =
+		FL_CMD_PD_CREATE });
+	n->cq = boards_send_command(n, (struct fl_fw_cmd){ .opcode =
+		FL_CMD_CQ_CREATE,
 					       .a = DRAM_BASE + BOARDS_CQ,
 					       .b = BOARDS_QUEUE });
 	for (i = 0; i < REGIONS; i++)
-		n->key[i] = command(n, (struct fl_fw_cmd){
+		n->key[i] = boards_send_command(n, (struct fl_fw_cmd){
 			.opcode = FL_CMD_MR_CREATE, .c = n->pd,
 			.a = BOARDS_VA + regions[i].first * 4096,
 			.b = regions[i].pages * 4096,
@@ -162,10 +165,10 @@ static void connect_all(struct boards *b)
 
 	for (i = 0; i < BOARDS; i++) {
 		to = (i + 1) % BOARDS;
-		command(&b->node[i], (struct fl_fw_cmd){
+		boards_send_command(&b->node[i], (struct fl_fw_cmd){
 			.opcode = FL_CMD_QP_CONNECT, .a = to,
 			.object = b->node[i].qp[0], .b = b->node[to].qp[1] });
-		command(&b->node[to], (struct fl_fw_cmd){
+		boards_send_command(&b->node[to], (struct fl_fw_cmd){
 			.opcode = FL_CMD_QP_CONNECT, .a = i,
 			.object = b->node[to].qp[1], .b = b->node[i].qp[0] });
 	}

@@ -94,7 +94,7 @@ static bool say_hello(struct peer *p, const char *path,
 	return true;
 }
 
-static void leave(struct peer *p)
+static void fuzz_attach_leave(struct peer *p)
 {
 	if (p->shared)
 		munmap(p->shared, p->w.shared_bytes);
@@ -109,7 +109,7 @@ static void leave(struct peer *p)
 	*p = (struct peer){ .sock = -1 };
 }
 
-static void wake(struct peer *p)
+static void fuzz_attach_wake(struct peer *p)
 {
 	struct attach_note n = { .kind = ATTACH_BELL };
 
@@ -134,8 +134,9 @@ static void do_views(struct peer *p)
 	os_word_wake(&p->shared->view_done);
 }
 
-static void ask(struct peer *p, unsigned int slot, uint32_t op,
-		const uint64_t arg[4], const void *payload, size_t n)
+static void fuzz_attach_ask(struct peer *p, unsigned int slot, uint32_t op,
+			    const uint64_t arg[4], const void *payload,
+			    size_t n)
 {
 	struct attach_call *c = &p->shared->call[slot];
 
@@ -145,17 +146,18 @@ static void ask(struct peer *p, unsigned int slot, uint32_t op,
 		memcpy(c->payload, payload, n);
 	atomic_store(&c->state, ATTACH_ASKED);
 	atomic_fetch_or(&p->shared->asked, 1ull << slot);
-	wake(p);
+	fuzz_attach_wake(p);
 }
 
 /* Of the good process: there is an answer. */
-static int call(struct play *p, uint32_t op, uint64_t a0, uint64_t a1)
+static int fuzz_attach_call(struct play *p, uint32_t op, uint64_t a0,
+			    uint64_t a1)
 {
 	struct attach_call *c = &p->good.shared->call[0];
 	const uint64_t arg[4] = { a0, a1 };
 	uint64_t end_ns = os_now_ns() + LIMIT_NS;
 
-	ask(&p->good, 0, op, arg, NULL, 0);
+	fuzz_attach_ask(&p->good, 0, op, arg, NULL, 0);
 	while (atomic_load(&c->state) != ATTACH_ANSWERED) {
 		do_views(&p->good);
 		FUZZ_EXPECT(os_now_ns() < end_ns,
@@ -167,7 +169,7 @@ static int call(struct play *p, uint32_t op, uint64_t a0, uint64_t a1)
 	return c->result;
 }
 
-static uint8_t pattern(uint32_t page, uint32_t i)
+static uint8_t fuzz_attach_pattern(uint32_t page, uint32_t i)
 {
 	return (uint8_t)(page * 37 + i * 7 + 1);
 }
@@ -182,19 +184,20 @@ static void good_begins(struct play *p)
 	/* The board waits two seconds for a HELLO, and the machine may be busy. */
 	while (!say_hello(g, p->path, &h, sizeof(h))) {
 		FUZZ_EXPECT(tries++ < 10, "welcome: %d", g->w.error);
-		leave(g);
+		fuzz_attach_leave(g);
 	}
-	FUZZ_EXPECT(!call(p, ATTACH_ALLOC, GOOD_PAGES * 4096, 0),
+	FUZZ_EXPECT(!fuzz_attach_call(p, ATTACH_ALLOC, GOOD_PAGES * 4096, 0),
 		    "there is memory");
 	g->mem = g->shared->call[0].ret[0];
 	for (page = 0; page < GOOD_PAGES; page++) {
 		g->frame[page] = UINT32_MAX;
-		FUZZ_EXPECT(!call(p, ATTACH_FAULT, g->mem + page * 4096, 1),
+		FUZZ_EXPECT(!fuzz_attach_call(p, ATTACH_FAULT,
+					      g->mem + page * 4096, 1),
 			    "page %u comes", page);
 		FUZZ_EXPECT(g->frame[page] < g->w.frames, "page %u is open",
 			    page);
 		for (i = 0; i < 4096; i++)
-			g->bank[g->frame[page] * 4096ull + i] = pattern(page, i);
+			g->bank[g->frame[page] * 4096ull + i] = fuzz_attach_pattern(page, i);
 	}
 }
 
@@ -206,9 +209,11 @@ static void good_has_all(struct play *p)
 	for (page = 0; page < GOOD_PAGES; page++)
 		for (i = 0; i < 4096; i++)
 			FUZZ_EXPECT(g->bank[g->frame[page] * 4096ull + i] ==
-				    pattern(page, i), "byte %u of page %u of "
+				    fuzz_attach_pattern(page, i),
+				    "byte %u of page %u of "
 				    "the good process is as it was", i, page);
-	FUZZ_EXPECT(!call(p, ATTACH_ALLOC, 4096, 0), "its calls are answered");
+	FUZZ_EXPECT(!fuzz_attach_call(p, ATTACH_ALLOC, 4096, 0),
+		    "its calls are answered");
 	FUZZ_EXPECT(atomic_load(&g->shared->alive), "the board lives");
 }
 
@@ -255,8 +260,8 @@ static void ask_something(struct play *p)
 	payload[0] = (uint8_t)fuzz_below(f, 65);	/* size of a structure */
 	for (n = 8; n < 8 + 2 * (x & 15); n += 2)
 		payload[n % sizeof(payload)] = (uint8_t)fuzz_take(f, 1);
-	ask(&p->bad, fuzz_below(f, ATTACH_CALLS), op, arg, payload,
-	    sizeof(payload));
+	fuzz_attach_ask(&p->bad, fuzz_below(f, ATTACH_CALLS), op, arg, payload,
+			sizeof(payload));
 }
 
 /* As any library would, so that what follows gets further. */
@@ -266,7 +271,7 @@ static void ask_well(struct play *p, uint32_t op, uint64_t a0)
 	const uint64_t arg[4] = { a0, 1 };
 	unsigned int tries;
 
-	ask(&p->bad, 1, op, arg, NULL, 0);
+	fuzz_attach_ask(&p->bad, 1, op, arg, NULL, 0);
 	for (tries = 0; atomic_load(&c->state) != ATTACH_ANSWERED &&
 			tries < 2000; tries++) {
 		if (p->obeys)
@@ -282,7 +287,7 @@ static void ask_well(struct play *p, uint32_t op, uint64_t a0)
 	atomic_store(&c->state, ATTACH_FREE_SLOT);
 }
 
-static void post(struct play *p)
+static void fuzz_attach_post(struct play *p)
 {
 	struct fuzz *f = &p->in;
 	struct peer *b = &p->bad;
@@ -295,10 +300,10 @@ static void post(struct play *p)
 	e->xfer = x;
 	atomic_store(&b->shared->post_head, b->posted + 1);
 	atomic_store(&e->seq, ++b->posted + (x == 255));
-	wake(b);
+	fuzz_attach_wake(b);
 }
 
-static void say(struct play *p)
+static void fuzz_attach_say(struct play *p)
 {
 	struct attach_note n = { fuzz_below(&p->in, 4),
 				 (uint32_t)fuzz_take(&p->in, 1) & 3 };
@@ -313,7 +318,7 @@ static void say(struct play *p)
 		close(fd);
 }
 
-static void scribble(struct play *p)
+static void fuzz_attach_scribble(struct play *p)
 {
 	struct fuzz *f = &p->in;
 	volatile uint8_t *at = (uint8_t *)p->bad.shared;
@@ -324,10 +329,10 @@ static void scribble(struct play *p)
 		off %= 1024;	/* where the counters are */
 	for (n = fuzz_below(f, 16); n; n--)
 		at[off++] = (uint8_t)fuzz_take(f, 1);
-	wake(&p->bad);
+	fuzz_attach_wake(&p->bad);
 }
 
-static void step(struct play *p)
+static void fuzz_attach_step(struct play *p)
 {
 	unsigned int x = (unsigned int)fuzz_take(&p->in, 1);
 
@@ -335,11 +340,11 @@ static void step(struct play *p)
 	if (x < 112)
 		ask_something(p);
 	else if (x < 144)
-		post(p);
+		fuzz_attach_post(p);
 	else if (x < 168)
-		say(p);
+		fuzz_attach_say(p);
 	else if (x < 184)
-		scribble(p);
+		fuzz_attach_scribble(p);
 	else if (x < 200)
 		ask_well(p, ATTACH_ALLOC, (x & 15) * 4096);
 	else if (x < 208)
@@ -368,8 +373,8 @@ static void bad_one(struct play *p)
 		n = fuzz_below(&p->in, sizeof(h));
 	if (say_hello(&p->bad, p->path, &h, n))
 		for (i = 0; i < STEPS && p->in.left; i++)
-			step(p);
-	leave(&p->bad);
+			fuzz_attach_step(p);
+	fuzz_attach_leave(&p->bad);
 }
 
 /* ---- the boards ---- */
@@ -386,7 +391,7 @@ static unsigned int open_files(void)
 	return n;
 }
 
-static void begin(struct play *p)
+static void fuzz_attach_begin(struct play *p)
 {
 	struct trace_config tc = { .ring_records = 1024, .threads = true };
 	struct sim_config sc = { .mode = SIM_THREADS, .seed = 1 };
@@ -417,7 +422,7 @@ static void begin(struct play *p)
 	FUZZ_EXPECT(!err, "its door is open: %d", err);
 }
 
-static void end(struct play *p)
+static void fuzz_attach_end(struct play *p)
 {
 	const char *wrong;
 
@@ -447,12 +452,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	FUZZ_EXPECT(p, "there is memory for a process");
 	p->in = (struct fuzz){ data, size };
-	begin(p);
+	fuzz_attach_begin(p);
 	good_begins(p);
 	bad_one(p);
 	good_has_all(p);
-	leave(&p->good);
-	end(p);
+	fuzz_attach_leave(&p->good);
+	fuzz_attach_end(p);
 	FUZZ_EXPECT(open_files() == files, "%u descriptors, then %u", files,
 		    open_files());
 	free(p);

@@ -76,13 +76,13 @@ static uint32_t some_length(struct fuzz *f)
 	return x < 6 ? usual[x] : x < 250 ? x * 67 : (uint32_t)fuzz_take(f, 4);
 }
 
-static void ring(struct play *p, unsigned int qp)
+static void fuzz_boards_ring(struct play *p, unsigned int qp)
 {
 	boards_set(p->me, NIC_DB_BASE(0) + NIC_DB_SQ, 4,
 		   p->me->qp[qp] | (uint32_t)p->me->posted[qp] << 16);
 }
 
-static void post(struct play *p)
+static void fuzz_boards_post(struct play *p)
 {
 	struct fuzz *f = &p->in;
 	unsigned int x = (unsigned int)fuzz_take(f, 1), qp = x & 1;
@@ -107,10 +107,10 @@ static void post(struct play *p)
 	}
 	sq[p->me->posted[qp]++ % BOARDS_QUEUE] = w;
 	if (!(x >> 4 & 1))
-		ring(p, qp);
+		fuzz_boards_ring(p, qp);
 }
 
-static void doorbell(struct play *p)
+static void fuzz_boards_doorbell(struct play *p)
 {
 	static const uint32_t reg[] = { NIC_DB_SQ, NIC_DB_CQ_ARM,
 					NIC_DB_CQ_CONS, 12 };
@@ -121,7 +121,7 @@ static void doorbell(struct play *p)
 }
 
 /* Its own queues and data, whatever the card thinks of them. */
-static void scribble(struct play *p)
+static void fuzz_boards_scribble(struct play *p)
 {
 	uint32_t at = (uint32_t)fuzz_take(&p->in, 2) % 0x6000, n;
 
@@ -132,7 +132,7 @@ static void scribble(struct play *p)
 
 /* ---- a process and the driver that does what it is asked for ---- */
 
-static void ask(struct play *p)
+static void fuzz_boards_ask(struct play *p)
 {
 	struct fuzz *f = &p->in;
 	unsigned int x = (unsigned int)fuzz_take(f, 1);
@@ -184,7 +184,7 @@ static void ask(struct play *p)
 
 /* ---- a driver that means no good ---- */
 
-static void poke(struct play *p)
+static void fuzz_boards_poke(struct play *p)
 {
 	struct fuzz *f = &p->in;
 	unsigned int x = (unsigned int)fuzz_take(f, 1);
@@ -221,7 +221,7 @@ static void any_command(struct play *p)
 }
 
 /* As if board 0's engine had sent it. */
-static void packet(struct play *p)
+static void fuzz_boards_packet(struct play *p)
 {
 	struct fuzz *f = &p->in;
 	unsigned int x = (unsigned int)fuzz_take(f, 1), to = 1 + (x & 1);
@@ -261,11 +261,13 @@ static void packet(struct play *p)
 
 /* ---- the play ---- */
 
-static void step(struct play *p)
+static void fuzz_boards_step(struct play *p)
 {
 	static void (*const does[])(struct play *) = {
-		post, post, doorbell, scribble, ask, ask, poke, any_command,
-		packet, packet,
+		fuzz_boards_post, fuzz_boards_post, fuzz_boards_doorbell,
+		fuzz_boards_scribble, fuzz_boards_ask, fuzz_boards_ask,
+		fuzz_boards_poke, any_command,
+		fuzz_boards_packet, fuzz_boards_packet,
 	};
 	static const unsigned int how_many[] = { 4, 6, 10 };
 	unsigned int x = (unsigned int)fuzz_take(&p->in, 1);
@@ -277,7 +279,7 @@ static void step(struct play *p)
 	boards_check(p->b);
 }
 
-static void body(struct boards *b, void *arg)
+static void fuzz_boards_body(struct boards *b, void *arg)
 {
 	struct play *p = arg;
 	unsigned int i;
@@ -285,7 +287,7 @@ static void body(struct boards *b, void *arg)
 	p->b = b;
 	p->me = &b->node[0];
 	for (i = 0; i < STEPS && p->in.left; i++)
-		step(p);
+		fuzz_boards_step(p);
 	/* What is under way ends, or its time does. */
 	boards_wait(b, 20000000);
 	boards_check(b);
@@ -303,6 +305,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct play p = { .in = { data, size } };
 
 	p.who = fuzz_below(&p.in, 3);
-	boards_run(body, &p);
+	boards_run(fuzz_boards_body, &p);
 	return 0;
 }

@@ -27,7 +27,7 @@ static uint32_t crc_bits(uint32_t crc, const uint8_t *p, size_t n)
 }
 
 /* InfiniBand annex A17, byte by byte. */
-static uint32_t icrc(const struct wire_frame *f)
+static uint32_t fuzz_frame_icrc(const struct wire_frame *f)
 {
 	uint8_t h[48];
 	uint32_t n = 28 + f->len;
@@ -63,7 +63,7 @@ static void same_bytes(const struct wire_frame *a, const struct wire_frame *b)
 		    "what was decoded and encoded is the same");
 }
 
-static void decode(const struct wire_frame *f, bool check)
+static void fuzz_frame_decode(const struct wire_frame *f, bool check)
 {
 	struct wire_frame again;
 	struct wire_answer a;
@@ -105,7 +105,7 @@ static void hand_in(struct link *l, struct wire_frame *f)
 	FUZZ_EXPECT(f->from < WIRE_NODES && f->to < WIRE_NODES, "nodes");
 	if (udp_tag_off(&l->tag, f) != WIRE_OK)
 		return;
-	decode(f, false);
+	fuzz_frame_decode(f, false);
 	if (wire_get_block(f, false, &b) == WIRE_OK) {
 		newest = &l->newest[f->from][b.ctx];
 		heard = &l->heard[f->from][b.ctx];
@@ -197,7 +197,7 @@ static void make_good(struct fuzz *in, struct wire_frame *f)
 }
 
 /* As the peer would tag it, mostly. */
-static void tag(struct fuzz *in, struct wire_frame *f)
+static void fuzz_frame_tag(struct fuzz *in, struct wire_frame *f)
 {
 	uint32_t psn = INSTANCE << 9 | f->bytes[11];
 
@@ -208,7 +208,8 @@ static void tag(struct fuzz *in, struct wire_frame *f)
 	f->bytes[10] = (uint8_t)(psn >> 8);
 }
 
-static void one(struct link *l, struct fuzz *in, struct wire_frame *f)
+static void fuzz_frame_one(struct link *l, struct fuzz *in,
+			   struct wire_frame *f)
 {
 	uint8_t mode = (uint8_t)fuzz_take(in, 1), nodes;
 	uint32_t crc, i;
@@ -225,18 +226,18 @@ static void one(struct link *l, struct fuzz *in, struct wire_frame *f)
 	if (mode & 32)
 		f->bytes[fuzz_below(in, 80)] ^= (uint8_t)fuzz_take(in, 1);
 	if ((mode & 80) == 80)
-		tag(in, f);
-	decode(f, mode & 1);
+		fuzz_frame_tag(in, f);
+	fuzz_frame_decode(f, mode & 1);
 	if (f->len < WIRE_BTH_BYTES + WIRE_ICRC_BYTES)
 		return;
-	crc = icrc(f);
+	crc = fuzz_frame_icrc(f);
 	FUZZ_EXPECT(wire_icrc(f) == crc, "the ICRC is 0x%x and not 0x%x", crc,
 		    wire_icrc(f));
 	if (mode & 2)
 		udp_icrc_make(f);
 	if (mode & 2)
 		FUZZ_EXPECT(udp_icrc_good(f), "an ICRC that was made is good");
-	decode(f, mode & 1);
+	fuzz_frame_decode(f, mode & 1);
 	if (mode & 4)
 		from_peer(l, f);
 	else if (mode & 8)
@@ -253,6 +254,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memset(&l, 0, sizeof(l));
 	l.tag.own = INSTANCE;
 	for (i = 0; i < FRAMES && in.left; i++)
-		one(&l, &in, &f);
+		fuzz_frame_one(&l, &in, &f);
 	return 0;
 }

@@ -18,7 +18,7 @@ static const uint8_t wrong_key[GRADE_KEY] = "a key of someone else";
 
 static struct grade first, second;
 
-static void forget(struct grade *g)
+static void fuzz_grader_forget(struct grade *g)
 {
 	unsigned int i;
 
@@ -113,7 +113,7 @@ static int read_record(struct grade *g, const char *path, const uint8_t *k,
 }
 
 /* Change one byte of what is signed: the lines up to the signature, but for "ms". */
-static void forge(struct fuzz *pick)
+static void fuzz_grader_forge(struct fuzz *pick)
 {
 	char *text = fuzz_file_text(), *end = strstr(text, "\nsignature "), *ms;
 	size_t at;
@@ -128,12 +128,12 @@ static void forge(struct fuzz *pick)
 		read_record(&second, fuzz_file(text, strlen(text)), key, &right);
 		if (right)
 			judge_both();	/* it reads as before: nothing is forged */
-		forget(&second);
+		fuzz_grader_forget(&second);
 	}
 	free(text);
 }
 
-static void export(void)
+static void fuzz_grader_export(void)
 {
 	static const char *const form[] = { "text", "ktap", "gradescope", "csv" };
 	FILE *f = fopen("/dev/null", "w");
@@ -152,23 +152,23 @@ static void try_record(const void *data, size_t size)
 	char *text;
 
 	if (!read_record(&first, fuzz_file(data, size), key, &right)) {
-		export();
+		fuzz_grader_export();
 		FUZZ_EXPECT(!record_write(&first, fuzz_file("", 0), key),
 			    "it can be written");
 		text = fuzz_file_text();
 		FUZZ_EXPECT(!read_record(&second, fuzz_file(text, strlen(text)),
 					 wrong_key, &right) && !right,
 			    "another key has signed it otherwise");
-		forget(&second);
+		fuzz_grader_forget(&second);
 		FUZZ_EXPECT(!read_record(&second, fuzz_file(text, strlen(text)),
 					 key, &right) && right,
 			    "what was written is read again, signed right");
 		judge_both();
-		forget(&second);
-		forge(&pick);
+		fuzz_grader_forget(&second);
+		fuzz_grader_forge(&pick);
 		free(text);
 	}
-	forget(&first);
+	fuzz_grader_forget(&first);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

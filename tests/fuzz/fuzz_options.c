@@ -25,8 +25,8 @@ struct line {
 	int argc;
 };
 
-static int parse(const struct command *c, struct line *l, struct options *o,
-		 const char **said)
+static int fuzz_options_parse(const struct command *c, struct line *l,
+			      struct options *o, const char **said)
 {
 	int err;
 
@@ -36,7 +36,7 @@ static int parse(const struct command *c, struct line *l, struct options *o,
 	return err;
 }
 
-static void judge(const struct command *c, const struct options *o)
+static void fuzz_options_judge(const struct command *c, const struct options *o)
 {
 	int i, sets = 0;
 
@@ -52,7 +52,7 @@ static void judge(const struct command *c, const struct options *o)
 		    "processes run in threads mode");
 }
 
-static bool same(const struct options *a, const struct options *b)
+static bool fuzz_options_same(const struct options *a, const struct options *b)
 {
 	return a->cfg.mode == b->cfg.mode && a->cfg.seed == b->cfg.seed &&
 	       a->cfg.policy == b->cfg.policy &&
@@ -63,7 +63,8 @@ static bool same(const struct options *a, const struct options *b)
 }
 
 /* "--name" "value" for each "--name=value", as long as there is room. */
-static void split(const struct line *l, struct line *to, char *room)
+static void fuzz_options_split(const struct line *l, struct line *to,
+			       char *room)
 {
 	bool ended = false, value = false;
 	char *eq;
@@ -159,17 +160,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (word = strtok_r(text, "\n", &save); word && l.argc < WORDS;
 	     word = strtok_r(NULL, "\n", &save))
 		l.argv[l.argc++] = word;
-	err = parse(c, &l, &o[0], &said);
+	err = fuzz_options_parse(c, &l, &o[0], &said);
 	FUZZ_EXPECT(err == 0 || err == 1 || err == 2, "status %d", err);
 	FUZZ_EXPECT(err != 2 || strstr(said, c->name),
 		    "refused, and the message does not name %s: '%s'", c->name,
 		    said);
 	if (!err) {
-		judge(c, &o[0]);
-		split(&l, &other, room);
+		fuzz_options_judge(c, &o[0]);
+		fuzz_options_split(&l, &other, room);
 		if (other.argc >= 0)
-			FUZZ_EXPECT(!parse(c, &other, &o[1], &said) &&
-				    same(&o[0], &o[1]),
+			FUZZ_EXPECT(!fuzz_options_parse(c, &other, &o[1],
+							&said) &&
+				    fuzz_options_same(&o[0], &o[1]),
 				    "--name value is --name=value: %s", said);
 	}
 	if (l.argc) {

@@ -11,7 +11,7 @@
 
 const char fuzz_name[] = "scenario";
 
-static struct scenario *parse(const char *text, char **errors)
+static struct scenario *fuzz_scenario_parse(const char *text, char **errors)
 {
 	struct scenario *s;
 	size_t bytes;
@@ -78,7 +78,7 @@ static void print_and_parse(const struct scenario *s)
 	for (i = 0; i < s->count; i++)
 		fprintf(f, "# %d\n\n \t%s\t # \"\n", i, s->st[i].text);
 	fclose(f);
-	again = parse(text, &errors);
+	again = fuzz_scenario_parse(text, &errors);
 	FUZZ_EXPECT(again, "what was accepted is accepted again: %s", errors);
 	FUZZ_EXPECT(again->count == s->count, "%d statements, then %d",
 		    s->count, again->count);
@@ -96,7 +96,7 @@ static void print_and_parse(const struct scenario *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char *text = fuzz_text(data, size), *errors;
-	struct scenario *s = parse(text, &errors);
+	struct scenario *s = fuzz_scenario_parse(text, &errors);
 
 	if (s) {
 		FUZZ_EXPECT(!*errors, "accepted, but: %s", errors);

@@ -50,7 +50,8 @@ static bool naive_read(uint64_t pa, uint64_t *v)
 	return true;
 }
 
-static enum smmu_mem_status read64(void *ctx, uint64_t pa, uint64_t *value)
+static enum smmu_mem_status fuzz_smmu_read64(void *ctx, uint64_t pa,
+					     uint64_t *value)
 {
 	(void)ctx;
 	FUZZ_EXPECT(pa % 8 == 0, "descriptors are aligned: 0x%llx",
@@ -58,7 +59,7 @@ static enum smmu_mem_status read64(void *ctx, uint64_t pa, uint64_t *value)
 	return naive_read(pa, value) ? SMMU_MEM_OK : SMMU_MEM_ABORT;
 }
 
-static void irq(void *ctx, bool level)
+static void fuzz_smmu_irq(void *ctx, bool level)
 {
 	struct bench *b = ctx;
 
@@ -79,7 +80,7 @@ static bool sync_done(void *ctx, unsigned int bank)
 	return true;
 }
 
-static void resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
+static void fuzz_smmu_resume(void *ctx, uint64_t ticket, enum smmu_verdict how)
 {
 	(void)ctx;
 	(void)ticket;
@@ -101,7 +102,7 @@ struct answer {
 	uint64_t pa;
 };
 
-static struct answer no(uint32_t fault, unsigned int level)
+static struct answer fuzz_smmu_no(uint32_t fault, unsigned int level)
 {
 	return (struct answer){ .fault = fault, .level = level };
 }
@@ -118,48 +119,49 @@ static struct answer naive_walk(const struct bank *b, uint64_t va, bool write,
 		return (struct answer){ .pa = va };
 	if (!b->va64 || b->epd0 || b->granule || b->t0sz < 16 ||
 	    b->t0sz > 39 || va / (1ull << bits))
-		return no(SMMU_CB_FSR_TF, 0);
+		return fuzz_smmu_no(SMMU_CB_FSR_TF, 0);
 	for (; bits - shift > 9; shift += 9)
 		level--;
 	/* The first table has one entry for each value of the bits that are left. */
 	size = 8ull << (bits - shift);
 	table = b->table - b->table % (size < 64 ? 64 : size);
 	if (table > most)
-		return no(SMMU_CB_FSR_ASF, 0);
+		return fuzz_smmu_no(SMMU_CB_FSR_ASF, 0);
 	for (;; level++, shift -= 9) {
 		if (!naive_read(table + va / (1ull << shift) % 512 * 8, &d))
-			return no(SMMU_CB_FSR_EF, level);
+			return fuzz_smmu_no(SMMU_CB_FSR_EF, level);
 		if (d % 2 == 0 || (d % 4 == 1 && (level == 0 || level == 3)))
-			return no(SMMU_CB_FSR_TF, level);
+			return fuzz_smmu_no(SMMU_CB_FSR_TF, level);
 		if (d % 4 == 1 || level == 3)
 			break;
 		table = d % (1ull << 48) / 4096 * 4096;
 		if (table > most)
-			return no(SMMU_CB_FSR_ASF, level);
+			return fuzz_smmu_no(SMMU_CB_FSR_ASF, level);
 		no_user |= d >> 61 & 1;
 		read_only |= d >> 62 & 1;
 	}
 	out = d % (1ull << 48) >> shift << shift;
 	if (out + (1ull << shift) - 1 > most)
-		return no(SMMU_CB_FSR_ASF, level);
+		return fuzz_smmu_no(SMMU_CB_FSR_ASF, level);
 	if (!(d >> 10 & 1) && !b->affd)
-		return no(SMMU_CB_FSR_AFF, level);
+		return fuzz_smmu_no(SMMU_CB_FSR_AFF, level);
 	no_user |= !(d >> 6 & 1);
 	read_only |= d >> 7 & 1;
 	if ((write && read_only) || (!privileged && no_user))
-		return no(SMMU_CB_FSR_PF, level);
+		return fuzz_smmu_no(SMMU_CB_FSR_PF, level);
 	return (struct answer){ .level = level, .pa = out + va % (1ull << shift) };
 }
 
 /* ---- steps ---- */
 
-static void wr(struct bench *b, uint32_t off, uint64_t v, unsigned int size)
+static void fuzz_smmu_wr(struct bench *b, uint32_t off, uint64_t v,
+			 unsigned int size)
 {
 	FUZZ_EXPECT(!smmu_reg_write(b->s, off, size, v, 0),
 		    "register 0x%x can be written", off);
 }
 
-static uint64_t rd(struct bench *b, uint32_t off, unsigned int size)
+static uint64_t fuzz_smmu_rd(struct bench *b, uint32_t off, unsigned int size)
 {
 	uint64_t v;
 
@@ -169,20 +171,20 @@ static uint64_t rd(struct bench *b, uint32_t off, unsigned int size)
 }
 
 /* All that may have become wrong, by one of the ways that there are. */
-static void invalidate(struct bench *b, unsigned int how)
+static void fuzz_smmu_invalidate(struct bench *b, unsigned int how)
 {
 	unsigned int n, i;
 
 	for (n = 0; n < BANKS; n++) {
 		if (how % 3 == 0)
-			wr(b, CB(n, TLBIALL), 0, 4);
+			fuzz_smmu_wr(b, CB(n, TLBIALL), 0, 4);
 		for (i = 0; how % 3 == 1 && i < b->seen_count; i++)
-			wr(b, CB(n, TLBIVA), b->seen[i] |
-			   (uint64_t)b->bank[n].asid << 48, 8);
-		wr(b, CB(n, TLBSYNC), 0, 4);
+			fuzz_smmu_wr(b, CB(n, TLBIVA), b->seen[i] |
+				     (uint64_t)b->bank[n].asid << 48, 8);
+		fuzz_smmu_wr(b, CB(n, TLBSYNC), 0, 4);
 	}
 	if (how % 3 == 2)
-		wr(b, SMMU_GR0_BASE + SMMU_GR0_TLBIALLNSNH, 0, 4);
+		fuzz_smmu_wr(b, SMMU_GR0_BASE + SMMU_GR0_TLBIALLNSNH, 0, 4);
 }
 
 /* Entries of a table: few, so that accesses and changes meet. The first four are used. */
@@ -227,23 +229,23 @@ static void change_table(struct bench *b, struct fuzz *f)
 		*d |= (uint64_t)(bits >> 5 & 1) << 11;		/* nG */
 		*d |= (uint64_t)(bits >> 6 & 3) << 61;		/* APTable */
 	}
-	invalidate(b, bits >> 11);
+	fuzz_smmu_invalidate(b, bits >> 11);
 }
 
 static void write_bank(struct bench *b, unsigned int n)
 {
 	const struct bank *k = &b->bank[n];
 
-	wr(b, SMMU_GR1_BASE + SMMU_GR1_CBA2R(n),
-	   k->va64 ? SMMU_GR1_CBA2R_VA64 : 0, 4);
-	wr(b, CB(n, TTBR0), k->table | (uint64_t)k->asid << 48, 8);
-	wr(b, CB(n, TCR), k->t0sz | (k->epd0 ? SMMU_CB_TCR_EPD0 : 0) |
-	   k->granule << SMMU_CB_TCR_TG0_SHIFT, 4);
-	wr(b, CB(n, TCR2), k->pasize << SMMU_CB_TCR2_PASIZE_SHIFT, 4);
-	wr(b, CB(n, SCTLR), (k->on ? SMMU_CB_SCTLR_M : 0) |
-	   (k->affd ? SMMU_CB_SCTLR_AFFD : 0) | SMMU_CB_SCTLR_CFRE |
-	   SMMU_CB_SCTLR_CFIE | SMMU_CB_SCTLR_HUPCF, 4);
-	wr(b, CB(n, TLBIALL), 0, 4);
+	fuzz_smmu_wr(b, SMMU_GR1_BASE + SMMU_GR1_CBA2R(n),
+		     k->va64 ? SMMU_GR1_CBA2R_VA64 : 0, 4);
+	fuzz_smmu_wr(b, CB(n, TTBR0), k->table | (uint64_t)k->asid << 48, 8);
+	fuzz_smmu_wr(b, CB(n, TCR), k->t0sz | (k->epd0 ? SMMU_CB_TCR_EPD0 : 0) |
+		     k->granule << SMMU_CB_TCR_TG0_SHIFT, 4);
+	fuzz_smmu_wr(b, CB(n, TCR2), k->pasize << SMMU_CB_TCR2_PASIZE_SHIFT, 4);
+	fuzz_smmu_wr(b, CB(n, SCTLR), (k->on ? SMMU_CB_SCTLR_M : 0) |
+		     (k->affd ? SMMU_CB_SCTLR_AFFD : 0) | SMMU_CB_SCTLR_CFRE |
+		     SMMU_CB_SCTLR_CFIE | SMMU_CB_SCTLR_HUPCF, 4);
+	fuzz_smmu_wr(b, CB(n, TLBIALL), 0, 4);
 }
 
 static void change_bank(struct bench *b, struct fuzz *f)
@@ -268,13 +270,14 @@ static void change_bank(struct bench *b, struct fuzz *f)
 static void judge_fault(struct bench *b, unsigned int n,
 			const struct smmu_access *a, const struct answer *want)
 {
-	uint32_t fsr = (uint32_t)rd(b, CB(n, FSR), 4);
-	uint32_t syn = (uint32_t)rd(b, CB(n, FSYNR0), 4);
+	uint32_t fsr = (uint32_t)fuzz_smmu_rd(b, CB(n, FSR), 4);
+	uint32_t syn = (uint32_t)fuzz_smmu_rd(b, CB(n, FSYNR0), 4);
 
 	FUZZ_EXPECT((fsr & ~SMMU_CB_FSR_FORMAT_MASK) == want->fault,
 		    "va 0x%llx: FSR is 0x%x, and 0x%x is right",
 		    (unsigned long long)a->va, fsr, want->fault);
-	FUZZ_EXPECT(rd(b, CB(n, FAR), 8) == a->va, "FAR is the address");
+	FUZZ_EXPECT(fuzz_smmu_rd(b, CB(n, FAR), 8) == a->va,
+		    "FAR is the address");
 	FUZZ_EXPECT((syn & SMMU_CB_FSYNR0_PLVL_MASK) == want->level &&
 		    !(syn & SMMU_CB_FSYNR0_WNR) == !a->write &&
 		    !(syn & SMMU_CB_FSYNR0_PNU) == !a->privileged &&
@@ -282,7 +285,7 @@ static void judge_fault(struct bench *b, unsigned int n,
 			    (want->fault != SMMU_CB_FSR_EF),
 		    "FSYNR0 is 0x%x, at level %u", syn, want->level);
 	FUZZ_EXPECT(b->line, "the line is up");
-	wr(b, CB(n, FSR), fsr, 4);
+	fuzz_smmu_wr(b, CB(n, FSR), fsr, 4);
 	FUZZ_EXPECT(!b->line, "the line is down once FSR is clear");
 }
 
@@ -335,12 +338,13 @@ static void first_tables(struct bench *b)
 	}
 }
 
-static void start(struct bench *b, struct fuzz *f)
+static void fuzz_smmu_start(struct bench *b, struct fuzz *f)
 {
 	unsigned int x = (unsigned int)fuzz_take(f, 1), n;
 	struct smmu_config cfg = { .tlb_entries = 4u << (x & 3),
 				   .walk_cache_entries = x & 4 ? 8 : 0 };
-	struct smmu_env env = { b, read64, irq, sync_start, sync_done, resume,
+	struct smmu_env env = { b, fuzz_smmu_read64, fuzz_smmu_irq, sync_start,
+		sync_done, fuzz_smmu_resume,
 				frame_tag };
 
 	memset(b, 0, sizeof(*b));
@@ -348,16 +352,16 @@ static void start(struct bench *b, struct fuzz *f)
 	b->s = smmu_create(&cfg, &env);
 	FUZZ_EXPECT(b->s, "there is memory for an SMMU");
 	for (n = 0; n < BANKS; n++) {
-		wr(b, SMMU_GR0_BASE + SMMU_GR0_SMR(n),
-		   (STREAM + n) | SMMU_GR0_SMR_VALID, 4);
-		wr(b, SMMU_GR0_BASE + SMMU_GR0_S2CR(n), n, 4);
+		fuzz_smmu_wr(b, SMMU_GR0_BASE + SMMU_GR0_SMR(n),
+			     (STREAM + n) | SMMU_GR0_SMR_VALID, 4);
+		fuzz_smmu_wr(b, SMMU_GR0_BASE + SMMU_GR0_S2CR(n), n, 4);
 		/* Entries that are global are of one VMID all the same. */
-		wr(b, SMMU_GR1_BASE + SMMU_GR1_CBAR(n),
-		   1 << SMMU_GR1_CBAR_TYPE_SHIFT |
-		   (n + 1) << SMMU_GR1_CBAR_VMID_SHIFT, 4);
+		fuzz_smmu_wr(b, SMMU_GR1_BASE + SMMU_GR1_CBAR(n),
+			     1 << SMMU_GR1_CBAR_TYPE_SHIFT |
+			     (n + 1) << SMMU_GR1_CBAR_VMID_SHIFT, 4);
 	}
-	wr(b, SMMU_GR0_BASE + SMMU_GR0_CR0, SMMU_GR0_CR0_GFRE |
-	   SMMU_GR0_CR0_GFIE | SMMU_GR0_CR0_USFCFG, 4);
+	fuzz_smmu_wr(b, SMMU_GR0_BASE + SMMU_GR0_CR0, SMMU_GR0_CR0_GFRE |
+		     SMMU_GR0_CR0_GFIE | SMMU_GR0_CR0_USFCFG, 4);
 	first_tables(b);
 }
 
@@ -367,7 +371,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static struct bench b;
 	unsigned int i, x;
 
-	start(&b, &f);
+	fuzz_smmu_start(&b, &f);
 	for (i = 0; i < STEPS && f.left; i++) {
 		x = (unsigned int)fuzz_take(&f, 1) & 7;
 		if (x == 0)

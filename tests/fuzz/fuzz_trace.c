@@ -30,7 +30,7 @@ static void print_and_parse(const struct trace_record *r)
 	free(text);
 }
 
-static void look(const struct view_trace *t, struct fuzz *pick)
+static void fuzz_trace_look(const struct view_trace *t, struct fuzz *pick)
 {
 	struct view_filter filter = { .board = -1, .event = -1 };
 	uint32_t xfer = fuzz_below(pick, 4), block = fuzz_below(pick, 3);
@@ -84,9 +84,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!err) {
 		for (i = 0; i < t.n; i++)
 			print_and_parse(&t.r[i]);
-		look(&t, &pick);
+		fuzz_trace_look(&t, &pick);
 		view_inherit(t.r, t.n);
-		look(&t, &pick);
+		fuzz_trace_look(&t, &pick);
 	}
 	view_free(&t);
 	free(errors);

@@ -97,7 +97,7 @@ static void count_all(struct play *p)
 	}
 }
 
-static void compare(struct play *p)
+static void fuzz_window_compare(struct play *p)
 {
 	struct window_stats st;
 	unsigned int s;
@@ -160,7 +160,7 @@ static void write_entry(struct play *p)
 		e->seq += (uint32_t)fuzz_take(f, 1);
 }
 
-static void scribble(struct play *p)
+static void fuzz_window_scribble(struct play *p)
 {
 	struct fuzz *f = &p->in;
 	uint32_t at = (uint32_t)fuzz_take(f, 3) % (FL_WINDOW_BYTES - 32), n;
@@ -169,7 +169,7 @@ static void scribble(struct play *p)
 		p->w.guest.bar[at++] = (uint8_t)fuzz_take(f, 1);
 }
 
-static void look(struct play *p)
+static void fuzz_window_look(struct play *p)
 {
 	uint32_t rounds = 0;
 	int n;
@@ -180,7 +180,7 @@ static void look(struct play *p)
 		FUZZ_EXPECT(n >= 0, "the guest's memory is as it must be");
 		FUZZ_EXPECT(rounds++ < 10000, "it comes to an end");
 	} while (n);
-	compare(p);
+	fuzz_window_compare(p);
 	if (p->last_read)
 		FUZZ_EXPECT(p->w.guest.head->answer_seq == p->last_read,
 			    "a READ has its answer");
@@ -203,7 +203,7 @@ static void no_secret_in_ram(const struct dram_bank *ram)
 	}
 }
 
-static void begin(struct play *p)
+static void fuzz_window_begin(struct play *p)
 {
 	static uint8_t zero[RAM];
 	struct window *w = &p->w;
@@ -223,7 +223,7 @@ static void begin(struct play *p)
 	line_connect(w);
 }
 
-static void end(struct play *p)
+static void fuzz_window_end(struct play *p)
 {
 	struct window *w = &p->w;
 	struct dram *d = board_dram(w->cfg.board);
@@ -242,27 +242,27 @@ static void end(struct play *p)
 	free(w->guest.bar);
 }
 
-static void body(struct boards *b, void *arg)
+static void fuzz_window_body(struct boards *b, void *arg)
 {
 	struct play *p = arg;
 	unsigned int i, x;
 
 	p->b = b;
-	begin(p);
+	fuzz_window_begin(p);
 	for (i = 0; i < STEPS && p->in.left; i++) {
 		x = (unsigned int)fuzz_take(&p->in, 1);
 		if (x < 160)
 			write_entry(p);
 		else if (x < 176)
-			scribble(p);
+			fuzz_window_scribble(p);
 		else if (x < 224)
-			look(p);
+			fuzz_window_look(p);
 		else
 			boards_wait(b, 1ull << (x & 15));
 	}
-	look(p);
+	fuzz_window_look(p);
 	boards_wait(b, 5000000);
-	end(p);
+	fuzz_window_end(p);
 	for (i = 1; i < BOARDS; i++)
 		boards_unchanged(b, i, BOARDS_OPEN);
 	boards_no_secret(b, 0);
@@ -275,7 +275,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	FUZZ_EXPECT(p, "there is memory for a guest");
 	p->in = (struct fuzz){ data, size };
-	boards_run(body, p);
+	boards_run(fuzz_window_body, p);
 	free(p);
 	return 0;
 }

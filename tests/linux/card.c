@@ -24,7 +24,7 @@
 
 #define WAIT_NS 60000000000ull
 
-static int fail(const char *what, int error)
+static int card_fail(const char *what, int error)
 {
 	fprintf(stderr, "card: %s: %s\n", what, fl_strerror(error));
 	return 1;
@@ -39,10 +39,10 @@ static int wait_until_gone(bool poll)
 	int error = fl_open(NULL, &dev);
 
 	if (error)
-		return fail("fl_open", error);
+		return card_fail("fl_open", error);
 	error = fl_create_cq(dev, 4, &cq);
 	if (error)
-		return fail("fl_create_cq", error);
+		return card_fail("fl_create_cq", error);
 	printf("waiting\n");
 	fflush(stdout);
 	do
@@ -50,14 +50,14 @@ static int wait_until_gone(bool poll)
 			       fl_wait(cq, &done, 1, WAIT_NS);
 	while (poll && !error);
 	if (error != -ENODEV)
-		return fail("what came, where -ENODEV is right", error);
+		return card_fail("what came, where -ENODEV is right", error);
 	error = fl_alloc_pd(dev, &pd);
 	if (error != -ENODEV)
-		return fail("fl_alloc_pd, where -ENODEV is right", error);
+		return card_fail("fl_alloc_pd, where -ENODEV is right", error);
 	/* It cannot destroy what is gone, but it gives back what is ours. */
 	error = fl_close(dev);
 	if (error != -ENODEV)
-		return fail("fl_close, where -ENODEV is right", error);
+		return card_fail("fl_close, where -ENODEV is right", error);
 	printf("the card is gone\n");
 	return 0;
 }
@@ -69,7 +69,7 @@ static int leave_hole(void)
 	int fd = open("/dev/faultline0", O_RDWR);
 
 	if (fd < 0 || ioctl(fd, FL_IOC_QUERY, &q))
-		return fail("/dev/faultline0", -errno);
+		return card_fail("/dev/faultline0", -errno);
 	if (q.doorbell != FL_DOORBELL_WINDOW) {
 		fprintf(stderr, "card: this card has no window\n");
 		return 1;
@@ -77,7 +77,7 @@ static int leave_hole(void)
 	d = mmap(NULL, 2 * FL_WINDOW_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		 fd, FL_MMAP_DOORBELL);
 	if (d == MAP_FAILED)
-		return fail("mmap", -errno);
+		return card_fail("mmap", -errno);
 	atomic_fetch_add((_Atomic uint32_t *)&d->tail, 1);
 	raise(SIGKILL);
 	return 1;

@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct fl_query) == 48 && sizeof(struct fl_reg_mr) == 40 &
 #define SYS_IOCTL	54
 #define SYS_MMAP2	192
 
-static long call(long n, long a, long b, long c, long d, long e, long f)
+static long narrow_call(long n, long a, long b, long c, long d, long e, long f)
 {
 	register long r7 __asm__("r7") = n;
 	register long r0 __asm__("r0") = a;
@@ -39,16 +39,16 @@ static long call(long n, long a, long b, long c, long d, long e, long f)
 	return r0;
 }
 
-static long card(long fd, unsigned int cmd, void *arg)
+static long narrow_card(long fd, unsigned int cmd, void *arg)
 {
-	return call(SYS_IOCTL, fd, (long)cmd, (long)arg, 0, 0, 0);
+	return narrow_call(SYS_IOCTL, fd, (long)cmd, (long)arg, 0, 0, 0);
 }
 
 /* Of the card, to read and write, shared. */
-static volatile __u32 *map(long fd, unsigned long bytes, __u64 offset)
+static volatile __u32 *narrow_map(long fd, unsigned long bytes, __u64 offset)
 {
-	long at = call(SYS_MMAP2, 0, (long)bytes, 3, 1, fd,
-		       (long)(offset >> 12));
+	long at = narrow_call(SYS_MMAP2, 0, (long)bytes, 3, 1, fd,
+			      (long)(offset >> 12));
 
 	/* Errors are the last 4095 addresses. */
 	return (unsigned long)at > -4096ul ? 0 : (volatile __u32 *)at;
@@ -63,36 +63,38 @@ static char page[4096];
 static struct fl_reg_mr mr = { .size = sizeof(mr), .length = sizeof(page) };
 
 /* 0, or which step went wrong. */
-static int steps(void)
+static int narrow_steps(void)
 {
-	long fd = call(SYS_OPEN, (long)"/dev/faultline0", 2, 0, 0, 0, 0);
+	long fd = narrow_call(SYS_OPEN, (long)"/dev/faultline0", 2, 0, 0, 0, 0);
 	volatile struct fl_window_doorbell *door;
 
 	if (fd < 0)
 		return 1;
-	if (card(fd, FL_IOC_QUERY, &query) || query.abi != FL_ABI_VERSION ||
+	if (narrow_card(fd, FL_IOC_QUERY, &query) ||
+	    query.abi != FL_ABI_VERSION ||
 	    query.doorbell != FL_DOORBELL_WINDOW)
 		return 2;
-	if (card(fd, FL_IOC_CREATE_CQ, &cq) || cq.entries != 128 ||
+	if (narrow_card(fd, FL_IOC_CREATE_CQ, &cq) || cq.entries != 128 ||
 	    !cq.mmap_offset || cq.mmap_bytes != 4096)
 		return 3;
-	if (!map(fd, (unsigned long)cq.mmap_bytes, cq.mmap_offset))
+	if (!narrow_map(fd, (unsigned long)cq.mmap_bytes, cq.mmap_offset))
 		return 4;
-	door = (void *)map(fd, 2 * FL_WINDOW_PAGE, FL_MMAP_DOORBELL);
+	door = (void *)narrow_map(fd, 2 * FL_WINDOW_PAGE, FL_MMAP_DOORBELL);
 	if (!door || door->alive != 1)
 		return 5;
 	wait.cq = cq.cq;
-	if (card(fd, FL_IOC_WAIT_CQ, &wait) != -110)	/* ETIMEDOUT */
+	if (narrow_card(fd, FL_IOC_WAIT_CQ, &wait) != -110)	/* ETIMEDOUT */
 		return 6;
-	if (card(fd, FL_IOC_ALLOC_PD, &pd))
+	if (narrow_card(fd, FL_IOC_ALLOC_PD, &pd))
 		return 7;
 	mr.pd = pd.pd;
 	mr.addr = (unsigned long)page;
 	mr.access = 1;
 	mr.flags = FL_MR_PINNED;
-	if (card(fd, FL_IOC_REG_MR, &mr) || !mr.key)
+	if (narrow_card(fd, FL_IOC_REG_MR, &mr) || !mr.key)
 		return 8;
-	if (card(fd, FL_IOC_COUNTERS, &counters) || !counters.pinned_pages)
+	if (narrow_card(fd, FL_IOC_COUNTERS, &counters) ||
+	    !counters.pinned_pages)
 		return 9;
 	return 0;
 }
@@ -100,10 +102,10 @@ static int steps(void)
 void _start(void)
 {
 	static char said[] = "narrow: step ?\n";
-	int step = steps();
+	int step = narrow_steps();
 
 	said[13] = (char)('0' + step);
-	call(SYS_WRITE, 1, (long)said, sizeof(said) - 1, 0, 0, 0);
+	narrow_call(SYS_WRITE, 1, (long)said, sizeof(said) - 1, 0, 0, 0);
 	for (;;)
-		call(SYS_EXIT, step, 0, 0, 0, 0, 0);
+		narrow_call(SYS_EXIT, step, 0, 0, 0, 0, 0);
 }

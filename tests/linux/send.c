@@ -42,7 +42,7 @@ struct options {
 	unsigned int times;
 };
 
-static int usage(const char *what, const char *wanted)
+static int send_usage(const char *what, const char *wanted)
 {
 	fprintf(stderr, "send: %s: wanted: %s (see the head of send.c)\n", what,
 		wanted);
@@ -85,7 +85,7 @@ static int take_value(struct options *o, const char *name, const char *value)
 	int i;
 
 	if (!value)
-		return usage(name, "a value behind it");
+		return send_usage(name, "a value behind it");
 	if (!strcmp(name, "--device")) {
 		o->job.device = value;
 	} else if (!strcmp(name, "--to")) {
@@ -94,18 +94,18 @@ static int take_value(struct options *o, const char *name, const char *value)
 		o->from = value;
 	} else if (!strcmp(name, "--request")) {
 		if (take_number(value, 1, 1u << 30, &o->job.request_bytes))
-			return usage(name, "bytes, up to 1 GB");
+			return send_usage(name, "bytes, up to 1 GB");
 	} else if (!strcmp(name, "--times")) {
 		if (take_number(value, 1, 1000000, &o->times))
-			return usage(name, "1 to 1000000");
+			return send_usage(name, "1 to 1000000");
 	} else if (!strcmp(name, "--touch")) {
 		for (i = 0; i < 3 && strcmp(value, touches[i]); i++)
 			;
 		if (i == 3)
-			return usage(name, "page, block or transfer");
+			return send_usage(name, "page, block or transfer");
 		o->job.resolve = resolve[i];
 	} else {
-		return usage(name, "an option");
+		return send_usage(name, "an option");
 	}
 	return 0;
 }
@@ -122,9 +122,10 @@ static int take_options(struct options *o, int argc, char **argv)
 	if (err)
 		return err;
 	if (o->to && o->from)
-		return usage("--to and --from", "one of them");
+		return send_usage("--to and --from", "one of them");
 	if (argc - i != (o->from ? 0 : 1))
-		return usage("FILE", o->from ? "none behind --from" : "one");
+		return send_usage("FILE",
+				  o->from ? "none behind --from" : "one");
 	o->job.path = argv[i];
 	return 0;
 }
@@ -156,7 +157,7 @@ static int look_at_file(const char *path, struct rpc_command *order)
 	return 1;
 }
 
-static int failed(const char *who, const struct app_result *r)
+static int send_failed(const char *who, const struct app_result *r)
 {
 	if (r->error)
 		fprintf(stderr, "send: %s: %s\n", who, r->problem);
@@ -180,7 +181,7 @@ static int be_sender(struct app_job *job, int peer)
 		return 1;
 	}
 	app_send(job, &r);
-	if (failed("sender", &r))
+	if (send_failed("sender", &r))
 		return 1;
 	printf("sent %llu bytes in %u request%s, %llu faults, %llu stalls, "
 	       "%.3f ms\n",
@@ -208,7 +209,7 @@ static int be_receiver(struct app_job *job, int peer)
 	job->peer = peer;
 	job->bytes = order.bytes;
 	app_receive(job, &r);
-	if (failed("receiver", &r))
+	if (send_failed("receiver", &r))
 		return 1;
 	order.sha[sizeof(order.sha) - 1] = 0;
 	same = !strcmp(r.sha, order.sha);

@@ -69,7 +69,7 @@ TEST("the kernel's log has no complaint, of the kernel itself or of the driver")
 }
 
 /* How often the line with this name has come, on all processors. */
-static int64_t interrupts(const char *name)
+static int64_t after_interrupts(const char *name)
 {
 	FILE *f = fopen("/proc/interrupts", "r");
 	char line[512], *at, *end;
@@ -99,26 +99,27 @@ TEST("each of the three interrupts comes when there is a reason for it")
 
 	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 180);
-	smmu = interrupts("faultline-smmu");
-	fault = interrupts("faultline-fault");
-	event = interrupts("faultline-event");
+	smmu = after_interrupts("faultline-smmu");
+	fault = after_interrupts("faultline-fault");
+	event = after_interrupts("faultline-event");
 	EXPECT_GE(smmu, 0);
 	rig_write(0, BYTES);
 	STEP("faults: smmu %" PRId64 ", engine %" PRId64,
-	     interrupts("faultline-smmu") - smmu,
-	     interrupts("faultline-fault") - fault);
-	EXPECT_GE(interrupts("faultline-smmu") - smmu, 1);
-	EXPECT_GE(interrupts("faultline-fault") - fault, 1);
+	     after_interrupts("faultline-smmu") - smmu,
+	     after_interrupts("faultline-fault") - fault);
+	EXPECT_GE(after_interrupts("faultline-smmu") - smmu, 1);
+	EXPECT_GE(after_interrupts("faultline-fault") - fault, 1);
 	/* One a fault at most, and one more for a level that stayed up. */
-	EXPECT_LE(interrupts("faultline-fault") - fault, 4 * BYTES / RIG_BLOCK);
+	EXPECT_LE(after_interrupts("faultline-fault") - fault,
+		  4 * BYTES / RIG_BLOCK);
 	STEP("nobody sends: a wait that ends because time is over");
 	EXPECT_EQ(fl_wait(rig.src.cq, &c, 1, 1000000), -ETIMEDOUT);
-	fault = interrupts("faultline-fault");
-	event = interrupts("faultline-event");
+	fault = after_interrupts("faultline-fault");
+	event = after_interrupts("faultline-event");
 	rig_write(0, BYTES);
 	STEP("no faults now");
-	EXPECT_EQ(interrupts("faultline-fault") - fault, 0);
-	EXPECT_LE(interrupts("faultline-event") - event, 2);
+	EXPECT_EQ(after_interrupts("faultline-fault") - fault, 0);
+	EXPECT_LE(after_interrupts("faultline-event") - event, 2);
 	rig_finish();
 }
 
@@ -132,9 +133,9 @@ TEST("a thread that sleeps for a completion is woken by the event interrupt")
 	rig_buffers_for(BYTES, 181);
 	for (tries = 0; tries < RIG_TRIES && !came; tries++) {
 		EXPECT_EQ(madvise(rig.dst.mem, BYTES, MADV_DONTNEED), 0);
-		event = interrupts("faultline-event");
+		event = after_interrupts("faultline-event");
 		rig_write(0, BYTES);
-		came = interrupts("faultline-event") - event;
+		came = after_interrupts("faultline-event") - event;
 	}
 	EXPECT_GE(came, 1);
 	rig_finish();

@@ -224,7 +224,7 @@ static void child_leaves_file(void)
  * to itself, an idle one for as long as it sleeps, unless it is told to hand them in
  * (Documentation/admin-guide/sysctl/vm.rst, stat_refresh).
  */
-static int64_t pins(void)
+static int64_t death_pins(void)
 {
 	EXPECT_EQ(rig_put("/proc/sys/vm/stat_refresh", "1"), 0);
 	return rig_number("/proc/vmstat", "nr_foll_pin_acquired") -
@@ -236,15 +236,15 @@ static int64_t pins_in_time(int64_t want)
 {
 	unsigned int tries;
 
-	for (tries = 0; tries < 1000 && pins() != want; tries++)
+	for (tries = 0; tries < 1000 && death_pins() != want; tries++)
 		usleep(10000);
-	return pins();
+	return death_pins();
 }
 
 TEST_MODES(exit_with_file_open, "the address space ends while a child has the file "
 	   "open: transfers end, and it keeps neither slots nor pinned pages")
 {
-	int64_t before = pins();
+	int64_t before = death_pins();
 	unsigned int i;
 	pid_t child;
 
@@ -270,13 +270,13 @@ TEST_MODES(exit_with_file_open, "the address space ends while a child has the fi
 /* ---- nothing is left ---- */
 
 /* Free and reclaimable memory, in KB; caches of the system come and go. */
-static int64_t available(void)
+static int64_t death_available(void)
 {
 	rig_put("/proc/sys/vm/drop_caches", "3");
 	return rig_number("/proc/meminfo", "MemAvailable");
 }
 
-static int64_t slab(void)
+static int64_t death_slab(void)
 {
 	return rig_number("/proc/meminfo", "SUnreclaim");
 }
@@ -320,13 +320,13 @@ TEST("the card is opened and closed a thousand times, and memory is as before")
 
 	/* The first rounds fill caches that stay. */
 	open_and_close(50);
-	memory_kb = available();
-	slab_kb = slab();
+	memory_kb = death_available();
+	slab_kb = death_slab();
 	alarm(RIG_LIMIT_S);
 	open_and_close(500);	/* two files each */
 	STEP("slab: %" PRId64 " KB more, memory: %" PRId64 " KB less",
-	     slab() - slab_kb, memory_kb - available());
+	     death_slab() - slab_kb, memory_kb - death_available());
 	/* One struct of each file left would be 500 KB, one queue 4 MB. */
-	EXPECT_LE(slab() - slab_kb, 300 + quarantine_kb());
-	EXPECT_LE(memory_kb - available(), 2048 + quarantine_kb());
+	EXPECT_LE(death_slab() - slab_kb, 300 + quarantine_kb());
+	EXPECT_LE(memory_kb - death_available(), 2048 + quarantine_kb());
 }

@@ -159,7 +159,8 @@ static void starved_child(void)
 	EXPECT_LE(at, GROUP_MAX);
 }
 
-static void starved(enum fl_fault_policy policy, enum fl_resolve resolve)
+static void group_is_starved(enum fl_fault_policy policy,
+			     enum fl_resolve resolve)
 {
 	unsigned int tries;
 
@@ -187,13 +188,13 @@ static void starved(enum fl_fault_policy policy, enum fl_resolve resolve)
 TEST_MODES(group_starved,
 	   "without swap the group's own process is ended, and the card goes on")
 {
-	starved(policy, FL_RESOLVE_BLOCK);
+	group_is_starved(policy, FL_RESOLVE_BLOCK);
 }
 
 TEST_MODES(group_starved_ahead, "touching ahead, without swap: the group's own "
 	   "process is ended")
 {
-	starved(policy, FL_RESOLVE_TRANSFER);
+	group_is_starved(policy, FL_RESOLVE_TRANSFER);
 }
 
 /* ---- which pages are in use ---- */

@@ -35,7 +35,7 @@ static void open_fd(void)
 	test_cleanup(close_fd, NULL);
 }
 
-static int call(unsigned int cmd, void *arg)
+static int ioctl_call(unsigned int cmd, void *arg)
 {
 	return ioctl(fd, cmd, arg) < 0 ? -errno : 0;
 }
@@ -66,23 +66,25 @@ TEST("a structure that is missing, too short or too long is refused")
 	for (i = 0; i < CALLS; i++) {
 		STEP("call 0x%x", calls[i].cmd);
 		memset(arg, 0, sizeof(arg));
-		EXPECT_EQ(call(calls[i].cmd, NULL), -EFAULT);
-		EXPECT_EQ(call(calls[i].cmd, (void *)16), -EFAULT);
-		EXPECT_EQ(call(calls[i].cmd, (void *)-4096), -EFAULT);
-		EXPECT_EQ(call(calls[i].cmd, (void *)0xffff800000000000ull),
+		EXPECT_EQ(ioctl_call(calls[i].cmd, NULL), -EFAULT);
+		EXPECT_EQ(ioctl_call(calls[i].cmd, (void *)16), -EFAULT);
+		EXPECT_EQ(ioctl_call(calls[i].cmd, (void *)-4096), -EFAULT);
+		EXPECT_EQ(ioctl_call(calls[i].cmd,
+				     (void *)0xffff800000000000ull),
 			  -EFAULT);
-		EXPECT_EQ(call(calls[i].cmd, arg), -EINVAL);
+		EXPECT_EQ(ioctl_call(calls[i].cmd, arg), -EINVAL);
 		arg[0] = 4;
-		EXPECT_EQ(call(calls[i].cmd, arg), -EINVAL);
+		EXPECT_EQ(ioctl_call(calls[i].cmd, arg), -EINVAL);
 		arg[0] = 4097;
-		EXPECT_EQ(call(calls[i].cmd, arg), -EINVAL);
+		EXPECT_EQ(ioctl_call(calls[i].cmd, arg), -EINVAL);
 		STEP("longer than the driver knows, and not zero there");
 		arg[0] = calls[i].size + 4;
 		arg[calls[i].size / 4] = 1;
-		EXPECT_EQ(call(calls[i].cmd, arg), -E2BIG);
+		EXPECT_EQ(ioctl_call(calls[i].cmd, arg), -E2BIG);
 		STEP("its end is in a page that is not there");
 		memcpy(edge + RIG_PAGE - 4, &calls[i].size, 4);
-		EXPECT_EQ(call(calls[i].cmd, edge + RIG_PAGE - 4), -EFAULT);
+		EXPECT_EQ(ioctl_call(calls[i].cmd, edge + RIG_PAGE - 4),
+			  -EFAULT);
 	}
 	munmap(edge, 2 * RIG_PAGE);
 }
@@ -93,12 +95,12 @@ TEST("a call that does not exist is ENOTTY, on a file that is not the card's too
 	int other;
 
 	open_fd();
-	EXPECT_EQ(call(_IOWR('F', 0, struct fl_query), &q), -ENOTTY);
-	EXPECT_EQ(call(_IOWR('F', 0x0f, struct fl_query), &q), -ENOTTY);
-	EXPECT_EQ(call(_IOWR('F', 0xff, struct fl_query), &q), -ENOTTY);
-	EXPECT_EQ(call(_IOWR('G', 1, struct fl_query), &q), -ENOTTY);
-	EXPECT_EQ(call(_IOW('F', 1, struct fl_query), &q), -ENOTTY);
-	EXPECT_EQ(call(0, &q), -ENOTTY);
+	EXPECT_EQ(ioctl_call(_IOWR('F', 0, struct fl_query), &q), -ENOTTY);
+	EXPECT_EQ(ioctl_call(_IOWR('F', 0x0f, struct fl_query), &q), -ENOTTY);
+	EXPECT_EQ(ioctl_call(_IOWR('F', 0xff, struct fl_query), &q), -ENOTTY);
+	EXPECT_EQ(ioctl_call(_IOWR('G', 1, struct fl_query), &q), -ENOTTY);
+	EXPECT_EQ(ioctl_call(_IOW('F', 1, struct fl_query), &q), -ENOTTY);
+	EXPECT_EQ(ioctl_call(0, &q), -ENOTTY);
 	STEP("a file that is closed");
 	other = dup(fd);
 	close(other);
@@ -107,7 +109,7 @@ TEST("a call that does not exist is ENOTTY, on a file that is not the card's too
 }
 
 /* xorshift64 */
-static uint64_t next(uint64_t *x)
+static uint64_t ioctl_next(uint64_t *x)
 {
 	*x ^= *x << 13;
 	*x ^= *x >> 7;
@@ -116,14 +118,15 @@ static uint64_t next(uint64_t *x)
 }
 
 /* Often a value that somebody may have forgotten, else anything. */
-static uint32_t nasty(uint64_t *x)
+static uint32_t ioctl_nasty(uint64_t *x)
 {
 	static const uint32_t v[] = { 0, 1, 2, 3, 7, 16, 4096, 32768, 65535,
 				      1u << 24, 0x7fffffff, 0x80000000,
 				      0xfffffffe, 0xffffffff };
 
-	return next(x) % 4 ? v[next(x) % (sizeof(v) / sizeof(v[0]))] :
-			     (uint32_t)next(x);
+	return ioctl_next(x) % 4 ?
+	       v[ioctl_next(x) % (sizeof(v) / sizeof(v[0]))] :
+			     (uint32_t)ioctl_next(x);
 }
 
 TEST("twenty thousand random structures: each is taken or refused, and nobody is "
@@ -136,18 +139,18 @@ TEST("twenty thousand random structures: each is taken or refused, and nobody is
 
 	open_fd();
 	for (i = 0; i < 20000; i++) {
-		n = next(&x) % CALLS;
+		n = ioctl_next(&x) % CALLS;
 		words = calls[n].size / 4;
 		for (j = 0; j < 64; j++)
-			arg[j] = j < words ? nasty(&x) : 0;
-		arg[0] = next(&x) % 8 ? calls[n].size : nasty(&x);
+			arg[j] = j < words ? ioctl_nasty(&x) : 0;
+		arg[0] = ioctl_next(&x) % 8 ? calls[n].size : ioctl_nasty(&x);
 		/* A wait would last as long as it says. */
 		if (calls[n].cmd == FL_IOC_WAIT_CQ) {
 			arg[2] %= 1000;
 			arg[2] += 1;
 			arg[3] = 0;
 		}
-		error = call(calls[n].cmd, arg);
+		error = ioctl_call(calls[n].cmd, arg);
 		ok += !error;
 		/* uapi.h: what a call may answer */
 		EXPECT(!error || error == -EINVAL || error == -E2BIG ||
@@ -196,7 +199,7 @@ TEST("lengths that wrap, are huge or lie in the kernel's half are refused")
 	unsigned int i;
 
 	open_fd();
-	EXPECT_EQ(call(FL_IOC_ALLOC_PD, &pd), 0);
+	EXPECT_EQ(ioctl_call(FL_IOC_ALLOC_PD, &pd), 0);
 	mr.pd = pd.pd;
 	mr.access = FL_REMOTE_READ;
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -205,18 +208,18 @@ TEST("lengths that wrap, are huge or lie in the kernel's half are refused")
 		STEP("0x%llx, 0x%llx bytes", (unsigned long long)mr.addr,
 		     (unsigned long long)mr.length);
 		mr.flags = 0;
-		EXPECT_EQ(call(FL_IOC_REG_MR, &mr), bad[i].error);
+		EXPECT_EQ(ioctl_call(FL_IOC_REG_MR, &mr), bad[i].error);
 		mr.flags = FL_MR_PINNED;
-		EXPECT_EQ(call(FL_IOC_REG_MR, &mr), bad[i].error);
+		EXPECT_EQ(ioctl_call(FL_IOC_REG_MR, &mr), bad[i].error);
 	}
 	STEP("pinning what is not mapped");
 	mr.addr = 0x10000;
 	mr.length = 4096;
-	EXPECT_EQ(call(FL_IOC_REG_MR, &mr), -EFAULT);
+	EXPECT_EQ(ioctl_call(FL_IOC_REG_MR, &mr), -EFAULT);
 	STEP("pinning all there is");
 	mr.addr = 0;
 	mr.length = end;
-	EXPECT_EQ(call(FL_IOC_REG_MR, &mr), -EDQUOT);
+	EXPECT_EQ(ioctl_call(FL_IOC_REG_MR, &mr), -EDQUOT);
 	others_work();
 }
 
@@ -238,7 +241,7 @@ TEST("mmap gives a process its own doorbell and its own queues, and nothing else
 	size_t bytes;
 
 	open_fd();
-	EXPECT_EQ(call(FL_IOC_CREATE_CQ, &cq), 0);
+	EXPECT_EQ(ioctl_call(FL_IOC_CREATE_CQ, &cq), 0);
 	EXPECT_EQ(map_error(cq.mmap_bytes, both, MAP_SHARED, cq.mmap_offset),
 		  0);
 	STEP("not all of the queue, or more");
@@ -272,10 +275,10 @@ static void may_nothing(void)
 	uint32_t arg[64] = { 0 };
 
 	fd = shared_fd;
-	EXPECT_EQ(call(FL_IOC_QUERY, &q), -EPERM);
+	EXPECT_EQ(ioctl_call(FL_IOC_QUERY, &q), -EPERM);
 	for (i = 0; i < CALLS; i++) {
 		arg[0] = calls[i].size;
-		EXPECT_EQ(call(calls[i].cmd, arg), -EPERM);
+		EXPECT_EQ(ioctl_call(calls[i].cmd, arg), -EPERM);
 	}
 	EXPECT_EQ(map_error(2 * RIG_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 			    FL_MMAP_DOORBELL), -EPERM);
@@ -293,7 +296,7 @@ TEST("a child of the process that opened the card may do nothing with the file")
 	open_fd();
 	shared_fd = fd;
 	EXPECT_EQ(rig_wait(rig_fork(child_of_file)), 0);
-	EXPECT_EQ(call(FL_IOC_QUERY, &q), 0);
+	EXPECT_EQ(ioctl_call(FL_IOC_QUERY, &q), 0);
 }
 
 /* ---- rights and limits ---- */
@@ -421,7 +424,7 @@ static uint32_t a_pd, a_cq;
 static int make_pd(void)
 {
 	struct fl_alloc_pd a = { .size = sizeof(a) };
-	int error = call(FL_IOC_ALLOC_PD, &a);
+	int error = ioctl_call(FL_IOC_ALLOC_PD, &a);
 
 	a_pd = error ? a_pd : a.pd;
 	return error;
@@ -430,7 +433,7 @@ static int make_pd(void)
 static int make_cq(void)
 {
 	struct fl_create_cq a = { .size = sizeof(a), .entries = 2 };
-	int error = call(FL_IOC_CREATE_CQ, &a);
+	int error = ioctl_call(FL_IOC_CREATE_CQ, &a);
 
 	a_cq = error ? a_cq : a.cq;
 	return error;
@@ -441,7 +444,7 @@ static int make_qp(void)
 	struct fl_create_qp a = { .size = sizeof(a), .entries = 2, .pd = a_pd,
 				  .cq = a_cq };
 
-	return call(FL_IOC_CREATE_QP, &a);
+	return ioctl_call(FL_IOC_CREATE_QP, &a);
 }
 
 static int make_mr(void)
@@ -449,14 +452,14 @@ static int make_mr(void)
 	struct fl_reg_mr a = { .size = sizeof(a), .pd = a_pd, .addr = 0x100000,
 			       .length = 4096 };
 
-	return call(FL_IOC_REG_MR, &a);
+	return ioctl_call(FL_IOC_REG_MR, &a);
 }
 
 static int make_large_cq(void)
 {
 	struct fl_create_cq a = { .size = sizeof(a), .entries = 32768 };
 
-	return call(FL_IOC_CREATE_CQ, &a);
+	return ioctl_call(FL_IOC_CREATE_CQ, &a);
 }
 
 TEST("a process may have so many objects and no more, and others still get theirs")

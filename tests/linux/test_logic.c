@@ -18,7 +18,7 @@
 #endif
 
 /* A destination without a page in it, and nothing counted. */
-static void fresh(void)
+static void logic_fresh(void)
 {
 	EXPECT_EQ(madvise(rig.dst.mem, BYTES, MADV_DONTNEED), 0);
 	rig_mark();
@@ -52,7 +52,7 @@ TEST("a range of bytes is the pages that hold it: these and no others come in")
 	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 160);
 	for (i = 0; i < RANGES; i++) {
-		fresh();
+		logic_fresh();
 		STEP("%zu bytes at %zu", ranges[i].bytes, ranges[i].at);
 		EXPECT_EQ(fl_prefetch(rig.dst.mr, rig.dst.mem + ranges[i].at,
 				      ranges[i].bytes, 1), 0);
@@ -131,10 +131,10 @@ TEST("touching stops at a hole and at a missing right, and says which it was")
 	EXPECT_EQ(rig_since(&rig.dst).pages_in, 8);
 	EXPECT_EQ(fl_prefetch(rig.dst.mr, rig.dst.mem, BYTES, 0), 0);
 	EXPECT_EQ(rig_since(&rig.dst).pages_in, PAGES);
-	fresh();
+	logic_fresh();
 	EXPECT_EQ(mprotect(hole, RIG_PAGE, PROT_NONE), 0);
 	EXPECT_EQ(fl_prefetch(rig.dst.mr, rig.dst.mem, BYTES, 0), -EACCES);
-	fresh();
+	logic_fresh();
 	EXPECT_EQ(munmap(hole, RIG_PAGE), 0);
 	EXPECT_EQ(fl_prefetch(rig.dst.mr, rig.dst.mem, BYTES, 1), -EFAULT);
 	EXPECT_EQ(rig_since(&rig.dst).pages_in, 8);

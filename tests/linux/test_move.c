@@ -18,13 +18,13 @@
 #define BLOCKS	(BYTES / RIG_BLOCK)
 #define FRAMES	4	/* taken out of use in a test: they are lost for good */
 
-static int64_t migrated(void)
+static int64_t move_migrated(void)
 {
 	return rig_number("/proc/vmstat", "pgmigrate_success");
 }
 
 /* Move the page at mem to another frame. */
-static void migrate(uint8_t *mem)
+static void move_migrate(uint8_t *mem)
 {
 	uint64_t frame = rig_pagemap(mem) & RIG_FRAME;
 
@@ -44,8 +44,8 @@ TEST_MODES(migrate_before, "pages that moved to other frames are found there")
 	rig_write(0, BYTES);
 	rig_mark();
 	for (i = 0; i < FRAMES; i++) {
-		migrate(rig.src.mem + i * 4 * RIG_BLOCK);
-		migrate(rig.dst.mem + i * 4 * RIG_BLOCK);
+		move_migrate(rig.src.mem + i * 4 * RIG_BLOCK);
+		move_migrate(rig.dst.mem + i * 4 * RIG_BLOCK);
 	}
 	EXPECT_GE(rig_since(&rig.src).invalidations, FRAMES);
 	EXPECT_GE(rig_since(&rig.dst).invalidations, FRAMES);
@@ -77,8 +77,8 @@ TEST_MODES(migrate_middle, "pages move to other frames in the middle of a transf
 			if (!rig_under_way(&rig.dst, 16 + 40 * i))
 				break;
 			/* The source that is being read, and the begin. */
-			migrate(rig.src.mem + LARGE / 2 + i * RIG_PAGE);
-			migrate(rig.dst.mem + i * RIG_PAGE);
+			move_migrate(rig.src.mem + LARGE / 2 + i * RIG_PAGE);
+			move_migrate(rig.dst.mem + i * RIG_PAGE);
 			n += rig_middle(&rig.dst, pages);
 		}
 		EXPECT_EQ(rig_status(), 0);
@@ -120,8 +120,8 @@ TEST_MODES(compaction, "memory is compacted in the middle of a transfer")
 	rig_buffers_for(LARGE, 104);
 	area[0] = rig_buffer(holes);
 	area[1] = rig_buffer(holes);
-	before = migrated();
-	for (tries = 0; tries < RIG_TRIES && (!n || migrated() == before);
+	before = move_migrated();
+	for (tries = 0; tries < RIG_TRIES && (!n || move_migrated() == before);
 	     tries++) {
 		/*
 		 * Compaction moves pages up into what is free there, if anything
@@ -148,9 +148,9 @@ TEST_MODES(compaction, "memory is compacted in the middle of a transfer")
 		holes_are_right(mem, holes);
 	}
 	STEP("compacted %u times, %" PRId64 " pages moved", n,
-	     migrated() - before);
+	     move_migrated() - before);
 	EXPECT_GE(n, 1);
-	EXPECT_GE(migrated() - before, 1);
+	EXPECT_GE(move_migrated() - before, 1);
 	EXPECT_EQ(rig_since(&rig.dst).failed, 0);
 	rig_finish();
 }

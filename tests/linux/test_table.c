@@ -39,7 +39,7 @@ struct row {
 	uint64_t faults, pages_in, resent, resolves, stalls, pinned;
 };
 
-static void prepare(enum before before)
+static void table_prepare(enum before before)
 {
 	switch (before) {
 	case NOTHING:
@@ -60,7 +60,7 @@ static void prepare(enum before before)
 	}
 }
 
-static struct row run(const struct way *w)
+static struct row table_run(const struct way *w)
 {
 	struct fl_fault_counters c;
 	struct row r;
@@ -68,7 +68,7 @@ static struct row run(const struct way *w)
 	STEP("%s", w->title);
 	rig_open(w->policy, w->resolve);
 	rig_buffers_for(BYTES, 20);
-	prepare(w->before);
+	table_prepare(w->before);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 20);
 	c = rig_since(&rig.dst);
@@ -96,7 +96,7 @@ static void small_kernel(const char *name, struct row *r)
 			 &r->pages_in, &r->resent), 3);
 }
 
-static void compare(const struct way *w, const struct row *r)
+static void table_compare(const struct way *w, const struct row *r)
 {
 	struct row small;
 
@@ -142,12 +142,12 @@ TEST("the table of the demo: this Linux counts what the small kernel counts")
 	printf("# %-28s %7s %8s %8s %8s %7s %7s\n", "64 pages, 16 blocks",
 	       "faults", "resolves", "pages in", "resent", "stalls", "pinned");
 	for (i = 0; i < WAYS; i++) {
-		r[i] = run(&ways[i]);
+		r[i] = table_run(&ways[i]);
 		printf("# %-28s %7" PRIu64 " %8" PRIu64 " %8" PRIu64
 		       " %8" PRIu64 " %7" PRIu64 " %7" PRIu64 "\n",
 		       ways[i].title, r[i].faults, r[i].resolves,
 		       r[i].pages_in, r[i].resent, r[i].stalls, r[i].pinned);
 	}
 	for (i = 0; i < WAYS; i++)
-		compare(&ways[i], &r[i]);
+		table_compare(&ways[i], &r[i]);
 }

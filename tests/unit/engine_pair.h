@@ -81,20 +81,20 @@ static inline uint64_t next_random(struct pair *p)
 	return p->random * 2685821657736338717ull >> 16;
 }
 
-static inline unsigned int below(struct pair *p, unsigned int n)
+static inline unsigned int pair_below(struct pair *p, unsigned int n)
 {
 	return (unsigned int)(next_random(p) % n);
 }
 
-static inline bool chance(struct pair *p, unsigned int of_1024)
+static inline bool pair_chance(struct pair *p, unsigned int of_1024)
 {
-	return below(p, 1024) < of_1024;
+	return pair_below(p, 1024) < of_1024;
 }
 
 /* Something goes wrong: at the pair's rate, divided. */
-static inline bool trouble(struct pair *p, unsigned int divisor)
+static inline bool pair_trouble(struct pair *p, unsigned int divisor)
 {
-	return !p->draining && below(p, 1024 * divisor) < p->chaos;
+	return !p->draining && pair_below(p, 1024 * divisor) < p->chaos;
 }
 
 static inline uint64_t area_va(enum area a, unsigned int ctx)
@@ -110,12 +110,12 @@ static inline enum dma_status pair_begin(void *ctx, struct dma_burst *b)
 	EXPECT(!n->open[b->channel] && !n->held[b->channel]);
 	EXPECT_EQ(b->stream, BENCH_STREAM);
 	EXPECT(at + b->len <= (uint64_t)BENCH_PAGES * ENGINE_PAGE);
-	if (trouble(n->pair, 256))
+	if (pair_trouble(n->pair, 256))
 		return DMA_DECERR;
-	if (trouble(n->pair, 4))
+	if (pair_trouble(n->pair, 4))
 		n->page[at / ENGINE_PAGE] = PAGE_ABSENT;
 	if (n->page[at / ENGINE_PAGE] == PAGE_ABSENT) {
-		if (!chance(n->pair, 128))
+		if (!pair_chance(n->pair, 128))
 			return DMA_SLVERR;
 		n->held[b->channel] = true;
 		return DMA_STALLED;
@@ -133,7 +133,7 @@ static inline enum dma_status pair_end(void *ctx, struct dma_burst *b,
 	EXPECT(n->open[b->channel]);
 	n->open[b->channel] = false;
 	n->sections++;
-	if (trouble(n->pair, 256))
+	if (pair_trouble(n->pair, 256))
 		return DMA_DECERR;
 	if (b->write)
 		memcpy(n->mem + b->pa, buf, b->len);
@@ -146,7 +146,7 @@ static inline struct wire_frame *pair_frame_get(void *ctx)
 {
 	struct node *n = ctx;
 
-	if (n->pair->wires + 2 > WIRE_FRAMES || trouble(n->pair, 4)) {
+	if (n->pair->wires + 2 > WIRE_FRAMES || pair_trouble(n->pair, 4)) {
 		n->starved = true;
 		return NULL;
 	}
@@ -161,19 +161,19 @@ static inline uint64_t pair_frame_send(void *ctx, struct wire_frame *f)
 
 	EXPECT(f == &n->frame);
 	EXPECT_EQ(f->from, n->number);
-	if (trouble(p, 1)) {
+	if (pair_trouble(p, 1)) {
 		p->lost++;
 		return 1;
 	}
-	if (trouble(p, 1)) {	/* changes places with one that is late */
-		late = &p->late[below(p, LATE)];
+	if (pair_trouble(p, 1)) {	/* changes places with one that is late */
+		late = &p->late[pair_below(p, LATE)];
 		if (late->len)
 			p->wire[p->wires++] = *late;
 		*late = *f;
 	} else {
 		p->wire[p->wires++] = *f;
 	}
-	if (trouble(p, 1)) {
+	if (pair_trouble(p, 1)) {
 		p->doubled++;
 		p->wire[p->wires++] = *f;
 	}
@@ -195,7 +195,7 @@ static inline void pair_kick(void *ctx, unsigned int channel)
 	n->awake[channel] = true;
 }
 
-static inline uint32_t get32(struct node *n, uint32_t off)
+static inline uint32_t pair_get32(struct node *n, uint32_t off)
 {
 	uint64_t v = 0;
 
@@ -203,7 +203,7 @@ static inline uint32_t get32(struct node *n, uint32_t off)
 	return (uint32_t)v;
 }
 
-static inline uint64_t get64(struct node *n, uint32_t off)
+static inline uint64_t pair_get64(struct node *n, uint32_t off)
 {
 	uint64_t v = 0;
 
@@ -211,12 +211,12 @@ static inline uint64_t get64(struct node *n, uint32_t off)
 	return v;
 }
 
-static inline void set32(struct node *n, uint32_t off, uint32_t v)
+static inline void pair_set32(struct node *n, uint32_t off, uint32_t v)
 {
 	EXPECT_EQ(engine_reg_write(n->e, off, 4, v), 0);
 }
 
-static inline void set64(struct node *n, uint32_t off, uint64_t v)
+static inline void pair_set64(struct node *n, uint32_t off, uint64_t v)
 {
 	EXPECT_EQ(engine_reg_write(n->e, off, 8, v), 0);
 }
@@ -225,7 +225,7 @@ static inline void set64(struct node *n, uint32_t off, uint64_t v)
 static inline void set_later(struct node *n, uint32_t off, uint32_t value)
 {
 	if (n->laters == DELAYED) {
-		set32(n, off, value);
+		pair_set32(n, off, value);
 		return;
 	}
 	n->later[n->laters++] = (struct later){ off, value };
@@ -238,10 +238,10 @@ static inline void do_later(struct node *n)
 
 	if (!n->laters)
 		return;
-	i = below(n->pair, n->laters);
+	i = pair_below(n->pair, n->laters);
 	l = n->later[i];
 	n->later[i] = n->later[--n->laters];
-	set32(n, l.off, l.value);
+	pair_set32(n, l.off, l.value);
 }
 
 #endif

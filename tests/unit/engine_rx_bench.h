@@ -27,7 +27,8 @@ __attribute__((constructor)) static void fill_data(void)
 		data[i] = (uint8_t)(i * 37 + i / 256 + 1);
 }
 
-static inline struct wire_block attempt(unsigned int gen, unsigned int n)
+static inline struct wire_block rx_bench_attempt(unsigned int gen,
+						 unsigned int n)
 {
 	struct wire_block b = a_write;
 
@@ -36,8 +37,8 @@ static inline struct wire_block attempt(unsigned int gen, unsigned int n)
 	return b;
 }
 
-static inline void verdict(struct bench *t, unsigned int rxc,
-			   unsigned int serial, unsigned int code)
+static inline void rx_bench_verdict(struct bench *t, unsigned int rxc,
+				    unsigned int serial, unsigned int code)
 {
 	STEP("verdict %u on context %u, serial %u", code, rxc, serial);
 	bench_set(t, NIC_RXC_BASE(rxc) + NIC_RXC_VERDICT,
@@ -47,12 +48,12 @@ static inline void verdict(struct bench *t, unsigned int rxc,
 }
 
 /* Take the oldest note, which is RX_OPEN, and give a verdict. */
-static inline unsigned int judge(struct bench *t, unsigned int code)
+static inline unsigned int rx_bench_judge(struct bench *t, unsigned int code)
 {
 	struct bench_note n = bench_note(t);
 
 	EXPECT_EQ(n.kind, FL_NOTE_RX_OPEN);
-	verdict(t, n.index, n.serial, code);
+	rx_bench_verdict(t, n.index, n.serial, code);
 	return n.index;
 }
 
@@ -71,7 +72,8 @@ static inline void expect_landed(struct bench *t, unsigned int rxc,
  * A block comes whole, is accepted, and the write channel runs. When the block
  * lands, the firmware hears of it, and only then.
  */
-static inline unsigned int land(struct bench *t, const struct wire_block *b)
+static inline unsigned int rx_bench_land(struct bench *t,
+					 const struct wire_block *b)
 {
 	uint64_t before = bench_stats(t).blocks_landed;
 	struct bench_note n;
@@ -79,7 +81,7 @@ static inline unsigned int land(struct bench *t, const struct wire_block *b)
 	bench_block(t, 3, b, data);
 	n = bench_note(t);
 	EXPECT_EQ(n.kind, FL_NOTE_RX_OPEN);
-	verdict(t, n.index, n.serial, 0);
+	rx_bench_verdict(t, n.index, n.serial, 0);
 	bench_run(t, 1);
 	if (bench_stats(t).blocks_landed > before)
 		expect_landed(t, n.index, n.serial);
@@ -89,7 +91,8 @@ static inline unsigned int land(struct bench *t, const struct wire_block *b)
 }
 
 /* The newest frame that was sent, an answer to b. */
-static inline struct wire_answer newest(struct bench *t, unsigned int op,
+static inline struct wire_answer rx_bench_newest(struct bench *t,
+						 unsigned int op,
 				 const struct wire_block *b)
 {
 	struct wire_answer a = bench_sent(t, t->frames - 1, op);

@@ -109,7 +109,7 @@ static int agent_ends(void)
 
 /* ---- the scenario thread ---- */
 
-static void hear(int fd, void *to, size_t n)
+static void vm_agent_hear(int fd, void *to, size_t n)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	char *at = to;
@@ -122,7 +122,7 @@ static void hear(int fd, void *to, size_t n)
 	}
 }
 
-static void give(int fd, uint32_t kind, uint64_t addr)
+static void vm_agent_give(int fd, uint32_t kind, uint64_t addr)
 {
 	struct rpc_command o = { .kind = kind, .addr = addr, .bytes = 1 };
 	uint32_t head[2] = { LINE_ORDER, sizeof(o) };
@@ -131,15 +131,15 @@ static void give(int fd, uint32_t kind, uint64_t addr)
 	EXPECT_EQ(write(fd, &o, sizeof(o)), sizeof(o));
 }
 
-static struct rpc_answer answer(int fd)
+static struct rpc_answer vm_agent_answer(int fd)
 {
 	struct rpc_answer r;
 	uint32_t head[2];
 
-	hear(fd, head, sizeof(head));
+	vm_agent_hear(fd, head, sizeof(head));
 	EXPECT_EQ(head[0], LINE_ANSWER);
 	EXPECT_EQ(head[1], sizeof(r));
-	hear(fd, &r, sizeof(r));
+	vm_agent_hear(fd, &r, sizeof(r));
 	return r;
 }
 
@@ -147,7 +147,7 @@ static int end_status(int fd)
 {
 	struct rpc_end end;
 
-	hear(fd, &end, sizeof(end));
+	vm_agent_hear(fd, &end, sizeof(end));
 	EXPECT_EQ(end.kind, LINE_END);
 	EXPECT_EQ(end.bytes, sizeof(end.status));
 	return end.status;
@@ -159,17 +159,17 @@ TEST("each port has a process of its own, until it is told to end")
 
 	start_agent();
 	for (i = 0; i < PORTS; i++) {
-		give(port[i], RPC_CLOCK, 0);
-		EXPECT(answer(port[i]).now_ns > 0);
+		vm_agent_give(port[i], RPC_CLOCK, 0);
+		EXPECT(vm_agent_answer(port[i]).now_ns > 0);
 	}
 	for (i = 0; i < PORTS; i++) {
-		give(port[i], RPC_CLOSE, 0);
-		EXPECT_EQ(answer(port[i]).error, 0);
+		vm_agent_give(port[i], RPC_CLOSE, 0);
+		EXPECT_EQ(vm_agent_answer(port[i]).error, 0);
 		EXPECT_EQ(end_status(port[i]), 0);
 	}
 	STEP("the next order makes another one");
-	give(port[1], RPC_CLOCK, 0);
-	EXPECT(answer(port[1]).now_ns > 0);
+	vm_agent_give(port[1], RPC_CLOCK, 0);
+	EXPECT(vm_agent_answer(port[1]).now_ns > 0);
 	for (i = 0; i < PORTS; i++)
 		close(port[i]);
 	EXPECT_EQ(agent_ends(), 0);
@@ -180,12 +180,12 @@ TEST("a process that crashes is told of, and the others go on")
 	int i;
 
 	start_agent();
-	give(port[0], RPC_CLOCK, 0);
-	EXPECT(answer(port[0]).now_ns > 0);
-	give(port[2], RPC_TOUCH, NOWHERE);
+	vm_agent_give(port[0], RPC_CLOCK, 0);
+	EXPECT(vm_agent_answer(port[0]).now_ns > 0);
+	vm_agent_give(port[2], RPC_TOUCH, NOWHERE);
 	EXPECT_EQ(end_status(port[2]), -SIGSEGV);
-	give(port[0], RPC_CLOCK, 0);
-	EXPECT(answer(port[0]).now_ns > 0);
+	vm_agent_give(port[0], RPC_CLOCK, 0);
+	EXPECT(vm_agent_answer(port[0]).now_ns > 0);
 	for (i = 0; i < PORTS; i++)
 		close(port[i]);
 	EXPECT_EQ(agent_ends(), 0);
@@ -196,12 +196,12 @@ TEST("the agent stays while one port does, and ends with the last")
 	int status;
 
 	start_agent();
-	give(port[0], RPC_CLOCK, 0);
-	EXPECT(answer(port[0]).now_ns > 0);
+	vm_agent_give(port[0], RPC_CLOCK, 0);
+	EXPECT(vm_agent_answer(port[0]).now_ns > 0);
 	close(port[0]);
 	close(port[1]);
-	give(port[2], RPC_CLOCK, 0);
-	EXPECT(answer(port[2]).now_ns > 0);
+	vm_agent_give(port[2], RPC_CLOCK, 0);
+	EXPECT(vm_agent_answer(port[2]).now_ns > 0);
 	EXPECT_EQ(waitpid(agent, &status, WNOHANG), 0);
 	close(port[2]);
 	EXPECT_EQ(agent_ends(), 0);
@@ -215,8 +215,8 @@ TEST("orders that make no sense end their process alone")
 	start_agent();
 	EXPECT_EQ(write(port[0], head, sizeof(head)), sizeof(head));
 	EXPECT_EQ(end_status(port[0]), 0);
-	give(port[1], RPC_CLOCK, 0);
-	EXPECT(answer(port[1]).now_ns > 0);
+	vm_agent_give(port[1], RPC_CLOCK, 0);
+	EXPECT(vm_agent_answer(port[1]).now_ns > 0);
 	for (i = 0; i < PORTS; i++)
 		close(port[i]);
 	EXPECT_EQ(agent_ends(), 0);

@@ -11,7 +11,7 @@
 #include "lib_internal.h"
 #include "test_attach_fake.h"
 
-static int try(enum fb_fault fault)
+static int client_try(enum fb_fault fault)
 {
 	struct fb *b = fb_start(fault);
 	struct fl_device *dev = NULL;
@@ -26,24 +26,24 @@ static int try(enum fb_fault fault)
 
 TEST("a board that answers wrongly is refused, each fault by its own error")
 {
-	EXPECT_EQ(try(FB_BAD_MAGIC), -EPROTO);
-	EXPECT_EQ(try(FB_BAD_VERSION), -EPROTONOSUPPORT);
-	EXPECT_EQ(try(FB_SHORT), -ECONNRESET);
-	EXPECT_EQ(try(FB_SILENT_END), -ECONNRESET);
-	EXPECT_EQ(try(FB_NO_FDS), -EPROTO);
-	EXPECT_EQ(try(FB_ONE_FD), -EPROTO);
-	EXPECT_EQ(try(FB_SMALL_SHARED), -EPROTO);
-	EXPECT_EQ(try(FB_BAD_FRAMES), -EPROTO);
-	EXPECT_EQ(try(FB_BIG_PAGES), -EPROTO);
-	EXPECT_EQ(try(FB_SMALL_PAGES), -EPROTO);
-	EXPECT_EQ(try(FB_SMALL_BANK), -EPROTO);
-	EXPECT_EQ(try(FB_BAD_INSTANCE), -EPROTO);
-	EXPECT_EQ(try(FB_DIES_IN_OPEN), -ENODEV);
+	EXPECT_EQ(client_try(FB_BAD_MAGIC), -EPROTO);
+	EXPECT_EQ(client_try(FB_BAD_VERSION), -EPROTONOSUPPORT);
+	EXPECT_EQ(client_try(FB_SHORT), -ECONNRESET);
+	EXPECT_EQ(client_try(FB_SILENT_END), -ECONNRESET);
+	EXPECT_EQ(client_try(FB_NO_FDS), -EPROTO);
+	EXPECT_EQ(client_try(FB_ONE_FD), -EPROTO);
+	EXPECT_EQ(client_try(FB_SMALL_SHARED), -EPROTO);
+	EXPECT_EQ(client_try(FB_BAD_FRAMES), -EPROTO);
+	EXPECT_EQ(client_try(FB_BIG_PAGES), -EPROTO);
+	EXPECT_EQ(client_try(FB_SMALL_PAGES), -EPROTO);
+	EXPECT_EQ(client_try(FB_SMALL_BANK), -EPROTO);
+	EXPECT_EQ(client_try(FB_BAD_INSTANCE), -EPROTO);
+	EXPECT_EQ(client_try(FB_DIES_IN_OPEN), -ENODEV);
 }
 
 TEST("what a board says when it refuses is what fl_open_error says")
 {
-	EXPECT_EQ(try(FB_REFUSES), -EBUSY);
+	EXPECT_EQ(client_try(FB_REFUSES), -EBUSY);
 	EXPECT(strstr(fl_open_error(), "all 24 places are taken"));
 }
 
@@ -77,7 +77,7 @@ TEST("nobody listens at a socket that was left behind")
 	EXPECT_EQ(fl_open(name, &dev), -ECONNREFUSED);
 }
 
-static void restore(void *arg)
+static void client_restore(void *arg)
 {
 	(void)arg;
 	unsetenv("FAULTLINE_DIR");
@@ -88,7 +88,7 @@ TEST("a name becomes a path, and a folder of others is refused")
 {
 	char path[108], want[160], run[100], folder[128];
 
-	test_cleanup(restore, NULL);
+	test_cleanup(client_restore, NULL);
 	unsetenv("XDG_RUNTIME_DIR");
 	setenv("FAULTLINE_DIR", "/some/where", 1);
 	EXPECT_EQ(attach_path("a", path, sizeof(path)), 0);
@@ -258,7 +258,7 @@ TEST("a thread is not cancelled while it registers memory")
 	EXPECT(result == &d);
 }
 
-static void die(uint32_t how)
+static void client_die(uint32_t how)
 {
 	static struct fb_device d;
 	struct fl_completion c;
@@ -294,12 +294,12 @@ static void die(uint32_t how)
 
 TEST("a board that ends in order: calls, posts and polls say ENODEV")
 {
-	die(1);
+	client_die(1);
 }
 
 TEST("a board that dies: calls, posts and polls say ENODEV")
 {
-	die(2);
+	client_die(2);
 }
 
 TEST("eight boards may be open, the ninth is refused, and places come back")

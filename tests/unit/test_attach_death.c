@@ -30,7 +30,7 @@ static const struct step steps[] = {
 };
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
-static uint8_t pattern(size_t i)
+static uint8_t death_pattern(size_t i)
 {
 	return (uint8_t)(i * 7 + i / FB_PAGE);
 }
@@ -45,7 +45,7 @@ static void *program_memory(size_t *bytes)
 		   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	EXPECT(mem != MAP_FAILED);
 	for (i = 0; i < *bytes; i++)
-		mem[i] = pattern(i);
+		mem[i] = death_pattern(i);
 	return mem;
 }
 
@@ -80,7 +80,7 @@ static void live_through(struct fb_death death)
 	/* Its last answer may have come before it died. */
 	EXPECT(gone || death.op == ATTACH_CLOSE);
 	for (i = 0; i < bytes; i++)
-		EXPECT_EQ(mem[i], pattern(i));
+		EXPECT_EQ(mem[i], death_pattern(i));
 	munmap(mem, bytes);
 	waitpid(b->pid, &r, 0);
 	EXPECT(WIFSIGNALED(r) && WTERMSIG(r) == SIGKILL);
@@ -116,7 +116,7 @@ struct crowd {
 	_Atomic int wrong;
 };
 
-static void *registers(void *arg)
+static void *death_registers(void *arg)
 {
 	struct crowd *c = arg;
 	struct fl_mr *mr;
@@ -149,7 +149,7 @@ TEST("every one of many threads that register memory hears of the board's death"
 		EXPECT_EQ(fl_open(b->name, &dev), 0);
 		EXPECT_EQ(fl_alloc_pd(dev, &c.pd), 0);
 		for (i = 0; i < 4; i++)
-			EXPECT_EQ(pthread_create(&t[i], NULL, registers, &c), 0);
+			EXPECT_EQ(pthread_create(&t[i], NULL, death_registers, &c), 0);
 		for (i = 0; i < 4; i++)
 			pthread_join(t[i], NULL);
 		EXPECT_EQ(atomic_load(&c.wrong), 0);

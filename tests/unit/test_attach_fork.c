@@ -14,7 +14,7 @@
 
 extern char **environ;
 
-static int ended(pid_t pid)
+static int fork_ended(pid_t pid)
 {
 	int status = 0;
 
@@ -67,7 +67,7 @@ TEST("in the child no board is open, and imported memory is a private copy")
 		WANT(fl_close(d.dev) == -EPERM);
 		_exit(0);
 	}
-	EXPECT_EQ(ended(pid), 0);
+	EXPECT_EQ(fork_ended(pid), 0);
 	STEP("the parent has its own, and its board");
 	for (i = 0; i < PAGES; i++)
 		EXPECT_EQ(mem[i * 1024], i + 1);
@@ -85,7 +85,7 @@ TEST("in the child no board is open, and imported memory is a private copy")
 }
 
 /* The stack grows as far as it is touched. */
-static __attribute__((noinline)) void grow(void)
+static __attribute__((noinline)) void fork_grow(void)
 {
 	volatile char room[2 * STACK_PAGES * FB_PAGE];
 	unsigned int i;
@@ -103,7 +103,7 @@ TEST("a stack that is written while its pages become private stays what it is")
 	pid_t pid;
 
 	fb_device_start(&d);
-	grow();
+	fork_grow();
 	/* The frames of fork() and of all that it calls are in there. */
 	EXPECT_EQ(fl_reg_mr(d.pd, (void *)(top - top % FB_PAGE -
 					   (STACK_PAGES - 1) * FB_PAGE),
@@ -112,7 +112,7 @@ TEST("a stack that is written while its pages become private stays what it is")
 		pid = fork();
 		if (!pid)
 			_exit(0);
-		EXPECT_EQ(ended(pid), 0);
+		EXPECT_EQ(fork_ended(pid), 0);
 	}
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
 }
@@ -155,7 +155,7 @@ static void *forks_in_thread(void *arg)
 	pid = fork();
 	if (!pid)
 		_exit(*o->deep != was);
-	o->result = ended(pid) || *o->deep != was;
+	o->result = fork_ended(pid) || *o->deep != was;
 	return NULL;
 }
 
@@ -199,7 +199,7 @@ TEST("memory of the parent's board is a crash in the child that says so")
 		mem[0] = 6;
 		_exit(0);
 	}
-	result = ended(pid);
+	result = fork_ended(pid);
 	n = read(fd[0], said, sizeof(said) - 1);
 	said[n > 0 ? n : 0] = 0;
 	close(fd[0]);
@@ -229,7 +229,7 @@ TEST("the child may open a board of its own")
 		WANT(!fl_close(dev));
 		_exit(0);
 	}
-	EXPECT_EQ(ended(pid), 0);
+	EXPECT_EQ(fork_ended(pid), 0);
 }
 
 static void *open_in_vain(void *name)
@@ -288,7 +288,7 @@ TEST("the child has no descriptor of a board that another thread is opening")
 	unlink(at.sun_path);
 	pthread_join(t, &result);
 	EXPECT_EQ((intptr_t)result, -ECONNRESET);
-	EXPECT_EQ(ended(pid), 0);
+	EXPECT_EQ(fork_ended(pid), 0);
 }
 
 TEST("a program that is started has no descriptor of the board")
@@ -302,5 +302,5 @@ TEST("a program that is started has no descriptor of the board")
 
 	fb_device_start(&d);
 	EXPECT_EQ(posix_spawnp(&pid, "sh", NULL, NULL, argv, environ), 0);
-	EXPECT_EQ(ended(pid), 0);
+	EXPECT_EQ(fork_ended(pid), 0);
 }

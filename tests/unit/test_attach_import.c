@@ -8,7 +8,7 @@
 #define PAGES 150	/* more than two batches */
 #define RW (PROT_READ | PROT_WRITE)
 
-static uint8_t *map(unsigned int pages, int prot, int flags)
+static uint8_t *mr_map(unsigned int pages, int prot, int flags)
 {
 	uint8_t *mem = mmap(NULL, pages * FB_PAGE, prot,
 			    flags | MAP_ANONYMOUS, -1, 0);
@@ -17,8 +17,8 @@ static uint8_t *map(unsigned int pages, int prot, int flags)
 	return mem;
 }
 
-static int reg(struct fb_device *d, void *addr, size_t bytes,
-	       unsigned int access, struct fl_mr **mr)
+static int mr_reg(struct fb_device *d, void *addr, size_t bytes,
+		  unsigned int access, struct fl_mr **mr)
 {
 	return fl_reg_mr(d->pd, addr, bytes, access, mr);
 }
@@ -31,10 +31,10 @@ TEST("registered memory keeps its contents, becomes the board's, comes back")
 	uint32_t *mem;
 
 	fb_device_start(&d);
-	mem = (uint32_t *)map(PAGES, RW, MAP_PRIVATE);
+	mem = (uint32_t *)mr_map(PAGES, RW, MAP_PRIVATE);
 	for (i = 0; i < PAGES * 1024; i++)
 		mem[i] = i ^ 0x5a5a;
-	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(mr_reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
 	EXPECT_EQ(atomic_load(&d.b->imported), PAGES);
 	STEP("take all of it away: it must be absent, and then come again");
 	fb_evict_all(d.b);
@@ -63,11 +63,12 @@ TEST("two regions on one page import it once, and the last gives it back")
 	uint8_t *mem;
 
 	fb_device_start(&d);
-	mem = map(3, RW, MAP_PRIVATE);
+	mem = mr_map(3, RW, MAP_PRIVATE);
 	mem[FB_PAGE] = 7;
-	EXPECT_EQ(reg(&d, mem + 10, FB_PAGE, FL_REMOTE_WRITE, &a), 0);
+	EXPECT_EQ(mr_reg(&d, mem + 10, FB_PAGE, FL_REMOTE_WRITE, &a), 0);
 	EXPECT_EQ(atomic_load(&d.b->imported), 2);
-	EXPECT_EQ(reg(&d, mem + FB_PAGE + 9, FB_PAGE, FL_LOCAL_WRITE, &b), 0);
+	EXPECT_EQ(mr_reg(&d, mem + FB_PAGE + 9, FB_PAGE, FL_LOCAL_WRITE, &b),
+		  0);
 	EXPECT_EQ(atomic_load(&d.b->imported), 3);
 	EXPECT_EQ(fl_dereg_mr(a), 0);
 	EXPECT_EQ(atomic_load(&d.b->released), 1);
@@ -89,37 +90,38 @@ TEST("memory that cannot be imported is refused, each kind by its own error")
 
 	fb_device_start(&d);
 	fb_device_start(&other);
-	mem = map(3, RW, MAP_PRIVATE);
+	mem = mr_map(3, RW, MAP_PRIVATE);
 	EXPECT_EQ(munmap(mem + FB_PAGE, FB_PAGE), 0);
 	STEP("a hole");
-	EXPECT_EQ(reg(&d, mem, 3 * FB_PAGE, FL_LOCAL_WRITE, &mr), -EFAULT);
+	EXPECT_EQ(mr_reg(&d, mem, 3 * FB_PAGE, FL_LOCAL_WRITE, &mr), -EFAULT);
 	STEP("not writable");
 	EXPECT_EQ(mprotect(mem, FB_PAGE, PROT_READ), 0);
-	EXPECT_EQ(reg(&d, mem, 9, FL_LOCAL_WRITE, &mr), -EACCES);
-	EXPECT_EQ(reg(&d, mem, 9, FL_REMOTE_WRITE, &mr), -EACCES);
-	EXPECT_EQ(reg(&d, mem, 9, FL_REMOTE_READ, &mr), 0);
-	EXPECT_EQ(reg(&d, mem, 9, FL_LOCAL_WRITE, &mr), -EACCES);
+	EXPECT_EQ(mr_reg(&d, mem, 9, FL_LOCAL_WRITE, &mr), -EACCES);
+	EXPECT_EQ(mr_reg(&d, mem, 9, FL_REMOTE_WRITE, &mr), -EACCES);
+	EXPECT_EQ(mr_reg(&d, mem, 9, FL_REMOTE_READ, &mr), 0);
+	EXPECT_EQ(mr_reg(&d, mem, 9, FL_LOCAL_WRITE, &mr), -EACCES);
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
 	EXPECT_EQ(atomic_load(&d.b->released), 1);
 	STEP("code");
-	EXPECT_EQ(reg(&d, (void *)(uintptr_t)map, 1, 0, &mr), -EOPNOTSUPP);
+	EXPECT_EQ(mr_reg(&d, (void *)(uintptr_t)mr_map, 1, 0, &mr),
+		  -EOPNOTSUPP);
 	munmap(mem, FB_PAGE);
 	munmap(mem + 2 * FB_PAGE, FB_PAGE);
 	STEP("shared");
-	mem = map(1, RW, MAP_SHARED);
-	EXPECT_EQ(reg(&d, mem, 9, 0, &mr), -EOPNOTSUPP);
+	mem = mr_map(1, RW, MAP_SHARED);
+	EXPECT_EQ(mr_reg(&d, mem, 9, 0, &mr), -EOPNOTSUPP);
 	munmap(mem, FB_PAGE);
 	STEP("of another board");
 	mem = fl_alloc(other.dev, FB_PAGE);
-	EXPECT_EQ(reg(&d, mem, 9, 0, &mr), -EOPNOTSUPP);
-	mem = map(1, RW, MAP_PRIVATE);
-	EXPECT_EQ(reg(&other, mem, 9, 0, &mr), 0);
-	EXPECT_EQ(reg(&d, mem, 9, 0, &mr), -EOPNOTSUPP);
+	EXPECT_EQ(mr_reg(&d, mem, 9, 0, &mr), -EOPNOTSUPP);
+	mem = mr_map(1, RW, MAP_PRIVATE);
+	EXPECT_EQ(mr_reg(&other, mem, 9, 0, &mr), 0);
+	EXPECT_EQ(mr_reg(&d, mem, 9, 0, &mr), -EOPNOTSUPP);
 	STEP("the thread library's own variables");
 	os_thread_ranges(own);
 	for (i = 0; i < OS_THREAD_RANGES; i++)
 		if (own[i].start)
-			EXPECT_EQ(reg(&d, (void *)own[i].start, 4, 0, &mr),
+			EXPECT_EQ(mr_reg(&d, (void *)own[i].start, 4, 0, &mr),
 				  -EOPNOTSUPP);
 	EXPECT_EQ(own[0].start, (uintptr_t)pthread_self());
 	EXPECT_EQ(atomic_load(&d.b->imported), 1);
@@ -133,11 +135,12 @@ TEST("a board that takes only a part gets none of it")
 	uint8_t *mem;
 
 	fb_device_start(&d);
-	mem = map(PAGES, RW, MAP_PRIVATE);
+	mem = mr_map(PAGES, RW, MAP_PRIVATE);
 	for (i = 0; i < PAGES; i++)
 		mem[i * FB_PAGE] = (uint8_t)i;
 	atomic_store(&d.b->no_import, 64);
-	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), -ENOMEM);
+	EXPECT_EQ(mr_reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr),
+		  -ENOMEM);
 	EXPECT_EQ(atomic_load(&d.b->imported), 64);
 	EXPECT_EQ(atomic_load(&d.b->released), 64);
 	for (i = 0; i < PAGES; i++)
@@ -159,11 +162,11 @@ TEST("stack and static data are imported for good")
 	fb_device_start(&d);
 	for (i = 0; i < 3000; i++)
 		stack[i] = bss[i] = data[i] = i;
-	EXPECT_EQ(reg(&d, stack, sizeof(stack), FL_LOCAL_WRITE, &mr[0]), 0);
-	EXPECT_EQ(reg(&d, data, sizeof(data), FL_LOCAL_WRITE, &mr[1]), 0);
-	EXPECT_EQ(reg(&d, bss, sizeof(bss), FL_LOCAL_WRITE, &mr[2]), 0);
-	EXPECT_EQ(reg(&d, (void *)constant, sizeof(constant), FL_REMOTE_READ,
-		      &mr[3]), 0);
+	EXPECT_EQ(mr_reg(&d, stack, sizeof(stack), FL_LOCAL_WRITE, &mr[0]), 0);
+	EXPECT_EQ(mr_reg(&d, data, sizeof(data), FL_LOCAL_WRITE, &mr[1]), 0);
+	EXPECT_EQ(mr_reg(&d, bss, sizeof(bss), FL_LOCAL_WRITE, &mr[2]), 0);
+	EXPECT_EQ(mr_reg(&d, (void *)constant, sizeof(constant), FL_REMOTE_READ,
+			 &mr[3]), 0);
 	fb_evict_all(d.b);
 	EXPECT_EQ(atomic_load(&d.b->evictions), 0);
 	EXPECT_GE(atomic_load(&d.b->imported), 12);
@@ -192,8 +195,8 @@ TEST("variables of the thread may be evicted, but for those of the handler")
 	for (i = 0; i < sizeof(local); i++)
 		local[i] = (uint8_t)(i / 7);
 	/* In the first and the last may be what the kernel writes of the thread. */
-	EXPECT_EQ(reg(&d, local + FB_PAGE, sizeof(local) - 3 * FB_PAGE,
-		      FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(mr_reg(&d, local + FB_PAGE, sizeof(local) - 3 * FB_PAGE,
+			 FL_LOCAL_WRITE, &mr), 0);
 	fb_evict_all(d.b);
 	errno = 77;
 	mem[5] = 1;
@@ -219,10 +222,10 @@ TEST("the program's alternate stack stays, so that the handler can run on it")
 	uint8_t *mem;
 
 	fb_device_start(&d);
-	mem = map(12, RW, MAP_PRIVATE);
+	mem = mr_map(12, RW, MAP_PRIVATE);
 	own_stack(mem);
 	test_cleanup(own_stack, NULL);
-	EXPECT_EQ(reg(&d, mem, 12 * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(mr_reg(&d, mem, 12 * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
 	fb_evict_all(d.b);
 	EXPECT_EQ(atomic_load(&d.b->evictions), 4);
 	mem[9 * FB_PAGE] = 1;
@@ -266,14 +269,15 @@ TEST("threads that write while memory is imported and given back lose nothing")
 	unsigned int i;
 
 	fb_device_start(&d);
-	mem = (uint32_t *)map(40, RW, MAP_PRIVATE);
+	mem = (uint32_t *)mr_map(40, RW, MAP_PRIVATE);
 	for (i = 0; i < 2; i++) {
 		w[i].mem = mem;
 		w[i].id = i;
 		EXPECT_EQ(pthread_create(&t[i], NULL, write_on, &w[i]), 0);
 	}
 	for (i = 0; i < 60; i++) {
-		EXPECT_EQ(reg(&d, mem, 40 * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+		EXPECT_EQ(mr_reg(&d, mem, 40 * FB_PAGE, FL_LOCAL_WRITE, &mr),
+			  0);
 		atomic_store(&d.b->storm, 1);
 		sched_yield();
 		EXPECT_EQ(fl_dereg_mr(mr), 0);
@@ -296,10 +300,10 @@ TEST("what is present when a board dies comes back when the device is closed")
 	uint8_t *mem;
 
 	fb_device_start(&d);
-	mem = map(2, RW, MAP_PRIVATE);
+	mem = mr_map(2, RW, MAP_PRIVATE);
 	mem[0] = 3;
 	mem[FB_PAGE] = 4;
-	EXPECT_EQ(reg(&d, mem, 2 * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(mr_reg(&d, mem, 2 * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
 	fb_end(d.b, 2);
 	EXPECT_EQ(fl_close(d.dev), -ENODEV);
 	d.dev = NULL;
@@ -334,7 +338,7 @@ static void stop_listening(void)
 	STEP("said: %s", said);
 }
 
-static void replace(uint8_t *at, unsigned int pages, int flags, uint8_t byte)
+static void mr_replace(uint8_t *at, unsigned int pages, int flags, uint8_t byte)
 {
 	EXPECT_EQ(munmap(at, pages * FB_PAGE), 0);
 	EXPECT_EQ(mmap(at, pages * FB_PAGE, RW, flags | MAP_ANONYMOUS |
@@ -342,7 +346,7 @@ static void replace(uint8_t *at, unsigned int pages, int flags, uint8_t byte)
 	memset(at, byte, pages * FB_PAGE);
 }
 
-static void holds(const uint8_t *at, unsigned int pages, uint8_t byte)
+static void mr_holds(const uint8_t *at, unsigned int pages, uint8_t byte)
 {
 	unsigned int i;
 
@@ -357,29 +361,30 @@ TEST("what is mapped where a region was is left as it is, and said")
 	uint8_t *mem;
 
 	fb_device_start(&d);
-	mem = map(PAGES, RW, MAP_PRIVATE);
+	mem = mr_map(PAGES, RW, MAP_PRIVATE);
 	memset(mem, 1, PAGES * FB_PAGE);
-	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(mr_reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
 	STEP("other private memory, shared memory, and a hole");
-	replace(mem + 20 * FB_PAGE, 50, MAP_PRIVATE, 2);
-	replace(mem + 80 * FB_PAGE, 10, MAP_SHARED, 3);
+	mr_replace(mem + 20 * FB_PAGE, 50, MAP_PRIVATE, 2);
+	mr_replace(mem + 80 * FB_PAGE, 10, MAP_SHARED, 3);
 	EXPECT_EQ(munmap(mem + 100 * FB_PAGE, 5 * FB_PAGE), 0);
 	listen_to_stderr();
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
 	stop_listening();
 	EXPECT_EQ(atomic_load(&d.b->released), PAGES);
-	holds(mem, 20, 1);
-	holds(mem + 20 * FB_PAGE, 50, 2);
-	holds(mem + 70 * FB_PAGE, 10, 1);
-	holds(mem + 80 * FB_PAGE, 10, 3);
-	holds(mem + 90 * FB_PAGE, 10, 1);
-	holds(mem + 105 * FB_PAGE, 45, 1);
+	mr_holds(mem, 20, 1);
+	mr_holds(mem + 20 * FB_PAGE, 50, 2);
+	mr_holds(mem + 70 * FB_PAGE, 10, 1);
+	mr_holds(mem + 80 * FB_PAGE, 10, 3);
+	mr_holds(mem + 90 * FB_PAGE, 10, 1);
+	mr_holds(mem + 105 * FB_PAGE, 45, 1);
 	EXPECT(strstr(said, "memory was unmapped while a region held it") !=
 	       NULL);
 	STEP("and it can be registered again");
-	EXPECT_EQ(reg(&d, mem + 20 * FB_PAGE, FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(mr_reg(&d, mem + 20 * FB_PAGE, FB_PAGE, FL_LOCAL_WRITE, &mr),
+		  0);
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
-	holds(mem + 20 * FB_PAGE, 50, 2);
+	mr_holds(mem + 20 * FB_PAGE, 50, 2);
 	munmap(mem, PAGES * FB_PAGE);
 }
 
@@ -391,19 +396,19 @@ TEST("a page that is taken and comes again does not overwrite what is new")
 	uint8_t *mem;
 
 	fb_device_start(&d);
-	mem = map(PAGES, RW, MAP_PRIVATE);
+	mem = mr_map(PAGES, RW, MAP_PRIVATE);
 	memset(mem, 1, PAGES * FB_PAGE);
-	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
-	replace(mem + 20 * FB_PAGE, 50, MAP_PRIVATE, 2);
+	EXPECT_EQ(mr_reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	mr_replace(mem + 20 * FB_PAGE, 50, MAP_PRIVATE, 2);
 	for (round = 0; round < 4; round++) {
 		fb_evict_all(d.b);
-		holds(mem + (round & 1 ? 0 : 20 * FB_PAGE),
-		      round & 1 ? 20 : 50, round & 1 ? 1 : 2);
-		holds(mem, 20, 1);
-		holds(mem + 20 * FB_PAGE, 50, 2);
+		mr_holds(mem + (round & 1 ? 0 : 20 * FB_PAGE),
+			 round & 1 ? 20 : 50, round & 1 ? 1 : 2);
+		mr_holds(mem, 20, 1);
+		mr_holds(mem + 20 * FB_PAGE, 50, 2);
 	}
 	STEP("as long as the old region is there the new memory is refused");
-	EXPECT_EQ(reg(&d, mem + 20 * FB_PAGE, FB_PAGE, FL_LOCAL_WRITE, &mr),
+	EXPECT_EQ(mr_reg(&d, mem + 20 * FB_PAGE, FB_PAGE, FL_LOCAL_WRITE, &mr),
 		  -EBUSY);
 	listen_to_stderr();
 	EXPECT_EQ(fl_close(d.dev), 0);
@@ -411,9 +416,9 @@ TEST("a page that is taken and comes again does not overwrite what is new")
 	d.dev = NULL;
 	EXPECT(strstr(said, "memory was unmapped while a region held it") !=
 	       NULL);
-	holds(mem, 20, 1);
-	holds(mem + 20 * FB_PAGE, 50, 2);
-	holds(mem + 70 * FB_PAGE, 80, 1);
+	mr_holds(mem, 20, 1);
+	mr_holds(mem + 20 * FB_PAGE, 50, 2);
+	mr_holds(mem + 70 * FB_PAGE, 80, 1);
 	munmap(mem, PAGES * FB_PAGE);
 }
 
@@ -424,16 +429,16 @@ TEST("a region that is still where it was is given back without a word")
 	uint8_t *mem;
 
 	fb_device_start(&d);
-	mem = map(PAGES, RW, MAP_PRIVATE);
+	mem = mr_map(PAGES, RW, MAP_PRIVATE);
 	memset(mem, 1, PAGES * FB_PAGE);
-	EXPECT_EQ(reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(mr_reg(&d, mem, PAGES * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
 	fb_evict_all(d.b);
-	holds(mem, 3, 1);
+	mr_holds(mem, 3, 1);
 	listen_to_stderr();
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
 	stop_listening();
 	EXPECT_STR(said, "");
-	holds(mem, PAGES, 1);
+	mr_holds(mem, PAGES, 1);
 	munmap(mem, PAGES * FB_PAGE);
 }
 
@@ -446,7 +451,8 @@ static void had_by(struct fb_device *d, unsigned int n, uint8_t *mem)
 	for (i = 0; i < n; i++) {
 		fb_device_start(&d[i]);
 		for (k = 0; k <= i; k++) {
-			EXPECT_EQ(reg(&d[i], mem, FB_PAGE, FL_LOCAL_WRITE, &mr),
+			EXPECT_EQ(mr_reg(&d[i], mem, FB_PAGE, FL_LOCAL_WRITE,
+					 &mr),
 				  0);
 			EXPECT_EQ(fl_dereg_mr(mr), 0);
 		}
@@ -456,13 +462,13 @@ static void had_by(struct fb_device *d, unsigned int n, uint8_t *mem)
 TEST("memory that two boards have had is a third one's as any other")
 {
 	static struct fb_device d[2], third;
-	uint8_t *mem = map(1, RW, MAP_PRIVATE);
+	uint8_t *mem = mr_map(1, RW, MAP_PRIVATE);
 	struct fl_mr *mr;
 
 	mem[0] = 7;
 	had_by(d, 2, mem);
 	fb_device_start(&third);
-	EXPECT_EQ(reg(&third, mem, FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
+	EXPECT_EQ(mr_reg(&third, mem, FB_PAGE, FL_LOCAL_WRITE, &mr), 0);
 	fb_evict_all(third.b);
 	alarm(60);	/* it was tried again and again, and nobody was asked */
 	EXPECT_EQ(mem[0], 7);
@@ -474,7 +480,7 @@ TEST("memory that two boards have had is a third one's as any other")
 TEST("memory that two boards have had is a crash when it is gone")
 {
 	static struct fb_device d[2];
-	uint8_t *mem = map(1, RW, MAP_PRIVATE);
+	uint8_t *mem = mr_map(1, RW, MAP_PRIVATE);
 	int status = 0;
 	pid_t pid;
 

@@ -61,7 +61,7 @@ struct worker {
 	unsigned int id, rounds, bad;
 };
 
-static void *work(void *arg)
+static void *memory_work(void *arg)
 {
 	struct worker *w = arg;
 	unsigned int r, i;
@@ -91,7 +91,7 @@ TEST("threads write while pages are taken away, and lose nothing")
 	atomic_store(&d.b->storm, 1);
 	for (i = 0; i < THREADS; i++) {
 		w[i] = (struct worker){ .mem = mem, .id = i, .rounds = 20 };
-		EXPECT_EQ(pthread_create(&t[i], NULL, work, &w[i]), 0);
+		EXPECT_EQ(pthread_create(&t[i], NULL, memory_work, &w[i]), 0);
 	}
 	for (i = 0; i < THREADS; i++)
 		pthread_join(t[i], NULL);

@@ -71,7 +71,7 @@ struct swarm {
 		r_;							       \
 	})
 
-static void problem(struct pair *p, const char *what, int64_t value)
+static void party_problem(struct pair *p, const char *what, int64_t value)
 {
 	struct swarm *s = p->swarm;
 
@@ -94,7 +94,7 @@ static void check_call(struct pair *p, int result)
 	if (result >= 0)
 		return;
 	if (!has_lost(p))
-		problem(p, "a call fails", result);
+		party_problem(p, "a call fails", result);
 	p->swarm->errors++;
 	p->gone = true;
 }
@@ -117,13 +117,14 @@ static void touch_end(void)
 }
 
 /* Others run, and the library does not: it may be told to close pages meanwhile. */
-static void compute(struct pair *p)
+static void party_compute(struct pair *p)
 {
 	if (rng_below(&p->rng, 2))
 		stage_rest(1 + rng_below(&p->rng, COMPUTE_NS));
 }
 
-static void store(struct pair *p, struct side *d, uint32_t at, uint32_t bytes)
+static void party_store(struct pair *p, struct side *d, uint32_t at,
+			uint32_t bytes)
 {
 	uint32_t i;
 
@@ -133,11 +134,12 @@ static void store(struct pair *p, struct side *d, uint32_t at, uint32_t bytes)
 			d->mem[at + i] = d->shadow[at + i] =
 				(uint8_t)rng_next(&p->rng);
 		touch_end();
-		compute(p);
+		party_compute(p);
 	}
 }
 
-static void compare(struct pair *p, struct side *d, uint32_t at, uint32_t bytes)
+static void party_compare(struct pair *p, struct side *d, uint32_t at,
+			  uint32_t bytes)
 {
 	uint32_t i;
 
@@ -148,10 +150,10 @@ static void compare(struct pair *p, struct side *d, uint32_t at, uint32_t bytes)
 			;
 		touch_end();
 		if (i < bytes && i < CHUNK) {
-			problem(p, "a byte is not what was written last", at + i);
+			party_problem(p, "a byte is not what was written last", at + i);
 			return;
 		}
-		compute(p);
+		party_compute(p);
 	}
 	p->swarm->compared += !bytes;
 }
@@ -173,7 +175,8 @@ static void count_main(void *pair)
 		if (!counted[i])
 			*word = 0;
 		if (*word != counted[i])
-			problem(p, "a word is not what was counted", *word);
+			party_problem(p, "a word is not what was counted",
+				      *word);
 		*word = ++counted[i];
 		touch_end();
 		stage_rest(1 + rng_below(&rng, COMPUTE_NS));
@@ -217,7 +220,7 @@ static void seed_arena(struct pair *p)
 }
 
 /* The same in each run: addresses stand in traces. */
-static void *place(struct pair *p, struct side *d)
+static void *party_place(struct pair *p, struct side *d)
 {
 	uintptr_t n = (uintptr_t)(p - p->swarm->pair) * 2 +
 		      (uintptr_t)(d - p->side);
@@ -234,7 +237,7 @@ static int get_memory(struct pair *p, struct side *d)
 		d->mem = fl_alloc(d->dev, BYTES);
 		break;
 	case OF_PROGRAM:
-		d->mem = mmap(place(p, d), BYTES, PROT_READ | PROT_WRITE,
+		d->mem = mmap(party_place(p, d), BYTES, PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (d->mem == MAP_FAILED)
 			d->mem = NULL;
@@ -246,7 +249,7 @@ static int get_memory(struct pair *p, struct side *d)
 	return d->mem ? 0 : -errno;
 }
 
-static int reg(struct side *d)
+static int party_reg(struct side *d)
 {
 	return fl_reg_mr(d->pd, d->mem, BYTES, FL_LOCAL_WRITE | FL_REMOTE_WRITE |
 			 FL_REMOTE_READ, &d->mr);
@@ -260,7 +263,7 @@ static bool cut_one(struct pair *p, const struct side *d)
 	return true;
 }
 
-static bool come(struct pair *p, unsigned int i)
+static bool party_come(struct pair *p, unsigned int i)
 {
 	struct side *d = &p->side[i];
 	char name[140];
@@ -278,16 +281,16 @@ static bool come(struct pair *p, unsigned int i)
 	       IN(p, "cq", fl_create_cq(d->dev, 64, &d->cq)) >= 0 &&
 	       IN(p, "qp", fl_create_qp(d->pd, d->cq, 64, &d->qp)) >= 0 &&
 	       IN(p, "memory", get_memory(p, d)) >= 0 &&
-	       IN(p, "register", reg(d)) >= 0;
+	       IN(p, "register", party_reg(d)) >= 0;
 }
 
-static bool meet(struct pair *p)
+static bool party_meet(struct pair *p)
 {
 	struct fl_address at[2];
 	unsigned int i;
 
 	for (i = 0; i < 2; i++)
-		if (!come(p, i) ||
+		if (!party_come(p, i) ||
 		    IN(p, "address", fl_qp_address(p->side[i].qp, &at[i])) < 0)
 			return false;
 	return IN(p, "connect", fl_connect(p->side[0].qp, &at[1])) >= 0 &&
@@ -300,12 +303,13 @@ static void check_own(struct pair *p, struct side *d)
 	if (d->kind != OF_PROGRAM || !d->mem)
 		return;
 	if (!has_lost(p) && memcmp(d->mem, d->shadow, SHARED))
-		problem(p, "memory that was given back is not as it was", 0);
+		party_problem(p, "memory that was given back is not as it was",
+			      0);
 	munmap(d->mem, BYTES);
 }
 
 /* In order, or everything at once. What was lost may be refused, but ends. */
-static void leave(struct pair *p, struct side *d)
+static void party_leave(struct pair *p, struct side *d)
 {
 	bool orderly = rng_below(&p->rng, 2);
 
@@ -344,7 +348,7 @@ static bool post_one(struct pair *p, unsigned int dir, unsigned int i)
 	return true;
 }
 
-static void burst(struct pair *p)
+static void party_burst(struct pair *p)
 {
 	unsigned int dir = (unsigned int)rng_below(&p->rng, 2), posted = 0, done = 0;
 	unsigned int n = 1 + (unsigned int)rng_below(&p->rng, BURST);
@@ -358,7 +362,7 @@ static void burst(struct pair *p)
 		if (got < 0)
 			return;
 		if (!got) {
-			problem(p, "a request never ends", done);
+			party_problem(p, "a request never ends", done);
 			return;
 		}
 		for (i = 0; i < got; i++)
@@ -368,7 +372,7 @@ static void burst(struct pair *p)
 	}
 }
 
-static void advise(struct pair *p)
+static void party_advise(struct pair *p)
 {
 	static const enum fl_advice advice[] = { FL_PAGEOUT, FL_PAGEOUT,
 						 FL_WILLNEED };
@@ -381,7 +385,7 @@ static void advise(struct pair *p)
 }
 
 /* A region comes anew: its own memory goes back and comes again. */
-static void renew(struct pair *p)
+static void party_renew(struct pair *p)
 {
 	struct side *d = &p->side[rng_below(&p->rng, 2)];
 	struct fl_mr *old = d->mr;
@@ -389,12 +393,12 @@ static void renew(struct pair *p)
 	d->mr = NULL;
 	if (IN(p, "deregister", fl_dereg_mr(old)) < 0)
 		return;
-	store(p, d, (uint32_t)rng_below(&p->rng, SHARED - 1000), 1000);
+	party_store(p, d, (uint32_t)rng_below(&p->rng, SHARED - 1000), 1000);
 	if (!p->gone)
-		IN(p, "register", reg(d));
+		IN(p, "register", party_reg(d));
 }
 
-static void extra(struct pair *p)
+static void party_extra(struct pair *p)
 {
 	struct side *d = &p->side[rng_below(&p->rng, 2)];
 	uint8_t *more;
@@ -421,24 +425,24 @@ static void one_op(struct pair *p)
 	switch (rng_below(&p->rng, 12)) {
 	case 0:
 	case 1:
-		compare(p, d, at, 1 + (uint32_t)rng_below(&p->rng, 5000));
+		party_compare(p, d, at, 1 + (uint32_t)rng_below(&p->rng, 5000));
 		break;
 	case 2:
 	case 3:
-		store(p, d, at, 1 + (uint32_t)rng_below(&p->rng, 5000));
+		party_store(p, d, at, 1 + (uint32_t)rng_below(&p->rng, 5000));
 		break;
 	case 4:
 	case 5:
-		advise(p);
+		party_advise(p);
 		break;
 	case 6:
-		renew(p);
+		party_renew(p);
 		break;
 	case 7:
-		extra(p);
+		party_extra(p);
 		break;
 	default:
-		burst(p);
+		party_burst(p);
 	}
 }
 
@@ -448,7 +452,7 @@ static void pair_main(void *pair)
 	unsigned int i;
 
 	stage_me = &p->party;
-	if (meet(p)) {
+	if (party_meet(p)) {
 		p->other[0] = sim_thread_start(sim_self(), "counter", false,
 					       count_main, p);
 		p->other[1] = sim_thread_start(sim_self(), "reclaimer", false,
@@ -456,14 +460,14 @@ static void pair_main(void *pair)
 		for (i = 0; i < p->ops && !p->gone; i++)
 			one_op(p);
 		for (i = 0; i < 2 && !p->gone; i++)
-			compare(p, &p->side[i], 0, SHARED);
+			party_compare(p, &p->side[i], 0, SHARED);
 	}
 	p->counted = true;
 	for (i = 0; i < 2; i++)
 		if (p->other[i])
 			sim_thread_join(p->other[i]);
 	for (i = 0; i < 2; i++)
-		leave(p, &p->side[i]);
+		party_leave(p, &p->side[i]);
 	p->ended = true;
 }
 

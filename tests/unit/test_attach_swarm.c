@@ -106,7 +106,7 @@ static void await_pairs(struct swarm *s)
 	}
 }
 
-static void script(struct testbed *w, void *swarm)
+static void attach_swarm_script(struct testbed *w, void *swarm)
 {
 	struct swarm *s = swarm;
 	struct serve_config cfg = { .sim = testbed_sim(w),
@@ -131,7 +131,7 @@ static void script(struct testbed *w, void *swarm)
 	serve_destroy(serve);
 }
 
-static void prepare(struct swarm *s)
+static void attach_swarm_prepare(struct swarm *s)
 {
 	char bytes[BYTES];
 	unsigned int i;
@@ -163,13 +163,13 @@ static void run_seed(uint64_t seed, struct digest *d, struct swarm *total)
 	rng_init(&s->rng, seed, "plan");
 	stage_begin(seed);
 	make_plan(s);
-	prepare(s);
+	attach_swarm_prepare(s);
 	cfg.jitter_ns = (uint32_t)rng_below(&s->rng, 3000);
 	cfg.trace = digest_file(d);
 	seed_begin(seed, SIM_LOCKSTEP, "");
 	s->w = testbed_create(&cfg, error, sizeof(error));
 	test_expect(s->w, __FILE__, __LINE__, "a testbed: %s", error);
-	err = testbed_run(s->w, script, s);
+	err = testbed_run(s->w, attach_swarm_script, s);
 	snprintf(said, sizeof(said), "%s", s->problem[0] ? s->problem :
 		 err && testbed_problem(s->w) ? testbed_problem(s->w) : "");
 	testbed_destroy(s->w);
@@ -193,7 +193,7 @@ static void run_seed(uint64_t seed, struct digest *d, struct swarm *total)
 TEST("attached pairs keep every byte, whoever stops, is cut off, or ends")
 {
 	struct swarm total = { 0 };
-	unsigned int i, n = seeds(SEEDS);
+	unsigned int i, n = seed_count(SEEDS);
 
 	for (i = 0; i < n; i++)
 		run_seed(test_seed() + i, NULL, &total);

@@ -16,31 +16,33 @@ static void writes_and_reads(struct testbed *w)
 			uint32_t from = at[j], to = at[3 - j] + 3;
 			struct fl_cqe e;
 
-			fill(a, i * 10 + j);
-			fill(b, 99);
+			rig_fill(a, i * 10 + j);
+			rig_fill(b, 99);
 			STEP("write %u bytes from %u to %u", len[i], from, to);
-			post(a, b, FL_OP_WRITE, from, to, len[i]);
+			rig_post(a, b, FL_OP_WRITE, from, to, len[i]);
 			e = wait_one(a);
 			EXPECT_EQ(e.status, FL_ST_OK);
 			EXPECT_EQ(e.length, len[i]);
-			EXPECT_MEM(data(b) + to, data(a) + from, len[i]);
-			fill(a, 7);
+			EXPECT_MEM(rig_data(b) + to, rig_data(a) + from,
+				   len[i]);
+			rig_fill(a, 7);
 			STEP("read them back");
-			post(a, b, FL_OP_READ, to, from, len[i]);
+			rig_post(a, b, FL_OP_READ, to, from, len[i]);
 			e = wait_one(a);
 			EXPECT_EQ(e.status, FL_ST_OK);
-			EXPECT_MEM(data(a) + to, data(b) + from, len[i]);
+			EXPECT_MEM(rig_data(a) + to, rig_data(b) + from,
+				   len[i]);
 		}
 }
 
 TEST("a write and a read of any length and alignment arrive, in lockstep")
 {
-	run(SIM_LOCKSTEP, writes_and_reads, NULL);
+	rig_run(SIM_LOCKSTEP, writes_and_reads, NULL);
 }
 
 TEST("a write and a read of any length and alignment arrive, in threads")
 {
-	run(SIM_THREADS, writes_and_reads, NULL);
+	rig_run(SIM_THREADS, writes_and_reads, NULL);
 }
 
 static void many_writes(struct testbed *w)
@@ -48,19 +50,19 @@ static void many_writes(struct testbed *w)
 	struct node *a = &w->n[0], *b = &w->n[1];
 	int i, j;
 
-	fill(a, 5);
+	rig_fill(a, 5);
 	for (i = 0; i < 20; i++) {
 		for (j = 0; j < 8; j++)
-			post(a, b, FL_OP_WRITE, (uint64_t)j * 8192,
-			     (uint64_t)j * 8192, 8192);
+			rig_post(a, b, FL_OP_WRITE, (uint64_t)j * 8192,
+				 (uint64_t)j * 8192, 8192);
 		for (j = 0; j < 8; j++) {
 			struct fl_cqe e = wait_one(a);
 
 			EXPECT_EQ(e.status, FL_ST_OK);
 			EXPECT_EQ(e.wr_id, 1000 + i * 8 + j);
 		}
-		EXPECT_MEM(data(b), data(a), DATA);
-		memset(data(b), 0, DATA);
+		EXPECT_MEM(rig_data(b), rig_data(a), DATA);
+		memset(rig_data(b), 0, DATA);
 	}
 }
 
@@ -71,7 +73,7 @@ TEST("a link that loses, doubles, damages and reorders packets loses no write")
 		.late_ppm = 50000, .late_ns = 30000,
 	};
 
-	run(SIM_LOCKSTEP, many_writes, &bad);
+	rig_run(SIM_LOCKSTEP, many_writes, &bad);
 }
 
 TEST("the same in threads mode")
@@ -81,7 +83,7 @@ TEST("the same in threads mode")
 		.late_ppm = 50000, .late_ns = 30000,
 	};
 
-	run(SIM_THREADS, many_writes, &bad);
+	rig_run(SIM_THREADS, many_writes, &bad);
 }
 
 static void bad_addresses(struct testbed *w)
@@ -96,12 +98,12 @@ static void bad_addresses(struct testbed *w)
 	EXPECT_EQ(board_write(n->board, BUS_NIC_BASE + NIC_ENG_ID, 4, 0), -22);
 	EXPECT_EQ(board_write(n->board, BUS_SMMU_BASE + SMMU_REG_BYTES, 4, 0),
 		  -6);
-	EXPECT_EQ(reg(n, NIC_ENG_BASE + NIC_ENG_ID), NIC_ENG_ID_RESET);
+	EXPECT_EQ(rig_reg(n, NIC_ENG_BASE + NIC_ENG_ID), NIC_ENG_ID_RESET);
 }
 
 TEST("a register access outside the map or of a wrong size is refused")
 {
-	run(SIM_LOCKSTEP, bad_addresses, NULL);
+	rig_run(SIM_LOCKSTEP, bad_addresses, NULL);
 }
 
 /* ---- a forgotten invalidation ---- */
@@ -146,17 +148,17 @@ static void write_page(struct testbed *w, uint32_t len)
 	struct node *a = &w->n[0], b = w->n[1];
 
 	b.data_pa = PAGE_VA;	/* the peer's address is a virtual one now */
-	post(a, &b, FL_OP_WRITE, 0, 0, len);
+	rig_post(a, &b, FL_OP_WRITE, 0, 0, len);
 	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
 }
 
-static void forgotten(struct testbed *w)
+static void board_forgotten(struct testbed *w)
 {
 	struct node *b = &w->n[1];
 	struct dram *d = board_dram(b->board);
 	uint64_t old = b->data_pa, new = b->data_pa + 4096, v;
 
-	b->key = command(b, (struct fl_fw_cmd){
+	b->key = rig_command(b, (struct fl_fw_cmd){
 		.opcode = FL_CMD_MR_CREATE, .a = PAGE_VA, .b = 4096,
 		.c = b->pd, .flags = FL_ACC_REMOTE_WRITE });
 	dram_tag_set(d, old, 1);
@@ -164,33 +166,33 @@ static void forgotten(struct testbed *w)
 	map_page(b, old);
 	smmu_on(b);
 	STEP("the page is written, and the TLB knows it");
-	fill(&w->n[0], 1);
+	rig_fill(&w->n[0], 1);
 	write_page(w, 4096);
-	EXPECT_MEM(data(b), data(&w->n[0]), 4096);
+	EXPECT_MEM(rig_data(b), rig_data(&w->n[0]), 4096);
 	EXPECT_EQ(trace_count(w->trace, EV_STALE_ACCESS), 0);
 
 	STEP("the frame goes to someone else, the page moves, nobody tells");
 	map_page(b, new);
 	dram_tag_set(d, old, 3);
-	memset(data(b), 0x55, 8192);
+	memset(rig_data(b), 0x55, 8192);
 	write_page(w, 4096);
 	EXPECT_GE(trace_count(w->trace, EV_STALE_ACCESS), 1);
 	STEP("the new owner's bytes are gone: that is what the event is for");
-	EXPECT_MEM(data(b), data(&w->n[0]), 4096);
-	EXPECT_EQ(data(b)[4096], 0x55);
+	EXPECT_MEM(rig_data(b), rig_data(&w->n[0]), 4096);
+	EXPECT_EQ(rig_data(b)[4096], 0x55);
 
 	STEP("told, the SMMU walks again");
 	v = trace_count(w->trace, EV_STALE_ACCESS);
 	smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_TLBIVAL, 8, PAGE_VA >> 12);
 	smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_TLBSYNC, 4, 0);
 	write_page(w, 4096);
-	EXPECT_MEM(data(b) + 4096, data(&w->n[0]), 4096);
+	EXPECT_MEM(rig_data(b) + 4096, rig_data(&w->n[0]), 4096);
 	EXPECT_EQ(trace_count(w->trace, EV_STALE_ACCESS), v);
 }
 
 TEST("a forgotten invalidation is seen: the frame's tag tells that it is someone else's")
 {
-	run(SIM_LOCKSTEP, forgotten, NULL);
+	rig_run(SIM_LOCKSTEP, board_forgotten, NULL);
 }
 
 /* ---- RESUME terminates, and CFRE is 0 ---- */
@@ -229,7 +231,7 @@ static void silent_resume(struct testbed *w)
 	struct dram *d = board_dram(b->board);
 	uint64_t leaf = TABLES + 0x2000 + 8 * (PAGE_VA >> 12 & 511);
 
-	b->key = command(b, (struct fl_fw_cmd){
+	b->key = rig_command(b, (struct fl_fw_cmd){
 		.opcode = FL_CMD_MR_CREATE, .a = PAGE_VA, .b = 4096,
 		.c = b->pd,
 		.flags = FL_ACC_REMOTE_WRITE | FL_ACC_REMOTE_READ });
@@ -240,39 +242,39 @@ static void silent_resume(struct testbed *w)
 		 SMMU_CB_SCTLR_CFCFG | SMMU_CB_SCTLR_HUPCF);
 	at = *b;
 	at.data_pa = PAGE_VA;
-	fill(a, 7);
-	memset(data(b), 0x55, 4096);
+	rig_fill(a, 7);
+	memset(rig_data(b), 0x55, 4096);
 
 	STEP("a write is held, terminated, and vanishes: nobody is told");
-	post(a, &at, FL_OP_WRITE, 0, 0, 4096);
+	rig_post(a, &at, FL_OP_WRITE, 0, 0, 4096);
 	refuse_held(b);
 	EXPECT_EQ(trace_count(w->trace, EV_SMMU_RAZWI), 1);
 	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
-	EXPECT_EQ(data(b)[0], 0x55);
-	EXPECT_EQ(data(b)[4095], 0x55);
+	EXPECT_EQ(rig_data(b)[0], 0x55);
+	EXPECT_EQ(rig_data(b)[4095], 0x55);
 
 	STEP("a read is held, terminated, and gives zeros");
-	post(a, &at, FL_OP_READ, 0, 0, 64);
+	rig_post(a, &at, FL_OP_READ, 0, 0, 64);
 	refuse_held(b);
 	EXPECT_EQ(trace_count(w->trace, EV_SMMU_RAZWI), 2);
 	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
-	EXPECT_EQ(data(a)[0], 0);
-	EXPECT_EQ(data(a)[63], 0);
+	EXPECT_EQ(rig_data(a)[0], 0);
+	EXPECT_EQ(rig_data(a)[63], 0);
 
 	STEP("the next access of the same page is translated as any other");
 	map_page(b, b->data_pa);
-	post(a, &at, FL_OP_WRITE, 0, 0, 4096);
+	rig_post(a, &at, FL_OP_WRITE, 0, 0, 4096);
 	EXPECT_EQ(wait_one(a).status, FL_ST_OK);
-	EXPECT_MEM(data(b), data(a), 4096);
+	EXPECT_MEM(rig_data(b), rig_data(a), 4096);
 	EXPECT_EQ(trace_count(w->trace, EV_SMMU_RAZWI), 2);
 }
 
 TEST("RESUME.TNR with CFRE 0 ends a held access in silence, as one refused at once")
 {
-	run(SIM_LOCKSTEP, silent_resume, NULL);
+	rig_run(SIM_LOCKSTEP, silent_resume, NULL);
 }
 
 TEST("the same in threads mode, where the answer comes from another thread")
 {
-	run(SIM_THREADS, silent_resume, NULL);
+	rig_run(SIM_THREADS, silent_resume, NULL);
 }

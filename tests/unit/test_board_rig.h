@@ -36,7 +36,7 @@ struct testbed {
 	void (*body)(struct testbed *w);
 };
 
-static inline uint64_t reg(struct node *n, uint32_t off)
+static inline uint64_t rig_reg(struct node *n, uint32_t off)
 {
 	uint64_t v;
 
@@ -44,7 +44,7 @@ static inline uint64_t reg(struct node *n, uint32_t off)
 	return v;
 }
 
-static inline void set(struct node *n, uint32_t off, uint64_t v)
+static inline void rig_set(struct node *n, uint32_t off, uint64_t v)
 {
 	EXPECT_EQ(board_write(n->board, BUS_NIC_BASE + off, 4, v), 0);
 }
@@ -55,40 +55,42 @@ static inline void smmu_set(struct node *n, uint32_t off, unsigned int size,
 	EXPECT_EQ(board_write(n->board, BUS_SMMU_BASE + off, size, v), 0);
 }
 
-static inline uint32_t command(struct node *n, struct fl_fw_cmd c)
+static inline uint32_t rig_command(struct node *n, struct fl_fw_cmd c)
 {
 	uint32_t word[16], status;
 	int i;
 
 	memcpy(word, &c, sizeof(word));
 	for (i = 0; i < 16; i++)
-		set(n, NIC_FW_BASE + NIC_FW_CMD(i), word[i]);
-	set(n, NIC_FW_BASE + NIC_FW_CMD_GO, 1);
-	while ((status = (uint32_t)reg(n, NIC_FW_BASE + NIC_FW_CMD_STATUS)) &
+		rig_set(n, NIC_FW_BASE + NIC_FW_CMD(i), word[i]);
+	rig_set(n, NIC_FW_BASE + NIC_FW_CMD_GO, 1);
+	while ((status = (uint32_t)rig_reg(n,
+					   NIC_FW_BASE + NIC_FW_CMD_STATUS)) &
 	       NIC_FW_CMD_STATUS_BUSY)
 		sim_yield();
 	EXPECT_EQ(status >> NIC_FW_CMD_STATUS_CODE_SHIFT, FL_ST_OK);
-	return (uint32_t)reg(n, NIC_FW_BASE + NIC_FW_CMD_RESULT);
+	return (uint32_t)rig_reg(n, NIC_FW_BASE + NIC_FW_CMD_RESULT);
 }
 
 static inline void set_up(struct node *n)
 {
-	set(n, NIC_ENG_BASE + NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
-	command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_SLOT_OPEN,
+	rig_set(n, NIC_ENG_BASE + NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
+	rig_command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_SLOT_OPEN,
 				       .a = BOARD_STREAM(0) });
-	n->pd = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_PD_CREATE });
-	n->cq = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_CQ_CREATE,
+	n->pd = rig_command(n,
+			    (struct fl_fw_cmd){ .opcode = FL_CMD_PD_CREATE });
+	n->cq = rig_command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_CQ_CREATE,
 					       .a = n->cq_pa, .b = QUEUE });
-	n->qp = command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CREATE,
+	n->qp = rig_command(n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CREATE,
 					       .a = n->sq_pa, .b = QUEUE,
 					       .c = n->cq, .d = n->pd });
-	n->key = command(n, (struct fl_fw_cmd){
+	n->key = rig_command(n, (struct fl_fw_cmd){
 		.opcode = FL_CMD_MR_CREATE, .a = n->data_pa, .b = DATA,
 		.c = n->pd, .flags = FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE |
 				     FL_ACC_REMOTE_READ });
 }
 
-static inline void post(struct node *n, struct node *peer, uint8_t opcode,
+static inline void rig_post(struct node *n, struct node *peer, uint8_t opcode,
 		 uint64_t local, uint64_t remote, uint32_t len)
 {
 	struct fl_wqe *sq = dram_at(board_dram(n->board), n->sq_pa, 64 * QUEUE);
@@ -100,7 +102,8 @@ static inline void post(struct node *n, struct node *peer, uint8_t opcode,
 	};
 
 	sq[n->posted++ % QUEUE] = w;
-	set(n, NIC_DB_BASE(0) + NIC_DB_SQ, n->qp | (uint32_t)n->posted << 16);
+	rig_set(n, NIC_DB_BASE(0) + NIC_DB_SQ,
+		n->qp | (uint32_t)n->posted << 16);
 }
 
 static inline struct fl_cqe wait_one(struct node *n)
@@ -116,18 +119,18 @@ static inline struct fl_cqe wait_one(struct node *n)
 		sim_spend(100);
 	}
 	n->taken++;
-	set(n, NIC_DB_BASE(0) + NIC_DB_CQ_CONS, n->cq | n->taken << 16);
+	rig_set(n, NIC_DB_BASE(0) + NIC_DB_CQ_CONS, n->cq | n->taken << 16);
 	return *e;
 }
 
-static inline uint8_t *data(struct node *n)
+static inline uint8_t *rig_data(struct node *n)
 {
 	return dram_at(board_dram(n->board), n->data_pa, DATA);
 }
 
-static inline void fill(struct node *n, uint64_t seed)
+static inline void rig_fill(struct node *n, uint64_t seed)
 {
-	uint8_t *d = data(n);
+	uint8_t *d = rig_data(n);
 	struct rng r;
 	int i;
 
@@ -136,7 +139,7 @@ static inline void fill(struct node *n, uint64_t seed)
 		d[i] = (uint8_t)rng_next(&r);
 }
 
-static inline void driver(void *arg)
+static inline void rig_driver(void *arg)
 {
 	struct testbed *w = arg;
 	int i;
@@ -144,7 +147,7 @@ static inline void driver(void *arg)
 	for (i = 0; i < 2; i++)
 		set_up(&w->n[i]);
 	for (i = 0; i < 2; i++)
-		command(&w->n[i], (struct fl_fw_cmd){
+		rig_command(&w->n[i], (struct fl_fw_cmd){
 			.opcode = FL_CMD_QP_CONNECT, .object = w->n[i].qp,
 			.a = (uint64_t)!i, .b = w->n[!i].qp });
 	w->body(w);
@@ -170,7 +173,7 @@ static inline void come_to_rest(struct testbed *w)
 	EXPECT(at_rest(w));
 }
 
-static inline void run(enum sim_mode mode, void (*body)(struct testbed *w),
+static inline void rig_run(enum sim_mode mode, void (*body)(struct testbed *w),
 		const struct fabric_inject *inject)
 {
 	static struct testbed w;
@@ -212,7 +215,7 @@ static inline void run(enum sim_mode mode, void (*body)(struct testbed *w),
 		EXPECT_EQ(fabric_inject(w.fabric, 0, 1, inject), 0);
 		EXPECT_EQ(fabric_inject(w.fabric, 1, 0, inject), 0);
 	}
-	sim_thread_start(w.sim, "driver", false, driver, &w);
+	sim_thread_start(w.sim, "driver", false, rig_driver, &w);
 	EXPECT_EQ(sim_run(w.sim, 0, 1000000000), SIM_FINISHED);
 	come_to_rest(&w);
 	sim_stop(w.sim);

@@ -14,7 +14,7 @@
 
 static struct trace_record rec[RECORDS];
 
-static uint32_t records(struct rig *r)
+static uint32_t ahead_records(struct rig *r)
 {
 	return trace_snapshot(r->trace, rec, RECORDS);
 }
@@ -42,7 +42,7 @@ static void answer_first(struct rig *r, uint32_t mode)
 	post_cold(r, mode, FL_IOC_RESOLVE_TRANSFER);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
 	rig_same(r, LEN);
-	n = records(r);
+	n = ahead_records(r);
 	for (i = 0; i < n; i++) {
 		if (work == RECORDS && is_of_b(&rec[i], EV_DRV_WORK))
 			work = i;
@@ -83,7 +83,7 @@ TEST("RESUME too")
 
 /* ---- the rest is walked once ---- */
 
-static void once(struct rig *r)
+static void ahead_once(struct rig *r)
 {
 	static unsigned int asked[PAGES];
 	uint64_t va, page, brought;
@@ -99,7 +99,7 @@ static void once(struct rig *r)
 	EXPECT_GE(rig_counters(&r->n[1]).faults_dst, 4);
 	/* A page that two workers find absent comes once, and counts twice. */
 	EXPECT_EQ(trace_count(r->trace, EV_MM_PAGE_IN) - brought, PAGES);
-	n = records(r);
+	n = ahead_records(r);
 	for (i = 0; i < n; i++)
 		for (k = 0; is_of_b(&rec[i], EV_DRV_RESOLVE) &&
 			    k < rec[i].arg[1]; k++) {
@@ -118,12 +118,12 @@ static void once(struct rig *r)
 
 TEST("twelve blocks that fault at a time do not walk the same rest twelve times")
 {
-	rig_run(once);
+	rig_run(ahead_once);
 }
 
 /* ---- never slower than by block ---- */
 
-static uint64_t took(struct rig *r, uint32_t resolve, bool swap)
+static uint64_t ahead_took(struct rig *r, uint32_t resolve, bool swap)
 {
 	struct rig_node *b = &r->n[1];
 	uint64_t start;
@@ -145,24 +145,25 @@ static uint64_t took(struct rig *r, uint32_t resolve, bool swap)
 	return start;
 }
 
-static void zeros(struct rig *r)
+static void ahead_zeros(struct rig *r)
 {
-	uint64_t block = took(r, FL_IOC_RESOLVE_BLOCK, false);
+	uint64_t block = ahead_took(r, FL_IOC_RESOLVE_BLOCK, false);
 
-	EXPECT_LE(took(r, FL_IOC_RESOLVE_TRANSFER, false), block * 3 / 4);
+	EXPECT_LE(ahead_took(r, FL_IOC_RESOLVE_TRANSFER, false), block * 3 / 4);
 }
 
 static void from_swap(struct rig *r)
 {
-	uint64_t block = took(r, FL_IOC_RESOLVE_BLOCK, true);
+	uint64_t block = ahead_took(r, FL_IOC_RESOLVE_BLOCK, true);
 
 	/* A block whose page is just being walked waits a little for that. */
-	EXPECT_LE(took(r, FL_IOC_RESOLVE_TRANSFER, true), block + block / 100);
+	EXPECT_LE(ahead_took(r, FL_IOC_RESOLVE_TRANSFER, true),
+		  block + block / 100);
 }
 
 TEST("a cold transfer is quicker with the transfer touched ahead than by block")
 {
-	rig_run(zeros);
+	rig_run(ahead_zeros);
 }
 
 TEST("from swap it is not slower: other workers bring in what has faulted")
@@ -191,7 +192,7 @@ static void in_the_middle(struct rig *r, uint32_t mode)
 	EXPECT_LE(rig_counters(b).pages_in, PAGES - 10);
 }
 
-static void closes(struct rig *r)
+static void ahead_closes(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 	struct host_stats open, before, after;
@@ -216,7 +217,7 @@ static void closes(struct rig *r)
 
 TEST("the file is closed in the middle of a walk: it ends")
 {
-	rig_run(closes);
+	rig_run(ahead_closes);
 }
 
 static void closes_busy(struct rig *r)
@@ -232,7 +233,7 @@ TEST("and with other workers at it, who keep what they need")
 	rig_run(closes_busy);
 }
 
-static void unmaps(struct rig *r)
+static void ahead_unmaps(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 
@@ -248,10 +249,10 @@ static void unmaps(struct rig *r)
 
 TEST("what is walked is unmapped in the middle: the write fails, nothing comes back")
 {
-	rig_run(unmaps);
+	rig_run(ahead_unmaps);
 }
 
-static void deregisters(struct rig *r)
+static void ahead_deregisters(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 	struct fl_destroy d = { .size = sizeof(d), .object = b->key };
@@ -267,7 +268,7 @@ static void deregisters(struct rig *r)
 
 TEST("the region goes in the middle of a walk: the write fails, all is given back")
 {
-	rig_run(deregisters);
+	rig_run(ahead_deregisters);
 }
 
 static void goes_away(struct rig *r)

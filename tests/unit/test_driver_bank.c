@@ -77,7 +77,7 @@ TEST("a process gets a bank that walks its own tables, and gives it back")
 	rig_run(bank_state);
 }
 
-static void sixteen(struct rig *r)
+static void bank_sixteen(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	int fd[16], i, one;
@@ -99,11 +99,11 @@ static void sixteen(struct rig *r)
 
 TEST("sixteen at a time; the seventeenth is EBUSY until one goes")
 {
-	rig_run(sixteen);
+	rig_run(bank_sixteen);
 }
 
 /* regs.def, RXC.STATE: what comes in for the process has not begun to land. */
-static bool collects(struct rig_node *n)
+static bool bank_collects(struct rig_node *n)
 {
 	uint64_t v, n_rx;
 	unsigned int i;
@@ -132,9 +132,9 @@ static bool in_flight(struct rig *r, uint32_t mode, int who, uint64_t after_ns)
 	sim_sleep(after_ns);
 	STEP("side %d closes %u ns after posting, mode %u", who,
 	     (unsigned int)after_ns, mode);
-	collecting = collects(&r->n[who]);
+	collecting = bank_collects(&r->n[who]);
 	rig_close(&r->n[who]);
-	EXPECT(!collects(&r->n[who]));
+	EXPECT(!bank_collects(&r->n[who]));
 	EXPECT_EQ(rig_smmu(&r->n[who], SMMU_CB_BASE(0) + SMMU_CB_FSR), 0);
 	STEP("and opens again");
 	rig_open(&r->n[who]);
@@ -169,7 +169,7 @@ TEST("a file closes in any state of its transfers, in both modes")
 	rig_run(close_at);
 }
 
-static void mapped(struct rig *r)
+static void bank_mapped(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 
@@ -193,7 +193,7 @@ static void mapped(struct rig *r)
 
 TEST("what is mapped keeps the file open, as on Linux")
 {
-	rig_run(mapped);
+	rig_run(bank_mapped);
 }
 
 static void leave_open(struct rig *r)
@@ -239,7 +239,7 @@ TEST("the driver goes while a file is open and a transfer under way")
 /* A call takes no longer than a handful of registers. */
 #define AT_ONCE_NS	20000
 
-static void unplug(struct rig *r)
+static void bank_unplug(struct rig *r)
 {
 	struct rig_node *n = &r->n[1];
 	struct fl_alloc_pd pd = { .size = sizeof(pd) };
@@ -273,7 +273,7 @@ static void unplug(struct rig *r)
 
 TEST("a card that is gone is not waited for")
 {
-	rig_run(unplug);
+	rig_run(bank_unplug);
 }
 
 static void only_own(struct rig *r)

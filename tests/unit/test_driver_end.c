@@ -7,7 +7,7 @@
 
 #define LEN (64u * 1024)
 
-static uint64_t nic(struct rig_node *n, uint32_t off, unsigned int size)
+static uint64_t end_nic(struct rig_node *n, uint32_t off, unsigned int size)
 {
 	uint64_t v;
 
@@ -28,8 +28,8 @@ static void refuses_all(struct rig_node *n)
 
 static void no_event_queue(struct rig_node *n)
 {
-	EXPECT_EQ(nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8), 0);
-	EXPECT_EQ(nic(n, NIC_FW_BASE + NIC_FW_EQ_SIZE, 4), 0);
+	EXPECT_EQ(end_nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8), 0);
+	EXPECT_EQ(end_nic(n, NIC_FW_BASE + NIC_FW_EQ_SIZE, 4), 0);
 }
 
 static void leave_open(struct rig *r)
@@ -37,10 +37,10 @@ static void leave_open(struct rig *r)
 	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
 }
 
-static void silent(struct rig *r)
+static void end_silent(struct rig *r)
 {
 	struct rig_node *n = &r->n[1];
-	uint64_t base = nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8);
+	uint64_t base = end_nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8);
 
 	EXPECT(base);
 	STEP("the firmware does not answer, and the driver goes");
@@ -51,7 +51,7 @@ static void silent(struct rig *r)
 	STEP("where the firmware may write when it wakes up is nobody else's");
 	EXPECT_EQ(host_driver_probe(n->kernel, NULL), 0);
 	n->removed = false;
-	EXPECT_NE(nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8), base);
+	EXPECT_NE(end_nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8), base);
 	board_inject(n->board, 0);
 }
 
@@ -59,33 +59,33 @@ TEST("the event queue of a silent firmware is not given to others")
 {
 	struct host_driver_params p = { 0 };
 
-	rig_run_with(SIM_LOCKSTEP, &p, leave_open, silent);
+	rig_run_with(SIM_LOCKSTEP, &p, leave_open, end_silent);
 }
 
-static void willing(struct rig *r)
+static void end_willing(struct rig *r)
 {
 	struct rig_node *n = &r->n[1];
-	uint64_t base = nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8);
+	uint64_t base = end_nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8);
 
 	host_driver_remove(n->kernel);
 	n->removed = true;
 	no_event_queue(n);
 	EXPECT_EQ(host_driver_probe(n->kernel, NULL), 0);
 	n->removed = false;
-	EXPECT_EQ(nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8), base);
+	EXPECT_EQ(end_nic(n, NIC_FW_BASE + NIC_FW_EQ_BASE, 8), base);
 }
 
 TEST("that of one that answers is stopped first, and freed")
 {
 	struct host_driver_params p = { 0 };
 
-	rig_run_with(SIM_LOCKSTEP, &p, leave_open, willing);
+	rig_run_with(SIM_LOCKSTEP, &p, leave_open, end_willing);
 }
 
 /* ---- the TLB does not synchronise ---- */
 
 /* b's pages go while the SMMU does not say that nobody uses them. */
-static void lose(struct rig_node *b, uint32_t from, uint32_t len)
+static void end_lose(struct rig_node *b, uint32_t from, uint32_t len)
 {
 	board_inject(b->board, BOARD_NO_SYNC);
 	EXPECT_EQ(host_madvise(b->process, b->buffer + from, len,
@@ -107,7 +107,7 @@ static void cut_off(struct rig *r)
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
 	STEP("one synchronise does not end");
-	lose(b, 0, RIG_PAGE);
+	end_lose(b, 0, RIG_PAGE);
 	EXPECT_EQ(trace_count(r->trace, EV_DRV_CUT_OFF), 1);
 	EXPECT_EQ(rig_smmu(b, SMMU_GR0_S2CR(0)),
 		  2u << SMMU_GR0_S2CR_TYPE_SHIFT);
@@ -118,7 +118,7 @@ static void cut_off(struct rig *r)
 	EXPECT_EQ(c.lost_syncs, 1);
 	STEP("what changes next is not waited for");
 	then = sim_now(r->sim);
-	lose(b, RIG_PAGE, LEN);
+	end_lose(b, RIG_PAGE, LEN);
 	EXPECT_LE(sim_now(r->sim) - then, 100000000);
 	EXPECT_EQ(rig_counters(b).lost_syncs, 1);
 	STEP("nothing lands there any more, and nothing is brought in for it");
@@ -158,7 +158,7 @@ static void cut_held(struct rig *r)
 	while (!trace_count(r->trace, EV_DRV_WORK))
 		sim_sleep(1000);
 	STEP("another page goes while an access is held, and nothing synchronises");
-	lose(b, LEN, RIG_PAGE);
+	end_lose(b, LEN, RIG_PAGE);
 	EXPECT_EQ(trace_count(r->trace, EV_DRV_CUT_OFF), 1);
 	EXPECT(!(rig_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FSR) &
 		 SMMU_CB_FSR_SS));
@@ -194,7 +194,7 @@ TEST("nobody gets a bank whose TLB may hold another's translations")
 
 /* ---- the machine stops ---- */
 
-static uint64_t translated(struct rig *r)
+static uint64_t end_translated(struct rig *r)
 {
 	return trace_count(r->trace, EV_SMMU_HIT) +
 	       trace_count(r->trace, EV_SMMU_WALK);
@@ -204,9 +204,9 @@ static void is_off(struct rig_node *n)
 {
 	unsigned int i;
 
-	EXPECT_EQ(nic(n, NIC_ENG_CTRL, 4), 0);
-	EXPECT_EQ(nic(n, NIC_ENG_IRQ_ENABLE, 4), 0);
-	EXPECT_EQ(nic(n, NIC_FW_BASE + NIC_FW_IRQ_ENABLE, 4), 0);
+	EXPECT_EQ(end_nic(n, NIC_ENG_CTRL, 4), 0);
+	EXPECT_EQ(end_nic(n, NIC_ENG_IRQ_ENABLE, 4), 0);
+	EXPECT_EQ(end_nic(n, NIC_FW_BASE + NIC_FW_IRQ_ENABLE, 4), 0);
 	no_event_queue(n);
 	refuses_all(n);
 	for (i = 0; i < SMMU_CB_COUNT; i++)
@@ -232,9 +232,9 @@ static void stop_at(struct rig *r, uint32_t mode, uint64_t after_ns)
 	for (i = 0; i < 2; i++)
 		is_off(&r->n[i]);
 	STEP("no access comes after that");
-	before = translated(r);
+	before = end_translated(r);
 	sim_sleep(100000000);
-	EXPECT_EQ(translated(r), before);
+	EXPECT_EQ(end_translated(r), before);
 	for (i = 0; i < 2; i++) {
 		is_off(&r->n[i]);
 		EXPECT_EQ(rig_ioctl(&r->n[i], FL_IOC_ALLOC_PD, &pd), -ENODEV);

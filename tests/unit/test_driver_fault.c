@@ -90,7 +90,7 @@ TEST("touch a page: blocks that begin inside a page")
 /* ---- an old entry of the TLB is in the way ---- */
 
 /* Bring pages in as a reader does: present, clean, and read-only for now. */
-static void clean(struct rig_node *n)
+static void fault_clean(struct rig_node *n)
 {
 	uint64_t va = (uintptr_t)n->buffer, end = va + LEN;
 
@@ -108,7 +108,7 @@ static void clean_write(struct rig *r, uint32_t mode, uint32_t resolve,
 	     resolve);
 	rig_pair(r, mode, resolve, 0);
 	rig_fill(&r->n[0], LEN, 1);
-	clean(b);
+	fault_clean(b);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
 	rig_same(r, LEN);
@@ -146,7 +146,7 @@ TEST("a write refused on a clean page is refused once: its TLB entry goes")
 static void read_first(struct rig *r)
 {
 	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
-	clean(&r->n[1]);
+	fault_clean(&r->n[1]);
 	rig_post(r, FL_OP_READ, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
 	rig_fill(&r->n[0], LEN, 1);
@@ -353,7 +353,7 @@ TEST("stall mode touches the rest of the transfer ahead")
 	rig_run(stall_transfer_body);
 }
 
-static void gone(struct rig *r, uint32_t mode, int side, int status)
+static void fault_gone(struct rig *r, uint32_t mode, int side, int status)
 {
 	struct rig_node *n = &r->n[side];
 	struct fl_counters c;
@@ -373,22 +373,22 @@ static void gone(struct rig *r, uint32_t mode, int side, int status)
 
 static void no_source(struct rig *r)
 {
-	gone(r, FL_IOC_POLICY_PART, 0, FL_ST_LOCAL_FAULT);
+	fault_gone(r, FL_IOC_POLICY_PART, 0, FL_ST_LOCAL_FAULT);
 }
 
 static void no_destination(struct rig *r)
 {
-	gone(r, FL_IOC_POLICY_PART, 1, FL_ST_REMOTE_FAULT);
+	fault_gone(r, FL_IOC_POLICY_PART, 1, FL_ST_REMOTE_FAULT);
 }
 
 static void stall_no_source(struct rig *r)
 {
-	gone(r, FL_IOC_POLICY_STALL, 0, FL_ST_LOCAL_FAULT);
+	fault_gone(r, FL_IOC_POLICY_STALL, 0, FL_ST_LOCAL_FAULT);
 }
 
 static void stall_no_destination(struct rig *r)
 {
-	gone(r, FL_IOC_POLICY_STALL, 1, FL_ST_REMOTE_FAULT);
+	fault_gone(r, FL_IOC_POLICY_STALL, 1, FL_ST_REMOTE_FAULT);
 }
 
 TEST("a source or a destination that is not mapped ends in its status")
@@ -485,7 +485,7 @@ static void put_smmu(struct rig_node *n, uint32_t off, unsigned int size,
 	EXPECT_EQ(board_write(n->board, BUS_SMMU_BASE + off, size, value), 0);
 }
 
-static void nobody(struct rig *r)
+static void fault_nobody(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 
@@ -500,7 +500,7 @@ static void nobody(struct rig *r)
 	EXPECT_EQ(trace_count(r->trace, EV_DRV_SPURIOUS), 2);
 }
 
-static void overtaken(struct rig *r)
+static void fault_overtaken(struct rig *r)
 {
 	uint32_t off = SMMU_CB_BASE(0) + SMMU_CB_FSR, fsr;
 	struct rig_node *b = &r->n[1];
@@ -524,15 +524,15 @@ static void overtaken(struct rig *r)
 
 TEST("MULTI that comes while a fault is resolved does not lose RESUME")
 {
-	rig_run(overtaken);
+	rig_run(fault_overtaken);
 }
 
 TEST("a fault of nobody is cleared and told")
 {
-	rig_run(nobody);
+	rig_run(fault_nobody);
 }
 
-static void hopeless(struct rig *r)
+static void fault_hopeless(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 
@@ -551,5 +551,5 @@ static void hopeless(struct rig *r)
 
 TEST("what no page cures ends with a status instead of being tried for ever")
 {
-	rig_run(hopeless);
+	rig_run(fault_hopeless);
 }

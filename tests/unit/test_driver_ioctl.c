@@ -7,14 +7,14 @@
 #include "calls.h"
 #include "faultline/window.h"
 
-static void try(void (*body)(struct rig *r))
+static void ioctl_try(void (*body)(struct rig *r))
 {
 	rig_run(body);
 }
 
 /* ---- the rules that all calls share ---- */
 
-static void sizes(struct rig *r)
+static void ioctl_sizes(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	uint32_t arg[64];
@@ -40,10 +40,10 @@ static void sizes(struct rig *r)
 
 TEST("a structure that is missing, too short or too long is refused")
 {
-	try(sizes);
+	ioctl_try(ioctl_sizes);
 }
 
-static void unknown(struct rig *r)
+static void ioctl_unknown(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_query q = { .size = sizeof(q) };
@@ -60,10 +60,10 @@ static void unknown(struct rig *r)
 
 TEST("a call that does not exist is ENOTTY")
 {
-	try(unknown);
+	ioctl_try(ioctl_unknown);
 }
 
-static void versions(struct rig *r)
+static void ioctl_versions(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct {
@@ -87,10 +87,10 @@ static void versions(struct rig *r)
 
 TEST("programs with a longer or a shorter structure work")
 {
-	try(versions);
+	ioctl_try(ioctl_versions);
 }
 
-static void lazy(struct rig *r)
+static void ioctl_lazy(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_query *q;
@@ -109,12 +109,12 @@ static void lazy(struct rig *r)
 
 TEST("an argument in a page that is not there is brought in")
 {
-	try(lazy);
+	ioctl_try(ioctl_lazy);
 }
 
 /* ---- each call ---- */
 
-static void reserved(struct rig *r)
+static void ioctl_reserved(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_policy p = { .size = sizeof(p), .reserved = 1 };
@@ -143,10 +143,10 @@ static void reserved(struct rig *r)
 
 TEST("a reserved member that is not zero, a flag that does not exist: refused")
 {
-	try(reserved);
+	ioctl_try(ioctl_reserved);
 }
 
-static void policy(struct rig *r)
+static void ioctl_policy(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_policy p = { .size = sizeof(p), .policy = 2 };
@@ -169,7 +169,7 @@ static void policy(struct rig *r)
 
 TEST("a policy that does not exist is refused; a good one reaches the bank")
 {
-	try(policy);
+	ioctl_try(ioctl_policy);
 }
 
 static void policy_busy(struct rig *r)
@@ -191,10 +191,10 @@ static void policy_busy(struct rig *r)
 
 TEST("the policy cannot change while a transfer is in flight")
 {
-	try(policy_busy);
+	ioctl_try(policy_busy);
 }
 
-static void regions(struct rig *r)
+static void ioctl_regions(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	uint8_t *ro;
@@ -232,10 +232,10 @@ static void regions(struct rig *r)
 
 TEST("regions that make no sense are refused, each with its error")
 {
-	try(regions);
+	ioctl_try(ioctl_regions);
 }
 
-static void keys(struct rig *r)
+static void ioctl_keys(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	unsigned int i, made = 0;
@@ -255,10 +255,10 @@ static void keys(struct rig *r)
 
 TEST("a process gets so many regions as it was told, and no more")
 {
-	try(keys);
+	ioctl_try(ioctl_keys);
 }
 
-static void pins(struct rig *r)
+static void ioctl_pins(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_destroy d = { .size = sizeof(d) };
@@ -279,7 +279,7 @@ static void pins(struct rig *r)
 
 TEST("a pinned region pins each page once and gives all of them back")
 {
-	try(pins);
+	ioctl_try(ioctl_pins);
 }
 
 static void pin_fails(struct rig *r)
@@ -299,10 +299,10 @@ static void pin_fails(struct rig *r)
 
 TEST("pinning that runs out of memory leaves nothing pinned")
 {
-	try(pin_fails);
+	ioctl_try(pin_fails);
 }
 
-static void queues(struct rig *r)
+static void ioctl_queues(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_create_cq cq = { .size = sizeof(cq) };
@@ -345,7 +345,7 @@ static void queues(struct rig *r)
 
 TEST("queues of no size, too large, or of nobody are refused")
 {
-	try(queues);
+	ioctl_try(ioctl_queues);
 }
 
 static void queue_memory(struct rig *r)
@@ -366,10 +366,10 @@ static void queue_memory(struct rig *r)
 
 TEST("one process cannot take all memory for queues")
 {
-	try(queue_memory);
+	ioctl_try(queue_memory);
 }
 
-static void connects(struct rig *r)
+static void ioctl_connects(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_connect_qp c = { .size = sizeof(c) };
@@ -391,7 +391,7 @@ static void connects(struct rig *r)
 
 TEST("connecting nothing, nowhere or twice is refused")
 {
-	try(connects);
+	ioctl_try(ioctl_connects);
 }
 
 static void in_use(struct rig *r)
@@ -420,10 +420,10 @@ static void in_use(struct rig *r)
 
 TEST("what is in use stays; what is gone is ENOENT")
 {
-	try(in_use);
+	ioctl_try(in_use);
 }
 
-static void foreign(struct rig *r)
+static void ioctl_foreign(struct rig *r)
 {
 	struct rig_node *n = &r->n[0], other = *n;
 	struct fl_destroy d = { .size = sizeof(d) };
@@ -454,10 +454,10 @@ static void foreign(struct rig *r)
 
 TEST("the objects of another process do not exist")
 {
-	try(foreign);
+	ioctl_try(ioctl_foreign);
 }
 
-static void prefetch(struct rig *r)
+static void ioctl_prefetch(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_prefetch f = { .size = sizeof(f), .length = 8192,
@@ -513,10 +513,10 @@ static void prefetch(struct rig *r)
 
 TEST("prefetch brings in what it names and says why it cannot")
 {
-	try(prefetch);
+	ioctl_try(ioctl_prefetch);
 }
 
-static void waits(struct rig *r)
+static void ioctl_waits(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_wait_cq w = { .size = sizeof(w), .timeout_ns = 50000 };
@@ -542,10 +542,10 @@ static void waits(struct rig *r)
 
 TEST("waiting ends with an event or with its time")
 {
-	try(waits);
+	ioctl_try(ioctl_waits);
 }
 
-static void overflow(struct rig *r)
+static void ioctl_overflow(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct fl_wait_cq w = { .size = sizeof(w), .timeout_ns = 100000000 };
@@ -564,5 +564,5 @@ static void overflow(struct rig *r)
 
 TEST("a completion queue that overflowed is EIO")
 {
-	try(overflow);
+	ioctl_try(ioctl_overflow);
 }

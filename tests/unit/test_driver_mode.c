@@ -8,7 +8,7 @@ struct changing {
 	unsigned int changed;
 };
 
-static void changes(void *arg)
+static void mode_changes(void *arg)
 {
 	struct changing *c = arg;
 	struct fl_policy p = { .size = sizeof(p), .resolve = FL_IOC_RESOLVE_PAGE };
@@ -31,7 +31,7 @@ static void changing_mode(struct rig *r)
 
 	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE, 0);
 	rig_fill(&r->n[0], 65536, 1);
-	t = host_thread_start(b->process, "mode", changes, &c);
+	t = host_thread_start(b->process, "mode", mode_changes, &c);
 	for (i = 0; i < 100; i++) {
 		EXPECT_EQ(host_madvise(b->process, b->buffer, 65536,
 				       HOST_DONTNEED), 0);

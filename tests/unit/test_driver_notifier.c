@@ -4,7 +4,7 @@
 
 #define LEN (64u * 1024)
 
-static void moved(struct rig *r)
+static void notifier_moved(struct rig *r)
 {
 	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
@@ -12,24 +12,24 @@ static void moved(struct rig *r)
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
 }
 
-static uint32_t snapshot(struct rig *r, struct trace_record **rec)
+static uint32_t notifier_snapshot(struct rig *r, struct trace_record **rec)
 {
 	*rec = malloc(65536 * sizeof(**rec));
 	return trace_snapshot(r->trace, *rec, 65536);
 }
 
-static void evict(struct rig *r)
+static void notifier_evict(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 	uint64_t va, tlbi = 0, sync = 0, done = 0, i, n, seen = 0;
 	struct trace_record *rec;
 
-	moved(r);
+	notifier_moved(r);
 	va = (uintptr_t)b->buffer;
 	STEP("evict one page that the device has in its TLB");
 	EXPECT_EQ(host_madvise(b->process, b->buffer, RIG_PAGE, HOST_PAGEOUT),
 		  0);
-	n = snapshot(r, &rec);
+	n = notifier_snapshot(r, &rec);
 	for (i = 0; i < n; i++) {
 		if (rec[i].board != 1)
 			continue;
@@ -62,15 +62,15 @@ static void evict(struct rig *r)
 
 TEST("eviction: invalidate, synchronise, and only then is the frame free")
 {
-	rig_run(evict);
+	rig_run(notifier_evict);
 }
 
-static void aged(struct rig *r)
+static void notifier_aged(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 	struct fl_counters before, after;
 
-	moved(r);
+	notifier_moved(r);
 	before = rig_counters(b);
 	STEP("the kernel takes the access flags away");
 	EXPECT_EQ(host_madvise(b->process, b->buffer, LEN, HOST_COLD), 0);
@@ -87,10 +87,10 @@ static void aged(struct rig *r)
 
 TEST("ageing: the card's next access is seen by the kernel")
 {
-	rig_run(aged);
+	rig_run(notifier_aged);
 }
 
-static uint64_t tlbis(struct rig *r, uint64_t pages)
+static uint64_t notifier_tlbis(struct rig *r, uint64_t pages)
 {
 	struct rig_node *b = &r->n[1];
 	uint64_t before = trace_count(r->trace, EV_SMMU_TLBI);
@@ -108,28 +108,28 @@ static uint64_t tlbis(struct rig *r, uint64_t pages)
 	return trace_count(r->trace, EV_SMMU_TLBI) - before;
 }
 
-static void ranges(struct rig *r)
+static void notifier_ranges(struct rig *r)
 {
-	moved(r);
-	EXPECT_EQ(tlbis(r, 1), 1);
-	EXPECT_EQ(tlbis(r, 5), 5);
+	notifier_moved(r);
+	EXPECT_EQ(notifier_tlbis(r, 1), 1);
+	EXPECT_EQ(notifier_tlbis(r, 5), 5);
 	STEP("64 pages one by one; all 64 of the buffer");
-	EXPECT_EQ(tlbis(r, 64), 64);
+	EXPECT_EQ(notifier_tlbis(r, 64), 64);
 }
 
 TEST("a range is invalidated page by page")
 {
-	rig_run(ranges);
+	rig_run(notifier_ranges);
 }
 
-static void large(struct rig *r)
+static void notifier_large(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 	uint64_t before, len = 65 * RIG_PAGE;
 	int err;
 	void *p;
 
-	moved(r);
+	notifier_moved(r);
 	p = host_mmap(b->process, len, HOST_READ | HOST_WRITE, NULL, 0, &err);
 	EXPECT_EQ(host_madvise(b->process, p, len, HOST_POPULATE), 0);
 	before = trace_count(r->trace, EV_SMMU_TLBI);
@@ -139,7 +139,7 @@ static void large(struct rig *r)
 
 TEST("a large range is one invalidation of the whole ASID")
 {
-	rig_run(large);
+	rig_run(notifier_large);
 }
 
 static void pressure_in(struct rig *r, uint32_t mode)
@@ -162,7 +162,7 @@ static void pressure_in(struct rig *r, uint32_t mode)
 	}
 }
 
-static void pressure(struct rig *r)
+static void notifier_pressure(struct rig *r)
 {
 	pressure_in(r, FL_IOC_POLICY_PART);
 }
@@ -177,10 +177,10 @@ TEST("pages are taken away again and again during a transfer: no stale access")
 {
 	struct host_driver_params p = { 0 };
 
-	rig_run(pressure);
+	rig_run(notifier_pressure);
 	rig_run(stall_pressure);
 	/* variants: tsan */
-	rig_run_with(SIM_THREADS, &p, pressure, NULL);
+	rig_run_with(SIM_THREADS, &p, notifier_pressure, NULL);
 	rig_run_with(SIM_THREADS, &p, stall_pressure, NULL);
 }
 
@@ -188,7 +188,7 @@ TEST("pages are taken away again and again during a transfer: no stale access")
  * On Linux reclaim takes a page while the driver that asked for it still holds the
  * mmap lock: the invalidation runs in the middle of the driver's call.
  */
-static void overtaken(struct rig *r)
+static void notifier_overtaken(struct rig *r)
 {
 	unsigned int n;
 
@@ -210,9 +210,9 @@ TEST("a page is taken away before the driver hears that it came: it comes again"
 {
 	struct host_driver_params p = { .resolve = FL_IOC_RESOLVE_TRANSFER };
 
-	rig_run(overtaken);
-	rig_run_with(SIM_LOCKSTEP, &p, overtaken, NULL);
-	rig_run_with(SIM_THREADS, &p, overtaken, NULL);
+	rig_run(notifier_overtaken);
+	rig_run_with(SIM_LOCKSTEP, &p, notifier_overtaken, NULL);
+	rig_run_with(SIM_THREADS, &p, notifier_overtaken, NULL);
 	p.policy = FL_IOC_POLICY_STALL;
-	rig_run_with(SIM_LOCKSTEP, &p, overtaken, NULL);
+	rig_run_with(SIM_LOCKSTEP, &p, notifier_overtaken, NULL);
 }

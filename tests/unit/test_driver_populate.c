@@ -39,7 +39,7 @@ TEST("a fault whose pages the card may use by now is counted as spurious")
 }
 
 /* What was asked of board b's kernel for its first fault, in pages. */
-static uint32_t requests(struct rig *r, uint64_t pages[2])
+static uint32_t populate_requests(struct rig *r, uint64_t pages[2])
 {
 	static struct trace_record rec[65536];
 	uint32_t n = trace_snapshot(r->trace, rec, 65536), i, k = 0, block = 0;
@@ -66,7 +66,7 @@ static void scarce_body(struct rig *r)
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
 	rig_same(r, LEN);
-	EXPECT_EQ(requests(r, pages), 2);
+	EXPECT_EQ(populate_requests(r, pages), 2);
 	STEP("first the block, then less than what is free");
 	EXPECT_EQ(pages[0], 4);
 	EXPECT_GE(pages[1], 1);
@@ -81,7 +81,7 @@ static void plenty_body(struct rig *r)
 	rig_fill(&r->n[0], LEN, 1);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
-	EXPECT_EQ(requests(r, pages), 2);
+	EXPECT_EQ(populate_requests(r, pages), 2);
 	EXPECT_EQ(pages[0], 4);
 	EXPECT_EQ(pages[1], PAGES - 4);
 }
@@ -105,7 +105,7 @@ static void ahead_fails(struct rig *r)
 	EXPECT_EQ(host_munmap(b->process, b->buffer, 4 * RIG_PAGE), 0);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_REMOTE_FAULT);
-	EXPECT_EQ(requests(r, pages), 1);
+	EXPECT_EQ(populate_requests(r, pages), 1);
 	EXPECT_EQ(pages[0], 4);
 }
 

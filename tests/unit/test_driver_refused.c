@@ -7,7 +7,8 @@
 
 #define LEN	65536u
 
-static int map(struct rig_node *n, void **at, uint64_t bytes, uint64_t offset)
+static int refusal_map(struct rig_node *n, void **at, uint64_t bytes,
+		       uint64_t offset)
 {
 	int err = 0;
 
@@ -29,7 +30,7 @@ static int open_it(struct rig_node *n)
 	return n->fd;
 }
 
-static int domain(struct rig_node *n)
+static int refusal_domain(struct rig_node *n)
 {
 	struct fl_alloc_pd pd = { .size = sizeof(pd) };
 	long ret = rig_ioctl(n, FL_IOC_ALLOC_PD, &pd);
@@ -38,13 +39,13 @@ static int domain(struct rig_node *n)
 	return (int)ret;
 }
 
-static int completions(struct rig_node *n)
+static int refusal_completions(struct rig_node *n)
 {
 	cq = (struct fl_create_cq){ .size = sizeof(cq), .entries = RIG_QUEUE };
 	return (int)rig_ioctl(n, FL_IOC_CREATE_CQ, &cq);
 }
 
-static int requests(struct rig_node *n)
+static int refusal_requests(struct rig_node *n)
 {
 	qp = (struct fl_create_qp){ .size = sizeof(qp), .entries = RIG_QUEUE,
 				    .pd = n->pd, .cq = cq.cq };
@@ -58,20 +59,21 @@ static int map_completions(struct rig_node *n)
 	n->qp = qp.qp;
 	n->cq_bytes = cq.mmap_bytes;
 	n->sq_bytes = qp.mmap_bytes;
-	return map(n, (void **)&n->cqe, n->cq_bytes, cq.mmap_offset);
+	return refusal_map(n, (void **)&n->cqe, n->cq_bytes, cq.mmap_offset);
 }
 
 static int map_requests(struct rig_node *n)
 {
-	return map(n, (void **)&n->sq, n->sq_bytes, qp.mmap_offset);
+	return refusal_map(n, (void **)&n->sq, n->sq_bytes, qp.mmap_offset);
 }
 
 static int map_doorbell(struct rig_node *n)
 {
-	return map(n, (void **)&n->doorbell, RIG_PAGE, FL_MMAP_DOORBELL);
+	return refusal_map(n, (void **)&n->doorbell, RIG_PAGE,
+			   FL_MMAP_DOORBELL);
 }
 
-static int region(struct rig_node *n, uint32_t flags, uint32_t *key)
+static int refusal_region(struct rig_node *n, uint32_t flags, uint32_t *key)
 {
 	struct fl_reg_mr m = { .size = sizeof(m), .pd = n->pd, .flags = flags,
 			       .addr = (uintptr_t)n->buffer, .length = LEN,
@@ -84,15 +86,15 @@ static int region(struct rig_node *n, uint32_t flags, uint32_t *key)
 
 static int region_pinned(struct rig_node *n)
 {
-	return region(n, FL_MR_PINNED, &pinned);
+	return refusal_region(n, FL_MR_PINNED, &pinned);
 }
 
 static int region_free(struct rig_node *n)
 {
-	return region(n, 0, &n->key);
+	return refusal_region(n, 0, &n->key);
 }
 
-static int unpin(struct rig_node *n)
+static int refusal_unpin(struct rig_node *n)
 {
 	struct fl_destroy d = { .size = sizeof(d), .object = pinned };
 
@@ -105,19 +107,20 @@ static const struct {
 	unsigned int least;	/* that it asks for */
 } calls[] = {
 	{ "open", open_it, 4 },
-	{ "a domain", domain, 1 },
-	{ "a completion queue", completions, 3 },
-	{ "a queue pair", requests, 3 },
+	{ "a domain", refusal_domain, 1 },
+	{ "a completion queue", refusal_completions, 3 },
+	{ "a queue pair", refusal_requests, 3 },
 	{ "map the completions", map_completions, 0 },
 	{ "map the requests", map_requests, 0 },
 	{ "map the doorbell", map_doorbell, 0 },
 	{ "a pinned region", region_pinned, 3 },
 	{ "one that is not", region_free, 1 },
-	{ "unpin", unpin, 0 },
+	{ "unpin", refusal_unpin, 0 },
 };
 
 /* Returns how many things it asked for. */
-static unsigned int refused(struct rig_node *n, int (*call)(struct rig_node *n))
+static unsigned int refusal_expect(struct rig_node *n,
+				   int (*call)(struct rig_node *n))
 {
 	unsigned int i;
 	int ret;
@@ -147,7 +150,7 @@ static void one_by_one(struct rig *r)
 	EXPECT(n->buffer);
 	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		STEP("%s", calls[i].name);
-		EXPECT_GE(refused(n, calls[i].call), calls[i].least);
+		EXPECT_GE(refusal_expect(n, calls[i].call), calls[i].least);
 	}
 	host_stats(n->kernel, &st);
 	EXPECT_EQ(st.frames_pinned, 0);
@@ -166,7 +169,7 @@ TEST("a call of which something is refused is ENOMEM, and works the next time")
 	rig_run(one_by_one);
 }
 
-static int probe(struct rig_node *n)
+static int refusal_probe(struct rig_node *n)
 {
 	int ret = host_driver_probe(n->kernel, NULL);
 	uint64_t v;
@@ -185,15 +188,15 @@ static void no_calls(struct rig *r)
 	(void)r;
 }
 
-static void probes(struct rig *r)
+static void refusal_probes(struct rig *r)
 {
 	host_driver_remove(r->n[0].kernel);
-	EXPECT_GE(refused(&r->n[0], probe), 8);
+	EXPECT_GE(refusal_expect(&r->n[0], refusal_probe), 8);
 }
 
 TEST("a probe of which something is refused leaves a card that is off")
 {
 	struct host_driver_params p = { 0 };
 
-	rig_run_with(SIM_LOCKSTEP, &p, no_calls, probes);
+	rig_run_with(SIM_LOCKSTEP, &p, no_calls, refusal_probes);
 }

@@ -16,14 +16,15 @@ static void as_plain_user(void (*body)(struct rig *r))
 	rig_run_with(SIM_LOCKSTEP, &p, body, NULL);
 }
 
-static uint32_t pin(struct rig_node *n, uint32_t page, uint32_t pages, int want)
+static uint32_t rights_pin(struct rig_node *n, uint32_t page, uint32_t pages,
+			   int want)
 {
 	return rig_reg_mr(n, n->buffer + page * RIG_PAGE,
 			  (uint64_t)pages * RIG_PAGE, RIG_ALL, FL_MR_PINNED,
 			  want);
 }
 
-static void memlock(struct rig *r)
+static void rights_memlock(struct rig *r)
 {
 	struct rig_node *n = &r->n[0], second = *n;
 	struct fl_alloc_pd pd = { .size = sizeof(pd) };
@@ -36,35 +37,35 @@ static void memlock(struct rig *r)
 	EXPECT_EQ(rig_ioctl(&second, FL_IOC_ALLOC_PD, &pd), 0);
 	second.pd = pd.pd;
 	STEP("one page too many");
-	pin(n, 0, LIMIT_PAGES + 1, -EDQUOT);
+	rights_pin(n, 0, LIMIT_PAGES + 1, -EDQUOT);
 	EXPECT_EQ(rig_counters(n).pinned_pages, 0);
 	STEP("two files of a process count together");
-	d.object = pin(n, 0, LIMIT_PAGES - 8, 0);
-	pin(&second, LIMIT_PAGES - 8, 9, -EDQUOT);
-	pin(&second, LIMIT_PAGES - 8, 8, 0);
-	pin(n, 0, 1, -EDQUOT);
+	d.object = rights_pin(n, 0, LIMIT_PAGES - 8, 0);
+	rights_pin(&second, LIMIT_PAGES - 8, 9, -EDQUOT);
+	rights_pin(&second, LIMIT_PAGES - 8, 8, 0);
+	rights_pin(n, 0, 1, -EDQUOT);
 	EXPECT_EQ(rig_counters(n).pinned_pages, LIMIT_PAGES - 8);
 	EXPECT_EQ(rig_counters(&second).pinned_pages, 8);
 	STEP("what fails for another reason is not counted");
-	pin(n, 0, 1, -EDQUOT);
+	rights_pin(n, 0, 1, -EDQUOT);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_DEREG_MR, &d), 0);
 	host_inject_no_frames(n->kernel, 1000000);
-	pin(n, LIMIT_PAGES + 4, 4, -ENOMEM);
+	rights_pin(n, LIMIT_PAGES + 4, 4, -ENOMEM);
 	host_inject_no_frames(n->kernel, 0);
 	EXPECT_EQ(rig_counters(n).pinned_pages, 0);
 	STEP("what was given back can be had again, by the other file too");
-	pin(&second, 0, LIMIT_PAGES - 8, 0);
+	rights_pin(&second, 0, LIMIT_PAGES - 8, 0);
 	STEP("closing gives back");
 	EXPECT_EQ(host_close(second.process, second.fd), 0);
-	pin(n, 0, LIMIT_PAGES, 0);
+	rights_pin(n, 0, LIMIT_PAGES, 0);
 }
 
 TEST("a plain user pins no more than RLIMIT_MEMLOCK, with all files together")
 {
-	as_plain_user(memlock);
+	as_plain_user(rights_memlock);
 }
 
-static void files(struct rig *r)
+static void rights_files(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 	struct host_process *other;
@@ -88,7 +89,7 @@ static void files(struct rig *r)
 
 TEST("a plain user's process has two files at most")
 {
-	as_plain_user(files);
+	as_plain_user(rights_files);
 }
 
 /* Processes of a user until one may not open; how many there were. */
@@ -111,7 +112,7 @@ static int users_files(struct rig *r, struct host_process **p, uint32_t uid)
 	return i;
 }
 
-static void users(struct rig *r)
+static void rights_users(struct rig *r)
 {
 	struct host_process *p[2][17];
 	int n, i;
@@ -135,7 +136,7 @@ static void users(struct rig *r)
 
 TEST("a plain user's processes have half of the slots at most, together")
 {
-	as_plain_user(users);
+	as_plain_user(rights_users);
 }
 
 /* ---- what takes long ---- */
@@ -256,7 +257,7 @@ static void pin_it(void *arg)
 {
 	struct pinning *p = arg;
 
-	p->key = pin(p->n, 0, PAGES, p->want);
+	p->key = rights_pin(p->n, 0, PAGES, p->want);
 	p->done_ns = sim_now(p->sim);
 }
 

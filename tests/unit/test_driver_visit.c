@@ -19,7 +19,7 @@ struct visit {
 };
 
 /* Too late is no error: the card had gone. */
-static void heard(struct visit *v, long err)
+static void visit_heard(struct visit *v, long err)
 {
 	if (err == -ENODEV)
 		v->late++;
@@ -27,7 +27,7 @@ static void heard(struct visit *v, long err)
 		EXPECT_EQ(err, 0);
 }
 
-static void visit(struct visit *v)
+static void visit_card(struct visit *v)
 {
 	struct fl_alloc_pd pd = { .size = sizeof(pd) };
 	int fd = host_open(v->process, "faultline0"), err;
@@ -40,9 +40,9 @@ static void visit(struct visit *v)
 		return;
 	}
 	v->opened++;
-	heard(v, host_ioctl(v->process, fd, FL_IOC_ALLOC_PD, &pd));
+	visit_heard(v, host_ioctl(v->process, fd, FL_IOC_ALLOC_PD, &pd));
 	page = host_mmap_fd(v->process, fd, RIG_PAGE, FL_MMAP_DOORBELL, &err);
-	heard(v, page ? 0 : err);
+	visit_heard(v, page ? 0 : err);
 	err = host_poll(v->process, fd, 700);
 	EXPECT(err == 0 || err == -ETIMEDOUT || err == -ENODEV);
 	if (page)
@@ -50,13 +50,13 @@ static void visit(struct visit *v)
 	EXPECT_EQ(host_close(v->process, fd), 0);
 }
 
-static void visits(void *arg)
+static void visit_many(void *arg)
 {
 	struct visit *v = arg;
 
 	/* One that the machine let start last finds the card when all is over. */
 	while (!v->over || v->opened == 0)
-		visit(v);
+		visit_card(v);
 }
 
 /* Two visitors of one process, and one of another. */
@@ -72,8 +72,8 @@ static void come_and_go(struct rig *r)
 	EXPECT(other);
 	for (i = 0; i < VISITORS; i++) {
 		v[i].process = i ? n->process : other;
-		v[i].thread = host_thread_start(v[i].process, "visit", visits,
-						&v[i]);
+		v[i].thread = host_thread_start(v[i].process, "visit",
+						visit_many, &v[i]);
 	}
 	for (i = 0; i < 50; i++) {
 		sim_sleep(2000 + i * 371);

@@ -18,7 +18,7 @@ static char said[1000];
 static struct engine_env below;
 static engine_trace_emit *below_emit;
 
-static void differs(const char *report)
+static void both_differs(const char *report)
 {
 	snprintf(said, sizeof(said), "%s", report);
 	longjmp(found, 1);
@@ -64,9 +64,9 @@ static uint64_t p_emit(void *ctx, unsigned int ev, const struct trace_at *at,
 	return below.emit(ctx, ev, &other, a0, a1, a2, a3 + (plant == ARGUMENT));
 }
 
-static struct engine *create(const struct engine_config *cfg,
-			     const struct engine_env *env,
-			     engine_trace_emit *emit, int *error)
+static struct engine *both_create(const struct engine_config *cfg,
+				  const struct engine_env *env,
+				  engine_trace_emit *emit, int *error)
 {
 	struct engine_env mine = *env;
 	struct engine_config c = *cfg;
@@ -83,10 +83,10 @@ static struct engine *create(const struct engine_config *cfg,
 	return engine_create(&c, &mine, error);
 }
 
-static const struct engine_plugin again = { .create = create };
+static const struct engine_plugin again = { .create = both_create };
 
 /* A bench with both engines; what is planted begins with the next call. */
-static struct bench *both(void)
+static struct bench *both_engines(void)
 {
 	struct bench *t;
 	struct engine_config c = bench_config;
@@ -102,7 +102,7 @@ static struct bench *both(void)
 	engine_destroy(t->e);
 	env.ctx = env.wire = t;
 	c.trace = t->trace;
-	t->e = engine_both(&c, &env, &again, NULL, differs, &error);
+	t->e = engine_both(&c, &env, &again, NULL, both_differs, &error);
 	EXPECT(t->e != NULL);
 	EXPECT_EQ(below_emit == trace_emit, 1);
 	bench_set(t, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
@@ -113,7 +113,7 @@ static struct bench *both(void)
 }
 
 /* A block out, a block in, and what a driver reads first. */
-static void work(struct bench *t)
+static void both_work(struct bench *t)
 {
 	static uint8_t data[2000];
 	const struct bench_block out = {
@@ -152,8 +152,8 @@ TEST("two engines that do the same are one to the board")
 		STEP("%s", said);
 		EXPECT(!"a difference");
 	}
-	t = both();
-	work(t);
+	t = both_engines();
+	both_work(t);
 	EXPECT_EQ(bench_stats(t).blocks_landed, 1);
 	EXPECT_EQ(bench_stats(t).blocks_sent, 1);
 }
@@ -181,11 +181,11 @@ TEST("whatever the other engine does otherwise is found and told")
 	for (i = 0; i < sizeof(plants) / sizeof(plants[0]); i++) {
 		plant = plants[i].plant == VALUE ? VALUE : NOTHING;
 		said[0] = 0;
-		t = both();
+		t = both_engines();
 		plant = plants[i].plant;
 		STEP("planted: %s", plants[i].text);
 		if (!setjmp(found))
-			work(t);
+			both_work(t);
 		EXPECT(said[0]);
 		/* A call that is missing shows as the next one in its place. */
 		if (plant == KICK || plant == LINE)
@@ -201,7 +201,7 @@ TEST("an engine that lacks a part of its environment is refused")
 	struct engine_env env = { .ctx = NULL };
 	int error = 0;
 
-	EXPECT(!engine_both(&bench_config, &env, &again, NULL, differs,
+	EXPECT(!engine_both(&bench_config, &env, &again, NULL, both_differs,
 			    &error));
 	EXPECT_EQ(error, -EINVAL);
 }

@@ -110,8 +110,8 @@ static struct bench *by_reference(unsigned int node)
 }
 
 /* One WRITE from node 1 to node 3. */
-static void carry(struct bench *s, struct bench *d, unsigned int from,
-		  unsigned int to, unsigned int len)
+static void frames_carry(struct bench *s, struct bench *d, unsigned int from,
+			 unsigned int to, unsigned int len)
 {
 	const struct bench_block b = {
 		.ctx = 2, .op = FL_OP_WRITE, .node = 3, .qpn = 8, .len = len,
@@ -159,8 +159,9 @@ TEST("frames by reference carry the same bytes, whatever lies how")
 	for (i = 0; i < sizeof(lens) / sizeof(*lens); i++)
 		for (j = 0; j < n; j++)
 			for (k = 0; k < n; k++)
-				carry(s, d, 8 * ENGINE_PAGE + ats[j],
-				      100 * ENGINE_PAGE + ats[k], lens[i]);
+				frames_carry(s, d, 8 * ENGINE_PAGE + ats[j],
+					     100 * ENGINE_PAGE + ats[k],
+					     lens[i]);
 	STEP("and not by copying all of them");
 	EXPECT_GE(straight, 100);
 	EXPECT_GE(most_kept, 8);

@@ -32,9 +32,9 @@ TEST("a WRITE whose turn has not come is refused with WAIT and forgotten")
 	for (i = 0; i < 2; i++) {
 		t = bench_new(NULL);
 		bench_cell(t, 3, &a_write, 0, data);
-		judge(t, codes[i]);
+		rx_bench_judge(t, codes[i]);
 		EXPECT_EQ(bench_rx_state(t, 0), FL_RX_FREE);
-		a = newest(t, WOP_REFUSED, &a_write);
+		a = rx_bench_newest(t, WOP_REFUSED, &a_write);
 		EXPECT_EQ(a.code, codes[i]);
 		EXPECT_EQ(a.map, 0);
 		STEP("what is left of the attempt says nothing more");
@@ -43,9 +43,9 @@ TEST("a WRITE whose turn has not come is refused with WAIT and forgotten")
 		EXPECT_EQ(bench_read(t, NIC_ENG_FLT_COUNT), 0);
 		EXPECT(engine_idle(t->e));
 		STEP("the next attempt is judged anew, and lands");
-		again = attempt(100, 1);
-		land(t, &again);
-		newest(t, WOP_ACK, &again);
+		again = rx_bench_attempt(100, 1);
+		rx_bench_land(t, &again);
+		rx_bench_newest(t, WOP_ACK, &again);
 		EXPECT_MEM(TARGET(t), data, 5000);
 	}
 }
@@ -57,15 +57,15 @@ TEST("a READ request hears WAIT or BUSY, as the firmware says")
 
 	r.opcode = WOP_READ_REQ;
 	bench_cell(t, 3, &r, 0, NULL);
-	judge(t, FL_ST_WAIT);
-	newest(t, WOP_WAIT, &r);
+	rx_bench_judge(t, FL_ST_WAIT);
+	rx_bench_newest(t, WOP_WAIT, &r);
 	r.attempt = 1;
 	bench_cell(t, 3, &r, 0, NULL);
-	judge(t, FL_ST_BUSY);
-	EXPECT_EQ(newest(t, WOP_REFUSED, &r).code, FL_ST_BUSY);
+	rx_bench_judge(t, FL_ST_BUSY);
+	EXPECT_EQ(rx_bench_newest(t, WOP_REFUSED, &r).code, FL_ST_BUSY);
 	r.attempt = 2;
 	bench_cell(t, 3, &r, 0, NULL);
-	judge(t, 0);
+	rx_bench_judge(t, 0);
 	EXPECT_EQ(t->frames, 2);
 	EXPECT(engine_idle(t->e));
 }
@@ -88,7 +88,7 @@ TEST("an attempt that finds no context hears BUSY, once, whatever it is")
 		else
 			bench_block(t, 3, &b, data);
 		EXPECT_EQ(t->frames, 1);
-		a = newest(t, WOP_REFUSED, &b);
+		a = rx_bench_newest(t, WOP_REFUSED, &b);
 		EXPECT_EQ(a.code, FL_ST_BUSY);
 		EXPECT_EQ(a.map, 0);
 		EXPECT_EQ(a.xfer, 3);
@@ -98,7 +98,7 @@ TEST("an attempt that finds no context hears BUSY, once, whatever it is")
 		b.attempt++;
 		bench_cell(t, 3, &b, 0, data);
 		EXPECT_EQ(t->frames, 2);
-		newest(t, WOP_REFUSED, &b);
+		rx_bench_newest(t, WOP_REFUSED, &b);
 	}
 }
 
@@ -127,7 +127,7 @@ TEST("BUSY waits for room like any answer, and the newest attempt's leaves")
 	bench_block(t, 3, &b, data);
 	EXPECT_EQ(t->frames, 0);
 	STEP("a context is free now: the third attempt lands");
-	judge(t, FL_ST_REMOTE_ACCESS);
+	rx_bench_judge(t, FL_ST_REMOTE_ACCESS);
 	b.attempt = 2;
 	bench_block(t, 3, &b, data);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
@@ -143,49 +143,50 @@ TEST("BUSY waits for room like any answer, and the newest attempt's leaves")
 TEST("a block that is being written tells each newer attempt to wait")
 {
 	struct bench *t = bench_new(NULL);
-	struct wire_block again = attempt(100, 1), third = attempt(100, 2);
+	struct wire_block again = rx_bench_attempt(100, 1),
+		third = rx_bench_attempt(100, 2);
 	struct bench_note n;
 	uint32_t at;
 
 	bench_block(t, 3, &a_write, data);
 	n = bench_note(t);
-	verdict(t, n.index, n.serial, 0);
+	rx_bench_verdict(t, n.index, n.serial, 0);
 	engine_step(t->e, 1, 0);
 	for (at = 0; at < 5000; at += 1024) {
 		EXPECT_EQ(t->frames, 0);
 		bench_cell(t, 3, &again, at, data);
 	}
 	EXPECT_EQ(t->frames, 1);
-	newest(t, WOP_WAIT, &again);
+	rx_bench_newest(t, WOP_WAIT, &again);
 	EXPECT_EQ(bench_stats(t).wait_sent, 1);
 	STEP("its last cell comes first");
 	bench_cell(t, 3, &third, 4096, data);
 	EXPECT_EQ(t->frames, 2);
-	newest(t, WOP_WAIT, &third);
+	rx_bench_newest(t, WOP_WAIT, &third);
 	STEP("what belongs to an older attempt is stale");
 	bench_cell(t, 3, &again, 4096, data);
 	EXPECT_EQ(t->frames, 2);
 	EXPECT_EQ(bench_stats(t).stale, 1);
 	bench_run(t, 1);
 	EXPECT_EQ(t->frames, 3);
-	newest(t, WOP_ACK, &third);
+	rx_bench_newest(t, WOP_ACK, &third);
 	expect_landed(t, n.index, n.serial);
 }
 
 TEST("WAIT that finds no room gives its place to the outcome")
 {
 	struct bench *t = bench_new(NULL);
-	struct wire_block again = attempt(100, 1);
+	struct wire_block again = rx_bench_attempt(100, 1);
 
 	bench_block(t, 3, &a_write, data);
-	judge(t, 0);
+	rx_bench_judge(t, 0);
 	t->room = 0;
 	bench_block(t, 3, &again, data);
 	bench_run(t, 1);
 	t->room = 100;
 	engine_wire_room(t->e);
 	EXPECT_EQ(t->frames, 1);
-	newest(t, WOP_ACK, &again);
+	rx_bench_newest(t, WOP_ACK, &again);
 }
 
 TEST("no other state says WAIT: what collects, what faulted, what was given up")
@@ -199,25 +200,25 @@ TEST("no other state says WAIT: what collects, what faulted, what was given up")
 	bench_cell(t, 3, &b, 4096, data);
 	EXPECT_EQ(t->frames, 0);
 	n = bench_note(t);
-	verdict(t, n.index, n.serial, 0);
+	rx_bench_verdict(t, n.index, n.serial, 0);
 	STEP("in WRITE, but the verdict was taken back");
 	engine_step(t->e, 1, 0);
-	verdict(t, n.index, n.serial, FL_ST_KILLED);
+	rx_bench_verdict(t, n.index, n.serial, FL_ST_KILLED);
 	b.attempt = 1;
 	bench_block(t, 3, &b, data);
 	EXPECT_EQ(t->frames, 1);
-	EXPECT_EQ(newest(t, WOP_REFUSED, &b).code, FL_ST_BUSY);
+	EXPECT_EQ(rx_bench_newest(t, WOP_REFUSED, &b).code, FL_ST_BUSY);
 	bench_run(t, 1);
 	EXPECT_EQ(t->frames, 1);
 	STEP("in FAULT: refused with its map, code 0");
 	b.attempt = 2;
 	t->page[41] = PAGE_ABSENT;
-	land(t, &b);
+	rx_bench_land(t, &b);
 	b.attempt = 3;
 	bench_block(t, 3, &b, data);
 	EXPECT_EQ(t->frames, 3);
-	EXPECT_EQ(newest(t, WOP_REFUSED, &b).code, 0);
-	EXPECT_EQ(newest(t, WOP_REFUSED, &b).map, 2);
+	EXPECT_EQ(rx_bench_newest(t, WOP_REFUSED, &b).code, 0);
+	EXPECT_EQ(rx_bench_newest(t, WOP_REFUSED, &b).map, 2);
 }
 
 TEST("a block that was given up while its write is held hears BUSY, then its verdict")
@@ -229,21 +230,21 @@ TEST("a block that was given up while its write is held hears BUSY, then its ver
 
 	t->page[41] = PAGE_ABSENT;
 	t->hold = true;
-	land(t, &b);
+	rx_bench_land(t, &b);
 	b.ctx = 7;
 	bench_block(t, 3, &b, data);
 	n = bench_note(t);
-	verdict(t, n.index, n.serial, 0);
+	rx_bench_verdict(t, n.index, n.serial, 0);
 	bench_run(t, 1);
 	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_WRITE);
 	STEP("its region goes while it waits behind the held one");
-	verdict(t, n.index, n.serial, FL_ST_KILLED);
+	rx_bench_verdict(t, n.index, n.serial, FL_ST_KILLED);
 	for (i = 0; i < 20; i++) {
 		b.attempt++;
 		bench_block(t, 3, &b, data);
 		EXPECT_EQ(t->frames, i + 1);
-		EXPECT_EQ(newest(t, WOP_REFUSED, &b).code, FL_ST_BUSY);
-		EXPECT_EQ(newest(t, WOP_REFUSED, &b).map, 0);
+		EXPECT_EQ(rx_bench_newest(t, WOP_REFUSED, &b).code, FL_ST_BUSY);
+		EXPECT_EQ(rx_bench_newest(t, WOP_REFUSED, &b).map, 0);
 	}
 	STEP("the held one goes on; the next attempt is judged anew");
 	t->page[41] = PAGE_THERE;
@@ -252,8 +253,8 @@ TEST("a block that was given up while its write is held hears BUSY, then its ver
 	expect_landed(t, 0, 1);
 	b.attempt++;
 	bench_block(t, 3, &b, data);
-	judge(t, FL_ST_REMOTE_ACCESS);
-	EXPECT_EQ(newest(t, WOP_NAK, &b).code, FL_ST_REMOTE_ACCESS);
+	rx_bench_judge(t, FL_ST_REMOTE_ACCESS);
+	EXPECT_EQ(rx_bench_newest(t, WOP_NAK, &b).code, FL_ST_REMOTE_ACCESS);
 	EXPECT(!engine_check(t->e));
 }
 
@@ -275,7 +276,7 @@ TEST("the firmware hears of each WRITE that landed, before the next one opens")
 		EXPECT_EQ(n.kind, FL_NOTE_RX_OPEN);
 		EXPECT_EQ(n.index, 0);
 		serial = n.serial;
-		verdict(t, 0, serial, 0);
+		rx_bench_verdict(t, 0, serial, 0);
 		EXPECT_EQ(bench_note(t).kind, 0);
 		bench_run(t, 1);
 	}
@@ -284,7 +285,7 @@ TEST("the firmware hears of each WRITE that landed, before the next one opens")
 	for (b.attempt = 0; b.attempt < 5; b.attempt++)
 		bench_cell(t, 3, &b, 0, data);
 	expect_landed(t, 0, serial);
-	judge(t, FL_ST_WAIT);
+	rx_bench_judge(t, FL_ST_WAIT);
 	EXPECT_EQ(bench_note(t).kind, 0);
 	EXPECT(engine_idle(t->e));
 }
@@ -299,7 +300,7 @@ TEST("each of many contexts has a note of its own when they land together")
 	for (i = 0; i < 8; i++) {
 		b.ctx = (uint8_t)i;
 		bench_block(t, 3, &b, data);
-		judge(t, 0);
+		rx_bench_judge(t, 0);
 	}
 	bench_run(t, 1);
 	EXPECT(t->line[ENGINE_LINE_EVENT]);
@@ -320,12 +321,12 @@ TEST("what did not land, or is a READ's answer, leaves no such note")
 	struct bench *t = bench_new(NULL);
 
 	t->page[41] = PAGE_BROKEN;
-	land(t, &b);
-	newest(t, WOP_NAK, &b);
+	rx_bench_land(t, &b);
+	rx_bench_newest(t, WOP_NAK, &b);
 	t->page[41] = PAGE_ABSENT;
 	b.gen++;
-	land(t, &b);
-	newest(t, WOP_REFUSED, &b);
+	rx_bench_land(t, &b);
+	rx_bench_newest(t, WOP_REFUSED, &b);
 	t->page[41] = PAGE_THERE;
 	bench_go(t, &r);
 	bench_run(t, 0);
@@ -351,7 +352,7 @@ TEST("a block larger than this card's is refused for good, once an attempt")
 	b.len = 4097;
 	bench_block(t, 3, &b, data);
 	EXPECT_EQ(t->frames, 1);
-	EXPECT_EQ(newest(t, WOP_NAK, &b).code, FL_ST_BLOCK_SIZE);
+	EXPECT_EQ(rx_bench_newest(t, WOP_NAK, &b).code, FL_ST_BLOCK_SIZE);
 	EXPECT_EQ(bench_stats(t).bad_packets, 5);
 	STEP("nothing of it is kept, and nobody is asked");
 	EXPECT_EQ(bench_stats(t).cells_received, 0);
@@ -361,7 +362,7 @@ TEST("a block larger than this card's is refused for good, once an attempt")
 	b.opcode = WOP_READ_REQ;
 	b.attempt = 1;
 	bench_cell(t, 3, &b, 0, NULL);
-	EXPECT_EQ(newest(t, WOP_NAK, &b).code, FL_ST_BLOCK_SIZE);
+	EXPECT_EQ(rx_bench_newest(t, WOP_NAK, &b).code, FL_ST_BLOCK_SIZE);
 	STEP("64 KB is possible on some board; more is not, and is dropped");
 	b.len = 65536;
 	bench_cell(t, 3, &b, 0, NULL);
@@ -372,8 +373,8 @@ TEST("a block larger than this card's is refused for good, once an attempt")
 	STEP("the largest block of this card lands");
 	other.gen++;
 	other.len = 4096;
-	land(t, &other);
-	newest(t, WOP_ACK, &other);
+	rx_bench_land(t, &other);
+	rx_bench_newest(t, WOP_ACK, &other);
 }
 
 /* ---- the sender ---- */
@@ -395,7 +396,7 @@ static void peer_says(struct bench *t, unsigned int op, unsigned int attempt,
 	bench_answer(t, 3, &a);
 }
 
-static struct bench *sending(unsigned int op)
+static struct bench *later_sending(unsigned int op)
 {
 	struct bench *t = bench_new(NULL);
 	struct bench_block b = my_write;
@@ -411,7 +412,7 @@ static struct bench *sending(unsigned int op)
 TEST("REFUSED keeps its code in STATUS, and the next REFUSED its own")
 {
 	static const uint8_t codes[] = { FL_ST_WAIT, FL_ST_BUSY, 0 };
-	struct bench *t = sending(FL_OP_WRITE);
+	struct bench *t = later_sending(FL_OP_WRITE);
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
@@ -468,7 +469,7 @@ TEST("WAIT changes no state of a block that flies, and says so to the firmware")
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		t = sending(ops[i]);
+		t = later_sending(ops[i]);
 		STEP("operation %u", ops[i]);
 		peer_says(t, WOP_WAIT, 0, 0);
 		EXPECT_EQ(bench_tx_state(t, 2), FL_TX_FLYING);
@@ -483,7 +484,7 @@ TEST("WAIT changes no state of a block that flies, and says so to the firmware")
 		EXPECT_EQ(bench_stats(t).stale, 2);
 	}
 	STEP("of a block that was refused, and of one that is over: stale");
-	t = sending(FL_OP_WRITE);
+	t = later_sending(FL_OP_WRITE);
 	peer_says(t, WOP_REFUSED, 0, FL_ST_BUSY);
 	peer_says(t, WOP_WAIT, 0, 0);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DSTFAULT);
@@ -500,7 +501,7 @@ TEST("READY ends each kind of refusal, and overtakes each of them")
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		t = sending(FL_OP_WRITE);
+		t = later_sending(FL_OP_WRITE);
 		peer_says(t, WOP_REFUSED, 0, codes[i]);
 		peer_says(t, WOP_READY, 0, 0);
 		EXPECT_EQ(bench_tx_state(t, 2), FL_TX_READY);
@@ -523,7 +524,7 @@ TEST("a READ that is told to come again flies on, and what it asked for lands")
 	b.opcode = WOP_READ_RESP;
 	b.ref = wire_word(2, 1, 0);
 	for (i = 0; i < 2; i++) {
-		t = sending(FL_OP_READ);
+		t = later_sending(FL_OP_READ);
 		bench_act(t, 2, NIC_CTX_CTRL_EXPIRE);
 		bench_run(t, 0);
 		bench_expect_note(t, FL_NOTE_TX_FLYING, 2);
@@ -543,7 +544,7 @@ TEST("a READ that is told to come again flies on, and what it asked for lands")
 		EXPECT_EQ(bench_tx_status(t, 2), FL_ST_OK);
 	}
 	STEP("REFUSED without a code means pages, and a READ has none there");
-	t = sending(FL_OP_READ);
+	t = later_sending(FL_OP_READ);
 	peer_says(t, WOP_REFUSED, 0, 0);
 	EXPECT_EQ(bench_stats(t).stale, 1);
 	EXPECT_EQ(bench_note(t).kind, 0);
@@ -562,7 +563,7 @@ TEST("a block of another size than the peer's ends with BLOCK_SIZE")
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		t = sending(ops[i]);
+		t = later_sending(ops[i]);
 		peer_says(t, WOP_NAK, 0, FL_ST_BLOCK_SIZE);
 		EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
 		EXPECT_EQ(bench_tx_status(t, 2), FL_ST_BLOCK_SIZE);

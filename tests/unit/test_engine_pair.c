@@ -23,24 +23,26 @@ static void check_kept(struct node *n, unsigned int ctx)
 	EXPECT_MEM(bytes_at(n->pair, b->target, area), b->kept, AREA);
 }
 
-static void go(struct node *n, unsigned int ctx, uint8_t op, uint64_t lva,
-	       uint64_t rva, uint32_t len, uint32_t ref)
+static void engine_pair_go(struct node *n, unsigned int ctx, uint8_t op,
+			   uint64_t lva, uint64_t rva, uint32_t len,
+			   uint32_t ref)
 {
 	uint32_t c = NIC_CTX_BASE(ctx);
 
-	set32(n, c + NIC_CTX_DST, (1 - n->number) << NIC_CTX_DST_NODE_SHIFT |
-				  7 << NIC_CTX_DST_QPN_SHIFT);
-	set32(n, c + NIC_CTX_STREAM, BENCH_STREAM);
-	set64(n, c + NIC_CTX_LVA, lva);
-	set64(n, c + NIC_CTX_RVA, rva);
-	set32(n, c + NIC_CTX_LEN, len);
-	set32(n, c + NIC_CTX_REF, ref);
-	set32(n, c + NIC_CTX_CTRL,
-	      NIC_CTX_CTRL_GO | (uint32_t)op << NIC_CTX_CTRL_OP_SHIFT);
+	pair_set32(n, c + NIC_CTX_DST,
+		   (1 - n->number) << NIC_CTX_DST_NODE_SHIFT |
+				       7 << NIC_CTX_DST_QPN_SHIFT);
+	pair_set32(n, c + NIC_CTX_STREAM, BENCH_STREAM);
+	pair_set64(n, c + NIC_CTX_LVA, lva);
+	pair_set64(n, c + NIC_CTX_RVA, rva);
+	pair_set32(n, c + NIC_CTX_LEN, len);
+	pair_set32(n, c + NIC_CTX_REF, ref);
+	pair_set32(n, c + NIC_CTX_CTRL,
+		   NIC_CTX_CTRL_GO | (uint32_t)op << NIC_CTX_CTRL_OP_SHIFT);
 }
 
 /* A new block of this node's own. */
-static void post(struct node *n, unsigned int ctx)
+static void engine_pair_post(struct node *n, unsigned int ctx)
 {
 	struct pair *p = n->pair;
 	struct own_block *b = &n->own[ctx];
@@ -51,14 +53,14 @@ static void post(struct node *n, unsigned int ctx)
 	b->active = true;
 	b->good = false;
 	b->serial = ++p->serial;
-	b->len = 1 + below(p, chance(p, 512) ? 16384 : 300);
-	b->read = chance(p, 400);
+	b->len = 1 + pair_below(p, pair_chance(p, 512) ? 16384 : 300);
+	b->read = pair_chance(p, 400);
 	p->reads += b->read;
 	/* A READ takes what nobody changes. */
 	here = area_va(b->read ? AREA_READ : AREA_SRC, ctx);
 	there = area_va(b->read ? AREA_FIXED : AREA_PEER, ctx);
-	b->lva = here + below(p, AREA - b->len);
-	b->rva = there + below(p, AREA - b->len);
+	b->lva = here + pair_below(p, AREA - b->len);
+	b->rva = there + pair_below(p, AREA - b->len);
 	b->target = b->read ? n->number : 1 - n->number;
 	b->at = b->read ? b->lva : b->rva;
 	if (!b->read)
@@ -66,14 +68,14 @@ static void post(struct node *n, unsigned int ctx)
 			bytes_at(p, n->number, b->lva)[i] =
 				(uint8_t)(b->serial * 31 + i * 7 + (i >> 8));
 	n->posted++;
-	go(n, ctx, b->read ? FL_OP_READ : FL_OP_WRITE, b->lva, b->rva, b->len,
-	   0);
+	engine_pair_go(n, ctx, b->read ? FL_OP_READ : FL_OP_WRITE, b->lva,
+		       b->rva, b->len, 0);
 }
 
 static void own_done(struct node *n, unsigned int ctx)
 {
 	struct own_block *b = &n->own[ctx];
-	uint32_t state = get32(n, NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
+	uint32_t state = pair_get32(n, NIC_CTX_BASE(ctx) + NIC_CTX_STATE);
 	uint64_t area = area_va(b->read ? AREA_READ : AREA_PEER, ctx);
 	uint64_t from = b->read ? b->rva : b->lva;
 	unsigned int source = b->read ? 1 - n->number : n->number;
@@ -90,13 +92,13 @@ static void own_done(struct node *n, unsigned int ctx)
 			   bytes_at(n->pair, source, from), b->len);
 	}
 	memcpy(b->kept, bytes_at(n->pair, b->target, area), AREA);
-	set32(n, NIC_CTX_BASE(ctx) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
+	pair_set32(n, NIC_CTX_BASE(ctx) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
 }
 
 static void tx_done(struct node *n, unsigned int ctx, unsigned int serial)
 {
 	/* Of an earlier generation, which a KILL has ended already. */
-	if ((get32(n, NIC_CTX_BASE(ctx) + NIC_CTX_GEN) & 0xFF) != serial)
+	if ((pair_get32(n, NIC_CTX_BASE(ctx) + NIC_CTX_GEN) & 0xFF) != serial)
 		return;
 	if (ctx < OWN) {
 		own_done(n, ctx);
@@ -104,13 +106,13 @@ static void tx_done(struct node *n, unsigned int ctx, unsigned int serial)
 	}
 	EXPECT(n->job[ctx - OWN].active);
 	n->job[ctx - OWN].active = false;
-	set32(n, NIC_CTX_BASE(ctx) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
+	pair_set32(n, NIC_CTX_BASE(ctx) + NIC_CTX_CTRL, NIC_CTX_CTRL_RELEASE);
 }
 
 /* A READ request: take a job, or say that one is running. */
 static unsigned int read_job(struct node *n, unsigned int rxc)
 {
-	uint32_t r = NIC_RXC_BASE(rxc), word = get32(n, r + NIC_RXC_WORD);
+	uint32_t r = NIC_RXC_BASE(rxc), word = pair_get32(n, r + NIC_RXC_WORD);
 	unsigned int i, free = JOBS;
 
 	for (i = 0; i < JOBS; i++) {
@@ -121,12 +123,13 @@ static unsigned int read_job(struct node *n, unsigned int rxc)
 			return FL_ST_WAIT;
 	}
 	if (free == JOBS)
-		return chance(n->pair, 900) ? FL_ST_WAIT : FL_ST_NO_ROOM;
+		return pair_chance(n->pair, 900) ? FL_ST_WAIT : FL_ST_NO_ROOM;
 	n->job[free] = (struct job){ true, (uint8_t)(1 - n->number),
 				     (uint8_t)(word >> 24),
 				     (uint16_t)(word >> 8) };
-	go(n, OWN + free, FL_OP_READ_RESP, get64(n, r + NIC_RXC_VA), 0,
-	   get32(n, r + NIC_RXC_LEN), word);
+	engine_pair_go(n, OWN + free, FL_OP_READ_RESP,
+		       pair_get64(n, r + NIC_RXC_VA), 0,
+		       pair_get32(n, r + NIC_RXC_LEN), word);
 	return 0;
 }
 
@@ -135,33 +138,33 @@ static void rx_open(struct node *n, unsigned int rxc, unsigned int serial)
 	uint32_t r = NIC_RXC_BASE(rxc);
 	unsigned int code = 0;
 
-	if ((get32(n, r + NIC_RXC_STATE) & NIC_RXC_STATE_STATE_MASK) !=
+	if ((pair_get32(n, r + NIC_RXC_STATE) & NIC_RXC_STATE_STATE_MASK) !=
 	    FL_RX_CHECK)
 		return;
-	if (trouble(n->pair, 8))
+	if (pair_trouble(n->pair, 8))
 		code = FL_ST_REMOTE_ACCESS;
-	else if (chance(n->pair, 100))
-		code = chance(n->pair, 512) ? FL_ST_WAIT : FL_ST_BUSY;
-	else if (get32(n, r + NIC_RXC_OP) == WOP_READ_REQ)
+	else if (pair_chance(n->pair, 100))
+		code = pair_chance(n->pair, 512) ? FL_ST_WAIT : FL_ST_BUSY;
+	else if (pair_get32(n, r + NIC_RXC_OP) == WOP_READ_REQ)
 		code = read_job(n, rxc);
-	if (trouble(n->pair, 4))	/* a wrong serial changes nothing */
-		set32(n, r + NIC_RXC_VERDICT,
-		      (serial + 1) % 256 << NIC_RXC_VERDICT_SERIAL_SHIFT |
-		      FL_ST_REMOTE_ACCESS);
+	if (pair_trouble(n->pair, 4))	/* a wrong serial changes nothing */
+		pair_set32(n, r + NIC_RXC_VERDICT,
+			   (serial + 1) % 256 << NIC_RXC_VERDICT_SERIAL_SHIFT |
+			   FL_ST_REMOTE_ACCESS);
 	code |= serial << NIC_RXC_VERDICT_SERIAL_SHIFT |
 		(uint32_t)BENCH_STREAM << NIC_RXC_VERDICT_STREAM_SHIFT;
-	if (chance(n->pair, 512))
+	if (pair_chance(n->pair, 512))
 		set_later(n, r + NIC_RXC_VERDICT, code);
 	else
-		set32(n, r + NIC_RXC_VERDICT, code);
+		pair_set32(n, r + NIC_RXC_VERDICT, code);
 }
 
-static void firmware(struct node *n)
+static void engine_pair_firmware(struct node *n)
 {
-	uint32_t v = get32(n, NIC_ENG_EVT_POP);
+	uint32_t v = pair_get32(n, NIC_ENG_EVT_POP);
 	unsigned int index = v >> NIC_ENG_EVT_POP_INDEX_SHIFT & 0xFF;
 	unsigned int serial = v >> NIC_ENG_EVT_POP_SERIAL_SHIFT & 0xFF;
-	unsigned int i = below(n->pair, OWN + JOBS);
+	unsigned int i = pair_below(n->pair, OWN + JOBS);
 	uint32_t c = NIC_CTX_BASE(i), state;
 
 	if (v & NIC_ENG_EVT_POP_VALID) {
@@ -173,54 +176,55 @@ static void firmware(struct node *n)
 			     FL_NOTE_RX_LANDED;
 		return;
 	}
-	state = get32(n, c + NIC_CTX_STATE) & NIC_CTX_STATE_STATE_MASK;
+	state = pair_get32(n, c + NIC_CTX_STATE) & NIC_CTX_STATE_STATE_MASK;
 	if ((state == FL_TX_FLYING || state == FL_TX_DSTFAULT) &&
-	    chance(n->pair, n->pair->draining ? 64 : 8))
-		set32(n, c + NIC_CTX_CTRL, NIC_CTX_CTRL_EXPIRE);
-	else if (trouble(n->pair, state == FL_TX_DSTFAULT ||
-				  state == FL_TX_SRCFAULT ? 2 : 16))
-		set32(n, c + NIC_CTX_CTRL, NIC_CTX_CTRL_KILL |
-		      FL_ST_KILLED << NIC_CTX_CTRL_CODE_SHIFT);
+	    pair_chance(n->pair, n->pair->draining ? 64 : 8))
+		pair_set32(n, c + NIC_CTX_CTRL, NIC_CTX_CTRL_EXPIRE);
+	else if (pair_trouble(n->pair, state == FL_TX_DSTFAULT ||
+				       state == FL_TX_SRCFAULT ? 2 : 16))
+		pair_set32(n, c + NIC_CTX_CTRL, NIC_CTX_CTRL_KILL |
+			   FL_ST_KILLED << NIC_CTX_CTRL_CODE_SHIFT);
 	else if (i < OWN && !n->own[i].active && !n->pair->draining)
-		post(n, i);
+		engine_pair_post(n, i);
 }
 
 /* The driver: make the pages present, or not, and answer, some time. */
-static void driver(struct node *n)
+static void engine_pair_driver(struct node *n)
 {
-	uint32_t ref = get32(n, NIC_ENG_FLT_REF), map, code = 0;
+	uint32_t ref = pair_get32(n, NIC_ENG_FLT_REF), map, code = 0;
 	uint64_t first;
 	unsigned int i;
 
 	if (!(ref & NIC_ENG_FLT_REF_VALID))
 		return;
-	first = (get64(n, NIC_ENG_FLT_VA) - BENCH_BASE) / ENGINE_PAGE;
-	map = get32(n, NIC_ENG_FLT_MAP);
+	first = (pair_get64(n, NIC_ENG_FLT_VA) - BENCH_BASE) / ENGINE_PAGE;
+	map = pair_get32(n, NIC_ENG_FLT_MAP);
 	EXPECT(map != 0);
 	for (i = 0; i < 17; i++)
 		if (map >> i & 1)
 			n->page[first + i] = PAGE_THERE;
-	set32(n, NIC_ENG_FLT_POP, fl_errata_pop());
+	pair_set32(n, NIC_ENG_FLT_POP, fl_errata_pop());
 	ref &= NIC_ENG_FLT_REF_INDEX_MASK | NIC_ENG_FLT_REF_SIDE |
 	       NIC_ENG_FLT_REF_SERIAL_MASK;
-	if (trouble(n->pair, 2))
+	if (pair_trouble(n->pair, 2))
 		code = FL_ST_LOCAL_FAULT << NIC_ENG_READY_CODE_SHIFT;
 	ref = (ref & ~(uint32_t)NIC_ENG_READY_CODE_MASK) | code;
 	ref = fl_errata_ready(ref);
 	set_later(n, NIC_ENG_READY, ref);
-	if (trouble(n->pair, 1))
+	if (pair_trouble(n->pair, 1))
 		set_later(n, NIC_ENG_READY, ref);	/* said twice */
 }
 
 /* Deliver one packet: mostly an old one, sometimes any. */
-static void deliver(struct pair *p)
+static void engine_pair_deliver(struct pair *p)
 {
 	unsigned int i;
 	struct wire_frame f;
 
 	if (!p->wires)
 		return;
-	i = trouble(p, 1) || chance(p, 200) ? below(p, p->wires) : 0;
+	i = pair_trouble(p, 1) || pair_chance(p, 200) ?
+		pair_below(p, p->wires) : 0;
 	f = p->wire[i];
 	p->wires--;
 	memmove(&p->wire[i], &p->wire[i + 1],
@@ -228,13 +232,13 @@ static void deliver(struct pair *p)
 	engine_receive(p->node[f.to].e, &f, p->now_ns);
 }
 
-static void channel(struct node *n, unsigned int ch)
+static void engine_pair_channel(struct node *n, unsigned int ch)
 {
-	if (n->held[ch] && chance(n->pair, 300)) {
-		bool terminate = chance(n->pair, 300);
+	if (n->held[ch] && pair_chance(n->pair, 300)) {
+		bool terminate = pair_chance(n->pair, 300);
 
 		n->held[ch] = false;
-		n->page[(get64(n, ch ? NIC_ENG_WR_VA : NIC_ENG_RD_VA) -
+		n->page[(pair_get64(n, ch ? NIC_ENG_WR_VA : NIC_ENG_RD_VA) -
 			 BENCH_BASE) / ENGINE_PAGE] = PAGE_THERE;
 		engine_burst_resume(n->e, ch, terminate);
 	}
@@ -245,33 +249,33 @@ static void channel(struct node *n, unsigned int ch)
 
 static void off_and_on(struct node *n)
 {
-	set32(n, NIC_ENG_CTRL, 0);
-	channel(n, 0);
-	channel(n, 1);
-	set32(n, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
+	pair_set32(n, NIC_ENG_CTRL, 0);
+	engine_pair_channel(n, 0);
+	engine_pair_channel(n, 1);
+	pair_set32(n, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
 }
 
 static void pair_step(struct pair *p)
 {
-	struct node *n = &p->node[below(p, 2)];
+	struct node *n = &p->node[pair_below(p, 2)];
 
 	p->now_ns += 10;
-	switch (below(p, 10)) {
+	switch (pair_below(p, 10)) {
 	case 0 ... 2:
-		channel(n, 0);
+		engine_pair_channel(n, 0);
 		break;
 	case 3 ... 4:
-		channel(n, 1);
+		engine_pair_channel(n, 1);
 		break;
 	case 5 ... 6:
-		deliver(p);
+		engine_pair_deliver(p);
 		break;
 	case 7:
-		firmware(n);
+		engine_pair_firmware(n);
 		break;
 	case 8:
-		driver(n);
-		if (chance(p, p->haste))
+		engine_pair_driver(n);
+		if (pair_chance(p, p->haste))
 			do_later(n);
 		break;
 	case 9:
@@ -279,8 +283,8 @@ static void pair_step(struct pair *p)
 			n->starved = false;
 			engine_wire_room(n->e);
 		}
-		check_kept(n, below(p, OWN));
-		if (trouble(p, 256))
+		check_kept(n, pair_below(p, OWN));
+		if (pair_trouble(p, 256))
 			off_and_on(n);
 		break;
 	}
@@ -339,13 +343,13 @@ static struct pair *pair_new(unsigned int chaos, uint64_t seed)
 		env.ctx = env.wire = n;
 		n->e = bench_engine(&c, &env, &error);
 		EXPECT_EQ(error, 0);
-		set32(n, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
+		pair_set32(n, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
 	}
 	return p;
 }
 
 /* Blocks of a node that are under way: its own and its jobs. */
-static unsigned int busy(const struct node *n)
+static unsigned int engine_pair_busy(const struct node *n)
 {
 	unsigned int i, k = 0;
 
@@ -368,7 +372,8 @@ static void pair_run(struct pair *p, uint64_t blocks)
 	}
 	STEP("nothing goes wrong any more: what is under way must end");
 	p->draining = true;
-	for (steps = 0; busy(a) || busy(b) || p->wires; steps++) {
+	for (steps = 0; engine_pair_busy(a) || engine_pair_busy(b) || p->wires;
+	     steps++) {
 		pair_step(p);
 		EXPECT(steps < 4000000);
 	}
@@ -391,7 +396,7 @@ TEST("on a good wire every block ends well")
 		EXPECT(st.blocks_refused > 50);
 		EXPECT(st.wait_sent > 0);
 		while (!engine_idle(p->node[i].e))
-			firmware(&p->node[i]);
+			engine_pair_firmware(&p->node[i]);
 	}
 	EXPECT_EQ(p->node[0].landed + p->node[1].landed, landed - p->reads);
 	EXPECT_EQ(p->node[0].good + p->node[1].good,
@@ -400,7 +405,7 @@ TEST("on a good wire every block ends well")
 	EXPECT_EQ(p->lost, 0);
 }
 
-static void add(uint64_t *sum, const uint64_t *x, unsigned int n)
+static void engine_pair_add(uint64_t *sum, const uint64_t *x, unsigned int n)
 {
 	while (n--)
 		sum[n] += x[n];
@@ -422,8 +427,8 @@ TEST("blocks end once and rightly over a wire that loses, doubles, reorders")
 		pair_run(p, 5000);
 		for (k = 0; k < 2; k++) {
 			engine_stats(p->node[k].e, &st);
-			add(tx[0], st.tx_arcs[0], 6 * 14);
-			add(rx[0], st.rx_arcs[0], 5 * 11);
+			engine_pair_add(tx[0], st.tx_arcs[0], 6 * 14);
+			engine_pair_add(rx[0], st.rx_arcs[0], 5 * 11);
 			good += p->node[k].good;
 			ended += p->node[k].ended;
 			EXPECT(st.stale > 0);

@@ -27,7 +27,7 @@ TEST("a READ request is handed to the firmware and forgotten")
 	bench_cell(t, 3, &r, 0, NULL);
 	bench_cell(t, 3, &r, 0, NULL);
 	EXPECT_EQ(bench_read(t, NIC_RXC_BASE(0) + NIC_RXC_OP), WOP_READ_REQ);
-	judge(t, 0);
+	rx_bench_judge(t, 0);
 	EXPECT_EQ(bench_note(t).kind, 0);
 	EXPECT_EQ(t->frames, 0);
 	EXPECT(engine_idle(t->e));
@@ -37,16 +37,16 @@ TEST("a READ request is handed to the firmware and forgotten")
 	again = r;
 	again.attempt = 1;
 	bench_cell(t, 3, &again, 0, NULL);
-	judge(t, FL_ST_WAIT);
-	newest(t, WOP_WAIT, &again);
+	rx_bench_judge(t, FL_ST_WAIT);
+	rx_bench_newest(t, WOP_WAIT, &again);
 	again.attempt = 2;
 	bench_cell(t, 3, &again, 0, NULL);
-	judge(t, FL_ST_REMOTE_ACCESS);
-	newest(t, WOP_NAK, &again);
+	rx_bench_judge(t, FL_ST_REMOTE_ACCESS);
+	rx_bench_newest(t, WOP_NAK, &again);
 }
 
 /* A READ by context 2 of 5000 bytes from node 3 into the target. */
-static struct bench *reading(struct wire_block *answer)
+static struct bench *read_begin(struct wire_block *answer)
 {
 	struct bench *t = bench_new(NULL);
 	const struct bench_block r = {
@@ -68,20 +68,20 @@ static struct bench *reading(struct wire_block *answer)
 TEST("a READ's answer goes where the request said, and ends the READ")
 {
 	struct wire_block b;
-	struct bench *t = reading(&b);
+	struct bench *t = read_begin(&b);
 
 	b.va = 0x666000;	/* not believed */
 	bench_block(t, 3, &b, data);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_WRITE);
 	bench_run(t, 1);
 	EXPECT_MEM(TARGET(t), data, 5000);
-	newest(t, WOP_ACK, &b);
+	rx_bench_newest(t, WOP_ACK, &b);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
 	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_OK);
 	bench_expect_note(t, FL_NOTE_TX_DONE, 2);
 	STEP("one cell is enough when it is all");
 	bench_block(t, 3, &b, data);
-	newest(t, WOP_ACK, &b);
+	rx_bench_newest(t, WOP_ACK, &b);
 }
 
 TEST("a READ's answer of one cell is written at once")
@@ -103,7 +103,7 @@ TEST("a READ's answer of one cell is written at once")
 TEST("an answer that no READ vouches for is refused once for each attempt")
 {
 	struct wire_block b, good;
-	struct bench *t = reading(&good);
+	struct bench *t = read_begin(&good);
 	unsigned int i;
 
 	for (i = 0; i < 7; i++) {
@@ -129,12 +129,12 @@ TEST("an answer that no READ vouches for is refused once for each attempt")
 TEST("a READ's answer is taken though the timer has just run out")
 {
 	struct wire_block b;
-	struct bench *t = reading(&b);
+	struct bench *t = read_begin(&b);
 
 	bench_act(t, 2, NIC_CTX_CTRL_EXPIRE);
 	bench_block(t, 3, &b, data);
 	bench_run(t, 1);
-	newest(t, WOP_ACK, &b);
+	rx_bench_newest(t, WOP_ACK, &b);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_READY);
 	bench_run(t, 0);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
@@ -149,7 +149,7 @@ TEST("nothing reaches a READ's buffer after the READ was killed")
 	unsigned int steps, n;
 
 	for (steps = 0; steps < 8; steps++) {
-		t = reading(&b);
+		t = read_begin(&b);
 		STEP("killed after %u steps", steps);
 		if (steps)
 			bench_block(t, 3, &b, data);
@@ -165,7 +165,7 @@ TEST("nothing reaches a READ's buffer after the READ was killed")
 		bench_block(t, 3, &b, data);
 		bench_run(t, 1);
 		EXPECT_MEM(TARGET(t), then, 5000);
-		EXPECT_EQ(newest(t, WOP_NAK, &b).code, FL_ST_STALE);
+		EXPECT_EQ(rx_bench_newest(t, WOP_NAK, &b).code, FL_ST_STALE);
 		if (steps)	/* in WRITE, its last cell again: later */
 			EXPECT_EQ(bench_sent(t, 1, WOP_REFUSED).code,
 				  FL_ST_BUSY);
@@ -178,7 +178,7 @@ TEST("nothing reaches a READ's buffer after the READ was killed")
 TEST("of two answers to one READ the older one gives way, or the newer waits")
 {
 	struct wire_block b, second;
-	struct bench *t = reading(&b);
+	struct bench *t = read_begin(&b);
 
 	second = b;
 	second.ctx = 9;
@@ -192,7 +192,7 @@ TEST("of two answers to one READ the older one gives way, or the newer waits")
 	bench_block(t, 3, &second, data);
 	bench_cell(t, 3, &b, 1024, data);
 	bench_run(t, 1);
-	newest(t, WOP_ACK, &second);
+	rx_bench_newest(t, WOP_ACK, &second);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
 	EXPECT_EQ(bench_stats(t).blocks_landed, 1);
 }
@@ -200,17 +200,17 @@ TEST("of two answers to one READ the older one gives way, or the newer waits")
 TEST("a missing page of a READ's buffer parks the answer and tells the READ")
 {
 	struct wire_block b, again;
-	struct bench *t = reading(&b);
+	struct bench *t = read_begin(&b);
 
 	t->page[40] = PAGE_ABSENT;
 	bench_block(t, 3, &b, data);
 	bench_run(t, 1);
-	EXPECT_EQ(newest(t, WOP_REFUSED, &b).map, 1);
+	EXPECT_EQ(rx_bench_newest(t, WOP_REFUSED, &b).map, 1);
 	bench_expect_note(t, FL_NOTE_TX_WAITING, 2);
 	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_LEFT), 123);
 	t->page[40] = PAGE_THERE;
 	bench_ready(t, 1, 0, bench_pop_fault(t, 1, 0), 0);
-	newest(t, WOP_READY, &b);
+	rx_bench_newest(t, WOP_READY, &b);
 	again = b;
 	again.attempt = 1;
 	bench_block(t, 3, &again, data);
@@ -229,12 +229,13 @@ TEST("a READ whose buffer cannot be had ends with a local fault")
 
 	for (i = 0; i < 2; i++) {
 		STEP("the driver calls it status %u", codes[i]);
-		t = reading(&b);
+		t = read_begin(&b);
 		t->page[40] = PAGE_ABSENT;
 		bench_block(t, 3, &b, data);
 		bench_run(t, 1);
 		bench_ready(t, 1, 0, bench_pop_fault(t, 1, 0), codes[i]);
-		EXPECT_EQ(newest(t, WOP_NAK, &b).code, FL_ST_REMOTE_FAULT);
+		EXPECT_EQ(rx_bench_newest(t, WOP_NAK, &b).code,
+			  FL_ST_REMOTE_FAULT);
 		EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
 		EXPECT_EQ(bench_tx_status(t, 2), FL_ST_LOCAL_FAULT);
 	}
@@ -243,11 +244,11 @@ TEST("a READ whose buffer cannot be had ends with a local fault")
 TEST("a READ whose buffer is broken ends with a bus error")
 {
 	struct wire_block b;
-	struct bench *t = reading(&b);
+	struct bench *t = read_begin(&b);
 
 	t->page[40] = PAGE_BROKEN;
 	bench_block(t, 3, &b, data);
 	bench_run(t, 1);
-	newest(t, WOP_NAK, &b);
+	rx_bench_newest(t, WOP_NAK, &b);
 	EXPECT_EQ(bench_tx_status(t, 2), FL_ST_BUS_ERROR);
 }

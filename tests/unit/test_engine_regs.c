@@ -33,7 +33,7 @@ static uint32_t offset_of(unsigned int i)
 }
 
 /* Bits that no field has; 0 for a register that is one number. */
-static uint64_t reserved(unsigned int i)
+static uint64_t regs_reserved(unsigned int i)
 {
 	uint64_t mask = 0;
 	unsigned int k;
@@ -98,7 +98,7 @@ TEST("a write to a read-only register or a reserved bit is refused")
 		}
 		before = bench_read(t, offset_of(i));
 		for (bit = 1; bit <= 0x80000000u; bit <<= 1) {
-			if (!(reserved(i) & bit))
+			if (!(regs_reserved(i) & bit))
 				continue;
 			EXPECT_EQ(bench_write(t, offset_of(i), bit), -EINVAL);
 			refused++;
@@ -302,7 +302,7 @@ TEST("of each kind a context has one note, the newest, at the end")
 	EXPECT_EQ(bench_note(t).kind, 0);
 }
 
-static uint64_t rnd(uint64_t *x)
+static uint64_t regs_rnd(uint64_t *x)
 {
 	*x ^= *x << 13;
 	*x ^= *x >> 7;
@@ -317,11 +317,11 @@ static void random_frame(uint64_t *x, struct wire_frame *f, unsigned int now)
 					   WOP_NAK, WOP_WAIT };
 	static const uint8_t blocks[] = { WOP_WRITE, WOP_READ_REQ,
 					  WOP_READ_RESP };
-	uint64_t r = rnd(x);
+	uint64_t r = regs_rnd(x);
 	struct wire_answer a = {
 		.opcode = answers[r % 5], .ctx = r >> 8 & 7,
 		.gen = (uint16_t)(1 + (r >> 16 & 63)), .attempt = r >> 24 & 3,
-		.code = (uint8_t)(r >> 32), .map = (uint32_t)rnd(x),
+		.code = (uint8_t)(r >> 32), .map = (uint32_t)regs_rnd(x),
 	};
 	struct wire_block b = {
 		.opcode = blocks[r % 3], .ctx = r >> 8 & 15,
@@ -340,13 +340,13 @@ static void random_frame(uint64_t *x, struct wire_frame *f, unsigned int now)
 		b.offset = b.psn = b.payload_len = 0;
 	if (b.payload_len > 1024)
 		b.payload_len = 1;
-	f->from = (uint8_t)(rnd(x) % 3);
+	f->from = (uint8_t)(regs_rnd(x) % 3);
 	f->to = 1;
 	if (r >> 60 & 1)
 		wire_put_answer(f, &a, false);
 	else
 		wire_put_block(f, &b, false);
-	r = rnd(x);
+	r = regs_rnd(x);
 	if (r % 4 == 0)
 		f->bytes[(r >> 8) % 72] ^= (uint8_t)(r >> 16);
 	if (r % 64 == 1)
@@ -359,7 +359,7 @@ static void random_frame(uint64_t *x, struct wire_frame *f, unsigned int now)
 
 static void random_register(uint64_t *x, struct bench *t)
 {
-	uint64_t r = rnd(x), value = rnd(x), v;
+	uint64_t r = regs_rnd(x), value = regs_rnd(x), v;
 	unsigned int i = (unsigned int)(r % REGS), size = r >> 40 & 1 ? 4 : 8;
 	uint32_t off = (uint32_t)(r >> 8 & 0x1FFFF);
 
@@ -372,7 +372,7 @@ static void random_register(uint64_t *x, struct bench *t)
 		size = regs[i].width / 8;
 		/* Few bits, so that reserved ones are mostly 0. */
 		if (r >> 52 & 1)
-			value &= rnd(x) & rnd(x) & 0x0FFF0FFF;
+			value &= regs_rnd(x) & regs_rnd(x) & 0x0FFF0FFF;
 		if (r >> 53 & 1)
 			value = 1ull << (value & 15) | (value >> 60 & 3);
 		if (regs[i].offset == NIC_CTX_LVA && regs[i].page == IN_CTX)
@@ -395,7 +395,7 @@ static void random_software(uint64_t *x, struct bench *t)
 					FL_ST_KILLED << NIC_CTX_CTRL_CODE_SHIFT };
 	static const uint32_t op[] = { FL_OP_WRITE, FL_OP_READ,
 				       FL_OP_READ_RESP };
-	uint64_t r = rnd(x);
+	uint64_t r = regs_rnd(x);
 	unsigned int i = r >> 8 & 7, a = r >> 12 & 7;
 	uint32_t c = NIC_CTX_BASE(i), ref;
 	struct bench_note n;
@@ -446,7 +446,7 @@ TEST("random frames and register accesses never break the engine")
 	cfg.icrc = false;
 	t = bench_new(&cfg);
 	for (i = 0; i < 400000; i++) {
-		r = rnd(&x);
+		r = regs_rnd(&x);
 		t->frames = 0;
 		t->room = (unsigned int)(r >> 8 & 3);
 		t->page[r >> 16 & 0xFF] = r >> 24 & 1 ? 0 : r >> 28 & 3;

@@ -22,7 +22,7 @@ TEST("a block is judged, collected, written and acknowledged")
 	EXPECT_EQ(bench_read(t, r + NIC_RXC_REF), a_write.ref);
 	EXPECT_EQ(bench_read(t, r + NIC_RXC_FROM), a_write.src);
 	bench_cell(t, 3, &a_write, 1024, data);
-	judge(t, 0);
+	rx_bench_judge(t, 0);
 	EXPECT(!t->line[ENGINE_LINE_EVENT]);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_COLLECT);
 	bench_cell(t, 3, &a_write, 2048, data);
@@ -34,7 +34,7 @@ TEST("a block is judged, collected, written and acknowledged")
 	EXPECT_EQ(t->frames, 0);
 	bench_run(t, 1);
 	EXPECT_MEM(TARGET(t), data, 5000);
-	newest(t, WOP_ACK, &a_write);
+	rx_bench_newest(t, WOP_ACK, &a_write);
 	expect_landed(t, 0, 1);
 	EXPECT(engine_idle(t->e));
 	EXPECT_EQ(bench_stats(t).blocks_landed, 1);
@@ -49,7 +49,7 @@ TEST("cells may come in any order and more than once")
 
 	for (i = 0; i < 7; i++)
 		bench_cell(t, 3, &a_write, order[i], data);
-	judge(t, 0);
+	rx_bench_judge(t, 0);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_WRITE);
 	bench_run(t, 1);
 	EXPECT_MEM(TARGET(t), data, 5000);
@@ -63,7 +63,7 @@ TEST("bytes beside the block stay as they were")
 
 	test_cleanup(free, was);
 	memcpy(was, t->mem, sizeof(t->mem));
-	land(t, &a_write);
+	rx_bench_land(t, &a_write);
 	memcpy(was + (TARGET(t) - t->mem), data, 5000);
 	EXPECT_MEM(t->mem, was, sizeof(t->mem));
 }
@@ -148,7 +148,7 @@ TEST("a cell that tells another story than the first one is dropped")
 		EXPECT_EQ(bench_stats(t).bad_packets, i + 1);
 	}
 	bench_block(t, 3, &a_write, data);
-	judge(t, 0);
+	rx_bench_judge(t, 0);
 	bench_run(t, 1);
 	EXPECT_MEM(TARGET(t), data, 5000);
 }
@@ -156,18 +156,19 @@ TEST("a cell that tells another story than the first one is dropped")
 TEST("a refused block gets one NAK; the rest of the attempt is ignored")
 {
 	struct bench *t = bench_new(NULL);
-	struct wire_block again = attempt(100, 1);
+	struct wire_block again = rx_bench_attempt(100, 1);
 
 	bench_cell(t, 3, &a_write, 0, data);
-	judge(t, FL_ST_REMOTE_ACCESS);
-	EXPECT_EQ(newest(t, WOP_NAK, &a_write).code, FL_ST_REMOTE_ACCESS);
+	rx_bench_judge(t, FL_ST_REMOTE_ACCESS);
+	EXPECT_EQ(rx_bench_newest(t, WOP_NAK, &a_write).code,
+		  FL_ST_REMOTE_ACCESS);
 	bench_block(t, 3, &a_write, data);
 	EXPECT_EQ(t->frames, 1);
 	EXPECT_EQ(bench_stats(t).stale, 0);
 	EXPECT(engine_idle(t->e));
 	STEP("a newer attempt is judged anew");
-	land(t, &again);
-	newest(t, WOP_ACK, &again);
+	rx_bench_land(t, &again);
+	rx_bench_newest(t, WOP_ACK, &again);
 }
 
 TEST("a verdict with another serial number or in another state is nothing")
@@ -177,27 +178,27 @@ TEST("a verdict with another serial number or in another state is nothing")
 
 	bench_block(t, 3, &a_write, data);
 	n = bench_note(t);
-	verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_ACCESS);
+	rx_bench_verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_ACCESS);
 	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_CHECK);
-	verdict(t, n.index, n.serial, 0);
+	rx_bench_verdict(t, n.index, n.serial, 0);
 	EXPECT_EQ(bench_rx_state(t, n.index), FL_RX_WRITE);
-	verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_ACCESS);
+	rx_bench_verdict(t, n.index, n.serial + 1, FL_ST_REMOTE_ACCESS);
 	bench_run(t, 1);
-	newest(t, WOP_ACK, &a_write);
-	verdict(t, n.index, n.serial, FL_ST_REMOTE_ACCESS);
+	rx_bench_newest(t, WOP_ACK, &a_write);
+	rx_bench_verdict(t, n.index, n.serial, FL_ST_REMOTE_ACCESS);
 	EXPECT_EQ(t->frames, 1);
 }
 
 TEST("a missing page is refused with the map, announced, and lands at last")
 {
 	struct bench *t = bench_new(NULL);
-	struct wire_block again = attempt(100, 1);
+	struct wire_block again = rx_bench_attempt(100, 1);
 	unsigned int rxc;
 
 	t->page[41] = PAGE_ABSENT;
-	rxc = land(t, &a_write);
+	rxc = rx_bench_land(t, &a_write);
 	EXPECT_EQ(bench_rx_state(t, rxc), FL_RX_FAULT);
-	EXPECT_EQ(newest(t, WOP_REFUSED, &a_write).map, 2);
+	EXPECT_EQ(rx_bench_newest(t, WOP_REFUSED, &a_write).map, 2);
 	EXPECT(bench_read(t, NIC_ENG_FLT_REF) & NIC_ENG_FLT_REF_WRITE);
 	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_MAP), 2);
 	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_VA), a_write.va & 0xFFFFFFFF);
@@ -210,10 +211,10 @@ TEST("a missing page is refused with the map, announced, and lands at last")
 	t->page[41] = PAGE_THERE;
 	bench_ready(t, 1, rxc, bench_pop_fault(t, 1, rxc), 0);
 	EXPECT_EQ(t->frames, 2);
-	newest(t, WOP_READY, &a_write);
-	land(t, &again);
+	rx_bench_newest(t, WOP_READY, &a_write);
+	rx_bench_land(t, &again);
 	EXPECT_MEM(TARGET(t), data, 5000);
-	newest(t, WOP_ACK, &again);
+	rx_bench_newest(t, WOP_ACK, &again);
 }
 
 TEST("the driver gives up: the sender hears of a remote fault")
@@ -222,12 +223,13 @@ TEST("the driver gives up: the sender hears of a remote fault")
 	unsigned int rxc, serial;
 
 	t->page[40] = PAGE_ABSENT;
-	rxc = land(t, &a_write);
+	rxc = rx_bench_land(t, &a_write);
 	serial = bench_pop_fault(t, 1, rxc);
 	bench_ready(t, 1, rxc, serial + 1, FL_ST_LOCAL_FAULT);
 	EXPECT_EQ(bench_rx_state(t, rxc), FL_RX_FAULT);
 	bench_ready(t, 1, rxc, serial, FL_ST_LOCAL_FAULT);
-	EXPECT_EQ(newest(t, WOP_NAK, &a_write).code, FL_ST_REMOTE_FAULT);
+	EXPECT_EQ(rx_bench_newest(t, WOP_NAK, &a_write).code,
+		  FL_ST_REMOTE_FAULT);
 	bench_block(t, 3, &a_write, data);
 	EXPECT_EQ(t->frames, 2);
 	EXPECT(engine_idle(t->e));
@@ -242,8 +244,9 @@ TEST("a memory error is told to the sender, at begin or end of the burst")
 	for (i = 0; i < 2; i++) {
 		t = bench_new(NULL);
 		t->page[41] = how[i];
-		land(t, &a_write);
-		EXPECT_EQ(newest(t, WOP_NAK, &a_write).code, FL_ST_BUS_ERROR);
+		rx_bench_land(t, &a_write);
+		EXPECT_EQ(rx_bench_newest(t, WOP_NAK, &a_write).code,
+			  FL_ST_BUS_ERROR);
 		EXPECT_EQ(t->open[1], 0);
 		EXPECT(engine_idle(t->e));
 	}
@@ -262,13 +265,13 @@ TEST("without a free context an attempt is put off, and the next one tried")
 	bench_block(t, 3, &a_write, data);
 	EXPECT_EQ(trace_count(t->trace, EV_RX_NO_CONTEXT), 1);
 	EXPECT_EQ(t->frames, 1);
-	EXPECT_EQ(newest(t, WOP_REFUSED, &a_write).code, FL_ST_BUSY);
-	judge(t, FL_ST_REMOTE_ACCESS);
+	EXPECT_EQ(rx_bench_newest(t, WOP_REFUSED, &a_write).code, FL_ST_BUSY);
+	rx_bench_judge(t, FL_ST_REMOTE_ACCESS);
 	STEP("the attempt that was put off is not taken up");
 	bench_cell(t, 3, &a_write, 4096, data);
 	EXPECT_EQ(t->frames, 2);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_FREE);
-	b = attempt(100, 1);
+	b = rx_bench_attempt(100, 1);
 	bench_block(t, 3, &b, data);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_CHECK);
 }
@@ -283,7 +286,7 @@ TEST("a context whose sender fell silent is taken when others need it")
 	for (i = 0; i < 8; i++) {
 		b.ctx = (uint8_t)i;
 		bench_cell(t, 4, &b, 0, data);
-		judge(t, 0);
+		rx_bench_judge(t, 0);
 	}
 	b = a_write;
 	for (i = 0; i < 6 && bench_rx_state(t, 0) == FL_RX_COLLECT; i++) {
@@ -321,7 +324,7 @@ TEST("a sender that repeats what is there already is not silent")
 	for (i = 0; i < 8; i++) {
 		b.ctx = (uint8_t)i;
 		bench_cell(t, 4, &b, 0, data);
-		judge(t, 0);
+		rx_bench_judge(t, 0);
 	}
 	b.ctx = 0;
 	for (i = 0; i < 6; i++) {
@@ -344,13 +347,13 @@ TEST("answers wait for room; a newer one takes the place of an older one")
 
 	t->room = 0;
 	t->page[41] = PAGE_ABSENT;
-	land(t, &a_write);
+	rx_bench_land(t, &a_write);
 	EXPECT(!engine_idle(t->e));
 	bench_ready(t, 1, 0, bench_pop_fault(t, 1, 0), 0);
 	for (i = 0; i < 16; i++) {
 		b.ctx = (uint8_t)i;
 		bench_cell(t, 5, &b, 0, data);
-		judge(t, FL_ST_REMOTE_ACCESS);
+		rx_bench_judge(t, FL_ST_REMOTE_ACCESS);
 	}
 	EXPECT_EQ(t->frames, 0);
 	t->room = 5;
@@ -372,7 +375,7 @@ TEST("a held write stops the channel; terminated, it is a fault")
 
 	t->page[41] = PAGE_ABSENT;
 	t->hold = true;
-	land(t, &a_write);
+	rx_bench_land(t, &a_write);
 	EXPECT_EQ(bench_read(t, NIC_ENG_WR_STATUS),
 		  NIC_ENG_WR_STATUS_BUSY | NIC_ENG_WR_STATUS_STALLED);
 	EXPECT_EQ(bench_read(t, NIC_ENG_WR_VA),
@@ -381,7 +384,7 @@ TEST("a held write stops the channel; terminated, it is a fault")
 	EXPECT_EQ(bench_read(t, NIC_ENG_WR_XFER_LEFT), 9000);
 	b.ctx = 1;
 	b.va = bench_va(80, 0);
-	land(t, &b);
+	rx_bench_land(t, &b);
 	EXPECT_EQ(t->frames, 0);
 	engine_burst_resume(t->e, 1, true);
 	bench_run(t, 1);
@@ -396,11 +399,11 @@ TEST("a held write that is resumed goes on where it was")
 
 	t->page[41] = PAGE_ABSENT;
 	t->hold = true;
-	land(t, &a_write);
+	rx_bench_land(t, &a_write);
 	t->page[41] = PAGE_THERE;
 	engine_burst_resume(t->e, 1, false);
 	bench_run(t, 1);
-	newest(t, WOP_ACK, &a_write);
+	rx_bench_newest(t, WOP_ACK, &a_write);
 	EXPECT_MEM(TARGET(t), data, 5000);
 	EXPECT_EQ(t->begun[1], 3);
 }
@@ -414,7 +417,7 @@ TEST("the head of the fault queue stays until it is popped")
 	t->page[41] = PAGE_ABSENT;
 	for (i = 0; i < 5; i++) {
 		b.gen++;
-		land(t, &b);
+		rx_bench_land(t, &b);
 	}
 	STEP("one context faulted five times: head and newest are kept");
 	EXPECT_EQ(bench_read(t, NIC_ENG_FLT_COUNT), 2);
@@ -428,12 +431,12 @@ TEST("the head of the fault queue stays until it is popped")
 TEST("after a reset what had landed is still known")
 {
 	struct bench *t = bench_new(NULL);
-	struct wire_block b = attempt(101, 0);
+	struct wire_block b = rx_bench_attempt(101, 0);
 
-	land(t, &a_write);
+	rx_bench_land(t, &a_write);
 	b.ctx = 7;
 	bench_block(t, 3, &b, data);
-	judge(t, 0);
+	rx_bench_judge(t, 0);
 	engine_step(t->e, 1, 0);	/* a burst is open */
 	engine_reset(t->e);
 	EXPECT_EQ(t->open[1], 0);
@@ -441,8 +444,8 @@ TEST("after a reset what had landed is still known")
 	bench_set(t, NIC_ENG_CTRL, NIC_ENG_CTRL_ENABLE);
 	memset(TARGET(t), 0xAA, 5000);
 	bench_block(t, 3, &a_write, data);
-	newest(t, WOP_ACK, &a_write);
+	rx_bench_newest(t, WOP_ACK, &a_write);
 	EXPECT_EQ(TARGET(t)[0], 0xAA);
-	land(t, &b);
-	newest(t, WOP_ACK, &b);
+	rx_bench_land(t, &b);
+	rx_bench_newest(t, WOP_ACK, &b);
 }

@@ -11,8 +11,8 @@ static const struct bench_block a_write = {
 };
 
 /* What the peer says about it. */
-static struct wire_answer says(unsigned int op, unsigned int gen,
-			       unsigned int attempt)
+static struct wire_answer tx_says(unsigned int op, unsigned int gen,
+				  unsigned int attempt)
 {
 	return (struct wire_answer){ .opcode = (uint8_t)op, .ctx = 2,
 				     .gen = (uint16_t)gen,
@@ -22,14 +22,14 @@ static struct wire_answer says(unsigned int op, unsigned int gen,
 static void peer_says(struct bench *t, unsigned int op, unsigned int gen,
 		      unsigned int attempt)
 {
-	struct wire_answer a = says(op, gen, attempt);
+	struct wire_answer a = tx_says(op, gen, attempt);
 
 	if (op == WOP_NAK)
 		a.code = FL_ST_REMOTE_ACCESS;
 	bench_answer(t, 3, &a);
 }
 
-static struct bench *flying(const struct bench_block *b)
+static struct bench *tx_flying(const struct bench_block *b)
 {
 	struct bench *t = bench_new(NULL);
 
@@ -42,7 +42,7 @@ static struct bench *flying(const struct bench_block *b)
 
 TEST("a block leaves as cells that carry its bytes and its name")
 {
-	struct bench *t = flying(&a_write);
+	struct bench *t = tx_flying(&a_write);
 	struct wire_block b;
 	unsigned int i;
 
@@ -110,7 +110,7 @@ TEST("a step takes as long as the burst or the wire says")
 
 TEST("ACK of this attempt ends the block well")
 {
-	struct bench *t = flying(&a_write);
+	struct bench *t = tx_flying(&a_write);
 
 	peer_says(t, WOP_ACK, 1, 0);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DONE);
@@ -231,7 +231,7 @@ TEST("a memory error ends the block, at the burst's begin or at its end")
 
 TEST("REFUSED parks the block and READY sends it again with attempt 1")
 {
-	struct bench *t = flying(&a_write);
+	struct bench *t = tx_flying(&a_write);
 
 	peer_says(t, WOP_REFUSED, 1, 0);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_DSTFAULT);
@@ -254,7 +254,7 @@ TEST("REFUSED parks the block and READY sends it again with attempt 1")
 
 TEST("READY that overtakes REFUSED sends the block again")
 {
-	struct bench *t = flying(&a_write);
+	struct bench *t = tx_flying(&a_write);
 
 	peer_says(t, WOP_READY, 1, 0);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_READY);
@@ -265,8 +265,8 @@ TEST("READY that overtakes REFUSED sends the block again")
 
 TEST("answers of another node, generation, context or state are stale")
 {
-	struct bench *t = flying(&a_write);
-	struct wire_answer a = says(WOP_ACK, 1, 0);
+	struct bench *t = tx_flying(&a_write);
+	struct wire_answer a = tx_says(WOP_ACK, 1, 0);
 
 	bench_answer(t, 4, &a);
 	peer_says(t, WOP_ACK, 2, 0);
@@ -287,8 +287,8 @@ TEST("answers of another node, generation, context or state are stale")
 
 TEST("NAK ends the block with its status, and one without status is bad")
 {
-	struct bench *t = flying(&a_write);
-	struct wire_answer a = says(WOP_NAK, 1, 0);
+	struct bench *t = tx_flying(&a_write);
+	struct wire_answer a = tx_says(WOP_NAK, 1, 0);
 
 	bench_answer(t, 3, &a);
 	EXPECT_EQ(bench_stats(t).bad_packets, 1);
@@ -300,7 +300,7 @@ TEST("NAK ends the block with its status, and one without status is bad")
 
 TEST("the timer sends a flying or refused block again, and no other")
 {
-	struct bench *t = flying(&a_write);
+	struct bench *t = tx_flying(&a_write);
 
 	bench_act(t, 2, NIC_CTX_CTRL_EXPIRE);
 	EXPECT_EQ(bench_tx_state(t, 2), FL_TX_READY);
@@ -504,7 +504,7 @@ TEST("READ sends one request without reading memory, and only NAK answers it")
 	struct bench *t;
 
 	r.op = FL_OP_READ;
-	t = flying(&r);
+	t = tx_flying(&r);
 	EXPECT_EQ(t->begun[0], 0);
 	EXPECT_EQ(t->frames, 1);
 	b = bench_sent_block(t, 0, WOP_READ_REQ);
@@ -534,7 +534,7 @@ TEST("the answer of a READ carries the request's word and no key")
 
 	r.op = FL_OP_READ_RESP;
 	r.ref = wire_word(9, 0x1234, 7);
-	t = flying(&r);
+	t = tx_flying(&r);
 	b = bench_sent_block(t, 4, WOP_READ_RESP);
 	EXPECT_EQ(b.ref, r.ref);
 	EXPECT_EQ(b.src, r.src);
@@ -565,7 +565,7 @@ TEST("a turned-off engine rests, but for the end of a burst, and goes on")
 
 TEST("after a reset the generation goes on, so that old answers stay old")
 {
-	struct bench *t = flying(&a_write);
+	struct bench *t = tx_flying(&a_write);
 
 	engine_step(t->e, 0, 0);
 	engine_reset(t->e);
@@ -582,7 +582,7 @@ TEST("after a reset the generation goes on, so that old answers stay old")
 TEST("each event of a block names the one before it as its cause")
 {
 	struct trace_record r[64];
-	struct bench *t = flying(&a_write);
+	struct bench *t = tx_flying(&a_write);
 	uint32_t i, n;
 
 	peer_says(t, WOP_ACK, 1, 0);

@@ -9,13 +9,13 @@ TEST("a block that lacks cells goes when the firmware gives it up")
 
 	bench_cell(t, 3, &a_write, 0, data);
 	n = bench_note(t);
-	verdict(t, n.index, n.serial, 0);
+	rx_bench_verdict(t, n.index, n.serial, 0);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_COLLECT);
 	STEP("another serial changes nothing");
-	verdict(t, n.index, (n.serial + 1) % 256, FL_ST_NO_ANSWER);
+	rx_bench_verdict(t, n.index, (n.serial + 1) % 256, FL_ST_NO_ANSWER);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_COLLECT);
 	STEP("the right one frees the context, and nothing is sent");
-	verdict(t, n.index, n.serial, FL_ST_NO_ANSWER);
+	rx_bench_verdict(t, n.index, n.serial, FL_ST_NO_ANSWER);
 	EXPECT_EQ(bench_rx_state(t, 0), FL_RX_FREE);
 	EXPECT_EQ(t->frames, 0);
 	EXPECT(engine_idle(t->e));
@@ -24,7 +24,7 @@ TEST("a block that lacks cells goes when the firmware gives it up")
 TEST("when a verdict is taken back not a byte more is written")
 {
 	struct bench *t = bench_new(NULL);
-	struct wire_block again = attempt(100, 1);
+	struct wire_block again = rx_bench_attempt(100, 1);
 	struct bench_note n;
 	unsigned int burst;
 
@@ -34,14 +34,14 @@ TEST("when a verdict is taken back not a byte more is written")
 		again.gen++;
 		bench_block(t, 3, &again, data);
 		n = bench_note(t);
-		verdict(t, n.index, n.serial, 0);
+		rx_bench_verdict(t, n.index, n.serial, 0);
 		if (burst > 0)
 			engine_step(t->e, 1, 0);	/* first burst open */
 		if (burst > 1)
 			engine_step(t->e, 1, 0);	/* first one written */
 		if (burst > 2)
 			engine_step(t->e, 1, 0);	/* second one open */
-		verdict(t, n.index, n.serial, FL_ST_KILLED);
+		rx_bench_verdict(t, n.index, n.serial, FL_ST_KILLED);
 		EXPECT_EQ(t->open[1], 0);
 		memset(TARGET(t), 0xEE, 5000);
 		bench_run(t, 1);
@@ -54,6 +54,6 @@ TEST("when a verdict is taken back not a byte more is written")
 	}
 	STEP("the next attempt is judged anew");
 	again.attempt++;
-	land(t, &again);
-	newest(t, WOP_ACK, &again);
+	rx_bench_land(t, &again);
+	rx_bench_newest(t, WOP_ACK, &again);
 }

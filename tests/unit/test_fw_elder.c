@@ -87,7 +87,7 @@ TEST("a block that does not get through alone either lets others go between")
 /* ---- the same for blocks whose own pages leave: those that go out ---- */
 
 /* A page of its source is missing, and comes: a whole round. */
-static void miss(struct rig *r, uint32_t n)
+static void elder_miss(struct rig *r, uint32_t n)
 {
 	rig_fault(r, n);
 	rig_run(r);
@@ -108,7 +108,7 @@ static struct rig *elder_rig(struct rig_world *w)
 	rig_post(r, w, rig_wqe(w, 3 * RIG_BLOCK));
 	EXPECT_EQ(rig_busy(r), 3);
 	for (i = 0; i < 24; i++)
-		miss(r, 0);
+		elder_miss(r, 0);
 	EXPECT_EQ(r->ctx[0].state, FL_TX_READY);
 	return r;
 }
@@ -119,7 +119,7 @@ TEST("a block whose own pages leave each time goes out before others")
 	struct rig *r = elder_rig(&w);
 
 	STEP("another one that misses a page steps aside, a new one is not begun");
-	miss(r, 1);
+	elder_miss(r, 1);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
 	rig_post(r, &w, rig_wqe(&w, 8));
 	EXPECT_EQ(rig_busy(r), 2);
@@ -138,7 +138,7 @@ TEST("others wait for a block of which nothing comes no longer than for a fault"
 	struct rig_world w;
 	struct rig *r = elder_rig(&w);
 
-	miss(r, 1);
+	elder_miss(r, 1);
 	r->now += RIG_FAULT_TIMEOUT - 1;
 	rig_run(r);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
@@ -159,7 +159,7 @@ TEST("a block that was sent stays, since it may have landed")
 	r->now += RIG_TIMEOUT;
 	rig_run(r);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
-	miss(r, 1);
+	elder_miss(r, 1);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
 	rig_drain(r);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
@@ -171,7 +171,7 @@ TEST("a block that is put aside ends with its queue pair, and the elder too")
 	struct rig *r = elder_rig(&w);
 
 	rig_world(r, &v, 2);
-	miss(r, 1);
+	elder_miss(r, 1);
 	EXPECT_EQ(CMD(r, QP_DESTROY, .slot = 1, .object = w.qp), FL_ST_OK);
 	rig_run(r);
 	EXPECT_EQ(rig_busy(r), 0);
@@ -189,7 +189,7 @@ TEST("when the elder fails, what was put aside is flushed, each once")
 	struct rig *r = elder_rig(&w);
 
 	rig_post(r, &w, rig_wqe(&w, 8));
-	miss(r, 1);
+	elder_miss(r, 1);
 	rig_end(r, 0, FL_ST_LOCAL_FAULT);
 	rig_run(r);
 	EXPECT_EQ(rig_busy(r), 0);
@@ -203,10 +203,10 @@ TEST("a block that does not get out alone either lets others go between")
 	struct rig *r = elder_rig(&w);
 	uint32_t i;
 
-	miss(r, 1);
+	elder_miss(r, 1);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
 	for (i = 24; i < 64; i++)
-		miss(r, 0);
+		elder_miss(r, 0);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
 	rig_drain(r);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
@@ -224,7 +224,7 @@ TEST("the elder that is to begin anew does not wait for itself")
 	rig_post(r, &w, rig_wqe(&w, 8));
 	rig_post(r, &w, rig_wqe(&w, 8));
 	for (i = 0; i < 24; i++)
-		miss(r, 1);
+		elder_miss(r, 1);
 	STEP("its turn has not come; then it has");
 	rig_fly(r, 1);
 	rig_run(r);
@@ -253,16 +253,16 @@ TEST("a request behind another one of its queue pair does not become the elder")
 	rig_post(r, &w, rig_wqe(&w, 8));
 	rig_post(r, &w, rig_wqe(&w, 8));
 	for (i = 0; i < 30; i++)
-		miss(r, 1);
-	miss(r, 0);
+		elder_miss(r, 1);
+	elder_miss(r, 0);
 	EXPECT_EQ(r->ctx[0].state, FL_TX_READY);
 	STEP("when it is the first, it may");
 	rig_end(r, 0, FL_ST_OK);
 	rig_run(r);
 	rig_post(r, &w, rig_wqe(&w, 8));
 	EXPECT_EQ(rig_busy(r), 2);
-	miss(r, 1);
-	miss(r, 0);
+	elder_miss(r, 1);
+	elder_miss(r, 0);
 	EXPECT_EQ(r->ctx[0].state, FL_TX_FREE);
 }
 
@@ -283,7 +283,7 @@ static struct rig *reading_rig(struct rig_world *w, struct rig_world *v)
 	return r;
 }
 
-static void waits(struct rig *r, uint32_t times)
+static void elder_waits(struct rig *r, uint32_t times)
 {
 	while (times--) {
 		rig_note_ctx(r, FL_NOTE_TX_WAITING, 0);
@@ -301,19 +301,19 @@ TEST("a READ whose peer says WAIT is not the elder; one that lacks pages here is
 	struct rig_world w, v;
 	struct rig *r = reading_rig(&w, &v);
 
-	waits(r, 30);
-	miss(r, 1);
+	elder_waits(r, 30);
+	elder_miss(r, 1);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
 	STEP("another one's answer waits for a page");
 	r->rxc[5] = answer;
 	r->rxc[5].ref |= 2u << 24;
-	waits(r, 30);
-	miss(r, 1);
+	elder_waits(r, 30);
+	elder_miss(r, 1);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
 	STEP("its own does");
 	r->rxc[6] = answer;
-	waits(r, 24);
-	miss(r, 1);
+	elder_waits(r, 24);
+	elder_miss(r, 1);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
 }
 
@@ -330,9 +330,9 @@ TEST("the answer to an elder's READ on the same board is not put aside for it")
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	EXPECT_EQ(rig_busy(r), 4);
 	r->rxc[6] = answer;
-	waits(r, 24);
-	miss(r, 2);
+	elder_waits(r, 24);
+	elder_miss(r, 2);
 	EXPECT_EQ(r->ctx[2].state, FL_TX_READY);
-	miss(r, 3);
+	elder_miss(r, 3);
 	EXPECT_EQ(r->ctx[3].state, FL_TX_FREE);
 }

@@ -35,12 +35,12 @@ struct sender {
 	struct part part[REQUESTS][BLOCKS_MAX];
 };
 
-static uint32_t roll(struct sender *s, uint32_t n)
+static uint32_t order_random_roll(struct sender *s, uint32_t n)
 {
 	return rig_random(&s->seed) % n;
 }
 
-static bool over(const struct sender *s, uint32_t q)
+static bool order_random_over(const struct sender *s, uint32_t q)
 {
 	uint32_t b;
 
@@ -56,12 +56,12 @@ static void expect_turn(const struct sender *s, uint32_t q)
 	uint32_t i;
 
 	for (i = 0; i < q; i++)
-		EXPECT(over(s, i));
+		EXPECT(order_random_over(s, i));
 }
 
 static uint32_t free_rxc(struct sender *s)
 {
-	uint32_t n = roll(s, RXCS), i;
+	uint32_t n = order_random_roll(s, RXCS), i;
 
 	for (i = 0; i < RXCS; i++, n = (n + 1) % RXCS)
 		if (!(s->busy_rxc >> n & 1))
@@ -79,13 +79,14 @@ static void new_requests(struct sender *s)
 	EXPECT_EQ(CMD(s->r, QP_DESTROY, .slot = 1, .object = s->w.qp), FL_ST_OK);
 	s->w.qp = rig_qp(s->r, &s->w, s->w.sq_pa, 64);
 	for (i = 0; i < REQUESTS; i++) {
-		s->op[i] = roll(s, 3) ? WOP_WRITE : WOP_READ_REQ;
-		s->blocks[i] = 1 + roll(s, BLOCKS_MAX);
+		s->op[i] = order_random_roll(s, 3) ? WOP_WRITE : WOP_READ_REQ;
+		s->blocks[i] = 1 + order_random_roll(s, BLOCKS_MAX);
 	}
 }
 
 /* A context of the sender begins a block, or begins it anew. */
-static void begin(struct sender *s, uint32_t q, struct part *p, uint32_t ctx)
+static void order_random_begin(struct sender *s, uint32_t q, struct part *p,
+			       uint32_t ctx)
 {
 	s->gen[ctx] = (s->gen[ctx] + 1) & 0xFFFF;
 	p->word = ctx << 24 | s->gen[ctx] << 8;
@@ -94,7 +95,7 @@ static void begin(struct sender *s, uint32_t q, struct part *p, uint32_t ctx)
 	p->is = PART_COMING;
 }
 
-static void landed(struct sender *s, struct part *p)
+static void order_random_landed(struct sender *s, struct part *p)
 {
 	p->is = PART_LANDED;
 	s->busy_ctx &= ~(1u << (p->word >> 24));
@@ -102,7 +103,7 @@ static void landed(struct sender *s, struct part *p)
 }
 
 /* Is this context of the firmware's sending what that block asked for? */
-static bool answers(const struct sender *s, uint32_t q, uint32_t b, uint32_t ctx)
+static bool order_random_answers(const struct sender *s, uint32_t q, uint32_t b, uint32_t ctx)
 {
 	const struct part *p = &s->part[q][b];
 
@@ -111,7 +112,7 @@ static bool answers(const struct sender *s, uint32_t q, uint32_t b, uint32_t ctx
 }
 
 /* What has been judged since: verdicts on blocks, READs that began. */
-static void look(struct sender *s)
+static void order_random_look(struct sender *s)
 {
 	struct rig *r = s->r;
 	uint32_t q, b, i;
@@ -135,7 +136,7 @@ static void look(struct sender *s)
 			p->attempt++;
 			if (code == FL_ST_WAIT && s->op[q] == WOP_WRITE &&
 			    q == s->head)
-				begin(s, q, p, p->word >> 24);
+				order_random_begin(s, q, p, p->word >> 24);
 			EXPECT(code == FL_ST_OK || code == FL_ST_WAIT ||
 			       code == FL_ST_BUSY);
 		}
@@ -144,10 +145,10 @@ static void look(struct sender *s)
 			continue;
 		for (q = 0; q < REQUESTS; q++)
 			for (b = 0; b < s->blocks[q]; b++)
-				if (answers(s, q, b, i))
+				if (order_random_answers(s, q, b, i))
 					expect_turn(s, q);
 	}
-	while (s->head < REQUESTS && over(s, s->head))
+	while (s->head < REQUESTS && order_random_over(s, s->head))
 		s->head++;
 }
 
@@ -162,7 +163,7 @@ static bool behind_read(const struct sender *s, uint32_t q)
 }
 
 /* Blocks get contexts in posting order. */
-static void issue(struct sender *s)
+static void order_random_issue(struct sender *s)
 {
 	uint32_t q = 0, b, n = s->issue, c;
 
@@ -177,27 +178,28 @@ static void issue(struct sender *s)
 		return;
 	s->busy_ctx |= 1u << c;
 	s->issue++;
-	begin(s, q, &s->part[q][b], c);
+	order_random_begin(s, q, &s->part[q][b], c);
 }
 
 /* Some block of the window goes out, or comes again. */
-static void send(struct sender *s)
+static void order_random_send(struct sender *s)
 {
-	uint32_t q = s->head + roll(s, IN_FLIGHT), b, n = free_rxc(s);
+	uint32_t q = s->head +
+		order_random_roll(s, IN_FLIGHT), b, n = free_rxc(s);
 	struct rig_rxc x;
 	struct part *p;
 
-	issue(s);
+	order_random_issue(s);
 	if (q >= REQUESTS || n == RXCS)
 		return;
-	b = roll(s, s->blocks[q]);
+	b = order_random_roll(s, s->blocks[q]);
 	p = &s->part[q][b];
 	if (p->is != PART_COMING)
 		return;
 	/* A READ that is now the oldest says so, sooner or later. */
 	if (s->op[q] == WOP_READ_REQ && q == s->head && p->behind &&
-	    !roll(s, 4))
-		begin(s, q, p, p->word >> 24);
+	    !order_random_roll(s, 4))
+		order_random_begin(s, q, p, p->word >> 24);
 	x = order_block(&s->w, s->op[q], (struct order_part){
 		.number = (0xFFFFF0 + q) & 0xFFFFFF, .behind = p->behind,
 		.block = b + 1, .of = s->blocks[q] });
@@ -210,28 +212,29 @@ static void send(struct sender *s)
 }
 
 /* Something that was accepted lands, or a READ's answer arrives. */
-static void land(struct sender *s)
+static void order_random_land(struct sender *s)
 {
-	uint32_t q = s->head + roll(s, IN_FLIGHT), b, i;
+	uint32_t q = s->head + order_random_roll(s, IN_FLIGHT), b, i;
 	struct rig *r = s->r;
 
 	if (q >= REQUESTS)
 		return;
-	b = roll(s, s->blocks[q]);
+	b = order_random_roll(s, s->blocks[q]);
 	if (s->op[q] == WOP_WRITE && s->part[q][b].is == PART_ACCEPTED) {
-		landed(s, &s->part[q][b]);
+		order_random_landed(s, &s->part[q][b]);
 		order_land(r, s->part[q][b].rxc);
 		return;
 	}
-	i = roll(s, r->contexts);
+	i = order_random_roll(s, r->contexts);
 	if (r->ctx[i].state != FL_TX_READY)
 		return;
 	for (q = s->head; q < REQUESTS; q++)
 		for (b = 0; b < s->blocks[q]; b++)
-			if (answers(s, q, b, i)) {
-				landed(s, &s->part[q][b]);
+			if (order_random_answers(s, q, b, i)) {
+				order_random_landed(s, &s->part[q][b]);
 				/* The answer's own end may be lost for good. */
-				rig_end(r, i, roll(s, 4) ? FL_ST_OK :
+				rig_end(r, i,
+					order_random_roll(s, 4) ? FL_ST_OK :
 					FL_ST_NO_ANSWER);
 				rig_run(r);
 				return;
@@ -241,22 +244,26 @@ static void land(struct sender *s)
 }
 
 /* Any words at all, from whoever is connected to another queue pair. */
-static void hostile(struct sender *s, const struct rig_world *other)
+static void order_random_hostile(struct sender *s,
+				 const struct rig_world *other)
 {
-	struct rig_rxc x = order_block(other, WOP_WRITE + roll(s, 2),
+	struct rig_rxc x = order_block(other,
+				       WOP_WRITE + order_random_roll(s, 2),
 				       (struct order_part){ .number = 0 });
 	uint32_t n = free_rxc(s);
 
 	if (n == RXCS)
 		return;
-	x.ref = roll(s, 2) ? rig_random(&s->seed) : roll(s, 4) << 8;
-	if (roll(s, 2))
+	x.ref = order_random_roll(s, 2) ? rig_random(&s->seed) :
+		order_random_roll(s, 4) << 8;
+	if (order_random_roll(s, 2))
 		x.from = rig_random(&s->seed);
-	if (!roll(s, 8))
-		x.src = RIG_NODE | s->w.qp << 8 | roll(s, 2) << 24;
+	if (!order_random_roll(s, 8))
+		x.src = RIG_NODE | s->w.qp << 8 | order_random_roll(s, 2) << 24;
 	/* Its node is another one, or it would be our sender's context. */
 	x.from ^= x.src >> 8 == s->w.qp;
-	x.word = roll(s, 16) << 24 | roll(s, 65536) << 8 | roll(s, 2);
+	x.word = order_random_roll(s, 16) << 24 | order_random_roll(s, 65536) <<
+		8 | order_random_roll(s, 2);
 	x.src = (x.src & ~0xFFu) | (x.src >> 8 == other->qp ? 5 : RIG_NODE);
 	rig_offer(s->r, n, &x);
 }
@@ -279,18 +286,18 @@ TEST("no block is carried out before all earlier requests, whatever others send"
 		STEP("round %u", round);
 		new_requests(&s);
 		for (i = 0; s.head < REQUESTS && i < 200000; i++) {
-			uint32_t what = roll(&s, 16);
+			uint32_t what = order_random_roll(&s, 16);
 
 			if (what < 7)
-				send(&s);
+				order_random_send(&s);
 			else if (what < 13)
-				land(&s);
+				order_random_land(&s);
 			else if (what < 14)
-				hostile(&s, &other);
+				order_random_hostile(&s, &other);
 			else
-				r->now += roll(&s, 100);
+				r->now += order_random_roll(&s, 100);
 			rig_run(r);
-			look(&s);
+			order_random_look(&s);
 		}
 		EXPECT_EQ(s.head, REQUESTS);
 	}

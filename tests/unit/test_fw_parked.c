@@ -12,20 +12,20 @@
 } while (0)
 
 /* Contexts in the order of their GO. */
-static uint32_t nth(const struct rig *r, uint32_t n)
+static uint32_t parked_nth(const struct rig *r, uint32_t n)
 {
 	EXPECT_LE(r->started, n + 16);
 	EXPECT_LE(n + 1, r->started);
 	return r->order[n % 16];
 }
 
-static void finish(struct rig *r, uint32_t n, uint32_t status)
+static void parked_finish(struct rig *r, uint32_t n, uint32_t status)
 {
 	rig_end(r, n, status);
 	rig_run(r);
 }
 
-static void pass(struct rig *r, uint64_t ns)
+static void parked_pass(struct rig *r, uint64_t ns)
 {
 	r->now += ns;
 	rig_run(r);
@@ -42,14 +42,14 @@ TEST("a block says its request, what is before it, and who sends it")
 		order_post(r, &w, FL_OP_WRITE, 2 * RIG_BLOCK, 0);
 	EXPECT_EQ(r->started, 6);
 	for (i = 0; i < 6; i++) {
-		EXPECT_EQ(r->ctx[nth(r, i)].ref, (i / 2) << 8 | i / 2);
-		EXPECT_EQ(r->ctx[nth(r, i)].src, w.qp);
+		EXPECT_EQ(r->ctx[parked_nth(r, i)].ref, (i / 2) << 8 | i / 2);
+		EXPECT_EQ(r->ctx[parked_nth(r, i)].src, w.qp);
 	}
 	STEP("the first is over: those that are sent now say so");
-	finish(r, nth(r, 0), FL_ST_OK);
-	finish(r, nth(r, 1), FL_ST_OK);
+	parked_finish(r, parked_nth(r, 0), FL_ST_OK);
+	parked_finish(r, parked_nth(r, 1), FL_ST_OK);
 	order_post(r, &w, FL_OP_READ, 8, 0);
-	EXPECT_EQ(r->ctx[nth(r, 6)].ref, 3 << 8 | 2);
+	EXPECT_EQ(r->ctx[parked_nth(r, 6)].ref, 3 << 8 | 2);
 	STEP("and a queue pair of the same place has another number");
 	rig_drain(r);
 	old = w.qp;
@@ -60,8 +60,8 @@ TEST("a block says its request, what is before it, and who sends it")
 	}
 	w.tail = 0;
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
-	EXPECT_EQ(r->ctx[nth(r, 7)].ref, 0);
-	EXPECT_EQ(r->ctx[nth(r, 7)].src, w.qp);
+	EXPECT_EQ(r->ctx[parked_nth(r, 7)].ref, 0);
+	EXPECT_EQ(r->ctx[parked_nth(r, 7)].src, w.qp);
 	EXPECT_EQ(w.qp, old + 256);
 }
 
@@ -73,15 +73,15 @@ TEST("a peer without room is asked again, later each time, and no try is counted
 
 	rig_world(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
-	n = nth(r, 0);
+	n = parked_nth(r, 0);
 	for (i = 0; i < 40; i++) {
 		uint64_t wait = RIG_BUSY << (i < 5 ? i : 5);
 
 		order_put_off(r, n, FL_ST_BUSY);
 		EXPECT_LE(r->alarm, r->now + wait);
-		pass(r, wait - 1);
+		parked_pass(r, wait - 1);
 		EXPECT_EQ(r->ctx[n].state, FL_TX_DSTFAULT);
-		pass(r, 1);
+		parked_pass(r, 1);
 		EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
 		EXPECT_EQ(r->ctx[n].attempt, i + 1);
 	}
@@ -92,16 +92,16 @@ TEST("a peer without room is asked again, later each time, and no try is counted
 	r->ctx[n].status = 0;
 	rig_refuse(r, n);
 	rig_run(r);
-	pass(r, RIG_FAULT_TIMEOUT - 1);
+	parked_pass(r, RIG_FAULT_TIMEOUT - 1);
 	EXPECT_EQ(r->ctx[n].state, FL_TX_DSTFAULT);
-	pass(r, 1);
+	parked_pass(r, 1);
 	order_put_off(r, n, FL_ST_BUSY);
-	pass(r, RIG_BUSY);
+	parked_pass(r, RIG_BUSY);
 	STEP("silence counts as ever");
 	for (i = 0; i < 4; i++) {
 		EXPECT_EQ(rig_busy(r), 1);
 		FLY(r, n);
-		pass(r, RIG_TIMEOUT);
+		parked_pass(r, RIG_TIMEOUT);
 	}
 	rig_expect_cqe(r, &w, 0, FL_ST_NO_ANSWER);
 }
@@ -113,14 +113,14 @@ TEST("a READ that the peer has no room for stays open for its answer")
 
 	rig_world(r, &w, 1);
 	order_post(r, &w, FL_OP_READ, 8, 0);
-	order_put_off(r, nth(r, 0), FL_ST_BUSY);
-	EXPECT_EQ(r->ctx[nth(r, 0)].state, FL_TX_FLYING);
+	order_put_off(r, parked_nth(r, 0), FL_ST_BUSY);
+	EXPECT_EQ(r->ctx[parked_nth(r, 0)].state, FL_TX_FLYING);
 	EXPECT_EQ(r->alarm, r->now + RIG_BUSY);
-	pass(r, RIG_BUSY);
-	EXPECT_EQ(r->ctx[nth(r, 0)].state, FL_TX_READY);
-	EXPECT_EQ(r->ctx[nth(r, 0)].attempt, 1);
-	order_put_off(r, nth(r, 0), FL_ST_BUSY);
-	finish(r, nth(r, 0), FL_ST_OK);
+	parked_pass(r, RIG_BUSY);
+	EXPECT_EQ(r->ctx[parked_nth(r, 0)].state, FL_TX_READY);
+	EXPECT_EQ(r->ctx[parked_nth(r, 0)].attempt, 1);
+	order_put_off(r, parked_nth(r, 0), FL_ST_BUSY);
+	parked_finish(r, parked_nth(r, 0), FL_ST_OK);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
 	EXPECT_EQ(r->alarm, FW_NEVER);
 }
@@ -135,21 +135,21 @@ TEST("a block whose turn has not come goes out anew when its request is the olde
 	rig_world(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
-	n = nth(r, 1);
+	n = parked_nth(r, 1);
 	gen = r->ctx[n].gen;
-	FLY(r, nth(r, 0));
+	FLY(r, parked_nth(r, 0));
 	order_put_off(r, n, FL_ST_WAIT);
 	EXPECT_EQ(r->ctx[n].state, FL_TX_DSTFAULT);
-	pass(r, RIG_TIMEOUT - 1);
+	parked_pass(r, RIG_TIMEOUT - 1);
 	EXPECT_EQ(r->ctx[n].state, FL_TX_DSTFAULT);
-	finish(r, nth(r, 0), FL_ST_OK);
+	parked_finish(r, parked_nth(r, 0), FL_ST_OK);
 	EXPECT_EQ(r->started, 3);
-	EXPECT_EQ(nth(r, 2), n);
+	EXPECT_EQ(parked_nth(r, 2), n);
 	EXPECT_EQ(r->ctx[n].ref, 1 << 8);
 	EXPECT_EQ(r->ctx[n].gen, gen + 1);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
 	EXPECT(!rig_poll(r, &w, &e));
-	finish(r, n, FL_ST_OK);
+	parked_finish(r, n, FL_ST_OK);
 	rig_expect_cqe(r, &w, 1, FL_ST_OK);
 	EXPECT(!rig_poll(r, &w, &e));
 	EXPECT(fw_idle(r->fw));
@@ -163,13 +163,13 @@ TEST("what is of the oldest request already goes out anew at once")
 	rig_world(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
-	FLY(r, nth(r, 1));
-	finish(r, nth(r, 0), FL_ST_OK);
-	order_put_off(r, nth(r, 1), FL_ST_WAIT);
+	FLY(r, parked_nth(r, 1));
+	parked_finish(r, parked_nth(r, 0), FL_ST_OK);
+	order_put_off(r, parked_nth(r, 1), FL_ST_WAIT);
 	EXPECT_EQ(r->started, 3);
-	EXPECT_EQ(r->ctx[nth(r, 2)].ref, 1 << 8);
+	EXPECT_EQ(r->ctx[parked_nth(r, 2)].ref, 1 << 8);
 	STEP("who says it then keeps another order than ours: as if it were busy");
-	order_put_off(r, nth(r, 2), FL_ST_WAIT);
+	order_put_off(r, parked_nth(r, 2), FL_ST_WAIT);
 	EXPECT_EQ(r->started, 3);
 	EXPECT_EQ(r->alarm, r->now + RIG_BUSY);
 }
@@ -184,10 +184,10 @@ TEST("a block that is parked asks by itself after a long time")
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	for (i = 0; i < 20; i++) {
-		order_put_off(r, nth(r, 1), FL_ST_WAIT);
-		pass(r, RIG_FAULT_TIMEOUT);
-		EXPECT_EQ(r->ctx[nth(r, 1)].state, FL_TX_READY);
-		EXPECT_EQ(r->ctx[nth(r, 1)].attempt, i + 1);
+		order_put_off(r, parked_nth(r, 1), FL_ST_WAIT);
+		parked_pass(r, RIG_FAULT_TIMEOUT);
+		EXPECT_EQ(r->ctx[parked_nth(r, 1)].state, FL_TX_READY);
+		EXPECT_EQ(r->ctx[parked_nth(r, 1)].attempt, i + 1);
 	}
 	EXPECT_EQ(r->traced[EV_FW_TIMEOUT], 0);
 	rig_drain(r);
@@ -207,16 +207,16 @@ static void park_two(struct rig *r, struct rig_world *w, bool started)
 	rig_world(r, w, 1);
 	for (i = 0; i < 3; i++)
 		order_post(r, w, FL_OP_WRITE, 8, 0);
-	FLY(r, nth(r, 0));
-	order_put_off(r, nth(r, 1), FL_ST_WAIT);
-	order_put_off(r, nth(r, 2), FL_ST_WAIT);
+	FLY(r, parked_nth(r, 0));
+	order_put_off(r, parked_nth(r, 1), FL_ST_WAIT);
+	order_put_off(r, parked_nth(r, 2), FL_ST_WAIT);
 	if (!started)
 		return;
-	rig_end(r, nth(r, 0), FL_ST_OK);
+	rig_end(r, parked_nth(r, 0), FL_ST_OK);
 	do
 		fw_step(r->fw, r->now, r->costs);
-	while (r->ctx[nth(r, 1)].state == FL_TX_DSTFAULT);
-	EXPECT_EQ(r->ctx[nth(r, 1)].state, FL_TX_DONE);
+	while (r->ctx[parked_nth(r, 1)].state == FL_TX_DSTFAULT);
+	EXPECT_EQ(r->ctx[parked_nth(r, 1)].state, FL_TX_DONE);
 	EXPECT_EQ(r->started, 3);
 }
 
@@ -227,7 +227,7 @@ TEST("an earlier request that fails ends those that are parked, each once")
 	struct fl_cqe e;
 
 	park_two(r, &w, false);
-	finish(r, nth(r, 0), FL_ST_REMOTE_ACCESS);
+	parked_finish(r, parked_nth(r, 0), FL_ST_REMOTE_ACCESS);
 	rig_expect_cqe(r, &w, 0, FL_ST_REMOTE_ACCESS);
 	rig_expect_cqe(r, &w, 1, FL_ST_FLUSHED);
 	rig_expect_cqe(r, &w, 2, FL_ST_FLUSHED);
@@ -238,7 +238,7 @@ TEST("an earlier request that fails ends those that are parked, each once")
 }
 
 /* What may meet a block that is killed to be started anew. */
-static uint32_t meet(struct rig *r, struct rig_world *w, uint32_t what)
+static uint32_t parked_meet(struct rig *r, struct rig_world *w, uint32_t what)
 {
 	switch (what) {
 	case 0:		/* the sender has lost count */
@@ -272,7 +272,7 @@ TEST("a block on its way to be started anew ends once, whatever meets it")
 	for (what = 0; what < 10; what++) {
 		STEP("%u", what);
 		park_two(r, &w, what < 5);
-		status = meet(r, &w, what % 5);
+		status = parked_meet(r, &w, what % 5);
 		rig_drain(r);
 		for (i = 0; i < 3 && status < 0x100; i++)
 			rig_expect_cqe(r, &w, (uint16_t)i,
@@ -290,8 +290,8 @@ TEST("a block that ended as it was to be started anew is not started")
 	struct rig_world w;
 
 	park_two(r, &w, false);
-	rig_end(r, nth(r, 1), FL_ST_REMOTE_FAULT);	/* not read yet */
-	rig_end(r, nth(r, 0), FL_ST_OK);
+	rig_end(r, parked_nth(r, 1), FL_ST_REMOTE_FAULT);	/* not read yet */
+	rig_end(r, parked_nth(r, 0), FL_ST_OK);
 	rig_run(r);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
 	rig_expect_cqe(r, &w, 1, FL_ST_REMOTE_FAULT);
@@ -308,10 +308,10 @@ TEST("a request that failed as a block of it was to be started anew is over")
 	rig_world(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_WRITE, 2 * RIG_BLOCK, 0);
-	FLY(r, nth(r, 2));
-	order_put_off(r, nth(r, 1), FL_ST_WAIT);
-	rig_end(r, nth(r, 0), FL_ST_OK);
-	rig_end(r, nth(r, 2), FL_ST_BUS_ERROR);
+	FLY(r, parked_nth(r, 2));
+	order_put_off(r, parked_nth(r, 1), FL_ST_WAIT);
+	rig_end(r, parked_nth(r, 0), FL_ST_OK);
+	rig_end(r, parked_nth(r, 2), FL_ST_BUS_ERROR);
 	rig_run(r);
 	EXPECT_EQ(r->started, 3);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
@@ -328,12 +328,12 @@ TEST("a peer that says that it is at it gets the long timer, for a WRITE as well
 	rig_world(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	for (i = 0; i < 20; i++) {
-		FLY(r, nth(r, 0));
-		rig_note_ctx(r, FL_NOTE_TX_WAITING, nth(r, 0));
+		FLY(r, parked_nth(r, 0));
+		rig_note_ctx(r, FL_NOTE_TX_WAITING, parked_nth(r, 0));
 		rig_run(r);
-		pass(r, RIG_FAULT_TIMEOUT - 1);
-		EXPECT_EQ(r->ctx[nth(r, 0)].state, FL_TX_FLYING);
-		pass(r, 1);
+		parked_pass(r, RIG_FAULT_TIMEOUT - 1);
+		EXPECT_EQ(r->ctx[parked_nth(r, 0)].state, FL_TX_FLYING);
+		parked_pass(r, 1);
 		EXPECT_EQ(rig_busy(r), 1);
 	}
 	rig_drain(r);
@@ -352,13 +352,13 @@ TEST("a WRITE behind a READ waits for its end; a READ waits for none")
 	order_post(r, &w, FL_OP_WRITE, LONG, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	EXPECT_EQ(r->started, 4);
-	finish(r, nth(r, 1), FL_ST_OK);
-	finish(r, nth(r, 3), FL_ST_OK);
+	parked_finish(r, parked_nth(r, 1), FL_ST_OK);
+	parked_finish(r, parked_nth(r, 3), FL_ST_OK);
 	EXPECT_EQ(r->started, 4);
-	finish(r, nth(r, 2), FL_ST_OK);
+	parked_finish(r, parked_nth(r, 2), FL_ST_OK);
 	STEP("the first WRITE is not waited for");
 	EXPECT_EQ(r->started, 8);
-	EXPECT_EQ(r->ctx[nth(r, 4)].ref, 3 << 8 | 3);
+	EXPECT_EQ(r->ctx[parked_nth(r, 4)].ref, 3 << 8 | 3);
 	rig_drain(r);
 	EXPECT(fw_idle(r->fw));
 }
@@ -372,7 +372,7 @@ TEST("a READ that fails leaves no WRITE waiting for it")
 	rig_world(r, &w, 1);
 	order_post(r, &w, FL_OP_READ, 100 * RIG_BLOCK, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
-	finish(r, nth(r, 1), FL_ST_REMOTE_FAULT);
+	parked_finish(r, parked_nth(r, 1), FL_ST_REMOTE_FAULT);
 	for (i = 0; i < 2; i++)
 		rig_expect_cqe(r, &w, (uint16_t)i,
 			       i ? FL_ST_FLUSHED : FL_ST_REMOTE_FAULT);
@@ -393,11 +393,11 @@ TEST("a fence waits for everything before it")
 		order_post(r, &w, op, LONG, FL_WQE_FENCE);
 		order_post(r, &w, FL_OP_READ, 8, 0);
 		EXPECT_EQ(r->started, 4);
-		finish(r, nth(r, 1), FL_ST_OK);
-		finish(r, nth(r, 2), FL_ST_OK);
-		finish(r, nth(r, 3), FL_ST_OK);
+		parked_finish(r, parked_nth(r, 1), FL_ST_OK);
+		parked_finish(r, parked_nth(r, 2), FL_ST_OK);
+		parked_finish(r, parked_nth(r, 3), FL_ST_OK);
 		EXPECT_EQ(r->started, 4);
-		finish(r, nth(r, 0), FL_ST_OK);
+		parked_finish(r, parked_nth(r, 0), FL_ST_OK);
 		EXPECT_EQ(r->started, 8);
 		rig_drain(r);
 		EXPECT(fw_idle(r->fw));
@@ -421,7 +421,7 @@ TEST("a relaxed queue pair waits for nothing but a fence, and says so")
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, FL_WQE_FENCE);
 	EXPECT_EQ(r->started, 2);
-	EXPECT(r->ctx[nth(r, 1)].src & NIC_CTX_SRC_RELAXED);
+	EXPECT(r->ctx[parked_nth(r, 1)].src & NIC_CTX_SRC_RELAXED);
 	rig_drain(r);
 	EXPECT_EQ(r->started, 3);
 	EXPECT(fw_idle(r->fw));
@@ -436,22 +436,22 @@ TEST("a READ that has become the oldest tells so when its peer only waits")
 	rig_world(r, &w, 1);
 	order_post(r, &w, FL_OP_READ, 8, 0);
 	order_post(r, &w, FL_OP_READ, 8, 0);
-	n = nth(r, 1);
+	n = parked_nth(r, 1);
 	FLY(r, n);
 	STEP("it is not the oldest yet: it asks again as it is");
-	pass(r, RIG_TIMEOUT);
+	parked_pass(r, RIG_TIMEOUT);
 	EXPECT_EQ(r->ctx[n].attempt, 1);
 	FLY(r, n);
-	finish(r, nth(r, 0), FL_ST_OK);
+	parked_finish(r, parked_nth(r, 0), FL_ST_OK);
 	rig_note_ctx(r, FL_NOTE_TX_WAITING, n);
 	rig_run(r);
-	pass(r, RIG_FAULT_TIMEOUT);
+	parked_pass(r, RIG_FAULT_TIMEOUT);
 	EXPECT_EQ(r->started, 3);
-	EXPECT_EQ(nth(r, 2), n);
+	EXPECT_EQ(parked_nth(r, 2), n);
 	EXPECT_EQ(r->ctx[n].ref, 1 << 8);
 	STEP("once is enough");
 	FLY(r, n);
-	pass(r, RIG_TIMEOUT);
+	parked_pass(r, RIG_TIMEOUT);
 	EXPECT_EQ(r->started, 3);
 	EXPECT_EQ(r->ctx[n].attempt, 1);
 	rig_drain(r);

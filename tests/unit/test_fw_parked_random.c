@@ -33,7 +33,7 @@ struct play {
 	struct pair pair[QPS];
 };
 
-static uint32_t roll(struct play *p, uint32_t n)
+static uint32_t parked_random_roll(struct play *p, uint32_t n)
 {
 	return rig_random(&p->seed) % n;
 }
@@ -55,7 +55,7 @@ static struct posted *posted_find(struct play *p, uint32_t xfer,
 }
 
 /* Had it ended when the block went out? All of it was seen to arrive. */
-static bool ended(const struct posted *q)
+static bool parked_random_ended(const struct posted *q)
 {
 	return q->good == q->blocks;
 }
@@ -75,7 +75,7 @@ static void judge_go(void *arg, uint32_t n)
 	oldest = k - (c->ref & 0xFF);
 	EXPECT_LE(pair->done, oldest);
 	for (i = 0; i < oldest; i++)
-		EXPECT(ended(&pair->q[i]));
+		EXPECT(parked_random_ended(&pair->q[i]));
 	EXPECT_EQ(c->src, pair->w.qp | (pair->relaxed ? NIC_CTX_SRC_RELAXED : 0));
 	if (q->sent >= q->blocks)
 		p->again++;
@@ -87,7 +87,7 @@ static void judge_go(void *arg, uint32_t n)
 		if (q->flags & FL_WQE_FENCE ||
 		    (!pair->relaxed && q->op == FL_OP_WRITE &&
 		     pair->q[i].op == FL_OP_READ))
-			EXPECT(ended(&pair->q[i]));
+			EXPECT(parked_random_ended(&pair->q[i]));
 }
 
 static void take_completions(struct play *p, struct pair *pair)
@@ -99,7 +99,7 @@ static void take_completions(struct play *p, struct pair *pair)
 
 		EXPECT_LE(pair->done + 1, pair->count);
 		EXPECT_EQ(e.xfer, q->xfer);
-		EXPECT_EQ(!e.status, ended(q) && !pair->dead);
+		EXPECT_EQ(!e.status, parked_random_ended(q) && !pair->dead);
 		pair->dead |= e.status != 0;
 		p->failed += e.status != 0;
 		p->completed++;
@@ -108,7 +108,7 @@ static void take_completions(struct play *p, struct pair *pair)
 }
 
 /* Let the firmware work, and judge what it did. */
-static void run(struct play *p)
+static void parked_random_run(struct play *p)
 {
 	uint32_t i;
 
@@ -140,7 +140,7 @@ static void pair_make(struct play *p, struct pair *pair)
 	pair->dead = false;
 }
 
-static void post(struct play *p, struct pair *pair)
+static void parked_random_post(struct play *p, struct pair *pair)
 {
 	struct posted *q = &pair->q[pair->count];
 	struct fl_wqe e;
@@ -148,12 +148,13 @@ static void post(struct play *p, struct pair *pair)
 	if (pair->count == POSTED_MAX || pair->count - pair->done == 48)
 		return;
 	*q = (struct posted){
-		.op = roll(p, 3) ? FL_OP_WRITE : FL_OP_READ,
-		.flags = roll(p, 8) ? 0 : FL_WQE_FENCE,
-		.blocks = 1 + roll(p, 3), .xfer = ++p->xfer,
+		.op = parked_random_roll(p, 3) ? FL_OP_WRITE : FL_OP_READ,
+		.flags = parked_random_roll(p, 8) ? 0 : FL_WQE_FENCE,
+		.blocks = 1 + parked_random_roll(p, 3), .xfer = ++p->xfer,
 	};
 	pair->count++;
-	e = rig_wqe(&pair->w, q->blocks * RIG_BLOCK - roll(p, RIG_BLOCK));
+	e = rig_wqe(&pair->w,
+		    q->blocks * RIG_BLOCK - parked_random_roll(p, RIG_BLOCK));
 	e.opcode = (uint8_t)q->op;
 	e.flags |= (uint8_t)q->flags;
 	e.xfer = q->xfer;
@@ -162,7 +163,7 @@ static void post(struct play *p, struct pair *pair)
 }
 
 /* The block has ended well at the peer. */
-static void good(struct play *p, uint32_t n)
+static void parked_random_good(struct play *p, uint32_t n)
 {
 	struct posted *q;
 	struct pair *pair;
@@ -177,18 +178,18 @@ static void put_off(struct play *p, uint32_t n)
 {
 	struct rig_ctx *c = &p->r->ctx[n];
 
-	c->status = roll(p, 2) ? FL_ST_WAIT : FL_ST_BUSY;
+	c->status = parked_random_roll(p, 2) ? FL_ST_WAIT : FL_ST_BUSY;
 	if (c->op != FL_OP_READ)
 		c->state = FL_TX_DSTFAULT;
 	rig_note_ctx(p->r, FL_NOTE_TX_REFUSED, n);
 }
 
 /* Something happens to a context. */
-static void answer(struct play *p, uint32_t n)
+static void parked_random_answer(struct play *p, uint32_t n)
 {
 	struct rig *r = p->r;
 	struct rig_ctx *c = &r->ctx[n];
-	uint32_t what = roll(p, 256);
+	uint32_t what = parked_random_roll(p, 256);
 
 	switch (c->state) {
 	case FL_TX_READY:
@@ -202,7 +203,7 @@ static void answer(struct play *p, uint32_t n)
 		return;
 	case FL_TX_FLYING:
 		if (what < 90)
-			good(p, n);
+			parked_random_good(p, n);
 		else if (what < 180)
 			put_off(p, n);
 		else if (what < 200)
@@ -219,20 +220,23 @@ static void answer(struct play *p, uint32_t n)
 	}
 }
 
-static void act(struct play *p)
+static void parked_random_act(struct play *p)
 {
-	struct pair *pair = &p->pair[roll(p, QPS)];
-	uint32_t what = roll(p, 400), i;
+	struct pair *pair = &p->pair[parked_random_roll(p, QPS)];
+	uint32_t what = parked_random_roll(p, 400), i;
 
 	if (what < 60) {
-		post(p, pair);
+		parked_random_post(p, pair);
 	} else if (what < 360) {
 		/* Several things may be on their way to the firmware. */
 		for (i = 0; i <= what % 3; i++)
-			answer(p, roll(p, p->r->contexts));
+			parked_random_answer(p,
+					     parked_random_roll(p,
+								p->r->contexts));
 	} else if (what < 399) {
-		p->r->now += roll(p, what % 4 ? 150 : RIG_TIMEOUT);
-	} else if (!roll(p, 4)) {
+		p->r->now += parked_random_roll(p,
+						what % 4 ? 150 : RIG_TIMEOUT);
+	} else if (!parked_random_roll(p, 4)) {
 		pair->dead = true;
 		EXPECT_EQ(CMD(p->r, QP_DESTROY, .slot = pair->w.slot,
 			      .object = pair->w.qp), FL_ST_OK);
@@ -240,11 +244,11 @@ static void act(struct play *p)
 		EXPECT_EQ(pair->done, pair->count);
 		pair_make(p, pair);
 	}
-	run(p);
+	parked_random_run(p);
 }
 
 /* Whatever it was, it comes to its end when the peer answers. */
-static void settle(struct play *p)
+static void parked_random_settle(struct play *p)
 {
 	struct rig *r = p->r;
 	uint32_t i, k;
@@ -252,13 +256,13 @@ static void settle(struct play *p)
 	for (i = 0; i < 5000 && !fw_idle(r->fw); i++) {
 		for (k = 0; k < r->contexts; k++) {
 			if (r->ctx[k].state == FL_TX_FLYING)
-				good(p, k);
+				parked_random_good(p, k);
 			else if (r->ctx[k].state == FL_TX_READY)
 				rig_fly(r, k);
 			else if (r->ctx[k].state == FL_TX_SRCFAULT)
 				r->ctx[k].state = FL_TX_READY;
 		}
-		run(p);
+		parked_random_run(p);
 		/* Only what waits for its time is left: it comes. */
 		if (!rig_busy(r))
 			continue;
@@ -270,7 +274,7 @@ static void settle(struct play *p)
 			EXPECT_NE(r->alarm, FW_NEVER);
 			if (r->alarm > r->now)
 				r->now = r->alarm;
-			run(p);
+			parked_random_run(p);
 		}
 	}
 	EXPECT(fw_idle(r->fw));
@@ -304,8 +308,8 @@ TEST("requests keep their order and complete once, whatever the peer answers")
 	for (i = 0; i < 60; i++) {
 		STEP("round %u", i);
 		for (k = 0; k < 600; k++)
-			act(&p);
-		settle(&p);
+			parked_random_act(&p);
+		parked_random_settle(&p);
 	}
 	EXPECT_GE(p.completed, 2000);
 	EXPECT_GE(p.failed, 20);

@@ -2,8 +2,8 @@
 /* Queue pairs: doorbells, bad work requests, completion and event queues. */
 #include "test_fw_rig.h"
 
-static struct fl_wqe spoil(const struct rig_world *w, unsigned int how,
-			   uint8_t *status)
+static struct fl_wqe qp_spoil(const struct rig_world *w, unsigned int how,
+			      uint8_t *status)
 {
 	struct fl_wqe e = rig_wqe(w, 4096);
 
@@ -85,7 +85,7 @@ TEST("each kind of bad work request has its status, and what follows is flushed"
 		rig_world(r, &w, 1);
 		e = rig_wqe(&w, 100);
 		rig_put(r, &w, &e);
-		e = spoil(&w, how, &status);
+		e = qp_spoil(&w, how, &status);
 		rig_put(r, &w, &e);
 		e = rig_wqe(&w, 100);
 		e.flags = 0;

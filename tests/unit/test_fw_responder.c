@@ -5,7 +5,7 @@
  */
 #include "test_fw_rig.h"
 
-static struct rig_rxc incoming(const struct rig_world *w, uint32_t op)
+static struct rig_rxc responder_incoming(const struct rig_world *w, uint32_t op)
 {
 	return (struct rig_rxc){
 		.src = RIG_NODE | w->qp << 8, .op = op, .va = RIG_VA + 100,
@@ -29,7 +29,7 @@ TEST("a WRITE that is allowed is accepted with the stream of its slot")
 	struct rig_rxc x;
 
 	rig_world(r, &w, 2);
-	x = incoming(&w, WOP_WRITE);
+	x = responder_incoming(&w, WOP_WRITE);
 	EXPECT_EQ(rig_open(r, 5, &x), FL_ST_OK);
 	EXPECT_EQ(r->rxc[5].verdict >> NIC_RXC_VERDICT_STREAM_SHIFT, 0x202);
 	EXPECT_EQ(r->started, 0);
@@ -38,15 +38,15 @@ TEST("a WRITE that is allowed is accepted with the stream of its slot")
 	EXPECT_EQ(rig_open(r, 6, &x), FL_ST_OK);
 }
 
-static uint32_t judge(struct rig *r, struct rig_rxc x)
+static uint32_t responder_judge(struct rig *r, struct rig_rxc x)
 {
 	return rig_open(r, 31, &x);
 }
 
 #define JUDGE(r, w, op, ...) ({						\
-	struct rig_rxc x_ = incoming(w, op);				\
+	struct rig_rxc x_ = responder_incoming(w, op);				\
 	__VA_ARGS__;							\
-	judge(r, x_);							\
+	responder_judge(r, x_);							\
 })
 
 /* The peer hears one thing, the trace another: which check it was. */
@@ -55,7 +55,7 @@ static uint32_t judge(struct rig *r, struct rig_rxc x)
 	EXPECT_EQ((r)->seen, FL_ST_##seen_);					\
 } while (0)
 
-static void refusals(struct rig *r, uint32_t op)
+static void responder_refusals(struct rig *r, uint32_t op)
 {
 	struct rig_world w, v;
 	uint32_t pd, key, none, qp;
@@ -125,14 +125,14 @@ static void refusals(struct rig *r, uint32_t op)
 
 TEST("a WRITE that is not allowed is refused, and only the trace says why")
 {
-	refusals(rig_create(8), WOP_WRITE);
+	responder_refusals(rig_create(8), WOP_WRITE);
 }
 
 TEST("a READ that is not allowed is refused likewise, and starts nothing")
 {
 	struct rig *r = rig_create(8);
 
-	refusals(r, WOP_READ_REQ);
+	responder_refusals(r, WOP_READ_REQ);
 	EXPECT_EQ(r->started, 1);	/* the one at the very end */
 }
 
@@ -144,7 +144,7 @@ TEST("a READ that is allowed becomes a block that answers it")
 	struct rig_ctx *c;
 
 	rig_world(r, &w, 1);
-	x = incoming(&w, WOP_READ_REQ);
+	x = responder_incoming(&w, WOP_READ_REQ);
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	EXPECT_EQ(r->started, 1);
 	c = &r->ctx[r->order[0]];
@@ -187,7 +187,7 @@ TEST("a READ that failed here is told to the peer when it asks again")
 	size_t i;
 
 	rig_world(r, &w, 1);
-	x = incoming(&w, WOP_READ_REQ);
+	x = responder_incoming(&w, WOP_READ_REQ);
 	for (i = 0; i < sizeof(status) / sizeof(status[0]); i++) {
 		STEP("status %u", status[i].here);
 		x.word += 1u << 8;
@@ -209,7 +209,7 @@ TEST("a status that was kept is forgotten with a newer block and with time")
 	struct rig_rxc x;
 
 	rig_world(r, &w, 1);
-	x = incoming(&w, WOP_READ_REQ);
+	x = responder_incoming(&w, WOP_READ_REQ);
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	rig_end(r, r->order[0], FL_ST_LOCAL_FAULT);
 	rig_run(r);
@@ -233,7 +233,7 @@ TEST("a status is kept as long as a peer's longer patience lasts")
 	r->cfg.timeout_ns = 10 * RIG_FAULT_TIMEOUT;
 	rig_restart(r);
 	rig_world(r, &w, 1);
-	x = incoming(&w, WOP_READ_REQ);
+	x = responder_incoming(&w, WOP_READ_REQ);
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	rig_end(r, r->order[0], FL_ST_LOCAL_FAULT);
 	rig_run(r);
@@ -250,7 +250,7 @@ TEST("a newer block of the same peer context takes the place of the older")
 	struct rig_rxc x, old;
 
 	rig_world(r, &w, 1);
-	x = incoming(&w, WOP_READ_REQ);
+	x = responder_incoming(&w, WOP_READ_REQ);
 	x.word = 4u << 24 | 0xFFFFu << 8;
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	rig_fly(r, r->order[0]);
@@ -281,7 +281,7 @@ TEST("when the table of READs is full the peer is told to wait, and gets its tur
 	struct rig_rxc x;
 
 	rig_world(r, &w, 1);
-	x = incoming(&w, WOP_READ_REQ);
+	x = responder_incoming(&w, WOP_READ_REQ);
 	for (node = 4; node < 10; node++) {
 		EXPECT_EQ(CMD(r, QP_CREATE, .slot = 1, .a = 0x20000, .b = 2,
 			      .c = w.cq, .d = w.pd), FL_ST_OK);
@@ -311,7 +311,7 @@ TEST("a READ that waits for a context is refused when its region goes")
 	uint32_t i;
 
 	rig_world(r, &w, 1);
-	x = incoming(&w, WOP_READ_REQ);
+	x = responder_incoming(&w, WOP_READ_REQ);
 	for (i = 0; i < 3; i++) {
 		x.word = i << 24;
 		EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
@@ -334,7 +334,7 @@ TEST("the READs of a queue pair end with it")
 	uint32_t i;
 
 	rig_world(r, &w, 1);
-	x = incoming(&w, WOP_READ_REQ);
+	x = responder_incoming(&w, WOP_READ_REQ);
 	for (i = 0; i < 4; i++) {
 		x.word = i << 24;
 		EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
@@ -354,7 +354,7 @@ TEST("a READ whose peer never answers is given up, and may be asked for again")
 	uint32_t i, n;
 
 	rig_world(r, &w, 1);
-	x = incoming(&w, WOP_READ_REQ);
+	x = responder_incoming(&w, WOP_READ_REQ);
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	n = r->order[0];
 	for (i = 0; i < 4; i++) {
@@ -389,8 +389,8 @@ TEST("random packets of random peers never crash and never reach what is not the
 	rig_world(r, &w[1], 1);
 	for (i = 0; i < 100000; i++) {
 		const struct rig_world *o = &w[rig_random(&seed) % 2];
-		struct rig_rxc x = incoming(o, WOP_WRITE +
-					    rig_random(&seed) % 2);
+		struct rig_rxc x = responder_incoming(o, WOP_WRITE +
+						      rig_random(&seed) % 2);
 		uint32_t *word = (uint32_t *)&x;
 		uint32_t n = rig_random(&seed) % 6, status;
 

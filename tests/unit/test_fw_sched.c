@@ -25,7 +25,7 @@ static void sender_make(struct rig *r, struct sender *s,
 	}
 }
 
-static uint32_t held(const struct rig *r, uint32_t xfer)
+static uint32_t sched_held(const struct rig *r, uint32_t xfer)
 {
 	uint32_t i, n = 0;
 
@@ -36,7 +36,7 @@ static uint32_t held(const struct rig *r, uint32_t xfer)
 }
 
 /* End the oldest block of all, and let the next one go. */
-static uint32_t turn(struct rig *r, uint32_t n)
+static uint32_t sched_turn(struct rig *r, uint32_t n)
 {
 	rig_end(r, n, FL_ST_OK);
 	rig_run(r);
@@ -59,7 +59,7 @@ TEST("queue pairs take turns: one is never more than a block ahead")
 	EXPECT_EQ(r->started, 6);
 	STEP("blocks end in the order in which they began");
 	for (i = 0; i < 1500; i++) {
-		s[turn(r, r->order[(r->started - 6) % 16])].sent++;
+		s[sched_turn(r, r->order[(r->started - 6) % 16])].sent++;
 		EXPECT_LE(s[0].sent - s[1].sent + 1, 2);
 	}
 	EXPECT_EQ(s[0].sent + s[1].sent, 1500);
@@ -83,7 +83,7 @@ TEST("queue pairs get equal shares when blocks end in any order")
 		n = rig_random(&seed) % 8;
 		if (r->ctx[n].state != FL_TX_READY)
 			continue;
-		s[turn(r, n)].sent++;
+		s[sched_turn(r, n)].sent++;
 		turns++;
 	}
 	EXPECT_GE(s[0].sent, 2850);
@@ -101,10 +101,10 @@ TEST("a small request does not wait for the end of a large one")
 	sender_make(r, &s[1], &w, 1, 8);
 	EXPECT_EQ(rig_ring(r, &s[0].w), 0);
 	rig_run(r);
-	EXPECT_EQ(held(r, 0), 6);
+	EXPECT_EQ(sched_held(r, 0), 6);
 	EXPECT_EQ(rig_ring(r, &s[1].w), 0);
 	rig_run(r);
-	EXPECT_EQ(turn(r, r->order[0]), 1);
+	EXPECT_EQ(sched_turn(r, r->order[0]), 1);
 }
 
 TEST("a queue pair alone may hold all but two contexts, with others about two less")
@@ -124,7 +124,7 @@ TEST("a queue pair alone may hold all but two contexts, with others about two le
 		sender_make(r, &s[1], &w, 1, RIG_BLOCK);
 		EXPECT_EQ(rig_ring(r, &s[0].w), 0);
 		rig_run(r);
-		EXPECT_EQ(held(r, 0), contexts[k] - 2);
+		EXPECT_EQ(sched_held(r, 0), contexts[k] - 2);
 		EXPECT_EQ(rig_ring(r, &s[1].w), 0);
 		rig_run(r);
 		STEP("it gives back what is too much as its blocks end");
@@ -137,15 +137,15 @@ TEST("a queue pair alone may hold all but two contexts, with others about two le
 			rig_end(r, n, FL_ST_OK);
 			rig_run(r);
 		}
-		EXPECT_EQ(held(r, 1), 1);
-		EXPECT_EQ(held(r, 0), shared[k]);
+		EXPECT_EQ(sched_held(r, 1), 1);
+		EXPECT_EQ(sched_held(r, 0), shared[k]);
 		STEP("alone again, it takes them again");
 		for (i = 0; r->ctx[i].state == FL_TX_FREE ||
 			    r->ctx[i].xfer != 1; i++)
 			;
 		rig_end(r, i, FL_ST_OK);
 		rig_run(r);
-		EXPECT_EQ(held(r, 0), contexts[k] - 2);
+		EXPECT_EQ(sched_held(r, 0), contexts[k] - 2);
 	}
 }
 
@@ -172,7 +172,8 @@ TEST("all queue pairs get their turn before one gets a second")
 	for (round = 1; round <= 3; round++) {
 		STEP("round %u: each of them once", round);
 		for (i = 0; i < waiting; i++) {
-			uint32_t x = turn(r, r->order[(r->started - 14) % 16]);
+			uint32_t x =
+				sched_turn(r, r->order[(r->started - 14) % 16]);
 
 			/* Some of the first had not got all of theirs. */
 			if (s[x].sent++ >= round)
@@ -194,7 +195,7 @@ TEST("a queue pair that waits for a page holds no more than its share")
 	sender_make(r, &s, &w, 0, 1000 * RIG_BLOCK);
 	EXPECT_EQ(rig_ring(r, &s.w), 0);
 	rig_run(r);
-	EXPECT_EQ(held(r, 0), 14);
+	EXPECT_EQ(sched_held(r, 0), 14);
 	n = r->order[0];
 	rig_fly(r, n);
 	rig_refuse(r, n);
@@ -206,12 +207,12 @@ TEST("a queue pair that waits for a page holds no more than its share")
 		rig_end(r, i, FL_ST_OK);
 		rig_run(r);
 	}
-	EXPECT_EQ(held(r, 0), 2);
+	EXPECT_EQ(sched_held(r, 0), 2);
 	STEP("the page is there: it takes what it may");
 	r->ctx[n].state = FL_TX_READY;
 	rig_fly(r, n);
 	rig_run(r);
-	EXPECT_EQ(held(r, 0), 14);
+	EXPECT_EQ(sched_held(r, 0), 14);
 	STEP("the same for a page of its own");
 	for (n = 0; r->ctx[n].state != FL_TX_READY; n++)
 		;
@@ -224,7 +225,7 @@ TEST("a queue pair that waits for a page holds no more than its share")
 		rig_end(r, i, FL_ST_OK);
 		rig_run(r);
 	}
-	EXPECT_EQ(held(r, 0), 2);
+	EXPECT_EQ(sched_held(r, 0), 2);
 }
 
 TEST("a waiting queue pair leaves the others at full speed")
@@ -246,13 +247,13 @@ TEST("a waiting queue pair leaves the others at full speed")
 	for (i = 2; i < 6; i++)
 		rig_end(r, r->order[i], FL_ST_OK);
 	rig_run(r);
-	EXPECT_EQ(held(r, 0), 2);
-	EXPECT_EQ(held(r, 1), 4);
+	EXPECT_EQ(sched_held(r, 0), 2);
+	EXPECT_EQ(sched_held(r, 1), 4);
 }
 
 /* All queue pairs of a process want all that they can get. */
-static void crowd(struct rig *r, struct sender *s, unsigned int n,
-		  const struct rig_world *w)
+static void sched_crowd(struct rig *r, struct sender *s, unsigned int n,
+			const struct rig_world *w)
 {
 	unsigned int i;
 
@@ -272,24 +273,24 @@ TEST("a process leaves contexts to others, however many of its queue pairs wait"
 
 	rig_world(r, &w, 1);
 	rig_world(r, &v, 2);
-	crowd(r, s, 16, &w);
-	EXPECT_EQ(held(r, 0), 12);
+	sched_crowd(r, s, 16, &w);
+	EXPECT_EQ(sched_held(r, 0), 12);
 	for (i = 0; i < 12; i++)
 		rig_fault(r, r->order[i]);
 	rig_run(r);
-	EXPECT_EQ(held(r, 0), 12);
+	EXPECT_EQ(sched_held(r, 0), 12);
 	STEP("another process comes");
 	sender_make(r, &other, &v, 1, 1000 * RIG_BLOCK);
 	EXPECT_EQ(rig_ring(r, &other.w), 0);
 	rig_run(r);
-	EXPECT_EQ(held(r, 1), 2);
+	EXPECT_EQ(sched_held(r, 1), 2);
 	STEP("as the blocks of the first one end, it keeps half of what it may have");
 	for (i = 0; i < 8; i++) {
 		rig_end(r, r->order[i], FL_ST_OK);
 		rig_run(r);
 	}
-	EXPECT_EQ(held(r, 0), 6);
-	EXPECT_EQ(held(r, 1), 8);
+	EXPECT_EQ(sched_held(r, 0), 6);
+	EXPECT_EQ(sched_held(r, 1), 8);
 	STEP("its pages are there: it takes its turns again");
 	for (i = 8; i < 12; i++)
 		rig_end(r, r->order[i], FL_ST_OK);
@@ -298,8 +299,8 @@ TEST("a process leaves contexts to others, however many of its queue pairs wait"
 		rig_end(r, r->order[(r->started - 14) % 16], FL_ST_OK);
 		rig_run(r);
 	}
-	EXPECT_EQ(held(r, 0) + held(r, 1), 14);
-	EXPECT_GE(held(r, 0), 7);
+	EXPECT_EQ(sched_held(r, 0) + sched_held(r, 1), 14);
+	EXPECT_GE(sched_held(r, 0), 7);
 }
 
 TEST("what a process was refused for the sake of others it gets when they leave")
@@ -310,14 +311,14 @@ TEST("what a process was refused for the sake of others it gets when they leave"
 
 	rig_world(r, &w, 1);
 	rig_world(r, &v, 2);
-	crowd(r, s, 4, &w);
-	EXPECT_EQ(held(r, 0), 12);
+	sched_crowd(r, s, 4, &w);
+	EXPECT_EQ(sched_held(r, 0), 12);
 	EXPECT_EQ(CMD(r, SLOT_CLOSE, .slot = 2), FL_ST_OK);
 	rig_run(r);
-	EXPECT_EQ(held(r, 0), 14);
+	EXPECT_EQ(sched_held(r, 0), 14);
 }
 
-static struct rig_rxc ask(const struct rig_world *w, uint32_t n)
+static struct rig_rxc sched_ask(const struct rig_world *w, uint32_t n)
 {
 	return (struct rig_rxc){
 		.src = RIG_NODE | w->qp << 8, .op = WOP_READ_REQ, .va = RIG_VA,
@@ -326,7 +327,7 @@ static struct rig_rxc ask(const struct rig_world *w, uint32_t n)
 	};
 }
 
-static uint32_t answers(const struct rig *r)
+static uint32_t sched_answers(const struct rig *r)
 {
 	uint32_t i, n = 0;
 
@@ -360,16 +361,16 @@ TEST("READ answers find a context however many requests wait for pages")
 		rig_fly(r, r->order[i]);
 	rig_run(r);
 	for (i = 0; i < 2; i++) {
-		x = ask(&w, i);
+		x = sched_ask(&w, i);
 		EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
-		EXPECT_EQ(answers(r), i + 1);
+		EXPECT_EQ(sched_answers(r), i + 1);
 	}
-	x = ask(&w, 2);
+	x = sched_ask(&w, 2);
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	EXPECT_EQ(rig_busy(r), 4);
 	rig_end(r, r->order[3], FL_ST_OK);
 	rig_run(r);
-	EXPECT_EQ(answers(r), 2);
+	EXPECT_EQ(sched_answers(r), 2);
 }
 
 TEST("requests find a context however many READ answers wait for pages")
@@ -382,10 +383,10 @@ TEST("requests find a context however many READ answers wait for pages")
 	rig_world(r, &w, 1);
 	rig_world(r, &v, 2);
 	for (i = 0; i < 16; i++) {
-		x = ask(&w, i);
+		x = sched_ask(&w, i);
 		EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	}
-	EXPECT_EQ(answers(r), 4);
+	EXPECT_EQ(sched_answers(r), 4);
 	rig_post(r, &v, rig_wqe(&v, 8));
 	EXPECT_EQ(rig_busy(r), 5);
 	STEP("answers of a queue pair that waits are held to its share");
@@ -395,9 +396,9 @@ TEST("requests find a context however many READ answers wait for pages")
 		rig_end(r, r->order[i], FL_ST_OK);
 		rig_run(r);
 	}
-	EXPECT_EQ(answers(r), 2);
+	EXPECT_EQ(sched_answers(r), 2);
 	STEP("and the answers of another queue pair pass");
-	x = ask(&v, 0);
+	x = sched_ask(&v, 0);
 	x.src = 5 | v.qp << 8;
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_REMOTE_QP);
 	EXPECT_EQ(CMD(r, QP_CREATE, .slot = 2, .a = 0x10000, .b = 2, .c = v.cq,
@@ -407,7 +408,7 @@ TEST("requests find a context however many READ answers wait for pages")
 		      .b = RIG_PEER_QP), FL_ST_OK);
 	x.src = 5 | i << 8;
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
-	EXPECT_EQ(answers(r), 3);
+	EXPECT_EQ(sched_answers(r), 3);
 }
 
 TEST("who was alone when it asked for more gets no more than with others about")
@@ -419,7 +420,7 @@ TEST("who was alone when it asked for more gets no more than with others about")
 
 	rig_world(r, &w, 1);
 	for (i = 0; i < 4; i++) {
-		struct rig_rxc x = ask(&w, i);
+		struct rig_rxc x = sched_ask(&w, i);
 
 		EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	}
@@ -434,7 +435,7 @@ TEST("who was alone when it asked for more gets no more than with others about")
 	for (i = 0; i < 3; i++)
 		rig_end(r, r->order[i], FL_ST_OK);
 	rig_run(r);
-	EXPECT_EQ(answers(r), 1);
+	EXPECT_EQ(sched_answers(r), 1);
 	EXPECT_EQ(rig_busy(r), 6);
 	EXPECT_EQ(r->started, 9);
 }
@@ -462,7 +463,7 @@ TEST("requests and READ answers take turns")
 			      .object = peers[node - 4], .a = node,
 			      .b = RIG_PEER_QP), FL_ST_OK);
 		for (i = 0; i < 16; i++) {
-			struct rig_rxc x = ask(&w, i);
+			struct rig_rxc x = sched_ask(&w, i);
 
 			x.src = node | peers[node - 4] << 8;
 			EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);

@@ -18,7 +18,7 @@ static uint32_t one_flying(struct rig *r, struct rig_world *w, uint8_t opcode)
 	return r->order[0];
 }
 
-static void after(struct rig *r, uint64_t ns)
+static void timer_after(struct rig *r, uint64_t ns)
 {
 	r->now += ns;
 	rig_run(r);
@@ -32,20 +32,20 @@ TEST("a block that nobody answers is sent again, and given up after the last try
 
 	for (i = 1; i <= 3; i++) {
 		STEP("try %u", i);
-		after(r, RIG_TIMEOUT - 1);
+		timer_after(r, RIG_TIMEOUT - 1);
 		EXPECT_EQ(r->ctx[n].state, FL_TX_FLYING);
-		after(r, 1);
+		timer_after(r, 1);
 		EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
 		EXPECT_EQ(r->ctx[n].attempt, i);
 		EXPECT_EQ(r->traced[EV_FW_TIMEOUT], i);
 		STEP("no timer runs while the data path has it");
 		EXPECT_EQ(r->alarm, FW_NEVER);
-		after(r, 100 * RIG_TIMEOUT);
+		timer_after(r, 100 * RIG_TIMEOUT);
 		EXPECT_EQ(r->ctx[n].attempt, i);
 		rig_fly(r, n);
 		rig_run(r);
 	}
-	after(r, RIG_TIMEOUT);
+	timer_after(r, RIG_TIMEOUT);
 	rig_expect_cqe(r, &w, 0, FL_ST_NO_ANSWER);
 	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_NO_ANSWER);
 	EXPECT_EQ(rig_busy(r), 0);
@@ -61,7 +61,7 @@ TEST("an answer stops the timer")
 	rig_end(r, n, FL_ST_OK);
 	rig_run(r);
 	EXPECT_EQ(r->alarm, FW_NEVER);
-	after(r, 10 * RIG_TIMEOUT);
+	timer_after(r, 10 * RIG_TIMEOUT);
 	EXPECT_EQ(r->traced[EV_FW_TIMEOUT], 0);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
 }
@@ -78,16 +78,16 @@ TEST("a refusal starts the long timer, and the count of tries begins again")
 		STEP("refusal %u", i + 1);
 		/* The time-out after the refusal before was the first. */
 		for (k = 0; k < 2; k++) {
-			after(r, RIG_TIMEOUT);
+			timer_after(r, RIG_TIMEOUT);
 			rig_fly(r, n);
 			rig_run(r);
 		}
 		rig_refuse(r, n);
 		rig_run(r);
-		after(r, RIG_FAULT_TIMEOUT - 1);
+		timer_after(r, RIG_FAULT_TIMEOUT - 1);
 		EXPECT_EQ(r->ctx[n].state, FL_TX_DSTFAULT);
 		STEP("READY was lost: the block goes again without it");
-		after(r, 1);
+		timer_after(r, 1);
 		EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
 		rig_fly(r, n);
 		rig_run(r);
@@ -108,7 +108,7 @@ TEST("a block that waits for a page of its own board has no timer")
 	rig_fault(r, r->order[0]);
 	rig_run(r);
 	EXPECT_EQ(r->alarm, FW_NEVER);
-	after(r, 1000 * RIG_FAULT_TIMEOUT);
+	timer_after(r, 1000 * RIG_FAULT_TIMEOUT);
 	EXPECT_EQ(r->ctx[r->order[0]].state, FL_TX_SRCFAULT);
 	STEP("the driver gives up");
 	rig_end(r, r->order[0], FL_ST_LOCAL_FAULT);
@@ -147,9 +147,9 @@ TEST("a READ that was told to wait gets the long timer each time")
 	for (i = 0; i < 20; i++) {
 		rig_note_ctx(r, FL_NOTE_TX_WAITING, n);
 		rig_run(r);
-		after(r, RIG_FAULT_TIMEOUT - 1);
+		timer_after(r, RIG_FAULT_TIMEOUT - 1);
 		EXPECT_EQ(r->ctx[n].state, FL_TX_FLYING);
-		after(r, 1);
+		timer_after(r, 1);
 		EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
 		rig_fly(r, n);
 		rig_run(r);
@@ -167,7 +167,7 @@ TEST("a timer that runs out as the answer comes does not disturb it")
 
 	STEP("the context is done, its note is not there yet");
 	r->ctx[n].state = FL_TX_DONE;
-	after(r, RIG_TIMEOUT);
+	timer_after(r, RIG_TIMEOUT);
 	EXPECT_EQ(r->traced[EV_FW_TIMEOUT], 0);
 	rig_note_ctx(r, FL_NOTE_TX_DONE, n);
 	rig_run(r);

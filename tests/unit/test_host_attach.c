@@ -224,7 +224,7 @@ TEST("calls of a process that lives elsewhere keep to its arena")
 	rig_check(r);
 }
 
-static void act(void *arg)
+static void attach_act(void *arg)
 {
 	struct rig *r = arg;
 
@@ -240,8 +240,8 @@ TEST("a kernel thread acts for a process, and then for nobody")
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 16);
 
 	remote_start(r, 1);
-	r->thread[r->threads++] = sim_thread_start(r->sim, "acts", false, act,
-						   r);
+	r->thread[r->threads++] = sim_thread_start(r->sim, "acts", false,
+						   attach_act, r);
 	rig_run(r);
 }
 
@@ -473,7 +473,7 @@ static void closes_late(struct remote *m, uint64_t va, uint64_t npages)
 	sim_sleep(SLOW_NS - 1000000);
 }
 
-static void calls(void *arg)
+static void attach_calls(void *arg)
 {
 	struct late *l = arg;
 
@@ -482,7 +482,7 @@ static void calls(void *arg)
 }
 
 /* Somebody else has a look at that process. */
-static void looks(void *arg)
+static void attach_looks(void *arg)
 {
 	struct late *l = arg;
 	struct host_mm *mm = rig_mm(l->m->rig, 1);
@@ -516,8 +516,8 @@ static void keeps_nobody(int (*call)(struct late *l))
 	for (i = 0; i < SPREAD; i++)
 		EXPECT_EQ(remote_put(m, l.va + i * APART * PAGE, i), 0);
 	m->on_close = closes_late;
-	far_thread(r, calls, &l);
-	far_thread(r, looks, &l);
+	far_thread(r, attach_calls, &l);
+	far_thread(r, attach_looks, &l);
 	rig_run(r);
 	EXPECT_EQ(l.err, 0);
 	EXPECT_EQ(m->closes, SPREAD);
@@ -526,12 +526,12 @@ static void keeps_nobody(int (*call)(struct late *l))
 
 #define SPREAD_BYTES (SPREAD * APART * PAGE)
 
-static int frees(struct late *l)
+static int attach_frees(struct late *l)
 {
 	return host_munmap(l->m->p, pointer_to(l->va), SPREAD_BYTES);
 }
 
-static int protects(struct late *l)
+static int attach_protects(struct late *l)
 {
 	return host_mprotect(l->m->p, pointer_to(l->va), SPREAD_BYTES,
 			     HOST_READ);
@@ -552,9 +552,9 @@ static int pages_out(struct late *l)
 TEST("who closes many pages slowly by its own wish keeps nobody waiting")
 {
 	STEP("unmap");
-	keeps_nobody(frees);
+	keeps_nobody(attach_frees);
 	STEP("protect");
-	keeps_nobody(protects);
+	keeps_nobody(attach_protects);
 	STEP("throw away");
 	keeps_nobody(throws_away);
 	STEP("page out");

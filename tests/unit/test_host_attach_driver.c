@@ -58,7 +58,7 @@ static void far_run(struct far *f, void (*fn)(void *arg))
 	sim_thread_join(sim_thread_start(f->r->sim, "far", false, fn, f));
 }
 
-static struct host_stats stats(struct rig *r)
+static struct host_stats driver_stats(struct rig *r)
 {
 	struct host_stats st;
 
@@ -95,7 +95,7 @@ static void far_leave(void *arg)
 	EXPECT_EQ(host_close(f->n.process, f->n.fd), 0);
 }
 
-static void banks(struct rig *r)
+static void driver_banks(struct rig *r)
 {
 	struct far *f[2];
 	struct host_bank b[2];
@@ -113,7 +113,7 @@ static void banks(struct rig *r)
 		EXPECT_EQ(host_bank_offset(f[i]->n.process,
 					   f[i]->n.doorbell), ~0ull);
 	}
-	EXPECT_EQ(stats(r).queue_pages, 2);
+	EXPECT_EQ(driver_stats(r).queue_pages, 2);
 	EXPECT_EQ(host_bank_offset(f[0]->n.process, f[1]->n.cqe), ~0ull);
 	STEP("what the card writes there the process sees in its bank");
 	view = mmap(NULL, b[0].bytes, PROT_READ, MAP_SHARED, b[0].fd, 0);
@@ -123,20 +123,20 @@ static void banks(struct rig *r)
 	munmap(view, b[0].bytes);
 	STEP("one leaves in order, one just ends");
 	far_run(f[0], far_leave);
-	EXPECT_EQ(stats(r).queue_pages, 1);
+	EXPECT_EQ(driver_stats(r).queue_pages, 1);
 	for (i = 0; i < 2; i++) {
 		host_process_kill(f[i]->n.process);
 		host_process_exit(f[i]->n.process);
 		free(f[i]);
 	}
-	EXPECT_EQ(stats(r).queue_pages, 0);
-	EXPECT_EQ(stats(r).banks_kept, 0);
+	EXPECT_EQ(driver_stats(r).queue_pages, 0);
+	EXPECT_EQ(driver_stats(r).banks_kept, 0);
 	EXPECT(!host_check(r->n[0].kernel, true));
 }
 
 TEST("queues of a process lie in its own bank and go with it")
 {
-	rig_run(banks);
+	rig_run(driver_banks);
 }
 
 /* ---- death ---- */
@@ -210,7 +210,7 @@ TEST("a thread that polls its file wakes when its process is killed")
 }
 
 /* A time limit is kept, with and without a killer. */
-static void limit(void *arg)
+static void driver_limit(void *arg)
 {
 	struct far *f = arg;
 	struct fl_wait_cq w = { .size = sizeof(w), .cq = f->n.cq,
@@ -222,12 +222,12 @@ static void limit(void *arg)
 	host_act_for(NULL);
 }
 
-static void limits(struct rig *r)
+static void driver_limits(struct rig *r)
 {
 	struct far *f = far_start(r);
 
 	far_run(f, far_queues);
-	far_run(f, limit);
+	far_run(f, driver_limit);
 	EXPECT_EQ(f->first, -ETIMEDOUT);
 	EXPECT_EQ(f->later, -ETIMEDOUT);
 	host_process_exit(f->n.process);
@@ -236,7 +236,7 @@ static void limits(struct rig *r)
 
 TEST("a limit of a wait is kept for a process that lives elsewhere")
 {
-	rig_run(limits);
+	rig_run(driver_limits);
 }
 
 /* ---- work for somebody who is dead ---- */
@@ -270,13 +270,13 @@ static void work_for_dead(void *arg)
 static void no_work(struct rig *r)
 {
 	struct far *f = far_start(r);
-	uint64_t before = stats(r).page_ins;
+	uint64_t before = driver_stats(r).page_ins;
 
 	far_run(f, far_queues);
 	far_run(f, work_for_dead);
 	EXPECT_EQ(f->first, -EINTR);
 	EXPECT_EQ(f->later, -EINTR);
-	EXPECT_LE(stats(r).page_ins - before, MANY / 8);
+	EXPECT_LE(driver_stats(r).page_ins - before, MANY / 8);
 	host_process_exit(f->n.process);
 	free(f);
 }

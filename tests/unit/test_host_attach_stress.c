@@ -24,7 +24,7 @@ static uint64_t word_of(const struct actor *a, unsigned int page)
 }
 
 /* Own word of every page: writes it, and later finds it. */
-static void act(void *arg)
+static void stress_act(void *arg)
 {
 	struct actor *a = arg;
 	uint64_t value[PAGES] = { 0 };
@@ -69,7 +69,7 @@ static void act_near(void *arg)
 }
 
 /* @@Adopts, uses and releases a few pages, over and over. */
-static void move(void *arg)
+static void stress_move(void *arg)
 {
 	struct actor *a = arg;
 	uint32_t frame[3];
@@ -101,13 +101,13 @@ static void move(void *arg)
 	}
 }
 
-static void start(struct rig *r, void (*fn)(void *arg), void *arg)
+static void stress_start(struct rig *r, void (*fn)(void *arg), void *arg)
 {
 	r->thread[r->threads++] = sim_thread_start(r->sim, "far", false, fn,
 						   arg);
 }
 
-static void run(enum sim_mode mode)
+static void stress_run(enum sim_mode mode)
 {
 	struct rig *r = rig_start_limits(mode, test_seed(), 30, 400, 20, 0);
 	struct near n = { r, rig_map(r, 0, PAGES) };
@@ -118,9 +118,9 @@ static void run(enum sim_mode mode)
 		a[i] = (struct actor){ .r = r, .number = i };
 		a[i].m = i % 2 ? a[i - 1].m : remote_start(r, 1 + i / 2);
 		a[i].va = i % 2 ? a[i - 1].va : remote_map(a[i].m, PAGES);
-		start(r, act, &a[i]);
+		stress_start(r, stress_act, &a[i]);
 	}
-	start(r, move, &a[0]);
+	stress_start(r, stress_move, &a[0]);
 	rig_thread(r, 0, act_near, &n);
 	rig_run(r);
 	EXPECT_GE(rig_stats(r).evictions, 100);
@@ -134,10 +134,10 @@ static void run(enum sim_mode mode)
 
 TEST("processes here and elsewhere under pressure lose nothing (threads)")
 {
-	run(SIM_THREADS);
+	stress_run(SIM_THREADS);
 }
 
 TEST("processes here and elsewhere under pressure lose nothing (lockstep)")
 {
-	run(SIM_LOCKSTEP);
+	stress_run(SIM_LOCKSTEP);
 }

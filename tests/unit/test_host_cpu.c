@@ -21,7 +21,7 @@ struct app {
 	atomic_uint *ready;
 };
 
-static volatile uint64_t *word(const struct app *a, uint64_t page)
+static volatile uint64_t *page_word(const struct app *a, uint64_t page)
 {
 	return (volatile uint64_t *)(a->m + page * PAGE);
 }
@@ -32,9 +32,9 @@ static void write_then_read(void *arg)
 	uint64_t i;
 
 	for (i = 0; i < a->pages; i++)
-		*word(a, i) = i * 3 + 1;
+		*page_word(a, i) = i * 3 + 1;
 	for (i = 0; i < a->pages; i++)
-		WANT(a->r, *word(a, i) == i * 3 + 1);
+		WANT(a->r, *page_word(a, i) == i * 3 + 1);
 }
 
 static void touch_in(enum sim_mode mode, uint64_t frames, uint64_t pages)
@@ -88,7 +88,7 @@ static void touch_once(void *arg)
 	struct app *a = arg;
 
 	a->then_ns = sim_now(a->r->sim);
-	*word(a, 0) = 1;
+	*page_word(a, 0) = 1;
 	a->then_ns = sim_now(a->r->sim) - a->then_ns;
 }
 
@@ -115,7 +115,7 @@ static void read_all(void *arg)
 	uint64_t i;
 
 	for (i = 0; i < a->pages; i++)
-		a->seen += *word(a, i);
+		a->seen += *page_word(a, i);
 }
 
 TEST("pages that the kernel has are opened without a fault, 16 at once")
@@ -140,23 +140,23 @@ static void read_write_aged(void *arg)
 	struct app *a = arg;
 	struct host_stats st;
 
-	WANT(a->r, *word(a, 0) == 0);
+	WANT(a->r, *page_word(a, 0) == 0);
 	host_stats(a->r->k, &st);
 	WANT(a->r, st.cpu_faults == 1);
-	*word(a, 0) = 7;	/* clean to dirty */
+	*page_word(a, 0) = 7;	/* clean to dirty */
 	host_stats(a->r->k, &st);
 	WANT(a->r, st.cpu_faults == 2);
-	WANT(a->r, *word(a, 0) == 7);
+	WANT(a->r, *page_word(a, 0) == 7);
 	WANT(a->r, !host_madvise(host_current(), a->m, PAGE, HOST_COLD));
-	WANT(a->r, *word(a, 0) == 7);
+	WANT(a->r, *page_word(a, 0) == 7);
 	host_stats(a->r->k, &st);
 	WANT(a->r, st.cpu_faults == 3);
 	WANT(a->r, !host_madvise(host_current(), a->m, PAGE, HOST_PAGEOUT));
-	WANT(a->r, *word(a, 0) == 7);
+	WANT(a->r, *page_word(a, 0) == 7);
 	host_stats(a->r->k, &st);
 	WANT(a->r, st.cpu_faults == 4 && st.faults_major == 1);
 	WANT(a->r, !host_madvise(host_current(), a->m, PAGE, HOST_DONTNEED));
-	WANT(a->r, *word(a, 0) == 0);
+	WANT(a->r, *page_word(a, 0) == 0);
 }
 
 static void kinds_in(enum sim_mode mode)
@@ -191,7 +191,7 @@ static void touch_together(void *arg)
 	while (atomic_load(a->ready))
 		sim_yield();
 	for (i = 0; i < a->pages; i++)
-		a->seen |= *word(a, i);
+		a->seen |= *page_word(a, i);
 }
 
 static void together_in(enum sim_mode mode)
@@ -222,14 +222,14 @@ TEST("threads that touch the same pages at once bring each in once (threads)")
 }
 
 /* Own word of every page, in all pages, many times, while pages come and go. */
-static void scatter(void *arg)
+static void cpu_scatter(void *arg)
 {
 	struct app *a = arg;
 	uint64_t i, round;
 
 	for (round = 1; round <= 10; round++)
 		for (i = 0; i < a->pages; i++) {
-			volatile uint64_t *w = word(a, i) + a->value;
+			volatile uint64_t *w = page_word(a, i) + a->value;
 
 			WANT(a->r, *w == round - 1);
 			*w = round;
@@ -261,7 +261,7 @@ static void scatter_in(enum sim_mode mode, uint64_t seed)
 		a[i] = (struct app){ .r = r, .m = m[i / 2],
 				     .pages = i / 2 ? 9 : 12,
 				     .value = i % 2 };
-		rig_thread(r, i / 2, scatter, &a[i]);
+		rig_thread(r, i / 2, cpu_scatter, &a[i]);
 	}
 	rig_run(r);
 	/* The next one wants the same arenas. */
@@ -317,7 +317,7 @@ TEST("a taken arena address is replaced by another, which works")
 	munmap(want, PAGE);
 }
 
-static uint64_t digest(uint64_t seed)
+static uint64_t sum_of(uint64_t seed)
 {
 	static struct trace_record rec[4096];
 	struct rig *r = rig_start(SIM_LOCKSTEP, seed, 5, 64);
@@ -327,8 +327,8 @@ static uint64_t digest(uint64_t seed)
 	uint32_t i, n, j;
 
 	b.value = 1;
-	rig_thread(r, 0, scatter, &a);
-	rig_thread(r, 0, scatter, &b);
+	rig_thread(r, 0, cpu_scatter, &a);
+	rig_thread(r, 0, cpu_scatter, &b);
 	rig_run(r);
 	n = trace_snapshot(r->trace, rec, 4096);
 	for (i = 0; i < n; i++) {
@@ -347,10 +347,10 @@ static uint64_t digest(uint64_t seed)
 
 TEST("the same seed gives the same events at the same times")
 {
-	uint64_t first = digest(5);
+	uint64_t first = sum_of(5);
 
-	EXPECT_EQ(digest(5), first);
-	EXPECT(digest(6) != first || digest(7) != first || digest(8) != first);
+	EXPECT_EQ(sum_of(5), first);
+	EXPECT(sum_of(6) != first || sum_of(7) != first || sum_of(8) != first);
 }
 
 /* ---- accesses that cannot be repaired ---- */
@@ -364,7 +364,7 @@ static struct {
 	int pipe;
 } hooked;
 
-static bool hook(struct host_process *p, uint64_t va, bool stores, int error)
+static bool on_segv(struct host_process *p, uint64_t va, bool stores, int error)
 {
 	hooked.calls++;
 	errno = 5;
@@ -388,7 +388,7 @@ TEST("a refused access is told to the hook, which may repair it")
 	hooked.r = r;
 	hooked.m = a.m;
 	hooked.repair = true;
-	host_segv_hook(hook);
+	host_segv_hook(on_segv);
 	EXPECT_EQ(host_mprotect(r->p[0], a.m, PAGE, HOST_READ), 0);
 	rig_thread(r, 0, touch_once, &a);
 	rig_run(r);
@@ -405,7 +405,7 @@ TEST("a CPU access that finds no frame is told as such")
 	struct app a = { .r = r, .m = rig_map(r, 0, 1), .pages = 1 };
 
 	memset(&hooked, 0, sizeof(hooked));
-	host_segv_hook(hook);
+	host_segv_hook(on_segv);
 	host_inject_no_frames(r->k, 1);
 	rig_thread(r, 0, read_all, &a);
 	rig_run(r);
@@ -420,9 +420,9 @@ static void keep_errno(void *arg)
 	struct app *a = arg;
 
 	errno = 77;
-	*word(a, 1) = 1;
+	*page_word(a, 1) = 1;
 	WANT(a->r, errno == 77);
-	*word(a, 0) = 1;	/* by way of the hook, which changes errno */
+	*page_word(a, 0) = 1;	/* by way of the hook, which changes errno */
 	WANT(a->r, errno == 77);
 	WANT(a->r, host_current() == a->r->p[0]);
 }
@@ -435,7 +435,7 @@ TEST("errno survives a page fault, whatever the handler does to it")
 	memset(&hooked, 0, sizeof(hooked));
 	hooked.m = a.m;
 	hooked.repair = true;
-	host_segv_hook(hook);
+	host_segv_hook(on_segv);
 	EXPECT_EQ(host_mprotect(r->p[0], a.m, PAGE, HOST_READ), 0);
 	rig_thread(r, 0, keep_errno, &a);
 	rig_run(r);
@@ -445,7 +445,7 @@ TEST("errno survives a page fault, whatever the handler does to it")
 }
 
 /* In a child: one store that the kernel refuses. */
-static void die(bool foreign_arena)
+static void cpu_die(bool foreign_arena)
 {
 	struct rig *r = rig_start(SIM_THREADS, 1, 64, 64);
 	struct app a = { .r = r };
@@ -454,7 +454,7 @@ static void die(bool foreign_arena)
 	a.m = rig_map(r, foreign_arena, 1);
 	if (!foreign_arena)
 		host_mprotect(r->p[0], a.m, PAGE, HOST_READ);
-	host_segv_hook(hook);
+	host_segv_hook(on_segv);
 	if (write(hooked.pipe, &(uint64_t){ va_of(a.m) }, 8) != 8)
 		abort();
 	rig_thread(r, 0, touch_once, &a);
@@ -476,7 +476,7 @@ static void expect_death(bool foreign_arena, int told)
 	if (!pid) {
 		if (!freopen("/dev/null", "w", stderr))
 			abort();
-		die(foreign_arena);
+		cpu_die(foreign_arena);
 	}
 	close(fds[1]);
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
@@ -520,7 +520,7 @@ static void touch_both(void *arg)
 	struct app *a = arg;
 
 	*(volatile uint8_t *)foreign.page = 1;
-	*word(a, 0) = 1;
+	*page_word(a, 0) = 1;
 }
 
 TEST("a SIGSEGV outside every arena goes to the handler that was there before")
@@ -562,9 +562,9 @@ static void every_other(void *arg)
 	uint64_t i;
 
 	for (i = 0; i < a->pages; i += 2)
-		*word(a, i) = i;
+		*page_word(a, i) = i;
 	for (i = 0; i < a->pages; i += 998)
-		WANT(a->r, *word(a, i) == i);
+		WANT(a->r, *page_word(a, i) == i);
 }
 
 static uint64_t max_map_count(void)

@@ -178,7 +178,7 @@ struct racer {
 	unsigned int number;
 };
 
-static void race(void *arg)
+static void try_race(void *arg)
 {
 	struct racer *x = arg;
 	unsigned int i;
@@ -210,7 +210,8 @@ TEST("pages come and go under threads that wait and threads that do not")
 	for (i = 0; i < THREADS; i++) {
 		x[i] = (struct racer){ m, va, 12, i };
 		r->thread[r->threads++] = sim_thread_start(r->sim, "racer",
-							   false, race, &x[i]);
+							   false, try_race,
+							   &x[i]);
 	}
 	rig_run(r);
 	rig_check(r);

@@ -141,7 +141,7 @@ static void midway_fault(void *arg)
 			  (unsigned int)w->flags);
 }
 
-static struct rig *midway(struct midway *w)
+static struct rig *fill_midway(struct midway *w)
 {
 	w->f.r = rig_start(SIM_LOCKSTEP, test_seed(), 0, 0);
 	rig_process(w->f.r, 1);
@@ -160,7 +160,7 @@ static void act_unmap(struct midway *w)
 TEST("unmapped on its way: the fault fails, and frame and slot are free")
 {
 	struct midway w = { .act = act_unmap };
-	struct rig *r = midway(&w);
+	struct rig *r = fill_midway(&w);
 
 	EXPECT_EQ(w.err, -EFAULT);
 	EXPECT_EQ(rig_stats(r).swap_used, 0);
@@ -180,7 +180,7 @@ static void act_remap(struct midway *w)
 TEST("unmapped on its way and something else mapped there: that comes")
 {
 	struct midway w = { .act = act_remap };
-	struct rig *r = midway(&w);
+	struct rig *r = fill_midway(&w);
 
 	EXPECT_EQ(w.err, 0);
 	EXPECT_EQ(number_at(&w.f, 0), 0);
@@ -206,7 +206,7 @@ TEST("thrown away on its way, its slot another's: zeros come, nobody's bytes")
 	struct midway w = { .act = act_reuse };
 	uint64_t v = 5;
 
-	EXPECT_EQ((midway(&w), w.err), 0);
+	EXPECT_EQ((fill_midway(&w), w.err), 0);
 	EXPECT_EQ(number_at(&w.f, 0), 0);
 	EXPECT_EQ(number_at(&w.f, 1), 77);
 	EXPECT_EQ(mm_copy(rig_mm(w.f.r, 0), va_of(w.f.m), &v, 8, true), 0);
@@ -230,7 +230,7 @@ TEST("thrown away and written anew on its way, with an equal entry: the new byte
 {
 	struct midway w = { .act = act_same_slot };
 
-	EXPECT_EQ((midway(&w), w.err), 1);
+	EXPECT_EQ((fill_midway(&w), w.err), 1);
 	EXPECT_EQ(number_at(&w.f, 0), 78);
 }
 
@@ -243,7 +243,7 @@ TEST("read-only on its way: a write fails, and the bytes stay in swap")
 {
 	struct midway w = { .act = act_read_only, .flags = HOST_FAULT_WRITE };
 
-	EXPECT_EQ((midway(&w), w.err), -EFAULT);
+	EXPECT_EQ((fill_midway(&w), w.err), -EFAULT);
 	EXPECT_EQ(rig_stats(w.f.r).swap_used, 2);
 }
 
@@ -251,7 +251,7 @@ TEST("read-only on its way: a read gets a page that cannot be written")
 {
 	struct midway r = { .act = act_read_only };
 
-	EXPECT_EQ((midway(&r), r.err), 1);
+	EXPECT_EQ((fill_midway(&r), r.err), 1);
 	EXPECT_EQ(pt_get(rig_mm(r.f.r, 0), va_of(r.f.m)) & PTE_DBM, 0);
 	EXPECT_EQ(number_at(&r.f, 0), 0);
 }
@@ -266,7 +266,7 @@ TEST("eviction does not take what is on its way")
 {
 	struct midway w = { .act = act_evict };
 
-	EXPECT_EQ((midway(&w), w.err), 1);
+	EXPECT_EQ((fill_midway(&w), w.err), 1);
 	EXPECT(mm_resident(rig_mm(w.f.r, 0), va_of(w.f.m)));
 	EXPECT_EQ(rig_stats(w.f.r).swap_ins, 1);
 }
@@ -281,7 +281,7 @@ TEST("pinned on its way: the pin waits for it, and brings in only the rest")
 {
 	struct midway w = { .act = act_pin };
 
-	EXPECT_EQ((midway(&w), w.err), 1);
+	EXPECT_EQ((fill_midway(&w), w.err), 1);
 	EXPECT_EQ(w.value, 2);
 	EXPECT_EQ(rig_stats(w.f.r).swap_ins, 2);
 	EXPECT_EQ(rig_stats(w.f.r).frames_pinned, 2);
@@ -300,7 +300,7 @@ static void act_exit(struct midway *w)
 TEST("exit waits for what is on its way, and then all is free")
 {
 	struct midway w = { .act = act_exit };
-	struct rig *r = midway(&w);
+	struct rig *r = fill_midway(&w);
 
 	EXPECT_EQ(w.err, -EFAULT);
 	EXPECT_GE(w.value, MAJOR_NS / 2 - 1000);
@@ -383,7 +383,7 @@ TEST("threads: eight threads with four frames")
 #define STORM_PAGES 16
 #define STORM_STEPS 400
 
-static void storm(void *arg)
+static void fill_storm(void *arg)
 {
 	struct fill *f = arg;
 	unsigned int me = atomic_fetch_add(&f->next, 1), i;
@@ -430,7 +430,7 @@ static void storm_in(enum sim_mode mode)
 
 	f.m = rig_map(f.r, 0, STORM_PAGES);
 	for (i = 0; i < 6; i++)
-		rig_thread(f.r, 0, storm, &f);
+		rig_thread(f.r, 0, fill_storm, &f);
 	rig_run(f.r);
 	EXPECT_EQ(host_munmap(f.r->p[0], f.m, STORM_PAGES * PAGE), 0);
 	EXPECT_EQ(rig_stats(f.r).swap_used, 0);

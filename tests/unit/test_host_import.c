@@ -18,8 +18,8 @@ static uint64_t *bank_page(struct remote *m, uint64_t frame)
 }
 
 /* The whole way in: page i holds value + i. */
-static void import(struct remote *m, uint64_t va, uint64_t n, uint64_t value,
-		   bool keep)
+static void import_pages(struct remote *m, uint64_t va, uint64_t n,
+			 uint64_t value, bool keep)
 {
 	uint32_t frame[64];
 	uint64_t i;
@@ -32,7 +32,8 @@ static void import(struct remote *m, uint64_t va, uint64_t n, uint64_t value,
 	EXPECT_EQ(host_imported(m->p, va, n, keep), 0);
 }
 
-static bool lookup(struct rig *r, uint64_t va, uint64_t *start, uint64_t *end)
+static bool import_lookup(struct rig *r, uint64_t va, uint64_t *start,
+			  uint64_t *end)
 {
 	int prot;
 
@@ -46,9 +47,9 @@ TEST("imported memory keeps what the process put there, goes to swap and comes "
 	struct remote *m = remote_start(r, 1);
 	uint64_t start, end, i, value;
 
-	import(m, HEAP, 4, 100, false);
+	import_pages(m, HEAP, 4, 100, false);
 	rig_check(r);
-	EXPECT(lookup(r, HEAP + PAGE, &start, &end));
+	EXPECT(import_lookup(r, HEAP + PAGE, &start, &end));
 	EXPECT_EQ(start, HEAP);
 	EXPECT_EQ(end, HEAP + 4 * PAGE);
 	STEP("the device and the kernel find it at the process's own address");
@@ -75,7 +76,7 @@ TEST("imported memory is evicted under pressure like any other")
 	struct remote *m = remote_start(r, 1);
 	uint64_t va = remote_map(m, 16), i;
 
-	import(m, HEAP, 6, 100, false);
+	import_pages(m, HEAP, 6, 100, false);
 	for (i = 0; i < 16; i++)
 		EXPECT_EQ(remote_put(m, va + i * PAGE, i), 0);
 	for (i = 0; i < 6; i++)
@@ -91,8 +92,8 @@ TEST("closing never covers memory that is not the board's")
 	struct remote *m = remote_start(r, 1);
 	uint64_t hole = HEAP + 2 * PAGE;
 
-	import(m, HEAP, 2, 1, false);
-	import(m, hole + PAGE, 2, 3, false);
+	import_pages(m, HEAP, 2, 1, false);
+	import_pages(m, hole + PAGE, 2, 3, false);
 	STEP("evicted as one run of the table, with a hole in it");
 	sim_mutex_lock(&rig_mm(r, 1)->lock);
 	EXPECT_EQ(evict_range(rig_mm(r, 1), HEAP, 5), 0);
@@ -112,12 +113,12 @@ TEST("neighbours with the same rights become one mapping, others do not")
 	uint64_t start, end;
 	uint32_t frame[2];
 
-	import(m, HEAP, 2, 0, false);
-	import(m, HEAP + 4 * PAGE, 2, 0, false);
-	import(m, HEAP + 2 * PAGE, 2, 0, false);
+	import_pages(m, HEAP, 2, 0, false);
+	import_pages(m, HEAP + 4 * PAGE, 2, 0, false);
+	import_pages(m, HEAP + 2 * PAGE, 2, 0, false);
 	EXPECT_EQ(host_import(m->p, HEAP + 6 * PAGE, 2, HOST_READ, frame), 0);
 	EXPECT_EQ(host_imported(m->p, HEAP + 6 * PAGE, 2, false), 0);
-	EXPECT(lookup(r, HEAP, &start, &end));
+	EXPECT(import_lookup(r, HEAP, &start, &end));
 	EXPECT_EQ(start, HEAP);
 	EXPECT_EQ(end, HEAP + 6 * PAGE);
 	EXPECT_EQ(host_process_fault(m->p, HEAP + 6 * PAGE, 1), -EFAULT);
@@ -168,11 +169,11 @@ TEST("an import that could not be done is forgotten")
 
 	EXPECT_EQ(host_import(m->p, HEAP, 3, RW, frame), 0);
 	EXPECT_EQ(host_returned(m->p, HEAP, 3), 0);
-	EXPECT(!lookup(r, HEAP, &start, &end));
+	EXPECT(!import_lookup(r, HEAP, &start, &end));
 	EXPECT_EQ(rig_stats(r).frames_free, 16);
 	EXPECT_EQ(m->closes, 0);
 	rig_check(r);
-	import(m, HEAP, 3, 5, false);
+	import_pages(m, HEAP, 3, 5, false);
 }
 
 TEST("kept pages stay for ever, are used, and go silently with the process")
@@ -181,7 +182,7 @@ TEST("kept pages stay for ever, are used, and go silently with the process")
 	struct remote *m = remote_start(r, 1);
 	uint64_t va = remote_map(m, 8), i;
 
-	import(m, HEAP, 2, 50, true);
+	import_pages(m, HEAP, 2, 50, true);
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(remote_put(m, va + i * PAGE, i), 0);
 	EXPECT_EQ(host_madvise(m->p, pointer_to(HEAP), 2 * PAGE, HOST_PAGEOUT),
@@ -210,7 +211,7 @@ TEST("released memory is made present, stays to be copied, and is forgotten")
 	uint64_t start, end, i;
 	uint32_t frame[2];
 
-	import(m, HEAP, 6, 100, false);
+	import_pages(m, HEAP, 6, 100, false);
 	EXPECT_EQ(host_madvise(m->p, pointer_to(HEAP), 6 * PAGE, HOST_PAGEOUT),
 		  0);
 	STEP("two pages out of the middle");
@@ -224,10 +225,10 @@ TEST("released memory is made present, stays to be copied, and is forgotten")
 	i = m->closes;
 	EXPECT_EQ(host_returned(m->p, HEAP + 2 * PAGE, 2), 0);
 	EXPECT_EQ(m->closes, i);
-	EXPECT(!lookup(r, HEAP + 2 * PAGE, &start, &end));
-	EXPECT(lookup(r, HEAP, &start, &end));
+	EXPECT(!import_lookup(r, HEAP + 2 * PAGE, &start, &end));
+	EXPECT(import_lookup(r, HEAP, &start, &end));
 	EXPECT_EQ(end, HEAP + 2 * PAGE);
-	EXPECT(lookup(r, HEAP + 4 * PAGE, &start, &end));
+	EXPECT(import_lookup(r, HEAP + 4 * PAGE, &start, &end));
 	EXPECT_EQ(start, HEAP + 4 * PAGE);
 	EXPECT_EQ(host_process_fault(m->p, HEAP + 2 * PAGE, 0), -EFAULT);
 	EXPECT_EQ(rig_stats(r).frames_free, 8);
@@ -242,7 +243,7 @@ TEST("a release that could not be done is taken back")
 	struct remote *m = remote_start(r, 1);
 	uint32_t frame[2];
 
-	import(m, HEAP, 2, 100, false);
+	import_pages(m, HEAP, 2, 100, false);
 	EXPECT_EQ(host_madvise(m->p, pointer_to(HEAP), 2 * PAGE, HOST_PAGEOUT),
 		  0);
 	EXPECT_EQ(host_return(m->p, HEAP, 2, frame), 0);
@@ -265,7 +266,7 @@ TEST("a kept page can be released, a pinned one cannot")
 	struct host_mm *mm = rig_mm(r, 1);
 	uint32_t frame[2];
 
-	import(m, HEAP, 2, 100, true);
+	import_pages(m, HEAP, 2, 100, true);
 	EXPECT_EQ(mm_pin(mm, HEAP + PAGE, 1, true, NULL), 1);
 	EXPECT_EQ(host_return(m->p, HEAP, 2, frame), -EBUSY);
 	EXPECT_EQ(host_return(m->p, HEAP, 1, frame), 0);
@@ -283,8 +284,8 @@ TEST("a kept page can be released, a pinned one cannot")
 
 /* ---- what is refused ---- */
 
-static void refused(struct remote *m, uint64_t va, uint64_t n, int prot,
-		    int want)
+static void import_refused(struct remote *m, uint64_t va, uint64_t n, int prot,
+			   int want)
 {
 	uint32_t frame[64];
 
@@ -299,28 +300,28 @@ TEST("ranges that cannot be imported are refused, and nothing is left of them")
 	uint64_t arena_end = ARENA + HOST_ARENA_BYTES;
 	struct remote near = { .p = r->p[0] };
 
-	refused(m, 0, 1, RW, -EINVAL);
-	refused(m, HEAP + 8, 1, RW, -EINVAL);
-	refused(m, HEAP, 0, RW, -EINVAL);
-	refused(m, HEAP, 1, 0, -EINVAL);
-	refused(m, HEAP, 1, 8, -EINVAL);
-	refused(m, HEAP, 1, -1, -EINVAL);
-	refused(m, HEAP, ~0ull, RW, -EINVAL);
-	refused(m, HEAP, 1ull << 52, RW, -EINVAL);
-	refused(m, 1ull << 47, 1, RW, -EINVAL);
-	refused(m, (1ull << 47) - PAGE, 2, RW, -EINVAL);
-	refused(m, ~0ull << 12, 1, RW, -EINVAL);
-	refused(m, ARENA, 1, RW, -EINVAL);
-	refused(m, ARENA - PAGE, 2, RW, -EINVAL);
-	refused(m, arena_end - PAGE, 1, RW, -EINVAL);
-	refused(&near, HEAP, 1, RW, -EINVAL);
+	import_refused(m, 0, 1, RW, -EINVAL);
+	import_refused(m, HEAP + 8, 1, RW, -EINVAL);
+	import_refused(m, HEAP, 0, RW, -EINVAL);
+	import_refused(m, HEAP, 1, 0, -EINVAL);
+	import_refused(m, HEAP, 1, 8, -EINVAL);
+	import_refused(m, HEAP, 1, -1, -EINVAL);
+	import_refused(m, HEAP, ~0ull, RW, -EINVAL);
+	import_refused(m, HEAP, 1ull << 52, RW, -EINVAL);
+	import_refused(m, 1ull << 47, 1, RW, -EINVAL);
+	import_refused(m, (1ull << 47) - PAGE, 2, RW, -EINVAL);
+	import_refused(m, ~0ull << 12, 1, RW, -EINVAL);
+	import_refused(m, ARENA, 1, RW, -EINVAL);
+	import_refused(m, ARENA - PAGE, 2, RW, -EINVAL);
+	import_refused(m, arena_end - PAGE, 1, RW, -EINVAL);
+	import_refused(&near, HEAP, 1, RW, -EINVAL);
 	EXPECT_EQ(rig_mm(r, 1)->maps, 0);
 	EXPECT_EQ(rig_stats(r).frames_free, 16);
 	STEP("at the very edges it works");
-	import(m, ARENA - PAGE, 1, 1, false);
-	import(m, arena_end, 1, 2, false);
-	import(m, (1ull << 47) - PAGE, 1, 3, false);
-	import(m, PAGE, 1, 4, false);
+	import_pages(m, ARENA - PAGE, 1, 1, false);
+	import_pages(m, arena_end, 1, 2, false);
+	import_pages(m, (1ull << 47) - PAGE, 1, 3, false);
+	import_pages(m, PAGE, 1, 4, false);
 	EXPECT_EQ(remote_get(m, (1ull << 47) - PAGE), 3);
 	rig_check(r);
 }
@@ -330,11 +331,11 @@ TEST("what is a mapping already cannot be imported again")
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 16, 64);
 	struct remote *m = remote_start(r, 1);
 
-	import(m, HEAP + 2 * PAGE, 2, 7, false);
-	refused(m, HEAP + 2 * PAGE, 1, RW, -EEXIST);
-	refused(m, HEAP, 3, RW, -EEXIST);
-	refused(m, HEAP + 3 * PAGE, 2, RW, -EEXIST);
-	refused(m, HEAP, 8, RW, -EEXIST);
+	import_pages(m, HEAP + 2 * PAGE, 2, 7, false);
+	import_refused(m, HEAP + 2 * PAGE, 1, RW, -EEXIST);
+	import_refused(m, HEAP, 3, RW, -EEXIST);
+	import_refused(m, HEAP + 3 * PAGE, 2, RW, -EEXIST);
+	import_refused(m, HEAP, 8, RW, -EEXIST);
 	EXPECT_EQ(remote_get(m, HEAP + 2 * PAGE), 7);
 	EXPECT_EQ(rig_stats(r).frames_free, 14);
 	EXPECT_EQ(rig_mm(r, 1)->maps, 1);
@@ -355,7 +356,7 @@ TEST("the other calls of import take only what is on its way")
 	EXPECT_EQ(host_returned(m->p, HEAP, ~0ull), -EINVAL);
 	EXPECT_EQ(host_return(m->p, HEAP + 1, 1, frame), -EINVAL);
 	EXPECT_EQ(host_return(m->p, va, 1, frame), -EINVAL);
-	import(m, HEAP, 2, 9, false);
+	import_pages(m, HEAP, 2, 9, false);
 	EXPECT_EQ(host_imported(m->p, HEAP, 2, true), -EINVAL);
 	EXPECT_EQ(host_returned(m->p, HEAP, 2), -EINVAL);
 	EXPECT_EQ(host_return(m->p, HEAP, 3, frame), -EINVAL);
@@ -372,15 +373,15 @@ TEST("without a frame for each page none is imported, and none released")
 	struct remote *m = remote_start(r, 1);
 	uint32_t frame[64];
 
-	refused(m, HEAP, 5, RW, -ENOMEM);
+	import_refused(m, HEAP, 5, RW, -ENOMEM);
 	EXPECT_EQ(rig_mm(r, 1)->maps, 0);
 	EXPECT_EQ(rig_stats(r).frames_free, 4);
 	rig_check(r);
 	host_inject_no_frames(r->k, 1);
-	refused(m, HEAP, 1, RW, -ENOMEM);
+	import_refused(m, HEAP, 1, RW, -ENOMEM);
 	EXPECT_EQ(rig_mm(r, 1)->maps, 0);
-	import(m, HEAP, 4, 20, false);
-	import(m, HEAP + 4 * PAGE, 2, 24, false);
+	import_pages(m, HEAP, 4, 20, false);
+	import_pages(m, HEAP + 4 * PAGE, 2, 24, false);
 	EXPECT_EQ(host_return(m->p, HEAP, 6, frame), -ENOMEM);
 	EXPECT_EQ(rig_stats(r).frames_pinned, 0);
 	rig_check(r);
@@ -396,9 +397,9 @@ TEST("what a process has imported and keeps counts against its own limit")
 
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(remote_put(m, va + i * PAGE, i), 0);
-	import(m, HEAP, 5, 30, true);
+	import_pages(m, HEAP, 5, 30, true);
 	EXPECT_EQ(rig_mm(r, 1)->used, 6);
-	refused(m, HEAP + 5 * PAGE, 2, RW, -ENOMEM);
+	import_refused(m, HEAP + 5 * PAGE, 2, RW, -ENOMEM);
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(remote_get(m, va + i * PAGE), i);
 	EXPECT_EQ(rig_mm(r, 1)->used, 6);
@@ -414,20 +415,20 @@ TEST("with all mappings used up nothing can be imported or cut out")
 	uint32_t frame[64];
 	uint64_t i;
 
-	import(m, HEAP, 3, 1, false);
+	import_pages(m, HEAP, 3, 1, false);
 	for (i = mm->maps; i < PROCESS_MAPS; i++) {
 		map.start = ARENA + 2 * i * PAGE;
 		map.end = map.start + PAGE;
 		EXPECT_EQ(map_room(mm, 1), 0);
 		map_insert(mm, &map);
 	}
-	refused(m, HEAP + 8 * PAGE, 1, RW, -ENOMEM);
+	import_refused(m, HEAP + 8 * PAGE, 1, RW, -ENOMEM);
 	EXPECT_EQ(host_return(m->p, HEAP + PAGE, 1, frame), 0);
 	EXPECT_EQ(host_returned(m->p, HEAP + PAGE, 1), -ENOMEM);
 	EXPECT_EQ(host_imported(m->p, HEAP + PAGE, 1, false), 0);
 	EXPECT_EQ(host_return(m->p, HEAP, 3, frame), 0);
 	EXPECT_EQ(host_returned(m->p, HEAP, 3), 0);
-	import(m, HEAP + 8 * PAGE, 1, 1, false);
+	import_pages(m, HEAP + 8 * PAGE, 1, 1, false);
 }
 
 static uint64_t most_memory_bytes(void)
@@ -472,8 +473,8 @@ TEST("the search for a gap sees the arena alone")
 	struct remote *m = remote_start(r, 1);
 	int error;
 
-	import(m, 0x10000, 1, 0, false);
-	import(m, ARENA + HOST_ARENA_BYTES, 1, 0, false);
+	import_pages(m, 0x10000, 1, 0, false);
+	import_pages(m, ARENA + HOST_ARENA_BYTES, 1, 0, false);
 	EXPECT_EQ(remote_map(m, 1), ARENA);
 	EXPECT_EQ(remote_map(m, 1), ARENA + 2 * PAGE);
 	STEP("all that is left, and not a page more");

@@ -18,7 +18,7 @@ struct device {
 	uint64_t first_ns;
 };
 
-static void handler(void *arg)
+static void kernel_handler(void *arg)
 {
 	struct device *d = arg;
 
@@ -43,7 +43,7 @@ TEST("a handler runs again as long as its line is high, after the latency")
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
 	struct device d = { .r = r, .causes = 3 };
 
-	EXPECT_EQ(host_request_irq(r->k, IRQ_NIC_FAULT, handler, &d), 0);
+	EXPECT_EQ(host_request_irq(r->k, IRQ_NIC_FAULT, kernel_handler, &d), 0);
 	rig_thread(r, 0, raise_line, &d);
 	rig_run(r);
 	EXPECT_EQ(d.runs, 3);
@@ -57,14 +57,14 @@ TEST("a handler runs in threads mode too")
 	struct rig *r = rig_start(SIM_THREADS, 1, 8, 8);
 	struct device d = { .r = r, .causes = 2 };
 
-	EXPECT_EQ(host_request_irq(r->k, IRQ_NIC_FAULT, handler, &d), 0);
+	EXPECT_EQ(host_request_irq(r->k, IRQ_NIC_FAULT, kernel_handler, &d), 0);
 	rig_thread(r, 0, raise_line, &d);
 	rig_run(r);
 	host_free_irq(r->k, IRQ_NIC_FAULT);
 	EXPECT_EQ(d.runs, 2);
 }
 
-static void endless(void *arg)
+static void kernel_endless(void *arg)
 {
 	struct device *d = arg;
 
@@ -132,8 +132,8 @@ TEST("a line that nobody lowers is masked and reported, not a hang")
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
 	struct device d = { .r = r, .deaf = true };
 
-	EXPECT_EQ(host_request_irq(r->k, IRQ_NIC_FAULT, handler, &d), 0);
-	rig_thread(r, 0, endless, &d);
+	EXPECT_EQ(host_request_irq(r->k, IRQ_NIC_FAULT, kernel_handler, &d), 0);
+	rig_thread(r, 0, kernel_endless, &d);
 	EXPECT_EQ(sim_run(r->sim, 0, 0), SIM_FINISHED);
 	EXPECT_EQ(d.runs, 100000);
 	EXPECT_STR(host_check(r->k, false),
@@ -145,13 +145,14 @@ TEST("a line has one handler, and lines that are not there have none")
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 8);
 	struct device d = { .r = r };
 
-	EXPECT_EQ(host_request_irq(r->k, IRQ_SMMU, handler, &d), 0);
-	EXPECT_EQ(host_request_irq(r->k, IRQ_SMMU, handler, &d), -EBUSY);
-	EXPECT_EQ(host_request_irq(r->k, IRQ_LINES, handler, &d), -EINVAL);
+	EXPECT_EQ(host_request_irq(r->k, IRQ_SMMU, kernel_handler, &d), 0);
+	EXPECT_EQ(host_request_irq(r->k, IRQ_SMMU, kernel_handler, &d), -EBUSY);
+	EXPECT_EQ(host_request_irq(r->k, IRQ_LINES, kernel_handler, &d),
+		  -EINVAL);
 	EXPECT_EQ(host_request_irq(r->k, IRQ_NIC_FAULT, NULL, &d), -EINVAL);
 	host_free_irq(r->k, IRQ_SMMU);
 	host_free_irq(r->k, IRQ_LINES);
-	EXPECT_EQ(host_request_irq(r->k, IRQ_SMMU, handler, &d), 0);
+	EXPECT_EQ(host_request_irq(r->k, IRQ_SMMU, kernel_handler, &d), 0);
 }
 
 /* ---- processes ---- */
@@ -506,7 +507,7 @@ TEST("an application thread has the emulator's system calls")
 	EXPECT(fl_sys_get() == &fl_sys_linux);
 }
 
-static void ring(void *arg)
+static void kernel_ring(void *arg)
 {
 	struct caller *c = arg;
 	const struct fl_sys *s = fl_sys_get();
@@ -528,7 +529,7 @@ TEST("a store to a mapped register arrives at the board's bus")
 	struct caller c = { .r = r };
 
 	EXPECT_EQ(host_device_add(r->k, "faultline0", &fake_ops, &d), 0);
-	rig_thread(r, 0, ring, &c);
+	rig_thread(r, 0, kernel_ring, &c);
 	rig_run(r);
 	EXPECT_EQ(trace_count(r->trace, EV_ENG_BAD_REG), 1);
 }

@@ -12,7 +12,7 @@ static struct rig *plain_rig(void)
 	return rig_start(SIM_LOCKSTEP, test_seed(), 64, 64);
 }
 
-static uint64_t desc(struct rig *r, const void *p)
+static uint64_t mm_desc(struct rig *r, const void *p)
 {
 	return pt_get(rig_mm(r, 0), va_of(p) & ~(PAGE - 1));
 }
@@ -41,7 +41,7 @@ TEST("a read fault maps a clean page: valid, read-only, may-write bit set")
 	uint64_t d;
 
 	EXPECT_EQ(mm_fault(rig_mm(r, 0), va_of(m), 0), 0);
-	d = desc(r, m);
+	d = mm_desc(r, m);
 	EXPECT_EQ(d & PTE_TYPE, 3);
 	EXPECT_EQ(d & (PTE_RDONLY | PTE_DBM | PTE_AF | PTE_USER | PTE_NG),
 		  PTE_RDONLY | PTE_DBM | PTE_AF | PTE_USER | PTE_NG);
@@ -61,8 +61,8 @@ TEST("a write to a clean page makes it writable, and no notifier is told")
 	EXPECT_EQ(mm_fault(rig_mm(r, 0), va_of(m), 0), 0);
 	EXPECT_EQ(h.calls, 0);
 	EXPECT_EQ(mm_fault(rig_mm(r, 0), va_of(m), HOST_FAULT_WRITE), 0);
-	EXPECT_EQ(desc(r, m) & PTE_RDONLY, 0);
-	EXPECT_EQ(desc(r, m) & PTE_DIRTY, PTE_DIRTY);
+	EXPECT_EQ(mm_desc(r, m) & PTE_RDONLY, 0);
+	EXPECT_EQ(mm_desc(r, m) & PTE_DIRTY, PTE_DIRTY);
 	EXPECT_EQ(h.calls, 0);
 	mm_notifier_unregister(rig_mm(r, 0), &h.n);
 }
@@ -76,11 +76,11 @@ TEST("a fault on an aged page sets the access flag and keeps the contents")
 	EXPECT_EQ(mm_copy(rig_mm(r, 0), va_of(m), buf, 4, true), 0);
 	pa = host_translate(rig_mm(r, 0), va_of(m));
 	EXPECT_EQ(host_madvise(r->p[0], m, PAGE, HOST_COLD), 0);
-	EXPECT_EQ(desc(r, m) & PTE_AF, 0);
+	EXPECT_EQ(mm_desc(r, m) & PTE_AF, 0);
 	EXPECT_EQ(trace_count(r->trace, EV_MM_AGE), 1);
 	EXPECT_EQ(mm_fault(rig_mm(r, 0), va_of(m), 0), 0);
-	EXPECT_EQ(desc(r, m) & PTE_AF, PTE_AF);
-	EXPECT_EQ(desc(r, m) & PTE_RDONLY, 0);
+	EXPECT_EQ(mm_desc(r, m) & PTE_AF, PTE_AF);
+	EXPECT_EQ(mm_desc(r, m) & PTE_RDONLY, 0);
 	EXPECT_EQ(host_translate(rig_mm(r, 0), va_of(m)), pa);
 	EXPECT_EQ(rig_stats(r).page_ins, 1);
 }
@@ -207,8 +207,8 @@ TEST("protect splits a mapping, lowers rights with a TLBI, and joins again")
 	EXPECT_EQ(h.calls, 1);
 	EXPECT_EQ(h.start, va_of(m) + PAGE);
 	EXPECT_EQ(h.end, va_of(m) + 3 * PAGE);
-	EXPECT_EQ(desc(r, m) & PTE_RDONLY, 0);
-	EXPECT_EQ(desc(r, m + PAGE) & (PTE_RDONLY | PTE_DBM), PTE_RDONLY);
+	EXPECT_EQ(mm_desc(r, m) & PTE_RDONLY, 0);
+	EXPECT_EQ(mm_desc(r, m + PAGE) & (PTE_RDONLY | PTE_DBM), PTE_RDONLY);
 	EXPECT_EQ(mm_lookup(mm, va_of(m) + PAGE, &start, &end, &prot), 0);
 	EXPECT_EQ(start, va_of(m) + PAGE);
 	EXPECT_EQ(end, va_of(m) + 3 * PAGE);
@@ -216,7 +216,7 @@ TEST("protect splits a mapping, lowers rights with a TLBI, and joins again")
 	rig_check(r);
 	STEP("give the right back: dirty pages are writable at once");
 	EXPECT_EQ(host_mprotect(r->p[0], m + PAGE, 2 * PAGE, HOST_WRITE), 0);
-	EXPECT_EQ(desc(r, m + PAGE) & PTE_RDONLY, 0);
+	EXPECT_EQ(mm_desc(r, m + PAGE) & PTE_RDONLY, 0);
 	EXPECT_EQ(mm_lookup(mm, va_of(m) + PAGE, &start, &end, &prot), 0);
 	EXPECT_EQ(start, va_of(m));
 	EXPECT_EQ(end, va_of(m) + 4 * PAGE);
@@ -231,7 +231,7 @@ TEST("no access at all makes a page invalid for hardware and keeps it")
 
 	EXPECT_EQ(mm_copy(mm, va_of(m), buf, 4, true), 0);
 	EXPECT_EQ(host_mprotect(r->p[0], m, PAGE, 0), 0);
-	EXPECT_EQ(desc(r, m) & PTE_VALID, 0);
+	EXPECT_EQ(mm_desc(r, m) & PTE_VALID, 0);
 	EXPECT(mm_resident(mm, va_of(m)));
 	EXPECT_EQ(host_translate(mm, va_of(m)), 0);
 	EXPECT_EQ(mm_copy(mm, va_of(m), got, 4, false), -EFAULT);

@@ -5,7 +5,7 @@
 #include "test_host_rig.h"
 
 /* Page i of m gets a value of its own; or is it still there? */
-static void put(struct rig *r, unsigned int p, uint8_t *m, uint64_t i)
+static void reclaim_put(struct rig *r, unsigned int p, uint8_t *m, uint64_t i)
 {
 	uint64_t v = (uint64_t)p << 32 | i;
 
@@ -27,7 +27,7 @@ TEST("a working set larger than the budget is kept whole by swapping")
 	uint64_t i;
 
 	for (i = 0; i < 30; i++) {
-		put(r, 0, m, i);
+		reclaim_put(r, 0, m, i);
 		rig_check(r);
 	}
 	EXPECT_EQ(rig_stats(r).frames_free, 0);
@@ -46,8 +46,8 @@ TEST("two processes share one budget and keep what is theirs")
 	rig_process(r, 1);
 	b = rig_map(r, 1, 16);
 	for (i = 0; i < 16; i++) {
-		put(r, 0, a, i);
-		put(r, 1, b, i);
+		reclaim_put(r, 0, a, i);
+		reclaim_put(r, 1, b, i);
 		for (both = 0, j = 0; j < 16; j++)
 			both += mm_resident(rig_mm(r, 0), va_of(a) + j * PAGE) +
 				mm_resident(rig_mm(r, 1), va_of(b) + j * PAGE);
@@ -68,13 +68,13 @@ TEST("the clock takes the page that was not used since the last turn")
 	uint64_t i;
 
 	for (i = 0; i < 4; i++)
-		put(r, 0, m, i);
+		reclaim_put(r, 0, m, i);
 	EXPECT_EQ(host_madvise(r->p[0], m, 4 * PAGE, HOST_COLD), 0);
 	STEP("use all but page 2, then ask for one more");
 	for (i = 0; i < 4; i++)
 		if (i != 2)
 			expect_page(r, 0, m, i);
-	put(r, 0, m, 4);
+	reclaim_put(r, 0, m, 4);
 	EXPECT(!mm_resident(mm, va_of(m) + 2 * PAGE));
 	EXPECT(mm_resident(mm, va_of(m)));
 	EXPECT(mm_resident(mm, va_of(m) + 3 * PAGE));
@@ -90,9 +90,9 @@ TEST("over many used pages the clock clears a bounded number of flags")
 	uint64_t i;
 
 	for (i = 0; i < 1000; i++)
-		put(r, 0, m, i);
+		reclaim_put(r, 0, m, i);
 	EXPECT_EQ(rig_stats(r).ages, 0);
-	put(r, 0, m, 1000);
+	reclaim_put(r, 0, m, 1000);
 	EXPECT_EQ(rig_stats(r).ages, 64);
 	EXPECT_EQ(rig_stats(r).evictions, 1);
 	EXPECT(!mm_resident(rig_mm(r, 0), va_of(m)));
@@ -105,10 +105,10 @@ TEST("a frame that goes to someone else has another tag")
 	uint8_t *m = rig_map(r, 0, 2);
 	uint64_t pa, first, second;
 
-	put(r, 0, m, 0);
+	reclaim_put(r, 0, m, 0);
 	pa = host_translate(rig_mm(r, 0), va_of(m));
 	first = dram_tag(r->k->dram, pa);
-	put(r, 0, m, 1);
+	reclaim_put(r, 0, m, 1);
 	EXPECT_EQ(host_translate(rig_mm(r, 0), va_of(m) + PAGE), pa);
 	second = dram_tag(r->k->dram, pa);
 	EXPECT_NE(first, second);
@@ -124,7 +124,7 @@ TEST("neighbouring pages get neighbouring frames")
 	uint64_t i;
 
 	for (i = 8; i-- > 0;)
-		put(r, 0, m, i);
+		reclaim_put(r, 0, m, i);
 	for (i = 1; i < 8; i++)
 		EXPECT_EQ(host_translate(rig_mm(r, 0), va_of(m) + i * PAGE),
 			  host_translate(rig_mm(r, 0), va_of(m)) + i * PAGE);
@@ -156,7 +156,7 @@ TEST("with swap full dirty pages stay, and clean ones still go")
 
 	STEP("4 frames and 2 slots hold 6 dirty pages, and no more");
 	for (i = 0; i < 6; i++)
-		put(r, 0, m, i);
+		reclaim_put(r, 0, m, i);
 	EXPECT_EQ(mm_fault(mm, va_of(m) + 6 * PAGE, HOST_FAULT_WRITE),
 		  -ENOMEM);
 	EXPECT_EQ(mm_fault(mm, va_of(m) + 6 * PAGE, 0), -ENOMEM);
@@ -180,7 +180,7 @@ TEST("a swap file that cannot be written loses no page")
 	uint64_t i;
 
 	for (i = 0; i < 4; i++)
-		put(r, 0, m, i);
+		reclaim_put(r, 0, m, i);
 	host_inject_swap_errors(r->k, true);
 	EXPECT_EQ(host_madvise(r->p[0], m, 4 * PAGE, HOST_PAGEOUT), -EIO);
 	EXPECT_EQ(mm_fault(rig_mm(r, 0), va_of(m) + 4 * PAGE, 0), -ENOMEM);
@@ -189,7 +189,7 @@ TEST("a swap file that cannot be written loses no page")
 	for (i = 0; i < 4; i++)
 		expect_page(r, 0, m, i);
 	host_inject_swap_errors(r->k, false);
-	put(r, 0, m, 4);
+	reclaim_put(r, 0, m, 4);
 	rig_check(r);
 }
 
@@ -245,7 +245,7 @@ struct fighter {
 	uint8_t *m;
 };
 
-static void fight(void *arg)
+static void reclaim_fight(void *arg)
 {
 	struct fighter *f = arg;
 	uint64_t i, round, v;
@@ -270,8 +270,8 @@ static void fight_in(enum sim_mode mode, uint64_t seed)
 	rig_process(r, 1);
 	f[0].m = rig_map(r, 0, 12);
 	f[1].m = rig_map(r, 1, 12);
-	rig_thread(r, 0, fight, &f[0]);
-	rig_thread(r, 1, fight, &f[1]);
+	rig_thread(r, 0, reclaim_fight, &f[0]);
+	rig_thread(r, 1, reclaim_fight, &f[1]);
 	rig_run(r);
 	EXPECT_GE(rig_stats(r).evictions, 18);
 }
@@ -287,7 +287,7 @@ TEST("two processes that evict each other's pages both get on (threads)")
 }
 
 /* Many threads that fault hold their process's lock nearly always. */
-static void hog(void *arg)
+static void reclaim_hog(void *arg)
 {
 	struct fighter *f = arg;
 	uint64_t i;
@@ -298,7 +298,7 @@ static void hog(void *arg)
 				    HOST_FAULT_WRITE) >= 0);
 }
 
-static void modest(void *arg)
+static void reclaim_modest(void *arg)
 {
 	struct fighter *f = arg;
 	uint64_t i;
@@ -321,15 +321,15 @@ TEST("who has one thread gets a frame from who has many")
 		f[i] = (struct fighter){ r, i, i ? f[0].m : rig_map(r, 0, 40) };
 	f[4].m = rig_map(r, 1, 12);
 	for (i = 0; i < 4; i++)
-		rig_thread(r, 0, hog, &f[i]);
-	rig_thread(r, 1, modest, &f[4]);
+		rig_thread(r, 0, reclaim_hog, &f[i]);
+	rig_thread(r, 1, reclaim_modest, &f[4]);
 	rig_run(r);
 }
 
 /* ---- memory that somebody is just giving back ---- */
 
-static void slowly(struct mm_notifier *n, struct host_mm *mm, uint64_t start,
-		   uint64_t end)
+static void reclaim_slowly(struct mm_notifier *n, struct host_mm *mm,
+			   uint64_t start, uint64_t end)
 {
 	(void)n, (void)mm, (void)start, (void)end;
 	sim_sleep(200000000);
@@ -354,7 +354,8 @@ static void wants_one(void *arg)
 TEST("frames that are all on their way out are waited for, also for long")
 {
 	struct rig *r = rig_start(SIM_LOCKSTEP, test_seed(), 6, 64);
-	struct mm_notifier slow = { .invalidate = slowly, .age = slowly };
+	struct mm_notifier slow = { .invalidate = reclaim_slowly,
+		.age = reclaim_slowly };
 	struct fighter f[2] = { { r, 0, NULL }, { r, 1, NULL } };
 
 	rig_process(r, 1);

@@ -33,7 +33,7 @@ static void kept_put(void *arg)
 static const struct host_file_ops kept_ops = { kept_read, kept_put };
 
 /* A file of so many bytes, known to nobody else. */
-static void keep(uint64_t bytes)
+static void source_keep(uint64_t bytes)
 {
 	char path[128];
 
@@ -60,7 +60,7 @@ TEST("a file of the process is mapped, privately")
 	uint8_t *map;
 	int error;
 
-	keep(2 * PAGE + 100);
+	source_keep(2 * PAGE + 100);
 	map = map_kept(m, 2 * PAGE + 100, 2 * PAGE + 100, 0, &error);
 	EXPECT_EQ(error, 0);
 	EXPECT_EQ(kept.asked, 0);
@@ -99,7 +99,7 @@ TEST("a file is mapped only as long as it is")
 	struct remote *m = remote_start(r, 1);
 	const uint64_t bytes = PAGE + 1;
 
-	keep(bytes);
+	source_keep(bytes);
 	no_source(m, 2 * PAGE + 1, bytes, 0, -EINVAL);
 	no_source(m, PAGE + 1, bytes, PAGE, -EINVAL);
 	no_source(m, 1, bytes, 2 * PAGE, -EINVAL);
@@ -122,7 +122,7 @@ TEST("a process has so many files mapped and no more, and they are given back")
 	unsigned int i, put;
 	int error;
 
-	keep(bytes);
+	source_keep(bytes);
 	for (i = 0; i < PROCESS_SOURCES; i++) {
 		map[i] = map_kept(m, bytes, bytes, 0, &error);
 		EXPECT_EQ(error, 0);
@@ -148,7 +148,7 @@ TEST("a file that shrinks under its mapping is a fault that cannot be repaired")
 	uint8_t *map;
 	int error;
 
-	keep(2 * PAGE);
+	source_keep(2 * PAGE);
 	map = map_kept(m, 2 * PAGE, 2 * PAGE, 0, &error);
 	EXPECT(map != NULL);
 	EXPECT_EQ(ftruncate(kept.fd, PAGE), 0);

@@ -26,7 +26,7 @@ struct model {
 	struct area area[PROCESSES][AREAS];
 };
 
-static uint64_t below(struct model *w, uint64_t n)
+static uint64_t stress_below(struct model *w, uint64_t n)
 {
 	return rng_below(&w->rng, n);
 }
@@ -74,7 +74,7 @@ static bool pinned_in(const struct area *a, unsigned int i, unsigned int n)
 	return a->pinned && i < a->pin_at + a->pinned && a->pin_at < i + n;
 }
 
-static bool whole(const struct area *a, unsigned int i, unsigned int n)
+static bool stress_whole(const struct area *a, unsigned int i, unsigned int n)
 {
 	while (n && a->mapped[i])
 		i++, n--;
@@ -110,14 +110,14 @@ static void op_unmap(struct model *w, unsigned int p, struct area *a,
 static void op_advise(struct model *w, unsigned int p, struct area *a,
 		      unsigned int i, unsigned int n)
 {
-	enum host_advice what = (enum host_advice)below(w, 3);
+	enum host_advice what = (enum host_advice)stress_below(w, 3);
 	unsigned int j;
 	int err;
 
 	if (what == HOST_WILLNEED)
 		what = HOST_COLD;
 	err = host_madvise(w->r->p[p], a->m + i * PAGE, n * PAGE, what);
-	if (!whole(a, i, n)) {
+	if (!stress_whole(a, i, n)) {
 		EXPECT_EQ(err, -ENOMEM);
 	} else if (what == HOST_DONTNEED && pinned_in(a, i, n)) {
 		EXPECT_EQ(err, -EBUSY);
@@ -132,12 +132,12 @@ static void op_protect(struct model *w, unsigned int p, struct area *a,
 		       unsigned int i, unsigned int n)
 {
 	static const int prots[] = { 0, HOST_READ, RW };
-	int prot = prots[below(w, 3)];
+	int prot = prots[stress_below(w, 3)];
 	unsigned int j;
 
 	EXPECT_EQ(host_mprotect(w->r->p[p], a->m + i * PAGE, n * PAGE, prot),
-		  whole(a, i, n) ? 0 : -ENOMEM);
-	for (j = i; whole(a, i, n) && j < i + n; j++)
+		  stress_whole(a, i, n) ? 0 : -ENOMEM);
+	for (j = i; stress_whole(a, i, n) && j < i + n; j++)
 		a->prot[j] = prot;
 }
 
@@ -171,13 +171,13 @@ static void op_exit(struct model *w, unsigned int p)
 	rig_process(w->r, p);
 }
 
-static void step(struct model *w)
+static void stress_step(struct model *w)
 {
-	unsigned int p = (unsigned int)below(w, PROCESSES);
-	struct area *a = &w->area[p][below(w, AREAS)];
-	unsigned int i = (unsigned int)below(w, AREA_PAGES);
-	unsigned int n = 1 + (unsigned int)below(w, AREA_PAGES - i);
-	unsigned int what = (unsigned int)below(w, 100);
+	unsigned int p = (unsigned int)stress_below(w, PROCESSES);
+	struct area *a = &w->area[p][stress_below(w, AREAS)];
+	unsigned int i = (unsigned int)stress_below(w, AREA_PAGES);
+	unsigned int n = 1 + (unsigned int)stress_below(w, AREA_PAGES - i);
+	unsigned int what = (unsigned int)stress_below(w, 100);
 
 	STEP("process %u area %d page %u count %u operation %u", p,
 	     (int)(a - w->area[p]), i, n, what);
@@ -209,7 +209,7 @@ TEST("a random walk through all calls keeps every page and every count")
 	rig_process(w.r, 1);
 	rig_process(w.r, 2);
 	for (i = 0; i < STEPS; i++) {
-		step(&w);
+		stress_step(&w);
 		rig_check(w.r);
 	}
 	EXPECT_GE(rig_stats(w.r).swap_ins, 10);

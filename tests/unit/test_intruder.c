@@ -95,7 +95,7 @@ static int open_relaxed(struct testbed_process *p, void *arg)
 	return err ? err : fl_qp_address(x->qp, &x->at);
 }
 
-static void knock(struct testbed_process *who, struct knock *k)
+static void intruder_knock(struct testbed_process *who, struct knock *k)
 {
 	struct peer x = { 0 }, far = { 0 };
 	struct post post = { k, &x };
@@ -118,7 +118,7 @@ static void knock(struct testbed_process *who, struct knock *k)
 
 /* ---- the testbed ---- */
 
-static void build(struct testbed *w, struct stage *s)
+static void intruder_build(struct testbed *w, struct stage *s)
 {
 	const unsigned int all = FL_LOCAL_WRITE | FL_REMOTE_WRITE |
 				 FL_REMOTE_READ;
@@ -153,13 +153,13 @@ static void build(struct testbed *w, struct stage *s)
 	s->error |= testbed_connect(s->p, s->q, "idle", 16, 0, false, &s->idle);
 }
 
-static struct fl_address victim(const struct stage *s)
+static struct fl_address intruder_victim(const struct stage *s)
 {
 	return (struct fl_address){ board_id(s->q->board->board),
 				    s->c->qpn[1] };
 }
 
-static struct fw_stats refused(const struct stage *s)
+static struct fw_stats intruder_refused(const struct stage *s)
 {
 	struct fw_stats st;
 
@@ -182,35 +182,36 @@ static void round_of(struct stage *s, struct knock *k,
 	second.name = "second";
 	s->error |= testbed_post(s->w, &first);
 	s->error |= testbed_post(s->w, &second);
-	knock(who, k);
+	intruder_knock(who, k);
 	s->error |= testbed_wait(s->w, &first, WAIT_NS, TESTBED_BOTH);
 	s->error |= testbed_wait(s->w, &second, WAIT_NS, TESTBED_BOTH);
 	s->error |= first.status | second.status;
 }
 
-static void beside(struct testbed *w, void *arg)
+static void intruder_beside(struct testbed *w, void *arg)
 {
 	struct stage *s = arg;
 	unsigned int i;
 
-	build(w, s);
+	intruder_build(w, s);
 	if (s->error)
 		return;
 	for (i = 0; i < 16; i++) {
-		struct knock k = { .stage = s, .to = victim(s),
+		struct knock k = { .stage = s, .to = intruder_victim(s),
 				   .relaxed = i & 1,
 				   .op = i & 2 ? FL_READ : FL_WRITE,
 				   .remote = (uintptr_t)s->dst->mem,
 				   .rkey = s->dst->key };
-		uint64_t before = refused(s).refused_qp;
+		uint64_t before = intruder_refused(s).refused_qp;
 
 		round_of(s, &k, i & 4 ? s->r : s->s,
 			 i & 8 ? FL_READ : FL_WRITE);
 		STEP("%s; refused %llu times", k.status < 0 ? "no answer" :
 		     fl_status_string(k.status),
-		     (unsigned long long)(refused(s).refused_qp - before));
+		     (unsigned long long)(intruder_refused(s).refused_qp -
+					  before));
 		if (k.status != FL_ST_REMOTE_QP ||
-		    refused(s).refused_qp != before + 1)
+		    intruder_refused(s).refused_qp != before + 1)
 			s->error = -EACCES;
 	}
 }
@@ -225,7 +226,7 @@ TEST("a stranger that knocks while requests are under way neither gets in nor di
 
 	EXPECT(w);
 	/* The testbed's own checks: every byte, and one completion each, in order. */
-	err = testbed_run(w, beside, &s);
+	err = testbed_run(w, intruder_beside, &s);
 	STEP("%s", testbed_problem(w) ? testbed_problem(w) : "no problem");
 	EXPECT_EQ(s.error, 0);
 	EXPECT_EQ(err, 0);
@@ -251,11 +252,12 @@ static void in_time(struct testbed *w, void *arg)
 	unsigned int i;
 	struct fw_stats st;
 
-	build(w, s);
+	intruder_build(w, s);
 	if (s->error)
 		return;
 	for (i = 0; i < 12; i++) {
-		struct knock k = { .stage = s, .to = victim(s), .op = s->op,
+		struct knock k = { .stage = s, .to = intruder_victim(s),
+			.op = s->op,
 				   .remote = (uintptr_t)s->dst->mem,
 				   .rkey = s->dst->key };
 
@@ -269,7 +271,7 @@ static void in_time(struct testbed *w, void *arg)
 			k.to.qpn = 200;		/* nobody's */
 		else if (i % 6 == 5)
 			k.to.qpn = 0xFFFFFF;
-		knock(s->r, &k);
+		intruder_knock(s->r, &k);
 		if (k.status != FL_ST_REMOTE_QP)
 			s->error = -EACCES;
 		/* The first one's own page is not in the TLB yet. */
@@ -290,12 +292,12 @@ static void in_time(struct testbed *w, void *arg)
 			k.remote += BYTES;
 		else if (i % 5 == 4)
 			k.remote = (uintptr_t)s->dst->mem;
-		knock(s->r, &k);
+		intruder_knock(s->r, &k);
 		if (k.status != FL_ST_REMOTE_ACCESS)
 			s->error = -EACCES;
 		same_time(s, &k, &access_ns);
 	}
-	st = refused(s);
+	st = intruder_refused(s);
 	if (st.refused_qp != 12 || st.refused_rights != 2 ||
 	    st.refused_key != 4 || st.refused_range != 4)
 		s->error = -EBADE;

@@ -5,14 +5,14 @@ static struct fake_set s;
 static struct fl_completion c[64];
 
 /* The card says anything at all. */
-static void raw(uint32_t cq, uint32_t qpn, uint16_t index)
+static void cq_raw(uint32_t cq, uint32_t qpn, uint16_t index)
 {
 	fake_write_cqe(&fake.cq[cq], (struct fl_cqe){
 		.wr_id = 77, .qpn = qpn, .index = index, .opcode = FL_OP_WRITE,
 	});
 }
 
-static void fill(unsigned int n)
+static void cq_fill(unsigned int n)
 {
 	unsigned int i;
 
@@ -131,7 +131,7 @@ TEST("a completion tells all that the card wrote")
 TEST("fl_poll takes no more than it may")
 {
 	fake_set_start(&s, 8, 8);
-	fill(5);
+	cq_fill(5);
 	EXPECT_EQ(fl_poll(s.cq, c, 2), 2);
 	EXPECT_EQ(c[1].wr_id, 1001);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 3);
@@ -160,7 +160,7 @@ TEST("the card hears of taken entries at least each quarter of the queue")
 
 	fake_set_start(&s, 16, 16);
 	for (i = 0; i < 1000; i++) {
-		fill(1);
+		cq_fill(1);
 		EXPECT_EQ(fl_poll(s.cq, c, 1), 1);
 		EXPECT_LE((uint16_t)(i + 1 - fake.cq[0].cons), 8);
 	}
@@ -175,11 +175,11 @@ TEST("as many completions as were asked for always fit")
 		STEP("a queue for %u completions", n);
 		fake_set_start(&s, n, n);
 		for (k = 0; k < 100; k++) {
-			fill(n);
+			cq_fill(n);
 			EXPECT(!fake.cq[0].broken);
 			for (i = 0; i < n; i++)
 				EXPECT_EQ(fl_poll(s.cq, c, 1), 1);
-			fill(k % n);
+			cq_fill(k % n);
 			for (i = 0; i < k % n; i++)
 				EXPECT_EQ(fl_poll(s.cq, c, 1), 1);
 		}
@@ -194,7 +194,7 @@ TEST("a queue that overflowed gives what it has and then -EIO for good")
 
 	fake_set_start(&s, 4, 64);
 	e = fake.cq[0].entries;
-	fill(e + 1);
+	cq_fill(e + 1);
 	EXPECT(fake.cq[0].broken);
 	for (i = 0; i < e; i++)
 		EXPECT_EQ(fl_poll(s.cq, c, 1), 1);
@@ -210,7 +210,7 @@ TEST("an overflow that the driver hears of late is still reported")
 
 	fake_set_start(&s, 4, 64);
 	e = fake.cq[0].entries;
-	fill(e + 1);
+	cq_fill(e + 1);
 	fake.cq[0].broken = false;	/* its interrupt is still to come */
 	EXPECT_EQ(fl_poll(s.cq, c, 64), e);
 	EXPECT_EQ(fl_poll(s.cq, c, 1), 0);
@@ -247,14 +247,14 @@ TEST("a queue that was just full goes on and is asked about no more")
 
 	fake_set_start(&s, 4, 64);
 	e = fake.cq[0].entries;
-	fill(e);
+	cq_fill(e);
 	EXPECT_EQ(fl_poll(s.cq, c, 64), e);
 	EXPECT_EQ(fl_poll(s.cq, c, 64), 0);
 	EXPECT_EQ(fake.waits, 1);
 	while (fake.relaxes < 128)
 		EXPECT_EQ(fl_poll(s.cq, c, 64), 0);
 	EXPECT_EQ(fake.waits, 2);
-	fill(1);
+	cq_fill(1);
 	EXPECT_EQ(fl_poll(s.cq, c, 64), 1);
 	fake.waits = 0;
 	while (fake.relaxes < 300)
@@ -265,7 +265,7 @@ TEST("a queue that was just full goes on and is asked about no more")
 TEST("an entry that was overwritten is -EIO")
 {
 	fake_set_start(&s, 4, 4);
-	fill(1);
+	cq_fill(1);
 	fake.cq[0].queue[0].phase = 2;
 	EXPECT_EQ(fl_poll(s.cq, c, 1), -EIO);
 	fake.cq[0].queue[0].phase = 0;
@@ -275,9 +275,9 @@ TEST("an entry that was overwritten is -EIO")
 TEST("a completion of no queue pair of ours is skipped, the next delivered")
 {
 	fake_set_start(&s, 8, 8);
-	raw(0, 12, 0);
-	raw(0, 0xffffffff, 0);
-	fill(1);
+	cq_raw(0, 12, 0);
+	cq_raw(0, 0xffffffff, 0);
+	cq_fill(1);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 1);
 	EXPECT_EQ(c[0].wr_id, 1000);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 0);
@@ -289,20 +289,20 @@ TEST("a card that writes foreign completions for ever does not hold a poll")
 
 	fake_set_start(&s, 8, 8);
 	for (i = 0; i < fake.cq[0].entries; i++)
-		raw(0, 12, 0);
+		cq_raw(0, 12, 0);
 	fake.flood = true;
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 0);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 0);
 	fake.flood = false;
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 0);
-	fill(1);
+	cq_fill(1);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 1);
 }
 
 TEST("a completion of a request that was never posted is -EIO")
 {
 	fake_set_start(&s, 8, 8);
-	raw(0, 0, 0);
+	cq_raw(0, 0, 0);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), -EIO);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), -EIO);
 }
@@ -310,8 +310,8 @@ TEST("a completion of a request that was never posted is -EIO")
 TEST("a completion that comes twice is -EIO after the good ones")
 {
 	fake_set_start(&s, 8, 8);
-	fill(2);
-	raw(0, 0, 1);
+	cq_fill(2);
+	cq_raw(0, 0, 1);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 2);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), -EIO);
 }
@@ -320,25 +320,25 @@ TEST("a completion ahead of what was posted is -EIO")
 {
 	fake_set_start(&s, 8, 8);
 	EXPECT_EQ(fake_post(&s, 1, 0), 0);
-	raw(0, 0, 1);
+	cq_raw(0, 0, 1);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), -EIO);
 }
 
 TEST("completions of a queue pair that is gone are not delivered")
 {
 	fake_set_start(&s, 8, 8);
-	fill(3);
+	cq_fill(3);
 	EXPECT_EQ(fl_destroy_qp(s.qp), 0);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 0);
 	EXPECT_EQ(fl_create_qp(s.pd, s.cq, 8, &s.qp), 0);
-	fill(1);
+	cq_fill(1);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 1);
 }
 
 TEST("a queue pair that gets a used number does not get its completions")
 {
 	fake_set_start(&s, 8, 8);
-	fill(3);
+	cq_fill(3);
 	EXPECT_EQ(fl_destroy_qp(s.qp), 0);
 	EXPECT_EQ(fl_create_qp(s.pd, s.cq, 8, &s.qp), 0);
 	EXPECT_EQ(fake_post(&s, 5, 0), 0);
@@ -369,8 +369,8 @@ TEST("queue pairs whose numbers meet in one bucket are kept apart")
 	s.qp = a;
 	fake.extra_qpn = 64;
 	EXPECT_EQ(fake_post(&s, 2, 0), 0);
-	raw(0, 65, 0);
-	raw(0, 129, 0);
+	cq_raw(0, 65, 0);
+	cq_raw(0, 129, 0);
 	EXPECT_EQ(fl_poll(s.cq, got, 2), 2);
 	EXPECT_EQ(got[0].qpn, 65);
 	EXPECT_EQ(got[1].qpn, 129);
@@ -383,7 +383,7 @@ TEST("queue pairs whose numbers meet in one bucket are kept apart")
 TEST("fl_wait takes what is there without sleeping")
 {
 	fake_set_start(&s, 8, 8);
-	fill(2);
+	cq_fill(2);
 	EXPECT_EQ(fl_wait(s.cq, c, 8, 0), 2);
 	EXPECT_EQ(fake.waits, 0);
 	EXPECT_EQ(fake.arms, 0);
@@ -435,7 +435,7 @@ TEST("a look that asks the driver never takes the event that fl_wait armed")
 TEST("arming tells the card how many entries were taken")
 {
 	fake_set_start(&s, 8, 8);
-	fill(1);
+	cq_fill(1);
 	EXPECT_EQ(fl_poll(s.cq, c, 8), 1);
 	EXPECT_EQ(fake.cq[0].cons, 0);
 	EXPECT_EQ(fl_wait(s.cq, c, 8, 5), -ETIMEDOUT);
@@ -523,7 +523,7 @@ TEST("a table with only the calls that must be there is enough")
 	EXPECT_EQ(fl_create_cq(s.dev, 4, &s.cq), 0);
 	EXPECT_EQ(fl_create_qp(s.pd, s.cq, 4, &s.qp), 0);
 	EXPECT_EQ(fl_reg_mr(s.pd, s.buffer, 256, 0, &s.mr), 0);
-	fill(1);
+	cq_fill(1);
 	EXPECT_EQ(fl_wait(s.cq, c, 4, 7), 1);
 	/* Node 5, queue pair 0, first entry. */
 	EXPECT_EQ(c[0].xfer, 0x05000001);

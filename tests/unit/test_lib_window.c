@@ -76,7 +76,7 @@ static void card_gone(void *arg)
 	memset(&card, 0, sizeof(card));
 }
 
-static struct fl_device *device(uint32_t start)
+static struct fl_device *lib_window_device(uint32_t start)
 {
 	struct fl_device *dev;
 
@@ -93,7 +93,7 @@ static struct fl_device *device(uint32_t start)
 }
 
 /* The emulator takes the next entry; false: there is none. */
-static bool take(struct fl_window_entry *e)
+static bool lib_window_take(struct fl_window_entry *e)
 {
 	_Atomic uint32_t *head = (_Atomic uint32_t *)&card.page->head;
 	struct fl_window_entry *from;
@@ -110,7 +110,7 @@ static bool take(struct fl_window_entry *e)
 
 TEST("a doorbell is an entry with offset and value; a trace is one before it")
 {
-	struct fl_device *dev = device(0xfffffffe);
+	struct fl_device *dev = lib_window_device(0xfffffffe);
 	struct fl_window_entry e;
 
 	EXPECT_EQ(card.mapped, 2 * FL_WINDOW_PAGE);
@@ -118,19 +118,19 @@ TEST("a doorbell is an entry with offset and value; a trace is one before it")
 	dev->sys->trace(FD, FL_SYS_EV_POST, 77, 1, 2, 3, 4);
 	EXPECT_EQ(lib_doorbell(dev, NIC_DB_SQ, 0x12345678), 0);
 	EXPECT_EQ(lib_doorbell(dev, NIC_DB_CQ_ARM, 9), 0);
-	EXPECT(take(&e));
+	EXPECT(lib_window_take(&e));
 	EXPECT_EQ(e.kind, FL_WINDOW_NOTE);
 	EXPECT_EQ(e.addr, FL_SYS_EV_POST);
 	EXPECT_EQ(e.xfer, 77);
 	EXPECT(e.arg[0] == 1 && e.arg[1] == 2 && e.arg[2] == 3 && e.arg[3] == 4);
-	EXPECT(take(&e));
+	EXPECT(lib_window_take(&e));
 	EXPECT_EQ(e.kind, FL_WINDOW_WRITE);
 	EXPECT_EQ(e.size, 4);
 	EXPECT_EQ(e.addr, NIC_DB_SQ);
 	EXPECT_EQ(e.arg[0], 0x12345678);
-	EXPECT(take(&e));
+	EXPECT(lib_window_take(&e));
 	EXPECT_EQ(e.addr, NIC_DB_CQ_ARM);
-	EXPECT(!take(&e));
+	EXPECT(!lib_window_take(&e));
 	EXPECT_EQ(card.page->tail, 1);
 	EXPECT_EQ(fl_close(dev), 0);
 	EXPECT_EQ(card.unmapped, 2 * FL_WINDOW_PAGE);
@@ -138,7 +138,7 @@ TEST("a doorbell is an entry with offset and value; a trace is one before it")
 
 TEST("the bell rings only for an emulator that sleeps")
 {
-	struct fl_device *dev = device(0);
+	struct fl_device *dev = lib_window_device(0);
 
 	EXPECT_EQ(lib_doorbell(dev, NIC_DB_SQ, 1), 0);
 	EXPECT_EQ(*BELL(card.page), 0);
@@ -151,7 +151,7 @@ TEST("the bell rings only for an emulator that sleeps")
 
 TEST("an emulator that has ended is ENODEV, for doorbells and for who polls")
 {
-	struct fl_device *dev = device(0);
+	struct fl_device *dev = lib_window_device(0);
 
 	EXPECT_EQ(dev->sys->relax(FD), 0);
 	card.page->alive = 0;
@@ -163,7 +163,7 @@ TEST("an emulator that has ended is ENODEV, for doorbells and for who polls")
 
 TEST("a trace that nobody must wait for is dropped when the ring is full")
 {
-	struct fl_device *dev = device(0);
+	struct fl_device *dev = lib_window_device(0);
 	unsigned int i;
 
 	for (i = 0; i < FL_WINDOW_BELLS; i++)
@@ -183,7 +183,7 @@ static void *end_emulator(void *arg)
 
 TEST("who waits for room in the ring goes on when the emulator ends")
 {
-	struct fl_device *dev = device(0);
+	struct fl_device *dev = lib_window_device(0);
 	pthread_t thread;
 	unsigned int i;
 
@@ -219,7 +219,7 @@ static void *ring_often(void *arg)
 TEST("doorbells of several threads all arrive, each thread's in its order")
 {
 	struct ringer r[THREADS] = { 0 };
-	struct fl_device *dev = device(0xffffff00);
+	struct fl_device *dev = lib_window_device(0xffffff00);
 	uint32_t next[THREADS] = { 0 }, who, got = 0;
 	struct fl_window_entry e;
 	unsigned int i;
@@ -231,7 +231,7 @@ TEST("doorbells of several threads all arrive, each thread's in its order")
 			  0);
 	}
 	while (got < THREADS * RINGS) {
-		if (!take(&e)) {
+		if (!lib_window_take(&e)) {
 			os_yield();
 			continue;
 		}
@@ -245,13 +245,13 @@ TEST("doorbells of several threads all arrive, each thread's in its order")
 		pthread_join(r[i].thread, NULL);
 		EXPECT_EQ(r[i].error, 0);
 	}
-	EXPECT(!take(&e));
+	EXPECT(!lib_window_take(&e));
 	EXPECT_EQ(fl_close(dev), 0);
 }
 
 TEST("a kind of doorbell that this library does not know is refused")
 {
-	struct fl_device *dev = device(0);
+	struct fl_device *dev = lib_window_device(0);
 
 	EXPECT_EQ(fl_close(dev), 0);
 	card.kind = FL_DOORBELL_WINDOW + 1;

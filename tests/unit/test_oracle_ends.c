@@ -6,194 +6,194 @@
 
 TEST("a source that the CPU changes goes out old or new")
 {
-	start();
-	uint64_t w = post("w", q1, a, t, 0, 100);
+	rig_start();
+	uint64_t w = rig_post("w", q1, a, t, 0, 100);
 
-	fill(a, 0xaa);
-	finish(w);
-	good(look(t, 0, 10, 0xa0));
-	good(look(t, 10, 10, 0xaa));
-	breach(look(t, 20, 10, 0x10), "byte 20 of t");
+	rig_fill(a, 0xaa);
+	rig_finish(w);
+	rig_good(rig_look(t, 0, 10, 0xa0));
+	rig_good(rig_look(t, 10, 10, 0xaa));
+	rig_breach(rig_look(t, 20, 10, 0x10), "byte 20 of t");
 }
 
 TEST("a source that the CPU changes afterwards does not")
 {
-	start();
-	finish(post("w", q1, a, t, 0, 100));
-	fill(a, 0xaa);
-	breach(look(t, 0, 10, 0xaa), "byte 0 of t is 0xaa");
+	rig_start();
+	rig_finish(rig_post("w", q1, a, t, 0, 100));
+	rig_fill(a, 0xaa);
+	rig_breach(rig_look(t, 0, 10, 0xaa), "byte 0 of t is 0xaa");
 }
 
 TEST("a store while a WRITE is under way may stay or be written over")
 {
-	start();
-	uint64_t w = post("w", q1, a, t, 0, 100);
+	rig_start();
+	uint64_t w = rig_post("w", q1, a, t, 0, 100);
 
-	fill(t, 0x20);
-	finish(w);
-	good(look(t, 0, 10, 0x20));
-	good(look(t, 10, 10, 0xa0));
-	breach(look(t, 20, 10, 0x10), "byte 20 of t is 0x10");
+	rig_fill(t, 0x20);
+	rig_finish(w);
+	rig_good(rig_look(t, 0, 10, 0x20));
+	rig_good(rig_look(t, 10, 10, 0xa0));
+	rig_breach(rig_look(t, 20, 10, 0x10), "byte 20 of t is 0x10");
 }
 
 TEST("a load and store while a WRITE is under way may undo it, but no other")
 {
-	start();
-	finish(post("w1", q1, a, t, 0, 200));
-	uint64_t w = post("w2", q1, b, t, 0, 100);
+	rig_start();
+	rig_finish(rig_post("w1", q1, a, t, 0, 200));
+	uint64_t w = rig_post("w2", q1, b, t, 0, 100);
 
 	oracle_touch(o, t, 0, BYTES);
-	finish(w);
-	good(look(t, 0, 50, 0xa0));
-	good(look(t, 50, 50, 0xb0));
-	breach(look(t, 100, 1, 0x10), "byte 100 of t");
+	rig_finish(w);
+	rig_good(rig_look(t, 0, 50, 0xa0));
+	rig_good(rig_look(t, 50, 50, 0xb0));
+	rig_breach(rig_look(t, 100, 1, 0x10), "byte 100 of t");
 }
 
 TEST("what nobody can say may be anything, until somebody looks")
 {
-	start();
+	rig_start();
 	oracle_forget(o, t, 0, 100);
-	good(look(t, 0, 50, 0x77));
-	good(look(t, 50, 50, 0x78));
-	breach(look(t, 0, 50, 0x78), "byte 0 of t is 0x78");
+	rig_good(rig_look(t, 0, 50, 0x77));
+	rig_good(rig_look(t, 50, 50, 0x78));
+	rig_breach(rig_look(t, 0, 50, 0x78), "byte 0 of t is 0x78");
 }
 
 /* ---- failures ---- */
 
 TEST("a request that failed may have written any of its bytes, and no others")
 {
-	start();
-	oracle_complete(o, post("w", q1, a, t, 0, 100), ORACLE_REFUSED);
-	good(look(t, 0, 10, 0xa0));
-	good(look(t, 10, 90, 0x10));
-	breach(look(t, 100, 1, 0xa0), "byte 100 of t is 0xa0");
+	rig_start();
+	oracle_complete(o, rig_post("w", q1, a, t, 0, 100), ORACLE_REFUSED);
+	rig_good(rig_look(t, 0, 10, 0xa0));
+	rig_good(rig_look(t, 10, 90, 0x10));
+	rig_breach(rig_look(t, 100, 1, 0xa0), "byte 100 of t is 0xa0");
 }
 
 TEST("a request that failed may go on writing until all is at rest")
 {
-	start();
-	oracle_complete(o, post("w", q1, a, t, 0, 100), ORACLE_LOST);
-	fill(t, 0x20);
-	good(look(t, 0, 10, 0x20));
-	good(look(t, 0, 10, 0xa0));
+	rig_start();
+	oracle_complete(o, rig_post("w", q1, a, t, 0, 100), ORACLE_LOST);
+	rig_fill(t, 0x20);
+	rig_good(rig_look(t, 0, 10, 0x20));
+	rig_good(rig_look(t, 0, 10, 0xa0));
 	oracle_rest(o);
-	good(look(t, 0, 100, 0x20));
-	breach(look(t, 0, 10, 0xa0), "byte 0 of t is 0xa0");
+	rig_good(rig_look(t, 0, 100, 0x20));
+	rig_breach(rig_look(t, 0, 10, 0xa0), "byte 0 of t is 0xa0");
 }
 
 TEST("what was flushed behind a request that was refused has not landed")
 {
-	start();
-	uint64_t w1 = post("w1", q1, a, t, 0, 100);
-	uint64_t w2 = post("w2", q1, b, t, 200, 100);
+	rig_start();
+	uint64_t w1 = rig_post("w1", q1, a, t, 0, 100);
+	uint64_t w2 = rig_post("w2", q1, b, t, 200, 100);
 
 	oracle_complete(o, w1, ORACLE_REFUSED);
 	oracle_complete(o, w2, ORACLE_LOST);
-	good(look(t, 0, 100, 0xa0));
-	breach(look(t, 200, 1, 0xb0), "byte 200 of t is 0xb0");
+	rig_good(rig_look(t, 0, 100, 0xa0));
+	rig_breach(rig_look(t, 200, 1, 0xb0), "byte 200 of t is 0xb0");
 }
 
 TEST("what is seen behind a request cannot be, when that one is refused")
 {
-	start();
-	uint64_t w1 = post("w1", q1, a, t, 0, 100);
+	rig_start();
+	uint64_t w1 = rig_post("w1", q1, a, t, 0, 100);
 
-	post("w2", q1, b, t, 200, 100);
-	good(look(t, 0, 100, 0xa0));
-	good(look(t, 200, 1, 0xb0));
+	rig_post("w2", q1, b, t, 200, 100);
+	rig_good(rig_look(t, 0, 100, 0xa0));
+	rig_good(rig_look(t, 200, 1, 0xb0));
 	oracle_complete(o, w1, ORACLE_REFUSED);
-	breach(false, "w1 was refused");
+	rig_breach(false, "w1 was refused");
 }
 
 TEST("what was flushed behind a request whose answer was lost may have landed")
 {
-	start();
-	uint64_t w1 = post("w1", q1, a, t, 0, 100);
-	uint64_t w2 = post("w2", q1, b, t, 200, 100);
+	rig_start();
+	uint64_t w1 = rig_post("w1", q1, a, t, 0, 100);
+	uint64_t w2 = rig_post("w2", q1, b, t, 200, 100);
 
 	oracle_complete(o, w1, ORACLE_LOST);
 	oracle_complete(o, w2, ORACLE_LOST);
-	good(look(t, 200, 50, 0xb0));
-	good(look(t, 250, 50, 0x10));
-	breach(look(t, 300, 1, 0xb0), "byte 300 of t");
+	rig_good(rig_look(t, 200, 50, 0xb0));
+	rig_good(rig_look(t, 250, 50, 0x10));
+	rig_breach(rig_look(t, 300, 1, 0xb0), "byte 300 of t");
 }
 
 TEST("what was flushed on a relaxed queue pair may have landed")
 {
-	start();
-	uint64_t w1 = post("w1", loose, a, t, 0, 100);
-	uint64_t w2 = post("w2", loose, b, t, 200, 100);
+	rig_start();
+	uint64_t w1 = rig_post("w1", loose, a, t, 0, 100);
+	uint64_t w2 = rig_post("w2", loose, b, t, 200, 100);
 
 	oracle_complete(o, w1, ORACLE_REFUSED);
 	oracle_complete(o, w2, ORACLE_LOST);
-	good(look(t, 200, 50, 0xb0));
+	rig_good(rig_look(t, 200, 50, 0xb0));
 }
 
 TEST("success behind a refusal is a breach")
 {
-	start();
-	uint64_t w1 = post("w1", q1, a, t, 0, 100);
-	uint64_t w2 = post("w2", q1, b, t, 200, 100);
+	rig_start();
+	uint64_t w1 = rig_post("w1", q1, a, t, 0, 100);
+	uint64_t w2 = rig_post("w2", q1, b, t, 200, 100);
 
 	oracle_complete(o, w1, ORACLE_REFUSED);
-	finish(w2);
-	breach(false, "w2 succeeded on q1 behind");
+	rig_finish(w2);
+	rig_breach(false, "w2 succeeded on q1 behind");
 }
 
 TEST("a request that the library refused writes nothing")
 {
-	start();
-	oracle_complete(o, post("w", q1, a, t, 0, 100), ORACLE_UNPOSTED);
-	finish(post("w2", q1, a, t, 200, 100));
-	breach(look(t, 0, 1, 0xa0), "byte 0 of t is 0xa0");
+	rig_start();
+	oracle_complete(o, rig_post("w", q1, a, t, 0, 100), ORACLE_UNPOSTED);
+	rig_finish(rig_post("w2", q1, a, t, 200, 100));
+	rig_breach(rig_look(t, 0, 1, 0xa0), "byte 0 of t is 0xa0");
 }
 
 TEST("what was under way on a queue pair that is gone may have landed")
 {
-	start();
-	post("w1", q1, a, t, 0, 100);
-	post("w2", q1, b, t, 0, 100);
+	rig_start();
+	rig_post("w1", q1, a, t, 0, 100);
+	rig_post("w2", q1, b, t, 0, 100);
 	oracle_pair_end(o, q1);
 	oracle_rest(o);
-	good(look(t, 0, 50, 0xa0));
-	good(look(t, 50, 50, 0xb0));
-	good(look(t, 100, 50, 0x10));
-	breach(look(t, 0, 50, 0xb0), "byte 0 of t");
+	rig_good(rig_look(t, 0, 50, 0xa0));
+	rig_good(rig_look(t, 50, 50, 0xb0));
+	rig_good(rig_look(t, 100, 50, 0x10));
+	rig_breach(rig_look(t, 0, 50, 0xb0), "byte 0 of t");
 }
 
 TEST("a region that was closed is not written any more")
 {
-	start();
-	post("w", q1, a, t, 0, 100);
+	rig_start();
+	rig_post("w", q1, a, t, 0, 100);
 	memset(found, 0x10, BYTES);
-	good(oracle_close(o, t, 0, found, BYTES));
-	breach(look(t, 0, 1, 0xa0), "byte 0 of t is 0xa0");
+	rig_good(oracle_close(o, t, 0, found, BYTES));
+	rig_breach(rig_look(t, 0, 1, 0xa0), "byte 0 of t is 0xa0");
 }
 
 /* ---- completions ---- */
 
 TEST("completions out of order are a breach")
 {
-	start();
-	post("w1", q1, a, t, 0, 100);
-	finish(post("w2", q1, b, t, 0, 100));
-	breach(false, "w2 completed out of order on q1");
+	rig_start();
+	rig_post("w1", q1, a, t, 0, 100);
+	rig_finish(rig_post("w2", q1, b, t, 0, 100));
+	rig_breach(false, "w2 completed out of order on q1");
 }
 
 TEST("a second completion is a breach")
 {
-	start();
-	uint64_t w = post("w1", q1, a, t, 0, 100);
+	rig_start();
+	uint64_t w = rig_post("w1", q1, a, t, 0, 100);
 
-	finish(w);
-	finish(w);
-	breach(false, "not in flight");
+	rig_finish(w);
+	rig_finish(w);
+	rig_breach(false, "not in flight");
 }
 
 /* ---- size ---- */
 
 /* xorshift, so that each round's bytes are others. */
-static uint32_t next(uint32_t *x)
+static uint32_t ends_next(uint32_t *x)
 {
 	*x ^= *x << 13;
 	*x ^= *x >> 17;
@@ -206,19 +206,19 @@ TEST("ten thousand requests in order pass, and one byte of them does not")
 	uint8_t is[2][BYTES];
 	uint32_t x = 1, area[2], i, from, to, n, s, k;
 
-	start();
+	rig_start();
 	area[0] = a;
 	area[1] = t;
 	memset(is[0], 0xa0, BYTES);
 	memset(is[1], 0x10, BYTES);
 	for (i = 0; i < 10000; i++) {
-		n = 1 + next(&x) % 300;
-		from = next(&x) % (BYTES - n);
-		to = next(&x) % (BYTES - n);
-		s = next(&x) % 2;
-		if (next(&x) % 4 == 0) {
+		n = 1 + ends_next(&x) % 300;
+		from = ends_next(&x) % (BYTES - n);
+		to = ends_next(&x) % (BYTES - n);
+		s = ends_next(&x) % 2;
+		if (ends_next(&x) % 4 == 0) {
 			for (k = 0; k < n; k++)
-				is[s][to + k] = (uint8_t)next(&x);
+				is[s][to + k] = (uint8_t)ends_next(&x);
 			oracle_store(o, area[s], to, is[s] + to, n);
 			continue;
 		}
@@ -228,13 +228,13 @@ TEST("ten thousand requests in order pass, and one byte of them does not")
 					 .to_at = to, .bytes = n };
 
 		memcpy(is[1 - s] + to, is[s] + from, n);
-		finish(oracle_post(o, &w));
+		rig_finish(oracle_post(o, &w));
 		if (i % 100 == 0)
-			good(oracle_look(o, area[1 - s], 0, is[1 - s],
-					 BYTES));
+			rig_good(oracle_look(o, area[1 - s], 0, is[1 - s],
+					     BYTES));
 	}
-	good(oracle_look(o, a, 0, is[0], BYTES));
-	good(oracle_look(o, t, 0, is[1], BYTES));
+	rig_good(oracle_look(o, a, 0, is[0], BYTES));
+	rig_good(oracle_look(o, t, 0, is[1], BYTES));
 	is[1][1234] ^= 1;
-	breach(oracle_look(o, t, 0, is[1], BYTES), "byte 1234 of t");
+	rig_breach(oracle_look(o, t, 0, is[1], BYTES), "byte 1234 of t");
 }

@@ -16,22 +16,22 @@ static struct oracle *o;
 static uint32_t a, b, t, back, q1, q2, loose;
 static uint8_t found[BYTES];
 
-static void end(void *arg)
+static void rig_end(void *arg)
 {
 	(void)arg;
 	oracle_destroy(o);
 }
 
-static void fill(uint32_t area, uint8_t value)
+static void rig_fill(uint32_t area, uint8_t value)
 {
 	memset(found, value, BYTES);
 	oracle_store(o, area, 0, found, BYTES);
 }
 
-static void start(void)
+static void rig_start(void)
 {
 	o = oracle_create();
-	test_cleanup(end, NULL);
+	test_cleanup(rig_end, NULL);
 	a = oracle_area(o, "a", BYTES);
 	b = oracle_area(o, "b", BYTES);
 	t = oracle_area(o, "t", BYTES);
@@ -39,13 +39,13 @@ static void start(void)
 	q1 = oracle_pair(o, "q1", false);
 	q2 = oracle_pair(o, "q2", false);
 	loose = oracle_pair(o, "loose", true);
-	fill(a, 0xa0);
-	fill(b, 0xb0);
-	fill(t, 0x10);
+	rig_fill(a, 0xa0);
+	rig_fill(b, 0xb0);
+	rig_fill(t, 0x10);
 }
 
-static uint64_t post(const char *name, uint32_t pair, uint32_t from,
-		     uint32_t to, uint64_t at, uint64_t n)
+static uint64_t rig_post(const char *name, uint32_t pair, uint32_t from,
+			 uint32_t to, uint64_t at, uint64_t n)
 {
 	struct oracle_work w = { .name = name, .pair = pair, .from = from,
 				 .to = to, .from_at = at, .to_at = at,
@@ -55,7 +55,7 @@ static uint64_t post(const char *name, uint32_t pair, uint32_t from,
 	return oracle_post(o, &w);
 }
 
-static inline uint64_t fetch(const char *name, uint32_t pair, uint32_t from,
+static inline uint64_t rig_fetch(const char *name, uint32_t pair, uint32_t from,
 		      uint32_t to, uint64_t at, uint64_t n)
 {
 	struct oracle_work w = { .name = name, .pair = pair, .from = from,
@@ -66,26 +66,26 @@ static inline uint64_t fetch(const char *name, uint32_t pair, uint32_t from,
 	return oracle_post(o, &w);
 }
 
-static void finish(uint64_t number)
+static void rig_finish(uint64_t number)
 {
 	oracle_complete(o, number, ORACLE_OK);
 }
 
 /* All of the range has this value. */
-static bool look(uint32_t area, uint64_t at, uint64_t n, uint8_t value)
+static bool rig_look(uint32_t area, uint64_t at, uint64_t n, uint8_t value)
 {
 	memset(found, value, BYTES);
 	return oracle_look(o, area, at, found, n);
 }
 
-static void good(bool held)
+static void rig_good(bool held)
 {
 	test_expect(held && !oracle_problem(o), __FILE__, __LINE__,
 		    "it passes: %s", oracle_problem(o) ? oracle_problem(o) :
 							  "");
 }
 
-static void breach(bool held, const char *words)
+static void rig_breach(bool held, const char *words)
 {
 	test_expect(!held && oracle_problem(o), __FILE__, __LINE__,
 		    "a breach is seen");

@@ -87,7 +87,7 @@ struct swarm {
 };
 
 __attribute__((format(printf, 2, 3)))
-static void problem(struct swarm *s, const char *fmt, ...)
+static void orders_say(struct swarm *s, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -103,16 +103,16 @@ static bool is_over(const struct swarm *s)
 	return s->problem[0] || testbed_problem(s->w);
 }
 
-static uint64_t below(struct swarm *s, uint64_t n)
+static uint64_t draw_n(struct swarm *s, uint64_t n)
 {
 	return rng_below(&s->rng, n);
 }
 
-static void check(struct swarm *s, int err, const char *what)
+static void orders_ok(struct swarm *s, int err, const char *what)
 {
 	if (err && err != -ENOMEM && err != -ENOSPC && err != -EBUSY)
-		problem(s, "%s: %s %s", what, fl_strerror(err),
-			testbed_why(s->w));
+		orders_say(s, "%s: %s %s", what, fl_strerror(err),
+			   testbed_why(s->w));
 }
 
 /* ---- building ---- */
@@ -124,65 +124,68 @@ static void build_processes(struct swarm *s)
 	uint64_t bytes;
 
 	for (i = 0; i < s->procs; i++) {
-		check(s, testbed_process_add(s->w, proc[i],
-					     s->board[i % s->boards],
-					     below(s, 4) ? TESTBED_PART :
-							 TESTBED_STALL,
-					     (enum fl_resolve)below(s, 3),
-					     &s->proc[i]), "process");
+		orders_ok(s, testbed_process_add(s->w, proc[i],
+						 s->board[i % s->boards],
+						 draw_n(s, 4) ? TESTBED_PART :
+							     TESTBED_STALL,
+						 (enum fl_resolve)draw_n(s, 3),
+						 &s->proc[i]), "process");
 		for (k = 0; k < BUFFERS && !is_over(s); k++) {
 			n = i * BUFFERS + k;
 			snprintf(s->names[n], sizeof(s->names[n]), "%s%u",
 				 proc[i], k);
-			bytes = (1 + below(s, k ? 20 : 4)) * PAGE;
-			check(s, testbed_buffer_add(s->proc[i], s->names[n],
-						    bytes, NULL, &s->buffer[n]),
-			      "buffer");
+			bytes = (1 + draw_n(s, k ? 20 : 4)) * PAGE;
+			orders_ok(s, testbed_buffer_add(s->proc[i], s->names[n],
+							bytes, NULL,
+							&s->buffer[n]),
+				  "buffer");
 			if (is_over(s))
 				return;
-			if (below(s, 4))
-				check(s, testbed_buffer_fill(s->buffer[n],
-							     TESTBED_RANDOM,
-							     rng_next(&s->rng)),
-				      "fill");
-			check(s, testbed_region_add(s->buffer[n], 0, 0, RIGHTS,
-						    0), "region");
+			if (draw_n(s, 4))
+				orders_ok(s, testbed_buffer_fill(s->buffer[n],
+								 TESTBED_RANDOM,
+								 rng_next(&s->rng)),
+					  "fill");
+			orders_ok(s,
+				  testbed_region_add(s->buffer[n], 0, 0, RIGHTS,
+						     0), "region");
 		}
 	}
 }
 
 static void connect_pair(struct swarm *s, struct pair *p)
 {
-	unsigned int a = (unsigned int)below(s, s->procs);
-	unsigned int b = (unsigned int)below(s, s->procs);
+	unsigned int a = (unsigned int)draw_n(s, s->procs);
+	unsigned int b = (unsigned int)draw_n(s, s->procs);
 
 	*p = (struct pair){ 0 };
 	/* Most of them between the first two, so that they meet. */
-	if (below(s, 3))
+	if (draw_n(s, 3))
 		a = 0, b = 1;
 	s->conns++;
-	check(s, testbed_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
-				 !below(s, 4), &p->c), "connect");
+	orders_ok(s, testbed_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
+				     !draw_n(s, 4), &p->c), "connect");
 }
 
-static void build(struct swarm *s)
+static void orders_build(struct swarm *s)
 {
 	static const char *const name[] = { "a", "b", "c" };
 	struct testbed_board_config bc = {
-		.frames = s->tight ? 30 + below(s, 30) : 0,
-		.contexts = 4 + (uint32_t)below(s, 13),
-		.rx_contexts = 1 + (uint32_t)below(s, 16),
-		.block_bytes = 4096u << below(s, 5),
-		.tlb_entries = 4u << below(s, 7),
+		.frames = s->tight ? 30 + draw_n(s, 30) : 0,
+		.contexts = 4 + (uint32_t)draw_n(s, 13),
+		.rx_contexts = 1 + (uint32_t)draw_n(s, 16),
+		.block_bytes = 4096u << draw_n(s, 5),
+		.tlb_entries = 4u << draw_n(s, 7),
 	};
 	unsigned int i;
 
 	for (i = 0; i < s->boards; i++) {
-		check(s, testbed_board_add(s->w, name[i], &bc, &s->board[i]),
-		      "board");
+		orders_ok(s,
+			  testbed_board_add(s->w, name[i], &bc, &s->board[i]),
+			  "board");
 		if (i)
-			check(s, testbed_link_add(s->w, s->board[i - 1],
-						  s->board[i]), "link");
+			orders_ok(s, testbed_link_add(s->w, s->board[i - 1],
+						      s->board[i]), "link");
 	}
 	if (!is_over(s))
 		build_processes(s);
@@ -215,7 +218,7 @@ static bool may_end(const struct swarm *s, const struct request *r)
 }
 
 /* What has completed since, in the order of posting. */
-static void collect(struct swarm *s)
+static void orders_collect(struct swarm *s)
 {
 	struct request *r;
 	unsigned int i;
@@ -231,11 +234,12 @@ static void collect(struct swarm *s)
 		else
 			s->ok++;
 		if (!may_end(s, r))
-			problem(s, "%s (%s of %u bytes%s) ended with \"%s\"",
-				r->name, r->work.opcode == FL_WRITE ? "WRITE" :
-				"READ", r->work.bytes,
-				r->wrong ? ", a wrong one" : "",
-				fl_status_string(r->work.status));
+			orders_say(s, "%s (%s of %u bytes%s) ended with \"%s\"",
+				   r->name, r->work.opcode == FL_WRITE ?
+				   "WRITE" :
+				   "READ", r->work.bytes,
+				   r->wrong ? ", a wrong one" : "",
+				   fl_status_string(r->work.status));
 		if (r->work.status)
 			r->pair->failed[r->work.side] = true;
 		if (r->work.status && r->work.status != FL_ST_FLUSHED)
@@ -261,27 +265,27 @@ static struct testbed_buffer *buffer_of(struct swarm *s,
 	for (i = 0; i < s->procs; i++)
 		if (s->proc[i] == p)
 			/* One more often than the other: they meet there. */
-			return s->buffer[i * BUFFERS + !below(s, 4)];
+			return s->buffer[i * BUFFERS + !draw_n(s, 4)];
 	return NULL;
 }
 
-static uint32_t length(struct swarm *s, uint64_t room)
+static uint32_t orders_length(struct swarm *s, uint64_t room)
 {
 	static const uint32_t some[] = { 8, 64, 1000, PAGE, 5 * PAGE };
-	uint64_t n = some[below(s, 5)];
+	uint64_t n = some[draw_n(s, 5)];
 
-	if (!below(s, 4))
+	if (!draw_n(s, 4))
 		return (uint32_t)room;
-	return 1 + (uint32_t)below(s, n < room ? n : room);
+	return 1 + (uint32_t)draw_n(s, n < room ? n : room);
 }
 
-static void post(struct swarm *s)
+static void orders_post(struct swarm *s)
 {
-	struct pair *p = &s->pair[below(s, s->pairs)];
+	struct pair *p = &s->pair[draw_n(s, s->pairs)];
 	struct request *r = free_request(s);
 	struct testbed_work *k;
 	uint64_t room, at;
-	int side = (int)below(s, 4) == 0, err;
+	int side = (int)draw_n(s, 4) == 0, err;
 
 	if (!r || p->flying[side] >= s->depth || p->failed[side])
 		return;
@@ -291,24 +295,24 @@ static void post(struct swarm *s)
 	k->name = r->name;
 	k->conn = p->c;
 	k->side = side;
-	k->opcode = below(s, 3) ? FL_WRITE : FL_READ;
+	k->opcode = draw_n(s, 3) ? FL_WRITE : FL_READ;
 	k->local = buffer_of(s, p->c->process[side]);
 	k->remote = buffer_of(s, p->c->process[!side]);
 	room = k->local->bytes < k->remote->bytes ? k->local->bytes :
 						    k->remote->bytes;
-	k->bytes = length(s, room);
+	k->bytes = orders_length(s, room);
 	/* Offsets few enough to hit the same bytes again. */
-	at = below(s, 2) ? below(s, 3) * PAGE / 2 : below(s, room);
+	at = draw_n(s, 2) ? draw_n(s, 3) * PAGE / 2 : draw_n(s, room);
 	if (at > k->local->bytes - k->bytes)
 		at = k->local->bytes - k->bytes;
 	k->local_va = (uintptr_t)k->local->mem + at;
-	at = below(s, 2) ? below(s, 3) * PAGE / 2 : below(s, room);
+	at = draw_n(s, 2) ? draw_n(s, 3) * PAGE / 2 : draw_n(s, room);
 	if (at > k->remote->bytes - k->bytes)
 		at = k->remote->bytes - k->bytes;
 	k->remote_va = (uintptr_t)k->remote->mem + at;
 	k->lkey = k->local->key;
 	k->rkey = k->remote->key;
-	if (s->wrong && !below(s, 40)) {
+	if (s->wrong && !draw_n(s, 40)) {
 		r->wrong = true;
 		k->rkey ^= 0x3f;
 	}
@@ -319,22 +323,22 @@ static void post(struct swarm *s)
 	}
 	r->busy = false;
 	if (err != -EAGAIN)
-		check(s, err, "post");
+		orders_ok(s, err, "post");
 }
 
 static void wait_for(struct swarm *s, struct request *r)
 {
 	int err = testbed_wait(s->w, &r->work, WAIT_NS,
-			       below(s, 2) ? TESTBED_POLLING : TESTBED_BOTH);
+			       draw_n(s, 2) ? TESTBED_POLLING : TESTBED_BOTH);
 
 	if (err)
-		problem(s, "%s never ended: %s", r->name, fl_strerror(err));
-	collect(s);
+		orders_say(s, "%s never ended: %s", r->name, fl_strerror(err));
+	orders_collect(s);
 }
 
 static void wait_some(struct swarm *s)
 {
-	unsigned int i = (unsigned int)below(s, REQUESTS);
+	unsigned int i = (unsigned int)draw_n(s, REQUESTS);
 
 	for (; i < REQUESTS; i++)
 		if (s->req[i].busy) {
@@ -357,29 +361,32 @@ static void wait_all(struct swarm *s)
 static void act_memory(struct swarm *s)
 {
 	struct testbed_buffer *b =
-		s->buffer[below(s, (uint64_t)s->procs * BUFFERS)];
-	uint64_t pages = b->bytes / PAGE, at = below(s, pages) * PAGE;
-	uint64_t n = (1 + below(s, 4)) * PAGE, off;
+		s->buffer[draw_n(s, (uint64_t)s->procs * BUFFERS)];
+	uint64_t pages = b->bytes / PAGE, at = draw_n(s, pages) * PAGE;
+	uint64_t n = (1 + draw_n(s, 4)) * PAGE, off;
 
 	if (n > b->bytes - at)
 		n = b->bytes - at;
-	off = at + below(s, PAGE);
-	switch (below(s, 6)) {
+	off = at + draw_n(s, PAGE);
+	switch (draw_n(s, 6)) {
 	case 0:
-		check(s, testbed_buffer_store(b, off, 1 + below(s, b->bytes -
-								off),
-					      rng_next(&s->rng)), "store");
+		orders_ok(s,
+			  testbed_buffer_store(b, off, 1 + draw_n(s, b->bytes -
+								  off),
+					       rng_next(&s->rng)), "store");
 		break;
 	case 1:
-		check(s, testbed_buffer_touch(b, at, n, below(s, 2)), "touch");
+		orders_ok(s, testbed_buffer_touch(b, at, n, draw_n(s, 2)),
+			  "touch");
 		break;
 	case 2:
-		check(s, testbed_prefetch(b, at, n, below(s, 2)), "prefetch");
+		orders_ok(s, testbed_prefetch(b, at, n, draw_n(s, 2)),
+			  "prefetch");
 		break;
 	default:
-		check(s, s->evicting ? testbed_buffer_advise(b, at, n,
-							     FL_PAGEOUT) : 0,
-		      "page out");
+		orders_ok(s, s->evicting ? testbed_buffer_advise(b, at, n,
+								 FL_PAGEOUT) :
+			  0, "page out");
 	}
 }
 
@@ -387,7 +394,7 @@ static void act_memory(struct swarm *s)
 static void act_cut(struct swarm *s)
 {
 	struct testbed_buffer *b =
-		s->buffer[below(s, (uint64_t)s->procs * BUFFERS)];
+		s->buffer[draw_n(s, (uint64_t)s->procs * BUFFERS)];
 	unsigned int i;
 	int err;
 
@@ -396,11 +403,11 @@ static void act_cut(struct swarm *s)
 				       s->req[i].work.remote == b))
 			s->req[i].cut = true;
 	err = testbed_region_remove(b);
-	check(s, err, "take a region back");
+	orders_ok(s, err, "take a region back");
 	/* Not while the process itself has requests with its key. */
 	if (err)
 		return;
-	check(s, testbed_region_add(b, 0, 0, RIGHTS, 0), "region");
+	orders_ok(s, testbed_region_add(b, 0, 0, RIGHTS, 0), "region");
 }
 
 static void act_inject(struct swarm *s, bool on)
@@ -408,11 +415,11 @@ static void act_inject(struct swarm *s, bool on)
 	struct fabric_inject i = { 0 };
 	unsigned int k;
 
-	if (on && (s->steady || below(s, 4))) {
-		i.loss_ppm = s->steady || below(s, 2) ? 30000 : 0;
-		i.duplicate_ppm = (uint32_t)below(s, 2) * 100000;
-		i.late_ppm = (uint32_t)below(s, 2) * 100000;
-		i.late_ns = 1 + below(s, 50000);
+	if (on && (s->steady || draw_n(s, 4))) {
+		i.loss_ppm = s->steady || draw_n(s, 2) ? 30000 : 0;
+		i.duplicate_ppm = (uint32_t)draw_n(s, 2) * 100000;
+		i.late_ppm = (uint32_t)draw_n(s, 2) * 100000;
+		i.late_ns = 1 + draw_n(s, 50000);
 	}
 	if (i.loss_ppm)
 		testbed_injected(s->w);
@@ -420,22 +427,22 @@ static void act_inject(struct swarm *s, bool on)
 		fabric_inject(testbed_fabric(s->w), (uint8_t)k, 0xff, &i);
 }
 
-static void act(struct swarm *s)
+static void orders_act(struct swarm *s)
 {
-	unsigned int n = (unsigned int)below(s, 20);
+	unsigned int n = (unsigned int)draw_n(s, 20);
 
 	if (n < 12) {
-		post(s);
+		orders_post(s);
 	} else if (n < 15) {
 		act_memory(s);
 	} else if (n < 17) {
-		sim_sleep(1 + below(s, below(s, 3) ? 5000 : 100000));
+		sim_sleep(1 + draw_n(s, draw_n(s, 3) ? 5000 : 100000));
 		testbed_model_under_way(s->w);
 	} else if (n == 17) {
 		wait_some(s);
 	} else if (n == 18 && s->lossy) {
 		act_inject(s, true);
-	} else if (n == 19 && s->cutting && !below(s, 4)) {
+	} else if (n == 19 && s->cutting && !draw_n(s, 4)) {
 		act_cut(s);
 	}
 }
@@ -448,8 +455,9 @@ static void new_pairs(struct swarm *s)
 	for (i = 0; i < 2 * s->pairs; i++) {
 		side = i % 2;
 		if (s->pair[i / 2].failed[side] && !s->pair[i / 2].reason[side])
-			problem(s, "requests were flushed though none of their "
-				"queue pair had failed");
+			orders_say(s,
+				   "requests were flushed though none of their "
+				   "queue pair had failed");
 	}
 	for (i = 0; i < s->pairs; i++)
 		if ((s->pair[i].failed[0] || s->pair[i].failed[1]) &&
@@ -457,18 +465,18 @@ static void new_pairs(struct swarm *s)
 			connect_pair(s, &s->pair[i]);
 }
 
-static void script(struct testbed *w, void *arg)
+static void orders_script(struct testbed *w, void *arg)
 {
 	struct swarm *s = arg;
 	unsigned int round, i;
 
 	s->w = w;
-	build(s);
+	orders_build(s);
 	for (round = 0; round < ROUNDS && !is_over(s); round++) {
 		if (s->steady)
 			act_inject(s, true);
 		for (i = 0; i < s->steps && !is_over(s); i++)
-			act(s);
+			orders_act(s);
 		if (s->lossy && !s->steady)
 			act_inject(s, false);
 		wait_all(s);
@@ -484,21 +492,21 @@ static void script(struct testbed *w, void *arg)
 static void make_plan(struct swarm *s)
 {
 	rng_init(&s->rng, s->seed, "order");
-	s->boards = 1 + (unsigned int)below(s, BOARDS_MAX);
-	s->procs = 2 + (unsigned int)below(s, PROCS_MAX - 1);
-	s->pairs = 1 + (unsigned int)below(s, PAIRS_MAX);
-	s->steps = 20 + (unsigned int)below(s, 60);
-	s->depth = 1 + (unsigned int)below(s, DEPTH);
+	s->boards = 1 + (unsigned int)draw_n(s, BOARDS_MAX);
+	s->procs = 2 + (unsigned int)draw_n(s, PROCS_MAX - 1);
+	s->pairs = 1 + (unsigned int)draw_n(s, PAIRS_MAX);
+	s->steps = 20 + (unsigned int)draw_n(s, 60);
+	s->depth = 1 + (unsigned int)draw_n(s, DEPTH);
 	/* With one at a time the queue pairs alone are what may mix. */
 	if (getenv("SWARM_DEPTH"))
 		s->depth = (unsigned int)strtoul(getenv("SWARM_DEPTH"), NULL,
 						 0);
-	s->lossy = !below(s, 3);
-	s->steady = s->lossy && below(s, 2);	/* loss that never pauses */
-	s->tight = !below(s, 4);
-	s->cutting = !below(s, 4);
-	s->wrong = !below(s, 3);
-	s->evicting = below(s, 4);
+	s->lossy = !draw_n(s, 3);
+	s->steady = s->lossy && draw_n(s, 2);	/* loss that never pauses */
+	s->tight = !draw_n(s, 4);
+	s->cutting = !draw_n(s, 4);
+	s->wrong = !draw_n(s, 3);
+	s->evicting = draw_n(s, 4);
 }
 
 static void run_world(struct swarm *s, const struct testbed_config *cfg)
@@ -508,9 +516,9 @@ static void run_world(struct swarm *s, const struct testbed_config *cfg)
 
 	s->w = testbed_create(cfg, error, sizeof(error));
 	test_expect(s->w, __FILE__, __LINE__, "a testbed: %s", error);
-	err = testbed_run(s->w, script, s);
+	err = testbed_run(s->w, orders_script, s);
 	if (err)
-		problem(s, "%s", testbed_problem(s->w));
+		orders_say(s, "%s", testbed_problem(s->w));
 	testbed_destroy(s->w);
 }
 
@@ -530,12 +538,12 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 	test_expect(s, __FILE__, __LINE__, "memory for a swarm");
 	s->seed = seed;
 	make_plan(s);
-	cfg.jitter_ns = below(s, 2) ? 1 + (uint32_t)below(s, 5000) : 0;
-	cfg.profile = below(s, 4) ? NULL : "qfdb";
+	cfg.jitter_ns = draw_n(s, 2) ? 1 + (uint32_t)draw_n(s, 5000) : 0;
+	cfg.profile = draw_n(s, 4) ? NULL : "qfdb";
 	/* Storage that is fast, or slow enough for a sender to lose patience. */
-	snprintf(major, sizeof(major), "mm.major=%u", 10000u << below(s, 8));
+	snprintf(major, sizeof(major), "mm.major=%u", 10000u << draw_n(s, 8));
 	cfg.sets = sets;
-	cfg.drive = below(s, 3) ? SIM_INLINE : SIM_DEDICATED;
+	cfg.drive = draw_n(s, 3) ? SIM_INLINE : SIM_DEDICATED;
 	seed_begin(seed, mode, word);
 	run_world(s, &cfg);
 	seed_end(mode);
@@ -553,7 +561,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 
 static void run_seeds(unsigned int usual, enum sim_mode mode, bool processes)
 {
-	unsigned int n = seeds(usual), i, compared = 0;
+	unsigned int n = seed_count(usual), i, compared = 0;
 
 	for (i = 0; i < n; i++)
 		run_seed(test_seed() + i, mode, processes, &compared);

@@ -87,7 +87,7 @@ static void close_fd(void *fd)
 	close((int)(intptr_t)fd);
 }
 
-static int object(uint64_t bytes)
+static int os_object(uint64_t bytes)
 {
 	int fd = os_memory_create("test", bytes);
 
@@ -96,7 +96,7 @@ static int object(uint64_t bytes)
 	return fd;
 }
 
-static void *map(int fd, uint64_t bytes)
+static void *os_map(int fd, uint64_t bytes)
 {
 	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
@@ -106,8 +106,8 @@ static void *map(int fd, uint64_t bytes)
 
 TEST("an object is zeros, shared by all who map it, and closed by exec")
 {
-	int fd = object(1 << 20), other;
-	uint8_t *a = map(fd, 1 << 20), *b = map(fd, 1 << 20);
+	int fd = os_object(1 << 20), other;
+	uint8_t *a = os_map(fd, 1 << 20), *b = os_map(fd, 1 << 20);
 	struct stat st;
 
 	EXPECT_EQ(fstat(fd, &st), 0);
@@ -116,7 +116,7 @@ TEST("an object is zeros, shared by all who map it, and closed by exec")
 	EXPECT_EQ(a[0] | a[4096] | a[(1 << 20) - 1], 0);
 	a[4096] = 7;
 	EXPECT_EQ(b[4096], 7);
-	other = object(4096);
+	other = os_object(4096);
 	EXPECT_NE(fd, other);
 	munmap(a, 1 << 20);
 	munmap(b, 1 << 20);
@@ -131,7 +131,7 @@ TEST("an object without bytes, or with more than a file can have, is refused")
 
 TEST("nobody can change the size of an object that is said to be fixed")
 {
-	int fd = object(1 << 16), file = os_file_unnamed(NULL);
+	int fd = os_object(1 << 16), file = os_file_unnamed(NULL);
 	struct stat st;
 
 	EXPECT_EQ(os_memory_fixed(fd), on_linux());
@@ -162,9 +162,9 @@ TEST("what is forgotten is zeros for all, and the rest stays")
 	int fd, err;
 
 	page = os_page_bytes();
-	fd = object(4 * page);
-	a = map(fd, 4 * page);
-	b = map(fd, 4 * page);
+	fd = os_object(4 * page);
+	a = os_map(fd, 4 * page);
+	b = os_map(fd, 4 * page);
 	memset(a, 1, 4 * page);
 	err = os_memory_forget(fd, page, 2 * page);
 	EXPECT_EQ(err, on_linux() ? 0 : -ENOTSUP);
@@ -238,9 +238,9 @@ TEST("a view shows an object, then nothing, in place of what was there")
 	int fd;
 
 	page = os_page_bytes();
-	fd = object(4 * page);
-	m = map(fd, 4 * page);
-	at = pages(4, PROT_NONE);
+	fd = os_object(4 * page);
+	m = os_map(fd, 4 * page);
+	at = os_rig_pages(4, PROT_NONE);
 	m[2 * page] = 5;
 	EXPECT_EQ(os_view(at + page, page, PROT_READ | PROT_WRITE, fd, 2 * page),
 		  0);
@@ -262,7 +262,7 @@ TEST("views that cannot be are refused")
 	int p[2];
 
 	page = os_page_bytes();
-	at = pages(2, PROT_READ | PROT_WRITE);
+	at = os_rig_pages(2, PROT_READ | PROT_WRITE);
 	at[0] = 3;
 	EXPECT_EQ(os_view(at, page, PROT_READ, 999, 0), -EBADF);
 	EXPECT_EQ(os_view(at + 1, page, PROT_READ, -1, 0), -EINVAL);
@@ -288,10 +288,10 @@ TEST("memory is replaced by a private copy of other memory, or of itself")
 	int fd;
 
 	page = os_page_bytes();
-	fd = object(2 * page);
-	m = map(fd, 2 * page);
-	at = pages(2, PROT_NONE);
-	from = pages(2, PROT_READ | PROT_WRITE);
+	fd = os_object(2 * page);
+	m = os_map(fd, 2 * page);
+	at = os_rig_pages(2, PROT_NONE);
+	from = os_rig_pages(2, PROT_READ | PROT_WRITE);
 	memset(from, 9, 2 * page);
 	from[page] = 8;
 	EXPECT_EQ(os_view(at, 2 * page, PROT_READ | PROT_WRITE, fd, 0), 0);
@@ -342,8 +342,8 @@ TEST("a thread that reads while memory is replaced finds the old or the new")
 	unsigned int i, seen;
 
 	page = os_page_bytes();
-	reader.at = pages(8, PROT_READ | PROT_WRITE);
-	from = pages(8, PROT_READ | PROT_WRITE);
+	reader.at = os_rig_pages(8, PROT_READ | PROT_WRITE);
+	from = os_rig_pages(8, PROT_READ | PROT_WRITE);
 	memset(reader.at, 7, 8 * page);
 	memset(from, 7, 8 * page);
 	atomic_store(&reader.stop, false);
@@ -370,8 +370,8 @@ TEST("what is mapped at an address is told, with its bounds and rights")
 	int fd;
 
 	page = os_page_bytes();
-	at = pages(3, PROT_READ | PROT_WRITE);
-	fd = object(2 * page);
+	at = os_rig_pages(3, PROT_READ | PROT_WRITE);
+	fd = os_object(2 * page);
 	EXPECT_EQ(os_protect(at, page, PROT_NONE), 0);
 	EXPECT_EQ(os_protect(at + 2 * page, page, PROT_NONE), 0);
 	EXPECT_EQ(os_map_find(at + page, &m), on_linux());
@@ -389,7 +389,7 @@ TEST("what is mapped at an address is told, with its bounds and rights")
 	munmap(at, 3 * page);
 	EXPECT(!os_map_find(at + page, &m));
 	EXPECT(!os_map_find(NULL, &m));
-	sh = map(fd, 2 * page);
+	sh = os_map(fd, 2 * page);
 	EXPECT(os_map_find(sh, &m));
 	EXPECT_EQ(m.kind, OS_MAP_SHARED);
 	EXPECT_EQ(m.end - m.start, 2 * page);
@@ -416,9 +416,9 @@ TEST("all that is mapped in a range is told in order, and of which file it is")
 	uint8_t *at;
 
 	page = os_page_bytes();
-	fd = object(2 * page);
-	other = object(2 * page);
-	at = pages(5, PROT_READ | PROT_WRITE);
+	fd = os_object(2 * page);
+	other = os_object(2 * page);
+	at = os_rig_pages(5, PROT_READ | PROT_WRITE);
 	EXPECT_EQ(os_view(at + page, 2 * page, PROT_READ, fd, 0), 0);
 	EXPECT_EQ(os_view(at + 4 * page, page, PROT_NONE, fd, page), 0);
 	EXPECT_EQ(munmap(at + 3 * page, page), 0);
@@ -456,7 +456,7 @@ TEST("pages that are there are counted, and those that were never touched are no
 	uint8_t *at;
 
 	page = os_page_bytes();
-	at = pages(600, PROT_READ | PROT_WRITE);
+	at = os_rig_pages(600, PROT_READ | PROT_WRITE);
 	if (!on_linux()) {
 		EXPECT_EQ(os_pages_present(at, page, &n), -ENOTSUP);
 		munmap(at, 600 * page);
@@ -568,7 +568,7 @@ TEST("a copy of memory that is partly or all absent fails and raises no signal")
 	uint8_t *at;
 
 	page = os_page_bytes();
-	at = pages(3, PROT_READ | PROT_WRITE);
+	at = os_rig_pages(3, PROT_READ | PROT_WRITE);
 	memset(at, 4, 3 * page);
 	EXPECT_EQ(os_protect(at + page, page, PROT_NONE), 0);
 	EXPECT_EQ(os_copy_from(buf, at + page - 10, 20), -EFAULT);

@@ -25,7 +25,7 @@ static char others_file[200];	/* its folder is this program's alone */
 /* Runs in a confined child; the bits that os_confine() gave. True: as it should be. */
 typedef bool (*attempt)(unsigned int held);
 
-static int child(attempt try)
+static int confine_child(attempt try)
 {
 	struct os_confine c = { .kind = OS_CONFINE_LOADED, .program = "/bin/sh",
 				.cpu_s = 5, .file_bytes = 4096 };
@@ -42,7 +42,7 @@ static int in_child(attempt try)
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(child(try));
+		_exit(confine_child(try));
 	EXPECT(pid > 0);
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -129,7 +129,7 @@ static bool files_are(unsigned int held)
 	return held & OS_CONFINED_FILES;
 }
 
-static bool aborts(unsigned int held)
+static bool confine_aborts(unsigned int held)
 {
 	(void)held;
 	abort();
@@ -243,7 +243,7 @@ TEST("tools start others, read what they are given, and write nowhere else")
 TEST("what it needs to run goes on, abort() included")
 {
 	EXPECT_EQ(in_child(works_on), 0);
-	EXPECT_EQ(in_child(aborts), 128 + SIGABRT);
+	EXPECT_EQ(in_child(confine_aborts), 128 + SIGABRT);
 }
 
 TEST("its limits hold whatever the system can do besides")
@@ -251,7 +251,7 @@ TEST("its limits hold whatever the system can do besides")
 	EXPECT_EQ(in_child(uses_cpu), 0);
 }
 
-static void *stay(void *arg)
+static void *confine_stay(void *arg)
 {
 	pause();
 	return arg;
@@ -269,7 +269,7 @@ TEST("how many threads another process has is known where the system tells")
 	pid = fork();
 	if (!pid) {
 		for (i = 0; i < 3; i++)
-			pthread_create(&t, NULL, stay, NULL);
+			pthread_create(&t, NULL, confine_stay, NULL);
 		(void)!write(ready[1], "", 1);
 		pause();
 	}

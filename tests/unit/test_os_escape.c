@@ -35,7 +35,7 @@ static struct found {
 	char wrong[4000], unproven[4000];
 } *found;
 
-static void note(char list[4000], const char *wall, const char *name)
+static void escape_note(char list[4000], const char *wall, const char *name)
 {
 	size_t n = strlen(list);
 
@@ -52,7 +52,7 @@ static void put_others(void)
 	unlink(escape_others);
 	fd = open(escape_others, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0 || write(fd, KEY, sizeof(KEY)) != sizeof(KEY))
-		note(found->wrong, "set-up", "the file of others");
+		escape_note(found->wrong, "set-up", "the file of others");
 	fchmod(fd, 0600);
 	close(fd);
 }
@@ -77,8 +77,8 @@ static bool walls_error(int error)
 	return error == EPERM || error == ENOSYS || error == ENOTTY;
 }
 
-static _Noreturn void child(const struct escape *e, bool wall,
-			    enum os_confine_kind kind)
+static _Noreturn void escape_child(const struct escape *e, bool wall,
+				   enum os_confine_kind kind)
 {
 	struct os_confine c = {
 		.kind = kind, .program = "/bin/sh", .cpu_s = 5,
@@ -100,13 +100,14 @@ static _Noreturn void child(const struct escape *e, bool wall,
 								   REFUSED);
 }
 
-static int attempt(const struct escape *e, bool wall, enum os_confine_kind kind)
+static int escape_attempt(const struct escape *e, bool wall,
+			  enum os_confine_kind kind)
 {
 	int status;
 	pid_t pid = fork();
 
 	if (!pid)
-		child(e, wall, kind);
+		escape_child(e, wall, kind);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		return NO_WALL;
 	if (WIFEXITED(status))
@@ -115,17 +116,17 @@ static int attempt(const struct escape *e, bool wall, enum os_confine_kind kind)
 	return WTERMSIG(status) == SIGSYS ? REFUSED : DONE;
 }
 
-static void try(const struct escape *e, const char *wall,
-		enum os_confine_kind kind)
+static void escape_try(const struct escape *e, const char *wall,
+		       enum os_confine_kind kind)
 {
 	int came;
 
 	put_others();
-	came = attempt(e, true, kind);
+	came = escape_attempt(e, true, kind);
 	if (came != REFUSED)
-		note(found->wrong, wall, e->name);
+		escape_note(found->wrong, wall, e->name);
 	if (!others_are_whole())
-		note(found->wrong, "files of others", e->name);
+		escape_note(found->wrong, "files of others", e->name);
 }
 
 static void try_all(void)
@@ -136,21 +137,22 @@ static void try_all(void)
 	for (e = escapes; e->name; e++) {
 		put_others();
 		can = !(e->where & UNPROVEN) &&
-		      attempt(e, false, OS_CONFINE_ALONE) == DONE;
+		      escape_attempt(e, false, OS_CONFINE_ALONE) == DONE;
 		found->tried++;
 		found->proven += can;
 		if (!can)
-			note(found->unproven, "not shown", e->name);
-		try(e, "as a subject", OS_CONFINE_ALONE);
+			escape_note(found->unproven, "not shown", e->name);
+		escape_try(e, "as a subject", OS_CONFINE_ALONE);
 		if (e->where & ANYWHERE) {
-			try(e, "as a subject with a loader", OS_CONFINE_LOADED);
-			try(e, "as a compiler", OS_CONFINE_TOOLS);
+			escape_try(e, "as a subject with a loader",
+				   OS_CONFINE_LOADED);
+			escape_try(e, "as a compiler", OS_CONFINE_TOOLS);
 		}
 	}
 }
 
 /* The grader and all that it starts, as this user. */
-static void as(uid_t user)
+static void escape_as(uid_t user)
 {
 	char folder[200];
 	pid_t pid;
@@ -197,18 +199,18 @@ static void need_wall(void)
 	static const struct escape nothing = { .name = "nothing" };
 
 	if (strcmp(os_system(), "linux") ||
-	    attempt(&nothing, true, OS_CONFINE_ALONE) == NO_WALL)
+	    escape_attempt(&nothing, true, OS_CONFINE_ALONE) == NO_WALL)
 		test_skip("this kernel has no Landlock: it confines nothing");
 }
 
 TEST("no way out of the wall is open to this user")
 {
 	need_wall();
-	as(getuid());
+	escape_as(getuid());
 }
 
 TEST("nor to a plain user, where this is root")
 {
 	need_wall();
-	as(getuid() ? getuid() : NOBODY);
+	escape_as(getuid() ? getuid() : NOBODY);
 }

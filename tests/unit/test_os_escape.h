@@ -459,7 +459,7 @@ static long open_by_structure(void)
 	return syscall(SYS_openat2, AT_FDCWD, escape_others, how, sizeof(how));
 }
 
-static long watch(void)
+static long escape_watch(void)
 {
 	return syscall(SYS_inotify_add_watch, syscall(SYS_inotify_init1, 0),
 		       escape_others, 0xfff);

@@ -70,7 +70,7 @@ static const struct escape escapes[] = {
 	{ "set it by setxattrat", ANYWHERE, IS(set_attribute_at) },
 	{ "list attributes", ANYWHERE, CALL(SYS_listxattr, OTHERS, BUFFER, 4096) },
 	{ "set flags by file_setattr", ANYWHERE, IS(set_file_attributes) },
-	{ "watch a file (inotify)", ANYWHERE, IS(watch) },
+	{ "watch a file (inotify)", ANYWHERE, IS(escape_watch) },
 	{ "watch all files (fanotify)", ANYWHERE, CALL(SYS_fanotify_init, 0x200, 0) },
 	{ "open a tree", ANYWHERE, CALL(SYS_open_tree, CWD, OTHERS, 0) },
 	{ "open a tree by its younger call", ANYWHERE | UNPROVEN,

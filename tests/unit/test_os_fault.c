@@ -17,65 +17,66 @@ static bool say_no_again(uintptr_t addr, int write)
 
 TEST("a page that a user opens can be used, and errno is as before")
 {
-	begin();
+	fault_rig_begin();
 	EXPECT_EQ(os_fault_add(open_page), 0);
 	errno = ENOTTY;
-	touch(10);
+	fault_rig_touch(10);
 	EXPECT_EQ(errno, ENOTTY);
 	EXPECT_EQ(f.addr, (uintptr_t)f.at + 10);
-	EXPECT_EQ(look(10), 5);
+	EXPECT_EQ(fault_rig_look(10), 5);
 	EXPECT_EQ(atomic_load(&f.asked[0]), 1);
 	os_fault_remove(open_page);
-	end();
+	fault_rig_end();
 }
 
 TEST("reading and writing are told apart where the machine says")
 {
 	bool says = on_linux() && !os_valgrind();
 
-	begin();
+	fault_rig_begin();
 #if !defined(__x86_64__) && !defined(__aarch64__)
 	says = false;
 #endif
 	EXPECT_EQ(os_fault_add(open_page), 0);
-	touch(0);
+	fault_rig_touch(0);
 	EXPECT_EQ(f.write, says ? 1 : -1);
-	EXPECT_EQ(look(f.page), 0);
+	EXPECT_EQ(fault_rig_look(f.page), 0);
 	EXPECT_EQ(f.write, says ? 0 : -1);
 	STEP("writing to what may only be read");
 	os_protect(f.at, f.page, PROT_READ);
-	touch(1);
+	fault_rig_touch(1);
 	EXPECT_EQ(f.write, says ? 1 : -1);
 	os_fault_remove(open_page);
-	end();
+	fault_rig_end();
 }
 
 TEST("users are asked in turn, until one takes the fault")
 {
-	begin();
+	fault_rig_begin();
 	EXPECT_EQ(os_fault_add(say_no), 0);
 	EXPECT_EQ(os_fault_add(open_page), 0);
 	EXPECT_EQ(os_fault_add(say_no_again), 0);
-	touch(0);
+	fault_rig_touch(0);
 	EXPECT_EQ(atomic_load(&f.asked[0]), 1);
 	EXPECT_EQ(atomic_load(&f.asked[1]), 1);
 	EXPECT_EQ(atomic_load(&f.asked[2]), 0);
 	STEP("one that has left is not asked");
 	os_fault_remove(say_no);
-	touch(f.page);
+	fault_rig_touch(f.page);
 	EXPECT_EQ(atomic_load(&f.asked[0]), 2);
 	EXPECT_EQ(atomic_load(&f.asked[1]), 1);
 	os_fault_remove(open_page);
 	os_fault_remove(say_no_again);
-	end();
+	fault_rig_end();
 }
 
 static bool open_quietly(uintptr_t addr, int write)
 {
 	(void)write;
 	atomic_fetch_add(&f.asked[0], 1);
-	return mine(addr) && !os_protect((void *)(addr & ~(f.page - 1)), f.page,
-					 PROT_READ | PROT_WRITE);
+	return fault_rig_mine(addr) &&
+	       !os_protect((void *)(addr & ~(f.page - 1)), f.page,
+			   PROT_READ | PROT_WRITE);
 }
 
 static bool open_noisily(uintptr_t addr, int write)
@@ -89,7 +90,7 @@ TEST("a user counts; there is room for so many users, and no more")
 {
 	struct sigaction before, now;
 
-	begin();
+	fault_rig_begin();
 	sigaction(SIGSEGV, NULL, &before);
 	EXPECT_EQ(os_fault_add(open_page), 0);
 	EXPECT_EQ(os_fault_add(say_no), 0);
@@ -104,14 +105,14 @@ TEST("a user counts; there is room for so many users, and no more")
 	os_fault_remove(say_no_again);
 	os_fault_remove(open_page);
 	STEP("added twice, removed once");
-	touch(0);
+	fault_rig_touch(0);
 	EXPECT_EQ(atomic_load(&f.asked[0]), 1);
 	os_fault_remove(open_page);
 	STEP("with the last user the handler of before is back");
 	sigaction(SIGSEGV, NULL, &now);
 	EXPECT(now.sa_sigaction == before.sa_sigaction);
 	EXPECT_EQ(now.sa_flags & SA_SIGINFO, before.sa_flags & SA_SIGINFO);
-	end();
+	fault_rig_end();
 }
 
 static void *fault_often(void *second)
@@ -121,7 +122,7 @@ static void *fault_often(void *second)
 
 	for (i = 0; i < 300; i++) {
 		os_protect(f.at + offset, f.page, PROT_NONE);
-		touch(offset);
+		fault_rig_touch(offset);
 	}
 	return NULL;
 }
@@ -130,14 +131,14 @@ TEST("two threads fault at once, each on its page")
 {
 	pthread_t t;
 
-	begin();
+	fault_rig_begin();
 	EXPECT_EQ(os_fault_add(open_quietly), 0);
 	EXPECT_EQ(pthread_create(&t, NULL, fault_often, &f), 0);
 	fault_often(NULL);
 	pthread_join(t, NULL);
 	EXPECT_EQ(atomic_load(&f.asked[0]), 600);
 	os_fault_remove(open_quietly);
-	end();
+	fault_rig_end();
 }
 
 static void *fault_elsewhere(void *stack)
@@ -145,7 +146,7 @@ static void *fault_elsewhere(void *stack)
 	stack_t s = { .ss_sp = stack, .ss_size = 1 << 16 }, old;
 
 	if (!sigaltstack(&s, &old)) {
-		touch(0);
+		fault_rig_touch(0);
 		sigaltstack(&old, NULL);
 	}
 	return NULL;
@@ -156,15 +157,15 @@ TEST("a thread with an alternate stack for signals is asked for on that stack")
 	uint8_t *stack = malloc(1 << 16);
 	pthread_t t;
 
-	begin();
+	fault_rig_begin();
 	EXPECT_EQ(os_fault_add(open_page), 0);
 	EXPECT_EQ(pthread_create(&t, NULL, fault_elsewhere, stack), 0);
 	pthread_join(t, NULL);
-	EXPECT_EQ(look(0), 5);
+	EXPECT_EQ(fault_rig_look(0), 5);
 	EXPECT(f.frame > (uintptr_t)stack && f.frame < (uintptr_t)stack + (1 << 16));
 	os_fault_remove(open_page);
 	free(stack);
-	end();
+	fault_rig_end();
 }
 
 static void on_usr1(int sig)
@@ -177,16 +178,16 @@ TEST("other signals wait until a fault is repaired")
 {
 	struct sigaction sa = { .sa_handler = on_usr1 }, old;
 
-	begin();
+	fault_rig_begin();
 	sigaction(SIGUSR1, &sa, &old);
 	EXPECT_EQ(os_fault_add(open_noisily), 0);
-	touch(0);
+	fault_rig_touch(0);
 	os_yield();
 	EXPECT(!f.usr1_in_fix);
 	EXPECT(atomic_load(&f.usr1));
 	os_fault_remove(open_noisily);
 	sigaction(SIGUSR1, &old, NULL);
-	end();
+	fault_rig_end();
 }
 
 static bool open_slowly(uintptr_t addr, int write)
@@ -198,7 +199,7 @@ static bool open_slowly(uintptr_t addr, int write)
 static void *touch_cancelled(void *arg)
 {
 	pthread_cancel(pthread_self());
-	touch(0);
+	fault_rig_touch(0);
 	return arg;
 }
 
@@ -207,14 +208,14 @@ TEST("a thread is not cancelled in the middle of an access")
 	void *result;
 	pthread_t t;
 
-	begin();
+	fault_rig_begin();
 	EXPECT_EQ(os_fault_add(open_slowly), 0);
 	EXPECT_EQ(pthread_create(&t, NULL, touch_cancelled, &f), 0);
 	pthread_join(t, &result);
 	EXPECT(result == &f);
-	EXPECT_EQ(look(0), 5);
+	EXPECT_EQ(fault_rig_look(0), 5);
 	os_fault_remove(open_slowly);
-	end();
+	fault_rig_end();
 }
 
 /* ThreadSanitizer lets a child of several threads start nothing. */
@@ -234,7 +235,7 @@ static void add_in_child(void)
 {
 	alarm(CHILD_S);
 	CHILD_WANT(!os_fault_add(open_page));
-	touch(0);
+	fault_rig_touch(0);
 	os_fault_remove(open_page);
 	_exit(0);
 }
@@ -245,7 +246,7 @@ TEST("a child may add and remove, whatever the parent's threads were at")
 	pthread_t t;
 	pid_t pid;
 
-	begin();
+	fault_rig_begin();
 	atomic_store(&enough, false);
 	EXPECT_EQ(pthread_create(&t, NULL, come_and_go, NULL), 0);
 	for (i = 0; i < 50; i++) {
@@ -257,6 +258,6 @@ TEST("a child may add and remove, whatever the parent's threads were at")
 	}
 	atomic_store(&enough, true);
 	pthread_join(t, NULL);
-	end();
+	fault_rig_end();
 }
 #endif

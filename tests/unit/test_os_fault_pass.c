@@ -10,7 +10,7 @@
 
 #include "test_os_fault_rig.h"
 
-static void foreign(int sig, siginfo_t *si, void *context)
+static void pass_foreign(int sig, siginfo_t *si, void *context)
 {
 	sigset_t mask;
 
@@ -18,7 +18,7 @@ static void foreign(int sig, siginfo_t *si, void *context)
 	atomic_fetch_add(&f.foreign, 1);
 	pthread_sigmask(SIG_BLOCK, NULL, &mask);
 	f.usr1_blocked = sigismember(&mask, SIGUSR1);
-	if (sig != SIGSEGV || !mine((uintptr_t)si->si_addr))
+	if (sig != SIGSEGV || !fault_rig_mine((uintptr_t)si->si_addr))
 		_exit(99);
 	os_protect(f.at, 2 * f.page, PROT_READ | PROT_WRITE);
 }
@@ -27,15 +27,15 @@ static void chain_child(void)
 {
 	struct sigaction now;
 
-	begin();
-	handle(SIGSEGV, foreign, 0);
+	fault_rig_begin();
+	fault_rig_handle(SIGSEGV, pass_foreign, 0);
 	CHILD_WANT(!os_fault_add(say_no));
-	touch(0);
+	fault_rig_touch(0);
 	CHILD_WANT(atomic_load(&f.asked[1]) == 1);
 	CHILD_WANT(atomic_load(&f.foreign) == 1);
 	os_fault_remove(say_no);
 	sigaction(SIGSEGV, NULL, &now);
-	CHILD_WANT(now.sa_sigaction == foreign);
+	CHILD_WANT(now.sa_sigaction == pass_foreign);
 }
 
 TEST("a fault that no user takes goes to the handler that was there before")
@@ -61,22 +61,22 @@ static bool open_by_others(uintptr_t addr, int write)
 {
 	(void)addr;
 	(void)write;
-	touch(f.page);
+	fault_rig_touch(f.page);
 	return atomic_fetch_add(&f.asked[0], 1) == 0;
 }
 
 static void nested_child(void)
 {
-	begin();
-	handle(SIGSEGV, foreign, 0);
+	fault_rig_begin();
+	fault_rig_handle(SIGSEGV, pass_foreign, 0);
 	CHILD_WANT(!os_fault_add(open_by_others));
-	touch(0);
+	fault_rig_touch(0);
 	CHILD_WANT(atomic_load(&f.asked[0]) == 1);
 	CHILD_WANT(atomic_load(&f.foreign) == 1);
-	CHILD_WANT(look(f.page) == 5);
+	CHILD_WANT(fault_rig_look(f.page) == 5);
 	/* Later faults are asked for as ever. */
 	os_protect(f.at, f.page, PROT_NONE);
-	touch(0);
+	fault_rig_touch(0);
 	CHILD_WANT(atomic_load(&f.asked[0]) == 2);
 	CHILD_WANT(atomic_load(&f.foreign) == 2);
 }
@@ -96,10 +96,10 @@ static void foreign_plain(int sig)
 
 static void plain_child(void)
 {
-	begin();
+	fault_rig_begin();
 	signal(SIGSEGV, foreign_plain);
 	CHILD_WANT(!os_fault_add(say_no));
-	touch(0);
+	fault_rig_touch(0);
 	CHILD_WANT(atomic_load(&f.foreign) == 1);
 }
 
@@ -110,7 +110,7 @@ TEST("a handler of before may be of the old kind, with the signal alone")
 
 static void crash_child(void)
 {
-	begin();
+	fault_rig_begin();
 #ifdef __linux__
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 #endif
@@ -118,12 +118,12 @@ static void crash_child(void)
 		_exit(1);
 	/* The address goes to the parent first: it cannot know it. */
 	kill(getpid(), SIGSTOP);
-	touch(77);
+	fault_rig_touch(77);
 }
 
 TEST("a crash that is nobody's ends the program by SIGSEGV")
 {
-	begin();
+	fault_rig_begin();
 #ifndef __linux__
 	EXPECT_DEATH(in_child(crash_child), SIGSEGV);
 #else
@@ -153,7 +153,7 @@ TEST("a crash that is nobody's ends the program by SIGSEGV")
 	EXPECT_EQ(at_address, 2);
 	EXPECT_DEATH(status, SIGSEGV);
 #endif
-	end();
+	fault_rig_end();
 }
 
 /* What a child has counted when it has died. */
@@ -164,16 +164,16 @@ static bool fault_myself(uintptr_t addr, int write)
 	(void)addr;
 	(void)write;
 	atomic_fetch_add(calls, 1);
-	touch(f.page);
+	fault_rig_touch(f.page);
 	return true;
 }
 
 static void recursion_child(void)
 {
-	begin();
+	fault_rig_begin();
 	if (os_fault_add(fault_myself))
 		_exit(1);
-	touch(0);
+	fault_rig_touch(0);
 }
 
 TEST("a fix that faults itself ends the program, and not never")
@@ -185,7 +185,7 @@ TEST("a fix that faults itself ends the program, and not never")
 	munmap(calls, sizeof(*calls));
 }
 
-static void report(int sig, siginfo_t *si, void *context)
+static void pass_report(int sig, siginfo_t *si, void *context)
 {
 	(void)sig;
 	(void)si;
@@ -197,11 +197,11 @@ static void report(int sig, siginfo_t *si, void *context)
 
 static void once_child(void)
 {
-	begin();
-	handle(SIGSEGV, report, SA_RESETHAND);
+	fault_rig_begin();
+	fault_rig_handle(SIGSEGV, pass_report, SA_RESETHAND);
 	if (os_fault_add(say_no))
 		_exit(1);
-	touch(0);
+	fault_rig_touch(0);
 }
 
 TEST("a handler of before that wanted one signal gets one, then it is a crash")
@@ -213,7 +213,7 @@ TEST("a handler of before that wanted one signal gets one, then it is a crash")
 
 static void sent_child(void)
 {
-	begin();
+	fault_rig_begin();
 	if (os_fault_add(open_page))
 		_exit(1);
 	kill(getpid(), SIGSEGV);
@@ -227,7 +227,7 @@ TEST("a SIGSEGV that was sent is no fault, and ends the program as ever")
 
 static void sent_ignored_child(void)
 {
-	begin();
+	fault_rig_begin();
 	signal(SIGBUS, SIG_IGN);
 	CHILD_WANT(!os_fault_add(open_page));
 	raise(SIGBUS);
@@ -241,11 +241,11 @@ TEST("a SIGBUS that was sent to who ignores it is ignored")
 
 static void ignored_child(void)
 {
-	begin();
+	fault_rig_begin();
 	signal(SIGSEGV, SIG_IGN);
 	if (os_fault_add(say_no))
 		_exit(1);
-	touch(0);
+	fault_rig_touch(0);
 }
 
 TEST("a fault of who ignores SIGSEGV ends the program as ever")
@@ -255,7 +255,7 @@ TEST("a fault of who ignores SIGSEGV ends the program as ever")
 
 /* ---- SIGBUS ---- */
 
-static uint8_t *beyond(void)
+static uint8_t *pass_beyond(void)
 {
 	int fd = os_file_unnamed(NULL);
 	uint8_t *at = mmap(NULL, 2 * f.page, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -276,19 +276,19 @@ static void on_bus(int sig, siginfo_t *si, void *context)
 
 static void bus_child(void)
 {
-	begin();
-	handle(SIGBUS, on_bus, 0);
+	fault_rig_begin();
+	fault_rig_handle(SIGBUS, on_bus, 0);
 	CHILD_WANT(!os_fault_add(open_page));
-	bus_at = beyond();
+	bus_at = pass_beyond();
 	bus_at[3] = 1;
 }
 
 static void bus_crash_child(void)
 {
-	begin();
+	fault_rig_begin();
 	if (os_fault_add(open_page))
 		_exit(1);
-	*(volatile uint8_t *)beyond() = 1;
+	*(volatile uint8_t *)pass_beyond() = 1;
 }
 
 TEST("SIGBUS beyond the end of a file is passed on, or ends the program")
@@ -313,24 +313,24 @@ static void on_top_child(void)
 	struct sigaction sa = { .sa_sigaction = on_top,
 				.sa_flags = SA_SIGINFO };
 
-	begin();
+	fault_rig_begin();
 	if (os_fault_add(open_page))
 		_exit(1);
 	sigaction(SIGSEGV, &sa, &under);
-	touch(0);
+	fault_rig_touch(0);
 	CHILD_WANT(atomic_load(calls) == 1);
 	CHILD_WANT(atomic_load(&f.asked[0]) == 1);
 	/* It stays below, and is put on top once more. */
 	os_fault_remove(open_page);
 	CHILD_WANT(!os_fault_add(open_page));
-	touch(f.page);
+	fault_rig_touch(f.page);
 	CHILD_WANT(atomic_load(calls) == 1);
 	CHILD_WANT(atomic_load(&f.asked[0]) == 2);
 	os_fault_remove(open_page);
 	CHILD_WANT(!os_fault_add(say_no));
 	os_protect(f.at, f.page, PROT_NONE);
 	/* Ours, his, ours again: and then the end. */
-	touch(0);
+	fault_rig_touch(0);
 }
 
 static sigjmp_buf home;
@@ -348,16 +348,16 @@ static void jump_child(void)
 {
 	volatile int i;
 
-	begin();
-	handle(SIGSEGV, foreign, 0);
+	fault_rig_begin();
+	fault_rig_handle(SIGSEGV, pass_foreign, 0);
 	CHILD_WANT(!os_fault_add(open_page));
-	handle(SIGSEGV, jump_home, 0);
+	fault_rig_handle(SIGSEGV, jump_home, 0);
 	/* Ours stays below his, and comes on top of it. */
 	os_fault_remove(open_page);
 	CHILD_WANT(!os_fault_add(say_no));
 	for (i = 1; i < 4; i++) {
 		if (!sigsetjmp(home, 1))
-			touch(0);
+			fault_rig_touch(0);
 		CHILD_WANT(atomic_load(calls) == (unsigned int)i);
 	}
 	CHILD_WANT(atomic_load(&f.foreign) == 0);

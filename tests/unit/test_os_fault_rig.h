@@ -10,7 +10,7 @@
 
 /*
  * What the fixes know. Handlers have no argument: each test begins with
- * begin(), alone in its process.
+ * fault_rig_begin(), alone in its process.
  */
 static struct {
 	uint8_t *at;		/* two pages, closed */
@@ -22,20 +22,20 @@ static struct {
 	bool usr1_in_fix, usr1_blocked;
 } f;
 
-static inline void begin(void)
+static inline void fault_rig_begin(void)
 {
 	memset(&f, 0, sizeof(f));
 	f.page = os_page_bytes();
-	f.at = pages(2, PROT_NONE);
+	f.at = os_rig_pages(2, PROT_NONE);
 	f.write = -2;
 }
 
-static inline void end(void)
+static inline void fault_rig_end(void)
 {
 	munmap(f.at, 2 * f.page);
 }
 
-static inline bool mine(uintptr_t addr)
+static inline bool fault_rig_mine(uintptr_t addr)
 {
 	return addr >= (uintptr_t)f.at && addr < (uintptr_t)f.at + 2 * f.page;
 }
@@ -47,8 +47,9 @@ static inline bool open_page(uintptr_t addr, int write)
 	f.write = write;
 	f.frame = (uintptr_t)__builtin_frame_address(0);
 	errno = ERANGE;
-	return mine(addr) && !os_protect((void *)(addr & ~(f.page - 1)), f.page,
-					 PROT_READ | PROT_WRITE);
+	return fault_rig_mine(addr) &&
+	       !os_protect((void *)(addr & ~(f.page - 1)), f.page,
+			   PROT_READ | PROT_WRITE);
 }
 
 static inline bool say_no(uintptr_t addr, int write)
@@ -59,18 +60,19 @@ static inline bool say_no(uintptr_t addr, int write)
 	return false;
 }
 
-static inline void touch(size_t offset)
+static inline void fault_rig_touch(size_t offset)
 {
 	*(volatile uint8_t *)(f.at + offset) = 5;
 }
 
-static inline uint8_t look(size_t offset)
+static inline uint8_t fault_rig_look(size_t offset)
 {
 	return *(volatile uint8_t *)(f.at + offset);
 }
 
-static inline void handle(int sig, void (*fn)(int, siginfo_t *, void *),
-			  int flags)
+static inline void fault_rig_handle(int sig,
+				    void (*fn)(int, siginfo_t *, void *),
+				    int flags)
 {
 	struct sigaction sa = { .sa_sigaction = fn,
 				.sa_flags = SA_SIGINFO | flags };

@@ -66,7 +66,7 @@ static inline int in_child(void (*fn)(void))
 	} while (0)
 
 /* So many pages, readable and writable, or with prot. */
-static inline uint8_t *pages(unsigned int n, int prot)
+static inline uint8_t *os_rig_pages(unsigned int n, int prot)
 {
 	int error;
 	uint8_t *at = os_reserve(NULL, n * os_page_bytes(), &error);

@@ -34,7 +34,7 @@ struct table {
 };
 
 /* Wait until the ball is mine, give it back; both sleep without limit. */
-static void play(struct table *t, uint32_t mine, uint32_t rounds)
+static void sleep_play(struct table *t, uint32_t mine, uint32_t rounds)
 {
 	while (rounds--) {
 		while (atomic_load(&t->ball) != mine)
@@ -47,7 +47,7 @@ static void play(struct table *t, uint32_t mine, uint32_t rounds)
 
 static void *play_one(void *table)
 {
-	play(table, 1, 50);
+	sleep_play(table, 1, 50);
 	return NULL;
 }
 
@@ -57,7 +57,7 @@ TEST("threads wake each other by a word")
 	pthread_t other;
 
 	EXPECT_EQ(pthread_create(&other, NULL, play_one, &t), 0);
-	play(&t, 0, 50);
+	sleep_play(&t, 0, 50);
 	pthread_join(other, NULL);
 	EXPECT_EQ(atomic_load(&t.rounds), 100);
 }
@@ -73,7 +73,7 @@ static void play_child(void)
 			shared.fd, 0);
 
 	CHILD_WANT(at != MAP_FAILED);
-	play(at, 1, 50);
+	sleep_play(at, 1, 50);
 }
 
 TEST("processes wake each other by a word in an object that they share")
@@ -93,7 +93,7 @@ TEST("processes wake each other by a word in an object that they share")
 		play_child();
 		_exit(0);
 	}
-	play(t, 0, 50);
+	sleep_play(t, 0, 50);
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
 	EXPECT_EXIT(status, 0);
 	EXPECT_EQ(atomic_load(&t->rounds), 100);

@@ -18,7 +18,7 @@ struct pair {
 	unsigned int early;		/* parks that ended for nothing */
 };
 
-static void answers(void *arg)
+static void park_answers(void *arg)
 {
 	struct pair *p = arg;
 	unsigned int i;
@@ -34,7 +34,7 @@ static void answers(void *arg)
 	}
 }
 
-static void asks(void *arg)
+static void park_asks(void *arg)
 {
 	struct pair *p = arg;
 	unsigned int i;
@@ -50,15 +50,15 @@ static void asks(void *arg)
 	}
 }
 
-static unsigned int play(enum sim_mode mode, uint64_t timeout_ns,
-			 unsigned int pause)
+static unsigned int park_play(enum sim_mode mode, uint64_t timeout_ns,
+			      unsigned int pause)
 {
 	const struct sim_config cfg = { .mode = mode, .seed = 1 };
 	struct pair p = { .timeout_ns = timeout_ns, .pause = pause };
 	struct sim *sim = sim_create(&cfg);
 
-	p.asleep = sim_thread_start(sim, "answers", false, answers, &p);
-	sim_thread_start(sim, "asks", false, asks, &p);
+	p.asleep = sim_thread_start(sim, "answers", false, park_answers, &p);
+	sim_thread_start(sim, "asks", false, park_asks, &p);
 	EXPECT_EQ(sim_run(sim, 240000000000ull, 0), SIM_FINISHED);
 	EXPECT_EQ(atomic_load(&p.answered), ROUNDS);
 	sim_stop(sim);
@@ -68,24 +68,24 @@ static unsigned int play(enum sim_mode mode, uint64_t timeout_ns,
 
 TEST("a thread that is asked all the time misses no question")
 {
-	play(SIM_THREADS, 0, 0);
+	park_play(SIM_THREADS, 0, 0);
 }
 
 TEST("a thread that has gone to sleep is woken")
 {
-	play(SIM_THREADS, 0, 7);
+	park_play(SIM_THREADS, 0, 7);
 }
 
 TEST("a question that meets the end of a timeout is not lost")
 {
-	EXPECT(play(SIM_THREADS, 30000, 5) > 0);
+	EXPECT(park_play(SIM_THREADS, 30000, 5) > 0);
 }
 
 TEST("in lockstep the same program sees the same, with and without a timeout")
 {
-	EXPECT_EQ(play(SIM_LOCKSTEP, 0, 7), 0);
-	EXPECT_EQ(play(SIM_LOCKSTEP, 30000, 5),
-		  play(SIM_LOCKSTEP, 30000, 5));
+	EXPECT_EQ(park_play(SIM_LOCKSTEP, 0, 7), 0);
+	EXPECT_EQ(park_play(SIM_LOCKSTEP, 30000, 5),
+		  park_play(SIM_LOCKSTEP, 30000, 5));
 }
 
 /* ---- waits inside waits ---- */
@@ -111,7 +111,7 @@ static bool has_waiter(struct sim_mutex *m)
 }
 
 /* Holds the mutex until the sleeper waits for it, and wakes it for another reason. */
-static void holds(void *arg)
+static void park_holds(void *arg)
 {
 	struct nested *n = arg;
 
@@ -185,8 +185,8 @@ static void unparks_sleeper(void *arg)
 }
 
 /* Not fewer than the sleeper could be woken by: a run that stands still ends here. */
-static void nest(enum sim_mode mode, void (*sleeper)(void *arg),
-		 void (*other)(void *arg), bool unpark)
+static void park_nest(enum sim_mode mode, void (*sleeper)(void *arg),
+		      void (*other)(void *arg), bool unpark)
 {
 	const struct sim_config cfg = { .mode = mode, .seed = test_seed() };
 	unsigned int i, rounds = mode == SIM_LOCKSTEP ? 1 : 200;
@@ -210,26 +210,26 @@ static void nest(enum sim_mode mode, void (*sleeper)(void *arg),
 
 TEST("an unpark that meets a thread in a mutex is kept for its park, in lockstep")
 {
-	nest(SIM_LOCKSTEP, parks_after_lock, holds, true);
+	park_nest(SIM_LOCKSTEP, parks_after_lock, park_holds, true);
 }
 
 TEST("an unpark that meets a thread in a mutex is kept for its park, in threads")
 {
-	nest(SIM_THREADS, parks_after_lock, holds, true);
+	park_nest(SIM_THREADS, parks_after_lock, park_holds, true);
 }
 
 TEST("a wake that meets a condition in a mutex is kept for its wait, in lockstep")
 {
-	nest(SIM_LOCKSTEP, waits_with_lock, holds, false);
+	park_nest(SIM_LOCKSTEP, waits_with_lock, park_holds, false);
 }
 
 TEST("a wake that meets a condition in a mutex is kept for its wait, in threads")
 {
-	nest(SIM_THREADS, waits_with_lock, holds, false);
+	park_nest(SIM_THREADS, waits_with_lock, park_holds, false);
 }
 
 TEST("an unpark that meets a thread in its sleep is kept for its park, in both modes")
 {
-	nest(SIM_LOCKSTEP, parks_after_sleep, unparks_sleeper, true);
-	nest(SIM_THREADS, parks_after_sleep, unparks_sleeper, true);
+	park_nest(SIM_LOCKSTEP, parks_after_sleep, unparks_sleeper, true);
+	park_nest(SIM_THREADS, parks_after_sleep, unparks_sleeper, true);
 }

@@ -7,7 +7,7 @@
 #include "sim/sim.h"
 #include "tools/faultline/predict.h"
 
-static int knob(const char *key)
+static int predict_knob(const char *key)
 {
 	int i;
 
@@ -18,7 +18,7 @@ static int knob(const char *key)
 	return -1;
 }
 
-static struct timing_profile qfdb(void)
+static struct timing_profile predict_qfdb(void)
 {
 	struct timing_profile t;
 	char error[200];
@@ -29,7 +29,7 @@ static struct timing_profile qfdb(void)
 
 TEST("every value that the profile assumes has its bounds, or a reason for none")
 {
-	struct timing_profile t = qfdb();
+	struct timing_profile t = predict_qfdb();
 
 	EXPECT_EQ(predict_check(&t), 0);
 	timing_free(&t);
@@ -37,7 +37,7 @@ TEST("every value that the profile assumes has its bounds, or a reason for none"
 
 TEST("one that is assumed and has no bounds is refused")
 {
-	struct timing_profile t = qfdb();
+	struct timing_profile t = predict_qfdb();
 
 	t.source[timing_key("link.hop")] = "assumed";
 	EXPECT_EQ(predict_check(&t), -EINVAL);
@@ -46,7 +46,7 @@ TEST("one that is assumed and has no bounds is refused")
 
 TEST("bounds for one that is not assumed are refused")
 {
-	struct timing_profile t = qfdb();
+	struct timing_profile t = predict_qfdb();
 
 	t.source[timing_key("mm.minor")] = "measured on a board";
 	EXPECT_EQ(predict_check(&t), -EINVAL);
@@ -74,7 +74,7 @@ TEST("slower zeroing is made up for: the 38 us stay, less is left for the interr
 
 	EXPECT_EQ(predict_begin(&p), 0);
 	work = p.with[FIT_FAULT];
-	p.knob[knob("mm.minor")] += 5000;
+	p.knob[predict_knob("mm.minor")] += 5000;
 	EXPECT_EQ(predict_measure(&p, got), 0);
 	EXPECT_EQ(got[FIT_FAULT], 43000);
 	EXPECT(predict_fit(&p, got));
@@ -89,13 +89,13 @@ TEST("more around each cell is made up for by the memory port, as long as that c
 
 	EXPECT_EQ(predict_begin(&p), 0);
 	port = p.with[FIT_LARGE];
-	p.knob[knob("link.overhead")] = 36;
+	p.knob[predict_knob("link.overhead")] = 36;
 	EXPECT(predict_fit(&p, got));
 	EXPECT_LE(got[FIT_LARGE], 8208);
 	EXPECT_GE(got[FIT_LARGE], 8192);
 	EXPECT_GE(p.with[FIT_LARGE], port + 1);
 	STEP("256 bytes of 336 are 76 %%");
-	p.knob[knob("link.overhead")] = 80;
+	p.knob[predict_knob("link.overhead")] = 80;
 	EXPECT(!predict_fit(&p, got));
 }
 
@@ -105,6 +105,6 @@ TEST("a page-in that takes longer than the whole fault cannot be fitted")
 	uint64_t got[FITS];
 
 	EXPECT_EQ(predict_begin(&p), 0);
-	p.knob[knob("mm.minor")] = 30000;
+	p.knob[predict_knob("mm.minor")] = 30000;
 	EXPECT(!predict_fit(&p, got));
 }

@@ -36,7 +36,7 @@ static void one_process(void)
 	EXPECT(pid > 0 && pid != getpid());
 }
 
-static int give(uint32_t kind, uint64_t addr, const char *text)
+static int rpc_give(uint32_t kind, uint64_t addr, const char *text)
 {
 	struct rpc_command o = { .kind = kind, .addr = addr, .bytes = 1,
 			   .text = text };
@@ -51,8 +51,8 @@ TEST("a process takes orders until it is told to end")
 	int status = 99;
 
 	one_process();
-	EXPECT_EQ(give(RPC_OPEN, 0, "emu:/no/such/board.sock"), -ENOENT);
-	EXPECT_EQ(give(RPC_CLOSE, 0, NULL), 0);
+	EXPECT_EQ(rpc_give(RPC_OPEN, 0, "emu:/no/such/board.sock"), -ENOENT);
+	EXPECT_EQ(rpc_give(RPC_CLOSE, 0, NULL), 0);
 	EXPECT_EQ(fork_server_reap(&fork_server, pid, line, 0, &status), 0);
 	EXPECT_EQ(status, 0);
 }
@@ -62,7 +62,7 @@ TEST("a process that crashes is told apart from one that ends")
 	int status = 99;
 
 	one_process();
-	EXPECT_EQ(give(RPC_TOUCH, NOWHERE, NULL), -ESRCH);
+	EXPECT_EQ(rpc_give(RPC_TOUCH, NOWHERE, NULL), -ESRCH);
 	EXPECT_EQ(fork_server_reap(&fork_server, pid, line, 0, &status), 0);
 	EXPECT_EQ(status, -SIGSEGV);
 }
@@ -95,7 +95,7 @@ TEST("a command that makes no sense ends the process that gets it")
 
 	one_process();
 	EXPECT_EQ(write(line, head, sizeof(head)), sizeof(head));
-	EXPECT_EQ(give(RPC_COUNTERS, 0, NULL), -ESRCH);
+	EXPECT_EQ(rpc_give(RPC_COUNTERS, 0, NULL), -ESRCH);
 	EXPECT_EQ(fork_server_reap(&fork_server, pid, line, 0, &status), 0);
 	EXPECT_EQ(status, 0);
 }
@@ -108,8 +108,8 @@ TEST("a text that is too long is not sent")
 	memset(text, 'a', sizeof(text));
 	text[sizeof(text) - 1] = 0;
 	one_process();
-	EXPECT_EQ(give(RPC_OPEN, 0, text), -ENAMETOOLONG);
-	EXPECT_EQ(give(RPC_CLOSE, 0, NULL), 0);
+	EXPECT_EQ(rpc_give(RPC_OPEN, 0, text), -ENAMETOOLONG);
+	EXPECT_EQ(rpc_give(RPC_CLOSE, 0, NULL), 0);
 	EXPECT_EQ(fork_server_reap(&fork_server, pid, line, 0, &status), 0);
 }
 
@@ -122,7 +122,7 @@ static int refuse_bytes(void *arg, const void *from, uint64_t n)
 }
 
 /* What comes of this head in answer to a command to read 4 bytes. */
-static int answered(uint32_t kind, uint32_t bytes)
+static int rpc_answered(uint32_t kind, uint32_t bytes)
 {
 	const struct rpc_sink sink = { .bytes = refuse_bytes };
 	struct rpc_command o = { .kind = RPC_READ, .bytes = 4 };
@@ -141,15 +141,15 @@ static int answered(uint32_t kind, uint32_t bytes)
 TEST("an answer that makes no sense is refused")
 {
 	STEP("of no kind");
-	EXPECT_EQ(answered(77, 0), -EPROTO);
+	EXPECT_EQ(rpc_answered(77, 0), -EPROTO);
 	STEP("more bytes than were asked for");
-	EXPECT_EQ(answered(2, 5), -EPROTO);
+	EXPECT_EQ(rpc_answered(2, 5), -EPROTO);
 	STEP("a completion, where none is wanted");
-	EXPECT_EQ(answered(3, 8), -EPROTO);
+	EXPECT_EQ(rpc_answered(3, 8), -EPROTO);
 	STEP("an answer of another length");
-	EXPECT_EQ(answered(4, 8), -EPROTO);
+	EXPECT_EQ(rpc_answered(4, 8), -EPROTO);
 	STEP("bytes that the scenario thread will not have");
-	EXPECT_EQ(answered(2, 4), -EIO);
+	EXPECT_EQ(rpc_answered(2, 4), -EIO);
 }
 
 /* ---- what processes in a guest do besides ---- */
@@ -177,7 +177,8 @@ TEST("a process is asked for its clock, and what of its memory is there")
 	EXPECT_EQ(mprotect(mem + 3 * page, page, PROT_READ), 0);
 	one_process();
 	if (strcmp(os_system(), "linux")) {
-		EXPECT_EQ(give(RPC_PRESENT, (uintptr_t)mem, NULL), -ENOTSUP);
+		EXPECT_EQ(rpc_give(RPC_PRESENT, (uintptr_t)mem, NULL),
+			  -ENOTSUP);
 		return;
 	}
 	o = (struct rpc_command){ .kind = RPC_PRESENT, .bytes = 3 * page,
@@ -193,7 +194,7 @@ TEST("a process is asked for its clock, and what of its memory is there")
 	EXPECT_EQ(rpc_call(line, &o, &r, NULL), 0);
 	EXPECT_EQ(r.error, -EFAULT);
 	EXPECT_EQ(r.addr, (uintptr_t)mem + 3 * page);
-	EXPECT_EQ(give(RPC_CLOSE, 0, NULL), 0);
+	EXPECT_EQ(rpc_give(RPC_CLOSE, 0, NULL), 0);
 	EXPECT_EQ(fork_server_reap(&fork_server, pid, line, 0, &status), 0);
 	munmap(mem, 4 * page);
 }

@@ -23,7 +23,7 @@ static void free_it(void *s)
 	scenario_free(s);
 }
 
-static struct scenario *parse(const char *text)
+static struct scenario *parse_fl(const char *text)
 {
 	FILE *f = fmemopen(said, sizeof(said), "w");
 	struct scenario *s;
@@ -39,9 +39,9 @@ static struct scenario *parse(const char *text)
 }
 
 /* The text is refused, and the message holds each of these. */
-static void refuse(const char *text, const char *where, const char *right)
+static void wrong_at(const char *text, const char *where, const char *right)
 {
-	EXPECT(parse(text) == NULL);
+	EXPECT(parse_fl(text) == NULL);
 	test_expect(!strncmp(said, where, strlen(where)), __FILE__, __LINE__,
 		    "the message begins with %s: %s", where, said);
 	test_expect(strstr(said, right) != NULL, __FILE__, __LINE__,
@@ -146,7 +146,7 @@ TEST("every status of the card has a name here and back")
 
 TEST("the example of the book is read whole")
 {
-	struct scenario *s = parse(
+	struct scenario *s = parse_fl(
 		"profile qfdb\nset link.mbps=16000\n"
 		"policy part resolve=block\n" SETUP
 		"region src rights=local-write,remote-read pinned\n"
@@ -170,7 +170,7 @@ TEST("the example of the book is read whole")
 
 TEST("a statement keeps its words where the grammar has them")
 {
-	struct scenario *s = parse(SETUP
+	struct scenario *s = parse_fl(SETUP
 		"drop a -> b first 7 READY\nregion src\nregion dst\n"
 		"post w: write c src -> dst at=4K\n");
 	const struct statement *st;
@@ -191,83 +191,83 @@ TEST("a statement keeps its words where the grammar has them")
 
 TEST("an unknown statement is answered with the nearest one")
 {
-	refuse("borad a\n", "x.fl:1:1:", "did you mean 'board'?");
-	refuse("board a\n  conect a a\n", "x.fl:2:3:", "connect");
-	refuse("42\n", "x.fl:1:1:", "wanted: a statement");
+	wrong_at("borad a\n", "x.fl:1:1:", "did you mean 'board'?");
+	wrong_at("board a\n  conect a a\n", "x.fl:2:3:", "connect");
+	wrong_at("42\n", "x.fl:1:1:", "wanted: a statement");
 }
 
 TEST("an unknown name is answered with the nearest of its kind")
 {
-	refuse("board alpha\nprocess p on alpah\n", "x.fl:2:14:", "'alpha'");
-	refuse("process p on a\n", "x.fl:1:14:", "there is none yet");
-	refuse(SETUP "evict p\n", "x.fl:9:7:", "a buffer");
+	wrong_at("board alpha\nprocess p on alpah\n", "x.fl:2:14:", "'alpha'");
+	wrong_at("process p on a\n", "x.fl:1:14:", "there is none yet");
+	wrong_at(SETUP "evict p\n", "x.fl:9:7:", "a buffer");
 }
 
 TEST("a name is declared once")
 {
-	refuse("board a\nboard a\n", "x.fl:2:7:", "declared in line 1");
-	refuse("board 1a\n", "x.fl:1:7:", "a new name");
+	wrong_at("board a\nboard a\n", "x.fl:2:7:", "declared in line 1");
+	wrong_at("board 1a\n", "x.fl:1:7:", "a new name");
 }
 
 TEST("wrong numbers and units are named with what would be right")
 {
-	refuse("sleep 10\n", "x.fl:1:7:", "a time with its unit");
-	refuse("sleep 10K\n", "x.fl:1:7:", "a time with its unit");
-	refuse("board a frames=4x\n", "x.fl:1:16:", "a plain number");
-	refuse(SETUP "evict src 8K..4K\n", "x.fl:9:11:", "end is after");
-	refuse(SETUP "inject a->b loss=200%\n", "x.fl:9:18:", "100%");
-	refuse("board a\nprocess p on a\nbuffer x in p 10us\n", "x.fl:3:15:",
-	       "a size");
+	wrong_at("sleep 10\n", "x.fl:1:7:", "a time with its unit");
+	wrong_at("sleep 10K\n", "x.fl:1:7:", "a time with its unit");
+	wrong_at("board a frames=4x\n", "x.fl:1:16:", "a plain number");
+	wrong_at(SETUP "evict src 8K..4K\n", "x.fl:9:11:", "end is after");
+	wrong_at(SETUP "inject a->b loss=200%\n", "x.fl:9:18:", "100%");
+	wrong_at("board a\nprocess p on a\nbuffer x in p 10us\n", "x.fl:3:15:",
+		 "a size");
 }
 
 TEST("an unknown option or choice is named with the nearest")
 {
-	refuse("board a frame=4\n", "x.fl:1:9:", "'frames'");
-	refuse("policy prat\n", "x.fl:1:8:", "'part'");
-	refuse("policy pin resolve=blok\n", "x.fl:1:20:", "'block'");
-	refuse("board a frames=1 frames=2\n", "x.fl:1:18:", "once");
-	refuse("board a frames 4\n", "x.fl:1:9:", "frames=VALUE");
-	refuse("board a b\n", "x.fl:1:9:", "board NAME");
+	wrong_at("board a frame=4\n", "x.fl:1:9:", "'frames'");
+	wrong_at("policy prat\n", "x.fl:1:8:", "'part'");
+	wrong_at("policy pin resolve=blok\n", "x.fl:1:20:", "'block'");
+	wrong_at("board a frames=1 frames=2\n", "x.fl:1:18:", "once");
+	wrong_at("board a frames 4\n", "x.fl:1:9:", "frames=VALUE");
+	wrong_at("board a b\n", "x.fl:1:9:", "board NAME");
 }
 
 TEST("unknown events, statuses, packets and errors are named")
 {
-	refuse("expect count MM_FUALT == 1\n", "x.fl:1:14:", "'MM_FAULT'");
-	refuse(SETUP "post w: write c src -> dst\nexpect status w remote-acess\n",
-	       "x.fl:10:17:", "'remote-access'");
-	refuse(SETUP "post w: write c src -> dst\nexpect status w remote-range\n",
-	       "x.fl:10:17:", "refused_range");
-	refuse(SETUP "post w: write c src -> dst\nexpect status w seen-key\n",
-	       "x.fl:10:17:", "a status like ok");
-	refuse("board a\nboard b\ndrop a->b first 1 REDY\n", "x.fl:3:19:",
-	       "'READY'");
-	refuse("board a fails EINVALID\n", "x.fl:1:15:", "'EINVAL'");
-	refuse("expect\n", "x.fl:1:7:", "status, data");
-	refuse("expect statsu w ok\n", "x.fl:1:8:", "'status'");
+	wrong_at("expect count MM_FUALT == 1\n", "x.fl:1:14:", "'MM_FAULT'");
+	wrong_at(SETUP "post w: write c src -> dst\nexpect status w remote-acess\n",
+		 "x.fl:10:17:", "'remote-access'");
+	wrong_at(SETUP "post w: write c src -> dst\nexpect status w remote-range\n",
+		 "x.fl:10:17:", "refused_range");
+	wrong_at(SETUP "post w: write c src -> dst\nexpect status w seen-key\n",
+		 "x.fl:10:17:", "a status like ok");
+	wrong_at("board a\nboard b\ndrop a->b first 1 REDY\n", "x.fl:3:19:",
+		 "'READY'");
+	wrong_at("board a fails EINVALID\n", "x.fl:1:15:", "'EINVAL'");
+	wrong_at("expect\n", "x.fl:1:7:", "status, data");
+	wrong_at("expect statsu w ok\n", "x.fl:1:8:", "'status'");
 }
 
 TEST("a line that ends too early says what is missing")
 {
-	refuse("board\n", "x.fl:1:6:", "the line ends here");
-	refuse("board a\nprocess p on\n", "x.fl:2:13:", "a board");
-	refuse("expect count MM_FAULT ==\n", "x.fl:1:25:", "a plain number");
+	wrong_at("board\n", "x.fl:1:6:", "the line ends here");
+	wrong_at("board a\nprocess p on\n", "x.fl:2:13:", "a board");
+	wrong_at("expect count MM_FAULT ==\n", "x.fl:1:25:", "a plain number");
 }
 
 TEST("strings without end and strange characters have their column")
 {
-	refuse("profile \"qfdb\n", "x.fl:1:9:", "closing quote");
-	refuse("board a; board b\n", "x.fl:1:8:", "means nothing");
+	wrong_at("profile \"qfdb\n", "x.fl:1:9:", "closing quote");
+	wrong_at("board a; board b\n", "x.fl:1:8:", "means nothing");
 }
 
 TEST("repeat and end must match")
 {
-	refuse("repeat 3\nsleep 1us\n", "x.fl:1:1:", "has no end");
-	refuse("end\n", "x.fl:1:1:", "a repeat above");
+	wrong_at("repeat 3\nsleep 1us\n", "x.fl:1:1:", "has no end");
+	wrong_at("end\n", "x.fl:1:1:", "a repeat above");
 }
 
 TEST("every mistake of a file is reported, one a line")
 {
-	EXPECT(parse("borad a\nsleep 1\nboard x\nlink x y\n") == NULL);
+	EXPECT(parse_fl("borad a\nsleep 1\nboard x\nlink x y\n") == NULL);
 	EXPECT(strstr(said, "x.fl:1:1:") != NULL);
 	EXPECT(strstr(said, "x.fl:2:7:") != NULL);
 	EXPECT(strstr(said, "x.fl:4:8:") != NULL);
@@ -275,7 +275,7 @@ TEST("every mistake of a file is reported, one a line")
 
 TEST("comments, blank lines and Windows line ends are read")
 {
-	struct scenario *s = parse("# modes: lockstep\n\r\n\n  board a # x\r\n");
+	struct scenario *s = parse_fl("# modes: lockstep\n\r\n\n  board a # x\r\n");
 
 	EXPECT(s != NULL);
 	EXPECT_EQ(s->count, 1);
@@ -326,12 +326,12 @@ TEST("random lines never crash the parser")
 
 TEST("a list of names is told whole")
 {
-	refuse("board a\nexpect stat a fault == 4\n", "x.fl:2:15:",
-	       "frames_pinned, faults_minor or faults_major\n");
-	refuse(SETUP "expect counter p x == 4\n", "x.fl:9:18:",
-	       "pinned_pages or stalls\n");
-	refuse("board a\nprint stat a\n", "x.fl:2:13:",
-	       "faults_minor or faults_major\n");
+	wrong_at("board a\nexpect stat a fault == 4\n", "x.fl:2:15:",
+		 "frames_pinned, faults_minor or faults_major\n");
+	wrong_at(SETUP "expect counter p x == 4\n", "x.fl:9:18:",
+		 "pinned_pages or stalls\n");
+	wrong_at("board a\nprint stat a\n", "x.fl:2:13:",
+		 "faults_minor or faults_major\n");
 }
 
 /* Two boards and what is needed for a post between them, without a link. */
@@ -347,123 +347,130 @@ TEST("a list of names is told whole")
 
 TEST("a link that is missing is named where it is needed")
 {
-	refuse(APART POST, "x.fl:11:15:", "boards a and b, which c connects, "
-	       "have no link; wanted: 'link a b' in a line above");
-	refuse(APART "link a h\n" POST, "x.fl:12:15:", "have no link");
-	refuse(APART POST "link a b\n", "x.fl:11:15:", "have no link");
-	refuse(APART "link a b fails EINVAL\n" POST, "x.fl:12:15:", "no link");
-	refuse(APART POST "expect status w ok\n", "x.fl:11:15:", "no link");
-	refuse(APART POST "wait w\n" POST, "x.fl:11:15:", "no link");
+	wrong_at(APART POST, "x.fl:11:15:", "boards a and b, which c connects, "
+		 "have no link; wanted: 'link a b' in a line above");
+	wrong_at(APART "link a h\n" POST, "x.fl:12:15:", "have no link");
+	wrong_at(APART POST "link a b\n", "x.fl:11:15:", "have no link");
+	wrong_at(APART "link a b fails EINVAL\n" POST, "x.fl:12:15:",
+		 "no link");
+	wrong_at(APART POST "expect status w ok\n", "x.fl:11:15:", "no link");
+	wrong_at(APART POST "wait w\n" POST, "x.fl:11:15:", "no link");
 	EXPECT(strstr(said, "x.fl:13") == NULL);
 }
 
 TEST("a link may go over other boards, or be missing on purpose")
 {
-	EXPECT(parse(APART "link a h\nlink b h\n" POST) != NULL);
-	EXPECT(parse(APART POST "wait w\nexpect status w no-answer\n") != NULL);
-	EXPECT(parse(APART POST "wait w\nexpect status w not ok\n") != NULL);
-	EXPECT(parse(APART "post w: write c s -> d fails EINVAL\n") != NULL);
-	EXPECT(parse(APART) != NULL);
+	EXPECT(parse_fl(APART "link a h\nlink b h\n" POST) != NULL);
+	EXPECT(parse_fl(APART POST "wait w\nexpect status w no-answer\n") !=
+	       NULL);
+	EXPECT(parse_fl(APART POST "wait w\nexpect status w not ok\n") != NULL);
+	EXPECT(parse_fl(APART "post w: write c s -> d fails EINVAL\n") != NULL);
+	EXPECT(parse_fl(APART) != NULL);
 }
 
 TEST("a region that is missing is named where it is needed")
 {
-	refuse(KEYLESS "region s\n" POST, "x.fl:7:22:", "buffer d has no region; "
-	       "wanted: 'region d' in a line above");
-	refuse(KEYLESS "region d\n" POST, "x.fl:7:17:", "buffer s has no region");
-	refuse(KEYLESS "region s\nregion d fails EINVAL\n" POST, "x.fl:8:22:",
-	       "buffer d has no region");
-	refuse(KEYLESS "region s\npost w: write c s -> d rkey=s lkey=d\n",
-	       "x.fl:7:36:", "buffer d has no region");
-	refuse(KEYLESS "region s\nregion d\nderegister d\n" POST,
-	       "x.fl:9:22:", "buffer d is deregistered above");
-	refuse(KEYLESS "prefetch d write\n", "x.fl:6:10:", "no region");
-	refuse(KEYLESS "deregister d\n", "x.fl:6:12:", "no region");
+	wrong_at(KEYLESS "region s\n" POST, "x.fl:7:22:", "buffer d has no region; "
+		 "wanted: 'region d' in a line above");
+	wrong_at(KEYLESS "region d\n" POST, "x.fl:7:17:", "buffer s has no region");
+	wrong_at(KEYLESS "region s\nregion d fails EINVAL\n" POST, "x.fl:8:22:",
+		 "buffer d has no region");
+	wrong_at(KEYLESS "region s\npost w: write c s -> d rkey=s lkey=d\n",
+		 "x.fl:7:36:", "buffer d has no region");
+	wrong_at(KEYLESS "region s\nregion d\nderegister d\n" POST,
+		 "x.fl:9:22:", "buffer d is deregistered above");
+	wrong_at(KEYLESS "prefetch d write\n", "x.fl:6:10:", "no region");
+	wrong_at(KEYLESS "deregister d\n", "x.fl:6:12:", "no region");
 }
 
 TEST("a region may be missing on purpose")
 {
-	EXPECT(parse(KEYLESS "region s\n" POST "expect status w remote-access\n") !=
+	EXPECT(parse_fl(KEYLESS "region s\n" POST "expect status w remote-access\n") !=
 	       NULL);
-	EXPECT(parse(KEYLESS "region s\npost w: write c s -> d rkey=7\n") !=
+	EXPECT(parse_fl(KEYLESS "region s\npost w: write c s -> d rkey=7\n") !=
 	       NULL);
-	EXPECT(parse(KEYLESS "deregister d fails ENOENT\n") != NULL);
-	EXPECT(parse(KEYLESS "region s\nregion d\nrepeat 2\nderegister d\n"
-		     "region d\n" POST "wait w\nend\n") != NULL);
+	EXPECT(parse_fl(KEYLESS "deregister d fails ENOENT\n") != NULL);
+	EXPECT(parse_fl(KEYLESS "region s\nregion d\nrepeat 2\nderegister d\n"
+			"region d\n" POST "wait w\nend\n") != NULL);
 }
 
 TEST("what a line says and nothing would look at is a mistake")
 {
-	refuse(SETUP "buffer x in p 4K seed=5\n", "x.fl:9:23:",
-	       "seed=N with fill=random or fill=pattern");
-	refuse(SETUP "buffer x in p 4K fill=zero seed=5\n", "x.fl:9:33:",
-	       "seed=N with fill=random");
-	refuse(SETUP "buffer x in p 4K file=\"/etc/passwd\"\n", "x.fl:9:15:",
-	       "no size with file=");
-	refuse(SETUP "buffer x in p\n", "x.fl:9:1:", "a size or file=\"PATH\"");
-	refuse(SETUP "buffer x in p 0\n", "x.fl:9:15:", "at least one byte");
-	refuse(SETUP "buffer x in p 4K fill=random cold\n", "x.fl:9:30:",
-	       "no 'cold' with fill=");
-	refuse(SETUP "buffer x in p 4K cold warm\n", "x.fl:9:18:", "no 'cold'");
-	refuse(SETUP "expect data src = dst seed=3\n", "x.fl:9:28:",
-	       "seed=N with random or pattern");
-	refuse(SETUP "expect data src = zero seed=3\n", "x.fl:9:29:", "seed=N");
-	refuse(SETUP "inject a->b\n", "x.fl:9:1:", "what to inject");
-	refuse(SETUP "inject a->b loss=1% off\n", "x.fl:9:21:", "'off' alone");
-	refuse(SETUP "inject a->b share=5%\n", "x.fl:9:19:", "with late=TIME");
-	EXPECT(parse(SETUP "buffer x in p 4K cold\nbuffer y in p 4K "
-		     "fill=pattern seed=2 evicted\ninject a->b off\n"
-		     "expect data x = pattern seed=2\n"
-		     "buffer z in p 0 fails EINVAL\n") != NULL);
+	wrong_at(SETUP "buffer x in p 4K seed=5\n", "x.fl:9:23:",
+		 "seed=N with fill=random or fill=pattern");
+	wrong_at(SETUP "buffer x in p 4K fill=zero seed=5\n", "x.fl:9:33:",
+		 "seed=N with fill=random");
+	wrong_at(SETUP "buffer x in p 4K file=\"/etc/passwd\"\n", "x.fl:9:15:",
+		 "no size with file=");
+	wrong_at(SETUP "buffer x in p\n", "x.fl:9:1:",
+		 "a size or file=\"PATH\"");
+	wrong_at(SETUP "buffer x in p 0\n", "x.fl:9:15:", "at least one byte");
+	wrong_at(SETUP "buffer x in p 4K fill=random cold\n", "x.fl:9:30:",
+		 "no 'cold' with fill=");
+	wrong_at(SETUP "buffer x in p 4K cold warm\n", "x.fl:9:18:",
+		 "no 'cold'");
+	wrong_at(SETUP "expect data src = dst seed=3\n", "x.fl:9:28:",
+		 "seed=N with random or pattern");
+	wrong_at(SETUP "expect data src = zero seed=3\n", "x.fl:9:29:",
+		 "seed=N");
+	wrong_at(SETUP "inject a->b\n", "x.fl:9:1:", "what to inject");
+	wrong_at(SETUP "inject a->b loss=1% off\n", "x.fl:9:21:",
+		 "'off' alone");
+	wrong_at(SETUP "inject a->b share=5%\n", "x.fl:9:19:",
+		 "with late=TIME");
+	EXPECT(parse_fl(SETUP "buffer x in p 4K cold\nbuffer y in p 4K "
+			"fill=pattern seed=2 evicted\ninject a->b off\n"
+			"expect data x = pattern seed=2\n"
+			"buffer z in p 0 fails EINVAL\n") != NULL);
 }
 
 #define READY SETUP "region src\nregion dst\n"
 
 TEST("a post that contradicts itself is a mistake")
 {
-	refuse(READY "post w: write c src <- dst\n", "x.fl:11:21:",
-	       "a write goes LOCAL -> REMOTE");
-	refuse(READY "post w: read c src -> dst\n", "x.fl:11:20:",
-	       "a read goes LOCAL <- REMOTE");
-	refuse(READY "post w: write c src -> dst 4G\n", "x.fl:11:28:",
-	       "a size below 4G");
-	refuse(READY "post w: write c src -> dst from=4K local=4096\n",
-	       "x.fl:11:33:", "from= or local=, not both");
-	refuse(READY "post w: write c src -> dst at=4K remote=4096\n",
-	       "x.fl:11:31:", "at= or remote=, not both");
-	refuse(SETUP "expect status w ok\n", "x.fl:9:15:",
-	       "a work request that is declared above (there is none yet)");
-	EXPECT(parse(READY "post w: write c src <- dst fails EINVAL\n") !=
+	wrong_at(READY "post w: write c src <- dst\n", "x.fl:11:21:",
+		 "a write goes LOCAL -> REMOTE");
+	wrong_at(READY "post w: read c src -> dst\n", "x.fl:11:20:",
+		 "a read goes LOCAL <- REMOTE");
+	wrong_at(READY "post w: write c src -> dst 4G\n", "x.fl:11:28:",
+		 "a size below 4G");
+	wrong_at(READY "post w: write c src -> dst from=4K local=4096\n",
+		 "x.fl:11:33:", "from= or local=, not both");
+	wrong_at(READY "post w: write c src -> dst at=4K remote=4096\n",
+		 "x.fl:11:31:", "at= or remote=, not both");
+	wrong_at(SETUP "expect status w ok\n", "x.fl:9:15:",
+		 "a work request that is declared above (there is none yet)");
+	EXPECT(parse_fl(READY "post w: write c src <- dst fails EINVAL\n") !=
 	       NULL);
 }
 
 TEST("numbers that no board has are a mistake, not another number")
 {
-	refuse("board a frames=0\n", "x.fl:1:16:", "a number from 1 to");
-	refuse("board a contexts=300\n", "x.fl:1:18:", "from 1 to 255");
-	refuse("board a block=4294983680\n", "x.fl:1:15:", "4294967295");
-	refuse("board a tlb=0\n", "x.fl:1:13:", "a number from 1");
-	refuse(SETUP "connect p q as d depth=0\n", "x.fl:9:24:",
-	       "from 1 to 65535");
-	refuse(SETUP "connect p q as d domain=4\n", "x.fl:9:25:", "from 0 to 3");
-	refuse(SETUP "region src domain=9\n", "x.fl:9:19:", "from 0 to 3");
-	refuse(SETUP "drop a->b first 4294967297\n", "x.fl:9:17:", "4294967295");
-	refuse("repeat 4294967296\nend\n", "x.fl:1:8:", "4294967295");
-	EXPECT(parse("board a contexts=300 fails EINVAL\n") != NULL);
+	wrong_at("board a frames=0\n", "x.fl:1:16:", "a number from 1 to");
+	wrong_at("board a contexts=300\n", "x.fl:1:18:", "from 1 to 255");
+	wrong_at("board a block=4294983680\n", "x.fl:1:15:", "4294967295");
+	wrong_at("board a tlb=0\n", "x.fl:1:13:", "a number from 1");
+	wrong_at(SETUP "connect p q as d depth=0\n", "x.fl:9:24:",
+		 "from 1 to 65535");
+	wrong_at(SETUP "connect p q as d domain=4\n", "x.fl:9:25:", "from 0 to 3");
+	wrong_at(SETUP "region src domain=9\n", "x.fl:9:19:", "from 0 to 3");
+	wrong_at(SETUP "drop a->b first 4294967297\n", "x.fl:9:17:", "4294967295");
+	wrong_at("repeat 4294967296\nend\n", "x.fl:1:8:", "4294967295");
+	EXPECT(parse_fl("board a contexts=300 fails EINVAL\n") != NULL);
 }
 
 TEST("what data are compared with is a buffer or a fill")
 {
-	refuse(SETUP "expect data src = rndom\n", "x.fl:9:19:",
-	       "zero, random or pattern (did you mean 'random'?)");
-	refuse(SETUP "expect data src = dest\n", "x.fl:9:19:",
-	       "did you mean 'dst'?");
+	wrong_at(SETUP "expect data src = rndom\n", "x.fl:9:19:",
+		 "zero, random or pattern (did you mean 'random'?)");
+	wrong_at(SETUP "expect data src = dest\n", "x.fl:9:19:",
+		 "did you mean 'dst'?");
 }
 
 TEST("the nearest word is found in capitals, too")
 {
-	refuse("expect count mm_fault == 1\n", "x.fl:1:14:",
-	       "did you mean 'MM_FAULT'?");
-	refuse(READY "post w: write c src -> dst\nexpect status w OK\n",
-	       "x.fl:12:17:", "did you mean 'ok'?");
+	wrong_at("expect count mm_fault == 1\n", "x.fl:1:14:",
+		 "did you mean 'MM_FAULT'?");
+	wrong_at(READY "post w: write c src -> dst\nexpect status w OK\n",
+		 "x.fl:12:17:", "did you mean 'ok'?");
 }

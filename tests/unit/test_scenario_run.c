@@ -14,7 +14,7 @@
 static char said[16384];
 
 /* Status of the command: 0 passed, 1 failed, 2 it was refused before it ran. */
-static int run(const char *text)
+static int run_text(const char *text)
 {
 	struct testbed_config cfg = { .seed = test_seed(),
 				    .resolve = FL_RESOLVE_BLOCK };
@@ -35,7 +35,7 @@ static int run(const char *text)
 	return status;
 }
 
-static void says(const char *right)
+static void run_says(const char *right)
 {
 	test_expect(strstr(said, right) != NULL, __FILE__, __LINE__,
 		    "the output says '%s': %s", right, said);
@@ -111,16 +111,16 @@ TEST("no two words of a pattern are the same, so that misplaced ones show")
 
 TEST("a pattern of one seed is not that of another in a scenario")
 {
-	EXPECT_EQ(run(SETUP "buffer x in p 8K fill=pattern seed=5\n"
-		      "expect data x = pattern seed=5\n"), 0);
-	EXPECT_EQ(run(SETUP "buffer x in p 8K fill=pattern seed=5\n"
-		      "expect data x = pattern seed=6\n"), 1);
-	says("8192 of 8192 bytes differ");
-	EXPECT_EQ(run(SETUP "buffer x in p 8K fill=pattern seed=5\n"
-		      "expect data x = pattern\n"), 1);
-	EXPECT_EQ(run(SETUP "buffer x in p 8K fill=pattern seed=5\n"
-		      "buffer y in p 8K fill=pattern seed=6\n"
-		      "expect data x = y\n"), 1);
+	EXPECT_EQ(run_text(SETUP "buffer x in p 8K fill=pattern seed=5\n"
+			   "expect data x = pattern seed=5\n"), 0);
+	EXPECT_EQ(run_text(SETUP "buffer x in p 8K fill=pattern seed=5\n"
+			   "expect data x = pattern seed=6\n"), 1);
+	run_says("8192 of 8192 bytes differ");
+	EXPECT_EQ(run_text(SETUP "buffer x in p 8K fill=pattern seed=5\n"
+			   "expect data x = pattern\n"), 1);
+	EXPECT_EQ(run_text(SETUP "buffer x in p 8K fill=pattern seed=5\n"
+			   "buffer y in p 8K fill=pattern seed=6\n"
+			   "expect data x = y\n"), 1);
 }
 
 #define BUFFERS                                                        \
@@ -130,70 +130,71 @@ TEST("a pattern of one seed is not that of another in a scenario")
 
 TEST("a post without a size goes up to the shorter end behind from and at")
 {
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d at=256K\nwait w\n"
-		      "expect status w ok\nexpect bytes w == 256K\n"
-		      "expect data d 256K..512K = s\n"
-		      "expect data d 0..256K = pattern\n"), 0);
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d at=128K\nwait w\n"
-		      "expect bytes w == 256K\n"), 0);
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d at=384K\nwait w\n"
-		      "expect bytes w == 128K\n"), 0);
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d from=100K\nwait w\n"
-		      "expect bytes w == 156K\n"), 0);
-	EXPECT_EQ(run(BUFFERS "post w: read c s <- d from=255K at=511K+1\n"
-		      "wait w\nexpect bytes w == 1023\n"), 0);
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d at=256K\nwait w\n"
+			   "expect status w ok\nexpect bytes w == 256K\n"
+			   "expect data d 256K..512K = s\n"
+			   "expect data d 0..256K = pattern\n"), 0);
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d at=128K\nwait w\n"
+			   "expect bytes w == 256K\n"), 0);
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d at=384K\nwait w\n"
+			   "expect bytes w == 128K\n"), 0);
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d from=100K\nwait w\n"
+			   "expect bytes w == 156K\n"), 0);
+	EXPECT_EQ(run_text(BUFFERS "post w: read c s <- d from=255K at=511K+1\n"
+			   "wait w\nexpect bytes w == 1023\n"), 0);
 }
 
 TEST("a post without a size from an end on is refused, and says which")
 {
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d from=256K\n"), 1);
-	says("x.fl:11:1: FAILED");
-	says("from=262144 leaves nothing of s, which has 262144 bytes");
-	EXPECT_EQ(run(BUFFERS "post w: read c s <- d at=1M\n"), 1);
-	says("at=1048576 leaves nothing of d, which has 524288 bytes");
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d from=256K fails ERANGE\n"),
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d from=256K\n"), 1);
+	run_says("x.fl:11:1: FAILED");
+	run_says("from=262144 leaves nothing of s, which has 262144 bytes");
+	EXPECT_EQ(run_text(BUFFERS "post w: read c s <- d at=1M\n"), 1);
+	run_says("at=1048576 leaves nothing of d, which has 524288 bytes");
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d from=256K fails ERANGE\n"),
 		  0);
 }
 
 TEST("a range beyond its buffer says how large that is")
 {
-	EXPECT_EQ(run(BUFFERS "expect data s 300K.. = random\n"), 1);
-	says("nothing to compare: buffer s has only 262144 bytes");
-	EXPECT_EQ(run(BUFFERS "expect data d 0..8K = s 252K..\n"), 1);
-	says("the right side has only 4096 of 8192 bytes");
-	EXPECT_EQ(run(BUFFERS "expect resident s 0..300K\n"), 1);
-	says("no such pages: buffer s has only 262144 bytes");
+	EXPECT_EQ(run_text(BUFFERS "expect data s 300K.. = random\n"), 1);
+	run_says("nothing to compare: buffer s has only 262144 bytes");
+	EXPECT_EQ(run_text(BUFFERS "expect data d 0..8K = s 252K..\n"), 1);
+	run_says("the right side has only 4096 of 8192 bytes");
+	EXPECT_EQ(run_text(BUFFERS "expect resident s 0..300K\n"), 1);
+	run_says("no such pages: buffer s has only 262144 bytes");
 }
 
 TEST("a work request that failed is told where no line asks for it")
 {
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d 256K at=384K\nwait w\n"),
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d 256K at=384K\nwait w\n"),
 		  0);
-	says("x.fl:11:1: note: w ended as remote-access, and no line expects a "
-	     "status of it");
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d 0\n"), 0);
-	says("note: w ended as EINVAL");
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d 256K at=384K\nwait w\n"
-		      "expect status w remote-access\n"), 0);
+	run_says("x.fl:11:1: note: w ended as remote-access, and no line expects a "
+		 "status of it");
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d 0\n"), 0);
+	run_says("note: w ended as EINVAL");
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d 256K at=384K\nwait w\n"
+			   "expect status w remote-access\n"), 0);
 	EXPECT(strstr(said, "note:") == NULL);
-	EXPECT_EQ(run(BUFFERS "post w: write c s -> d 0 fails EINVAL\n"), 0);
+	EXPECT_EQ(run_text(BUFFERS "post w: write c s -> d 0 fails EINVAL\n"),
+		  0);
 	EXPECT(strstr(said, "note:") == NULL);
 }
 
 TEST("an error that a statement ends with is explained")
 {
-	EXPECT_EQ(run(SETUP "link a a\n"), 1);
-	says("got:      ENOENT: a link joins two different boards");
-	EXPECT_EQ(run(SETUP "link a b\n"), 1);
-	says("EEXIST: these boards have a link already");
-	EXPECT_EQ(run("board z block=3\n"), 1);
-	says("EINVAL: no card has such contexts or blocks");
-	EXPECT_EQ(run(SETUP "connect p q as c depth=60000\n"), 1);
-	says("EINVAL: no queue has this depth");
-	EXPECT_EQ(run(SETUP "exit p\nexit p\n"), 1);
-	says("ESRCH: its process has ended");
-	EXPECT_EQ(run(SETUP "buffer x in p 999G\n"), 1);
-	says("ENOMEM: there is no room for so much memory");
-	EXPECT_EQ(run(SETUP "poke a nic 3 = 1\n"), 1);
-	says("EINVAL: offset and value");
+	EXPECT_EQ(run_text(SETUP "link a a\n"), 1);
+	run_says("got:      ENOENT: a link joins two different boards");
+	EXPECT_EQ(run_text(SETUP "link a b\n"), 1);
+	run_says("EEXIST: these boards have a link already");
+	EXPECT_EQ(run_text("board z block=3\n"), 1);
+	run_says("EINVAL: no card has such contexts or blocks");
+	EXPECT_EQ(run_text(SETUP "connect p q as c depth=60000\n"), 1);
+	run_says("EINVAL: no queue has this depth");
+	EXPECT_EQ(run_text(SETUP "exit p\nexit p\n"), 1);
+	run_says("ESRCH: its process has ended");
+	EXPECT_EQ(run_text(SETUP "buffer x in p 999G\n"), 1);
+	run_says("ENOMEM: there is no room for so much memory");
+	EXPECT_EQ(run_text(SETUP "poke a nic 3 = 1\n"), 1);
+	run_says("EINVAL: offset and value");
 }

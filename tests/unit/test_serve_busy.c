@@ -45,7 +45,7 @@ static int busy_open(struct target *t)
 				     sizeof(pf));
 }
 
-static unsigned int completed(const struct target *t)
+static unsigned int busy_completed(const struct target *t)
 {
 	volatile struct fl_cqe *cqe = (struct fl_cqe *)(t->r.bank + t->cq_at);
 	unsigned int n = 0;
@@ -78,11 +78,11 @@ TEST("a card that is always busy leaves others their turns")
 			t.qp << NIC_DB_SQ_QPN_SHIFT |
 			BUSY_REQUESTS << NIC_DB_SQ_TAIL_SHIFT));
 	end_ns = os_now_ns() + 60000000000ull;
-	while (completed(&t) < BUSY_REQUESTS && os_now_ns() < end_ns) {
-		before = completed(&t);
+	while (busy_completed(&t) < BUSY_REQUESTS && os_now_ns() < end_ns) {
+		before = busy_completed(&t);
 		EXPECT_EQ(raw_call(&r, ATTACH_CLOSE, 63, 0, 0, 0), -EBADF);
 		/* It was asked and answered between two of them. */
-		calls += before && completed(&t) - before <= 2;
+		calls += before && busy_completed(&t) - before <= 2;
 	}
 	STEP("another's calls were answered %u times meanwhile", calls);
 	EXPECT_GE(calls, 5);

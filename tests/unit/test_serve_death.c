@@ -18,7 +18,7 @@ struct holdings {
 	unsigned int files, threads, memories;
 };
 
-static unsigned int entries(const char *what)
+static unsigned int death_entries(const char *what)
 {
 	char path[64];
 	unsigned int n = 0;
@@ -33,7 +33,7 @@ static unsigned int entries(const char *what)
 	return n;
 }
 
-static unsigned int memories(void)
+static unsigned int death_memories(void)
 {
 	char path[64], line[512];
 	unsigned int n = 0;
@@ -48,9 +48,10 @@ static unsigned int memories(void)
 	return n;
 }
 
-static struct holdings holds(void)
+static struct holdings death_holds(void)
 {
-	return (struct holdings){ entries("fd"), entries("task"), memories() };
+	return (struct holdings){ death_entries("fd"), death_entries("task"),
+		death_memories() };
 }
 
 /*
@@ -60,13 +61,13 @@ static struct holdings holds(void)
  */
 static struct holdings holds_at_rest(const struct holdings *start)
 {
-	struct holdings now = holds(), before;
+	struct holdings now = death_holds(), before;
 	int same = 0, tries;
 
 	for (tries = 0; tries < 3000 && same < 10; tries++) {
 		before = now;
 		usleep(10000);
-		now = holds();
+		now = death_holds();
 		same = now.memories > start->memories ||
 		       now.files > start->files ||
 		       memcmp(&now, &before, sizeof(now)) ? 0 : same + 1;
@@ -78,13 +79,13 @@ static struct holdings holds_at_rest(const struct holdings *start)
 /* Back to what it held before, when it has had the time to clean up. */
 static void expect_back(const struct holdings *before)
 {
-	struct holdings now = holds();
+	struct holdings now = death_holds();
 	int tries;
 
 	for (tries = 0; tries < 3000 && memcmp(&now, before, sizeof(now));
 	     tries++) {
 		usleep(10000);
-		now = holds();
+		now = death_holds();
 	}
 	EXPECT_EQ(now.files, before->files);
 	EXPECT_EQ(now.memories, before->memories);
@@ -99,7 +100,7 @@ struct couple {
 };
 
 /* One on each board; writes and reads, with pages coming and going. */
-static int partner(struct couple *c, unsigned int side)
+static int death_partner(struct couple *c, unsigned int side)
 {
 	uint32_t state = c->number * 2 + side + 1, n;
 	struct rig_address peer;
@@ -141,7 +142,7 @@ static pid_t start_partner(struct couple *c, unsigned int side)
 	if (!pid) {
 		signal(SIGPIPE, SIG_IGN);
 		alarm(RIG_LIMIT_S);
-		_exit(partner(c, side));
+		_exit(death_partner(c, side));
 	}
 	return pid;
 }
@@ -193,7 +194,7 @@ TEST("one of two is killed, two hundred times: the other gets errors")
 	struct rig_pair p;
 
 	rig_start(NULL);
-	start = holds();
+	start = death_holds();
 	/* Once round, so that threads which stay are there. */
 	kill_some(1, false);
 	before = holds_at_rest(&start);
@@ -209,7 +210,7 @@ TEST("both of two are killed, two hundred times")
 	struct holdings start, before;
 
 	rig_start(NULL);
-	start = holds();
+	start = death_holds();
 	kill_some(1, true);
 	before = holds_at_rest(&start);
 	kill_some(ROUNDS, true);

@@ -65,7 +65,7 @@ TEST("wakeups and descriptors by the thousand")
  * A socket that has something to send to somebody who does not read, and waits for
  * that at its end as long as it may. -1: none.
  */
-static int lingers(int *reader)
+static int door_lingers(int *reader)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -88,7 +88,7 @@ static int lingers(int *reader)
 			  sizeof(linger)) ? -1 : sock;
 }
 
-static void *closes(void *fd)
+static void *door_closes(void *fd)
 {
 	close((int)(intptr_t)fd);
 	return NULL;
@@ -100,11 +100,11 @@ static void *closes(void *fd)
  */
 static void leave_one(int to)
 {
-	int reader, sock = lingers(&reader);
+	int reader, sock = door_lingers(&reader);
 	pthread_t thread;
 
 	os_send(to, "", 1, &sock, 1);
-	if (!pthread_create(&thread, NULL, closes, (void *)(intptr_t)sock))
+	if (!pthread_create(&thread, NULL, door_closes, (void *)(intptr_t)sock))
 		pthread_detach(thread);
 }
 
@@ -142,7 +142,7 @@ static int leaves_sockets(void *arg)
 
 	TRY_OPEN(&t, number);
 	for (i = 0; i < 4; i++) {
-		sock = lingers(&reader);
+		sock = door_lingers(&reader);
 		if (sock < 0)
 			return 2;
 		n.kind = i < 2 ? ATTACH_BELL : ATTACH_FILE;

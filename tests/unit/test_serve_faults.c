@@ -14,7 +14,7 @@
 #define BYTES	(PAGES * RIG_PAGE)
 
 /* Run fn in a process that opened board 0. */
-static int run(int (*fn)(void *arg), void *arg)
+static int faults_run(int (*fn)(void *arg), void *arg)
 {
 	return rig_wait(rig_fork(fn, arg));
 }
@@ -36,7 +36,7 @@ static uint64_t number_after(const char *text, const char *board,
 
 /* ---- the CPU ---- */
 
-static int touches(void *arg)
+static int faults_touches(void *arg)
 {
 	struct rig_app a;
 	uint32_t i;
@@ -69,7 +69,7 @@ static int touches(void *arg)
 TEST("a page that is not there comes when it is touched, with what it held")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(touches, NULL), 0);
+	EXPECT_EQ(faults_run(faults_touches, NULL), 0);
 	rig_end();
 }
 
@@ -124,7 +124,7 @@ static int touches_in_threads(void *arg)
 TEST("threads touch the same pages while these are taken away")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(touches_in_threads, NULL), 0);
+	EXPECT_EQ(faults_run(touches_in_threads, NULL), 0);
 	rig_end();
 }
 
@@ -134,8 +134,8 @@ TEST("more is touched than there is memory")
 					       "--process-frames", "32", NULL };
 
 	rig_start(options);
-	EXPECT_EQ(run(touches, NULL), 0);
-	EXPECT_EQ(run(touches_in_threads, NULL), 0);
+	EXPECT_EQ(faults_run(faults_touches, NULL), 0);
+	EXPECT_EQ(faults_run(touches_in_threads, NULL), 0);
 	rig_end();
 }
 
@@ -179,8 +179,8 @@ TEST("a stopped process keeps its pages, others find room, and it goes on")
 	EXPECT_EQ(rig_read(s.up[0], &byte, 1), 0);
 	kill(pid, SIGSTOP);
 	STEP("others use more than is left");
-	EXPECT_EQ(run(touches, NULL), 0);
-	EXPECT_EQ(run(touches_in_threads, NULL), 0);
+	EXPECT_EQ(faults_run(faults_touches, NULL), 0);
+	EXPECT_EQ(faults_run(touches_in_threads, NULL), 0);
 	kill(pid, SIGCONT);
 	EXPECT_EQ(write(s.down[1], &byte, 1), 1);
 	EXPECT_EQ(rig_wait(pid), 0);
@@ -246,7 +246,7 @@ static int writes_and_touches(void *arg)
 TEST("CPU and card fault on the same pages at once: each page comes once")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(writes_and_touches, NULL), 0);
+	EXPECT_EQ(faults_run(writes_and_touches, NULL), 0);
 	rig_end();
 	/* Source and destination, and not one page twice. */
 	STEP("%s", rig_said);
@@ -299,12 +299,12 @@ static int has_a_handler(void *arg)
 TEST("an application's own handler gets what is its own, and gets it back")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(has_a_handler, NULL), 0);
-	EXPECT_EQ(run(has_a_handler, rig_said), 55);
+	EXPECT_EQ(faults_run(has_a_handler, NULL), 0);
+	EXPECT_EQ(faults_run(has_a_handler, rig_said), 55);
 	rig_end();
 }
 
-static int crashes(void *arg)
+static int faults_crashes(void *arg)
 {
 	struct rig_app a;
 	int how = *(int *)arg;
@@ -335,7 +335,7 @@ TEST("a real crash is a crash")
 
 	rig_start(NULL);
 	for (how = 0; how < 4; how++)
-		EXPECT_EQ(run(crashes, &how), -SIGSEGV);
+		EXPECT_EQ(faults_run(faults_crashes, &how), -SIGSEGV);
 	rig_end();
 }
 
@@ -367,7 +367,7 @@ static int child_of_fork(struct rig_app *a)
 	return fl_close(dev) ? 24 : 0;
 }
 
-static int forks(void *arg)
+static int faults_forks(void *arg)
 {
 	struct rig_app a;
 	pid_t pid;
@@ -394,9 +394,9 @@ static int forks(void *arg)
 TEST("a forked child has no board, and can open one")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(forks, NULL), 0);
+	EXPECT_EQ(faults_run(faults_forks, NULL), 0);
 	STEP("memory of the board is not there in the child");
-	EXPECT_EQ(run(forks, rig_said), 0);
+	EXPECT_EQ(faults_run(faults_forks, rig_said), 0);
 	rig_end();
 }
 
@@ -434,7 +434,7 @@ static int opens_twice(void *arg)
 TEST("one process on two boards")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(opens_twice, NULL), 0);
+	EXPECT_EQ(faults_run(opens_twice, NULL), 0);
 	rig_end();
 }
 
@@ -455,6 +455,6 @@ static int opens_and_closes(void *arg)
 TEST("opened and closed a hundred times")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(opens_and_closes, NULL), 0);
+	EXPECT_EQ(faults_run(opens_and_closes, NULL), 0);
 	rig_end();
 }

@@ -58,7 +58,7 @@ TEST("doorbells without a page of registers, and entries of no kind")
 
 /* ---- the shared area ---- */
 
-static int scribbles(void *arg)
+static int hostile_scribbles(void *arg)
 {
 	unsigned int number = *(unsigned int *)arg, i;
 	uint32_t state = number + 7, at;
@@ -86,7 +86,7 @@ static int scribbles(void *arg)
 
 TEST("the shared area is scribbled over")
 {
-	beside_pair(scribbles, NULL, 3);
+	beside_pair(hostile_scribbles, NULL, 3);
 }
 
 static int scribbles_over_queues(void *arg)
@@ -122,7 +122,7 @@ TEST("queues are scribbled over while the card reads them")
  * What is right but for one thing: the key, the address and the queue pair are the
  * victim's, and it is the queue pair of somebody else that uses them.
  */
-static struct fl_wqe stolen(const struct target *t, unsigned int round)
+static struct fl_wqe hostile_stolen(const struct target *t, unsigned int round)
 {
 	return (struct fl_wqe){
 		.opcode = round % 3 ? FL_OP_WRITE : FL_OP_READ,
@@ -133,8 +133,8 @@ static struct fl_wqe stolen(const struct target *t, unsigned int round)
 	};
 }
 
-static struct fl_wqe forged(const struct target *t, unsigned int i,
-			    uint32_t *state)
+static struct fl_wqe hostile_forged(const struct target *t, unsigned int i,
+				    uint32_t *state)
 {
 	const struct rig_address *v = &raw_victim[rig_random(state) % 2];
 
@@ -162,9 +162,9 @@ static int forges_keys(void *arg)
 
 	for (round = 0; round < 24; round++) {
 		TRY_OPEN(&t, number + round);
-		t.sq[0] = stolen(&t, round);
+		t.sq[0] = hostile_stolen(&t, round);
 		for (i = 1; i < 60; i++)
-			t.sq[i] = forged(&t, i, &state);
+			t.sq[i] = hostile_forged(&t, i, &state);
 		if (!raw_post(&t.r, ATTACH_DOORBELL, NIC_DB_SQ,
 			      t.qp << NIC_DB_SQ_QPN_SHIFT |
 			      i << NIC_DB_SQ_TAIL_SHIFT) ||

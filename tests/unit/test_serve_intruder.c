@@ -29,7 +29,7 @@ static struct {
 	bool relaxed;			/* what its queue pairs are */
 } me;
 
-static void complain(const char *what, unsigned int board, int status)
+static void attacker_complain(const char *what, unsigned int board, int status)
 {
 	me.wrong++;
 	fprintf(stderr, "intruder on board %c, %s: %s\n", 'a' + (int)board, what,
@@ -64,8 +64,9 @@ static int try_one(unsigned int board, const struct fl_address *to,
 }
 
 /* Is it refused so, and has the intruder's own memory stayed as it was? */
-static void refused(const char *what, unsigned int board,
-		    const struct fl_address *to, struct fl_work w, int want)
+static void attacker_refused(const char *what, unsigned int board,
+			     const struct fl_address *to, struct fl_work w,
+			     int want)
 {
 	const uint8_t *mem = me.side[board].app.mem;
 	unsigned int i, both;
@@ -75,17 +76,18 @@ static void refused(const char *what, unsigned int board,
 		w.opcode = both ? FL_READ : FL_WRITE;
 		status = try_one(board, to, &w);
 		if (status != want)
-			complain(what, board, status);
+			attacker_complain(what, board, status);
 		for (i = 0; i < BYTES; i++)
 			if (mem[i] != PATTERN(i)) {
-				complain("its memory has changed", board,
-					 status);
+				attacker_complain("its memory has changed",
+						  board, status);
 				return;
 			}
 	}
 }
 
-static struct fl_work work(unsigned int board, uint64_t remote, uint32_t rkey)
+static struct fl_work attacker_work(unsigned int board, uint64_t remote,
+				    uint32_t rkey)
 {
 	const struct rig_app *a = &me.side[board].app;
 
@@ -110,10 +112,11 @@ static int open_both(void)
  * The same calls with what is its own: they do work, so that the refusals are not
  * for some other reason.
  */
-static int control(void)
+static int attacker_control(void)
 {
 	struct rig_app *a = &me.side[0].app, *b = &me.side[1].app;
-	struct fl_work w = work(0, me.side[1].at.va, me.side[1].at.rkey);
+	struct fl_work w = attacker_work(0, me.side[1].at.va,
+					 me.side[1].at.rkey);
 	int status;
 
 	RIG_TRY(fl_connect(a->qp, &me.side[1].at.qp));
@@ -121,18 +124,18 @@ static int control(void)
 	w.opcode = FL_WRITE;
 	status = rig_app_do(a, &w);
 	if (status)
-		complain("its own pair, WRITE", 0, status);
+		attacker_complain("its own pair, WRITE", 0, status);
 	w.opcode = FL_READ;
 	status = rig_app_do(a, &w);
 	if (status)
-		complain("its own pair, READ", 0, status);
+		attacker_complain("its own pair, READ", 0, status);
 	/* And connected to itself: its own key is good there. */
-	w = work(1, me.side[1].at.va, me.side[1].at.rkey);
+	w = attacker_work(1, me.side[1].at.va, me.side[1].at.rkey);
 	w.opcode = FL_WRITE;
 	w.remote += BYTES / 2;
 	status = try_one(1, NULL, &w);
 	if (status)
-		complain("with itself", 1, status);
+		attacker_complain("with itself", 1, status);
 	for (status = 0; status < (int)BYTES; status++)
 		b->mem[status] = PATTERN(status);
 	return 0;
@@ -141,22 +144,23 @@ static int control(void)
 /* ---- what it tries ---- */
 
 /* With everything of the victim's, from each board, each of both victims. */
-static void knocks(void)
+static void attacker_knocks(void)
 {
 	unsigned int b, v;
 
 	for (b = 0; b < 2; b++)
 		for (v = 0; v < 2; v++)
-			refused("the victim's queue pair", b,
-				&me.victim[v].qp,
-				work(b, me.victim[v].va, me.victim[v].rkey),
-				FL_ST_REMOTE_QP);
+			attacker_refused("the victim's queue pair", b,
+					 &me.victim[v].qp,
+					 attacker_work(b, me.victim[v].va,
+						       me.victim[v].rkey),
+					 FL_ST_REMOTE_QP);
 }
 
 /* What is wrong with a queue pair makes no difference, nor do key and address. */
 static void all_numbers(unsigned int b, unsigned int v)
 {
-	struct fl_work w = work(b, me.victim[v].va, me.victim[v].rkey);
+	struct fl_work w = attacker_work(b, me.victim[v].va, me.victim[v].rkey);
 	struct fl_address to = me.victim[v].qp, self;
 	struct rig_app *a = &me.side[b].app;
 	unsigned int n;
@@ -173,7 +177,7 @@ static void all_numbers(unsigned int b, unsigned int v)
 		want = self.node == to.node && self.qpn == to.qpn ?
 		       FL_ST_REMOTE_ACCESS : FL_ST_REMOTE_QP;
 		if (status != want)
-			complain("a queue pair's number", b, status);
+			attacker_complain("a queue pair's number", b, status);
 	}
 }
 
@@ -186,60 +190,66 @@ static void all_keys(unsigned int v)
 	uint32_t key = me.victim[v].rkey;
 	unsigned int i;
 
-	refused("the victim's key, with itself", v, NULL,
-		work(v, me.victim[v].va, key), FL_ST_REMOTE_ACCESS);
-	refused("the victim's key, no address", v, NULL, work(v, 4096, key),
-		FL_ST_REMOTE_ACCESS);
+	attacker_refused("the victim's key, with itself", v, NULL,
+			 attacker_work(v, me.victim[v].va, key),
+			 FL_ST_REMOTE_ACCESS);
+	attacker_refused("the victim's key, no address", v, NULL,
+			 attacker_work(v, 4096, key), FL_ST_REMOTE_ACCESS);
 	for (i = 0; i < 32; i++)
-		refused("a key beside the victim's", v, NULL,
-			work(v, me.victim[v].va, key ^ 1u << i),
-			FL_ST_REMOTE_ACCESS);
+		attacker_refused("a key beside the victim's", v, NULL,
+				 attacker_work(v, me.victim[v].va,
+					       key ^ 1u << i),
+				 FL_ST_REMOTE_ACCESS);
 	for (i = 1; i < 16; i++)
-		refused("a key beside the victim's", v, NULL,
-			work(v, me.victim[v].va, i % 2 ? key + i : key - i),
-			FL_ST_REMOTE_ACCESS);
-	refused("no key", v, NULL, work(v, me.victim[v].va, 0),
-		FL_ST_REMOTE_ACCESS);
+		attacker_refused("a key beside the victim's", v, NULL,
+				 attacker_work(v, me.victim[v].va,
+					       i % 2 ? key + i : key - i),
+				 FL_ST_REMOTE_ACCESS);
+	attacker_refused("no key", v, NULL,
+			 attacker_work(v, me.victim[v].va, 0),
+			 FL_ST_REMOTE_ACCESS);
 	/* Its own key: what is wrong is the address. The answer is the same. */
-	refused("its own key", v, NULL,
-		work(v, me.victim[v].va, me.side[v].at.rkey),
-		FL_ST_REMOTE_ACCESS);
+	attacker_refused("its own key", v, NULL,
+			 attacker_work(v, me.victim[v].va, me.side[v].at.rkey),
+			 FL_ST_REMOTE_ACCESS);
 }
 
 /* As its local key: the victim's memory would be read, or written, for it. */
-static void locally(unsigned int v)
+static void attacker_locally(unsigned int v)
 {
-	struct fl_work w = work(v, me.side[v].at.va, me.side[v].at.rkey);
+	struct fl_work w = attacker_work(v, me.side[v].at.va,
+					 me.side[v].at.rkey);
 
 	w.lkey = me.victim[v].rkey;
-	refused("the victim's key as its own", v, NULL, w, FL_ST_LOCAL_KEY);
+	attacker_refused("the victim's key as its own", v, NULL, w,
+			 FL_ST_LOCAL_KEY);
 	w.local = (void *)(uintptr_t)me.victim[v].va;
-	refused("the victim's key and address as its own", v, NULL, w,
-		FL_ST_LOCAL_KEY);
+	attacker_refused("the victim's key and address as its own", v, NULL, w,
+			 FL_ST_LOCAL_KEY);
 	w.lkey = me.side[v].at.rkey;
 	if (me.victim[v].va < me.side[v].at.va ||
 	    me.victim[v].va >= me.side[v].at.va + BYTES)
-		refused("the victim's address as its own", v, NULL, w,
-			FL_ST_LOCAL_RANGE);
+		attacker_refused("the victim's address as its own", v, NULL, w,
+				 FL_ST_LOCAL_RANGE);
 }
 
-static int intrude(void *arg)
+static int attacker_intrude(void *arg)
 {
 	unsigned int v, i;
 
 	me.victim = arg;
 	RIG_TRY(open_both());
-	RIG_TRY(control());
+	RIG_TRY(attacker_control());
 	for (i = 0; i < 4; i++) {
 		v = i % 2;
 		me.relaxed = i / 2;
-		knocks();
+		attacker_knocks();
 		all_numbers(v, !v);
 		all_numbers(!v, !v);
 		all_keys(v);
-		locally(v);
+		attacker_locally(v);
 	}
-	knocks();
+	attacker_knocks();
 	for (v = 0; v < 2; v++)
 		RIG_TRY(fl_close(me.side[v].app.dev));
 	fprintf(stderr, "%u tries, %u of them went wrong\n", me.tries, me.wrong);
@@ -258,7 +268,7 @@ TEST("who knows a queue pair's number, key and address gets nothing with them")
 		usleep(1000);
 	memcpy(at, p.at, sizeof(at));
 	STEP("the intruder has their queue pairs, keys and addresses");
-	EXPECT_EQ(rig_wait(rig_fork(intrude, at)), 0);
+	EXPECT_EQ(rig_wait(rig_fork(attacker_intrude, at)), 0);
 	EXPECT(rig_boards_live());
 	before = *p.rounds;
 	rig_pair_end(&p, before + 20);
@@ -269,7 +279,7 @@ TEST("who knows a queue pair's number, key and address gets nothing with them")
  * The victim does not hear of its peer's end, and stays connected to a queue pair
  * that is no more. Others get its place on the card.
  */
-static int inherits(void *arg)
+static int attacker_inherits(void *arg)
 {
 	struct rig_app *s = &me.side[0].app, old, victim;
 	struct rig_address at, old_at;
@@ -302,7 +312,7 @@ static int inherits(void *arg)
 		RIG_TRY(fl_qp_address(s->qp, &self));
 		same += self.qpn % 256 == old_at.qp.qpn % 256;
 		if (status != FL_ST_REMOTE_QP || self.qpn == old_at.qp.qpn)
-			complain("the place of its peer", 0, status);
+			attacker_complain("the place of its peer", 0, status);
 	}
 	fprintf(stderr, "%u times it had the place\n", same);
 	return me.wrong || same < 2 || victim.mem[0] != 1 ||
@@ -312,7 +322,7 @@ static int inherits(void *arg)
 TEST("who gets the place of a queue pair that is gone does not get its connection")
 {
 	rig_start(NULL);
-	EXPECT_EQ(rig_wait(rig_fork(inherits, NULL)), 0);
+	EXPECT_EQ(rig_wait(rig_fork(attacker_inherits, NULL)), 0);
 	rig_end();
 }
 

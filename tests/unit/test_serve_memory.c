@@ -13,7 +13,7 @@
 #define PAGES	40u
 #define BYTES	(PAGES * RIG_PAGE)
 
-static int run(int (*fn)(void *arg), void *arg)
+static int memory_run(int (*fn)(void *arg), void *arg)
 {
 	return rig_wait(rig_fork(fn, arg));
 }
@@ -81,7 +81,7 @@ static uint8_t *map_aligned(int prot, int flags)
 }
 
 /* Register, write into it, evict it, and have it back as ordinary memory. */
-static int use(uint8_t *mem, uint32_t bytes)
+static int memory_use(uint8_t *mem, uint32_t bytes)
 {
 	uint8_t *first = (uint8_t *)((uintptr_t)mem & ~(RIG_PAGE - 1ul));
 	uint32_t span = (uint32_t)(mem + bytes - first), i, round;
@@ -119,7 +119,7 @@ static int use(uint8_t *mem, uint32_t bytes)
 static uint8_t in_bss[BYTES + 500];
 static _Alignas(HOST_PAGE) uint8_t in_data[BYTES] = { 1 };
 
-static int uses(void *arg)
+static int memory_uses(void *arg)
 {
 	int kind = *(int *)arg, r = 1;
 	uint8_t *mem;
@@ -127,24 +127,24 @@ static int uses(void *arg)
 	switch (kind) {
 	case 0:			/* in the middle of the heap */
 		mem = malloc(700);
-		r = use(mem, 700);
+		r = memory_use(mem, 700);
 		free(mem);
 		break;
 	case 1:			/* a mapping of its own */
 		mem = malloc(BYTES);
-		r = use(mem, BYTES);
+		r = memory_use(mem, BYTES);
 		free(mem);
 		break;
 	case 2:
 		mem = map_aligned(PROT_READ | PROT_WRITE, MAP_PRIVATE);
-		r = use(mem, BYTES);
+		r = memory_use(mem, BYTES);
 		munmap(mem, BYTES);
 		break;
 	case 3:
-		r = use(in_bss + 37, BYTES);
+		r = memory_use(in_bss + 37, BYTES);
 		break;
 	case 4:
-		r = use(in_data, BYTES);
+		r = memory_use(in_data, BYTES);
 		break;
 	}
 	return r;
@@ -161,7 +161,7 @@ TEST("memory from malloc, mmap and static arrays is imported, and given back")
 	 */
 	for (kind = RIG_PAGE > os_page_bytes() ? 2 : 0; kind < 5; kind++) {
 		STEP("kind %d", kind);
-		EXPECT_EQ(run(uses, &kind), 0);
+		EXPECT_EQ(memory_run(memory_uses, &kind), 0);
 	}
 	rig_end();
 }
@@ -192,7 +192,7 @@ static int uses_stack(void *arg)
 TEST("a buffer on the stack")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(uses_stack, NULL), 0);
+	EXPECT_EQ(memory_run(uses_stack, NULL), 0);
 	rig_end();
 }
 
@@ -261,7 +261,7 @@ static int imports_under_writers(void *arg)
 TEST("threads write to memory while it is imported, evicted and given back")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(imports_under_writers, NULL), 0);
+	EXPECT_EQ(memory_run(imports_under_writers, NULL), 0);
 	rig_end();
 }
 
@@ -299,13 +299,13 @@ static int shares_a_page(void *arg)
 TEST("two regions on one page")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(shares_a_page, NULL), 0);
+	EXPECT_EQ(memory_run(shares_a_page, NULL), 0);
 	rig_end();
 }
 
 /* ---- memory that goes behind a region ---- */
 
-static int holds(const uint8_t *mem, uint32_t bytes, uint8_t byte)
+static int memory_holds(const uint8_t *mem, uint32_t bytes, uint8_t byte)
 {
 	uint32_t i;
 
@@ -338,24 +338,24 @@ static int maps_anew(void *arg)
 	w.lkey = fl_mr_key(a.mr);
 	w.remote = (uintptr_t)m;
 	w.rkey = fl_mr_key(mr);
-	if (rig_app_do(&a, &w) || holds(m, BYTES, 2))
+	if (rig_app_do(&a, &w) || memory_holds(m, BYTES, 2))
 		return 4;
 	if (forks) {
 		pid = fork();
 		if (!pid)
-			_exit(holds(m, BYTES, 2) ? 5 : 0);
-		if (rig_wait(pid) || holds(m, BYTES, 2))
+			_exit(memory_holds(m, BYTES, 2) ? 5 : 0);
+		if (rig_wait(pid) || memory_holds(m, BYTES, 2))
 			return 6;
 	}
 	RIG_TRY(fl_dereg_mr(mr));
-	if (holds(m, BYTES, 2))
+	if (memory_holds(m, BYTES, 2))
 		return 7;	/* old pages over the new ones */
 	RIG_TRY(fl_reg_mr(a.pd, m, BYTES, FL_REMOTE_WRITE, &mr));
 	w.rkey = fl_mr_key(mr);
-	if (rig_app_do(&a, &w) || holds(m, BYTES, 3))
+	if (rig_app_do(&a, &w) || memory_holds(m, BYTES, 3))
 		return 8;
 	RIG_TRY(fl_close(a.dev));
-	return holds(m, BYTES, 3) ? 9 : 0;
+	return memory_holds(m, BYTES, 3) ? 9 : 0;
 }
 
 TEST("what is mapped where a region was keeps its bytes when that is given back")
@@ -365,9 +365,9 @@ TEST("what is mapped where a region was keeps its bytes when that is given back"
 	if (!told)
 		return;		/* nobody can know */
 	rig_start(NULL);
-	EXPECT_EQ(run(maps_anew, &(bool){ false }), 0);
+	EXPECT_EQ(memory_run(maps_anew, &(bool){ false }), 0);
 	STEP("and in a child that was forked meanwhile");
-	EXPECT_EQ(run(maps_anew, &(bool){ true }), 0);
+	EXPECT_EQ(memory_run(maps_anew, &(bool){ true }), 0);
 	rig_end();
 }
 
@@ -400,7 +400,7 @@ static int opens_twice(void *arg)
 TEST("a page is in a region of one device of a process at a time")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(opens_twice, NULL), 0);
+	EXPECT_EQ(memory_run(opens_twice, NULL), 0);
 	rig_end();
 }
 
@@ -446,7 +446,7 @@ TEST("what cannot be imported is refused, and left as it was")
 
 	rig_start(NULL);
 	STEP("the system %s what a mapping is", told ? "says" : "does not say");
-	EXPECT_EQ(run(is_refused, &told), 0);
+	EXPECT_EQ(memory_run(is_refused, &told), 0);
 	rig_end();
 }
 
@@ -481,6 +481,6 @@ static int reads_into_absent(void *arg)
 TEST("a system call on absent pages is EFAULT; fl_prefault makes them present")
 {
 	rig_start(NULL);
-	EXPECT_EQ(run(reads_into_absent, NULL), 0);
+	EXPECT_EQ(memory_run(reads_into_absent, NULL), 0);
 	rig_end();
 }

@@ -24,42 +24,43 @@ struct wild {
 	unsigned int mood;		/* 0: does what it is told, 1: late, 2: not */
 };
 
-static uint32_t below(struct wild *w, uint32_t n)
+static uint32_t wild_below(struct wild *w, uint32_t n)
 {
 	return rig_random(&w->state) % n;
 }
 
 static uint64_t some_address(struct wild *w)
 {
-	switch (below(w, 3)) {
+	switch (wild_below(w, 3)) {
 	case 0:
-		return w->t.mem + below(w, 280) * (uint64_t)RIG_PAGE;
+		return w->t.mem + wild_below(w, 280) * (uint64_t)RIG_PAGE;
 	case 1:
-		return HEAP + below(w, 24) * (uint64_t)RIG_PAGE;
+		return HEAP + wild_below(w, 24) * (uint64_t)RIG_PAGE;
 	default:
-		return w->block[below(w, BLOCKS)] +
-		       below(w, 8) * (uint64_t)RIG_PAGE;
+		return w->block[wild_below(w, BLOCKS)] +
+		       wild_below(w, 8) * (uint64_t)RIG_PAGE;
 	}
 }
 
 static uint64_t some_bytes(struct wild *w)
 {
-	return (1 + below(w, 24)) * (uint64_t)RIG_PAGE;
+	return (1 + wild_below(w, 24)) * (uint64_t)RIG_PAGE;
 }
 
 static void asks_driver(struct wild *w, unsigned int slot)
 {
 	struct fl_reg_mr mr = { .size = sizeof(mr), .addr = some_address(w),
 				.length = some_bytes(w), .pd = w->t.pd,
-				.access = below(w, 8), .flags = below(w, 2) };
+				.access = wild_below(w, 8),
+				.flags = wild_below(w, 2) };
 	struct fl_destroy d = { .size = sizeof(d),
-				.object = w->key[below(w, BLOCKS)] };
+				.object = w->key[wild_below(w, BLOCKS)] };
 	struct fl_prefetch pf = { .size = sizeof(pf), .addr = w->t.mem,
 				  .key = w->t.key, .length = RAW_BYTES,
-				  .flags = below(w, 2) };
+				  .flags = wild_below(w, 2) };
 	uint64_t arg[4] = { (uint64_t)w->t.fd };
 
-	switch (below(w, 3)) {
+	switch (wild_below(w, 3)) {
 	case 0:
 		arg[1] = FL_IOC_REG_MR;
 		raw_ask(&w->t.r, slot, ATTACH_IOCTL, arg, &mr, sizeof(mr));
@@ -74,7 +75,7 @@ static void asks_driver(struct wild *w, unsigned int slot)
 	}
 }
 
-static void asks(struct wild *w, unsigned int slot)
+static void wild_asks(struct wild *w, unsigned int slot)
 {
 	static const uint8_t ops[] = {
 		ATTACH_FAULT, ATTACH_FAULT, ATTACH_FAULT, ATTACH_IOCTL,
@@ -83,16 +84,17 @@ static void asks(struct wild *w, unsigned int slot)
 		ATTACH_IMPORTED, ATTACH_RETURN, ATTACH_RETURNED,
 	};
 	struct attach_note n = { .kind = ATTACH_FILE, .id = w->notes };
-	uint32_t op = ops[below(w, sizeof(ops))];
-	uint64_t pages = (1 + below(w, 64 / HOST_FRAMES)) * HOST_FRAMES;
-	uint64_t arg[4] = { some_address(w), some_bytes(w), below(w, 4), 0 };
+	uint32_t op = ops[wild_below(w, sizeof(ops))];
+	uint64_t pages = (1 + wild_below(w, 64 / HOST_FRAMES)) * HOST_FRAMES;
+	uint64_t arg[4] = { some_address(w), some_bytes(w), wild_below(w, 4),
+		0 };
 
 	switch (op) {
 	case ATTACH_IOCTL:
 		asks_driver(w, slot);
 		return;
 	case ATTACH_FAULT:
-		arg[1] = below(w, 3) - 1ull;
+		arg[1] = wild_below(w, 3) - 1ull;
 		break;
 	case ATTACH_ALLOC:
 		arg[0] = some_bytes(w);
@@ -104,16 +106,16 @@ static void asks(struct wild *w, unsigned int slot)
 		break;
 	case ATTACH_IMPORT: case ATTACH_IMPORTED: case ATTACH_RETURN:
 	case ATTACH_RETURNED:
-		arg[0] = HEAP + below(w, 24) * (uint64_t)RIG_PAGE;
-		arg[1] = below(w, 3) ? HOST_FRAMES : pages;
-		arg[3] = op == ATTACH_IMPORTED && !below(w, 8);
+		arg[0] = HEAP + wild_below(w, 24) * (uint64_t)RIG_PAGE;
+		arg[1] = wild_below(w, 3) ? HOST_FRAMES : pages;
+		arg[3] = op == ATTACH_IMPORTED && !wild_below(w, 8);
 		break;
 	}
 	raw_ask(&w->t.r, slot, op, arg, NULL, 0);
 }
 
 /* What it was given it will use, or throw away. */
-static void answered(struct wild *w, struct attach_call *c)
+static void wild_answered(struct wild *w, struct attach_call *c)
 {
 	struct fl_reg_mr mr;
 
@@ -121,11 +123,11 @@ static void answered(struct wild *w, struct attach_call *c)
 	if (c->result)
 		return;
 	if (c->op == ATTACH_ALLOC || c->op == ATTACH_MAP_FILE)
-		w->block[below(w, BLOCKS)] = c->ret[0];
+		w->block[wild_below(w, BLOCKS)] = c->ret[0];
 	if (c->op != ATTACH_IOCTL || c->arg[1] != FL_IOC_REG_MR)
 		return;
 	memcpy(&mr, c->payload, sizeof(mr));
-	w->key[below(w, BLOCKS)] = mr.key;
+	w->key[wild_below(w, BLOCKS)] = mr.key;
 }
 
 static void closes_pages(struct wild *w)
@@ -133,13 +135,13 @@ static void closes_pages(struct wild *w)
 	uint64_t now_ns = os_now_ns();
 
 	if (now_ns > w->mood_ends_ns) {
-		w->mood = below(w, 3);
-		w->mood_ends_ns = now_ns + below(w, 60) * 1000000ull;
+		w->mood = wild_below(w, 3);
+		w->mood_ends_ns = now_ns + wild_below(w, 60) * 1000000ull;
 	}
 	if (w->mood == 2 || (w->mood == 1 && now_ns < w->views_ns))
 		return;
 	raw_views(&w->t.r);
-	w->views_ns = now_ns + below(w, 25) * 1000000ull;
+	w->views_ns = now_ns + wild_below(w, 25) * 1000000ull;
 }
 
 static int lives_wildly(void *arg)
@@ -155,20 +157,20 @@ static int lives_wildly(void *arg)
 	w.file = os_file_unnamed(NULL);
 	if (w.file < 0 || ftruncate(w.file, 3 * RIG_PAGE + 5))
 		return 2;
-	end_ns = os_now_ns() + (100 + below(&w, 400)) * 1000000ull;
+	end_ns = os_now_ns() + (100 + wild_below(&w, 400)) * 1000000ull;
 	while (os_now_ns() < end_ns) {
 		struct attach_call *c;
 
-		slot = below(&w, SLOTS);
+		slot = wild_below(&w, SLOTS);
 		c = &w.t.r.shared->call[slot];
 		if (atomic_load(&c->state) == ATTACH_ANSWERED)
-			answered(&w, c);
+			wild_answered(&w, c);
 		else if (atomic_load(&c->state) == ATTACH_FREE_SLOT)
-			asks(&w, slot);
+			wild_asks(&w, slot);
 		closes_pages(&w);
-		if (!below(&w, 64))
+		if (!wild_below(&w, 64))
 			raw_ring(&w.t.r);
-		if (!below(&w, 8))
+		if (!wild_below(&w, 8))
 			os_yield();
 	}
 	return 0;

@@ -17,7 +17,7 @@ struct work {
 	uint64_t ns;
 };
 
-static void item(struct work_struct *work)
+static void shim_item(struct work_struct *work)
 {
 	struct work *w = container_of(work, struct work, w);
 	unsigned int now = __atomic_add_fetch(&w->at_once, 1, __ATOMIC_SEQ_CST);
@@ -38,7 +38,7 @@ static void side_by_side(struct rig *r)
 	int i;
 
 	for (i = 0; i < 6; i++) {
-		INIT_WORK(&w[i].w, item);
+		INIT_WORK(&w[i].w, shim_item);
 		w[i].ns = 100000;
 		EXPECT(queue_work(wq, &w[i].w));
 		/* With real threads a worker may have taken it by now. */
@@ -63,13 +63,13 @@ TEST("items of a queue run side by side, each once")
 	rig_run_with(SIM_THREADS, &p, side_by_side, NULL);
 }
 
-static void again(struct rig *r)
+static void shim_again(struct rig *r)
 {
 	struct shim_cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, SHIM_IN_TASK);
 	struct workqueue_struct *wq = alloc_workqueue("test", UNBOUND, 0);
 	struct work w = { .ns = 50000 };
 
-	INIT_WORK(&w.w, item);
+	INIT_WORK(&w.w, shim_item);
 	EXPECT(queue_work(wq, &w.w));
 	sim_sleep(20000);
 	STEP("queued while it runs: runs again, and never twice at once");
@@ -93,10 +93,10 @@ static void again(struct rig *r)
 
 TEST("an item may be queued while it runs, and cancelled at any time")
 {
-	rig_run(again);
+	rig_run(shim_again);
 }
 
-static void copies(struct rig *r)
+static void shim_copies(struct rig *r)
 {
 	struct shim_cpu c = shim_enter(shim_find(r->n[0].kernel), NULL, SHIM_IN_TASK);
 	unsigned char from[8] = { 1, 2, 3, 4, 0, 0, 0, 9 }, to[8];
@@ -114,7 +114,7 @@ static void copies(struct rig *r)
 
 TEST("structures are copied from programs of any version")
 {
-	rig_run(copies);
+	rig_run(shim_copies);
 }
 
 static void queue_again(struct rig *r)
@@ -144,12 +144,12 @@ TEST("memory of a queue that is gone is free once it is unmapped")
 	rig_run(queue_again);
 }
 
-static void quiet(struct rig *r)
+static void shim_quiet(struct rig *r)
 {
 	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
 }
 
-static void twice(struct rig *r)
+static void shim_twice(struct rig *r)
 {
 	int i;
 
@@ -166,6 +166,6 @@ TEST("a driver is started and ended many times on one board")
 {
 	struct host_driver_params p = { 0 };
 
-	rig_run_with(SIM_LOCKSTEP, &p, quiet, twice);
-	rig_run_with(SIM_THREADS, &p, quiet, twice);
+	rig_run_with(SIM_LOCKSTEP, &p, shim_quiet, shim_twice);
+	rig_run_with(SIM_THREADS, &p, shim_quiet, shim_twice);
 }

@@ -194,20 +194,20 @@ BREAKS(stays_in_rcu, "rcu", "returns inside")
 	shim_call_end(&m);
 }
 
-static void gone(struct kref *ref)
+static void rules_gone(struct kref *ref)
 {
 }
 
 BREAKS(get_of_none, "kref", "none left")
 {
-	kref_put(&t.ref, gone);
+	kref_put(&t.ref, rules_gone);
 	kref_get(&t.ref);
 }
 
 BREAKS(put_of_none, "kref", "more than")
 {
-	kref_put(&t.ref, gone);
-	kref_put(&t.ref, gone);
+	kref_put(&t.ref, rules_gone);
+	kref_put(&t.ref, rules_gone);
 }
 
 BREAKS(list_twice, "list", "in none")
@@ -245,7 +245,7 @@ BREAKS(frees_work, "freed-in-use", "w->work")
 	kfree(w);
 }
 
-static irqreturn_t handler(int irq, void *arg)
+static irqreturn_t rules_handler(int irq, void *arg)
 {
 	return IRQ_NONE;
 }
@@ -255,7 +255,7 @@ BREAKS(frees_argument, "freed-in-use", "interrupt handler")
 	void *p = kzalloc(8, GFP_KERNEL);
 
 	free_irq(IRQ_LINES - 1, NULL);
-	EXPECT_EQ(request_irq(IRQ_LINES - 1, handler, 0, "", p), 0);
+	EXPECT_EQ(request_irq(IRQ_LINES - 1, rules_handler, 0, "", p), 0);
 	kfree(p);
 }
 
@@ -380,8 +380,8 @@ BREAKS(walks_with_irqs_on, "table-walk", "interrupts on")
 
 /* ---- and nothing of it when all is right ---- */
 
-static void heard(struct mmu_notifier *mn, struct mm_struct *mm,
-		  unsigned long start, unsigned long end)
+static void rules_heard(struct mmu_notifier *mn, struct mm_struct *mm,
+			unsigned long start, unsigned long end)
 {
 	unsigned long flags;
 
@@ -389,14 +389,15 @@ static void heard(struct mmu_notifier *mn, struct mm_struct *mm,
 	spin_unlock_irqrestore(&t.spin, flags);
 }
 
-static void ended(struct mmu_notifier *mn, struct mm_struct *mm)
+static void rules_ended(struct mmu_notifier *mn, struct mm_struct *mm)
 {
 }
 
-static void right(void)
+static void rules_right(void)
 {
 	static const struct mmu_notifier_ops ops = {
-		.release = ended, .arch_invalidate_secondary_tlbs = heard,
+		.release = rules_ended,
+		.arch_invalidate_secondary_tlbs = rules_heard,
 	};
 	struct mmu_notifier *n = kzalloc(sizeof(*n), GFP_KERNEL);
 	struct vm_area_struct *vma;
@@ -443,7 +444,7 @@ static void all_right(struct rig *r)
 	thing_make(r);
 	before = shim_enter(t.shim, &t.task, SHIM_IN_TASK);
 	thing_init();
-	right();
+	rules_right();
 	destroy_workqueue(t.wq);
 	shim_leave(&before);
 	mmdrop(t.mm);

@@ -7,7 +7,7 @@
 
 /* ---- sleeping ---- */
 
-static bool never(void)
+static bool sleep_never(void)
 {
 	return false;
 }
@@ -37,7 +37,7 @@ BREAKS(sleep_poll, "sleep-in-atomic", "read_poll_timeout()")
 	bool val;
 
 	spin_lock_irqsave(&t.spin, t.flags);
-	(void)read_poll_timeout(never, val, val, 1, 1, false);
+	(void)read_poll_timeout(sleep_never, val, val, 1, 1, false);
 }
 
 SLEEPS(sleep_alloc_wq, "alloc_workqueue()",

@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "sim/sim.h"
 
-static struct sim *make(enum sim_mode mode, uint64_t seed)
+static struct sim *sim_make(enum sim_mode mode, uint64_t seed)
 {
 	const struct sim_config cfg = { .mode = mode, .seed = seed };
 	struct sim *sim = sim_create(&cfg);
@@ -17,7 +17,7 @@ static struct sim *make(enum sim_mode mode, uint64_t seed)
 	return sim;
 }
 
-static void finish(struct sim *sim)
+static void sim_finish(struct sim *sim)
 {
 	sim_stop(sim);
 	sim_destroy(sim);
@@ -49,23 +49,23 @@ static void run_steps(void *arg)
 	r->log->end_ns = sim_now(sim_self());
 }
 
-static void interleave(uint64_t seed, struct log *log)
+static void sim_interleave(uint64_t seed, struct log *log)
 {
-	struct sim *sim = make(SIM_LOCKSTEP, seed);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, seed);
 	struct runner a = { log, 'a', 100, 20 }, b = { log, 'b', 100, 20 };
 
 	memset(log, 0, sizeof(*log));
 	sim_thread_start(sim, "a", false, run_steps, &a);
 	sim_thread_start(sim, "b", false, run_steps, &b);
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
-	finish(sim);
+	sim_finish(sim);
 }
 
 TEST("virtual time is what the threads spent, not what they waited for the baton")
 {
 	static struct log log;
 
-	interleave(1, &log);
+	sim_interleave(1, &log);
 	EXPECT_EQ(log.end_ns, 2000);
 	EXPECT_EQ(strlen(log.text), 40);
 }
@@ -75,11 +75,11 @@ TEST("the same seed gives the same interleaving, other seeds give others")
 	static struct log a, b;
 	unsigned int seed, different = 0;
 
-	interleave(7, &a);
-	interleave(7, &b);
+	sim_interleave(7, &a);
+	sim_interleave(7, &b);
 	EXPECT_STR(a.text, b.text);
 	for (seed = 8; seed < 16; seed++) {
-		interleave(seed, &b);
+		sim_interleave(seed, &b);
 		different += strcmp(a.text, b.text) != 0;
 	}
 	EXPECT_GE(different, 7);
@@ -88,7 +88,7 @@ TEST("the same seed gives the same interleaving, other seeds give others")
 TEST("spending with nobody else waiting needs no hand-over")
 {
 	static struct log log;
-	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 1);
 	struct runner r = { &log, 'x', 5, 1000 };
 
 	memset(&log, 0, sizeof(log));
@@ -96,7 +96,7 @@ TEST("spending with nobody else waiting needs no hand-over")
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
 	EXPECT_EQ(sim_now(sim), 5000);
 	EXPECT_EQ(sim_events(sim), 1);
-	finish(sim);
+	sim_finish(sim);
 }
 
 /* ---- park ---- */
@@ -107,7 +107,7 @@ struct pair {
 	bool by_unpark;
 };
 
-static void sleeps(void *arg)
+static void sim_sleeps(void *arg)
 {
 	struct pair *p = arg;
 
@@ -115,7 +115,7 @@ static void sleeps(void *arg)
 	p->woke_ns = sim_now(sim_self());
 }
 
-static void wakes(void *arg)
+static void sim_wakes(void *arg)
 {
 	struct pair *p = arg;
 
@@ -125,14 +125,14 @@ static void wakes(void *arg)
 
 TEST("an unparked thread runs after the delay that the waker gave")
 {
-	struct sim *sim = make(SIM_LOCKSTEP, 3);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 3);
 	struct pair p = { 0 };
 
-	p.sleeper = sim_thread_start(sim, "sleeper", false, sleeps, &p);
-	sim_thread_start(sim, "waker", false, wakes, &p);
+	p.sleeper = sim_thread_start(sim, "sleeper", false, sim_sleeps, &p);
+	sim_thread_start(sim, "waker", false, sim_wakes, &p);
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
 	EXPECT_EQ(p.woke_ns, 350);
-	finish(sim);
+	sim_finish(sim);
 }
 
 static void early_token(void *arg)
@@ -147,7 +147,7 @@ static void early_token(void *arg)
 
 TEST("an unpark that comes first is remembered, and a timed park ends by itself")
 {
-	struct sim *sim = make(SIM_LOCKSTEP, 3);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 3);
 	struct pair p = { .by_unpark = true };
 
 	sim_thread_start(sim, "t", false, early_token, &p);
@@ -155,19 +155,19 @@ TEST("an unpark that comes first is remembered, and a timed park ends by itself"
 	EXPECT_EQ(p.woke_ns, 0);
 	EXPECT(!p.by_unpark);
 	EXPECT_EQ(sim_now(sim), 40);
-	finish(sim);
+	sim_finish(sim);
 }
 
 TEST("a thread that nobody can wake is a deadlock, and is named")
 {
-	struct sim *sim = make(SIM_LOCKSTEP, 3);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 3);
 	struct pair p = { 0 };
 
-	sim_thread_start(sim, "lonely", false, sleeps, &p);
+	sim_thread_start(sim, "lonely", false, sim_sleeps, &p);
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_DEADLOCK);
 	EXPECT_STR(sim_stuck(sim, 0), "lonely");
 	EXPECT(!sim_stuck(sim, 1));
-	finish(sim);
+	sim_finish(sim);
 }
 
 static void sleeps_long(void *arg)
@@ -178,12 +178,12 @@ static void sleeps_long(void *arg)
 
 TEST("a run stops at its limit of virtual time")
 {
-	struct sim *sim = make(SIM_LOCKSTEP, 3);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 3);
 
 	sim_thread_start(sim, "slow", false, sleeps_long, NULL);
 	EXPECT_EQ(sim_run(sim, 1000, 0), SIM_LIMIT);
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
-	finish(sim);
+	sim_finish(sim);
 }
 
 static void sleeps_often(void *arg)
@@ -198,11 +198,11 @@ static void sleeps_often(void *arg)
 
 TEST("a short sleep in threads mode ends, however late the thread looks at the clock")
 {
-	struct sim *sim = make(SIM_THREADS, 1);
+	struct sim *sim = sim_make(SIM_THREADS, 1);
 
 	sim_thread_start(sim, "sleeper", false, sleeps_often, NULL);
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
-	finish(sim);
+	sim_finish(sim);
 }
 
 /* ---- locks, both modes ---- */
@@ -214,7 +214,7 @@ struct counter {
 	uint64_t inside;
 };
 
-static void count(void *arg)
+static void sim_count(void *arg)
 {
 	struct counter *c = arg;
 	int i;
@@ -232,7 +232,7 @@ static void count(void *arg)
 	sim_wake(&c->queue, 0);
 }
 
-static bool reached(void *arg)
+static bool sim_reached(void *arg)
 {
 	struct counter *c = arg;
 	bool yes;
@@ -243,40 +243,40 @@ static bool reached(void *arg)
 	return yes;
 }
 
-static void waits(void *arg)
+static void sim_waits(void *arg)
 {
 	struct counter *c = arg;
 
-	EXPECT(sim_wait(&c->queue, reached, c, 0));
+	EXPECT(sim_wait(&c->queue, sim_reached, c, 0));
 }
 
-static void locks(enum sim_mode mode)
+static void sim_locks(enum sim_mode mode)
 {
-	struct sim *sim = make(mode, test_seed());
+	struct sim *sim = sim_make(mode, test_seed());
 	struct counter c = { .goal = 8000 };
 	int i;
 
 	sim_mutex_init(&c.mutex);
 	sim_waitq_init(&c.queue);
-	sim_thread_start(sim, "waiter", false, waits, &c);
+	sim_thread_start(sim, "waiter", false, sim_waits, &c);
 	for (i = 0; i < 4; i++)
-		sim_thread_start(sim, "counter", false, count, &c);
+		sim_thread_start(sim, "counter", false, sim_count, &c);
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
 	EXPECT_EQ(c.value, 8000);
-	finish(sim);
+	sim_finish(sim);
 }
 
 TEST("a mutex lets one thread in at a time and a wait queue loses no wake, in lockstep")
 {
-	locks(SIM_LOCKSTEP);
+	sim_locks(SIM_LOCKSTEP);
 }
 
 TEST("a mutex lets one thread in at a time and a wait queue loses no wake, in threads")
 {
-	locks(SIM_THREADS);
+	sim_locks(SIM_THREADS);
 }
 
-static bool never(void *arg)
+static bool sim_never(void *arg)
 {
 	(void)arg;
 	return false;
@@ -286,13 +286,13 @@ static void waits_in_vain(void *arg)
 {
 	struct counter *c = arg;
 
-	c->inside = sim_wait(&c->queue, never, c, 5000);
+	c->inside = sim_wait(&c->queue, sim_never, c, 5000);
 	c->value = (long)sim_now(sim_self());
 }
 
 TEST("a wait with a limit ends at the limit")
 {
-	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 1);
 	struct counter c = { .inside = 1 };
 
 	sim_waitq_init(&c.queue);
@@ -300,7 +300,7 @@ TEST("a wait with a limit ends at the limit")
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
 	EXPECT_EQ(c.inside, 0);
 	EXPECT_EQ(c.value, 5000);
-	finish(sim);
+	sim_finish(sim);
 }
 
 /* ---- actors ---- */
@@ -323,7 +323,7 @@ static uint64_t device_step(void *arg, uint64_t now_ns)
 	return d->cost_ns;
 }
 
-static void kicks(void *arg)
+static void sim_kicks(void *arg)
 {
 	struct device *d = arg;
 
@@ -337,16 +337,16 @@ static void kicks(void *arg)
 
 TEST("a kick does not bring a busy device forward")
 {
-	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 1);
 	struct device d = { .cost_ns = 100 };
 	struct sim_domain *dom = sim_domain_create(sim, "dom");
 
 	sim_actor_init(dom, &d.actor, "device", device_step, &d);
-	sim_thread_start(sim, "kicker", false, kicks, &d);
+	sim_thread_start(sim, "kicker", false, sim_kicks, &d);
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
 	EXPECT_EQ(d.runs, 3);
 	EXPECT_EQ(d.last_ns, 210);
-	finish(sim);
+	sim_finish(sim);
 }
 
 static void sets_alarm(void *arg)
@@ -360,7 +360,7 @@ static void sets_alarm(void *arg)
 
 TEST("an alarm rings at the time that was asked for last, however early it runs for nothing")
 {
-	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 1);
 	struct device d = { 0 };
 	struct sim_domain *dom = sim_domain_create(sim, "dom");
 
@@ -369,7 +369,7 @@ TEST("an alarm rings at the time that was asked for last, however early it runs 
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
 	EXPECT_EQ(d.runs, 2);
 	EXPECT_EQ(d.last_ns, 700);
-	finish(sim);
+	sim_finish(sim);
 }
 
 struct machine {
@@ -391,7 +391,7 @@ static uint64_t machine_step(void *arg, uint64_t now_ns)
 	return 0;
 }
 
-static void feeds(void *arg)
+static void sim_feeds(void *arg)
 {
 	struct machine *m = arg;
 	int i;
@@ -414,14 +414,14 @@ static void no_kick_is_lost(enum sim_drive drive)
 
 	m.domain = sim_domain_create(sim, "dom");
 	sim_actor_init(m.domain, &m.d.actor, "machine", machine_step, &m);
-	sim_thread_start(sim, "f1", false, feeds, &m);
-	sim_thread_start(sim, "f2", false, feeds, &m);
+	sim_thread_start(sim, "f1", false, sim_feeds, &m);
+	sim_thread_start(sim, "f2", false, sim_feeds, &m);
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
 	while (atomic_load(&m.done) < 10000 && spins++ < 100000000)
 		sim_pump(m.domain);
 	EXPECT_EQ(atomic_load(&m.done), 10000);
 	EXPECT_EQ(m.d.runs, 10000);
-	finish(sim);
+	sim_finish(sim);
 }
 
 TEST("hardware that runs inline loses no kick when two threads enter it")
@@ -436,7 +436,7 @@ TEST("hardware on a thread of its own loses no kick when two threads enter it")
 
 TEST("an alarm rings in threads mode although nobody enters the board")
 {
-	struct sim *sim = make(SIM_THREADS, 1);
+	struct sim *sim = sim_make(SIM_THREADS, 1);
 	struct machine m = { .todo = 1 };
 	long spins = 0;
 
@@ -448,14 +448,14 @@ TEST("an alarm rings in threads mode although nobody enters the board")
 	while (!atomic_load(&m.done) && spins++ < 100000000)
 		sched_yield();
 	EXPECT_EQ(atomic_load(&m.done), 1);
-	finish(sim);
+	sim_finish(sim);
 }
 
 /* ---- grace periods ---- */
 
 TEST("in lockstep a grace period lasts until the accesses that were under way have ended")
 {
-	struct sim *sim = make(SIM_LOCKSTEP, 1);
+	struct sim *sim = sim_make(SIM_LOCKSTEP, 1);
 	struct sim_grace *g = sim_grace_create(sim);
 
 	STEP("nothing under way");
@@ -473,7 +473,7 @@ TEST("in lockstep a grace period lasts until the accesses that were under way ha
 	sim_grace_enter(g, 1);
 	EXPECT(sim_grace_done(g));
 	sim_grace_destroy(g);
-	finish(sim);
+	sim_finish(sim);
 }
 
 /* ---- timing profiles ---- */

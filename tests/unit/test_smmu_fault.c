@@ -19,7 +19,7 @@
 #define TERMINATE	SMMU_CB_RESUME_TNR
 
 /* One bank in a mode, with one good page that is in the TLB already. */
-static struct rig *mode(uint32_t bits)
+static struct rig *fault_mode(uint32_t bits)
 {
 	struct rig *r = rig_one(SCTLR_ON | bits);
 
@@ -28,68 +28,68 @@ static struct rig *mode(uint32_t bits)
 	return r;
 }
 
-static uint32_t fsr(struct rig *r)
+static uint32_t fault_fsr(struct rig *r)
 {
-	return rd(r, CB(0, FSR)) & ~SMMU_CB_FSR_FORMAT_MASK;
+	return rig_rd(r, CB(0, FSR)) & ~SMMU_CB_FSR_FORMAT_MASK;
 }
 
 TEST("CFCFG 0, HUPCF 1: the fault is terminated, others go on")
 {
-	struct rig *r = mode(HUPCF);
+	struct rig *r = fault_mode(HUPCF);
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_FAULT);
-	EXPECT_EQ(fsr(r), TF);
+	EXPECT_EQ(fault_fsr(r), TF);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_OK);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_TERMINATED), 0);
 }
 
 TEST("CFCFG 0, HUPCF 0: the fault and all others are terminated until FSR is clear")
 {
-	struct rig *r = mode(0);
+	struct rig *r = fault_mode(0);
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_FAULT);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_FAULT);
 	EXPECT_EQ(rig_write(r, GOOD), SMMU_FAULT);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_TERMINATED), 2);
 	STEP("they were not faults of their own");
-	EXPECT_EQ(fsr(r), TF);
-	EXPECT_EQ(rd64(r, CB(0, FAR)), BAD);
-	wr(r, CB(0, FSR), TF);
+	EXPECT_EQ(fault_fsr(r), TF);
+	EXPECT_EQ(rig_rd64(r, CB(0, FAR)), BAD);
+	rig_wr(r, CB(0, FSR), TF);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_OK);
 }
 
 TEST("CFCFG 1, HUPCF 1: the fault is stalled, others go on")
 {
-	struct rig *r = mode(CFCFG | HUPCF);
+	struct rig *r = fault_mode(CFCFG | HUPCF);
 
 	r->a.ticket = 100;
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
-	EXPECT_EQ(fsr(r), TF | SS);
+	EXPECT_EQ(fault_fsr(r), TF | SS);
 	EXPECT(smmu_busy(r->s));
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_OK);
-	wr(r, CB(0, FSR), TF);
+	rig_wr(r, CB(0, FSR), TF);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_OK);
-	wr(r, CB(0, RESUME), RETRY);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(r->resumes, 1);
 	EXPECT_EQ(r->resumed[0], 101);
 	EXPECT(!r->terminated[0]);
-	EXPECT_EQ(fsr(r), 0);
+	EXPECT_EQ(fault_fsr(r), 0);
 	EXPECT(!smmu_busy(r->s));
 }
 
 TEST("CFCFG 1, HUPCF 0: the fault and all others are stalled until RESUME")
 {
-	struct rig *r = mode(CFCFG);
+	struct rig *r = fault_mode(CFCFG);
 	struct smmu_stats st;
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_STALLED);
 	STEP("SS alone still holds them");
-	wr(r, CB(0, FSR), TF);
-	EXPECT_EQ(fsr(r), SS);
+	rig_wr(r, CB(0, FSR), TF);
+	EXPECT_EQ(fault_fsr(r), SS);
 	EXPECT_EQ(rig_write(r, GOOD), SMMU_STALLED);
 	EXPECT_EQ(r->resumes, 0);
-	wr(r, CB(0, RESUME), TERMINATE);
+	rig_wr(r, CB(0, RESUME), TERMINATE);
 	STEP("the one that faulted is terminated, the others are tried again");
 	EXPECT_EQ(r->resumes, 3);
 	EXPECT_EQ(r->resumed[0], 2);
@@ -107,136 +107,137 @@ TEST("CFCFG 1, HUPCF 0: the fault and all others are stalled until RESUME")
 
 TEST("a fault of one bank is nothing to another bank, whatever HUPCF says")
 {
-	struct rig *r = mode(0);
+	struct rig *r = fault_mode(0);
 
 	rig_bank(r, 1, 2, 16, SCTLR_ON | CFCFG);
 	rig_map(r, 1, GOOD, PA, 3, D_RW);
 	EXPECT_EQ(rig_read(r, BAD), SMMU_FAULT);
 	EXPECT_EQ(rig_do(r, 1, GOOD, false), SMMU_OK);
 	EXPECT_EQ(rig_do(r, 1, BAD, false), SMMU_STALLED);
-	EXPECT_EQ(rd(r, CB(1, FSYNR0)), 1 << SMMU_CB_FSYNR0_S1CBNDX_SHIFT | 3);
-	wr(r, CB(0, FSR), TF);
+	EXPECT_EQ(rig_rd(r, CB(1, FSYNR0)),
+		  1 << SMMU_CB_FSYNR0_S1CBNDX_SHIFT | 3);
+	rig_wr(r, CB(0, FSR), TF);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_OK);
 }
 
 TEST("HUPCF 0 applies across TBUs that share the bank")
 {
-	struct rig *r = mode(0);
+	struct rig *r = fault_mode(0);
 
-	wr(r, GR0(SMR(1)), (RIG_STREAM | 0x400) | SMMU_GR0_SMR_VALID);
-	wr(r, GR0(S2CR(1)), 0);
+	rig_wr(r, GR0(SMR(1)), (RIG_STREAM | 0x400) | SMMU_GR0_SMR_VALID);
+	rig_wr(r, GR0(S2CR(1)), 0);
 	EXPECT_EQ(rig_read(r, BAD), SMMU_FAULT);
 	EXPECT_EQ(rig_do(r, 0x400, GOOD, false), SMMU_FAULT);
 }
 
 TEST("the latch tells who, where and how")
 {
-	struct rig *r = mode(HUPCF);
+	struct rig *r = fault_mode(HUPCF);
 
 	r->a.privileged = true;
 	r->a.cause = 4711;
 	EXPECT_EQ(rig_write(r, BAD), SMMU_FAULT);
-	EXPECT_EQ(rd64(r, CB(0, FAR)), BAD);
-	EXPECT_EQ(rd(r, CB(0, FAR)), (uint32_t)BAD);
-	EXPECT_EQ(rd(r, CB(0, FAR) + 4), BAD >> 32);
-	EXPECT_EQ(rd(r, CB(0, FSYNR0)), 3 | SMMU_CB_FSYNR0_WNR |
+	EXPECT_EQ(rig_rd64(r, CB(0, FAR)), BAD);
+	EXPECT_EQ(rig_rd(r, CB(0, FAR)), (uint32_t)BAD);
+	EXPECT_EQ(rig_rd(r, CB(0, FAR) + 4), BAD >> 32);
+	EXPECT_EQ(rig_rd(r, CB(0, FSYNR0)), 3 | SMMU_CB_FSYNR0_WNR |
 					SMMU_CB_FSYNR0_PNU);
-	EXPECT_EQ(rd(r, GR1(CBFRSYNRA(0))), RIG_STREAM);
+	EXPECT_EQ(rig_rd(r, GR1(CBFRSYNRA(0))), RIG_STREAM);
 }
 
 TEST("the bank describes one fault, a later one sets MULTI and is lost")
 {
-	struct rig *r = mode(HUPCF);
+	struct rig *r = fault_mode(HUPCF);
 	struct smmu_stats st;
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_FAULT);
 	EXPECT_EQ(rig_write(r, BAD2), SMMU_FAULT);
-	EXPECT_EQ(rd(r, CB(0, FSR)), MULTI | 0x402);
-	EXPECT_EQ(rd64(r, CB(0, FAR)), BAD);
-	EXPECT(!(rd(r, CB(0, FSYNR0)) & SMMU_CB_FSYNR0_WNR));
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)), MULTI | 0x402);
+	EXPECT_EQ(rig_rd64(r, CB(0, FAR)), BAD);
+	EXPECT(!(rig_rd(r, CB(0, FSYNR0)) & SMMU_CB_FSYNR0_WNR));
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_FAULT), 1);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_MULTI), 1);
 	smmu_stats(r->s, &st);
 	EXPECT_EQ(st.faults, 1);
 	EXPECT_EQ(st.multi, 1);
 	STEP("clearing TF alone leaves MULTI, which is a fault bit");
-	wr(r, CB(0, FSR), TF);
-	EXPECT_EQ(rd(r, CB(0, FSR)) & ~SMMU_CB_FSR_FORMAT_MASK, MULTI);
+	rig_wr(r, CB(0, FSR), TF);
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)) & ~SMMU_CB_FSR_FORMAT_MASK, MULTI);
 	EXPECT(r->irq);
 	EXPECT_EQ(rig_read(r, BAD2), SMMU_FAULT);
-	EXPECT_EQ(fsr(r), MULTI);
-	wr(r, CB(0, FSR), MULTI);
-	EXPECT_EQ(rd(r, CB(0, FSR)), 0);
+	EXPECT_EQ(fault_fsr(r), MULTI);
+	rig_wr(r, CB(0, FSR), MULTI);
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)), 0);
 	EXPECT(!r->irq);
 	EXPECT_EQ(rig_read(r, BAD2), SMMU_FAULT);
-	EXPECT_EQ(rd64(r, CB(0, FAR)), BAD2);
-	EXPECT_EQ(fsr(r), TF);
+	EXPECT_EQ(rig_rd64(r, CB(0, FAR)), BAD2);
+	EXPECT_EQ(fault_fsr(r), TF);
 }
 
 TEST("with stall a second fault is stalled as well and faults by itself after RESUME")
 {
-	struct rig *r = mode(CFCFG | HUPCF);
+	struct rig *r = fault_mode(CFCFG | HUPCF);
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 	EXPECT_EQ(rig_read(r, BAD2), SMMU_STALLED);
-	EXPECT_EQ(fsr(r), TF | SS | MULTI);
-	wr(r, CB(0, FSR), rd(r, CB(0, FSR)));
+	EXPECT_EQ(fault_fsr(r), TF | SS | MULTI);
+	rig_wr(r, CB(0, FSR), rig_rd(r, CB(0, FSR)));
 	rig_map(r, 0, BAD & ~UINT64_C(0xfff), PA, 3, D_RW);
-	wr(r, CB(0, RESUME), RETRY);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(r->resumes, 2);
 	EXPECT(!r->terminated[0] && !r->terminated[1]);
 	EXPECT_EQ(rig_read(r, BAD), SMMU_OK);
 	EXPECT_EQ(rig_read(r, BAD2), SMMU_STALLED);
-	EXPECT_EQ(rd64(r, CB(0, FAR)), BAD2);
-	EXPECT_EQ(fsr(r), TF | SS);
+	EXPECT_EQ(rig_rd64(r, CB(0, FAR)), BAD2);
+	EXPECT_EQ(fault_fsr(r), TF | SS);
 }
 
 TEST("a fault while only SS is set is lost too, and RESUME waits for its MULTI")
 {
-	struct rig *r = mode(CFCFG | HUPCF);
+	struct rig *r = fault_mode(CFCFG | HUPCF);
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
-	wr(r, CB(0, FSR), TF);
+	rig_wr(r, CB(0, FSR), TF);
 	EXPECT_EQ(rig_read(r, BAD2), SMMU_STALLED);
-	EXPECT_EQ(fsr(r), SS | MULTI);
-	EXPECT_EQ(rd64(r, CB(0, FAR)), BAD);
-	wr(r, CB(0, RESUME), RETRY);
+	EXPECT_EQ(fault_fsr(r), SS | MULTI);
+	EXPECT_EQ(rig_rd64(r, CB(0, FAR)), BAD);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(r->resumes, 0);
-	wr(r, CB(0, FSR), MULTI);
-	wr(r, CB(0, RESUME), RETRY);
+	rig_wr(r, CB(0, FSR), MULTI);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(r->resumes, 2);
 }
 
 TEST("writing a one clears an FSR bit, but not SS")
 {
-	struct rig *r = mode(CFCFG | HUPCF);
+	struct rig *r = fault_mode(CFCFG | HUPCF);
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
-	wr(r, CB(0, FSR), 0);
-	EXPECT_EQ(rd(r, CB(0, FSR)), SS | 0x402);
-	wr(r, CB(0, FSR), SS);
-	EXPECT_EQ(rd(r, CB(0, FSR)), SS | 0x402);
-	wr(r, CB(0, FSR), 0xffffffff);
-	EXPECT_EQ(rd(r, CB(0, FSR)), SS);
+	rig_wr(r, CB(0, FSR), 0);
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)), SS | 0x402);
+	rig_wr(r, CB(0, FSR), SS);
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)), SS | 0x402);
+	rig_wr(r, CB(0, FSR), 0xffffffff);
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)), SS);
 }
 
 TEST("RESUME is ignored while FSR holds a fault, and when nothing is stalled")
 {
-	struct rig *r = mode(CFCFG | HUPCF);
+	struct rig *r = fault_mode(CFCFG | HUPCF);
 
-	wr(r, CB(0, RESUME), RETRY);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_RESUME_IGNORED), 1);
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
-	wr(r, CB(0, RESUME), RETRY);
-	wr(r, CB(0, RESUME), TERMINATE);
+	rig_wr(r, CB(0, RESUME), RETRY);
+	rig_wr(r, CB(0, RESUME), TERMINATE);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_RESUME_IGNORED), 3);
 	EXPECT_EQ(r->resumes, 0);
-	EXPECT_EQ(fsr(r), TF | SS);
-	wr(r, CB(0, FSR), TF);
-	wr(r, CB(0, RESUME), RETRY);
+	EXPECT_EQ(fault_fsr(r), TF | SS);
+	rig_wr(r, CB(0, FSR), TF);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(r->resumes, 1);
 	STEP("a second RESUME finds nothing");
-	wr(r, CB(0, RESUME), RETRY);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(r->resumes, 1);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_RESUME_IGNORED), 4);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_RESUME), 1);
@@ -244,53 +245,53 @@ TEST("RESUME is ignored while FSR holds a fault, and when nothing is stalled")
 
 TEST("SS alone keeps the line up until RESUME, or while CFIE is off")
 {
-	struct rig *r = mode(CFCFG | HUPCF);
-	uint32_t sctlr = rd(r, CB(0, SCTLR));
+	struct rig *r = fault_mode(CFCFG | HUPCF);
+	uint32_t sctlr = rig_rd(r, CB(0, SCTLR));
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
 	EXPECT(r->irq);
-	wr(r, CB(0, FSR), TF);
+	rig_wr(r, CB(0, FSR), TF);
 	EXPECT(r->irq);
-	wr(r, CB(0, SCTLR), sctlr & ~SMMU_CB_SCTLR_CFIE);
+	rig_wr(r, CB(0, SCTLR), sctlr & ~SMMU_CB_SCTLR_CFIE);
 	EXPECT(!r->irq);
-	wr(r, CB(0, SCTLR), sctlr);
+	rig_wr(r, CB(0, SCTLR), sctlr);
 	EXPECT(r->irq);
-	wr(r, CB(0, RESUME), RETRY);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT(!r->irq);
 }
 
 TEST("without CFIE a fault is latched in silence")
 {
-	struct rig *r = mode(HUPCF);
+	struct rig *r = fault_mode(HUPCF);
 
-	wr(r, CB(0, SCTLR), (SCTLR_ON | HUPCF) & ~SMMU_CB_SCTLR_CFIE);
+	rig_wr(r, CB(0, SCTLR), (SCTLR_ON | HUPCF) & ~SMMU_CB_SCTLR_CFIE);
 	EXPECT_EQ(rig_read(r, BAD), SMMU_FAULT);
-	EXPECT_EQ(fsr(r), TF);
+	EXPECT_EQ(fault_fsr(r), TF);
 	EXPECT_EQ(r->irq_changes, 0);
 }
 
 TEST("the line is shared: it falls when the last bank is clear")
 {
-	struct rig *r = mode(HUPCF);
+	struct rig *r = fault_mode(HUPCF);
 
 	rig_bank(r, 1, 2, 16, SCTLR_ON | HUPCF);
 	EXPECT_EQ(rig_read(r, BAD), SMMU_FAULT);
 	EXPECT_EQ(rig_do(r, 1, BAD, false), SMMU_FAULT);
 	EXPECT_EQ(r->irq_changes, 1);
-	wr(r, CB(0, FSR), TF);
+	rig_wr(r, CB(0, FSR), TF);
 	EXPECT(r->irq);
-	wr(r, CB(1, FSR), TF);
+	rig_wr(r, CB(1, FSR), TF);
 	EXPECT(!r->irq);
 	EXPECT_EQ(r->irq_changes, 2);
 }
 
 TEST("with CFRE 0 a refused access is silent: RAZ and WI")
 {
-	struct rig *r = mode(0);
+	struct rig *r = fault_mode(0);
 
-	wr(r, CB(0, SCTLR), SMMU_CB_SCTLR_M);
+	rig_wr(r, CB(0, SCTLR), SMMU_CB_SCTLR_M);
 	EXPECT_EQ(rig_write(r, BAD), SMMU_RAZWI);
-	EXPECT_EQ(fsr(r), TF);
+	EXPECT_EQ(fault_fsr(r), TF);
 	STEP("also for the others that HUPCF = 0 ends");
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_RAZWI);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_RAZWI), 2);
@@ -299,43 +300,43 @@ TEST("with CFRE 0 a refused access is silent: RAZ and WI")
 
 TEST("FSRRESTORE sets fault bits, raises the line, and cannot set SS")
 {
-	struct rig *r = mode(HUPCF);
+	struct rig *r = fault_mode(HUPCF);
 
-	wr(r, CB(0, FSRRESTORE), 0xffffffff);
-	EXPECT_EQ(rd(r, CB(0, FSR)), UINT32_C(0x800007fe));
+	rig_wr(r, CB(0, FSRRESTORE), 0xffffffff);
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)), UINT32_C(0x800007fe));
 	EXPECT(r->irq);
-	EXPECT_EQ(rd(r, CB(0, FSRRESTORE)), 0);
-	wr(r, CB(0, FSR), UINT32_C(0x800001fe));
-	EXPECT_EQ(rd(r, CB(0, FSR)), 0);
+	EXPECT_EQ(rig_rd(r, CB(0, FSRRESTORE)), 0);
+	rig_wr(r, CB(0, FSR), UINT32_C(0x800001fe));
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)), 0);
 	EXPECT(!r->irq);
 }
 
 TEST("a restored fault blocks the bank when HUPCF is 0, and RESUME frees who waits")
 {
-	struct rig *r = mode(CFCFG);
+	struct rig *r = fault_mode(CFCFG);
 
-	wr(r, CB(0, FSRRESTORE), SMMU_CB_FSR_EF);
+	rig_wr(r, CB(0, FSRRESTORE), SMMU_CB_FSR_EF);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_STALLED);
-	EXPECT_EQ(fsr(r), SMMU_CB_FSR_EF | SS);
-	wr(r, CB(0, FSR), SMMU_CB_FSR_EF);
-	wr(r, CB(0, RESUME), RETRY);
+	EXPECT_EQ(fault_fsr(r), SMMU_CB_FSR_EF | SS);
+	rig_wr(r, CB(0, FSR), SMMU_CB_FSR_EF);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(r->resumes, 1);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_OK);
 }
 
 TEST("the fault registers can be written, as for save and restore")
 {
-	struct rig *r = mode(HUPCF);
+	struct rig *r = fault_mode(HUPCF);
 
-	wr64(r, CB(0, FAR), UINT64_C(0x123456789abcdef0));
-	EXPECT_EQ(rd64(r, CB(0, FAR)), UINT64_C(0x123456789abcdef0));
-	wr(r, CB(0, FSYNR0), 0xffffffff);
-	EXPECT_EQ(rd(r, CB(0, FSYNR0)), 0x00ff0dff);
+	rig_wr64(r, CB(0, FAR), UINT64_C(0x123456789abcdef0));
+	EXPECT_EQ(rig_rd64(r, CB(0, FAR)), UINT64_C(0x123456789abcdef0));
+	rig_wr(r, CB(0, FSYNR0), 0xffffffff);
+	EXPECT_EQ(rig_rd(r, CB(0, FSYNR0)), 0x00ff0dff);
 }
 
 TEST("reset terminates who is stalled, lowers the line and forgets")
 {
-	struct rig *r = mode(CFCFG);
+	struct rig *r = fault_mode(CFCFG);
 	struct smmu_stats st;
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
@@ -345,15 +346,15 @@ TEST("reset terminates who is stalled, lowers the line and forgets")
 	EXPECT(r->terminated[0] && r->terminated[1]);
 	EXPECT(!r->irq);
 	EXPECT(!smmu_busy(r->s));
-	EXPECT_EQ(rd(r, CB(0, FSR)), 0);
-	EXPECT_EQ(rd(r, CB(0, SCTLR)), 0x100);
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)), 0);
+	EXPECT_EQ(rig_rd(r, CB(0, SCTLR)), 0x100);
 	smmu_stats(r->s, &st);
 	EXPECT_EQ(st.accesses, 0);
 }
 
 TEST("more than the hardware can have outstanding is terminated, not lost")
 {
-	struct rig *r = mode(CFCFG);
+	struct rig *r = fault_mode(CFCFG);
 	unsigned int i;
 
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
@@ -361,8 +362,8 @@ TEST("more than the hardware can have outstanding is terminated, not lost")
 		EXPECT_EQ(rig_read(r, GOOD), SMMU_STALLED);
 	EXPECT_EQ(rig_read(r, GOOD), SMMU_FAULT);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_TERMINATED), 1);
-	wr(r, CB(0, FSR), TF);
-	wr(r, CB(0, RESUME), RETRY);
+	rig_wr(r, CB(0, FSR), TF);
+	rig_wr(r, CB(0, RESUME), RETRY);
 	EXPECT_EQ(r->resumes, SMMU_STALLED_MAX);
 	for (i = 0; i < SMMU_STALLED_MAX; i++)
 		EXPECT_EQ(r->resumed[i], i + 2);
@@ -447,15 +448,15 @@ TEST("callbacks may come back into the SMMU: fault, handler, RESUME, retry")
 	r.s = re.s = smmu_create(&cfg, &env);
 	EXPECT(re.s);
 	test_cleanup(re_free, re.s);
-	wr(&r, GR1(CBAR(0)), 1 << 16);
-	wr(&r, GR1(CBA2R(0)), 1);
-	wr64(&r, CB(0, TTBR0), RIG_BASE);
-	wr(&r, CB(0, TCR), 16);
-	wr(&r, CB(0, TCR2), 5);
-	wr(&r, CB(0, SCTLR), SCTLR_ON | CFCFG);
-	wr(&r, GR0(SMR(0)), RIG_STREAM | SMMU_GR0_SMR_VALID);
-	wr(&r, GR0(S2CR(0)), 0);
-	wr(&r, GR0(CR0), 0);
+	rig_wr(&r, GR1(CBAR(0)), 1 << 16);
+	rig_wr(&r, GR1(CBA2R(0)), 1);
+	rig_wr64(&r, CB(0, TTBR0), RIG_BASE);
+	rig_wr(&r, CB(0, TCR), 16);
+	rig_wr(&r, CB(0, TCR2), 5);
+	rig_wr(&r, CB(0, SCTLR), SCTLR_ON | CFCFG);
+	rig_wr(&r, GR0(SMR(0)), RIG_STREAM | SMMU_GR0_SMR_VALID);
+	rig_wr(&r, GR0(S2CR(0)), 0);
+	rig_wr(&r, GR0(CR0), 0);
 	EXPECT_EQ(smmu_translate(re.s, &a), SMMU_STALLED);
 	EXPECT_EQ(re.resumes, 1);
 	EXPECT_EQ(re.verdict, SMMU_OK);
@@ -550,7 +551,7 @@ TEST("changes of the line arrive one at a time and in order, whoever makes them"
 
 TEST("the trace tells the causes: fault, stall, resume")
 {
-	struct rig *r = mode(CFCFG | HUPCF);
+	struct rig *r = fault_mode(CFCFG | HUPCF);
 	struct trace_record rec[64];
 	uint32_t n;
 
@@ -558,8 +559,8 @@ TEST("the trace tells the causes: fault, stall, resume")
 	r->a.xfer = 5;
 	r->a.block = 2;
 	EXPECT_EQ(rig_read(r, BAD), SMMU_STALLED);
-	wr(r, CB(0, FSR), TF);
-	wr(r, CB(0, RESUME), TERMINATE);
+	rig_wr(r, CB(0, FSR), TF);
+	rig_wr(r, CB(0, RESUME), TERMINATE);
 	n = trace_snapshot(r->trace, rec, 64);
 	EXPECT_GE(n, 3);
 	EXPECT_EQ(rec[n - 1].event, EV_SMMU_RESUME);

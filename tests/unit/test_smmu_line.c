@@ -79,7 +79,8 @@ TEST("a stalled access is let go by who answers it, never by who translates")
 	rig_bank(r, 1, 2, 16, SCTLR_ON | HUPCF);
 	STEP("bank 0 holds an access, and the driver turns its interrupt off");
 	EXPECT_EQ(smmu_translate(r->s, &stalled), SMMU_STALLED);
-	wr(r, CB(0, SCTLR), (SCTLR_ON | HUPCF | CFCFG) & ~SMMU_CB_SCTLR_CFIE);
+	rig_wr(r, CB(0, SCTLR),
+	       (SCTLR_ON | HUPCF | CFCFG) & ~SMMU_CB_SCTLR_CFIE);
 	STEP("a fault in bank 1 raises the line; bank 0 is answered meanwhile");
 	b.armed = true;
 	EXPECT_EQ(smmu_translate(r->s, &other), SMMU_FAULT);
@@ -91,17 +92,17 @@ TEST("a stalled access is let go by who answers it, never by who translates")
 TEST("RESUME.TNR ends the stalled access as SCTLR.CFRE says: aborted, or in silence")
 {
 	struct rig *r = rig_one(SCTLR_ON | HUPCF | CFCFG);
-	uint32_t sctlr = rd(r, CB(0, SCTLR)), aloud;
+	uint32_t sctlr = rig_rd(r, CB(0, SCTLR)), aloud;
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
 		aloud = i & 1 ? SMMU_CB_SCTLR_CFRE : 0;
 		STEP("CFRE %d, %s", !!aloud, i & 2 ? "terminate" : "retry");
-		wr(r, CB(0, SCTLR), (sctlr & ~SMMU_CB_SCTLR_CFRE) | aloud);
+		rig_wr(r, CB(0, SCTLR), (sctlr & ~SMMU_CB_SCTLR_CFRE) | aloud);
 		EXPECT_EQ(rig_write(r, 0x1000), SMMU_STALLED);
 		EXPECT_EQ(rig_read(r, 0x2000), SMMU_STALLED);
-		wr(r, CB(0, FSR), UINT32_MAX);
-		wr(r, CB(0, RESUME), i & 2 ? SMMU_CB_RESUME_TNR : 0);
+		rig_wr(r, CB(0, FSR), UINT32_MAX);
+		rig_wr(r, CB(0, RESUME), i & 2 ? SMMU_CB_RESUME_TNR : 0);
 		EXPECT_EQ(r->resumes, 2 * i + 2);
 		EXPECT_EQ(r->terminated[2 * i], i >> 1);
 		EXPECT_EQ(r->silent[2 * i], i == 2);

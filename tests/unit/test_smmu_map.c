@@ -38,7 +38,7 @@ static const struct entry def[] = {
 };
 #define DEF_COUNT	(sizeof(def) / sizeof(def[0]))
 
-static long number(const char *text)
+static long smmu_map_number(const char *text)
 {
 	char *end;
 	long v = strtol(text, &end, 0);
@@ -50,7 +50,7 @@ static long number(const char *text)
 	return v;
 }
 
-static void put(char *to, size_t size, const char *from)
+static void smmu_map_put(char *to, size_t size, const char *from)
 {
 	EXPECT(from && strlen(from) < size);
 	strcpy(to, from);
@@ -60,14 +60,14 @@ static void put(char *to, size_t size, const char *from)
 static void parse_option(struct entry *e, const char *word)
 {
 	if (word[0] == 'x') {
-		e->count = number(word + 1);
-		e->stride = number(strtok(NULL, " \n"));
+		e->count = smmu_map_number(word + 1);
+		e->stride = smmu_map_number(strtok(NULL, " \n"));
 	} else if (word[0] == '=') {
 		e->reset = strtoll(word + 1, NULL, 0);
 	} else if (word[0] >= 'A' && word[0] <= 'Z') {
-		put(e->access, sizeof(e->access), word);
+		smmu_map_put(e->access, sizeof(e->access), word);
 	} else {
-		e->width = number(word);
+		e->width = smmu_map_number(word);
 	}
 }
 
@@ -85,13 +85,13 @@ static void parse_line(struct map *m, char *line)
 		EXPECT(m->n > 0);
 		memcpy(e->page, e[-1].page, sizeof(e->page));
 		memcpy(e->name, e[-1].name, sizeof(e->name));
-		put(e->field, sizeof(e->field), word);
-		e->at = number(strtok(NULL, " \n"));
-		e->width = number(strtok(NULL, " \n"));
+		smmu_map_put(e->field, sizeof(e->field), word);
+		e->at = smmu_map_number(strtok(NULL, " \n"));
+		e->width = smmu_map_number(strtok(NULL, " \n"));
 	} else {
-		put(e->page, sizeof(e->page), word);
-		put(e->name, sizeof(e->name), strtok(NULL, " \n"));
-		e->at = number(strtok(NULL, " \n"));
+		smmu_map_put(e->page, sizeof(e->page), word);
+		smmu_map_put(e->name, sizeof(e->name), strtok(NULL, " \n"));
+		e->at = smmu_map_number(strtok(NULL, " \n"));
 		e->width = 32;
 		e->count = 1;
 		e->reset = ANY;
@@ -101,13 +101,13 @@ static void parse_line(struct map *m, char *line)
 	m->n++;
 }
 
-static void load(struct map *m)
+static void smmu_map_load(struct map *m)
 {
 	char path[512], line[256], *slash;
 	FILE *f;
 
 	/* The data lies beside the folder of this source. */
-	put(path, sizeof(path) - 32, __FILE__);
+	smmu_map_put(path, sizeof(path) - 32, __FILE__);
 	slash = strrchr(path, '/');
 	strcpy(slash ? slash : path, slash ? "/../data/smmu-map.txt" :
 					     "../data/smmu-map.txt");
@@ -120,7 +120,7 @@ static void load(struct map *m)
 	fclose(f);
 }
 
-static struct entry *find(struct map *m, const struct entry *d)
+static struct entry *smmu_map_find(struct map *m, const struct entry *d)
 {
 	unsigned int i;
 
@@ -132,8 +132,8 @@ static struct entry *find(struct map *m, const struct entry *d)
 	return NULL;
 }
 
-static void same(const struct entry *d, const char *what, long long got,
-		 long long want)
+static void smmu_map_same(const struct entry *d, const char *what,
+			  long long got, long long want)
 {
 	test_expect(want == ANY || got == want, __FILE__, __LINE__,
 		    "%s_%s %s: %s is 0x%llx, the map says 0x%llx", d->page,
@@ -145,10 +145,10 @@ TEST("every register and field of smmu.def is in the map, at the same place")
 	static struct map m;
 	unsigned int i;
 
-	load(&m);
+	smmu_map_load(&m);
 	for (i = 0; i < DEF_COUNT; i++) {
 		const struct entry *d = &def[i];
-		struct entry *e = find(&m, d);
+		struct entry *e = smmu_map_find(&m, d);
 
 		test_expect(e, __FILE__, __LINE__, "%s_%s %s is in the map",
 			    d->page, d->name, d->field);
@@ -156,14 +156,14 @@ TEST("every register and field of smmu.def is in the map, at the same place")
 			    "%s_%s %s is there once", d->page, d->name,
 			    d->field);
 		e->seen = true;
-		same(d, "place", d->at, e->at);
-		same(d, "width", d->width, e->width);
+		smmu_map_same(d, "place", d->at, e->at);
+		smmu_map_same(d, "width", d->width, e->width);
 		if (d->field[0])
 			continue;
-		same(d, "count", d->count, e->count);
+		smmu_map_same(d, "count", d->count, e->count);
 		if (e->count > 1)
-			same(d, "stride", d->stride, e->stride);
-		same(d, "reset", d->reset, e->reset);
+			smmu_map_same(d, "stride", d->stride, e->stride);
+		smmu_map_same(d, "reset", d->reset, e->reset);
 		if (e->access[0])
 			EXPECT_STR(d->access, e->access);
 	}
@@ -178,7 +178,7 @@ TEST("the map is the whole section: 56 registers and their fields")
 	static struct map m;
 	unsigned int i, regs = 0;
 
-	load(&m);
+	smmu_map_load(&m);
 	for (i = 0; i < m.n; i++)
 		regs += !m.e[i].field[0];
 	STEP("%u registers, %u fields", regs, m.n - regs);

@@ -29,8 +29,8 @@ struct answer {
 };
 
 /* A global fault: latched once, then MULTI; GFRE alone decides about the abort. */
-static struct answer fault(struct oracle *o, const struct smmu_access *a,
-			   uint32_t bit)
+static struct answer oracle_fault(struct oracle *o, const struct smmu_access *a,
+				  uint32_t bit)
 {
 	if (o->gfsr) {
 		o->gfsr |= UINT32_C(1) << 31;
@@ -43,7 +43,8 @@ static struct answer fault(struct oracle *o, const struct smmu_access *a,
 	return (struct answer){ o->cr0 & 2 ? SMMU_FAULT : SMMU_RAZWI, 0, 255 };
 }
 
-static struct answer decide(struct oracle *o, const struct smmu_access *a)
+static struct answer oracle_decide(struct oracle *o,
+				   const struct smmu_access *a)
 {
 	struct answer straight = { SMMU_OK, a->va, 255 };
 	int i, group = -1, matches = 0;
@@ -59,22 +60,22 @@ static struct answer decide(struct oracle *o, const struct smmu_access *a)
 		matches++;
 	}
 	if (matches > 1)
-		return fault(o, a, 4);
+		return oracle_fault(o, a, 4);
 	if (!matches)
-		return o->cr0 >> 10 & 1 ? fault(o, a, 2) : straight;
+		return o->cr0 >> 10 & 1 ? oracle_fault(o, a, 2) : straight;
 	if ((o->s2cr[group] >> 16 & 3) == 1)
 		return straight;
 	if (o->s2cr[group] >> 16 & 3)
-		return fault(o, a, 1);
+		return oracle_fault(o, a, 1);
 	bank = o->s2cr[group] & 0xff;
 	if (bank >= 16)
-		return fault(o, a, 8);
+		return oracle_fault(o, a, 8);
 	if ((o->cbar[bank] >> 16 & 3) != 1)
-		return fault(o, a, 1);
+		return oracle_fault(o, a, 1);
 	return (struct answer){ SMMU_OK, PA(bank) | (a->va & 0xfff), bank };
 }
 
-static void start(struct rig *r, struct oracle *o)
+static void oracle_start(struct rig *r, struct oracle *o)
 {
 	unsigned int i;
 
@@ -86,16 +87,16 @@ static void start(struct rig *r, struct oracle *o)
 	smmu_reg_write(r->s, 0, 4, 1, 0);
 	o->cr0 = 1;
 	for (i = 0; i < 48; i++) {
-		wr(r, 0x800 + 4 * i, 0);
+		rig_wr(r, 0x800 + 4 * i, 0);
 		o->s2cr[i] = 2 << 16;
-		wr(r, 0xc00 + 4 * i, o->s2cr[i]);
+		rig_wr(r, 0xc00 + 4 * i, o->s2cr[i]);
 	}
 	for (i = 0; i < 16; i++)
 		o->cbar[i] = 1 << 16;
 }
 
 /* One register, with a value that has all kinds of meaning often enough. */
-static void change(struct rig *r, struct oracle *o, uint64_t x)
+static void oracle_change(struct rig *r, struct oracle *o, uint64_t x)
 {
 	unsigned int n = x >> 8 & 63, v = x >> 16 & 0xff;
 
@@ -105,47 +106,47 @@ static void change(struct rig *r, struct oracle *o, uint64_t x)
 	case 0:
 		o->cr0 = (uint32_t)(x >> 32) & 0x436;
 		o->cr0 |= v < 8;
-		wr(r, 0, o->cr0);
+		rig_wr(r, 0, o->cr0);
 		break;
 	case 1:
 	case 2:
 		o->s2cr[n] = (v < 128 ? 0 : v & 3) << 16 |
 			     (v % 9 ? x >> 32 & 15 : x >> 32 & 0xff);
-		wr(r, 0xc00 + 4 * n, o->s2cr[n]);
+		rig_wr(r, 0xc00 + 4 * n, o->s2cr[n]);
 		break;
 	case 3:
 		n &= 15;
 		o->cbar[n] = (v < 200 ? 1 : v & 3) << 16;
-		wr(r, 0x1000 + 4 * n, o->cbar[n]);
+		rig_wr(r, 0x1000 + 4 * n, o->cbar[n]);
 		break;
 	case 4:
 		o->gfsr &= ~((uint32_t)x | UINT32_C(1) << (v & 31));
-		wr(r, 0x48, (uint32_t)x | UINT32_C(1) << (v & 31));
+		rig_wr(r, 0x48, (uint32_t)x | UINT32_C(1) << (v & 31));
 		break;
 	case 5:
 		o->gfsr = 0;
-		wr(r, 0x448, UINT32_MAX);
+		rig_wr(r, 0x448, UINT32_MAX);
 		break;
 	default:
 		o->smr[n] = (v < 96 ? UINT32_C(1) << 31 : 0) |
 			    (v & 3 ? 0 : (x >> 40 & 0x1f) << 16) |
 			    (x >> 48 & 0x1f);
-		wr(r, 0x800 + 4 * n, o->smr[n]);
+		rig_wr(r, 0x800 + 4 * n, o->smr[n]);
 		break;
 	}
 }
 
-static void compare(struct rig *r, const struct oracle *o,
-		    const struct answer *want, int got)
+static void oracle_compare(struct rig *r, const struct oracle *o,
+			   const struct answer *want, int got)
 {
 	EXPECT_EQ(got, want->verdict);
 	EXPECT_EQ(r->a.bank, want->bank);
 	if (got == SMMU_OK)
 		EXPECT_EQ(r->a.pa, want->pa);
-	EXPECT_EQ(rd(r, 0x48), o->gfsr);
-	EXPECT_EQ(rd64(r, 0x40), o->gfar);
-	EXPECT_EQ(rd(r, 0x50), o->syn0);
-	EXPECT_EQ(rd(r, 0x54), o->syn1);
+	EXPECT_EQ(rig_rd(r, 0x48), o->gfsr);
+	EXPECT_EQ(rig_rd64(r, 0x40), o->gfar);
+	EXPECT_EQ(rig_rd(r, 0x50), o->syn0);
+	EXPECT_EQ(rig_rd(r, 0x54), o->syn1);
 	EXPECT_EQ(r->irq, o->cr0 >> 2 & 1 && o->gfsr);
 }
 
@@ -156,14 +157,14 @@ TEST("streams go, fault, abort and interrupt as a naive reading of the manual sa
 	uint64_t rng = rig_seed();
 	unsigned int i, seen[4] = { 0 }, bits = 0;
 
-	start(r, &o);
+	oracle_start(r, &o);
 	for (i = 0; i < STEPS; i++) {
 		uint64_t x = rig_random(&rng);
 		struct answer want;
 		int got;
 
 		if (x >> 62) {
-			change(r, &o, x);
+			oracle_change(r, &o, x);
 			EXPECT_EQ(r->irq, o.cr0 >> 2 & 1 && o.gfsr);
 			continue;
 		}
@@ -171,9 +172,9 @@ TEST("streams go, fault, abort and interrupt as a naive reading of the manual sa
 		r->a.va = VA | (x >> 8 & 0xfff);
 		r->a.write = x >> 30 & 1;
 		r->a.privileged = x >> 31 & 1;
-		want = decide(&o, &r->a);
+		want = oracle_decide(&o, &r->a);
 		got = smmu_translate(r->s, &r->a);
-		compare(r, &o, &want, got);
+		oracle_compare(r, &o, &want, got);
 		seen[got]++;
 		bits |= o.gfsr;
 	}

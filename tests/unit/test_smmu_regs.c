@@ -12,10 +12,10 @@ TEST("a read-only register ignores writes")
 	unsigned int i;
 
 	for (i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
-		uint32_t before = rd(r, off[i]);
+		uint32_t before = rig_rd(r, off[i]);
 
-		wr(r, off[i], ~before);
-		EXPECT_EQ(rd(r, off[i]), before);
+		rig_wr(r, off[i], ~before);
+		EXPECT_EQ(rig_rd(r, off[i]), before);
 	}
 }
 
@@ -29,8 +29,8 @@ TEST("a write-only register reads as zero")
 	unsigned int i;
 
 	for (i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
-		wr(r, off[i], 0xffffffff);
-		EXPECT_EQ(rd(r, off[i]), 0);
+		rig_wr(r, off[i], 0xffffffff);
+		EXPECT_EQ(rig_rd(r, off[i]), 0);
 	}
 }
 
@@ -63,15 +63,15 @@ TEST("reserved bits and fields that the MMU-500 lacks keep their reset value")
 	struct rig *r = rig_new(0, 0, 0);
 	unsigned int i;
 
-	wr(r, 0x010, 0);	/* CACHE_LOCK: ACTLR is locked after reset */
+	rig_wr(r, 0x010, 0);	/* CACHE_LOCK: ACTLR is locked after reset */
 	for (i = 0; i < sizeof(reg) / sizeof(reg[0]); i++) {
 		STEP("offset 0x%x", reg[i].off);
 		if (reg[i].off == 0x10004)
-			wr(r, 0x010, 0);
-		wr(r, reg[i].off, 0xffffffff);
-		EXPECT_EQ(rd(r, reg[i].off), reg[i].ones);
-		wr(r, reg[i].off, 0);
-		EXPECT_EQ(rd(r, reg[i].off), reg[i].zeroes);
+			rig_wr(r, 0x010, 0);
+		rig_wr(r, reg[i].off, 0xffffffff);
+		EXPECT_EQ(rig_rd(r, reg[i].off), reg[i].ones);
+		rig_wr(r, reg[i].off, 0);
+		EXPECT_EQ(rig_rd(r, reg[i].off), reg[i].zeroes);
 	}
 }
 
@@ -79,11 +79,11 @@ TEST("Linux's probe finds 15 stream ID bits and 48 groups")
 {
 	struct rig *r = rig_new(0, 0, 0);
 
-	EXPECT_EQ(rd(r, GR0(ID0)) & 0xff, 48);
-	wr(r, GR0(SMR(0)), 0x7fff);
-	EXPECT_EQ(rd(r, GR0(SMR(0))), 0x7fff);
-	wr(r, GR0(SMR(0)), 0x7fffu << 16);
-	EXPECT_EQ(rd(r, GR0(SMR(0))) >> 16, 0x7fff);
+	EXPECT_EQ(rig_rd(r, GR0(ID0)) & 0xff, 48);
+	rig_wr(r, GR0(SMR(0)), 0x7fff);
+	EXPECT_EQ(rig_rd(r, GR0(SMR(0))), 0x7fff);
+	rig_wr(r, GR0(SMR(0)), 0x7fffu << 16);
+	EXPECT_EQ(rig_rd(r, GR0(SMR(0))) >> 16, 0x7fff);
 }
 
 TEST("a 64-bit register is whole, or two halves")
@@ -94,13 +94,13 @@ TEST("a 64-bit register is whole, or two halves")
 	unsigned int i;
 
 	for (i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
-		wr64(r, off[i], UINT64_C(0x1122334455667788));
-		EXPECT_EQ(rd(r, off[i]), 0x55667788);
-		EXPECT_EQ(rd(r, off[i] + 4), 0x11223344);
-		wr(r, off[i] + 4, 0xa0b0c0d0);
-		EXPECT_EQ(rd64(r, off[i]), UINT64_C(0xa0b0c0d055667788));
-		wr(r, off[i], 0x01020304);
-		EXPECT_EQ(rd64(r, off[i]), UINT64_C(0xa0b0c0d001020304));
+		rig_wr64(r, off[i], UINT64_C(0x1122334455667788));
+		EXPECT_EQ(rig_rd(r, off[i]), 0x55667788);
+		EXPECT_EQ(rig_rd(r, off[i] + 4), 0x11223344);
+		rig_wr(r, off[i] + 4, 0xa0b0c0d0);
+		EXPECT_EQ(rig_rd64(r, off[i]), UINT64_C(0xa0b0c0d055667788));
+		rig_wr(r, off[i], 0x01020304);
+		EXPECT_EQ(rig_rd64(r, off[i]), UINT64_C(0xa0b0c0d001020304));
 	}
 }
 
@@ -108,10 +108,10 @@ TEST("an 8-byte access covers two neighbouring 32-bit registers")
 {
 	struct rig *r = rig_new(0, 0, 0);
 
-	wr64(r, CB(2, MAIR0), UINT64_C(0xff440c0400112233));
-	EXPECT_EQ(rd(r, CB(2, MAIR0)), 0x00112233);
-	EXPECT_EQ(rd(r, CB(2, MAIR1)), 0xff440c04);
-	EXPECT_EQ(rd64(r, GR0(ID0)), UINT64_C(0x300000104E011E30));
+	rig_wr64(r, CB(2, MAIR0), UINT64_C(0xff440c0400112233));
+	EXPECT_EQ(rig_rd(r, CB(2, MAIR0)), 0x00112233);
+	EXPECT_EQ(rig_rd(r, CB(2, MAIR1)), 0xff440c04);
+	EXPECT_EQ(rig_rd64(r, GR0(ID0)), UINT64_C(0x300000104E011E30));
 }
 
 TEST("misaligned, oversized and outside accesses are refused and change nothing")
@@ -128,7 +128,7 @@ TEST("misaligned, oversized and outside accesses are refused and change nothing"
 	struct rig *r = rig_new(0, 0, 0);
 	unsigned int i;
 
-	wr64(r, 0x10020, UINT64_C(0x1234567890));
+	rig_wr64(r, 0x10020, UINT64_C(0x1234567890));
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		uint64_t value = 99;
 
@@ -139,7 +139,7 @@ TEST("misaligned, oversized and outside accesses are refused and change nothing"
 		EXPECT_EQ(smmu_reg_write(r->s, bad[i].off, bad[i].size, ~0ull,
 					 0), -EINVAL);
 	}
-	EXPECT_EQ(rd64(r, 0x10020), UINT64_C(0x1234567890));
+	EXPECT_EQ(rig_rd64(r, 0x10020), UINT64_C(0x1234567890));
 }
 
 TEST("offsets without a register read as zero and ignore writes")
@@ -152,8 +152,8 @@ TEST("offsets without a register read as zero and ignore writes")
 	unsigned int i;
 
 	for (i = 0; i < sizeof(off) / sizeof(off[0]); i++) {
-		wr(r, off[i], 0xffffffff);
-		EXPECT_EQ(rd(r, off[i]), 0);
+		rig_wr(r, off[i], 0xffffffff);
+		EXPECT_EQ(rig_rd(r, off[i]), 0);
 	}
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_TLBI), 0);
 }
@@ -162,31 +162,32 @@ TEST("the non-secure alias at 0x400 is the same register, where it applies")
 {
 	struct rig *r = rig_new(0, 0, 0);
 
-	wr(r, 0x400, 0x6);
-	EXPECT_EQ(rd(r, 0x000), 0x00200006);
-	wr64(r, 0x440, UINT64_C(0xabcdef0123));
-	EXPECT_EQ(rd64(r, 0x040), UINT64_C(0xabcdef0123));
-	wr(r, 0x44c, SMMU_GR0_GFSR_USF);
-	EXPECT_EQ(rd(r, 0x048), SMMU_GR0_GFSR_USF);
+	rig_wr(r, 0x400, 0x6);
+	EXPECT_EQ(rig_rd(r, 0x000), 0x00200006);
+	rig_wr64(r, 0x440, UINT64_C(0xabcdef0123));
+	EXPECT_EQ(rig_rd64(r, 0x040), UINT64_C(0xabcdef0123));
+	rig_wr(r, 0x44c, SMMU_GR0_GFSR_USF);
+	EXPECT_EQ(rig_rd(r, 0x048), SMMU_GR0_GFSR_USF);
 	EXPECT(r->irq);
-	wr(r, 0x448, SMMU_GR0_GFSR_USF);
+	rig_wr(r, 0x448, SMMU_GR0_GFSR_USF);
 	EXPECT(!r->irq);
-	wr(r, 0x054, 0x7);
-	EXPECT_EQ(rd(r, 0x454), 0x7);
+	rig_wr(r, 0x054, 0x7);
+	EXPECT_EQ(rig_rd(r, 0x454), 0x7);
 }
 
 TEST("CACHE_LOCK locks ACTLR of every bank; Linux clears it first")
 {
 	struct rig *r = rig_new(0, 0, 0);
 
-	wr(r, CB(3, ACTLR), 0);
-	EXPECT_EQ(rd(r, CB(3, ACTLR)), 3);
-	wr(r, GR0(ACR), SMMU_GR0_ACR_SMTNMB_TLBEN | SMMU_GR0_ACR_S2CRB_TLBEN);
-	wr(r, CB(3, ACTLR), SMMU_CB_ACTLR_CMTLB);
-	EXPECT_EQ(rd(r, CB(3, ACTLR)), 1);
-	wr(r, GR0(ACR), SMMU_GR0_ACR_CACHE_LOCK);
-	wr(r, CB(3, ACTLR), 3);
-	EXPECT_EQ(rd(r, CB(3, ACTLR)), 1);
+	rig_wr(r, CB(3, ACTLR), 0);
+	EXPECT_EQ(rig_rd(r, CB(3, ACTLR)), 3);
+	rig_wr(r, GR0(ACR),
+	       SMMU_GR0_ACR_SMTNMB_TLBEN | SMMU_GR0_ACR_S2CRB_TLBEN);
+	rig_wr(r, CB(3, ACTLR), SMMU_CB_ACTLR_CMTLB);
+	EXPECT_EQ(rig_rd(r, CB(3, ACTLR)), 1);
+	rig_wr(r, GR0(ACR), SMMU_GR0_ACR_CACHE_LOCK);
+	rig_wr(r, CB(3, ACTLR), 3);
+	EXPECT_EQ(rig_rd(r, CB(3, ACTLR)), 1);
 }
 
 TEST("the registers of a bank are its own")
@@ -195,12 +196,12 @@ TEST("the registers of a bank are its own")
 	unsigned int n;
 
 	for (n = 0; n < SMMU_BANKS; n++) {
-		wr(r, CB(n, CONTEXTIDR), n + 1);
-		wr(r, GR1(CBFRSYNRA(n)), n + 100);
+		rig_wr(r, CB(n, CONTEXTIDR), n + 1);
+		rig_wr(r, GR1(CBFRSYNRA(n)), n + 100);
 	}
 	for (n = 0; n < SMMU_BANKS; n++) {
-		EXPECT_EQ(rd(r, CB(n, CONTEXTIDR)), n + 1);
-		EXPECT_EQ(rd(r, GR1(CBFRSYNRA(n))), n + 100);
+		EXPECT_EQ(rig_rd(r, CB(n, CONTEXTIDR)), n + 1);
+		EXPECT_EQ(rig_rd(r, GR1(CBFRSYNRA(n))), n + 100);
 	}
 }
 
@@ -209,9 +210,9 @@ TEST("ATS1PR is absent: nothing is translated and ATSR is never active")
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 	struct smmu_stats st;
 
-	wr64(r, CB(0, ATS1PR), 0x1000);
-	EXPECT_EQ(rd(r, CB(0, ATSR)), 0);
-	EXPECT_EQ(rd64(r, CB(0, PAR)), 0);
+	rig_wr64(r, CB(0, ATS1PR), 0x1000);
+	EXPECT_EQ(rig_rd(r, CB(0, ATSR)), 0);
+	EXPECT_EQ(rig_rd64(r, CB(0, PAR)), 0);
 	smmu_stats(r->s, &st);
 	EXPECT_EQ(st.walks, 0);
 }
@@ -221,30 +222,32 @@ static void linux_reset(struct rig *r)
 {
 	unsigned int i;
 
-	wr(r, GR0(GFSR), rd(r, GR0(GFSR)));
+	rig_wr(r, GR0(GFSR), rig_rd(r, GR0(GFSR)));
 	for (i = 0; i < SMMU_GROUPS; i++) {
-		wr(r, GR0(S2CR(i)), 2 << SMMU_GR0_S2CR_TYPE_SHIFT);
-		wr(r, GR0(SMR(i)), 0);
+		rig_wr(r, GR0(S2CR(i)), 2 << SMMU_GR0_S2CR_TYPE_SHIFT);
+		rig_wr(r, GR0(SMR(i)), 0);
 	}
 	for (i = 0; i < SMMU_BANKS; i++) {
-		wr(r, CB(i, SCTLR), 0);
-		wr(r, CB(i, FSR), SMMU_CB_FSR_MULTI | SMMU_CB_FSR_SS | 0x1fe);
+		rig_wr(r, CB(i, SCTLR), 0);
+		rig_wr(r, CB(i, FSR),
+		       SMMU_CB_FSR_MULTI | SMMU_CB_FSR_SS | 0x1fe);
 	}
-	wr(r, GR0(TLBIALLH), 0xffffffff);
-	wr(r, GR0(TLBIALLNSNH), 0xffffffff);
-	wr(r, GR0(ACR), (rd(r, GR0(ACR)) & ~SMMU_GR0_ACR_CACHE_LOCK) |
-			SMMU_GR0_ACR_SMTNMB_TLBEN | SMMU_GR0_ACR_S2CRB_TLBEN);
+	rig_wr(r, GR0(TLBIALLH), 0xffffffff);
+	rig_wr(r, GR0(TLBIALLNSNH), 0xffffffff);
+	rig_wr(r, GR0(ACR), (rig_rd(r, GR0(ACR)) & ~SMMU_GR0_ACR_CACHE_LOCK) |
+			    SMMU_GR0_ACR_SMTNMB_TLBEN |
+	       SMMU_GR0_ACR_S2CRB_TLBEN);
 	for (i = 0; i < SMMU_BANKS; i++)
-		wr(r, CB(i, ACTLR), rd(r, CB(i, ACTLR)) &
-				    ~SMMU_CB_ACTLR_CPRE);
-	wr(r, GR0(TLBGSYNC), 0xffffffff);
+		rig_wr(r, CB(i, ACTLR), rig_rd(r, CB(i, ACTLR)) &
+					~SMMU_CB_ACTLR_CPRE);
+	rig_wr(r, GR0(TLBGSYNC), 0xffffffff);
 	r->sync_ready = true;
-	EXPECT_EQ(rd(r, GR0(TLBGSTATUS)) & 1, 0);
-	wr(r, GR0(CR0), (rd(r, GR0(CR0)) & ~SMMU_GR0_CR0_CLIENTPD) |
-			SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
-			SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
-			SMMU_GR0_CR0_VMIDPNE | SMMU_GR0_CR0_PTM |
-			SMMU_GR0_CR0_USFCFG);
+	EXPECT_EQ(rig_rd(r, GR0(TLBGSTATUS)) & 1, 0);
+	rig_wr(r, GR0(CR0), (rig_rd(r, GR0(CR0)) & ~SMMU_GR0_CR0_CLIENTPD) |
+			    SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
+			    SMMU_GR0_CR0_GCFGFRE | SMMU_GR0_CR0_GCFGFIE |
+			    SMMU_GR0_CR0_VMIDPNE | SMMU_GR0_CR0_PTM |
+			    SMMU_GR0_CR0_USFCFG);
 }
 
 TEST("Linux's reset order works from power-on and from any mess")
@@ -259,12 +262,12 @@ TEST("Linux's reset order works from power-on and from any mess")
 	linux_reset(r);
 	EXPECT(!r->irq);
 	STEP("GCFGFRE and GCFGFIE, which Linux sets, are not there");
-	EXPECT_EQ(rd(r, GR0(CR0)), 0x00201c06);
-	EXPECT_EQ(rd(r, GR0(GFSR)), 0);
-	EXPECT_EQ(rd(r, CB(4, FSR)), 0);
+	EXPECT_EQ(rig_rd(r, GR0(CR0)), 0x00201c06);
+	EXPECT_EQ(rig_rd(r, GR0(GFSR)), 0);
+	EXPECT_EQ(rig_rd(r, CB(4, FSR)), 0);
 	EXPECT_EQ(rig_do(r, 4, 0x1000, false), SMMU_FAULT);
-	EXPECT_EQ(rd(r, GR0(GFSR)), SMMU_GR0_GFSR_USF);
-	wr(r, GR0(GFSR), SMMU_GR0_GFSR_USF);
+	EXPECT_EQ(rig_rd(r, GR0(GFSR)), SMMU_GR0_GFSR_USF);
+	rig_wr(r, GR0(GFSR), SMMU_GR0_GFSR_USF);
 	rig_bank(r, 4, 9, 25, SCTLR_ON);
 	rig_map(r, 4, 0x1000, 0x40000000, 3, D_RW);
 	EXPECT_EQ(rig_do(r, 4, 0x1000, true), SMMU_OK);

@@ -145,17 +145,17 @@ static RIG_UNUSED struct rig *rig_new(uint32_t tlb_entries, uint32_t hit_ns,
 	return r;
 }
 
-static RIG_UNUSED void wr(struct rig *r, uint32_t off, uint64_t value)
+static RIG_UNUSED void rig_wr(struct rig *r, uint32_t off, uint64_t value)
 {
 	EXPECT_EQ(smmu_reg_write(r->s, off, 4, value, 0), 0);
 }
 
-static RIG_UNUSED void wr64(struct rig *r, uint32_t off, uint64_t value)
+static RIG_UNUSED void rig_wr64(struct rig *r, uint32_t off, uint64_t value)
 {
 	EXPECT_EQ(smmu_reg_write(r->s, off, 8, value, 0), 0);
 }
 
-static RIG_UNUSED uint32_t rd(struct rig *r, uint32_t off)
+static RIG_UNUSED uint32_t rig_rd(struct rig *r, uint32_t off)
 {
 	uint64_t value;
 
@@ -163,7 +163,7 @@ static RIG_UNUSED uint32_t rd(struct rig *r, uint32_t off)
 	return (uint32_t)value;
 }
 
-static RIG_UNUSED uint64_t rd64(struct rig *r, uint32_t off)
+static RIG_UNUSED uint64_t rig_rd64(struct rig *r, uint32_t off)
 {
 	uint64_t value;
 
@@ -223,16 +223,16 @@ static RIG_UNUSED void rig_bank(struct rig *r, unsigned int bank, uint16_t asid,
 {
 	r->root[bank] = rig_page(r);
 	r->start[bank] = t0sz >= 25 ? 1 : 0;
-	wr(r, GR1(CBAR(bank)), 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
-	wr(r, GR1(CBA2R(bank)), SMMU_GR1_CBA2R_VA64);
-	wr64(r, CB(bank, TTBR0), r->root[bank] | (uint64_t)asid << 48);
-	wr(r, CB(bank, TCR), t0sz);
-	wr(r, CB(bank, TCR2), 5 | SMMU_CB_TCR2_AS);
-	wr(r, CB(bank, SCTLR), sctlr);
-	wr(r, GR0(S2CR(bank)), bank);
-	wr(r, GR0(SMR(bank)), (RIG_STREAM + bank) | SMMU_GR0_SMR_VALID);
-	wr(r, GR0(CR0), SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
-			SMMU_GR0_CR0_USFCFG);
+	rig_wr(r, GR1(CBAR(bank)), 1 << SMMU_GR1_CBAR_TYPE_SHIFT);
+	rig_wr(r, GR1(CBA2R(bank)), SMMU_GR1_CBA2R_VA64);
+	rig_wr64(r, CB(bank, TTBR0), r->root[bank] | (uint64_t)asid << 48);
+	rig_wr(r, CB(bank, TCR), t0sz);
+	rig_wr(r, CB(bank, TCR2), 5 | SMMU_CB_TCR2_AS);
+	rig_wr(r, CB(bank, SCTLR), sctlr);
+	rig_wr(r, GR0(S2CR(bank)), bank);
+	rig_wr(r, GR0(SMR(bank)), (RIG_STREAM + bank) | SMMU_GR0_SMR_VALID);
+	rig_wr(r, GR0(CR0), SMMU_GR0_CR0_GFRE | SMMU_GR0_CR0_GFIE |
+			    SMMU_GR0_CR0_USFCFG);
 }
 
 /* The usual start: bank 0, 48 bits, stream RIG_STREAM. */
@@ -273,15 +273,15 @@ static RIG_UNUSED enum smmu_verdict rig_write(struct rig *r, uint64_t va)
 /* FSR's fault bits; then clear them. */
 static RIG_UNUSED uint32_t rig_fault(struct rig *r, unsigned int bank)
 {
-	uint32_t fsr = rd(r, CB(bank, FSR));
+	uint32_t fsr = rig_rd(r, CB(bank, FSR));
 
-	wr(r, CB(bank, FSR), fsr);
+	rig_wr(r, CB(bank, FSR), fsr);
 	return fsr & ~SMMU_CB_FSR_FORMAT_MASK;
 }
 
 static RIG_UNUSED unsigned int rig_plvl(struct rig *r)
 {
-	return rd(r, CB(0, FSYNR0)) & SMMU_CB_FSYNR0_PLVL_MASK;
+	return rig_rd(r, CB(0, FSYNR0)) & SMMU_CB_FSYNR0_PLVL_MASK;
 }
 
 /* xorshift64*: the same numbers from the same seed everywhere. */

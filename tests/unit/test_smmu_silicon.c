@@ -21,7 +21,7 @@ struct silicon {
 static struct silicon table[MAX_LINES];
 static unsigned int lines;
 
-static void parse(const char *line)
+static void silicon_parse(const char *line)
 {
 	struct silicon *t = &table[lines];
 	char model[16];
@@ -37,7 +37,7 @@ static void parse(const char *line)
 	lines++;
 }
 
-static void load(void)
+static void silicon_load(void)
 {
 	char path[512], line[256], *slash;
 	FILE *f;
@@ -52,12 +52,12 @@ static void load(void)
 	EXPECT(f);
 	lines = 0;
 	while (fgets(line, sizeof(line), f))
-		parse(line);
+		silicon_parse(line);
 	fclose(f);
 	EXPECT(lines >= 20);
 }
 
-static uint32_t at(const struct silicon *t, unsigned int i)
+static uint32_t silicon_at(const struct silicon *t, unsigned int i)
 {
 	return t->off + i * t->stride;
 }
@@ -68,12 +68,14 @@ TEST("after reset every register holds what the silicon holds")
 	const struct silicon *t;
 	unsigned int i;
 
-	load();
+	silicon_load();
 	for (t = table; t < table + lines; t++)
 		for (i = 0; i < t->count; i++)
-			test_expect(rd(r, at(t, i)) == t->model, __FILE__,
+			test_expect(rig_rd(r, silicon_at(t, i)) == t->model,
+				    __FILE__,
 				    __LINE__, "%s %u is 0x%x, reads 0x%x",
-				    t->name, i, t->model, rd(r, at(t, i)));
+				    t->name, i, t->model,
+				    rig_rd(r, silicon_at(t, i)));
 }
 
 TEST("no write changes a bit that the silicon has as read-only")
@@ -83,16 +85,18 @@ TEST("no write changes a bit that the silicon has as read-only")
 	const struct silicon *t;
 	unsigned int i, v;
 
-	load();
+	silicon_load();
 	for (t = table; t < table + lines; t++)
 		for (i = 0; i < t->count; i++)
 			for (v = 0; v < 3; v++) {
-				wr(r, at(t, i), value[v]);
-				test_expect(!((rd(r, at(t, i)) ^ t->model) &
+				rig_wr(r, silicon_at(t, i), value[v]);
+				test_expect(!((rig_rd(r,
+						      silicon_at(t, i)) ^ t->model) &
 					      t->fixed), __FILE__, __LINE__,
 					    "%s %u keeps 0x%x under 0x%x, reads 0x%x",
 					    t->name, i, t->model & t->fixed,
-					    t->fixed, rd(r, at(t, i)));
+					    t->fixed, rig_rd(r,
+							     silicon_at(t, i)));
 			}
 }
 
@@ -101,7 +105,7 @@ TEST("only ID0, ID1 and ID2 differ from the silicon, and all they do is claim le
 	const struct silicon *t;
 	unsigned int n = 0;
 
-	load();
+	silicon_load();
 	for (t = table; t < table + lines; t++) {
 		if (!t->differs)
 			continue;
@@ -114,20 +118,20 @@ TEST("only ID0, ID1 and ID2 differ from the silicon, and all they do is claim le
 }
 
 /* One access of the stream of bank 0, and what the registers say of it. */
-static void refused(struct rig *r, const char *what, uint32_t gfsr,
-		    uint32_t fsr)
+static void silicon_refused(struct rig *r, const char *what, uint32_t gfsr,
+			    uint32_t fsr)
 {
 	STEP("%s", what);
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT(r->irq);
-	EXPECT_EQ(rd(r, 0x48), gfsr);
-	EXPECT_EQ(rd(r, 0x10058) & 0x1fe, fsr);
-	wr(r, 0x48, UINT32_MAX);
-	wr(r, 0x10058, UINT32_MAX);
+	EXPECT_EQ(rig_rd(r, 0x48), gfsr);
+	EXPECT_EQ(rig_rd(r, 0x10058) & 0x1fe, fsr);
+	rig_wr(r, 0x48, UINT32_MAX);
+	rig_wr(r, 0x10058, UINT32_MAX);
 	EXPECT(!r->irq);
 }
 
-static struct rig *mapped(void)
+static struct rig *silicon_mapped(void)
 {
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 
@@ -137,41 +141,42 @@ static struct rig *mapped(void)
 
 TEST("what the ID registers do not claim is refused, with a fault that says so")
 {
-	struct rig *r = mapped();
-	uint32_t id0 = rd(r, 0x20), id2 = rd(r, 0x28);
+	struct rig *r = silicon_mapped();
+	uint32_t id0 = rig_rd(r, 0x20), id2 = rig_rd(r, 0x28);
 
 	EXPECT_EQ(id0 >> 28 & 3, 0);	/* S2TS, NTS */
-	wr(r, 0x1000, 0);
-	refused(r, "CBAR.TYPE 0, a stage-2 bank: ICF", 1, 0);
-	wr(r, 0x1000, 2 << 16);
-	refused(r, "CBAR.TYPE 2, stage-2 fault: ICF", 1, 0);
-	wr(r, 0x1000, 3 << 16);
-	refused(r, "CBAR.TYPE 3, nested: ICF", 1, 0);
-	wr(r, 0x1000, 1 << 16);
+	rig_wr(r, 0x1000, 0);
+	silicon_refused(r, "CBAR.TYPE 0, a stage-2 bank: ICF", 1, 0);
+	rig_wr(r, 0x1000, 2 << 16);
+	silicon_refused(r, "CBAR.TYPE 2, stage-2 fault: ICF", 1, 0);
+	rig_wr(r, 0x1000, 3 << 16);
+	silicon_refused(r, "CBAR.TYPE 3, nested: ICF", 1, 0);
+	rig_wr(r, 0x1000, 1 << 16);
 
 	EXPECT_EQ(id0 >> 24 & 3, 2);	/* PTFS: no AArch32 */
-	wr(r, 0x1800, 0);
-	refused(r, "CBA2R.VA64 0, AArch32 tables: TF", 0, 2);
-	wr(r, 0x1800, 1);
+	rig_wr(r, 0x1800, 0);
+	silicon_refused(r, "CBA2R.VA64 0, AArch32 tables: TF", 0, 2);
+	rig_wr(r, 0x1800, 1);
 
 	EXPECT_EQ(id2 >> 12 & 7, 1);	/* the granule of 4 KB alone */
-	wr(r, 0x10030, 16 | 1 << 14);
-	refused(r, "TCR.TG0 1, 64 KB: TF", 0, 2);
-	wr(r, 0x10030, 16 | 2 << 14);
-	refused(r, "TCR.TG0 2, 16 KB: TF", 0, 2);
-	wr(r, 0x10030, 16);
+	rig_wr(r, 0x10030, 16 | 1 << 14);
+	silicon_refused(r, "TCR.TG0 1, 64 KB: TF", 0, 2);
+	rig_wr(r, 0x10030, 16 | 2 << 14);
+	silicon_refused(r, "TCR.TG0 2, 16 KB: TF", 0, 2);
+	rig_wr(r, 0x10030, 16);
 	EXPECT_EQ(rig_read(r, VA), SMMU_OK);
 
 	EXPECT_EQ(id0 >> 26 & 1, 1);	/* ATOSNS: no ATS1PR */
-	wr64(r, 0x10800, VA);
-	EXPECT_EQ(rd(r, 0x108f0), 0);
-	EXPECT_EQ(rd64(r, 0x10050), 0);
+	rig_wr64(r, 0x10800, VA);
+	EXPECT_EQ(rig_rd(r, 0x108f0), 0);
+	EXPECT_EQ(rig_rd64(r, 0x10050), 0);
 }
 
 TEST("what the ID registers claim is there: groups, ID bits, banks, sizes, stage 1")
 {
-	struct rig *r = mapped();
-	uint32_t id0 = rd(r, 0x20), id1 = rd(r, 0x24), id2 = rd(r, 0x28);
+	struct rig *r = silicon_mapped();
+	uint32_t id0 = rig_rd(r, 0x20), id1 = rig_rd(r, 0x24),
+		id2 = rig_rd(r, 0x28);
 	uint32_t groups = id0 & 0xff, banks = id1 & 0xff, i;
 
 	EXPECT_EQ(id0 >> 30 & 1, 1);	/* S1TS */
@@ -181,28 +186,28 @@ TEST("what the ID registers claim is there: groups, ID bits, banks, sizes, stage
 	STEP("every group, with the highest stream ID there is");
 	EXPECT_EQ(id0 >> 9 & 15, 15);
 	for (i = 0; i < groups; i++) {
-		wr(r, 0x800 + 4 * i, 0);
-		wr(r, 0xc00 + 4 * i, 0);
+		rig_wr(r, 0x800 + 4 * i, 0);
+		rig_wr(r, 0xc00 + 4 * i, 0);
 	}
 	for (i = 0; i < groups; i++) {
-		wr(r, 0x800 + 4 * i, UINT32_C(0x80007fff));
+		rig_wr(r, 0x800 + 4 * i, UINT32_C(0x80007fff));
 		r->a.stream = 0x7fff;
 		r->a.va = VA;
 		EXPECT_EQ(smmu_translate(r->s, &r->a), SMMU_OK);
 		EXPECT_EQ(r->a.pa, PA);
-		wr(r, 0x800 + 4 * i, 0);
+		rig_wr(r, 0x800 + 4 * i, 0);
 	}
-	wr(r, 0x800 + 4 * groups, UINT32_C(0x80007fff));
+	rig_wr(r, 0x800 + 4 * groups, UINT32_C(0x80007fff));
 	EXPECT_EQ(smmu_translate(r->s, &r->a), SMMU_FAULT);
 	STEP("%u register pages of %u bytes, then %u banks", 2 << (id1 >> 28 & 7),
 	     4096, banks);
 	EXPECT_EQ(id1 >> 31, 0);
 	EXPECT_EQ(2u << (id1 >> 28 & 7), 16);
-	EXPECT_EQ(rd(r, 0x10000 + (banks - 1) * 0x1000), 0x100);
+	EXPECT_EQ(rig_rd(r, 0x10000 + (banks - 1) * 0x1000), 0x100);
 	STEP("48 bits of output address, and none more");
 	EXPECT_EQ(id2 >> 4 & 15, 5);
 	rig_map(r, 0, VA + 4096, UINT64_C(0xfffffffff000), 3, D_RW);
-	wr(r, 0x800, RIG_STREAM | UINT32_C(0x80000000));
+	rig_wr(r, 0x800, RIG_STREAM | UINT32_C(0x80000000));
 	EXPECT_EQ(rig_read(r, VA + 4096), SMMU_OK);
 	EXPECT_EQ(r->a.pa, UINT64_C(0xfffffffff000));
 }
@@ -211,29 +216,29 @@ TEST("a group whose SMR is set before its S2CR is caught: the stream faults")
 {
 	struct rig *r = rig_new(0, 0, 0);
 
-	wr(r, 0x800, RIG_STREAM | UINT32_C(0x80000000));
-	wr(r, 0x000, 1 << 1 | 1 << 2 | 1 << 10);
+	rig_wr(r, 0x800, RIG_STREAM | UINT32_C(0x80000000));
+	rig_wr(r, 0x000, 1 << 1 | 1 << 2 | 1 << 10);
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
-	EXPECT_EQ(rd(r, 0x48), 1);
+	EXPECT_EQ(rig_rd(r, 0x48), 1);
 	EXPECT(r->irq);
 }
 
 TEST("a bank whose CBAR nobody has set is caught: an invalid context fault")
 {
-	struct rig *r = mapped();
+	struct rig *r = silicon_mapped();
 
-	wr(r, 0xc00, 5);	/* bank 5 has registers as after reset */
+	rig_wr(r, 0xc00, 5);	/* bank 5 has registers as after reset */
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
-	EXPECT_EQ(rd(r, 0x48), 1);
+	EXPECT_EQ(rig_rd(r, 0x48), 1);
 }
 
 TEST("who forgets ACR.CACHE_LOCK cannot turn the prefetcher off")
 {
 	struct rig *r = rig_new(0, 0, 0);
 
-	wr(r, 0x14004, 1);
-	EXPECT_EQ(rd(r, 0x14004), 3);
-	wr(r, 0x10, rd(r, 0x10) & ~(UINT32_C(1) << 26));
-	wr(r, 0x14004, 1);
-	EXPECT_EQ(rd(r, 0x14004), 1);
+	rig_wr(r, 0x14004, 1);
+	EXPECT_EQ(rig_rd(r, 0x14004), 3);
+	rig_wr(r, 0x10, rig_rd(r, 0x10) & ~(UINT32_C(1) << 26));
+	rig_wr(r, 0x14004, 1);
+	EXPECT_EQ(rig_rd(r, 0x14004), 1);
 }

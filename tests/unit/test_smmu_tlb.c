@@ -21,7 +21,7 @@ static struct rig *rig_two(void)
 }
 
 /* Is the translation in the TLB? The access must succeed either way. */
-static bool cached(struct rig *r, unsigned int bank, uint64_t va)
+static bool tlb_cached(struct rig *r, unsigned int bank, uint64_t va)
 {
 	EXPECT_EQ(rig_do(r, bank, va, false), SMMU_OK);
 	return r->a.tlb_hit;
@@ -38,8 +38,8 @@ TEST("the second access to a page hits and reads no table")
 	struct smmu_stats st;
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(cached(r, 0, VA + 8));
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(tlb_cached(r, 0, VA + 8));
 	EXPECT_EQ(r->a.pa, PA + 8);
 	smmu_stats(r->s, &st);
 	EXPECT_EQ(st.hits, 1);
@@ -53,10 +53,10 @@ TEST("an entry belongs to its ASID")
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
 	rig_map(r, 1, VA, PA + PAGE, 3, D_RW);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(!cached(r, 1, VA));
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 1, VA));
 	EXPECT_EQ(r->a.pa, PA + PAGE);
-	EXPECT(cached(r, 0, VA));
+	EXPECT(tlb_cached(r, 0, VA));
 	EXPECT_EQ(r->a.pa, PA);
 }
 
@@ -66,9 +66,9 @@ TEST("two banks with one ASID share entries, so ASIDs must differ")
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
 	rig_map(r, 1, VA, PA + PAGE, 3, D_RW);
-	wr64(r, CB(1, TTBR0), r->root[1] | UINT64_C(1) << 48);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(cached(r, 1, VA));
+	rig_wr64(r, CB(1, TTBR0), r->root[1] | UINT64_C(1) << 48);
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(tlb_cached(r, 1, VA));
 	EXPECT_EQ(r->a.pa, PA);
 }
 
@@ -78,9 +78,9 @@ TEST("a different VMID keeps equal ASIDs apart")
 
 	rig_map(r, 0, VA, PA, 3, GLOBAL);
 	rig_map(r, 1, VA, PA + PAGE, 3, GLOBAL);
-	wr(r, GR1(CBAR(1)), 1 << 16 | 9);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(!cached(r, 1, VA));
+	rig_wr(r, GR1(CBAR(1)), 1 << 16 | 9);
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 1, VA));
 	EXPECT_EQ(r->a.pa, PA + PAGE);
 }
 
@@ -89,8 +89,8 @@ TEST("a global entry serves every ASID")
 	struct rig *r = rig_two();
 
 	rig_map(r, 0, VA, PA, 3, GLOBAL);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(cached(r, 1, VA));
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(tlb_cached(r, 1, VA));
 	EXPECT_EQ(r->a.pa, PA);
 }
 
@@ -100,13 +100,13 @@ TEST("without TCR2.AS only 8 bits of the ASID count")
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
 	rig_map(r, 1, VA, PA + PAGE, 3, D_RW);
-	wr64(r, CB(1, TTBR0), r->root[1] | UINT64_C(0x101) << 48);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(!cached(r, 1, VA));
-	wr(r, CB(0, TLBIALL), 0);
-	wr(r, CB(1, TCR2), 5);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(cached(r, 1, VA));
+	rig_wr64(r, CB(1, TTBR0), r->root[1] | UINT64_C(0x101) << 48);
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 1, VA));
+	rig_wr(r, CB(0, TLBIALL), 0);
+	rig_wr(r, CB(1, TCR2), 5);
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(tlb_cached(r, 1, VA));
 }
 
 TEST("TCR.A1 takes the ASID from TTBR1")
@@ -115,10 +115,10 @@ TEST("TCR.A1 takes the ASID from TTBR1")
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
 	rig_map(r, 1, VA, PA + PAGE, 3, D_RW);
-	wr64(r, CB(1, TTBR1), UINT64_C(1) << 48);
-	wr(r, CB(1, TCR), 16 | SMMU_CB_TCR_A1);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(cached(r, 1, VA));
+	rig_wr64(r, CB(1, TTBR1), UINT64_C(1) << 48);
+	rig_wr(r, CB(1, TCR), 16 | SMMU_CB_TCR_A1);
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(tlb_cached(r, 1, VA));
 }
 
 TEST("one entry covers a whole 2 MB or 1 GB block")
@@ -127,18 +127,18 @@ TEST("one entry covers a whole 2 MB or 1 GB block")
 
 	rig_map(r, 0, 0x40000000, UINT64_C(0x80000000), 1, D_RW);
 	rig_map(r, 0, 0x200000, 0x600000, 2, D_RW);
-	EXPECT(!cached(r, 0, 0x40000000));
-	EXPECT(cached(r, 0, 0x7ffff000));
+	EXPECT(!tlb_cached(r, 0, 0x40000000));
+	EXPECT(tlb_cached(r, 0, 0x7ffff000));
 	EXPECT_EQ(r->a.pa, 0xbffff000);
-	EXPECT(!cached(r, 0, 0x200000));
-	EXPECT(cached(r, 0, 0x3ff123));
+	EXPECT(!tlb_cached(r, 0, 0x200000));
+	EXPECT(tlb_cached(r, 0, 0x3ff123));
 	EXPECT_EQ(r->a.pa, 0x7ff123);
 	STEP("invalidation by any address inside takes it away");
-	wr64(r, CB(0, TLBIVA), tlbi_value(0x7abcd000, 1));
-	EXPECT(!cached(r, 0, 0x40000000));
-	EXPECT(cached(r, 0, 0x200000));
-	wr64(r, CB(0, TLBIVAL), tlbi_value(0x345000, 1));
-	EXPECT(!cached(r, 0, 0x200000));
+	rig_wr64(r, CB(0, TLBIVA), tlbi_value(0x7abcd000, 1));
+	EXPECT(!tlb_cached(r, 0, 0x40000000));
+	EXPECT(tlb_cached(r, 0, 0x200000));
+	rig_wr64(r, CB(0, TLBIVAL), tlbi_value(0x345000, 1));
+	EXPECT(!tlb_cached(r, 0, 0x200000));
 }
 
 TEST("an invalid entry is not kept: a new mapping needs no invalidation")
@@ -148,7 +148,7 @@ TEST("an invalid entry is not kept: a new mapping needs no invalidation")
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_TF);
 	rig_map(r, 0, VA, PA, 3, D_RW);
-	EXPECT(!cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 0, VA));
 }
 
 TEST("an aged entry is not kept, with AFFD it is")
@@ -159,13 +159,13 @@ TEST("an aged entry is not kept, with AFFD it is")
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_AFF);
 	rig_map(r, 0, VA, PA, 3, D_RW);
-	EXPECT(!cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 0, VA));
 	rig_map(r, 0, VA + PAGE, PA, 3, D_RW & ~PTE_AF);
-	wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF | SMMU_CB_SCTLR_AFFD);
-	EXPECT(!cached(r, 0, VA + PAGE));
+	rig_wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF | SMMU_CB_SCTLR_AFFD);
+	EXPECT(!tlb_cached(r, 0, VA + PAGE));
 	STEP("exanest.md 3.4: it stays although no CPU TLB would hold it");
-	wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF);
-	EXPECT(cached(r, 0, VA + PAGE));
+	rig_wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF);
+	EXPECT(tlb_cached(r, 0, VA + PAGE));
 }
 
 TEST("after a permission upgrade the stale entry faults until it is invalidated")
@@ -174,7 +174,7 @@ TEST("after a permission upgrade the stale entry faults until it is invalidated"
 	unsigned int i;
 
 	rig_map(r, 0, VA, PA, 3, D_RO);
-	EXPECT(!cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 0, VA));
 	rig_map(r, 0, VA, PA, 3, D_RW);
 	for (i = 0; i < 3; i++) {
 		EXPECT_EQ(rig_write(r, VA), SMMU_FAULT);
@@ -182,7 +182,7 @@ TEST("after a permission upgrade the stale entry faults until it is invalidated"
 		EXPECT_EQ(rig_plvl(r), 3);
 		EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_PF);
 	}
-	wr64(r, CB(0, TLBIVAL), tlbi_value(VA, 1));
+	rig_wr64(r, CB(0, TLBIVAL), tlbi_value(VA, 1));
 	EXPECT_EQ(rig_write(r, VA), SMMU_OK);
 }
 
@@ -204,10 +204,10 @@ TEST("an unmapped page stays reachable until its invalidation")
 	struct rig *r = rig_two();
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
-	EXPECT(!cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 0, VA));
 	*rig_desc(r, 0, VA, 3) = 0;
-	EXPECT(cached(r, 0, VA));
-	wr64(r, CB(0, TLBIVA), tlbi_value(VA, 1));
+	EXPECT(tlb_cached(r, 0, VA));
+	rig_wr64(r, CB(0, TLBIVA), tlbi_value(VA, 1));
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_TF);
 }
@@ -217,13 +217,13 @@ TEST("a hit returns the frame tag of the time of the walk")
 	struct rig *r = rig_two();
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
-	EXPECT(!cached(r, 0, VA + 4));
+	EXPECT(!tlb_cached(r, 0, VA + 4));
 	EXPECT_EQ(r->a.tag, PA >> 12);
 	r->tag_add = 1000;
-	EXPECT(cached(r, 0, VA));
+	EXPECT(tlb_cached(r, 0, VA));
 	EXPECT_EQ(r->a.tag, PA >> 12);
-	wr(r, CB(0, TLBIALL), 0);
-	EXPECT(!cached(r, 0, VA));
+	rig_wr(r, CB(0, TLBIALL), 0);
+	EXPECT(!tlb_cached(r, 0, VA));
 	EXPECT_EQ(r->a.tag, (PA >> 12) + 1000);
 }
 
@@ -240,22 +240,22 @@ TEST("TLBIVA and TLBIVAL take one page of one ASID, and the global ones")
 		rig_map(r, 0, VA + PAGE, PA, 3, D_RW);
 		rig_map(r, 1, VA, PA, 3, D_RW);
 		rig_map(r, 0, g, PA, 3, GLOBAL);
-		cached(r, 0, VA);
-		cached(r, 0, VA + PAGE);
-		cached(r, 1, VA);
-		cached(r, 0, g);
-		wr64(r, SMMU_CB_BASE(0) + reg[i], tlbi_value(VA, 1));
-		EXPECT(cached(r, 0, VA + PAGE));
-		EXPECT(cached(r, 1, VA));
-		EXPECT(cached(r, 0, g));
-		EXPECT(!cached(r, 0, VA));
+		tlb_cached(r, 0, VA);
+		tlb_cached(r, 0, VA + PAGE);
+		tlb_cached(r, 1, VA);
+		tlb_cached(r, 0, g);
+		rig_wr64(r, SMMU_CB_BASE(0) + reg[i], tlbi_value(VA, 1));
+		EXPECT(tlb_cached(r, 0, VA + PAGE));
+		EXPECT(tlb_cached(r, 1, VA));
+		EXPECT(tlb_cached(r, 0, g));
+		EXPECT(!tlb_cached(r, 0, VA));
 		STEP("a global entry goes, whatever ASID the write names");
-		wr64(r, SMMU_CB_BASE(0) + reg[i], tlbi_value(g, 77));
-		EXPECT(!cached(r, 0, g));
+		rig_wr64(r, SMMU_CB_BASE(0) + reg[i], tlbi_value(g, 77));
+		EXPECT(!tlb_cached(r, 0, g));
 		STEP("any bank of the VMID may invalidate for any ASID");
-		wr64(r, SMMU_CB_BASE(1) + reg[i], tlbi_value(VA, 1));
-		EXPECT(cached(r, 1, VA));
-		EXPECT(!cached(r, 0, VA));
+		rig_wr64(r, SMMU_CB_BASE(1) + reg[i], tlbi_value(VA, 1));
+		EXPECT(tlb_cached(r, 1, VA));
+		EXPECT(!tlb_cached(r, 0, VA));
 	}
 }
 
@@ -270,13 +270,13 @@ TEST("TLBIVAA and TLBIVAAL take one page of every ASID")
 		rig_map(r, 0, VA, PA, 3, D_RW);
 		rig_map(r, 0, VA + PAGE, PA, 3, D_RW);
 		rig_map(r, 1, VA, PA, 3, D_RW);
-		cached(r, 0, VA);
-		cached(r, 0, VA + PAGE);
-		cached(r, 1, VA);
-		wr64(r, SMMU_CB_BASE(1) + reg[i], VA >> 12);
-		EXPECT(!cached(r, 0, VA));
-		EXPECT(!cached(r, 1, VA));
-		EXPECT(cached(r, 0, VA + PAGE));
+		tlb_cached(r, 0, VA);
+		tlb_cached(r, 0, VA + PAGE);
+		tlb_cached(r, 1, VA);
+		rig_wr64(r, SMMU_CB_BASE(1) + reg[i], VA >> 12);
+		EXPECT(!tlb_cached(r, 0, VA));
+		EXPECT(!tlb_cached(r, 1, VA));
+		EXPECT(tlb_cached(r, 0, VA + PAGE));
 	}
 }
 
@@ -288,58 +288,58 @@ TEST("TLBIASID takes everything of one ASID but the global entries")
 	rig_map(r, 0, 0x200000, 0x200000, 2, D_RW);
 	rig_map(r, 0, VA + PAGE, PA, 3, GLOBAL);
 	rig_map(r, 1, VA, PA, 3, D_RW);
-	cached(r, 0, VA);
-	cached(r, 0, 0x200000);
-	cached(r, 0, VA + PAGE);
-	cached(r, 1, VA);
-	wr(r, CB(0, TLBIASID), 1);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(!cached(r, 0, 0x200000));
-	EXPECT(cached(r, 0, VA + PAGE));
-	EXPECT(cached(r, 1, VA));
+	tlb_cached(r, 0, VA);
+	tlb_cached(r, 0, 0x200000);
+	tlb_cached(r, 0, VA + PAGE);
+	tlb_cached(r, 1, VA);
+	rig_wr(r, CB(0, TLBIASID), 1);
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 0, 0x200000));
+	EXPECT(tlb_cached(r, 0, VA + PAGE));
+	EXPECT(tlb_cached(r, 1, VA));
 	STEP("a global entry has no ASID, not even 0");
-	wr(r, CB(0, TLBIASID), 0);
-	EXPECT(cached(r, 0, VA + PAGE));
+	rig_wr(r, CB(0, TLBIASID), 0);
+	EXPECT(tlb_cached(r, 0, VA + PAGE));
 }
 
 TEST("TLBIALL takes all of the bank's VMID, TLBIVMID all of the one named")
 {
 	struct rig *r = rig_two();
 
-	wr(r, GR1(CBAR(1)), 1 << 16 | 9);
+	rig_wr(r, GR1(CBAR(1)), 1 << 16 | 9);
 	rig_map(r, 0, VA, PA, 3, D_RW);
 	rig_map(r, 0, VA + PAGE, PA, 3, GLOBAL);
 	rig_map(r, 1, VA, PA, 3, D_RW);
-	cached(r, 0, VA);
-	cached(r, 0, VA + PAGE);
-	cached(r, 1, VA);
-	wr(r, CB(0, TLBIALL), 0);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(!cached(r, 0, VA + PAGE));
-	EXPECT(cached(r, 1, VA));
-	wr(r, GR0(TLBIVMID), 9);
-	EXPECT(!cached(r, 1, VA));
-	EXPECT(cached(r, 0, VA));
+	tlb_cached(r, 0, VA);
+	tlb_cached(r, 0, VA + PAGE);
+	tlb_cached(r, 1, VA);
+	rig_wr(r, CB(0, TLBIALL), 0);
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 0, VA + PAGE));
+	EXPECT(tlb_cached(r, 1, VA));
+	rig_wr(r, GR0(TLBIVMID), 9);
+	EXPECT(!tlb_cached(r, 1, VA));
+	EXPECT(tlb_cached(r, 0, VA));
 }
 
 TEST("TLBIALLNSNH and STLBIALL take everything, TLBIALLH nothing of ours")
 {
 	struct rig *r = rig_two();
 
-	wr(r, GR1(CBAR(1)), 1 << 16 | 9);
+	rig_wr(r, GR1(CBAR(1)), 1 << 16 | 9);
 	rig_map(r, 0, VA, PA, 3, GLOBAL);
 	rig_map(r, 1, VA, PA, 3, D_RW);
-	cached(r, 0, VA);
-	cached(r, 1, VA);
-	wr(r, GR0(TLBIALLH), 0);
-	EXPECT(cached(r, 0, VA));
-	EXPECT(cached(r, 1, VA));
-	wr(r, GR0(TLBIALLNSNH), 0);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(!cached(r, 1, VA));
-	wr(r, GR0(STLBIALL), 0);
-	EXPECT(!cached(r, 0, VA));
-	EXPECT(!cached(r, 1, VA));
+	tlb_cached(r, 0, VA);
+	tlb_cached(r, 1, VA);
+	rig_wr(r, GR0(TLBIALLH), 0);
+	EXPECT(tlb_cached(r, 0, VA));
+	EXPECT(tlb_cached(r, 1, VA));
+	rig_wr(r, GR0(TLBIALLNSNH), 0);
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 1, VA));
+	rig_wr(r, GR0(STLBIALL), 0);
+	EXPECT(!tlb_cached(r, 0, VA));
+	EXPECT(!tlb_cached(r, 1, VA));
 }
 
 TEST("a 64-bit invalidation in two halves acts on the lower one")
@@ -348,11 +348,11 @@ TEST("a 64-bit invalidation in two halves acts on the lower one")
 	uint64_t v = tlbi_value(VA, 1);
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
-	cached(r, 0, VA);
-	wr(r, CB(0, TLBIVA) + 4, v >> 32);
-	EXPECT(cached(r, 0, VA));
-	wr(r, CB(0, TLBIVA), (uint32_t)v);
-	EXPECT(!cached(r, 0, VA));
+	tlb_cached(r, 0, VA);
+	rig_wr(r, CB(0, TLBIVA) + 4, v >> 32);
+	EXPECT(tlb_cached(r, 0, VA));
+	rig_wr(r, CB(0, TLBIVA), (uint32_t)v);
+	EXPECT(!tlb_cached(r, 0, VA));
 }
 
 TEST("an invalidation of an address that no table can have does no harm")
@@ -360,10 +360,10 @@ TEST("an invalidation of an address that no table can have does no harm")
 	struct rig *r = rig_two();
 
 	rig_map(r, 0, 0x1000, PA, 3, D_RW);
-	cached(r, 0, 0x1000);
-	wr64(r, CB(0, TLBIVA), tlbi_value(0x1000 | UINT64_C(1) << 48, 1));
-	wr64(r, CB(0, TLBIVAA), tlbi_value(0x1000 | UINT64_C(1) << 55, 1));
-	EXPECT(cached(r, 0, 0x1000));
+	tlb_cached(r, 0, 0x1000);
+	rig_wr64(r, CB(0, TLBIVA), tlbi_value(0x1000 | UINT64_C(1) << 48, 1));
+	rig_wr64(r, CB(0, TLBIVAA), tlbi_value(0x1000 | UINT64_C(1) << 55, 1));
+	EXPECT(tlb_cached(r, 0, 0x1000));
 }
 
 TEST("every invalidation is counted and traced with its kind")
@@ -372,14 +372,14 @@ TEST("every invalidation is counted and traced with its kind")
 	struct trace_record rec[64];
 	struct smmu_stats st;
 
-	wr64(r, CB(1, TLBIVAL), tlbi_value(VA, 7));
+	rig_wr64(r, CB(1, TLBIVAL), tlbi_value(VA, 7));
 	EXPECT_EQ(trace_snapshot(r->trace, rec, 64), 1);
 	EXPECT_EQ(rec[0].event, EV_SMMU_TLBI);
 	EXPECT_EQ(rec[0].arg[0], 1);
 	EXPECT_EQ(rec[0].arg[1], VA);
 	EXPECT_EQ(rec[0].arg[2], 7);
 	EXPECT_EQ(rec[0].arg[3], SMMU_TLBI_VAL);
-	wr(r, GR0(TLBIALLNSNH), 0);
+	rig_wr(r, GR0(TLBIALLNSNH), 0);
 	smmu_stats(r->s, &st);
 	EXPECT_EQ(st.invalidations, 2);
 }
@@ -389,22 +389,22 @@ TEST("TLBSYNC asks the board for a grace period, TLBSTATUS whether it is over")
 	struct rig *r = rig_two();
 	struct smmu_stats st;
 
-	EXPECT_EQ(rd(r, CB(5, TLBSTATUS)), 0);
+	EXPECT_EQ(rig_rd(r, CB(5, TLBSTATUS)), 0);
 	EXPECT_EQ(r->sync_asks, 0);
-	wr(r, CB(5, TLBSYNC), 0xffffffff);
+	rig_wr(r, CB(5, TLBSYNC), 0xffffffff);
 	EXPECT_EQ(r->sync_starts, 1);
 	EXPECT_EQ(r->sync_bank, 5);
-	EXPECT_EQ(rd(r, CB(5, TLBSTATUS)), SMMU_CB_TLBSTATUS_SACTIVE);
-	EXPECT_EQ(rd(r, CB(4, TLBSTATUS)), 0);
-	EXPECT_EQ(rd(r, GR0(TLBGSTATUS)), 0);
+	EXPECT_EQ(rig_rd(r, CB(5, TLBSTATUS)), SMMU_CB_TLBSTATUS_SACTIVE);
+	EXPECT_EQ(rig_rd(r, CB(4, TLBSTATUS)), 0);
+	EXPECT_EQ(rig_rd(r, GR0(TLBGSTATUS)), 0);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_SYNC_DONE), 0);
 	r->sync_ready = true;
-	EXPECT_EQ(rd(r, CB(5, TLBSTATUS)), 0);
+	EXPECT_EQ(rig_rd(r, CB(5, TLBSTATUS)), 0);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_SYNC), 1);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_SYNC_DONE), 1);
 	STEP("once it is over nobody is asked");
 	r->sync_asks = 0;
-	EXPECT_EQ(rd(r, CB(5, TLBSTATUS)), 0);
+	EXPECT_EQ(rig_rd(r, CB(5, TLBSTATUS)), 0);
 	EXPECT_EQ(r->sync_asks, 0);
 	smmu_stats(r->s, &st);
 	EXPECT_EQ(st.syncs, 1);
@@ -414,14 +414,14 @@ TEST("TLBGSYNC is the same for all banks, also through the alias")
 {
 	struct rig *r = rig_two();
 
-	wr(r, GR0(TLBGSYNC), 0);
+	rig_wr(r, GR0(TLBGSYNC), 0);
 	EXPECT_EQ(r->sync_bank, SMMU_ALL_BANKS);
-	EXPECT_EQ(rd(r, GR0(TLBGSTATUS)), SMMU_GR0_TLBGSTATUS_GSACTIVE);
-	EXPECT_EQ(rd(r, GR0(TLBGSTATUS) + 0x400), 1);
+	EXPECT_EQ(rig_rd(r, GR0(TLBGSTATUS)), SMMU_GR0_TLBGSTATUS_GSACTIVE);
+	EXPECT_EQ(rig_rd(r, GR0(TLBGSTATUS) + 0x400), 1);
 	EXPECT_EQ(r->sync_bank, SMMU_ALL_BANKS);
 	r->sync_ready = true;
-	EXPECT_EQ(rd(r, GR0(TLBGSTATUS) + 0x400), 0);
-	wr(r, GR0(TLBGSYNC) + 0x400, 0);
+	EXPECT_EQ(rig_rd(r, GR0(TLBGSTATUS) + 0x400), 0);
+	rig_wr(r, GR0(TLBGSYNC) + 0x400, 0);
 	EXPECT_EQ(r->sync_starts, 2);
 }
 
@@ -453,7 +453,7 @@ TEST("a small TLB forgets but never lies")
 			continue;
 		}
 		*d = 0;
-		wr64(r, CB(bank, TLBIVAL), tlbi_value(va, asid));
+		rig_wr64(r, CB(bank, TLBIVAL), tlbi_value(va, asid));
 		if (x >> 33 & 3)
 			*d = (x >> 40) * PAGE | D_RW | PTE_TYPE;
 	}
@@ -481,10 +481,10 @@ TEST("the end of one synchronise is not the end of a later one")
 
 	smmu_destroy(r->s);
 	r->s = smmu_create(&cfg, &env);
-	wr(r, CB(2, TLBSYNC), 0);
-	EXPECT_EQ(rd(r, CB(2, TLBSTATUS)), 1);
+	rig_wr(r, CB(2, TLBSYNC), 0);
+	EXPECT_EQ(rig_rd(r, CB(2, TLBSTATUS)), 1);
 	EXPECT_EQ(r->sync_starts, 2);
-	EXPECT_EQ(rd(r, CB(2, TLBSTATUS)), 0);
+	EXPECT_EQ(rig_rd(r, CB(2, TLBSTATUS)), 0);
 	EXPECT_EQ(r->sync_asks, 2);
 }
 
@@ -500,7 +500,7 @@ struct shared {
 	atomic_uint reads, stale;
 };
 
-static void *reader(void *arg)
+static void *tlb_reader(void *arg)
 {
 	struct shared *sh = arg;
 	struct smmu_access a = { .stream = RIG_STREAM, .va = VA };
@@ -536,8 +536,8 @@ TEST("a walk in progress cannot bring back what was invalidated")
 	d = rig_desc(r, 0, VA, 3);
 	memset(&sh, 0, sizeof(sh));
 	sh.r = r;
-	pthread_create(&t[0], NULL, reader, &sh);
-	pthread_create(&t[1], NULL, reader, &sh);
+	pthread_create(&t[0], NULL, tlb_reader, &sh);
+	pthread_create(&t[1], NULL, tlb_reader, &sh);
 	for (frame = 1; frame < 20000 || (sh.reads < 100 && frame < 9000000);
 	     frame++) {
 		__atomic_store_n(d, 0, __ATOMIC_RELEASE);

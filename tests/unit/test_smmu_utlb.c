@@ -51,7 +51,7 @@ static void both_wr(struct twins *t, uint32_t off, uint64_t value)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		wr(t->r[i], off, value);
+		rig_wr(t->r[i], off, value);
 }
 
 static void both_wr64(struct twins *t, uint32_t off, uint64_t value)
@@ -59,7 +59,7 @@ static void both_wr64(struct twins *t, uint32_t off, uint64_t value)
 	int i;
 
 	for (i = 0; i < 2; i++)
-		wr64(t->r[i], off, value);
+		rig_wr64(t->r[i], off, value);
 }
 
 static enum smmu_verdict both_do(struct twins *t, unsigned int bank,
@@ -87,12 +87,12 @@ static void same_counts(struct twins *t)
 	smmu_stats(t->r[0]->s, &a);
 	smmu_stats(t->r[1]->s, &b);
 	EXPECT_MEM(&a, &b, sizeof(a));
-	EXPECT_EQ(rd(t->r[0], CB(0, FSR)), rd(t->r[1], CB(0, FSR)));
-	EXPECT_EQ(rd(t->r[0], CB(1, FSR)), rd(t->r[1], CB(1, FSR)));
+	EXPECT_EQ(rig_rd(t->r[0], CB(0, FSR)), rig_rd(t->r[1], CB(0, FSR)));
+	EXPECT_EQ(rig_rd(t->r[0], CB(1, FSR)), rig_rd(t->r[1], CB(1, FSR)));
 }
 
 /* Something that changes what an access meets. */
-static void change(struct twins *t, uint64_t x)
+static void utlb_change(struct twins *t, uint64_t x)
 {
 	static const uint64_t attr[] = { D_RW, D_RO, D_RW & ~PTE_NG, 0, D_RW };
 	static const uint32_t sctlr[] = {
@@ -150,7 +150,7 @@ TEST("with a micro-TLB everything is as without, whatever software does")
 	for (i = 0; i < OPS; i++) {
 		x = rig_random(&seed);
 		if (x % 64 == 0)
-			change(t, x >> 8);
+			utlb_change(t, x >> 8);
 		/* Mostly a few pages, so that there is something to note. */
 		x = rig_random(&seed);
 		ok += both_do(t, x >> 32 & 1,
@@ -208,7 +208,7 @@ struct race {
 	unsigned int wrong;
 };
 
-static void *translates(void *arg)
+static void *utlb_translates(void *arg)
 {
 	struct race *race = arg;
 	struct smmu_utlb utlb = { 0 };
@@ -244,7 +244,7 @@ TEST("an access that begins after an invalidation uses nothing older")
 	rig_bank(r, 0, 1, 16, SCTLR_ON | HUPCF);
 	rig_map(r, 0, VA, PA, 3, D_RW);
 	race.desc = rig_desc(r, 0, VA, 3);
-	EXPECT_EQ(pthread_create(&thread, NULL, translates, &race), 0);
+	EXPECT_EQ(pthread_create(&thread, NULL, utlb_translates, &race), 0);
 	for (i = 1; i <= ROUNDS; i++) {
 		__atomic_store_n(race.desc, (PA + i * PAGE) | D_RW | PTE_TYPE,
 				 __ATOMIC_RELEASE);

@@ -54,7 +54,7 @@ TEST("a first table that is short may lie inside a page")
 	rig_bank(r, 0, 1, 20, SCTLR_ON | HUPCF);	/* 32 entries */
 	root = r->root[0] + 0x700;
 	r->root[0] = root;
-	wr64(r, CB(0, TTBR0), root | UINT64_C(1) << 48);
+	rig_wr64(r, CB(0, TTBR0), root | UINT64_C(1) << 48);
 	rig_map(r, 0, UINT64_C(0x0fffffff3000), PA, 3, D_RW);
 	EXPECT_EQ(rig_read(r, UINT64_C(0x0fffffff3000)), SMMU_OK);
 	EXPECT_EQ(r->a.pa, PA);
@@ -101,10 +101,10 @@ TEST("an invalid descriptor at any level is a translation fault there")
 			old = *d;
 			*d = (old & ~UINT64_C(3)) | low;
 			EXPECT_EQ(rig_write(r, VA), SMMU_FAULT);
-			EXPECT_EQ(rd(r, CB(0, FSR)), 0x402);	/* as in 3.3 */
-			EXPECT_EQ(rd64(r, CB(0, FAR)), VA);
+			EXPECT_EQ(rig_rd(r, CB(0, FSR)), 0x402);	/* as in 3.3 */
+			EXPECT_EQ(rig_rd64(r, CB(0, FAR)), VA);
 			EXPECT_EQ(rig_plvl(r), level);
-			EXPECT(rd(r, CB(0, FSYNR0)) & SMMU_CB_FSYNR0_WNR);
+			EXPECT(rig_rd(r, CB(0, FSYNR0)) & SMMU_CB_FSYNR0_WNR);
 			rig_fault(r, 0);
 			*d = old;
 		}
@@ -127,8 +127,8 @@ TEST("a block entry at level 0 or level 3 is a translation fault")
 }
 
 /* Is this access allowed by AP[2:1], with APTable 62:61 above it? */
-static bool allowed(unsigned int ap, unsigned int aptable, bool privileged,
-		    bool write)
+static bool walk_allowed(unsigned int ap, unsigned int aptable, bool privileged,
+			 bool write)
 {
 	if (write && (ap & 2 || aptable & 2))
 		return false;
@@ -155,16 +155,16 @@ TEST("AP, APTable, privilege and direction decide together")
 			*d |= (uint64_t)apt << 61;
 			r->a.privileged = priv;
 			EXPECT_EQ(rig_do(r, 0, VA, write),
-				  allowed(ap, apt, priv, write) ? SMMU_OK :
+				  walk_allowed(ap, apt, priv, write) ? SMMU_OK :
 								  SMMU_FAULT);
-			if (!allowed(ap, apt, priv, write)) {
-				EXPECT_EQ(!!(rd(r, CB(0, FSYNR0)) &
+			if (!walk_allowed(ap, apt, priv, write)) {
+				EXPECT_EQ(!!(rig_rd(r, CB(0, FSYNR0)) &
 					     SMMU_CB_FSYNR0_PNU), priv);
 				EXPECT_EQ(rig_plvl(r), 3);
 				EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_PF);
 			}
 			*d &= ~(UINT64_C(3) << 61);
-			wr(r, CB(0, TLBIALL), 0);
+			rig_wr(r, CB(0, TLBIALL), 0);
 		}
 	}
 }
@@ -188,7 +188,7 @@ TEST("an aged page is an access flag fault, unless AFFD is 1")
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_AFF);
 	EXPECT_EQ(rig_plvl(r), 3);
-	wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF | SMMU_CB_SCTLR_AFFD);
+	rig_wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF | SMMU_CB_SCTLR_AFFD);
 	EXPECT_EQ(rig_read(r, VA), SMMU_OK);
 }
 
@@ -207,7 +207,7 @@ TEST("EPD0 forbids walks: translation fault and no read")
 	struct smmu_stats st;
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
-	wr(r, CB(0, TCR), 16 | SMMU_CB_TCR_EPD0);
+	rig_wr(r, CB(0, TCR), 16 | SMMU_CB_TCR_EPD0);
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_TF);
 	smmu_stats(r->s, &st);
@@ -229,7 +229,7 @@ TEST("an address of the upper half or with stray upper bits is a translation fau
 	EXPECT_EQ(rig_read(r, 0x1000), SMMU_OK);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		EXPECT_EQ(rig_read(r, bad[i]), SMMU_FAULT);
-		EXPECT_EQ(rd64(r, CB(0, FAR)), bad[i]);
+		EXPECT_EQ(rig_rd64(r, CB(0, FAR)), bad[i]);
 		EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_TF);
 		EXPECT_EQ(rig_plvl(r), 0);
 	}
@@ -250,12 +250,12 @@ TEST("the top byte of an address is a tag: translation, TLB and TLBIVA ignore it
 		EXPECT_EQ(r->a.pa, PA + 0x234);
 		EXPECT_EQ(r->a.tlb_hit, i > 0);
 	}
-	wr64(r, CB(0, TLBIVAL), va >> 12 | UINT64_C(1) << 48);
+	rig_wr64(r, CB(0, TLBIVAL), va >> 12 | UINT64_C(1) << 48);
 	EXPECT_EQ(rig_read(r, va | tag[2]), SMMU_OK);
 	EXPECT(!r->a.tlb_hit);
 	STEP("FAR tells of the address as it came");
 	EXPECT_EQ(rig_read(r, tag[2] | 0x5000), SMMU_FAULT);
-	EXPECT_EQ(rd64(r, CB(0, FAR)), tag[2] | 0x5000);
+	EXPECT_EQ(rig_rd64(r, CB(0, FAR)), tag[2] | 0x5000);
 	STEP("the 48-bit range counts without the tag");
 	EXPECT_EQ(rig_read(r, tag[1] | UINT64_C(0x1000000000000)), SMMU_FAULT);
 }
@@ -270,14 +270,14 @@ TEST("an output address over PASIZE is an address size fault at its level")
 		uint64_t edge = UINT64_C(1) << bits[i];
 
 		STEP("PASIZE %u: %u bits", i, bits[i]);
-		wr(r, CB(0, TCR2), i | SMMU_CB_TCR2_AS);
+		rig_wr(r, CB(0, TCR2), i | SMMU_CB_TCR2_AS);
 		rig_map(r, 0, VA, edge - 4096, 3, D_RW);
-		wr(r, CB(0, TLBIALL), 0);
+		rig_wr(r, CB(0, TLBIALL), 0);
 		EXPECT_EQ(rig_read(r, VA), SMMU_OK);
 		if (bits[i] == 48)
 			break;	/* a descriptor has no higher bits */
 		rig_map(r, 0, VA, edge, 3, D_RW & ~PTE_AF);
-		wr(r, CB(0, TLBIALL), 0);
+		rig_wr(r, CB(0, TLBIALL), 0);
 		EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 		EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_ASF);
 		EXPECT_EQ(rig_plvl(r), 3);
@@ -289,7 +289,7 @@ TEST("a table address or TTBR0 over PASIZE is an address size fault")
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 	unsigned int level;
 
-	wr(r, CB(0, TCR2), 0 | SMMU_CB_TCR2_AS);	/* 32 bits */
+	rig_wr(r, CB(0, TCR2), 0 | SMMU_CB_TCR2_AS);	/* 32 bits */
 	for (level = 0; level <= 2; level++) {
 		uint64_t *d, old;
 
@@ -302,7 +302,7 @@ TEST("a table address or TTBR0 over PASIZE is an address size fault")
 		EXPECT_EQ(rig_plvl(r), level);
 		*d = old;
 	}
-	wr64(r, CB(0, TTBR0), r->root[0] | UINT64_C(1) << 40);
+	rig_wr64(r, CB(0, TTBR0), r->root[0] | UINT64_C(1) << 40);
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_ASF);
 	EXPECT_EQ(rig_plvl(r), 0);
@@ -323,7 +323,7 @@ TEST("a bus error or poison on any descriptor is an external fault of the walk")
 			r->poison_pa = how ? pa : 0;
 			EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 			EXPECT_EQ(rig_plvl(r), level);
-			EXPECT(rd(r, CB(0, FSYNR0)) & SMMU_CB_FSYNR0_PTWF);
+			EXPECT(rig_rd(r, CB(0, FSYNR0)) & SMMU_CB_FSYNR0_PTWF);
 			EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_EF);
 		}
 	}
@@ -335,7 +335,7 @@ TEST("a table where there is no memory is an external fault")
 {
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 
-	wr64(r, CB(0, TTBR0), 0x1000);
+	rig_wr64(r, CB(0, TTBR0), 0x1000);
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_EF);
 }
@@ -350,11 +350,11 @@ TEST("granules other than 4 KB and T0SZ out of range are translation faults")
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
 	for (i = 0; i < sizeof(tcr) / sizeof(tcr[0]); i++) {
-		wr(r, CB(0, TCR), tcr[i]);
+		rig_wr(r, CB(0, TCR), tcr[i]);
 		EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 		EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_TF);
 	}
-	wr(r, CB(0, TCR), 16);
+	rig_wr(r, CB(0, TCR), 16);
 	EXPECT_EQ(rig_read(r, VA), SMMU_OK);
 }
 
@@ -363,9 +363,9 @@ TEST("without VA64 the tables are AArch32, which is a fault with that format")
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 
 	rig_map(r, 0, VA, PA, 3, D_RW);
-	wr(r, GR1(CBA2R(0)), 0);
+	rig_wr(r, GR1(CBA2R(0)), 0);
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
-	EXPECT_EQ(rd(r, CB(0, FSR)), SMMU_CB_FSR_TF);
+	EXPECT_EQ(rig_rd(r, CB(0, FSR)), SMMU_CB_FSR_TF);
 }
 
 TEST("a walk costs its levels, a hit the lookup alone")
@@ -380,7 +380,7 @@ TEST("a walk costs its levels, a hit the lookup alone")
 	EXPECT_EQ(rig_read(r, VA), SMMU_OK);
 	EXPECT_EQ(r->a.ready_ns, 1000 + 7);
 	*rig_desc(r, 0, VA, 1) = 0;
-	wr(r, CB(0, TLBIALL), 0);
+	rig_wr(r, CB(0, TLBIALL), 0);
 	EXPECT_EQ(rig_read(r, VA), SMMU_FAULT);
 	EXPECT_EQ(r->a.ready_ns, 1000 + 7 + 2 * 10);
 }
@@ -412,8 +412,8 @@ TEST("the ninth miss of a TBU waits for a walk to end; a hit does not")
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_WALK_WAIT), 2);
 
 	STEP("another TBU has walks of its own");
-	wr(r, GR0(SMR(1)), (0x400 | RIG_STREAM) | SMMU_GR0_SMR_VALID);
-	wr(r, GR0(S2CR(1)), 0);
+	rig_wr(r, GR0(SMR(1)), (0x400 | RIG_STREAM) | SMMU_GR0_SMR_VALID);
+	rig_wr(r, GR0(S2CR(1)), 0);
 	EXPECT_EQ(rig_do(r, 0x400, VA + 10 * 4096, false), SMMU_OK);
 	EXPECT_EQ(r->a.ready_ns, 150);
 
@@ -424,9 +424,9 @@ TEST("the ninth miss of a TBU waits for a walk to end; a hit does not")
 }
 
 /* A second walker, as plain as can be, to hold the first one against. */
-static uint32_t naive(struct rig *r, uint64_t va, bool write, bool priv,
-		      unsigned int t0sz, unsigned int pa_bits, bool affd,
-		      uint64_t *pa, unsigned int *level)
+static uint32_t walk_naive(struct rig *r, uint64_t va, bool write, bool priv,
+			   unsigned int t0sz, unsigned int pa_bits, bool affd,
+			   uint64_t *pa, unsigned int *level)
 {
 	uint64_t t = r->root[0], d, take_w = 0, take_u = 0, out;
 	unsigned int l, low;
@@ -503,14 +503,14 @@ TEST("the walker agrees with a naive one over random tables")
 		for (j = 0; i % 500 == 0 && j < 13 * 512; j++)
 			r->mem[j] = random_desc(r, &rng);
 		r->a.privileged = rig_random(&rng) & 1;
-		wr(r, CB(0, TCR), t0sz);
+		rig_wr(r, CB(0, TCR), t0sz);
 		/* TTBR0 of a short first table keeps the page's address. */
-		wr(r, CB(0, TCR2), ps | SMMU_CB_TCR2_AS);
-		wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF |
-				    (affd ? SMMU_CB_SCTLR_AFFD : 0));
-		wr(r, CB(0, TLBIALL), 0);
-		want = naive(r, va, write, r->a.privileged, t0sz, pasize[ps],
-			     affd, &pa, &level);
+		rig_wr(r, CB(0, TCR2), ps | SMMU_CB_TCR2_AS);
+		rig_wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF |
+					(affd ? SMMU_CB_SCTLR_AFFD : 0));
+		rig_wr(r, CB(0, TLBIALL), 0);
+		want = walk_naive(r, va, write, r->a.privileged, t0sz,
+				  pasize[ps], affd, &pa, &level);
 		va |= i % 3 ? 0 : rig_random(&rng) << 56;	/* a tag */
 		EXPECT_EQ(rig_do(r, 0, va, write), want ? SMMU_FAULT : SMMU_OK);
 		if (want) {

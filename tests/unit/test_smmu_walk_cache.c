@@ -11,7 +11,7 @@
 #define PA	UINT64_C(0x40000000)
 #define OTHER	UINT64_C(0x50000000)
 
-static struct rig *cached(uint32_t entries, uint32_t level_ns)
+static struct rig *cache_holds(uint32_t entries, uint32_t level_ns)
 {
 	struct rig *r = rig_new(0, 0, level_ns);
 	struct smmu_config cfg = { .walk_cache_entries = entries,
@@ -30,8 +30,8 @@ static struct rig *cached(uint32_t entries, uint32_t level_ns)
 }
 
 /* Descriptors that one access takes. */
-static uint64_t reads(struct rig *r, unsigned int bank, uint64_t va,
-		      uint64_t pa)
+static uint64_t cache_reads(struct rig *r, unsigned int bank, uint64_t va,
+			    uint64_t pa)
 {
 	struct smmu_stats before, after;
 
@@ -44,42 +44,42 @@ static uint64_t reads(struct rig *r, unsigned int bank, uint64_t va,
 
 TEST("without a walk cache, which is the default, each walk reads every level")
 {
-	struct rig *r = cached(0, 0);
+	struct rig *r = cache_holds(0, 0);
 
-	EXPECT_EQ(reads(r, 0, VA, PA), 4);
-	EXPECT_EQ(reads(r, 0, VA + NEXT, PA + NEXT), 4);
+	EXPECT_EQ(cache_reads(r, 0, VA, PA), 4);
+	EXPECT_EQ(cache_reads(r, 0, VA + NEXT, PA + NEXT), 4);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_WALK_CACHE), 0);
 }
 
 TEST("with it the next page of a table takes one read, and one level of time")
 {
-	struct rig *r = cached(16, 10);
+	struct rig *r = cache_holds(16, 10);
 	uint64_t far = VA + (UINT64_C(1) << 30);
 
-	EXPECT_EQ(reads(r, 0, VA, PA), 4);
+	EXPECT_EQ(cache_reads(r, 0, VA, PA), 4);
 	EXPECT_EQ(r->a.ready_ns - r->a.now_ns, 40);
 	r->a.now_ns = 1000;
-	EXPECT_EQ(reads(r, 0, VA + NEXT, PA + NEXT), 1);
+	EXPECT_EQ(cache_reads(r, 0, VA + NEXT, PA + NEXT), 1);
 	EXPECT_EQ(r->a.ready_ns - r->a.now_ns, 10);
 	EXPECT_EQ(trace_count(r->trace, EV_SMMU_WALK_CACHE), 1);
 	STEP("a page 1 GB on shares the tables of levels 0 and 1");
 	rig_map(r, 0, far, OTHER, 3, D_RW);
-	EXPECT_EQ(reads(r, 0, far, OTHER), 3);
+	EXPECT_EQ(cache_reads(r, 0, far, OTHER), 3);
 }
 
 TEST("a table that changes needs TLBIVA: TLBIVAL leaves the old one in the walk cache")
 {
-	struct rig *r = cached(16, 0);
+	struct rig *r = cache_holds(16, 0);
 	uint64_t new = rig_page(r), key = VA >> 12 | UINT64_C(1) << 48;
 
-	EXPECT_EQ(reads(r, 0, VA, PA), 4);
+	EXPECT_EQ(cache_reads(r, 0, VA, PA), 4);
 	STEP("the last table is another one now");
 	*rig_word(r, new + 8 * (VA >> 12 & 511)) = OTHER | D_RW | PTE_TYPE;
 	*rig_desc(r, 0, VA, 2) = new | PTE_TYPE;
-	wr64(r, CB(0, TLBIVAL), key);
-	EXPECT_EQ(reads(r, 0, VA, PA), 1);
-	wr64(r, CB(0, TLBIVA), key);
-	EXPECT_EQ(reads(r, 0, VA, OTHER), 4);
+	rig_wr64(r, CB(0, TLBIVAL), key);
+	EXPECT_EQ(cache_reads(r, 0, VA, PA), 1);
+	rig_wr64(r, CB(0, TLBIVA), key);
+	EXPECT_EQ(cache_reads(r, 0, VA, OTHER), 4);
 }
 
 /* What each invalidation drops: write, then how many reads VA + NEXT takes. */
@@ -112,62 +112,62 @@ TEST("every invalidation of all levels drops what it covers, and nothing else")
 	unsigned int i;
 
 	for (i = 0; i < sizeof(op) / sizeof(op[0]); i++) {
-		struct rig *r = cached(64, 0);
+		struct rig *r = cache_holds(64, 0);
 
 		STEP("%s", op[i].what);
-		EXPECT_EQ(reads(r, 0, VA, PA), 4);
+		EXPECT_EQ(cache_reads(r, 0, VA, PA), 4);
 		if (op[i].off >= CB(0, TLBIVA) && op[i].off != CB(0, TLBIASID) &&
 		    op[i].off != CB(0, TLBIALL))
-			wr64(r, op[i].off, op[i].value);
+			rig_wr64(r, op[i].off, op[i].value);
 		else
-			wr(r, op[i].off, op[i].value);
-		EXPECT_EQ(reads(r, 0, VA + NEXT, PA + NEXT), op[i].reads);
+			rig_wr(r, op[i].off, op[i].value);
+		EXPECT_EQ(cache_reads(r, 0, VA + NEXT, PA + NEXT), op[i].reads);
 	}
 }
 
 TEST("a reset empties it, and another ASID has its own")
 {
-	struct rig *r = cached(64, 0);
+	struct rig *r = cache_holds(64, 0);
 
-	EXPECT_EQ(reads(r, 0, VA, PA), 4);
+	EXPECT_EQ(cache_reads(r, 0, VA, PA), 4);
 	rig_bank(r, 1, 2, 16, SCTLR_ON | HUPCF);
 	rig_map(r, 1, VA, OTHER, 3, D_RW);
-	EXPECT_EQ(reads(r, 1, VA, OTHER), 4);
-	EXPECT_EQ(reads(r, 0, VA + NEXT, PA + NEXT), 1);
+	EXPECT_EQ(cache_reads(r, 1, VA, OTHER), 4);
+	EXPECT_EQ(cache_reads(r, 0, VA + NEXT, PA + NEXT), 1);
 	smmu_reset(r->s);
 	r->pages_used = 0;
 	memset(r->mem, 0, RIG_PAGES * 4096);
 	rig_bank(r, 0, 1, 16, SCTLR_ON | HUPCF);
 	rig_map(r, 0, VA, OTHER, 3, D_RW);
-	EXPECT_EQ(reads(r, 0, VA, OTHER), 4);
+	EXPECT_EQ(cache_reads(r, 0, VA, OTHER), 4);
 }
 
 TEST("what is not there is not kept: a table that comes needs no invalidation")
 {
-	struct rig *r = cached(64, 0);
+	struct rig *r = cache_holds(64, 0);
 	uint64_t far = VA + (UINT64_C(1) << 39);
 
 	EXPECT_EQ(rig_read(r, far), SMMU_FAULT);
 	rig_map(r, 0, far, OTHER, 3, D_RW);
-	EXPECT_EQ(reads(r, 0, far, OTHER), 4);
+	EXPECT_EQ(cache_reads(r, 0, far, OTHER), 4);
 }
 
 TEST("rights that a table takes away stay away below a table that is known")
 {
-	struct rig *r = cached(64, 0);
+	struct rig *r = cache_holds(64, 0);
 
 	*rig_desc(r, 0, VA, 1) |= UINT64_C(1) << 62;	/* APTable: no writes */
-	EXPECT_EQ(reads(r, 0, VA, PA), 4);
+	EXPECT_EQ(cache_reads(r, 0, VA, PA), 4);
 	EXPECT_EQ(rig_write(r, VA + NEXT), SMMU_FAULT);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_PF);
-	EXPECT_EQ(reads(r, 0, VA + NEXT, PA + NEXT), 0);
+	EXPECT_EQ(cache_reads(r, 0, VA + NEXT, PA + NEXT), 0);
 }
 
 TEST("the level of a fault is the table's, wherever the walk began")
 {
-	struct rig *r = cached(64, 0);
+	struct rig *r = cache_holds(64, 0);
 
-	EXPECT_EQ(reads(r, 0, VA, PA), 4);
+	EXPECT_EQ(cache_reads(r, 0, VA, PA), 4);
 	EXPECT_EQ(rig_read(r, VA + 5 * NEXT), SMMU_FAULT);
 	EXPECT_EQ(rig_plvl(r), 3);
 	EXPECT_EQ(rig_fault(r, 0), SMMU_CB_FSR_TF);
@@ -185,7 +185,7 @@ static uint64_t page_va(unsigned int i)
 }
 
 /* Physical address or 0, by hand. */
-static uint64_t plain(struct rig *r, unsigned int bank, uint64_t va)
+static uint64_t cache_plain(struct rig *r, unsigned int bank, uint64_t va)
 {
 	uint64_t t = r->root[bank], d = 0;
 	unsigned int shift;
@@ -199,21 +199,21 @@ static uint64_t plain(struct rig *r, unsigned int bank, uint64_t va)
 	return t;
 }
 
-static void tell(struct rig *r, unsigned int bank, uint64_t va, bool leaf)
+static void cache_tell(struct rig *r, unsigned int bank, uint64_t va, bool leaf)
 {
-	wr64(r, leaf ? CB(bank, TLBIVAL) : CB(bank, TLBIVA),
-	     va >> 12 | (uint64_t)(bank + 1) << 48);
+	rig_wr64(r, leaf ? CB(bank, TLBIVAL) : CB(bank, TLBIVA),
+		 va >> 12 | (uint64_t)(bank + 1) << 48);
 }
 
 /* Move a page, or a table with all pages that it leads to, and say so. */
-static void edit(struct rig *r, uint64_t x)
+static void cache_edit(struct rig *r, uint64_t x)
 {
 	unsigned int bank = x & 1, i = x >> 1 & 63, level = x >> 8 & 3, j;
 	uint64_t va = page_va(i), *d = rig_desc(r, bank, va, level), old = *d;
 
 	if (level == 3) {
 		*d = x >> 10 & 3 ? (PA + (x >> 12 & 0xff) * 4096) | D_RW | 3 : 0;
-		tell(r, bank, va, true);
+		cache_tell(r, bank, va, true);
 		return;
 	}
 	if (!(old & 1))
@@ -225,10 +225,10 @@ static void edit(struct rig *r, uint64_t x)
 	memset(rig_word(r, old & ~UINT64_C(0xfff)), 0xa5, 4096);
 	for (j = 0; j < PAGES; j++)
 		if (page_va(j) >> (39 - 9 * level) == va >> (39 - 9 * level))
-			tell(r, bank, page_va(j), false);
+			cache_tell(r, bank, page_va(j), false);
 }
 
-static void build(struct rig *r, uint32_t entries)
+static void cache_build(struct rig *r, uint32_t entries)
 {
 	struct smmu_config cfg = { .walk_cache_entries = entries,
 				   .tlb_entries = 8, .trace = r->trace };
@@ -255,17 +255,17 @@ TEST("nobody who invalidates as he should can see that there is a walk cache")
 	unsigned int round, i;
 
 	for (round = 0; round < 60; round++) {
-		build(r, UINT32_C(1) << round % 7);
+		cache_build(r, UINT32_C(1) << round % 7);
 		for (i = 0; i < 1500 && r->pages_used < RIG_PAGES; i++) {
 			uint64_t x = rig_random(&rng), want;
 			unsigned int bank = x & 1;
 			uint64_t va = page_va(x >> 1 & 63);
 
 			if (x >> 60 < 3) {
-				edit(r, x);
+				cache_edit(r, x);
 				continue;
 			}
-			want = plain(r, bank, va);
+			want = cache_plain(r, bank, va);
 			EXPECT_EQ(rig_do(r, bank, va, x >> 40 & 1),
 				  want ? SMMU_OK : SMMU_FAULT);
 			if (want)

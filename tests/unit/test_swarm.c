@@ -41,14 +41,15 @@
 
 /* ---- the plan ---- */
 
-static unsigned int level(struct rng *r, unsigned int some, unsigned int many)
+static unsigned int swarm_level(struct rng *r, unsigned int some,
+				unsigned int many)
 {
 	unsigned int n = (unsigned int)rng_below(r, 100);
 
 	return n < 55 ? 0 : n < 85 ? some : many;
 }
 
-static uint32_t power(struct rng *r, uint32_t from, uint32_t to)
+static uint32_t swarm_power(struct rng *r, uint32_t from, uint32_t to)
 {
 	return 1u << (from + rng_below(r, to - from + 1));
 }
@@ -62,14 +63,14 @@ static struct plan make_plan(uint64_t seed, enum sim_mode mode)
 	int i;
 
 	rng_init(&r, seed, "plan");
-	p.chaos[C_LOSS] = level(&r, 5000, 60000);
-	p.chaos[C_DUPLICATE] = level(&r, 20000, 300000);
-	p.chaos[C_DAMAGE] = level(&r, 5000, 40000);
-	p.chaos[C_LATE] = level(&r, 30000, 400000);
+	p.chaos[C_LOSS] = swarm_level(&r, 5000, 60000);
+	p.chaos[C_DUPLICATE] = swarm_level(&r, 20000, 300000);
+	p.chaos[C_DAMAGE] = swarm_level(&r, 5000, 40000);
+	p.chaos[C_LATE] = swarm_level(&r, 30000, 400000);
 	for (i = C_PAGEOUT; i <= C_PREFETCH; i++)
-		p.chaos[i] = level(&r, 5, 40);
+		p.chaos[i] = swarm_level(&r, 5, 40);
 	for (; i < C_COUNT; i++)
-		p.chaos[i] = level(&r, 1, 6);
+		p.chaos[i] = swarm_level(&r, 1, 6);
 	p.boards = 2 + (unsigned int)rng_below(&r, BOARDS_MAX - 1);
 	p.procs = p.boards + (unsigned int)rng_below(&r, 4);
 	p.conns = 1 + (unsigned int)rng_below(&r, 8);
@@ -78,10 +79,10 @@ static struct plan make_plan(uint64_t seed, enum sim_mode mode)
 	p.slots = 1 + (unsigned int)rng_below(&r, SLOTS_MAX);
 	p.depth = 1 + (unsigned int)rng_below(&r, DEPTH_MAX);
 	p.slot_bytes = sizes[rng_below(&r, sizeof(sizes) / sizeof(*sizes))];
-	p.block_bytes = power(&r, 12, 16);
+	p.block_bytes = swarm_power(&r, 12, 16);
 	p.contexts = 4 + (uint32_t)rng_below(&r, 13);
 	p.rx_contexts = 1 + (uint32_t)rng_below(&r, 32);
-	p.tlb_entries = power(&r, 2, 9);
+	p.tlb_entries = swarm_power(&r, 2, 9);
 	p.frames = rng_below(&r, 2) ? 0 : 40 + rng_below(&r, 60);
 	return p;
 }
@@ -89,7 +90,7 @@ static struct plan make_plan(uint64_t seed, enum sim_mode mode)
 static const char *random_set(struct rng *r, const struct plan *p, int i,
 			      char text[64])
 {
-	uint32_t cell = power(r, 6, 12);
+	uint32_t cell = swarm_power(r, 6, 12);
 	/*
 	 * A machine with much to do is no dead peer. But where packets get lost,
 	 * such patience would take long.
@@ -205,7 +206,7 @@ static void build_boards(struct swarm *s)
 	}
 }
 
-static void build(struct swarm *s)
+static void swarm_build(struct swarm *s)
 {
 	unsigned int i, procs = s->p.procs, n;
 
@@ -224,7 +225,7 @@ static void build(struct swarm *s)
 
 /* ---- running ---- */
 
-static void start(struct swarm *s, struct proc *p)
+static void swarm_start(struct swarm *s, struct proc *p)
 {
 	unsigned int i;
 	char name[32];
@@ -246,7 +247,7 @@ static void start(struct swarm *s, struct proc *p)
 	}
 }
 
-static bool over(const struct proc *p)
+static bool swarm_over(const struct proc *p)
 {
 	unsigned int i;
 
@@ -264,7 +265,7 @@ static void model_end(struct swarm *s, struct side *d)
 }
 
 /* Its files close with all that was in flight. */
-static void bury(struct swarm *s, struct proc *p)
+static void swarm_bury(struct swarm *s, struct proc *p)
 {
 	static void *grave[GRAVES] __attribute__((used));
 	static unsigned int graves;
@@ -283,7 +284,7 @@ static void bury(struct swarm *s, struct proc *p)
 		grave[graves++ % GRAVES] = p->dev;
 }
 
-static void inject(struct swarm *s, bool on)
+static void swarm_inject(struct swarm *s, bool on)
 {
 	const unsigned int *c = s->p.chaos;
 	struct fabric_inject i = { 0 };
@@ -348,9 +349,9 @@ static void look_at_all(struct swarm *s)
 		d = &s->conn[i / 2].side[i % 2];
 		if (!d->proc->host || !d->mem || is_dying(d->proc))
 			continue;
-		if (!look(d, 0, d->bytes))
+		if (!swarm_model_look(d, 0, d->bytes))
 			atomic_fetch_add(&s->verified, 1);
-		judge(d, "at the end");
+		swarm_model_judge(d, "at the end");
 	}
 }
 
@@ -362,8 +363,8 @@ static void look_after(struct swarm *s)
 
 	for (i = 0; i < s->procs; i++) {
 		p = &s->proc[i];
-		if (p->host && (p->guest || is_dying(p)) && over(p))
-			bury(s, p);
+		if (p->host && (p->guest || is_dying(p)) && swarm_over(p))
+			swarm_bury(s, p);
 		else if (p->guest && !guest && !p->started)
 			guest = p;
 		else if (p->guest && p->host)
@@ -372,7 +373,7 @@ static void look_after(struct swarm *s)
 	if (!guest || rng_below(&s->rng, 4))
 		return;
 	guest->started = true;
-	start(s, guest);
+	swarm_start(s, guest);
 }
 
 static bool guests_left(struct swarm *s)
@@ -385,32 +386,32 @@ static bool guests_left(struct swarm *s)
 	return false;
 }
 
-static void script(struct testbed *w, void *arg)
+static void swarm_script(struct testbed *w, void *arg)
 {
 	struct swarm *s = arg;
 	unsigned int i;
 
 	s->w = w;
-	build(s);
+	swarm_build(s);
 	for (i = 0; i < s->procs; i++)
 		if (!s->proc[i].guest)
-			start(s, &s->proc[i]);
+			swarm_start(s, &s->proc[i]);
 	while ((atomic_load(&s->busy) || guests_left(s)) &&
 	       !atomic_load(&s->bad)) {
-		inject(s, true);
+		swarm_inject(s, true);
 		sim_sleep(1 + rng_below(&s->rng, 20 * NAP_NS));
 		look_after(s);
 	}
-	inject(s, false);
+	swarm_inject(s, false);
 	come_to_rest(s);
 	look_at_all(s);
 	atomic_store(&s->stage, END);
 	for (i = 0; i < s->procs; i++) {
 		if (!s->proc[i].host)
 			continue;
-		while (!over(&s->proc[i]))
+		while (!swarm_over(&s->proc[i]))
 			sim_sleep(NAP_NS);
-		bury(s, &s->proc[i]);
+		swarm_bury(s, &s->proc[i]);
 	}
 	/* References last: until now somebody could have looked. */
 	for (i = 0; i < s->procs; i++)
@@ -445,7 +446,7 @@ static void run_world(struct swarm *s, struct digest *d)
 	cfg.trace = digest_file(d);
 	s->w = testbed_create(&cfg, error, sizeof(error));
 	test_expect(s->w, __FILE__, __LINE__, "a testbed: %s", error);
-	err = testbed_run(s->w, script, s);
+	err = testbed_run(s->w, swarm_script, s);
 	if (err && testbed_problem(s->w))
 		swarm_problem(s, "%s", testbed_problem(s->w));
 	testbed_destroy(s->w);
@@ -505,7 +506,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 TEST("random testbeds in lockstep keep every byte and every promise")
 {
 	struct swarm total = { 0 };
-	unsigned int i, n = seeds(SEEDS_LOCKSTEP);
+	unsigned int i, n = seed_count(SEEDS_LOCKSTEP);
 
 	for (i = 0; i < n; i++)
 		run_seed(test_seed() + i, SIM_LOCKSTEP, NULL, &total);
@@ -516,7 +517,7 @@ TEST("random testbeds in lockstep keep every byte and every promise")
 TEST("random testbeds in threads keep every byte and every promise")
 {
 	struct swarm total = { 0 };
-	unsigned int i, n = seeds(SEEDS_THREADS);
+	unsigned int i, n = seed_count(SEEDS_THREADS);
 
 	for (i = 0; i < n; i++)
 		run_seed(test_seed() + i, SIM_THREADS, NULL, &total);

@@ -5,19 +5,19 @@
 
 #include "test_swarm_model.h"
 
-static struct slot *pick(struct thread *t, struct slot *slot)
+static struct slot *act_pick(struct thread *t, struct slot *slot)
 {
 	/* Rather one of the first: more requests meet there. */
-	return &slot[below(t, 1 + below(t, t->proc->s->p.slots))];
+	return &slot[draw_n(t, 1 + draw_n(t, t->proc->s->p.slots))];
 }
 
-static uint32_t length(struct thread *t, uint32_t room)
+static uint32_t act_length(struct thread *t, uint32_t room)
 {
-	uint32_t n = 1 + (uint32_t)below(t, room);
+	uint32_t n = 1 + (uint32_t)draw_n(t, room);
 
-	switch (below(t, 4)) {
+	switch (draw_n(t, 4)) {
 	case 0:
-		return 1 + (uint32_t)below(t, n < 256 ? n : 256);
+		return 1 + (uint32_t)draw_n(t, n < 256 ? n : 256);
 	case 1:
 		return room;
 	}
@@ -39,8 +39,8 @@ static void model_post(struct side *d, struct request *r)
 	if (r->local) {
 		near = r->local->at + r->local_off;
 		far = r->remote->at + r->remote_off;
-		w.from = read ? other(d)->area : d->area;
-		w.to = read ? d->area : other(d)->area;
+		w.from = read ? swarm_model_other(d)->area : d->area;
+		w.to = read ? d->area : swarm_model_other(d)->area;
 	}
 	w.from_at = read ? far : near;
 	w.to_at = read ? near : far;
@@ -49,7 +49,7 @@ static void model_post(struct side *d, struct request *r)
 	sim_spin_unlock(&s->model);
 }
 
-static void submit(struct side *d, struct request *r, struct fl_work *w)
+static void act_submit(struct side *d, struct request *r, struct fl_work *w)
 {
 	struct request *last;
 
@@ -67,59 +67,59 @@ static void submit(struct side *d, struct request *r, struct fl_work *w)
 	/* First into the model: another thread may not, but this one polls. */
 	last = &d->ring[(d->first + d->count++) % DEPTH_MAX];
 	*last = *r;
-	check(d, fl_post(d->qp, w), "post");
+	swarm_model_check(d, fl_post(d->qp, w), "post");
 }
 
 static void post_plain(struct thread *t, struct side *d)
 {
-	struct side *o = other(d);
-	struct slot *l = pick(t, d->mine), *r = pick(t, d->theirs);
+	struct side *o = swarm_model_other(d);
+	struct slot *l = act_pick(t, d->mine), *r = act_pick(t, d->theirs);
 	struct request q = { .local = l, .remote = r };
 	struct fl_work w = { .lkey = fl_mr_key(d->mr[0]) };
 
 	if (!atomic_load(&o->rkey))
 		return;
-	q.opcode = below(t, 2) ? FL_WRITE : FL_READ;
-	q.bytes = length(t, l->bytes);
-	q.local_off = (uint32_t)below(t, l->bytes - q.bytes + 1);
-	q.remote_off = (uint32_t)below(t, l->bytes - q.bytes + 1);
+	q.opcode = draw_n(t, 2) ? FL_WRITE : FL_READ;
+	q.bytes = act_length(t, l->bytes);
+	q.local_off = (uint32_t)draw_n(t, l->bytes - q.bytes + 1);
+	q.remote_off = (uint32_t)draw_n(t, l->bytes - q.bytes + 1);
 	q.rkey = atomic_load(&o->rkey);
-	q.signaled = below(t, 4) != 0;
+	q.signaled = draw_n(t, 4) != 0;
 	w.local = d->mem + l->at + q.local_off;
 	w.remote = (uintptr_t)o->mem + r->at + q.remote_off;
-	submit(d, &q, &w);
+	act_submit(d, &q, &w);
 }
 
 /* To memory whose bytes nobody compares, and that comes and goes. */
 static void post_scratch(struct thread *t, struct side *d)
 {
-	struct proc *p = d->proc, *q = other(d)->proc;
-	struct request r = { .odd = true, .signaled = below(t, 2) };
+	struct proc *p = d->proc, *q = swarm_model_other(d)->proc;
+	struct request r = { .odd = true, .signaled = draw_n(t, 2) };
 	struct fl_work w = { .lkey = fl_mr_key(p->scratch_mr) };
 	uint64_t room = SCRATCH_PAGES * PAGE, a, b;
 
-	r.opcode = below(t, 2) ? FL_WRITE : FL_READ;
-	r.bytes = length(t, 2 * PAGE);
+	r.opcode = draw_n(t, 2) ? FL_WRITE : FL_READ;
+	r.bytes = act_length(t, 2 * PAGE);
 	r.rkey = atomic_load(&q->scratch_key);
-	a = below(t, room - r.bytes + 1);
-	b = below(t, room - r.bytes + 1);
+	a = draw_n(t, room - r.bytes + 1);
+	b = draw_n(t, room - r.bytes + 1);
 	w.local = p->scratch + a;
 	w.remote = (uintptr_t)q->scratch + b;
-	submit(d, &r, &w);
+	act_submit(d, &r, &w);
 }
 
 /* What must fail, whatever else happens. */
 static void post_wrong(struct thread *t, struct side *d)
 {
-	struct proc *p = d->proc, *q = other(d)->proc;
+	struct proc *p = d->proc, *q = swarm_model_other(d)->proc;
 	struct request r = { .wrong = true, .opcode = FL_WRITE, .bytes = 64 };
 	struct fl_work w = { .lkey = fl_mr_key(p->scratch_mr),
 			     .local = p->scratch };
 
-	r.signaled = below(t, 2);
+	r.signaled = draw_n(t, 2);
 	r.rkey = atomic_load(&q->scratch_key);
 	w.remote = (uintptr_t)q->scratch;
-	switch (below(t, 5)) {
+	switch (draw_n(t, 5)) {
 	case 0:
 		r.rkey ^= 0x3f;
 		break;
@@ -137,7 +137,7 @@ static void post_wrong(struct thread *t, struct side *d)
 		r.opcode = FL_READ;
 		break;
 	}
-	submit(d, &r, &w);
+	act_submit(d, &r, &w);
 }
 
 static void act_post(struct thread *t, struct side *d)
@@ -145,61 +145,62 @@ static void act_post(struct thread *t, struct side *d)
 	struct swarm *s = t->proc->s;
 
 	if (d->phase != S_UP || d->failed || d->count == s->p.depth ||
-	    is_dying(other(d)->proc))
+	    is_dying(swarm_model_other(d)->proc))
 		return;
-	if (s->p.chaos[C_BAD] && !below(t, 40))
+	if (s->p.chaos[C_BAD] && !draw_n(t, 40))
 		post_wrong(t, d);
-	else if (s->p.chaos[C_UNMAP] + s->p.chaos[C_PROTECT] && !below(t, 6))
+	else if (s->p.chaos[C_UNMAP] + s->p.chaos[C_PROTECT] && !draw_n(t, 6))
 		post_scratch(t, d);
 	else
 		post_plain(t, d);
 }
 
 /* Some pages of one side's buffer. */
-static uint8_t *pages(struct thread *t, struct side *d, uint64_t *len)
+static uint8_t *act_pages(struct thread *t, struct side *d, uint64_t *len)
 {
-	uint64_t all = d->bytes / PAGE, at = below(t, all);
-	uint64_t n = 1 + below(t, below(t, 3) ? 3 : all);
+	uint64_t all = d->bytes / PAGE, at = draw_n(t, all);
+	uint64_t n = 1 + draw_n(t, draw_n(t, 3) ? 3 : all);
 
 	*len = (n > all - at ? all - at : n) * PAGE;
 	return d->mem + at * PAGE;
 }
 
 /* Full memory is no error of these calls: others hold what there is. */
-static void tolerate(struct side *d, int err, const char *what)
+static void act_tolerate(struct side *d, int err, const char *what)
 {
 	if (err != -ENOMEM && err != -ENOSPC && err != -EBUSY)
-		check(d, err, what);
+		swarm_model_check(d, err, what);
 }
 
 static void act_pageout(struct thread *t, struct side *d)
 {
 	uint64_t len;
-	uint8_t *at = pages(t, d, &len);
+	uint8_t *at = act_pages(t, d, &len);
 
-	tolerate(d, fl_advise(t->proc->dev, at, len, FL_PAGEOUT), "page out");
+	act_tolerate(d, fl_advise(t->proc->dev, at, len, FL_PAGEOUT),
+		     "page out");
 }
 
 static void act_prefetch(struct thread *t, struct side *d)
 {
-	unsigned int i = (unsigned int)below(t, 2);
-	uint64_t half = d->bytes / 2, len = 1 + below(t, half);
+	unsigned int i = (unsigned int)draw_n(t, 2);
+	uint64_t half = d->bytes / 2, len = 1 + draw_n(t, half);
 
 	if (d->mr[i])
-		tolerate(d, fl_prefetch(d->mr[i], d->mem + i * half +
-					below(t, half - len + 1), len,
-					(int)below(t, 2)), "prefetch");
+		act_tolerate(d, fl_prefetch(d->mr[i], d->mem + i * half +
+					    draw_n(t, half - len + 1), len,
+					    (int)draw_n(t, 2)), "prefetch");
 }
 
 /* The CPU writes new bytes, or reads what there is. */
 static void act_touch(struct thread *t, struct side *d)
 {
-	struct slot *b = pick(t, d->mine);
+	struct slot *b = act_pick(t, d->mine);
 	struct swarm *s = t->proc->s;
-	uint32_t n = length(t, b->bytes), i;
-	uint64_t at = b->at + below(t, b->bytes - n + 1);
+	uint32_t n = act_length(t, b->bytes), i;
+	uint64_t at = b->at + draw_n(t, b->bytes - n + 1);
 	uint8_t *bytes = malloc(n);
-	bool write = below(t, 2);
+	bool write = draw_n(t, 2);
 
 	for (i = 0; write && i < n; i++)
 		bytes[i] = (uint8_t)rng_next(&t->rng);
@@ -214,39 +215,42 @@ static void act_touch(struct thread *t, struct side *d)
 	if (write)
 		swarm_store(d->mem + at, bytes, n);
 	free(bytes);
-	judge(d, "read by the CPU");
+	swarm_model_judge(d, "read by the CPU");
 }
 
 static void act_protect(struct thread *t, struct side *d)
 {
 	static const int rights[] = { 0, FL_PROT_READ,
 				      FL_PROT_READ | FL_PROT_WRITE };
-	uint64_t at = below(t, SCRATCH_PAGES);
-	uint64_t n = 1 + below(t, SCRATCH_PAGES - at);
+	uint64_t at = draw_n(t, SCRATCH_PAGES);
+	uint64_t n = 1 + draw_n(t, SCRATCH_PAGES - at);
 	struct proc *p = t->proc;
 
 	/* Pages without write access still are a good source. */
-	if (below(t, 2) && p->threads == 1) {
-		check(d, fl_protect(p->dev, d->mem, d->bytes / 2 & -PAGE,
-				    FL_PROT_READ), "protect");
-		sim_sleep(1 + below(t, NAP_NS));
-		check(d, fl_protect(p->dev, d->mem, d->bytes,
-				    FL_PROT_READ | FL_PROT_WRITE), "protect");
+	if (draw_n(t, 2) && p->threads == 1) {
+		swarm_model_check(d,
+				  fl_protect(p->dev, d->mem,
+					     d->bytes / 2 & -PAGE,
+					     FL_PROT_READ), "protect");
+		sim_sleep(1 + draw_n(t, NAP_NS));
+		swarm_model_check(d, fl_protect(p->dev, d->mem, d->bytes,
+						FL_PROT_READ | FL_PROT_WRITE),
+				  "protect");
 		return;
 	}
-	tolerate(d, fl_protect(p->dev, p->scratch + at * PAGE, n * PAGE,
-			       rights[below(t, 3)]), "protect scratch");
+	act_tolerate(d, fl_protect(p->dev, p->scratch + at * PAGE, n * PAGE,
+				   rights[draw_n(t, 3)]), "protect scratch");
 }
 
 static void act_unmap(struct thread *t, struct side *d)
 {
-	uint64_t at = below(t, SCRATCH_PAGES), pages_n = 1 + below(t, 8);
+	uint64_t at = draw_n(t, SCRATCH_PAGES), pages_n = 1 + draw_n(t, 8);
 	uint8_t *mem;
 
-	if (below(t, 2)) {
-		tolerate(d, fl_advise(t->proc->dev, t->proc->scratch +
-				      at * PAGE, (SCRATCH_PAGES - at) * PAGE,
-				      FL_DONTNEED), "drop scratch");
+	if (draw_n(t, 2)) {
+		act_tolerate(d, fl_advise(t->proc->dev, t->proc->scratch +
+					  at * PAGE, (SCRATCH_PAGES - at) *
+					  PAGE, FL_DONTNEED), "drop scratch");
 		return;
 	}
 	mem = fl_alloc(t->proc->dev, pages_n * PAGE);
@@ -255,10 +259,11 @@ static void act_unmap(struct thread *t, struct side *d)
 	memset(mem, (int)pages_n, pages_n * PAGE);
 	if (mem[pages_n * PAGE - 1] != (uint8_t)pages_n)
 		swarm_problem(t->proc->s, "new memory forgets");
-	check(d, fl_free(t->proc->dev, mem, pages_n * PAGE), "unmap");
+	swarm_model_check(d, fl_free(t->proc->dev, mem, pages_n * PAGE),
+			  "unmap");
 }
 
-static int region(struct side *d, unsigned int i)
+static int act_pick_region(struct side *d, unsigned int i)
 {
 	uint64_t half = d->bytes / 2;
 	unsigned int access = i ? FL_REMOTE_WRITE | FL_REMOTE_READ :
@@ -288,7 +293,7 @@ static void act_revoke(struct thread *t, struct side *d)
 
 	atomic_store(&d->rkey, 0);
 	err = fl_dereg_mr(d->mr[1]);
-	check(d, err, "take a region back");
+	swarm_model_check(d, err, "take a region back");
 	if (err)
 		return;
 	d->mr[1] = NULL;
@@ -296,7 +301,7 @@ static void act_revoke(struct thread *t, struct side *d)
 	after = malloc(half);
 	if (!mm_copy(d->proc->mm, (uintptr_t)d->mem + half, before, half,
 		     false)) {
-		sim_sleep(1 + below(t, 20 * NAP_NS));
+		sim_sleep(1 + draw_n(t, 20 * NAP_NS));
 		if (!mm_copy(d->proc->mm, (uintptr_t)d->mem + half, after,
 			     half, false) && memcmp(before, after, half))
 			swarm_problem(t->proc->s, "connection %d side %u: the "
@@ -307,7 +312,7 @@ static void act_revoke(struct thread *t, struct side *d)
 	free(before);
 	free(after);
 	atomic_fetch_add(&t->proc->s->revokes, 1);
-	check(d, region(d, 1), "give a region again");
+	swarm_model_check(d, act_pick_region(d, 1), "give a region again");
 }
 
 static void act_reset(struct side *d)
@@ -328,14 +333,14 @@ static void act_kill(struct thread *t)
 		atomic_store(&t->proc->dying, true);
 }
 
-static void act(struct thread *t, struct side *d)
+static void act_any(struct thread *t, struct side *d)
 {
 	const unsigned int *chaos = t->proc->s->p.chaos;
 	unsigned int sum = 0, i, hit;
 
 	for (i = C_PAGEOUT; i < C_COUNT; i++)
 		sum += chaos[i];
-	hit = (unsigned int)below(t, 60 + sum);
+	hit = (unsigned int)draw_n(t, 60 + sum);
 	for (i = C_PAGEOUT; i < C_COUNT && hit >= chaos[i]; i++)
 		hit -= chaos[i];
 	switch (i) {
@@ -361,7 +366,7 @@ static void act(struct thread *t, struct side *d)
 		act_reset(d);
 		break;
 	case C_KILL:
-		if (!below(t, 20))
+		if (!draw_n(t, 20))
 			act_kill(t);
 		break;
 	default:

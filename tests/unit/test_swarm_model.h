@@ -13,7 +13,7 @@
 #define NEVER_WALL_NS	60000000000ull
 #define IDLE_NS		200000u
 
-static uint64_t below(struct thread *t, uint64_t n)
+static uint64_t draw_n(struct thread *t, uint64_t n)
 {
 	return rng_below(&t->rng, n);
 }
@@ -23,7 +23,7 @@ static uint64_t now_ns(struct swarm *s)
 	return sim_now(testbed_sim(s->w));
 }
 
-static struct side *other(struct side *d)
+static struct side *swarm_model_other(struct side *d)
 {
 	return &d->conn->side[!d->i];
 }
@@ -65,7 +65,7 @@ static bool is_under_way(const struct oracle *o, uint32_t area, uint64_t at,
  * Bytes of a buffer, as they are now, without side effects. In threads not while they
  * may change; 0, or an error of mm_look().
  */
-static int look(struct side *at, uint64_t from, uint64_t bytes)
+static int swarm_model_look(struct side *at, uint64_t from, uint64_t bytes)
 {
 	struct swarm *s = at->proc->s;
 	uint8_t *now = malloc(bytes);
@@ -86,7 +86,7 @@ static int look(struct side *at, uint64_t from, uint64_t bytes)
 }
 
 /* What the oracle has found, if anything. */
-static void judge(struct side *d, const char *when)
+static void swarm_model_judge(struct side *d, const char *when)
 {
 	struct swarm *s = d->proc->s;
 	const char *text;
@@ -99,18 +99,19 @@ static void judge(struct side *d, const char *when)
 			      (int)(d->conn - s->conn), d->i, when, text);
 }
 
-static void verify(struct side *d, struct slot *b, bool mine, const char *when)
+static void swarm_model_verify(struct side *d, struct slot *b, bool mine,
+			       const char *when)
 {
-	struct side *at = mine ? d : other(d);
+	struct side *at = mine ? d : swarm_model_other(d);
 	struct swarm *s = d->proc->s;
-	int err = look(at, b->at, b->bytes);
+	int err = swarm_model_look(at, b->at, b->bytes);
 
 	if (!err)
 		atomic_fetch_add(&s->verified, 1);
 	else if (err != -EAGAIN && !is_dying(at->proc))
 		swarm_problem(s, "a slot of %s cannot be read: %s",
 			      at->proc->name, fl_strerror(err));
-	judge(d, when);
+	swarm_model_judge(d, when);
 }
 
 /* All at one moment: what the first look teaches, the second one uses. */
@@ -122,24 +123,25 @@ static void verify_under_way(struct side *d)
 	for (i = 0; i < 2 && s->p.mode == SIM_LOCKSTEP && d->phase == S_UP;
 	     i++)
 		for (k = 0; k < s->p.slots; k++) {
-			verify(d, &d->mine[k], true, "under way");
-			verify(d, &d->theirs[k], false, "under way");
+			swarm_model_verify(d, &d->mine[k], true, "under way");
+			swarm_model_verify(d, &d->theirs[k], false,
+					   "under way");
 		}
 }
 
 /* ---- completions ---- */
 
-static bool lossy(const struct swarm *s)
+static bool swarm_model_lossy(const struct swarm *s)
 {
 	return s->p.chaos[C_LOSS] || s->p.chaos[C_DAMAGE];
 }
 
 /* Can any request of an unbroken connection fail in this testbed? */
-static bool failures(const struct swarm *s)
+static bool swarm_model_failures(const struct swarm *s)
 {
 	const unsigned int *c = s->p.chaos;
 
-	return lossy(s) || s->p.frames || s->p.stalls ||
+	return swarm_model_lossy(s) || s->p.frames || s->p.stalls ||
 	       c[C_PAGEOUT] || c[C_PROTECT] || c[C_UNMAP] || c[C_REVOKE] ||
 	       c[C_BAD];
 }
@@ -148,9 +150,9 @@ static bool failures(const struct swarm *s)
 static bool may_end(struct side *d, const struct request *r, int status)
 {
 	struct swarm *s = d->proc->s;
-	bool far_gone = is_dying(other(d)->proc) ||
+	bool far_gone = is_dying(swarm_model_other(d)->proc) ||
 			atomic_load(&d->conn->epoch) != d->epoch;
-	bool taken_back = r->rkey != atomic_load(&other(d)->rkey);
+	bool taken_back = r->rkey != atomic_load(&swarm_model_other(d)->rkey);
 
 	if (!status)
 		return !r->wrong;
@@ -159,9 +161,9 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	switch (status) {
 	case FL_ST_NO_ANSWER:	/* who lives says so, however slow */
 		return far_gone ||
-		       (lossy(s) && s->p.mode != SIM_LOCKSTEP);
+		       (swarm_model_lossy(s) && s->p.mode != SIM_LOCKSTEP);
 	case FL_ST_REMOTE_QP:	/* broken by a failure of the other side's? */
-		return far_gone || failures(s);
+		return far_gone || swarm_model_failures(s);
 	case FL_ST_REMOTE_FAULT:
 		return far_gone || r->odd || taken_back;
 	case FL_ST_REMOTE_ACCESS:
@@ -194,7 +196,7 @@ static enum oracle_end end_of(struct side *d, int status)
 	return ORACLE_LOST;
 }
 
-static void finish(struct side *d, struct request *r, int status)
+static void swarm_model_finish(struct side *d, struct request *r, int status)
 {
 	struct swarm *s = d->proc->s;
 	bool write = r->opcode == FL_WRITE;
@@ -215,10 +217,10 @@ static void finish(struct side *d, struct request *r, int status)
 	oracle_complete(s->oracle, r->model, end_of(d, status));
 	sim_spin_unlock(&s->model);
 	if (r->local && !status)
-		verify(d, write ? r->remote : r->local, !write,
-		       write ? "after a WRITE" : "after a READ");
+		swarm_model_verify(d, write ? r->remote : r->local, !write,
+				   write ? "after a WRITE" : "after a READ");
 	else
-		judge(d, "at a completion");
+		swarm_model_judge(d, "at a completion");
 }
 
 static struct side *side_of(struct thread *t, uint32_t qpn)
@@ -238,7 +240,7 @@ static struct side *side_of(struct thread *t, uint32_t qpn)
 }
 
 /* Exactly once, and in order. */
-static void take(struct thread *t, const struct fl_completion *c)
+static void swarm_model_take(struct thread *t, const struct fl_completion *c)
 {
 	struct side *d = side_of(t, c->qpn);
 	struct swarm *s = t->proc->s;
@@ -253,7 +255,7 @@ static void take(struct thread *t, const struct fl_completion *c)
 			if (!c->status && c->bytes != r.bytes)
 				swarm_problem(s, "%u of %u bytes", c->bytes,
 					      r.bytes);
-			finish(d, &r, c->status);
+			swarm_model_finish(d, &r, c->status);
 			return;
 		}
 		if (r.signaled) {
@@ -262,13 +264,13 @@ static void take(struct thread *t, const struct fl_completion *c)
 				      (unsigned long long)r.id);
 			return;
 		}
-		finish(d, &r, 0);
+		swarm_model_finish(d, &r, 0);
 	}
 	swarm_problem(s, "%s: request %llu of queue pair %u is not in flight",
 		      t->proc->name, (unsigned long long)c->wr_id, c->qpn);
 }
 
-static void poll(struct thread *t, uint64_t wait_ns)
+static void swarm_model_poll(struct thread *t, uint64_t wait_ns)
 {
 	struct fl_completion c[4];
 	int i, n;
@@ -278,12 +280,12 @@ static void poll(struct thread *t, uint64_t wait_ns)
 		swarm_problem(t->proc->s, "%s: polling: %s", t->proc->name,
 			      fl_strerror(n));
 	for (i = 0; i < n; i++)
-		take(t, &c[i]);
+		swarm_model_take(t, &c[i]);
 }
 
 /* ---- epochs ---- */
 
-static void check(struct side *d, int err, const char *what)
+static void swarm_model_check(struct side *d, int err, const char *what)
 {
 	if (err < 0)
 		swarm_problem(d->proc->s, "%s, connection %d side %u: %s: %s",
@@ -296,7 +298,7 @@ static void take_down(struct side *d)
 	struct swarm *s = d->proc->s;
 
 	if (d->qp)
-		check(d, fl_destroy_qp(d->qp), "destroy");
+		swarm_model_check(d, fl_destroy_qp(d->qp), "destroy");
 	d->qp = NULL;
 	d->count = 0;
 	sim_spin_lock(&s->model);
@@ -320,11 +322,12 @@ static void both_down(struct thread *t, struct side *d)
 	d->pair = oracle_pair(s->oracle, d->proc->name, false);
 	sim_spin_unlock(&s->model);
 	for (i = 0; i < s->p.slots; i++) {
-		verify(d, &d->mine[i], true, "when both were down");
-		verify(d, &d->theirs[i], false, "when both were down");
+		swarm_model_verify(d, &d->mine[i], true, "when both were down");
+		swarm_model_verify(d, &d->theirs[i], false,
+				   "when both were down");
 	}
 	err = fl_create_qp(d->proc->pd, t->cq, s->p.depth, &d->qp);
-	check(d, err, "create");
+	swarm_model_check(d, err, "create");
 	if (err)
 		return;
 	fl_qp_address(d->qp, &d->address);
@@ -333,9 +336,9 @@ static void both_down(struct thread *t, struct side *d)
 }
 
 /* One step towards being connected. */
-static void serve(struct thread *t, struct side *d)
+static void swarm_model_serve(struct thread *t, struct side *d)
 {
-	struct side *o = other(d);
+	struct side *o = swarm_model_other(d);
 
 	if (d->phase == S_CLOSED || atomic_load(&d->proc->s->bad))
 		return;
@@ -355,7 +358,7 @@ static void serve(struct thread *t, struct side *d)
 		both_down(t, d);
 	} else if (d->phase == S_INIT &&
 		   atomic_load(&o->published) == d->epoch) {
-		check(d, fl_connect(d->qp, &o->address), "connect");
+		swarm_model_check(d, fl_connect(d->qp, &o->address), "connect");
 		d->phase = S_CONNECTED;
 		atomic_store(&d->up, d->epoch);
 	} else if (d->phase == S_CONNECTED &&

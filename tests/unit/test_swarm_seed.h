@@ -29,7 +29,7 @@
 #define LIMIT_WALL_S	1500
 
 /* SWARM_SEEDS in the environment, or as many as usual. */
-static inline unsigned int seeds(unsigned int usual)
+static inline unsigned int seed_count(unsigned int usual)
 {
 	const char *n = getenv("SWARM_SEEDS");
 
@@ -107,7 +107,7 @@ static inline void seeds_twice(unsigned int usual,
 			       void (*run)(uint64_t seed, struct digest *d))
 {
 	const char *path = getenv("SWARM_TRACE");
-	unsigned int i, n = seeds(usual);
+	unsigned int i, n = seed_count(usual);
 	struct digest a, b;
 
 	for (i = 0; i < n; i++) {

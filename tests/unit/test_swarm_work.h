@@ -42,13 +42,13 @@ static void open_side(struct side *d)
 
 	d->mem = fl_alloc(d->proc->dev, d->bytes);
 	if (!d->mem) {
-		check(d, -errno, "allocate");
+		swarm_model_check(d, -errno, "allocate");
 		return;
 	}
 	for (i = 0; i < s->p.slots; i++)
 		fill_slot(d, &d->mine[i]);
-	check(d, region(d, 0), "register");
-	check(d, region(d, 1), "register");
+	swarm_model_check(d, act_pick_region(d, 0), "register");
+	swarm_model_check(d, act_pick_region(d, 1), "register");
 	d->phase = S_NEW;
 }
 
@@ -102,7 +102,7 @@ static void set_up(struct thread *t)
 }
 
 /* All that is in flight has ended, and is signaled. */
-static bool quiet(struct thread *t)
+static bool swarm_work_quiet(struct thread *t)
 {
 	struct request flush = { .odd = true, .opcode = FL_WRITE, .bytes = 1,
 				 .signaled = true };
@@ -121,14 +121,15 @@ static bool quiet(struct thread *t)
 		/* Only a signaled one tells of those before it. */
 		w = (struct fl_work){ .lkey = fl_mr_key(t->proc->scratch_mr),
 				      .local = t->proc->scratch };
-		flush.rkey = atomic_load(&other(d)->proc->scratch_key);
-		w.remote = (uintptr_t)other(d)->proc->scratch;
-		submit(d, &flush, &w);
+		flush.rkey =
+			atomic_load(&swarm_model_other(d)->proc->scratch_key);
+		w.remote = (uintptr_t)swarm_model_other(d)->proc->scratch;
+		act_submit(d, &flush, &w);
 	}
 	return all;
 }
 
-static void watch(struct thread *t)
+static void swarm_work_watch(struct thread *t)
 {
 	struct swarm *s = t->proc->s;
 	uint64_t limit = s->p.mode == SIM_LOCKSTEP ? NEVER_NS : NEVER_WALL_NS;
@@ -149,7 +150,7 @@ static void watch(struct thread *t)
 				      d->failed ? "failed" : "good");
 }
 
-static void work(struct thread *t)
+static void swarm_work_run(struct thread *t)
 {
 	struct swarm *s = t->proc->s;
 	bool counted = true;
@@ -162,28 +163,28 @@ static void work(struct thread *t)
 	while (!is_dying(t->proc) && !atomic_load(&s->bad) &&
 	       atomic_load(&s->stage) != END) {
 		for (i = 0; (d = own_side(t, i)); i++)
-			serve(t, d);
+			swarm_model_serve(t, d);
 		if (t->ops && n) {
 			t->ops--;
-			d = own_side(t, (unsigned int)below(t, n));
-			act(t, d);
-			poll(t, below(t, 8) ? 0 : POLL_NS);
-			if (!below(t, 8))
+			d = own_side(t, (unsigned int)draw_n(t, n));
+			act_any(t, d);
+			swarm_model_poll(t, draw_n(t, 8) ? 0 : POLL_NS);
+			if (!draw_n(t, 8))
 				verify_under_way(d);
 			t->since_ns = now_ns(s);
 			continue;
 		}
-		if (quiet(t) && counted) {
+		if (swarm_work_quiet(t) && counted) {
 			counted = false;
 			atomic_fetch_sub(&s->busy, 1);
 			if (t->proc->guest)
 				break;
 		}
 		if (counted)
-			poll(t, POLL_NS);
+			swarm_model_poll(t, POLL_NS);
 		else
 			sim_sleep(IDLE_NS);
-		watch(t);
+		swarm_work_watch(t);
 	}
 	if (counted)
 		atomic_fetch_sub(&s->busy, 1);
@@ -201,10 +202,10 @@ static void thread_main(void *arg)
 	while (!t->proc->guest && atomic_load(&s->started) < s->crew &&
 	       !atomic_load(&s->bad))
 		sim_sleep(NAP_NS);
-	work(t);
+	swarm_work_run(t);
 	/* Some go without a word; the kernel then closes what they had. */
 	if (atomic_fetch_add(&t->proc->left, 1) + 1 == t->proc->threads &&
-	    t->proc->dev && !atomic_load(&s->bad) && below(t, 2)) {
+	    t->proc->dev && !atomic_load(&s->bad) && draw_n(t, 2)) {
 		if (fl_close(t->proc->dev))
 			swarm_problem(s, "%s cannot close", t->proc->name);
 		t->proc->dev = NULL;

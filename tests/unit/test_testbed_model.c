@@ -27,7 +27,8 @@ struct stage {
 	int error;
 };
 
-static void spoil(struct stage *s, struct testbed_buffer *b, uint64_t at)
+static void world_model_spoil(struct stage *s, struct testbed_buffer *b,
+			      uint64_t at)
 {
 	uint8_t byte = (uint8_t)(testbed_fill_byte(TESTBED_RANDOM, 1,
 						   at) ^ 0x5a);
@@ -36,7 +37,7 @@ static void spoil(struct stage *s, struct testbed_buffer *b, uint64_t at)
 			    true);
 }
 
-static void build(struct testbed *w, struct stage *s)
+static void world_model_build(struct testbed *w, struct stage *s)
 {
 	const struct testbed_board_config cfg = { 0 };
 	struct testbed_board *a, *b;
@@ -61,12 +62,12 @@ static void build(struct testbed *w, struct stage *s)
 	s->error |= testbed_connect(p, q, "c", 4, 0, false, &s->c);
 }
 
-static void script(struct testbed *w, void *arg)
+static void world_model_script(struct testbed *w, void *arg)
 {
 	struct stage *s = arg;
 	struct testbed_work k;
 
-	build(w, s);
+	world_model_build(w, s);
 	if (s->error)
 		return;
 	k = (struct testbed_work){
@@ -78,24 +79,24 @@ static void script(struct testbed *w, void *arg)
 	};
 	s->error |= testbed_post(w, &k);
 	if (s->astray == UNDER_WAY) {
-		spoil(s, s->dst, HOST_PAGE + 77);
+		world_model_spoil(s, s->dst, HOST_PAGE + 77);
 		testbed_model_under_way(w);
 	}
 	s->error |= testbed_wait(w, &k, WAIT_NS, TESTBED_BOTH);
 	if (s->astray == IN_TARGET)
-		spoil(s, s->dst, 2 * HOST_PAGE - 1);
+		world_model_spoil(s, s->dst, 2 * HOST_PAGE - 1);
 	if (s->astray == BESIDE)
-		spoil(s, s->dst, 2 * HOST_PAGE);
+		world_model_spoil(s, s->dst, 2 * HOST_PAGE);
 	if (s->astray == OTHER_BUFFER || s->astray == IN_SWAP)
-		spoil(s, s->other, 3 * HOST_PAGE);
+		world_model_spoil(s, s->other, 3 * HOST_PAGE);
 	if (s->astray == IN_SOURCE)
-		spoil(s, s->src, 5);
+		world_model_spoil(s, s->src, 5);
 	if (s->astray == IN_SWAP)
 		s->error |= testbed_buffer_advise(s->other, 0, 0, FL_PAGEOUT);
 }
 
-static void run(enum sim_mode mode, bool processes, enum astray astray,
-		const char *words)
+static void world_model_run(enum sim_mode mode, bool processes,
+			    enum astray astray, const char *words)
 {
 	const struct testbed_config cfg = { .mode = mode, .seed = 1,
 					  .processes = processes };
@@ -105,7 +106,7 @@ static void run(enum sim_mode mode, bool processes, enum astray astray,
 	int err;
 
 	EXPECT(w);
-	err = testbed_run(w, script, &s);
+	err = testbed_run(w, world_model_script, &s);
 	snprintf(problem, sizeof(problem), "%s", testbed_problem(w) ?
 		 testbed_problem(w) : "nothing");
 	testbed_destroy(w);
@@ -123,12 +124,12 @@ static void run_all(enum sim_mode mode, bool processes)
 	snprintf(words[0], 60, "byte %lu of dst", 2 * HOST_PAGE - 1);
 	snprintf(words[1], 60, "byte %lu of dst", 2 * HOST_PAGE);
 	snprintf(words[2], 60, "byte %lu of other", 3 * HOST_PAGE);
-	run(mode, processes, NOTHING, "nothing");
-	run(mode, processes, IN_TARGET, words[0]);
-	run(mode, processes, BESIDE, words[1]);
-	run(mode, processes, OTHER_BUFFER, words[2]);
-	run(mode, processes, IN_SWAP, words[2]);
-	run(mode, processes, IN_SOURCE, "byte 5 of src");
+	world_model_run(mode, processes, NOTHING, "nothing");
+	world_model_run(mode, processes, IN_TARGET, words[0]);
+	world_model_run(mode, processes, BESIDE, words[1]);
+	world_model_run(mode, processes, OTHER_BUFFER, words[2]);
+	world_model_run(mode, processes, IN_SWAP, words[2]);
+	world_model_run(mode, processes, IN_SOURCE, "byte 5 of src");
 }
 
 TEST("in lockstep a byte that nobody wrote is seen, wherever it lies")
@@ -141,7 +142,7 @@ TEST("in lockstep a wrong byte is seen while the request is under way")
 	char words[60];
 
 	snprintf(words, sizeof(words), "byte %lu of dst", HOST_PAGE + 77);
-	run(SIM_LOCKSTEP, false, UNDER_WAY, words);
+	world_model_run(SIM_LOCKSTEP, false, UNDER_WAY, words);
 }
 
 TEST("in threads a byte that nobody wrote is seen, wherever it lies")

@@ -18,7 +18,7 @@ static const struct trace_at nowhere;
  * The test runner asks which events real code emitted; what these tests emit by
  * hand must not count.
  */
-static struct trace *create(const struct trace_config *cfg)
+static struct trace *test_trace_create(const struct trace_config *cfg)
 {
 	struct trace *t;
 
@@ -28,16 +28,16 @@ static struct trace *create(const struct trace_config *cfg)
 	return t;
 }
 
-static void destroy(void *t)
+static void test_trace_destroy(void *t)
 {
 	trace_destroy(t);
 }
 
-static struct trace *lockstep(uint32_t records, FILE *out)
+static struct trace *test_trace_lockstep(uint32_t records, FILE *out)
 {
 	struct trace_config cfg = { .ring_records = records, .out = out };
 
-	return create(&cfg);
+	return test_trace_create(&cfg);
 }
 
 static void free_it(void *p)
@@ -54,7 +54,7 @@ static void text_of(const struct trace_record *r, char *buf, size_t n)
 	fclose(f);
 }
 
-static uint64_t mix(uint64_t *state)
+static uint64_t test_trace_mix(uint64_t *state)
 {
 	*state = *state * 6364136223846793005ull + 1442695040888963407ull;
 	return *state ^ *state >> 29;
@@ -68,16 +68,16 @@ static struct trace_record some_record(int ev, uint64_t *state)
 	struct trace_record r = { .event = (uint16_t)ev };
 	int i;
 
-	r.seq = (mix(state) & 0xffffffffffff) | 1;
-	r.cause = mix(state) % r.seq;
-	r.time_ns = mix(state);
-	r.board = (uint8_t)mix(state);
-	r.xfer = (uint32_t)mix(state);
-	r.block = (uint32_t)mix(state);
-	r.attempt = (uint32_t)mix(state);
+	r.seq = (test_trace_mix(state) & 0xffffffffffff) | 1;
+	r.cause = test_trace_mix(state) % r.seq;
+	r.time_ns = test_trace_mix(state);
+	r.board = (uint8_t)test_trace_mix(state);
+	r.xfer = (uint32_t)test_trace_mix(state);
+	r.block = (uint32_t)test_trace_mix(state);
+	r.attempt = (uint32_t)test_trace_mix(state);
 	for (i = 0; i < TRACE_ARGS && *trace_events[ev].arg[i]; i++)
-		r.arg[i] = mix(state) & 1 ? mix(state) :
-			   special[mix(state) % 6];
+		r.arg[i] = test_trace_mix(state) & 1 ? test_trace_mix(state) :
+			   special[test_trace_mix(state) % 6];
 	return r;
 }
 
@@ -205,7 +205,8 @@ TEST("cutting a line short or changing a byte never reads as another length")
 		text_of(&r, line, sizeof(line));
 		n = strlen(line);
 		for (i = 0; i < 200; i++) {
-			line[mix(&state) % n] = (char)(mix(&state) % 127 + 1);
+			line[test_trace_mix(&state) % n] =
+				(char)(test_trace_mix(&state) % 127 + 1);
 			if (trace_record_parse(line, &back, NULL))
 				continue;
 			/* What is accepted is exactly what would be written. */
@@ -223,11 +224,11 @@ TEST("a record keeps its cause, its place, its time and its arguments")
 	const struct trace_at at = { .board = 2, .xfer = 3, .block = 4,
 				     .attempt = 5 };
 	struct trace_at effect = at;
-	struct trace *t = lockstep(16, NULL);
+	struct trace *t = test_trace_lockstep(16, NULL);
 	struct trace_record r[3];
 	uint64_t first, second;
 
-	test_cleanup(destroy, t);
+	test_cleanup(test_trace_destroy, t);
 	trace_set_time(t, 100);
 	first = trace_emit(t, EV_ENG_FAULT, &at, 1, 0, 0x4000, 6);
 	trace_set_time(t, 250);
@@ -253,11 +254,11 @@ TEST("a record keeps its cause, its place, its time and its arguments")
 
 TEST("a ring that wraps keeps the newest records, oldest first")
 {
-	struct trace *t = lockstep(5, NULL);
+	struct trace *t = test_trace_lockstep(5, NULL);
 	struct trace_record r[32];
 	int i;
 
-	test_cleanup(destroy, t);
+	test_cleanup(test_trace_destroy, t);
 	EXPECT_EQ(trace_snapshot(t, r, 32), 0);
 	for (i = 1; i <= 27; i++)
 		trace_emit(t, EV_APP_NOTE, &nowhere, (uint64_t)i, 0, 0, 0);
@@ -275,7 +276,7 @@ TEST("a ring that wraps keeps the newest records, oldest first")
 static void write_story(uint32_t records, char **text, size_t *n)
 {
 	FILE *f = open_memstream(text, n);
-	struct trace *t = lockstep(records, f);
+	struct trace *t = test_trace_lockstep(records, f);
 	struct trace_at at = { .xfer = 1 };
 	int i;
 
@@ -313,10 +314,10 @@ TEST("the text holds every record whatever the size of the ring, byte for byte")
 
 TEST("a recorder that is off counts and records nothing")
 {
-	struct trace *t = lockstep(16, NULL);
+	struct trace *t = test_trace_lockstep(16, NULL);
 	struct trace_record r[4];
 
-	test_cleanup(destroy, t);
+	test_cleanup(test_trace_destroy, t);
 	EXPECT_EQ(trace_emit(t, EV_SMMU_HIT, &nowhere, 1, 2, 3, 0), 1);
 	trace_enable(t, false);
 	EXPECT_EQ(trace_emit(t, EV_SMMU_HIT, &nowhere, 1, 2, 3, 0), 0);
@@ -353,7 +354,7 @@ TEST("counts are appended to the file that the environment names")
 	fd = open(path, O_RDWR | O_CREAT, 0600);
 	EXPECT(fd >= 0);
 	for (i = 0; i < 2; i++) {
-		t = create(&cfg);
+		t = test_trace_create(&cfg);
 		trace_emit(t, EV_SMMU_SYNC, &nowhere, 0, 0, 0, 0);
 		trace_emit(t, EV_APP_NOTE, &nowhere, 0, 0, 0, 0);
 		trace_emit(t, EV_SMMU_SYNC, &nowhere, 0, 0, 0, 0);
@@ -446,9 +447,9 @@ TEST("threads record side by side and merge so that no effect precedes its cause
 {
 	struct trace_config cfg = { .ring_records = 8192, .threads = true };
 	struct trace_record *r = calloc(THREADS * EACH, sizeof(*r));
-	struct trace *t = create(&cfg);
+	struct trace *t = test_trace_create(&cfg);
 
-	test_cleanup(destroy, t);
+	test_cleanup(test_trace_destroy, t);
 	test_cleanup(free_it, r);
 	run_threads(t);
 	EXPECT_EQ(trace_count(t, EV_APP_NOTE), THREADS * EACH);
@@ -470,7 +471,7 @@ TEST("rings of threads that overflow are kept for the text, small or large")
 		text = NULL;
 		cfg.ring_records = sizes[i];
 		cfg.out = open_memstream(&text, &n);
-		t = create(&cfg);
+		t = test_trace_create(&cfg);
 		run_threads(t);
 		trace_destroy(t);
 		fclose(cfg.out);
@@ -488,12 +489,12 @@ static void *run_short(void *arg)
 TEST("many threads one after the other share what rings there are")
 {
 	struct trace_config cfg = { .ring_records = 512, .threads = true };
-	struct trace *t = create(&cfg);
+	struct trace *t = test_trace_create(&cfg);
 	struct trace_record r[512];
 	pthread_t thread;
 	uint32_t i, n;
 
-	test_cleanup(destroy, t);
+	test_cleanup(test_trace_destroy, t);
 	for (i = 0; i < 300; i++) {
 		EXPECT(!pthread_create(&thread, NULL, run_short, t));
 		pthread_join(thread, NULL);
@@ -506,12 +507,12 @@ TEST("many threads one after the other share what rings there are")
 TEST("two recorders used in turn by one thread do not mix")
 {
 	struct trace_config cfg = { .ring_records = 64, .threads = true };
-	struct trace *a = create(&cfg), *b = create(&cfg);
+	struct trace *a = test_trace_create(&cfg), *b = test_trace_create(&cfg);
 	struct trace_record r[64];
 	int i;
 
-	test_cleanup(destroy, a);
-	test_cleanup(destroy, b);
+	test_cleanup(test_trace_destroy, a);
+	test_cleanup(test_trace_destroy, b);
 	for (i = 0; i < 10; i++) {
 		trace_emit(a, EV_APP_NOTE, &nowhere, 1, 0, 0, 0);
 		trace_emit(b, EV_APP_NOTE, &nowhere, 2, 0, 0, 0);

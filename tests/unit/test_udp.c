@@ -51,7 +51,7 @@ static void choose_ports(void)
 				   .sin_addr.s_addr = htonl(LOOPBACK + 1) };
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	need(fd >= 0);
+	udp_rig_need(fd >= 0);
 	if (!bind(fd, (struct sockaddr *)&two, sizeof(two)))
 		address_b = LOOPBACK + 1;
 	close(fd);
@@ -69,7 +69,7 @@ static void site_up(struct site *s, uint8_t node, uint64_t timeout_ns,
 	s->timing.v[T_FW_TRIES] = 100;
 	fabric_icrc_set(s->fabric, icrc);
 	site_board(s);
-	need(!link_site(s));
+	udp_rig_need(!link_site(s));
 }
 
 static void pair_up(uint64_t timeout_ns, bool icrc)
@@ -82,7 +82,7 @@ static void pair_up(uint64_t timeout_ns, bool icrc)
 	test_cleanup(site_cleanup, &b);
 }
 
-static struct fabric_udp_stats stats(struct site *s)
+static struct fabric_udp_stats udp_stats(struct site *s)
 {
 	struct fabric_udp_stats st;
 
@@ -93,20 +93,21 @@ static struct fabric_udp_stats stats(struct site *s)
 TEST("1 MB goes over UDP and comes back, with every page cold on both sides")
 {
 	pair_up(SECOND / 5, false);
-	transfer(&a, &b, 0, 1);
-	transfer(&a, &b, 1, 2);
-	EXPECT_GE(stats(&a).received, 2048);
-	EXPECT_GE(stats(&b).received, 2048);
-	EXPECT_EQ(stats(&a).peers, 1);
-	EXPECT_EQ(stats(&b).peers, 1);
-	EXPECT_EQ(stats(&b).header + stats(&b).node + stats(&b).icrc, 0);
+	udp_rig_transfer(&a, &b, 0, 1);
+	udp_rig_transfer(&a, &b, 1, 2);
+	EXPECT_GE(udp_stats(&a).received, 2048);
+	EXPECT_GE(udp_stats(&b).received, 2048);
+	EXPECT_EQ(udp_stats(&a).peers, 1);
+	EXPECT_EQ(udp_stats(&b).peers, 1);
+	EXPECT_EQ(udp_stats(&b).header + udp_stats(&b).node +
+		  udp_stats(&b).icrc, 0);
 	EXPECT_GE(trace_count(a.trace, EV_WIRE_PEER), 1);
 }
 
 TEST("the link and the cards inside both check packets, and agree")
 {
 	pair_up(SECOND / 5, true);
-	transfer(&a, &b, 0, 3);
+	udp_rig_transfer(&a, &b, 0, 3);
 	EXPECT_EQ(trace_count(b.trace, EV_RX_BAD_PACKET), 0);
 }
 
@@ -114,8 +115,8 @@ TEST("boards that threads of their own run are joined just as well")
 {
 	a.drive = b.drive = SIM_DEDICATED;
 	pair_up(SECOND, false);
-	transfer(&a, &b, 0, 12);
-	transfer(&a, &b, 1, 13);
+	udp_rig_transfer(&a, &b, 0, 12);
+	udp_rig_transfer(&a, &b, 1, 13);
 }
 
 /* A third site behind a link of its own: of a to it, or of it to a. */
@@ -146,17 +147,17 @@ TEST("a process with two links reaches the boards of two others")
 	while (far == near);
 	EXPECT_EQ(link_third(&a, near, far, NODE_C), 0);
 	EXPECT_EQ(link_third(&c, far, near, NODE_A), 0);
-	transfer(&a, &b, 0, 14);
-	transfer(&c, &a, 0, 15);
-	transfer(&b, &a, 0, 16);
-	transfer(&a, &c, 0, 17);
+	udp_rig_transfer(&a, &b, 0, 14);
+	udp_rig_transfer(&c, &a, 0, 15);
+	udp_rig_transfer(&b, &a, 0, 16);
+	udp_rig_transfer(&a, &c, 0, 17);
 	fabric_udp_stats(a.fabric, NODE_C, &st);
 	EXPECT_GE(st.received, 2048);
 	EXPECT_EQ(st.node, 0);
 	EXPECT_EQ(fabric_udp_port(a.fabric, NODE_C), near);
 }
 
-static void inject(struct site *s, const struct fabric_inject *i)
+static void udp_inject(struct site *s, const struct fabric_inject *i)
 {
 	EXPECT_EQ(fabric_inject(s->fabric, s->node,
 				s == &a ? NODE_B : NODE_A, i), 0);
@@ -168,9 +169,9 @@ TEST("one packet in a hundred is lost both ways, and every byte arrives")
 	struct fabric_stats st;
 
 	pair_up(SECOND / 20, false);
-	inject(&a, &loss);
-	inject(&b, &loss);
-	transfer(&a, &b, 0, 4);
+	udp_inject(&a, &loss);
+	udp_inject(&b, &loss);
+	udp_rig_transfer(&a, &b, 0, 4);
 	fabric_stats(a.fabric, NODE_A, &st);
 	EXPECT_GE(st.lost, 1);
 	EXPECT_GE(trace_count(a.trace, EV_FW_TIMEOUT) +
@@ -186,15 +187,15 @@ TEST("packets are damaged, doubled and late, though boards inside check nothing"
 	struct fabric_stats st;
 
 	pair_up(SECOND / 20, false);
-	inject(&a, &bad);
-	inject(&b, &bad);
-	transfer(&a, &b, 1, 5);
+	udp_inject(&a, &bad);
+	udp_inject(&b, &bad);
+	udp_rig_transfer(&a, &b, 1, 5);
 	fabric_stats(a.fabric, NODE_A, &st);
 	EXPECT_GE(st.damaged, 1);
 	EXPECT_GE(st.duplicated, 1);
 	EXPECT_GE(st.late, 1);
 	STEP("what was damaged was refused at the door");
-	EXPECT_GE(stats(&b).icrc, 1);
+	EXPECT_GE(udp_stats(&b).icrc, 1);
 	EXPECT_GE(trace_count(b.trace, EV_WIRE_REFUSED), 1);
 }
 
@@ -229,7 +230,7 @@ static void bare_up(struct site *s, struct bare *p, uint8_t node)
 	p->domain = sim_domain_create(s->sim, "bare");
 	p->port = fabric_attach(s->fabric, p->domain, node, count_frame,
 				no_news, &p->came, &error);
-	need(p->port != NULL);
+	udp_rig_need(p->port != NULL);
 }
 
 static void bare_send(struct bare *p, uint8_t to)
@@ -257,7 +258,7 @@ TEST("a packet for which the boards have left no frame is lost and counted")
 	test_cleanup(site_cleanup, &a);
 	bare_up(&b, &to, NODE_B);
 	test_cleanup(site_cleanup, &b);
-	need(!link_site(&a) && !link_site(&b));
+	udp_rig_need(!link_site(&a) && !link_site(&b));
 	while (!atomic_load(&to.came) && ++sent < 50000) {
 		bare_send(&from, NODE_B);
 		usleep(200);
@@ -265,12 +266,12 @@ TEST("a packet for which the boards have left no frame is lost and counted")
 	EXPECT_GE(atomic_load(&to.came), 1);
 	STEP("the board of the other side does not run; its link has 32 frames");
 	sim_enter(to.domain);
-	for (sent = 0; !stats(&b).no_frame && sent < 50000; sent++) {
+	for (sent = 0; !udp_stats(&b).no_frame && sent < 50000; sent++) {
 		bare_send(&from, NODE_B);
 		usleep(200);
 	}
 	sim_leave(to.domain);
-	EXPECT_GE(stats(&b).no_frame, 1);
+	EXPECT_GE(udp_stats(&b).no_frame, 1);
 	EXPECT_GE(trace_count(b.trace, EV_WIRE_LOST), 1);
 	STEP("it runs again, and its frames are free again");
 	sent = atomic_load(&to.came);
@@ -297,8 +298,8 @@ TEST("a packet that the system does not take is lost and counted")
 	test_cleanup(site_cleanup, &a);
 	EXPECT_EQ(fabric_udp(a.fabric, &cfg), 0);
 	bare_send(&from, NODE_B);
-	EXPECT_GE(stats(&a).no_room, 1);
-	EXPECT_EQ(stats(&a).sent, 0);
+	EXPECT_GE(udp_stats(&a).no_room, 1);
+	EXPECT_EQ(udp_stats(&a).sent, 0);
 	EXPECT_EQ(trace_count(a.trace, EV_WIRE_LOST), 1);
 }
 
@@ -316,7 +317,7 @@ static void lonely_main(void *arg)
 	WANT(t, !fl_connect(x.qp, &nobody));
 	WANT(t, !fl_post_write(x.qp, 1, x.source_mr, x.source, 4096,
 			       0x10000, 1));
-	WANT(t, complete(&x) == FL_ST_NO_ANSWER);
+	WANT(t, udp_rig_complete(&x) == FL_ST_NO_ANSWER);
 	WANT(t, !fl_close(x.dev));
 }
 
@@ -329,19 +330,19 @@ TEST("a peer that says nothing ends a request with an error, not with silence")
 	site_fabric(&a, NODE_A, SIM_THREADS, SECOND / 100);
 	test_cleanup(site_cleanup, &a);
 	site_board(&a);
-	need(!link_site(&a));
+	udp_rig_need(!link_site(&a));
 	a.talk = &t;
 	thread = host_thread_start(a.process, "app", lonely_main, &a);
 	EXPECT_EQ(sim_run(a.sim, 0, 0), SIM_FINISHED);
 	sim_thread_join(thread);
 	EXPECT_STR(t.failed ? t.failed : "nothing", "nothing");
-	EXPECT_EQ(stats(&a).received, 0);
-	EXPECT_EQ(stats(&a).peers, 0);
+	EXPECT_EQ(udp_stats(&a).received, 0);
+	EXPECT_EQ(udp_stats(&a).peers, 0);
 }
 
 /* ---- started anew ---- */
 
-static void restart(struct site *s)
+static void udp_restart(struct site *s)
 {
 	uint8_t node = s->node;
 
@@ -354,18 +355,18 @@ TEST("a process that was started anew is known again, whoever speaks first")
 {
 	pair_up(SECOND / 5, false);
 	STEP("generations go up on both sides");
-	transfer(&a, &b, 0, 6);
-	transfer(&a, &b, 1, 7);
-	restart(&b);
-	transfer(&a, &b, 1, 8);
-	EXPECT_EQ(stats(&a).peers, 2);
-	restart(&b);
-	transfer(&a, &b, 0, 9);
-	EXPECT_EQ(stats(&a).peers, 3);
-	restart(&a);
-	transfer(&a, &b, 0, 10);
-	transfer(&a, &b, 1, 11);
-	EXPECT_EQ(stats(&b).peers, 2);
+	udp_rig_transfer(&a, &b, 0, 6);
+	udp_rig_transfer(&a, &b, 1, 7);
+	udp_restart(&b);
+	udp_rig_transfer(&a, &b, 1, 8);
+	EXPECT_EQ(udp_stats(&a).peers, 2);
+	udp_restart(&b);
+	udp_rig_transfer(&a, &b, 0, 9);
+	EXPECT_EQ(udp_stats(&a).peers, 3);
+	udp_restart(&a);
+	udp_rig_transfer(&a, &b, 0, 10);
+	udp_rig_transfer(&a, &b, 1, 11);
+	EXPECT_EQ(udp_stats(&b).peers, 2);
 }
 
 /* ---- what is refused ---- */

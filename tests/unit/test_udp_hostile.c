@@ -50,8 +50,8 @@ static int relay_socket(struct sockaddr_in *at)
 
 	*at = (struct sockaddr_in){ .sin_family = AF_INET,
 				    .sin_addr.s_addr = htonl(LOOPBACK) };
-	need(fd >= 0 && !bind(fd, (struct sockaddr *)at, sizeof(*at)) &&
-	     !getsockname(fd, (struct sockaddr *)at, &len));
+	udp_rig_need(fd >= 0 && !bind(fd, (struct sockaddr *)at, sizeof(*at)) &&
+		     !getsockname(fd, (struct sockaddr *)at, &len));
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes));
 	return fd;
 }
@@ -62,13 +62,13 @@ static void relay_send(int fd, int side, const void *bytes, size_t n)
 	       sizeof(relay.site[side]));
 }
 
-static uint32_t pick(uint32_t n)
+static uint32_t hostile_pick(uint32_t n)
 {
 	return (uint32_t)rng_below(&relay.rng, n);
 }
 
 /* The nodes that the packet names, and an ICRC that is right for them. */
-static void seal(struct wire_frame *f)
+static void hostile_seal(struct wire_frame *f)
 {
 	uint32_t crc, i;
 
@@ -84,45 +84,45 @@ static void seal(struct wire_frame *f)
  * among these: that it is a new process, or a block of its own with other bytes.
  * Who reads the packets of a wire can be the peer.
  */
-static void nonsense(struct wire_frame *f)
+static void hostile_nonsense(struct wire_frame *f)
 {
 	uint8_t *h = f->bytes;
 
-	switch (pick(9)) {
+	switch (hostile_pick(9)) {
 	case 0:			/* no such opcode */
-		h[0] = (uint8_t)(0x40 + pick(0x20));
+		h[0] = (uint8_t)(0x40 + hostile_pick(0x20));
 		break;
 	case 1:			/* other flags: solicited, pad, version */
-		h[1] = (uint8_t)(1 + pick(0x3F));
+		h[1] = (uint8_t)(1 + hostile_pick(0x3F));
 		break;
 	case 2:			/* not a full member, or of no start at all */
-		if (pick(2))
+		if (hostile_pick(2))
 			h[2] &= 0x7F;
 		else
 			h[2] = 0x80, h[3] = 0;
 		break;
 	case 3:			/* to another start */
-		h[9] ^= (uint8_t)(1u << pick(8));
+		h[9] ^= (uint8_t)(1u << hostile_pick(8));
 		break;
 	case 4:			/* from a node that is not there */
-		h[4] ^= (uint8_t)(0x10 << pick(4));
+		h[4] ^= (uint8_t)(0x10 << hostile_pick(4));
 		break;
 	case 5:			/* to a node that is not here */
-		h[4] ^= (uint8_t)(1u << pick(4));
+		h[4] ^= (uint8_t)(1u << hostile_pick(4));
 		break;
 	case 6:			/* a context that no card has */
-		h[12] |= (uint8_t)(0x80 >> pick(3));
+		h[12] |= (uint8_t)(0x80 >> hostile_pick(3));
 		break;
 	case 7:			/* shorter than its header */
-		f->len = WIRE_BTH_BYTES + WIRE_ICRC_BYTES + pick(16);
+		f->len = WIRE_BTH_BYTES + WIRE_ICRC_BYTES + hostile_pick(16);
 		break;
 	case 8:			/* bits that are reserved */
-		h[8] |= (uint8_t)(1 + pick(255));
+		h[8] |= (uint8_t)(1 + hostile_pick(255));
 		break;
 	}
 	if (h[0] == WOP_HELLO)
 		h[0] = 0xFF;
-	seal(f);
+	hostile_seal(f);
 }
 
 static void throw_in(int side)
@@ -132,33 +132,35 @@ static void throw_in(int side)
 	int fd = relay.fd[side];
 
 	atomic_fetch_add(&relay.junk, 1);
-	switch (f.len ? pick(6) : 0) {
+	switch (f.len ? hostile_pick(6) : 0) {
 	case 0:			/* anything, of any length, none too */
-		n = pick(4) ? pick(80) : pick(MOST);
+		n = hostile_pick(4) ? hostile_pick(80) : hostile_pick(MOST);
 		for (i = 0; i < n; i++)
 			relay.noise[i] = (uint8_t)rng_next(&relay.rng);
 		relay_send(fd, side, relay.noise, n);
 		return;
 	case 1:			/* a part of it */
-		relay_send(fd, side, f.bytes, pick(f.len));
+		relay_send(fd, side, f.bytes, hostile_pick(f.len));
 		return;
 	case 2:			/* damaged */
-		f.bytes[5 + pick(f.len - 5)] ^= (uint8_t)(1 + pick(255));
+		f.bytes[5 + hostile_pick(f.len -
+					 5)] ^= (uint8_t)(1 +
+							  hostile_pick(255));
 		relay_send(fd, side, f.bytes, f.len);
 		return;
 	case 3:			/* good, and from a stranger */
 		relay_send(relay.fd[2], side, f.bytes, f.len);
 		return;
 	default:
-		nonsense(&f);
+		hostile_nonsense(&f);
 		relay_send(fd, side, f.bytes, f.len);
 	}
 }
 
 /* What side once said to the other. */
-static void again(int side)
+static void hostile_again(int side)
 {
-	struct wire_frame *f = &relay.kept[side][pick(KEPT)];
+	struct wire_frame *f = &relay.kept[side][hostile_pick(KEPT)];
 
 	if (!f->len)
 		return;
@@ -180,7 +182,7 @@ static void hand_on(int side)
 		return;
 	f->len = (uint32_t)n;
 	if (relay.replay)
-		relay.kept[side][pick(KEPT)] = *f;
+		relay.kept[side][hostile_pick(KEPT)] = *f;
 	relay_send(relay.fd[1 - side], 1 - side, f->bytes, f->len);
 	if (f->bytes[0] == WOP_HELLO)
 		f->len = 0;	/* nothing to make nonsense of */
@@ -189,7 +191,7 @@ static void hand_on(int side)
 		throw_in(1);
 	}
 	for (i = 0; i < 4 && relay.replay; i++)
-		again(i & 1);
+		hostile_again(i & 1);
 }
 
 static void *relay_main(void *arg)
@@ -258,7 +260,7 @@ static void set_up(bool replay)
 	test_cleanup(site_cleanup_both, NULL);
 	site_up(&a, NODE_A, 0, NODE_B);
 	site_up(&b, NODE_B, 1, NODE_A);
-	need(!pthread_create(&relay.thread, NULL, relay_main, NULL));
+	udp_rig_need(!pthread_create(&relay.thread, NULL, relay_main, NULL));
 	test_cleanup(relay_end, NULL);
 }
 
@@ -268,10 +270,10 @@ TEST("a hundred thousand hostile packets change nothing of a transfer")
 	int i;
 
 	set_up(false);
-	transfer(&a, &b, 0, 1);
+	udp_rig_transfer(&a, &b, 0, 1);
 	STEP("more of it until there were %u", FLOOD);
 	for (i = 2; atomic_load(&relay.junk) < FLOOD; i++)
-		transfer(&a, &b, i & 1, (uint8_t)i);
+		udp_rig_transfer(&a, &b, i & 1, (uint8_t)i);
 	fabric_udp_stats(a.fabric, NODE_B, &st[0]);
 	fabric_udp_stats(b.fabric, NODE_A, &st[1]);
 	for (i = 0; i < 2; i++) {
@@ -297,7 +299,7 @@ TEST("real packets that come again, at any later time, do no harm")
 
 	set_up(true);
 	for (i = 0; i < 6; i++)
-		transfer(&a, &b, i & 1, (uint8_t)i);
+		udp_rig_transfer(&a, &b, i & 1, (uint8_t)i);
 	EXPECT_GE(atomic_load(&relay.junk), 1000);
 	STEP("cards know them for what they are");
 	EXPECT_GE(trace_count(a.trace, EV_RX_STALE) +

@@ -9,7 +9,7 @@
 static struct fabric_udp_config cfg;
 static char error[160];
 
-static int parse(const char *text)
+static int parse_udp(const char *text)
 {
 	STEP("--udp %s", text);
 	memset(&cfg, 0x55, sizeof(cfg));
@@ -19,21 +19,21 @@ static int parse(const char *text)
 
 TEST("addresses, ports and nodes are read")
 {
-	EXPECT_EQ(parse("127.0.0.1/127.0.0.2/3"), 0);
+	EXPECT_EQ(parse_udp("127.0.0.1/127.0.0.2/3"), 0);
 	EXPECT_EQ(cfg.local, 0x7F000001);
 	EXPECT_EQ(cfg.peer, 0x7F000002);
 	EXPECT_EQ(cfg.local_port, 4791);
 	EXPECT_EQ(cfg.peer_port, 4791);
 	EXPECT_EQ(cfg.first, 3);
 	EXPECT_EQ(cfg.last, 3);
-	EXPECT_EQ(parse("0.0.0.0:1/192.168.255.4:65535/0-15"), 0);
+	EXPECT_EQ(parse_udp("0.0.0.0:1/192.168.255.4:65535/0-15"), 0);
 	EXPECT_EQ(cfg.local, 0);
 	EXPECT_EQ(cfg.peer, 0xC0A8FF04);
 	EXPECT_EQ(cfg.local_port, 1);
 	EXPECT_EQ(cfg.peer_port, 65535);
 	EXPECT_EQ(cfg.first, 0);
 	EXPECT_EQ(cfg.last, 15);
-	EXPECT_EQ(parse("127.0.0.1:5000/127.0.0.1:5001/7-7"), 0);
+	EXPECT_EQ(parse_udp("127.0.0.1:5000/127.0.0.1:5001/7-7"), 0);
 	EXPECT_EQ(cfg.local_port, 5000);
 	EXPECT_EQ(cfg.peer_port, 5001);
 }
@@ -78,7 +78,7 @@ TEST("each mistake gets its own sentence, and nothing is stored")
 
 	memset(&was, 0x55, sizeof(was));
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		EXPECT_EQ(parse(bad[i].text), -EINVAL);
+		EXPECT_EQ(parse_udp(bad[i].text), -EINVAL);
 		EXPECT_STR(error, bad[i].error);
 		EXPECT_MEM(&cfg, &was, sizeof(cfg));
 	}

@@ -92,7 +92,7 @@ static inline void site_cleanup(void *s)
 }
 
 /* What has no test of its own elsewhere may abort: it is set-up. */
-static inline void need(bool good)
+static inline void udp_rig_need(bool good)
 {
 	if (!good)
 		abort();
@@ -116,10 +116,10 @@ static inline void site_fabric(struct site *s, uint8_t node, enum sim_mode mode,
 	tc.threads = mode == SIM_THREADS;
 	sc.trace = fc.trace = s->trace = trace_create(&tc);
 	fc.sim = s->sim = sim_create(&sc);
-	need(s->trace && s->sim);
+	udp_rig_need(s->trace && s->sim);
 	fc.timing = &s->timing;
 	s->fabric = fabric_create(&fc);
-	need(s->fabric != NULL);
+	udp_rig_need(s->fabric != NULL);
 }
 
 static inline void site_board(struct site *s)
@@ -133,11 +133,11 @@ static inline void site_board(struct site *s)
 	int error;
 
 	s->board = hc.board = board_create(&bc, &error);
-	need(s->board != NULL);
+	udp_rig_need(s->board != NULL);
 	s->kernel = host_create(&hc, &error);
-	need(s->kernel && !host_driver_probe(s->kernel, &driver));
+	udp_rig_need(s->kernel && !host_driver_probe(s->kernel, &driver));
 	s->process = host_process_create(s->kernel, "app", &error);
-	need(s->process != NULL);
+	udp_rig_need(s->process != NULL);
 }
 
 /* A UDP port of the loopback that nobody has now. */
@@ -148,8 +148,8 @@ static inline uint16_t free_port(void)
 	socklen_t len = sizeof(a);
 	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 
-	need(fd >= 0 && !bind(fd, (struct sockaddr *)&a, sizeof(a)) &&
-	     !getsockname(fd, (struct sockaddr *)&a, &len));
+	udp_rig_need(fd >= 0 && !bind(fd, (struct sockaddr *)&a, sizeof(a)) &&
+		     !getsockname(fd, (struct sockaddr *)&a, &len));
 	close(fd);
 	return ntohs(a.sin_port);
 }
@@ -168,7 +168,8 @@ struct app {
 	struct fl_mr *source_mr, *destination_mr;
 };
 
-static inline uint8_t pattern(const struct talk *t, int side, uint32_t i)
+static inline uint8_t udp_rig_pattern(const struct talk *t, int side,
+				      uint32_t i)
 {
 	return (uint8_t)((i * 2654435761u >> 13) + t->salt + 77 * side);
 }
@@ -186,7 +187,7 @@ static inline bool app_make(struct app *a)
 	if (!a->source || !a->destination)
 		return false;
 	for (i = 0; i < BYTES; i++)
-		a->source[i] = pattern(a->t, a->s->side, i);
+		a->source[i] = udp_rig_pattern(a->t, a->s->side, i);
 	/* Both cold: one on the disk, one never touched. */
 	if (fl_advise(a->dev, a->source, BYTES, FL_PAGEOUT) ||
 	    fl_reg_mr(a->pd, a->source, BYTES, FL_REMOTE_READ,
@@ -209,7 +210,7 @@ static inline bool wait_step(struct talk *t, struct told *who, int step)
 }
 
 /* The status of the one request, negative when the call failed. */
-static inline int complete(struct app *a)
+static inline int udp_rig_complete(struct app *a)
 {
 	struct fl_completion c;
 	int n = fl_wait(a->cq, &c, 1, PATIENCE_NS);
@@ -220,12 +221,13 @@ static inline int complete(struct app *a)
 	return n < 0 ? n : c.status;
 }
 
-static inline bool same(const struct talk *t, const uint8_t *mem, int side)
+static inline bool udp_rig_same(const struct talk *t, const uint8_t *mem,
+				int side)
 {
 	uint32_t i;
 
 	for (i = 0; i < BYTES; i++)
-		if (mem[i] != pattern(t, side, i))
+		if (mem[i] != udp_rig_pattern(t, side, i))
 			return false;
 	return true;
 }
@@ -250,17 +252,17 @@ static inline void app_main(void *arg)
 		WANT(t, !fl_post_write(a.qp, 1, a.source_mr, a.source, BYTES,
 				       a.you->destination,
 				       a.you->destination_key));
-		WANT(t, complete(&a) == FL_ST_OK);
+		WANT(t, udp_rig_complete(&a) == FL_ST_OK);
 		WANT(t, !fl_post_read(a.qp, 2, a.destination_mr, a.destination,
 				      BYTES, a.you->source,
 				      a.you->source_key));
-		WANT(t, complete(&a) == FL_ST_OK);
-		WANT(t, same(t, a.destination, other));
+		WANT(t, udp_rig_complete(&a) == FL_ST_OK);
+		WANT(t, udp_rig_same(t, a.destination, other));
 		atomic_store(&a.me->step, T_DONE);
 	} else {
 		atomic_store(&a.me->step, T_CONNECTED);
 		if (wait_step(t, a.you, T_DONE))
-			WANT(t, same(t, a.destination, other));
+			WANT(t, udp_rig_same(t, a.destination, other));
 	}
 close:
 	if (a.dev)
@@ -268,8 +270,8 @@ close:
 }
 
 /* One WRITE and one READ of 1 MB between the two, `active` posts. */
-static inline void transfer(struct site *a, struct site *b, int active,
-			    uint8_t salt)
+static inline void udp_rig_transfer(struct site *a, struct site *b, int active,
+				    uint8_t salt)
 {
 	struct talk t = { .salt = salt, .active = active };
 	struct sim_thread *thread[2];
@@ -280,9 +282,9 @@ static inline void transfer(struct site *a, struct site *b, int active,
 	b->side = 1;
 	thread[0] = host_thread_start(a->process, "app", app_main, a);
 	thread[1] = host_thread_start(b->process, "app", app_main, b);
-	need(thread[0] && thread[1]);
-	need(sim_run(a->sim, 0, 0) == SIM_FINISHED);
-	need(sim_run(b->sim, 0, 0) == SIM_FINISHED);
+	udp_rig_need(thread[0] && thread[1]);
+	udp_rig_need(sim_run(a->sim, 0, 0) == SIM_FINISHED);
+	udp_rig_need(sim_run(b->sim, 0, 0) == SIM_FINISHED);
 	sim_thread_join(thread[0]);
 	sim_thread_join(thread[1]);
 	EXPECT_STR(atomic_load(&t.failed) ? atomic_load(&t.failed) : "nothing",

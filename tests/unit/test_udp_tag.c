@@ -8,8 +8,8 @@
 static struct udp_tag here, there;
 
 /* A frame of node 3 there to node 12 here, or the other way. */
-static struct wire_frame block(uint8_t opcode, uint8_t ctx, uint16_t gen,
-			       uint32_t ref)
+static struct wire_frame tag_block(uint8_t opcode, uint8_t ctx, uint16_t gen,
+				   uint32_t ref)
 {
 	struct wire_block b = {
 		.opcode = opcode, .ctx = ctx, .gen = gen, .attempt = 4,
@@ -26,7 +26,7 @@ static struct wire_frame block(uint8_t opcode, uint8_t ctx, uint16_t gen,
 	return f;
 }
 
-static struct wire_frame answer(uint8_t ctx, uint16_t gen)
+static struct wire_frame tag_answer(uint8_t ctx, uint16_t gen)
 {
 	struct wire_answer a = { .opcode = WOP_ACK, .ctx = ctx, .gen = gen,
 				 .attempt = 4, .xfer = 21, .block = 5 };
@@ -36,7 +36,7 @@ static struct wire_frame answer(uint8_t ctx, uint16_t gen)
 	return f;
 }
 
-static void meet(void)
+static void tag_meet(void)
 {
 	udp_tag_init(&here);
 	udp_tag_init(&there);
@@ -48,9 +48,9 @@ static void meet(void)
 }
 
 /* A block from there comes here; returns the generation that a card sees. */
-static uint16_t pass(uint8_t opcode, uint8_t ctx, uint16_t gen)
+static uint16_t tag_pass(uint8_t opcode, uint8_t ctx, uint16_t gen)
 {
-	struct wire_frame f = block(opcode, ctx, gen, 0);
+	struct wire_frame f = tag_block(opcode, ctx, gen, 0);
 	struct wire_block b;
 
 	EXPECT(udp_tag_on(&there, &f));
@@ -70,9 +70,9 @@ static void start_anew(uint16_t instance)
 
 TEST("a frame comes out of the link as it went in, and says who sent it")
 {
-	struct wire_frame f = block(WOP_WRITE, 2, 77, 0), was = f;
+	struct wire_frame f = tag_block(WOP_WRITE, 2, 77, 0), was = f;
 
-	meet();
+	tag_meet();
 	EXPECT(udp_tag_on(&there, &f));
 	udp_icrc_make(&f);
 	STEP("the packet has the fields that the file says");
@@ -98,10 +98,10 @@ TEST("a frame comes out of the link as it went in, and says who sent it")
 
 TEST("the ICRC vouches for the node numbers, which it does not cover")
 {
-	struct wire_frame f = block(WOP_WRITE, 2, 77, 0);
+	struct wire_frame f = tag_block(WOP_WRITE, 2, 77, 0);
 	unsigned int bit;
 
-	meet();
+	tag_meet();
 	EXPECT(udp_tag_on(&there, &f));
 	udp_icrc_make(&f);
 	for (bit = 0; bit < 8; bit++) {
@@ -118,40 +118,40 @@ TEST("generations of a new process are newer than all of the one before")
 {
 	uint16_t last, now;
 
-	meet();
-	last = pass(WOP_WRITE, 2, 60000);
+	tag_meet();
+	last = tag_pass(WOP_WRITE, 2, 60000);
 	EXPECT_EQ(last, 60000);
 	start_anew(0x777);
-	now = pass(WOP_WRITE, 2, 3);
+	now = tag_pass(WOP_WRITE, 2, 3);
 	EXPECT_GE((int16_t)(now - last), 1);
 	STEP("one that it sent earlier and that comes later is no older");
-	EXPECT_EQ((uint16_t)(now - pass(WOP_WRITE, 2, 1)), 2);
-	EXPECT_GE((int16_t)(pass(WOP_WRITE, 2, 1) - last), 1);
+	EXPECT_EQ((uint16_t)(now - tag_pass(WOP_WRITE, 2, 1)), 2);
+	EXPECT_GE((int16_t)(tag_pass(WOP_WRITE, 2, 1) - last), 1);
 	STEP("a context that was never heard of has nothing to be newer than");
-	EXPECT_EQ(pass(WOP_WRITE, 5, 1), 1);
+	EXPECT_EQ(tag_pass(WOP_WRITE, 5, 1), 1);
 }
 
 TEST("an answer goes to the process that asked, or nowhere")
 {
-	struct wire_frame old = answer(2, 60000), f;
+	struct wire_frame old = tag_answer(2, 60000), f;
 	struct wire_answer a;
 	uint16_t gen;
 
-	meet();
-	pass(WOP_WRITE, 2, 60000);
+	tag_meet();
+	tag_pass(WOP_WRITE, 2, 60000);
 	start_anew(0x777);
-	pass(WOP_WRITE, 5, 1);	/* now it is known that it is a new one */
+	tag_pass(WOP_WRITE, 5, 1);	/* now it is known that it is a new one */
 	STEP("of context 2 nothing new has come: what is said is for the dead");
 	EXPECT(!udp_tag_on(&here, &old));
-	gen = pass(WOP_WRITE, 2, 3);
-	f = answer(2, gen);
+	gen = tag_pass(WOP_WRITE, 2, 3);
+	f = tag_answer(2, gen);
 	EXPECT(udp_tag_on(&here, &f));
 	udp_tag_nodes(&f);
 	EXPECT_EQ(udp_tag_off(&there, &f), WIRE_OK);
 	EXPECT_EQ(wire_get_answer(&f, false, &a), WIRE_OK);
 	EXPECT_EQ(a.gen, 3);
 	STEP("an answer to the dead that is late is old for the living");
-	old = answer(2, 60000);
+	old = tag_answer(2, 60000);
 	EXPECT(udp_tag_on(&here, &old));
 	EXPECT_EQ(udp_tag_off(&there, &old), WIRE_OK);
 	EXPECT_EQ(wire_get_answer(&old, false, &a), WIRE_OK);
@@ -164,16 +164,16 @@ TEST("the data of a READ names the request as its process does")
 	struct wire_block b;
 	uint16_t gen;
 
-	meet();
-	pass(WOP_READ_REQ, 2, 500);
+	tag_meet();
+	tag_pass(WOP_READ_REQ, 2, 500);
 	start_anew(0x777);
-	pass(WOP_WRITE, 5, 1);
-	f = block(WOP_READ_RESP, 1, 9, wire_word(2, 500, 4));
+	tag_pass(WOP_WRITE, 5, 1);
+	f = tag_block(WOP_READ_RESP, 1, 9, wire_word(2, 500, 4));
 	f.from = 12;
 	f.to = 3;
 	EXPECT(!udp_tag_on(&here, &f));
-	gen = pass(WOP_READ_REQ, 2, 8);
-	f = block(WOP_READ_RESP, 1, 9, wire_word(2, gen, 4));
+	gen = tag_pass(WOP_READ_REQ, 2, 8);
+	f = tag_block(WOP_READ_RESP, 1, 9, wire_word(2, gen, 4));
 	f.from = 12;
 	f.to = 3;
 	EXPECT(udp_tag_on(&here, &f));
@@ -187,11 +187,11 @@ TEST("only who names this process is heard, and who was replaced never again")
 {
 	struct wire_frame f;
 
-	meet();
+	tag_meet();
 	here.peer = 0;
 	STEP("who knows nobody yet is told who is here");
 	there.peer = 0;
-	f = block(WOP_WRITE, 2, 1, 0);
+	f = tag_block(WOP_WRITE, 2, 1, 0);
 	EXPECT(udp_tag_on(&there, &f));
 	EXPECT_EQ(udp_tag_judge(&here, &f), UDP_HELLO);
 	EXPECT_EQ(here.peer, 0);
@@ -199,18 +199,18 @@ TEST("only who names this process is heard, and who was replaced never again")
 	EXPECT(udp_icrc_good(&f));
 	EXPECT_EQ(udp_tag_judge(&there, &f), UDP_TAKE_NEW);
 	EXPECT_EQ(there.peer, here.own);
-	EXPECT_EQ(pass(WOP_WRITE, 2, 1), 1);
+	EXPECT_EQ(tag_pass(WOP_WRITE, 2, 1), 1);
 	EXPECT_EQ(here.peer, there.own);
 	STEP("a packet of the one before, late");
-	f = block(WOP_WRITE, 2, 2, 0);
+	f = tag_block(WOP_WRITE, 2, 2, 0);
 	EXPECT(udp_tag_on(&there, &f));
 	start_anew(0x777);
-	pass(WOP_WRITE, 2, 1);
+	tag_pass(WOP_WRITE, 2, 1);
 	EXPECT_EQ(udp_tag_judge(&here, &f), UDP_OLD);
 	EXPECT_EQ(here.peer, 0x777);
 	STEP("instance 0, and half a membership");
 	there.own = 0;
-	f = block(WOP_WRITE, 2, 3, 0);
+	f = tag_block(WOP_WRITE, 2, 3, 0);
 	EXPECT(udp_tag_on(&there, &f));
 	EXPECT_EQ(udp_tag_judge(&here, &f), UDP_OLD);
 	f.bytes[3] = 5;
@@ -228,7 +228,7 @@ TEST("any bytes at all are judged without harm, and few of them are frames")
 	unsigned int n, i, taken = 0;
 	struct rng r;
 
-	meet();
+	tag_meet();
 	rng_init(&r, 4791, "bytes");
 	for (n = 0; n < 200000; n++) {
 		f.len = 16 + (uint32_t)rng_below(&r, n % 64 ? 90 :

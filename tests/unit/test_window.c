@@ -176,7 +176,7 @@ static uint32_t take_report(struct rig_guest *g, uint32_t *map)
 	return ref;
 }
 
-static void answer(struct rig_guest *g, uint32_t ref, uint32_t code)
+static void window_answer(struct rig_guest *g, uint32_t ref, uint32_t code)
 {
 	rig_write(g, NIC_ENG_READY, 4,
 		  fl_errata_ready((ref & (NIC_ENG_READY_INDEX_MASK |
@@ -207,7 +207,7 @@ TEST("a page that is not there is refused, resolved by the driver, and sent agai
 	STEP("it is, and the engine hears of it");
 	rig_note(h, FL_WINDOW_NOTE_WORK, 5, 0, 1);
 	rig_map(h, 2, true);
-	answer(h, ref, 0);
+	window_answer(h, ref, 0);
 	e = rig_wait(g);
 	EXPECT_EQ(e.status, FL_ST_OK);
 	EXPECT_EQ(e.resends, 1);
@@ -222,7 +222,7 @@ TEST("a page that is not there is refused, resolved by the driver, and sent agai
 	EXPECT_EQ(take_smmu_fault(g) >> 12, (RIG_VA >> 12) + 1);
 	ref = take_report(g, &map);
 	EXPECT(!(ref & NIC_ENG_FLT_REF_SIDE));
-	answer(g, ref, FL_ST_LOCAL_FAULT);
+	window_answer(g, ref, FL_ST_LOCAL_FAULT);
 	EXPECT_EQ(rig_wait(g).status, FL_ST_LOCAL_FAULT);
 	rig_end();
 }
@@ -253,7 +253,7 @@ TEST("a line that stays up is told again after a write to its unit, and only the
 	EXPECT(!rig_interrupted(h, FL_WINDOW_IRQ_SMMU, 0));
 	rig_map(h, 0, true);
 	ref = take_report(h, &map);
-	answer(h, ref, 0);
+	window_answer(h, ref, 0);
 	EXPECT_EQ(rig_wait(g).status, FL_ST_OK);
 	rig_end();
 }

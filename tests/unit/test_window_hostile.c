@@ -259,7 +259,7 @@ TEST("a process that writes without end leaves the driver its turn")
 /* ---- everything at once ---- */
 
 /* Nonsense that looks right: kinds, sizes and the next seq are often good ones. */
-static void scribble(struct rig_guest *g, struct rng *r)
+static void hostile_scribble(struct rig_guest *g, struct rng *r)
 {
 	static const uint32_t top[] = { 0, FL_WINDOW_SMMU };
 	uint64_t *word = (uint64_t *)g->bar;
@@ -305,7 +305,7 @@ TEST("a guest that scribbles over all of its window, and its tables, harms nobod
 
 	rng_init(&r, test_seed(), "scribble");
 	for (round = 0; round < 40; round++) {
-		scribble(g, &r);
+		hostile_scribble(g, &r);
 		set_seqs(g, round);
 		memset(g->ram + RIG_TABLES, (int)rng_below(&r, 256), 0x3000);
 		others_go_on(100 + round);

@@ -47,7 +47,7 @@ static bool program_says(struct program *p, const char *text)
 	return false;
 }
 
-static bool says(const char *text)
+static bool vm_says(const char *text)
 {
 	return program_says(&vm, text);
 }
@@ -79,7 +79,7 @@ static void start_program(struct program *p, int argc, const char *const *argv)
 	EXPECT(program_says(p, "ready"));
 }
 
-static void start(const char *option, const char *value)
+static void vm_start(const char *option, const char *value)
 {
 	const char *argv[4];
 	char folder[2][80];
@@ -96,7 +96,7 @@ static void start(const char *option, const char *value)
 }
 
 /* Its exit status; the sockets are gone. */
-static int end(void)
+static int vm_end(void)
 {
 	int status;
 	unsigned int i;
@@ -113,7 +113,7 @@ static int end(void)
 	return WEXITSTATUS(status);
 }
 
-static void guests(void)
+static void vm_guests(void)
 {
 	unsigned int i;
 
@@ -131,7 +131,7 @@ TEST("two guests transfer, and when both have gone the program ends by itself")
 	FILE *f;
 
 	fresh_folder();
-	start("--links", "n0:n1");
+	vm_start("--links", "n0:n1");
 	STEP("killed, it leaves its sockets: the next one takes them over");
 	kill_it(&vm);
 	close(vm.said);
@@ -139,8 +139,8 @@ TEST("two guests transfer, and when both have gone the program ends by itself")
 	EXPECT_EQ(access(rig_path(1, "card"), F_OK), 0);
 	snprintf(trace, sizeof(trace), "/tmp/faultline-vm-%d.trace",
 		 (int)getpid());
-	start("--trace", trace);
-	guests();
+	vm_start("--trace", trace);
+	vm_guests();
 	rig_transfer(0, 1, 1);
 	rig_note(&rig.guest[0], FL_WINDOW_NOTE_MR, 0, 1, 2);
 	rig_read(&rig.guest[0], NIC_ENG_ID, 4);
@@ -153,9 +153,9 @@ TEST("two guests transfer, and when both have gone the program ends by itself")
 	rig_transfer(1, 0, 2);
 	rig_forget(&rig.guest[0]);
 	rig_forget(&rig.guest[1]);
-	EXPECT(says("board n0: 1 guest;"));
-	EXPECT(says("board n1: 2 guests"));
-	EXPECT_EQ(end(), 0);
+	EXPECT(vm_says("board n0: 1 guest;"));
+	EXPECT(vm_says("board n1: 2 guests"));
+	EXPECT_EQ(vm_end(), 0);
 	EXPECT_EQ(rmdir(rig.dir), 0);
 	f = fopen(trace, "r");
 	EXPECT(f);
@@ -172,11 +172,11 @@ TEST("two guests transfer, and when both have gone the program ends by itself")
 static void by_signal(int sig, bool with_guests)
 {
 	fresh_folder();
-	start("--stay", NULL);
+	vm_start("--stay", NULL);
 	if (with_guests)
-		guests();
+		vm_guests();
 	EXPECT_EQ(kill(vm.pid, sig), 0);
-	EXPECT_EQ(end(), 0);
+	EXPECT_EQ(vm_end(), 0);
 	if (with_guests)
 		EXPECT_EQ(rig.guest[0].head->alive, 0);
 	rig_forget(&rig.guest[0]);
@@ -193,17 +193,17 @@ TEST("a signal ends it, with guests and without, and the guests are told")
 TEST("it stays when all have gone, if asked to")
 {
 	fresh_folder();
-	start("--stay", NULL);
-	guests();
+	vm_start("--stay", NULL);
+	vm_guests();
 	rig_forget(&rig.guest[0]);
 	rig_forget(&rig.guest[1]);
-	guests();
+	vm_guests();
 	rig_transfer(0, 1, 3);
 	rig_forget(&rig.guest[0]);
 	rig_forget(&rig.guest[1]);
 	EXPECT_EQ(kill(vm.pid, SIGTERM), 0);
-	EXPECT(says("board n0: 2 guests"));
-	EXPECT_EQ(end(), 0);
+	EXPECT(vm_says("board n0: 2 guests"));
+	EXPECT_EQ(vm_end(), 0);
 	EXPECT_EQ(rmdir(rig.dir), 0);
 }
 
@@ -238,7 +238,7 @@ TEST("two programs, as on two machines, have a link over UDP between their guest
 	start_program(&vm, 3, (const char *[]){ "--udp", udp[0], folder[0] });
 	start_program(&other, 5, (const char *[]){
 		      "--first-node", "1", "--udp", udp[1], folder[1] });
-	guests();
+	vm_guests();
 	rig_transfer(0, 1, 4);
 	rig_transfer(1, 0, 5);
 	rig_forget(&rig.guest[1]);
@@ -247,7 +247,7 @@ TEST("two programs, as on two machines, have a link over UDP between their guest
 	other.pid = 0;
 	close(other.said);
 	rig_forget(&rig.guest[0]);
-	EXPECT(says("board n0: 1 guest;"));
-	EXPECT_EQ(end(), 0);
+	EXPECT(vm_says("board n0: 1 guest;"));
+	EXPECT_EQ(vm_end(), 0);
 	EXPECT_EQ(rmdir(rig.dir), 0);
 }
