@@ -11,14 +11,14 @@
 #define POLL_BATCH	16
 #define PAGE		4096u
 
-static uint8_t *order_memory(const struct rpc_command *o)
+static uint8_t *rpc_memory(const struct rpc_command *o)
 {
 	return (uint8_t *)(uintptr_t)o->addr;
 }
 
 /* ---- the card ---- */
 
-static int order_open_card(struct rpc_app *a, const struct rpc_command *o)
+static int rpc_open_card(struct rpc_app *a, const struct rpc_command *o)
 {
 	int err = fl_open(o->text, &a->dev);
 
@@ -50,8 +50,8 @@ static int need_domain(struct rpc_app *a, uint32_t domain)
 
 /* ---- memory ---- */
 
-static int order_allocate(struct rpc_app *a, const struct rpc_command *o,
-			  struct rpc_answer *r)
+static int rpc_allocate(struct rpc_app *a, const struct rpc_command *o,
+			struct rpc_answer *r)
 {
 	size_t bytes = o->bytes;
 	void *mem;
@@ -68,9 +68,9 @@ static int order_allocate(struct rpc_app *a, const struct rpc_command *o,
 	return errno ? -errno : -ENOMEM;
 }
 
-static int order_fill(const struct rpc_command *o)
+static int rpc_fill(const struct rpc_command *o)
 {
-	uint8_t *mem = order_memory(o);
+	uint8_t *mem = rpc_memory(o);
 	uint64_t i;
 
 	for (i = 0; i < o->bytes; i++)
@@ -79,9 +79,9 @@ static int order_fill(const struct rpc_command *o)
 	return 0;
 }
 
-static int order_touch(const struct rpc_command *o)
+static int rpc_touch(const struct rpc_command *o)
 {
-	volatile uint8_t *mem = order_memory(o);
+	volatile uint8_t *mem = rpc_memory(o);
 	uint64_t at = 0;
 	uint8_t v;
 
@@ -99,21 +99,21 @@ static int do_memory(struct rpc_app *a, const struct rpc_command *o,
 {
 	switch (o->kind) {
 	case RPC_ALLOC: case RPC_MAP_FILE:
-		return order_allocate(a, o, r);
+		return rpc_allocate(a, o, r);
 	case RPC_FILL:
-		return order_fill(o);
+		return rpc_fill(o);
 	case RPC_TOUCH:
-		return order_touch(o);
+		return rpc_touch(o);
 	case RPC_READ:
-		return sink->bytes(sink->arg, order_memory(o), o->bytes);
+		return sink->bytes(sink->arg, rpc_memory(o), o->bytes);
 	case RPC_ADVISE:
-		return fl_advise(a->dev, order_memory(o), o->bytes,
+		return fl_advise(a->dev, rpc_memory(o), o->bytes,
 				 (enum fl_advice)o->what);
 	case RPC_PROTECT:
-		return fl_protect(a->dev, order_memory(o), o->bytes,
+		return fl_protect(a->dev, rpc_memory(o), o->bytes,
 				  (int)o->what);
 	default:
-		return fl_free(a->dev, order_memory(o), o->bytes);
+		return fl_free(a->dev, rpc_memory(o), o->bytes);
 	}
 }
 
@@ -124,7 +124,7 @@ static int check_rights(const struct rpc_command *o, struct rpc_answer *r)
 	struct os_map m;
 
 	for (r->addr = o->addr; r->addr < end; r->addr = m.end) {
-		if (!os_map_find(order_memory(o) + (r->addr - o->addr), &m) ||
+		if (!os_map_find(rpc_memory(o) + (r->addr - o->addr), &m) ||
 		    ((uint32_t)m.prot & o->what) != o->what)
 			return -EFAULT;
 	}
@@ -140,7 +140,7 @@ static int do_region(struct rpc_app *a, const struct rpc_command *o,
 	int err;
 
 	if (o->kind == RPC_PREFETCH)
-		return fl_prefetch(*mr, order_memory(o), o->bytes,
+		return fl_prefetch(*mr, rpc_memory(o), o->bytes,
 				   (int)o->what);
 	if (o->kind == RPC_DEREGISTER) {
 		err = fl_dereg_mr(*mr);
@@ -150,7 +150,7 @@ static int do_region(struct rpc_app *a, const struct rpc_command *o,
 	}
 	err = need_domain(a, o->domain);
 	if (!err)
-		err = fl_reg_mr(a->pd[o->domain], order_memory(o), o->bytes,
+		err = fl_reg_mr(a->pd[o->domain], rpc_memory(o), o->bytes,
 				o->access, mr);
 	if (!err)
 		r->key = fl_mr_key(*mr);
@@ -159,8 +159,8 @@ static int do_region(struct rpc_app *a, const struct rpc_command *o,
 
 /* ---- queue pairs and completions ---- */
 
-static int order_make_pair(struct rpc_app *a, const struct rpc_command *o,
-			   struct rpc_answer *r)
+static int rpc_make_pair(struct rpc_app *a, const struct rpc_command *o,
+			 struct rpc_answer *r)
 {
 	struct fl_qp **qp = &a->qp[o->id % RPC_PAIRS];
 	int err = need_domain(a, o->domain);
@@ -173,8 +173,8 @@ static int order_make_pair(struct rpc_app *a, const struct rpc_command *o,
 	return err;
 }
 
-static int order_wait_for(struct rpc_app *a, const struct rpc_command *o,
-			  const struct rpc_sink *sink)
+static int rpc_wait_for(struct rpc_app *a, const struct rpc_command *o,
+			const struct rpc_sink *sink)
 {
 	uint64_t now = a->now_ns(a->now_arg), poll_end = now + POLL_NS;
 	struct fl_completion c[POLL_BATCH];
@@ -206,7 +206,7 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 {
 	switch (o->kind) {
 	case RPC_OPEN:
-		r->error = order_open_card(a, o);
+		r->error = rpc_open_card(a, o);
 		break;
 	case RPC_CLOSE:
 		r->error = close_card(a);
@@ -215,7 +215,7 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 		r->error = do_region(a, o, r);
 		break;
 	case RPC_PAIR:
-		r->error = order_make_pair(a, o, r);
+		r->error = rpc_make_pair(a, o, r);
 		break;
 	case RPC_CONNECT:
 		r->error = fl_connect(a->qp[o->id % RPC_PAIRS], &o->address);
@@ -225,7 +225,7 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 		r->error = fl_post(a->qp[o->id % RPC_PAIRS], &o->work);
 		break;
 	case RPC_WAIT:
-		r->error = order_wait_for(a, o, sink);
+		r->error = rpc_wait_for(a, o, sink);
 		break;
 	case RPC_COUNTERS:
 		r->error = fl_query_counters(a->dev, &r->counters);
@@ -237,7 +237,7 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 		r->error = check_rights(o, r);
 		break;
 	case RPC_PRESENT:
-		r->error = os_pages_present(order_memory(o), o->bytes,
+		r->error = os_pages_present(rpc_memory(o), o->bytes,
 					    &r->bytes);
 		break;
 	default:

@@ -55,7 +55,7 @@ void *shim_io_map_create(struct board *board, u64 pa, u64 bytes)
 	return (void *)at;
 }
 
-static struct io_map *io_window(const void *p)
+static struct io_map *io_map_owner(const void *p)
 {
 	uintptr_t at = (uintptr_t)p & ~(IO_MAP_ALIGN - 1);
 
@@ -65,7 +65,7 @@ static struct io_map *io_window(const void *p)
 void shim_io_map_destroy(void *io_map)
 {
 	if (io_map)
-		munmap(io_window(io_map)->reserved, 2 * IO_MAP_ALIGN);
+		munmap(io_map_owner(io_map)->reserved, 2 * IO_MAP_ALIGN);
 }
 
 static u64 io_map_pa(struct io_map *w, const void *p, unsigned int bytes)
@@ -78,7 +78,7 @@ static u64 io_map_pa(struct io_map *w, const void *p, unsigned int bytes)
 
 u64 shim_read(const void __iomem *p, unsigned int bytes)
 {
-	struct io_map *w = io_window(p);
+	struct io_map *w = io_map_owner(p);
 	u64 pa = io_map_pa(w, p, bytes);
 	uint64_t value;
 
@@ -93,7 +93,7 @@ u64 shim_read(const void __iomem *p, unsigned int bytes)
 
 void shim_write(void __iomem *p, unsigned int bytes, u64 value)
 {
-	struct io_map *w = io_window(p);
+	struct io_map *w = io_map_owner(p);
 	u64 pa = io_map_pa(w, p, bytes);
 
 	/* Posted: who writes does not hear of a refusal. */
