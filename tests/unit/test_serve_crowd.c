@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The door when there is no room: descriptors have run out, or places are held by
+ * The listener when there is no room: descriptors have run out, or places are held by
  * processes that have ended while a child of theirs has the socket.
  *
  * variants: tsan

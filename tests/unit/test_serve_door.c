@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The door and what is handed out there: crowds, notes, wrong greetings, and memory
+ * The listener and what is handed out there: crowds, notes, wrong greetings, and memory
  * whose size is changed; beside a pair of processes that must lose nothing.
  *
  * variants: tsan posix

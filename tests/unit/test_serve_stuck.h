@@ -270,7 +270,7 @@ static inline void stuck_beside(struct rig_pair *p)
 
 	STEP("the pair goes on");
 	EXPECT(stuck_pair_goes_on(p, 20));
-	STEP("the door is open");
+	STEP("the listener is open");
 	EXPECT_EQ(raw_attach(&r, 0), 0);
 	raw_detach(&r);
 }
