@@ -56,7 +56,7 @@ accepts() {
 lines() { awk -v n="$1" 'BEGIN { while (n--) print "\tx = 1;" }'; }
 
 echo "KTAP version 1"
-echo "1..40"
+echo "1..42"
 fresh
 accepts "an almost empty tree"
 echo 'int x;' >"$work/tree/emu/a.c"
@@ -142,4 +142,8 @@ put kernel-ref/a.c <<<'long n = sched_yield();'
 accepts "such names in lib/os, tests and the driver"
 put emu/a.c <<<$'/*\n * memfd_create, MAP_FIXED, /proc/self\n */\nint my_futex_, FL_SYS_open; // mremap'
 accepts "such names in comments and inside other words"
+put emu/a.c <<<$'static int take(int x)\n{\n\treturn x;\n}'
+finds "a static function of one word" "emu/a.c:2: a function named take"
+put emu/a.c <<<$'static int queue_take(int x)\n{\n\treturn x;\n}\nstatic int n = sizeof(int);\nstatic int (*call)(int);'
+accepts "an object and a verb, and what is no function"
 exit $bad
