@@ -19,7 +19,7 @@
  * evict.c (taking pages away), swap.c (swap and file pages), source.c
  * (files that others opened), kpages.c (tables and DMA memory), queues.c
  * (queues in a process's bank), cpu.c (what the CPU may do), arena.c (views in
- * this program), attach.c (processes elsewhere), imported.c (memory of theirs),
+ * this program), remote.c (processes elsewhere), imported.c (memory of theirs),
  * check.c (what must add up).
  */
 #ifndef FL_HOST_H

@@ -186,7 +186,7 @@ struct host_mm {
 	struct cpu_node *cpu;
 	const struct host_cpu_ops *remote;	/* NULL: in this program */
 	void *remote_arg;
-	/* A fault of unknown kind that came again and again (attach.c). */
+	/* A fault of unknown kind that came again and again (remote.c). */
 	uint64_t again_va;
 	unsigned int again;
 };
@@ -529,7 +529,7 @@ int arena_close(uint64_t va, uint64_t npages);
 void arena_clear(struct host_mm *mm);	/* close all and forget the views */
 bool arena_fix(uintptr_t addr, int write);	/* for os_fault_add() */
 
-/* ---- attach.c: a process that lives elsewhere (mm's lock held) ---- */
+/* ---- remote.c: a process that lives elsewhere (mm's lock held) ---- */
 void remote_open(struct host_mm *mm, uint64_t va, uint64_t n, uint64_t frame,
 		 int prot);
 int remote_close(struct host_mm *mm, uint64_t va, uint64_t npages);

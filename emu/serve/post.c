@@ -69,7 +69,7 @@ static void ring_card(struct client *c, const struct post *p)
 		atomic_store(&c->cut, true);
 		return;
 	}
-	/* The mapping must not end meanwhile (call.c). */
+	/* The mapping must not end meanwhile (syscall.c). */
 	sim_spin_lock(&c->doorbell_lock);
 	page = c->doorbell;
 	if (page)

@@ -6,9 +6,9 @@
  * threads here; memory is shared, and nothing that a process writes is trusted.
  *
  * Files: serve.c (listeners,
-		   life), listener.c (connecting), io.c (the thread that
+		   life), listener.c (connecting), io_thread.c (the thread that
  * looks), client.c (one process: its life and its views), post.c (its doorbells),
- * call.c (its calls), sigbus.c (its memory, where its size is not fixed), keeper.c and
+ * syscall.c (its calls), sigbus.c (its memory, where its size is not fixed), keeper.c and
  * keep.c (its files, in processes of their own).
  */
 #ifndef FL_SERVE_H

@@ -143,7 +143,7 @@ void serve_wake(struct serve *s);
  */
 void serve_hang_up(struct serve *s, int sock);
 
-/* io.c */
+/* io_thread.c */
 void io_main(void *serve);
 
 /* listener.c; I/O thread */
@@ -173,7 +173,7 @@ extern const struct host_cpu_ops client_cpu_ops;
 /* post.c; I/O thread: how much was done */
 unsigned int posts_take(struct client *c);
 
-/* call.c */
+/* syscall.c */
 unsigned int calls_take(struct client *c);	/* I/O thread */
 void calls_end(struct client *c);		/* all workers have ended */
 

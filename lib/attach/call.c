@@ -28,7 +28,7 @@ void attach_turn(unsigned int *turns)
 		os_yield();
 }
 
-/* When it waits for an answer itself, nobody is in its poll() (service.c). */
+/* When it waits for an answer itself, nobody is in its poll() (service_thread.c). */
 static void listen_as_service(struct attach *a)
 {
 	if (atomic_load(&a->job.state) == 1 &&

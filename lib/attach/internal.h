@@ -134,7 +134,7 @@ void attach_leave(struct attach *a);
 /* Private memory of zeros, page-aligned, for what rule 1 speaks of. NULL. */
 void *attach_memory(uint64_t bytes);
 
-/* client.c: *fd, of table.c. */
+/* life.c: *fd, of table.c. */
 int attach_open(const char *name, int *fd);
 int attach_close(int fd);
 /* The board is gone (or was the parent's): error for ever, wake all. AS. */
@@ -151,7 +151,7 @@ void attach_slots_unlock(void);
 /* What is open of an attachment, away; each but once. */
 void attach_close_files(struct attach *a);
 
-/* service.c */
+/* service_thread.c */
 int attach_service_start(struct attach *a);
 void attach_service_end(struct attach *a);
 /* Have the service thread do something; kind: enum attach_job_kind. */
@@ -217,7 +217,7 @@ static inline uint32_t attach_granule(const struct attach *a)
 /* The next page from va on that is imported or busy; false: no more. AS. */
 bool attach_next(struct attach *a, uintptr_t *va, struct attach_page **p);
 
-/* fault.c; AS. */
+/* closed_page.c; AS. */
 bool attach_fix(uintptr_t addr, int write);
 /* Where the handler has variables of the calling thread. */
 void attach_fault_variables(uintptr_t *start, uintptr_t *end);

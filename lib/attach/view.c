@@ -229,7 +229,7 @@ static void close_pages(struct attach *a, uintptr_t va, unsigned int npages)
 		p = attach_page(a, va + i * (uintptr_t)ATTACH_PAGE);
 		if (!(p->view >> VIEW_PROT_SHIFT))
 			continue;
-		/* Before the page is closed: fault.c believes what is here. */
+		/* Before the page is closed: closed_page.c believes what is here. */
 		atomic_fetch_and(&p->view, VIEW_FRAME);
 		first = first < i ? first : i;
 		last = i;

@@ -7,7 +7,7 @@
  * what is listed in tests/check-style under "os".
  *
  * Files: linux*.c, posix.c (memory, words, wakeups, peers), common.c (the machine,
- * sockets, files), fault.c (the handler of SIGSEGV and SIGBUS), copy.c (copies
+ * sockets, files), segv.c (the handler of SIGSEGV and SIGBUS), copy.c (copies
  * that cannot fault), confine.c (programs that are not trusted).
  *
  * Calls marked AS may be made from a signal handler. All return 0 or a negative
@@ -249,7 +249,7 @@ int os_interrupt_create(void);
 int os_interrupt_raise(int fd);		/* AS */
 int os_interrupt_take(int fd);		/* AS; 0, or -EAGAIN: none was raised */
 
-/* ---- faults of the CPU (fault.c) ---- */
+/* ---- faults of the CPU (segv.c) ---- */
 
 /*
  * One handler of SIGSEGV and SIGBUS for the whole program, with at most

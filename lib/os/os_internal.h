@@ -17,7 +17,7 @@ int os_copy_direct(void *certain, void *doubtful, size_t n, bool to_doubtful);
  */
 int os_file_nameless(const char *dir);
 
-/* For fault.c. AS. Of a signal's context: 1 write, 0 read, -1 not said. */
+/* For segv.c. AS. Of a signal's context: 1 write, 0 read, -1 not said. */
 int os_fault_is_write(const void *ucontext);
 
 /*

@@ -38,7 +38,7 @@ static int wait_end(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-/* The library takes it for the place of its memory (lib/attach/client.c). */
+/* The library takes it for the place of its memory (lib/attach/life.c). */
 static void set_seed(uint64_t seed)
 {
 	char text[24];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* client.c - coming to a board and leaving it. */
+/* life.c - coming to a board and leaving it. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

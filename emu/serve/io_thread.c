@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * io.c - the thread that looks: at what processes post and ask, as long as there
+ * io_thread.c - the thread that looks: at what processes post and ask, as long as there
  * is something; else it sleeps on the sockets, and says so, so that who comes
  * rings. With it the board costs nothing while nobody uses it.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * call.c - the system calls and page faults of a process, each in the kernel worker
+ * syscall.c - the system calls and page faults of a process, each in the kernel worker
  * of the thread that made it: a thread here for each slot that was ever used. What
  * the process wrote was copied once by the I/O thread; an answer is all that goes back.
  * A fault that need not wait is answered by the I/O thread itself: waking the worker would

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault.c - the handler of SIGSEGV and SIGBUS. It belongs to the whole program, as
+ * segv.c - the handler of SIGSEGV and SIGBUS. It belongs to the whole program, as
  * signal handlers do, so it is the one thing of the library that is not in an
  * object: it is installed with the first user, and what was there before gets
  * every fault that no user takes.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * attach.c - a process that lives in another program: its beginning, its page
+ * remote.c - a process that lives in another program: its beginning, its page
  * faults, its death, and how the CPU's view of it is opened and closed.
  *
  * Whatever it does, it reaches no memory but its own bank. So its view need not

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * service.pml - calls to the board (call.c), jobs of the service thread (service.c, import.c), views
+ * service_thread.pml - calls to the board (call.c), jobs of the service thread (service_thread.c, import.c), views
  * (view.c) and a fork (fork.c), while the board may end or be killed at any moment. A
  * model for Spin, checked exhaustively by `make models`.
  *

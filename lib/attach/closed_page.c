@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault.c - a thread of the program touched a page that is closed. Everything
+ * closed_page.c - a thread of the program touched a page that is closed. Everything
  * here runs in the handler: atomics, and calls that os.h allows there.
  */
 #include <errno.h>

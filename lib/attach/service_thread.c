@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * service.c - the library's own thread of an attachment: it does what the board
+ * service_thread.c - the library's own thread of an attachment: it does what the board
  * tells about views when no other thread waits for an answer, hears of the end
  * of the board, and moves memory for the others (import.c), since it is the one
  * thread that has no page of the program under its feet.
