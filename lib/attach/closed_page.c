@@ -104,7 +104,7 @@ static bool as_before(struct attach *a, uintptr_t addr)
 	 * view says. Acquire pairs with the release of who did it: then what
 	 * he counted is seen.
 	 */
-	bool quiet = !atomic_load_explicit(&a->view_flag, memory_order_acquire);
+	bool quiet = !atomic_load_explicit(&a->view_lock, memory_order_acquire);
 	uint32_t views = atomic_load(&a->shared->view_done);
 	uint32_t moves = atomic_load(&a->moves);
 	bool same = quiet && late.open_addr == addr &&
@@ -154,7 +154,7 @@ static int fix_one(struct attach *a, uintptr_t addr, int write)
 			attach_turn(&turns);
 		return 1;
 	}
-	if ((own & (OWN_IMPORTED | OWN_OUT | OWN_FOREIGN)) != OWN_IMPORTED)
+	if ((own & (OWN_IMPORTED | OWN_DETACHED | OWN_FOREIGN)) != OWN_IMPORTED)
 		return 0;
 	if (fault_ask(a, p, addr, write))
 		return 1;
@@ -185,7 +185,7 @@ static bool was_busy_once(uintptr_t addr)
 	for (i = 0; i < ATTACH_BOARDS; i++) {
 		a = attach_slot(i);
 		p = a && !attach_inside(a, addr) ? attach_page(a, addr) : NULL;
-		if (p && atomic_load(&p->own) & OWN_WAS)
+		if (p && atomic_load(&p->own) & OWN_MOVED_ONCE)
 			return true;
 	}
 	return false;

@@ -31,7 +31,7 @@ static void foreign_mark(struct look *l, uintptr_t end, const struct os_map *m)
 	     l->at += ATTACH_PAGE) {
 		own = atomic_load(&p->own);
 		/* On its way, or private while its thread forks. */
-		if (own & (OWN_BUSY | OWN_OUT) || (m && is_closed(p, m)))
+		if (own & (OWN_BUSY | OWN_DETACHED) || (m && is_closed(p, m)))
 			continue;
 		atomic_fetch_or(&p->own, OWN_FOREIGN);
 		if (!l->first)

@@ -4,7 +4,7 @@
  * more: calls return -EPERM, memory of boards is not there, and imported memory
  * is a private copy, as after any fork.
  *
- * Before the fork all imported pages are made present, and the view flag is held
+ * Before the fork all imported pages are made present, and the view lock is held
  * so that they stay; the child copies them out of the bank and says so on a
  * pipe; until then the parent holds the flag. Pages of the forking thread's own
  * stack are made private before (import.c), since both go on running on them.
@@ -143,7 +143,7 @@ static void own_pages(struct attach *a)
 		for (i = 0; i < attach_granule(a) / ATTACH_PAGE; i++) {
 			p = attach_page(a, va + i * (uintptr_t)ATTACH_PAGE);
 			p->view = 0;
-			p->own = OWN_WAS;
+			p->own = OWN_MOVED_ONCE;
 		}
 	}
 }

@@ -93,7 +93,8 @@ static void busy_begin(struct attach *a, const struct run *r)
 
 	/* Before the page changes: who faults on it must find it marked. */
 	for (i = 0; i < r->n; i++)
-		atomic_fetch_or(&run_page(a, r, i)->own, OWN_BUSY | OWN_WAS);
+		atomic_fetch_or(&run_page(a, r, i)->own, OWN_BUSY |
+				OWN_MOVED_ONCE);
 }
 
 static void busy_end(struct attach *a, const struct run *r, uint32_t set,
@@ -203,7 +204,7 @@ static int import_run(struct attach *a, const struct run *r)
 		busy_end(a, r, 0, 0);
 	} else {
 		set |= r->prot & FL_PROT_WRITE ? OWN_WRITE : 0;
-		set |= r->keep ? OWN_KEPT : 0;
+		set |= r->keep ? OWN_PINNED : 0;
 		atomic_fetch_add(&a->imported, r->n);
 		busy_end(a, r, set, 0);
 	}
@@ -324,7 +325,7 @@ static void return_run(struct attach *a, const struct run *r)
 		atomic_store(&run_page(a, r, i)->view, 0);
 	attach_views_unlock(a, &mask);
 	atomic_fetch_sub(&a->imported, r->n);
-	busy_end(a, r, 0, OWN_IMPORTED | OWN_KEPT | OWN_WRITE | OWN_FOREIGN);
+	busy_end(a, r, 0, OWN_IMPORTED | OWN_PINNED | OWN_WRITE | OWN_FOREIGN);
 	if (!gone)
 		import_tell(a, ATTACH_RETURNED, r, 0, 0, NULL);
 }
@@ -334,7 +335,7 @@ static void return_run(struct attach *a, const struct run *r)
 /*
  * Parent and child would run on the same frames. So these pages become private
  * for the time of the fork; the board keeps their frames. Its answer to a fault
- * that was under way must not be taken for news meanwhile: OWN_OUT.
+ * that was under way must not be taken for news meanwhile: OWN_DETACHED.
  */
 
 /* All of the run open, busy and under the flag; false: the board is gone. */
@@ -376,7 +377,7 @@ static void stack_out(struct attach *a, const struct run *r)
 	for (i = 0; i < r->n; i++)
 		atomic_fetch_and(&run_page(a, r, i)->view, VIEW_FRAME);
 	attach_views_unlock(a, &mask);
-	busy_end(a, r, OWN_OUT, 0);
+	busy_end(a, r, OWN_DETACHED, 0);
 }
 
 static void stack_back(struct attach *a, const struct run *r)
@@ -384,7 +385,7 @@ static void stack_back(struct attach *a, const struct run *r)
 	uint32_t frame[ATTACH_BATCH];
 	unsigned int i;
 
-	if (!(atomic_load(&run_page(a, r, 0)->own) & OWN_OUT))
+	if (!(atomic_load(&run_page(a, r, 0)->own) & OWN_DETACHED))
 		return;
 	for (i = 0; i < r->n; i++) {
 		frame[i] = (atomic_load(&run_page(a, r, i)->view) &
@@ -396,7 +397,7 @@ static void stack_back(struct attach *a, const struct run *r)
 		os_say("faultline: a stack cannot be put back after fork\n");
 		abort();
 	}
-	busy_end(a, r, 0, OWN_OUT);
+	busy_end(a, r, 0, OWN_DETACHED);
 }
 
 /* ---- jobs ---- */
@@ -531,7 +532,7 @@ static void import_uncount(struct attach *a, uintptr_t from, uintptr_t last)
 			own = atomic_fetch_sub(&p->own, 1u << OWN_COUNT_SHIFT) -
 			      (1u << OWN_COUNT_SHIFT);
 		prot = prot_of(own);
-		keep = own & OWN_KEPT;
+		keep = own & OWN_PINNED;
 		if (r.n && (own >> OWN_COUNT_SHIFT || r.n == ATTACH_BATCH ||
 			    r.prot != prot || r.keep != keep ||
 			    r.va + run_bytes(&r) != va)) {
@@ -558,7 +559,7 @@ static void return_all(struct attach *a)
 		atomic_fetch_and(&p->own, (1u << OWN_COUNT_SHIFT) - 1);
 	import_uncount(a, 0, UINTPTR_MAX);
 	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE)
-		atomic_store(&p->own, OWN_WAS);
+		atomic_store(&p->own, OWN_MOVED_ONCE);
 }
 
 static void import_on_stack(struct attach *a, void (*fn)(struct attach *a,

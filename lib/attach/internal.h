@@ -7,7 +7,7 @@
  *	1. What the handler reads or writes lies in memory of its own (struct
  *	   attach and what hangs on it), never in memory that the program could
  *	   register: such a page may be absent.
- *	2. Who holds the view flag has all signals blocked and touches nothing
+ *	2. Who holds the view lock has all signals blocked and touches nothing
  *	   that may be absent: a handler in the same thread would wait for ever.
  *	3. The service thread takes no lock of the C library while pages are
  *	   busy: who waits for them may hold it.
@@ -36,15 +36,15 @@
 /* own: of a page outside the arena; the service thread writes it, any thread reads it. */
 #define OWN_IMPORTED	1u
 #define OWN_BUSY	2u		/* its contents move: wait */
-#define OWN_KEPT	4u		/* never absent */
+#define OWN_PINNED	4u		/* never absent */
 #define OWN_WRITE	8u		/* the program had the right to write */
-#define OWN_WAS		16u		/* was busy once: a late fault is no crash */
-#define OWN_OUT		32u		/* private while its thread forks */
+#define OWN_MOVED_ONCE		16u		/* was busy once: a late fault is no crash */
+#define OWN_DETACHED		32u		/* private while its thread forks */
 #define OWN_FOREIGN	64u		/* something else is mapped there by now */
 #define OWN_COUNT_SHIFT	8		/* regions that it is part of */
 
 struct attach_page {
-	_Atomic uint32_t view;		/* written under the view flag */
+	_Atomic uint32_t view;		/* written under the view lock */
 	_Atomic uint32_t own;
 };
 
@@ -98,7 +98,7 @@ struct attach {
 	struct attach_welcome hello;	/* as the board said */
 	char name[64];			/* of the board, for messages */
 
-	_Atomic uint32_t view_flag;	/* a lock: 0, 1 */
+	_Atomic uint32_t view_lock;	/* a lock: 0, 1 */
 	struct attach_page *page;	/* of the arena */
 	uint64_t block[ATTACH_PAGES / ATTACH_BLOCK / 64]; /* has a linear view */
 	bool linear;			/* make linear views */

@@ -273,7 +273,7 @@ static void slot_wipe(struct attach *a)
 {
 	atomic_store(&a->error, 0);
 	atomic_store(&a->imported, 0);
-	atomic_store(&a->view_flag, 0);
+	atomic_store(&a->view_lock, 0);
 	atomic_store(&a->stop, 0);
 	memset(&a->hello, 0, sizeof(a->hello));
 	memset(a->block, 0, sizeof(a->block));

@@ -19,7 +19,7 @@ mtype = { FREE_SLOT, TAKEN, ASKED, ANSWERED };
 mtype state = FREE_SLOT;
 bit views;			/* what must be in place when it is answered */
 bit view_head, view_done;
-bool view_flag;			/* a lock */
+bool view_lock;			/* a lock */
 bool job_taken;			/* a lock */
 byte job_state;			/* 0 none, 1 asked, 2 done */
 bool alive = true;		/* the board's own word, in memory */
@@ -43,8 +43,8 @@ byte living = 3;		/* threads of the program */
 inline attach_views()
 {
 	if
-	:: atomic { !view_flag -> view_done = view_head }	/* with the flag */
-	:: view_flag		/* another thread is at it */
+	:: atomic { !view_lock -> view_done = view_head }	/* with the lock */
+	:: view_lock		/* another thread is at it */
 	fi
 }
 
@@ -54,7 +54,7 @@ inline nap(also)
 	if
 	:: also
 	:: attach_error -> error = true
-	:: views_wait && !view_flag -> attach_views()
+	:: views_wait && !view_lock -> attach_views()
 	:: listens -> error = true		/* attach_listen() */
 	fi
 }
@@ -93,7 +93,7 @@ inline attach_call()
 
 inline attach_views_lock()
 {
-	atomic { !view_flag -> view_flag = true }
+	atomic { !view_lock -> view_lock = true }
 }
 
 active proctype service()
@@ -104,10 +104,10 @@ active proctype service()
 	:: job_state == 1 ->			/* attach_job_do() */
 		attach_call();			/* IMPORT */
 		attach_views_lock();		/* slot_move_in() */
-		view_flag = false;
+		view_lock = false;
 		attach_call();			/* IMPORTED */
 		job_state = 2
-	:: job_state != 1 && views_wait && !error && !view_flag -> attach_views()
+	:: job_state != 1 && views_wait && !error && !view_lock -> attach_views()
 	:: job_state != 1 && !error && (hup || wakeup || !alive) ->	/* poll() */
 		wakeup = false;
 		error = hup || !alive
@@ -158,7 +158,7 @@ active proctype fork()
 	attach_job_locked();			/* JOB_STACK_OUT */
 	attach_views_lock();
 #endif
-	view_flag = false;			/* fork_parent() */
+	view_lock = false;			/* fork_parent() */
 	attach_job_locked();			/* JOB_STACK_BACK */
 	job_taken = false;
 	living--

@@ -2,7 +2,7 @@
 /*
  * view.c - what the threads of this process may touch: the board tells, in
  * order, which pages are open and which are closed, as it would tell an MMU.
- * One thread at a time does it, under the view flag.
+ * One thread at a time does it, under the view lock.
  *
  * Everything here may run in the handler of a page fault.
  */
@@ -131,7 +131,7 @@ static void view_start_over(struct attach *a)
 					      memory_order_relaxed);
 	memset(a->block, 0, sizeof(a->block));
 	for (; attach_next(a, &va, &p); va += attach_granule(a)) {
-		if (atomic_load(&p->own) & (OWN_BUSY | OWN_KEPT | OWN_FOREIGN) ||
+		if (atomic_load(&p->own) & (OWN_BUSY | OWN_PINNED | OWN_FOREIGN) ||
 		    !atomic_load(&p->view))
 			continue;
 		for (i = 0; i < attach_granule(a) / ATTACH_PAGE; i++)
@@ -288,7 +288,7 @@ static bool is_boards(struct attach *a, uintptr_t va)
 	/* They are marked one by one, and moved together. */
 	for (; at - va < attach_granule(a); at += ATTACH_PAGE)
 		if ((atomic_load(&attach_page(a, at)->own) &
-		     (OWN_IMPORTED | OWN_BUSY | OWN_OUT | OWN_FOREIGN)) !=
+		     (OWN_IMPORTED | OWN_BUSY | OWN_DETACHED | OWN_FOREIGN)) !=
 		    OWN_IMPORTED)
 			return false;
 	return true;
@@ -343,7 +343,7 @@ static bool try_flag(struct attach *a)
 
 	/* Acquire pairs with the release of who had it before. */
 	return atomic_compare_exchange_strong_explicit(
-		&a->view_flag, &want, 1, memory_order_acquire,
+		&a->view_lock, &want, 1, memory_order_acquire,
 		memory_order_relaxed);
 }
 
@@ -373,7 +373,7 @@ void attach_views_lock(struct attach *a, sigset_t *mask)
 void attach_views_unlock(struct attach *a, const sigset_t *mask)
 {
 	/* Release pairs with the acquire of who takes it next. */
-	atomic_store_explicit(&a->view_flag, 0, memory_order_release);
+	atomic_store_explicit(&a->view_lock, 0, memory_order_release);
 	pthread_sigmask(SIG_SETMASK, mask, NULL);
 }
 
