@@ -38,8 +38,8 @@
 #define OWN_BUSY	2u		/* its contents move: wait */
 #define OWN_PINNED	4u		/* never absent */
 #define OWN_WRITE	8u		/* the program had the right to write */
-#define OWN_MOVED_ONCE		16u		/* was busy once: a late fault is no crash */
-#define OWN_DETACHED		32u		/* private while its thread forks */
+#define OWN_MOVED_ONCE	16u		/* was busy once: a late fault is no crash */
+#define OWN_DETACHED	32u		/* private while its thread forks */
 #define OWN_FOREIGN	64u		/* something else is mapped there by now */
 #define OWN_COUNT_SHIFT	8		/* regions that it is part of */
 
