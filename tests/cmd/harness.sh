@@ -146,7 +146,7 @@ script counts <<<'tools/event-names | grep -v -x LIB_POST | sed "s/$/ 1/" \
 script allcounts <<<'tools/event-names | sed "s/$/ 1/" >>"$FAULTLINE_EVENT_COUNTS"'
 
 echo "KTAP version 1"
-echo "1..56"
+echo "1..57"
 
 use "$work/good"
 says "a test that holds is ok" 0 "1..2" "ok 1 one thing holds" "ok 2 another"
@@ -183,6 +183,8 @@ says "failed tests are counted and shown" 1 "4 passed, 7 failed" "| not ok 2 sec
 sed -n '/^what failed, again:$/,$p' "$work/out" >"$work/end"
 result "$(grep -q -F '| not ok 2 second' "$work/end" && grep -q "FAILED.*wrong$" \
 	"$work/end"; echo $?)" "what failed stands again at the end"
+result "$(grep -q -F 'got 4 (0x4), wanted == 5' "$work/end"; echo $?)" \
+	"with what is said of it"
 says "with the command that runs it alone" 1 "    alone: $work/wrong"
 says "each line says how many there are, and the time" 1 "[1/1  0:0"
 runs no.sh yes.sh
