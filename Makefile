@@ -500,10 +500,11 @@ faults: fault-programs
 #	FUZZ_SECONDS=60	CPU time of each target; FUZZ="scenario frame": these only
 #	SEEDS_MINUTES=10	no value: until Ctrl-C; SEEDS="test_swarm asan lockstep": this kind
 
-.PHONY: fuzz fuzz-both fuzz-programs fuzz-planted fuzz-planted-alone seeds
-# Each is one file and what all share; what looks for inputs has libFuzzer for replay.o.
+.PHONY: fuzz fuzz-programs fuzz-planted seeds
+# Each is one file and what all share; what looks for inputs has libFuzzer for replay.o and
+# mutate.o.
 FUZZ_BIN := $(patsubst tests/fuzz/fuzz_%.c,$(B)/fuzz/%,$(filter tests/fuzz/fuzz_%.c,$(FUZZ_SRC)))
-FUZZ_MAIN ?= $(call obj,tests/fuzz/replay.c)
+FUZZ_MAIN ?= $(call obj,tests/fuzz/replay.c tests/fuzz/mutate.c)
 FUZZ_SHARED := $(call obj,tests/fuzz/fuzz.c tests/fuzz/boards.c)
 $(B)/fuzz/grader: $(call obj,$(foreach f,rubric record export judge talk,tools/grade/$(f).c))
 $(FUZZ_BIN): $(B)/fuzz/%: $(O)/tests/fuzz/fuzz_%.o $(FUZZ_SHARED) $(filter %.o,$(FUZZ_MAIN)) $(ARCHIVES)
@@ -513,26 +514,19 @@ $(FUZZ_BIN): $(B)/fuzz/%: $(O)/tests/fuzz/fuzz_%.o $(FUZZ_SHARED) $(filter %.o,$
 
 fuzz-programs: $(FAULTLINE) $(FUZZ_BIN)
 
-fuzz-both:
-	+@$(FUZZ_MAKE) fuzz-programs
-
 # With libFuzzer, which clang alone has.
 FUZZ_MAKE = $(MAKE) --no-print-directory B=build/fuzz CC=clang SAN=asan LTO=no \
 	    CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' FUZZ_MAIN=-fsanitize=fuzzer
 fuzz:
 	@tools/doctor --have clang
-	+@$(FUZZ_MAKE) fuzz-programs
+	+@$(FUZZ_MAKE) $(if $(FUZZ),build/fuzz/faultline $(FUZZ:%=build/fuzz/fuzz/%),fuzz-programs)
 	@tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),60) $(FUZZ)
 
 # A mistake in each target's subject, which the target must find; NAMES="scenario frame": these.
-fuzz-planted:
-	@tools/doctor --have clang
-	+@$(FUZZ_MAKE) fuzz-planted-alone
-
-fuzz-planted-alone: fuzz-programs
+fuzz-planted: fuzz-programs
 	@B='$(B)' O='$(O)' PLANT_COMPILE='$(filter-out -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)' \
-	PLANT_LINK='$(LINK) $(filter -%,$(FUZZ_MAIN))' PLANT_LIBS='$(LINK_LIBS)' \
-	PLANT_SHARED='$(FUZZ_SHARED)' tests/fuzz/plant $(NAMES)
+	PLANT_LINK='$(LINK)' PLANT_LIBS='$(LINK_LIBS)' \
+	PLANT_SHARED='$(FUZZ_SHARED) $(FUZZ_MAIN)' tests/fuzz/plant $(NAMES)
 
 seeds:
 	+@$(MAKE) --no-print-directory test-programs

@@ -123,11 +123,13 @@ static void fuzz_boards_doorbell(struct play *p)
 /* Its own queues and data, whatever the card thinks of them. */
 static void fuzz_boards_scribble(struct play *p)
 {
-	uint32_t at = (uint32_t)fuzz_take(&p->in, 2) % 0x6000, n;
+	uint32_t at = (uint32_t)fuzz_take(&p->in, 2), n, k;
 
-	at = at < 0x2000 ? at : BOARDS_DATA + at - 0x2000;
-	for (n = fuzz_below(&p->in, 32); n; n--, at++)
-		p->me->mem[at] = (uint8_t)fuzz_take(&p->in, 1);
+	for (n = fuzz_below(&p->in, 32); n; n--, at++) {
+		k = at % 0x6000;
+		k = k < 0x2000 ? k : BOARDS_DATA + k - 0x2000;
+		p->me->mem[k] = (uint8_t)fuzz_take(&p->in, 1);
+	}
 }
 
 /* ---- a process and the driver that does what it is asked for ---- */
