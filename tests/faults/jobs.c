@@ -301,6 +301,23 @@ static void set_fault(struct drive *d, int class, enum faults_how how,
 	d->shared->nth = nth;
 }
 
+/*
+ * Boards that turned a visitor away may be on their way out, with an error. Only then is
+ * there anything to wait for.
+ */
+static bool serve_ends(pid_t pid, int *status)
+{
+	struct timespec t = { 0, 1000000 };
+	unsigned int ms;
+
+	for (ms = 0; ms < DRIVE_LIMIT_MS; ms++) {
+		if (waitpid(pid, status, WNOHANG) == pid)
+			return true;
+		nanosleep(&t, NULL);
+	}
+	return false;
+}
+
 /* The boards live on while others come; the fault may end them at their start alone. */
 static bool serve_once(struct drive *d, const struct drive_job *j)
 {
@@ -316,10 +333,10 @@ static bool serve_once(struct drive *d, const struct drive_job *j)
 		p = drive_start(d, j->visitor, false, "visitor.out", "visitor.err");
 		drive_wait(d, p, &status);
 	}
-	/* It may have ended, since it cannot say that it is ready. */
 	if (opt.signals)
 		status = 0;
-	if (ready && status && waitpid(pid, &end, WNOHANG) == pid)
+	/* It may end, since it cannot say that it is ready. */
+	if (ready && status && serve_ends(pid, &end))
 		ready = false;
 	if (ready && status) {
 		char *err = drive_text(d, "visitor.err"), *out = drive_text(d, "visitor.out");

@@ -60,13 +60,17 @@ static inline void rig_nap(void)
 
 static atomic_bool rig_alone;	/* the boards have hung up: nothing will come */
 
-/* Wait until cond, and fail when that never comes. */
+/*
+ * Wait until cond, and fail when that never comes. Once it holds, it is not evaluated
+ * again, since it may change after that.
+ */
 #define RIG_UNTIL(cond)							       \
 	do {								       \
 		uint64_t end_ = os_now_ns() + RIG_LIMIT_MS * 1000000ull;       \
-		while (!(cond) && !rig_alone && os_now_ns() < end_)	       \
+		bool met_;						       \
+		while (!(met_ = (cond)) && !rig_alone && os_now_ns() < end_)   \
 			rig_nap();					       \
-		EXPECT(cond);						       \
+		test_expect(met_, __FILE__, __LINE__, "%s", #cond);	       \
 	} while (0)
 
 /* ---- a guest: the driver's part ---- */

@@ -101,10 +101,28 @@ static inline void rig_ram(struct rig_guest *g, unsigned int i)
 	close(fd);
 }
 
-/* As QEMU does: first the card, then the memory. */
+static inline struct window_stats rig_stats(unsigned int i)
+{
+	struct window_stats st;
+
+	window_stats(rig.window[i], &st);
+	return st;
+}
+
+/* Guests that ever came; boards of another process cannot be asked. */
+static inline uint64_t rig_guests(unsigned int i)
+{
+	return rig.window[i] ? rig_stats(i).guests : 0;
+}
+
+/*
+ * As QEMU does: first the card, then the memory. A window counts its guest after it has
+ * told it everything; whoever looks at the window's counters afterwards sees this guest.
+ */
 static inline struct rig_guest *rig_connect(unsigned int i)
 {
 	struct rig_guest *g = &rig.guest[i];
+	uint64_t guests = rig_guests(i);
 
 	memset(g, 0, sizeof(*g));
 	g->sock = rig_dial(i);
@@ -113,6 +131,7 @@ static inline struct rig_guest *rig_connect(unsigned int i)
 		      g->shm, 0);
 	EXPECT(g->bar != MAP_FAILED);
 	g->head = (struct fl_window_head *)g->bar;
+	RIG_UNTIL(!rig.window[i] || rig_guests(i) > guests);
 	rig_ram(g, i);
 	return g;
 }
@@ -133,14 +152,6 @@ static inline void rig_forget(struct rig_guest *g)
 	if (g->ram)
 		munmap(g->ram, RIG_RAM);
 	memset(g, 0, sizeof(*g));
-}
-
-static inline struct window_stats rig_stats(unsigned int i)
-{
-	struct window_stats st;
-
-	window_stats(rig.window[i], &st);
-	return st;
 }
 
 static inline void rig_hang_up(unsigned int i)
