@@ -307,6 +307,16 @@ void fabric_deliver(struct fabric_port *from, struct fabric_slot *s,
 	}
 }
 
+/* Onto the wire, through what goes wrong there if anything does. */
+static void port_put(struct fabric_port *p, struct fabric_slot *s,
+		     uint64_t arrive_ns)
+{
+	if (p->rule[s->frame.to].on)
+		fabric_pass(p, s, arrive_ns);
+	else
+		fabric_deliver(p, s, arrive_ns);
+}
+
 static uint32_t payload_bytes(const struct wire_frame *f)
 {
 	uint32_t header = WIRE_BTH_BYTES + WIRE_BLK_BYTES + WIRE_ICRC_BYTES;
@@ -339,7 +349,7 @@ uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 		return 0;
 	}
 	if (!f->timed) {
-		fabric_pass(p, s, 0);
+		port_put(p, s, 0);
 		return 0;
 	}
 	now_ns = sim_now(f->cfg.sim);
@@ -348,7 +358,7 @@ uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 	p->busy_until_ns += timing_transfer_ns(bytes, t[T_LINK_MBPS]);
 	arrive_ns = p->busy_until_ns + t[T_LINK_DELAY] +
 		    (hops - 1) * t[T_LINK_HOP];
-	fabric_pass(p, s, arrive_ns);
+	port_put(p, s, arrive_ns);
 	return p->busy_until_ns - now_ns;
 }
 

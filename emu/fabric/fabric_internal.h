@@ -77,7 +77,7 @@ int fabric_port_sends(struct fabric_port *p, uint32_t n);
 struct trace_at fabric_at(const struct fabric_port *p,
 			  const struct wire_frame *f);
 
-/* inject.c: what goes wrong; takes the slot over, delivers what is left of it */
+/* inject.c: what a rule says goes wrong; takes the slot, delivers what is left of it */
 void fabric_pass(struct fabric_port *p, struct fabric_slot *s,
 		 uint64_t arrive_ns);
 

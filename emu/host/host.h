@@ -476,7 +476,12 @@ unsigned int host_inject_reclaim(unsigned int n);
  * transfer (the driver's worker) sets transfer, block and cause here and clears
  * them after. The board is filled in by the kernel.
  */
-struct trace_at *host_trace_at(void);
+extern _Thread_local struct trace_at host_this_trace;
+
+static inline struct trace_at *host_trace_at(void)
+{
+	return &host_this_trace;
+}
 
 /*
  * A CPU access that cannot be repaired (not mapped, not allowed, no frame) ends

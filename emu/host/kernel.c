@@ -6,17 +6,12 @@
 #include "host/internal.h"
 #include "os/os.h"
 
-static _Thread_local struct trace_at trace_at;
-
-struct trace_at *host_trace_at(void)
-{
-	return &trace_at;
-}
+_Thread_local struct trace_at host_this_trace;
 
 uint64_t host_event(struct host_kernel *k, enum trace_event ev, uint64_t a0,
 		    uint64_t a1, uint64_t a2, uint64_t a3)
 {
-	struct trace_at at = trace_at;
+	struct trace_at at = host_this_trace;
 
 	at.board = k->id;
 	return trace_emit(k->trace, ev, &at, a0, a1, a2, a3);

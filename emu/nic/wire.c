@@ -281,29 +281,20 @@ const char *wire_error_name(enum wire_error e)
 	return (unsigned int)e <= WIRE_LENGTH ? names[e] : "?";
 }
 
-enum { HEADER_NONE, HEADER_BTH, HEADER_BLK, HEADER_ANS };
-
-static const struct {
-	const char *name;
-	int header;
-} opcodes[256] = {
-#define WOPC(name, value, header, text) [value] = { #name, HEADER_##header },
+static const char *const opcode_names[256] = {
+#define WOPC(name, value, header, text) [value] = #name,
 #include "faultline/wire.def"
 };
 
 const char *wire_opcode_name(uint8_t opcode)
 {
-	return opcodes[opcode].name ? opcodes[opcode].name : "?";
-}
-
-bool wire_is_block(uint8_t opcode)
-{
-	return opcodes[opcode].header == HEADER_BLK;
+	return opcode_names[opcode] ? opcode_names[opcode] : "?";
 }
 
 /* What both kinds have in common: size, ICRC, opcode, BTH (InfiniBand 9.2). */
 static enum wire_error wire_check(const struct wire_frame *f, bool icrc,
-				  int header, uint32_t header_bytes)
+				  enum wire_header header,
+				  uint32_t header_bytes)
 {
 	const uint8_t *b = f->bytes;
 	uint64_t wrong;
@@ -314,7 +305,7 @@ static enum wire_error wire_check(const struct wire_frame *f, bool icrc,
 		return WIRE_LENGTH;
 	if (icrc && load_le32(b + f->len - WIRE_ICRC_BYTES) != wire_icrc(f))
 		return WIRE_CRC;
-	if (opcodes[field_get(b, WIRE_BTH_OPCODE)].header != header)
+	if (wire_header((uint8_t)field_get(b, WIRE_BTH_OPCODE)) != header)
 		return WIRE_OPCODE;
 	if (f->len < WIRE_BTH_BYTES + header_bytes + WIRE_ICRC_BYTES)
 		return WIRE_SHORT;
@@ -335,7 +326,7 @@ enum wire_error wire_get_block(const struct wire_frame *f, bool icrc,
 			       struct wire_block *b)
 {
 	const uint8_t *h = f->bytes + WIRE_BTH_BYTES;
-	enum wire_error e = wire_check(f, icrc, HEADER_BLK, WIRE_BLK_BYTES);
+	enum wire_error e = wire_check(f, icrc, WIRE_BLK, WIRE_BLK_BYTES);
 
 	if (e != WIRE_OK)
 		return e;
@@ -368,7 +359,7 @@ enum wire_error wire_get_answer(const struct wire_frame *f, bool icrc,
 				struct wire_answer *a)
 {
 	const uint8_t *h = f->bytes + WIRE_BTH_BYTES;
-	enum wire_error e = wire_check(f, icrc, HEADER_ANS, WIRE_ANS_BYTES);
+	enum wire_error e = wire_check(f, icrc, WIRE_ANS, WIRE_ANS_BYTES);
 
 	if (e != WIRE_OK)
 		return e;

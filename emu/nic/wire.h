@@ -86,8 +86,24 @@ enum wire_error wire_get_block(const struct wire_frame *f, bool icrc,
 enum wire_error wire_get_answer(const struct wire_frame *f, bool icrc,
 				struct wire_answer *a);
 
+/* What follows BTH. */
+enum wire_header { WIRE_NOTHING, WIRE_BTH, WIRE_BLK, WIRE_ANS };
+
+static inline enum wire_header wire_header(uint8_t opcode)
+{
+	switch (opcode) {
+#define WOPC(name, value, header, text) case value: return WIRE_##header;
+#include "faultline/wire.def"
+	default:
+		return WIRE_NOTHING;
+	}
+}
+
 /* Is it a header with BLK (true) or with ANS? */
-bool wire_is_block(uint8_t opcode);
+static inline bool wire_is_block(uint8_t opcode)
+{
+	return wire_header(opcode) == WIRE_BLK;
+}
 
 /*
  * CRC as in InfiniBand 7.8.1 over masked IPv4, UDP and BTH of node `from` to

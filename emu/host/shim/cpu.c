@@ -13,20 +13,15 @@
 #include <shim/trace.h>
 
 /* A thread's own state, as registers are a CPU's; no board shares it. */
-static _Thread_local struct shim_cpu self;
-
-struct shim_cpu *shim_cpu(void)
-{
-	return &self;
-}
+_Thread_local struct shim_cpu shim_this_cpu;
 
 struct shim_cpu shim_enter(struct shim *shim, struct task_struct *task,
 			   enum shim_in in)
 {
-	struct shim_cpu before = self;
+	struct shim_cpu before = shim_this_cpu;
 
-	self.shim = shim;
-	self.task = task;
+	shim_this_cpu.shim = shim;
+	shim_this_cpu.task = task;
 	before.mark = shim_call_begin(&shim->rules, in);
 	return before;
 }
@@ -34,14 +29,15 @@ struct shim_cpu shim_enter(struct shim *shim, struct task_struct *task,
 void shim_leave(const struct shim_cpu *before)
 {
 	shim_call_end(&before->mark);
-	self = *before;
+	shim_this_cpu = *before;
 }
 
 struct task_struct *shim_current(void)
 {
 	static const struct task_struct kernel_thread = { .mm = NULL };
 
-	return self.task ? self.task : (struct task_struct *)&kernel_thread;
+	return shim_this_cpu.task ? shim_this_cpu.task :
+				    (struct task_struct *)&kernel_thread;
 }
 
 /* So long does the board run at a time while somebody outside waits. */
@@ -49,11 +45,13 @@ struct task_struct *shim_current(void)
 
 void shim_turn(void)
 {
-	assert(self.shim);
-	if (sim_mode(self.shim->sim) == SIM_LOCKSTEP) {
-		sim_run(self.shim->sim, TURN_NS, TURN_NS);
+	struct shim *shim = shim_cpu()->shim;
+
+	assert(shim);
+	if (sim_mode(shim->sim) == SIM_LOCKSTEP) {
+		sim_run(shim->sim, TURN_NS, TURN_NS);
 	} else {
-		board_pump(self.shim->board);
+		board_pump(shim->board);
 		sim_yield();
 	}
 }
@@ -98,16 +96,17 @@ void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
 {
 	struct trace_at at = { .xfer = xfer, .block = block };
 	struct trace_at *kernel = host_trace_at();
+	struct shim_cpu *self = shim_cpu();
 
-	assert(self.shim);
-	at.board = board_id(self.shim->board);
-	at.cause = first ? self.irq : self.cause;
-	self.cause = trace_emit(board_trace(self.shim->board), ev, &at, a0, a1,
-				a2, a3);
+	assert(self->shim);
+	at.board = board_id(self->shim->board);
+	at.cause = first ? self->irq : self->cause;
+	self->cause = trace_emit(board_trace(self->shim->board), ev, &at, a0,
+				 a1, a2, a3);
 	/* What the kernel now does for this thread is a consequence. */
 	kernel->xfer = xfer;
 	kernel->block = block;
-	kernel->cause = self.cause;
+	kernel->cause = self->cause;
 }
 
 /* ---- log ---- */

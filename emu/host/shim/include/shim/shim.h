@@ -30,7 +30,13 @@ struct shim_cpu {
 	u64 irq;			/* trace: the line went up; 0: no handler */
 	struct shim_mark mark;		/* rules.h: what was before */
 };
-struct shim_cpu *shim_cpu(void);
+extern _Thread_local struct shim_cpu shim_this_cpu;
+
+static inline struct shim_cpu *shim_cpu(void)
+{
+	return &shim_this_cpu;
+}
+
 struct shim_cpu shim_enter(struct shim *shim, struct task_struct *task,
 			   enum shim_in in);
 void shim_leave(const struct shim_cpu *before);
