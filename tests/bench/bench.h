@@ -65,6 +65,7 @@ struct bench_result {
 };
 
 uint64_t bench_now_ns(void);
+uint64_t bench_cpu_ns(void);	/* what this program has computed, in all threads */
 
 /* The place for the next bytes of span, round and round; *at is the one after. */
 static inline uint64_t bench_wander(uint64_t *at, uint32_t bytes, uint64_t span)

@@ -16,33 +16,45 @@ void stage_in(struct stage *s, int i,
 			     fl_strerror(err));
 }
 
+static int post_to(struct stage *s, struct testbed_process *p, int board,
+		   uint64_t number)
+{
+	struct testbed_buffer *to = s->buffer[board];
+
+	return fl_post_write(p->app.qp[s->conn[board]->number[0]], number,
+			     p->app.mr[s->buffer[0]->number],
+			     s->buffer[0]->mem + s->at, s->len,
+			     (uint64_t)(uintptr_t)to->mem + s->at, to->key);
+}
+
+static int take_one(struct testbed_process *p)
+{
+	struct fl_completion c;
+	int n;
+
+	while (!(n = fl_poll(p->app.cq, &c, 1)))
+		;
+	if (n > 0 && c.status)
+		bench_broken("a write ended so: %s", fl_status_string(c.status));
+	return n < 0 ? n : 0;
+}
+
 static int do_write(struct testbed_process *p, void *arg)
 {
 	struct stage *s = arg;
-	struct testbed_buffer *to = s->buffer[1];
-	struct fl_mr *mr = p->app.mr[s->buffer[0]->number];
-	struct fl_qp *qp = p->app.qp[s->conn->number[0]];
-	struct fl_completion c;
-	uint64_t t = bench_now_ns();
+	uint64_t t = bench_now_ns(), cpu = bench_cpu_ns();
 	uint32_t i;
-	int n, err;
+	int b, err = 0;
 
-	for (i = 0; i < s->times; i++) {
-		err = fl_post_write(qp, i, mr, s->buffer[0]->mem + s->at, s->len,
-				    (uint64_t)(uintptr_t)to->mem + s->at,
-				    to->key);
-		if (err)
-			return err;
-		while (!(n = fl_poll(p->app.cq, &c, 1)))
-			;
-		if (n < 0)
-			return n;
-		if (c.status)
-			bench_broken("a write ended so: %s",
-				     fl_status_string(c.status));
+	for (i = 0; i < s->times && !err; i++) {
+		for (b = 1; b < s->boards && !err; b++)
+			err = post_to(s, p, b, i);
+		for (b = 1; b < s->boards && !err; b++)
+			err = take_one(p);
 	}
 	s->ns = (double)(bench_now_ns() - t) / s->times;
-	return 0;
+	s->cpu_ns = (double)(bench_cpu_ns() - cpu) / s->times;
+	return err;
 }
 
 double stage_write(struct stage *s, uint64_t at, uint32_t len, uint32_t times)
@@ -71,35 +83,47 @@ void stage_touch(struct stage *s, int i, uint64_t at, uint64_t len, bool write)
 	stage_good(testbed_buffer_touch(s->buffer[i], at, len, write), "touch");
 }
 
+static void stage_process(struct stage *s, int i, struct testbed_board *b,
+			  const char *name)
+{
+	stage_good(testbed_process_add(s->testbed, name, b, TESTBED_PART,
+				       FL_RESOLVE_PAGE, &s->process[i]),
+		   "process");
+	stage_good(testbed_buffer_add(s->process[i], name, s->bytes, NULL,
+				      &s->buffer[i]), "buffer");
+	stage_touch(s, i, 0, s->bytes, true);
+	stage_good(testbed_region_add(s->buffer[i], 0, s->bytes,
+				      FL_LOCAL_WRITE | FL_REMOTE_WRITE, 0),
+		   "region");
+	if (i)
+		stage_good(testbed_connect(s->process[0], s->process[i], name,
+					   64, 0, false, &s->conn[i]),
+			   "connection");
+}
+
 static void stage_script(struct testbed *w, void *arg)
 {
-	static const char *const board[2] = { "a", "b" };
-	static const char *const process[2] = { "p", "q" };
+	static const char *const board[STAGE_BOARDS] = {
+		"a", "b", "c", "d", "e", "f", "g", "h",
+		"i", "j", "k", "l", "m", "n", "o", "p"
+	};
+	static const char *const process[STAGE_BOARDS] = {
+		"pa", "pb", "pc", "pd", "pe", "pf", "pg", "ph",
+		"pi", "pj", "pk", "pl", "pm", "pn", "po", "pp"
+	};
 	const struct testbed_board_config cfg = { 0 };
-	struct testbed_board *b[2];
+	struct testbed_board *b[STAGE_BOARDS];
 	struct stage *s = arg;
 	int i;
 
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < s->boards; i++) {
 		stage_good(testbed_board_add(w, board[i], &cfg, &b[i]),
 			   "board");
-	stage_good(testbed_link_add(w, b[0], b[1]), "link");
-	for (i = 0; i < 2; i++) {
-		stage_good(testbed_process_add(w, process[i], b[i],
-					       TESTBED_PART, FL_RESOLVE_PAGE,
-					       &s->process[i]),
-			   "process");
-		stage_good(testbed_buffer_add(s->process[i], process[i],
-					      s->bytes,
-					      NULL, &s->buffer[i]), "buffer");
-		stage_touch(s, i, 0, s->bytes, true);
-		stage_good(testbed_region_add(s->buffer[i], 0, s->bytes,
-					      FL_LOCAL_WRITE | FL_REMOTE_WRITE,
-					      0),
-			   "region");
+		if (i)
+			stage_good(testbed_link_add(w, b[0], b[i]), "link");
 	}
-	stage_good(testbed_connect(s->process[0], s->process[1], "c", 64, 0, false, &s->conn),
-		   "connection");
+	for (i = 0; i < s->boards; i++)
+		stage_process(s, i, b[i], process[i]);
 	s->body(s, s->arg);
 }
 
@@ -119,6 +143,7 @@ void stage_run(const struct stage_config *cfg,
 	if (!s)
 		bench_broken("no memory");
 	s->bytes = cfg->bytes;
+	s->boards = cfg->boards ? cfg->boards : 2;
 	s->body = body;
 	s->arg = arg;
 	s->testbed = testbed_create(&wc, why, sizeof(why));

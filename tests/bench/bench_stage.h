@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_stage.h - the whole thing: two boards with kernel and driver, a process on each,
- * a buffer and a region in each, one connection. Process 0 writes into buffer 1.
+ * bench_stage.h - the whole thing: two boards or more with kernel and driver, a process
+ * on each, a buffer and a region in each, and a link and a connection from the first to
+ * each of the others. Process 0 writes into the buffers of the others.
  */
 #ifndef FL_BENCH_STAGE_H
 #define FL_BENCH_STAGE_H
 
 #include "tools/scenario/testbed.h"
 
+#define STAGE_BOARDS	16
+
 struct stage {
 	struct testbed *testbed;
-	struct testbed_process *process[2];
-	struct testbed_buffer *buffer[2];
-	struct testbed_connection *conn;
+	int boards;
+	struct testbed_process *process[STAGE_BOARDS];
+	struct testbed_buffer *buffer[STAGE_BOARDS];
+	struct testbed_connection *conn[STAGE_BOARDS];	/* to board i; none for 0 */
 	uint64_t bytes;
 	void (*body)(struct stage *s, void *arg);
 	void *arg;
 	/* of stage_write() and stage_in() */
 	uint64_t at;
 	uint32_t len, times;
-	double ns;
+	double ns, cpu_ns;
 };
 
 struct stage_config {
@@ -27,6 +31,7 @@ struct stage_config {
 	enum sim_drive drive;
 	enum engine_kind engine;
 	bool checks;		/* lockstep: the invariants after every event */
+	int boards;		/* 0: two */
 	uint64_t bytes;		/* of each buffer */
 };
 
@@ -36,7 +41,10 @@ void stage_run(const struct stage_config *cfg,
 /* Run fn in process i and end the program when it fails. */
 void stage_in(struct stage *s, int i,
 	      int (*fn)(struct testbed_process *p, void *arg), void *arg);
-/* Process 0 writes len bytes at `at`, `times` times: ns for each. */
+/*
+ * Process 0 writes len bytes at `at` to each of the other boards at once, `times` times:
+ * ns for each time, and in cpu_ns what this program computed for it.
+ */
 double stage_write(struct stage *s, uint64_t at, uint32_t len, uint32_t times);
 /* Take pages of buffer i away (its process does), all in one call. */
 void stage_evict(struct stage *s, int i, uint64_t at, uint64_t len);
