@@ -16,6 +16,7 @@
 #include <asm/pgtable-hwdef.h>
 #include <asm/sysreg.h>
 
+#include "faultline/smmu_fsr.h"
 #include "fl_access.h"
 #include "fl_dev.h"
 #include "fl_trace.h"
@@ -27,8 +28,6 @@
  * the process has in the TLB (512 entries) and let it be walked again.
  */
 #define FL_TLBI_PAGES_MAX	64
-
-#define FL_FSR_ALL	0xffffffff	/* write one to clear */
 
 #define FL_S2CR_TRANSLATE	0u
 #define FL_S2CR_FAULT		2u
@@ -99,7 +98,7 @@ int fl_smmu_reset(struct fl_dev *dev)
 	}
 	for (i = 0; i < SMMU_CB_COUNT; i++) {
 		fl_cb_write(dev, i, SMMU_CB_SCTLR, 0);
-		fl_cb_write(dev, i, SMMU_CB_FSR, FL_FSR_ALL);
+		fl_cb_write(dev, i, SMMU_CB_FSR, SMMU_FSR_CLEAR);
 	}
 	fl_smmu_write(dev, SMMU_GR0_TLBIALLH, 0);
 	fl_smmu_write(dev, SMMU_GR0_TLBIALLNSNH, 0);
@@ -281,7 +280,7 @@ int fl_bank_on(struct fl_ctx *ctx)
 	/* Attributes in the tables are indices into the CPU's MAIR. */
 	fl_cb_write(dev, n, SMMU_CB_MAIR0, lower_32_bits(mair));
 	fl_cb_write(dev, n, SMMU_CB_MAIR1, upper_32_bits(mair));
-	fl_cb_write(dev, n, SMMU_CB_FSR, FL_FSR_ALL);
+	fl_cb_write(dev, n, SMMU_CB_FSR, SMMU_FSR_CLEAR);
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	ret = fl_bank_start(ctx);
@@ -413,7 +412,7 @@ void fl_bank_off(struct fl_ctx *ctx)
 	if (!ctx->lost && fl_bank_sync(ctx))
 		fl_bank_lost(ctx);
 	fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, 0);
-	fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, FL_FSR_ALL);
+	fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, SMMU_FSR_CLEAR);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 	trace_fl_unbind(dev, ctx->slot, ctx->asid);
 }

@@ -13,20 +13,12 @@
 #include <linux/interrupt.h>
 
 #include "faultline/errata.h"
+#include "faultline/smmu_fsr.h"
 #include "fl_access.h"
 #include "fl_dev.h"
 #include "fl_trace.h"
 
 #define FL_BANK_GLOBAL	0xffu	/* in traces */
-
-/* exanest.md 3.3, FSR */
-#define FL_FSR_FAULTS                                                        \
-	(SMMU_CB_FSR_TF | SMMU_CB_FSR_AFF | SMMU_CB_FSR_PF | SMMU_CB_FSR_EF | \
-	 SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF | SMMU_CB_FSR_ASF |         \
-	 SMMU_CB_FSR_UUT | SMMU_CB_FSR_MULTI)
-#define FL_FSR_HARD                                                          \
-	(SMMU_CB_FSR_EF | SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF |          \
-	 SMMU_CB_FSR_ASF | SMMU_CB_FSR_UUT)
 
 static void fl_fault_global(struct fl_dev *dev, u32 gfsr)
 {
@@ -73,7 +65,7 @@ static void fl_fault_stalled(struct fl_ctx *ctx, u64 far, u32 fsynr0)
 static bool fl_fault_due(u32 fsr, const struct fl_ctx *ctx)
 {
 	/* tag::driver-7[] */
-	if (fsr & FL_FSR_FAULTS)
+	if (fsr & SMMU_FSR_FAULTS)
 		return true;
 	/* SS alone, with the interrupt off: a worker is at it. */
 	return fsr & SMMU_CB_FSR_SS &&
@@ -103,7 +95,7 @@ static bool fl_fault_read(struct fl_dev *dev, unsigned int bank,
 		fl_fault_nobody(dev, bank, fsr);
 		return true;
 	}
-	if (fsr & FL_FSR_HARD) {
+	if (fsr & SMMU_FSR_HARD) {
 		ctx->hard.valid = true;
 		ctx->hard.page = far & ~(u64)(FL_PAGE_SIZE - 1);
 	}

@@ -8,16 +8,11 @@
 #include <linux/errno.h>
 #include <linux/minmax.h>
 
+#include "faultline/smmu_fsr.h"
 #include "fl_access.h"
 #include "fl_dev.h"
 #include "fl_trace.h"
 
-#define FL_FSR_ALL	0xffffffff
-/* What describes a fault, as opposed to SS, MULTI and FORMAT. */
-#define FL_FSR_KINDS                                                         \
-	(SMMU_CB_FSR_TF | SMMU_CB_FSR_AFF | SMMU_CB_FSR_PF | SMMU_CB_FSR_EF | \
-	 SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF | SMMU_CB_FSR_ASF |         \
-	 SMMU_CB_FSR_UUT)
 #define FL_RESUME_TRIES	16
 
 /* regs.def: the read and the write channel have the same registers. */
@@ -98,11 +93,11 @@ static void fl_stall_answer(struct fl_ctx *ctx, bool terminate)
 
 	/* tag::driver-23[] */
 	do {
-		fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, FL_FSR_ALL);
+		fl_cb_write(dev, ctx->slot, SMMU_CB_FSR, SMMU_FSR_CLEAR);
 		fl_cb_write(dev, ctx->slot, SMMU_CB_RESUME, value);
 		fsr = fl_cb_read(dev, ctx->slot, SMMU_CB_FSR);
 		/* SS with a kind of fault: the next one, for the top half. */
-	} while (fsr & SMMU_CB_FSR_SS && !(fsr & FL_FSR_KINDS) &&
+	} while (fsr & SMMU_CB_FSR_SS && !(fsr & SMMU_FSR_KINDS) &&
 		 ++tries < FL_RESUME_TRIES);
 	/* end::driver-23[] */
 	atomic64_inc(&ctx->stalls);

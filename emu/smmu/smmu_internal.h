@@ -16,6 +16,7 @@
 #include "os/os.h"
 #include "smmu.h"
 #include "trace/trace.h"
+#include "faultline/smmu_fsr.h"
 #include "faultline/smmu_regs.h"
 
 #define SMMU_PAGE_WORDS	1024
@@ -26,12 +27,6 @@
 
 #define SMMU_FIELD(value, reg_field)                                          \
 	(((value) & reg_field##_MASK) >> reg_field##_SHIFT)
-
-/* Every bit of FSR that says fault; SS and FORMAT do not. exanest.md 3.3 */
-#define SMMU_FSR_FAULTS                                                       \
-	(SMMU_CB_FSR_TF | SMMU_CB_FSR_AFF | SMMU_CB_FSR_PF | SMMU_CB_FSR_EF | \
-	 SMMU_CB_FSR_TLBMCF | SMMU_CB_FSR_TLBLKF | SMMU_CB_FSR_ASF |          \
-	 SMMU_CB_FSR_UUT | SMMU_CB_FSR_MULTI)
 
 /* What a translation allows; the unprivileged pair is two bits up. */
 enum smmu_perm {

@@ -5,11 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "faultline/smmu_regs.h"
-
-/* What a fault is; not how it was latched. exanest.md 3.3. */
-#define FSR_KINDS (SMMU_CB_FSR_TF | SMMU_CB_FSR_AFF | SMMU_CB_FSR_PF | \
-		   SMMU_CB_FSR_EF)
+#include "faultline/smmu_fsr.h"
 
 struct post {
 	uint8_t board;
@@ -257,7 +253,7 @@ static void tell_bank(struct steps *s, const struct trace_record *r, size_t at)
 {
 	const struct step_region *g = find_region(s, r->board, r->arg[2], at);
 	struct step_page p = { .board = r->board,
-			       .kind = r->arg[1] & FSR_KINDS };
+			       .kind = r->arg[1] & SMMU_FSR_KINDS };
 
 	if (g) {
 		p.region = g->number;
