@@ -213,7 +213,8 @@ static const struct fl_call *fl_call_find(unsigned int cmd)
 	return c;
 }
 
-static long fl_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
+static long fl_file_ioctl(struct file *file, unsigned int cmd,
+			  unsigned long uarg)
 {
 	struct fl_ctx *ctx = file->private_data;
 	const struct fl_call *c = fl_call_find(cmd);
@@ -254,7 +255,7 @@ static long fl_ioctl(struct file *file, unsigned int cmd, unsigned long uarg)
 
 /* ---- file ---- */
 
-static int fl_open(struct inode *inode, struct file *file)
+static int fl_file_open(struct inode *inode, struct file *file)
 {
 	struct fl_dev *dev = container_of(inode->i_cdev, struct fl_dev, cdev);
 	struct fl_ctx *ctx;
@@ -274,13 +275,13 @@ static int fl_open(struct inode *inode, struct file *file)
 	return 0;
 }
 
-static int fl_release(struct inode *inode, struct file *file)
+static int fl_file_release(struct inode *inode, struct file *file)
 {
 	fl_ctx_close(file->private_data);
 	return 0;
 }
 
-static __poll_t fl_poll(struct file *file, poll_table *table)
+static __poll_t fl_file_poll(struct file *file, poll_table *table)
 {
 	struct fl_ctx *ctx = file->private_data;
 	__poll_t mask = 0;
@@ -297,11 +298,11 @@ static __poll_t fl_poll(struct file *file, poll_table *table)
 
 const struct file_operations fl_fops = {
 	.owner = THIS_MODULE,
-	.open = fl_open,
-	.release = fl_release,
-	.unlocked_ioctl = fl_ioctl,
+	.open = fl_file_open,
+	.release = fl_file_release,
+	.unlocked_ioctl = fl_file_ioctl,
 	/* Structures are the same for a 32-bit program (uapi.h). */
 	.compat_ioctl = compat_ptr_ioctl,
 	.mmap = fl_mmap,
-	.poll = fl_poll,
+	.poll = fl_file_poll,
 };

@@ -258,7 +258,7 @@ static void client_take_note(struct client *c)
 {
 	c->note_bytes = 0;
 	/* A FILE without a file is as bad as anything else. */
-	if (c->note.kind != ATTACH_BELL)
+	if (c->note.kind != ATTACH_WAKEUP)
 		atomic_store(&c->cut, true);
 }
 
@@ -307,7 +307,7 @@ void client_read(struct client *c)
 
 static void client_ring(struct client *c)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 	int err = 0;
 
 	/* seq_cst: pairs with the service thread's look after it says that it sleeps. */

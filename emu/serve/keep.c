@@ -58,7 +58,7 @@ static void keep_take_note(struct keep *k)
 		return;
 	}
 	/* First, since the other may take long. */
-	keep_pass_on(k, k->note.kind == ATTACH_BELL ? 'b' : 'x');
+	keep_pass_on(k, k->note.kind == ATTACH_WAKEUP ? 'b' : 'x');
 	if (fd >= 0)
 		os_drop(fd);
 }

@@ -35,7 +35,7 @@ static bool next_post(struct client *c, struct post *p)
 	return true;
 }
 
-static void note_post(struct client *c, const struct post *p)
+static void post_trace(struct client *c, const struct post *p)
 {
 	struct board *b = host_board(c->kernel);
 	struct trace_at at = { .board = board_id(b), .xfer = p->xfer };
@@ -47,7 +47,7 @@ static void note_post(struct client *c, const struct post *p)
 		   (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1), 0, 0);
 }
 
-static void note_completion(struct client *c, const struct post *p)
+static void post_trace_completion(struct client *c, const struct post *p)
 {
 	struct board *b = host_board(c->kernel);
 	struct trace_at at = { .board = board_id(b), .xfer = p->xfer,
@@ -88,14 +88,14 @@ unsigned int posts_take(struct client *c)
 		serve_count(&c->serve->count.posts);
 		switch (p.kind) {
 		case ATTACH_POST_DOORBELL:
-			note_post(c, &p);
+			post_trace(c, &p);
 			ring_card(c, &p);
 			break;
 		case ATTACH_DOORBELL:
 			ring_card(c, &p);
 			break;
 		case ATTACH_COMPLETE:
-			note_completion(c, &p);
+			post_trace_completion(c, &p);
 			break;
 		default:
 			atomic_store(&c->cut, true);

@@ -21,7 +21,7 @@
 #define BACKLOG		4
 #define NAP_NS		1000000
 
-/* ---- the door ---- */
+/* ---- the listener ---- */
 
 /* Does somebody serve this socket? What nobody serves is in the way. */
 static int take_place(const struct sockaddr_un *at)

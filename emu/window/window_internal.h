@@ -46,7 +46,7 @@ struct guest {
 	uint8_t *bar;
 	struct fl_window_head *head;
 	int bank;			/* of its memory; -1: not mapped yet */
-	atomic_bool cut;		/* its memory is not what it was (guard.h) */
+	atomic_bool cut;		/* its memory is not what it was (sigbus.h) */
 	struct source driver, slot[NIC_DB_COUNT];
 	struct cause cause[CAUSES];
 	/* The board's threads as well. */

@@ -74,7 +74,7 @@ struct attach_welcome {
 };
 
 /* After WELCOME, both ways; always 8 bytes. */
-enum { ATTACH_BELL = 1, ATTACH_FILE = 2 };
+enum { ATTACH_WAKEUP = 1, ATTACH_FILE = 2 };
 struct attach_note {
 	uint32_t kind;
 	uint32_t id;			/* FILE: names the descriptor that comes along */
@@ -198,7 +198,7 @@ struct attach_shared {
 	_Atomic uint32_t alive;		/* 0: the board has ended in order */
 	_Alignas(64) _Atomic uint32_t post_tail;
 	/*
-	 * 1: nobody looks; who posts or asks sends a BELL note when he finds it
+	 * 1: nobody looks; who posts or asks sends a WAKEUP note when he finds it
 	 * set (seq_cst on both sides: set, then look; write, then look).
 	 */
 	_Alignas(64) _Atomic uint32_t board_asleep;
@@ -208,7 +208,7 @@ struct attach_shared {
 	_Alignas(64) _Atomic uint32_t view_done;
 	/* The board waits for view_done (os_word_wait): wake it. */
 	_Atomic uint32_t view_awaited;	/* written by the board */
-	/* 1: no thread of the process looks at view_head: send a BELL note. */
+	/* 1: no thread of the process looks at view_head: send a WAKEUP note. */
 	_Alignas(64) _Atomic uint32_t service_asleep;
 	_Alignas(64) _Atomic uint32_t post_head;
 	_Alignas(64) _Atomic uint64_t asked;	/* a bit for each call */

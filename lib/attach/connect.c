@@ -22,7 +22,7 @@
 
 void attach_wake(struct attach *a)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 	int saved = errno;		/* a handler keeps the program's */
 	int cancel, err;
 

@@ -34,7 +34,7 @@
 struct node {
 	struct engine *e;
 	struct engine_cause cause;
-	struct wire_frame frame;	/* that frame_get() hands out */
+	struct wire_frame frame;	/* that random_frame_get() hands out */
 	struct wire_frame queue[QUEUE];	/* on the way here */
 	unsigned int queued;
 	bool held[2], awake[2];
@@ -101,7 +101,7 @@ static enum dma_status dma_end(void *ctx, struct dma_burst *b, void *buf)
 	return one_in(200) ? DMA_DECERR : DMA_OK;
 }
 
-static struct wire_frame *frame_get(void *ctx)
+static struct wire_frame *random_frame_get(void *ctx)
 {
 	return one_in(12) ? NULL : &((struct node *)ctx)->frame;
 }
@@ -479,7 +479,7 @@ static bool new_engines(const char *dir)
 {
 	struct engine_env env = {
 		.burst_begin = dma_begin, .burst_end = dma_end,
-		.frame_get = frame_get,
+		.frame_get = random_frame_get,
 		.frame_send = frame_send, .irq = node_irq, .kick = node_kick,
 		.emit = node_emit,
 	};

@@ -288,7 +288,7 @@ static void rtl_drop(struct rtl *x)
 	x->dropped = x->wants_room = false;
 }
 
-static uint64_t read_step(struct rtl *x)
+static uint64_t rtl_read_step(struct rtl *x)
 {
 	struct bus *s = &x->bus[CH_READ];
 
@@ -318,7 +318,7 @@ static uint64_t read_step(struct rtl *x)
 	return fall_asleep(x, CH_READ);
 }
 
-static uint64_t write_step(struct rtl *x)
+static uint64_t rtl_write_step(struct rtl *x)
 {
 	struct bus *s = &x->bus[CH_WRITE];
 	bool open = s->phase == OPEN;
@@ -353,7 +353,7 @@ static uint64_t rtl_step(struct engine *e, unsigned int channel,
 	rtl_start(x, 0);
 	x->now_ns = now_ns;
 	x->bus[channel].awake = true;
-	return channel == CH_READ ? read_step(x) : write_step(x);
+	return channel == CH_READ ? rtl_read_step(x) : rtl_write_step(x);
 }
 
 static void rtl_resume(struct engine *e, unsigned int channel, bool terminate)

@@ -125,7 +125,7 @@ static void rx_state(struct rtl *x, unsigned int i, const struct model_out *r)
 }
 
 /* Write no more of it: an open burst ends now. */
-static void write_stop(struct rtl *x, unsigned int i)
+static void rtl_write_stop(struct rtl *x, unsigned int i)
 {
 	struct bus *s = &x->bus[CH_WRITE];
 
@@ -277,7 +277,7 @@ static void rx_other(struct rtl *x, unsigned int i, const struct model_out *r)
 		x->own_set = true;
 		break;
 	case FL_TRC_WR_STOP:
-		write_stop(x, i);
+		rtl_write_stop(x, i);
 		break;
 	}
 }

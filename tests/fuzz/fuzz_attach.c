@@ -111,7 +111,7 @@ static void fuzz_attach_leave(struct peer *p)
 
 static void fuzz_attach_wake(struct peer *p)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load(&p->shared->board_asleep))
@@ -419,7 +419,7 @@ static void fuzz_attach_begin(struct play *p)
 	FUZZ_EXPECT(mkdtemp(p->dir), "there is a folder");
 	snprintf(p->path, sizeof(p->path), "%s/a.sock", p->dir);
 	err = serve_open(p->serve, p->k, p->path);
-	FUZZ_EXPECT(!err, "its door is open: %d", err);
+	FUZZ_EXPECT(!err, "its listener is open: %d", err);
 }
 
 static void fuzz_attach_end(struct play *p)

@@ -66,7 +66,7 @@ static struct fl_reg_mr mr = { .size = sizeof(mr), .length = sizeof(page) };
 static int narrow_steps(void)
 {
 	long fd = narrow_call(SYS_OPEN, (long)"/dev/faultline0", 2, 0, 0, 0, 0);
-	volatile struct fl_window_doorbell *door;
+	volatile struct fl_window_doorbell *doorbell;
 
 	if (fd < 0)
 		return 1;
@@ -79,8 +79,8 @@ static int narrow_steps(void)
 		return 3;
 	if (!narrow_map(fd, (unsigned long)cq.mmap_bytes, cq.mmap_offset))
 		return 4;
-	door = (void *)narrow_map(fd, 2 * FL_WINDOW_PAGE, FL_MMAP_DOORBELL);
-	if (!door || door->alive != 1)
+	doorbell = (void *)narrow_map(fd, 2 * FL_WINDOW_PAGE, FL_MMAP_DOORBELL);
+	if (!doorbell || doorbell->alive != 1)
 		return 5;
 	wait.cq = cq.cq;
 	if (narrow_card(fd, FL_IOC_WAIT_CQ, &wait) != -110)	/* ETIMEDOUT */

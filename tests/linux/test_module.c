@@ -139,7 +139,7 @@ struct old_owner {
 	int fd;
 	struct fl_query q;
 	struct fl_create_cq cq;
-	volatile struct fl_window_doorbell *door;
+	volatile struct fl_window_doorbell *doorbell;
 	volatile uint32_t *queue;
 };
 
@@ -158,7 +158,7 @@ static void old_owner_maps(struct old_owner *o)
 	mem = mmap(NULL, 2 * FL_WINDOW_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED,
 		   o->fd, FL_MMAP_DOORBELL);
 	EXPECT(mem != MAP_FAILED);
-	o->door = mem;
+	o->doorbell = mem;
 	mem = mmap(NULL, cq.mmap_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		   o->fd, (off_t)cq.mmap_offset);
 	EXPECT(mem != MAP_FAILED);
@@ -179,10 +179,10 @@ TEST("after an unbind old mappings lead nowhere: not to the next owner of the sl
 	EXPECT_EQ(rig_put(DRIVER "/bind", name), 0);
 	await_device();
 	old_owner_maps(&old);
-	EXPECT_EQ(old.door->alive, 1);
+	EXPECT_EQ(old.doorbell->alive, 1);
 	EXPECT_EQ(rig_put(DRIVER "/unbind", name), 0);
 	STEP("pages of its own, and zeros in them");
-	EXPECT_EQ(old.door->alive, 0);
+	EXPECT_EQ(old.doorbell->alive, 0);
 	for (i = 0; i < old.cq.mmap_bytes / 4; i++)
 		EXPECT_EQ(old.queue[i], 0);
 	EXPECT(mmap(NULL, 2 * FL_WINDOW_PAGE, PROT_READ, MAP_SHARED, old.fd,
@@ -192,20 +192,20 @@ TEST("after an unbind old mappings lead nowhere: not to the next owner of the sl
 	await_device();
 	old_owner_maps(&new);
 	EXPECT_EQ(new.q.slot, old.q.slot);
-	tail = new.door->tail;
-	old.door->tail = tail + 7;
-	old.door->entry[0].seq = 12345;
+	tail = new.doorbell->tail;
+	old.doorbell->tail = tail + 7;
+	old.doorbell->entry[0].seq = 12345;
 	old.queue[0] = 12345;
-	EXPECT_EQ(new.door->tail, tail);
-	EXPECT_NE(new.door->entry[0].seq, 12345);
+	EXPECT_EQ(new.doorbell->tail, tail);
+	EXPECT_NE(new.doorbell->entry[0].seq, 12345);
 	EXPECT_NE(new.queue[0], 12345);
-	EXPECT_EQ(new.door->alive, 1);
+	EXPECT_EQ(new.doorbell->alive, 1);
 	/* Its memory goes with its mappings, long after its card. */
 	EXPECT_EQ(munmap((void *)old.queue, old.cq.mmap_bytes), 0);
 	EXPECT_EQ(close(old.fd), 0);
-	EXPECT_EQ(munmap((void *)old.door, 2 * FL_WINDOW_PAGE), 0);
+	EXPECT_EQ(munmap((void *)old.doorbell, 2 * FL_WINDOW_PAGE), 0);
 	EXPECT_EQ(munmap((void *)new.queue, new.cq.mmap_bytes), 0);
-	EXPECT_EQ(munmap((void *)new.door, 2 * FL_WINDOW_PAGE), 0);
+	EXPECT_EQ(munmap((void *)new.doorbell, 2 * FL_WINDOW_PAGE), 0);
 	EXPECT_EQ(close(new.fd), 0);
 	one_transfer(143);
 }

@@ -60,7 +60,7 @@ struct fb_death {
 struct fb {
 	enum fb_fault fault;
 	char path[96], name[104];
-	int door, conn, shared_fd, bank_fd;
+	int listener, conn, shared_fd, bank_fd;
 	pthread_t thread;
 	pthread_mutex_t lock;		/* of all that a test looks at */
 	struct attach_shared *s;
@@ -97,7 +97,7 @@ struct fb {
 
 static inline void fb_note(struct fb *b)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 
 	/* Not waiting for room: who has so many wakeups unheard is awake. */
 	if (atomic_load(&b->s->service_asleep))

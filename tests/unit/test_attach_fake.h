@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_attach_fake.h - a board that is a thread of the test: it opens a door,
+ * test_attach_fake.h - a board that is a thread of the test: it opens a listener,
  * speaks the protocol of attach.h, keeps frames and a swap in ordinary memory,
  * takes pages away when it is told to, and does what a wrong or dying board may
  * do. It serves one process and has its own mappings of all that is shared.
@@ -23,7 +23,7 @@ static inline bool fb_waits(struct fb *b, struct attach_call *c)
 static inline void fb_may_die(struct fb *b, uint32_t op, uint64_t cmd,
 			      bool answered)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 
 	if (op != b->death.op || answered != b->death.answered ||
 	    (op == ATTACH_IOCTL && cmd != b->death.cmd) || b->death.nth--)
@@ -222,7 +222,7 @@ static inline void *fb_thread(void *arg)
 {
 	struct fb *b = arg;
 	struct attach_welcome w = fb_welcome(b);
-	struct pollfd p = { .fd = b->door, .events = POLLIN };
+	struct pollfd p = { .fd = b->listener, .events = POLLIN };
 	int fds[2] = { b->shared_fd, b->bank_fd }, n;
 	size_t bytes = sizeof(w);
 
@@ -231,7 +231,7 @@ static inline void *fb_thread(void *arg)
 	if (atomic_load(&b->end))
 		return NULL;
 	/* Above the standard streams, as the library should be. */
-	n = accept(b->door, NULL, NULL);
+	n = accept(b->listener, NULL, NULL);
 	b->conn = fcntl(n, F_DUPFD_CLOEXEC, 3);
 	close(n);
 	if (recv(b->conn, &b->hello, sizeof(b->hello), MSG_WAITALL) !=
@@ -284,12 +284,12 @@ static inline void fb_free(void *arg)
 	munmap(b->bank, FB_FRAMES * FB_PAGE + FB_QUEUES);
 	close(b->shared_fd);
 	close(b->bank_fd);
-	close(b->door);
+	close(b->listener);
 	unlink(b->path);
 	free(b);
 }
 
-/* Whose door is open, and who has nobody yet to answer it. */
+/* Whose listener is open, and who has nobody yet to answer it. */
 static inline struct fb *fb_make(enum fb_fault fault)
 {
 	static unsigned int boards;
@@ -312,10 +312,10 @@ static inline struct fb *fb_make(enum fb_fault fault)
 		       b->bank_fd, 0);
 	b->s->instance = 42;
 	atomic_store(&b->s->alive, 1);
-	b->door = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	b->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	strcpy(at.sun_path, b->path);
-	EXPECT_EQ(bind(b->door, (struct sockaddr *)&at, sizeof(at)), 0);
-	EXPECT_EQ(listen(b->door, 4), 0);
+	EXPECT_EQ(bind(b->listener, (struct sockaddr *)&at, sizeof(at)), 0);
+	EXPECT_EQ(listen(b->listener, 4), 0);
 	test_cleanup(fb_free, b);
 	return b;
 }

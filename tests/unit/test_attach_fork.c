@@ -263,7 +263,7 @@ TEST("the child has no descriptor of a board that another thread is opening")
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	struct attach_hello hello;
 	bool had[FDS] = { false };
-	int door, conn, fd;
+	int listener, conn, fd;
 	char name[120];
 	void *result;
 	pthread_t t;
@@ -271,20 +271,20 @@ TEST("the child has no descriptor of a board that another thread is opening")
 
 	for (fd = 3; fd < FDS; fd++)
 		had[fd] = is_socket(fd);
-	door = socket(AF_UNIX, SOCK_STREAM, 0);
+	listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	test_path(at.sun_path, sizeof(at.sun_path), "silent.sock");
 	snprintf(name, sizeof(name), "emu:%s", at.sun_path);
-	EXPECT_EQ(bind(door, (struct sockaddr *)&at, sizeof(at)), 0);
-	EXPECT_EQ(listen(door, 1), 0);
+	EXPECT_EQ(bind(listener, (struct sockaddr *)&at, sizeof(at)), 0);
+	EXPECT_EQ(listen(listener, 1), 0);
 	EXPECT_EQ(pthread_create(&t, NULL, open_in_vain, name), 0);
-	conn = accept(door, NULL, NULL);
+	conn = accept(listener, NULL, NULL);
 	EXPECT_EQ(recv(conn, &hello, sizeof(hello), MSG_WAITALL),
 		  (ssize_t)sizeof(hello));
 	pid = fork();
 	if (!pid)
-		only_sockets(had, door, conn);
+		only_sockets(had, listener, conn);
 	close(conn);
-	close(door);
+	close(listener);
 	unlink(at.sun_path);
 	pthread_join(t, &result);
 	EXPECT_EQ((intptr_t)result, -ECONNRESET);

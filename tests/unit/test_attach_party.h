@@ -54,7 +54,7 @@ struct swarm {
 	uint64_t seed;
 	struct rng rng;
 	struct testbed *w;
-	char door[2][128], file[128];
+	char listener[2][128], file[128];
 	unsigned int pairs, compared, errors;
 	struct pair pair[PAIRS];
 	char problem[300];
@@ -270,8 +270,8 @@ static bool party_come(struct pair *p, unsigned int i)
 
 	d->kind = (enum memory)rng_below(&p->rng, MEMORY_KINDS);
 	snprintf(name, sizeof(name), "emu:%s",
-		 p->swarm->door[rng_below(&p->rng, 2)]);
-	/* The doors of dead boards are still there: it would wait for its HELLO_MS. */
+		 p->swarm->listener[rng_below(&p->rng, 2)]);
+	/* The listeners of dead boards are still there: it would wait for its HELLO_MS. */
 	if (has_lost(p))
 		return false;
 	seed_arena(p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_attach_stage.h - boards and the processes that attach to them, in one program and
- * in lockstep: library, doors, port, kernel halves and keepers are the real ones, and
+ * in lockstep: library, listeners, port, kernel halves and keepers are the real ones, and
  * so are sockets and shared memory, but who runs next, and when, comes from the seed.
  *
  * A *party* is what would be a process with the library: its threads and its attachments.

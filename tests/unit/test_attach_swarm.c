@@ -61,7 +61,7 @@ static void make_plan(struct swarm *s)
 					  1 + rng_below(&s->rng, SHORT_STOP_NS);
 }
 
-static void open_doors(struct swarm *s, struct serve *serve)
+static void open_listeners(struct swarm *s, struct serve *serve)
 {
 	struct testbed_board_config bc = {
 		/* A buffer has 16 pages; those that move stay for a while. */
@@ -76,7 +76,7 @@ static void open_doors(struct swarm *s, struct serve *serve)
 		EXPECT_EQ(testbed_board_add(s->w, i ? "b" : "a", &bc, &b[i]), 0);
 		if (i)
 			EXPECT_EQ(testbed_link_add(s->w, b[0], b[1]), 0);
-		EXPECT_EQ(serve_open(serve, b[i]->kernel, s->door[i]), 0);
+		EXPECT_EQ(serve_open(serve, b[i]->kernel, s->listener[i]), 0);
 	}
 }
 
@@ -118,7 +118,7 @@ static void attach_swarm_script(struct testbed *w, void *swarm)
 	s->w = w;
 	serve = serve_create(&cfg, &err);
 	EXPECT(serve);
-	open_doors(s, serve);
+	open_listeners(s, serve);
 	for (i = 0; i < s->pairs; i++)
 		s->pair[i].thread = sim_thread_start(cfg.sim,
 						     s->pair[i].party.name, false,
@@ -137,8 +137,8 @@ static void attach_swarm_prepare(struct swarm *s)
 	unsigned int i;
 	FILE *f;
 
-	test_path(s->door[0], sizeof(s->door[0]), "a.sock");
-	test_path(s->door[1], sizeof(s->door[1]), "b.sock");
+	test_path(s->listener[0], sizeof(s->listener[0]), "a.sock");
+	test_path(s->listener[1], sizeof(s->listener[1]), "b.sock");
 	test_path(s->file, sizeof(s->file), "file");
 	memset(bytes, 0x5a, sizeof(bytes));
 	f = fopen(s->file, "w");

@@ -8,9 +8,9 @@
 TEST("the firmware's event numbers are those of the trace")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_GE(r->traced[EV_FW_COMMAND], 6);
 	rig_post(r, &w, rig_wqe(&w, 8));
 	EXPECT_EQ(r->traced[EV_FW_WQE], 1);
@@ -161,10 +161,10 @@ TEST("a slot opens once, within the table, with a stream of 15 bits")
 TEST("a region without bytes, round the address space or with odd rights is refused")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	EXPECT_EQ(CMD(r, MR_CREATE, .slot = 1, .c = w.pd, .a = 1),
 		  FL_ST_BAD_ARGUMENT);
 	EXPECT_EQ(CMD(r, MR_CREATE, .slot = 1, .c = w.pd, .a = ~0ull - 9,
@@ -187,9 +187,9 @@ TEST("a key is drawn anew with each use of its number, and the old one is dead")
 	struct rig *r = rig_create(8);
 	uint32_t key, old = 0, i, bits = 0, same = 0, tag;
 	const uint32_t number = 32 - __builtin_clz(FW_MRS - 1);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 1; i < FW_MRS; i++)
 		key = rig_mr(r, 1, w.pd, 0, 1, 0);
 	EXPECT_EQ(CMD(r, MR_CREATE, .slot = 1, .c = w.pd, .b = 1),
@@ -219,9 +219,9 @@ TEST("a key is drawn anew with each use of its number, and the old one is dead")
 TEST("without random numbers there is no region, and nothing is lost")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	r->no_random = true;
 	EXPECT_EQ(CMD(r, MR_CREATE, .slot = 1, .c = w.pd, .b = 1),
 		  FL_ST_NO_ROOM);
@@ -235,9 +235,9 @@ TEST("without random numbers there is no region, and nothing is lost")
 TEST("a region is busy while a local work request uses it")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 100));
 	EXPECT_EQ(CMD(r, MR_DESTROY, .slot = 1, .object = w.key), FL_ST_BUSY);
 	rig_drain(r);
@@ -252,10 +252,10 @@ TEST("queues must be aligned, sized by a power of two, and not wrap")
 		{ ~0ull - 63, 16 },
 	};
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	size_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		STEP("%" PRIu64 " entries", bad[i].b);
 		EXPECT_EQ(CMD(r, CQ_CREATE, .slot = 1, .a = bad[i].a,
@@ -269,10 +269,10 @@ TEST("queues must be aligned, sized by a power of two, and not wrap")
 TEST("each kind of object runs out with a clear status and comes back")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 1; i < FW_CQS; i++)
 		EXPECT_EQ(CMD(r, CQ_CREATE, .slot = 1, .a = 0x20000, .b = 2),
 			  FL_ST_OK);
@@ -286,16 +286,16 @@ TEST("each kind of object runs out with a clear status and comes back")
 		EXPECT_EQ(CMD(r, PD_CREATE, .slot = 1), FL_ST_OK);
 	EXPECT_EQ(CMD(r, PD_CREATE, .slot = 1), FL_ST_NO_ROOM);
 	EXPECT_EQ(CMD(r, SLOT_CLOSE, .slot = 1), FL_ST_OK);
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 }
 
 TEST("an object of another slot does not exist")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	EXPECT_EQ(CMD(r, MR_DESTROY, .slot = 2, .object = w.key),
 		  FL_ST_NO_OBJECT);
 	EXPECT_EQ(CMD(r, CQ_DESTROY, .slot = 2, .object = w.cq),
@@ -321,9 +321,9 @@ TEST("an object of another slot does not exist")
 TEST("a queue or domain in use is busy, and free when its users are gone")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(CMD(r, CQ_DESTROY, .slot = 1, .object = w.cq), FL_ST_BUSY);
 	EXPECT_EQ(CMD(r, PD_DESTROY, .slot = 1, .object = w.pd), FL_ST_BUSY);
 	EXPECT_EQ(CMD(r, QP_DESTROY, .slot = 1, .object = w.qp), FL_ST_OK);
@@ -338,10 +338,10 @@ TEST("a queue or domain in use is busy, and free when its users are gone")
 TEST("a queue pair is connected once, to a node and a number that can be")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t qp;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(CMD(r, QP_CREATE, .slot = 1, .a = 0x20000, .b = 2, .c = w.cq,
 		      .d = w.pd), FL_ST_OK);
 	qp = (uint32_t)r->result;
@@ -358,10 +358,10 @@ TEST("a queue pair is connected once, to a node and a number that can be")
 TEST("destroying a queue pair completes all that was posted as killed, in order")
 {
 	struct rig *r = rig_create(4);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 0; i < 50; i++) {
 		struct fl_wqe e = rig_wqe(&w, 40000);
 
@@ -383,12 +383,12 @@ TEST("destroying a queue pair completes all that was posted as killed, in order"
 TEST("while a queue pair is being destroyed the others go on")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	uint32_t i, steps;
 	struct fl_cqe e;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	rig_post(r, &v, rig_wqe(&v, 8));
 	rig_fly(r, r->order[0]);
 	rig_run(r);
@@ -415,9 +415,9 @@ TEST("while a queue pair is being destroyed the others go on")
 TEST("an event of an object that is gone is not delivered")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_EQ_SIZE, 0), 0);
 	w.tail = 100;
 	EXPECT_EQ(rig_ring(r, &w), 0);
@@ -431,7 +431,7 @@ TEST("an event of an object that is gone is not delivered")
 TEST("closing a slot kills its blocks in any state and frees all it owned")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig_rxc x = {
 		.src = RIG_NODE, .op = WOP_READ_REQ, .len = 100, .va = RIG_VA,
 		.from = RIG_PEER_QP,
@@ -439,8 +439,8 @@ TEST("closing a slot kills its blocks in any state and frees all it owned")
 	uint32_t round, i;
 
 	for (round = 0; round < 40; round++) {
-		rig_world(r, &w, 1);
-		rig_world(r, &v, 2);
+		rig_slot(r, &w, 1);
+		rig_slot(r, &v, 2);
 		rig_post(r, &w, rig_wqe(&w, 1 << 20));
 		rig_post(r, &v, rig_wqe(&v, 1 << 20));
 		x.src = RIG_NODE | w.qp << 8;
@@ -541,13 +541,13 @@ TEST("random commands never crash, and what they made can be cleared away")
 TEST("the checker sees tables that do not agree, and says which")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	struct fw_ctx *c;
 	struct fw_qp *q;
 	struct fw *fw;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = (struct rig_rxc){ .src = RIG_NODE | w.qp << 8, .len = 100,
 			      .op = WOP_READ_REQ, .va = RIG_VA,
 			      .rkey = w.key, .from = RIG_PEER_QP };

@@ -6,7 +6,7 @@
 #include "test_fw_order.h"
 
 /* The same block again and again: its pages leave before it has landed. */
-static struct rig_rxc make_elder(struct rig *r, const struct rig_world *w)
+static struct rig_rxc make_elder(struct rig *r, const struct rig_slot *w)
 {
 	struct rig_rxc x = WRITE_OF(w, 0);
 	uint32_t i;
@@ -21,11 +21,11 @@ static struct rig_rxc make_elder(struct rig *r, const struct rig_world *w)
 TEST("a block that does not get through is left alone with memory until it has")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0, .of = 9)), FL_ST_OK);
 	x = make_elder(r, &w);
 	EXPECT_EQ(order_offer(r, 2, WRITE_OF(&v, 0, .block = 2, .of = 9)),
@@ -44,11 +44,11 @@ TEST("a block that does not get through is left alone with memory until it has")
 TEST("a block that is not heard of any more is not waited for")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	x = make_elder(r, &w);
 	r->now += RIG_FAULT_TIMEOUT - 1;
 	rig_run(r);
@@ -64,12 +64,12 @@ TEST("a block that is not heard of any more is not waited for")
 TEST("a block that does not get through alone either lets others go between")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig_rxc x, other;
 	uint32_t i, let = 0;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	x = make_elder(r, &w);
 	for (i = 0; i < 300; i++) {
 		EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
@@ -96,7 +96,7 @@ static void elder_miss(struct rig *r, uint32_t n)
 }
 
 /* Three blocks of one request; context 0 has met 24 missing pages. */
-static struct rig *elder_rig(struct rig_world *w)
+static struct rig *elder_rig(struct rig_slot *w)
 {
 	struct rig *r = rig_create(8);
 	uint32_t i;
@@ -104,7 +104,7 @@ static struct rig *elder_rig(struct rig_world *w)
 	r->cfg.refusals = 1000;
 	r->cfg.waiting_share = 8;
 	rig_restart(r);
-	rig_world(r, w, 1);
+	rig_slot(r, w, 1);
 	rig_post(r, w, rig_wqe(w, 3 * RIG_BLOCK));
 	EXPECT_EQ(rig_busy(r), 3);
 	for (i = 0; i < 24; i++)
@@ -115,7 +115,7 @@ static struct rig *elder_rig(struct rig_world *w)
 
 TEST("a block whose own pages leave each time goes out before others")
 {
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig *r = elder_rig(&w);
 
 	STEP("another one that misses a page steps aside, a new one is not begun");
@@ -135,7 +135,7 @@ TEST("a block whose own pages leave each time goes out before others")
 
 TEST("others wait for a block of which nothing comes no longer than for a fault")
 {
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig *r = elder_rig(&w);
 
 	elder_miss(r, 1);
@@ -151,7 +151,7 @@ TEST("others wait for a block of which nothing comes no longer than for a fault"
 
 TEST("a block that was sent stays, since it may have landed")
 {
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig *r = elder_rig(&w);
 
 	rig_fly(r, 1);
@@ -167,10 +167,10 @@ TEST("a block that was sent stays, since it may have landed")
 
 TEST("a block that is put aside ends with its queue pair, and the elder too")
 {
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig *r = elder_rig(&w);
 
-	rig_world(r, &v, 2);
+	rig_slot(r, &v, 2);
 	elder_miss(r, 1);
 	EXPECT_EQ(CMD(r, QP_DESTROY, .slot = 1, .object = w.qp), FL_ST_OK);
 	rig_run(r);
@@ -185,7 +185,7 @@ TEST("a block that is put aside ends with its queue pair, and the elder too")
 
 TEST("when the elder fails, what was put aside is flushed, each once")
 {
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig *r = elder_rig(&w);
 
 	rig_post(r, &w, rig_wqe(&w, 8));
@@ -199,7 +199,7 @@ TEST("when the elder fails, what was put aside is flushed, each once")
 
 TEST("a block that does not get out alone either lets others go between")
 {
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig *r = elder_rig(&w);
 	uint32_t i;
 
@@ -215,12 +215,12 @@ TEST("a block that does not get out alone either lets others go between")
 TEST("the elder that is to begin anew does not wait for itself")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
 	r->cfg.refusals = 1000;
 	rig_restart(r);
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 8));
 	rig_post(r, &w, rig_wqe(&w, 8));
 	for (i = 0; i < 24; i++)
@@ -244,12 +244,12 @@ TEST("the elder that is to begin anew does not wait for itself")
 TEST("a request behind another one of its queue pair does not become the elder")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
 	r->cfg.refusals = 1000;
 	rig_restart(r);
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 8));
 	rig_post(r, &w, rig_wqe(&w, 8));
 	for (i = 0; i < 30; i++)
@@ -267,15 +267,15 @@ TEST("a request behind another one of its queue pair does not become the elder")
 }
 
 /* A READ in context 0, and a WRITE of another queue pair in context 1. */
-static struct rig *reading_rig(struct rig_world *w, struct rig_world *v)
+static struct rig *reading_rig(struct rig_slot *w, struct rig_slot *v)
 {
 	struct rig *r = rig_create(8);
 
 	r->cfg.refusals = 1000;
 	r->cfg.node = RIG_NODE;		/* the peer is on the same board */
 	rig_restart(r);
-	rig_world(r, w, 1);
-	rig_world(r, v, 2);
+	rig_slot(r, w, 1);
+	rig_slot(r, v, 2);
 	order_post(r, w, FL_OP_READ, 8, 0);
 	rig_post(r, v, rig_wqe(v, 8));
 	rig_fly(r, 0);
@@ -298,7 +298,7 @@ static const struct rig_rxc answer = {
 
 TEST("a READ whose peer says WAIT is not the elder; one that lacks pages here is")
 {
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig *r = reading_rig(&w, &v);
 
 	elder_waits(r, 30);
@@ -319,7 +319,7 @@ TEST("a READ whose peer says WAIT is not the elder; one that lacks pages here is
 
 TEST("the answer to an elder's READ on the same board is not put aside for it")
 {
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig *r = reading_rig(&w, &v);
 	struct rig_rxc x = READ_OF(&v, 0);
 

@@ -11,9 +11,9 @@
 TEST("a WRITE waits in its context until the requests before it have landed")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 2, WRITE_OF(&w, 2, .behind = 2)), RIG_HELD);
 	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&w, 1, .behind = 1)), RIG_HELD);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 0)), FL_ST_OK);
@@ -34,9 +34,9 @@ TEST("a WRITE waits in its context until the requests before it have landed")
 TEST("all blocks of a request must land, in whatever order they come")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 9, WRITE_OF(&w, 1, .behind = 1)), RIG_HELD);
 	EXPECT_EQ(order_offer(r, 2, WRITE_OF(&w, 0, .block = 3, .of = 3)),
 		  FL_ST_OK);
@@ -55,9 +55,9 @@ TEST("all blocks of a request must land, in whatever order they come")
 TEST("what the sender says has ended moves the turn on")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 0, .of = 4)), FL_ST_OK);
 	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&w, 7, .behind = 7)), RIG_HELD);
 	EXPECT_EQ(order_offer(r, 2, WRITE_OF(&w, 8, .behind = 2)), RIG_HELD);
@@ -84,11 +84,11 @@ TEST("what the sender says has ended moves the turn on")
 TEST("what is refused moves the order of the queue pair not at all")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 5)), FL_ST_OK);
 	for (i = 0; i < 4; i++) {
 		STEP("a stranger's, far ahead, %s, of %s place",
@@ -114,10 +114,10 @@ TEST("what is refused moves the order of the queue pair not at all")
 TEST("the numbers of requests go round")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, TURNS - 3)), FL_ST_OK);
 	for (i = 0; i < 6; i++) {
 		EXPECT_EQ(order_offer(r, i + 1, WRITE_OF(&w,
@@ -137,11 +137,11 @@ TEST("the numbers of requests go round")
 TEST("who takes the place of the peer's queue pair does not get its connection")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	uint32_t uses;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 500)), FL_ST_OK);
 	order_land(r, 0);
 	for (uses = 1; uses < 1u << 16; uses = uses * 3 + 1) {
@@ -161,11 +161,11 @@ TEST("who takes the place of the peer's queue pair does not get its connection")
 TEST("what is meant for a queue pair that is gone does not reach who has its place")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	uint32_t old, i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	old = w.qp;
 	x = WRITE_OF(&w, 0);
 	for (i = 0; i < FW_QPS; i++) {
@@ -189,11 +189,11 @@ TEST("what is meant for a queue pair that is gone does not reach who has its pla
 TEST("half of the receive contexts hold at most, and only what came first")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = WRITE_OF(&w, 1, .behind = 1);
 	x.word++;
 	EXPECT_EQ(order_offer(r, 0, x), FL_ST_WAIT);
@@ -216,9 +216,9 @@ TEST("half of the receive contexts hold at most, and only what came first")
 TEST("what is held for half of its sender's patience is to come again")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 1, .behind = 1)), RIG_HELD);
 	EXPECT_EQ(r->alarm, r->now + RIG_TIMEOUT / 2);
 	r->now += RIG_TIMEOUT / 2 - 1;
@@ -231,9 +231,9 @@ TEST("what is held for half of its sender's patience is to come again")
 }
 
 /* What becomes of a held WRITE and of a READ behind it. */
-static void two_behind(struct rig *r, struct rig_world *w)
+static void two_behind(struct rig *r, struct rig_slot *w)
 {
-	rig_world(r, w, 1);
+	rig_slot(r, w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(w, 1, .behind = 1)), RIG_HELD);
 	EXPECT_EQ(order_offer(r, 1, READ_OF(w, 2, .behind = 2)), FL_ST_OK);
 	EXPECT_EQ(r->started, 0);
@@ -242,7 +242,7 @@ static void two_behind(struct rig *r, struct rig_world *w)
 TEST("a queue pair that goes takes what it holds with it")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
 	for (i = 0; i < 2; i++) {
@@ -265,7 +265,7 @@ TEST("a queue pair that goes takes what it holds with it")
 TEST("a queue pair in error lets go of what it holds in time")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
 	two_behind(r, &w);
 	w.tail = 1000;
@@ -283,10 +283,10 @@ TEST("a queue pair in error lets go of what it holds in time")
 TEST("a region that goes is missed when the turn comes")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t key;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	key = w.key;
 	w.key = rig_mr(r, 1, w.pd, RIG_VA, RIG_BYTES, 7);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 1, .behind = 1)), RIG_HELD);
@@ -304,10 +304,10 @@ TEST("a region that goes is missed when the turn comes")
 TEST("a queue pair that was made anew begins with what it is told first")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 900)), FL_ST_OK);
 	EXPECT_EQ(CMD(r, QP_DESTROY, .slot = 1, .object = w.qp), FL_ST_OK);
 	for (i = 0; i < FW_QPS; i++) {
@@ -329,10 +329,10 @@ TEST("a queue pair that was made anew begins with what it is told first")
 TEST("relaxed blocks keep no order, and count for none")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 1, .behind = 1)), RIG_HELD);
 	x = WRITE_OF(&w, 9, .behind = 9);
 	x.from |= NIC_CTX_SRC_RELAXED;
@@ -352,10 +352,10 @@ TEST("relaxed blocks keep no order, and count for none")
 TEST("only the queue pair that it is connected to may ask")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = WRITE_OF(&w, 0);
 	x.from ^= 1;
 	EXPECT_EQ(order_offer(r, 0, x), FL_ST_REMOTE_QP);
@@ -371,10 +371,10 @@ TEST("only the queue pair that it is connected to may ask")
 TEST("a READ does not begin before its turn")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = READ_OF(&w, 1, .behind = 1, .of = 2);
 	EXPECT_EQ(order_offer(r, 0, x), FL_ST_OK);
 	x.word++;
@@ -408,12 +408,12 @@ TEST("an answer that did not arrive for certain does not count")
 		FL_ST_NO_ANSWER, FL_ST_STALE, FL_ST_LOCAL_FAULT, FL_ST_BUS_ERROR
 	};
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
 	for (i = 0; i < 4; i++) {
 		rig_restart(r);
-		rig_world(r, &w, 1);
+		rig_slot(r, &w, 1);
 		EXPECT_EQ(order_offer(r, 0, READ_OF(&w, 0)), FL_ST_OK);
 		EXPECT_EQ(order_offer(r, 1, WRITE_OF(&w, 1, .behind = 1)),
 			  RIG_HELD);
@@ -431,10 +431,10 @@ TEST("an answer that did not arrive for certain does not count")
 TEST("a READ that nobody asks for again is dropped before its turn")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = READ_OF(&w, 1, .behind = 1);
 	EXPECT_EQ(order_offer(r, 0, x), FL_ST_OK);
 	EXPECT_EQ(r->alarm, r->now + 5 * RIG_FAULT_TIMEOUT);
@@ -457,10 +457,10 @@ TEST("READs whose turn has not come leave room for those whose turn it is")
 {
 	struct rig *r = rig_create(4);
 	uint32_t node, i, k, jobs = 0;
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (node = 4; node < 10; node++) {
 		w.qp = 0;
 		EXPECT_EQ(CMD(r, QP_CREATE, .slot = 1, .a = 0x20000, .b = 2,
@@ -490,9 +490,9 @@ TEST("READs whose turn has not come leave room for those whose turn it is")
 TEST("a held context that carries another block by now leaves the alarm right")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 1, .behind = 1)), RIG_HELD);
 	STEP("its sender begins anew; the note of that is on the way");
 	r->rxc[0].ref = 0;
@@ -507,10 +507,10 @@ TEST("a held context that carries another block by now leaves the alarm right")
 TEST("a held context whose sender gave the block up is judged for the next one alone")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(order_offer(r, 0, WRITE_OF(&w, 1, .behind = 1)), RIG_HELD);
 	STEP("the next block is there, but not its note");
 	x = READ_OF(&w, 0);
@@ -526,11 +526,11 @@ TEST("a held context whose sender gave the block up is judged for the next one a
 TEST("the checker sees what waits and would not be woken")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fw_ctx *c;
 	struct fw *fw;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_READ, 8, 0);
 	order_post(r, &w, FL_OP_READ, 8, 0);
 	order_put_off(r, r->order[1], FL_ST_WAIT);

@@ -14,7 +14,7 @@ struct order_part {
 };
 
 /* One block of a WRITE; each call is another block of the peer's contexts. */
-static inline struct rig_rxc order_block(const struct rig_world *w, uint32_t op,
+static inline struct rig_rxc order_block(const struct rig_slot *w, uint32_t op,
 					 struct order_part p)
 {
 	static uint32_t made;
@@ -74,7 +74,7 @@ static inline void order_put_off(struct rig *r, uint32_t n, uint32_t why)
 }
 
 /* Post a request, of `length` bytes. */
-static inline void order_post(struct rig *r, struct rig_world *w, uint32_t op,
+static inline void order_post(struct rig *r, struct rig_slot *w, uint32_t op,
 			      uint32_t length, uint32_t flags)
 {
 	struct fl_wqe e = rig_wqe(w, length);

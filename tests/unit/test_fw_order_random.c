@@ -26,7 +26,7 @@ struct part {
 
 struct sender {
 	struct rig *r;
-	struct rig_world w;
+	struct rig_slot w;
 	uint64_t seed;
 	uint32_t op[REQUESTS], blocks[REQUESTS], head;
 	uint32_t issue;			/* parts given to contexts so far */
@@ -245,7 +245,7 @@ static void order_random_land(struct sender *s)
 
 /* Any words at all, from whoever is connected to another queue pair. */
 static void order_random_hostile(struct sender *s,
-				 const struct rig_world *other)
+				 const struct rig_slot *other)
 {
 	struct rig_rxc x = order_block(other,
 				       WOP_WRITE + order_random_roll(s, 2),
@@ -272,11 +272,11 @@ TEST("no block is carried out before all earlier requests, whatever others send"
 {
 	struct rig *r = rig_create(8);
 	struct sender s = { .r = r, .seed = test_seed() + 31 };
-	struct rig_world other;
+	struct rig_slot other;
 	uint32_t round, i;
 
-	rig_world(r, &s.w, 1);
-	rig_world(r, &other, 2);
+	rig_slot(r, &s.w, 1);
+	rig_slot(r, &other, 2);
 	EXPECT_EQ(CMD(r, QP_CREATE, .slot = 2, .a = 0x20000, .b = 2,
 		      .c = other.cq, .d = other.pd), FL_ST_OK);
 	other.qp = (uint32_t)r->result;

@@ -34,10 +34,10 @@ static void parked_pass(struct rig *r, uint64_t ns)
 TEST("a block says its request, what is before it, and who sends it")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i, old;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 0; i < 3; i++)
 		order_post(r, &w, FL_OP_WRITE, 2 * RIG_BLOCK, 0);
 	EXPECT_EQ(r->started, 6);
@@ -68,10 +68,10 @@ TEST("a block says its request, what is before it, and who sends it")
 TEST("a peer without room is asked again, later each time, and no try is counted")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i, n;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	n = parked_nth(r, 0);
 	for (i = 0; i < 40; i++) {
@@ -109,9 +109,9 @@ TEST("a peer without room is asked again, later each time, and no try is counted
 TEST("a READ that the peer has no room for stays open for its answer")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_READ, 8, 0);
 	order_put_off(r, parked_nth(r, 0), FL_ST_BUSY);
 	EXPECT_EQ(r->ctx[parked_nth(r, 0)].state, FL_TX_FLYING);
@@ -128,11 +128,11 @@ TEST("a READ that the peer has no room for stays open for its answer")
 TEST("a block whose turn has not come goes out anew when its request is the oldest")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n, gen;
 	struct fl_cqe e;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	n = parked_nth(r, 1);
@@ -158,9 +158,9 @@ TEST("a block whose turn has not come goes out anew when its request is the olde
 TEST("what is of the oldest request already goes out anew at once")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	FLY(r, parked_nth(r, 1));
@@ -177,10 +177,10 @@ TEST("what is of the oldest request already goes out anew at once")
 TEST("a block that is parked asks by itself after a long time")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	for (i = 0; i < 20; i++) {
@@ -199,12 +199,12 @@ TEST("a block that is parked asks by itself after a long time")
  * Three requests; the second and third are parked. `started`: the first has
  * ended, and the second is killed to be started anew, but its note is not read.
  */
-static void park_two(struct rig *r, struct rig_world *w, bool started)
+static void park_two(struct rig *r, struct rig_slot *w, bool started)
 {
 	uint32_t i;
 
 	rig_restart(r);
-	rig_world(r, w, 1);
+	rig_slot(r, w, 1);
 	for (i = 0; i < 3; i++)
 		order_post(r, w, FL_OP_WRITE, 8, 0);
 	FLY(r, parked_nth(r, 0));
@@ -223,7 +223,7 @@ static void park_two(struct rig *r, struct rig_world *w, bool started)
 TEST("an earlier request that fails ends those that are parked, each once")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_cqe e;
 
 	park_two(r, &w, false);
@@ -238,7 +238,7 @@ TEST("an earlier request that fails ends those that are parked, each once")
 }
 
 /* What may meet a block that is killed to be started anew. */
-static uint32_t parked_meet(struct rig *r, struct rig_world *w, uint32_t what)
+static uint32_t parked_meet(struct rig *r, struct rig_slot *w, uint32_t what)
 {
 	switch (what) {
 	case 0:		/* the sender has lost count */
@@ -266,7 +266,7 @@ TEST("a block on its way to be started anew ends once, whatever meets it")
 {
 	struct rig *r = rig_create(8);
 	uint32_t what, status, i;
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_cqe e;
 
 	for (what = 0; what < 10; what++) {
@@ -287,7 +287,7 @@ TEST("a block on its way to be started anew ends once, whatever meets it")
 TEST("a block that ended as it was to be started anew is not started")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
 	park_two(r, &w, false);
 	rig_end(r, parked_nth(r, 1), FL_ST_REMOTE_FAULT);	/* not read yet */
@@ -303,9 +303,9 @@ TEST("a block that ended as it was to be started anew is not started")
 TEST("a request that failed as a block of it was to be started anew is over")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_WRITE, 2 * RIG_BLOCK, 0);
 	FLY(r, parked_nth(r, 2));
@@ -322,10 +322,10 @@ TEST("a request that failed as a block of it was to be started anew is over")
 TEST("a peer that says that it is at it gets the long timer, for a WRITE as well")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	for (i = 0; i < 20; i++) {
 		FLY(r, parked_nth(r, 0));
@@ -343,9 +343,9 @@ TEST("a peer that says that it is at it gets the long timer, for a WRITE as well
 TEST("a WRITE behind a READ waits for its end; a READ waits for none")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	order_post(r, &w, FL_OP_READ, 2 * RIG_BLOCK, 0);
 	order_post(r, &w, FL_OP_READ, 8, 0);
@@ -366,10 +366,10 @@ TEST("a WRITE behind a READ waits for its end; a READ waits for none")
 TEST("a READ that fails leaves no WRITE waiting for it")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_READ, 100 * RIG_BLOCK, 0);
 	order_post(r, &w, FL_OP_WRITE, 8, 0);
 	parked_finish(r, parked_nth(r, 1), FL_ST_REMOTE_FAULT);
@@ -382,12 +382,12 @@ TEST("a READ that fails leaves no WRITE waiting for it")
 TEST("a fence waits for everything before it")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t op;
 
 	for (op = FL_OP_WRITE; op <= FL_OP_READ; op++) {
 		rig_restart(r);
-		rig_world(r, &w, 1);
+		rig_slot(r, &w, 1);
 		order_post(r, &w, op, 8, FL_WQE_FENCE);
 		order_post(r, &w, FL_OP_READ, LONG, 0);
 		order_post(r, &w, op, LONG, FL_WQE_FENCE);
@@ -407,9 +407,9 @@ TEST("a fence waits for everything before it")
 TEST("a relaxed queue pair waits for nothing but a fence, and says so")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(CMD(r, QP_CREATE, .slot = 1, .a = w.sq_pa, .b = w.sq_size,
 		      .c = w.cq, .d = w.pd, .flags = 2), FL_ST_BAD_ARGUMENT);
 	EXPECT_EQ(CMD(r, QP_CREATE, .slot = 1, .a = w.sq_pa, .b = w.sq_size,
@@ -430,10 +430,10 @@ TEST("a relaxed queue pair waits for nothing but a fence, and says so")
 TEST("a READ that has become the oldest tells so when its peer only waits")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	order_post(r, &w, FL_OP_READ, 8, 0);
 	order_post(r, &w, FL_OP_READ, 8, 0);
 	n = parked_nth(r, 1);

@@ -19,7 +19,7 @@ struct posted {
 };
 
 struct pair {
-	struct rig_world w;	/* its own completion queue */
+	struct rig_slot w;	/* its own completion queue */
 	bool relaxed, dead;
 	uint32_t count, done;	/* posted, completed */
 	struct posted q[POSTED_MAX];
@@ -299,7 +299,7 @@ TEST("requests keep their order and complete once, whatever the peer answers")
 	r->on_go = judge_go;
 	r->on_go_arg = &p;
 	for (i = 0; i < QPS; i++) {
-		rig_world(r, &p.pair[i].w, i);
+		rig_slot(r, &p.pair[i].w, i);
 		EXPECT_EQ(CMD(r, QP_DESTROY, .slot = i,
 			      .object = p.pair[i].w.qp), FL_ST_OK);
 		p.pair[i].relaxed = i == 2;

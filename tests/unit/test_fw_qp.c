@@ -2,7 +2,7 @@
 /* Queue pairs: doorbells, bad work requests, completion and event queues. */
 #include "test_fw_rig.h"
 
-static struct fl_wqe qp_spoil(const struct rig_world *w, unsigned int how,
+static struct fl_wqe qp_spoil(const struct rig_slot *w, unsigned int how,
 			      uint8_t *status)
 {
 	struct fl_wqe e = rig_wqe(w, 4096);
@@ -76,13 +76,13 @@ TEST("each kind of bad work request has its status, and what follows is flushed"
 	unsigned int how;
 
 	for (how = 0; how <= 16; how++) {
-		struct rig_world w;
+		struct rig_slot w;
 		struct fl_wqe e;
 		uint8_t status;
 
 		STEP("bad request number %u", how);
 		rig_restart(r);
-		rig_world(r, &w, 1);
+		rig_slot(r, &w, 1);
 		e = rig_wqe(&w, 100);
 		rig_put(r, &w, &e);
 		e = qp_spoil(&w, how, &status);
@@ -113,10 +113,10 @@ TEST("each kind of bad work request has its status, and what follows is flushed"
 TEST("the last byte of a region and of the address space may be used")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_wqe e;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	e = rig_wqe(&w, 1);
 	e.local_va = RIG_VA + RIG_BYTES - 1;
 	e.remote_va = ~0ull;
@@ -128,12 +128,12 @@ TEST("the last byte of a region and of the address space may be used")
 TEST("a key of another slot or another domain does not open a region")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct fl_wqe e;
 	uint32_t key;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	e = rig_wqe(&w, 100);
 	e.lkey = v.key;
 	rig_post(r, &w, e);
@@ -149,11 +149,11 @@ TEST("a key of another slot or another domain does not open a region")
 TEST("a READ into a region that the NIC may not write is refused")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_wqe e;
 	uint32_t key;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	key = rig_mr(r, 1, w.pd, RIG_VA, 4096,
 		     FL_ACC_REMOTE_READ | FL_ACC_REMOTE_WRITE);
 	e = rig_wqe(&w, 100);
@@ -172,9 +172,9 @@ TEST("a READ into a region that the NIC may not write is refused")
 TEST("a queue pair without a peer says so")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(CMD(r, QP_CREATE, .slot = 1, .a = w.sq_pa, .b = w.sq_size,
 		      .c = w.cq, .d = w.pd), FL_ST_OK);
 	w.qp = (uint32_t)r->result;
@@ -186,10 +186,10 @@ TEST("a queue pair without a peer says so")
 TEST("a queue whose memory fails gives a bus error, then flushes")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_wqe e;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	r->bad_from = w.sq_pa + 64;
 	r->bad_to = w.sq_pa + 128;
 	e = rig_wqe(&w, 8);
@@ -208,10 +208,10 @@ TEST("a queue whose memory fails gives a bus error, then flushes")
 TEST("an entry is copied once; what the process writes later changes nothing")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	r->reads = 0;
 	rig_post(r, &w, rig_wqe(&w, 100000));
 	memset(r->mem + w.sq_pa, 0xFF, 64);
@@ -229,11 +229,11 @@ TEST("an entry is copied once; what the process writes later changes nothing")
 TEST("a doorbell page rings only the bells of its own slot")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	uint32_t page = NIC_DB_BASE(2);
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	EXPECT_EQ(rig_write(r, page + NIC_DB_SQ, w.qp | 1 << 16), -22);
 	EXPECT_EQ(rig_write(r, page + NIC_DB_CQ_ARM, w.cq), -22);
 	EXPECT_EQ(rig_write(r, page + NIC_DB_CQ_CONS, w.cq), -22);
@@ -248,9 +248,9 @@ TEST("a doorbell page rings only the bells of its own slot")
 TEST("a doorbell that is more than the queue ahead puts the queue pair into error")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 100));
 	STEP("64 entries may be ahead, 65 may not");
 	w.tail = 1 + 64 + 1;
@@ -269,10 +269,10 @@ TEST("a doorbell that is more than the queue ahead puts the queue pair into erro
 TEST("a doorbell that comes late changes nothing")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_wqe e;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	e = rig_wqe(&w, 100);
 	rig_put(r, &w, &e);
 	e = rig_wqe(&w, 100);
@@ -290,10 +290,10 @@ TEST("a doorbell that comes late changes nothing")
 TEST("a queue goes on when its count wraps at 65536, and the completion queue too")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 0; i < 66000; i++) {
 		struct fl_wqe e = rig_wqe(&w, 8);
 
@@ -308,12 +308,12 @@ TEST("a queue goes on when its count wraps at 65536, and the completion queue to
 TEST("a full completion queue is not overwritten: it breaks and its senders stop")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	uint8_t before[64];
 	uint32_t i;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	EXPECT_EQ(CMD(r, CQ_CREATE, .slot = 1, .a = 0x20000, .b = 2), FL_ST_OK);
 	w.cq = (uint32_t)r->result;
 	w.cq_pa = 0x20000;
@@ -361,9 +361,9 @@ TEST("a full completion queue is not overwritten: it breaks and its senders stop
 TEST("a completion queue whose memory fails breaks in the same way")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	r->bad_from = w.cq_pa + 28;	/* only the phase */
 	r->bad_to = w.cq_pa + 32;
 	rig_post(r, &w, rig_wqe(&w, 8));
@@ -375,9 +375,9 @@ TEST("a completion queue whose memory fails breaks in the same way")
 TEST("more completions than were written cannot be taken")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(rig_write(r, NIC_DB_BASE(1) + NIC_DB_CQ_CONS,
 			    w.cq | 1u << 16), -22);
 	EXPECT_EQ(rig_write(r, NIC_DB_BASE(1) + NIC_DB_CQ_ARM,
@@ -392,11 +392,11 @@ TEST("more completions than were written cannot be taken")
 TEST("an armed completion queue gives one event, at once if one is unseen")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t arm = NIC_DB_BASE(1) + NIC_DB_CQ_ARM;
 	struct fl_cqe e;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_IRQ_ENABLE, 1), 0);
 	EXPECT_EQ(rig_write(r, arm, w.cq), 0);
 	rig_run(r);
@@ -424,10 +424,10 @@ TEST("an armed completion queue gives one event, at once if one is unseen")
 TEST("a full event queue loses nothing, and the line follows the queue")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t cq[40], i, seen[FW_CQS] = { 0 };
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_IRQ_ENABLE, 1), 0);
 	for (i = 0; i < 40; i++) {
 		EXPECT_EQ(CMD(r, CQ_CREATE, .slot = 1, .a = 0x20000 + 64 * i,
@@ -457,10 +457,10 @@ TEST("a full event queue loses nothing, and the line follows the queue")
 TEST("an event queue that was stopped or failed keeps its events for the next one")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t size = NIC_FW_BASE + NIC_FW_EQ_SIZE;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	EXPECT_EQ(rig_write(r, NIC_FW_BASE + NIC_FW_IRQ_ENABLE, 1), 0);
 	r->bad_from = RIG_EQ;
 	r->bad_to = RIG_EQ + 16;
@@ -483,9 +483,9 @@ TEST("an event queue that was stopped or failed keeps its events for the next on
 TEST("the line is up only while it is enabled")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	w.tail = 100;
 	EXPECT_EQ(rig_ring(r, &w), 0);
 	rig_run(r);
@@ -531,11 +531,11 @@ TEST("random entries, doorbells and notes never crash nor break a bound")
 {
 	struct rig *r = rig_create(6);
 	uint64_t seed = test_seed() + 1;
-	struct rig_world w[3];
+	struct rig_slot w[3];
 	uint32_t i, k;
 
 	for (k = 0; k < 3; k++) {
-		rig_world(r, &w[k], k);
+		rig_slot(r, &w[k], k);
 		for (i = 0; i < 3; i++)
 			rig_qp(r, &w[k], w[k].sq_pa, 64);
 	}
@@ -560,7 +560,7 @@ TEST("random entries, doorbells and notes never crash nor break a bound")
 		rig_run(r);
 		if (i % 500 == 499) {
 			EXPECT_EQ(CMD(r, SLOT_CLOSE, .slot = k), FL_ST_OK);
-			rig_world(r, &w[k], k);
+			rig_slot(r, &w[k], k);
 			rig_qp(r, &w[k], w[k].sq_pa, 64);
 		}
 	}

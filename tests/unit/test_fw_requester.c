@@ -11,12 +11,12 @@ TEST("a request is cut into consecutive blocks that say what comes after them")
 
 	for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		uint32_t left = lengths[i], n = 0;
-		struct rig_world w;
+		struct rig_slot w;
 		struct fl_wqe e;
 
 		STEP("%u bytes", left);
 		rig_restart(r);
-		rig_world(r, &w, 1);
+		rig_slot(r, &w, 1);
 		e = rig_wqe(&w, left);
 		e.local_va += 3;
 		e.remote_va += 4095;
@@ -48,11 +48,11 @@ TEST("a request is cut into consecutive blocks that say what comes after them")
 TEST("a READ asks with its own operation, key and addresses")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_ctx *c;
 	struct fl_wqe e;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	e = rig_wqe(&w, RIG_BLOCK + 5);
 	e.opcode = FL_OP_READ;
 	rig_post(r, &w, e);
@@ -70,11 +70,11 @@ TEST("a READ asks with its own operation, key and addresses")
 TEST("a request of 4 GB less one byte goes through in blocks")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_cqe e;
 	struct fl_wqe q;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	q = rig_wqe(&w, ~0u);
 	q.local_va = 1;
 	q.lkey = rig_mr(r, 1, w.pd, 0, ~0ull, 7);
@@ -89,11 +89,11 @@ TEST("a request of 4 GB less one byte goes through in blocks")
 TEST("a completion gives back what the request said")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_wqe q;
 	struct fl_cqe e;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	q = rig_wqe(&w, 777);
 	q.wr_id = 0x123456789ABCDEFull;
 	rig_post(r, &w, q);
@@ -115,10 +115,10 @@ TEST("a completion gives back what the request said")
 TEST("a request that is not signaled completes silently, unless it fails")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_wqe e;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	e = rig_wqe(&w, 8);
 	e.flags = 0;
 	rig_post(r, &w, e);
@@ -139,10 +139,10 @@ TEST("every status of a block reaches the completion; one that cannot be becomes
 	uint32_t status;
 
 	for (status = 1; status < 256; status++) {
-		struct rig_world w;
+		struct rig_slot w;
 
 		rig_restart(r);
-		rig_world(r, &w, 1);
+		rig_slot(r, &w, 1);
 		rig_post(r, &w, rig_wqe(&w, 8));
 		rig_fly(r, r->order[0]);
 		rig_end(r, r->order[0], status);
@@ -157,11 +157,11 @@ TEST("every status of a block reaches the completion; one that cannot be becomes
 TEST("a block that fails takes its request and later ones with it, not earlier ones")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_cqe e;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 0; i < 4; i++) {
 		struct fl_wqe q = rig_wqe(&w, 3 * RIG_BLOCK);
 
@@ -189,9 +189,9 @@ TEST("a block that fails takes its request and later ones with it, not earlier o
 TEST("when an earlier request fails after a later one, only the earlier has a cause")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 8));
 	rig_post(r, &w, rig_wqe(&w, 8));
 	rig_end(r, r->order[1], FL_ST_REMOTE_ACCESS);
@@ -207,9 +207,9 @@ TEST("when an earlier request fails after a later one, only the earlier has a ca
 TEST("a long request stops being sent when one of its blocks fails")
 {
 	struct rig *r = rig_create(4);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 100 * RIG_BLOCK));
 	EXPECT_EQ(r->started, 2);
 	rig_end(r, r->order[0], FL_ST_LOCAL_FAULT);
@@ -222,11 +222,11 @@ TEST("a long request stops being sent when one of its blocks fails")
 TEST("blocks that were sent more than once are counted")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct fl_cqe e;
 	uint32_t n;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 3 * RIG_BLOCK));
 	n = r->order[1];
 	rig_fly(r, n);
@@ -249,10 +249,10 @@ TEST("blocks that were sent more than once are counted")
 TEST("a note of a block that is over changes nothing")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 8));
 	n = r->order[0];
 	rig_note(r, FL_NOTE_TX_DONE, n, r->ctx[n].gen - 1);
@@ -275,9 +275,9 @@ TEST("blocks end in any order: completions come in order, each once")
 	uint64_t seed = test_seed() + 5;
 	uint32_t posted = 0, taken = 0, blocks = 0, most = 0;
 	uint32_t expected[65536 / 16] = { 0 };
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	while (taken < 4000) {
 		struct fl_cqe e;
 		uint32_t n;
@@ -318,11 +318,11 @@ TEST("blocks end and fail in any order: success never follows a failure")
 
 	for (round = 0; round < 300; round++) {
 		uint32_t taken = 0, i;
-		struct rig_world w;
+		struct rig_slot w;
 		bool failed = false;
 
 		rig_restart(r);
-		rig_world(r, &w, 1);
+		rig_slot(r, &w, 1);
 		for (i = 0; i < 60; i++) {
 			struct fl_wqe q = rig_wqe(&w, 1 + rig_random(&seed) %
 						  (RIG_BLOCK * 3));

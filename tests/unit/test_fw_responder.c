@@ -5,7 +5,7 @@
  */
 #include "test_fw_rig.h"
 
-static struct rig_rxc responder_incoming(const struct rig_world *w, uint32_t op)
+static struct rig_rxc responder_incoming(const struct rig_slot *w, uint32_t op)
 {
 	return (struct rig_rxc){
 		.src = RIG_NODE | w->qp << 8, .op = op, .va = RIG_VA + 100,
@@ -25,10 +25,10 @@ static uint32_t ask_again(struct rig *r, struct rig_rxc *x)
 TEST("a WRITE that is allowed is accepted with the stream of its slot")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 2);
+	rig_slot(r, &w, 2);
 	x = responder_incoming(&w, WOP_WRITE);
 	EXPECT_EQ(rig_open(r, 5, &x), FL_ST_OK);
 	EXPECT_EQ(r->rxc[5].verdict >> NIC_RXC_VERDICT_STREAM_SHIFT, 0x202);
@@ -57,13 +57,13 @@ static uint32_t responder_judge(struct rig *r, struct rig_rxc x)
 
 static void responder_refusals(struct rig *r, uint32_t op)
 {
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	uint32_t pd, key, none, qp;
 	struct fw_stats st;
 
 	rig_restart(r);
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	EXPECT_EQ(CMD(r, PD_CREATE, .slot = 1), FL_ST_OK);
 	pd = (uint32_t)r->result;
 	key = rig_mr(r, 1, pd, RIG_VA, RIG_BYTES, 7);
@@ -139,11 +139,11 @@ TEST("a READ that is not allowed is refused likewise, and starts nothing")
 TEST("a READ that is allowed becomes a block that answers it")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	struct rig_ctx *c;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = responder_incoming(&w, WOP_READ_REQ);
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	EXPECT_EQ(r->started, 1);
@@ -182,11 +182,11 @@ TEST("a READ that failed here is told to the peer when it asks again")
 		{ FL_ST_NO_ANSWER, FL_ST_OK },
 	};
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	size_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = responder_incoming(&w, WOP_READ_REQ);
 	for (i = 0; i < sizeof(status) / sizeof(status[0]); i++) {
 		STEP("status %u", status[i].here);
@@ -205,10 +205,10 @@ TEST("a READ that failed here is told to the peer when it asks again")
 TEST("a status that was kept is forgotten with a newer block and with time")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = responder_incoming(&w, WOP_READ_REQ);
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	rig_end(r, r->order[0], FL_ST_LOCAL_FAULT);
@@ -227,12 +227,12 @@ TEST("a status that was kept is forgotten with a newer block and with time")
 TEST("a status is kept as long as a peer's longer patience lasts")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
 	r->cfg.timeout_ns = 10 * RIG_FAULT_TIMEOUT;
 	rig_restart(r);
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = responder_incoming(&w, WOP_READ_REQ);
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	rig_end(r, r->order[0], FL_ST_LOCAL_FAULT);
@@ -246,10 +246,10 @@ TEST("a status is kept as long as a peer's longer patience lasts")
 TEST("a newer block of the same peer context takes the place of the older")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x, old;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = responder_incoming(&w, WOP_READ_REQ);
 	x.word = 4u << 24 | 0xFFFFu << 8;
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
@@ -277,10 +277,10 @@ TEST("when the table of READs is full the peer is told to wait, and gets its tur
 {
 	struct rig *r = rig_create(4);
 	uint32_t node, i, asked = 0;
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = responder_incoming(&w, WOP_READ_REQ);
 	for (node = 4; node < 10; node++) {
 		EXPECT_EQ(CMD(r, QP_CREATE, .slot = 1, .a = 0x20000, .b = 2,
@@ -306,11 +306,11 @@ TEST("when the table of READs is full the peer is told to wait, and gets its tur
 TEST("a READ that waits for a context is refused when its region goes")
 {
 	struct rig *r = rig_create(4);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = responder_incoming(&w, WOP_READ_REQ);
 	for (i = 0; i < 3; i++) {
 		x.word = i << 24;
@@ -329,11 +329,11 @@ TEST("a READ that waits for a context is refused when its region goes")
 TEST("the READs of a queue pair end with it")
 {
 	struct rig *r = rig_create(4);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = responder_incoming(&w, WOP_READ_REQ);
 	for (i = 0; i < 4; i++) {
 		x.word = i << 24;
@@ -349,11 +349,11 @@ TEST("the READs of a queue pair end with it")
 TEST("a READ whose peer never answers is given up, and may be asked for again")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	uint32_t i, n;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = responder_incoming(&w, WOP_READ_REQ);
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	n = r->order[0];
@@ -382,13 +382,13 @@ TEST("random packets of random peers never crash and never reach what is not the
 {
 	struct rig *r = rig_create(6);
 	uint64_t seed = test_seed() + 9;
-	struct rig_world w[2];
+	struct rig_slot w[2];
 	uint32_t i, accepted = 0, held = 0;
 
-	rig_world(r, &w[0], 0);
-	rig_world(r, &w[1], 1);
+	rig_slot(r, &w[0], 0);
+	rig_slot(r, &w[1], 1);
 	for (i = 0; i < 100000; i++) {
-		const struct rig_world *o = &w[rig_random(&seed) % 2];
+		const struct rig_slot *o = &w[rig_random(&seed) % 2];
 		struct rig_rxc x = responder_incoming(o, WOP_WRITE +
 						      rig_random(&seed) % 2);
 		uint32_t *word = (uint32_t *)&x;

@@ -29,7 +29,7 @@
 #define RIG_PEER_QP	0x777u
 
 /* What most tests need: a slot with one of everything. */
-struct rig_world {
+struct rig_slot {
 	uint32_t slot, pd, key, cq, qp;
 	uint64_t cq_pa, sq_pa;
 	uint32_t cq_size, sq_size;
@@ -242,7 +242,7 @@ static inline uint32_t rig_mr(struct rig *r, uint32_t slot, uint32_t pd,
 }
 
 /* A further queue pair for the testbed's slot, domain and completion queue. */
-static inline uint32_t rig_qp(struct rig *r, const struct rig_world *w,
+static inline uint32_t rig_qp(struct rig *r, const struct rig_slot *w,
 			      uint64_t sq_pa, uint32_t entries)
 {
 	uint32_t qp;
@@ -255,9 +255,9 @@ static inline uint32_t rig_qp(struct rig *r, const struct rig_world *w,
 	return qp;
 }
 
-static inline void rig_world(struct rig *r, struct rig_world *w, uint32_t slot)
+static inline void rig_slot(struct rig *r, struct rig_slot *w, uint32_t slot)
 {
-	*w = (struct rig_world){
+	*w = (struct rig_slot){
 		.slot = slot, .cq_size = 1024, .sq_size = 64,
 		.cq_pa = 0x100000 + 0x40000 * slot,
 		.sq_pa = 0x120000 + 0x40000 * slot,
@@ -274,7 +274,7 @@ static inline void rig_world(struct rig *r, struct rig_world *w, uint32_t slot)
 
 /* ---- a process ---- */
 
-static inline struct fl_wqe rig_wqe(const struct rig_world *w, uint32_t length)
+static inline struct fl_wqe rig_wqe(const struct rig_slot *w, uint32_t length)
 {
 	return (struct fl_wqe){
 		.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED,
@@ -284,21 +284,21 @@ static inline struct fl_wqe rig_wqe(const struct rig_world *w, uint32_t length)
 	};
 }
 
-static inline void rig_put(struct rig *r, struct rig_world *w,
+static inline void rig_put(struct rig *r, struct rig_slot *w,
 			   const struct fl_wqe *e)
 {
 	memcpy(r->mem + w->sq_pa + 64 * (w->tail % w->sq_size), e, sizeof(*e));
 	w->tail++;
 }
 
-static inline int rig_ring(struct rig *r, const struct rig_world *w)
+static inline int rig_ring(struct rig *r, const struct rig_slot *w)
 {
 	return rig_write(r, NIC_DB_BASE(w->slot) + NIC_DB_SQ,
 			 (w->qp & NIC_DB_SQ_QPN_MASK) | (uint32_t)w->tail << NIC_DB_SQ_TAIL_SHIFT);
 }
 
 /* Post one request and let the firmware take it. */
-static inline void rig_post(struct rig *r, struct rig_world *w,
+static inline void rig_post(struct rig *r, struct rig_slot *w,
 			    struct fl_wqe e)
 {
 	rig_put(r, w, &e);
@@ -307,7 +307,7 @@ static inline void rig_post(struct rig *r, struct rig_world *w,
 }
 
 /* Take a completion, if there is one, and say so to the firmware. */
-static inline bool rig_poll(struct rig *r, struct rig_world *w,
+static inline bool rig_poll(struct rig *r, struct rig_slot *w,
 			    struct fl_cqe *e)
 {
 	memcpy(e, r->mem + w->cq_pa + 32 * (w->cons % w->cq_size), sizeof(*e));
@@ -319,7 +319,7 @@ static inline bool rig_poll(struct rig *r, struct rig_world *w,
 	return true;
 }
 
-static inline void rig_expect_cqe(struct rig *r, struct rig_world *w,
+static inline void rig_expect_cqe(struct rig *r, struct rig_slot *w,
 				  uint16_t index, uint8_t status)
 {
 	struct fl_cqe e;

@@ -4,12 +4,12 @@
 
 /* Queue pairs of one slot, each with its own send queue. */
 struct sender {
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t sent;
 };
 
 static void sender_make(struct rig *r, struct sender *s,
-			const struct rig_world *w, uint32_t n, uint32_t bytes)
+			const struct rig_slot *w, uint32_t n, uint32_t bytes)
 {
 	s->w = *w;
 	s->w.sq_pa = 0x10000 + 0x1000 * n;
@@ -47,10 +47,10 @@ TEST("queue pairs take turns: one is never more than a block ahead")
 {
 	struct rig *r = rig_create(8);
 	struct sender s[2];
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	sender_make(r, &s[0], &w, 0, 1000 * RIG_BLOCK);
 	sender_make(r, &s[1], &w, 1, 1000 * RIG_BLOCK);
 	EXPECT_EQ(rig_ring(r, &s[0].w), 0);
@@ -71,9 +71,9 @@ TEST("queue pairs get equal shares when blocks end in any order")
 	uint64_t seed = test_seed() + 3;
 	uint32_t n, turns = 0;
 	struct sender s[2];
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	sender_make(r, &s[0], &w, 0, 4000 * RIG_BLOCK);
 	sender_make(r, &s[1], &w, 1, 4000 * RIG_BLOCK);
 	EXPECT_EQ(rig_ring(r, &s[0].w), 0);
@@ -94,9 +94,9 @@ TEST("a small request does not wait for the end of a large one")
 {
 	struct rig *r = rig_create(8);
 	struct sender s[2];
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	sender_make(r, &s[0], &w, 0, 1000 * RIG_BLOCK);
 	sender_make(r, &s[1], &w, 1, 8);
 	EXPECT_EQ(rig_ring(r, &s[0].w), 0);
@@ -112,14 +112,14 @@ TEST("a queue pair alone may hold all but two contexts, with others about two le
 	static const uint32_t contexts[] = { 4, 5, 8, 16 };
 	static const uint32_t shared[] = { 1, 1, 4, 12 };
 	struct sender s[2];
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i, k;
 
 	for (k = 0; k < 4; k++) {
 		struct rig *r = rig_create(contexts[k]);
 
 		STEP("%u contexts", contexts[k]);
-		rig_world(r, &w, 1);
+		rig_slot(r, &w, 1);
 		sender_make(r, &s[0], &w, 0, 1000 * RIG_BLOCK);
 		sender_make(r, &s[1], &w, 1, RIG_BLOCK);
 		EXPECT_EQ(rig_ring(r, &s[0].w), 0);
@@ -154,9 +154,9 @@ TEST("all queue pairs get their turn before one gets a second")
 	struct rig *r = rig_create(16);
 	uint32_t i, round, first, waiting = 0;
 	static struct sender s[FW_QPS - 1];
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 0; i < FW_QPS - 1; i++)
 		sender_make(r, &s[i], &w, i, 3 * RIG_BLOCK);
 	for (i = 0; i < FW_QPS - 1; i++)
@@ -187,11 +187,11 @@ TEST("all queue pairs get their turn before one gets a second")
 TEST("a queue pair that waits for a page holds no more than its share")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w;
+	struct rig_slot w;
 	struct sender s;
 	uint32_t i, n;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	sender_make(r, &s, &w, 0, 1000 * RIG_BLOCK);
 	EXPECT_EQ(rig_ring(r, &s.w), 0);
 	rig_run(r);
@@ -232,10 +232,10 @@ TEST("a waiting queue pair leaves the others at full speed")
 {
 	struct rig *r = rig_create(8);
 	struct sender s[2];
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	sender_make(r, &s[0], &w, 0, 1000 * RIG_BLOCK);
 	sender_make(r, &s[1], &w, 1, 1000 * RIG_BLOCK);
 	EXPECT_EQ(rig_ring(r, &s[0].w), 0);
@@ -253,7 +253,7 @@ TEST("a waiting queue pair leaves the others at full speed")
 
 /* All queue pairs of a process want all that they can get. */
 static void sched_crowd(struct rig *r, struct sender *s, unsigned int n,
-			const struct rig_world *w)
+			const struct rig_slot *w)
 {
 	unsigned int i;
 
@@ -267,12 +267,12 @@ static void sched_crowd(struct rig *r, struct sender *s, unsigned int n,
 TEST("a process leaves contexts to others, however many of its queue pairs wait")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct sender s[16], other;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	sched_crowd(r, s, 16, &w);
 	EXPECT_EQ(sched_held(r, 0), 12);
 	for (i = 0; i < 12; i++)
@@ -306,11 +306,11 @@ TEST("a process leaves contexts to others, however many of its queue pairs wait"
 TEST("what a process was refused for the sake of others it gets when they leave")
 {
 	struct rig *r = rig_create(16);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct sender s[4];
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	sched_crowd(r, s, 4, &w);
 	EXPECT_EQ(sched_held(r, 0), 12);
 	EXPECT_EQ(CMD(r, SLOT_CLOSE, .slot = 2), FL_ST_OK);
@@ -318,7 +318,7 @@ TEST("what a process was refused for the sake of others it gets when they leave"
 	EXPECT_EQ(sched_held(r, 0), 14);
 }
 
-static struct rig_rxc sched_ask(const struct rig_world *w, uint32_t n)
+static struct rig_rxc sched_ask(const struct rig_slot *w, uint32_t n)
 {
 	return (struct rig_rxc){
 		.src = RIG_NODE | w->qp << 8, .op = WOP_READ_REQ, .va = RIG_VA,
@@ -341,11 +341,11 @@ TEST("READ answers find a context however many requests wait for pages")
 {
 	struct rig *r = rig_create(4);
 	struct sender s[8];
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 0; i < 8; i++) {
 		struct fl_wqe e;
 
@@ -376,12 +376,12 @@ TEST("READ answers find a context however many requests wait for pages")
 TEST("requests find a context however many READ answers wait for pages")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig_rxc x;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	for (i = 0; i < 16; i++) {
 		x = sched_ask(&w, i);
 		EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
@@ -415,10 +415,10 @@ TEST("who was alone when it asked for more gets no more than with others about")
 {
 	struct rig *r = rig_create(8);
 	struct sender s[2];
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 0; i < 4; i++) {
 		struct rig_rxc x = sched_ask(&w, i);
 
@@ -445,9 +445,9 @@ TEST("requests and READ answers take turns")
 	uint32_t i, node, peers[4], given[2] = { 0 };
 	struct rig *r = rig_create(16);
 	struct sender s[2];
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	for (i = 0; i < 2; i++) {
 		sender_make(r, &s[i], &w, i, 1000 * RIG_BLOCK);
 		EXPECT_EQ(rig_ring(r, &s[i].w), 0);

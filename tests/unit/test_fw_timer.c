@@ -3,11 +3,11 @@
 #include "test_fw_rig.h"
 
 /* One request of one block, in flight. Returns its context. */
-static uint32_t one_flying(struct rig *r, struct rig_world *w, uint8_t opcode)
+static uint32_t one_flying(struct rig *r, struct rig_slot *w, uint8_t opcode)
 {
 	struct fl_wqe e;
 
-	rig_world(r, w, 1);
+	rig_slot(r, w, 1);
 	e = rig_wqe(w, 100);
 	e.opcode = opcode;
 	rig_post(r, w, e);
@@ -27,7 +27,7 @@ static void timer_after(struct rig *r, uint64_t ns)
 TEST("a block that nobody answers is sent again, and given up after the last try")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n = one_flying(r, &w, FL_OP_WRITE), i;
 
 	for (i = 1; i <= 3; i++) {
@@ -55,7 +55,7 @@ TEST("a block that nobody answers is sent again, and given up after the last try
 TEST("an answer stops the timer")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n = one_flying(r, &w, FL_OP_WRITE);
 
 	rig_end(r, n, FL_ST_OK);
@@ -69,7 +69,7 @@ TEST("an answer stops the timer")
 TEST("a refusal starts the long timer, and the count of tries begins again")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n = one_flying(r, &w, FL_OP_WRITE), i;
 
 	for (i = 0; i < 5; i++) {
@@ -101,9 +101,9 @@ TEST("a refusal starts the long timer, and the count of tries begins again")
 TEST("a block that waits for a page of its own board has no timer")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 100));
 	rig_fault(r, r->order[0]);
 	rig_run(r);
@@ -119,10 +119,10 @@ TEST("a block that waits for a page of its own board has no timer")
 TEST("a block whose own pages leave again each time is given up")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n, i;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 100));
 	n = r->order[0];
 	for (i = 0; i < 5; i++) {
@@ -141,7 +141,7 @@ TEST("a block whose own pages leave again each time is given up")
 TEST("a READ that was told to wait gets the long timer each time")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n = one_flying(r, &w, FL_OP_READ), i;
 
 	for (i = 0; i < 20; i++) {
@@ -162,7 +162,7 @@ TEST("a READ that was told to wait gets the long timer each time")
 TEST("a timer that runs out as the answer comes does not disturb it")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n = one_flying(r, &w, FL_OP_WRITE);
 
 	STEP("the context is done, its note is not there yet");
@@ -177,7 +177,7 @@ TEST("a timer that runs out as the answer comes does not disturb it")
 TEST("a block that is done when it is to be killed ends with its request")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t n = one_flying(r, &w, FL_OP_WRITE);
 
 	r->ctx[n].state = FL_TX_DONE;
@@ -193,12 +193,12 @@ TEST("the alarm is never later than the earliest deadline, of many")
 {
 	struct rig *r = rig_create(16);
 	uint64_t seed = test_seed() + 4, due[16] = { 0 };
-	struct rig_world w;
+	struct rig_slot w;
 	uint32_t i, n, rung = 0;
 
 	r->cfg.tries = 1000000;
 	rig_restart(r);
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	rig_post(r, &w, rig_wqe(&w, 3000 * RIG_BLOCK));
 	for (i = 0; i < 20000; i++) {
 		uint64_t first = FW_NEVER;
@@ -234,9 +234,9 @@ TEST("the alarm is never later than the earliest deadline, of many")
 TEST("a deadline beyond the end of time is still a deadline")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	r->now = FW_NEVER - 10;
 	rig_post(r, &w, rig_wqe(&w, 100));
 	rig_fly(r, r->order[0]);
@@ -247,7 +247,7 @@ TEST("a deadline beyond the end of time is still a deadline")
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
 }
 
-static struct rig_rxc half_a_block(const struct rig_world *w)
+static struct rig_rxc half_a_block(const struct rig_slot *w)
 {
 	return (struct rig_rxc){
 		.state = FL_RX_COLLECT, .src = RIG_NODE | w->qp << 8,
@@ -259,10 +259,10 @@ static struct rig_rxc half_a_block(const struct rig_world *w)
 TEST("a block that lacks cells is given up when its sender must have done so")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = half_a_block(&w);
 	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
 	STEP("the sender may still send it again");
@@ -281,10 +281,10 @@ TEST("a block that lacks cells is given up when its sender must have done so")
 TEST("a block whose sender goes on trying is not given up")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = half_a_block(&w);
 	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
 	STEP("a newer attempt has come meanwhile");
@@ -300,7 +300,7 @@ TEST("a block whose sender goes on trying is not given up")
 	EXPECT_EQ(r->alarm, FW_NEVER);
 }
 
-static struct rig_rxc half_for(const struct rig_world *w, uint32_t qp)
+static struct rig_rxc half_for(const struct rig_slot *w, uint32_t qp)
 {
 	struct rig_rxc x = half_a_block(w);
 
@@ -318,14 +318,14 @@ static void expect_killed(struct rig *r, uint32_t n)
 }
 
 /* A slot with two queue pairs and half a block for each; one of another slot. */
-static uint32_t three_halves(struct rig *r, struct rig_world *w,
-			     struct rig_world *other)
+static uint32_t three_halves(struct rig *r, struct rig_slot *w,
+			     struct rig_slot *other)
 {
 	struct rig_rxc x;
 	uint32_t qp;
 
-	rig_world(r, w, 1);
-	rig_world(r, other, 2);
+	rig_slot(r, w, 1);
+	rig_slot(r, other, 2);
 	qp = rig_qp(r, w, 0x130000, 64);
 	x = half_for(w, w->qp);
 	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
@@ -339,7 +339,7 @@ static uint32_t three_halves(struct rig *r, struct rig_world *w,
 TEST("closing a slot gives up the blocks that come in for it, and no other")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, other;
+	struct rig_slot w, other;
 
 	three_halves(r, &w, &other);
 	EXPECT_EQ(CMD(r, SLOT_CLOSE, .slot = 1), FL_ST_OK);
@@ -356,7 +356,7 @@ TEST("closing a slot gives up the blocks that come in for it, and no other")
 TEST("destroying a queue pair gives up the blocks that come in for it alone")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, other;
+	struct rig_slot w, other;
 	uint32_t qp = three_halves(r, &w, &other);
 
 	EXPECT_EQ(CMD(r, QP_DESTROY, .slot = 1, .object = qp), FL_ST_OK);
@@ -368,7 +368,7 @@ TEST("destroying a queue pair gives up the blocks that come in for it alone")
 TEST("closing a slot stops what is being written and leaves what waits for a page")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, other;
+	struct rig_slot w, other;
 
 	three_halves(r, &w, &other);
 	r->rxc[3].state = FL_RX_WRITE;
@@ -382,10 +382,10 @@ TEST("closing a slot stops what is being written and leaves what waits for a pag
 TEST("a region that goes stops the blocks that come in for it, however small")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = half_a_block(&w);
 	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
 	x.len = 8;
@@ -400,10 +400,10 @@ TEST("a region that goes stops the blocks that come in for it, however small")
 TEST("a block that has landed, or made room for another, is left alone")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
+	rig_slot(r, &w, 1);
 	x = half_a_block(&w);
 	EXPECT_EQ(rig_open(r, 3, &x), FL_ST_OK);
 	EXPECT_EQ(rig_open(r, 4, &x), FL_ST_OK);

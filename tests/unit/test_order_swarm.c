@@ -509,7 +509,7 @@ static void make_plan(struct swarm *s)
 	s->evicting = draw_n(s, 4);
 }
 
-static void run_world(struct swarm *s, const struct testbed_config *cfg)
+static void run_testbed(struct swarm *s, const struct testbed_config *cfg)
 {
 	char error[300];
 	int err;
@@ -545,7 +545,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 	cfg.sets = sets;
 	cfg.drive = draw_n(s, 3) ? SIM_INLINE : SIM_DEDICATED;
 	seed_begin(seed, mode, word);
-	run_world(s, &cfg);
+	run_testbed(s, &cfg);
 	seed_end(mode);
 	if (getenv("SWARM_VERBOSE"))
 		printf("# %s seed %llu: %u ok, %u failed, %u pairs; %s\n",

@@ -105,22 +105,22 @@ TEST("processes wake each other by a word in an object that they share")
 
 static struct os_wakeup wakeup;
 
-static void bell_end(void *b)
+static void wakeup_end(void *b)
 {
 	os_wakeup_destroy(b);
 }
 
-static void bell_begin(void)
+static void wakeup_begin(void)
 {
 	EXPECT_EQ(os_wakeup_init(&wakeup), 0);
-	test_cleanup(bell_end, &wakeup);
+	test_cleanup(wakeup_end, &wakeup);
 }
 
 TEST("as often as a wakeup was posted, so often it can be taken")
 {
 	int i;
 
-	bell_begin();
+	wakeup_begin();
 	EXPECT(!os_wakeup_take(&wakeup, 1));
 	for (i = 0; i < 1000; i++)
 		os_wakeup_post(&wakeup);
@@ -150,7 +150,7 @@ TEST("no post of several threads is lost")
 	pthread_t t[4];
 	int i, got = 0;
 
-	bell_begin();
+	wakeup_begin();
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(pthread_create(&t[i], NULL, post_on, NULL), 0);
 	/* Some with a limit, that may pass; some without. */
@@ -209,7 +209,7 @@ TEST("a signal handler may post the wakeup for which its own thread sleeps")
 	struct sigaction sa = { .sa_handler = post_bell }, old;
 	pthread_t self = pthread_self(), t;
 
-	bell_begin();
+	wakeup_begin();
 	EXPECT_EQ(sigaction(SIGUSR1, &sa, &old), 0);
 	raise(SIGUSR1);
 	EXPECT(os_wakeup_take(&wakeup, 0));

@@ -46,7 +46,7 @@ static int says_hello(struct attach_welcome *w)
 	return n == sizeof(*w) ? w->error : 1;
 }
 
-TEST("descriptors have run out: a newcomer hears so, and others go on")
+TEST("descriptors have run out: a new connection is refused with that reason, and others go on")
 {
 	struct rlimit was, none;
 	struct attach_welcome w;

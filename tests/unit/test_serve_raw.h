@@ -112,7 +112,7 @@ static inline bool raw_cut_off(struct raw *r, int timeout_ms)
 
 static inline void raw_ring(struct raw *r)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 
 	/* seq_cst, as a fence would be, which ThreadSanitizer does not know. */
 	atomic_fetch_or(&r->shared->asked, 0);

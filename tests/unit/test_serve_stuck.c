@@ -39,7 +39,7 @@ TEST("sockets in sockets that linger, before HELLO")
 
 static int sockets_with_notes(void *arg)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 	unsigned int i;
 	struct raw r;
 	int fd;
@@ -52,7 +52,7 @@ static int sockets_with_notes(void *arg)
 		if (fd < 0)
 			return 2;
 		/* Some wait for a MAP_FILE, some are too many. */
-		n.kind = i % 2 ? ATTACH_BELL : ATTACH_FILE;
+		n.kind = i % 2 ? ATTACH_WAKEUP : ATTACH_FILE;
 		n.id = i;
 		os_send(r.sock, &n, sizeof(n), &fd, 1);
 		stuck_close(fd);
@@ -132,7 +132,7 @@ static int opens_file(struct rig_app *a, uint8_t **mem, uint32_t op)
 
 static int file_never_flushed(void *arg)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 	struct raw r;
 	int fd, i;
 
@@ -142,7 +142,7 @@ static int file_never_flushed(void *arg)
 	if (fd < 0 || raw_attach(&r, 0))
 		return 1;
 	for (i = 0; i < 12; i++) {
-		n.kind = i % 2 ? ATTACH_BELL : ATTACH_FILE;
+		n.kind = i % 2 ? ATTACH_WAKEUP : ATTACH_FILE;
 		n.id = (uint32_t)i;
 		os_send(r.sock, &n, sizeof(n), &fd, 1);
 	}
@@ -380,7 +380,7 @@ TEST("whose file does not answer is cut off, and all that it had comes back")
 /* Each attachment leaves a process behind that cannot be ended. */
 static int leaves_lost_ones(void *arg)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 	unsigned int i;
 	struct raw r;
 	int fd;

@@ -2,7 +2,7 @@
 /*
  * test_serve_stuck.h - a hostile process that has something stuck in the boards'
  * process, and what must be true meanwhile: a pair of others makes rounds, a
- * newcomer is let in, SIGTERM ends the boards, and nothing is left of them.
+ * new connection is let in, SIGTERM ends the boards, and nothing is left of them.
  *
  * What is judged is the order in which things happen. The limits of time are far
  * beyond anything that a busy machine needs.
@@ -37,20 +37,20 @@ static inline int stuck_tcp(void)
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct linger linger = { .l_onoff = 1, .l_linger = 3600 };
-	int door = socket(AF_INET, SOCK_STREAM, 0), sock;
+	int listener = socket(AF_INET, SOCK_STREAM, 0), sock;
 	static char junk[65536];
 	socklen_t n = sizeof(at);
 
-	if (door < 0 || bind(door, (struct sockaddr *)&at, n) ||
-	    listen(door, 1) || getsockname(door, (struct sockaddr *)&at, &n))
+	if (listener < 0 || bind(listener, (struct sockaddr *)&at, n) ||
+	    listen(listener, 1) || getsockname(listener, (struct sockaddr *)&at, &n))
 		return -1;
 	sock = socket(AF_INET, SOCK_STREAM, 0);
 	if (connect(sock, (struct sockaddr *)&at, n))
 		return -1;
 	/* The reader stays open, and reads nothing. */
-	if (accept(door, NULL, NULL) < 0)
+	if (accept(listener, NULL, NULL) < 0)
 		return -1;
-	close(door);
+	close(listener);
 	while (send(sock, junk, sizeof(junk), MSG_DONTWAIT) > 0)
 		;
 	return setsockopt(sock, SOL_SOCKET, SO_LINGER, &linger,

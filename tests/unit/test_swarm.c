@@ -421,7 +421,7 @@ static void swarm_script(struct testbed *w, void *arg)
 
 /* ---- one testbed ---- */
 
-static void run_world(struct swarm *s, struct digest *d)
+static void run_testbed(struct swarm *s, struct digest *d)
 {
 	struct plan *p = &s->p;
 	char text[10][64], error[200];
@@ -482,7 +482,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 	s->oracle = oracle_create();
 	EXPECT(s->oracle);
 	seed_begin(seed, mode, word);
-	run_world(s, d);
+	run_testbed(s, d);
 	seed_end(mode);
 	if (getenv("SWARM_VERBOSE"))
 		show_plan(&s->p);

@@ -27,7 +27,7 @@ struct stage {
 	int error;
 };
 
-static void world_model_spoil(struct stage *s, struct testbed_buffer *b,
+static void model_spoil(struct stage *s, struct testbed_buffer *b,
 			      uint64_t at)
 {
 	uint8_t byte = (uint8_t)(testbed_fill_byte(TESTBED_RANDOM, 1,
@@ -37,7 +37,7 @@ static void world_model_spoil(struct stage *s, struct testbed_buffer *b,
 			    true);
 }
 
-static void world_model_build(struct testbed *w, struct stage *s)
+static void model_build(struct testbed *w, struct stage *s)
 {
 	const struct testbed_board_config cfg = { 0 };
 	struct testbed_board *a, *b;
@@ -62,12 +62,12 @@ static void world_model_build(struct testbed *w, struct stage *s)
 	s->error |= testbed_connect(p, q, "c", 4, 0, false, &s->c);
 }
 
-static void world_model_script(struct testbed *w, void *arg)
+static void model_script(struct testbed *w, void *arg)
 {
 	struct stage *s = arg;
 	struct testbed_work k;
 
-	world_model_build(w, s);
+	model_build(w, s);
 	if (s->error)
 		return;
 	k = (struct testbed_work){
@@ -79,23 +79,23 @@ static void world_model_script(struct testbed *w, void *arg)
 	};
 	s->error |= testbed_post(w, &k);
 	if (s->astray == UNDER_WAY) {
-		world_model_spoil(s, s->dst, HOST_PAGE + 77);
+		model_spoil(s, s->dst, HOST_PAGE + 77);
 		testbed_model_under_way(w);
 	}
 	s->error |= testbed_wait(w, &k, WAIT_NS, TESTBED_BOTH);
 	if (s->astray == IN_TARGET)
-		world_model_spoil(s, s->dst, 2 * HOST_PAGE - 1);
+		model_spoil(s, s->dst, 2 * HOST_PAGE - 1);
 	if (s->astray == BESIDE)
-		world_model_spoil(s, s->dst, 2 * HOST_PAGE);
+		model_spoil(s, s->dst, 2 * HOST_PAGE);
 	if (s->astray == OTHER_BUFFER || s->astray == IN_SWAP)
-		world_model_spoil(s, s->other, 3 * HOST_PAGE);
+		model_spoil(s, s->other, 3 * HOST_PAGE);
 	if (s->astray == IN_SOURCE)
-		world_model_spoil(s, s->src, 5);
+		model_spoil(s, s->src, 5);
 	if (s->astray == IN_SWAP)
 		s->error |= testbed_buffer_advise(s->other, 0, 0, FL_PAGEOUT);
 }
 
-static void world_model_run(enum sim_mode mode, bool processes,
+static void model_run(enum sim_mode mode, bool processes,
 			    enum astray astray, const char *words)
 {
 	const struct testbed_config cfg = { .mode = mode, .seed = 1,
@@ -106,7 +106,7 @@ static void world_model_run(enum sim_mode mode, bool processes,
 	int err;
 
 	EXPECT(w);
-	err = testbed_run(w, world_model_script, &s);
+	err = testbed_run(w, model_script, &s);
 	snprintf(problem, sizeof(problem), "%s", testbed_problem(w) ?
 		 testbed_problem(w) : "nothing");
 	testbed_destroy(w);
@@ -124,12 +124,12 @@ static void run_all(enum sim_mode mode, bool processes)
 	snprintf(words[0], 60, "byte %lu of dst", 2 * HOST_PAGE - 1);
 	snprintf(words[1], 60, "byte %lu of dst", 2 * HOST_PAGE);
 	snprintf(words[2], 60, "byte %lu of other", 3 * HOST_PAGE);
-	world_model_run(mode, processes, NOTHING, "nothing");
-	world_model_run(mode, processes, IN_TARGET, words[0]);
-	world_model_run(mode, processes, BESIDE, words[1]);
-	world_model_run(mode, processes, OTHER_BUFFER, words[2]);
-	world_model_run(mode, processes, IN_SWAP, words[2]);
-	world_model_run(mode, processes, IN_SOURCE, "byte 5 of src");
+	model_run(mode, processes, NOTHING, "nothing");
+	model_run(mode, processes, IN_TARGET, words[0]);
+	model_run(mode, processes, BESIDE, words[1]);
+	model_run(mode, processes, OTHER_BUFFER, words[2]);
+	model_run(mode, processes, IN_SWAP, words[2]);
+	model_run(mode, processes, IN_SOURCE, "byte 5 of src");
 }
 
 TEST("in lockstep a byte that nobody wrote is seen, wherever it lies")
@@ -142,7 +142,7 @@ TEST("in lockstep a wrong byte is seen while the request is under way")
 	char words[60];
 
 	snprintf(words, sizeof(words), "byte %lu of dst", HOST_PAGE + 77);
-	world_model_run(SIM_LOCKSTEP, false, UNDER_WAY, words);
+	model_run(SIM_LOCKSTEP, false, UNDER_WAY, words);
 }
 
 TEST("in threads a byte that nobody wrote is seen, wherever it lies")

@@ -36,7 +36,7 @@ static struct wire_frame tag_answer(uint8_t ctx, uint16_t gen)
 	return f;
 }
 
-static void tag_meet(void)
+static void tag_handshake(void)
 {
 	udp_tag_init(&here);
 	udp_tag_init(&there);
@@ -72,7 +72,7 @@ TEST("a frame comes out of the link as it went in, and says who sent it")
 {
 	struct wire_frame f = tag_block(WOP_WRITE, 2, 77, 0), was = f;
 
-	tag_meet();
+	tag_handshake();
 	EXPECT(udp_tag_on(&there, &f));
 	udp_icrc_make(&f);
 	STEP("the packet has the fields that the file says");
@@ -101,7 +101,7 @@ TEST("the ICRC vouches for the node numbers, which it does not cover")
 	struct wire_frame f = tag_block(WOP_WRITE, 2, 77, 0);
 	unsigned int bit;
 
-	tag_meet();
+	tag_handshake();
 	EXPECT(udp_tag_on(&there, &f));
 	udp_icrc_make(&f);
 	for (bit = 0; bit < 8; bit++) {
@@ -118,7 +118,7 @@ TEST("generations of a new process are newer than all of the one before")
 {
 	uint16_t last, now;
 
-	tag_meet();
+	tag_handshake();
 	last = tag_pass(WOP_WRITE, 2, 60000);
 	EXPECT_EQ(last, 60000);
 	start_anew(0x777);
@@ -137,7 +137,7 @@ TEST("an answer goes to the process that asked, or nowhere")
 	struct wire_answer a;
 	uint16_t gen;
 
-	tag_meet();
+	tag_handshake();
 	tag_pass(WOP_WRITE, 2, 60000);
 	start_anew(0x777);
 	tag_pass(WOP_WRITE, 5, 1);	/* now it is known that it is a new one */
@@ -164,7 +164,7 @@ TEST("the data of a READ names the request as its process does")
 	struct wire_block b;
 	uint16_t gen;
 
-	tag_meet();
+	tag_handshake();
 	tag_pass(WOP_READ_REQ, 2, 500);
 	start_anew(0x777);
 	tag_pass(WOP_WRITE, 5, 1);
@@ -187,7 +187,7 @@ TEST("only who names this process is heard, and who was replaced never again")
 {
 	struct wire_frame f;
 
-	tag_meet();
+	tag_handshake();
 	here.peer = 0;
 	STEP("who knows nobody yet is told who is here");
 	there.peer = 0;
@@ -228,7 +228,7 @@ TEST("any bytes at all are judged without harm, and few of them are frames")
 	unsigned int n, i, taken = 0;
 	struct rng r;
 
-	tag_meet();
+	tag_handshake();
 	rng_init(&r, 4791, "bytes");
 	for (n = 0; n < 200000; n++) {
 		f.len = 16 + (uint32_t)rng_below(&r, n % 64 ? 90 :

@@ -33,7 +33,7 @@ int board_process_folder(struct board_process *b, const char *const *names)
 	return 0;
 }
 
-/* It says "ready" when its doors are open. */
+/* It says "ready" when its listeners are open. */
 static int wait_ready(int fd)
 {
 	char text[4000];

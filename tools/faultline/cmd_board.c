@@ -167,7 +167,7 @@ static void want_files(const struct boards *b)
 
 /* ---- while it runs: the scenario thread ---- */
 
-static int open_doors(struct boards *b, struct serve *s)
+static int open_listeners(struct boards *b, struct serve *s)
 {
 	unsigned int i;
 	int err;
@@ -253,7 +253,7 @@ static void serve_until_signal(struct testbed *w, void *arg)
 			 strerror(-err));
 		return;
 	}
-	open = !open_doors(b, s);
+	open = !open_listeners(b, s);
 	if (open) {
 		printf("ready; an application opens \"emu:%s\"; SIGTERM or "
 		"Ctrl-C ends\n", b->name[0]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Processes mode: each board has a door in a folder of the testbed's, which goes with it. */
+/* Processes mode: each board has a socket in a folder of the testbed's, which goes with it. */
 #include "tools/scenario/testbed_internal.h"
 
 void testbed_listener_path(const struct testbed *w,

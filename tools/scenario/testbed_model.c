@@ -4,7 +4,7 @@
  *
  *	- in lockstep the target of each request that succeeded, with bytes on both
  *	  sides of it, and targets of requests under way each time that the
- *	  director has slept;
+ *	  scenario thread has slept;
  *	- what a region holds when it is taken back;
  *	- whatever the CPU reads, in every mode;
  *	- at the end all bytes of all buffers of processes that are there, in every

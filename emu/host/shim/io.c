@@ -116,8 +116,8 @@ static void io_interrupt(void *arg)
 	shim_leave(&before);
 }
 
-static void irq_set(struct shim *shim, unsigned int line, irq_handler_t handler,
-		    void *arg)
+static void irq_handler_set(struct shim *shim, unsigned int line,
+			    irq_handler_t handler, void *arg)
 {
 	/* Who frees memory looks whether a handler is called with it. */
 	sim_spin_lock(&shim->lock);
@@ -137,11 +137,11 @@ int (request_irq)(unsigned int line, irq_handler_t handler, unsigned long flags,
 		return -ENOMEM;
 	if (shim->irq[line].handler)
 		return -EBUSY;
-	irq_set(shim, line, handler, arg);
+	irq_handler_set(shim, line, handler, arg);
 	ret = host_request_irq(shim->k, (enum irq_line)line, io_interrupt,
 			       &shim->irq[line]);
 	if (ret)
-		irq_set(shim, line, NULL, NULL);
+		irq_handler_set(shim, line, NULL, NULL);
 	return ret;
 }
 
@@ -150,7 +150,7 @@ void (free_irq)(unsigned int line, void *arg)
 	struct shim *shim = shim_cpu()->shim;
 
 	host_free_irq(shim->k, (enum irq_line)line);
-	irq_set(shim, line, NULL, NULL);
+	irq_handler_set(shim, line, NULL, NULL);
 }
 
 /* ---- memory ---- */

@@ -12,7 +12,7 @@
 
 /* ---- the socket ---- */
 
-static int floods_the_door(void *arg)
+static int floods_the_listener(void *arg)
 {
 	struct attach_hello h = raw_hello();
 	unsigned int number = *(unsigned int *)arg, i;
@@ -30,12 +30,12 @@ static int floods_the_door(void *arg)
 
 TEST("a crowd knocks and says nothing, or half of it")
 {
-	beside_pair(floods_the_door, NULL, 1);
+	beside_pair(floods_the_listener, NULL, 1);
 }
 
 static int floods_with_notes(void *arg)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 	unsigned int number = *(unsigned int *)arg, i;
 	int fd = open("/dev/zero", O_RDONLY);
 	struct target t;
@@ -65,30 +65,30 @@ TEST("wakeups and descriptors by the thousand")
  * A socket that has something to send to somebody who does not read, and waits for
  * that at its end as long as it may. -1: none.
  */
-static int door_lingers(int *reader)
+static int socket_lingers(int *reader)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
 				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct linger linger = { .l_onoff = 1, .l_linger = 3600 };
-	int door = socket(AF_INET, SOCK_STREAM, 0), sock;
+	int listener = socket(AF_INET, SOCK_STREAM, 0), sock;
 	socklen_t n = sizeof(at);
 	static char junk[65536];
 
-	if (door < 0 || bind(door, (struct sockaddr *)&at, n) ||
-	    listen(door, 1) || getsockname(door, (struct sockaddr *)&at, &n))
+	if (listener < 0 || bind(listener, (struct sockaddr *)&at, n) ||
+	    listen(listener, 1) || getsockname(listener, (struct sockaddr *)&at, &n))
 		return -1;
 	sock = socket(AF_INET, SOCK_STREAM, 0);
 	if (connect(sock, (struct sockaddr *)&at, n))
 		return -1;
-	*reader = accept(door, NULL, NULL);
-	close(door);
+	*reader = accept(listener, NULL, NULL);
+	close(listener);
 	while (send(sock, junk, sizeof(junk), MSG_DONTWAIT) > 0)
 		;
 	return setsockopt(sock, SOL_SOCKET, SO_LINGER, &linger,
 			  sizeof(linger)) ? -1 : sock;
 }
 
-static void *door_closes(void *fd)
+static void *socket_closes(void *fd)
 {
 	close((int)(intptr_t)fd);
 	return NULL;
@@ -100,11 +100,11 @@ static void *door_closes(void *fd)
  */
 static void leave_one(int to)
 {
-	int reader, sock = door_lingers(&reader);
+	int reader, sock = socket_lingers(&reader);
 	pthread_t thread;
 
 	os_send(to, "", 1, &sock, 1);
-	if (!pthread_create(&thread, NULL, door_closes, (void *)(intptr_t)sock))
+	if (!pthread_create(&thread, NULL, socket_closes, (void *)(intptr_t)sock))
 		pthread_detach(thread);
 }
 
@@ -135,17 +135,17 @@ static int is_refused_with_sockets(void *arg)
 /* Who closes it last waits. It is sent first and the rest of the note then. */
 static int leaves_sockets(void *arg)
 {
-	struct attach_note n = { .kind = ATTACH_BELL };
+	struct attach_note n = { .kind = ATTACH_WAKEUP };
 	unsigned int number = *(unsigned int *)arg, i;
 	int sock, reader;
 	struct target t;
 
 	TRY_OPEN(&t, number);
 	for (i = 0; i < 4; i++) {
-		sock = door_lingers(&reader);
+		sock = socket_lingers(&reader);
 		if (sock < 0)
 			return 2;
-		n.kind = i < 2 ? ATTACH_BELL : ATTACH_FILE;
+		n.kind = i < 2 ? ATTACH_WAKEUP : ATTACH_FILE;
 		os_send(t.r.sock, &n, 3, &sock, 1);
 		close(sock);
 		os_send(t.r.sock, (char *)&n + 3, sizeof(n) - 3, NULL, 0);
