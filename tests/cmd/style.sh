@@ -11,7 +11,7 @@ bad=0
 
 fresh() {
 	rm -rf "$work/tree"
-	mkdir -p "$work"/tree/{emu/{smmu,nic,host,trace},lib/os,kernel-ref/include,tests,tools}
+	mkdir -p "$work"/tree/{emu/{smmu,nic,host,trace},lib/os,rtl/hdl,kernel-ref/include,tests,tools}
 	echo '# SPDX-License-Identifier: BSD-2-Clause' >"$work/tree/Makefile"
 }
 
@@ -56,7 +56,7 @@ accepts() {
 lines() { awk -v n="$1" 'BEGIN { while (n--) print "\tx = 1;" }'; }
 
 echo "KTAP version 1"
-echo "1..42"
+echo "1..47"
 fresh
 accepts "an almost empty tree"
 echo 'int x;' >"$work/tree/emu/a.c"
@@ -120,6 +120,16 @@ put emu/host/a.c <<<'#include "../nic/engine.h"'
 finds "a path that climbs" "emu/host/a.c:2: includes ../nic/engine.h"
 put emu/host/a.c <<<'#include "tools/view/view.h"'
 finds "the emulator including tools" "emu/host/a.c:2: includes tools/view"
+put emu/a.c <<<'/* lab bank 6 stub: (void)s; */'
+finds "what stands in for a part of a lab" "emu/a.c:2: code that is not compiled"
+put rtl/hdl/a.v <<<'// assign x = y;'
+finds "Verilog that is not compiled" "rtl/hdl/a.v:2: code that is not compiled"
+put emu/a.c <<<$'#if 0\nint x;\n#endif'
+finds "C that is not compiled" "emu/a.c:2: code that is not compiled"
+put emu/a.c <<<'/* lab bank 4: the line -- tag::bank-4[] */'
+finds "a mark between words" "emu/a.c:2: a mark with more than its tag"
+put emu/a.c <<<$'/* tag::bank-4[] */\nint x;\n/* end::bank-4[] */'
+accepts "a mark that is a comment of its own"
 put emu/a.c <<<'int fd = memfd_create("a", 0);'
 finds "a call that only Linux has" "emu/a.c:2: memfd_create (only lib/os"
 put emu/a.c <<<$'#include <stdint.h>\n#include <semaphore.h>'
