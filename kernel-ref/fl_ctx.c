@@ -32,7 +32,7 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	q->max_cq = min_t(u32, dev->max_cq, FL_CQS_MAX);
 	q->max_mr = dev->max_mr;
 	q->max_queue = FL_QUEUE_MAX;
-	q->policy = ctx->policy;
+	q->system = ctx->system;
 	q->resolve = ctx->resolve;
 	q->doorbell = fl_window(dev) ? FL_DOORBELL_WINDOW : FL_DOORBELL_STORE;
 	return 0;
@@ -67,15 +67,19 @@ static bool fl_in_flight(struct fl_ctx *ctx)
 static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 {
 	struct fl_policy *p = arg;
+	int ret;
 
-	if (p->policy > FL_IOC_POLICY_STALL ||
+	if (p->system >= FL_SYSTEMS ||
 	    p->resolve > FL_IOC_RESOLVE_TRANSFER || p->reserved)
 		return -EINVAL;
 	if (fl_in_flight(ctx))
 		return -EBUSY;
-	WRITE_ONCE(ctx->policy, p->policy);
+	ret = fl_system_tell_card(ctx, p->system);
+	if (ret)
+		return ret;
+	WRITE_ONCE(ctx->system, p->system);
 	WRITE_ONCE(ctx->resolve, p->resolve);
-	fl_bank_set_policy(ctx, p->policy);
+	fl_bank_set_system(ctx, p->system);
 	return 0;
 }
 

@@ -134,7 +134,7 @@ struct fl_dev {
 	struct workqueue_struct *wq;
 
 	u32 stream_base;
-	u32 policy;		/* of a new process; enum fl_ioc_policy */
+	u32 system;		/* of a new process; enum fl_system */
 	u32 resolve;		/* of a new process; enum fl_ioc_resolve */
 	u32 block_bytes, node, max_qp, max_cq, max_mr;
 	unsigned int contexts[FL_SIDES];
@@ -227,7 +227,8 @@ struct fl_ctx {
 	struct work_struct end_work;
 	struct mutex lock;	/* its objects */
 	bool dead;		/* it ends, or has been cut off */
-	u32 policy, resolve;	/* WRITE_ONCE under lock */
+	u32 system, resolve;	/* WRITE_ONCE under lock */
+	u32 silent;		/* FL_SILENT_*, as the card knows; lock */
 	struct list_head pds, mrs, cqs, qps;
 	unsigned int npd, nmr, ncq, nqp;
 	u64 next_offset;	/* for mmap */
@@ -350,7 +351,7 @@ void fl_bank_cut(struct fl_ctx *ctx);
 /* From now on every walk fails; translations are gone when it returns. */
 void fl_bank_block(struct fl_ctx *ctx);
 void fl_bank_off(struct fl_ctx *ctx);
-void fl_bank_set_policy(struct fl_ctx *ctx, u32 policy);
+void fl_bank_set_system(struct fl_ctx *ctx, u32 system);
 /* What a walk would find in the tables of the process now. */
 enum fl_found {
 	FL_ABSENT,
@@ -377,6 +378,17 @@ irqreturn_t fl_irq_fault(int irq, void *arg);
 void fl_fault_refused(struct fl_ctx *ctx, u32 side, u32 index, u32 xfer,
 		      u32 block);
 void fl_fault_init(struct fl_dev *dev);
+
+/* fl_system.c: what a row of system.def means for driver, bank and card */
+/* system < FL_SYSTEMS. */
+const struct fl_system_row *fl_system_row(u32 system);
+/* Accesses are stalled. */
+bool fl_system_holds(u32 system);
+/*
+ * The card keeps to the row from now on. -EOPNOTSUPP: it cannot; or as fl_cmd(). ctx->lock
+ * is held, or nobody else has the file yet.
+ */
+int fl_system_tell_card(struct fl_ctx *ctx, u32 system);
 
 /* fl_stall.c */
 void fl_stall_work(struct work_struct *work);

@@ -84,7 +84,7 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	mmgrab(ctx->mm);
 	ctx->uid = current_uid();
 	ctx->notifier.ops = &fl_notifier_ops;
-	ctx->policy = dev->policy;
+	ctx->system = dev->system;
 	ctx->resolve = dev->resolve;
 	ctx->next_offset = PAGE_SIZE;	/* after the doorbell page */
 	mutex_init(&ctx->life);
@@ -203,6 +203,9 @@ static int fl_ctx_bind(struct fl_ctx *ctx)
 	ret = fl_cmd(ctx, &cmd, NULL);
 	if (ret)
 		goto err_bank;
+	ret = fl_system_tell_card(ctx, ctx->system);
+	if (ret)
+		goto err_close;
 	ret = mmu_notifier_register(&ctx->notifier, ctx->mm);
 	if (ret)
 		goto err_close;
@@ -271,7 +274,7 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	WRITE_ONCE(ctx->draining, true);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
-	fl_bank_set_policy(ctx, FL_IOC_POLICY_PART);
+	fl_bank_set_system(ctx, FL_SYSTEM_PART);
 	cancel_work_sync(&ctx->stall_work);
 	fl_stall_end(ctx);
 }

@@ -53,13 +53,13 @@ static int fl_properties(struct fl_dev *dev)
 	dev->index = fl_property(dev->dev, "faultline,index", dev->index);
 	dev->stream_base = fl_property(dev->dev, "faultline,stream-base",
 				       FL_STREAM_BASE);
-	dev->policy = fl_property(dev->dev, "faultline,policy",
-				  FL_IOC_POLICY_PART);
+	dev->system = fl_property(dev->dev, "faultline,system",
+				  FL_SYSTEM_PART);
 	dev->resolve = fl_property(dev->dev, "faultline,resolve",
 				   FL_IOC_RESOLVE_BLOCK);
 	/* regs.def, CTX.STREAM: 15 bits */
 	if (dev->stream_base > BIT(15) - FL_SLOTS * FL_STREAM_TURNS ||
-	    dev->policy > FL_IOC_POLICY_STALL ||
+	    dev->system >= FL_SYSTEMS ||
 	    dev->resolve > FL_IOC_RESOLVE_TRANSFER)
 		return -EINVAL;
 	return 0;

@@ -14,6 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "faultline/system.h"
 #include "fl_access.h"
 #include "fl_compat.h"
 #include "fl_dev.h"
@@ -230,7 +231,8 @@ static int fl_mr_make(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
 
 int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 {
-	bool pinned = a->flags & FL_MR_PINNED;
+	bool pinned = a->flags & FL_MR_PINNED ||
+		      fl_system_row(ctx->system)->before == FL_BEFORE_PIN;
 	struct fl_range r, pages;
 	struct fl_mr *mr;
 	u64 npages = 0;

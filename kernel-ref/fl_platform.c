@@ -4,7 +4,7 @@
  *
  *	reg		two windows, the SMMU's and the card's
  *	interrupts	three levels: SMMU, faults, events
- *	faultline,index, faultline,stream-base, faultline,policy,
+ *	faultline,index, faultline,stream-base, faultline,system,
  *	faultline,resolve	optional, one cell each
  *	faultline,smmu	where arm-smmu has the SMMU (fl_smmu.h); the first window
  *			stands there, but is not claimed

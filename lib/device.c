@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "faultline/system_rows.h"
 #include "lib_internal.h"
 #include "sys_window.h"
 
@@ -73,6 +74,12 @@ void *lib_map_queue(struct fl_device *dev, uint32_t wish, uint32_t entries,
 	return mem;
 }
 
+static void device_set_system(struct fl_device *dev, uint32_t system)
+{
+	dev->prefault = system < FL_SYSTEMS &&
+			fl_system_rows[system].before == FL_BEFORE_PREFAULT;
+}
+
 static int device_query(struct fl_device *dev)
 {
 	struct fl_query q = { .size = sizeof(q) };
@@ -91,6 +98,7 @@ static int device_query(struct fl_device *dev)
 		.max_mr = q.max_mr,
 		.max_queue = q.max_queue,
 	};
+	device_set_system(dev, q.system);
 	switch (q.doorbell) {
 	case FL_DOORBELL_STORE:
 		dev->doorbell_bytes = LIB_DOORBELL_BYTES;
@@ -198,26 +206,28 @@ int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr)
 }
 
 /* One number for each, from the application to the driver. */
-_Static_assert((int)FL_POLICY_PART == (int)FL_IOC_POLICY_PART &&
-	       (int)FL_POLICY_STALL == (int)FL_IOC_POLICY_STALL &&
-	       (int)FL_RESOLVE_PAGE == (int)FL_IOC_RESOLVE_PAGE &&
+_Static_assert((int)FL_RESOLVE_PAGE == (int)FL_IOC_RESOLVE_PAGE &&
 	       (int)FL_RESOLVE_BLOCK == (int)FL_IOC_RESOLVE_BLOCK &&
 	       (int)FL_RESOLVE_TRANSFER == (int)FL_IOC_RESOLVE_TRANSFER,
 	       "lib/faultline.h and uapi.h name the same");
 
-int fl_set_policy(struct fl_device *dev, enum fl_fault_policy policy,
+int fl_set_policy(struct fl_device *dev, enum fl_system system,
 		  enum fl_resolve resolve)
 {
 	struct fl_policy p = { .size = sizeof(p) };
+	int error;
 
 	if (!dev)
 		return -EINVAL;
-	if ((unsigned int)policy > FL_POLICY_STALL ||
+	if ((unsigned int)system >= FL_SYSTEMS ||
 	    (unsigned int)resolve > FL_RESOLVE_TRANSFER)
 		return -EINVAL;
-	p.policy = (__u32)policy;
+	p.system = (__u32)system;
 	p.resolve = (__u32)resolve;
-	return lib_ioctl(dev, FL_IOC_POLICY, &p);
+	error = lib_ioctl(dev, FL_IOC_POLICY, &p);
+	if (!error)
+		device_set_system(dev, p.system);
+	return error;
 }
 
 int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c)

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "faultline/system.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -49,18 +51,13 @@ const char *fl_open_error(void);
 int fl_close(struct fl_device *dev);
 int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr);
 
-/*
- * PART: the SMMU terminates the access, and the transport sends the block again.
- * STALL: the SMMU holds the access until its page is there.
- */
-enum fl_fault_policy { FL_POLICY_PART, FL_POLICY_STALL };
 /* What one fault brings in; PAGE: the first missing page of the block. */
 enum fl_resolve { FL_RESOLVE_PAGE, FL_RESOLVE_BLOCK, FL_RESOLVE_TRANSFER };
 /*
- * What the driver does with this process's device faults; before any transfer
- * (-EBUSY).
+ * How this process's missing pages are handled: a row of the table of systems
+ * (faultline/system.h); before any transfer (-EBUSY). -EOPNOTSUPP: this card cannot.
  */
-int fl_set_policy(struct fl_device *dev, enum fl_fault_policy policy,
+int fl_set_policy(struct fl_device *dev, enum fl_system system,
 		  enum fl_resolve resolve);
 
 struct fl_fault_counters {

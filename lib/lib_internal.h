@@ -45,6 +45,7 @@ struct fl_device {
 	volatile unsigned char *doorbell;	/* the process's own page */
 	size_t doorbell_bytes;
 	struct fl_device_attr attr;
+	bool prefault;			/* what a request names, before it is posted */
 	atomic_flag lock;		/* guards the lists of all objects */
 	struct lib_link *pds, *cqs;
 };

@@ -17,6 +17,7 @@
 #define WORDS_ACC(value, text)
 #define WORDS_EV(value, text)
 #define WORDS_CMD(value, text)
+#define WORDS_SILENT(value, text)
 
 const char *fl_status_string(int status)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Posting. No system call, no lock, no allocation: one entry in memory that the
- * card reads, one doorbell.
+ * card reads, one doorbell. (But for the system "prefault", whose point is the call
+ * beforehand.)
  */
 #include <errno.h>
 
@@ -52,6 +53,23 @@ static uint32_t xfer_number(struct fl_qp *qp, uint32_t posted)
 	       (posted % 0xffff + 1);
 }
 
+/*
+ * This side's pages; those of the other side are its own process's to bring in. It is a
+ * guess, since they may leave again: what is wrong with the request the card says.
+ */
+static void work_prefault(struct fl_device *dev, const struct fl_work *w)
+{
+	struct fl_prefetch p = {
+		.size = sizeof(p),
+		.key = w->lkey,
+		.addr = (uintptr_t)w->local,
+		.length = w->bytes,
+		.flags = w->opcode == FL_READ ? FL_PREFETCH_WRITE : 0,
+	};
+
+	lib_ioctl(dev, FL_IOC_PREFETCH, &p);
+}
+
 int fl_post(struct fl_qp *qp, const struct fl_work *w)
 {
 	struct fl_wqe e;
@@ -69,6 +87,8 @@ int fl_post(struct fl_qp *qp, const struct fl_work *w)
 	if (posted - atomic_load_explicit(&qp->done, memory_order_relaxed) >=
 	    qp->entries)
 		return -EAGAIN;
+	if (qp->pd->dev->prefault)
+		work_prefault(qp->pd->dev, w);
 	e = (struct fl_wqe){
 		.opcode = w->opcode == FL_WRITE ? FL_OP_WRITE : FL_OP_READ,
 		.flags = (w->unsignaled ? 0 : FL_WQE_SIGNALED) |

@@ -54,6 +54,29 @@ static void port_room(void *ctx)
 	engine_wire_room(((struct board *)ctx)->engine);
 }
 
+/*
+ * A process can have chosen that its peers hear nothing of its missing pages (system drop).
+ * The engine answers as ever, and the answer ends here.
+ */
+static bool port_drops(void *ctx, const struct wire_frame *f)
+{
+	uint8_t opcode = wire_opcode(f);
+	struct board *b = ctx;
+	struct wire_answer a;
+	struct trace_at at;
+
+	if (opcode != WOP_REFUSED && opcode != WOP_READY && opcode != WOP_WAIT)
+		return false;
+	/* With a code it is about room or order, and not about pages. */
+	if (wire_get_answer(f, false, &a) || a.code ||
+	    !fw_is_silent(b->fw, f->to, a.ctx))
+		return false;
+	at = (struct trace_at){ .xfer = a.xfer, .block = a.block,
+				.cause = f->cause };
+	cause_emit(&b->causes, EV_FW_SILENT, at, f->to, a.ctx, opcode, 0);
+	return true;
+}
+
 static int make_engine(struct board *b)
 {
 	struct engine_env env = {
@@ -199,6 +222,7 @@ static struct fw *start_fw(struct board *b, void *mem)
 		.refusals = (uint32_t)t[T_FW_REFUSALS],
 		.waiting_share = (uint32_t)t[T_FW_WAITING],
 		.busy_ns = t[T_FW_BUSY],
+		.may_be_silent = true,
 	};
 
 	return fw_init(mem, &cfg, &env);
@@ -269,6 +293,7 @@ static int board_build(struct board *b)
 				port_receive, port_room, b, &err);
 	if (!b->port)
 		return err;
+	fabric_filter(b->port, port_drops);
 	err = make_smmu(b);
 	if (!err)
 		err = make_engine(b);

@@ -337,6 +337,10 @@ uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 	struct fabric_port *to = f->port[fr->to];
 	uint8_t hops = f->hops[p->node][fr->to];
 
+	if (p->drops && p->drops(p->arg, fr)) {
+		fabric_slot_free(s);
+		return 0;
+	}
 	bytes = payload_bytes(fr) + t[T_LINK_OVERHEAD];
 	p->stats.frames++;
 	p->stats.bytes += bytes;
@@ -421,6 +425,12 @@ struct fabric_port *fabric_attach(struct fabric *f, struct sim_domain *d,
 	f->hops[node][node] = 1;	/* a board may send to itself */
 	*error = 0;
 	return p;
+}
+
+void fabric_filter(struct fabric_port *p,
+		   bool (*drops)(void *arg, const struct wire_frame *fr))
+{
+	p->drops = drops;
 }
 
 /* Shortest ways, again from the start (Floyd, 16 nodes). */

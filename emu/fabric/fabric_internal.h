@@ -26,6 +26,7 @@ struct fabric_port {
 	uint8_t node;
 	void (*receive)(void *arg, const struct wire_frame *f, uint64_t now_ns);
 	void (*room)(void *arg);
+	bool (*drops)(void *arg, const struct wire_frame *f);	/* or NULL */
 	void *arg;
 	/* sending: the domain's own */
 	uint64_t busy_until_ns;

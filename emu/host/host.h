@@ -498,7 +498,7 @@ void host_segv_hook(bool (*fn)(struct host_process *p, uint64_t va, bool write,
  * Implemented by the shim.
  */
 struct host_driver_params {
-	int policy;		/* FL_IOC_POLICY_PART or FL_IOC_POLICY_STALL */
+	int system;		/* of a new process: enum fl_system */
 	int resolve;		/* FL_IOC_RESOLVE_PAGE, _BLOCK, _TRANSFER */
 	/* Processes have no capabilities, and may pin so many bytes at most. */
 	bool plain_user;

@@ -108,6 +108,7 @@ struct fw_config {
 	uint32_t refusals;		/* of one block, by either side's SMMU */
 	uint32_t waiting_share;		/* contexts of who waits for a page */
 	uint64_t busy_ns;		/* until a peer without room is asked again */
+	bool may_be_silent;		/* what stands at the wire asks fw_is_silent() */
 };
 
 struct fw_stats {
@@ -157,6 +158,12 @@ bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS]);
 bool fw_due(const struct fw *fw, uint64_t now_ns);
 
 void fw_stats(const struct fw *fw, struct fw_stats *st);
+
+/*
+ * The engine would tell node's context ctx that pages are missing for its block, or that they
+ * have come: is this one of those that hear nothing (FL_CMD_SLOT_SILENT)?
+ */
+bool fw_is_silent(const struct fw *fw, uint8_t node, uint8_t ctx);
 
 /* Nothing is in flight and no queue has work that could be started. */
 bool fw_idle(const struct fw *fw);

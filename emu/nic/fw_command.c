@@ -43,6 +43,16 @@ static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 	return FL_ST_OK;
 }
 
+/* Blocks that are under way keep to what was true when they were accepted. */
+static uint8_t slot_silent(struct fw *fw, const struct fl_fw_cmd *c)
+{
+	if (c->flags & ~(FL_SILENT_READ | FL_SILENT_WRITE) ||
+	    !fw->cfg.may_be_silent)
+		return FL_ST_BAD_ARGUMENT;
+	fw->slot[c->slot].silent = (uint8_t)c->flags;
+	return FL_ST_OK;
+}
+
 /* entries.def, FL_CMD_*: which members each command reads. */
 static unsigned int command_uses(uint32_t opcode)
 {
@@ -52,6 +62,8 @@ static unsigned int command_uses(uint32_t opcode)
 	case FL_CMD_SLOT_CLOSE:
 	case FL_CMD_PD_CREATE:
 		return 0;
+	case FL_CMD_SLOT_SILENT:
+		return USES_FLAGS;
 	case FL_CMD_MR_CREATE:
 		return USES_FLAGS | USES_A | USES_B | USES_C;
 	case FL_CMD_CQ_CREATE:
@@ -94,6 +106,8 @@ static uint8_t command_run(struct fw *fw, const struct fl_fw_cmd *c,
 	switch (c->opcode) {
 	case FL_CMD_SLOT_CLOSE:
 		return slot_close(fw, c);
+	case FL_CMD_SLOT_SILENT:
+		return slot_silent(fw, c);
 	case FL_CMD_MR_CREATE:
 		return fw_mr_create(fw, c, result);
 	case FL_CMD_MR_DESTROY:

@@ -426,6 +426,9 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	 * answers. But where memory is short the pages of blocks may drive each
 	 * other out for ever.
 	 */
+	if (state == FL_TX_SRCFAULT && c->owner == FW_CTX_JOB &&
+	    fw_job_drops(fw, c->job))
+		return;
 	if (state == FL_TX_SRCFAULT && !steps_aside(fw, c) && !gives_up(fw, c))
 		fw_timer_stop(fw, c);
 }

@@ -38,6 +38,7 @@ static inline void fw_assert(bool holds)
 struct fw_slot {
 	bool open;
 	uint16_t stream;
+	uint8_t silent;		/* FL_SILENT_* */
 	/* Contexts of all its queue pairs, and those that wait for a page. */
 	uint16_t requests, requests_waiting, jobs, jobs_waiting;
 	struct fw_bits held;	/* queue pairs that would send, had it fewer */
@@ -222,6 +223,7 @@ struct fw_peer {
 	uint16_t accepted;	/* how often it was: its pages left in between */
 	uint8_t job;		/* 1 + number; 0: none */
 	uint8_t status;		/* for a READ of this generation; 0: none */
+	bool silent;		/* it hears nothing of missing pages */
 };
 
 #define FW_EVENT_KINDS	3	/* entries.def, FL_EV_*: 1 to 3 */
@@ -464,6 +466,8 @@ void fw_job_forget(struct fw *fw, uint32_t n);
 /* Give one queued READ job to a free context; false: none may go now. */
 bool fw_job_issue(struct fw *fw);
 void fw_job_done(struct fw *fw, const struct fw_ctx *c, uint8_t status);
+/* Its context waits for a page. True: it is over, and its peer hears nothing. */
+bool fw_job_drops(struct fw *fw, uint32_t n);
 /*
  * Stop all that peers do through a queue pair, or with a region: blocks that
  * were accepted, and READ jobs. Not a byte is moved after the return.

@@ -344,6 +344,38 @@ static bool may_hold(const struct fw *fw, const struct incoming *in)
 	       (uint32_t)__builtin_popcount(fw->rx_held) < fw->rx_contexts / 2;
 }
 
+/* Will this block's sender hear of pages that are missing here? */
+static void peer_hears(struct fw *fw, const struct incoming *in)
+{
+	const struct fw_slot *s = &fw->slot[fw->qp[in->qp].slot];
+
+	fw->peer[in->node][in->word >> 24 & (FW_CTXS - 1)].silent =
+		s->silent & (in->op == WOP_WRITE ? FL_SILENT_WRITE :
+						   FL_SILENT_READ);
+}
+
+bool fw_is_silent(const struct fw *fw, uint8_t node, uint8_t ctx)
+{
+	return fw->peer[node][ctx & (FW_CTXS - 1)].silent;
+}
+
+/*
+ * A page that a READ would read is missing: it is forgotten, and will be asked for again.
+ * The driver brings the page in meanwhile.
+ */
+bool fw_job_drops(struct fw *fw, uint32_t n)
+{
+	const struct fw_job *j = &fw->job[n];
+
+	if (!fw->peer[j->node][j->peer_ctx].silent)
+		return false;
+	fw_trace(fw, FW_TRACE_FW_SILENT,
+		 (struct fw_at){ j->xfer, j->turn.block, j->cause }, j->node,
+		 j->peer_ctx, WOP_READ_REQ, 0);
+	job_drop(fw, n);
+	return true;
+}
+
 static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
 {
 	struct incoming in;
@@ -360,6 +392,8 @@ static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
 	hold = hold && is_write && status == FL_ST_WAIT && may_hold(fw, &in);
 	if (is_write && !status && elder_forbids(fw, &in))
 		status = FL_ST_BUSY;
+	if (!status)
+		peer_hears(fw, &in);
 	count_seen(&fw->stats, status);
 	seq = fw_trace(fw, hold ? FW_TRACE_FW_HOLD : FW_TRACE_FW_CHECK,
 		       (struct fw_at){ in.xfer, in.turn.block, 0 }, rxc, in.qpn,

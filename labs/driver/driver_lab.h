@@ -26,7 +26,7 @@
 /* Arguments of a question: Q; of its answer: A. p: a process, by number. */
 enum {
 	LAB_NEW = SUBJECT_FIRST,
-	/* A process opens the card. Q: p, stream, enum fl_ioc_policy, fl_resolve */
+	/* A process opens the card. Q: p, stream, enum fl_system, fl_resolve */
 	LAB_OPEN,
 	/* It leaves its slot; workers that have it go on. Q: p */
 	LAB_CLOSE,

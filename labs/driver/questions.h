@@ -61,11 +61,11 @@ static void lab_open(struct process *p, const uint64_t *q)
 	ctx->id = ++lab.dev->opened;
 	ctx->slot = (u32)(q[1] - LAB_STREAM) % FL_SLOTS;
 	ctx->stream = (u32)q[1];
-	ctx->policy = (u32)q[2];
+	ctx->system = (u32)q[2];
 	ctx->resolve = (u32)q[3];
 	ctx->sctlr = SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE |
 		     SMMU_CB_SCTLR_CFIE | SMMU_CB_SCTLR_HUPCF;
-	if (ctx->policy == FL_IOC_POLICY_STALL)
+	if (ctx->system == FL_SYSTEM_STALL)
 		ctx->sctlr |= SMMU_CB_SCTLR_CFCFG;
 	shim_lock_init(&ctx->bank_lock.rules, SHIM_SPIN, "ctx->bank_lock");
 	shim_lock_init(&p->mm.mmap_rules, SHIM_MMAP, SHIM_MMAP_NAME);

@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 	printf("node %u, domain slot %u, blocks of %u bytes\n", attr.node,
 	       attr.slot, attr.block_bytes);
 	/* Before any transfer: how faults of this process are handled. */
-	TRY(fl_set_policy(dev, FL_POLICY_PART, FL_RESOLVE_BLOCK));
+	TRY(fl_set_policy(dev, FL_SYSTEM_PART, FL_RESOLVE_BLOCK));
 
 	mem = fl_alloc(dev, BYTES);
 	CHECK(mem != NULL);

@@ -237,5 +237,12 @@
 `define FL_CMD_PD_CREATE                        8'd10
 // object: domain; BUSY while in use
 `define FL_CMD_PD_DESTROY                       8'd11
+// of pages that slot lacks its peers hear nothing: flags FL_SILENT_*, 0: they do; BAD_ARGUMENT: this card always answers
+`define FL_CMD_SLOT_SILENT                      8'd12
+
+// of pages that a peer's READ would read
+`define FL_SILENT_READ                          8'd1
+// of pages that a peer's WRITE would write
+`define FL_SILENT_WRITE                         8'd2
 
 `endif

@@ -86,7 +86,7 @@ void stage_touch(struct stage *s, int i, uint64_t at, uint64_t len, bool write)
 static void stage_process(struct stage *s, int i, struct testbed_board *b,
 			  const char *name)
 {
-	stage_good(testbed_process_add(s->testbed, name, b, TESTBED_PART,
+	stage_good(testbed_process_add(s->testbed, name, b, FL_SYSTEM_PART,
 				       FL_RESOLVE_PAGE, &s->process[i]),
 		   "process");
 	stage_good(testbed_buffer_add(s->process[i], name, s->bytes, NULL,

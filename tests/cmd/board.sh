@@ -63,8 +63,7 @@ expect 2 'a number from 0 to 15' 'a node that no fabric has' \
 	"$fl" board --first-node 16 a
 expect 2 'pairs of boards' 'a link with nobody' "$fl" board --links a:c a b
 expect 2 'pairs of boards' 'a link with itself' "$fl" board --links a:a a b
-expect 2 'part or stall' 'a policy of applications' \
-	"$fl" board --policy pin a
+expect 2 'wanted: part, stall' 'a policy that is none' "$fl" board --policy none a
 expect 2 'is not of the form' 'a UDP link without a peer' \
 	"$fl" board --udp 127.0.0.1 a
 expect 1 '--first-node' 'a UDP link to the own node' \

@@ -46,7 +46,7 @@ refuses() {
 }
 
 echo "KTAP version 1"
-echo "1..32"
+echo "1..37"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x004/' \
 	"CB.RESUME overlaps ACTLR"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x00A/' \
@@ -112,4 +112,15 @@ refuses driver_trace $points 's/X64, "ttbr_pa"/X64, "asid"/' \
 	"DRV_BIND: asid is there twice"
 refuses driver_trace $points 's/IRQ_STEP,   CARD/LAST_IRQ, CARD/' \
 	"DRV_SPURIOUS follows LAST_IRQ, which is not known"
+systems=$contract/system.def
+refuses system $systems 's/^SYSTEM(PIN,/SYSTEM(STALL,/' \
+	"STALL is there twice"
+refuses system $systems 's/^SYSTEM(PIN, PROCESS, PIN,/SYSTEM(PIN, PROCESS, PINN,/' \
+	"PIN: before 'PINN' is no BEFORE"
+refuses system $systems 's/^SAXIS(VERDICT, REFUSE, BLOCK,/SAXIS(VERDICT, REFUSE, RC,/' \
+	"PART: rw 'REFUSE' is not possible on transport BLOCK"
+refuses system $systems 's/PARK, PARK, DROP, DROP/PARK, PARK, DROP, HOLD/' \
+	"DROP: a process stalls all of its misses, or none"
+refuses system $systems 's/READY, BLOCK, "ideal"/READY, BLOCKS, "ideal"/' \
+	"DROP: brings 'BLOCKS' is none of PAGE, BLOCK, TRANSFER"
 exit $bad

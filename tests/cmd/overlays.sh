@@ -66,7 +66,7 @@ values()
 {
 	is compatible s "faultline,nic" && is reg x "0 fd800000 0 20000 0 a0000000 0 20000" &&
 	is interrupts u "0 155 4 0 89 4 0 90 4" && is faultline,index u 0 &&
-	is faultline,stream-base x 200 && is faultline,policy u 0 &&
+	is faultline,stream-base x 200 && is faultline,system u 0 &&
 	is faultline,resolve u 1 && is dma-coherent s "" &&
 	is interrupt-parent u "$(fdtget -t u "$dir/tree.dtb" "$(at gic)" phandle)"
 }
@@ -182,8 +182,8 @@ finds "a missing window" "reg: [[0, 4253024256, 0, 131072]]" \
 finds "no window at all" "'reg' is a required property" '/reg = /d; /a0000000 0x0/d; /reg-names/d'
 finds "interrupts in another order" "interrupt-names:0: 'smmu' was expected" \
 	's/"smmu", "fault", "event"/"fault", "event", "smmu"/'
-finds "a policy that is none" "policy:0:0: 2 is not one of [0, 1]" \
-	's/policy = <0>/policy = <2>/'
+finds "a system that is none" "system:0:0: 4 is not one of [0, 1, 2, 3]" \
+	's/system = <0>/system = <4>/'
 finds "stream IDs beyond 15 bits" "32704" 's/stream-base = <0x200>/stream-base = <0x7fc1>/'
 finds "a property that nobody reads" "faultline,steam-base" 's/stream-base/steam-base/'
 finds "a domain of the kernel's for the card" "iommus" 's/dma-coherent;/iommus = <\&smmu 0x200>;/'

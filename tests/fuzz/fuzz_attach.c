@@ -398,7 +398,7 @@ static void fuzz_attach_begin(struct play *p)
 	struct fabric_config fc = { 0 };
 	struct board_config bc = { .name = "a", .id = 1 };
 	struct host_config hc = { 0 };
-	struct host_driver_params dp = { .policy = FL_IOC_POLICY_PART };
+	struct host_driver_params dp = { .system = FL_SYSTEM_PART };
 	struct serve_config vc = { .patience_ms = PATIENCE_MS };
 	int err;
 

@@ -55,10 +55,10 @@ static void fuzz_options_judge(const struct command *c, const struct options *o)
 static bool fuzz_options_same(const struct options *a, const struct options *b)
 {
 	return a->cfg.mode == b->cfg.mode && a->cfg.seed == b->cfg.seed &&
-	       a->cfg.policy == b->cfg.policy &&
+	       a->cfg.system == b->cfg.system &&
 	       a->cfg.resolve == b->cfg.resolve && a->count == b->count &&
 	       a->processes == b->processes && a->vm == b->vm &&
-	       a->cfg.policy_given == b->cfg.policy_given &&
+	       a->cfg.system_given == b->cfg.system_given &&
 	       !a->trace == !b->trace;
 }
 

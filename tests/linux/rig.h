@@ -56,16 +56,16 @@ static inline unsigned int rig_slow(void)
 
 /* A test and its twin: what the body proves, proven for both modes of the SMMU. */
 #define TEST_MODES(body, sentence)					       \
-	static void body(enum fl_fault_policy policy);			       \
+	static void body(enum fl_system system);			       \
 	TEST_NAMED_(body##_refuse, body##_refuse_reg, sentence " (terminate)") \
 	{								       \
-		body(FL_POLICY_PART);				       \
+		body(FL_SYSTEM_PART);				       \
 	}								       \
 	TEST_NAMED_(body##_stall, body##_stall_reg, sentence " (stall)")       \
 	{								       \
-		body(FL_POLICY_STALL);					       \
+		body(FL_SYSTEM_STALL);					       \
 	}								       \
-	static void body(enum fl_fault_policy policy)
+	static void body(enum fl_system system)
 
 /* ---- memory ---- */
 
@@ -264,11 +264,11 @@ static inline void rig_mark(void)
 }
 
 static inline void rig_side_open(struct rig_side *s,
-				 enum fl_fault_policy policy,
+				 enum fl_system system,
 				 enum fl_resolve resolve)
 {
 	EXPECT_EQ(fl_open(getenv("FAULTLINE_DEVICE"), &s->dev), 0);
-	EXPECT_EQ(fl_set_policy(s->dev, policy, resolve), 0);
+	EXPECT_EQ(fl_set_policy(s->dev, system, resolve), 0);
 	EXPECT_EQ(fl_alloc_pd(s->dev, &s->pd), 0);
 	EXPECT_EQ(fl_create_cq(s->dev, 64, &s->cq), 0);
 }
@@ -291,12 +291,12 @@ static inline void rig_connect(void)
 	rig.taken = true;
 }
 
-static inline void rig_open(enum fl_fault_policy policy,
+static inline void rig_open(enum fl_system system,
 			    enum fl_resolve resolve)
 {
 	rig_begin();
-	rig_side_open(&rig.src, policy, resolve);
-	rig_side_open(&rig.dst, policy, resolve);
+	rig_side_open(&rig.src, system, resolve);
+	rig_side_open(&rig.dst, system, resolve);
 	rig_connect();
 }
 

@@ -10,7 +10,7 @@
  *	send [OPTION...] --from PORT	the receiver
  *
  * PORT: what both can read and write, such as a serial line. Options: --device PATH,
- * --stall, --pin, --prefault, --warm, --cold-source, --touch page|block|transfer,
+ * --policy SYSTEM, --resolve page|block|transfer, --warm, --cold-source,
  * --request BYTES, --times N. Exit status 0: the receiver has every byte.
  */
 #include <errno.h>
@@ -51,10 +51,8 @@ static int send_usage(const char *what, const char *wanted)
 
 static int take_word(struct options *o, const char *name)
 {
-	static const char *const flags[] = { "--stall", "--pin", "--prefault",
-					     "--warm", "--cold-source" };
-	bool *const flag[] = { &o->job.stall, &o->job.pin, &o->job.prefault,
-			       &o->job.warm, &o->job.cold_source };
+	static const char *const flags[] = { "--warm", "--cold-source" };
+	bool *const flag[] = { &o->job.warm, &o->job.cold_source };
 	size_t i;
 
 	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
@@ -77,11 +75,23 @@ static int take_number(const char *text, uint32_t least, uint32_t most,
 	return 0;
 }
 
+/* Its place in the list; -1: it is not in it. */
+static int take_name(const char *value, const char *const *list)
+{
+	int i;
+
+	for (i = 0; list[i]; i++)
+		if (!strcmp(value, list[i]))
+			return i;
+	return -1;
+}
+
 static int take_value(struct options *o, const char *name, const char *value)
 {
-	static const char *const touches[] = { "page", "block", "transfer" };
-	static const int resolve[] = { FL_RESOLVE_PAGE, FL_RESOLVE_BLOCK,
-				     FL_RESOLVE_TRANSFER };
+	static const char *const systems[] = { FL_SYSTEM_NAMES, NULL };
+	/* As enum fl_resolve. */
+	static const char *const resolves[] = { "page", "block", "transfer",
+						NULL };
 	int i;
 
 	if (!value)
@@ -98,12 +108,16 @@ static int take_value(struct options *o, const char *name, const char *value)
 	} else if (!strcmp(name, "--times")) {
 		if (take_number(value, 1, 1000000, &o->times))
 			return send_usage(name, "1 to 1000000");
-	} else if (!strcmp(name, "--touch")) {
-		for (i = 0; i < 3 && strcmp(value, touches[i]); i++)
-			;
-		if (i == 3)
+	} else if (!strcmp(name, "--policy")) {
+		i = take_name(value, systems);
+		if (i < 0)
+			return send_usage(name, FL_SYSTEM_WORDS);
+		o->job.system = (enum fl_system)i;
+	} else if (!strcmp(name, "--resolve")) {
+		i = take_name(value, resolves);
+		if (i < 0)
 			return send_usage(name, "page, block or transfer");
-		o->job.resolve = resolve[i];
+		o->job.resolve = i;
 	} else {
 		return send_usage(name, "an option");
 	}

@@ -97,7 +97,7 @@ TEST("each of the three interrupts comes when there is a reason for it")
 	int64_t smmu, fault, event;
 	struct fl_completion c;
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 180);
 	smmu = after_interrupts("faultline-smmu");
 	fault = after_interrupts("faultline-fault");
@@ -129,7 +129,7 @@ TEST("a thread that sleeps for a completion is woken by the event interrupt")
 	unsigned int tries;
 	int64_t event, came = 0;
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_PAGE);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_PAGE);
 	rig_buffers_for(BYTES, 181);
 	for (tries = 0; tries < RIG_TRIES && !came; tries++) {
 		EXPECT_EQ(madvise(rig.dst.mem, BYTES, MADV_DONTNEED), 0);

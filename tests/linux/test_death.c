@@ -14,7 +14,7 @@
 #define KILLS		25
 
 static struct rig_shared *shared;
-static enum fl_fault_policy child_policy;
+static enum fl_system child_system;
 
 /*
  * A dead process's slot may come back a moment after it was waited for: a worker of
@@ -56,7 +56,7 @@ static void every_slot(void)
 /* Both sides in one process; it says how far it is. */
 static void child_of_both(void)
 {
-	rig_open(child_policy, FL_RESOLVE_PAGE);
+	rig_open(child_system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 110);
 	for (;;) {
 		EXPECT_EQ(madvise(rig.dst.mem, LARGE, MADV_DONTNEED), 0);
@@ -93,7 +93,7 @@ TEST_MODES(kill_both,
 	unsigned int i, middle = 0;
 
 	shared = rig_share();
-	child_policy = policy;
+	child_system = system;
 	EXPECT_GE(kills, 5);
 	for (i = 0; i < kills; i++) {
 		alarm(RIG_LIMIT_S);
@@ -103,7 +103,7 @@ TEST_MODES(kill_both,
 	EXPECT_GE(middle, kills * 4 / 5);
 	every_slot();
 	STEP("and the card works");
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 111);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 111);
@@ -117,7 +117,7 @@ static void child_receives(void)
 {
 	struct fl_address peer = shared->qp;
 
-	rig_side_open(&rig.dst, child_policy, FL_RESOLVE_PAGE);
+	rig_side_open(&rig.dst, child_system, FL_RESOLVE_PAGE);
 	EXPECT_EQ(fl_create_qp(rig.dst.pd, rig.dst.cq, 64, &rig.dst.qp), 0);
 	rig.dst.mem = rig_buffer(LARGE);
 	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig.dst.mem, LARGE, FL_REMOTE_WRITE |
@@ -131,12 +131,12 @@ static void child_receives(void)
 		shared->faults = rig_counters(&rig.dst).faults;
 }
 
-static void open_source(enum fl_fault_policy policy)
+static void open_source(enum fl_system system)
 {
 	struct fl_address peer;
 
 	rig_begin();
-	rig_side_open(&rig.src, policy, FL_RESOLVE_PAGE);
+	rig_side_open(&rig.src, system, FL_RESOLVE_PAGE);
 	EXPECT_EQ(fl_create_qp(rig.src.pd, rig.src.cq, 64, &rig.src.qp), 0);
 	rig.src.mem = rig_buffer(LARGE);
 	rig_fill(rig.src.mem, LARGE, 112);
@@ -146,7 +146,7 @@ static void open_source(enum fl_fault_policy policy)
 	shared->qp = peer;
 }
 
-static void kill_peer(enum fl_fault_policy policy, enum fl_opcode opcode)
+static void kill_peer(enum fl_system system, enum fl_opcode opcode)
 {
 	struct fl_work w = { .wr_id = 1, .opcode = opcode, .bytes = LARGE };
 	struct fl_completion c;
@@ -154,8 +154,8 @@ static void kill_peer(enum fl_fault_policy policy, enum fl_opcode opcode)
 	pid_t child;
 
 	shared = rig_share();
-	child_policy = policy;
-	open_source(policy);
+	child_system = system;
+	open_source(system);
 	child = rig_fork(child_receives);
 	rig_await(shared, 1);
 	peer = shared->qp;
@@ -186,13 +186,13 @@ static void kill_peer(enum fl_fault_policy policy, enum fl_opcode opcode)
 TEST_MODES(kill_destination,
 	   "the destination's process is killed: the source has an error completion")
 {
-	kill_peer(policy, FL_WRITE);
+	kill_peer(system, FL_WRITE);
 }
 
 TEST_MODES(kill_read_from,
 	   "the process that is read from is killed: the reader has an error")
 {
-	kill_peer(policy, FL_READ);
+	kill_peer(system, FL_READ);
 }
 
 /* The address space goes, while another process still has the file. */
@@ -200,7 +200,7 @@ static void child_leaves_file(void)
 {
 	struct fl_mr *pinned;
 
-	rig_open(child_policy, FL_RESOLVE_PAGE);
+	rig_open(child_system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 113);
 	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig_buffer(LARGE), LARGE,
 			    FL_REMOTE_WRITE | FL_PINNED, &pinned), 0);
@@ -253,7 +253,7 @@ TEST_MODES(exit_with_file_open, "the address space ends while a child has the fi
 	EXPECT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	for (i = 0; i < 4; i++) {
 		shared = rig_share();
-		child_policy = policy;
+		child_system = system;
 		child = rig_fork(child_leaves_file);
 		while (shared->stage < 1)
 			usleep(1000);
@@ -304,7 +304,7 @@ static void open_and_close(unsigned int times)
 	unsigned int i;
 
 	for (i = 0; i < times; i++) {
-		rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+		rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 		if (i % 100 == 0) {
 			rig_buffers_for(BYTES, 114);
 			rig_write(0, BYTES);

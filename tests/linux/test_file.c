@@ -73,12 +73,12 @@ static void expect_written(uint64_t pages)
 	EXPECT_EQ(c.failed, 0);
 }
 
-static void shared_destination(enum fl_fault_policy policy, const char *path)
+static void shared_destination(enum fl_system system, const char *path)
 {
 	uint8_t *src, *dst;
 	int fd;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	fd = file_make(path, 40);
 	src = rig_buffer(BYTES);
 	dst = file_map(fd, MAP_SHARED);
@@ -94,7 +94,7 @@ static void shared_destination(enum fl_fault_policy policy, const char *path)
 
 TEST_MODES(shared_memory, "a shared file in memory is the destination")
 {
-	shared_destination(policy, MEMORY);
+	shared_destination(system, MEMORY);
 	unlink(MEMORY);
 }
 
@@ -131,7 +131,7 @@ TEST_MODES(shared_disk, "a shared file on a disk is the destination, and after "
 	int fd;
 
 	disk_begin();
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	fd = file_make(DISK "/file", 42);
 	src = rig_buffer(BYTES);
 	dst = file_map(fd, MAP_SHARED);
@@ -165,7 +165,7 @@ TEST_MODES(disk_source, "a file on a disk is read in page by page as it is sent"
 	int fd;
 
 	disk_begin();
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	fd = file_make(DISK "/file", 45);
 	src = file_map(fd, MAP_PRIVATE);
 	dst = rig_buffer(BYTES);
@@ -195,7 +195,7 @@ TEST_MODES(private_destination,
 	int fd;
 
 	disk_begin();
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	src = rig_buffer(BYTES);
 	rig_fill(src, BYTES, 47);
 	for (i = 0; i < 2; i++) {
@@ -222,7 +222,7 @@ TEST_MODES(truncated, "a file that became shorter ends the transfer with an erro
 	size_t i;
 	int fd;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	fd = file_make(MEMORY, 48);
 	src = rig_buffer(BYTES);
 	dst = file_map(fd, MAP_SHARED);

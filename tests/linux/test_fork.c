@@ -12,7 +12,7 @@
 
 static struct rig_shared *shared;
 static uint8_t *memory;
-static enum fl_fault_policy child_policy;
+static enum fl_system child_system;
 
 /* The child's copy is what it was, also after the parent's transfer. */
 static void child_watches(void)
@@ -32,7 +32,7 @@ TEST_MODES(parent_transfers,
 	struct fl_fault_counters c;
 	pid_t child;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 51);
 	memory = rig.dst.mem;
 	rig_fill(memory, BYTES, 50);
@@ -62,7 +62,7 @@ static void child_transfers(void)
 {
 	uint8_t *src;
 
-	rig_open(child_policy, FL_RESOLVE_BLOCK);
+	rig_open(child_system, FL_RESOLVE_BLOCK);
 	src = rig_buffer(BYTES);
 	rig_fill(src, BYTES, 54);
 	rig_regions(src, BYTES, memory, BYTES);
@@ -84,7 +84,7 @@ TEST_MODES(child_of_card,
 	memory = rig_buffer(BYTES);
 	rig_fill(memory, BYTES, 53);
 	shared = rig_share();
-	child_policy = policy;
+	child_system = system;
 	child = rig_fork(child_transfers);
 	rig_await(shared, 1);
 	EXPECT_PATTERN(memory, BYTES, 53);
@@ -117,7 +117,7 @@ TEST_MODES(fork_in_flight,
 	unsigned int tries, i, n = 0;
 	pid_t child[2];
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 56);
 	memory = rig.dst.mem;
 	shared = rig_share();
@@ -163,7 +163,7 @@ TEST_MODES(source_shared,
 	unsigned int i;
 	pid_t child;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(BYTES, 58);
 	memory = rig.src.mem;
 	shared = rig_share();
@@ -194,7 +194,7 @@ static void child_tries(void)
 
 TEST("what a child inherits of the card is of no use to it")
 {
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	memory = (void *)rig.dst.dev;
 	EXPECT_EQ(rig_wait(rig_fork(child_tries)), 0);
 	rig_buffers_for(BYTES, 59);
@@ -210,7 +210,7 @@ static void child_receives(void)
 	struct fl_address peer;
 
 	rig_begin();
-	rig_side_open(&rig.dst, child_policy, FL_RESOLVE_PAGE);
+	rig_side_open(&rig.dst, child_system, FL_RESOLVE_PAGE);
 	EXPECT_EQ(fl_create_qp(rig.dst.pd, rig.dst.cq, 64, &rig.dst.qp), 0);
 	rig.dst.mem = rig_buffer(LARGE);
 	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig.dst.mem, LARGE, FL_REMOTE_WRITE,
@@ -236,14 +236,14 @@ TEST_MODES(two_processes,
 	pid_t child;
 
 	rig_begin();
-	rig_side_open(&rig.src, policy, FL_RESOLVE_BLOCK);
+	rig_side_open(&rig.src, system, FL_RESOLVE_BLOCK);
 	EXPECT_EQ(fl_create_qp(rig.src.pd, rig.src.cq, 64, &rig.src.qp), 0);
 	rig.src.mem = rig_buffer(LARGE);
 	rig_fill(rig.src.mem, LARGE, 61);
 	EXPECT_EQ(fl_reg_mr(rig.src.pd, rig.src.mem, LARGE, 0, &rig.src.mr), 0);
 	shared = rig_share();
 	EXPECT_EQ(fl_qp_address(rig.src.qp, &shared->qp), 0);
-	child_policy = policy;
+	child_system = system;
 	child = rig_fork(child_receives);
 	rig_await(shared, 1);
 	peer = shared->qp;

@@ -13,7 +13,7 @@
 #define GROUP_MAX	(2u << 20)
 #define GROUP_BYTES	(6u << 20)
 
-static enum fl_fault_policy group_policy;
+static enum fl_system group_system;
 static enum fl_resolve group_resolve;
 
 static void group_end(void *arg)
@@ -43,7 +43,7 @@ static void group_child(void)
 	int64_t at_most = 0, now;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, group_resolve);
+	rig_open(group_system, group_resolve);
 	rig_buffers_for(GROUP_BYTES, 36);
 	rig_mark();
 	rig_post(0, GROUP_BYTES);
@@ -77,7 +77,7 @@ TEST_MODES(group_limit,
 {
 	swap_begin();
 	group_begin();
-	group_policy = policy;
+	group_system = system;
 	group_resolve = FL_RESOLVE_BLOCK;
 	EXPECT_EQ(rig_wait(rig_fork(group_child)), 0);
 }
@@ -87,7 +87,7 @@ TEST_MODES(group_ahead, "touching ahead, a transfer three times as large as its 
 {
 	swap_begin();
 	group_begin();
-	group_policy = policy;
+	group_system = system;
 	group_resolve = FL_RESOLVE_TRANSFER;
 	EXPECT_EQ(rig_wait(rig_fork(group_child)), 0);
 }
@@ -116,7 +116,7 @@ static void tables_child(void)
 	size_t at;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, FL_RESOLVE_BLOCK);
+	rig_open(group_system, FL_RESOLVE_BLOCK);
 	src = rig_buffer(RIG_PAGE);
 	rig_fill(src, RIG_PAGE, 39);
 	dst = rig_buffer_at(bytes, RIG_HUGE, false);
@@ -135,7 +135,7 @@ TEST_MODES(group_tables,
 	   "page tables that the driver's faults need are charged to the group")
 {
 	group_begin();
-	group_policy = policy;
+	group_system = system;
 	EXPECT_EQ(rig_wait(rig_fork(tables_child)), 0);
 }
 
@@ -147,7 +147,7 @@ static void starved_child(void)
 	size_t at;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, group_resolve);
+	rig_open(group_system, group_resolve);
 	src = rig_buffer(part);
 	dst = rig_buffer(GROUP_BYTES);
 	rig_fill(src, part, 37);
@@ -159,13 +159,13 @@ static void starved_child(void)
 	EXPECT_LE(at, GROUP_MAX);
 }
 
-static void group_is_starved(enum fl_fault_policy policy,
+static void group_is_starved(enum fl_system system,
 			     enum fl_resolve resolve)
 {
 	unsigned int tries;
 
 	group_begin();
-	group_policy = policy;
+	group_system = system;
 	group_resolve = resolve;
 	EXPECT_EQ(rig_wait(rig_fork(starved_child)), -SIGKILL);
 	/* Whom it found dying already needed no second victim. */
@@ -178,7 +178,7 @@ static void group_is_starved(enum fl_fault_policy policy,
 	}
 	EXPECT_LE(tries, 999);
 	STEP("another process is not disturbed");
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 38);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 38);
@@ -188,13 +188,13 @@ static void group_is_starved(enum fl_fault_policy policy,
 TEST_MODES(group_starved,
 	   "without swap the group's own process is ended, and the card goes on")
 {
-	group_is_starved(policy, FL_RESOLVE_BLOCK);
+	group_is_starved(system, FL_RESOLVE_BLOCK);
 }
 
 TEST_MODES(group_starved_ahead, "touching ahead, without swap: the group's own "
 	   "process is ended")
 {
-	group_is_starved(policy, FL_RESOLVE_TRANSFER);
+	group_is_starved(system, FL_RESOLVE_TRANSFER);
 }
 
 /* ---- which pages are in use ---- */
@@ -218,7 +218,7 @@ static void aged_child(void)
 	unsigned int tries;
 
 	EXPECT_EQ(rig_put(GROUP "/cgroup.procs", "0"), 0);
-	rig_open(group_policy, FL_RESOLVE_BLOCK);
+	rig_open(group_system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 40);
 	pin_also(&rig.src);
 	pin_also(&rig.dst);
@@ -246,6 +246,6 @@ TEST_MODES(group_aged, "reclaim takes access flags away: the device's next acces
 	rig_put("/sys/kernel/mm/lru_gen/enabled", "n");
 	swap_begin();
 	group_begin();
-	group_policy = policy;
+	group_system = system;
 	EXPECT_EQ(rig_wait(rig_fork(aged_child)), 0);
 }

@@ -48,7 +48,7 @@ TEST_MODES(made_by_fault, "a device fault brings in a huge page")
 {
 	struct fl_fault_counters c;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	huge_buffers_for(90);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 90);
@@ -74,7 +74,7 @@ TEST_MODES(huge_source, "a huge page is the source, and is given back")
 {
 	uint8_t *src, *dst;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	EXPECT_EQ(rig_put("/proc/sys/vm/compact_memory", "1"), 0);
 	src = rig_buffer_at(BYTES, RIG_HUGE, true);
 	dst = rig_buffer(BYTES);
@@ -139,7 +139,7 @@ static void act_split_drop(void)
 
 TEST_MODES(split_middle, "huge pages are split in the middle of a transfer")
 {
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	huge_buffers_for(93);
 	slow_transfer(93, act_split_drop);
 	EXPECT_EQ(rig_status(), 0);
@@ -168,7 +168,7 @@ TEST_MODES(unmap_half, "half of a huge page is unmapped in the middle: an error,
 	uint64_t *w;
 	size_t i;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	huge_buffers_for(94);
 	slow_transfer(94, act_split_unmap);
 	other = rig_buffer(RIG_HUGE);
@@ -194,7 +194,7 @@ TEST_MODES(collapse_middle,
 	unsigned int tries;
 	bool middle = false;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	huge_buffers_for(96);
 	for (tries = 0; tries < RIG_TRIES && !middle; tries++) {
 		STEP("the destination is there, in small pages");

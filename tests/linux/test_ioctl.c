@@ -43,7 +43,7 @@ static int ioctl_call(unsigned int cmd, void *arg)
 /* Another process that behaves is none the wiser. */
 static void others_work(void)
 {
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 150);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 150);
@@ -385,7 +385,7 @@ static void child_pins(void)
 	uint8_t *mem;
 
 	become_nobody();
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	mem = rig_buffer(BYTES);
 	STEP("64 KB may be locked: 16 pages");
 	EXPECT_EQ(fl_reg_mr(rig.dst.pd, mem, 17 * RIG_PAGE, FL_REMOTE_WRITE |

@@ -49,7 +49,7 @@ TEST("a range of bytes is the pages that hold it: these and no others come in")
 	struct fl_fault_counters c;
 	unsigned int i;
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 160);
 	for (i = 0; i < RANGES; i++) {
 		logic_fresh();
@@ -71,7 +71,7 @@ TEST("a range of bytes is the pages that hold it: these and no others come in")
 
 TEST("touching counts what was not there, and does not touch it twice")
 {
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 161);
 	rig.dst.mem[5 * RIG_PAGE] = 1;
 	rig.dst.mem[9 * RIG_PAGE] = 1;
@@ -91,7 +91,7 @@ TEST("touched for reading is the zero page; for writing it is a page of its own"
 {
 	uint64_t zero;
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 162);
 	EXPECT_EQ(fl_prefetch(rig.dst.mr, rig.dst.mem, BYTES, 0), 0);
 	EXPECT_EQ(rig_since(&rig.dst).pages_in, PAGES);
@@ -110,7 +110,7 @@ TEST("touching goes on over its own pieces of 256 KB")
 {
 	const size_t bytes = 3u << 20;
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(bytes, 163);
 	EXPECT_EQ(fl_prefetch(rig.dst.mr, rig.dst.mem + 100, bytes - 200, 1),
 		  0);
@@ -123,7 +123,7 @@ TEST("touching stops at a hole and at a missing right, and says which it was")
 {
 	uint8_t *hole;
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 164);
 	hole = rig.dst.mem + 8 * RIG_PAGE;
 	EXPECT_EQ(mprotect(hole, RIG_PAGE, PROT_READ), 0);
@@ -147,7 +147,7 @@ TEST("touching stops at a hole and at a missing right, and says which it was")
 
 TEST("a prefetch stays in its region, and asks for the region's rights")
 {
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 165);
 	EXPECT_EQ(fl_prefetch(rig.dst.mr, rig.dst.mem + BYTES - 1, 2, 1),
 		  -EINVAL);
@@ -165,7 +165,7 @@ TEST_MODES(missing_pages, "one page a fault: the missing ones, each by itself")
 	struct fl_fault_counters c;
 	unsigned int i;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(BYTES, 166);
 	/* Of each block, page 0 and 2 are there, then page 1 and 3. */
 	for (i = 0; i < PAGES; i++)
@@ -185,7 +185,7 @@ TEST_MODES(one_missing, "a block with one page missing: one fault, one page")
 {
 	struct fl_fault_counters c;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 167);
 	memset(rig.dst.mem, 1, BYTES);
 	EXPECT_EQ(madvise(rig.dst.mem + 6 * RIG_PAGE, RIG_PAGE, MADV_DONTNEED),
@@ -201,7 +201,7 @@ TEST_MODES(one_missing, "a block with one page missing: one fault, one page")
 
 TEST_MODES(ahead_ends, "touching ahead ends where the transfer ends")
 {
-	rig_open(policy, FL_RESOLVE_TRANSFER);
+	rig_open(system, FL_RESOLVE_TRANSFER);
 	rig_buffers_for(BYTES, 168);
 	rig_write(RIG_BLOCK, BYTES / 2);
 	EXPECT_EQ(rig_pages(rig.dst.mem, BYTES, RIG_PRESENT), PAGES / 2);
@@ -215,7 +215,7 @@ TEST_MODES(ahead_hole, "a hole far ahead does not hurt what comes before it")
 {
 	uint8_t *hole;
 
-	rig_open(policy, FL_RESOLVE_TRANSFER);
+	rig_open(system, FL_RESOLVE_TRANSFER);
 	rig_buffers_for(BYTES, 169);
 	hole = rig.dst.mem + BYTES / 2;
 	EXPECT_EQ(munmap(hole, RIG_PAGE), 0);
@@ -243,14 +243,14 @@ static void policy_is(int fd, uint32_t mode, uint32_t resolve)
 	EXPECT_EQ(ioctl(fd, FL_IOC_QUERY, &q), 0);
 	EXPECT_EQ(q.abi, FL_ABI_VERSION);
 	EXPECT_EQ(q.block_bytes, RIG_BLOCK);
-	EXPECT_EQ(q.policy, mode);
+	EXPECT_EQ(q.system, mode);
 	EXPECT_EQ(q.resolve, resolve);
 }
 
 TEST("a process begins with terminate and touch ahead by block; what it sets is its "
      "own")
 {
-	struct fl_policy p = { .size = sizeof(p), .policy = FL_IOC_POLICY_STALL,
+	struct fl_policy p = { .size = sizeof(p), .system = FL_SYSTEM_STALL,
 			       .resolve = FL_IOC_RESOLVE_PAGE };
 	int a = open("/dev/faultline0", O_RDWR | O_CLOEXEC);
 	int b = open("/dev/faultline0", O_RDWR | O_CLOEXEC);
@@ -258,12 +258,12 @@ TEST("a process begins with terminate and touch ahead by block; what it sets is 
 
 	EXPECT_GE(a, 0);
 	EXPECT_GE(b, 0);
-	policy_is(a, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	policy_is(a, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	EXPECT_EQ(ioctl(a, FL_IOC_POLICY, &p), 0);
-	policy_is(a, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_PAGE);
-	policy_is(b, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	policy_is(a, FL_SYSTEM_STALL, FL_IOC_RESOLVE_PAGE);
+	policy_is(b, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bad = p;
-	bad.policy = 2;
+	bad.system = FL_SYSTEMS;
 	EXPECT_EQ(ioctl(a, FL_IOC_POLICY, &bad), -1);
 	EXPECT_EQ(errno, EINVAL);
 	bad = p;
@@ -272,32 +272,32 @@ TEST("a process begins with terminate and touch ahead by block; what it sets is 
 	bad = p;
 	bad.reserved = 1;
 	EXPECT_EQ(ioctl(a, FL_IOC_POLICY, &bad), -1);
-	policy_is(a, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_PAGE);
+	policy_is(a, FL_SYSTEM_STALL, FL_IOC_RESOLVE_PAGE);
 	close(a);
 	close(b);
 }
 
-TEST_MODES(busy, "the policy cannot change while a transfer is in flight")
+TEST_MODES(busy, "the system cannot change while a transfer is in flight")
 {
 	const size_t bytes = 1u << 20;
 	unsigned int tries;
 	int error = 0;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(bytes, 170);
 	for (tries = 0; tries < RIG_TRIES && error != -EBUSY; tries++) {
 		EXPECT_EQ(madvise(rig.dst.mem, bytes, MADV_DONTNEED), 0);
 		rig_mark();
 		rig_post(0, bytes);
 		if (rig_under_way(&rig.dst, 16))
-			error = fl_set_policy(rig.src.dev, policy,
+			error = fl_set_policy(rig.src.dev, system,
 					      FL_RESOLVE_PAGE);
 		EXPECT(!error || error == -EBUSY);
 		EXPECT_EQ(rig_status(), 0);
 		EXPECT_PATTERN(rig.dst.mem, bytes, 170);
 	}
 	EXPECT_EQ(error, -EBUSY);
-	EXPECT_EQ(fl_set_policy(rig.src.dev, policy, FL_RESOLVE_PAGE), 0);
+	EXPECT_EQ(fl_set_policy(rig.src.dev, system, FL_RESOLVE_PAGE), 0);
 	rig_finish();
 }
 
@@ -311,7 +311,7 @@ TEST("pages that are pinned stay where they are; their access flag may go")
 	uint64_t frame[PAGES];
 	unsigned int i;
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 171);
 	EXPECT_EQ(fl_dereg_mr(rig.dst.mr), 0);
 	EXPECT_EQ(fl_reg_mr(rig.dst.pd, rig.dst.mem, BYTES, FL_REMOTE_WRITE |

@@ -41,7 +41,7 @@ static void await_device(void)
 static void one_transfer(uint64_t seed)
 {
 	await_device();
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, seed);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, seed);
@@ -52,7 +52,7 @@ static void one_transfer(uint64_t seed)
 
 TEST("the module cannot be unloaded while it is used, and can be afterwards")
 {
-	rig_open(FL_POLICY_PART, FL_RESOLVE_PAGE);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 120);
 	rig_post(0, LARGE);
 	/* delete_module(2): in use, and O_NONBLOCK */
@@ -107,7 +107,7 @@ TEST_MODES(unbind, "the card is taken from the driver in the middle of a transfe
 
 	device_name(name);
 	for (tries = 0; tries < RIG_TRIES && !middle; tries++) {
-		rig_open(policy, FL_RESOLVE_PAGE);
+		rig_open(system, FL_RESOLVE_PAGE);
 		rig_buffers_for(LARGE, 140);
 		rig_post(0, LARGE);
 		middle = rig_under_way(&rig.dst, 16) &&

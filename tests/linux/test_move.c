@@ -39,7 +39,7 @@ TEST_MODES(migrate_before, "pages that moved to other frames are found there")
 	struct fl_fault_counters c;
 	unsigned int i;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 100);
 	rig_write(0, BYTES);
 	rig_mark();
@@ -67,7 +67,7 @@ TEST_MODES(migrate_middle, "pages move to other frames in the middle of a transf
 	const uint64_t pages = LARGE / RIG_PAGE;
 	unsigned int tries, i, n = 0;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 102);
 	for (tries = 0; tries < RIG_TRIES && n < FRAMES; tries++) {
 		EXPECT_EQ(madvise(rig.dst.mem, LARGE, MADV_DONTNEED), 0);
@@ -116,7 +116,7 @@ TEST_MODES(compaction, "memory is compacted in the middle of a transfer")
 	unsigned int tries, n = 0;
 	int64_t before;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 104);
 	area[0] = rig_buffer(holes);
 	area[1] = rig_buffer(holes);
@@ -201,7 +201,7 @@ TEST_MODES(merged, "merged pages are sent, and parted when the device writes")
 	struct fl_fault_counters c;
 	uint8_t *src, *twins, *dst;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	src = rig_buffer(BYTES);
 	twins = rig_buffer(2 * BYTES);
 	dst = rig_buffer(BYTES);
@@ -233,7 +233,7 @@ TEST_MODES(merge_middle, "pages are merged while the device writes one of them")
 	unsigned int tries, n = 0;
 	uint8_t *src, *dst;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	src = rig_buffer(LARGE);
 	dst = rig_buffer(LARGE);
 	rig_regions(src, LARGE, dst, LARGE);

@@ -17,7 +17,7 @@ TEST_MODES(read_only, "a read-only destination is refused, and taken once it may
 	struct fl_fault_counters c;
 	unsigned int tries;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 70);
 	rig_fill(rig.dst.mem, BYTES, 71);
 	rig_write(0, RIG_BLOCK);
@@ -36,7 +36,7 @@ TEST_MODES(read_only, "a read-only destination is refused, and taken once it may
 	}
 	EXPECT_GE(c.failed, 1);
 	/* Held accesses fail one by one, and then the block that they belong to. */
-	if (policy != FL_POLICY_STALL)
+	if (system != FL_SYSTEM_STALL)
 		EXPECT_EQ(c.failed, c.faults);
 	EXPECT_EQ(c.pages_in, 0);
 	STEP("and back");
@@ -52,7 +52,7 @@ TEST_MODES(read_only, "a read-only destination is refused, and taken once it may
 
 TEST_MODES(no_rights, "a source without rights is not sent")
 {
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 72);
 	EXPECT_EQ(fl_protect(rig.src.dev, rig.src.mem, BYTES, 0), 0);
 	rig_post(0, BYTES);
@@ -120,7 +120,7 @@ static void first_half_is_right(uint64_t seed)
 TEST_MODES(protect_middle, "read-only in the middle of a transfer: an error, and "
 	   "not a byte there")
 {
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 73);
 	in_the_middle(act_read_only);
 	EXPECT_EQ(rig_status(), RIG_REMOTE_FAULT);
@@ -144,7 +144,7 @@ TEST_MODES(unmap_middle,
 {
 	uint8_t *other;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 74);
 	in_the_middle(act_unmap);
 	other = take_frames(LARGE, 75);
@@ -160,7 +160,7 @@ TEST_MODES(unmap_whole,
 {
 	uint8_t *other;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 76);
 	in_the_middle(act_unmap_all);
 	other = take_frames(2 * LARGE, 77);
@@ -177,7 +177,7 @@ static void act_unmap_source(void)
 TEST_MODES(unmap_source,
 	   "munmap of the source in the middle: an error, and nothing wrong is sent")
 {
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 78);
 	in_the_middle(act_unmap_source);
 	EXPECT_EQ(rig_status(), RIG_LOCAL_FAULT);
@@ -201,7 +201,7 @@ TEST_MODES(move_away,
 {
 	uint8_t *other;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 79);
 	moved = rig_buffer(LARGE);
 	in_the_middle(act_move);
@@ -230,7 +230,7 @@ TEST_MODES(move_and_stay,
 	uint64_t *was, *is, word;
 	size_t i, old_place = 0, new_place = 0;
 
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 81);
 	moved = rig_buffer(LARGE);
 	in_the_middle(act_move_and_stay);
@@ -261,7 +261,7 @@ static void act_replace(void)
 TEST_MODES(replaced,
 	   "a mapping that replaces another in the middle gets the rest of the data")
 {
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(LARGE, 82);
 	in_the_middle(act_replace);
 	EXPECT_EQ(rig_status(), 0);

@@ -37,7 +37,7 @@ static void child_slow(void)
 	slow->fuse.stuck = FUSE_READ;
 	fd = fuse_open(&slow->fuse);
 	EXPECT_GE(fd, 0);
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	file = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, fd, 0);
 	EXPECT((void *)file != MAP_FAILED);
 	dst = rig_buffer(BYTES);
@@ -89,7 +89,7 @@ static void others_go_on(void)
 {
 	int fd;
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 1);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 1);

@@ -18,7 +18,7 @@ TEST_MODES(source_out, "a source in swap is read back and sent")
 	int64_t ins;
 
 	swap_begin();
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 30);
 	memset(rig.dst.mem, 0, BYTES);
 	ins = swap_ins();
@@ -44,7 +44,7 @@ TEST_MODES(destination_out,
 	struct fl_fault_counters c;
 
 	swap_begin();
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 31);
 	rig_fill(rig.dst.mem, BYTES, 32);
 	swap_out(rig.dst.mem, BYTES);
@@ -80,7 +80,7 @@ TEST_MODES(clean_page, "a clean page of swap is written: a permission fault")
 	size_t i;
 
 	swap_begin();
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 33);
 	rig_fill(rig.dst.mem, BYTES, 34);
 	swap_out(rig.dst.mem, BYTES);
@@ -111,7 +111,7 @@ TEST_MODES(out_in_flight,
 
 	swap_begin();
 	outs = rig_number("/proc/vmstat", "pswpout");
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(bytes, 35);
 	for (tries = 0; tries < RIG_TRIES && rounds < 3; tries++) {
 		EXPECT_EQ(madvise(rig.dst.mem, bytes, MADV_DONTNEED), 0);

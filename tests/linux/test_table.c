@@ -15,22 +15,22 @@ enum before { NOTHING, TOUCH, PIN, PREFAULT };
 
 static const struct way {
 	const char *name, *title;
-	enum fl_fault_policy policy;
+	enum fl_system system;
 	enum fl_resolve resolve;
 	enum before before;
 } ways[] = {
-	{ "resident", "all resident", FL_POLICY_PART, FL_RESOLVE_BLOCK,
+	{ "resident", "all resident", FL_SYSTEM_PART, FL_RESOLVE_BLOCK,
 	  TOUCH },
-	{ "page", "cold, touch a page", FL_POLICY_PART, FL_RESOLVE_PAGE,
+	{ "page", "cold, touch a page", FL_SYSTEM_PART, FL_RESOLVE_PAGE,
 	  NOTHING },
-	{ "block", "cold, touch ahead: block", FL_POLICY_PART,
+	{ "block", "cold, touch ahead: block", FL_SYSTEM_PART,
 	  FL_RESOLVE_BLOCK, NOTHING },
-	{ "transfer", "cold, touch ahead: transfer", FL_POLICY_PART,
+	{ "transfer", "cold, touch ahead: transfer", FL_SYSTEM_PART,
 	  FL_RESOLVE_TRANSFER, NOTHING },
-	{ "pinned", "cold, pinned", FL_POLICY_PART, FL_RESOLVE_BLOCK, PIN },
-	{ "prefault", "cold, pre-faulted", FL_POLICY_PART,
+	{ "pinned", "cold, pinned", FL_SYSTEM_PART, FL_RESOLVE_BLOCK, PIN },
+	{ "prefault", "cold, pre-faulted", FL_SYSTEM_PART,
 	  FL_RESOLVE_BLOCK, PREFAULT },
-	{ "stall", "cold, SMMU stall", FL_POLICY_STALL, FL_RESOLVE_BLOCK,
+	{ "stall", "cold, SMMU stall", FL_SYSTEM_STALL, FL_RESOLVE_BLOCK,
 	  NOTHING },
 };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
@@ -66,7 +66,7 @@ static struct row table_run(const struct way *w)
 	struct row r;
 
 	STEP("%s", w->title);
-	rig_open(w->policy, w->resolve);
+	rig_open(w->system, w->resolve);
 	rig_buffers_for(BYTES, 20);
 	table_prepare(w->before);
 	rig_write(0, BYTES);
@@ -111,7 +111,7 @@ static void table_compare(const struct way *w, const struct row *r)
 	if (w->resolve != FL_RESOLVE_TRANSFER) {
 		EXPECT_EQ(r->faults, small.faults);
 		/* A block that is held for long is sent again by its timer. */
-		if (w->policy == FL_POLICY_STALL)
+		if (w->system == FL_SYSTEM_STALL)
 			EXPECT_LE(r->resent, BLOCKS);
 		else
 			EXPECT_EQ(r->resent, small.resent);

@@ -25,37 +25,37 @@ static void expect_side(struct rig_side *s, uint64_t faults, uint64_t pages)
 }
 
 /* Accesses that were held: all of them, or none. */
-static void expect_stalls(enum fl_fault_policy policy, struct rig_side *s)
+static void expect_stalls(enum fl_system system, struct rig_side *s)
 {
 	struct fl_fault_counters c = rig_since(s);
 
-	EXPECT_EQ(c.stalls, policy == FL_POLICY_STALL ? c.faults : 0);
+	EXPECT_EQ(c.stalls, system == FL_SYSTEM_STALL ? c.faults : 0);
 	EXPECT_EQ(c.spurious, 0);
 }
 
 TEST_MODES(destination_blocks,
 	   "an untouched destination: one fault a block, every page in once")
 {
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 1);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 1);
 	expect_side(&rig.src, 0, 0);
 	expect_side(&rig.dst, BLOCKS, PAGES);
-	expect_stalls(policy, &rig.dst);
+	expect_stalls(system, &rig.dst);
 	rig_finish();
 }
 
 TEST_MODES(destination_pages,
 	   "an untouched destination, one page a fault: a fault for every page")
 {
-	rig_open(policy, FL_RESOLVE_PAGE);
+	rig_open(system, FL_RESOLVE_PAGE);
 	rig_buffers_for(BYTES, 2);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 2);
 	expect_side(&rig.src, 0, 0);
 	expect_side(&rig.dst, PAGES, PAGES);
-	expect_stalls(policy, &rig.dst);
+	expect_stalls(system, &rig.dst);
 	rig_finish();
 }
 
@@ -69,7 +69,7 @@ TEST_MODES(destination_transfer,
 {
 	struct fl_fault_counters c;
 
-	rig_open(policy, FL_RESOLVE_TRANSFER);
+	rig_open(system, FL_RESOLVE_TRANSFER);
 	rig_buffers_for(BYTES, 3);
 	rig_write(0, BYTES);
 	EXPECT_PATTERN(rig.dst.mem, BYTES, 3);
@@ -88,7 +88,7 @@ TEST_MODES(source_blocks, "an untouched source is sent as zeros")
 {
 	uint8_t *src, *dst;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	src = rig_buffer(BYTES);
 	dst = rig_buffer(BYTES);
 	rig_fill(dst, BYTES, 4);
@@ -97,7 +97,7 @@ TEST_MODES(source_blocks, "an untouched source is sent as zeros")
 	EXPECT(rig_zero(dst, BYTES));
 	expect_side(&rig.src, BLOCKS, PAGES);
 	expect_side(&rig.dst, 0, 0);
-	expect_stalls(policy, &rig.src);
+	expect_stalls(system, &rig.src);
 	rig_finish();
 }
 
@@ -105,7 +105,7 @@ TEST_MODES(both_sides, "neither side is there: each has its own faults")
 {
 	uint8_t *src, *dst;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	src = rig_buffer(BYTES);
 	dst = rig_buffer(BYTES);
 	rig_regions(src, BYTES, dst, BYTES);
@@ -121,7 +121,7 @@ TEST_MODES(read_into, "a read into untouched memory: the reader has the faults")
 {
 	struct fl_fault_counters c;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 11);
 	rig_fill(rig.dst.mem, BYTES, 12);
 	EXPECT_EQ(madvise(rig.src.mem, BYTES, MADV_DONTNEED), 0);
@@ -162,7 +162,7 @@ TEST_MODES(zero_page,
 	uint64_t zero;
 	uint8_t *dst;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 5);
 	dst = rig.dst.mem;
 	STEP("the CPU reads the destination first");
@@ -186,7 +186,7 @@ TEST_MODES(zero_page_of_device, "a page that the device read first is written")
 {
 	uint8_t *a, *b;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	a = rig_buffer(BYTES);
 	b = rig_buffer(BYTES);
 	rig_fill(b, BYTES, 6);
@@ -208,7 +208,7 @@ TEST_MODES(thrown_away, "after MADV_DONTNEED nothing of the old frames is used")
 {
 	uint8_t *other;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 8);
 	rig_write(0, BYTES);
 	STEP("throw the destination away; its frames become someone else's");
@@ -238,7 +238,7 @@ TEST_MODES(unaligned, "a write that fits no page leaves its neighbours alone")
 	const size_t at = 3 * RIG_PAGE + 1237, bytes = 5 * RIG_PAGE + 555;
 	uint8_t *dst, *zeros;
 
-	rig_open(policy, FL_RESOLVE_BLOCK);
+	rig_open(system, FL_RESOLVE_BLOCK);
 	rig_buffers_for(BYTES, 10);
 	dst = rig.dst.mem;
 	zeros = calloc(1, BYTES);
@@ -265,7 +265,7 @@ static void pinned_to_read(uint8_t *src, uint64_t seed)
 	uint64_t frame[PAGES];
 	unsigned int i;
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig.src.mem = src;
 	rig.dst.mem = rig_buffer(BYTES);
 	EXPECT_EQ(fl_reg_mr(rig.src.pd, src, BYTES, FL_PINNED, &rig.src.mr), 0);
@@ -321,7 +321,7 @@ TEST("a shared file that may only be read can be pinned, too")
 {
 	uint8_t *mem = map_pattern(PROT_READ, MAP_SHARED, 18);
 
-	rig_open(FL_POLICY_PART, FL_RESOLVE_BLOCK);
+	rig_open(FL_SYSTEM_PART, FL_RESOLVE_BLOCK);
 	rig.src.mem = mem;
 	rig.dst.mem = rig_buffer(BYTES);
 	EXPECT_EQ(fl_reg_mr(rig.src.pd, mem, BYTES, FL_PINNED, &rig.src.mr), 0);

@@ -35,7 +35,7 @@ static void post_cold(struct rig *r, uint32_t mode, uint32_t resolve)
 
 static void answer_first(struct rig *r, uint32_t mode)
 {
-	enum trace_event answer = mode == FL_IOC_POLICY_STALL ? EV_DRV_RESUME :
+	enum trace_event answer = mode == FL_SYSTEM_STALL ? EV_DRV_RESUME :
 							  EV_DRV_READY;
 	uint32_t n, i, work = RECORDS, ready = RECORDS, ahead = RECORDS;
 
@@ -63,12 +63,12 @@ static void answer_first(struct rig *r, uint32_t mode)
 
 static void ready_first(struct rig *r)
 {
-	answer_first(r, FL_IOC_POLICY_PART);
+	answer_first(r, FL_SYSTEM_PART);
 }
 
 static void resume_first(struct rig *r)
 {
-	answer_first(r, FL_IOC_POLICY_STALL);
+	answer_first(r, FL_SYSTEM_STALL);
 }
 
 TEST("READY is written when the block's own pages are there")
@@ -92,7 +92,7 @@ static void ahead_once(struct rig *r)
 	/* All twelve blocks are on their way when the first worker looks. */
 	r->timing.v[T_IRQ_WORK] = 1000000;
 	r->timing.v[T_FW_WAITING] = 16;
-	post_cold(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	post_cold(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	brought = trace_count(r->trace, EV_MM_PAGE_IN);
 	va = (uintptr_t)r->n[1].buffer;
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -129,7 +129,7 @@ static uint64_t ahead_took(struct rig *r, uint32_t resolve, bool swap)
 	uint64_t start;
 	uint32_t i;
 
-	rig_pair(r, FL_IOC_POLICY_PART, resolve, 0);
+	rig_pair(r, FL_SYSTEM_PART, resolve, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	if (swap)
 		rig_fill(b, LEN, 2);
@@ -199,7 +199,7 @@ static void ahead_closes(struct rig *r)
 	uint64_t start;
 
 	/* One access is held at a time, so that all others are the walk's. */
-	in_the_middle(r, FL_IOC_POLICY_STALL);
+	in_the_middle(r, FL_SYSTEM_STALL);
 	rig_unmap(b);		/* each waits for a part: the mmap lock */
 	host_stats(b->kernel, &open);
 	start = sim_now(r->sim);
@@ -222,7 +222,7 @@ TEST("the file is closed in the middle of a walk: it ends")
 
 static void closes_busy(struct rig *r)
 {
-	in_the_middle(r, FL_IOC_POLICY_PART);
+	in_the_middle(r, FL_SYSTEM_PART);
 	rig_close(&r->n[1]);
 	EXPECT_NE(rig_wait(&r->n[0]), FL_ST_OK);
 	sim_sleep(PAGES * SLOW_NS);
@@ -237,7 +237,7 @@ static void ahead_unmaps(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 
-	in_the_middle(r, FL_IOC_POLICY_PART);
+	in_the_middle(r, FL_SYSTEM_PART);
 	STEP("the second half goes, while its pages are on their way");
 	EXPECT_EQ(host_munmap(b->process, b->buffer + LEN / 2,
 			      RIG_BYTES - LEN / 2), 0);
@@ -257,7 +257,7 @@ static void ahead_deregisters(struct rig *r)
 	struct rig_node *b = &r->n[1];
 	struct fl_destroy d = { .size = sizeof(d), .object = b->key };
 
-	in_the_middle(r, FL_IOC_POLICY_PART);
+	in_the_middle(r, FL_SYSTEM_PART);
 	d.object = b->key;
 	EXPECT_EQ(rig_ioctl(b, FL_IOC_DEREG_MR, &d), 0);
 	EXPECT_NE(rig_wait(&r->n[0]), FL_ST_OK);
@@ -273,7 +273,7 @@ TEST("the region goes in the middle of a walk: the write fails, all is given bac
 
 static void goes_away(struct rig *r)
 {
-	in_the_middle(r, FL_IOC_POLICY_PART);
+	in_the_middle(r, FL_SYSTEM_PART);
 	host_process_exit(r->n[1].process);
 	EXPECT_NE(rig_wait(&r->n[0]), FL_ST_OK);
 	/* For rig_down(). */

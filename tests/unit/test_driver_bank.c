@@ -173,7 +173,7 @@ static void bank_mapped(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(n, LEN, 1);
 	STEP("close the number while queues and doorbell are mapped");
 	EXPECT_EQ(host_close(n->process, n->fd), 0);
@@ -198,7 +198,7 @@ TEST("what is mapped keeps the file open, as on Linux")
 
 static void leave_open(struct rig *r)
 {
-	rig_pair(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_BLOCK, FL_MR_PINNED);
+	rig_pair(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_BLOCK, FL_MR_PINNED);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 }
@@ -246,7 +246,7 @@ static void bank_unplug(struct rig *r)
 	uint64_t then;
 	int status;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_fill(n, LEN, 2);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);

@@ -34,7 +34,7 @@ static void no_event_queue(struct rig_node *n)
 
 static void leave_open(struct rig *r)
 {
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 }
 
 static void end_silent(struct rig *r)
@@ -102,7 +102,7 @@ static void cut_off(struct rig *r)
 	uint64_t then;
 	int err;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -147,7 +147,7 @@ static void cut_held(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 
-	rig_pair(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_fill(b, LEN, 2);
 	EXPECT_EQ(host_madvise(b->process, b->buffer, LEN, HOST_PAGEOUT), 0);
@@ -267,7 +267,7 @@ static void stop_held(struct rig *r)
 	struct rig_node *b = &r->n[1];
 	uint64_t then;
 
-	rig_pair(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_fill(b, LEN, 2);
 	EXPECT_EQ(host_madvise(b->process, b->buffer, LEN, HOST_PAGEOUT), 0);

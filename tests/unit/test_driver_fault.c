@@ -20,7 +20,7 @@ static void page_body(struct rig *r)
 {
 	struct fl_counters c;
 
-	write_once(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE);
+	write_once(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE);
 	c = rig_counters(&r->n[1]);
 	EXPECT_EQ(c.pages_in, PAGES);
 	EXPECT_EQ(c.resolves, PAGES);
@@ -43,7 +43,7 @@ static void one_body(struct rig *r)
 	struct rig_node *b = &r->n[1];
 	uint32_t n, i, seen = 0;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	base = (uintptr_t)b->buffer;
 	STEP("of a block's pages the second and the fourth are missing");
@@ -73,7 +73,7 @@ TEST("touch a page: the first missing one, and then the next")
 
 static void across_body(struct rig *r)
 {
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE, 0);
 	rig_fill(&r->n[0], LEN + 100, 1);
 	rig_post(r, FL_OP_WRITE, 100, 100, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -122,17 +122,17 @@ static void clean_write(struct rig *r, uint32_t mode, uint32_t resolve,
 
 static void clean_page(struct rig *r)
 {
-	clean_write(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE, PAGES);
+	clean_write(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE, PAGES);
 }
 
 static void clean_block(struct rig *r)
 {
-	clean_write(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, LEN / 16384);
+	clean_write(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, LEN / 16384);
 }
 
 static void clean_stall(struct rig *r)
 {
-	clean_write(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_BLOCK, LEN / 16384);
+	clean_write(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_BLOCK, LEN / 16384);
 }
 
 TEST("a write refused on a clean page is refused once: its TLB entry goes")
@@ -145,7 +145,7 @@ TEST("a write refused on a clean page is refused once: its TLB entry goes")
 /* The card reads the pages first, so that the TLB has them as read-only. */
 static void read_first(struct rig *r)
 {
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	fault_clean(&r->n[1]);
 	rig_post(r, FL_OP_READ, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -193,7 +193,7 @@ static void block_body(struct rig *r)
 {
 	struct fl_counters c;
 
-	write_once(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	write_once(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	c = rig_counters(&r->n[1]);
 	EXPECT_EQ(c.pages_in, PAGES);
 	EXPECT_EQ(c.resolves, LEN / 16384);
@@ -209,7 +209,7 @@ static void transfer_body(struct rig *r)
 {
 	struct fl_counters c;
 
-	write_once(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	write_once(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	c = rig_counters(&r->n[1]);
 	EXPECT_EQ(c.pages_in, PAGES);
 	/* Later blocks that were on their way may still fault, not page in. */
@@ -227,7 +227,7 @@ static void ahead_body(struct rig *r)
 	struct rig_node *b = &r->n[1];
 	struct fl_destroy d = { .size = sizeof(d) };
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER, 0);
 	d.object = b->key;
 	EXPECT_EQ(rig_ioctl(b, FL_IOC_DEREG_MR, &d), 0);
 	b->key = rig_reg_mr(b, b->buffer, LEN, RIG_ALL, 0, 0);
@@ -250,7 +250,7 @@ static void source_body(struct rig *r)
 	struct rig_node *a = &r->n[0];
 	struct fl_counters c;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(a, LEN, 3);
 	EXPECT_EQ(host_madvise(a->process, a->buffer, LEN, HOST_PAGEOUT), 0);
 	rig_fill(&r->n[1], LEN, 9);
@@ -270,7 +270,7 @@ TEST("a source that was paged out comes back for a write")
 
 static void read_body(struct rig *r)
 {
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[1], LEN, 5);
 	EXPECT_EQ(host_madvise(r->n[1].process, r->n[1].buffer, LEN,
 			       HOST_PAGEOUT), 0);
@@ -290,7 +290,7 @@ static void aged_body(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 5);
 	rig_fill(b, LEN, 6);
 	STEP("clear the access flags of the destination");
@@ -312,7 +312,7 @@ static void stall_body(struct rig *r)
 {
 	struct fl_counters c;
 
-	write_once(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_PAGE);
+	write_once(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_PAGE);
 	c = rig_counters(&r->n[1]);
 	EXPECT_EQ(c.pages_in, PAGES);
 	EXPECT_EQ(c.stalls, PAGES);
@@ -331,7 +331,7 @@ TEST("stall mode holds each access, brings its page in and resumes it")
 
 static void stall_block_body(struct rig *r)
 {
-	write_once(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_BLOCK);
+	write_once(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_BLOCK);
 	EXPECT_EQ(rig_counters(&r->n[1]).stalls, LEN / 16384);
 	EXPECT_EQ(rig_counters(&r->n[1]).pages_in, PAGES);
 }
@@ -343,7 +343,7 @@ TEST("stall mode touches the rest of the block ahead")
 
 static void stall_transfer_body(struct rig *r)
 {
-	write_once(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_TRANSFER);
+	write_once(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_TRANSFER);
 	EXPECT_EQ(rig_counters(&r->n[1]).stalls, 1);
 	EXPECT_EQ(rig_counters(&r->n[1]).pages_in, PAGES);
 }
@@ -368,27 +368,27 @@ static void fault_gone(struct rig *r, uint32_t mode, int side, int status)
 	/* A fault is a block that was refused, or an access that was held. */
 	EXPECT_GE(c.faults, 1);
 	EXPECT_EQ(c.failed, c.faults);
-	EXPECT_EQ(c.stalls, mode == FL_IOC_POLICY_STALL ? c.faults : 0);
+	EXPECT_EQ(c.stalls, mode == FL_SYSTEM_STALL ? c.faults : 0);
 }
 
 static void no_source(struct rig *r)
 {
-	fault_gone(r, FL_IOC_POLICY_PART, 0, FL_ST_LOCAL_FAULT);
+	fault_gone(r, FL_SYSTEM_PART, 0, FL_ST_LOCAL_FAULT);
 }
 
 static void no_destination(struct rig *r)
 {
-	fault_gone(r, FL_IOC_POLICY_PART, 1, FL_ST_REMOTE_FAULT);
+	fault_gone(r, FL_SYSTEM_PART, 1, FL_ST_REMOTE_FAULT);
 }
 
 static void stall_no_source(struct rig *r)
 {
-	fault_gone(r, FL_IOC_POLICY_STALL, 0, FL_ST_LOCAL_FAULT);
+	fault_gone(r, FL_SYSTEM_STALL, 0, FL_ST_LOCAL_FAULT);
 }
 
 static void stall_no_destination(struct rig *r)
 {
-	fault_gone(r, FL_IOC_POLICY_STALL, 1, FL_ST_REMOTE_FAULT);
+	fault_gone(r, FL_SYSTEM_STALL, 1, FL_ST_REMOTE_FAULT);
 }
 
 TEST("a source or a destination that is not mapped ends in its status")
@@ -403,7 +403,7 @@ static void read_only(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 5);
 	rig_fill(b, LEN, 6);
 	EXPECT_EQ(host_mprotect(b->process, b->buffer, RIG_BYTES, HOST_READ),
@@ -419,7 +419,7 @@ TEST("a destination that became read-only ends in REMOTE_FAULT")
 
 static void no_frames(struct rig *r)
 {
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 5);
 	host_inject_no_frames(r->n[1].kernel, 1000000);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
@@ -438,7 +438,7 @@ static void order_body(struct rig *r)
 	uint32_t n, i, work = 0, bank = 0;
 	uint64_t fault_seq = 0;
 
-	write_once(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	write_once(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	n = trace_snapshot(r->trace, rec, 65536);
 	for (i = 0; i < n; i++) {
 		if (rec[i].event == EV_DRV_IRQ_SMMU) {
@@ -506,7 +506,7 @@ static void fault_overtaken(struct rig *r)
 	struct rig_node *b = &r->n[1];
 	int tries = 0;
 
-	rig_pair(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	do {
@@ -536,7 +536,7 @@ static void fault_hopeless(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	STEP("the bank reports a bus error on a walk in the first block");
 	put_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FAR, 8,

@@ -149,18 +149,18 @@ TEST("a reserved member that is not zero, a flag that does not exist: refused")
 static void ioctl_policy(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
-	struct fl_policy p = { .size = sizeof(p), .policy = 2 };
+	struct fl_policy p = { .size = sizeof(p), .system = FL_SYSTEMS };
 	struct fl_query q = { .size = sizeof(q), .doorbell = 7 };
 
 	rig_open(n);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
-	p.policy = FL_IOC_POLICY_STALL;
+	p.system = FL_SYSTEM_STALL;
 	p.resolve = 3;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	p.resolve = FL_IOC_RESOLVE_TRANSFER;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), 0);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
-	EXPECT_EQ(q.policy, FL_IOC_POLICY_STALL);
+	EXPECT_EQ(q.system, FL_SYSTEM_STALL);
 	EXPECT_EQ(q.resolve, FL_IOC_RESOLVE_TRANSFER);
 	EXPECT_EQ(q.doorbell, FL_DOORBELL_STORE);
 	EXPECT(rig_smmu(n, SMMU_CB_BASE(0) + SMMU_CB_SCTLR) &
@@ -177,7 +177,7 @@ static void policy_busy(struct rig *r)
 	struct fl_policy p = { .size = sizeof(p) };
 	int i;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], 65536, 1);
 	rig_post(r, FL_OP_WRITE, 0, 0, 65536);
 	STEP("while the blocks wait for pages at the peer");
@@ -522,7 +522,7 @@ static void ioctl_waits(struct rig *r)
 	struct fl_wait_cq w = { .size = sizeof(w), .timeout_ns = 50000 };
 	uint64_t before;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	w.cq = n->cq;
 	before = sim_now(r->sim);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_WAIT_CQ, &w), -ETIMEDOUT);
@@ -551,7 +551,7 @@ static void ioctl_overflow(struct rig *r)
 	struct fl_wait_cq w = { .size = sizeof(w), .timeout_ns = 100000000 };
 	unsigned int i;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(n, 4096, 1);
 	STEP("more completions than the queue holds, and none is taken");
 	for (i = 0; i < RIG_QUEUE + 2; i++) {

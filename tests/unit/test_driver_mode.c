@@ -14,7 +14,7 @@ static void mode_changes(void *arg)
 	struct fl_policy p = { .size = sizeof(p), .resolve = FL_IOC_RESOLVE_PAGE };
 
 	while (!c->stop) {
-		p.policy = !p.policy;
+		p.system = !p.system;
 		c->changed += !rig_ioctl(c->n, FL_IOC_POLICY, &p);
 		sim_sleep(500);
 	}
@@ -29,7 +29,7 @@ static void changing_mode(struct rig *r)
 	struct sim_thread *t;
 	unsigned int i;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE, 0);
 	rig_fill(&r->n[0], 65536, 1);
 	t = host_thread_start(b->process, "mode", mode_changes, &c);
 	for (i = 0; i < 100; i++) {
@@ -55,10 +55,10 @@ static void changing_mode(struct rig *r)
 static void changed_before(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
-	struct fl_policy p = { .size = sizeof(p), .policy = FL_IOC_POLICY_STALL };
+	struct fl_policy p = { .size = sizeof(p), .system = FL_SYSTEM_STALL };
 	struct fl_destroy d = { .size = sizeof(d) };
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE, 0);
 	rig_fill(&r->n[0], 16384, 1);
 	r->timing.v[T_IRQ] = 1000000;
 	rig_post(r, FL_OP_WRITE, 0, 0, 16384);

@@ -6,7 +6,7 @@
 
 static void notifier_moved(struct rig *r)
 {
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -164,12 +164,12 @@ static void pressure_in(struct rig *r, uint32_t mode)
 
 static void notifier_pressure(struct rig *r)
 {
-	pressure_in(r, FL_IOC_POLICY_PART);
+	pressure_in(r, FL_SYSTEM_PART);
 }
 
 static void stall_pressure(struct rig *r)
 {
-	pressure_in(r, FL_IOC_POLICY_STALL);
+	pressure_in(r, FL_SYSTEM_STALL);
 }
 
 /* rig_down() expects that no access used a stale translation. */
@@ -192,7 +192,7 @@ static void notifier_overtaken(struct rig *r)
 {
 	unsigned int n;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	for (n = 1; n <= LEN / RIG_PAGE; n += 5) {
 		STEP("page %u of the destination goes before it is told of", n);
@@ -213,6 +213,6 @@ TEST("a page is taken away before the driver hears that it came: it comes again"
 	rig_run(notifier_overtaken);
 	rig_run_with(SIM_LOCKSTEP, &p, notifier_overtaken, NULL);
 	rig_run_with(SIM_THREADS, &p, notifier_overtaken, NULL);
-	p.policy = FL_IOC_POLICY_STALL;
+	p.system = FL_SYSTEM_STALL;
 	rig_run_with(SIM_LOCKSTEP, &p, notifier_overtaken, NULL);
 }

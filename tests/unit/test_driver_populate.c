@@ -13,7 +13,7 @@ static void overtaken_by_cpu(struct rig *r)
 	uint64_t va;
 	uint32_t i;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	va = (uintptr_t)b->buffer;
 	rig_fill(&r->n[0], LEN, 1);
 	r->timing.v[T_IRQ_WORK] = 10000000;
@@ -61,7 +61,7 @@ static void scarce_body(struct rig *r)
 {
 	uint64_t pages[2];
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -77,7 +77,7 @@ static void plenty_body(struct rig *r)
 {
 	uint64_t pages[2];
 
-	rig_pair(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_TRANSFER, 0);
+	rig_pair(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_TRANSFER, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -99,7 +99,7 @@ static void ahead_fails(struct rig *r)
 	struct rig_node *b = &r->n[1];
 	uint64_t pages[2];
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	STEP("the first block is not mapped, the rest of the transfer is");
 	EXPECT_EQ(host_munmap(b->process, b->buffer, 4 * RIG_PAGE), 0);
@@ -142,7 +142,7 @@ static void others_go_on(struct rig *r)
 	struct sim_thread *t;
 	uint64_t begin;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	r->timing.v[T_MM_MINOR] = SLOW_NS;
 	begin = sim_now(r->sim);
 	t = host_thread_start(b->process, "prefetch", prefetch_all, &f);

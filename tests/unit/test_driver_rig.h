@@ -165,7 +165,7 @@ static inline void rig_connect(struct rig *r)
 static inline void rig_pair(struct rig *r, uint32_t mode, uint32_t resolve,
 			    uint32_t mr_flags)
 {
-	struct fl_policy p = { .size = sizeof(p), .policy = mode,
+	struct fl_policy p = { .size = sizeof(p), .system = mode,
 			       .resolve = resolve };
 	int i;
 
@@ -346,7 +346,7 @@ static inline void rig_run_with(enum sim_mode mode,
 
 static inline void rig_run(void (*body)(struct rig *r))
 {
-	struct host_driver_params p = { .policy = FL_IOC_POLICY_PART,
+	struct host_driver_params p = { .system = FL_SYSTEM_PART,
 					.resolve = FL_IOC_RESOLVE_BLOCK };
 
 	rig_run_with(SIM_LOCKSTEP, &p, body, NULL);

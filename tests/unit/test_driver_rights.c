@@ -180,7 +180,7 @@ static void slow_page(struct rig *r)
 	uint64_t start, opened;
 	int err;
 
-	rig_pair(r, FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_STALL, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	rig_fill(b, LEN, 2);
 	EXPECT_EQ(host_madvise(b->process, b->buffer, RIG_BYTES, HOST_PAGEOUT),
@@ -223,7 +223,7 @@ static void slow_unpin(struct rig *r)
 	uint64_t start;
 	int err;
 
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, FL_MR_PINNED);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, FL_MR_PINNED);
 	r->timing.v[T_MM_UNPIN] = PIN_NS;
 	other = host_process_create(b->kernel, "other", &err);
 	EXPECT(other);

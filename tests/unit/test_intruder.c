@@ -129,13 +129,13 @@ static void intruder_build(struct testbed *w, struct stage *s)
 	s->error |= testbed_board_add(w, "a", &cfg, &a);
 	s->error |= testbed_board_add(w, "b", &cfg, &b);
 	s->error |= testbed_link_add(w, a, b);
-	s->error |= testbed_process_add(w, "p", a, TESTBED_PIN, FL_RESOLVE_PAGE,
+	s->error |= testbed_process_add(w, "p", a, FL_SYSTEM_PIN, FL_RESOLVE_PAGE,
 					&s->p);
-	s->error |= testbed_process_add(w, "q", b, TESTBED_PIN, FL_RESOLVE_PAGE,
+	s->error |= testbed_process_add(w, "q", b, FL_SYSTEM_PIN, FL_RESOLVE_PAGE,
 					&s->q);
-	s->error |= testbed_process_add(w, "r", a, TESTBED_PIN, FL_RESOLVE_PAGE,
+	s->error |= testbed_process_add(w, "r", a, FL_SYSTEM_PIN, FL_RESOLVE_PAGE,
 					&s->r);
-	s->error |= testbed_process_add(w, "s", b, TESTBED_PIN, FL_RESOLVE_PAGE,
+	s->error |= testbed_process_add(w, "s", b, FL_SYSTEM_PIN, FL_RESOLVE_PAGE,
 					&s->s);
 	s->error |= testbed_buffer_add(s->p, "src", BYTES, NULL, &s->src);
 	s->error |= testbed_buffer_add(s->q, "dst", BYTES, NULL, &s->dst);

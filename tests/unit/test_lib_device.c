@@ -84,7 +84,7 @@ TEST("calls on the device refuse what is not there")
 	EXPECT_EQ(fl_query_device(dev, NULL), -EINVAL);
 	EXPECT_EQ(fl_query_counters(NULL, &c), -EINVAL);
 	EXPECT_EQ(fl_query_counters(dev, NULL), -EINVAL);
-	EXPECT_EQ(fl_set_policy(NULL, FL_POLICY_STALL, FL_RESOLVE_PAGE),
+	EXPECT_EQ(fl_set_policy(NULL, FL_SYSTEM_STALL, FL_RESOLVE_PAGE),
 		  -EINVAL);
 }
 
@@ -93,13 +93,13 @@ TEST("fl_set_policy asks the driver for what was meant")
 	struct fl_device *dev = fake_device();
 
 	test_cleanup(fake_close_device, dev);
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_STALL, FL_RESOLVE_PAGE), 0);
-	EXPECT_EQ(fake.policy.policy, FL_IOC_POLICY_STALL);
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_STALL, FL_RESOLVE_PAGE), 0);
+	EXPECT_EQ(fake.policy.system, FL_SYSTEM_STALL);
 	EXPECT_EQ(fake.policy.resolve, FL_IOC_RESOLVE_PAGE);
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_PART, FL_RESOLVE_BLOCK), 0);
-	EXPECT_EQ(fake.policy.policy, FL_IOC_POLICY_PART);
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_PART, FL_RESOLVE_BLOCK), 0);
+	EXPECT_EQ(fake.policy.system, FL_SYSTEM_PART);
 	EXPECT_EQ(fake.policy.resolve, FL_IOC_RESOLVE_BLOCK);
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_PART, FL_RESOLVE_TRANSFER),
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_PART, FL_RESOLVE_TRANSFER),
 		  0);
 	EXPECT_EQ(fake.policy.resolve, FL_IOC_RESOLVE_TRANSFER);
 	EXPECT_EQ(fake.policy.reserved, 0);
@@ -111,14 +111,14 @@ TEST("fl_set_policy refuses what it does not know and hands on -EBUSY")
 	unsigned int before = fake.ioctls;
 
 	test_cleanup(fake_close_device, dev);
-	EXPECT_EQ(fl_set_policy(dev, (enum fl_fault_policy)2, FL_RESOLVE_PAGE),
+	EXPECT_EQ(fl_set_policy(dev, (enum fl_system)FL_SYSTEMS, FL_RESOLVE_PAGE),
 		  -EINVAL);
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_STALL, (enum fl_resolve)3),
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_STALL, (enum fl_resolve)3),
 		  -EINVAL);
 	EXPECT_EQ(fake.ioctls, before);
 	fake.fail_cmd = FL_IOC_POLICY;
 	fake.fail_error = -EBUSY;
-	EXPECT_EQ(fl_set_policy(dev, FL_POLICY_STALL, FL_RESOLVE_PAGE), -EBUSY);
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_STALL, FL_RESOLVE_PAGE), -EBUSY);
 }
 
 TEST("fl_query_counters puts each count in its place")
@@ -258,6 +258,7 @@ TEST("fl_open on a Linux without the driver says so")
 #define IS_ACC(value)
 #define IS_EV(value)
 #define IS_CMD(value)
+#define IS_SILENT(value)
 #define EENUM(group, name, value, text) IS_##group(value)
 static const int statuses[] = {
 #include "faultline/entries.def"

@@ -126,8 +126,8 @@ static void build_processes(struct swarm *s)
 	for (i = 0; i < s->procs; i++) {
 		orders_ok(s, testbed_process_add(s->w, proc[i],
 						 s->board[i % s->boards],
-						 draw_n(s, 4) ? TESTBED_PART :
-							     TESTBED_STALL,
+						 draw_n(s, 4) ? FL_SYSTEM_PART :
+							     FL_SYSTEM_STALL,
 						 (enum fl_resolve)draw_n(s, 3),
 						 &s->proc[i]), "process");
 		for (k = 0; k < BUFFERS && !is_over(s); k++) {

@@ -241,9 +241,9 @@ static void crash_one(struct testbed *w, void *arg)
 
 	(void)arg;
 	EXPECT_EQ(testbed_board_add(w, "a", &cfg, &board), 0);
-	EXPECT_EQ(testbed_process_add(w, "p", board, TESTBED_PART,
+	EXPECT_EQ(testbed_process_add(w, "p", board, FL_SYSTEM_PART,
 				      FL_RESOLVE_BLOCK, &p), 0);
-	EXPECT_EQ(testbed_process_add(w, "q", board, TESTBED_PART,
+	EXPECT_EQ(testbed_process_add(w, "q", board, FL_SYSTEM_PART,
 				      FL_RESOLVE_BLOCK, &q), 0);
 	EXPECT(p->pid > 0 && q->pid > 0 && p->pid != q->pid && !p->host);
 	EXPECT_EQ(testbed_buffer_add(p, "b", 5 * HOST_PAGE, NULL, &b), 0);

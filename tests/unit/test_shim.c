@@ -146,7 +146,7 @@ TEST("memory of a queue that is gone is free once it is unmapped")
 
 static void shim_quiet(struct rig *r)
 {
-	rig_pair(r, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK, 0);
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 }
 
 static void shim_twice(struct rig *r)

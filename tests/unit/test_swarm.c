@@ -162,9 +162,9 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 	snprintf(p->name, sizeof(p->name), "%c%u", guest ? 'g' : 'p',
 		 s->procs++);
 	p->board = s->board[rng_below(&s->rng, s->p.boards)];
-	p->policy = rng_below(&s->rng, 4) ? FL_POLICY_PART :
-					    FL_POLICY_STALL;
-	if (p->policy == FL_POLICY_STALL)
+	p->system = rng_below(&s->rng, 4) ? FL_SYSTEM_PART :
+					    FL_SYSTEM_STALL;
+	if (p->system == FL_SYSTEM_STALL)
 		s->p.stalls = true;
 	p->resolve = (enum fl_resolve)rng_below(&s->rng, 3);
 	p->threads = guest ? 1 : 1 + (unsigned int)rng_below(&s->rng,

@@ -119,7 +119,7 @@ struct proc {
 	struct testbed_board *board;
 	struct host_process *host;
 	struct host_mm *mm;
-	enum fl_fault_policy policy;
+	enum fl_system system;
 	enum fl_resolve resolve;
 	unsigned int threads;
 	struct thread thread[THREADS_MAX];

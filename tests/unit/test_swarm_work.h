@@ -61,7 +61,7 @@ static void open_proc(struct proc *p)
 	snprintf(name, sizeof(name), "emu:%s", board_name(p->board->board));
 	err = fl_open(name, &p->dev);
 	if (!err)
-		err = fl_set_policy(p->dev, p->policy, p->resolve);
+		err = fl_set_policy(p->dev, p->system, p->resolve);
 	if (!err)
 		err = fl_alloc_pd(p->dev, &p->pd);
 	if (!err)

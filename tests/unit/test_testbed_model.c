@@ -48,9 +48,9 @@ static void model_build(struct testbed *w, struct stage *s)
 	s->error |= testbed_board_add(w, "a", &cfg, &a);
 	s->error |= testbed_board_add(w, "b", &cfg, &b);
 	s->error |= testbed_link_add(w, a, b);
-	s->error |= testbed_process_add(w, "p", a, TESTBED_PART, FL_RESOLVE_PAGE,
+	s->error |= testbed_process_add(w, "p", a, FL_SYSTEM_PART, FL_RESOLVE_PAGE,
 					&p);
-	s->error |= testbed_process_add(w, "q", b, TESTBED_PART, FL_RESOLVE_PAGE,
+	s->error |= testbed_process_add(w, "q", b, FL_SYSTEM_PART, FL_RESOLVE_PAGE,
 					&q);
 	s->error |= testbed_buffer_add(p, "src", BYTES, NULL, &s->src);
 	s->error |= testbed_buffer_add(q, "dst", BYTES, NULL, &s->dst);

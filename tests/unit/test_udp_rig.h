@@ -124,7 +124,7 @@ static inline void site_fabric(struct site *s, uint8_t node, enum sim_mode mode,
 
 static inline void site_board(struct site *s)
 {
-	struct host_driver_params driver = { .policy = FL_IOC_POLICY_PART,
+	struct host_driver_params driver = { .system = FL_SYSTEM_PART,
 					     .resolve = FL_IOC_RESOLVE_BLOCK };
 	struct board_config bc = { .name = "site", .id = s->node, .sim = s->sim,
 				   .fabric = s->fabric, .trace = s->trace,

@@ -89,9 +89,7 @@ static int open_all(struct app *a)
 	if (app_fail(a, "opening the board", fl_open(j->device, &a->dev)))
 		return -1;
 	if (app_fail(a, "fl_set_policy",
-		     fl_set_policy(a->dev, j->stall ? FL_POLICY_STALL :
-						      FL_POLICY_PART,
-				   (enum fl_resolve)j->resolve)) ||
+		     fl_set_policy(a->dev, j->system, (enum fl_resolve)j->resolve)) ||
 	    app_fail(a, "fl_alloc_pd", fl_alloc_pd(a->dev, &a->pd)) ||
 	    app_fail(a, "fl_create_cq", fl_create_cq(a->dev, DEPTH, &a->cq)) ||
 	    app_fail(a, "fl_create_qp",
@@ -150,14 +148,13 @@ static int register_all(struct app *a, unsigned int access, bool for_write)
 	const struct app_job *j = a->j;
 
 	a->r->begin_ns = os_now_ns();
-	if (j->pin)
-		access |= FL_PINNED;
 	if (app_fail(a, "fl_reg_mr", fl_reg_mr(a->pd, a->mem, j->bytes, access,
 					       &a->mr)))
 		return -1;
-	if (j->prefault && app_fail(a, "fl_prefetch",
-				    fl_prefetch(a->mr, a->mem, j->bytes,
-						for_write)))
+	/* What is sent the library brings in; what is received, only this side can. */
+	if (for_write && j->system == FL_SYSTEM_PREFAULT &&
+	    app_fail(a, "fl_prefetch",
+		     fl_prefetch(a->mr, a->mem, j->bytes, true)))
 		return -1;
 	return 0;
 }

@@ -10,12 +10,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "faultline.h"
+
 struct app_job {
 	const char *device;	/* for fl_open() */
 	const char *path;	/* sender: the file */
 	uint64_t bytes;
 	uint32_t request_bytes;	/* of one work request at most */
-	bool stall, pin, prefault, warm, cold_source;
+	bool warm, cold_source;
+	enum fl_system system;
 	int resolve;		/* enum fl_resolve */
 	int peer;		/* socket to the other application */
 };

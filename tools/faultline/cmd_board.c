@@ -91,12 +91,6 @@ static int boards_take_options(struct boards *b)
 	struct options *o = b->s.o;
 	int i, err = 0;
 
-	if (o->cfg.policy_given && o->cfg.policy != TESTBED_PART &&
-	    o->cfg.policy != TESTBED_STALL)
-		return options_wrong(c, "--policy",
-			     options_policy_name(o->cfg.policy),
-			     "part or stall (to pin or to page in ahead is "
-			     "the application's choice)");
 	for (i = 0; !err && i < o->count; i++)
 		err = add_name(b, o->args[i]);
 	err = err ? err : service_take_udp(&b->s, o->own[OWN_UDP]);

@@ -21,22 +21,22 @@ enum { RESIDENT, PAGE, BLOCK, TRANSFER, PIN, PREFAULT, STALL, VARIANTS };
 
 static const struct variant {
 	const char *name, *title;
-	enum testbed_policy policy;
+	enum fl_system system;
 	enum fl_resolve resolve;
 	bool warm;
 } variants[VARIANTS] = {
-	[RESIDENT] = { "resident", "all resident", TESTBED_PART,
+	[RESIDENT] = { "resident", "all resident", FL_SYSTEM_PART,
 		       FL_RESOLVE_BLOCK, true },
-	[PAGE] = { "page", "cold, touch a page", TESTBED_PART, FL_RESOLVE_PAGE,
+	[PAGE] = { "page", "cold, touch a page", FL_SYSTEM_PART, FL_RESOLVE_PAGE,
 		   false },
-	[BLOCK] = { "block", "cold, touch ahead: block", TESTBED_PART,
+	[BLOCK] = { "block", "cold, touch ahead: block", FL_SYSTEM_PART,
 		    FL_RESOLVE_BLOCK, false },
 	[TRANSFER] = { "transfer", "cold, touch ahead: transfer",
-		       TESTBED_PART, FL_RESOLVE_TRANSFER, false },
-	[PIN] = { "pinned", "cold, pinned", TESTBED_PIN, FL_RESOLVE_BLOCK, false },
-	[PREFAULT] = { "prefault", "cold, pre-faulted", TESTBED_PREFAULT,
+		       FL_SYSTEM_PART, FL_RESOLVE_TRANSFER, false },
+	[PIN] = { "pinned", "cold, pinned", FL_SYSTEM_PIN, FL_RESOLVE_BLOCK, false },
+	[PREFAULT] = { "prefault", "cold, pre-faulted", FL_SYSTEM_PREFAULT,
 		       FL_RESOLVE_BLOCK, false },
-	[STALL] = { "stall", "cold, SMMU stall", TESTBED_STALL, FL_RESOLVE_BLOCK,
+	[STALL] = { "stall", "cold, SMMU stall", FL_SYSTEM_STALL, FL_RESOLVE_BLOCK,
 		    false },
 };
 
@@ -127,7 +127,7 @@ static int run_variant(const struct options *o, const struct job_file *file,
 	char path[600] = "";
 	int err;
 
-	j.cfg.policy = variants[i].policy;
+	j.cfg.system = variants[i].system;
 	j.cfg.resolve = variants[i].resolve;
 	if (file->bytes <= TRACE_BYTES_MAX) {
 		snprintf(path, sizeof(path), "%s/%s.trace", dir,

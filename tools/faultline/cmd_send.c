@@ -16,7 +16,7 @@ static void tell_start(const struct job *j, const char *mode)
 	printf("profile %s, seed %llu, mode %s, policy %s, resolve %s\n",
 	       c->profile ? c->profile : "ideal", (unsigned long long)c->seed,
 	       mode,
-	       options_policy_name(c->policy),
+	       options_system_name(c->system),
 	       options_resolve_name(c->resolve));
 	printf("  1. boards a and b are joined by a link; process p runs on "
 	"a, q on b\n");

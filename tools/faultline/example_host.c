@@ -104,7 +104,7 @@ static int build_hardware(struct example *x, bool threads)
 static int build_software(struct example *x)
 {
 	struct host_driver_params driver = {
-		.policy = FL_IOC_POLICY_PART,
+		.system = FL_SYSTEM_PART,
 		.resolve = FL_IOC_RESOLVE_BLOCK,
 	};
 	struct host_config host = { .board = x->board };

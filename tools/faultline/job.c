@@ -123,10 +123,10 @@ static int set_up(struct job_state *s)
 	if (!err)
 		err = testbed_link_add(s->w, s->a, s->b);
 	if (!err)
-		err = testbed_process_add(s->w, "p", s->a, wc->policy, wc->resolve,
+		err = testbed_process_add(s->w, "p", s->a, wc->system, wc->resolve,
 					  &s->p);
 	if (!err)
-		err = testbed_process_add(s->w, "q", s->b, wc->policy, wc->resolve,
+		err = testbed_process_add(s->w, "q", s->b, wc->system, wc->resolve,
 					  &s->q);
 	if (!err)
 		err = testbed_buffer_add(s->p, "src", f->path ? 0 : f->bytes,
@@ -187,14 +187,12 @@ static int job_wait_all(struct job_state *s)
 /* From the first registration to the last deregistration: what an application pays. */
 static int job_transfer(struct job_state *s)
 {
-	unsigned int pin = s->j->cfg.policy == TESTBED_PIN ? FL_PINNED : 0;
 	uint64_t start = sim_now(testbed_sim(s->w));
 	uint64_t pages = trace_count(testbed_trace(s->w), EV_MM_PAGE_IN);
-	int err = testbed_region_add(s->src, 0, 0, pin, 0);
+	int err = testbed_region_add(s->src, 0, 0, 0, 0);
 
 	if (!err)
-		err = testbed_region_add(s->dst, 0, 0, FL_REMOTE_WRITE | pin,
-					 0);
+		err = testbed_region_add(s->dst, 0, 0, FL_REMOTE_WRITE, 0);
 	if (!err)
 		err = job_post_all(s);
 	if (!err)

@@ -10,8 +10,7 @@
 static const char *const modes[] = { "lockstep", "threads", "processes", "vm",
 				     NULL };
 enum { MODE_PROCESSES = 2, MODE_VM = 3 };
-static const char *const policies[] = { "part", "stall", "pin", "prefault",
-					NULL };
+static const char *const systems[] = { FL_SYSTEM_NAMES, NULL };
 static const char *const engines[] = { "c", "rtl", "both", NULL };
 static const char *const resolves[] = { "page", "block", "transfer", NULL };
 
@@ -25,7 +24,7 @@ static const struct {
 	  "real kernels (run)" },
 	{ OPT_PROFILE, "--profile", "NAME|FILE",
 	  "timing profile: ideal (default), qfdb, or a file" },
-	{ OPT_POLICY, "--policy", "part|stall|pin|prefault",
+	{ OPT_POLICY, "--policy", FL_SYSTEM_WORDS,
 	  "what to do about pages that are not there (default part)" },
 	{ OPT_RESOLVE, "--resolve", "page|block|transfer",
 	  "how much the driver pages in at one fault (default block)" },
@@ -39,9 +38,9 @@ static const struct {
 
 #define COMMONS ((int)(sizeof(common) / sizeof(common[0])))
 
-const char *options_policy_name(enum testbed_policy p)
+const char *options_system_name(enum fl_system p)
 {
-	return policies[p];
+	return systems[p];
 }
 
 const char *options_resolve_name(enum fl_resolve t)
@@ -157,9 +156,9 @@ static int take_common(const struct command *c, struct options *o,
 		o->cfg.profile_given = true;
 		return check_profile(c, value);
 	case OPT_POLICY:
-		i = options_choose(c, "--policy", value, policies);
-		o->cfg.policy = (enum testbed_policy)i;
-		o->cfg.policy_given = true;
+		i = options_choose(c, "--policy", value, systems);
+		o->cfg.system = (enum fl_system)i;
+		o->cfg.system_given = true;
 		break;
 	case OPT_RESOLVE:
 		i = options_choose(c, "--resolve", value, resolves);

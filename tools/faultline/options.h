@@ -66,12 +66,12 @@ int options_open_trace(const struct command *c, struct options *o);
 /* Close it again; 0, or 1 after a message when it could not be written. */
 int options_close_trace(const struct command *c, struct options *o);
 /* "part", ... */
-const char *options_policy_name(enum testbed_policy p);
+const char *options_system_name(enum fl_system p);
 const char *options_resolve_name(enum fl_resolve t);
 const char *options_engine_name(enum engine_kind e);
 
 extern const struct command command_send, command_run, command_trace,
 	command_demo, command_board, command_vm, command_equal,
-	command_predict;
+	command_predict, command_systems;
 
 #endif

@@ -342,16 +342,16 @@ enum { WARM_1M, BLOCK_1M, TRANSFER_1M, PIN_4M, BLOCK_4M, TRANSFER_4M, RUNS };
 
 static const struct {
 	uint64_t bytes;
-	enum testbed_policy policy;
+	enum fl_system system;
 	enum fl_resolve resolve;
 	bool warm;
 } runs[RUNS] = {
-	[WARM_1M] = { 1 << 20, TESTBED_PART, FL_RESOLVE_BLOCK, true },
-	[BLOCK_1M] = { 1 << 20, TESTBED_PART, FL_RESOLVE_BLOCK, false },
-	[TRANSFER_1M] = { 1 << 20, TESTBED_PART, FL_RESOLVE_TRANSFER, false },
-	[PIN_4M] = { 4 << 20, TESTBED_PIN, FL_RESOLVE_BLOCK, false },
-	[BLOCK_4M] = { 4 << 20, TESTBED_PART, FL_RESOLVE_BLOCK, false },
-	[TRANSFER_4M] = { 4 << 20, TESTBED_PART, FL_RESOLVE_TRANSFER, false },
+	[WARM_1M] = { 1 << 20, FL_SYSTEM_PART, FL_RESOLVE_BLOCK, true },
+	[BLOCK_1M] = { 1 << 20, FL_SYSTEM_PART, FL_RESOLVE_BLOCK, false },
+	[TRANSFER_1M] = { 1 << 20, FL_SYSTEM_PART, FL_RESOLVE_TRANSFER, false },
+	[PIN_4M] = { 4 << 20, FL_SYSTEM_PIN, FL_RESOLVE_BLOCK, false },
+	[BLOCK_4M] = { 4 << 20, FL_SYSTEM_PART, FL_RESOLVE_BLOCK, false },
+	[TRANSFER_4M] = { 4 << 20, FL_SYSTEM_PART, FL_RESOLVE_TRANSFER, false },
 };
 
 /* Of each figure, the run that is divided by the other. */
@@ -374,7 +374,7 @@ static int run_job(const struct predict_point *p, int run, double *ns)
 	settings_of(p, &set);
 	job_file_zeros(&f, runs[run].bytes);
 	j.cfg = set.cfg;
-	j.cfg.policy = runs[run].policy;
+	j.cfg.system = runs[run].system;
 	j.cfg.resolve = runs[run].resolve;
 	j.contexts = (uint32_t)board_value(p, 0);
 	j.block_bytes = (uint32_t)board_value(p, 1);

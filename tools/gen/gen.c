@@ -153,5 +153,6 @@ int main(int argc, char **argv)
 	gen_device();
 	gen_pte();
 	gen_driver_trace();
+	gen_system();
 	return 0;
 }

@@ -59,5 +59,6 @@ void gen_timing(void);
 void gen_device(void);
 void gen_pte(void);
 void gen_driver_trace(void);
+void gen_system(void);
 
 #endif

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "faultline/system.h"
+
 #define COUNTERS                                                              \
 	"{faults|faults_source|faults_destination|pages_in|resolves|failed|"  \
 	"spurious|invalidations|pinned_pages|stalls}"
@@ -20,7 +22,7 @@ const struct rule rules[] = {
 	  },
 	{ V_SET, "set", NULL, "word '= any", "",
 	  "one value of the profile, or jitter=TIME; before the first board" },
-	{ V_POLICY, "policy", NULL, "{part|stall|pin|prefault}",
+	{ V_POLICY, "policy", NULL, "{" FL_SYSTEM_WORDS "}",
 	  "resolve={page|block|transfer}",
 	  "how processes that are declared later handle device faults" },
 	{ V_BOARD, "board", NULL, "new:board",

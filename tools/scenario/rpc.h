@@ -19,7 +19,7 @@
 #define RPC_DOMAINS	4u	/* protection domains; 0 is the usual one */
 
 enum rpc_kind {
-	RPC_OPEN = 1,		/* text: device; what: enum fl_fault_policy; resolve */
+	RPC_OPEN = 1,		/* text: device; what: enum fl_system; resolve */
 	RPC_CLOSE,		/* the last one */
 	RPC_ALLOC,		/* bytes; answer: addr, bytes */
 	RPC_MAP_FILE,		/* text: path; answer: addr, bytes */

@@ -56,7 +56,7 @@ static int act_board(struct run *r, const struct statement *st)
 static int act_process(struct run *r, const struct statement *st)
 {
 	return testbed_process_add(r->w, st->arg[0].word,
-				   r->board[st->arg[2].name], r->policy,
+				   r->board[st->arg[2].name], r->system,
 				   r->resolve, &r->process[st->arg[0].name]);
 }
 
@@ -86,8 +86,7 @@ static int act_region(struct run *r, const struct statement *st)
 	unsigned int access = (unsigned int)option_number(st, "rights",
 							  ACCESS_ALL);
 
-	if (statement_option(st, "pinned") ||
-	    b->process->policy == TESTBED_PIN)
+	if (statement_option(st, "pinned"))
 		access |= FL_PINNED;
 	return testbed_region_add(b, st->arg[1].number,
 				  range_bytes(&st->arg[1]), access,

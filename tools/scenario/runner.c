@@ -180,8 +180,8 @@ static void runner_script(struct testbed *w, void *arg)
 			const struct arg *resolve = statement_option(st,
 								     "resolve");
 
-			if (!testbed_cfg(w)->policy_given)
-				r->policy = (enum testbed_policy)
+			if (!testbed_cfg(w)->system_given)
+				r->system = (enum fl_system)
 						    st->arg[0].choice;
 			if (resolve && !testbed_cfg(w)->resolve_given)
 				r->resolve = (enum fl_resolve)resolve->choice;
@@ -286,7 +286,7 @@ int scenario_run(const struct scenario *s, const struct testbed_config *given,
 	r->s = s;
 	r->out = out;
 	r->verbose = verbose;
-	r->policy = cfg.policy;
+	r->system = cfg.system;
 	r->resolve = cfg.resolve;
 	r->report = report;
 	err = testbed_run(w, runner_script, r);

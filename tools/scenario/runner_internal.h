@@ -12,7 +12,7 @@ struct run {
 	struct testbed *w;
 	FILE *out;
 	bool verbose;
-	enum testbed_policy policy;
+	enum fl_system system;
 	enum fl_resolve resolve;
 	struct testbed_board *board[RUN_NAMES];
 	struct testbed_process *process[RUN_NAMES];

@@ -194,8 +194,7 @@ static int board_kernel(struct testbed_board *b,
 static int board_driver(struct testbed *w, struct testbed_board *b)
 {
 	struct host_driver_params params = {
-		.policy = w->cfg.policy == TESTBED_STALL ? FL_IOC_POLICY_STALL :
-							     FL_IOC_POLICY_PART,
+		.system = (int)w->cfg.system,
 		.resolve = (int)w->cfg.resolve,
 	};
 	int err = host_driver_probe(b->kernel, &params);

@@ -33,13 +33,6 @@
 #include "tools/scenario/rpc.h"
 #include "trace/trace.h"
 
-enum testbed_policy {
-	TESTBED_PART,	/* the SMMU terminates the access, the transport sends again */
-	TESTBED_STALL,	/* the SMMU holds the access */
-	TESTBED_PIN,	/* regions are paged in and pinned when registered */
-	TESTBED_PREFAULT,	/* both buffers are paged in before each post */
-};
-
 struct testbed_config {
 	enum sim_mode mode;
 	bool processes;			/* mode must be SIM_THREADS */
@@ -54,7 +47,7 @@ struct testbed_config {
 	uint32_t jitter_ns;
 	const char *profile;		/* name or path; NULL: ideal */
 	const char *const *sets;	/* "key=value", NULL at the end; may be NULL */
-	enum testbed_policy policy;
+	enum fl_system system;
 	enum fl_resolve resolve;
 	enum engine_kind engine;
 	FILE *trace;			/* text of every record, or NULL */
@@ -68,7 +61,7 @@ struct testbed_config {
 	bool no_checks;
 	uint8_t first_node;		/* of the first board; the next ones follow */
 	/* 1: the caller set it, a scenario must not (options go before files) */
-	bool profile_given, policy_given, resolve_given;
+	bool profile_given, system_given, resolve_given;
 };
 
 /*
@@ -96,7 +89,7 @@ struct testbed_process {
 	struct testbed *testbed;
 	struct testbed_board *board;
 	struct host_mm *mm;	/* with a reference; NULL: not open, or gone */
-	enum testbed_policy policy;
+	enum fl_system system;
 	enum fl_resolve resolve;
 	bool open, gone;
 	/* An application thread of this program; else host is NULL. */
@@ -188,7 +181,7 @@ int testbed_board_add(struct testbed *w, const char *name,
 int testbed_link_add(struct testbed *w, struct testbed_board *a,
 		   struct testbed_board *b);
 int testbed_process_add(struct testbed *w, const char *name, struct testbed_board *b,
-		      enum testbed_policy policy, enum fl_resolve resolve,
+		      enum fl_system system, enum fl_resolve resolve,
 		      struct testbed_process **out);
 int testbed_process_end(struct testbed_process *p);
 /*

@@ -290,8 +290,7 @@ static int process_open_card(struct testbed_process *p)
 	char device[128], name[32];
 	struct rpc_command o = {
 		.kind = RPC_OPEN,
-		.what = p->policy == TESTBED_STALL ? FL_POLICY_STALL :
-						   FL_POLICY_PART,
+		.what = p->system,
 		.resolve = p->resolve,
 		.text = device,
 	};
@@ -324,7 +323,7 @@ static int process_open_card(struct testbed_process *p)
 
 int testbed_process_add(struct testbed *w, const char *name,
 			struct testbed_board *b,
-			enum testbed_policy policy, enum fl_resolve resolve,
+			enum fl_system system, enum fl_resolve resolve,
 			struct testbed_process **out)
 {
 	struct testbed_process *p = &w->process[w->processes];
@@ -336,7 +335,7 @@ int testbed_process_add(struct testbed *w, const char *name,
 	p->name = name;
 	p->testbed = w;
 	p->board = b;
-	p->policy = policy;
+	p->system = system;
 	p->resolve = resolve;
 	sim_waitq_init(&p->wake);
 	sim_waitq_init(&p->finished);

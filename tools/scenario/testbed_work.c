@@ -117,22 +117,19 @@ static int work_post_one(struct testbed_process *p, struct testbed_work *k,
 	return err;
 }
 
-/* Both ends present, as far as the addresses lie in the buffers at all. */
+/*
+ * The other end present, which its own process has to see to, as far as the address lies in
+ * the buffer at all. This end is the library's.
+ */
 static int work_prefault(struct testbed_work *k)
 {
-	struct testbed_buffer *b[2] = { k->local, k->remote };
-	uint64_t va[2] = { k->local_va, k->remote_va }, start;
-	int i, err = 0;
+	uint64_t start = (uint64_t)(uintptr_t)k->remote->mem;
 
-	for (i = 0; i < 2 && !err; i++) {
-		start = (uint64_t)(uintptr_t)b[i]->mem;
-		if (!b[i]->registered || va[i] < start ||
-		    va[i] - start + k->bytes > b[i]->bytes)
-			continue;
-		err = testbed_prefetch(b[i], va[i] - start, k->bytes,
-				       (k->opcode == FL_WRITE) == (i == 1));
-	}
-	return err;
+	if (!k->remote->registered || k->remote_va < start ||
+	    k->remote_va - start + k->bytes > k->remote->bytes)
+		return 0;
+	return testbed_prefetch(k->remote, k->remote_va - start, k->bytes,
+				k->opcode == FL_WRITE);
 }
 
 int testbed_post(struct testbed *w, struct testbed_work *k)
@@ -147,7 +144,7 @@ int testbed_post(struct testbed *w, struct testbed_work *k)
 	k->error = 0;
 	if (p->gone)
 		return -ESRCH;
-	if (p->policy == TESTBED_PREFAULT)
+	if (p->system == FL_SYSTEM_PREFAULT)
 		err = work_prefault(k);
 	if (!err)
 		err = testbed_work_number(w, k);

@@ -258,6 +258,7 @@ const char *word_errno_name(int error)
 #define STATUS_ACC(...)
 #define STATUS_EV(...)
 #define STATUS_CMD(...)
+#define STATUS_SILENT(...)
 #define EENUM(group, name, value, text) STATUS_##group(name, value, text)
 static const struct {
 	const char *name;

@@ -18,8 +18,8 @@ int device_property_read_u32(struct device *dev, const char *name, u32 *value)
 {
 	const struct host_driver_params *p = &dev->shim->params;
 
-	if (!strcmp(name, "faultline,policy"))
-		*value = (u32)p->policy;
+	if (!strcmp(name, "faultline,system"))
+		*value = (u32)p->system;
 	else if (!strcmp(name, "faultline,resolve"))
 		*value = (u32)p->resolve;
 	else if (!strcmp(name, "faultline,stream-base"))

@@ -206,6 +206,12 @@ enum fl_cmd_code {
 	FL_CMD_QP_DESTROY = 9,           /* object: number; what is in flight ends as KILLED */
 	FL_CMD_PD_CREATE = 10,            /* result: domain number, of slot */
 	FL_CMD_PD_DESTROY = 11,           /* object: domain; BUSY while in use */
+	FL_CMD_SLOT_SILENT = 12,          /* of pages that slot lacks its peers hear nothing: flags FL_SILENT_*, 0: they do; BAD_ARGUMENT: this card always answers */
+};
+
+enum fl_silent_code {
+	FL_SILENT_READ = 1,              /* of pages that a peer's READ would read */
+	FL_SILENT_WRITE = 2,             /* of pages that a peer's WRITE would write */
 };
 
 #endif

@@ -36,6 +36,7 @@
 #define FAULTLINE_UAPI_H
 
 #include "faultline/device.h"
+#include "faultline/system.h"
 #include "faultline/types.h"
 #ifdef __linux__
 #include <linux/ioctl.h>
@@ -45,14 +46,6 @@
 
 /* Of this file, and of the device: another stepping has other entries in memory. */
 #define FL_ABI_VERSION	(1 + 256 * DEV_STEPPING)
-
-/* What happens to a device access of this process that finds no page. */
-enum fl_ioc_policy {
-	/* The SMMU terminates it, and the transport sends the block again (default). */
-	FL_IOC_POLICY_PART = 0,
-	/* The SMMU stalls it; the driver writes RESUME. */
-	FL_IOC_POLICY_STALL = 1,
-};
 
 /* How much the driver pages in at one fault. */
 enum fl_ioc_resolve {
@@ -75,7 +68,7 @@ struct fl_query {
 	__u32 block_bytes;	/* out: largest block */
 	__u32 max_qp, max_cq, max_mr;	/* out: per process */
 	__u32 max_queue;	/* out: entries of a queue at most */
-	__u32 policy;	/* out: enum fl_ioc_policy */
+	__u32 system;		/* out: enum fl_system */
 	__u32 resolve;		/* out: enum fl_ioc_resolve */
 	__u32 doorbell;		/* out: enum fl_doorbell (window.h) */
 };
@@ -83,12 +76,13 @@ struct fl_query {
 #define FL_IOC_QUERY	_IOWR('F', 0x01, struct fl_query)
 
 /*
- * Choose how faults of this process are handled. -EBUSY: a transfer is in
- * flight.
+ * Choose how faults of this process are handled: a row of system.def, and how much one
+ * fault brings in. -EBUSY: a transfer is in flight; -EOPNOTSUPP: this card cannot do what
+ * the row asks for.
  */
 struct fl_policy {
 	__u32 size;
-	__u32 policy;
+	__u32 system;
 	__u32 resolve;
 	__u32 reserved;
 };

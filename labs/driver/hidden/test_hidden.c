@@ -43,10 +43,10 @@ JUDGE(whole_write, "blocks land, one page or all of it at a time")
 {
 	unsigned int serial = 0;
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE);
 	judge_equal("faults of a block, a page each",
 		    hidden_land(FIRST, &serial, false), PAGES);
-	bench_open(0, STREAM, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_open(0, STREAM, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	judge_equal("faults, a block each", hidden_land(FIRST, &serial, false),
 		    1);
 	judge_did("what was only read before: the TLB has it as read-only");
@@ -59,7 +59,7 @@ JUDGE(evicted_again, "pages that leave again and again: it lands all the same")
 {
 	unsigned int serial = 0, faults = 0, i;
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	for (i = 0; i < 20; i++) {
 		bench_pages(0, FIRST, PAGES, LAB_ABSENT);
 		bench_smmu(SMMU_CB_BASE(SLOT) + SMMU_CB_TLBIALL, 4, 0);
@@ -99,8 +99,8 @@ JUDGE(random_reports, "reports of two processes, one of which leaves")
 	const uint64_t *n;
 
 	bench_new();
-	bench_open(0, STREAM, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
-	bench_open(1, STREAM + 3, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE);
+	bench_open(0, STREAM, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_open(1, STREAM + 3, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE);
 	for (i = 0; i < 600; i++) {
 		uint64_t x = judge_random();
 		struct report r = a_report;
@@ -138,7 +138,7 @@ JUDGE(random_stalls, "held accesses, some without a page, some with company")
 {
 	unsigned int i, ended = 0;
 
-	bench_usual(FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_PAGE);
+	bench_usual(FL_SYSTEM_STALL, FL_IOC_RESOLVE_PAGE);
 	for (i = 1; i < 300; i++) {
 		uint64_t x = judge_random();
 		unsigned int page = FIRST + x % COUNT, bad = x >> 8 & 1;

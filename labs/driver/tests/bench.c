@@ -44,7 +44,7 @@ void bench_open(unsigned int p, unsigned int stream, unsigned int mode,
 
 	judge_did("process %u opens the card: stream 0x%x, %s mode, a fault "
 		  "asks for %s", p, stream,
-		  mode == FL_IOC_POLICY_STALL ? "stall" : "terminate",
+		  mode == FL_SYSTEM_STALL ? "stall" : "terminate",
 		  ask_for[resolve]);
 	bench_ask4(LAB_OPEN, p, stream, mode, resolve);
 	bench_ask4(LAB_MAP, p, FIRST, COUNT, MAY_READ | MAY_WRITE);

@@ -29,14 +29,14 @@ JUDGE(taken, "the top half takes all reports that are there")
 
 JUDGE(none_there, "and says when there was none")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_irq(LAB_LINE_FAULT, 0);
 	bench_nothing();
 }
 
 JUDGE(owner, "a report of a process is work")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&a_report);
 	bench_irq(LAB_LINE_FAULT, 1);
 	bench_work(1);
@@ -48,13 +48,13 @@ JUDGE(which_slot, "the process is found by its slot, sixteen streams apart")
 
 	bench_new();
 	r.stream = LAB_STREAM + 2 * 16 + 9;
-	bench_open(0, r.stream, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_open(0, r.stream, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&r);
 	bench_irq(LAB_LINE_FAULT, 1);
 	bench_work(1);
 	judge_did("the first slot is one, too");
 	r.stream = LAB_STREAM;
-	bench_open(1, r.stream, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_open(1, r.stream, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&r);
 	bench_irq(LAB_LINE_FAULT, 1);
 	bench_work(1);
@@ -64,9 +64,9 @@ JUDGE(last_owner, "a report of the slot's last owner is not the next one's")
 {
 	struct report old = a_report;
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_close(0);
-	bench_open(1, STREAM + 16, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_open(1, STREAM + 16, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&old);
 	bench_irq(LAB_LINE_FAULT, 1);
 	bench_work(0);
@@ -96,7 +96,7 @@ JUDGE(whole_answer, "READY names context, side and serial, and nothing else")
 
 JUDGE(tells_fault, "what was read is what the worker asks for")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_serve(&a_report);
 	bench_asked(0, FIRST, 4, true);
 	bench_ready(&a_report, 0);
@@ -109,7 +109,7 @@ JUDGE(tells_read, "a read of ours too, from the middle of a page")
 			    .stream = STREAM, .va = VA(FIRST + 9, 8),
 			    .len = 4096, .map = 2 };
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_serve(&r);
 	bench_asked(0, FIRST + 9, 2, false);
 	bench_ready(&r, 0);
@@ -121,12 +121,12 @@ JUDGE(tells_map, "its map, and what is left of the transfer")
 {
 	struct report r = a_report;
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE);
 	r.map = 0xc;
 	bench_serve(&r);
 	bench_asked(0, FIRST + 2, 1, true);
 	bench_ready(&r, 0);
-	bench_open(1, STREAM + 1, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	bench_open(1, STREAM + 1, FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	r.stream = STREAM + 1;
 	r.left = VA(3, 0);
 	bench_serve_ahead(&r);
@@ -153,7 +153,7 @@ JUDGE(not_mixed, "each report by itself: read before it is taken off")
 {
 	struct report b = other_report(9, 100, FIRST + 8);
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	b.side = TX;
 	b.write = 0;
 	b.len = 4096;
@@ -172,7 +172,7 @@ JUDGE(both_sides, "a transmit and a receive context of one number are two")
 {
 	struct report b = other_report(3, 9, FIRST + 8);
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	b.side = TX;
 	bench_report(&a_report);
 	bench_report(&b);
@@ -188,7 +188,7 @@ JUDGE(newest, "of two reports of a context that wait, the newer one counts")
 {
 	struct report b = other_report(3, 8, FIRST + 8);
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&a_report);
 	bench_irq(LAB_LINE_FAULT, 1);
 	bench_report(&b);
@@ -203,7 +203,7 @@ JUDGE(taken_once, "a report is answered once")
 {
 	struct report b = other_report(3, 8, FIRST + 8);
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&a_report);
 	bench_irq(LAB_LINE_FAULT, 1);
 	WHEN(LAB_AT_WORK, 0, "the engine reports again, serial 8", LAB_REPORT,
@@ -220,7 +220,7 @@ JUDGE(own_copy, "a report that comes while its worker is busy waits")
 {
 	struct report b = other_report(3, 8, FIRST + 8);
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&a_report);
 	bench_irq(LAB_LINE_FAULT, 1);
 	WHEN(LAB_AT_PAGE, FIRST + 1, "the engine reports again, serial 8",
@@ -239,7 +239,7 @@ JUDGE(not_repaired, "what cannot be repaired is given up, and counted")
 {
 	struct report r = a_report;
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_map(0, FIRST, 4, 0);
 	bench_serve(&r);
 	bench_ready(&r, FL_ST_REMOTE_FAULT);
@@ -253,7 +253,7 @@ JUDGE(not_repaired, "what cannot be repaired is given up, and counted")
 
 JUDGE(ended_in_stall, "a held access was counted, not its end")
 {
-	bench_usual(FL_IOC_POLICY_STALL, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_STALL, FL_IOC_RESOLVE_BLOCK);
 	bench_map(0, FIRST, 4, 0);
 	bench_change(0, LAB_REFUSED,
 		     (uint64_t)LAB_XFER << 32 | LAB_XBLOCK);
@@ -265,7 +265,7 @@ JUDGE(ended_in_stall, "a held access was counted, not its end")
 
 JUDGE(left_meanwhile, "a process that has left gets nothing, the card an answer")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&a_report);
 	bench_irq(LAB_LINE_FAULT, 1);
 	bench_close(0);
@@ -276,11 +276,11 @@ JUDGE(left_meanwhile, "a process that has left gets nothing, the card an answer"
 
 JUDGE(next_owner, "who has the slot by then is not asked for another's pages")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_report(&a_report);
 	bench_irq(LAB_LINE_FAULT, 1);
 	bench_close(0);
-	bench_open(1, STREAM, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_open(1, STREAM, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_work(1);
 	bench_ready(&a_report, FL_ST_REMOTE_FAULT);
 	bench_nothing();

@@ -7,13 +7,13 @@
 
 JUDGE(found, "a fault in a region is repaired")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	BLOCK(0, 0);
 }
 
 JUDGE(no_region, "what no region holds whole cannot be asked for")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_map(0, 0, FIRST, MAY_READ | MAY_WRITE);
 	bench_resolve(0, VA(FIRST - 8, 0), 4096, 0, 1, true, -EFAULT);
 	bench_resolve(0, VA(FIRST, 0) - 1, 4096, 0, 1, true, -EFAULT);
@@ -24,7 +24,7 @@ JUDGE(no_region, "what no region holds whole cannot be asked for")
 
 JUDGE(region_rights, "nor what the region does not allow")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_region(0, VA(FIRST, 0), VA(8, 0), false);
 	bench_resolve(0, VA(FIRST, 0), 4096, 0, 1, true, -EACCES);
 	bench_nothing();
@@ -34,7 +34,7 @@ JUDGE(region_rights, "nor what the region does not allow")
 
 JUDGE(card_gone, "nothing for a process that has lost its card")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_DEAD, 1);
 	BLOCK(0, -ESRCH);
 	bench_nothing();
@@ -42,7 +42,7 @@ JUDGE(card_gone, "nothing for a process that has lost its card")
 
 JUDGE(all_of_block, "the block: all of it, whatever is missing")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	BLOCK(0, 0);
 	bench_asked(0, FIRST, 4, true);
 	judge_did("a block from the middle of a page to the middle of another");
@@ -59,7 +59,7 @@ JUDGE(all_of_block, "the block: all of it, whatever is missing")
 
 JUDGE(first_missing, "one page: the first that is missing")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE);
 	bench_resolve(0, VA(FIRST, 0), LAB_BLOCK, 0, 0xc, true, 0);
 	bench_asked(0, FIRST + 2, 1, true);
 	bench_resolve(0, VA(FIRST + 8, 100), LAB_BLOCK, 0, 0x12, true, 0);
@@ -69,7 +69,7 @@ JUDGE(first_missing, "one page: the first that is missing")
 
 JUDGE(no_map, "without a map the first of the block")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE);
 	bench_resolve(0, VA(FIRST, 0), LAB_BLOCK, 0, 0, true, 0);
 	bench_asked(0, FIRST, 1, true);
 	judge_did("a map that speaks of pages behind the block");
@@ -80,7 +80,7 @@ JUDGE(no_map, "without a map the first of the block")
 
 JUDGE(page_five, "a block may have five pages, and the last be missing")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE);
 	bench_resolve(0, VA(FIRST, 4095), LAB_BLOCK, 0, 1u << 4, true, 0);
 	bench_asked(0, FIRST + 4, 1, true);
 	bench_nothing();
@@ -88,7 +88,7 @@ JUDGE(page_five, "a block may have five pages, and the last be missing")
 
 JUDGE(forgets_after, "the TLB forgets after the kernel was asked, not before")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_pages(0, FIRST, 4, LAB_CLEAN);
 	BLOCK(0, 0);
 	bench_asked(0, FIRST, 4, true);
@@ -98,7 +98,7 @@ JUDGE(forgets_after, "the TLB forgets after the kernel was asked, not before")
 
 JUDGE(forgets_on_error, "also what was asked for before an error")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_pages(0, FIRST, 4, LAB_CLEAN);
 	bench_says(0, FIRST + 2, SAYS_OOM);
 	BLOCK(0, -ENOMEM);
@@ -109,7 +109,7 @@ JUDGE(forgets_on_error, "also what was asked for before an error")
 
 JUDGE(for_nothing, "a fault for nothing is counted as that, no other")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	BLOCK(0, 0);
 	bench_counts(0, LAB_SPURIOUS, 0);
 	judge_did("again, and now all is there");
@@ -125,7 +125,7 @@ JUDGE(for_nothing, "a fault for nothing is counted as that, no other")
 
 JUDGE(ahead, "the transfer: first the block, then the rest")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	bench_resolve(0, VA(FIRST, 0), LAB_BLOCK, VA(8, 0), 0xf, true, 0);
 	bench_asked(0, FIRST, 12, true);
 	bench_nothing();
@@ -134,13 +134,13 @@ JUDGE(ahead, "the transfer: first the block, then the rest")
 
 JUDGE(ahead_not, "nothing ahead in the other ways, nor when nothing is left")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_resolve(0, VA(FIRST, 0), LAB_BLOCK, VA(8, 0), 0xf, true, 0);
 	bench_asked(0, FIRST, 4, true);
-	bench_open(1, STREAM + 1, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_PAGE);
+	bench_open(1, STREAM + 1, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE);
 	bench_resolve(1, VA(FIRST, 0), LAB_BLOCK, VA(8, 0), 0xf, true, 0);
 	bench_asked(1, FIRST, 1, true);
-	bench_open(2, STREAM + 2, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	bench_open(2, STREAM + 2, FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	bench_resolve(2, VA(FIRST, 0), LAB_BLOCK, 0, 0xf, true, 0);
 	bench_asked(2, FIRST, 4, true);
 	bench_nothing();
@@ -148,7 +148,7 @@ JUDGE(ahead_not, "nothing ahead in the other ways, nor when nothing is left")
 
 JUDGE(ahead_region, "no further than the region")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	bench_region(0, VA(FIRST, 0), VA(6, 10), true);
 	bench_resolve(0, VA(FIRST, 0), LAB_BLOCK, VA(100, 0), 0xf, true, 0);
 	bench_asked(0, FIRST, 7, true);
@@ -162,7 +162,7 @@ JUDGE(ahead_region, "no further than the region")
 
 JUDGE(ahead_once, "a page that the block has is not asked for again")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	bench_resolve(0, VA(FIRST, 100), LAB_BLOCK, 5000, 0xf, false, 0);
 	bench_asked(0, FIRST, 6, false);
 	bench_nothing();
@@ -174,7 +174,7 @@ JUDGE(ahead_once, "a page that the block has is not asked for again")
 
 JUDGE(ahead_fails, "what cannot be had ahead is no error")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	bench_says(0, FIRST + 5, SAYS_OOM);
 	bench_resolve(0, VA(FIRST, 0), LAB_BLOCK, VA(8, 0), 0xf, true, 0);
 	bench_asked(0, FIRST, 6, true);
@@ -191,7 +191,7 @@ JUDGE(ahead_most, "and no more than 16 MB")
 {
 	const uint64_t mb16 = UINT64_C(16) << 20;
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	bench_map(0, FIRST, 6000, MAY_READ | MAY_WRITE);
 	bench_region(0, VA(FIRST, 0), VA(6000, 0), true);
 	bench_resolve(0, VA(FIRST, 0), LAB_BLOCK, mb16 + VA(100, 0), 0xf, true,
@@ -202,7 +202,7 @@ JUDGE(ahead_most, "and no more than 16 MB")
 
 JUDGE(hopeless, "what the bank met and no page cures is not tried")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_HARD, VA(FIRST + 2, 17));
 	BLOCK(0, -EIO);
 	bench_nothing();
@@ -210,7 +210,7 @@ JUDGE(hopeless, "what the bank met and no page cures is not tried")
 
 JUDGE(hopeless_once, "once: then the card may try again")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_HARD, VA(FIRST, 0));
 	BLOCK(0, -EIO);
 	bench_counts(0, LAB_IS_HARD, 0);
@@ -220,7 +220,7 @@ JUDGE(hopeless_once, "once: then the card may try again")
 
 JUDGE(hopeless_here, "another block has nothing to do with it")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_HARD, VA(FIRST + 4, 0));
 	BLOCK(0, 0);
 	bench_asked(0, FIRST, 4, true);
@@ -233,7 +233,7 @@ JUDGE(hopeless_here, "another block has nothing to do with it")
 
 JUDGE(ended, "nothing of a process whose address space has ended")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	BLOCK(0, 0);
 	bench_asked(0, FIRST, 4, true);
 	bench_change(0, LAB_ENDED, 1);
@@ -243,7 +243,7 @@ JUDGE(ended, "nothing of a process whose address space has ended")
 
 JUDGE(given_back, "its address space is kept while it is asked, and no longer")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_TRANSFER);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_TRANSFER);
 	BLOCK(0, 0);
 	bench_says(0, FIRST + 20, SAYS_SIGSEGV);
 	bench_resolve(0, VA(FIRST + 20, 0), LAB_BLOCK, 0, 1, true, -EFAULT);

@@ -40,14 +40,14 @@ JUDGE(allowed, "a page of a mapping may be had")
 {
 	bench_new();
 	/* Not process 0: who only gives back what he was asked would say 0 too. */
-	bench_open(1, STREAM, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_open(1, STREAM, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_populate(1, FIRST, 3, true, false, 0, NULL);
 	bench_populate(1, FIRST, 3, false, false, 0, NULL);
 }
 
 JUDGE(not_mapped, "what is not mapped, or registers of a device, is not")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_populate(0, FIRST - 1, 3, true, false, -EFAULT, NULL);
 	bench_nothing();
 	bench_map(0, FIRST, 1, MAY_READ | MAY_WRITE | IS_IO);
@@ -59,7 +59,7 @@ JUDGE(not_mapped, "what is not mapped, or registers of a device, is not")
 
 JUDGE(rights, "rights are those of the mapping, and of this access")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_map(0, FIRST, 2, MAY_READ);
 	bench_map(0, FIRST + 2, 1, MAY_WRITE);
 	bench_populate(0, FIRST, 2, false, false, 0, NULL);
@@ -70,7 +70,7 @@ JUDGE(rights, "rights are those of the mapping, and of this access")
 
 JUDGE(dying, "nothing for a process that is being killed, from that page on")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	WHEN(LAB_AT_PAGE, FIRST + 1, "the process is killed", LAB_CHANGE, 0,
 	     LAB_DYING, 1);
 	bench_populate(0, FIRST, 4, true, false, -EINTR, NULL);
@@ -80,7 +80,7 @@ JUDGE(dying, "nothing for a process that is being killed, from that page on")
 
 JUDGE(each_page, "each page is asked for, in order, as it is accessed")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_populate(0, FIRST, 5, true, false, 0, NULL);
 	bench_asked(0, FIRST, 5, true);
 	bench_populate(0, FIRST + 8, 2, false, false, 0, NULL);
@@ -93,7 +93,7 @@ JUDGE(each_page, "each page is asked for, in order, as it is accessed")
 
 JUDGE(kernel_says, "what the kernel says becomes an error, or none")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_says(0, FIRST + 1, SAYS_OOM);
 	bench_populate(0, FIRST, 4, true, false, -ENOMEM, NULL);
 	bench_asked(0, FIRST, 2, true);
@@ -113,7 +113,7 @@ JUDGE(came_in, "what was absent came in")
 				      .old_first = FIRST, .old_end = FIRST + 1,
 				      .end = FIRST + 2 };
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_populate(0, FIRST, 4, true, false, 0, &all);
 	bench_pages(0, FIRST + 1, 1, LAB_ABSENT);
 	bench_populate(0, FIRST, 2, true, false, 0, &some);
@@ -128,7 +128,7 @@ JUDGE(was_there, "what was there: with the right, without it, or aged")
 				       .old_first = FIRST,
 				       .old_end = FIRST + 3 };
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_pages(0, FIRST, 1, LAB_CLEAN);
 	bench_pages(0, FIRST + 1, 1, LAB_AGED);
 	bench_pages(0, FIRST + 2, 1, LAB_WRITABLE);
@@ -146,7 +146,7 @@ JUDGE(old_range, "the old range holds all that were there, page 0 too")
 	const struct populated zero = { .pages_in = 1, .present = 2, .cured = 2,
 				      .old_first = 0, .old_end = 3, .end = 3 };
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_pages(0, FIRST + 1, 1, LAB_CLEAN);
 	bench_pages(0, FIRST + 3, 1, LAB_CLEAN);
 	bench_populate(0, FIRST, 5, true, false, 0, &gaps);
@@ -162,7 +162,7 @@ JUDGE(until_there, "after an error: only what was asked for with success")
 				   .old_first = FIRST + 1,
 				   .old_end = FIRST + 2, .end = FIRST + 2 };
 
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_pages(0, FIRST + 1, 3, LAB_CLEAN);
 	bench_says(0, FIRST + 2, SAYS_OOM);
 	bench_populate(0, FIRST, 4, true, false, -ENOMEM, &t);
@@ -182,7 +182,7 @@ static void populate_forget(unsigned int present, unsigned int first,
 
 JUDGE(forgets, "after a write the TLB forgets what was there")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	populate_forget(2, FIRST + 1, 3, true);
 	bench_forgot(0, FIRST + 1, 3);
 	bench_nothing();
@@ -190,7 +190,7 @@ JUDGE(forgets, "after a write the TLB forgets what was there")
 
 JUDGE(forgets_not, "after a read, or when nothing was there, nothing")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	populate_forget(2, FIRST + 1, 3, false);
 	populate_forget(0, 0, 0, true);
 	bench_nothing();
@@ -198,7 +198,7 @@ JUDGE(forgets_not, "after a read, or when nothing was there, nothing")
 
 JUDGE(share, "ahead is an eighth of the room at a time")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_ROOM, VA(16, 0));
 	bench_populate(0, FIRST, 16, true, true, 0, NULL);
 	judge_did("of 16 pages first two, then one at a time while there are 8");
@@ -208,7 +208,7 @@ JUDGE(share, "ahead is an eighth of the room at a time")
 
 JUDGE(share_pages, "in whole pages, and nothing without room")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_ROOM, VA(12, 0));
 	bench_populate(0, FIRST, 8, true, true, 0, NULL);
 	bench_asked(0, FIRST, 5, true);
@@ -219,7 +219,7 @@ JUDGE(share_pages, "in whole pages, and nothing without room")
 
 JUDGE(share_ahead, "what is needed now does not ask for room")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_change(0, LAB_ROOM, 0);
 	bench_populate(0, FIRST, 8, true, false, 0, NULL);
 	bench_asked(0, FIRST, 8, true);

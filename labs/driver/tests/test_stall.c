@@ -22,12 +22,12 @@ static void stall_hold(unsigned int page, bool write, unsigned int ticket)
 
 static void stall_expect(unsigned int resolve)
 {
-	bench_usual(FL_IOC_POLICY_STALL, resolve);
+	bench_usual(FL_SYSTEM_STALL, resolve);
 }
 
 JUDGE(bank_said, "a bank that has a fault is heard")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_access(STREAM, VA(FIRST, 0), true, 1, IS_REFUSED);
 	judge_did("fl_irq_smmu()");
 	bench_irq(LAB_LINE_SMMU, 1);
@@ -35,14 +35,14 @@ JUDGE(bank_said, "a bank that has a fault is heard")
 
 JUDGE(bank_silent, "one that has none is not")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_irq(LAB_LINE_SMMU, 0);
 	bench_nothing();
 }
 
 JUDGE(only_multi, "MULTI alone is a fault that nobody described")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_smmu(CB(FSRRESTORE), 4, MULTI);
 	bench_irq(LAB_LINE_SMMU, 1);
 	judge_equal("FSR", bench_smmu_get(CB(FSR), 4), 0);
@@ -50,7 +50,7 @@ JUDGE(only_multi, "MULTI alone is a fault that nobody described")
 
 JUDGE(latch, "FSR, FAR, FSYNR0 are read, then FSR is cleared")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_access(STREAM, VA(FIRST + 6, 24), true, 1, IS_REFUSED);
 	bench_irq(LAB_LINE_SMMU, 1);
 	bench_latch(SLOT, TF, VA(FIRST + 6, 24), true);
@@ -65,7 +65,7 @@ JUDGE(latch, "FSR, FAR, FSYNR0 are read, then FSR is cleared")
 
 JUDGE(latch_order, "a fault that comes as soon as FSR is clear is another one")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_access(STREAM, VA(FIRST + 6, 24), true, 1, IS_REFUSED);
 	WHEN(LAB_AT_CLEAR, SLOT, "the card reads the page before it",
 	     LAB_ACCESS, STREAM, VA(FIRST + 5, 8), 0, 2);
@@ -77,7 +77,7 @@ JUDGE(latch_order, "a fault that comes as soon as FSR is clear is another one")
 
 JUDGE(noted_hard, "what no page cures is noted for the worker")
 {
-	bench_usual(FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_usual(FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	bench_smmu(CB(FAR), 8, VA(FIRST, 0));
 	bench_smmu(SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(SLOT), 4, STREAM);
 	bench_smmu(CB(FSRRESTORE), 4, SMMU_CB_FSR_EF);
@@ -152,7 +152,7 @@ JUDGE(worker_at_it, "SS without interrupt: a worker is at it, leave it alone")
 {
 	stall_expect(FL_IOC_RESOLVE_BLOCK);
 	stall_hold(FIRST, true, 1);
-	bench_open(1, STREAM + 2, FL_IOC_POLICY_PART, FL_IOC_RESOLVE_BLOCK);
+	bench_open(1, STREAM + 2, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK);
 	judge_did("the line is shared: another bank's fault");
 	bench_access(STREAM + 2, VA(FIRST, 0), true, 2, IS_REFUSED);
 	bench_irq(LAB_LINE_SMMU, 1);

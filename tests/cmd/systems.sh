@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# faultline systems: every row has one name everywhere, and each of them carries a WRITE and a READ.
+set -u
+. tests/cmd/expect.inc
+
+expect 2 'too many arguments' 'an argument' "$fl" systems part
+expect 2 'unknown option' 'an option that is none' "$fl" systems --policy part
+expect 0 'system    tables' 'the rows and their columns' "$fl" systems
+# The first lines, up to the empty one, name a row each.
+names=$("$fl" systems | sed '/^$/q' | cut -d' ' -f1)
+expect 0 '' 'there are rows' test -n "$names"
+cat > "$dir/both.fl" <<'END'
+set fw.tries = 1000
+board a
+board b
+link a b
+process p on a
+process q on b
+buffer src in p 96K fill=random
+buffer dst in q 96K cold
+buffer back in p 96K cold
+region src
+region dst
+region back
+connect p q as c
+post w: write c src -> dst
+post r: read c back <- dst
+wait w r
+expect status w ok
+expect status r ok
+expect data dst = src
+expect data back = src
+END
+for row in $names; do
+	lines=$(grep -ci "^SYSTEM($row," kernel-ref/include/faultline/system.def)
+	expect 0 '' "$row is one row" test "$lines" = 1
+	expect 0 '' "$row is in the book's table" grep -q "^|\`$row\`" book/gen/system.adoc
+	expect 0 '0 failed' "a WRITE and a READ, as an option" \
+		"$fl" run --policy "$row" "$dir/both.fl"
+	expect 0 '0 failed' "in threads" "$fl" run --mode threads --policy "$row" "$dir/both.fl"
+	sed "s/^set.*/&\npolicy $row/" "$dir/both.fl" > "$dir/named.fl"
+	expect 0 '0 failed' "and as a statement" "$fl" run "$dir/named.fl"
+	expect 0 'the two are equal' "a file" "$fl" send --policy "$row" "$dir/both.fl"
+done
+echo "policy prat" > "$dir/wrong.fl"
+expect 2 "did you mean 'part'" 'a row that is none' "$fl" run "$dir/wrong.fl"
+expect 2 'wanted: part, stall' 'nor as an option' "$fl" run --policy none "$dir/both.fl"
+
+echo "1..$n"
+exit $bad
