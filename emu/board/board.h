@@ -69,8 +69,10 @@ enum dram_status dram_read64(struct dram *d, uint64_t pa,
 void dram_write64(struct dram *d, uint64_t pa, uint64_t v); /* release */
 /*
  * Frame tags: the kernel changes the tag whenever a frame is given to someone
- * else.
+ * else. It sets DRAM_TAG_ORPHAN while the frame is pinned and no mapping leads to
+ * it; that is no other generation, so a translation to it is not stale.
  */
+#define DRAM_TAG_ORPHAN	(1ull << 63)
 uint64_t dram_tag(struct dram *d, uint64_t pa);
 void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag);
 /* Make the frame at pa answer with an error (tests). */

@@ -4,7 +4,8 @@
  *
  * A burst is a read-side section: it opens before the translation and closes after the data
  * has moved, so a TLB synchronise waits for it. The frame's tag is compared at both ends: a
- * translation that outlived its frame is an event, never silence.
+ * translation that outlived its frame is an event, never silence. So is one that is good
+ * for the hardware, since the frame is pinned, while the process has lost the page.
  */
 #include <errno.h>
 #include <string.h>
@@ -29,10 +30,22 @@ static void stale_access(struct board *b, const struct dma_burst *d,
 
 static void check_tag(struct board *b, const struct dma_burst *d)
 {
-	uint64_t tag = dram_tag(b->dram, d->pa);
+	uint64_t tag = bus_frame_tag(b, d->pa);
 
 	if (tag != d->port[PORT_TAG])
 		stale_access(b, d, tag);
+}
+
+/* The burst moves its data now: into, or out of, memory that nobody else sees? */
+static void check_orphan(struct board *b, const struct dma_burst *d)
+{
+	struct trace_at at = { .board = b->cfg.id, .xfer = d->xfer,
+			       .block = d->block, .attempt = d->attempt,
+			       .cause = d->port[PORT_EVENT] };
+
+	if (dram_tag(b->dram, d->pa) & DRAM_TAG_ORPHAN)
+		trace_emit(b->cfg.trace, EV_ORPHAN_ACCESS, &at, d->pa,
+			   d->port[PORT_TAG], d->write, d->stream);
 }
 
 static void held_note(struct board *b, const struct dma_burst *d)
@@ -118,6 +131,7 @@ enum dma_status bus_burst_end(void *board, struct dma_burst *d, void *buf)
 			memset(buf, 0, d->len);
 	} else {
 		check_tag(b, d);
+		check_orphan(b, d);
 		s = d->write ? dram_write(b->dram, d->pa, buf, d->len) :
 			       dram_read(b->dram, d->pa, buf, d->len);
 	}
@@ -141,7 +155,7 @@ enum smmu_mem_status bus_walk_read(void *board, uint64_t pa, uint64_t *value)
 
 uint64_t bus_frame_tag(void *board, uint64_t pa)
 {
-	return dram_tag(((struct board *)board)->dram, pa);
+	return dram_tag(((struct board *)board)->dram, pa) & ~DRAM_TAG_ORPHAN;
 }
 
 /*

@@ -11,8 +11,11 @@
 /* host_check_changed(): a look at everything comes after so many at least. */
 #define CHANGES_A_LOOK	4096
 
+#define ORPHANS_DIFFER \
+	"frames without a mapping and those that the board counts differ"
+
 struct tally {
-	uint64_t frames, mapped, slots;
+	uint64_t frames, mapped, orphans, slots;
 };
 
 /* What the device's pages of a frame must have in common. */
@@ -37,6 +40,44 @@ static bool has_copy_too_soon(const struct host_frame *f)
 	return f->dirty && f->slot != NO_SLOT && f->state == FRAME_MAPPED;
 }
 
+static bool marked_orphan(const struct host_frame *f)
+{
+	return dram_tag(f->mm->k->dram, frame_pa(f)) & DRAM_TAG_ORPHAN;
+}
+
+/* Does its entry still name it, so that hardware finds it, or found it before? */
+static bool has_entry(const struct host_frame *f, uint64_t bits)
+{
+	uint64_t d = f->mm->root ? pt_get(f->mm, f->va) : 0;
+
+	return pte_resident(d) && (d & PTE_ADDR) == frame_pa(f) &&
+	       (!bits || (d & bits));
+}
+
+/*
+ * An orphan that has just lost its mapping: the invalidation is under way, with the
+ * lock held. Only after it the entry goes and the tag says what it is.
+ */
+static bool is_losing(const struct host_frame *f)
+{
+	return f->state == FRAME_ORPHAN &&
+	       (!marked_orphan(f) || has_entry(f, 0));
+}
+
+static const char *check_orphan(const struct host_frame *f, struct tally *t)
+{
+	t->orphans++;
+	if (!f->pins)
+		return "a frame without a mapping is not pinned, and not free";
+	if (f->held)
+		return "a frame without a mapping is held by its process";
+	if (has_entry(f, PTE_VALID))
+		return "a valid entry leads to a frame that lost its mapping";
+	if (is_losing(f) && !f->mm->lock.taken)
+		return "a frame has lost its mapping by half";
+	return NULL;
+}
+
 static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 			       struct tally *t)
 {
@@ -53,6 +94,12 @@ static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 	if (f->state == FRAME_BUSY)
 		return frame_stays(f) ? "a page that comes or goes is pinned" :
 					NULL;
+	if (f->state == FRAME_ORPHAN)
+		return check_orphan(f, t);
+	if (!mm->root)
+		return "a process has ended, and its frame is still mapped";
+	if (marked_orphan(f))
+		return "a mapped frame passes for one without a mapping";
 	t->mapped++;
 	d = pt_get(mm, f->va);
 	if (!pte_resident(d) || (d & PTE_ADDR) != frame_pa(f))
@@ -64,7 +111,7 @@ static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 
 static const char *check_frames(struct host_mm *mm, struct tally *t)
 {
-	uint64_t i, w, n, before = t->frames;
+	uint64_t i, w, n, before = t->frames, orphans = t->orphans;
 	const char *bad = NULL;
 
 	for (w = 0; !bad && w < (mm->frames + 63) / 64; w++) {
@@ -82,6 +129,8 @@ static const char *check_frames(struct host_mm *mm, struct tally *t)
 	}
 	if (!bad && t->frames - before != mm->used)
 		bad = "frames with an owner and frames on its account differ";
+	if (!bad && t->orphans - orphans != mm->orphans)
+		bad = "frames without a mapping are miscounted";
 	return bad;
 }
 
@@ -213,12 +262,16 @@ static const char *check_now(struct host_kernel *k, bool thorough)
 		if (!bad && thorough && mm->cpu)
 			bad = check_cpu(mm);
 	}
+	for (mm = k->ended; !bad && mm; mm = mm->ended_next)
+		bad = check_frames(mm, &t);
 	if (bad)
 		return bad;
 	if (t.frames != k->frames_used)
 		return "frames in use and frames with an owner differ";
 	if (t.mapped != k->clock_frames)
 		return "frames that are mapped and frames on the clock differ";
+	if (t.orphans != k->frames_orphaned)
+		return ORPHANS_DIFFER;
 	if (thorough && t.slots != k->swap.used)
 		return "swap slots in use and slots that somebody names differ";
 	return NULL;
@@ -266,13 +319,17 @@ static void check_count_changed(struct host_frame *f)
 	struct host_mm *mm = f->note.mm;
 	uint64_t i = (uint64_t)(f - mm->frame);
 	bool taken = mm->taken[i / 64] >> i % 64 & 1;
-	bool mapped = taken && f->state != FRAME_BUSY;
+	bool mapped = taken && f->state == FRAME_MAPPED;
+	bool orphan = taken && f->state == FRAME_ORPHAN;
 
 	mm->counted += taken - f->note.taken;
 	mm->k->counted += taken - f->note.taken;
 	mm->k->counted_mapped += mapped - f->note.mapped;
+	mm->counted_orphans += orphan - f->note.orphan;
+	mm->k->counted_orphans += orphan - f->note.orphan;
 	f->note.taken = taken;
 	f->note.mapped = mapped;
+	f->note.orphan = orphan;
 }
 
 static void count_all(struct host_kernel *k)
@@ -298,8 +355,10 @@ void check_forget(struct host_mm *mm)
 		else
 			p = &(*p)->note.next;
 	/* None is left, or somebody will hear of it. */
-	for (i = 0; i < mm->frames; i++)
+	for (i = 0; i < mm->frames; i++) {
 		k->counted_mapped -= mm->frame[i].note.mapped;
+		k->counted_orphans -= mm->frame[i].note.orphan;
+	}
 	k->counted -= mm->counted;
 }
 
@@ -309,13 +368,15 @@ static const char *check_noted(struct host_frame *f)
 	struct tally t = { 0 };
 	const char *bad = NULL;
 
-	if (!mm->root)
+	if (!mm->root && !mm->orphans)
 		return NULL;
 	if (f->note.taken)
 		bad = f->mm != mm ? "a taken frame has no owner" :
 				    check_frame(mm, f, &t);
 	if (!bad && mm->counted != mm->used)
 		bad = "frames with an owner and frames on its account differ";
+	if (!bad && mm->counted_orphans != mm->orphans)
+		bad = "frames without a mapping are miscounted";
 	return bad ? bad : check_fills(mm);
 }
 
@@ -330,7 +391,7 @@ static const char *check_all_noted(struct host_kernel *k)
 		next = f->note.next;
 		f->note.listed = false;
 		bad = bad ? bad : check_noted(f);
-		if (has_copy_too_soon(f))
+		if (has_copy_too_soon(f) || is_losing(f))
 			frame_note(f->note.mm, f);
 	}
 	return bad;
@@ -348,6 +409,8 @@ const char *host_check_changed(struct host_kernel *k)
 		bad = "frames in use and frames with an owner differ";
 	if (!bad && k->counted_mapped != k->clock_frames)
 		bad = "frames that are mapped and frames on the clock differ";
+	if (!bad && k->counted_orphans != k->frames_orphaned)
+		bad = ORPHANS_DIFFER;
 	k->check_credit++;
 	if (!bad && k->check_credit < CHANGES_A_LOOK +
 				      k->frames_used / FRAMES_A_STEP)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * fault.c - bringing pages in, for the CPU and for the driver; pins; copies.
+ * fault.c - bringing pages in, for the CPU and for the driver; copies.
  *
  * The lock of an address space is held while its tables are looked at and changed,
  * and let go while a page's bytes come (page_in.c).
@@ -40,8 +40,7 @@ static int fault_touch(struct host_mm *mm, struct host_map *m, uint64_t va,
 	return FAULT_THERE;
 }
 
-/* No lock held: the time that it took to find a page there, of all results r. */
-static int fault_spend(struct host_kernel *k, int r)
+int fault_spend(struct host_kernel *k, int r)
 {
 	if (r != FAULT_THERE)
 		return r;
@@ -53,7 +52,7 @@ static int fault_spend(struct host_kernel *k, int r)
  * The lock is let go while a page comes in. After that it may be unmapped, or have
  * other rights, or be another page: so all is looked at again.
  */
-static int fault_locked(struct host_mm *mm, uint64_t va, bool write)
+int fault_locked(struct host_mm *mm, uint64_t va, bool write)
 {
 	int need = write ? HOST_WRITE : HOST_READ, r;
 	struct host_map *m;
@@ -238,84 +237,6 @@ int mm_fault_cpu_try(struct host_mm *mm, uint64_t va, bool write)
 	r = try_locked(mm, va & ~(HOST_PAGE - 1), write);
 	sim_mutex_unlock(&mm->lock);
 	return r;
-}
-
-/* ---- pins ---- */
-
-static int pin_page(struct host_mm *mm, uint64_t va, bool write, uint64_t *pa)
-{
-	unsigned int tries = 0;
-	struct host_frame *f;
-	uint64_t d;
-	int r;
-
-	do {
-		sim_mutex_lock(&mm->lock);
-		r = fault_locked(mm, va, write);
-		if (r >= 0) {
-			d = pt_get(mm, va);
-			f = frame_at(mm, d & PTE_ADDR);
-			frame_keep(f, f->pins + 1, f->held);
-			if (pa)
-				*pa = d & PTE_ADDR;
-		}
-		sim_mutex_unlock(&mm->lock);
-	} while (fault_again(mm, r, &tries));
-	if (r == -EAGAIN)
-		r = -ENOMEM;
-	if (r < 0)
-		return r;
-	fault_spend(mm->k, r);
-	host_spend(mm->k, T_MM_PIN);
-	host_count(&mm->k->count.pins, 1);
-	return 0;
-}
-
-long mm_pin(struct host_mm *mm, uint64_t va, uint64_t npages, bool write,
-	    uint64_t *pa)
-{
-	uint64_t i;
-	int err = 0;
-
-	if (va % HOST_PAGE || !npages)
-		return -EINVAL;
-	host_spend(mm->k, T_MM_LOOKUP);
-	for (i = 0; i < npages && !err; i++)
-		err = pin_page(mm, va + i * HOST_PAGE, write,
-			       pa ? &pa[i] : NULL);
-	if (err)
-		i--;
-	if (i)
-		host_event(mm->k, EV_MM_PIN, mm->pid, va, i, 0);
-	/* As Linux: what was pinned, and the error only when nothing was. */
-	return i ? (long)i : err;
-}
-
-void mm_unpin(struct host_mm *mm, uint64_t va, uint64_t npages, bool dirty)
-{
-	struct host_frame *f;
-	uint64_t i, d;
-
-	for (i = 0; i < npages; i++) {
-		host_spend(mm->k, T_MM_UNPIN);
-		sim_mutex_lock(&mm->lock);
-		d = pt_get(mm, va + i * HOST_PAGE);
-		if (!pte_resident(d)) {
-			/* Pinned pages are never taken away, but by exit. */
-			assert(!atomic_load(&mm->live));
-			sim_mutex_unlock(&mm->lock);
-			continue;
-		}
-		f = frame_at(mm, d & PTE_ADDR);
-		assert(f->pins);
-		frame_keep(f, f->pins - 1, f->held);
-		if (dirty && (d & PTE_DBM) && !f->dirty) {
-			frame_dirty(f);
-			pt_set(mm, va + i * HOST_PAGE, d | PTE_DIRTY);
-		}
-		sim_mutex_unlock(&mm->lock);
-	}
-	host_event(mm->k, EV_MM_UNPIN, mm->pid, va, npages, 0);
 }
 
 /* ---- copies ---- */

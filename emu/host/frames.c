@@ -5,6 +5,10 @@
  * is the board's budget. A bank has as many frames as the budget, so whoever
  * may have one more finds one in his bank.
  *
+ * A frame is free, or BUSY (on its way in or out), or MAPPED (one entry points to it),
+ * or an ORPHAN: pinned, while its page has been unmapped or thrown away. An orphan
+ * counts as used until the last pin goes.
+ *
  * The tag of a frame (of each device page in it) changes whenever it goes to
  * somebody else or back: a device that still uses an old translation is caught
  * by it.
@@ -119,6 +123,16 @@ static void change_tag(struct host_frame *f)
 		dram_tag_set(k->dram, frame_pa(f) + i * DRAM_PAGE, k->tag);
 }
 
+/* frames lock held. It is the same generation, so that what was pinned is not stale. */
+static void mark_tag(struct host_frame *f)
+{
+	struct dram *d = f->mm->k->dram;
+	uint64_t tag = dram_tag(d, frame_pa(f)) | DRAM_TAG_ORPHAN, i;
+
+	for (i = 0; i < HOST_FRAMES; i++)
+		dram_tag_set(d, frame_pa(f) + i * DRAM_PAGE, tag);
+}
+
 /* mm->used changes under mm's lock as well. */
 bool frames_full(const struct host_mm *mm)
 {
@@ -204,10 +218,14 @@ void frame_put(struct host_frame *f)
 	struct host_kernel *k = mm->k;
 	uint64_t i = (uint64_t)(f - mm->frame);
 
-	assert(f->state == FRAME_BUSY && !frame_stays(f) &&
-	       f->slot == NO_SLOT);
+	assert((f->state == FRAME_BUSY || f->state == FRAME_ORPHAN) &&
+	       !frame_stays(f) && f->slot == NO_SLOT);
 	sim_spin_lock(&k->frames_lock);
 	frame_note(mm, f);
+	if (f->state == FRAME_ORPHAN) {
+		mm->orphans--;
+		k->frames_orphaned--;
+	}
 	change_tag(f);
 	mm->taken[i / 64] &= ~(1ull << i % 64);
 	mm->used--;
@@ -237,21 +255,53 @@ void frame_map(struct host_frame *f)
 	sim_spin_unlock(&k->frames_lock);
 }
 
-void frame_unmap(struct host_frame *f)
+/* frames lock held */
+static void leave_clock(struct host_frame *f, enum frame_state state)
 {
 	struct host_kernel *k = f->mm->k;
 
-	sim_spin_lock(&k->frames_lock);
 	assert(f->state == FRAME_MAPPED);
 	frame_note(f->mm, f);
-	f->state = FRAME_BUSY;
+	f->state = (uint8_t)state;
 	if (k->hand == f)
 		k->hand = f->next == f ? NULL : f->next;
 	f->prev->next = f->next;
 	f->next->prev = f->prev;
 	f->next = f->prev = NULL;
 	k->clock_frames--;
+}
+
+void frame_unmap(struct host_frame *f)
+{
+	struct host_kernel *k = f->mm->k;
+
+	sim_spin_lock(&k->frames_lock);
+	leave_clock(f, FRAME_BUSY);
 	sim_spin_unlock(&k->frames_lock);
+}
+
+void frame_orphan(struct host_frame *f)
+{
+	struct host_mm *mm = f->mm;
+
+	assert(f->pins && !f->held);
+	sim_spin_lock(&mm->k->frames_lock);
+	leave_clock(f, FRAME_ORPHAN);
+	mm->orphans++;
+	mm->k->frames_orphaned++;
+	sim_spin_unlock(&mm->k->frames_lock);
+}
+
+void frame_orphaned(struct host_frame *f)
+{
+	struct host_kernel *k = f->mm->k;
+
+	assert(f->state == FRAME_ORPHAN && f->slot == NO_SLOT);
+	frame_note(f->mm, f);
+	sim_spin_lock(&k->frames_lock);
+	mark_tag(f);
+	sim_spin_unlock(&k->frames_lock);
+	host_event(k, EV_MM_ORPHAN, f->mm->pid, f->va, frame_pa(f), f->pins);
 }
 
 /* The copy in swap, if there is one, is no longer what the page holds. */

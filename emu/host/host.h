@@ -14,8 +14,8 @@
  * (processes), thread.c (application threads and their kernel halves), file.c
  * (device files), sys.c (the library's system calls), mm.c (address space,
  * system calls on it, notifiers), maplock.c (mmap lock, users), mmap.c (new
- * mappings), map.c (list of them), fault.c (page-in, pins, copies), pgtable.c
- * (descriptors), frames.c (allocator, tags), reclaim.c (clock),
+ * mappings), map.c (list of them), fault.c (page-in, copies), pin.c (pins),
+ * pgtable.c (descriptors), frames.c (allocator, tags), reclaim.c (clock),
  * evict.c (taking pages away), swap.c (swap and file pages), source.c
  * (files that others opened), kpages.c (tables and DMA memory), queues.c
  * (queues in a process's bank), cpu.c (what the CPU may do), arena.c (views in
@@ -203,8 +203,9 @@ int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
  * that the process can copy them; they are moving again, and the kernel takes
  * them for closed. host_returned() then forgets mapping and pages, without a
  * word to the process; host_imported() takes the release back. -EINVAL: not
- * imported; -EBUSY: the driver has pinned some, or they are moving; -ENOMEM: no
- * frame; -EFAULT: not to be read from swap. On error nothing has changed.
+ * imported; -EBUSY: they are moving, or the driver has pinned some, so that the card
+ * could change bytes after they were copied; -ENOMEM: no frame; -EFAULT: not to be
+ * read from swap. On error nothing has changed.
  */
 int host_return(struct host_process *p, uint64_t va, uint64_t npages,
 		uint32_t *frame);
@@ -246,13 +247,15 @@ void *host_mmap_source(struct host_process *p, uint64_t len, int prot,
 void host_on_wait(void (*fn)(void *arg, bool waits), void *arg);
 /*
  * Whole pages of [addr, addr + len); addr must be page aligned (-EINVAL).
- * munmap allows holes and refuses pinned pages (-EBUSY: the driver must unpin
- * first, since an unpin names a page and not a frame). mprotect refuses holes
- * (-ENOMEM) and keeps what is resident; HOST_WRITE includes reading. -EBUSY of
- * these and of madvise also when a process elsewhere does not close its pages in
- * time; nothing has changed then. mprotect and madvise take imported memory too.
+ * munmap allows holes; what is pinned goes like the rest, and its frames stay with
+ * the driver (mm_pin). remap is munmap and then mmap of zeros at the same place, in
+ * one step: mmap with MAP_FIXED. mprotect refuses holes (-ENOMEM) and keeps what is
+ * resident; HOST_WRITE includes reading. -EBUSY of these and of madvise: a process
+ * elsewhere does not close its pages in time, or some are moving (host_import);
+ * nothing has changed then. mprotect and madvise take imported memory too.
  */
 int host_munmap(struct host_process *p, void *addr, uint64_t len);
+int host_remap(struct host_process *p, void *addr, uint64_t len, int prot);
 int host_mprotect(struct host_process *p, void *addr, uint64_t len, int prot);
 /* The first three are the library's, with its numbers (enum fl_advice). */
 enum host_advice {
@@ -265,7 +268,8 @@ enum host_advice {
 /*
  * -ENOMEM: the range has holes, or no frame. PAGEOUT leaves pinned pages where
  * they are; -ENOSPC, -EIO: some dirty page had to stay (swap is full, cannot be
- * written). DONTNEED of a pinned page: -EBUSY.
+ * written). DONTNEED takes pinned pages like the rest: the next access finds zeros in
+ * another frame. -EBUSY: the process itself keeps some of them (host_imported).
  */
 int host_madvise(struct host_process *p, void *addr, uint64_t len,
 		 enum host_advice a);
@@ -310,14 +314,21 @@ int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags);
 /* Nobody is there any more who wants anything: who works for it should end. */
 bool mm_killed(const struct host_mm *mm);
 /*
- * Pin npages from va: present, then neither evicted nor unmapped until they
- * were unpinned as often. As pin_user_pages: the number of pages pinned, which
- * may be less than asked for, or negative errno when it is none. pa may be
- * NULL. dirty: the device wrote to them.
+ * Pin the frames of npages from va: present, and not evicted until they were unpinned
+ * as often. As pin_user_pages: the number of pages pinned, which may be less than
+ * asked for, or negative errno when it is none; frame[] gets a handle of each.
+ *
+ * A pin holds the frame, not the mapping. When the page is unmapped or thrown away, or
+ * its process ends, the frame becomes an orphan: no mapping leads to it, it still
+ * counts as pinned and on its process's account, and it is free after the last unpin.
  */
+struct host_frame;
 long mm_pin(struct host_mm *mm, uint64_t va, uint64_t npages, bool write,
-	    uint64_t *pa);
-void mm_unpin(struct host_mm *mm, uint64_t va, uint64_t npages, bool dirty);
+	    struct host_frame **frame);
+/* In any order, of any processes of one kernel; dirty: the device wrote to them. */
+void mm_unpin(struct host_frame *const *frame, uint64_t npages, bool dirty);
+/* Where its HOST_PAGE bytes lie; of a frame that is in use. */
+uint64_t frame_pa(const struct host_frame *f);
 /* The mapping that holds va: 0 and its bounds and rights, or -EFAULT. */
 int mm_lookup(struct host_mm *mm, uint64_t va, uint64_t *start, uint64_t *end,
 	      int *prot);
@@ -428,10 +439,12 @@ void host_device_drain(struct host_kernel *k);
 struct host_stats {
 	uint64_t faults_minor, faults_major, faults_failed, page_ins, evictions,
 		swap_ins, swap_outs, ages, pins, invalidations, cpu_faults,
-		frames_total, frames_free, frames_pinned, swap_used,
+		frames_total, frames_free,
+		/* Pinned, with or without a mapping, or held by their process. */
+		frames_pinned, swap_used,
 		/*
 		 * Pages of queues; banks of processes that have ended, where
-		 * the card has not let go of a queue.
+		 * the card has not let go of a queue, or the driver of a page.
 		 */
 		queue_pages, banks_kept;
 };

@@ -49,13 +49,14 @@ enum frame_state {
 	FRAME_FREE,
 	FRAME_BUSY,	/* being filled or written out; no entry points to it */
 	FRAME_MAPPED,	/* an entry of its owner points to it; on the clock */
+	FRAME_ORPHAN,	/* pinned; its entry has gone (pin.c) */
 };
 
 /* What has changed since the checker looked, and how it counted it then. */
 struct frame_note {
 	struct host_mm *mm;		/* whose bank it is of */
 	struct host_frame *next;
-	bool listed, taken, mapped;
+	bool listed, taken, mapped, orphan;
 };
 
 /*
@@ -66,7 +67,7 @@ struct frame_note {
  */
 struct host_frame {
 	struct host_mm *mm;		/* owner; NULL: free */
-	uint64_t va;			/* page that it holds */
+	uint64_t va;			/* page that it holds, or (orphan) held */
 	struct host_frame *next, *prev;	/* clock of the whole board */
 	uint32_t pins;			/* changed with held, by frame_keep() */
 	uint32_t slot;			/* swap slot with the same bytes */
@@ -178,7 +179,9 @@ struct host_mm {
 	/* Changed under the frames lock too. */
 	uint64_t *taken;		/* a bit for each frame */
 	uint64_t used;
-	uint64_t counted;		/* the same, by check.c */
+	uint64_t orphans;		/* of these; no entry leads to them */
+	struct host_mm *ended_next;	/* of those that ended with orphans */
+	uint64_t counted, counted_orphans;	/* the two, by check.c */
 	uint64_t hand;			/* of the clock over its own frames */
 	uint64_t slots;			/* of swap that it has */
 	/* CPU side (cpu.c) */
@@ -242,13 +245,15 @@ struct host_kernel {
 
 	struct sim_spin frames_lock;
 	uint64_t frames_total, frames_used, tag;
+	uint64_t frames_orphaned;	/* of those in use */
+	struct host_mm *ended;	/* processes that have, and left orphans */
 	atomic_ullong frames_staying;	/* pinned or held: frame_keep() */
 	uint64_t process_pages, process_slots;	/* most for one process */
 	uint64_t check_credit;		/* check.c, and so are the five below */
 	struct sim_watch *watch;	/* NULL: nobody looks at what changes */
 	struct host_frame *noted;
 	bool areas_noted;
-	uint64_t counted, counted_mapped;	/* frames */
+	uint64_t counted, counted_mapped, counted_orphans;	/* frames */
 	struct host_frame *hand;	/* of the clock; NULL: it is empty */
 	uint64_t clock_frames;
 	uint64_t fail_frames;		/* injection: so many more fail */
@@ -361,10 +366,16 @@ void frames_detach(struct host_mm *mm);	/* all frames must be free */
 int frame_get(struct host_mm *mm, uint64_t va, struct host_frame **out);
 /* The same, if one is free; else -EAGAIN. */
 int frame_try(struct host_mm *mm, uint64_t va, struct host_frame **out);
-void frame_put(struct host_frame *f);	/* BUSY to FREE, with a new tag */
+/* BUSY, or ORPHAN without a pin, to FREE, with a new tag. */
+void frame_put(struct host_frame *f);
 void frame_map(struct host_frame *f);	/* BUSY to MAPPED */
 void frame_unmap(struct host_frame *f);	/* MAPPED to BUSY */
-uint64_t frame_pa(const struct host_frame *f);
+/*
+ * MAPPED to ORPHAN: its entry is broken. Once no entry is left and the notifiers have
+ * invalidated, frame_orphaned() says so to the board, in the tag.
+ */
+void frame_orphan(struct host_frame *f);
+void frame_orphaned(struct host_frame *f);
 void *frame_mem(const struct host_frame *f);
 struct host_frame *frame_at(struct host_mm *mm, uint64_t pa);
 void frame_dirty(struct host_frame *f);
@@ -444,11 +455,24 @@ void mm_users_end(struct host_mm *mm);
 void mm_aged(struct host_mm *mm, uint64_t va, uint64_t npages);
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*
- * Drop pages and swap entries; none may be pinned. Lock held. mm_drop: no view
- * is open. -EBUSY: the CPU still has some; nothing has changed.
+ * Drop pages and swap entries; none may be held. What is pinned loses its mapping
+ * like the rest, and its frame becomes an orphan. Lock held. mm_drop: no view is
+ * open. -EBUSY: the CPU still has some; nothing has changed.
  */
 int mm_zap(struct host_mm *mm, uint64_t va, uint64_t npages);
 void mm_drop(struct host_mm *mm, uint64_t va, uint64_t npages);
+/*
+ * munmap: pages and mappings of the range go, holes are allowed. Lock and mmap lock
+ * (for writing) held. Errors as of mm_zap(), -ENOMEM; -EBUSY also: pages are held.
+ */
+int unmap_locked(struct host_mm *mm, uint64_t va, uint64_t len);
+bool mm_once_more(struct host_mm *mm, int *err);	/* after it, unlocked */
+/*
+ * A range of addresses: aligned, not empty, inside the arena, or (anywhere) of memory
+ * that a process elsewhere may have given. Length is rounded up. 0 or -EINVAL.
+ */
+int check_range(struct host_mm *mm, const void *addr, uint64_t *len,
+		bool anywhere);
 /* Are pages of the range pinned by the driver; held for these reasons? */
 bool mm_any_pinned(struct host_mm *mm, uint64_t va, uint64_t end);
 bool mm_any_held(struct host_mm *mm, uint64_t va, uint64_t end, uint8_t held);
@@ -466,10 +490,22 @@ int mm_fault_cpu_try(struct host_mm *mm, uint64_t va, bool write);
  */
 int fault_bring(struct host_mm *mm, uint64_t va);	/* whatever its rights */
 /*
+ * The page of va present, and allowed for this access; the rest as fault_bring().
+ * fault_spend(): then, without the lock, the time that it took, of any result.
+ */
+int fault_locked(struct host_mm *mm, uint64_t va, bool write);
+int fault_spend(struct host_kernel *k, int r);
+/*
  * After -EAGAIN, without the lock: wait a little and say whether to try again,
  * which *tries counts.
  */
 bool fault_again(struct host_mm *mm, int err, unsigned int *tries);
+
+/* ---- pin.c ---- */
+/* mm has lost all else (lock held): its bank goes now, or with its last pin. */
+void pins_outlive(struct host_mm *mm);
+/* The kernel ends: what is still pinned is said, and given back. */
+void pins_forgotten(struct host_kernel *k);
 
 /* ---- page_in.c (mm's lock held) ---- */
 enum {

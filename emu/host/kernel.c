@@ -102,6 +102,7 @@ void host_destroy(struct host_kernel *k)
 		return;
 	for (i = 0; i < HOST_PROCESSES; i++)
 		assert(!k->process[i]);
+	pins_forgotten(k);
 	assert(!k->frames_used && !k->swap.used);
 	host_irq_stop(k);
 	areas_destroy(k);
@@ -118,6 +119,7 @@ struct board *host_board(struct host_kernel *k)
 void host_stats(struct host_kernel *k, struct host_stats *st)
 {
 	struct host_counts *c = &k->count;
+	struct host_mm *mm;
 
 	*st = (struct host_stats){
 		.faults_minor = atomic_load(&c->faults_minor),
@@ -135,11 +137,13 @@ void host_stats(struct host_kernel *k, struct host_stats *st)
 		.frames_pinned = atomic_load(&k->frames_staying),
 	};
 	sim_spin_lock(&k->frames_lock);
+	for (mm = k->ended; mm; mm = mm->ended_next)
+		st->banks_kept++;
 	st->frames_free = k->frames_total - k->frames_used;
 	sim_spin_unlock(&k->frames_lock);
 	sim_spin_lock(&k->areas_lock);
 	st->queue_pages = k->area_pages;
-	st->banks_kept = k->orphans;
+	st->banks_kept += k->orphans;
 	sim_spin_unlock(&k->areas_lock);
 	sim_spin_lock(&k->swap.lock);
 	st->swap_used = k->swap.used;

@@ -63,27 +63,17 @@ void mm_put(struct host_mm *mm)
 	free(mm);
 }
 
-/*
- * Pins that the driver has forgotten: seen, said, and given back. What the
- * process itself held is nobody's mistake.
- */
-static void drop_pins(struct host_mm *mm)
+/* What the process itself has held it needs no more. */
+static void drop_held(struct host_mm *mm)
 {
 	struct host_frame *f;
-	uint64_t i, n = 0;
+	uint64_t i;
 
 	for (i = 0; i < mm->frames; i++) {
 		f = &mm->frame[i];
-		if (f->mm != mm)
-			continue;
-		n += f->pins != 0;
-		frame_keep(f, 0, 0);
+		if (f->mm == mm && f->held)
+			frame_keep(f, f->pins, 0);
 	}
-	if (!n)
-		return;
-	fprintf(stderr, "faultline: process %u ended with %llu pages pinned\n",
-		mm->pid, (unsigned long long)n);
-	host_event(mm->k, EV_SIM_VIOLATION, 5, 0, 0, 0);
 }
 
 /*
@@ -91,7 +81,8 @@ static void drop_pins(struct host_mm *mm)
  * whole, so that the SMMU forgets them; then pages, then tables. Who comes
  * later (mm_fault of a worker) finds no mapping. No thread is left that could
  * use the CPU's view, or it is that of a process which is on its own now: in
- * its bank are its own pages alone. So nothing is closed, and nobody asked.
+ * its bank are its own pages alone. So nothing is closed, and nobody asked. What the
+ * driver still has pinned stays, and the bank with it (pin.c).
  */
 void mm_exit(struct host_mm *mm)
 {
@@ -113,12 +104,12 @@ void mm_exit(struct host_mm *mm)
 	fill_cancel(mm, 0, UINT64_MAX);
 	while (mm->fills)
 		fill_wait(mm);
-	drop_pins(mm);
+	drop_held(mm);
 	cpu_destroy(mm);
 	mm_drop(mm, 0, (1ull << HOST_VA_BITS) / HOST_PAGE);
 	map_remove(mm, 0, UINT64_MAX);
 	pt_destroy(mm);
-	frames_detach(mm);
+	pins_outlive(mm);
 	sim_mutex_unlock(&mm->lock);
 	mm_maps_end(mm);
 }
@@ -215,8 +206,11 @@ static void break_entries(struct host_mm *mm, uint64_t va, uint64_t end)
 		if (!pte_resident(d))
 			continue;
 		f = frame_at(mm, d & PTE_ADDR);
-		assert(f->mm == mm && f->va == va && !frame_stays(f));
-		frame_unmap(f);
+		assert(f->mm == mm && f->va == va && !f->held);
+		if (f->pins)
+			frame_orphan(f);
+		else
+			frame_unmap(f);
 		/* Broken for hardware; the address stays until the frame goes.
 		 */
 		pt_set(mm, va, (d & ~PTE_TYPE) | PTE_NONE);
@@ -228,10 +222,21 @@ static void break_entries(struct host_mm *mm, uint64_t va, uint64_t end)
 		mm_invalidate(mm, first, (last - first) / HOST_PAGE + 1);
 }
 
+/* No entry is left, and the notifiers have heard of it. */
+static void drop_frame(struct host_frame *f)
+{
+	if (f->slot != NO_SLOT)
+		slot_put(f->mm, f->slot);
+	f->slot = NO_SLOT;
+	if (f->state == FRAME_ORPHAN)
+		frame_orphaned(f);
+	else
+		frame_put(f);
+}
+
 void mm_drop(struct host_mm *mm, uint64_t va, uint64_t npages)
 {
 	uint64_t end = va + npages * HOST_PAGE, d;
-	struct host_frame *f;
 
 	fill_cancel(mm, va, end);
 	break_entries(mm, va, end);
@@ -243,11 +248,7 @@ void mm_drop(struct host_mm *mm, uint64_t va, uint64_t npages)
 			slot_put(mm, pte_slot(d));
 			continue;
 		}
-		f = frame_at(mm, d & PTE_ADDR);
-		if (f->slot != NO_SLOT)
-			slot_put(mm, f->slot);
-		f->slot = NO_SLOT;
-		frame_put(f);
+		drop_frame(frame_at(mm, d & PTE_ADDR));
 	}
 }
 
@@ -286,9 +287,10 @@ bool mm_any_held(struct host_mm *mm, uint64_t va, uint64_t end, uint8_t held)
 	return mm_any_busy(mm, va, end, false, held);
 }
 
-static bool any_stays(struct host_mm *mm, uint64_t va, uint64_t end)
+/* What the process itself holds cannot go under its hands. */
+static bool any_held(struct host_mm *mm, uint64_t va, uint64_t end)
 {
-	return mm_any_busy(mm, va, end, true, HELD_KEPT | HELD_MOVING);
+	return mm_any_held(mm, va, end, HELD_KEPT | HELD_MOVING);
 }
 
 /* ---- system calls ---- */
@@ -309,12 +311,8 @@ static bool mm_in_arena(const struct host_mm *mm, uint64_t va, uint64_t len)
 	return va >= mm->arena && va - mm->arena <= ARENA_MEMORY_BYTES - len;
 }
 
-/*
- * A range of addresses: aligned, not empty, inside the arena, or (anywhere) of
- * memory that a process elsewhere may have given. Length is rounded up.
- */
-static int check_range(struct host_mm *mm, const void *addr, uint64_t *len,
-		       bool anywhere)
+int check_range(struct host_mm *mm, const void *addr, uint64_t *len,
+		bool anywhere)
 {
 	uint64_t va = (uintptr_t)addr;
 
@@ -328,23 +326,30 @@ static int check_range(struct host_mm *mm, const void *addr, uint64_t *len,
 	return 0;
 }
 
-static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
+int unmap_locked(struct host_mm *mm, uint64_t va, uint64_t len)
 {
 	int err = 0;
 
-	mm_maps_write(mm);
-	sim_mutex_lock(&mm->lock);
-	if (any_stays(mm, va, va + len))
+	if (any_held(mm, va, va + len))
 		err = -EBUSY;
-	/* Holes are allowed, as Linux has it. */
 	if (!err)
 		err = map_split(mm, va, va + len);
 	if (!err)
 		err = mm_zap(mm, va, len / HOST_PAGE);
-	if (!err) {
-		map_remove(mm, va, va + len);
-		host_event(mm->k, EV_MM_UNMAP, mm->pid, va, len / HOST_PAGE, 0);
-	}
+	if (err)
+		return err;
+	map_remove(mm, va, va + len);
+	host_event(mm->k, EV_MM_UNMAP, mm->pid, va, len / HOST_PAGE, 0);
+	return 0;
+}
+
+static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
+{
+	int err;
+
+	mm_maps_write(mm);
+	sim_mutex_lock(&mm->lock);
+	err = unmap_locked(mm, va, len);
 	sim_mutex_unlock(&mm->lock);
 	mm_maps_end(mm);
 	return err;
@@ -354,7 +359,7 @@ static int unmap_once(struct host_mm *mm, uint64_t va, uint64_t len)
  * cpu_revoke() has closed a part, and others had the lock meanwhile. Again: for as
  * long as there is somebody who wants it.
  */
-static bool mm_once_more(struct host_mm *mm, int *err)
+bool mm_once_more(struct host_mm *mm, int *err)
 {
 	if (*err != -EAGAIN)
 		return false;
@@ -468,7 +473,7 @@ static int advise_check(struct host_mm *mm, uint64_t va, uint64_t end,
 {
 	if (!map_covers(mm, va, end))
 		return -ENOMEM;
-	return a == HOST_DONTNEED && any_stays(mm, va, end) ? -EBUSY : 0;
+	return a == HOST_DONTNEED && any_held(mm, va, end) ? -EBUSY : 0;
 }
 
 static int advise_once(struct host_mm *mm, uint64_t va, uint64_t npages,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* mmap.c - new mappings: of zeros, or of a file. */
+/* mmap.c - new mappings: of zeros, or of a file; where there is room, or at a place. */
 #include "host/internal.h"
 
 /* The first gap becomes m, len bytes long; its address, or NULL. */
@@ -101,4 +101,40 @@ void *host_mmap_source(struct host_process *p, uint64_t len, int prot,
 		return map_somewhere(p, &m, len, error);
 	ops->put(arg);
 	return NULL;
+}
+
+/* One mapping takes the place of what is in its range. */
+static int remap_once(struct host_mm *mm, const struct host_map *m)
+{
+	int err;
+
+	mm_maps_write(mm);
+	sim_mutex_lock(&mm->lock);
+	/* Two that are cut, and the new one: after the old has gone all must work. */
+	err = map_room(mm, 3);
+	if (!err)
+		err = unmap_locked(mm, m->start, m->end - m->start);
+	if (!err) {
+		map_insert(mm, m);
+		map_merge(mm);
+	}
+	sim_mutex_unlock(&mm->lock);
+	mm_maps_end(mm);
+	return err;
+}
+
+int host_remap(struct host_process *p, void *addr, uint64_t len, int prot)
+{
+	struct host_map m = { .start = (uintptr_t)addr,
+			      .prot = prot_normal(prot) };
+	int err = check_range(p->mm, addr, &len, false);
+
+	host_spend(p->k, T_CPU_SYSCALL);
+	if (err || prot_bad(prot))
+		return -EINVAL;
+	m.end = m.start + len;
+	do
+		err = remap_once(p->mm, &m);
+	while (mm_once_more(p->mm, &err));
+	return err;
 }

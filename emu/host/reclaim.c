@@ -114,13 +114,16 @@ static int reclaim_blame(bool locked, bool slow)
 	return slow ? -EBUSY : -ENOMEM;
 }
 
-/* Frames that are on no clock, since somebody fills them or gives them back. */
+/*
+ * Frames that are on no clock, since somebody fills them or gives them back. Orphans
+ * are on none either, but may stay away for as long as the driver likes.
+ */
 static bool in_transit(struct host_kernel *k)
 {
 	bool some;
 
 	sim_spin_lock(&k->frames_lock);
-	some = k->frames_used > k->clock_frames;
+	some = k->frames_used > k->clock_frames + k->frames_orphaned;
 	sim_spin_unlock(&k->frames_lock);
 	return some;
 }

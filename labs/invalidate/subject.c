@@ -46,14 +46,17 @@ static void subject_pin(uint64_t *q)
 {
 	struct process *p = subject_process(q[0]);
 	struct host_mm *mm = host_process_mm(p->p);
+	struct host_frame **pinned = &p->pinned[q[1]];
 	uint64_t va = p->base + q[1] * LAB_PAGE_BYTES;
 
-	if (q[3] == LAB_STAY_HELD)
+	if (q[1] >= LAB_PAGES || q[2] > LAB_PAGES - q[1])
+		q[0] = (uint64_t)-EINVAL;
+	else if (q[3] == LAB_STAY_HELD)
 		frame_at(mm, pt_get(mm, va) & PTE_ADDR)->held = HELD_KEPT;
 	else if (q[3])
-		q[0] = (uint64_t)mm_pin(mm, va, q[2], true, NULL);
+		q[0] = (uint64_t)mm_pin(mm, va, q[2], true, pinned);
 	else
-		mm_unpin(mm, va, q[2], false);
+		mm_unpin(pinned, q[2], false);
 }
 
 static void subject_region(uint64_t *q)

@@ -23,6 +23,7 @@ struct process {
 	struct { uint64_t frame; int prot; } view[LAB_PAGES];
 	/* Of their frames, when a call began; pa 0: none. */
 	struct { uint64_t pa, tag; } was[LAB_PAGES];
+	struct host_frame *pinned[LAB_PAGES];
 	struct mm_notifier tell, told;
 };
 

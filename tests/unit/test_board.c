@@ -195,6 +195,52 @@ TEST("a forgotten invalidation is seen: the frame's tag tells that it is someone
 	rig_run(SIM_LOCKSTEP, board_forgotten, NULL);
 }
 
+/*
+ * A table of a driver's own leads to a frame that is still pinned, and whose page the
+ * process has unmapped.
+ */
+static void board_orphan(struct testbed *w)
+{
+	struct node *b = &w->n[1];
+	struct dram *d = board_dram(b->board);
+
+	b->key = rig_command(b, (struct fl_fw_cmd){
+		.opcode = FL_CMD_MR_CREATE, .a = PAGE_VA, .b = 4096,
+		.c = b->pd, .flags = FL_ACC_REMOTE_WRITE });
+	dram_tag_set(d, b->data_pa, 5);
+	map_page(b, b->data_pa);
+	smmu_on(b);
+	rig_fill(&w->n[0], 1);
+	write_page(w, 4096);
+	EXPECT_EQ(trace_count(w->trace, EV_ORPHAN_ACCESS), 0);
+
+	STEP("the TLB knows the translation: the data lands, and it is seen");
+	dram_tag_set(d, b->data_pa, 5 | DRAM_TAG_ORPHAN);
+	rig_fill(&w->n[0], 2);
+	write_page(w, 4096);
+	EXPECT_MEM(rig_data(b), rig_data(&w->n[0]), 4096);
+	EXPECT_EQ(trace_count(w->trace, EV_ORPHAN_ACCESS), 1);
+
+	STEP("a walk that finds it is no better, and each burst is an event");
+	smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_TLBIVAL, 8, PAGE_VA >> 12);
+	smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_TLBSYNC, 4, 0);
+	write_page(w, 4096);
+	EXPECT_EQ(trace_count(w->trace, EV_ORPHAN_ACCESS), 2);
+	EXPECT_EQ(trace_count(w->trace, EV_STALE_ACCESS), 0);
+	EXPECT(!board_stale(b->board));
+
+	STEP("unpinned and given to someone else it is a stale access");
+	dram_tag_set(d, b->data_pa, 6);
+	write_page(w, 4096);
+	EXPECT_EQ(trace_count(w->trace, EV_ORPHAN_ACCESS), 2);
+	EXPECT_GE(trace_count(w->trace, EV_STALE_ACCESS), 1);
+}
+
+TEST("a device that reaches a pinned frame without a mapping is seen, and not stale")
+{
+	rig_run(SIM_LOCKSTEP, board_orphan, NULL);
+}
+
 /* ---- RESUME terminates, and CFRE is 0 ---- */
 
 static uint64_t smmu_get(struct node *n, uint32_t off)

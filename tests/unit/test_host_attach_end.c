@@ -151,6 +151,7 @@ TEST("at its own limit a process loses pages of its own, not of others")
 	struct remote *m = remote_start(r, 1);
 	uint64_t va = remote_map(m, 20), i;
 	uint8_t *near = rig_map(r, 0, 6);
+	struct host_frame *pinned[20];
 
 	EXPECT_EQ(host_madvise(r->p[0], near, 6 * PAGE, HOST_POPULATE), 0);
 	for (i = 0; i < 20; i++) {
@@ -164,9 +165,9 @@ TEST("at its own limit a process loses pages of its own, not of others")
 		EXPECT(mm_resident(rig_mm(r, 0), va_of(near) + i * PAGE));
 	EXPECT_EQ(rig_stats(r).frames_free, 20);
 	STEP("with all of them pinned there is no other");
-	EXPECT_EQ(mm_pin(rig_mm(r, 1), va, 20, true, NULL), 6);
+	EXPECT_EQ(mm_pin(rig_mm(r, 1), va, 20, true, pinned), 6);
 	EXPECT_EQ(host_process_fault(m->p, va + 10 * PAGE, 1), -ENOMEM);
-	mm_unpin(rig_mm(r, 1), va, 6, false);
+	mm_unpin(pinned, 6, false);
 	EXPECT_EQ(host_process_fault(m->p, va + 10 * PAGE, 1), 0);
 	rig_check(r);
 }

@@ -121,6 +121,7 @@ struct midway {
 	void (*act)(struct midway *w);
 	int flags, err;
 	uint64_t value;
+	struct host_frame *pinned[2];
 };
 
 static void midway_act(void *arg)
@@ -274,7 +275,7 @@ TEST("eviction does not take what is on its way")
 static void act_pin(struct midway *w)
 {
 	w->value = (uint64_t)mm_pin(rig_mm(w->f.r, 0), va_of(w->f.m), 2, true,
-				    NULL);
+				    w->pinned);
 }
 
 TEST("pinned on its way: the pin waits for it, and brings in only the rest")
@@ -285,7 +286,7 @@ TEST("pinned on its way: the pin waits for it, and brings in only the rest")
 	EXPECT_EQ(w.value, 2);
 	EXPECT_EQ(rig_stats(w.f.r).swap_ins, 2);
 	EXPECT_EQ(rig_stats(w.f.r).frames_pinned, 2);
-	mm_unpin(rig_mm(w.f.r, 0), va_of(w.f.m), 2, true);
+	mm_unpin(w.pinned, 2, true);
 }
 
 static void act_exit(struct midway *w)

@@ -264,19 +264,20 @@ TEST("a kept page can be released, a pinned one cannot")
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 8, 64);
 	struct remote *m = remote_start(r, 1);
 	struct host_mm *mm = rig_mm(r, 1);
+	struct host_frame *f;
 	uint32_t frame[2];
 
 	import_pages(m, HEAP, 2, 100, true);
-	EXPECT_EQ(mm_pin(mm, HEAP + PAGE, 1, true, NULL), 1);
+	EXPECT_EQ(mm_pin(mm, HEAP + PAGE, 1, true, &f), 1);
 	EXPECT_EQ(host_return(m->p, HEAP, 2, frame), -EBUSY);
 	EXPECT_EQ(host_return(m->p, HEAP, 1, frame), 0);
 	EXPECT_EQ(host_returned(m->p, HEAP, 1), 0);
 	STEP("pinned while it is on its way out");
-	mm_unpin(mm, HEAP + PAGE, 1, false);
+	mm_unpin(&f, 1, false);
 	EXPECT_EQ(host_return(m->p, HEAP + PAGE, 1, frame), 0);
-	EXPECT_EQ(mm_pin(mm, HEAP + PAGE, 1, true, NULL), 1);
+	EXPECT_EQ(mm_pin(mm, HEAP + PAGE, 1, true, &f), 1);
 	EXPECT_EQ(host_returned(m->p, HEAP + PAGE, 1), -EBUSY);
-	mm_unpin(mm, HEAP + PAGE, 1, false);
+	mm_unpin(&f, 1, false);
 	EXPECT_EQ(host_returned(m->p, HEAP + PAGE, 1), 0);
 	EXPECT_EQ(rig_stats(r).frames_free, 8);
 	rig_check(r);

@@ -359,56 +359,6 @@ TEST("munmap, mprotect and madvise refuse bad ranges")
 	EXPECT_EQ(host_madvise(p, m, 3 * PAGE, HOST_WILLNEED), -ENOMEM);
 }
 
-TEST("a pinned page is not evicted, not unmapped, and keeps its frame")
-{
-	struct rig *r = plain_rig();
-	uint8_t *m = rig_map(r, 0, 4);
-	struct host_mm *mm = rig_mm(r, 0);
-	uint64_t pa[2];
-
-	EXPECT_EQ(mm_pin(mm, va_of(m) + PAGE, 2, true, pa), 2);
-	EXPECT_EQ(rig_stats(r).frames_pinned, 2);
-	EXPECT_EQ(host_translate(mm, va_of(m) + PAGE), pa[0]);
-	EXPECT_EQ(host_madvise(r->p[0], m, 4 * PAGE, HOST_PAGEOUT), 0);
-	EXPECT_EQ(host_translate(mm, va_of(m) + 2 * PAGE), pa[1]);
-	EXPECT_EQ(host_munmap(r->p[0], m, 4 * PAGE), -EBUSY);
-	EXPECT_EQ(host_madvise(r->p[0], m, 4 * PAGE, HOST_DONTNEED), -EBUSY);
-	mm_unpin(mm, va_of(m) + PAGE, 2, true);
-	EXPECT_EQ(rig_stats(r).frames_pinned, 0);
-	EXPECT_EQ(host_madvise(r->p[0], m, 4 * PAGE, HOST_PAGEOUT), 0);
-	EXPECT(!mm_resident(mm, va_of(m) + PAGE));
-	rig_check(r);
-}
-
-TEST("a pin that meets an unmapped page says how far it came")
-{
-	struct rig *r = plain_rig();
-	uint8_t *m = rig_map(r, 0, 2);
-	struct host_mm *mm = rig_mm(r, 0);
-
-	EXPECT_EQ(mm_pin(mm, va_of(m), 3, false, NULL), 2);
-	mm_unpin(mm, va_of(m), 2, false);
-	EXPECT_EQ(mm_pin(mm, va_of(m) + 2 * PAGE, 1, false, NULL), -EFAULT);
-	EXPECT_EQ(mm_pin(mm, va_of(m) + 1, 1, false, NULL), -EINVAL);
-	EXPECT_EQ(mm_pin(mm, va_of(m), 0, false, NULL), -EINVAL);
-	EXPECT_EQ(host_mprotect(r->p[0], m, PAGE, HOST_READ), 0);
-	EXPECT_EQ(mm_pin(mm, va_of(m), 1, true, NULL), -EFAULT);
-	rig_check(r);
-}
-
-TEST("unpinning as dirty makes a clean page worth swapping")
-{
-	struct rig *r = plain_rig();
-	uint8_t *m = rig_map(r, 0, 1);
-	struct host_mm *mm = rig_mm(r, 0);
-
-	EXPECT_EQ(mm_pin(mm, va_of(m), 1, false, NULL), 1);
-	mm_unpin(mm, va_of(m), 1, true);
-	EXPECT_EQ(host_madvise(r->p[0], m, PAGE, HOST_PAGEOUT), 0);
-	EXPECT_EQ(rig_stats(r).swap_outs, 1);
-	rig_check(r);
-}
-
 TEST("eviction breaks the entry and invalidates before the frame changes hands")
 {
 	struct rig *r = plain_rig();
@@ -452,6 +402,7 @@ TEST("exit releases notifiers, and a reference outlives the process")
 	uint8_t *m = rig_map(r, 0, 3);
 	struct host_mm *mm = rig_mm(r, 0);
 	struct heard h = HEARD;
+	struct host_frame *f;
 
 	EXPECT_EQ(host_madvise(r->p[0], m, 3 * PAGE, HOST_POPULATE), 0);
 	EXPECT_EQ(host_madvise(r->p[0], m, PAGE, HOST_PAGEOUT), 0);
@@ -465,7 +416,7 @@ TEST("exit releases notifiers, and a reference outlives the process")
 	EXPECT_EQ(atomic_load(&r->k->table_pages), 0);
 	EXPECT(!mm_get_live(mm));
 	EXPECT_EQ(mm_fault(mm, va_of(m), 0), -EFAULT);
-	EXPECT_EQ(mm_pin(mm, va_of(m), 1, false, NULL), -EFAULT);
+	EXPECT_EQ(mm_pin(mm, va_of(m), 1, false, &f), -EFAULT);
 	EXPECT_EQ(mm_notifier_register(mm, &h.n), -ESRCH);
 	mm_put(mm);
 	rig_check(r);

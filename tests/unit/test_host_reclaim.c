@@ -135,14 +135,16 @@ TEST("when every frame is pinned a fault says so and the board lives on")
 	struct rig *r = rig_start(SIM_LOCKSTEP, 1, 4, 64);
 	uint8_t *m = rig_map(r, 0, 6);
 	struct host_mm *mm = rig_mm(r, 0);
+	struct host_frame *pinned[6];
 
-	EXPECT_EQ(mm_pin(mm, va_of(m), 6, true, NULL), 4);
+	EXPECT_EQ(mm_pin(mm, va_of(m), 6, true, pinned), 4);
 	EXPECT_EQ(mm_fault(mm, va_of(m) + 5 * PAGE, 0), -ENOMEM);
 	EXPECT_GE(trace_count(r->trace, EV_MM_NO_FRAME), 1);
 	EXPECT_EQ(mm_copy(mm, va_of(m) + 5 * PAGE, &m, 1, false), -EFAULT);
-	EXPECT_EQ(mm_pin(mm, va_of(m) + 4 * PAGE, 1, true, NULL), -ENOMEM);
+	EXPECT_EQ(mm_pin(mm, va_of(m) + 4 * PAGE, 1, true, pinned + 4),
+		  -ENOMEM);
 	rig_check(r);
-	mm_unpin(mm, va_of(m), 4, true);
+	mm_unpin(pinned, 4, true);
 	EXPECT_EQ(mm_fault(mm, va_of(m) + 5 * PAGE, 0), 0);
 	rig_check(r);
 }

@@ -16,14 +16,22 @@ struct area {
 	uint64_t value[AREA_PAGES];
 	bool mapped[AREA_PAGES];
 	int prot[AREA_PAGES];
-	unsigned int pinned, pin_at;	/* pages, first */
+};
+
+/* A pin may outlive its area, and its process. */
+struct pin {
+	struct host_frame *frame;	/* NULL: none */
+	unsigned int at;		/* page of the area */
+	bool orphan;			/* it has lost its mapping, with this value */
+	uint64_t value;
 };
 
 struct model {
 	struct rig *r;
 	struct rng rng;
-	uint64_t next;
+	uint64_t next, orphans;
 	struct area area[PROCESSES][AREAS];
+	struct pin pin[PROCESSES][AREAS];
 };
 
 static uint64_t stress_below(struct model *w, uint64_t n)
@@ -69,9 +77,17 @@ static void op_read(struct model *w, unsigned int p, struct area *a,
 		EXPECT_EQ(v, a->value[i]);
 }
 
-static bool pinned_in(const struct area *a, unsigned int i, unsigned int n)
+/* Pages i to i + n of an area lose their mapping. */
+static void stress_orphan(struct model *w, unsigned int p, struct area *a,
+			  unsigned int i, unsigned int n)
 {
-	return a->pinned && i < a->pin_at + a->pinned && a->pin_at < i + n;
+	struct pin *pin = &w->pin[p][a - w->area[p]];
+
+	if (!pin->frame || pin->orphan || pin->at < i || pin->at >= i + n)
+		return;
+	pin->orphan = true;
+	pin->value = a->value[pin->at];
+	w->orphans++;
 }
 
 static bool stress_whole(const struct area *a, unsigned int i, unsigned int n)
@@ -87,11 +103,7 @@ static void op_unmap(struct model *w, unsigned int p, struct area *a,
 	unsigned int j;
 	bool any = false;
 
-	if (pinned_in(a, i, n)) {
-		EXPECT_EQ(host_munmap(w->r->p[p], a->m + i * PAGE, n * PAGE),
-			  -EBUSY);
-		return;
-	}
+	stress_orphan(w, p, a, i, n);
 	EXPECT_EQ(host_munmap(w->r->p[p], a->m + i * PAGE, n * PAGE), 0);
 	for (j = 0; j < AREA_PAGES; j++) {
 		if (j >= i && j < i + n)
@@ -99,7 +111,8 @@ static void op_unmap(struct model *w, unsigned int p, struct area *a,
 		any |= a->mapped[j];
 	}
 	/* A hole may be used for the next area: give up the rest. */
-	if (any && !a->pinned) {
+	if (any) {
+		stress_orphan(w, p, a, 0, AREA_PAGES);
 		EXPECT_EQ(host_munmap(w->r->p[p], a->m, AREA_PAGES * PAGE), 0);
 		any = false;
 	}
@@ -119,10 +132,10 @@ static void op_advise(struct model *w, unsigned int p, struct area *a,
 	err = host_madvise(w->r->p[p], a->m + i * PAGE, n * PAGE, what);
 	if (!stress_whole(a, i, n)) {
 		EXPECT_EQ(err, -ENOMEM);
-	} else if (what == HOST_DONTNEED && pinned_in(a, i, n)) {
-		EXPECT_EQ(err, -EBUSY);
 	} else {
 		EXPECT_EQ(err, 0);
+		if (what == HOST_DONTNEED)
+			stress_orphan(w, p, a, i, n);
 		for (j = i; what == HOST_DONTNEED && j < i + n; j++)
 			a->value[j] = 0;
 	}
@@ -141,21 +154,46 @@ static void op_protect(struct model *w, unsigned int p, struct area *a,
 		a->prot[j] = prot;
 }
 
+static void op_remap(struct model *w, unsigned int p, struct area *a,
+		     unsigned int i, unsigned int n)
+{
+	unsigned int j;
+
+	stress_orphan(w, p, a, i, n);
+	EXPECT_EQ(host_remap(w->r->p[p], a->m + i * PAGE, n * PAGE, RW), 0);
+	for (j = i; j < i + n; j++) {
+		a->mapped[j] = true;
+		a->prot[j] = RW;
+		a->value[j] = 0;
+	}
+}
+
+static void stress_unpin(struct pin *pin)
+{
+	uint64_t v;
+
+	if (pin->orphan) {
+		memcpy(&v, (uint8_t *)frame_mem(pin->frame) + 8, 8);
+		EXPECT_EQ(v, pin->value);
+	}
+	mm_unpin(&pin->frame, 1, false);
+	*pin = (struct pin){ 0 };
+}
+
 static void op_pin(struct model *w, unsigned int p, struct area *a,
 		   unsigned int i)
 {
-	struct host_mm *mm = rig_mm(w->r, p);
+	struct pin *pin = &w->pin[p][a - w->area[p]];
 
-	if (a->pinned) {
-		mm_unpin(mm, va_of(a->m) + a->pin_at * PAGE, a->pinned, false);
-		a->pinned = 0;
+	if (pin->frame) {
+		stress_unpin(pin);
 		return;
 	}
-	if (!a->mapped[i] || !(a->prot[i] & HOST_READ))
+	if (!a->m || !a->mapped[i] || !(a->prot[i] & HOST_READ))
 		return;
-	EXPECT_EQ(mm_pin(mm, va_of(a->m) + i * PAGE, 1, false, NULL), 1);
-	a->pinned = 1;
-	a->pin_at = i;
+	EXPECT_EQ(mm_pin(rig_mm(w->r, p), va_of(a->m) + i * PAGE, 1, false,
+			 &pin->frame), 1);
+	pin->at = i;
 }
 
 static void op_exit(struct model *w, unsigned int p)
@@ -163,8 +201,7 @@ static void op_exit(struct model *w, unsigned int p)
 	unsigned int i;
 
 	for (i = 0; i < AREAS; i++)
-		if (w->area[p][i].pinned)
-			op_pin(w, p, &w->area[p][i], 0);
+		stress_orphan(w, p, &w->area[p][i], 0, AREA_PAGES);
 	host_process_exit(w->r->p[p]);
 	w->r->p[p] = NULL;
 	memset(w->area[p], 0, sizeof(w->area[p]));
@@ -191,10 +228,12 @@ static void stress_step(struct model *w)
 		op_read(w, p, a, i);
 	else if (what < 80)
 		op_protect(w, p, a, i, n);
-	else if (what < 94)
+	else if (what < 92)
 		op_advise(w, p, a, i, n);
-	else if (what < 97)
+	else if (what < 96)
 		op_pin(w, p, a, i);
+	else if (what < 98)
+		op_remap(w, p, a, i, n);
 	else
 		op_unmap(w, p, a, i, n);
 }
@@ -204,6 +243,7 @@ TEST("a random walk through all calls keeps every page and every count")
 	struct model w = { .r = rig_start(SIM_LOCKSTEP, test_seed(), 40,
 					  1000) };
 	unsigned int i, p;
+	struct pin *pin;
 
 	rng_init(&w.rng, test_seed(), "stress");
 	rig_process(w.r, 1);
@@ -214,8 +254,16 @@ TEST("a random walk through all calls keeps every page and every count")
 	}
 	EXPECT_GE(rig_stats(w.r).swap_ins, 10);
 	EXPECT_GE(rig_stats(w.r).ages, 10);
+	EXPECT_GE(w.orphans, 5);
 	for (p = 0; p < PROCESSES; p++)
 		op_exit(&w, p);
+	for (i = 0; i < PROCESSES * AREAS; i++) {
+		pin = &w.pin[i / AREAS][i % AREAS];
+		if (pin->frame)
+			stress_unpin(pin);
+		rig_check(w.r);
+	}
+	EXPECT_EQ(rig_stats(w.r).banks_kept, 0);
 	EXPECT_EQ(rig_stats(w.r).frames_free, 40);
 	EXPECT_EQ(rig_stats(w.r).swap_used, 0);
 }

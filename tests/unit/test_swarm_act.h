@@ -168,7 +168,7 @@ static uint8_t *act_pages(struct thread *t, struct side *d, uint64_t *len)
 /* Full memory is no error of these calls: others hold what there is. */
 static void act_tolerate(struct side *d, int err, const char *what)
 {
-	if (err != -ENOMEM && err != -ENOSPC && err != -EBUSY)
+	if (err != -ENOMEM && err != -ENOSPC)
 		swarm_model_check(d, err, what);
 }
 

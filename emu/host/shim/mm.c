@@ -237,10 +237,13 @@ vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
 	return ret ? VM_FAULT_MAJOR : 0;
 }
 
+#define UNPIN_BATCH	512
+
 long shim_pin_pages(struct mm_struct *mm, unsigned long va, unsigned long n,
 		    unsigned int flags, struct page **pages,
 		    const char *where)
 {
+	struct host_frame **frame;
 	long pinned = 0, room = 0, i;
 
 	shim_sleeps("pin_user_pages_remote()", where);
@@ -248,35 +251,37 @@ long shim_pin_pages(struct mm_struct *mm, unsigned long va, unsigned long n,
 	shim_kept_rules(mm, "pin_user_pages_remote()", where);
 	if (shim_refused())
 		return -ENOMEM;
+	frame = calloc(n, sizeof(*frame));
 	/* Fewer than were asked for would be an answer, but one that takes other time. */
 	while (room < (long)n && (pages[room] = malloc(sizeof(**pages))))
 		room++;
-	pinned = room == (long)n ? mm_pin(mm->host, va, n, flags & FOLL_WRITE,
-					  NULL) : -ENOMEM;
+	pinned = frame && room == (long)n ?
+			 mm_pin(mm->host, va, n, flags & FOLL_WRITE, frame) :
+			 -ENOMEM;
 	for (i = 0; i < room; i++) {
 		if (i < pinned)
-			*pages[i] = (struct page){ mm, va + (u64)i * PAGE_SIZE };
+			pages[i]->frame = frame[i];
 		else
 			free(pages[i]);
 	}
+	free(frame);
 	return pinned;
 }
 
 void (unpin_user_pages_dirty_lock)(struct page **pages, unsigned long n,
 				   bool dirty)
 {
-	unsigned long i;
+	struct host_frame *frame[UNPIN_BATCH];
+	unsigned long i, batch;
 
-	/* One call pins a range, so the pages follow each other. */
-	if (n)
-		mm_unpin(pages[0]->mm->host, pages[0]->va, n, dirty);
-	for (i = 0; i < n; i++) {
-		assert(!i || pages[i]->va == pages[0]->va + i * PAGE_SIZE);
-		if (i)
+	for (; n; n -= batch, pages += batch) {
+		batch = n < UNPIN_BATCH ? n : UNPIN_BATCH;
+		for (i = 0; i < batch; i++) {
+			frame[i] = pages[i]->frame;
 			free(pages[i]);
+		}
+		mm_unpin(frame, batch, dirty);
 	}
-	if (n)
-		free(pages[0]);
 }
 
 bool fatal_signal_pending(struct task_struct *t)

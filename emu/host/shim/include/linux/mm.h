@@ -145,9 +145,9 @@ void shim_fault_rules(const struct vm_area_struct *vma, unsigned long va,
 void shim_kept_rules(struct mm_struct *mm, const char *call,
 		     const char *where);
 
+/* Names a frame, and not where it is mapped: it may outlive its mapping. */
 struct page {
-	struct mm_struct *mm;
-	u64 va;
+	struct host_frame *frame;
 };
 static inline struct page *virt_to_page(const void *p)
 {
