@@ -76,6 +76,8 @@ int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c);
 void *fl_alloc(struct fl_device *dev, size_t bytes);
 void *fl_map_file(struct fl_device *dev, const char *path, size_t *bytes);
 int fl_free(struct fl_device *dev, void *addr, size_t bytes);
+/* Other memory, of zeros, takes the place of what was mapped there. */
+int fl_remap(struct fl_device *dev, void *addr, size_t bytes);
 enum fl_advice { FL_PAGEOUT, FL_DONTNEED, FL_WILLNEED };
 /* Take pages away, forget their contents, or bring them in. */
 int fl_advise(struct fl_device *dev, void *addr, size_t bytes,

@@ -49,6 +49,13 @@ int fl_free(struct fl_device *dev, void *addr, size_t bytes)
 	return dev->sys->free(addr, bytes);
 }
 
+int fl_remap(struct fl_device *dev, void *addr, size_t bytes)
+{
+	if (!range_ok(dev, addr, bytes))
+		return -EINVAL;
+	return dev->sys->remap(addr, bytes);
+}
+
 int fl_advise(struct fl_device *dev, void *addr, size_t bytes,
 	      enum fl_advice advice)
 {

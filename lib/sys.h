@@ -41,6 +41,8 @@ struct fl_sys {
 	void *(*map_file)(int fd, const char *path, size_t *bytes,
 			  int *error);
 	int (*free)(void *addr, size_t bytes);
+	/* Memory as alloc() gives it, in place of what is mapped there. */
+	int (*remap)(void *addr, size_t bytes);
 	/* advice: enum fl_advice; prot: FL_PROT_* */
 	int (*advise)(void *addr, size_t bytes, int advice);
 	int (*protect)(void *addr, size_t bytes, int prot);

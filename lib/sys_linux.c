@@ -100,6 +100,16 @@ static void *linux_map_file(int card, const char *path, size_t *bytes,
 	return mem;
 }
 
+static int linux_remap(void *addr, size_t bytes)
+{
+	size_t page_bytes = os_page_bytes();
+
+	if (bytes > SIZE_MAX - (page_bytes - 1))
+		return -ENOMEM;
+	bytes = (bytes + page_bytes - 1) & ~(page_bytes - 1);
+	return os_view(addr, bytes, PROT_READ | PROT_WRITE, -1, 0);
+}
+
 /* FL_WILLNEED: to bring it in and not only to begin, where that is known. */
 static int sys_populate(void *addr, size_t bytes)
 {
@@ -157,6 +167,7 @@ const struct fl_sys fl_sys_linux = {
 	.alloc = linux_alloc,
 	.map_file = linux_map_file,
 	.free = linux_munmap,
+	.remap = linux_remap,
 	.advise = linux_advise,
 	.protect = linux_protect,
 	.relax = linux_relax,

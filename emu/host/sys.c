@@ -88,6 +88,11 @@ static int sys_free(void *addr, size_t bytes)
 	return host_munmap(host_current(), addr, bytes);
 }
 
+static int sys_remap(void *addr, size_t bytes)
+{
+	return host_remap(host_current(), addr, bytes, HOST_READ | HOST_WRITE);
+}
+
 static int sys_advise(void *addr, size_t bytes, int advice)
 {
 	if (advice < 0 || advice > FL_WILLNEED)
@@ -212,6 +217,7 @@ const struct fl_sys host_sys = {
 	.alloc = sys_alloc,
 	.map_file = sys_map_file,
 	.free = sys_free,
+	.remap = sys_remap,
 	.advise = sys_advise,
 	.protect = sys_protect,
 	.relax = sys_relax,

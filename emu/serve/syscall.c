@@ -280,6 +280,19 @@ static int do_free(struct client *c, const struct call *call, struct answer *a)
 	return err;
 }
 
+static int do_remap(struct client *c, const struct call *call, struct answer *a)
+{
+	uint32_t overdue = atomic_load(&c->overdue);
+	int err;
+
+	(void)a;
+	do
+		err = host_remap(c->process, (void *)(uintptr_t)call->arg[0],
+				 call->arg[1], HOST_READ | HOST_WRITE);
+	while (call_once_more(c, err, &overdue));
+	return err;
+}
+
 static int do_advise(struct client *c, const struct call *call,
 		     struct answer *a)
 {
@@ -410,6 +423,7 @@ static int (*const calls[ATTACH_OPS])(struct client *c, const struct call *call,
 	[ATTACH_IMPORTED] = do_imported,
 	[ATTACH_RETURN] = do_return,
 	[ATTACH_RETURNED] = do_returned,
+	[ATTACH_REMAP] = do_remap,
 };
 
 /* ---- a kernel worker ---- */

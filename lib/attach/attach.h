@@ -148,6 +148,7 @@ enum attach_op {
 	 */
 	ATTACH_RETURN,
 	ATTACH_RETURNED,
+	ATTACH_REMAP,		/* address, bytes; in the arena: as FREE, ALLOC */
 	ATTACH_OPS
 };
 

@@ -225,6 +225,11 @@ static int table_free(void *addr, size_t bytes)
 	return on_range(ATTACH_FREE, addr, bytes, 0);
 }
 
+static int table_remap(void *addr, size_t bytes)
+{
+	return on_range(ATTACH_REMAP, addr, bytes, 0);
+}
+
 static int table_advise(void *addr, size_t bytes, int advice)
 {
 	return on_range(ATTACH_ADVISE, addr, bytes, advice);
@@ -341,6 +346,7 @@ const struct fl_sys fl_sys_attach = {
 	.alloc = table_alloc,
 	.map_file = table_map_file,
 	.free = table_free,
+	.remap = table_remap,
 	.advise = table_advise,
 	.protect = table_protect,
 	.relax = table_relax,

@@ -382,6 +382,7 @@ static inline int fb_do(struct fb *b, struct attach_call *c)
 		return 0;
 	case ATTACH_ADVISE:
 	case ATTACH_PROTECT:
+	case ATTACH_REMAP:
 	case ATTACH_MUNMAP:
 		return 0;
 	case ATTACH_IMPORT:

@@ -64,7 +64,26 @@ TEST("fl_map_file says how long the file is")
 	EXPECT_EQ(fl_free(dev, mem, bytes), 0);
 }
 
-TEST("advice and rights reach the system as they were given")
+static uint64_t remapped[2];
+
+static int note_remap(void *addr, size_t bytes)
+{
+	remapped[0] = (uintptr_t)addr;
+	remapped[1] = bytes;
+	return fake.memory_error;
+}
+
+/* The fake's table has no memory that could be mapped again. */
+static const struct fl_sys *with_remap(void)
+{
+	static struct fl_sys table;
+
+	table = fake_sys;
+	table.remap = note_remap;
+	return &table;
+}
+
+TEST("advice, rights and other memory are asked for as they were given")
 {
 	struct fl_device *dev = fake_device();
 	char mem[16];
@@ -80,7 +99,12 @@ TEST("advice and rights reach the system as they were given")
 	EXPECT_EQ(fake_last_prot, FL_PROT_READ);
 	EXPECT_EQ(fl_protect(dev, mem, 16, 0), 0);
 	EXPECT_EQ(fake_last_prot, 0);
+	dev->sys = with_remap();
+	EXPECT_EQ(fl_remap(dev, mem, 16), 0);
+	EXPECT_EQ(remapped[0], (uintptr_t)mem);
+	EXPECT_EQ(remapped[1], 16);
 	fake.memory_error = -EFAULT;
+	EXPECT_EQ(fl_remap(dev, mem, 16), -EFAULT);
 	EXPECT_EQ(fl_advise(dev, mem, 16, FL_PAGEOUT), -EFAULT);
 	EXPECT_EQ(fl_protect(dev, mem, 16, 3), -EFAULT);
 	EXPECT_EQ(fl_free(dev, mem, 16), -EFAULT);
@@ -97,6 +121,10 @@ TEST("a memory call with a range or a word that makes no sense is refused")
 	EXPECT_EQ(fl_free(dev, NULL, 16), -EINVAL);
 	EXPECT_EQ(fl_free(dev, mem, 0), -EINVAL);
 	EXPECT_EQ(fl_free(dev, top, 9), -EINVAL);
+	EXPECT_EQ(fl_remap(NULL, mem, 16), -EINVAL);
+	EXPECT_EQ(fl_remap(dev, NULL, 16), -EINVAL);
+	EXPECT_EQ(fl_remap(dev, mem, 0), -EINVAL);
+	EXPECT_EQ(fl_remap(dev, top, 9), -EINVAL);
 	EXPECT_EQ(fl_advise(dev, top, 8, FL_PAGEOUT), 0);
 	EXPECT_EQ(fl_advise(dev, top, 9, FL_PAGEOUT), -EINVAL);
 	EXPECT_EQ(fl_advise(dev, mem, 0, FL_PAGEOUT), -EINVAL);
@@ -129,6 +157,12 @@ TEST("Linux's table gives zeroed memory, takes advice and rights")
 	EXPECT_EQ(s->protect(mem, 8192, FL_PROT_READ), 0);
 	EXPECT_EQ(s->protect(mem, 8192, FL_PROT_READ | FL_PROT_WRITE), 0);
 	EXPECT_EQ(s->protect(mem + 1, 1, FL_PROT_READ), -EINVAL);
+	mem[0] = mem[4096] = 9;
+	EXPECT_EQ(s->remap(mem + 4096, 4096), 0);
+	EXPECT_EQ(mem[0], 9);
+	EXPECT_EQ(mem[4096], 0);
+	mem[4096] = 9;
+	EXPECT_EQ(s->remap(mem + 1, 4096), -EINVAL);
 	EXPECT_EQ(s->free(mem, 8192), 0);
 	EXPECT_EQ(s->advise(mem, 8192, FL_WILLNEED), -ENOMEM);
 	EXPECT(!s->alloc(-1, SIZE_MAX / 2, &error));

@@ -329,6 +329,76 @@ static int faults_crashes(void *arg)
 	return 0;
 }
 
+/* All n bytes are v; then they become w. */
+static bool all_change(uint8_t *mem, size_t n, uint8_t v, uint8_t w)
+{
+	size_t i;
+
+	for (i = 0; i < n && mem[i] == v; i++)
+		mem[i] = w;
+	return i == n;
+}
+
+/* Pinned memory of the board is unmapped, and replaced, before its region goes. */
+static int faults_replaced(void *arg)
+{
+	struct rig_app a;
+	struct fl_mr *mr;
+
+	(void)arg;
+	RIG_TRY(rig_app_open(&a, 0, BYTES));
+	RIG_TRY(fl_reg_mr(a.pd, a.mem, BYTES, FL_REMOTE_WRITE | FL_PINNED,
+			  &mr));
+	if (!all_change(a.mem, BYTES, 0, 1))
+		return 2;
+	RIG_TRY(fl_free(a.dev, a.mem, BYTES / 4));
+	RIG_TRY(fl_remap(a.dev, a.mem, BYTES / 2));
+	if (!all_change(a.mem, BYTES / 2, 0, 2) ||
+	    !all_change(a.mem + BYTES / 2, BYTES / 2, 1, 3))
+		return 3;
+	RIG_TRY(fl_advise(a.dev, a.mem, BYTES, FL_DONTNEED));
+	if (!all_change(a.mem, BYTES, 0, 4))
+		return 4;
+	RIG_TRY(fl_dereg_mr(mr));
+	if (!all_change(a.mem, BYTES, 4, 5))
+		return 5;
+	if (fl_remap(a.dev, a.mem + 1, BYTES / 2) != -EINVAL ||
+	    fl_remap(a.dev, &a, RIG_PAGE) != -EINVAL)
+		return 6;
+	return fl_close(a.dev) ? 7 : 0;
+}
+
+/* The same with memory from elsewhere, which must find its way back. */
+static int faults_dropped(void *arg)
+{
+	struct rig_app a;
+	struct fl_mr *mr;
+	uint8_t *mem = aligned_alloc(RIG_PAGE, BYTES);
+
+	(void)arg;
+	RIG_TRY(rig_app_open(&a, 0, RIG_PAGE));
+	memset(mem, 1, BYTES);
+	RIG_TRY(fl_reg_mr(a.pd, mem, BYTES, FL_REMOTE_WRITE | FL_PINNED, &mr));
+	RIG_TRY(fl_advise(a.dev, mem, BYTES / 2, FL_DONTNEED));
+	if (!all_change(mem, BYTES / 2, 0, 2) ||
+	    !all_change(mem + BYTES / 2, BYTES / 2, 1, 2))
+		return 2;
+	RIG_TRY(fl_dereg_mr(mr));
+	if (!all_change(mem, BYTES, 2, 3))
+		return 3;
+	RIG_TRY(fl_close(a.dev));
+	free(mem);
+	return 0;
+}
+
+TEST("pinned memory can be unmapped, replaced and dropped, and its region goes later")
+{
+	rig_start(NULL);
+	EXPECT_EQ(faults_run(faults_replaced, NULL), 0);
+	EXPECT_EQ(faults_run(faults_dropped, NULL), 0);
+	rig_end();
+}
+
 TEST("a real crash is a crash")
 {
 	int how;

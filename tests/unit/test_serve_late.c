@@ -39,6 +39,8 @@ TEST("a process that closes its own pages late gets what it asked for")
 	asks_and_is_late(&r, va, ATTACH_PROTECT, FL_PROT_READ);
 	EXPECT_EQ(raw_call(&r, ATTACH_PROTECT, va, RIG_PAGE,
 			   FL_PROT_READ | FL_PROT_WRITE, 0), 0);
+	STEP("replaced");
+	asks_and_is_late(&r, va, ATTACH_REMAP, 0);
 	STEP("given back");
 	asks_and_is_late(&r, va, ATTACH_FREE, 0);
 	raw_detach(&r);

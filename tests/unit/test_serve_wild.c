@@ -81,7 +81,7 @@ static void wild_asks(struct wild *w, unsigned int slot)
 		ATTACH_FAULT, ATTACH_FAULT, ATTACH_FAULT, ATTACH_IOCTL,
 		ATTACH_ALLOC, ATTACH_MAP_FILE, ATTACH_FREE, ATTACH_ADVISE,
 		ATTACH_ADVISE, ATTACH_PROTECT, ATTACH_IMPORT, ATTACH_IMPORT,
-		ATTACH_IMPORTED, ATTACH_RETURN, ATTACH_RETURNED,
+		ATTACH_IMPORTED, ATTACH_RETURN, ATTACH_RETURNED, ATTACH_REMAP,
 	};
 	struct attach_note n = { .kind = ATTACH_FILE, .id = w->notes };
 	uint32_t op = ops[wild_below(w, sizeof(ops))];

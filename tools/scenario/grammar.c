@@ -61,6 +61,8 @@ const struct rule rules[] = {
 	  "change the rights of pages (write: reading too)" },
 	{ V_UNMAP, "unmap", NULL, "buffer range?", "",
 	  "give addresses back to the kernel" },
+	{ V_REMAP, "remap", NULL, "buffer range?", "",
+	  "unmap, and map zeros at the same addresses, in one step" },
 	{ V_DEREGISTER, "deregister", NULL, "buffer", "",
 	  "take the buffer's region away from the card" },
 	{ V_POST, "post", NULL,

@@ -29,6 +29,7 @@ enum rpc_kind {
 	RPC_ADVISE,		/* addr, bytes, what: enum fl_advice */
 	RPC_PROTECT,		/* addr, bytes, what: FL_PROT_* */
 	RPC_UNMAP,		/* addr, bytes */
+	RPC_REMAP,		/* addr, bytes */
 	RPC_REGISTER,		/* id, domain, addr, bytes, access; answer: key */
 	RPC_DEREGISTER,	/* id */
 	RPC_PREFETCH,		/* id, addr, bytes, what: 1 as a destination */

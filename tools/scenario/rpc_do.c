@@ -112,6 +112,8 @@ static int do_memory(struct rpc_app *a, const struct rpc_command *o,
 	case RPC_PROTECT:
 		return fl_protect(a->dev, rpc_memory(o), o->bytes,
 				  (int)o->what);
+	case RPC_REMAP:
+		return fl_remap(a->dev, rpc_memory(o), o->bytes);
 	default:
 		return fl_free(a->dev, rpc_memory(o), o->bytes);
 	}

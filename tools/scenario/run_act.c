@@ -172,6 +172,8 @@ static int act_memory(struct run *r, const struct statement *st)
 		return testbed_buffer_touch(b, off, len, choice == 1);
 	case V_PROTECT:
 		return testbed_buffer_protect(b, off, len, prot[choice]);
+	case V_REMAP:
+		return testbed_buffer_remap(b, off, len);
 	default:
 		return testbed_buffer_unmap(b, off, len);
 	}
@@ -349,7 +351,8 @@ static int are_there(struct run *r, const struct statement *st)
 		gone = !r->process[st->arg[0].name];
 		break;
 	case V_REGION: case V_EVICT: case V_FORGET: case V_PREFETCH:
-	case V_TOUCH: case V_PROTECT: case V_UNMAP: case V_DEREGISTER:
+	case V_TOUCH: case V_PROTECT: case V_UNMAP: case V_REMAP:
+	case V_DEREGISTER:
 		gone = !r->buffer[st->arg[0].name];
 		break;
 	case V_POST:

@@ -216,6 +216,8 @@ int testbed_buffer_advise(struct testbed_buffer *b, uint64_t off, uint64_t len,
 int testbed_buffer_protect(struct testbed_buffer *b, uint64_t off, uint64_t len,
 			 int prot);
 int testbed_buffer_unmap(struct testbed_buffer *b, uint64_t off, uint64_t len);
+/* -EEXIST: another buffer has been put where this one was unmapped. */
+int testbed_buffer_remap(struct testbed_buffer *b, uint64_t off, uint64_t len);
 /* Read through the CPU of its process, at most len bytes. */
 int testbed_buffer_read(struct testbed_buffer *b, uint64_t off, void *to,
 		      uint64_t len);

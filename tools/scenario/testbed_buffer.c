@@ -205,7 +205,7 @@ int testbed_buffer_advise(struct testbed_buffer *b, uint64_t off, uint64_t len,
 	if (advice == FL_DONTNEED && err)
 		testbed_model_unknown(b, off, len);
 	else if (advice == FL_DONTNEED)
-		testbed_model_zero(b, off, len);
+		testbed_model_forget(b, off, len);
 	return err;
 }
 
@@ -226,6 +226,40 @@ int testbed_buffer_unmap(struct testbed_buffer *b, uint64_t off, uint64_t len)
 	testbed_model_unknown(b, off, len);
 	b->odd = true;
 	return err;
+}
+
+/* A newer buffer of the process that lies where this one was, or NULL. */
+static struct testbed_buffer *buffer_over(struct testbed_buffer *b)
+{
+	struct testbed *w = b->process->testbed;
+	struct testbed_buffer *o;
+
+	for (o = b + 1; o < w->buffer + w->buffers; o++)
+		if (o->process == b->process && o->mem < b->mem + b->bytes &&
+		    b->mem < o->mem + o->bytes)
+			return o;
+	return NULL;
+}
+
+int testbed_buffer_remap(struct testbed_buffer *b, uint64_t off, uint64_t len)
+{
+	struct rpc_command o = { .kind = RPC_REMAP };
+	struct testbed_buffer *other = buffer_over(b);
+	int err;
+
+	if (other) {
+		testbed_why_set(b->process->testbed,
+				"buffer %s lies where %s was unmapped",
+				other->name, b->name);
+		return -EEXIST;
+	}
+	err = on_span(b, off, len, &o, 0, NULL);
+	if (err) {
+		testbed_model_unknown(b, off, len);
+		return err;
+	}
+	testbed_model_zero(b, off, len);
+	return 0;
 }
 
 int testbed_buffer_resident(struct testbed_buffer *b, uint64_t off,

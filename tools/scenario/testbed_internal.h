@@ -44,6 +44,7 @@ struct testbed {
 /* testbed_model.c: what happens in buffers (all of b: len 0). */
 void testbed_model_buffer(struct testbed_buffer *b, const char *path);
 void testbed_model_unknown(struct testbed_buffer *b, uint64_t off, uint64_t len);
+void testbed_model_forget(struct testbed_buffer *b, uint64_t off, uint64_t len);
 void testbed_model_zero(struct testbed_buffer *b, uint64_t off, uint64_t len);
 void testbed_model_touch(struct testbed_buffer *b, uint64_t off, uint64_t len);
 void testbed_model_fill(struct testbed_buffer *b, uint64_t off, uint64_t len,

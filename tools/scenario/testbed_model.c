@@ -39,17 +39,27 @@ void testbed_model_unknown(struct testbed_buffer *b, uint64_t off, uint64_t len)
 		      len ? len : b->bytes);
 }
 
-void testbed_model_zero(struct testbed_buffer *b, uint64_t off, uint64_t len)
+/* Up to the end of its last page. */
+static uint64_t page_bytes(struct testbed_buffer *b, uint64_t off, uint64_t len)
 {
 	uint64_t end = len ? off + len : b->bytes;
 
-	/* Whole pages. What a file says comes back from there. */
-	end = (end + HOST_PAGE - 1) & ~(HOST_PAGE - 1);
+	return ((end + HOST_PAGE - 1) & ~(HOST_PAGE - 1)) - off;
+}
+
+void testbed_model_zero(struct testbed_buffer *b, uint64_t off, uint64_t len)
+{
+	oracle_store(b->process->testbed->oracle, b->area, off, NULL,
+		     page_bytes(b, off, len));
+}
+
+void testbed_model_forget(struct testbed_buffer *b, uint64_t off, uint64_t len)
+{
+	/* What a file says comes back from there. */
 	if (b->file)
-		testbed_model_unknown(b, off, end - off);
+		testbed_model_unknown(b, off, page_bytes(b, off, len));
 	else
-		oracle_store(b->process->testbed->oracle, b->area, off, NULL,
-			     end - off);
+		testbed_model_zero(b, off, len);
 }
 
 void testbed_model_touch(struct testbed_buffer *b, uint64_t off, uint64_t len)
