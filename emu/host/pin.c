@@ -147,6 +147,8 @@ void pins_forgotten(struct host_kernel *k)
 			while (f->pins)
 				mm_unpin(&f, 1, false);
 		}
+		/* The last one took it off the list. */
+		assert(k->ended != mm);
 		mm_put(mm);
 	}
 	if (!n)
