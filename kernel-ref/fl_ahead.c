@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Touching ahead: pages of a transfer beyond the blocks that have faulted.
+ * Touching ahead: pages beyond the blocks that have faulted, as a plan has it.
  *
  * The block itself is answered by the worker of its fault as soon as its own
  * pages are there. What lies beyond comes here, to a work item of its own, since
@@ -22,44 +22,44 @@
 /*
  * Does r belong to a? Blocks of a transfer arrive in order, so what lies before
  * a block that has faulted has arrived or has faulted too: the walk goes on
- * behind it.
+ * behind it. Any other guess stays as it is, and grows.
  */
 static bool fl_ahead_join(struct fl_ahead_range *a,
-			  const struct fl_fault_request *request,
-			  struct fl_range r)
+			  const struct fl_ahead_range *b)
 {
-	if (a->request.write != request->write || r.start > a->r.end ||
-	    r.end < a->r.start)
+	if (a->request.write != b->request.write || a->onwards != b->onwards ||
+	    b->r.start > a->r.end || b->r.end < a->r.start)
 		return false;
-	a->r.start = max(a->r.start, r.start);
-	a->r.end = max(a->r.end, r.end);
+	a->r.start = a->onwards ? max(a->r.start, b->r.start) :
+				  min(a->r.start, b->r.start);
+	a->r.end = max(a->r.end, b->r.end);
 	return true;
 }
 
 /* The lock is held. When there is no room: it was a guess. */
 static void fl_ahead_keep(struct fl_ahead *a,
-			  const struct fl_fault_request *request,
-			  struct fl_range r)
+			  const struct fl_ahead_range *b)
 {
 	unsigned int i;
 
-	if (a->walking && fl_ahead_join(&a->now, request, r))
+	if (a->walking && fl_ahead_join(&a->now, b))
 		return;
 	for (i = 0; i < a->n; i++)
-		if (fl_ahead_join(&a->range[i], request, r))
+		if (fl_ahead_join(&a->range[i], b))
 			return;
 	if (a->n + a->walking < FL_AHEAD_RANGES)
-		a->range[a->n++] = (struct fl_ahead_range){ r, *request };
+		a->range[a->n++] = *b;
 }
 
 void fl_ahead_add(struct fl_ctx *ctx, const struct fl_fault_request *request,
-		  struct fl_range r)
+		  struct fl_range r, bool onwards)
 {
+	struct fl_ahead_range b = { r, onwards, *request };
 	struct fl_ahead *a = &ctx->ahead;
 
 	spin_lock(&a->lock);
 	if (!a->closed) {
-		fl_ahead_keep(a, request, r);
+		fl_ahead_keep(a, &b);
 		queue_work(ctx->dev->wq, &a->work);
 	}
 	spin_unlock(&a->lock);

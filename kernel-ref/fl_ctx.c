@@ -70,7 +70,7 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	int ret;
 
 	if (p->system >= FL_SYSTEMS ||
-	    p->resolve > FL_IOC_RESOLVE_TRANSFER || p->reserved)
+	    !fl_plan_known(ctx->dev, p->resolve, p->number))
 		return -EINVAL;
 	if (fl_in_flight(ctx))
 		return -EBUSY;
@@ -78,7 +78,7 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	if (ret)
 		return ret;
 	WRITE_ONCE(ctx->system, p->system);
-	WRITE_ONCE(ctx->resolve, p->resolve);
+	fl_plan_set(ctx, p->resolve, p->number);
 	fl_bank_set_system(ctx, p->system);
 	return 0;
 }

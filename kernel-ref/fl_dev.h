@@ -16,6 +16,7 @@
  *	ctx->list_lock	(spinlock, inside nothing else) regions
  *	ctx->queue_lock	queue memory; nothing else is locked inside
  *	ctx->ahead.lock	(spinlock, inside nothing else) what is brought in ahead
+ *	ctx->plan.lock	(spinlock, inside nothing but ctx->lock) what plans have learnt
  * The mmap lock of a process is taken inside ctx->life; what runs under it
  * (mmap, munmap, the notifier) takes spinlocks and ctx->queue_lock only. Nobody
  * waits for pages with ctx->lock held, which poll() takes.
@@ -41,6 +42,7 @@
 #include <linux/workqueue.h>
 
 #include "faultline/entries.h"
+#include "faultline/plan.h"
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "faultline/uapi.h"
@@ -84,10 +86,6 @@
 
 struct fl_ctx;
 struct fl_window;
-
-struct fl_range {		/* of the card's pages, [start, end) */
-	u64 start, end;
-};
 
 /* One fault report of the engine (regs.def, FLT_*). */
 struct fl_fault_event {
@@ -136,6 +134,8 @@ struct fl_dev {
 	u32 stream_base;
 	u32 system;		/* of a new process; enum fl_system */
 	u32 resolve;		/* of a new process; enum fl_ioc_resolve */
+	u32 resolve_number;	/* of around:N; else 0 */
+	const struct fl_plan_own *own_plan;	/* that came with the board, or NULL */
 	u32 block_bytes, node, max_qp, max_cq, max_mr;
 	unsigned int contexts[FL_SIDES];
 
@@ -183,6 +183,7 @@ struct fl_fault_request {
 /* What is left to be brought in ahead, for the fault that asked first. */
 struct fl_ahead_range {
 	struct fl_range r;
+	bool onwards;		/* what lies before a later one is done with */
 	struct fl_fault_request request;
 };
 
@@ -190,7 +191,7 @@ struct fl_ahead_range {
  * Pages beyond the blocks that faulted (fl_ahead.c). One worker of a process is
  * at it, so that of several faults of one transfer not each walks the same rest.
  */
-#define FL_AHEAD_RANGES	8
+#define FL_AHEAD_RANGES	16
 struct fl_ahead {
 	struct work_struct work;
 	spinlock_t lock;	/* all below; nothing else is locked inside */
@@ -199,6 +200,21 @@ struct fl_ahead {
 	struct fl_ahead_range now;
 	unsigned int n;
 	struct fl_ahead_range range[FL_AHEAD_RANGES];
+};
+
+/* What the plan of a process has learnt (fl_plan.c); all under its lock. */
+#define FL_PLAN_REGIONS	8
+struct fl_plan_region {
+	struct fl_range region;
+	u32 write;
+	u64 used;		/* 0: nothing here; else the larger, the later */
+	struct fl_plan_state state;
+};
+
+struct fl_plan_memory {
+	spinlock_t lock;	/* all below; nothing else is locked inside */
+	u64 asked;
+	struct fl_plan_region region[FL_PLAN_REGIONS];
 };
 
 /* Pages that a process finds where the card was (fl_map.c). */
@@ -227,7 +243,8 @@ struct fl_ctx {
 	struct work_struct end_work;
 	struct mutex lock;	/* its objects */
 	bool dead;		/* it ends, or has been cut off */
-	u32 system, resolve;	/* WRITE_ONCE under lock */
+	u32 system;		/* WRITE_ONCE under lock */
+	u32 resolve, resolve_number;	/* change under lock and plan.lock */
 	u32 silent;		/* FL_SILENT_*, as the card knows; lock */
 	struct list_head pds, mrs, cqs, qps;
 	unsigned int npd, nmr, ncq, nqp;
@@ -247,6 +264,7 @@ struct fl_ctx {
 	struct fl_hard_fault hard;
 	struct work_struct stall_work;
 	struct fl_ahead ahead;
+	struct fl_plan_memory plan;
 
 	wait_queue_head_t wait;	/* completion queue events, and the end */
 	atomic64_t faults, faults_src, faults_dst, pages_in, resolves, failed,
@@ -437,11 +455,24 @@ void fl_populated_forget(struct fl_ctx *ctx, const struct fl_populated *t,
 
 /* fl_ahead.c */
 void fl_ahead_init(struct fl_ctx *ctx);
-/* A worker will bring in r, after a fault that asked for it. Does not sleep. */
+/*
+ * A worker will bring in r, after a fault that asked for it. onwards: it is the
+ * rest of a transfer. Does not sleep.
+ */
 void fl_ahead_add(struct fl_ctx *ctx, const struct fl_fault_request *request,
-		  struct fl_range r);
+		  struct fl_range r, bool onwards);
 /* No worker is at it any more, and none will be. */
 void fl_ahead_end(struct fl_ctx *ctx);
+
+/* fl_plan.c: how much, as the process has chosen */
+void fl_plan_init(struct fl_ctx *ctx);
+/* Another plan, which has learnt nothing yet. */
+void fl_plan_set(struct fl_ctx *ctx, u32 resolve, u32 number);
+/* number of fault is filled in; what bring says holds (fl_plan_clamp). */
+void fl_plan_make(struct fl_ctx *ctx, struct fl_plan_fault *fault,
+		  struct fl_plan_bring *bring);
+/* Is there such a plan, and does it take this number? */
+bool fl_plan_known(const struct fl_dev *dev, u32 resolve, u32 number);
 
 /* fl_notifier.c */
 extern const struct mmu_notifier_ops fl_notifier_ops;
@@ -451,8 +482,9 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a);
 int fl_mr_dereg(struct fl_ctx *ctx, u32 key);
 int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a);
 void fl_mr_free_all(struct fl_ctx *ctx);
-/* Where the region that holds the block ends; -EFAULT no region, -EACCES. */
-int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end);
+/* The region that holds the block; -EFAULT there is none, -EACCES. */
+int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write,
+	       struct fl_range *region);
 
 /* fl_pd.c */
 struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number);

@@ -85,7 +85,6 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	ctx->uid = current_uid();
 	ctx->notifier.ops = &fl_notifier_ops;
 	ctx->system = dev->system;
-	ctx->resolve = dev->resolve;
 	ctx->next_offset = PAGE_SIZE;	/* after the doorbell page */
 	mutex_init(&ctx->life);
 	mutex_init(&ctx->lock);
@@ -100,6 +99,8 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	INIT_LIST_HEAD(&ctx->queues);
 	INIT_WORK(&ctx->stall_work, fl_stall_work);
 	fl_ahead_init(ctx);
+	fl_plan_init(ctx);
+	fl_plan_set(ctx, dev->resolve, dev->resolve_number);
 	INIT_WORK(&ctx->end_work, fl_ctx_end_work);
 	init_waitqueue_head(&ctx->wait);
 	return ctx;

@@ -57,10 +57,13 @@ static int fl_properties(struct fl_dev *dev)
 				  FL_SYSTEM_PART);
 	dev->resolve = fl_property(dev->dev, "faultline,resolve",
 				   FL_IOC_RESOLVE_BLOCK);
+	dev->resolve_number = fl_property(dev->dev, "faultline,resolve-number",
+					  0);
+	dev->own_plan = dev_get_platdata(dev->dev);
 	/* regs.def, CTX.STREAM: 15 bits */
 	if (dev->stream_base > BIT(15) - FL_SLOTS * FL_STREAM_TURNS ||
 	    dev->system >= FL_SYSTEMS ||
-	    dev->resolve > FL_IOC_RESOLVE_TRANSFER)
+	    !fl_plan_known(dev, dev->resolve, dev->resolve_number))
 		return -EINVAL;
 	return 0;
 }

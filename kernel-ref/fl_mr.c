@@ -35,7 +35,8 @@ static struct fl_mr *fl_mr_by_key(struct fl_ctx *ctx, u32 key)
 	return NULL;
 }
 
-int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end)
+int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write,
+	       struct fl_range *region)
 {
 	unsigned long flags;
 	struct fl_mr *mr;
@@ -49,7 +50,8 @@ int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end)
 		ret = -EACCES;
 		if (write && !(mr->access & FL_ACC_WRITES))
 			continue;
-		*end = mr->addr + mr->length;
+		region->start = mr->addr;
+		region->end = mr->addr + mr->length;
 		ret = 0;
 		break;
 	}

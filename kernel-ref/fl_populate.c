@@ -17,6 +17,7 @@
 #include "fl_access.h"
 #include "fl_compat.h"
 #include "fl_dev.h"
+#include "fl_plan.h"
 #include "fl_trace.h"
 
 /*
@@ -29,8 +30,7 @@
 static_assert(PAGE_SIZE % FL_PAGE_SIZE == 0);
 
 #define FL_POPULATE_LOCKED_BYTES	SZ_256K		/* with the mmap lock held */
-/* One fault takes memory for this much ahead, no more. */
-#define FL_POPULATE_AHEAD_BYTES	SZ_16M
+#define FL_POPULATE_AHEAD_BYTES	FL_PLAN_AHEAD_BYTES
 /* Of the room that is left, at a time: several workers look at the same. */
 #define FL_POPULATE_SHARE		8
 
@@ -185,10 +185,7 @@ int fl_request_range(struct fl_ctx *ctx, const struct fl_fault_request *request,
 	return ret;
 }
 
-/*
- * The first of the missing pages. The card asks for the block again, and
- * reports the next one.
- */
+/* The first of the missing pages: without it the card comes no further. */
 static struct fl_range fl_request_page(const struct fl_fault_request *request,
 				       struct fl_range block)
 {
@@ -223,16 +220,10 @@ void fl_populated_forget(struct fl_ctx *ctx, const struct fl_populated *t,
 	/* end::driver-15[] */
 }
 
-/*
- * The rest of the transfer, as far as the region goes. It is a guess about the
- * future: so after the block, and after the card has its answer for that
- * (fl_ahead.c); only while memory is free, or it would push out what is needed
- * now, or make a full cgroup kill somebody; failing is not an error; and an old
- * entry of the TLB is worth a look only when an access has met it.
- */
-static void fl_request_ahead(struct fl_ctx *ctx,
-			     const struct fl_fault_request *request,
-			     u64 block_end, u64 region_end)
+/* The rest of the transfer, as far as the region goes; else rest stays as it is. */
+static void fl_request_rest(const struct fl_fault_request *request,
+			    u64 block_end, u64 region_end,
+			    struct fl_range *rest)
 {
 	/* tag::driver-18[] */
 	u64 from = request->va + request->len, length;
@@ -245,30 +236,65 @@ static void fl_request_ahead(struct fl_ctx *ctx,
 	r.start = max(r.start, block_end);
 	/* end::driver-18[] */
 	if (r.start < r.end)
-		fl_ahead_add(ctx, request, r);
+		*rest = r;
+}
+
+/*
+ * What the plan wants beyond the block is a guess about the future: so only while
+ * memory is free, or it would push out what is needed now, or make a full cgroup
+ * kill somebody; failing is not an error; and an old entry of the TLB is worth a
+ * look only when an access has met it. What lies around the block comes before the
+ * card has its answer, the rest after that (fl_ahead.c).
+ */
+static void fl_request_guess(struct fl_ctx *ctx,
+			     const struct fl_fault_request *request,
+			     struct fl_range block,
+			     const struct fl_plan_fault *fault,
+			     const struct fl_plan_bring *bring)
+{
+	struct fl_range before = { bring->now.start, block.start };
+	struct fl_range behind = { block.end, bring->now.end };
+	struct fl_populated t = { 0 };
+	u32 i;
+
+	if (before.start < before.end)
+		fl_request_range(ctx, request, before, true, &t);
+	if (behind.start < behind.end)
+		fl_request_range(ctx, request, behind, true, &t);
+	for (i = 0; i < bring->count; i++)
+		fl_ahead_add(ctx, request, bring->ahead[i],
+			     bring->ahead[i].start == fault->rest.start &&
+			     bring->ahead[i].end == fault->rest.end);
 }
 
 static int fl_request_populate(struct fl_ctx *ctx,
 			       const struct fl_fault_request *request,
-			       u64 region_end)
+			       struct fl_range region)
 {
+	struct fl_plan_fault fault = { .region = region,
+				       .write = request->write };
 	struct fl_populated t = { 0 };
-	struct fl_range block;
-	u32 resolve = READ_ONCE(ctx->resolve);
+	struct fl_plan_bring bring;
+	struct fl_range block, now;
 	int ret;
 
 	if (!fl_range_make(request->va, request->len, &block))
 		return -EFAULT;
+	fault.block = block;
+	fault.first = fl_request_page(request, block);
+	fl_request_rest(request, block.end, region.end, &fault.rest);
+	fl_plan_make(ctx, &fault, &bring);
+	/* Of the block all that the plan wants has to come. */
+	now.start = max(bring.now.start, block.start);
+	now.end = min(bring.now.end, block.end);
 	/* tag::driver-16[] */
-	if (resolve == FL_IOC_RESOLVE_PAGE)
-		block = fl_request_page(request, block);
-	ret = fl_request_range(ctx, request, block, false, &t);
+	ret = fl_request_range(ctx, request, now, false, &t);
 	fl_populated_forget(ctx, &t, request);
 	if (!ret && !t.pages_in && !t.cured)
 		atomic64_inc(&ctx->spurious);
 	/* end::driver-16[] */
-	if (!ret && resolve == FL_IOC_RESOLVE_TRANSFER)
-		fl_request_ahead(ctx, request, block.end, region_end);
+	if (!ret)
+		fl_request_guess(ctx, request, now, &fault, &bring);
 	return ret;
 }
 
@@ -296,7 +322,7 @@ static bool fl_request_hopeless(struct fl_ctx *ctx,
 int fl_request_resolve(struct fl_ctx *ctx,
 		       const struct fl_fault_request *request)
 {
-	u64 region_end;
+	struct fl_range region;
 	int ret;
 
 	/* tag::driver-20[] */
@@ -306,14 +332,14 @@ int fl_request_resolve(struct fl_ctx *ctx,
 		ret = -EIO;
 	else
 		ret = fl_mr_find(ctx, request->va, request->len, request->write,
-				 &region_end);
+				 &region);
 	/* end::driver-20[] */
 	/* tag::driver-21[] */
 	/* The process may be past its end, while the file is still open. */
 	if (!ret && !mmget_not_zero(ctx->mm)) {
 		ret = -ESRCH;
 	} else if (!ret) {
-		ret = fl_request_populate(ctx, request, region_end);
+		ret = fl_request_populate(ctx, request, region);
 		/*
 		 * Not mmput(): were it the last one, the end of the address
 		 * space would run here, and call our own notifier.

@@ -208,7 +208,13 @@ int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr)
 /* One number for each, from the application to the driver. */
 _Static_assert((int)FL_RESOLVE_PAGE == (int)FL_IOC_RESOLVE_PAGE &&
 	       (int)FL_RESOLVE_BLOCK == (int)FL_IOC_RESOLVE_BLOCK &&
-	       (int)FL_RESOLVE_TRANSFER == (int)FL_IOC_RESOLVE_TRANSFER,
+	       (int)FL_RESOLVE_TRANSFER == (int)FL_IOC_RESOLVE_TRANSFER &&
+	       (int)FL_RESOLVE_AROUND == (int)FL_IOC_RESOLVE_AROUND &&
+	       (int)FL_RESOLVE_DOUBLE == (int)FL_IOC_RESOLVE_DOUBLE &&
+	       (int)FL_RESOLVE_STRIDE == (int)FL_IOC_RESOLVE_STRIDE &&
+	       (int)FL_RESOLVE_MAJORITY == (int)FL_IOC_RESOLVE_MAJORITY &&
+	       (int)FL_RESOLVE_HISTORY == (int)FL_IOC_RESOLVE_HISTORY &&
+	       (int)FL_RESOLVE_OWN == (int)FL_IOC_RESOLVE_OWN,
 	       "lib/faultline.h and uapi.h name the same");
 
 int fl_set_policy(struct fl_device *dev, enum fl_system system,
@@ -220,7 +226,8 @@ int fl_set_policy(struct fl_device *dev, enum fl_system system,
 	if (!dev)
 		return -EINVAL;
 	if ((unsigned int)system >= FL_SYSTEMS ||
-	    (unsigned int)resolve > FL_RESOLVE_TRANSFER)
+	    (unsigned int)resolve > FL_RESOLVE_OWN ||
+	    resolve == FL_RESOLVE_AROUND)
 		return -EINVAL;
 	p.system = (__u32)system;
 	p.resolve = (__u32)resolve;
@@ -228,6 +235,24 @@ int fl_set_policy(struct fl_device *dev, enum fl_system system,
 	if (!error)
 		device_set_system(dev, p.system);
 	return error;
+}
+
+int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
+		   unsigned int number)
+{
+	struct fl_query q = { .size = sizeof(q) };
+	struct fl_policy p = { .size = sizeof(p) };
+	int error;
+
+	if (!dev || (unsigned int)resolve > FL_RESOLVE_OWN)
+		return -EINVAL;
+	error = lib_ioctl(dev, FL_IOC_QUERY, &q);
+	if (error)
+		return error;
+	p.system = q.system;
+	p.resolve = (__u32)resolve;
+	p.number = number;
+	return lib_ioctl(dev, FL_IOC_POLICY, &p);
 }
 
 int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c)

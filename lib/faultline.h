@@ -52,13 +52,24 @@ int fl_close(struct fl_device *dev);
 int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr);
 
 /* What one fault brings in; PAGE: the first missing page of the block. */
-enum fl_resolve { FL_RESOLVE_PAGE, FL_RESOLVE_BLOCK, FL_RESOLVE_TRANSFER };
+enum fl_resolve {
+	FL_RESOLVE_PAGE, FL_RESOLVE_BLOCK, FL_RESOLVE_TRANSFER,
+	FL_RESOLVE_AROUND,	/* the block, and pages on either side */
+	/* The block, and what earlier faults let one expect. */
+	FL_RESOLVE_DOUBLE, FL_RESOLVE_STRIDE, FL_RESOLVE_MAJORITY,
+	FL_RESOLVE_HISTORY,
+	FL_RESOLVE_OWN,		/* what came with the board */
+};
 /*
  * How this process's missing pages are handled: a row of the table of systems
  * (faultline/system.h); before any transfer (-EBUSY). -EOPNOTSUPP: this card cannot.
+ * AROUND needs a number: fl_set_resolve().
  */
 int fl_set_policy(struct fl_device *dev, enum fl_system system,
 		  enum fl_resolve resolve);
+/* What one fault brings in, and that alone. number: of AROUND, 1 to 256; else 0. */
+int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
+		   unsigned int number);
 
 struct fl_fault_counters {
 	uint64_t faults, faults_source, faults_destination, pages_in, resolves,

@@ -510,9 +510,12 @@ void host_segv_hook(bool (*fn)(struct host_process *p, uint64_t va, bool write,
  * Start the reference driver on this kernel's board (probe): /dev/faultline0.
  * Implemented by the shim.
  */
+struct fl_plan_own;
 struct host_driver_params {
 	int system;		/* of a new process: enum fl_system */
-	int resolve;		/* FL_IOC_RESOLVE_PAGE, _BLOCK, _TRANSFER */
+	int resolve;		/* enum fl_ioc_resolve */
+	uint32_t resolve_number;	/* of around:N; else 0 */
+	const struct fl_plan_own *plan;	/* FL_IOC_RESOLVE_OWN, or NULL */
 	/* Processes have no capabilities, and may pin so many bytes at most. */
 	bool plain_user;
 	uint64_t memlock_bytes;

@@ -62,7 +62,8 @@ static void lab_open(struct process *p, const uint64_t *q)
 	ctx->slot = (u32)(q[1] - LAB_STREAM) % FL_SLOTS;
 	ctx->stream = (u32)q[1];
 	ctx->system = (u32)q[2];
-	ctx->resolve = (u32)q[3];
+	fl_plan_init(ctx);
+	fl_plan_set(ctx, (u32)q[3], 0);
 	ctx->sctlr = SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE |
 		     SMMU_CB_SCTLR_CFIE | SMMU_CB_SCTLR_HUPCF;
 	if (ctx->system == FL_SYSTEM_STALL)

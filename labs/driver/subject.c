@@ -453,13 +453,15 @@ void shim_mmput(struct mm_struct *mm, bool async, const char *where)
 	shim_users_put(mm, false, async, where);
 }
 
-int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write, u64 *end)
+int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write,
+	       struct fl_range *region)
 {
 	struct process *p = process_of(ctx->mm);
 
 	if (va < p->region || va + len > p->region + p->region_bytes)
 		return -EFAULT;
-	*end = p->region + p->region_bytes;
+	region->start = p->region;
+	region->end = p->region + p->region_bytes;
 	return write && !p->region_write ? -EACCES : 0;
 }
 

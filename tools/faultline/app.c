@@ -89,7 +89,10 @@ static int open_all(struct app *a)
 	if (app_fail(a, "opening the board", fl_open(j->device, &a->dev)))
 		return -1;
 	if (app_fail(a, "fl_set_policy",
-		     fl_set_policy(a->dev, j->system, (enum fl_resolve)j->resolve)) ||
+		     fl_set_policy(a->dev, j->system, FL_RESOLVE_BLOCK)) ||
+	    app_fail(a, "fl_set_resolve",
+		     fl_set_resolve(a->dev, (enum fl_resolve)j->resolve,
+				    j->resolve_number)) ||
 	    app_fail(a, "fl_alloc_pd", fl_alloc_pd(a->dev, &a->pd)) ||
 	    app_fail(a, "fl_create_cq", fl_create_cq(a->dev, DEPTH, &a->cq)) ||
 	    app_fail(a, "fl_create_qp",

@@ -20,6 +20,7 @@ struct app_job {
 	bool warm, cold_source;
 	enum fl_system system;
 	int resolve;		/* enum fl_resolve */
+	uint32_t resolve_number;	/* of around:N; else 0 */
 	int peer;		/* socket to the other application */
 };
 

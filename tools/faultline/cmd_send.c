@@ -12,12 +12,13 @@ enum { OWN_WARM, OWN_COLD_SOURCE, OWN_UDP };
 static void tell_start(const struct job *j, const char *mode)
 {
 	const struct testbed_config *c = &j->cfg;
+	char resolve[WORD_ROOM];
 
+	word_resolve_name((int)c->resolve, c->resolve_number, resolve);
 	printf("profile %s, seed %llu, mode %s, policy %s, resolve %s\n",
 	       c->profile ? c->profile : "ideal", (unsigned long long)c->seed,
 	       mode,
-	       options_system_name(c->system),
-	       options_resolve_name(c->resolve));
+	       options_system_name(c->system), resolve);
 	printf("  1. boards a and b are joined by a link; process p runs on "
 	"a, q on b\n");
 	printf("  2. p maps %s: %llu byte%s, %llu page%s, %s\n", j->file->path,

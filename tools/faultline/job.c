@@ -128,6 +128,10 @@ static int set_up(struct job_state *s)
 	if (!err)
 		err = testbed_process_add(s->w, "q", s->b, wc->system, wc->resolve,
 					  &s->q);
+	if (!err && wc->resolve == FL_RESOLVE_AROUND)
+		err = testbed_resolve(s->p, wc->resolve, wc->resolve_number);
+	if (!err && wc->resolve == FL_RESOLVE_AROUND)
+		err = testbed_resolve(s->q, wc->resolve, wc->resolve_number);
 	if (!err)
 		err = testbed_buffer_add(s->p, "src", f->path ? 0 : f->bytes,
 					 f->path, &s->src);

@@ -12,7 +12,6 @@ static const char *const modes[] = { "lockstep", "threads", "processes", "vm",
 enum { MODE_PROCESSES = 2, MODE_VM = 3 };
 static const char *const systems[] = { FL_SYSTEM_NAMES, NULL };
 static const char *const engines[] = { "c", "rtl", "both", NULL };
-static const char *const resolves[] = { "page", "block", "transfer", NULL };
 
 static const struct {
 	unsigned int bit;
@@ -26,8 +25,9 @@ static const struct {
 	  "timing profile: ideal (default), qfdb, or a file" },
 	{ OPT_POLICY, "--policy", FL_SYSTEM_WORDS,
 	  "what to do about pages that are not there (default part)" },
-	{ OPT_RESOLVE, "--resolve", "page|block|transfer",
-	  "how much the driver pages in at one fault (default block)" },
+	{ OPT_RESOLVE, "--resolve", "PLAN",
+	  "how much the driver pages in at one fault: page, block (default), "
+	  "transfer, around:N, double, stride, majority, history" },
 	{ OPT_ENGINE, "--engine", "c|rtl|both",
 	  "the block engine: in C (default), in Verilog (make rtl-model), or "
 	  "both, compared at every call" },
@@ -41,11 +41,6 @@ static const struct {
 const char *options_system_name(enum fl_system p)
 {
 	return systems[p];
-}
-
-const char *options_resolve_name(enum fl_resolve t)
-{
-	return resolves[t];
 }
 
 const char *options_engine_name(enum engine_kind e)
@@ -127,6 +122,20 @@ static int add_set(const struct command *c, struct options *o,
 	return 0;
 }
 
+static int options_resolve(const struct command *c, struct options *o,
+			   const char *value)
+{
+	char room[WORD_ROOM];
+	int plan;
+	const char *right = word_resolve(value, &plan, &o->cfg.resolve_number,
+					 room);
+
+	if (right)
+		return options_wrong(c, "--resolve", value, right);
+	o->cfg.resolve = (enum fl_resolve)plan;
+	return 0;
+}
+
 static int take_common(const struct command *c, struct options *o,
 		       unsigned int bit, const char *value)
 {
@@ -161,10 +170,8 @@ static int take_common(const struct command *c, struct options *o,
 		o->cfg.system_given = true;
 		break;
 	case OPT_RESOLVE:
-		i = options_choose(c, "--resolve", value, resolves);
-		o->cfg.resolve = (enum fl_resolve)i;
 		o->cfg.resolve_given = true;
-		break;
+		return options_resolve(c, o, value);
 	case OPT_ENGINE:
 		i = options_choose(c, "--engine", value, engines);
 		o->cfg.engine = (enum engine_kind)i;

@@ -67,7 +67,6 @@ int options_open_trace(const struct command *c, struct options *o);
 int options_close_trace(const struct command *c, struct options *o);
 /* "part", ... */
 const char *options_system_name(enum fl_system p);
-const char *options_resolve_name(enum fl_resolve t);
 const char *options_engine_name(enum engine_kind e);
 
 extern const struct command command_send, command_run, command_trace,

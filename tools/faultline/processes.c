@@ -149,6 +149,7 @@ static void be_application(struct run *x, int which, int peer, int result)
 		.warm = x->j->warm,
 		.cold_source = x->j->cold_source,
 		.resolve = (int)c->resolve,
+		.resolve_number = c->resolve_number,
 		.peer = peer,
 	};
 	struct app_result r = { 0 };

@@ -23,7 +23,7 @@ const struct rule rules[] = {
 	{ V_SET, "set", NULL, "word '= any", "",
 	  "one value of the profile, or jitter=TIME; before the first board" },
 	{ V_POLICY, "policy", NULL, "{" FL_SYSTEM_WORDS "}",
-	  "resolve={page|block|transfer}",
+	  "resolve=plan",
 	  "how processes that are declared later handle device faults" },
 	{ V_BOARD, "board", NULL, "new:board",
 	  "frames=count swap=count contexts=count receive=count block=size "

@@ -20,6 +20,7 @@
 
 enum rpc_kind {
 	RPC_OPEN = 1,		/* text: device; what: enum fl_system; resolve */
+	RPC_RESOLVE,		/* resolve, what: its number */
 	RPC_CLOSE,		/* the last one */
 	RPC_ALLOC,		/* bytes; answer: addr, bytes */
 	RPC_MAP_FILE,		/* text: path; answer: addr, bytes */

@@ -210,6 +210,10 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 	case RPC_OPEN:
 		r->error = rpc_open_card(a, o);
 		break;
+	case RPC_RESOLVE:
+		r->error = fl_set_resolve(a->dev, (enum fl_resolve)o->resolve,
+					  o->what);
+		break;
 	case RPC_CLOSE:
 		r->error = close_card(a);
 		break;

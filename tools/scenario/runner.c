@@ -183,8 +183,10 @@ static void runner_script(struct testbed *w, void *arg)
 			if (!testbed_cfg(w)->system_given)
 				r->system = (enum fl_system)
 						    st->arg[0].choice;
-			if (resolve && !testbed_cfg(w)->resolve_given)
+			if (resolve && !testbed_cfg(w)->resolve_given) {
 				r->resolve = (enum fl_resolve)resolve->choice;
+				r->resolve_number = (uint32_t)resolve->number;
+			}
 		} else if (st->verb != V_PROFILE && st->verb != V_SET &&
 			   !runner_step(r, st)) {
 			return;
@@ -288,6 +290,7 @@ int scenario_run(const struct scenario *s, const struct testbed_config *given,
 	r->verbose = verbose;
 	r->system = cfg.system;
 	r->resolve = cfg.resolve;
+	r->resolve_number = cfg.resolve_number;
 	r->report = report;
 	err = testbed_run(w, runner_script, r);
 	report->time_ns = sim_now(testbed_sim(w));

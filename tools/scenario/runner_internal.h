@@ -14,6 +14,7 @@ struct run {
 	bool verbose;
 	enum fl_system system;
 	enum fl_resolve resolve;
+	uint32_t resolve_number;
 	struct testbed_board *board[RUN_NAMES];
 	struct testbed_process *process[RUN_NAMES];
 	struct testbed_buffer *buffer[RUN_NAMES];

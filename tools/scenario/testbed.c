@@ -196,6 +196,8 @@ static int board_driver(struct testbed *w, struct testbed_board *b)
 	struct host_driver_params params = {
 		.system = (int)w->cfg.system,
 		.resolve = (int)w->cfg.resolve,
+		.resolve_number = w->cfg.resolve_number,
+		.plan = w->cfg.plan,
 	};
 	int err = host_driver_probe(b->kernel, &params);
 

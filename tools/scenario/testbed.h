@@ -49,6 +49,8 @@ struct testbed_config {
 	const char *const *sets;	/* "key=value", NULL at the end; may be NULL */
 	enum fl_system system;
 	enum fl_resolve resolve;
+	uint32_t resolve_number;	/* of around:N; else 0 */
+	const struct fl_plan_own *plan;	/* of every board, for FL_RESOLVE_OWN; or NULL */
 	enum engine_kind engine;
 	FILE *trace;			/* text of every record, or NULL */
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
@@ -183,6 +185,9 @@ int testbed_link_add(struct testbed *w, struct testbed_board *a,
 int testbed_process_add(struct testbed *w, const char *name, struct testbed_board *b,
 		      enum fl_system system, enum fl_resolve resolve,
 		      struct testbed_process **out);
+/* Its plan from now on. A process that is added with AROUND has BLOCK until then. */
+int testbed_resolve(struct testbed_process *p, enum fl_resolve resolve,
+		    uint32_t number);
 int testbed_process_end(struct testbed_process *p);
 /*
  * The command in p, and its answer. 0 or negative errno: the answer's, -ESRCH when

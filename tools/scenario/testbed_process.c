@@ -291,7 +291,8 @@ static int process_open_card(struct testbed_process *p)
 	struct rpc_command o = {
 		.kind = RPC_OPEN,
 		.what = p->system,
-		.resolve = p->resolve,
+		.resolve = p->resolve == FL_RESOLVE_AROUND ? FL_RESOLVE_BLOCK :
+							     p->resolve,
 		.text = device,
 	};
 	struct rpc_answer r;
@@ -350,6 +351,16 @@ int testbed_process_add(struct testbed *w, const char *name,
 	w->processes++;
 	*out = p;
 	return process_open_card(p);
+}
+
+int testbed_resolve(struct testbed_process *p, enum fl_resolve resolve,
+		    uint32_t number)
+{
+	struct rpc_command o = { .kind = RPC_RESOLVE, .resolve = resolve,
+				 .what = number };
+	struct rpc_answer r;
+
+	return testbed_rpc(p, &o, &r, NULL);
 }
 
 int testbed_process_end(struct testbed_process *p)

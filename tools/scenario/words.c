@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "faultline.h"
 #include "faultline/entries.h"
+#include "faultline/plan.h"
 
 #define WORD_MAX 32	/* longer words are compared by their beginning */
 
@@ -223,6 +225,67 @@ const char *const word_errno_list[] = { ERRORS(X) NULL };
 #define X(e) e,
 static const int error_number[] = { ERRORS(X) 0 };
 #undef X
+
+/* ---- how much a fault brings in ---- */
+
+static const char *const resolves[] = {
+	"page", "block", "transfer", "around", "double", "stride", "majority",
+	"history", NULL
+};
+
+_Static_assert(sizeof(resolves) / sizeof(resolves[0]) == FL_RESOLVE_OWN + 1,
+	       "a word for each plan, but for that of the board");
+
+static const char *resolve_unknown(const char *name, char room[WORD_ROOM])
+{
+	const char *near = word_nearest(name, resolves);
+	bool number = near && near == resolves[FL_RESOLVE_AROUND];
+
+	snprintf(room, WORD_ROOM,
+		 "page, block, transfer, around:N, double, stride, majority or "
+		 "history%s%s%s", near ? " (did you mean '" : "",
+		 near ? near : "", number ? ":N'?)" : near ? "'?)" : "");
+	return room;
+}
+
+const char *word_resolve(const char *word, int *resolve, uint32_t *number,
+			 char room[WORD_ROOM])
+{
+	const char *colon = strchr(word, ':');
+	size_t length = colon ? (size_t)(colon - word) : strlen(word);
+	uint64_t n = 0;
+	char name[WORD_MAX];
+	int i;
+
+	snprintf(name, sizeof(name), "%.*s", (int)length, word);
+	for (i = 0; resolves[i] && strcmp(resolves[i], name); i++)
+		;
+	if (!resolves[i])
+		return resolve_unknown(name, room);
+	if (i != FL_RESOLVE_AROUND && colon) {
+		snprintf(room, WORD_ROOM, "%s, without a number", name);
+		return room;
+	}
+	if (i == FL_RESOLVE_AROUND &&
+	    (!colon || word_count(colon + 1, &n) || !n || n > FL_PLAN_NUMBER)) {
+		snprintf(room, WORD_ROOM, "around:N, N pages on either side of "
+			 "the block, from 1 to %u", FL_PLAN_NUMBER);
+		return room;
+	}
+	*resolve = i;
+	*number = (uint32_t)n;
+	return NULL;
+}
+
+void word_resolve_name(int resolve, uint32_t number, char room[WORD_ROOM])
+{
+	const char *name = resolve < FL_RESOLVE_OWN ? resolves[resolve] : "own";
+
+	if (number)
+		snprintf(room, WORD_ROOM, "%s:%u", name, number);
+	else
+		snprintf(room, WORD_ROOM, "%s", name);
+}
 
 const char *word_plural(uint64_t n)
 {

@@ -23,6 +23,16 @@ const char *word_count(const char *word, uint64_t *n);
 /* "0..16K", "4K.." (to the end: 0) */
 const char *word_range(const char *word, uint64_t *from, uint64_t *to);
 
+/*
+ * "block", "around:4" -> enum fl_resolve and its number. NULL, or what would be
+ * right, in room.
+ */
+#define WORD_ROOM	200
+const char *word_resolve(const char *word, int *resolve, uint32_t *number,
+			 char room[WORD_ROOM]);
+/* And back. */
+void word_resolve_name(int resolve, uint32_t number, char room[WORD_ROOM]);
+
 /* What a word has after n: "" after 1, else "s": 1 fault, 2 faults. */
 const char *word_plural(uint64_t n);
 

@@ -22,6 +22,8 @@ int device_property_read_u32(struct device *dev, const char *name, u32 *value)
 		*value = (u32)p->system;
 	else if (!strcmp(name, "faultline,resolve"))
 		*value = (u32)p->resolve;
+	else if (!strcmp(name, "faultline,resolve-number"))
+		*value = p->resolve_number;
 	else if (!strcmp(name, "faultline,stream-base"))
 		*value = BOARD_STREAM(0);
 	else
@@ -104,7 +106,8 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 		shim->params = *p;
 	INIT_LIST_HEAD(&shim->files);
 	shim->pdev = (struct platform_device){
-		.dev = { .shim = shim, .ref = { 1 }, .name = "faultline" },
+		.dev = { .shim = shim, .ref = { 1 }, .name = "faultline",
+			 .platform_data = (void *)shim->params.plan },
 		.resource = {
 			{ BUS_SMMU_BASE, BUS_SMMU_BASE + SMMU_REG_BYTES - 1 },
 			{ BUS_NIC_BASE, BUS_NIC_BASE + BUS_NIC_BYTES - 1 },

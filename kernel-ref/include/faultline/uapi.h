@@ -58,6 +58,20 @@ enum fl_ioc_resolve {
 	FL_IOC_RESOLVE_BLOCK = 1,
 	/* The block and the rest of the transfer. */
 	FL_IOC_RESOLVE_TRANSFER = 2,
+	/* The block and fl_policy.number pages on either side, 1 to 256. */
+	FL_IOC_RESOLVE_AROUND = 3,
+	/*
+	 * The block, and what earlier faults in the region let one expect: a window
+	 * behind it that grows while faults follow each other; the same distance
+	 * again; the distance that most had lately; what came after such distances
+	 * before.
+	 */
+	FL_IOC_RESOLVE_DOUBLE = 4,
+	FL_IOC_RESOLVE_STRIDE = 5,
+	FL_IOC_RESOLVE_MAJORITY = 6,
+	FL_IOC_RESOLVE_HISTORY = 7,
+	/* What came with the board (plan.h). -EINVAL: nothing did. */
+	FL_IOC_RESOLVE_OWN = 8,
 };
 
 struct fl_query {
@@ -84,7 +98,7 @@ struct fl_policy {
 	__u32 size;
 	__u32 system;
 	__u32 resolve;
-	__u32 reserved;
+	__u32 number;		/* of FL_IOC_RESOLVE_AROUND; else 0 */
 };
 
 #define FL_IOC_POLICY	_IOW('F', 0x02, struct fl_policy)

@@ -17,6 +17,7 @@ struct device {
 	struct device *parent;
 	dev_t devt;
 	void (*release)(struct device *dev);
+	void *platform_data;
 	/* private to the shim */
 	struct shim *shim;
 	struct kref ref;
@@ -47,6 +48,11 @@ static inline void dev_set_drvdata(struct device *dev, void *data)
 static inline void *dev_get_drvdata(const struct device *dev)
 {
 	return dev->drvdata;
+}
+
+static inline void *dev_get_platdata(const struct device *dev)
+{
+	return dev->platform_data;
 }
 
 /* To stderr when FAULTLINE_KLOG is set. */
