@@ -41,6 +41,7 @@ struct dram_bank {
 	uint8_t *mem;
 	uint64_t *tag; /* per frame: generation; changed by the owner of the
 			  frames. NULL: a bank of dram_bank_map(), all 0 */
+	uint8_t *used; /* per frame, as tag: by the card since that tag */
 };
 
 struct dram;
@@ -75,6 +76,9 @@ void dram_write64(struct dram *d, uint64_t pa, uint64_t v); /* release */
 #define DRAM_TAG_ORPHAN	(1ull << 63)
 uint64_t dram_tag(struct dram *d, uint64_t pa);
 void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag);
+/* The card has moved data there, or has it since the frame got its tag? */
+void dram_use(struct dram *d, uint64_t pa);
+bool dram_used(struct dram *d, uint64_t pa);
 /* Make the frame at pa answer with an error (tests). */
 void dram_inject(struct dram *d, uint64_t pa, enum dram_status s);
 

@@ -134,6 +134,7 @@ enum dma_status bus_burst_end(void *board, struct dma_burst *d, void *buf)
 		check_orphan(b, d);
 		s = d->write ? dram_write(b->dram, d->pa, buf, d->len) :
 			       dram_read(b->dram, d->pa, buf, d->len);
+		dram_use(b->dram, d->pa);
 	}
 	sim_grace_exit(b->grace, d->channel);
 	return s == DRAM_OK ? DMA_OK : DMA_DECERR;

@@ -67,7 +67,8 @@ static int bank_make(struct dram_bank *b, const char *name, uint64_t bytes)
 	if (b->fd < 0)
 		return b->fd;
 	b->tag = calloc(bytes / DRAM_PAGE, sizeof(*b->tag));
-	return b->tag ? bank_map(b, bytes) : -ENOMEM;
+	b->used = calloc(bytes / DRAM_PAGE, sizeof(*b->used));
+	return b->tag && b->used ? bank_map(b, bytes) : -ENOMEM;
 }
 
 int dram_bank_add(struct dram *d, const char *name, uint64_t bytes)
@@ -119,6 +120,7 @@ void dram_bank_remove(struct dram *d, int bank)
 	if (b->fd >= 0)
 		close(b->fd);
 	free(b->tag);
+	free(b->used);
 	*b = (struct dram_bank){ .fd = -1 };
 }
 
@@ -236,9 +238,31 @@ void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag)
 {
 	struct dram_bank *b = bank_of(d, pa, 1);
 
-	if (b && b->tag)
-		__atomic_store_n(&b->tag[(pa - b->base) / DRAM_PAGE], tag,
-				 __ATOMIC_RELEASE);
+	if (!b || !b->tag)
+		return;
+	__atomic_store_n(&b->used[(pa - b->base) / DRAM_PAGE], 0,
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&b->tag[(pa - b->base) / DRAM_PAGE], tag,
+			 __ATOMIC_RELEASE);
+}
+
+bool dram_used(struct dram *d, uint64_t pa)
+{
+	struct dram_bank *b = bank_of(d, pa, 1);
+
+	return b && b->used &&
+	       __atomic_load_n(&b->used[(pa - b->base) / DRAM_PAGE],
+			       __ATOMIC_RELAXED);
+}
+
+/* Nearly always it is known already: then the line stays with whoever has it. */
+void dram_use(struct dram *d, uint64_t pa)
+{
+	struct dram_bank *b = bank_of(d, pa, 1);
+
+	if (b && b->used && !dram_used(d, pa))
+		__atomic_store_n(&b->used[(pa - b->base) / DRAM_PAGE], 1,
+				 __ATOMIC_RELAXED);
 }
 
 void dram_inject(struct dram *d, uint64_t pa, enum dram_status s)

@@ -139,7 +139,11 @@ static int fault_report(struct host_mm *mm, uint64_t va, bool write, int r)
 	return r;
 }
 
-static int fault_handle(struct host_mm *mm, uint64_t va, bool write, bool cpu)
+/* For its own CPU, for the card, or for a system call of the process. */
+enum fault_who { FOR_CPU, FOR_CARD, FOR_CALL };
+
+static int fault_handle(struct host_mm *mm, uint64_t va, bool write,
+			enum fault_who who)
 {
 	unsigned int tries = 0;
 	int r, err;
@@ -149,7 +153,9 @@ static int fault_handle(struct host_mm *mm, uint64_t va, bool write, bool cpu)
 	do {
 		sim_mutex_lock(&mm->lock);
 		r = fault_locked(mm, va, write);
-		err = cpu && r >= 0 ? cpu_grant(mm, va) : 0;
+		if (who == FOR_CARD && r >= 0 && r != FAULT_THERE)
+			frame_brought(frame_at(mm, pt_get(mm, va) & PTE_ADDR));
+		err = who == FOR_CPU && r >= 0 ? cpu_grant(mm, va) : 0;
 		sim_mutex_unlock(&mm->lock);
 		if (err)
 			r = err;
@@ -159,7 +165,8 @@ static int fault_handle(struct host_mm *mm, uint64_t va, bool write, bool cpu)
 
 int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags)
 {
-	return fault_handle(mm, va, flags & HOST_FAULT_WRITE, false);
+	return fault_handle(mm, va, flags & HOST_FAULT_WRITE,
+			    flags & HOST_FAULT_CARD ? FOR_CARD : FOR_CALL);
 }
 
 /*
@@ -184,7 +191,7 @@ int mm_fault_cpu(struct host_mm *mm, uint64_t va, bool write)
 	at->cause = host_event(mm->k, EV_CPU_FAULT, mm->pid, va, write, 0);
 	host_count(&mm->k->count.cpu_faults, 1);
 	host_spend(mm->k, T_CPU_SIGNAL);
-	r = fault_handle(mm, va, write, true);
+	r = fault_handle(mm, va, write, FOR_CPU);
 	if (r >= 0)
 		host_event(mm->k, EV_CPU_MAPPED, mm->pid, va,
 			   host_translate(mm, va), write);

@@ -212,6 +212,47 @@ int frame_try(struct host_mm *mm, uint64_t va, struct host_frame **out)
 	return *out ? 0 : -EAGAIN;
 }
 
+/* By the card, any part of it, since the page came. */
+static bool frame_used(const struct host_frame *f)
+{
+	uint64_t i;
+
+	for (i = 0; i < HOST_FRAMES; i++)
+		if (dram_used(f->mm->k->dram, frame_pa(f) + i * DRAM_PAGE))
+			return true;
+	return false;
+}
+
+void frame_brought(struct host_frame *f)
+{
+	f->brought = true;
+	host_count(&f->mm->k->count.brought, 1);
+}
+
+static uint64_t frames_unused(struct host_mm *mm)
+{
+	uint64_t i, n = 0;
+
+	sim_mutex_lock(&mm->lock);
+	for (i = 0; i < mm->frames; i++)
+		n += mm->frame[i].brought && !frame_used(&mm->frame[i]);
+	sim_mutex_unlock(&mm->lock);
+	return n;
+}
+
+uint64_t host_pages_unused(struct host_kernel *k)
+{
+	uint64_t n = atomic_load(&k->count.unused);
+	int i;
+
+	sim_mutex_lock(&k->lock);
+	for (i = 0; i < HOST_PROCESSES; i++)
+		if (k->process[i] && k->process[i]->mm)
+			n += frames_unused(k->process[i]->mm);
+	sim_mutex_unlock(&k->lock);
+	return n;
+}
+
 void frame_put(struct host_frame *f)
 {
 	struct host_mm *mm = f->mm;
@@ -220,6 +261,8 @@ void frame_put(struct host_frame *f)
 
 	assert((f->state == FRAME_BUSY || f->state == FRAME_ORPHAN) &&
 	       !frame_stays(f) && f->slot == NO_SLOT);
+	host_count(&k->count.unused, f->brought && !frame_used(f));
+	f->brought = false;
 	sim_spin_lock(&k->frames_lock);
 	frame_note(mm, f);
 	if (f->state == FRAME_ORPHAN) {

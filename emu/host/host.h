@@ -305,6 +305,7 @@ void host_unmap_mmio(struct host_kernel *k);
 /* ---- memory manager, for the shim (kernel threads) ---- */
 
 #define HOST_FAULT_WRITE 1u
+#define HOST_FAULT_CARD	 2u	/* the driver asks, for the card */
 /*
  * As handle_mm_fault: make the page of va present for reading or writing. 0
  * minor (or was there), 1 major, -EFAULT not mapped or not allowed, -ENOMEM.
@@ -446,9 +447,17 @@ struct host_stats {
 		 * Pages of queues; banks of processes that have ended, where
 		 * the card has not let go of a queue, or the driver of a page.
 		 */
-		queue_pages, banks_kept;
+		queue_pages, banks_kept,
+		/* Of page_ins: by the driver, for the card. */
+		pages_brought;
 };
 void host_stats(struct host_kernel *k, struct host_stats *st);
+/*
+ * Of the pages that the driver has brought in: those that the card never used
+ * before they went, or has not used so far. Looks at every frame; the caller holds
+ * no lock.
+ */
+uint64_t host_pages_unused(struct host_kernel *k);
 /*
  * NULL, or a sentence that says which count does not add up (frames, owners,
  * tables).

@@ -74,6 +74,7 @@ struct host_frame {
 	uint8_t state;
 	uint8_t held;			/* HELD_*: it stays */
 	bool dirty;			/* differs from slot, file or zeros */
+	bool brought;			/* the driver did, for the card (mm lock) */
 	struct frame_note note;		/* check.c */
 };
 
@@ -210,7 +211,7 @@ struct host_area {
 struct host_counts {
 	atomic_ullong faults_minor, faults_major, faults_failed, page_ins,
 		evictions, swap_ins, swap_outs, ages, pins, invalidations,
-		cpu_faults;
+		cpu_faults, brought, unused;
 };
 
 struct host_irq {
@@ -379,6 +380,8 @@ void frame_orphaned(struct host_frame *f);
 void *frame_mem(const struct host_frame *f);
 struct host_frame *frame_at(struct host_mm *mm, uint64_t pa);
 void frame_dirty(struct host_frame *f);
+/* The driver has brought it in for the card. */
+void frame_brought(struct host_frame *f);
 
 /* At its limit? Then only a page of its own makes room for another. */
 bool frames_full(const struct host_mm *mm);

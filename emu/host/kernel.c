@@ -133,6 +133,7 @@ void host_stats(struct host_kernel *k, struct host_stats *st)
 		.pins = atomic_load(&c->pins),
 		.invalidations = atomic_load(&c->invalidations),
 		.cpu_faults = atomic_load(&c->cpu_faults),
+		.pages_brought = atomic_load(&c->brought),
 		.frames_total = k->frames_total,
 		.frames_pinned = atomic_load(&k->frames_staying),
 	};

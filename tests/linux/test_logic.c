@@ -267,10 +267,10 @@ TEST("a process begins with terminate and touch ahead by block; what it sets is 
 	EXPECT_EQ(ioctl(a, FL_IOC_POLICY, &bad), -1);
 	EXPECT_EQ(errno, EINVAL);
 	bad = p;
-	bad.resolve = 3;
+	bad.resolve = FL_IOC_RESOLVE_OWN;
 	EXPECT_EQ(ioctl(a, FL_IOC_POLICY, &bad), -1);
 	bad = p;
-	bad.reserved = 1;
+	bad.number = 1;
 	EXPECT_EQ(ioctl(a, FL_IOC_POLICY, &bad), -1);
 	policy_is(a, FL_SYSTEM_STALL, FL_IOC_RESOLVE_PAGE);
 	close(a);

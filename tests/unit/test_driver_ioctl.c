@@ -117,7 +117,7 @@ TEST("an argument in a page that is not there is brought in")
 static void ioctl_reserved(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
-	struct fl_policy p = { .size = sizeof(p), .reserved = 1 };
+	struct fl_policy p = { .size = sizeof(p), .number = 1 };
 	struct fl_create_cq cq = { .size = sizeof(cq), .entries = 4,
 				   .reserved = 1 };
 	struct fl_create_qp qp = { .size = sizeof(qp), .entries = 4,
@@ -155,7 +155,10 @@ static void ioctl_policy(struct rig *r)
 	rig_open(n);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	p.system = FL_SYSTEM_STALL;
-	p.resolve = 3;
+	p.resolve = FL_IOC_RESOLVE_OWN + 1;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
+	STEP("no plan came with this board");
+	p.resolve = FL_IOC_RESOLVE_OWN;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	p.resolve = FL_IOC_RESOLVE_TRANSFER;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), 0);
@@ -165,6 +168,42 @@ static void ioctl_policy(struct rig *r)
 	EXPECT_EQ(q.doorbell, FL_DOORBELL_STORE);
 	EXPECT(rig_smmu(n, SMMU_CB_BASE(0) + SMMU_CB_SCTLR) &
 	       SMMU_CB_SCTLR_CFCFG);
+}
+
+static void ioctl_number(struct rig *r)
+{
+	static const struct {
+		uint32_t resolve, number;
+		int want;
+	} asked[] = {
+		{ FL_IOC_RESOLVE_AROUND, 0, -EINVAL },
+		{ FL_IOC_RESOLVE_AROUND, 1, 0 },
+		{ FL_IOC_RESOLVE_AROUND, 256, 0 },
+		{ FL_IOC_RESOLVE_AROUND, 257, -EINVAL },
+		{ FL_IOC_RESOLVE_AROUND, 999999, -EINVAL },
+		{ FL_IOC_RESOLVE_AROUND, UINT32_MAX, -EINVAL },
+		{ FL_IOC_RESOLVE_PAGE, 4, -EINVAL },
+		{ FL_IOC_RESOLVE_TRANSFER, 4, -EINVAL },
+		{ FL_IOC_RESOLVE_HISTORY, 4, -EINVAL },
+		{ FL_IOC_RESOLVE_HISTORY, 0, 0 },
+	};
+	struct rig_node *n = &r->n[0];
+	size_t i;
+
+	rig_open(n);
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		struct fl_policy p = { .size = sizeof(p),
+				       .resolve = asked[i].resolve,
+				       .number = asked[i].number };
+
+		STEP("resolve %u, number %u", p.resolve, p.number);
+		EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), asked[i].want);
+	}
+}
+
+TEST("around takes 1 to 256 pages, and no other plan takes a number")
+{
+	ioctl_try(ioctl_number);
 }
 
 TEST("a policy that does not exist is refused; a good one reaches the bank")

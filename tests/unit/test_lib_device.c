@@ -102,7 +102,29 @@ TEST("fl_set_policy asks the driver for what was meant")
 	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_PART, FL_RESOLVE_TRANSFER),
 		  0);
 	EXPECT_EQ(fake.policy.resolve, FL_IOC_RESOLVE_TRANSFER);
-	EXPECT_EQ(fake.policy.reserved, 0);
+	EXPECT_EQ(fake.policy.number, 0);
+}
+
+TEST("fl_set_resolve leaves the policy as it is, and hands on the number")
+{
+	struct fl_device *dev = fake_device();
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_STALL, FL_RESOLVE_PAGE), 0);
+	EXPECT_EQ(fl_set_resolve(dev, FL_RESOLVE_AROUND, 7), 0);
+	EXPECT_EQ(fake.policy.system, FL_SYSTEM_STALL);
+	EXPECT_EQ(fake.policy.resolve, FL_IOC_RESOLVE_AROUND);
+	EXPECT_EQ(fake.policy.number, 7);
+	EXPECT_EQ(fl_set_resolve(NULL, FL_RESOLVE_BLOCK, 0), -EINVAL);
+	EXPECT_EQ(fl_set_resolve(dev, (enum fl_resolve)9, 0), -EINVAL);
+	EXPECT_EQ(fake.policy.number, 7);
+	STEP("what the driver says of it comes back");
+	fake.fail_cmd = FL_IOC_POLICY;
+	fake.fail_error = -EBUSY;
+	EXPECT_EQ(fl_set_resolve(dev, FL_RESOLVE_BLOCK, 0), -EBUSY);
+	fake.fail_cmd = FL_IOC_QUERY;
+	fake.fail_error = -ENODEV;
+	EXPECT_EQ(fl_set_resolve(dev, FL_RESOLVE_BLOCK, 0), -ENODEV);
 }
 
 TEST("fl_set_policy refuses what it does not know and hands on -EBUSY")
@@ -113,7 +135,9 @@ TEST("fl_set_policy refuses what it does not know and hands on -EBUSY")
 	test_cleanup(fake_close_device, dev);
 	EXPECT_EQ(fl_set_policy(dev, (enum fl_system)FL_SYSTEMS, FL_RESOLVE_PAGE),
 		  -EINVAL);
-	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_STALL, (enum fl_resolve)3),
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_STALL, FL_RESOLVE_AROUND),
+		  -EINVAL);
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_STALL, (enum fl_resolve)9),
 		  -EINVAL);
 	EXPECT_EQ(fake.ioctls, before);
 	fake.fail_cmd = FL_IOC_POLICY;

@@ -268,6 +268,7 @@ static int fake_query(struct fl_query *q)
 	q->max_cq = FAKE_OBJECTS;
 	q->max_mr = 99;
 	q->max_queue = fake.max_queue;
+	q->system = fake.policy.system;
 	return 0;
 }
 

@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "test_plan_nonsense.h"
 #include "test_swarm_seed.h"
 #include "test_swarm_work.h"
 
@@ -166,7 +167,9 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 					    FL_SYSTEM_STALL;
 	if (p->system == FL_SYSTEM_STALL)
 		s->p.stalls = true;
-	p->resolve = (enum fl_resolve)rng_below(&s->rng, 3);
+	p->resolve = (enum fl_resolve)rng_below(&s->rng, FL_RESOLVE_OWN + 1);
+	if (p->resolve == FL_RESOLVE_AROUND)
+		p->resolve_number = 1 + (uint32_t)rng_below(&s->rng, 256);
 	p->threads = guest ? 1 : 1 + (unsigned int)rng_below(&s->rng,
 							     THREADS_MAX);
 	p->guest = guest;
@@ -428,6 +431,7 @@ static void run_testbed(struct swarm *s, struct digest *d)
 	const char *sets[11] = { 0 };
 	struct testbed_config cfg = {
 		.mode = p->mode, .seed = p->seed, .sets = sets, .icrc = true,
+		.plan = &nonsense_own,
 		.trace_records = p->mode == SIM_LOCKSTEP ? 1u << 16 : 0,
 	};
 	int i, err;

@@ -121,6 +121,7 @@ struct proc {
 	struct host_mm *mm;
 	enum fl_system system;
 	enum fl_resolve resolve;
+	uint32_t resolve_number;
 	unsigned int threads;
 	struct thread thread[THREADS_MAX];
 	struct fl_device *dev;

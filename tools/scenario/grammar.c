@@ -14,7 +14,8 @@
 	"duplicates|no_context|waits|bad_packets|bad_registers|wire_bytes|"   \
 	"wire_packets|wire_lost|refused_key|refused_range|refused_rights|"    \
 	"refused_qp|page_ins|evictions|swap_ins|swap_outs|"                   \
-	"cpu_faults|frames_free|frames_pinned|faults_minor|faults_major}"
+	"cpu_faults|frames_free|frames_pinned|faults_minor|faults_major|"      \
+	"pages_brought|pages_unused}"
 
 const struct rule rules[] = {
 	{ V_PROFILE, "profile", NULL, "any", "",

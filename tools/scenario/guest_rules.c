@@ -27,6 +27,7 @@ static bool is_kernel_stat(const char *word)
 	static const char *const list[] = {
 		"page_ins", "evictions", "swap_ins", "swap_outs", "cpu_faults",
 		"frames_free", "frames_pinned", "faults_minor", "faults_major",
+		"pages_brought", "pages_unused",
 	};
 	size_t i;
 

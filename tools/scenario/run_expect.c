@@ -171,6 +171,7 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 	struct fabric_stats f;
 	struct host_stats h = { 0 };
 	struct fw_stats fw;
+	uint64_t unused = 0;
 	const uint64_t *in_order[] = {
 		&e.blocks_sent, &e.blocks_resent, &e.blocks_landed,
 		&e.blocks_refused, &e.stale, &e.duplicates, &e.no_context,
@@ -178,7 +179,7 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 		&fw.refused_key, &fw.refused_range, &fw.refused_rights,
 		&fw.refused_qp, &h.page_ins, &h.evictions, &h.swap_ins, &h.swap_outs,
 		&h.cpu_faults, &h.frames_free, &h.frames_pinned,
-		&h.faults_minor, &h.faults_major
+		&h.faults_minor, &h.faults_major, &h.pages_brought, &unused
 	};
 
 	board_engine_stats(b->board, &e);
@@ -186,6 +187,8 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 	board_fw_stats(b->board, &fw);
 	if (b->kernel)
 		host_stats(b->kernel, &h);
+	if (b->kernel)
+		unused = host_pages_unused(b->kernel);
 	return *in_order[st->arg[1].choice];
 }
 

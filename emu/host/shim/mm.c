@@ -227,7 +227,8 @@ vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
 	if (!shim_vma_mine(vma))
 		shim_breach("stale-vma", where, "calls handle_mm_fault() with "
 			    "a mapping of another time the mmap lock was held");
-	ret = mm_fault(vma->vm_mm->host, va, write ? HOST_FAULT_WRITE : 0);
+	ret = mm_fault(vma->vm_mm->host, va,
+		       HOST_FAULT_CARD | (write ? HOST_FAULT_WRITE : 0));
 	if (ret >= 0)
 		reclaim_overlap(vma->vm_mm->host, va);
 	if (ret == -ENOMEM)
