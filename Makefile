@@ -136,7 +136,7 @@ OS_SRC := $(filter-out lib/os/$(filter-out $(OS),linux posix)%.c,\
 LIB_SRC := $(wildcard lib/*.c lib/attach/*.c) $(OS_SRC)
 # A unit test links all of tools/ but the file with main().
 MAIN_SRC := $(wildcard tools/faultline/main.c)
-TOOL_SRC := $(filter-out $(MAIN_SRC),$(foreach d,faultline scenario view,\
+TOOL_SRC := $(filter-out $(MAIN_SRC),$(foreach d,faultline scenario view work,\
 	      $(wildcard tools/$(d)/*.c))) $(wildcard rtl/cosim/engine_*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 BENCH_SRC := $(wildcard tests/bench/*.c)

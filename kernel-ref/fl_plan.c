@@ -30,9 +30,15 @@ static s64 plan_page(u64 va)
 	return (s64)(va / FL_PLAN_PAGE);
 }
 
-static s64 plan_block_pages(const struct fl_plan_fault *fault)
+/* A fault is where the first page is missing; a block may begin with what is there. */
+static s64 plan_place(const struct fl_plan_fault *fault)
 {
-	return plan_page(fault->block.end - fault->block.start);
+	return plan_page(fault->first.start);
+}
+
+static s64 plan_length(const struct fl_plan_fault *fault)
+{
+	return plan_page(fault->block.end - fault->first.start);
 }
 
 /* A guess: n pages from page on. fl_plan_clamp() drops what is outside. */
@@ -104,7 +110,7 @@ static void plan_double(const struct fl_plan_fault *fault,
 			struct fl_plan_bring *bring)
 {
 	struct plan_double *s = (struct plan_double *)state->word;
-	s64 page = plan_page(fault->block.start);
+	s64 page = plan_place(fault);
 
 	bring->now = fault->block;
 	if (!s->seen)
@@ -114,7 +120,7 @@ static void plan_double(const struct fl_plan_fault *fault,
 	else if (s->window)
 		s->window = min_t(s64, 2 * s->window, FL_PLAN_DOUBLE_MOST);
 	else
-		s->window = plan_block_pages(fault);
+		s->window = plan_length(fault);
 	s->seen = 1;
 	s->block_end = plan_page(fault->block.end);
 	s->next = s->block_end + s->window;
@@ -145,10 +151,10 @@ static s64 plan_steps(s64 distance, s64 delta, s64 most)
 static void plan_guess_along(const struct fl_plan_fault *fault,
 			     struct fl_plan_bring *bring, s64 delta, s64 depth)
 {
-	s64 page = plan_page(fault->block.start), i;
+	s64 page = plan_place(fault), i;
 
 	for (i = 1; i <= depth; i++)
-		plan_guess(bring, page + i * delta, plan_block_pages(fault));
+		plan_guess(bring, page + i * delta, plan_length(fault));
 }
 
 static void plan_stride(const struct fl_plan_fault *fault,
@@ -156,7 +162,7 @@ static void plan_stride(const struct fl_plan_fault *fault,
 			struct fl_plan_bring *bring)
 {
 	struct plan_stride *s = (struct plan_stride *)state->word;
-	s64 page = plan_page(fault->block.start);
+	s64 page = plan_place(fault);
 	s64 distance = page - s->last;
 
 	bring->now = fault->block;
@@ -230,7 +236,7 @@ static void plan_majority(const struct fl_plan_fault *fault,
 			  struct fl_plan_bring *bring)
 {
 	struct plan_majority *s = (struct plan_majority *)state->word;
-	s64 page = plan_page(fault->block.start);
+	s64 page = plan_place(fault);
 	s64 distance = page - s->last, steps, delta;
 
 	bring->now = fault->block;
@@ -326,7 +332,7 @@ static void plan_history(const struct fl_plan_fault *fault,
 			 struct fl_plan_bring *bring)
 {
 	struct plan_history *s = (struct plan_history *)state->word;
-	s64 page = plan_page(fault->block.start), before, delta, at = page;
+	s64 page = plan_place(fault), before, delta, at = page;
 	const struct plan_pair *p;
 
 	bring->now = fault->block;
@@ -343,7 +349,7 @@ static void plan_history(const struct fl_plan_fault *fault,
 		at += p->after;
 		s->step[s->steps] = p->after;
 		if (s->steps < FL_PLAN_AHEAD)
-			plan_guess(bring, at, plan_block_pages(fault));
+			plan_guess(bring, at, plan_length(fault));
 		before = delta;
 		delta = p->after;
 	}

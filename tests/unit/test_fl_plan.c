@@ -148,6 +148,18 @@ TEST("double: the window grows while faults follow each other")
 	STEPS(FL_IOC_RESOLVE_DOUBLE, s);
 }
 
+TEST("a fault is where the first page is missing, not where the block begins")
+{
+	struct fl_plan_fault f = fault_at(8, 4);
+
+	plan_begins();
+	plan_fault(FL_IOC_RESOLVE_DOUBLE, &f, "now 8-12");
+	/* Page 11 came with the block before. */
+	f = fault_at(11, 3);
+	f.first = pages(FIRST + 12, FIRST + 13);
+	plan_fault(FL_IOC_RESOLVE_DOUBLE, &f, "now 11-14 ahead 14-16");
+}
+
 TEST("double: it is halved by each fault that is elsewhere, down to nothing")
 {
 	static const struct step s[] = {
