@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/faultline/plan_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/os.h"
+#include "tools/contest/talk.h"
+
+#define BUILD_CPU_S	60
+#define BUILD_MEMORY	((uint64_t)4000 << 20)
+#define BUILD_FILE	((uint64_t)100 << 20)
+#define RUN_CPU_S	10	/* of one pattern */
+#define RUN_MEMORY	((uint64_t)512 << 20)
+#define RUN_FILE	((uint64_t)1 << 20)	/* of what it says, in a file */
+#define ANSWER_MS	5000	/* by the wall, for one that sleeps */
+#define PATHS		3400
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
+/* ---- compiling ---- */
+
+/* Where the shell would find it; false: nowhere. */
+static bool program_find(const char *name, char path[PATHS])
+{
+	const char *dir = getenv("PATH");
+	size_t n;
+
+	for (; dir && *dir; dir += n + (dir[n] == ':')) {
+		n = strcspn(dir, ":");
+		if (snprintf(path, PATHS, "%.*s/%s", (int)n, dir, name) <
+		    PATHS && !access(path, X_OK))
+			return true;
+	}
+	return false;
+}
+
+static _Noreturn void compiler_child(const struct plan_program *p,
+				     const char *cc)
+{
+	char include[PATHS], root[PATHS], contest[PATHS], entry[PATHS];
+	char *const argv[] = {
+		"cc", "-std=gnu11", "-O1", "-g", "-Wall", include, root,
+		"-o", (char *)p->program, (char *)p->source, entry, NULL
+	};
+	const struct os_path paths[] = {
+		{ "/usr/bin", OS_MAY_READ }, { "/bin", OS_MAY_READ },
+		{ "/usr/local/bin", OS_MAY_READ },
+		{ "/usr/include", OS_MAY_READ | OS_MAY_LIST },
+		{ "/usr/local/include", OS_MAY_READ | OS_MAY_LIST },
+		{ "/usr/libexec", OS_MAY_READ | OS_MAY_LIST },
+		{ "/dev/null", OS_MAY_READ | OS_MAY_WRITE },
+		{ "/dev/urandom", OS_MAY_READ },
+		{ p->source, OS_MAY_READ },
+		{ contest, OS_MAY_READ | OS_MAY_LIST },
+		{ include + 2, OS_MAY_READ | OS_MAY_LIST },
+		{ p->folder.path, OS_MAY_READ | OS_MAY_LIST | OS_MAY_WRITE },
+	};
+	struct os_confine c = {
+		.kind = OS_CONFINE_TOOLS, .program = cc,
+		.cpu_s = BUILD_CPU_S, .memory_bytes = BUILD_MEMORY,
+		.file_bytes = BUILD_FILE, .path = paths,
+		.paths = sizeof(paths) / sizeof(paths[0]),
+	};
+
+	snprintf(include, PATHS, "-I%s/kernel-ref/include", p->tree);
+	snprintf(root, PATHS, "-I%s", p->tree);
+	snprintf(contest, PATHS, "%s/tools/contest", p->tree);
+	snprintf(entry, PATHS, "%s/tools/contest/main.c", p->tree);
+	setenv("TMPDIR", p->folder.path, 1);
+	setenv("CCACHE_DISABLE", "1", 1);
+	setenv("LC_ALL", "C", 1);
+	os_close_from(3);
+	os_end_with_parent();
+	if (!SANITIZED && os_confine(&c) < 0)
+		_exit(126);
+	execv(cc, argv);
+	_exit(127);
+}
+
+static int child_wait(pid_t pid)
+{
+	int status = -1;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static int build_failed(struct plan_program *p, int exit_status,
+			const char *what)
+{
+	fprintf(stderr, "faultline contest: %s: %s\n", p->source, what);
+	folder_remove(&p->folder);
+	return exit_status;
+}
+
+/* Both are found before anything is made. */
+static int build_find(const struct plan_program *p, char cc[PATHS])
+{
+	char header[PATHS];
+
+	snprintf(header, sizeof(header), "%s/kernel-ref/include/faultline/plan.h",
+		 p->tree);
+	if (access(p->source, R_OK)) {
+		fprintf(stderr, "faultline contest: cannot read %s: %s\n",
+			p->source, strerror(errno));
+		return 2;
+	}
+	if (access(header, R_OK)) {
+		fprintf(stderr, "faultline contest: there is no %s; wanted: "
+			"--tree FOLDER, where the sources of Faultline are\n",
+			header);
+		return 2;
+	}
+	if (program_find("cc", cc))
+		return 0;
+	fprintf(stderr, "faultline contest: there is no C compiler (cc) on the "
+		"PATH\n");
+	return 2;
+}
+
+static void plan_program_ask(void *arg, const struct fl_plan_fault *fault,
+			     struct fl_plan_state *state,
+			     struct fl_plan_bring *bring);
+
+int plan_program_build(struct plan_program *p, const char *source,
+		       const char *tree)
+{
+	char cc[PATHS], *real;
+	int status, err;
+	pid_t pid;
+
+	memset(p, 0, sizeof(*p));
+	p->own = (struct fl_plan_own){ plan_program_ask, p };
+	p->source = source;
+	p->held = -1;
+	/* Not by a name that leads elsewhere: the walls are told of real paths. */
+	real = realpath(tree, NULL);
+	snprintf(p->tree, sizeof(p->tree), "%s", real ? real : tree);
+	free(real);
+	err = build_find(p, cc);
+	if (err)
+		return err;
+	err = folder_make(&p->folder);
+	if (err) {
+		fprintf(stderr, "faultline contest: no folder in $TMPDIR: %s\n",
+			strerror(-err));
+		return 2;
+	}
+	snprintf(p->program, sizeof(p->program), "%s/plan", p->folder.path);
+	fflush(NULL);
+	pid = fork();
+	if (!pid)
+		compiler_child(p, cc);
+	if (pid < 0)
+		return build_failed(p, 2, strerror(errno));
+	status = child_wait(pid);
+	if (WIFSIGNALED(status))
+		return build_failed(p, 1, "the compiler took more than it may");
+	if (WEXITSTATUS(status) == 126)
+		return build_failed(p, 2, "the compiler cannot be confined");
+	if (status)
+		return build_failed(p, 1, "it does not compile");
+	/* The walls keep a linker from saying so itself. */
+	if (chmod(p->program, 0700))
+		return build_failed(p, 2, strerror(errno));
+	return 0;
+}
+
+void plan_program_free(struct plan_program *p)
+{
+	folder_remove(&p->folder);
+}
+
+/* ---- running ---- */
+
+static _Noreturn void program_child(const struct plan_program *p, int asks,
+				    int answers, int report)
+{
+	static char *const env[] = { NULL };
+	char *const argv[] = { "plan", NULL };
+	struct os_confine c = {
+		.kind = OS_CONFINE_LOADED, .program = p->program,
+		.cpu_s = RUN_CPU_S, .memory_bytes = RUN_MEMORY,
+		.file_bytes = RUN_FILE,
+	};
+	int null = open("/dev/null", O_RDONLY), held;
+
+	asks = fcntl(asks, F_DUPFD, 10);
+	answers = fcntl(answers, F_DUPFD, 10);
+	report = fcntl(report, F_DUPFD_CLOEXEC, 10);
+	/* What it prints is for who wrote it, and is no answer. */
+	if (null < 0 || asks < 0 || answers < 0 || report < 0 ||
+	    dup2(null, 0) < 0 || dup2(2, 1) < 0 ||
+	    dup2(asks, CONTEST_ASKS) < 0 ||
+	    dup2(answers, CONTEST_ANSWERS) < 0 ||
+	    dup2(report, CONTEST_ANSWERS + 1) < 0 ||
+	    fcntl(CONTEST_ANSWERS + 1, F_SETFD, FD_CLOEXEC))
+		_exit(126);
+	os_close_from(CONTEST_ANSWERS + 2);
+	os_end_with_parent();
+	held = SANITIZED ? 0 : os_confine(&c);
+	if (write(CONTEST_ANSWERS + 1, &held, sizeof(held)) != sizeof(held) ||
+	    held < 0)
+		_exit(126);
+	if (SANITIZED)
+		execve(p->program, argv, env);
+	else
+		os_confined_exec(p->program, argv, env);
+	_exit(127);
+}
+
+static int pipes_make(int pipes[3][2])
+{
+	int i, k;
+
+	for (i = 0; i < 3; i++) {
+		if (!pipe(pipes[i]))
+			continue;
+		for (k = 0; k < 2 * i; k++)
+			close(pipes[k / 2][k % 2]);
+		return -errno;
+	}
+	for (i = 0; i < 6; i++)
+		fcntl(pipes[i / 2][i % 2], F_SETFD, FD_CLOEXEC);
+	return 0;
+}
+
+int plan_program_start(struct plan_program *p)
+{
+	int pipes[3][2], held = -1, err = pipes_make(pipes);
+
+	if (err)
+		return err;
+	/* One that is dead is found by its answer. */
+	signal(SIGPIPE, SIG_IGN);
+	p->problem[0] = 0;
+	p->asked = 0;
+	fflush(NULL);
+	p->pid = fork();
+	if (!p->pid)
+		program_child(p, pipes[0][0], pipes[1][1], pipes[2][1]);
+	err = p->pid < 0 ? -errno : 0;
+	close(pipes[0][0]);
+	close(pipes[1][1]);
+	close(pipes[2][1]);
+	p->asks = pipes[0][1];
+	p->answers = pipes[1][0];
+	if (!err && read(pipes[2][0], &held, sizeof(held)) != sizeof(held))
+		held = -1;
+	close(pipes[2][0]);
+	p->held = held;
+	if (p->pid > 0)
+		return 0;
+	close(p->asks);
+	close(p->answers);
+	return err;
+}
+
+static void program_died(struct plan_program *p)
+{
+	int status = child_wait(p->pid);
+
+	p->pid = 0;
+	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU ||
+				    WTERMSIG(status) == SIGKILL))
+		snprintf(p->problem, sizeof(p->problem), "plan() used up %d s "
+			 "of CPU at fault %llu", RUN_CPU_S,
+			 (unsigned long long)p->asked);
+	else if (WIFSIGNALED(status))
+		snprintf(p->problem, sizeof(p->problem), "plan() crashed at "
+			 "fault %llu: signal %d (%s)",
+			 (unsigned long long)p->asked, WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
+	else
+		snprintf(p->problem, sizeof(p->problem), "the program ended by "
+			 "itself at fault %llu, with status %d",
+			 (unsigned long long)p->asked, WEXITSTATUS(status));
+}
+
+static void program_late(struct plan_program *p)
+{
+	kill(p->pid, SIGKILL);
+	child_wait(p->pid);
+	p->pid = 0;
+	snprintf(p->problem, sizeof(p->problem), "plan() gave no answer within "
+		 "%d s at fault %llu", ANSWER_MS / 1000,
+		 (unsigned long long)p->asked);
+}
+
+static bool program_hear(struct plan_program *p, void *to, size_t n)
+{
+	struct pollfd fd = { .fd = p->answers, .events = POLLIN };
+	char *at = to;
+	ssize_t got;
+	int ready;
+
+	while (n) {
+		do
+			ready = poll(&fd, 1, ANSWER_MS);
+		while (ready < 0 && errno == EINTR);
+		if (!ready) {
+			program_late(p);
+			return false;
+		}
+		got = read(p->answers, at, n);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			program_died(p);
+			return false;
+		}
+		at += got;
+		n -= (size_t)got;
+	}
+	return true;
+}
+
+static bool program_say(struct plan_program *p, const void *from, size_t n)
+{
+	ssize_t put;
+
+	/* Less than a pipe takes at once. */
+	do
+		put = write(p->asks, from, n);
+	while (put < 0 && errno == EINTR);
+	if (put == (ssize_t)n)
+		return true;
+	program_died(p);
+	return false;
+}
+
+static void plan_program_ask(void *arg, const struct fl_plan_fault *fault,
+			     struct fl_plan_state *state,
+			     struct fl_plan_bring *bring)
+{
+	struct plan_program *p = arg;
+	struct contest_question q = { *fault, *state };
+	struct contest_answer a;
+
+	p->asked += p->pid != 0;
+	if (!p->pid || !program_say(p, &q, sizeof(q)) ||
+	    !program_hear(p, &a, sizeof(a))) {
+		bring->now = fault->block;
+		return;
+	}
+	*state = a.state;
+	*bring = a.bring;
+}
+
+void plan_program_stop(struct plan_program *p)
+{
+	close(p->asks);
+	if (p->pid) {
+		kill(p->pid, SIGKILL);
+		child_wait(p->pid);
+	}
+	close(p->answers);
+	p->pid = 0;
+}
