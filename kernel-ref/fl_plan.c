@@ -183,7 +183,10 @@ static void plan_stride(const struct fl_plan_fault *fault,
 	plan_guess_along(fault, bring, s->delta, s->depth);
 }
 
-/* ---- majority: most of the recent distances (Leap, USENIX ATC 2020, 4.1) ---- */
+/*
+ * ---- majority: most of the recent distances, as Leap has it (Al Maruf and Chowdhury,
+ * "Effectively Prefetching Remote Memory with Leap", USENIX ATC 2020) ----
+ */
 
 struct plan_majority {
 	u64 seen;		/* deltas, all in all */

@@ -25,7 +25,7 @@ expect 0 'left on disk' 'a cold source' "$fl" send --cold-source "$dir/some"
 expect 0 'the two are equal' 'a cold source in stall mode' \
 	"$fl" send --cold-source --policy stall "$dir/some"
 for p in part stall pin prefault; do
-	for r in page block transfer; do
+	for r in page block transfer around:5 double stride majority history; do
 		expect 0 'the two are equal' "policy $p, resolve $r" \
 			"$fl" send --policy $p --resolve $r "$dir/some"
 	done
@@ -51,6 +51,19 @@ expect 2 'a plain number' 'a seed that is no number' "$fl" send --seed x "$dir/o
 expect 2 "did you mean 'stall'" 'an unknown policy' "$fl" send --policy stal "$dir/one"
 expect 2 "did you mean 'lockstep'" 'an unknown mode' "$fl" send --mode lockstp "$dir/one"
 expect 2 '--resolve' 'an unknown resolve' "$fl" send --resolve all "$dir/one"
+expect 2 "did you mean 'around:N'" 'a plan with a mistake' \
+	"$fl" send --resolve arond:4 "$dir/one"
+for r in around around: around:0 around:-1 around:257 around:999999 around:4x; do
+	expect 2 'from 1 to 256' "resolve $r" "$fl" send --resolve $r "$dir/one"
+done
+expect 2 'block, without a number' 'a number too many' \
+	"$fl" send --resolve block:2 "$dir/one"
+expect 0 'resolve around:256' 'as many pages as there may be' \
+	"$fl" send --resolve around:256 "$dir/one"
+expect 0 'the two are equal' 'a plan in threads' \
+	"$fl" send --mode threads --resolve majority "$dir/some"
+expect 0 'the two are equal' 'a plan with a number, in processes' \
+	"$fl" send --mode processes --resolve around:8 "$dir/some"
 expect 2 '--profile' 'an unknown profile' "$fl" send --profile nosuch "$dir/one"
 expect 2 '--set' 'an unknown value of the profile' "$fl" send --set link.mps=1 "$dir/one"
 expect 2 'cannot write the trace' 'a trace that cannot be written' \

@@ -56,7 +56,9 @@ static bool fuzz_options_same(const struct options *a, const struct options *b)
 {
 	return a->cfg.mode == b->cfg.mode && a->cfg.seed == b->cfg.seed &&
 	       a->cfg.system == b->cfg.system &&
-	       a->cfg.resolve == b->cfg.resolve && a->count == b->count &&
+	       a->cfg.resolve == b->cfg.resolve &&
+	       a->cfg.resolve_number == b->cfg.resolve_number &&
+	       a->count == b->count &&
 	       a->processes == b->processes && a->vm == b->vm &&
 	       a->cfg.system_given == b->cfg.system_given &&
 	       !a->trace == !b->trace;

@@ -43,6 +43,44 @@ static void there_are(struct rig *r, unsigned int from, unsigned int to)
 	}
 }
 
+/* ---- what may be chosen ---- */
+
+static void plan_numbers(struct rig *r)
+{
+	static const struct {
+		uint32_t resolve, number;
+		int want;
+	} asked[] = {
+		{ FL_IOC_RESOLVE_AROUND, 0, -EINVAL },
+		{ FL_IOC_RESOLVE_AROUND, 1, 0 },
+		{ FL_IOC_RESOLVE_AROUND, 256, 0 },
+		{ FL_IOC_RESOLVE_AROUND, 257, -EINVAL },
+		{ FL_IOC_RESOLVE_AROUND, 999999, -EINVAL },
+		{ FL_IOC_RESOLVE_AROUND, UINT32_MAX, -EINVAL },
+		{ FL_IOC_RESOLVE_PAGE, 4, -EINVAL },
+		{ FL_IOC_RESOLVE_TRANSFER, 4, -EINVAL },
+		{ FL_IOC_RESOLVE_HISTORY, 4, -EINVAL },
+		{ FL_IOC_RESOLVE_HISTORY, 0, 0 },
+	};
+	struct rig_node *n = &r->n[0];
+	size_t i;
+
+	rig_open(n);
+	for (i = 0; i < sizeof(asked) / sizeof(asked[0]); i++) {
+		struct fl_policy p = { .size = sizeof(p),
+				       .resolve = asked[i].resolve,
+				       .number = asked[i].number };
+
+		STEP("resolve %u, number %u", p.resolve, p.number);
+		EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), asked[i].want);
+	}
+}
+
+TEST("around takes 1 to 256 pages, and no other plan takes a number")
+{
+	rig_run(plan_numbers);
+}
+
 /* ---- around ---- */
 
 static void around_both(struct rig *r)

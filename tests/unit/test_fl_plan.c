@@ -17,7 +17,7 @@
 #define FIRST	1000u		/* pages of the region */
 #define LAST	3000u
 
-static struct fl_range pages(uint64_t from, uint64_t to)
+static struct fl_range range_pages(uint64_t from, uint64_t to)
 {
 	return (struct fl_range){ from * PAGE, to * PAGE };
 }
@@ -25,9 +25,9 @@ static struct fl_range pages(uint64_t from, uint64_t to)
 static struct fl_plan_fault fault_at(uint64_t page, uint64_t n)
 {
 	return (struct fl_plan_fault){
-		.block = pages(FIRST + page, FIRST + page + n),
-		.first = pages(FIRST + page, FIRST + page + 1),
-		.region = pages(FIRST, LAST),
+		.block = range_pages(FIRST + page, FIRST + page + n),
+		.first = range_pages(FIRST + page, FIRST + page + 1),
+		.region = range_pages(FIRST, LAST),
 		.write = 1,
 	};
 }
@@ -39,7 +39,7 @@ static size_t put_range(char *to, size_t room, const struct fl_range *r)
 				(int64_t)(r->end / PAGE) - FIRST);
 }
 
-static const char *brings(const struct fl_plan_bring *b)
+static const char *bring_text(const struct fl_plan_bring *b)
 {
 	static char text[400];
 	size_t n = (size_t)snprintf(text, sizeof(text), "now");
@@ -71,7 +71,7 @@ static void plan_fault(uint32_t resolve, const struct fl_plan_fault *f,
 	     (uint64_t)f->block.start / PAGE - FIRST);
 	fl_plan_ask(resolve, f, &state, &b);
 	fl_plan_clamp(f, &b);
-	EXPECT_STR(brings(&b), want);
+	EXPECT_STR(bring_text(&b), want);
 }
 
 struct step {
@@ -99,12 +99,12 @@ TEST("page: the first missing page; block: all of it; transfer: and the rest")
 	struct fl_plan_fault f = fault_at(8, 4);
 
 	plan_begins();
-	f.first = pages(FIRST + 10, FIRST + 11);
-	f.rest = pages(FIRST + 12, FIRST + 20);
+	f.first = range_pages(FIRST + 10, FIRST + 11);
+	f.rest = range_pages(FIRST + 12, FIRST + 20);
 	plan_fault(FL_IOC_RESOLVE_PAGE, &f, "now 10-11");
 	plan_fault(FL_IOC_RESOLVE_BLOCK, &f, "now 8-12");
 	plan_fault(FL_IOC_RESOLVE_TRANSFER, &f, "now 8-12 ahead 12-20");
-	f.rest = pages(0, 0);
+	f.rest = range_pages(0, 0);
 	plan_fault(FL_IOC_RESOLVE_TRANSFER, &f, "now 8-12");
 }
 
@@ -122,8 +122,8 @@ TEST("around: as many pages on either side, as far as the region goes")
 	plan_fault(FL_IOC_RESOLVE_AROUND, &f, "now 1995-2000");
 	STEP("a region at the very beginning of memory");
 	f = fault_at(0, 1);
-	f.block = f.first = pages(0, 1);
-	f.region = pages(0, 3000);
+	f.block = f.first = range_pages(0, 1);
+	f.region = range_pages(0, 3000);
 	f.number = 8;
 	plan_fault(FL_IOC_RESOLVE_AROUND, &f, "now -1000--991");
 }
@@ -156,7 +156,7 @@ TEST("a fault is where the first page is missing, not where the block begins")
 	plan_fault(FL_IOC_RESOLVE_DOUBLE, &f, "now 8-12");
 	/* Page 11 came with the block before. */
 	f = fault_at(11, 3);
-	f.first = pages(FIRST + 12, FIRST + 13);
+	f.first = range_pages(FIRST + 12, FIRST + 13);
 	plan_fault(FL_IOC_RESOLVE_DOUBLE, &f, "now 11-14 ahead 14-16");
 }
 
@@ -284,7 +284,7 @@ static void clamp_gives(struct fl_plan_fault *f, struct fl_range now,
 	     (uint64_t)now.start, (uint64_t)now.end, (uint64_t)ahead.start,
 	     (uint64_t)ahead.end);
 	fl_plan_clamp(f, &b);
-	EXPECT_STR(brings(&b), want);
+	EXPECT_STR(bring_text(&b), want);
 }
 
 TEST("now has the page that is missing, lies in the region, and is not too long")
@@ -292,13 +292,13 @@ TEST("now has the page that is missing, lies in the region, and is not too long"
 	struct fl_range none = { 0, 0 }, all = { 0, UINT64_MAX };
 	struct fl_plan_fault f = fault_at(8, 4);
 
-	f.first = pages(FIRST + 9, FIRST + 10);
+	f.first = range_pages(FIRST + 9, FIRST + 10);
 	clamp_gives(&f, none, none, "now 9-10");
-	clamp_gives(&f, pages(FIRST + 12, FIRST + 8), none, "now 9-10");
-	clamp_gives(&f, pages(FIRST + 100, FIRST + 200), none, "now 9-10");
-	clamp_gives(&f, pages(FIRST + 10, FIRST + 12), none, "now 9-10");
-	clamp_gives(&f, pages(0, FIRST), none, "now 9-10");
-	clamp_gives(&f, pages(LAST, LAST + 9), none, "now 9-10");
+	clamp_gives(&f, range_pages(FIRST + 12, FIRST + 8), none, "now 9-10");
+	clamp_gives(&f, range_pages(FIRST + 100, FIRST + 200), none, "now 9-10");
+	clamp_gives(&f, range_pages(FIRST + 10, FIRST + 12), none, "now 9-10");
+	clamp_gives(&f, range_pages(0, FIRST), none, "now 9-10");
+	clamp_gives(&f, range_pages(LAST, LAST + 9), none, "now 9-10");
 	clamp_gives(&f, (struct fl_range){ UINT64_MAX, 1 }, none, "now 9-10");
 	STEP("512 pages on either side of it");
 	clamp_gives(&f, all, none, "now 0-521");
@@ -316,25 +316,25 @@ TEST("ahead lies in the region, outside of now, and is not too much")
 	struct fl_range now = f.block, all = { 0, UINT64_MAX };
 	struct fl_plan_bring b = { .now = f.block, .count = UINT32_MAX };
 
-	clamp_gives(&f, now, pages(FIRST + 12, FIRST + 12), "now 8-12");
-	clamp_gives(&f, now, pages(FIRST + 20, FIRST + 12), "now 8-12");
-	clamp_gives(&f, now, pages(FIRST + 9, FIRST + 11), "now 8-12");
-	clamp_gives(&f, now, pages(FIRST + 9, FIRST + 14), "now 8-12 ahead 12-14");
-	clamp_gives(&f, now, pages(FIRST + 4, FIRST + 14), "now 8-12 ahead 4-8");
-	clamp_gives(&f, now, pages(LAST - 2, LAST + 2), "now 8-12 ahead 1998-2000");
-	clamp_gives(&f, now, pages(FIRST - 9, FIRST), "now 8-12");
+	clamp_gives(&f, now, range_pages(FIRST + 12, FIRST + 12), "now 8-12");
+	clamp_gives(&f, now, range_pages(FIRST + 20, FIRST + 12), "now 8-12");
+	clamp_gives(&f, now, range_pages(FIRST + 9, FIRST + 11), "now 8-12");
+	clamp_gives(&f, now, range_pages(FIRST + 9, FIRST + 14), "now 8-12 ahead 12-14");
+	clamp_gives(&f, now, range_pages(FIRST + 4, FIRST + 14), "now 8-12 ahead 4-8");
+	clamp_gives(&f, now, range_pages(LAST - 2, LAST + 2), "now 8-12 ahead 1998-2000");
+	clamp_gives(&f, now, range_pages(FIRST - 9, FIRST), "now 8-12");
 	clamp_gives(&f, now, all, "now 8-12 ahead 0-8");
 	STEP("a count that is too large; a region of 16 GB");
-	f.region = pages(FIRST, FIRST + 4 * 1024 * 1024);
-	b.ahead[0] = pages(FIRST + 12, FIRST + 4000);
-	b.ahead[1] = pages(FIRST + 5000, FIRST + 50000);
-	b.ahead[7] = pages(FIRST + 2, FIRST + 3);
+	f.region = range_pages(FIRST, FIRST + 4 * 1024 * 1024);
+	b.ahead[0] = range_pages(FIRST + 12, FIRST + 4000);
+	b.ahead[1] = range_pages(FIRST + 5000, FIRST + 50000);
+	b.ahead[7] = range_pages(FIRST + 2, FIRST + 3);
 	fl_plan_clamp(&f, &b);
-	EXPECT_STR(brings(&b), "now 8-12 ahead 12-4000 5000-5108");
+	EXPECT_STR(bring_text(&b), "now 8-12 ahead 12-4000 5000-5108");
 }
 
 /* The same word of the state, the answer and the fault: anything at all. */
-static uint64_t nonsense(struct rng *r, const struct fl_plan_fault *f)
+static uint64_t nonsense_word(struct rng *r, const struct fl_plan_fault *f)
 {
 	switch (rng_below(r, 5)) {
 	case 0: return 0;
@@ -381,9 +381,9 @@ TEST("nonsense is cut to what makes sense, 100000 times")
 	rng_init(&r, test_seed(), "nonsense");
 	for (i = 0; i < 100000; i++) {
 		f = fault_at(rng_below(&r, 1990), 1 + rng_below(&r, 4));
-		f.first = pages(f.block.end / PAGE - 1, f.block.end / PAGE);
+		f.first = range_pages(f.block.end / PAGE - 1, f.block.end / PAGE);
 		for (k = 0; k < sizeof(b) / sizeof(*word); k++)
-			word[k] = nonsense(&r, &f);
+			word[k] = nonsense_word(&r, &f);
 		fl_plan_clamp(&f, &b);
 		bring_is_sound(&f, &b);
 	}

@@ -225,6 +225,21 @@ TEST("an unknown option or choice is named with the nearest")
 	wrong_at("board a frame=4\n", "x.fl:1:9:", "'frames'");
 	wrong_at("policy prat\n", "x.fl:1:8:", "'part'");
 	wrong_at("policy pin resolve=blok\n", "x.fl:1:20:", "'block'");
+	wrong_at("policy part resolve=arond:4\n", "x.fl:1:21:", "'around:N'");
+	wrong_at("policy part resolve=around\n", "x.fl:1:21:",
+		 "from 1 to 256");
+	wrong_at("policy part resolve=around:\n", "x.fl:1:21: 'around:'",
+		 "from 1 to 256");
+	wrong_at("policy part resolve=around:0\n", "x.fl:1:21: 'around:0'",
+		 "from 1 to 256");
+	wrong_at("policy part resolve=around:999999\n",
+		 "x.fl:1:21: 'around:999999'", "from 1 to 256");
+	wrong_at("policy part resolve=around:4:4\n",
+		 "x.fl:1:21: 'around:4:4'", "from 1 to 256");
+	wrong_at("policy part resolve=around :4\n", "x.fl:1:21: 'around'",
+		 "from 1 to 256");
+	wrong_at("policy part resolve=stride:3\n", "x.fl:1:21: 'stride:3'",
+		 "stride, without a number");
 	wrong_at("board a frames=1 frames=2\n", "x.fl:1:18:", "once");
 	wrong_at("board a frames 4\n", "x.fl:1:9:", "frames=VALUE");
 	wrong_at("board a b\n", "x.fl:1:9:", "board NAME");
