@@ -23,8 +23,7 @@ const char *const pattern_texts[PATTERNS] = {
 	"256 writes of a page, to every third page",
 	"256 writes of a page, down the columns of a matrix with rows of 16 pages",
 	"256 writes of a page, anywhere",
-	"192 records of 200 to 8000 bytes, one behind the other, and 64 reads of a "
-	"page of what is old",
+	"192 records of 200 to 8000 bytes in a row, and 64 reads of old pages",
 };
 
 static unsigned int pattern_sequence(struct pattern_access *a, bool back)
