@@ -76,8 +76,7 @@ static void plan_transfer(const struct fl_plan_fault *fault,
 			  struct fl_plan_bring *bring)
 {
 	bring->now = fault->block;
-	bring->ahead[0] = fault->rest;
-	bring->count = 1;
+	bring->rest = 1;
 }
 
 /* As many pages on either side of the block, and all of them before the answer. */

@@ -262,9 +262,9 @@ static void fl_request_guess(struct fl_ctx *ctx,
 	if (behind.start < behind.end)
 		fl_request_range(ctx, request, behind, true, &t);
 	for (i = 0; i < bring->count; i++)
-		fl_ahead_add(ctx, request, bring->ahead[i],
-			     bring->ahead[i].start == fault->rest.start &&
-			     bring->ahead[i].end == fault->rest.end);
+		fl_ahead_add(ctx, request, bring->ahead[i], false);
+	if (bring->rest && fault->rest.start < fault->rest.end)
+		fl_ahead_add(ctx, request, fault->rest, true);
 }
 
 static int fl_request_populate(struct fl_ctx *ctx,

@@ -44,7 +44,7 @@ struct fl_plan_bring {
 	/* A guess: in after that, in this order, while memory is free. */
 	struct fl_range ahead[FL_PLAN_AHEAD];
 	__u32 count;
-	__u32 reserved;
+	__u32 rest;		/* not 0: and the rest of the transfer */
 };
 
 /* One for each region and direction; the driver forgets it after 7 others. */
