@@ -346,7 +346,7 @@ TEST("a list of names is told whole")
 	wrong_at(SETUP "expect counter p x == 4\n", "x.fl:9:18:",
 		 "pinned_pages or stalls\n");
 	wrong_at("board a\nprint stat a\n", "x.fl:2:13:",
-		 "faults_minor or faults_major\n");
+		 "pages_brought or pages_unused\n");
 }
 
 /* Two boards and what is needed for a post between them, without a link. */
