@@ -62,8 +62,8 @@ enum fl_resolve {
 };
 /*
  * How this process's missing pages are handled: a row of the table of systems
- * (faultline/system.h); before any transfer (-EBUSY). -EOPNOTSUPP: this card cannot.
- * AROUND needs a number: fl_set_resolve().
+ * (faultline/system.h), and what one fault brings in; before any transfer (-EBUSY).
+ * -EOPNOTSUPP: this card cannot. AROUND needs a number: fl_set_resolve().
  */
 int fl_set_policy(struct fl_device *dev, enum fl_system system,
 		  enum fl_resolve resolve);

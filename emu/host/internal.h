@@ -371,11 +371,9 @@ int frame_try(struct host_mm *mm, uint64_t va, struct host_frame **out);
 void frame_put(struct host_frame *f);
 void frame_map(struct host_frame *f);	/* BUSY to MAPPED */
 void frame_unmap(struct host_frame *f);	/* MAPPED to BUSY */
-/*
- * MAPPED to ORPHAN: its entry is broken. Once no entry is left and the notifiers have
- * invalidated, frame_orphaned() says so to the board, in the tag.
- */
+/* MAPPED to ORPHAN: its entry is broken. */
 void frame_orphan(struct host_frame *f);
+/* No entry is left, and the notifiers have invalidated: the board hears, in the tag. */
 void frame_orphaned(struct host_frame *f);
 void *frame_mem(const struct host_frame *f);
 struct host_frame *frame_at(struct host_mm *mm, uint64_t pa);
@@ -492,11 +490,9 @@ int mm_fault_cpu_try(struct host_mm *mm, uint64_t va, bool write);
  * looked up before holds.
  */
 int fault_bring(struct host_mm *mm, uint64_t va);	/* whatever its rights */
-/*
- * The page of va present, and allowed for this access; the rest as fault_bring().
- * fault_spend(): then, without the lock, the time that it took, of any result.
- */
+/* The page of va present, and allowed for this access; the rest as fault_bring(). */
 int fault_locked(struct host_mm *mm, uint64_t va, bool write);
+/* After that, without the lock: the time that it took, of any result. */
 int fault_spend(struct host_kernel *k, int r);
 /*
  * After -EAGAIN, without the lock: wait a little and say whether to try again,

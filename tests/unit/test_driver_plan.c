@@ -241,12 +241,12 @@ TEST("the board's own plan is asked with what there is, and keeps its state")
 	rig_run_with(SIM_LOCKSTEP, &p, own_is_asked, NULL);
 }
 
-static void nonsense_in(struct rig *r, uint32_t system)
+static void nonsense_in(struct rig *r, uint32_t policy)
 {
 	struct rig_node *b = &r->n[1];
 	unsigned int round;
 
-	rig_pair(r, system, FL_IOC_RESOLVE_OWN, 0);
+	rig_pair(r, policy, FL_IOC_RESOLVE_OWN, 0);
 	for (round = 0; round < 8; round++) {
 		rig_fill(&r->n[0], RIG_BYTES, (uint8_t)round);
 		EXPECT_EQ(host_madvise(b->process, b->buffer, RIG_BYTES,
