@@ -127,6 +127,10 @@ static const char *check_held(const struct fw *fw)
 			     fw->ctx[fw->tx_elder - 1].owner == FW_CTX_FREE ||
 			     fw->tx_elder_until_ns < fw->alarm_ns))
 		return "others wait for a block that nobody sends";
+	if (fw->tx_elder &&
+	    fw->tx_elder_until_ns > fw->now_ns + FW_ELDER_SILENT *
+					    fw->cfg.fault_timeout_ns)
+		return "others wait for a block longer than its peer is asked";
 	if (fw->rx_elder.there &&
 	    fw->rx_elder.until_ns > fw->now_ns + fw->cfg.fault_timeout_ns)
 		return "others wait for a block longer than its sender";

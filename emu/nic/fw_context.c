@@ -193,13 +193,79 @@ static bool may_step_aside(const struct fw_ctx *c)
 	return c->op != FL_OP_WRITE || !c->unsure;
 }
 
+/* Is it the answer to the READ in context n of this very board? */
+static bool is_answer_to(const struct fw *fw, const struct fw_ctx *c,
+			 uint32_t n)
+{
+	const struct fw_job *j = &fw->job[c->job];
+
+	return c->owner == FW_CTX_JOB && j->node == fw->cfg.node &&
+	       j->word >> 24 == n;
+}
+
 /* It is being worked on: others wait a while longer. */
 static void elder_heard(struct fw *fw, const struct fw_ctx *c)
 {
 	if (fw->tx_elder != 1 + ctx_number(fw, c))
 		return;
-	fw->tx_elder_until_ns = fw->now_ns + fw->cfg.fault_timeout_ns;
+	fw->tx_elder_until_ns = fw->now_ns +
+				FW_ELDER_SILENT * fw->cfg.fault_timeout_ns;
 	fw_timer_elder(fw);
+}
+
+/* Does the answer to this READ wait for a page where it goes? */
+static bool answer_lacks_pages(struct fw *fw, const struct fw_ctx *c)
+{
+	uint32_t i, base, v;
+
+	for (i = 0; i < fw->rx_contexts; i++) {
+		base = NIC_RXC_BASE(i);
+		v = fw_read32(fw, base + NIC_RXC_STATE);
+		v = (v & NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
+		if (v == FL_RX_FAULT &&
+		    fw_read32(fw, base + NIC_RXC_OP) == WOP_READ_RESP &&
+		    fw_read32(fw, base + NIC_RXC_REF) >> 24 ==
+		    ctx_number(fw, c))
+			return true;
+	}
+	return false;
+}
+
+/* It is read from memory now, or a page of it is brought in. */
+static bool is_read(struct fw *fw, const struct fw_ctx *c)
+{
+	uint32_t state;
+
+	ctx_state(fw, c, &state);
+	return state == FL_TX_READY || state == FL_TX_SRCFAULT;
+}
+
+/*
+ * Is this board at work on the block, or on the answer to it? Then something comes of
+ * it for certain: the driver always answers.
+ */
+static bool is_at_work(struct fw *fw, const struct fw_ctx *c)
+{
+	uint32_t i, n = ctx_number(fw, c);
+
+	if (is_read(fw, c) ||
+	    (c->op == FL_OP_READ && answer_lacks_pages(fw, c)))
+		return true;
+	for (i = 0; i < fw->contexts; i++)
+		if (is_answer_to(fw, &fw->ctx[i], n))
+			return is_read(fw, &fw->ctx[i]);
+	return false;
+}
+
+void fw_ctx_elder_late(struct fw *fw)
+{
+	const struct fw_ctx *c = &fw->ctx[fw->tx_elder - 1];
+
+	/* All pages of a block may take longer than a peer may be silent. */
+	if (is_at_work(fw, c))
+		elder_heard(fw, c);
+	else
+		fw_ctx_elder_end(fw);
 }
 
 /*
@@ -213,13 +279,16 @@ static bool may_be_elder(const struct fw *fw, const struct fw_ctx *c)
 	return c->owner != FW_CTX_REQUEST || q->relaxed || c->wr == q->wr_head;
 }
 
-/* Is it the answer to a READ of this very board, which is the elder? */
+/*
+ * A READ of this very board is two contexts: its own, and that of the answer. The
+ * elder is either of them, and cannot end without the other.
+ */
 static bool serves_elder(const struct fw *fw, const struct fw_ctx *c)
 {
-	const struct fw_job *j = &fw->job[c->job];
+	uint32_t e = fw->tx_elder - 1;
 
-	return c->owner == FW_CTX_JOB && j->node == fw->cfg.node &&
-	       1 + (j->word >> 24) == fw->tx_elder;
+	return is_answer_to(fw, c, e) ||
+	       is_answer_to(fw, &fw->ctx[e], ctx_number(fw, c));
 }
 
 static bool others_first(const struct fw *fw, const struct fw_ctx *c)
@@ -229,14 +298,14 @@ static bool others_first(const struct fw *fw, const struct fw_ctx *c)
 }
 
 /*
- * The block waits for pages of this board once more. True: it was put aside for
- * another one.
+ * The block waits for pages of this board; anew: once more. True: it was put aside
+ * for another one.
  */
-static bool steps_aside(struct fw *fw, struct fw_ctx *c)
+static bool steps_aside(struct fw *fw, struct fw_ctx *c, bool anew)
 {
 	uint32_t me = 1 + ctx_number(fw, c);
 
-	if (++c->waits == FW_ELDER_IN_VAIN) {
+	if (anew && ++c->waits == FW_ELDER_IN_VAIN) {
 		c->waits = 0;
 		if (fw->tx_elder == me)
 			fw_ctx_elder_end(fw);
@@ -381,29 +450,10 @@ static void note_refused(struct fw *fw, struct fw_ctx *c)
 	}
 }
 
-/*
- * A READ that flies waits: for a page where its answer goes, or since the peer has
- * said so.
- */
-static bool answer_lacks_pages(struct fw *fw, const struct fw_ctx *c)
-{
-	uint32_t i, base, v;
-
-	for (i = 0; i < fw->rx_contexts; i++) {
-		base = NIC_RXC_BASE(i);
-		v = fw_read32(fw, base + NIC_RXC_STATE);
-		v = (v & NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
-		if (v == FL_RX_FAULT &&
-		    fw_read32(fw, base + NIC_RXC_OP) == WOP_READ_RESP &&
-		    fw_read32(fw, base + NIC_RXC_REF) >> 24 ==
-		    ctx_number(fw, c))
-			return true;
-	}
-	return false;
-}
-
 static void note_waiting(struct fw *fw, struct fw_ctx *c)
 {
+	/* What was asked for again is at work still: no page has left since. */
+	bool anew = !c->tries;
 	uint32_t state;
 
 	set_waiting(fw, c, true);
@@ -416,7 +466,7 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 		c->tries = 0;
 		c->put_off = c->parked = false;
 		if (c->op == FL_OP_READ && answer_lacks_pages(fw, c) &&
-		    steps_aside(fw, c))
+		    steps_aside(fw, c, anew))
 			return;
 		fw_timer_start(fw, c, fw->cfg.fault_timeout_ns);
 		return;
@@ -429,7 +479,8 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	if (state == FL_TX_SRCFAULT && c->owner == FW_CTX_JOB &&
 	    fw_job_drops(fw, c->job))
 		return;
-	if (state == FL_TX_SRCFAULT && !steps_aside(fw, c) && !gives_up(fw, c))
+	if (state == FL_TX_SRCFAULT && !steps_aside(fw, c, true) &&
+	    !gives_up(fw, c))
 		fw_timer_stop(fw, c);
 }
 

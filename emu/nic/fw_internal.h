@@ -187,6 +187,8 @@ struct fw_ctx_regs {
 #define FW_ELDER_TIMES	24	/* 17 pages of the largest block, one at a time */
 /* Alone it does not get through either, so it is not for the others. */
 #define FW_ELDER_IN_VAIN 64
+/* Time-outs: at the first one its peer is asked, and has the second to answer. */
+#define FW_ELDER_SILENT	2
 
 /* Of those that come in: others are turned away (fw_responder.c). */
 struct fw_elder {
@@ -501,6 +503,8 @@ void fw_ctx_abandon(struct fw *fw, struct fw_ctx *c);
 void fw_ctx_start_again(struct fw *fw, struct fw_ctx *c);
 /* It is no elder any more: those that were put aside go on. */
 void fw_ctx_elder_end(struct fw *fw);
+/* Nothing was heard of it for too long: its end, unless this board is at work on it. */
+void fw_ctx_elder_late(struct fw *fw);
 /* Start what is parked and is now of the oldest request. */
 void fw_ctx_unpark(struct fw *fw, uint16_t qp);
 /* Handle one event of the engine. False: there was none. */
@@ -512,7 +516,7 @@ void fw_timer_start(struct fw *fw, struct fw_ctx *c, uint64_t after_ns);
 void fw_timer_stop(struct fw *fw, struct fw_ctx *c);
 /* The receive context collects: give the block up when its sender has. */
 void fw_timer_collect(struct fw *fw, uint32_t rxc);
-/* There is an elder: fw_ctx_elder_end() when nothing comes of it. */
+/* There is an elder: fw_ctx_elder_late() when nothing is heard of it. */
 void fw_timer_elder(struct fw *fw);
 /* A READ job is queued: fw_job_forget() when its peer's patience has ended. */
 void fw_timer_job(struct fw *fw, uint32_t n);

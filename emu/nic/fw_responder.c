@@ -302,8 +302,33 @@ static uint8_t incoming_judge(struct fw *fw, const struct incoming *in)
 }
 
 /*
+ * Does the elder wait for pages? Its sender is told so by the engine, and the driver
+ * always answers.
+ */
+static bool elder_lacks_pages(struct fw *fw)
+{
+	const struct fw_elder *e = &fw->rx_elder;
+	uint32_t i, base, v;
+
+	for (i = 0; i < fw->rx_contexts; i++) {
+		base = NIC_RXC_BASE(i);
+		v = fw_read32(fw, base + NIC_RXC_STATE);
+		v = (v & NIC_RXC_STATE_STATE_MASK) >> NIC_RXC_STATE_STATE_SHIFT;
+		if (v != FL_RX_FAULT ||
+		    fw_read32(fw, base + NIC_RXC_WORD) >> 8 != e->word)
+			continue;
+		v = fw_read32(fw, base + NIC_RXC_SRC);
+		v = (v & NIC_RXC_SRC_NODE_MASK) >> NIC_RXC_SRC_NODE_SHIFT;
+		if (v == e->node)
+			return true;
+	}
+	return false;
+}
+
+/*
  * Progress where memory is short: is there an elder, and is it another block?
- * It stays the elder while it is heard of.
+ * It stays the elder while it is heard of, and while its pages are brought in, which
+ * may take longer.
  */
 static bool elder_forbids(struct fw *fw, const struct incoming *in)
 {
@@ -315,6 +340,8 @@ static bool elder_forbids(struct fw *fw, const struct incoming *in)
 		p->write_gen = gen;
 		p->accepted = 0;
 	}
+	if (e->there && elder_lacks_pages(fw))
+		e->until_ns = fw->now_ns + fw->cfg.fault_timeout_ns;
 	if (e->there && fw->now_ns >= e->until_ns)
 		e->there = false;
 	if (e->there && (e->node != in->node || e->word != in->word >> 8))

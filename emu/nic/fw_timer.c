@@ -196,7 +196,7 @@ bool fw_timer_step(struct fw *fw)
 	uint64_t next = collect_step(fw), jobs = job_step(fw);
 
 	if (fw->tx_elder && fw->now_ns >= fw->tx_elder_until_ns)
-		fw_ctx_elder_end(fw);
+		fw_ctx_elder_late(fw);
 	if (fw->tx_elder && fw->tx_elder_until_ns < next)
 		next = fw->tx_elder_until_ns;
 	if (jobs < next)

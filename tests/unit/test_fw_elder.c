@@ -3,6 +3,7 @@
  * Progress where memory is short: blocks whose pages drive each other out go one
  * at a time, and none of them stops the others for good.
  */
+#include "nic/fw_internal.h"
 #include "test_fw_order.h"
 
 /* The same block again and again: its pages leave before it has landed. */
@@ -58,6 +59,35 @@ TEST("a block that is not heard of any more is not waited for")
 	rig_run(r);
 	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0)), FL_ST_BUSY);
 	r->now++;
+	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0)), FL_ST_OK);
+}
+
+TEST("a block is waited for as long as its pages are brought in")
+{
+	struct rig *r = rig_create(8);
+	struct rig_world w, v;
+	struct rig_rxc x;
+
+	rig_world(r, &w, 1);
+	rig_world(r, &v, 2);
+	x = make_elder(r, &w);
+	r->rxc[0].state = FL_RX_FAULT;
+	r->now += 5 * RIG_FAULT_TIMEOUT;
+	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0)), FL_ST_BUSY);
+	STEP("they are there: it must be heard of again");
+	r->rxc[0].state = FL_RX_FREE;
+	r->now += RIG_FAULT_TIMEOUT - 1;
+	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0)), FL_ST_BUSY);
+	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
+	STEP("others that lack pages are not it");
+	r->rxc[0].state = FL_RX_FAULT;
+	r->rxc[0].word += 0x100;
+	r->rxc[2] = x;
+	r->rxc[2].state = FL_RX_FAULT;
+	r->rxc[2].src ^= 1;
+	r->rxc[3] = x;
+	r->rxc[3].state = FL_RX_WRITE;
+	r->now += RIG_FAULT_TIMEOUT;
 	EXPECT_EQ(order_offer(r, 1, WRITE_OF(&v, 0)), FL_ST_OK);
 }
 
@@ -133,20 +163,94 @@ TEST("a block whose own pages leave each time goes out before others")
 	rig_expect_cqe(r, &w, 1, FL_ST_OK);
 }
 
-TEST("others wait for a block of which nothing comes no longer than for a fault")
+TEST("others wait for a block of which nothing comes until its peer could answer")
 {
 	struct rig_slot w;
 	struct rig *r = elder_rig(&w);
 
 	elder_miss(r, 1);
-	r->now += RIG_FAULT_TIMEOUT - 1;
+	STEP("BUSY is an answer, but no news of its pages");
+	order_put_off(r, 0, FL_ST_BUSY);
+	r->now += 2 * RIG_FAULT_TIMEOUT - 1;
 	rig_run(r);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	order_put_off(r, 0, FL_ST_BUSY);
 	r->now++;
 	rig_run(r);
 	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
 	rig_drain(r);
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}
+
+TEST("others wait for a block as long as the peer says that it lacks pages")
+{
+	struct rig_world w;
+	struct rig *r = elder_rig(&w);
+	uint32_t i;
+
+	elder_miss(r, 1);
+	for (i = 0; i < 20; i++) {
+		rig_fly(r, 0);
+		rig_refuse(r, 0);
+		rig_run(r);
+		STEP("asked again after a time-out");
+		r->now += RIG_FAULT_TIMEOUT;
+		rig_run(r);
+		EXPECT_EQ(r->ctx[0].state, FL_TX_READY);
+		EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	}
+	rig_end(r, 0, FL_ST_OK);
+	rig_run(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	rig_drain(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}
+
+/* No time-out is left: whoever looks next does so late. */
+static void elder_late(struct rig *r)
+{
+	r->now += 3 * RIG_FAULT_TIMEOUT;
+	rig_run(r);
+}
+
+/*
+ * The pages of a block took longer than others waited for it, so that none ever had all
+ * of them (test_swarm, seed 2000884).
+ */
+TEST("others wait for a block as long as its pages are brought in")
+{
+	struct rig_world w;
+	struct rig *r = elder_rig(&w);
+	uint32_t i;
+
+	elder_miss(r, 1);
+	rig_fault(r, 0);
+	for (i = 0; i < 100; i++) {
+		elder_late(r);
+		EXPECT_EQ(r->ctx[0].state, FL_TX_SRCFAULT);
+		EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	}
+	STEP("they are there, and the block is being read");
+	r->ctx[0].state = FL_TX_READY;
+	elder_late(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	STEP("it has been sent, and nothing is heard of it");
+	order_put_off(r, 0, FL_ST_BUSY);
+	elder_late(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+	rig_drain(r);
+	rig_expect_cqe(r, &w, 0, FL_ST_OK);
+}
+
+TEST("the checker sees an elder for which others would wait too long")
+{
+	struct rig_world w;
+	struct rig *r = elder_rig(&w);
+	struct fw *fw = r->fw;
+
+	EXPECT(!fw_check(fw));
+	WRONG(r, fw->tx_elder_until_ns, r->now + 2 * RIG_FAULT_TIMEOUT + 1,
+	      "others wait for a block longer than its peer is asked");
 }
 
 TEST("a block that was sent stays, since it may have landed")
@@ -317,22 +421,96 @@ TEST("a READ whose peer says WAIT is not the elder; one that lacks pages here is
 	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
 }
 
-TEST("the answer to an elder's READ on the same board is not put aside for it")
+TEST("a READ whose pages take long has not missed them more often")
 {
 	struct rig_slot w, v;
 	struct rig *r = reading_rig(&w, &v);
-	struct rig_rxc x = READ_OF(&v, 0);
+	uint32_t i;
 
-	STEP("context 2 answers the READ of context 0, context 3 that of another board");
+	r->rxc[6] = answer;
+	elder_waits(r, 24);
+	elder_miss(r, 1);
+	for (i = 0; i < 100; i++) {
+		r->now += RIG_FAULT_TIMEOUT;
+		rig_run(r);
+		EXPECT_EQ(r->ctx[0].state, FL_TX_READY);
+		rig_fly(r, 0);
+		STEP("asked again; its peer says WAIT");
+		elder_waits(r, 1);
+		EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	}
+	STEP("nobody has to say it");
+	elder_late(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	rig_fly(r, 0);
+	elder_waits(r, 1);
+	STEP("the pages are there, and nothing comes");
+	r->rxc[6].state = FL_RX_FREE;
+	elder_late(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
+}
+
+/* A READ of this board is in context 0, its answer in 2, another board's in 3. */
+static struct rig *answering_rig(struct rig_world *w, struct rig_world *v)
+{
+	struct rig *r = reading_rig(w, v);
+	struct rig_rxc x = READ_OF(v, 0);
+
 	x.word = 0x00000100;
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	x.word = 0x05000100;
 	EXPECT_EQ(rig_open(r, 0, &x), FL_ST_OK);
 	EXPECT_EQ(rig_busy(r), 4);
+	return r;
+}
+
+TEST("the answer to an elder's READ on the same board is not put aside for it")
+{
+	struct rig_world w, v;
+	struct rig *r = answering_rig(&w, &v);
+
 	r->rxc[6] = answer;
 	elder_waits(r, 24);
 	elder_miss(r, 2);
 	EXPECT_EQ(r->ctx[2].state, FL_TX_READY);
 	elder_miss(r, 3);
 	EXPECT_EQ(r->ctx[3].state, FL_TX_FREE);
+}
+
+TEST("a READ on the same board is not put aside for its answer, the elder")
+{
+	struct rig_world w, v;
+	struct rig *r = answering_rig(&w, &v);
+	uint32_t i;
+
+	for (i = 0; i < 24; i++)
+		elder_miss(r, 2);
+	r->rxc[6] = answer;
+	elder_waits(r, 1);
+	EXPECT_EQ(r->ctx[0].state, FL_TX_FLYING);
+	elder_miss(r, 1);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	elder_miss(r, 3);
+	EXPECT_EQ(r->ctx[3].state, FL_TX_FREE);
+}
+
+TEST("others wait for a READ as long as pages of its answer are brought in here")
+{
+	struct rig_world w, v;
+	struct rig *r = answering_rig(&w, &v);
+
+	r->rxc[6] = answer;
+	elder_waits(r, 24);
+	elder_miss(r, 1);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	r->rxc[6].state = FL_RX_FREE;
+	rig_fault(r, 2);
+	elder_late(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_FREE);
+	STEP("asked again, and not a word; the answer is on its way");
+	rig_fly(r, 0);
+	r->ctx[2].state = FL_TX_FLYING;
+	rig_run(r);
+	elder_late(r);
+	EXPECT_EQ(r->ctx[1].state, FL_TX_READY);
 }
