@@ -65,11 +65,11 @@ TEST("a block that is not heard of any more is not waited for")
 TEST("a block is waited for as long as its pages are brought in")
 {
 	struct rig *r = rig_create(8);
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig_rxc x;
 
-	rig_world(r, &w, 1);
-	rig_world(r, &v, 2);
+	rig_slot(r, &w, 1);
+	rig_slot(r, &v, 2);
 	x = make_elder(r, &w);
 	r->rxc[0].state = FL_RX_FAULT;
 	r->now += 5 * RIG_FAULT_TIMEOUT;
@@ -184,7 +184,7 @@ TEST("others wait for a block of which nothing comes until its peer could answer
 
 TEST("others wait for a block as long as the peer says that it lacks pages")
 {
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig *r = elder_rig(&w);
 	uint32_t i;
 
@@ -219,7 +219,7 @@ static void elder_late(struct rig *r)
  */
 TEST("others wait for a block as long as its pages are brought in")
 {
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig *r = elder_rig(&w);
 	uint32_t i;
 
@@ -244,7 +244,7 @@ TEST("others wait for a block as long as its pages are brought in")
 
 TEST("the checker sees an elder for which others would wait too long")
 {
-	struct rig_world w;
+	struct rig_slot w;
 	struct rig *r = elder_rig(&w);
 	struct fw *fw = r->fw;
 
@@ -451,7 +451,7 @@ TEST("a READ whose pages take long has not missed them more often")
 }
 
 /* A READ of this board is in context 0, its answer in 2, another board's in 3. */
-static struct rig *answering_rig(struct rig_world *w, struct rig_world *v)
+static struct rig *answering_rig(struct rig_slot *w, struct rig_slot *v)
 {
 	struct rig *r = reading_rig(w, v);
 	struct rig_rxc x = READ_OF(v, 0);
@@ -466,7 +466,7 @@ static struct rig *answering_rig(struct rig_world *w, struct rig_world *v)
 
 TEST("the answer to an elder's READ on the same board is not put aside for it")
 {
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig *r = answering_rig(&w, &v);
 
 	r->rxc[6] = answer;
@@ -479,7 +479,7 @@ TEST("the answer to an elder's READ on the same board is not put aside for it")
 
 TEST("a READ on the same board is not put aside for its answer, the elder")
 {
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig *r = answering_rig(&w, &v);
 	uint32_t i;
 
@@ -496,7 +496,7 @@ TEST("a READ on the same board is not put aside for its answer, the elder")
 
 TEST("others wait for a READ as long as pages of its answer are brought in here")
 {
-	struct rig_world w, v;
+	struct rig_slot w, v;
 	struct rig *r = answering_rig(&w, &v);
 
 	r->rxc[6] = answer;
