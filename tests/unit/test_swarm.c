@@ -31,10 +31,12 @@
 #ifdef __SANITIZE_THREAD__
 #define SEEDS_LOCKSTEP	2
 #define SEEDS_THREADS	12
+#define SEEDS_PLANS	8
 #define SEEDS_TWICE	1
 #else
 #define SEEDS_LOCKSTEP	24
 #define SEEDS_THREADS	12
+#define SEEDS_PLANS	8
 #define SEEDS_TWICE	3
 #endif
 #define REST_NS		10000000000ull
@@ -167,7 +169,9 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 					    FL_SYSTEM_STALL;
 	if (p->system == FL_SYSTEM_STALL)
 		s->p.stalls = true;
-	p->resolve = (enum fl_resolve)rng_below(&s->rng, FL_RESOLVE_OWN + 1);
+	/* Without other plans a seed is what it was before these (tests/data/seeds). */
+	p->resolve = (enum fl_resolve)rng_below(&s->rng, s->p.any_plan ?
+						FL_RESOLVE_OWN + 1 : 3);
 	if (p->resolve == FL_RESOLVE_AROUND)
 		p->resolve_number = 1 + (uint32_t)rng_below(&s->rng, 256);
 	p->threads = guest ? 1 : 1 + (unsigned int)rng_below(&s->rng,
@@ -431,7 +435,7 @@ static void run_testbed(struct swarm *s, struct digest *d)
 	const char *sets[11] = { 0 };
 	struct testbed_config cfg = {
 		.mode = p->mode, .seed = p->seed, .sets = sets, .icrc = true,
-		.plan = &nonsense_own,
+		.plan = p->any_plan ? &nonsense_own : NULL,
 		.trace_records = p->mode == SIM_LOCKSTEP ? 1u << 16 : 0,
 	};
 	int i, err;
@@ -472,8 +476,8 @@ static void show_plan(const struct plan *p)
 	printf("\n");
 }
 
-static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
-		     struct swarm *total)
+static void run_seed(uint64_t seed, enum sim_mode mode, bool any_plan,
+		     struct digest *d, struct swarm *total)
 {
 	const char *word = mode == SIM_LOCKSTEP ? "lockstep" : "threads";
 	struct swarm *s = calloc(1, sizeof(*s));
@@ -483,6 +487,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 	if (!s)
 		return;
 	s->p = make_plan(seed, mode);
+	s->p.any_plan = any_plan;
 	s->oracle = oracle_create();
 	EXPECT(s->oracle);
 	seed_begin(seed, mode, word);
@@ -502,7 +507,8 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct digest *d,
 	snprintf(problem, sizeof(problem), "%s", s->problem);
 	oracle_destroy(s->oracle);
 	free(s);
-	STEP("repeat with --seed %llu %s", (unsigned long long)seed, word);
+	STEP("repeat with --seed %llu %s", (unsigned long long)seed,
+	     any_plan ? "nonsense" : word);
 	test_expect(!problem[0], __FILE__, __LINE__, "seed %llu: %s",
 		    (unsigned long long)seed, problem);
 }
@@ -513,9 +519,17 @@ TEST("random testbeds in lockstep keep every byte and every promise")
 	unsigned int i, n = seed_count(SEEDS_LOCKSTEP);
 
 	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, SIM_LOCKSTEP, NULL, &total);
+		run_seed(test_seed() + i, SIM_LOCKSTEP, false, NULL, &total);
 	if (n > 4)
 		EXPECT_GE(total.verified, 8 * n);
+}
+
+TEST("random testbeds with any plan, or nonsense, keep every byte and every promise")
+{
+	unsigned int i, n = seed_count(SEEDS_PLANS);
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, SIM_LOCKSTEP, true, NULL, NULL);
 }
 
 TEST("random testbeds in threads keep every byte and every promise")
@@ -524,14 +538,14 @@ TEST("random testbeds in threads keep every byte and every promise")
 	unsigned int i, n = seed_count(SEEDS_THREADS);
 
 	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, SIM_THREADS, NULL, &total);
+		run_seed(test_seed() + i, SIM_THREADS, false, NULL, &total);
 	if (n > 4)
 		EXPECT_GE(total.verified, 8 * n);
 }
 
 static void run_traced(uint64_t seed, struct digest *d)
 {
-	run_seed(seed, SIM_LOCKSTEP, d, NULL);
+	run_seed(seed, SIM_LOCKSTEP, true, d, NULL);
 }
 
 TEST("a random testbed gives the same trace twice for the same seed")

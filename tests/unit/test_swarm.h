@@ -54,6 +54,7 @@ struct plan {
 	uint32_t slot_bytes, block_bytes, contexts, rx_contexts, tlb_entries;
 	uint64_t frames;
 	bool stalls;	/* an access that is not held while one is, fails */
+	bool any_plan;	/* resolve is any of the plans, one of them nonsense */
 };
 
 struct slot {
