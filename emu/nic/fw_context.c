@@ -484,9 +484,23 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 		fw_timer_stop(fw, c);
 }
 
+/*
+ * A READY that overtook REFUSED is no note, but it begins an attempt: one that no time-out
+ * began, so the peer lives.
+ */
+static bool peer_has_spoken(struct fw *fw, const struct fw_ctx *c)
+{
+	uint32_t state, v = ctx_state(fw, c, &state);
+
+	return (v & NIC_CTX_STATE_ATTEMPT_MASK) >> NIC_CTX_STATE_ATTEMPT_SHIFT !=
+	       c->asked;
+}
+
 static void note_flying(struct fw *fw, struct fw_ctx *c)
 {
 	set_waiting(fw, c, false);
+	if (c->tries && peer_has_spoken(fw, c))
+		c->tries = 0;
 	c->resent = c->sent;
 	c->sent = true;
 	c->put_off = c->parked = false;

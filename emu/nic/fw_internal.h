@@ -167,6 +167,7 @@ struct fw_ctx {
 	bool again;		/* killed to be started anew */
 	bool aside;		/* not started anew before the elder is over */
 	uint8_t behind;		/* what CTX.REF says */
+	uint8_t asked;		/* attempt that the last silent time-out began */
 	uint8_t busy;		/* times in a row that the peer had no room */
 	uint8_t waits;		/* for pages of this board */
 };

@@ -156,12 +156,12 @@ static uint64_t collect_step(struct fw *fw)
 
 static void timer_expire(struct fw *fw, struct fw_ctx *c)
 {
-	uint32_t n = (uint32_t)(c - fw->ctx), base = NIC_CTX_BASE(n), state;
+	uint32_t n = (uint32_t)(c - fw->ctx), base = NIC_CTX_BASE(n), v, state;
 	struct fw_at at = { c->xfer, c->block, c->cause };
 
 	fw_timer_stop(fw, c);
-	state = (fw_read32(fw, base + NIC_CTX_STATE) &
-		 NIC_CTX_STATE_STATE_MASK) >> NIC_CTX_STATE_STATE_SHIFT;
+	v = fw_read32(fw, base + NIC_CTX_STATE);
+	state = (v & NIC_CTX_STATE_STATE_MASK) >> NIC_CTX_STATE_STATE_SHIFT;
 	/*
 	 * It has moved on this instant: a note says so, and starts what is due.
 	 */
@@ -181,6 +181,8 @@ static void timer_expire(struct fw *fw, struct fw_ctx *c)
 		return;
 	}
 	c->tries++;
+	c->asked = (uint8_t)(1 + ((v & NIC_CTX_STATE_ATTEMPT_MASK) >>
+				  NIC_CTX_STATE_ATTEMPT_SHIFT));
 	c->unsure = true;
 	fw->stats.timeouts++;
 	c->cause = fw_trace(fw, FW_TRACE_FW_TIMEOUT, at, n, c->tries, 0, 0);

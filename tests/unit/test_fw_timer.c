@@ -52,6 +52,38 @@ TEST("a block that nobody answers is sent again, and given up after the last try
 	EXPECT_EQ(r->alarm, FW_NEVER);
 }
 
+TEST("a READY that no REFUSED came before is an answer: the count of tries begins again")
+{
+	struct rig *r = rig_create(8);
+	struct rig_slot w;
+	uint32_t n = one_flying(r, &w, FL_OP_WRITE), i;
+
+	for (i = 1; i <= 10; i++) {
+		STEP("time-out %u", i);
+		timer_after(r, RIG_TIMEOUT);
+		EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
+		rig_fly(r, n);
+		/* Now and then both notes are read only when READY has come. */
+		if (i % 2)
+			rig_run(r);
+		STEP("READY: the block goes out once more");
+		r->ctx[n].state = FL_TX_READY;
+		r->ctx[n].attempt++;
+		rig_fly(r, n);
+		rig_run(r);
+	}
+	EXPECT_EQ(r->traced[EV_FW_TIMEOUT], 10);
+	STEP("a peer that is silent is given up as ever");
+	for (i = 1; i <= 3; i++) {
+		timer_after(r, RIG_TIMEOUT);
+		EXPECT_EQ(r->ctx[n].state, FL_TX_READY);
+		rig_fly(r, n);
+		rig_run(r);
+	}
+	timer_after(r, RIG_TIMEOUT);
+	rig_expect_cqe(r, &w, 0, FL_ST_NO_ANSWER);
+}
+
 TEST("an answer stops the timer")
 {
 	struct rig *r = rig_create(8);
