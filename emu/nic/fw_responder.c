@@ -302,7 +302,7 @@ static uint8_t incoming_judge(struct fw *fw, const struct incoming *in)
 }
 
 /*
- * Does the elder wait for pages? Its sender is told so by the engine, and the driver
+ * Does the elder wait for pages? The engine tells its sender so, and the driver
  * always answers.
  */
 static bool elder_lacks_pages(struct fw *fw)

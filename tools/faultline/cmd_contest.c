@@ -120,7 +120,7 @@ static int contest_run(const struct command *c, const struct options *o,
 	unsigned int i;
 	int err = contest_own(c, p, program);
 
-	/* Its own first: a mistake is told at once. The table has it last. */
+	/* Its own first: a mistake shows at once. The table has it last. */
 	for (i = 0; !err && i + 1 < p->rows; i++)
 		err = plans_measure(c, p, i);
 	if (err)
