@@ -4,10 +4,10 @@
  * an old translation?
  *
  * Threads mode: a pthread that runs hardware is online in the QSBR flavour of
- * liburcu from the first step of a drain to the last, so an access is a read-side
- * section that costs nothing, and waiting is synchronize_rcu. Lockstep: an access lasts from one
- * event to a later one and may change threads in between, so each channel counts:
- * odd while an access is under way.
+ * liburcu from the first step of a drain to the last, and no drain ends within an
+ * access. So an access is a read-side section that costs next to nothing, and waiting is
+ * synchronize_rcu. Lockstep: an access lasts from one event to a later one and may
+ * change threads in between, so each channel counts: odd while an access is under way.
  */
 #include <stdlib.h>
 
@@ -31,12 +31,10 @@ void __tsan_release(void *p);
 #define __tsan_release(p) ((void)(p))
 #endif
 
-#define CHANNELS 8
-
 struct sim_grace {
 	struct sim *sim;
-	uint64_t count[CHANNELS];	/* lockstep: odd: an access is under way */
-	uint64_t waited[CHANNELS];	/* what it was at sim_grace_start */
+	uint64_t count[SIM_CHANNELS];	/* lockstep: odd: an access is under way */
+	uint64_t waited[SIM_CHANNELS];	/* what it was at sim_grace_start */
 };
 
 /* Threads: registered once, unregistered at the pthread's end. */
@@ -102,7 +100,7 @@ static void grace_remember(struct sim_grace *g)
 {
 	unsigned int i;
 
-	for (i = 0; i < CHANNELS; i++)
+	for (i = 0; i < SIM_CHANNELS; i++)
 		g->waited[i] = g->count[i];
 }
 
@@ -110,7 +108,7 @@ static bool grace_over(const struct sim_grace *g)
 {
 	unsigned int i;
 
-	for (i = 0; i < CHANNELS; i++)
+	for (i = 0; i < SIM_CHANNELS; i++)
 		if (g->waited[i] % 2 && g->waited[i] == g->count[i])
 			return false;
 	return true;
@@ -129,14 +127,18 @@ void sim_grace_enter(struct sim_grace *g, unsigned int channel)
 {
 	if (sim_mode(g->sim) == SIM_LOCKSTEP)
 		grace_count(g, channel);
+	else
+		threads_access(channel, true);
 }
 
 void sim_grace_exit(struct sim_grace *g, unsigned int channel)
 {
-	if (sim_mode(g->sim) == SIM_LOCKSTEP)
+	if (sim_mode(g->sim) == SIM_LOCKSTEP) {
 		grace_count(g, channel);
-	else
-		__tsan_release(g);
+		return;
+	}
+	threads_access(channel, false);
+	__tsan_release(g);
 }
 
 void sim_grace_start(struct sim_grace *g)

@@ -259,12 +259,14 @@ static inline void sim_spin_unlock(struct sim_spin *s)
 }
 
 /* ---- grace periods: device accesses are read-side sections ---- */
+#define SIM_CHANNELS 8
 struct sim_grace;
 struct sim_grace *sim_grace_create(struct sim *sim);
 void sim_grace_destroy(struct sim_grace *g);
 /*
  * A channel (0 to 7) of the board begins and ends an access. Lockstep:
- * counters; threads: QSBR of liburcu.
+ * counters; threads: QSBR of liburcu. Threads: to end it the actor in whose step it
+ * began needs nobody else, so that no turn (sim_turns) ends within an access.
  */
 void sim_grace_enter(struct sim_grace *g, unsigned int channel);
 void sim_grace_exit(struct sim_grace *g, unsigned int channel);

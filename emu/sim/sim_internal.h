@@ -87,6 +87,9 @@ struct sim_domain {
 	atomic_uint wanted;		/* the same, said without the lock */
 	atomic_uint_fast64_t alarm_ns;	/* earliest, SIM_IDLE: none */
 	struct sim_domain *served_next;	/* SIM_DEDICATED: of the same thread */
+	struct sim_actor *running;	/* lock held: in its step, or the last that was */
+	/* Lock held, by channel: in whose step the access began that is under way. */
+	struct sim_actor *access[SIM_CHANNELS];
 };
 
 #define HARDWARE_MAX 16
@@ -176,6 +179,8 @@ void threads_unpark(struct sim_thread *t);
 bool threads_wait(struct sim_thread *t, uint64_t timeout_ns);
 void threads_wake(struct sim_thread *t);
 uint64_t threads_now(const struct sim *sim);
+/* In an actor's step: an access begins or ends (sim_grace_enter, sim_grace_exit). */
+void threads_access(unsigned int channel, bool begins);
 
 /* grace.c: the calling pthread runs hardware from here to there (threads mode) */
 void grace_thread_online(void);

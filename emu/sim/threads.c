@@ -59,6 +59,7 @@ static void domain_unlock(struct sim_domain *d)
 static _Thread_local struct {
 	unsigned int depth, later_count, steps;
 	uint64_t now_ns;
+	struct sim_domain *domain;	/* whose actors run */
 	struct sim_domain *later[LATER_MAX];
 } batch;
 
@@ -127,35 +128,66 @@ static bool turn_over(const struct sim *sim)
 	return ++batch.steps >= most && most;
 }
 
+static void actor_run(struct sim_domain *d, struct sim_actor *a)
+{
+	d->running = a;
+	d->ready &= ~a->bit;
+	if (a->step(a->arg, batch.now_ns) != SIM_IDLE)
+		d->ready |= a->bit;
+	if (batch.later_count)
+		run_later();
+}
+
+void threads_access(unsigned int channel, bool begins)
+{
+	struct sim_domain *d = batch.domain;
+
+	if (d)
+		d->access[channel] = begins ? d->running : NULL;
+}
+
+static struct sim_actor *access_open(const struct sim_domain *d)
+{
+	unsigned int i;
+
+	for (i = 0; i < SIM_CHANNELS; i++)
+		if (d->access[i])
+			return d->access[i];
+	return NULL;
+}
+
 /*
  * Lock held: run actors until none is ready, each in its turn; those that were
  * made last, the wires, go first: what has come in counts before a timer does.
  * False: there may be more, but not for this thread: unlock, then leave_rest().
+ * Either way no access is open, since a grace period waits only for who is online.
  */
 static bool domain_drain(struct sim_domain *d)
 {
+	struct sim_domain *outer = batch.domain;
 	struct sim_actor *a;
 	uint32_t ready;
 	bool over = false;
 
 	batch_begin(d->sim);
+	batch.domain = d;
 	ring_alarms(d, batch.now_ns);
 	while (!over && (ready = take_ready(d)))
 		for (; ready && !over; ready &= ~a->bit) {
 			a = d->actor[31 - __builtin_clz(ready)];
-			if (a->step(a->arg, batch.now_ns) != SIM_IDLE)
-				d->ready |= a->bit;
-			if (batch.later_count)
-				run_later();
+			actor_run(d, a);
 			over = turn_over(d->sim);
 			if (over)
 				d->ready |= ready & ~a->bit;
 		}
 	if (over) {
+		while ((a = access_open(d)))
+			actor_run(d, a);
 		atomic_fetch_add(&d->sim->leaving, 1);
 		atomic_fetch_or(&d->wanted, d->ready);
 		d->ready = 0;
 	}
+	batch.domain = outer;
 	batch_end();
 	return !over;
 }

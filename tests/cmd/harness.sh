@@ -95,6 +95,7 @@ TEST("second")
 	test_cleanup(undo, "it");
 	STEP("set up %s", "a thing");
 	EXPECT_LE(1, 2);
+	fprintf(stderr, "the device caught fire\n");
 	EXPECT_EQ(2 + 2, 5);
 	printf("# never here\n");
 }
@@ -185,6 +186,8 @@ result "$(grep -q -F '| not ok 2 second' "$work/end" && grep -q "FAILED.*wrong$"
 	"$work/end"; echo $?)" "what failed stands again at the end"
 result "$(grep -q -F 'got 4 (0x4), wanted == 5' "$work/end"; echo $?)" \
 	"with what is said of it"
+result "$(grep -q -F '| the device caught fire' "$work/end"; echo $?)" \
+	"and with what a program that it started said of itself"
 says "with the command that runs it alone" 1 "    alone: $work/wrong"
 says "each line says how many there are, and the time" 1 "[1/1  0:0"
 runs no.sh yes.sh
