@@ -261,6 +261,7 @@ struct host_kernel {
 
 	int kbank;
 	uint64_t kbank_pa;
+	uint8_t *kbank_mem;
 	struct sim_spin kpages_lock;	/* the three below */
 	uint64_t *kpages_taken;
 	uint64_t kpages_used, kpages_hint;
@@ -308,6 +309,12 @@ void kpages_destroy(struct host_kernel *k);
 /* npages in a row; physical address, or 0 when there are none. */
 uint64_t kpages_get(struct host_kernel *k, uint64_t npages);
 void kpages_put(struct host_kernel *k, uint64_t pa, uint64_t npages);
+/* As the kernel sees it. */
+static inline void *kpages_mem(const struct host_kernel *k, uint64_t pa)
+{
+	assert(pa >= k->kbank_pa && pa - k->kbank_pa < KERNEL_BANK_BYTES);
+	return k->kbank_mem + (pa - k->kbank_pa);
+}
 
 /* ---- queues.c: memory of queues in the banks of processes ---- */
 int area_create(struct host_kernel *k, int bank, uint64_t pa, bool forget);

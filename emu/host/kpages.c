@@ -16,6 +16,7 @@ int kpages_create(struct host_kernel *k)
 	if (k->kbank < 0)
 		return k->kbank;
 	k->kbank_pa = dram_bank(k->dram, k->kbank)->base;
+	k->kbank_mem = dram_bank(k->dram, k->kbank)->mem;
 	k->kpages_taken = calloc(KPAGES / 64, sizeof(uint64_t));
 	if (!k->kpages_taken) {
 		dram_bank_remove(k->dram, k->kbank);

@@ -44,18 +44,26 @@ uint32_t pte_slot(uint64_t d)
 	return (uint32_t)((d & PTE_ADDR) >> SLOT_SHIFT);
 }
 
-static uint64_t entry_pa(uint64_t table, uint64_t va, unsigned int level)
+static uint64_t *table_entries(const struct host_mm *mm, uint64_t table)
 {
-	return table + 8 * (va >> (39 - 9 * level) & (ENTRIES - 1));
+	return kpages_mem(mm->k, table);
 }
 
-static uint64_t read_entry(const struct host_mm *mm, uint64_t pa)
+static uint64_t *entry_of(const struct host_mm *mm, uint64_t table, uint64_t va,
+			  unsigned int level)
 {
-	uint64_t d;
+	return &table_entries(mm, table)[va >> (39 - 9 * level) & (ENTRIES - 1)];
+}
 
-	if (dram_read64(mm->k->dram, pa, &d) == DRAM_DECERR)
-		assert(!"tables lie in the kernel's bank");
-	return d;
+/* Pairs with entry_write: what the entry points to is visible. */
+static uint64_t entry_read(const uint64_t *entry)
+{
+	return __atomic_load_n(entry, __ATOMIC_ACQUIRE);
+}
+
+static void entry_write(uint64_t *entry, uint64_t desc)
+{
+	__atomic_store_n(entry, desc, __ATOMIC_RELEASE);
 }
 
 static uint64_t table_get(struct host_mm *mm)
@@ -84,7 +92,7 @@ static void table_put(struct host_mm *mm, uint64_t table, unsigned int level)
 	uint64_t d;
 
 	for (i = 0; level < LEVELS && i < ENTRIES; i++) {
-		d = read_entry(mm, table + 8ull * i);
+		d = entry_read(&table_entries(mm, table)[i]);
 		if (d & PTE_VALID)
 			table_put(mm, d & PTE_ADDR, level + 1);
 	}
@@ -102,20 +110,19 @@ void pt_destroy(struct host_mm *mm)
 
 int pt_prepare(struct host_mm *mm, uint64_t va)
 {
-	uint64_t table = mm->root, pa, d;
+	uint64_t table = mm->root, *entry, d;
 	unsigned int level;
 
 	for (level = 0; level < LEVELS; level++) {
-		pa = entry_pa(table, va, level);
-		d = read_entry(mm, pa);
+		entry = entry_of(mm, table, va, level);
+		d = entry_read(entry);
 		if (!(d & PTE_VALID)) {
 			d = table_get(mm);
 			if (!d)
 				return -ENOMEM;
 			d |= PTE_TYPE;
-			/* Release: a walk that sees the table sees its zeros.
-			 */
-			dram_write64(mm->k->dram, pa, d);
+			/* A walk that sees the table sees its zeros. */
+			entry_write(entry, d);
 		}
 		table = d & PTE_ADDR;
 	}
@@ -123,33 +130,33 @@ int pt_prepare(struct host_mm *mm, uint64_t va)
 }
 
 /*
- * Physical address of the first level 3 entry of va's page; 0 when a table above it is
- * missing, and then *level says the entry of which level was not valid.
+ * The first level 3 entry of va's page; NULL when a table above it is missing, and then
+ * *level says the entry of which level was not valid.
  */
-static uint64_t leaf_pa(const struct host_mm *mm, uint64_t va,
+static uint64_t *leaf_of(const struct host_mm *mm, uint64_t va,
 			unsigned int *level)
 {
 	uint64_t table = mm->root, d;
 
 	for (*level = 0; *level < LEVELS; ++*level) {
-		d = read_entry(mm, entry_pa(table, va, *level));
+		d = entry_read(entry_of(mm, table, va, *level));
 		if (!(d & PTE_VALID))
-			return 0;
+			return NULL;
 		table = d & PTE_ADDR;
 	}
-	return entry_pa(table, va & ~(HOST_PAGE - 1), LEVELS);
+	return entry_of(mm, table, va & ~(HOST_PAGE - 1), LEVELS);
 }
 
 uint64_t pt_get(const struct host_mm *mm, uint64_t va)
 {
 	unsigned int level;
-	uint64_t pa;
+	uint64_t *leaf;
 
 	/* Beyond, the indices would be those of another address. */
 	if (!mm->root || va >> HOST_VA_BITS)
 		return 0;
-	pa = leaf_pa(mm, va, &level);
-	return pa ? read_entry(mm, pa) : 0;
+	leaf = leaf_of(mm, va, &level);
+	return leaf ? entry_read(leaf) : 0;
 }
 
 static void pgtable_note_frame(struct host_mm *mm, uint64_t desc)
@@ -163,27 +170,28 @@ static void pgtable_note_frame(struct host_mm *mm, uint64_t desc)
 void pt_set(struct host_mm *mm, uint64_t va, uint64_t desc)
 {
 	unsigned int level;
-	uint64_t pa = leaf_pa(mm, va, &level), i;
+	uint64_t *leaf = leaf_of(mm, va, &level), i;
 	uint64_t step = pte_resident(desc) ? DRAM_PAGE : 0;
 
-	assert(pa);
+	assert(leaf);
 	if (mm->k->watch) {
-		pgtable_note_frame(mm, read_entry(mm, pa));
+		pgtable_note_frame(mm, entry_read(leaf));
 		pgtable_note_frame(mm, desc);
 	}
 	/* A walk may see some of them before the others, never half of one. */
 	for (i = 0; i < HOST_FRAMES; i++)
-		dram_write64(mm->k->dram, pa + 8 * i, desc + i * step);
+		entry_write(&leaf[i], desc + i * step);
 }
 
 bool pt_whole(const struct host_mm *mm, uint64_t va)
 {
 	unsigned int level;
-	uint64_t pa = leaf_pa(mm, va, &level), d = read_entry(mm, pa), i;
+	const uint64_t *leaf = leaf_of(mm, va, &level);
+	uint64_t d = entry_read(leaf), i;
 	uint64_t step = pte_resident(d) ? DRAM_PAGE : 0;
 
 	for (i = 1; i < HOST_FRAMES; i++)
-		if (read_entry(mm, pa + 8 * i) != d + i * step)
+		if (entry_read(&leaf[i]) != d + i * step)
 			return false;
 	return true;
 }
@@ -191,11 +199,11 @@ bool pt_whole(const struct host_mm *mm, uint64_t va)
 uint64_t pt_next(const struct host_mm *mm, uint64_t va, uint64_t end)
 {
 	unsigned int level;
-	uint64_t pa, span;
+	uint64_t *leaf, span;
 
 	while (mm->root && va < end) {
-		pa = leaf_pa(mm, va, &level);
-		if (pa && read_entry(mm, pa))
+		leaf = leaf_of(mm, va, &level);
+		if (leaf && entry_read(leaf))
 			return va;
 		span = level == LEVELS ? HOST_PAGE : 1ull << (39 - 9 * level);
 		va = (va & ~(span - 1)) + span;

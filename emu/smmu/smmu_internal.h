@@ -258,7 +258,7 @@ void smmu_irq_update(struct smmu *s);
 void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w);
 
-/* walk_cache.c; all of it does nothing when there are no entries */
+/* walk_cache.c; _find and _fill: only where there are entries */
 bool smmu_walk_cache_create(struct smmu_walk_cache *c, uint32_t entries);
 void smmu_walk_cache_destroy(struct smmu_walk_cache *c);
 /* The lowest table that is known for va, of a level below first; or NULL. */

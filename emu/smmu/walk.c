@@ -174,7 +174,9 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w)
 {
 	const struct smmu_bank *b = &s->bank[n];
-	const struct smmu_walk_entry *e;
+	struct smmu_walk_cache *cache = s->walk_cache.entries ? &s->walk_cache :
+								NULL;
+	const struct smmu_walk_entry *e = NULL;
 	uint64_t va = smmu_untag(a->va);
 	struct position p = { 0 };
 
@@ -182,15 +184,17 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	s->stats.walks++;
 	if (!walk_begin(b, va, &p, w))
 		return;
-	e = smmu_walk_cache_find(&s->walk_cache, va, p.level, b->vmid, b->asid);
+	if (cache)
+		e = smmu_walk_cache_find(cache, va, p.level, b->vmid, b->asid);
 	if (e) {
 		p = (struct position){ e->table, e->taken, e->level };
 		smmu_emit(s, EV_SMMU_WALK_CACHE, a, a->cause, n, a->va, p.level,
 			  p.table);
 	}
 	while (walk_level(s, b, a, &p, w))
-		smmu_walk_cache_fill(&s->walk_cache, va, b->vmid, b->asid,
-				     (struct smmu_walk_entry){
+		if (cache)
+			smmu_walk_cache_fill(cache, va, b->vmid, b->asid,
+				(struct smmu_walk_entry){
 					.level = (uint8_t)p.level,
 					.table = p.table, .taken = p.taken });
 }

@@ -65,7 +65,7 @@ smmu_walk_cache_find(const struct smmu_walk_cache *c, uint64_t va,
 	const struct smmu_walk_entry *e;
 	unsigned int level;
 
-	for (level = 3; c->entries && level > first; level--) {
+	for (level = 3; level > first; level--) {
 		e = place_of(c, va, level, vmid, asid);
 		if (e->level == level && is_for(e, va, vmid, asid))
 			return e;
@@ -76,8 +76,6 @@ smmu_walk_cache_find(const struct smmu_walk_cache *c, uint64_t va,
 void smmu_walk_cache_fill(struct smmu_walk_cache *c, uint64_t va, uint8_t vmid,
 			  uint16_t asid, struct smmu_walk_entry e)
 {
-	if (!c->entries)
-		return;
 	e.prefix = prefix_of(va, e.level);
 	e.vmid = vmid;
 	e.asid = asid;
