@@ -309,7 +309,6 @@ void kpages_destroy(struct host_kernel *k);
 /* npages in a row; physical address, or 0 when there are none. */
 uint64_t kpages_get(struct host_kernel *k, uint64_t npages);
 void kpages_put(struct host_kernel *k, uint64_t pa, uint64_t npages);
-/* As the kernel sees it. */
 static inline void *kpages_mem(const struct host_kernel *k, uint64_t pa)
 {
 	assert(pa >= k->kbank_pa && pa - k->kbank_pa < KERNEL_BANK_BYTES);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The scheduler: virtual time, the baton, wake-ups, locks, actors, grace periods.
+ * The scheduler: virtual time, the baton, wake-ups, locks, actors.
  * variants: posix
  */
 #include <string.h>
@@ -449,112 +449,6 @@ TEST("an alarm rings in threads mode although nobody enters the board")
 		sched_yield();
 	EXPECT_EQ(atomic_load(&m.done), 1);
 	sim_finish(sim);
-}
-
-/* ---- grace periods ---- */
-
-TEST("in lockstep a grace period lasts until the accesses that were under way have ended")
-{
-	struct sim *sim = sim_make(SIM_LOCKSTEP, 1);
-	struct sim_grace *g = sim_grace_create(sim);
-
-	STEP("nothing under way");
-	sim_grace_start(g);
-	EXPECT(sim_grace_done(g));
-	STEP("an access on channel 1");
-	sim_grace_enter(g, 1);
-	sim_grace_start(g);
-	EXPECT(!sim_grace_done(g));
-	STEP("a later access on channel 0 does not matter");
-	sim_grace_enter(g, 0);
-	sim_grace_exit(g, 1);
-	EXPECT(sim_grace_done(g));
-	STEP("nor does the next one on channel 1");
-	sim_grace_enter(g, 1);
-	EXPECT(sim_grace_done(g));
-	sim_grace_destroy(g);
-	sim_finish(sim);
-}
-
-/*
- * Two channels of a board that always have an access under way, each half a round behind
- * the other: one step begins it, the next one ends it.
- */
-struct accesses {
-	struct sim_domain *domain;
-	struct sim_grace *grace;
-	struct accessor {
-		struct accesses *of;
-		struct sim_actor actor;
-		unsigned int channel, steps;
-		bool open;
-	} by[2];
-	unsigned int left, left_open;
-};
-
-static uint64_t access_step(void *arg, uint64_t now_ns)
-{
-	struct accessor *a = arg;
-
-	a->open = !a->open;
-	if (a->open)
-		sim_grace_enter(a->of->grace, a->channel);
-	else
-		sim_grace_exit(a->of->grace, a->channel);
-	return ++a->steps < 1000 || a->open ? now_ns : SIM_IDLE;
-}
-
-/* Whoever invalidates a translation now would be told that nobody uses it. */
-static void access_left(void *arg)
-{
-	struct accesses *m = arg;
-
-	m->left++;
-	sim_grace_start(m->grace);
-	if (sim_grace_done(m->grace))
-		m->left_open += m->by[0].open || m->by[1].open;
-}
-
-static void no_access_outlives_a_turn(unsigned int steps, unsigned int behind)
-{
-	struct sim *sim = sim_make(SIM_THREADS, 1);
-	struct accesses m = { .domain = sim_domain_create(sim, "board"),
-			      .grace = sim_grace_create(sim) };
-	unsigned int i;
-
-	STEP("turns of %u steps, channel 1 begins %u later", steps, behind);
-	for (i = 0; i < 2; i++) {
-		m.by[i] = (struct accessor){ .of = &m, .channel = i };
-		sim_actor_init(m.domain, &m.by[i].actor, "channel", access_step,
-			       &m.by[i]);
-	}
-	sim_turns(sim, steps, access_left, &m);
-	for (i = 0; i < 2; i++) {
-		sim_enter(m.domain);
-		sim_kick(&m.by[i].actor);
-		sim_leave(m.domain);
-		while (i < behind && sim_pump_all(sim))
-			;
-	}
-	while (sim_pump_all(sim))
-		;
-	EXPECT(m.left > 0);
-	EXPECT_EQ(m.left_open, 0);
-	EXPECT_GE(m.by[0].steps, 1000);
-	EXPECT_GE(m.by[1].steps, 1000);
-	sim_turns(sim, 0, NULL, NULL);
-	sim_grace_destroy(m.grace);
-	sim_finish(sim);
-}
-
-TEST("a turn does not end within an access, for which nobody would wait")
-{
-	unsigned int steps;
-
-	for (steps = 1; steps <= 7; steps++) {
-		no_access_outlives_a_turn(steps, 0);
-		no_access_outlives_a_turn(steps, 1);
-	}
 }
 
 /* ---- timing profiles ---- */
