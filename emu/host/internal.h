@@ -263,8 +263,7 @@ struct host_kernel {
 	uint64_t kbank_pa;
 	uint8_t *kbank_mem;
 	struct sim_spin kpages_lock;	/* the three below */
-	uint64_t *kpages_taken;
-	uint64_t kpages_used, kpages_hint;
+	uint64_t *kpages_taken, kpages_used, kpages_hint;
 	atomic_ullong table_pages, dma_pages;
 	struct sim_mutex banks_lock;	/* banks come and go */
 	struct sim_spin areas_lock;	/* the three below */
