@@ -308,11 +308,6 @@ void kpages_destroy(struct host_kernel *k);
 /* npages in a row; physical address, or 0 when there are none. */
 uint64_t kpages_get(struct host_kernel *k, uint64_t npages);
 void kpages_put(struct host_kernel *k, uint64_t pa, uint64_t npages);
-static inline void *kpages_mem(const struct host_kernel *k, uint64_t pa)
-{
-	assert(pa >= k->kbank_pa && pa - k->kbank_pa < KERNEL_BANK_BYTES);
-	return k->kbank_mem + (pa - k->kbank_pa);
-}
 
 /* ---- queues.c: memory of queues in the banks of processes ---- */
 int area_create(struct host_kernel *k, int bank, uint64_t pa, bool forget);

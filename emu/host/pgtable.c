@@ -46,7 +46,11 @@ uint32_t pte_slot(uint64_t d)
 
 static uint64_t *table_entries(const struct host_mm *mm, uint64_t table)
 {
-	return kpages_mem(mm->k, table);
+	const struct host_kernel *k = mm->k;
+	void *mem = k->kbank_mem + (table - k->kbank_pa);
+
+	assert(table >= k->kbank_pa && table - k->kbank_pa < KERNEL_BANK_BYTES);
+	return mem;
 }
 
 static uint64_t *entry_of(const struct host_mm *mm, uint64_t table, uint64_t va,
