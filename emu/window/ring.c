@@ -305,7 +305,13 @@ int ring_take(struct window *w)
 	/* The driver runs: so the guest's memory is there, and all of it. */
 	if (g->bank < 0 && is_next(&g->driver) && window_map_ram(w))
 		return -1;
-	n += ring_take_from(w, &g->driver, DRIVER_AT_ONCE, &units);
+	/*
+	 * An entry may have come since that look. It must not be done without the
+	 * memory, so it waits for the next look; should the window sleep before
+	 * that, the driver has seen so and rings.
+	 */
+	if (g->bank >= 0)
+		n += ring_take_from(w, &g->driver, DRIVER_AT_ONCE, &units);
 	for (i = 0; i < NIC_DB_COUNT; i++)
 		n += ring_take_from(w, &g->slot[i], PROCESS_AT_ONCE, &units);
 	line_again(w, units);
