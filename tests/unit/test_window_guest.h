@@ -60,6 +60,9 @@ static inline void rig_nap(void)
 
 static atomic_bool rig_alone;	/* the boards have hung up: nothing will come */
 
+/* What each window and its guest are at, into the transcript (test_window_rig.h). */
+static inline void rig_show(void);
+
 /*
  * Wait until cond, and fail when that never comes. Once it holds, it is not evaluated
  * again, since it may change after that.
@@ -70,6 +73,8 @@ static atomic_bool rig_alone;	/* the boards have hung up: nothing will come */
 		bool met_;						       \
 		while (!(met_ = (cond)) && !rig_alone && os_now_ns() < end_)   \
 			rig_nap();					       \
+		if (!met_)						       \
+			rig_show();					       \
 		test_expect(met_, __FILE__, __LINE__, "%s", #cond);	       \
 	} while (0)
 
@@ -126,10 +131,12 @@ static inline int rig_try_read(struct rig_guest *g, uint32_t addr,
 						.addr = addr });
 	while (__atomic_load_n(&g->head->answer_seq, __ATOMIC_ACQUIRE) !=
 	       g->next)
-		if (rig_alone || os_now_ns() > end)
+		if (rig_alone || os_now_ns() > end) {
+			rig_show();
 			EXPECT(!"an answer came");
-		else
+		} else {
 			os_yield();
+		}
 	*v = __atomic_load_n(&g->head->answer, __ATOMIC_RELAXED);
 	return __atomic_load_n(&g->head->answer_error, __ATOMIC_RELAXED);
 }

@@ -41,6 +41,64 @@ static inline const char *rig_path(unsigned int i, const char *what)
 	return path[turn];
 }
 
+/* ---- what stands still ---- */
+
+static inline struct window_stats rig_stats(unsigned int i)
+{
+	struct window_stats st;
+
+	window_stats(rig.window[i], &st);
+	return st;
+}
+
+static inline bool rig_readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+static inline void rig_show_guest(unsigned int i)
+{
+	struct rig_guest *g = &rig.guest[i];
+	uint32_t done = rig_done(g);
+	struct fl_window_entry *at = (void *)(g->bar + FL_WINDOW_RING_OFFSET);
+
+	at += done % FL_WINDOW_RING;
+	STEP("guest %u: %u entries written, %u done, the next has seq %u; window "
+	     "asleep %u, alive %u; bell %s, socket %s", i, g->next, done,
+	     __atomic_load_n(&at->seq, __ATOMIC_SEQ_CST),
+	     __atomic_load_n(&g->head->asleep, __ATOMIC_SEQ_CST),
+	     __atomic_load_n(&g->head->alive, __ATOMIC_SEQ_CST),
+	     rig_readable(g->bell) ? "rung and not taken" : "not rung",
+	     rig_readable(g->sock) ? "has something" : "quiet");
+}
+
+/*
+ * Present: the window polls its listener, the guest's socket and the bell; else the
+ * listener alone. Boards of another process cannot be asked.
+ */
+static inline void rig_show(void)
+{
+	struct window_stats st;
+	unsigned int i;
+
+	for (i = 0; i < RIG_BOARDS; i++) {
+		if (rig.window[i]) {
+			st = rig_stats(i);
+			STEP("window %u: guest %s, %" PRIu64 " came; writes %" PRIu64
+			     ", reads %" PRIu64 ", notes %" PRIu64 ", doorbells %"
+			     PRIu64 ", refused %" PRIu64 ", bad %" PRIu64
+			     ", sleeps %" PRIu64, i,
+			     st.present ? "present" : "gone", st.guests, st.writes,
+			     st.reads, st.notes, st.doorbells, st.refused, st.bad,
+			     st.sleeps);
+		}
+		if (rig.guest[i].bar)
+			rig_show_guest(i);
+	}
+}
+
 /* ---- a guest: QEMU's part ---- */
 
 static inline int rig_dial(unsigned int i)
@@ -56,9 +114,14 @@ static inline int rig_dial(unsigned int i)
 /* A message of 8 bytes; *fd: what came with it, or -1. False: hung up. */
 static inline bool rig_hear(int sock, int64_t *number, int *fd)
 {
+	struct pollfd p = { .fd = sock, .events = POLLIN };
 	uint8_t b[8];
 	int n = 1, i;
 
+	if (poll(&p, 1, RIG_LIMIT_MS) != 1) {
+		rig_show();
+		EXPECT(!"a message came, or the end");
+	}
 	*fd = -1;
 	if (os_receive(sock, b, sizeof(b), fd, &n) != sizeof(b))
 		return false;
@@ -99,14 +162,6 @@ static inline void rig_ram(struct rig_guest *g, unsigned int i)
 	g->ram = mmap(NULL, RIG_RAM, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	EXPECT(g->ram != MAP_FAILED);
 	close(fd);
-}
-
-static inline struct window_stats rig_stats(unsigned int i)
-{
-	struct window_stats st;
-
-	window_stats(rig.window[i], &st);
-	return st;
 }
 
 /* Guests that ever came; boards of another process cannot be asked. */
