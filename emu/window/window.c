@@ -4,6 +4,8 @@
  * as long as there is something; else it sleeps, and says so, so that who writes
  * rings. It runs the board's hardware itself: a register write runs what that has
  * made ready before it returns.
+ *
+ * window.pml is a model of its sleep.
  */
 #include <fcntl.h>
 #include <poll.h>
