@@ -11,7 +11,7 @@ with="$fl build/plain/faults/inject.so build/plain/faults/pair build/plain/fault
 
 # --- a call of the C library fails: each place once
 
-some="run, lockstep;run, processes;run --check;help;trace;equal;attach;boards;vm;predict;grade"
+some="run, lockstep;run, processes;run --check;help;trace;equal;attach;boards;vm;reproduce;grade"
 expect 0 'ok 1 - run, lockstep' 'each place where a command calls the C library fails once' \
 	$jobs --only "$some" $with
 grep '^#' "$dir/out"

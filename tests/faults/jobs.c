@@ -95,7 +95,7 @@ static struct drive_job jobs[] = {
 	  .says = "ready", .visitor = { PAIR, "emu:a" } },
 	{ .name = "vm", .argv = { "faultline", "vm", "--stay", "n0", "n1" },
 	  .says = "ready", .visitor = { GUESTS }, .gone = "n0/card" },
-	{ .name = "predict", .argv = { "faultline", "predict", "--fits" },
+	{ .name = "reproduce", .argv = { "faultline", "reproduce", "hops" },
 	  .exact = true },
 	{ .name = "grade list", .argv = { GRADE, "list", "--lab", LAB },
 	  .exact = true },

@@ -17,7 +17,7 @@ const char fuzz_name[] = "options";
 
 static const struct command *const commands[] = {
 	&command_send, &command_run, &command_trace, &command_demo,
-	&command_board, &command_vm, &command_equal, &command_predict,
+	&command_board, &command_vm, &command_equal, &command_reproduce,
 };
 
 struct line {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* faultline predict: its lists, and fitting again when something assumed has changed. */
+/* The figures of profile qfdb: their lists, and fits made again when a value has changed. */
 #include <errno.h>
 #include <string.h>
 

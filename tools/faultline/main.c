@@ -9,7 +9,7 @@
 
 static const struct command *const commands[] = {
 	&command_send, &command_run, &command_trace, &command_demo,
-	&command_board, &command_vm, &command_equal, &command_predict,
+	&command_board, &command_vm, &command_equal, &command_reproduce,
 	&command_systems, &command_plans, &command_contest
 };
 

@@ -105,7 +105,7 @@ int predict_check(const struct timing_profile *t)
 		if (predict_assumed(t, timing_name(i), &value) != 1 ||
 		    stands_there(timing_name(i)))
 			continue;
-		fprintf(stderr, "faultline predict: profile " PROFILE " marks %s "
+		fprintf(stderr, "faultline reproduce: profile " PROFILE " marks %s "
 			"as assumed; tools/faultline/predict.def must say within "
 			"which bounds\n", timing_name(i));
 		return -EINVAL;
@@ -117,7 +117,7 @@ int predict_check(const struct timing_profile *t)
 
 		if (board_key(key) >= 0 || predict_assumed(t, key, &value) == 1)
 			continue;
-		fprintf(stderr, "faultline predict: tools/faultline/predict.def "
+		fprintf(stderr, "faultline reproduce: tools/faultline/predict.def "
 			"has %s, which profile " PROFILE " does not mark as "
 			"assumed\n", key);
 		return -EINVAL;
@@ -132,7 +132,7 @@ int predict_begin(struct predict_point *p)
 	int i, err;
 
 	if (timing_load(&t, PROFILE, error, sizeof(error)) < 0) {
-		fprintf(stderr, "faultline predict: %s\n", error);
+		fprintf(stderr, "faultline reproduce: %s\n", error);
 		return -EINVAL;
 	}
 	err = predict_check(&t);
@@ -145,7 +145,7 @@ int predict_begin(struct predict_point *p)
 		if (p->knob[i] >= predict_knobs[i].low &&
 		    p->knob[i] <= predict_knobs[i].high)
 			continue;
-		fprintf(stderr, "faultline predict: %s = %llu is not within its "
+		fprintf(stderr, "faultline reproduce: %s = %llu is not within its "
 			"bounds in tools/faultline/predict.def\n",
 			predict_knobs[i].key, (unsigned long long)p->knob[i]);
 		err = -EINVAL;
@@ -245,7 +245,7 @@ int predict_measure(const struct predict_point *p, uint64_t got[FITS])
 	int err = 1;
 
 	if (!out) {
-		fprintf(stderr, "faultline predict: no memory for what a run "
+		fprintf(stderr, "faultline reproduce: no memory for what a run "
 			"says\n");
 		return 1;
 	}
@@ -258,7 +258,7 @@ int predict_measure(const struct predict_point *p, uint64_t got[FITS])
 			   "rate_mbps %llu", &fault, &small, &large) != 3)
 		err = 1;
 	if (err)
-		fprintf(stderr, "faultline predict: a run of the fits failed: "
+		fprintf(stderr, "faultline reproduce: a run of the fits failed: "
 			"%s\n", said);
 	free(said);
 	if (err)
@@ -381,7 +381,7 @@ static int run_job(const struct predict_point *p, int run, double *ns)
 	err = job_run(&j, &r);
 	view_free(&r.trace);
 	if (err)
-		fprintf(stderr, "faultline predict: a run failed: %s\n",
+		fprintf(stderr, "faultline reproduce: a run failed: %s\n",
 			r.problem[0] ? r.problem : "the data differs");
 	*ns = (double)r.total_ns;
 	return err;

@@ -2,8 +2,8 @@
 # Profile qfdb: a Zynq UltraScale+ of a QFDB (1.5 GHz Cortex-A53, 10 Gb/s links). Three
 # published figures are fitted: 38 us for a one-page write whose destination faults (minor),
 # 1.3 us for the first hop of a small message, 82 % of the link for a large resident
-# transfer. tests/cmd/fit.sh checks them. What is marked assumed has no source; within
-# which bounds it may lie, and what follows from that: faultline predict.
+# transfer. `faultline reproduce` checks them. What is marked assumed has no source; within
+# which bounds it may lie, and what follows from that: faultline reproduce qfdb --sensitivity.
 link.mbps = 10000               # 10 Gb/s links rack-wide (exanest.md 1.1)
 link.delay = 465                # fitted: first hop of a small message 1.3 us (exanest.md 2.1)
 link.hop = 310                  # (2.55 - 1.3) us over 4 hops (exanest.md 2.1)

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* faultline predict: the figures of profile qfdb, and how far the assumed values move them. */
+/* sensitivity.c - how far the values that profile qfdb assumes move what it predicts. */
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/faultline/options.h"
 #include "tools/faultline/predict.h"
-
-enum { OWN_FITS };
+#include "tools/faultline/reproduce.h"
 
 #define HALVINGS 3
 /* Of a figure: what moves it less is not worth a line, or a step of the climb. */
@@ -26,24 +24,6 @@ struct search {
 	struct moved moved[PREDICT_KNOBS][ENDS];
 	double range[FIGURES][ENDS];
 };
-
-static int put_fits(const struct predict_point *p)
-{
-	const struct predict_fit *f;
-	uint64_t got[FITS];
-	int i;
-
-	if (predict_measure(p, got))
-		return 1;
-	for (i = 0; i < FITS; i++) {
-		f = &predict_fits[i];
-		printf("%-48s %6llu %-4s wanted %llu, with %s = %llu\n",
-		       f->title, (unsigned long long)got[i], f->unit,
-		       (unsigned long long)f->want, f->key,
-		       (unsigned long long)p->with[i]);
-	}
-	return 0;
-}
 
 /* One knob to its end, or as far towards it as the fits can be kept. */
 static int move_knob(struct search *s, int knob, int end)
@@ -212,43 +192,13 @@ static void put_knobs(const struct search *s)
 	       "tools/faultline/predict.def\n", few);
 }
 
-static int cmd_predict_run(const struct command *c, int argc, char **argv)
+int sensitivity_print(void)
 {
 	static struct search s;
-	struct options o;
-	int err = options_parse(c, argc, argv, &o);
 
-	if (err)
-		return err == 1 ? 0 : err;
-	if (predict_begin(&s.base))
-		return 1;
-	printf("profile qfdb, virtual time\n\n");
-	err = put_fits(&s.base);
-	if (err || o.own[OWN_FITS])
-		return err;
-	fflush(stdout);
-	if (search_all(&s))
+	if (predict_begin(&s.base) || search_all(&s))
 		return 1;
 	put_ranges(&s);
 	put_knobs(&s);
 	return 0;
 }
-
-const struct command command_predict = {
-	.name = "predict",
-	.arguments = "",
-	.text = "what profile qfdb says of published figures, and how far "
-	"what is assumed moves it\n"
-		"Three figures are fitted. The others depend on values that "
-		"nobody has published:\n"
-		"each of these is moved within its bounds, by itself and "
-		"together with others, while\n"
-		"the fits are kept. So a range is what the search has met; the "
-		"true one may be wider.",
-	.common = 0,
-	.least = 0,
-	.most = 0,
-	.own = { [OWN_FITS] = { "--fits", NULL,
-				"only the figures that are fitted" } },
-	.run = cmd_predict_run,
-};

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* reproduce.c - the published figures, each measured on the model when it is asked for. */
+#include "tools/faultline/reproduce.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/faultline/predict.h"
+#include "tools/scenario/runner.h"
+
+enum measure { MEASURE_FIT, MEASURE_RATIO, MEASURE_HOPS, MEASURE_HOP, MEASURE_STALL,
+	       MEASURE_STALL_FEWER, MEASURES };
+
+#define EXPERIMENT(id, name, text) [EXPERIMENT_##id] = name,
+const char *const reproduce_names[EXPERIMENTS] = {
+#include "tools/faultline/published.def"
+};
+#define EXPERIMENT(id, name, text) [EXPERIMENT_##id] = text,
+const char *const reproduce_texts[EXPERIMENTS] = {
+#include "tools/faultline/published.def"
+};
+#define FIGURE(experiment, measure, of, mark, unit, published, within, title, source)	\
+	{ EXPERIMENT_##experiment, MEASURE_##measure, of, MARK_##mark, unit,		\
+	  published, within, title, source },
+const struct reproduce_figure reproduce_figures[] = {
+#include "tools/faultline/published.def"
+};
+const int reproduce_count = sizeof(reproduce_figures) /
+			    sizeof(reproduce_figures[0]);
+
+/* Several figures come from the same runs. */
+static int measure_fit(int which, double *model)
+{
+	static uint64_t got[FITS];
+	static bool there;
+	struct predict_point p;
+
+	if (!there && (predict_begin(&p) || predict_measure(&p, got)))
+		return 1;
+	there = true;
+	*model = (double)got[which];
+	return 0;
+}
+
+static int measure_ratio(int which, double *model)
+{
+	static double ratio[FIGURES];
+	static bool there;
+	struct predict_point p;
+
+	if (!there && (predict_begin(&p) || predict_all(&p, ratio)))
+		return 1;
+	there = true;
+	*model = ratio[which];
+	return 0;
+}
+
+/* Run text, which prints one number behind `key`. */
+static int measure_print(const char *text, const char *key, double *model)
+{
+	struct testbed_config cfg = { .seed = 1, .no_checks = true,
+				      .trace_records = 4096 };
+	struct scenario *s = scenario_parse("reproduce", text, stderr);
+	struct runner_report report;
+	char *said = NULL, *at;
+	size_t bytes = 0;
+	FILE *out;
+	int err = 1;
+
+	out = s ? open_memstream(&said, &bytes) : NULL;
+	if (out) {
+		err = scenario_run(s, &cfg, out, false, &report);
+		fclose(out);
+		at = strstr(said, key);
+		if (err || !at)
+			fprintf(stderr, "faultline reproduce: a run failed: "
+				"%s\n", said);
+		else
+			*model = strtod(at + strlen(key), NULL);
+		err = err || !at;
+	}
+	free(said);
+	scenario_free(s);
+	return err;
+}
+
+/* A chain of boards; the second message finds its pages in the TLB. */
+static int measure_hops(int hops, double *model)
+{
+	char text[1200];
+	int i, n;
+
+	n = snprintf(text, sizeof(text), "profile qfdb\nboard b0\n");
+	for (i = 1; i <= hops; i++)
+		n += snprintf(text + n, sizeof(text) - (size_t)n,
+			      "board b%d\nlink b%d b%d\n", i, i - 1, i);
+	snprintf(text + n, sizeof(text) - (size_t)n,
+		 "process p on b0\nprocess q on b%d\n"
+		 "buffer src in p 4K fill=random\nbuffer dst in q 4K warm\n"
+		 "region src\nregion dst\nconnect p q as c\n"
+		 "post first: write c src -> dst 8\nwait first by=polling\n"
+		 "post small: write c src -> dst 8\nwait small by=polling\n"
+		 "expect status small ok\nprint time small\n", hops);
+	return measure_print(text, "small time_ns", model);
+}
+
+/* There, and its acknowledgement back. */
+static int measure_hop(int hops, double *model)
+{
+	double one, more;
+
+	if (measure_hops(1, &one) || measure_hops(1 + hops, &more))
+		return 1;
+	*model = (more - one) / hops;
+	return 0;
+}
+
+/* The longer message is the one that has more pages mapped ahead. */
+static int measure_stall(int pages, double *model)
+{
+	char text[800];
+	int megabytes = pages > 1 ? 10 : 1;
+	char plan[20] = "page";
+	double src, dst;
+
+	/* On either side of the block. */
+	if (pages > 1)
+		snprintf(plan, sizeof(plan), "around:%d", pages / 2);
+	snprintf(text, sizeof(text),
+		 "profile qfdb\npolicy stall resolve=%s\n"
+		 "board a\nboard b\nlink a b\nprocess p on a\nprocess q on b\n"
+		 "buffer src in p %dM fill=random evicted\n"
+		 "buffer dst in q %dM cold\nregion src\nregion dst\n"
+		 "connect p q as c\npost w: write c src -> dst\nwait w\n"
+		 "expect status w ok\nexpect data dst = src\n"
+		 "print counter p faults\nprint counter q faults\n",
+		 plan, megabytes, megabytes);
+	if (measure_print(text, "p faults", &src) ||
+	    measure_print(text, "q faults", &dst))
+		return 1;
+	*model = src + dst;
+	return 0;
+}
+
+static int measure_stall_fewer(int pages, double *model)
+{
+	double one, ahead;
+
+	if (measure_stall(1, &one) || measure_stall(pages, &ahead))
+		return 1;
+	*model = ahead * 10 <= one;
+	return 0;
+}
+
+int reproduce_measure(const struct reproduce_figure *f, double *model)
+{
+	static int (*const measure[MEASURES])(int of, double *model) = {
+		[MEASURE_FIT] = measure_fit, [MEASURE_RATIO] = measure_ratio,
+		[MEASURE_HOPS] = measure_hops, [MEASURE_HOP] = measure_hop,
+		[MEASURE_STALL] = measure_stall,
+		[MEASURE_STALL_FEWER] = measure_stall_fewer,
+	};
+
+	return measure[f->measure](f->of, model);
+}
+
+bool reproduce_broken(const struct reproduce_figure *f, double model)
+{
+	double off = model - f->published;
+
+	if (f->mark == MARK_P)
+		return false;
+	return (off < 0 ? -off : off) > f->published * f->within / 1000;
+}

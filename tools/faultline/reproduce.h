@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* reproduce.h - published experiments and what the model makes of them: reproduce.c. */
+#ifndef FL_REPRODUCE_H
+#define FL_REPRODUCE_H
+
+#include <stdbool.h>
+
+enum reproduce_experiment {
+#define EXPERIMENT(id, name, text) EXPERIMENT_##id,
+#include "tools/faultline/published.def"
+	EXPERIMENTS
+};
+
+enum reproduce_mark { MARK_F, MARK_C, MARK_P, MARK_Q };
+
+struct reproduce_figure {
+	enum reproduce_experiment experiment;
+	int measure, of;		/* reproduce.c */
+	enum reproduce_mark mark;
+	const char *unit;
+	double published;
+	unsigned int within;		/* thousandths */
+	const char *title, *source;
+};
+
+extern const struct reproduce_figure reproduce_figures[];
+extern const int reproduce_count;
+extern const char *const reproduce_names[EXPERIMENTS];
+extern const char *const reproduce_texts[EXPERIMENTS];
+
+/* What the model says of a figure. 0, or 1 after a message. */
+int reproduce_measure(const struct reproduce_figure *f, double *model);
+/* Of a mark that may not miss, and has. */
+bool reproduce_broken(const struct reproduce_figure *f, double model);
+
+/*
+ * sensitivity.c: each value that profile qfdb assumes is moved within its bounds, and the
+ * fits are kept; the predictions are printed with their ranges. 0, or 1 after a message.
+ */
+int sensitivity_print(void);
+
+#endif
