@@ -121,7 +121,7 @@ static int evict_let_go(struct host_mm *mm, struct victim *v)
 
 	/* tag::invalidate-9[] */
 	if (v->write) {
-		host_spend(k, T_MM_WRITEBACK);
+		host_wait_storage(k, T_MM_WRITEBACK);
 		if (swap_write(&k->swap, f->slot, frame_mem(f))) {
 			slot_put(mm, f->slot);
 			f->slot = NO_SLOT;

@@ -292,6 +292,7 @@ int mm_copy(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 		if (err)
 			return err;
 	}
+	host_count(&mm->k->count.copied, len);
 	sim_spend(timing_transfer_ns(len, mm->k->timing->v[T_CPU_COPY_MBPS]));
 	return 0;
 }

@@ -84,8 +84,13 @@ struct host_frame *frame_at(struct host_mm *mm, uint64_t pa)
 /* Under the mm lock; those that stay are counted for host_stats(), which has none. */
 void frame_keep(struct host_frame *f, uint32_t pins, unsigned int held)
 {
+	struct host_counts *c = &f->mm->k->count;
 	bool before = frame_stays(f);
 
+	if (pins && !f->pins)
+		host_peak(&c->pinned_peak, atomic_fetch_add(&c->pinned, 1) + 1);
+	else if (!pins && f->pins)
+		atomic_fetch_sub(&c->pinned, 1);
 	f->pins = pins;
 	f->held = (uint8_t)held;
 	frame_note(f->mm, f);
@@ -155,7 +160,8 @@ static struct host_frame *frame_take(struct host_mm *mm, uint64_t va)
 		i = frame_pick(mm, (va - mm->arena) / HOST_PAGE % mm->frames);
 		mm->taken[i / 64] |= 1ull << i % 64;
 		mm->used++;
-		k->frames_used++;
+		if (++k->frames_used > k->frames_peak)
+			k->frames_peak = k->frames_used;
 		f = &mm->frame[i];
 		assert(f->state == FRAME_FREE && !f->pins);
 		*f = (struct host_frame){ .mm = mm, .va = va,

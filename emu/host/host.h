@@ -449,9 +449,23 @@ struct host_stats {
 		 */
 		queue_pages, banks_kept,
 		/* Of page_ins: by the driver, for the card. */
-		pages_brought;
+		pages_brought,
+		/* By the kernel, between its memory and a process's. */
+		bytes_copied,
+		/* Frames of processes, and those of them with a pin: the most at a time. */
+		resident_peak, pinned_peak,
+		/* Runs of each line's handler. */
+		irqs[IRQ_LINES],
+		/*
+		 * Lockstep: CPU time of handlers, of the driver's workers, and of
+		 * processes in the kernel (their calls and page faults). Waiting for
+		 * storage, a lock or the card is none.
+		 */
+		cpu_irq_ns, cpu_work_ns, cpu_calls_ns;
 };
 void host_stats(struct host_kernel *k, struct host_stats *st);
+/* For sim_charge(): the driver's workers. */
+atomic_ullong *host_work_account(struct host_kernel *k);
 /*
  * Of the pages that the driver has brought in: those that the card never used
  * before they went, or has not used so far. Looks at every frame; the caller holds

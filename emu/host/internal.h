@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "faultline/pte.h"
+#include "host/counts.h"
 #include "host/host.h"
 #include "host/process.h"
 
@@ -208,12 +209,6 @@ struct host_area {
 
 /* ---- the kernel ---- */
 
-struct host_counts {
-	atomic_ullong faults_minor, faults_major, faults_failed, page_ins,
-		evictions, swap_ins, swap_outs, ages, pins, invalidations,
-		cpu_faults, brought, unused;
-};
-
 struct host_irq {
 	void (*fn)(void *arg);
 	void *arg;
@@ -245,7 +240,7 @@ struct host_kernel {
 	atomic_uint xfers;
 
 	struct sim_spin frames_lock;
-	uint64_t frames_total, frames_used, tag;
+	uint64_t frames_total, frames_used, frames_peak, tag;
 	uint64_t frames_orphaned;	/* of those in use */
 	struct host_mm *ended;	/* processes that have, and left orphans */
 	atomic_ullong frames_staying;	/* pinned or held: frame_keep() */
@@ -291,6 +286,8 @@ void check_forget(struct host_mm *mm);
 
 /* ---- kernel.c: time, events, kernel pages ---- */
 void host_spend(struct host_kernel *k, enum timing what);
+/* The same of storage: the thread waits for it, and does not work. */
+void host_wait_storage(struct host_kernel *k, enum timing what);
 uint64_t host_event(struct host_kernel *k, enum trace_event ev, uint64_t a0,
 		    uint64_t a1, uint64_t a2, uint64_t a3);
 static inline void host_count(atomic_ullong *n, uint64_t by)

@@ -56,13 +56,17 @@ static bool irq_serve(struct host_kernel *k, enum irq_line line,
 		      unsigned int *runs)
 {
 	struct host_irq *irq = &k->irq[line];
+	atomic_ullong *account;
 	bool ran = false;
 
 	sim_mutex_lock(&k->irq_lock);
 	if (is_high(k, line) && irq->fn && !irq->masked) {
 		*host_trace_at() = (struct trace_at){
 			.cause = atomic_load(&k->irq_event[line]) };
+		account = sim_charge(&k->count.cpu_irq);
 		irq->fn(irq->arg);
+		sim_charge(account);
+		host_count(&k->count.irqs[line], 1);
 		ran = true;
 		*runs = is_high(k, line) ? *runs + 1 : 0;
 		if (*runs == STORM_RUNS)

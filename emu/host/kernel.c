@@ -22,6 +22,14 @@ void host_spend(struct host_kernel *k, enum timing what)
 	sim_spend(k->timing->v[what]);
 }
 
+void host_wait_storage(struct host_kernel *k, enum timing what)
+{
+	atomic_ullong *account = sim_charge(NULL);
+
+	sim_spend(k->timing->v[what]);
+	sim_charge(account);
+}
+
 /* A host with larger pages cannot protect one of ours alone. */
 static int check_host(void)
 {
@@ -120,6 +128,7 @@ void host_stats(struct host_kernel *k, struct host_stats *st)
 {
 	struct host_counts *c = &k->count;
 	struct host_mm *mm;
+	int line;
 
 	*st = (struct host_stats){
 		.faults_minor = atomic_load(&c->faults_minor),
@@ -134,10 +143,18 @@ void host_stats(struct host_kernel *k, struct host_stats *st)
 		.invalidations = atomic_load(&c->invalidations),
 		.cpu_faults = atomic_load(&c->cpu_faults),
 		.pages_brought = atomic_load(&c->brought),
+		.bytes_copied = atomic_load(&c->copied),
+		.pinned_peak = atomic_load(&c->pinned_peak),
+		.cpu_irq_ns = atomic_load(&c->cpu_irq),
+		.cpu_work_ns = atomic_load(&c->cpu_work),
+		.cpu_calls_ns = atomic_load(&c->cpu_calls),
 		.frames_total = k->frames_total,
 		.frames_pinned = atomic_load(&k->frames_staying),
 	};
+	for (line = 0; line < IRQ_LINES; line++)
+		st->irqs[line] = atomic_load(&c->irqs[line]);
 	sim_spin_lock(&k->frames_lock);
+	st->resident_peak = k->frames_peak;
 	for (mm = k->ended; mm; mm = mm->ended_next)
 		st->banks_kept++;
 	st->frames_free = k->frames_total - k->frames_used;
@@ -149,6 +166,11 @@ void host_stats(struct host_kernel *k, struct host_stats *st)
 	sim_spin_lock(&k->swap.lock);
 	st->swap_used = k->swap.used;
 	sim_spin_unlock(&k->swap.lock);
+}
+
+atomic_ullong *host_work_account(struct host_kernel *k)
+{
+	return &k->count.cpu_work;
 }
 
 void host_inject_swap_errors(struct host_kernel *k, bool on)

@@ -109,7 +109,10 @@ static int fill_read(struct host_kernel *k, const struct host_fill *f,
 {
 	int from = fill_from(f);
 
-	host_spend(k, from == FROM_ZEROS ? T_MM_MINOR : T_MM_MAJOR);
+	if (from == FROM_ZEROS)
+		host_spend(k, T_MM_MINOR);
+	else
+		host_wait_storage(k, T_MM_MAJOR);
 	if (from == FROM_SWAP)
 		return swap_read(&k->swap, pte_slot(f->old), mem);
 	if (from == FROM_FILE)

@@ -10,38 +10,65 @@
 #include "lib/os/os.h"
 #include "lib/sys.h"
 
+/* Into the kernel: what the thread spends there is the kernel's. The account before. */
+static atomic_ullong *sys_enter(void)
+{
+	return sim_charge(&host_current()->k->count.cpu_calls);
+}
+
+static int sys_leave(atomic_ullong *account, int answer)
+{
+	sim_charge(account);
+	return answer;
+}
+
+static void *sys_leave_memory(atomic_ullong *account, void *answer)
+{
+	sim_charge(account);
+	return answer;
+}
+
 /* NULL, "emu:BOARD" and BOARD: the card of this process's own board. */
 static int sys_open(const char *name)
 {
 	struct host_process *p = host_current();
+	atomic_ullong *account = sys_enter();
 
-	if (!name)
-		return host_open(p, NULL);
-	if (!strncmp(name, "emu:", 4))
+	if (name && !strncmp(name, "emu:", 4))
 		name += 4;
-	if (!strcmp(name, board_name(p->k->board)))
-		return host_open(p, NULL);
-	return host_open(p, name);
+	if (name && !strcmp(name, board_name(p->k->board)))
+		name = NULL;
+	return sys_leave(account, host_open(p, name));
 }
 
 static int sys_close(int fd)
 {
-	return host_close(host_current(), fd);
+	atomic_ullong *account = sys_enter();
+
+	return sys_leave(account, host_close(host_current(), fd));
 }
 
 static int sys_ioctl(int fd, unsigned int cmd, void *arg)
 {
-	return (int)host_ioctl(host_current(), fd, cmd, arg);
+	atomic_ullong *account = sys_enter();
+
+	return sys_leave(account,
+			 (int)host_ioctl(host_current(), fd, cmd, arg));
 }
 
 static void *sys_mmap(int fd, size_t bytes, uint64_t offset, int *error)
 {
-	return host_mmap_fd(host_current(), fd, bytes, offset, error);
+	atomic_ullong *account = sys_enter();
+
+	return sys_leave_memory(account, host_mmap_fd(host_current(), fd, bytes,
+						      offset, error));
 }
 
 static int sys_munmap(void *addr, size_t bytes)
 {
-	return host_munmap_fd(host_current(), addr, bytes);
+	atomic_ullong *account = sys_enter();
+
+	return sys_leave(account, host_munmap_fd(host_current(), addr, bytes));
 }
 
 static int sys_mmio_write32(volatile void *addr, uint32_t value)
@@ -52,13 +79,17 @@ static int sys_mmio_write32(volatile void *addr, uint32_t value)
 
 static void *sys_alloc(int fd, size_t bytes, int *error)
 {
+	atomic_ullong *account = sys_enter();
+
 	(void)fd;
-	return host_mmap(host_current(), bytes, HOST_READ | HOST_WRITE, NULL, 0,
-			 error);
+	return sys_leave_memory(account, host_mmap(host_current(), bytes,
+						   HOST_READ | HOST_WRITE, NULL,
+						   0, error));
 }
 
 static void *sys_map_file(int fd, const char *path, size_t *bytes, int *error)
 {
+	atomic_ullong *account;
 	size_t size_bytes;
 	struct stat st;
 	void *addr;
@@ -76,8 +107,10 @@ static void *sys_map_file(int fd, const char *path, size_t *bytes, int *error)
 	if (*error)
 		return NULL;
 	size_bytes = (size_t)st.st_size;
+	account = sys_enter();
 	addr = host_mmap(host_current(), size_bytes, HOST_READ | HOST_WRITE,
 			 path, 0, error);
+	sim_charge(account);
 	if (addr)
 		*bytes = size_bytes;
 	return addr;
@@ -85,25 +118,36 @@ static void *sys_map_file(int fd, const char *path, size_t *bytes, int *error)
 
 static int sys_free(void *addr, size_t bytes)
 {
-	return host_munmap(host_current(), addr, bytes);
+	atomic_ullong *account = sys_enter();
+
+	return sys_leave(account, host_munmap(host_current(), addr, bytes));
 }
 
 static int sys_remap(void *addr, size_t bytes)
 {
-	return host_remap(host_current(), addr, bytes, HOST_READ | HOST_WRITE);
+	atomic_ullong *account = sys_enter();
+
+	return sys_leave(account, host_remap(host_current(), addr, bytes,
+					     HOST_READ | HOST_WRITE));
 }
 
 static int sys_advise(void *addr, size_t bytes, int advice)
 {
+	atomic_ullong *account;
+
 	if (advice < 0 || advice > FL_WILLNEED)
 		return -EINVAL;
-	return host_madvise(host_current(), addr, bytes,
-			    (enum host_advice)advice);
+	account = sys_enter();
+	return sys_leave(account, host_madvise(host_current(), addr, bytes,
+					       (enum host_advice)advice));
 }
 
 static int sys_protect(void *addr, size_t bytes, int prot)
 {
-	return host_mprotect(host_current(), addr, bytes, prot);
+	atomic_ullong *account = sys_enter();
+
+	return sys_leave(account,
+			 host_mprotect(host_current(), addr, bytes, prot));
 }
 
 /* In lockstep a poll that finds nothing must let time pass. */

@@ -116,6 +116,7 @@ static void kernel_half(void *arg)
 	struct host_thread *t = arg;
 	int s, idle = IDLE;
 
+	sim_charge(&t->process->k->count.cpu_calls);
 	while ((s = wait_change(t, idle)) != ENDED) {
 		idle = s;
 		if (s != ASKED)

@@ -346,8 +346,21 @@ void sim_spend(uint64_t ns)
 {
 	struct sim_thread *t = sim_self_thread;
 
-	if (t && ns && sim_is_lockstep(t->sim))
-		lockstep_spend(t, ns);
+	if (!t || !ns || !sim_is_lockstep(t->sim))
+		return;
+	if (t->account)
+		atomic_fetch_add_explicit(t->account, ns, memory_order_relaxed);
+	lockstep_spend(t, ns);
+}
+
+atomic_ullong *sim_charge(atomic_ullong *account)
+{
+	struct sim_thread *t = sim_self_thread;
+	atomic_ullong *before = t ? t->account : NULL;
+
+	if (t)
+		t->account = account;
+	return before;
 }
 
 void sim_sleep(uint64_t ns)

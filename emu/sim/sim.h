@@ -195,6 +195,11 @@ bool sim_stopping(void);
 
 /* The calling thread has used ns of CPU time. Threads mode: nothing. */
 void sim_spend(uint64_t ns);
+/*
+ * What the calling thread spends from now on is added to this account as well; NULL:
+ * to none. Returns the account before. Waiting and sleeping are not spending.
+ */
+atomic_ullong *sim_charge(atomic_ullong *account);
 /* Sleep. Threads mode: really (ns at least). */
 void sim_sleep(uint64_t ns);
 /* Let others run. */

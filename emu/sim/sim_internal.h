@@ -68,6 +68,7 @@ struct sim_thread {
 	enum thread_state state;	/* lockstep */
 	atomic_bool token;		/* a sim_unpark() that no sim_park() has taken */
 	bool unparked;			/* lockstep: it was woken, and is queued */
+	atomic_ullong *account;		/* sim_charge() */
 	atomic_bool ended;
 };
 

@@ -40,6 +40,37 @@ static bool is_marked(struct rig *r, const struct host_frame *f)
 
 /* ---- what is pinned and mapped ---- */
 
+TEST("the most that was resident, and pinned, at a time is remembered")
+{
+	struct rig *r = pin_rig();
+	uint8_t *m = rig_map(r, 0, 8);
+	struct host_mm *mm = rig_mm(r, 0);
+	struct host_frame *f[3], *again[3];
+	uint64_t i;
+
+	EXPECT_EQ(rig_stats(r).pinned_peak, 0);
+	EXPECT_EQ(mm_pin(mm, va_of(m), 3, true, f), 3);
+	STEP("a second pin of the same frame is no other frame");
+	EXPECT_EQ(mm_pin(mm, va_of(m), 3, true, again), 3);
+	EXPECT_EQ(rig_stats(r).pinned_peak, 3);
+	mm_unpin(f, 3, true);
+	mm_unpin(again, 2, true);
+	EXPECT_EQ(mm_pin(mm, va_of(m) + 4 * PAGE, 1, true, f), 1);
+	EXPECT_EQ(rig_stats(r).pinned_peak, 3);
+	EXPECT_EQ(rig_stats(r).resident_peak, 4);
+	mm_unpin(f, 1, true);
+	mm_unpin(again + 2, 1, true);
+	EXPECT_EQ(host_madvise(r->p[0], m, 8 * PAGE, HOST_PAGEOUT), 0);
+	for (i = 4; i < 7; i++)
+		EXPECT_GE(mm_fault(mm, va_of(m) + i * PAGE, HOST_FAULT_WRITE), 0);
+	EXPECT_EQ(rig_stats(r).pinned_peak, 3);
+	EXPECT_EQ(rig_stats(r).resident_peak, 4);
+	EXPECT_GE(mm_fault(mm, va_of(m), HOST_FAULT_WRITE), 0);
+	EXPECT_GE(mm_fault(mm, va_of(m) + PAGE, HOST_FAULT_WRITE), 0);
+	EXPECT_EQ(rig_stats(r).resident_peak, 5);
+	rig_check(r);
+}
+
 TEST("a pinned page is not evicted, and keeps its frame until it is unpinned")
 {
 	struct rig *r = pin_rig();

@@ -128,6 +128,7 @@ static void workqueue_worker_main(void *arg)
 
 	me->thread = sim_thread_self();
 	host_on_wait(worker_waits, me);
+	sim_charge(host_work_account(wq->shim->k));
 	while (!sim_stopping()) {
 		sim_spin_lock(&wq->lock);
 		dead = wq->dead;
