@@ -11,6 +11,7 @@
 #include "tools/faultline/sha256.h"
 #include "tools/scenario/words.h"
 #include "tools/view/rows.h"
+#include "tools/work/pair.h"
 
 #define REQUESTS	(JOB_BYTES_MAX / JOB_REQUEST_MAX)
 #define CHUNK		65536
@@ -97,52 +98,40 @@ void job_file_zeros(struct job_file *f, uint64_t bytes)
 struct job_state {
 	const struct job *j;
 	struct job_result *r;
-	struct testbed *w;
-	struct testbed_board *a, *b;
-	struct testbed_process *p, *q;
+	struct pair pair;
 	struct testbed_buffer *src, *dst;
 	struct testbed_connection *conn;
 	struct testbed_work work[REQUESTS];
 };
 
-static int set_up(struct job_state *s)
+static int set_up(struct job_state *s, struct testbed *w)
 {
 	const struct job_file *f = s->j->file;
 	struct testbed_board_config cfg = { .frames = FRAMES_LEAST,
 					  .contexts = s->j->contexts,
 					  .block_bytes = s->j->block_bytes };
-	const struct testbed_config *wc = &s->j->cfg;
+	struct testbed_board_config boards[2];
+	struct pair_plan plan = { s->j->cfg.resolve, s->j->cfg.resolve_number };
+	struct pair_plan plans[2] = { plan, plan };
 	int err;
 
 	/* Room for the whole file on each side, so that nothing is evicted. */
 	if (f->pages + 4096 / HOST_FRAMES > cfg.frames)
 		cfg.frames = f->pages + 4096 / HOST_FRAMES;
-	err = testbed_board_add(s->w, "a", &cfg, &s->a);
+	boards[0] = boards[1] = cfg;
+	err = pair_make(&s->pair, w, boards, plans);
 	if (!err)
-		err = testbed_board_add(s->w, "b", &cfg, &s->b);
-	if (!err)
-		err = testbed_link_add(s->w, s->a, s->b);
-	if (!err)
-		err = testbed_process_add(s->w, "p", s->a, wc->system, wc->resolve,
-					  &s->p);
-	if (!err)
-		err = testbed_process_add(s->w, "q", s->b, wc->system, wc->resolve,
-					  &s->q);
-	if (!err && wc->resolve == FL_RESOLVE_AROUND)
-		err = testbed_resolve(s->p, wc->resolve, wc->resolve_number);
-	if (!err && wc->resolve == FL_RESOLVE_AROUND)
-		err = testbed_resolve(s->q, wc->resolve, wc->resolve_number);
-	if (!err)
-		err = testbed_buffer_add(s->p, "src", f->path ? 0 : f->bytes,
+		err = testbed_buffer_add(s->pair.p, "src", f->path ? 0 : f->bytes,
 					 f->path, &s->src);
 	if (!err)
-		err = testbed_buffer_add(s->q, "dst", f->bytes, NULL, &s->dst);
+		err = testbed_buffer_add(s->pair.q, "dst", f->bytes, NULL, &s->dst);
 	if (!err && !s->j->cold_source)
 		err = testbed_buffer_touch(s->src, 0, 0, !f->path);
 	if (!err && s->j->warm)
 		err = testbed_buffer_touch(s->dst, 0, 0, true);
 	if (!err)
-		err = testbed_connect(s->p, s->q, "c", 256, 0, false, &s->conn);
+		err = testbed_connect(s->pair.p, s->pair.q, "c", 256, 0, false,
+				      &s->conn);
 	return err;
 }
 
@@ -167,7 +156,7 @@ static int job_post_all(struct job_state *s)
 		k->lkey = s->src->key;
 		k->rkey = s->dst->key;
 		k->bytes = (uint32_t)n;
-		err = testbed_post(s->w, k);
+		err = testbed_post(s->pair.w, k);
 	}
 	return err;
 }
@@ -178,7 +167,7 @@ static int job_wait_all(struct job_state *s)
 	int err = 0;
 
 	for (i = 0; i < s->r->requests && !err; i++) {
-		err = testbed_wait(s->w, &s->work[i], WAIT_NS, TESTBED_BOTH);
+		err = testbed_wait(s->pair.w, &s->work[i], WAIT_NS, TESTBED_BOTH);
 		if (!err && s->work[i].status && !s->r->status)
 			s->r->status = s->work[i].status;
 	}
@@ -191,8 +180,8 @@ static int job_wait_all(struct job_state *s)
 /* From the first registration to the last deregistration: what an application pays. */
 static int job_transfer(struct job_state *s)
 {
-	uint64_t start = sim_now(testbed_sim(s->w));
-	uint64_t pages = trace_count(testbed_trace(s->w), EV_MM_PAGE_IN);
+	uint64_t start = sim_now(testbed_sim(s->pair.w));
+	uint64_t pages = trace_count(testbed_trace(s->pair.w), EV_MM_PAGE_IN);
 	int err = testbed_region_add(s->src, 0, 0, 0, 0);
 
 	if (!err)
@@ -201,20 +190,20 @@ static int job_transfer(struct job_state *s)
 		err = job_post_all(s);
 	if (!err)
 		err = job_wait_all(s);
-	s->r->pages_in = trace_count(testbed_trace(s->w),
+	s->r->pages_in = trace_count(testbed_trace(s->pair.w),
 				     EV_MM_PAGE_IN) - pages;
 	if (!err)
 		err = testbed_region_remove(s->dst);
 	if (!err)
 		err = testbed_region_remove(s->src);
-	s->r->total_ns = sim_now(testbed_sim(s->w)) - start;
+	s->r->total_ns = sim_now(testbed_sim(s->pair.w)) - start;
 	return err;
 }
 
 static int read_counts(struct job_state *s)
 {
-	struct testbed_process *both[2] = { s->p, s->q };
-	struct testbed_board *boards[2] = { s->a, s->b };
+	struct testbed_process *both[2] = { s->pair.p, s->pair.q };
+	struct testbed_board *boards[2] = { s->pair.a, s->pair.b };
 	struct fl_fault_counters c;
 	struct engine_stats e;
 	struct fabric_stats f;
@@ -223,7 +212,7 @@ static int read_counts(struct job_state *s)
 	for (i = 0; i < 2 && !err; i++) {
 		err = testbed_counters(both[i], &c);
 		board_engine_stats(boards[i]->board, &e);
-		fabric_stats(testbed_fabric(s->w), board_id(boards[i]->board),
+		fabric_stats(testbed_fabric(s->pair.w), board_id(boards[i]->board),
 			     &f);
 		if (err)
 			break;
@@ -233,7 +222,7 @@ static int read_counts(struct job_state *s)
 		s->r->resent += e.blocks_resent;
 		s->r->wire_bytes += f.bytes;
 	}
-	s->r->blocks = trace_count(testbed_trace(s->w), EV_FW_BLOCK);
+	s->r->blocks = trace_count(testbed_trace(s->pair.w), EV_FW_BLOCK);
 	return err;
 }
 
@@ -261,8 +250,7 @@ static void job_script(struct testbed *w, void *arg)
 	struct job_state *s = arg;
 	uint32_t n;
 
-	s->w = w;
-	s->r->error = set_up(s);
+	s->r->error = set_up(s, w);
 	if (!s->r->error)
 		s->r->error = job_transfer(s);
 	if (!s->r->error)
@@ -281,7 +269,6 @@ static void job_script(struct testbed *w, void *arg)
 int job_run(const struct job *j, struct job_result *r)
 {
 	struct job_state *s = calloc(1, sizeof(*s));
-	struct testbed *w;
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -291,17 +278,7 @@ int job_run(const struct job *j, struct job_result *r)
 	}
 	s->j = j;
 	s->r = r;
-	w = testbed_create(&j->cfg, r->problem, sizeof(r->problem));
-	if (!w) {
-		free(s);
-		return 1;
-	}
-	r->problem[0] = 0;
-	err = testbed_run(w, job_script, s);
-	if (err && testbed_problem(w))
-		snprintf(r->problem, sizeof(r->problem), "%s",
-			 testbed_problem(w));
-	testbed_destroy(w);
+	err = pair_run(&j->cfg, job_script, s, r->problem, sizeof(r->problem));
 	if (err == -EDEADLK)
 		return 1;	/* threads that can never end still use s */
 	free(s);

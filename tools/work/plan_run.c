@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tools/scenario/words.h"
+#include "tools/work/pair.h"
 
 #define WAIT_NS	10000000000ull
 #define ACCESS	(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
@@ -13,9 +14,7 @@
 struct plan_state {
 	const struct plan_run *p;
 	struct plan_result *r;
-	struct testbed *w;
-	struct testbed_board *a, *b;
-	struct testbed_process *from, *to;
+	struct pair pair;
 	struct testbed_buffer *src, *dst;
 	struct testbed_connection *conn;
 	struct pattern_access access[PATTERN_ACCESSES];
@@ -23,44 +22,29 @@ struct plan_state {
 	struct testbed_work work[PATTERN_ACCESSES];
 };
 
-static int plan_boards(struct plan_state *s)
-{
-	struct testbed_board_config here = { 0 };
-	struct testbed_board_config there = { .frames = s->p->frames };
-	int err = testbed_board_add(s->w, "a", &here, &s->a);
-
-	if (!err)
-		err = testbed_board_add(s->w, "b", &there, &s->b);
-	if (!err)
-		err = testbed_link_add(s->w, s->a, s->b);
-	return err;
-}
-
-static int plan_processes(struct plan_state *s)
+static int plan_set_up(struct plan_state *s, struct testbed *w)
 {
 	const struct testbed_config *c = &s->p->cfg;
-	int err = testbed_process_add(s->w, "p", s->a, c->system,
-				      FL_RESOLVE_BLOCK, &s->from);
+	struct testbed_board_config board[2] = { { 0 },
+						 { .frames = s->p->frames } };
+	struct pair_plan plan[2] = { { FL_RESOLVE_BLOCK, 0 },
+				     { c->resolve, c->resolve_number } };
+	int err = pair_make(&s->pair, w, board, plan);
 
 	if (!err)
-		err = testbed_process_add(s->w, "q", s->b, c->system,
-					  FL_RESOLVE_BLOCK, &s->to);
-	if (!err)
-		err = testbed_resolve(s->to, c->resolve, c->resolve_number);
-	if (!err)
-		err = testbed_buffer_add(s->from, "src", PATTERN_MOST, NULL,
+		err = testbed_buffer_add(s->pair.p, "src", PATTERN_MOST, NULL,
 					 &s->src);
 	if (!err)
 		err = testbed_buffer_fill(s->src, TESTBED_RANDOM, c->seed);
 	if (!err)
-		err = testbed_buffer_add(s->to, "dst", PATTERN_BYTES, NULL,
+		err = testbed_buffer_add(s->pair.q, "dst", PATTERN_BYTES, NULL,
 					 &s->dst);
 	if (!err)
 		err = testbed_region_add(s->src, 0, 0, ACCESS, 0);
 	if (!err)
 		err = testbed_region_add(s->dst, 0, 0, ACCESS, 0);
 	if (!err)
-		err = testbed_connect(s->from, s->to, "c", 256, 0, false,
+		err = testbed_connect(s->pair.p, s->pair.q, "c", 256, 0, false,
 				      &s->conn);
 	return err;
 }
@@ -80,12 +64,12 @@ static int plan_post(struct plan_state *s, unsigned int i)
 	k->lkey = s->src->key;
 	k->rkey = s->dst->key;
 	k->bytes = a->bytes;
-	return testbed_post(s->w, k);
+	return testbed_post(s->pair.w, k);
 }
 
 static int plan_wait(struct plan_state *s, unsigned int i)
 {
-	int err = testbed_wait(s->w, &s->work[i], WAIT_NS, TESTBED_POLLING);
+	int err = testbed_wait(s->pair.w, &s->work[i], WAIT_NS, TESTBED_POLLING);
 
 	return err ? err : s->work[i].status ? -EIO : 0;
 }
@@ -111,12 +95,12 @@ static int plan_count(struct plan_state *s)
 {
 	struct fl_fault_counters c;
 	struct host_stats h;
-	int err = testbed_counters(s->to, &c);
+	int err = testbed_counters(s->pair.q, &c);
 
-	host_stats(s->b->kernel, &h);
+	host_stats(s->pair.b->kernel, &h);
 	s->r->faults = c.faults;
 	s->r->pages_in = h.pages_brought;
-	s->r->unused = host_pages_unused(s->b->kernel);
+	s->r->unused = host_pages_unused(s->pair.b->kernel);
 	s->r->evictions = h.evictions;
 	return err;
 }
@@ -124,12 +108,8 @@ static int plan_count(struct plan_state *s)
 static void plan_script(struct testbed *w, void *arg)
 {
 	struct plan_state *s = arg;
-	int err;
+	int err = plan_set_up(s, w);
 
-	s->w = w;
-	err = plan_boards(s);
-	if (!err)
-		err = plan_processes(s);
 	if (!err)
 		err = plan_transfer(s);
 	if (!err)
@@ -142,7 +122,6 @@ static void plan_script(struct testbed *w, void *arg)
 int plan_run(const struct plan_run *p, struct plan_result *r)
 {
 	struct plan_state *s = calloc(1, sizeof(*s));
-	struct testbed *w;
 	int err;
 
 	memset(r, 0, sizeof(*r));
@@ -153,17 +132,7 @@ int plan_run(const struct plan_run *p, struct plan_result *r)
 	s->p = p;
 	s->r = r;
 	s->n = pattern_make(p->pattern, p->cfg.seed, s->access);
-	w = testbed_create(&p->cfg, r->problem, sizeof(r->problem));
-	if (!w) {
-		free(s);
-		return 1;
-	}
-	r->problem[0] = 0;
-	err = testbed_run(w, plan_script, s);
-	if (err && testbed_problem(w))
-		snprintf(r->problem, sizeof(r->problem), "%s",
-			 testbed_problem(w));
-	testbed_destroy(w);
+	err = pair_run(&p->cfg, plan_script, s, r->problem, sizeof(r->problem));
 	if (err == -EDEADLK)
 		return 1;	/* threads that can never end still use s */
 	free(s);
