@@ -374,7 +374,7 @@ int testbed_run(struct testbed *w, void (*script)(struct testbed *w, void *arg),
 	t = sim_thread_start(w->sim, "scenario", false, scenario_thread, w);
 	if (!t)
 		return -ENOMEM;
-	result = sim_run(w->sim, 0, DRAIN_NS);
+	result = sim_run(w->sim, w->cfg.limit_ns, DRAIN_NS);
 	if (result != SIM_FINISHED) {
 		note_stuck(w, result);
 		return -EDEADLK;

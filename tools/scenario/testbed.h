@@ -62,6 +62,7 @@ struct testbed_config {
 	 */
 	bool no_checks;
 	uint8_t first_node;		/* of the first board; the next ones follow */
+	uint64_t limit_ns;		/* lockstep: the run is stuck then; 0: never */
 	/* 1: the caller set it, a scenario must not (options go before files) */
 	bool profile_given, system_given, resolve_given;
 };

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* faultline compare: one work under every system. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/faultline/compare.h"
+
+enum { OWN_SYSTEMS, OWN_PROFILE, OWN_HAZARDS, OWN_SEEDS, OWN_CSV, OWN_SVG };
+
+static int compare_work(const struct command *c, const struct options *o,
+			struct compare *x)
+{
+	bool named = o->count && !strchr(o->args[0], '=');
+	char room[WORK_ROOM];
+	const char *right;
+	int i;
+
+	right = work_choose(&x->work, named ? o->args[0] : NULL, room);
+	if (right)
+		return options_wrong(c, "work", o->args[0], right);
+	for (i = named; i < o->count; i++) {
+		right = work_set(&x->work, o->args[i], room);
+		if (right)
+			return options_wrong(c, "key", o->args[i], right);
+	}
+	right = work_check(&x->work, room);
+	if (right)
+		return options_wrong(c, "work", work_name(x->work.kind), right);
+	work_title(&x->work, x->title);
+	return 0;
+}
+
+static int compare_profile(const struct command *c, const char *profile)
+{
+	struct timing_profile p;
+	char error[400];
+
+	if (!strcmp(profile, "home"))
+		return 0;
+	if (timing_load(&p, profile, error, sizeof(error)) >= 0) {
+		timing_free(&p);
+		return 0;
+	}
+	fprintf(stderr, "faultline %s: --profile: %s\n"
+		"or home: each system with the profile of its row\n",
+		c->name, error);
+	return 2;
+}
+
+static int compare_options(const struct command *c, const struct options *o,
+			   struct compare *x)
+{
+	const char *profile = o->own[OWN_PROFILE];
+	int err;
+
+	memset(x, 0, sizeof(*x));
+	x->cfg = o->cfg;
+	x->seeds = 1;
+	x->hazards = o->own[OWN_HAZARDS];
+	x->profile = profile ? profile : "ideal";
+	err = compare_profile(c, x->profile);
+	if (!err)
+		err = compare_work(c, o, x);
+	if (!err)
+		err = options_number(o, c, OWN_SEEDS, 1, COMPARE_SEEDS, &x->seeds);
+	return err ? err : compare_choose(c, x, o->own[OWN_SYSTEMS]);
+}
+
+/* A file that is there before anything is measured, so that nobody waits in vain. */
+static int file_open(const struct command *c, const char *path, FILE **f)
+{
+	*f = path ? fopen(path, "w") : NULL;
+	if (!path || *f)
+		return 0;
+	fprintf(stderr, "faultline %s: cannot write %s: %s; wanted: a file in a "
+		"folder that is there\n", c->name, path, strerror(errno));
+	return 2;
+}
+
+static int file_close(const struct command *c, const char *path, FILE *f)
+{
+	bool bad;
+
+	if (!f)
+		return 0;
+	bad = ferror(f);
+	bad |= fclose(f) != 0;
+	if (bad)
+		fprintf(stderr, "faultline %s: cannot write %s: %s\n", c->name,
+			path, strerror(errno));
+	return bad;
+}
+
+static int compare_all(const struct command *c, const struct options *o,
+		       struct compare *x)
+{
+	FILE *csv = NULL;
+	int err = file_open(c, o->own[OWN_CSV], &csv), bad;
+
+	if (err)
+		return err;
+	bad = compare_measure(c, x);
+	compare_print(stdout, x);
+	if (csv)
+		compare_csv(csv, x);
+	return bad | file_close(c, o->own[OWN_CSV], csv);
+}
+
+static int cmd_compare_run(const struct command *c, int argc, char **argv)
+{
+	struct compare *x = malloc(sizeof(*x));
+	struct options o;
+	int err;
+
+	if (!x) {
+		fprintf(stderr, "faultline compare: no memory\n");
+		return 1;
+	}
+	err = options_parse(c, argc, argv, &o);
+	if (!err)
+		err = compare_options(c, &o, x);
+	else if (err == 1)
+		err = -1;
+	if (!err)
+		err = compare_all(c, &o, x);
+	free(x);
+	return err < 0 ? 0 : err;
+}
+
+const struct command command_compare = {
+	.name = "compare",
+	.arguments = "[WORK] [KEY=VALUE...]",
+	.text = "one workload under every system, side by side",
+	.common = OPT_SEED | OPT_RESOLVE | OPT_SET | OPT_ENGINE,
+	.least = 0,
+	.most = 16,
+	.own = {
+		[OWN_SYSTEMS] = { "--systems", "LIST",
+				  "of the rows of faultline systems, as part,pin "
+				  "(default: all)" },
+		[OWN_PROFILE] = { "--profile", "NAME|FILE|home",
+				  "timing profile of all (default ideal), or home: "
+				  "each row's own" },
+		[OWN_HAZARDS] = { "--hazards", NULL,
+				  "what becomes of each when something gets in the "
+				  "way" },
+		[OWN_SEEDS] = { "--seeds", "N",
+				"measure with so many seeds, from --seed on; shown is "
+				"the median" },
+		[OWN_CSV] = { "--csv", "FILE", "the table once more, for a spreadsheet" },
+	},
+	.run = cmd_compare_run,
+};

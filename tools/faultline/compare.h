@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compare.h - one work under many systems: the rows, how they are measured (compare.c),
+ * and what is printed of them (compare_table.c, compare_words.c, compare_picture.c).
+ */
+#ifndef FL_COMPARE_H
+#define FL_COMPARE_H
+
+#include "tools/faultline/options.h"
+#include "tools/work/work.h"
+
+#define COMPARE_SEEDS	64u
+
+struct compare_row {
+	const char *name;
+	const char *profile;		/* that it is measured with */
+	enum fl_system system;
+	enum fl_resolve resolve;
+	uint32_t resolve_number;
+	/* The run whose time is the median of all seeds', and the extremes. */
+	struct work_result r;
+	uint64_t least_ns, most_ns;
+	/* Of all seeds the worst. */
+	struct work_result hazard[WORK_HAZARDS];
+};
+
+struct compare {
+	struct work work;
+	struct testbed_config cfg;
+	const char *profile;		/* "home": each row's own */
+	uint64_t seeds;			/* from cfg.seed on */
+	bool hazards;
+	struct compare_row row[FL_SYSTEMS];
+	unsigned int rows;
+	char title[WORK_TITLE];
+};
+
+/* All rows of the table of systems, or those of list ("part,pin"). 0 or 2. */
+int compare_choose(const struct command *c, struct compare *x, const char *list);
+/* Which row is broken; 0, or 1 after a message. */
+int compare_measure(const struct command *c, struct compare *x);
+
+/* Does it have figures? Else end says why not. */
+bool compare_has_figures(const struct compare_row *row);
+/* "ok", "x3.2", "no start", "error remote-access", "WRONG DATA", "HANG" */
+#define COMPARE_CELL	40
+void compare_cell(const struct compare_row *row, enum work_hazard h,
+		  char cell[COMPARE_CELL]);
+/* How many times as long as without the hazard; 0: no such figure. */
+double compare_slower(const struct compare_row *row, enum work_hazard h);
+
+void compare_print(FILE *f, const struct compare *x);
+void compare_sentences(FILE *f, const struct compare *x);
+void compare_csv(FILE *f, const struct compare *x);
+/* 0 or negative errno. */
+int compare_svg(FILE *f, const struct compare *x);
+
+#endif

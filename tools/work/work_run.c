@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* One run of a work: set up, registered, carried out, counted, judged. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/scenario/words.h"
+#include "tools/work/work_state.h"
+
+#define QUEUE	256u
+#define ACCESS	(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
+/* A run that is still not over then has stopped for good: all waits end before. */
+#define LIMIT_NS	600000000000ull
+
+static uint64_t run_now(const struct work_state *s)
+{
+	return sim_now(testbed_sim(s->pair.w));
+}
+
+/* The first outcome counts. */
+static void run_ends(struct work_state *s, enum work_end end, int error)
+{
+	if (s->r->end != WORK_OK)
+		return;
+	s->r->end = end;
+	s->r->error = error;
+	if (end == WORK_BROKEN || end == WORK_NOT_HERE)
+		snprintf(s->r->problem, sizeof(s->r->problem), "%s %s",
+			 word_errno_name(error), testbed_why(s->pair.w));
+}
+
+/* ---- set-up ---- */
+
+static int run_set_up(struct work_state *s, struct testbed *w)
+{
+	const struct testbed_config *c = &s->run->cfg;
+	struct testbed_board_config board[2] = { { .frames = HOST_PAGES }, { 0 } };
+	struct pair_plan plan[2] = { { c->resolve, c->resolve_number },
+				     { c->resolve, c->resolve_number } };
+	int err;
+
+	board[1] = board[0];
+	if (!hazard_boards(s, board)) {
+		run_ends(s, WORK_TOO_SMALL, 0);
+		return 0;
+	}
+	err = pair_make(&s->pair, w, board, plan);
+	if (err) {
+		run_ends(s, err == -EOPNOTSUPP ? WORK_NOT_HERE : WORK_BROKEN, err);
+		return 0;
+	}
+	err = work_data_make(s);
+	if (!err)
+		err = testbed_connect(s->pair.p, s->pair.q, "c", QUEUE, 0, false,
+				      &s->conn);
+	return err ? err : hazard_begin(s);
+}
+
+/* ---- counters ---- */
+
+static int run_read(struct work_state *s, struct work_counts *c)
+{
+	struct testbed_board *boards[2] = { s->pair.a, s->pair.b };
+	struct fl_fault_counters faults = { 0 };
+	struct engine_stats e;
+	struct fabric_stats f;
+	struct host_stats h;
+	int i, line, err = 0;
+
+	memset(c, 0, sizeof(*c));
+	for (i = 0; i < 2 && !err; i++) {
+		/* What a process had is counted no more when it has ended. */
+		if (!i || !s->dead)
+			err = testbed_counters(work_process(s, i), &faults);
+		c->faults += i && s->dead ? 0 : faults.faults;
+		board_engine_stats(boards[i]->board, &e);
+		fabric_stats(testbed_fabric(s->pair.w),
+			     board_id(boards[i]->board), &f);
+		host_stats(boards[i]->kernel, &h);
+		c->pages_in += h.page_ins;
+		c->pinned_peak += h.pinned_peak;
+		c->resident_peak += h.resident_peak;
+		c->wire_bytes += f.bytes;
+		c->payload_bytes += e.payload_sent;
+		c->refused += e.blocks_refused;
+		c->resent += e.blocks_resent;
+		for (line = 0; line < IRQ_LINES; line++)
+			c->irqs[line] += h.irqs[line];
+		c->cpu_irq_ns += h.cpu_irq_ns;
+		c->cpu_work_ns += h.cpu_work_ns;
+		c->cpu_calls_ns += h.cpu_calls_ns;
+		c->copied_bytes += h.bytes_copied;
+	}
+	c->dropped = trace_count(testbed_trace(s->pair.w), EV_FW_SILENT);
+	return err;
+}
+
+/* What has come since the start; peaks are of all the time. */
+static int run_count(struct work_state *s)
+{
+	struct work_counts *c = &s->r->count, *from = &s->start;
+	int err = run_read(s, c), line;
+
+	c->faults -= s->dead ? 0 : from->faults;
+	c->pages_in -= from->pages_in;
+	c->wire_bytes -= from->wire_bytes;
+	c->payload_bytes -= from->payload_bytes;
+	c->refused -= from->refused;
+	c->resent -= from->resent;
+	c->dropped -= from->dropped;
+	for (line = 0; line < IRQ_LINES; line++)
+		c->irqs[line] -= from->irqs[line];
+	c->cpu_irq_ns -= from->cpu_irq_ns;
+	c->cpu_work_ns -= from->cpu_work_ns;
+	c->cpu_calls_ns -= from->cpu_calls_ns;
+	c->copied_bytes -= from->copied_bytes;
+	return err;
+}
+
+/* ---- requests ---- */
+
+static int run_post(struct work_state *s, struct testbed_work *work, unsigned int i)
+{
+	const struct work_op *op = &s->op[i];
+	struct testbed_work *k = &work[i];
+	int me = op->back;
+
+	s->begin_ns[i] = run_now(s);
+	k->name = "w";
+	k->opcode = op->read ? FL_READ : FL_WRITE;
+	k->conn = s->conn;
+	k->side = me;
+	k->local = s->buffer[me][op->read ? WORK_IN : WORK_OUT];
+	k->remote = s->buffer[!me][op->remote];
+	k->local_va = (uint64_t)(uintptr_t)k->local->mem + op->local_at;
+	k->remote_va = (uint64_t)(uintptr_t)k->remote->mem + op->at;
+	k->lkey = k->local->key;
+	k->rkey = k->remote->key;
+	k->bytes = op->bytes;
+	return testbed_post(s->pair.w, k);
+}
+
+/* False: there is no going on. */
+static bool run_wait(struct work_state *s, struct testbed_work *k)
+{
+	int err = hazard_wait(s, k);
+
+	if (err) {
+		s->failed = true;
+		run_ends(s, err == -ETIMEDOUT ? WORK_HANG : WORK_ERROR, err);
+		return err != -ETIMEDOUT;
+	}
+	if (k->status) {
+		s->failed = true;
+		run_ends(s, WORK_ERROR, 0);
+		if (!s->r->status)
+			s->r->status = k->status;
+	}
+	return true;
+}
+
+/* All requests, depth of them under way; what failed does not stop the others. */
+static void run_round(struct work_state *s, struct testbed_work *work)
+{
+	unsigned int i, done = 0;
+	bool go_on = true;
+	int err;
+
+	for (i = 0; i < s->n && go_on; i++) {
+		err = run_post(s, work, i);
+		if (err) {
+			s->failed = true;
+			run_ends(s, i ? WORK_ERROR : WORK_NO_START, err);
+			break;
+		}
+		if (i + 1 >= s->run->work->depth)
+			go_on = run_wait(s, &work[done++]);
+	}
+	while (go_on && done < i)
+		go_on = run_wait(s, &work[done++]);
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The least time that so many percent of the operations do not exceed. */
+static uint64_t percentile(const uint64_t *sorted, unsigned int n, unsigned int p)
+{
+	return n ? sorted[(n * p + 99) / 100 - 1] : 0;
+}
+
+static void run_times(struct work_state *s, const struct testbed_work *work)
+{
+	uint64_t took[WORK_MOST_OPS], begin = s->begin_ns[0];
+	unsigned int i, n = 0;
+
+	s->r->transfer_ns = work[s->n - 1].done_ns - work[0].post_ns;
+	for (i = 0; i < s->n; i++) {
+		if (s->op[i].last)
+			took[n++] = work[i].done_ns - begin;
+		if (s->op[i].last && i + 1 < s->n)
+			begin = s->begin_ns[i + 1];
+	}
+	qsort(took, n, sizeof(*took), compare_ns);
+	s->r->p50_ns = percentile(took, n, 50);
+	s->r->p99_ns = percentile(took, n, 99);
+	s->r->ops = n;
+}
+
+static int run_rounds(struct work_state *s)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < s->rounds && s->r->end == WORK_OK && !err; i++) {
+		if (i)
+			err = hazard_between(s);
+		if (err)
+			break;
+		work_data_apply(s);
+		s->kill_ns = s->run->plain_ns ? run_now(s) + s->run->plain_ns / 2 : 0;
+		run_round(s, s->work[i]);
+		if (s->r->end != WORK_OK)
+			break;
+		s->r->round_ns[i] = s->work[i][s->n - 1].done_ns - s->begin_ns[0];
+		run_times(s, s->work[i]);
+	}
+	return err;
+}
+
+/* ---- regions ---- */
+
+static int run_register(struct work_state *s)
+{
+	int who, which, err = 0;
+
+	for (who = 0; who < 2; who++)
+		for (which = WORK_OUT; which <= WORK_IN && !err; which++)
+			if (s->buffer[who][which])
+				err = testbed_region_add(s->buffer[who][which],
+					0, 0, which == WORK_IN ? ACCESS :
+								 FL_REMOTE_READ,
+					0);
+	return err;
+}
+
+static int run_deregister(struct work_state *s)
+{
+	int who, which, err = 0;
+
+	for (who = 0; who < (s->dead ? 1 : 2); who++)
+		for (which = WORK_OUT; which <= WORK_IN && !err; which++)
+			if (s->buffer[who][which] &&
+			    s->buffer[who][which]->registered)
+				err = testbed_region_remove(s->buffer[who][which]);
+	return err;
+}
+
+/* What an application pays: from the first registration to the last deregistration. */
+static int run_measured(struct work_state *s)
+{
+	uint64_t start = run_now(s), i;
+	int err = run_register(s);
+
+	if (err) {
+		run_ends(s, WORK_NO_START, err);
+		return run_deregister(s);
+	}
+	err = hazard_registered(s);
+	if (!err)
+		err = run_rounds(s);
+	if (!err)
+		err = run_deregister(s);
+	s->r->total_ns = run_now(s) - start;
+	for (i = 0; i < s->n; i++)
+		s->r->asked_bytes += s->op[i].bytes;
+	return err;
+}
+
+static void run_script(struct testbed *w, void *arg)
+{
+	struct work_state *s = arg;
+	int err;
+
+	s->pair.w = w;
+	err = run_set_up(s, w);
+	if (s->r->end != WORK_OK)
+		return;
+	if (!err)
+		err = run_read(s, &s->start);
+	if (!err)
+		err = run_measured(s);
+	if (!err && s->r->end != WORK_HANG)
+		err = run_count(s);
+	if (!err && s->r->end != WORK_HANG && s->r->end != WORK_NO_START)
+		err = work_data_check(s);
+	if (err == -EBADMSG)
+		s->r->end = WORK_WRONG;
+	else if (err)
+		run_ends(s, WORK_BROKEN, err);
+}
+
+/* Bytes that are wrong, a request without an end: the testbed sees these as well. */
+static void run_judge(struct work_state *s, int err)
+{
+	struct work_result *r = s->r;
+
+	if (err == -EDEADLK)
+		r->end = WORK_HANG;
+	else if (err && (r->end == WORK_OK || r->end == WORK_ERROR ||
+			 r->end == WORK_NO_START || r->end == WORK_TOO_SMALL))
+		r->end = WORK_BROKEN;
+}
+
+void work_run(const struct work_run *run, struct work_result *r)
+{
+	struct work_state *s = calloc(1, sizeof(*s));
+	struct testbed_config cfg = run->cfg;
+	char problem[300];
+	int err;
+
+	memset(r, 0, sizeof(*r));
+	if (!s) {
+		r->end = WORK_BROKEN;
+		snprintf(r->problem, sizeof(r->problem), "no memory");
+		return;
+	}
+	s->run = run;
+	s->r = r;
+	s->rounds = run->hazard == WORK_REMAP ? 2 : 1;
+	s->n = work_ops(run->work, run->cfg.seed, s->op);
+	work_sizes(s->op, s->n, &s->size);
+	cfg.limit_ns = LIMIT_NS;
+	err = pair_run(&cfg, run_script, s, problem, sizeof(problem));
+	run_judge(s, err);
+	if (err && !r->problem[0])
+		snprintf(r->problem, sizeof(r->problem), "%s", problem);
+	if (err == -EDEADLK)
+		return;		/* threads that can never end still use s */
+	work_data_free(s);
+	free(s);
+}
