@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "tools/faultline/compare.h"
+#include "tools/faultline/pictures.h"
 
-enum { OWN_SYSTEMS, OWN_PROFILE, OWN_HAZARDS, OWN_SEEDS, OWN_CSV, OWN_SVG };
+enum { OWN_SYSTEMS, OWN_PROFILE, OWN_HAZARDS, OWN_SEEDS, OWN_CSV, OWN_SVG, OWN_OUT };
 
 static int compare_work(const struct command *c, const struct options *o,
 			struct compare *x)
@@ -67,7 +68,12 @@ static int compare_options(const struct command *c, const struct options *o,
 	return err ? err : compare_choose(c, x, o->own[OWN_SYSTEMS]);
 }
 
-/* A file that is there before anything is measured, so that nobody waits in vain. */
+/* Made before anything is measured, so that nobody waits in vain. */
+struct compare_files {
+	FILE *csv, *svg;
+	const char *dir;
+};
+
 static int file_open(const struct command *c, const char *path, FILE **f)
 {
 	*f = path ? fopen(path, "w") : NULL;
@@ -92,19 +98,56 @@ static int file_close(const struct command *c, const char *path, FILE *f)
 	return bad;
 }
 
+static int files_open(const struct command *c, const struct options *o,
+		      struct compare_files *f)
+{
+	int err = file_open(c, o->own[OWN_CSV], &f->csv);
+
+	if (!err)
+		err = file_open(c, o->own[OWN_SVG], &f->svg);
+	f->dir = o->own[OWN_OUT];
+	if (err || !f->dir)
+		return err;
+	err = pictures_folder(f->dir);
+	if (!err)
+		return 0;
+	fprintf(stderr, "faultline %s: cannot make the folder %s: %s\n", c->name,
+		f->dir, strerror(-err));
+	return 2;
+}
+
+static int files_close(const struct command *c, const struct options *o,
+		       struct compare_files *f)
+{
+	return file_close(c, o->own[OWN_CSV], f->csv) |
+	       file_close(c, o->own[OWN_SVG], f->svg);
+}
+
 static int compare_all(const struct command *c, const struct options *o,
 		       struct compare *x)
 {
-	FILE *csv = NULL;
-	int err = file_open(c, o->own[OWN_CSV], &csv), bad;
+	struct compare_files f = { NULL, NULL, NULL };
+	int bad = files_open(c, o, &f);
 
-	if (err)
-		return err;
+	if (bad) {
+		files_close(c, o, &f);
+		return bad;
+	}
 	bad = compare_measure(c, x);
 	compare_print(stdout, x);
-	if (csv)
-		compare_csv(csv, x);
-	return bad | file_close(c, o->own[OWN_CSV], csv);
+	compare_sentences(stdout, x);
+	if (f.csv)
+		compare_csv(f.csv, x);
+	if (f.svg && compare_svg(f.svg, x) == -ENOMEM) {
+		fprintf(stderr, "faultline %s: no memory for the picture\n", c->name);
+		bad = 1;
+	}
+	bad |= files_close(c, o, &f);
+	if (f.dir)
+		bad |= compare_folder(c, x, f.dir);
+	if (f.dir && !bad)
+		printf("\nTable, picture and traces are in %s/\n", f.dir);
+	return bad;
 }
 
 static int cmd_compare_run(const struct command *c, int argc, char **argv)
@@ -131,7 +174,13 @@ static int cmd_compare_run(const struct command *c, int argc, char **argv)
 const struct command command_compare = {
 	.name = "compare",
 	.arguments = "[WORK] [KEY=VALUE...]",
-	.text = "one workload under every system, side by side",
+	.text = "one workload under every system, side by side\n"
+		"WORK: write (if none is given), read, pingpong, and the patterns "
+		"forward, backward,\nstride, column, random and log. Keys: bytes=1M "
+		"of a request, count=1 requests,\ndepth=64 of them under way, cold=100% "
+		"of the pages, side=destination (source, both);\npingpong has bytes=64 "
+		"count=64 and no depth=, patterns have depth=4 and no bytes= or\ncount=. "
+		"Always in lockstep, with all checks: the times are virtual.",
 	.common = OPT_SEED | OPT_RESOLVE | OPT_SET | OPT_ENGINE,
 	.least = 0,
 	.most = 16,
@@ -148,7 +197,10 @@ const struct command command_compare = {
 		[OWN_SEEDS] = { "--seeds", "N",
 				"measure with so many seeds, from --seed on; shown is "
 				"the median" },
+		[OWN_SVG] = { "--svg", "FILE", "the table as a picture, for a slide" },
 		[OWN_CSV] = { "--csv", "FILE", "the table once more, for a spreadsheet" },
+		[OWN_OUT] = { "--out", "DIR", "folder for table, picture, traces and "
+			      "their pictures" },
 	},
 	.run = cmd_compare_run,
 };

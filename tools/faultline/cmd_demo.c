@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "os/os.h"
 #include "tools/faultline/job.h"
@@ -155,26 +154,6 @@ static int run_variant(const struct options *o, const struct job_file *file,
 	return err;
 }
 
-/* mkdir -p */
-static int make_dirs(const char *dir)
-{
-	char path[500];
-	size_t i, n = strlen(dir);
-
-	if (!n || n >= sizeof(path))
-		return -ENAMETOOLONG;
-	memcpy(path, dir, n + 1);
-	for (i = 1; i <= n; i++) {
-		if (path[i] != '/' && path[i])
-			continue;
-		path[i] = 0;
-		if (mkdir(path, 0777) && errno != EEXIST)
-			return -errno;
-		path[i] = i < n ? '/' : 0;
-	}
-	return 0;
-}
-
 static int put_results(const char *dir, const struct job_file *file,
 		       const struct job_result *r)
 {
@@ -239,7 +218,7 @@ static int cmd_demo_run(const struct command *c, int argc, char **argv)
 		       file.path);
 		return 0;
 	}
-	err = make_dirs(dir);
+	err = pictures_folder(dir);
 	if (err) {
 		fprintf(stderr, "faultline demo: cannot make the folder %s: "
 		"%s\n",

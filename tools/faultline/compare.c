@@ -84,9 +84,9 @@ int compare_choose(const struct command *c, struct compare *x, const char *list)
 
 /* ---- measuring ---- */
 
-static void compare_run(const struct compare *x, const struct compare_row *row,
-			enum work_hazard h, uint64_t seed, uint64_t plain_ns,
-			struct work_result *r)
+void compare_run(const struct compare *x, const struct compare_row *row,
+		 enum work_hazard h, uint64_t seed, uint64_t plain_ns, FILE *trace,
+		 struct work_result *r)
 {
 	struct work_run run = { .work = &x->work, .cfg = x->cfg, .hazard = h,
 				.plain_ns = h == WORK_DIES ? plain_ns : 0 };
@@ -96,7 +96,8 @@ static void compare_run(const struct compare *x, const struct compare_row *row,
 	run.cfg.resolve = row->resolve;
 	run.cfg.resolve_number = row->resolve_number;
 	run.cfg.profile = row->profile;
-	/* Nobody reads the trace. */
+	run.cfg.trace = trace;
+	/* Nobody reads the ring. */
 	run.cfg.trace_records = 4096;
 	work_run(&run, r);
 }
@@ -148,11 +149,12 @@ static int compare_row_measure(const struct command *c, const struct compare *x,
 	int h, bad;
 
 	for (i = 0; i < x->seeds; i++)
-		compare_run(x, row, WORK_PLAIN, x->cfg.seed + i, 0, &plain[i]);
+		compare_run(x, row, WORK_PLAIN, x->cfg.seed + i, 0, NULL,
+			    &plain[i]);
 	for (h = WORK_PLAIN + 1; h < WORK_HAZARDS && x->hazards; h++)
 		for (i = 0; i < x->seeds; i++) {
 			compare_run(x, row, (enum work_hazard)h, x->cfg.seed + i,
-				    plain[i].transfer_ns, &r);
+				    plain[i].transfer_ns, NULL, &r);
 			compare_worse(&row->hazard[h], &r, !i);
 		}
 	qsort(plain, x->seeds, sizeof(*plain), compare_total);

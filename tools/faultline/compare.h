@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * compare.h - one work under many systems: the rows, how they are measured (compare.c),
- * and what is printed of them (compare_table.c, compare_words.c, compare_picture.c).
+ * and what comes of them: columns (compare_table.c), sentences (compare_words.c), a
+ * picture (compare_picture.c), a folder of all that (compare_folder.c).
  */
 #ifndef FL_COMPARE_H
 #define FL_COMPARE_H
@@ -40,6 +41,11 @@ int compare_choose(const struct command *c, struct compare *x, const char *list)
 /* Which row is broken; 0, or 1 after a message. */
 int compare_measure(const struct command *c, struct compare *x);
 
+/* One run of a row; trace: text of every event, or NULL. */
+void compare_run(const struct compare *x, const struct compare_row *row,
+		 enum work_hazard h, uint64_t seed, uint64_t plain_ns, FILE *trace,
+		 struct work_result *r);
+
 /* Does it have figures? Else end says why not. */
 bool compare_has_figures(const struct compare_row *row);
 /* "ok", "x3.2", "no start", "error remote-access", "WRONG DATA", "HANG" */
@@ -52,6 +58,9 @@ double compare_slower(const struct compare_row *row, enum work_hazard h);
 void compare_print(FILE *f, const struct compare *x);
 void compare_sentences(FILE *f, const struct compare *x);
 void compare_csv(FILE *f, const struct compare *x);
+/* All of these into a folder that is there, and traces; 0, or 1 after a message. */
+int compare_folder(const struct command *c, const struct compare *x,
+		   const char *dir);
 /* 0 or negative errno. */
 int compare_svg(FILE *f, const struct compare *x);
 

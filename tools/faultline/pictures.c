@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 extern char **environ;
@@ -63,6 +64,25 @@ static int put_one(const struct view_trace *t, const char *dir,
 		return 1;
 	}
 	return picture_render(path, "svg") || picture_render(path, "png");
+}
+
+int pictures_folder(const char *dir)
+{
+	char path[500];
+	size_t i, n = strlen(dir);
+
+	if (!n || n >= sizeof(path))
+		return -ENAMETOOLONG;
+	memcpy(path, dir, n + 1);
+	for (i = 1; i <= n; i++) {
+		if (path[i] != '/' && path[i])
+			continue;
+		path[i] = 0;
+		if (mkdir(path, 0777) && errno != EEXIST)
+			return -errno;
+		path[i] = i < n ? '/' : 0;
+	}
+	return 0;
 }
 
 int pictures_put(const struct view_trace *t, const char *dir,

@@ -10,6 +10,8 @@
 
 #include "tools/view/view.h"
 
+/* A folder, and those that it lies in, as mkdir -p. 0 or negative errno. */
+int pictures_folder(const char *dir);
 /* with_walk: there is a fault to show. 0, or 1 after a message. */
 int pictures_put(const struct view_trace *t, const char *dir,
 		 const char *name, bool with_walk);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What may get in the way of a work. */
 #include <errno.h>
+#include <string.h>
 
 #include "tools/work/work_state.h"
 
@@ -25,26 +26,46 @@ const char *const work_hazard_texts[WORK_HAZARDS] = {
 
 #define LEAST_PAGES	8u	/* that a process may have */
 
-static uint64_t pages_of(const struct work_state *s, int who)
+/* So many pages of this buffer of a process are in use by some request. */
+static uint64_t pages_of(const struct work_state *s, int who, int which)
 {
-	return (s->size.out[who] + HOST_PAGE - 1) / HOST_PAGE +
-	       (s->size.in[who] + HOST_PAGE - 1) / HOST_PAGE;
+	static bool used[WORK_MOST_BYTES / 4096 + 1];
+	uint64_t pages = work_size(s, who, which) / HOST_PAGE + 1, n = 0, page;
+	const struct work_op *op;
+	uint32_t at;
+	unsigned int i;
+	bool mine;
+
+	memset(used, 0, pages * sizeof(*used));
+	for (i = 0; i < s->n; i++) {
+		op = &s->op[i];
+		mine = op->back == who;
+		if (which != (mine ? op->read ? WORK_IN : WORK_OUT : op->remote))
+			continue;
+		at = mine ? op->local_at : op->at;
+		for (page = at / HOST_PAGE;
+		     page <= (at + op->bytes - 1) / HOST_PAGE; page++) {
+			n += !used[page];
+			used[page] = true;
+		}
+	}
+	return n;
 }
 
 bool hazard_boards(const struct work_state *s, struct testbed_board_config board[2])
 {
+	bool some = s->run->hazard != WORK_PRESSURE;
 	uint64_t half;
 	int who;
 
-	for (who = 0; who < 2; who++) {
-		half = pages_of(s, who) / 2;
-		if (s->run->hazard != WORK_PRESSURE)
-			continue;
+	for (who = 0; who < 2 && s->run->hazard == WORK_PRESSURE; who++) {
+		half = (pages_of(s, who, WORK_OUT) + pages_of(s, who, WORK_IN)) / 2;
 		if (half < LEAST_PAGES)
-			return false;
+			continue;
 		board[who].process_frames = half;
+		some = true;
 	}
-	return true;
+	return some;
 }
 
 int hazard_begin(struct work_state *s)

@@ -141,11 +141,22 @@ static int run_post(struct work_state *s, struct testbed_work *work, unsigned in
 	return testbed_post(s->pair.w, k);
 }
 
-/* False: there is no going on. */
-static bool run_wait(struct work_state *s, struct testbed_work *k)
+/* A process that has ended posts nothing, and nobody waits for what it did. */
+static bool run_is_gone(const struct work_state *s, unsigned int i)
 {
-	int err = hazard_wait(s, k);
+	return s->dead && s->op[i].back;
+}
 
+/* False: there is no going on. */
+static bool run_wait(struct work_state *s, struct testbed_work *work, unsigned int i)
+{
+	struct testbed_work *k = &work[i];
+	int err = run_is_gone(s, i) ? 0 : hazard_wait(s, k);
+
+	if (run_is_gone(s, i)) {
+		s->failed = true;
+		return true;
+	}
 	if (err) {
 		s->failed = true;
 		run_ends(s, err == -ETIMEDOUT ? WORK_HANG : WORK_ERROR, err);
@@ -168,17 +179,17 @@ static void run_round(struct work_state *s, struct testbed_work *work)
 	int err;
 
 	for (i = 0; i < s->n && go_on; i++) {
-		err = run_post(s, work, i);
+		err = run_is_gone(s, i) ? 0 : run_post(s, work, i);
 		if (err) {
 			s->failed = true;
 			run_ends(s, i ? WORK_ERROR : WORK_NO_START, err);
 			break;
 		}
 		if (i + 1 >= s->run->work->depth)
-			go_on = run_wait(s, &work[done++]);
+			go_on = run_wait(s, work, done++);
 	}
 	while (go_on && done < i)
-		go_on = run_wait(s, &work[done++]);
+		go_on = run_wait(s, work, done++);
 }
 
 static int compare_ns(const void *a, const void *b)

@@ -49,7 +49,7 @@ void work_data_remapped(struct work_state *s);
 int work_data_check(struct work_state *s);
 
 /* work_hazard.c: what gets in the way, at its moment. */
-/* May have so much of the boards; false: the work is too small for it. */
+/* What the processes may have of their boards; false: the work is too small for it. */
 bool hazard_boards(const struct work_state *s, struct testbed_board_config board[2]);
 /* All is set up, nothing registered; registered; a round is over. */
 int hazard_begin(struct work_state *s);
