@@ -112,7 +112,7 @@ static int compare_total(const void *a, const void *b)
 }
 
 /* How bad it is for the application; of equals the slower one is worse. */
-static int badness(const struct work_result *r)
+static int outcome_rank(const struct work_result *r)
 {
 	static const int bad[] = {
 		[WORK_NOT_HERE] = 0, [WORK_TOO_SMALL] = 0, [WORK_OK] = 1,
@@ -126,8 +126,8 @@ static int badness(const struct work_result *r)
 static void compare_worse(struct work_result *worst, const struct work_result *r,
 			  bool first)
 {
-	if (first || badness(r) > badness(worst) ||
-	    (badness(r) == badness(worst) && r->total_ns > worst->total_ns))
+	if (first || outcome_rank(r) > outcome_rank(worst) ||
+	    (outcome_rank(r) == outcome_rank(worst) && r->total_ns > worst->total_ns))
 		*worst = *r;
 }
 

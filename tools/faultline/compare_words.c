@@ -50,7 +50,7 @@ extreme(const struct compare *x, uint64_t (*figure)(const struct compare_row *ro
 	return best;
 }
 
-static double times(uint64_t a, uint64_t b)
+static double count_times(uint64_t a, uint64_t b)
 {
 	return b ? (double)a / (double)b : 0;
 }
@@ -66,12 +66,12 @@ static void say_times(FILE *f, const struct compare *x)
 	fprintf(f, "1. With set-up, %s is the quickest (%s) and %s the slowest (%s, %.2f "
 		"times as long).\n", quick->name, job_time(quick->r.total_ns, a),
 		slow->name, job_time(slow->r.total_ns, b),
-		times(slow->r.total_ns, quick->r.total_ns));
+		count_times(slow->r.total_ns, quick->r.total_ns));
 	fprintf(f, "2. The transfer alone is quickest with %s (%s). Set-up costs most with "
 		"%s: %s, %.0f %% of its time.\n", alone->name,
 		job_time(alone->r.transfer_ns, a), set_up->name,
 		job_time(figure_set_up(set_up), b),
-		100 * times(figure_set_up(set_up), set_up->r.total_ns));
+		100 * count_times(figure_set_up(set_up), set_up->r.total_ns));
 }
 
 static void say_wire(FILE *f, const struct compare *x)
@@ -85,7 +85,7 @@ static void say_wire(FILE *f, const struct compare *x)
 	else
 		fprintf(f, "3. %s puts the most bytes on the wire, %.2f times as many as "
 			"%s: it sends %llu block%s again.\n", most->name,
-			times(most->r.count.wire_bytes, least->r.count.wire_bytes),
+			count_times(most->r.count.wire_bytes, least->r.count.wire_bytes),
 			least->name, (unsigned long long)most->r.count.resent,
 			word_plural(most->r.count.resent));
 }

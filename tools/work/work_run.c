@@ -200,7 +200,7 @@ static int compare_ns(const void *a, const void *b)
 }
 
 /* The least time that so many percent of the operations do not exceed. */
-static uint64_t percentile(const uint64_t *sorted, unsigned int n, unsigned int p)
+static uint64_t time_percentile(const uint64_t *sorted, unsigned int n, unsigned int p)
 {
 	return n ? sorted[(n * p + 99) / 100 - 1] : 0;
 }
@@ -218,8 +218,8 @@ static void run_times(struct work_state *s, const struct testbed_work *work)
 			begin = s->begin_ns[i + 1];
 	}
 	qsort(took, n, sizeof(*took), compare_ns);
-	s->r->p50_ns = percentile(took, n, 50);
-	s->r->p99_ns = percentile(took, n, 99);
+	s->r->p50_ns = time_percentile(took, n, 50);
+	s->r->p99_ns = time_percentile(took, n, 99);
 	s->r->ops = n;
 }
 
