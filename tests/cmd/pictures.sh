@@ -47,4 +47,13 @@ from_run one-write sequence sequence
 from_run one-write states states
 from_run one-write walk walk
 for name in latch driver invalidate engine; do draw $name; done
+
+# The picture that README and the book open the comparison with.
+"$fl" compare --profile qfdb --hazards --svg "$dir/compare.svg" > "$dir/out"
+if [ "${write:-}" ]; then
+	cp "$dir/compare.svg" book/pictures/
+elif ! cmp "$dir/compare.svg" book/pictures/compare.svg; then
+	echo "book/pictures/compare.svg is stale: run make pictures, and look at it"
+	bad=1
+fi
 exit $bad

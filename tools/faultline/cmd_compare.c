@@ -29,6 +29,11 @@ static int compare_work(const struct command *c, const struct options *o,
 	if (right)
 		return options_wrong(c, "work", work_name(x->work.kind), right);
 	work_title(&x->work, x->title);
+	snprintf(x->subtitle, sizeof(x->subtitle), "faultline compare: the same "
+		 "engine, driver and library under each system; profile %s, seed "
+		 "%llu, virtual time",
+		 strcmp(x->profile, "home") ? x->profile : "of each system's home",
+		 (unsigned long long)x->cfg.seed);
 	return 0;
 }
 

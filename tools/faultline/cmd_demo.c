@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "os/os.h"
+#include "tools/faultline/compare.h"
 #include "tools/faultline/job.h"
 #include "tools/faultline/options.h"
 #include "tools/faultline/pictures.h"
@@ -38,37 +39,6 @@ static const struct variant {
 	[STALL] = { "stall", "cold, SMMU stall", FL_SYSTEM_STALL, FL_RESOLVE_BLOCK,
 		    false },
 };
-
-static double mb_per_s(const struct job_file *f, uint64_t ns)
-{
-	return ns ? (double)f->bytes * 1e3 / (double)ns : 0;
-}
-
-static void put_table(FILE *f, const struct job_file *file,
-		      const struct job_result *r)
-{
-	char total[32], wire[32];
-	int i;
-
-	fprintf(f, "%-28s %12s %12s %7s %7s %8s %7s %12s %9s\n", "", "time",
-		"transfer", "faults", "pages", "blocks", "blocks", "bytes on",
-		"goodput");
-	fprintf(f, "%-28s %12s %12s %7s %7s %8s %7s %12s %9s\n", "",
-		"with set-up", "alone", "", "in", "refused", "resent",
-		"the wire", "MB/s");
-	for (i = 0; i < VARIANTS; i++)
-		fprintf(f,
-			"%-28s %12s %12s %7llu %7llu %8llu %7llu %12llu "
-			"%9.0f\n",
-			variants[i].title, job_time(r[i].total_ns, total),
-			job_time(r[i].transfer_ns, wire),
-			(unsigned long long)r[i].faults,
-			(unsigned long long)r[i].pages_in,
-			(unsigned long long)r[i].refused,
-			(unsigned long long)r[i].resent,
-			(unsigned long long)r[i].wire_bytes,
-			mb_per_s(file, r[i].total_ns));
-}
 
 static double time_ratio(const struct job_result *a, const struct job_result *b)
 {
@@ -154,30 +124,65 @@ static int run_variant(const struct options *o, const struct job_file *file,
 	return err;
 }
 
-static int put_results(const char *dir, const struct job_file *file,
-		       const struct job_result *r)
+/* The seven as rows of a comparison. */
+static void demo_compare(struct compare *x, const struct options *o,
+			 const struct job_file *file, const struct job_result *r)
 {
-	char path[600];
-	FILE *f;
-	int bad;
+	struct compare_row *row;
+	int i;
 
-	put_table(stdout, file, r);
-	put_sentences(stdout, r);
-	snprintf(path, sizeof(path), "%s/table.txt", dir);
-	f = fopen(path, "w");
-	if (!f) {
-		fprintf(stderr, "faultline demo: cannot write %s: %s\n", path,
-			strerror(errno));
-		return 1;
+	memset(x, 0, sizeof(*x));
+	x->cfg = o->cfg;
+	x->profile = o->cfg.profile ? o->cfg.profile : "ideal";
+	x->seeds = 1;
+	x->rows = VARIANTS;
+	x->work.count = 1;
+	snprintf(x->title, sizeof(x->title), "A file of %llu byte%s, by RDMA WRITE",
+		 (unsigned long long)file->bytes, word_plural(file->bytes));
+	snprintf(x->subtitle, sizeof(x->subtitle), "faultline demo: the same engine, "
+		 "driver and library each time; profile %s, seed %llu, virtual time",
+		 x->profile, (unsigned long long)x->cfg.seed);
+	for (i = 0; i < VARIANTS; i++) {
+		row = &x->row[i];
+		row->name = variants[i].name;
+		row->title = variants[i].title;
+		row->profile = x->profile;
+		row->r.asked_bytes = file->bytes;
+		row->r.ops = r[i].requests;
+		row->r.total_ns = r[i].total_ns;
+		row->r.transfer_ns = r[i].transfer_ns;
+		row->r.count = r[i].count;
 	}
-	put_table(f, file, r);
+}
+
+static void demo_text(FILE *f, const struct compare *x, const struct job_result *r)
+{
+	compare_table(f, x);
 	put_sentences(f, r);
-	bad = ferror(f);
-	if (!fclose(f) && !bad)
-		return 0;
-	fprintf(stderr, "faultline demo: cannot write %s: %s\n", path,
-		strerror(errno));
-	return 1;
+}
+
+/* A table of the folder: 0, or 1 after a message. */
+static int demo_put(const struct compare *x, const struct job_result *r,
+		    const char *dir, const char *name)
+{
+	bool text = !strcmp(name, "table.txt"), bad;
+	char path[600];
+	int err = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (f && text)
+		demo_text(f, x, r);
+	else if (f)
+		err = compare_svg(f, x);
+	bad = !f || ferror(f);
+	if (f)
+		bad |= fclose(f) != 0;
+	if (bad || err)
+		fprintf(stderr, "faultline demo: cannot write %s: %s\n", path,
+			strerror(bad ? errno : -err));
+	return bad || err;
 }
 
 #define PATH_BYTES 4096
@@ -202,6 +207,7 @@ static int cmd_demo_run(const struct command *c, int argc, char **argv)
 {
 	struct job_result r[VARIANTS] = { 0 };
 	struct job_file file;
+	struct compare x;
 	char self[PATH_BYTES];
 	struct options o;
 	const char *dir;
@@ -239,12 +245,14 @@ static int cmd_demo_run(const struct command *c, int argc, char **argv)
 	}
 	if (err)
 		return 1;
-	if (put_results(dir, &file, r))
+	demo_compare(&x, &o, &file, r);
+	demo_text(stdout, &x, r);
+	if (demo_put(&x, r, dir, "table.txt") || demo_put(&x, r, dir, "compare.svg"))
 		return 1;
 	printf("\n%s\n%s %s/\n", "All seven arrived equal by SHA-256.",
 	       file.bytes <= TRACE_BYTES_MAX ?
 		       "Table, traces and pictures are in" :
-		       "Table (traces of files above 8 MB are not kept) is in",
+		       "Table and picture (traces of files above 8 MB are not kept) are in",
 	       dir);
 	return 0;
 }

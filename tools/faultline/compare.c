@@ -7,6 +7,8 @@
 
 #include "tools/scenario/words.h"
 
+_Static_assert(FL_SYSTEMS <= COMPARE_ROWS, "a line for each system");
+
 /* What a row of the table of systems says of itself. */
 static const struct {
 	enum fl_resolve brings;

@@ -12,8 +12,11 @@
 
 #define COMPARE_SEEDS	64u
 
+#define COMPARE_ROWS	32u
+
 struct compare_row {
-	const char *name;
+	const char *name;		/* of files */
+	const char *title;		/* in the table; NULL: name */
 	const char *profile;		/* that it is measured with */
 	enum fl_system system;
 	enum fl_resolve resolve;
@@ -31,9 +34,9 @@ struct compare {
 	const char *profile;		/* "home": each row's own */
 	uint64_t seeds;			/* from cfg.seed on */
 	bool hazards;
-	struct compare_row row[FL_SYSTEMS];
+	struct compare_row row[COMPARE_ROWS];
 	unsigned int rows;
-	char title[WORK_TITLE];
+	char title[WORK_TITLE], subtitle[200];	/* of the picture */
 };
 
 /* All rows of the table of systems, or those of list ("part,pin"). 0 or 2. */
@@ -55,7 +58,10 @@ void compare_cell(const struct compare_row *row, enum work_hazard h,
 /* How many times as long as without the hazard; 0: no such figure. */
 double compare_slower(const struct compare_row *row, enum work_hazard h);
 
+/* What was measured, and how; then all of it in columns. */
 void compare_print(FILE *f, const struct compare *x);
+/* The columns alone. */
+void compare_table(FILE *f, const struct compare *x);
 void compare_sentences(FILE *f, const struct compare *x);
 void compare_csv(FILE *f, const struct compare *x);
 /* All of these into a folder that is there, and traces; 0, or 1 after a message. */

@@ -7,7 +7,7 @@
 #include "tools/faultline/compare.h"
 #include "tools/view/bars.h"
 
-_Static_assert(FL_SYSTEMS <= BARS_ROWS, "the picture has a line for each system");
+_Static_assert(COMPARE_ROWS <= BARS_ROWS, "the picture has a line for each row");
 
 static void label_time(double ns, char label[24])
 {
@@ -39,7 +39,7 @@ static const struct {
 	void (*label)(double value, char label[24]);
 } panels[PANELS] = {
 	[PANEL_TIME] = { "time", { "with set-up", "transfer alone" }, label_time },
-	[PANEL_KERNEL] = { "kernel's CPU time", { NULL, NULL }, label_time },
+	[PANEL_KERNEL] = { "kernel CPU time", { NULL, NULL }, label_time },
 	[PANEL_WIRE] = { "on the wire", { NULL, NULL }, label_bytes },
 	[PANEL_PINNED] = { "pages pinned", { NULL, NULL }, label_count },
 };
@@ -49,8 +49,7 @@ static void picture_bar(struct bars_bar *bar, int panel, const struct work_resul
 	const struct work_counts *c = &r->count;
 	const double values[PANELS] = {
 		[PANEL_TIME] = (double)r->total_ns,
-		[PANEL_KERNEL] = (double)(c->cpu_irq_ns + c->cpu_work_ns +
-					  c->cpu_calls_ns),
+		[PANEL_KERNEL] = (double)counts_kernel_ns(c),
 		[PANEL_WIRE] = (double)c->wire_bytes,
 		[PANEL_PINNED] = (double)c->pinned_peak,
 	};
@@ -85,7 +84,7 @@ static void picture_row(struct bars *b, const struct compare *x, unsigned int i)
 	char text[COMPARE_CELL];
 	unsigned int k;
 
-	b->row[i] = row->name;
+	b->row[i] = row->title ? row->title : row->name;
 	for (k = 0; k < PANELS; k++) {
 		b->panel[k].bar[i].none = !compare_has_figures(row);
 		if (compare_has_figures(row))
@@ -102,19 +101,13 @@ static void picture_row(struct bars *b, const struct compare *x, unsigned int i)
 int compare_svg(FILE *f, const struct compare *x)
 {
 	struct bars *b = calloc(1, sizeof(*b));
-	char subtitle[200];
 	unsigned int i;
 	int err;
 
 	if (!b)
 		return -ENOMEM;
-	snprintf(subtitle, sizeof(subtitle), "faultline compare: one engine, driver "
-		 "and library, %s; %s %s, seed %llu, virtual time",
-		 x->rows == 1 ? "one system" : "a different system in each row",
-		 strcmp(x->profile, "home") ? "profile" : "profile of each one's",
-		 x->profile, (unsigned long long)x->cfg.seed);
 	b->title = x->title;
-	b->subtitle = subtitle;
+	b->subtitle = x->subtitle;
 	b->rows = x->rows;
 	b->panels = PANELS;
 	for (i = 0; i < PANELS; i++) {

@@ -39,8 +39,7 @@ static void put_p99(const struct work_result *r, char cell[32])
 
 static void put_kernel(const struct work_result *r, char cell[32])
 {
-	job_time(r->count.cpu_irq_ns + r->count.cpu_work_ns +
-		 r->count.cpu_calls_ns, cell);
+	job_time(counts_kernel_ns(&r->count), cell);
 }
 
 static void put_waste(const struct work_result *r, char cell[32])
@@ -48,6 +47,12 @@ static void put_waste(const struct work_result *r, char cell[32])
 	snprintf(cell, 32, "%.0f%%", 100.0 *
 		 ((double)r->count.payload_bytes - (double)r->asked_bytes) /
 		 (double)r->asked_bytes);
+}
+
+static void put_goodput(const struct work_result *r, char cell[32])
+{
+	snprintf(cell, 32, "%.0f", r->total_ns ? (double)r->asked_bytes * 1e3 /
+					       (double)r->total_ns : 0);
 }
 
 static void put_irqs(const struct work_result *r, char cell[32])
@@ -77,23 +82,41 @@ PUT(copied_bytes)
 #undef PUT
 
 static const struct column columns[] = {
-	{ "time with", "set-up", 12, put_total, false },
-	{ "transfer", "alone", 12, put_transfer, false },
-	{ "operation", "p50", 12, put_p50, true },
-	{ "operation", "p99", 12, put_p99, true },
-	{ "", "faults", 7, put_faults, false },
+	{ "time with", "set-up", 11, put_total, false },
+	{ "transfer", "alone", 11, put_transfer, false },
+	{ "operation", "p50", 11, put_p50, true },
+	{ "operation", "p99", 11, put_p99, true },
+	{ "goodput", "MB/s", 7, put_goodput, false },
+	{ "", "faults", 6, put_faults, false },
 	{ "pages", "in", 6, put_pages_in, false },
-	{ "pinned", "at most", 8, put_pinned_peak, false },
-	{ "bytes on", "the wire", 9, put_wire_bytes, false },
-	{ "of it", "waste", 6, put_waste, false },
-	{ "blocks", "refused", 8, put_refused, false },
-	{ "blocks", "resent", 7, put_resent, false },
-	{ "answers", "dropped", 8, put_dropped, false },
-	{ "inter-", "rupts", 7, put_irqs, false },
-	{ "kernel's", "CPU time", 12, put_kernel, false },
-	{ "bytes", "copied", 8, put_copied_bytes, false },
+	{ "pinned", "at most", 7, put_pinned_peak, false },
+	{ "bytes on", "the wire", 8, put_wire_bytes, false },
+	{ "of it", "waste", 5, put_waste, false },
+	{ "blocks", "refused", 7, put_refused, false },
+	{ "blocks", "resent", 6, put_resent, false },
+	{ "answers", "dropped", 7, put_dropped, false },
+	{ "inter-", "rupts", 6, put_irqs, false },
+	{ "kernel's", "CPU time", 11, put_kernel, false },
+	{ "bytes", "copied", 6, put_copied_bytes, false },
 };
 #define COLUMNS	(sizeof(columns) / sizeof(columns[0]))
+
+static const char *row_title(const struct compare_row *row)
+{
+	return row->title ? row->title : row->name;
+}
+
+/* Of the first column. */
+static int title_width(const struct compare *x)
+{
+	size_t most = strlen("system");
+	unsigned int i;
+
+	for (i = 0; i < x->rows; i++)
+		if (strlen(row_title(&x->row[i])) > most)
+			most = strlen(row_title(&x->row[i]));
+	return (int)most;
+}
 
 static bool column_wanted(const struct compare *x, const struct column *c)
 {
@@ -102,13 +125,14 @@ static bool column_wanted(const struct compare *x, const struct column *c)
 
 static void put_heads(FILE *f, const struct compare *x)
 {
+	int width = title_width(x);
 	size_t i;
 
-	fprintf(f, "%-10s", "");
+	fprintf(f, "%-*s", width, "");
 	for (i = 0; i < COLUMNS; i++)
 		if (column_wanted(x, &columns[i]))
 			fprintf(f, " %*s", columns[i].width, columns[i].above);
-	fprintf(f, "\n%-10s", "system");
+	fprintf(f, "\n%-*s", width, x->row[0].title ? "" : "system");
 	for (i = 0; i < COLUMNS; i++)
 		if (column_wanted(x, &columns[i]))
 			fprintf(f, " %*s", columns[i].width, columns[i].below);
@@ -120,7 +144,7 @@ static void put_row(FILE *f, const struct compare *x, const struct compare_row *
 	char cell[COMPARE_CELL];
 	size_t i;
 
-	fprintf(f, "%-10s", row->name);
+	fprintf(f, "%-*s", title_width(x), row_title(row));
 	if (!compare_has_figures(row)) {
 		compare_cell(row, WORK_PLAIN, cell);
 		fprintf(f, " %s\n", cell);
@@ -135,33 +159,50 @@ static void put_row(FILE *f, const struct compare *x, const struct compare_row *
 	fputc('\n', f);
 }
 
+/* No blanks behind the last one. */
+static void put_word(FILE *f, enum work_hazard h, const char *word)
+{
+	if (h == WORK_HAZARDS - 1)
+		fprintf(f, " %s\n", word);
+	else
+		fprintf(f, " %-20s", word);
+}
+
 static void put_hazards(FILE *f, const struct compare *x)
 {
 	char cell[COMPARE_CELL];
+	int width = title_width(x), h;
 	unsigned int i;
-	int h;
 
-	fprintf(f, "\n%-10s", "system");
+	fprintf(f, "\n%-*s", width, "system");
 	for (h = WORK_PLAIN + 1; h < WORK_HAZARDS; h++)
-		fprintf(f, " %-20s", work_hazard_names[h]);
-	fputc('\n', f);
+		put_word(f, (enum work_hazard)h, work_hazard_names[h]);
 	for (i = 0; i < x->rows; i++) {
-		fprintf(f, "%-10s", x->row[i].name);
+		fprintf(f, "%-*s", width, row_title(&x->row[i]));
 		for (h = WORK_PLAIN + 1; h < WORK_HAZARDS; h++) {
 			compare_cell(&x->row[i], (enum work_hazard)h, cell);
-			fprintf(f, " %-20s", cell);
+			put_word(f, (enum work_hazard)h, cell);
 		}
-		fputc('\n', f);
 	}
 	fputc('\n', f);
 	for (h = WORK_PLAIN + 1; h < WORK_HAZARDS; h++)
 		fprintf(f, "%-10s %s\n", work_hazard_names[h], work_hazard_texts[h]);
 }
 
+void compare_table(FILE *f, const struct compare *x)
+{
+	unsigned int i;
+
+	put_heads(f, x);
+	for (i = 0; i < x->rows; i++)
+		put_row(f, x, &x->row[i]);
+	if (x->hazards)
+		put_hazards(f, x);
+}
+
 void compare_print(FILE *f, const struct compare *x)
 {
 	bool home = !strcmp(x->profile, "home");
-	unsigned int i;
 
 	fprintf(f, "%s; profile %s, seed%s %llu", x->title,
 		home ? "of each system's home" : x->profile,
@@ -170,11 +211,7 @@ void compare_print(FILE *f, const struct compare *x)
 		fprintf(f, " to %llu (medians)",
 			(unsigned long long)(x->cfg.seed + x->seeds - 1));
 	fprintf(f, "; virtual time\n\n");
-	put_heads(f, x);
-	for (i = 0; i < x->rows; i++)
-		put_row(f, x, &x->row[i]);
-	if (x->hazards)
-		put_hazards(f, x);
+	compare_table(f, x);
 }
 
 /* ---- for a spreadsheet ---- */

@@ -102,6 +102,7 @@ struct job_state {
 	struct testbed_buffer *src, *dst;
 	struct testbed_connection *conn;
 	struct testbed_work work[REQUESTS];
+	struct work_counts start;
 };
 
 static int set_up(struct job_state *s, struct testbed *w)
@@ -180,18 +181,18 @@ static int job_wait_all(struct job_state *s)
 /* From the first registration to the last deregistration: what an application pays. */
 static int job_transfer(struct job_state *s)
 {
+	struct testbed_process *nobody[2] = { NULL, NULL };
 	uint64_t start = sim_now(testbed_sim(s->pair.w));
-	uint64_t pages = trace_count(testbed_trace(s->pair.w), EV_MM_PAGE_IN);
-	int err = testbed_region_add(s->src, 0, 0, 0, 0);
+	int err = counts_read(&s->pair, nobody, &s->start);
 
+	if (!err)
+		err = testbed_region_add(s->src, 0, 0, 0, 0);
 	if (!err)
 		err = testbed_region_add(s->dst, 0, 0, FL_REMOTE_WRITE, 0);
 	if (!err)
 		err = job_post_all(s);
 	if (!err)
 		err = job_wait_all(s);
-	s->r->pages_in = trace_count(testbed_trace(s->pair.w),
-				     EV_MM_PAGE_IN) - pages;
 	if (!err)
 		err = testbed_region_remove(s->dst);
 	if (!err)
@@ -203,26 +204,21 @@ static int job_transfer(struct job_state *s)
 static int read_counts(struct job_state *s)
 {
 	struct testbed_process *both[2] = { s->pair.p, s->pair.q };
-	struct testbed_board *boards[2] = { s->pair.a, s->pair.b };
+	struct job_result *r = s->r;
 	struct fl_fault_counters c;
-	struct engine_stats e;
-	struct fabric_stats f;
-	int i, err = 0;
+	int i, err = counts_read(&s->pair, both, &r->count);
 
+	counts_since(&r->count, &s->start);
 	for (i = 0; i < 2 && !err; i++) {
 		err = testbed_counters(both[i], &c);
-		board_engine_stats(boards[i]->board, &e);
-		fabric_stats(testbed_fabric(s->pair.w), board_id(boards[i]->board),
-			     &f);
-		if (err)
-			break;
-		s->r->faults += c.faults;
-		s->r->stalls += c.stalls;
-		s->r->refused += e.blocks_refused;
-		s->r->resent += e.blocks_resent;
-		s->r->wire_bytes += f.bytes;
+		r->stalls += c.stalls;
 	}
-	s->r->blocks = trace_count(testbed_trace(s->pair.w), EV_FW_BLOCK);
+	r->faults = r->count.faults;
+	r->pages_in = r->count.pages_in;
+	r->refused = r->count.refused;
+	r->resent = r->count.resent;
+	r->wire_bytes = r->count.wire_bytes;
+	r->blocks = trace_count(testbed_trace(s->pair.w), EV_FW_BLOCK);
 	return err;
 }
 

@@ -9,6 +9,7 @@
 
 #include "tools/scenario/testbed.h"
 #include "tools/view/view.h"
+#include "tools/work/counts.h"
 
 #define JOB_BYTES_MAX	(1ull << 30)
 #define JOB_REQUEST_MAX	(16ull << 20)	/* bytes of one work request */
@@ -37,6 +38,7 @@ struct job_result {
 	uint64_t total_ns;	/* register, page in, transfer, deregister */
 	uint64_t transfer_ns;	/* first post to last completion */
 	uint64_t faults, stalls, pages_in, refused, resent, blocks, wire_bytes;
+	struct work_counts count;	/* not of processes */
 	struct view_trace trace; /* of all events that the rings still hold */
 	bool complete;		/* nothing was lost of it */
 };

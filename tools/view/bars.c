@@ -8,7 +8,8 @@
 #include "tools/view/view.h"
 
 #define LEFT	24.0		/* of the names */
-#define NAMES	112.0		/* their width */
+#define NAMES	112.0		/* their width at least */
+#define LETTER	8.2		/* of one letter of them */
 #define TOP	132.0		/* of the first row */
 #define ROW	38.0		/* height of one */
 #define PANEL	196.0		/* width of one, and of the bars in it */
@@ -122,7 +123,7 @@ static void put_panel(FILE *f, const struct bars *b, unsigned int i, double x)
 	unsigned int k;
 
 	snprintf(title, sizeof(title), "%s%s", p->title,
-		 s.least > 0 ? " (log scale)" : "");
+		 s.least > 0 ? " (log)" : "");
 	put_text(f, x, 96, 14, "font-weight=\"bold\" fill=\"" VIEW_DARK "\"", title);
 	if (p->names[1]) {
 		put_box(f, x, 106, 9, 9, LIGHT);
@@ -168,11 +169,25 @@ static void put_cells(FILE *f, const struct bars *b, double x)
 	}
 }
 
-int bars_svg(FILE *f, const struct bars *b)
+/* Where the first panel begins. */
+static double names_end(const struct bars *b)
 {
-	double cells = LEFT + NAMES + b->panels * (PANEL + GAP), width, height;
+	double most = NAMES, width;
 	unsigned int i;
 
+	for (i = 0; i < b->rows; i++) {
+		width = LETTER * (double)strlen(b->row[i]) + GAP;
+		most = width > most ? width : most;
+	}
+	return LEFT + most;
+}
+
+int bars_svg(FILE *f, const struct bars *b)
+{
+	double panels = names_end(b), cells, width, height;
+	unsigned int i;
+
+	cells = panels + b->panels * (PANEL + GAP);
 	width = cells + b->columns * CELL + LEFT - (b->columns ? 4 : GAP);
 	height = TOP + b->rows * ROW + 16;
 	fprintf(f, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" "
@@ -190,7 +205,7 @@ int bars_svg(FILE *f, const struct bars *b)
 			 "font-weight=\"bold\" fill=\"" VIEW_DARK "\"", b->row[i]);
 	}
 	for (i = 0; i < b->panels; i++)
-		put_panel(f, b, i, LEFT + NAMES + i * (PANEL + GAP));
+		put_panel(f, b, i, panels + i * (PANEL + GAP));
 	if (b->columns)
 		put_cells(f, b, cells);
 	fputs("</svg>\n", f);

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tools/scenario/testbed.h"
+#include "tools/work/counts.h"
 
 /* The first of them; the patterns of pattern.h follow. */
 enum { WORK_WRITE, WORK_READ, WORK_PINGPONG, WORK_PATTERNS };
@@ -92,12 +92,6 @@ enum work_end {
 	WORK_TOO_SMALL,		/* for this hazard */
 	WORK_NOT_HERE,		/* this board does not have the system */
 	WORK_BROKEN,		/* the testbed found something wrong: problem */
-};
-
-struct work_counts {
-	uint64_t faults, pages_in, pinned_peak, resident_peak, wire_bytes,
-		payload_bytes, refused, resent, dropped, irqs[IRQ_LINES],
-		cpu_irq_ns, cpu_work_ns, cpu_calls_ns, copied_bytes;
 };
 
 struct work_result {

@@ -57,67 +57,6 @@ static int run_set_up(struct work_state *s, struct testbed *w)
 	return err ? err : hazard_begin(s);
 }
 
-/* ---- counters ---- */
-
-static int run_read(struct work_state *s, struct work_counts *c)
-{
-	struct testbed_board *boards[2] = { s->pair.a, s->pair.b };
-	struct fl_fault_counters faults = { 0 };
-	struct engine_stats e;
-	struct fabric_stats f;
-	struct host_stats h;
-	int i, line, err = 0;
-
-	memset(c, 0, sizeof(*c));
-	for (i = 0; i < 2 && !err; i++) {
-		/* What a process had is counted no more when it has ended. */
-		if (!i || !s->dead)
-			err = testbed_counters(work_process(s, i), &faults);
-		c->faults += i && s->dead ? 0 : faults.faults;
-		board_engine_stats(boards[i]->board, &e);
-		fabric_stats(testbed_fabric(s->pair.w),
-			     board_id(boards[i]->board), &f);
-		host_stats(boards[i]->kernel, &h);
-		c->pages_in += h.page_ins;
-		c->pinned_peak += h.pinned_peak;
-		c->resident_peak += h.resident_peak;
-		c->wire_bytes += f.bytes;
-		c->payload_bytes += e.payload_sent;
-		c->refused += e.blocks_refused;
-		c->resent += e.blocks_resent;
-		for (line = 0; line < IRQ_LINES; line++)
-			c->irqs[line] += h.irqs[line];
-		c->cpu_irq_ns += h.cpu_irq_ns;
-		c->cpu_work_ns += h.cpu_work_ns;
-		c->cpu_calls_ns += h.cpu_calls_ns;
-		c->copied_bytes += h.bytes_copied;
-	}
-	c->dropped = trace_count(testbed_trace(s->pair.w), EV_FW_SILENT);
-	return err;
-}
-
-/* What has come since the start; peaks are of all the time. */
-static int run_count(struct work_state *s)
-{
-	struct work_counts *c = &s->r->count, *from = &s->start;
-	int err = run_read(s, c), line;
-
-	c->faults -= s->dead ? 0 : from->faults;
-	c->pages_in -= from->pages_in;
-	c->wire_bytes -= from->wire_bytes;
-	c->payload_bytes -= from->payload_bytes;
-	c->refused -= from->refused;
-	c->resent -= from->resent;
-	c->dropped -= from->dropped;
-	for (line = 0; line < IRQ_LINES; line++)
-		c->irqs[line] -= from->irqs[line];
-	c->cpu_irq_ns -= from->cpu_irq_ns;
-	c->cpu_work_ns -= from->cpu_work_ns;
-	c->cpu_calls_ns -= from->cpu_calls_ns;
-	c->copied_bytes -= from->copied_bytes;
-	return err;
-}
-
 /* ---- requests ---- */
 
 static int run_post(struct work_state *s, struct testbed_work *work, unsigned int i)
@@ -295,7 +234,9 @@ static int run_measured(struct work_state *s)
 
 static void run_script(struct testbed *w, void *arg)
 {
+	struct testbed_process *nobody[2] = { NULL, NULL }, *ask[2];
 	struct work_state *s = arg;
+	struct work_counts start;
 	int err;
 
 	s->pair.w = w;
@@ -303,11 +244,15 @@ static void run_script(struct testbed *w, void *arg)
 	if (s->r->end != WORK_OK)
 		return;
 	if (!err)
-		err = run_read(s, &s->start);
+		err = counts_read(&s->pair, nobody, &start);
 	if (!err)
 		err = run_measured(s);
-	if (!err && s->r->end != WORK_HANG)
-		err = run_count(s);
+	if (!err && s->r->end != WORK_HANG) {
+		ask[0] = s->pair.p;
+		ask[1] = s->dead ? NULL : s->pair.q;
+		err = counts_read(&s->pair, ask, &s->r->count);
+		counts_since(&s->r->count, &start);
+	}
 	if (!err && s->r->end != WORK_HANG && s->r->end != WORK_NO_START)
 		err = work_data_check(s);
 	if (err == -EBADMSG)

@@ -25,7 +25,6 @@ struct work_state {
 	uint64_t begin_ns[WORK_MOST_OPS];
 	uint64_t kill_ns;	/* q ends then; 0: it does not */
 	bool dead, failed;	/* q has ended; a request has failed */
-	struct work_counts start;
 };
 
 static inline uint64_t work_size(const struct work_state *s, int who, int which)

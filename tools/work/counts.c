@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause
+#include "tools/work/counts.h"
+
+#include <string.h>
+
+static int counts_add_board(const struct pair *x, const struct testbed_board *b,
+			    struct testbed_process *p, struct work_counts *c)
+{
+	struct fl_fault_counters faults = { 0 };
+	struct engine_stats e;
+	struct fabric_stats f;
+	struct host_stats h;
+	int line, err = p ? testbed_counters(p, &faults) : 0;
+
+	board_engine_stats(b->board, &e);
+	fabric_stats(testbed_fabric(x->w), board_id(b->board), &f);
+	host_stats(b->kernel, &h);
+	c->faults += faults.faults;
+	c->pages_in += h.page_ins;
+	c->pinned_peak += h.pinned_peak;
+	c->resident_peak += h.resident_peak;
+	c->wire_bytes += f.bytes;
+	c->payload_bytes += e.payload_sent;
+	c->refused += e.blocks_refused;
+	c->resent += e.blocks_resent;
+	for (line = 0; line < IRQ_LINES; line++)
+		c->irqs[line] += h.irqs[line];
+	c->cpu_irq_ns += h.cpu_irq_ns;
+	c->cpu_work_ns += h.cpu_work_ns;
+	c->cpu_calls_ns += h.cpu_calls_ns;
+	c->copied_bytes += h.bytes_copied;
+	return err;
+}
+
+int counts_read(const struct pair *x, struct testbed_process *const ask[2],
+		struct work_counts *c)
+{
+	int err;
+
+	memset(c, 0, sizeof(*c));
+	err = counts_add_board(x, x->a, ask[0], c);
+	if (!err)
+		err = counts_add_board(x, x->b, ask[1], c);
+	c->dropped = trace_count(testbed_trace(x->w), EV_FW_SILENT);
+	return err;
+}
+
+void counts_since(struct work_counts *c, const struct work_counts *start)
+{
+	int line;
+
+	c->faults -= start->faults;
+	c->pages_in -= start->pages_in;
+	c->wire_bytes -= start->wire_bytes;
+	c->payload_bytes -= start->payload_bytes;
+	c->refused -= start->refused;
+	c->resent -= start->resent;
+	c->dropped -= start->dropped;
+	for (line = 0; line < IRQ_LINES; line++)
+		c->irqs[line] -= start->irqs[line];
+	c->cpu_irq_ns -= start->cpu_irq_ns;
+	c->cpu_work_ns -= start->cpu_work_ns;
+	c->cpu_calls_ns -= start->cpu_calls_ns;
+	c->copied_bytes -= start->copied_bytes;
+}
+
+uint64_t counts_kernel_ns(const struct work_counts *c)
+{
+	return c->cpu_irq_ns + c->cpu_work_ns + c->cpu_calls_ns;
+}
