@@ -102,28 +102,38 @@ static void say_pinned(FILE *f, const struct compare *x)
 		fprintf(f, "4. None of them pins a page.\n");
 }
 
-/* "a, b and c" of the rows that end so. */
+/* "part (x13.9)", or without how much slower it was. */
+static void say_row(char *text, size_t room, const struct compare_row *row,
+		    enum work_hazard h)
+{
+	char cell[COMPARE_CELL];
+
+	compare_cell(row, h, cell);
+	if (row->hazard[h].end == WORK_OK && cell[0] == 'x')
+		snprintf(text, room, "%s (%s)", row->name, cell);
+	else
+		snprintf(text, room, "%s", row->name);
+}
+
+/* "a, b and c" of the rows that end so; how many. */
 static unsigned int list_ends(const struct compare *x, enum work_hazard h,
 			      enum work_end end, char *list, size_t room)
 {
-	const struct compare_row *row, *last = NULL;
-	unsigned int n = 0, i;
+	unsigned int n = 0, said = 0, i;
+	char word[80];
 	size_t at = 0;
 
-	list[0] = 0;
-	for (i = 0; i < x->rows; i++) {
-		row = &x->row[i];
-		if ((h == WORK_PLAIN ? row->r.end : row->hazard[h].end) != end)
+	for (i = 0; i < x->rows; i++)
+		n += x->row[i].hazard[h].end == end;
+	for (i = 0; i < x->rows && at < room; i++) {
+		if (x->row[i].hazard[h].end != end)
 			continue;
-		if (last && at < room)
-			at += (size_t)snprintf(list + at, room - at, "%s%s",
-					       n > 1 ? ", " : "", last->name);
-		last = row;
-		n++;
+		say_row(word, sizeof(word), &x->row[i], h);
+		at += (size_t)snprintf(list + at, room - at, "%s%s",
+				       !said ? "" : said + 1 == n ? " and " : ", ",
+				       word);
+		said++;
 	}
-	if (last && at < room)
-		snprintf(list + at, room - at, "%s%s", n > 1 ? " and " : "",
-			 last->name);
 	return n;
 }
 
@@ -133,13 +143,13 @@ static void say_end(FILE *f, const struct compare *x, enum work_hazard h)
 		enum work_end end;
 		const char *text;
 	} said[] = {
-		{ WORK_WRONG, "leaves wrong data" },
-		{ WORK_HANG, "never ends" },
-		{ WORK_NO_START, "does not start" },
-		{ WORK_ERROR, "ends with an error" },
-		{ WORK_OK, "goes through" },
+		{ WORK_WRONG, "it leaves wrong data" },
+		{ WORK_HANG, "it never ends" },
+		{ WORK_NO_START, "it does not start" },
+		{ WORK_ERROR, "it ends with an error" },
+		{ WORK_OK, "it goes through" },
 	};
-	char list[400];
+	char list[1000];
 	unsigned int i, n;
 
 	fprintf(f, "   %s:", work_hazard_names[h]);
@@ -148,14 +158,15 @@ static void say_end(FILE *f, const struct compare *x, enum work_hazard h)
 			continue;
 		fprintf(f, "%s %s with %s", n++ ? ";" : "", said[i].text, list);
 	}
-	fputs(n ? ".\n" : " the work is too small for it.\n", f);
+	fputs(n ? ".\n" : " it is too small for that.\n", f);
 }
 
 static void say_hazards(FILE *f, const struct compare *x)
 {
 	int h;
 
-	fprintf(f, "5. When something gets in the way, the work\n");
+	fprintf(f, "%sWhat becomes of the work when something gets in its "
+		"way:\n", x->rows > 1 ? "5. " : "");
 	for (h = WORK_PLAIN + 1; h < WORK_HAZARDS; h++)
 		say_end(f, x, (enum work_hazard)h);
 }
