@@ -39,6 +39,9 @@ static void put_text(FILE *f, double x, double y, int size_px, const char *style
 static void put_box(FILE *f, double x, double y, double w, double h,
 		    const char *colour)
 {
+	/* Some readers complain of one that is not to be seen. */
+	if (!(w > 0))
+		return;
 	fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
 		"fill=\"%s\"/>\n", x, y, w, h, colour);
 }

@@ -17,8 +17,8 @@ const char *const work_hazard_names[WORK_HAZARDS] = {
 const char *const work_hazard_texts[WORK_HAZARDS] = {
 	[WORK_PLAIN] = "nothing gets in the way",
 	[WORK_PRESSURE] = "each process may have half of the pages that it works on",
-	[WORK_REMAP] = "the destination is unmapped and mapped again at the same place, "
-		       "and then all is done once more",
+	[WORK_REMAP] = ("the destination is unmapped and mapped again at the same place, "
+			"and then all is done once more"),
 	[WORK_LOSS] = "1 % of all packets are lost",
 	[WORK_DIES] = "process q ends in the middle",
 	[WORK_RIGHTS] = "the destination is read-only from before the first request on",
