@@ -494,51 +494,6 @@ TEST("a timing assignment with a wrong key, no number or a bad value is refused"
 	EXPECT_EQ(p.v[T_LINK_MBPS], 16000);
 }
 
-struct charged {
-	atomic_ullong a, b;
-	uint64_t end_ns;
-	bool nested;
-};
-
-static void sim_charged(void *arg)
-{
-	struct charged *c = arg;
-
-	sim_spend(1);
-	c->nested = !sim_charge(&c->a);
-	sim_spend(10);
-	sim_sleep(100);
-	c->nested &= sim_charge(&c->b) == &c->a;
-	sim_spend(1000);
-	c->nested &= sim_charge(&c->a) == &c->b;
-	sim_park_timeout(10000);
-	sim_spend(20);
-	c->nested &= sim_charge(NULL) == &c->a;
-	sim_spend(2);
-	c->end_ns = sim_now(sim_self());
-}
-
-TEST("what a thread spends goes to its account, what it sleeps to none")
-{
-	struct sim *sim = sim_make(SIM_LOCKSTEP, test_seed());
-	struct charged c = { .nested = false };
-	struct log other;
-	struct runner r = { &other, 'a', 77, 20 };
-
-	memset(&other, 0, sizeof(other));
-	sim_thread_start(sim, "charged", false, sim_charged, &c);
-	sim_thread_start(sim, "other", false, run_steps, &r);
-	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
-	EXPECT(c.nested);
-	EXPECT_EQ(atomic_load(&c.a), 30);
-	EXPECT_EQ(atomic_load(&c.b), 1000);
-	EXPECT_EQ(c.end_ns, 1 + 10 + 100 + 1000 + 10000 + 20 + 2);
-	EXPECT(!sim_charge(&c.a));
-	sim_spend(5);
-	EXPECT_EQ(atomic_load(&c.a), 30);
-	sim_finish(sim);
-}
-
 TEST("random streams differ by name and by seed, and are without bias at the edges")
 {
 	struct rng a, b, c;
