@@ -121,7 +121,8 @@ static void run_round(struct work_state *s, struct testbed_work *work)
 		err = run_is_gone(s, i) ? 0 : run_post(s, work, i);
 		if (err) {
 			s->failed = true;
-			run_ends(s, i ? WORK_ERROR : WORK_NO_START, err);
+			run_ends(s, i || work != s->work[0] ? WORK_ERROR :
+							      WORK_NO_START, err);
 			break;
 		}
 		if (i + 1 >= s->run->work->depth)
