@@ -42,6 +42,7 @@ static void maplock_wait_for(struct host_mm *mm, bool (*cond)(void *arg),
 			     void *arg)
 {
 	struct sim *sim = mm->k->sim;
+	uint64_t turn_ns = TURN_NS, before_ns;
 
 	while (!cond(arg)) {
 		if (sim_thread_self() && !sim_stopping()) {
@@ -50,7 +51,10 @@ static void maplock_wait_for(struct host_mm *mm, bool (*cond)(void *arg),
 		} else if (sim_thread_self() || sim_mode(sim) == SIM_THREADS) {
 			sim_yield();
 		} else {
-			sim_run(sim, TURN_NS, 0);
+			before_ns = sim_now(sim);
+			sim_run(sim, turn_ns, 0);
+			/* Time stands still when nothing is due within a turn. */
+			turn_ns = sim_now(sim) == before_ns ? 2 * turn_ns : TURN_NS;
 		}
 	}
 }
