@@ -34,7 +34,8 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	q->max_queue = FL_QUEUE_MAX;
 	q->system = ctx->system;
 	q->resolve = ctx->resolve;
-	q->doorbell = fl_window(dev) ? FL_DOORBELL_WINDOW : FL_DOORBELL_STORE;
+	q->doorbell = ctx->snoop.on ? FL_DOORBELL_SNOOP :
+		      fl_window(dev) ? FL_DOORBELL_WINDOW : FL_DOORBELL_STORE;
 	return 0;
 }
 
@@ -67,6 +68,7 @@ static bool fl_in_flight(struct fl_ctx *ctx)
 static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 {
 	struct fl_policy *p = arg;
+	bool snoops;
 	int ret;
 
 	if (p->system >= FL_SYSTEMS ||
@@ -74,9 +76,15 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 		return -EINVAL;
 	if (fl_in_flight(ctx))
 		return -EBUSY;
-	ret = fl_system_tell_card(ctx, p->system);
+	snoops = ctx->snoop.on;
+	ret = fl_snoop_set(ctx, fl_system_snoops(p->system));
 	if (ret)
 		return ret;
+	ret = fl_system_tell_card(ctx, p->system);
+	if (ret) {
+		fl_snoop_set(ctx, snoops);
+		return ret;
+	}
 	WRITE_ONCE(ctx->system, p->system);
 	fl_plan_set(ctx, p->resolve, p->number);
 	fl_bank_set_system(ctx, p->system);
@@ -158,6 +166,13 @@ static int fl_ioc_counters(struct fl_ctx *ctx, void *arg)
 	return 0;
 }
 
+static int fl_ioc_snoop(struct fl_ctx *ctx, void *arg)
+{
+	struct fl_snoop_call *c = arg;
+
+	return c->reserved ? -EINVAL : fl_snoop_wake(ctx);
+}
+
 /* Of every call: the largest says how much a call may copy. */
 union fl_arg {
 	struct fl_query query;
@@ -171,6 +186,7 @@ union fl_arg {
 	struct fl_prefetch prefetch;
 	struct fl_wait_cq wait_cq;
 	struct fl_counters counters;
+	struct fl_snoop_call snoop;
 };
 
 struct fl_call {
@@ -200,6 +216,7 @@ static const struct fl_call fl_calls[] = {
 	FL_CALL(PREFETCH, fl_ioc_prefetch),
 	FL_CALL(WAIT_CQ, fl_ioc_wait_cq),
 	FL_CALL(COUNTERS, fl_ioc_counters),
+	FL_CALL(SNOOP, fl_ioc_snoop),
 };
 
 /* The size in the command may be another version's; the rest must fit. */

@@ -217,6 +217,13 @@ struct fl_plan_memory {
 	struct fl_plan_region region[FL_PLAN_REGIONS];
 };
 
+/* Requests that the driver reads before the card does (fl_snoop.c). */
+struct fl_snoop {
+	struct work_struct work;
+	struct fl_queue *page;	/* NULL: never asked for; ctx->lock */
+	bool on;		/* it is the doorbell page; WRITE_ONCE under lock */
+};
+
 /* Pages that a process finds where the card was (fl_map.c). */
 enum fl_dummy {
 	FL_DUMMY_DOORBELL,
@@ -265,6 +272,7 @@ struct fl_ctx {
 	struct work_struct stall_work;
 	struct fl_ahead ahead;
 	struct fl_plan_memory plan;
+	struct fl_snoop snoop;
 
 	wait_queue_head_t wait;	/* completion queue events, and the end */
 	atomic64_t faults, faults_src, faults_dst, pages_in, resolves, failed,
@@ -280,6 +288,7 @@ struct fl_queue {
 	struct kref ref;
 	struct fl_ctx *ctx;	/* mappings keep the file open */
 	bool ended;		/* its object has gone; queue_lock */
+	bool doorbell;		/* it is no queue, but a doorbell page (snoop.h) */
 	void *cpu;		/* NULL: memory gone, or the card's; queue_lock */
 	dma_addr_t dma;
 	size_t bytes;
@@ -306,12 +315,14 @@ struct fl_cq {
 	u32 number;
 	struct fl_queue *queue;
 	u32 events, seen;	/* dev->irq_lock */
+	u32 snooped;		/* word that the card knows of; ctx->lock */
 	bool overflow, gone;	/* dev->irq_lock */
 };
 
 struct fl_qp {
 	struct list_head list;
-	u32 number;
+	u32 number, entries;
+	u16 snooped;		/* count that the card knows of; ctx->lock */
 	struct fl_queue *queue;
 };
 
@@ -402,6 +413,8 @@ void fl_fault_init(struct fl_dev *dev);
 const struct fl_system_row *fl_system_row(u32 system);
 /* Accesses are stalled. */
 bool fl_system_holds(u32 system);
+/* The driver reads requests before the card does. */
+bool fl_system_snoops(u32 system);
 /*
  * The card keeps to the row from now on. -EOPNOTSUPP: it cannot; or as fl_cmd(). ctx->lock
  * is held, or nobody else has the file yet.
@@ -464,6 +477,22 @@ void fl_ahead_add(struct fl_ctx *ctx, const struct fl_fault_request *request,
 /* No worker is at it any more, and none will be. */
 void fl_ahead_end(struct fl_ctx *ctx);
 
+/* fl_snoop.c: pages of a request before the card sees it; ctx->lock but for end */
+void fl_snoop_init(struct fl_ctx *ctx);
+/*
+ * The doorbell page is the kernel's from now on, or the card's. -EBUSY: there are
+ * queues; -EOPNOTSUPP: the page is too small for this card.
+ */
+int fl_snoop_set(struct fl_ctx *ctx, bool on);
+/* Words of a new queue: nothing has been published there. */
+void fl_snoop_qp(struct fl_ctx *ctx, struct fl_qp *qp);
+void fl_snoop_cq(struct fl_ctx *ctx, struct fl_cq *cq);
+int fl_snoop_wake(struct fl_ctx *ctx);
+int fl_snoop_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma);
+/* The worker does nothing any more; ctx->dead is set. */
+void fl_snoop_end(struct fl_ctx *ctx);
+void fl_snoop_free(struct fl_ctx *ctx);
+
 /* fl_plan.c: how much, as the process has chosen */
 void fl_plan_init(struct fl_ctx *ctx);
 /* Another plan, which has learnt nothing yet. */
@@ -498,6 +527,9 @@ int fl_eq_start(struct fl_dev *dev);
 void fl_eq_clear(struct fl_dev *dev);
 void fl_eq_stop(struct fl_dev *dev);
 irqreturn_t fl_irq_event(int irq, void *arg);
+/* Memory that the process may map; ERR_PTR(). ctx->lock, or nobody else has the file. */
+struct fl_queue *fl_queue_new(struct fl_ctx *ctx, size_t bytes);
+void fl_queue_put(struct fl_ctx *ctx, struct fl_queue *q);
 int fl_cq_create(struct fl_ctx *ctx, struct fl_create_cq *a);
 int fl_cq_destroy(struct fl_ctx *ctx, u32 number);
 int fl_cq_wait(struct fl_ctx *ctx, const struct fl_wait_cq *a);

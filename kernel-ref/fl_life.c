@@ -99,6 +99,7 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	INIT_LIST_HEAD(&ctx->queues);
 	INIT_WORK(&ctx->stall_work, fl_stall_work);
 	fl_ahead_init(ctx);
+	fl_snoop_init(ctx);
 	fl_plan_init(ctx);
 	fl_plan_set(ctx, dev->resolve, dev->resolve_number);
 	INIT_WORK(&ctx->end_work, fl_ctx_end_work);
@@ -207,6 +208,9 @@ static int fl_ctx_bind(struct fl_ctx *ctx)
 	ret = fl_system_tell_card(ctx, ctx->system);
 	if (ret)
 		goto err_close;
+	ret = fl_snoop_set(ctx, fl_system_snoops(ctx->system));
+	if (ret)
+		goto err_close;
 	ret = mmu_notifier_register(&ctx->notifier, ctx->mm);
 	if (ret)
 		goto err_close;
@@ -221,6 +225,7 @@ err_notifier:
 	mmu_notifier_unregister(&ctx->notifier, ctx->mm);
 	fl_bank_off(ctx);
 err_close:
+	fl_snoop_free(ctx);
 	fl_cmd_object(ctx, FL_CMD_SLOT_CLOSE, 0);
 err_bank:
 	fl_bank_unprepare(ctx);
@@ -270,8 +275,9 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	WRITE_ONCE(ctx->dead, true);
 	mutex_unlock(&ctx->lock);
 	wake_up_all(&ctx->wait);
-	/* First: it takes the mmap lock again and again. */
+	/* First: they take the mmap lock again and again. */
 	fl_ahead_end(ctx);
+	fl_snoop_end(ctx);
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	WRITE_ONCE(ctx->draining, true);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
@@ -306,6 +312,7 @@ static void fl_ctx_leave(struct fl_ctx *ctx)
 
 	mutex_lock(&ctx->lock);
 	fl_mr_free_all(ctx);
+	fl_snoop_free(ctx);
 	fl_queue_free_all(ctx, !ret);
 	fl_pd_free_all(ctx);
 	mutex_unlock(&ctx->lock);

@@ -47,8 +47,9 @@ vm_fault_t fl_map_fault(struct vm_fault *vmf)
 {
 	struct vm_area_struct *vma = vmf->vma;
 	struct fl_ctx *ctx = vma->vm_file->private_data;
-	void *page = ctx->dummy[vma->vm_private_data ? FL_DUMMY_QUEUE :
-						      FL_DUMMY_DOORBELL];
+	struct fl_queue *q = vma->vm_private_data;
+	void *page = ctx->dummy[q && !q->doorbell ? FL_DUMMY_QUEUE :
+						   FL_DUMMY_DOORBELL];
 
 	if (!READ_ONCE(ctx->dev->gone))
 		return VM_FAULT_SIGBUS;
@@ -109,6 +110,8 @@ int fl_mmap(struct file *file, struct vm_area_struct *vma)
 		return -EINVAL;
 	/* A child with less rights could otherwise post in its parent's name. */
 	fl_vma_flags_set(vma, VM_DONTCOPY);
+	if (offset == FL_MMAP_DOORBELL && READ_ONCE(ctx->snoop.on))
+		return fl_snoop_mmap(ctx, vma);
 	if (offset == FL_MMAP_DOORBELL)
 		return fl_mmap_doorbell(ctx, vma);
 	return fl_queue_mmap(ctx, vma, offset);

@@ -98,6 +98,14 @@ static void fl_note_cut_off(void *w, const struct fl_dev *dev, u32 bank,
 }
 FL_NOTE_SWITCH(cut_off)
 
+static void fl_note_snoop(void *w, const struct fl_dev *dev, u32 qp, u64 va,
+			  u64 pages, int error, u32 xfer, u32 block)
+{
+	fl_note(w, dev, FL_WINDOW_NOTE_SNOOP, xfer, block, qp, va, pages,
+		(u64)error);
+}
+FL_NOTE_SWITCH(snoop)
+
 static const struct fl_note_switch fl_note_switch[FL_WINDOW_NOTES] = {
 	[FL_WINDOW_NOTE_IRQ_SMMU] = { fl_note_irq_smmu_on,
 				      fl_note_irq_smmu_off },
@@ -116,4 +124,5 @@ static const struct fl_note_switch fl_note_switch[FL_WINDOW_NOTES] = {
 	[FL_WINDOW_NOTE_MR] = { fl_note_mr_on, fl_note_mr_off },
 	[FL_WINDOW_NOTE_MR_GONE] = { fl_note_mr_gone_on, fl_note_mr_gone_off },
 	[FL_WINDOW_NOTE_CUT_OFF] = { fl_note_cut_off_on, fl_note_cut_off_off },
+	[FL_WINDOW_NOTE_SNOOP] = { fl_note_snoop_on, fl_note_snoop_off },
 };

@@ -20,7 +20,7 @@
 
 /* ---- memory ---- */
 
-static struct fl_queue *fl_queue_new(struct fl_ctx *ctx, size_t bytes)
+struct fl_queue *fl_queue_new(struct fl_ctx *ctx, size_t bytes)
 {
 	struct fl_queue *q;
 
@@ -70,7 +70,7 @@ static void fl_queue_free(struct kref *ref)
 }
 
 /* The object is gone; mappings may keep the memory. */
-static void fl_queue_put(struct fl_ctx *ctx, struct fl_queue *q)
+void fl_queue_put(struct fl_ctx *ctx, struct fl_queue *q)
 {
 	mutex_lock(&ctx->queue_lock);
 	q->ended = true;
@@ -181,6 +181,7 @@ static int fl_cq_start(struct fl_ctx *ctx, struct fl_cq *cq, u32 entries)
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
 	list_add_tail(&cq->list, &ctx->cqs);
 	ctx->ncq++;
+	fl_snoop_cq(ctx, cq);
 	return 0;
 }
 
@@ -344,8 +345,10 @@ static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
 	if (ret)
 		return ret;
 	qp->number = number;
+	qp->entries = entries;
 	list_add_tail(&qp->list, &ctx->qps);
 	ctx->nqp++;
+	fl_snoop_qp(ctx, qp);
 	return 0;
 }
 

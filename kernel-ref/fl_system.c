@@ -20,6 +20,11 @@ bool fl_system_holds(u32 system)
 	return fl_system_row(system)->rw == FL_VERDICT_HOLD;
 }
 
+bool fl_system_snoops(u32 system)
+{
+	return fl_system_row(system)->before == FL_BEFORE_SNOOP;
+}
+
 int fl_system_tell_card(struct fl_ctx *ctx, u32 system)
 {
 	const struct fl_system_row *row = fl_system_row(system);

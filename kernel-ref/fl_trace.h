@@ -296,6 +296,32 @@ TRACE_EVENT(fl_cut_off,
 		  __entry->card, __entry->bank, __entry->asid)
 );
 
+/* the snoop worker read a request; it asked the kernel for so many pages, and rings the card now */
+TRACE_EVENT(fl_snoop,
+	TP_PROTO(const struct fl_dev *dev, u32 qp, u64 va, u64 pages,
+		 int error, u32 xfer, u32 block),
+	TP_ARGS(dev, qp, va, pages, error, xfer, block),
+	TP_STRUCT__entry(
+		__field(u32, card)
+		__field(u32, qp)
+		__field(u64, va)
+		__field(u64, pages)
+		__field(int, error)
+		__field(u32, xfer)
+		__field(u32, block)),
+	TP_fast_assign(
+		__entry->card = dev->index;
+		__entry->qp = qp;
+		__entry->va = va;
+		__entry->pages = pages;
+		__entry->error = error;
+		__entry->xfer = xfer;
+		__entry->block = block;),
+	TP_printk("card=%u %u.%u qp=%u va=0x%llx pages=%llu error=%d",
+		  __entry->card, __entry->xfer, __entry->block, __entry->qp,
+		  __entry->va, __entry->pages, __entry->error)
+);
+
 #endif
 
 #undef TRACE_INCLUDE_PATH

@@ -174,7 +174,13 @@ static void cq_tell(struct fl_cq *cq, unsigned int reg)
 	}
 	cq->told = cq->taken;
 	lib_read_before_doorbell();
-
+	if (cq->dev->snoop) {
+		cq->arms += reg == NIC_DB_CQ_ARM;
+		lib_publish(cq->dev,
+			    &cq->dev->snoop->cq[cq->number % FL_SNOOP_QUEUES],
+			    (uint32_t)(uint16_t)cq->taken << 16 | cq->arms);
+		return;
+	}
 	_Static_assert(NIC_DB_CQ_ARM_CQN_SHIFT == NIC_DB_CQ_CONS_CQN_SHIFT &&
 		       NIC_DB_CQ_ARM_CONS_SHIFT == NIC_DB_CQ_CONS_CONS_SHIFT,
 		       "regs.def");

@@ -80,7 +80,7 @@ static void device_set_system(struct fl_device *dev, uint32_t system)
 			fl_system_rows[system].before == FL_BEFORE_PREFAULT;
 }
 
-static int device_query(struct fl_device *dev)
+static int device_query(struct fl_device *dev, uint32_t *doorbell)
 {
 	struct fl_query q = { .size = sizeof(q) };
 	int error = lib_ioctl(dev, FL_IOC_QUERY, &q);
@@ -99,43 +99,80 @@ static int device_query(struct fl_device *dev)
 		.max_queue = q.max_queue,
 	};
 	device_set_system(dev, q.system);
-	switch (q.doorbell) {
-	case FL_DOORBELL_STORE:
-		dev->doorbell_bytes = LIB_DOORBELL_BYTES;
-		return 0;
-	case FL_DOORBELL_WINDOW:
-		dev->doorbell_bytes = LIB_WINDOW_BYTES;
-		fl_sys_window(&dev->window, dev->sys);
+	*doorbell = q.doorbell;
+	return 0;
+}
+
+/* The page of the kind that the driver has for this process just now. */
+static int device_map_doorbell(struct fl_device *dev, uint32_t kind)
+{
+	static const size_t bytes_of[] = {
+		[FL_DOORBELL_STORE] = LIB_DOORBELL_BYTES,
+		[FL_DOORBELL_WINDOW] = LIB_WINDOW_BYTES,
+		[FL_DOORBELL_SNOOP] = FL_SNOOP_BYTES,
+	};
+	int error = 0;
+	size_t bytes;
+	void *page;
+
+	if (kind > FL_DOORBELL_SNOOP)
+		return -EPROTONOSUPPORT;
+	bytes = bytes_of[kind];
+	page = dev->base->mmap(dev->fd, bytes, FL_MMAP_DOORBELL, &error);
+	if (!page)
+		return error;
+	dev->doorbell = page;
+	dev->doorbell_bytes = bytes;
+	dev->doorbell_kind = kind;
+	dev->snoop = kind == FL_DOORBELL_SNOOP ? page : NULL;
+	dev->sys = dev->base;
+	if (kind == FL_DOORBELL_WINDOW) {
+		fl_sys_window(&dev->window, dev->base);
 		dev->sys = &dev->window;
-		return 0;
+		fl_sys_window_open(dev->fd, page);
 	}
-	return -EPROTONOSUPPORT;
+	return 0;
+}
+
+/* Another row may have another kind of page; there are no queues then (uapi.h). */
+static int device_change_doorbell(struct fl_device *dev)
+{
+	volatile void *page = dev->doorbell;
+	size_t bytes = dev->doorbell_bytes;
+	uint32_t before = dev->doorbell_kind, now;
+	int error = device_query(dev, &now);
+
+	if (error || now == before)
+		return error;
+	error = device_map_doorbell(dev, now);
+	if (error)
+		return error;
+	if (before == FL_DOORBELL_WINDOW)
+		fl_sys_window_close(dev->fd);
+	return dev->base->munmap((void *)page, bytes);
 }
 
 static int open_device(const char *name, struct fl_device **dev)
 {
 	struct fl_device *d;
+	uint32_t doorbell;
 	int error;
 
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return -ENOMEM;
 	atomic_flag_clear(&d->lock);
-	d->sys = fl_sys_for(name);
+	d->base = d->sys = fl_sys_for(name);
 	d->fd = d->sys->open(name);
 	if (d->fd < 0) {
 		error = d->fd;
 		goto free;
 	}
-	error = device_query(d);
+	error = device_query(d, &doorbell);
+	if (!error)
+		error = device_map_doorbell(d, doorbell);
 	if (error)
 		goto close;
-	d->doorbell = d->sys->mmap(d->fd, d->doorbell_bytes, FL_MMAP_DOORBELL,
-				   &error);
-	if (!d->doorbell)
-		goto close;
-	if (d->sys == &d->window)
-		fl_sys_window_open(d->fd, d->doorbell);
 	*dev = d;
 	return 0;
 close:
@@ -232,9 +269,7 @@ int fl_set_policy(struct fl_device *dev, enum fl_system system,
 	p.system = (__u32)system;
 	p.resolve = (__u32)resolve;
 	error = lib_ioctl(dev, FL_IOC_POLICY, &p);
-	if (!error)
-		device_set_system(dev, p.system);
-	return error;
+	return error ? error : device_change_doorbell(dev);
 }
 
 int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,

@@ -24,6 +24,7 @@
 
 #include "faultline/entries.h"
 #include "faultline/regs.h"
+#include "faultline/snoop.h"
 #include "faultline/uapi.h"
 #include "faultline/window.h"
 
@@ -40,10 +41,14 @@ struct lib_link {
 
 struct fl_device {
 	const struct fl_sys *sys;
+	const struct fl_sys *base;	/* the same, but for doorbells in a window */
 	struct fl_sys window;		/* sys, of a card behind a window */
 	int fd;
 	volatile unsigned char *doorbell;	/* the process's own page */
 	size_t doorbell_bytes;
+	uint32_t doorbell_kind;		/* enum fl_doorbell */
+	/* The same page, when it is memory that the driver reads; else NULL. */
+	struct fl_snoop_page *snoop;
 	struct fl_device_attr attr;
 	bool prefault;			/* what a request names, before it is posted */
 	atomic_flag lock;		/* guards the lists of all objects */
@@ -71,6 +76,7 @@ struct fl_cq {
 	size_t map_bytes;
 	uint32_t number, entries;	/* entries: a power of two */
 	uint32_t tell;			/* tell the card after so many */
+	uint16_t arms;			/* how often it was armed (snoop.h) */
 	uint64_t taken;			/* entries that were ever taken */
 	uint64_t told;			/* as much of it as the card knows */
 	/*
@@ -148,6 +154,9 @@ static inline int lib_doorbell(struct fl_device *dev, unsigned int offset,
 {
 	return dev->sys->mmio_write32(dev->doorbell + offset, value);
 }
+
+/* snoop.c: the same where the doorbell page is memory: *word becomes value. */
+int lib_publish(struct fl_device *dev, uint32_t *word, uint32_t value);
 
 /* device.c */
 int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg);

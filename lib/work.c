@@ -8,6 +8,21 @@
 
 #include "lib_internal.h"
 
+static int work_ring(struct fl_qp *qp, uint16_t tail)
+{
+	struct fl_device *dev = qp->pd->dev;
+
+	lib_entry_before_doorbell();
+	if (dev->snoop)
+		return lib_publish(dev,
+				   &dev->snoop->sq[qp->number % FL_SNOOP_QUEUES],
+				   tail);
+	return lib_doorbell(dev, NIC_DB_SQ,
+			    (qp->number << NIC_DB_SQ_QPN_SHIFT &
+			     NIC_DB_SQ_QPN_MASK) |
+			    (uint32_t)tail << NIC_DB_SQ_TAIL_SHIFT);
+}
+
 int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e)
 {
 	struct fl_device *dev = qp->pd->dev;
@@ -29,17 +44,13 @@ int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e)
 	if (sys->trace) {
 		sys->trace(dev->fd, FL_SYS_EV_POST, e->xfer, qp->number,
 			   e->opcode, e->local_va, e->length);
-		sys->trace(dev->fd, FL_SYS_EV_DOORBELL, e->xfer, qp->number,
-			   (uint16_t)posted, 0, 0);
+		sys->trace(dev->fd, dev->snoop ? FL_SYS_EV_PUBLISH :
+						 FL_SYS_EV_DOORBELL,
+			   e->xfer, qp->number, (uint16_t)posted, 0, 0);
 	}
 	/* Before the doorbell: its completion may be polled at once. */
 	atomic_store_explicit(&qp->posted, posted + 1, memory_order_release);
-	lib_entry_before_doorbell();
-	return lib_doorbell(dev, NIC_DB_SQ,
-			    (qp->number << NIC_DB_SQ_QPN_SHIFT &
-			     NIC_DB_SQ_QPN_MASK) |
-			    (uint32_t)(uint16_t)(posted + 1) <<
-			    NIC_DB_SQ_TAIL_SHIFT);
+	return work_ring(qp, (uint16_t)(posted + 1));
 }
 
 static uint32_t xfer_number(struct fl_qp *qp, uint32_t posted)

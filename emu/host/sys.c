@@ -185,6 +185,8 @@ static uint64_t sys_trace(int fd, unsigned int event, uint32_t xfer,
 	struct trace_at at = { .board = k->id, .xfer = xfer };
 
 	(void)fd;
+	if (event == FL_SYS_EV_PUBLISH)
+		event = FL_SYS_EV_DOORBELL;
 	assert(event <= FL_SYS_EV_COMPLETE);
 	if (event == FL_SYS_EV_COMPLETE)
 		at.cause = board_end_event(k->board, xfer);

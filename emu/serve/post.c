@@ -35,7 +35,7 @@ static bool next_post(struct client *c, struct post *p)
 	return true;
 }
 
-static void post_trace(struct client *c, const struct post *p)
+static void post_trace(struct client *c, const struct post *p, uint16_t index)
 {
 	struct board *b = host_board(c->kernel);
 	struct trace_at at = { .board = board_id(b), .xfer = p->xfer };
@@ -43,8 +43,7 @@ static void post_trace(struct client *c, const struct post *p)
 	trace_emit(board_trace(b), EV_LIB_POST, &at, p->arg[0], p->arg[1],
 		   p->arg[2], p->arg[3]);
 	at.cause = trace_last_software();
-	trace_emit(board_trace(b), EV_LIB_DOORBELL, &at, p->arg[0],
-		   (uint16_t)((p->value >> NIC_DB_SQ_TAIL_SHIFT) - 1), 0, 0);
+	trace_emit(board_trace(b), EV_LIB_DOORBELL, &at, p->arg[0], index, 0, 0);
 }
 
 static void post_trace_completion(struct client *c, const struct post *p)
@@ -88,11 +87,15 @@ unsigned int posts_take(struct client *c)
 		serve_count(&c->serve->count.posts);
 		switch (p.kind) {
 		case ATTACH_POST_DOORBELL:
-			post_trace(c, &p);
+			post_trace(c, &p,
+				   (uint16_t)((p.value >> NIC_DB_SQ_TAIL_SHIFT) - 1));
 			ring_card(c, &p);
 			break;
 		case ATTACH_DOORBELL:
 			ring_card(c, &p);
+			break;
+		case ATTACH_PUBLISH:
+			post_trace(c, &p, (uint16_t)p.value);
 			break;
 		case ATTACH_COMPLETE:
 			post_trace_completion(c, &p);

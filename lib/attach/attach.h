@@ -87,6 +87,8 @@ enum attach_post_kind {
 	ATTACH_DOORBELL = 1,		/* offset, value */
 	ATTACH_POST_DOORBELL = 2,	/* the same; arg: of FL_SYS_EV_POST */
 	ATTACH_COMPLETE = 3,		/* arg: of FL_SYS_EV_COMPLETE; no doorbell */
+	/* arg: of FL_SYS_EV_POST; its doorbell is memory (faultline/snoop.h). value: index */
+	ATTACH_PUBLISH = 4,
 };
 /*
  * Entry n (counted from 0) is in post[n % ATTACH_POSTS]; seq is n + 1 when it is

@@ -264,6 +264,10 @@ static uint64_t table_trace(int fd, unsigned int event, uint32_t xfer,
 		mine.fd = fd + 1;
 		mine.xfer = xfer;
 		memcpy(mine.arg, arg, sizeof(arg));
+	} else if (event == FL_SYS_EV_PUBLISH && a && mine.fd == fd + 1) {
+		mine.fd = 0;
+		attach_post(a, ATTACH_PUBLISH, 0, (uint32_t)a1, xfer, mine.arg,
+			    true);
 	} else if (event == FL_SYS_EV_COMPLETE && a) {
 		/* A trace must never make who polls wait. */
 		attach_post(a, ATTACH_COMPLETE, 0, 0, xfer, arg, false);

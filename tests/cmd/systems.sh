@@ -47,5 +47,34 @@ echo "policy prat" > "$dir/wrong.fl"
 expect 2 "did you mean 'part'" 'a row that is none' "$fl" run "$dir/wrong.fl"
 expect 2 'wanted: part, stall' 'nor as an option' "$fl" run --policy none "$dir/both.fl"
 
+# What reading requests first costs, as the book has it: LIB_POST to LIB_COMPLETE, in us.
+cost() {	# SYSTEM SIZE
+	cat > "$dir/cost.fl" <<-END
+	policy $1
+	board a
+	board b
+	link a b
+	process p on a
+	process q on b
+	buffer src in p 1M fill=random
+	buffer dst in q 1M warm
+	region src
+	region dst
+	connect p q as c
+	post w1: write c src -> dst
+	wait w1
+	post w2: write c src -> dst $2
+	wait w2
+	END
+	"$fl" run --trace "$dir/cost" "$dir/cost.fl" > "$dir/said" &&
+		awk '/LIB_POST 2\./ { a = $2 } /LIB_COMPLETE 2\./ { printf "%.2f", ($2 - a) / 1000 + 1e-6 }' \
+			"$dir/cost"
+}
+for size in 4K 64K 256K 1M; do
+	line=$(echo "$size" | sed 's/K/ KB/; s/M/ MB/')
+	line="|$line |$(cost part $size) |$(cost ioguard $size) |"
+	expect 0 '' "$line stands in the book" grep -qF "$line" book/systems.adoc
+done
+
 echo "1..$n"
 exit $bad

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "test_lib_fake.h"
+#include "test_lib_set.h"
 
 TEST("fl_open gives what the driver says of the card")
 {

@@ -60,8 +60,8 @@ static struct fake {
 	char opened[64];
 	int fds, maps, memories;
 	unsigned int ioctls, waits, relaxes, doorbells_sq, doorbells_cons,
-		arms, spent[2], traced[3];
-	uint64_t last_trace[3][5];
+		arms, wakes, spent[2], traced[4];
+	uint64_t last_trace[4][5];
 	uint64_t last_wait_ns, now_ns;
 	int imported;			/* regions with memory of theirs */
 	uint64_t last_import[3], last_prefault[3];
@@ -76,8 +76,11 @@ static struct fake {
 	struct fake_qp qp[FAKE_OBJECTS];
 	uint64_t map_offset[FAKE_OBJECTS * 2 + 1];
 	uint32_t doorbell[LIB_DOORBELL_BYTES / 4];
+	struct fl_snoop_page page;	/* the same, with system ioguard */
 	uint32_t xfer;
 } fake;
+
+#define fake_snoops() (fake.policy.system == FL_SYSTEM_IOGUARD)
 
 static void fake_write_cqe(struct fake_cq *q, struct fl_cqe e)
 {
@@ -237,7 +240,7 @@ static int fake_wait(struct fl_wait_cq *w)
 	if (q->broken)
 		return -EIO;
 	/* A sleep, and no question: what comes must be able to end it. */
-	EXPECT(w->timeout_ns == FAKE_ASK_NS || q->armed || q->event);
+	EXPECT(w->timeout_ns == FAKE_ASK_NS || q->armed || q->event || fake_snoops());
 	if (fake.on_wait)
 		fake.on_wait();
 	if (q->broken)
@@ -269,6 +272,7 @@ static int fake_query(struct fl_query *q)
 	q->max_mr = 99;
 	q->max_queue = fake.max_queue;
 	q->system = fake.policy.system;
+	q->doorbell = fake_snoops() ? FL_DOORBELL_SNOOP : FL_DOORBELL_STORE;
 	return 0;
 }
 
@@ -320,6 +324,9 @@ static int fake_ioctl(int fd, unsigned int cmd, void *arg)
 		return 0;
 	case FL_IOC_WAIT_CQ:
 		return fake_wait(arg);
+	case FL_IOC_SNOOP:
+		fake.wakes++;
+		return 0;
 	case FL_IOC_COUNTERS:
 		return fake_counters(arg);
 	}
@@ -338,7 +345,7 @@ static void *fake_mmap(int fd, size_t bytes, uint64_t offset, int *error)
 	}
 	fake.maps++;
 	if (offset == FL_MMAP_DOORBELL)
-		return fake.doorbell;
+		return fake_snoops() ? (void *)&fake.page : fake.doorbell;
 	return slot < FAKE_OBJECTS ? (void *)fake.cq[slot].queue :
 				     fake.qp[slot - FAKE_OBJECTS].queue;
 }
@@ -467,7 +474,7 @@ static uint64_t fake_trace(int fd, unsigned int event, uint32_t xfer,
 			   uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	EXPECT_EQ(fd, FAKE_FD);
-	EXPECT(event < 3);
+	EXPECT(event < 4);
 	fake.traced[event]++;
 	fake.last_trace[event][0] = xfer;
 	fake.last_trace[event][1] = a0;
@@ -579,22 +586,6 @@ static inline struct fl_device *fake_device(void)
 	fake_start();
 	EXPECT_EQ(fl_open("fake", &dev), 0);
 	return dev;
-}
-
-/* Nothing that the library took is still taken. */
-static inline void fake_expect_empty(void)
-{
-	unsigned int i;
-
-	EXPECT_EQ(fake.fds, 0);
-	EXPECT_EQ(fake.maps, 0);
-	EXPECT_EQ(fake.live_pd, 0);
-	EXPECT_EQ(fake.live_mr, 0);
-	EXPECT_EQ(fake.imported, 0);
-	for (i = 0; i < FAKE_OBJECTS; i++) {
-		EXPECT(!fake.cq[i].used);
-		EXPECT(!fake.qp[i].used);
-	}
 }
 
 #endif

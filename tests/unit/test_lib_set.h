@@ -23,16 +23,22 @@ static inline void fake_set_end(void *arg)
 	s->dev = NULL;
 }
 
-static inline void fake_set_start(struct fake_set *s, unsigned int cq_entries,
-				  unsigned int qp_entries)
+static inline void fake_set_on(struct fake_set *s, struct fl_device *dev,
+			       unsigned int cq_entries, unsigned int qp_entries)
 {
-	s->dev = fake_device();
+	s->dev = dev;
 	test_cleanup(fake_set_end, s);
 	EXPECT_EQ(fl_alloc_pd(s->dev, &s->pd), 0);
 	EXPECT_EQ(fl_create_cq(s->dev, cq_entries, &s->cq), 0);
 	EXPECT_EQ(fl_create_qp(s->pd, s->cq, qp_entries, &s->qp), 0);
 	EXPECT_EQ(fl_reg_mr(s->pd, s->buffer, sizeof(s->buffer),
 			    FL_LOCAL_WRITE, &s->mr), 0);
+}
+
+static inline void fake_set_start(struct fake_set *s, unsigned int cq_entries,
+				  unsigned int qp_entries)
+{
+	fake_set_on(s, fake_device(), cq_entries, qp_entries);
 }
 
 static inline int fake_post(struct fake_set *s, uint64_t wr_id, int unsignaled)
@@ -49,6 +55,22 @@ static inline int fake_post(struct fake_set *s, uint64_t wr_id, int unsignaled)
 	};
 
 	return fl_post(s->qp, &w);
+}
+
+/* Nothing that the library took is still taken. */
+static inline void fake_expect_empty(void)
+{
+	unsigned int i;
+
+	EXPECT_EQ(fake.fds, 0);
+	EXPECT_EQ(fake.maps, 0);
+	EXPECT_EQ(fake.live_pd, 0);
+	EXPECT_EQ(fake.live_mr, 0);
+	EXPECT_EQ(fake.imported, 0);
+	for (i = 0; i < FAKE_OBJECTS; i++) {
+		EXPECT(!fake.cq[i].used);
+		EXPECT(!fake.qp[i].used);
+	}
 }
 
 #endif

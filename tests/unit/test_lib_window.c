@@ -254,6 +254,6 @@ TEST("a kind of doorbell that this library does not know is refused")
 	struct fl_device *dev = lib_window_device(0);
 
 	EXPECT_EQ(fl_close(dev), 0);
-	card.kind = FL_DOORBELL_WINDOW + 1;
+	card.kind = FL_DOORBELL_SNOOP + 1;
 	EXPECT_EQ(fl_open(NULL, &dev), -EPROTONOSUPPORT);
 }

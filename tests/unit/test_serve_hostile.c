@@ -36,7 +36,7 @@ TEST("doorbells at random, and then impossible ones")
 
 static int rings_nowhere(void *arg)
 {
-	static const uint32_t kind[] = { 0, 4, 77, UINT32_MAX };
+	static const uint32_t kind[] = { 0, ATTACH_PUBLISH + 1, 77, UINT32_MAX };
 	unsigned int number = *(unsigned int *)arg;
 	struct raw r;
 

@@ -32,11 +32,13 @@
 #define SEEDS_LOCKSTEP	2
 #define SEEDS_THREADS	12
 #define SEEDS_PLANS	8
+#define SEEDS_SNOOPS	4
 #define SEEDS_TWICE	1
 #else
 #define SEEDS_LOCKSTEP	24
 #define SEEDS_THREADS	12
 #define SEEDS_PLANS	8
+#define SEEDS_SNOOPS	12
 #define SEEDS_TWICE	3
 #endif
 #define REST_NS		10000000000ull
@@ -169,8 +171,11 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 					    FL_SYSTEM_STALL;
 	if (p->system == FL_SYSTEM_STALL)
 		s->p.stalls = true;
+	/* Without a draw: the rest of the testbed is that of the seed. */
+	if (p->system == FL_SYSTEM_PART && s->p.draw == DRAW_SNOOPS && s->procs % 3)
+		p->system = FL_SYSTEM_IOGUARD;
 	/* Without other plans a seed is what it was before these (tests/data/seeds). */
-	p->resolve = (enum fl_resolve)rng_below(&s->rng, s->p.any_plan ?
+	p->resolve = (enum fl_resolve)rng_below(&s->rng, s->p.draw == DRAW_PLANS ?
 						FL_RESOLVE_OWN + 1 : 3);
 	if (p->resolve == FL_RESOLVE_AROUND)
 		p->resolve_number = 1 + (uint32_t)rng_below(&s->rng, 256);
@@ -435,7 +440,7 @@ static void run_testbed(struct swarm *s, struct digest *d)
 	const char *sets[11] = { 0 };
 	struct testbed_config cfg = {
 		.mode = p->mode, .seed = p->seed, .sets = sets, .icrc = true,
-		.plan = p->any_plan ? &nonsense_own : NULL,
+		.plan = p->draw == DRAW_PLANS ? &nonsense_own : NULL,
 		.trace_records = p->mode == SIM_LOCKSTEP ? 1u << 16 : 0,
 	};
 	int i, err;
@@ -476,10 +481,16 @@ static void show_plan(const struct plan *p)
 	printf("\n");
 }
 
-static void run_seed(uint64_t seed, enum sim_mode mode, bool any_plan,
+static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 		     struct digest *d, struct swarm *total)
 {
 	const char *word = mode == SIM_LOCKSTEP ? "lockstep" : "threads";
+	/* A part of the name of the test that draws so. */
+	const char *const part[] = {
+		[DRAW_USUAL] = word, [DRAW_PLANS] = "nonsense",
+		[DRAW_SNOOPS] = mode == SIM_LOCKSTEP ? "first" :
+						       "early",
+	};
 	struct swarm *s = calloc(1, sizeof(*s));
 	char problem[sizeof(s->problem)];
 
@@ -487,7 +498,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool any_plan,
 	if (!s)
 		return;
 	s->p = make_plan(seed, mode);
-	s->p.any_plan = any_plan;
+	s->p.draw = draw;
 	s->oracle = oracle_create();
 	EXPECT(s->oracle);
 	seed_begin(seed, mode, word);
@@ -508,7 +519,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool any_plan,
 	oracle_destroy(s->oracle);
 	free(s);
 	STEP("repeat with --seed %llu %s", (unsigned long long)seed,
-	     any_plan ? "nonsense" : word);
+	     part[draw]);
 	test_expect(!problem[0], __FILE__, __LINE__, "seed %llu: %s",
 		    (unsigned long long)seed, problem);
 }
@@ -519,7 +530,7 @@ TEST("random testbeds in lockstep keep every byte and every promise")
 	unsigned int i, n = seed_count(SEEDS_LOCKSTEP);
 
 	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, SIM_LOCKSTEP, false, NULL, &total);
+		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_USUAL, NULL, &total);
 	if (n > 4)
 		EXPECT_GE(total.verified, 8 * n);
 }
@@ -529,7 +540,23 @@ TEST("random testbeds with any plan, or nonsense, keep every byte and every prom
 	unsigned int i, n = seed_count(SEEDS_PLANS);
 
 	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, SIM_LOCKSTEP, true, NULL, NULL);
+		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_PLANS, NULL, NULL);
+}
+
+TEST("random testbeds whose requests are read first keep every byte and every promise")
+{
+	unsigned int i, n = seed_count(SEEDS_SNOOPS);
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_SNOOPS, NULL, NULL);
+}
+
+TEST("random testbeds whose requests are read early, by real workers, keep every byte too")
+{
+	unsigned int i, n = seed_count(SEEDS_SNOOPS);
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, SIM_THREADS, DRAW_SNOOPS, NULL, NULL);
 }
 
 TEST("random testbeds in threads keep every byte and every promise")
@@ -538,14 +565,14 @@ TEST("random testbeds in threads keep every byte and every promise")
 	unsigned int i, n = seed_count(SEEDS_THREADS);
 
 	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, SIM_THREADS, false, NULL, &total);
+		run_seed(test_seed() + i, SIM_THREADS, DRAW_USUAL, NULL, &total);
 	if (n > 4)
 		EXPECT_GE(total.verified, 8 * n);
 }
 
 static void run_traced(uint64_t seed, struct digest *d)
 {
-	run_seed(seed, SIM_LOCKSTEP, true, d, NULL);
+	run_seed(seed, SIM_LOCKSTEP, DRAW_PLANS, d, NULL);
 }
 
 TEST("a random testbed gives the same trace twice for the same seed")

@@ -45,6 +45,13 @@ enum chaos {
 	C_COUNT
 };
 
+/* What a seed draws from; a new way leaves the seeds of the others as they are. */
+enum draw {
+	DRAW_USUAL,
+	DRAW_PLANS,	/* resolve is any of the plans, one of them nonsense */
+	DRAW_SNOOPS,	/* of part's processes most have the system ioguard */
+};
+
 struct plan {
 	uint64_t seed;
 	enum sim_mode mode;
@@ -54,7 +61,7 @@ struct plan {
 	uint32_t slot_bytes, block_bytes, contexts, rx_contexts, tlb_entries;
 	uint64_t frames;
 	bool stalls;	/* an access that is not held while one is, fails */
-	bool any_plan;	/* resolve is any of the plans, one of them nonsense */
+	enum draw draw;
 };
 
 struct slot {

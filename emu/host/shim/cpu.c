@@ -95,6 +95,17 @@ void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg)
 
 /* ---- trace ---- */
 
+/*
+ * What the driver computes takes no time here, but for this, which is the whole price of
+ * its system: reading a request, and finding out which of its pages are there.
+ */
+static void shim_spend_snoop(struct shim *shim, enum trace_event ev, u64 pages)
+{
+	if (ev == EV_DRV_SNOOP)
+		sim_spend(board_timing(shim->board)->v[pages ? T_SNOOP_MISS :
+							       T_SNOOP_HIT]);
+}
+
 void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
 		u64 a1, u64 a2, u64 a3)
 {
@@ -103,6 +114,7 @@ void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
 	struct shim_cpu *self = shim_cpu();
 
 	assert(self->shim);
+	shim_spend_snoop(self->shim, ev, a2);
 	at.board = board_id(self->shim->board);
 	at.cause = first ? self->irq : self->cause;
 	self->cause = trace_emit(board_trace(self->shim->board), ev, &at, a0,

@@ -9,11 +9,12 @@ enum fl_system {
 	FL_SYSTEM_PIN = 2,          /* regions are brought in and pinned when they are registered */
 	FL_SYSTEM_PREFAULT = 3,     /* both ends of a request are brought in before it is posted, and may leave again */
 	FL_SYSTEM_DROP = 4,         /* the card throws away what it has no page for, and says nothing */
+	FL_SYSTEM_IOGUARD = 5,      /* IOGuard, VIO: the driver reads each request before the card does, and brings its pages in */
 };
 
-#define FL_SYSTEMS                              5u
-#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop"
-#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop"
+#define FL_SYSTEMS                              6u
+#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard"
+#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard"
 
 enum fl_tables {
 	FL_TABLES_PROCESS = 0,      /* the SMMU walks the process's own page tables */
@@ -23,6 +24,7 @@ enum fl_before {
 	FL_BEFORE_NOTHING = 0,      /* nothing: pages come when they are missed */
 	FL_BEFORE_PIN = 1,          /* registering a region brings its pages in and pins them */
 	FL_BEFORE_PREFAULT = 2,     /* posting a request brings the pages of both ends in */
+	FL_BEFORE_SNOOP = 3,        /* the driver reads what was posted, brings in its pages at this end, and rings the card */
 };
 
 enum fl_transport {

@@ -55,6 +55,16 @@ static const struct fl_system_row fl_system_rows[] = {
 		.rw = FL_VERDICT_DROP,
 		.tells = FL_TELLS_READY,
 	},
+	[FL_SYSTEM_IOGUARD] = {
+		.tables = FL_TABLES_PROCESS,
+		.before = FL_BEFORE_SNOOP,
+		.transport = FL_TRANSPORT_BLOCK,
+		.ir = FL_VERDICT_PARK,
+		.iw = FL_VERDICT_PARK,
+		.rr = FL_VERDICT_WAIT,
+		.rw = FL_VERDICT_REFUSE,
+		.tells = FL_TELLS_READY,
+	},
 };
 
 #endif

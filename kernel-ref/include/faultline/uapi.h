@@ -91,8 +91,9 @@ struct fl_query {
 
 /*
  * Choose how faults of this process are handled: a row of system.def, and how much one
- * fault brings in. -EBUSY: a transfer is in flight; -EOPNOTSUPP: this card cannot do what
- * the row asks for.
+ * fault brings in. -EBUSY: a transfer is in flight, or the doorbell page would become
+ * another one (fl_query.doorbell) while there are queues; -EOPNOTSUPP: this card cannot do
+ * what the row asks for.
  */
 struct fl_policy {
 	__u32 size;
@@ -225,8 +226,16 @@ struct fl_counters {
 
 #define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)
 
+/* Something was published while the worker slept (snoop.h). -EINVAL: there is none. */
+struct fl_snoop_call {
+	__u32 size;
+	__u32 reserved;
+};
+
+#define FL_IOC_SNOOP	_IOW('F', 0x0F, struct fl_snoop_call)
+
 /*
- * mmap offsets: the doorbell page (FL_DOORBELL_WINDOW: it and the next); queues
+ * mmap offsets: the doorbell page, as fl_query.doorbell says (WINDOW: it and the next); queues
  * have the offsets that creating them gave. -ENOENT: nothing is there; -EINVAL:
  * not all of it, or not MAP_SHARED. A mapping keeps the file open; a child of
  * fork() does not get it.

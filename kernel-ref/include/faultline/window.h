@@ -137,6 +137,7 @@ struct fl_window_doorbell {
 enum fl_doorbell {
 	FL_DOORBELL_STORE = 0,	/* a page of registers: a store */
 	FL_DOORBELL_WINDOW = 1,	/* struct fl_window_doorbell, and BAR 0 behind it */
+	FL_DOORBELL_SNOOP = 2,	/* struct fl_snoop_page: memory of the kernel (snoop.h) */
 };
 
 #endif

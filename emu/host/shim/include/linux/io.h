@@ -32,6 +32,11 @@ static inline void writeq(u64 value, void __iomem *p)
 	shim_write(p, 8, value);
 }
 
+static inline void mb(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 /* READ_ONCE has acquired already (linux/types.h). */
 static inline void dma_rmb(void)
 {

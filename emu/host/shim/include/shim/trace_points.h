@@ -89,4 +89,11 @@ static inline void shim_trace_fl_cut_off(const struct fl_dev *dev, u32 bank,
 	shim_trace(EV_DRV_CUT_OFF, false, 0, 0, bank, asid, 0, 0);
 }
 
+static inline void shim_trace_fl_snoop(const struct fl_dev *dev, u32 qp,
+				       u64 va, u64 pages, int error, u32 xfer,
+				       u32 block)
+{
+	shim_trace(EV_DRV_SNOOP, false, xfer, block, qp, va, pages, (u64)error);
+}
+
 #endif
