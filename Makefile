@@ -430,7 +430,7 @@ generated-fresh: build/gen
 # --- tests
 
 # What is for "make test-all" alone: it takes longer, or more than compilers.
-LONG_CMD := $(patsubst %,tests/cmd/%.sh,board book check_mutants complaints empty equal \
+LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system board book check_mutants complaints empty equal \
 	     examples faults fetch_headers fuzz harness lab_handout lab_order lab_walls labs \
 	     models overlays reference reproduce rtl rtl_benches rtl_proofs seeds shim_mutants \
 	     stepping verilog vivado vm vqfdb vqfdb_end waves way)

@@ -151,7 +151,7 @@ void fl_bank_unprepare(struct fl_ctx *ctx)
 	arm64_mm_context_put(ctx->mm);
 }
 
-static u32 fl_bank_sctlr(u32 system)
+static u32 fl_bank_sctlr(bool holds)
 {
 	/*
 	 * exanest.md 3.4. CFRE: a refused access must abort, or the card takes
@@ -161,7 +161,7 @@ static u32 fl_bank_sctlr(u32 system)
 	u32 sctlr = SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_CFIE |
 		    SMMU_CB_SCTLR_HUPCF;
 
-	if (fl_system_holds(system))
+	if (holds)
 		sctlr |= SMMU_CB_SCTLR_CFCFG;
 	return sctlr;
 }
@@ -241,7 +241,7 @@ static int fl_bank_start(struct fl_ctx *ctx)
 		fl_bank_lost(ctx);
 		return -EIO;
 	}
-	ctx->sctlr = fl_bank_sctlr(ctx->system);
+	ctx->sctlr = fl_bank_sctlr(fl_row_holds(&ctx->row));
 	fl_cb_write(dev, n, SMMU_CB_SCTLR, ctx->sctlr);
 	/* Last: from here on the card can reach the process. */
 	fl_smmu_write(dev, SMMU_GR0_S2CR(n),
@@ -317,13 +317,13 @@ enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
 	return FL_GRANTED;
 }
 
-void fl_bank_set_system(struct fl_ctx *ctx, u32 system)
+void fl_bank_set_holds(struct fl_ctx *ctx, bool holds)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	/* A fault that is being answered has CFIE off; leave it so. */
-	ctx->sctlr = fl_bank_sctlr(system) &
+	ctx->sctlr = fl_bank_sctlr(holds) &
 		     ~(ctx->sctlr & SMMU_CB_SCTLR_CFIE ? 0 :
 							 SMMU_CB_SCTLR_CFIE);
 	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);

@@ -33,6 +33,8 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	q->max_mr = dev->max_mr;
 	q->max_queue = FL_QUEUE_MAX;
 	q->system = ctx->system;
+	q->derived = ctx->derived;
+	q->row = ctx->row;
 	q->resolve = ctx->resolve;
 	q->doorbell = ctx->snoop.on ? FL_DOORBELL_SNOOP :
 		      fl_window(dev) ? FL_DOORBELL_WINDOW : FL_DOORBELL_STORE;
@@ -67,27 +69,36 @@ static bool fl_in_flight(struct fl_ctx *ctx)
 
 static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 {
+	static const struct fl_system_row none;
 	struct fl_policy *p = arg;
-	bool snoops;
+	struct fl_system_row row;
+	bool snoops = ctx->snoop.on;
 	int ret;
 
-	if (p->system >= FL_SYSTEMS ||
+	if (p->system >= FL_SYSTEMS || p->derived > 1 || p->reserved ||
 	    !fl_plan_known(ctx->dev, p->resolve, p->number))
+		return -EINVAL;
+	/* Without `derived` these bytes are reserved. */
+	if (!p->derived && memcmp(&p->row, &none, sizeof(none)))
+		return -EINVAL;
+	row = p->derived ? p->row : *fl_system_row(p->system);
+	if (!fl_row_allowed(&row))
 		return -EINVAL;
 	if (fl_in_flight(ctx))
 		return -EBUSY;
-	snoops = ctx->snoop.on;
-	ret = fl_snoop_set(ctx, fl_system_snoops(p->system));
+	ret = fl_snoop_set(ctx, fl_row_snoops(&row));
 	if (ret)
 		return ret;
-	ret = fl_system_tell_card(ctx, p->system);
+	ret = fl_row_tell_card(ctx, &row);
 	if (ret) {
 		fl_snoop_set(ctx, snoops);
 		return ret;
 	}
-	WRITE_ONCE(ctx->system, p->system);
+	ctx->system = p->system;
+	ctx->row = row;
+	ctx->derived = p->derived;
 	fl_plan_set(ctx, p->resolve, p->number);
-	fl_bank_set_system(ctx, p->system);
+	fl_bank_set_holds(ctx, fl_row_holds(&row));
 	return 0;
 }
 

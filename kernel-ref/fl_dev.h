@@ -250,7 +250,9 @@ struct fl_ctx {
 	struct work_struct end_work;
 	struct mutex lock;	/* its objects */
 	bool dead;		/* it ends, or has been cut off */
-	u32 system;		/* WRITE_ONCE under lock */
+	u32 system;		/* that its row is, or was derived from; lock */
+	struct fl_system_row row;	/* what counts; lock */
+	bool derived;		/* it is not that of the number; lock */
 	u32 resolve, resolve_number;	/* change under lock and plan.lock */
 	u32 silent;		/* FL_SILENT_*, as the card knows; lock */
 	struct list_head pds, mrs, cqs, qps;
@@ -380,7 +382,8 @@ void fl_bank_cut(struct fl_ctx *ctx);
 /* From now on every walk fails; translations are gone when it returns. */
 void fl_bank_block(struct fl_ctx *ctx);
 void fl_bank_off(struct fl_ctx *ctx);
-void fl_bank_set_system(struct fl_ctx *ctx, u32 system);
+/* Accesses that fault from now on are stalled, or terminated. */
+void fl_bank_set_holds(struct fl_ctx *ctx, bool holds);
 /* What a walk would find in the tables of the process now. */
 enum fl_found {
 	FL_ABSENT,
@@ -411,15 +414,17 @@ void fl_fault_init(struct fl_dev *dev);
 /* fl_system.c: what a row of system.def means for driver, bank and card */
 /* system < FL_SYSTEMS. */
 const struct fl_system_row *fl_system_row(u32 system);
+/* May a process have such a row (system_rules.h)? */
+bool fl_row_allowed(const struct fl_system_row *row);
 /* Accesses are stalled. */
-bool fl_system_holds(u32 system);
+bool fl_row_holds(const struct fl_system_row *row);
 /* The driver reads requests before the card does. */
-bool fl_system_snoops(u32 system);
+bool fl_row_snoops(const struct fl_system_row *row);
 /*
  * The card keeps to the row from now on. -EOPNOTSUPP: it cannot; or as fl_cmd(). ctx->lock
  * is held, or nobody else has the file yet.
  */
-int fl_system_tell_card(struct fl_ctx *ctx, u32 system);
+int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row);
 
 /* fl_stall.c */
 void fl_stall_work(struct work_struct *work);

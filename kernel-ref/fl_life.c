@@ -85,6 +85,7 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	ctx->uid = current_uid();
 	ctx->notifier.ops = &fl_notifier_ops;
 	ctx->system = dev->system;
+	ctx->row = *fl_system_row(dev->system);
 	ctx->next_offset = PAGE_SIZE;	/* after the doorbell page */
 	mutex_init(&ctx->life);
 	mutex_init(&ctx->lock);
@@ -205,10 +206,10 @@ static int fl_ctx_bind(struct fl_ctx *ctx)
 	ret = fl_cmd(ctx, &cmd, NULL);
 	if (ret)
 		goto err_bank;
-	ret = fl_system_tell_card(ctx, ctx->system);
+	ret = fl_row_tell_card(ctx, &ctx->row);
 	if (ret)
 		goto err_close;
-	ret = fl_snoop_set(ctx, fl_system_snoops(ctx->system));
+	ret = fl_snoop_set(ctx, fl_row_snoops(&ctx->row));
 	if (ret)
 		goto err_close;
 	ret = mmu_notifier_register(&ctx->notifier, ctx->mm);
@@ -281,7 +282,7 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	WRITE_ONCE(ctx->draining, true);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
-	fl_bank_set_system(ctx, FL_SYSTEM_PART);
+	fl_bank_set_holds(ctx, false);
 	cancel_work_sync(&ctx->stall_work);
 	fl_stall_end(ctx);
 }

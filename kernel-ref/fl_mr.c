@@ -234,7 +234,7 @@ static int fl_mr_make(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
 int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 {
 	bool pinned = a->flags & FL_MR_PINNED ||
-		      fl_system_row(ctx->system)->before == FL_BEFORE_PIN;
+		      ctx->row.before == FL_BEFORE_PIN;
 	struct fl_range r, pages;
 	struct fl_mr *mr;
 	u64 npages = 0;

@@ -3,6 +3,7 @@
  * What a row of system.def asks of the card. What it asks of the driver stands where that
  * is done: stalling in fl_bank.c and fl_stall.c, pinning in fl_mr.c.
  */
+#include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/nospec.h>
 
@@ -14,20 +15,27 @@ const struct fl_system_row *fl_system_row(u32 system)
 	return &fl_system_rows[array_index_nospec(system, FL_SYSTEMS)];
 }
 
-/* SCTLR.CFCFG is one bit of a bank, so a row stalls everywhere or nowhere (tools/gen). */
-bool fl_system_holds(u32 system)
+static_assert(sizeof(struct fl_system_row) == FL_COLUMNS);
+
+bool fl_row_allowed(const struct fl_system_row *row)
 {
-	return fl_system_row(system)->rw == FL_VERDICT_HOLD;
+	return fl_row_judge((const unsigned char *)row, &fl_system_rules).wrong ==
+	       FL_ROW_RIGHT;
 }
 
-bool fl_system_snoops(u32 system)
+/* SCTLR.CFCFG is one bit of a bank, so a row stalls everywhere or nowhere. */
+bool fl_row_holds(const struct fl_system_row *row)
 {
-	return fl_system_row(system)->before == FL_BEFORE_SNOOP;
+	return row->rw == FL_VERDICT_HOLD;
 }
 
-int fl_system_tell_card(struct fl_ctx *ctx, u32 system)
+bool fl_row_snoops(const struct fl_system_row *row)
 {
-	const struct fl_system_row *row = fl_system_row(system);
+	return row->before == FL_BEFORE_SNOOP;
+}
+
+int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row)
+{
 	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_SILENT };
 	int ret;
 

@@ -74,12 +74,6 @@ void *lib_map_queue(struct fl_device *dev, uint32_t wish, uint32_t entries,
 	return mem;
 }
 
-static void device_set_system(struct fl_device *dev, uint32_t system)
-{
-	dev->prefault = system < FL_SYSTEMS &&
-			fl_system_rows[system].before == FL_BEFORE_PREFAULT;
-}
-
 static int device_query(struct fl_device *dev, uint32_t *doorbell)
 {
 	struct fl_query q = { .size = sizeof(q) };
@@ -98,7 +92,7 @@ static int device_query(struct fl_device *dev, uint32_t *doorbell)
 		.max_mr = q.max_mr,
 		.max_queue = q.max_queue,
 	};
-	device_set_system(dev, q.system);
+	dev->prefault = q.row.before == FL_BEFORE_PREFAULT;
 	*doorbell = q.doorbell;
 	return 0;
 }
@@ -254,22 +248,46 @@ _Static_assert((int)FL_RESOLVE_PAGE == (int)FL_IOC_RESOLVE_PAGE &&
 	       (int)FL_RESOLVE_OWN == (int)FL_IOC_RESOLVE_OWN,
 	       "lib/faultline.h and uapi.h name the same");
 
-int fl_set_policy(struct fl_device *dev, enum fl_system system,
-		  enum fl_resolve resolve)
+static int device_set_policy(struct fl_device *dev, struct fl_policy *p,
+			     enum fl_system system, enum fl_resolve resolve)
 {
-	struct fl_policy p = { .size = sizeof(p) };
+	uint8_t before;
 	int error;
 
-	if (!dev)
-		return -EINVAL;
-	if ((unsigned int)system >= FL_SYSTEMS ||
+	if (!dev || (unsigned int)system >= FL_SYSTEMS ||
 	    (unsigned int)resolve > FL_RESOLVE_OWN ||
 	    resolve == FL_RESOLVE_AROUND)
 		return -EINVAL;
-	p.system = (__u32)system;
-	p.resolve = (__u32)resolve;
-	error = lib_ioctl(dev, FL_IOC_POLICY, &p);
-	return error ? error : device_change_doorbell(dev);
+	p->size = sizeof(*p);
+	p->system = (__u32)system;
+	p->resolve = (__u32)resolve;
+	error = lib_ioctl(dev, FL_IOC_POLICY, p);
+	if (error)
+		return error;
+	before = p->derived ? p->row.before : fl_system_rows[system].before;
+	dev->prefault = before == FL_BEFORE_PREFAULT;
+	if ((before == FL_BEFORE_SNOOP) == (dev->snoop != NULL))
+		return 0;
+	return device_change_doorbell(dev);
+}
+
+int fl_set_policy(struct fl_device *dev, enum fl_system system,
+		  enum fl_resolve resolve)
+{
+	struct fl_policy p = { 0 };
+
+	return device_set_policy(dev, &p, system, resolve);
+}
+
+int fl_set_row(struct fl_device *dev, enum fl_system like,
+	       const struct fl_system_row *row, enum fl_resolve resolve)
+{
+	struct fl_policy p = { .derived = 1 };
+
+	if (!row)
+		return -EINVAL;
+	p.row = *row;
+	return device_set_policy(dev, &p, like, resolve);
 }
 
 int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
@@ -285,6 +303,9 @@ int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
 	if (error)
 		return error;
 	p.system = q.system;
+	p.derived = q.derived;
+	if (q.derived)
+		p.row = q.row;
 	p.resolve = (__u32)resolve;
 	p.number = number;
 	return lib_ioctl(dev, FL_IOC_POLICY, &p);

@@ -67,6 +67,12 @@ enum fl_resolve {
  */
 int fl_set_policy(struct fl_device *dev, enum fl_system system,
 		  enum fl_resolve resolve);
+/*
+ * The same with a row that is in no table: like `like`, but for what row says. -EINVAL: it
+ * contradicts itself (faultline/system_rules.h).
+ */
+int fl_set_row(struct fl_device *dev, enum fl_system like,
+	       const struct fl_system_row *row, enum fl_resolve resolve);
 /* What one fault brings in, and that alone. number: of AROUND, 1 to 256; else 0. */
 int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
 		   unsigned int number);

@@ -46,7 +46,7 @@ refuses() {
 }
 
 echo "KTAP version 1"
-echo "1..37"
+echo "1..39"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x004/' \
 	"CB.RESUME overlaps ACTLR"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x00A/' \
@@ -121,6 +121,10 @@ refuses system $systems 's/^SAXIS(VERDICT, REFUSE, BLOCK,/SAXIS(VERDICT, REFUSE,
 	"PART: rw 'REFUSE' is not possible on transport BLOCK"
 refuses system $systems 's/PARK, PARK, DROP, DROP/PARK, PARK, DROP, HOLD/' \
 	"DROP: a process stalls all of its misses, or none"
+refuses system $systems 's/PARK, PARK, WAIT, REFUSE/PARK, PARK, WAIT, WAIT/' \
+	"PART: 'WAIT' is not possible as rw"
+refuses system $systems 's/HOLD, HOLD, RESUME/HOLD, HOLD, READY/' \
+	"STALL: RESUME is for stalled accesses, and READY for others"
 refuses system $systems 's/READY, BLOCK, "ideal"/READY, BLOCKS, "ideal"/' \
 	"DROP: brings 'BLOCKS' is none of PAGE, BLOCK, TRANSFER"
 exit $bad

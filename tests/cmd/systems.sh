@@ -47,6 +47,37 @@ echo "policy prat" > "$dir/wrong.fl"
 expect 2 "did you mean 'part'" 'a row that is none' "$fl" run "$dir/wrong.fl"
 expect 2 'wanted: part, stall' 'nor as an option' "$fl" run --policy none "$dir/both.fl"
 
+# Rows of one's own: each kind of mistake is named with its place, and with what would be right.
+derived()	# LINE TEXT NAME
+{
+	printf 'policy part\n%s\n' "$1" > "$dir/derived.fl"
+	expect 2 "derived.fl:2:$2" "$3" "$fl" run --check "$dir/derived.fl"
+}
+derived 'system mine like=part rw=wait' "26: 'wait' stands here; wanted: rw=refuse or rw=drop" \
+	'a verdict that this miss cannot have'
+derived 'system mine like=part ir=drop' "26: 'drop' stands here; wanted: ir=park" 'nor this one'
+derived 'system mine like=part rw=hold' "26: 'hold' stands here; wanted: ir=hold iw=hold" \
+	'stalled here and not there'
+derived 'system mine like=stall rr=wait' "27: 'wait' stands here; wanted: ir=hold iw=hold" \
+	'the other way round'
+derived 'system mine like=stall tells=ready' "30: 'ready' stands here; wanted: tells=resume" \
+	'stalled, and never resumed'
+derived 'system mine like=part tells=resume' "29: 'resume' stands here; wanted: tells=ready" \
+	'resumed, and never stalled'
+derived 'system mine like=prat' "18: 'prat' stands here; wanted: part, stall" 'like a row that is none'
+derived 'system mine rw=drop' "8: 'mine' stands here; wanted: like=SYSTEM" 'like no row'
+derived 'system part like=stall' "8: 'part' stands here; wanted: another name" 'a name that is taken'
+derived 'system mine like=part rw=dorp' "26: 'dorp' stands here; wanted: park, hold" 'a value that is none'
+derived 'system mine like=part wr=drop' "23: 'wr' stands here" 'a column that is none'
+derived 'system mine like=part rw=drop rw=drop' "31: 'rw' stands here; wanted: each option once" 'twice'
+derived 'system mine like=part transport=rc' "33: 'rc' stands here; wanted: block" 'a transport that is none'
+derived 'policy mine' "8: 'mine' stands here; wanted: part, stall" 'a system that is declared nowhere'
+printf 'system a like=part\nsystem a like=part\n' > "$dir/twice.fl"
+expect 2 'this system is declared in line 1' 'one that is declared twice' "$fl" run --check "$dir/twice.fl"
+{ echo 'system a like=part rw=drop'; sed 's/^set.*/&\npolicy a/' "$dir/both.fl"; } > "$dir/good.fl"
+expect 0 '0 failed' 'and one that is right' "$fl" run "$dir/good.fl"
+expect 0 '0 failed' 'which an option overrides' "$fl" run --policy stall "$dir/good.fl"
+
 # What reading requests first costs, as the book has it: LIB_POST to LIB_COMPLETE, in us.
 cost() {	# SYSTEM SIZE
 	cat > "$dir/cost.fl" <<-END

@@ -127,6 +127,33 @@ TEST("fl_set_resolve leaves the policy as it is, and hands on the number")
 	EXPECT_EQ(fl_set_resolve(dev, FL_RESOLVE_BLOCK, 0), -ENODEV);
 }
 
+TEST("fl_set_row hands a row on, and fl_set_resolve leaves it as it is")
+{
+	struct fl_device *dev = fake_device();
+	struct fl_system_row row = fl_system_rows[FL_SYSTEM_PART];
+
+	test_cleanup(fake_close_device, dev);
+	row.rw = FL_VERDICT_DROP;
+	row.before = FL_BEFORE_PREFAULT;
+	EXPECT_EQ(fl_set_row(dev, FL_SYSTEM_PART, &row, FL_RESOLVE_PAGE), 0);
+	EXPECT_EQ(fake.policy.derived, 1);
+	EXPECT_MEM(&fake.policy.row, &row, sizeof(row));
+	STEP("the column counts, and not the number");
+	EXPECT(dev->prefault);
+	EXPECT_EQ(fl_set_resolve(dev, FL_RESOLVE_AROUND, 7), 0);
+	EXPECT_EQ(fake.policy.derived, 1);
+	EXPECT_MEM(&fake.policy.row, &row, sizeof(row));
+	EXPECT_EQ(fake.policy.number, 7);
+	STEP("a row of the table again, and no bytes of the other");
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_STALL, FL_RESOLVE_PAGE), 0);
+	EXPECT_EQ(fake.policy.derived, 0);
+	EXPECT_EQ(fake.policy.row.rw, 0);
+	EXPECT(!dev->prefault);
+	EXPECT_EQ(fl_set_row(dev, FL_SYSTEM_PART, NULL, FL_RESOLVE_PAGE), -EINVAL);
+	EXPECT_EQ(fl_set_row(NULL, FL_SYSTEM_PART, &row, FL_RESOLVE_PAGE), -EINVAL);
+	EXPECT_EQ(fl_set_row(dev, FL_SYSTEM_PART, &row, FL_RESOLVE_AROUND), -EINVAL);
+}
+
 TEST("fl_set_policy refuses what it does not know and hands on -EBUSY")
 {
 	struct fl_device *dev = fake_device();

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "faultline/system_rows.h"
 #include "harness.h"
 #include "faultline.h"
 #include "lib_internal.h"
@@ -272,6 +273,8 @@ static int fake_query(struct fl_query *q)
 	q->max_mr = 99;
 	q->max_queue = fake.max_queue;
 	q->system = fake.policy.system;
+	q->derived = fake.policy.derived;
+	q->row = q->derived ? fake.policy.row : fl_system_rows[q->system];
 	q->doorbell = fake_snoops() ? FL_DOORBELL_SNOOP : FL_DOORBELL_STORE;
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "faultline/system_rows.h"
 #include "lib/faultline.h"
 #include "lib/os/os.h"
 #include "tools/faultline/sha256.h"
@@ -155,7 +156,7 @@ static int register_all(struct app *a, unsigned int access, bool for_write)
 					       &a->mr)))
 		return -1;
 	/* What is sent the library brings in; what is received, only this side can. */
-	if (for_write && j->system == FL_SYSTEM_PREFAULT &&
+	if (for_write && fl_system_rows[j->system].before == FL_BEFORE_PREFAULT &&
 	    app_fail(a, "fl_prefetch",
 		     fl_prefetch(a->mr, a->mem, j->bytes, true)))
 		return -1;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "faultline/system_rules.h"
+
 static const struct value {
 	const char *axis, *name, *transports, *text;
 } values[] = {
@@ -11,23 +13,30 @@ static const struct value {
 #include "faultline/system.def"
 };
 
+static const struct verdict_place {
+	const char *name;
+	unsigned char cell[4];	/* IR IW RR RW */
+} places[] = {
+#define SPLACE(name, ir, iw, rr, rw) { #name, { ir, iw, rr, rw } },
+#include "faultline/system.def"
+};
+
 /* Columns of a row, in the order of their arguments. */
-enum column { TABLES, BEFORE, TRANSPORT, IR, IW, RR, RW, TELLS, COLUMNS };
 static const struct {
 	const char *member, *axis, *head;
-} columns[COLUMNS] = {
-	[TABLES] = { "tables", "TABLES", "Tables" },
-	[BEFORE] = { "before", "BEFORE", "Before" },
-	[TRANSPORT] = { "transport", "TRANSPORT", "Transport" },
-	[IR] = { "ir", "VERDICT", "Miss here: WRITE reads" },
-	[IW] = { "iw", "VERDICT", "READ writes" },
-	[RR] = { "rr", "VERDICT", "Miss there: READ reads" },
-	[RW] = { "rw", "VERDICT", "WRITE writes" },
-	[TELLS] = { "tells", "TELLS", "Card is told" },
+} columns[FL_COLUMNS] = {
+	[FL_COLUMN_TABLES] = { "tables", "TABLES", "Tables" },
+	[FL_COLUMN_BEFORE] = { "before", "BEFORE", "Before" },
+	[FL_COLUMN_TRANSPORT] = { "transport", "TRANSPORT", "Transport" },
+	[FL_COLUMN_IR] = { "ir", "VERDICT", "Miss here: WRITE reads" },
+	[FL_COLUMN_IW] = { "iw", "VERDICT", "READ writes" },
+	[FL_COLUMN_RR] = { "rr", "VERDICT", "Miss there: READ reads" },
+	[FL_COLUMN_RW] = { "rw", "VERDICT", "WRITE writes" },
+	[FL_COLUMN_TELLS] = { "tells", "TELLS", "Card is told" },
 };
 
 static const struct row {
-	const char *name, *column[COLUMNS], *brings, *home, *text;
+	const char *name, *column[FL_COLUMNS], *brings, *home, *text;
 } rows[] = {
 #define SYSTEM(name, tables, before, transport, ir, iw, rr, rw, tells, brings,	\
 	       home, text)							\
@@ -52,32 +61,111 @@ static const struct value *system_value(const char *axis, const char *name)
 	return NULL;
 }
 
+/* As the enum of its axis will have it. */
+static unsigned int system_number(const struct value *v)
+{
+	const struct value *p;
+	unsigned int n = 0;
+
+	for (p = values; p < v; p++)
+		n += !strcmp(p->axis, v->axis);
+	return n;
+}
+
+static unsigned int system_transports(const struct value *v)
+{
+	const struct value *on;
+
+	if (!strcmp(v->transports, "ANY"))
+		return ~0u;
+	on = system_value("TRANSPORT", v->transports);
+	return on ? 1u << system_number(on) : 0;	/* of a later one: nowhere yet */
+}
+
+static unsigned int system_places(const struct value *v)
+{
+	unsigned int i, c, bits = 0;
+
+	if (strcmp(v->axis, "VERDICT"))
+		return ~0u;
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		if (strcmp(places[i].name, v->name))
+			continue;
+		for (c = 0; c < 4; c++)
+			bits |= places[i].cell[c] ? 1u << (FL_COLUMN_IR + c) : 0;
+		return bits;
+	}
+	return ~0u;
+}
+
+/* The facts that the rules need (system_rules.h). */
+static struct fl_system_rules system_facts(void)
+{
+	struct fl_system_rules f = { .values = { 0 } };
+	const struct value *v;
+	unsigned int c, n;
+
+	for (v = values; v < values + VALUES; v++)
+		for (c = 0; c < FL_COLUMNS; c++) {
+			if (strcmp(columns[c].axis, v->axis))
+				continue;
+			n = f.values[c]++;
+			if (n >= FL_COLUMN_VALUES)
+				gen_bad(source, "%s has too many values", v->axis);
+			f.value[c][n].transports = system_transports(v);
+			f.value[c][n].columns = system_places(v);
+		}
+	f.hold = (unsigned char)system_number(system_value("VERDICT", "HOLD"));
+	f.resume = (unsigned char)system_number(system_value("TELLS", "RESUME"));
+	return f;
+}
+
+static void system_judge_row(const struct row *r,
+			     const unsigned char cell[FL_COLUMNS])
+{
+	struct fl_system_rules facts = system_facts();
+	struct fl_row_judged j = fl_row_judge(cell, &facts);
+	const char *member = columns[j.column].member;
+	const char *value = r->column[j.column];
+
+	switch (j.wrong) {
+	case FL_ROW_RIGHT:
+	case FL_ROW_VALUE:	/* looked for by name */
+		return;
+	case FL_ROW_TRANSPORT:
+		gen_bad(source, "%s: %s '%s' is not possible on transport %s",
+			r->name, member, value, r->column[FL_COLUMN_TRANSPORT]);
+	case FL_ROW_PLACE:
+		gen_bad(source, "%s: '%s' is not possible as %s", r->name, value,
+			member);
+	case FL_ROW_HOLDS:
+		gen_bad(source, "%s: a process stalls all of its misses, or none",
+			r->name);
+	case FL_ROW_TELLS:
+		gen_bad(source, "%s: RESUME is for stalled accesses, and READY for "
+			"others", r->name);
+	}
+}
+
 static void system_check_row(const struct row *r)
 {
+	unsigned char cell[FL_COLUMNS];
 	const struct value *v;
 	const struct row *p;
-	int c, holds = 0;
+	int c;
 
 	for (p = rows; p < r; p++)
 		if (!strcmp(p->name, r->name))
 			gen_bad(source, "%s is there twice", r->name);
-	for (c = 0; c < COLUMNS; c++) {
+	for (c = 0; c < FL_COLUMNS; c++) {
 		v = system_value(columns[c].axis, r->column[c]);
 		if (!v)
 			gen_bad(source, "%s: %s '%s' is no %s", r->name,
 				columns[c].member, r->column[c],
 				columns[c].axis);
-		if (strcmp(v->transports, "ANY") &&
-		    strcmp(v->transports, r->column[TRANSPORT]))
-			gen_bad(source, "%s: %s '%s' is not possible on "
-				"transport %s", r->name, columns[c].member,
-				v->name, r->column[TRANSPORT]);
-		holds += c >= IR && c <= RW && !strcmp(v->name, "HOLD");
+		cell[c] = (unsigned char)system_number(v);
 	}
-	/* SCTLR.CFCFG is one bit of the process's context bank. */
-	if (holds && holds != RW - IR + 1)
-		gen_bad(source, "%s: a process stalls all of its misses, or none",
-			r->name);
+	system_judge_row(r, cell);
 	if (strcmp(r->brings, "PAGE") && strcmp(r->brings, "BLOCK") &&
 	    strcmp(r->brings, "TRANSFER"))
 		gen_bad(source, "%s: brings '%s' is none of PAGE, BLOCK, "
@@ -90,7 +178,15 @@ static void system_write_axis(FILE *f, const char *axis)
 	char name[64];
 	size_t i;
 
-	fprintf(f, "\nenum fl_%s {\n", gen_lower(axis));
+	fputc('\n', f);
+	snprintf(name, sizeof(name), "FL_%s_WORDS", axis);
+	gen_define(f, GEN_C, name);
+	for (i = 0; i < VALUES; i++)
+		if (!strcmp(values[i].axis, axis))
+			fprintf(f, "%s%s", n++ ? "|" : "\"",
+				gen_lower(values[i].name));
+	fprintf(f, "\"\nenum fl_%s {\n", gen_lower(axis));
+	n = 0;
 	for (i = 0; i < VALUES; i++) {
 		if (strcmp(values[i].axis, axis))
 			continue;
@@ -116,6 +212,51 @@ static void system_write_words(FILE *f)
 	fputs("\"\n", f);
 }
 
+/* What the rules need, as fl_row_judge() takes it. */
+static void system_write_facts(FILE *f)
+{
+	struct fl_system_rules facts = system_facts();
+	unsigned int n;
+	int c;
+
+	fprintf(f, "\nstatic const struct fl_system_rules fl_system_rules = {\n"
+		"\t.hold = FL_VERDICT_HOLD,\n\t.resume = FL_TELLS_RESUME,\n"
+		"\t.values = { ");
+	for (c = 0; c < FL_COLUMNS; c++)
+		fprintf(f, "%s%u", c ? ", " : "", facts.values[c]);
+	fputs(" },\n\t.value = {\n", f);
+	for (c = 0; c < FL_COLUMNS; c++) {
+		fprintf(f, "\t\t{\n");
+		for (n = 0; n < facts.values[c]; n++)
+			fprintf(f, "\t\t\t{ 0x%x, 0x%x },\n",
+				facts.value[c][n].transports,
+				facts.value[c][n].columns);
+		fputs("\t\t},\n", f);
+	}
+	fputs("\t},\n};\n", f);
+}
+
+static void system_write_rows(void)
+{
+	FILE *f = gen_open(GEN_C, "system_rows", source);
+	size_t i;
+	int c;
+
+	fputs("#include \"faultline/system.h\"\n"
+	      "#include \"faultline/system_rules.h\"\n\n"
+	      "static const struct fl_system_row fl_system_rows[] = {\n", f);
+	for (i = 0; i < ROWS; i++) {
+		fprintf(f, "\t[FL_SYSTEM_%s] = {\n", rows[i].name);
+		for (c = 0; c < FL_COLUMNS; c++)
+			fprintf(f, "\t\t.%s = FL_%s_%s,\n", columns[c].member,
+				columns[c].axis, rows[i].column[c]);
+		fputs("\t},\n", f);
+	}
+	fputs("};\n", f);
+	system_write_facts(f);
+	gen_close(f, GEN_C);
+}
+
 static void system_write_c(void)
 {
 	static const char *const axes[] = { "TABLES", "BEFORE", "TRANSPORT",
@@ -139,21 +280,9 @@ static void system_write_c(void)
 		system_write_axis(f, axes[i]);
 	fputs("\n/* What a row says, but for its words; each an enum above. */\n"
 	      "struct fl_system_row {\n\tunsigned char ", f);
-	for (c = 0; c < COLUMNS; c++)
+	for (c = 0; c < FL_COLUMNS; c++)
 		fprintf(f, "%s%s", c ? ", " : "", columns[c].member);
 	fputs(";\n};\n", f);
-	gen_close(f, GEN_C);
-	f = gen_open(GEN_C, "system_rows", source);
-	fputs("#include \"faultline/system.h\"\n\n"
-	      "static const struct fl_system_row fl_system_rows[] = {\n", f);
-	for (i = 0; i < ROWS; i++) {
-		fprintf(f, "\t[FL_SYSTEM_%s] = {\n", rows[i].name);
-		for (c = 0; c < COLUMNS; c++)
-			fprintf(f, "\t\t.%s = FL_%s_%s,\n", columns[c].member,
-				columns[c].axis, rows[i].column[c]);
-		fputs("\t},\n", f);
-	}
-	fputs("};\n", f);
 	gen_close(f, GEN_C);
 }
 
@@ -171,12 +300,12 @@ static void system_write_book(void)
 	}
 	fputs("|===\n\n.Systems: their columns\n[cols=\"10*\","
 	      "options=\"header\"]\n|===\n|Name", f);
-	for (c = 0; c < COLUMNS; c++)
+	for (c = 0; c < FL_COLUMNS; c++)
 		fprintf(f, " |%s", columns[c].head);
 	fputs(" |Brings\n", f);
 	for (i = 0; i < ROWS; i++) {
 		fprintf(f, "\n|`%s`\n", gen_lower(rows[i].name));
-		for (c = 0; c < COLUMNS; c++)
+		for (c = 0; c < FL_COLUMNS; c++)
 			gen_cell(f, gen_lower(rows[i].column[c]));
 		gen_cell(f, gen_lower(rows[i].brings));
 	}
@@ -198,5 +327,6 @@ void gen_system(void)
 	for (r = rows; r < rows + ROWS; r++)
 		system_check_row(r);
 	system_write_c();
+	system_write_rows();
 	system_write_book();
 }

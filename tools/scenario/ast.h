@@ -14,8 +14,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "faultline/system.h"
+
 enum verb {
-	V_PROFILE, V_SET, V_POLICY, V_BOARD, V_LINK, V_PROCESS, V_BUFFER,
+	V_PROFILE, V_SET, V_SYSTEM, V_POLICY, V_BOARD, V_LINK, V_PROCESS, V_BUFFER,
 	V_REGION, V_CONNECT, V_INJECT, V_DROP, V_EVICT, V_FORGET, V_PREFETCH,
 	V_TOUCH, V_PROTECT, V_UNMAP, V_REMAP, V_DEREGISTER, V_POST, V_WAIT, V_SLEEP,
 	V_STARVE, V_EXIT, V_NOTE, V_POKE, V_REPEAT, V_END,
@@ -28,6 +30,7 @@ enum verb {
 
 enum name_kind {
 	NAME_BOARD, NAME_PROCESS, NAME_BUFFER, NAME_CONNECTION, NAME_WORK,
+	NAME_SYSTEM,
 	NAME_KINDS
 };
 
@@ -47,7 +50,7 @@ struct arg {
 };
 
 #define ARGS_MAX	12
-#define OPTIONS_MAX	8
+#define OPTIONS_MAX	9
 
 struct option {
 	const char *key;	/* of the grammar */
@@ -66,11 +69,20 @@ struct statement {
 	char *text;		/* the line, for the transcript */
 };
 
+/* A system that the scenario has derived, and the row of the table that it is like. */
+struct scenario_system {
+	enum fl_system like;
+	struct fl_system_row row;
+};
+
+#define SCENARIO_SYSTEMS 512
+
 struct scenario {
 	char *file;
 	struct statement *st;
 	int count;
 	int names[NAME_KINDS];	/* how many things of each kind there are */
+	struct scenario_system system[SCENARIO_SYSTEMS];	/* by name */
 	char **words;		/* what the statements point to */
 	size_t word_count;
 };

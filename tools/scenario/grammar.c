@@ -23,7 +23,13 @@ const struct rule rules[] = {
 	  },
 	{ V_SET, "set", NULL, "word '= any", "",
 	  "one value of the profile, or jitter=TIME; before the first board" },
-	{ V_POLICY, "policy", NULL, "{" FL_SYSTEM_WORDS "}",
+	{ V_SYSTEM, "system", NULL, "new:system",
+	  "like=system tables={" FL_TABLES_WORDS "} before={" FL_BEFORE_WORDS
+	  "} transport={" FL_TRANSPORT_WORDS "} ir={" FL_VERDICT_WORDS
+	  "} iw={" FL_VERDICT_WORDS "} rr={" FL_VERDICT_WORDS
+	  "} rw={" FL_VERDICT_WORDS "} tells={" FL_TELLS_WORDS "}",
+	  "a system of one's own: like another one, but for these columns" },
+	{ V_POLICY, "policy", NULL, "system",
 	  "resolve=plan",
 	  "how processes that are declared later handle device faults" },
 	{ V_BOARD, "board", NULL, "new:board",

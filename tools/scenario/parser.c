@@ -13,7 +13,7 @@
 #include "tools/scenario/words.h"
 
 const char *const name_kind_text[NAME_KINDS] = {
-	"board", "process", "buffer", "connection", "work"
+	"board", "process", "buffer", "connection", "work", "system"
 };
 
 /* Keep a copy that lives as long as the scenario. */

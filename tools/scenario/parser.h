@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * parser.h - state while a scenario is read (private to tools/scenario): parser.c
- * reads lines by the grammar, value.c reads one value, sense.c and missing.c judge.
+ * reads lines by the grammar, value.c reads one value, sense.c, derive.c and missing.c
+ * judge.
  */
 #ifndef FL_SCENARIO_PARSER_H
 #define FL_SCENARIO_PARSER_H
@@ -51,6 +52,8 @@ bool parser_value(struct parser *p, const char *type, struct statement *st,
 
 /* sense.c: what a line says can be meant. False after a message. */
 bool parser_sense(struct parser *p, const struct statement *st);
+/* derive.c: the system that the statement declares. False after a message. */
+bool parser_derive(struct parser *p, const struct statement *st);
 /* missing.c: what work requests need and no line gives. */
 void parser_missing(struct parser *p);
 

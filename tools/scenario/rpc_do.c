@@ -24,8 +24,10 @@ static int rpc_open_card(struct rpc_app *a, const struct rpc_command *o)
 
 	if (err)
 		return err;
-	err = fl_set_policy(a->dev, (enum fl_system)o->what,
-			    (enum fl_resolve)o->resolve);
+	err = o->derived ? fl_set_row(a->dev, (enum fl_system)o->what, &o->row,
+				      (enum fl_resolve)o->resolve) :
+			   fl_set_policy(a->dev, (enum fl_system)o->what,
+					 (enum fl_resolve)o->resolve);
 	if (!err)
 		err = fl_alloc_pd(a->dev, &a->pd[0]);
 	if (!err)

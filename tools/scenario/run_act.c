@@ -56,9 +56,9 @@ static int act_board(struct run *r, const struct statement *st)
 static int act_process(struct run *r, const struct statement *st)
 {
 	struct testbed_process **p = &r->process[st->arg[0].name];
-	int err = testbed_process_add(r->w, st->arg[0].word,
-				      r->board[st->arg[2].name], r->system,
-				      r->resolve, p);
+	int err = testbed_process_add_as(r->w, st->arg[0].word,
+					 r->board[st->arg[2].name], &r->system,
+					 r->resolve, p);
 
 	if (!err && r->resolve == FL_RESOLVE_AROUND)
 		err = testbed_resolve(*p, r->resolve, r->resolve_number);

@@ -156,6 +156,23 @@ static void note_unasked(struct run *r)
 	}
 }
 
+static void runner_policy(struct run *r, const struct statement *st)
+{
+	const struct testbed_config *cfg = testbed_cfg(r->w);
+	const struct arg *resolve = statement_option(st, "resolve");
+	const struct scenario_system *d = &r->s->system[st->arg[0].choice < 0 ?
+							st->arg[0].name : 0];
+
+	if (!cfg->system_given && st->arg[0].choice >= 0)
+		r->system = testbed_row((enum fl_system)st->arg[0].choice);
+	else if (!cfg->system_given)
+		r->system = (struct testbed_system){ d->like, true, d->row };
+	if (resolve && !cfg->resolve_given) {
+		r->resolve = (enum fl_resolve)resolve->choice;
+		r->resolve_number = (uint32_t)resolve->number;
+	}
+}
+
 static void runner_script(struct testbed *w, void *arg)
 {
 	struct run *r = arg;
@@ -177,17 +194,9 @@ static void runner_script(struct testbed *w, void *arg)
 			else
 				depth--;
 		} else if (st->verb == V_POLICY) {
-			const struct arg *resolve = statement_option(st,
-								     "resolve");
-
-			if (!testbed_cfg(w)->system_given)
-				r->system = (enum fl_system)
-						    st->arg[0].choice;
-			if (resolve && !testbed_cfg(w)->resolve_given) {
-				r->resolve = (enum fl_resolve)resolve->choice;
-				r->resolve_number = (uint32_t)resolve->number;
-			}
+			runner_policy(r, st);
 		} else if (st->verb != V_PROFILE && st->verb != V_SET &&
+			   st->verb != V_SYSTEM &&
 			   !runner_step(r, st)) {
 			return;
 		}
@@ -288,7 +297,7 @@ int scenario_run(const struct scenario *s, const struct testbed_config *given,
 	r->s = s;
 	r->out = out;
 	r->verbose = verbose;
-	r->system = cfg.system;
+	r->system = testbed_row(cfg.system);
 	r->resolve = cfg.resolve;
 	r->resolve_number = cfg.resolve_number;
 	r->report = report;

@@ -12,7 +12,7 @@ struct run {
 	struct testbed *w;
 	FILE *out;
 	bool verbose;
-	enum fl_system system;
+	struct testbed_system system;
 	enum fl_resolve resolve;
 	uint32_t resolve_number;
 	struct testbed_board *board[RUN_NAMES];

@@ -143,6 +143,8 @@ static bool sense_limits(struct parser *p, const struct statement *st)
 
 bool parser_sense(struct parser *p, const struct statement *st)
 {
+	if (st->verb == V_SYSTEM)
+		return parser_derive(p, st);
 	if (st->fails)
 		return true;
 	switch (st->verb) {

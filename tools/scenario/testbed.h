@@ -86,13 +86,22 @@ struct testbed_board {
 	struct testbed_guest *guest;	/* mode vm, with processes */
 };
 
+/* How a process handles missing pages: a row of the table, or one that is like it. */
+struct testbed_system {
+	enum fl_system like;
+	bool derived;
+	struct fl_system_row row;
+};
+
+struct testbed_system testbed_row(enum fl_system system);
+
 struct testbed_call;
 struct testbed_process {
 	const char *name;
 	struct testbed *testbed;
 	struct testbed_board *board;
 	struct host_mm *mm;	/* with a reference; NULL: not open, or gone */
-	enum fl_system system;
+	struct testbed_system system;
 	enum fl_resolve resolve;
 	bool open, gone;
 	/* An application thread of this program; else host is NULL. */
@@ -186,6 +195,10 @@ int testbed_link_add(struct testbed *w, struct testbed_board *a,
 int testbed_process_add(struct testbed *w, const char *name, struct testbed_board *b,
 		      enum fl_system system, enum fl_resolve resolve,
 		      struct testbed_process **out);
+int testbed_process_add_as(struct testbed *w, const char *name,
+			   struct testbed_board *b,
+			   const struct testbed_system *system,
+			   enum fl_resolve resolve, struct testbed_process **out);
 /* Its plan from now on. A process that is added with AROUND has BLOCK until then. */
 int testbed_resolve(struct testbed_process *p, enum fl_resolve resolve,
 		    uint32_t number);

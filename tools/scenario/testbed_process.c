@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "faultline/system_rows.h"
 #include "lib/os/os.h"
 #include "tools/scenario/landing.h"
 
@@ -290,7 +291,9 @@ static int process_open_card(struct testbed_process *p)
 	char device[128], name[32];
 	struct rpc_command o = {
 		.kind = RPC_OPEN,
-		.what = p->system,
+		.what = p->system.like,
+		.derived = p->system.derived,
+		.row = p->system.row,
 		.resolve = p->resolve == FL_RESOLVE_AROUND ? FL_RESOLVE_BLOCK :
 							     p->resolve,
 		.text = device,
@@ -322,10 +325,26 @@ static int process_open_card(struct testbed_process *p)
 	return err;
 }
 
+struct testbed_system testbed_row(enum fl_system system)
+{
+	return (struct testbed_system){ .like = system,
+					.row = fl_system_rows[system] };
+}
+
 int testbed_process_add(struct testbed *w, const char *name,
 			struct testbed_board *b,
 			enum fl_system system, enum fl_resolve resolve,
 			struct testbed_process **out)
+{
+	struct testbed_system row = testbed_row(system);
+
+	return testbed_process_add_as(w, name, b, &row, resolve, out);
+}
+
+int testbed_process_add_as(struct testbed *w, const char *name,
+			   struct testbed_board *b,
+			   const struct testbed_system *system,
+			   enum fl_resolve resolve, struct testbed_process **out)
 {
 	struct testbed_process *p = &w->process[w->processes];
 	int err;
@@ -336,7 +355,7 @@ int testbed_process_add(struct testbed *w, const char *name,
 	p->name = name;
 	p->testbed = w;
 	p->board = b;
-	p->system = system;
+	p->system = *system;
 	p->resolve = resolve;
 	sim_waitq_init(&p->wake);
 	sim_waitq_init(&p->finished);

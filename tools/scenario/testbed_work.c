@@ -144,7 +144,7 @@ int testbed_post(struct testbed *w, struct testbed_work *k)
 	k->error = 0;
 	if (p->gone)
 		return -ESRCH;
-	if (p->system == FL_SYSTEM_PREFAULT)
+	if (p->system.row.before == FL_BEFORE_PREFAULT)
 		err = work_prefault(k);
 	if (!err)
 		err = testbed_work_number(w, k);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "faultline.h"
+#include "faultline/system.h"
 #include "nic/wire.h"
 #include "tools/scenario/grammar.h"
 #include "tools/scenario/parser.h"
@@ -240,6 +241,33 @@ static bool value_works(struct parser *p, struct statement *st, struct arg *a)
 	}
 }
 
+/* choice: a row of the table; else name: a system that is declared above. */
+static bool value_system(struct parser *p, const struct token *t, struct arg *a)
+{
+	static const char *const rows[] = { FL_SYSTEM_NAMES, NULL };
+	const char *list[FL_SYSTEMS + PARSER_NAMES + 1];
+	char right[PARSER_RIGHT] = "";
+	int i, n = p->names[NAME_SYSTEM];
+
+	a->choice = t->kind == TOK_END ? -1 : find_word(t->text, rows);
+	if (a->choice >= 0)
+		return true;
+	for (i = 0; i < n; i++) {
+		list[i] = p->name[NAME_SYSTEM][i].word;
+		if (t->kind != TOK_END && !strcmp(list[i], t->text)) {
+			a->name = i;
+			return true;
+		}
+	}
+	memcpy(&list[n], rows, sizeof(rows));
+	for (i = 0; rows[i]; i++) {
+		strcat(right, i ? ", " : "");
+		strcat(right, rows[i]);
+	}
+	strcat(right, " or a system that is declared above");
+	return parser_unknown(p, t, right, list);
+}
+
 static bool value_name(struct parser *p, const char *type,
 		       const struct token *t, struct arg *a, bool *known)
 {
@@ -269,6 +297,8 @@ static bool value_one(struct parser *p, const char *type,
 			true : parser_wrong(p, t, type + 1);
 	if (*type == '{')
 		return value_choice(p, t, type, a);
+	if (!strcmp(type, "system"))
+		return value_system(p, t, a);
 	ok = value_name(p, type, t, a, &known);
 	if (known)
 		return ok;

@@ -16,10 +16,12 @@ enum fl_system {
 #define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard"
 #define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard"
 
+#define FL_TABLES_WORDS                         "process"
 enum fl_tables {
 	FL_TABLES_PROCESS = 0,      /* the SMMU walks the process's own page tables */
 };
 
+#define FL_BEFORE_WORDS                         "nothing|pin|prefault|snoop"
 enum fl_before {
 	FL_BEFORE_NOTHING = 0,      /* nothing: pages come when they are missed */
 	FL_BEFORE_PIN = 1,          /* registering a region brings its pages in and pins them */
@@ -27,10 +29,12 @@ enum fl_before {
 	FL_BEFORE_SNOOP = 3,        /* the driver reads what was posted, brings in its pages at this end, and rings the card */
 };
 
+#define FL_TRANSPORT_WORDS                      "block"
 enum fl_transport {
 	FL_TRANSPORT_BLOCK = 0,     /* blocks, each acknowledged, refused or sent again by itself */
 };
 
+#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop"
 enum fl_verdict {
 	FL_VERDICT_PARK = 0,        /* this block waits, others go on; nothing was sent */
 	FL_VERDICT_HOLD = 1,        /* the SMMU stalls the access until the driver resumes it */
@@ -39,6 +43,7 @@ enum fl_verdict {
 	FL_VERDICT_DROP = 4,        /* silence: the sender's timer has it send again */
 };
 
+#define FL_TELLS_WORDS                          "ready|resume"
 enum fl_tells {
 	FL_TELLS_READY = 0,         /* that the block may be tried again */
 	FL_TELLS_RESUME = 1,        /* to carry out the stalled access */

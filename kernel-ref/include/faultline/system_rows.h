@@ -3,6 +3,7 @@
 #ifndef FL_GEN_SYSTEM_ROWS
 #define FL_GEN_SYSTEM_ROWS
 #include "faultline/system.h"
+#include "faultline/system_rules.h"
 
 static const struct fl_system_row fl_system_rows[] = {
 	[FL_SYSTEM_PART] = {
@@ -64,6 +65,58 @@ static const struct fl_system_row fl_system_rows[] = {
 		.rr = FL_VERDICT_WAIT,
 		.rw = FL_VERDICT_REFUSE,
 		.tells = FL_TELLS_READY,
+	},
+};
+
+static const struct fl_system_rules fl_system_rules = {
+	.hold = FL_VERDICT_HOLD,
+	.resume = FL_TELLS_RESUME,
+	.values = { 1, 4, 1, 5, 5, 5, 5, 2 },
+	.value = {
+		{
+			{ 0xffffffff, 0xffffffff },
+		},
+		{
+			{ 0xffffffff, 0xffffffff },
+			{ 0xffffffff, 0xffffffff },
+			{ 0xffffffff, 0xffffffff },
+			{ 0xffffffff, 0xffffffff },
+		},
+		{
+			{ 0xffffffff, 0xffffffff },
+		},
+		{
+			{ 0xffffffff, 0x18 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0x40 },
+			{ 0x1, 0x20 },
+			{ 0xffffffff, 0x60 },
+		},
+		{
+			{ 0xffffffff, 0x18 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0x40 },
+			{ 0x1, 0x20 },
+			{ 0xffffffff, 0x60 },
+		},
+		{
+			{ 0xffffffff, 0x18 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0x40 },
+			{ 0x1, 0x20 },
+			{ 0xffffffff, 0x60 },
+		},
+		{
+			{ 0xffffffff, 0x18 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0x40 },
+			{ 0x1, 0x20 },
+			{ 0xffffffff, 0x60 },
+		},
+		{
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
+		},
 	},
 };
 

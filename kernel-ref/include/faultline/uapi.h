@@ -85,6 +85,9 @@ struct fl_query {
 	__u32 system;		/* out: enum fl_system */
 	__u32 resolve;		/* out: enum fl_ioc_resolve */
 	__u32 doorbell;		/* out: enum fl_doorbell (window.h) */
+	__u32 derived;		/* out: the row is not system's own */
+	__u32 reserved;
+	struct fl_system_row row;	/* out: that is in use */
 };
 
 #define FL_IOC_QUERY	_IOWR('F', 0x01, struct fl_query)
@@ -100,6 +103,9 @@ struct fl_policy {
 	__u32 system;
 	__u32 resolve;
 	__u32 number;		/* of FL_IOC_RESOLVE_AROUND; else 0 */
+	__u32 derived;		/* 1: row counts, and system says what it is like */
+	__u32 reserved;
+	struct fl_system_row row;	/* -EINVAL: not allowed (system_rules.h) */
 };
 
 #define FL_IOC_POLICY	_IOW('F', 0x02, struct fl_policy)

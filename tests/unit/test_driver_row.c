@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Rows that are in no table: which of them the driver takes, and what it does then. */
+#include "faultline/system_rows.h"
+#include "test_driver_rig.h"
+
+#define LEN	(64u * 1024)
+
+static long row_set(struct rig_node *n, struct fl_system_row row)
+{
+	struct fl_policy p = { .size = sizeof(p), .system = FL_SYSTEM_PART,
+			       .resolve = FL_IOC_RESOLVE_BLOCK, .derived = 1,
+			       .row = row };
+
+	return rig_ioctl(n, FL_IOC_POLICY, &p);
+}
+
+static struct fl_query row_query(struct rig_node *n)
+{
+	struct fl_query q = { .size = sizeof(q) };
+
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
+	return q;
+}
+
+/* In plain words, and knowing nothing of the rules: what these parts can do. */
+static bool row_possible(const struct fl_system_row *r)
+{
+	bool stalled = r->ir == FL_VERDICT_HOLD && r->iw == FL_VERDICT_HOLD &&
+		       r->rr == FL_VERDICT_HOLD && r->rw == FL_VERDICT_HOLD &&
+		       r->tells == FL_TELLS_RESUME;
+	bool here = r->ir == FL_VERDICT_PARK && r->iw == FL_VERDICT_PARK;
+	bool there = (r->rr == FL_VERDICT_WAIT || r->rr == FL_VERDICT_DROP) &&
+		     (r->rw == FL_VERDICT_REFUSE || r->rw == FL_VERDICT_DROP);
+
+	return stalled || (here && there && r->tells == FL_TELLS_READY);
+}
+
+static void every_row(struct rig *r)
+{
+	static const uint8_t verdict[] = { FL_VERDICT_PARK, FL_VERDICT_HOLD,
+					   FL_VERDICT_REFUSE, FL_VERDICT_WAIT,
+					   FL_VERDICT_DROP };
+	static const uint8_t before[] = { FL_BEFORE_NOTHING, FL_BEFORE_PIN,
+					  FL_BEFORE_PREFAULT, FL_BEFORE_SNOOP };
+	struct rig_node *n = &r->n[0];
+	unsigned int i, taken = 0, wrong = 0;
+	struct fl_system_row row = { .tables = FL_TABLES_PROCESS,
+				     .transport = FL_TRANSPORT_BLOCK };
+	struct fl_query q;
+	bool yes;
+
+	rig_open(n);
+	for (i = 0; i < 4 * 5 * 5 * 5 * 5 * 2; i++) {
+		row.before = before[i % 4];
+		row.ir = verdict[i / 4 % 5];
+		row.iw = verdict[i / 20 % 5];
+		row.rr = verdict[i / 100 % 5];
+		row.rw = verdict[i / 500 % 5];
+		row.tells = i / 2500 ? FL_TELLS_RESUME : FL_TELLS_READY;
+		yes = !row_set(n, row);
+		wrong += yes != row_possible(&row);
+		taken += yes;
+		if (!yes)
+			continue;
+		q = row_query(n);
+		wrong += memcmp(&q.row, &row, sizeof(row)) != 0;
+		wrong += (q.doorbell == 2) != (row.before == FL_BEFORE_SNOOP);
+	}
+	EXPECT_EQ(wrong, 0);
+	EXPECT_EQ(taken, 4 * 5);
+	EXPECT_EQ(host_close(n->process, n->fd), 0);
+}
+
+TEST("of all rows the driver takes those that can be carried out, and no other")
+{
+	rig_run(every_row);
+}
+
+static void row_nonsense(struct rig *r)
+{
+	struct fl_policy p = { .size = sizeof(p),
+			       .resolve = FL_IOC_RESOLVE_BLOCK, .derived = 2,
+			       .row = fl_system_rows[FL_SYSTEM_DROP] };
+	struct fl_system_row row = fl_system_rows[FL_SYSTEM_PART];
+	struct rig_node *n = &r->n[0];
+	unsigned int c, v;
+	struct fl_query q;
+
+	rig_open(n);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
+	STEP("a row without the word that it counts");
+	p.derived = 0;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
+	p.derived = 1;
+	p.reserved = 1;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
+	STEP("numbers that no column has");
+	for (c = 0; c < sizeof(row); c++)
+		for (v = fl_system_rules.values[c]; v < 256; v++) {
+			memcpy(&row, &fl_system_rows[FL_SYSTEM_PART], sizeof(row));
+			((uint8_t *)&row)[c] = (uint8_t)v;
+			EXPECT_EQ(row_set(n, row), -EINVAL);
+		}
+	q = row_query(n);
+	EXPECT_EQ(q.system, FL_SYSTEM_PART);
+	EXPECT_EQ(q.derived, 0);
+	EXPECT_MEM(&q.row, &fl_system_rows[FL_SYSTEM_PART], sizeof(q.row));
+	STEP("a program of before knows nothing of rows, and is served");
+	memset(&p, 0, sizeof(p));
+	p.size = 16;
+	p.system = FL_SYSTEM_STALL;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), 0);
+	EXPECT_EQ(row_query(n).row.rw, FL_VERDICT_HOLD);
+	EXPECT_EQ(host_close(n->process, n->fd), 0);
+}
+
+TEST("a row that is nonsense changes nothing")
+{
+	rig_run(row_nonsense);
+}
+
+/* Like part, but silent to WRITEs alone: what the card does, and the bank, and pins. */
+static void row_at_work(struct rig *r)
+{
+	struct fl_system_row row = fl_system_rows[FL_SYSTEM_PART];
+	int i;
+
+	row.rw = FL_VERDICT_DROP;
+	row.before = FL_BEFORE_PIN;
+	for (i = 0; i < 2; i++) {
+		rig_open(&r->n[i]);
+		if (i)
+			row.before = FL_BEFORE_NOTHING;
+		EXPECT_EQ(row_set(&r->n[i], row), 0);
+		rig_set_up(&r->n[i], 0);
+	}
+	rig_connect(r);
+	EXPECT_EQ(rig_counters(&r->n[0]).pinned_pages, RIG_BYTES / RIG_PAGE);
+	EXPECT_EQ(rig_counters(&r->n[1]).pinned_pages, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	rig_same(r, LEN);
+	EXPECT_GE(trace_count(r->trace, EV_FW_SILENT), 1);
+	EXPECT_EQ(rig_smmu(&r->n[1], SMMU_CB_BASE(0) + SMMU_CB_SCTLR) &
+		  SMMU_CB_SCTLR_CFCFG, 0);
+	STEP("another one: it stalls");
+	rig_close(&r->n[1]);
+	rig_open(&r->n[1]);
+	EXPECT_EQ(row_set(&r->n[1], fl_system_rows[FL_SYSTEM_STALL]), 0);
+	EXPECT_NE(rig_smmu(&r->n[1], SMMU_CB_BASE(row_query(&r->n[1]).slot) +
+			   SMMU_CB_SCTLR) & SMMU_CB_SCTLR_CFCFG, 0);
+	EXPECT_EQ(host_close(r->n[1].process, r->n[1].fd), 0);
+}
+
+TEST("driver, bank and card keep to the columns of a row, whatever its number")
+{
+	rig_run(row_at_work);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * A system that a scenario derives from another one: system NEW like=SYSTEM key=value. The
+ * keys are the columns of system.def; what a row must keep to says system_rules.h, and this
+ * file only finds the words for it.
+ */
+#include <string.h>
+
+#include "faultline/system_rows.h"
+#include "tools/scenario/parser.h"
+
+_Static_assert(sizeof(struct fl_system_row) == FL_COLUMNS,
+	       "a column is one byte of a row");
+
+static const char *const keys[FL_COLUMNS] = {
+	[FL_COLUMN_TABLES] = "tables", [FL_COLUMN_BEFORE] = "before",
+	[FL_COLUMN_TRANSPORT] = "transport", [FL_COLUMN_IR] = "ir",
+	[FL_COLUMN_IW] = "iw", [FL_COLUMN_RR] = "rr", [FL_COLUMN_RW] = "rw",
+	[FL_COLUMN_TELLS] = "tells",
+};
+
+/* Their values in words, a list for each column. */
+static const char *const words[FL_COLUMNS] = {
+	[FL_COLUMN_TABLES] = FL_TABLES_WORDS,
+	[FL_COLUMN_BEFORE] = FL_BEFORE_WORDS,
+	[FL_COLUMN_TRANSPORT] = FL_TRANSPORT_WORDS,
+	[FL_COLUMN_IR] = FL_VERDICT_WORDS, [FL_COLUMN_IW] = FL_VERDICT_WORDS,
+	[FL_COLUMN_RR] = FL_VERDICT_WORDS, [FL_COLUMN_RW] = FL_VERDICT_WORDS,
+	[FL_COLUMN_TELLS] = FL_TELLS_WORDS,
+};
+
+static void derive_say(char *right, const char *text)
+{
+	size_t n = strlen(right);
+
+	snprintf(right + n, PARSER_RIGHT - n, "%s", text);
+}
+
+/* key=a or key=b: with each of them in this cell the row is right. */
+static void derive_say_values(char *right, enum fl_column c,
+			      const unsigned char *cell)
+{
+	unsigned char other[FL_COLUMNS];
+	const char *word = words[c], *end;
+	char one[80];
+	bool any = false;
+
+	memcpy(other, cell, sizeof(other));
+	for (other[c] = 0; *word; other[c]++, word = *end ? end + 1 : end) {
+		end = word + strcspn(word, "|");
+		if (fl_row_judge(other, &fl_system_rules).wrong)
+			continue;
+		snprintf(one, sizeof(one), "%s%s=%.*s", any ? " or " : "",
+			 keys[c], (int)(end - word), word);
+		derive_say(right, one);
+		any = true;
+	}
+}
+
+static void derive_right(char *right, struct fl_row_judged j,
+			 const unsigned char *cell)
+{
+	right[0] = 0;
+	switch (j.wrong) {
+	case FL_ROW_RIGHT:
+		return;
+	case FL_ROW_VALUE:
+	case FL_ROW_TRANSPORT:
+	case FL_ROW_PLACE:
+		derive_say_values(right, j.column, cell);
+		if (!*right)
+			derive_say(right, "another value of this key");
+		return;
+	case FL_ROW_HOLDS:
+		derive_say(right, "ir=hold iw=hold rr=hold rw=hold tells=resume, or no "
+				  "hold: a process stalls all of its misses, or none");
+		return;
+	case FL_ROW_TELLS:
+		derive_say(right, cell[FL_COLUMN_RW] == fl_system_rules.hold ?
+			   "tells=resume, since a stalled access waits for that" :
+			   "tells=ready, since no access is stalled");
+		return;
+	}
+}
+
+/* What the message is about: the column's own word, else one that led there. */
+static const struct arg *derive_place(const struct statement *st,
+				      struct fl_row_judged j)
+{
+	const struct arg *a = statement_option(st, keys[j.column]);
+	int c;
+
+	for (c = FL_COLUMN_IR; !a && c <= FL_COLUMN_TELLS; c++)
+		a = statement_option(st, keys[c]);
+	return a ? a : &st->arg[0];
+}
+
+static bool derive_refuse(struct parser *p, const struct arg *a,
+			  const char *right)
+{
+	struct token t = { .kind = TOK_WORD, .column = a->at.column };
+
+	snprintf(t.text, sizeof(t.text), "%s", a->word);
+	return parser_wrong(p, &t, right);
+}
+
+bool parser_derive(struct parser *p, const struct statement *st)
+{
+	static const char *const rows[] = { FL_SYSTEM_NAMES };
+	const struct arg *like = statement_option(st, "like"), *a;
+	struct scenario_system *to = &p->s->system[st->arg[0].name];
+	unsigned char cell[FL_COLUMNS];
+	char right[PARSER_RIGHT];
+	struct fl_row_judged j;
+	unsigned int i;
+
+	for (i = 0; i < FL_SYSTEMS; i++)
+		if (!strcmp(rows[i], st->arg[0].word))
+			return derive_refuse(p, &st->arg[0], "another name; this "
+					     "is a row of the table of systems");
+	if (!like)
+		return derive_refuse(p, &st->arg[0], "like=SYSTEM after the name: "
+				     "what it is derived from");
+	*to = (struct scenario_system){ .like = (enum fl_system)like->choice };
+	if (like->choice >= 0)
+		to->row = fl_system_rows[like->choice];
+	else
+		*to = p->s->system[like->name];
+	memcpy(cell, &to->row, sizeof(cell));
+	for (i = 0; i < FL_COLUMNS; i++) {
+		a = statement_option(st, keys[i]);
+		if (a)
+			cell[i] = (unsigned char)a->choice;
+	}
+	j = fl_row_judge(cell, &fl_system_rules);
+	if (j.wrong) {
+		derive_right(right, j, cell);
+		return derive_refuse(p, derive_place(st, j), right);
+	}
+	memcpy(&to->row, cell, sizeof(cell));
+	return true;
+}
