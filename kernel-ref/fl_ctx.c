@@ -96,6 +96,7 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	}
 	ctx->system = p->system;
 	ctx->row = row;
+	WRITE_ONCE(ctx->aborting, fl_row_aborts(&row));
 	ctx->derived = p->derived;
 	fl_plan_set(ctx, p->resolve, p->number);
 	fl_bank_set_holds(ctx, fl_row_holds(&row));
@@ -140,6 +141,11 @@ static int fl_ioc_create_qp(struct fl_ctx *ctx, void *arg)
 static int fl_ioc_connect_qp(struct fl_ctx *ctx, void *arg)
 {
 	return fl_qp_connect(ctx, arg);
+}
+
+static int fl_ioc_resume_qp(struct fl_ctx *ctx, void *arg)
+{
+	return fl_qp_resume(ctx, ((struct fl_resume_qp *)arg)->qp);
 }
 
 static int fl_ioc_destroy_qp(struct fl_ctx *ctx, void *arg)
@@ -198,6 +204,7 @@ union fl_arg {
 	struct fl_wait_cq wait_cq;
 	struct fl_counters counters;
 	struct fl_snoop_call snoop;
+	struct fl_resume_qp resume_qp;
 };
 
 struct fl_call {
@@ -228,6 +235,7 @@ static const struct fl_call fl_calls[] = {
 	FL_CALL(WAIT_CQ, fl_ioc_wait_cq),
 	FL_CALL(COUNTERS, fl_ioc_counters),
 	FL_CALL(SNOOP, fl_ioc_snoop),
+	FL_CALL(RESUME_QP, fl_ioc_resume_qp),
 };
 
 /* The size in the command may be another version's; the rest must fit. */

@@ -98,6 +98,8 @@ struct fl_fault_event {
 	u64 left;
 	u32 xfer, block;
 	bool counted;		/* when the SMMU held the access */
+	bool answered;		/* the block has failed, at once (abort) */
+	bool stuck;		/* not so: its pages could not be had before */
 };
 
 /* A block whose held access was refused in the end; its report is to come. */
@@ -253,8 +255,10 @@ struct fl_ctx {
 	u32 system;		/* that its row is, or was derived from; lock */
 	struct fl_system_row row;	/* what counts; lock */
 	bool derived;		/* it is not that of the number; lock */
+	bool aborting;		/* fl_row_aborts(&row); WRITE_ONCE under lock */
 	u32 resolve, resolve_number;	/* change under lock and plan.lock */
 	u32 silent;		/* FL_SILENT_*, as the card knows; lock */
+	u32 aborts;		/* FL_ABORT_*, the same */
 	struct list_head pds, mrs, cqs, qps;
 	unsigned int npd, nmr, ncq, nqp;
 	u64 next_offset;	/* for mmap */
@@ -272,6 +276,8 @@ struct fl_ctx {
 	struct fl_stalled stalled;
 	struct fl_hard_fault hard;
 	struct work_struct stall_work;
+	/* What could not be brought in behind an answer; dev->irq_lock. */
+	struct fl_range stuck;
 	struct fl_ahead ahead;
 	struct fl_plan_memory plan;
 	struct fl_snoop snoop;
@@ -420,6 +426,8 @@ bool fl_row_allowed(const struct fl_system_row *row);
 bool fl_row_holds(const struct fl_system_row *row);
 /* The driver reads requests before the card does. */
 bool fl_row_snoops(const struct fl_system_row *row);
+/* A block that lacks pages as a destination is answered before they come. */
+bool fl_row_aborts(const struct fl_system_row *row);
 /*
  * The card keeps to the row from now on. -EOPNOTSUPP: it cannot; or as fl_cmd(). ctx->lock
  * is held, or nobody else has the file yet.
@@ -541,6 +549,7 @@ int fl_cq_wait(struct fl_ctx *ctx, const struct fl_wait_cq *a);
 bool fl_cq_any_event(struct fl_ctx *ctx);
 int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a);
 int fl_qp_connect(struct fl_ctx *ctx, const struct fl_connect_qp *a);
+int fl_qp_resume(struct fl_ctx *ctx, u32 number);
 int fl_qp_destroy(struct fl_ctx *ctx, u32 number);
 struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number);
 int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset);

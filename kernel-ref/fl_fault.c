@@ -269,6 +269,43 @@ static struct fl_ctx *fl_fault_owner(struct fl_dev *dev,
 	/* end::driver-2[] */
 }
 
+static bool fl_fault_stuck(const struct fl_ctx *ctx,
+			   const struct fl_fault_event *ev)
+{
+	return ev->va < ctx->stuck.end && ev->va + ev->len > ctx->stuck.start;
+}
+
+/*
+ * System abort: is the block answered before a worker has seen to its pages? Not where
+ * they could not be had the last time: then the worker answers, and says why. irq_lock is
+ * held.
+ */
+static void fl_fault_judge(const struct fl_ctx *ctx, struct fl_fault_event *ev)
+{
+	bool aborts = fl_ref_side(ev->ref) && READ_ONCE(ctx->aborting);
+
+	ev->stuck = aborts && fl_fault_stuck(ctx, ev);
+	ev->answered = aborts && !ev->stuck;
+}
+
+/* Pages that were to come behind an answer could not be had, or may be had now. */
+static void fl_fault_behind(struct fl_dev *dev, const struct fl_fault_event *ev)
+{
+	struct fl_ctx *ctx;
+	unsigned long flags;
+
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	ctx = dev->slot[ev->slot];
+	if (ctx && ctx->id == ev->owner) {
+		if (ev->answered)
+			ctx->stuck = (struct fl_range){ ev->va,
+							ev->va + ev->len };
+		else
+			ctx->stuck = (struct fl_range){ 0 };
+	}
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+}
+
 /* Give the report to a worker; false: no such process (any more). */
 static bool fl_fault_queue(struct fl_dev *dev, struct fl_fault_event *ev,
 			   u32 stream)
@@ -285,6 +322,7 @@ static bool fl_fault_queue(struct fl_dev *dev, struct fl_fault_event *ev,
 	ctx = fl_fault_owner(dev, ev, stream);
 	if (ctx) {
 		ev->counted = fl_fault_counted(work, ctx, ev);
+		fl_fault_judge(ctx, ev);
 		/* tag::driver-3[] */
 		ev->owner = ctx->id;
 		work->event = *ev;
@@ -312,8 +350,11 @@ irqreturn_t fl_irq_fault(int irq, void *arg)
 		if (!fl_fault_take(dev, &ev, &stream))
 			break;
 		ret = IRQ_HANDLED;
-		if (fl_fault_queue(dev, &ev, stream))
+		if (fl_fault_queue(dev, &ev, stream)) {
+			if (ev.answered)
+				fl_fault_ready(dev, &ev, FL_ST_FAULT_FAST);
 			continue;
+		}
 		trace_fl_spurious(dev, FL_BANK_GLOBAL, 0);
 		fl_fault_ready(dev, &ev, fl_fault_code(ev.ref));
 	}
@@ -371,7 +412,10 @@ static void fl_fault_work(struct work_struct *work)
 	trace_fl_work(dev, fl_ref_index(ev.ref), fl_ref_side(ev.ref), ev.va,
 		      ev.len, ev.xfer, ev.block);
 	ret = fl_fault_resolve(dev, &ev);
-	fl_fault_ready(dev, &ev, ret ? fl_fault_code(ev.ref) : 0);
+	if (ev.stuck || (ev.answered && ret))
+		fl_fault_behind(dev, &ev);
+	if (!ev.answered)
+		fl_fault_ready(dev, &ev, ret ? fl_fault_code(ev.ref) : 0);
 }
 
 void fl_fault_init(struct fl_dev *dev)

@@ -86,6 +86,7 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	ctx->notifier.ops = &fl_notifier_ops;
 	ctx->system = dev->system;
 	ctx->row = *fl_system_row(dev->system);
+	ctx->aborting = fl_row_aborts(&ctx->row);
 	ctx->next_offset = PAGE_SIZE;	/* after the doorbell page */
 	mutex_init(&ctx->life);
 	mutex_init(&ctx->lock);

@@ -410,6 +410,13 @@ int fl_qp_connect(struct fl_ctx *ctx, const struct fl_connect_qp *a)
 	return ret == -EINVAL ? -EHOSTUNREACH : ret;
 }
 
+int fl_qp_resume(struct fl_ctx *ctx, u32 number)
+{
+	if (!fl_qp_find(ctx, number))
+		return -ENOENT;
+	return fl_cmd_object(ctx, FL_CMD_QP_RESUME, number);
+}
+
 static void fl_qp_end(struct fl_ctx *ctx, struct fl_qp *qp)
 {
 	list_del(&qp->list);

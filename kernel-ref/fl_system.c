@@ -34,7 +34,17 @@ bool fl_row_snoops(const struct fl_system_row *row)
 	return row->before == FL_BEFORE_SNOOP;
 }
 
-int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row)
+/*
+ * The card itself ends what would read a missing page, as FL_CMD_SLOT_ABORT says. Where
+ * one would be written, in blocks and in answers to READs, the driver does it, and is not
+ * told which of the two it is (system_rules.h).
+ */
+bool fl_row_aborts(const struct fl_system_row *row)
+{
+	return row->rw == FL_VERDICT_ABORT;
+}
+
+static int fl_row_tell_silent(struct fl_ctx *ctx, const struct fl_system_row *row)
 {
 	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_SILENT };
 	int ret;
@@ -50,4 +60,28 @@ int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row)
 	if (!ret)
 		ctx->silent = cmd.flags;
 	return ret == -EINVAL ? -EOPNOTSUPP : ret;
+}
+
+static int fl_row_tell_aborts(struct fl_ctx *ctx, const struct fl_system_row *row)
+{
+	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_ABORT };
+	int ret;
+
+	if (row->ir == FL_VERDICT_ABORT)
+		cmd.flags |= FL_ABORT_WRITE;
+	if (row->rr == FL_VERDICT_ABORT)
+		cmd.flags |= FL_ABORT_READ;
+	if (cmd.flags == ctx->aborts)
+		return 0;
+	ret = fl_cmd(ctx, &cmd, NULL);
+	if (!ret)
+		ctx->aborts = cmd.flags;
+	return ret;
+}
+
+int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row)
+{
+	int ret = fl_row_tell_silent(ctx, row);
+
+	return ret ? ret : fl_row_tell_aborts(ctx, row);
 }

@@ -171,6 +171,12 @@ int fl_create_qp_relaxed(struct fl_pd *pd, struct fl_cq *cq,
 int fl_destroy_qp(struct fl_qp *qp);
 int fl_qp_address(struct fl_qp *qp, struct fl_address *a);
 int fl_connect(struct fl_qp *qp, const struct fl_address *peer);
+/*
+ * A queue pair that halted goes on (system abort): after a completion with
+ * FL_ST_FAULT_FAST everything that is posted is flushed until then. 0; -EBUSY: not all that
+ * was posted has completed: take completions first; -EINVAL: it is not halted.
+ */
+int fl_resume(struct fl_qp *qp);
 
 struct fl_work {
 	uint64_t wr_id;

@@ -103,6 +103,16 @@ int fl_qp_address(struct fl_qp *qp, struct fl_address *a)
 	return 0;
 }
 
+int fl_resume(struct fl_qp *qp)
+{
+	struct fl_resume_qp r = { .size = sizeof(r) };
+
+	if (!qp)
+		return -EINVAL;
+	r.qp = qp->number;
+	return lib_ioctl(qp->pd->dev, FL_IOC_RESUME_QP, &r);
+}
+
 int fl_connect(struct fl_qp *qp, const struct fl_address *peer)
 {
 	struct fl_connect_qp c = { .size = sizeof(c) };

@@ -18,6 +18,7 @@
 #define WORDS_EV(value, text)
 #define WORDS_CMD(value, text)
 #define WORDS_SILENT(value, text)
+#define WORDS_ABORT(value, text)
 
 const char *fl_status_string(int status)
 {

@@ -33,6 +33,18 @@ static const char *check_request_ctx(const struct fw *fw,
 	return NULL;
 }
 
+static const char *check_past_ctx(const struct fw *fw, const struct fw_ctx *c)
+{
+	const struct fw_qp *q = &fw->qp[c->qp];
+
+	if (q->past != FW_PAST_ASKED ||
+	    (q->state != FW_QP_HALTED && q->state != FW_QP_ERROR))
+		return "a peer is asked for a queue pair that has not halted";
+	if (q->wr_head != q->halt_wr || q->inflight != 1)
+		return "a peer is asked while requests are under way";
+	return NULL;
+}
+
 static const char *check_job_ctx(const struct fw *fw, const struct fw_ctx *c)
 {
 	const struct fw_job *j;
@@ -87,6 +99,10 @@ static const char *check_contexts(const struct fw *fw, struct tally *t)
 			t->request_ctxs++;
 			t->requests[fw->qp[c->qp].slot]++;
 			wrong = check_request_ctx(fw, c);
+		} else if (c->owner == FW_CTX_PAST) {
+			t->request_ctxs++;
+			t->requests[fw->qp[c->qp].slot]++;
+			wrong = check_past_ctx(fw, c);
 		} else if (c->owner == FW_CTX_JOB) {
 			t->job_ctxs++;
 			t->jobs[fw->qp[c->qp].slot]++;
@@ -102,7 +118,7 @@ static const char *check_contexts(const struct fw *fw, struct tally *t)
 /* A queue pair that has been connected and not destroyed. */
 static bool is_up(const struct fw *fw, uint32_t n)
 {
-	return n < FW_QPS && (fw->qp[n].state == FW_QP_CONNECTED ||
+	return n < FW_QPS && (fw_qp_hears(&fw->qp[n]) ||
 			      fw->qp[n].state == FW_QP_ERROR);
 }
 
@@ -161,6 +177,7 @@ static const char *check_ring(const struct fw *fw, uint32_t n)
 	}
 	if (reads != q->reads && q->state != FW_QP_DYING)
 		return "a queue pair counts READs that it does not have";
+	inflight += q->past == FW_PAST_ASKED;
 	if (inflight != q->inflight || q->waiting > q->inflight)
 		return "a queue pair counts contexts that it does not have";
 	return NULL;
@@ -181,7 +198,7 @@ static const char *check_qp(const struct fw *fw, uint32_t n)
 	if (q->cq >= FW_CQS || !fw->cq[q->cq].used || !fw->cq[q->cq].users)
 		return "a queue pair has no completion queue";
 	if ((fw_bits_has(&fw->send, n) || fw_bits_has(&s->held, n)) &&
-	    (q->wr_issue == q->wr_tail ||
+	    !fw_halt_due(q) && (q->wr_issue == q->wr_tail ||
 	     q->wr[q->wr_issue % FW_QP_WRS].status))
 		return "a queue pair is to send and has nothing";
 	if (q->inflight > fw->contexts - FW_RESERVE)
@@ -220,6 +237,8 @@ static const char *check_job(const struct fw *fw, uint32_t i)
 		return "a job does not belong to its peer";
 	if (!is_up(fw, j->qp))
 		return "a job is of a queue pair that is gone";
+	if (j->held && !fw->jobs_held)
+		return "a READ is held and not counted";
 	if (j->state == FW_JOB_QUEUED && j->deadline_ns < fw->alarm_ns)
 		return "the alarm is later than a READ's deadline";
 	if (j->state == FW_JOB_ACTIVE &&

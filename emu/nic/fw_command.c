@@ -53,6 +53,15 @@ static uint8_t slot_silent(struct fw *fw, const struct fl_fw_cmd *c)
 	return FL_ST_OK;
 }
 
+/* The same: a block that lacks a page waits, or has ended. */
+static uint8_t slot_abort(struct fw *fw, const struct fl_fw_cmd *c)
+{
+	if (c->flags & ~(FL_ABORT_READ | FL_ABORT_WRITE))
+		return FL_ST_BAD_ARGUMENT;
+	fw->slot[c->slot].abort = (uint8_t)c->flags;
+	return FL_ST_OK;
+}
+
 /* entries.def, FL_CMD_*: which members each command reads. */
 static unsigned int command_uses(uint32_t opcode)
 {
@@ -63,6 +72,7 @@ static unsigned int command_uses(uint32_t opcode)
 	case FL_CMD_PD_CREATE:
 		return 0;
 	case FL_CMD_SLOT_SILENT:
+	case FL_CMD_SLOT_ABORT:
 		return USES_FLAGS;
 	case FL_CMD_MR_CREATE:
 		return USES_FLAGS | USES_A | USES_B | USES_C;
@@ -75,6 +85,7 @@ static unsigned int command_uses(uint32_t opcode)
 	case FL_CMD_MR_DESTROY:
 	case FL_CMD_CQ_DESTROY:
 	case FL_CMD_QP_DESTROY:
+	case FL_CMD_QP_RESUME:
 	case FL_CMD_PD_DESTROY:
 		return USES_OBJECT;
 	}
@@ -108,6 +119,8 @@ static uint8_t command_run(struct fw *fw, const struct fl_fw_cmd *c,
 		return slot_close(fw, c);
 	case FL_CMD_SLOT_SILENT:
 		return slot_silent(fw, c);
+	case FL_CMD_SLOT_ABORT:
+		return slot_abort(fw, c);
 	case FL_CMD_MR_CREATE:
 		return fw_mr_create(fw, c, result);
 	case FL_CMD_MR_DESTROY:
@@ -122,6 +135,8 @@ static uint8_t command_run(struct fw *fw, const struct fl_fw_cmd *c,
 		return fw_qp_connect(fw, c);
 	case FL_CMD_QP_DESTROY:
 		return fw_qp_destroy(fw, c);
+	case FL_CMD_QP_RESUME:
+		return fw_qp_resume(fw, c);
 	case FL_CMD_PD_CREATE:
 		return fw_pd_create(fw, c, result);
 	}

@@ -15,7 +15,7 @@ static void ctx_count(struct fw *fw, const struct fw_ctx *c, int by)
 	struct fw_qp *q = &fw->qp[c->qp];
 	struct fw_slot *s = &fw->slot[q->slot];
 
-	if (c->owner == FW_CTX_REQUEST) {
+	if (c->owner == FW_CTX_REQUEST || c->owner == FW_CTX_PAST) {
 		fw->request_ctxs += (uint32_t)by;
 		q->inflight = (uint16_t)(q->inflight + by);
 		s->requests = (uint16_t)(s->requests + by);
@@ -339,7 +339,7 @@ static bool ctx_is_wanted(const struct fw *fw, const struct fw_ctx *c)
 {
 	const struct fw_qp *q = &fw->qp[c->qp];
 
-	return c->owner == FW_CTX_JOB ||
+	return c->owner == FW_CTX_JOB || c->owner == FW_CTX_PAST ||
 	       (c->owner == FW_CTX_REQUEST && !q->wr[c->wr % FW_QP_WRS].status);
 }
 
@@ -375,6 +375,8 @@ static void note_done(struct fw *fw, struct fw_ctx *c)
 		fw_request_block_done(fw, &gone, status);
 	else if (gone.owner == FW_CTX_JOB)
 		fw_job_done(fw, &gone, status);
+	else if (gone.owner == FW_CTX_PAST)
+		fw_halt_answer(fw, &gone, status);
 }
 
 /* Pages of one side left again before the block was through. Once too often? */
@@ -479,6 +481,8 @@ static void note_waiting(struct fw *fw, struct fw_ctx *c)
 	if (state == FL_TX_SRCFAULT && c->owner == FW_CTX_JOB &&
 	    fw_job_drops(fw, c->job))
 		return;
+	if (state == FL_TX_SRCFAULT && fw_abort(fw, c))
+		return;
 	if (state == FL_TX_SRCFAULT && !steps_aside(fw, c, true) &&
 	    !gives_up(fw, c))
 		fw_timer_stop(fw, c);
@@ -501,6 +505,8 @@ static void note_flying(struct fw *fw, struct fw_ctx *c)
 	set_waiting(fw, c, false);
 	if (c->tries && peer_has_spoken(fw, c))
 		c->tries = 0;
+	if (c->owner == FW_CTX_JOB)
+		fw_job_tell(fw, c->job, FL_ST_OK);
 	c->resent = c->sent;
 	c->sent = true;
 	c->put_off = c->parked = false;

@@ -25,6 +25,23 @@ static int32_t order_distance(uint32_t a, uint32_t b)
 	return (int32_t)((a - b) << (32 - NUMBER_BITS)) >> (32 - NUMBER_BITS);
 }
 
+/*
+ * Numbers of a queue pair without order: what was cut off long ago is not taken for
+ * what is new once they have gone round half way.
+ */
+static void order_floor_follow(struct fw_order *o, uint32_t number)
+{
+	const int32_t far = 1 << (NUMBER_BITS - 3);
+
+	if (o->cut && order_distance(number, o->floor) > 2 * far)
+		o->floor = number - (uint32_t)far;
+}
+
+static bool order_is_cut(const struct fw_order *o, uint32_t number)
+{
+	return o->cut && order_distance(number, o->floor) < 0;
+}
+
 static void order_begin(struct fw_order *o, uint32_t number)
 {
 	o->next = number;
@@ -38,7 +55,7 @@ enum fw_turn_is fw_order_now(const struct fw *fw, uint16_t qp,
 	int32_t ahead = order_distance(t->number, o->next);
 
 	if (t->relaxed)
-		return FW_TURN_NOW;
+		return order_is_cut(o, t->number) ? FW_TURN_OVER : FW_TURN_NOW;
 	if (!ahead)
 		return FW_TURN_NOW;
 	return ahead > 0 ? FW_TURN_LATER : FW_TURN_OVER;
@@ -50,12 +67,26 @@ enum fw_turn_is fw_order_judge(struct fw *fw, uint16_t qp,
 	struct fw_order *o = &fw->qp[qp].order;
 	uint32_t oldest = t->number - t->behind;
 
+	order_floor_follow(o, t->number);
 	if (t->relaxed)
-		return FW_TURN_NOW;
+		return fw_order_now(fw, qp, t);
 	if (!o->known || order_distance(oldest, o->next) > 0)
 		order_begin(o, oldest);
 	o->known = true;
 	return fw_order_now(fw, qp, t);
+}
+
+void fw_order_cut(struct fw *fw, uint16_t qp, uint32_t number)
+{
+	struct fw_order *o = &fw->qp[qp].order;
+
+	if (!order_is_cut(o, number)) {
+		o->cut = true;
+		o->floor = number;
+	}
+	if (!o->known || order_distance(number, o->next) > 0)
+		order_begin(o, number);
+	o->known = true;
 }
 
 bool fw_order_landed(struct fw *fw, uint16_t qp, const struct fw_turn *t)

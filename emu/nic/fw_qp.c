@@ -15,7 +15,7 @@ uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place)
 	return place | (uint32_t)q->uses << FW_QP_PLACE_BITS;
 }
 
-static struct fw_qp *qp_find(struct fw *fw, uint64_t n, uint32_t slot)
+struct fw_qp *fw_qp_find(struct fw *fw, uint64_t n, uint32_t slot)
 {
 	uint32_t place = FW_QP_PLACE(n);
 	struct fw_qp *q;
@@ -73,7 +73,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 
 uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c)
 {
-	struct fw_qp *q = qp_find(fw, c->object, c->slot);
+	struct fw_qp *q = fw_qp_find(fw, c->object, c->slot);
 
 	if (!q)
 		return FL_ST_NO_OBJECT;
@@ -94,7 +94,7 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	uint32_t held = q->wr_tail - q->wr_head;
-	bool active = held || q->head != q->tail, due = false;
+	bool active = held || q->head != q->tail, due;
 
 	while (q->wr_issue != q->wr_tail) {
 		const struct fw_wr *wr = fw_wr_at(q, q->wr_issue);
@@ -103,8 +103,7 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 			break;
 		q->wr_issue++;
 	}
-	if (held)
-		due = fw_wr_finished(fw_wr_at(q, q->wr_head));
+	due = fw_request_due(q);
 	if (q->head != q->tail && held < FW_QP_WRS)
 		due = true;
 	/* Who is being destroyed is served by its command. */
@@ -119,16 +118,24 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 	}
 	fw_bits_put(&fw->slot[q->slot].held, n, false);
 	fw_bits_put(&fw->send, n,
-		    q->wr_issue != q->wr_tail && !fw_request_fenced(q) &&
-			    fw_sched_may(fw, q));
+		    fw_halt_due(q) ||
+			    (q->wr_issue != q->wr_tail &&
+			     !fw_request_fenced(q) && fw_sched_may(fw, q)));
 }
 
 void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 {
 	struct fw_qp *q = &fw->qp[n];
 
-	if (q->state != FW_QP_INIT && q->state != FW_QP_CONNECTED)
+	if (q->state != FW_QP_INIT && !fw_qp_hears(q))
 		return;
+	if (status == FL_ST_FAULT_FAST) {
+		q->state = FW_QP_HALTED;
+		return;
+	}
+	/* Nobody will resume it: what the peer still does is as with any error. */
+	if (q->past == FW_PAST_DUE)
+		q->past = FW_PAST_KNOWN;
 	q->state = FW_QP_ERROR;
 	q->error_status = status;
 	q->cause = cause;
@@ -158,7 +165,7 @@ int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
 	/* A doorbell has room for the low bits of the number. */
 	number = fw_qp_number(q, n);
 	if (((number ^ bell) & NIC_DB_SQ_QPN_MASK) ||
-	    !qp_find(fw, number, slot) || q->state == FW_QP_DYING)
+	    !fw_qp_find(fw, number, slot) || q->state == FW_QP_DYING)
 		return -FW_EINVAL;
 	ahead = (uint16_t)(tail - q->head);
 	known = (uint16_t)(q->tail - q->head);
@@ -239,7 +246,7 @@ static void wqe_fetch(struct fw *fw, uint16_t n)
 	fw->stats.wqes++;
 	if (q->state == FW_QP_DYING)
 		wr->status = FL_ST_KILLED;
-	else if (q->state == FW_QP_ERROR)
+	else if (q->state == FW_QP_ERROR || q->state == FW_QP_HALTED)
 		wr->status = FL_ST_FLUSHED;
 	else if (error)
 		wr->status = FL_ST_BUS_ERROR;
@@ -253,7 +260,7 @@ static void wqe_fetch(struct fw *fw, uint16_t n)
 	}
 	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, at, number, wr->status,
 			     wr->index, 0);
-	if (q->state == FW_QP_DYING || q->state == FW_QP_ERROR)
+	if (q->state != FW_QP_INIT && q->state != FW_QP_CONNECTED)
 		return;
 	fw->stats.bad_wqes++;
 	fw_request_fail(fw, n, q->wr_tail - 1, wr->status);
@@ -298,8 +305,10 @@ static void qp_kill(struct fw *fw, uint16_t n)
 	uint32_t i;
 
 	q->state = FW_QP_DYING;
+	q->past = FW_PAST_KNOWN;
 	for (i = 0; i < fw->contexts; i++)
-		if (fw->ctx[i].owner == FW_CTX_REQUEST && fw->ctx[i].qp == n)
+		if ((fw->ctx[i].owner == FW_CTX_REQUEST ||
+		     fw->ctx[i].owner == FW_CTX_PAST) && fw->ctx[i].qp == n)
 			fw_ctx_abandon(fw, &fw->ctx[i]);
 	fw_rx_stop_qp(fw, n);
 	for (i = q->wr_head; i != q->wr_tail; i++) {
@@ -313,7 +322,7 @@ static void qp_kill(struct fw *fw, uint16_t n)
 
 uint8_t fw_qp_destroy(struct fw *fw, const struct fl_fw_cmd *c)
 {
-	if (!qp_find(fw, c->object, c->slot))
+	if (!fw_qp_find(fw, c->object, c->slot))
 		return FL_ST_NO_OBJECT;
 	fw->cmd.dying = (uint16_t)FW_QP_PLACE(c->object);
 	qp_kill(fw, fw->cmd.dying);

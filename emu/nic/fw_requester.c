@@ -67,7 +67,13 @@ void fw_request_issue(struct fw *fw, uint16_t n)
 /* Only the statuses that a completion can have; a peer may send any number. */
 static uint8_t known_status(uint8_t status)
 {
-	return status <= FL_ST_BLOCK_SIZE ? status : FL_ST_NO_ANSWER;
+	return status <= FL_ST_FAULT_FAST ? status : FL_ST_NO_ANSWER;
+}
+
+/* Its bytes may come to the peer still, late. */
+static bool may_come_late(const struct fw_ctx *c)
+{
+	return c->op == FL_OP_WRITE && c->killed && (c->sent || c->resent);
 }
 
 void fw_request_block_done(struct fw *fw, const struct fw_ctx *c,
@@ -87,6 +93,8 @@ void fw_request_block_done(struct fw *fw, const struct fw_ctx *c,
 		wr->resends++;
 	if (status && !wr->status)
 		fw_request_fail(fw, c->qp, c->wr, known_status(status));
+	if (q->state == FW_QP_HALTED && may_come_late(c))
+		fw_halt(fw, c->qp, c->wr, true);
 	fw_request_complete(fw, c->qp);
 	fw_ctx_unpark(fw, c->qp);
 	fw_qp_update(fw, c->qp);
@@ -96,7 +104,10 @@ void fw_request_fail(struct fw *fw, uint16_t n, uint32_t wr, uint8_t status)
 {
 	struct fw_qp *q = &fw->qp[n];
 	uint32_t i, later = q->wr_tail - wr;
+	bool late = false;
 
+	if (status == FL_ST_FAULT_FAST && q->state != FW_QP_ERROR)
+		fw_halt(fw, n, wr, false);
 	fw_qp_error(fw, n, status, fw_wr_at(q, wr)->cause);
 	for (i = wr; i != q->wr_tail; i++) {
 		struct fw_wr *w = fw_wr_at(q, i);
@@ -107,11 +118,23 @@ void fw_request_fail(struct fw *fw, uint16_t n, uint32_t wr, uint8_t status)
 	for (i = 0; i < fw->contexts; i++) {
 		struct fw_ctx *c = &fw->ctx[i];
 
-		if (c->owner == FW_CTX_REQUEST && c->qp == n &&
-		    c->wr - wr < later)
-			fw_ctx_kill(fw, c, FL_ST_FLUSHED);
+		if (c->owner != FW_CTX_REQUEST || c->qp != n ||
+		    c->wr - wr >= later)
+			continue;
+		late |= c->op == FL_OP_WRITE;
+		fw_ctx_kill(fw, c, FL_ST_FLUSHED);
 	}
+	if (late && q->state == FW_QP_HALTED)
+		fw_halt(fw, n, wr, true);
 	fw_qp_update(fw, n);
+}
+
+bool fw_request_due(const struct fw_qp *q)
+{
+	/* What is said to have failed must be past: fw_halt.c. */
+	return q->wr_head != q->wr_tail &&
+	       fw_wr_finished(&q->wr[q->wr_head % FW_QP_WRS]) &&
+	       (q->past == FW_PAST_KNOWN || q->wr_head != q->halt_wr);
 }
 
 static void request_complete_one(struct fw *fw, struct fw_qp *q, uint16_t n)
@@ -149,7 +172,6 @@ void fw_request_complete(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 
-	while (q->wr_head != q->wr_tail &&
-	       fw_wr_finished(fw_wr_at(q, q->wr_head)))
+	while (fw_request_due(q))
 		request_complete_one(fw, q, n);
 }

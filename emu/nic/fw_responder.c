@@ -97,7 +97,8 @@ static uint8_t wire_status(uint8_t seen)
 static void count_seen(struct fw_stats *st, uint8_t seen)
 {
 	st->rx_checks++;
-	if (seen && seen != FL_ST_WAIT && seen != FL_ST_BUSY)
+	if (seen && seen != FL_ST_WAIT && seen != FL_ST_BUSY &&
+	    seen != FL_ST_FLUSHED)
 		st->rx_refused++;
 	st->refused_key += seen == FL_ST_SEEN_KEY;
 	st->refused_range += seen == FL_ST_SEEN_RANGE;
@@ -110,6 +111,7 @@ static void job_free(struct fw *fw, uint32_t n)
 	struct fw_job *j = &fw->job[n];
 
 	fw_assert(j->state != FW_JOB_FREE);
+	fw_job_tell(fw, n, FL_ST_OK);
 	j->state = FW_JOB_FREE;
 	fw_bits_clear(&fw->jobs_queued, n);
 	fw_bits_clear(&fw->jobs_used, n);
@@ -190,8 +192,7 @@ void fw_job_forget(struct fw *fw, uint32_t n)
 	job_drop(fw, n);
 }
 
-/* The job is over; keep its status for when the peer asks again. */
-static void job_fail(struct fw *fw, uint32_t n, uint8_t status)
+void fw_job_fail(struct fw *fw, uint32_t n, uint8_t status)
 {
 	const struct fw_job *j = &fw->job[n];
 	struct fw_peer *p = &fw->peer[j->node][j->peer_ctx];
@@ -233,6 +234,7 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp,
 		return FL_ST_BAD_ENTRY;
 	p = &fw->peer[in->node][ctx];
 	if (p->job && p->gen == gen) {
+		fw_job_let_go(fw, p->job - 1u);
 		fw_timer_job(fw, p->job - 1u);
 		return FL_ST_WAIT;
 	}
@@ -266,6 +268,25 @@ static uint8_t job_open(struct fw *fw, const struct incoming *in, uint16_t qp,
 	return FL_ST_OK;
 }
 
+/* The sender's queue pair has halted: whatever is older is over (fw_halt.c). */
+static uint8_t incoming_past(struct fw *fw, const struct incoming *in)
+{
+	uint32_t left, i;
+
+	if (in->op != WOP_READ_REQ)
+		return FL_ST_BAD_OPCODE;
+	fw_order_cut(fw, in->qp, in->turn.number);
+	for (left = fw->rx_accepted; left; left &= left - 1) {
+		i = (uint32_t)__builtin_ctz(left);
+		if (fw->rx[i].qp == in->qp &&
+		    fw_order_now(fw, in->qp, &fw->rx[i].turn) == FW_TURN_OVER)
+			rx_stop(fw, i);
+	}
+	fw_trace(fw, FW_TRACE_FW_PAST, (struct fw_at){ .xfer = in->xfer },
+		 in->qpn, in->turn.number, 0, 0);
+	return FL_ST_FLUSHED;
+}
+
 /*
  * May the block come in? FL_ST_WAIT: its turn has not come, or (READ) it is being
  * worked on. FL_ST_SEEN_*: no, and why.
@@ -283,11 +304,13 @@ static uint8_t incoming_judge(struct fw *fw, const struct incoming *in)
 	if (qp >= FW_QPS)
 		return FL_ST_SEEN_NO_QP;
 	q = &fw->qp[qp];
-	if (q->state != FW_QP_CONNECTED || fw_qp_number(q, qp) != in->qpn)
+	if (!fw_qp_hears(q) || fw_qp_number(q, qp) != in->qpn)
 		return FL_ST_SEEN_NO_QP;
 	if (q->peer_node != in->node ||
 	    q->peer_qp != (in->src & NIC_CTX_SRC_QPN_MASK))
 		return FL_ST_SEEN_STRANGER;
+	if (in->src & NIC_CTX_SRC_PAST)
+		return incoming_past(fw, in);
 	status = check_access(fw, q, is_read ? FL_ACC_REMOTE_READ :
 					       FL_ACC_REMOTE_WRITE, in);
 	if (status)
@@ -367,40 +390,7 @@ static bool elder_forbids(struct fw *fw, const struct incoming *in)
  */
 static bool may_hold(const struct fw *fw, const struct incoming *in)
 {
-	return !(uint8_t)in->word &&
-	       (uint32_t)__builtin_popcount(fw->rx_held) < fw->rx_contexts / 2;
-}
-
-/* Will this block's sender hear of pages that are missing here? */
-static void peer_hears(struct fw *fw, const struct incoming *in)
-{
-	const struct fw_slot *s = &fw->slot[fw->qp[in->qp].slot];
-
-	fw->peer[in->node][in->word >> 24 & (FW_CTXS - 1)].silent =
-		s->silent & (in->op == WOP_WRITE ? FL_SILENT_WRITE :
-						   FL_SILENT_READ);
-}
-
-bool fw_is_silent(const struct fw *fw, uint8_t node, uint8_t ctx)
-{
-	return fw->peer[node][ctx & (FW_CTXS - 1)].silent;
-}
-
-/*
- * A page that a READ would read is missing: it is forgotten, and will be asked for again.
- * The driver brings the page in meanwhile.
- */
-bool fw_job_drops(struct fw *fw, uint32_t n)
-{
-	const struct fw_job *j = &fw->job[n];
-
-	if (!fw->peer[j->node][j->peer_ctx].silent)
-		return false;
-	fw_trace(fw, FW_TRACE_FW_SILENT,
-		 (struct fw_at){ j->xfer, j->turn.block, j->cause }, j->node,
-		 j->peer_ctx, WOP_READ_REQ, 0);
-	job_drop(fw, n);
-	return true;
+	return !(uint8_t)in->word && fw_rx_may_hold(fw);
 }
 
 static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
@@ -408,6 +398,7 @@ static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
 	struct incoming in;
 	uint8_t status;
 	bool is_write;
+	uint32_t job;
 	uint64_t seq;
 
 	fw->rx_accepted &= ~(1u << rxc);
@@ -420,7 +411,8 @@ static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
 	if (is_write && !status && elder_forbids(fw, &in))
 		status = FL_ST_BUSY;
 	if (!status)
-		peer_hears(fw, &in);
+		fw_peer_hears(fw, (uint8_t)in.node, (uint8_t)(in.word >> 24),
+			      in.qp, is_write);
 	count_seen(&fw->stats, status);
 	seq = fw_trace(fw, hold ? FW_TRACE_FW_HOLD : FW_TRACE_FW_CHECK,
 		       (struct fw_at){ in.xfer, in.turn.block, 0 }, rxc, in.qpn,
@@ -435,8 +427,12 @@ static void rx_judge(struct fw *fw, uint32_t rxc, uint8_t serial, bool hold)
 		fw_timer_hold(fw, rxc);
 		return;
 	}
-	if (!status && !is_write)
-		fw->job[fw->peer[in.node][in.word >> 24].job - 1].cause = seq;
+	if (!status && !is_write) {
+		job = fw->peer[in.node][in.word >> 24].job - 1u;
+		fw->job[job].cause = seq;
+		if (fw_job_hold(fw, job, rxc, serial))
+			return;
+	}
 	if (!status && is_write)
 		fw->rx_accepted |= 1u << rxc;
 	give_verdict(fw, rxc, wire_status(status), status ? 0 :
@@ -555,7 +551,7 @@ bool fw_job_issue(struct fw *fw)
 		status = check_access(fw, &fw->qp[j->qp], FL_ACC_REMOTE_READ,
 				      &in);
 		if (status)
-			job_fail(fw, n, wire_status(status));
+			fw_job_fail(fw, n, wire_status(status));
 		else
 			job_start(fw, n);
 		return true;
@@ -576,18 +572,19 @@ void fw_job_done(struct fw *fw, const struct fw_ctx *c, uint8_t status)
 	case FL_ST_STALE:	/* the peer's READ is over */
 	case FL_ST_KILLED:
 	case FL_ST_NO_ANSWER:	/* it may ask again */
+	case FL_ST_FAULT_FAST:	/* its own pages: it has failed there */
 		job_free(fw, c->job);
 		return;
 	/* What is local here is remote there, and the other way round. */
 	case FL_ST_LOCAL_FAULT:
-		job_fail(fw, c->job, FL_ST_REMOTE_FAULT);
+		fw_job_fail(fw, c->job, FL_ST_REMOTE_FAULT);
 		return;
 	case FL_ST_REMOTE_FAULT:
-		job_fail(fw, c->job, FL_ST_LOCAL_FAULT);
+		fw_job_fail(fw, c->job, FL_ST_LOCAL_FAULT);
 		return;
 	case FL_ST_WAIT:
-		job_fail(fw, c->job, FL_ST_REMOTE_FAULT);
+		fw_job_fail(fw, c->job, FL_ST_REMOTE_FAULT);
 		return;
 	}
-	job_fail(fw, c->job, status);
+	fw_job_fail(fw, c->job, status);
 }

@@ -73,7 +73,7 @@ static bool issue_request(struct fw *fw)
 		uint16_t n = (uint16_t)fw_bits_next(&fw->send, fw->send_last);
 
 		/* It was alone when it was put into the set. */
-		if (!fw_sched_may(fw, &fw->qp[n])) {
+		if (!fw_halt_due(&fw->qp[n]) && !fw_sched_may(fw, &fw->qp[n])) {
 			fw_bits_clear(&fw->send, n);
 			continue;
 		}
@@ -84,7 +84,10 @@ static bool issue_request(struct fw *fw)
 			continue;
 		}
 		fw->send_last = n;
-		fw_request_issue(fw, n);
+		if (fw_halt_due(&fw->qp[n]))
+			fw_halt_ask(fw, n);
+		else
+			fw_request_issue(fw, n);
 		return true;
 	}
 	return false;

@@ -191,6 +191,8 @@
 `define FL_ST_REFUSED_TOO_OFTEN                 8'd23
 // the peer's card takes smaller blocks only
 `define FL_ST_BLOCK_SIZE                        8'd24
+// a page was missing, and the row of its process (abort) says so at once; later requests are FLUSHED, and the queue pair halts until QP_RESUME
+`define FL_ST_FAULT_FAST                        8'd25
 // FW_CHECK only; the peer gets REMOTE_ACCESS: no such key, or of another protection domain
 `define FL_ST_SEEN_KEY                          8'd240
 // FW_CHECK only; the peer gets REMOTE_ACCESS: not inside the region
@@ -239,10 +241,19 @@
 `define FL_CMD_PD_DESTROY                       8'd11
 // of pages that slot lacks its peers hear nothing: flags FL_SILENT_*, 0: they do; BAD_ARGUMENT: this card always answers
 `define FL_CMD_SLOT_SILENT                      8'd12
+// requests that meet missing pages of slot end as FAULT_FAST: flags FL_ABORT_*, 0: they wait
+`define FL_CMD_SLOT_ABORT                       8'd13
+// object: number, of a halted queue pair; what was posted before is FLUSHED; BUSY: the request that failed has not completed, BAD_ARGUMENT: it is not halted
+`define FL_CMD_QP_RESUME                        8'd14
 
 // of pages that a peer's READ would read
 `define FL_SILENT_READ                          8'd1
 // of pages that a peer's WRITE would write
 `define FL_SILENT_WRITE                         8'd2
+
+// pages that its own WRITEs would read
+`define FL_ABORT_WRITE                          8'd1
+// pages that a peer's READ would read
+`define FL_ABORT_READ                           8'd2
 
 `endif

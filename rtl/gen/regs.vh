@@ -298,7 +298,10 @@
 `define NIC_CTX_SRC_QPN_MSB                     23
 // 0; the engine passes it on
 `define NIC_CTX_SRC_SPARE_LSB                   24
-`define NIC_CTX_SRC_SPARE_MSB                   30
+`define NIC_CTX_SRC_SPARE_MSB                   29
+// 1: no READ, but a word of the firmware: requests before REF's number are past, and nothing of them may land any more; a NAK with FLUSHED answers it
+`define NIC_CTX_SRC_PAST_LSB                    30
+`define NIC_CTX_SRC_PAST_MSB                    30
 // 1: no order with other requests of the queue pair
 `define NIC_CTX_SRC_RELAXED_LSB                 31
 `define NIC_CTX_SRC_RELAXED_MSB                 31

@@ -76,7 +76,7 @@
 // block of the transfer, for traces
 `define WIRE_BLK_BLOCK_MSB                      63
 `define WIRE_BLK_BLOCK_LSB                      32
-// who sends: as CTX.SRC, RELAXED 1 bit, 7 bits 0, queue pair 24 bits
+// who sends: as CTX.SRC, RELAXED 1 bit, PAST 1 bit, 6 bits 0, queue pair 24 bits
 `define WIRE_BLK_SRC_MSB                        31
 `define WIRE_BLK_SRC_LSB                        0
 

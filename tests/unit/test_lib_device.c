@@ -310,6 +310,7 @@ TEST("fl_open on a Linux without the driver says so")
 #define IS_EV(value)
 #define IS_CMD(value)
 #define IS_SILENT(value)
+#define IS_ABORT(value)
 #define EENUM(group, name, value, text) IS_##group(value)
 static const int statuses[] = {
 #include "faultline/entries.def"
@@ -317,7 +318,7 @@ static const int statuses[] = {
 
 TEST("every status of the contract has words and no other has")
 {
-	const char *none = fl_status_string(FL_ST_BLOCK_SIZE + 1);
+	const char *none = fl_status_string(FL_ST_FAULT_FAST + 1);
 	const int n = sizeof(statuses) / sizeof(statuses[0]);
 	int i, j, with = 0;
 

@@ -46,10 +46,9 @@ static struct fake {
 	unsigned int fail_cmd;		/* this ioctl ... */
 	int fail_error;			/* ... fails with this */
 	int open_error, mmap_error, memory_error, import_error;
-	int gone;			/* of doorbells and empty polls */
-	int mmap_fail_after;		/* so many mappings still work */
-	uint32_t abi, max_queue;
-	uint32_t extra_qpn;		/* added to the numbers of QPs */
+	/* of doorbells and empty polls; so many mappings still work */
+	int gone, mmap_fail_after;
+	uint32_t abi, max_queue, extra_qpn; /* the last: added to numbers of QPs */
 	uint32_t force_entries;		/* what a queue is said to have */
 	uint64_t force_map_bytes;
 	bool automatic;			/* complete everything at once */
@@ -62,8 +61,7 @@ static struct fake {
 	int fds, maps, memories;
 	unsigned int ioctls, waits, relaxes, doorbells_sq, doorbells_cons,
 		arms, wakes, spent[2], traced[4];
-	uint64_t last_trace[4][5];
-	uint64_t last_wait_ns, now_ns;
+	uint64_t last_trace[4][5], last_wait_ns, now_ns;
 	int imported;			/* regions with memory of theirs */
 	uint64_t last_import[3], last_prefault[3];
 	struct fl_policy policy;
@@ -71,14 +69,13 @@ static struct fake {
 	struct fl_prefetch prefetch;
 	struct fl_connect_qp connect;
 	char order[FAKE_ORDER];		/* Q C M P: destroyed, in this order */
-	unsigned int destroyed;
-	int live_pd, live_mr;
+	unsigned int destroyed, live_pd, live_mr;
 	struct fake_cq cq[FAKE_OBJECTS];
 	struct fake_qp qp[FAKE_OBJECTS];
 	uint64_t map_offset[FAKE_OBJECTS * 2 + 1];
 	uint32_t doorbell[LIB_DOORBELL_BYTES / 4];
 	struct fl_snoop_page page;	/* the same, with system ioguard */
-	uint32_t xfer;
+	uint32_t xfer, resumed;	/* resumed: 1 + queue pair */
 } fake;
 
 #define fake_snoops() (fake.policy.system == FL_SYSTEM_IOGUARD)
@@ -321,6 +318,9 @@ static int fake_ioctl(int fd, unsigned int cmd, void *arg)
 		return fake_destroy_qp(d->object);
 	case FL_IOC_CONNECT_QP:
 		fake.connect = *(struct fl_connect_qp *)arg;
+		return 0;
+	case FL_IOC_RESUME_QP:
+		fake.resumed = ((struct fl_resume_qp *)arg)->qp + 1;
 		return 0;
 	case FL_IOC_PREFETCH:
 		fake.prefetch = *(struct fl_prefetch *)arg;

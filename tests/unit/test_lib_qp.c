@@ -26,6 +26,14 @@ TEST("a queue pair knows its address and connects to that of a peer")
 	EXPECT_EQ(fl_connect(s.qp, &peer), -EISCONN);
 	fake.fail_error = -EHOSTUNREACH;
 	EXPECT_EQ(fl_connect(s.qp, &peer), -EHOSTUNREACH);
+	STEP("it is resumed by its number, and errors come through");
+	EXPECT_EQ(fl_resume(s.qp), 0);
+	EXPECT_EQ(fake.resumed, 1);
+	fake.fail_cmd = FL_IOC_RESUME_QP;
+	fake.fail_error = -EBUSY;
+	EXPECT_EQ(fl_resume(s.qp), -EBUSY);
+	fake.fail_error = -EINVAL;
+	EXPECT_EQ(fl_resume(s.qp), -EINVAL);
 }
 
 TEST("calls on a queue pair refuse what makes no sense")
@@ -44,6 +52,7 @@ TEST("calls on a queue pair refuse what makes no sense")
 	EXPECT_EQ(fl_destroy_qp(NULL), -EINVAL);
 	EXPECT_EQ(fl_qp_address(NULL, &a), -EINVAL);
 	EXPECT_EQ(fl_qp_address(s.qp, NULL), -EINVAL);
+	EXPECT_EQ(fl_resume(NULL), -EINVAL);
 	EXPECT_EQ(fl_connect(NULL, &a), -EINVAL);
 	EXPECT_EQ(fl_connect(s.qp, NULL), -EINVAL);
 	STEP("a completion queue of another device");

@@ -16,182 +16,33 @@
  *	SWARM_SEEDS=200 build/tsan/tests/test_order_swarm --seed 1 threads
  *	SWARM_SEEDS=50 build/plain/tests/test_order_swarm --seed 1 processes
  *
+ * In a part of its own most processes have the system abort: requests end at once when a page
+ * is missing, and queue pairs are resumed at any moment when nothing of theirs is under way.
+ *	SWARM_SEEDS=2000 build/plain/tests/test_order_swarm --seed 1 aborts
+ *
  * SWARM_DEPTH=1: one request of a queue pair at a time, so that what is found has
  * nothing to do with the order on one. SWARM_VERBOSE: a line for each seed.
  */
 #include <errno.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "faultline/entries.h"
 #include "harness.h"
-#include "test_swarm_seed.h"
-#include "tools/scenario/testbed.h"
+#include "test_order_swarm.h"
 
 #ifdef __SANITIZE_THREAD__
 #define SEEDS_LOCKSTEP	4
 #define SEEDS_THREADS	8
+#define SEEDS_ABORTS	4
+#define SEEDS_HALTS	6
 #else
 #define SEEDS_LOCKSTEP	40
 #define SEEDS_THREADS	12
+#define SEEDS_ABORTS	40
+#define SEEDS_HALTS	10
 #endif
 #define SEEDS_PROCESSES	4
-
-#define BOARDS_MAX	3
-#define PROCS_MAX	4
-#define BUFFERS		2	/* of a process */
-#define PAIRS_MAX	5
-#define DEPTH		12
-#define PAGE		HOST_PAGE
-#define WAIT_NS		20000000000ull
-#define ROUNDS		5
-#define RIGHTS		(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
-
-struct pair {
-	struct testbed_connection *c;
-	unsigned int flying[2];
-	bool failed[2], reason[2];
-};
-
-struct request {
-	struct testbed_work work;
-	struct pair *pair;
-	bool busy;
-	bool wrong;		/* must fail */
-	bool cut;		/* a key of it was taken back: may fail */
-	char name[16];
-};
-
-#define REQUESTS	(PAIRS_MAX * 2 * DEPTH)
-
-struct swarm {
-	uint64_t seed;
-	struct rng rng;
-	struct testbed *w;
-	/* the plan */
-	unsigned int boards, procs, pairs, steps, depth;
-	bool lossy, steady, tight, cutting, wrong, evicting;
-	/* what there is */
-	struct testbed_board *board[BOARDS_MAX];
-	struct testbed_process *proc[PROCS_MAX];
-	struct testbed_buffer *buffer[PROCS_MAX * BUFFERS];
-	struct pair pair[PAIRS_MAX];
-	struct request req[REQUESTS];
-	unsigned int conns, posted, ok, failed;
-	char names[PROCS_MAX * BUFFERS + 2 * PROCS_MAX][8];
-	char problem[400];
-};
-
-__attribute__((format(printf, 2, 3)))
-static void orders_say(struct swarm *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (s->problem[0])
-		return;
-	va_start(ap, fmt);
-	vsnprintf(s->problem, sizeof(s->problem), fmt, ap);
-	va_end(ap);
-}
-
-static bool is_over(const struct swarm *s)
-{
-	return s->problem[0] || testbed_problem(s->w);
-}
-
-static uint64_t draw_n(struct swarm *s, uint64_t n)
-{
-	return rng_below(&s->rng, n);
-}
-
-static void orders_ok(struct swarm *s, int err, const char *what)
-{
-	if (err && err != -ENOMEM && err != -ENOSPC && err != -EBUSY)
-		orders_say(s, "%s: %s %s", what, fl_strerror(err),
-			   testbed_why(s->w));
-}
-
-/* ---- building ---- */
-
-static void build_processes(struct swarm *s)
-{
-	static const char *const proc[] = { "p", "q", "r", "s" };
-	unsigned int i, k, n;
-	uint64_t bytes;
-
-	for (i = 0; i < s->procs; i++) {
-		orders_ok(s, testbed_process_add(s->w, proc[i],
-						 s->board[i % s->boards],
-						 draw_n(s, 4) ? FL_SYSTEM_PART :
-							     FL_SYSTEM_STALL,
-						 (enum fl_resolve)draw_n(s, 3),
-						 &s->proc[i]), "process");
-		for (k = 0; k < BUFFERS && !is_over(s); k++) {
-			n = i * BUFFERS + k;
-			snprintf(s->names[n], sizeof(s->names[n]), "%s%u",
-				 proc[i], k);
-			bytes = (1 + draw_n(s, k ? 20 : 4)) * PAGE;
-			orders_ok(s, testbed_buffer_add(s->proc[i], s->names[n],
-							bytes, NULL,
-							&s->buffer[n]),
-				  "buffer");
-			if (is_over(s))
-				return;
-			if (draw_n(s, 4))
-				orders_ok(s, testbed_buffer_fill(s->buffer[n],
-								 TESTBED_RANDOM,
-								 rng_next(&s->rng)),
-					  "fill");
-			orders_ok(s,
-				  testbed_region_add(s->buffer[n], 0, 0, RIGHTS,
-						     0), "region");
-		}
-	}
-}
-
-static void connect_pair(struct swarm *s, struct pair *p)
-{
-	unsigned int a = (unsigned int)draw_n(s, s->procs);
-	unsigned int b = (unsigned int)draw_n(s, s->procs);
-
-	*p = (struct pair){ 0 };
-	/* Most of them between the first two, so that they meet. */
-	if (draw_n(s, 3))
-		a = 0, b = 1;
-	s->conns++;
-	orders_ok(s, testbed_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
-				     !draw_n(s, 4), &p->c), "connect");
-}
-
-static void orders_build(struct swarm *s)
-{
-	static const char *const name[] = { "a", "b", "c" };
-	struct testbed_board_config bc = {
-		.frames = s->tight ? 30 + draw_n(s, 30) : 0,
-		.contexts = 4 + (uint32_t)draw_n(s, 13),
-		.rx_contexts = 1 + (uint32_t)draw_n(s, 16),
-		.block_bytes = 4096u << draw_n(s, 5),
-		.tlb_entries = 4u << draw_n(s, 7),
-	};
-	unsigned int i;
-
-	for (i = 0; i < s->boards; i++) {
-		orders_ok(s,
-			  testbed_board_add(s->w, name[i], &bc, &s->board[i]),
-			  "board");
-		if (i)
-			orders_ok(s, testbed_link_add(s->w, s->board[i - 1],
-						      s->board[i]), "link");
-	}
-	if (!is_over(s))
-		build_processes(s);
-	for (i = 0; i < s->pairs && !is_over(s); i++)
-		connect_pair(s, &s->pair[i]);
-}
 
 /* ---- requests ---- */
 
@@ -202,6 +53,8 @@ static bool may_end(const struct swarm *s, const struct request *r)
 		return !r->wrong;
 	case FL_ST_FLUSHED:	/* the reason is another's status: new_pairs() */
 		return true;
+	case FL_ST_FAULT_FAST:
+		return s->aborting;
 	case FL_ST_REMOTE_ACCESS:
 		return r->wrong || r->cut;
 	case FL_ST_LOCAL_KEY:
@@ -326,6 +179,28 @@ static void orders_post(struct swarm *s)
 		orders_ok(s, err, "post");
 }
 
+/*
+ * A side of which nothing is under way. It goes on when it has halted; it has not when
+ * nothing has failed, or when something worse has.
+ */
+static void resume_side(struct swarm *s, struct pair *p, int side)
+{
+	bool worse = s->lossy || s->tight || s->cutting || s->wrong;
+	int err;
+
+	if (p->flying[side])
+		return;
+	err = testbed_resume(p->c, side);
+	if (!err && p->failed[side])
+		s->resumed++;
+	if (!err && !p->failed[side])
+		orders_say(s, "a queue pair was resumed that had not halted");
+	else if (err && (err != -EINVAL || (p->failed[side] && !worse)))
+		orders_say(s, "resume: %s", fl_strerror(err));
+	if (!err)
+		p->failed[side] = p->reason[side] = false;
+}
+
 static void wait_for(struct swarm *s, struct request *r)
 {
 	int err = testbed_wait(s->w, &r->work, WAIT_NS,
@@ -431,6 +306,9 @@ static void orders_act(struct swarm *s)
 {
 	unsigned int n = (unsigned int)draw_n(s, 20);
 
+	if (s->aborting && !draw_n(s, 4))
+		resume_side(s, &s->pair[draw_n(s, s->pairs)],
+			    (int)draw_n(s, 2));
 	if (n < 12) {
 		orders_post(s);
 	} else if (n < 15) {
@@ -459,6 +337,9 @@ static void new_pairs(struct swarm *s)
 				   "requests were flushed though none of their "
 				   "queue pair had failed");
 	}
+	for (i = 0; s->aborting && i < 2 * s->pairs; i++)
+		if (s->pair[i / 2].failed[i % 2])
+			resume_side(s, &s->pair[i / 2], i % 2);
 	for (i = 0; i < s->pairs; i++)
 		if ((s->pair[i].failed[0] || s->pair[i].failed[1]) &&
 		    s->conns < 60)
@@ -523,9 +404,10 @@ static void run_testbed(struct swarm *s, const struct testbed_config *cfg)
 }
 
 static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
-		     unsigned int *compared)
+		     bool aborting, unsigned int *compared)
 {
-	const char *word = processes ? "processes" :
+	const char *word = aborting ? mode == SIM_LOCKSTEP ? "aborts" : "halts" :
+			   processes ? "processes" :
 			   mode == SIM_LOCKSTEP ? "lockstep" : "threads";
 	struct swarm *s = calloc(1, sizeof(*s));
 	struct testbed_config cfg = {
@@ -538,6 +420,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 	test_expect(s, __FILE__, __LINE__, "memory for a swarm");
 	s->seed = seed;
 	make_plan(s);
+	s->aborting = aborting;
 	cfg.jitter_ns = draw_n(s, 2) ? 1 + (uint32_t)draw_n(s, 5000) : 0;
 	cfg.profile = draw_n(s, 4) ? NULL : "qfdb";
 	/* Storage that is fast, or slow enough for a sender to lose patience. */
@@ -548,9 +431,10 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 	run_testbed(s, &cfg);
 	seed_end(mode);
 	if (getenv("SWARM_VERBOSE"))
-		printf("# %s seed %llu: %u ok, %u failed, %u pairs; %s\n",
+		printf("# %s seed %llu: %u ok, %u failed, %u resumed, %u "
+		       "pairs; %s\n",
 		       word, (unsigned long long)seed, s->ok, s->failed,
-		       s->conns, s->problem[0] ? s->problem : "good");
+		       s->resumed, s->conns, s->problem[0] ? s->problem : "good");
 	*compared += s->ok;
 	snprintf(text, sizeof(text), "%s", s->problem);
 	free(s);
@@ -559,30 +443,41 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 		    (unsigned long long)seed, text);
 }
 
-static void run_seeds(unsigned int usual, enum sim_mode mode, bool processes)
+static void run_seeds(unsigned int usual, enum sim_mode mode, bool processes,
+		      bool aborting)
 {
 	unsigned int n = seed_count(usual), i, compared = 0;
 
 	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, mode, processes, &compared);
+		run_seed(test_seed() + i, mode, processes, aborting, &compared);
 	if (n > 3)
-		EXPECT_GE(compared, 20 * n);
+		EXPECT_GE(compared, (aborting ? 5 : 20) * n);
 }
 
 TEST("requests that overlap keep their order in lockstep")
 {
-	run_seeds(SEEDS_LOCKSTEP, SIM_LOCKSTEP, false);
+	run_seeds(SEEDS_LOCKSTEP, SIM_LOCKSTEP, false, false);
+}
+
+TEST("requests that end at once, and their queue pairs resumed: aborts keep the order")
+{
+	run_seeds(SEEDS_ABORTS, SIM_LOCKSTEP, false, true);
 }
 
 TEST("requests that overlap keep their order in threads")
 {
-	run_seeds(SEEDS_THREADS, SIM_THREADS, false);
+	run_seeds(SEEDS_THREADS, SIM_THREADS, false, false);
+}
+
+TEST("the same with real time: halts keep the order")
+{
+	run_seeds(SEEDS_HALTS, SIM_THREADS, false, true);
 }
 
 /* A sanitizer does not see from one process into another. */
 #ifndef __SANITIZE_THREAD__
 TEST("requests that overlap keep their order in processes")
 {
-	run_seeds(SEEDS_PROCESSES, SIM_THREADS, true);
+	run_seeds(SEEDS_PROCESSES, SIM_THREADS, true, false);
 }
 #endif

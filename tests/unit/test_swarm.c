@@ -33,12 +33,14 @@
 #define SEEDS_THREADS	12
 #define SEEDS_PLANS	8
 #define SEEDS_SNOOPS	4
+#define SEEDS_ABORTS	2
 #define SEEDS_TWICE	1
 #else
 #define SEEDS_LOCKSTEP	24
 #define SEEDS_THREADS	12
 #define SEEDS_PLANS	8
 #define SEEDS_SNOOPS	12
+#define SEEDS_ABORTS	12
 #define SEEDS_TWICE	3
 #endif
 #define REST_NS		10000000000ull
@@ -167,8 +169,12 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 	snprintf(p->name, sizeof(p->name), "%c%u", guest ? 'g' : 'p',
 		 s->procs++);
 	p->board = s->board[rng_below(&s->rng, s->p.boards)];
-	p->system = rng_below(&s->rng, 4) ? FL_SYSTEM_PART :
-					    FL_SYSTEM_STALL;
+	/* As below: only then another draw. */
+	if (s->p.draw == DRAW_ABORTS && rng_below(&s->rng, 3))
+		p->system = FL_SYSTEM_ABORT;
+	else
+		p->system = rng_below(&s->rng, 4) ? FL_SYSTEM_PART :
+						    FL_SYSTEM_STALL;
 	if (p->system == FL_SYSTEM_STALL)
 		s->p.stalls = true;
 	/* Without a draw: the rest of the testbed is that of the seed. */
@@ -488,6 +494,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 	/* A part of the name of the test that draws so. */
 	const char *const part[] = {
 		[DRAW_USUAL] = word, [DRAW_PLANS] = "nonsense",
+		[DRAW_ABORTS] = "aborts",
 		[DRAW_SNOOPS] = mode == SIM_LOCKSTEP ? "first" :
 						       "early",
 	};
@@ -507,14 +514,17 @@ static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 	if (getenv("SWARM_VERBOSE"))
 		show_plan(&s->p);
 	if (getenv("SWARM_VERBOSE"))
-		printf("# %s seed %llu: %lu ok, %lu failed, %lu resets, %lu "
-		       "revoked, %u killed, %lu slots compared\n", word,
+		printf("# %s seed %llu: %lu ok, %lu failed, %lu resumed, %lu "
+		       "resets, %lu revoked, %u killed, %lu slots compared\n", word,
 		       (unsigned long long)seed, atomic_load(&s->ok),
-		       atomic_load(&s->failed), atomic_load(&s->resets),
+		       atomic_load(&s->failed), atomic_load(&s->resumed),
+		       atomic_load(&s->resets),
 		       atomic_load(&s->revokes), atomic_load(&s->kills),
 		       atomic_load(&s->verified));
 	if (total)
 		total->verified += atomic_load(&s->verified);
+	if (total)
+		total->resumed += atomic_load(&s->resumed);
 	snprintf(problem, sizeof(problem), "%s", s->problem);
 	oracle_destroy(s->oracle);
 	free(s);
@@ -557,6 +567,17 @@ TEST("random testbeds whose requests are read early, by real workers, keep every
 
 	for (i = 0; i < n; i++)
 		run_seed(test_seed() + i, SIM_THREADS, DRAW_SNOOPS, NULL, NULL);
+}
+
+TEST("random testbeds whose requests end at once, aborts, keep every byte and every promise")
+{
+	struct swarm total = { 0 };
+	unsigned int i, n = seed_count(SEEDS_ABORTS);
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_ABORTS, NULL, &total);
+	if (n > 4)
+		EXPECT_GE(total.resumed, n);
 }
 
 TEST("random testbeds in threads keep every byte and every promise")

@@ -49,6 +49,7 @@ enum chaos {
 enum draw {
 	DRAW_USUAL,
 	DRAW_PLANS,	/* resolve is any of the plans, one of them nonsense */
+	DRAW_ABORTS,	/* most processes have the system abort */
 	DRAW_SNOOPS,	/* of part's processes most have the system ioguard */
 };
 
@@ -162,7 +163,7 @@ struct swarm {
 	struct sim_spin lock;
 	char problem[400];
 	/* what happened, so that a test can tell that it tested something */
-	atomic_ulong ok, failed, resets, revokes, verified;
+	atomic_ulong ok, failed, resumed, resets, revokes, verified;
 };
 
 /* The first problem is the one that matters; everything then comes to an end. */

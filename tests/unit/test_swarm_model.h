@@ -159,11 +159,13 @@ static bool may_end(struct side *d, const struct request *r, int status)
 	if (d->failed)
 		return status == FL_ST_FLUSHED;
 	switch (status) {
+	case FL_ST_FAULT_FAST:
+		return s->p.draw == DRAW_ABORTS;
 	case FL_ST_NO_ANSWER:	/* who lives says so, however slow */
 		return far_gone ||
 		       (swarm_model_lossy(s) && s->p.mode != SIM_LOCKSTEP);
 	case FL_ST_REMOTE_QP:	/* broken by a failure of the other side's? */
-		return far_gone || swarm_model_failures(s);
+		return far_gone || swarm_model_failures(s) || s->p.draw == DRAW_ABORTS;
 	case FL_ST_REMOTE_FAULT:
 		return far_gone || r->odd || taken_back;
 	case FL_ST_REMOTE_ACCESS:
@@ -335,6 +337,24 @@ static void both_down(struct thread *t, struct side *d)
 	d->phase = S_INIT;
 }
 
+/* After a failure of which nothing is left: the same queue pair, or a new one. */
+static void side_go_on(struct side *d)
+{
+	struct swarm *s = d->proc->s;
+
+	if (s->p.draw == DRAW_ABORTS && !fl_resume(d->qp)) {
+		sim_spin_lock(&s->model);
+		oracle_pair_rest(s->oracle, d->pair);
+		sim_spin_unlock(&s->model);
+		d->failed = false;
+		atomic_fetch_add(&s->resumed, 1);
+		return;
+	}
+	atomic_compare_exchange_strong(&d->conn->epoch,
+				       &(unsigned int){ d->epoch },
+				       d->epoch + 1);
+}
+
 /* One step towards being connected. */
 static void swarm_model_serve(struct thread *t, struct side *d)
 {
@@ -365,9 +385,7 @@ static void swarm_model_serve(struct thread *t, struct side *d)
 		   atomic_load(&o->up) == d->epoch) {
 		d->phase = S_UP;
 	} else if (d->phase == S_UP && d->failed && !d->count) {
-		atomic_compare_exchange_strong(&d->conn->epoch,
-					       &(unsigned int){ d->epoch },
-					       d->epoch + 1);
+		side_go_on(d);
 	}
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "faultline/entries.h"
 #include "faultline/system_rows.h"
 #include "lib/faultline.h"
 #include "lib/os/os.h"
@@ -15,6 +16,10 @@
 #define DEPTH	256u
 #define WAIT_NS	120000000000ull
 #define PAGE	4096u
+/* System abort: as in job.c, requests that are best small, and how often one is tried. */
+#define REQUEST_ABORT	65536u
+#define UNDER_WAY	64u
+#define TRIES		1000u
 
 /* What one tells the other. */
 struct hello {
@@ -173,38 +178,76 @@ static int app_deregister(struct app *a)
 
 /* ---- the sender ---- */
 
-static int app_post_all(struct app *a)
+/* Requests [at, end). */
+static int app_post(struct app *a, uint32_t at, uint32_t end, uint32_t most)
 {
-	uint64_t at, n;
+	uint64_t done, n;
 	int error;
 
-	a->r->post_ns = os_now_ns();
-	for (at = 0; at < a->j->bytes; at += n) {
-		n = a->j->bytes - at;
-		if (n > a->j->request_bytes)
-			n = a->j->request_bytes;
-		error = fl_post_write(a->qp, a->r->requests, a->mr, a->mem + at,
-				      (uint32_t)n, a->peer.va + at,
+	for (; at < end; at++) {
+		done = (uint64_t)at * most;
+		n = a->j->bytes - done < most ? a->j->bytes - done : most;
+		error = fl_post_write(a->qp, at, a->mr, a->mem + done,
+				      (uint32_t)n, a->peer.va + done,
 				      a->peer.rkey);
 		if (app_fail(a, "fl_post_write", error))
 			return error;
-		a->r->requests++;
 	}
 	return 0;
 }
 
-static int app_wait_all(struct app *a)
+/* *failed: the first that was no success, or end. Completions come in order. */
+static int app_wait(struct app *a, uint32_t at, uint32_t end, uint32_t *failed)
 {
 	struct fl_completion c;
-	uint32_t i;
 	int n;
 
-	for (i = 0; i < a->r->requests; i++) {
+	*failed = end;
+	for (; at < end; at++) {
 		n = fl_wait(a->cq, &c, 1, WAIT_NS);
 		if (n < 1)
 			return app_fail(a, "fl_wait", n);
-		if (c.status && !a->r->status)
-			a->r->status = c.status;
+		if (!c.status || *failed != end)
+			continue;
+		*failed = at;
+		a->r->status = c.status;
+	}
+	return 0;
+}
+
+static int app_send_some(struct app *a, uint32_t at, uint32_t end, uint32_t most)
+{
+	uint32_t failed, tries = 0;
+
+	for (;; at = failed) {
+		if (app_post(a, at, end, most) || app_wait(a, at, end, &failed))
+			return -1;
+		if (failed != at)
+			tries = 0;
+		if (failed == end || a->r->status != FL_ST_FAULT_FAST ||
+		    ++tries == TRIES)
+			return 0;
+		/* Its pages are on their way. */
+		a->r->status = 0;
+		poll(NULL, 0, 1);
+		if (app_fail(a, "fl_resume", fl_resume(a->qp)))
+			return -1;
+	}
+}
+
+static int app_send_all(struct app *a)
+{
+	uint32_t most = a->j->request_bytes, at, end, n;
+
+	if (a->j->system == FL_SYSTEM_ABORT && most > REQUEST_ABORT)
+		most = REQUEST_ABORT;
+	n = (uint32_t)((a->j->bytes + most - 1) / most);
+	a->r->requests = n;
+	a->r->post_ns = os_now_ns();
+	for (at = 0; at < n && !a->r->status; at = end) {
+		end = n - at < UNDER_WAY ? n : at + UNDER_WAY;
+		if (app_send_some(a, at, end, most))
+			return -1;
 	}
 	a->r->done_ns = os_now_ns();
 	return 0;
@@ -225,8 +268,7 @@ void app_send(const struct app_job *j, struct app_result *r)
 			touch_all(&a, false);
 		/* The receiver's region is there before ours is made. */
 		if (!r->error && !connect_both(&a) &&
-		    !register_all(&a, 0, false) && !app_post_all(&a) &&
-		    !app_wait_all(&a))
+		    !register_all(&a, 0, false) && !app_send_all(&a))
 			app_deregister(&a);
 		app_tell(&a, &r->error, sizeof(r->error));
 	}

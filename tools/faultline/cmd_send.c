@@ -40,6 +40,10 @@ static void tell_end(const struct job *j, const struct job_result *r, int n)
 	       n, r->requests, word_plural(r->requests),
 	       (unsigned long long)r->blocks, word_plural(r->blocks),
 	       job_time(r->transfer_ns, a));
+	if (r->again)
+		printf("     %u time%s a page was missing at once: the queue pair was "
+		       "resumed, and the rest sent again\n",
+		       r->again, word_plural(r->again));
 	printf("%3d. with registering and paging in: %s, %.0f MB/s\n", n + 1,
 	       job_time(r->total_ns, b),
 	       r->total_ns ? (double)j->file->bytes * 1e3 /

@@ -8,12 +8,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "faultline/entries.h"
 #include "tools/faultline/sha256.h"
 #include "tools/scenario/words.h"
 #include "tools/view/rows.h"
 #include "tools/work/pair.h"
 
+/* As many requests as all that may be sent are under way at once. */
 #define REQUESTS	(JOB_BYTES_MAX / JOB_REQUEST_MAX)
+/* A request that a missing page ends is best small: all of it is sent again. */
+#define REQUEST_ABORT	65536u
+/* Tries without progress, and the time between two of them, which doubles. */
+#define TRIES		100u
+#define AGAIN_NS	10000u
+#define AGAIN_NS_MAX	10000000u
 #define CHUNK		65536
 #define FRAMES_LEAST	HOST_PAGES
 #define WAIT_NS		3600000000000ull
@@ -101,7 +109,8 @@ struct job_state {
 	struct pair pair;
 	struct testbed_buffer *src, *dst;
 	struct testbed_connection *conn;
-	struct testbed_work work[REQUESTS];
+	struct testbed_work *work;
+	uint32_t request_bytes;
 	struct work_counts start;
 };
 
@@ -136,17 +145,19 @@ static int set_up(struct job_state *s, struct testbed *w)
 	return err;
 }
 
-static int job_post_all(struct job_state *s)
+/* Requests [at, end) of the job. */
+static int job_post(struct job_state *s, unsigned int at, unsigned int end)
 {
-	uint64_t done = 0, n, bytes = s->j->file->bytes;
+	uint64_t done, n;
 	struct testbed_work *k;
 	int err = 0;
 
-	for (; done < bytes && !err; done += n) {
-		n = bytes - done;
-		if (n > JOB_REQUEST_MAX)
-			n = JOB_REQUEST_MAX;
-		k = &s->work[s->r->requests++];
+	for (; at < end && !err; at++) {
+		done = (uint64_t)at * s->request_bytes;
+		n = s->j->file->bytes - done;
+		if (n > s->request_bytes)
+			n = s->request_bytes;
+		k = &s->work[at];
 		k->name = "w";
 		k->opcode = FL_WRITE;
 		k->conn = s->conn;
@@ -162,19 +173,73 @@ static int job_post_all(struct job_state *s)
 	return err;
 }
 
-static int job_wait_all(struct job_state *s)
+/* *failed: the first that was no success, or end. */
+static int job_wait(struct job_state *s, unsigned int at, unsigned int end,
+		    unsigned int *failed)
 {
-	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < s->r->requests && !err; i++) {
-		err = testbed_wait(s->pair.w, &s->work[i], WAIT_NS, TESTBED_BOTH);
-		if (!err && s->work[i].status && !s->r->status)
-			s->r->status = s->work[i].status;
+	*failed = end;
+	for (; at < end && !err; at++) {
+		err = testbed_wait(s->pair.w, &s->work[at], WAIT_NS, TESTBED_BOTH);
+		if (!err && s->work[at].status && *failed == end)
+			*failed = at;
 	}
-	if (!err)
-		s->r->transfer_ns = s->work[s->r->requests - 1].done_ns -
-				    s->work[0].post_ns;
+	return err;
+}
+
+/* The same again from the one that failed on, as long as its pages were missing. */
+static int job_send(struct job_state *s, unsigned int at, unsigned int end)
+{
+	unsigned int failed, tries = 0;
+	uint64_t pause = AGAIN_NS;
+	int err;
+
+	for (;; at = failed) {
+		err = job_post(s, at, end);
+		if (!err)
+			err = job_wait(s, at, end, &failed);
+		if (err || failed == end)
+			return err;
+		if (failed != at) {
+			tries = 0;
+			pause = AGAIN_NS;
+		}
+		s->r->status = s->work[failed].status;
+		if (s->r->status != FL_ST_FAULT_FAST || ++tries == TRIES)
+			return 0;
+		s->r->status = 0;
+		s->r->again++;
+		sim_sleep(pause);
+		pause = pause < AGAIN_NS_MAX ? 2 * pause : AGAIN_NS_MAX;
+		err = testbed_resume(s->conn, 0);
+		if (err)
+			return err;
+	}
+}
+
+static int job_send_all(struct job_state *s)
+{
+	uint64_t bytes = s->j->file->bytes, begin;
+	unsigned int n, at, end;
+	int err = 0;
+
+	s->request_bytes = s->j->cfg.system == FL_SYSTEM_ABORT ?
+				   REQUEST_ABORT : JOB_REQUEST_MAX;
+	n = (unsigned int)((bytes + s->request_bytes - 1) / s->request_bytes);
+	s->work = calloc(n ? n : 1, sizeof(*s->work));
+	if (!s->work)
+		return -ENOMEM;
+	s->r->requests = n;
+	begin = sim_now(testbed_sim(s->pair.w));
+	for (at = 0; at < n && !err && !s->r->status; at = end) {
+		end = n - at < REQUESTS ? n : at + (unsigned int)REQUESTS;
+		err = job_send(s, at, end);
+		if (!at && !s->r->again)
+			begin = s->work[0].post_ns;
+	}
+	if (!err && at)
+		s->r->transfer_ns = s->work[at - 1].done_ns - begin;
 	return err;
 }
 
@@ -190,9 +255,7 @@ static int job_transfer(struct job_state *s)
 	if (!err)
 		err = testbed_region_add(s->dst, 0, 0, FL_REMOTE_WRITE, 0);
 	if (!err)
-		err = job_post_all(s);
-	if (!err)
-		err = job_wait_all(s);
+		err = job_send_all(s);
 	if (!err)
 		err = testbed_region_remove(s->dst);
 	if (!err)
@@ -277,6 +340,7 @@ int job_run(const struct job *j, struct job_result *r)
 	err = pair_run(&j->cfg, job_script, s, r->problem, sizeof(r->problem));
 	if (err == -EDEADLK)
 		return 1;	/* threads that can never end still use s */
+	free(s->work);
 	free(s);
 	return err || r->error || r->status || !r->same;
 }

@@ -33,6 +33,7 @@ struct job_result {
 	char sha[65];		/* of what arrived */
 	bool same;
 	unsigned int requests;
+	unsigned int again;	/* times that the queue pair was resumed */
 	int error, status;	/* of the first that failed */
 	char problem[400];
 	uint64_t total_ns;	/* register, page in, transfer, deregister */

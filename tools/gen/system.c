@@ -116,7 +116,9 @@ static struct fl_system_rules system_facts(void)
 			f.value[c][n].columns = system_places(v);
 		}
 	f.hold = (unsigned char)system_number(system_value("VERDICT", "HOLD"));
+	f.abort = (unsigned char)system_number(system_value("VERDICT", "ABORT"));
 	f.resume = (unsigned char)system_number(system_value("TELLS", "RESUME"));
+	f.status = (unsigned char)system_number(system_value("TELLS", "STATUS"));
 	return f;
 }
 
@@ -144,6 +146,12 @@ static void system_judge_row(const struct row *r,
 	case FL_ROW_TELLS:
 		gen_bad(source, "%s: RESUME is for stalled accesses, and READY for "
 			"others", r->name);
+	case FL_ROW_ABORTS:
+		gen_bad(source, "%s: both of iw and rw are abort, or none",
+			r->name);
+	case FL_ROW_STATUS:
+		gen_bad(source, "%s: STATUS is for what ends, and READY for what is "
+			"tried again", r->name);
 	}
 }
 
@@ -220,7 +228,8 @@ static void system_write_facts(FILE *f)
 	int c;
 
 	fprintf(f, "\nstatic const struct fl_system_rules fl_system_rules = {\n"
-		"\t.hold = FL_VERDICT_HOLD,\n\t.resume = FL_TELLS_RESUME,\n"
+		"\t.hold = FL_VERDICT_HOLD,\n\t.abort = FL_VERDICT_ABORT,\n"
+		"\t.resume = FL_TELLS_RESUME,\n\t.status = FL_TELLS_STATUS,\n"
 		"\t.values = { ");
 	for (c = 0; c < FL_COLUMNS; c++)
 		fprintf(f, "%s%u", c ? ", " : "", facts.values[c]);

@@ -80,6 +80,15 @@ static void derive_right(char *right, struct fl_row_judged j,
 			   "tells=resume, since a stalled access waits for that" :
 			   "tells=ready, since no access is stalled");
 		return;
+	case FL_ROW_ABORTS:
+		derive_say(right, "iw=abort rw=abort tells=status, or none of these: the "
+				  "driver is not told which of the two it is");
+		return;
+	case FL_ROW_STATUS:
+		derive_say(right, cell[FL_COLUMN_RW] == fl_system_rules.abort ?
+			   "tells=status, since the request ends" :
+			   "tells=ready, since the block is tried again");
+		return;
 	}
 }
 

@@ -72,6 +72,8 @@ const struct rule rules[] = {
 	  "unmap, and map zeros at the same addresses, in one step" },
 	{ V_DEREGISTER, "deregister", NULL, "buffer", "",
 	  "take the buffer's region away from the card" },
+	{ V_RESUME, "resume", NULL, "connection of/process?", "",
+	  "its first process, or this one, may send again after fault-fast" },
 	{ V_POST, "post", NULL,
 	  "new:work ': {write|read} connection buffer {->|<-} buffer size?",
 	  "from=size at=size lkey=key rkey=key local=count remote=count "

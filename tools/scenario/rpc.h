@@ -36,6 +36,7 @@ enum rpc_kind {
 	RPC_PREFETCH,		/* id, addr, bytes, what: 1 as a destination */
 	RPC_PAIR,		/* id, domain, depth, what: 1 relaxed; answer: address */
 	RPC_CONNECT,		/* id, address */
+	RPC_RESUME,		/* id */
 	RPC_POST,		/* id, work; answer: now_ns, just before */
 	/* work.wr_id, end_ns, what: enum testbed_wait; completions to the sink */
 	RPC_WAIT,

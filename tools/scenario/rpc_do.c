@@ -228,6 +228,9 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 	case RPC_CONNECT:
 		r->error = fl_connect(a->qp[o->id % RPC_PAIRS], &o->address);
 		break;
+	case RPC_RESUME:
+		r->error = fl_resume(a->qp[o->id % RPC_PAIRS]);
+		break;
 	case RPC_POST:
 		r->now_ns = a->now_ns(a->now_arg);
 		r->error = fl_post(a->qp[o->id % RPC_PAIRS], &o->work);

@@ -195,6 +195,21 @@ static uint32_t act_key(struct run *r, const struct statement *st,
 	return a->name >= 0 ? r->buffer[a->name]->key : (uint32_t)a->number;
 }
 
+static int act_resume(struct run *r, const struct statement *st)
+{
+	struct testbed_connection *c = r->conn[st->arg[0].name];
+	struct testbed_process *p = c->process[0];
+
+	if (st->arg[1].set)
+		p = r->process[st->arg[1].name];
+	if (p != c->process[0] && p != c->process[1]) {
+		testbed_why_set(r->w, "%s connects %s and %s", c->name,
+				c->process[0]->name, c->process[1]->name);
+		return -ENOENT;
+	}
+	return testbed_resume(c, p == c->process[1] && p != c->process[0]);
+}
+
 static int post_sides(struct run *r, const struct statement *st,
 		      struct testbed_work *k)
 {
@@ -360,6 +375,9 @@ static int are_there(struct run *r, const struct statement *st)
 	case V_DEREGISTER:
 		gone = !r->buffer[st->arg[0].name];
 		break;
+	case V_RESUME:
+		gone = !r->conn[st->arg[0].name];
+		break;
 	case V_POST:
 		gone = !r->conn[st->arg[3].name] ||
 		       !r->buffer[st->arg[4].name] ||
@@ -396,6 +414,8 @@ static void act_explain(struct run *r, const struct statement *st, int err)
 		{ V_BUFFER, -ENOMEM, "there is no room for so much memory" },
 		{ V_BUFFER, -ENOENT, "there is no such file" },
 		{ V_BUFFER, -EINVAL, "this is not a regular file" },
+		{ V_RESUME, -EINVAL, "it has not halted" },
+		{ V_RESUME, -EBUSY, "not all that was posted is complete" },
 		{ V_POST, -EINVAL, "a size of 0, or a range that goes round "
 				   "the address space" },
 		{ V_POST, -EAGAIN, "the queue is full (depth= of connect)" },
@@ -433,6 +453,8 @@ static int act_carry_out(struct run *r, const struct statement *st)
 		return act_drop(r, st);
 	case V_DEREGISTER:
 		return testbed_region_remove(r->buffer[st->arg[0].name]);
+	case V_RESUME:
+		return act_resume(r, st);
 	case V_POST:
 		return act_post(r, st);
 	case V_WAIT:

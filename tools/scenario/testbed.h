@@ -251,6 +251,8 @@ int testbed_prefetch(struct testbed_buffer *b, uint64_t off, uint64_t len,
 int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 		  const char *name, unsigned int depth, unsigned int pd,
 		  bool relaxed, struct testbed_connection **out);
+/* The side goes on after FAULT_FAST: fl_resume(). */
+int testbed_resume(struct testbed_connection *c, int side);
 /* Fill in conn, side, opcode, local, remote, addresses, keys and bytes. */
 int testbed_post(struct testbed *w, struct testbed_work *work);
 enum testbed_wait { TESTBED_BOTH, TESTBED_POLLING, TESTBED_SLEEPING };

@@ -91,6 +91,22 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 	return 0;
 }
 
+int testbed_resume(struct testbed_connection *c, int side)
+{
+	struct rpc_command o = { .kind = RPC_RESUME, .id = c->number[side] };
+	struct testbed_process *p = c->process[side];
+	struct rpc_answer r;
+	int err;
+
+	if (p->gone)
+		return -ESRCH;
+	err = testbed_rpc(p, &o, &r, NULL);
+	/* Nothing of what had failed lands any more. */
+	if (!err)
+		oracle_pair_rest(p->testbed->oracle, c->pair[side]);
+	return err;
+}
+
 /* ---- posting ---- */
 
 static int work_post_one(struct testbed_process *p, struct testbed_work *k,

@@ -322,6 +322,7 @@ const char *word_errno_name(int error)
 #define STATUS_EV(...)
 #define STATUS_CMD(...)
 #define STATUS_SILENT(...)
+#define STATUS_ABORT(...)
 #define EENUM(group, name, value, text) STATUS_##group(name, value, text)
 static const struct {
 	const char *name;
@@ -337,7 +338,7 @@ const char *const word_status_list[] = {
 	"local-range", "local-rights", "remote-access", "remote-qp",
 	"local-fault", "remote-fault",
 	"bus-error", "no-answer", "flushed", "not-connected", "killed",
-	"refused-too-often", "block-size", NULL
+	"refused-too-often", "block-size", "fault-fast", NULL
 };
 
 static bool same_status(const char *word, const char *name)

@@ -178,6 +178,7 @@ enum fl_st_code {
 	FL_ST_BAD_COMMAND = 22,           /* command: unknown opcode */
 	FL_ST_REFUSED_TOO_OFTEN = 23,     /* pages left again each time before the block was through */
 	FL_ST_BLOCK_SIZE = 24,            /* the peer's card takes smaller blocks only */
+	FL_ST_FAULT_FAST = 25,            /* a page was missing, and the row of its process (abort) says so at once; later requests are FLUSHED, and the queue pair halts until QP_RESUME */
 	FL_ST_SEEN_KEY = 240,              /* FW_CHECK only; the peer gets REMOTE_ACCESS: no such key, or of another protection domain */
 	FL_ST_SEEN_RANGE = 241,            /* FW_CHECK only; the peer gets REMOTE_ACCESS: not inside the region */
 	FL_ST_SEEN_RIGHTS = 242,           /* FW_CHECK only; the peer gets REMOTE_ACCESS: the region does not allow it */
@@ -207,11 +208,18 @@ enum fl_cmd_code {
 	FL_CMD_PD_CREATE = 10,            /* result: domain number, of slot */
 	FL_CMD_PD_DESTROY = 11,           /* object: domain; BUSY while in use */
 	FL_CMD_SLOT_SILENT = 12,          /* of pages that slot lacks its peers hear nothing: flags FL_SILENT_*, 0: they do; BAD_ARGUMENT: this card always answers */
+	FL_CMD_SLOT_ABORT = 13,           /* requests that meet missing pages of slot end as FAULT_FAST: flags FL_ABORT_*, 0: they wait */
+	FL_CMD_QP_RESUME = 14,            /* object: number, of a halted queue pair; what was posted before is FLUSHED; BUSY: the request that failed has not completed, BAD_ARGUMENT: it is not halted */
 };
 
 enum fl_silent_code {
 	FL_SILENT_READ = 1,              /* of pages that a peer's READ would read */
 	FL_SILENT_WRITE = 2,             /* of pages that a peer's WRITE would write */
+};
+
+enum fl_abort_code {
+	FL_ABORT_WRITE = 1,              /* pages that its own WRITEs would read */
+	FL_ABORT_READ = 2,               /* pages that a peer's READ would read */
 };
 
 #endif

@@ -314,7 +314,11 @@
 #define NIC_CTX_SRC_QPN_MASK                    0x00FFFFFF
 /* 0; the engine passes it on */
 #define NIC_CTX_SRC_SPARE_SHIFT                 24
-#define NIC_CTX_SRC_SPARE_MASK                  0x7F000000
+#define NIC_CTX_SRC_SPARE_MASK                  0x3F000000
+/* 1: no READ, but a word of the firmware: requests before REF's number are past, and nothing of them may land any more; a NAK with FLUSHED answers it */
+#define NIC_CTX_SRC_PAST_SHIFT                  30
+#define NIC_CTX_SRC_PAST_MASK                   0x40000000
+#define NIC_CTX_SRC_PAST                        0x40000000
 /* 1: no order with other requests of the queue pair */
 #define NIC_CTX_SRC_RELAXED_SHIFT               31
 #define NIC_CTX_SRC_RELAXED_MASK                0x80000000

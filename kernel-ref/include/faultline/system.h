@@ -10,11 +10,12 @@ enum fl_system {
 	FL_SYSTEM_PREFAULT = 3,     /* both ends of a request are brought in before it is posted, and may leave again */
 	FL_SYSTEM_DROP = 4,         /* the card throws away what it has no page for, and says nothing */
 	FL_SYSTEM_IOGUARD = 5,      /* IOGuard, VIO: the driver reads each request before the card does, and brings its pages in */
+	FL_SYSTEM_ABORT = 6,        /* the request fails at once, the page is brought in behind it, and the program tries again */
 };
 
-#define FL_SYSTEMS                              6u
-#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard"
-#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard"
+#define FL_SYSTEMS                              7u
+#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort"
+#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort"
 
 #define FL_TABLES_WORDS                         "process"
 enum fl_tables {
@@ -34,19 +35,21 @@ enum fl_transport {
 	FL_TRANSPORT_BLOCK = 0,     /* blocks, each acknowledged, refused or sent again by itself */
 };
 
-#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop"
+#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort"
 enum fl_verdict {
 	FL_VERDICT_PARK = 0,        /* this block waits, others go on; nothing was sent */
 	FL_VERDICT_HOLD = 1,        /* the SMMU stalls the access until the driver resumes it */
 	FL_VERDICT_REFUSE = 2,      /* the sender hears REFUSED, and READY when it may send again */
 	FL_VERDICT_WAIT = 3,        /* the peer takes the READ over and answers when the page is there */
 	FL_VERDICT_DROP = 4,        /* silence: the sender's timer has it send again */
+	FL_VERDICT_ABORT = 5,       /* the request ends at once with FAULT_FAST, and the sender's queue pair halts */
 };
 
-#define FL_TELLS_WORDS                          "ready|resume"
+#define FL_TELLS_WORDS                          "ready|resume|status"
 enum fl_tells {
 	FL_TELLS_READY = 0,         /* that the block may be tried again */
 	FL_TELLS_RESUME = 1,        /* to carry out the stalled access */
+	FL_TELLS_STATUS = 2,        /* that the block ends, and how */
 };
 
 /* What a row says, but for its words; each an enum above. */

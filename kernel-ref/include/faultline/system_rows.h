@@ -66,12 +66,24 @@ static const struct fl_system_row fl_system_rows[] = {
 		.rw = FL_VERDICT_REFUSE,
 		.tells = FL_TELLS_READY,
 	},
+	[FL_SYSTEM_ABORT] = {
+		.tables = FL_TABLES_PROCESS,
+		.before = FL_BEFORE_NOTHING,
+		.transport = FL_TRANSPORT_BLOCK,
+		.ir = FL_VERDICT_ABORT,
+		.iw = FL_VERDICT_ABORT,
+		.rr = FL_VERDICT_ABORT,
+		.rw = FL_VERDICT_ABORT,
+		.tells = FL_TELLS_STATUS,
+	},
 };
 
 static const struct fl_system_rules fl_system_rules = {
 	.hold = FL_VERDICT_HOLD,
+	.abort = FL_VERDICT_ABORT,
 	.resume = FL_TELLS_RESUME,
-	.values = { 1, 4, 1, 5, 5, 5, 5, 2 },
+	.status = FL_TELLS_STATUS,
+	.values = { 1, 4, 1, 6, 6, 6, 6, 3 },
 	.value = {
 		{
 			{ 0xffffffff, 0xffffffff },
@@ -91,6 +103,7 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0x1, 0x40 },
 			{ 0x1, 0x20 },
 			{ 0xffffffff, 0x60 },
+			{ 0x1, 0xffffffff },
 		},
 		{
 			{ 0xffffffff, 0x18 },
@@ -98,6 +111,7 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0x1, 0x40 },
 			{ 0x1, 0x20 },
 			{ 0xffffffff, 0x60 },
+			{ 0x1, 0xffffffff },
 		},
 		{
 			{ 0xffffffff, 0x18 },
@@ -105,6 +119,7 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0x1, 0x40 },
 			{ 0x1, 0x20 },
 			{ 0xffffffff, 0x60 },
+			{ 0x1, 0xffffffff },
 		},
 		{
 			{ 0xffffffff, 0x18 },
@@ -112,8 +127,10 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0x1, 0x40 },
 			{ 0x1, 0x20 },
 			{ 0xffffffff, 0x60 },
+			{ 0x1, 0xffffffff },
 		},
 		{
+			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
 		},

@@ -32,7 +32,7 @@ struct fl_system_value {
 
 struct fl_system_rules {
 	unsigned char values[FL_COLUMNS];	/* so many each column has */
-	unsigned char hold, resume;		/* their numbers */
+	unsigned char hold, abort, resume, status;	/* their numbers */
 	struct fl_system_value value[FL_COLUMNS][FL_COLUMN_VALUES];
 };
 
@@ -44,6 +44,9 @@ enum fl_row_wrong {
 	/* SCTLR.CFCFG is one bit of the process's context bank. */
 	FL_ROW_HOLDS,		/* a process stalls all of its misses, or none */
 	FL_ROW_TELLS,		/* a stalled access is resumed, and no other */
+	/* The driver answers what it has of both, and is not told which. */
+	FL_ROW_ABORTS,		/* both of iw and rw are abort, or none */
+	FL_ROW_STATUS,		/* then it tells how the block ends, and else not */
 };
 
 struct fl_row_judged {
@@ -64,7 +67,7 @@ static inline struct fl_row_judged
 fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 {
 	const struct fl_system_value *value;
-	unsigned int c, holds = 0, resumed;
+	unsigned int c, holds = 0, resumed, aborts;
 
 	for (c = 0; c < FL_COLUMNS; c++)
 		if (cell[c] >= rules->values[c])
@@ -84,6 +87,11 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 	resumed = cell[FL_COLUMN_TELLS] == rules->resume;
 	if (resumed == !holds)
 		return fl_row_wrong(FL_ROW_TELLS, FL_COLUMN_TELLS);
+	aborts = cell[FL_COLUMN_RW] == rules->abort;
+	if (aborts != (cell[FL_COLUMN_IW] == rules->abort))
+		return fl_row_wrong(FL_ROW_ABORTS, FL_COLUMN_IW);
+	if (aborts != (cell[FL_COLUMN_TELLS] == rules->status))
+		return fl_row_wrong(FL_ROW_STATUS, FL_COLUMN_TELLS);
 	return fl_row_wrong(FL_ROW_RIGHT, 0);
 }
 

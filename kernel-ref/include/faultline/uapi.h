@@ -241,6 +241,18 @@ struct fl_snoop_call {
 #define FL_IOC_SNOOP	_IOW('F', 0x0F, struct fl_snoop_call)
 
 /*
+ * A queue pair that halted when a request ended with FL_ST_FAULT_FAST goes on. All that was
+ * posted before must have completed (-EBUSY), so that nothing of it is carried out behind
+ * the failure. -EINVAL: it is not halted: it works, has no peer yet, or failed for good.
+ */
+struct fl_resume_qp {
+	__u32 size;
+	__u32 qp;
+};
+
+#define FL_IOC_RESUME_QP _IOW('F', 0x10, struct fl_resume_qp)
+
+/*
  * mmap offsets: the doorbell page, as fl_query.doorbell says (WINDOW: it and the next); queues
  * have the offsets that creating them gave. -ENOENT: nothing is there; -EINVAL:
  * not all of it, or not MAP_SHARED. A mapping keeps the file open; a child of

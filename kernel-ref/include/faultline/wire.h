@@ -123,7 +123,7 @@
 #define WIRE_BLK_BLOCK_BYTE                     40
 #define WIRE_BLK_BLOCK_BIT                      7
 #define WIRE_BLK_BLOCK_WIDTH                    32
-/* who sends: as CTX.SRC, RELAXED 1 bit, 7 bits 0, queue pair 24 bits */
+/* who sends: as CTX.SRC, RELAXED 1 bit, PAST 1 bit, 6 bits 0, queue pair 24 bits */
 #define WIRE_BLK_SRC                            44, 7, 32
 #define WIRE_BLK_SRC_BYTE                       44
 #define WIRE_BLK_SRC_BIT                        7

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* test_order_swarm.h - the testbed of an order swarm, and how it is built. */
+#ifndef TEST_ORDER_SWARM_H
+#define TEST_ORDER_SWARM_H
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "test_swarm_seed.h"
+#include "tools/scenario/testbed.h"
+
+#define BOARDS_MAX	3
+#define PROCS_MAX	4
+#define BUFFERS		2	/* of a process */
+#define PAIRS_MAX	5
+#define DEPTH		12
+#define PAGE		HOST_PAGE
+#define WAIT_NS		20000000000ull
+#define ROUNDS		5
+#define RIGHTS		(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
+
+struct pair {
+	struct testbed_connection *c;
+	unsigned int flying[2];
+	bool failed[2], reason[2];
+};
+
+struct request {
+	struct testbed_work work;
+	struct pair *pair;
+	bool busy;
+	bool wrong;		/* must fail */
+	bool cut;		/* a key of it was taken back: may fail */
+	char name[16];
+};
+
+#define REQUESTS	(PAIRS_MAX * 2 * DEPTH)
+
+struct swarm {
+	uint64_t seed;
+	struct rng rng;
+	struct testbed *w;
+	/* the plan */
+	unsigned int boards, procs, pairs, steps, depth;
+	bool lossy, steady, tight, cutting, wrong, evicting, aborting;
+	/* what there is */
+	struct testbed_board *board[BOARDS_MAX];
+	struct testbed_process *proc[PROCS_MAX];
+	struct testbed_buffer *buffer[PROCS_MAX * BUFFERS];
+	struct pair pair[PAIRS_MAX];
+	struct request req[REQUESTS];
+	unsigned int conns, posted, ok, failed, resumed;
+	char names[PROCS_MAX * BUFFERS + 2 * PROCS_MAX][8];
+	char problem[400];
+};
+
+__attribute__((format(printf, 2, 3)))
+static void orders_say(struct swarm *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (s->problem[0])
+		return;
+	va_start(ap, fmt);
+	vsnprintf(s->problem, sizeof(s->problem), fmt, ap);
+	va_end(ap);
+}
+
+static bool is_over(const struct swarm *s)
+{
+	return s->problem[0] || testbed_problem(s->w);
+}
+
+static uint64_t draw_n(struct swarm *s, uint64_t n)
+{
+	return rng_below(&s->rng, n);
+}
+
+static void orders_ok(struct swarm *s, int err, const char *what)
+{
+	if (err && err != -ENOMEM && err != -ENOSPC && err != -EBUSY)
+		orders_say(s, "%s: %s %s", what, fl_strerror(err),
+			   testbed_why(s->w));
+}
+
+/* ---- building ---- */
+
+static enum fl_system draw_system(struct swarm *s)
+{
+	if (s->aborting && draw_n(s, 3))
+		return FL_SYSTEM_ABORT;
+	return draw_n(s, 4) ? FL_SYSTEM_PART : FL_SYSTEM_STALL;
+}
+
+static void build_processes(struct swarm *s)
+{
+	static const char *const proc[] = { "p", "q", "r", "s" };
+	unsigned int i, k, n;
+	uint64_t bytes;
+
+	for (i = 0; i < s->procs; i++) {
+		orders_ok(s, testbed_process_add(s->w, proc[i],
+						 s->board[i % s->boards],
+						 draw_system(s),
+						 (enum fl_resolve)draw_n(s, 3),
+						 &s->proc[i]), "process");
+		for (k = 0; k < BUFFERS && !is_over(s); k++) {
+			n = i * BUFFERS + k;
+			snprintf(s->names[n], sizeof(s->names[n]), "%s%u",
+				 proc[i], k);
+			bytes = (1 + draw_n(s, k ? 20 : 4)) * PAGE;
+			orders_ok(s, testbed_buffer_add(s->proc[i], s->names[n],
+							bytes, NULL,
+							&s->buffer[n]),
+				  "buffer");
+			if (is_over(s))
+				return;
+			if (draw_n(s, 4))
+				orders_ok(s, testbed_buffer_fill(s->buffer[n],
+								 TESTBED_RANDOM,
+								 rng_next(&s->rng)),
+					  "fill");
+			orders_ok(s,
+				  testbed_region_add(s->buffer[n], 0, 0, RIGHTS,
+						     0), "region");
+		}
+	}
+}
+
+static void connect_pair(struct swarm *s, struct pair *p)
+{
+	unsigned int a = (unsigned int)draw_n(s, s->procs);
+	unsigned int b = (unsigned int)draw_n(s, s->procs);
+
+	*p = (struct pair){ 0 };
+	/* Most of them between the first two, so that they meet. */
+	if (draw_n(s, 3))
+		a = 0, b = 1;
+	s->conns++;
+	orders_ok(s, testbed_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
+				     !draw_n(s, 4), &p->c), "connect");
+}
+
+static void orders_build(struct swarm *s)
+{
+	static const char *const name[] = { "a", "b", "c" };
+	struct testbed_board_config bc = {
+		.frames = s->tight ? 30 + draw_n(s, 30) : 0,
+		.contexts = 4 + (uint32_t)draw_n(s, 13),
+		.rx_contexts = 1 + (uint32_t)draw_n(s, 16),
+		.block_bytes = 4096u << draw_n(s, 5),
+		.tlb_entries = 4u << draw_n(s, 7),
+	};
+	unsigned int i;
+
+	for (i = 0; i < s->boards; i++) {
+		orders_ok(s,
+			  testbed_board_add(s->w, name[i], &bc, &s->board[i]),
+			  "board");
+		if (i)
+			orders_ok(s, testbed_link_add(s->w, s->board[i - 1],
+						      s->board[i]), "link");
+	}
+	if (!is_over(s))
+		build_processes(s);
+	for (i = 0; i < s->pairs && !is_over(s); i++)
+		connect_pair(s, &s->pair[i]);
+}
+
+#endif
