@@ -473,7 +473,7 @@ shim-mutants: $(filter $(B)/tests/test_driver_%,$(UNIT_BIN)) $(ARCHIVES)
 
 check-mutants: $(FAULTLINE)
 	@B='$(B)' O='$(O)' MUTANT_LINK='$(LINK) $(LINK_FAST)' MUTANT_LIBS='$(LIBS)' \
-	MUTANT_COMPILE='$(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS)' \
+	MUTANT_COMPILE='$(MUTANT_COMPILE)' \
 	MUTANT_MAIN='$(MAIN_OBJ)' \
 	tests/mutants/run --out $(B)/mutants/checks --list checks --jobs $(JOBS) $(NAMES)
 

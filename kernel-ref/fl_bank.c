@@ -2,15 +2,13 @@
 /*
  * The SMMU: reset, and the context bank of a process.
  *
- * A bank walks the process's own page tables (TTBR0, ASID), so that the card
- * sees what the CPU sees, and faults where the CPU would. Bank, stream match
- * group and domain slot have the same number.
+ * A bank walks the tables that it was given (TTBR0; fl_tables.h) with the ASID of
+ * the process. Bank, stream match group and domain slot have the same number.
  */
 #include <linux/bits.h>
 #include <linux/errno.h>
 #include <linux/io.h>
 #include <linux/iopoll.h>
-#include <linux/irqflags.h>
 #include <linux/mm.h>
 #include <asm/mmu_context.h>
 #include <asm/pgtable-hwdef.h>
@@ -39,9 +37,6 @@
 #define FL_TCR_INNER		3u
 #define FL_TCR2_48_BIT		5u
 #define FL_TCR2_UPSTREAM	7u
-
-/* Of the next table, in a descriptor of one; a granule of 4 KB, 48 bits. */
-#define FL_TABLE_PA		GENMASK_ULL(47, 12)
 
 #define FL_FIELD(value, field)	((u32)(value) << field##_SHIFT)
 
@@ -174,6 +169,11 @@ static u32 fl_bank_tcr(struct fl_ctx *ctx)
 	       FL_FIELD(FL_TCR_INNER, SMMU_CB_TCR_SH0) | SMMU_CB_TCR_EPD1;
 }
 
+static u64 fl_bank_ttbr(struct fl_ctx *ctx)
+{
+	return ctx->root | (u64)ctx->asid << SMMU_CB_TTBR0_ASID_SHIFT;
+}
+
 /* bank_lock is held; -ETIMEDOUT. A card that is gone accesses nothing. */
 static int fl_bank_sync(struct fl_ctx *ctx)
 {
@@ -256,7 +256,6 @@ static int fl_bank_start(struct fl_ctx *ctx)
 
 int fl_bank_on(struct fl_ctx *ctx)
 {
-	phys_addr_t table = virt_to_phys(ctx->mm->pgd);
 	struct fl_dev *dev = ctx->dev;
 	unsigned int n = ctx->slot;
 	u64 mair = read_sysreg(mair_el1);
@@ -274,8 +273,7 @@ int fl_bank_on(struct fl_ctx *ctx)
 		    SMMU_CB_TCR2_AS |
 		    FL_FIELD(FL_TCR2_UPSTREAM, SMMU_CB_TCR2_SEP));
 	fl_cb_write(dev, n, SMMU_CB_TCR, fl_bank_tcr(ctx));
-	fl_cb_write64(dev, n, SMMU_CB_TTBR0,
-		      table | (u64)ctx->asid << SMMU_CB_TTBR0_ASID_SHIFT);
+	fl_cb_write64(dev, n, SMMU_CB_TTBR0, fl_bank_ttbr(ctx));
 	fl_cb_write64(dev, n, SMMU_CB_TTBR1, 0);
 	/* Attributes in the tables are indices into the CPU's MAIR. */
 	fl_cb_write(dev, n, SMMU_CB_MAIR0, lower_32_bits(mair));
@@ -286,35 +284,30 @@ int fl_bank_on(struct fl_ctx *ctx)
 	ret = fl_bank_start(ctx);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 	if (!ret)
-		trace_fl_bind(dev, n, ctx->asid, table, ctx->t0sz);
+		trace_fl_bind(dev, n, ctx->asid, ctx->root, ctx->t0sz);
 	return ret;
 }
 
-/* exanest.md 3.6; the mmap lock keeps the tables of a mapping, but not all. */
-enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
+int fl_bank_root(struct fl_ctx *ctx)
 {
-	unsigned int bits = 64 - ctx->t0sz;
-	/* A table has 512 entries; the first may be used in part. */
-	unsigned int shift = FL_PAGE_SHIFT + (bits - FL_PAGE_SHIFT - 1) / 9 * 9;
-	u64 *table, d;
+	struct fl_dev *dev = ctx->dev;
 	unsigned long flags;
+	int ret = 0;
 
-	/* As a fast GUP: who frees a table waits until this is over. */
-	local_irq_save(flags);
-	table = phys_to_virt(virt_to_phys(ctx->mm->pgd));
-	for (;; shift -= 9) {
-		d = READ_ONCE(table[va >> shift & 511]);
-		if (!(d & PTE_VALID) || !(d & PTE_TABLE_BIT) ||
-		    shift == FL_PAGE_SHIFT)
-			break;
-		table = phys_to_virt(d & FL_TABLE_PA);
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	fl_cb_write64(dev, ctx->slot, SMMU_CB_TTBR0, fl_bank_ttbr(ctx));
+	/* The same ASID leads elsewhere now. */
+	fl_cb_write(dev, ctx->slot, SMMU_CB_TLBIASID, ctx->asid);
+	if (ctx->lost) {
+		ret = -ENODEV;
+	} else if (fl_bank_sync(ctx)) {
+		fl_bank_lost(ctx);
+		ret = -EIO;
 	}
-	local_irq_restore(flags);
-	if (!(d & PTE_VALID))
-		return FL_ABSENT;
-	if (!(d & PTE_AF) || !(d & PTE_USER) || (write && d & PTE_RDONLY))
-		return FL_REFUSED;
-	return FL_GRANTED;
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+	if (!ret)
+		trace_fl_bind(dev, ctx->slot, ctx->asid, ctx->root, ctx->t0sz);
+	return ret;
 }
 
 void fl_bank_set_holds(struct fl_ctx *ctx, bool holds)

@@ -15,7 +15,7 @@
 #include <linux/uaccess.h>
 
 #include "fl_access.h"
-#include "fl_dev.h"
+#include "fl_tables.h"
 
 /* ---- calls; ctx->lock is held, the argument is the kernel's copy ---- */
 
@@ -90,10 +90,11 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	if (ret)
 		return ret;
 	ret = fl_row_tell_card(ctx, &row);
-	if (ret) {
-		fl_snoop_set(ctx, snoops);
-		return ret;
-	}
+	if (ret)
+		goto err_snoop;
+	ret = fl_tables_change(ctx, &row);
+	if (ret)
+		goto err_card;
 	ctx->system = p->system;
 	ctx->row = row;
 	WRITE_ONCE(ctx->aborting, fl_row_aborts(&row));
@@ -101,6 +102,11 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	fl_plan_set(ctx, p->resolve, p->number);
 	fl_bank_set_holds(ctx, fl_row_holds(&row));
 	return 0;
+err_card:
+	fl_row_tell_card(ctx, &ctx->row);
+err_snoop:
+	fl_snoop_set(ctx, snoops);
+	return ret;
 }
 
 static int fl_ioc_alloc_pd(struct fl_ctx *ctx, void *arg)
@@ -177,7 +183,7 @@ static int fl_ioc_counters(struct fl_ctx *ctx, void *arg)
 	c->failed = atomic64_read(&ctx->failed);
 	c->spurious = atomic64_read(&ctx->spurious);
 	c->invalidations = atomic64_read(&ctx->invalidations);
-	c->pinned_pages = ctx->pinned;
+	c->pinned_pages = atomic64_read(&ctx->pinned);
 	c->stalls = atomic64_read(&ctx->stalls);
 	c->lost_syncs = atomic64_read(&ctx->lost_syncs);
 	return 0;

@@ -11,6 +11,7 @@
  *	ctx->lock	objects of a process; held while they are made or ended
  *	dev->lock	slots; held for a look at a table, as nothing sleeps inside
  *	dev->cmd_lock	the firmware's mailbox; command and answer
+ *	fl_own.lock	tables of the driver's own
  *	dev->irq_lock	(spinlock, interrupts off) what the top halves look at
  *	ctx->bank_lock	(spinlock, interrupts off) registers of one context bank
  *	ctx->list_lock	(spinlock, inside nothing else) regions
@@ -18,7 +19,8 @@
  *	ctx->ahead.lock	(spinlock, inside nothing else) what is brought in ahead
  *	ctx->plan.lock	(spinlock, inside nothing but ctx->lock) what plans have learnt
  * The mmap lock of a process is taken inside ctx->life; what runs under it
- * (mmap, munmap, the notifier) takes spinlocks and ctx->queue_lock only. Nobody
+ * (mmap, munmap, the notifier; filling tables of the driver's own) takes spinlocks,
+ * ctx->queue_lock and fl_own.lock only. Nobody
  * waits for pages with ctx->lock held, which poll() takes.
  */
 #ifndef FL_DEV_H
@@ -46,6 +48,7 @@
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "faultline/uapi.h"
+#include "fl_snoop.h"
 
 /* The card and its SMMU page in units of 4 KB (regs.def; smmu.def, TCR.TG0). */
 #define FL_PAGE_SHIFT	12
@@ -85,6 +88,7 @@
 #define FL_EQ_ENTRIES	1024	/* one per CQ and QP, and room to be late */
 
 struct fl_ctx;
+struct fl_tables_ops;
 struct fl_window;
 
 /* One fault report of the engine (regs.def, FLT_*). */
@@ -219,11 +223,14 @@ struct fl_plan_memory {
 	struct fl_plan_region region[FL_PLAN_REGIONS];
 };
 
-/* Requests that the driver reads before the card does (fl_snoop.c). */
-struct fl_snoop {
-	struct work_struct work;
-	struct fl_queue *page;	/* NULL: never asked for; ctx->lock */
-	bool on;		/* it is the doorbell page; WRITE_ONCE under lock */
+/* Tables that the driver keeps itself, for one row of system.def (fl_tables_own.c). */
+struct fl_own_table;
+struct fl_own {
+	struct fl_ctx *ctx;
+	struct mutex lock;		/* all below */
+	struct dma_pool *pool;		/* that they are of */
+	struct fl_own_table *root;	/* NULL: the process has others */
+	struct list_head regions;	/* inserted: that are entered, newest first */
 };
 
 /* Pages that a process finds where the card was (fl_map.c). */
@@ -243,6 +250,8 @@ struct fl_ctx {
 	unsigned int slot;	/* bank, stream match group, doorbell page */
 	u32 stream;
 	u32 asid, t0sz;
+	const struct fl_tables_ops *tables;	/* WRITE_ONCE under lock */
+	phys_addr_t root;	/* of these; with tables */
 	struct mmu_notifier notifier;
 	struct address_space *mapping;	/* of the file, while it is open */
 	void *dummy[FL_DUMMIES];
@@ -261,9 +270,12 @@ struct fl_ctx {
 	u32 aborts;		/* FL_ABORT_*, the same */
 	struct list_head pds, mrs, cqs, qps;
 	unsigned int npd, nmr, ncq, nqp;
+	unsigned int nmr_moving;	/* regions that begin or end, without lock */
 	u64 next_offset;	/* for mmap */
 	u64 queue_bytes;
-	u64 pinned;
+	atomic64_t pinned;	/* pages */
+	u64 pin_limit;		/* of the process, as it was last seen (fl_mr.c) */
+	bool pin_free;		/* it was allowed to pin without limit */
 	struct mutex queue_lock;	/* queue memory */
 	struct list_head queues;	/* queue_lock */
 	/* Changing mrs takes lock and list_lock, looking takes one of them. */
@@ -279,6 +291,7 @@ struct fl_ctx {
 	/* What could not be brought in behind an answer; dev->irq_lock. */
 	struct fl_range stuck;
 	struct fl_ahead ahead;
+	struct fl_own inserted, ondemand;
 	struct fl_plan_memory plan;
 	struct fl_snoop snoop;
 
@@ -313,6 +326,7 @@ struct fl_mr {
 	u32 key, access, pd;
 	u64 addr, length;
 	struct page **pages;	/* pinned, or NULL */
+	struct list_head entered;	/* inserted: of fl_own.regions */
 	unsigned long npages;
 };
 
@@ -390,7 +404,10 @@ void fl_bank_block(struct fl_ctx *ctx);
 void fl_bank_off(struct fl_ctx *ctx);
 /* Accesses that fault from now on are stalled, or terminated. */
 void fl_bank_set_holds(struct fl_ctx *ctx, bool holds);
-/* What a walk would find in the tables of the process now. */
+/* ctx->root is another one. -EIO, -ENODEV: as fl_bank_on(). */
+int fl_bank_root(struct fl_ctx *ctx);
+
+/* fl_tables_process.c: what a walk would find in the tables of the process now. */
 enum fl_found {
 	FL_ABSENT,
 	FL_REFUSED,		/* a page; without the right or the flag */
@@ -398,7 +415,9 @@ enum fl_found {
 };
 
 /* The mmap lock is held. */
-enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write);
+enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write);
+
+/* fl_bank.c, again */
 /*
  * When it returns, no access of the card uses an old translation of the range.
  * leaf: no page table has gone. Does not sleep. xfer, block: for traces.
@@ -468,6 +487,14 @@ struct fl_populated {
  */
 int fl_populate(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 		struct fl_populated *t);
+/* The mmap lock is held: may the card have a page of vma (NULL: nothing is mapped there)? */
+int fl_populate_allowed(struct mm_struct *mm, const struct vm_area_struct *vma,
+			bool write);
+/* A page was brought in, or was there; found before that. */
+void fl_populated_one(struct fl_populated *t, u64 va, enum fl_found found);
+/* A part, with the mmap lock held, into the tables of the process. */
+int fl_populate_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
+		       struct fl_populated *t);
 bool fl_range_make(u64 addr, u64 length, struct fl_range *r);
 struct fl_range fl_range_pages(struct fl_range r);
 int fl_request_resolve(struct fl_ctx *ctx,
@@ -490,22 +517,6 @@ void fl_ahead_add(struct fl_ctx *ctx, const struct fl_fault_request *request,
 /* No worker is at it any more, and none will be. */
 void fl_ahead_end(struct fl_ctx *ctx);
 
-/* fl_snoop.c: pages of a request before the card sees it; ctx->lock but for end */
-void fl_snoop_init(struct fl_ctx *ctx);
-/*
- * The doorbell page is the kernel's from now on, or the card's. -EBUSY: there are
- * queues; -EOPNOTSUPP: the page is too small for this card.
- */
-int fl_snoop_set(struct fl_ctx *ctx, bool on);
-/* Words of a new queue: nothing has been published there. */
-void fl_snoop_qp(struct fl_ctx *ctx, struct fl_qp *qp);
-void fl_snoop_cq(struct fl_ctx *ctx, struct fl_cq *cq);
-int fl_snoop_wake(struct fl_ctx *ctx);
-int fl_snoop_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma);
-/* The worker does nothing any more; ctx->dead is set. */
-void fl_snoop_end(struct fl_ctx *ctx);
-void fl_snoop_free(struct fl_ctx *ctx);
-
 /* fl_plan.c: how much, as the process has chosen */
 void fl_plan_init(struct fl_ctx *ctx);
 /* Another plan, which has learnt nothing yet. */
@@ -527,6 +538,18 @@ void fl_mr_free_all(struct fl_ctx *ctx);
 /* The region that holds the block; -EFAULT there is none, -EACCES. */
 int fl_mr_find(struct fl_ctx *ctx, u64 va, u32 len, bool write,
 	       struct fl_range *region);
+
+/* fl_mr.c again: pages that stay, and how many a process may have */
+void fl_pin_init(struct fl_ctx *ctx);
+/* Before pinning; -EDQUOT. Also in a worker, for the process that ctx is of. */
+int fl_pin_reserve(struct fl_ctx *ctx, u64 npages);
+void fl_pin_give_back(struct fl_ctx *ctx, u64 npages);
+/* Does the region let the card write? */
+bool fl_mr_writes(const struct fl_mr *mr);
+/* Bring its pages in, pin and count them; ctx->lock is not held. */
+int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r);
+/* If it has any. */
+void fl_mr_unpin(struct fl_ctx *ctx, struct fl_mr *mr);
 
 /* fl_pd.c */
 struct fl_pd *fl_pd_find(struct fl_ctx *ctx, u32 number);

@@ -21,7 +21,7 @@
 #include <linux/slab.h>
 
 #include "fl_access.h"
-#include "fl_dev.h"
+#include "fl_tables_own.h"
 
 /* ---- the object ---- */
 
@@ -87,6 +87,8 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	ctx->system = dev->system;
 	ctx->row = *fl_system_row(dev->system);
 	ctx->aborting = fl_row_aborts(&ctx->row);
+	ctx->tables = fl_tables_of(&ctx->row);
+	fl_pin_init(ctx);
 	ctx->next_offset = PAGE_SIZE;	/* after the doorbell page */
 	mutex_init(&ctx->life);
 	mutex_init(&ctx->lock);
@@ -102,6 +104,8 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	INIT_WORK(&ctx->stall_work, fl_stall_work);
 	fl_ahead_init(ctx);
 	fl_snoop_init(ctx);
+	fl_own_init(&ctx->inserted, ctx);
+	fl_own_init(&ctx->ondemand, ctx);
 	fl_plan_init(ctx);
 	fl_plan_set(ctx, dev->resolve, dev->resolve_number);
 	INIT_WORK(&ctx->end_work, fl_ctx_end_work);
@@ -204,9 +208,12 @@ static int fl_ctx_bind(struct fl_ctx *ctx)
 	ret = fl_bank_prepare(ctx);
 	if (ret)
 		return ret;
-	ret = fl_cmd(ctx, &cmd, NULL);
+	ret = ctx->tables->bind(ctx);
 	if (ret)
 		goto err_bank;
+	ret = fl_cmd(ctx, &cmd, NULL);
+	if (ret)
+		goto err_tables;
 	ret = fl_row_tell_card(ctx, &ctx->row);
 	if (ret)
 		goto err_close;
@@ -229,6 +236,8 @@ err_notifier:
 err_close:
 	fl_snoop_free(ctx);
 	fl_cmd_object(ctx, FL_CMD_SLOT_CLOSE, 0);
+err_tables:
+	ctx->tables->unbind(ctx);
 err_bank:
 	fl_bank_unprepare(ctx);
 	return ret;
@@ -315,6 +324,7 @@ static void fl_ctx_leave(struct fl_ctx *ctx)
 	mutex_lock(&ctx->lock);
 	fl_mr_free_all(ctx);
 	fl_snoop_free(ctx);
+	ctx->tables->unbind(ctx);
 	fl_queue_free_all(ctx, !ret);
 	fl_pd_free_all(ctx);
 	mutex_unlock(&ctx->lock);

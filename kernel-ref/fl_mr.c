@@ -17,7 +17,7 @@
 #include "faultline/system.h"
 #include "fl_access.h"
 #include "fl_compat.h"
-#include "fl_dev.h"
+#include "fl_tables.h"
 #include "fl_trace.h"
 
 #define FL_ACC_ALL	(FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
@@ -90,14 +90,9 @@ static int fl_mr_check(struct mm_struct *mm, struct fl_range r, bool write,
 	return ret;
 }
 
-static void fl_mr_unpin(struct fl_mr *mr, unsigned long npages)
+bool fl_mr_writes(const struct fl_mr *mr)
 {
-	if (!mr->pages)
-		return;
-	unpin_user_pages_dirty_lock(mr->pages, npages,
-				    mr->access & FL_ACC_WRITES);
-	kvfree(mr->pages);
-	mr->pages = NULL;
+	return mr->access & FL_ACC_WRITES;
 }
 
 static long fl_pin(struct mm_struct *mm, u64 va, unsigned long npages,
@@ -111,60 +106,108 @@ static long fl_pin(struct mm_struct *mm, u64 va, unsigned long npages,
 	return n;
 }
 
+/* What the process that has opened the file may pin; called by it. */
+static u64 fl_pin_limit(struct fl_ctx *ctx)
+{
+	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT;
+
+	WRITE_ONCE(ctx->pin_limit, limit);
+	return limit;
+}
+
+void fl_pin_init(struct fl_ctx *ctx)
+{
+	fl_pin_limit(ctx);
+	ctx->pin_free = capable(CAP_IPC_LOCK);
+}
+
+/* A worker has limits and rights of its own: those that the process had last hold. */
+static bool fl_pin_allowed(struct fl_ctx *ctx, u64 pinned)
+{
+	if (current->mm != ctx->mm)
+		return pinned <= READ_ONCE(ctx->pin_limit) || ctx->pin_free;
+	return pinned <= fl_pin_limit(ctx) || capable(CAP_IPC_LOCK);
+}
+
 /*
  * Count first and look then: a process has other files, and other drivers, that
  * pin for it at the same time.
  */
-static int fl_pin_reserve(struct fl_ctx *ctx, u64 npages)
+int fl_pin_reserve(struct fl_ctx *ctx, u64 npages)
 {
-	u64 limit = rlimit(RLIMIT_MEMLOCK) >> PAGE_SHIFT, pinned;
+	u64 file, all;
 
-	if (npages > FL_PIN_PAGES_MAX ||
-	    ctx->pinned + npages > FL_PIN_PAGES_MAX)
+	if (npages > FL_PIN_PAGES_MAX)
 		return -EDQUOT;
-	pinned = atomic64_add_return(npages, &ctx->mm->pinned_vm);
-	if (pinned > limit && !capable(CAP_IPC_LOCK)) {
-		atomic64_sub(npages, &ctx->mm->pinned_vm);
-		return -EDQUOT;
+	file = atomic64_add_return(npages, &ctx->pinned);
+	all = atomic64_add_return(npages, &ctx->mm->pinned_vm);
+	if (file <= FL_PIN_PAGES_MAX && fl_pin_allowed(ctx, all))
+		return 0;
+	fl_pin_give_back(ctx, npages);
+	return -EDQUOT;
+}
+
+void fl_pin_give_back(struct fl_ctx *ctx, u64 npages)
+{
+	atomic64_sub(npages, &ctx->mm->pinned_vm);
+	atomic64_sub(npages, &ctx->pinned);
+}
+
+/* So many have been pinned; they were all reserved. */
+static void fl_mr_give_back(struct fl_ctx *ctx, struct fl_mr *mr,
+			    unsigned long done)
+{
+	unpin_user_pages_dirty_lock(mr->pages, done, fl_mr_writes(mr));
+	kvfree(mr->pages);
+	mr->pages = NULL;
+	fl_pin_give_back(ctx, mr->npages);
+}
+
+static int fl_mr_pin_all(struct fl_ctx *ctx, struct fl_mr *mr,
+			 struct fl_range r, unsigned long *done)
+{
+	bool write = fl_mr_writes(mr);
+	long n;
+
+	while (*done < mr->npages) {
+		n = fl_pin(ctx->mm, r.start + (u64)*done * PAGE_SIZE,
+			   min(mr->npages - *done, (unsigned long)FL_PIN_CHUNK),
+			   write, mr->pages + *done);
+		if (n <= 0)
+			return n ? n : -EFAULT;
+		*done += n;
+		cond_resched();
 	}
-	ctx->pinned += npages;
 	return 0;
 }
 
-static void fl_pin_give_back(struct fl_ctx *ctx, u64 npages)
+/* This takes as long as there are pages. */
+int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r)
 {
-	atomic64_sub(npages, &ctx->mm->pinned_vm);
-	ctx->pinned -= npages;
-}
-
-/* ctx->lock is not held: this takes as long as there are pages. */
-static int fl_mr_pin(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r)
-{
-	bool write = mr->access & FL_ACC_WRITES;
 	unsigned long done = 0;
-	long n;
+	int ret;
 
 	r = fl_range_pages(r);
 	mr->npages = (r.end - r.start) >> PAGE_SHIFT;
+	ret = fl_pin_reserve(ctx, mr->npages);
+	if (ret)
+		return ret;
 	mr->pages = kvmalloc_array(mr->npages, sizeof(*mr->pages),
 				   GFP_KERNEL_ACCOUNT);
-	if (!mr->pages)
+	if (!mr->pages) {
+		fl_pin_give_back(ctx, mr->npages);
 		return -ENOMEM;
-	while (done < mr->npages) {
-		n = fl_pin(ctx->mm, r.start + (u64)done * PAGE_SIZE,
-			   min(mr->npages - done, (unsigned long)FL_PIN_CHUNK),
-			   write, mr->pages + done);
-		if (n <= 0) {
-			fl_mr_unpin(mr, done);
-			return n ? n : -EFAULT;
-		}
-		done += n;
-		cond_resched();
 	}
-	/* What the TLB knows of another region there may say read-only. */
-	if (write)
-		fl_bank_invalidate(ctx, r, true, 0, 0);
-	return 0;
+	ret = fl_mr_pin_all(ctx, mr, r, &done);
+	if (ret)
+		fl_mr_give_back(ctx, mr, done);
+	return ret;
+}
+
+void fl_mr_unpin(struct fl_ctx *ctx, struct fl_mr *mr)
+{
+	if (mr->pages)
+		fl_mr_give_back(ctx, mr, mr->npages);
 }
 
 static int fl_mr_create(struct fl_ctx *ctx, struct fl_mr *mr)
@@ -200,24 +243,33 @@ static int fl_mr_room(struct fl_ctx *ctx, u32 pd)
 	return ctx->nmr < ctx->dev->max_mr ? 0 : -ENOSPC;
 }
 
-/* ctx->lock is not held; 0: the pages are there, and stay. */
+/* ctx->lock is not held. */
 static int fl_mr_prepare(struct fl_ctx *ctx, struct fl_mr *mr,
 			 struct fl_range r, bool pinned)
 {
-	int ret = fl_mr_check(ctx->mm, r, mr->access & FL_ACC_WRITES, pinned);
+	int ret;
 
-	return ret || !pinned ? ret : fl_mr_pin(ctx, mr, r);
+	/* Before it is looked at: that takes as long as there are mappings. */
+	if (pinned && (r.end - r.start) >> PAGE_SHIFT > FL_PIN_PAGES_MAX)
+		return -EDQUOT;
+	ret = fl_mr_check(ctx->mm, r, fl_mr_writes(mr), pinned);
+	return ret ? ret : ctx->tables->region_add(ctx, mr, r, pinned);
 }
 
-/* ctx->lock is given back meanwhile: what was true before may not be now. */
+/*
+ * ctx->lock is given back meanwhile: what was true before may not be now, but for the
+ * tables, which do not change while a region begins or ends.
+ */
 static int fl_mr_make(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
 		      bool pinned)
 {
 	int ret;
 
+	ctx->nmr_moving++;
 	mutex_unlock(&ctx->lock);
 	ret = fl_mr_prepare(ctx, mr, r, pinned);
 	mutex_lock(&ctx->lock);
+	ctx->nmr_moving--;
 	if (ret)
 		return ret;
 	if (fl_ctx_over(ctx))
@@ -227,7 +279,7 @@ static int fl_mr_make(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
 	if (!ret)
 		ret = fl_mr_create(ctx, mr);
 	if (ret)
-		fl_mr_unpin(mr, mr->npages);
+		ctx->tables->region_del(ctx, mr);
 	return ret;
 }
 
@@ -235,9 +287,8 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 {
 	bool pinned = a->flags & FL_MR_PINNED ||
 		      ctx->row.before == FL_BEFORE_PIN;
-	struct fl_range r, pages;
+	struct fl_range r;
 	struct fl_mr *mr;
-	u64 npages = 0;
 	int ret;
 
 	if (a->access & ~FL_ACC_ALL || a->flags & ~FL_MR_PINNED ||
@@ -247,32 +298,21 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 	ret = fl_mr_room(ctx, a->pd);
 	if (ret)
 		return ret;
-	if (pinned) {
-		pages = fl_range_pages(r);
-		npages = (pages.end - pages.start) >> PAGE_SHIFT;
-	}
-	ret = fl_pin_reserve(ctx, npages);
-	if (ret)
-		return ret;
-	ret = -ENOMEM;
 	mr = kzalloc(sizeof(*mr), GFP_KERNEL_ACCOUNT);
 	if (!mr)
-		goto err_reserve;
+		return -ENOMEM;
+	INIT_LIST_HEAD(&mr->entered);
 	mr->access = a->access;
 	mr->addr = a->addr;
 	mr->length = a->length;
 	mr->pd = a->pd;
 	ret = fl_mr_make(ctx, mr, r, pinned);
-	if (ret)
-		goto err_free;
+	if (ret) {
+		kfree(mr);
+		return ret;
+	}
 	a->key = mr->key;
 	return 0;
-
-err_free:
-	kfree(mr);
-err_reserve:
-	fl_pin_give_back(ctx, npages);
-	return ret;
 }
 
 /* Nobody finds it any more. */
@@ -289,7 +329,6 @@ static void fl_mr_remove(struct fl_ctx *ctx, struct fl_mr *mr)
 /* The firmware has let go: no access to its pages is under way. */
 static void fl_mr_free(struct fl_ctx *ctx, struct fl_mr *mr)
 {
-	fl_pin_give_back(ctx, mr->npages);
 	trace_fl_mr_gone(ctx->dev, mr->key);
 	kfree(mr);
 }
@@ -306,9 +345,11 @@ int fl_mr_dereg(struct fl_ctx *ctx, u32 key)
 		return ret;
 	fl_mr_remove(ctx, mr);
 	/* As long as there are pages, too. */
+	ctx->nmr_moving++;
 	mutex_unlock(&ctx->lock);
-	fl_mr_unpin(mr, mr->npages);
+	ctx->tables->region_del(ctx, mr);
 	mutex_lock(&ctx->lock);
+	ctx->nmr_moving--;
 	fl_mr_free(ctx, mr);
 	return 0;
 }
@@ -319,7 +360,7 @@ void fl_mr_free_all(struct fl_ctx *ctx)
 
 	list_for_each_entry_safe(mr, next, &ctx->mrs, list) {
 		fl_mr_remove(ctx, mr);
-		fl_mr_unpin(mr, mr->npages);
+		ctx->tables->region_del(ctx, mr);
 		fl_mr_free(ctx, mr);
 	}
 }

@@ -9,7 +9,7 @@
 #include <linux/mmu_notifier.h>
 
 #include "fl_compat.h"
-#include "fl_dev.h"
+#include "fl_tables.h"
 
 static void fl_notifier_invalidate(struct mmu_notifier *mn,
 				   struct mm_struct *mm, unsigned long start,
@@ -21,7 +21,7 @@ static void fl_notifier_invalidate(struct mmu_notifier *mn,
 	/* tag::invalidate-3[] */
 	/* All levels: the caller may have freed tables, and does not say. */
 	if (start < end)
-		fl_bank_invalidate(ctx, r, false, 0, 0);
+		READ_ONCE(ctx->tables)->invalidate(ctx, r, false);
 	/* end::invalidate-3[] */
 }
 
@@ -40,7 +40,7 @@ static int fl_notifier_aged(struct mmu_notifier *mn, struct mm_struct *mm,
 	struct fl_ctx *ctx = container_of(mn, struct fl_ctx, notifier);
 	struct fl_range r = { .start = start, .end = end };
 
-	fl_bank_invalidate(ctx, r, true, 0, 0);
+	READ_ONCE(ctx->tables)->invalidate(ctx, r, true);
 	return 0;
 }
 

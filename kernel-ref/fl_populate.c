@@ -18,6 +18,7 @@
 #include "fl_compat.h"
 #include "fl_dev.h"
 #include "fl_plan.h"
+#include "fl_tables.h"
 #include "fl_trace.h"
 
 /*
@@ -53,8 +54,7 @@ struct fl_range fl_range_pages(struct fl_range r)
 	return (struct fl_range){ r.start & PAGE_MASK, PAGE_ALIGN(r.end) };
 }
 
-static void fl_populated_one(struct fl_populated *t, u64 va,
-			     enum fl_found found)
+void fl_populated_one(struct fl_populated *t, u64 va, enum fl_found found)
 {
 	/* tag::driver-14[] */
 	t->end = va + PAGE_SIZE;
@@ -70,9 +70,8 @@ static void fl_populated_one(struct fl_populated *t, u64 va,
 	/* end::driver-14[] */
 }
 
-/* May the card have a page of vma (NULL: nothing is mapped there)? */
-static int fl_populate_allowed(struct mm_struct *mm,
-			       const struct vm_area_struct *vma, bool write)
+int fl_populate_allowed(struct mm_struct *mm, const struct vm_area_struct *vma,
+			bool write)
 {
 	/* tag::driver-12[] */
 	/* One that a full cgroup has killed must not fill it again. */
@@ -87,8 +86,8 @@ static int fl_populate_allowed(struct mm_struct *mm,
 	/* end::driver-12[] */
 }
 
-static int fl_populate_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
-			      struct fl_populated *t)
+int fl_populate_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
+		       struct fl_populated *t)
 {
 	/*
 	 * Not FAULT_FLAG_USER: that promises to end like a CPU's fault, where a
@@ -113,7 +112,7 @@ static int fl_populate_locked(struct fl_ctx *ctx, struct fl_range r, bool write,
 		if (ret)
 			return ret;
 		/* tag::driver-13[] */
-		found = fl_bank_look(ctx, va, write);
+		found = fl_process_look(ctx, va, write);
 		fault = handle_mm_fault(vma, va, flags, NULL);
 		if (fault & VM_FAULT_OOM)
 			return -ENOMEM;
@@ -156,7 +155,7 @@ int fl_populate(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 			break;
 		part.end = part.start + length;
 		mmap_read_lock(ctx->mm);
-		ret = fl_populate_locked(ctx, part, write, t);
+		ret = READ_ONCE(ctx->tables)->fill(ctx, part, write, t);
 		mmap_read_unlock(ctx->mm);
 		cond_resched();
 		if (!ret && fatal_signal_pending(current))

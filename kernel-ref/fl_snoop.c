@@ -51,11 +51,11 @@ static bool fl_snoop_missing(struct fl_ctx *ctx, struct fl_range *r, u64 end,
 
 	mmap_read_lock(ctx->mm);
 	for (va = r->start; va < end; va += FL_PAGE_SIZE)
-		if (fl_bank_look(ctx, va, write) != FL_GRANTED)
+		if (fl_process_look(ctx, va, write) != FL_GRANTED)
 			break;
 	r->start = va;
 	for (; va < end; va += FL_PAGE_SIZE)
-		if (fl_bank_look(ctx, va, write) == FL_GRANTED)
+		if (fl_process_look(ctx, va, write) == FL_GRANTED)
 			break;
 	r->end = va;
 	mmap_read_unlock(ctx->mm);

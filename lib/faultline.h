@@ -62,7 +62,8 @@ enum fl_resolve {
 };
 /*
  * How this process's missing pages are handled: a row of the table of systems
- * (faultline/system.h), and what one fault brings in; before any transfer (-EBUSY).
+ * (faultline/system.h), and what one fault brings in; before any transfer (-EBUSY), and
+ * before any region is registered if other tables translate then (-EBUSY).
  * -EOPNOTSUPP: this card cannot. AROUND needs a number: fl_set_resolve().
  */
 int fl_set_policy(struct fl_device *dev, enum fl_system system,

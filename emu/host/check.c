@@ -4,6 +4,7 @@
  * pins, swap slots, tables, and the CPU's view against the tables. In lockstep
  * it holds at every step; in threads mode while nothing runs.
  */
+#include "host/card_tables.h"
 #include "host/internal.h"
 
 #define FRAMES_EVERY_STEP 512
@@ -221,7 +222,7 @@ static const char *check_kernel(struct host_kernel *k, bool areas)
 		return "pages of queues in use and pages counted differ";
 	if (atomic_load(&k->irq_panic))
 		return "an interrupt line stayed high and was masked";
-	return NULL;
+	return card_tables_check(k);
 }
 
 /*

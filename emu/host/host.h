@@ -409,6 +409,9 @@ void host_dma_free(struct host_kernel *k, void *mem, uint64_t bytes,
 		   uint64_t pa);
 /* The same in the bank of mm's process, which maps it; host_dma_free() it. */
 void *mm_dma_alloc(struct host_mm *mm, uint64_t bytes, uint64_t *pa);
+/* A page of the kernel's for a table that the card's SMMU walks (card_tables.h). */
+void *host_table_alloc(struct host_kernel *k, uint64_t *pa);
+void host_table_free(struct host_kernel *k, void *mem, uint64_t pa);
 /* A device file: the shim registers its operations. */
 struct host_file;
 struct host_device_ops {

@@ -253,12 +253,12 @@ struct host_kernel {
 	struct host_frame *hand;	/* of the clock; NULL: it is empty */
 	uint64_t clock_frames;
 	uint64_t fail_frames;		/* injection: so many more fail */
-
 	int kbank;
 	uint64_t kbank_pa;
 	uint8_t *kbank_mem;
 	struct sim_spin kpages_lock;	/* the three below */
 	uint64_t *kpages_taken, kpages_used, kpages_hint;
+	struct card_tables *card_tables;
 	atomic_ullong table_pages, dma_pages;
 	struct sim_mutex banks_lock;	/* banks come and go */
 	struct sim_spin areas_lock;	/* the three below */

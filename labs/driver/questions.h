@@ -58,6 +58,7 @@ static void lab_open(struct process *p, const uint64_t *q)
 	p->mm.count = 1;
 	ctx->dev = lab.dev;
 	ctx->mm = &p->mm;
+	ctx->tables = &lab_tables;
 	ctx->id = ++lab.dev->opened;
 	ctx->slot = (u32)(q[1] - LAB_STREAM) % FL_SLOTS;
 	ctx->stream = (u32)q[1];

@@ -16,7 +16,7 @@
 
 #include "faultline/device.h"
 #include "faultline/pte.h"
-#include "kernel-ref/fl_dev.h"
+#include "kernel-ref/fl_tables.h"
 #include "labs/driver/driver_lab.h"
 #include "smmu/smmu.h"
 #include <shim/trace.h>
@@ -488,11 +488,11 @@ u64 fl_owner_room(struct mm_struct *mm)
 	return process_of(mm)->room;
 }
 
-enum fl_found fl_bank_look(struct fl_ctx *ctx, u64 va, bool write)
+enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write)
 {
 	u64 d = *process_pte(process_of(ctx->mm), va / LAB_PAGE);
 
-	shim_mmap_assert(ctx->mm, "fl_bank_look()", __func__);
+	shim_mmap_assert(ctx->mm, "fl_process_look()", __func__);
 	if (!d)
 		return FL_ABSENT;
 	return !(d & PTE_AF) || (write && d & PTE_RDONLY) ? FL_REFUSED : FL_GRANTED;
@@ -512,6 +512,8 @@ void fl_bank_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf,
 		smmu_reg_write(lab.smmu, SMMU_CB_BASE(ctx->slot) +
 			       SMMU_CB_TLBIVAL, 8, (u64)(p + 1) << 48 | page, 0);
 }
+
+static const struct fl_tables_ops lab_tables = { .fill = fl_populate_locked };
 
 /* As find_vma() of the small kernel: a mapping is pages with the same rights. */
 struct vm_area_struct *shim_vma_lookup(struct mm_struct *mm, unsigned long va,

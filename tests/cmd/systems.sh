@@ -82,6 +82,58 @@ for row in $names; do
 	expect 0 'the two are equal' "a file" "$fl" send --policy "$row" "$dir/both.fl"
 done
 cp "$dir/most.fl" "$dir/both.fl"
+# Who keeps the tables: pins, faults, and what becomes of memory that is replaced.
+tables()
+{
+	sed "s/^board a/policy $1 resolve=page\n&/" > "$dir/tables.fl" <<'END'
+board a
+board b
+link a b
+process p on a
+process q on b
+buffer src in p 64K fill=random
+buffer dst in q 64K cold
+region src
+region dst
+connect p q as c
+post w: write c src -> dst
+wait w
+expect status w ok
+END
+	cat >> "$dir/tables.fl"
+	expect 0 '0 failed' "$2" "$fl" run "$dir/tables.fl"
+}
+tables inserted 'inserted: pinned beforehand, no fault' <<'END'
+expect counter q pinned_pages == 16
+expect counter q faults == 0
+END
+tables pulp 'pulp: a fault a page, pinned by it' <<'END'
+expect counter q pinned_pages == 16
+expect counter q faults == 16
+END
+tables stall 'stall: a fault a page, nothing pinned' <<'END'
+expect counter q pinned_pages == 0
+expect counter q faults == 16
+END
+for row in pin part; do
+	tables $row "$row: the card sees what the process has now" <<'END'
+remap dst
+post x: write c src -> dst
+wait x
+expect data dst = src
+expect count ORPHAN_ACCESS == 0
+END
+done
+for row in inserted pulp; do
+	tables $row "$row: the card has what the process had" <<'END'
+remap dst
+post x: write c src -> dst
+wait x
+expect status x ok
+expect data dst = zero
+expect count ORPHAN_ACCESS >= 1
+END
+done
 echo "policy prat" > "$dir/wrong.fl"
 expect 2 "did you mean 'part'" 'a row that is none' "$fl" run "$dir/wrong.fl"
 expect 2 'wanted: part, stall' 'nor as an option' "$fl" run --policy none "$dir/both.fl"

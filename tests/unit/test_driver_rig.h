@@ -254,12 +254,16 @@ static inline void rig_body(void *arg)
 	r->body(r);
 }
 
+/* Entries of the walk cache of each board's SMMU. */
+static unsigned int rig_walk_cache;
+
 static inline void rig_board(struct rig *r, int i,
 			     const struct host_driver_params *params)
 {
 	struct board_config bc = {
 		.name = i ? "b" : "a", .id = (uint8_t)i, .sim = r->sim,
 		.fabric = r->fabric, .trace = r->trace, .timing = &r->timing,
+		.walk_cache_entries = rig_walk_cache,
 	};
 	struct rig_node *n = &r->n[i];
 	struct host_config hc = { 0 };

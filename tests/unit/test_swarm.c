@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "test_plan_nonsense.h"
+#include "test_swarm_plan.h"
 #include "test_swarm_seed.h"
 #include "test_swarm_work.h"
 
@@ -34,6 +35,7 @@
 #define SEEDS_PLANS	8
 #define SEEDS_SNOOPS	4
 #define SEEDS_ABORTS	2
+#define SEEDS_TABLES	6
 #define SEEDS_TWICE	1
 #else
 #define SEEDS_LOCKSTEP	24
@@ -41,86 +43,11 @@
 #define SEEDS_PLANS	8
 #define SEEDS_SNOOPS	12
 #define SEEDS_ABORTS	12
+#define SEEDS_TABLES	12
 #define SEEDS_TWICE	3
 #endif
 #define REST_NS		10000000000ull
 #define GRAVES		65536
-
-/* ---- the plan ---- */
-
-static unsigned int swarm_level(struct rng *r, unsigned int some,
-				unsigned int many)
-{
-	unsigned int n = (unsigned int)rng_below(r, 100);
-
-	return n < 55 ? 0 : n < 85 ? some : many;
-}
-
-static uint32_t swarm_power(struct rng *r, uint32_t from, uint32_t to)
-{
-	return 1u << (from + rng_below(r, to - from + 1));
-}
-
-static struct plan make_plan(uint64_t seed, enum sim_mode mode)
-{
-	static const uint32_t sizes[] = { 100, 3000, 4096, 9000, 20000, 50000,
-					  70000 };
-	struct plan p = { .seed = seed, .mode = mode };
-	struct rng r;
-	int i;
-
-	rng_init(&r, seed, "plan");
-	p.chaos[C_LOSS] = swarm_level(&r, 5000, 60000);
-	p.chaos[C_DUPLICATE] = swarm_level(&r, 20000, 300000);
-	p.chaos[C_DAMAGE] = swarm_level(&r, 5000, 40000);
-	p.chaos[C_LATE] = swarm_level(&r, 30000, 400000);
-	for (i = C_PAGEOUT; i <= C_PREFETCH; i++)
-		p.chaos[i] = swarm_level(&r, 5, 40);
-	for (; i < C_COUNT; i++)
-		p.chaos[i] = swarm_level(&r, 1, 6);
-	p.boards = 2 + (unsigned int)rng_below(&r, BOARDS_MAX - 1);
-	p.procs = p.boards + (unsigned int)rng_below(&r, 4);
-	p.conns = 1 + (unsigned int)rng_below(&r, 8);
-	p.guests = (unsigned int)rng_below(&r, 4);
-	p.ops = 20 + (unsigned int)rng_below(&r, 80);
-	p.slots = 1 + (unsigned int)rng_below(&r, SLOTS_MAX);
-	p.depth = 1 + (unsigned int)rng_below(&r, DEPTH_MAX);
-	p.slot_bytes = sizes[rng_below(&r, sizeof(sizes) / sizeof(*sizes))];
-	p.block_bytes = swarm_power(&r, 12, 16);
-	p.contexts = 4 + (uint32_t)rng_below(&r, 13);
-	p.rx_contexts = 1 + (uint32_t)rng_below(&r, 32);
-	p.tlb_entries = swarm_power(&r, 2, 9);
-	p.frames = rng_below(&r, 2) ? 0 : 40 + rng_below(&r, 60);
-	return p;
-}
-
-static const char *random_set(struct rng *r, const struct plan *p, int i,
-			      char text[64])
-{
-	uint32_t cell = swarm_power(r, 6, 12);
-	/*
-	 * A machine with much to do is no dead peer. But where packets get lost,
-	 * such patience would take long.
-	 */
-	bool lossy = p->chaos[C_LOSS] || p->chaos[C_DAMAGE];
-	unsigned long v[] = {
-		cell < p->block_bytes ? cell : p->block_bytes,
-		500000ul << rng_below(r, 4), 10000000ul << rng_below(r, 3),
-		lossy ? 10000000ul : 500000000ul, lossy ? 200000000ul :
-		1000000000ul, 1 + rng_below(r, 8),
-		40ul << rng_below(r, 4), 10000ul << rng_below(r, 8),
-	};
-	static const char *const key[] = {
-		"link.cell", "fw.timeout", "fw.fault_timeout",
-		"fw.wall_timeout", "fw.wall_fault_timeout", "fw.waiting_share",
-		"fw.refusals", "mm.major",
-	};
-
-	if (i == (int)(sizeof(v) / sizeof(*v)))
-		return NULL;
-	snprintf(text, 64, "%s=%lu", key[i], v[i]);
-	return text;
-}
 
 /* ---- building ---- */
 
@@ -161,6 +88,10 @@ static void make_conn(struct swarm *s, struct proc *p, struct proc *q)
 
 static struct proc *make_proc(struct swarm *s, bool guest)
 {
+	static const enum fl_system tables[] = {
+		FL_SYSTEM_PART, FL_SYSTEM_STALL, FL_SYSTEM_INSERTED,
+		FL_SYSTEM_PULP,
+	};
 	struct proc *p = &s->proc[s->procs];
 	unsigned int i;
 	char stream[32];
@@ -175,7 +106,9 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 	else
 		p->system = rng_below(&s->rng, 4) ? FL_SYSTEM_PART :
 						    FL_SYSTEM_STALL;
-	if (p->system == FL_SYSTEM_STALL)
+	if (s->p.draw == DRAW_TABLES)
+		p->system = tables[rng_below(&s->rng, 4)];
+	if (p->system == FL_SYSTEM_STALL || p->system == FL_SYSTEM_PULP)
 		s->p.stalls = true;
 	/* Without a draw: the rest of the testbed is that of the seed. */
 	if (p->system == FL_SYSTEM_PART && s->p.draw == DRAW_SNOOPS && s->procs % 3)
@@ -494,7 +427,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 	/* A part of the name of the test that draws so. */
 	const char *const part[] = {
 		[DRAW_USUAL] = word, [DRAW_PLANS] = "nonsense",
-		[DRAW_ABORTS] = "aborts",
+		[DRAW_ABORTS] = "aborts", [DRAW_TABLES] = "tables",
 		[DRAW_SNOOPS] = mode == SIM_LOCKSTEP ? "first" :
 						       "early",
 	};
@@ -506,6 +439,9 @@ static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 		return;
 	s->p = make_plan(seed, mode);
 	s->p.draw = draw;
+	/* What is pinned has to fit. */
+	if (draw == DRAW_TABLES)
+		s->p.frames = 0;
 	s->oracle = oracle_create();
 	EXPECT(s->oracle);
 	seed_begin(seed, mode, word);
@@ -578,6 +514,27 @@ TEST("random testbeds whose requests end at once, aborts, keep every byte and ev
 		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_ABORTS, NULL, &total);
 	if (n > 4)
 		EXPECT_GE(total.resumed, n);
+}
+
+static void swarm_tables(enum sim_mode mode)
+{
+	struct swarm total = { 0 };
+	unsigned int i, n = seed_count(SEEDS_TABLES);
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, mode, DRAW_TABLES, NULL, &total);
+	if (n > 4)
+		EXPECT_GE(total.verified, 4 * n);
+}
+
+TEST("random testbeds with tables that drivers keep themselves do so, too")
+{
+	swarm_tables(SIM_LOCKSTEP);
+}
+
+TEST("random testbeds with tables that drivers keep themselves do so by the clock")
+{
+	swarm_tables(SIM_THREADS);
 }
 
 TEST("random testbeds in threads keep every byte and every promise")

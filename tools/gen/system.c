@@ -117,6 +117,9 @@ static struct fl_system_rules system_facts(void)
 		}
 	f.hold = (unsigned char)system_number(system_value("VERDICT", "HOLD"));
 	f.abort = (unsigned char)system_number(system_value("VERDICT", "ABORT"));
+	f.fail = (unsigned char)system_number(system_value("VERDICT", "FAIL"));
+	f.pin = (unsigned char)system_number(system_value("BEFORE", "PIN"));
+	f.inserted = (unsigned char)system_number(system_value("TABLES", "INSERTED"));
 	f.resume = (unsigned char)system_number(system_value("TELLS", "RESUME"));
 	f.status = (unsigned char)system_number(system_value("TELLS", "STATUS"));
 	return f;
@@ -152,6 +155,9 @@ static void system_judge_row(const struct row *r,
 	case FL_ROW_STATUS:
 		gen_bad(source, "%s: STATUS is for what ends, and READY for what is "
 			"tried again", r->name);
+	case FL_ROW_INSERTED:
+		gen_bad(source, "%s: tables INSERTED have PIN before, and FAIL for each "
+			"miss, which is for them alone", r->name);
 	}
 }
 
@@ -229,7 +235,9 @@ static void system_write_facts(FILE *f)
 
 	fprintf(f, "\nstatic const struct fl_system_rules fl_system_rules = {\n"
 		"\t.hold = FL_VERDICT_HOLD,\n\t.abort = FL_VERDICT_ABORT,\n"
-		"\t.resume = FL_TELLS_RESUME,\n\t.status = FL_TELLS_STATUS,\n"
+		"\t.fail = FL_VERDICT_FAIL,\n\t.resume = FL_TELLS_RESUME,\n"
+		"\t.status = FL_TELLS_STATUS,\n\t.pin = FL_BEFORE_PIN,\n"
+		"\t.inserted = FL_TABLES_INSERTED,\n"
 		"\t.values = { ");
 	for (c = 0; c < FL_COLUMNS; c++)
 		fprintf(f, "%s%u", c ? ", " : "", facts.values[c]);

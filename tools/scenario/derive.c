@@ -85,9 +85,14 @@ static void derive_right(char *right, struct fl_row_judged j,
 				  "driver is not told which of the two it is");
 		return;
 	case FL_ROW_STATUS:
-		derive_say(right, cell[FL_COLUMN_RW] == fl_system_rules.abort ?
+		derive_say(right, cell[FL_COLUMN_RW] == fl_system_rules.abort ||
+			   cell[FL_COLUMN_RW] == fl_system_rules.fail ?
 			   "tells=status, since the request ends" :
 			   "tells=ready, since the block is tried again");
+		return;
+	case FL_ROW_INSERTED:
+		derive_say(right, "tables=inserted before=pin ir=fail iw=fail rr=fail rw=fail "
+				  "tells=status, or none of inserted and fail");
 		return;
 	}
 }

@@ -127,6 +127,7 @@ struct testbed_buffer {
 	uint32_t key;
 	bool file;
 	uint32_t area;		/* of the oracle (oracle.h) */
+	uint8_t apart;		/* the card has other memory there (testbed_model.c) */
 };
 
 struct testbed_connection {

@@ -202,6 +202,8 @@ int testbed_buffer_advise(struct testbed_buffer *b, uint64_t off, uint64_t len,
 
 	int err = on_span(b, off, len, &o, 0, NULL);
 
+	if (advice == FL_DONTNEED)
+		testbed_model_replaced(b, off, len);
 	if (advice == FL_DONTNEED && err)
 		testbed_model_unknown(b, off, len);
 	else if (advice == FL_DONTNEED)
@@ -224,6 +226,7 @@ int testbed_buffer_unmap(struct testbed_buffer *b, uint64_t off, uint64_t len)
 	int err = on_span(b, off, len, &o, 0, NULL);
 
 	testbed_model_unknown(b, off, len);
+	testbed_model_replaced(b, off, len);
 	b->odd = true;
 	return err;
 }
@@ -254,6 +257,7 @@ int testbed_buffer_remap(struct testbed_buffer *b, uint64_t off, uint64_t len)
 		return -EEXIST;
 	}
 	err = on_span(b, off, len, &o, 0, NULL);
+	testbed_model_replaced(b, off, len);
 	if (err) {
 		testbed_model_unknown(b, off, len);
 		return err;
@@ -306,6 +310,8 @@ int testbed_region_add(struct testbed_buffer *b, uint64_t off, uint64_t len,
 	}
 	err = on_span(b, off, len, &o, 0, NULL);
 	b->registered = !err;
+	if (b->registered)
+		testbed_model_region(b);
 	return err;
 }
 

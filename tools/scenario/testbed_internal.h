@@ -46,6 +46,10 @@ void testbed_model_buffer(struct testbed_buffer *b, const char *path);
 void testbed_model_unknown(struct testbed_buffer *b, uint64_t off, uint64_t len);
 void testbed_model_forget(struct testbed_buffer *b, uint64_t off, uint64_t len);
 void testbed_model_zero(struct testbed_buffer *b, uint64_t off, uint64_t len);
+/* The pages are other ones now, or none: will the card hear of it? */
+void testbed_model_replaced(struct testbed_buffer *b, uint64_t off, uint64_t len);
+/* A region begins. */
+void testbed_model_region(struct testbed_buffer *b);
 void testbed_model_touch(struct testbed_buffer *b, uint64_t off, uint64_t len);
 void testbed_model_fill(struct testbed_buffer *b, uint64_t off, uint64_t len,
 		      enum testbed_fill fill, uint64_t seed);

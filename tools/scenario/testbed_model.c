@@ -11,6 +11,11 @@
  *	  mode but vm, where their kernel is elsewhere.
  *
  * Looking leaves no trace: it brings no page in, takes no time and is no event.
+ *
+ * Where the card has tables of the driver's own, memory that is replaced under a pin is not
+ * the card's any more, as on real hardware. What a request does there goes nowhere, for
+ * the oracle: if all of a buffer was replaced its bytes are judged as those that the CPU
+ * has stored, and if a part was, they are not judged.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +28,9 @@
 #define BESIDE	4096u		/* on both sides of a target */
 /* Of a target under way: so much at its beginning and at its end. */
 #define UNDER_WAY (32u << 10)
+
+/* testbed_buffer.apart */
+enum { APART_NOT, APART_WHOLE, APART_PART };
 
 /* ---- telling ---- */
 
@@ -60,6 +68,33 @@ void testbed_model_forget(struct testbed_buffer *b, uint64_t off, uint64_t len)
 		testbed_model_unknown(b, off, page_bytes(b, off, len));
 	else
 		testbed_model_zero(b, off, len);
+}
+
+void testbed_model_replaced(struct testbed_buffer *b, uint64_t off, uint64_t len)
+{
+	bool whole = !off && (!len || len >= b->bytes);
+
+	switch (b->process->system.row.tables) {
+	case FL_TABLES_INSERTED:
+		if (b->registered)
+			b->apart = whole ? APART_WHOLE : APART_PART;
+		break;
+	case FL_TABLES_ONDEMAND:
+		/* Which of its pages the card had missed, only the driver knows. */
+		b->apart = APART_PART;
+		break;
+	default:
+		break;
+	}
+}
+
+void testbed_model_region(struct testbed_buffer *b)
+{
+	if (b->process->system.row.tables != FL_TABLES_INSERTED)
+		return;
+	if (b->apart == APART_PART)
+		testbed_model_unknown(b, 0, b->bytes);
+	b->apart = APART_NOT;
 }
 
 void testbed_model_touch(struct testbed_buffer *b, uint64_t off, uint64_t len)
@@ -108,8 +143,8 @@ void testbed_model_post(struct testbed_work *k)
 	struct testbed_process *q = k->conn->process[1 - k->side];
 	struct testbed_buffer *l = find_buffer(p, k->local_va);
 	struct testbed_buffer *r = find_buffer(q, k->remote_va);
-	uint32_t local = l ? l->area : ORACLE_NOWHERE;
-	uint32_t remote = r ? r->area : ORACLE_NOWHERE;
+	uint32_t local = l && !l->apart ? l->area : ORACLE_NOWHERE;
+	uint32_t remote = r && !r->apart ? r->area : ORACLE_NOWHERE;
 	uint64_t local_at = l ? k->local_va - (uintptr_t)l->mem : 0;
 	uint64_t remote_at = r ? k->remote_va - (uintptr_t)r->mem : 0;
 	struct oracle_work w = {
@@ -153,7 +188,7 @@ static void model_look(struct testbed_buffer *b, uint64_t at, uint64_t n,
 	struct testbed_process *p = b->process;
 	struct oracle *o = p->testbed->oracle;
 	uint64_t end = n < b->bytes - at ? at + n : b->bytes;
-	uint8_t *piece = malloc(PIECE);
+	uint8_t *piece = b->apart == APART_PART ? NULL : malloc(PIECE);
 
 	for (; piece && p->mm && at < end; at += n) {
 		/* Up to a page's end: another may have been unmapped. */
@@ -181,6 +216,8 @@ void testbed_model_read(struct testbed_buffer *b, uint64_t off,
 {
 	struct testbed *w = b->process->testbed;
 
+	if (b->apart == APART_PART)
+		return;
 	oracle_look(w->oracle, b->area, off, bytes, n);
 	model_note(w);
 }

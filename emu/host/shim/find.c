@@ -9,6 +9,7 @@ bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
 struct shim *shim_find(struct host_kernel *k);
 uint64_t shim_frames(struct host_mm *mm, uint64_t *most);
 void shim_evict(struct host_mm *mm, uint64_t va);
+uint64_t shim_frame_pa(const struct host_frame *frame);
 
 /* The first mapping that ends after va. */
 bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
@@ -48,6 +49,11 @@ uint64_t shim_frames(struct host_mm *mm, uint64_t *most)
 	sim_mutex_unlock(&mm->lock);
 	*most = mm->k->process_pages;
 	return used;
+}
+
+uint64_t shim_frame_pa(const struct host_frame *frame)
+{
+	return frame_pa(frame);
 }
 
 /* As reclaim would; a page that is pinned or busy stays. */

@@ -238,6 +238,11 @@ vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
 	return ret ? VM_FAULT_MAJOR : 0;
 }
 
+phys_addr_t page_to_phys(const struct page *page)
+{
+	return shim_frame_pa(page->frame);
+}
+
 #define UNPIN_BATCH	512
 
 long shim_pin_pages(struct mm_struct *mm, unsigned long va, unsigned long n,

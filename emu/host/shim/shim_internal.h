@@ -91,5 +91,6 @@ bool shim_find_map(struct host_mm *mm, uint64_t va, uint64_t *start,
 struct shim *shim_find(struct host_kernel *k);
 uint64_t shim_frames(struct host_mm *mm, uint64_t *most);
 void shim_evict(struct host_mm *mm, uint64_t va);
+uint64_t shim_frame_pa(const struct host_frame *frame);
 
 #endif

@@ -11,15 +11,19 @@ enum fl_system {
 	FL_SYSTEM_DROP = 4,         /* the card throws away what it has no page for, and says nothing */
 	FL_SYSTEM_IOGUARD = 5,      /* IOGuard, VIO: the driver reads each request before the card does, and brings its pages in */
 	FL_SYSTEM_ABORT = 6,        /* the request fails at once, the page is brought in behind it, and the program tries again */
+	FL_SYSTEM_INSERTED = 7,     /* the driver inserts what is registered into tables of its own, pinned; all else is an error */
+	FL_SYSTEM_PULP = 8,         /* PULP: the SMMU stalls; each page is pinned and entered in the driver's tables at its first miss */
 };
 
-#define FL_SYSTEMS                              7u
-#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort"
-#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort"
+#define FL_SYSTEMS                              9u
+#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp"
+#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp"
 
-#define FL_TABLES_WORDS                         "process"
+#define FL_TABLES_WORDS                         "process|inserted|ondemand"
 enum fl_tables {
 	FL_TABLES_PROCESS = 0,      /* the SMMU walks the process's own page tables */
+	FL_TABLES_INSERTED = 1,     /* it walks tables of the driver's, which has a region's pages there while it is registered */
+	FL_TABLES_ONDEMAND = 2,     /* it walks tables of the driver's, where a page comes when it is missed, and stays pinned */
 };
 
 #define FL_BEFORE_WORDS                         "nothing|pin|prefault|snoop"
@@ -35,7 +39,7 @@ enum fl_transport {
 	FL_TRANSPORT_BLOCK = 0,     /* blocks, each acknowledged, refused or sent again by itself */
 };
 
-#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort"
+#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort|fail"
 enum fl_verdict {
 	FL_VERDICT_PARK = 0,        /* this block waits, others go on; nothing was sent */
 	FL_VERDICT_HOLD = 1,        /* the SMMU stalls the access until the driver resumes it */
@@ -43,6 +47,7 @@ enum fl_verdict {
 	FL_VERDICT_WAIT = 3,        /* the peer takes the READ over and answers when the page is there */
 	FL_VERDICT_DROP = 4,        /* silence: the sender's timer has it send again */
 	FL_VERDICT_ABORT = 5,       /* the request ends at once with FAULT_FAST, and the sender's queue pair halts */
+	FL_VERDICT_FAIL = 6,        /* the request ends with an error, and its queue pair with it */
 };
 
 #define FL_TELLS_WORDS                          "ready|resume|status"

@@ -76,17 +76,42 @@ static const struct fl_system_row fl_system_rows[] = {
 		.rw = FL_VERDICT_ABORT,
 		.tells = FL_TELLS_STATUS,
 	},
+	[FL_SYSTEM_INSERTED] = {
+		.tables = FL_TABLES_INSERTED,
+		.before = FL_BEFORE_PIN,
+		.transport = FL_TRANSPORT_BLOCK,
+		.ir = FL_VERDICT_FAIL,
+		.iw = FL_VERDICT_FAIL,
+		.rr = FL_VERDICT_FAIL,
+		.rw = FL_VERDICT_FAIL,
+		.tells = FL_TELLS_STATUS,
+	},
+	[FL_SYSTEM_PULP] = {
+		.tables = FL_TABLES_ONDEMAND,
+		.before = FL_BEFORE_NOTHING,
+		.transport = FL_TRANSPORT_BLOCK,
+		.ir = FL_VERDICT_HOLD,
+		.iw = FL_VERDICT_HOLD,
+		.rr = FL_VERDICT_HOLD,
+		.rw = FL_VERDICT_HOLD,
+		.tells = FL_TELLS_RESUME,
+	},
 };
 
 static const struct fl_system_rules fl_system_rules = {
 	.hold = FL_VERDICT_HOLD,
 	.abort = FL_VERDICT_ABORT,
+	.fail = FL_VERDICT_FAIL,
 	.resume = FL_TELLS_RESUME,
 	.status = FL_TELLS_STATUS,
-	.values = { 1, 4, 1, 6, 6, 6, 6, 3 },
+	.pin = FL_BEFORE_PIN,
+	.inserted = FL_TABLES_INSERTED,
+	.values = { 3, 4, 1, 7, 7, 7, 7, 3 },
 	.value = {
 		{
 			{ 0xffffffff, 0xffffffff },
+			{ 0xffffffff, 0xffffffff },
+			{ 0xffffffff, 0xffffffff },
 		},
 		{
 			{ 0xffffffff, 0xffffffff },
@@ -104,13 +129,6 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0x1, 0x20 },
 			{ 0xffffffff, 0x60 },
 			{ 0x1, 0xffffffff },
-		},
-		{
-			{ 0xffffffff, 0x18 },
-			{ 0x1, 0xffffffff },
-			{ 0x1, 0x40 },
-			{ 0x1, 0x20 },
-			{ 0xffffffff, 0x60 },
 			{ 0x1, 0xffffffff },
 		},
 		{
@@ -120,6 +138,7 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0x1, 0x20 },
 			{ 0xffffffff, 0x60 },
 			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
 		},
 		{
 			{ 0xffffffff, 0x18 },
@@ -127,6 +146,16 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0x1, 0x40 },
 			{ 0x1, 0x20 },
 			{ 0xffffffff, 0x60 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
+		},
+		{
+			{ 0xffffffff, 0x18 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0x40 },
+			{ 0x1, 0x20 },
+			{ 0xffffffff, 0x60 },
+			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
 		},
 		{

@@ -32,7 +32,7 @@ struct fl_system_value {
 
 struct fl_system_rules {
 	unsigned char values[FL_COLUMNS];	/* so many each column has */
-	unsigned char hold, abort, resume, status;	/* their numbers */
+	unsigned char hold, abort, fail, resume, status, pin, inserted;	/* their numbers */
 	struct fl_system_value value[FL_COLUMNS][FL_COLUMN_VALUES];
 };
 
@@ -46,7 +46,9 @@ enum fl_row_wrong {
 	FL_ROW_TELLS,		/* a stalled access is resumed, and no other */
 	/* The driver answers what it has of both, and is not told which. */
 	FL_ROW_ABORTS,		/* both of iw and rw are abort, or none */
-	FL_ROW_STATUS,		/* then it tells how the block ends, and else not */
+	FL_ROW_STATUS,		/* what ends is told how, and nothing else is */
+	/* What is not in these tables is not brought in, and what is in them is pinned. */
+	FL_ROW_INSERTED,	/* inserted: pin, and fail everywhere; fail nowhere else */
 };
 
 struct fl_row_judged {
@@ -67,7 +69,7 @@ static inline struct fl_row_judged
 fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 {
 	const struct fl_system_value *value;
-	unsigned int c, holds = 0, resumed, aborts;
+	unsigned int c, holds = 0, fails = 0, resumed, aborts, ends;
 
 	for (c = 0; c < FL_COLUMNS; c++)
 		if (cell[c] >= rules->values[c])
@@ -78,8 +80,10 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 			return fl_row_wrong(FL_ROW_TRANSPORT, c);
 		if (!(value->columns >> c & 1))
 			return fl_row_wrong(FL_ROW_PLACE, c);
-		if (c >= FL_COLUMN_IR && c <= FL_COLUMN_RW)
-			holds += cell[c] == rules->hold;
+		if (c < FL_COLUMN_IR || c > FL_COLUMN_RW)
+			continue;
+		holds += cell[c] == rules->hold;
+		fails += cell[c] == rules->fail;
 	}
 	for (c = FL_COLUMN_IR; holds && c <= FL_COLUMN_RW; c++)
 		if (cell[c] != rules->hold)
@@ -90,7 +94,11 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 	aborts = cell[FL_COLUMN_RW] == rules->abort;
 	if (aborts != (cell[FL_COLUMN_IW] == rules->abort))
 		return fl_row_wrong(FL_ROW_ABORTS, FL_COLUMN_IW);
-	if (aborts != (cell[FL_COLUMN_TELLS] == rules->status))
+	if (fails != (cell[FL_COLUMN_TABLES] == rules->inserted ? 4 : 0) ||
+	    (fails && cell[FL_COLUMN_BEFORE] != rules->pin))
+		return fl_row_wrong(FL_ROW_INSERTED, FL_COLUMN_TABLES);
+	ends = aborts || fails;
+	if (ends != (cell[FL_COLUMN_TELLS] == rules->status))
 		return fl_row_wrong(FL_ROW_STATUS, FL_COLUMN_TELLS);
 	return fl_row_wrong(FL_ROW_RIGHT, 0);
 }

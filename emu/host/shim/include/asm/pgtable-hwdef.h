@@ -6,5 +6,6 @@
 #include "faultline/pte.h"
 
 #define TCR_T0SZ_MASK 0x3full
+#define PTE_ATTRINDX(i) ((u64)(i) << 2)
 
 #endif

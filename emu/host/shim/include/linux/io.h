@@ -37,8 +37,13 @@ static inline void mb(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/* READ_ONCE has acquired already (linux/types.h). */
+/* READ_ONCE has acquired already (linux/types.h), and WRITE_ONCE releases. */
 static inline void dma_rmb(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static inline void dma_wmb(void)
 {
 	__asm__ volatile("" ::: "memory");
 }

@@ -3,6 +3,7 @@
 #ifndef SHIM_LINUX_IRQFLAGS_H
 #define SHIM_LINUX_IRQFLAGS_H
 
+#include <linux/types.h>
 #include <shim/rules.h>
 
 #define local_irq_save(flags) ((void)((flags) = shim_irqs_save()))

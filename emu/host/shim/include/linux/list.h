@@ -52,6 +52,8 @@ static inline bool list_empty(const struct list_head *head)
 }
 
 #define list_add_tail(n, head) shim_list_add_tail(n, head, __func__)
+/* Behind the head is before what comes first. */
+#define list_add(n, head) shim_list_add_tail(n, (head)->next, __func__)
 #define list_del(n) shim_list_del(n, __func__)
 #define list_del_init(n) shim_list_del_init(n, __func__)
 

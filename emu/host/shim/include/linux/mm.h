@@ -154,6 +154,8 @@ static inline struct page *virt_to_page(const void *p)
 	return NULL;
 }
 
+phys_addr_t page_to_phys(const struct page *page);
+
 static inline void get_page(struct page *page)
 {
 }

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fl_tables.h - who translates what a process has the card do.
+ *
+ * The SMMU walks whatever table its bank has been given: the process's own, which the
+ * kernel keeps (fl_tables_process.c), or others, which this driver keeps
+ * (fl_tables_own.c). A row of system.def says which. Everything else of the driver asks
+ * here, and does not know.
+ *
+ * All of it that can run on a process's own behalf is called with ctx->lock held, or with
+ * what is said there; fill and invalidate come at any time, also when the process is
+ * leaving the card, or is about to get other tables.
+ */
+#ifndef FL_TABLES_H
+#define FL_TABLES_H
+
+#include "fl_dev.h"
+
+struct fl_tables_ops {
+	/* Make them: nothing is in them but what the process has. 0: ctx->root is set. */
+	int (*bind)(struct fl_ctx *ctx);
+	/* No bank walks them any more, and no region is left. What they have goes. */
+	void (*unbind)(struct fl_ctx *ctx);
+	/*
+	 * A region begins. r: its pages; pinned: they are to be there now, and stay. As
+	 * long as there are pages, so ctx->lock is not held.
+	 */
+	int (*region_add)(struct fl_ctx *ctx, struct fl_mr *mr,
+			  struct fl_range r, bool pinned);
+	/* It ends, or has not begun: no access to it is under way, and no key names it. */
+	void (*region_del)(struct fl_ctx *ctx, struct fl_mr *mr);
+	/*
+	 * Make the card find the pages of r, as fl_populate() says. The mmap lock is
+	 * held for reading; r is pages of the kernel.
+	 */
+	int (*fill)(struct fl_ctx *ctx, struct fl_range r, bool write,
+		    struct fl_populated *t);
+	/*
+	 * The kernel has changed pages of r, and uses them otherwise when this returns.
+	 * leaf: no table has gone. Does not sleep.
+	 */
+	void (*invalidate)(struct fl_ctx *ctx, struct fl_range r, bool leaf);
+};
+
+extern const struct fl_tables_ops fl_tables_process, fl_tables_inserted,
+	fl_tables_ondemand;
+
+/* Of a row. */
+const struct fl_tables_ops *fl_tables_of(const struct fl_system_row *row);
+/*
+ * The process is not in flight: it goes on with the tables of this row. -EBUSY: it has
+ * regions, which are entered in others; -EIO; or as bind().
+ */
+int fl_tables_change(struct fl_ctx *ctx, const struct fl_system_row *row);
+
+#endif

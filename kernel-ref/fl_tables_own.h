@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fl_tables_own.h - tables that the driver keeps itself, for the files that enter pages.
+ * own->lock is held in all calls but those of beginning and end.
+ */
+#ifndef FL_TABLES_OWN_H
+#define FL_TABLES_OWN_H
+
+#include "fl_tables.h"
+
+#define FL_OWN_ENTRIES	(FL_PAGE_SIZE / sizeof(u64))
+
+struct fl_own_table {
+	u64 *entry;		/* what the SMMU reads */
+	dma_addr_t dma;
+	unsigned int used;	/* entries that are valid */
+	/* Of each: the table below; in a last one, the page that ondemand pinned. */
+	void **behind;
+	struct fl_own_table *next;	/* of those that have become empty */
+};
+
+/* ---- beginning and end ---- */
+
+void fl_own_init(struct fl_own *own, struct fl_ctx *ctx);
+/* An empty table, which becomes ctx->root; -ENOMEM. */
+int fl_own_bind(struct fl_own *own);
+/* No bank walks them. Pages that stand behind the last entries are given back. */
+void fl_own_unbind(struct fl_own *own);
+
+/* ---- entries ---- */
+
+/* The last table on the way to va. NULL: there is none; make: there is no memory. */
+struct fl_own_table *fl_own_last(struct fl_own *own, u64 va, bool make);
+/* Which entry of the last table is that of va. */
+unsigned int fl_own_index(u64 va);
+u64 fl_own_desc(phys_addr_t pa, bool write);
+/* A descriptor, or 0; what it names is ready before it is seen. */
+void fl_own_set(struct fl_own_table *t, unsigned int i, u64 desc);
+/* Do the two name different frames? */
+bool fl_own_differ(u64 a, u64 b);
+enum fl_found fl_own_look(struct fl_own *own, u64 va, bool write);
+/*
+ * Entries of r have gone or changed (stale): when this returns no access of the card uses
+ * what they said, and tables that are empty are free.
+ */
+void fl_own_forget(struct fl_own *own, struct fl_range r, bool stale);
+
+#endif

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The process's own page tables: the card finds what the CPU finds.
+ *
+ * The kernel enters pages and takes them away, for the CPU and the card at once. So
+ * there is nothing to enter here, and what goes must go from the SMMU's TLB before it is
+ * used otherwise. A pin keeps a frame, and not its entry.
+ */
+#include <linux/bits.h>
+#include <linux/irqflags.h>
+#include <linux/mm.h>
+#include <asm/pgtable-hwdef.h>
+
+#include "fl_tables.h"
+
+/* Of the next table, in a descriptor of one; a granule of 4 KB, 48 bits. */
+#define FL_TABLE_PA		GENMASK_ULL(47, 12)
+
+/* exanest.md 3.6; the mmap lock keeps the tables of a mapping, but not all. */
+enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write)
+{
+	unsigned int bits = 64 - ctx->t0sz;
+	/* A table has 512 entries; the first may be used in part. */
+	unsigned int shift = FL_PAGE_SHIFT + (bits - FL_PAGE_SHIFT - 1) / 9 * 9;
+	u64 *table, d;
+	unsigned long flags;
+
+	/* As a fast GUP: who frees a table waits until this is over. */
+	local_irq_save(flags);
+	table = phys_to_virt(virt_to_phys(ctx->mm->pgd));
+	for (;; shift -= 9) {
+		d = READ_ONCE(table[va >> shift & 511]);
+		if (!(d & PTE_VALID) || !(d & PTE_TABLE_BIT) ||
+		    shift == FL_PAGE_SHIFT)
+			break;
+		table = phys_to_virt(d & FL_TABLE_PA);
+	}
+	local_irq_restore(flags);
+	if (!(d & PTE_VALID))
+		return FL_ABSENT;
+	if (!(d & PTE_AF) || !(d & PTE_USER) || (write && d & PTE_RDONLY))
+		return FL_REFUSED;
+	return FL_GRANTED;
+}
+
+static int fl_process_bind(struct fl_ctx *ctx)
+{
+	ctx->root = virt_to_phys(ctx->mm->pgd);
+	return 0;
+}
+
+static void fl_process_unbind(struct fl_ctx *ctx)
+{
+}
+
+static int fl_process_region_add(struct fl_ctx *ctx, struct fl_mr *mr,
+				 struct fl_range r, bool pinned)
+{
+	int ret;
+
+	if (!pinned)
+		return 0;
+	ret = fl_mr_pin(ctx, mr, r);
+	/* What the TLB knows of another region there may say read-only. */
+	if (!ret && fl_mr_writes(mr))
+		fl_bank_invalidate(ctx, fl_range_pages(r), true, 0, 0);
+	return ret;
+}
+
+static void fl_process_region_del(struct fl_ctx *ctx, struct fl_mr *mr)
+{
+	fl_mr_unpin(ctx, mr);
+}
+
+static void fl_process_invalidate(struct fl_ctx *ctx, struct fl_range r,
+				  bool leaf)
+{
+	fl_bank_invalidate(ctx, r, leaf, 0, 0);
+}
+
+const struct fl_tables_ops fl_tables_process = {
+	.bind = fl_process_bind,
+	.unbind = fl_process_unbind,
+	.region_add = fl_process_region_add,
+	.region_del = fl_process_region_del,
+	.fill = fl_populate_locked,
+	.invalidate = fl_process_invalidate,
+};

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What a seed draws: how many of what, how much goes wrong, and values of the profile. */
+#ifndef TEST_SWARM_PLAN_H
+#define TEST_SWARM_PLAN_H
+
+#include "test_swarm.h"
+
+static unsigned int swarm_level(struct rng *r, unsigned int some,
+				unsigned int many)
+{
+	unsigned int n = (unsigned int)rng_below(r, 100);
+
+	return n < 55 ? 0 : n < 85 ? some : many;
+}
+
+static uint32_t swarm_power(struct rng *r, uint32_t from, uint32_t to)
+{
+	return 1u << (from + rng_below(r, to - from + 1));
+}
+
+static struct plan make_plan(uint64_t seed, enum sim_mode mode)
+{
+	static const uint32_t sizes[] = { 100, 3000, 4096, 9000, 20000, 50000,
+					  70000 };
+	struct plan p = { .seed = seed, .mode = mode };
+	struct rng r;
+	int i;
+
+	rng_init(&r, seed, "plan");
+	p.chaos[C_LOSS] = swarm_level(&r, 5000, 60000);
+	p.chaos[C_DUPLICATE] = swarm_level(&r, 20000, 300000);
+	p.chaos[C_DAMAGE] = swarm_level(&r, 5000, 40000);
+	p.chaos[C_LATE] = swarm_level(&r, 30000, 400000);
+	for (i = C_PAGEOUT; i <= C_PREFETCH; i++)
+		p.chaos[i] = swarm_level(&r, 5, 40);
+	for (; i < C_COUNT; i++)
+		p.chaos[i] = swarm_level(&r, 1, 6);
+	p.boards = 2 + (unsigned int)rng_below(&r, BOARDS_MAX - 1);
+	p.procs = p.boards + (unsigned int)rng_below(&r, 4);
+	p.conns = 1 + (unsigned int)rng_below(&r, 8);
+	p.guests = (unsigned int)rng_below(&r, 4);
+	p.ops = 20 + (unsigned int)rng_below(&r, 80);
+	p.slots = 1 + (unsigned int)rng_below(&r, SLOTS_MAX);
+	p.depth = 1 + (unsigned int)rng_below(&r, DEPTH_MAX);
+	p.slot_bytes = sizes[rng_below(&r, sizeof(sizes) / sizeof(*sizes))];
+	p.block_bytes = swarm_power(&r, 12, 16);
+	p.contexts = 4 + (uint32_t)rng_below(&r, 13);
+	p.rx_contexts = 1 + (uint32_t)rng_below(&r, 32);
+	p.tlb_entries = swarm_power(&r, 2, 9);
+	p.frames = rng_below(&r, 2) ? 0 : 40 + rng_below(&r, 60);
+	return p;
+}
+
+static const char *random_set(struct rng *r, const struct plan *p, int i,
+			      char text[64])
+{
+	uint32_t cell = swarm_power(r, 6, 12);
+	/*
+	 * A machine with much to do is no dead peer. But where packets get lost,
+	 * such patience would take long.
+	 */
+	bool lossy = p->chaos[C_LOSS] || p->chaos[C_DAMAGE];
+	unsigned long v[] = {
+		cell < p->block_bytes ? cell : p->block_bytes,
+		500000ul << rng_below(r, 4), 10000000ul << rng_below(r, 3),
+		lossy ? 10000000ul : 500000000ul, lossy ? 200000000ul :
+		1000000000ul, 1 + rng_below(r, 8),
+		40ul << rng_below(r, 4), 10000ul << rng_below(r, 8),
+	};
+	static const char *const key[] = {
+		"link.cell", "fw.timeout", "fw.fault_timeout",
+		"fw.wall_timeout", "fw.wall_fault_timeout", "fw.waiting_share",
+		"fw.refusals", "mm.major",
+	};
+
+	if (i == (int)(sizeof(v) / sizeof(*v)))
+		return NULL;
+	snprintf(text, 64, "%s=%lu", key[i], v[i]);
+	return text;
+}
+
+#endif
