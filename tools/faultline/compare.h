@@ -58,6 +58,9 @@ void compare_cell(const struct compare_row *row, enum work_hazard h,
 /* How many times as long as without the hazard; 0: no such figure. */
 double compare_slower(const struct compare_row *row, enum work_hazard h);
 
+/* Payload beyond what was asked for, in percent of that. */
+double compare_waste(const struct work_result *r);
+
 /* What was measured, and how; then all of it in columns. */
 void compare_print(FILE *f, const struct compare *x);
 /* The columns alone. */

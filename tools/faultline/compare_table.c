@@ -42,11 +42,15 @@ static void put_kernel(const struct work_result *r, char cell[32])
 	job_time(counts_kernel_ns(&r->count), cell);
 }
 
+double compare_waste(const struct work_result *r)
+{
+	return 100.0 * ((double)r->count.payload_bytes - (double)r->asked_bytes) /
+	       (double)r->asked_bytes;
+}
+
 static void put_waste(const struct work_result *r, char cell[32])
 {
-	snprintf(cell, 32, "%.0f%%", 100.0 *
-		 ((double)r->count.payload_bytes - (double)r->asked_bytes) /
-		 (double)r->asked_bytes);
+	snprintf(cell, 32, "%.0f%%", compare_waste(r));
 }
 
 static void put_goodput(const struct work_result *r, char cell[32])

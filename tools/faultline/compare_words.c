@@ -63,10 +63,15 @@ static void say_times(FILE *f, const struct compare *x)
 	const struct compare_row *set_up = extreme(x, figure_set_up, true);
 	char a[32], b[32];
 
-	fprintf(f, "1. With set-up, %s is the quickest (%s) and %s the slowest (%s, %.2f "
-		"times as long).\n", quick->name, job_time(quick->r.total_ns, a),
-		slow->name, job_time(slow->r.total_ns, b),
-		count_times(slow->r.total_ns, quick->r.total_ns));
+	if (quick == slow)
+		fprintf(f, "1. With set-up, %s takes %s.\n", quick->name,
+			job_time(quick->r.total_ns, a));
+	else
+		fprintf(f, "1. With set-up, %s is the quickest (%s) and %s the slowest "
+			"(%s, %.2f times as long).\n", quick->name,
+			job_time(quick->r.total_ns, a), slow->name,
+			job_time(slow->r.total_ns, b),
+			count_times(slow->r.total_ns, quick->r.total_ns));
 	fprintf(f, "2. The transfer alone is quickest with %s (%s). Set-up costs most with "
 		"%s: %s, %.0f %% of its time.\n", alone->name,
 		job_time(alone->r.transfer_ns, a), set_up->name,
@@ -84,10 +89,10 @@ static void say_wire(FILE *f, const struct compare *x)
 			(unsigned long long)least->r.count.wire_bytes);
 	else
 		fprintf(f, "3. %s puts the most bytes on the wire, %.2f times as many as "
-			"%s: it sends %llu block%s again.\n", most->name,
+			"%s. Beside what was asked for, %.0f %% of that went in vain.\n",
+			most->name,
 			count_times(most->r.count.wire_bytes, least->r.count.wire_bytes),
-			least->name, (unsigned long long)most->r.count.resent,
-			word_plural(most->r.count.resent));
+			least->name, compare_waste(&most->r));
 }
 
 static void say_pinned(FILE *f, const struct compare *x)

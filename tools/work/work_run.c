@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "faultline/entries.h"
 #include "tools/scenario/words.h"
 #include "tools/work/work_state.h"
 
@@ -12,6 +13,9 @@
 #define ACCESS	(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
 /* A run that is still not over then has stopped for good: all waits end before. */
 #define LIMIT_NS	600000000000ull
+/* After FAULT_FAST: so long until the next try, and so often at most. */
+#define AGAIN_NS	20000u
+#define TRIES		400u
 
 static uint64_t run_now(const struct work_state *s)
 {
@@ -65,8 +69,10 @@ static int run_post(struct work_state *s, struct testbed_work *work, unsigned in
 	struct testbed_work *k = &work[i];
 	int me = op->back;
 
-	s->begin_ns[i] = run_now(s);
-	k->name = "w";
+	/* Of what is posted again the first time counts. */
+	if (!s->begin_ns[i])
+		s->begin_ns[i] = run_now(s);
+	*k = (struct testbed_work){ .name = "w" };
 	k->opcode = op->read ? FL_READ : FL_WRITE;
 	k->conn = s->conn;
 	k->side = me;
@@ -110,26 +116,85 @@ static bool run_wait(struct work_state *s, struct testbed_work *work, unsigned i
 	return true;
 }
 
-/* All requests, depth of them under way; what failed does not stop the others. */
+/*
+ * The first of what is under way met a missing page and has halted its queue pair, so
+ * that what its side posted behind it comes back, too. Then it can be resumed.
+ * False: there is no going on.
+ */
+static bool run_resume(struct work_state *s, struct testbed_work *work,
+		       unsigned int first, unsigned int end)
+{
+	unsigned int i;
+	int err = 0;
+
+	s->through[first] = false;
+	for (i = first + 1; i < end && !err; i++) {
+		if (s->through[i] || run_is_gone(s, i))
+			continue;
+		err = hazard_wait(s, &work[i]);
+		s->through[i] = !err && !work[i].status;
+	}
+	if (!err && !s->dead) {
+		sim_sleep(AGAIN_NS);
+		err = testbed_resume(s->conn, work[first].side);
+	}
+	if (!err && !s->dead)
+		return true;
+	s->failed = true;
+	run_ends(s, err == -ETIMEDOUT ? WORK_HANG : WORK_ERROR, err);
+	s->r->status = work[first].status;
+	return false;
+}
+
+/* Did it end with FAULT_FAST, and is it worth another try? */
+static bool run_again(struct work_state *s, struct testbed_work *work, unsigned int i)
+{
+	if (run_is_gone(s, i) || hazard_wait(s, &work[i]) ||
+	    work[i].status != FL_ST_FAULT_FAST || s->tries == TRIES)
+		return false;
+	s->tries++;
+	return true;
+}
+
+/* False: it could not be posted. */
+static bool run_begin(struct work_state *s, struct testbed_work *work, unsigned int i)
+{
+	int err = s->through[i] || run_is_gone(s, i) ? 0 : run_post(s, work, i);
+
+	if (!err)
+		return true;
+	s->failed = true;
+	run_ends(s, i || work != s->work[0] ? WORK_ERROR : WORK_NO_START, err);
+	return false;
+}
+
+/*
+ * All requests, depth of them under way; what failed does not stop the others. What
+ * ended with FAULT_FAST is posted again, with all that was flushed behind it.
+ */
 static void run_round(struct work_state *s, struct testbed_work *work)
 {
-	unsigned int i, done = 0;
+	unsigned int i = 0, done = 0, end = s->n;
 	bool go_on = true;
-	int err;
 
-	for (i = 0; i < s->n && go_on; i++) {
-		err = run_is_gone(s, i) ? 0 : run_post(s, work, i);
-		if (err) {
-			s->failed = true;
-			run_ends(s, i || work != s->work[0] ? WORK_ERROR :
-							      WORK_NO_START, err);
-			break;
-		}
-		if (i + 1 >= s->run->work->depth)
+	memset(s->through, 0, sizeof(s->through));
+	memset(s->begin_ns, 0, sizeof(s->begin_ns));
+	s->tries = 0;
+	while (go_on && done < end) {
+		if (i < end && i < done + s->run->work->depth) {
+			if (run_begin(s, work, i))
+				i++;
+			else
+				end = i;
+		} else if (s->through[done]) {
+			done++;
+		} else if (run_again(s, work, done)) {
+			go_on = run_resume(s, work, done, i);
+			i = done;
+		} else {
 			go_on = run_wait(s, work, done++);
+		}
 	}
-	while (go_on && done < i)
-		go_on = run_wait(s, work, done++);
 }
 
 static int compare_ns(const void *a, const void *b)
@@ -150,7 +215,8 @@ static void run_times(struct work_state *s, const struct testbed_work *work)
 	uint64_t took[WORK_MOST_OPS], begin = s->begin_ns[0];
 	unsigned int i, n = 0;
 
-	s->r->transfer_ns = work[s->n - 1].done_ns - work[0].post_ns;
+	s->r->transfer_ns = work[s->n - 1].done_ns -
+			    (s->tries ? begin : work[0].post_ns);
 	for (i = 0; i < s->n; i++) {
 		if (s->op[i].last)
 			took[n++] = work[i].done_ns - begin;

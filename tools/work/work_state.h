@@ -23,6 +23,8 @@ struct work_state {
 	struct testbed_connection *conn;
 	struct testbed_work work[2][WORK_MOST_OPS];	/* of each round */
 	uint64_t begin_ns[WORK_MOST_OPS];
+	bool through[WORK_MOST_OPS];	/* while others are tried again */
+	unsigned int tries;
 	uint64_t kill_ns;	/* q ends then; 0: it does not */
 	bool dead, failed;	/* q has ended; a request has failed */
 };
