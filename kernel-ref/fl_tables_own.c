@@ -176,14 +176,14 @@ static void fl_own_free(struct fl_own *own, struct fl_own_table *t,
 	for (i = 0; i < FL_OWN_ENTRIES; i++) {
 		if (!t->behind[i])
 			continue;
+		write = !(t->entry[i] & PTE_RDONLY);
+		/* As always: no entry without a table or a pin, though nobody walks it. */
+		fl_own_set(t, i, 0);
 		if (shift > FL_PAGE_SHIFT) {
 			fl_own_free(own, t->behind[i], shift - FL_OWN_BITS);
 			continue;
 		}
 		page = t->behind[i];
-		write = !(t->entry[i] & PTE_RDONLY);
-		/* As always: no entry without a pin, though nobody walks it. */
-		fl_own_set(t, i, 0);
 		unpin_user_pages_dirty_lock(&page, 1, write);
 		fl_pin_give_back(own->ctx, 1);
 	}

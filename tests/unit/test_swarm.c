@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "faultline/system_rows.h"
 #include "test_plan_nonsense.h"
 #include "test_swarm_plan.h"
 #include "test_swarm_seed.h"
@@ -36,6 +37,7 @@
 #define SEEDS_SNOOPS	4
 #define SEEDS_ABORTS	2
 #define SEEDS_TABLES	6
+#define SEEDS_ROWS	4
 #define SEEDS_TWICE	1
 #else
 #define SEEDS_LOCKSTEP	24
@@ -44,6 +46,7 @@
 #define SEEDS_SNOOPS	12
 #define SEEDS_ABORTS	12
 #define SEEDS_TABLES	12
+#define SEEDS_ROWS	12
 #define SEEDS_TWICE	3
 #endif
 #define REST_NS		10000000000ull
@@ -86,6 +89,19 @@ static void make_conn(struct swarm *s, struct proc *p, struct proc *q)
 	}
 }
 
+/* Any that does not contradict itself. */
+static void draw_row(struct swarm *s, struct fl_system_row *row)
+{
+	unsigned char *cell = (unsigned char *)row;
+	unsigned int c;
+
+	do {
+		for (c = 0; c < FL_COLUMNS; c++)
+			cell[c] = (unsigned char)rng_below(&s->rng,
+						fl_system_rules.values[c]);
+	} while (fl_row_judge(cell, &fl_system_rules).wrong != FL_ROW_RIGHT);
+}
+
 static struct proc *make_proc(struct swarm *s, bool guest)
 {
 	static const enum fl_system tables[] = {
@@ -108,8 +124,16 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 						    FL_SYSTEM_STALL;
 	if (s->p.draw == DRAW_TABLES)
 		p->system = tables[rng_below(&s->rng, 4)];
-	if (p->system == FL_SYSTEM_STALL || p->system == FL_SYSTEM_PULP)
-		s->p.stalls = true;
+	if (s->p.draw == DRAW_ROWS)
+		draw_row(s, &p->row);
+	else
+		p->row = fl_system_rows[p->system];
+	s->p.stalls |= p->row.rw == FL_VERDICT_HOLD;
+	s->p.silent |= p->row.rr == FL_VERDICT_DROP ||
+		       p->row.rw == FL_VERDICT_DROP;
+	s->p.aborts |= p->row.ir == FL_VERDICT_ABORT ||
+		       p->row.rr == FL_VERDICT_ABORT ||
+		       p->row.rw == FL_VERDICT_ABORT;
 	/* Without a draw: the rest of the testbed is that of the seed. */
 	if (p->system == FL_SYSTEM_PART && s->p.draw == DRAW_SNOOPS && s->procs % 3)
 		p->system = FL_SYSTEM_IOGUARD;
@@ -428,6 +452,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 	const char *const part[] = {
 		[DRAW_USUAL] = word, [DRAW_PLANS] = "nonsense",
 		[DRAW_ABORTS] = "aborts", [DRAW_TABLES] = "tables",
+		[DRAW_ROWS] = "row",
 		[DRAW_SNOOPS] = mode == SIM_LOCKSTEP ? "first" :
 						       "early",
 	};
@@ -440,7 +465,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 	s->p = make_plan(seed, mode);
 	s->p.draw = draw;
 	/* What is pinned has to fit. */
-	if (draw == DRAW_TABLES)
+	if (draw == DRAW_TABLES || draw == DRAW_ROWS)
 		s->p.frames = 0;
 	s->oracle = oracle_create();
 	EXPECT(s->oracle);
@@ -525,6 +550,14 @@ static void swarm_tables(enum sim_mode mode)
 		run_seed(test_seed() + i, mode, DRAW_TABLES, NULL, &total);
 	if (n > 4)
 		EXPECT_GE(total.verified, 4 * n);
+}
+
+TEST("random testbeds in which each process has any row keep every byte and every promise")
+{
+	unsigned int i, n = seed_count(SEEDS_ROWS);
+
+	for (i = 0; i < n; i++)
+		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_ROWS, NULL, NULL);
 }
 
 TEST("random testbeds with tables that drivers keep themselves do so, too")

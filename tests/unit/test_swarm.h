@@ -52,6 +52,7 @@ enum draw {
 	DRAW_ABORTS,	/* most processes have the system abort */
 	DRAW_TABLES,	/* of the processes' own, and of their drivers' */
 	DRAW_SNOOPS,	/* of part's processes most have the system ioguard */
+	DRAW_ROWS,	/* each process any row that the driver takes */
 };
 
 struct plan {
@@ -63,6 +64,8 @@ struct plan {
 	uint32_t slot_bytes, block_bytes, contexts, rx_contexts, tlb_entries;
 	uint64_t frames;
 	bool stalls;	/* an access that is not held while one is, fails */
+	bool silent;	/* a peer that has to fetch pages may say nothing for long */
+	bool aborts;	/* a request may end with FAULT_FAST, and be resumed */
 	enum draw draw;
 };
 
@@ -130,6 +133,7 @@ struct proc {
 	struct host_process *host;
 	struct host_mm *mm;
 	enum fl_system system;
+	struct fl_system_row row;	/* counts, with DRAW_ROWS */
 	enum fl_resolve resolve;
 	uint32_t resolve_number;
 	unsigned int threads;

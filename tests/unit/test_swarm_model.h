@@ -142,6 +142,7 @@ static bool swarm_model_failures(const struct swarm *s)
 	const unsigned int *c = s->p.chaos;
 
 	return swarm_model_lossy(s) || s->p.frames || s->p.stalls ||
+	       s->p.silent || s->p.aborts ||
 	       c[C_PAGEOUT] || c[C_PROTECT] || c[C_UNMAP] || c[C_REVOKE] ||
 	       c[C_BAD];
 }
@@ -160,12 +161,12 @@ static bool may_end(struct side *d, const struct request *r, int status)
 		return status == FL_ST_FLUSHED;
 	switch (status) {
 	case FL_ST_FAULT_FAST:
-		return s->p.draw == DRAW_ABORTS;
+		return s->p.aborts;
 	case FL_ST_NO_ANSWER:	/* who lives says so, however slow */
-		return far_gone ||
+		return far_gone || s->p.silent ||
 		       (swarm_model_lossy(s) && s->p.mode != SIM_LOCKSTEP);
 	case FL_ST_REMOTE_QP:	/* broken by a failure of the other side's? */
-		return far_gone || swarm_model_failures(s) || s->p.draw == DRAW_ABORTS;
+		return far_gone || swarm_model_failures(s);
 	case FL_ST_REMOTE_FAULT:
 		return far_gone || r->odd || taken_back;
 	case FL_ST_REMOTE_ACCESS:
@@ -342,7 +343,7 @@ static void side_go_on(struct side *d)
 {
 	struct swarm *s = d->proc->s;
 
-	if (s->p.draw == DRAW_ABORTS && !fl_resume(d->qp)) {
+	if (s->p.aborts && !fl_resume(d->qp)) {
 		sim_spin_lock(&s->model);
 		oracle_pair_rest(s->oracle, d->pair);
 		sim_spin_unlock(&s->model);

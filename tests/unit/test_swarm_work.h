@@ -61,7 +61,9 @@ static void open_proc(struct proc *p)
 	snprintf(name, sizeof(name), "emu:%s", board_name(p->board->board));
 	err = fl_open(name, &p->dev);
 	if (!err)
-		err = fl_set_policy(p->dev, p->system, FL_RESOLVE_BLOCK);
+		err = s->p.draw == DRAW_ROWS ?
+			fl_set_row(p->dev, p->system, &p->row, FL_RESOLVE_BLOCK) :
+			fl_set_policy(p->dev, p->system, FL_RESOLVE_BLOCK);
 	if (!err)
 		err = fl_set_resolve(p->dev, p->resolve, p->resolve_number);
 	if (!err)
