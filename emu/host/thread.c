@@ -30,6 +30,8 @@ struct host_thread {
 	void (*fn)(void *arg);
 	void *arg;
 	bool spins;
+	/* The kernel half may begin when the process is gone. */
+	atomic_ullong *account;
 	/* The request: written by the user half, answered by the kernel half.
 	 */
 	atomic_int state;
@@ -116,7 +118,7 @@ static void kernel_half(void *arg)
 	struct host_thread *t = arg;
 	int s, idle = IDLE;
 
-	sim_charge(&t->process->k->count.cpu_calls);
+	sim_charge(t->account);
 	while ((s = wait_change(t, idle)) != ENDED) {
 		idle = s;
 		if (s != ASKED)
@@ -182,6 +184,7 @@ struct sim_thread *host_thread_start(struct host_process *p, const char *name,
 	t->fn = fn;
 	t->arg = arg;
 	t->spins = sim_mode(sim) == SIM_THREADS;
+	t->account = &p->k->count.cpu_calls;
 	atomic_init(&t->state, IDLE);
 	atomic_fetch_add(&p->threads, 1);
 	snprintf(half, sizeof(half), "%s/kernel", name);

@@ -35,6 +35,7 @@ struct worker {
 struct workqueue_struct {
 	struct shim *shim;
 	char name[32];			/* of its class of events */
+	atomic_ullong *account;		/* of what its workers spend; the shim may go first */
 	struct workqueue_struct *next;	/* of the driver; under shim->lock */
 	struct sim_spin lock;		/* all below, and the items */
 	struct list_head items;
@@ -128,7 +129,7 @@ static void workqueue_worker_main(void *arg)
 
 	me->thread = sim_thread_self();
 	host_on_wait(worker_waits, me);
-	sim_charge(host_work_account(wq->shim->k));
+	sim_charge(wq->account);
 	while (!sim_stopping()) {
 		sim_spin_lock(&wq->lock);
 		dead = wq->dead;
@@ -206,6 +207,7 @@ struct workqueue_struct *(alloc_workqueue)(const char *name,
 	if (!wq)
 		return NULL;
 	wq->shim = shim_cpu()->shim;
+	wq->account = host_work_account(wq->shim->k);
 	snprintf(wq->name, sizeof(wq->name), QUEUE_WORDS "%s", name);
 	INIT_LIST_HEAD(&wq->items);
 	init_waitqueue_head(&wq->done);

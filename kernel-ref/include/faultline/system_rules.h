@@ -92,13 +92,13 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 	if (resumed == !holds)
 		return fl_row_wrong(FL_ROW_TELLS, FL_COLUMN_TELLS);
 	aborts = cell[FL_COLUMN_RW] == rules->abort;
-	if (aborts != (cell[FL_COLUMN_IW] == rules->abort))
+	if ((cell[FL_COLUMN_IW] == rules->abort) != aborts)
 		return fl_row_wrong(FL_ROW_ABORTS, FL_COLUMN_IW);
 	if (fails != (cell[FL_COLUMN_TABLES] == rules->inserted ? 4 : 0) ||
 	    (fails && cell[FL_COLUMN_BEFORE] != rules->pin))
 		return fl_row_wrong(FL_ROW_INSERTED, FL_COLUMN_TABLES);
 	ends = aborts || fails;
-	if (ends != (cell[FL_COLUMN_TELLS] == rules->status))
+	if ((cell[FL_COLUMN_TELLS] == rules->status) != ends)
 		return fl_row_wrong(FL_ROW_STATUS, FL_COLUMN_TELLS);
 	return fl_row_wrong(FL_ROW_RIGHT, 0);
 }
