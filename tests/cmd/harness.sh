@@ -147,7 +147,7 @@ script counts <<<'tools/event-names | grep -v -x LIB_POST | sed "s/$/ 1/" \
 script allcounts <<<'tools/event-names | sed "s/$/ 1/" >>"$FAULTLINE_EVENT_COUNTS"'
 
 echo "KTAP version 1"
-echo "1..57"
+echo "1..58"
 
 use "$work/good"
 says "a test that holds is ok" 0 "1..2" "ok 1 one thing holds" "ok 2 another"

@@ -69,6 +69,8 @@ static int measure_print(const char *text, const char *key, double *model)
 	int err = 1;
 
 	out = s ? open_memstream(&said, &bytes) : NULL;
+	if (!out)
+		fprintf(stderr, "faultline reproduce: no memory for a run\n");
 	if (out) {
 		err = scenario_run(s, &cfg, out, false, &report);
 		fclose(out);

@@ -69,7 +69,7 @@ static inline struct fl_row_judged
 fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 {
 	const struct fl_system_value *value;
-	unsigned int c, holds = 0, fails = 0, resumed, aborts, ends;
+	unsigned int c, holds = 0, fails = 0, resumed, aborts, both, told;
 
 	for (c = 0; c < FL_COLUMNS; c++)
 		if (cell[c] >= rules->values[c])
@@ -92,13 +92,14 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 	if (resumed == !holds)
 		return fl_row_wrong(FL_ROW_TELLS, FL_COLUMN_TELLS);
 	aborts = cell[FL_COLUMN_RW] == rules->abort;
-	if ((cell[FL_COLUMN_IW] == rules->abort) != aborts)
+	both = cell[FL_COLUMN_IW] == rules->abort;
+	if (both != aborts)
 		return fl_row_wrong(FL_ROW_ABORTS, FL_COLUMN_IW);
 	if (fails != (cell[FL_COLUMN_TABLES] == rules->inserted ? 4 : 0) ||
 	    (fails && cell[FL_COLUMN_BEFORE] != rules->pin))
 		return fl_row_wrong(FL_ROW_INSERTED, FL_COLUMN_TABLES);
-	ends = aborts || fails;
-	if ((cell[FL_COLUMN_TELLS] == rules->status) != ends)
+	told = cell[FL_COLUMN_TELLS] == rules->status;
+	if (told != (aborts || fails))
 		return fl_row_wrong(FL_ROW_STATUS, FL_COLUMN_TELLS);
 	return fl_row_wrong(FL_ROW_RIGHT, 0);
 }
