@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * A page is pinned, and entered into tables of the driver's own, when the card misses it.
- * There it stays for as long as the process is on the card. PULP's driver for the same
- * chip does so (exanest.md 4): one fault a page in all its life, and memory that only
- * grows.
+ * There it stays for as long as the process is on the card. The driver of PULP's HERO
+ * platform does so on the same chip: one fault a page in all its life, and memory that
+ * only grows.
  */
 #include <linux/errno.h>
 #include <linux/mm.h>

@@ -16,7 +16,7 @@
 /* Of the next table, in a descriptor of one; a granule of 4 KB, 48 bits. */
 #define FL_TABLE_PA		GENMASK_ULL(47, 12)
 
-/* exanest.md 3.6; the mmap lock keeps the tables of a mapping, but not all. */
+/* Arm ARM D8, stage 1; the mmap lock keeps the tables of a mapping, but not all. */
 enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write)
 {
 	unsigned int bits = 64 - ctx->t0sz;
