@@ -51,6 +51,9 @@ void test_register(struct test_case *t);
 /* The seed of this run; tests that use random numbers start from it. */
 uint64_t test_seed(void);
 
+/* Who waits for so long waits in vain, however busy the machine is. */
+#define TEST_PATIENCE_NS 60000000000ull
+
 /*
  * Write to path (of size bytes) the name of a file in this program's own folder,
  * which is removed with what is in it when the program ends. It is TMPDIR for the

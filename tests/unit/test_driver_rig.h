@@ -233,7 +233,7 @@ static inline bool rig_look(struct rig_node *n)
 static inline int rig_wait(struct rig_node *n)
 {
 	struct fl_wait_cq w = { .size = sizeof(w), .cq = n->cq,
-				.timeout_ns = 2000000000 };
+				.timeout_ns = TEST_PATIENCE_NS };
 	struct fl_cqe *e;
 
 	while (!rig_look(n)) {

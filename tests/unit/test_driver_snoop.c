@@ -5,6 +5,7 @@
  */
 #include "faultline/snoop.h"
 #include "faultline/window.h"
+#include "os/os.h"
 #include "test_driver_rig.h"
 
 #define LEN	(64u * 1024)
@@ -62,11 +63,12 @@ static void snoop_publish(struct rig_node *n, uint32_t word)
 
 static int snoop_wait(struct rig_node *n)
 {
-	unsigned int i;
+	uint64_t end_ns = os_now_ns() + TEST_PATIENCE_NS;
 
-	for (i = 0; i < 100000 && !rig_look(n); i++)
+	while (!rig_look(n)) {
+		EXPECT_GE(end_ns, os_now_ns());
 		sim_sleep(1000);
-	EXPECT(rig_look(n));
+	}
 	return n->cqe[n->taken++ % RIG_QUEUE].status;
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "os/os.h"
 #include "sim/sim.h"
 
 static struct sim *sim_make(enum sim_mode mode, uint64_t seed)
@@ -410,14 +411,15 @@ static void no_kick_is_lost(enum sim_drive drive)
 					.seed = 1 };
 	struct sim *sim = sim_create(&cfg);
 	struct machine m = { 0 };
-	int spins = 0;
+	uint64_t end_ns;
 
 	m.domain = sim_domain_create(sim, "dom");
 	sim_actor_init(m.domain, &m.d.actor, "machine", machine_step, &m);
 	sim_thread_start(sim, "f1", false, sim_feeds, &m);
 	sim_thread_start(sim, "f2", false, sim_feeds, &m);
 	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
-	while (atomic_load(&m.done) < 10000 && spins++ < 100000000)
+	end_ns = os_now_ns() + TEST_PATIENCE_NS;
+	while (atomic_load(&m.done) < 10000 && os_now_ns() < end_ns)
 		sim_pump(m.domain);
 	EXPECT_EQ(atomic_load(&m.done), 10000);
 	EXPECT_EQ(m.d.runs, 10000);
@@ -438,14 +440,14 @@ TEST("an alarm rings in threads mode although nobody enters the board")
 {
 	struct sim *sim = sim_make(SIM_THREADS, 1);
 	struct machine m = { .todo = 1 };
-	long spins = 0;
+	uint64_t end_ns = os_now_ns() + TEST_PATIENCE_NS;
 
 	m.domain = sim_domain_create(sim, "dom");
 	sim_actor_init(m.domain, &m.d.actor, "machine", machine_step, &m);
 	sim_enter(m.domain);
 	sim_alarm(&m.d.actor, sim_now(sim) + 2000000);
 	sim_leave(m.domain);
-	while (!atomic_load(&m.done) && spins++ < 100000000)
+	while (!atomic_load(&m.done) && os_now_ns() < end_ns)
 		sched_yield();
 	EXPECT_EQ(atomic_load(&m.done), 1);
 	sim_finish(sim);
