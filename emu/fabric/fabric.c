@@ -337,7 +337,8 @@ uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 	struct fabric_port *to = f->port[fr->to];
 	uint8_t hops = f->hops[p->node][fr->to];
 
-	if (p->drops && p->drops(p->arg, fr)) {
+	if (p->drops && !wire_is_block(wire_opcode(fr)) &&
+	    p->drops(p->arg, fr)) {
 		fabric_slot_free(s);
 		return 0;
 	}

@@ -36,8 +36,8 @@ fabric_attach(struct fabric *f, struct sim_domain *d, uint8_t node,
 	      void (*room)(void *arg), void *arg, int *error);
 
 /*
- * drops(arg of fabric_attach, frame) is asked before a frame enters the link; one that it
- * drops was never sent. Called in the port's domain.
+ * drops(arg of fabric_attach, frame) is asked before an answer, a frame without data, enters
+ * the link; one that it drops was never sent. Called in the port's domain.
  */
 void fabric_filter(struct fabric_port *p,
 		   bool (*drops)(void *arg, const struct wire_frame *fr));

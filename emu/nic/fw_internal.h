@@ -165,8 +165,13 @@ bool fw_abort(struct fw *fw, struct fw_ctx *c);
  * behind it, may be on the wire still.
  */
 void fw_halt(struct fw *fw, uint16_t n, uint32_t wr, bool late);
-/* The peer must be asked, and may be now. */
-bool fw_halt_due(const struct fw_qp *q);
+/* The peer must be asked, and may be now: requests before it may fail too. */
+static inline bool fw_halt_due(const struct fw_qp *q)
+{
+	return q->past == FW_PAST_DUE && q->state == FW_QP_HALTED &&
+	       q->wr_head == q->halt_wr && !q->inflight;
+}
+
 void fw_halt_ask(struct fw *fw, uint16_t n);
 /* The answer to that. */
 void fw_halt_answer(struct fw *fw, const struct fw_ctx *c, uint8_t status);
