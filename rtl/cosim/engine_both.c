@@ -477,6 +477,16 @@ static uint64_t both_step(struct engine *e, unsigned int channel,
 	return ns;
 }
 
+static uint64_t both_step_read(struct engine *e, uint64_t now_ns)
+{
+	return both_step(e, 0, now_ns);
+}
+
+static uint64_t both_step_write(struct engine *e, uint64_t now_ns)
+{
+	return both_step(e, 1, now_ns);
+}
+
 static void both_receive(struct engine *e, const struct wire_frame *f,
 			 uint64_t now_ns)
 {
@@ -543,8 +553,8 @@ static const char *both_check(const struct engine *e)
 static const struct engine_ops ops = {
 	.destroy = both_destroy, .reset = both_reset,
 	.reg_read = both_reg_read, .reg_write = both_reg_write,
-	.rx_event = both_rx_event, .step = both_step, .receive = both_receive,
-	.burst_resume = both_resume, .wire_room = both_room,
+	.rx_event = both_rx_event, .receive = both_receive,
+	.step = { both_step_read, both_step_write }, .burst_resume = both_resume, .wire_room = both_room,
 	.stats = both_stats, .idle = both_idle, .check = both_check,
 };
 
