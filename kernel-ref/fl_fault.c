@@ -297,20 +297,26 @@ static void fl_fault_judge(const struct fl_ctx *ctx, struct fl_fault_event *ev)
 	ev->answered = aborts && !ev->stuck;
 }
 
-/* Pages that were to come behind an answer could not be had, or may be had now. */
-static void fl_fault_behind(struct fl_dev *dev, const struct fl_fault_event *ev)
+/*
+ * Pages that were to come behind an answer could not be had, or have been had now. Until
+ * then all such blocks are remembered, in one range: the next attempt of a request of many
+ * may bring another of them first, whose answer would end it before the true reason does.
+ */
+static void fl_fault_behind(struct fl_dev *dev, const struct fl_fault_event *ev,
+			    bool failed)
 {
+	struct fl_range r = { ev->va, ev->va + ev->len };
 	struct fl_ctx *ctx;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->irq_lock, flags);
 	ctx = dev->slot[ev->slot];
 	if (ctx && ctx->id == ev->owner) {
-		if (ev->answered)
-			ctx->stuck = (struct fl_range){ ev->va,
-							ev->va + ev->len };
-		else
-			ctx->stuck = (struct fl_range){ 0 };
+		if (ctx->stuck.end) {
+			r.start = min(r.start, ctx->stuck.start);
+			r.end = max(r.end, ctx->stuck.end);
+		}
+		ctx->stuck = failed ? r : (struct fl_range){ 0 };
 	}
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
 }
@@ -422,7 +428,7 @@ static void fl_fault_work(struct work_struct *work)
 		      ev.len, ev.xfer, ev.block);
 	ret = fl_fault_resolve(dev, &ev);
 	if (ev.stuck || (ev.answered && ret))
-		fl_fault_behind(dev, &ev);
+		fl_fault_behind(dev, &ev, ret);
 	if (!ev.answered)
 		fl_fault_ready(dev, &ev, ret ? fl_fault_code(ev.ref) : 0);
 }
