@@ -78,5 +78,14 @@ expect 0 'post NAME' 'the language is printed' "$fl" run --language
 expect 0 'no mistakes' 'a scenario can be checked only' "$fl" run --check tests/scenario/write_cold.fl
 expect 0 'passed' 'the command line wins over the scenario' \
 	"$fl" run --policy stall --resolve page --profile qfdb --seed 3 tests/scenario/write_resident.fl
+# print arrival: from the post to the last byte in memory, as the trace has it.
+sed '/^expect/d' book/pictures/cold.fl > "$dir/arrival.fl"
+name=$(sed -n 's/^post \([a-z0-9]*\):.*/\1/p' "$dir/arrival.fl" | head -n 1)
+echo "print arrival $name" >> "$dir/arrival.fl"
+expect 0 "$name arrival_ns" 'print arrival' "$fl" run --trace "$dir/a.trace" "$dir/arrival.fl"
+expect 0 "arrival_ns $(awk '/ LIB_POST / { a = $2 } / RX_BURST / { z = $2 } END { print z - a }' \
+	"$dir/a.trace")" 'it is what the trace says' "$fl" run "$dir/arrival.fl"
+expect 1 'virtual time alone' 'arrivals in real time' "$fl" run --mode threads "$dir/arrival.fl"
+
 echo "1..$n"
 exit $bad

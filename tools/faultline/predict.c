@@ -29,7 +29,7 @@ static const char *const steady[] = {
 const struct predict_fit predict_fits[FITS] = {
 	[FIT_FAULT] = { "one-page write, minor fault at the destination",
 			"irq.work", "ns", 38000, 20 },
-	[FIT_SMALL] = { "small message, first hop", "link.delay", "ns", 1300,
+	[FIT_SMALL] = { "small message, first hop, one way", "link.delay", "ns", 1300,
 			2 },
 	[FIT_LARGE] = { "large resident transfer, 82 % of 10 Gb/s",
 			"engine.mem_mbps", "Mb/s", 8200, 8 },
@@ -183,7 +183,7 @@ static void settings_of(const struct predict_point *p, struct settings *s)
 	s->sets[n] = NULL;
 	s->cfg = (struct testbed_config){
 		.seed = 1, .profile = PROFILE, .profile_given = true,
-		.sets = s->sets, .no_checks = true, .trace_records = 4096,
+		.sets = s->sets, .no_checks = true, .trace_records = 65536,
 		.resolve = FL_RESOLVE_BLOCK,
 	};
 }
@@ -214,7 +214,7 @@ static const char fit_text[] =
 	"expect status small ok\n"
 	"post small: write c src -> big 8\n"
 	"wait small by=polling\n"
-	"print time small\n"
+	"print arrival small\n"
 	"post large: write c src -> big 4M\n"
 	"wait large\n"
 	"expect status large ok\n"
@@ -254,7 +254,7 @@ int predict_measure(const struct predict_point *p, uint64_t got[FITS])
 	settings_of(p, &set);
 	err = run_fit(&set, text, out);
 	fclose(out);
-	if (!err && sscanf(said, "fault time_ns %llu small time_ns %llu large "
+	if (!err && sscanf(said, "fault time_ns %llu small arrival_ns %llu large "
 			   "rate_mbps %llu", &fault, &small, &large) != 3)
 		err = 1;
 	if (err)

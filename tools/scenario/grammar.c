@@ -118,6 +118,8 @@ const struct rule rules[] = {
 	{ V_EXPECT_ABSENT, "expect", "absent", "buffer range?", "",
 	  "no page of it is there" },
 	{ V_PRINT_TIME, "print", "time", "work", "", "post to completion" },
+	{ V_PRINT_ARRIVAL, "print", "arrival", "work", "",
+	  "post to the last byte in memory; in lockstep" },
 	{ V_PRINT_RATE, "print", "rate", "work", "", "bytes over time" },
 	{ V_PRINT_COUNT, "print", "count", "event on/board? of/work?", "",
 	  "how often an event was traced" },

@@ -321,6 +321,14 @@ int run_print(struct run *r, const struct statement *st)
 				(unsigned long long)(ns ? (uint64_t)k->done_bytes *
 							  8000 / ns : 0));
 		return 0;
+	case V_PRINT_ARRIVAL:
+		if (!k->done)
+			return -ENOENT;
+		err = testbed_arrival(r->w, k, &ns);
+		if (!err)
+			fprintf(r->out, "%s arrival_ns %llu\n", k->name,
+				(unsigned long long)ns);
+		return err;
 	case V_PRINT_COUNT:
 		if (!err)
 			err = count_events(r, st, &v);

@@ -277,6 +277,11 @@ struct testbed_filter {
 /* -EOVERFLOW when the ring has lost records that the filter would need. */
 int testbed_count(struct testbed *w, enum trace_event ev,
 		const struct testbed_filter *f, uint64_t *count);
+/*
+ * From the post of a request that is complete until its last byte was in the memory that
+ * it is for. Lockstep: else -EOPNOTSUPP. -EOVERFLOW as above.
+ */
+int testbed_arrival(struct testbed *w, const struct testbed_work *k, uint64_t *ns);
 /* All records that the ring holds; free(). *count of them. */
 struct trace_record *testbed_records(struct testbed *w, uint32_t *count,
 				   bool *complete);

@@ -171,28 +171,39 @@ static uint32_t find_xfer(const struct trace_record *r, uint32_t n,
 	return 0;
 }
 
+/* The records, if none is lost, and the request's transfer number. */
+static int work_records(struct testbed *w, const struct testbed_work *k,
+			struct trace_record **r, uint32_t *n, uint32_t *xfer)
+{
+	bool complete;
+
+	*xfer = 0;
+	*r = testbed_records(w, n, &complete);
+	if (!*r)
+		return -ENOMEM;
+	if (complete && k)
+		*xfer = find_xfer(*r, *n, k);
+	if (complete && (!k || *xfer))
+		return 0;
+	testbed_why_set(w, complete ? "it was never posted" :
+			"the trace has lost records; count without on and of");
+	free(*r);
+	return complete ? -ENOENT : -EOVERFLOW;
+}
+
 int testbed_count(struct testbed *w, enum trace_event ev,
 		  const struct testbed_filter *f, uint64_t *count)
 {
 	struct trace_record *r;
-	uint32_t n, i, xfer = 0;
-	bool complete;
+	uint32_t n, i, xfer;
+	int err;
 
 	*count = trace_count(w->trace, ev);
 	if (!f->board && !f->work)
 		return 0;
-	r = testbed_records(w, &n, &complete);
-	if (!r)
-		return -ENOMEM;
-	if (complete && f->work)
-		xfer = find_xfer(r, n, f->work);
-	if (!complete || (f->work && !xfer)) {
-		testbed_why_set(w, complete ? "it was never posted" :
-				"the trace has lost records; count without on "
-				"and of");
-		free(r);
-		return complete ? -ENOENT : -EOVERFLOW;
-	}
+	err = work_records(w, f->work, &r, &n, &xfer);
+	if (err)
+		return err;
 	*count = 0;
 	for (i = 0; i < n; i++)
 		*count += r[i].event == ev &&
@@ -200,5 +211,36 @@ int testbed_count(struct testbed *w, enum trace_event ev,
 			   r[i].board == board_id(f->board->board)) &&
 			  (!xfer || r[i].xfer == xfer);
 	free(r);
+	return 0;
+}
+
+int testbed_arrival(struct testbed *w, const struct testbed_work *k, uint64_t *ns)
+{
+	uint64_t post_ns = 0, last_ns = 0;
+	struct trace_record *r;
+	uint32_t n, i, xfer;
+	int err;
+
+	if (w->cfg.mode != SIM_LOCKSTEP) {
+		testbed_why_set(w, "arrivals are told in virtual time alone");
+		return -EOPNOTSUPP;
+	}
+	err = work_records(w, k, &r, &n, &xfer);
+	if (err)
+		return err;
+	for (i = 0; i < n; i++) {
+		if (r[i].xfer != xfer)
+			continue;
+		if (r[i].event == EV_LIB_POST)
+			post_ns = r[i].time_ns;
+		else if (r[i].event == EV_RX_BURST)
+			last_ns = r[i].time_ns;
+	}
+	free(r);
+	if (!last_ns) {
+		testbed_why_set(w, "it has brought no byte to memory");
+		return -ENODATA;
+	}
+	*ns = last_ns - post_ns;
 	return 0;
 }

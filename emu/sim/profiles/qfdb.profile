@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Profile qfdb: a Zynq UltraScale+ of a QFDB (1.5 GHz Cortex-A53, 10 Gb/s links). Three
 # published figures are fitted: 38 us for a one-page write whose destination faults (minor),
-# 1.3 us for the first hop of a small message, 82 % of the link for a large resident
+# 1.3 us one way for a small message over one hop, 82 % of the link for a large resident
 # transfer. `faultline reproduce` checks them. What is marked assumed has no source; within
 # which bounds it may lie, and what follows from that: faultline reproduce qfdb --sensitivity.
 link.mbps = 10000               # 10 Gb/s links rack-wide (exanest.md 1.1)
-link.delay = 465                # fitted: first hop of a small message 1.3 us (exanest.md 2.1)
+link.delay = 1022               # fitted: one way of a small message over the first hop 1.3 us (exanest.md 2.1)
 link.hop = 310                  # (2.55 - 1.3) us over 4 hops (exanest.md 2.1)
 link.cell = 256                 # assumed; 256 B cells are remembered, not sourced (exanest.md 1.3)
 link.overhead = 32              # assumed; 16 B before and 16 B after a cell are remembered (exanest.md 1.3)
@@ -32,7 +32,7 @@ cpu.syscall = 500               # assumed
 cpu.copy_mbps = 24000           # assumed
 cpu.trap = 2000                 # assumed
 irq.latency = 3000              # assumed
-irq.work = 16050                # fitted: 38 us for a one-page write (exanest.md 2.1)
+irq.work = 13850                # fitted: 38 us for a one-page write (exanest.md 2.1)
 irq.wake = 5000                 # assumed
 mm.lookup = 2000                # assumed
 mm.minor = 3000                 # assumed
