@@ -15,7 +15,8 @@
 enum {
 	OPT_SEED = 1, OPT_MODE = 2, OPT_PROFILE = 4, OPT_POLICY = 8,
 	OPT_RESOLVE = 16, OPT_TRACE = 32, OPT_SET = 64, OPT_ENGINE = 128,
-	OPT_ALL = 255,
+	OPT_CACHE = 256, OPT_HOOK = 512,
+	OPT_ALL = 1023,
 };
 
 struct own_option {
