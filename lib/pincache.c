@@ -176,6 +176,8 @@ static int cache_make_room(struct fl_device *dev)
 
 	if (error == -EAGAIN && dev->sys->relax)
 		return dev->sys->relax(dev->fd);
+	if (error == -EAGAIN)
+		os_yield();
 	return error == -EAGAIN || error == -EDQUOT ? 0 : error;
 }
 
