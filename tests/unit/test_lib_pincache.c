@@ -74,9 +74,9 @@ TEST("the bound holds: what was used longest ago goes, and what is in use never"
 	EXPECT_EQ(fl_reg_mr(pd, page_at(200), SIZE_MAX / 2, 0, &m[0]), -EDQUOT);
 	EXPECT_EQ(cache_count().evictions, 1);
 	EXPECT_EQ(cache_count().bytes, 9 * PG);
-	EXPECT_EQ(fl_reg_mr(pd, (char *)page_at(200) + 4095, 6 * PG, 0, &m[0]),
+	EXPECT_EQ(fl_reg_mr(pd, (char *)page_at(200) + PG - 1, 6 * PG, 0, &m[0]),
 		  -EDQUOT);
-	EXPECT_EQ(fl_reg_mr(pd, (char *)page_at(200) + 4095, 4098, 0, &m[0]), 0);
+	EXPECT_EQ(fl_reg_mr(pd, (char *)page_at(200) + PG - 1, PG + 2, 0, &m[0]), 0);
 	EXPECT(driver_find(1) < 0);
 	EXPECT_EQ(cache_count().bytes, 10 * PG);
 	EXPECT_EQ(driver.most_pages, 10);

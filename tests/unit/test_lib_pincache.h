@@ -10,9 +10,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "os/os.h"
 #include "test_lib_fake.h"
 
-#define PG		4096u
+#define PG		os_page_bytes()
 #define REGIONS		256
 #define RIGHTS		(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
 
