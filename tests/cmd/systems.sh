@@ -176,6 +176,8 @@ expect 1 'EDQUOT' 'one that has no room for a page' \
 	"$fl" send --policy pincache --cache 1 "$dir/keeps.fl"
 expect 0 'the two are equal' 'between processes' \
 	"$fl" send --mode processes --policy pincache --hook no "$dir/keeps.fl"
+expect 2 'which processes register all at once' 'between processes all of it has to fit' \
+	"$fl" send --mode processes --policy pincache --cache 1 "$dir/keeps.fl"
 expect 2 "0' stands here; wanted: a size of at least one byte" 'a bound of nothing' \
 	sh -c 'echo "policy pincache cache=0" > "$1/no.fl"; "$2" run "$1/no.fl"' - "$dir" "$fl"
 expect 2 "'maybe' stands here; wanted: yes or no" 'a hook that is none' \
