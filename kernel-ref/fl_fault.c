@@ -105,30 +105,38 @@ static bool fl_fault_read(struct fl_dev *dev, unsigned int bank,
 }
 
 /*
- * One bank; irq_lock is held, so that the process cannot leave its slot. What the
+ * One bank. irq_lock is taken, so that the process cannot leave its slot. What the
  * bank says and whether a worker is at it must be of one moment: the worker
  * writes RESUME and turns CFIE on under the same lock, and an old SS with a new
  * CFIE would be taken for another stalled access.
  */
 static bool fl_fault_bank(struct fl_dev *dev, unsigned int bank)
 {
-	struct fl_ctx *ctx = dev->slot[bank];
+	struct fl_ctx *ctx;
+	unsigned long flags;
 	bool found;
 
-	if (!ctx)
-		return fl_fault_read(dev, bank, NULL);
-	spin_lock(&ctx->bank_lock);
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	ctx = dev->slot[bank];
+	if (ctx)
+		spin_lock(&ctx->bank_lock);
 	found = fl_fault_read(dev, bank, ctx);
-	spin_unlock(&ctx->bank_lock);
+	if (ctx)
+		spin_unlock(&ctx->bank_lock);
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
 	return found;
 }
 
-/* exanest.md 3.1: all banks and the global part share one line: look at all. */
+/*
+ * All banks and the global part share one line. Reading a
+ * register takes as long as many instructions, so the banks of processes are read first, and
+ * all of them only if none of these has anything to say.
+ */
 irqreturn_t fl_irq_smmu(int irq, void *arg)
 {
 	struct fl_dev *dev = arg;
 	irqreturn_t ret = IRQ_NONE;
-	unsigned long flags;
+	bool all = false;
 	unsigned int i;
 	u32 gfsr;
 
@@ -139,12 +147,13 @@ irqreturn_t fl_irq_smmu(int irq, void *arg)
 		fl_fault_global(dev, gfsr);
 		ret = IRQ_HANDLED;
 	}
-	for (i = 0; i < SMMU_CB_COUNT; i++) {
-		spin_lock_irqsave(&dev->irq_lock, flags);
-		if (fl_fault_bank(dev, i))
-			ret = IRQ_HANDLED;
-		spin_unlock_irqrestore(&dev->irq_lock, flags);
-	}
+	do {
+		for (i = 0; i < SMMU_CB_COUNT; i++)
+			if ((all || READ_ONCE(dev->slot[i])) &&
+			    fl_fault_bank(dev, i))
+				ret = IRQ_HANDLED;
+		all = !all;
+	} while (all && ret == IRQ_NONE);
 	return ret;
 }
 
@@ -288,20 +297,26 @@ static void fl_fault_judge(const struct fl_ctx *ctx, struct fl_fault_event *ev)
 	ev->answered = aborts && !ev->stuck;
 }
 
-/* Pages that were to come behind an answer could not be had, or may be had now. */
-static void fl_fault_behind(struct fl_dev *dev, const struct fl_fault_event *ev)
+/*
+ * Pages that were to come behind an answer could not be had, or have been had now. Until
+ * then all such blocks are remembered, in one range: the next attempt of a request of many
+ * may bring another of them first, whose answer would end it before the true reason does.
+ */
+static void fl_fault_behind(struct fl_dev *dev, const struct fl_fault_event *ev,
+			    bool failed)
 {
+	struct fl_range r = { ev->va, ev->va + ev->len };
 	struct fl_ctx *ctx;
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->irq_lock, flags);
 	ctx = dev->slot[ev->slot];
 	if (ctx && ctx->id == ev->owner) {
-		if (ev->answered)
-			ctx->stuck = (struct fl_range){ ev->va,
-							ev->va + ev->len };
-		else
-			ctx->stuck = (struct fl_range){ 0 };
+		if (ctx->stuck.end) {
+			r.start = min(r.start, ctx->stuck.start);
+			r.end = max(r.end, ctx->stuck.end);
+		}
+		ctx->stuck = failed ? r : (struct fl_range){ 0 };
 	}
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
 }
@@ -413,7 +428,7 @@ static void fl_fault_work(struct work_struct *work)
 		      ev.len, ev.xfer, ev.block);
 	ret = fl_fault_resolve(dev, &ev);
 	if (ev.stuck || (ev.answered && ret))
-		fl_fault_behind(dev, &ev);
+		fl_fault_behind(dev, &ev, ret);
 	if (!ev.answered)
 		fl_fault_ready(dev, &ev, ret ? fl_fault_code(ev.ref) : 0);
 }

@@ -4,83 +4,19 @@
  * them.
  *
  * This is the hardware side of the board contract; software has nothing but
- * what is declared here. Files: dram.c (memory), bus.c (address decode, DMA
+ * what is declared here and in dram.h. Files: dram.c (memory), bus.c (address decode, DMA
  * port), irq.c (lines), board.c (wiring).
  */
 #ifndef FL_BOARD_H
 #define FL_BOARD_H
 
+#include "board/dram.h"
 #include "fabric/fabric.h"
 #include "nic/engine.h"
 #include "nic/fw.h"
 #include "sim/sim.h"
 #include "smmu/smmu.h"
 #include "trace/trace.h"
-
-/* ---- DRAM (dram.c) ---- */
-
-#define DRAM_BASE 0x800000000ull /* DDR high of Zynq UltraScale+ (UG1085) */
-#define DRAM_BANK_STRIDE                                                       \
-	0x100000000ull /* bank k begins at DRAM_BASE + k * stride */
-#define DRAM_BANKS 32
-#define DRAM_PAGE  4096u
-
-enum dram_status {
-	DRAM_OK,
-	DRAM_DECERR /* nobody there, or injected */,
-	DRAM_POISON
-};
-
-/*
- * A bank is one shared-memory object, so that a process can map only its own.
- * The hardware's own mapping (mem) is never protected.
- */
-struct dram_bank {
-	uint64_t base, bytes;
-	int fd;
-	uint8_t *mem;
-	uint64_t *tag; /* per frame: generation; changed by the owner of the
-			  frames. NULL: a bank of dram_bank_map(), all 0 */
-	uint8_t *used; /* per frame, as tag: by the card since that tag */
-};
-
-struct dram;
-struct dram *dram_create(void);
-void dram_destroy(struct dram *d);
-/* bytes: multiple of DRAM_PAGE, sparse. Number of the bank, or negative errno.
- */
-int dram_bank_add(struct dram *d, const char *name, uint64_t bytes);
-/*
- * Memory that somebody else made, a guest's: fd (which stays the caller's) from its
- * first byte on, at base, below DRAM_BASE. One at a time (-EBUSY). Frames there have no
- * tags: who owns them does not tell us. Number of the bank, or negative errno.
- */
-int dram_bank_map(struct dram *d, int fd, uint64_t base, uint64_t bytes);
-/* Nobody may use it any more: neither hardware nor software. */
-void dram_bank_remove(struct dram *d, int bank);
-struct dram_bank *dram_bank(struct dram *d, int bank);
-/* Pointer to len bytes at pa inside one bank, or NULL. */
-void *dram_at(struct dram *d, uint64_t pa, uint64_t len);
-enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf,
-			   uint32_t len);
-enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
-			    uint32_t len);
-enum dram_status dram_read64(struct dram *d, uint64_t pa,
-			     uint64_t *v);		    /* acquire */
-void dram_write64(struct dram *d, uint64_t pa, uint64_t v); /* release */
-/*
- * Frame tags: the kernel changes the tag whenever a frame is given to someone
- * else. It sets DRAM_TAG_ORPHAN while the frame is pinned and no mapping leads to
- * it; that is no other generation, so a translation to it is not stale.
- */
-#define DRAM_TAG_ORPHAN	(1ull << 63)
-uint64_t dram_tag(struct dram *d, uint64_t pa);
-void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag);
-/* The card has moved data there, or has it since the frame got its tag? */
-void dram_use(struct dram *d, uint64_t pa);
-bool dram_used(struct dram *d, uint64_t pa);
-/* Make the frame at pa answer with an error (tests). */
-void dram_inject(struct dram *d, uint64_t pa, enum dram_status s);
 
 /* ---- interrupt lines (irq.c) ---- */
 enum irq_line { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT, IRQ_LINES };

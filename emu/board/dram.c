@@ -5,35 +5,20 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "board/board.h"
+#include "board/dram.h"
 #include "os/os.h"
-
-#define INJECTIONS 16
-
-/* The bank that somebody else made stands behind the others. */
-#define GUEST DRAM_BANKS
-
-struct dram {
-	struct dram_bank bank[DRAM_BANKS + 1];
-	struct {
-		uint64_t pa;
-		enum dram_status status;
-	} inject[INJECTIONS];
-	atomic_uint injections;
-};
 
 struct dram *dram_create(void)
 {
 	struct dram *d = calloc(1, sizeof(*d));
 	int i;
 
-	for (i = 0; d && i <= GUEST; i++)
+	for (i = 0; d && i <= DRAM_BANKS; i++)
 		d->bank[i].fd = -1;
 	return d;
 }
@@ -44,7 +29,7 @@ void dram_destroy(struct dram *d)
 
 	if (!d)
 		return;
-	for (i = 0; i <= GUEST; i++)
+	for (i = 0; i <= DRAM_BANKS; i++)
 		dram_bank_remove(d, i);
 	free(d);
 }
@@ -93,7 +78,7 @@ int dram_bank_add(struct dram *d, const char *name, uint64_t bytes)
 
 int dram_bank_map(struct dram *d, int fd, uint64_t base, uint64_t bytes)
 {
-	struct dram_bank *b = &d->bank[GUEST];
+	struct dram_bank *b = &d->bank[DRAM_BANKS];
 	int err;
 
 	if (!bytes || bytes % DRAM_PAGE || base % DRAM_PAGE ||
@@ -104,11 +89,11 @@ int dram_bank_map(struct dram *d, int fd, uint64_t base, uint64_t bytes)
 	b->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	err = b->fd < 0 ? -errno : bank_map(b, bytes);
 	if (err) {
-		dram_bank_remove(d, GUEST);
+		dram_bank_remove(d, DRAM_BANKS);
 		return err;
 	}
 	b->base = base;
-	return GUEST;
+	return DRAM_BANKS;
 }
 
 void dram_bank_remove(struct dram *d, int bank)
@@ -127,40 +112,6 @@ void dram_bank_remove(struct dram *d, int bank)
 struct dram_bank *dram_bank(struct dram *d, int bank)
 {
 	return &d->bank[bank];
-}
-
-static struct dram_bank *bank_of(struct dram *d, uint64_t pa, uint64_t len)
-{
-	uint64_t i = (pa - DRAM_BASE) / DRAM_BANK_STRIDE;
-	struct dram_bank *b;
-
-	if (pa < DRAM_BASE)
-		i = GUEST;
-	else if (i >= DRAM_BANKS)
-		return NULL;
-	b = &d->bank[i];
-	if (pa < b->base || len > b->bytes || pa - b->base > b->bytes - len)
-		return NULL;
-	return b;
-}
-
-void *dram_at(struct dram *d, uint64_t pa, uint64_t len)
-{
-	struct dram_bank *b = bank_of(d, pa, len);
-
-	return b ? b->mem + (pa - b->base) : NULL;
-}
-
-static enum dram_status dram_injected(struct dram *d, uint64_t pa, uint32_t len)
-{
-	unsigned int i, n = atomic_load_explicit(&d->injections,
-						 memory_order_relaxed);
-
-	for (i = 0; i < n; i++)
-		if (d->inject[i].pa / DRAM_PAGE >= pa / DRAM_PAGE &&
-		    d->inject[i].pa / DRAM_PAGE <= (pa + len - 1) / DRAM_PAGE)
-			return d->inject[i].status;
-	return DRAM_OK;
 }
 
 /*
@@ -204,18 +155,6 @@ enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
 	return DRAM_OK;		/* new data is not poisoned */
 }
 
-enum dram_status dram_read64(struct dram *d, uint64_t pa, uint64_t *v)
-{
-	enum dram_status s = dram_injected(d, pa, 8);
-	uint64_t *mem = pa % 8 ? NULL : dram_at(d, pa, 8);
-
-	if (!mem || s == DRAM_DECERR)
-		return DRAM_DECERR;
-	/* Pairs with dram_write64: what the descriptor points to is visible. */
-	*v = __atomic_load_n(mem, __ATOMIC_ACQUIRE);
-	return s;
-}
-
 void dram_write64(struct dram *d, uint64_t pa, uint64_t v)
 {
 	uint64_t *mem = pa % 8 ? NULL : dram_at(d, pa, 8);
@@ -225,18 +164,9 @@ void dram_write64(struct dram *d, uint64_t pa, uint64_t v)
 	__atomic_store_n(mem, v, __ATOMIC_RELEASE);
 }
 
-uint64_t dram_tag(struct dram *d, uint64_t pa)
-{
-	struct dram_bank *b = bank_of(d, pa, 1);
-
-	return b && b->tag ?
-		       __atomic_load_n(&b->tag[(pa - b->base) / DRAM_PAGE],
-				       __ATOMIC_ACQUIRE) : 0;
-}
-
 void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag)
 {
-	struct dram_bank *b = bank_of(d, pa, 1);
+	struct dram_bank *b = dram_bank_of(d, pa, 1);
 
 	if (!b || !b->tag)
 		return;
@@ -248,7 +178,7 @@ void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag)
 
 bool dram_used(struct dram *d, uint64_t pa)
 {
-	struct dram_bank *b = bank_of(d, pa, 1);
+	struct dram_bank *b = dram_bank_of(d, pa, 1);
 
 	return b && b->used &&
 	       __atomic_load_n(&b->used[(pa - b->base) / DRAM_PAGE],
@@ -258,7 +188,7 @@ bool dram_used(struct dram *d, uint64_t pa)
 /* Nearly always it is known already: then the line stays with whoever has it. */
 void dram_use(struct dram *d, uint64_t pa)
 {
-	struct dram_bank *b = bank_of(d, pa, 1);
+	struct dram_bank *b = dram_bank_of(d, pa, 1);
 
 	if (b && b->used && !dram_used(d, pa))
 		__atomic_store_n(&b->used[(pa - b->base) / DRAM_PAGE], 1,
@@ -269,7 +199,7 @@ void dram_inject(struct dram *d, uint64_t pa, enum dram_status s)
 {
 	unsigned int n = atomic_load(&d->injections);
 
-	if (n == INJECTIONS)
+	if (n == DRAM_INJECTIONS)
 		abort();	/* a test that wants more raises the number */
 	d->inject[n].pa = pa;
 	d->inject[n].status = s;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/capture.h"
 #include "fabric/fabric_internal.h"
 #include "trace/trace.h"
 
@@ -29,7 +30,7 @@ struct fabric *fabric_create(const struct fabric_config *cfg)
 	if (!f->cfg.frames)
 		f->cfg.frames = FRAMES_DEFAULT;
 	f->timed = sim_mode(cfg->sim) == SIM_LOCKSTEP;
-	f->icrc = f->timed;
+	f->icrc = f->timed || cfg->capture;
 	return f;
 }
 
@@ -109,6 +110,17 @@ struct trace_at fabric_at(const struct fabric_port *p,
 				  .cause = f->cause };
 }
 
+/* A packet leaves a port, or comes to it. */
+static void fabric_tap(struct fabric_port *p, const struct wire_frame *f,
+		       bool leaves)
+{
+	struct fabric *fabric = p->fabric;
+
+	if (fabric->cfg.capture)
+		capture_frame(fabric->cfg.capture, p->node, leaves, f,
+			      sim_now(fabric->cfg.sim));
+}
+
 static void slot_receive(struct fabric_port *p, struct fabric_slot *s,
 			 uint64_t now_ns)
 {
@@ -118,6 +130,7 @@ static void slot_receive(struct fabric_port *p, struct fabric_slot *s,
 		udp_send(p, &s->frame);
 		return;
 	}
+	fabric_tap(p, &s->frame, false);
 	s->frame.cause = trace_emit(p->fabric->cfg.trace, EV_WIRE_RECV, &at,
 				    wire_opcode(&s->frame), s->frame.from,
 				    s->frame.len, s->frame.offset);
@@ -337,11 +350,13 @@ uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 	struct fabric_port *to = f->port[fr->to];
 	uint8_t hops = f->hops[p->node][fr->to];
 
-	if (p->drops && p->drops(p->arg, fr)) {
+	if (p->drops && !wire_is_block(wire_opcode(fr)) &&
+	    p->drops(p->arg, fr)) {
 		fabric_slot_free(s);
 		return 0;
 	}
 	bytes = payload_bytes(fr) + t[T_LINK_OVERHEAD];
+	fabric_tap(p, fr, true);
 	p->stats.frames++;
 	p->stats.bytes += bytes;
 	fr->cause = trace_emit(f->cfg.trace, EV_WIRE_SEND, &at,

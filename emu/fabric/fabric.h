@@ -2,8 +2,8 @@
 /*
  * fabric.h - the network between boards: links with rate and delay, and what
  * can go wrong on them. Files: fabric.c (ports, routes, delivery), inject.c
- * (loss, damage, duplication, reorder, delay), udp.c, udp_tag.c, udp_parse.c (a
- * link to the boards of another process).
+ * (loss, damage, duplication, reorder, delay), capture.c (packets in a file), udp.c,
+ * udp_tag.c, udp_parse.c (a link to the boards of another process).
  */
 #ifndef FL_FABRIC_H
 #define FL_FABRIC_H
@@ -19,6 +19,7 @@ struct fabric_config {
 	struct trace *trace;
 	const struct timing_profile *timing;
 	uint32_t frames; /* pool of each port and each link; 0: 1024 */
+	struct capture *capture; /* where packets are written; NULL: nowhere */
 };
 
 struct fabric *fabric_create(const struct fabric_config *cfg);
@@ -36,8 +37,8 @@ fabric_attach(struct fabric *f, struct sim_domain *d, uint8_t node,
 	      void (*room)(void *arg), void *arg, int *error);
 
 /*
- * drops(arg of fabric_attach, frame) is asked before a frame enters the link; one that it
- * drops was never sent. Called in the port's domain.
+ * drops(arg of fabric_attach, frame) is asked before an answer, a frame without data, enters
+ * the link; one that it drops was never sent. Called in the port's domain.
  */
 void fabric_filter(struct fabric_port *p,
 		   bool (*drops)(void *arg, const struct wire_frame *fr));

@@ -39,16 +39,6 @@ static void c_reset(struct engine *engine)
 	engine_line(e, ENGINE_LINE_EVENT, false);
 }
 
-static uint64_t c_step(struct engine *engine, unsigned int channel,
-		       uint64_t now_ns)
-{
-	struct c_engine *e = c_engine(engine);
-
-	assert(channel < CHANNELS);
-	e->ch[channel].awake = true;
-	return channel == CH_READ ? tx_step(e, now_ns) : write_step(e, now_ns);
-}
-
 static void c_receive(struct engine *engine, const struct wire_frame *f,
 		      uint64_t now_ns)
 {
@@ -158,7 +148,7 @@ static const char *c_check(const struct engine *engine)
 
 static const struct engine_ops c_ops = {
 	.destroy = c_destroy, .reset = c_reset, .reg_read = c_reg_read,
-	.reg_write = c_reg_write, .rx_event = c_rx_event, .step = c_step,
+	.reg_write = c_reg_write, .rx_event = c_rx_event, .step = { tx_step, write_step },
 	.receive = c_receive, .burst_resume = c_burst_resume,
 	.wire_room = c_wire_room, .stats = c_stats, .idle = c_idle,
 	.check = c_check,

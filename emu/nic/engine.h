@@ -150,8 +150,7 @@ struct engine_ops {
 	int (*reg_write)(struct engine *e, uint32_t off, unsigned int size,
 			 uint64_t value);
 	uint64_t (*rx_event)(const struct engine *e, unsigned int rxc);
-	uint64_t (*step)(struct engine *e, unsigned int channel,
-			 uint64_t now_ns);
+	uint64_t (*step[2])(struct engine *e, uint64_t now_ns);
 	void (*receive)(struct engine *e, const struct wire_frame *f,
 			uint64_t now_ns);
 	void (*burst_resume)(struct engine *e, unsigned int channel,
@@ -222,7 +221,7 @@ static inline uint64_t engine_rx_event(const struct engine *e, unsigned int rxc)
 static inline uint64_t engine_step(struct engine *e, unsigned int channel,
 				   uint64_t now_ns)
 {
-	return e->ops->step(e, channel, now_ns);
+	return e->ops->step[channel](e, now_ns);
 }
 
 /* A frame came. The engine copies what it needs, unless it keeps the frame. */

@@ -78,7 +78,7 @@ void answer_block(struct c_engine *e, uint8_t node, const struct wire_block *b,
 	answer_transmit(e, node, &a, cause);
 }
 
-void answer_flush(struct c_engine *e)
+void answer_send_waiting(struct c_engine *e)
 {
 	while (e->answer_count) {
 		unsigned int slot = e->answer_fifo[e->answer_head];

@@ -265,7 +265,7 @@ void tx_outcome(struct c_engine *e, unsigned int i, unsigned int event,
 /* Is this what transmit context REF asked for, from this node? */
 bool tx_matches_read(const struct c_engine *e, uint8_t from,
 		     const struct wire_block *b);
-uint64_t tx_step(struct c_engine *e, uint64_t now_ns);
+uint64_t tx_step(struct engine *engine, uint64_t now_ns);
 
 /* engine_rx.c */
 void rx_init(struct c_engine *e);
@@ -300,14 +300,21 @@ void write_queue(struct c_engine *e, struct rx_ctx *r);
 void write_cancel(struct c_engine *e, struct rx_ctx *r);
 /* Write no more of this block; its context is freed a step later. */
 void write_stop(struct c_engine *e, struct rx_ctx *r);
-uint64_t write_step(struct c_engine *e, uint64_t now_ns);
+uint64_t write_step(struct engine *engine, uint64_t now_ns);
 
 /* engine_answer.c */
 void answer_post(struct c_engine *e, const struct rx_ctx *r, uint8_t wop,
 		 uint8_t code, uint64_t cause);
 void answer_block(struct c_engine *e, uint8_t node, const struct wire_block *b,
 		  uint8_t wop, uint8_t code, uint64_t cause);
-void answer_flush(struct c_engine *e);
+/* Those that wait for room. */
+void answer_send_waiting(struct c_engine *e);
+static inline void answer_flush(struct c_engine *e)
+{
+	if (e->answer_count)
+		answer_send_waiting(e);
+}
+
 
 /* engine_fault.c */
 void fault_queue_tx(struct c_engine *e, unsigned int i);

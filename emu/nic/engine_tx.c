@@ -509,10 +509,12 @@ static uint64_t read_burst(struct c_engine *e, struct channel *c,
 	return delay_ns;
 }
 
-uint64_t tx_step(struct c_engine *e, uint64_t now_ns)
+uint64_t tx_step(struct engine *engine, uint64_t now_ns)
 {
+	struct c_engine *e = c_engine(engine);
 	struct channel *c = &e->ch[CH_READ];
 
+	c->awake = true;
 	if (c->iter.phase == BURST_HELD)
 		return engine_sleep(e, CH_READ);
 	if (c->dropped)

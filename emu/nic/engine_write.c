@@ -148,11 +148,13 @@ static uint64_t write_burst(struct c_engine *e, struct channel *c,
 	return delay_ns;
 }
 
-uint64_t write_step(struct c_engine *e, uint64_t now_ns)
+uint64_t write_step(struct engine *engine, uint64_t now_ns)
 {
+	struct c_engine *e = c_engine(engine);
 	struct channel *c = &e->ch[CH_WRITE];
 	struct rx_ctx *r;
 
+	c->awake = true;
 	if (c->iter.phase == BURST_HELD)
 		return engine_sleep(e, CH_WRITE);
 	/*

@@ -35,13 +35,6 @@ void fw_halt(struct fw *fw, uint16_t n, uint32_t wr, bool late)
 		q->past = FW_PAST_DUE;
 }
 
-bool fw_halt_due(const struct fw_qp *q)
-{
-	/* Requests before it may be under way, and may fail too. */
-	return q->past == FW_PAST_DUE && q->state == FW_QP_HALTED &&
-	       q->wr_head == q->halt_wr && !q->inflight;
-}
-
 void fw_halt_ask(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];

@@ -153,8 +153,16 @@ uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr);
 /* CTX.SRC of a queue pair's blocks. */
 uint32_t fw_request_src(const struct fw_qp *q, uint16_t n);
 
-/* The oldest request has ended, and its completion may be written. */
-bool fw_request_due(const struct fw_qp *q);
+/*
+ * The oldest request has ended, and its completion may be written. What is said to have
+ * failed must be past: fw_halt.c.
+ */
+static inline bool fw_request_due(const struct fw_qp *q)
+{
+	return q->wr_head != q->wr_tail &&
+	       fw_wr_finished(&q->wr[q->wr_head % FW_QP_WRS]) &&
+	       (q->past == FW_PAST_KNOWN || q->wr_head != q->halt_wr);
+}
 
 /* ---- fw_halt.c ---- */
 
@@ -165,8 +173,13 @@ bool fw_abort(struct fw *fw, struct fw_ctx *c);
  * behind it, may be on the wire still.
  */
 void fw_halt(struct fw *fw, uint16_t n, uint32_t wr, bool late);
-/* The peer must be asked, and may be now. */
-bool fw_halt_due(const struct fw_qp *q);
+/* The peer must be asked, and may be now: requests before it may fail too. */
+static inline bool fw_halt_due(const struct fw_qp *q)
+{
+	return q->past == FW_PAST_DUE && q->state == FW_QP_HALTED &&
+	       q->wr_head == q->halt_wr && !q->inflight;
+}
+
 void fw_halt_ask(struct fw *fw, uint16_t n);
 /* The answer to that. */
 void fw_halt_answer(struct fw *fw, const struct fw_ctx *c, uint8_t status);

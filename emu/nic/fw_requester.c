@@ -129,14 +129,6 @@ void fw_request_fail(struct fw *fw, uint16_t n, uint32_t wr, uint8_t status)
 	fw_qp_update(fw, n);
 }
 
-bool fw_request_due(const struct fw_qp *q)
-{
-	/* What is said to have failed must be past: fw_halt.c. */
-	return q->wr_head != q->wr_tail &&
-	       fw_wr_finished(&q->wr[q->wr_head % FW_QP_WRS]) &&
-	       (q->past == FW_PAST_KNOWN || q->wr_head != q->halt_wr);
-}
-
 static void request_complete_one(struct fw *fw, struct fw_qp *q, uint16_t n)
 {
 	struct fw_wr *wr = fw_wr_at(q, q->wr_head);

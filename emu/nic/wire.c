@@ -163,23 +163,14 @@ static uint32_t crc_update(uint32_t crc, const uint8_t *p, size_t n)
 	return crc;
 }
 
-/*
- * InfiniBand 7.8.1 and annex A17 (RoCEv2): eight bytes of ones in place of the
- * local route header, then IPv4, UDP and BTH as they would be on the network,
- * with ones for what may change on the way: type of service, time to
- * live, both checksums, and the byte of BTH that carries congestion marks.
- */
-uint32_t wire_icrc(const struct wire_frame *f)
+void wire_network(const struct wire_frame *f, uint8_t ip[WIRE_NETWORK_BYTES],
+		  uint8_t varies)
 {
-	uint8_t h[8 + 20 + 8 + WIRE_BTH_BYTES];
-	uint8_t *ip = h + 8, *udp = ip + 20, *bth = udp + 8;
-	uint32_t crc;
+	uint8_t *udp = ip + 20;
 
-	assert(f->len >= WIRE_BTH_BYTES + WIRE_ICRC_BYTES);
-	assert(f->len <= WIRE_FRAME_MAX);
-	memset(h, 0xFF, sizeof(h));
+	memset(ip, varies, WIRE_NETWORK_BYTES);
 	ip[0] = 0x45;				/* version 4, 5 words */
-	field_put(ip, 2, 7, 16, 20 + 8 + f->len);
+	field_put(ip, 2, 7, 16, WIRE_NETWORK_BYTES + f->len);
 	field_put(ip, 4, 7, 16, 0);		/* identification */
 	field_put(ip, 6, 7, 16, 0x4000);	/* don't fragment */
 	ip[9] = 17;				/* UDP */
@@ -188,6 +179,24 @@ uint32_t wire_icrc(const struct wire_frame *f)
 	field_put(udp, 0, 7, 16, 0xC000u + f->from);
 	field_put(udp, 2, 7, 16, 4791);
 	field_put(udp, 4, 7, 16, 8 + f->len);
+}
+
+/*
+ * InfiniBand 7.8.1 and annex A17 (RoCEv2): eight bytes of ones in place of the
+ * local route header, then IPv4, UDP and BTH as they would be on the network,
+ * with ones for what may change on the way, and for the byte of BTH that carries
+ * congestion marks.
+ */
+uint32_t wire_icrc(const struct wire_frame *f)
+{
+	uint8_t h[8 + WIRE_NETWORK_BYTES + WIRE_BTH_BYTES];
+	uint8_t *bth = h + 8 + WIRE_NETWORK_BYTES;
+	uint32_t crc;
+
+	assert(f->len >= WIRE_BTH_BYTES + WIRE_ICRC_BYTES);
+	assert(f->len <= WIRE_FRAME_MAX);
+	memset(h, 0xFF, 8);
+	wire_network(f, h + 8, 0xFF);
 	memcpy(bth, f->bytes, WIRE_BTH_BYTES);
 	field_put(bth, WIRE_BTH_RESERVED8, 0xFF);
 	crc = crc_update(0xFFFFFFFFu, h, sizeof(h));

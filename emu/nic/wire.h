@@ -106,6 +106,15 @@ static inline bool wire_is_block(uint8_t opcode)
 }
 
 /*
+ * IPv4 and UDP as they stand before the frame on a network: node n is 10.0.0.1 + n.
+ * `varies` goes into what changes on the way (type of service, time to live, both
+ * checksums).
+ */
+#define WIRE_NETWORK_BYTES 28
+void wire_network(const struct wire_frame *f, uint8_t ip[WIRE_NETWORK_BYTES],
+		  uint8_t varies);
+
+/*
  * CRC as in InfiniBand 7.8.1 over masked IPv4, UDP and BTH of node `from` to
  * node `to`.
  */

@@ -94,10 +94,7 @@ static int say_record(char *p, size_t room, const struct record *r)
 	return snprintf(p, room, "%s", kinds[r->kind]);
 }
 
-static void both_differ(struct both *b, const struct record *want,
-			const struct record *got, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
-
+__attribute__((format(printf, 4, 5)))
 static void both_differ(struct both *b, const struct record *want,
 			const struct record *got, const char *fmt, ...)
 {
@@ -204,14 +201,11 @@ static struct wire_frame *c_get(void *ctx)
 static uint64_t c_send(void *ctx, struct wire_frame *f)
 {
 	struct both *b = ctx;
-	unsigned int at = b->records;
-	uint64_t ns;
+	struct record *r = both_add(b, SEND);
 
-	both_keep(b, both_add(b, SEND), f,
-		  offsetof(struct wire_frame, bytes) + f->len);
-	ns = b->env.frame_send(b->env.wire, f);
-	b->record[at].answer = ns;
-	return ns;
+	both_keep(b, r, f, offsetof(struct wire_frame, bytes) + f->len);
+	r->answer = b->env.frame_send(b->env.wire, f);
+	return r->answer;
 }
 
 static void c_irq(void *ctx, unsigned int line, bool level)
@@ -238,12 +232,8 @@ static uint64_t c_emit(void *ctx, unsigned int ev, const struct trace_at *at,
 	struct both *b = ctx;
 	struct record *r = both_add(b, EMIT);
 
-	r->a = ev;
-	r->at = *at;
-	r->arg[0] = a0;
-	r->arg[1] = a1;
-	r->arg[2] = a2;
-	r->arg[3] = a3;
+	*r = (struct record){ .kind = EMIT, .a = ev, .at = *at,
+			      .arg = { a0, a1, a2, a3 } };
 	r->answer = b->env.emit ?
 		b->env.emit(b->env.ctx, ev, at, a0, a1, a2, a3) :
 		trace_emit(b->cfg.trace, (enum trace_event)ev, at, a0, a1, a2,
@@ -477,6 +467,16 @@ static uint64_t both_step(struct engine *e, unsigned int channel,
 	return ns;
 }
 
+static uint64_t both_step_read(struct engine *e, uint64_t now_ns)
+{
+	return both_step(e, 0, now_ns);
+}
+
+static uint64_t both_step_write(struct engine *e, uint64_t now_ns)
+{
+	return both_step(e, 1, now_ns);
+}
+
 static void both_receive(struct engine *e, const struct wire_frame *f,
 			 uint64_t now_ns)
 {
@@ -543,7 +543,8 @@ static const char *both_check(const struct engine *e)
 static const struct engine_ops ops = {
 	.destroy = both_destroy, .reset = both_reset,
 	.reg_read = both_reg_read, .reg_write = both_reg_write,
-	.rx_event = both_rx_event, .step = both_step, .receive = both_receive,
+	.rx_event = both_rx_event, .receive = both_receive,
+	.step = { both_step_read, both_step_write },
 	.burst_resume = both_resume, .wire_room = both_room,
 	.stats = both_stats, .idle = both_idle, .check = both_check,
 };

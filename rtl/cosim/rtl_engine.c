@@ -356,6 +356,16 @@ static uint64_t rtl_step(struct engine *e, unsigned int channel,
 	return channel == CH_READ ? rtl_read_step(x) : rtl_write_step(x);
 }
 
+static uint64_t rtl_step_read(struct engine *e, uint64_t now_ns)
+{
+	return rtl_step(e, CH_READ, now_ns);
+}
+
+static uint64_t rtl_step_write(struct engine *e, uint64_t now_ns)
+{
+	return rtl_step(e, CH_WRITE, now_ns);
+}
+
 static void rtl_resume(struct engine *e, unsigned int channel, bool terminate)
 {
 	struct rtl *x = rtl_of(e);
@@ -497,7 +507,8 @@ static uint64_t rtl_cycles(const struct engine *e)
 
 static const struct engine_ops ops = {
 	.destroy = rtl_destroy, .reset = rtl_reset, .reg_read = rtl_reg_read,
-	.reg_write = rtl_reg_write, .rx_event = rtl_rx_event, .step = rtl_step,
+	.reg_write = rtl_reg_write, .rx_event = rtl_rx_event,
+	.step = { rtl_step_read, rtl_step_write },
 	.receive = rtl_receive, .burst_resume = rtl_resume,
 	.wire_room = rtl_wire_room, .stats = rtl_stats, .idle = rtl_idle,
 	.check = rtl_check,

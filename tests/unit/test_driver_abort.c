@@ -116,6 +116,36 @@ TEST("pages that could not be had: the next block for them ends with the true re
 	rig_run(stuck_body);
 }
 
+/* Several blocks at once could not be had: none of them makes the driver forget another. */
+static uint64_t stuck_gap_ns, stuck_work_ns;
+static void stuck_all_body(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	unsigned int tries;
+	int status;
+
+	rig_pair(r, FL_SYSTEM_ABORT, FL_IOC_RESOLVE_BLOCK, 0);
+	r->timing.v[T_IRQ_WORK] = stuck_work_ns;
+	rig_fill(&r->n[0], 8 * LEN, 1);
+	EXPECT_EQ(host_munmap(b->process, b->buffer, 8 * LEN), 0);
+	for (tries = 0; tries < 10; tries++) {
+		rig_post(r, FL_OP_WRITE, 0, 0, 8 * LEN);
+		status = rig_wait(&r->n[0]);
+		if (status != FL_ST_FAULT_FAST)
+			break;
+		sim_sleep(stuck_gap_ns);
+		EXPECT_EQ(abort_resume(&r->n[0]), 0);
+	}
+	EXPECT_EQ(status, FL_ST_REMOTE_FAULT);
+}
+
+TEST("and so it is with several blocks, however soon the next attempt comes")
+{
+	for (stuck_work_ns = 1000; stuck_work_ns < 80000; stuck_work_ns *= 2)
+		for (stuck_gap_ns = 1000; stuck_gap_ns < 300000; stuck_gap_ns *= 2)
+			rig_run(stuck_all_body);
+}
+
 static void calls_body(struct rig *r)
 {
 	struct fl_resume_qp q = { .size = sizeof(q), .qp = 0xfffff };

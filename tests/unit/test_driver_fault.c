@@ -500,6 +500,30 @@ static void fault_nobody(struct rig *r)
 	EXPECT_EQ(trace_count(r->trace, EV_DRV_SPURIOUS), 2);
 }
 
+static void fault_between(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	unsigned int i;
+
+	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE, 0);
+	rig_fill(&r->n[0], LEN, 1);
+	put_smmu(b, SMMU_CB_BASE(7) + SMMU_CB_SCTLR, 4, SMMU_CB_SCTLR_CFIE);
+	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
+	STEP("a bank without a process faults again and again meanwhile");
+	for (i = 0; i < 50; i++) {
+		put_smmu(b, SMMU_CB_BASE(7) + SMMU_CB_FSRRESTORE, 4,
+			 SMMU_CB_FSR_TF);
+		sim_sleep(1700);
+	}
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	rig_same(r, LEN);
+	sim_sleep(100000);
+	EXPECT_EQ(rig_smmu(b, SMMU_CB_BASE(7) + SMMU_CB_FSR), 0);
+	EXPECT(!board_irq_level(b->board, IRQ_SMMU));
+	EXPECT_GE(trace_count(r->trace, EV_DRV_SPURIOUS), 2);
+	EXPECT_GE(trace_count(r->trace, EV_DRV_IRQ_SMMU), PAGES);
+}
+
 static void fault_overtaken(struct rig *r)
 {
 	uint32_t off = SMMU_CB_BASE(0) + SMMU_CB_FSR, fsr;
@@ -530,6 +554,11 @@ TEST("MULTI that comes while a fault is resolved does not lose RESUME")
 TEST("a fault of nobody is cleared and told")
 {
 	rig_run(fault_nobody);
+}
+
+TEST("neither the faults of processes nor those of nobody keep the others waiting")
+{
+	rig_run(fault_between);
 }
 
 static void fault_hopeless(struct rig *r)

@@ -293,7 +293,7 @@ const struct command command_board = {
 		"All boards are linked with each other unless --links says "
 		"otherwise.",
 	.common = OPT_SEED | OPT_PROFILE | OPT_POLICY | OPT_RESOLVE |
-		  OPT_TRACE | OPT_SET | OPT_ENGINE,
+		  OPT_TRACE | OPT_PCAP | OPT_SET | OPT_ENGINE,
 	.least = 1,
 	.most = BOARDS,
 	.own = { [OWN_LINKS] = { "--links", "A:B,...",

@@ -54,7 +54,7 @@ static int cmd_run_run(const struct command *c, int argc, char **argv)
 	setvbuf(stdout, NULL, _IOLBF, 0);	/* whoever waits sees progress */
 	err = o.vm ? take_guests(c, &o) : 0;
 	if (!err)
-		err = options_open_trace(c, &o);
+		err = options_open_outputs(c, &o);
 	if (err) {
 		scenario_free(s);
 		return err;
@@ -62,7 +62,7 @@ static int cmd_run_run(const struct command *c, int argc, char **argv)
 	o.cfg.processes = o.processes;
 	err = scenario_run(s, &o.cfg, stdout, o.own[OWN_VERBOSE] != NULL,
 			   &report);
-	if (options_close_trace(c, &o) && !err)
+	if (options_close_outputs(c, &o) && !err)
 		err = 1;
 	if (err != 2)
 		printf("%s: %s: %u statement%s, %u expectation%s, %u failed; "

@@ -92,7 +92,7 @@ static int cmd_send_run(const struct command *c, int argc, char **argv)
 			word_plural(file.pages), file.path);
 		return 2;
 	}
-	err = options_open_trace(c, &o);
+	err = options_open_outputs(c, &o);
 	if (err)
 		return err;
 	j = (struct job){ .file = &file,
@@ -119,7 +119,7 @@ static int cmd_send_run(const struct command *c, int argc, char **argv)
 	if (!r.error && !r.status)
 		tell_end(&j, &r, n);
 	view_free(&r.trace);
-	if (options_close_trace(c, &o))
+	if (options_close_outputs(c, &o))
 		err = 1;
 	if (r.status)
 		printf("the transfer ended with status %s\n",

@@ -252,7 +252,8 @@ const struct command command_vm = {
 		"  -machine virt,memory-backend=ram\n"
 		"All boards are linked with each other unless --links says "
 		"otherwise.",
-	.common = OPT_SEED | OPT_PROFILE | OPT_TRACE | OPT_SET | OPT_ENGINE,
+	.common = OPT_SEED | OPT_PROFILE | OPT_TRACE | OPT_PCAP | OPT_SET |
+		  OPT_ENGINE,
 	.least = 1,
 	.most = GUESTS,
 	.own = { [OWN_LINKS] = { "--links", "A:B,...",

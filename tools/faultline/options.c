@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/capture.h"
 #include "faultline/system_rows.h"
 #include "tools/scenario/words.h"
 
@@ -40,6 +41,8 @@ static const struct {
 	  "the block engine: in C (default), in Verilog (make rtl-model), or "
 	  "both, compared at every call" },
 	{ OPT_TRACE, "--trace", "OUT", "write every event to this file" },
+	{ OPT_PCAP, "--pcap", "OUT",
+	  "write every packet to this file, for Wireshark (pcapng)" },
 	{ OPT_SET, "--set", "NAME=VALUE",
 	  "change one value of the profile; may be given often" },
 };
@@ -221,6 +224,9 @@ static int take_common(const struct command *c, struct options *o,
 		break;
 	case OPT_TRACE:
 		o->trace = value;
+		break;
+	case OPT_PCAP:
+		o->pcap = value;
 		break;
 	default:
 		return add_set(c, o, value);
@@ -409,29 +415,48 @@ int options_links(const struct command *c, const char *text, unsigned int n,
 	return 0;
 }
 
-int options_open_trace(const struct command *c, struct options *o)
+static int options_unwritten(const struct command *c, const char *what,
+			      const char *path, int err)
 {
-	if (!o->trace)
-		return 0;
-	o->cfg.trace = fopen(o->trace, "w");
-	if (o->cfg.trace)
-		return 0;
-	fprintf(stderr, "faultline %s: cannot write the trace %s: %s\n",
-		c->name, o->trace, strerror(errno));
+	fprintf(stderr, "faultline %s: cannot write %s %s: %s\n", c->name, what,
+		path, strerror(err));
 	return 2;
 }
 
-int options_close_trace(const struct command *c, struct options *o)
+int options_open_outputs(const struct command *c, struct options *o)
 {
-	bool bad;
+	int err;
 
-	if (!o->cfg.trace)
+	if (o->trace) {
+		o->cfg.trace = fopen(o->trace, "w");
+		if (!o->cfg.trace)
+			return options_unwritten(c, "the trace", o->trace, errno);
+	}
+	if (!o->pcap)
 		return 0;
-	bad = ferror(o->cfg.trace);
-	bad |= fclose(o->cfg.trace) != 0;
+	o->cfg.capture = capture_open(o->pcap, &err);
+	if (o->cfg.capture)
+		return 0;
+	options_unwritten(c, "the packets to", o->pcap, -err);
+	options_close_outputs(c, o);
+	return 2;
+}
+
+int options_close_outputs(const struct command *c, struct options *o)
+{
+	int bad = 0, err;
+
+	if (o->cfg.trace) {
+		err = ferror(o->cfg.trace) ? EIO : 0;
+		if (fclose(o->cfg.trace))
+			err = errno;
+		if (err)
+			bad = options_unwritten(c, "the trace", o->trace, err);
+	}
+	err = capture_close(o->cfg.capture);
+	if (err)
+		bad = options_unwritten(c, "the packets to", o->pcap, -err);
 	o->cfg.trace = NULL;
-	if (bad)
-		fprintf(stderr, "faultline %s: cannot write the trace %s: %s\n",
-			c->name, o->trace, strerror(errno));
-	return bad;
+	o->cfg.capture = NULL;
+	return bad ? 1 : 0;
 }

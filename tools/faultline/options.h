@@ -15,8 +15,8 @@
 enum {
 	OPT_SEED = 1, OPT_MODE = 2, OPT_PROFILE = 4, OPT_POLICY = 8,
 	OPT_RESOLVE = 16, OPT_TRACE = 32, OPT_SET = 64, OPT_ENGINE = 128,
-	OPT_CACHE = 256, OPT_HOOK = 512,
-	OPT_ALL = 1023,
+	OPT_PCAP = 256, OPT_CACHE = 512, OPT_HOOK = 1024,
+	OPT_ALL = 2047,
 };
 
 struct own_option {
@@ -38,7 +38,7 @@ struct options {
 	/* --mode processes, or vm (cfg.mode: threads) */
 	bool processes, vm;
 	const char *sets[OPTIONS_SETS + 1];
-	const char *trace;		/* path, or NULL */
+	const char *trace, *pcap;	/* paths, or NULL */
 	const char *own[OPTIONS_OWN];	/* value, "" for a flag, NULL: not given */
 	const char *args[64];
 	int count;
@@ -62,10 +62,10 @@ int options_links(const struct command *c, const char *text, unsigned int n,
 		  const char *(*name)(void *arg, unsigned int i),
 		  int (*link)(void *arg, unsigned int i, unsigned int k),
 		  void *arg);
-/* Open o->trace for writing into cfg.trace; 0 or 2 after a message. */
-int options_open_trace(const struct command *c, struct options *o);
-/* Close it again; 0, or 1 after a message when it could not be written. */
-int options_close_trace(const struct command *c, struct options *o);
+/* Open o->trace and o->pcap for writing, into cfg; 0 or 2 after a message. */
+int options_open_outputs(const struct command *c, struct options *o);
+/* Close them again; 0, or 1 after a message when one could not be written. */
+int options_close_outputs(const struct command *c, struct options *o);
 /* "part", ... */
 const char *options_system_name(enum fl_system p);
 const char *options_engine_name(enum engine_kind e);

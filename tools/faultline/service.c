@@ -82,7 +82,7 @@ int service_run(struct service *s, const sigset_t *set,
 {
 	char error[300];
 	struct testbed *w;
-	int err = options_open_trace(s->c, s->o);
+	int err = options_open_outputs(s->c, s->o);
 
 	if (err)
 		return err;
@@ -106,5 +106,5 @@ int service_run(struct service *s, const sigset_t *set,
 		err = 1;
 	}
 	testbed_destroy(w);
-	return options_close_trace(s->c, s->o) ? 1 : err;
+	return options_close_outputs(s->c, s->o) ? 1 : err;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/capture.h"
 #include "faultline/uapi.h"
 #include "tools/scenario/landing.h"
 
@@ -165,7 +166,8 @@ static int need_fabric(struct testbed *w)
 {
 	struct fabric_config cfg = { .sim = w->sim,
 				     .trace = w->trace,
-				     .timing = &w->timing };
+				     .timing = &w->timing,
+				     .capture = w->cfg.capture };
 
 	if (w->fabric)
 		return 0;
@@ -251,6 +253,8 @@ int testbed_board_add(struct testbed *w, const char *name,
 		return err;
 	}
 	w->boards++;	/* from here on testbed_destroy() takes it down */
+	if (w->cfg.capture)
+		capture_board(w->cfg.capture, bc.id, name);
 	testbed_check_board(b);
 	*out = b;
 	/* A board without processes only passes on what others send. */

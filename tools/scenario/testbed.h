@@ -55,6 +55,7 @@ struct testbed_config {
 	const struct fl_plan_own *plan;	/* of every board, for FL_RESOLVE_OWN; or NULL */
 	enum engine_kind engine;
 	FILE *trace;			/* text of every record, or NULL */
+	struct capture *capture;	/* every packet, or NULL (fabric/capture.h) */
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
 	bool icrc;			/* packets may get damaged: check them */
 	bool strangers;			/* as in board.h */

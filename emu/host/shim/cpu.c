@@ -102,8 +102,7 @@ void shim_inside(struct sim *sim, void (*fn)(void *arg), void *arg)
 static void shim_spend_snoop(struct shim *shim, enum trace_event ev, u64 pages)
 {
 	if (ev == EV_DRV_SNOOP)
-		sim_spend(board_timing(shim->board)->v[pages ? T_SNOOP_MISS :
-							       T_SNOOP_HIT]);
+		sim_spend(shim->timing->v[pages ? T_SNOOP_MISS : T_SNOOP_HIT]);
 }
 
 void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
@@ -115,10 +114,9 @@ void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
 
 	assert(self->shim);
 	shim_spend_snoop(self->shim, ev, a2);
-	at.board = board_id(self->shim->board);
+	at.board = self->shim->id;
 	at.cause = first ? self->irq : self->cause;
-	self->cause = trace_emit(board_trace(self->shim->board), ev, &at, a0,
-				 a1, a2, a3);
+	self->cause = trace_emit(self->shim->trace, ev, &at, a0, a1, a2, a3);
 	/* What the kernel now does for this thread is a consequence. */
 	kernel->xfer = xfer;
 	kernel->block = block;

@@ -114,7 +114,7 @@ static bool is_first_table(struct shim *shim, phys_addr_t pa)
 void *shim_phys_to_virt(phys_addr_t pa, const char *where)
 {
 	struct shim *shim = shim_cpu()->shim;
-	void *p = dram_at(board_dram(shim->board), pa, 8);
+	void *p = dram_at(shim->dram, pa, 8);
 
 	if (!shim_here()->irqs_off && !is_first_table(shim, pa))
 		shim_breach("table-walk", where, "walks page tables with "

@@ -101,7 +101,11 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 	}
 	shim->k = k;
 	shim->board = host_board(k);
+	shim->id = board_id(shim->board);
 	shim->sim = board_sim(shim->board);
+	shim->dram = board_dram(shim->board);
+	shim->trace = board_trace(shim->board);
+	shim->timing = board_timing(shim->board);
 	if (p)
 		shim->params = *p;
 	INIT_LIST_HEAD(&shim->files);

@@ -21,7 +21,11 @@ struct shim_irq {
 struct shim {
 	struct host_kernel *k;
 	struct board *board;
+	uint8_t id;			/* of the board; these are the board's, too: */
 	struct sim *sim;
+	struct dram *dram;
+	struct trace *trace;
+	const struct timing_profile *timing;
 	struct host_driver_params params;
 	struct platform_device pdev;
 	void *io_map[2];

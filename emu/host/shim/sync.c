@@ -100,7 +100,7 @@ void wake_up_all(wait_queue_head_t *w)
 	struct shim *shim = shim_cpu()->shim;
 
 	__atomic_fetch_add(&w->seq, 1, __ATOMIC_RELEASE);
-	sim_wake(&w->q, board_timing(shim->board)->v[T_WAKE]);
+	sim_wake(&w->q, shim->timing->v[T_WAKE]);
 }
 
 u64 shim_wait_end(u64 ns)

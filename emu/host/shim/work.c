@@ -235,7 +235,7 @@ static void wake_one(struct workqueue_struct *wq)
 		return;		/* who is busy looks again when it is done */
 	wq->idle = w->next;
 	__atomic_store_n(&w->woken, true, __ATOMIC_RELEASE);
-	sim_unpark(w->thread, board_timing(wq->shim->board)->v[T_IRQ_WORK]);
+	sim_unpark(w->thread, wq->shim->timing->v[T_IRQ_WORK]);
 }
 
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work)

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * dram.h - a board's memory: banks of frames, and a tag for each frame. What every burst
+ * and every level of a walk asks is inline here; the rest is dram.c.
+ */
+#ifndef FL_BOARD_DRAM_H
+#define FL_BOARD_DRAM_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DRAM_BASE 0x800000000ull /* DDR high of Zynq UltraScale+ (UG1085) */
+#define DRAM_BANK_STRIDE 0x100000000ull /* bank k begins at DRAM_BASE + k * stride */
+#define DRAM_BANKS 32
+#define DRAM_PAGE  4096u
+#define DRAM_INJECTIONS 16
+
+enum dram_status {
+	DRAM_OK,
+	DRAM_DECERR /* nobody there, or injected */,
+	DRAM_POISON
+};
+
+/*
+ * A bank is one shared-memory object, so that a process can map only its own.
+ * The hardware's own mapping (mem) is never protected.
+ */
+struct dram_bank {
+	uint64_t base, bytes;
+	int fd;
+	uint8_t *mem;
+	uint64_t *tag; /* per frame: generation; changed by the owner of the
+			  frames. NULL: a bank of dram_bank_map(), all 0 */
+	uint8_t *used; /* per frame, as tag: by the card since that tag */
+};
+
+struct dram {
+	struct dram_bank bank[DRAM_BANKS + 1];	/* the last: dram_bank_map()'s */
+	struct {
+		uint64_t pa;
+		enum dram_status status;
+	} inject[DRAM_INJECTIONS];
+	atomic_uint injections;
+};
+
+struct dram *dram_create(void);
+void dram_destroy(struct dram *d);
+/* bytes: multiple of DRAM_PAGE, sparse. Number of the bank, or negative errno. */
+int dram_bank_add(struct dram *d, const char *name, uint64_t bytes);
+/*
+ * Memory that somebody else made, a guest's: fd (which stays the caller's) from its
+ * first byte on, at base, below DRAM_BASE. One at a time (-EBUSY). Frames there have no
+ * tags: who owns them does not tell us. Number of the bank, or negative errno.
+ */
+int dram_bank_map(struct dram *d, int fd, uint64_t base, uint64_t bytes);
+/* Nobody may use it any more: neither hardware nor software. */
+void dram_bank_remove(struct dram *d, int bank);
+struct dram_bank *dram_bank(struct dram *d, int bank);
+
+/* ---- what is at an address ---- */
+
+/* The bank that has all len bytes at pa, or NULL. */
+static inline struct dram_bank *dram_bank_of(struct dram *d, uint64_t pa,
+					     uint64_t len)
+{
+	uint64_t i = (pa - DRAM_BASE) / DRAM_BANK_STRIDE;
+	struct dram_bank *b;
+
+	if (pa < DRAM_BASE)
+		i = DRAM_BANKS;
+	else if (i >= DRAM_BANKS)
+		return NULL;
+	b = &d->bank[i];
+	if (pa < b->base || len > b->bytes || pa - b->base > b->bytes - len)
+		return NULL;
+	return b;
+}
+
+/* Pointer to len bytes at pa inside one bank, or NULL. */
+static inline void *dram_at(struct dram *d, uint64_t pa, uint64_t len)
+{
+	struct dram_bank *b = dram_bank_of(d, pa, len);
+
+	return b ? b->mem + (pa - b->base) : NULL;
+}
+
+/* Make the frame at pa answer with an error (tests). */
+void dram_inject(struct dram *d, uint64_t pa, enum dram_status s);
+
+/* What a test has made of the frames of pa to pa + len - 1. */
+static inline enum dram_status dram_injected(struct dram *d, uint64_t pa,
+					     uint32_t len)
+{
+	unsigned int i, n = atomic_load_explicit(&d->injections,
+						 memory_order_relaxed);
+
+	for (i = 0; i < n; i++)
+		if (d->inject[i].pa / DRAM_PAGE >= pa / DRAM_PAGE &&
+		    d->inject[i].pa / DRAM_PAGE <= (pa + len - 1) / DRAM_PAGE)
+			return d->inject[i].status;
+	return DRAM_OK;
+}
+
+enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf,
+			   uint32_t len);
+enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
+			    uint32_t len);
+
+/* A descriptor; acquire: pairs with dram_write64(): what it points to is visible. */
+static inline enum dram_status dram_read64(struct dram *d, uint64_t pa,
+					   uint64_t *v)
+{
+	enum dram_status s = dram_injected(d, pa, 8);
+	uint64_t *mem = pa % 8 ? NULL : dram_at(d, pa, 8);
+
+	if (!mem || s == DRAM_DECERR)
+		return DRAM_DECERR;
+	*v = __atomic_load_n(mem, __ATOMIC_ACQUIRE);
+	return s;
+}
+
+void dram_write64(struct dram *d, uint64_t pa, uint64_t v); /* release */
+
+/* ---- tags ---- */
+
+/*
+ * The kernel changes a frame's tag whenever it is given to someone else. It sets
+ * DRAM_TAG_ORPHAN while the frame is pinned and no mapping leads to it; that is no
+ * other generation, so a translation to it is not stale.
+ */
+#define DRAM_TAG_ORPHAN	(1ull << 63)
+
+static inline uint64_t dram_tag(struct dram *d, uint64_t pa)
+{
+	struct dram_bank *b = dram_bank_of(d, pa, 1);
+
+	return b && b->tag ?
+		       __atomic_load_n(&b->tag[(pa - b->base) / DRAM_PAGE],
+				       __ATOMIC_ACQUIRE) : 0;
+}
+
+void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag);
+/* The card has moved data there, or has it since the frame got its tag? */
+void dram_use(struct dram *d, uint64_t pa);
+bool dram_used(struct dram *d, uint64_t pa);
+
+#endif
