@@ -286,7 +286,8 @@ static int fl_mr_make(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
 int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 {
 	bool pinned = a->flags & FL_MR_PINNED ||
-		      ctx->row.before == FL_BEFORE_PIN;
+		      ctx->row.before == FL_BEFORE_PIN ||
+		      ctx->row.before == FL_BEFORE_CACHE;
 	struct fl_range r;
 	struct fl_mr *mr;
 	int ret;

@@ -93,6 +93,7 @@ static int device_query(struct fl_device *dev, uint32_t *doorbell)
 		.max_queue = q.max_queue,
 	};
 	dev->prefault = q.row.before == FL_BEFORE_PREFAULT;
+	dev->cache.on = q.row.before == FL_BEFORE_CACHE;
 	*doorbell = q.doorbell;
 	return 0;
 }
@@ -156,6 +157,7 @@ static int open_device(const char *name, struct fl_device **dev)
 	if (!d)
 		return -ENOMEM;
 	atomic_flag_clear(&d->lock);
+	lib_cache_init(&d->cache);
 	d->base = d->sys = fl_sys_for(name);
 	d->fd = d->sys->open(name);
 	if (d->fd < 0) {
@@ -216,6 +218,7 @@ int fl_close(struct fl_device *dev)
 		while (((struct fl_pd *)l)->mrs)
 			error = first_error(error, lib_mr_free((struct fl_mr *)
 						((struct fl_pd *)l)->mrs));
+	error = first_error(error, lib_cache_close(dev));
 	while (dev->pds)
 		error = first_error(error,
 				    lib_pd_free((struct fl_pd *)dev->pds));
@@ -258,6 +261,10 @@ static int device_set_policy(struct fl_device *dev, struct fl_policy *p,
 	    (unsigned int)resolve > FL_RESOLVE_OWN ||
 	    resolve == FL_RESOLVE_AROUND)
 		return -EINVAL;
+	/* What is kept is nobody's, and must not stand in the way. */
+	error = lib_cache_drop(dev, NULL);
+	if (error)
+		return error;
 	p->size = sizeof(*p);
 	p->system = (__u32)system;
 	p->resolve = (__u32)resolve;
@@ -266,6 +273,7 @@ static int device_set_policy(struct fl_device *dev, struct fl_policy *p,
 		return error;
 	before = p->derived ? p->row.before : fl_system_rows[system].before;
 	dev->prefault = before == FL_BEFORE_PREFAULT;
+	dev->cache.on = before == FL_BEFORE_CACHE;
 	if ((before == FL_BEFORE_SNOOP) == (dev->snoop != NULL))
 		return 0;
 	return device_change_doorbell(dev);

@@ -84,6 +84,46 @@ struct fl_fault_counters {
 };
 int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c);
 
+/*
+ * Systems whose `before` is cache (pincache): fl_reg_mr() is answered from pinned regions
+ * that this process has given back, if one of the same domain covers the range and has
+ * the rights; and fl_dereg_mr() keeps the region, pinned, until there is no room for it,
+ * its memory is unmapped, or its domain ends. Of all that is pinned, in use or kept, there
+ * are at most `bytes` bytes, in whole pages. What was used longest ago goes first, and
+ * what is in use never; a registration that does not fit beside the regions in use fails
+ * with -EDQUOT, and none is thrown out for it in vain.
+ *
+ * THE PEER'S KEY OUTLIVES fl_dereg_mr(): who was given it reaches the memory until the
+ * region really ends. And it is the key of the whole region that was pinned, with all of
+ * its rights, even if less was asked for. fl_unmapped() takes it back for certain.
+ */
+#define FL_CACHE_BYTES	(64u << 20)	/* unless it is set */
+/*
+ * hook 1 (as if not set): fl_free(), fl_remap() and fl_advise(FL_DONTNEED) tell the cache
+ * what they unmap. 0: they do not, and a region whose memory was replaced is found again:
+ * the card reads and writes frames that the process has lost, with status ok.
+ * -EINVAL: bytes is 0; -EOPNOTSUPP: the system has no such cache; -EBUSY: there are
+ * regions, in use or kept.
+ */
+int fl_set_cache(struct fl_device *dev, uint64_t bytes, int hook);
+/*
+ * This memory is about to be unmapped, or replaced: a program calls it BEFORE munmap(),
+ * mmap(MAP_FIXED), mremap(), shmdt(), brk() downwards and madvise(MADV_DONTNEED,
+ * MADV_REMOVE), most easily from functions of these names that come before libc's; with
+ * hook 0 too. Regions with a page there that are kept end now, and their keys with them.
+ * One that is in use ends when it is given back, and is given to nobody else. The first
+ * error of ending one.
+ */
+int fl_unmapped(struct fl_device *dev, void *addr, size_t bytes);
+
+struct fl_cache_counters {
+	uint64_t hits, misses;	/* registrations */
+	uint64_t evictions;	/* regions that had to make room */
+	uint64_t dropped;	/* regions whose memory was unmapped */
+	uint64_t bytes, most_bytes, bound;	/* pinned now, at most so far, ever */
+};
+int fl_query_cache(struct fl_device *dev, struct fl_cache_counters *c);
+
 /* ---- memory ---- */
 
 /*

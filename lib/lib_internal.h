@@ -39,6 +39,16 @@ struct lib_link {
 	struct lib_link *next, **prev;
 };
 
+struct lib_pinned;
+/* Of a device, whose system may have none (pincache.c). */
+struct lib_cache {
+	atomic_flag lock;		/* guards what stands below */
+	bool on, deaf;			/* deaf: the library's own calls do not tell it */
+	uint64_t bound;
+	struct lib_pinned *first, *last;
+	struct fl_cache_counters count;
+};
+
 struct fl_device {
 	const struct fl_sys *sys;
 	const struct fl_sys *base;	/* the same, but for doorbells in a window */
@@ -51,6 +61,7 @@ struct fl_device {
 	struct fl_snoop_page *snoop;
 	struct fl_device_attr attr;
 	bool prefault;			/* what a request names, before it is posted */
+	struct lib_cache cache;
 	atomic_flag lock;		/* guards the lists of all objects */
 	struct lib_link *pds, *cqs;
 };
@@ -67,6 +78,7 @@ struct fl_mr {
 	struct fl_pd *pd;
 	uint64_t addr, bytes;
 	uint32_t key;
+	struct lib_pinned *pinned;	/* whose key it is; NULL: its own */
 };
 
 struct fl_cq {
@@ -179,6 +191,24 @@ int lib_pd_free(struct fl_pd *pd);
 int lib_mr_free(struct fl_mr *mr);
 int lib_cq_free(struct fl_cq *cq);
 int lib_qp_free(struct fl_qp *qp);
+
+/* mr.c: with the driver itself. 0 or negative errno. */
+int lib_mr_begin(struct fl_pd *pd, uint64_t addr, uint64_t bytes,
+		 unsigned int access, uint32_t *key);
+/* anyway: the memory is given back even if the driver says no. */
+int lib_mr_end(struct fl_device *dev, uint64_t addr, uint64_t bytes,
+	       uint32_t key, bool anyway);
+
+/* pincache.c: a key for m, whose pd and range are set; and m is given back. */
+int lib_cache_take(struct fl_mr *m, unsigned int access);
+int lib_cache_give(struct fl_mr *m);
+/* All that is kept of a domain (NULL: of all) is thrown out; the first error. */
+int lib_cache_drop(struct fl_device *dev, const struct fl_pd *pd);
+/* A call of the library is about to unmap memory, or to replace it. */
+int lib_cache_hear(struct fl_device *dev, void *addr, size_t bytes);
+void lib_cache_init(struct lib_cache *c);
+/* Nobody uses any of it: free it whatever the driver says; the first error. */
+int lib_cache_close(struct fl_device *dev);
 
 /* cq.c: queue pairs of a completion queue. */
 void lib_cq_add(struct fl_cq *cq, struct fl_qp *qp);

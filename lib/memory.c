@@ -42,32 +42,44 @@ static bool range_ok(const struct fl_device *dev, const void *addr,
 	       (uintptr_t)addr;
 }
 
+/* Before it is done: who gets these addresses next must not find the old region. */
 int fl_free(struct fl_device *dev, void *addr, size_t bytes)
 {
+	int error;
+
 	if (!range_ok(dev, addr, bytes))
 		return -EINVAL;
+	error = lib_cache_hear(dev, addr, bytes);
+	if (error)
+		return error;
 	return dev->sys->free(addr, bytes);
 }
 
 int fl_remap(struct fl_device *dev, void *addr, size_t bytes)
 {
+	int error;
+
 	if (!range_ok(dev, addr, bytes))
 		return -EINVAL;
+	error = lib_cache_hear(dev, addr, bytes);
+	if (error)
+		return error;
 	return dev->sys->remap(addr, bytes);
 }
 
 int fl_advise(struct fl_device *dev, void *addr, size_t bytes,
 	      enum fl_advice advice)
 {
-	if (!range_ok(dev, addr, bytes))
+	int error = 0;
+
+	if (!range_ok(dev, addr, bytes) ||
+	    (advice != FL_PAGEOUT && advice != FL_DONTNEED &&
+	     advice != FL_WILLNEED))
 		return -EINVAL;
-	switch (advice) {
-	case FL_PAGEOUT:
-	case FL_DONTNEED:
-	case FL_WILLNEED:
-		return dev->sys->advise(addr, bytes, advice);
-	}
-	return -EINVAL;
+	/* Other pages take their place. */
+	if (advice == FL_DONTNEED)
+		error = lib_cache_hear(dev, addr, bytes);
+	return error ? error : dev->sys->advise(addr, bytes, advice);
 }
 
 int fl_protect(struct fl_device *dev, void *addr, size_t bytes, int prot)

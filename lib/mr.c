@@ -57,7 +57,9 @@ int fl_dealloc_pd(struct fl_pd *pd)
 		return -EINVAL;
 	if (pd->mrs || pd->qps)
 		return -EBUSY;
-	error = lib_destroy(pd->dev, FL_IOC_DEALLOC_PD, pd->number);
+	error = lib_cache_drop(pd->dev, pd);
+	if (!error)
+		error = lib_destroy(pd->dev, FL_IOC_DEALLOC_PD, pd->number);
 	if (!error)
 		pd_forget(pd);
 	return error;
@@ -78,58 +80,83 @@ static void mr_release(struct fl_device *dev, void *addr, size_t bytes)
 		dev->sys->release(dev->fd, addr, bytes);
 }
 
-int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
-	      struct fl_mr **mr)
+int lib_mr_begin(struct fl_pd *pd, uint64_t addr, uint64_t bytes,
+		 unsigned int access, uint32_t *key)
 {
 	struct fl_reg_mr r = {
 		.size = sizeof(r),
-		.addr = (uintptr_t)addr,
+		.addr = addr,
 		.length = bytes,
 		.access = access & ACCESS_BITS,
 		.flags = access & FL_PINNED ? FL_MR_PINNED : 0,
+		.pd = pd->number,
 	};
+	void *mem = (void *)(uintptr_t)addr;
+	int error = mr_import(pd->dev, mem, (size_t)bytes, access & ACCESS_BITS);
+
+	if (error)
+		return error;
+	error = lib_ioctl(pd->dev, FL_IOC_REG_MR, &r);
+	if (error)
+		mr_release(pd->dev, mem, (size_t)bytes);
+	else
+		*key = r.key;
+	return error;
+}
+
+int lib_mr_end(struct fl_device *dev, uint64_t addr, uint64_t bytes,
+	       uint32_t key, bool anyway)
+{
+	int error = lib_destroy(dev, FL_IOC_DEREG_MR, key);
+
+	if (!error || anyway)
+		mr_release(dev, (void *)(uintptr_t)addr, (size_t)bytes);
+	return error;
+}
+
+int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
+	      struct fl_mr **mr)
+{
+	uint64_t at = (uintptr_t)addr;
 	struct fl_mr *m;
 	int error;
 
-	if (!pd || !mr || !bytes || r.addr + (r.length - 1) < r.addr ||
+	if (!pd || !mr || !bytes || at + (bytes - 1) < at ||
 	    (access & ~(unsigned int)(ACCESS_BITS | FL_PINNED)))
 		return -EINVAL;
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	r.pd = pd->number;
-	error = mr_import(pd->dev, addr, bytes, access & ACCESS_BITS);
-	if (error)
-		goto free;
-	error = lib_ioctl(pd->dev, FL_IOC_REG_MR, &r);
-	if (error)
-		goto release;
 	m->pd = pd;
-	m->addr = r.addr;
+	m->addr = at;
 	m->bytes = bytes;
-	m->key = r.key;
+	error = pd->dev->cache.on ? lib_cache_take(m, access) :
+				    lib_mr_begin(pd, at, bytes, access, &m->key);
+	if (error) {
+		free(m);
+		return error;
+	}
 	lib_link_add(pd->dev, &pd->mrs, &m->link);
 	*mr = m;
 	return 0;
-release:
-	mr_release(pd->dev, addr, bytes);
-free:
-	free(m);
-	return error;
+}
+
+static int mr_end(struct fl_mr *mr, bool anyway)
+{
+	return mr->pinned ? lib_cache_give(mr) :
+			    lib_mr_end(mr->pd->dev, mr->addr, mr->bytes, mr->key,
+				       anyway);
 }
 
 static void mr_forget(struct fl_mr *mr)
 {
-	struct fl_device *dev = mr->pd->dev;
-
-	mr_release(dev, (void *)(uintptr_t)mr->addr, (size_t)mr->bytes);
-	lib_link_del(dev, &mr->link);
+	lib_link_del(mr->pd->dev, &mr->link);
 	free(mr);
 }
 
 int lib_mr_free(struct fl_mr *mr)
 {
-	int error = lib_destroy(mr->pd->dev, FL_IOC_DEREG_MR, mr->key);
+	int error = mr_end(mr, true);
 
 	mr_forget(mr);
 	return error;
@@ -141,7 +168,7 @@ int fl_dereg_mr(struct fl_mr *mr)
 
 	if (!mr)
 		return -EINVAL;
-	error = lib_destroy(mr->pd->dev, FL_IOC_DEREG_MR, mr->key);
+	error = mr_end(mr, false);
 	if (!error)
 		mr_forget(mr);
 	return error;

@@ -21,6 +21,10 @@ enum fl_sys_event {
 	FL_SYS_EV_COMPLETE = 2,	/* a0 qp, a1 status, a2 bytes */
 	/* As DOORBELL, where that is memory: no mmio_write32() follows. */
 	FL_SYS_EV_PUBLISH = 3,
+	/* a0 key, a1 va, a2 bytes, a3 why (pincache.c); traced where there is no ring */
+	FL_SYS_EV_CACHE_HIT = 4,
+	FL_SYS_EV_CACHE_MISS = 5,	/* a0 FL_LOCAL_WRITE and its like */
+	FL_SYS_EV_CACHE_EVICT = 6,
 };
 
 /* What spend() is told. */

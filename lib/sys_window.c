@@ -141,7 +141,7 @@ static uint64_t window_trace(int fd, unsigned int event, uint32_t xfer,
 	struct fl_window_doorbell *d = doorbell_page(fd);
 
 	/* A trace must never make who polls wait. */
-	if (d)
+	if (d && event <= FL_SYS_EV_COMPLETE)
 		doorbell_put(d, &e, event != FL_SYS_EV_COMPLETE);
 	return 0;
 }

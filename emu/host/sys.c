@@ -176,6 +176,9 @@ static void sys_spend(int fd, int what)
 /* The library's events stand in one row, in this order. */
 static_assert(EV_LIB_POST + FL_SYS_EV_DOORBELL == EV_LIB_DOORBELL &&
 	      EV_LIB_POST + FL_SYS_EV_COMPLETE == EV_LIB_COMPLETE &&
+	      EV_LIB_CACHE_HIT + 1 == EV_LIB_CACHE_MISS &&
+	      EV_LIB_CACHE_HIT + 2 == EV_LIB_CACHE_EVICT &&
+	      FL_SYS_EV_CACHE_HIT + 2 == FL_SYS_EV_CACHE_EVICT &&
 	      FL_SYS_EV_POST == 0, "events.def and enum fl_sys_event");
 
 static uint64_t sys_trace(int fd, unsigned int event, uint32_t xfer,
@@ -185,9 +188,14 @@ static uint64_t sys_trace(int fd, unsigned int event, uint32_t xfer,
 	struct trace_at at = { .board = k->id, .xfer = xfer };
 
 	(void)fd;
+	if (event >= FL_SYS_EV_CACHE_HIT) {
+		assert(event <= FL_SYS_EV_CACHE_EVICT);
+		event -= FL_SYS_EV_CACHE_HIT;
+		return trace_emit(k->trace, (enum trace_event)(EV_LIB_CACHE_HIT + event),
+				  &at, a0, a1, a2, a3);
+	}
 	if (event == FL_SYS_EV_PUBLISH)
 		event = FL_SYS_EV_DOORBELL;
-	assert(event <= FL_SYS_EV_COMPLETE);
 	if (event == FL_SYS_EV_COMPLETE)
 		at.cause = board_end_event(k->board, xfer);
 	else if (event == FL_SYS_EV_DOORBELL)

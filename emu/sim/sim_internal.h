@@ -106,7 +106,7 @@ struct sim {
 	struct sim_config cfg;
 	struct trace *trace;
 	struct sim_thread *threads;
-	struct sim_domain *domains;
+	_Atomic(struct sim_domain *) domains;	/* threads that run hardware look on */
 	struct rng rng;
 	void (*check)(void *arg);
 	void *check_arg;

@@ -38,12 +38,14 @@ static const struct {
 #endif
 BUILT_IN(timing_text_ideal, PROFILES "ideal.profile");
 BUILT_IN(timing_text_qfdb, PROFILES "qfdb.profile");
+BUILT_IN(timing_text_pm, PROFILES "pm.profile");
 
 static const struct {
 	const char *name, *text;
 } built_in[] = {
 	{ "ideal", timing_text_ideal },
 	{ "qfdb", timing_text_qfdb },
+	{ "pm", timing_text_pm },
 };
 
 #define BUILT_INS (sizeof(built_in) / sizeof(built_in[0]))

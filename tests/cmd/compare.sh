@@ -88,6 +88,20 @@ expect 1 '' 'with tables of the driver'"'"'s nobody hangs either' grep -E 'HANG|
 for row in inserted pulp; do
 	equal "$(value "$dir/hazards.csv" $row remap)" 'WRONG DATA' "$row does not see a remap"
 done
+# A cache that hears of it does, and one that does not loses data, too.
+equal "$(value "$dir/hazards.csv" pincache remap)" 'ok' 'pincache hears of a remap'
+"$fl" compare --systems pincache --hook no --hazards --csv "$dir/deaf.csv" > "$dir/said"
+equal "$(value "$dir/deaf.csv" pincache remap)" 'WRONG DATA' 'without a hook it does not'
+# What is kept leaves no memory, if the bound lets it; a bound that fits is only slow.
+"$fl" compare --systems pincache bytes=64K count=16 --hazards --csv "$dir/kept.csv" > "$dir/said"
+equal "$(value "$dir/kept.csv" pincache pressure)" 'error ENOMEM' 'pins without a bound that fits'
+"$fl" compare --systems pincache --cache 128K bytes=64K count=16 --hazards \
+	--csv "$dir/kept.csv" > "$dir/said"
+case "$(value "$dir/kept.csv" pincache pressure)" in
+x*) slow=yes ;;
+*) slow=no ;;
+esac
+equal "$slow" yes 'with a bound that fits it comes through'
 expect 0 'HANG' 'a wait without end is seen' \
 	"$fl" compare bytes=4K --systems part --set mm.minor=20000000000
 expect 0 'Table, picture and traces are in' 'a folder' \

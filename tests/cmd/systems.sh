@@ -134,6 +134,65 @@ expect data dst = zero
 expect count ORPHAN_ACCESS >= 1
 END
 done
+# Regions that are kept: the keys of policy, the options, and what becomes of replaced memory.
+keeps()
+{
+	cat > "$dir/keeps.fl" <<-END
+	policy $1
+	board a
+	board b
+	link a b
+	process p on a
+	process q on b
+	buffer src in p 64K fill=random
+	buffer dst in q 64K cold
+	region src
+	region dst
+	connect p q as c
+	post w: write c src -> dst
+	wait w
+	deregister dst
+	remap dst
+	region dst
+	post x: write c src -> dst
+	wait x
+	expect status x ok
+	expect data dst = $2
+	END
+}
+keeps pincache src
+expect 0 '0 failed' 'pincache hears of a remap' "$fl" run "$dir/keeps.fl"
+keeps 'pincache hook=no' zero
+expect 0 '0 failed' 'without a hook it does not' "$fl" run "$dir/keeps.fl"
+expect 1 'expect data dst = zero' 'an option overrides' "$fl" run --hook yes "$dir/keeps.fl"
+expect 1 'EDQUOT' 'a cache that is too small' "$fl" run --cache 60K "$dir/keeps.fl"
+expect 1 'expect data dst = zero' 'keys of a system that an option overrides' \
+	"$fl" run --policy pin "$dir/keeps.fl"
+keeps 'pin' src
+expect 0 '0 failed' 'pinned in tables of the process' "$fl" run "$dir/keeps.fl"
+expect 0 'the two are equal' 'a file through a small cache' \
+	"$fl" send --policy pincache --cache 8K "$dir/keeps.fl"
+expect 1 'EDQUOT' 'one that has no room for a page' \
+	"$fl" send --policy pincache --cache 1 "$dir/keeps.fl"
+expect 0 'the two are equal' 'between processes' \
+	"$fl" send --mode processes --policy pincache --hook no "$dir/keeps.fl"
+expect 2 'which processes register all at once' 'between processes all of it has to fit' \
+	"$fl" send --mode processes --policy pincache --cache 1 "$dir/keeps.fl"
+expect 2 "0' stands here; wanted: a size of at least one byte" 'a bound of nothing' \
+	sh -c 'echo "policy pincache cache=0" > "$1/no.fl"; "$2" run "$1/no.fl"' - "$dir" "$fl"
+expect 2 "'maybe' stands here; wanted: yes or no" 'a hook that is none' \
+	sh -c 'echo "policy pincache hook=maybe" > "$1/no.fl"; "$2" run "$1/no.fl"' - "$dir" "$fl"
+for key in cache=64K hook=no; do
+	expect 2 'wanted: cache= and hook= with pincache' "$key of a system that has no cache" \
+		sh -c 'echo "policy part $3" > "$1/no.fl"; "$2" run "$1/no.fl"' - "$dir" "$fl" $key
+done
+expect 2 'a size of at least one byte' 'nor as an option' \
+	"$fl" run --policy pincache --cache 0 "$dir/keeps.fl"
+expect 2 "wanted: yes, no" 'a hook that is none' "$fl" run --hook maybe "$dir/keeps.fl"
+expect 2 'wanted: --policy pincache' 'a cache where there is none' \
+	"$fl" send --policy pin --cache 1M "$dir/keeps.fl"
+expect 2 'wanted: --policy pincache' 'a hook where there is none' "$fl" send --hook no "$dir/keeps.fl"
+
 echo "policy prat" > "$dir/wrong.fl"
 expect 2 "did you mean 'part'" 'a row that is none' "$fl" run "$dir/wrong.fl"
 expect 2 'wanted: part, stall' 'nor as an option' "$fl" run --policy none "$dir/both.fl"

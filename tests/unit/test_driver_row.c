@@ -39,7 +39,8 @@ static bool row_possible(const struct fl_system_row *r)
 		     r->tells == FL_TELLS_STATUS;
 
 	if (r->tables == FL_TABLES_INSERTED)
-		return r->before == FL_BEFORE_PIN && r->ir == FL_VERDICT_FAIL &&
+		return (r->before == FL_BEFORE_PIN ||
+			r->before == FL_BEFORE_CACHE) && r->ir == FL_VERDICT_FAIL &&
 		       r->iw == FL_VERDICT_FAIL && r->rr == FL_VERDICT_FAIL &&
 		       r->rw == FL_VERDICT_FAIL && r->tells == FL_TELLS_STATUS;
 	return stalled || (here && there && (tried_again || ended));
@@ -60,7 +61,7 @@ static bool row_next(struct fl_system_row *row)
 }
 
 /* By all tables, with all that can be done before: what there is to stall, and else. */
-#define ROWS_TAKEN (2 * 4 * (1 + 2 * 3 * 2 + 2 * 3) + 1)
+#define ROWS_TAKEN (2 * 5 * (1 + 2 * 3 * 2 + 2 * 3) + 2)
 
 static void every_row(struct rig *r)
 {

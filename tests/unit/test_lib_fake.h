@@ -60,8 +60,8 @@ static struct fake {
 	char opened[64];
 	int fds, maps, memories;
 	unsigned int ioctls, waits, relaxes, doorbells_sq, doorbells_cons,
-		arms, wakes, spent[2], traced[4];
-	uint64_t last_trace[4][5], last_wait_ns, now_ns;
+		arms, wakes, spent[2], traced[7];
+	uint64_t last_trace[7][5], last_wait_ns, now_ns;
 	int imported;			/* regions with memory of theirs */
 	uint64_t last_import[3], last_prefault[3];
 	struct fl_policy policy;
@@ -477,7 +477,7 @@ static uint64_t fake_trace(int fd, unsigned int event, uint32_t xfer,
 			   uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
 {
 	EXPECT_EQ(fd, FAKE_FD);
-	EXPECT(event < 4);
+	EXPECT(event < 7);
 	fake.traced[event]++;
 	fake.last_trace[event][0] = xfer;
 	fake.last_trace[event][1] = a0;

@@ -173,6 +173,16 @@ TEST("a trace that nobody must wait for is dropped when the ring is full")
 	EXPECT_EQ(fl_close(dev), 0);
 }
 
+TEST("what the library keeps to itself is no matter for the card")
+{
+	struct fl_device *dev = lib_window_device(0);
+
+	dev->sys->trace(FD, FL_SYS_EV_CACHE_HIT, 0, 1, 2, 3, 0);
+	dev->sys->trace(FD, FL_SYS_EV_CACHE_EVICT, 0, 1, 2, 3, 0);
+	EXPECT_EQ(card.page->tail, 0);
+	EXPECT_EQ(fl_close(dev), 0);
+}
+
 static void *end_emulator(void *arg)
 {
 	(void)arg;

@@ -344,7 +344,7 @@ TEST("a list of names is told whole")
 	wrong_at("board a\nexpect stat a fault == 4\n", "x.fl:2:15:",
 		 "pages_brought or pages_unused\n");
 	wrong_at(SETUP "expect counter p x == 4\n", "x.fl:9:18:",
-		 "pinned_pages or stalls\n");
+		 "cache_bytes or cache_most_bytes\n");
 	wrong_at("board a\nprint stat a\n", "x.fl:2:13:",
 		 "pages_brought or pages_unused\n");
 }
@@ -396,6 +396,26 @@ TEST("a region that is missing is named where it is needed")
 		 "x.fl:9:22:", "buffer d is deregistered above");
 	wrong_at(KEYLESS "prefetch d write\n", "x.fl:6:10:", "no region");
 	wrong_at(KEYLESS "deregister d\n", "x.fl:6:12:", "no region");
+}
+
+TEST("a region that was given back may be kept, where a system keeps it")
+{
+	EXPECT(parse_fl("policy pincache\n" KEYLESS "region s\nregion d\nderegister d\n"
+			POST) != NULL);
+	EXPECT(parse_fl("system k like=pin before=cache\npolicy k\n" KEYLESS
+			"region s\nregion d\nderegister d\n" POST) != NULL);
+	wrong_at("policy pin\n" KEYLESS "region s\nregion d\nderegister d\n" POST,
+		 "x.fl:10:22:", "buffer d is deregistered above");
+	wrong_at("policy pincache\n" KEYLESS "region s\n" POST, "x.fl:8:22:",
+		 "buffer d has no region");
+	wrong_at("policy pincache\n" KEYLESS "region s\nderegister s\nderegister s\n",
+		 "x.fl:9:12:", "buffer s is deregistered above");
+	wrong_at("system k like=pin before=cache\npolicy k cache=0\n", "x.fl:2:16:",
+		 "a size of at least one byte");
+	wrong_at("system k like=pincache before=pin\npolicy k hook=no\n", "x.fl:2:15:",
+		 "cache= and hook= with pincache");
+	wrong_at("system k like=part tables=inserted before=cache\n", "x.fl:1:27:",
+		 "before=pin (or cache)");
 }
 
 TEST("a region may be missing on purpose")

@@ -467,6 +467,9 @@ TEST("the built-in profiles load, and every value they set names its source")
 	EXPECT_EQ(timing_load(&p, "qfdb", error, sizeof(error)), 0);
 	EXPECT_EQ(p.v[T_LINK_MBPS], 10000);
 	timing_free(&p);
+	EXPECT_EQ(timing_load(&p, "pm", error, sizeof(error)), 0);
+	EXPECT_EQ(p.v[T_LINK_MBPS], 1280);
+	timing_free(&p);
 }
 
 TEST("a profile that is not there is refused with its name")

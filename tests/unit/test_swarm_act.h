@@ -293,6 +293,8 @@ static void act_revoke(struct thread *t, struct side *d)
 
 	atomic_store(&d->rkey, 0);
 	err = fl_dereg_mr(d->mr[1]);
+	if (!err)	/* a library that would keep the key */
+		err = fl_unmapped(d->proc->dev, d->mem + half, half);
 	swarm_model_check(d, err, "take a region back");
 	if (err)
 		return;

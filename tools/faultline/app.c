@@ -88,6 +88,19 @@ static int app_hear(struct app *a, void *buf, size_t n)
 	       app_fail(a, "the other application has gone", -EPIPE);
 }
 
+static int app_cache(struct app *a)
+{
+	const struct app_job *j = a->j;
+	uint64_t bytes = j->cache_bytes;
+
+	if (fl_system_rows[j->system].before != FL_BEFORE_CACHE)
+		return 0;
+	if (!bytes)
+		bytes = j->bytes > FL_CACHE_BYTES - PAGE ? j->bytes + PAGE :
+							   FL_CACHE_BYTES;
+	return app_fail(a, "fl_set_cache", fl_set_cache(a->dev, bytes, !j->deaf));
+}
+
 static int open_all(struct app *a)
 {
 	const struct app_job *j = a->j;
@@ -99,6 +112,7 @@ static int open_all(struct app *a)
 	    app_fail(a, "fl_set_resolve",
 		     fl_set_resolve(a->dev, (enum fl_resolve)j->resolve,
 				    j->resolve_number)) ||
+	    app_cache(a) ||
 	    app_fail(a, "fl_alloc_pd", fl_alloc_pd(a->dev, &a->pd)) ||
 	    app_fail(a, "fl_create_cq", fl_create_cq(a->dev, DEPTH, &a->cq)) ||
 	    app_fail(a, "fl_create_qp",

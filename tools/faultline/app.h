@@ -21,6 +21,8 @@ struct app_job {
 	enum fl_system system;
 	int resolve;		/* enum fl_resolve */
 	uint32_t resolve_number;	/* of around:N; else 0 */
+	uint64_t cache_bytes;	/* of a system that has one; 0: what is registered fits */
+	bool deaf;		/* its library does not hear what is unmapped */
 	int peer;		/* socket to the other application */
 };
 

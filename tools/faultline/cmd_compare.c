@@ -186,7 +186,8 @@ const struct command command_compare = {
 		"of the pages, side=destination (source, both);\npingpong has bytes=64 "
 		"count=64 and no depth=, patterns have depth=4 and no bytes= or\ncount=. "
 		"Always in lockstep, with all checks: the times are virtual.",
-	.common = OPT_SEED | OPT_RESOLVE | OPT_SET | OPT_ENGINE,
+	.common = OPT_SEED | OPT_RESOLVE | OPT_SET | OPT_ENGINE | OPT_CACHE |
+		  OPT_HOOK,
 	.least = 0,
 	.most = 16,
 	.own = {

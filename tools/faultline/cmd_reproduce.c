@@ -15,6 +15,8 @@ static void put_value(double value, const char *unit)
 {
 	if (!*unit)
 		printf("%9s       ", value ? "yes" : "no");
+	else if (!strcmp(unit, "MB/s"))
+		printf("%9.1f %-6s", value, unit);
 	else if (!strcmp(unit, "x"))
 		printf("%9.2f %-6s", value, unit);
 	else
@@ -23,10 +25,15 @@ static void put_value(double value, const char *unit)
 
 static void put_line(const struct reproduce_figure *f, double model)
 {
+	bool alone = f->mark == MARK_P && !f->published;	/* nobody has measured it */
+
 	printf("%-50s", f->title);
-	put_value(f->published, f->unit);
+	if (alone)
+		printf("%9s       ", "-");
+	else
+		put_value(f->published, f->unit);
 	put_value(model, f->unit);
-	if (*f->unit)
+	if (*f->unit && !alone)
 		printf("%+7.1f %%", (model / f->published - 1) * 100);
 	else
 		printf("%9s", "");

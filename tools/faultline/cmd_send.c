@@ -84,6 +84,14 @@ static int cmd_send_run(const struct command *c, int argc, char **argv)
 			"two traces: faultline board --trace)\n");
 		return 2;
 	}
+	if (o.processes && o.cfg.cache.bytes &&
+	    o.cfg.cache.bytes < file.pages * HOST_PAGE) {
+		fprintf(stderr, "faultline send: --cache is less than the %llu page%s of "
+			"%s, which processes register all at once; wanted: more, or "
+			"another --mode\n", (unsigned long long)file.pages,
+			word_plural(file.pages), file.path);
+		return 2;
+	}
 	err = options_open_outputs(c, &o);
 	if (err)
 		return err;

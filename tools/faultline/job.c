@@ -168,7 +168,7 @@ static int job_post(struct job_state *s, unsigned int at, unsigned int end)
 		k->lkey = s->src->key;
 		k->rkey = s->dst->key;
 		k->bytes = (uint32_t)n;
-		err = testbed_post(s->pair.w, k);
+		err = testbed_post_leased(s->pair.w, k);
 	}
 	return err;
 }
@@ -218,14 +218,39 @@ static int job_send(struct job_state *s, unsigned int at, unsigned int end)
 	}
 }
 
+/*
+ * How large requests are, and how many of them are under way: what is registered for each
+ * has to fit into the cache of pinned regions, where there is one.
+ */
+static int job_sizes(struct job_state *s, unsigned int *most)
+{
+	struct fl_cache_counters c;
+	int err = 0;
+
+	*most = (unsigned int)REQUESTS;
+	s->request_bytes = s->j->cfg.system == FL_SYSTEM_ABORT ?
+				   REQUEST_ABORT : JOB_REQUEST_MAX;
+	if (testbed_leases(s->pair.p))
+		err = testbed_cache(s->pair.p, &c);
+	if (err || !testbed_leases(s->pair.p))
+		return err;
+	if (c.bound < s->request_bytes)
+		s->request_bytes = c.bound < HOST_PAGE ? HOST_PAGE :
+				   (uint32_t)(c.bound & ~(HOST_PAGE - 1));
+	if (c.bound / s->request_bytes < *most)
+		*most = (unsigned int)(c.bound / s->request_bytes);
+	*most = *most ? *most : 1;
+	return 0;
+}
+
 static int job_send_all(struct job_state *s)
 {
 	uint64_t bytes = s->j->file->bytes, begin;
-	unsigned int n, at, end;
-	int err = 0;
+	unsigned int n, at, end, most;
+	int err = job_sizes(s, &most);
 
-	s->request_bytes = s->j->cfg.system == FL_SYSTEM_ABORT ?
-				   REQUEST_ABORT : JOB_REQUEST_MAX;
+	if (err)
+		return err;
 	n = (unsigned int)((bytes + s->request_bytes - 1) / s->request_bytes);
 	s->work = calloc(n ? n : 1, sizeof(*s->work));
 	if (!s->work)
@@ -233,7 +258,7 @@ static int job_send_all(struct job_state *s)
 	s->r->requests = n;
 	begin = sim_now(testbed_sim(s->pair.w));
 	for (at = 0; at < n && !err && !s->r->status; at = end) {
-		end = n - at < REQUESTS ? n : at + (unsigned int)REQUESTS;
+		end = n - at < most ? n : at + most;
 		err = job_send(s, at, end);
 		if (!at && !s->r->again)
 			begin = s->work[0].post_ns;
@@ -249,16 +274,17 @@ static int job_transfer(struct job_state *s)
 	struct testbed_process *nobody[2] = { NULL, NULL };
 	uint64_t start = sim_now(testbed_sim(s->pair.w));
 	int err = counts_read(&s->pair, nobody, &s->start);
+	bool whole = !testbed_leases(s->pair.p);
 
-	if (!err)
+	if (!err && whole)
 		err = testbed_region_add(s->src, 0, 0, 0, 0);
-	if (!err)
+	if (!err && whole)
 		err = testbed_region_add(s->dst, 0, 0, FL_REMOTE_WRITE, 0);
 	if (!err)
 		err = job_send_all(s);
-	if (!err)
+	if (!err && whole)
 		err = testbed_region_remove(s->dst);
-	if (!err)
+	if (!err && whole)
 		err = testbed_region_remove(s->src);
 	s->r->total_ns = sim_now(testbed_sim(s->pair.w)) - start;
 	return err;

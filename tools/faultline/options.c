@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "fabric/capture.h"
+#include "faultline/system_rows.h"
 #include "tools/scenario/words.h"
 
 static const char *const modes[] = { "lockstep", "threads", "processes", "vm",
 				     NULL };
 enum { MODE_PROCESSES = 2, MODE_VM = 3 };
 static const char *const systems[] = { FL_SYSTEM_NAMES, NULL };
+static const char *const hooks[] = { "yes", "no", NULL };
 static const char *const engines[] = { "c", "rtl", "both", NULL };
 
 static const struct {
@@ -23,12 +25,18 @@ static const struct {
 	  "virtual time, the same every time; real threads; real processes; "
 	  "real kernels (run)" },
 	{ OPT_PROFILE, "--profile", "NAME|FILE",
-	  "timing profile: ideal (default), qfdb, or a file" },
+	  "timing profile: ideal (default), qfdb, pm, or a file" },
 	{ OPT_POLICY, "--policy", FL_SYSTEM_WORDS,
 	  "what to do about pages that are not there (default part)" },
 	{ OPT_RESOLVE, "--resolve", "PLAN",
 	  "how much the driver pages in at one fault: page, block (default), "
 	  "transfer, around:N, double, stride, majority, history" },
+	{ OPT_CACHE, "--cache", "SIZE",
+	  "pincache: how much the library may keep pinned, of each process "
+	  "(default 64M)" },
+	{ OPT_HOOK, "--hook", "yes|no",
+	  "pincache: does the library hear of memory that is unmapped (default "
+	  "yes)" },
 	{ OPT_ENGINE, "--engine", "c|rtl|both",
 	  "the block engine: in C (default), in Verilog (make rtl-model), or "
 	  "both, compared at every call" },
@@ -139,6 +147,30 @@ static int options_resolve(const struct command *c, struct options *o,
 	return 0;
 }
 
+static int options_cache(const struct command *c, struct options *o,
+			 const char *value)
+{
+	const char *right = word_size(value, &o->cfg.cache.bytes);
+
+	if (!right && !o->cfg.cache.bytes)
+		right = "a size of at least one byte: what is in use counts, too";
+	return right ? options_wrong(c, "--cache", value, right) : 0;
+}
+
+/* `run` may have its systems from the scenario, and compare has all of them. */
+static int options_cache_fits(const struct command *c, const struct options *o)
+{
+	const struct rpc_cache *k = &o->cfg.cache;
+
+	if ((!k->bytes && !k->hook) || !(c->common & OPT_POLICY) ||
+	    testbed_row_caches(&fl_system_rows[o->cfg.system]) ||
+	    (c == &command_run && !o->cfg.system_given))
+		return 0;
+	return options_wrong(c, k->bytes ? "--cache" : "--hook",
+			     "of a system that has no cache",
+			     "--policy pincache with it");
+}
+
 static int take_common(const struct command *c, struct options *o,
 		       unsigned int bit, const char *value)
 {
@@ -175,6 +207,12 @@ static int take_common(const struct command *c, struct options *o,
 	case OPT_RESOLVE:
 		o->cfg.resolve_given = true;
 		return options_resolve(c, o, value);
+	case OPT_CACHE:
+		return options_cache(c, o, value);
+	case OPT_HOOK:
+		i = options_choose(c, "--hook", value, hooks);
+		o->cfg.cache.hook = i ? RPC_HOOK_NO : RPC_HOOK_YES;
+		break;
 	case OPT_ENGINE:
 		i = options_choose(c, "--engine", value, engines);
 		o->cfg.engine = (enum engine_kind)i;
@@ -290,7 +328,7 @@ int options_parse(const struct command *c, int argc, char **argv,
 		}
 	}
 	if (o->count >= c->least && o->count <= c->most)
-		return 0;
+		return options_cache_fits(c, o);
 	fprintf(stderr, "faultline %s: %s; wanted: faultline %s [OPTION...] "
 	"%s\n",
 		c->name, o->count < c->least ? "something is missing" :

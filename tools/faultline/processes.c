@@ -150,6 +150,8 @@ static void be_application(struct run *x, int which, int peer, int result)
 		.cold_source = x->j->cold_source,
 		.resolve = (int)c->resolve,
 		.resolve_number = c->resolve_number,
+		.cache_bytes = c->cache.bytes,
+		.deaf = c->cache.hook == RPC_HOOK_NO,
 		.peer = peer,
 	};
 	struct app_result r = { 0 };

@@ -10,7 +10,7 @@
 #include "tools/scenario/runner.h"
 
 enum measure { MEASURE_FIT, MEASURE_RATIO, MEASURE_HOPS, MEASURE_HOP, MEASURE_STALL,
-	       MEASURE_STALL_FEWER, MEASURES };
+	       MEASURE_STALL_FEWER, MEASURE_CACHE, MEASURE_CACHE_PAGE, MEASURES };
 
 #define EXPERIMENT(id, name, text) [EXPERIMENT_##id] = name,
 const char *const reproduce_names[EXPERIMENTS] = {
@@ -161,6 +161,8 @@ int reproduce_measure(const struct reproduce_figure *f, double *model)
 		[MEASURE_HOPS] = measure_hops, [MEASURE_HOP] = measure_hop,
 		[MEASURE_STALL] = measure_stall,
 		[MEASURE_STALL_FEWER] = measure_stall_fewer,
+		[MEASURE_CACHE] = reproduce_cache,
+		[MEASURE_CACHE_PAGE] = reproduce_cache_page,
 	};
 
 	return measure[f->measure](f->of, model);

@@ -34,6 +34,17 @@ int reproduce_measure(const struct reproduce_figure *f, double *model);
 bool reproduce_broken(const struct reproduce_figure *f, double model);
 
 /*
+ * reproduce_cache.c: the rate of messages whose regions are found or not (enum
+ * cache_case), and what a page costs more if they are not. 0, or 1 after a message.
+ */
+enum cache_case {
+	CACHE_HITS, CACHE_MISSES, CACHE_QUARTER, CACHE_HALF, CACHE_MOST,
+	CACHE_OLD_HITS, CACHE_OLD_MISSES, CACHE_CASES
+};
+int reproduce_cache(int of, double *model);
+int reproduce_cache_page(int hits, double *model);
+
+/*
  * sensitivity.c: each value that profile qfdb assumes is moved within its bounds, and the
  * fits are kept; the predictions are printed with their ranges. 0, or 1 after a message.
  */

@@ -119,6 +119,7 @@ static struct fl_system_rules system_facts(void)
 	f.abort = (unsigned char)system_number(system_value("VERDICT", "ABORT"));
 	f.fail = (unsigned char)system_number(system_value("VERDICT", "FAIL"));
 	f.pin = (unsigned char)system_number(system_value("BEFORE", "PIN"));
+	f.cache = (unsigned char)system_number(system_value("BEFORE", "CACHE"));
 	f.inserted = (unsigned char)system_number(system_value("TABLES", "INSERTED"));
 	f.resume = (unsigned char)system_number(system_value("TELLS", "RESUME"));
 	f.status = (unsigned char)system_number(system_value("TELLS", "STATUS"));
@@ -156,8 +157,8 @@ static void system_judge_row(const struct row *r,
 		gen_bad(source, "%s: STATUS is for what ends, and READY for what is "
 			"tried again", r->name);
 	case FL_ROW_INSERTED:
-		gen_bad(source, "%s: tables INSERTED have PIN before, and FAIL for each "
-			"miss, which is for them alone", r->name);
+		gen_bad(source, "%s: tables INSERTED have PIN or CACHE before, and FAIL "
+			"for each miss, which is for them alone", r->name);
 	}
 }
 
@@ -237,7 +238,7 @@ static void system_write_facts(FILE *f)
 		"\t.hold = FL_VERDICT_HOLD,\n\t.abort = FL_VERDICT_ABORT,\n"
 		"\t.fail = FL_VERDICT_FAIL,\n\t.resume = FL_TELLS_RESUME,\n"
 		"\t.status = FL_TELLS_STATUS,\n\t.pin = FL_BEFORE_PIN,\n"
-		"\t.inserted = FL_TABLES_INSERTED,\n"
+		"\t.cache = FL_BEFORE_CACHE,\n\t.inserted = FL_TABLES_INSERTED,\n"
 		"\t.values = { ");
 	for (c = 0; c < FL_COLUMNS; c++)
 		fprintf(f, "%s%u", c ? ", " : "", facts.values[c]);

@@ -29,6 +29,12 @@ static const char *const words[FL_COLUMNS] = {
 	[FL_COLUMN_TELLS] = FL_TELLS_WORDS,
 };
 
+const struct fl_system_row *parser_row(const struct parser *p, const struct arg *a)
+{
+	return a->choice >= 0 ? &fl_system_rows[a->choice] :
+				&p->s->system[a->name].row;
+}
+
 static void derive_say(char *right, const char *text)
 {
 	size_t n = strlen(right);
@@ -91,8 +97,9 @@ static void derive_right(char *right, struct fl_row_judged j,
 			   "tells=ready, since the block is tried again");
 		return;
 	case FL_ROW_INSERTED:
-		derive_say(right, "tables=inserted before=pin ir=fail iw=fail rr=fail rw=fail "
-				  "tells=status, or none of inserted and fail");
+		derive_say(right, "tables=inserted before=pin (or cache) ir=fail iw=fail "
+				  "rr=fail rw=fail tells=status, or none of inserted and "
+				  "fail");
 		return;
 	}
 }

@@ -8,7 +8,9 @@
 
 #define COUNTERS                                                              \
 	"{faults|faults_source|faults_destination|pages_in|resolves|failed|"  \
-	"spurious|invalidations|pinned_pages|stalls}"
+	"spurious|invalidations|pinned_pages|stalls|cache_hits|"              \
+	"cache_misses|cache_evictions|cache_dropped|cache_bytes|"             \
+	"cache_most_bytes}"
 #define STATS                                                                 \
 	"{blocks_sent|blocks_resent|blocks_landed|blocks_refused|stale|"      \
 	"duplicates|no_context|waits|bad_packets|bad_registers|wire_bytes|"   \
@@ -30,7 +32,7 @@ const struct rule rules[] = {
 	  "} rw={" FL_VERDICT_WORDS "} tells={" FL_TELLS_WORDS "}",
 	  "a system of one's own: like another one, but for these columns" },
 	{ V_POLICY, "policy", NULL, "system",
-	  "resolve=plan",
+	  "resolve=plan cache=size hook={yes|no}",
 	  "how processes that are declared later handle device faults" },
 	{ V_BOARD, "board", NULL, "new:board",
 	  "frames=count swap=count contexts=count receive=count block=size "

@@ -8,6 +8,7 @@
 
 #include "faultline/entries.h"
 #include "tools/scenario/parser.h"
+#include "tools/scenario/testbed.h"
 
 enum registered { NEVER, NOW, NO_MORE };
 
@@ -18,6 +19,7 @@ struct known {
 	enum registered region[PARSER_NAMES];	/* of a buffer */
 	bool told[PARSER_NAMES];		/* of a buffer */
 	bool fails[PARSER_NAMES];		/* of a work request, as expected */
+	bool keeps;	/* a system may keep a region that is given back, and its key */
 };
 
 static void join_groups(struct known *k, int a, int b, int boards)
@@ -52,7 +54,8 @@ static void need_region(struct parser *p, struct known *k,
 	const char *has = k->region[a->name] == NEVER ? "has no region" :
 							"is deregistered above";
 
-	if (k->region[a->name] == NOW || k->told[a->name])
+	if (k->region[a->name] == NOW || k->told[a->name] ||
+	    (status && k->keeps && k->region[a->name] == NO_MORE))
 		return;
 	k->told[a->name] = true;
 	p->mistakes++;
@@ -103,6 +106,9 @@ static void missing_look(struct parser *p, struct known *k,
 			 const struct statement *st)
 {
 	switch (st->verb) {
+	case V_POLICY:
+		k->keeps |= testbed_row_caches(parser_row(p, &st->arg[0]));
+		break;
 	case V_LINK:
 		if (!st->fails)
 			join_groups(k, st->arg[0].name, st->arg[1].name,

@@ -54,6 +54,8 @@ bool parser_value(struct parser *p, const char *type, struct statement *st,
 bool parser_sense(struct parser *p, const struct statement *st);
 /* derive.c: the system that the statement declares. False after a message. */
 bool parser_derive(struct parser *p, const struct statement *st);
+/* derive.c: the row of a `system` that a line names. */
+const struct fl_system_row *parser_row(const struct parser *p, const struct arg *a);
 /* missing.c: what work requests need and no line gives. */
 void parser_missing(struct parser *p);
 

@@ -14,12 +14,12 @@
 
 #include "faultline.h"
 
-#define RPC_REGIONS	512u
+#define RPC_REGIONS	1024u
 #define RPC_PAIRS	1024u	/* queue pairs */
 #define RPC_DOMAINS	4u	/* protection domains; 0 is the usual one */
 
 enum rpc_kind {
-	RPC_OPEN = 1,		/* text: device; what: enum fl_system; resolve */
+	RPC_OPEN = 1,		/* text: device; what: enum fl_system; resolve, cache */
 	RPC_RESOLVE,		/* resolve, what: its number */
 	RPC_CLOSE,		/* the last one */
 	RPC_ALLOC,		/* bytes; answer: addr, bytes */
@@ -40,7 +40,7 @@ enum rpc_kind {
 	RPC_POST,		/* id, work; answer: now_ns, just before */
 	/* work.wr_id, end_ns, what: enum testbed_wait; completions to the sink */
 	RPC_WAIT,
-	RPC_COUNTERS,		/* answer: counters */
+	RPC_COUNTERS,		/* answer: counters, cache */
 	RPC_CLOCK,		/* answer: now_ns, of a process that is not open */
 	/*
 	 * addr, bytes, what: rights, PROT_*; a process elsewhere alone. -EFAULT:
@@ -49,6 +49,13 @@ enum rpc_kind {
 	RPC_RIGHTS,
 	RPC_PRESENT,		/* addr, bytes; answer: bytes, how many pages are */
 	RPC_KINDS
+};
+
+/* Of a system that keeps what is pinned; 0: as the library has it. */
+enum rpc_hook { RPC_HOOK_USUAL, RPC_HOOK_YES, RPC_HOOK_NO };
+struct rpc_cache {
+	uint64_t bytes;
+	uint32_t hook;		/* enum rpc_hook */
 };
 
 struct rpc_command {
@@ -62,6 +69,7 @@ struct rpc_command {
 	uint64_t epoch_ns;
 	struct fl_address address;
 	struct fl_work work;
+	struct rpc_cache cache;
 	const char *text;	/* or NULL */
 };
 
@@ -71,6 +79,7 @@ struct rpc_answer {
 	uint64_t addr, bytes, now_ns;
 	struct fl_address address;
 	struct fl_fault_counters counters;
+	struct fl_cache_counters cache;
 };
 
 /* Where what is more than an answer goes, in order, while the command is done. */

@@ -28,6 +28,10 @@ static int rpc_open_card(struct rpc_app *a, const struct rpc_command *o)
 				      (enum fl_resolve)o->resolve) :
 			   fl_set_policy(a->dev, (enum fl_system)o->what,
 					 (enum fl_resolve)o->resolve);
+	if (!err && (o->cache.bytes || o->cache.hook))
+		err = fl_set_cache(a->dev, o->cache.bytes ? o->cache.bytes :
+							   FL_CACHE_BYTES,
+				   o->cache.hook != RPC_HOOK_NO);
 	if (!err)
 		err = fl_alloc_pd(a->dev, &a->pd[0]);
 	if (!err)
@@ -240,6 +244,8 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 		break;
 	case RPC_COUNTERS:
 		r->error = fl_query_counters(a->dev, &r->counters);
+		if (!r->error)
+			r->error = fl_query_cache(a->dev, &r->cache);
 		break;
 	case RPC_CLOCK:
 		r->now_ns = a->now_ns(a->now_arg);

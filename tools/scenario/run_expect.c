@@ -149,15 +149,22 @@ static int count_events(struct run *r, const struct statement *st, uint64_t *n)
 	return testbed_count(r->w, (enum trace_event)st->arg[0].choice, &f, n);
 }
 
+/* Place of the first that the library keeps, among the words of the grammar. */
+#define CACHE_COUNTERS	10
+
 static int read_counter(struct run *r, const struct statement *st, uint64_t *v)
 {
+	struct testbed_process *p = r->process[st->arg[0].name];
+	struct fl_cache_counters k;
 	struct fl_fault_counters c;
 	const uint64_t *in_order[] = {
 		&c.faults, &c.faults_source, &c.faults_destination, &c.pages_in,
 		&c.resolves, &c.failed, &c.spurious, &c.invalidations,
-		&c.pinned_pages, &c.stalls
+		&c.pinned_pages, &c.stalls, &k.hits, &k.misses,
+		&k.evictions, &k.dropped, &k.bytes, &k.most_bytes
 	};
-	int err = testbed_counters(r->process[st->arg[0].name], &c);
+	int err = st->arg[1].choice >= CACHE_COUNTERS ? testbed_cache(p, &k) :
+							testbed_counters(p, &c);
 
 	if (!err)
 		*v = *in_order[st->arg[1].choice];

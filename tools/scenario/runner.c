@@ -160,13 +160,23 @@ static void runner_policy(struct run *r, const struct statement *st)
 {
 	const struct testbed_config *cfg = testbed_cfg(r->w);
 	const struct arg *resolve = statement_option(st, "resolve");
+	const struct arg *cache = statement_option(st, "cache");
+	const struct arg *hook = statement_option(st, "hook");
 	const struct scenario_system *d = &r->s->system[st->arg[0].choice < 0 ?
 							st->arg[0].name : 0];
 
 	if (!cfg->system_given && st->arg[0].choice >= 0)
 		r->system = testbed_row((enum fl_system)st->arg[0].choice);
 	else if (!cfg->system_given)
-		r->system = (struct testbed_system){ d->like, true, d->row };
+		r->system = (struct testbed_system){ .like = d->like,
+						     .derived = true,
+						     .row = d->row };
+	/* Another system was chosen on the command line? Its processes drop what is not theirs. */
+	r->system.cache = (struct rpc_cache){
+		.bytes = cache ? cache->number : 0,
+		.hook = !hook ? RPC_HOOK_USUAL : hook->choice ? RPC_HOOK_NO :
+								RPC_HOOK_YES,
+	};
 	if (resolve && !cfg->resolve_given) {
 		r->resolve = (enum fl_resolve)resolve->choice;
 		r->resolve_number = (uint32_t)resolve->number;

@@ -109,6 +109,22 @@ static bool sense_number(struct parser *p, const struct arg *a,
 	return refuse_at(p, &a->at, a->word, right);
 }
 
+/* What is said of a cache goes with systems that have one. */
+static bool sense_policy(struct parser *p, const struct statement *st)
+{
+	const struct arg *cache = statement_option(st, "cache");
+	const char *key = cache ? "cache" : "hook";
+
+	if (statement_has(st, key) &&
+	    !testbed_row_caches(parser_row(p, &st->arg[0])))
+		return refuse_option(p, st, key, "cache= and hook= with pincache, or "
+				     "with a system that has before=cache");
+	if (cache && !cache->number)
+		return refuse_option(p, st, "cache", "a size of at least one byte: "
+				     "what is in use counts, too");
+	return true;
+}
+
 static bool sense_limits(struct parser *p, const struct statement *st)
 {
 	static const struct {
@@ -148,6 +164,8 @@ bool parser_sense(struct parser *p, const struct statement *st)
 	if (st->fails)
 		return true;
 	switch (st->verb) {
+	case V_POLICY:
+		return sense_policy(p, st);
 	case V_BUFFER:
 		return sense_buffer(p, st);
 	case V_INJECT:

@@ -16,7 +16,8 @@
  * Files: testbed.c (life), testbed_listener.c (boards' listeners, processes mode),
  * testbed_guest.c (guests, mode vm), folder.c (the folder of these), testbed_process.c
  * (processes), testbed_buffer.c (buffers and regions), fill.c (their contents),
- * testbed_work.c (connections and work requests), testbed_model.c (what all bytes may be),
+ * testbed_work.c (connections and work requests), testbed_lease.c (regions of one request),
+ * testbed_model.c (what all bytes may be),
  * testbed_check.c (invariants, counting events).
  */
 #ifndef FL_TESTBED_H
@@ -50,6 +51,7 @@ struct testbed_config {
 	enum fl_system system;
 	enum fl_resolve resolve;
 	uint32_t resolve_number;	/* of around:N; else 0 */
+	struct rpc_cache cache;		/* what is said counts for each process */
 	const struct fl_plan_own *plan;	/* of every board, for FL_RESOLVE_OWN; or NULL */
 	enum engine_kind engine;
 	FILE *trace;			/* text of every record, or NULL */
@@ -92,9 +94,12 @@ struct testbed_system {
 	enum fl_system like;
 	bool derived;
 	struct fl_system_row row;
+	struct rpc_cache cache;
 };
 
 struct testbed_system testbed_row(enum fl_system system);
+
+#define TESTBED_LEASES	512	/* regions of requests, of one process */
 
 struct testbed_call;
 struct testbed_process {
@@ -112,6 +117,7 @@ struct testbed_process {
 	struct testbed_call *call;
 	bool done;
 	struct rpc_app app;	/* the agent's */
+	bool leased[TESTBED_LEASES];
 	/* A process elsewhere: number 0 if there is none, and its socket. */
 	pid_t pid;
 	int line;
@@ -128,6 +134,8 @@ struct testbed_buffer {
 	uint32_t key;
 	bool file;
 	uint32_t area;		/* of the oracle (oracle.h) */
+	uint32_t leases;	/* requests that have it registered for themselves */
+	bool was_registered;	/* ever */
 	uint8_t apart;		/* the card has other memory there (testbed_model.c) */
 };
 
@@ -139,6 +147,12 @@ struct testbed_connection {
 	uint32_t qpn[2];
 	uint32_t posts[2], ends[2];	/* ledger, in order */
 	uint32_t pair[2];		/* of the oracle */
+};
+
+/* A region that one end of a request has for itself; NULL: it has none. */
+struct testbed_lease {
+	struct testbed_buffer *buffer;
+	uint32_t number;
 };
 
 struct testbed_work {
@@ -156,6 +170,7 @@ struct testbed_work {
 	uint32_t done_bytes, resends, order;
 	uint64_t post_ns, done_ns;
 	uint64_t model;		/* its number at the oracle */
+	struct testbed_lease lease[2];	/* local, remote */
 };
 
 /* NULL after a message in error[]. */
@@ -212,6 +227,7 @@ int testbed_process_end(struct testbed_process *p);
 int testbed_rpc(struct testbed_process *p, const struct rpc_command *o,
 		struct rpc_answer *r, const struct rpc_sink *sink);
 int testbed_counters(struct testbed_process *p, struct fl_fault_counters *c);
+int testbed_cache(struct testbed_process *p, struct fl_cache_counters *c);
 /*
  * Run fn in the process's application thread and wait for it. -ENOTSUP: it is not
  * a thread of this program.
@@ -257,6 +273,14 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 int testbed_resume(struct testbed_connection *c, int side);
 /* Fill in conn, side, opcode, local, remote, addresses, keys and bytes. */
 int testbed_post(struct testbed *w, struct testbed_work *work);
+/* Does the row keep what was registered, so that it is done for each request? */
+bool testbed_row_caches(const struct fl_system_row *row);
+bool testbed_leases(const struct testbed_process *p);
+/*
+ * As testbed_post(), but an end whose process testbed_leases(), and that has no region,
+ * is registered for this request, until testbed_wait() finds it complete.
+ */
+int testbed_post_leased(struct testbed *w, struct testbed_work *work);
 enum testbed_wait { TESTBED_BOTH, TESTBED_POLLING, TESTBED_SLEEPING };
 /* Until work is done; -ETIMEDOUT after timeout_ns. */
 int testbed_wait(struct testbed *w, struct testbed_work *work, uint64_t timeout_ns,
@@ -293,6 +317,7 @@ void testbed_why_set(struct testbed *w, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void testbed_check_end(struct testbed *w);
 int testbed_work_number(struct testbed *w, struct testbed_work *work);
+int testbed_lease_end(struct testbed_work *work);
 struct testbed_work *testbed_work_at(struct testbed *w, uint64_t number);
 
 #endif

@@ -310,6 +310,7 @@ int testbed_region_add(struct testbed_buffer *b, uint64_t off, uint64_t len,
 	}
 	err = on_span(b, off, len, &o, 0, NULL);
 	b->registered = !err;
+	b->was_registered |= b->registered;
 	if (b->registered)
 		testbed_model_region(b);
 	return err;

@@ -14,6 +14,9 @@
 #define TESTBED_BUFFERS	512
 #define TESTBED_CONNS	512
 
+_Static_assert(TESTBED_BUFFERS + TESTBED_LEASES <= RPC_REGIONS,
+	       "a number for each region");
+
 struct testbed {
 	struct testbed_config cfg;
 	struct timing_profile timing;

@@ -70,13 +70,23 @@ void testbed_model_forget(struct testbed_buffer *b, uint64_t off, uint64_t len)
 		testbed_model_zero(b, off, len);
 }
 
+/* Does its library find regions again whose memory is another one now? */
+static bool model_deaf(const struct testbed_buffer *b)
+{
+	return testbed_leases(b->process) &&
+	       b->process->system.cache.hook == RPC_HOOK_NO;
+}
+
 void testbed_model_replaced(struct testbed_buffer *b, uint64_t off, uint64_t len)
 {
 	bool whole = !off && (!len || len >= b->bytes);
 
 	switch (b->process->system.row.tables) {
 	case FL_TABLES_INSERTED:
-		if (b->registered)
+		/* What is still kept only the library knows. */
+		if (b->was_registered && model_deaf(b))
+			b->apart = APART_PART;
+		else if (b->registered || b->leases)
 			b->apart = whole ? APART_WHOLE : APART_PART;
 		break;
 	case FL_TABLES_ONDEMAND:
@@ -90,7 +100,7 @@ void testbed_model_replaced(struct testbed_buffer *b, uint64_t off, uint64_t len
 
 void testbed_model_region(struct testbed_buffer *b)
 {
-	if (b->process->system.row.tables != FL_TABLES_INSERTED)
+	if (b->process->system.row.tables != FL_TABLES_INSERTED || model_deaf(b))
 		return;
 	if (b->apart == APART_PART)
 		testbed_model_unknown(b, 0, b->bytes);

@@ -248,6 +248,16 @@ int testbed_counters(struct testbed_process *p, struct fl_fault_counters *c)
 	return err;
 }
 
+int testbed_cache(struct testbed_process *p, struct fl_cache_counters *c)
+{
+	struct rpc_command o = { .kind = RPC_COUNTERS };
+	struct rpc_answer r;
+	int err = testbed_rpc(p, &o, &r, NULL);
+
+	*c = r.cache;
+	return err;
+}
+
 /* ---- life ---- */
 
 static uint64_t testbed_clock(void *sim)
@@ -294,6 +304,7 @@ static int process_open_card(struct testbed_process *p)
 		.what = p->system.like,
 		.derived = p->system.derived,
 		.row = p->system.row,
+		.cache = p->system.cache,
 		.resolve = p->resolve == FL_RESOLVE_AROUND ? FL_RESOLVE_BLOCK :
 							     p->resolve,
 		.text = device,
@@ -331,6 +342,20 @@ struct testbed_system testbed_row(enum fl_system system)
 					.row = fl_system_rows[system] };
 }
 
+/* What the caller of the testbed has said comes first. */
+static void process_cache(struct testbed_process *p)
+{
+	const struct rpc_cache *said = &p->testbed->cfg.cache;
+	struct rpc_cache *c = &p->system.cache;
+
+	if (!testbed_leases(p))
+		memset(c, 0, sizeof(*c));
+	else if (said->bytes)
+		c->bytes = said->bytes;
+	if (testbed_leases(p) && said->hook)
+		c->hook = said->hook;
+}
+
 int testbed_process_add(struct testbed *w, const char *name,
 			struct testbed_board *b,
 			enum fl_system system, enum fl_resolve resolve,
@@ -357,6 +382,7 @@ int testbed_process_add_as(struct testbed *w, const char *name,
 	p->board = b;
 	p->system = *system;
 	p->resolve = resolve;
+	process_cache(p);
 	sim_waitq_init(&p->wake);
 	sim_waitq_init(&p->finished);
 	if (w->cfg.guest_script)

@@ -231,9 +231,10 @@ int testbed_wait(struct testbed *w, struct testbed_work *k, uint64_t timeout_ns,
 	struct rpc_sink sink = { .completion = work_completed, .arg = p };
 	struct rpc_answer r;
 
-	if (k->done)
-		return 0;
-	if (!k->posted)
+	int err;
+
+	if (!k->done && !k->posted)
 		return k->error ? k->error : -ENOENT;
-	return testbed_rpc(p, &o, &r, &sink);
+	err = k->done ? 0 : testbed_rpc(p, &o, &r, &sink);
+	return err ? err : testbed_lease_end(k);
 }

@@ -83,7 +83,7 @@ static int run_post(struct work_state *s, struct testbed_work *work, unsigned in
 	k->lkey = k->local->key;
 	k->rkey = k->remote->key;
 	k->bytes = op->bytes;
-	return testbed_post(s->pair.w, k);
+	return testbed_post_leased(s->pair.w, k);
 }
 
 /* A process that has ended posts nothing, and nobody waits for what it did. */
@@ -156,16 +156,22 @@ static bool run_again(struct work_state *s, struct testbed_work *work, unsigned 
 	return true;
 }
 
-/* False: it could not be posted. */
-static bool run_begin(struct work_state *s, struct testbed_work *work, unsigned int i)
+enum begun { BEGUN, BEGUN_LATER, BEGUN_NEVER };
+
+/* Later: there is no room to register for it while others are under way. */
+static enum begun run_begin(struct work_state *s, struct testbed_work *work,
+			    unsigned int i, bool others)
 {
 	int err = s->through[i] || run_is_gone(s, i) ? 0 : run_post(s, work, i);
 
 	if (!err)
-		return true;
+		return BEGUN;
+	if (others && testbed_leases(work_process(s, s->op[i].back)) &&
+	    (err == -EDQUOT || err == -ENOMEM))
+		return BEGUN_LATER;
 	s->failed = true;
 	run_ends(s, i || work != s->work[0] ? WORK_ERROR : WORK_NO_START, err);
-	return false;
+	return BEGUN_NEVER;
 }
 
 /*
@@ -175,18 +181,22 @@ static bool run_begin(struct work_state *s, struct testbed_work *work, unsigned 
 static void run_round(struct work_state *s, struct testbed_work *work)
 {
 	unsigned int i = 0, done = 0, end = s->n;
-	bool go_on = true;
+	bool go_on = true, full = false;
+	enum begun begun;
 
 	memset(s->through, 0, sizeof(s->through));
 	memset(s->begin_ns, 0, sizeof(s->begin_ns));
 	s->tries = 0;
 	while (go_on && done < end) {
-		if (i < end && i < done + s->run->work->depth) {
-			if (run_begin(s, work, i))
-				i++;
-			else
-				end = i;
-		} else if (s->through[done]) {
+		if (i < end && i < done + s->run->work->depth && !full) {
+			begun = run_begin(s, work, i, i > done);
+			i += begun == BEGUN;
+			end = begun == BEGUN_NEVER ? i : end;
+			full = begun == BEGUN_LATER;
+			continue;
+		}
+		full = false;
+		if (s->through[done]) {
 			done++;
 		} else if (run_again(s, work, done)) {
 			go_on = run_resume(s, work, done, i);
@@ -252,13 +262,15 @@ static int run_rounds(struct work_state *s)
 
 /* ---- regions ---- */
 
+/* Where regions are kept, each request has one of its own instead (run_post()). */
 static int run_register(struct work_state *s)
 {
 	int who, which, err = 0;
 
 	for (who = 0; who < 2; who++)
 		for (which = WORK_OUT; which <= WORK_IN && !err; which++)
-			if (s->buffer[who][which])
+			if (s->buffer[who][which] &&
+			    !testbed_leases(work_process(s, who)))
 				err = testbed_region_add(s->buffer[who][which],
 					0, 0, which == WORK_IN ? ACCESS :
 								 FL_REMOTE_READ,
@@ -324,6 +336,8 @@ static void run_script(struct testbed *w, void *arg)
 		err = work_data_check(s);
 	if (err == -EBADMSG)
 		s->r->end = WORK_WRONG;
+	else if (err == -ENOMEM && s->run->hazard == WORK_PRESSURE)
+		run_ends(s, WORK_ERROR, err);	/* what is pinned leaves no page to read by */
 	else if (err)
 		run_ends(s, WORK_BROKEN, err);
 }

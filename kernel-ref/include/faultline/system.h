@@ -13,11 +13,12 @@ enum fl_system {
 	FL_SYSTEM_ABORT = 6,        /* the request fails at once, the page is brought in behind it, and the program tries again */
 	FL_SYSTEM_INSERTED = 7,     /* the driver inserts what is registered into tables of its own, pinned; all else is an error */
 	FL_SYSTEM_PULP = 8,         /* PULP: the SMMU stalls; each page is pinned and entered in the driver's tables at its first miss */
+	FL_SYSTEM_PINCACHE = 9,     /* PM: as inserted, for each request anew, and a cache of pinned regions makes that cheap */
 };
 
-#define FL_SYSTEMS                              9u
-#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp"
-#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp"
+#define FL_SYSTEMS                              10u
+#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp", "pincache"
+#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp|pincache"
 
 #define FL_TABLES_WORDS                         "process|inserted|ondemand"
 enum fl_tables {
@@ -26,12 +27,13 @@ enum fl_tables {
 	FL_TABLES_ONDEMAND = 2,     /* it walks tables of the driver's, where a page comes when it is missed, and stays pinned */
 };
 
-#define FL_BEFORE_WORDS                         "nothing|pin|prefault|snoop"
+#define FL_BEFORE_WORDS                         "nothing|pin|prefault|snoop|cache"
 enum fl_before {
 	FL_BEFORE_NOTHING = 0,      /* nothing: pages come when they are missed */
 	FL_BEFORE_PIN = 1,          /* registering a region brings its pages in and pins them */
 	FL_BEFORE_PREFAULT = 2,     /* posting a request brings the pages of both ends in */
 	FL_BEFORE_SNOOP = 3,        /* the driver reads what was posted, brings in its pages at this end, and rings the card */
+	FL_BEFORE_CACHE = 4,        /* as pin; what the program gives back the library keeps pinned, to be registered again for nothing */
 };
 
 #define FL_TRANSPORT_WORDS                      "block"

@@ -96,6 +96,16 @@ static const struct fl_system_row fl_system_rows[] = {
 		.rw = FL_VERDICT_HOLD,
 		.tells = FL_TELLS_RESUME,
 	},
+	[FL_SYSTEM_PINCACHE] = {
+		.tables = FL_TABLES_INSERTED,
+		.before = FL_BEFORE_CACHE,
+		.transport = FL_TRANSPORT_BLOCK,
+		.ir = FL_VERDICT_FAIL,
+		.iw = FL_VERDICT_FAIL,
+		.rr = FL_VERDICT_FAIL,
+		.rw = FL_VERDICT_FAIL,
+		.tells = FL_TELLS_STATUS,
+	},
 };
 
 static const struct fl_system_rules fl_system_rules = {
@@ -105,8 +115,9 @@ static const struct fl_system_rules fl_system_rules = {
 	.resume = FL_TELLS_RESUME,
 	.status = FL_TELLS_STATUS,
 	.pin = FL_BEFORE_PIN,
+	.cache = FL_BEFORE_CACHE,
 	.inserted = FL_TABLES_INSERTED,
-	.values = { 3, 4, 1, 7, 7, 7, 7, 3 },
+	.values = { 3, 5, 1, 7, 7, 7, 7, 3 },
 	.value = {
 		{
 			{ 0xffffffff, 0xffffffff },
@@ -114,6 +125,7 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0xffffffff, 0xffffffff },
 		},
 		{
+			{ 0xffffffff, 0xffffffff },
 			{ 0xffffffff, 0xffffffff },
 			{ 0xffffffff, 0xffffffff },
 			{ 0xffffffff, 0xffffffff },

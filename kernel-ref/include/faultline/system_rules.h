@@ -32,7 +32,7 @@ struct fl_system_value {
 
 struct fl_system_rules {
 	unsigned char values[FL_COLUMNS];	/* so many each column has */
-	unsigned char hold, abort, fail, resume, status, pin, inserted;	/* their numbers */
+	unsigned char hold, abort, fail, resume, status, pin, cache, inserted;	/* their numbers */
 	struct fl_system_value value[FL_COLUMNS][FL_COLUMN_VALUES];
 };
 
@@ -48,7 +48,7 @@ enum fl_row_wrong {
 	FL_ROW_ABORTS,		/* both of iw and rw are abort, or none */
 	FL_ROW_STATUS,		/* what ends is told how, and nothing else is */
 	/* What is not in these tables is not brought in, and what is in them is pinned. */
-	FL_ROW_INSERTED,	/* inserted: pin, and fail everywhere; fail nowhere else */
+	FL_ROW_INSERTED,	/* inserted: pin or cache, and fail everywhere; fail nowhere else */
 };
 
 struct fl_row_judged {
@@ -69,7 +69,7 @@ static inline struct fl_row_judged
 fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 {
 	const struct fl_system_value *value;
-	unsigned int c, holds = 0, fails = 0, resumed, aborts, both, told;
+	unsigned int c, holds = 0, fails = 0, resumed, aborts, both, told, pins;
 
 	for (c = 0; c < FL_COLUMNS; c++)
 		if (cell[c] >= rules->values[c])
@@ -95,8 +95,10 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 	both = cell[FL_COLUMN_IW] == rules->abort;
 	if (both != aborts)
 		return fl_row_wrong(FL_ROW_ABORTS, FL_COLUMN_IW);
+	pins = cell[FL_COLUMN_BEFORE] == rules->pin ||
+	       cell[FL_COLUMN_BEFORE] == rules->cache;
 	if (fails != (cell[FL_COLUMN_TABLES] == rules->inserted ? 4 : 0) ||
-	    (fails && cell[FL_COLUMN_BEFORE] != rules->pin))
+	    (fails && !pins))
 		return fl_row_wrong(FL_ROW_INSERTED, FL_COLUMN_TABLES);
 	told = cell[FL_COLUMN_TELLS] == rules->status;
 	if (told != (aborts || fails))
