@@ -96,6 +96,16 @@ static const struct fl_system_row fl_system_rows[] = {
 		.rw = FL_VERDICT_HOLD,
 		.tells = FL_TELLS_RESUME,
 	},
+	[FL_SYSTEM_NPR] = {
+		.tables = FL_TABLES_SINK,
+		.before = FL_BEFORE_NOTHING,
+		.transport = FL_TRANSPORT_BLOCK,
+		.ir = FL_VERDICT_SINK,
+		.iw = FL_VERDICT_SINK,
+		.rr = FL_VERDICT_SINK,
+		.rw = FL_VERDICT_SINK,
+		.tells = FL_TELLS_NOTHING,
+	},
 };
 
 static const struct fl_system_rules fl_system_rules = {
@@ -106,12 +116,17 @@ static const struct fl_system_rules fl_system_rules = {
 	.status = FL_TELLS_STATUS,
 	.pin = FL_BEFORE_PIN,
 	.inserted = FL_TABLES_INSERTED,
-	.values = { 3, 4, 1, 7, 7, 7, 7, 3 },
+	.sink = FL_VERDICT_SINK,
+	.nothing = FL_TELLS_NOTHING,
+	.before_nothing = FL_BEFORE_NOTHING,
+	.tables_sink = FL_TABLES_SINK,
+	.values = { 4, 4, 1, 8, 8, 8, 8, 4 },
 	.value = {
 		{
 			{ 0xffffffff, 0xffffffff },
 			{ 0xffffffff, 0xffffffff },
 			{ 0xffffffff, 0xffffffff },
+			{ 0xffffffff, 0xffffffff },
 		},
 		{
 			{ 0xffffffff, 0xffffffff },
@@ -130,14 +145,6 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0xffffffff, 0x60 },
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
-		},
-		{
-			{ 0xffffffff, 0x18 },
-			{ 0x1, 0xffffffff },
-			{ 0x1, 0x40 },
-			{ 0x1, 0x20 },
-			{ 0xffffffff, 0x60 },
-			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
 		},
 		{
@@ -148,6 +155,7 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0xffffffff, 0x60 },
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
 		},
 		{
 			{ 0xffffffff, 0x18 },
@@ -157,11 +165,23 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0xffffffff, 0x60 },
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
+		},
+		{
+			{ 0xffffffff, 0x18 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0x40 },
+			{ 0x1, 0x20 },
+			{ 0xffffffff, 0x60 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
 		},
 		{
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
+			{ 0xffffffff, 0xffffffff },
 		},
 	},
 };
