@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib_internal.h"
+#include "bounce.h"
 
 #define ACCESS_BITS (FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
 
@@ -30,6 +30,12 @@ int fl_alloc_pd(struct fl_device *dev, struct fl_pd **pd)
 	}
 	p->dev = dev;
 	p->number = a.pd;
+	error = dev->sinks ? bounce_pd_make(p) : 0;
+	if (error) {
+		lib_destroy(dev, FL_IOC_DEALLOC_PD, a.pd);
+		free(p);
+		return error;
+	}
 	lib_link_add(dev, &dev->pds, &p->link);
 	*pd = p;
 	return 0;
@@ -43,8 +49,10 @@ static void pd_forget(struct fl_pd *pd)
 
 int lib_pd_free(struct fl_pd *pd)
 {
-	int error = lib_destroy(pd->dev, FL_IOC_DEALLOC_PD, pd->number);
+	int error;
 
+	bounce_pd_free(pd);
+	error = lib_destroy(pd->dev, FL_IOC_DEALLOC_PD, pd->number);
 	pd_forget(pd);
 	return error;
 }
@@ -57,6 +65,7 @@ int fl_dealloc_pd(struct fl_pd *pd)
 		return -EINVAL;
 	if (pd->mrs || pd->qps)
 		return -EBUSY;
+	bounce_pd_free(pd);
 	error = lib_destroy(pd->dev, FL_IOC_DEALLOC_PD, pd->number);
 	if (!error)
 		pd_forget(pd);
@@ -78,6 +87,27 @@ static void mr_release(struct fl_device *dev, void *addr, size_t bytes)
 		dev->sys->release(dev->fd, addr, bytes);
 }
 
+/* With words, and in the list where peers find them (bounce.h). */
+static int mr_register_sunk(struct fl_mr *m, struct fl_reg_mr *r)
+{
+	int error;
+
+	error = bounce_pd_make(m->pd);
+	if (!error)
+		error = bounce_words_make(m, r, r->flags & FL_MR_PINNED);
+	if (!error)
+		error = lib_ioctl(m->pd->dev, FL_IOC_REG_MR, r);
+	if (!error) {
+		m->key = r->key;
+		error = bounce_list_add(m);
+		if (error)
+			lib_destroy(m->pd->dev, FL_IOC_DEREG_MR, m->key);
+	}
+	if (error)
+		bounce_list_del(m);
+	return error;
+}
+
 int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 	      struct fl_mr **mr)
 {
@@ -97,16 +127,17 @@ int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
+	m->pd = pd;
+	m->addr = r.addr;
+	m->bytes = bytes;
 	r.pd = pd->number;
 	error = mr_import(pd->dev, addr, bytes, access & ACCESS_BITS);
 	if (error)
 		goto free;
-	error = lib_ioctl(pd->dev, FL_IOC_REG_MR, &r);
+	error = pd->dev->sinks ? mr_register_sunk(m, &r) :
+				 lib_ioctl(pd->dev, FL_IOC_REG_MR, &r);
 	if (error)
 		goto release;
-	m->pd = pd;
-	m->addr = r.addr;
-	m->bytes = bytes;
 	m->key = r.key;
 	lib_link_add(pd->dev, &pd->mrs, &m->link);
 	*mr = m;
@@ -124,6 +155,7 @@ static void mr_forget(struct fl_mr *mr)
 
 	mr_release(dev, (void *)(uintptr_t)mr->addr, (size_t)mr->bytes);
 	lib_link_del(dev, &mr->link);
+	bounce_list_del(mr);
 	free(mr);
 }
 
