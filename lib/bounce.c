@@ -405,8 +405,10 @@ static enum step step_answer(struct fl_qp *qp, const struct bounce_request *r)
 		work_answer(qp);
 		return STEP_ANSWER;
 	}
+	/* The peer may have written anything there. */
 	if (a->status)
-		return step_end(qp, (int)a->status);
+		return step_end(qp, a->status == FL_ST_REMOTE_FAULT ?
+				FL_ST_REMOTE_FAULT : FL_ST_REMOTE_ACCESS);
 	/* They have changed again, for the better. */
 	if (seen)
 		memset(seen, 0, pages_in(part_remote(b, r), b->part) *

@@ -28,6 +28,8 @@ static int rpc_open_card(struct rpc_app *a, const struct rpc_command *o)
 				      (enum fl_resolve)o->resolve) :
 			   fl_set_policy(a->dev, (enum fl_system)o->what,
 					 (enum fl_resolve)o->resolve);
+	if (!err && o->unverified)
+		err = fl_set_verify(a->dev, 0);
 	if (!err)
 		err = fl_alloc_pd(a->dev, &a->pd[0]);
 	if (!err)

@@ -160,13 +160,17 @@ static void runner_policy(struct run *r, const struct statement *st)
 {
 	const struct testbed_config *cfg = testbed_cfg(r->w);
 	const struct arg *resolve = statement_option(st, "resolve");
+	const struct arg *verify = statement_option(st, "verify");
 	const struct scenario_system *d = &r->s->system[st->arg[0].choice < 0 ?
 							st->arg[0].name : 0];
 
 	if (!cfg->system_given && st->arg[0].choice >= 0)
 		r->system = testbed_row((enum fl_system)st->arg[0].choice);
 	else if (!cfg->system_given)
-		r->system = (struct testbed_system){ d->like, true, d->row };
+		r->system = (struct testbed_system){ .like = d->like,
+						     .derived = true,
+						     .row = d->row };
+	r->system.unverified = verify && verify->choice;
 	if (resolve && !cfg->resolve_given) {
 		r->resolve = (enum fl_resolve)resolve->choice;
 		r->resolve_number = (uint32_t)resolve->number;
