@@ -146,7 +146,7 @@ void fl_bank_unprepare(struct fl_ctx *ctx)
 	arm64_mm_context_put(ctx->mm);
 }
 
-static u32 fl_bank_sctlr(bool holds)
+static u32 fl_bank_sctlr(struct fl_ctx *ctx, bool holds)
 {
 	/*
 	 * exanest.md 3.4. CFRE: a refused access must abort, or the card takes
@@ -158,6 +158,9 @@ static u32 fl_bank_sctlr(bool holds)
 
 	if (holds)
 		sctlr |= SMMU_CB_SCTLR_CFCFG;
+	/* Tables that are whole give something for every read; refused writes vanish. */
+	if (ctx->row.tables == FL_TABLES_SINK && !ctx->draining)
+		sctlr &= ~SMMU_CB_SCTLR_CFRE;
 	return sctlr;
 }
 
@@ -241,7 +244,7 @@ static int fl_bank_start(struct fl_ctx *ctx)
 		fl_bank_lost(ctx);
 		return -EIO;
 	}
-	ctx->sctlr = fl_bank_sctlr(fl_row_holds(&ctx->row));
+	ctx->sctlr = fl_bank_sctlr(ctx, fl_row_holds(&ctx->row));
 	fl_cb_write(dev, n, SMMU_CB_SCTLR, ctx->sctlr);
 	/* Last: from here on the card can reach the process. */
 	fl_smmu_write(dev, SMMU_GR0_S2CR(n),
@@ -316,7 +319,7 @@ void fl_bank_set_holds(struct fl_ctx *ctx, bool holds)
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	/* A fault that is being answered has CFIE off; leave it so. */
-	ctx->sctlr = fl_bank_sctlr(holds) &
+	ctx->sctlr = fl_bank_sctlr(ctx, holds) &
 		     ~(ctx->sctlr & SMMU_CB_SCTLR_CFIE ? 0 :
 							 SMMU_CB_SCTLR_CFIE);
 	fl_cb_write(ctx->dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
@@ -379,6 +382,11 @@ void fl_bank_block(struct fl_ctx *ctx)
 	unsigned long flags;
 
 	spin_lock_irqsave(&ctx->bank_lock, flags);
+	/* Nothing may pass for a word of the process, now that nothing is walked. */
+	if (!(ctx->sctlr & SMMU_CB_SCTLR_CFRE)) {
+		ctx->sctlr |= SMMU_CB_SCTLR_CFRE;
+		fl_cb_write(dev, ctx->slot, SMMU_CB_SCTLR, ctx->sctlr);
+	}
 	/* tag::invalidate-4[] */
 	fl_cb_write(dev, ctx->slot, SMMU_CB_TCR,
 		    fl_bank_tcr(ctx) | SMMU_CB_TCR_EPD0);

@@ -20,8 +20,8 @@
  *	ctx->plan.lock	(spinlock, inside nothing but ctx->lock) what plans have learnt
  * The mmap lock of a process is taken inside ctx->life; what runs under it
  * (mmap, munmap, the notifier; filling tables of the driver's own) takes spinlocks,
- * ctx->queue_lock and fl_own.lock only. Nobody
- * waits for pages with ctx->lock held, which poll() takes.
+ * ctx->queue_lock and fl_own.lock only. Nobody waits for pages with ctx->lock held, which
+ * poll() takes. sink.serving, sink.lock: fl_sink.h.
  */
 #ifndef FL_DEV_H
 #define FL_DEV_H
@@ -48,6 +48,7 @@
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "faultline/uapi.h"
+#include "fl_sink.h"
 #include "fl_snoop.h"
 
 /* The card and its SMMU page in units of 4 KB (regs.def; smmu.def, TCR.TG0). */
@@ -291,7 +292,8 @@ struct fl_ctx {
 	/* What could not be brought in behind an answer; dev->irq_lock. */
 	struct fl_range stuck;
 	struct fl_ahead ahead;
-	struct fl_own inserted, ondemand;
+	struct fl_own inserted, ondemand, sunk;
+	struct fl_sink sink;
 	struct fl_plan_memory plan;
 	struct fl_snoop snoop;
 
@@ -328,6 +330,7 @@ struct fl_mr {
 	struct page **pages;	/* pinned, or NULL */
 	struct list_head entered;	/* inserted: of fl_own.regions */
 	unsigned long npages;
+	struct fl_sunk sunk;
 };
 
 struct fl_cq {
@@ -407,17 +410,14 @@ void fl_bank_set_holds(struct fl_ctx *ctx, bool holds);
 /* ctx->root is another one. -EIO, -ENODEV: as fl_bank_on(). */
 int fl_bank_root(struct fl_ctx *ctx);
 
-/* fl_tables_process.c: what a walk would find in the tables of the process now. */
+/* What a walk would find. */
 enum fl_found {
 	FL_ABSENT,
 	FL_REFUSED,		/* a page; without the right or the flag */
 	FL_GRANTED,
 };
 
-/* The mmap lock is held. */
-enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write);
-
-/* fl_bank.c, again */
+/* fl_bank.c again */
 /*
  * When it returns, no access of the card uses an old translation of the range.
  * leaf: no page table has gone. Does not sleep. xfer, block: for traces.

@@ -106,6 +106,8 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	fl_snoop_init(ctx);
 	fl_own_init(&ctx->inserted, ctx);
 	fl_own_init(&ctx->ondemand, ctx);
+	fl_own_init(&ctx->sunk, ctx);
+	fl_sink_init(ctx);
 	fl_plan_init(ctx);
 	fl_plan_set(ctx, dev->resolve, dev->resolve_number);
 	INIT_WORK(&ctx->end_work, fl_ctx_end_work);
@@ -289,6 +291,7 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	/* First: they take the mmap lock again and again. */
 	fl_ahead_end(ctx);
 	fl_snoop_end(ctx);
+	fl_sink_end(ctx);
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	WRITE_ONCE(ctx->draining, true);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);

@@ -14,6 +14,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "faultline/bounce.h"
 #include "faultline/system.h"
 #include "fl_access.h"
 #include "fl_compat.h"
@@ -88,6 +89,17 @@ static int fl_mr_check(struct mm_struct *mm, struct fl_range r, bool write,
 	}
 	mmap_read_unlock(mm);
 	return ret;
+}
+
+struct fl_mr *fl_mr_of_key(struct fl_ctx *ctx, u32 key)
+{
+	unsigned long flags;
+	struct fl_mr *mr;
+
+	spin_lock_irqsave(&ctx->list_lock, flags);
+	mr = fl_mr_by_key(ctx, key);
+	spin_unlock_irqrestore(&ctx->list_lock, flags);
+	return mr;
 }
 
 bool fl_mr_writes(const struct fl_mr *mr)
@@ -283,6 +295,20 @@ static int fl_mr_make(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
 	return ret;
 }
 
+/* May it have words, or be a ring? The driver writes where the card may. */
+static bool fl_mr_sunk_allowed(struct fl_ctx *ctx, const struct fl_reg_mr *a,
+			       bool pinned)
+{
+	bool ring = a->flags & FL_MR_RING;
+
+	if (!a->words && !ring)
+		return true;
+	if (ctx->row.tables != FL_TABLES_SINK)
+		return false;
+	return !ring || (pinned && !a->words && a->addr % PAGE_SIZE == 0 &&
+			 a->length == FL_RING_BYTES && a->access & FL_ACC_WRITES);
+}
+
 int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 {
 	bool pinned = a->flags & FL_MR_PINNED ||
@@ -292,9 +318,11 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 	struct fl_mr *mr;
 	int ret;
 
-	if (a->access & ~FL_ACC_ALL || a->flags & ~FL_MR_PINNED ||
-	    a->reserved || !fl_range_make(a->addr, a->length, &r) ||
-	    r.end > 1ull << (64 - ctx->t0sz))
+	if (a->access & ~FL_ACC_ALL ||
+	    a->flags & ~(FL_MR_PINNED | FL_MR_RING) || a->reserved ||
+	    !fl_range_make(a->addr, a->length, &r) || r.end > 1ull << (64 - ctx->t0sz))
+		return -EINVAL;
+	if (!fl_mr_sunk_allowed(ctx, a, pinned))
 		return -EINVAL;
 	ret = fl_mr_room(ctx, a->pd);
 	if (ret)
@@ -307,6 +335,9 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 	mr->addr = a->addr;
 	mr->length = a->length;
 	mr->pd = a->pd;
+	mr->sunk.at = a->words;
+	mr->sunk.ring = a->flags & FL_MR_RING;
+	INIT_LIST_HEAD(&mr->sunk.list);
 	ret = fl_mr_make(ctx, mr, r, pinned);
 	if (ret) {
 		kfree(mr);
@@ -341,6 +372,8 @@ int fl_mr_dereg(struct fl_ctx *ctx, u32 key)
 
 	if (!mr)
 		return -ENOENT;
+	if (READ_ONCE(mr->sunk.users))
+		return -EBUSY;
 	ret = fl_cmd_object(ctx, FL_CMD_MR_DESTROY, key);
 	if (ret)
 		return ret;
@@ -357,9 +390,11 @@ int fl_mr_dereg(struct fl_ctx *ctx, u32 key)
 
 void fl_mr_free_all(struct fl_ctx *ctx)
 {
-	struct fl_mr *mr, *next;
+	struct fl_mr *mr;
 
-	list_for_each_entry_safe(mr, next, &ctx->mrs, list) {
+	/* The newest first: words of a region are in an older one. */
+	while (!list_empty(&ctx->mrs)) {
+		mr = list_last_entry(&ctx->mrs, struct fl_mr, list);
 		fl_mr_remove(ctx, mr);
 		ctx->tables->region_del(ctx, mr);
 		fl_mr_free(ctx, mr);

@@ -20,7 +20,7 @@
 
 #include "faultline/snoop.h"
 #include "fl_access.h"
-#include "fl_dev.h"
+#include "fl_tables.h"
 #include "fl_trace.h"
 
 /* Of one request: the rest would push out what it has just brought in. */

@@ -14,6 +14,8 @@ const struct fl_tables_ops *fl_tables_of(const struct fl_system_row *row)
 		return &fl_tables_inserted;
 	case FL_TABLES_ONDEMAND:
 		return &fl_tables_ondemand;
+	case FL_TABLES_SINK:
+		return &fl_tables_sink;
 	default:
 		return &fl_tables_process;
 	}

@@ -43,7 +43,13 @@ struct fl_tables_ops {
 };
 
 extern const struct fl_tables_ops fl_tables_process, fl_tables_inserted,
-	fl_tables_ondemand;
+	fl_tables_ondemand, fl_tables_sink;
+
+/* What a walk of the process's own tables would find now. The mmap lock is held. */
+enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write);
+/* The same; *pa: of the page, if it is granted. */
+enum fl_found fl_process_frame(struct fl_ctx *ctx, u64 va, bool write,
+			       phys_addr_t *pa);
 
 /* Of a row. */
 const struct fl_tables_ops *fl_tables_of(const struct fl_system_row *row);

@@ -32,18 +32,6 @@ static struct fl_range fl_inserted_range(const struct fl_mr *mr)
 	return fl_range_pages(r);
 }
 
-/* The physical address that a region has pinned for va; false: it does not cover it. */
-static bool fl_inserted_frame(const struct fl_mr *mr, u64 va, phys_addr_t *pa)
-{
-	struct fl_range r = fl_inserted_range(mr);
-
-	if (va < r.start || va >= r.end)
-		return false;
-	*pa = page_to_phys(mr->pages[(va - r.start) >> PAGE_SHIFT]) +
-	      (va & (PAGE_SIZE - 1));
-	return true;
-}
-
 /*
  * What the entry of va should be: the frame of the newest region there, and to be written
  * if one of those that have the same frame allows it.
@@ -55,7 +43,7 @@ static u64 fl_inserted_wanted(struct fl_own *own, u64 va)
 	struct fl_mr *mr;
 
 	list_for_each_entry(mr, &own->regions, entered) {
-		if (!fl_inserted_frame(mr, va, &pa))
+		if (!fl_own_pinned(mr, va, &pa))
 			continue;
 		if (!some) {
 			some = true;

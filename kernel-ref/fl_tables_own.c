@@ -86,6 +86,24 @@ void fl_own_set(struct fl_own_table *t, unsigned int i, u64 desc)
 	WRITE_ONCE(t->entry[i], desc);
 }
 
+void fl_own_replace(struct fl_own_table *t, unsigned int i, u64 desc)
+{
+	dma_wmb();
+	WRITE_ONCE(t->entry[i], desc);
+}
+
+bool fl_own_pinned(const struct fl_mr *mr, u64 va, phys_addr_t *pa)
+{
+	struct fl_range r = { mr->addr, mr->addr + mr->length };
+
+	r = fl_range_pages(r);
+	if (!mr->pages || va < r.start || va >= r.end)
+		return false;
+	*pa = page_to_phys(mr->pages[(va - r.start) >> PAGE_SHIFT]) +
+	      (va & (PAGE_SIZE - 1));
+	return true;
+}
+
 struct fl_own_table *fl_own_last(struct fl_own *own, u64 va, bool make)
 {
 	struct fl_own_table *t = own->root, *below;

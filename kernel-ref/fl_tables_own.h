@@ -6,9 +6,13 @@
 #ifndef FL_TABLES_OWN_H
 #define FL_TABLES_OWN_H
 
+#include <linux/bits.h>
+
 #include "fl_tables.h"
 
 #define FL_OWN_ENTRIES	(FL_PAGE_SIZE / sizeof(u64))
+/* Hardware does not look at it: the frame is not pinned, and a notifier takes it out. */
+#define FL_OWN_FOLLOWED	BIT_ULL(55)
 
 struct fl_own_table {
 	u64 *entry;		/* what the SMMU reads */
@@ -36,6 +40,13 @@ unsigned int fl_own_index(u64 va);
 u64 fl_own_desc(phys_addr_t pa, bool write);
 /* A descriptor, or 0; what it names is ready before it is seen. */
 void fl_own_set(struct fl_own_table *t, unsigned int i, u64 desc);
+/*
+ * For a moment, or another one: whoever does this does not need own->lock, but keeps the
+ * table from being freed.
+ */
+void fl_own_replace(struct fl_own_table *t, unsigned int i, u64 desc);
+/* The physical address that a region has pinned for va; false: it does not cover it. */
+bool fl_own_pinned(const struct fl_mr *mr, u64 va, phys_addr_t *pa);
 /* Do the two name different frames? */
 bool fl_own_differ(u64 a, u64 b);
 enum fl_found fl_own_look(struct fl_own *own, u64 va, bool write);

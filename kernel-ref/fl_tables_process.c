@@ -17,7 +17,8 @@
 #define FL_TABLE_PA		GENMASK_ULL(47, 12)
 
 /* Arm ARM D8, stage 1; the mmap lock keeps the tables of a mapping, but not all. */
-enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write)
+enum fl_found fl_process_frame(struct fl_ctx *ctx, u64 va, bool write,
+			       phys_addr_t *pa)
 {
 	unsigned int bits = 64 - ctx->t0sz;
 	/* A table has 512 entries; the first may be used in part. */
@@ -40,7 +41,17 @@ enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write)
 		return FL_ABSENT;
 	if (!(d & PTE_AF) || !(d & PTE_USER) || (write && d & PTE_RDONLY))
 		return FL_REFUSED;
+	/* A block is as large as what one entry of its table covers. */
+	*pa = (d & FL_TABLE_PA & ~((1ull << shift) - 1)) |
+	      (va & ((1ull << shift) - 1) & ~(u64)(FL_PAGE_SIZE - 1));
 	return FL_GRANTED;
+}
+
+enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write)
+{
+	phys_addr_t pa;
+
+	return fl_process_frame(ctx, va, write, &pa);
 }
 
 static int fl_process_bind(struct fl_ctx *ctx)

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib_internal.h"
+#include "bounce.h"
 
 /*
  * Every so many empty polls ask the driver: while a loss is suspected, and while
@@ -19,6 +19,8 @@
 #define ASK_IDLE 65536u
 /* A question, not a wait: 0 would be no limit. */
 #define ASK_TIMEOUT_NS 1u
+/* Completions that all queue pairs of a process may have under way (bounce.c). */
+#define CQ_BOUNCES 256u
 
 int fl_create_cq(struct fl_device *dev, unsigned int entries,
 		 struct fl_cq **cq)
@@ -37,6 +39,9 @@ int fl_create_cq(struct fl_device *dev, unsigned int entries,
 	 * has no room there; so ask for a quarter more than what may wait.
 	 */
 	c.entries = entries + (entries + 3) / 4;
+	/* A request becomes several of them. */
+	if (dev->sinks)
+		c.entries += CQ_BOUNCES;
 	if (c.entries > dev->attr.max_queue)
 		c.entries = dev->attr.max_queue;
 	error = lib_ioctl(dev, FL_IOC_CREATE_CQ, &c);
@@ -150,7 +155,7 @@ void lib_cq_del(struct fl_cq *cq, struct fl_qp *qp)
 	cq->qps--;
 }
 
-static struct fl_qp *cq_find_qp(const struct fl_cq *cq, uint32_t qpn)
+struct fl_qp *lib_cq_find_qp(const struct fl_cq *cq, uint32_t qpn)
 {
 	struct fl_qp *qp = cq->bucket[qpn % LIB_CQ_BUCKETS];
 
@@ -224,8 +229,7 @@ static bool cq_account(struct fl_qp *qp, uint16_t index)
 	return true;
 }
 
-/* 1: took one; 0: there is none; -EIO. */
-static int cq_take(struct fl_cq *cq, struct fl_completion *c)
+int lib_cq_take(struct fl_cq *cq, struct fl_completion *c)
 {
 	const struct fl_sys *sys = cq->dev->sys;
 	uint32_t skipped, want, got;
@@ -240,7 +244,7 @@ static int cq_take(struct fl_cq *cq, struct fl_completion *c)
 		if (got != want)
 			return -EIO;	/* overwritten, or nonsense */
 		e = *cq_entry(cq, cq->taken);
-		qp = cq_find_qp(cq, e.qpn);
+		qp = lib_cq_find_qp(cq, e.qpn);
 		/* Of a queue pair that is gone: nobody wants it. */
 		if (!qp || cq->taken < qp->born) {
 			cq_taken(cq);
@@ -264,6 +268,16 @@ static int cq_take(struct fl_cq *cq, struct fl_completion *c)
 		return 1;
 	}
 	return 0;
+}
+
+/* At most n of them: how many, or -EIO if there is none. */
+static int cq_take(struct fl_cq *cq, struct fl_completion *c, int n)
+{
+	int got = 0, r = 0;
+
+	while (got < n && (r = lib_cq_take(cq, &c[got])) > 0)
+		got++;
+	return got ? got : r;
 }
 
 /*
@@ -297,23 +311,22 @@ static int cq_look(struct fl_cq *cq, struct fl_completion *c, int n,
 		   bool may_ask)
 {
 	const struct fl_sys *sys;
-	int got = 0, r = 0, gone;
+	int got, gone;
 
 	if (!cq || !c || n < 1)
 		return -EINVAL;
 	sys = cq->dev->sys;
 	if (sys->spend)
 		sys->spend(cq->dev->fd, FL_SYS_POLL);
-	while (got < n && (r = cq_take(cq, &c[got])) > 0)
-		got++;
-	if (got)
+	got = cq->dev->sinks ? bounce_poll(cq, c, n) : cq_take(cq, c, n);
+	if (got > 0)
 		return got;
-	if (r < 0) {
+	if (got < 0) {
 		/* The queue of a card that is gone holds what it may. */
 		gone = sys->relax ? sys->relax(cq->dev->fd) : 0;
 		if (gone)
 			return gone;
-		cq->error = r;
+		cq->error = got;
 	} else if (!cq->error && may_ask) {
 		cq_ask(cq);
 	}

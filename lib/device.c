@@ -14,14 +14,14 @@ int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg)
 }
 
 /* Held over a few stores and never over a system call, so spinning will do. */
-static void device_lock(struct fl_device *dev)
+void lib_lock(struct fl_device *dev)
 {
 	while (atomic_flag_test_and_set_explicit(&dev->lock,
 						 memory_order_acquire))
 		;
 }
 
-static void device_unlock(struct fl_device *dev)
+void lib_unlock(struct fl_device *dev)
 {
 	atomic_flag_clear_explicit(&dev->lock, memory_order_release);
 }
@@ -29,23 +29,23 @@ static void device_unlock(struct fl_device *dev)
 void lib_link_add(struct fl_device *dev, struct lib_link **head,
 		  struct lib_link *l)
 {
-	device_lock(dev);
+	lib_lock(dev);
 	l->next = *head;
 	l->prev = head;
 	if (l->next)
 		l->next->prev = &l->next;
 	*head = l;
-	device_unlock(dev);
+	lib_unlock(dev);
 }
 
 void lib_link_del(struct fl_device *dev, struct lib_link *l)
 {
-	device_lock(dev);
+	lib_lock(dev);
 	assert(*l->prev == l);
 	*l->prev = l->next;
 	if (l->next)
 		l->next->prev = l->prev;
-	device_unlock(dev);
+	lib_unlock(dev);
 }
 
 int lib_destroy(struct fl_device *dev, unsigned int cmd, uint32_t object)
@@ -94,6 +94,7 @@ static int device_query(struct fl_device *dev, uint32_t *doorbell)
 	};
 	dev->prefault = q.row.before == FL_BEFORE_PREFAULT;
 	dev->cache.on = q.row.before == FL_BEFORE_CACHE;
+	dev->sinks = q.row.tables == FL_TABLES_SINK && !dev->unverified;
 	*doorbell = q.doorbell;
 	return 0;
 }
@@ -251,10 +252,34 @@ _Static_assert((int)FL_RESOLVE_PAGE == (int)FL_IOC_RESOLVE_PAGE &&
 	       (int)FL_RESOLVE_OWN == (int)FL_IOC_RESOLVE_OWN,
 	       "lib/faultline.h and uapi.h name the same");
 
+/* Completion queues and regions are made for what the library does with them. */
+static bool device_in_use(const struct fl_device *dev)
+{
+	const struct lib_link *l;
+
+	for (l = dev->pds; l; l = l->next)
+		if (((const struct fl_pd *)l)->mrs)
+			return true;
+	return dev->cqs;
+}
+
+int fl_set_verify(struct fl_device *dev, int on)
+{
+	uint32_t doorbell;
+
+	if (!dev)
+		return -EINVAL;
+	if (device_in_use(dev))
+		return -EBUSY;
+	dev->unverified = !on;
+	return device_query(dev, &doorbell);
+}
+
 static int device_set_policy(struct fl_device *dev, struct fl_policy *p,
 			     enum fl_system system, enum fl_resolve resolve)
 {
-	uint8_t before;
+	struct fl_system_row row;
+	bool sinks;
 	int error;
 
 	if (!dev || (unsigned int)system >= FL_SYSTEMS ||
@@ -265,16 +290,20 @@ static int device_set_policy(struct fl_device *dev, struct fl_policy *p,
 	error = lib_cache_drop(dev, NULL);
 	if (error)
 		return error;
+	row = p->derived ? p->row : fl_system_rows[system];
+	sinks = row.tables == FL_TABLES_SINK && !dev->unverified;
+	if (sinks != dev->sinks && device_in_use(dev))
+		return -EBUSY;
 	p->size = sizeof(*p);
 	p->system = (__u32)system;
 	p->resolve = (__u32)resolve;
 	error = lib_ioctl(dev, FL_IOC_POLICY, p);
 	if (error)
 		return error;
-	before = p->derived ? p->row.before : fl_system_rows[system].before;
-	dev->prefault = before == FL_BEFORE_PREFAULT;
-	dev->cache.on = before == FL_BEFORE_CACHE;
-	if ((before == FL_BEFORE_SNOOP) == (dev->snoop != NULL))
+	dev->sinks = sinks;
+	dev->prefault = row.before == FL_BEFORE_PREFAULT;
+	dev->cache.on = row.before == FL_BEFORE_CACHE;
+	if ((row.before == FL_BEFORE_SNOOP) == (dev->snoop != NULL))
 		return 0;
 	return device_change_doorbell(dev);
 }

@@ -78,6 +78,13 @@ int fl_set_row(struct fl_device *dev, enum fl_system like,
 int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
 		   unsigned int number);
 
+/*
+ * System npr: does the library find out whether bytes got where they should (which is so
+ * unless it is said)? With on = 0 a request whose bytes vanished ends well: to show what the
+ * check is for. Before any completion queue or region (-EBUSY).
+ */
+int fl_set_verify(struct fl_device *dev, int on);
+
 struct fl_fault_counters {
 	uint64_t faults, faults_source, faults_destination, pages_in, resolves,
 		failed, spurious, invalidations, pinned_pages, stalls;
@@ -202,6 +209,9 @@ int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
 /* What the peer must know; send it as you like. */
 struct fl_address {
 	uint32_t node, qpn;
+	/* Where missing pages are found afterwards (system npr); else 0. */
+	uint32_t list_key, ring_key;
+	uint64_t list, ring;
 };
 int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 		 struct fl_qp **qp);
@@ -211,6 +221,7 @@ int fl_create_qp_relaxed(struct fl_pd *pd, struct fl_cq *cq,
 /* Completions of a QP that is gone are not delivered any more. */
 int fl_destroy_qp(struct fl_qp *qp);
 int fl_qp_address(struct fl_qp *qp, struct fl_address *a);
+/* -EOPNOTSUPP: one end has system npr, and the other has not. */
 int fl_connect(struct fl_qp *qp, const struct fl_address *peer);
 /*
  * A queue pair that halted goes on (system abort): after a completion with

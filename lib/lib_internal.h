@@ -48,6 +48,9 @@ struct lib_cache {
 	struct lib_pinned *first, *last;
 	struct fl_cache_counters count;
 };
+struct bounce_memory;
+struct lib_bounce;
+struct lib_sink;
 
 struct fl_device {
 	const struct fl_sys *sys;
@@ -62,6 +65,8 @@ struct fl_device {
 	struct fl_device_attr attr;
 	bool prefault;			/* what a request names, before it is posted */
 	struct lib_cache cache;
+	bool sinks;			/* pages are missed in silence (bounce.h) */
+	bool unverified;		/* and nobody looks */
 	atomic_flag lock;		/* guards the lists of all objects */
 	struct lib_link *pds, *cqs;
 };
@@ -71,6 +76,7 @@ struct fl_pd {
 	struct fl_device *dev;
 	uint32_t number;
 	struct lib_link *mrs, *qps;
+	struct lib_sink *sink;		/* bounce.h, or NULL */
 };
 
 struct fl_mr {
@@ -79,6 +85,7 @@ struct fl_mr {
 	uint64_t addr, bytes;
 	uint32_t key;
 	struct lib_pinned *pinned;	/* whose key it is; NULL: its own */
+	struct bounce_memory *words;	/* bounce.h, or NULL */
 };
 
 struct fl_cq {
@@ -101,6 +108,7 @@ struct fl_cq {
 	int error;			/* -EIO or -ENODEV, and then always */
 	uint32_t qps;			/* queue pairs that use it */
 	struct fl_qp *bucket[LIB_CQ_BUCKETS];	/* these, by number */
+	atomic_flag busy;		/* bounce.c: guards requests, and all above */
 };
 
 struct fl_qp {
@@ -112,6 +120,7 @@ struct fl_qp {
 	size_t map_bytes;
 	uint32_t number, entries;	/* entries: a power of two */
 	uint64_t born;			/* fl_cq entries before it: not ours */
+	struct lib_bounce *bounce;	/* bounce.h, or NULL */
 	/* Apart, because two threads write them. */
 	_Alignas(64) _Atomic uint32_t posted;	/* entries ever posted */
 	_Alignas(64) _Atomic uint32_t done;	/* of these, known finished */
@@ -172,6 +181,8 @@ int lib_publish(struct fl_device *dev, uint32_t *word, uint32_t value);
 
 /* device.c */
 int lib_ioctl(struct fl_device *dev, unsigned int cmd, void *arg);
+void lib_lock(struct fl_device *dev);
+void lib_unlock(struct fl_device *dev);
 void lib_link_add(struct fl_device *dev, struct lib_link **head,
 		  struct lib_link *l);
 void lib_link_del(struct fl_device *dev, struct lib_link *l);
@@ -213,6 +224,12 @@ int lib_cache_close(struct fl_device *dev);
 /* cq.c: queue pairs of a completion queue. */
 void lib_cq_add(struct fl_cq *cq, struct fl_qp *qp);
 void lib_cq_del(struct fl_cq *cq, struct fl_qp *qp);
+struct fl_qp *lib_cq_find_qp(const struct fl_cq *cq, uint32_t qpn);
+/* What the card has written. 1: took one; 0: there is none; -EIO. */
+int lib_cq_take(struct fl_cq *cq, struct fl_completion *c);
+
+/* work.c: as fl_post(), for the card itself, and w is known to make sense. */
+int lib_post_work(struct fl_qp *qp, const struct fl_work *w);
 
 /*
  * work.c: put e in the queue exactly as it is and ring; -EAGAIN: full. Tests

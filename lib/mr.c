@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib_internal.h"
+#include "bounce.h"
 
 #define ACCESS_BITS (FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
 
@@ -30,6 +30,12 @@ int fl_alloc_pd(struct fl_device *dev, struct fl_pd **pd)
 	}
 	p->dev = dev;
 	p->number = a.pd;
+	error = dev->sinks ? bounce_pd_make(p) : 0;
+	if (error) {
+		lib_destroy(dev, FL_IOC_DEALLOC_PD, a.pd);
+		free(p);
+		return error;
+	}
 	lib_link_add(dev, &dev->pds, &p->link);
 	*pd = p;
 	return 0;
@@ -43,8 +49,10 @@ static void pd_forget(struct fl_pd *pd)
 
 int lib_pd_free(struct fl_pd *pd)
 {
-	int error = lib_destroy(pd->dev, FL_IOC_DEALLOC_PD, pd->number);
+	int error;
 
+	bounce_pd_free(pd);
+	error = lib_destroy(pd->dev, FL_IOC_DEALLOC_PD, pd->number);
 	pd_forget(pd);
 	return error;
 }
@@ -58,8 +66,10 @@ int fl_dealloc_pd(struct fl_pd *pd)
 	if (pd->mrs || pd->qps)
 		return -EBUSY;
 	error = lib_cache_drop(pd->dev, pd);
-	if (!error)
-		error = lib_destroy(pd->dev, FL_IOC_DEALLOC_PD, pd->number);
+	if (error)
+		return error;
+	bounce_pd_free(pd);
+	error = lib_destroy(pd->dev, FL_IOC_DEALLOC_PD, pd->number);
 	if (!error)
 		pd_forget(pd);
 	return error;
@@ -80,26 +90,39 @@ static void mr_release(struct fl_device *dev, void *addr, size_t bytes)
 		dev->sys->release(dev->fd, addr, bytes);
 }
 
-int lib_mr_begin(struct fl_pd *pd, uint64_t addr, uint64_t bytes,
-		 unsigned int access, uint32_t *key)
+static struct fl_reg_mr mr_request(struct fl_pd *pd, uint64_t addr,
+				   uint64_t bytes, unsigned int access)
 {
-	struct fl_reg_mr r = {
-		.size = sizeof(r),
+	return (struct fl_reg_mr){
+		.size = sizeof(struct fl_reg_mr),
 		.addr = addr,
 		.length = bytes,
 		.access = access & ACCESS_BITS,
 		.flags = access & FL_PINNED ? FL_MR_PINNED : 0,
 		.pd = pd->number,
 	};
-	void *mem = (void *)(uintptr_t)addr;
-	int error = mr_import(pd->dev, mem, (size_t)bytes, access & ACCESS_BITS);
+}
+
+static int mr_register(struct fl_device *dev, struct fl_reg_mr *r)
+{
+	void *mem = (void *)(uintptr_t)r->addr;
+	int error = mr_import(dev, mem, (size_t)r->length, r->access);
 
 	if (error)
 		return error;
-	error = lib_ioctl(pd->dev, FL_IOC_REG_MR, &r);
+	error = lib_ioctl(dev, FL_IOC_REG_MR, r);
 	if (error)
-		mr_release(pd->dev, mem, (size_t)bytes);
-	else
+		mr_release(dev, mem, (size_t)r->length);
+	return error;
+}
+
+int lib_mr_begin(struct fl_pd *pd, uint64_t addr, uint64_t bytes,
+		 unsigned int access, uint32_t *key)
+{
+	struct fl_reg_mr r = mr_request(pd, addr, bytes, access);
+	int error = mr_register(pd->dev, &r);
+
+	if (!error)
 		*key = r.key;
 	return error;
 }
@@ -111,6 +134,29 @@ int lib_mr_end(struct fl_device *dev, uint64_t addr, uint64_t bytes,
 
 	if (!error || anyway)
 		mr_release(dev, (void *)(uintptr_t)addr, (size_t)bytes);
+	return error;
+}
+
+/* With words, and in the list where peers find them (bounce.h). */
+static int mr_register_sunk(struct fl_mr *m, unsigned int access)
+{
+	struct fl_device *dev = m->pd->dev;
+	struct fl_reg_mr r = mr_request(m->pd, m->addr, m->bytes, access);
+	int error;
+
+	error = bounce_pd_make(m->pd);
+	if (!error)
+		error = bounce_words_make(m, &r, r.flags & FL_MR_PINNED);
+	if (!error)
+		error = mr_register(dev, &r);
+	if (!error) {
+		m->key = r.key;
+		error = bounce_list_add(m);
+		if (error)
+			lib_mr_end(dev, m->addr, m->bytes, m->key, true);
+	}
+	if (error)
+		bounce_list_del(m);
 	return error;
 }
 
@@ -130,8 +176,12 @@ int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 	m->pd = pd;
 	m->addr = at;
 	m->bytes = bytes;
-	error = pd->dev->cache.on ? lib_cache_take(m, access) :
-				    lib_mr_begin(pd, at, bytes, access, &m->key);
+	if (pd->dev->cache.on)
+		error = lib_cache_take(m, access);
+	else if (pd->dev->sinks)
+		error = mr_register_sunk(m, access);
+	else
+		error = lib_mr_begin(pd, at, bytes, access, &m->key);
 	if (error) {
 		free(m);
 		return error;
@@ -151,6 +201,7 @@ static int mr_end(struct fl_mr *mr, bool anyway)
 static void mr_forget(struct fl_mr *mr)
 {
 	lib_link_del(mr->pd->dev, &mr->link);
+	bounce_list_del(mr);
 	free(mr);
 }
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib_internal.h"
+#include "bounce.h"
 
 static int qp_create(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 		     uint32_t flags, struct fl_qp **qp)
@@ -19,6 +19,9 @@ static int qp_create(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 	    entries > pd->dev->attr.max_queue)
 		return -EINVAL;
 	dev = pd->dev;
+	/* What one request needs of the card at a time (bounce.c). */
+	if (dev->sinks && entries < STEP_WORK)
+		c.entries = STEP_WORK;
 	q = aligned_alloc(_Alignof(struct fl_qp), sizeof(*q));
 	if (!q)
 		return -ENOMEM;
@@ -41,6 +44,11 @@ static int qp_create(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 				 c.mmap_offset, c.mmap_bytes, &error);
 	if (!q->queue)
 		goto destroy;
+	error = dev->sinks ? bounce_qp_make(q) : 0;
+	if (error) {
+		dev->sys->munmap(q->queue, q->map_bytes);
+		goto destroy;
+	}
 	lib_cq_add(cq, q);
 	lib_link_add(dev, &pd->qps, &q->link);
 	*qp = q;
@@ -72,6 +80,7 @@ static int qp_forget(struct fl_qp *qp)
 	lib_cq_del(qp->cq, qp);
 	lib_link_del(dev, &qp->link);
 	error = dev->sys->munmap(qp->queue, qp->map_bytes);
+	bounce_qp_free(qp);
 	free(qp);
 	return error;
 }
@@ -98,8 +107,10 @@ int fl_qp_address(struct fl_qp *qp, struct fl_address *a)
 {
 	if (!qp || !a)
 		return -EINVAL;
-	a->node = qp->pd->dev->attr.node;
-	a->qpn = qp->number;
+	*a = (struct fl_address){ .node = qp->pd->dev->attr.node,
+				  .qpn = qp->number };
+	if (qp->bounce)
+		bounce_address(qp, a);
 	return 0;
 }
 
@@ -117,8 +128,13 @@ int fl_connect(struct fl_qp *qp, const struct fl_address *peer)
 {
 	struct fl_connect_qp c = { .size = sizeof(c) };
 
+	int error;
+
 	if (!qp || !peer)
 		return -EINVAL;
+	error = bounce_connect(qp, peer);
+	if (error)
+		return error;
 	c.qp = qp->number;
 	c.node = peer->node;
 	c.peer_qp = peer->qpn;

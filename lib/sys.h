@@ -25,6 +25,7 @@ enum fl_sys_event {
 	FL_SYS_EV_CACHE_HIT = 4,
 	FL_SYS_EV_CACHE_MISS = 5,	/* a0 FL_LOCAL_WRITE and its like */
 	FL_SYS_EV_CACHE_EVICT = 6,
+	FL_SYS_EV_REDO = 7,	/* a0 qp, a1 opcode, a2 remote va, a3 bytes */
 };
 
 /* What spend() is told. */

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 
-#include "lib_internal.h"
+#include "bounce.h"
 
 static int work_ring(struct fl_qp *qp, uint16_t tail)
 {
@@ -81,18 +81,11 @@ static void work_prefault(struct fl_device *dev, const struct fl_work *w)
 	lib_ioctl(dev, FL_IOC_PREFETCH, &p);
 }
 
-int fl_post(struct fl_qp *qp, const struct fl_work *w)
+int lib_post_work(struct fl_qp *qp, const struct fl_work *w)
 {
 	struct fl_wqe e;
 	uint32_t posted;
 
-	if (!qp || !w || !w->bytes ||
-	    (w->opcode != FL_WRITE && w->opcode != FL_READ))
-		return -EINVAL;
-	if ((uint64_t)(uintptr_t)w->local + (w->bytes - 1) <
-	    (uint64_t)(uintptr_t)w->local ||
-	    w->remote + (w->bytes - 1) < w->remote)
-		return -EINVAL;
 	posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
 	/* Relaxed: only to number no transfer that will not be posted. */
 	if (posted - atomic_load_explicit(&qp->done, memory_order_relaxed) >=
@@ -114,6 +107,18 @@ int fl_post(struct fl_qp *qp, const struct fl_work *w)
 		.xfer = xfer_number(qp, posted),
 	};
 	return lib_post_entry(qp, &e);
+}
+
+int fl_post(struct fl_qp *qp, const struct fl_work *w)
+{
+	if (!qp || !w || !w->bytes ||
+	    (w->opcode != FL_WRITE && w->opcode != FL_READ))
+		return -EINVAL;
+	if ((uint64_t)(uintptr_t)w->local + (w->bytes - 1) <
+	    (uint64_t)(uintptr_t)w->local ||
+	    w->remote + (w->bytes - 1) < w->remote)
+		return -EINVAL;
+	return qp->bounce ? bounce_post(qp, w) : lib_post_work(qp, w);
 }
 
 static int work_post(struct fl_qp *qp, enum fl_opcode opcode, uint64_t wr_id,

@@ -25,6 +25,7 @@ static const struct {
 	{ FL_IOC_PREFETCH, sizeof(struct fl_prefetch) },
 	{ FL_IOC_WAIT_CQ, sizeof(struct fl_wait_cq) },
 	{ FL_IOC_RESUME_QP, sizeof(struct fl_resume_qp) },
+	{ FL_IOC_BOUNCE, sizeof(struct fl_bounce) },
 	{ FL_IOC_COUNTERS, sizeof(struct fl_counters) },
 	{ FL_IOC_SNOOP, sizeof(struct fl_snoop_call) },
 };

@@ -79,6 +79,10 @@ static const char *check_descriptor(struct host_kernel *k, uint64_t d)
 	f = frame_of_any(k, d & PTE_ADDR);
 	if (!f || !f->mm)
 		return "the card's table leads to what is nobody's frame";
+	/* PTE_DIRTY: the driver follows the kernel (kernel-ref/fl_tables_own.h). */
+	if (d & PTE_DIRTY)
+		return f->state == FRAME_MAPPED || f->mm->lock.taken ? NULL :
+			"the card's table leads to a frame that has left";
 	if (!f->pins)
 		return "the card's table leads to a frame that is not pinned";
 	return NULL;

@@ -275,6 +275,12 @@ static int copy_part(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 	return r < 0 ? -EFAULT : 0;
 }
 
+void host_copied(struct host_kernel *k, uint64_t bytes)
+{
+	host_count(&k->count.copied, bytes);
+	sim_spend(timing_transfer_ns(bytes, k->timing->v[T_CPU_COPY_MBPS]));
+}
+
 int mm_copy(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 	    bool to_user)
 {
@@ -292,7 +298,6 @@ int mm_copy(struct host_mm *mm, uint64_t va, void *buf, uint64_t len,
 		if (err)
 			return err;
 	}
-	host_count(&mm->k->count.copied, len);
-	sim_spend(timing_transfer_ns(len, mm->k->timing->v[T_CPU_COPY_MBPS]));
+	host_copied(mm->k, len);
 	return 0;
 }

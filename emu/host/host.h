@@ -330,6 +330,8 @@ long mm_pin(struct host_mm *mm, uint64_t va, uint64_t npages, bool write,
 void mm_unpin(struct host_frame *const *frame, uint64_t npages, bool dirty);
 /* Where its HOST_PAGE bytes lie; of a frame that is in use. */
 uint64_t frame_pa(const struct host_frame *f);
+/* The kernel has copied so many bytes: counted, and the time that takes. */
+void host_copied(struct host_kernel *k, uint64_t bytes);
 /* The mapping that holds va: 0 and its bounds and rights, or -EFAULT. */
 int mm_lookup(struct host_mm *mm, uint64_t va, uint64_t *start, uint64_t *end,
 	      int *prot);

@@ -188,6 +188,8 @@ static uint64_t sys_trace(int fd, unsigned int event, uint32_t xfer,
 	struct trace_at at = { .board = k->id, .xfer = xfer };
 
 	(void)fd;
+	if (event == FL_SYS_EV_REDO)
+		return trace_emit(k->trace, EV_LIB_REDO, &at, a0, a1, a2, a3);
 	if (event >= FL_SYS_EV_CACHE_HIT) {
 		assert(event <= FL_SYS_EV_CACHE_EVICT);
 		event -= FL_SYS_EV_CACHE_HIT;

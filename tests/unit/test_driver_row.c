@@ -43,6 +43,11 @@ static bool row_possible(const struct fl_system_row *r)
 			r->before == FL_BEFORE_CACHE) && r->ir == FL_VERDICT_FAIL &&
 		       r->iw == FL_VERDICT_FAIL && r->rr == FL_VERDICT_FAIL &&
 		       r->rw == FL_VERDICT_FAIL && r->tells == FL_TELLS_STATUS;
+	if (r->tables == FL_TABLES_SINK)
+		return r->before == FL_BEFORE_NOTHING &&
+		       r->ir == FL_VERDICT_SINK && r->iw == FL_VERDICT_SINK &&
+		       r->rr == FL_VERDICT_SINK && r->rw == FL_VERDICT_SINK &&
+		       r->tells == FL_TELLS_NOTHING;
 	return stalled || (here && there && (tried_again || ended));
 }
 
@@ -61,7 +66,7 @@ static bool row_next(struct fl_system_row *row)
 }
 
 /* By all tables, with all that can be done before: what there is to stall, and else. */
-#define ROWS_TAKEN (2 * 5 * (1 + 2 * 3 * 2 + 2 * 3) + 2)
+#define ROWS_TAKEN (2 * 5 * (1 + 2 * 3 * 2 + 2 * 3) + 3)
 
 static void every_row(struct rig *r)
 {

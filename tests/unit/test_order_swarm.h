@@ -44,7 +44,7 @@ struct swarm {
 	struct testbed *w;
 	/* the plan */
 	unsigned int boards, procs, pairs, steps, depth;
-	bool lossy, steady, tight, cutting, wrong, evicting, aborting;
+	bool lossy, steady, tight, cutting, wrong, evicting, aborting, sinking;
 	/* what there is */
 	struct testbed_board *board[BOARDS_MAX];
 	struct testbed_process *proc[PROCS_MAX];
@@ -89,6 +89,8 @@ static void orders_ok(struct swarm *s, int err, const char *what)
 
 static enum fl_system draw_system(struct swarm *s)
 {
+	if (s->sinking)
+		return FL_SYSTEM_NPR;
 	if (s->aborting && draw_n(s, 3))
 		return FL_SYSTEM_ABORT;
 	return draw_n(s, 4) ? FL_SYSTEM_PART : FL_SYSTEM_STALL;
@@ -147,7 +149,8 @@ static void orders_build(struct swarm *s)
 {
 	static const char *const name[] = { "a", "b", "c" };
 	struct testbed_board_config bc = {
-		.frames = s->tight ? 30 + draw_n(s, 30) : 0,
+		/* Queue pairs of the system npr have pinned pages of their own. */
+		.frames = s->tight ? (s->sinking ? 250 : 30) + draw_n(s, 30) : 0,
 		.contexts = 4 + (uint32_t)draw_n(s, 13),
 		.rx_contexts = 1 + (uint32_t)draw_n(s, 16),
 		.block_bytes = 4096u << draw_n(s, 5),

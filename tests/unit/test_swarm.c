@@ -99,7 +99,9 @@ static void draw_row(struct swarm *s, struct fl_system_row *row)
 		for (c = 0; c < FL_COLUMNS; c++)
 			cell[c] = (unsigned char)rng_below(&s->rng,
 						fl_system_rules.values[c]);
-	} while (fl_row_judge(cell, &fl_system_rules).wrong != FL_ROW_RIGHT);
+		/* Both ends have these, or none: DRAW_SINKS. */
+	} while (row->tables == FL_TABLES_SINK ||
+		 fl_row_judge(cell, &fl_system_rules).wrong != FL_ROW_RIGHT);
 }
 
 static struct proc *make_proc(struct swarm *s, bool guest)
@@ -124,6 +126,8 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 						    FL_SYSTEM_STALL;
 	if (s->p.draw == DRAW_TABLES)
 		p->system = tables[rng_below(&s->rng, 4)];
+	if (s->p.draw == DRAW_SINKS)
+		p->system = FL_SYSTEM_NPR;
 	if (s->p.draw == DRAW_ROWS)
 		draw_row(s, &p->row);
 	else
@@ -453,6 +457,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 		[DRAW_USUAL] = word, [DRAW_PLANS] = "nonsense",
 		[DRAW_ABORTS] = "aborts", [DRAW_TABLES] = "tables",
 		[DRAW_ROWS] = "row",
+		[DRAW_SINKS] = "sinks",
 		[DRAW_SNOOPS] = mode == SIM_LOCKSTEP ? "first" :
 						       "early",
 	};
@@ -465,7 +470,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 	s->p = make_plan(seed, mode);
 	s->p.draw = draw;
 	/* What is pinned has to fit. */
-	if (draw == DRAW_TABLES || draw == DRAW_ROWS)
+	if (draw == DRAW_TABLES || draw >= DRAW_ROWS)
 		s->p.frames = 0;
 	s->oracle = oracle_create();
 	EXPECT(s->oracle);
@@ -506,28 +511,27 @@ TEST("random testbeds in lockstep keep every byte and every promise")
 		EXPECT_GE(total.verified, 8 * n);
 }
 
-TEST("random testbeds with any plan, or nonsense, keep every byte and every promise")
+static void swarm_draw(unsigned int usual, enum sim_mode mode, enum draw draw)
 {
-	unsigned int i, n = seed_count(SEEDS_PLANS);
+	unsigned int i, n = seed_count(usual);
 
 	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_PLANS, NULL, NULL);
+		run_seed(test_seed() + i, mode, draw, NULL, NULL);
+}
+
+TEST("random testbeds with any plan, or nonsense, keep every byte and every promise")
+{
+	swarm_draw(SEEDS_PLANS, SIM_LOCKSTEP, DRAW_PLANS);
 }
 
 TEST("random testbeds whose requests are read first keep every byte and every promise")
 {
-	unsigned int i, n = seed_count(SEEDS_SNOOPS);
-
-	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_SNOOPS, NULL, NULL);
+	swarm_draw(SEEDS_SNOOPS, SIM_LOCKSTEP, DRAW_SNOOPS);
 }
 
 TEST("random testbeds whose requests are read early, by real workers, keep every byte too")
 {
-	unsigned int i, n = seed_count(SEEDS_SNOOPS);
-
-	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, SIM_THREADS, DRAW_SNOOPS, NULL, NULL);
+	swarm_draw(SEEDS_SNOOPS, SIM_THREADS, DRAW_SNOOPS);
 }
 
 TEST("random testbeds whose requests end at once, aborts, keep every byte and every promise")
@@ -541,33 +545,36 @@ TEST("random testbeds whose requests end at once, aborts, keep every byte and ev
 		EXPECT_GE(total.resumed, n);
 }
 
-static void swarm_tables(enum sim_mode mode)
+static void swarm_tables(enum sim_mode mode, enum draw draw)
 {
 	struct swarm total = { 0 };
 	unsigned int i, n = seed_count(SEEDS_TABLES);
 
 	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, mode, DRAW_TABLES, NULL, &total);
+		run_seed(test_seed() + i, mode, draw, NULL, &total);
 	if (n > 4)
 		EXPECT_GE(total.verified, 4 * n);
 }
 
 TEST("random testbeds in which each process has any row keep every byte and every promise")
 {
-	unsigned int i, n = seed_count(SEEDS_ROWS);
-
-	for (i = 0; i < n; i++)
-		run_seed(test_seed() + i, SIM_LOCKSTEP, DRAW_ROWS, NULL, NULL);
+	swarm_draw(SEEDS_ROWS, SIM_LOCKSTEP, DRAW_ROWS);
 }
 
 TEST("random testbeds with tables that drivers keep themselves do so, too")
 {
-	swarm_tables(SIM_LOCKSTEP);
+	swarm_tables(SIM_LOCKSTEP, DRAW_TABLES);
+}
+
+TEST("random testbeds whose bytes vanish, sinks, find them, also by the clock")
+{
+	swarm_tables(SIM_LOCKSTEP, DRAW_SINKS);
+	swarm_tables(SIM_THREADS, DRAW_SINKS);
 }
 
 TEST("random testbeds with tables that drivers keep themselves do so by the clock")
 {
-	swarm_tables(SIM_THREADS);
+	swarm_tables(SIM_THREADS, DRAW_TABLES);
 }
 
 TEST("random testbeds in threads keep every byte and every promise")

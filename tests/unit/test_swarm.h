@@ -53,6 +53,7 @@ enum draw {
 	DRAW_TABLES,	/* of the processes' own, and of their drivers' */
 	DRAW_SNOOPS,	/* of part's processes most have the system ioguard */
 	DRAW_ROWS,	/* each process any row that the driver takes */
+	DRAW_SINKS,	/* the system npr */
 };
 
 struct plan {

@@ -33,6 +33,7 @@ static void model_post(struct side *d, struct request *r)
 		.name = read ? "a READ" : "a WRITE", .pair = d->pair,
 		.read = read, .from = ORACLE_NOWHERE, .to = ORACLE_NOWHERE,
 		.bytes = r->bytes,
+		.doubtful = s->p.draw == DRAW_SINKS,
 	};
 	uint32_t near = 0, far = 0;
 

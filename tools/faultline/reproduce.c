@@ -9,8 +9,12 @@
 #include "tools/faultline/predict.h"
 #include "tools/scenario/runner.h"
 
+/* Of storage, so that a page from there costs 60 us (published.def, NPR). */
+#define NPR_MAJOR_NS	37000u
+
 enum measure { MEASURE_FIT, MEASURE_RATIO, MEASURE_HOPS, MEASURE_HOP, MEASURE_STALL,
-	       MEASURE_STALL_FEWER, MEASURE_CACHE, MEASURE_CACHE_PAGE, MEASURES };
+	       MEASURE_STALL_FEWER, MEASURE_CACHE, MEASURE_CACHE_PAGE, MEASURE_NPR,
+	       MEASURES };
 
 #define EXPERIMENT(id, name, text) [EXPERIMENT_##id] = name,
 const char *const reproduce_names[EXPERIMENTS] = {
@@ -144,6 +148,38 @@ static int measure_stall(int pages, double *model)
 	return 0;
 }
 
+/* Time of a WRITE of a page, whose destination is there; or comes as zeros; or from swap. */
+static int measure_npr_page(const char *system, const char *before, double *model)
+{
+	char text[800];
+
+	snprintf(text, sizeof(text),
+		 "profile qfdb\nset mm.major = %u\npolicy %s\n"
+		 "board a\nboard b\nlink a b\nprocess p on a\nprocess q on b\n"
+		 "buffer src in p 4K fill=random\nbuffer dst in q 4K warm\n"
+		 "region src\nregion dst\nconnect p q as c\n"
+		 "post first: write c src -> dst\nwait first by=polling\n"
+		 "post again: write c src -> dst\nwait again by=polling\n"
+		 "%s\npost w: write c src -> dst\nwait w by=polling\n"
+		 "expect status w ok\nexpect data dst = src\nprint time w\n",
+		 NPR_MAJOR_NS, system, before);
+	return measure_print(text, "w time_ns", model);
+}
+
+/* What system npr adds to the WRITE, by what has become of the destination. */
+static int measure_npr(int which, double *model)
+{
+	static const char *const before[] = { "", "forget dst", "evict dst" };
+	double warm, base, time;
+
+	if (measure_npr_page("npr", "", &warm) ||
+	    measure_npr_page("part", "", &base) ||
+	    measure_npr_page("npr", before[which], &time))
+		return 1;
+	*model = time - (which ? warm : base);
+	return 0;
+}
+
 static int measure_stall_fewer(int pages, double *model)
 {
 	double one, ahead;
@@ -163,6 +199,7 @@ int reproduce_measure(const struct reproduce_figure *f, double *model)
 		[MEASURE_STALL_FEWER] = measure_stall_fewer,
 		[MEASURE_CACHE] = reproduce_cache,
 		[MEASURE_CACHE_PAGE] = reproduce_cache_page,
+		[MEASURE_NPR] = measure_npr,
 	};
 
 	return measure[f->measure](f->of, model);

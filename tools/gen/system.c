@@ -118,9 +118,13 @@ static struct fl_system_rules system_facts(void)
 	f.hold = (unsigned char)system_number(system_value("VERDICT", "HOLD"));
 	f.abort = (unsigned char)system_number(system_value("VERDICT", "ABORT"));
 	f.fail = (unsigned char)system_number(system_value("VERDICT", "FAIL"));
+	f.sink = (unsigned char)system_number(system_value("VERDICT", "SINK"));
 	f.pin = (unsigned char)system_number(system_value("BEFORE", "PIN"));
 	f.cache = (unsigned char)system_number(system_value("BEFORE", "CACHE"));
 	f.inserted = (unsigned char)system_number(system_value("TABLES", "INSERTED"));
+	f.before_nothing = (unsigned char)system_number(system_value("BEFORE", "NOTHING"));
+	f.tables_sink = (unsigned char)system_number(system_value("TABLES", "SINK"));
+	f.nothing = (unsigned char)system_number(system_value("TELLS", "NOTHING"));
 	f.resume = (unsigned char)system_number(system_value("TELLS", "RESUME"));
 	f.status = (unsigned char)system_number(system_value("TELLS", "STATUS"));
 	return f;
@@ -159,6 +163,9 @@ static void system_judge_row(const struct row *r,
 	case FL_ROW_INSERTED:
 		gen_bad(source, "%s: tables INSERTED have PIN or CACHE before, and FAIL "
 			"for each miss, which is for them alone", r->name);
+	case FL_ROW_SINK:
+		gen_bad(source, "%s: tables SINK have NOTHING before, SINK for each miss "
+			"and tell NOTHING, which is for them alone", r->name);
 	}
 }
 
@@ -239,6 +246,9 @@ static void system_write_facts(FILE *f)
 		"\t.fail = FL_VERDICT_FAIL,\n\t.resume = FL_TELLS_RESUME,\n"
 		"\t.status = FL_TELLS_STATUS,\n\t.pin = FL_BEFORE_PIN,\n"
 		"\t.cache = FL_BEFORE_CACHE,\n\t.inserted = FL_TABLES_INSERTED,\n"
+		"\t.sink = FL_VERDICT_SINK,\n\t.nothing = FL_TELLS_NOTHING,\n"
+		"\t.before_nothing = FL_BEFORE_NOTHING,\n"
+		"\t.tables_sink = FL_TABLES_SINK,\n"
 		"\t.values = { ");
 	for (c = 0; c < FL_COLUMNS; c++)
 		fprintf(f, "%s%u", c ? ", " : "", facts.values[c]);

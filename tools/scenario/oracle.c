@@ -233,6 +233,7 @@ uint64_t oracle_post(struct oracle *o, const struct oracle_work *r)
 	w->order = o->pair[r->pair].orders++;
 	w->read = r->read;
 	w->fence = r->fence;
+	w->doubtful = r->doubtful;
 	w->from = r->from;
 	w->to = r->to;
 	w->from_at = r->from_at;

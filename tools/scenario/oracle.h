@@ -58,6 +58,11 @@ struct oracle_work {
 	uint32_t pair;
 	bool read;
 	bool fence;	/* begins when all earlier ones of the pair have ended */
+	/*
+	 * Its bytes are looked at afterwards, and written again where they are wrong: until
+	 * it has ended well there may be the bytes of an absent page.
+	 */
+	bool doubtful;
 	/* The way that the bytes go. What lies beyond an area is left out. */
 	uint32_t from, to;
 	uint64_t from_at, to_at, bytes;

@@ -26,7 +26,7 @@ struct op {
 	uint64_t number, post, end;	/* times; end NOT_ENDED: it may still write */
 	uint32_t pair;			/* ORACLE_NOWHERE: the CPU */
 	uint64_t order;			/* on its queue pair */
-	bool read, fence;
+	bool read, fence, doubtful;
 	bool done;			/* surely carried out */
 	bool failed;			/* completed with an error, or never will */
 	bool never;			/* surely has written nothing */

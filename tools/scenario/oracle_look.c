@@ -8,6 +8,12 @@
 /* Bytes that went round in circles while all was under way: let them pass. */
 #define DEPTH 6
 
+/* Of an absent page: kernel-ref/fl_tables_sink.c, and what the SMMU gives for nothing. */
+static bool is_absent(uint8_t value)
+{
+	return value == 0xa6 || !value;
+}
+
 /* Byte `at` of w may have been `value`. */
 static bool may_write(const struct op *w, uint64_t at, uint8_t value,
 		      unsigned int depth)
@@ -17,7 +23,7 @@ static bool may_write(const struct op *w, uint64_t at, uint8_t value,
 
 	if (w->never)
 		return false;
-	if (w->any || depth == DEPTH)
+	if (w->any || depth == DEPTH || (w->doubtful && is_absent(value)))
 		return true;
 	for (i = w->pieces; i--;) {
 		p = &w->piece[i];
@@ -89,7 +95,9 @@ static void ways_of(const struct oracle *o, const struct op *w, uint64_t at,
 
 	if (w->never)
 		return;
-	if (w->any || depth == DEPTH) {
+	/* As a source, w may have been looked at before it was right. */
+	if (w->any || depth == DEPTH ||
+	    (w->doubtful && (depth || !w->done) && is_absent(value))) {
 		ways_add(y, NULL);
 		return;
 	}

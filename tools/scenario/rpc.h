@@ -63,6 +63,7 @@ struct rpc_command {
 	uint32_t id;		/* of a region or a queue pair */
 	uint32_t what, resolve, access, domain, depth;
 	uint32_t derived;	/* of OPEN: row counts, and what says what it is like */
+	uint32_t unverified;	/* of OPEN: fl_set_verify() */
 	struct fl_system_row row;
 	uint64_t addr, bytes, seed, end_ns;
 	/* What the process's clock says more than the scenario thread's. */

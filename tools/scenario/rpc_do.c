@@ -32,6 +32,8 @@ static int rpc_open_card(struct rpc_app *a, const struct rpc_command *o)
 		err = fl_set_cache(a->dev, o->cache.bytes ? o->cache.bytes :
 							   FL_CACHE_BYTES,
 				   o->cache.hook != RPC_HOOK_NO);
+	if (!err && o->unverified)
+		err = fl_set_verify(a->dev, 0);
 	if (!err)
 		err = fl_alloc_pd(a->dev, &a->pd[0]);
 	if (!err)

@@ -162,6 +162,7 @@ static void runner_policy(struct run *r, const struct statement *st)
 	const struct arg *resolve = statement_option(st, "resolve");
 	const struct arg *cache = statement_option(st, "cache");
 	const struct arg *hook = statement_option(st, "hook");
+	const struct arg *verify = statement_option(st, "verify");
 	const struct scenario_system *d = &r->s->system[st->arg[0].choice < 0 ?
 							st->arg[0].name : 0];
 
@@ -177,6 +178,7 @@ static void runner_policy(struct run *r, const struct statement *st)
 		.hook = !hook ? RPC_HOOK_USUAL : hook->choice ? RPC_HOOK_NO :
 								RPC_HOOK_YES,
 	};
+	r->system.unverified = verify && verify->choice;
 	if (resolve && !cfg->resolve_given) {
 		r->resolve = (enum fl_resolve)resolve->choice;
 		r->resolve_number = (uint32_t)resolve->number;

@@ -93,6 +93,7 @@ struct testbed_board {
 struct testbed_system {
 	enum fl_system like;
 	bool derived;
+	bool unverified;	/* fl_set_verify() */
 	struct fl_system_row row;
 	struct rpc_cache cache;
 };

@@ -100,6 +100,9 @@ void testbed_model_replaced(struct testbed_buffer *b, uint64_t off, uint64_t len
 
 void testbed_model_region(struct testbed_buffer *b)
 {
+	/* What is written there may vanish, and the program is not to be told. */
+	if (b->process->system.unverified)
+		b->apart = APART_PART;
 	if (b->process->system.row.tables != FL_TABLES_INSERTED || model_deaf(b))
 		return;
 	if (b->apart == APART_PART)
@@ -164,6 +167,7 @@ void testbed_model_post(struct testbed_work *k)
 		.from_at = read ? remote_at : local_at,
 		.to_at = read ? local_at : remote_at,
 		.fence = k->fence,
+		.doubtful = p->system.row.tables == FL_TABLES_SINK,
 	};
 
 	k->model = oracle_post(p->testbed->oracle, &w);

@@ -303,6 +303,7 @@ static int process_open_card(struct testbed_process *p)
 		.kind = RPC_OPEN,
 		.what = p->system.like,
 		.derived = p->system.derived,
+		.unverified = p->system.unverified,
 		.row = p->system.row,
 		.cache = p->system.cache,
 		.resolve = p->resolve == FL_RESOLVE_AROUND ? FL_RESOLVE_BLOCK :

@@ -85,7 +85,7 @@ extern const char *const work_hazard_texts[WORK_HAZARDS];
 
 enum work_end {
 	WORK_OK,
-	WORK_NO_START,		/* registering, or the first post, was refused */
+	WORK_NO_START,		/* connecting, registering or the first post was refused */
 	WORK_ERROR,		/* a request ended with a status */
 	WORK_WRONG,		/* an array says something else */
 	WORK_HANG,

@@ -58,6 +58,11 @@ static int run_set_up(struct work_state *s, struct testbed *w)
 	if (!err)
 		err = testbed_connect(s->pair.p, s->pair.q, "c", QUEUE, 0, false,
 				      &s->conn);
+	/* A queue pair may need memory that stays (npr). */
+	if (err == -ENOMEM) {
+		run_ends(s, WORK_NO_START, err);
+		return 0;
+	}
 	return err ? err : hazard_begin(s);
 }
 

@@ -7,6 +7,7 @@
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/err.h>
+#include <linux/highmem.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/mmu_notifier.h>
@@ -241,6 +242,40 @@ vm_fault_t shim_mm_fault(struct vm_area_struct *vma, unsigned long va,
 phys_addr_t page_to_phys(const struct page *page)
 {
 	return shim_frame_pa(page->frame);
+}
+
+void *kmap_local_page(const struct page *page)
+{
+	void *p = dram_at(board_dram(shim_cpu()->shim->board),
+			  shim_frame_pa(page->frame), PAGE_SIZE);
+
+	assert(p);
+	return p;
+}
+
+/*
+ * The card may be at the same bytes, as with all memory of a process: there a sanitizer does
+ * not see the CPU's side either.
+ */
+static noinline __no_kcsan void
+page_copy(uint8_t *to, const uint8_t *from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		((volatile uint8_t *)to)[i] = ((const volatile uint8_t *)from)[i];
+	host_copied(shim_cpu()->shim->k, n);
+}
+
+void memcpy_from_page(void *to, const struct page *page, size_t offset, size_t n)
+{
+	page_copy(to, kmap_local_page(page) + offset, n);
+}
+
+void memcpy_to_page(const struct page *page, size_t offset, const void *from,
+		    size_t n)
+{
+	page_copy(kmap_local_page(page) + offset, from, n);
 }
 
 #define UNPIN_BATCH	512

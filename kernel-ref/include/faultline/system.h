@@ -14,17 +14,19 @@ enum fl_system {
 	FL_SYSTEM_INSERTED = 7,     /* the driver inserts what is registered into tables of its own, pinned; all else is an error */
 	FL_SYSTEM_PULP = 8,         /* PULP: the SMMU stalls; each page is pinned and entered in the driver's tables at its first miss */
 	FL_SYSTEM_PINCACHE = 9,     /* PM: as inserted, for each request anew, and a cache of pinned regions makes that cheap */
+	FL_SYSTEM_NPR = 10,         /* NP-RDMA: no access of the card faults; the sender checks what became of it, and has software do it again */
 };
 
-#define FL_SYSTEMS                              10u
-#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp", "pincache"
-#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp|pincache"
+#define FL_SYSTEMS                              11u
+#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp", "pincache", "npr"
+#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp|pincache|npr"
 
-#define FL_TABLES_WORDS                         "process|inserted|ondemand"
+#define FL_TABLES_WORDS                         "process|inserted|ondemand|sink"
 enum fl_tables {
 	FL_TABLES_PROCESS = 0,      /* the SMMU walks the process's own page tables */
 	FL_TABLES_INSERTED = 1,     /* it walks tables of the driver's, which has a region's pages there while it is registered */
 	FL_TABLES_ONDEMAND = 2,     /* it walks tables of the driver's, where a page comes when it is missed, and stays pinned */
+	FL_TABLES_SINK = 3,         /* tables of the driver's, always whole: where a page is absent they lead to a page that belongs to nobody */
 };
 
 #define FL_BEFORE_WORDS                         "nothing|pin|prefault|snoop|cache"
@@ -41,7 +43,7 @@ enum fl_transport {
 	FL_TRANSPORT_BLOCK = 0,     /* blocks, each acknowledged, refused or sent again by itself */
 };
 
-#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort|fail"
+#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort|fail|sink"
 enum fl_verdict {
 	FL_VERDICT_PARK = 0,        /* this block waits, others go on; nothing was sent */
 	FL_VERDICT_HOLD = 1,        /* the SMMU stalls the access until the driver resumes it */
@@ -50,13 +52,15 @@ enum fl_verdict {
 	FL_VERDICT_DROP = 4,        /* silence: the sender's timer has it send again */
 	FL_VERDICT_ABORT = 5,       /* the request ends at once with FAULT_FAST, and the sender's queue pair halts */
 	FL_VERDICT_FAIL = 6,        /* the request ends with an error, and its queue pair with it */
+	FL_VERDICT_SINK = 7,        /* no miss: what is written vanishes, and the program that sent it finds out afterwards */
 };
 
-#define FL_TELLS_WORDS                          "ready|resume|status"
+#define FL_TELLS_WORDS                          "ready|resume|status|nothing"
 enum fl_tells {
 	FL_TELLS_READY = 0,         /* that the block may be tried again */
 	FL_TELLS_RESUME = 1,        /* to carry out the stalled access */
 	FL_TELLS_STATUS = 2,        /* that the block ends, and how */
+	FL_TELLS_NOTHING = 3,       /* nothing: it has missed nothing */
 };
 
 /* What a row says, but for its words; each an enum above. */

@@ -106,6 +106,16 @@ static const struct fl_system_row fl_system_rows[] = {
 		.rw = FL_VERDICT_FAIL,
 		.tells = FL_TELLS_STATUS,
 	},
+	[FL_SYSTEM_NPR] = {
+		.tables = FL_TABLES_SINK,
+		.before = FL_BEFORE_NOTHING,
+		.transport = FL_TRANSPORT_BLOCK,
+		.ir = FL_VERDICT_SINK,
+		.iw = FL_VERDICT_SINK,
+		.rr = FL_VERDICT_SINK,
+		.rw = FL_VERDICT_SINK,
+		.tells = FL_TELLS_NOTHING,
+	},
 };
 
 static const struct fl_system_rules fl_system_rules = {
@@ -117,12 +127,17 @@ static const struct fl_system_rules fl_system_rules = {
 	.pin = FL_BEFORE_PIN,
 	.cache = FL_BEFORE_CACHE,
 	.inserted = FL_TABLES_INSERTED,
-	.values = { 3, 5, 1, 7, 7, 7, 7, 3 },
+	.sink = FL_VERDICT_SINK,
+	.nothing = FL_TELLS_NOTHING,
+	.before_nothing = FL_BEFORE_NOTHING,
+	.tables_sink = FL_TABLES_SINK,
+	.values = { 4, 5, 1, 8, 8, 8, 8, 4 },
 	.value = {
 		{
 			{ 0xffffffff, 0xffffffff },
 			{ 0xffffffff, 0xffffffff },
 			{ 0xffffffff, 0xffffffff },
+			{ 0xffffffff, 0xffffffff },
 		},
 		{
 			{ 0xffffffff, 0xffffffff },
@@ -142,14 +157,6 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0xffffffff, 0x60 },
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
-		},
-		{
-			{ 0xffffffff, 0x18 },
-			{ 0x1, 0xffffffff },
-			{ 0x1, 0x40 },
-			{ 0x1, 0x20 },
-			{ 0xffffffff, 0x60 },
-			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
 		},
 		{
@@ -160,6 +167,7 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0xffffffff, 0x60 },
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
 		},
 		{
 			{ 0xffffffff, 0x18 },
@@ -169,11 +177,23 @@ static const struct fl_system_rules fl_system_rules = {
 			{ 0xffffffff, 0x60 },
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
+		},
+		{
+			{ 0xffffffff, 0x18 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0x40 },
+			{ 0x1, 0x20 },
+			{ 0xffffffff, 0x60 },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
+			{ 0x1, 0xffffffff },
 		},
 		{
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
 			{ 0x1, 0xffffffff },
+			{ 0xffffffff, 0xffffffff },
 		},
 	},
 };

@@ -32,7 +32,9 @@ struct fl_system_value {
 
 struct fl_system_rules {
 	unsigned char values[FL_COLUMNS];	/* so many each column has */
-	unsigned char hold, abort, fail, resume, status, pin, cache, inserted;	/* their numbers */
+	/* Their numbers. */
+	unsigned char hold, abort, fail, sink, resume, status, nothing, pin, cache,
+		      before_nothing, inserted, tables_sink;
 	struct fl_system_value value[FL_COLUMNS][FL_COLUMN_VALUES];
 };
 
@@ -49,6 +51,8 @@ enum fl_row_wrong {
 	FL_ROW_STATUS,		/* what ends is told how, and nothing else is */
 	/* What is not in these tables is not brought in, and what is in them is pinned. */
 	FL_ROW_INSERTED,	/* inserted: pin or cache, and fail everywhere; fail nowhere else */
+	/* These tables know no miss, so there is nothing else to become of one. */
+	FL_ROW_SINK,	/* tables sink: before and tells nothing, sink everywhere; nowhere else */
 };
 
 struct fl_row_judged {
@@ -69,7 +73,8 @@ static inline struct fl_row_judged
 fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 {
 	const struct fl_system_value *value;
-	unsigned int c, holds = 0, fails = 0, resumed, aborts, both, told, pins;
+	unsigned int c, holds = 0, fails = 0, sinks = 0, resumed, aborts, both, told,
+		     pins, sunk;
 
 	for (c = 0; c < FL_COLUMNS; c++)
 		if (cell[c] >= rules->values[c])
@@ -84,6 +89,7 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 			continue;
 		holds += cell[c] == rules->hold;
 		fails += cell[c] == rules->fail;
+		sinks += cell[c] == rules->sink;
 	}
 	for (c = FL_COLUMN_IR; holds && c <= FL_COLUMN_RW; c++)
 		if (cell[c] != rules->hold)
@@ -100,6 +106,13 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 	if (fails != (cell[FL_COLUMN_TABLES] == rules->inserted ? 4 : 0) ||
 	    (fails && !pins))
 		return fl_row_wrong(FL_ROW_INSERTED, FL_COLUMN_TABLES);
+	sunk = cell[FL_COLUMN_TABLES] == rules->tables_sink;
+	if (sinks != (sunk ? 4 : 0) ||
+	    (sunk && cell[FL_COLUMN_BEFORE] != rules->before_nothing))
+		return fl_row_wrong(FL_ROW_SINK, FL_COLUMN_TABLES);
+	told = cell[FL_COLUMN_TELLS] == rules->nothing;
+	if (told != sunk)
+		return fl_row_wrong(FL_ROW_SINK, FL_COLUMN_TELLS);
 	told = cell[FL_COLUMN_TELLS] == rules->status;
 	if (told != (aborts || fails))
 		return fl_row_wrong(FL_ROW_STATUS, FL_COLUMN_TELLS);

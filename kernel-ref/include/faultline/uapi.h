@@ -127,6 +127,8 @@ struct fl_destroy {
 #define FL_IOC_DEALLOC_PD _IOW('F', 0x04, struct fl_destroy)
 
 #define FL_MR_PINNED	1u	/* page in and pin now; otherwise on demand */
+/* It is a ring (bounce.h): pinned, FL_RING_BYTES, page-aligned, with tables sink. */
+#define FL_MR_RING	2u
 struct fl_reg_mr {
 	__u32 size;
 	__u32 pd;
@@ -136,6 +138,12 @@ struct fl_reg_mr {
 	__u32 flags;		/* FL_MR_PINNED */
 	__u32 key;		/* out: local and remote key */
 	__u32 reserved;
+	/*
+	 * Tables sink: address of its words (bounce.h), a __u32 for each 4 KB, in a pinned
+	 * region that cannot end before this one (-EBUSY then; -ENOENT: no such
+	 * region). 0: none, and then nobody can tell whether an access was good.
+	 */
+	__u64 words;
 };
 
 /*
@@ -252,6 +260,25 @@ struct fl_resume_qp {
 };
 
 #define FL_IOC_RESUME_QP _IOW('F', 0x10, struct fl_resume_qp)
+
+/*
+ * Tables sink: copy between a pinned region and memory that the card does not find, and make
+ * the card find it, if it can be. -EINVAL: too long, or other tables; -ENOENT: no such
+ * regions; -EACCES, -EFAULT: as a store or a load of the process would end.
+ */
+#define FL_BOUNCE_IN 1u		/* from the buffer into the region; else out of it */
+struct fl_bounce {
+	__u32 size;
+	__u32 key;		/* of the region with addr */
+	__u64 addr;
+	__u64 buffer;
+	__u32 buffer_key;
+	__u32 bytes;		/* FL_BOUNCE_BYTES at most */
+	__u32 flags;
+	__u32 reserved;
+};
+
+#define FL_IOC_BOUNCE	_IOW('F', 0x11, struct fl_bounce)
 
 /*
  * mmap offsets: the doorbell page, as fl_query.doorbell says (WINDOW: it and the next); queues

@@ -4,6 +4,7 @@
 #define SHIM_LINUX_BITS_H
 
 #define BIT(n) (1ul << (n))
+#define BIT_ULL(n) (1ull << (n))
 #define GENMASK_ULL(high, low)                                                \
 	((~0ull << (low)) & (~0ull >> (63 - (high))))
 

@@ -24,6 +24,9 @@ void shim_pool_free(struct dma_pool *pool, void *cpu, dma_addr_t dma,
 #define dma_pool_zalloc(pool, gfp, dma)                                       \
 	(shim_gfp(gfp, "dma_pool_zalloc()", __func__),                        \
 	 shim_pool_alloc(pool, dma))
+#define dma_pool_alloc(pool, gfp, dma)                                        \
+	(shim_gfp(gfp, "dma_pool_alloc()", __func__),                         \
+	 shim_pool_alloc(pool, dma))
 #define dma_pool_free(pool, cpu, dma)                                         \
 	shim_pool_free(pool, cpu, dma, __func__)
 

@@ -30,6 +30,8 @@ typedef unsigned int gfp_t;
  * Acquire rather than relaxed: the barriers that follow a READ_ONCE in a driver
  * are then barriers for the compiler only, which thread sanitizers understand.
  */
+#define noinline __attribute__((__noinline__))
+#define __no_kcsan __attribute__((no_sanitize("thread")))
 #define READ_ONCE(x) __atomic_load_n(&(x), __ATOMIC_ACQUIRE)
 #define WRITE_ONCE(x, v) __atomic_store_n(&(x), v, __ATOMIC_RELEASE)
 
