@@ -154,7 +154,7 @@ static int measure_npr_page(const char *system, const char *before, double *mode
 	char text[800];
 
 	snprintf(text, sizeof(text),
-		 "profile qfdb\nset mm.major = %u\npolicy %s\n"
+		 "profile ideal\nset mm.major = %u\npolicy %s\n"
 		 "board a\nboard b\nlink a b\nprocess p on a\nprocess q on b\n"
 		 "buffer src in p 4K fill=random\nbuffer dst in q 4K warm\n"
 		 "region src\nregion dst\nconnect p q as c\n"
