@@ -196,6 +196,11 @@ static int fl_ioc_snoop(struct fl_ctx *ctx, void *arg)
 	return c->reserved ? -EINVAL : fl_snoop_wake(ctx);
 }
 
+static int fl_ioc_dma_copy(struct fl_ctx *ctx, void *arg)
+{
+	return fl_psdma_copy(ctx, arg);
+}
+
 /* Of every call: the largest says how much a call may copy. */
 union fl_arg {
 	struct fl_query query;
@@ -211,6 +216,7 @@ union fl_arg {
 	struct fl_counters counters;
 	struct fl_snoop_call snoop;
 	struct fl_resume_qp resume_qp;
+	struct fl_dma_copy dma_copy;
 };
 
 struct fl_call {
@@ -242,6 +248,7 @@ static const struct fl_call fl_calls[] = {
 	FL_CALL(COUNTERS, fl_ioc_counters),
 	FL_CALL(SNOOP, fl_ioc_snoop),
 	FL_CALL(RESUME_QP, fl_ioc_resume_qp),
+	FL_CALL(DMA_COPY, fl_ioc_dma_copy),
 };
 
 /* The size in the command may be another version's; the rest must fit. */
