@@ -57,7 +57,7 @@ static irqreturn_t fl_irq_psdma(int irq, void *arg)
 	spin_lock_irqsave(&p->lock, flags);
 	isr = fl_psdma_read(p, PSDMA_CH_ISR);
 	fl_psdma_write(p, PSDMA_CH_ISR, isr);
-	p->isr |= isr;
+	WRITE_ONCE(p->isr, p->isr | isr);
 	spin_unlock_irqrestore(&p->lock, flags);
 	if (!isr)
 		return IRQ_NONE;
@@ -94,7 +94,7 @@ static void fl_psdma_go(struct fl_psdma *p, u64 src, u64 dst, u32 bytes)
 
 	spin_lock_irqsave(&p->lock, flags);
 	fl_psdma_write(p, PSDMA_CH_ISR, ~0u);
-	p->isr = 0;
+	WRITE_ONCE(p->isr, 0);
 	spin_unlock_irqrestore(&p->lock, flags);
 	fl_psdma_side(p, PSDMA_CH_SRC_DSCR_WORD0, src, bytes);
 	fl_psdma_side(p, PSDMA_CH_DST_DSCR_WORD0, dst, bytes);
