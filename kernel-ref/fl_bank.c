@@ -45,6 +45,13 @@ static u32 fl_s2cr_fault(void)
 	return FL_FIELD(FL_S2CR_FAULT, SMMU_GR0_S2CR_TYPE);
 }
 
+static u32 fl_s2cr_bank(unsigned int bank)
+{
+	return FL_FIELD(bank, SMMU_GR0_S2CR_CBNDX) |
+	       FL_FIELD(FL_S2CR_TRANSLATE, SMMU_GR0_S2CR_TYPE) |
+	       FL_FIELD(FL_S2CR_UNPRIVILEGED, SMMU_GR0_S2CR_PRIVCFG);
+}
+
 static int fl_smmu_sync(struct fl_dev *dev)
 {
 	u32 status;
@@ -197,6 +204,9 @@ static int fl_bank_sync(struct fl_ctx *ctx)
 static void fl_bank_cut_locked(struct fl_ctx *ctx)
 {
 	fl_smmu_write(ctx->dev, SMMU_GR0_S2CR(ctx->slot), fl_s2cr_fault());
+	if (READ_ONCE(ctx->dev->psdma.owner) == ctx)
+		fl_smmu_write(ctx->dev, SMMU_GR0_S2CR(FL_PSDMA_GROUP),
+			      fl_s2cr_fault());
 	WRITE_ONCE(ctx->lost, true);
 	WRITE_ONCE(ctx->dead, true);
 	fl_stall_cut(ctx);
@@ -247,10 +257,7 @@ static int fl_bank_start(struct fl_ctx *ctx)
 	ctx->sctlr = fl_bank_sctlr(ctx, fl_row_holds(&ctx->row));
 	fl_cb_write(dev, n, SMMU_CB_SCTLR, ctx->sctlr);
 	/* Last: from here on the card can reach the process. */
-	fl_smmu_write(dev, SMMU_GR0_S2CR(n),
-		      FL_FIELD(n, SMMU_GR0_S2CR_CBNDX) |
-		      FL_FIELD(FL_S2CR_TRANSLATE, SMMU_GR0_S2CR_TYPE) |
-		      FL_FIELD(FL_S2CR_UNPRIVILEGED, SMMU_GR0_S2CR_PRIVCFG));
+	fl_smmu_write(dev, SMMU_GR0_S2CR(n), fl_s2cr_bank(n));
 	fl_smmu_write(dev, SMMU_GR0_SMR(n),
 		      FL_FIELD(ctx->stream, SMMU_GR0_SMR_ID) |
 		      SMMU_GR0_SMR_VALID);
@@ -311,6 +318,38 @@ int fl_bank_root(struct fl_ctx *ctx)
 	if (!ret)
 		trace_fl_bind(dev, ctx->slot, ctx->asid, ctx->root, ctx->t0sz);
 	return ret;
+}
+
+int fl_bank_lend(struct fl_ctx *ctx)
+{
+	struct fl_dev *dev = ctx->dev;
+	unsigned long flags;
+	int ret = -ENODEV;
+
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	if (ctx->sctlr && !ctx->lost) {
+		WRITE_ONCE(dev->psdma.owner, ctx);
+		fl_smmu_write(dev, SMMU_GR0_S2CR(FL_PSDMA_GROUP),
+			      fl_s2cr_bank(ctx->slot));
+		fl_smmu_write(dev, SMMU_GR0_SMR(FL_PSDMA_GROUP),
+			      FL_FIELD(FL_PSDMA_STREAM, SMMU_GR0_SMR_ID) |
+			      SMMU_GR0_SMR_VALID);
+		ret = 0;
+	}
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
+	return ret;
+}
+
+void fl_bank_take_back(struct fl_ctx *ctx)
+{
+	struct fl_dev *dev = ctx->dev;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ctx->bank_lock, flags);
+	fl_smmu_write(dev, SMMU_GR0_S2CR(FL_PSDMA_GROUP), fl_s2cr_fault());
+	fl_smmu_write(dev, SMMU_GR0_SMR(FL_PSDMA_GROUP), 0);
+	WRITE_ONCE(dev->psdma.owner, NULL);
+	spin_unlock_irqrestore(&ctx->bank_lock, flags);
 }
 
 void fl_bank_set_holds(struct fl_ctx *ctx, bool holds)

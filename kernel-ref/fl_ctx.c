@@ -201,6 +201,11 @@ static int fl_ioc_bounce(struct fl_ctx *ctx, void *arg)
 	return fl_sink_bounce(ctx, arg);
 }
 
+static int fl_ioc_dma_copy(struct fl_ctx *ctx, void *arg)
+{
+	return fl_psdma_copy(ctx, arg);
+}
+
 /* Of every call: the largest says how much a call may copy. */
 union fl_arg {
 	struct fl_query query;
@@ -217,6 +222,7 @@ union fl_arg {
 	struct fl_snoop_call snoop;
 	struct fl_resume_qp resume_qp;
 	struct fl_bounce bounce;
+	struct fl_dma_copy dma_copy;
 };
 
 struct fl_call {
@@ -249,6 +255,7 @@ static const struct fl_call fl_calls[] = {
 	FL_CALL(SNOOP, fl_ioc_snoop),
 	FL_CALL(RESUME_QP, fl_ioc_resume_qp),
 	FL_CALL(BOUNCE, fl_ioc_bounce),
+	FL_CALL(DMA_COPY, fl_ioc_dma_copy),
 };
 
 /* The size in the command may be another version's; the rest must fit. */

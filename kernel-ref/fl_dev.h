@@ -15,6 +15,7 @@
  *	dev->irq_lock	(spinlock, interrupts off) what the top halves look at
  *	ctx->bank_lock	(spinlock, interrupts off) registers of one context bank
  *	ctx->list_lock	(spinlock, inside nothing else) regions
+ *	fl_psdma.lock	(spinlock, interrupts off; inside nothing else) the DMA channel
  *	ctx->queue_lock	queue memory; nothing else is locked inside
  *	ctx->ahead.lock	(spinlock, inside nothing else) what is brought in ahead
  *	ctx->plan.lock	(spinlock, inside nothing but ctx->lock) what plans have learnt
@@ -49,6 +50,7 @@
 #include "faultline/smmu_regs.h"
 #include "faultline/uapi.h"
 #include "fl_sink.h"
+#include "fl_psdma.h"
 #include "fl_snoop.h"
 
 /* The card and its SMMU page in units of 4 KB (regs.def; smmu.def, TCR.TG0). */
@@ -163,6 +165,7 @@ struct fl_dev {
 	dma_addr_t eq_dma;
 	u32 eq_cons;		/* event interrupt only */
 	struct fl_fault_work work[FL_SIDES][FL_CONTEXTS];
+	struct fl_psdma psdma;
 };
 
 /* What a bank reported last and no page can cure; ctx->bank_lock. */
@@ -235,11 +238,7 @@ struct fl_own {
 };
 
 /* Pages that a process finds where the card was (fl_map.c). */
-enum fl_dummy {
-	FL_DUMMY_DOORBELL,
-	FL_DUMMY_QUEUE,
-	FL_DUMMIES
-};
+enum fl_dummy { FL_DUMMY_DOORBELL, FL_DUMMY_QUEUE, FL_DUMMIES };
 
 struct fl_ctx {
 	struct kref ref;
@@ -272,6 +271,7 @@ struct fl_ctx {
 	struct list_head pds, mrs, cqs, qps;
 	unsigned int npd, nmr, ncq, nqp;
 	unsigned int nmr_moving;	/* regions that begin or end, without lock */
+	bool copying;		/* fl_psdma_copy(); lock */
 	u64 next_offset;	/* for mmap */
 	u64 queue_bytes;
 	atomic64_t pinned;	/* pages */
@@ -353,11 +353,11 @@ struct fl_qp {
 
 /* fl_main.c: the core, whatever bus the card was found on */
 struct fl_resources {
-	void __iomem *smmu;
-	void __iomem *nic;
+	void __iomem *smmu, *nic;
+	void __iomem *psdma;	/* NULL: none */
 	phys_addr_t nic_pa;
 	struct fl_window *window;	/* instead of these, or NULL */
-	int irq_smmu, irq_fault, irq_event;
+	int irq_smmu, irq_fault, irq_event, irq_psdma;
 	u32 index;		/* if no property says */
 };
 

@@ -291,6 +291,7 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	/* First: they take the mmap lock again and again. */
 	fl_ahead_end(ctx);
 	fl_snoop_end(ctx);
+	fl_psdma_end(ctx);
 	fl_sink_end(ctx);
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	WRITE_ONCE(ctx->draining, true);
@@ -403,6 +404,7 @@ static void fl_life_over(struct fl_dev *dev)
 	WRITE_ONCE(dev->gone, true);
 	mutex_unlock(&dev->lock);
 	fl_wake_all(dev);
+	fl_psdma_wake(dev);
 }
 
 void fl_life_end(struct fl_dev *dev)

@@ -175,6 +175,7 @@ static void fl_card_stop(struct fl_dev *dev)
 {
 	fl_card_enable(dev, false);
 	fl_smmu_off(dev);
+	fl_psdma_exit(dev);
 	fl_irqs_put(dev);
 	/* Answers what the top halves have left. */
 	destroy_workqueue(dev->wq);
@@ -226,6 +227,7 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	mutex_init(&dev->cmd_lock);
 	spin_lock_init(&dev->irq_lock);
 	fl_fault_init(dev);
+	fl_psdma_init(dev, res->psdma, res->irq_psdma);
 	ret = fl_properties(dev);
 	if (ret)
 		goto err_put;

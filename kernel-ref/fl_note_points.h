@@ -106,6 +106,14 @@ static void fl_note_snoop(void *w, const struct fl_dev *dev, u32 qp, u64 va,
 }
 FL_NOTE_SWITCH(snoop)
 
+static void fl_note_dma_copy(void *w, const struct fl_dev *dev, u64 src_va,
+			     u64 dst_va, u64 done, int error)
+{
+	fl_note(w, dev, FL_WINDOW_NOTE_DMA_COPY, 0, 0, src_va, dst_va, done,
+		(u64)error);
+}
+FL_NOTE_SWITCH(dma_copy)
+
 static const struct fl_note_switch fl_note_switch[FL_WINDOW_NOTES] = {
 	[FL_WINDOW_NOTE_IRQ_SMMU] = { fl_note_irq_smmu_on,
 				      fl_note_irq_smmu_off },
@@ -125,4 +133,6 @@ static const struct fl_note_switch fl_note_switch[FL_WINDOW_NOTES] = {
 	[FL_WINDOW_NOTE_MR_GONE] = { fl_note_mr_gone_on, fl_note_mr_gone_off },
 	[FL_WINDOW_NOTE_CUT_OFF] = { fl_note_cut_off_on, fl_note_cut_off_off },
 	[FL_WINDOW_NOTE_SNOOP] = { fl_note_snoop_on, fl_note_snoop_off },
+	[FL_WINDOW_NOTE_DMA_COPY] = { fl_note_dma_copy_on,
+				      fl_note_dma_copy_off },
 };

@@ -2,8 +2,9 @@
 /*
  * A card on the board's own bus, found through the device tree:
  *
- *	reg		two windows, the SMMU's and the card's
- *	interrupts	three levels: SMMU, faults, events
+ *	reg		two windows, the SMMU's and the card's; optional a third, of a channel
+ *			of the processing system's DMA engine that no other driver has
+ *	interrupts	three levels: SMMU, faults, events; and that channel's
  *	faultline,index, faultline,stream-base, faultline,system,
  *	faultline,resolve	optional, one cell each
  *	faultline,smmu	where arm-smmu has the SMMU (fl_smmu.h); the first window
@@ -11,6 +12,7 @@
  */
 #include <linux/err.h>
 #include <linux/io.h>
+#include <linux/minmax.h>
 #include <linux/mod_devicetable.h>
 #include <linux/module.h>
 #include <linux/platform_device.h>
@@ -18,6 +20,21 @@
 #include "fl_compat.h"
 #include "fl_dev.h"
 #include "fl_smmu.h"
+
+/*
+ * Neither, or both. Its stream needs a group of the SMMU, and arm-smmu lends none.
+ */
+static int fl_platform_psdma(struct platform_device *pdev,
+			     struct fl_resources *res)
+{
+	if (!FL_SMMU_WHOLE || !platform_get_resource(pdev, IORESOURCE_MEM, 2))
+		return 0;
+	res->psdma = devm_platform_ioremap_resource(pdev, 2);
+	if (IS_ERR(res->psdma))
+		return PTR_ERR(res->psdma);
+	res->irq_psdma = platform_get_irq(pdev, 3);
+	return min(res->irq_psdma, 0);
+}
 
 static int fl_platform_probe(struct platform_device *pdev)
 {
@@ -41,6 +58,9 @@ static int fl_platform_probe(struct platform_device *pdev)
 	res.irq_event = platform_get_irq(pdev, 2);
 	if (res.irq_event < 0)
 		return res.irq_event;
+	ret = fl_platform_psdma(pdev, &res);
+	if (ret)
+		return ret;
 	return fl_probe(&pdev->dev, &res);
 }
 

@@ -19,11 +19,15 @@
 
 #ifdef FL_SHARED_SMMU
 
+#define FL_SMMU_WHOLE 0		/* there are groups for slots alone */
+
 int fl_smmu_get(struct platform_device *pdev, struct fl_resources *res);
 void __iomem *fl_smmu_reg(struct fl_dev *dev, u32 off);
 u32 fl_smmu_value(struct fl_dev *dev, u32 off, u32 value);
 
 #else
+
+#define FL_SMMU_WHOLE 1
 
 /* The first window of the device tree's node. 0, or negative errno. */
 static inline int fl_smmu_get(struct platform_device *pdev,

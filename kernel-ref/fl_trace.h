@@ -322,6 +322,28 @@ TRACE_EVENT(fl_snoop,
 		  __entry->va, __entry->pages, __entry->error)
 );
 
+/* a copy by the processing system's DMA engine is over (error: negative errno, or FL_DMA_*) */
+TRACE_EVENT(fl_dma_copy,
+	TP_PROTO(const struct fl_dev *dev, u64 src_va, u64 dst_va, u64 done,
+		 int error),
+	TP_ARGS(dev, src_va, dst_va, done, error),
+	TP_STRUCT__entry(
+		__field(u32, card)
+		__field(u64, src_va)
+		__field(u64, dst_va)
+		__field(u64, done)
+		__field(int, error)),
+	TP_fast_assign(
+		__entry->card = dev->index;
+		__entry->src_va = src_va;
+		__entry->dst_va = dst_va;
+		__entry->done = done;
+		__entry->error = error;),
+	TP_printk("card=%u src_va=0x%llx dst_va=0x%llx done=%llu error=%d",
+		  __entry->card, __entry->src_va, __entry->dst_va,
+		  __entry->done, __entry->error)
+);
+
 #endif
 
 #undef TRACE_INCLUDE_PATH

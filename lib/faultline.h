@@ -174,6 +174,25 @@ uint32_t fl_mr_key(const struct fl_mr *mr);	/* local and remote key */
 /* Page in ahead of a transfer; for_write: as its destination. */
 int fl_prefetch(struct fl_mr *mr, void *addr, size_t bytes, int for_write);
 
+/*
+ * Copy bytes from src to dst, both of this process, with the DMA engine of the board's
+ * processing system; the card has no part in it. Each must lie in a region of dev, and
+ * the process must have a row with tables of the driver's own (FL_SYSTEM_INSERTED): what
+ * was registered is mapped for the engine, pinned, and nothing else is. Returns when it is
+ * over, in the order in which processes asked, a megabyte each.
+ *
+ * done (may be NULL): how many bytes from the start were copied, if the answer is 0 or
+ * -EIO. Where the ranges overlap, a destination below the source gets the source's bytes;
+ * what one above it gets is not defined (emu/board/psdma.c).
+ *
+ * 0; -EIO: the engine could not read (done < bytes: at src + done) or write (at dst +
+ * done), or does not stop; -EINVAL: bytes is 0, or a range wraps; -EFAULT: some of it is in
+ * no region; -EACCES: dst is only to be read; -EPERM: other tables; -EOPNOTSUPP: this board
+ * gives the driver no such engine; -EBUSY: another thread copies; -EINTR: a signal.
+ */
+int fl_dma_copy(struct fl_device *dev, void *dst, const void *src, size_t bytes,
+		size_t *done);
+
 /* ---- completion queue ---- */
 
 enum fl_opcode { FL_WRITE = 1, FL_READ = 2 };

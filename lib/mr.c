@@ -248,3 +248,24 @@ int fl_prefetch(struct fl_mr *mr, void *addr, size_t bytes, int for_write)
 	p.key = mr->key;
 	return lib_ioctl(mr->pd->dev, FL_IOC_PREFETCH, &p);
 }
+
+int fl_dma_copy(struct fl_device *dev, void *dst, const void *src, size_t bytes,
+		size_t *done)
+{
+	struct fl_dma_copy c = {
+		.size = sizeof(c),
+		.src = (uintptr_t)src,
+		.dst = (uintptr_t)dst,
+		.length = bytes,
+	};
+	int error;
+
+	if (!dev || !bytes)
+		return -EINVAL;
+	error = lib_ioctl(dev, FL_IOC_DMA_COPY, &c);
+	if (error)
+		return error;
+	if (done)
+		*done = (size_t)c.done;
+	return c.status == FL_DMA_OK ? 0 : -EIO;
+}

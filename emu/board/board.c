@@ -289,6 +289,8 @@ static int board_build(struct board *b)
 	sim_actor_init(b->domain, &b->channel[1], "engine write",
 		       eng_step_write, b);
 	sim_actor_init(b->domain, &b->fw_actor, "firmware", fw_actor_step, b);
+	sim_actor_init(b->domain, &b->psdma_actor, "psdma", psdma_step, b);
+	psdma_reset(b);
 	b->port = fabric_attach(b->cfg.fabric, b->domain, b->cfg.id,
 				port_receive, port_room, b, &err);
 	if (!b->port)
@@ -350,6 +352,7 @@ void board_reset(struct board *b)
 	assert(b->fw);
 	cause_reset(&b->causes);
 	irq_set(b, IRQ_NIC_EVENT, false);
+	psdma_reset(b);
 	sim_leave(b->domain);
 	smmu_reset(b->smmu);
 	sim_enter(b->domain);
@@ -475,6 +478,8 @@ const char *board_busy(struct board *b)
 		part = "engine";
 	else if (!fw_idle(b->fw))
 		part = "firmware";
+	else if (b->psdma.busy)
+		part = "psdma";
 	sim_leave(b->domain);
 	return part || !smmu_busy(b->smmu) ? part : "SMMU";
 }

@@ -5,7 +5,7 @@
  *
  * This is the hardware side of the board contract; software has nothing but
  * what is declared here and in dram.h. Files: dram.c (memory), bus.c (address decode, DMA
- * port), irq.c (lines), board.c (wiring).
+ * port), psdma.c (DMA engine of the processing system), irq.c (lines), board.c (wiring).
  */
 #ifndef FL_BOARD_H
 #define FL_BOARD_H
@@ -19,12 +19,14 @@
 #include "trace/trace.h"
 
 /* ---- interrupt lines (irq.c) ---- */
-enum irq_line { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT, IRQ_LINES };
+enum irq_line { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT, IRQ_PSDMA, IRQ_LINES };
 
 /* ---- physical address map ---- */
 #define BUS_SMMU_BASE 0xFD800000ull /* exanest.md 3.1 */
 #define BUS_NIC_BASE  0xA0000000ull /* M_AXI_HPM0_FPD, rtl.md 4 */
 #define BUS_NIC_BYTES 0x20000u
+#define BUS_PSDMA_BASE 0xFD500000ull /* fpd_dma_chan1 of Linux, zynqmp.dtsi */
+#define BUS_PSDMA_BYTES 0x1000u
 
 struct board;
 
@@ -92,6 +94,12 @@ void board_irq_handler(struct board *b,
 		       void (*fn)(void *arg, enum irq_line line, bool level),
 		       void *arg);
 bool board_irq_level(struct board *b, enum irq_line line);
+
+/*
+ * Stream ID of the DMA engine's channel: TBU 5, and of the masters (UG1085, "Master IDs
+ * List") FPD DMA, 0011 10 1xxx with channel 0; fpd_dma_chan1 of Linux, zynqmp.dtsi.
+ */
+#define BOARD_STREAM_PSDMA 0x14E8u
 
 /* Stream ID of domain slot n: HPC0, AXI ID = slot (rtl.md 4). */
 #define BOARD_STREAM(slot) (0x200u + (slot))

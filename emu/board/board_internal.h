@@ -24,6 +24,20 @@ struct board_held {
 	bool write, silent;
 };
 
+/* Channels of the DMA port (dma_burst.channel): the engine's are 0 read, 1 write. */
+enum { BUS_CHANNEL_PSDMA = 2, BUS_CHANNELS };
+
+/* Of psdma.c; the domain is held. */
+struct psdma {
+	uint32_t isr, imr, ctrl0, ctrl2, src[4], dst[4], total;
+	bool busy, error;	/* STATUS */
+	bool begun;		/* burst: what follows is its end */
+	bool held;		/* by the SMMU, until psdma_resume() */
+	uint64_t cause;		/* trace: who wrote CTRL2 last, then the last burst */
+	struct dma_burst burst;
+	uint8_t data[256];	/* of one burst: 16 beats of 16 bytes */
+};
+
 struct board {
 	struct board_config cfg;
 	char name[32];
@@ -31,14 +45,16 @@ struct board {
 	struct sim_grace *grace;
 	struct dram *dram;
 	struct smmu *smmu;
-	struct smmu_utlb utlb[2];	/* of the engine's channels */
-	struct board_held stalled[2];
+	struct smmu_utlb utlb[BUS_CHANNELS];
+	struct board_held stalled[BUS_CHANNELS];
 	struct engine *engine;
 	struct fw *fw;
 	struct rng keys;		/* of regions, unless strangers attach */
 	struct fabric_port *port;
 	struct sim_actor channel[2];	/* the engine's: 0 read, 1 write */
 	struct sim_actor fw_actor;
+	struct psdma psdma;
+	struct sim_actor psdma_actor;
 	struct board_irq irq;
 	struct causes causes;		/* trace */
 	bool timed;			/* steps take time (lockstep) */
@@ -61,5 +77,13 @@ uint64_t bus_frame_tag(void *board, uint64_t pa);
 void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how);
 void bus_sync_start(void *board, unsigned int bank);
 bool bus_sync_done(void *board, unsigned int bank);
+
+/* psdma.c; the domain is held */
+void psdma_reset(struct board *b);
+int psdma_access(struct board *b, uint32_t off, unsigned int size,
+		 uint64_t *value, bool write);
+/* The SMMU lets its burst go: to begin again, or to end with an error. */
+void psdma_resume(struct board *b, bool refused);
+uint64_t psdma_step(void *board, uint64_t now_ns);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * bus.c - address decode for software, and the engine's memory port.
+ * bus.c - address decode for software, and the memory port of what masters the bus.
  *
  * A burst is a read-side section: it opens before the translation and closes after the data
  * has moved, so a TLB synchronise waits for it. The frame's tag is compared at both ends: a
@@ -170,7 +170,11 @@ void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how)
 
 	sim_enter(b->domain);
 	b->stalled[ticket].silent = how == SMMU_RAZWI;
-	engine_burst_resume(b->engine, (unsigned int)ticket, how == SMMU_FAULT);
+	if (ticket == BUS_CHANNEL_PSDMA)
+		psdma_resume(b, how == SMMU_FAULT);
+	else
+		engine_burst_resume(b->engine, (unsigned int)ticket,
+				    how == SMMU_FAULT);
 	sim_leave(b->domain);
 }
 
@@ -227,6 +231,17 @@ static int nic_access(struct board *b, uint32_t off, unsigned int size,
 	return err;
 }
 
+static int bus_psdma_access(struct board *b, uint32_t off, unsigned int size,
+			    uint64_t *value, bool write)
+{
+	int err;
+
+	sim_enter(b->domain);
+	err = psdma_access(b, off, size, value, write);
+	sim_leave(b->domain);
+	return err;
+}
+
 static int bus_access(struct board *b, uint64_t pa, unsigned int size,
 		      uint64_t *value, bool write)
 {
@@ -245,6 +260,9 @@ static int bus_access(struct board *b, uint64_t pa, unsigned int size,
 				       size, *value, sim_now(b->cfg.sim)) :
 			smmu_reg_read(b->smmu, (uint32_t)(pa - BUS_SMMU_BASE),
 				      size, value);
+	if (pa - BUS_PSDMA_BASE <= BUS_PSDMA_BYTES - size)
+		return bus_psdma_access(b, (uint32_t)(pa - BUS_PSDMA_BASE), size,
+					value, write);
 	return -ENXIO;
 }
 

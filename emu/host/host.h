@@ -547,6 +547,7 @@ struct host_driver_params {
 	/* Processes have no capabilities, and may pin so many bytes at most. */
 	bool plain_user;
 	uint64_t memlock_bytes;
+	bool no_psdma;		/* the device tree does not give it the DMA engine */
 };
 int host_driver_probe(struct host_kernel *k,
 		      const struct host_driver_params *p);

@@ -9,7 +9,7 @@
 _Static_assert((int)FL_WINDOW_IRQ_SMMU == (int)IRQ_SMMU &&
 	       (int)FL_WINDOW_IRQ_FAULT == (int)IRQ_NIC_FAULT &&
 	       (int)FL_WINDOW_IRQ_EVENT == (int)IRQ_NIC_EVENT &&
-	       (int)FL_WINDOW_VECTORS == (int)IRQ_LINES,
+	       (int)FL_WINDOW_VECTORS == (int)IRQ_PSDMA,
 	       "a line and its vector have the same number");
 
 static void line_show(struct guest *g, unsigned int levels)
@@ -31,6 +31,9 @@ static void window_line_changed(void *arg, enum irq_line line, bool level)
 	struct trace_at at = { .board = board_id(b), .cause = trace_last() };
 	unsigned int bit = 1u << line;
 
+	/* The window has no way to the registers behind the other lines. */
+	if ((unsigned int)line >= FL_WINDOW_VECTORS)
+		return;
 	if (level) {
 		atomic_store(&w->guest.raised[line],
 			     trace_emit(board_trace(b), EV_IRQ_RAISE, &at, line,

@@ -140,6 +140,38 @@ TEST("fl_prefetch asks for a range of the region and for no other")
 	EXPECT_EQ(fl_prefetch(mr, memory + 8, 1, 0), -EFAULT);
 }
 
+TEST("fl_dma_copy says what is to be copied, and how far it came")
+{
+	struct fl_device *dev = fake_device();
+	unsigned int before;
+	size_t done = 7;
+
+	test_cleanup(fake_close_device, dev);
+	fake.dma_answer = (struct fl_dma_copy){ .done = 100 };
+	EXPECT_EQ(fl_dma_copy(dev, memory + 8, memory + 200, 100, &done), 0);
+	EXPECT_EQ(done, 100);
+	EXPECT_EQ(fake.dma.size, sizeof(fake.dma));
+	EXPECT_EQ(fake.dma.src, (uintptr_t)memory + 200);
+	EXPECT_EQ(fake.dma.dst, (uintptr_t)memory + 8);
+	EXPECT_EQ(fake.dma.length, 100);
+	EXPECT_EQ(fake.dma.flags, 0);
+	EXPECT_EQ(fl_dma_copy(dev, memory, memory, 1, NULL), 0);
+	STEP("it came to a fault");
+	fake.dma_answer.status = FL_DMA_DESTINATION;
+	fake.dma_answer.done = 31;
+	EXPECT_EQ(fl_dma_copy(dev, memory + 8, memory + 200, 100, &done), -EIO);
+	EXPECT_EQ(done, 31);
+	STEP("the driver refuses: done says nothing new");
+	fake.fail_cmd = FL_IOC_DMA_COPY;
+	fake.fail_error = -EFAULT;
+	EXPECT_EQ(fl_dma_copy(dev, memory + 8, memory + 200, 5, &done), -EFAULT);
+	EXPECT_EQ(done, 31);
+	before = fake.ioctls;
+	EXPECT_EQ(fl_dma_copy(dev, memory, memory, 0, NULL), -EINVAL);
+	EXPECT_EQ(fl_dma_copy(NULL, memory, memory, 1, NULL), -EINVAL);
+	EXPECT_EQ(fake.ioctls, before);
+}
+
 TEST("a region's memory is told before, and told again when it ends")
 {
 	static struct fake_set s;

@@ -144,6 +144,7 @@ int main(int argc, char **argv)
 	}
 	root = argv[1];
 	gen_smmu_regs();
+	gen_psdma_regs();
 	gen_regs();
 	gen_entries();
 	gen_wire();

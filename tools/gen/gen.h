@@ -50,6 +50,7 @@ const char *gen_lower(const char *name);
 
 /* One writer per single source. */
 void gen_smmu_regs(void);
+void gen_psdma_regs(void);
 void gen_regs(void);
 void gen_entries(void);
 void gen_wire(void);

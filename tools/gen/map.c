@@ -276,6 +276,7 @@ void map_write(const struct map *m)
 			check_field(m, i);
 	}
 	map_write_code(m, GEN_C);
-	map_write_code(m, GEN_VERILOG);
+	if (!m->no_verilog)
+		map_write_code(m, GEN_VERILOG);
 	map_write_book(m);
 }

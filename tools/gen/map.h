@@ -42,6 +42,7 @@ struct map {
 	size_t pages;
 	const struct map_row *row;
 	size_t rows;
+	bool no_verilog;		/* none of it is in programmable logic */
 };
 
 void map_write(const struct map *m);

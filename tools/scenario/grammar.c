@@ -74,6 +74,9 @@ const struct rule rules[] = {
 	  "unmap, and map zeros at the same addresses, in one step" },
 	{ V_DEREGISTER, "deregister", NULL, "buffer", "",
 	  "take the buffer's region away from the card" },
+	{ V_DMA, "dma", NULL, "buffer '-> buffer size?", "from=size at=size",
+	  "copy within a process by the DMA engine of the processing system"
+	  },
 	{ V_RESUME, "resume", NULL, "connection of/process?", "",
 	  "its first process, or this one, may send again after fault-fast" },
 	{ V_POST, "post", NULL,

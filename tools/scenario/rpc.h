@@ -34,6 +34,7 @@ enum rpc_kind {
 	RPC_REGISTER,		/* id, domain, addr, bytes, access; answer: key */
 	RPC_DEREGISTER,	/* id */
 	RPC_PREFETCH,		/* id, addr, bytes, what: 1 as a destination */
+	RPC_DMA,		/* from, addr, bytes: to addr; answer: bytes */
 	RPC_PAIR,		/* id, domain, depth, what: 1 relaxed; answer: address */
 	RPC_CONNECT,		/* id, address */
 	RPC_RESUME,		/* id */
@@ -65,7 +66,7 @@ struct rpc_command {
 	uint32_t derived;	/* of OPEN: row counts, and what says what it is like */
 	uint32_t unverified;	/* of OPEN: fl_set_verify() */
 	struct fl_system_row row;
-	uint64_t addr, bytes, seed, end_ns;
+	uint64_t addr, bytes, from, seed, end_ns;
 	/* What the process's clock says more than the scenario thread's. */
 	uint64_t epoch_ns;
 	struct fl_address address;

@@ -167,6 +167,18 @@ static int do_region(struct rpc_app *a, const struct rpc_command *o,
 	return err;
 }
 
+static int do_dma(struct rpc_app *a, const struct rpc_command *o,
+		  struct rpc_answer *r)
+{
+	size_t done = 0;
+	int err = fl_dma_copy(a->dev, rpc_memory(o),
+			      (const void *)(uintptr_t)o->from, o->bytes,
+			      &done);
+
+	r->bytes = done;
+	return err;
+}
+
 /* ---- queue pairs and completions ---- */
 
 static int rpc_make_pair(struct rpc_app *a, const struct rpc_command *o,
@@ -227,6 +239,9 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 		break;
 	case RPC_REGISTER: case RPC_DEREGISTER: case RPC_PREFETCH:
 		r->error = do_region(a, o, r);
+		break;
+	case RPC_DMA:
+		r->error = do_dma(a, o, r);
 		break;
 	case RPC_PAIR:
 		r->error = rpc_make_pair(a, o, r);

@@ -210,6 +210,30 @@ static int act_resume(struct run *r, const struct statement *st)
 	return testbed_resume(c, p == c->process[1] && p != c->process[0]);
 }
 
+static int act_dma(struct run *r, const struct statement *st)
+{
+	struct testbed_buffer *from = r->buffer[st->arg[0].name];
+	struct testbed_buffer *to = r->buffer[st->arg[2].name];
+	uint64_t off = option_number(st, "from", 0), done;
+	uint64_t at = option_number(st, "at", 0), len = st->arg[3].number;
+	int err;
+
+	if (from->process != to->process) {
+		testbed_why_set(r->w, "%s is in %s, and %s in %s", from->name,
+				from->process->name, to->name,
+				to->process->name);
+		return -EINVAL;
+	}
+	if (!st->arg[3].set)
+		len = from->bytes - off < to->bytes - at ? from->bytes - off :
+							   to->bytes - at;
+	err = testbed_dma(from, off, to, at, len, &done);
+	if (err == -EIO)
+		testbed_why_set(r->w, "an access behind %llu bytes was refused",
+				(unsigned long long)done);
+	return err;
+}
+
 static int post_sides(struct run *r, const struct statement *st,
 		      struct testbed_work *k)
 {
@@ -375,6 +399,10 @@ static int are_there(struct run *r, const struct statement *st)
 	case V_DEREGISTER:
 		gone = !r->buffer[st->arg[0].name];
 		break;
+	case V_DMA:
+		gone = !r->buffer[st->arg[0].name] ||
+		       !r->buffer[st->arg[2].name];
+		break;
 	case V_RESUME:
 		gone = !r->conn[st->arg[0].name];
 		break;
@@ -414,6 +442,11 @@ static void act_explain(struct run *r, const struct statement *st, int err)
 		{ V_BUFFER, -ENOMEM, "there is no room for so much memory" },
 		{ V_BUFFER, -ENOENT, "there is no such file" },
 		{ V_BUFFER, -EINVAL, "this is not a regular file" },
+		{ V_DMA, -EPERM, "the tables of its system are not inserted "
+				 "(policy inserted)" },
+		{ V_DMA, -EFAULT, "not all of it is in a region" },
+		{ V_DMA, -EOPNOTSUPP, "this board gives the driver no DMA "
+				      "engine of the processing system" },
 		{ V_RESUME, -EINVAL, "it has not halted" },
 		{ V_RESUME, -EBUSY, "not all that was posted is complete" },
 		{ V_POST, -EINVAL, "a size of 0, or a range that goes round "
@@ -453,6 +486,8 @@ static int act_carry_out(struct run *r, const struct statement *st)
 		return act_drop(r, st);
 	case V_DEREGISTER:
 		return testbed_region_remove(r->buffer[st->arg[0].name]);
+	case V_DMA:
+		return act_dma(r, st);
 	case V_RESUME:
 		return act_resume(r, st);
 	case V_POST:

@@ -264,6 +264,10 @@ int testbed_buffer_resident(struct testbed_buffer *b, uint64_t off, uint64_t len
 int testbed_region_add(struct testbed_buffer *b, uint64_t off, uint64_t len,
 		     unsigned int access, unsigned int pd);
 int testbed_region_remove(struct testbed_buffer *b);
+/* By the DMA engine of the processing system; *done: bytes that it copied. */
+int testbed_dma(struct testbed_buffer *from, uint64_t off,
+		struct testbed_buffer *to, uint64_t at, uint64_t len,
+		uint64_t *done);
 int testbed_prefetch(struct testbed_buffer *b, uint64_t off, uint64_t len,
 		   bool write);
 

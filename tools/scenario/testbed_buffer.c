@@ -338,3 +338,23 @@ int testbed_prefetch(struct testbed_buffer *b, uint64_t off, uint64_t len,
 
 	return b->registered ? on_span(b, off, len, &o, 0, NULL) : -ENOENT;
 }
+
+int testbed_dma(struct testbed_buffer *from, uint64_t off,
+		struct testbed_buffer *to, uint64_t at, uint64_t len,
+		uint64_t *done)
+{
+	struct rpc_command o = { .kind = RPC_DMA, .bytes = len };
+	struct rpc_answer r = { 0 };
+	int err;
+
+	if (from->process->gone)
+		return -ESRCH;
+	o.from = (uint64_t)(uintptr_t)from->mem + off;
+	o.addr = (uint64_t)(uintptr_t)to->mem + at;
+	err = testbed_rpc(to->process, &o, &r, NULL);
+	*done = r.bytes;
+	testbed_model_unknown(to, at < to->bytes ? at : to->bytes,
+			      at < to->bytes && len > to->bytes - at ?
+			      to->bytes - at : at < to->bytes ? len : 0);
+	return err;
+}

@@ -55,6 +55,15 @@ void *devm_platform_ioremap_resource(struct platform_device *pdev,
 	return devm_platform_get_and_ioremap_resource(pdev, i, NULL);
 }
 
+struct resource *platform_get_resource(struct platform_device *pdev,
+				       unsigned int type, unsigned int i)
+{
+	assert(type == IORESOURCE_MEM);
+	if (i >= ARRAY_SIZE(pdev->resource) || !pdev->resource[i].end)
+		return NULL;
+	return &pdev->resource[i];
+}
+
 int platform_get_irq(struct platform_device *pdev, unsigned int i)
 {
 	return i < ARRAY_SIZE(pdev->irq) ? pdev->irq[i] : -ENXIO;
@@ -64,6 +73,7 @@ static void shim_free(struct shim *shim)
 {
 	shim_io_map_destroy(shim->io_map[0]);
 	shim_io_map_destroy(shim->io_map[1]);
+	shim_io_map_destroy(shim->io_map[2]);
 	shim_vmas_end();
 	free(shim);
 }
@@ -116,8 +126,12 @@ int host_driver_probe(struct host_kernel *k, const struct host_driver_params *p)
 			{ BUS_SMMU_BASE, BUS_SMMU_BASE + SMMU_REG_BYTES - 1 },
 			{ BUS_NIC_BASE, BUS_NIC_BASE + BUS_NIC_BYTES - 1 },
 		},
-		.irq = { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT },
+		.irq = { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT, IRQ_PSDMA },
 	};
+	if (!shim->params.no_psdma)
+		shim->pdev.resource[2] = (struct resource){
+			BUS_PSDMA_BASE, BUS_PSDMA_BASE + BUS_PSDMA_BYTES - 1
+		};
 	s.shim = shim;
 	shim_inside(shim->sim, probe_start, &s);
 	if (s.ret)

@@ -28,7 +28,7 @@ struct shim {
 	const struct timing_profile *timing;
 	struct host_driver_params params;
 	struct platform_device pdev;
-	void *io_map[2];
+	void *io_map[3];
 	struct shim_irq irq[IRQ_LINES];
 	struct sim_spin lock;		/* all that follows but rules */
 	struct cdev *cdev;		/* the device file; NULL: there is none */

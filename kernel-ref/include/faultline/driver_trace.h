@@ -19,6 +19,7 @@ enum fl_window_driver_note {
 	FL_WINDOW_NOTE_MR_GONE = 11,    /* a memory region was deregistered */
 	FL_WINDOW_NOTE_CUT_OFF = 12,    /* the TLB did not synchronise; the driver refused the process's stream for good */
 	FL_WINDOW_NOTE_SNOOP = 13,      /* the snoop worker read a request; it asked the kernel for so many pages, and rings the card now */
+	FL_WINDOW_NOTE_DMA_COPY = 14,   /* a copy by the processing system's DMA engine is over (error: negative errno, or FL_DMA_*) */
 	FL_WINDOW_NOTES
 };
 

@@ -281,6 +281,43 @@ struct fl_bounce {
 #define FL_IOC_BOUNCE	_IOW('F', 0x11, struct fl_bounce)
 
 /*
+ * How far the DMA engine came: all of it; an access to the source, or to the destination,
+ * was refused.
+ */
+#define FL_DMA_OK		0u
+#define FL_DMA_SOURCE		1u
+#define FL_DMA_DESTINATION	2u
+
+/*
+ * Copy length bytes from src to dst, both of this process, with the DMA engine of the
+ * processing system. The card has no part in it. Sleeps until it is over; processes that
+ * copy at the same time take turns by the megabyte.
+ *
+ * Source and destination must each lie in one region, the destination's with a right to
+ * write; a row with tables of the process's own has nothing inserted for the engine to
+ * find. 0: look at status; done bytes were copied, and the access behind them was refused
+ * unless status is FL_DMA_OK. Where the ranges overlap, a destination below the source gets
+ * the source's bytes, and what one above it gets is not defined.
+ *
+ * -EINVAL: length 0, a range that wraps, flags. -EFAULT: src or dst is in no region, or not
+ * all of it. -EACCES: the region of dst is only to be read. -EPERM: the tables of the
+ * process's row are not inserted. -EOPNOTSUPP: the board has no such engine for the driver
+ * (window, shared SMMU, a device tree without it). -EBUSY: another thread copies with the
+ * file. -EINTR: a signal came; some of it may have been copied. -EIO: the channel did not
+ * stop once, and is not used any more.
+ */
+struct fl_dma_copy {
+	__u32 size;
+	__u32 flags;		/* 0 */
+	__u64 src, dst, length;
+	__u64 done;		/* out: bytes from the start that were copied */
+	__u32 status;		/* out: FL_DMA_* */
+	__u32 reserved;
+};
+
+#define FL_IOC_DMA_COPY	_IOWR('F', 0x12, struct fl_dma_copy)
+
+/*
  * mmap offsets: the doorbell page, as fl_query.doorbell says (WINDOW: it and the next); queues
  * have the offsets that creating them gave. -ENOENT: nothing is there; -EINVAL:
  * not all of it, or not MAP_SHARED. A mapping keeps the file open; a child of

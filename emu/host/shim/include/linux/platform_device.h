@@ -14,8 +14,8 @@ struct resource {
 
 struct platform_device {
 	struct device dev;
-	struct resource resource[2];
-	int irq[3];
+	struct resource resource[3];	/* the last may be empty */
+	int irq[4];
 };
 
 struct platform_driver {
@@ -30,6 +30,11 @@ void *devm_platform_ioremap_resource(struct platform_device *pdev,
 void *devm_platform_get_and_ioremap_resource(struct platform_device *pdev,
 					     unsigned int i,
 					     struct resource **res);
+#define IORESOURCE_MEM	0x200
+
+/* NULL: there is none of this number. */
+struct resource *platform_get_resource(struct platform_device *pdev,
+				       unsigned int type, unsigned int i);
 int platform_get_irq(struct platform_device *pdev, unsigned int i);
 
 /* The one driver of this kernel; nobody registers it, and nobody changes it. */

@@ -44,6 +44,7 @@ int shim_wait(wait_queue_head_t *w, unsigned int seq, u64 end_ns);
 		}                                                             \
 		wait_ret_;                                                    \
 	})
+#define wait_event(w, cond) ((void)shim_wait_event(w, cond, 0))
 #define wait_event_interruptible(w, cond) shim_wait_event(w, cond, 0)
 #define wait_event_interruptible_hrtimeout(w, cond, timeout)                  \
 	shim_wait_event(w, cond, (u64)(timeout))

@@ -96,4 +96,11 @@ static inline void shim_trace_fl_snoop(const struct fl_dev *dev, u32 qp,
 	shim_trace(EV_DRV_SNOOP, false, xfer, block, qp, va, pages, (u64)error);
 }
 
+static inline void shim_trace_fl_dma_copy(const struct fl_dev *dev, u64 src_va,
+					  u64 dst_va, u64 done, int error)
+{
+	shim_trace(EV_DRV_DMA_COPY, false, 0, 0, src_va, dst_va, done,
+		   (u64)error);
+}
+
 #endif
