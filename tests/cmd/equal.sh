@@ -151,6 +151,8 @@ vm "3:1: 'starve' stands here; wanted in mode vm" 'no frames' 'starve a 3'
 vm "3:16: 'frames' stands here" 'a budget of frames' 'board b frames=64'
 vm "3:15: 'evictions' stands here" 'counters of the small kernel' \
 	'expect stat a evictions == 0'
+vm "3:15: 'pinned_peak' stands here" 'its highest counts' \
+	'expect stat a pinned_peak == 0'
 vm "3:14: 'MM_EVICT' stands here" 'events of the small kernel' \
 	'expect count MM_EVICT == 0'
 vm "8:14: 'd' stands here; wanted in mode vm: processes on at most 3 boards" \
