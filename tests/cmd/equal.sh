@@ -54,6 +54,15 @@ for rule in around ahead shared failed zero-page; do
 		"$fl" equal --allow $rule "$dir/cold" "$dir/block"
 done
 
+# A process of a guest that has no window says nothing of its own; the driver names its requests.
+run read tests/scenario/system_ioguard.fl
+plant quiet read '/\.LIB LIB_/d'
+expect 0 ', 0 differences' 'requests that the driver read, and no event of the library' \
+	"$fl" equal "$dir/read" "$dir/quiet"
+plant deaf quiet '/ DRV_READY 1\.2\.0 /s/code=0/code=12/'
+expect 1 '| READY dest code=12' 'of which one ends differently' \
+	"$fl" equal "$dir/read" "$dir/deaf"
+
 run again tests/scenario/evicted_again.fl
 plant stale again '/ DRV_INVALIDATE 0\.0\.0 /d'
 expect 1 'page r1+0x0' 'evicted pages that the card is not told of' \
@@ -116,6 +125,20 @@ grep -l '^# modes:.* vm' tests/scenario/*.fl |
 expect 0 '' 'all scenarios of mode vm are in the list, and no others' \
 	diff "$dir/listed" "$dir/marked"
 expect 0 'write_cold' 'which is not empty' cat "$dir/listed"
+# What `faultline systems` says about a row on Linux has been run.
+"$fl" systems | sed '1,/^What differs/d; /^$/q' | sed '/^$/d' >"$dir/said"
+not_run=
+while read -r row text; do
+	case $text in 'not run there yet') continue ;; esac
+	[ "$row" = part ] && from='^connect' || from="^policy $row\\b"
+	for name in $(cat "$dir/listed"); do
+		grep -q "$from" "tests/scenario/$name.fl" && continue 2
+	done
+	not_run="$not_run $row"
+done <"$dir/said"
+expect 0 '' "each row that is said to run there has a scenario in the list$not_run" \
+	test -z "$not_run"
+expect 0 'ioguard' 'and something is said' cat "$dir/said"
 
 vm()	# TEXT NAME LINE...: a scenario that mode vm refuses
 {
@@ -128,6 +151,8 @@ vm "3:1: 'starve' stands here; wanted in mode vm" 'no frames' 'starve a 3'
 vm "3:16: 'frames' stands here" 'a budget of frames' 'board b frames=64'
 vm "3:15: 'evictions' stands here" 'counters of the small kernel' \
 	'expect stat a evictions == 0'
+vm "3:15: 'pinned_peak' stands here" 'its highest counts' \
+	'expect stat a pinned_peak == 0'
 vm "3:14: 'MM_EVICT' stands here" 'events of the small kernel' \
 	'expect count MM_EVICT == 0'
 vm "8:14: 'd' stands here; wanted in mode vm: processes on at most 3 boards" \

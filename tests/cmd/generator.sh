@@ -125,6 +125,10 @@ refuses system $systems 's/PARK, PARK, WAIT, REFUSE/PARK, PARK, WAIT, WAIT/' \
 	"PART: 'WAIT' is not possible as rw"
 refuses system $systems 's/HOLD, HOLD, RESUME/HOLD, HOLD, READY/' \
 	"STALL: RESUME is for stalled accesses, and READY for others"
+refuses system $systems 's/^SLINUX(PIN,/SLINUX(PINN,/' \
+	"SLINUX of 'PINN', which is no row"
+refuses system $systems 's/^SLINUX(PIN,/SLINUX(DROP,/' \
+	"DROP has two lines SLINUX"
 refuses system $systems 's/READY, BLOCK, "ideal"/READY, BLOCKS, "ideal"/' \
 	"DROP: brings 'BLOCKS' is none of PAGE, BLOCK, TRANSFER"
 exit $bad

@@ -6,6 +6,8 @@ set -u
 
 expect 2 'too many arguments' 'an argument' "$fl" systems part
 expect 2 'unknown option' 'an option that is none' "$fl" systems --policy part
+expect 0 "$("$fl" systems | sed '/^$/q' | cut -d' ' -f1 | paste -sd'|' | sed 's/|$//') what" \
+	'the help names all of them' "$fl" send --help
 expect 0 'system    tables' 'the rows and their columns' "$fl" systems
 # The first lines, up to the empty one, name a row each.
 names=$("$fl" systems | sed '/^$/q' | cut -d' ' -f1)
@@ -203,9 +205,12 @@ derived()	# LINE TEXT NAME
 	printf 'policy part\n%s\n' "$1" > "$dir/derived.fl"
 	expect 2 "derived.fl:2:$2" "$3" "$fl" run --check "$dir/derived.fl"
 }
-derived 'system mine like=part rw=wait' "26: 'wait' stands here; wanted: rw=refuse or rw=drop" \
+derived 'system mine like=part rw=wait' "26: 'wait' stands here; wanted: rw=refuse or rw=drop or ir=hold iw=hold rr=hold rw=hold tells=resume or iw=abort rw=abort tells=status" \
 	'a verdict that this miss cannot have'
 derived 'system mine like=part ir=drop' "26: 'drop' stands here; wanted: ir=park" 'nor this one'
+derived 'system mine like=pulp rw=wait' "26: 'wait' stands here; wanted: rw=hold" 'one that only stalls'
+derived 'system mine like=abort rr=refuse' "27: 'refuse' stands here; wanted: rr=wait or rr=drop or rr=abort or ir=hold" \
+	'one that ends its requests'
 derived 'system mine like=part rw=hold' "26: 'hold' stands here; wanted: ir=hold iw=hold" \
 	'stalled here and not there'
 derived 'system mine like=stall rr=wait' "27: 'wait' stands here; wanted: ir=hold iw=hold" \
@@ -224,6 +229,10 @@ derived 'system mine like=part transport=rc' "33: 'rc' stands here; wanted: bloc
 derived 'policy mine' "8: 'mine' stands here; wanted: part, stall" 'a system that is declared nowhere'
 printf 'system a like=part\nsystem a like=part\n' > "$dir/twice.fl"
 expect 2 'this system is declared in line 1' 'one that is declared twice' "$fl" run --check "$dir/twice.fl"
+# What was offered is right.
+echo 'system mine like=part iw=abort rw=abort tells=status' > "$dir/offer.fl"
+echo 'system yours like=part ir=hold iw=hold rr=hold rw=hold tells=resume' >> "$dir/offer.fl"
+expect 0 '' 'what those messages offer' "$fl" run --check "$dir/offer.fl"
 { echo 'system a like=part rw=drop'; sed 's/^set.*/&\npolicy a/' "$dir/both.fl"; } > "$dir/good.fl"
 expect 0 '0 failed' 'and one that is right' "$fl" run "$dir/good.fl"
 expect 0 '0 failed' 'which an option overrides' "$fl" run --policy stall "$dir/good.fl"

@@ -19,6 +19,11 @@ static const struct system_text {
 #include "faultline/system.def"
 };
 
+static const char *const on_linux[FL_SYSTEMS] = {
+#define SLINUX(name, text) [FL_SYSTEM_##name] = text,
+#include "faultline/system.def"
+};
+
 static const struct system_value {
 	const char *axis, *name, *text;
 } values[] = {
@@ -57,6 +62,17 @@ static void systems_put_row(unsigned int n)
 	putchar('\n');
 }
 
+static void systems_put_linux(void)
+{
+	unsigned int n;
+
+	puts("What differs on a stock Linux kernel (run --mode vm):");
+	for (n = 0; n < FL_SYSTEMS; n++)
+		printf("%-10s%s\n", options_system_name((enum fl_system)n),
+		       on_linux[n] ? on_linux[n] : "not run there yet");
+	putchar('\n');
+}
+
 static int cmd_systems_run(const struct command *c, int argc, char **argv)
 {
 	struct options o;
@@ -78,6 +94,7 @@ static int cmd_systems_run(const struct command *c, int argc, char **argv)
 	puts("\nA miss, where: IR what a WRITE reads at the side that posted, IW what a "
 	     "READ writes there,\nRR what a READ reads at its peer, RW what a WRITE "
 	     "writes there.\n");
+	systems_put_linux();
 	for (i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
 		if (!i || strcmp(values[i].axis, values[i - 1].axis))
 			systems_put(values[i].axis);

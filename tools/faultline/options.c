@@ -59,26 +59,30 @@ const char *options_engine_name(enum engine_kind e)
 	return engines[e];
 }
 
+static void options_put(FILE *f, const char *name, const char *value,
+			const char *text)
+{
+	int n = fprintf(f, "  %s %s", name, value);
+
+	fprintf(f, "%*s %s\n", n < 38 ? 38 - n : 0, "", text);
+}
+
 void options_help(const struct command *c, FILE *f)
 {
-	char name[64];
 	int i;
 
 	fprintf(f, "usage: faultline %s [OPTION...] %s\n\n%s\n\noptions:\n",
 		c->name, c->arguments, c->text);
-	for (i = 0; i < OPTIONS_OWN && c->own[i].name; i++) {
-		snprintf(name, sizeof(name), "%s %s", c->own[i].name,
-			 c->own[i].value ? c->own[i].value : "");
-		fprintf(f, "  %-36s %s\n", name, c->own[i].text);
-	}
+	for (i = 0; i < OPTIONS_OWN && c->own[i].name; i++)
+		options_put(f, c->own[i].name,
+			    c->own[i].value ? c->own[i].value : "",
+			    c->own[i].text);
 	for (i = 0; i < COMMONS; i++) {
-		if (!(c->common & common[i].bit))
-			continue;
-		snprintf(name, sizeof(name), "%s %s", common[i].name,
-			 common[i].value);
-		fprintf(f, "  %-36s %s\n", name, common[i].text);
+		if (c->common & common[i].bit)
+			options_put(f, common[i].name, common[i].value,
+				    common[i].text);
 	}
-	fprintf(f, "  %-36s %s\n", "--help", "this text");
+	options_put(f, "--help", "", "this text");
 }
 
 static int options_choose(const struct command *c, const char *option,

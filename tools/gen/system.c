@@ -45,8 +45,17 @@ static const struct row {
 #include "faultline/system.def"
 };
 
+/* What differs on a stock Linux; rows that have not been run there are not here. */
+static const struct row_linux {
+	const char *name, *text;
+} rows_linux[] = {
+#define SLINUX(name, text) { #name, text },
+#include "faultline/system.def"
+};
+
 #define VALUES (sizeof(values) / sizeof(values[0]))
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
+#define ROWS_LINUX (sizeof(rows_linux) / sizeof(rows_linux[0]))
 
 static const char source[] = "kernel-ref/include/faultline/system.def";
 
@@ -194,6 +203,31 @@ static void system_check_row(const struct row *r)
 			"TRANSFER", r->name, r->brings);
 }
 
+static const char *system_linux(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS_LINUX; i++)
+		if (!strcmp(rows_linux[i].name, name))
+			return rows_linux[i].text;
+	return NULL;
+}
+
+static void system_check_linux(void)
+{
+	size_t i, k;
+
+	for (i = 0; i < ROWS_LINUX; i++) {
+		for (k = 0; k < ROWS && strcmp(rows[k].name, rows_linux[i].name); k++)
+			;
+		if (k == ROWS)
+			gen_bad(source, "SLINUX of '%s', which is no row",
+				rows_linux[i].name);
+		if (system_linux(rows_linux[i].name) != rows_linux[i].text)
+			gen_bad(source, "%s has two lines SLINUX", rows_linux[i].name);
+	}
+}
+
 static void system_write_axis(FILE *f, const char *axis)
 {
 	unsigned int n = 0;
@@ -314,6 +348,20 @@ static void system_write_c(void)
 	gen_close(f, GEN_C);
 }
 
+static void system_write_linux(FILE *f)
+{
+	const char *text;
+	size_t i;
+
+	fputs("|===\n\n.Systems: what differs on a stock Linux kernel (mode vm)\n"
+	      "[cols=\"3,12\",options=\"header\"]\n|===\n|Name |What differs\n", f);
+	for (i = 0; i < ROWS; i++) {
+		text = system_linux(rows[i].name);
+		fprintf(f, "\n|`%s`\n", gen_lower(rows[i].name));
+		gen_cell(f, text ? text : "not run there yet");
+	}
+}
+
 static void system_write_book(void)
 {
 	FILE *f = gen_open(GEN_BOOK, "system", source);
@@ -337,6 +385,7 @@ static void system_write_book(void)
 			gen_cell(f, gen_lower(rows[i].column[c]));
 		gen_cell(f, gen_lower(rows[i].brings));
 	}
+	system_write_linux(f);
 	fputs("|===\n\n.Values of the columns\n[cols=\"2,2,10\","
 	      "options=\"header\"]\n|===\n|Column |Value |Meaning\n", f);
 	for (i = 0; i < VALUES; i++) {
@@ -354,6 +403,7 @@ void gen_system(void)
 
 	for (r = rows; r < rows + ROWS; r++)
 		system_check_row(r);
+	system_check_linux();
 	system_write_c();
 	system_write_rows();
 	system_write_book();

@@ -63,6 +63,48 @@ static void derive_say_values(char *right, enum fl_column c,
 	}
 }
 
+/*
+ * A value that is right only together with others: hold and abort are of several cells, and the
+ * card is told something else then.
+ */
+static void derive_say_company(char *right, enum fl_column c,
+			       const unsigned char *cell)
+{
+	const struct company {
+		unsigned char verdict, tells;
+		int first, last, step;
+		const char *text;
+	} company[] = {
+		{ fl_system_rules.hold, fl_system_rules.resume, FL_COLUMN_IR,
+		  FL_COLUMN_RW, 1, "ir=hold iw=hold rr=hold rw=hold tells=resume" },
+		{ fl_system_rules.abort, fl_system_rules.status, FL_COLUMN_IW,
+		  FL_COLUMN_RW, FL_COLUMN_RW - FL_COLUMN_IW,
+		  "iw=abort rw=abort tells=status" },
+	};
+	unsigned char other[FL_COLUMNS];
+	const struct company *p;
+	unsigned int i;
+	int k;
+
+	for (i = 0; i < sizeof(company) / sizeof(company[0]); i++) {
+		p = &company[i];
+		if ((int)c < p->first || (int)c > p->last ||
+		    ((int)c - p->first) % p->step)
+			continue;
+		memcpy(other, cell, sizeof(other));
+		other[c] = p->verdict;
+		if (!fl_row_judge(other, &fl_system_rules).wrong)
+			continue;	/* alone it was right, and has been said */
+		for (k = p->first; k <= p->last; k += p->step)
+			other[k] = p->verdict;
+		other[FL_COLUMN_TELLS] = p->tells;
+		if (fl_row_judge(other, &fl_system_rules).wrong)
+			continue;
+		derive_say(right, *right ? " or " : "");
+		derive_say(right, p->text);
+	}
+}
+
 static void derive_right(char *right, struct fl_row_judged j,
 			 const unsigned char *cell)
 {
@@ -74,6 +116,7 @@ static void derive_right(char *right, struct fl_row_judged j,
 	case FL_ROW_TRANSPORT:
 	case FL_ROW_PLACE:
 		derive_say_values(right, j.column, cell);
+		derive_say_company(right, j.column, cell);
 		if (!*right)
 			derive_say(right, "another value of this key");
 		return;

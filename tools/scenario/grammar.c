@@ -17,7 +17,7 @@
 	"wire_packets|wire_lost|refused_key|refused_range|refused_rights|"    \
 	"refused_qp|page_ins|evictions|swap_ins|swap_outs|"                   \
 	"cpu_faults|frames_free|frames_pinned|faults_minor|faults_major|"      \
-	"pages_brought|pages_unused}"
+	"pages_brought|pages_unused|pinned_peak|resident_peak}"
 
 const struct rule rules[] = {
 	{ V_PROFILE, "profile", NULL, "any", "",

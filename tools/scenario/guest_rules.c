@@ -27,7 +27,8 @@ static bool is_kernel_stat(const char *word)
 	static const char *const list[] = {
 		"page_ins", "evictions", "swap_ins", "swap_outs", "cpu_faults",
 		"frames_free", "frames_pinned", "faults_minor", "faults_major",
-		"pages_brought", "pages_unused",
+		"pages_brought", "pages_unused", "pinned_peak",
+		"resident_peak",
 	};
 	size_t i;
 

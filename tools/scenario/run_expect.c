@@ -186,7 +186,8 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 		&fw.refused_key, &fw.refused_range, &fw.refused_rights,
 		&fw.refused_qp, &h.page_ins, &h.evictions, &h.swap_ins, &h.swap_outs,
 		&h.cpu_faults, &h.frames_free, &h.frames_pinned,
-		&h.faults_minor, &h.faults_major, &h.pages_brought, &unused
+		&h.faults_minor, &h.faults_major, &h.pages_brought, &unused,
+		&h.pinned_peak, &h.resident_peak
 	};
 
 	board_engine_stats(b->board, &e);

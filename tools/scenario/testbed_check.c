@@ -152,23 +152,32 @@ struct trace_record *testbed_records(struct testbed *w, uint32_t *count,
 }
 
 /*
- * A work request's transfer number is chosen inside the library; the n-th LIB_POST of
- * its queue pair on its board is this one.
+ * A work request's transfer number is chosen inside the library; the n-th event of this
+ * kind of its queue pair on its board is this one.
  */
-static uint32_t find_xfer(const struct trace_record *r, uint32_t n,
-			  const struct testbed_work *k)
+static uint32_t find_nth(const struct trace_record *r, uint32_t n,
+			 const struct testbed_work *k, enum trace_event ev)
 {
 	uint8_t board = board_id(k->conn->process[k->side]->board->board);
 	uint32_t qpn = k->conn->qpn[k->side], seen = 0, i;
 
 	for (i = 0; i < n; i++) {
-		if (r[i].event != EV_LIB_POST || r[i].board != board ||
+		if (r[i].event != ev || r[i].board != board ||
 		    r[i].arg[0] != qpn)
 			continue;
 		if (seen++ == k->order)
 			return r[i].xfer;
 	}
 	return 0;
+}
+
+/* A process whose doorbell page is memory of a guest's kernel says nothing itself. */
+static uint32_t find_xfer(const struct trace_record *r, uint32_t n,
+			  const struct testbed_work *k)
+{
+	uint32_t xfer = find_nth(r, n, k, EV_LIB_POST);
+
+	return xfer ? xfer : find_nth(r, n, k, EV_DRV_SNOOP);
 }
 
 /* The records, if none is lost, and the request's transfer number. */

@@ -92,6 +92,25 @@ static void end_region(struct steps *s, const struct trace_record *r,
 			s->region[i].to = at;
 }
 
+/*
+ * Where the driver reads requests before the card does, a process of a guest has no window
+ * for its own events, and the first that is known of a request is that it was read.
+ */
+static bool names_xfer(const struct trace_record *r)
+{
+	return r->event == EV_LIB_POST || r->event == EV_DRV_SNOOP;
+}
+
+static void add_post(struct making *m, const struct trace_record *r, size_t at)
+{
+	size_t i;
+
+	for (i = 0; i < m->posts; i++)
+		if (m->post[i].xfer == r->xfer)
+			return;
+	m->post[m->posts++] = (struct post){ r->board, r->arg[0], r->xfer, at };
+}
+
 static int find_names(struct making *m)
 {
 	const struct trace_record *r = m->t->r;
@@ -99,7 +118,7 @@ static int find_names(struct making *m)
 
 	for (i = 0; i < n; i++) {
 		regions += r[i].event == EV_DRV_MR;
-		posts += r[i].event == EV_LIB_POST;
+		posts += names_xfer(&r[i]);
 	}
 	m->s->region = calloc(regions + 1, sizeof(*m->s->region));
 	m->post = calloc(posts + 1, sizeof(*m->post));
@@ -110,10 +129,8 @@ static int find_names(struct making *m)
 			add_region(m->s, &r[i], i, n);
 		else if (r[i].event == EV_DRV_MR_GONE)
 			end_region(m->s, &r[i], i);
-		else if (r[i].event == EV_LIB_POST)
-			m->post[m->posts++] = (struct post){
-				r[i].board, r[i].arg[0], r[i].xfer, i
-			};
+		else if (names_xfer(&r[i]))
+			add_post(m, &r[i], i);
 	}
 	qsort(m->post, m->posts, sizeof(*m->post), post_compare);
 	return 0;
