@@ -62,12 +62,15 @@ static struct bounce_entry *part_own(struct fl_qp *qp,
 			   part_local(qp->bounce, r), qp->bounce->part);
 }
 
+/* A peer may say any length; of what is longer nothing is remembered. */
+#define SEEN_MOST (1ull << 32)
+
 static uint32_t *part_seen(struct lib_bounce *b, const struct bounce_entry *e,
 			   const struct bounce_request *r)
 {
 	uint32_t **seen = &b->seen[e - b->list];
 
-	if (!*seen)
+	if (!*seen && e->length <= SEEN_MOST)
 		*seen = calloc(pages_in(e->addr % BOUNCE_PAGE, 1) +
 			       e->length / BOUNCE_PAGE + 1, sizeof(**seen));
 	return *seen ? *seen + first_word(e, part_remote(b, r)) : NULL;

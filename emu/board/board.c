@@ -399,6 +399,16 @@ uint64_t board_end_event(struct board *b, uint32_t xfer)
 	return cause_completion(&b->causes, xfer);
 }
 
+void board_publish(struct board *b, uint32_t xfer)
+{
+	cause_publish(&b->causes, xfer);
+}
+
+uint64_t board_publish_event(struct board *b, uint32_t xfer)
+{
+	return cause_published(&b->causes, xfer);
+}
+
 const char *board_name(const struct board *b)
 {
 	return b->name;

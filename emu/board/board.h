@@ -106,6 +106,9 @@ bool board_irq_level(struct board *b, enum irq_line line);
 
 /* Trace: the record of the completion that a transfer's last request got. */
 uint64_t board_end_event(struct board *b, uint32_t xfer);
+/* Trace: software has just published a request; and the record of its having done so. */
+void board_publish(struct board *b, uint32_t xfer);
+uint64_t board_publish_event(struct board *b, uint32_t xfer);
 
 const char *board_name(const struct board *b);
 uint8_t board_id(const struct board *b);

@@ -186,8 +186,12 @@ static uint64_t sys_trace(int fd, unsigned int event, uint32_t xfer,
 {
 	struct host_kernel *k = host_current()->k;
 	struct trace_at at = { .board = k->id, .xfer = xfer };
+	bool published = event == FL_SYS_EV_PUBLISH;
+	uint64_t seq;
 
 	(void)fd;
+	if (event == FL_SYS_EV_REDO || event == FL_SYS_EV_COMPLETE)
+		at.cause = board_end_event(k->board, xfer);
 	if (event == FL_SYS_EV_REDO)
 		return trace_emit(k->trace, EV_LIB_REDO, &at, a0, a1, a2, a3);
 	if (event >= FL_SYS_EV_CACHE_HIT) {
@@ -196,14 +200,15 @@ static uint64_t sys_trace(int fd, unsigned int event, uint32_t xfer,
 		return trace_emit(k->trace, (enum trace_event)(EV_LIB_CACHE_HIT + event),
 				  &at, a0, a1, a2, a3);
 	}
-	if (event == FL_SYS_EV_PUBLISH)
+	if (published)
 		event = FL_SYS_EV_DOORBELL;
-	if (event == FL_SYS_EV_COMPLETE)
-		at.cause = board_end_event(k->board, xfer);
-	else if (event == FL_SYS_EV_DOORBELL)
+	if (event == FL_SYS_EV_DOORBELL)
 		at.cause = trace_last_software();	/* the post */
-	return trace_emit(k->trace, (enum trace_event)(EV_LIB_POST + event),
-			  &at, a0, a1, a2, a3);
+	seq = trace_emit(k->trace, (enum trace_event)(EV_LIB_POST + event), &at, a0,
+			 a1, a2, a3);
+	if (published)
+		board_publish(k->board, xfer);
+	return seq;
 }
 
 static uint64_t sys_now_ns(void)

@@ -44,6 +44,7 @@ static void post_trace(struct client *c, const struct post *p, uint16_t index)
 		   p->arg[2], p->arg[3]);
 	at.cause = trace_last_software();
 	trace_emit(board_trace(b), EV_LIB_DOORBELL, &at, p->arg[0], index, 0, 0);
+	board_publish(b, p->xfer);
 }
 
 static void post_trace_completion(struct client *c, const struct post *p)

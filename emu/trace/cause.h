@@ -8,7 +8,7 @@
  * cause_firmware()) and that a doorbell rang (cause_doorbell()); the engine takes the cause
  * of a write from .write and puts the end of a block that is released into .released; the
  * firmware's records are made by cause_emit(). The card's lock is held, except for
- * cause_completion().
+ * cause_completion() and what is about requests that the driver reads.
  */
 #ifndef FL_CAUSE_H
 #define FL_CAUSE_H
@@ -34,6 +34,7 @@ struct causes {
 	uint64_t firmware;	/* its last record */
 	uint64_t doorbell[CAUSE_QPS];
 	atomic_uint_fast64_t completion[CAUSE_XFERS];
+	atomic_uint_fast64_t published[CAUSE_XFERS];
 };
 
 /* The engine's registers are written by software, for what it recorded last. */
@@ -67,5 +68,18 @@ uint64_t cause_emit(struct causes *c, enum trace_event ev, struct trace_at at,
 
 /* The completion that a transfer's last request got. Any thread. */
 uint64_t cause_completion(struct causes *c, uint32_t xfer);
+
+/* Software has just said that a request is there for the driver to read. Any thread. */
+static inline void cause_publish(struct causes *c, uint32_t xfer)
+{
+	atomic_store_explicit(&c->published[xfer % CAUSE_XFERS],
+			      trace_last_software(), memory_order_relaxed);
+}
+
+static inline uint64_t cause_published(struct causes *c, uint32_t xfer)
+{
+	return atomic_load_explicit(&c->published[xfer % CAUSE_XFERS],
+				    memory_order_relaxed);
+}
 
 #endif

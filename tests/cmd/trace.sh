@@ -87,5 +87,19 @@ expect 0 "arrival_ns $(awk '/ LIB_POST / { a = $2 } / RX_BURST / { z = $2 } END 
 	"$dir/a.trace")" 'it is what the trace says' "$fl" run "$dir/arrival.fl"
 expect 1 'virtual time alone' 'arrivals in real time' "$fl" run --mode threads "$dir/arrival.fl"
 
+# System ioguard: what the driver reads of a request is there because it was posted.
+for mode in lockstep threads processes; do
+	"$fl" run --mode $mode --trace "$dir/snoop.trace" tests/scenario/system_ioguard.fl > "$dir/out" 2>&1
+	"$fl" trace "$dir/snoop.trace" > "$dir/snoop"
+	expect 0 'right' "$mode: a request that was read was posted" awk '
+		{ split($1, n, "<"); split($5, x, "."); event[n[1]] = $4; xfer[n[1]] = x[1] }
+		$4 == "DRV_SNOOP" { seen++; cause[n[1]] = n[2] }
+		END {
+			for (s in cause)
+				wrong += event[cause[s]] != "LIB_DOORBELL" || xfer[cause[s]] != xfer[s]
+			print seen && !wrong ? "right" : "wrong: " wrong + 0 " of " seen + 0
+		}' "$dir/snoop"
+done
+
 echo "1..$n"
 exit $bad

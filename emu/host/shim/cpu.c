@@ -116,6 +116,9 @@ void shim_trace(enum trace_event ev, bool first, u32 xfer, u32 block, u64 a0,
 	shim_spend_snoop(self->shim, ev, a2);
 	at.board = self->shim->id;
 	at.cause = first ? self->irq : self->cause;
+	/* One run of the worker reads many requests; each is there because it was posted. */
+	if (ev == EV_DRV_SNOOP)
+		at.cause = board_publish_event(self->shim->board, xfer);
 	self->cause = trace_emit(self->shim->trace, ev, &at, a0, a1, a2, a3);
 	/* What the kernel now does for this thread is a consequence. */
 	kernel->xfer = xfer;
