@@ -120,11 +120,13 @@ static bool fl_fault_bank(struct fl_dev *dev, unsigned int bank)
 
 	spin_lock_irqsave(&dev->irq_lock, flags);
 	ctx = dev->slot[bank];
-	if (ctx)
+	if (ctx) {
 		spin_lock(&ctx->bank_lock);
-	found = fl_fault_read(dev, bank, ctx);
-	if (ctx)
+		found = fl_fault_read(dev, bank, ctx);
 		spin_unlock(&ctx->bank_lock);
+	} else {
+		found = fl_fault_read(dev, bank, NULL);
+	}
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
 	return found;
 }

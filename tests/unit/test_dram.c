@@ -23,7 +23,7 @@ TEST("a guest's memory is DRAM at its own address, beside the board's banks")
 {
 	struct dram *d = dram_create();
 	int fd = make_memory(), own, guest;
-	uint64_t v;
+	uint64_t v = 0;
 	char text[6];
 
 	own = dram_bank_add(d, "own", 4096);

@@ -155,8 +155,8 @@ static void intruder_build(struct testbed *w, struct stage *s)
 
 static struct fl_address intruder_victim(const struct stage *s)
 {
-	return (struct fl_address){ board_id(s->q->board->board),
-				    s->c->qpn[1] };
+	return (struct fl_address){ .node = board_id(s->q->board->board),
+				    .qpn = s->c->qpn[1] };
 }
 
 static struct fw_stats intruder_refused(const struct stage *s)
