@@ -123,7 +123,7 @@ static void fl_slot_set(struct fl_dev *dev, unsigned int slot,
 	unsigned long flags;
 
 	spin_lock_irqsave(&dev->irq_lock, flags);
-	dev->slot[slot] = ctx;
+	WRITE_ONCE(dev->slot[slot], ctx);
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
 }
 
