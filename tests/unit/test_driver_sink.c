@@ -59,12 +59,6 @@ static void sink_put(struct rig_node *n, uint8_t *at, const void *bytes,
 			  (void *)(uintptr_t)bytes, len, true), 0);
 }
 
-static void sink_smmu(struct rig_node *n, uint32_t off, unsigned int size,
-		      uint64_t value)
-{
-	EXPECT_EQ(board_write(n->board, BUS_SMMU_BASE + off, size, value), 0);
-}
-
 static void sink_begin(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];
@@ -286,10 +280,10 @@ static void sink_second(struct rig *r)
 	call.key = b->key;
 	sink_put(b, sink.ring + FL_RING_CALL, &call, sizeof(call));
 	sink_put(b, sink.ring + FL_RING_NUMBER, &number, sizeof(number));
-	sink_smmu(b, cb + SMMU_CB_FAR, 8, (uintptr_t)b->buffer);
-	sink_smmu(b, cb + SMMU_CB_FSYNR0, 4, 0);
-	sink_smmu(b, SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(0), 4, BOARD_STREAM(0));
-	sink_smmu(b, cb + SMMU_CB_FSRRESTORE, 4,
+	rig_smmu_set(b, cb + SMMU_CB_FAR, 8, (uintptr_t)b->buffer);
+	rig_smmu_set(b, cb + SMMU_CB_FSYNR0, 4, 0);
+	rig_smmu_set(b, SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(0), 4, BOARD_STREAM(0));
+	rig_smmu_set(b, cb + SMMU_CB_FSRRESTORE, 4,
 		  SMMU_CB_FSR_TF | SMMU_CB_FSR_MULTI);
 	sim_sleep(1000000);
 	EXPECT_EQ(mm_copy(host_process_mm(b->process),
