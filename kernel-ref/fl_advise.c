@@ -27,34 +27,6 @@ struct fl_advised {
 	u32 advice;
 };
 
-/* Into the card's own table, a list of a LOAD at a time; the address space is held. */
-int fl_advise_bring(struct fl_ctx *ctx, const struct fl_nic_reach *reach,
-		    struct fl_range r, bool write, bool present)
-{
-	enum fl_bring_how how = present ? FL_BRING_PRESENT : FL_BRING_NEED;
-	struct fl_bring *b;
-	int ret = 0;
-
-	/* What is pinned has been loaded. */
-	if (reach->pinned)
-		return 0;
-	b = kzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
-	if (!b)
-		return -ENOMEM;
-	r.start &= ~(u64)(FL_PAGE_SIZE - 1);
-	while (!ret && r.start < r.end) {
-		ret = fl_bring_begin(b, 0);
-		if (ret)
-			break;
-		r.start += fl_bring_add(b, reach, r, write, how);
-		ret = fl_bring(ctx, b);
-		atomic64_add(ret ? 0 : b->pages, &ctx->nic.advised);
-		fl_bring_end(b);
-	}
-	kfree(b);
-	return ret;
-}
-
 /* Where the SMMU walks tables of the process or of the driver. */
 static int fl_advise_fill(struct fl_ctx *ctx, const struct fl_advised *d)
 {
@@ -73,6 +45,23 @@ static int fl_advise_fill(struct fl_ctx *ctx, const struct fl_advised *d)
 	return ret;
 }
 
+/* Where the card has its own. */
+static int fl_advise_load(struct fl_ctx *ctx, const struct fl_advised *d)
+{
+	u64 pages = ((d->r.end - 1) >> FL_PAGE_SHIFT) - (d->r.start >> FL_PAGE_SHIFT) + 1;
+	int ret;
+
+	/* What is pinned has been loaded. */
+	if (d->reach.pinned)
+		return 0;
+	ret = fl_bring_all(ctx, &d->reach, d->r, d->write,
+			   d->advice == FL_ADVISE_NO_FAULT ? FL_BRING_PRESENT :
+							     FL_BRING_NEED);
+	if (!ret)
+		atomic64_add(pages, &ctx->nic.advised);
+	return ret;
+}
+
 static int fl_advise_do(const struct fl_advised *d)
 {
 	struct fl_ctx *ctx = d->ctx;
@@ -80,11 +69,7 @@ static int fl_advise_do(const struct fl_advised *d)
 
 	if (!mmget_not_zero(ctx->mm))
 		return -EFAULT;
-	if (d->reach.id)
-		ret = fl_advise_bring(ctx, &d->reach, d->r, d->write,
-				      d->advice == FL_ADVISE_NO_FAULT);
-	else
-		ret = fl_advise_fill(ctx, d);
+	ret = d->reach.id ? fl_advise_load(ctx, d) : fl_advise_fill(ctx, d);
 	/* fl_request_resolve() says why not mmput(). */
 	mmput_async(ctx->mm);
 	/* A page that may not be had so is, for who asks, not mapped. */

@@ -107,7 +107,7 @@ static int fl_bring_parts(struct fl_ctx *ctx, const struct fl_bring_piece *p)
 
 	while (!ret && va < p->r.end) {
 		ret = fl_nic_part_make(ctx, p->id, va);
-		va = (va | (SZ_1G - 1)) + 1;
+		va = (va | (FL_NIC_PART_BYTES - 1)) + 1;
 	}
 	return ret;
 }
@@ -212,4 +212,25 @@ int fl_bring(struct fl_ctx *ctx, struct fl_bring *b)
 		atomic64_inc(&ctx->nic.raced);
 	}
 	return fl_bring_needs(b) ? -EAGAIN : 0;
+}
+
+int fl_bring_all(struct fl_ctx *ctx, const struct fl_nic_reach *reach,
+		 struct fl_range r, bool write, enum fl_bring_how how)
+{
+	struct fl_bring *b = kzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
+	int ret = 0;
+
+	if (!b)
+		return -ENOMEM;
+	r.start &= ~(u64)(FL_PAGE_SIZE - 1);
+	while (!ret && r.start < r.end) {
+		ret = fl_bring_begin(b, 0);
+		if (ret)
+			break;
+		r.start += fl_bring_add(b, reach, r, write, how);
+		ret = fl_bring(ctx, b);
+		fl_bring_end(b);
+	}
+	kfree(b);
+	return ret;
 }

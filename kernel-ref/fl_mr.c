@@ -464,7 +464,8 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 		return -EFAULT;
 	mutex_unlock(&ctx->lock);
 	if (carded)
-		ret = fl_advise_bring(ctx, &reach, r, write, false);
+		ret = reach.pinned ? 0 : fl_bring_all(ctx, &reach, r, write,
+						      FL_BRING_NEED);
 	else
 		ret = fl_populate(ctx, r, write, false, &t);
 	fl_populated_forget(ctx, &t, &request);

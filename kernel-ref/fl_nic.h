@@ -80,6 +80,10 @@ void fl_xp_resume(struct fl_dev *dev, u32 token, u32 code);
 
 /* ---- fl_tables_nic.c ---- */
 
+/* What is loaded is noted for 1 GB at a time, as mlx5 has children of implicit regions. */
+#define FL_NIC_PART_SHIFT	30
+#define FL_NIC_PART_BYTES	(1ull << FL_NIC_PART_SHIFT)
+
 void fl_nic_init(struct fl_ctx *ctx);
 /* Its key is known. ctx->lock is held, and given back meanwhile. */
 int fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr);
@@ -154,6 +158,12 @@ u64 fl_bring_add(struct fl_bring *b, const struct fl_nic_reach *reach,
  * address space. -EAGAIN: pages leave faster than they come; as fl_populate().
  */
 int fl_bring(struct fl_ctx *ctx, struct fl_bring *b);
+/*
+ * A range of a region, however long; the address space is held, unless the region is pinned.
+ * As fl_bring().
+ */
+int fl_bring_all(struct fl_ctx *ctx, const struct fl_nic_reach *reach,
+		 struct fl_range r, bool write, enum fl_bring_how how);
 
 /* ---- fl_odp.c ---- */
 
@@ -168,8 +178,5 @@ bool fl_odp_irq(struct fl_dev *dev);
 
 /* ctx->lock is held, and given back meanwhile. */
 int fl_advise(struct fl_ctx *ctx, const struct fl_advise *a);
-/* Pages of a region, for the card's table; present: only what is there anyway. */
-int fl_advise_bring(struct fl_ctx *ctx, const struct fl_nic_reach *reach,
-		    struct fl_range r, bool write, bool present);
 
 #endif

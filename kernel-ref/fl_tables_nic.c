@@ -33,9 +33,6 @@
 #include "fl_tables_own.h"
 #include "fl_trace.h"
 
-/* What is loaded is noted for 1 GB at a time, as mlx5 has children of implicit regions. */
-#define FL_NIC_PART_SHIFT	30
-#define FL_NIC_PART_BYTES	(1ull << FL_NIC_PART_SHIFT)
 #define FL_NIC_LEAF_SHIFT	39
 #define FL_NIC_FANOUT		512u
 
@@ -337,17 +334,16 @@ static int fl_nic_part_put(struct fl_ctx *ctx, u64 id, u64 va,
 /* The pages of the region in the part of va. */
 static int fl_nic_part_range(struct fl_ctx *ctx, u64 id, u64 va, struct fl_range *r)
 {
-	struct fl_range part = { va & ~(FL_NIC_PART_BYTES - 1) };
+	u64 start = va & ~(FL_NIC_PART_BYTES - 1);
 	struct fl_carded *c;
 	int ret = -ENOENT;
 
-	part.end = part.start + FL_NIC_PART_BYTES;
 	spin_lock(&ctx->nic.lock);
 	c = fl_nic_by_id(ctx, id);
 	if (c) {
 		*r = fl_nic_range(c);
-		r->start = max(r->start, part.start);
-		r->end = min(r->end, part.end);
+		r->start = max(r->start, start);
+		r->end = min(r->end, start + FL_NIC_PART_BYTES);
 		ret = fl_nic_part(c, va) ? 1 : 0;
 	}
 	spin_unlock(&ctx->nic.lock);
@@ -505,24 +501,6 @@ static void fl_nic_region_del(struct fl_ctx *ctx, struct fl_mr *mr)
 	fl_mr_unpin(ctx, mr);
 }
 
-/* What is pinned is loaded now: the card never misses it. */
-static int fl_nic_load_pinned(struct fl_ctx *ctx, const struct fl_nic_reach *reach)
-{
-	struct fl_range r = { reach->r.start & ~(u64)(FL_PAGE_SIZE - 1), reach->r.end };
-	struct fl_bring b;
-	int ret = 0;
-
-	while (!ret && r.start < r.end) {
-		ret = fl_bring_begin(&b, 0);
-		if (ret)
-			break;
-		r.start += fl_bring_add(&b, reach, r, false, FL_BRING_NEED);
-		ret = fl_bring(ctx, &b);
-		fl_bring_end(&b);
-	}
-	return ret;
-}
-
 int fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr)
 {
 	struct fl_carded *c = &mr->carded;
@@ -547,7 +525,8 @@ int fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr)
 		return 0;
 	ctx->nmr_moving++;
 	mutex_unlock(&ctx->lock);
-	ret = fl_nic_load_pinned(ctx, &reach);
+	/* What is pinned is loaded now: the card never misses it. */
+	ret = fl_bring_all(ctx, &reach, reach.r, false, FL_BRING_NEED);
 	mutex_lock(&ctx->lock);
 	ctx->nmr_moving--;
 	return ret;
