@@ -125,6 +125,16 @@ static void system_set_places(struct fl_system_value *to, const struct value *v)
 	}
 }
 
+static void system_check_places(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (!system_value("TRANSPORT", places[i].transport))
+			gen_bad(source, "SPLACE of '%s' on '%s', which is no transport",
+				places[i].name, places[i].transport);
+}
+
 /* The facts that the rules need (system_rules.h). */
 static struct fl_system_rules system_facts(void)
 {
@@ -423,6 +433,7 @@ void gen_system(void)
 {
 	const struct row *r;
 
+	system_check_places();
 	for (r = rows; r < rows + ROWS; r++)
 		system_check_row(r);
 	system_check_linux();

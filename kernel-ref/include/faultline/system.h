@@ -15,11 +15,15 @@ enum fl_system {
 	FL_SYSTEM_PULP = 8,         /* PULP: the SMMU stalls; each page is pinned and entered in the driver's tables at its first miss */
 	FL_SYSTEM_PINCACHE = 9,     /* PM: as inserted, for each request anew, and a cache of pinned regions makes that cheap */
 	FL_SYSTEM_NPR = 10,         /* NP-RDMA: no access of the card faults; the sender checks what became of it, and has software do it again */
+	FL_SYSTEM_NPF = 11,         /* Network page faults: the card misses a page in its own table, and an RNR NAK has the sender wait while the driver loads it */
+	FL_SYSTEM_ODP2 = 12,        /* On-demand paging of later cards: as npf, but the card names a key, an address, and how many pages to bring around it */
+	FL_SYSTEM_RXE = 13,         /* Soft-RoCE: the transport is software, and sleeps until the page is there; packets that come meanwhile may be lost */
+	FL_SYSTEM_DROPRC = 14,      /* the card drops what it has no page for, and the sender's acknowledgement timer has it send again */
 };
 
-#define FL_SYSTEMS                              11u
-#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp", "pincache", "npr"
-#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp|pincache|npr"
+#define FL_SYSTEMS                              15u
+#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp", "pincache", "npr", "npf", "odp2", "rxe", "droprc"
+#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp|pincache|npr|npf|odp2|rxe|droprc"
 
 #define FL_TABLES_WORDS                         "process|inserted|ondemand|sink|nic"
 enum fl_tables {
