@@ -112,6 +112,15 @@ static int fl_bring_parts(struct fl_ctx *ctx, const struct fl_bring_piece *p)
 	return ret;
 }
 
+/* What is only a guess is not tried again: it may be what pushes the others out. */
+static void fl_bring_drop_guesses(struct fl_bring *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->n; i++)
+		b->piece[i].done |= b->piece[i].how == FL_BRING_GUESS;
+}
+
 /* One piece, as far as nic.lock is not needed. */
 static int fl_bring_populate(struct fl_ctx *ctx, struct fl_bring *b,
 			     struct fl_bring_piece *p)
@@ -210,6 +219,7 @@ int fl_bring(struct fl_ctx *ctx, struct fl_bring *b)
 		if (ret != -EAGAIN)
 			return ret;
 		atomic64_inc(&ctx->nic.raced);
+		fl_bring_drop_guesses(b);
 	}
 	return fl_bring_needs(b) ? -EAGAIN : 0;
 }

@@ -15,6 +15,7 @@
 #ifndef FL_NIC_H
 #define FL_NIC_H
 
+#include <linux/bits.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -40,7 +41,7 @@ struct fl_xp {
 
 /* Of a process. */
 struct fl_nic {
-	spinlock_t lock;
+	spinlock_t lock;		/* what says "lock", and what is loaded */
 	struct list_head regions;	/* that have begun; lock */
 	u64 ids;			/* of regions; lock */
 	bool closed;			/* nothing is loaded any more; lock */
@@ -66,8 +67,8 @@ int fl_xp_start(struct fl_dev *dev);
 void fl_xp_stop(struct fl_dev *dev);
 
 /* An entry of a list: the page's address, and these. */
-#define FL_XP_VALID	1ull
-#define FL_XP_WRITE	2ull
+#define FL_XP_VALID	BIT_ULL(0)
+#define FL_XP_WRITE	BIT_ULL(1)
 #define FL_XP_LIST	2048u	/* entries */
 
 /* Pages from `page` on. -ENOSPC: the table is full; -EIO; -ENODEV: the card is gone. */
@@ -101,6 +102,7 @@ struct fl_nic_reach {
 	struct fl_range r;	/* bytes */
 	bool writes, pinned;
 };
+
 /* -ENOENT: no such region; -EFAULT: it does not hold all of this; -EACCES. */
 int fl_nic_reach(struct fl_ctx *ctx, u32 key, u64 va, u64 len, bool write,
 		 struct fl_nic_reach *reach);
@@ -119,6 +121,7 @@ struct fl_nic_load {
 	bool all;		/* the card needs each of them */
 	u64 *entry;		/* 0: was not found */
 };
+
 /* nic.lock is held. -EAGAIN: pages were taken away meanwhile; -ENOENT; as fl_xp_load(). */
 int fl_nic_load(struct fl_ctx *ctx, const struct fl_nic_load *l);
 

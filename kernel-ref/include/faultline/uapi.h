@@ -246,7 +246,7 @@ struct fl_counters {
 	__u64 loaded, zapped;
 	/* how often pages left between coming in and being loaded; */
 	__u64 raced;
-	/* pages that the program has asked for, and that had come when that was over (FL_IOC_ADVISE). */
+	/* pages that the program has asked for, and has got (FL_IOC_ADVISE). */
 	__u64 advised;
 };
 
