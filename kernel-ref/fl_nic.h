@@ -15,7 +15,6 @@
 #ifndef FL_NIC_H
 #define FL_NIC_H
 
-#include <linux/bits.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -66,12 +65,9 @@ struct fl_carded {
 int fl_xp_start(struct fl_dev *dev);
 void fl_xp_stop(struct fl_dev *dev);
 
-/* An entry of a list: the page's address, and these. */
-#define FL_XP_VALID	BIT_ULL(0)
-#define FL_XP_WRITE	BIT_ULL(1)
-#define FL_XP_LIST	2048u	/* entries */
+#define FL_XP_LIST	2048u	/* entries of the list of a LOAD */
 
-/* Pages from `page` on. -ENOSPC: the table is full; -EIO; -ENODEV: the card is gone. */
+/* Pages from `page` on; an entry of 0 is left out. -ENOSPC: the table is full; -EIO; -ENODEV: the card is gone. */
 int fl_xp_load(struct fl_dev *dev, u32 object, u64 page, const u64 *entry, u32 count);
 int fl_xp_zap(struct fl_dev *dev, u32 object, u64 page, u64 count);
 int fl_xp_zap_all(struct fl_dev *dev, u32 object);

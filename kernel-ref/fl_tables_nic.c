@@ -203,23 +203,31 @@ static void fl_nic_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf)
 
 /* ---- loading ---- */
 
-/* A run of pages, all found, within one part. */
-static int fl_nic_load_run(struct fl_ctx *ctx, struct fl_carded *c, u64 va,
-			   const u64 *entry, u32 n, u32 xfer)
+/* Pages within one part. */
+static int fl_nic_load_part(struct fl_ctx *ctx, struct fl_carded *c,
+			    const struct fl_nic_load *l, u32 first, u32 n)
 {
+	u64 va = l->va + ((u64)first << FL_PAGE_SHIFT);
 	struct fl_nic_part *p = fl_nic_part(c, va);
-	u32 i;
+	u32 i, some = 0;
 	int ret;
 
 	if (!p)
 		return -EAGAIN;	/* it was empty, and freed */
 	/* Before it is there: what is noted is zapped. */
-	for (i = 0; i < n; i++)
+	for (i = 0; i < n; i++) {
+		if (!l->entry[first + i])
+			continue;
 		fl_nic_note(p, (va >> FL_PAGE_SHIFT) + i);
-	ret = fl_xp_load(ctx->dev, c->object, va >> FL_PAGE_SHIFT, entry, n);
+		some++;
+	}
+	if (!some)
+		return 0;
+	ret = fl_xp_load(ctx->dev, c->object, va >> FL_PAGE_SHIFT,
+			 l->entry + first, n);
 	if (!ret)
-		atomic64_add(n, &ctx->nic.loaded);
-	trace_fl_load(ctx->dev, c->object, va, n, ret, xfer, 0);
+		atomic64_add(some, &ctx->nic.loaded);
+	trace_fl_load(ctx->dev, c->object, va, some, ret, l->xfer, 0);
 	return ret;
 }
 
@@ -237,6 +245,16 @@ static void fl_nic_look_pinned(const struct fl_mr *mr, const struct fl_nic_load 
 	}
 }
 
+static bool fl_nic_holes(const struct fl_nic_load *l)
+{
+	u32 i;
+
+	for (i = 0; i < l->count; i++)
+		if (!l->entry[i])
+			return true;
+	return false;
+}
+
 int fl_nic_load(struct fl_ctx *ctx, const struct fl_nic_load *l)
 {
 	struct fl_carded *c = fl_nic_by_id(ctx, l->id);
@@ -250,16 +268,13 @@ int fl_nic_load(struct fl_ctx *ctx, const struct fl_nic_load *l)
 		fl_nic_look_pinned(fl_nic_mr(c), l);
 	else if (c->changes != l->changes)
 		return -EAGAIN;
-	for (i = 0; i < l->count; i += max(n, 1u)) {
+	if (l->all && fl_nic_holes(l))
+		return -EAGAIN;
+	for (i = 0; i < l->count; i += n) {
 		va = l->va + ((u64)i << FL_PAGE_SHIFT);
-		left = (FL_NIC_PART_BYTES - (va & (FL_NIC_PART_BYTES - 1))) >>
-		       FL_PAGE_SHIFT;
-		for (n = 0; i + n < l->count && n < left && l->entry[i + n]; n++)
-			;
-		if (!n && l->all)
-			return -EAGAIN;
-		ret = n ? fl_nic_load_run(ctx, c, va, l->entry + i, n,
-					  l->xfer) : 0;
+		left = FL_NIC_PART_BYTES - (va & (FL_NIC_PART_BYTES - 1));
+		n = min_t(u64, l->count - i, left >> FL_PAGE_SHIFT);
+		ret = fl_nic_load_part(ctx, c, l, i, n);
 		if (ret)
 			return ret;
 	}

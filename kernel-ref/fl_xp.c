@@ -105,7 +105,8 @@ int fl_xp_sync(struct fl_dev *dev)
 	spin_lock(&dev->xp.lock);
 	fl_xp_write(dev, NIC_XP_TAB_SYNC, 1);
 	ret = read_poll_timeout_atomic(fl_xp_read, active,
-				       active == FL_GONE || !active, 1,
+				       active == FL_GONE ||
+				       !(active & NIC_XP_TAB_ACTIVE_ACTIVE), 1,
 				       FL_XP_TIMEOUT_US, false, dev,
 				       NIC_XP_TAB_ACTIVE);
 	spin_unlock(&dev->xp.lock);
@@ -125,7 +126,8 @@ int fl_xp_start(struct fl_dev *dev)
 	struct fl_xp *xp = &dev->xp;
 
 	spin_lock_init(&xp->lock);
-	if (!(features & NIC_FW_FEATURES_TABLE))
+	/* A card that is older answers with ones, or with zeros. */
+	if (features == FL_GONE || !(features & NIC_FW_FEATURES_TABLE))
 		return 0;
 	xp->list = dma_alloc_coherent(dev->dev, FL_XP_LIST * sizeof(*xp->list),
 				      &xp->list_dma, GFP_KERNEL);
