@@ -263,7 +263,7 @@ int fl_prefetch(struct fl_mr *mr, void *addr, size_t bytes, int for_write)
 	return lib_ioctl(mr->pd->dev, FL_IOC_PREFETCH, &p);
 }
 
-int fl_advise_mr(struct fl_pd *pd, enum fl_advice advice, unsigned int flags,
+int fl_advise_mr(struct fl_pd *pd, enum fl_mr_advice advice, unsigned int flags,
 		 uint32_t key, void *addr, size_t bytes)
 {
 	struct fl_advise a = {
