@@ -21,7 +21,6 @@
 #include <linux/slab.h>
 #include <linux/string.h>
 
-#include "faultline/odp.h"
 #include "fl_access.h"
 #include "fl_plan.h"
 #include "fl_tables.h"
@@ -30,6 +29,9 @@
 /* As many as there can be tokens: four of each queue pair. */
 #define FL_ODP_EVENTS	1024u
 #define FL_ODP_RING	1024u	/* records; regs.def, FQ_SIZE */
+/* Of one request (transport.h, FW_SEGMENTS_MAX), and of an entry. */
+#define FL_ODP_SEGMENTS	12u
+#define FL_ODP_PER_ENTRY 3u
 
 struct fl_odp_event {
 	struct work_struct work;
@@ -67,21 +69,26 @@ struct fl_odp_request {
 	} segment[FL_ODP_SEGMENTS];
 };
 
-/* The process may be writing: each member is read once. */
-static void fl_odp_segment(const void *at, struct fl_odp_segment *s)
-{
-	const struct fl_odp_wire_segment *w = at;
+static_assert(offsetof(struct fl_wqe_more, va1) - offsetof(struct fl_wqe_more, va0) ==
+	      sizeof(struct fl_odp_segment));
 
-	s->va = READ_ONCE(w->va);
-	s->bytes = READ_ONCE(w->bytes);
-	s->key = READ_ONCE(w->key);
+/* The i-th of those in e; the process may be writing: each member is read once. */
+static struct fl_odp_segment fl_odp_segment(const struct fl_wqe_more *e, u32 i)
+{
+	const struct fl_odp_segment *s = (const void *)&e->va0;
+
+	return (struct fl_odp_segment){
+		.va = READ_ONCE(s[i].va),
+		.bytes = READ_ONCE(s[i].bytes),
+		.key = READ_ONCE(s[i].key),
+	};
 }
 
-/* Three segments in each entry that continues the request. */
+/* They stand in the entries that continue the request. */
 static void fl_odp_list(const struct fl_qp *qp, u16 index, u64 count,
 			struct fl_odp_request *q)
 {
-	const struct fl_wqe *queue = qp->queue->cpu, *e;
+	const struct fl_wqe_more *queue = qp->queue->cpu, *e;
 	u32 i;
 
 	if (count > FL_ODP_SEGMENTS)
@@ -90,9 +97,7 @@ static void fl_odp_list(const struct fl_qp *qp, u16 index, u64 count,
 		e = queue + ((index + 1 + i / FL_ODP_PER_ENTRY) & (qp->entries - 1));
 		if (READ_ONCE(e->opcode) != FL_OP_SEGMENTS)
 			return;
-		fl_odp_segment((const u8 *)e + FL_ODP_FIRST +
-				       i % FL_ODP_PER_ENTRY * sizeof(q->segment[0]),
-			       &q->segment[q->n++]);
+		q->segment[q->n++] = fl_odp_segment(e, i % FL_ODP_PER_ENTRY);
 	}
 }
 
