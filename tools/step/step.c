@@ -7,7 +7,7 @@
  *
  * A seed, 1 to 999999, changes what does not matter for learning, so that the
  * numbers of last year's course do not fit:
- *	regs.def	where the registers lie on the pages ENG, CTX, RXC and FW;
+ *	regs.def	where the registers lie on the pages ENG, CTX, RXC, FW and XP;
  *			ID stays in front, arrays where they are
  *	entries.def	order of the members in each entry; codes of operations,
  *			statuses (0, WAIT and STALE stay), events and commands;
