@@ -19,6 +19,8 @@
 #define WORDS_CMD(value, text)
 #define WORDS_SILENT(value, text)
 #define WORDS_ABORT(value, text)
+#define WORDS_FAULT(value, text)
+#define WORDS_XP(value, text)
 
 const char *fl_status_string(int status)
 {

@@ -323,6 +323,8 @@ const char *word_errno_name(int error)
 #define STATUS_CMD(...)
 #define STATUS_SILENT(...)
 #define STATUS_ABORT(...)
+#define STATUS_FAULT(...)
+#define STATUS_XP(...)
 #define EENUM(group, name, value, text) STATUS_##group(name, value, text)
 static const struct {
 	const char *name;
