@@ -270,6 +270,7 @@ struct fl_ctx {
 	u32 resolve, resolve_number;	/* change under lock and plan.lock */
 	u32 silent;		/* FL_SILENT_*, as the card knows; lock */
 	u32 aborts;		/* FL_ABORT_*, the same */
+	u32 packets;		/* FL_ROW_*, the same */
 	struct list_head pds, mrs, cqs, qps;
 	unsigned int npd, nmr, ncq, nqp;
 	unsigned int nmr_moving;	/* regions that begin or end, without lock */
