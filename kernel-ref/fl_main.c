@@ -159,7 +159,7 @@ static int fl_card_start(struct fl_dev *dev)
 	ret = fl_eq_start(dev);
 	if (ret)
 		goto err_wq;
-	ret = fl_xp_start(dev);
+	ret = fl_xp_start(dev, &dev->xp.objects);
 	if (ret)
 		goto err_eq;
 	ret = fl_odp_start(dev);

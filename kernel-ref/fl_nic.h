@@ -32,7 +32,7 @@ struct fl_nic_part;
 struct fl_odp;
 struct fl_xp {
 	spinlock_t lock;	/* registers TAB_*, and the list */
-	u32 objects;		/* tables that it has, a power of two; 0: none at all */
+	u32 objects;		/* tables that it has, a power of two; 0: none */
 	u64 *list;		/* what a LOAD reads */
 	dma_addr_t list_dma;
 	struct fl_odp *odp;	/* NULL: no table */
@@ -60,10 +60,15 @@ struct fl_carded {
 	struct fl_nic_part ***part;	/* what is loaded, by 512 GB and by GB */
 };
 
-/* ---- fl_xp.c; none sleeps but the first two ---- */
+/* ---- fl_xp.c: all that knows the registers; none sleeps but the first two ---- */
 
-int fl_xp_start(struct fl_dev *dev);
+/* *objects: how many tables the card has, a power of two; 0: it has none. */
+int fl_xp_start(struct fl_dev *dev, u32 *objects);
 void fl_xp_stop(struct fl_dev *dev);
+/* Reports go to this ring from now on; entries 0: to none. */
+void fl_xp_ring(struct fl_dev *dev, dma_addr_t ring, u32 entries);
+/* So many have been taken. */
+void fl_xp_taken(struct fl_dev *dev, u32 cons);
 
 #define FL_XP_LIST	2048u	/* entries of the list of a LOAD */
 

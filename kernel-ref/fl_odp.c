@@ -382,7 +382,7 @@ bool fl_odp_irq(struct fl_dev *dev)
 		some = true;
 	}
 	if (some)
-		fl_nic_write(dev, NIC_XP_BASE + NIC_XP_FQ_CONS, odp->cons);
+		fl_xp_taken(dev, odp->cons);
 	/* The line is a level, and would call for ever. */
 	if (odp->starved) {
 		fl_nic_write(dev, NIC_FW_BASE + NIC_FW_IRQ_ENABLE,
@@ -419,19 +419,14 @@ int fl_odp_start(struct fl_dev *dev)
 		return -ENOMEM;
 	}
 	dev->xp.odp = odp;
-	fl_nic_write64(dev, NIC_XP_BASE + NIC_XP_FQ_BASE, odp->dma);
-	fl_nic_write(dev, NIC_XP_BASE + NIC_XP_FQ_SIZE, FL_ODP_RING);
+	fl_xp_ring(dev, odp->dma, FL_ODP_RING);
 	return 0;
 }
 
 void fl_odp_clear(struct fl_dev *dev)
 {
-	if (!dev->xp.odp)
-		return;
-	fl_nic_write(dev, NIC_XP_BASE + NIC_XP_FQ_SIZE, 0);
-	fl_nic_write64(dev, NIC_XP_BASE + NIC_XP_FQ_BASE, 0);
-	/* Waits for the writes before it. */
-	fl_nic_read(dev, NIC_XP_BASE + NIC_XP_FQ_SIZE);
+	if (dev->xp.odp)
+		fl_xp_ring(dev, 0, 0);
 }
 
 void fl_odp_stop(struct fl_dev *dev)

@@ -120,12 +120,29 @@ void fl_xp_resume(struct fl_dev *dev, u32 token, u32 code)
 			    code << NIC_XP_RESUME_CODE_SHIFT);
 }
 
-int fl_xp_start(struct fl_dev *dev)
+void fl_xp_ring(struct fl_dev *dev, dma_addr_t ring, u32 entries)
+{
+	/* Stopped first: its base may not change under it. */
+	fl_xp_write(dev, NIC_XP_FQ_SIZE, 0);
+	fl_nic_write64(dev, NIC_XP_BASE + NIC_XP_FQ_BASE, ring);
+	if (entries)
+		fl_xp_write(dev, NIC_XP_FQ_SIZE, entries);
+	/* Waits for the writes before it. */
+	fl_xp_read(dev, NIC_XP_FQ_SIZE);
+}
+
+void fl_xp_taken(struct fl_dev *dev, u32 cons)
+{
+	fl_xp_write(dev, NIC_XP_FQ_CONS, cons);
+}
+
+int fl_xp_start(struct fl_dev *dev, u32 *objects)
 {
 	u32 features = fl_nic_read(dev, NIC_FW_BASE + NIC_FW_FEATURES), mrs;
 	struct fl_xp *xp = &dev->xp;
 
 	spin_lock_init(&xp->lock);
+	*objects = 0;
 	/* A card that is older answers with ones, or with zeros. */
 	if (features == FL_GONE || !(features & NIC_FW_FEATURES_TABLE))
 		return 0;
@@ -135,7 +152,7 @@ int fl_xp_start(struct fl_dev *dev)
 		return -ENOMEM;
 	mrs = fl_nic_read(dev, NIC_FW_BASE + NIC_FW_LIMITS1) &
 	      NIC_FW_LIMITS1_MRS_MASK;
-	xp->objects = roundup_pow_of_two(mrs);
+	*objects = roundup_pow_of_two(mrs);
 	return 0;
 }
 
