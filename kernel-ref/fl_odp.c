@@ -17,6 +17,7 @@
 #include <linux/interrupt.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -264,7 +265,8 @@ static int fl_odp_resolve(struct fl_dev *dev, struct fl_odp_event *e)
 	struct fl_ctx *ctx;
 	int ret = -ESRCH;
 
-	ctx = fl_ctx_get(dev, e->rec.slot, e->owner);
+	/* 0: the slot was nobody's, or there is no such slot. */
+	ctx = e->owner ? fl_ctx_get(dev, e->rec.slot, e->owner) : NULL;
 	if (!ctx)
 		return ret;
 	need = kzalloc(sizeof(*need), GFP_KERNEL);
@@ -354,8 +356,10 @@ static struct fl_odp_event *fl_odp_take(struct fl_odp *odp)
 /* irq_lock is held. */
 static void fl_odp_queue(struct fl_dev *dev, struct fl_odp_event *e)
 {
-	struct fl_ctx *ctx = dev->slot[e->rec.slot % FL_SLOTS];
+	struct fl_ctx *ctx = NULL;
 
+	if (e->rec.slot < FL_SLOTS)
+		ctx = dev->slot[array_index_nospec(e->rec.slot, FL_SLOTS)];
 	e->owner = 0;
 	if (ctx) {
 		e->owner = ctx->id;
