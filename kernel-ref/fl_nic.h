@@ -45,7 +45,9 @@ struct fl_nic {
 	u64 ids;			/* of regions; lock */
 	bool closed;			/* nothing is loaded any more; lock */
 	struct work_struct trim;
-	unsigned int advising;		/* requests that nobody waits for; lock */
+	struct list_head advice;	/* that nobody waits for; lock */
+	unsigned int advising;		/* so many; lock */
+	struct work_struct advise;
 	atomic64_t loaded, zapped, raced, advised;
 };
 
@@ -180,6 +182,9 @@ bool fl_odp_irq(struct fl_dev *dev);
 
 /* ---- fl_advise.c ---- */
 
+void fl_advise_init(struct fl_ctx *ctx);
+/* No worker is at it any more; fl_nic_close() was here, and ctx->dead is set. */
+void fl_advise_end(struct fl_ctx *ctx);
 /* ctx->lock is held, and given back meanwhile. */
 int fl_advise(struct fl_ctx *ctx, const struct fl_advise *a);
 
