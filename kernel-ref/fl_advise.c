@@ -79,11 +79,11 @@ static int fl_advise_do(const struct fl_advised *d)
 /* The oldest that waits, or NULL. */
 static struct fl_advised *fl_advise_take(struct fl_ctx *ctx)
 {
-	struct fl_advised *d;
+	struct fl_advised *d = NULL;
 
 	spin_lock(&ctx->nic.lock);
-	d = list_first_entry_or_null(&ctx->nic.advice, struct fl_advised, list);
-	if (d) {
+	if (!list_empty(&ctx->nic.advice)) {
+		d = list_first_entry(&ctx->nic.advice, struct fl_advised, list);
 		list_del(&d->list);
 		ctx->nic.advising--;
 	}
