@@ -53,6 +53,7 @@ struct dma_burst {
 	uint64_t now_ns;
 	uint64_t cause;		/* trace */
 	uint32_t xfer, block, attempt;
+	uint32_t object;	/* of packet units: table.h, in place of stream */
 	/* out of begin */
 	uint64_t pa;
 	uint64_t delay_ns;	/* until the data (or the refusal) is there */
