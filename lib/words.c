@@ -19,6 +19,9 @@
 #define WORDS_CMD(value, text)
 #define WORDS_SILENT(value, text)
 #define WORDS_ABORT(value, text)
+#define WORDS_STATE(value, text)
+#define WORDS_MOD(value, text)
+#define WORDS_ROW(value, text)
 
 const char *fl_status_string(int status)
 {
