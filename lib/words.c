@@ -21,6 +21,9 @@
 #define WORDS_ABORT(value, text)
 #define WORDS_FAULT(value, text)
 #define WORDS_XP(value, text)
+#define WORDS_STATE(value, text)
+#define WORDS_MOD(value, text)
+#define WORDS_ROW(value, text)
 
 const char *fl_status_string(int status)
 {

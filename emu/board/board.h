@@ -87,7 +87,7 @@ void board_faults(struct board *b, uint64_t share, bool major);
 void board_fw_stats(struct board *b, struct fw_stats *st);
 void board_engine_stats(struct board *b, struct engine_stats *st);
 void board_rc_stats(struct board *b, struct rc_stats *st);
-void board_fault_stats(struct board *b, struct fault_stats *st);
+void board_fault_stats(struct board *b, struct nic_fault_stats *st);
 /* How many processes have the card open, as its firmware knows. Takes the domain. */
 unsigned int board_open_slots(struct board *b);
 

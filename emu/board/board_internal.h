@@ -61,7 +61,7 @@ struct card_pair {
 /* What is beside the engine: packet units, their table, what they miss there. */
 struct card {
 	struct table *table;
-	struct fault_unit *faults;
+	struct nic_fault_unit *faults;
 	struct policy policy;
 	struct rng rng;			/* injected faults */
 	uint64_t share;			/* of packets that miss, in parts of 2^40 */

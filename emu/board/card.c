@@ -94,27 +94,27 @@ static void card_fault_alarm(void *ctx, uint64_t when_ns)
 
 static uint64_t card_fault_step(void *board, uint64_t now_ns)
 {
-	fault_step(((struct board *)board)->card.faults, now_ns);
+	nic_fault_step(((struct board *)board)->card.faults, now_ns);
 	return SIM_IDLE;
 }
 
 static int make_faults(struct board *b)
 {
 	const uint64_t *t = b->cfg.timing->v;
-	const struct fault_env env = {
+	const struct nic_fault_env env = {
 		.ctx = b, .mem_write = card_mem_write, .mem_publish = card_mem_publish,
 		.line = card_fault_line, .alarm = card_fault_alarm,
 		.resume = card_resume, .emit = card_emit,
 	};
-	struct fault_config cfg = { 0 };
+	struct nic_fault_config cfg = { 0 };
 
 	if (b->timed)
-		cfg = (struct fault_config){
+		cfg = (struct nic_fault_config){
 			.trigger_ns = t[T_NIC_TRIGGER],
 			.trigger_page_ns = t[T_NIC_TRIGGER_PAGE],
 			.resume_ns = t[T_NIC_RESUME], .spread_ns = t[T_NIC_SPREAD],
 		};
-	b->card.faults = fault_create(&cfg, &env);
+	b->card.faults = nic_fault_create(&cfg, &env);
 	return b->card.faults ? 0 : -ENOMEM;
 }
 
@@ -141,7 +141,7 @@ int card_make(struct board *b)
 void card_destroy(struct board *b)
 {
 	rc_destroy(b->card.rc);
-	fault_destroy(b->card.faults);
+	nic_fault_destroy(b->card.faults);
 	table_destroy(b->card.table);
 }
 
@@ -150,7 +150,7 @@ void card_reset(struct board *b)
 	struct card *c = &b->card;
 
 	card_rc_reset(b);
-	fault_reset(c->faults);
+	nic_fault_reset(c->faults);
 	sim_alarm(&c->fault_actor, SIM_IDLE);
 	table_clear(c->table);
 	policy_reset(&c->policy);
@@ -162,7 +162,7 @@ void card_reset(struct board *b)
 uint32_t card_features(const struct board *b)
 {
 	(void)b;
-	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC;
+	return NIC_FW_FEATURES_TABLE;
 }
 
 const char *card_busy(struct board *b)
@@ -171,12 +171,12 @@ const char *card_busy(struct board *b)
 		return "card's table";
 	if (!rc_idle(b->card.rc))
 		return "reliable connection";
-	return fault_idle(b->card.faults) ? NULL : "fault records";
+	return nic_fault_idle(b->card.faults) ? NULL : "fault records";
 }
 
 const char *card_check(struct board *b)
 {
-	const char *wrong = fault_check(b->card.faults);
+	const char *wrong = nic_fault_check(b->card.faults);
 
 	return wrong ? wrong : rc_check(b->card.rc);
 }
@@ -189,9 +189,9 @@ void board_faults(struct board *b, uint64_t share, bool major)
 	sim_leave(b->domain);
 }
 
-void board_fault_stats(struct board *b, struct fault_stats *st)
+void board_fault_stats(struct board *b, struct nic_fault_stats *st)
 {
 	sim_enter(b->domain);
-	fault_stats(b->card.faults, st);
+	nic_fault_stats(b->card.faults, st);
 	sim_leave(b->domain);
 }

@@ -84,7 +84,7 @@ static struct rc_judged card_rc_miss(void *ctx, const struct rc_miss *m)
 	rec = miss_record(b, m);
 	if (b->timed && rec.synthetic && b->card.major)
 		later_ns = b->cfg.timing->v[T_MM_MAJOR];
-	fault_report(b->card.faults, m->qp, &rec, m->cause, later_ns,
+	nic_fault_report(b->card.faults, m->qp, &rec, m->cause, later_ns,
 		     sim_now(b->cfg.sim));
 	return j;
 }
@@ -117,7 +117,7 @@ static void card_close(void *ctx, uint16_t qp)
 	struct fw_transport rc = rc_transport(b->card.rc);
 
 	rc.close(rc.ctx, qp);
-	fault_close(b->card.faults, qp);
+	nic_fault_close(b->card.faults, qp);
 }
 
 static void card_post(void *ctx, uint16_t qp, uint32_t wr, const struct fw_work *w)
@@ -148,7 +148,7 @@ int card_rc_make(struct board *b)
 {
 	const uint64_t *t = b->cfg.timing->v;
 	const struct rc_env env = {
-		.ctx = b, .fw = card_firmware(b), .burst_begin = bus_packet_begin,
+		.ctx = b, .burst_begin = bus_packet_begin,
 		.burst_end = bus_packet_end, .burst_atomic = bus_packet_atomic,
 		.miss = card_rc_miss, .wire = b->port, .frame_get = fabric_frame_get,
 		.frame_send = fabric_frame_send, .kick = card_rc_kick,

@@ -156,13 +156,13 @@ static int xp_read(struct board *b, uint32_t reg, uint64_t *v)
 
 	switch (reg) {
 	case NIC_XP_FQ_BASE:
-		*v = fault_base(c->faults);
+		*v = nic_fault_base(c->faults);
 		return 0;
 	case NIC_XP_FQ_SIZE:
-		*v = fault_size(c->faults);
+		*v = nic_fault_size(c->faults);
 		return 0;
 	case NIC_XP_FQ_CONS:
-		*v = fault_cons(c->faults);
+		*v = nic_fault_cons(c->faults);
 		return 0;
 	case NIC_XP_TAB_OBJECT:
 		*v = c->set.object;
@@ -191,11 +191,11 @@ static int xp_write(struct board *b, uint32_t reg, uint64_t v)
 
 	switch (reg) {
 	case NIC_XP_FQ_BASE:
-		return fault_base_set(c->faults, v);
+		return nic_fault_base_set(c->faults, v);
 	case NIC_XP_FQ_SIZE:
-		return fault_size_set(c->faults, (uint32_t)v, now_ns);
+		return nic_fault_size_set(c->faults, (uint32_t)v, now_ns);
 	case NIC_XP_FQ_CONS:
-		return fault_cons_set(c->faults, (uint32_t)v, now_ns);
+		return nic_fault_cons_set(c->faults, (uint32_t)v, now_ns);
 	case NIC_XP_TAB_OBJECT:
 		c->set.object = (uint32_t)v;
 		return 0;
@@ -213,7 +213,7 @@ static int xp_write(struct board *b, uint32_t reg, uint64_t v)
 	case NIC_XP_TAB_GO:
 		return go_write(b, (uint32_t)v);
 	case NIC_XP_RESUME:
-		return fault_answer(c->faults, (uint32_t)v, now_ns);
+		return nic_fault_answer(c->faults, (uint32_t)v, now_ns);
 	}
 	return -EINVAL;
 }

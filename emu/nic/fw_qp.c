@@ -196,7 +196,7 @@ static uint8_t wqe_check(struct fw *fw, const struct fw_qp *q,
 	if (w->opcode != FL_OP_WRITE && w->opcode != FL_OP_READ)
 		return FL_ST_BAD_OPCODE;
 	if (w->flags & ~(FL_WQE_SIGNALED | FL_WQE_FENCE) || w->index != wr->index ||
-	    w->reserved0 || w->reserved1 || w->reserved2)
+	    w->imm || w->compare || w->swap)
 		return FL_ST_BAD_ENTRY;
 	if (q->state == FW_QP_INIT)
 		return FL_ST_NOT_CONNECTED;

@@ -14,13 +14,13 @@
 // entries posted before this one, modulo 65536
 `define FL_WQE_INDEX_LSB                        16
 `define FL_WQE_INDEX_MSB                        31
-// bytes, at least 1
+// bytes, of all segments; at least 1, on a reliable connection 0 too
 `define FL_WQE_LENGTH_LSB                       32
 `define FL_WQE_LENGTH_MSB                       63
-// address in the process
+// address in the process; with LIST, how many segments follow; with INLINE 0
 `define FL_WQE_LOCAL_VA_LSB                     64
 `define FL_WQE_LOCAL_VA_MSB                     127
-// address in the peer's process
+// address in the peer's process; of a SEND 0
 `define FL_WQE_REMOTE_VA_LSB                    128
 `define FL_WQE_REMOTE_VA_MSB                    191
 // key of the local region
@@ -35,19 +35,109 @@
 // transfer number for traces; has no other meaning
 `define FL_WQE_XFER_LSB                         320
 `define FL_WQE_XFER_MSB                         351
+// immediate data, with IMM; else 0
+`define FL_WQE_IMM_LSB                          352
+`define FL_WQE_IMM_MSB                          383
+// CMP_SWAP: what must be there for the swap; else 0
+`define FL_WQE_COMPARE_LSB                      384
+`define FL_WQE_COMPARE_MSB                      447
+// CMP_SWAP: what is written; FETCH_ADD: what is added; else 0
+`define FL_WQE_SWAP_LSB                         448
+`define FL_WQE_SWAP_MSB                         511
+
+// entry that continues the work request before it: segments, or inline data
+`define FL_WQE_MORE_BYTES                       64
+// FL_OP_SEGMENTS
+`define FL_WQE_MORE_OPCODE_LSB                  0
+`define FL_WQE_MORE_OPCODE_MSB                  7
+// 0
+`define FL_WQE_MORE_FLAGS_LSB                   8
+`define FL_WQE_MORE_FLAGS_MSB                   15
+// as in fl_wqe
+`define FL_WQE_MORE_INDEX_LSB                   16
+`define FL_WQE_MORE_INDEX_MSB                   31
 // must be 0
-`define FL_WQE_RESERVED0_LSB                    352
-`define FL_WQE_RESERVED0_MSB                    383
+`define FL_WQE_MORE_RESERVED0_LSB               32
+`define FL_WQE_MORE_RESERVED0_MSB               63
 // must be 0
-`define FL_WQE_RESERVED1_LSB                    384
-`define FL_WQE_RESERVED1_MSB                    447
+`define FL_WQE_MORE_RESERVED1_LSB               64
+`define FL_WQE_MORE_RESERVED1_MSB               127
+// first segment: address; or the first of 48 bytes of data
+`define FL_WQE_MORE_VA0_LSB                     128
+`define FL_WQE_MORE_VA0_MSB                     191
+// its length, at least 1; of a segment that is not used 0, and so are address and key
+`define FL_WQE_MORE_BYTES0_LSB                  192
+`define FL_WQE_MORE_BYTES0_MSB                  223
+// key of its region
+`define FL_WQE_MORE_KEY0_LSB                    224
+`define FL_WQE_MORE_KEY0_MSB                    255
+// second segment
+`define FL_WQE_MORE_VA1_LSB                     256
+`define FL_WQE_MORE_VA1_MSB                     319
+// its length
+`define FL_WQE_MORE_BYTES1_LSB                  320
+`define FL_WQE_MORE_BYTES1_MSB                  351
+// its key
+`define FL_WQE_MORE_KEY1_LSB                    352
+`define FL_WQE_MORE_KEY1_MSB                    383
+// third segment
+`define FL_WQE_MORE_VA2_LSB                     384
+`define FL_WQE_MORE_VA2_MSB                     447
+// its length
+`define FL_WQE_MORE_BYTES2_LSB                  448
+`define FL_WQE_MORE_BYTES2_MSB                  479
+// its key
+`define FL_WQE_MORE_KEY2_LSB                    480
+`define FL_WQE_MORE_KEY2_MSB                    511
+
+// receive in a receive queue, its own or shared; one writer, the process that owns the queue
+`define FL_RQE_BYTES                            64
+// given back in the completion
+`define FL_RQE_WR_ID_LSB                        0
+`define FL_RQE_WR_ID_MSB                        63
+// entries posted before this one, modulo 65536
+`define FL_RQE_INDEX_LSB                        64
+`define FL_RQE_INDEX_MSB                        79
+// segments, 0 to 3
+`define FL_RQE_COUNT_LSB                        80
+`define FL_RQE_COUNT_MSB                        87
 // must be 0
-`define FL_WQE_RESERVED2_LSB                    448
-`define FL_WQE_RESERVED2_MSB                    511
+`define FL_RQE_FLAGS_LSB                        88
+`define FL_RQE_FLAGS_MSB                        95
+// transfer number for traces; has no other meaning
+`define FL_RQE_XFER_LSB                         96
+`define FL_RQE_XFER_MSB                         127
+// first segment: address; of one that is not used 0, and so are length and key
+`define FL_RQE_VA0_LSB                          128
+`define FL_RQE_VA0_MSB                          191
+// its length, at least 1
+`define FL_RQE_BYTES0_LSB                       192
+`define FL_RQE_BYTES0_MSB                       223
+// key of its region
+`define FL_RQE_KEY0_LSB                         224
+`define FL_RQE_KEY0_MSB                         255
+// second segment
+`define FL_RQE_VA1_LSB                          256
+`define FL_RQE_VA1_MSB                          319
+// its length
+`define FL_RQE_BYTES1_LSB                       320
+`define FL_RQE_BYTES1_MSB                       351
+// its key
+`define FL_RQE_KEY1_LSB                         352
+`define FL_RQE_KEY1_MSB                         383
+// third segment
+`define FL_RQE_VA2_LSB                          384
+`define FL_RQE_VA2_MSB                          447
+// its length
+`define FL_RQE_BYTES2_LSB                       448
+`define FL_RQE_BYTES2_MSB                       479
+// its key
+`define FL_RQE_KEY2_LSB                         480
+`define FL_RQE_KEY2_MSB                         511
 
 // completion; one writer, the firmware
 `define FL_CQE_BYTES                            32
-// of the work request
+// of the work request or receive
 `define FL_CQE_WR_ID_LSB                        0
 `define FL_CQE_WR_ID_MSB                        63
 // bytes that were moved; 0 unless status is OK
@@ -62,13 +152,13 @@
 // FL_OP_*
 `define FL_CQE_OPCODE_LSB                       136
 `define FL_CQE_OPCODE_MSB                       143
-// of the work request
+// of the work request or receive
 `define FL_CQE_INDEX_LSB                        144
 `define FL_CQE_INDEX_MSB                        159
-// of the work request
+// of the work request or receive; of a datagram received, the sender's queue pair
 `define FL_CQE_XFER_LSB                         160
 `define FL_CQE_XFER_MSB                         191
-// blocks of the transfer that were sent more than once
+// blocks, or packets, of the transfer that were sent more than once; of a receive, the immediate data
 `define FL_CQE_RESENDS_LSB                      192
 `define FL_CQE_RESENDS_MSB                      223
 // written last: 1 + the number of times the queue had wrapped before; 0: never written
@@ -80,7 +170,7 @@
 // FL_EV_*
 `define FL_EQE_TYPE_LSB                         0
 `define FL_EQE_TYPE_MSB                         31
-// queue pair or completion queue
+// queue pair, completion queue or shared receive queue
 `define FL_EQE_OBJECT_LSB                       32
 `define FL_EQE_OBJECT_MSB                       63
 // status, for QP_ERROR
@@ -189,14 +279,78 @@
 `define FL_OP_READ                              8'd2
 // answer to a READ; engine only, refused in a send queue
 `define FL_OP_READ_RESP                         8'd3
+// message for a receive that the peer has posted
+`define FL_OP_SEND                              8'd4
+// atomic: add to 8 aligned bytes at the peer, bring what was there
+`define FL_OP_FETCH_ADD                         8'd5
+// atomic: write 8 aligned bytes at the peer if they are as expected, bring what was there
+`define FL_OP_CMP_SWAP                          8'd6
+// continues the entry before it; no request
+`define FL_OP_SEGMENTS                          8'd8
+// completion: a SEND took a receive
+`define FL_OP_RECV                              8'd16
+// completion: a SEND with immediate data took a receive
+`define FL_OP_RECV_IMM                          8'd17
+// completion: a WRITE with immediate data took a receive, and left its memory alone
+`define FL_OP_RECV_WRITE_IMM                    8'd18
 
 // bit 0: write a completion also when all went well
 `define FL_WQE_SIGNALED                         8'd1
 // bit 1: do not begin before every earlier request of the queue pair has ended
 `define FL_WQE_FENCE                            8'd2
+// bit 2: the completion at the peer is one that CQ_ARM_SOLICITED waits for
+`define FL_WQE_SOLICITED                        8'd4
+// bit 3: the data stands in the entries that follow, 48 bytes in each
+`define FL_WQE_INLINE                           8'd8
+// bit 4: with immediate data: SEND and WRITE
+`define FL_WQE_IMM                              8'd16
+// bit 5: segments stand in the entries that follow, three in each
+`define FL_WQE_LIST                             8'd32
 
 // bit 0: requests keep no order, as on ExaNeSt
 `define FL_QP_RELAXED                           8'd1
+// bit 1: a reliable connection of packets, as in InfiniBand
+`define FL_QP_RC                                8'd2
+// bit 2: datagrams, not acknowledged
+`define FL_QP_UD                                8'd4
+
+// nothing can be posted; all that was posted is forgotten
+`define FL_STATE_RESET                          8'd0
+// receives can be posted; packets are dropped
+`define FL_STATE_INIT                           8'd1
+// ready to receive: the peer's requests are carried out
+`define FL_STATE_RTR                            8'd2
+// ready to send, too
+`define FL_STATE_RTS                            8'd3
+// send queue drained: requests that have begun are finished, no other begins
+`define FL_STATE_SQD                            8'd4
+// send queue error: the queue pair has halted (FAULT_FAST), until QP_RESUME
+`define FL_STATE_SQE                            8'd5
+// all that is posted completes as FLUSHED
+`define FL_STATE_ERROR                          8'd6
+
+// bit 0: state, bits 7:0 of a, FL_STATE_*
+`define FL_MOD_STATE                            8'd1
+// bit 1: bytes of payload in a packet, as 2^(n + 7), n 1 to 5: bits 15:8 of a
+`define FL_MOD_MTU                              8'd2
+// bit 2: how long a peer waits that finds no receive, a code of InfiniBand table 45: bits 23:16
+`define FL_MOD_RNR_CODE                         8'd4
+// bit 3: of a request without an answer, 0 to 7: bits 31:24
+`define FL_MOD_RETRIES                          8'd8
+// bit 4: where the peer has no receive, 0 to 6, or 7: no limit: bits 39:32
+`define FL_MOD_RNR_TRIES                        8'd16
+// bit 5: of an acknowledgement, 4.096 us * 2^n, n 0 to 31, 0: no limit: bits 47:40
+`define FL_MOD_TIMEOUT                          8'd32
+// bit 6: READs and atomics on the way, 1 to 16: bits 55:48
+`define FL_MOD_RD_ATOMIC                        8'd64
+// bit 7: the same of the peer's, 1 to 16: bits 63:56
+`define FL_MOD_DEST_RD_ATOMIC                   8'd128
+// bit 8: b node, bits 7:0; its queue pair, bits 31:8
+`define FL_MOD_PEER                             8'd256
+// bit 9: first packet sequence number of its own requests: bits 23:0 of c
+`define FL_MOD_SQ_PSN                           8'd512
+// bit 10: first one of the peer's: bits 55:32 of c
+`define FL_MOD_RQ_PSN                           8'd1024
 
 // bit 0: the NIC may write for the owner (READ)
 `define FL_ACC_LOCAL_WRITE                      8'd1
@@ -204,6 +358,8 @@
 `define FL_ACC_REMOTE_WRITE                     8'd2
 // bit 2: peers may read
 `define FL_ACC_REMOTE_READ                      8'd4
+// bit 3: peers may use atomics
+`define FL_ACC_REMOTE_ATOMIC                    8'd8
 
 // every byte is in place
 `define FL_ST_OK                                8'd0
@@ -253,6 +409,12 @@
 `define FL_ST_BLOCK_SIZE                        8'd24
 // a page was missing, and the row of its process (abort) says so at once; later requests are FLUSHED, and the queue pair halts until QP_RESUME
 `define FL_ST_FAULT_FAST                        8'd25
+// the peer had posted no receive, and the tries ran out
+`define FL_ST_RNR_TRIES                         8'd26
+// the message was longer than the receive
+`define FL_ST_LENGTH                            8'd27
+// the peer could not make sense of the request: too long for its receive, or an operation that it does not know
+`define FL_ST_REMOTE_INVALID                    8'd28
 // FW_CHECK only; the peer gets REMOTE_ACCESS: no such key, or of another protection domain
 `define FL_ST_SEEN_KEY                          8'd240
 // FW_CHECK only; the peer gets REMOTE_ACCESS: not inside the region
@@ -276,6 +438,8 @@
 `define FL_EV_QP_ERROR                          8'd2
 // a completion queue was full; its queue pairs stop
 `define FL_EV_CQ_OVERFLOW                       8'd3
+// a shared receive queue holds fewer entries than its limit; the limit is off now
+`define FL_EV_SRQ_LIMIT                         8'd4
 
 // slot gets stream a (15 bits)
 `define FL_CMD_SLOT_OPEN                        8'd1
@@ -305,11 +469,34 @@
 `define FL_CMD_SLOT_ABORT                       8'd13
 // object: number, of a halted queue pair; what was posted before is FLUSHED; BUSY: the request that failed has not completed, BAD_ARGUMENT: it is not halted
 `define FL_CMD_QP_RESUME                        8'd14
+// object: number, of a queue pair with flag RC or UD, in RESET; a physical address of its receive queue, b entries (as for QP_CREATE; 0 and 0: it has none), c completion queue of receives, d 1 + shared receive queue, or 0
+`define FL_CMD_RQ_ATTACH                        8'd15
+// object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c: see FL_MOD_*; result: the state before, FL_STATE_*. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result
+`define FL_CMD_QP_MODIFY                        8'd16
+// a physical address, b entries (as for QP_CREATE), c domain; result: number
+`define FL_CMD_SRQ_CREATE                       8'd17
+// object: number; BUSY while a queue pair uses it
+`define FL_CMD_SRQ_DESTROY                      8'd18
+// object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never
+`define FL_CMD_SRQ_LIMIT                        8'd19
+// what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that this one imitates, a set of bits
+`define FL_CMD_SLOT_ROW                         8'd20
 
 // of pages that a peer's READ would read
 `define FL_SILENT_READ                          8'd1
 // of pages that a peer's WRITE would write
 `define FL_SILENT_WRITE                         8'd2
+
+// bits 3:0: FL_VERDICT_* for pages that its own requests would read
+`define FL_ROW_IR                               8'd15
+// bits 7:4: for pages that the answers to its own READs and atomics would write
+`define FL_ROW_IW                               8'd240
+// bits 11:8: for pages that a peer's READ would read
+`define FL_ROW_RR                               8'd3840
+// bits 15:12: for pages that a peer's SEND, WRITE or atomic would write
+`define FL_ROW_RW                               8'd61440
+// bits 19:16: FL_REPORT_*
+`define FL_ROW_REPORT                           8'd983040
 
 // pages that its own WRITEs would read
 `define FL_ABORT_WRITE                          8'd1

@@ -631,4 +631,34 @@
 `define NIC_DB_CQ_CONS_CONS_LSB                 16
 `define NIC_DB_CQ_CONS_CONS_MSB                 31
 
+// receive queue doorbell
+`define NIC_DB_RQ                               12'hC
+`define NIC_DB_RQ_RESET                         32'h0
+// queue pair, the low bits of its number
+`define NIC_DB_RQ_QPN_LSB                       0
+`define NIC_DB_RQ_QPN_MSB                       15
+// entries that were ever posted, modulo 65536
+`define NIC_DB_RQ_TAIL_LSB                      16
+`define NIC_DB_RQ_TAIL_MSB                      31
+
+// doorbell of a shared receive queue
+`define NIC_DB_SRQ                              12'h10
+`define NIC_DB_SRQ_RESET                        32'h0
+// shared receive queue
+`define NIC_DB_SRQ_SRQN_LSB                     0
+`define NIC_DB_SRQ_SRQN_MSB                     15
+// entries that were ever posted, modulo 65536
+`define NIC_DB_SRQ_TAIL_LSB                     16
+`define NIC_DB_SRQ_TAIL_MSB                     31
+
+// ask for one event when a completion comes that the sender marked, or that has an error
+`define NIC_DB_CQ_ARM_SOLICITED                 12'h14
+`define NIC_DB_CQ_ARM_SOLICITED_RESET           32'h0
+// completion queue
+`define NIC_DB_CQ_ARM_SOLICITED_CQN_LSB         0
+`define NIC_DB_CQ_ARM_SOLICITED_CQN_MSB         15
+// completions that were ever taken, modulo 65536
+`define NIC_DB_CQ_ARM_SOLICITED_CONS_LSB        16
+`define NIC_DB_CQ_ARM_SOLICITED_CONS_MSB        31
+
 `endif

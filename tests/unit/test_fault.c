@@ -18,13 +18,13 @@
 #define PLACES	(DEV_QPS * 4)
 
 struct bench {
-	struct fault_unit *f;
+	struct nic_fault_unit *f;
 	uint8_t mem[MEM];
 	bool bad;		/* memory fails */
 	bool line;
 	uint64_t now_ns, alarm_ns;
 	uint32_t size, taken;
-	struct fault_stats seen;	/* events, by kind */
+	struct nic_fault_stats seen;	/* events, by kind */
 	/* What was resumed last, and how many were. */
 	uint16_t qp;
 	uint8_t side, code;
@@ -92,35 +92,35 @@ static void bench_end(void *arg)
 {
 	struct bench *t = arg;
 
-	fault_destroy(t->f);
+	nic_fault_destroy(t->f);
 	free(t);
 }
 
-static struct bench *bench_create(const struct fault_config *cfg)
+static struct bench *bench_create(const struct nic_fault_config *cfg)
 {
-	static const struct fault_config at_once;
+	static const struct nic_fault_config at_once;
 	struct bench *t = calloc(1, sizeof(*t));
-	const struct fault_env env = {
+	const struct nic_fault_env env = {
 		.ctx = t, .mem_write = bench_mem_write,
 		.mem_publish = bench_mem_publish, .line = bench_line,
 		.alarm = bench_alarm, .resume = bench_resume, .emit = bench_emit,
 	};
 
 	EXPECT(t);
-	t->f = fault_create(cfg ? cfg : &at_once, &env);
+	t->f = nic_fault_create(cfg ? cfg : &at_once, &env);
 	EXPECT(t->f);
-	t->alarm_ns = FAULT_NEVER;
+	t->alarm_ns = NIC_FAULT_NEVER;
 	test_cleanup(bench_end, t);
 	return t;
 }
 
 static void bench_check(struct bench *t)
 {
-	struct fault_stats st;
-	const char *wrong = fault_check(t->f);
+	struct nic_fault_stats st;
+	const char *wrong = nic_fault_check(t->f);
 
 	EXPECT_STR(wrong ? wrong : "", "");
-	fault_stats(t->f, &st);
+	nic_fault_stats(t->f, &st);
 	EXPECT_EQ(st.reported, t->seen.reported);
 	EXPECT_EQ(st.suppressed, t->seen.suppressed);
 	EXPECT_EQ(st.resumed, t->seen.resumed);
@@ -132,8 +132,8 @@ static void ring_start(struct bench *t, uint32_t size)
 	memset(t->mem, 0, sizeof(t->mem));
 	t->size = size;
 	t->taken = 0;
-	EXPECT_EQ(fault_base_set(t->f, RING), 0);
-	EXPECT_EQ(fault_size_set(t->f, size, t->now_ns), 0);
+	EXPECT_EQ(nic_fault_base_set(t->f, RING), 0);
+	EXPECT_EQ(nic_fault_size_set(t->f, size, t->now_ns), 0);
 }
 
 static bool ring_take(struct bench *t, struct fl_fault_rec *rec)
@@ -142,7 +142,7 @@ static bool ring_take(struct bench *t, struct fl_fault_rec *rec)
 	if (rec->phase != 1 + t->taken / t->size)
 		return false;
 	t->taken++;
-	EXPECT_EQ(fault_cons_set(t->f, t->taken, t->now_ns), 0);
+	EXPECT_EQ(nic_fault_cons_set(t->f, t->taken, t->now_ns), 0);
 	return true;
 }
 
@@ -155,8 +155,8 @@ static void bench_run(struct bench *t, uint64_t until_ns)
 		when_ns = t->alarm_ns;
 		EXPECT_GE(when_ns, t->now_ns);
 		t->now_ns = when_ns;
-		t->alarm_ns = FAULT_NEVER;
-		fault_step(t->f, when_ns);
+		t->alarm_ns = NIC_FAULT_NEVER;
+		nic_fault_step(t->f, when_ns);
 		EXPECT(t->alarm_ns > when_ns);
 	}
 	t->now_ns = until_ns;
@@ -170,12 +170,12 @@ static bool bench_miss(struct bench *t, uint16_t qp, uint8_t side, uint8_t write
 		.xfer = 3, .slot = 2, .opcode = FL_OP_WRITE,
 	};
 
-	return fault_report(t->f, qp, &rec, 1, 0, t->now_ns);
+	return nic_fault_report(t->f, qp, &rec, 1, 0, t->now_ns);
 }
 
 static int bench_answer(struct bench *t, uint32_t token, uint8_t code)
 {
-	return fault_answer(t->f, token | (uint32_t)code << NIC_XP_RESUME_CODE_SHIFT,
+	return nic_fault_answer(t->f, token | (uint32_t)code << NIC_XP_RESUME_CODE_SHIFT,
 			    t->now_ns);
 }
 
@@ -185,10 +185,10 @@ TEST("a record says what was missed, and its token ends the wait")
 	struct fl_fault_rec rec;
 
 	ring_start(t, 16);
-	EXPECT(fault_idle(t->f));
+	EXPECT(nic_fault_idle(t->f));
 	EXPECT(bench_miss(t, 9, 1, 1));
 	EXPECT(t->line);
-	EXPECT(!fault_idle(t->f));
+	EXPECT(!nic_fault_idle(t->f));
 	EXPECT(ring_take(t, &rec));
 	EXPECT(!t->line);
 	EXPECT_EQ(rec.kind, FL_FAULT_RDMA);
@@ -204,7 +204,7 @@ TEST("a record says what was missed, and its token ends the wait")
 	EXPECT_EQ(bench_answer(t, rec.token ^ 1 << 9, 0), 0);
 	EXPECT_EQ(bench_answer(t, rec.token ^ 1 << 10, 0), 0);
 	EXPECT_EQ(bench_answer(t, rec.token ^ 1 << 23, 0), 0);
-	EXPECT_EQ(fault_answer(t->f, rec.token | 1u << 31, 0), -22);
+	EXPECT_EQ(nic_fault_answer(t->f, rec.token | 1u << 31, 0), -22);
 	EXPECT_EQ(t->resumes, 0);
 	EXPECT_EQ(bench_answer(t, rec.token, FL_ST_REMOTE_FAULT), 0);
 	EXPECT_EQ(t->resumes, 1);
@@ -215,7 +215,7 @@ TEST("a record says what was missed, and its token ends the wait")
 	STEP("once");
 	EXPECT_EQ(bench_answer(t, rec.token, 0), 0);
 	EXPECT_EQ(t->resumes, 1);
-	EXPECT(fault_idle(t->f));
+	EXPECT(nic_fault_idle(t->f));
 	bench_check(t);
 }
 
@@ -257,12 +257,12 @@ TEST("a ring that is full, or not there, defers reports, and loses none")
 	for (qp = 0; qp < 10; qp++)
 		EXPECT(bench_miss(t, qp, 0, 0));
 	EXPECT(!t->line);
-	EXPECT_EQ(t->alarm_ns, FAULT_NEVER);
+	EXPECT_EQ(t->alarm_ns, NIC_FAULT_NEVER);
 	ring_start(t, 16);
 	EXPECT(t->line);
 	for (; qp < 40; qp++)
 		EXPECT(bench_miss(t, qp, 0, 0));
-	EXPECT_EQ(t->alarm_ns, FAULT_NEVER);
+	EXPECT_EQ(t->alarm_ns, NIC_FAULT_NEVER);
 	for (qp = 0; qp < 40; qp++) {
 		EXPECT(ring_take(t, &rec));
 		EXPECT_EQ(rec.qp, 0x100 + qp);
@@ -283,7 +283,7 @@ TEST("a new ring has what nobody took out of the old one, and nothing else")
 		EXPECT(bench_miss(t, qp, 1, 0));
 	EXPECT(ring_take(t, &rec));
 	EXPECT(ring_take(t, &rec));
-	EXPECT_EQ(fault_size_set(t->f, 0, 0), 0);
+	EXPECT_EQ(nic_fault_size_set(t->f, 0, 0), 0);
 	EXPECT(!t->line);
 	EXPECT(bench_miss(t, 5, 1, 0));
 	ring_start(t, 32);
@@ -298,7 +298,7 @@ TEST("a new ring has what nobody took out of the old one, and nothing else")
 	STEP("memory that fails ends the ring, and the next one has all");
 	t->bad = true;
 	EXPECT(bench_miss(t, 9, 1, 0));
-	EXPECT_EQ(fault_size(t->f), 0);
+	EXPECT_EQ(nic_fault_size(t->f), 0);
 	EXPECT(!t->line);
 	t->bad = false;
 	ring_start(t, 16);
@@ -309,14 +309,14 @@ TEST("a new ring has what nobody took out of the old one, and nothing else")
 
 TEST("a queue pair that ends takes its reports along")
 {
-	const struct fault_config slow = { .trigger_ns = 1000, .resume_ns = 500 };
+	const struct nic_fault_config slow = { .trigger_ns = 1000, .resume_ns = 500 };
 	struct bench *t = bench_create(&slow);
 	struct fl_fault_rec rec, other;
 
 	ring_start(t, 16);
 	STEP("before the record is written");
 	EXPECT(bench_miss(t, 1, 0, 0));
-	fault_close(t->f, 1);
+	nic_fault_close(t->f, 1);
 	bench_run(t, 5000);
 	EXPECT(!ring_take(t, &rec));
 	STEP("before it is answered");
@@ -325,22 +325,22 @@ TEST("a queue pair that ends takes its reports along")
 	bench_run(t, 10000);
 	EXPECT(ring_take(t, &rec));
 	EXPECT(ring_take(t, &other));
-	fault_close(t->f, 1);
+	nic_fault_close(t->f, 1);
 	EXPECT_EQ(bench_answer(t, rec.token, 0), 0);
 	bench_run(t, 20000);
 	EXPECT_EQ(t->resumes, 0);
 	STEP("after it is answered, before it goes on");
 	EXPECT_EQ(bench_answer(t, other.token, 0), 0);
-	fault_close(t->f, 2);
+	nic_fault_close(t->f, 2);
 	bench_run(t, 30000);
 	EXPECT_EQ(t->resumes, 0);
-	EXPECT(fault_idle(t->f));
+	EXPECT(nic_fault_idle(t->f));
 	bench_check(t);
 }
 
 TEST("reports and answers take the time that the profile says")
 {
-	const struct fault_config slow = {
+	const struct nic_fault_config slow = {
 		.trigger_ns = 1000, .trigger_page_ns = 10, .resume_ns = 500,
 		.spread_ns = 200,
 	};
@@ -352,10 +352,10 @@ TEST("reports and answers take the time that the profile says")
 	ring_start(t, 16);
 	bench_run(t, 100);
 	STEP("the message touches 2 pages, the second only 99 ns later");
-	EXPECT(fault_report(t->f, 0, &rec, 0, 0, t->now_ns));
+	EXPECT(nic_fault_report(t->f, 0, &rec, 0, 0, t->now_ns));
 	rec.left = 0;
-	EXPECT(fault_report(t->f, 1, &rec, 0, 89, t->now_ns));
-	EXPECT(fault_report(t->f, 2, &rec, 0, 0, t->now_ns));
+	EXPECT(nic_fault_report(t->f, 1, &rec, 0, 89, t->now_ns));
+	EXPECT(nic_fault_report(t->f, 2, &rec, 0, 0, t->now_ns));
 	bench_run(t, 1099);
 	EXPECT(!ring_take(t, &back[0]));
 	bench_run(t, 1109);
@@ -382,23 +382,23 @@ TEST("registers that make no sense are refused")
 	static const uint32_t sizes[] = { 1, 8, 15, 17, 24, 8192, 0x80000000 };
 	unsigned int i;
 
-	EXPECT_EQ(fault_base_set(t->f, 32), -22);
+	EXPECT_EQ(nic_fault_base_set(t->f, 32), -22);
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-		EXPECT_EQ(fault_size_set(t->f, sizes[i], 0), -22);
-	EXPECT_EQ(fault_base_set(t->f, 0xFFFFFFFFFFFFFFC0), 0);
-	EXPECT_EQ(fault_size_set(t->f, 16, 0), -22);
-	EXPECT_EQ(fault_size(t->f), 0);
+		EXPECT_EQ(nic_fault_size_set(t->f, sizes[i], 0), -22);
+	EXPECT_EQ(nic_fault_base_set(t->f, 0xFFFFFFFFFFFFFFC0), 0);
+	EXPECT_EQ(nic_fault_size_set(t->f, 16, 0), -22);
+	EXPECT_EQ(nic_fault_size(t->f), 0);
 	ring_start(t, 16);
 	EXPECT(bench_miss(t, 0, 0, 0));
-	EXPECT_EQ(fault_cons_set(t->f, 2, 0), -22);
-	EXPECT_EQ(fault_cons_set(t->f, 0xFFFFFFFF, 0), -22);
-	EXPECT_EQ(fault_cons(t->f), 0);
-	EXPECT_EQ(fault_cons_set(t->f, 1, 0), 0);
-	fault_reset(t->f);
-	EXPECT_EQ(fault_base(t->f), 0);
-	EXPECT_EQ(fault_size(t->f), 0);
-	EXPECT_EQ(fault_cons(t->f), 0);
-	EXPECT(fault_idle(t->f));
+	EXPECT_EQ(nic_fault_cons_set(t->f, 2, 0), -22);
+	EXPECT_EQ(nic_fault_cons_set(t->f, 0xFFFFFFFF, 0), -22);
+	EXPECT_EQ(nic_fault_cons(t->f), 0);
+	EXPECT_EQ(nic_fault_cons_set(t->f, 1, 0), 0);
+	nic_fault_reset(t->f);
+	EXPECT_EQ(nic_fault_base(t->f), 0);
+	EXPECT_EQ(nic_fault_size(t->f), 0);
+	EXPECT_EQ(nic_fault_cons(t->f), 0);
+	EXPECT(nic_fault_idle(t->f));
 	bench_check(t);
 }
 
@@ -477,7 +477,7 @@ static void oracle_act(struct bench *t, struct oracle *o)
 		oracle_take(t, o);
 		if (t->line)
 			break;
-		fault_close(t->f, qp);
+		nic_fault_close(t->f, qp);
 		for (i = qp; i < PLACES; i += DEV_QPS)
 			o->place[i].open = o->place[i].held = false;
 	}
@@ -493,7 +493,7 @@ TEST("every report is told once and ends once, in any order of things")
 	for (seed = 1; seed <= 30; seed++) {
 		memset(&o, 0, sizeof(o));
 		rng_init(&o.rng, seed, "fault");
-		fault_reset(t->f);
+		nic_fault_reset(t->f);
 		ring_start(t, 16);
 		for (i = 0; i < 3000; i++) {
 			oracle_act(t, &o);

@@ -22,13 +22,13 @@ static struct fl_wqe qp_spoil(const struct rig_slot *w, unsigned int how,
 		e.index++;
 		break;
 	case 5:
-		e.reserved0 = 1;
+		e.imm = 1;
 		break;
 	case 6:
-		e.reserved1 = 1ull << 63;
+		e.compare = 1ull << 63;
 		break;
 	case 7:
-		e.reserved2 = 1;
+		e.swap = 1;
 		break;
 	case 8:
 		e.length = 0;

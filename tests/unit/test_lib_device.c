@@ -311,6 +311,9 @@ TEST("fl_open on a Linux without the driver says so")
 #define IS_CMD(value)
 #define IS_SILENT(value)
 #define IS_ABORT(value)
+#define IS_STATE(value)
+#define IS_MOD(value)
+#define IS_ROW(value)
 #define EENUM(group, name, value, text) IS_##group(value)
 static const int statuses[] = {
 #include "faultline/entries.def"
@@ -318,7 +321,7 @@ static const int statuses[] = {
 
 TEST("every status of the contract has words and no other has")
 {
-	const char *none = fl_status_string(FL_ST_FAULT_FAST + 1);
+	const char *none = fl_status_string(FL_ST_REMOTE_INVALID + 1);
 	const int n = sizeof(statuses) / sizeof(statuses[0]);
 	int i, j, with = 0;
 

@@ -280,7 +280,7 @@ TEST("a queue of the greatest length is accounted to the last entry")
 
 TEST("lib_post_entry puts in the queue what fl_post would refuse")
 {
-	struct fl_wqe bad = { .opcode = 99, .flags = 0x80, .reserved0 = 1 };
+	struct fl_wqe bad = { .opcode = 99, .flags = 0x80, .imm = 1 };
 
 	fake_set_start(&s, 4, 2);
 	EXPECT_EQ(lib_post_entry(s.qp, &bad), 0);

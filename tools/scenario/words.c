@@ -325,6 +325,9 @@ const char *word_errno_name(int error)
 #define STATUS_ABORT(...)
 #define STATUS_FAULT(...)
 #define STATUS_XP(...)
+#define STATUS_STATE(...)
+#define STATUS_MOD(...)
+#define STATUS_ROW(...)
 #define EENUM(group, name, value, text) STATUS_##group(name, value, text)
 static const struct {
 	const char *name;
@@ -340,7 +343,8 @@ const char *const word_status_list[] = {
 	"local-range", "local-rights", "remote-access", "remote-qp",
 	"local-fault", "remote-fault",
 	"bus-error", "no-answer", "flushed", "not-connected", "killed",
-	"refused-too-often", "block-size", "fault-fast", NULL
+	"refused-too-often", "block-size", "fault-fast", "rnr-tries", "length",
+	"remote-invalid", NULL
 };
 
 static bool same_status(const char *word, const char *name)

@@ -80,7 +80,7 @@ void step_codes(struct file *f)
 			line_set(&f->line[i], 2, "%ld", draw_code(&op));
 	step_flags(f, "WQE", 8);
 	step_group(f, "ST", 1, 22);	/* REFUSED_TOO_OFTEN stays the last */
-	step_group(f, "EV", 1, 3);
+	step_group(f, "EV", 1, 4);
 	step_group(f, "CMD", 1, 60);
 }
 

@@ -42,10 +42,10 @@ struct report_list {
 	struct report *first, *last;
 };
 
-struct fault_unit {
-	struct fault_config cfg;
-	struct fault_env env;
-	struct fault_stats stats;
+struct nic_fault_unit {
+	struct nic_fault_config cfg;
+	struct nic_fault_env env;
+	struct nic_fault_stats stats;
 	uint64_t base, pa;		/* FQ_BASE, for the next start; and now */
 	uint32_t size, prod, cons, wraps;
 	bool line;
@@ -55,10 +55,10 @@ struct fault_unit {
 	struct report report[PLACES];
 };
 
-struct fault_unit *fault_create(const struct fault_config *cfg,
-				const struct fault_env *env)
+struct nic_fault_unit *nic_fault_create(const struct nic_fault_config *cfg,
+				const struct nic_fault_env *env)
 {
-	struct fault_unit *f = calloc(1, sizeof(*f));
+	struct nic_fault_unit *f = calloc(1, sizeof(*f));
 
 	if (!f)
 		return NULL;
@@ -68,17 +68,17 @@ struct fault_unit *fault_create(const struct fault_config *cfg,
 	return f;
 }
 
-void fault_destroy(struct fault_unit *f)
+void nic_fault_destroy(struct nic_fault_unit *f)
 {
 	free(f);
 }
 
-static uint32_t report_place(const struct fault_unit *f, const struct report *r)
+static uint32_t report_place(const struct nic_fault_unit *f, const struct report *r)
 {
 	return (uint32_t)(r - f->report);
 }
 
-static void report_unlink(struct fault_unit *f, struct report *r)
+static void report_unlink(struct nic_fault_unit *f, struct report *r)
 {
 	struct report_list *l = &f->list[r->state];
 
@@ -89,7 +89,7 @@ static void report_unlink(struct fault_unit *f, struct report *r)
 }
 
 /* Into a state, and behind what is due at the same time there. */
-static void report_move(struct fault_unit *f, struct report *r,
+static void report_move(struct nic_fault_unit *f, struct report *r,
 			enum report_state state, uint64_t due_ns)
 {
 	struct report_list *l = &f->list[state];
@@ -110,7 +110,7 @@ static void report_move(struct fault_unit *f, struct report *r,
 	*(r->next ? &r->next->prev : &l->last) = r;
 }
 
-static void fault_line(struct fault_unit *f)
+static void nic_fault_line(struct nic_fault_unit *f)
 {
 	bool level = f->prod != f->cons;
 
@@ -120,7 +120,7 @@ static void fault_line(struct fault_unit *f)
 	f->env.line(f->env.ctx, level);
 }
 
-void fault_reset(struct fault_unit *f)
+void nic_fault_reset(struct nic_fault_unit *f)
 {
 	uint32_t i;
 
@@ -129,13 +129,13 @@ void fault_reset(struct fault_unit *f)
 	f->base = f->pa = 0;
 	f->size = f->prod = f->cons = f->wraps = 0;
 	f->going_ns = 0;
-	fault_line(f);
+	nic_fault_line(f);
 }
 
 /* ---- records ---- */
 
 /* Negative: the ring's memory failed. */
-static int record_write(struct fault_unit *f, struct report *r)
+static int record_write(struct nic_fault_unit *f, struct report *r)
 {
 	uint64_t pa = f->pa + 64ull * (f->prod & (f->size - 1));
 
@@ -154,7 +154,7 @@ static int record_write(struct fault_unit *f, struct report *r)
 }
 
 /* What nobody has taken out of the ring is reported again. */
-static void records_again(struct fault_unit *f, uint64_t now_ns)
+static void records_again(struct nic_fault_unit *f, uint64_t now_ns)
 {
 	struct report *r;
 
@@ -164,12 +164,12 @@ static void records_again(struct fault_unit *f, uint64_t now_ns)
 			report_move(f, r, REPORT_COMING, now_ns);
 }
 
-static bool ring_has_room(const struct fault_unit *f)
+static bool ring_has_room(const struct nic_fault_unit *f)
 {
 	return f->prod - f->cons < f->size;
 }
 
-static void records_step(struct fault_unit *f, uint64_t now_ns)
+static void records_step(struct nic_fault_unit *f, uint64_t now_ns)
 {
 	struct report *r;
 
@@ -184,12 +184,12 @@ static void records_step(struct fault_unit *f, uint64_t now_ns)
 		}
 		report_move(f, r, REPORT_TOLD, 0);
 	}
-	fault_line(f);
+	nic_fault_line(f);
 }
 
 /* ---- answers ---- */
 
-static void report_resume(struct fault_unit *f, struct report *r, uint64_t now_ns)
+static void report_resume(struct nic_fault_unit *f, struct report *r, uint64_t now_ns)
 {
 	struct trace_at at = { .xfer = r->rec.xfer, .cause = r->cause };
 	uint16_t qp = (uint16_t)(report_place(f, r) & (DEV_QPS - 1));
@@ -202,11 +202,11 @@ static void report_resume(struct fault_unit *f, struct report *r, uint64_t now_n
 	f->env.resume(f->env.ctx, qp, r->rec.side, r->rec.write, code, now_ns);
 }
 
-static void fault_alarm(struct fault_unit *f)
+static void nic_fault_alarm(struct nic_fault_unit *f)
 {
 	const struct report *coming = f->list[REPORT_COMING].first;
 	const struct report *going = f->list[REPORT_GOING].first;
-	uint64_t when_ns = going ? going->due_ns : FAULT_NEVER;
+	uint64_t when_ns = going ? going->due_ns : NIC_FAULT_NEVER;
 
 	/* Without room the next is about when the driver has taken some. */
 	if (coming && ring_has_room(f) && coming->due_ns < when_ns)
@@ -214,17 +214,17 @@ static void fault_alarm(struct fault_unit *f)
 	f->env.alarm(f->env.ctx, when_ns);
 }
 
-void fault_step(struct fault_unit *f, uint64_t now_ns)
+void nic_fault_step(struct nic_fault_unit *f, uint64_t now_ns)
 {
 	struct report *r;
 
 	records_step(f, now_ns);
 	while ((r = f->list[REPORT_GOING].first) && r->due_ns <= now_ns)
 		report_resume(f, r, now_ns);
-	fault_alarm(f);
+	nic_fault_alarm(f);
 }
 
-int fault_answer(struct fault_unit *f, uint32_t value, uint64_t now_ns)
+int nic_fault_answer(struct nic_fault_unit *f, uint32_t value, uint64_t now_ns)
 {
 	uint32_t token = value & NIC_XP_RESUME_TOKEN_MASK;
 	struct report *r = &f->report[token & (PLACES - 1)];
@@ -241,7 +241,7 @@ int fault_answer(struct fault_unit *f, uint32_t value, uint64_t now_ns)
 	f->going_ns = due_ns;
 	r->code = (value & NIC_XP_RESUME_CODE_MASK) >> NIC_XP_RESUME_CODE_SHIFT;
 	report_move(f, r, REPORT_GOING, due_ns);
-	fault_step(f, now_ns);
+	nic_fault_step(f, now_ns);
 	return 0;
 }
 
@@ -255,7 +255,7 @@ static uint64_t record_pages(const struct fl_fault_rec *rec)
 	return bytes ? (rec->va % 4096 + bytes - 1) / 4096 + 1 : 1;
 }
 
-bool fault_report(struct fault_unit *f, uint16_t qp, const struct fl_fault_rec *rec,
+bool nic_fault_report(struct nic_fault_unit *f, uint16_t qp, const struct fl_fault_rec *rec,
 		  uint64_t cause, uint64_t extra_ns, uint64_t now_ns)
 {
 	uint32_t place = qp | (uint32_t)!!rec->side << TOKEN_SIDE |
@@ -281,37 +281,37 @@ bool fault_report(struct fault_unit *f, uint16_t qp, const struct fl_fault_rec *
 		    (record_pages(rec) - 1) * f->cfg.trigger_page_ns);
 	/* Not an answer: whoever has missed the page is in the middle of it. */
 	records_step(f, now_ns);
-	fault_alarm(f);
+	nic_fault_alarm(f);
 	return true;
 }
 
-void fault_close(struct fault_unit *f, uint16_t qp)
+void nic_fault_close(struct nic_fault_unit *f, uint16_t qp)
 {
 	uint32_t i;
 
 	for (i = qp; i < PLACES; i += DEV_QPS)
 		report_move(f, &f->report[i], REPORT_IDLE, 0);
-	fault_alarm(f);
+	nic_fault_alarm(f);
 }
 
 /* ---- the ring's registers ---- */
 
-uint64_t fault_base(const struct fault_unit *f)
+uint64_t nic_fault_base(const struct nic_fault_unit *f)
 {
 	return f->base;
 }
 
-uint32_t fault_size(const struct fault_unit *f)
+uint32_t nic_fault_size(const struct nic_fault_unit *f)
 {
 	return f->size;
 }
 
-uint32_t fault_cons(const struct fault_unit *f)
+uint32_t nic_fault_cons(const struct nic_fault_unit *f)
 {
 	return f->cons;
 }
 
-int fault_base_set(struct fault_unit *f, uint64_t base)
+int nic_fault_base_set(struct nic_fault_unit *f, uint64_t base)
 {
 	/* regs.def, FQ_BASE: 64-byte aligned */
 	if (base % 64)
@@ -320,7 +320,7 @@ int fault_base_set(struct fault_unit *f, uint64_t base)
 	return 0;
 }
 
-int fault_size_set(struct fault_unit *f, uint32_t size, uint64_t now_ns)
+int nic_fault_size_set(struct nic_fault_unit *f, uint32_t size, uint64_t now_ns)
 {
 	/* regs.def, FQ_SIZE: a power of two, 16 to 4096 */
 	if (size && (size < 16 || size > 4096 || size & (size - 1)))
@@ -331,34 +331,34 @@ int fault_size_set(struct fault_unit *f, uint32_t size, uint64_t now_ns)
 	f->pa = f->base;
 	f->size = size;
 	f->prod = f->cons = f->wraps = 0;
-	fault_step(f, now_ns);
+	nic_fault_step(f, now_ns);
 	return 0;
 }
 
-int fault_cons_set(struct fault_unit *f, uint32_t cons, uint64_t now_ns)
+int nic_fault_cons_set(struct nic_fault_unit *f, uint32_t cons, uint64_t now_ns)
 {
 	/* Nothing can be taken that was not written. */
 	if (cons - f->cons > f->prod - f->cons)
 		return -EINVAL;
 	f->cons = cons;
-	fault_step(f, now_ns);
+	nic_fault_step(f, now_ns);
 	return 0;
 }
 
 /* ---- for the checker ---- */
 
-void fault_stats(const struct fault_unit *f, struct fault_stats *st)
+void nic_fault_stats(const struct nic_fault_unit *f, struct nic_fault_stats *st)
 {
 	*st = f->stats;
 }
 
-bool fault_idle(const struct fault_unit *f)
+bool nic_fault_idle(const struct nic_fault_unit *f)
 {
 	return f->count[REPORT_IDLE] == PLACES;
 }
 
 /* Cheap: called after every event. */
-const char *fault_check(const struct fault_unit *f)
+const char *nic_fault_check(const struct nic_fault_unit *f)
 {
 	const struct report *r;
 	unsigned int state;

@@ -10,16 +10,16 @@ struct fl_wqe {
 	__u8 opcode;            /* FL_OP_* */
 	__u8 flags;             /* FL_WQE_*; other bits must be 0 */
 	__u16 index;            /* entries posted before this one, modulo 65536 */
-	__u32 length;           /* bytes, at least 1 */
-	__u64 local_va;         /* address in the process */
-	__u64 remote_va;        /* address in the peer's process */
+	__u32 length;           /* bytes, of all segments; at least 1, on a reliable connection 0 too */
+	__u64 local_va;         /* address in the process; with LIST, how many segments follow; with INLINE 0 */
+	__u64 remote_va;        /* address in the peer's process; of a SEND 0 */
 	__u32 lkey;             /* key of the local region */
 	__u32 rkey;             /* key of the remote region */
 	__u64 wr_id;            /* given back in the completion */
 	__u32 xfer;             /* transfer number for traces; has no other meaning */
-	__u32 reserved0;        /* must be 0 */
-	__u64 reserved1;        /* must be 0 */
-	__u64 reserved2;        /* must be 0 */
+	__u32 imm;              /* immediate data, with IMM; else 0 */
+	__u64 compare;          /* CMP_SWAP: what must be there for the swap; else 0 */
+	__u64 swap;             /* CMP_SWAP: what is written; FETCH_ADD: what is added; else 0 */
 };
 _Static_assert(sizeof(struct fl_wqe) == 64, "entries.def");
 _Static_assert(__builtin_offsetof(struct fl_wqe, opcode) == 0,
@@ -42,23 +42,117 @@ _Static_assert(__builtin_offsetof(struct fl_wqe, wr_id) == 32,
 	       "entries.def");
 _Static_assert(__builtin_offsetof(struct fl_wqe, xfer) == 40,
 	       "entries.def");
-_Static_assert(__builtin_offsetof(struct fl_wqe, reserved0) == 44,
+_Static_assert(__builtin_offsetof(struct fl_wqe, imm) == 44,
 	       "entries.def");
-_Static_assert(__builtin_offsetof(struct fl_wqe, reserved1) == 48,
+_Static_assert(__builtin_offsetof(struct fl_wqe, compare) == 48,
 	       "entries.def");
-_Static_assert(__builtin_offsetof(struct fl_wqe, reserved2) == 56,
+_Static_assert(__builtin_offsetof(struct fl_wqe, swap) == 56,
+	       "entries.def");
+
+/* entry that continues the work request before it: segments, or inline data */
+struct fl_wqe_more {
+	__u8 opcode;            /* FL_OP_SEGMENTS */
+	__u8 flags;             /* 0 */
+	__u16 index;            /* as in fl_wqe */
+	__u32 reserved0;        /* must be 0 */
+	__u64 reserved1;        /* must be 0 */
+	__u64 va0;              /* first segment: address; or the first of 48 bytes of data */
+	__u32 bytes0;           /* its length, at least 1; of a segment that is not used 0, and so are address and key */
+	__u32 key0;             /* key of its region */
+	__u64 va1;              /* second segment */
+	__u32 bytes1;           /* its length */
+	__u32 key1;             /* its key */
+	__u64 va2;              /* third segment */
+	__u32 bytes2;           /* its length */
+	__u32 key2;             /* its key */
+};
+_Static_assert(sizeof(struct fl_wqe_more) == 64, "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, opcode) == 0,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, flags) == 1,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, index) == 2,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, reserved0) == 4,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, reserved1) == 8,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, va0) == 16,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, bytes0) == 24,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, key0) == 28,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, va1) == 32,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, bytes1) == 40,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, key1) == 44,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, va2) == 48,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, bytes2) == 56,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_wqe_more, key2) == 60,
+	       "entries.def");
+
+/* receive in a receive queue, its own or shared; one writer, the process that owns the queue */
+struct fl_rqe {
+	__u64 wr_id;            /* given back in the completion */
+	__u16 index;            /* entries posted before this one, modulo 65536 */
+	__u8 count;             /* segments, 0 to 3 */
+	__u8 flags;             /* must be 0 */
+	__u32 xfer;             /* transfer number for traces; has no other meaning */
+	__u64 va0;              /* first segment: address; of one that is not used 0, and so are length and key */
+	__u32 bytes0;           /* its length, at least 1 */
+	__u32 key0;             /* key of its region */
+	__u64 va1;              /* second segment */
+	__u32 bytes1;           /* its length */
+	__u32 key1;             /* its key */
+	__u64 va2;              /* third segment */
+	__u32 bytes2;           /* its length */
+	__u32 key2;             /* its key */
+};
+_Static_assert(sizeof(struct fl_rqe) == 64, "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, wr_id) == 0,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, index) == 8,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, count) == 10,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, flags) == 11,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, xfer) == 12,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, va0) == 16,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, bytes0) == 24,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, key0) == 28,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, va1) == 32,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, bytes1) == 40,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, key1) == 44,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, va2) == 48,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, bytes2) == 56,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_rqe, key2) == 60,
 	       "entries.def");
 
 /* completion; one writer, the firmware */
 struct fl_cqe {
-	__u64 wr_id;            /* of the work request */
+	__u64 wr_id;            /* of the work request or receive */
 	__u32 length;           /* bytes that were moved; 0 unless status is OK */
 	__u32 qpn;              /* queue pair */
 	__u8 status;            /* FL_ST_* */
 	__u8 opcode;            /* FL_OP_* */
-	__u16 index;            /* of the work request */
-	__u32 xfer;             /* of the work request */
-	__u32 resends;          /* blocks of the transfer that were sent more than once */
+	__u16 index;            /* of the work request or receive */
+	__u32 xfer;             /* of the work request or receive; of a datagram received, the sender's queue pair */
+	__u32 resends;          /* blocks, or packets, of the transfer that were sent more than once; of a receive, the immediate data */
 	__u32 phase;            /* written last: 1 + the number of times the queue had wrapped before; 0: never written */
 };
 _Static_assert(sizeof(struct fl_cqe) == 32, "entries.def");
@@ -84,7 +178,7 @@ _Static_assert(__builtin_offsetof(struct fl_cqe, phase) == 28,
 /* event for the driver; one writer, the firmware */
 struct fl_eqe {
 	__u32 type;             /* FL_EV_* */
-	__u32 object;           /* queue pair or completion queue */
+	__u32 object;           /* queue pair, completion queue or shared receive queue */
 	__u32 data;             /* status, for QP_ERROR */
 	__u32 phase;            /* as in fl_cqe */
 };
@@ -199,21 +293,59 @@ enum fl_op_code {
 	FL_OP_WRITE = 1,                 /* RDMA write */
 	FL_OP_READ = 2,                  /* RDMA read */
 	FL_OP_READ_RESP = 3,             /* answer to a READ; engine only, refused in a send queue */
+	FL_OP_SEND = 4,                  /* message for a receive that the peer has posted */
+	FL_OP_FETCH_ADD = 5,             /* atomic: add to 8 aligned bytes at the peer, bring what was there */
+	FL_OP_CMP_SWAP = 6,              /* atomic: write 8 aligned bytes at the peer if they are as expected, bring what was there */
+	FL_OP_SEGMENTS = 8,              /* continues the entry before it; no request */
+	FL_OP_RECV = 16,                  /* completion: a SEND took a receive */
+	FL_OP_RECV_IMM = 17,              /* completion: a SEND with immediate data took a receive */
+	FL_OP_RECV_WRITE_IMM = 18,        /* completion: a WRITE with immediate data took a receive, and left its memory alone */
 };
 
 enum fl_wqe_code {
 	FL_WQE_SIGNALED = 1,             /* bit 0: write a completion also when all went well */
 	FL_WQE_FENCE = 2,                /* bit 1: do not begin before every earlier request of the queue pair has ended */
+	FL_WQE_SOLICITED = 4,            /* bit 2: the completion at the peer is one that CQ_ARM_SOLICITED waits for */
+	FL_WQE_INLINE = 8,               /* bit 3: the data stands in the entries that follow, 48 bytes in each */
+	FL_WQE_IMM = 16,                  /* bit 4: with immediate data: SEND and WRITE */
+	FL_WQE_LIST = 32,                 /* bit 5: segments stand in the entries that follow, three in each */
 };
 
 enum fl_qp_code {
 	FL_QP_RELAXED = 1,               /* bit 0: requests keep no order, as on ExaNeSt */
+	FL_QP_RC = 2,                    /* bit 1: a reliable connection of packets, as in InfiniBand */
+	FL_QP_UD = 4,                    /* bit 2: datagrams, not acknowledged */
+};
+
+enum fl_state_code {
+	FL_STATE_RESET = 0,              /* nothing can be posted; all that was posted is forgotten */
+	FL_STATE_INIT = 1,               /* receives can be posted; packets are dropped */
+	FL_STATE_RTR = 2,                /* ready to receive: the peer's requests are carried out */
+	FL_STATE_RTS = 3,                /* ready to send, too */
+	FL_STATE_SQD = 4,                /* send queue drained: requests that have begun are finished, no other begins */
+	FL_STATE_SQE = 5,                /* send queue error: the queue pair has halted (FAULT_FAST), until QP_RESUME */
+	FL_STATE_ERROR = 6,              /* all that is posted completes as FLUSHED */
+};
+
+enum fl_mod_code {
+	FL_MOD_STATE = 1,                /* bit 0: state, bits 7:0 of a, FL_STATE_* */
+	FL_MOD_MTU = 2,                  /* bit 1: bytes of payload in a packet, as 2^(n + 7), n 1 to 5: bits 15:8 of a */
+	FL_MOD_RNR_CODE = 4,             /* bit 2: how long a peer waits that finds no receive, a code of InfiniBand table 45: bits 23:16 */
+	FL_MOD_RETRIES = 8,              /* bit 3: of a request without an answer, 0 to 7: bits 31:24 */
+	FL_MOD_RNR_TRIES = 16,            /* bit 4: where the peer has no receive, 0 to 6, or 7: no limit: bits 39:32 */
+	FL_MOD_TIMEOUT = 32,              /* bit 5: of an acknowledgement, 4.096 us * 2^n, n 0 to 31, 0: no limit: bits 47:40 */
+	FL_MOD_RD_ATOMIC = 64,            /* bit 6: READs and atomics on the way, 1 to 16: bits 55:48 */
+	FL_MOD_DEST_RD_ATOMIC = 128,       /* bit 7: the same of the peer's, 1 to 16: bits 63:56 */
+	FL_MOD_PEER = 256,                 /* bit 8: b node, bits 7:0; its queue pair, bits 31:8 */
+	FL_MOD_SQ_PSN = 512,               /* bit 9: first packet sequence number of its own requests: bits 23:0 of c */
+	FL_MOD_RQ_PSN = 1024,               /* bit 10: first one of the peer's: bits 55:32 of c */
 };
 
 enum fl_acc_code {
 	FL_ACC_LOCAL_WRITE = 1,          /* bit 0: the NIC may write for the owner (READ) */
 	FL_ACC_REMOTE_WRITE = 2,         /* bit 1: peers may write */
 	FL_ACC_REMOTE_READ = 4,          /* bit 2: peers may read */
+	FL_ACC_REMOTE_ATOMIC = 8,        /* bit 3: peers may use atomics */
 };
 
 enum fl_st_code {
@@ -241,6 +373,9 @@ enum fl_st_code {
 	FL_ST_REFUSED_TOO_OFTEN = 23,     /* pages left again each time before the block was through */
 	FL_ST_BLOCK_SIZE = 24,            /* the peer's card takes smaller blocks only */
 	FL_ST_FAULT_FAST = 25,            /* a page was missing, and the row of its process (abort) says so at once; later requests are FLUSHED, and the queue pair halts until QP_RESUME */
+	FL_ST_RNR_TRIES = 26,             /* the peer had posted no receive, and the tries ran out */
+	FL_ST_LENGTH = 27,                /* the message was longer than the receive */
+	FL_ST_REMOTE_INVALID = 28,        /* the peer could not make sense of the request: too long for its receive, or an operation that it does not know */
 	FL_ST_SEEN_KEY = 240,              /* FW_CHECK only; the peer gets REMOTE_ACCESS: no such key, or of another protection domain */
 	FL_ST_SEEN_RANGE = 241,            /* FW_CHECK only; the peer gets REMOTE_ACCESS: not inside the region */
 	FL_ST_SEEN_RIGHTS = 242,           /* FW_CHECK only; the peer gets REMOTE_ACCESS: the region does not allow it */
@@ -255,6 +390,7 @@ enum fl_ev_code {
 	FL_EV_CQ = 1,                    /* an armed completion queue has a completion */
 	FL_EV_QP_ERROR = 2,              /* a queue pair went into the error state; data: status */
 	FL_EV_CQ_OVERFLOW = 3,           /* a completion queue was full; its queue pairs stop */
+	FL_EV_SRQ_LIMIT = 4,             /* a shared receive queue holds fewer entries than its limit; the limit is off now */
 };
 
 enum fl_cmd_code {
@@ -272,11 +408,25 @@ enum fl_cmd_code {
 	FL_CMD_SLOT_SILENT = 12,          /* of pages that slot lacks its peers hear nothing: flags FL_SILENT_*, 0: they do; BAD_ARGUMENT: this card always answers */
 	FL_CMD_SLOT_ABORT = 13,           /* requests that meet missing pages of slot end as FAULT_FAST: flags FL_ABORT_*, 0: they wait */
 	FL_CMD_QP_RESUME = 14,            /* object: number, of a halted queue pair; what was posted before is FLUSHED; BUSY: the request that failed has not completed, BAD_ARGUMENT: it is not halted */
+	FL_CMD_RQ_ATTACH = 15,            /* object: number, of a queue pair with flag RC or UD, in RESET; a physical address of its receive queue, b entries (as for QP_CREATE; 0 and 0: it has none), c completion queue of receives, d 1 + shared receive queue, or 0 */
+	FL_CMD_QP_MODIFY = 16,            /* object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c: see FL_MOD_*; result: the state before, FL_STATE_*. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result */
+	FL_CMD_SRQ_CREATE = 17,           /* a physical address, b entries (as for QP_CREATE), c domain; result: number */
+	FL_CMD_SRQ_DESTROY = 18,          /* object: number; BUSY while a queue pair uses it */
+	FL_CMD_SRQ_LIMIT = 19,            /* object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never */
+	FL_CMD_SLOT_ROW = 20,             /* what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that this one imitates, a set of bits */
 };
 
 enum fl_silent_code {
 	FL_SILENT_READ = 1,              /* of pages that a peer's READ would read */
 	FL_SILENT_WRITE = 2,             /* of pages that a peer's WRITE would write */
+};
+
+enum fl_row_code {
+	FL_ROW_IR = 15,                   /* bits 3:0: FL_VERDICT_* for pages that its own requests would read */
+	FL_ROW_IW = 240,                   /* bits 7:4: for pages that the answers to its own READs and atomics would write */
+	FL_ROW_RR = 3840,                   /* bits 11:8: for pages that a peer's READ would read */
+	FL_ROW_RW = 61440,                   /* bits 15:12: for pages that a peer's SEND, WRITE or atomic would write */
+	FL_ROW_REPORT = 983040,               /* bits 19:16: FL_REPORT_* */
 };
 
 enum fl_abort_code {

@@ -664,4 +664,34 @@
 #define NIC_DB_CQ_CONS_CONS_SHIFT               16
 #define NIC_DB_CQ_CONS_CONS_MASK                0xFFFF0000
 
+/* receive queue doorbell */
+#define NIC_DB_RQ                               0x00C
+#define NIC_DB_RQ_RESET                         0x00000000
+/* queue pair, the low bits of its number */
+#define NIC_DB_RQ_QPN_SHIFT                     0
+#define NIC_DB_RQ_QPN_MASK                      0x0000FFFF
+/* entries that were ever posted, modulo 65536 */
+#define NIC_DB_RQ_TAIL_SHIFT                    16
+#define NIC_DB_RQ_TAIL_MASK                     0xFFFF0000
+
+/* doorbell of a shared receive queue */
+#define NIC_DB_SRQ                              0x010
+#define NIC_DB_SRQ_RESET                        0x00000000
+/* shared receive queue */
+#define NIC_DB_SRQ_SRQN_SHIFT                   0
+#define NIC_DB_SRQ_SRQN_MASK                    0x0000FFFF
+/* entries that were ever posted, modulo 65536 */
+#define NIC_DB_SRQ_TAIL_SHIFT                   16
+#define NIC_DB_SRQ_TAIL_MASK                    0xFFFF0000
+
+/* ask for one event when a completion comes that the sender marked, or that has an error */
+#define NIC_DB_CQ_ARM_SOLICITED                 0x014
+#define NIC_DB_CQ_ARM_SOLICITED_RESET           0x00000000
+/* completion queue */
+#define NIC_DB_CQ_ARM_SOLICITED_CQN_SHIFT       0
+#define NIC_DB_CQ_ARM_SOLICITED_CQN_MASK        0x0000FFFF
+/* completions that were ever taken, modulo 65536 */
+#define NIC_DB_CQ_ARM_SOLICITED_CONS_SHIFT      16
+#define NIC_DB_CQ_ARM_SOLICITED_CONS_MASK       0xFFFF0000
+
 #endif
