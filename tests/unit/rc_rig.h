@@ -76,6 +76,12 @@ struct rig {
 	struct wire_frame *out;
 	unsigned int outs, out_next;
 	uint64_t sent_ns;
+	void (*sent)(struct rig *g, const struct wire_frame *f); /* or NULL: into out */
+	struct rc_judged (*judge)(struct rig *g, const struct rc_miss *m);
+	void (*worked)(struct rig *g, const struct rig_done *d);
+	bool (*give)(struct rig *g, uint16_t qp, struct fw_recv *r);
+	void (*arrive)(struct rig *g, uint16_t qp, const struct rig_recv_done *d);
+	bool quiet;		/* events are not steps */
 	bool awake[2];
 	uint64_t alarm;
 	uint64_t events[EV_COUNT], notes;
@@ -183,7 +189,7 @@ static inline struct rc_judged rig_miss(void *ctx, const struct rc_miss *m)
 
 	g->miss = *m;
 	g->misses++;
-	return g->verdict;
+	return g->judge ? g->judge(g, m) : g->verdict;
 }
 
 static inline struct wire_frame *rig_frame_get(void *ctx)
@@ -197,6 +203,10 @@ static inline uint64_t rig_frame_send(void *ctx, struct wire_frame *f)
 {
 	struct rig *g = ctx;
 
+	if (g->sent) {
+		g->sent(g, f);
+		return 1;
+	}
 	EXPECT(g->outs < RIG_FRAMES);
 	g->out[g->outs++] = *f;
 	g->sent_ns = g->now;
@@ -223,7 +233,9 @@ static inline uint64_t rig_emit(void *ctx, unsigned int ev, const struct trace_a
 
 	(void)at;
 	(void)a0;
-	STEP("  %s psn 0x%" PRIx64 " %" PRIx64 " %" PRIx64, trace_events[ev].name, a1, a2, a3);
+	if (!g->quiet)
+		STEP("  %s psn 0x%" PRIx64 " %" PRIx64 " %" PRIx64, trace_events[ev].name, a1, a2,
+		     a3);
 	g->events[ev]++;
 	return ++g->notes;
 }
@@ -234,7 +246,10 @@ static inline void rig_work_done(void *ctx, uint16_t qp, uint32_t wr, uint8_t st
 	struct rig *g = ctx;
 
 	(void)cause;
-	g->done[g->dones++ % RIG_DONE] = (struct rig_done){ qp, wr, resends, status };
+	g->done[g->dones % RIG_DONE] = (struct rig_done){ qp, wr, resends, status };
+	if (g->worked)
+		g->worked(g, &g->done[g->dones % RIG_DONE]);
+	g->dones++;
 	if (status != FL_ST_OK)
 		g->t.close(g->t.ctx, qp);
 }
@@ -243,7 +258,9 @@ static inline bool rig_recv_take(void *ctx, uint16_t qp, struct fw_recv *r, uint
 {
 	struct rig *g = ctx;
 
-	(void)qp;
+	*wrong = FL_ST_OK;
+	if (g->give)
+		return g->give(g, qp, r);
 	if (g->recv_next == g->recvs)
 		return false;
 	*r = g->recv[g->recv_next++ % RIG_RECVS];
@@ -256,8 +273,10 @@ static inline void rig_recv_done(void *ctx, uint16_t qp, const struct fw_recv *r
 {
 	struct rig *g = ctx;
 
-	(void)qp;
-	g->arrived[g->arrivals++ % RIG_RECVS] = (struct rig_recv_done){ *r, *a };
+	g->arrived[g->arrivals % RIG_RECVS] = (struct rig_recv_done){ *r, *a };
+	if (g->arrive)
+		g->arrive(g, qp, &g->arrived[g->arrivals % RIG_RECVS]);
+	g->arrivals++;
 }
 
 static inline void rig_pair_error(void *ctx, uint16_t qp, uint8_t status, uint64_t cause)

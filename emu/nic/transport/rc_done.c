@@ -64,7 +64,7 @@ static bool req_acked(struct rc *rc, struct rc_pair *q, uint32_t upto, uint64_t 
 		if (rc_psn_diff(upto, after) < 0) {
 			if (rc_psn_diff(upto, r->una) > 0)
 				req_progress(rc, q, upto);
-			return true;
+			break;
 		}
 		req_progress(rc, q, after);
 		if (!req_over(rc, q, FL_ST_OK, cause))
