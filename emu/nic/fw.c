@@ -39,11 +39,13 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 	fw->free = (1u << contexts) - 1;
 	fw->block_bytes = 1u << log2;
 	fw->alarm_ns = FW_NEVER;
+	fw->costs = fw->late;
 	fw->cmd.dying = FW_NONE;
 	/* So that each kind of number begins with 0. */
 	fw->cq_last = FW_CQS - 1;
 	fw->qp_last = FW_QPS - 1;
 	fw->pd_last = FW_PDS - 1;
+	fw->srq_last = FW_SRQS - 1;
 	return fw;
 }
 
@@ -66,10 +68,8 @@ void fw_engine_line(struct fw *fw, bool level)
 	fw->event_line = level;
 }
 
-bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
+static bool step_once(struct fw *fw, uint64_t now_ns)
 {
-	fw->now_ns = now_ns;
-	fw->costs = costs;
 	if (command_due(fw)) {
 		fw_command_step(fw);
 		return true;
@@ -87,6 +87,22 @@ bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
 		return true;
 	}
 	return fw->cmd.busy;
+}
+
+bool fw_step(struct fw *fw, uint64_t now_ns, uint32_t costs[FW_COSTS])
+{
+	bool did;
+	int i;
+
+	fw->now_ns = now_ns;
+	fw->costs = costs;
+	did = step_once(fw, now_ns);
+	for (i = 0; i < FW_COSTS; i++) {
+		costs[i] += fw->late[i];
+		fw->late[i] = 0;
+	}
+	fw->costs = fw->late;
+	return did;
 }
 
 bool fw_due(const struct fw *fw, uint64_t now_ns)

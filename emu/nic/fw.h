@@ -16,7 +16,9 @@
  * fw_requester.c (blocks of work requests), fw_responder.c (what comes in, READ
  * jobs), fw_order.c (in which order), fw_context.c (the engine's contexts),
  * fw_cq.c, fw_mr.c, fw_event.c (events for the driver), fw_sched.c (fairness),
- * fw_timer.c, fw_check.c.
+ * fw_timer.c, fw_check.c. Of queue pairs whose requests a packet unit carries:
+ * fw_modify.c (states), fw_work.c (work requests), fw_recv.c (receive queues),
+ * fw_unit.c (what the unit asks).
  *
  * Calls for one firmware are made one at a time: the caller holds the device's
  * lock.
@@ -28,12 +30,14 @@
 #include <stdint.h>
 
 #include "faultline/device.h"
+#include "nic/transport/transport.h"
 
 #define FW_SLOTS	16
 #define FW_PDS		64
 #define FW_QPS		DEV_QPS
 #define FW_CQS		DEV_CQS
 #define FW_MRS		DEV_MRS
+#define FW_SRQS		64
 #define FW_READ_JOBS	64
 #define FW_CTXS		16
 #define FW_NODES	16
@@ -47,6 +51,9 @@
 
 struct fw;
 struct engine;
+
+/* Packet units beside the engine. */
+enum fw_transports { FW_TRANSPORT_RC, FW_TRANSPORTS };
 
 /* What a step spent its time on; the board turns it into ns. */
 enum fw_cost {
@@ -98,6 +105,17 @@ struct fw_env {
 	uint64_t (*trace)(void *ctx, unsigned int event, uint32_t xfer,
 			  uint32_t block, uint64_t cause, uint64_t a0,
 			  uint64_t a1, uint64_t a2, uint64_t a3);
+	/*
+	 * The packet units, made with fw_unit() before the firmware was. NULL: this card
+	 * has none of the kind, and QP_CREATE with its flag is refused.
+	 */
+	const struct fw_transport *transport[FW_TRANSPORTS];
+	/*
+	 * SLOT_ROW: what becomes of pages that packets of a process lack (FL_ROW_*).
+	 * NULL: this card has nobody to tell, and the command is refused.
+	 */
+	void (*slot_row)(void *ctx, uint32_t slot, uint32_t row,
+			 uint64_t quirks);
 };
 
 struct fw_config {
@@ -110,6 +128,12 @@ struct fw_config {
 	uint64_t busy_ns;		/* until a peer without room is asked again */
 	uint32_t features;		/* register FEATURES: what else the card has */
 	bool may_be_silent;		/* what stands at the wire asks fw_is_silent() */
+	/*
+	 * What QP_CONNECT gives a reliable connection: mtu, rnr_code, retries,
+	 * rnr_tries, timeout, rd_atomic and dest_rd_atomic count. mtu 0: the values that
+	 * fw_modify.c has.
+	 */
+	struct fw_pair connect;
 };
 
 struct fw_stats {
@@ -131,6 +155,12 @@ unsigned long fw_size(void);
  */
 struct fw *fw_init(void *mem, const struct fw_config *cfg,
 		   const struct fw_env *env);
+
+/*
+ * What a packet unit of this firmware needs. mem: as for fw_init(), which may come later:
+ * it takes the unit's own calls (fw_env.transport).
+ */
+struct fw_unit_ops fw_unit(void *mem);
 
 /*
  * The pages FW and DB; off from the start of the NIC window. 0, or -EINVAL when

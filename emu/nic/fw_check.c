@@ -153,6 +153,53 @@ static const char *check_held(const struct fw *fw)
 	return NULL;
 }
 
+/* Queue pairs whose requests a packet unit carries: contexts have no part in it. */
+static const char *check_unit(const struct fw *fw, uint32_t n)
+{
+	const struct fw_qp *q = &fw->qp[n];
+	uint32_t i;
+
+	if (q->inflight || q->job_inflight || q->reads)
+		return "a queue pair of a packet unit counts contexts";
+	for (i = q->wr_head; i != q->wr_tail; i++) {
+		const struct fw_wr *wr = &q->wr[i % FW_QP_WRS];
+
+		if (wr->inflight > 1 || (wr->inflight && !q->open))
+			return "a request is with a unit that does not know it";
+		if (!wr->inflight && !wr->status && wr->issued != wr->length)
+			return "a request was not given to its unit";
+		if (wr->status && !q->stuck && fw_qp_lives(q))
+			return "a request has failed and its queue pair lives";
+	}
+	if ((uint16_t)(q->rq.tail - q->rq.head) > 1u << q->rq.size_log2)
+		return "a queue pair has more receives than its queue";
+	if (q->open && !fw_qp_lives(q))
+		return "a unit carries requests of a queue pair that has failed";
+	return NULL;
+}
+
+static const char *check_srqs(const struct fw *fw)
+{
+	uint32_t users[FW_SRQS] = { 0 }, i;
+
+	for (i = 0; i < FW_QPS; i++)
+		if (fw->qp[i].state != FW_QP_FREE &&
+		    fw->qp[i].srq < FW_SRQS)
+			users[fw->qp[i].srq]++;
+	for (i = 0; i < FW_SRQS; i++) {
+		const struct fw_srq *s = &fw->srq[i];
+
+		if (s->users != users[i])
+			return "the users of a shared receive queue are miscounted";
+		if (users[i] && !s->used)
+			return "a shared receive queue is gone and in use";
+		if (s->used && (uint16_t)(s->rq.tail - s->rq.head) >
+				       1u << s->rq.size_log2)
+			return "a shared receive queue holds more than it can";
+	}
+	return NULL;
+}
+
 static const char *check_ring(const struct fw *fw, uint32_t n)
 {
 	const struct fw_qp *q = &fw->qp[n];
@@ -206,7 +253,7 @@ static const char *check_qp(const struct fw *fw, uint32_t n)
 	if (fw->cq[q->cq].prod - fw->cq[q->cq].cons >
 	    1ull << fw->cq[q->cq].size_log2)
 		return "a completion queue was overwritten";
-	return check_ring(fw, n);
+	return q->unit ? check_unit(fw, n) : check_ring(fw, n);
 }
 
 /* Each job is in the sets that its state says. */
@@ -317,6 +364,8 @@ const char *fw_check(const struct fw *fw)
 	if (t.active != fw->active_count)
 		return "the count of active queue pairs is wrong";
 	wrong = check_events(fw);
+	if (!wrong && fw->srqs)
+		wrong = check_srqs(fw);
 	if (!wrong)
 		wrong = check_slots(fw, &t);
 	if (!wrong)

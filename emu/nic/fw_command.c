@@ -33,6 +33,7 @@ static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 	uint32_t i;
 
 	fw_qp_close_slot(fw, c->slot);
+	fw_srq_close_slot(fw, c->slot);
 	fw_cq_close_slot(fw, c->slot);
 	fw_mr_close_slot(fw, c->slot);
 	fw->slot[c->slot] = (struct fw_slot){ 0 };
@@ -62,6 +63,16 @@ static uint8_t slot_abort(struct fw *fw, const struct fl_fw_cmd *c)
 	return FL_ST_OK;
 }
 
+/* The card's policy for packets, which judges when it is asked. */
+static uint8_t slot_row(struct fw *fw, const struct fl_fw_cmd *c)
+{
+	if (c->flags & ~(FL_ROW_IR | FL_ROW_IW | FL_ROW_RR | FL_ROW_RW |
+			 FL_ROW_REPORT) || !fw->env.slot_row)
+		return FL_ST_BAD_ARGUMENT;
+	fw->env.slot_row(fw->env.ctx, c->slot, c->flags, c->a);
+	return FL_ST_OK;
+}
+
 /* entries.def, FL_CMD_*: which members each command reads. */
 static unsigned int command_uses(uint32_t opcode)
 {
@@ -87,7 +98,18 @@ static unsigned int command_uses(uint32_t opcode)
 	case FL_CMD_QP_DESTROY:
 	case FL_CMD_QP_RESUME:
 	case FL_CMD_PD_DESTROY:
+	case FL_CMD_SRQ_DESTROY:
 		return USES_OBJECT;
+	case FL_CMD_RQ_ATTACH:
+		return USES_OBJECT | USES_A | USES_B | USES_C | USES_D;
+	case FL_CMD_QP_MODIFY:
+		return USES_OBJECT | USES_FLAGS | USES_A | USES_B | USES_C;
+	case FL_CMD_SRQ_CREATE:
+		return USES_A | USES_B | USES_C;
+	case FL_CMD_SRQ_LIMIT:
+		return USES_OBJECT | USES_A;
+	case FL_CMD_SLOT_ROW:
+		return USES_FLAGS | USES_A;
 	}
 	return USES_OBJECT | NO_COMMAND;
 }
@@ -139,8 +161,20 @@ static uint8_t command_run(struct fw *fw, const struct fl_fw_cmd *c,
 		return fw_qp_resume(fw, c);
 	case FL_CMD_PD_CREATE:
 		return fw_pd_create(fw, c, result);
+	case FL_CMD_PD_DESTROY:
+		return fw_pd_destroy(fw, c);
+	case FL_CMD_RQ_ATTACH:
+		return fw_rq_attach(fw, c);
+	case FL_CMD_QP_MODIFY:
+		return fw_qp_modify(fw, c, result);
+	case FL_CMD_SRQ_CREATE:
+		return fw_srq_create(fw, c, result);
+	case FL_CMD_SRQ_DESTROY:
+		return fw_srq_destroy(fw, c);
+	case FL_CMD_SRQ_LIMIT:
+		return fw_srq_limit(fw, c);
 	}
-	return fw_pd_destroy(fw, c);
+	return slot_row(fw, c);
 }
 
 void fw_command_step(struct fw *fw)

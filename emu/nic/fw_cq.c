@@ -78,11 +78,21 @@ static void cq_break(struct fw *fw, uint16_t n)
 	uint32_t i;
 
 	q->broken = true;
-	q->armed = false;
+	q->armed = q->armed_solicited = false;
 	fw_event_raise(fw, FL_EV_CQ_OVERFLOW, n);
-	for (i = 0; i < FW_QPS; i++)
-		if (fw->qp[i].state != FW_QP_FREE && fw->qp[i].cq == n)
+	for (i = 0; i < FW_QPS; i++) {
+		struct fw_qp *qp = &fw->qp[i];
+
+		if (qp->state == FW_QP_FREE || (qp->cq != n && qp->recv_cq != n))
+			continue;
+		/* Its unit may be in the middle of what led here. */
+		if (qp->unit) {
+			qp->doomed = true;
+			fw_qp_update(fw, (uint16_t)i);
+		} else {
 			fw_qp_break(fw, (uint16_t)i, FL_ST_NO_ROOM, q->cause);
+		}
+	}
 }
 
 static int cq_write(struct fw *fw, const struct fw_cq *q, struct fl_cqe *e)
@@ -100,7 +110,8 @@ static int cq_write(struct fw *fw, const struct fw_cq *q, struct fl_cqe *e)
 				   e->phase);
 }
 
-void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, uint64_t cause)
+void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, uint64_t cause,
+		bool solicited)
 {
 	struct fw_cq *q = &fw->cq[n];
 	struct fw_at at = { .xfer = e->xfer, .cause = cause };
@@ -118,8 +129,11 @@ void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, uint64_t cause)
 		fw->stats.errors++;
 	q->cause = fw_trace(fw, FW_TRACE_FW_COMPLETE, at, e->qpn, e->status,
 			    e->length, e->index);
-	if (q->armed) {
-		q->armed = false;
+	solicited |= e->status != FL_ST_OK;
+	if (solicited)
+		q->solicited = q->prod;
+	if (q->armed || (q->armed_solicited && solicited)) {
+		q->armed = q->armed_solicited = false;
 		fw_event_raise(fw, FL_EV_CQ, n);
 	}
 }
@@ -153,6 +167,22 @@ int fw_cq_arm(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons)
 	 * There is one already that the process has not seen, or there will
 	 * never be one: who is about to sleep has to hear of it.
 	 */
+	fw_event_raise(fw, q->broken ? FL_EV_CQ_OVERFLOW : FL_EV_CQ, n);
+	fw->env.kick(fw->env.ctx);
+	return 0;
+}
+
+int fw_cq_arm_solicited(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons)
+{
+	struct fw_cq *q = fw_cq_find(fw, n, slot);
+
+	if (!q || fw_cq_consumed(fw, slot, n, cons))
+		return -FW_EINVAL;
+	/* InfiniBand 11.4.2.2: a queue that is armed for any completion stays so. */
+	if (q->solicited <= q->cons && !q->broken) {
+		q->armed_solicited = true;
+		return 0;
+	}
 	fw_event_raise(fw, q->broken ? FL_EV_CQ_OVERFLOW : FL_EV_CQ, n);
 	fw->env.kick(fw->env.ctx);
 	return 0;

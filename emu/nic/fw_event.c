@@ -116,13 +116,16 @@ void fw_event_step(struct fw *fw)
 	if (fw->eq.pending[FL_EV_QP_ERROR - 1].words)
 		e.type = FL_EV_QP_ERROR;
 	else if (!fw->eq.pending[FL_EV_CQ_OVERFLOW - 1].words)
-		e.type = FL_EV_CQ;
+		e.type = fw->eq.pending[FL_EV_SRQ_LIMIT - 1].words ?
+				 FL_EV_SRQ_LIMIT : FL_EV_CQ;
 	e.object = n = fw_bits_next(&fw->eq.pending[e.type - 1],
 				    FW_BITS_MAX - 1);
 	if (e.type == FL_EV_QP_ERROR) {
 		e.object = fw_qp_number(&fw->qp[n], n);
 		e.data = fw->qp[n].error_status;
 		at.cause = fw->qp[n].cause;
+	} else if (e.type == FL_EV_SRQ_LIMIT) {
+		at.cause = fw->srq[n].cause;
 	} else {
 		at.cause = fw->cq[n].cause;
 	}

@@ -77,6 +77,9 @@ enum fw_mr_answer { FW_MR_OK, FW_MR_KEY, FW_MR_RANGE, FW_MR_RIGHTS };
 /* May this range be used so? The region's number goes to *mr (may be NULL). */
 enum fw_mr_answer fw_mr_check(const struct fw *fw, const struct fw_range *r,
 			      uint16_t *mr);
+/* The same without the range: r->va and r->bytes are not looked at. */
+enum fw_mr_answer fw_mr_check_rights(const struct fw *fw,
+				     const struct fw_range *r, uint16_t *mr);
 uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key);
 uint8_t fw_mr_destroy(struct fw *fw, const struct fl_fw_cmd *c);
 uint8_t fw_pd_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
@@ -89,11 +92,15 @@ void fw_mr_close_slot(struct fw *fw, uint32_t slot);
 uint8_t fw_cq_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
 uint8_t fw_cq_destroy(struct fw *fw, const struct fl_fw_cmd *c);
 struct fw_cq *fw_cq_find(struct fw *fw, uint64_t n, uint32_t slot);
-/* Write a completion; a full queue, or memory that fails, breaks the queue. */
-void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, uint64_t cause);
+/*
+ * Write a completion; a full queue, or memory that fails, breaks the queue. solicited: its
+ * sender marked it. */
+void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, uint64_t cause,
+		bool solicited);
 /* Doorbells; cons modulo 65536. 0 or -FW_EINVAL. */
 int fw_cq_consumed(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons);
 int fw_cq_arm(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons);
+int fw_cq_arm_solicited(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons);
 void fw_cq_close_slot(struct fw *fw, uint32_t slot);
 
 /* ---- fw_qp.c ---- */
@@ -116,7 +123,16 @@ static inline bool fw_qp_hears(const struct fw_qp *q)
 {
 	return q->state == FW_QP_CONNECTED || q->state == FW_QP_HALTED;
 }
+/* Not in ERROR, and not gone. */
+static inline bool fw_qp_lives(const struct fw_qp *q)
+{
+	return q->state != FW_QP_FREE && q->state != FW_QP_ERROR &&
+	       q->state != FW_QP_DYING;
+}
+
 int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
+/* The queue pair that a doorbell names by the low bits of its number, or NULL. */
+struct fw_qp *fw_qp_named(struct fw *fw, uint32_t slot, uint32_t bell);
 static inline bool fw_qp_due(const struct fw *fw)
 {
 	return fw->attention.words;
@@ -132,6 +148,52 @@ void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause);
 /* Everything that is unfinished is flushed; the queue pair goes into ERROR. */
 void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause);
 void fw_qp_close_slot(struct fw *fw, uint32_t slot);
+
+/* ---- fw_modify.c ---- */
+
+uint8_t fw_qp_modify(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *was);
+/* QP_CONNECT, of a queue pair whose requests a packet unit carries. */
+uint8_t fw_modify_connect(struct fw *fw, uint16_t n, uint8_t node,
+			  uint32_t peer_qp);
+
+/* ---- fw_work.c ---- */
+
+/* Copy the next work request, and give it to the queue pair's unit. */
+void fw_work_fetch(struct fw *fw, uint16_t n);
+
+/* ---- fw_recv.c ---- */
+
+uint8_t fw_rq_attach(struct fw *fw, const struct fl_fw_cmd *c);
+uint8_t fw_srq_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
+uint8_t fw_srq_destroy(struct fw *fw, const struct fl_fw_cmd *c);
+uint8_t fw_srq_limit(struct fw *fw, const struct fl_fw_cmd *c);
+void fw_srq_close_slot(struct fw *fw, uint32_t slot);
+int fw_rq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
+int fw_srq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
+bool fw_recv_take(struct fw *fw, uint16_t qp, struct fw_recv *r, uint8_t *wrong);
+void fw_recv_done(struct fw *fw, uint16_t qp, const struct fw_arrival *a);
+/* It is in ERROR, and has receives that nothing will end any more. */
+static inline bool fw_recv_due(const struct fw_qp *q)
+{
+	return q->state == FW_QP_ERROR &&
+	       (q->has_taken || q->rq.head != q->rq.tail);
+}
+
+/* It is due: end one of them. */
+void fw_recv_flush(struct fw *fw, uint16_t n);
+/* Nobody wants to hear of them. */
+void fw_recv_forget(struct fw_qp *q);
+/* The queue pair is gone: it uses its queues no more. */
+void fw_recv_detach(struct fw *fw, struct fw_qp *q);
+
+/* ---- fw_unit.c ---- */
+
+/*
+ * Its unit forgets the queue pair; what was under way has no status yet, and is FLUSHED
+ * unless it has one. */
+void fw_unit_close(struct fw *fw, uint16_t n);
+/* A region has ended. */
+void fw_unit_stop_key(struct fw *fw, uint32_t key);
 
 /* ---- fw_requester.c ---- */
 

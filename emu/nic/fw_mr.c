@@ -11,7 +11,7 @@
 #define NUMBER_BITS	(32 - __builtin_clz(FW_MRS - 1))
 
 #define RIGHTS_ALL (FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
-		    FL_ACC_REMOTE_READ)
+		    FL_ACC_REMOTE_READ | FL_ACC_REMOTE_ATOMIC)
 
 static uint32_t key_number(uint32_t key)
 {
@@ -45,6 +45,19 @@ enum fw_mr_answer fw_mr_check(const struct fw *fw, const struct fw_range *r,
 		return FW_MR_RIGHTS;
 	if (mr)
 		*mr = (uint16_t)key_number(r->key);
+	return FW_MR_OK;
+}
+
+enum fw_mr_answer fw_mr_check_rights(const struct fw *fw,
+				     const struct fw_range *r, uint16_t *mr)
+{
+	const struct fw_mr *m = mr_find((struct fw *)fw, r->key, r->slot);
+
+	if (!m || m->pd != r->pd)
+		return FW_MR_KEY;
+	if (r->right & ~m->rights)
+		return FW_MR_RIGHTS;
+	*mr = (uint16_t)key_number(r->key);
 	return FW_MR_OK;
 }
 
@@ -118,6 +131,7 @@ uint8_t fw_mr_destroy(struct fw *fw, const struct fl_fw_cmd *c)
 	fw->pd[m->pd].users--;
 	m->used = false;
 	fw_rx_stop_key(fw, c->object);
+	fw_unit_stop_key(fw, c->object);
 	return FL_ST_OK;
 }
 

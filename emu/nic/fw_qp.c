@@ -29,11 +29,20 @@ struct fw_qp *fw_qp_find(struct fw *fw, uint64_t n, uint32_t slot)
 	return q;
 }
 
+/* Who carries the requests of a queue pair with these flags; false: all is well. */
+static bool qp_unit(const struct fw *fw, uint32_t flags,
+		    const struct fw_transport **unit)
+{
+	*unit = flags == FL_QP_RC ? fw->env.transport[FW_TRANSPORT_RC] : NULL;
+	return flags && flags != FL_QP_RELAXED && !*unit;
+}
+
 uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 {
 	uint32_t i, k = fw->qp_last;
 	struct fw_cq *cq = fw_cq_find(fw, c->c, c->slot);
 	struct fw_pd *pd = fw_pd_find(fw, c->d, c->slot);
+	const struct fw_transport *unit;
 	struct fw_qp *q;
 	uint16_t uses;
 
@@ -44,7 +53,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 		return FL_ST_BAD_ARGUMENT;
 	if (!cq || !pd)
 		return FL_ST_NO_OBJECT;
-	if (cq->broken || c->flags & ~(uint32_t)FL_QP_RELAXED)
+	if (cq->broken || qp_unit(fw, c->flags, &unit))
 		return FL_ST_BAD_ARGUMENT;
 	for (i = 0; i < FW_QPS; i++) {
 		k = (k + 1) % FW_QPS;
@@ -60,7 +69,10 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 	q->uses = uses;
 	q->relaxed = c->flags & FL_QP_RELAXED;
 	q->sq_pa = c->a;
-	q->state = FW_QP_INIT;
+	q->state = unit ? FW_QP_RESET : FW_QP_INIT;
+	q->unit = unit;
+	q->recv_cq = FW_NONE;
+	q->srq = FW_NO_SRQ;
 	q->slot = (uint8_t)c->slot;
 	q->size_log2 = (uint8_t)__builtin_ctz((uint32_t)c->b);
 	q->cq = (uint16_t)c->c;
@@ -80,6 +92,9 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c)
 	/* wire.def, BTH.DEST_QP: 24 bits */
 	if (c->a >= FW_NODES || c->b >> 24)
 		return FL_ST_BAD_ARGUMENT;
+	if (q->unit)
+		return fw_modify_connect(fw, (uint16_t)FW_QP_PLACE(c->object),
+					 (uint8_t)c->a, (uint32_t)c->b);
 	if (q->state != FW_QP_INIT)
 		return FL_ST_BUSY;
 	q->peer_node = (uint8_t)c->a;
@@ -90,11 +105,18 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c)
 	return FL_ST_OK;
 }
 
+/* There is an entry to copy, and room for it; and no other comes before. */
+static bool qp_may_fetch(const struct fw_qp *q)
+{
+	return q->head != q->tail && q->wr_tail - q->wr_head < FW_QP_WRS &&
+	       !q->stuck && q->state != FW_QP_SQD;
+}
+
 void fw_qp_update(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	uint32_t held = q->wr_tail - q->wr_head;
-	bool active = held || q->head != q->tail, due;
+	bool active = held || q->head != q->tail || fw_recv_due(q), due;
 
 	while (q->wr_issue != q->wr_tail) {
 		const struct fw_wr *wr = fw_wr_at(q, q->wr_issue);
@@ -103,8 +125,8 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 			break;
 		q->wr_issue++;
 	}
-	due = fw_request_due(q);
-	if (q->head != q->tail && held < FW_QP_WRS)
+	due = fw_request_due(q) || fw_recv_due(q) || q->doomed;
+	if (qp_may_fetch(q))
 		due = true;
 	/* Who is being destroyed is served by its command. */
 	fw_bits_put(&fw->attention, n, due && q->state != FW_QP_DYING);
@@ -127,9 +149,9 @@ void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 {
 	struct fw_qp *q = &fw->qp[n];
 
-	if (q->state != FW_QP_INIT && !fw_qp_hears(q))
+	if (!fw_qp_lives(q))
 		return;
-	if (status == FL_ST_FAULT_FAST) {
+	if (status == FL_ST_FAULT_FAST && !q->unit) {
 		q->state = FW_QP_HALTED;
 		return;
 	}
@@ -139,6 +161,7 @@ void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 	q->state = FW_QP_ERROR;
 	q->error_status = status;
 	q->cause = cause;
+	fw_unit_close(fw, n);
 	fw_event_raise(fw, FL_EV_QP_ERROR, n);
 }
 
@@ -152,20 +175,31 @@ void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 	fw_qp_update(fw, n);
 }
 
-int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
+struct fw_qp *fw_qp_named(struct fw *fw, uint32_t slot, uint32_t bell)
 {
 	uint32_t n = FW_QP_PLACE(bell), number;
 	struct fw_qp *q;
-	uint16_t ahead, known;
-	uint64_t cause;
 
 	if (n >= FW_QPS)
-		return -FW_EINVAL;
+		return NULL;
 	q = &fw->qp[n];
 	/* A doorbell has room for the low bits of the number. */
 	number = fw_qp_number(q, n);
 	if (((number ^ bell) & NIC_DB_SQ_QPN_MASK) ||
-	    !fw_qp_find(fw, number, slot) || q->state == FW_QP_DYING)
+	    !fw_qp_find(fw, number, slot) || q->state == FW_QP_DYING ||
+	    q->state == FW_QP_RESET)
+		return NULL;
+	return q;
+}
+
+int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
+{
+	struct fw_qp *q = fw_qp_named(fw, slot, bell);
+	uint32_t n = FW_QP_PLACE(bell);
+	uint16_t ahead, known;
+	uint64_t cause;
+
+	if (!q)
 		return -FW_EINVAL;
 	ahead = (uint16_t)(tail - q->head);
 	known = (uint16_t)(q->tail - q->head);
@@ -173,7 +207,7 @@ int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
 		/* More than the queue holds: its owner has lost count. */
 		fw->stats.bad_wqes++;
 		cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, (struct fw_at){ 0 },
-				 number, FL_ST_BAD_ENTRY, tail, 0);
+				 fw_qp_number(q, n), FL_ST_BAD_ENTRY, tail, 0);
 		fw_qp_break(fw, (uint16_t)n, FL_ST_BAD_ENTRY, cause);
 	} else if (ahead > known) {
 		q->tail = tail;
@@ -266,6 +300,14 @@ static void wqe_fetch(struct fw *fw, uint16_t n)
 	fw_request_fail(fw, n, q->wr_tail - 1, wr->status);
 }
 
+static void qp_fetch(struct fw *fw, uint16_t n)
+{
+	if (fw->qp[n].unit)
+		fw_work_fetch(fw, n);
+	else
+		wqe_fetch(fw, n);
+}
+
 void fw_qp_step(struct fw *fw)
 {
 	uint16_t n = (uint16_t)fw_bits_next(&fw->attention,
@@ -273,12 +315,18 @@ void fw_qp_step(struct fw *fw)
 	struct fw_qp *q = &fw->qp[n];
 
 	fw->attention_last = n;
+	if (q->doomed) {
+		q->doomed = false;
+		fw_qp_break(fw, n, FL_ST_NO_ROOM, q->cause);
+	}
 	/* Nobody will hear of what is left in the queue. */
 	if (fw->cq[q->cq].broken)
 		q->head = q->tail;
-	if (q->head != q->tail && q->wr_tail - q->wr_head < FW_QP_WRS)
-		wqe_fetch(fw, n);
+	if (qp_may_fetch(q))
+		qp_fetch(fw, n);
 	fw_request_complete(fw, n);
+	if (fw_recv_due(q))
+		fw_recv_flush(fw, n);
 	fw_qp_update(fw, n);
 }
 
@@ -290,6 +338,8 @@ static void qp_free(struct fw *fw, uint16_t n)
 	fw_assert(fw->cq[q->cq].users && fw->pd[q->pd].users);
 	fw->cq[q->cq].users--;
 	fw->pd[q->pd].users--;
+	fw_recv_detach(fw, q);
+	q->doomed = q->stuck = false;
 	q->wr_head = q->wr_issue = q->wr_tail;
 	q->head = q->tail;
 	fw_qp_update(fw, n);
@@ -318,6 +368,9 @@ static void qp_kill(struct fw *fw, uint16_t n)
 		if (!wr->status)
 			wr->status = FL_ST_KILLED;
 	}
+	q->stuck = false;
+	fw_unit_close(fw, n);
+	fw_recv_forget(q);
 }
 
 uint8_t fw_qp_destroy(struct fw *fw, const struct fl_fw_cmd *c)
@@ -335,7 +388,7 @@ bool fw_qp_destroy_step(struct fw *fw, uint16_t n)
 
 	fw_request_complete(fw, n);
 	if (q->head != q->tail && !fw->cq[q->cq].broken) {
-		wqe_fetch(fw, n);
+		qp_fetch(fw, n);
 		fw_qp_update(fw, n);
 		return false;
 	}

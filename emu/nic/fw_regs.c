@@ -150,6 +150,15 @@ static int doorbell_write(struct fw *fw, uint32_t off, uint32_t v)
 		return fw_qp_doorbell(fw, slot, v & NIC_DB_SQ_QPN_MASK, count);
 	case NIC_DB_CQ_ARM:
 		return fw_cq_arm(fw, slot, v & NIC_DB_CQ_ARM_CQN_MASK, count);
+	case NIC_DB_CQ_ARM_SOLICITED:
+		return fw_cq_arm_solicited(fw, slot,
+					   v & NIC_DB_CQ_ARM_SOLICITED_CQN_MASK,
+					   count);
+	case NIC_DB_RQ:
+		return fw_rq_doorbell(fw, slot, v & NIC_DB_RQ_QPN_MASK, count);
+	case NIC_DB_SRQ:
+		return fw_srq_doorbell(fw, slot, v & NIC_DB_SRQ_SRQN_MASK,
+				       count);
 	case NIC_DB_CQ_CONS:
 		return fw_cq_consumed(fw, slot, v & NIC_DB_CQ_CONS_CQN_MASK,
 				      count);

@@ -108,13 +108,13 @@ void fw_request_fail(struct fw *fw, uint16_t n, uint32_t wr, uint8_t status)
 
 	if (status == FL_ST_FAULT_FAST && q->state != FW_QP_ERROR)
 		fw_halt(fw, n, wr, false);
-	fw_qp_error(fw, n, status, fw_wr_at(q, wr)->cause);
 	for (i = wr; i != q->wr_tail; i++) {
 		struct fw_wr *w = fw_wr_at(q, i);
 
 		if (!w->status)
 			w->status = i == wr ? status : FL_ST_FLUSHED;
 	}
+	fw_qp_error(fw, n, status, fw_wr_at(q, wr)->cause);
 	for (i = 0; i < fw->contexts; i++) {
 		struct fw_ctx *c = &fw->ctx[i];
 
@@ -157,13 +157,20 @@ static void request_complete_one(struct fw *fw, struct fw_qp *q, uint16_t n)
 		e.length = wr->length;
 	}
 	if (wanted)
-		fw_cq_push(fw, q->cq, &e, wr->cause);
+		fw_cq_push(fw, q->cq, &e, wr->cause, false);
 }
 
 void fw_request_complete(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 
-	while (fw_request_due(q))
+	while (fw_request_due(q)) {
+		/* It was bad when it was copied: its turn has come only now. */
+		if (q->stuck && fw_wr_at(q, q->wr_head)->status) {
+			q->stuck = false;
+			fw_request_fail(fw, n, q->wr_head,
+					fw_wr_at(q, q->wr_head)->status);
+		}
 		request_complete_one(fw, q, n);
+	}
 }

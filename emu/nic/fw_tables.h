@@ -63,13 +63,34 @@ struct fw_mr {
 struct fw_cq {
 	uint64_t pa;
 	uint64_t prod, cons;	/* entries ever written, ever taken */
+	uint64_t solicited;	/* prod behind the last that was, or had an error */
 	uint64_t cause;		/* trace: the last completion */
 	uint32_t users;		/* queue pairs */
 	uint8_t size_log2;
 	uint8_t slot;
 	bool used;
 	bool armed;
+	bool armed_solicited;	/* for such a one alone */
 	bool broken;		/* overflowed, or its memory failed */
+};
+
+/* A receive queue in memory. */
+struct fw_rq {
+	uint64_t pa;
+	uint16_t tail;		/* what the doorbell said */
+	uint16_t head;		/* entries ever taken */
+	uint8_t size_log2;	/* 0: there is none */
+};
+
+/* A receive queue that queue pairs share. */
+struct fw_srq {
+	struct fw_rq rq;
+	uint64_t cause;		/* trace: what took the last entry */
+	uint32_t users;		/* queue pairs */
+	uint16_t pd;
+	uint16_t limit;		/* 0: off */
+	uint8_t slot;
+	bool used;
 };
 
 /* A work request that the firmware has copied. */
@@ -84,7 +105,7 @@ struct fw_wr {
 	uint32_t xfer;
 	uint32_t resends;
 	uint16_t inflight;	/* contexts that work for it */
-	uint16_t index;		/* place in the send queue */
+	uint16_t index;		/* place in the send queue; of the last entry */
 	uint16_t mr;		/* local region, FW_NONE: none was found */
 	uint8_t opcode;
 	uint8_t flags;
@@ -111,7 +132,9 @@ struct fw_order {
 };
 
 enum fw_qp_state { FW_QP_FREE, FW_QP_INIT, FW_QP_CONNECTED, FW_QP_ERROR,
-		   FW_QP_DYING, FW_QP_HALTED /* may be resumed */ };
+		   FW_QP_DYING, FW_QP_HALTED /* may be resumed */,
+		   /* Where a packet unit carries the requests, in place of CONNECTED: */
+		   FW_QP_RESET, FW_QP_RTR, FW_QP_RTS, FW_QP_SQD };
 
 /* Has the peer said that nothing of the requests before a halt lands any more? */
 enum fw_past { FW_PAST_KNOWN, FW_PAST_DUE /* to be asked */, FW_PAST_ASKED };
@@ -139,6 +162,19 @@ struct fw_qp {
 	uint16_t waiting;	/* of these, waiting for a page */
 	uint16_t job_inflight;	/* contexts of its READ jobs */
 	uint16_t job_waiting;
+	/* The packet unit that carries its requests; NULL: the engine does. */
+	const struct fw_transport *unit;
+	struct fw_pair pair;
+	bool open;		/* the unit knows it */
+	bool stuck;		/* a bad request waits until those before it have ended */
+	bool doomed;		/* a completion queue of it broke: it ends in its next step */
+	struct fw_rq rq;
+	uint16_t recv_cq;	/* FW_NONE: it has none */
+	uint16_t srq;		/* FW_NO_SRQ: none */
+	/* A receive that a message has taken and not ended. */
+	struct fw_recv taken;
+	bool has_taken;
+	uint8_t taken_wrong;	/* FL_ST_OK, or what is wrong with the entry */
 	/*
 	 * Requests in posting order, in wr[n % FW_QP_WRS]: wr_head is the
 	 * oldest that has not completed, wr_issue the first with bytes to send,
@@ -240,7 +276,7 @@ struct fw_peer {
 	bool silent;		/* it hears nothing of missing pages */
 };
 
-#define FW_EVENT_KINDS	3	/* entries.def, FL_EV_*: 1 to 3 */
+#define FW_EVENT_KINDS	4	/* entries.def, FL_EV_*: 1 to 4 */
 
 struct fw_eq {
 	uint64_t base;		/* EQ_BASE, for the next start */
@@ -284,12 +320,13 @@ struct fw {
 	struct fw_stats stats;
 	bool event_line;	/* the engine has notes */
 	uint64_t now_ns;	/* of this step */
-	uint32_t *costs;	/* of this step */
+	uint32_t *costs;	/* of this step, or else: */
+	uint32_t late[FW_COSTS];	/* what the next step pays for packet units */
 	uint32_t contexts;	/* what the engine has */
 	uint32_t block_bytes;
 	/* scheduling */
 	struct fw_bits send, attention, active;
-	uint32_t active_count, slots_open;
+	uint32_t active_count, slots_open, srqs;
 	uint16_t send_last, attention_last, job_last;
 	bool job_turn;
 	/* contexts, by mask */
@@ -309,7 +346,7 @@ struct fw {
 	struct fw_eq eq;
 	struct fw_mailbox cmd;
 	/* Numbers that were given out last: they go round. */
-	uint16_t cq_last, qp_last, pd_last;
+	uint16_t cq_last, qp_last, pd_last, srq_last;
 	struct fw_ctx ctx[FW_CTXS];
 	struct fw_ctx_regs regs[FW_CTXS];
 	struct fw_slot slot[FW_SLOTS];
@@ -318,6 +355,7 @@ struct fw {
 	struct fw_peer peer[FW_NODES][FW_CTXS];
 	struct fw_mr mr[FW_MRS];
 	struct fw_cq cq[FW_CQS];
+	struct fw_srq srq[FW_SRQS];
 	struct fw_qp qp[FW_QPS];
 };
 

@@ -152,7 +152,7 @@
 // FL_OP_*
 `define FL_CQE_OPCODE_LSB                       136
 `define FL_CQE_OPCODE_MSB                       143
-// of the work request or receive
+// of the receive, or of the work request: of the last of its entries
 `define FL_CQE_INDEX_LSB                        144
 `define FL_CQE_INDEX_MSB                        159
 // of the work request or receive; of a datagram received, the sender's queue pair
@@ -311,7 +311,7 @@
 `define FL_QP_RELAXED                           8'd1
 // bit 1: a reliable connection of packets, as in InfiniBand
 `define FL_QP_RC                                8'd2
-// bit 2: datagrams, not acknowledged
+// bit 2: datagrams, not acknowledged; refused as long as no card has them
 `define FL_QP_UD                                8'd4
 
 // nothing can be posted; all that was posted is forgotten
@@ -471,7 +471,7 @@
 `define FL_CMD_QP_RESUME                        8'd14
 // object: number, of a queue pair with flag RC or UD, in RESET; a physical address of its receive queue, b entries (as for QP_CREATE; 0 and 0: it has none), c completion queue of receives, d 1 + shared receive queue, or 0
 `define FL_CMD_RQ_ATTACH                        8'd15
-// object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c: see FL_MOD_*; result: the state before, FL_STATE_*. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result
+// object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c: see FL_MOD_*; result: the state before, FL_STATE_*, and bit 8: requests are under way. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result
 `define FL_CMD_QP_MODIFY                        8'd16
 // a physical address, b entries (as for QP_CREATE), c domain; result: number
 `define FL_CMD_SRQ_CREATE                       8'd17

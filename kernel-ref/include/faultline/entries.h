@@ -150,7 +150,7 @@ struct fl_cqe {
 	__u32 qpn;              /* queue pair */
 	__u8 status;            /* FL_ST_* */
 	__u8 opcode;            /* FL_OP_* */
-	__u16 index;            /* of the work request or receive */
+	__u16 index;            /* of the receive, or of the work request: of the last of its entries */
 	__u32 xfer;             /* of the work request or receive; of a datagram received, the sender's queue pair */
 	__u32 resends;          /* blocks, or packets, of the transfer that were sent more than once; of a receive, the immediate data */
 	__u32 phase;            /* written last: 1 + the number of times the queue had wrapped before; 0: never written */
@@ -314,7 +314,7 @@ enum fl_wqe_code {
 enum fl_qp_code {
 	FL_QP_RELAXED = 1,               /* bit 0: requests keep no order, as on ExaNeSt */
 	FL_QP_RC = 2,                    /* bit 1: a reliable connection of packets, as in InfiniBand */
-	FL_QP_UD = 4,                    /* bit 2: datagrams, not acknowledged */
+	FL_QP_UD = 4,                    /* bit 2: datagrams, not acknowledged; refused as long as no card has them */
 };
 
 enum fl_state_code {
@@ -409,7 +409,7 @@ enum fl_cmd_code {
 	FL_CMD_SLOT_ABORT = 13,           /* requests that meet missing pages of slot end as FAULT_FAST: flags FL_ABORT_*, 0: they wait */
 	FL_CMD_QP_RESUME = 14,            /* object: number, of a halted queue pair; what was posted before is FLUSHED; BUSY: the request that failed has not completed, BAD_ARGUMENT: it is not halted */
 	FL_CMD_RQ_ATTACH = 15,            /* object: number, of a queue pair with flag RC or UD, in RESET; a physical address of its receive queue, b entries (as for QP_CREATE; 0 and 0: it has none), c completion queue of receives, d 1 + shared receive queue, or 0 */
-	FL_CMD_QP_MODIFY = 16,            /* object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c: see FL_MOD_*; result: the state before, FL_STATE_*. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result */
+	FL_CMD_QP_MODIFY = 16,            /* object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c: see FL_MOD_*; result: the state before, FL_STATE_*, and bit 8: requests are under way. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result */
 	FL_CMD_SRQ_CREATE = 17,           /* a physical address, b entries (as for QP_CREATE), c domain; result: number */
 	FL_CMD_SRQ_DESTROY = 18,          /* object: number; BUSY while a queue pair uses it */
 	FL_CMD_SRQ_LIMIT = 19,            /* object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never */

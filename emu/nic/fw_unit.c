@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * What a packet unit asks of the firmware (transport.h), and how the firmware takes a queue
+ * pair from it.
+ *
+ * These calls come at any time, not only in a step: what they cost the firmware, the next
+ * step pays.
+ */
+#include "nic/fw_internal.h"
+
+void fw_unit_close(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	uint32_t i;
+
+	if (!q->open)
+		return;
+	q->open = false;
+	q->unit->close(q->unit->ctx, n);
+	for (i = q->wr_head; i != q->wr_tail; i++) {
+		struct fw_wr *wr = fw_wr_at(q, i);
+
+		if (wr->inflight && !wr->status)
+			wr->status = FL_ST_FLUSHED;
+		wr->inflight = 0;
+	}
+}
+
+void fw_unit_stop_key(struct fw *fw, uint32_t key)
+{
+	const struct fw_transport *t;
+	int i;
+
+	for (i = 0; i < FW_TRANSPORTS; i++) {
+		t = fw->env.transport[i];
+		if (t)
+			t->stop_key(t->ctx, key);
+	}
+}
+
+static void unit_work_done(void *ctx, uint16_t qp, uint32_t wr, uint8_t status,
+			   uint32_t resends, uint64_t cause)
+{
+	struct fw *fw = ctx;
+	struct fw_qp *q = &fw->qp[qp];
+	struct fw_wr *w = fw_wr_at(q, wr);
+
+	fw_assert(q->open && wr - q->wr_head < q->wr_tail - q->wr_head);
+	fw_assert(w->inflight);
+	w->inflight = 0;
+	w->resends = resends;
+	w->cause = cause;
+	if (status)
+		fw_request_fail(fw, qp, wr, status);
+	fw_request_complete(fw, qp);
+	fw_qp_update(fw, qp);
+	fw->env.kick(fw->env.ctx);
+}
+
+/* What a peer tried, and was not allowed, is counted as with blocks. */
+static void count_refused(struct fw_stats *st, uint8_t seen)
+{
+	st->rx_checks++;
+	st->rx_refused += seen != FL_ST_OK;
+	st->refused_key += seen == FL_ST_SEEN_KEY;
+	st->refused_range += seen == FL_ST_SEEN_RANGE;
+	st->refused_rights += seen == FL_ST_SEEN_RIGHTS;
+}
+
+static uint8_t unit_reach(void *ctx, const struct fw_wanted *w,
+			  uint32_t *object)
+{
+	static const uint8_t seen[] = {
+		[FW_MR_OK] = FL_ST_OK, [FW_MR_KEY] = FL_ST_SEEN_KEY,
+		[FW_MR_RANGE] = FL_ST_SEEN_RANGE,
+		[FW_MR_RIGHTS] = FL_ST_SEEN_RIGHTS,
+	};
+	struct fw *fw = ctx;
+	const struct fw_qp *q = &fw->qp[w->qp];
+	struct fw_range r = {
+		.key = w->key, .slot = q->slot, .pd = q->pd,
+		.right = w->right, .va = w->va, .bytes = w->bytes,
+	};
+	uint16_t mr = 0;
+	uint8_t status;
+
+	fw_assert(q->open);
+	status = seen[w->bytes ? fw_mr_check(fw, &r, &mr) :
+				 fw_mr_check_rights(fw, &r, &mr)];
+	*object = mr;
+	if (w->right & ~FL_ACC_LOCAL_WRITE)
+		count_refused(&fw->stats, status);
+	return status;
+}
+
+static bool unit_recv_take(void *ctx, uint16_t qp, struct fw_recv *r,
+			   uint8_t *wrong)
+{
+	return fw_recv_take(ctx, qp, r, wrong);
+}
+
+static void unit_recv_done(void *ctx, uint16_t qp, const struct fw_recv *r,
+			   const struct fw_arrival *a)
+{
+	struct fw *fw = ctx;
+	const struct fw_qp *q = &fw->qp[qp];
+
+	fw_assert(q->open && q->has_taken && r->index == q->taken.index);
+	fw_recv_done(fw, qp, a);
+	fw->env.kick(fw->env.ctx);
+}
+
+static void unit_pair_error(void *ctx, uint16_t qp, uint8_t status,
+			    uint64_t cause)
+{
+	struct fw *fw = ctx;
+
+	fw_assert(fw->qp[qp].open && status);
+	fw_qp_break(fw, qp, status, cause);
+	fw->env.kick(fw->env.ctx);
+}
+
+struct fw_unit_ops fw_unit(void *mem)
+{
+	return (struct fw_unit_ops){
+		.ctx = mem, .work_done = unit_work_done, .reach = unit_reach,
+		.recv_take = unit_recv_take, .recv_done = unit_recv_done,
+		.pair_error = unit_pair_error,
+	};
+}
