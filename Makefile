@@ -126,7 +126,7 @@ LIBS = $(URCU_LIBS) -lm $(if $(filter Linux,$(SYSTEM)),-ldl) $(if $(OTHER_OS),-l
 
 # --- sources, by folder
 
-EMU_SRC := $(foreach d,board smmu nic nic/transport fabric host host/shim serve \
+EMU_SRC := $(foreach d,board smmu nic nic/transport nic/policy fabric host host/shim serve \
 	     sim trace window,$(wildcard emu/$(d)/*.c))
 # A real kernel's alone: the module, and how a card behind a window is reached.
 LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)

@@ -44,39 +44,6 @@ static uint64_t eng_step_write(void *ctx, uint64_t now_ns)
 	return channel_step(ctx, 1, now_ns);
 }
 
-static void port_receive(void *ctx, const struct wire_frame *f, uint64_t now_ns)
-{
-	engine_receive(((struct board *)ctx)->engine, f, now_ns);
-}
-
-static void port_room(void *ctx)
-{
-	engine_wire_room(((struct board *)ctx)->engine);
-}
-
-/*
- * A process can have chosen that its peers hear nothing of its missing pages (system drop).
- * The engine answers as ever, and the answer ends here.
- */
-static bool port_drops(void *ctx, const struct wire_frame *f)
-{
-	uint8_t opcode = wire_opcode(f);
-	struct board *b = ctx;
-	struct wire_answer a;
-	struct trace_at at;
-
-	if (opcode != WOP_REFUSED && opcode != WOP_READY && opcode != WOP_WAIT)
-		return false;
-	/* With a code it is about room or order, and not about pages. */
-	if (wire_get_answer(f, false, &a) || a.code ||
-	    !fw_is_silent(b->fw, f->to, a.ctx))
-		return false;
-	at = (struct trace_at){ .xfer = a.xfer, .block = a.block,
-				.cause = f->cause };
-	cause_emit(&b->causes, EV_FW_SILENT, at, f->to, a.ctx, opcode, 0);
-	return true;
-}
-
 static int make_engine(struct board *b)
 {
 	struct engine_env env = {
@@ -222,6 +189,7 @@ static struct fw *start_fw(struct board *b, void *mem)
 		.refusals = (uint32_t)t[T_FW_REFUSALS],
 		.waiting_share = (uint32_t)t[T_FW_WAITING],
 		.busy_ns = t[T_FW_BUSY],
+		.features = card_features(b),
 		.may_be_silent = true,
 	};
 
@@ -292,13 +260,15 @@ static int board_build(struct board *b)
 	sim_actor_init(b->domain, &b->psdma_actor, "psdma", psdma_step, b);
 	psdma_reset(b);
 	b->port = fabric_attach(b->cfg.fabric, b->domain, b->cfg.id,
-				port_receive, port_room, b, &err);
+				card_receive, card_room, b, &err);
 	if (!b->port)
 		return err;
-	fabric_filter(b->port, port_drops);
+	fabric_filter(b->port, card_drops);
 	err = make_smmu(b);
 	if (!err)
 		err = make_engine(b);
+	if (!err)
+		err = card_make(b);
 	if (!err)
 		err = make_fw(b);
 	return err;
@@ -334,6 +304,7 @@ void board_destroy(struct board *b)
 		return;
 	if (b->engine)
 		engine_destroy(b->engine);
+	card_destroy(b);
 	free(b->fw);
 	if (b->smmu)
 		smmu_destroy(b->smmu);
@@ -347,6 +318,7 @@ void board_reset(struct board *b)
 	/* First the engine, since an SMMU that was reset lets everything pass. */
 	sim_enter(b->domain);
 	engine_reset(b->engine);
+	card_reset(b);
 	sim_alarm(&b->fw_actor, SIM_IDLE);
 	b->fw = start_fw(b, b->fw);
 	assert(b->fw);
@@ -464,6 +436,8 @@ const char *board_check(struct board *b)
 	wrong = fw_check(b->fw);
 	if (!wrong)
 		wrong = engine_check(b->engine);
+	if (!wrong)
+		wrong = card_check(b);
 	if (!b->timed)
 		sim_leave(b->domain);
 	return wrong;
@@ -490,6 +464,8 @@ const char *board_busy(struct board *b)
 		part = "firmware";
 	else if (b->psdma.busy)
 		part = "psdma";
+	else
+		part = card_busy(b);
 	sim_leave(b->domain);
 	return part || !smmu_busy(b->smmu) ? part : "SMMU";
 }

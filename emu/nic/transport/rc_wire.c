@@ -141,7 +141,7 @@ static bool bth_is_good(const uint8_t *b)
 	       field_get(b, WIRE_BTH_PKEY) == WIRE_PKEY;
 }
 
-enum wire_error rc_get(struct wire_frame *f, bool icrc, struct rc_packet *p)
+enum wire_error rc_get(const struct wire_frame *f, bool icrc, struct rc_packet *p)
 {
 	enum wire_error e = wire_check_size(f, icrc);
 	const uint8_t *b = f->bytes;
@@ -169,7 +169,7 @@ enum wire_error rc_get(struct wire_frame *f, bool icrc, struct rc_packet *p)
 		.ackreq = field_get(b, WIRE_BTH_ACKREQ),
 		.dest_qp = (uint32_t)field_get(b, WIRE_BTH_DEST_QP),
 		.psn = (uint32_t)field_get(b, WIRE_BTH_PSN),
-		.payload = rc_payload(f, b[WIRE_BTH_OPCODE_BYTE]),
+		.payload = b + WIRE_BTH_BYTES + s->bytes,
 		.payload_len = room - pad,
 	};
 	get_headers(b + WIRE_BTH_BYTES, s->headers, p);

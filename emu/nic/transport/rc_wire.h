@@ -56,7 +56,7 @@ struct rc_packet {
 	uint32_t msn;
 	uint32_t imm;		/* IMMDT */
 	uint32_t qkey, src_qp;	/* DETH */
-	uint8_t *payload;	/* in the frame; where it goes: rc_payload() */
+	const uint8_t *payload;	/* in the frame; where it goes: rc_payload() */
 	uint32_t payload_len;	/* without padding */
 };
 
@@ -78,6 +78,6 @@ uint32_t rc_put(struct wire_frame *f, const struct rc_packet *p, bool icrc);
  * Check and decode. How long the payload must be by the path's MTU is for the receiver to
  * check; here it is at most WIRE_PAYLOAD_MAX, and there is none where the opcode has none.
  */
-enum wire_error rc_get(struct wire_frame *f, bool icrc, struct rc_packet *p);
+enum wire_error rc_get(const struct wire_frame *f, bool icrc, struct rc_packet *p);
 
 #endif

@@ -1,0 +1,655 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Requester of a reliable connection: what it sends, and what answers do to it. */
+#include "rc_rig.h"
+
+static struct rig g;
+
+static void start(void)
+{
+	struct fw_pair p = rig_pair();
+	unsigned int i;
+
+	rig_open(&g, 0, &rig_config);
+	test_cleanup(rig_close, &g);
+	for (i = 0; i < RIG_BYTES; i++)
+		g.mem[i] = (uint8_t)(i * 31 + i / 256);
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
+	rig_run(&g);
+}
+
+static void post(uint32_t wr, uint8_t opcode, unsigned int page, uint32_t length)
+{
+	struct fw_work w = rig_work(opcode, page, length);
+
+	rig_post(&g, wr, &w);
+}
+
+static void is_done(unsigned int n, uint32_t wr, uint8_t status)
+{
+	EXPECT(n < g.dones);
+	EXPECT_EQ(g.done[n].wr, wr);
+	EXPECT_EQ(g.done[n].status, status);
+}
+
+TEST("InfiniBand 9.7.2, 9.4.3: a WRITE of three packets, its headers, bits and bytes")
+{
+	struct rc_packet p;
+
+	start();
+	post(0, FL_OP_WRITE, 0, 600);
+	p = rig_out(&g);
+	EXPECT_EQ(p.opcode, WOP_RC_WRITE_FIRST);
+	EXPECT_EQ(p.psn, 0x100);
+	EXPECT_EQ(p.va, RIG_BASE);
+	EXPECT_EQ(p.rkey, 0x100);
+	EXPECT_EQ(p.length, 600);
+	EXPECT_EQ(p.payload_len, 256);
+	EXPECT_MEM(p.payload, g.mem, 256);
+	p = rig_out(&g);
+	EXPECT_EQ(p.opcode, WOP_RC_WRITE_MIDDLE);
+	EXPECT_EQ(p.psn, 0x101);
+	EXPECT(!p.ackreq);
+	EXPECT_MEM(p.payload, g.mem + 256, 256);
+	p = rig_out(&g);
+	EXPECT_EQ(p.opcode, WOP_RC_WRITE_LAST);
+	EXPECT_EQ(p.psn, 0x102);
+	EXPECT_EQ(p.payload_len, 88);
+	EXPECT(p.ackreq);
+	EXPECT_MEM(p.payload, g.mem + 512, 88);
+	rig_silent(&g);
+	EXPECT_EQ(g.dones, 0);
+	rig_in_ack(&g, 0x102, RC_SYN_ACK);
+	is_done(0, 0, FL_ST_OK);
+	EXPECT_EQ(g.alarm, UINT64_MAX);
+	EXPECT(rc_idle(g.rc));
+}
+
+TEST("InfiniBand 9.7.5.1.2: one acknowledgement ends all requests up to its PSN")
+{
+	start();
+	post(0, FL_OP_WRITE, 0, 10);
+	post(1, FL_OP_SEND, 0, 300);
+	post(2, FL_OP_WRITE, 0, 0);
+	rig_in_ack(&g, 0x102, RC_SYN_ACK);
+	EXPECT_EQ(g.dones, 2);
+	is_done(0, 0, FL_ST_OK);
+	is_done(1, 1, FL_ST_OK);
+	rig_in_ack(&g, 0x103, RC_SYN_ACK);
+	is_done(2, 2, FL_ST_OK);
+	STEP("old ones, and such for what was never sent, change nothing");
+	rig_in_ack(&g, 0x103, RC_SYN_ACK);
+	rig_in_ack(&g, 0x104, RC_SYN_ACK);
+	rig_in_ack(&g, 0x900103, RC_SYN_ACK);
+	EXPECT_EQ(g.dones, 3);
+}
+
+TEST("InfiniBand 9.7.5.1.4: an acknowledgement behind a READ is an implied NAK")
+{
+	struct rc_packet p;
+
+	start();
+	post(0, FL_OP_WRITE, 0, 10);
+	post(1, FL_OP_READ, 1, 600);
+	post(2, FL_OP_WRITE, 2, 10);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x104, RC_SYN_ACK);
+	EXPECT_EQ(g.dones, 1);
+	is_done(0, 0, FL_ST_OK);
+	p = rig_out(&g);
+	EXPECT_EQ(p.opcode, WOP_RC_READ_REQUEST);
+	EXPECT_EQ(p.psn, 0x101);
+	EXPECT_EQ(p.length, 600);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x104);
+	rig_silent(&g);
+}
+
+TEST("InfiniBand 9.7.5.1.3, 9.7.5.2.3: a sequence NAK acknowledges what is before, and the rest goes again")
+{
+	start();
+	post(0, FL_OP_WRITE, 0, 10);
+	post(1, FL_OP_WRITE, 0, 600);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x102, RC_SYN_NAK_SEQUENCE);
+	EXPECT_EQ(g.dones, 1);
+	rig_out_is(&g, WOP_RC_WRITE_MIDDLE, 0x102);
+	rig_out_is(&g, WOP_RC_WRITE_LAST, 0x103);
+	rig_silent(&g);
+	rig_in_ack(&g, 0x103, RC_SYN_ACK);
+	is_done(1, 1, FL_ST_OK);
+	EXPECT_EQ(g.done[1].resends, 2);
+}
+
+TEST("InfiniBand 9.7.5.1.4: one retry round at a time, unless time is over")
+{
+	start();
+	post(0, FL_OP_WRITE, 0, 600);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
+	rig_silent(&g);
+	rig_ring(&g);
+	rig_out_is(&g, WOP_RC_WRITE_FIRST, 0x100);
+	STEP("progress ends the round");
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x101, RC_SYN_NAK_SEQUENCE);
+	rig_out_is(&g, WOP_RC_WRITE_MIDDLE, 0x101);
+}
+
+TEST("InfiniBand 9.7.6.1.3, 9.9.2.1.1: 4.096 us * 2^n, so many tries, then it is over")
+{
+	struct fw_pair p = rig_pair();
+	uint64_t from;
+	unsigned int i;
+
+	start();
+	p.retries = 3;
+	p.timeout = 8;
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
+	rig_in_ack(&g, 0, RC_SYN_ACK);
+	post(0, FL_OP_WRITE, 0, 1);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);	/* progress: 3 from now on */
+	post(1, FL_OP_WRITE, 0, 1);
+	post(2, FL_OP_WRITE, 0, 1);
+	for (i = 0; i < 3; i++) {
+		from = g.sent_ns;
+		g.out_next = g.outs;
+		EXPECT_GE(g.alarm, from + 4096 * 256 - 100);
+		EXPECT_LE(g.alarm, from + 4096 * 256 + 100);
+		rig_ring(&g);
+		rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
+		rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x102);
+	}
+	rig_ring(&g);
+	EXPECT_EQ(g.dones, 2);
+	is_done(1, 1, FL_ST_NO_ANSWER);
+	EXPECT_EQ(g.done[1].resends, 3);
+	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 4);
+}
+
+TEST("InfiniBand 9.7.6.1.3: a time-out of 0 never comes; a card's floor holds")
+{
+	struct fw_pair p = rig_pair();
+
+	start();
+	p.timeout = 0;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_WRITE, 0, 1);
+	EXPECT_EQ(g.alarm, UINT64_MAX);
+}
+
+TEST("InfiniBand 9.7.5.2.8: an RNR NAK stops all, until its time is over, and no longer than that")
+{
+	start();
+	post(0, FL_OP_WRITE, 0, 10);
+	post(1, FL_OP_WRITE, 0, 10);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 12);
+	EXPECT_EQ(g.alarm, g.now - 10 + 640000);
+	post(2, FL_OP_WRITE, 0, 10);
+	STEP("others of the same round change nothing");
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 20);
+	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
+	rig_silent(&g);
+	rig_ring(&g);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x102);
+	EXPECT_EQ(g.events[EV_RC_WAIT], 1);
+}
+
+TEST("[RNRFIX] the acknowledgement timer does not cut an RNR wait short; with the quirk it does")
+{
+	struct rc_config cut = rig_config;
+	struct fw_pair p = rig_pair();
+	uint64_t begin;
+
+	start();
+	p.timeout = 8;		/* 1.05 ms */
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_WRITE, 0, 10);
+	g.out_next = g.outs;
+	begin = g.now;
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 20);	/* 10.24 ms */
+	rig_ring(&g);
+	EXPECT_GE(g.now, begin + 10240000);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
+	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 0);
+
+	cut.quirks = RC_QUIRK_CUT;
+	rig_open(&g, 0, &cut);
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_WRITE, 0, 10);
+	g.out_next = g.outs;
+	begin = g.now;
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 20);
+	rig_ring(&g);
+	EXPECT_LE(g.now, begin + 2000000);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
+	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 1);
+}
+
+TEST("InfiniBand 9.9.2.1.1: tries of an RNR wait run out, are there again after progress, and 7 is for ever")
+{
+	struct fw_pair p = rig_pair();
+	unsigned int i;
+
+	start();
+	p.rnr_tries = 2;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_WRITE, 0, 1);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	post(1, FL_OP_WRITE, 0, 300);
+	rig_in_ack(&g, 0x101, RC_SYN_RNR | 1);
+	rig_ring(&g);
+	rig_in_ack(&g, 0x101, RC_SYN_RNR | 1);
+	rig_ring(&g);
+	rig_in_ack(&g, 0x102, RC_SYN_RNR | 1);	/* the first packet has landed */
+	rig_ring(&g);
+	rig_in_ack(&g, 0x102, RC_SYN_RNR | 1);
+	rig_ring(&g);
+	EXPECT_EQ(g.dones, 1);
+	rig_in_ack(&g, 0x102, RC_SYN_RNR | 1);
+	is_done(1, 1, FL_ST_RNR_TRIES);
+
+	rig_open(&g, 0, &rig_config);
+	p.rnr_tries = 7;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_WRITE, 0, 1);
+	for (i = 0; i < 50; i++) {
+		rig_in_ack(&g, 0x100, RC_SYN_RNR | 1);
+		rig_ring(&g);
+	}
+	EXPECT_EQ(g.dones, 0);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	is_done(0, 0, FL_ST_OK);
+}
+
+TEST("InfiniBand 9.7.5.2.8, table 45: the 32 waits")
+{
+	static const unsigned int us10[32] = {
+		65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
+		512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576,
+		32768, 49152,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 32; i++)
+		EXPECT_EQ(rc_rnr_ns(i), us10[i] * 10000ull);
+}
+
+static uint64_t wait_with(uint64_t floor, uint64_t tick, unsigned int quirks, uint8_t code,
+			  uint64_t stretch)
+{
+	struct rc_config c = rig_config;
+	struct fw_pair p = rig_pair();
+	uint64_t begin;
+
+	c.rnr_floor_ns = floor;
+	c.rnr_tick_ns = tick;
+	c.quirks = quirks;
+	c.stretch = stretch;
+	rig_open(&g, 0, &c);
+	test_cleanup(rig_close, &g);
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_WRITE, 0, 1);
+	begin = g.now;
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | code);
+	return g.alarm - begin;
+}
+
+TEST("an RNR wait has a card's floor, tick, mistake and stretch")
+{
+	EXPECT_EQ(wait_with(0, 0, 0, 25, 1), 61440000);
+	EXPECT_EQ(wait_with(0, 0, RC_QUIRK_CODE25, 25, 1), 61410000);
+	EXPECT_EQ(wait_with(1500000, 0, 0, 7, 1), 1500000);
+	EXPECT_EQ(wait_with(0, 4000000, 0, 1, 1), 4000000);
+	EXPECT_EQ(wait_with(0, 4000000, 0, 18, 1), 8000000);
+	EXPECT_EQ(wait_with(0, 0, 0, 1, 100), 1000000);
+}
+
+TEST("quirk damming: behind an RNR wait only what was refused goes again, the rest after a time-out")
+{
+	struct rc_config c = rig_config;
+	struct fw_pair p = rig_pair();
+	uint64_t begin;
+
+	c.quirks = RC_QUIRK_DAMMING;
+	rig_open(&g, 0, &c);
+	test_cleanup(rig_close, &g);
+	p.timeout = 17;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_WRITE, 0, 10);
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 12);
+	g.out_next = g.outs;
+	post(1, FL_OP_WRITE, 0, 10);
+	rig_ring(&g);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
+	rig_silent(&g);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	rig_silent(&g);
+	begin = g.now;
+	rig_ring(&g);
+	EXPECT_GE(g.now - begin, 536000000);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
+	rig_in_ack(&g, 0x101, RC_SYN_ACK);
+	EXPECT_EQ(g.dones, 2);
+}
+
+TEST("InfiniBand 9.7.7.2: the window of PSNs is bounded, and acknowledgements are asked for within a message")
+{
+	struct rc_packet p;
+	unsigned int i, asked = 0;
+
+	start();
+	post(0, FL_OP_WRITE, 0, 256 * 40);
+	EXPECT_EQ(g.outs, 16);
+	for (i = 0; i < 16; i++)
+		asked += rig_out(&g).ackreq;
+	EXPECT_GE(asked, 2);
+	rig_in_ack(&g, 0x103, RC_SYN_ACK);
+	EXPECT_EQ(g.outs, 20);
+	for (i = 0; i < 4; i++)
+		p = rig_out(&g);
+	EXPECT(p.ackreq);
+}
+
+TEST("PSNs wrap at 2^24")
+{
+	struct fw_pair p = rig_pair();
+
+	rig_open(&g, 0, &rig_config);
+	test_cleanup(rig_close, &g);
+	p.sq_psn = 0xFFFFFF;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_WRITE, 0, 600);
+	rig_out_is(&g, WOP_RC_WRITE_FIRST, 0xFFFFFF);
+	rig_out_is(&g, WOP_RC_WRITE_MIDDLE, 0);
+	rig_out_is(&g, WOP_RC_WRITE_LAST, 1);
+	rig_in_ack(&g, 0xFFFFFF, RC_SYN_ACK);
+	rig_in_ack(&g, 0, RC_SYN_NAK_SEQUENCE);
+	rig_out_is(&g, WOP_RC_WRITE_MIDDLE, 0);
+	rig_out_is(&g, WOP_RC_WRITE_LAST, 1);
+	rig_in_ack(&g, 1, RC_SYN_ACK);
+	is_done(0, 0, FL_ST_OK);
+}
+
+TEST("InfiniBand 9.7.5.2.4 to 9.7.5.2.7: each fatal NAK ends the request with its status")
+{
+	static const uint8_t want[] = { FL_ST_REMOTE_INVALID, FL_ST_REMOTE_ACCESS,
+					FL_ST_REMOTE_FAULT };
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		start();
+		post(0, FL_OP_WRITE, 0, 10);
+		post(1, FL_OP_WRITE, 0, 10);
+		post(2, FL_OP_WRITE, 0, 10);
+		rig_in_ack(&g, 0x101, (uint8_t)(RC_SYN_NAK_INVALID + i));
+		EXPECT_EQ(g.dones, 2);
+		is_done(0, 0, FL_ST_OK);
+		is_done(1, 1, want[i]);
+		EXPECT_EQ(g.alarm, UINT64_MAX);
+	}
+}
+
+TEST("InfiniBand 10.8.3.3: a fence waits for READs and atomics, and for nothing else")
+{
+	struct fw_work w = rig_work(FL_OP_WRITE, 2, 10);
+
+	w.flags |= FL_WQE_FENCE;
+	start();
+	post(0, FL_OP_WRITE, 0, 10);
+	rig_post(&g, 1, &w);
+	EXPECT_EQ(g.outs, 2);
+	post(2, FL_OP_READ, 1, 10);
+	EXPECT_EQ(g.outs, 3);
+	rig_post(&g, 3, &w);
+	post(4, FL_OP_WRITE, 0, 10);
+	EXPECT_EQ(g.outs, 3);
+	rig_in_ack(&g, 0x101, RC_SYN_ACK);
+	EXPECT_EQ(g.outs, 3);
+	rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_READ_RESPONSE_ONLY, .psn = 0x102,
+				       .syndrome = RC_SYN_ACK }, 10, 7);
+	EXPECT_EQ(g.outs, 5);
+	EXPECT_EQ(g.dones, 3);
+}
+
+TEST("no more READs and atomics are on the way than the pair has places for (InfiniBand 9.7.7.2)")
+{
+	struct fw_pair p = rig_pair();
+
+	start();
+	p.rd_atomic = 2;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_READ, 0, 10);
+	post(1, FL_OP_FETCH_ADD, 0, 8);
+	post(2, FL_OP_READ, 0, 10);
+	EXPECT_EQ(g.outs, 2);
+	rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_READ_RESPONSE_ONLY, .psn = 0x100,
+				       .syndrome = RC_SYN_ACK }, 10, 7);
+	EXPECT_EQ(g.outs, 3);
+	STEP("none at all: such a request fails");
+	p.rd_atomic = 0;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(3, FL_OP_READ, 0, 10);
+	rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_ATOMIC_ACKNOWLEDGE, .psn = 0x101,
+				       .syndrome = RC_SYN_ACK }, 0, 0);
+	EXPECT_EQ(g.dones, 2);
+}
+
+TEST("scatter, inline data and immediate data: what leaves is what was listed")
+{
+	struct fw_work w = rig_work(FL_OP_SEND, 0, 300);
+	struct rc_packet p;
+	unsigned int i;
+
+	start();
+	w.flags |= FL_WQE_IMM | FL_WQE_SOLICITED | FL_WQE_LIST;
+	w.imm = 0xABCD1234;
+	w.segments = 3;
+	w.segment[0] = (struct fw_segment){ RIG_BASE + 4000, 200, 0x101 };
+	w.segment[1] = (struct fw_segment){ RIG_BASE + 9000, 0, 0x101 };
+	w.segment[2] = (struct fw_segment){ RIG_BASE + 8100, 100, 0x103 };
+	rig_post(&g, 0, &w);
+	p = rig_out(&g);
+	EXPECT_EQ(p.opcode, WOP_RC_SEND_FIRST);
+	EXPECT(!p.solicited);
+	EXPECT_MEM(p.payload, g.mem + 4000, 200);
+	EXPECT_MEM(p.payload + 200, g.mem + 8100, 56);
+	p = rig_out(&g);
+	EXPECT_EQ(p.opcode, WOP_RC_SEND_LAST_IMM);
+	EXPECT(p.solicited);
+	EXPECT_EQ(p.imm, 0xABCD1234);
+	EXPECT_EQ(p.payload_len, 44);
+	EXPECT_MEM(p.payload, g.mem + 8156, 44);
+	EXPECT_EQ(g.bursts, 5);	/* 96 + 104 of the first, by a page's end; 36 + 20; 44 */
+	w.flags = FL_WQE_INLINE;
+	w.length = 100;
+	w.segments = 0;
+	for (i = 0; i < 100; i++)
+		w.data[i] = (uint8_t)(200 - i);
+	rig_post(&g, 1, &w);
+	p = rig_out(&g);
+	EXPECT_EQ(p.payload_len, 100);
+	EXPECT_MEM(p.payload, w.data, 100);
+	EXPECT_EQ(g.bursts, 5);
+}
+
+TEST("a page of one's own that is missing parks the send queue; others, and answers, go on")
+{
+	struct fw_pair p = rig_pair();
+	struct fw_work w = rig_work(FL_OP_WRITE, 5, 10);
+
+	start();
+	g.verdict.verdict = RC_PARK;
+	g.present[3] = false;
+	p.qpn = 0x123406;
+	g.t.open(g.t.ctx, 6, &p);
+	post(0, FL_OP_WRITE, 0, 10);
+	post(1, FL_OP_WRITE, 3, 600);
+	EXPECT_EQ(g.outs, 1);
+	EXPECT_EQ(g.misses, 1);
+	EXPECT_EQ(g.miss.side, RC_REQUESTER);
+	EXPECT(!g.miss.write);
+	EXPECT_EQ(g.miss.va, RIG_BASE + 3 * 4096);
+	EXPECT_EQ(g.miss.len, 256);
+	EXPECT_EQ(g.miss.left, 344);
+	EXPECT_EQ(g.miss.wr, 1);
+	EXPECT(g.miss.work && g.miss.work->length == 600);
+	g.t.post(g.t.ctx, 6, 9, &w);
+	rig_run(&g);
+	EXPECT_EQ(g.outs, 2);
+	STEP("no time-out meanwhile");
+	EXPECT_NE(g.alarm, UINT64_MAX);	/* of the other pair */
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	EXPECT_EQ(g.dones, 1);
+	rig_resume(&g, RC_REQUESTER, true, FL_ST_OK);	/* not what it waits for */
+	EXPECT_EQ(g.outs, 2);
+	g.present[3] = true;
+	rig_resume(&g, RC_REQUESTER, false, FL_ST_OK);
+	EXPECT_EQ(g.outs, 5);
+}
+
+TEST("a page that never comes ends its request, after all that were before it")
+{
+	start();
+	g.verdict.verdict = RC_PARK;
+	g.present[3] = false;
+	post(0, FL_OP_WRITE, 0, 10);
+	post(1, FL_OP_WRITE, 3, 600);
+	post(2, FL_OP_WRITE, 0, 10);
+	rig_resume(&g, RC_REQUESTER, false, FL_ST_LOCAL_FAULT);
+	EXPECT_EQ(g.dones, 0);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	EXPECT_EQ(g.dones, 2);
+	is_done(0, 0, FL_ST_OK);
+	is_done(1, 1, FL_ST_LOCAL_FAULT);
+	STEP("and so does a verdict that says so at once, a key, memory that fails");
+	start();
+	g.verdict.verdict = RC_FAIL;
+	g.present[3] = false;
+	post(0, FL_OP_WRITE, 3, 600);
+	is_done(0, 0, FL_ST_LOCAL_FAULT);
+	start();
+	g.key[1].alive = false;
+	post(0, FL_OP_WRITE, 3, 600);
+	is_done(0, 0, FL_ST_LOCAL_KEY);
+	start();
+	g.fails = true;
+	post(0, FL_OP_WRITE, 3, 600);
+	is_done(0, 0, FL_ST_BUS_ERROR);
+}
+
+TEST("asleep on its own page the sending channel stops for all, until it is there")
+{
+	struct fw_pair p = rig_pair();
+	struct fw_work w = rig_work(FL_OP_WRITE, 5, 10);
+
+	start();
+	g.verdict.verdict = RC_SLEEP;
+	g.present[3] = false;
+	p.qpn = 0x123406;
+	g.t.open(g.t.ctx, 6, &p);
+	post(0, FL_OP_WRITE, 3, 10);
+	g.t.post(g.t.ctx, 6, 9, &w);
+	rig_run(&g);
+	EXPECT_EQ(g.outs, 0);
+	g.present[3] = true;
+	rig_resume(&g, RC_REQUESTER, false, FL_ST_OK);
+	EXPECT_EQ(g.outs, 2);
+}
+
+TEST("no room on the wire: the packet waits, and goes when there is")
+{
+	start();
+	g.no_room = true;
+	post(0, FL_OP_WRITE, 0, 300);
+	EXPECT_EQ(g.outs, 0);
+	g.no_room = false;
+	rc_wire_room(g.rc);
+	rig_run(&g);
+	EXPECT_EQ(g.outs, 2);
+}
+
+TEST("a pair that does not send yet answers only; its PSN counts when it first may send")
+{
+	struct fw_pair p = rig_pair();
+
+	rig_open(&g, 0, &rig_config);
+	test_cleanup(rig_close, &g);
+	p.sends = false;
+	p.sq_psn = 0;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(0, FL_OP_WRITE, 0, 10);
+	EXPECT_EQ(g.outs, 0);
+	p.sends = true;
+	p.sq_psn = 0x4242;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	rig_run(&g);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x4242);
+	p.sq_psn = 0x1111;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	post(1, FL_OP_WRITE, 0, 10);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x4243);
+}
+
+TEST("attributes that make no sense are refused")
+{
+	struct fw_pair p;
+
+	rig_open(&g, 0, &rig_config);
+	test_cleanup(rig_close, &g);
+	p = rig_pair();
+	p.mtu = 300;
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_BAD_ARGUMENT);
+	p = rig_pair();
+	p.mtu = 8192;
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_BAD_ARGUMENT);
+	p = rig_pair();
+	p.dest_rd_atomic = 17;
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_BAD_ARGUMENT);
+	p = rig_pair();
+	p.rnr_code = 32;
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_BAD_ARGUMENT);
+	p = rig_pair();
+	EXPECT_EQ(g.t.open(g.t.ctx, 256, &p), FL_ST_BAD_ARGUMENT);
+}
+
+TEST("after close() not a byte moves, nothing completes and no timer runs")
+{
+	uint64_t bursts;
+
+	start();
+	g.burst_ns = 100;
+	post(0, FL_OP_WRITE, 0, 600);
+	g.t.post(g.t.ctx, RIG_QP, 1, &(struct fw_work){ .opcode = FL_OP_WRITE, .length = 600,
+		 .segments = 1, .segment = { { RIG_BASE, 600, 0x101 } } });
+	rc_step(g.rc, 0, g.now);	/* a burst is open */
+	EXPECT(g.open[0]);
+	g.t.close(g.t.ctx, RIG_QP);
+	EXPECT(!g.open[0]);
+	bursts = g.bursts;
+	rig_run(&g);
+	rig_in_ack(&g, 0x102, RC_SYN_ACK);
+	EXPECT_EQ(g.bursts, bursts);
+	EXPECT_EQ(g.dones, 0);
+	EXPECT_EQ(g.alarm, UINT64_MAX);
+	EXPECT(rc_idle(g.rc));
+}
+
+TEST("after stop_key() not a byte moves through the key, and the request fails")
+{
+	start();
+	g.burst_ns = 100;
+	g.t.post(g.t.ctx, RIG_QP, 0, &(struct fw_work){ .opcode = FL_OP_WRITE, .length = 600,
+		 .segments = 1, .segment = { { RIG_BASE, 600, 0x101 } } });
+	rc_step(g.rc, 0, g.now);
+	EXPECT(g.open[0]);
+	g.t.stop_key(g.t.ctx, 0x101);
+	EXPECT(!g.open[0]);
+	g.key[1].alive = false;
+	rig_run(&g);	/* a burst with that key would be seen by the rig */
+	is_done(0, 0, FL_ST_LOCAL_KEY);
+}
