@@ -162,7 +162,7 @@ static int fl_advise_check(struct fl_ctx *ctx, const struct fl_advise *a,
 	return fl_nic_reach(ctx, a->key, a->addr, a->length, d->write, &d->reach);
 }
 
-int fl_advise(struct fl_ctx *ctx, const struct fl_advise *a)
+int fl_mr_advise(struct fl_ctx *ctx, const struct fl_advise *a)
 {
 	struct fl_advised *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 	int ret;

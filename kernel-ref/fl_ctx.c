@@ -212,7 +212,7 @@ static int fl_ioc_dma_copy(struct fl_ctx *ctx, void *arg)
 
 static int fl_ioc_advise(struct fl_ctx *ctx, void *arg)
 {
-	return fl_advise(ctx, arg);
+	return fl_mr_advise(ctx, arg);
 }
 
 /* Of every call: the largest says how much a call may copy. */

@@ -186,6 +186,6 @@ void fl_advise_init(struct fl_ctx *ctx);
 /* No worker is at it any more; fl_nic_close() was here, and ctx->dead is set. */
 void fl_advise_end(struct fl_ctx *ctx);
 /* ctx->lock is held, and given back meanwhile. */
-int fl_advise(struct fl_ctx *ctx, const struct fl_advise *a);
+int fl_mr_advise(struct fl_ctx *ctx, const struct fl_advise *a);
 
 #endif
