@@ -24,6 +24,7 @@
 #define WORDS_STATE(value, text)
 #define WORDS_MOD(value, text)
 #define WORDS_ROW(value, text)
+#define WORDS_REPORT(value, text)
 
 const char *fl_status_string(int status)
 {

@@ -46,7 +46,7 @@ refuses() {
 }
 
 echo "KTAP version 1"
-echo "1..46"
+echo "1..56"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x004/' \
 	"CB.RESUME overlaps ACTLR"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x00A/' \
@@ -133,6 +133,26 @@ refuses system $systems 's/PARK, PARK, DROP, DROP/PARK, PARK, DROP, HOLD/' \
 	"DROP: a process stalls all of its misses, or none"
 refuses system $systems 's/PARK, PARK, WAIT, REFUSE/PARK, PARK, WAIT, WAIT/' \
 	"PART: 'WAIT' is not possible as rw"
+refuses system $systems 's/^SYSTEM(NPF, NIC,/SYSTEM(NPF, PROCESS,/' \
+	"NPF: tables 'PROCESS' is not possible on transport RC"
+refuses system $systems 's/^SYSTEM(PART, PROCESS,/SYSTEM(PART, NIC,/' \
+	"PART: tables 'NIC' is not possible on transport BLOCK"
+refuses system $systems 's/^SYSTEM(NPF, NIC, NOTHING,/SYSTEM(NPF, NIC, SNOOP,/' \
+	"NPF: before 'SNOOP' is not possible on transport RC"
+refuses system $systems 's/RNR, TOKEN,/RNR, READY,/' \
+	"NPF: tells 'READY' is not possible on transport RC"
+refuses system $systems 's/RC, PARK, REWIND, RNR, RNR, TOKEN/RC, PARK, PARK, RNR, RNR, TOKEN/' \
+	"NPF: 'PARK' is not possible as iw"
+refuses system $systems 's/BLOCK, PARK, PARK, DROP, DROP/BLOCK, PARK, DROP, DROP, DROP/' \
+	"DROP: 'DROP' is not possible as iw"
+refuses system $systems 's/REWIND, RNR, RNR, TOKEN/REWIND, REWIND, RNR, TOKEN/' \
+	"NPF: 'REWIND' is not possible as rr"
+refuses system $systems 's/PARK, REWIND, RNR, RNR, TOKEN/RNR, REWIND, RNR, RNR, TOKEN/' \
+	"NPF: 'RNR' is not possible as ir"
+refuses system $systems 's/^SAXIS(VERDICT, SLEEP,  RC,/SAXIS(VERDICT, SLEEP,  BLOCK,/' \
+	"RXE: ir 'SLEEP' is not possible on transport RC"
+refuses system $systems 's/^SPLACE(PARK,   BLOCK,/SPLACE(PARK,   BLOCKS,/' \
+	"SPLACE of 'PARK' on 'BLOCKS', which is no transport"
 refuses system $systems 's/HOLD, HOLD, RESUME/HOLD, HOLD, READY/' \
 	"STALL: RESUME is for stalled accesses, and READY for others"
 refuses system $systems 's/^SLINUX(PIN,/SLINUX(PINN,/' \

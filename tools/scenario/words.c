@@ -328,6 +328,7 @@ const char *word_errno_name(int error)
 #define STATUS_STATE(...)
 #define STATUS_MOD(...)
 #define STATUS_ROW(...)
+#define STATUS_REPORT(...)
 #define EENUM(group, name, value, text) STATUS_##group(name, value, text)
 static const struct {
 	const char *name;

@@ -429,6 +429,12 @@ enum fl_row_code {
 	FL_ROW_REPORT = 983040,               /* bits 19:16: FL_REPORT_* */
 };
 
+enum fl_report_code {
+	FL_REPORT_FOUR = 0,              /* at most four misses of a queue pair are reported at a time: one for each side, reading and writing (records WQE, RDMA) */
+	FL_REPORT_PAGES = 1,             /* the same, and the card says how many pages it would like around each (records MEMORY) */
+	FL_REPORT_ONCE = 2,              /* a page that is missed is reported once, until it has come (records WQE, RDMA) */
+};
+
 enum fl_abort_code {
 	FL_ABORT_WRITE = 1,              /* pages that its own WRITEs would read */
 	FL_ABORT_READ = 2,               /* pages that a peer's READ would read */
