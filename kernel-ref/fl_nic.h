@@ -15,6 +15,7 @@
 #ifndef FL_NIC_H
 #define FL_NIC_H
 
+#include <linux/bits.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -74,7 +75,10 @@ void fl_xp_taken(struct fl_dev *dev, u32 cons);
 
 #define FL_XP_LIST	2048u	/* entries of the list of a LOAD */
 
-/* Pages from `page` on; an entry of 0 is left out. -ENOSPC: the table is full; -EIO; -ENODEV: the card is gone. */
+/*
+ * Pages from `page` on; an entry of 0 is left out. -ENOSPC: the table is full; -EIO; -ENODEV:
+ * the card is gone.
+ */
 int fl_xp_load(struct fl_dev *dev, u32 object, u64 page, const u64 *entry, u32 count);
 int fl_xp_zap(struct fl_dev *dev, u32 object, u64 page, u64 count);
 int fl_xp_zap_all(struct fl_dev *dev, u32 object);
@@ -86,7 +90,7 @@ void fl_xp_resume(struct fl_dev *dev, u32 token, u32 code);
 
 /* What is loaded is noted for 1 GB at a time, as mlx5 has children of implicit regions. */
 #define FL_NIC_PART_SHIFT	30
-#define FL_NIC_PART_BYTES	(1ull << FL_NIC_PART_SHIFT)
+#define FL_NIC_PART_BYTES	BIT_ULL(FL_NIC_PART_SHIFT)
 
 void fl_nic_init(struct fl_ctx *ctx);
 /* Its key is known. ctx->lock is held, and given back meanwhile. */
