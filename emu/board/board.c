@@ -169,7 +169,7 @@ static int fw_random(void *ctx, uint32_t *value)
 	return 0;
 }
 
-static struct fw *start_fw(struct board *b, void *mem)
+static struct fw *start_fw(struct board *b)
 {
 	const uint64_t *t = b->cfg.timing->v;
 	const struct fw_env env = {
@@ -179,6 +179,8 @@ static struct fw *start_fw(struct board *b, void *mem)
 		.mem_read = fw_mem_read, .mem_write = fw_mem_write,
 		.mem_publish = fw_mem_publish, .irq = irq_firmware, .kick = fw_kick,
 		.alarm = fw_alarm, .random = fw_random, .trace = board_trace_fw,
+		.transport = { [FW_TRANSPORT_RC] = &b->card.transport },
+		.slot_row = card_slot_row,
 	};
 	const struct fw_config cfg = {
 		.node = b->cfg.id,
@@ -191,23 +193,16 @@ static struct fw *start_fw(struct board *b, void *mem)
 		.busy_ns = t[T_FW_BUSY],
 		.features = card_features(b),
 		.may_be_silent = true,
+		.connect = card_connect(b),
 	};
 
-	return fw_init(mem, &cfg, &env);
+	return fw_init(b->fw_mem, &cfg, &env);
 }
 
 static int make_fw(struct board *b)
 {
-	void *mem = aligned_alloc(64, (fw_size() + 63) / 64 * 64);
-
-	if (!mem)
-		return -ENOMEM;
-	b->fw = start_fw(b, mem);
-	if (!b->fw) {
-		free(mem);
-		return -EINVAL;
-	}
-	return 0;
+	b->fw = start_fw(b);
+	return b->fw ? 0 : -EINVAL;
 }
 
 /* ---- SMMU ---- */
@@ -250,7 +245,9 @@ static int board_build(struct board *b)
 	b->domain = sim_domain_create(sim, b->name);
 	b->grace = sim_grace_create(sim);
 	b->dram = dram_create();
-	if (!b->domain || !b->grace || !b->dram)
+	/* Those it works with know where it is before it is made. */
+	b->fw_mem = aligned_alloc(64, (fw_size() + 63) / 64 * 64);
+	if (!b->domain || !b->grace || !b->dram || !b->fw_mem)
 		return -ENOMEM;
 	sim_actor_init(b->domain, &b->channel[0], "engine read", eng_step_read,
 		       b);
@@ -305,7 +302,7 @@ void board_destroy(struct board *b)
 	if (b->engine)
 		engine_destroy(b->engine);
 	card_destroy(b);
-	free(b->fw);
+	free(b->fw_mem);
 	if (b->smmu)
 		smmu_destroy(b->smmu);
 	dram_destroy(b->dram);
@@ -320,7 +317,7 @@ void board_reset(struct board *b)
 	engine_reset(b->engine);
 	card_reset(b);
 	sim_alarm(&b->fw_actor, SIM_IDLE);
-	b->fw = start_fw(b, b->fw);
+	b->fw = start_fw(b);
 	assert(b->fw);
 	cause_reset(&b->causes);
 	irq_set(b, IRQ_NIC_EVENT, false);

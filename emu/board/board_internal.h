@@ -72,6 +72,7 @@ struct card {
 	uint64_t cause;			/* trace: who gave it */
 	struct sim_actor table_actor, fault_actor;
 	struct rc *rc;
+	struct fw_transport transport;	/* for the firmware */
 	struct sim_actor rc_channel[2], rc_timer;
 	struct card_pair pair[DEV_QPS];
 };
@@ -86,7 +87,8 @@ struct board {
 	struct smmu_utlb utlb[BUS_SMMU_CHANNELS];
 	struct board_held stalled[BUS_SMMU_CHANNELS];
 	struct engine *engine;
-	struct fw *fw;
+	void *fw_mem;
+	struct fw *fw;			/* NULL: not made yet */
 	struct rng keys;		/* of regions, unless strangers attach */
 	struct fabric_port *port;
 	struct sim_actor channel[2];	/* the engine's: 0 read, 1 write */
@@ -126,7 +128,9 @@ uint64_t card_emit(void *board, unsigned int ev, const struct trace_at *at,
 /* card_rc.c; the same */
 int card_rc_make(struct board *b);
 void card_rc_reset(struct board *b);
-struct fw_transport card_transport(struct board *b);
+/* For the firmware: SLOT_ROW, and what it gives a pair that says no more. */
+void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks);
+struct fw_pair card_connect(const struct board *b);
 void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t code,
 		 uint64_t now_ns);
 

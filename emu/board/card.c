@@ -162,7 +162,7 @@ void card_reset(struct board *b)
 uint32_t card_features(const struct board *b)
 {
 	(void)b;
-	return NIC_FW_FEATURES_TABLE;
+	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC;
 }
 
 const char *card_busy(struct board *b)

@@ -134,11 +134,24 @@ static void card_stop_key(void *ctx, uint32_t key)
 	rc.stop_key(rc.ctx, key);
 }
 
-struct fw_transport card_transport(struct board *b)
+void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks)
 {
-	return (struct fw_transport){
-		.ctx = b, .open = card_open, .close = card_close,
-		.post = card_post, .stop_key = card_stop_key,
+	(void)quirks;	/* one for all queue pairs: rc_config */
+	policy_set(&((struct board *)board)->card.policy, slot, row);
+}
+
+/* What fl_connect() gives a pair. */
+struct fw_pair card_connect(const struct board *b)
+{
+	const uint64_t *t = b->cfg.timing->v;
+
+	return (struct fw_pair){
+		.mtu = (uint16_t)t[T_RC_MTU], .rnr_code = (uint8_t)t[T_RC_RNR_CODE],
+		.retries = (uint8_t)t[T_RC_RETRIES],
+		.rnr_tries = (uint8_t)t[T_RC_RNR_TRIES],
+		.timeout = (uint8_t)t[T_RC_TIMEOUT],
+		.rd_atomic = (uint8_t)t[T_RC_DEPTH],
+		.dest_rd_atomic = (uint8_t)t[T_RC_DEPTH],
 	};
 }
 
@@ -148,7 +161,7 @@ int card_rc_make(struct board *b)
 {
 	const uint64_t *t = b->cfg.timing->v;
 	const struct rc_env env = {
-		.ctx = b, .burst_begin = bus_packet_begin,
+		.ctx = b, .fw = fw_unit(b->fw_mem), .burst_begin = bus_packet_begin,
 		.burst_end = bus_packet_end, .burst_atomic = bus_packet_atomic,
 		.miss = card_rc_miss, .wire = b->port, .frame_get = fabric_frame_get,
 		.frame_send = fabric_frame_send, .kick = card_rc_kick,
@@ -169,6 +182,10 @@ int card_rc_make(struct board *b)
 	sim_actor_init(b->domain, &c->rc_channel[0], "rc send", card_rc_send, b);
 	sim_actor_init(b->domain, &c->rc_channel[1], "rc receive", card_rc_take, b);
 	sim_actor_init(b->domain, &c->rc_timer, "rc timer", card_rc_timer, b);
+	c->transport = (struct fw_transport){
+		.ctx = b, .open = card_open, .close = card_close,
+		.post = card_post, .stop_key = card_stop_key,
+	};
 	c->rc = rc_create(&cfg, &env);
 	return c->rc ? 0 : -ENOMEM;
 }
