@@ -357,6 +357,7 @@ linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN) $(AGENT_BIN)
 linux-tests: $(LINUX_TEST_BIN)
 
 -include $(wildcard $(ALL_OBJ:.o=.d) $(STAGE_OBJ:.o=.d))
+include lib/verbs/verbs.mk
 
 # Built in as bytes, which the compiler's list of includes does not tell, nor the
 # second optimisation the names of.

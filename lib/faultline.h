@@ -45,6 +45,12 @@ struct fl_device_attr {
  * ordinary process: one that "faultline board" runs), NULL: the first card.
  */
 int fl_open(const char *name, struct fl_device **dev);
+/*
+ * Names for fl_open() of the cards that are there, in order: at most n of them go to name.
+ * Returns how many there are, also beyond n, or negative errno.
+ */
+#define FL_NAME_BYTES	128
+int fl_list_devices(char (*name)[FL_NAME_BYTES], int n);
 /* Why the calling thread's last fl_open failed, in a sentence; "": it did not. */
 const char *fl_open_error(void);
 /* Frees all that is left. The first error, but the device is gone anyway. */
