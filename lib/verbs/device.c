@@ -52,10 +52,22 @@ static void device_put(struct v_device *d)
 		free(d);
 }
 
+/* All cards, or the one that "faultline with" has chosen. */
+static int device_names(char (*name)[FL_NAME_BYTES], int n)
+{
+	const char *one = getenv("FAULTLINE_CARD");
+	int len;
+
+	if (!one || !*one)
+		return fl_list_devices(name, n);
+	len = snprintf(name[0], FL_NAME_BYTES, "%s", one);
+	return len < 0 || len >= FL_NAME_BYTES ? -ENAMETOOLONG : 1;
+}
+
 struct ibv_device **ibv_get_device_list(int *num)
 {
 	char name[DEVICES][FL_NAME_BYTES];
-	int i, n = fl_list_devices(name, DEVICES);
+	int i, n = device_names(name, DEVICES);
 	struct ibv_device **list;
 
 	if (num)

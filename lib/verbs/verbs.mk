@@ -3,7 +3,8 @@
 # The drop-in libibverbs.so.1: the library itself and lib/verbs, position independent, and what
 # it exports under the names and versions of rdma-core. Needs libibverbs-dev (its header).
 
-VERBS := $(B)/verbs
+# Beside the program that runs others with it.
+VERBS := $(dir $(FAULTLINE))verbs
 VERBS_SO := $(VERBS)/libibverbs.so.1
 VERBS_OBJ := $(patsubst %.c,$(VERBS)/obj/%.o,$(wildcard lib/verbs/*.c) $(LIB_SRC))
 
