@@ -8,6 +8,8 @@
 
 static void cq_free(struct v_cq *q)
 {
+	pthread_mutex_destroy(&q->ibv.mutex);
+	pthread_cond_destroy(&q->ibv.cond);
 	pthread_mutex_destroy(&q->lock);
 	free(q);
 }
@@ -18,12 +20,14 @@ static struct v_cq *cq_new(struct ibv_context *c, int entries, void *cq_context,
 	struct v_cq *q;
 	int error;
 
-	if (entries < 1 || vector || channel)
+	if (entries < 1 || vector)
 		return v_null(EINVAL);
 	q = calloc(1, sizeof(*q));
 	if (!q)
 		return v_null(ENOMEM);
 	pthread_mutex_init(&q->lock, NULL);
+	pthread_mutex_init(&q->ibv.mutex, NULL);
+	pthread_cond_init(&q->ibv.cond, NULL);
 	error = fl_create_cq(v_context(c)->dev, (unsigned int)entries, &q->cq);
 	if (error) {
 		cq_free(q);
@@ -33,6 +37,12 @@ static struct v_cq *cq_new(struct ibv_context *c, int entries, void *cq_context,
 	q->ibv.channel = channel;
 	q->ibv.cq_context = cq_context;
 	q->ibv.cqe = entries;
+	error = channel ? v_event_begin(q) : 0;
+	if (error) {
+		fl_destroy_cq(q->cq);
+		cq_free(q);
+		return v_null(error);
+	}
 	return q;
 }
 
@@ -46,10 +56,16 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *c, int entries, void *cq_contex
 
 int ibv_destroy_cq(struct ibv_cq *cq)
 {
-	int error = fl_destroy_cq(v_cq(cq)->cq);
+	struct v_cq *q = v_cq(cq);
+	int error;
 
-	if (!error)
-		cq_free(v_cq(cq));
+	/* It would be refused, and its thread would be gone. */
+	if (q->users)
+		return EBUSY;
+	if (cq->channel)
+		v_event_end(q);
+	error = fl_destroy_cq(q->cq);
+	cq_free(q);
 	return v_error(error);
 }
 
@@ -117,12 +133,6 @@ int v_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	} while (now == V_POLL && got < n);
 	pthread_mutex_unlock(&q->lock);
 	return got ? got : now;
-}
-
-int v_req_notify_cq(struct ibv_cq *cq, int solicited_only)
-{
-	(void)solicited_only;
-	return cq->channel ? EOPNOTSUPP : EINVAL;
 }
 
 /* ---- one at a time (ibv_create_cq_ex(3)) ---- */

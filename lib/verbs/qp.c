@@ -37,6 +37,23 @@ static int qp_check(const struct ibv_qp_init_attr_ex *init)
 	return 0;
 }
 
+/* Making and ending one work on its completion queues' lists; the lower address first. */
+static void qp_lock(struct ibv_cq *a, struct ibv_cq *b)
+{
+	struct ibv_cq *first = a < b ? a : b;
+
+	pthread_mutex_lock(&v_cq(first)->lock);
+	if (a != b)
+		pthread_mutex_lock(&v_cq(first == a ? b : a)->lock);
+}
+
+static void qp_unlock(struct ibv_cq *a, struct ibv_cq *b)
+{
+	pthread_mutex_unlock(&v_cq(a)->lock);
+	if (a != b)
+		pthread_mutex_unlock(&v_cq(b)->lock);
+}
+
 struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex *init)
 {
 	struct ibv_qp *qp;
@@ -54,9 +71,15 @@ struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex 
 	pthread_cond_init(&q->ex.qp_base.cond, NULL);
 	if (init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
 		error = v_build_init(q, init->send_ops_flags);
+	qp_lock(init->send_cq, init->recv_cq);
 	if (!error)
 		error = fl_create_qp(v_pd(init->pd)->pd, v_cq(init->send_cq)->cq,
 				     init->cap.max_send_wr, &q->qp);
+	if (!error) {
+		v_cq(init->send_cq)->users++;
+		v_cq(init->recv_cq)->users++;
+	}
+	qp_unlock(init->send_cq, init->recv_cq);
 	if (error) {
 		qp_free(q);
 		return v_null(error);
@@ -103,10 +126,13 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 	struct v_qp *q = v_qp(qp);
 	int error;
 
-	/* Both work on the completion queue's list of queue pairs. */
-	pthread_mutex_lock(&v_cq(qp->send_cq)->lock);
+	qp_lock(qp->send_cq, qp->recv_cq);
 	error = fl_destroy_qp(q->qp);
-	pthread_mutex_unlock(&v_cq(qp->send_cq)->lock);
+	if (!error) {
+		v_cq(qp->send_cq)->users--;
+		v_cq(qp->recv_cq)->users--;
+	}
+	qp_unlock(qp->send_cq, qp->recv_cq);
 	if (!error)
 		qp_free(q);
 	return v_error(error);

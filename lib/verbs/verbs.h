@@ -58,6 +58,17 @@ struct v_mr {
 	struct fl_mr *mr;
 };
 
+/* Of a queue on a completion channel (event.c). */
+struct v_event {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	bool armed, ending;		/* under lock */
+	/* Under the channel's lock: events to be taken, ever taken; the next queue with some. */
+	uint32_t waiting, told;
+	struct v_cq *next;
+};
+
 struct v_cq {
 	union {
 		struct ibv_cq ibv;
@@ -65,6 +76,8 @@ struct v_cq {
 	};
 	struct fl_cq *cq;
 	pthread_mutex_t lock;		/* of polling */
+	unsigned int users;		/* queue pairs; under lock */
+	struct v_event event;
 	struct ibv_wc now;		/* ibv_start_poll(): the one that is looked at */
 };
 
@@ -129,6 +142,10 @@ struct ibv_cq_ex *v_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_attr_
 struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex *init);
 int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+
+/* event.c: of a queue that has a channel. End waits until every event was acknowledged. */
+int v_event_begin(struct v_cq *q);
+void v_event_end(struct v_cq *q);
 
 /* postex.c: the calls that build requests, for the operations that were asked for. */
 int v_build_init(struct v_qp *q, uint64_t send_ops);
