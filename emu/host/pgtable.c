@@ -2,7 +2,7 @@
 /*
  * pgtable.c - a process's translation tables: ARMv8-A stage 1, 4 KB granule,
  * four levels (T0SZ 16), in the kernel's bank, as a CPU and the SMMU read them.
- * Bits: sources: smmu-ptes. A page that is larger than the granule of the tables has
+ * Bits; sources: smmu-ptes. A page that is larger than the granule of the tables has
  * several descriptors (internal.h).
  */
 #include "host/internal.h"

@@ -153,7 +153,7 @@ struct smmu_access {
 struct smmu *smmu_create(const struct smmu_config *cfg, const struct smmu_env *env);
 void smmu_destroy(struct smmu *s);
 
-/* Power-on state: sources: smmu-chip. Held transactions are terminated. */
+/* Power-on state; sources: smmu-chip. Held transactions are terminated. */
 void smmu_reset(struct smmu *s);
 
 /*

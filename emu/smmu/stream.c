@@ -10,7 +10,7 @@
 
 #define STREAM_BITS	0x7fff
 
-/* S2CR.TYPE, CBAR.TYPE: sources: smmu-regs */
+/* S2CR.TYPE, CBAR.TYPE; sources: smmu-regs */
 enum { S2CR_TRANSLATE = 0, S2CR_BYPASS = 1 };
 enum { CBAR_STAGE1_ONLY = 1 };
 
