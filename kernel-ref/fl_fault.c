@@ -95,8 +95,8 @@ static bool fl_fault_read(struct fl_dev *dev, unsigned int bank,
 		fl_fault_nobody(dev, bank, fsr);
 		return true;
 	}
-	if (fsynr0 & SMMU_CB_FSYNR0_WNR)
-		fl_sink_bell(ctx);
+	/* MULTI does not tell what else there was: it may have been a bell. */
+	fl_sink_bell(ctx);
 	if (fsr & SMMU_FSR_HARD) {
 		ctx->hard.valid = true;
 		ctx->hard.page = far & ~(u64)(FL_PAGE_SIZE - 1);

@@ -189,6 +189,7 @@ struct c_engine {
 	uint8_t *read_buf;
 	uint8_t write_fifo[ENGINE_RXC_MAX];	/* in WRITE, oldest first */
 	unsigned int write_head, write_count;
+	uint16_t sent_gen[WIRE_NODES][ENGINE_CTX_MAX];	/* the last, by context */
 	struct peer peer[WIRE_NODES][ENGINE_CTX_MAX];
 	uint8_t answer_fifo[SLOTS];	/* peers with an answer that waits */
 	unsigned int answer_head, answer_count;

@@ -240,6 +240,20 @@ stale:
 	rx_stale(e, f, a->ctx, a->gen, a->attempt);
 }
 
+/*
+ * A peer compares a generation with the last that it saw itself, by serial number
+ * arithmetic; the blocks between that others got must not make it look old. So it is the
+ * next after what this peer got that has the next low byte (the serial number that
+ * firmware and driver go by).
+ */
+static void gen_next(struct c_engine *e, struct tx_ctx *t, unsigned int i)
+{
+	uint16_t *sent = &e->sent_gen[t->node][i];
+
+	t->gen = (uint16_t)(*sent + 1 + ((t->gen - *sent) & 0xFF));
+	*sent = t->gen;
+}
+
 /* The firmware's GO: parameters that make no sense are refused here. */
 static int tx_go(struct c_engine *e, unsigned int i, unsigned int op)
 {
@@ -261,7 +275,7 @@ static int tx_go(struct c_engine *e, unsigned int i, unsigned int op)
 	if (opcode != WOP_READ_RESP && t->rva + (t->len - 1) < t->rva)
 		return -EINVAL;
 	t->opcode = opcode;
-	t->gen++;
+	gen_next(e, t, i);
 	t->attempt = 0;
 	t->status = 0;
 	t->asked = false;

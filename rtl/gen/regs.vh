@@ -286,7 +286,7 @@
 `define NIC_CTX_BLOCK                           12'h38
 `define NIC_CTX_BLOCK_RESET                     32'h0
 
-// generation: how many blocks the context carried, modulo 65536
+// generation: the next of those that this peer was sent, with a low byte that goes up by one at each block
 `define NIC_CTX_GEN                             12'h3C
 `define NIC_CTX_GEN_RESET                       32'h0
 

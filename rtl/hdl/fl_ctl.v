@@ -185,6 +185,11 @@ module fl_ctl #(
     reg [3:0]   t_early_event [0:15];
     reg [7:0]   t_early_code [0:15];
     reg [15:0]  t_gen [0:15];
+    reg [15:0]  s_gen [0:SLOTS-1];      // the last that a peer was sent, by its node and our context
+    wire [7:0]  s_place = {t_node[ti], ti};
+    wire [SW-1:0] si = s_place[SW-1:0];
+    wire [7:0]  gen_past = t_gen[ti][7:0] - s_gen[si][7:0];
+    wire [15:0] gen_next = s_gen[si] + 16'd1 + {8'd0, gen_past};
     reg [3:0]   t_node [0:15];
     reg [14:0]  t_stream [0:15];
     reg [23:0]  t_qpn [0:15];
@@ -484,6 +489,7 @@ module fl_ctl #(
             p_over[n] = 1'b0;
             p_attempt[n] = 8'd0;
             p_gen[n] = 16'd0;
+            s_gen[n] = 16'd0;
         end
         drops = 32'd0;
         if (NTX < 4 || NTX > 16 || NRXC < 1 || NRXC > 32 || BLOCK_LOG2 < 12 ||

@@ -93,7 +93,7 @@ wire [7:0]  pi_place = {{8 - SW{1'b0}}, pi};
 wire [15:0] an_ahead = an_gen - p_answer[pi][127:112];
 
 // Bits that only larger sizes need.
-wire        unused = &{1'b0, pk_place, x_place, an_place, have_wide, clear_wide, cells, an_ahead,
+wire        unused = &{1'b0, pk_place, s_place, x_place, an_place, have_wide, clear_wide, cells, an_ahead,
                        t_cells, pk_map, cell_bytes};
 
 function [4:0] lowest;

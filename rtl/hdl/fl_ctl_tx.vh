@@ -107,7 +107,9 @@ TX_CONTROL:
             step <= REG_REFUSE;
         else begin
             t_opcode[ti] <= go_opcode;
-            t_gen[ti] <= t_gen[ti] + 1'b1;
+            // Peers know what they were sent, and not what others got meanwhile.
+            t_gen[ti] <= gen_next;
+            s_gen[si] <= gen_next;
             t_attempt[ti] <= 8'd0;
             t_status[ti] <= 8'd0;
             t_asked[ti] <= 1'b0;

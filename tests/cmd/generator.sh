@@ -46,7 +46,7 @@ refuses() {
 }
 
 echo "KTAP version 1"
-echo "1..39"
+echo "1..41"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x004/' \
 	"CB.RESUME overlaps ACTLR"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x00A/' \

@@ -14,8 +14,12 @@ cc=${CC:-cc}
 
 # Names of both sides. A C name may be a macro or a member of an enum.
 sed -n 's/^`define \([A-Z0-9_]*\) .*/\1/p' rtl/gen/*.vh | sort -u >"$work/v-names"
-{ sed -n 's/^#define \([A-Z0-9_]*\) .*/\1/p' $contract/*.h
-  sed -n 's/^\t\([A-Z0-9_]*\) = .*/\1/p' $contract/*.h; } | sort -u >"$work/c-names"
+# Of what is in programmable logic: the DMA engine of the processing system is not.
+headers="smmu_regs regs entries wire fsm device"
+for h in $headers; do
+	sed -n 's/^#define \([A-Z0-9_]*\) .*/\1/p' $contract/$h.h
+	sed -n 's/^\t\([A-Z0-9_]*\) = .*/\1/p' $contract/$h.h
+done | sort -u >"$work/c-names"
 # WIRE_<header>_<FIELD> is three numbers in C, _BYTE and so on are C's alone.
 comm -12 "$work/v-names" "$work/c-names" >"$work/names"
 # Registers' fields: C has SHIFT and MASK, Verilog LSB and MSB.
@@ -23,7 +27,7 @@ sed -n 's/_SHIFT$//p' "$work/c-names" >"$work/fields"
 [ -s "$work/names" ] && [ -s "$work/fields" ]
 
 headers() {
-	for h in smmu_regs regs entries wire fsm device; do
+	for h in $headers; do
 		echo "#include \"faultline/$h.h\""
 	done
 }

@@ -479,20 +479,14 @@ TEST("the same in threads mode, all policies")
 	rig_run_with(SIM_THREADS, &p, no_destination, NULL);
 }
 
-static void put_smmu(struct rig_node *n, uint32_t off, unsigned int size,
-		     uint64_t value)
-{
-	EXPECT_EQ(board_write(n->board, BUS_SMMU_BASE + off, size, value), 0);
-}
-
 static void fault_nobody(struct rig *r)
 {
 	struct rig_node *n = &r->n[0];
 
 	STEP("a global fault, and a fault of a bank without a process");
-	put_smmu(n, SMMU_GR0_GFSRRESTORE, 4, SMMU_GR0_GFSR_USF);
-	put_smmu(n, SMMU_CB_BASE(7) + SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_TF);
-	put_smmu(n, SMMU_CB_BASE(7) + SMMU_CB_SCTLR, 4, SMMU_CB_SCTLR_CFIE);
+	rig_smmu_set(n, SMMU_GR0_GFSRRESTORE, 4, SMMU_GR0_GFSR_USF);
+	rig_smmu_set(n, SMMU_CB_BASE(7) + SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_TF);
+	rig_smmu_set(n, SMMU_CB_BASE(7) + SMMU_CB_SCTLR, 4, SMMU_CB_SCTLR_CFIE);
 	sim_sleep(100000);
 	EXPECT_EQ(rig_smmu(n, SMMU_GR0_GFSR), 0);
 	EXPECT_EQ(rig_smmu(n, SMMU_CB_BASE(7) + SMMU_CB_FSR), 0);
@@ -507,11 +501,11 @@ static void fault_between(struct rig *r)
 
 	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_PAGE, 0);
 	rig_fill(&r->n[0], LEN, 1);
-	put_smmu(b, SMMU_CB_BASE(7) + SMMU_CB_SCTLR, 4, SMMU_CB_SCTLR_CFIE);
+	rig_smmu_set(b, SMMU_CB_BASE(7) + SMMU_CB_SCTLR, 4, SMMU_CB_SCTLR_CFIE);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	STEP("a bank without a process faults again and again meanwhile");
 	for (i = 0; i < 50; i++) {
-		put_smmu(b, SMMU_CB_BASE(7) + SMMU_CB_FSRRESTORE, 4,
+		rig_smmu_set(b, SMMU_CB_BASE(7) + SMMU_CB_FSRRESTORE, 4,
 			 SMMU_CB_FSR_TF);
 		sim_sleep(1700);
 	}
@@ -539,7 +533,7 @@ static void fault_overtaken(struct rig *r)
 		EXPECT(tries++ < 1000);
 	} while (!(fsr & SMMU_CB_FSR_SS) || fsr & SMMU_CB_FSR_TF);
 	STEP("the top half has cleared FSR, and now MULTI comes");
-	put_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FSRRESTORE, 4,
+	rig_smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_FSRRESTORE, 4,
 		 SMMU_CB_FSR_MULTI);
 	EXPECT(rig_smmu(b, off) & SMMU_CB_FSR_MULTI);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
@@ -568,10 +562,10 @@ static void fault_hopeless(struct rig *r)
 	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(&r->n[0], LEN, 1);
 	STEP("the bank reports a bus error on a walk in the first block");
-	put_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FAR, 8,
+	rig_smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_FAR, 8,
 		 (uintptr_t)b->buffer + 5000);
-	put_smmu(b, SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(0), 4, BOARD_STREAM(0));
-	put_smmu(b, SMMU_CB_BASE(0) + SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_EF);
+	rig_smmu_set(b, SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(0), 4, BOARD_STREAM(0));
+	rig_smmu_set(b, SMMU_CB_BASE(0) + SMMU_CB_FSRRESTORE, 4, SMMU_CB_FSR_EF);
 	sim_sleep(100000);
 	rig_post(r, FL_OP_WRITE, 0, 0, LEN);
 	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_REMOTE_FAULT);

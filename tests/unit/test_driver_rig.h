@@ -64,6 +64,12 @@ static inline uint32_t rig_smmu(struct rig_node *n, uint32_t off)
 	return (uint32_t)v;
 }
 
+static inline void rig_smmu_set(struct rig_node *n, uint32_t off,
+				unsigned int size, uint64_t value)
+{
+	EXPECT_EQ(board_write(n->board, BUS_SMMU_BASE + off, size, value), 0);
+}
+
 static inline uint64_t rig_smmu64(struct rig_node *n, uint32_t off)
 {
 	uint64_t v;

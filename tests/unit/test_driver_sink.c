@@ -267,6 +267,37 @@ TEST("calls in a ring are carried out, and judged like any request")
 	rig_run(sink_calls);
 }
 
+/* The bell came second: the bank describes a read, and says that there was more. */
+static void sink_second(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	struct fl_ring_call call = { .bytes = 8, .write = 1, .number = 1 };
+	struct fl_ring_answer answer = { 0 };
+	uint32_t number = 1, cb = SMMU_CB_BASE(0);
+
+	sink_begin(r);
+	call.addr = (uintptr_t)b->buffer;
+	call.key = b->key;
+	sink_put(b, sink.ring + FL_RING_CALL, &call, sizeof(call));
+	sink_put(b, sink.ring + FL_RING_NUMBER, &number, sizeof(number));
+	rig_smmu_set(b, cb + SMMU_CB_FAR, 8, (uintptr_t)b->buffer);
+	rig_smmu_set(b, cb + SMMU_CB_FSYNR0, 4, 0);
+	rig_smmu_set(b, SMMU_GR1_BASE + SMMU_GR1_CBFRSYNRA(0), 4, BOARD_STREAM(0));
+	rig_smmu_set(b, cb + SMMU_CB_FSRRESTORE, 4,
+		  SMMU_CB_FSR_TF | SMMU_CB_FSR_MULTI);
+	sim_sleep(1000000);
+	EXPECT_EQ(mm_copy(host_process_mm(b->process),
+			  (uintptr_t)sink.ring + FL_RING_ANSWER, &answer,
+			  sizeof(answer), false), 0);
+	EXPECT_EQ(answer.number, 1);
+	EXPECT_EQ(answer.status, FL_ST_OK);
+}
+
+TEST("a bell that comes behind another fault is heard")
+{
+	rig_run(sink_second);
+}
+
 static void sink_refused(struct rig *r)
 {
 	struct rig_node *a = &r->n[0], *b = &r->n[1];

@@ -412,6 +412,7 @@ TEST("a region that was given back may be kept, where a system keeps it")
 		 "x.fl:9:12:", "buffer s is deregistered above");
 	wrong_at("system k like=pin before=cache\npolicy k cache=0\n", "x.fl:2:16:",
 		 "a size of at least one byte");
+	wrong_at("policy part verify=no\n", "x.fl:1:20:", "verify= with npr");
 	wrong_at("system k like=pincache before=pin\npolicy k hook=no\n", "x.fl:2:15:",
 		 "cache= and hook= with pincache");
 	wrong_at("system k like=part tables=inserted before=cache\n", "x.fl:1:27:",

@@ -109,7 +109,7 @@ static bool sense_number(struct parser *p, const struct arg *a,
 	return refuse_at(p, &a->at, a->word, right);
 }
 
-/* What is said of a cache goes with systems that have one. */
+/* What is said of a cache, or of looking afterwards, goes with systems that do so. */
 static bool sense_policy(struct parser *p, const struct statement *st)
 {
 	const struct arg *cache = statement_option(st, "cache");
@@ -119,6 +119,10 @@ static bool sense_policy(struct parser *p, const struct statement *st)
 	    !testbed_row_caches(parser_row(p, &st->arg[0])))
 		return refuse_option(p, st, key, "cache= and hook= with pincache, or "
 				     "with a system that has before=cache");
+	if (statement_has(st, "verify") &&
+	    parser_row(p, &st->arg[0])->tables != FL_TABLES_SINK)
+		return refuse_option(p, st, "verify", "verify= with npr, or with a "
+				     "system that has tables=sink");
 	if (cache && !cache->number)
 		return refuse_option(p, st, "cache", "a size of at least one byte: "
 				     "what is in use counts, too");

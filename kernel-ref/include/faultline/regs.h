@@ -302,7 +302,7 @@
 #define NIC_CTX_BLOCK                           0x038
 #define NIC_CTX_BLOCK_RESET                     0x00000000
 
-/* generation: how many blocks the context carried, modulo 65536 */
+/* generation: the next of those that this peer was sent, with a low byte that goes up by one at each block */
 #define NIC_CTX_GEN                             0x03C
 #define NIC_CTX_GEN_RESET                       0x00000000
 
