@@ -124,7 +124,7 @@ void smmu_bank_release(struct smmu *s, unsigned int n, bool terminate)
 		release_one(s, n, terminate);
 }
 
-/* sources: smmu-regs: one shared line; SS alone holds it up (sources: smmu-faults). */
+/* sources: smmu-chip: one shared line; SS alone holds it up (sources: smmu-faults). */
 void smmu_irq_update(struct smmu *s)
 {
 	bool level = false;

@@ -550,7 +550,7 @@ int os_fault_is_write(const void *ucontext)
 	/* Page-fault error code: bit 1 is W/R, bit 2 is always set here. */
 	unsigned long err = (unsigned long)uc->uc_mcontext.gregs[REG_ERR];
 
-	/* Valgrind gives 0 (sources: host-tools). */
+	/* Valgrind may give 0 (sources: host-tools). */
 	return err & 4 ? (int)(err >> 1 & 1) : -1;
 #elif defined(__aarch64__)
 	uint64_t esr;

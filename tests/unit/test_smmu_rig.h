@@ -20,7 +20,7 @@
 #define RIG_BASE	UINT64_C(0x80000000)	/* first physical byte */
 #define RIG_PAGES	512
 #define RIG_RESUMES	4096
-#define RIG_STREAM	0x03e8	/* TBU 0, HPC0 of Zynq; sources: smmu-ids */
+#define RIG_STREAM	0x0228	/* TBU 0, HPC0 of Zynq; sources: smmu-ids */
 
 #define CB(n, reg)	(SMMU_CB_BASE(n) + SMMU_CB_##reg)
 #define GR0(reg)	(SMMU_GR0_BASE + SMMU_GR0_##reg)

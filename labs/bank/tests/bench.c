@@ -7,7 +7,7 @@
 
 #include "faultline/pte.h"
 
-#define STREAM		0x03e8	/* TBU 0, HPC0 of Zynq; sources: smmu-ids */
+#define STREAM		0x0228	/* TBU 0, HPC0 of Zynq; sources: smmu-ids */
 #define OTHER_TBU	0x1400
 #define TABLE_BYTES	128	/* 25 bits of address: sixteen entries */
 #define T0SZ		39
