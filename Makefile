@@ -434,7 +434,7 @@ generated-fresh: build/gen
 LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system board book check_mutants complaints empty equal \
 	     examples faults fetch_headers fuzz harness lab_handout lab_order lab_walls labs \
 	     models overlays pcap reference reproduce rtl rtl_benches rtl_proofs seeds shim_mutants \
-	     stepping verilog vivado vm vqfdb vqfdb_end waves way)
+	     stepping verbs verilog vivado vm vqfdb vqfdb_end waves way)
 SHORT_CMD := $(filter-out tests/cmd/generated.sh $(LONG_CMD),$(wildcard tests/cmd/*.sh))
 SHORT_TESTS := make:generated-fresh make:check-style $(call unit,asan,$(UNIT_SRC)) \
 	 $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
