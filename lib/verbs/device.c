@@ -6,7 +6,6 @@
 #include <string.h>
 #include <endian.h>
 #include <pthread.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "verbs.h"
@@ -145,7 +144,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	struct v_device *d = (struct v_device *)device;
 	struct v_context *v = calloc(1, sizeof(*v));
 	struct ibv_context *c;
-	int error = -ENOMEM;
+	int error = -ENOMEM, end[2];
 
 	if (!v)
 		return v_null(error);
@@ -160,13 +159,13 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		goto close;
 	c->device = device;
 	c->cmd_fd = -1;
-	c->async_fd = eventfd(0, EFD_CLOEXEC);
+	error = v_pipe(end);
+	if (error)
+		goto close;
+	c->async_fd = end[0];
+	v->events = end[1];
 	c->num_comp_vectors = 1;
 	pthread_mutex_init(&c->mutex, NULL);
-	if (c->async_fd < 0) {
-		error = -errno;
-		goto close;
-	}
 	context_ops(v);
 	pthread_mutex_lock(&v_devices);
 	d->users++;
@@ -185,6 +184,8 @@ int ibv_close_device(struct ibv_context *c)
 	int error = fl_close(v->dev);
 
 	close(c->async_fd);
+	close(v->events);
+	pthread_mutex_destroy(&c->mutex);
 	device_put((struct v_device *)c->device);
 	free(v);
 	return v_error(error);

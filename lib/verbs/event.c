@@ -26,6 +26,15 @@ struct v_channel {
 	struct v_cq *first, **last;
 };
 
+int v_pipe(int end[2])
+{
+	if (pipe(end))
+		return -errno;
+	fcntl(end[0], F_SETFD, FD_CLOEXEC);
+	fcntl(end[1], F_SETFD, FD_CLOEXEC);
+	return 0;
+}
+
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
 {
 	struct v_channel *ch = calloc(1, sizeof(*ch));
@@ -33,7 +42,7 @@ struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
 
 	if (!ch)
 		return v_null(ENOMEM);
-	if (pipe2(end, O_CLOEXEC)) {
+	if (v_pipe(end)) {
 		free(ch);
 		return NULL;
 	}
@@ -254,10 +263,10 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
 /* None is raised so far; who waits, waits for the descriptor, as for any event. */
 int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *event)
 {
-	uint64_t n;
+	char byte;
 
 	(void)event;
-	if (read(c->async_fd, &n, sizeof(n)) == sizeof(n))
+	if (read(c->async_fd, &byte, 1) == 1)
 		errno = EIO;
 	return -1;
 }

@@ -45,6 +45,7 @@ struct v_device {
 struct v_context {
 	struct fl_device *dev;
 	struct fl_device_attr attr;
+	int events;			/* where async_fd is written */
 	struct verbs_context verbs;	/* ends with the ibv_context */
 };
 
@@ -143,7 +144,9 @@ struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex 
 int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
 int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-/* event.c: of a queue that has a channel. End waits until every event was acknowledged. */
+/* event.c: closed by exec. 0 or negative errno. */
+int v_pipe(int end[2]);
+/* The same: of a queue that has a channel. End waits until every event was acknowledged. */
 int v_event_begin(struct v_cq *q);
 void v_event_end(struct v_cq *q);
 

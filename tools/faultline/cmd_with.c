@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/os.h"
 #include "tools/faultline/options.h"
 
 enum { OWN_ON };
@@ -16,12 +17,11 @@ enum { OWN_ON };
 /* The folder of the library: beside this program. 0 or a message and 1. */
 static int with_folder(char folder[PATH_MAX])
 {
-	char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	char *slash;
+	char program[PATH_MAX], path[PATH_MAX], *slash;
+	int n = os_program(program, sizeof(program));
 
-	path[n > 0 ? n : 0] = 0;
-	slash = strrchr(path, '/');
+	/* A link may lead to it. */
+	slash = n || !realpath(program, path) ? NULL : strrchr(path, '/');
 	if (!slash) {
 		fprintf(stderr, "faultline with: this system does not say where "
 			"the program is\n");
