@@ -1014,6 +1014,7 @@ help:
 	@echo "make walk-of-a-write  through which files one WRITE that faults goes, and how often"
 	@echo "make test         what a developer runs after each change: some minutes"
 	@echo "make test-all     everything that is tested, in all variants: half an hour"
+	@echo "make verbs        programs of rdma-core, on boards: faultline with (libibverbs-dev)"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
 	@echo "make vqfdb-faults faults on the real memory of that Linux; SHORT=1, LONG=1"
 	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"

@@ -22,7 +22,10 @@ $(VERBS_SO): $(VERBS_OBJ) $(VERBS)/exports.c $(VERBS)/exports.map
 		-Wl,--version-script=$(VERBS)/exports.map -o $@ \
 		$(VERBS_OBJ) $(VERBS)/exports.c
 
-.PHONY: verbs
-verbs: $(VERBS_SO)
+.PHONY: verbs verbs-tools
+verbs: verbs-tools $(VERBS_SO)
+$(VERBS_OBJ): | verbs-tools
+verbs-tools:
+	@tools/doctor --have header:infiniband/verbs.h
 
 -include $(wildcard $(VERBS_OBJ:.o=.d))
