@@ -41,10 +41,10 @@ struct rc_miss {
 
 enum rc_verdict {
 	RC_PARK,		/* requester: the send queue waits for rc_resume() */
-	RC_REWIND,		/* its READ: responses are dropped until then, and asked for again */
+	RC_REWIND,		/* its READ: drops responses until then, and asks again */
 	RC_RNR,			/* responder: RNR NAK with the code */
 	RC_DROP,		/* silence: the packet was never here */
-	RC_SLEEP,		/* the receive channel (of a source: the sending one) waits for rc_resume() */
+	RC_SLEEP,		/* receive channel (of a source: sending) waits for rc_resume() */
 	RC_FAIL,		/* the pair ends with an error */
 };
 struct rc_judged {
