@@ -7,17 +7,18 @@
 
 #include "lib_internal.h"
 
-int fl_arm(struct fl_cq *cq)
+int fl_arm(struct fl_cq *cq, int solicited)
 {
 	if (!cq)
 		return -EINVAL;
 	/* Before the doorbell: its event may be there at once. */
 	atomic_store_explicit(&cq->armed, true, memory_order_release);
-	lib_cq_tell(cq, NIC_DB_CQ_ARM);
+	/* What is not to be seen by the driver's page (snoop.h) wakes with all the others. */
+	lib_cq_tell(cq, solicited ? NIC_DB_CQ_ARM_SOLICITED : NIC_DB_CQ_ARM);
 	return 0;
 }
 
-int fl_wait_event(struct fl_cq *cq, uint64_t timeout_ns)
+int fl_sleep(struct fl_cq *cq, uint64_t timeout_ns)
 {
 	struct fl_wait_cq w = { .size = sizeof(w), .timeout_ns = timeout_ns };
 	int error;

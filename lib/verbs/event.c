@@ -156,7 +156,7 @@ static void *event_thread(void *arg)
 			continue;
 		}
 		pthread_mutex_unlock(&e->lock);
-		error = fl_wait_event(((struct v_cq *)arg)->cq, LOOK_NS);
+		error = fl_sleep(((struct v_cq *)arg)->cq, LOOK_NS);
 		pthread_mutex_lock(&e->lock);
 		if (error == -ETIMEDOUT || error == -EINTR || e->ending)
 			continue;
@@ -218,11 +218,10 @@ int v_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 	struct v_cq *q = v_cq(cq);
 	int error;
 
-	(void)solicited_only;	/* of a WRITE or READ no peer can make an event */
 	if (!cq->channel)
 		return EINVAL;
 	pthread_mutex_lock(&q->lock);
-	error = fl_arm(q->cq);
+	error = fl_arm(q->cq, solicited_only);
 	pthread_mutex_unlock(&q->lock);
 	if (error)
 		return v_error(error);
