@@ -366,6 +366,8 @@ struct fl_advise {
 };
 
 #define FL_IOC_ADVISE	_IOW('F', 0x20, struct fl_advise)
+
+/*
  * State and attributes of a queue pair (entries.def, FL_MOD_*): those that mask names, the
  * others must be 0. With mask 0 it is only asked for its state. -EINVAL: not from the state
  * that it is in, or an attribute is missing, not allowed or makes no sense; or the queue pair
