@@ -32,6 +32,9 @@ static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 	/* A page that the driver reads has no place for receives (snoop.h). */
 	if (packets && ctx->snoop.on)
 		return -EOPNOTSUPP;
+	/* The SMMU does not translate for packets, and the card's table not for blocks. */
+	if (packets == (ctx->row.transport == FL_TRANSPORT_BLOCK))
+		return -EOPNOTSUPP;
 	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
 		return -ENOENT;
 	if (packets && !fl_cq_find(ctx, a->recv_cq))

@@ -35,7 +35,8 @@ enum rpc_kind {
 	RPC_DEREGISTER,	/* id */
 	RPC_PREFETCH,		/* id, addr, bytes, what: 1 as a destination */
 	RPC_DMA,		/* from, addr, bytes: to addr; answer: bytes */
-	RPC_PAIR,		/* id, domain, depth, what: 1 relaxed; answer: address */
+	/* id, domain, depth, what: 1 relaxed, receives: 0 or of a reliable connection; answer: address */
+	RPC_PAIR,
 	RPC_CONNECT,		/* id, address */
 	RPC_RESUME,		/* id */
 	RPC_POST,		/* id, work; answer: now_ns, just before */
@@ -62,7 +63,7 @@ struct rpc_cache {
 struct rpc_command {
 	uint32_t kind;
 	uint32_t id;		/* of a region or a queue pair */
-	uint32_t what, resolve, access, domain, depth;
+	uint32_t what, resolve, access, domain, depth, receives;
 	uint32_t derived;	/* of OPEN: row counts, and what says what it is like */
 	uint32_t unverified;	/* of OPEN: fl_set_verify() */
 	struct fl_system_row row;

@@ -187,9 +187,17 @@ static int rpc_make_pair(struct rpc_app *a, const struct rpc_command *o,
 	struct fl_qp **qp = &a->qp[o->id % RPC_PAIRS];
 	int err = need_domain(a, o->domain);
 
-	if (!err)
+	if (!err && o->receives) {
+		struct fl_qp_init init = {
+			.type = FL_QPT_RC, .send_cq = a->cq, .entries = o->depth,
+			.recv_entries = o->receives,
+		};
+
+		err = fl_create_qp_ex(a->pd[o->domain], &init, qp);
+	} else if (!err) {
 		err = (o->what ? fl_create_qp_relaxed : fl_create_qp)(
 			a->pd[o->domain], a->cq, o->depth, qp);
+	}
 	if (!err)
 		err = fl_qp_address(*qp, &r->address);
 	return err;

@@ -34,11 +34,17 @@ static int connection_make_pair(struct testbed_connection *c, int side,
 				unsigned int depth, unsigned int pd,
 				struct fl_address *address)
 {
+	const struct fl_system_row *row = &c->process[side]->system.row;
 	struct rpc_command o = { .kind = RPC_PAIR, .id = c->number[side],
 			   .domain = pd, .depth = depth,
 			   .what = c->relaxed };
 	struct rpc_answer r;
-	int err = testbed_rpc(c->process[side], &o, &r, NULL);
+	int err;
+
+	/* With blocks there is nothing to receive, and no order where none is wanted. */
+	if (row->transport != FL_TRANSPORT_BLOCK && !c->relaxed)
+		o.receives = depth;
+	err = testbed_rpc(c->process[side], &o, &r, NULL);
 
 	*address = r.address;
 	c->qpn[side] = r.address.qpn;
