@@ -36,9 +36,9 @@ static void rig_start(void)
 	b = oracle_area(o, "b", BYTES);
 	t = oracle_area(o, "t", BYTES);
 	back = oracle_area(o, "back", BYTES);
-	q1 = oracle_pair(o, "q1", false);
-	q2 = oracle_pair(o, "q2", false);
-	loose = oracle_pair(o, "loose", true);
+	q1 = oracle_pair(o, "q1", ORACLE_POSTED);
+	q2 = oracle_pair(o, "q2", ORACLE_POSTED);
+	loose = oracle_pair(o, "loose", ORACLE_RELAXED);
 	rig_fill(a, 0xa0);
 	rig_fill(b, 0xb0);
 	rig_fill(t, 0x10);

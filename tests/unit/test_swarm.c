@@ -68,7 +68,7 @@ static void make_slots(struct swarm *s, struct side *d)
 		d->mine[i].bytes = d->theirs[i].bytes = s->p.slot_bytes - 8;
 	}
 	d->area = oracle_area(s->oracle, d->proc->name, d->bytes);
-	d->pair = oracle_pair(s->oracle, d->proc->name, false);
+	d->pair = oracle_pair(s->oracle, d->proc->name, ORACLE_POSTED);
 }
 
 static void make_conn(struct swarm *s, struct proc *p, struct proc *q)

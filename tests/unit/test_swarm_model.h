@@ -322,7 +322,7 @@ static void both_down(struct thread *t, struct side *d)
 	/* Whatever was under way can write no more. */
 	sim_spin_lock(&s->model);
 	oracle_pair_rest(s->oracle, d->pair);
-	d->pair = oracle_pair(s->oracle, d->proc->name, false);
+	d->pair = oracle_pair(s->oracle, d->proc->name, ORACLE_POSTED);
 	sim_spin_unlock(&s->model);
 	for (i = 0; i < s->p.slots; i++) {
 		swarm_model_verify(d, &d->mine[i], true, "when both were down");

@@ -112,13 +112,13 @@ uint32_t oracle_area(struct oracle *o, const char *name, uint64_t bytes)
 	return o->areas++;
 }
 
-uint32_t oracle_pair(struct oracle *o, const char *name, bool relaxed)
+uint32_t oracle_pair(struct oracle *o, const char *name, enum oracle_order order)
 {
 	struct pair *p;
 
 	o->pair = oracle_room(o->pair, o->pairs, &o->pair_room, sizeof(*p));
 	p = &o->pair[o->pairs];
-	*p = (struct pair){ .relaxed = relaxed };
+	*p = (struct pair){ .kept = order };
 	name_copy(p->name, name);
 	return o->pairs++;
 }
@@ -196,8 +196,17 @@ void oracle_piece(struct oracle *o, struct op *w, uint64_t at, uint64_t n,
 static bool same_order(const struct oracle *o, const struct op *v,
 		       const struct op *w)
 {
-	return v->pair == w->pair && v->pair != ORACLE_NOWHERE &&
-	       (!o->pair[v->pair].relaxed || w->fence) && v->order < w->order;
+	if (v->pair != w->pair || v->pair == ORACLE_NOWHERE || v->order >= w->order)
+		return false;
+	switch (o->pair[v->pair].kept) {
+	case ORACLE_RELAXED:
+		return w->fence;
+	case ORACLE_PACKETS:
+		return !v->read || w->read || w->fence;
+	case ORACLE_POSTED:
+		break;
+	}
+	return true;
 }
 
 bool oracle_before(const struct oracle *o, const struct op *v,
@@ -206,11 +215,21 @@ bool oracle_before(const struct oracle *o, const struct op *v,
 	return v->end < w->post || same_order(o, v, w);
 }
 
+/* Has v written, when w takes its bytes: a READ at the peer, a WRITE here? */
+static bool source_order(const struct oracle *o, const struct op *v,
+			 const struct op *w)
+{
+	if (!same_order(o, v, w))
+		return false;
+	if (o->pair[v->pair].kept == ORACLE_PACKETS)
+		return w->read ? !v->read : v->read && w->fence;
+	return w->read || v->read || w->fence;
+}
+
 bool oracle_before_source(const struct oracle *o, const struct op *v,
 			  const struct op *w)
 {
-	return (v->done && v->end < w->post) ||
-	       (same_order(o, v, w) && (w->read || v->read || w->fence));
+	return (v->done && v->end < w->post) || source_order(o, v, w);
 }
 
 /* ---- requests ---- */

@@ -49,7 +49,16 @@ const char *oracle_problem(const struct oracle *o);
 /* Bytes that are 0. Names are copied. */
 uint32_t oracle_area(struct oracle *o, const char *name, uint64_t bytes);
 /* One direction of a connection: requests that one side posts. */
-uint32_t oracle_pair(struct oracle *o, const char *name, bool relaxed);
+enum oracle_order {
+	ORACLE_POSTED,	/* all that was said above */
+	ORACLE_RELAXED,
+	/*
+	 * Of a reliable connection (InfiniBand 10.8.3.3): a WRITE waits for a READ before it only
+	 * with a fence, and fences wait for READs alone.
+	 */
+	ORACLE_PACKETS,
+};
+uint32_t oracle_pair(struct oracle *o, const char *name, enum oracle_order order);
 
 /* ---- what happened ---- */
 

@@ -60,7 +60,7 @@ struct area {
 
 struct pair {
 	char name[ORACLE_NAME];
-	bool relaxed;
+	enum oracle_order kept;
 	uint64_t orders, completed;
 	/* Seen: requests below these were carried out; learnt by a look. */
 	uint64_t seen, seen_read;

@@ -57,13 +57,14 @@ static bool wrote_all(const struct op *w, uint64_t at, const uint8_t *bytes,
 static bool look_tells(const struct oracle *o, const struct op *w)
 {
 	return !w->done && !w->failed && w->pair != ORACLE_NOWHERE &&
-	       (!o->pair[w->pair].relaxed || w->fence);
+	       (o->pair[w->pair].kept != ORACLE_RELAXED || w->fence);
 }
 
 static void look_learn(struct oracle *o, const struct op *w)
 {
 	struct pair *p = &o->pair[w->pair];
-	uint64_t *seen = w->read && !w->fence ? &p->seen_read : &p->seen;
+	bool writes = w->read || p->kept == ORACLE_PACKETS;	/* they alone are before it */
+	uint64_t *seen = writes && !w->fence ? &p->seen_read : &p->seen;
 
 	if (*seen < w->order)
 		*seen = w->order;

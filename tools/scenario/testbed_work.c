@@ -61,6 +61,14 @@ static int connection_join(struct testbed_connection *c, int side,
 	return testbed_rpc(c->process[side], &o, &r, NULL);
 }
 
+static enum oracle_order connection_order(const struct testbed_process *p,
+					  bool relaxed)
+{
+	if (p->system.row.transport != FL_TRANSPORT_BLOCK)
+		return ORACLE_PACKETS;
+	return relaxed ? ORACLE_RELAXED : ORACLE_POSTED;
+}
+
 int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 		    const char *name, unsigned int depth, unsigned int pd,
 		    bool relaxed, struct testbed_connection **out)
@@ -79,8 +87,8 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 	c->relaxed = relaxed;
 	c->process[0] = p;
 	c->process[1] = q;
-	c->pair[0] = oracle_pair(w->oracle, name, relaxed);
-	c->pair[1] = oracle_pair(w->oracle, name, relaxed);
+	c->pair[0] = oracle_pair(w->oracle, name, connection_order(p, relaxed));
+	c->pair[1] = oracle_pair(w->oracle, name, connection_order(q, relaxed));
 	c->number[0] = 2 * w->conns;
 	c->number[1] = 2 * w->conns + 1;
 	err = connection_make_pair(c, 0, depth, pd, &address[0]);
