@@ -377,6 +377,7 @@ static inline void rig_ring(struct rig *g)
 	EXPECT_NE(g->alarm, UINT64_MAX);
 	if (g->now < g->alarm)
 		g->now = g->alarm;
+	g->alarm = UINT64_MAX;
 	rc_timer(g->rc, g->now);
 	rig_run(g);
 }
