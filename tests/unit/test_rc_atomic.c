@@ -4,7 +4,7 @@
 
 static struct rig g;
 
-static void start(void)
+static void unit_start(void)
 {
 	struct fw_pair p = rig_pair();
 
@@ -47,7 +47,7 @@ static void answer_is(uint32_t psn, uint64_t original)
 
 TEST("InfiniBand 9.4.5: FETCH_ADD and CMP_SWAP answer with what was there before")
 {
-	start();
+	unit_start();
 	add_in(20, 64, 5);
 	answer_is(20, 0);
 	add_in(21, 64, UINT64_MAX);
@@ -62,11 +62,12 @@ TEST("InfiniBand 9.4.5: FETCH_ADD and CMP_SWAP answer with what was there before
 	EXPECT_EQ(g.out[3].bytes[15], 4);	/* MSN */
 }
 
-TEST("InfiniBand 9.7.4.1.3, rule 3: a duplicate atomic gets the result that was kept, and is not executed")
+TEST("InfiniBand 9.7.4.1.3, rule 3: a duplicate atomic gets the result that was kept, and "
+     "is not executed")
 {
 	unsigned int i;
 
-	start();
+	unit_start();
 	add_in(20, 64, 5);
 	add_in(21, 64, 7);
 	g.out_next = g.outs;
@@ -85,11 +86,12 @@ TEST("InfiniBand 9.7.4.1.3, rule 3: a duplicate atomic gets the result that was 
 	EXPECT_EQ(g.atomics, 2);
 }
 
-TEST("InfiniBand 9.7.4.1.3, rule 4: so many results are kept as the pair has places; older ones are dropped")
+TEST("InfiniBand 9.7.4.1.3, rule 4: so many results are kept as the pair has places; older "
+     "ones are dropped")
 {
 	unsigned int i;
 
-	start();
+	unit_start();
 	for (i = 0; i < 5; i++)
 		add_in(20 + i, 64, 1);
 	g.out_next = g.outs;
@@ -112,7 +114,7 @@ TEST("InfiniBand 9.7.4.1.3, rule 4: so many results are kept as the pair has pla
 
 TEST("a page that is missing: RNR NAK before the atomic is executed, and then it is, once")
 {
-	start();
+	unit_start();
 	g.present[0] = false;
 	add_in(20, 64, 5);
 	rig_out_ack(&g, 20, RC_SYN_RNR | 12);
@@ -127,15 +129,15 @@ TEST("a page that is missing: RNR NAK before the atomic is executed, and then it
 
 TEST("InfiniBand 9.7.5.2.4, 9.7.5.2.5: no right, no place, an address that is not aligned")
 {
-	start();
+	unit_start();
 	g.key[0].rights = FL_ACC_REMOTE_WRITE | FL_ACC_REMOTE_READ;
 	add_in(20, 64, 5);
 	rig_out_ack(&g, 20, RC_SYN_NAK_ACCESS);
-	start();
+	unit_start();
 	g.key[0].bytes = 71;
 	add_in(20, 64, 5);
 	rig_out_ack(&g, 20, RC_SYN_NAK_ACCESS);
-	start();
+	unit_start();
 	add_in(20, 65, 5);
 	rig_out_ack(&g, 20, RC_SYN_NAK_INVALID);
 	EXPECT_EQ(g.atomics, 0);
@@ -146,7 +148,7 @@ TEST("the result of one's own atomic lands in memory as a number of this machine
 	struct fw_work w = rig_work(FL_OP_CMP_SWAP, 0, 8);
 	struct rc_packet p;
 
-	start();
+	unit_start();
 	w.compare = 3;
 	w.swap = 4;
 	rig_post(&g, 7, &w);
@@ -172,7 +174,7 @@ TEST("a result whose page is missing is dropped, and asked for again: the peer h
 		.original = 42,
 	};
 
-	start();
+	unit_start();
 	g.present[0] = false;
 	g.verdict.verdict = RC_REWIND;
 	rig_post(&g, 0, &w);
@@ -196,7 +198,7 @@ TEST("close() while an atomic is under way: it is executed before close() return
 	};
 	uint64_t then;
 
-	start();
+	unit_start();
 	g.burst_ns = 1000;
 	rc_put(&f, &p, false);
 	rc_receive(g.rc, &f, 0);

@@ -4,7 +4,7 @@
 
 static struct rig g;
 
-static void start(void)
+static void unit_start(void)
 {
 	struct fw_pair p = rig_pair();
 	unsigned int i;
@@ -60,7 +60,7 @@ static void answer_is(uint32_t psn, uint32_t at, uint32_t length)
 
 TEST("InfiniBand 9.4.4, 9.7.3: a READ is answered by packets with the PSNs from its own on")
 {
-	start();
+	unit_start();
 	read_in(20, 100, 600);
 	answer_is(20, 100, 600);
 	read_in(23, 4090, 10);
@@ -72,9 +72,10 @@ TEST("InfiniBand 9.4.4, 9.7.3: a READ is answered by packets with the PSNs from 
 	rig_silent(&g);
 }
 
-TEST("InfiniBand 9.7.4.1.3, rule 3: a READ that comes again, or the rest of it, is answered again")
+TEST("InfiniBand 9.7.4.1.3, rule 3: a READ that comes again, or the rest of it, is answered "
+     "again")
 {
-	start();
+	unit_start();
 	read_in(20, 0, 700);
 	g.out_next = g.outs;
 	read_in(20, 0, 700);
@@ -91,7 +92,7 @@ TEST("InfiniBand 9.7.4.1.3, rule 3: a READ that comes again, or the rest of it, 
 
 TEST("rule 3: a duplicate that is not what is remembered is dropped in silence")
 {
-	start();
+	unit_start();
 	read_in(20, 0, 700);
 	g.out_next = g.outs;
 	read_in(20, 0, 701);		/* longer */
@@ -107,11 +108,12 @@ TEST("rule 3: a duplicate that is not what is remembered is dropped in silence")
 	answer_is(23, 0, 10);
 }
 
-TEST("InfiniBand 9.7.4.1.3, rule 4: so many READs are remembered as the pair has places, the oldest is forgotten")
+TEST("InfiniBand 9.7.4.1.3, rule 4: so many READs are remembered as the pair has places, "
+     "the oldest is forgotten")
 {
 	unsigned int i;
 
-	start();
+	unit_start();
 	for (i = 0; i < 5; i++)
 		read_in(20 + i, i * 10, 10);
 	g.out_next = g.outs;
@@ -123,9 +125,10 @@ TEST("InfiniBand 9.7.4.1.3, rule 4: so many READs are remembered as the pair has
 	}
 }
 
-TEST("InfiniBand 9.7.5.1.5, rule 7: a page that is missing half way: the NAK has the PSN of that packet")
+TEST("InfiniBand 9.7.5.1.5, rule 7: a page that is missing half way: the NAK has the PSN of "
+     "that packet")
 {
-	start();
+	unit_start();
 	g.present[1] = false;
 	read_in(20, 4096 - 512, 900);	/* 20, 21 of page 0; 22, 23 of page 1 */
 	rig_out_is(&g, WOP_RC_READ_RESPONSE_FIRST, 20);
@@ -159,9 +162,10 @@ TEST("InfiniBand 9.7.5.1.5, rule 7: a page that is missing half way: the NAK has
 	answer_is(25, 8192 - 256, 512);
 }
 
-TEST("[RXEDUP] a duplicate READ, and a duplicate of the packet that is last, leave a WRITE in progress alone")
+TEST("[RXEDUP] a duplicate READ, and a duplicate of the packet that is last, leave a WRITE "
+     "in progress alone")
 {
-	start();
+	unit_start();
 	read_in(20, 0, 600);		/* 20 to 22 */
 	write_in(WOP_RC_WRITE_FIRST, 23, 600, 256, 1);
 	g.out_next = g.outs;
@@ -182,7 +186,7 @@ TEST("[RXEDUP] a duplicate WRITE before a READ is acknowledged with its own PSN,
 {
 	unsigned int i;
 
-	start();
+	unit_start();
 	for (i = 20; i <= 30; i++)
 		write_in(WOP_RC_WRITE_ONLY, i, 1, 1, 1);
 	read_in(31, 0, 10);
@@ -199,12 +203,13 @@ TEST("[RXEDUP] a duplicate WRITE before a READ is acknowledged with its own PSN,
 	rig_out_ack(&g, 25, RC_SYN_ACK);
 }
 
-TEST("InfiniBand 9.7.5.2.5: a READ without key, range or right is refused, at once and as a whole")
+TEST("InfiniBand 9.7.5.2.5: a READ without key, range or right is refused, at once and as a "
+     "whole")
 {
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		start();
+		unit_start();
 		if (i == 0)
 			g.key[0].alive = false;
 		else if (i == 1)
@@ -232,7 +237,7 @@ TEST("a READ of a pair that remembers none is an invalid request")
 
 TEST("a key that ends half way through an answer ends the answer, and the pair")
 {
-	start();
+	unit_start();
 	g.no_room = true;
 	read_in(20, 0, 600);
 	g.no_room = false;
@@ -245,9 +250,10 @@ TEST("a key that ends half way through an answer ends the answer, and the pair")
 	EXPECT_EQ(g.error, FL_ST_REMOTE_ACCESS);
 }
 
-TEST("requests behind a READ wait until its answer has gone; nothing is carried out behind a refused PSN")
+TEST("requests behind a READ wait until its answer has gone; nothing is carried out behind "
+     "a refused PSN")
 {
-	start();
+	unit_start();
 	g.no_room = true;
 	read_in(20, 0, 600);
 	write_in(WOP_RC_WRITE_ONLY, 23, 1, 1, 77);
@@ -306,7 +312,7 @@ static void request_is(uint32_t psn, uint32_t at, uint32_t length)
 
 TEST("InfiniBand 9.4.4: the answer lands packet by packet, and the READ is over with the last")
 {
-	start();
+	unit_start();
 	memset(g.mem, 0, 8192);
 	post_read(0, 0, 600);
 	request_is(0x100, 0, 600);
@@ -328,7 +334,7 @@ TEST("InfiniBand 9.7.5.1.2: a response acknowledges all that was posted before i
 {
 	struct fw_work w = rig_work(FL_OP_WRITE, 2, 10);
 
-	start();
+	unit_start();
 	rig_post(&g, 0, &w);
 	post_read(1, 0, 10);
 	response_in(WOP_RC_READ_RESPONSE_ONLY, 0x101, 10, 1);
@@ -336,9 +342,10 @@ TEST("InfiniBand 9.7.5.1.2: a response acknowledges all that was posted before i
 	EXPECT_EQ(g.done[1].status, FL_ST_OK);
 }
 
-TEST("rule 3: a gap among responses is ignored; the time-out asks for the rest, from an MTU's border on")
+TEST("rule 3: a gap among responses is ignored; the time-out asks for the rest, from an "
+     "MTU's border on")
 {
-	start();
+	unit_start();
 	post_read(0, 0, 900);
 	g.out_next = g.outs;
 	response_in(WOP_RC_READ_RESPONSE_FIRST, 0x100, 256, 1);
@@ -359,7 +366,7 @@ TEST("rule 3: a gap among responses is ignored; the time-out asks for the rest, 
 
 TEST("InfiniBand 9.7.5.1.4: the response to a later READ says that this one's was lost")
 {
-	start();
+	unit_start();
 	post_read(0, 0, 300);
 	post_read(1, 1, 10);
 	g.out_next = g.outs;
@@ -371,7 +378,7 @@ TEST("InfiniBand 9.7.5.1.4: the response to a later READ says that this one's wa
 
 TEST("responses that do not fit are dropped: length, place, syndrome, an atomic's")
 {
-	start();
+	unit_start();
 	memset(g.mem, 0, 8192);
 	post_read(0, 0, 600);
 	response_in(WOP_RC_READ_RESPONSE_FIRST, 0x100, 255, 1);
@@ -387,11 +394,12 @@ TEST("responses that do not fit are dropped: length, place, syndrome, an atomic'
 	memory_is(0, 256, 1);
 }
 
-TEST("responses into a page that is missing are dropped until it is there, then asked for from there on")
+TEST("responses into a page that is missing are dropped until it is there, then asked for "
+     "from there on")
 {
 	struct fw_work w = rig_work(FL_OP_WRITE, 2, 10);
 
-	start();
+	unit_start();
 	memset(g.mem, 0, 8192);
 	g.verdict.verdict = RC_REWIND;
 	w = rig_work(FL_OP_READ, 0, 900);
@@ -434,25 +442,25 @@ TEST("responses into a page that is missing are dropped until it is there, then 
 
 TEST("a page for responses that never comes, and other ends of a READ")
 {
-	start();
+	unit_start();
 	g.verdict.verdict = RC_REWIND;
 	g.present[0] = false;
 	post_read(0, 0, 10);
 	response_in(WOP_RC_READ_RESPONSE_ONLY, 0x100, 10, 1);
 	rig_resume(&g, RC_REQUESTER, true, FL_ST_LOCAL_FAULT);
 	EXPECT_EQ(g.done[0].status, FL_ST_LOCAL_FAULT);
-	start();
+	unit_start();
 	g.verdict.verdict = RC_FAIL;
 	g.present[0] = false;
 	post_read(0, 0, 10);
 	response_in(WOP_RC_READ_RESPONSE_ONLY, 0x100, 10, 1);
 	EXPECT_EQ(g.done[0].status, FL_ST_LOCAL_FAULT);
-	start();
+	unit_start();
 	g.key[1].rights = FL_ACC_REMOTE_WRITE;
 	post_read(0, 0, 10);
 	response_in(WOP_RC_READ_RESPONSE_ONLY, 0x100, 10, 1);
 	EXPECT_EQ(g.done[0].status, FL_ST_LOCAL_RIGHTS);
-	start();
+	unit_start();
 	g.verdict.verdict = RC_DROP;
 	g.present[0] = false;
 	post_read(0, 0, 10);
@@ -463,7 +471,7 @@ TEST("a page for responses that never comes, and other ends of a READ")
 	rig_ring(&g);
 	request_is(0x100, 0, 10);
 	STEP("asleep: the channel waits, and the same packet lands");
-	start();
+	unit_start();
 	g.verdict.verdict = RC_SLEEP;
 	g.present[0] = false;
 	post_read(0, 0, 10);
@@ -477,7 +485,7 @@ TEST("a page for responses that never comes, and other ends of a READ")
 
 TEST("a READ that is refused half way is asked for from that PSN on, when the wait is over")
 {
-	start();
+	unit_start();
 	post_read(0, 0, 600);
 	g.out_next = g.outs;
 	response_in(WOP_RC_READ_RESPONSE_FIRST, 0x100, 256, 1);
@@ -489,7 +497,7 @@ TEST("a READ that is refused half way is asked for from that PSN on, when the wa
 
 TEST("a READ of no bytes is one packet there, one back, and over")
 {
-	start();
+	unit_start();
 	post_read(0, 0, 0);
 	request_is(0x100, 0, 0);
 	response_in(WOP_RC_READ_RESPONSE_ONLY, 0x100, 0, 1);
