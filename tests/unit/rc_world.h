@@ -82,8 +82,8 @@ static void world_draw(uint64_t seed)
 	}
 	w.flying = malloc(FLIGHT * sizeof(*w.flying));
 	STEP("seed %" PRIu64 ": mtu %u, window %u, frames %u, lose %u twice %u damage %u, "
-	     "away %u, verdicts %u, quirks %u", seed, w.mtu, c.window, c.rx_frames, w.lose, w.twice, w.damage, w.away,
-	     w.verdicts, c.quirks);
+	     "away %u, verdicts %u, quirks %u", seed, w.mtu, c.window, c.rx_frames, w.lose,
+	     w.twice, w.damage, w.away, w.verdicts, c.quirks);
 }
 
 static void frames_arrive(void)

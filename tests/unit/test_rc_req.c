@@ -326,6 +326,43 @@ TEST("a page that never comes ends its request, after all that were before it")
 	is_done(0, 0, FL_ST_BUS_ERROR);
 }
 
+TEST("a page that never comes ends its own request, although the queue went back meanwhile")
+{
+	unit_start();
+	g.verdict.verdict = RC_PARK;
+	g.present[3] = false;
+	work_post(0, FL_OP_WRITE, 0, 10);
+	work_post(1, FL_OP_WRITE, 0, 10);
+	work_post(2, FL_OP_WRITE, 3, 600);
+	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
+	rig_resume(&g, RC_REQUESTER, false, FL_ST_LOCAL_FAULT);
+	rig_in_ack(&g, 0x101, RC_SYN_ACK);
+	EXPECT_EQ(g.dones, 3);
+	is_done(1, 1, FL_ST_OK);
+	is_done(2, 2, FL_ST_LOCAL_FAULT);
+}
+
+TEST("work that the unit does not know, or that does not fit, ends when its turn comes")
+{
+	struct fw_work w = rig_work(FL_OP_READ_RESP, 0, 10);
+
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 10);
+	rig_post(&g, 1, &w);
+	EXPECT_EQ(g.dones, 0);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	is_done(1, 1, FL_ST_BAD_OPCODE);
+	unit_start();
+	w = rig_work(FL_OP_WRITE, 0, FW_INLINE_MAX + 1);
+	w.flags |= FL_WQE_INLINE;
+	rig_post(&g, 0, &w);
+	is_done(0, 0, FL_ST_BAD_LENGTH);
+	unit_start();
+	w = rig_work(FL_OP_READ, 0, 256u * (1u << 22) + 1);
+	rig_post(&g, 0, &w);
+	is_done(0, 0, FL_ST_BAD_LENGTH);
+}
+
 TEST("asleep on its own page the sending channel stops for all, until it is there")
 {
 	struct fw_pair p = rig_pair();
