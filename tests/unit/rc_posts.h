@@ -76,6 +76,7 @@ static struct {
 	uint32_t mtu, most;
 	unsigned int verdicts;	/* kinds of verdict that are drawn */
 	uint32_t to_post;
+	bool ended[PAIRS];	/* the pair was closed on both sides: nothing is said of it */
 	uint64_t steps;
 } w;
 
@@ -180,6 +181,7 @@ static void work_over(struct rig *g, const struct rig_done *d)
 
 	if (d->status)
 		STEP("node %u pair %u request %u: status %u", node_of(g), k, d->wr, d->status);
+	EXPECT(!w.ended[k]);
 	EXPECT_EQ(d->status, FL_ST_OK);
 	EXPECT_EQ(d->wr, s->oldest[k]);		/* in posting order, once */
 	s->oldest[k]++;
@@ -363,7 +365,7 @@ static void post_one(void)
 	uint32_t n = s->next[k];
 	struct posted *p = &s->posted[k][n % OUTSTANDING];
 
-	if (n - s->oldest[k] == OUTSTANDING)
+	if (n - s->oldest[k] == OUTSTANDING || w.ended[k])
 		return;
 	memset(p, 0, sizeof(*p));
 	p->work.flags = FL_WQE_SIGNALED;

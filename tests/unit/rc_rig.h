@@ -82,6 +82,7 @@ struct rig {
 	void (*worked)(struct rig *g, const struct rig_done *d);
 	bool (*give)(struct rig *g, uint16_t qp, struct fw_recv *r);
 	void (*arrive)(struct rig *g, uint16_t qp, const struct rig_recv_done *d);
+	void (*ended)(struct rig *g, uint16_t qp);
 	bool quiet;		/* events are not steps */
 	bool awake[2];
 	uint64_t alarm;
@@ -286,6 +287,8 @@ static inline void rig_pair_error(void *ctx, uint16_t qp, uint8_t status, uint64
 	(void)cause;
 	g->error = status;
 	g->errors++;
+	if (g->ended)
+		g->ended(g, qp);
 	g->t.close(g->t.ctx, qp);
 }
 

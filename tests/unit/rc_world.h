@@ -207,6 +207,7 @@ static bool world_is_done(void)
 	       !w.side[1].g.awake[0] && !w.side[1].g.awake[1];
 }
 
+/* The cell that both pairs add to is in pair 0's target. */
 static void world_compare(void)
 {
 	uint32_t shared = TARGET(1) * 4096 - CELLS;
@@ -215,7 +216,12 @@ static void world_compare(void)
 	for (i = 0; i < 2; i++) {
 		struct side *s = &w.side[i];
 
+		/* What a pair that has ended has added to it, nobody knows. */
+		if (w.ended[1])
+			memcpy(s->model + shared, s->g.mem + shared, 8);
 		for (k = 0; k < PAIRS; k++) {
+			if (w.ended[k])
+				continue;
 			EXPECT_EQ(s->oldest[k], s->next[k]);
 			EXPECT_EQ(s->sends[k], w.side[!i].arrived[k]);
 			EXPECT_EQ(s->g.errors, 0);
@@ -227,28 +233,37 @@ static void world_compare(void)
 			EXPECT_MEM(s->g.mem + SOURCE(k) * 4096, s->model + SOURCE(k) * 4096,
 				   8 * 4096);
 		}
-		EXPECT_MEM(s->g.mem + shared, s->model + shared, 8);
 		EXPECT_EQ(s->g.alarm, UINT64_MAX);
 	}
 }
 
-static void world_run(uint64_t seed, uint32_t posts)
+/* Until all is posted. */
+static inline void world_post(void)
 {
-	uint64_t limit;
-
-	world_draw(seed);
-	w.to_post = posts;
 	while (w.to_post) {
 		world_step();
 		EXPECT(w.steps < 3000000);
 	}
+}
+
+static inline void world_drain(void)
+{
+	uint64_t limit = w.steps + 400000;
+
 	STEP("all is posted; the wire is clean now");
 	w.lose = w.twice = w.damage = 0;
-	limit = w.steps + 400000;
 	while (!world_is_done()) {
 		world_step();
 		EXPECT(w.steps < limit);
 	}
+}
+
+static inline void world_run(uint64_t seed, uint32_t posts)
+{
+	world_draw(seed);
+	w.to_post = posts;
+	world_post();
+	world_drain();
 	world_compare();
 }
 
