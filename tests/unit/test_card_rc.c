@@ -349,8 +349,8 @@ TEST("the same, where the card says what it would like (odp2)")
 	};
 
 	plan_run(SIM_LOCKSTEP, &odp2);
-	EXPECT_GE(x.s[0].records[FL_FAULT_MEMORY], 20);
-	EXPECT_GE(x.s[1].records[FL_FAULT_MEMORY], 20);
+	EXPECT_GE(x.s[0].records[FL_FAULT_MEMORY], 10);
+	EXPECT_GE(x.s[1].records[FL_FAULT_MEMORY], 10);
 	EXPECT_EQ(x.s[0].records[FL_FAULT_WQE] + x.s[1].records[FL_FAULT_RDMA], 0);
 }
 
