@@ -10,6 +10,7 @@
 #include "nic/fw.h"
 #include "nic/transport/rc.h"
 #include "nic/transport/rc_wire.h"
+#include "trace/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -81,10 +82,12 @@ struct rig {
 	void (*worked)(struct rig *g, const struct rig_done *d);
 	bool (*give)(struct rig *g, uint16_t qp, struct fw_recv *r);
 	void (*arrive)(struct rig *g, uint16_t qp, const struct rig_recv_done *d);
+	void (*ended)(struct rig *g, uint16_t qp);
 	bool quiet;		/* events are not steps */
 	bool awake[2];
 	uint64_t alarm;
-	uint64_t events[EV_COUNT], notes;
+	struct trace *trace;
+	uint64_t events[EV_COUNT];
 };
 
 static inline uint8_t *rig_at(struct rig *g, uint64_t va)
@@ -231,13 +234,11 @@ static inline uint64_t rig_emit(void *ctx, unsigned int ev, const struct trace_a
 {
 	struct rig *g = ctx;
 
-	(void)at;
-	(void)a0;
 	if (!g->quiet)
 		STEP("  %s psn 0x%" PRIx64 " %" PRIx64 " %" PRIx64, trace_events[ev].name, a1, a2,
 		     a3);
 	g->events[ev]++;
-	return ++g->notes;
+	return trace_emit(g->trace, (enum trace_event)ev, at, a0, a1, a2, a3);
 }
 
 static inline void rig_work_done(void *ctx, uint16_t qp, uint32_t wr, uint8_t status,
@@ -286,6 +287,8 @@ static inline void rig_pair_error(void *ctx, uint16_t qp, uint8_t status, uint64
 	(void)cause;
 	g->error = status;
 	g->errors++;
+	if (g->ended)
+		g->ended(g, qp);
 	g->t.close(g->t.ctx, qp);
 }
 
@@ -296,6 +299,8 @@ static inline void rig_close(void *arg)
 	struct rig *g = arg;
 
 	rc_destroy(g->rc);
+	if (g->trace)
+		trace_destroy(g->trace);
 	free(g->mem);
 	free(g->out);
 	memset(g, 0, sizeof(*g));
@@ -318,6 +323,7 @@ static inline void rig_open(struct rig *g, uint8_t node, const struct rc_config 
 	unsigned int i;
 
 	rig_close(g);
+	g->trace = trace_create(&(struct trace_config){ .ring_records = 256 });
 	g->mem = calloc(1, RIG_BYTES);
 	g->out = calloc(RIG_FRAMES, sizeof(*g->out));
 	for (i = 0; i < RIG_PAGES; i++)
@@ -377,6 +383,7 @@ static inline void rig_ring(struct rig *g)
 	EXPECT_NE(g->alarm, UINT64_MAX);
 	if (g->now < g->alarm)
 		g->now = g->alarm;
+	g->alarm = UINT64_MAX;
 	rc_timer(g->rc, g->now);
 	rig_run(g);
 }

@@ -4,7 +4,7 @@
 
 static struct rig g;
 
-static void start(void)
+static void unit_start(void)
 {
 	struct fw_pair p = rig_pair();
 	unsigned int i;
@@ -17,7 +17,7 @@ static void start(void)
 	rig_run(&g);
 }
 
-static void post(uint32_t wr, uint8_t opcode, unsigned int page, uint32_t length)
+static void work_post(uint32_t wr, uint8_t opcode, unsigned int page, uint32_t length)
 {
 	struct fw_work w = rig_work(opcode, page, length);
 
@@ -35,8 +35,8 @@ TEST("InfiniBand 9.7.2, 9.4.3: a WRITE of three packets, its headers, bits and b
 {
 	struct rc_packet p;
 
-	start();
-	post(0, FL_OP_WRITE, 0, 600);
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 600);
 	p = rig_out(&g);
 	EXPECT_EQ(p.opcode, WOP_RC_WRITE_FIRST);
 	EXPECT_EQ(p.psn, 0x100);
@@ -66,10 +66,10 @@ TEST("InfiniBand 9.7.2, 9.4.3: a WRITE of three packets, its headers, bits and b
 
 TEST("InfiniBand 9.7.5.1.2: one acknowledgement ends all requests up to its PSN")
 {
-	start();
-	post(0, FL_OP_WRITE, 0, 10);
-	post(1, FL_OP_SEND, 0, 300);
-	post(2, FL_OP_WRITE, 0, 0);
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 10);
+	work_post(1, FL_OP_SEND, 0, 300);
+	work_post(2, FL_OP_WRITE, 0, 0);
 	rig_in_ack(&g, 0x102, RC_SYN_ACK);
 	EXPECT_EQ(g.dones, 2);
 	is_done(0, 0, FL_ST_OK);
@@ -87,10 +87,10 @@ TEST("InfiniBand 9.7.5.1.4: an acknowledgement behind a READ is an implied NAK")
 {
 	struct rc_packet p;
 
-	start();
-	post(0, FL_OP_WRITE, 0, 10);
-	post(1, FL_OP_READ, 1, 600);
-	post(2, FL_OP_WRITE, 2, 10);
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 10);
+	work_post(1, FL_OP_READ, 1, 600);
+	work_post(2, FL_OP_WRITE, 2, 10);
 	g.out_next = g.outs;
 	rig_in_ack(&g, 0x104, RC_SYN_ACK);
 	EXPECT_EQ(g.dones, 1);
@@ -103,11 +103,12 @@ TEST("InfiniBand 9.7.5.1.4: an acknowledgement behind a READ is an implied NAK")
 	rig_silent(&g);
 }
 
-TEST("InfiniBand 9.7.5.1.3, 9.7.5.2.3: a sequence NAK acknowledges what is before, and the rest goes again")
+TEST("InfiniBand 9.7.5.1.3, 9.7.5.2.3: a sequence NAK acknowledges what is before, and the "
+     "rest goes again")
 {
-	start();
-	post(0, FL_OP_WRITE, 0, 10);
-	post(1, FL_OP_WRITE, 0, 600);
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 10);
+	work_post(1, FL_OP_WRITE, 0, 600);
 	g.out_next = g.outs;
 	rig_in_ack(&g, 0x102, RC_SYN_NAK_SEQUENCE);
 	EXPECT_EQ(g.dones, 1);
@@ -119,231 +120,14 @@ TEST("InfiniBand 9.7.5.1.3, 9.7.5.2.3: a sequence NAK acknowledges what is befor
 	EXPECT_EQ(g.done[1].resends, 2);
 }
 
-TEST("InfiniBand 9.7.5.1.4: one retry round at a time, unless time is over")
-{
-	start();
-	post(0, FL_OP_WRITE, 0, 600);
-	g.out_next = g.outs;
-	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
-	g.out_next = g.outs;
-	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
-	rig_silent(&g);
-	rig_ring(&g);
-	rig_out_is(&g, WOP_RC_WRITE_FIRST, 0x100);
-	STEP("progress ends the round");
-	rig_in_ack(&g, 0x100, RC_SYN_ACK);
-	g.out_next = g.outs;
-	rig_in_ack(&g, 0x101, RC_SYN_NAK_SEQUENCE);
-	rig_out_is(&g, WOP_RC_WRITE_MIDDLE, 0x101);
-}
-
-TEST("InfiniBand 9.7.6.1.3, 9.9.2.1.1: 4.096 us * 2^n, so many tries, then it is over")
-{
-	struct fw_pair p = rig_pair();
-	uint64_t from;
-	unsigned int i;
-
-	start();
-	p.retries = 3;
-	p.timeout = 8;
-	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
-	rig_in_ack(&g, 0, RC_SYN_ACK);
-	post(0, FL_OP_WRITE, 0, 1);
-	rig_in_ack(&g, 0x100, RC_SYN_ACK);	/* progress: 3 from now on */
-	post(1, FL_OP_WRITE, 0, 1);
-	post(2, FL_OP_WRITE, 0, 1);
-	for (i = 0; i < 3; i++) {
-		from = g.sent_ns;
-		g.out_next = g.outs;
-		EXPECT_GE(g.alarm, from + 4096 * 256 - 100);
-		EXPECT_LE(g.alarm, from + 4096 * 256 + 100);
-		rig_ring(&g);
-		rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
-		rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x102);
-	}
-	rig_ring(&g);
-	EXPECT_EQ(g.dones, 2);
-	is_done(1, 1, FL_ST_NO_ANSWER);
-	EXPECT_EQ(g.done[1].resends, 3);
-	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 4);
-}
-
-TEST("InfiniBand 9.7.6.1.3: a time-out of 0 never comes; a card's floor holds")
-{
-	struct fw_pair p = rig_pair();
-
-	start();
-	p.timeout = 0;
-	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_WRITE, 0, 1);
-	EXPECT_EQ(g.alarm, UINT64_MAX);
-}
-
-TEST("InfiniBand 9.7.5.2.8: an RNR NAK stops all, until its time is over, and no longer than that")
-{
-	start();
-	post(0, FL_OP_WRITE, 0, 10);
-	post(1, FL_OP_WRITE, 0, 10);
-	g.out_next = g.outs;
-	rig_in_ack(&g, 0x100, RC_SYN_RNR | 12);
-	EXPECT_EQ(g.alarm, g.now - 10 + 640000);
-	post(2, FL_OP_WRITE, 0, 10);
-	STEP("others of the same round change nothing");
-	rig_in_ack(&g, 0x100, RC_SYN_RNR | 20);
-	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
-	rig_silent(&g);
-	rig_ring(&g);
-	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
-	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
-	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x102);
-	EXPECT_EQ(g.events[EV_RC_WAIT], 1);
-}
-
-TEST("[RNRFIX] the acknowledgement timer does not cut an RNR wait short; with the quirk it does")
-{
-	struct rc_config cut = rig_config;
-	struct fw_pair p = rig_pair();
-	uint64_t begin;
-
-	start();
-	p.timeout = 8;		/* 1.05 ms */
-	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_WRITE, 0, 10);
-	g.out_next = g.outs;
-	begin = g.now;
-	rig_in_ack(&g, 0x100, RC_SYN_RNR | 20);	/* 10.24 ms */
-	rig_ring(&g);
-	EXPECT_GE(g.now, begin + 10240000);
-	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
-	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 0);
-
-	cut.quirks = RC_QUIRK_CUT;
-	rig_open(&g, 0, &cut);
-	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_WRITE, 0, 10);
-	g.out_next = g.outs;
-	begin = g.now;
-	rig_in_ack(&g, 0x100, RC_SYN_RNR | 20);
-	rig_ring(&g);
-	EXPECT_LE(g.now, begin + 2000000);
-	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
-	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 1);
-}
-
-TEST("InfiniBand 9.9.2.1.1: tries of an RNR wait run out, are there again after progress, and 7 is for ever")
-{
-	struct fw_pair p = rig_pair();
-	unsigned int i;
-
-	start();
-	p.rnr_tries = 2;
-	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_WRITE, 0, 1);
-	rig_in_ack(&g, 0x100, RC_SYN_ACK);
-	post(1, FL_OP_WRITE, 0, 300);
-	rig_in_ack(&g, 0x101, RC_SYN_RNR | 1);
-	rig_ring(&g);
-	rig_in_ack(&g, 0x101, RC_SYN_RNR | 1);
-	rig_ring(&g);
-	rig_in_ack(&g, 0x102, RC_SYN_RNR | 1);	/* the first packet has landed */
-	rig_ring(&g);
-	rig_in_ack(&g, 0x102, RC_SYN_RNR | 1);
-	rig_ring(&g);
-	EXPECT_EQ(g.dones, 1);
-	rig_in_ack(&g, 0x102, RC_SYN_RNR | 1);
-	is_done(1, 1, FL_ST_RNR_TRIES);
-
-	rig_open(&g, 0, &rig_config);
-	p.rnr_tries = 7;
-	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_WRITE, 0, 1);
-	for (i = 0; i < 50; i++) {
-		rig_in_ack(&g, 0x100, RC_SYN_RNR | 1);
-		rig_ring(&g);
-	}
-	EXPECT_EQ(g.dones, 0);
-	rig_in_ack(&g, 0x100, RC_SYN_ACK);
-	is_done(0, 0, FL_ST_OK);
-}
-
-TEST("InfiniBand 9.7.5.2.8, table 45: the 32 waits")
-{
-	static const unsigned int us10[32] = {
-		65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
-		512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576,
-		32768, 49152,
-	};
-	unsigned int i;
-
-	for (i = 0; i < 32; i++)
-		EXPECT_EQ(rc_rnr_ns(i), us10[i] * 10000ull);
-}
-
-static uint64_t wait_with(uint64_t floor, uint64_t tick, unsigned int quirks, uint8_t code,
-			  uint64_t stretch)
-{
-	struct rc_config c = rig_config;
-	struct fw_pair p = rig_pair();
-	uint64_t begin;
-
-	c.rnr_floor_ns = floor;
-	c.rnr_tick_ns = tick;
-	c.quirks = quirks;
-	c.stretch = stretch;
-	rig_open(&g, 0, &c);
-	test_cleanup(rig_close, &g);
-	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_WRITE, 0, 1);
-	begin = g.now;
-	rig_in_ack(&g, 0x100, RC_SYN_RNR | code);
-	return g.alarm - begin;
-}
-
-TEST("an RNR wait has a card's floor, tick, mistake and stretch")
-{
-	EXPECT_EQ(wait_with(0, 0, 0, 25, 1), 61440000);
-	EXPECT_EQ(wait_with(0, 0, RC_QUIRK_CODE25, 25, 1), 61410000);
-	EXPECT_EQ(wait_with(1500000, 0, 0, 7, 1), 1500000);
-	EXPECT_EQ(wait_with(0, 4000000, 0, 1, 1), 4000000);
-	EXPECT_EQ(wait_with(0, 4000000, 0, 18, 1), 8000000);
-	EXPECT_EQ(wait_with(0, 0, 0, 1, 100), 1000000);
-}
-
-TEST("quirk damming: behind an RNR wait only what was refused goes again, the rest after a time-out")
-{
-	struct rc_config c = rig_config;
-	struct fw_pair p = rig_pair();
-	uint64_t begin;
-
-	c.quirks = RC_QUIRK_DAMMING;
-	rig_open(&g, 0, &c);
-	test_cleanup(rig_close, &g);
-	p.timeout = 17;
-	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_WRITE, 0, 10);
-	rig_in_ack(&g, 0x100, RC_SYN_RNR | 12);
-	g.out_next = g.outs;
-	post(1, FL_OP_WRITE, 0, 10);
-	rig_ring(&g);
-	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
-	rig_silent(&g);
-	rig_in_ack(&g, 0x100, RC_SYN_ACK);
-	rig_silent(&g);
-	begin = g.now;
-	rig_ring(&g);
-	EXPECT_GE(g.now - begin, 536000000);
-	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
-	rig_in_ack(&g, 0x101, RC_SYN_ACK);
-	EXPECT_EQ(g.dones, 2);
-}
-
-TEST("InfiniBand 9.7.7.2: the window of PSNs is bounded, and acknowledgements are asked for within a message")
+TEST("InfiniBand 9.7.7.2: the window of PSNs is bounded, and acknowledgements are asked for "
+     "within a message")
 {
 	struct rc_packet p;
 	unsigned int i, asked = 0;
 
-	start();
-	post(0, FL_OP_WRITE, 0, 256 * 40);
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 256 * 40);
 	EXPECT_EQ(g.outs, 16);
 	for (i = 0; i < 16; i++)
 		asked += rig_out(&g).ackreq;
@@ -363,7 +147,7 @@ TEST("PSNs wrap at 2^24")
 	test_cleanup(rig_close, &g);
 	p.sq_psn = 0xFFFFFF;
 	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_WRITE, 0, 600);
+	work_post(0, FL_OP_WRITE, 0, 600);
 	rig_out_is(&g, WOP_RC_WRITE_FIRST, 0xFFFFFF);
 	rig_out_is(&g, WOP_RC_WRITE_MIDDLE, 0);
 	rig_out_is(&g, WOP_RC_WRITE_LAST, 1);
@@ -382,10 +166,10 @@ TEST("InfiniBand 9.7.5.2.4 to 9.7.5.2.7: each fatal NAK ends the request with it
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		start();
-		post(0, FL_OP_WRITE, 0, 10);
-		post(1, FL_OP_WRITE, 0, 10);
-		post(2, FL_OP_WRITE, 0, 10);
+		unit_start();
+		work_post(0, FL_OP_WRITE, 0, 10);
+		work_post(1, FL_OP_WRITE, 0, 10);
+		work_post(2, FL_OP_WRITE, 0, 10);
 		rig_in_ack(&g, 0x101, (uint8_t)(RC_SYN_NAK_INVALID + i));
 		EXPECT_EQ(g.dones, 2);
 		is_done(0, 0, FL_ST_OK);
@@ -399,14 +183,14 @@ TEST("InfiniBand 10.8.3.3: a fence waits for READs and atomics, and for nothing 
 	struct fw_work w = rig_work(FL_OP_WRITE, 2, 10);
 
 	w.flags |= FL_WQE_FENCE;
-	start();
-	post(0, FL_OP_WRITE, 0, 10);
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 10);
 	rig_post(&g, 1, &w);
 	EXPECT_EQ(g.outs, 2);
-	post(2, FL_OP_READ, 1, 10);
+	work_post(2, FL_OP_READ, 1, 10);
 	EXPECT_EQ(g.outs, 3);
 	rig_post(&g, 3, &w);
-	post(4, FL_OP_WRITE, 0, 10);
+	work_post(4, FL_OP_WRITE, 0, 10);
 	EXPECT_EQ(g.outs, 3);
 	rig_in_ack(&g, 0x101, RC_SYN_ACK);
 	EXPECT_EQ(g.outs, 3);
@@ -420,12 +204,12 @@ TEST("no more READs and atomics are on the way than the pair has places for (Inf
 {
 	struct fw_pair p = rig_pair();
 
-	start();
+	unit_start();
 	p.rd_atomic = 2;
 	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_READ, 0, 10);
-	post(1, FL_OP_FETCH_ADD, 0, 8);
-	post(2, FL_OP_READ, 0, 10);
+	work_post(0, FL_OP_READ, 0, 10);
+	work_post(1, FL_OP_FETCH_ADD, 0, 8);
+	work_post(2, FL_OP_READ, 0, 10);
 	EXPECT_EQ(g.outs, 2);
 	rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_READ_RESPONSE_ONLY, .psn = 0x100,
 				       .syndrome = RC_SYN_ACK }, 10, 7);
@@ -433,7 +217,7 @@ TEST("no more READs and atomics are on the way than the pair has places for (Inf
 	STEP("none at all: such a request fails");
 	p.rd_atomic = 0;
 	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(3, FL_OP_READ, 0, 10);
+	work_post(3, FL_OP_READ, 0, 10);
 	rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_ATOMIC_ACKNOWLEDGE, .psn = 0x101,
 				       .syndrome = RC_SYN_ACK }, 0, 0);
 	EXPECT_EQ(g.dones, 2);
@@ -445,7 +229,7 @@ TEST("scatter, inline data and immediate data: what leaves is what was listed")
 	struct rc_packet p;
 	unsigned int i;
 
-	start();
+	unit_start();
 	w.flags |= FL_WQE_IMM | FL_WQE_SOLICITED | FL_WQE_LIST;
 	w.imm = 0xABCD1234;
 	w.segments = 3;
@@ -482,13 +266,13 @@ TEST("a page of one's own that is missing parks the send queue; others, and answ
 	struct fw_pair p = rig_pair();
 	struct fw_work w = rig_work(FL_OP_WRITE, 5, 10);
 
-	start();
+	unit_start();
 	g.verdict.verdict = RC_PARK;
 	g.present[3] = false;
 	p.qpn = 0x123406;
 	g.t.open(g.t.ctx, 6, &p);
-	post(0, FL_OP_WRITE, 0, 10);
-	post(1, FL_OP_WRITE, 3, 600);
+	work_post(0, FL_OP_WRITE, 0, 10);
+	work_post(1, FL_OP_WRITE, 3, 600);
 	EXPECT_EQ(g.outs, 1);
 	EXPECT_EQ(g.misses, 1);
 	EXPECT_EQ(g.miss.side, RC_REQUESTER);
@@ -514,12 +298,12 @@ TEST("a page of one's own that is missing parks the send queue; others, and answ
 
 TEST("a page that never comes ends its request, after all that were before it")
 {
-	start();
+	unit_start();
 	g.verdict.verdict = RC_PARK;
 	g.present[3] = false;
-	post(0, FL_OP_WRITE, 0, 10);
-	post(1, FL_OP_WRITE, 3, 600);
-	post(2, FL_OP_WRITE, 0, 10);
+	work_post(0, FL_OP_WRITE, 0, 10);
+	work_post(1, FL_OP_WRITE, 3, 600);
+	work_post(2, FL_OP_WRITE, 0, 10);
 	rig_resume(&g, RC_REQUESTER, false, FL_ST_LOCAL_FAULT);
 	EXPECT_EQ(g.dones, 0);
 	rig_in_ack(&g, 0x100, RC_SYN_ACK);
@@ -527,19 +311,56 @@ TEST("a page that never comes ends its request, after all that were before it")
 	is_done(0, 0, FL_ST_OK);
 	is_done(1, 1, FL_ST_LOCAL_FAULT);
 	STEP("and so does a verdict that says so at once, a key, memory that fails");
-	start();
+	unit_start();
 	g.verdict.verdict = RC_FAIL;
 	g.present[3] = false;
-	post(0, FL_OP_WRITE, 3, 600);
+	work_post(0, FL_OP_WRITE, 3, 600);
 	is_done(0, 0, FL_ST_LOCAL_FAULT);
-	start();
+	unit_start();
 	g.key[1].alive = false;
-	post(0, FL_OP_WRITE, 3, 600);
+	work_post(0, FL_OP_WRITE, 3, 600);
 	is_done(0, 0, FL_ST_LOCAL_KEY);
-	start();
+	unit_start();
 	g.fails = true;
-	post(0, FL_OP_WRITE, 3, 600);
+	work_post(0, FL_OP_WRITE, 3, 600);
 	is_done(0, 0, FL_ST_BUS_ERROR);
+}
+
+TEST("a page that never comes ends its own request, although the queue went back meanwhile")
+{
+	unit_start();
+	g.verdict.verdict = RC_PARK;
+	g.present[3] = false;
+	work_post(0, FL_OP_WRITE, 0, 10);
+	work_post(1, FL_OP_WRITE, 0, 10);
+	work_post(2, FL_OP_WRITE, 3, 600);
+	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
+	rig_resume(&g, RC_REQUESTER, false, FL_ST_LOCAL_FAULT);
+	rig_in_ack(&g, 0x101, RC_SYN_ACK);
+	EXPECT_EQ(g.dones, 3);
+	is_done(1, 1, FL_ST_OK);
+	is_done(2, 2, FL_ST_LOCAL_FAULT);
+}
+
+TEST("work that the unit does not know, or that does not fit, ends when its turn comes")
+{
+	struct fw_work w = rig_work(FL_OP_READ_RESP, 0, 10);
+
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 10);
+	rig_post(&g, 1, &w);
+	EXPECT_EQ(g.dones, 0);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	is_done(1, 1, FL_ST_BAD_OPCODE);
+	unit_start();
+	w = rig_work(FL_OP_WRITE, 0, FW_INLINE_MAX + 1);
+	w.flags |= FL_WQE_INLINE;
+	rig_post(&g, 0, &w);
+	is_done(0, 0, FL_ST_BAD_LENGTH);
+	unit_start();
+	w = rig_work(FL_OP_READ, 0, 256u * (1u << 22) + 1);
+	rig_post(&g, 0, &w);
+	is_done(0, 0, FL_ST_BAD_LENGTH);
 }
 
 TEST("asleep on its own page the sending channel stops for all, until it is there")
@@ -547,12 +368,12 @@ TEST("asleep on its own page the sending channel stops for all, until it is ther
 	struct fw_pair p = rig_pair();
 	struct fw_work w = rig_work(FL_OP_WRITE, 5, 10);
 
-	start();
+	unit_start();
 	g.verdict.verdict = RC_SLEEP;
 	g.present[3] = false;
 	p.qpn = 0x123406;
 	g.t.open(g.t.ctx, 6, &p);
-	post(0, FL_OP_WRITE, 3, 10);
+	work_post(0, FL_OP_WRITE, 3, 10);
 	g.t.post(g.t.ctx, 6, 9, &w);
 	rig_run(&g);
 	EXPECT_EQ(g.outs, 0);
@@ -563,9 +384,9 @@ TEST("asleep on its own page the sending channel stops for all, until it is ther
 
 TEST("no room on the wire: the packet waits, and goes when there is")
 {
-	start();
+	unit_start();
 	g.no_room = true;
-	post(0, FL_OP_WRITE, 0, 300);
+	work_post(0, FL_OP_WRITE, 0, 300);
 	EXPECT_EQ(g.outs, 0);
 	g.no_room = false;
 	rc_wire_room(g.rc);
@@ -582,7 +403,7 @@ TEST("a pair that does not send yet answers only; its PSN counts when it first m
 	p.sends = false;
 	p.sq_psn = 0;
 	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(0, FL_OP_WRITE, 0, 10);
+	work_post(0, FL_OP_WRITE, 0, 10);
 	EXPECT_EQ(g.outs, 0);
 	p.sends = true;
 	p.sq_psn = 0x4242;
@@ -591,7 +412,7 @@ TEST("a pair that does not send yet answers only; its PSN counts when it first m
 	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x4242);
 	p.sq_psn = 0x1111;
 	g.t.open(g.t.ctx, RIG_QP, &p);
-	post(1, FL_OP_WRITE, 0, 10);
+	work_post(1, FL_OP_WRITE, 0, 10);
 	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x4243);
 }
 
@@ -621,9 +442,9 @@ TEST("after close() not a byte moves, nothing completes and no timer runs")
 {
 	uint64_t bursts;
 
-	start();
+	unit_start();
 	g.burst_ns = 100;
-	post(0, FL_OP_WRITE, 0, 600);
+	work_post(0, FL_OP_WRITE, 0, 600);
 	g.t.post(g.t.ctx, RIG_QP, 1, &(struct fw_work){ .opcode = FL_OP_WRITE, .length = 600,
 		 .segments = 1, .segment = { { RIG_BASE, 600, 0x101 } } });
 	rc_step(g.rc, 0, g.now);	/* a burst is open */
@@ -641,7 +462,7 @@ TEST("after close() not a byte moves, nothing completes and no timer runs")
 
 TEST("after stop_key() not a byte moves through the key, and the request fails")
 {
-	start();
+	unit_start();
 	g.burst_ns = 100;
 	g.t.post(g.t.ctx, RIG_QP, 0, &(struct fw_work){ .opcode = FL_OP_WRITE, .length = 600,
 		 .segments = 1, .segment = { { RIG_BASE, 600, 0x101 } } });

@@ -4,7 +4,7 @@
 
 static struct rig g;
 
-static void start(void)
+static void unit_start(void)
 {
 	struct fw_pair p = rig_pair();
 
@@ -26,7 +26,7 @@ static void write_in(uint8_t opcode, uint32_t psn, uint32_t length, uint32_t pay
 	rig_in(&g, p, payload, fill);
 }
 
-static void only(uint32_t psn, uint8_t fill)
+static void write_only(uint32_t psn, uint8_t fill)
 {
 	write_in(WOP_RC_WRITE_ONLY, psn, 10, 10, fill);
 }
@@ -48,7 +48,7 @@ static void memory_is(uint32_t at, uint32_t n, uint8_t fill)
 
 TEST("InfiniBand 9.7.4.1, rule 1: the PSN that is due is carried out and acknowledged")
 {
-	start();
+	unit_start();
 	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
 	rig_out_ack(&g, 20, RC_SYN_ACK);
 	write_in(WOP_RC_WRITE_MIDDLE, 21, 0, 256, 2);
@@ -71,42 +71,43 @@ TEST("InfiniBand 9.7.1: what is due wraps at 2^24, and so does what is behind it
 	test_cleanup(rig_close, &g);
 	p.rq_psn = 0xFFFFFF;
 	g.t.open(g.t.ctx, RIG_QP, &p);
-	only(0xFFFFFF, 1);
-	only(0, 2);
+	write_only(0xFFFFFF, 1);
+	write_only(0, 2);
 	rig_out_ack(&g, 0xFFFFFF, RC_SYN_ACK);
 	rig_out_ack(&g, 0, RC_SYN_ACK);
-	only(0xFFFFFF, 9);
+	write_only(0xFFFFFF, 9);
 	rig_out_ack(&g, 0, RC_SYN_ACK);
 	memory_is(0, 10, 2);
 }
 
 TEST("InfiniBand 9.7.5.2.3, rule 2: a PSN ahead is dropped, NAKed once, then there is silence")
 {
-	start();
-	only(22, 1);
+	unit_start();
+	write_only(22, 1);
 	rig_out_ack(&g, 20, RC_SYN_NAK_SEQUENCE);
-	only(23, 1);
-	only(22, 1);
+	write_only(23, 1);
+	write_only(22, 1);
 	rig_silent(&g);
 	memory_is(0, 10, 0);
 	STEP("duplicates are answered meanwhile");
-	only(19, 1);
+	write_only(19, 1);
 	rig_out_ack(&g, 19, RC_SYN_ACK);
-	only(20, 2);
+	write_only(20, 2);
 	rig_out_ack(&g, 20, RC_SYN_ACK);
 	STEP("once it has come, the next gap is NAKed again");
-	only(23, 1);
+	write_only(23, 1);
 	rig_out_ack(&g, 21, RC_SYN_NAK_SEQUENCE);
 	memory_is(0, 10, 2);
 }
 
-TEST("InfiniBand 9.7.4.1.3, rule 3: a duplicate WRITE or SEND is acknowledged again, and not carried out")
+TEST("InfiniBand 9.7.4.1.3, rule 3: a duplicate WRITE or SEND is acknowledged again, and "
+     "not carried out")
 {
-	start();
-	only(20, 1);
-	only(21, 2);
+	unit_start();
+	write_only(20, 1);
+	write_only(21, 2);
 	g.out_next = g.outs;
-	only(20, 9);
+	write_only(20, 9);
 	rig_out_ack(&g, 21, RC_SYN_ACK);
 	memory_is(0, 10, 2);
 	rig_recv(&g, 2, 100);
@@ -119,21 +120,22 @@ TEST("InfiniBand 9.7.4.1.3, rule 3: a duplicate WRITE or SEND is acknowledged ag
 	EXPECT_EQ(g.events[EV_RC_DUPLICATE], 2);
 }
 
-TEST("InfiniBand 9.7.5.2.8, rule 5: without a receive a SEND is RNR NAKed with its PSN, and all behind it dropped")
+TEST("InfiniBand 9.7.5.2.8, rule 5: without a receive a SEND is RNR NAKed with its PSN, and "
+     "all behind it dropped")
 {
-	start();
+	unit_start();
 	send_in(WOP_RC_SEND_ONLY, 20, 10, 5);
 	rig_out_ack(&g, 20, RC_SYN_RNR | 12);
 	STEP("what was on the way behind it is not NAKed, and does not land");
-	only(21, 1);
-	only(22, 1);
+	write_only(21, 1);
+	write_only(22, 1);
 	rig_silent(&g);
 	memory_is(0, 10, 0);
 	rig_recv(&g, 2, 100);
 	send_in(WOP_RC_SEND_ONLY, 20, 10, 5);
 	rig_out_ack(&g, 20, RC_SYN_ACK);
 	EXPECT_EQ(g.arrivals, 1);
-	only(21, 1);
+	write_only(21, 1);
 	rig_out_ack(&g, 21, RC_SYN_ACK);
 	STEP("a WRITE with immediate data needs one, too, and does not land without it");
 	write_in(WOP_RC_WRITE_ONLY_IMM, 22, 10, 10, 7);
@@ -151,11 +153,12 @@ TEST("InfiniBand 9.7.5.2.8, rule 5: without a receive a SEND is RNR NAKed with i
 	EXPECT_EQ(g.arrived[1].recv.index, 1);
 }
 
-TEST("InfiniBand 9.4.1, 9.7.3: SENDs of one and of several packets, with immediate data and of no bytes")
+TEST("InfiniBand 9.4.1, 9.7.3: SENDs of one and of several packets, with immediate data and "
+     "of no bytes")
 {
 	struct fw_arrival *a;
 
-	start();
+	unit_start();
 	rig_recv(&g, 2, 700);
 	rig_recv(&g, 3, 700);
 	rig_recv(&g, 4, 0);
@@ -192,7 +195,7 @@ TEST("a receive is scattered over its segments")
 			     { RIG_BASE + 30000, 50, 0x101 } },
 	};
 
-	start();
+	unit_start();
 	g.recv[0] = r;
 	g.recvs = 1;
 	send_in(WOP_RC_SEND_ONLY, 20, 110, 8);
@@ -203,12 +206,13 @@ TEST("a receive is scattered over its segments")
 	memory_is(30040, 10, 0);
 }
 
-TEST("InfiniBand 9.7.5.2.5, rule 6: a key, a range, a right that is not there is NAKed, and ends the pair")
+TEST("InfiniBand 9.7.5.2.5, rule 6: a key, a range, a right that is not there is NAKed, and "
+     "ends the pair")
 {
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		start();
+		unit_start();
 		if (i == 0)
 			g.key[0].alive = false;
 		else if (i == 1)
@@ -219,7 +223,7 @@ TEST("InfiniBand 9.7.5.2.5, rule 6: a key, a range, a right that is not there is
 		rig_out_ack(&g, 20, RC_SYN_NAK_ACCESS);
 		memory_is(0, 600, 0);
 		EXPECT_EQ(g.error, FL_ST_REMOTE_ACCESS);
-		only(20, 1);
+		write_only(20, 1);
 		rig_silent(&g);
 		memory_is(0, 600, 0);
 	}
@@ -227,7 +231,7 @@ TEST("InfiniBand 9.7.5.2.5, rule 6: a key, a range, a right that is not there is
 
 TEST("a key that ends in the middle of a message refuses the rest of it")
 {
-	start();
+	unit_start();
 	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
 	rig_out_ack(&g, 20, RC_SYN_ACK);
 	g.t.stop_key(g.t.ctx, 0x100);
@@ -239,7 +243,7 @@ TEST("a key that ends in the middle of a message refuses the rest of it")
 
 TEST("no bytes need no key (InfiniBand 9.7.4.1.6)")
 {
-	start();
+	unit_start();
 	g.key[0].alive = false;
 	write_in(WOP_RC_WRITE_ONLY, 20, 0, 0, 0);
 	rig_out_ack(&g, 20, RC_SYN_ACK);
@@ -255,7 +259,7 @@ static void is_invalid(const struct step *s, unsigned int n)
 {
 	unsigned int i;
 
-	start();
+	unit_start();
 	rig_recv(&g, 2, 4096);
 	for (i = 0; i < n; i++) {
 		g.out_next = g.outs;
@@ -265,7 +269,8 @@ static void is_invalid(const struct step *s, unsigned int n)
 	EXPECT_EQ(g.error, FL_ST_REMOTE_INVALID);
 }
 
-TEST("InfiniBand 9.7.4.1.2, 9.7.5.2.4, rule 6: opcodes out of sequence, and wrong lengths, are invalid requests")
+TEST("InfiniBand 9.7.4.1.2, 9.7.5.2.4, rule 6: opcodes out of sequence, and wrong lengths, "
+     "are invalid requests")
 {
 	static const struct step bad[][2] = {
 		{ { WOP_RC_WRITE_MIDDLE, 0, 256 } },
@@ -301,15 +306,16 @@ TEST("InfiniBand 9.7.4.1.2, 9.7.5.2.4, rule 6: opcodes out of sequence, and wron
 		is_invalid(bad[i], 1);
 	for (i = 0; i < sizeof(second) / sizeof(second[0]); i++)
 		is_invalid(second[i], 2);
-	start();
+	unit_start();
 	rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_FETCH_ADD, .psn = 20,
 				       .va = RIG_BASE + 4, .rkey = 0x100 }, 0, 0);
 	rig_out_ack(&g, 20, RC_SYN_NAK_INVALID);
 }
 
-TEST("InfiniBand 9.7.5.2.4: a SEND longer than its receive is invalid; the receive completes with LENGTH")
+TEST("InfiniBand 9.7.5.2.4: a SEND longer than its receive is invalid; the receive "
+     "completes with LENGTH")
 {
-	start();
+	unit_start();
 	rig_recv(&g, 2, 300);
 	send_in(WOP_RC_SEND_FIRST, 20, 256, 1);
 	send_in(WOP_RC_SEND_LAST, 21, 45, 1);
@@ -321,9 +327,10 @@ TEST("InfiniBand 9.7.5.2.4: a SEND longer than its receive is invalid; the recei
 	memory_is(2 * 4096 + 256, 100, 0);
 }
 
-TEST("InfiniBand 9.7.5.2.7, rule 6: a malformed receive entry, or memory that fails, is an operational error")
+TEST("InfiniBand 9.7.5.2.7, rule 6: a malformed receive entry, or memory that fails, is an "
+     "operational error")
 {
-	start();
+	unit_start();
 	rig_recv(&g, 2, 300);
 	g.recv_wrong = FL_ST_BAD_ENTRY;
 	send_in(WOP_RC_SEND_ONLY, 20, 10, 1);
@@ -331,7 +338,7 @@ TEST("InfiniBand 9.7.5.2.7, rule 6: a malformed receive entry, or memory that fa
 	EXPECT_EQ(g.error, FL_ST_BAD_ENTRY);
 	EXPECT_EQ(g.arrived[0].arrival.status, FL_ST_BAD_ENTRY);
 
-	start();
+	unit_start();
 	rig_recv(&g, 2, 300);
 	g.key[2].alive = false;
 	send_in(WOP_RC_SEND_ONLY, 20, 10, 1);
@@ -339,147 +346,20 @@ TEST("InfiniBand 9.7.5.2.7, rule 6: a malformed receive entry, or memory that fa
 	EXPECT_EQ(g.error, FL_ST_LOCAL_KEY);
 	EXPECT_EQ(g.arrived[0].arrival.status, FL_ST_LOCAL_KEY);
 
-	start();
+	unit_start();
 	g.fails = true;
-	only(20, 1);
+	write_only(20, 1);
 	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
 	EXPECT_EQ(g.error, FL_ST_BUS_ERROR);
 }
 
-TEST("a page that is missing under a WRITE: RNR NAK with the code that was judged, nothing lands behind it")
-{
-	start();
-	g.present[0] = false;
-	g.verdict = (struct rc_judged){ RC_RNR, 7 };
-	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
-	rig_out_ack(&g, 20, RC_SYN_RNR | 7);
-	EXPECT_EQ(g.miss.side, RC_RESPONDER);
-	EXPECT(g.miss.write);
-	EXPECT_EQ(g.miss.key, 0x100);
-	EXPECT_EQ(g.miss.va, RIG_BASE);
-	EXPECT_EQ(g.miss.len, 256);
-	EXPECT_EQ(g.miss.left, 344);
-	EXPECT_EQ(g.miss.opcode, FL_OP_WRITE);
-	write_in(WOP_RC_WRITE_MIDDLE, 21, 0, 256, 2);
-	write_in(WOP_RC_WRITE_LAST, 22, 0, 88, 3);
-	rig_silent(&g);
-	memory_is(0, 4096, 0);
-	g.present[0] = true;
-	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
-	rig_out_ack(&g, 20, RC_SYN_ACK);
-}
-
-TEST("a packet over two pages, the second of them missing, comes again as a whole")
-{
-	struct rc_packet p = {
-		.opcode = WOP_RC_WRITE_ONLY, .psn = 20, .va = RIG_BASE + 4000,
-		.rkey = 0x100, .length = 200, .ackreq = true,
-	};
-
-	start();
-	g.present[1] = false;
-	rig_in(&g, p, 200, 1);
-	rig_out_ack(&g, 20, RC_SYN_RNR | 12);
-	EXPECT_EQ(g.miss.va, RIG_BASE + 4096);
-	EXPECT_EQ(g.miss.len, 104);
-	g.present[1] = true;
-	rig_in(&g, p, 200, 1);
-	rig_out_ack(&g, 20, RC_SYN_ACK);
-	memory_is(4000, 200, 1);
-}
-
-TEST("a page that is missing under a receive: RNR NAK, and the entry stays with the message")
-{
-	start();
-	rig_recv(&g, 2, 100);
-	rig_recv(&g, 3, 100);
-	g.present[2] = false;
-	send_in(WOP_RC_SEND_ONLY, 20, 10, 1);
-	rig_out_ack(&g, 20, RC_SYN_RNR | 12);
-	EXPECT_EQ(g.miss.opcode, FL_OP_RECV);
-	EXPECT_EQ(g.miss.key, 0x102);
-	g.present[2] = true;
-	send_in(WOP_RC_SEND_ONLY, 20, 10, 1);
-	EXPECT_EQ(g.recv_next, 1);
-	EXPECT_EQ(g.arrived[0].recv.index, 0);
-	memory_is(2 * 4096, 10, 1);
-}
-
-TEST("verdict drop: silence, as if the packet had never been there")
-{
-	start();
-	g.present[0] = false;
-	g.verdict.verdict = RC_DROP;
-	only(20, 1);
-	rig_silent(&g);
-	g.present[0] = true;
-	only(20, 1);
-	rig_out_ack(&g, 20, RC_SYN_ACK);
-}
-
-TEST("verdict fail: the peer hears of an operational error, and the pair ends")
-{
-	start();
-	g.present[0] = false;
-	g.verdict.verdict = RC_FAIL;
-	only(20, 1);
-	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
-	EXPECT_EQ(g.error, FL_ST_LOCAL_FAULT);
-}
-
-TEST("verdict sleep: the receive channel waits, frames queue up and overflow, then all go on")
-{
-	unsigned int i;
-
-	start();
-	g.present[0] = false;
-	g.verdict.verdict = RC_SLEEP;
-	for (i = 0; i < 50; i++)
-		only(20 + i, (uint8_t)(i + 1));
-	rig_silent(&g);
-	EXPECT_EQ(g.misses, 1);
-	g.present[0] = true;
-	rig_resume(&g, RC_RESPONDER, true, FL_ST_OK);
-	memory_is(0, 10, 32);	/* so many frames there are */
-	EXPECT_GE(g.outs, 1);
-	STEP("and a page that never comes is an operational error");
-	start();
-	g.present[0] = false;
-	g.verdict.verdict = RC_SLEEP;
-	only(20, 1);
-	rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
-	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
-	EXPECT_EQ(g.error, FL_ST_LOCAL_FAULT);
-}
-
-TEST("what sleeps wakes when its pair is closed")
-{
-	struct fw_pair p = rig_pair();
-
-	start();
-	p.qpn = 0x123406;
-	g.t.open(g.t.ctx, 6, &p);
-	g.present[0] = false;
-	g.verdict.verdict = RC_SLEEP;
-	only(20, 1);
-	g.present[0] = true;
-	g.t.close(g.t.ctx, RIG_QP);
-	rig_run(&g);
-	memory_is(0, 10, 0);
-	rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_WRITE_ONLY, .psn = 20, .va = RIG_BASE,
-				       .rkey = 0x100, .length = 10, .ackreq = true,
-				       .dest_qp = 0x123406 }, 10, 4);
-	memory_is(0, 10, 4);
-	EXPECT_EQ(g.outs, 1);
-}
-
 TEST("acknowledgements that wait become one")
 {
-	start();
+	unit_start();
 	g.no_room = true;
-	only(20, 1);
-	only(21, 2);
-	only(22, 3);
+	write_only(20, 1);
+	write_only(21, 2);
+	write_only(22, 3);
 	g.no_room = false;
 	rc_wire_room(g.rc);
 	rig_run(&g);
@@ -491,11 +371,11 @@ TEST("with no room for answers the rest of a pair's requests wait, and none is l
 {
 	unsigned int i;
 
-	start();
+	unit_start();
 	g.no_room = true;
 	for (i = 0; i < 24; i++) {
 		if (i & 1)
-			only(20 + i, (uint8_t)(i + 1));
+			write_only(20 + i, (uint8_t)(i + 1));
 		else
 			rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_FETCH_ADD, .psn = 20 + i,
 						       .va = RIG_BASE + 64, .rkey = 0x100,
@@ -555,15 +435,15 @@ TEST("packets for no pair, of a stranger, damaged or malformed are dropped, with
 
 TEST("a reset forgets all pairs, and frames that came")
 {
-	start();
+	unit_start();
 	g.no_room = true;
-	only(20, 1);
+	write_only(20, 1);
 	rc_reset(g.rc);
 	g.no_room = false;
 	rc_wire_room(g.rc);
 	rig_run(&g);
 	EXPECT_EQ(g.outs, 0);
 	EXPECT(rc_idle(g.rc));
-	only(21, 2);
+	write_only(21, 2);
 	memory_is(0, 10, 1);
 }

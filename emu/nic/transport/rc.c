@@ -505,7 +505,7 @@ static void requester_wake(struct rc *rc, struct rc_pair *q, bool write, uint8_t
 {
 	struct rc_requester *r = &q->req;
 	bool *waits = write ? &r->rewinding : &r->parked;
-	struct rc_req *e = rc_req_at(r, write ? r->head : r->place);
+	struct rc_req *e = rc_req_at(r, write ? r->head : r->parked_at);
 
 	if (!*waits)
 		return;
@@ -532,10 +532,14 @@ void rc_resume(struct rc *rc, uint16_t qp, enum rc_side side, bool write, uint8_
 	for (i = 0; i < 2; i++) {
 		const struct rc_asleep *s = &rc->sleep[i];
 
-		if (s->asleep && s->qp == qp && s->side == side && s->write == write)
+		if (s->asleep && s->qp == qp && s->side == side && s->write == write) {
 			channel_wake(rc, i, code);
+			return;
+		}
 	}
 	if (side == RC_REQUESTER)
 		requester_wake(rc, q, write, code);
+	else	/* heard when the peer comes again */
+		q->resp.lost[write] = code;
 	rc_time_set(rc);
 }

@@ -2,8 +2,8 @@
 /* The reliable connection: making and resetting a unit, what it counts, what must hold. */
 #include "nic/transport/rc_internal.h"
 
+#include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void store_clear(struct rc *rc)
 {
@@ -22,6 +22,7 @@ struct rc *rc_create(const struct rc_config *cfg, const struct rc_env *env)
 	struct rc *rc = calloc(1, sizeof(*rc));
 	unsigned int i;
 
+	assert(cfg->window && cfg->window < RC_PACKETS_MAX && cfg->rx_frames && cfg->stretch);
 	if (!rc)
 		return NULL;
 	rc->cfg = *cfg;

@@ -84,6 +84,7 @@ struct rc_requester {
 	bool started;		/* it has PSNs */
 	bool round;		/* a retry round is under way */
 	bool parked, rewinding, dammed;
+	uint32_t parked_at;	/* request whose page it waits for */
 };
 
 /* ---- responder ---- */
@@ -119,6 +120,7 @@ struct rc_responder {
 	uint32_t acked;		/* PSN behind the newest READ or atomic */
 	bool silent;		/* NAKed: not a word to later PSNs until epsn comes */
 	bool dying;		/* a fatal NAK waits to be sent */
+	uint8_t lost[2];	/* by write: FL_ST_*, the page that epsn needs never comes */
 	uint8_t message;	/* enum rc_message */
 	uint32_t at;		/* bytes of the message that have landed */
 	uint64_t va;		/* of a WRITE */

@@ -20,9 +20,9 @@ void rc_req_start(struct rc_pair *q)
 	r->rnr_tries = q->p.rnr_tries;
 }
 
-static bool opcode_is_known(uint8_t opcode)
+static bool work_is_known(const struct fw_work *w)
 {
-	switch (opcode) {
+	switch (w->opcode) {
 	case FL_OP_SEND:
 	case FL_OP_WRITE:
 	case FL_OP_READ:
@@ -32,6 +32,13 @@ static bool opcode_is_known(uint8_t opcode)
 	default:
 		return false;
 	}
+}
+
+static bool work_fits(const struct fw_work *w, uint32_t packets)
+{
+	if ((w->flags & FL_WQE_INLINE) && w->length > FW_INLINE_MAX)
+		return false;
+	return w->segments <= FW_SEGMENTS_MAX && packets <= RC_PACKETS_MAX;
 }
 
 void rc_req_post(struct rc *rc, struct rc_pair *q, uint32_t wr, const struct fw_work *w)
@@ -45,9 +52,9 @@ void rc_req_post(struct rc *rc, struct rc_pair *q, uint32_t wr, const struct fw_
 	else
 		e->packets = rc_packets(w->length, q->p.mtu);
 	r->tail++;
-	if (!opcode_is_known(w->opcode) || (rc_req_answers(e) && !q->p.rd_atomic))
+	if (!work_is_known(w) || (rc_req_answers(e) && !q->p.rd_atomic))
 		rc_req_fail(rc, q, e, FL_ST_BAD_OPCODE, w->cause);
-	else if (e->packets > RC_PACKETS_MAX)
+	else if (!work_fits(w, e->packets))
 		rc_req_fail(rc, q, e, FL_ST_BAD_LENGTH, w->cause);
 	else
 		rc_pair_ready(rc, q);
@@ -255,6 +262,7 @@ void rc_req_missed(struct rc *rc, struct rc_pair *q)
 	default:	/* it is our own data: nothing else than to wait */
 		rc->job.active = false;
 		r->parked = true;
+		r->parked_at = r->place;
 		r->turn++;
 		rc_ack_timer(rc, q, false);
 		return;

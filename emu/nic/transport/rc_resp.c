@@ -40,6 +40,7 @@ void rc_resp_advance(struct rc_pair *q, uint32_t packets)
 {
 	q->resp.epsn = rc_psn_add(q->resp.epsn, packets);
 	q->resp.silent = false;
+	q->resp.lost[0] = q->resp.lost[1] = FL_ST_OK;
 }
 
 /* InfiniBand 9.7.5.2.8: this PSN is not carried out, nor is anything behind it. */
@@ -71,8 +72,14 @@ void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 		.qp = q->place, .side = RC_RESPONDER, .write = m->write,
 		.opcode = opcode, .psn = psn, .left = left,
 	};
-	struct rc_judged j = rc_ask(rc, m, &miss);
+	uint8_t lost = q->resp.lost[m->write];
+	struct rc_judged j;
 
+	if (lost != FL_ST_OK) {
+		rc_resp_refuse(rc, q, psn, RC_SYN_NAK_OPERATION, lost, m->cause);
+		return;
+	}
+	j = rc_ask(rc, m, &miss);
 	switch (j.verdict) {
 	case RC_RNR:
 		rc_resp_rnr(rc, q, psn, j.rnr_code, m->cause);
