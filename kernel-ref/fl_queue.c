@@ -358,7 +358,7 @@ int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a)
 	struct fl_qp *qp;
 	int ret;
 
-	if (!entries || a->flags & ~FL_QP_RELAXED)
+	if (!entries || a->flags & ~(FL_QP_RELAXED | FL_QP_RC))
 		return -EINVAL;
 	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
 		return -ENOENT;
