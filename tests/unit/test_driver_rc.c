@@ -90,3 +90,125 @@ TEST("droprc: the same")
 {
 	rc_row(FL_SYSTEM_DROPRC);
 }
+
+/* ---- pages that leave meanwhile ---- */
+
+static struct {
+	struct rig *r;
+	uint64_t seed;
+	uint32_t running;
+	uint8_t bytes[2][RIG_BYTES];	/* what is in either buffer, by a plain array */
+} storm;
+
+static uint32_t storm_draw(uint64_t *x, uint32_t below)
+{
+	*x ^= *x << 13;
+	*x ^= *x >> 7;
+	*x ^= *x << 17;
+	return (uint32_t)(*x >> 33) % below;
+}
+
+/* Pages go out and keep their bytes; some come to be read only, for a while. */
+static void storm_evict(void *arg)
+{
+	struct rig_node *n = arg;
+	uint64_t x = storm.seed * 7 + (n != storm.r->n) + 1;
+	uint32_t page, pages;
+
+	while (__atomic_load_n(&storm.running, __ATOMIC_SEQ_CST)) {
+		page = storm_draw(&x, RIG_BYTES / RIG_PAGE - 16);
+		pages = 1 + storm_draw(&x, 16);
+		host_madvise(n->process, n->buffer + page * RIG_PAGE,
+			     pages * RIG_PAGE, HOST_PAGEOUT);
+		sim_sleep(storm_draw(&x, 100000));
+	}
+}
+
+static void storm_same(struct rig_node *n, const uint8_t *want)
+{
+	static uint8_t got[RIG_BYTES];
+
+	EXPECT_EQ(mm_copy(host_process_mm(n->process), (uintptr_t)n->buffer, got,
+			  RIG_BYTES, false), 0);
+	EXPECT_MEM(got, want, RIG_BYTES);
+}
+
+static void storm_put(struct rig_node *n, uint8_t *bytes, uint64_t *x,
+		      uint32_t at, uint32_t len)
+{
+	uint32_t i;
+
+	for (i = 0; i < len; i++)
+		bytes[at + i] = (uint8_t)storm_draw(x, 256);
+	EXPECT_EQ(mm_copy(host_process_mm(n->process), (uintptr_t)n->buffer + at,
+			  bytes + at, len, true), 0);
+}
+
+static void storm_work(struct rig *r, uint64_t *x)
+{
+	uint32_t len = 1 + storm_draw(x, storm_draw(x, 4) ? 6000 : LEN);
+	uint32_t from = storm_draw(x, RIG_BYTES - len);
+	uint32_t to = storm_draw(x, RIG_BYTES - len);
+	bool read = storm_draw(x, 2);
+
+	storm_put(&r->n[read], storm.bytes[read], x, read ? to : from, len);
+	rig_post(r, read ? FL_OP_READ : FL_OP_WRITE, from, to, len);
+	EXPECT_EQ(rig_wait(&r->n[0]), FL_ST_OK);
+	if (read)
+		memcpy(storm.bytes[0] + from, storm.bytes[1] + to, len);
+	else
+		memcpy(storm.bytes[1] + to, storm.bytes[0] + from, len);
+}
+
+static void rc_storm(struct rig *r)
+{
+	uint64_t x = storm.seed;
+	struct sim_thread *t[2];
+	unsigned int i;
+
+	rc_pair(r, storm_draw(&x, 3));
+	storm.r = r;
+	storm.running = 1;
+	memset(storm.bytes, 0, sizeof(storm.bytes));
+	for (i = 0; i < 2; i++)
+		t[i] = host_thread_start(r->n[i].process, "evict", storm_evict,
+					 &r->n[i]);
+	for (i = 0; i < 25; i++)
+		storm_work(r, &x);
+	__atomic_store_n(&storm.running, 0, __ATOMIC_SEQ_CST);
+	for (i = 0; i < 2; i++)
+		sim_thread_join(t[i]);
+	for (i = 0; i < 2; i++) {
+		storm_same(&r->n[i], storm.bytes[i]);
+		EXPECT_EQ(rig_counters(&r->n[i]).failed, 0);
+		EXPECT_EQ(rig_counters(&r->n[i]).lost_syncs, 0);
+	}
+	EXPECT_GE(rig_counters(&r->n[1]).zapped, 1);
+}
+
+static void storm_rows(enum sim_mode mode, unsigned int seeds)
+{
+	static const uint32_t rows[] = { FL_SYSTEM_NPF, FL_SYSTEM_ODP2, FL_SYSTEM_RXE,
+					 FL_SYSTEM_DROPRC };
+	struct host_driver_params p = { .system = FL_SYSTEM_PART,
+					.resolve = FL_IOC_RESOLVE_BLOCK };
+	unsigned int i, s;
+
+	for (i = 0; i < 4; i++)
+		for (s = 0; s < seeds; s++) {
+			rc_system = rows[i];
+			storm.seed = test_seed() * 1000 + s + 1;
+			STEP("row %u, %u", rc_system, s);
+			rig_run_with(mode, &p, rc_storm, NULL);
+		}
+}
+
+TEST("pages leave at any time at both ends, and every byte is where it belongs")
+{
+	storm_rows(SIM_LOCKSTEP, 10);
+}
+
+TEST("the same in threads")
+{
+	storm_rows(SIM_THREADS, 2);
+}
