@@ -96,7 +96,8 @@ TEST("droprc: the same")
 static struct {
 	struct rig *r;
 	uint64_t seed;
-	uint32_t running;
+	uint32_t running, gap_ns;
+	uint64_t zapped;		/* by all of them */
 	uint8_t bytes[2][RIG_BYTES];	/* what is in either buffer, by a plain array */
 } storm;
 
@@ -108,7 +109,10 @@ static uint32_t storm_draw(uint64_t *x, uint32_t below)
 	return (uint32_t)(*x >> 33) % below;
 }
 
-/* Pages go out and keep their bytes; some come to be read only, for a while. */
+/*
+ * Pages go out and keep their bytes. Not as often as a sender waits: a page that has gone
+ * again whenever the sender comes back is never read, on a real card either.
+ */
 static void storm_evict(void *arg)
 {
 	struct rig_node *n = arg;
@@ -120,7 +124,7 @@ static void storm_evict(void *arg)
 		pages = 1 + storm_draw(&x, 16);
 		host_madvise(n->process, n->buffer + page * RIG_PAGE,
 			     pages * RIG_PAGE, HOST_PAGEOUT);
-		sim_sleep(storm_draw(&x, 100000));
+		sim_sleep(storm_draw(&x, storm.gap_ns));
 	}
 }
 
@@ -183,10 +187,12 @@ static void rc_storm(struct rig *r)
 		EXPECT_EQ(rig_counters(&r->n[i]).failed, 0);
 		EXPECT_EQ(rig_counters(&r->n[i]).lost_syncs, 0);
 	}
-	EXPECT_GE(rig_counters(&r->n[1]).zapped, 1);
+	for (i = 0; i < 2; i++)
+		storm.zapped += rig_counters(&r->n[i]).zapped;
 }
 
-static void storm_rows(enum sim_mode mode, unsigned int seeds)
+/* The first n of these rows. */
+static void storm_rows(enum sim_mode mode, unsigned int n, unsigned int seeds)
 {
 	static const uint32_t rows[] = { FL_SYSTEM_NPF, FL_SYSTEM_ODP2, FL_SYSTEM_RXE,
 					 FL_SYSTEM_DROPRC };
@@ -194,21 +200,25 @@ static void storm_rows(enum sim_mode mode, unsigned int seeds)
 					.resolve = FL_IOC_RESOLVE_BLOCK };
 	unsigned int i, s;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < n; i++)
 		for (s = 0; s < seeds; s++) {
 			rc_system = rows[i];
+			storm.gap_ns = rc_system == FL_SYSTEM_DROPRC ? 500000000 :
+								      5000000;
 			storm.seed = test_seed() * 1000 + s + 1;
 			STEP("row %u, %u", rc_system, s);
 			rig_run_with(mode, &p, rc_storm, NULL);
 		}
+	EXPECT_GE(storm.zapped, n * seeds);
 }
 
 TEST("pages leave at any time at both ends, and every byte is where it belongs")
 {
-	storm_rows(SIM_LOCKSTEP, 10);
+	storm_rows(SIM_LOCKSTEP, 4, 10);
 }
 
+/* Not droprc, which waits by the clock on the wall for each page. */
 TEST("the same in threads")
 {
-	storm_rows(SIM_THREADS, 2);
+	storm_rows(SIM_THREADS, 3, 2);
 }
