@@ -19,7 +19,7 @@
 #define FL_ADVISE_WAITING	16u
 
 struct fl_advised {
-	struct work_struct work;
+	struct list_head list;	/* fl_nic.advice */
 	struct fl_ctx *ctx;
 	struct fl_nic_reach reach;
 	struct fl_range r;	/* bytes */
@@ -76,18 +76,31 @@ static int fl_advise_do(const struct fl_advised *d)
 	return ret == -EACCES ? -EFAULT : ret;
 }
 
+/* The oldest that waits, or NULL. */
+static struct fl_advised *fl_advise_take(struct fl_ctx *ctx)
+{
+	struct fl_advised *d = NULL;
+
+	spin_lock(&ctx->nic.lock);
+	if (!list_empty(&ctx->nic.advice)) {
+		d = list_first_entry(&ctx->nic.advice, struct fl_advised, list);
+		list_del(&d->list);
+		ctx->nic.advising--;
+	}
+	spin_unlock(&ctx->nic.lock);
+	return d;
+}
+
 static void fl_advise_work(struct work_struct *work)
 {
-	struct fl_advised *d = container_of(work, struct fl_advised, work);
-	struct fl_ctx *ctx = d->ctx;
+	struct fl_ctx *ctx = container_of(work, struct fl_ctx, nic.advise);
+	struct fl_advised *d;
 
-	if (!READ_ONCE(ctx->dead))
-		fl_advise_do(d);
-	spin_lock(&ctx->nic.lock);
-	ctx->nic.advising--;
-	spin_unlock(&ctx->nic.lock);
-	kfree(d);
-	fl_ctx_put(ctx);
+	while ((d = fl_advise_take(ctx))) {
+		if (!READ_ONCE(ctx->dead))
+			fl_advise_do(d);
+		kfree(d);
+	}
 }
 
 /* False: there are too many, and this one is done at once. */
@@ -97,15 +110,30 @@ static bool fl_advise_later(struct fl_advised *d)
 	bool yes;
 
 	spin_lock(&ctx->nic.lock);
-	yes = ctx->nic.advising < FL_ADVISE_WAITING;
-	ctx->nic.advising += yes;
+	yes = ctx->nic.advising < FL_ADVISE_WAITING && !ctx->nic.closed;
+	if (yes) {
+		ctx->nic.advising++;
+		list_add_tail(&d->list, &ctx->nic.advice);
+	}
 	spin_unlock(&ctx->nic.lock);
-	if (!yes)
-		return false;
-	kref_get(&ctx->ref);
-	INIT_WORK(&d->work, fl_advise_work);
-	queue_work(ctx->dev->wq, &d->work);
-	return true;
+	if (yes)
+		queue_work(ctx->dev->wq, &ctx->nic.advise);
+	return yes;
+}
+
+void fl_advise_init(struct fl_ctx *ctx)
+{
+	INIT_LIST_HEAD(&ctx->nic.advice);
+	INIT_WORK(&ctx->nic.advise, fl_advise_work);
+}
+
+void fl_advise_end(struct fl_ctx *ctx)
+{
+	struct fl_advised *d;
+
+	cancel_work_sync(&ctx->nic.advise);
+	while ((d = fl_advise_take(ctx)))
+		kfree(d);
 }
 
 /* ctx->lock is held. */
@@ -134,7 +162,7 @@ static int fl_advise_check(struct fl_ctx *ctx, const struct fl_advise *a,
 	return fl_nic_reach(ctx, a->key, a->addr, a->length, d->write, &d->reach);
 }
 
-int fl_advise(struct fl_ctx *ctx, const struct fl_advise *a)
+int fl_mr_advise(struct fl_ctx *ctx, const struct fl_advise *a)
 {
 	struct fl_advised *d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
 	int ret;

@@ -144,6 +144,26 @@ static int fl_ioc_create_qp(struct fl_ctx *ctx, void *arg)
 	return fl_qp_create(ctx, arg);
 }
 
+static int fl_ioc_modify_qp(struct fl_ctx *ctx, void *arg)
+{
+	return fl_qp_modify(ctx, arg);
+}
+
+static int fl_ioc_create_srq(struct fl_ctx *ctx, void *arg)
+{
+	return fl_srq_create(ctx, arg);
+}
+
+static int fl_ioc_destroy_srq(struct fl_ctx *ctx, void *arg)
+{
+	return fl_srq_destroy(ctx, ((struct fl_destroy *)arg)->object);
+}
+
+static int fl_ioc_limit_srq(struct fl_ctx *ctx, void *arg)
+{
+	return fl_srq_limit(ctx, arg);
+}
+
 static int fl_ioc_connect_qp(struct fl_ctx *ctx, void *arg)
 {
 	return fl_qp_connect(ctx, arg);
@@ -212,7 +232,7 @@ static int fl_ioc_dma_copy(struct fl_ctx *ctx, void *arg)
 
 static int fl_ioc_advise(struct fl_ctx *ctx, void *arg)
 {
-	return fl_advise(ctx, arg);
+	return fl_mr_advise(ctx, arg);
 }
 
 /* Of every call: the largest says how much a call may copy. */
@@ -233,6 +253,9 @@ union fl_arg {
 	struct fl_bounce bounce;
 	struct fl_dma_copy dma_copy;
 	struct fl_advise advise;
+	struct fl_modify_qp modify_qp;
+	struct fl_create_srq create_srq;
+	struct fl_limit_srq limit_srq;
 };
 
 struct fl_call {
@@ -267,6 +290,10 @@ static const struct fl_call fl_calls[] = {
 	FL_CALL(BOUNCE, fl_ioc_bounce),
 	FL_CALL(DMA_COPY, fl_ioc_dma_copy),
 	FL_CALL(ADVISE, fl_ioc_advise),
+	FL_CALL(MODIFY_QP, fl_ioc_modify_qp),
+	FL_CALL(CREATE_SRQ, fl_ioc_create_srq),
+	FL_CALL(DESTROY_SRQ, fl_ioc_destroy_srq),
+	FL_CALL(LIMIT_SRQ, fl_ioc_limit_srq),
 };
 
 /* The size in the command may be another version's; the rest must fit. */

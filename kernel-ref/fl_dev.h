@@ -84,6 +84,7 @@
 #define FL_MRS_MAX	256
 #define FL_CQS_MAX	64
 #define FL_QPS_MAX	64
+#define FL_SRQS_MAX	16
 #define FL_QUEUE_MAX	32768		/* entries; entries.def, FL_CMD */
 #define FL_QUEUE_BYTES_MAX (8u << 20)		/* of all queues together */
 /* Beside RLIMIT_MEMLOCK. */
@@ -271,8 +272,8 @@ struct fl_ctx {
 	u32 silent;		/* FL_SILENT_*, as the card knows; lock */
 	u32 aborts;		/* FL_ABORT_*, the same */
 	u32 packets;		/* FL_ROW_*, the same */
-	struct list_head pds, mrs, cqs, qps;
-	unsigned int npd, nmr, ncq, nqp;
+	struct list_head pds, mrs, cqs, qps, srqs;
+	unsigned int npd, nmr, ncq, nqp, nsrq;
 	unsigned int nmr_moving;	/* regions that begin or end, without lock */
 	bool copying;		/* fl_psdma_copy(); lock */
 	u64 next_offset;	/* for mmap */
@@ -306,22 +307,6 @@ struct fl_ctx {
 		   spurious, invalidations, stalls, lost_syncs;
 };
 
-/*
- * Memory of a completion or send queue: lives until its last mapping ends, or
- * the card goes, which ends them all.
- */
-struct fl_queue {
-	struct list_head list;	/* of the file; queue_lock */
-	struct kref ref;
-	struct fl_ctx *ctx;	/* mappings keep the file open */
-	bool ended;		/* its object has gone; queue_lock */
-	bool doorbell;		/* it is no queue, but a doorbell page (snoop.h) */
-	void *cpu;		/* NULL: memory gone, or the card's; queue_lock */
-	dma_addr_t dma;
-	size_t bytes;
-	u64 offset;		/* for mmap */
-};
-
 struct fl_pd {
 	struct list_head list;
 	u32 number;
@@ -337,24 +322,6 @@ struct fl_mr {
 	unsigned long npages;
 	struct fl_sunk sunk;
 	struct fl_carded carded;
-};
-
-struct fl_cq {
-	struct list_head list;
-	struct kref ref;	/* the table, and who sleeps on it */
-	struct fl_ctx *ctx;
-	u32 number;
-	struct fl_queue *queue;
-	u32 events, seen;	/* dev->irq_lock */
-	u32 snooped;		/* word that the card knows of; ctx->lock */
-	bool overflow, gone;	/* dev->irq_lock */
-};
-
-struct fl_qp {
-	struct list_head list;
-	u32 number, entries;
-	u16 snooped;		/* count that the card knows of; ctx->lock */
-	struct fl_queue *queue;
 };
 
 /* fl_main.c: the core, whatever bus the card was found on */
@@ -555,29 +522,7 @@ int fl_pd_alloc(struct fl_ctx *ctx, struct fl_alloc_pd *a);
 int fl_pd_dealloc(struct fl_ctx *ctx, u32 number);
 void fl_pd_free_all(struct fl_ctx *ctx);
 
-/* fl_queue.c */
-int fl_eq_start(struct fl_dev *dev);
-/* The firmware is to write no more events. */
-void fl_eq_clear(struct fl_dev *dev);
-void fl_eq_stop(struct fl_dev *dev);
-irqreturn_t fl_irq_event(int irq, void *arg);
-/* Memory that the process may map; ERR_PTR(). ctx->lock, or nobody else has the file. */
-struct fl_queue *fl_queue_new(struct fl_ctx *ctx, size_t bytes);
-void fl_queue_put(struct fl_ctx *ctx, struct fl_queue *q);
-int fl_cq_create(struct fl_ctx *ctx, struct fl_create_cq *a);
-int fl_cq_destroy(struct fl_ctx *ctx, u32 number);
-int fl_cq_wait(struct fl_ctx *ctx, const struct fl_wait_cq *a);
-bool fl_cq_any_event(struct fl_ctx *ctx);
-int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a);
-int fl_qp_connect(struct fl_ctx *ctx, const struct fl_connect_qp *a);
-int fl_qp_resume(struct fl_ctx *ctx, u32 number);
-int fl_qp_destroy(struct fl_ctx *ctx, u32 number);
-struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number);
-int fl_queue_mmap(struct fl_ctx *ctx, struct vm_area_struct *vma, u64 offset);
-/* fw_let_go: the firmware has closed the slot and writes no more */
-void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go);
-/* What is mapped still goes, too; nobody can reach it (fl_map_end). */
-void fl_queue_drop_mapped(struct fl_ctx *ctx);
+#include "fl_queue.h"
 
 /* fl_map.c */
 int fl_map_prepare(struct fl_ctx *ctx);

@@ -22,8 +22,9 @@
 #include "fl_trace.h"
 
 #define FL_ACC_ALL	(FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
-			 FL_ACC_REMOTE_READ)
-#define FL_ACC_WRITES	(FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE)
+			 FL_ACC_REMOTE_READ | FL_ACC_REMOTE_ATOMIC)
+#define FL_ACC_WRITES	(FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE | \
+			 FL_ACC_REMOTE_ATOMIC)
 #define FL_PIN_CHUNK	512	/* pages with the mmap lock held */
 
 static struct fl_mr *fl_mr_by_key(struct fl_ctx *ctx, u32 key)

@@ -15,6 +15,7 @@
 #ifndef FL_NIC_H
 #define FL_NIC_H
 
+#include <linux/bits.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -45,7 +46,9 @@ struct fl_nic {
 	u64 ids;			/* of regions; lock */
 	bool closed;			/* nothing is loaded any more; lock */
 	struct work_struct trim;
-	unsigned int advising;		/* requests that nobody waits for; lock */
+	struct list_head advice;	/* that nobody waits for; lock */
+	unsigned int advising;		/* so many; lock */
+	struct work_struct advise;
 	atomic64_t loaded, zapped, raced, advised;
 };
 
@@ -72,7 +75,10 @@ void fl_xp_taken(struct fl_dev *dev, u32 cons);
 
 #define FL_XP_LIST	2048u	/* entries of the list of a LOAD */
 
-/* Pages from `page` on; an entry of 0 is left out. -ENOSPC: the table is full; -EIO; -ENODEV: the card is gone. */
+/*
+ * Pages from `page` on; an entry of 0 is left out. -ENOSPC: the table is full; -EIO; -ENODEV:
+ * the card is gone.
+ */
 int fl_xp_load(struct fl_dev *dev, u32 object, u64 page, const u64 *entry, u32 count);
 int fl_xp_zap(struct fl_dev *dev, u32 object, u64 page, u64 count);
 int fl_xp_zap_all(struct fl_dev *dev, u32 object);
@@ -84,7 +90,7 @@ void fl_xp_resume(struct fl_dev *dev, u32 token, u32 code);
 
 /* What is loaded is noted for 1 GB at a time, as mlx5 has children of implicit regions. */
 #define FL_NIC_PART_SHIFT	30
-#define FL_NIC_PART_BYTES	(1ull << FL_NIC_PART_SHIFT)
+#define FL_NIC_PART_BYTES	BIT_ULL(FL_NIC_PART_SHIFT)
 
 void fl_nic_init(struct fl_ctx *ctx);
 /* Its key is known. ctx->lock is held, and given back meanwhile. */
@@ -180,7 +186,10 @@ bool fl_odp_irq(struct fl_dev *dev);
 
 /* ---- fl_advise.c ---- */
 
+void fl_advise_init(struct fl_ctx *ctx);
+/* No worker is at it any more; fl_nic_close() was here, and ctx->dead is set. */
+void fl_advise_end(struct fl_ctx *ctx);
 /* ctx->lock is held, and given back meanwhile. */
-int fl_advise(struct fl_ctx *ctx, const struct fl_advise *a);
+int fl_mr_advise(struct fl_ctx *ctx, const struct fl_advise *a);
 
 #endif

@@ -133,8 +133,7 @@ err:
 	return ret;
 }
 
-/* Wish to power of two; 0: makes no sense. */
-static u32 fl_queue_entries(u32 wish)
+u32 fl_queue_entries(u32 wish)
 {
 	if (!wish || wish > FL_QUEUE_MAX)
 		return 0;
@@ -143,7 +142,7 @@ static u32 fl_queue_entries(u32 wish)
 
 /* ---- completion queues ---- */
 
-static struct fl_cq *fl_cq_find(struct fl_ctx *ctx, u32 number)
+struct fl_cq *fl_cq_find(struct fl_ctx *ctx, u32 number)
 {
 	struct fl_cq *cq;
 
@@ -315,132 +314,6 @@ bool fl_cq_any_event(struct fl_ctx *ctx)
 	return false;
 }
 
-/* ---- queue pairs ---- */
-
-struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number)
-{
-	struct fl_qp *qp;
-
-	list_for_each_entry(qp, &ctx->qps, list)
-		if (qp->number == number)
-			return qp;
-	return NULL;
-}
-
-static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
-		       const struct fl_create_qp *a, u32 entries)
-{
-	struct fl_fw_cmd cmd = {
-		.opcode = FL_CMD_QP_CREATE,
-		.flags = a->flags,
-		.a = qp->queue->dma,
-		.b = entries,
-		.c = a->cq,
-		.d = a->pd,
-	};
-	u64 number;
-	int ret;
-
-	ret = fl_cmd(ctx, &cmd, &number);
-	if (ret)
-		return ret;
-	qp->number = number;
-	qp->entries = entries;
-	list_add_tail(&qp->list, &ctx->qps);
-	ctx->nqp++;
-	fl_snoop_qp(ctx, qp);
-	return 0;
-}
-
-int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a)
-{
-	u32 entries = fl_queue_entries(a->entries);
-	struct fl_qp *qp;
-	int ret;
-
-	if (!entries || a->flags & ~FL_QP_RELAXED)
-		return -EINVAL;
-	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
-		return -ENOENT;
-	if (ctx->nqp >= FL_QPS_MAX)
-		return -ENOSPC;
-	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
-	if (!qp)
-		return -ENOMEM;
-	qp->queue = fl_queue_new(ctx, entries * sizeof(struct fl_wqe));
-	if (IS_ERR(qp->queue)) {
-		ret = PTR_ERR(qp->queue);
-		goto err_free;
-	}
-	ret = fl_qp_start(ctx, qp, a, entries);
-	if (ret)
-		goto err_queue;
-	a->entries = entries;
-	a->qp = qp->number;
-	a->mmap_offset = qp->queue->offset;
-	a->mmap_bytes = qp->queue->bytes;
-	return 0;
-
-err_queue:
-	if (ret != -EIO)
-		fl_queue_put(ctx, qp->queue);
-err_free:
-	kfree(qp);
-	return ret;
-}
-
-int fl_qp_connect(struct fl_ctx *ctx, const struct fl_connect_qp *a)
-{
-	struct fl_fw_cmd cmd = {
-		.opcode = FL_CMD_QP_CONNECT,
-		.object = a->qp,
-		.a = a->node,
-		.b = a->peer_qp,
-	};
-	int ret;
-
-	/* wire.def, BTH: queue pair numbers have 24 bits */
-	if (a->peer_qp >> 24)
-		return -EINVAL;
-	if (!fl_qp_find(ctx, a->qp))
-		return -ENOENT;
-	ret = fl_cmd(ctx, &cmd, NULL);
-	if (ret == -EBUSY)
-		return -EISCONN;
-	return ret == -EINVAL ? -EHOSTUNREACH : ret;
-}
-
-int fl_qp_resume(struct fl_ctx *ctx, u32 number)
-{
-	if (!fl_qp_find(ctx, number))
-		return -ENOENT;
-	return fl_cmd_object(ctx, FL_CMD_QP_RESUME, number);
-}
-
-static void fl_qp_end(struct fl_ctx *ctx, struct fl_qp *qp)
-{
-	list_del(&qp->list);
-	ctx->nqp--;
-	kfree(qp);
-}
-
-int fl_qp_destroy(struct fl_ctx *ctx, u32 number)
-{
-	struct fl_qp *qp = fl_qp_find(ctx, number);
-	struct fl_queue *q;
-	int ret;
-
-	if (!qp)
-		return -ENOENT;
-	ret = fl_cmd_object(ctx, FL_CMD_QP_DESTROY, number);
-	if (ret)
-		return ret;
-	q = qp->queue;
-	fl_qp_end(ctx, qp);
-	fl_queue_put(ctx, q);
-	return 0;
-}
-
 /* A queue whose object has not been ended one by one. */
 static struct fl_queue *fl_queue_left(struct fl_ctx *ctx)
 {
@@ -470,12 +343,11 @@ static void fl_queue_lose_all(struct fl_ctx *ctx)
 
 void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go)
 {
-	struct fl_qp *qp, *nextqp;
 	struct fl_cq *cq, *nextcq;
 	struct fl_queue *q;
 
-	list_for_each_entry_safe(qp, nextqp, &ctx->qps, list)
-		fl_qp_end(ctx, qp);
+	fl_qp_end_all(ctx);
+	fl_srq_end_all(ctx);
 	list_for_each_entry_safe(cq, nextcq, &ctx->cqs, list)
 		fl_cq_end(ctx, cq);
 	if (!fw_let_go)

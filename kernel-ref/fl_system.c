@@ -122,7 +122,7 @@ static int fl_row_tell_packets(struct fl_ctx *ctx, const struct fl_system_row *r
 	ret = fl_cmd(ctx, &cmd, NULL);
 	if (!ret)
 		ctx->packets = cmd.flags;
-	return ret;
+	return ret == -EINVAL ? -EOPNOTSUPP : ret;
 }
 
 int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row)

@@ -450,6 +450,7 @@ void fl_nic_init(struct fl_ctx *ctx)
 	spin_lock_init(&ctx->nic.lock);
 	INIT_LIST_HEAD(&ctx->nic.regions);
 	INIT_WORK(&ctx->nic.trim, fl_nic_trim);
+	fl_advise_init(ctx);
 }
 
 /* The SMMU walks nothing: what the packet units do does not come there. */
@@ -561,6 +562,7 @@ void fl_nic_close(struct fl_ctx *ctx)
 void fl_nic_end(struct fl_ctx *ctx)
 {
 	fl_nic_close(ctx);
+	fl_advise_end(ctx);
 	cancel_work_sync(&ctx->nic.trim);
 }
 

@@ -65,7 +65,7 @@ static bool bounce_reap(struct fl_qp *qp, struct fl_completion *c)
 int bounce_poll(struct fl_cq *cq, struct fl_completion *c, int n)
 {
 	struct fl_completion one;
-	struct fl_qp *qp;
+	struct lib_cq_user *u;
 	int got = 0, r;
 	uint32_t i;
 
@@ -73,8 +73,8 @@ int bounce_poll(struct fl_cq *cq, struct fl_completion *c, int n)
 	while ((r = lib_cq_take(cq, &one)) > 0)
 		bounce_event(lib_cq_find_qp(cq, one.qpn), &one);
 	for (i = 0; i < LIB_CQ_BUCKETS; i++)
-		for (qp = cq->bucket[i]; qp; qp = qp->same_bucket)
-			while (got < n && bounce_reap(qp, &c[got]))
+		for (u = cq->bucket[i]; u; u = u->same_bucket)
+			while (got < n && bounce_reap(u->qp, &c[got]))
 				got++;
 	cq_unlock(cq);
 	return got ? got : r;

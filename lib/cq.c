@@ -126,46 +126,59 @@ static uint32_t cq_phase(const struct fl_cq *cq, uint64_t n)
 	return __atomic_load_n(&cq_entry(cq, n)->phase, __ATOMIC_ACQUIRE);
 }
 
-void lib_cq_add(struct fl_cq *cq, struct fl_qp *qp)
+void lib_cq_born(const struct fl_cq *cq, struct lib_cq_user *u)
 {
-	struct fl_qp **b = &cq->bucket[qp->number % LIB_CQ_BUCKETS];
+	u->born = cq->taken;
+	while (u->born - cq->taken < cq->entries &&
+	       cq_phase(cq, u->born) == cq_lap(cq, u->born))
+		u->born++;
+}
 
+void lib_cq_add(struct fl_cq *cq, struct lib_cq_user *u, struct fl_qp *qp)
+{
+	struct lib_cq_user **b = &cq->bucket[qp->number % LIB_CQ_BUCKETS];
+
+	u->qp = qp;
 	/*
 	 * Numbers are used again: what is in the queue by now came from an
 	 * earlier queue pair of this number.
 	 */
-	qp->born = cq->taken;
-	while (qp->born - cq->taken < cq->entries &&
-	       cq_phase(cq, qp->born) == cq_lap(cq, qp->born))
-		qp->born++;
-	qp->same_bucket = *b;
-	*b = qp;
+	lib_cq_born(cq, u);
+	u->same_bucket = *b;
+	*b = u;
 	cq->qps++;
 }
 
-void lib_cq_del(struct fl_cq *cq, struct fl_qp *qp)
+void lib_cq_del(struct fl_cq *cq, struct lib_cq_user *u)
 {
-	struct fl_qp **b = &cq->bucket[qp->number % LIB_CQ_BUCKETS];
+	struct lib_cq_user **b = &cq->bucket[u->qp->number % LIB_CQ_BUCKETS];
 
-	while (*b != qp) {
+	while (*b != u) {
 		assert(*b);
 		b = &(*b)->same_bucket;
 	}
-	*b = qp->same_bucket;
+	*b = u->same_bucket;
 	cq->qps--;
+}
+
+static struct lib_cq_user *cq_find(const struct fl_cq *cq, uint32_t qpn)
+{
+	struct lib_cq_user *u = cq->bucket[qpn % LIB_CQ_BUCKETS];
+
+	while (u && u->qp->number != qpn)
+		u = u->same_bucket;
+	return u;
 }
 
 struct fl_qp *lib_cq_find_qp(const struct fl_cq *cq, uint32_t qpn)
 {
-	struct fl_qp *qp = cq->bucket[qpn % LIB_CQ_BUCKETS];
+	struct lib_cq_user *u = cq_find(cq, qpn);
 
-	while (qp && qp->number != qpn)
-		qp = qp->same_bucket;
-	return qp;
+	return u ? u->qp : NULL;
 }
 
 /* Ring CQ_CONS or CQ_ARM; both say how many entries were taken. */
-static void cq_tell(struct fl_cq *cq, unsigned int reg)
+static void cq_tell(struct fl_cq *cq, uint32_t reg)
 {
 	uint64_t last = cq->told + cq->entries - 1;
 
@@ -180,14 +193,18 @@ static void cq_tell(struct fl_cq *cq, unsigned int reg)
 	cq->told = cq->taken;
 	lib_read_before_doorbell();
 	if (cq->dev->snoop) {
-		cq->arms += reg == NIC_DB_CQ_ARM;
+		cq->arms += reg != NIC_DB_CQ_CONS;
 		lib_publish(cq->dev,
 			    &cq->dev->snoop->cq[cq->number % FL_SNOOP_QUEUES],
 			    (uint32_t)(uint16_t)cq->taken << 16 | cq->arms);
 		return;
 	}
 	_Static_assert(NIC_DB_CQ_ARM_CQN_SHIFT == NIC_DB_CQ_CONS_CQN_SHIFT &&
-		       NIC_DB_CQ_ARM_CONS_SHIFT == NIC_DB_CQ_CONS_CONS_SHIFT,
+		       NIC_DB_CQ_ARM_CONS_SHIFT == NIC_DB_CQ_CONS_CONS_SHIFT &&
+		       NIC_DB_CQ_ARM_SOLICITED_CQN_SHIFT ==
+			       NIC_DB_CQ_CONS_CQN_SHIFT &&
+		       NIC_DB_CQ_ARM_SOLICITED_CONS_SHIFT ==
+			       NIC_DB_CQ_CONS_CONS_SHIFT,
 		       "regs.def");
 	lib_doorbell(cq->dev, reg,
 		     cq->number << NIC_DB_CQ_CONS_CQN_SHIFT |
@@ -229,12 +246,51 @@ static bool cq_account(struct fl_qp *qp, uint16_t index)
 	return true;
 }
 
+/* As the library names it; 0: no completion has it. */
+static unsigned int cq_opcode(const struct fl_qp *qp, uint8_t opcode)
+{
+	/* Of a request that the card refused it may be any number. */
+	if (!qp->rc)
+		return opcode == FL_OP_READ ? FL_READ : FL_WRITE;
+	switch (opcode) {
+	case FL_OP_READ:
+		return FL_READ;
+	case FL_OP_SEND:
+		return FL_SEND;
+	case FL_OP_FETCH_ADD:
+		return FL_FETCH_ADD;
+	case FL_OP_CMP_SWAP:
+		return FL_CMP_SWAP;
+	case FL_OP_RECV:
+		return FL_RECV;
+	case FL_OP_RECV_IMM:
+		return FL_RECV_IMM;
+	case FL_OP_RECV_WRITE_IMM:
+		return FL_RECV_WRITE_IMM;
+	}
+	return FL_WRITE;
+}
+
+/* Whatever it is of has ended. False: the card speaks of what is not in a queue. */
+static bool cq_end(struct fl_qp *qp, const struct fl_cqe *e,
+		   struct fl_completion *c)
+{
+	c->opcode = cq_opcode(qp, e->opcode);
+	if (c->opcode < FL_RECV)
+		return cq_account(qp, e->index);
+	c->resends = 0;
+	if (c->opcode != FL_RECV)
+		c->imm = e->resends;
+	return qp->srq ? lib_rq_account(&qp->srq->rq, e->index, true) :
+			 lib_rq_account(&qp->rq, e->index, false);
+}
+
 int lib_cq_take(struct fl_cq *cq, struct fl_completion *c)
 {
 	const struct fl_sys *sys = cq->dev->sys;
 	uint32_t skipped, want, got;
+	struct lib_cq_user *u;
 	struct fl_cqe e;
-	struct fl_qp *qp;
 
 	for (skipped = 0; skipped < cq->entries; skipped++) {
 		want = cq_lap(cq, cq->taken);
@@ -244,24 +300,23 @@ int lib_cq_take(struct fl_cq *cq, struct fl_completion *c)
 		if (got != want)
 			return -EIO;	/* overwritten, or nonsense */
 		e = *cq_entry(cq, cq->taken);
-		qp = lib_cq_find_qp(cq, e.qpn);
+		u = cq_find(cq, e.qpn);
 		/* Of a queue pair that is gone: nobody wants it. */
-		if (!qp || cq->taken < qp->born) {
+		if (!u || cq->taken < u->born) {
 			cq_taken(cq);
 			continue;
 		}
-		if (!cq_account(qp, e.index))
-			return -EIO;
-		cq_taken(cq);
 		*c = (struct fl_completion){
 			.wr_id = e.wr_id,
 			.status = e.status,
-			.opcode = e.opcode == FL_OP_READ ? FL_READ : FL_WRITE,
 			.bytes = e.length,
 			.qpn = e.qpn,
 			.resends = e.resends,
 			.xfer = e.xfer,
 		};
+		if (!cq_end(u->qp, &e, c))
+			return -EIO;
+		cq_taken(cq);
 		if (sys->trace)
 			sys->trace(cq->dev->fd, FL_SYS_EV_COMPLETE, e.xfer,
 				   e.qpn, e.status, e.length, 0);
@@ -393,4 +448,27 @@ int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
 				return -ETIMEDOUT;
 		}
 	}
+}
+
+int fl_arm(struct fl_cq *cq, int solicited)
+{
+	if (!cq)
+		return -EINVAL;
+	/* What is not to be seen by the driver's page (snoop.h) wakes with all the others. */
+	cq_tell(cq, solicited ? NIC_DB_CQ_ARM_SOLICITED : NIC_DB_CQ_ARM);
+	return 0;
+}
+
+int fl_sleep(struct fl_cq *cq, uint64_t timeout_ns)
+{
+	struct fl_wait_cq w = { .size = sizeof(w), .timeout_ns = timeout_ns };
+	int error;
+
+	if (!cq)
+		return -EINVAL;
+	w.cq = cq->number;
+	error = lib_ioctl(cq->dev, FL_IOC_WAIT_CQ, &w);
+	if (error == -EIO)
+		cq->error = -EIO;
+	return error;
 }

@@ -212,6 +212,10 @@ int fl_close(struct fl_device *dev)
 		while (((struct fl_pd *)l)->qps)
 			error = first_error(error, lib_qp_free((struct fl_qp *)
 						((struct fl_pd *)l)->qps));
+	for (l = dev->pds; l; l = l->next)
+		while (((struct fl_pd *)l)->srqs)
+			error = first_error(error, lib_srq_free((struct fl_srq *)
+						((struct fl_pd *)l)->srqs));
 	while (dev->cqs)
 		error = first_error(error,
 				    lib_cq_free((struct fl_cq *)dev->cqs));

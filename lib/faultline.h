@@ -30,6 +30,7 @@ struct fl_pd;
 struct fl_mr;
 struct fl_cq;
 struct fl_qp;
+struct fl_srq;
 
 /* ---- device ---- */
 
@@ -165,6 +166,7 @@ enum {
 	FL_LOCAL_WRITE = 1,	/* the device may write here for me (READ) */
 	FL_REMOTE_WRITE = 2,
 	FL_REMOTE_READ = 4,
+	FL_REMOTE_ATOMIC = 8,
 	FL_PINNED = 0x100,	/* page in and pin at once; else on demand */
 };
 /*
@@ -210,7 +212,12 @@ int fl_dma_copy(struct fl_device *dev, void *dst, const void *src, size_t bytes,
 
 /* ---- completion queue ---- */
 
-enum fl_opcode { FL_WRITE = 1, FL_READ = 2 };
+enum fl_opcode {
+	FL_WRITE = 1, FL_READ = 2,
+	FL_SEND = 4, FL_FETCH_ADD = 5, FL_CMP_SWAP = 6,
+	/* Of the completion of a receive; the last two came with immediate data. */
+	FL_RECV = 16, FL_RECV_IMM = 17, FL_RECV_WRITE_IMM = 18,
+};
 
 struct fl_completion {
 	uint64_t wr_id;
@@ -218,8 +225,9 @@ struct fl_completion {
 	enum fl_opcode opcode;
 	uint32_t bytes;
 	uint32_t qpn;
-	uint32_t resends;	/* blocks that were sent more than once */
+	uint32_t resends;	/* blocks, or packets, that were sent more than once */
 	uint32_t xfer;		/* number of the transfer in traces */
+	uint32_t imm;		/* of FL_RECV_IMM and FL_RECV_WRITE_IMM; else 0 */
 };
 
 /* entries: completions that may wait at the same time; one more breaks it. */
@@ -238,6 +246,16 @@ int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n);
 int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
 	    uint64_t timeout_ns);
 
+/*
+ * The two halves of fl_wait(), for who looks after several things at once: ask the card for
+ * one event when a completion comes (solicited: only when one comes that its sender marked,
+ * or that has an error), look with fl_poll(), and sleep until the event is there. One that
+ * came before fl_arm(), and that has not been taken, counts.
+ */
+int fl_arm(struct fl_cq *cq, int solicited);
+/* 0; -ETIMEDOUT after timeout_ns (0: no limit), -EINTR (a signal), -EIO. */
+int fl_sleep(struct fl_cq *cq, uint64_t timeout_ns);
+
 /* ---- queue pair ---- */
 
 /* What the peer must know; send it as you like. */
@@ -252,6 +270,34 @@ int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 /* Its requests keep no order, as on ExaNeSt: see fl_post(). */
 int fl_create_qp_relaxed(struct fl_pd *pd, struct fl_cq *cq,
 			 unsigned int entries, struct fl_qp **qp);
+
+enum fl_qp_type {
+	FL_QPT_BLOCK = 0,	/* as fl_create_qp() */
+	/*
+	 * A reliable connection of packets, as in InfiniBand: with messages, atomics and
+	 * states (fl_modify_qp()). It begins in FL_RESET; fl_connect() makes it ready.
+	 */
+	FL_QPT_RC = 1,
+};
+#define FL_SEND_SEGMENTS 12u	/* of one work request */
+#define FL_RECV_SEGMENTS 3u	/* of one receive */
+#define FL_INLINE_BYTES	192u
+struct fl_qp_init {
+	enum fl_qp_type type;
+	struct fl_cq *send_cq;
+	struct fl_cq *recv_cq;	/* NULL: send_cq */
+	unsigned int entries;	/* work requests that may wait */
+	unsigned int recv_entries;	/* receives that may wait; 0: none */
+	struct fl_srq *srq;	/* in place of receives of its own; or NULL */
+	unsigned int segments;	/* of one work request at most; 0: as 1 */
+	unsigned int inline_bytes;	/* the same */
+};
+/*
+ * -EINVAL: what queue pairs of the type do not have, or more than FL_SEND_SEGMENTS, FL_INLINE_BYTES;
+ * -EOPNOTSUPP: this card has none of the type, or it does not go with the system.
+ */
+int fl_create_qp_ex(struct fl_pd *pd, const struct fl_qp_init *init,
+		    struct fl_qp **qp);
 /* Completions of a QP that is gone are not delivered any more. */
 int fl_destroy_qp(struct fl_qp *qp);
 int fl_qp_address(struct fl_qp *qp, struct fl_address *a);
@@ -264,6 +310,53 @@ int fl_connect(struct fl_qp *qp, const struct fl_address *peer);
  */
 int fl_resume(struct fl_qp *qp);
 
+/* ---- states (FL_QPT_RC) ---- */
+
+/* InfiniBand 10.3.1. */
+enum fl_state { FL_RESET, FL_INIT, FL_RTR, FL_RTS, FL_SQD, FL_SQE, FL_ERROR };
+enum {				/* which members of fl_qp_attr count */
+	FL_ATTR_STATE = 1, FL_ATTR_MTU = 2, FL_ATTR_RNR_CODE = 4,
+	FL_ATTR_RETRIES = 8, FL_ATTR_RNR_TRIES = 16, FL_ATTR_TIMEOUT = 32,
+	FL_ATTR_RD_ATOMIC = 64, FL_ATTR_DEST_RD_ATOMIC = 128,
+	FL_ATTR_PEER = 256, FL_ATTR_SQ_PSN = 512, FL_ATTR_RQ_PSN = 1024,
+};
+
+struct fl_qp_attr {
+	enum fl_state state;
+	unsigned int mtu;	/* bytes of payload in a packet: 256, 512 ... 4096 */
+	unsigned int rnr_code;	/* how long a peer waits that finds no receive; 0 to 31 */
+	unsigned int retries;	/* of a request without an answer; 0 to 7 */
+	unsigned int rnr_tries;	/* where the peer has no receive; 7: no limit */
+	unsigned int timeout;	/* of an answer: 4.096 us * 2^timeout; 0: no limit */
+	unsigned int rd_atomic;	/* READs and atomics on the way at a time; 1 to 16 */
+	unsigned int dest_rd_atomic;	/* the same of the peer's */
+	uint32_t node, peer_qp;
+	uint32_t sq_psn, rq_psn;	/* first packet sequence number: own, the peer's */
+	int draining;		/* fl_query_qp(): work requests are under way */
+};
+/*
+ * Into a state, or with other attributes. From INIT to RTR it takes PEER, MTU, RQ_PSN,
+ * RNR_CODE and DEST_RD_ATOMIC; from RTR to RTS SQ_PSN, TIMEOUT, RETRIES, RNR_TRIES and
+ * RD_ATOMIC. In FL_ERROR all that is posted completes as FL_ST_FLUSHED; FL_RESET forgets it
+ * without completions. -EINVAL: there is no such way, or an attribute is missing, not allowed
+ * or makes no sense.
+ */
+int fl_modify_qp(struct fl_qp *qp, const struct fl_qp_attr *attr,
+		 unsigned int mask);
+/*
+ * The state that the card has it in, which may have become FL_ERROR by itself, and what
+ * fl_modify_qp() was given of the rest.
+ */
+int fl_query_qp(struct fl_qp *qp, struct fl_qp_attr *attr);
+
+/* ---- work requests ---- */
+
+/* A piece of registered memory. */
+struct fl_segment {
+	void *addr;
+	uint32_t bytes, key;
+};
+
 struct fl_work {
 	uint64_t wr_id;
 	enum fl_opcode opcode;
@@ -271,9 +364,18 @@ struct fl_work {
 	uint32_t lkey;
 	uint64_t remote;
 	uint32_t rkey;
-	uint32_t bytes;		/* at least 1 */
+	uint32_t bytes;		/* at least 1; with FL_QPT_RC 0 too */
 	int unsignaled;		/* 1: no completion when all goes well */
 	int fence;		/* 1: begin when all earlier work has ended */
+	/* Of FL_QPT_RC alone; else 0. */
+	const struct fl_segment *list;	/* in place of local, lkey and bytes */
+	unsigned int segments;	/* of list */
+	int inlined;		/* 1: SEND, WRITE: copied now, so the memory needs no key */
+	int with_imm;		/* 1: SEND, WRITE: with imm */
+	uint32_t imm;
+	int solicited;		/* 1: SEND, WRITE: wakes a peer that waits for such alone */
+	uint64_t compare;	/* CMP_SWAP: what must be there */
+	uint64_t swap;		/* CMP_SWAP: what is written; FETCH_ADD: what is added */
 };
 /*
  * Put work in the queue and ring the doorbell. -EAGAIN: the queue is full (poll
@@ -295,6 +397,41 @@ int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		  void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
 int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		 void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
+
+/* FL_QPT_RC: to a receive that the peer has posted; bytes may be 0, and mr NULL then. */
+int fl_post_send(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
+		 void *local, uint32_t bytes);
+/*
+ * FL_QPT_RC: FL_FETCH_ADD (swap is added) or FL_CMP_SWAP on 8 aligned bytes at the peer;
+ * what was there goes to local.
+ */
+int fl_post_atomic(struct fl_qp *qp, enum fl_opcode opcode, uint64_t wr_id,
+		   struct fl_mr *mr, void *local, uint64_t remote,
+		   uint32_t rkey, uint64_t compare, uint64_t swap);
+
+/* ---- receives (FL_QPT_RC) ---- */
+
+struct fl_receive {
+	uint64_t wr_id;
+	const struct fl_segment *list;
+	unsigned int segments;	/* 0 to FL_RECV_SEGMENTS */
+};
+/*
+ * A place for a message; messages take places in the order in which they were posted.
+ * -EAGAIN: the queue is full; -EINVAL: the queue pair has none of its own or is in RESET, or
+ * a segment is empty or wraps.
+ */
+int fl_post_recv(struct fl_qp *qp, const struct fl_receive *r);
+/* A receive queue for several queue pairs of a domain. */
+int fl_create_srq(struct fl_pd *pd, unsigned int entries, struct fl_srq **srq);
+int fl_destroy_srq(struct fl_srq *srq);	/* -EBUSY: a QP uses it */
+/* As fl_post_recv(); one thread at a time. */
+int fl_post_srq_recv(struct fl_srq *srq, const struct fl_receive *r);
+/*
+ * Once, when it holds fewer receives than limit, the driver hears of it; 0: no more.
+ * -EINVAL: more than it has room for.
+ */
+int fl_limit_srq(struct fl_srq *srq, unsigned int limit);
 
 /* ---- words ---- */
 

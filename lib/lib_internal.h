@@ -75,7 +75,7 @@ struct fl_pd {
 	struct lib_link link;		/* in fl_device.pds */
 	struct fl_device *dev;
 	uint32_t number;
-	struct lib_link *mrs, *qps;
+	struct lib_link *mrs, *qps, *srqs;
 	struct lib_sink *sink;		/* bounce.h, or NULL */
 };
 
@@ -107,20 +107,52 @@ struct fl_cq {
 	uint32_t empty_polls;		/* since then, or ever */
 	int error;			/* -EIO or -ENODEV, and then always */
 	uint32_t qps;			/* queue pairs that use it */
-	struct fl_qp *bucket[LIB_CQ_BUCKETS];	/* these, by number */
+	struct lib_cq_user *bucket[LIB_CQ_BUCKETS];	/* these, by number */
 	atomic_flag busy;		/* bounce.c: guards requests, and all above */
+};
+
+/* A queue pair as one of its completion queues knows it. */
+struct lib_cq_user {
+	struct fl_qp *qp;
+	struct lib_cq_user *same_bucket;	/* in fl_cq.bucket */
+	uint64_t born;			/* fl_cq entries before it: not ours */
+};
+
+/*
+ * A receive queue. Several threads may take completions of a shared one, each from a
+ * completion queue of its own: `done` only grows.
+ */
+struct lib_rq {
+	struct fl_rqe *queue;		/* NULL: there is none */
+	size_t map_bytes;
+	uint32_t entries;		/* a power of two */
+	_Alignas(64) _Atomic uint32_t posted;	/* entries ever posted */
+	_Alignas(64) _Atomic uint32_t done;	/* of these, known taken by the card */
+};
+
+struct fl_srq {
+	struct lib_link link;		/* in fl_pd.srqs */
+	struct fl_pd *pd;
+	uint32_t number;
+	uint32_t qps;			/* queue pairs that use it; the device's lock */
+	struct lib_rq rq;
 };
 
 struct fl_qp {
 	struct lib_link link;		/* in fl_pd.qps */
 	struct fl_pd *pd;
-	struct fl_cq *cq;
-	struct fl_qp *same_bucket;	/* in fl_cq.bucket */
+	struct fl_cq *cq, *recv_cq;	/* recv_cq: NULL of a block queue pair */
+	struct lib_cq_user as_sender, as_receiver;	/* the latter if they differ */
 	struct fl_wqe *queue;
 	size_t map_bytes;
 	uint32_t number, entries;	/* entries: a power of two */
-	uint64_t born;			/* fl_cq entries before it: not ours */
 	struct lib_bounce *bounce;	/* bounce.h, or NULL */
+	/* FL_QPT_RC: */
+	bool rc;
+	uint32_t segments, inline_bytes;	/* of one request, at most */
+	struct fl_srq *srq;
+	struct fl_qp_attr attr;		/* as last set (modify.c) */
+	struct lib_rq rq;
 	/* Apart, because two threads write them. */
 	_Alignas(64) _Atomic uint32_t posted;	/* entries ever posted */
 	_Alignas(64) _Atomic uint32_t done;	/* of these, known finished */
@@ -222,11 +254,27 @@ void lib_cache_init(struct lib_cache *c);
 int lib_cache_close(struct fl_device *dev);
 
 /* cq.c: queue pairs of a completion queue. */
-void lib_cq_add(struct fl_cq *cq, struct fl_qp *qp);
-void lib_cq_del(struct fl_cq *cq, struct fl_qp *qp);
+void lib_cq_add(struct fl_cq *cq, struct lib_cq_user *u, struct fl_qp *qp);
+void lib_cq_del(struct fl_cq *cq, struct lib_cq_user *u);
+/* What stands in the queue by now is of an earlier life of the queue pair. */
+void lib_cq_born(const struct fl_cq *cq, struct lib_cq_user *u);
 struct fl_qp *lib_cq_find_qp(const struct fl_cq *cq, uint32_t qpn);
 /* What the card has written. 1: took one; 0: there is none; -EIO. */
 int lib_cq_take(struct fl_cq *cq, struct fl_completion *c);
+
+/* recv.c */
+int lib_rq_map(struct fl_device *dev, struct lib_rq *rq, uint32_t wish,
+	       uint32_t entries, uint64_t offset, uint64_t bytes);
+/* Write the entry of a receive; NULL and *error: it makes no sense, or there is no room. */
+int lib_rq_post(struct fl_device *dev, struct lib_rq *rq,
+		const struct fl_receive *r, uint32_t *posted);
+/* The receive with this index has completed. False: it was never posted. */
+bool lib_rq_account(struct lib_rq *rq, uint16_t index, bool shared);
+int lib_srq_free(struct fl_srq *srq);
+
+/* work.c: the number of the next transfer, for traces. */
+uint32_t lib_xfer_number(struct fl_device *dev, uint32_t number,
+			 uint32_t posted);
 
 /* work.c: as fl_post(), for the card itself, and w is known to make sense. */
 int lib_post_work(struct fl_qp *qp, const struct fl_work *w);
@@ -237,5 +285,11 @@ int lib_post_work(struct fl_qp *qp, const struct fl_work *w);
  * index == (uint16_t)posted.
  */
 int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e);
+/* The same with the entries that continue it: all, or none (-EAGAIN). */
+int lib_post_entries(struct fl_qp *qp, const struct fl_wqe *e,
+		     const struct fl_wqe_more *more, unsigned int n);
+
+/* rc.c: as fl_post(), of FL_QPT_RC. */
+int lib_post_rc(struct fl_qp *qp, const struct fl_work *w);
 
 #endif

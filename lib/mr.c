@@ -5,7 +5,8 @@
 
 #include "bounce.h"
 
-#define ACCESS_BITS (FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
+#define ACCESS_BITS (FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ | \
+		     FL_REMOTE_ATOMIC)
 
 _Static_assert((int)FL_PREFETCH_FOR_READ == FL_ADVISE_PREFETCH &&
 	       (int)FL_PREFETCH_FOR_WRITE == FL_ADVISE_PREFETCH_WRITE &&
@@ -14,7 +15,8 @@ _Static_assert((int)FL_PREFETCH_FOR_READ == FL_ADVISE_PREFETCH &&
 
 _Static_assert((int)FL_LOCAL_WRITE == (int)FL_ACC_LOCAL_WRITE &&
 	       (int)FL_REMOTE_WRITE == (int)FL_ACC_REMOTE_WRITE &&
-	       (int)FL_REMOTE_READ == (int)FL_ACC_REMOTE_READ,
+	       (int)FL_REMOTE_READ == (int)FL_ACC_REMOTE_READ &&
+	       (int)FL_REMOTE_ATOMIC == (int)FL_ACC_REMOTE_ATOMIC,
 	       "faultline.h and entries.def");
 
 int fl_alloc_pd(struct fl_device *dev, struct fl_pd **pd)
@@ -68,7 +70,7 @@ int fl_dealloc_pd(struct fl_pd *pd)
 
 	if (!pd)
 		return -EINVAL;
-	if (pd->mrs || pd->qps)
+	if (pd->mrs || pd->qps || pd->srqs)
 		return -EBUSY;
 	error = lib_cache_drop(pd->dev, pd);
 	if (error)

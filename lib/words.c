@@ -54,6 +54,7 @@ static const struct {
 	{ EFAULT, "the address is not mapped" },
 	{ EACCES, "the memory or the file does not allow it" },
 	{ EISCONN, "the queue pair is connected already" },
+	{ ENOTCONN, "the queue pair is not ready to send" },
 	{ EHOSTUNREACH, "no such node on the fabric" },
 	{ ENODATA, "the file is empty" },
 	{ EPERM, "the card was opened before a fork, by the parent: open anew" },

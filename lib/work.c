@@ -5,6 +5,7 @@
  * beforehand.)
  */
 #include <errno.h>
+#include <string.h>
 
 #include "bounce.h"
 
@@ -25,9 +26,17 @@ static int work_ring(struct fl_qp *qp, uint16_t tail)
 
 int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e)
 {
+	return lib_post_entries(qp, e, NULL, 0);
+}
+
+int lib_post_entries(struct fl_qp *qp, const struct fl_wqe *e,
+		     const struct fl_wqe_more *more, unsigned int n)
+{
+	_Static_assert(sizeof(*e) == sizeof(*more), "entries of one queue");
 	struct fl_device *dev = qp->pd->dev;
 	const struct fl_sys *sys = dev->sys;
 	uint32_t posted, done;
+	unsigned int i;
 
 	posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
 	/*
@@ -36,9 +45,12 @@ int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e)
 	 * the entry here comes after.
 	 */
 	done = atomic_load_explicit(&qp->done, memory_order_acquire);
-	if (posted - done >= qp->entries)
+	if (posted - done + n >= qp->entries)
 		return -EAGAIN;
 	qp->queue[posted & (qp->entries - 1)] = *e;
+	for (i = 0; i < n; i++)
+		memcpy(&qp->queue[(posted + 1 + i) & (qp->entries - 1)],
+		       &more[i], sizeof(more[i]));
 	if (sys->spend)
 		sys->spend(dev->fd, FL_SYS_POST);
 	if (sys->trace) {
@@ -49,18 +61,18 @@ int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e)
 			   e->xfer, qp->number, (uint16_t)posted, 0, 0);
 	}
 	/* Before the doorbell: its completion may be polled at once. */
-	atomic_store_explicit(&qp->posted, posted + 1, memory_order_release);
-	return work_ring(qp, (uint16_t)(posted + 1));
+	atomic_store_explicit(&qp->posted, posted + 1 + n,
+			      memory_order_release);
+	return work_ring(qp, (uint16_t)(posted + 1 + n));
 }
 
-static uint32_t xfer_number(struct fl_qp *qp, uint32_t posted)
+uint32_t lib_xfer_number(struct fl_device *dev, uint32_t number,
+			 uint32_t posted)
 {
-	struct fl_device *dev = qp->pd->dev;
-
 	if (dev->sys->new_xfer)
 		return dev->sys->new_xfer();
 	/* 0 means none; the bits repeat after 65535 requests of a QP. */
-	return (dev->attr.node & 0xff) << 24 | (qp->number & 0xff) << 16 |
+	return (dev->attr.node & 0xff) << 24 | (number & 0xff) << 16 |
 	       (posted % 0xffff + 1);
 }
 
@@ -104,14 +116,25 @@ int lib_post_work(struct fl_qp *qp, const struct fl_work *w)
 		.lkey = w->lkey,
 		.rkey = w->rkey,
 		.wr_id = w->wr_id,
-		.xfer = xfer_number(qp, posted),
+		.xfer = lib_xfer_number(qp->pd->dev, qp->number, posted),
 	};
 	return lib_post_entry(qp, &e);
 }
 
+/* What only packets have. */
+static bool work_needs_rc(const struct fl_work *w)
+{
+	return w->list || w->segments || w->inlined || w->with_imm || w->imm ||
+	       w->solicited || w->compare || w->swap;
+}
+
 int fl_post(struct fl_qp *qp, const struct fl_work *w)
 {
-	if (!qp || !w || !w->bytes ||
+	if (!qp || !w)
+		return -EINVAL;
+	if (qp->rc)
+		return lib_post_rc(qp, w);
+	if (!w->bytes || work_needs_rc(w) ||
 	    (w->opcode != FL_WRITE && w->opcode != FL_READ))
 		return -EINVAL;
 	if ((uint64_t)(uintptr_t)w->local + (w->bytes - 1) <

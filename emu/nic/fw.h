@@ -47,6 +47,11 @@
  */
 #define FW_QP_WRS	32
 #define FW_NEVER	UINT64_MAX
+/*
+ * A queue pair's number: its place in the table, and above that how often the place
+ * was used before. So a peer never takes a new queue pair for one that is gone. */
+#define FW_QP_PLACE_BITS	8
+#define FW_QP_PLACE(number)	((number) & ((1u << FW_QP_PLACE_BITS) - 1))
 #define FW_LINE_EVENT	2	/* number of the firmware's line, for env.irq */
 
 struct fw;

@@ -105,11 +105,6 @@ void fw_cq_close_slot(struct fw *fw, uint32_t slot);
 
 /* ---- fw_qp.c ---- */
 
-/*
- * A queue pair's number: its place in the table, and above that how often the place
- * was used before. So a peer never takes a new queue pair for one that is gone. */
-#define FW_QP_PLACE_BITS	8
-#define FW_QP_PLACE(number)	((number) & ((1u << FW_QP_PLACE_BITS) - 1))
 uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place);
 
 uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);

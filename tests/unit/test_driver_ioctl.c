@@ -213,7 +213,7 @@ static void ioctl_regions(struct rig *r)
 	rig_reg_mr(n, (void *)((1ul << 48) - 4096), 8192, RIG_ALL, 0, -EINVAL);
 	rig_reg_mr(n, n->buffer, ~0ull, RIG_ALL, 0, -EINVAL);
 	STEP("rights and flags that do not exist");
-	rig_reg_mr(n, n->buffer, 1, 8, 0, -EINVAL);
+	rig_reg_mr(n, n->buffer, 1, 16, 0, -EINVAL);
 	rig_reg_mr(n, n->buffer, 1, RIG_ALL, 2, -EINVAL);
 	STEP("a domain that is not there");
 	n->pd += 1000;

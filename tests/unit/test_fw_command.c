@@ -172,7 +172,7 @@ TEST("a region without bytes, round the address space or with odd rights is refu
 	EXPECT_EQ(CMD(r, MR_CREATE, .slot = 1, .c = w.pd, .a = ~0ull - 9,
 		      .b = 10), FL_ST_OK);
 	EXPECT_EQ(CMD(r, MR_CREATE, .slot = 1, .c = w.pd, .a = 0, .b = 1,
-		      .flags = 8), FL_ST_BAD_ARGUMENT);
+		      .flags = 16), FL_ST_BAD_ARGUMENT);
 	STEP("a domain that is another slot's, or none");
 	EXPECT_EQ(CMD(r, MR_CREATE, .slot = 1, .c = v.pd, .b = 1),
 		  FL_ST_NO_OBJECT);

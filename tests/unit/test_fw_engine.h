@@ -34,6 +34,8 @@ struct rig_rxc {
 	uint32_t verdict, verdicts;
 };
 
+struct unit;
+
 struct rig {
 	struct fw *fw;
 	void *fw_mem;
@@ -58,6 +60,11 @@ struct rig {
 	uint64_t seen;			/* by the last FW_CHECK */
 	uint32_t drawn;			/* last, for a key */
 	bool no_random;			/* the system has none */
+	/* A card with a packet unit (test_fw_unit.h). */
+	struct unit *unit;
+	const struct fw_transport *transport;
+	void (*slot_row)(void *ctx, uint32_t slot, uint32_t row,
+			 uint64_t quirks);
 	uint32_t costs[FW_COSTS];
 	uint64_t result;		/* of the last command */
 	uint32_t eq_cons;

@@ -16,7 +16,8 @@
  * half of the slots (more with CAP_SYS_RESOURCE); -ENOSPC no ASID can be kept for
  * it; -EOPNOTSUPP its addresses have more than 48 bits; -ENODEV, -EIO.
  *
- * What a file may have: 16 domains, 64 completion queues, 64 queue pairs, as
+ * What a file may have: 16 domains, 64 completion queues, 64 queue pairs, 16 shared receive
+ * queues, as
  * many regions as FL_IOC_QUERY says, 8 MB of queues, 512 MB of pinned memory;
  * and all pinned memory of the process together RLIMIT_MEMLOCK (more with
  * CAP_IPC_LOCK). What the driver allocates for it counts in its memory cgroup.
@@ -179,6 +180,17 @@ struct fl_create_qp {
 	__u32 flags;		/* FL_QP_* of entries.h */
 	__u64 mmap_offset;	/* out: of the send queue */
 	__u64 mmap_bytes;	/* out */
+	/*
+	 * With FL_QP_RC, which begins in RESET; else all of these are 0. -EOPNOTSUPP: the card
+	 * has no reliable connections, or the process's doorbell page is one that the
+	 * driver reads.
+	 */
+	__u32 recv_cq;		/* of its receives */
+	__u32 recv_entries;	/* in: wish, 0: no receive queue; out: what it got */
+	__u32 srq;		/* 1 + number of a shared receive queue of its domain; 0: none */
+	__u32 reserved;
+	__u64 recv_mmap_offset;	/* out: of the receive queue */
+	__u64 recv_mmap_bytes;	/* out */
 };
 
 #define FL_IOC_CREATE_QP _IOWR('F', 0x09, struct fl_create_qp)
@@ -354,6 +366,50 @@ struct fl_advise {
 };
 
 #define FL_IOC_ADVISE	_IOW('F', 0x20, struct fl_advise)
+
+/*
+ * State and attributes of a queue pair (entries.def, FL_MOD_*): those that mask names, the
+ * others must be 0. With mask 0 it is only asked for its state. -EINVAL: not from the state
+ * that it is in, or an attribute is missing, not allowed or makes no sense; or the queue pair
+ * was not made with FL_QP_RC, whose state changes with FL_IOC_CONNECT_QP and by itself.
+ */
+struct fl_modify_qp {
+	__u32 size;
+	__u32 qp;
+	__u32 mask;		/* FL_MOD_* */
+	__u32 state;		/* FL_STATE_*; out: that it was in */
+	__u32 mtu;		/* 1 to 5: 256 to 4096 bytes */
+	__u32 rnr_code, retries, rnr_tries, timeout, rd_atomic, dest_rd_atomic;
+	__u32 node, peer_qp;
+	__u32 sq_psn, rq_psn;
+	__u32 draining;		/* out: 1: requests were under way */
+	__u64 reserved;
+};
+
+#define FL_IOC_MODIFY_QP _IOWR('F', 0x18, struct fl_modify_qp)
+
+/* A receive queue that queue pairs share. -EOPNOTSUPP: as for FL_QP_RC. */
+struct fl_create_srq {
+	__u32 size;
+	__u32 pd;
+	__u32 entries;		/* in: wish; out: what it got (power of two) */
+	__u32 srq;		/* out: number */
+	__u64 mmap_offset;	/* out */
+	__u64 mmap_bytes;	/* out */
+};
+
+#define FL_IOC_CREATE_SRQ _IOWR('F', 0x19, struct fl_create_srq)
+#define FL_IOC_DESTROY_SRQ _IOW('F', 0x1A, struct fl_destroy)
+
+/* When it holds fewer entries than limit, there is an event, once. -EINVAL: more than it has */
+struct fl_limit_srq {
+	__u32 size;
+	__u32 srq;
+	__u32 limit;		/* 0: none */
+	__u32 reserved;
+};
+
+#define FL_IOC_LIMIT_SRQ _IOW('F', 0x1B, struct fl_limit_srq)
 
 /*
  * mmap offsets: the doorbell page, as fl_query.doorbell says (WINDOW: it and the next); queues

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_fw_unit.h - the firmware's bench (test_fw_rig.h) with a packet unit that is no more
+ * than a notebook: it writes down what the firmware asks of it, and a test's hands end
+ * requests and begin receives.
+ */
+#ifndef FL_TEST_FW_UNIT_H
+#define FL_TEST_FW_UNIT_H
+
+#include "test_fw_rig.h"
+
+#define UNIT_POSTS 64u
+#define UNIT_RQ(slot) (0x130000u + 0x40000u * (slot))
+#define UNIT_SQ(slot) (0x138000u + 0x40000u * (slot))
+#define UNIT_SRQ(slot) (0x13C000u + 0x40000u * (slot))
+
+struct unit_qp {
+	bool open;
+	uint32_t opens, closes, posts;
+	struct fw_pair pair;
+	uint32_t next;		/* request that must be posted next */
+	uint32_t begun;		/* request that must end next */
+};
+
+struct unit {
+	struct rig *r;
+	struct fw_transport ops;
+	struct fw_unit_ops fw;
+	struct unit_qp qp[FW_QPS];
+	struct fw_work work[UNIT_POSTS];	/* by number */
+	uint8_t open_status;	/* what open() answers */
+	bool at_once;		/* post() ends the request before it returns */
+	uint32_t stopped;	/* key */
+	uint32_t row;
+	uint64_t quirks;
+	const char *misuse;
+};
+
+static inline uint8_t unit_open(void *arg, uint16_t qp, const struct fw_pair *p)
+{
+	struct unit *u = arg;
+	struct unit_qp *q = &u->qp[qp];
+
+	if (u->open_status)
+		return u->open_status;
+	if (!q->open) {
+		q->next = q->begun = 0;
+		q->open = true;
+	}
+	q->opens++;
+	q->pair = *p;
+	return FL_ST_OK;
+}
+
+static inline void unit_close(void *arg, uint16_t qp)
+{
+	struct unit *u = arg;
+
+	if (!u->qp[qp].open)
+		u->misuse = "closed what was not open";
+	u->qp[qp].open = false;
+	u->qp[qp].closes++;
+}
+
+static inline void unit_post(void *arg, uint16_t qp, uint32_t wr,
+			     const struct fw_work *w)
+{
+	struct unit *u = arg;
+	struct unit_qp *q = &u->qp[qp];
+
+	if (!q->open || !q->pair.sends)
+		u->misuse = "posted to what is not ready to send";
+	if (wr != q->next)
+		u->misuse = "posted out of order";
+	if (q->next - q->begun >= FW_QP_WRS)
+		u->misuse = "posted too much";
+	q->next = wr + 1;
+	q->posts++;
+	u->work[wr % UNIT_POSTS] = *w;
+	if (u->at_once) {
+		q->begun++;
+		u->fw.work_done(u->fw.ctx, qp, wr, FL_ST_OK, 0, w->cause);
+	}
+}
+
+static inline void unit_stop_key(void *arg, uint32_t key)
+{
+	((struct unit *)arg)->stopped = key;
+}
+
+static inline void unit_row(void *arg, uint32_t slot, uint32_t row,
+			    uint64_t quirks)
+{
+	struct unit *u = ((struct rig *)arg)->unit;
+
+	(void)slot;
+	u->row = row;
+	u->quirks = quirks;
+}
+
+/* A bench whose card has the unit. */
+static inline struct unit *unit_rig(void)
+{
+	struct unit *u = calloc(1, sizeof(*u));
+	struct rig *r = rig_create(8);
+
+	test_cleanup(free, u);
+	u->r = r;
+	u->ops = (struct fw_transport){ u, unit_open, unit_close, unit_post,
+					unit_stop_key };
+	u->fw = fw_unit(r->fw_mem);
+	r->unit = u;
+	r->transport = &u->ops;
+	r->slot_row = unit_row;
+	rig_restart(r);
+	return u;
+}
+
+static inline void unit_run(struct unit *u)
+{
+	rig_run(u->r);
+	if (u->misuse)
+		STEP("%s", u->misuse);
+	EXPECT(!u->misuse);
+}
+
+/* The oldest request that the unit has ends. */
+static inline void unit_end(struct unit *u, uint32_t qp, uint8_t status)
+{
+	struct unit_qp *q = &u->qp[FW_QP_PLACE(qp)];
+	uint32_t wr = q->begun++;
+
+	EXPECT(q->open);
+	EXPECT_NE(wr, q->next);
+	u->fw.work_done(u->fw.ctx, (uint16_t)FW_QP_PLACE(qp), wr, status, 3,
+			u->work[wr % UNIT_POSTS].cause);
+	unit_run(u);
+}
+
+/* ---- a process with one such queue pair ---- */
+
+struct unit_side {
+	struct rig_slot s;	/* s.qp: the queue pair of the unit */
+	uint64_t rq_pa;
+	uint32_t rq_size;
+	uint16_t rq_tail;
+};
+
+static inline uint32_t unit_modify(struct unit *u, uint32_t slot, uint32_t qp,
+				   uint32_t flags, uint64_t a, uint64_t b,
+				   uint64_t c)
+{
+	uint32_t status = CMD(u->r, QP_MODIFY, .slot = slot, .object = qp,
+			      .flags = flags, .a = a, .b = b, .c = c);
+
+	EXPECT(!u->misuse);
+	return status;
+}
+
+#define UNIT_RTR_FLAGS (FL_MOD_STATE | FL_MOD_PEER | FL_MOD_MTU | FL_MOD_RQ_PSN | \
+			FL_MOD_RNR_CODE | FL_MOD_DEST_RD_ATOMIC)
+#define UNIT_RTS_FLAGS (FL_MOD_STATE | FL_MOD_SQ_PSN | FL_MOD_TIMEOUT | \
+			FL_MOD_RETRIES | FL_MOD_RNR_TRIES | FL_MOD_RD_ATOMIC)
+/* mtu 1024, rnr code 12, 1 READ of the peer's; peer 0x777 on node 3; its PSN 0x123456 */
+#define UNIT_RTR_A (FL_STATE_RTR | 3u << 8 | 12u << 16 | 1ull << 56)
+#define UNIT_RTR_B (RIG_NODE | RIG_PEER_QP << 8)
+#define UNIT_RTR_C (0x123456ull << 32)
+/* 7 tries, 6 without a receive, time-out 14, 2 READs; PSN 0xABCDEF */
+#define UNIT_RTS_A (FL_STATE_RTS | 7ull << 24 | 6ull << 32 | 14ull << 40 | 2ull << 48)
+#define UNIT_RTS_C 0xABCDEFull
+
+static inline uint32_t unit_to(struct unit *u, const struct rig_slot *s,
+			       uint32_t state)
+{
+	if (state == FL_STATE_RTR)
+		return unit_modify(u, s->slot, s->qp, UNIT_RTR_FLAGS,
+				   UNIT_RTR_A, UNIT_RTR_B, UNIT_RTR_C);
+	return unit_modify(u, s->slot, s->qp, FL_MOD_STATE, state, 0, 0);
+}
+
+static inline void unit_qp(struct unit *u, struct unit_side *p, uint32_t srq)
+{
+	struct rig_slot *s = &p->s;
+
+	EXPECT_EQ(CMD(u->r, QP_CREATE, .slot = s->slot, .a = s->sq_pa,
+		      .b = s->sq_size, .c = s->cq, .d = s->pd,
+		      .flags = FL_QP_RC), FL_ST_OK);
+	s->qp = (uint32_t)u->r->result;
+	EXPECT_EQ(CMD(u->r, RQ_ATTACH, .slot = s->slot, .object = s->qp,
+		      .a = srq ? 0 : p->rq_pa, .b = srq ? 0 : p->rq_size,
+		      .c = s->cq, .d = srq), FL_ST_OK);
+}
+
+/* Everything that a slot has, with a queue pair that is ready to send. */
+static inline void unit_side(struct unit *u, struct unit_side *p, uint32_t slot)
+{
+	rig_slot(u->r, &p->s, slot);
+	p->s.sq_pa = UNIT_SQ(slot);
+	p->s.tail = 0;
+	p->rq_pa = UNIT_RQ(slot);
+	p->rq_size = 16;
+	unit_qp(u, p, 0);
+	EXPECT_EQ(unit_to(u, &p->s, FL_STATE_INIT), FL_ST_OK);
+	EXPECT_EQ(unit_to(u, &p->s, FL_STATE_RTR), FL_ST_OK);
+	EXPECT_EQ(unit_modify(u, slot, p->s.qp, UNIT_RTS_FLAGS, UNIT_RTS_A, 0,
+			      UNIT_RTS_C), FL_ST_OK);
+}
+
+static inline struct fl_rqe unit_rqe(const struct unit_side *p, uint32_t bytes)
+{
+	return (struct fl_rqe){
+		.wr_id = 5000u + p->rq_tail, .index = p->rq_tail, .count = 1,
+		.xfer = 90000u + p->rq_tail, .va0 = RIG_VA, .bytes0 = bytes,
+		.key0 = p->s.key,
+	};
+}
+
+static inline void unit_put_recv(struct unit *u, struct unit_side *p,
+				 const struct fl_rqe *e)
+{
+	memcpy(u->r->mem + p->rq_pa + 64 * (p->rq_tail % p->rq_size), e, 64);
+	p->rq_tail++;
+}
+
+static inline int unit_ring_recv(struct unit *u, const struct unit_side *p)
+{
+	return rig_write(u->r, NIC_DB_BASE(p->s.slot) + NIC_DB_RQ,
+			 (p->s.qp & NIC_DB_RQ_QPN_MASK) |
+			 (uint32_t)p->rq_tail << NIC_DB_RQ_TAIL_SHIFT);
+}
+
+static inline void unit_post_recv(struct unit *u, struct unit_side *p,
+				  struct fl_rqe e)
+{
+	unit_put_recv(u, p, &e);
+	EXPECT_EQ(unit_ring_recv(u, p), 0);
+	unit_run(u);
+}
+
+static inline bool unit_take(struct unit *u, uint32_t qp, struct fw_recv *r,
+			     uint8_t *wrong)
+{
+	bool took = u->fw.recv_take(u->fw.ctx, (uint16_t)FW_QP_PLACE(qp), r,
+				    wrong);
+
+	unit_run(u);
+	return took;
+}
+
+static inline void unit_arrive(struct unit *u, uint32_t qp,
+			       const struct fw_recv *r, struct fw_arrival a)
+{
+	u->fw.recv_done(u->fw.ctx, (uint16_t)FW_QP_PLACE(qp), r, &a);
+	unit_run(u);
+}
+
+/* The next completion, in full. */
+static inline struct fl_cqe unit_cqe(struct unit *u, struct unit_side *p)
+{
+	struct fl_cqe e = { 0 };
+
+	EXPECT(rig_poll(u->r, &p->s, &e));
+	EXPECT_EQ(e.qpn, p->s.qp);
+	return e;
+}
+
+#define UNIT_EXPECT_CQE(u, p, i, o, st) do {				\
+	struct fl_cqe e_ = unit_cqe(u, p);				\
+	EXPECT_EQ(e_.index, i);						\
+	EXPECT_EQ(e_.opcode, o);					\
+	EXPECT_EQ(e_.status, st);					\
+} while (0)
+
+static inline void unit_expect_none(struct unit *u, struct unit_side *p)
+{
+	struct fl_cqe e;
+
+	EXPECT(!rig_poll(u->r, &p->s, &e));
+}
+
+#endif
