@@ -34,6 +34,23 @@ void fl_bring_end(struct fl_bring *b)
 	b->entry = NULL;
 }
 
+/* What other pieces have need not come twice. */
+static struct fl_range fl_bring_rest(const struct fl_bring *b, u64 id,
+				     struct fl_range r)
+{
+	const struct fl_bring_piece *p;
+
+	for (p = b->piece; p < b->piece + b->n; p++) {
+		if (p->id != id || r.start >= p->r.end || r.end <= p->r.start)
+			continue;
+		if (r.start >= p->r.start)
+			r.start = min(r.end, p->r.end);
+		else
+			r.end = p->r.start;
+	}
+	return r;
+}
+
 u64 fl_bring_add(struct fl_bring *b, const struct fl_nic_reach *reach,
 		 struct fl_range r, bool write, enum fl_bring_how how)
 {
@@ -43,6 +60,7 @@ u64 fl_bring_add(struct fl_bring *b, const struct fl_nic_reach *reach,
 	r.start = max(r.start, reach->r.start) & ~(u64)(FL_PAGE_SIZE - 1);
 	r.end = min(r.end, reach->r.end);
 	r.end = (r.end + FL_PAGE_SIZE - 1) & ~(u64)(FL_PAGE_SIZE - 1);
+	r = fl_bring_rest(b, reach->id, r);
 	if (r.start >= r.end || !room || b->n == FL_BRING_PIECES)
 		return 0;
 	r.end = min(r.end, r.start + room);

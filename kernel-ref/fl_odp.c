@@ -164,10 +164,6 @@ static void fl_odp_add_request(struct fl_ctx *ctx, struct fl_odp_need *need)
 		    fl_nic_reach(ctx, s.key, r.start, r.end - r.start, q.write,
 				 &reach))
 			continue;
-		/* The page of its first byte may be there already. */
-		if (reach.id == need->reach.id && r.start < need->r.end &&
-		    r.start >= need->r.start)
-			r.start = need->r.end;
 		fl_bring_add(&need->bring, &reach, r, q.write, FL_BRING_GUESS);
 	}
 }

@@ -7,6 +7,7 @@
 #ifndef FL_TEST_FW_UNIT_H
 #define FL_TEST_FW_UNIT_H
 
+#include "nic/fw_internal.h"
 #include "test_fw_rig.h"
 
 #define UNIT_POSTS 64u
@@ -116,6 +117,15 @@ static inline struct unit *unit_rig(void)
 	return u;
 }
 
+/* Begin again, on the same bench. */
+static inline void unit_restart(struct unit *u)
+{
+	struct unit old = *u;
+
+	*u = (struct unit){ .r = old.r, .ops = old.ops, .fw = old.fw };
+	rig_restart(u->r);
+}
+
 static inline void unit_run(struct unit *u)
 {
 	rig_run(u->r);
@@ -199,6 +209,7 @@ static inline void unit_side(struct unit *u, struct unit_side *p, uint32_t slot)
 	p->s.tail = 0;
 	p->rq_pa = UNIT_RQ(slot);
 	p->rq_size = 16;
+	p->rq_tail = 0;
 	unit_qp(u, p, 0);
 	EXPECT_EQ(unit_to(u, &p->s, FL_STATE_INIT), FL_ST_OK);
 	EXPECT_EQ(unit_to(u, &p->s, FL_STATE_RTR), FL_ST_OK);

@@ -51,6 +51,7 @@ struct rc_mover {
 	uint8_t status;		/* FL_ST_*, when broken */
 	bool write;
 	uint8_t reached;	/* 1 + segment that may be accessed; 0: none yet */
+	uint32_t bursts;	/* of this packet that are over */
 	bool open;		/* between begin and end of burst */
 	bool broken;
 	struct dma_burst burst;

@@ -90,6 +90,7 @@ static enum rc_moved mover_begin(struct rc *rc, struct rc_mover *m, uint64_t *de
 		.write = m->write, .channel = m->channel, .va = m->va,
 		.len = part < page ? part : page, .now_ns = rc->now_ns,
 		.cause = m->cause, .xfer = m->xfer, .object = m->object,
+		.block = m->bursts,
 	};
 	switch (rc->env.burst_begin(rc->env.ctx, &m->burst)) {
 	case DMA_OK:
@@ -127,6 +128,7 @@ void rc_move_end(struct rc *rc, struct rc_mover *m)
 	}
 	m->cause = rc_note(rc, EV_RC_BURST, m->xfer, m->burst.event ? m->burst.event : m->cause,
 			   m->qp, m->write, m->burst.va, m->burst.len);
+	m->bursts++;
 	m->buf += m->burst.len;
 	m->at += m->burst.len;
 	m->left -= m->burst.len;

@@ -34,6 +34,11 @@ bool rc_opcode_known(uint8_t opcode)
 	return shapes[opcode].known && opcode >> 5 == 0;
 }
 
+uint32_t rc_header_bytes(uint8_t opcode)
+{
+	return shapes[opcode].bytes;
+}
+
 uint8_t *rc_payload(struct wire_frame *f, uint8_t opcode)
 {
 	return f->bytes + WIRE_BTH_BYTES + shapes[opcode].bytes;

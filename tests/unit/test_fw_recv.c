@@ -1,0 +1,688 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Receive queues, of one queue pair or shared, and what their entries become. */
+#include "test_fw_unit.h"
+
+struct bench {
+	struct unit *u;
+	struct unit_side p;
+	uint32_t key;		/* of a region that the card may not write */
+};
+
+static void bench_make(struct bench *b)
+{
+	if (b->u)
+		unit_restart(b->u);
+	else
+		b->u = unit_rig();
+	unit_side(b->u, &b->p, 1);
+	b->key = rig_mr(b->u->r, 1, b->p.s.pd, RIG_VA, RIG_BYTES, 4);
+}
+
+static struct unit_qp *bench_qp(struct bench *b)
+{
+	return &b->u->qp[FW_QP_PLACE(b->p.s.qp)];
+}
+
+static const struct fw_arrival message = {
+	.opcode = FL_OP_RECV, .length = 77,
+};
+
+TEST("messages take receives in the order of posting, and complete with all they bring")
+{
+	static const uint8_t opcodes[] = { FL_OP_RECV, FL_OP_RECV_IMM,
+					   FL_OP_RECV_WRITE_IMM };
+	struct bench b = { 0 };
+	struct fw_recv r;
+	uint8_t wrong;
+	uint16_t i;
+
+	bench_make(&b);
+	EXPECT(!unit_take(b.u, b.p.s.qp, &r, &wrong));
+	for (i = 0; i < 16; i++)
+		unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 100 + i));
+	for (i = 0; i < 16; i++) {
+		struct fw_arrival a = { .opcode = opcodes[i % 3],
+					.length = 50 + i, .imm = 0xABC0 + i };
+		struct fl_cqe e;
+
+		EXPECT(unit_take(b.u, b.p.s.qp, &r, &wrong));
+		EXPECT_EQ(wrong, FL_ST_OK);
+		EXPECT_EQ(r.index, i);
+		EXPECT_EQ(r.wr_id, 5000 + i);
+		EXPECT_EQ(r.xfer, 90000 + i);
+		EXPECT_EQ(r.length, 100 + i);
+		EXPECT_EQ(r.srq, FW_NO_SRQ);
+		EXPECT_EQ(r.segments, 1);
+		EXPECT_EQ(r.segment[0].va, RIG_VA);
+		EXPECT_EQ(r.segment[0].key, b.p.s.key);
+		unit_expect_none(b.u, &b.p);
+		unit_arrive(b.u, b.p.s.qp, &r, a);
+		e = unit_cqe(b.u, &b.p);
+		EXPECT_EQ(e.opcode, opcodes[i % 3]);
+		EXPECT_EQ(e.index, i);
+		EXPECT_EQ(e.wr_id, 5000 + i);
+		EXPECT_EQ(e.xfer, 90000 + i);
+		EXPECT_EQ(e.length, 50 + i);
+		EXPECT_EQ(e.resends, 0xABC0 + i);
+		EXPECT_EQ(e.status, FL_ST_OK);
+	}
+	EXPECT(!unit_take(b.u, b.p.s.qp, &r, &wrong));
+	EXPECT(fw_idle(b.u->r->fw));
+}
+
+TEST("a receive has 0 to 3 segments")
+{
+	struct bench b = { 0 };
+	struct fw_recv r;
+	uint8_t wrong;
+	uint32_t n, i;
+
+	bench_make(&b);
+	for (n = 0; n <= 3; n++) {
+		struct fl_rqe e = unit_rqe(&b.p, 10);
+
+		e.count = (uint8_t)n;
+		if (!n)
+			e.va0 = e.bytes0 = e.key0 = 0;
+		if (n > 1) {
+			e.va1 = RIG_VA + 100;
+			e.bytes1 = 20;
+			e.key1 = b.p.s.key;
+		}
+		if (n > 2) {
+			e.va2 = RIG_VA + 200;
+			e.bytes2 = 30;
+			e.key2 = b.p.s.key;
+		}
+		unit_post_recv(b.u, &b.p, e);
+		EXPECT(unit_take(b.u, b.p.s.qp, &r, &wrong));
+		EXPECT_EQ(wrong, FL_ST_OK);
+		EXPECT_EQ(r.segments, n);
+		EXPECT_EQ(r.length, n * (n + 1) / 2 * 10);
+		for (i = 0; i < n; i++)
+			EXPECT_EQ(r.segment[i].va, RIG_VA + 100 * i);
+		unit_arrive(b.u, b.p.s.qp, &r, message);
+		UNIT_EXPECT_CQE(b.u, &b.p, (uint16_t)n, FL_OP_RECV, FL_ST_OK);
+	}
+}
+
+TEST("one that was taken and not ended is the same one when it is asked for again")
+{
+	struct bench b = { 0 };
+	struct fw_recv r, again;
+	uint8_t wrong;
+
+	bench_make(&b);
+	unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 10));
+	unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 20));
+	EXPECT(unit_take(b.u, b.p.s.qp, &r, &wrong));
+	/* What the process writes over it now changes nothing. */
+	memset(b.u->r->mem + b.p.rq_pa, 0x5A, 64);
+	EXPECT(unit_take(b.u, b.p.s.qp, &again, &wrong));
+	EXPECT_EQ(wrong, FL_ST_OK);
+	EXPECT_MEM(&again, &r, sizeof(r));
+	unit_arrive(b.u, b.p.s.qp, &r, message);
+	EXPECT(unit_take(b.u, b.p.s.qp, &r, &wrong));
+	EXPECT_EQ(r.index, 1);
+}
+
+static void bad_recv(struct bench *b, struct fl_rqe *e, uint32_t k)
+{
+	e->count = 2;
+	e->va1 = RIG_VA;
+	e->bytes1 = 8;
+	e->key1 = b->p.s.key;
+	if (k == 0)
+		e->index++;
+	if (k == 1)
+		e->flags = 1;
+	if (k == 2)
+		e->count = 4;
+	if (k == 3)
+		e->count = 1;	/* with a second segment */
+	if (k == 4)
+		e->va2 = 1;
+	if (k == 5)
+		e->bytes2 = 1;
+	if (k == 6)
+		e->key2 = 1;
+	if (k == 7)
+		e->bytes0 = 0;
+	if (k == 8)
+		e->va1 = ~0ull - 3;
+	if (k == 9)
+		e->bytes0 = 1u << 31;
+	if (k == 10)
+		e->key0 ^= 1u << 12;
+	if (k == 11)
+		e->va1 = RIG_VA + RIG_BYTES - 7;
+	if (k == 12)
+		e->key1 = b->key;
+}
+
+TEST("a malformed receive is taken, completes with its own status, and ends the connection")
+{
+	static const uint8_t status[] = {
+		FL_ST_BAD_ENTRY, FL_ST_BAD_ENTRY, FL_ST_BAD_ENTRY,
+		FL_ST_BAD_ENTRY, FL_ST_BAD_ENTRY, FL_ST_BAD_ENTRY,
+		FL_ST_BAD_ENTRY, FL_ST_BAD_LENGTH, FL_ST_BAD_LENGTH,
+		FL_ST_BAD_LENGTH, FL_ST_LOCAL_KEY, FL_ST_LOCAL_RANGE,
+		FL_ST_LOCAL_RIGHTS, FL_ST_BUS_ERROR,
+	};
+	struct bench b = { 0 };
+	uint32_t k, says;
+
+	/* A unit may say how the receive ended, or only that the pair has. */
+	for (k = 0; k < 2 * sizeof(status); k++) {
+		uint8_t wrong, want = status[k / 2];
+		struct fl_rqe e;
+		struct fw_recv r;
+
+		STEP("entry %u", k);
+		bench_make(&b);
+		says = k % 2;
+		e = unit_rqe(&b.p, 10);
+		bad_recv(&b, &e, k / 2);
+		if (want == FL_ST_BUS_ERROR) {
+			b.u->r->bad_from = b.p.rq_pa;
+			b.u->r->bad_to = b.p.rq_pa + 1;
+			unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 10));
+		}
+		if (want != FL_ST_BUS_ERROR)
+			unit_post_recv(b.u, &b.p, e);
+		unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 20));
+		EXPECT(unit_take(b.u, b.p.s.qp, &r, &wrong));
+		EXPECT_EQ(wrong, want);
+		if (says)
+			unit_arrive(b.u, b.p.s.qp, &r, (struct fw_arrival){
+				    .opcode = FL_OP_RECV, .status = wrong });
+		b.u->fw.pair_error(b.u->fw.ctx,
+				   (uint16_t)FW_QP_PLACE(b.p.s.qp), wrong, 0);
+		unit_run(b.u);
+		UNIT_EXPECT_CQE(b.u, &b.p, 0, FL_OP_RECV, want);
+		UNIT_EXPECT_CQE(b.u, &b.p, 1, FL_OP_RECV, FL_ST_FLUSHED);
+		unit_expect_none(b.u, &b.p);
+		EXPECT_EQ(bench_qp(&b)->closes, 1);
+		EXPECT(fw_idle(b.u->r->fw));
+	}
+}
+
+TEST("a message that is too long ends its receive with LENGTH")
+{
+	struct bench b = { 0 };
+	struct fw_recv r;
+	struct fl_cqe e;
+	uint8_t wrong;
+
+	bench_make(&b);
+	unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 10));
+	EXPECT(unit_take(b.u, b.p.s.qp, &r, &wrong));
+	unit_arrive(b.u, b.p.s.qp, &r, (struct fw_arrival){
+		    .opcode = FL_OP_RECV, .status = FL_ST_LENGTH,
+		    .length = 11 });
+	e = unit_cqe(b.u, &b.p);
+	EXPECT_EQ(e.status, FL_ST_LENGTH);
+	EXPECT_EQ(e.length, 0);
+}
+
+TEST("a connection that ends in the middle of a message flushes its receive first, once")
+{
+	struct bench b = { 0 };
+	struct fw_recv r;
+	uint8_t wrong;
+	uint16_t i;
+
+	bench_make(&b);
+	for (i = 0; i < 5; i++)
+		unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 10));
+	EXPECT(unit_take(b.u, b.p.s.qp, &r, &wrong));
+	unit_arrive(b.u, b.p.s.qp, &r, message);
+	EXPECT(unit_take(b.u, b.p.s.qp, &r, &wrong));
+	rig_post(b.u->r, &b.p.s, rig_wqe(&b.p.s, 10));
+	unit_end(b.u, b.p.s.qp, FL_ST_NO_ANSWER);
+	UNIT_EXPECT_CQE(b.u, &b.p, 0, FL_OP_RECV, FL_ST_OK);
+	UNIT_EXPECT_CQE(b.u, &b.p, 0, FL_OP_WRITE, FL_ST_NO_ANSWER);
+	for (i = 1; i < 5; i++) {
+		struct fl_cqe e = unit_cqe(b.u, &b.p);
+
+		EXPECT_EQ(e.index, i);
+		EXPECT_EQ(e.wr_id, 5000 + i);
+		EXPECT_EQ(e.status, FL_ST_FLUSHED);
+	}
+	unit_expect_none(b.u, &b.p);
+	EXPECT(fw_idle(b.u->r->fw));
+}
+
+TEST("doorbells beyond the queue end the pair; those of others are refused")
+{
+	struct bench b = { 0 };
+	struct unit_side two;
+
+	bench_make(&b);
+	b.p.rq_tail = 16;
+	EXPECT_EQ(unit_ring_recv(b.u, &b.p), 0);
+	unit_run(b.u);
+	EXPECT(bench_qp(&b)->open);
+	b.p.rq_tail = 17;
+	EXPECT_EQ(unit_ring_recv(b.u, &b.p), 0);
+	unit_run(b.u);
+	EXPECT(!bench_qp(&b)->open);
+	rig_expect_event(b.u->r, FL_EV_QP_ERROR, b.p.s.qp, FL_ST_BAD_ENTRY);
+	STEP("a doorbell that goes back changes nothing");
+	bench_make(&b);
+	unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 10));
+	unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 10));
+	b.p.rq_tail = 1;
+	EXPECT_EQ(unit_ring_recv(b.u, &b.p), 0);
+	EXPECT_EQ(b.u->r->fw->qp[FW_QP_PLACE(b.p.s.qp)].rq.tail, 2);
+	STEP("another process; a queue pair of the engine; numbers that are none");
+	unit_side(b.u, &two, 2);
+	two.s.slot = 1;
+	EXPECT_EQ(unit_ring_recv(b.u, &two), -22);
+	rig_slot(b.u->r, &two.s, 3);
+	EXPECT_EQ(unit_ring_recv(b.u, &two), -22);
+	EXPECT_EQ(rig_write(b.u->r, NIC_DB_BASE(1) + NIC_DB_RQ, 0xFFFF), -22);
+	EXPECT_EQ(rig_write(b.u->r, NIC_DB_BASE(1) + NIC_DB_SRQ, 0), -22);
+	EXPECT_EQ(rig_write(b.u->r, NIC_DB_BASE(1) + NIC_DB_SRQ, 0xFFFF), -22);
+}
+
+/* ---- shared receive queues ---- */
+
+static uint32_t make_srq(struct bench *b, uint32_t entries)
+{
+	EXPECT_EQ(CMD(b->u->r, SRQ_CREATE, .slot = 1, .a = UNIT_SRQ(1),
+		      .b = entries, .c = b->p.s.pd), FL_ST_OK);
+	return (uint32_t)b->u->r->result;
+}
+
+struct shared {
+	struct bench b;
+	struct unit_side one, two;
+	uint32_t srq;
+	uint16_t tail;
+};
+
+static void share(struct shared *s, uint32_t entries)
+{
+	bench_make(&s->b);
+	s->srq = make_srq(&s->b, entries);
+	s->one = s->two = s->b.p;
+	s->one.s.sq_pa = 0xA000;
+	s->two.s.sq_pa = 0xC000;
+	unit_qp(s->b.u, &s->one, s->srq + 1);
+	unit_qp(s->b.u, &s->two, s->srq + 1);
+	EXPECT_EQ(CMD(s->b.u->r, QP_CONNECT, .slot = 1, .object = s->one.s.qp,
+		      .a = 2, .b = 3), FL_ST_OK);
+	EXPECT_EQ(CMD(s->b.u->r, QP_CONNECT, .slot = 1, .object = s->two.s.qp,
+		      .a = 2, .b = 4), FL_ST_OK);
+	s->tail = 0;
+}
+
+static int ring_srq(struct shared *s)
+{
+	return rig_write(s->b.u->r, NIC_DB_BASE(1) + NIC_DB_SRQ,
+			 s->srq | (uint32_t)s->tail << 16);
+}
+
+static void post_srq(struct shared *s, uint32_t entries)
+{
+	struct fl_rqe e = unit_rqe(&s->b.p, 64);
+
+	e.index = s->tail;
+	e.wr_id = 8000u + s->tail;
+	memcpy(s->b.u->r->mem + UNIT_SRQ(1) + 64 * (s->tail % entries), &e, 64);
+	s->tail++;
+	EXPECT_EQ(ring_srq(s), 0);
+	unit_run(s->b.u);
+}
+
+TEST("queue pairs that share a queue take its entries as their messages come")
+{
+	struct shared s = { 0 };
+	struct fw_recv r1, r2;
+	uint8_t wrong;
+	struct fl_cqe e;
+
+	share(&s, 8);
+	EXPECT(!unit_take(s.b.u, s.one.s.qp, &r1, &wrong));
+	post_srq(&s, 8);
+	post_srq(&s, 8);
+	post_srq(&s, 8);
+	EXPECT(unit_take(s.b.u, s.one.s.qp, &r1, &wrong));
+	EXPECT(unit_take(s.b.u, s.two.s.qp, &r2, &wrong));
+	EXPECT_EQ(r1.index, 0);
+	EXPECT_EQ(r2.index, 1);
+	EXPECT_EQ(r1.srq, s.srq);
+	unit_arrive(s.b.u, s.two.s.qp, &r2, message);
+	unit_arrive(s.b.u, s.one.s.qp, &r1, message);
+	EXPECT(rig_poll(s.b.u->r, &s.one.s, &e));
+	EXPECT_EQ(e.qpn, s.two.s.qp);
+	EXPECT_EQ(e.index, 1);
+	EXPECT_EQ(e.wr_id, 8001);
+	EXPECT(rig_poll(s.b.u->r, &s.one.s, &e));
+	EXPECT_EQ(e.qpn, s.one.s.qp);
+	EXPECT_EQ(e.wr_id, 8000);
+}
+
+TEST("what is in a shared queue stays there when a connection ends")
+{
+	struct shared s = { 0 };
+	struct fw_recv r;
+	uint8_t wrong;
+	struct fl_cqe e;
+
+	share(&s, 8);
+	post_srq(&s, 8);
+	post_srq(&s, 8);
+	post_srq(&s, 8);
+	EXPECT(unit_take(s.b.u, s.one.s.qp, &r, &wrong));
+	s.b.u->fw.pair_error(s.b.u->fw.ctx,
+			     (uint16_t)FW_QP_PLACE(s.one.s.qp),
+			     FL_ST_REMOTE_INVALID, 0);
+	unit_run(s.b.u);
+	EXPECT(rig_poll(s.b.u->r, &s.one.s, &e));
+	EXPECT_EQ(e.qpn, s.one.s.qp);
+	EXPECT_EQ(e.status, FL_ST_FLUSHED);
+	EXPECT_EQ(e.wr_id, 8000);
+	EXPECT(!rig_poll(s.b.u->r, &s.one.s, &e));
+	EXPECT(unit_take(s.b.u, s.two.s.qp, &r, &wrong));
+	EXPECT_EQ(r.wr_id, 8001);
+	EXPECT_EQ(CMD(s.b.u->r, QP_DESTROY, .slot = 1, .object = s.two.s.qp),
+		  FL_ST_OK);
+	EXPECT(fw_idle(s.b.u->r->fw));
+}
+
+TEST("a shared queue in use is not destroyed, and its domain neither")
+{
+	struct shared s = { 0 };
+
+	share(&s, 8);
+	EXPECT_EQ(CMD(s.b.u->r, SRQ_DESTROY, .slot = 1, .object = s.srq),
+		  FL_ST_BUSY);
+	EXPECT_EQ(CMD(s.b.u->r, QP_DESTROY, .slot = 1, .object = s.one.s.qp),
+		  FL_ST_OK);
+	EXPECT_EQ(CMD(s.b.u->r, SRQ_DESTROY, .slot = 1, .object = s.srq),
+		  FL_ST_BUSY);
+	EXPECT_EQ(CMD(s.b.u->r, QP_DESTROY, .slot = 1, .object = s.two.s.qp),
+		  FL_ST_OK);
+	EXPECT_EQ(CMD(s.b.u->r, SRQ_DESTROY, .slot = 2, .object = s.srq),
+		  FL_ST_NO_OBJECT);
+	EXPECT_EQ(CMD(s.b.u->r, SRQ_DESTROY, .slot = 1, .object = s.srq),
+		  FL_ST_OK);
+	EXPECT_EQ(CMD(s.b.u->r, SRQ_DESTROY, .slot = 1, .object = s.srq),
+		  FL_ST_NO_OBJECT);
+	STEP("a process that ends takes all with it");
+	share(&s, 8);
+	EXPECT_EQ(CMD(s.b.u->r, SLOT_CLOSE, .slot = 1), FL_ST_OK);
+	EXPECT(fw_idle(s.b.u->r->fw));
+	EXPECT(!s.b.u->r->fw->srqs);
+}
+
+TEST("the limit tells once, when fewer are left")
+{
+	struct shared s = { 0 };
+	struct fw_recv r;
+	uint8_t wrong;
+	uint32_t i;
+
+	share(&s, 8);
+	for (i = 0; i < 4; i++)
+		post_srq(&s, 8);
+	EXPECT_EQ(CMD(s.b.u->r, SRQ_LIMIT, .slot = 1, .object = s.srq, .a = 9),
+		  FL_ST_BAD_ARGUMENT);
+	EXPECT_EQ(CMD(s.b.u->r, SRQ_LIMIT, .slot = 1, .object = 63, .a = 1),
+		  FL_ST_NO_OBJECT);
+	EXPECT_EQ(CMD(s.b.u->r, SRQ_LIMIT, .slot = 1, .object = s.srq, .a = 3),
+		  FL_ST_OK);
+	for (i = 0; i < 4; i++) {
+		EXPECT(!rig_event(s.b.u->r));
+		EXPECT(unit_take(s.b.u, s.one.s.qp, &r, &wrong));
+		unit_arrive(s.b.u, s.one.s.qp, &r, message);
+		if (i == 1)
+			rig_expect_event(s.b.u->r, FL_EV_SRQ_LIMIT, s.srq, 0);
+	}
+	EXPECT(!rig_event(s.b.u->r));
+	STEP("one that is passed already tells at once");
+	EXPECT_EQ(CMD(s.b.u->r, SRQ_LIMIT, .slot = 1, .object = s.srq, .a = 1),
+		  FL_ST_OK);
+	rig_expect_event(s.b.u->r, FL_EV_SRQ_LIMIT, s.srq, 0);
+}
+
+TEST("a doorbell beyond a shared queue is refused, and hurts nobody")
+{
+	struct shared s = { 0 };
+	struct fw_recv r;
+	uint8_t wrong;
+
+	share(&s, 8);
+	s.tail = 9;
+	EXPECT_EQ(ring_srq(&s), -22);
+	EXPECT(!unit_take(s.b.u, s.one.s.qp, &r, &wrong));
+	EXPECT(s.b.u->qp[FW_QP_PLACE(s.one.s.qp)].open);
+	s.tail = 0;
+	post_srq(&s, 8);
+	EXPECT(unit_take(s.b.u, s.one.s.qp, &r, &wrong));
+}
+
+TEST("queues that make no sense, or are another's, are not attached")
+{
+	static const struct { uint64_t a, b; } bad[] = {
+		{ 0x8000, 1 }, { 0x8000, 3 }, { 0x8000, 65536 },
+		{ 0x8020, 4 }, { ~63ull, 4 }, { 0x8000, 0 },
+	};
+	struct rig_slot other;
+	struct bench b = { 0 };
+	uint32_t qp, srq, cq, foreign, pd;
+	struct rig *r;
+	size_t i;
+
+	bench_make(&b);
+	r = b.u->r;
+	cq = b.p.s.cq;
+	rig_slot(r, &other, 2);
+	EXPECT_EQ(CMD(r, SRQ_CREATE, .slot = 2, .a = 0x8000, .b = 4,
+		      .c = other.pd), FL_ST_OK);
+	foreign = (uint32_t)r->result;
+	EXPECT_EQ(CMD(r, QP_CREATE, .slot = 1, .a = 0x9000, .b = 4, .c = cq,
+		      .d = b.p.s.pd, .flags = FL_QP_RC), FL_ST_OK);
+	qp = (uint32_t)r->result;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		STEP("queue %zu", i);
+		EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = qp, .c = cq,
+			      .a = bad[i].a, .b = bad[i].b),
+			  FL_ST_BAD_ARGUMENT);
+		EXPECT_EQ(CMD(r, SRQ_CREATE, .slot = 1, .c = b.p.s.pd,
+			      .a = bad[i].a, .b = bad[i].b),
+			  FL_ST_BAD_ARGUMENT);
+	}
+	STEP("of another process, or nobody's");
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = qp, .c = other.cq,
+		      .a = 0x8000, .b = 4), FL_ST_NO_OBJECT);
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = qp, .c = 999,
+		      .a = 0x8000, .b = 4), FL_ST_NO_OBJECT);
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = qp, .c = cq,
+		      .d = 1 + foreign), FL_ST_NO_OBJECT);
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = qp, .c = cq,
+		      .d = ~0ull), FL_ST_NO_OBJECT);
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 2, .object = qp, .c = other.cq),
+		  FL_ST_NO_OBJECT);
+	EXPECT_EQ(CMD(r, SRQ_CREATE, .slot = 1, .a = 0x8000, .b = 4,
+		      .c = other.pd), FL_ST_NO_OBJECT);
+	EXPECT_EQ(CMD(r, SRQ_LIMIT, .slot = 1, .object = foreign, .a = 1),
+		  FL_ST_NO_OBJECT);
+	STEP("a queue pair of the engine; a shared queue of another domain");
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 2, .object = other.qp,
+		      .c = other.cq, .a = 0x8000, .b = 4), FL_ST_BAD_ARGUMENT);
+	EXPECT_EQ(CMD(r, PD_CREATE, .slot = 1), FL_ST_OK);
+	pd = (uint32_t)r->result;
+	EXPECT_EQ(CMD(r, SRQ_CREATE, .slot = 1, .a = 0x8000, .b = 4, .c = pd),
+		  FL_ST_OK);
+	srq = (uint32_t)r->result;
+	EXPECT_EQ(CMD(r, PD_DESTROY, .slot = 1, .object = pd), FL_ST_BUSY);
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = qp, .c = cq,
+		      .d = 1 + srq), FL_ST_BAD_ARGUMENT);
+	srq = make_srq(&b, 8);
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = qp, .c = cq,
+		      .a = 0x8000, .b = 4, .d = 1 + srq), FL_ST_BAD_ARGUMENT);
+	STEP("twice; and when it is no longer in RESET");
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = qp, .c = cq,
+		      .d = 1 + srq), FL_ST_OK);
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = qp, .c = cq,
+		      .d = 1 + srq), FL_ST_BUSY);
+	EXPECT_EQ(CMD(r, RQ_ATTACH, .slot = 1, .object = b.p.s.qp, .c = cq),
+		  FL_ST_BAD_ARGUMENT);
+	EXPECT_EQ(CMD(r, CQ_DESTROY, .slot = 1, .object = cq), FL_ST_BUSY);
+	for (i = 0; i < 2 * FW_SRQS; i++)
+		if (CMD(r, SRQ_CREATE, .slot = 1, .a = 0x8000, .b = 4,
+			.c = pd) == FL_ST_NO_ROOM)
+			break;
+	EXPECT_EQ(i, FW_SRQS - 3);
+}
+
+TEST("a queue pair without receives has none, and its completions of them nowhere to go")
+{
+	struct bench b = { 0 };
+	struct fw_recv r;
+	uint8_t wrong;
+	uint32_t qp;
+
+	bench_make(&b);
+	EXPECT_EQ(CMD(b.u->r, QP_CREATE, .slot = 1, .a = 0x9000, .b = 4,
+		      .c = b.p.s.cq, .d = b.p.s.pd, .flags = FL_QP_RC),
+		  FL_ST_OK);
+	qp = (uint32_t)b.u->r->result;
+	EXPECT_EQ(CMD(b.u->r, QP_CONNECT, .slot = 1, .object = qp, .a = 2,
+		      .b = 3), FL_ST_OK);
+	EXPECT(!unit_take(b.u, qp, &r, &wrong));
+	EXPECT_EQ(rig_write(b.u->r, NIC_DB_BASE(1) + NIC_DB_RQ,
+			    (qp & NIC_DB_RQ_QPN_MASK) | 1u << 16), -22);
+	EXPECT_EQ(CMD(b.u->r, QP_DESTROY, .slot = 1, .object = qp), FL_ST_OK);
+}
+
+/* ---- solicited completions ---- */
+
+static int arm(struct bench *b, uint32_t reg)
+{
+	return rig_write(b->u->r, NIC_DB_BASE(1) + reg,
+			 b->p.s.cq | b->p.s.cons << 16);
+}
+
+static void receive(struct bench *b, bool solicited, uint8_t status)
+{
+	struct fw_recv r;
+	uint8_t wrong;
+
+	unit_post_recv(b->u, &b->p, unit_rqe(&b->p, 100));
+	EXPECT(unit_take(b->u, b->p.s.qp, &r, &wrong));
+	unit_arrive(b->u, b->p.s.qp, &r, (struct fw_arrival){
+		    .opcode = FL_OP_RECV, .length = 1, .status = status,
+		    .solicited = solicited });
+}
+
+TEST("who waits for solicited completions sleeps through the others")
+{
+	struct bench b = { 0 };
+	struct fl_cqe e;
+
+	bench_make(&b);
+	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
+	receive(&b, false, FL_ST_OK);
+	receive(&b, false, FL_ST_OK);
+	EXPECT(!rig_event(b.u->r));
+	receive(&b, true, FL_ST_OK);
+	rig_expect_event(b.u->r, FL_EV_CQ, b.p.s.cq, 0);
+	receive(&b, true, FL_ST_OK);
+	EXPECT(!rig_event(b.u->r));
+	STEP("armed again with one of them not taken: at once");
+	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
+	unit_run(b.u);
+	rig_expect_event(b.u->r, FL_EV_CQ, b.p.s.cq, 0);
+	while (rig_poll(b.u->r, &b.p.s, &e))
+		;
+	STEP("one that is not, not taken: it is not woken");
+	receive(&b, false, FL_ST_OK);
+	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
+	unit_run(b.u);
+	EXPECT(!rig_event(b.u->r));
+	STEP("an error wakes in any case");
+	receive(&b, false, FL_ST_LENGTH);
+	rig_expect_event(b.u->r, FL_EV_CQ, b.p.s.cq, 0);
+	while (rig_poll(b.u->r, &b.p.s, &e))
+		;
+	STEP("armed for any, it stays armed for any");
+	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM), 0);
+	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
+	receive(&b, false, FL_ST_OK);
+	rig_expect_event(b.u->r, FL_EV_CQ, b.p.s.cq, 0);
+	STEP("a queue of another process, and too much taken");
+	EXPECT_EQ(rig_write(b.u->r, NIC_DB_BASE(2) + NIC_DB_CQ_ARM_SOLICITED,
+			    b.p.s.cq), -22);
+	b.p.s.cons += 2;
+	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), -22);
+}
+
+TEST("sends and receives at random: each completes once, in the order of its queue")
+{
+	uint64_t seed = test_seed() + 31;
+	struct bench b = { 0 };
+	uint32_t round, sends = 0, receives = 0, errors = 0, i;
+
+	for (round = 0; round < 40; round++) {
+		uint16_t sent = 0, received = 0;
+		bool failed = false, failed_send = false;
+		struct fw_recv r;
+		struct fl_cqe e;
+		uint8_t wrong;
+
+		bench_make(&b);
+		for (i = 0; i < 400; i++) {
+			uint32_t what = rig_random(&seed) % 100;
+
+			if (what < 30 && (uint16_t)(b.p.s.tail - sent) < 64)
+				rig_post(b.u->r, &b.p.s, rig_wqe(&b.p.s, 9));
+			else if (what < 60 &&
+				 (uint16_t)(b.p.rq_tail - received) < 16)
+				unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 9));
+			else if (what < 75 && bench_qp(&b)->open &&
+				 bench_qp(&b)->begun != bench_qp(&b)->next)
+				unit_end(b.u, b.p.s.qp, FL_ST_OK);
+			else if (what < 90 && bench_qp(&b)->open &&
+				 unit_take(b.u, b.p.s.qp, &r, &wrong) &&
+				 what < 88)
+				unit_arrive(b.u, b.p.s.qp, &r, message);
+			else if (what == 99 && bench_qp(&b)->open && i > 200) {
+				failed = true;
+				failed_send = bench_qp(&b)->begun !=
+					      bench_qp(&b)->next;
+				if (failed_send)
+					unit_end(b.u, b.p.s.qp,
+						 FL_ST_NO_ANSWER);
+				else
+					EXPECT_EQ(unit_to(b.u, &b.p.s,
+						  FL_STATE_ERROR), FL_ST_OK);
+				unit_run(b.u);
+			}
+			while (rig_poll(b.u->r, &b.p.s, &e)) {
+				bool recv = e.opcode == FL_OP_RECV;
+
+				EXPECT_EQ(e.index, recv ? received : sent);
+				EXPECT_EQ(e.wr_id, recv ? 5000u + received :
+							  1000u + sent);
+				EXPECT(!e.status || failed);
+				errors += e.status != FL_ST_OK;
+				if (recv)
+					received++;
+				else
+					sent++;
+				sends += !recv;
+				receives += recv;
+			}
+		}
+		if (!failed)
+			continue;
+		EXPECT_EQ(sent, b.p.s.tail);
+		EXPECT_EQ(received, b.p.rq_tail);
+		EXPECT(fw_idle(b.u->r->fw));
+	}
+	EXPECT(sends > 1000 && receives > 1000 && errors > 100);
+}
