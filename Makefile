@@ -126,7 +126,7 @@ LIBS = $(URCU_LIBS) -lm $(if $(filter Linux,$(SYSTEM)),-ldl) $(if $(OTHER_OS),-l
 
 # --- sources, by folder
 
-EMU_SRC := $(foreach d,board smmu nic fabric host host/shim serve \
+EMU_SRC := $(foreach d,board smmu nic nic/transport nic/policy fabric host host/shim serve \
 	     sim trace window,$(wildcard emu/$(d)/*.c))
 # A real kernel's alone: the module, and how a card behind a window is reached.
 LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)
@@ -867,7 +867,7 @@ $(RTL)/fl_trace.h: rtl/hdl/fl_trace.vh
 RTL_O := $(patsubst %.c,$(RTL)/%.o,$(notdir $(RTL_C)))
 RTL_CXX = g++ -Wall -Wextra $(RTL_FLAGS) -Irtl/cosim -I$(@D)
 $(RTL_O): $(RTL_C) $(RTL)/fl_trace.h $(wildcard rtl/cosim/*.h) rtl/cosim/pins.def \
-	  emu/nic/engine.h emu/nic/wire.h $(DEFS)
+	  emu/nic/engine.h emu/nic/wire.h emu/nic/wire_field.h $(DEFS)
 	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(RTL_FLAGS) $(INCLUDES) -I$(RTL) \
 		-Irtl/cosim -c -o $@ $(filter %/$(basename $(@F)).c,$(RTL_C))
 

@@ -206,6 +206,10 @@ static int fl_ioc_counters(struct fl_ctx *ctx, void *arg)
 	c->pinned_pages = atomic64_read(&ctx->pinned);
 	c->stalls = atomic64_read(&ctx->stalls);
 	c->lost_syncs = atomic64_read(&ctx->lost_syncs);
+	c->loaded = atomic64_read(&ctx->nic.loaded);
+	c->zapped = atomic64_read(&ctx->nic.zapped);
+	c->raced = atomic64_read(&ctx->nic.raced);
+	c->advised = atomic64_read(&ctx->nic.advised);
 	return 0;
 }
 
@@ -226,6 +230,11 @@ static int fl_ioc_dma_copy(struct fl_ctx *ctx, void *arg)
 	return fl_psdma_copy(ctx, arg);
 }
 
+static int fl_ioc_advise(struct fl_ctx *ctx, void *arg)
+{
+	return fl_mr_advise(ctx, arg);
+}
+
 /* Of every call: the largest says how much a call may copy. */
 union fl_arg {
 	struct fl_query query;
@@ -243,6 +252,7 @@ union fl_arg {
 	struct fl_resume_qp resume_qp;
 	struct fl_bounce bounce;
 	struct fl_dma_copy dma_copy;
+	struct fl_advise advise;
 	struct fl_modify_qp modify_qp;
 	struct fl_create_srq create_srq;
 	struct fl_limit_srq limit_srq;
@@ -279,6 +289,7 @@ static const struct fl_call fl_calls[] = {
 	FL_CALL(RESUME_QP, fl_ioc_resume_qp),
 	FL_CALL(BOUNCE, fl_ioc_bounce),
 	FL_CALL(DMA_COPY, fl_ioc_dma_copy),
+	FL_CALL(ADVISE, fl_ioc_advise),
 	FL_CALL(MODIFY_QP, fl_ioc_modify_qp),
 	FL_CALL(CREATE_SRQ, fl_ioc_create_srq),
 	FL_CALL(DESTROY_SRQ, fl_ioc_destroy_srq),

@@ -22,7 +22,7 @@
  * The mmap lock of a process is taken inside ctx->life; what runs under it
  * (mmap, munmap, the notifier; filling tables of the driver's own) takes spinlocks,
  * ctx->queue_lock and fl_own.lock only. Nobody waits for pages with ctx->lock held, which
- * poll() takes. sink.serving, sink.lock: fl_sink.h.
+ * poll() takes. sink.serving, sink.lock: fl_sink.h; fl_nic.lock, fl_xp.lock: fl_nic.h.
  */
 #ifndef FL_DEV_H
 #define FL_DEV_H
@@ -49,6 +49,7 @@
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "faultline/uapi.h"
+#include "fl_nic.h"
 #include "fl_sink.h"
 #include "fl_psdma.h"
 #include "fl_snoop.h"
@@ -167,6 +168,7 @@ struct fl_dev {
 	u32 eq_cons;		/* event interrupt only */
 	struct fl_fault_work work[FL_SIDES][FL_CONTEXTS];
 	struct fl_psdma psdma;
+	struct fl_xp xp;
 };
 
 /* What a bank reported last and no page can cure; ctx->bank_lock. */
@@ -269,6 +271,7 @@ struct fl_ctx {
 	u32 resolve, resolve_number;	/* change under lock and plan.lock */
 	u32 silent;		/* FL_SILENT_*, as the card knows; lock */
 	u32 aborts;		/* FL_ABORT_*, the same */
+	u32 packets;		/* FL_ROW_*, the same */
 	struct list_head pds, mrs, cqs, qps, srqs;
 	unsigned int npd, nmr, ncq, nqp, nsrq;
 	unsigned int nmr_moving;	/* regions that begin or end, without lock */
@@ -293,7 +296,8 @@ struct fl_ctx {
 	/* What could not be brought in behind an answer; dev->irq_lock. */
 	struct fl_range stuck;
 	struct fl_ahead ahead;
-	struct fl_own inserted, ondemand, sunk;
+	struct fl_own inserted, ondemand, sunk, carded;
+	struct fl_nic nic;
 	struct fl_sink sink;
 	struct fl_plan_memory plan;
 	struct fl_snoop snoop;
@@ -312,10 +316,12 @@ struct fl_mr {
 	struct list_head list;
 	u32 key, access, pd;
 	u64 addr, length;
+	bool implicit;		/* all that the process can have */
 	struct page **pages;	/* pinned, or NULL */
 	struct list_head entered;	/* inserted: of fl_own.regions */
 	unsigned long npages;
 	struct fl_sunk sunk;
+	struct fl_carded carded;
 };
 
 /* fl_main.c: the core, whatever bus the card was found on */
@@ -427,19 +433,6 @@ void fl_stall_end(struct fl_ctx *ctx);
 /* The same at any time; bank_lock is held, and nothing is held later. */
 void fl_stall_cut(struct fl_ctx *ctx);
 
-/* fl_owner.c: the process whose memory a worker brings in */
-struct fl_charge {
-	struct mem_cgroup *now, *before;
-};
-
-/* What the calling thread allocates from now on is charged to mm's cgroup. */
-struct fl_charge fl_owner_charge(struct mm_struct *mm);
-void fl_owner_uncharge(struct fl_charge c);
-/* It is being killed: memory that it gets now delays its end. */
-bool fl_owner_dying(struct mm_struct *mm);
-/* Bytes that it may have without taking a page from anybody, itself too. */
-u64 fl_owner_room(struct mm_struct *mm);
-
 /* fl_populate.c: asking the kernel for pages */
 struct fl_populated {
 	u64 pages_in, present;
@@ -454,6 +447,11 @@ struct fl_populated {
  */
 int fl_populate(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 		struct fl_populated *t);
+/* The same, with another way to ask for a part, as fl_tables_ops.fill. */
+typedef int fl_fill_fn(struct fl_ctx *ctx, struct fl_range r, bool write,
+		       struct fl_populated *t);
+int fl_populate_with(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
+		     fl_fill_fn *fill, struct fl_populated *t);
 /* The mmap lock is held: may the card have a page of vma (NULL: nothing is mapped there)? */
 int fl_populate_allowed(struct mm_struct *mm, const struct vm_area_struct *vma,
 			bool write);

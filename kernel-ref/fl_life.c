@@ -108,6 +108,8 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	fl_own_init(&ctx->inserted, ctx);
 	fl_own_init(&ctx->ondemand, ctx);
 	fl_own_init(&ctx->sunk, ctx);
+	fl_own_init(&ctx->carded, ctx);
+	fl_nic_init(ctx);
 	fl_sink_init(ctx);
 	fl_plan_init(ctx);
 	fl_plan_set(ctx, dev->resolve, dev->resolve_number);
@@ -294,6 +296,7 @@ static void fl_ctx_silence(struct fl_ctx *ctx)
 	fl_snoop_end(ctx);
 	fl_psdma_end(ctx);
 	fl_sink_end(ctx);
+	fl_nic_end(ctx);
 	spin_lock_irqsave(&ctx->bank_lock, flags);
 	WRITE_ONCE(ctx->draining, true);
 	spin_unlock_irqrestore(&ctx->bank_lock, flags);
@@ -430,6 +433,7 @@ void fl_life_cut(struct fl_dev *dev)
 		if (!ctx)
 			continue;
 		fl_bank_cut(ctx);
+		fl_nic_close(ctx);
 		/* The queues are written by address, past the SMMU. */
 		fl_cmd_object(ctx, FL_CMD_SLOT_CLOSE, 0);
 		fl_ctx_put(ctx);

@@ -134,7 +134,8 @@ static void fl_irqs_put(struct fl_dev *dev)
 static void fl_card_enable(struct fl_dev *dev, bool on)
 {
 	fl_nic_write(dev, NIC_FW_BASE + NIC_FW_IRQ_ENABLE,
-		     on ? NIC_FW_IRQ_ENABLE_EVENT : 0);
+		     !on ? 0 : !dev->xp.odp ? NIC_FW_IRQ_ENABLE_EVENT :
+		     NIC_FW_IRQ_ENABLE_EVENT | NIC_FW_IRQ_ENABLE_FAULT);
 	fl_nic_write(dev, NIC_ENG_IRQ_ENABLE,
 		     on ? NIC_ENG_IRQ_ENABLE_FAULT : 0);
 	fl_nic_write(dev, NIC_ENG_CTRL, on ? NIC_ENG_CTRL_ENABLE : 0);
@@ -158,12 +159,22 @@ static int fl_card_start(struct fl_dev *dev)
 	ret = fl_eq_start(dev);
 	if (ret)
 		goto err_wq;
-	ret = fl_irqs_get(dev);
+	ret = fl_xp_start(dev, &dev->xp.objects);
 	if (ret)
 		goto err_eq;
+	ret = fl_odp_start(dev);
+	if (ret)
+		goto err_xp;
+	ret = fl_irqs_get(dev);
+	if (ret)
+		goto err_odp;
 	fl_card_enable(dev, true);
 	return 0;
 
+err_odp:
+	fl_odp_stop(dev);
+err_xp:
+	fl_xp_stop(dev);
 err_eq:
 	fl_eq_stop(dev);
 err_wq:
@@ -179,6 +190,8 @@ static void fl_card_stop(struct fl_dev *dev)
 	fl_irqs_put(dev);
 	/* Answers what the top halves have left. */
 	destroy_workqueue(dev->wq);
+	fl_odp_stop(dev);
+	fl_xp_stop(dev);
 	fl_eq_stop(dev);
 }
 
@@ -286,6 +299,7 @@ void fl_shutdown(struct device *parent)
 
 	fl_life_cut(dev);
 	fl_card_enable(dev, false);
+	fl_odp_clear(dev);
 	fl_eq_clear(dev);
 	fl_smmu_off(dev);
 }

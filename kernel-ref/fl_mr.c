@@ -265,7 +265,8 @@ static int fl_mr_prepare(struct fl_ctx *ctx, struct fl_mr *mr,
 	/* Before it is looked at: that takes as long as there are mappings. */
 	if (pinned && (r.end - r.start) >> PAGE_SHIFT > FL_PIN_PAGES_MAX)
 		return -EDQUOT;
-	ret = fl_mr_check(ctx->mm, r, fl_mr_writes(mr), pinned);
+	/* An implicit region is all that there is, and all that will be. */
+	ret = mr->implicit ? 0 : fl_mr_check(ctx->mm, r, fl_mr_writes(mr), pinned);
 	return ret ? ret : ctx->tables->region_add(ctx, mr, r, pinned);
 }
 
@@ -310,6 +311,24 @@ static bool fl_mr_sunk_allowed(struct fl_ctx *ctx, const struct fl_reg_mr *a,
 			 a->length == FL_RING_BYTES && a->access & FL_ACC_WRITES);
 }
 
+static bool fl_mr_implicit(const struct fl_reg_mr *a)
+{
+	return !a->addr && a->length == FL_MR_ALL;
+}
+
+/* The pages of the region, if there can be one. */
+static bool fl_mr_range(struct fl_ctx *ctx, const struct fl_reg_mr *a, bool pinned,
+			struct fl_range *r)
+{
+	u64 end = 1ull << (64 - ctx->t0sz);
+
+	if (fl_mr_implicit(a)) {
+		*r = (struct fl_range){ 0, end };
+		return ctx->row.tables == FL_TABLES_NIC && !pinned;
+	}
+	return fl_range_make(a->addr, a->length, r) && r->end <= end;
+}
+
 int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 {
 	bool pinned = a->flags & FL_MR_PINNED ||
@@ -321,7 +340,7 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 
 	if (a->access & ~FL_ACC_ALL ||
 	    a->flags & ~(FL_MR_PINNED | FL_MR_RING) || a->reserved ||
-	    !fl_range_make(a->addr, a->length, &r) || r.end > 1ull << (64 - ctx->t0sz))
+	    !fl_mr_range(ctx, a, pinned, &r))
 		return -EINVAL;
 	if (!fl_mr_sunk_allowed(ctx, a, pinned))
 		return -EINVAL;
@@ -332,9 +351,11 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 	if (!mr)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&mr->entered);
+	INIT_LIST_HEAD(&mr->carded.list);
 	mr->access = a->access;
+	mr->implicit = fl_mr_implicit(a);
 	mr->addr = a->addr;
-	mr->length = a->length;
+	mr->length = mr->implicit ? r.end : a->length;
 	mr->pd = a->pd;
 	mr->sunk.at = a->words;
 	mr->sunk.ring = a->flags & FL_MR_RING;
@@ -345,7 +366,11 @@ int fl_mr_reg(struct fl_ctx *ctx, struct fl_reg_mr *a)
 		return ret;
 	}
 	a->key = mr->key;
-	return 0;
+	ret = fl_nic_region_begin(ctx, mr);
+	/* With the lock given back, it may have gone already. */
+	if (ret)
+		fl_mr_dereg(ctx, a->key);
+	return ret;
 }
 
 /* Nobody finds it any more. */
@@ -375,9 +400,12 @@ int fl_mr_dereg(struct fl_ctx *ctx, u32 key)
 		return -ENOENT;
 	if (READ_ONCE(mr->sunk.users))
 		return -EBUSY;
+	fl_nic_region_end(ctx, mr);
 	ret = fl_cmd_object(ctx, FL_CMD_MR_DESTROY, key);
-	if (ret)
+	if (ret) {
+		fl_nic_region_begin(ctx, mr);
 		return ret;
+	}
 	fl_mr_remove(ctx, mr);
 	/* As long as there are pages, too. */
 	ctx->nmr_moving++;
@@ -412,9 +440,11 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 	bool write = a->flags & FL_PREFETCH_WRITE;
 	struct fl_fault_request request = { .write = write };
 	struct fl_populated t = { 0 };
+	bool carded = ctx->row.tables == FL_TABLES_NIC;
+	struct fl_nic_reach reach;
 	struct fl_range r;
 	struct fl_mr *mr;
-	int ret;
+	int ret = 0;
 
 	if (a->flags & ~FL_PREFETCH_WRITE || a->reserved ||
 	    !fl_range_make(a->addr, a->length, &r))
@@ -427,13 +457,23 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 		return -EINVAL;
 	if (write && !(mr->access & FL_ACC_WRITES))
 		return -EACCES;
+	if (carded)
+		ret = fl_nic_reach(ctx, a->key, a->addr, a->length, write, &reach);
+	if (ret)
+		return ret;
 	if (!mmget_not_zero(ctx->mm))
 		return -EFAULT;
 	mutex_unlock(&ctx->lock);
-	ret = fl_populate(ctx, r, write, false, &t);
+	if (carded)
+		ret = reach.pinned ? 0 : fl_bring_all(ctx, &reach, r, write,
+						      FL_BRING_NEED);
+	else
+		ret = fl_populate(ctx, r, write, false, &t);
 	fl_populated_forget(ctx, &t, &request);
 	mmput(ctx->mm);
 	mutex_lock(&ctx->lock);
+	if (carded)
+		return ret;
 	atomic64_inc(&ctx->resolves);
 	trace_fl_resolve(ctx->dev, r.start, (r.end - r.start) >> FL_PAGE_SHIFT,
 			 write, ret, 0, 0);

@@ -114,6 +114,29 @@ static void fl_note_dma_copy(void *w, const struct fl_dev *dev, u64 src_va,
 }
 FL_NOTE_SWITCH(dma_copy)
 
+static void fl_note_irq_odp(void *w, const struct fl_dev *dev, u32 kind,
+			    u32 qp, u64 va, u32 token, u32 xfer, u32 block)
+{
+	fl_note(w, dev, FL_WINDOW_NOTE_IRQ_ODP, xfer, block, kind, qp, va,
+		token);
+}
+FL_NOTE_SWITCH(irq_odp)
+
+static void fl_note_load(void *w, const struct fl_dev *dev, u32 object, u64 va,
+			 u64 pages, int error, u32 xfer, u32 block)
+{
+	fl_note(w, dev, FL_WINDOW_NOTE_LOAD, xfer, block, object, va, pages,
+		(u64)error);
+}
+FL_NOTE_SWITCH(load)
+
+static void fl_note_token(void *w, const struct fl_dev *dev, u32 token,
+			  u32 code, u64 va, u32 xfer, u32 block)
+{
+	fl_note(w, dev, FL_WINDOW_NOTE_TOKEN, xfer, block, token, code, va, 0);
+}
+FL_NOTE_SWITCH(token)
+
 static const struct fl_note_switch fl_note_switch[FL_WINDOW_NOTES] = {
 	[FL_WINDOW_NOTE_IRQ_SMMU] = { fl_note_irq_smmu_on,
 				      fl_note_irq_smmu_off },
@@ -135,4 +158,7 @@ static const struct fl_note_switch fl_note_switch[FL_WINDOW_NOTES] = {
 	[FL_WINDOW_NOTE_SNOOP] = { fl_note_snoop_on, fl_note_snoop_off },
 	[FL_WINDOW_NOTE_DMA_COPY] = { fl_note_dma_copy_on,
 				      fl_note_dma_copy_off },
+	[FL_WINDOW_NOTE_IRQ_ODP] = { fl_note_irq_odp_on, fl_note_irq_odp_off },
+	[FL_WINDOW_NOTE_LOAD] = { fl_note_load_on, fl_note_load_off },
+	[FL_WINDOW_NOTE_TOKEN] = { fl_note_token_on, fl_note_token_off },
 };

@@ -52,6 +52,7 @@ static void fl_notifier_release(struct mmu_notifier *mn, struct mm_struct *mm)
 	/* tag::invalidate-5[] */
 	fl_bank_block(ctx);
 	/* end::invalidate-5[] */
+	fl_nic_close(ctx);
 	fl_ctx_owner_gone(ctx);
 }
 

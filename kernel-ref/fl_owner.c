@@ -12,6 +12,7 @@
 #include <linux/sched/signal.h>
 
 #include "fl_dev.h"
+#include "fl_owner.h"
 
 /*
  * The pages themselves are charged to the owner of the address space in any

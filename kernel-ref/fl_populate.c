@@ -17,6 +17,7 @@
 #include "fl_access.h"
 #include "fl_compat.h"
 #include "fl_dev.h"
+#include "fl_owner.h"
 #include "fl_plan.h"
 #include "fl_tables.h"
 #include "fl_trace.h"
@@ -139,8 +140,8 @@ static u64 fl_populate_part(struct fl_ctx *ctx, u64 length, bool ahead)
 	return min(length, most);
 }
 
-int fl_populate(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
-		struct fl_populated *t)
+int fl_populate_with(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
+		     fl_fill_fn *fill, struct fl_populated *t)
 {
 	struct fl_charge charge = fl_owner_charge(ctx->mm);
 	struct fl_range part;
@@ -155,7 +156,7 @@ int fl_populate(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 			break;
 		part.end = part.start + length;
 		mmap_read_lock(ctx->mm);
-		ret = READ_ONCE(ctx->tables)->fill(ctx, part, write, t);
+		ret = fill(ctx, part, write, t);
 		mmap_read_unlock(ctx->mm);
 		cond_resched();
 		if (!ret && fatal_signal_pending(current))
@@ -165,6 +166,13 @@ int fl_populate(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
 	}
 	fl_owner_uncharge(charge);
 	return ret;
+}
+
+int fl_populate(struct fl_ctx *ctx, struct fl_range r, bool write, bool ahead,
+		struct fl_populated *t)
+{
+	return fl_populate_with(ctx, r, write, ahead,
+				READ_ONCE(ctx->tables)->fill, t);
 }
 
 int fl_request_range(struct fl_ctx *ctx, const struct fl_fault_request *request,

@@ -450,5 +450,7 @@ irqreturn_t fl_irq_event(int irq, void *arg)
 	}
 	if (ret == IRQ_HANDLED)
 		fl_nic_write(dev, NIC_FW_BASE + NIC_FW_EQ_CONS, dev->eq_cons);
+	if (fl_odp_irq(dev))
+		ret = IRQ_HANDLED;
 	return ret;
 }

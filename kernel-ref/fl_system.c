@@ -3,6 +3,7 @@
  * What a row of system.def asks of the card. What it asks of the driver stands where that
  * is done: stalling in fl_bank.c and fl_stall.c, pinning in fl_mr.c.
  */
+#include <linux/bitops.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/nospec.h>
@@ -49,9 +50,10 @@ static int fl_row_tell_silent(struct fl_ctx *ctx, const struct fl_system_row *ro
 	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_SILENT };
 	int ret;
 
-	if (row->rr == FL_VERDICT_DROP)
+	/* Of blocks: packets are told in another way (below). */
+	if (row->transport == FL_TRANSPORT_BLOCK && row->rr == FL_VERDICT_DROP)
 		cmd.flags |= FL_SILENT_READ;
-	if (row->rw == FL_VERDICT_DROP)
+	if (row->transport == FL_TRANSPORT_BLOCK && row->rw == FL_VERDICT_DROP)
 		cmd.flags |= FL_SILENT_WRITE;
 	/* As a slot begins. */
 	if (cmd.flags == ctx->silent)
@@ -79,9 +81,55 @@ static int fl_row_tell_aborts(struct fl_ctx *ctx, const struct fl_system_row *ro
 	return ret;
 }
 
+static u32 fl_row_report(const struct fl_system_row *row)
+{
+	switch (row->tells) {
+	case FL_TELLS_PAGES:
+		return FL_REPORT_PAGES;
+	case FL_TELLS_TABLE:
+		return FL_REPORT_ONCE;
+	default:
+		return FL_REPORT_FOUR;
+	}
+}
+
+static u32 fl_row_field(u32 value, u32 mask)
+{
+	return value << __ffs(mask);
+}
+
+/* What packets that miss a page become: a slot begins with a row of blocks, 0. */
+static u32 fl_row_packets(const struct fl_system_row *row)
+{
+	if (row->tables != FL_TABLES_NIC)
+		return 0;
+	return fl_row_field(row->ir, FL_ROW_IR) | fl_row_field(row->iw, FL_ROW_IW) |
+	       fl_row_field(row->rr, FL_ROW_RR) | fl_row_field(row->rw, FL_ROW_RW) |
+	       fl_row_field(fl_row_report(row), FL_ROW_REPORT);
+}
+
+static int fl_row_tell_packets(struct fl_ctx *ctx, const struct fl_system_row *row)
+{
+	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_ROW };
+	int ret;
+
+	cmd.flags = fl_row_packets(row);
+	if (cmd.flags == ctx->packets)
+		return 0;
+	/* There may be no card that knows the command. */
+	if (!ctx->dev->xp.objects)
+		return -EOPNOTSUPP;
+	ret = fl_cmd(ctx, &cmd, NULL);
+	if (!ret)
+		ctx->packets = cmd.flags;
+	return ret == -EINVAL ? -EOPNOTSUPP : ret;
+}
+
 int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row)
 {
 	int ret = fl_row_tell_silent(ctx, row);
 
-	return ret ? ret : fl_row_tell_aborts(ctx, row);
+	if (!ret)
+		ret = fl_row_tell_aborts(ctx, row);
+	return ret ? ret : fl_row_tell_packets(ctx, row);
 }

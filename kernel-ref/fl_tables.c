@@ -16,6 +16,8 @@ const struct fl_tables_ops *fl_tables_of(const struct fl_system_row *row)
 		return &fl_tables_ondemand;
 	case FL_TABLES_SINK:
 		return &fl_tables_sink;
+	case FL_TABLES_NIC:
+		return &fl_tables_nic;
 	default:
 		return &fl_tables_process;
 	}

@@ -4,7 +4,8 @@
  *
  * The SMMU walks whatever table its bank has been given: the process's own, which the
  * kernel keeps (fl_tables_process.c), or others, which this driver keeps
- * (fl_tables_own.c). A row of system.def says which. Everything else of the driver asks
+ * (fl_tables_own.c). Packet units have the card's own tables, which this driver loads
+ * (fl_tables_nic.c). A row of system.def says which. Everything else of the driver asks
  * here, and does not know.
  *
  * All of it that can run on a process's own behalf is called with ctx->lock held, or with
@@ -37,13 +38,13 @@ struct fl_tables_ops {
 		    struct fl_populated *t);
 	/*
 	 * The kernel has changed pages of r, and uses them otherwise when this returns.
-	 * leaf: no table has gone. Does not sleep.
+	 * leaf: no table has gone, and no page either: an access flag. Does not sleep.
 	 */
 	void (*invalidate)(struct fl_ctx *ctx, struct fl_range r, bool leaf);
 };
 
 extern const struct fl_tables_ops fl_tables_process, fl_tables_inserted,
-	fl_tables_ondemand, fl_tables_sink;
+	fl_tables_ondemand, fl_tables_sink, fl_tables_nic;
 
 /* What a walk of the process's own tables would find now. The mmap lock is held. */
 enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write);

@@ -344,6 +344,82 @@ TRACE_EVENT(fl_dma_copy,
 		  __entry->done, __entry->error)
 );
 
+/* the top half took a report of what the card has missed in its own table (kind: FL_FAULT_*) */
+TRACE_EVENT(fl_irq_odp,
+	TP_PROTO(const struct fl_dev *dev, u32 kind, u32 qp, u64 va, u32 token,
+		 u32 xfer, u32 block),
+	TP_ARGS(dev, kind, qp, va, token, xfer, block),
+	TP_STRUCT__entry(
+		__field(u32, card)
+		__field(u32, kind)
+		__field(u32, qp)
+		__field(u64, va)
+		__field(u32, token)
+		__field(u32, xfer)
+		__field(u32, block)),
+	TP_fast_assign(
+		__entry->card = dev->index;
+		__entry->kind = kind;
+		__entry->qp = qp;
+		__entry->va = va;
+		__entry->token = token;
+		__entry->xfer = xfer;
+		__entry->block = block;),
+	TP_printk("card=%u %u.%u kind=%u qp=0x%x va=0x%llx token=0x%x",
+		  __entry->card, __entry->xfer, __entry->block, __entry->kind,
+		  __entry->qp, __entry->va, __entry->token)
+);
+
+/* the driver loaded pages into the card's table */
+TRACE_EVENT(fl_load,
+	TP_PROTO(const struct fl_dev *dev, u32 object, u64 va, u64 pages,
+		 int error, u32 xfer, u32 block),
+	TP_ARGS(dev, object, va, pages, error, xfer, block),
+	TP_STRUCT__entry(
+		__field(u32, card)
+		__field(u32, object)
+		__field(u64, va)
+		__field(u64, pages)
+		__field(int, error)
+		__field(u32, xfer)
+		__field(u32, block)),
+	TP_fast_assign(
+		__entry->card = dev->index;
+		__entry->object = object;
+		__entry->va = va;
+		__entry->pages = pages;
+		__entry->error = error;
+		__entry->xfer = xfer;
+		__entry->block = block;),
+	TP_printk("card=%u %u.%u object=0x%x va=0x%llx pages=%llu error=%d",
+		  __entry->card, __entry->xfer, __entry->block,
+		  __entry->object, __entry->va, __entry->pages, __entry->error)
+);
+
+/* the worker answered a report by its token */
+TRACE_EVENT(fl_token,
+	TP_PROTO(const struct fl_dev *dev, u32 token, u32 code, u64 va,
+		 u32 xfer, u32 block),
+	TP_ARGS(dev, token, code, va, xfer, block),
+	TP_STRUCT__entry(
+		__field(u32, card)
+		__field(u32, token)
+		__field(u32, code)
+		__field(u64, va)
+		__field(u32, xfer)
+		__field(u32, block)),
+	TP_fast_assign(
+		__entry->card = dev->index;
+		__entry->token = token;
+		__entry->code = code;
+		__entry->va = va;
+		__entry->xfer = xfer;
+		__entry->block = block;),
+	TP_printk("card=%u %u.%u token=0x%x code=%u va=0x%llx",
+		  __entry->card, __entry->xfer, __entry->block, __entry->token,
+		  __entry->code, __entry->va)
+);
+
 #endif
 
 #undef TRACE_INCLUDE_PATH

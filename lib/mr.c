@@ -8,6 +8,11 @@
 #define ACCESS_BITS (FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ | \
 		     FL_REMOTE_ATOMIC)
 
+_Static_assert((int)FL_PREFETCH_FOR_READ == FL_ADVISE_PREFETCH &&
+	       (int)FL_PREFETCH_FOR_WRITE == FL_ADVISE_PREFETCH_WRITE &&
+	       (int)FL_PREFETCH_PRESENT == FL_ADVISE_NO_FAULT &&
+	       FL_ADVICE_FLUSH == FL_ADVISE_FLUSH, "faultline.h and uapi.h");
+
 _Static_assert((int)FL_LOCAL_WRITE == (int)FL_ACC_LOCAL_WRITE &&
 	       (int)FL_REMOTE_WRITE == (int)FL_ACC_REMOTE_WRITE &&
 	       (int)FL_REMOTE_READ == (int)FL_ACC_REMOTE_READ &&
@@ -77,18 +82,25 @@ int fl_dealloc_pd(struct fl_pd *pd)
 	return error;
 }
 
+/* All that the process has and will have. */
+static bool mr_implicit(uint64_t addr, uint64_t bytes)
+{
+	return !addr && bytes == SIZE_MAX;
+}
+
 /* Where the device cannot see all memory, what a region is made of is told. */
 static int mr_import(struct fl_device *dev, void *addr, size_t bytes,
 		     unsigned int access)
 {
-	if (!dev->sys->import)
+	/* Of memory that it cannot see there may be more than can be told. */
+	if (!dev->sys->import || mr_implicit((uintptr_t)addr, bytes))
 		return 0;
 	return dev->sys->import(dev->fd, addr, bytes, access);
 }
 
 static void mr_release(struct fl_device *dev, void *addr, size_t bytes)
 {
-	if (dev->sys->release)
+	if (dev->sys->release && !mr_implicit((uintptr_t)addr, bytes))
 		dev->sys->release(dev->fd, addr, bytes);
 }
 
@@ -98,7 +110,7 @@ static struct fl_reg_mr mr_request(struct fl_pd *pd, uint64_t addr,
 	return (struct fl_reg_mr){
 		.size = sizeof(struct fl_reg_mr),
 		.addr = addr,
-		.length = bytes,
+		.length = mr_implicit(addr, bytes) ? FL_MR_ALL : bytes,
 		.access = access & ACCESS_BITS,
 		.flags = access & FL_PINNED ? FL_MR_PINNED : 0,
 		.pd = pd->number,
@@ -171,6 +183,8 @@ int fl_reg_mr(struct fl_pd *pd, void *addr, size_t bytes, unsigned int access,
 
 	if (!pd || !mr || !bytes || at + (bytes - 1) < at ||
 	    (access & ~(unsigned int)(ACCESS_BITS | FL_PINNED)))
+		return -EINVAL;
+	if (mr_implicit(at, bytes) && (pd->dev->cache.on || pd->dev->sinks))
 		return -EINVAL;
 	m = calloc(1, sizeof(*m));
 	if (!m)
@@ -249,6 +263,24 @@ int fl_prefetch(struct fl_mr *mr, void *addr, size_t bytes, int for_write)
 		return -EINVAL;
 	p.key = mr->key;
 	return lib_ioctl(mr->pd->dev, FL_IOC_PREFETCH, &p);
+}
+
+int fl_advise_mr(struct fl_pd *pd, enum fl_mr_advice advice, unsigned int flags,
+		 uint32_t key, void *addr, size_t bytes)
+{
+	struct fl_advise a = {
+		.size = sizeof(a),
+		.key = key,
+		.advice = (uint32_t)advice,
+		.addr = (uintptr_t)addr,
+		.length = bytes,
+		.flags = flags,
+	};
+
+	if (!pd)
+		return -EINVAL;
+	a.pd = pd->number;
+	return lib_ioctl(pd->dev, FL_IOC_ADVISE, &a);
 }
 
 int fl_dma_copy(struct fl_device *dev, void *dst, const void *src, size_t bytes,

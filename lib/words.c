@@ -19,9 +19,12 @@
 #define WORDS_CMD(value, text)
 #define WORDS_SILENT(value, text)
 #define WORDS_ABORT(value, text)
+#define WORDS_FAULT(value, text)
+#define WORDS_XP(value, text)
 #define WORDS_STATE(value, text)
 #define WORDS_MOD(value, text)
 #define WORDS_ROW(value, text)
+#define WORDS_REPORT(value, text)
 
 const char *fl_status_string(int status)
 {

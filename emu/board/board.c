@@ -44,39 +44,6 @@ static uint64_t eng_step_write(void *ctx, uint64_t now_ns)
 	return channel_step(ctx, 1, now_ns);
 }
 
-static void port_receive(void *ctx, const struct wire_frame *f, uint64_t now_ns)
-{
-	engine_receive(((struct board *)ctx)->engine, f, now_ns);
-}
-
-static void port_room(void *ctx)
-{
-	engine_wire_room(((struct board *)ctx)->engine);
-}
-
-/*
- * A process can have chosen that its peers hear nothing of its missing pages (system drop).
- * The engine answers as ever, and the answer ends here.
- */
-static bool port_drops(void *ctx, const struct wire_frame *f)
-{
-	uint8_t opcode = wire_opcode(f);
-	struct board *b = ctx;
-	struct wire_answer a;
-	struct trace_at at;
-
-	if (opcode != WOP_REFUSED && opcode != WOP_READY && opcode != WOP_WAIT)
-		return false;
-	/* With a code it is about room or order, and not about pages. */
-	if (wire_get_answer(f, false, &a) || a.code ||
-	    !fw_is_silent(b->fw, f->to, a.ctx))
-		return false;
-	at = (struct trace_at){ .xfer = a.xfer, .block = a.block,
-				.cause = f->cause };
-	cause_emit(&b->causes, EV_FW_SILENT, at, f->to, a.ctx, opcode, 0);
-	return true;
-}
-
 static int make_engine(struct board *b)
 {
 	struct engine_env env = {
@@ -202,7 +169,7 @@ static int fw_random(void *ctx, uint32_t *value)
 	return 0;
 }
 
-static struct fw *start_fw(struct board *b, void *mem)
+static struct fw *start_fw(struct board *b)
 {
 	const uint64_t *t = b->cfg.timing->v;
 	const struct fw_env env = {
@@ -212,6 +179,8 @@ static struct fw *start_fw(struct board *b, void *mem)
 		.mem_read = fw_mem_read, .mem_write = fw_mem_write,
 		.mem_publish = fw_mem_publish, .irq = irq_firmware, .kick = fw_kick,
 		.alarm = fw_alarm, .random = fw_random, .trace = board_trace_fw,
+		.transport = { [FW_TRANSPORT_RC] = &b->card.transport },
+		.slot_row = card_slot_row,
 	};
 	const struct fw_config cfg = {
 		.node = b->cfg.id,
@@ -222,24 +191,18 @@ static struct fw *start_fw(struct board *b, void *mem)
 		.refusals = (uint32_t)t[T_FW_REFUSALS],
 		.waiting_share = (uint32_t)t[T_FW_WAITING],
 		.busy_ns = t[T_FW_BUSY],
+		.features = card_features(b),
 		.may_be_silent = true,
+		.connect = card_connect(b),
 	};
 
-	return fw_init(mem, &cfg, &env);
+	return fw_init(b->fw_mem, &cfg, &env);
 }
 
 static int make_fw(struct board *b)
 {
-	void *mem = aligned_alloc(64, (fw_size() + 63) / 64 * 64);
-
-	if (!mem)
-		return -ENOMEM;
-	b->fw = start_fw(b, mem);
-	if (!b->fw) {
-		free(mem);
-		return -EINVAL;
-	}
-	return 0;
+	b->fw = start_fw(b);
+	return b->fw ? 0 : -EINVAL;
 }
 
 /* ---- SMMU ---- */
@@ -282,7 +245,9 @@ static int board_build(struct board *b)
 	b->domain = sim_domain_create(sim, b->name);
 	b->grace = sim_grace_create(sim);
 	b->dram = dram_create();
-	if (!b->domain || !b->grace || !b->dram)
+	/* Those it works with know where it is before it is made. */
+	b->fw_mem = aligned_alloc(64, (fw_size() + 63) / 64 * 64);
+	if (!b->domain || !b->grace || !b->dram || !b->fw_mem)
 		return -ENOMEM;
 	sim_actor_init(b->domain, &b->channel[0], "engine read", eng_step_read,
 		       b);
@@ -292,13 +257,15 @@ static int board_build(struct board *b)
 	sim_actor_init(b->domain, &b->psdma_actor, "psdma", psdma_step, b);
 	psdma_reset(b);
 	b->port = fabric_attach(b->cfg.fabric, b->domain, b->cfg.id,
-				port_receive, port_room, b, &err);
+				card_receive, card_room, b, &err);
 	if (!b->port)
 		return err;
-	fabric_filter(b->port, port_drops);
+	fabric_filter(b->port, card_drops);
 	err = make_smmu(b);
 	if (!err)
 		err = make_engine(b);
+	if (!err)
+		err = card_make(b);
 	if (!err)
 		err = make_fw(b);
 	return err;
@@ -334,7 +301,8 @@ void board_destroy(struct board *b)
 		return;
 	if (b->engine)
 		engine_destroy(b->engine);
-	free(b->fw);
+	card_destroy(b);
+	free(b->fw_mem);
 	if (b->smmu)
 		smmu_destroy(b->smmu);
 	dram_destroy(b->dram);
@@ -347,8 +315,9 @@ void board_reset(struct board *b)
 	/* First the engine, since an SMMU that was reset lets everything pass. */
 	sim_enter(b->domain);
 	engine_reset(b->engine);
+	card_reset(b);
 	sim_alarm(&b->fw_actor, SIM_IDLE);
-	b->fw = start_fw(b, b->fw);
+	b->fw = start_fw(b);
 	assert(b->fw);
 	cause_reset(&b->causes);
 	irq_set(b, IRQ_NIC_EVENT, false);
@@ -464,6 +433,8 @@ const char *board_check(struct board *b)
 	wrong = fw_check(b->fw);
 	if (!wrong)
 		wrong = engine_check(b->engine);
+	if (!wrong)
+		wrong = card_check(b);
 	if (!b->timed)
 		sim_leave(b->domain);
 	return wrong;
@@ -490,6 +461,8 @@ const char *board_busy(struct board *b)
 		part = "firmware";
 	else if (b->psdma.busy)
 		part = "psdma";
+	else
+		part = card_busy(b);
 	sim_leave(b->domain);
 	return part || !smmu_busy(b->smmu) ? part : "SMMU";
 }

@@ -5,7 +5,8 @@
  *
  * This is the hardware side of the board contract; software has nothing but
  * what is declared here and in dram.h. Files: dram.c (memory), bus.c (address decode, DMA
- * port), psdma.c (DMA engine of the processing system), irq.c (lines), board.c (wiring).
+ * port), psdma.c (DMA engine of the processing system), irq.c (lines), card.c, card_rc.c and xp.c
+ * (packet units, their table and registers), board.c (wiring).
  */
 #ifndef FL_BOARD_H
 #define FL_BOARD_H
@@ -14,6 +15,8 @@
 #include "fabric/fabric.h"
 #include "nic/engine.h"
 #include "nic/fw.h"
+#include "nic/transport/fault.h"
+#include "nic/transport/rc.h"
 #include "sim/sim.h"
 #include "smmu/smmu.h"
 #include "trace/trace.h"
@@ -71,9 +74,20 @@ void board_unplug(struct board *b);
 #define BOARD_NO_SYNC	1u	/* no TLB synchronise of the SMMU ends */
 #define BOARD_SILENT_FW	2u	/* the firmware does nothing; registers do */
 void board_inject(struct board *b, unsigned int broken);
-/* What they counted since power-on or reset. Both take the domain. */
+/*
+ * Fault injection for packet units: so many parts of 2^40 of the packets that touch memory
+ * here miss a page that is there. The driver gets a fault record; major: as late as if the
+ * page had come from storage (lockstep). 0: none.
+ */
+void board_faults(struct board *b, uint64_t share, bool major);
+/*
+ * What they counted since power-on or reset; packet units since they were made. All take
+ * the domain.
+ */
 void board_fw_stats(struct board *b, struct fw_stats *st);
 void board_engine_stats(struct board *b, struct engine_stats *st);
+void board_rc_stats(struct board *b, struct rc_stats *st);
+void board_fault_stats(struct board *b, struct nic_fault_stats *st);
 /* How many processes have the card open, as its firmware knows. Takes the domain. */
 unsigned int board_open_slots(struct board *b);
 

@@ -4,6 +4,9 @@
 #define FL_BOARD_INTERNAL_H
 
 #include "board/board.h"
+#include "nic/policy/policy.h"
+#include "nic/table.h"
+#include "nic/transport/fault.h"
 #include "trace/cause.h"
 
 struct board_irq {
@@ -24,8 +27,12 @@ struct board_held {
 	bool write, silent;
 };
 
-/* Channels of the DMA port (dma_burst.channel): the engine's are 0 read, 1 write. */
-enum { BUS_CHANNEL_PSDMA = 2, BUS_CHANNELS };
+/*
+ * Channels of the DMA port: the engine's are 0 read, 1 write, and those of packet units,
+ * which number them the same way (dma_burst.channel), begin at BUS_CHANNEL_PACKET. They do
+ * not go through the SMMU.
+ */
+enum { BUS_CHANNEL_PSDMA = 2, BUS_SMMU_CHANNELS, BUS_CHANNEL_PACKET = BUS_SMMU_CHANNELS };
 
 /* Of psdma.c; the domain is held. */
 struct psdma {
@@ -38,6 +45,38 @@ struct psdma {
 	uint8_t data[256];	/* of one burst: 16 beats of 16 bytes */
 };
 
+/* An order for the table, from TAB_GO until BUSY falls. */
+enum card_phase { CARD_IDLE, CARD_ORDERED, CARD_WORKING, CARD_ENDING };
+struct card_order {
+	uint32_t object, count, op;	/* op: TAB_GO */
+	uint64_t first, list_pa;
+};
+
+/* What the card itself has to know of a queue pair of packets. */
+struct card_pair {
+	uint32_t qpn;
+	uint8_t slot, rnr_code;
+};
+
+/* What is beside the engine: packet units, their table, what they miss there. */
+struct card {
+	struct table *table;
+	struct nic_fault_unit *faults;
+	struct policy policy;
+	struct rng rng;			/* injected faults */
+	uint64_t share;			/* of packets that miss, in parts of 2^40 */
+	bool major;
+	struct card_order set, order;	/* TAB_* as written; what is under way */
+	enum card_phase phase;
+	uint8_t code;			/* of the last order */
+	uint64_t cause;			/* trace: who gave it */
+	struct sim_actor table_actor, fault_actor;
+	struct rc *rc;
+	struct fw_transport transport;	/* for the firmware */
+	struct sim_actor rc_channel[2], rc_timer;
+	struct card_pair pair[DEV_QPS];
+};
+
 struct board {
 	struct board_config cfg;
 	char name[32];
@@ -45,16 +84,18 @@ struct board {
 	struct sim_grace *grace;
 	struct dram *dram;
 	struct smmu *smmu;
-	struct smmu_utlb utlb[BUS_CHANNELS];
-	struct board_held stalled[BUS_CHANNELS];
+	struct smmu_utlb utlb[BUS_SMMU_CHANNELS];
+	struct board_held stalled[BUS_SMMU_CHANNELS];
 	struct engine *engine;
-	struct fw *fw;
+	void *fw_mem;
+	struct fw *fw;			/* NULL: not made yet */
 	struct rng keys;		/* of regions, unless strangers attach */
 	struct fabric_port *port;
 	struct sim_actor channel[2];	/* the engine's: 0 read, 1 write */
 	struct sim_actor fw_actor;
 	struct psdma psdma;
 	struct sim_actor psdma_actor;
+	struct card card;
 	struct board_irq irq;
 	struct causes causes;		/* trace */
 	bool timed;			/* steps take time (lockstep) */
@@ -69,9 +110,43 @@ void irq_smmu(void *board, bool level);
 void irq_firmware(void *board, unsigned int line, bool level);
 void irq_engine(void *board, unsigned int line, bool level);
 
+/* card.c; the domain is held. The first three are the port's. */
+void card_receive(void *board, const struct wire_frame *f, uint64_t now_ns);
+void card_room(void *board);
+/* A frame is about to be sent: is it not? */
+bool card_drops(void *board, const struct wire_frame *f);
+int card_make(struct board *b);
+void card_destroy(struct board *b);
+void card_reset(struct board *b);
+uint32_t card_features(const struct board *b);
+/* The part that still has something in flight, or NULL. */
+const char *card_busy(struct board *b);
+const char *card_check(struct board *b);
+uint64_t card_emit(void *board, unsigned int ev, const struct trace_at *at,
+		   uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
+
+/* card_rc.c; the same */
+int card_rc_make(struct board *b);
+void card_rc_reset(struct board *b);
+/* For the firmware: SLOT_ROW, and what it gives a pair that says no more. */
+void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks);
+struct fw_pair card_connect(const struct board *b);
+void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t code,
+		 uint64_t now_ns);
+
+/* xp.c: the registers of page XP. The domain is not held. */
+int xp_access(struct board *b, uint32_t off, unsigned int size, uint64_t *value,
+	      bool write);
+uint64_t xp_table_step(void *board, uint64_t now_ns);
+
 /* bus.c: the engine's memory port and the SMMU's */
 enum dma_status bus_burst_begin(void *board, struct dma_burst *burst);
 enum dma_status bus_burst_end(void *board, struct dma_burst *burst, void *buf);
+/* Packet units' memory port, as rc.h has it: object and va are translated by the table. */
+enum dma_status bus_packet_begin(void *board, struct dma_burst *burst);
+enum dma_status bus_packet_end(void *board, struct dma_burst *burst, void *buf);
+enum dma_status bus_packet_atomic(void *board, struct dma_burst *burst, bool compare,
+				  uint64_t expected, uint64_t operand, uint64_t *old);
 enum smmu_mem_status bus_walk_read(void *board, uint64_t pa, uint64_t *value);
 uint64_t bus_frame_tag(void *board, uint64_t pa);
 void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how);

@@ -14,7 +14,10 @@
 
 #include "faultline/regs.h"
 
-enum { PORT_TAG, PORT_RAZWI, PORT_EVENT };	/* uses of dma_burst.port */
+enum { PORT_TAG, PORT_RAZWI, PORT_EVENT, PORT_WHO };	/* uses of dma_burst.port */
+
+/* events.def, STALE_ACCESS: who, in place of a stream ID of 16 bits. */
+#define BUS_WHO(object)	(0x10000ull + (object))
 
 static void stale_access(struct board *b, const struct dma_burst *d,
 			 uint64_t tag)
@@ -25,7 +28,7 @@ static void stale_access(struct board *b, const struct dma_burst *d,
 
 	b->stale = true;
 	trace_emit(b->cfg.trace, EV_STALE_ACCESS, &at, d->pa,
-		   d->port[PORT_TAG], tag, d->stream);
+		   d->port[PORT_TAG], tag, d->port[PORT_WHO]);
 }
 
 static void check_tag(struct board *b, const struct dma_burst *d)
@@ -45,7 +48,7 @@ static void check_orphan(struct board *b, const struct dma_burst *d)
 
 	if (dram_tag(b->dram, d->pa) & DRAM_TAG_ORPHAN)
 		trace_emit(b->cfg.trace, EV_ORPHAN_ACCESS, &at, d->pa,
-			   d->port[PORT_TAG], d->write, d->stream);
+			   d->port[PORT_TAG], d->write, d->port[PORT_WHO]);
 }
 
 static void held_note(struct board *b, const struct dma_burst *d)
@@ -115,10 +118,24 @@ enum dma_status bus_burst_begin(void *board, struct dma_burst *d)
 	d->port[PORT_TAG] = a.tag;
 	d->port[PORT_RAZWI] = v == SMMU_RAZWI;
 	d->port[PORT_EVENT] = a.event;
+	d->port[PORT_WHO] = d->stream;
 	if (v == SMMU_OK)
 		check_tag(b, d);
 	burst_time(b, d);
 	return DMA_OK;
+}
+
+static enum dram_status burst_move(struct board *b, const struct dma_burst *d,
+				   void *buf)
+{
+	enum dram_status s;
+
+	check_tag(b, d);
+	check_orphan(b, d);
+	s = d->write ? dram_write(b->dram, d->pa, buf, d->len) :
+		       dram_read(b->dram, d->pa, buf, d->len);
+	dram_use(b->dram, d->pa);
+	return s;
 }
 
 enum dma_status bus_burst_end(void *board, struct dma_burst *d, void *buf)
@@ -126,17 +143,93 @@ enum dma_status bus_burst_end(void *board, struct dma_burst *d, void *buf)
 	struct board *b = board;
 	enum dram_status s = DRAM_OK;
 
-	if (d->port[PORT_RAZWI]) {
-		if (!d->write)
-			memset(buf, 0, d->len);
-	} else {
-		check_tag(b, d);
-		check_orphan(b, d);
-		s = d->write ? dram_write(b->dram, d->pa, buf, d->len) :
-			       dram_read(b->dram, d->pa, buf, d->len);
-		dram_use(b->dram, d->pa);
-	}
+	if (!d->port[PORT_RAZWI])
+		s = burst_move(b, d, buf);
+	else if (!d->write)
+		memset(buf, 0, d->len);
 	sim_grace_exit(b->grace, d->channel);
+	return s == DRAM_OK ? DMA_OK : DMA_DECERR;
+}
+
+/* ---- packet units ---- */
+
+enum packet_miss { MISS_ABSENT, MISS_READ_ONLY, MISS_INJECTED };
+
+/*
+ * By the first burst of a packet, whether the packet is to miss. What has missed so is
+ * marked, and the next access there finds it.
+ */
+static bool packet_injected(struct board *b, const struct dma_burst *d)
+{
+	struct card *c = &b->card;
+	uint64_t page = d->va >> 12;
+
+	if (!c->share || d->block)
+		return false;
+	if (table_mark(c->table, d->object, page, false))
+		return false;
+	if (rng_next(&c->rng) >> 24 >= c->share)
+		return false;
+	table_mark(c->table, d->object, page, true);
+	return true;
+}
+
+static enum dma_status packet_miss(struct board *b, struct dma_burst *d,
+				   enum packet_miss why)
+{
+	struct trace_at at = { .xfer = d->xfer, .cause = d->cause };
+
+	d->event = card_emit(b, EV_TAB_MISS, &at, d->object, d->va, d->write, why);
+	return DMA_SLVERR;
+}
+
+static unsigned int packet_channel(const struct dma_burst *d)
+{
+	return BUS_CHANNEL_PACKET + d->channel;
+}
+
+enum dma_status bus_packet_begin(void *board, struct dma_burst *d)
+{
+	struct board *b = board;
+	struct table_entry e;
+
+	d->delay_ns = d->event = 0;
+	if (!table_find(b->card.table, d->object, d->va >> 12, &e))
+		return packet_miss(b, d, MISS_ABSENT);
+	if (d->write && !e.write)
+		return packet_miss(b, d, MISS_READ_ONLY);
+	if (packet_injected(b, d))
+		return packet_miss(b, d, MISS_INJECTED);
+	sim_grace_enter(b->grace, packet_channel(d));
+	d->pa = e.pa | (d->va & 4095);
+	d->port[PORT_TAG] = e.tag;
+	d->port[PORT_EVENT] = d->cause;
+	d->port[PORT_WHO] = BUS_WHO(d->object);
+	check_tag(b, d);
+	burst_time(b, d);
+	return DMA_OK;
+}
+
+enum dma_status bus_packet_end(void *board, struct dma_burst *d, void *buf)
+{
+	struct board *b = board;
+	enum dram_status s = burst_move(b, d, buf);
+
+	sim_grace_exit(b->grace, packet_channel(d));
+	return s == DRAM_OK ? DMA_OK : DMA_DECERR;
+}
+
+enum dma_status bus_packet_atomic(void *board, struct dma_burst *d, bool compare,
+				  uint64_t expected, uint64_t operand, uint64_t *old)
+{
+	struct board *b = board;
+	enum dram_status s;
+
+	check_tag(b, d);
+	check_orphan(b, d);
+	s = dram_atomic(b->dram, d->pa, compare, expected, operand, old);
+	dram_use(b->dram, d->pa);
+	sim_grace_exit(b->grace, packet_channel(d));
 	return s == DRAM_OK ? DMA_OK : DMA_DECERR;
 }
 
@@ -212,11 +305,18 @@ static void note_cause(struct board *b, uint32_t off, uint64_t value, bool write
 		cause_doorbell(&b->causes, (uint32_t)value);
 }
 
+static bool is_xp(uint32_t off)
+{
+	return off - NIC_XP_BASE < 0x1000;
+}
+
 static int nic_access(struct board *b, uint32_t off, unsigned int size,
 		      uint64_t *value, bool write)
 {
 	int err;
 
+	if (is_xp(off))
+		return xp_access(b, off - NIC_XP_BASE, size, value, write);
 	sim_enter(b->domain);
 	note_cause(b, off, *value, write);
 	if (write)

@@ -164,6 +164,26 @@ void dram_write64(struct dram *d, uint64_t pa, uint64_t v)
 	__atomic_store_n(mem, v, __ATOMIC_RELEASE);
 }
 
+enum dram_status dram_atomic(struct dram *d, uint64_t pa, bool compare,
+			     uint64_t expected, uint64_t operand, uint64_t *old)
+{
+	enum dram_status s = dram_injected(d, pa, 8);
+	uint64_t *mem = pa % 8 ? NULL : dram_at(d, pa, 8);
+
+	if (!mem || s == DRAM_DECERR)
+		return DRAM_DECERR;
+	if (s != DRAM_OK)
+		return s;
+	if (compare) {
+		*old = expected;
+		__atomic_compare_exchange_n(mem, old, operand, false,
+					    __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	} else {
+		*old = __atomic_fetch_add(mem, operand, __ATOMIC_ACQ_REL);
+	}
+	return DRAM_OK;
+}
+
 void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag)
 {
 	struct dram_bank *b = dram_bank_of(d, pa, 1);

@@ -123,6 +123,14 @@ static inline enum dram_status dram_read64(struct dram *d, uint64_t pa,
 
 void dram_write64(struct dram *d, uint64_t pa, uint64_t v); /* release */
 
+/*
+ * An atomic of the card on 8 aligned bytes, a little-endian number: add operand, or, with
+ * compare, store it if expected is there. What was there comes back in *old. Also the CPU
+ * sees it happen at once.
+ */
+enum dram_status dram_atomic(struct dram *d, uint64_t pa, bool compare,
+			     uint64_t expected, uint64_t operand, uint64_t *old);
+
 /* ---- tags ---- */
 
 /*

@@ -15,6 +15,7 @@
 
 #include "fabric/capture.h"
 #include "fabric/fabric_internal.h"
+#include "nic/transport/rc_wire.h"
 #include "trace/trace.h"
 
 #define FRAMES_DEFAULT 1024
@@ -330,13 +331,24 @@ static void port_put(struct fabric_port *p, struct fabric_slot *s,
 		fabric_deliver(p, s, arrive_ns);
 }
 
+/* Headers are part of what the profile adds to each packet. */
 static uint32_t payload_bytes(const struct wire_frame *f)
 {
-	uint32_t header = WIRE_BTH_BYTES + WIRE_BLK_BYTES + WIRE_ICRC_BYTES;
+	uint32_t header = WIRE_BTH_BYTES + WIRE_ICRC_BYTES;
 
-	if (!wire_is_block(wire_opcode(f)) || f->len < header)
+	switch (wire_header(wire_opcode(f))) {
+	case WIRE_BLK:
+		header += WIRE_BLK_BYTES;
+		break;
+	case WIRE_STANDARD:
+		if (rc_payload_rule(wire_opcode(f)) == RC_PAYLOAD_NONE)
+			return 0;
+		header += rc_header_bytes(wire_opcode(f));
+		break;
+	default:
 		return 0;
-	return f->len - header;
+	}
+	return f->len < header ? 0 : f->len - header;
 }
 
 uint64_t fabric_frame_send(void *port, struct wire_frame *fr)

@@ -127,7 +127,10 @@ void udp_tag_nodes(struct wire_frame *f);
  * are known. WIRE_OK, or why it can be no frame.
  */
 enum wire_error udp_tag_off(struct udp_tag *t, struct wire_frame *f);
-/* False: it answers a peer that is gone. */
+/*
+ * False: it answers a peer that is gone, or its opcode is one of InfiniBand's own, which has
+ * no room for the tags.
+ */
 bool udp_tag_on(struct udp_tag *t, struct wire_frame *f);
 /* A greeting, to a peer that is known by this instance (0: not known). */
 void udp_tag_hello(const struct udp_tag *t, struct wire_frame *f, uint16_t to);

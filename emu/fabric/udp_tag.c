@@ -181,6 +181,9 @@ bool udp_tag_on(struct udp_tag *t, struct wire_frame *f)
 	uint32_t psn = tag_get(f->bytes, WIRE_BTH_PSN), ref;
 	const struct udp_gen *g;
 
+	/* Their PSNs have no bits to spare. */
+	if (wire_header(wire_opcode(f)) == WIRE_STANDARD)
+		return false;
 	if (!wire_is_block(wire_opcode(f))) {
 		g = &t->gen[f->to][tag_get(header, WIRE_ANS_CTX)];
 		if (g->fresh)

@@ -52,7 +52,8 @@ struct dma_burst {
 	uint32_t len;		/* never crosses a 4 KB page */
 	uint64_t now_ns;
 	uint64_t cause;		/* trace */
-	uint32_t xfer, block, attempt;
+	uint32_t xfer, block, attempt;	/* block: of packet units, burst of the packet */
+	uint32_t object;	/* of packet units: table.h, in place of stream */
 	/* out of begin */
 	uint64_t pa;
 	uint64_t delay_ns;	/* until the data (or the refusal) is there */

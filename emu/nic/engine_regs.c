@@ -7,7 +7,7 @@
 
 #include "faultline/device.h"
 
-enum page { PAGE_ENG, PAGE_CTX, PAGE_RXC, PAGE_FW, PAGE_BOX, PAGE_DB };
+enum page { PAGE_ENG, PAGE_CTX, PAGE_RXC, PAGE_FW, PAGE_BOX, PAGE_XP, PAGE_DB };
 enum access { ACCESS_RO, ACCESS_RW, ACCESS_WO };
 
 enum reg {

@@ -131,6 +131,7 @@ struct fw_config {
 	uint32_t refusals;		/* of one block, by either side's SMMU */
 	uint32_t waiting_share;		/* contexts of who waits for a page */
 	uint64_t busy_ns;		/* until a peer without room is asked again */
+	uint32_t features;		/* register FEATURES: what else the card has */
 	bool may_be_silent;		/* what stands at the wire asks fw_is_silent() */
 	/*
 	 * What QP_CONNECT gives a reliable connection: mtu, rnr_code, retries,
@@ -177,6 +178,9 @@ int fw_reg_write(struct fw *fw, uint32_t off, unsigned int size,
 
 /* The engine's event line is high: it has notes for the firmware. Low after fw_init(). */
 void fw_engine_line(struct fw *fw, bool level);
+
+/* The ring of fault records (page XP) is not empty. Low after fw_init(). */
+void fw_fault_line(struct fw *fw, bool level);
 
 /*
  * One piece of work: a command, an engine event, a work request, a block, a

@@ -37,6 +37,8 @@ static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 	fw_cq_close_slot(fw, c->slot);
 	fw_mr_close_slot(fw, c->slot);
 	fw->slot[c->slot] = (struct fw_slot){ 0 };
+	if (fw->env.slot_row)
+		fw->env.slot_row(fw->env.ctx, c->slot, 0, 0);
 	fw->slots_open--;
 	/* A process that is now alone may take more contexts than before. */
 	for (i = 0; i < FW_SLOTS; i++)

@@ -29,16 +29,28 @@ void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object)
 	event_pend(fw, type, object, false);
 }
 
+/* IRQ_STATUS; the bits of IRQ_ENABLE are in the same places. */
+uint32_t fw_event_causes(const struct fw *fw)
+{
+	return (fw->eq.prod != fw->eq.cons ? NIC_FW_IRQ_STATUS_EVENT : 0) |
+	       (fw->eq.faults ? NIC_FW_IRQ_STATUS_FAULT : 0);
+}
+
 void fw_event_line(struct fw *fw)
 {
 	struct fw_eq *q = &fw->eq;
-	bool level = q->prod != q->cons &&
-		     (q->irq_enable & NIC_FW_IRQ_ENABLE_EVENT);
+	bool level = fw_event_causes(fw) & q->irq_enable;
 
 	if (level == q->line)
 		return;
 	q->line = level;
 	fw->env.irq(fw->env.ctx, FW_LINE_EVENT, level);
+}
+
+void fw_fault_line(struct fw *fw, bool level)
+{
+	fw->eq.faults = level;
+	fw_event_line(fw);
 }
 
 /* EQ_SIZE: starts the queue, from its beginning; 0 stops it. */

@@ -379,6 +379,7 @@ void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object);
 void fw_event_step(struct fw *fw);
 int fw_event_start(struct fw *fw, uint32_t size);
 int fw_event_consumed(struct fw *fw, uint32_t cons);
+uint32_t fw_event_causes(const struct fw *fw);
 void fw_event_line(struct fw *fw);
 /* There is one, and room for it: a queue that was not started is full. */
 static inline bool fw_event_due(const struct fw *fw)

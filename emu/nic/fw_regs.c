@@ -44,8 +44,10 @@ static int mailbox_read(const struct fw *fw, uint32_t reg, uint32_t *v)
 		*v = fw->eq.irq_enable;
 		return 0;
 	case NIC_FW_IRQ_STATUS:
-		*v = fw->eq.prod != fw->eq.cons ?
-			NIC_FW_IRQ_STATUS_EVENT : 0;
+		*v = fw_event_causes(fw);
+		return 0;
+	case NIC_FW_FEATURES:
+		*v = fw->cfg.features;
 		return 0;
 	case NIC_FW_CMD_STATUS:
 		*v = (fw->cmd.busy ? NIC_FW_CMD_STATUS_BUSY : 0) |
@@ -123,7 +125,10 @@ static int mailbox_write(struct fw *fw, uint32_t reg, uint32_t v)
 	case NIC_FW_EQ_CONS:
 		return fw_event_consumed(fw, v);
 	case NIC_FW_IRQ_ENABLE:
-		if (v & ~NIC_FW_IRQ_ENABLE_EVENT)
+		/* Without a table there is nothing to be missed in it. */
+		if (v & ~(NIC_FW_IRQ_ENABLE_EVENT |
+			  (fw->cfg.features & NIC_FW_FEATURES_TABLE ?
+				   NIC_FW_IRQ_ENABLE_FAULT : 0)))
 			return -FW_EINVAL;
 		fw->eq.irq_enable = v;
 		fw_event_line(fw);

@@ -285,6 +285,7 @@ struct fw_eq {
 	uint32_t prod, cons;
 	uint32_t wraps;
 	bool line;
+	bool faults;		/* the ring of fault records is not empty */
 	uint32_t irq_enable;
 	uint32_t kinds;		/* bit i: pending[i] is not empty */
 	struct fw_bits pending[FW_EVENT_KINDS];	/* by type - 1 */

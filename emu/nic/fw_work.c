@@ -230,7 +230,7 @@ static uint8_t work_check(const struct fw *fw, const struct fw_qp *q,
 		.remote_va = w->remote_va, .compare = w->compare,
 		.swap = w->swap, .length = w->length, .rkey = w->rkey,
 		.imm = w->imm, .xfer = w->xfer, .opcode = w->opcode,
-		.flags = w->flags,
+		.flags = w->flags, .index = w->index,
 	};
 	if (w->flags & FL_WQE_INLINE) {
 		work_inline(c, out);

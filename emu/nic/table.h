@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #define TABLE_PROCESS	0x10000u	/* object of slot n: TABLE_PROCESS + n */
+#define TABLE_PAGES	(1ull << 52)	/* page numbers are smaller */
 
 struct table;
 
@@ -29,6 +30,8 @@ struct table_entry {
 struct table *table_create(void);
 void table_destroy(struct table *t);
 void table_clear(struct table *t);
+/* Is there such an object? All calls below are about one that there is. */
+bool table_object(uint32_t object);
 /* page: va >> 12. Takes the place of what was there. false: there is no room. */
 bool table_load(struct table *t, uint32_t object, uint64_t page, const struct table_entry *e);
 /* Returns how many were there. */
@@ -36,5 +39,12 @@ uint64_t table_zap(struct table *t, uint32_t object, uint64_t page, uint64_t cou
 uint64_t table_zap_all(struct table *t, uint32_t object);
 bool table_find(const struct table *t, uint32_t object, uint64_t page, struct table_entry *e);
 uint64_t table_entries(const struct table *t);
+/*
+ * For injected faults: a mark on a page that is there, which only a zap takes away as well.
+ * Returns whether it was marked before.
+ */
+bool table_mark(struct table *t, uint32_t object, uint64_t page, bool mark);
+/* NULL, or a sentence that says what does not add up. */
+const char *table_check(const struct table *t);
 
 #endif

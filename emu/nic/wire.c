@@ -1,86 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Packets: header fields as wire.def says, and the invariant CRC. */
 #include "nic/wire.h"
+#include "nic/wire_field.h"
 
 #include <assert.h>
-#include <endian.h>
 #include <string.h>
 
-#define PKEY		0xFFFF	/* the default partition, InfiniBand 10.9.2 */
-
 static_assert(WIRE_PAYLOAD_AT <= WIRE_HEADER_MAX, "headers fit in a frame");
-
-/*
- * Whole bytes, most significant first. The usual widths are one store or load
- * each, which compilers do not find by themselves.
- */
-static inline void put_bytes(uint8_t *p, unsigned int width, uint64_t value)
-{
-	uint64_t v64 = htobe64(value);
-	uint32_t v32 = htobe32((uint32_t)value);
-	uint16_t v16 = htobe16((uint16_t)value);
-
-	if (width == 64)
-		memcpy(p, &v64, 8);
-	else if (width == 32)
-		memcpy(p, &v32, 4);
-	else if (width == 16)
-		memcpy(p, &v16, 2);
-	else
-		for (; width; width -= 8)
-			*p++ = (uint8_t)(value >> (width - 8));
-}
-
-static inline uint64_t get_bytes(const uint8_t *p, unsigned int width)
-{
-	uint64_t value = 0;
-	uint32_t v32;
-	uint16_t v16;
-
-	if (width == 64) {
-		memcpy(&value, p, 8);
-		return be64toh(value);
-	}
-	if (width == 32) {
-		memcpy(&v32, p, 4);
-		return be32toh(v32);
-	}
-	if (width == 16) {
-		memcpy(&v16, p, 2);
-		return be16toh(v16);
-	}
-	for (; width; width -= 8)
-		value = value << 8 | *p++;
-	return value;
-}
-
-/*
- * One field; the three numbers come from wire.def. A field is whole bytes or
- * lies inside one byte.
- */
-static inline void field_put(uint8_t *h, unsigned int byte, unsigned int bit,
-			     unsigned int width, uint64_t value)
-{
-	unsigned int low;
-
-	if (bit == 7 && width % 8 == 0) {
-		put_bytes(h + byte, width, value);
-		return;
-	}
-	assert(width <= bit + 1);
-	low = bit + 1 - width;
-	h[byte] &= (uint8_t)~(((1u << width) - 1) << low);
-	h[byte] |= (uint8_t)(value << low);
-}
-
-static inline uint64_t field_get(const uint8_t *h, unsigned int byte,
-				 unsigned int bit, unsigned int width)
-{
-	if (bit == 7 && width % 8 == 0)
-		return get_bytes(h + byte, width);
-	assert(width <= bit + 1);
-	return (h[byte] >> (bit + 1 - width)) & ((1u << width) - 1);
-}
 
 /*
  * CRC-32, polynomial 0x04C11DB7, least significant bit first: 0xEDB88320. X<n>
@@ -204,7 +130,7 @@ uint32_t wire_icrc(const struct wire_frame *f)
 			   f->len - WIRE_BTH_BYTES - WIRE_ICRC_BYTES);
 }
 
-static void put_icrc(struct wire_frame *f, bool icrc)
+void wire_seal(struct wire_frame *f, bool icrc)
 {
 	uint32_t crc = icrc ? wire_icrc(f) : 0;
 	uint8_t *p = f->bytes + f->len - WIRE_ICRC_BYTES;
@@ -214,13 +140,13 @@ static void put_icrc(struct wire_frame *f, bool icrc)
 		p[i] = (uint8_t)(crc >> 8 * i);
 }
 
-static void put_bth(struct wire_frame *f, uint8_t opcode, uint32_t dest_qp,
-		    uint32_t psn)
+void wire_put_bth(struct wire_frame *f, uint8_t opcode, uint32_t dest_qp,
+		  uint32_t psn)
 {
 	memset(f->bytes, 0, WIRE_BTH_BYTES);
 	field_put(f->bytes, WIRE_BTH_OPCODE, opcode);
 	field_put(f->bytes, WIRE_BTH_MIGREQ, 1);
-	field_put(f->bytes, WIRE_BTH_PKEY, PKEY);
+	field_put(f->bytes, WIRE_BTH_PKEY, WIRE_PKEY);
 	field_put(f->bytes, WIRE_BTH_DEST_QP, dest_qp);
 	field_put(f->bytes, WIRE_BTH_PSN, psn);
 }
@@ -231,7 +157,7 @@ uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
 	uint8_t *h = f->bytes + WIRE_BTH_BYTES;
 
 	assert(wire_is_block(b->opcode) && b->payload_len <= WIRE_PAYLOAD_MAX);
-	put_bth(f, b->opcode, b->dest_qp, b->psn);
+	wire_put_bth(f, b->opcode, b->dest_qp, b->psn);
 	field_put(h, WIRE_BLK_CTX, b->ctx);
 	field_put(h, WIRE_BLK_GEN, b->gen);
 	field_put(h, WIRE_BLK_ATTEMPT, b->attempt);
@@ -249,7 +175,7 @@ uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
 	f->attempt = b->attempt;
 	f->offset = b->offset;
 	f->len = WIRE_PAYLOAD_AT + b->payload_len + WIRE_ICRC_BYTES;
-	put_icrc(f, icrc);
+	wire_seal(f, icrc);
 	return f->len;
 }
 
@@ -258,7 +184,7 @@ uint32_t wire_put_answer(struct wire_frame *f, const struct wire_answer *a,
 {
 	uint8_t *h = f->bytes + WIRE_BTH_BYTES;
 
-	put_bth(f, a->opcode, a->dest_qp, 0);
+	wire_put_bth(f, a->opcode, a->dest_qp, 0);
 	field_put(h, WIRE_ANS_CTX, a->ctx);
 	field_put(h, WIRE_ANS_GEN, a->gen);
 	field_put(h, WIRE_ANS_ATTEMPT, a->attempt);
@@ -272,7 +198,7 @@ uint32_t wire_put_answer(struct wire_frame *f, const struct wire_answer *a,
 	f->attempt = a->attempt;
 	f->offset = 0;
 	f->len = WIRE_BTH_BYTES + WIRE_ANS_BYTES + WIRE_ICRC_BYTES;
-	put_icrc(f, icrc);
+	wire_seal(f, icrc);
 	return f->len;
 }
 
@@ -292,6 +218,7 @@ const char *wire_error_name(enum wire_error e)
 
 static const char *const opcode_names[256] = {
 #define WOPC(name, value, header, text) [value] = #name,
+#define WSTD(name, value, ...) [value] = #name,
 #include "faultline/wire.def"
 };
 
@@ -300,20 +227,29 @@ const char *wire_opcode_name(uint8_t opcode)
 	return opcode_names[opcode] ? opcode_names[opcode] : "?";
 }
 
+enum wire_error wire_check_size(const struct wire_frame *f, bool icrc)
+{
+	if (f->len < WIRE_BTH_BYTES + WIRE_ICRC_BYTES)
+		return WIRE_SHORT;
+	if (f->len > WIRE_FRAME_MAX)
+		return WIRE_LENGTH;
+	if (icrc && load_le32(f->bytes + f->len - WIRE_ICRC_BYTES) !=
+	    wire_icrc(f))
+		return WIRE_CRC;
+	return WIRE_OK;
+}
+
 /* What both kinds have in common: size, ICRC, opcode, BTH (InfiniBand 9.2). */
 static enum wire_error wire_check(const struct wire_frame *f, bool icrc,
 				  enum wire_header header,
 				  uint32_t header_bytes)
 {
 	const uint8_t *b = f->bytes;
+	enum wire_error e = wire_check_size(f, icrc);
 	uint64_t wrong;
 
-	if (f->len < WIRE_BTH_BYTES + WIRE_ICRC_BYTES)
-		return WIRE_SHORT;
-	if (f->len > WIRE_FRAME_MAX)
-		return WIRE_LENGTH;
-	if (icrc && load_le32(b + f->len - WIRE_ICRC_BYTES) != wire_icrc(f))
-		return WIRE_CRC;
+	if (e != WIRE_OK)
+		return e;
 	if (wire_header((uint8_t)field_get(b, WIRE_BTH_OPCODE)) != header)
 		return WIRE_OPCODE;
 	if (f->len < WIRE_BTH_BYTES + header_bytes + WIRE_ICRC_BYTES)
@@ -325,8 +261,8 @@ static enum wire_error wire_check(const struct wire_frame *f, bool icrc,
 	wrong = field_get(b, WIRE_BTH_SE) |
 		(field_get(b, WIRE_BTH_MIGREQ) ^ 1) |
 		field_get(b, WIRE_BTH_PAD) | field_get(b, WIRE_BTH_TVER) |
-		(field_get(b, WIRE_BTH_PKEY) ^ PKEY) |
-			field_get(b, WIRE_BTH_ACKREQ) |
+		(field_get(b, WIRE_BTH_PKEY) ^ WIRE_PKEY) |
+		field_get(b, WIRE_BTH_ACKREQ) |
 		field_get(b, WIRE_BTH_RESERVED7);
 	return wrong ? WIRE_HEADER : WIRE_OK;
 }

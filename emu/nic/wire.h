@@ -2,7 +2,7 @@
 /*
  * wire.h - packets in memory: frames, header fields, the invariant CRC.
  *
- * A frame is BTH, a header, payload and ICRC (wire.def), with what the link
+ * A frame is BTH, headers, payload and ICRC (wire.def), with what the link
  * adds beside it: who sends, to whom, and for the trace what caused it. The
  * same bytes in UDP port 4791 are a RoCEv2 packet.
  */
@@ -72,7 +72,10 @@ enum wire_error {
 };
 const char *wire_error_name(enum wire_error e);
 
-/* Opcode of a frame whatever its state; 0 when it is too short. */
+/*
+ * Opcode of a frame whatever its state; 0 when it is too short, which is a valid opcode,
+ * too (RC_SEND_FIRST).
+ */
 static inline uint8_t wire_opcode(const struct wire_frame *f)
 {
 	return f->len < WIRE_BTH_BYTES ? 0 : f->bytes[WIRE_BTH_OPCODE_BYTE];
@@ -86,13 +89,14 @@ enum wire_error wire_get_block(const struct wire_frame *f, bool icrc,
 enum wire_error wire_get_answer(const struct wire_frame *f, bool icrc,
 				struct wire_answer *a);
 
-/* What follows BTH. */
-enum wire_header { WIRE_NOTHING, WIRE_BTH, WIRE_BLK, WIRE_ANS };
+/* What follows BTH; WIRE_STANDARD: what the specification says (transport/rc_wire.h). */
+enum wire_header { WIRE_NOTHING, WIRE_BTH, WIRE_BLK, WIRE_ANS, WIRE_STANDARD };
 
 static inline enum wire_header wire_header(uint8_t opcode)
 {
 	switch (opcode) {
 #define WOPC(name, value, header, text) case value: return WIRE_##header;
+#define WSTD(name, value, ...) case value: return WIRE_STANDARD;
 #include "faultline/wire.def"
 	default:
 		return WIRE_NOTHING;
@@ -104,6 +108,13 @@ static inline bool wire_is_block(uint8_t opcode)
 {
 	return wire_header(opcode) == WIRE_BLK;
 }
+
+/* Parts of encoding and decoding that all packets share. */
+void wire_put_bth(struct wire_frame *f, uint8_t opcode, uint32_t dest_qp,
+		  uint32_t psn);
+/* f->len is set: write the ICRC, or zeros. */
+void wire_seal(struct wire_frame *f, bool icrc);
+enum wire_error wire_check_size(const struct wire_frame *f, bool icrc);
 
 /*
  * IPv4 and UDP as they stand before the frame on a network: node n is 10.0.0.1 + n.

@@ -39,6 +39,7 @@ static const struct {
 BUILT_IN(timing_text_ideal, PROFILES "ideal.profile");
 BUILT_IN(timing_text_qfdb, PROFILES "qfdb.profile");
 BUILT_IN(timing_text_pm, PROFILES "pm.profile");
+BUILT_IN(timing_text_connectx, PROFILES "connectx.profile");
 
 static const struct {
 	const char *name, *text;
@@ -46,6 +47,7 @@ static const struct {
 	{ "ideal", timing_text_ideal },
 	{ "qfdb", timing_text_qfdb },
 	{ "pm", timing_text_pm },
+	{ "connectx", timing_text_connectx },
 };
 
 #define BUILT_INS (sizeof(built_in) / sizeof(built_in[0]))

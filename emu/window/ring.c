@@ -165,7 +165,9 @@ static void driver_read(struct window *w, const struct fl_window_entry *e)
 /* ---- notes ---- */
 
 /* What a note of the driver follows from. */
-enum follows { NOTHING, LINE_SMMU, LINE_FAULT, LAST_STEP, IRQ_STEP };
+enum follows {
+	NOTHING, LINE_SMMU, LINE_FAULT, LINE_EVENT, LAST_STEP, IRQ_STEP
+};
 
 static const struct {
 	enum trace_event event;
@@ -198,6 +200,9 @@ static int driver_note(struct window *w, const struct fl_window_entry *e)
 		break;
 	case LINE_FAULT:
 		at.cause = atomic_load(&w->guest.raised[FL_WINDOW_IRQ_FAULT]);
+		break;
+	case LINE_EVENT:
+		at.cause = atomic_load(&w->guest.raised[FL_WINDOW_IRQ_EVENT]);
 		break;
 	case LAST_STEP:
 		if (e->xfer && c->xfer == e->xfer && c->block == e->block)

@@ -213,6 +213,66 @@
 `define FL_FW_CMD_F_LSB                         448
 `define FL_FW_CMD_F_MSB                         511
 
+// a page that a packet unit misses in the card's own table; one writer, the card, into the ring of XP.FQ_BASE
+`define FL_FAULT_REC_BYTES                      64
+// FL_FAULT_*
+`define FL_FAULT_REC_KIND_LSB                   0
+`define FL_FAULT_REC_KIND_MSB                   7
+// 0: for a request of this queue pair, 1: for one of its peer
+`define FL_FAULT_REC_SIDE_LSB                   8
+`define FL_FAULT_REC_SIDE_MSB                   15
+// 1: the card wants to write there
+`define FL_FAULT_REC_WRITE_LSB                  16
+`define FL_FAULT_REC_WRITE_MSB                  23
+// 1: it goes on when this one is answered; 0: others with the same token follow
+`define FL_FAULT_REC_LAST_LSB                   24
+`define FL_FAULT_REC_LAST_MSB                   31
+// queue pair, its whole number
+`define FL_FAULT_REC_QP_LSB                     32
+`define FL_FAULT_REC_QP_MSB                     63
+// WQE: the request's entry in the send queue, modulo 65536
+`define FL_FAULT_REC_INDEX_LSB                  64
+`define FL_FAULT_REC_INDEX_MSB                  95
+// of the region
+`define FL_FAULT_REC_KEY_LSB                    96
+`define FL_FAULT_REC_KEY_MSB                    127
+// first byte that is missing
+`define FL_FAULT_REC_VA_LSB                     128
+`define FL_FAULT_REC_VA_MSB                     191
+// bytes from there that one packet needs
+`define FL_FAULT_REC_LEN_LSB                    192
+`define FL_FAULT_REC_LEN_MSB                    223
+// 24 bits, to be given back in XP.RESUME
+`define FL_FAULT_REC_TOKEN_LSB                  224
+`define FL_FAULT_REC_TOKEN_MSB                  255
+// bytes of the message behind these
+`define FL_FAULT_REC_LEFT_LSB                   256
+`define FL_FAULT_REC_LEFT_MSB                   319
+// MEMORY: pages that the card would like to have, before those that it needs
+`define FL_FAULT_REC_BEFORE_LSB                 320
+`define FL_FAULT_REC_BEFORE_MSB                 351
+// MEMORY: and behind them
+`define FL_FAULT_REC_AFTER_LSB                  352
+`define FL_FAULT_REC_AFTER_MSB                  383
+// transfer number, for traces
+`define FL_FAULT_REC_XFER_LSB                   384
+`define FL_FAULT_REC_XFER_MSB                   415
+// domain slot of the queue pair
+`define FL_FAULT_REC_SLOT_LSB                   416
+`define FL_FAULT_REC_SLOT_MSB                   431
+// FL_OP_*
+`define FL_FAULT_REC_OPCODE_LSB                 432
+`define FL_FAULT_REC_OPCODE_MSB                 439
+// 1: nothing is missing; the fault was injected, for experiments
+`define FL_FAULT_REC_SYNTHETIC_LSB              440
+`define FL_FAULT_REC_SYNTHETIC_MSB              447
+// of the packet
+`define FL_FAULT_REC_PSN_LSB                    448
+`define FL_FAULT_REC_PSN_MSB                    479
+// as in fl_cqe
+`define FL_FAULT_REC_PHASE_LSB                  480
+`define FL_FAULT_REC_PHASE_MSB                  511
+
 // RDMA write
 `define FL_OP_WRITE                             8'd1
 // RDMA read
@@ -438,9 +498,28 @@
 // bits 19:16: FL_REPORT_*
 `define FL_ROW_REPORT                           8'd983040
 
+// at most four misses of a queue pair are reported at a time: one for each side, reading and writing (records WQE, RDMA)
+`define FL_REPORT_FOUR                          8'd0
+// the same, and the card says how many pages it would like around each (records MEMORY)
+`define FL_REPORT_PAGES                         8'd1
+// a page that is missed is reported once, until it has come (records WQE, RDMA)
+`define FL_REPORT_ONCE                          8'd2
+
 // pages that its own WRITEs would read
 `define FL_ABORT_WRITE                          8'd1
 // pages that a peer's READ would read
 `define FL_ABORT_READ                           8'd2
+
+// for a request that is in the send queue, where all of its segments stand
+`define FL_FAULT_WQE                            8'd1
+// for what a peer has sent; no more is known than the record says
+`define FL_FAULT_RDMA                           8'd2
+// for anybody; the card says how much it would like around it
+`define FL_FAULT_MEMORY                         8'd3
+
+// bit 0 of an entry of XP.TAB_LIST_PA: load the page
+`define FL_XP_VALID                             8'd1
+// bit 1: the card may write there
+`define FL_XP_WRITE                             8'd2
 
 `endif

@@ -22,6 +22,9 @@
 // on a board, at the firmware's port: its side of the mailbox
 `define NIC_BOX_BASE                            32'h3000
 
+// the packet units, as the driver sees them; not on a board
+`define NIC_XP_BASE                             32'h4000
+
 // doorbells of one domain slot
 `define NIC_DB_BASE                             32'h10000
 `define NIC_DB_STRIDE                           32'h1000
@@ -425,6 +428,9 @@
 // the event queue is not empty
 `define NIC_FW_IRQ_ENABLE_EVENT_LSB             0
 `define NIC_FW_IRQ_ENABLE_EVENT_MSB             0
+// the ring of fault records is not empty
+`define NIC_FW_IRQ_ENABLE_FAULT_LSB             1
+`define NIC_FW_IRQ_ENABLE_FAULT_MSB             1
 
 // why the line is up
 `define NIC_FW_IRQ_STATUS                       12'h24
@@ -432,6 +438,19 @@
 // the event queue is not empty
 `define NIC_FW_IRQ_STATUS_EVENT_LSB             0
 `define NIC_FW_IRQ_STATUS_EVENT_MSB             0
+// the ring of fault records is not empty
+`define NIC_FW_IRQ_STATUS_FAULT_LSB             1
+`define NIC_FW_IRQ_STATUS_FAULT_MSB             1
+
+// what there is beside the engine; on a board nothing
+`define NIC_FW_FEATURES                         12'h28
+`define NIC_FW_FEATURES_RESET                   32'h0
+// queue pairs can be of the reliable connection (FL_QP_RC)
+`define NIC_FW_FEATURES_RC_LSB                  0
+`define NIC_FW_FEATURES_RC_MSB                  0
+// the card has its own table of translations, and the page XP
+`define NIC_FW_FEATURES_TABLE_LSB               8
+`define NIC_FW_FEATURES_TABLE_MSB               8
 
 // any value: carry out the command in CMD
 `define NIC_FW_CMD_GO                           12'h30
@@ -509,6 +528,78 @@
 // every n-th; 0: none
 `define NIC_BOX_LINK_TWICE_N_LSB                0
 `define NIC_BOX_LINK_TWICE_N_MSB                15
+
+// physical address of the ring of fault records (struct fl_fault_rec), 64-byte aligned
+`define NIC_XP_FQ_BASE                          12'h0
+`define NIC_XP_FQ_BASE_RESET                    64'h0
+
+// records, a power of two, 16 to 4096: starts the ring; 0: stops it, and what is missed waits for the next
+`define NIC_XP_FQ_SIZE                          12'h8
+`define NIC_XP_FQ_SIZE_RESET                    32'h0
+
+// records that the driver has taken, counted modulo 2^32
+`define NIC_XP_FQ_CONS                          12'hC
+`define NIC_XP_FQ_CONS_RESET                    32'h0
+
+// which table: the place of a region's key, its low bits
+`define NIC_XP_TAB_OBJECT                       12'h10
+`define NIC_XP_TAB_OBJECT_RESET                 32'h0
+
+// LOAD: entries of the list, 1 to 4096; ZAP: pages
+`define NIC_XP_TAB_COUNT                        12'h14
+`define NIC_XP_TAB_COUNT_RESET                  32'h0
+
+// number of the first page: its address divided by 4096
+`define NIC_XP_TAB_FIRST                        12'h18
+`define NIC_XP_TAB_FIRST_RESET                  64'h0
+
+// LOAD: physical address of the list, 8-byte aligned: for each page 64 bits, its address and FL_XP_*. The list is read before BUSY falls
+`define NIC_XP_TAB_LIST_PA                      12'h20
+`define NIC_XP_TAB_LIST_PA_RESET                64'h0
+
+// change the table; refused while BUSY
+`define NIC_XP_TAB_GO                           12'h28
+`define NIC_XP_TAB_GO_RESET                     32'h0
+// the pages of the list take the place of what was there; what the list has as invalid is left out
+`define NIC_XP_TAB_GO_LOAD_LSB                  0
+`define NIC_XP_TAB_GO_LOAD_MSB                  0
+// the pages of the range are there no more
+`define NIC_XP_TAB_GO_ZAP_LSB                   1
+`define NIC_XP_TAB_GO_ZAP_MSB                   1
+// no page of the object is there any more
+`define NIC_XP_TAB_GO_ZAP_ALL_LSB               2
+`define NIC_XP_TAB_GO_ZAP_ALL_MSB               2
+
+// of the last change
+`define NIC_XP_TAB_STATUS                       12'h2C
+`define NIC_XP_TAB_STATUS_RESET                 32'h0
+// not finished: accesses find the table as it was, or as it will be
+`define NIC_XP_TAB_STATUS_BUSY_LSB              0
+`define NIC_XP_TAB_STATUS_BUSY_MSB              0
+// 0; NO_ROOM: the table is full, BUS_ERROR: the list cannot be read, BAD_ARGUMENT: object, count, range or list make no sense. Then some of a LOAD may be there
+`define NIC_XP_TAB_STATUS_CODE_LSB              8
+`define NIC_XP_TAB_STATUS_CODE_MSB              15
+
+// any value: from now on ACTIVE is about accesses that have begun before
+`define NIC_XP_TAB_SYNC                         12'h30
+`define NIC_XP_TAB_SYNC_RESET                   32'h0
+
+// as the SMMU's TLBGSTATUS
+`define NIC_XP_TAB_ACTIVE                       12'h34
+`define NIC_XP_TAB_ACTIVE_RESET                 32'h0
+// accesses from before the last TAB_SYNC, which may use what was zapped since, are under way
+`define NIC_XP_TAB_ACTIVE_ACTIVE_LSB            0
+`define NIC_XP_TAB_ACTIVE_ACTIVE_MSB            0
+
+// answer to a fault record
+`define NIC_XP_RESUME                           12'h38
+`define NIC_XP_RESUME_RESET                     32'h0
+// of the record; one that is over changes nothing
+`define NIC_XP_RESUME_TOKEN_LSB                 0
+`define NIC_XP_RESUME_TOKEN_MSB                 23
+// 0 the pages are in the table; otherwise a status of entries.def: give up
+`define NIC_XP_RESUME_CODE_LSB                  24
+`define NIC_XP_RESUME_CODE_MSB                  30
 
 // send queue doorbell
 `define NIC_DB_SQ                               12'h0

@@ -10,13 +10,13 @@
 // WOP_*
 `define WIRE_BTH_OPCODE_MSB                     95
 `define WIRE_BTH_OPCODE_LSB                     88
-// solicited event, 0
+// solicited event; 0 in packets of blocks
 `define WIRE_BTH_SE_MSB                         87
 `define WIRE_BTH_SE_LSB                         87
 // migration state, 1
 `define WIRE_BTH_MIGREQ_MSB                     86
 `define WIRE_BTH_MIGREQ_LSB                     86
-// pad bytes, 0
+// bytes of padding behind the payload; 0 in packets of blocks
 `define WIRE_BTH_PAD_MSB                        85
 `define WIRE_BTH_PAD_LSB                        84
 // header version, 0
@@ -31,13 +31,13 @@
 // destination queue pair
 `define WIRE_BTH_DEST_QP_MSB                    55
 `define WIRE_BTH_DEST_QP_LSB                    32
-// acknowledge request, 0
+// acknowledge request; 0 in packets of blocks
 `define WIRE_BTH_ACKREQ_MSB                     31
 `define WIRE_BTH_ACKREQ_LSB                     31
 // 0
 `define WIRE_BTH_RESERVED7_MSB                  30
 `define WIRE_BTH_RESERVED7_LSB                  24
-// number of the cell in its block
+// packet sequence number; in packets of blocks the number of the cell
 `define WIRE_BTH_PSN_MSB                        23
 `define WIRE_BTH_PSN_LSB                        0
 

@@ -46,7 +46,7 @@ refuses() {
 }
 
 echo "KTAP version 1"
-echo "1..41"
+echo "1..56"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x004/' \
 	"CB.RESUME overlaps ACTLR"
 refuses smmu $contract/smmu.def 's/SREG(CB, RESUME, 0x008/SREG(CB, RESUME, 0x00A/' \
@@ -83,6 +83,16 @@ refuses wire $contract/wire.def 's/WOPC(ACK, *0xC8/WOPC(ACK, 0x11/' \
 	"opcode ACK is not in 0xC0 to 0xFF"
 refuses wire $contract/wire.def 's/WOPC(ACK, *0xC8/WOPC(ACK, 0xFE/' \
 	"opcodes ACK and HELLO are the same"
+refuses wire $contract/wire.def 's/WSTD(RC_SEND_LAST, *0x02/WSTD(RC_SEND_LAST, 0x04/' \
+	"opcodes RC_SEND_LAST and RC_SEND_ONLY are the same"
+refuses wire $contract/wire.def 's/WSTD(UD_SEND_ONLY, *0x64/WSTD(UD_SEND_ONLY, 0xC4/' \
+	"opcode UD_SEND_ONLY is the manufacturer's"
+refuses wire $contract/wire.def 's/WSTD(RC_FETCH_ADD, *0x14, ATOMICETH/WSTD(RC_FETCH_ADD, 0x14, ATOMIC/' \
+	"header ATOMIC is not known"
+refuses wire $contract/wire.def 's/WSTD(UD_SEND_ONLY, *0x64, DETH, NONE/WSTD(UD_SEND_ONLY, 0x64, NONE, DETH/' \
+	"opcode UD_SEND_ONLY has a second header and no first"
+refuses wire $contract/wire.def 's/WSTD(RC_SEND_FIRST, *0x00, NONE, NONE, FULL/WSTD(RC_SEND_FIRST, 0x00, NONE, NONE, ALL/' \
+	"opcode RC_SEND_FIRST: payload ALL is not known"
 refuses fsm $contract/fsm.def 's/ARC(TX, FREE, *GO, *READY/ARC(TX, FREE, GO, STEADY/' \
 	"TX has no state STEADY"
 refuses fsm $contract/fsm.def '/^ARC(TX, SRCFAULT,/d' \
@@ -123,6 +133,26 @@ refuses system $systems 's/PARK, PARK, DROP, DROP/PARK, PARK, DROP, HOLD/' \
 	"DROP: a process stalls all of its misses, or none"
 refuses system $systems 's/PARK, PARK, WAIT, REFUSE/PARK, PARK, WAIT, WAIT/' \
 	"PART: 'WAIT' is not possible as rw"
+refuses system $systems 's/^SYSTEM(NPF, NIC,/SYSTEM(NPF, PROCESS,/' \
+	"NPF: tables 'PROCESS' is not possible on transport RC"
+refuses system $systems 's/^SYSTEM(PART, PROCESS,/SYSTEM(PART, NIC,/' \
+	"PART: tables 'NIC' is not possible on transport BLOCK"
+refuses system $systems 's/^SYSTEM(NPF, NIC, NOTHING,/SYSTEM(NPF, NIC, SNOOP,/' \
+	"NPF: before 'SNOOP' is not possible on transport RC"
+refuses system $systems 's/RNR, TOKEN,/RNR, READY,/' \
+	"NPF: tells 'READY' is not possible on transport RC"
+refuses system $systems 's/RC, PARK, REWIND, RNR, RNR, TOKEN/RC, PARK, PARK, RNR, RNR, TOKEN/' \
+	"NPF: 'PARK' is not possible as iw"
+refuses system $systems 's/BLOCK, PARK, PARK, DROP, DROP/BLOCK, PARK, DROP, DROP, DROP/' \
+	"DROP: 'DROP' is not possible as iw"
+refuses system $systems 's/REWIND, RNR, RNR, TOKEN/REWIND, REWIND, RNR, TOKEN/' \
+	"NPF: 'REWIND' is not possible as rr"
+refuses system $systems 's/PARK, REWIND, RNR, RNR, TOKEN/RNR, REWIND, RNR, RNR, TOKEN/' \
+	"NPF: 'RNR' is not possible as ir"
+refuses system $systems 's/^SAXIS(VERDICT, SLEEP,  RC,/SAXIS(VERDICT, SLEEP,  BLOCK,/' \
+	"RXE: ir 'SLEEP' is not possible on transport RC"
+refuses system $systems 's/^SPLACE(PARK,   BLOCK,/SPLACE(PARK,   BLOCKS,/' \
+	"SPLACE of 'PARK' on 'BLOCKS', which is no transport"
 refuses system $systems 's/HOLD, HOLD, RESUME/HOLD, HOLD, READY/' \
 	"STALL: RESUME is for stalled accesses, and READY for others"
 refuses system $systems 's/^SLINUX(PIN,/SLINUX(PINN,/' \

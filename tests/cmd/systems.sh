@@ -225,7 +225,20 @@ derived 'system part like=stall' "8: 'part' stands here; wanted: another name" '
 derived 'system mine like=part rw=dorp' "26: 'dorp' stands here; wanted: park, hold" 'a value that is none'
 derived 'system mine like=part wr=drop' "23: 'wr' stands here" 'a column that is none'
 derived 'system mine like=part rw=drop rw=drop' "31: 'rw' stands here; wanted: each option once" 'twice'
-derived 'system mine like=part transport=rc' "33: 'rc' stands here; wanted: block" 'a transport that is none'
+derived 'system mine like=part transport=tcp' "33: 'tcp' stands here; wanted: block" 'a transport that is none'
+derived 'system mine like=part transport=rc' "33: 'rc' stands here; wanted: transport=block" \
+	'a transport that the rest does not fit'
+derived 'system mine like=npf tables=process transport=rc' "29: 'process' stands here; wanted: tables=nic" \
+	'tables that it does not have'
+derived 'system mine like=npf transport=rc tells=ready' "41: 'ready' stands here; wanted: tells=token or tells=pages or tells=table" \
+	'an answer that it does not have'
+derived 'system mine like=npf iw=park' "25: 'park' stands here; wanted: iw=drop or iw=rewind or iw=sleep" \
+	'responses that are parked'
+derived 'system mine like=part iw=drop' "26: 'drop' stands here; wanted: iw=park" 'responses that are dropped on blocks'
+derived 'system mine like=npf rw=refuse' "25: 'refuse' stands here; wanted: rw=drop or rw=rnr or rw=sleep" \
+	'blocks refused where there are none'
+derived 'system mine like=npf before=snoop' "29: 'snoop' stands here; wanted: before=nothing or before=pin" \
+	'requests read that the driver cannot ring'
 derived 'policy mine' "8: 'mine' stands here; wanted: part, stall" 'a system that is declared nowhere'
 printf 'system a like=part\nsystem a like=part\n' > "$dir/twice.fl"
 expect 2 'this system is declared in line 1' 'one that is declared twice' "$fl" run --check "$dir/twice.fl"

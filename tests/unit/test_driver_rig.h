@@ -105,12 +105,16 @@ static inline void rig_open(struct rig_node *n)
 	EXPECT_GE(n->fd, 0);
 }
 
+/* FL_QP_* of the queue pairs that a rig makes. */
+static uint32_t rig_qp_flags;
+
 /* Domain, queues, a buffer and its region (flags: FL_MR_PINNED or 0). */
 static inline void rig_set_up(struct rig_node *n, uint32_t flags)
 {
 	struct fl_alloc_pd pd = { .size = sizeof(pd) };
 	struct fl_create_cq cq = { .size = sizeof(cq), .entries = RIG_QUEUE };
-	struct fl_create_qp qp = { .size = sizeof(qp), .entries = RIG_QUEUE };
+	struct fl_create_qp qp = { .size = sizeof(qp), .entries = RIG_QUEUE,
+				   .flags = rig_qp_flags };
 	int err;
 
 	n->posted = 0;

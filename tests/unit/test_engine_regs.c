@@ -4,7 +4,7 @@
 
 /* Every register of the engine's pages, as regs.def has it. */
 enum { ACC_RO, ACC_RW, ACC_WO };
-enum { IN_ENG, IN_CTX, IN_RXC, IN_FW, IN_BOX, IN_DB };
+enum { IN_ENG, IN_CTX, IN_RXC, IN_FW, IN_BOX, IN_XP, IN_DB };
 static const struct {
 	const char *name;
 	unsigned int page, offset, width, access;

@@ -137,6 +137,11 @@ TEST("each header field and opcode of the wire header is that of the table")
 #define WOPC(name, value, header, text)					      \
 	EXPECT_EQ(WOP_##name, value);					      \
 	EXPECT_EQ(WOP_##name##_HEADER_BYTES, WIRE_##header##_BYTES);
+#define WIRE_NONE_BYTES 0
+#define WSTD(name, value, header1, header2, payload, text)		      \
+	EXPECT_EQ(WOP_##name, value);					      \
+	EXPECT_EQ(WOP_##name##_HEADER_BYTES,				      \
+		  WIRE_##header1##_BYTES + WIRE_##header2##_BYTES);
 #include "faultline/wire.def"
 }
 

@@ -101,6 +101,7 @@ static void draw_row(struct swarm *s, struct fl_system_row *row)
 						fl_system_rules.values[c]);
 		/* Both ends have these, or none: DRAW_SINKS. */
 	} while (row->tables == FL_TABLES_SINK ||
+		 row->transport != FL_TRANSPORT_BLOCK ||
 		 fl_row_judge(cell, &fl_system_rules).wrong != FL_ROW_RIGHT);
 }
 

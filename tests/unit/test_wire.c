@@ -272,7 +272,8 @@ TEST("an opcode of the wrong kind, or unknown, is refused")
 	EXPECT_EQ(wire_get_block(&g, false, &b), WIRE_OPCODE);
 	for (op = 0; op < 256; op++) {
 		f.bytes[0] = (uint8_t)op;
-		known += strcmp(wire_opcode_name((uint8_t)op), "?") != 0;
+		known += op >= 0xC0 &&
+			 strcmp(wire_opcode_name((uint8_t)op), "?") != 0;
 		if (!wire_is_block((uint8_t)op))
 			EXPECT_EQ(wire_get_block(&f, false, &b), WIRE_OPCODE);
 	}

@@ -37,7 +37,8 @@ static const struct {
 	const char *name, *first;
 } causes[] = {
 	{ "NOTHING", "true" },	  { "LINE_SMMU", "true" },
-	{ "LINE_FAULT", "true" }, { "LAST_STEP", "false" },
+	{ "LINE_FAULT", "true" }, { "LINE_EVENT", "true" },
+	{ "LAST_STEP", "false" },
 	{ "IRQ_STEP", "false" },
 };
 

@@ -14,10 +14,11 @@ static const struct value {
 };
 
 static const struct verdict_place {
-	const char *name;
+	const char *name, *transport;
 	unsigned char cell[4];	/* IR IW RR RW */
 } places[] = {
-#define SPLACE(name, ir, iw, rr, rw) { #name, { ir, iw, rr, rw } },
+#define SPLACE(name, transport, ir, iw, rr, rw)	\
+	{ #name, #transport, { ir, iw, rr, rw } },
 #include "faultline/system.def"
 };
 
@@ -91,20 +92,47 @@ static unsigned int system_transports(const struct value *v)
 	return on ? 1u << system_number(on) : 0;	/* of a later one: nowhere yet */
 }
 
-static unsigned int system_places(const struct value *v)
+/* On this transport. */
+static unsigned int system_places(const struct value *v, const char *transport)
 {
 	unsigned int i, c, bits = 0;
 
 	if (strcmp(v->axis, "VERDICT"))
 		return ~0u;
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		if (strcmp(places[i].name, v->name))
+		if (strcmp(places[i].name, v->name) ||
+		    strcmp(places[i].transport, transport))
 			continue;
 		for (c = 0; c < 4; c++)
 			bits |= places[i].cell[c] ? 1u << (FL_COLUMN_IR + c) : 0;
 		return bits;
 	}
 	return ~0u;
+}
+
+static void system_set_places(struct fl_system_value *to, const struct value *v)
+{
+	const struct value *t;
+	unsigned int n;
+
+	for (t = values; t < values + VALUES; t++) {
+		if (strcmp(t->axis, "TRANSPORT"))
+			continue;
+		n = system_number(t);
+		if (n >= FL_TRANSPORT_VALUES)
+			gen_bad(source, "TRANSPORT has too many values");
+		to->columns[n] = system_places(v, t->name);
+	}
+}
+
+static void system_check_places(void)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (!system_value("TRANSPORT", places[i].transport))
+			gen_bad(source, "SPLACE of '%s' on '%s', which is no transport",
+				places[i].name, places[i].transport);
 }
 
 /* The facts that the rules need (system_rules.h). */
@@ -122,7 +150,7 @@ static struct fl_system_rules system_facts(void)
 			if (n >= FL_COLUMN_VALUES)
 				gen_bad(source, "%s has too many values", v->axis);
 			f.value[c][n].transports = system_transports(v);
-			f.value[c][n].columns = system_places(v);
+			system_set_places(&f.value[c][n], v);
 		}
 	f.hold = (unsigned char)system_number(system_value("VERDICT", "HOLD"));
 	f.abort = (unsigned char)system_number(system_value("VERDICT", "ABORT"));
@@ -272,7 +300,7 @@ static void system_write_words(FILE *f)
 static void system_write_facts(FILE *f)
 {
 	struct fl_system_rules facts = system_facts();
-	unsigned int n;
+	unsigned int n, t;
 	int c;
 
 	fprintf(f, "\nstatic const struct fl_system_rules fl_system_rules = {\n"
@@ -289,10 +317,14 @@ static void system_write_facts(FILE *f)
 	fputs(" },\n\t.value = {\n", f);
 	for (c = 0; c < FL_COLUMNS; c++) {
 		fprintf(f, "\t\t{\n");
-		for (n = 0; n < facts.values[c]; n++)
-			fprintf(f, "\t\t\t{ 0x%x, 0x%x },\n",
-				facts.value[c][n].transports,
-				facts.value[c][n].columns);
+		for (n = 0; n < facts.values[c]; n++) {
+			fprintf(f, "\t\t\t{ 0x%x, { ",
+				facts.value[c][n].transports);
+			for (t = 0; t < facts.values[FL_COLUMN_TRANSPORT]; t++)
+				fprintf(f, "%s0x%x", t ? ", " : "",
+					facts.value[c][n].columns[t]);
+			fputs(" } },\n", f);
+		}
 		fputs("\t\t},\n", f);
 	}
 	fputs("\t},\n};\n", f);
@@ -401,6 +433,7 @@ void gen_system(void)
 {
 	const struct row *r;
 
+	system_check_places();
 	for (r = rows; r < rows + ROWS; r++)
 		system_check_row(r);
 	system_check_linux();

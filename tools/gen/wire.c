@@ -4,23 +4,28 @@
 
 #include <string.h>
 
-enum kind { HEADER_ROW, FIELD_ROW, OPCODE_ROW };
+enum kind { HEADER_ROW, FIELD_ROW, OPCODE_ROW, STANDARD_ROW };
 
 struct row {
 	enum kind kind;
-	const char *header;	/* OPCODE_ROW: the header that follows BTH */
+	const char *header;	/* opcodes: the header that follows BTH */
 	const char *name;	/* field or opcode */
 	unsigned int value;	/* bytes, byte of the field, or opcode */
 	unsigned int bit, width;
 	const char *text;
+	/* STANDARD_ROW */
+	const char *second;	/* header; this and the first may be NONE */
+	const char *payload;
 };
 
 static const struct row rows[] = {
-#define WHDR(name, bytes, text) { HEADER_ROW, #name, 0, bytes, 0, 0, text },
+#define WHDR(name, bytes, text) { HEADER_ROW, #name, 0, bytes, 0, 0, text, 0, 0 },
 #define WFLD(header, field, byte, bit, width, text)			      \
-	{ FIELD_ROW, #header, #field, byte, bit, width, text },
+	{ FIELD_ROW, #header, #field, byte, bit, width, text, 0, 0 },
 #define WOPC(name, value, header, text)					      \
-	{ OPCODE_ROW, #header, #name, value, 0, 0, text },
+	{ OPCODE_ROW, #header, #name, value, 0, 0, text, 0, 0 },
+#define WSTD(name, value, header1, header2, payload, text)		      \
+	{ STANDARD_ROW, #header1, #name, value, 0, 0, text, #header2, #payload },
 #include "faultline/wire.def"
 };
 
@@ -36,6 +41,28 @@ static const struct row *find_header(const char *name)
 		if (rows[i].kind == HEADER_ROW && !strcmp(rows[i].header, name))
 			return &rows[i];
 	gen_bad(source, "header %s is not known", name);
+}
+
+static bool is_none(const char *word)
+{
+	return !strcmp(word, "NONE");
+}
+
+static unsigned int header_bytes(const char *name)
+{
+	return is_none(name) ? 0 : find_header(name)->value;
+}
+
+/* Is it a header of the specification's opcodes alone? Hardware knows none of them. */
+static bool header_is_standard(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS; i++)
+		if (rows[i].kind == STANDARD_ROW &&
+		    (!strcmp(rows[i].header, name) || !strcmp(rows[i].second, name)))
+			return true;
+	return false;
 }
 
 /* Bits of the header that come before the field's first one. */
@@ -67,20 +94,46 @@ static void check_header(size_t i)
 			h->value * 8, at);
 }
 
-static void check_opcode(size_t i)
+static void check_twice(size_t i)
 {
 	size_t j;
 
+	for (j = 0; j < i; j++)
+		if (rows[j].kind >= OPCODE_ROW && rows[j].value == rows[i].value)
+			gen_bad(source, "opcodes %s and %s are the same",
+				rows[j].name, rows[i].name);
+}
+
+static void check_opcode(size_t i)
+{
 	find_header(rows[i].header);
 	/* InfiniBand 9.2.1, table 38: 0xC0 to 0xFF are the manufacturer's. */
 	if (rows[i].value < 0xc0 || rows[i].value > 0xff)
 		gen_bad(source, "opcode %s is not in 0xC0 to 0xFF",
 			rows[i].name);
-	for (j = 0; j < i; j++)
-		if (rows[j].kind == OPCODE_ROW &&
-		    rows[j].value == rows[i].value)
-			gen_bad(source, "opcodes %s and %s are the same",
-				rows[j].name, rows[i].name);
+	check_twice(i);
+}
+
+static void check_standard(size_t i)
+{
+	static const char *const payloads[] = { "NONE", "FULL", "SOME", "ANY" };
+	const struct row *r = &rows[i];
+	size_t k;
+
+	header_bytes(r->header);
+	header_bytes(r->second);
+	if (is_none(r->header) && !is_none(r->second))
+		gen_bad(source, "opcode %s has a second header and no first",
+			r->name);
+	if (r->value >= 0xc0)
+		gen_bad(source, "opcode %s is the manufacturer's", r->name);
+	for (k = 0; k < sizeof(payloads) / sizeof(payloads[0]); k++)
+		if (!strcmp(r->payload, payloads[k]))
+			break;
+	if (k == sizeof(payloads) / sizeof(payloads[0]))
+		gen_bad(source, "opcode %s: payload %s is not known", r->name,
+			r->payload);
+	check_twice(i);
 }
 
 static void wire_number(FILE *f, enum gen_lang lang, const struct row *r,
@@ -123,7 +176,16 @@ static void opcode_code(FILE *f, enum gen_lang lang, const struct row *r)
 	fprintf(f, lang == GEN_C ? "0x%02X\n" : "8'h%02X\n", r->value);
 	snprintf(name, sizeof(name), "WOP_%s_HEADER_BYTES", r->name);
 	gen_define(f, lang, name);
-	fprintf(f, "%u\n", find_header(r->header)->value);
+	fprintf(f, "%u\n", header_bytes(r->header) +
+		(r->kind == STANDARD_ROW ? header_bytes(r->second) : 0));
+}
+
+/* Verilog has the opcodes and headers of blocks. */
+static bool row_is_left_out(enum gen_lang lang, const struct row *r)
+{
+	if (lang != GEN_VERILOG)
+		return false;
+	return r->kind == STANDARD_ROW || header_is_standard(r->header);
 }
 
 static void wire_write_code(enum gen_lang lang)
@@ -140,6 +202,8 @@ static void wire_write_code(enum gen_lang lang)
 		fputs("\n// A header is a vector, its first byte on top:"
 		      " reg [8 * WIRE_x_BYTES - 1:0].\n", f);
 	for (i = 0; i < ROWS; i++) {
+		if (row_is_left_out(lang, &rows[i]))
+			continue;
 		if (rows[i].kind == FIELD_ROW) {
 			wire_field_code(f, lang, &rows[i]);
 		} else if (rows[i].kind == HEADER_ROW) {
@@ -147,12 +211,58 @@ static void wire_write_code(enum gen_lang lang)
 			gen_comment(f, lang, rows[i].text);
 			wire_number(f, lang, &rows[i], "_BYTES", rows[i].value);
 		} else {
-			if (rows[i - 1].kind != OPCODE_ROW)
+			if (rows[i - 1].kind != rows[i].kind)
 				fputc('\n', f);
 			opcode_code(f, lang, &rows[i]);
 		}
 	}
 	gen_close(f, lang);
+}
+
+static void book_opcodes(FILE *f)
+{
+	size_t i;
+
+	fputs("\n.Opcodes of blocks\n[cols=\"1,2,2,8\",options=\"header\"]\n|===\n"
+	      "|Value |Name |After BTH |Meaning\n", f);
+	for (i = 0; i < ROWS; i++) {
+		if (rows[i].kind != OPCODE_ROW)
+			continue;
+		fprintf(f, "\n|0x%02X\n|%s\n|%s\n", rows[i].value,
+			rows[i].name, rows[i].header);
+		gen_cell(f, rows[i].text);
+	}
+	fputs("|===\n", f);
+}
+
+static const char *book_payload(const struct row *r)
+{
+	if (is_none(r->payload))
+		return "none";
+	if (!strcmp(r->payload, "FULL"))
+		return "MTU";
+	return strcmp(r->payload, "SOME") ? "0 to MTU" : "1 to MTU";
+}
+
+static void book_standard(FILE *f)
+{
+	size_t i;
+
+	fputs("\n.Opcodes of the InfiniBand specification\n"
+	      "[cols=\"1,4,3,2,6\",options=\"header\"]\n|===\n"
+	      "|Value |Name |After BTH |Payload |Meaning\n", f);
+	for (i = 0; i < ROWS; i++) {
+		if (rows[i].kind != STANDARD_ROW)
+			continue;
+		fprintf(f, "\n|0x%02X\n|%s\n|%s%s%s\n|%s\n", rows[i].value,
+			rows[i].name,
+			is_none(rows[i].header) ? "-" : rows[i].header,
+			is_none(rows[i].second) ? "" : ", ",
+			is_none(rows[i].second) ? "" : rows[i].second,
+			book_payload(&rows[i]));
+		gen_cell(f, rows[i].text);
+	}
+	fputs("|===\n", f);
 }
 
 static void wire_write_book(void)
@@ -175,16 +285,8 @@ static void wire_write_book(void)
 		i--;
 		fputs("|===\n", f);
 	}
-	fputs("\n.Opcodes\n[cols=\"1,2,2,8\",options=\"header\"]\n|===\n"
-	      "|Value |Name |After BTH |Meaning\n", f);
-	for (i = 0; i < ROWS; i++) {
-		if (rows[i].kind != OPCODE_ROW)
-			continue;
-		fprintf(f, "\n|0x%02X\n|%s\n|%s\n", rows[i].value,
-			rows[i].name, rows[i].header);
-		gen_cell(f, rows[i].text);
-	}
-	fputs("|===\n", f);
+	book_opcodes(f);
+	book_standard(f);
 	gen_close(f, GEN_BOOK);
 }
 
@@ -197,6 +299,8 @@ void gen_wire(void)
 			check_header(i);
 		else if (rows[i].kind == OPCODE_ROW)
 			check_opcode(i);
+		else if (rows[i].kind == STANDARD_ROW)
+			check_standard(i);
 		else if (!i)
 			gen_bad(source, "a field before any header");
 	}

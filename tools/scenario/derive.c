@@ -117,6 +117,9 @@ static void derive_right(char *right, struct fl_row_judged j,
 	case FL_ROW_PLACE:
 		derive_say_values(right, j.column, cell);
 		derive_say_company(right, j.column, cell);
+		if (!*right && j.column == FL_COLUMN_TRANSPORT)
+			derive_say(right, "like=SYSTEM of that transport, or all of "
+				   "tables, ir, iw, rr, rw and tells as it has them");
 		if (!*right)
 			derive_say(right, "another value of this key");
 		return;
@@ -149,6 +152,17 @@ static void derive_right(char *right, struct fl_row_judged j,
 				  "tells=nothing, or none of sink and tells=nothing");
 		return;
 	}
+}
+
+/* A transport that the rest of the row does not fit: what was asked for is that. */
+static struct fl_row_judged derive_blame(const struct statement *st,
+					 struct fl_row_judged j)
+{
+	if ((j.wrong == FL_ROW_TRANSPORT || j.wrong == FL_ROW_PLACE) &&
+	    !statement_option(st, keys[j.column]) &&
+	    statement_option(st, keys[FL_COLUMN_TRANSPORT]))
+		j.column = FL_COLUMN_TRANSPORT;
+	return j;
 }
 
 /* What the message is about: the column's own word, else one that led there. */
@@ -202,6 +216,7 @@ bool parser_derive(struct parser *p, const struct statement *st)
 	}
 	j = fl_row_judge(cell, &fl_system_rules);
 	if (j.wrong) {
+		j = derive_blame(st, j);
 		derive_right(right, j, cell);
 		return derive_refuse(p, derive_place(st, j), right);
 	}

@@ -323,9 +323,12 @@ const char *word_errno_name(int error)
 #define STATUS_CMD(...)
 #define STATUS_SILENT(...)
 #define STATUS_ABORT(...)
+#define STATUS_FAULT(...)
+#define STATUS_XP(...)
 #define STATUS_STATE(...)
 #define STATUS_MOD(...)
 #define STATUS_ROW(...)
+#define STATUS_REPORT(...)
 #define EENUM(group, name, value, text) STATUS_##group(name, value, text)
 static const struct {
 	const char *name;

@@ -7,7 +7,7 @@
  *
  * A seed, 1 to 999999, changes what does not matter for learning, so that the
  * numbers of last year's course do not fit:
- *	regs.def	where the registers lie on the pages ENG, CTX, RXC and FW;
+ *	regs.def	where the registers lie on the pages ENG, CTX, RXC, FW and XP;
  *			ID stays in front, arrays where they are
  *	entries.def	order of the members in each entry; codes of operations,
  *			statuses (0, WAIT and STALE stay), events and commands;
@@ -221,6 +221,7 @@ static const struct {
 	{ "emu/sim/profiles/ideal.profile", step_profile },
 	{ "emu/sim/profiles/qfdb.profile", step_profile },
 	{ "emu/sim/profiles/pm.profile", step_profile },
+	{ "emu/sim/profiles/connectx.profile", step_profile },
 };
 
 int main(int argc, char **argv)

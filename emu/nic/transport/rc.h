@@ -40,12 +40,12 @@ struct rc_miss {
 };
 
 enum rc_verdict {
-	RC_PARK,		/* requester: the send queue waits for rc_resume() */
-	RC_REWIND,		/* its READ: responses are dropped until then, and asked for again */
-	RC_RNR,			/* responder: RNR NAK with the code */
-	RC_DROP,		/* silence: the packet was never here */
-	RC_SLEEP,		/* the receive channel (of a source: the sending one) waits for rc_resume() */
-	RC_FAIL,		/* the pair ends with an error */
+	RC_PARK,	/* requester: the send queue waits for rc_resume() */
+	RC_REWIND,	/* its READ: responses are dropped until then, and asked for again */
+	RC_RNR,		/* responder: RNR NAK with the code */
+	RC_DROP,	/* silence: the packet was never here */
+	RC_SLEEP,	/* the channel (what receives, or, of a source, what sends) waits */
+	RC_FAIL,	/* the pair ends with an error */
 };
 struct rc_judged {
 	uint8_t verdict;	/* enum rc_verdict */
@@ -64,7 +64,8 @@ struct rc_env {
 	enum dma_status (*burst_end)(void *ctx, struct dma_burst *b, void *buf);
 	/* An atomic, at once, on 8 aligned bytes (little-endian) of an open burst, which ends. */
 	enum dma_status (*burst_atomic)(void *ctx, struct dma_burst *b, bool compare,
-					uint64_t expected, uint64_t operand, uint64_t *old);
+					uint64_t expected, uint64_t operand,
+					uint64_t *old);
 	/* A page is missing. The report to the driver, if it is due, has been made. */
 	struct rc_judged (*miss)(void *ctx, const struct rc_miss *m);
 	/* Frames, as in engine.h. */

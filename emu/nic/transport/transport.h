@@ -51,6 +51,7 @@ struct fw_work {
 	uint64_t cause;			/* trace */
 	uint32_t length;		/* of all segments, or of data; may be 0 */
 	uint32_t rkey, imm, xfer;
+	uint16_t index;			/* of its entry in the send queue, for fault records */
 	uint8_t opcode, flags;		/* FL_OP_*, FL_WQE_* */
 	uint8_t segments;
 	struct fw_segment segment[FW_SEGMENTS_MAX];

@@ -20,6 +20,9 @@ enum fl_window_driver_note {
 	FL_WINDOW_NOTE_CUT_OFF = 12,    /* the TLB did not synchronise; the driver refused the process's stream for good */
 	FL_WINDOW_NOTE_SNOOP = 13,      /* the snoop worker read a request; it asked the kernel for so many pages, and rings the card now */
 	FL_WINDOW_NOTE_DMA_COPY = 14,   /* a copy by the processing system's DMA engine is over (error: negative errno, or FL_DMA_*) */
+	FL_WINDOW_NOTE_IRQ_ODP = 15,    /* the top half took a report of what the card has missed in its own table (kind: FL_FAULT_*) */
+	FL_WINDOW_NOTE_LOAD = 16,       /* the driver loaded pages into the card's table */
+	FL_WINDOW_NOTE_TOKEN = 17,      /* the worker answered a report by its token */
 	FL_WINDOW_NOTES
 };
 

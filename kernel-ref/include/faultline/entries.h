@@ -227,6 +227,68 @@ _Static_assert(__builtin_offsetof(struct fl_fw_cmd, e) == 48,
 _Static_assert(__builtin_offsetof(struct fl_fw_cmd, f) == 56,
 	       "entries.def");
 
+/* a page that a packet unit misses in the card's own table; one writer, the card, into the ring of XP.FQ_BASE */
+struct fl_fault_rec {
+	__u8 kind;              /* FL_FAULT_* */
+	__u8 side;              /* 0: for a request of this queue pair, 1: for one of its peer */
+	__u8 write;             /* 1: the card wants to write there */
+	__u8 last;              /* 1: it goes on when this one is answered; 0: others with the same token follow */
+	__u32 qp;               /* queue pair, its whole number */
+	__u32 index;            /* WQE: the request's entry in the send queue, modulo 65536 */
+	__u32 key;              /* of the region */
+	__u64 va;               /* first byte that is missing */
+	__u32 len;              /* bytes from there that one packet needs */
+	__u32 token;            /* 24 bits, to be given back in XP.RESUME */
+	__u64 left;             /* bytes of the message behind these */
+	__u32 before;           /* MEMORY: pages that the card would like to have, before those that it needs */
+	__u32 after;            /* MEMORY: and behind them */
+	__u32 xfer;             /* transfer number, for traces */
+	__u16 slot;             /* domain slot of the queue pair */
+	__u8 opcode;            /* FL_OP_* */
+	__u8 synthetic;         /* 1: nothing is missing; the fault was injected, for experiments */
+	__u32 psn;              /* of the packet */
+	__u32 phase;            /* as in fl_cqe */
+};
+_Static_assert(sizeof(struct fl_fault_rec) == 64, "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, kind) == 0,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, side) == 1,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, write) == 2,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, last) == 3,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, qp) == 4,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, index) == 8,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, key) == 12,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, va) == 16,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, len) == 24,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, token) == 28,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, left) == 32,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, before) == 40,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, after) == 44,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, xfer) == 48,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, slot) == 52,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, opcode) == 54,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, synthetic) == 55,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, psn) == 56,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_fault_rec, phase) == 60,
+	       "entries.def");
+
 enum fl_op_code {
 	FL_OP_WRITE = 1,                 /* RDMA write */
 	FL_OP_READ = 2,                  /* RDMA read */
@@ -367,9 +429,26 @@ enum fl_row_code {
 	FL_ROW_REPORT = 983040,               /* bits 19:16: FL_REPORT_* */
 };
 
+enum fl_report_code {
+	FL_REPORT_FOUR = 0,              /* at most four misses of a queue pair are reported at a time: one for each side, reading and writing (records WQE, RDMA) */
+	FL_REPORT_PAGES = 1,             /* the same, and the card says how many pages it would like around each (records MEMORY) */
+	FL_REPORT_ONCE = 2,              /* a page that is missed is reported once, until it has come (records WQE, RDMA) */
+};
+
 enum fl_abort_code {
 	FL_ABORT_WRITE = 1,              /* pages that its own WRITEs would read */
 	FL_ABORT_READ = 2,               /* pages that a peer's READ would read */
+};
+
+enum fl_fault_code {
+	FL_FAULT_WQE = 1,                /* for a request that is in the send queue, where all of its segments stand */
+	FL_FAULT_RDMA = 2,               /* for what a peer has sent; no more is known than the record says */
+	FL_FAULT_MEMORY = 3,             /* for anybody; the card says how much it would like around it */
+};
+
+enum fl_xp_code {
+	FL_XP_VALID = 1,                 /* bit 0 of an entry of XP.TAB_LIST_PA: load the page */
+	FL_XP_WRITE = 2,                 /* bit 1: the card may write there */
 };
 
 #endif

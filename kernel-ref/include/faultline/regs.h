@@ -22,6 +22,9 @@
 /* on a board, at the firmware's port: its side of the mailbox */
 #define NIC_BOX_BASE                            0x3000
 
+/* the packet units, as the driver sees them; not on a board */
+#define NIC_XP_BASE                             0x4000
+
 /* doorbells of one domain slot */
 #define NIC_DB_BASE(n)                          (0x10000 + 0x1000 * (n))
 #define NIC_DB_STRIDE                           0x1000
@@ -444,6 +447,10 @@
 #define NIC_FW_IRQ_ENABLE_EVENT_SHIFT           0
 #define NIC_FW_IRQ_ENABLE_EVENT_MASK            0x00000001
 #define NIC_FW_IRQ_ENABLE_EVENT                 0x00000001
+/* the ring of fault records is not empty */
+#define NIC_FW_IRQ_ENABLE_FAULT_SHIFT           1
+#define NIC_FW_IRQ_ENABLE_FAULT_MASK            0x00000002
+#define NIC_FW_IRQ_ENABLE_FAULT                 0x00000002
 
 /* why the line is up */
 #define NIC_FW_IRQ_STATUS                       0x024
@@ -452,6 +459,22 @@
 #define NIC_FW_IRQ_STATUS_EVENT_SHIFT           0
 #define NIC_FW_IRQ_STATUS_EVENT_MASK            0x00000001
 #define NIC_FW_IRQ_STATUS_EVENT                 0x00000001
+/* the ring of fault records is not empty */
+#define NIC_FW_IRQ_STATUS_FAULT_SHIFT           1
+#define NIC_FW_IRQ_STATUS_FAULT_MASK            0x00000002
+#define NIC_FW_IRQ_STATUS_FAULT                 0x00000002
+
+/* what there is beside the engine; on a board nothing */
+#define NIC_FW_FEATURES                         0x028
+#define NIC_FW_FEATURES_RESET                   0x00000000
+/* queue pairs can be of the reliable connection (FL_QP_RC) */
+#define NIC_FW_FEATURES_RC_SHIFT                0
+#define NIC_FW_FEATURES_RC_MASK                 0x00000001
+#define NIC_FW_FEATURES_RC                      0x00000001
+/* the card has its own table of translations, and the page XP */
+#define NIC_FW_FEATURES_TABLE_SHIFT             8
+#define NIC_FW_FEATURES_TABLE_MASK              0x00000100
+#define NIC_FW_FEATURES_TABLE                   0x00000100
 
 /* any value: carry out the command in CMD */
 #define NIC_FW_CMD_GO                           0x030
@@ -533,6 +556,83 @@
 /* every n-th; 0: none */
 #define NIC_BOX_LINK_TWICE_N_SHIFT              0
 #define NIC_BOX_LINK_TWICE_N_MASK               0x0000FFFF
+
+/* physical address of the ring of fault records (struct fl_fault_rec), 64-byte aligned */
+#define NIC_XP_FQ_BASE                          0x000
+#define NIC_XP_FQ_BASE_RESET                    0x00000000ULL
+
+/* records, a power of two, 16 to 4096: starts the ring; 0: stops it, and what is missed waits for the next */
+#define NIC_XP_FQ_SIZE                          0x008
+#define NIC_XP_FQ_SIZE_RESET                    0x00000000
+
+/* records that the driver has taken, counted modulo 2^32 */
+#define NIC_XP_FQ_CONS                          0x00C
+#define NIC_XP_FQ_CONS_RESET                    0x00000000
+
+/* which table: the place of a region's key, its low bits */
+#define NIC_XP_TAB_OBJECT                       0x010
+#define NIC_XP_TAB_OBJECT_RESET                 0x00000000
+
+/* LOAD: entries of the list, 1 to 4096; ZAP: pages */
+#define NIC_XP_TAB_COUNT                        0x014
+#define NIC_XP_TAB_COUNT_RESET                  0x00000000
+
+/* number of the first page: its address divided by 4096 */
+#define NIC_XP_TAB_FIRST                        0x018
+#define NIC_XP_TAB_FIRST_RESET                  0x00000000ULL
+
+/* LOAD: physical address of the list, 8-byte aligned: for each page 64 bits, its address and FL_XP_*. The list is read before BUSY falls */
+#define NIC_XP_TAB_LIST_PA                      0x020
+#define NIC_XP_TAB_LIST_PA_RESET                0x00000000ULL
+
+/* change the table; refused while BUSY */
+#define NIC_XP_TAB_GO                           0x028
+#define NIC_XP_TAB_GO_RESET                     0x00000000
+/* the pages of the list take the place of what was there; what the list has as invalid is left out */
+#define NIC_XP_TAB_GO_LOAD_SHIFT                0
+#define NIC_XP_TAB_GO_LOAD_MASK                 0x00000001
+#define NIC_XP_TAB_GO_LOAD                      0x00000001
+/* the pages of the range are there no more */
+#define NIC_XP_TAB_GO_ZAP_SHIFT                 1
+#define NIC_XP_TAB_GO_ZAP_MASK                  0x00000002
+#define NIC_XP_TAB_GO_ZAP                       0x00000002
+/* no page of the object is there any more */
+#define NIC_XP_TAB_GO_ZAP_ALL_SHIFT             2
+#define NIC_XP_TAB_GO_ZAP_ALL_MASK              0x00000004
+#define NIC_XP_TAB_GO_ZAP_ALL                   0x00000004
+
+/* of the last change */
+#define NIC_XP_TAB_STATUS                       0x02C
+#define NIC_XP_TAB_STATUS_RESET                 0x00000000
+/* not finished: accesses find the table as it was, or as it will be */
+#define NIC_XP_TAB_STATUS_BUSY_SHIFT            0
+#define NIC_XP_TAB_STATUS_BUSY_MASK             0x00000001
+#define NIC_XP_TAB_STATUS_BUSY                  0x00000001
+/* 0; NO_ROOM: the table is full, BUS_ERROR: the list cannot be read, BAD_ARGUMENT: object, count, range or list make no sense. Then some of a LOAD may be there */
+#define NIC_XP_TAB_STATUS_CODE_SHIFT            8
+#define NIC_XP_TAB_STATUS_CODE_MASK             0x0000FF00
+
+/* any value: from now on ACTIVE is about accesses that have begun before */
+#define NIC_XP_TAB_SYNC                         0x030
+#define NIC_XP_TAB_SYNC_RESET                   0x00000000
+
+/* as the SMMU's TLBGSTATUS */
+#define NIC_XP_TAB_ACTIVE                       0x034
+#define NIC_XP_TAB_ACTIVE_RESET                 0x00000000
+/* accesses from before the last TAB_SYNC, which may use what was zapped since, are under way */
+#define NIC_XP_TAB_ACTIVE_ACTIVE_SHIFT          0
+#define NIC_XP_TAB_ACTIVE_ACTIVE_MASK           0x00000001
+#define NIC_XP_TAB_ACTIVE_ACTIVE                0x00000001
+
+/* answer to a fault record */
+#define NIC_XP_RESUME                           0x038
+#define NIC_XP_RESUME_RESET                     0x00000000
+/* of the record; one that is over changes nothing */
+#define NIC_XP_RESUME_TOKEN_SHIFT               0
+#define NIC_XP_RESUME_TOKEN_MASK                0x00FFFFFF
+/* 0 the pages are in the table; otherwise a status of entries.def: give up */
+#define NIC_XP_RESUME_CODE_SHIFT                24
+#define NIC_XP_RESUME_CODE_MASK                 0x7F000000
 
 /* send queue doorbell */
 #define NIC_DB_SQ                               0x000

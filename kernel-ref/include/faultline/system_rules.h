@@ -24,10 +24,12 @@ enum fl_column {
 };
 
 #define FL_COLUMN_VALUES	32	/* of one column at most */
+#define FL_TRANSPORT_VALUES	4
 
 struct fl_system_value {
 	unsigned int transports;	/* a bit for each on which it can be */
-	unsigned int columns;		/* a bit for each cell in which it can stand */
+	/* On each of them: a bit for each cell in which it can stand. */
+	unsigned int columns[FL_TRANSPORT_VALUES];
 };
 
 struct fl_system_rules {
@@ -74,16 +76,16 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 {
 	const struct fl_system_value *value;
 	unsigned int c, holds = 0, fails = 0, sinks = 0, resumed, aborts, both, told,
-		     pins, sunk;
+		     pins, sunk, transport = cell[FL_COLUMN_TRANSPORT];
 
 	for (c = 0; c < FL_COLUMNS; c++)
 		if (cell[c] >= rules->values[c])
 			return fl_row_wrong(FL_ROW_VALUE, c);
 	for (c = 0; c < FL_COLUMNS; c++) {
 		value = &rules->value[c][cell[c]];
-		if (!(value->transports >> cell[FL_COLUMN_TRANSPORT] & 1))
+		if (!(value->transports >> transport & 1))
 			return fl_row_wrong(FL_ROW_TRANSPORT, c);
-		if (!(value->columns >> c & 1))
+		if (!(value->columns[transport] >> c & 1))
 			return fl_row_wrong(FL_ROW_PLACE, c);
 		if (c < FL_COLUMN_IR || c > FL_COLUMN_RW)
 			continue;

@@ -128,6 +128,11 @@ struct fl_destroy {
 #define FL_IOC_DEALLOC_PD _IOW('F', 0x04, struct fl_destroy)
 
 #define FL_MR_PINNED	1u	/* page in and pin now; otherwise on demand */
+/*
+ * addr 0, length FL_MR_ALL: an implicit region, all that the process has and will have, by
+ * one key. Tables nic alone, and not pinned (-EINVAL).
+ */
+#define FL_MR_ALL	(~0ull)
 /* It is a ring (bounce.h): pinned, FL_RING_BYTES, page-aligned, with tables sink. */
 #define FL_MR_RING	2u
 struct fl_reg_mr {
@@ -245,10 +250,16 @@ struct fl_counters {
 	__u64 pinned_pages;	/* now */
 	__u64 stalls;		/* transactions resumed */
 	/*
-	 * The SMMU did not say that old translations are out of use. Then the
+	 * The SMMU, or the card's table, did not say that old translations are out of use. Then the
 	 * file is cut off: this call alone still works, all others -ENODEV.
 	 */
 	__u64 lost_syncs;
+	/* Tables nic: pages that were loaded into the card's table, and zapped there; */
+	__u64 loaded, zapped;
+	/* how often pages left between coming in and being loaded; */
+	__u64 raced;
+	/* pages that the program has asked for, and has got (FL_IOC_ADVISE). */
+	__u64 advised;
 };
 
 #define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)
@@ -328,6 +339,33 @@ struct fl_dma_copy {
 };
 
 #define FL_IOC_DMA_COPY	_IOWR('F', 0x12, struct fl_dma_copy)
+
+/*
+ * Pages that the card will want: bring them in, for reading or for writing; or, NO_FAULT, let
+ * the card have those that the process has anyway. Without FLUSH a worker does it, as far as
+ * it can, and the call does not wait. With FLUSH the card has them when it returns.
+ *
+ * -EINVAL: no such domain, advice or flag, or no range; -ENOENT: no such key; -EPERM: the
+ * region is in another domain, or the card may not write there (PREFETCH_WRITE); -EFAULT: not
+ * all of the range is in the region; with FLUSH: or not all of it is mapped so. -EAGAIN: the
+ * kernel takes the pages away again faster than they come. -ENOMEM.
+ */
+#define FL_ADVISE_PREFETCH	0u
+#define FL_ADVISE_PREFETCH_WRITE 1u
+#define FL_ADVISE_NO_FAULT	2u
+#define FL_ADVISE_FLUSH		1u	/* flag */
+struct fl_advise {
+	__u32 size;
+	__u32 pd;
+	__u32 key;
+	__u32 advice;
+	__u64 addr;
+	__u64 length;
+	__u32 flags;
+	__u32 reserved;
+};
+
+#define FL_IOC_ADVISE	_IOW('F', 0x20, struct fl_advise)
 
 /*
  * State and attributes of a queue pair (entries.def, FL_MOD_*): those that mask names, the

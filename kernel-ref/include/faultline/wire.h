@@ -15,7 +15,7 @@
 #define WIRE_BTH_OPCODE_BYTE                    0
 #define WIRE_BTH_OPCODE_BIT                     7
 #define WIRE_BTH_OPCODE_WIDTH                   8
-/* solicited event, 0 */
+/* solicited event; 0 in packets of blocks */
 #define WIRE_BTH_SE                             1, 7, 1
 #define WIRE_BTH_SE_BYTE                        1
 #define WIRE_BTH_SE_BIT                         7
@@ -25,7 +25,7 @@
 #define WIRE_BTH_MIGREQ_BYTE                    1
 #define WIRE_BTH_MIGREQ_BIT                     6
 #define WIRE_BTH_MIGREQ_WIDTH                   1
-/* pad bytes, 0 */
+/* bytes of padding behind the payload; 0 in packets of blocks */
 #define WIRE_BTH_PAD                            1, 5, 2
 #define WIRE_BTH_PAD_BYTE                       1
 #define WIRE_BTH_PAD_BIT                        5
@@ -50,7 +50,7 @@
 #define WIRE_BTH_DEST_QP_BYTE                   5
 #define WIRE_BTH_DEST_QP_BIT                    7
 #define WIRE_BTH_DEST_QP_WIDTH                  24
-/* acknowledge request, 0 */
+/* acknowledge request; 0 in packets of blocks */
 #define WIRE_BTH_ACKREQ                         8, 7, 1
 #define WIRE_BTH_ACKREQ_BYTE                    8
 #define WIRE_BTH_ACKREQ_BIT                     7
@@ -60,7 +60,7 @@
 #define WIRE_BTH_RESERVED7_BYTE                 8
 #define WIRE_BTH_RESERVED7_BIT                  6
 #define WIRE_BTH_RESERVED7_WIDTH                7
-/* number of the cell in its block */
+/* packet sequence number; in packets of blocks the number of the cell */
 #define WIRE_BTH_PSN                            9, 7, 24
 #define WIRE_BTH_PSN_BYTE                       9
 #define WIRE_BTH_PSN_BIT                        7
@@ -207,5 +207,163 @@
 /* two links on UDP meet; no card sends or takes it */
 #define WOP_HELLO                               0xFE
 #define WOP_HELLO_HEADER_BYTES                  12
+
+/* RDMA extended transport header (InfiniBand 9.3.3) */
+#define WIRE_RETH_BYTES                         16
+/* address at the responder */
+#define WIRE_RETH_VA                            0, 7, 64
+#define WIRE_RETH_VA_BYTE                       0
+#define WIRE_RETH_VA_BIT                        7
+#define WIRE_RETH_VA_WIDTH                      64
+/* key of its region */
+#define WIRE_RETH_RKEY                          8, 7, 32
+#define WIRE_RETH_RKEY_BYTE                     8
+#define WIRE_RETH_RKEY_BIT                      7
+#define WIRE_RETH_RKEY_WIDTH                    32
+/* bytes of the whole message */
+#define WIRE_RETH_LENGTH                        12, 7, 32
+#define WIRE_RETH_LENGTH_BYTE                   12
+#define WIRE_RETH_LENGTH_BIT                    7
+#define WIRE_RETH_LENGTH_WIDTH                  32
+
+/* acknowledge extended transport header (InfiniBand 9.3.5) */
+#define WIRE_AETH_BYTES                         4
+/* acknowledged, RNR with the code of a wait, or refused */
+#define WIRE_AETH_SYNDROME                      0, 7, 8
+#define WIRE_AETH_SYNDROME_BYTE                 0
+#define WIRE_AETH_SYNDROME_BIT                  7
+#define WIRE_AETH_SYNDROME_WIDTH                8
+/* messages that the responder has carried out */
+#define WIRE_AETH_MSN                           1, 7, 24
+#define WIRE_AETH_MSN_BYTE                      1
+#define WIRE_AETH_MSN_BIT                       7
+#define WIRE_AETH_MSN_WIDTH                     24
+
+/* atomic extended transport header (InfiniBand 9.3.6) */
+#define WIRE_ATOMICETH_BYTES                    28
+/* address at the responder */
+#define WIRE_ATOMICETH_VA                       0, 7, 64
+#define WIRE_ATOMICETH_VA_BYTE                  0
+#define WIRE_ATOMICETH_VA_BIT                   7
+#define WIRE_ATOMICETH_VA_WIDTH                 64
+/* key of its region */
+#define WIRE_ATOMICETH_RKEY                     8, 7, 32
+#define WIRE_ATOMICETH_RKEY_BYTE                8
+#define WIRE_ATOMICETH_RKEY_BIT                 7
+#define WIRE_ATOMICETH_RKEY_WIDTH               32
+/* what is stored, or added */
+#define WIRE_ATOMICETH_SWAP                     12, 7, 64
+#define WIRE_ATOMICETH_SWAP_BYTE                12
+#define WIRE_ATOMICETH_SWAP_BIT                 7
+#define WIRE_ATOMICETH_SWAP_WIDTH               64
+/* what must be there for CMP_SWAP to store */
+#define WIRE_ATOMICETH_COMPARE                  20, 7, 64
+#define WIRE_ATOMICETH_COMPARE_BYTE             20
+#define WIRE_ATOMICETH_COMPARE_BIT              7
+#define WIRE_ATOMICETH_COMPARE_WIDTH            64
+
+/* atomic acknowledge extended transport header (InfiniBand 9.3.5.3) */
+#define WIRE_ATOMICACKETH_BYTES                 8
+/* what was there before */
+#define WIRE_ATOMICACKETH_ORIGINAL              0, 7, 64
+#define WIRE_ATOMICACKETH_ORIGINAL_BYTE         0
+#define WIRE_ATOMICACKETH_ORIGINAL_BIT          7
+#define WIRE_ATOMICACKETH_ORIGINAL_WIDTH        64
+
+/* immediate extended transport header (InfiniBand 9.3.7) */
+#define WIRE_IMMDT_BYTES                        4
+/* immediate data, which the receiver's completion shows */
+#define WIRE_IMMDT_DATA                         0, 7, 32
+#define WIRE_IMMDT_DATA_BYTE                    0
+#define WIRE_IMMDT_DATA_BIT                     7
+#define WIRE_IMMDT_DATA_WIDTH                   32
+
+/* datagram extended transport header (InfiniBand 9.3.2) */
+#define WIRE_DETH_BYTES                         8
+/* key of the queue pair that is meant */
+#define WIRE_DETH_QKEY                          0, 7, 32
+#define WIRE_DETH_QKEY_BYTE                     0
+#define WIRE_DETH_QKEY_BIT                      7
+#define WIRE_DETH_QKEY_WIDTH                    32
+/* 0 */
+#define WIRE_DETH_RESERVED                      4, 7, 8
+#define WIRE_DETH_RESERVED_BYTE                 4
+#define WIRE_DETH_RESERVED_BIT                  7
+#define WIRE_DETH_RESERVED_WIDTH                8
+/* queue pair that sent it */
+#define WIRE_DETH_SRC_QP                        5, 7, 24
+#define WIRE_DETH_SRC_QP_BYTE                   5
+#define WIRE_DETH_SRC_QP_BIT                    7
+#define WIRE_DETH_SRC_QP_WIDTH                  24
+
+/* SEND: first of several packets */
+#define WOP_RC_SEND_FIRST                       0x00
+#define WOP_RC_SEND_FIRST_HEADER_BYTES          0
+/* SEND: neither first nor last */
+#define WOP_RC_SEND_MIDDLE                      0x01
+#define WOP_RC_SEND_MIDDLE_HEADER_BYTES         0
+/* SEND: last of several */
+#define WOP_RC_SEND_LAST                        0x02
+#define WOP_RC_SEND_LAST_HEADER_BYTES           0
+/* SEND with immediate data: last of several */
+#define WOP_RC_SEND_LAST_IMM                    0x03
+#define WOP_RC_SEND_LAST_IMM_HEADER_BYTES       4
+/* SEND: the only packet */
+#define WOP_RC_SEND_ONLY                        0x04
+#define WOP_RC_SEND_ONLY_HEADER_BYTES           0
+/* SEND with immediate data: the only packet */
+#define WOP_RC_SEND_ONLY_IMM                    0x05
+#define WOP_RC_SEND_ONLY_IMM_HEADER_BYTES       4
+/* WRITE: first of several packets */
+#define WOP_RC_WRITE_FIRST                      0x06
+#define WOP_RC_WRITE_FIRST_HEADER_BYTES         16
+/* WRITE: neither first nor last */
+#define WOP_RC_WRITE_MIDDLE                     0x07
+#define WOP_RC_WRITE_MIDDLE_HEADER_BYTES        0
+/* WRITE: last of several */
+#define WOP_RC_WRITE_LAST                       0x08
+#define WOP_RC_WRITE_LAST_HEADER_BYTES          0
+/* WRITE with immediate data: last of several */
+#define WOP_RC_WRITE_LAST_IMM                   0x09
+#define WOP_RC_WRITE_LAST_IMM_HEADER_BYTES      4
+/* WRITE: the only packet */
+#define WOP_RC_WRITE_ONLY                       0x0A
+#define WOP_RC_WRITE_ONLY_HEADER_BYTES          16
+/* WRITE with immediate data: the only packet */
+#define WOP_RC_WRITE_ONLY_IMM                   0x0B
+#define WOP_RC_WRITE_ONLY_IMM_HEADER_BYTES      20
+/* READ: please send these bytes */
+#define WOP_RC_READ_REQUEST                     0x0C
+#define WOP_RC_READ_REQUEST_HEADER_BYTES        16
+/* answer to a READ: first of several packets */
+#define WOP_RC_READ_RESPONSE_FIRST              0x0D
+#define WOP_RC_READ_RESPONSE_FIRST_HEADER_BYTES 4
+/* answer to a READ: neither first nor last */
+#define WOP_RC_READ_RESPONSE_MIDDLE             0x0E
+#define WOP_RC_READ_RESPONSE_MIDDLE_HEADER_BYTES 0
+/* answer to a READ: last of several */
+#define WOP_RC_READ_RESPONSE_LAST               0x0F
+#define WOP_RC_READ_RESPONSE_LAST_HEADER_BYTES  4
+/* answer to a READ: the only packet */
+#define WOP_RC_READ_RESPONSE_ONLY               0x10
+#define WOP_RC_READ_RESPONSE_ONLY_HEADER_BYTES  4
+/* all up to PSN is carried out; or this one is not, for the syndrome's reason */
+#define WOP_RC_ACKNOWLEDGE                      0x11
+#define WOP_RC_ACKNOWLEDGE_HEADER_BYTES         4
+/* an atomic is carried out, and this was there before */
+#define WOP_RC_ATOMIC_ACKNOWLEDGE               0x12
+#define WOP_RC_ATOMIC_ACKNOWLEDGE_HEADER_BYTES  12
+/* store 8 bytes if those there are as expected */
+#define WOP_RC_CMP_SWAP                         0x13
+#define WOP_RC_CMP_SWAP_HEADER_BYTES            28
+/* add to 8 bytes */
+#define WOP_RC_FETCH_ADD                        0x14
+#define WOP_RC_FETCH_ADD_HEADER_BYTES           28
+/* datagram */
+#define WOP_UD_SEND_ONLY                        0x64
+#define WOP_UD_SEND_ONLY_HEADER_BYTES           8
+/* datagram with immediate data */
+#define WOP_UD_SEND_ONLY_IMM                    0x65
+#define WOP_UD_SEND_ONLY_IMM_HEADER_BYTES       12
 
 #endif

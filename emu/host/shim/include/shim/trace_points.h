@@ -103,4 +103,25 @@ static inline void shim_trace_fl_dma_copy(const struct fl_dev *dev, u64 src_va,
 		   (u64)error);
 }
 
+static inline void shim_trace_fl_irq_odp(const struct fl_dev *dev, u32 kind,
+					 u32 qp, u64 va, u32 token, u32 xfer,
+					 u32 block)
+{
+	shim_trace(EV_DRV_IRQ_ODP, true, xfer, block, kind, qp, va, token);
+}
+
+static inline void shim_trace_fl_load(const struct fl_dev *dev, u32 object,
+				      u64 va, u64 pages, int error, u32 xfer,
+				      u32 block)
+{
+	shim_trace(EV_DRV_LOAD, false, xfer, block, object, va, pages,
+		   (u64)error);
+}
+
+static inline void shim_trace_fl_token(const struct fl_dev *dev, u32 token,
+				       u32 code, u64 va, u32 xfer, u32 block)
+{
+	shim_trace(EV_DRV_TOKEN, false, xfer, block, token, code, va, 0);
+}
+
 #endif

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * rc_posts.h - the oracle of rc_world.h: what two boards post, and what must come of it. It
+ * knows nothing of packets: all is done at once, in the order of posting, on plain arrays.
+ */
+#ifndef FL_RC_POSTS_H
+#define FL_RC_POSTS_H
+
+#include "rc_rig.h"
+#include "sim/sim.h"
+
+#define PAIRS		2
+#define FLIGHT		2048
+#define RETURNS		256
+#define OUTSTANDING	8
+#define NEVER		UINT64_MAX
+
+/* Pages of a node, for pair k. */
+#define SOURCE(k)	(8 * (k))		/* 8: what is sent and written */
+#define INTO(k)		(16 + 8 * (k))		/* 8: where READs and results go, in places */
+#define TARGET(k)	(32 + 12 * (k))		/* 12: what the peer writes and reads */
+#define RECEIVE(k)	(56 + 4 * (k))		/* 4 */
+#define CELLS		64			/* bytes: in the last page of TARGET, for atomics */
+
+struct flying {
+	uint64_t at;
+	unsigned int to;
+	struct wire_frame f;
+};
+
+struct returning {
+	uint64_t at;
+	unsigned int node, page;
+	bool resume;
+	uint16_t qp;
+	uint8_t side;
+	bool write;
+};
+
+struct posted {
+	struct fw_work work;
+	bool over;
+	uint32_t into, bytes;	/* what must be there at the end, in the node's memory */
+	uint8_t want[8192];
+	uint32_t remote, remote_bytes; /* of a READ */
+};
+
+struct sent {			/* what the peer's next receive must get */
+	uint32_t bytes, imm;
+	bool has_imm, write;
+	uint8_t data[4096];
+};
+
+struct side {
+	struct rig g;
+	uint8_t *model;
+	uint64_t step_at[2];
+	struct posted posted[PAIRS][OUTSTANDING];
+	uint32_t next[PAIRS], oldest[PAIRS];
+	struct sent sent[PAIRS][OUTSTANDING];	/* by this side */
+	uint32_t sends[PAIRS], taken[PAIRS], arrived[PAIRS];
+	uint32_t offered[PAIRS];
+	uint64_t added;		/* to the shared cell of the peer */
+};
+
+static struct {
+	struct side side[2];
+	struct rng rng;
+	uint64_t now;
+	struct flying *flying;
+	unsigned int flights;
+	struct returning returning[RETURNS];
+	unsigned int returns;
+	unsigned int lose, twice, damage, away;	/* per 1000 */
+	uint32_t delay_ns;
+	uint32_t mtu, most;
+	unsigned int verdicts;	/* kinds of verdict that are drawn */
+	uint32_t to_post;
+	bool ended[PAIRS];	/* the pair was closed on both sides: nothing is said of it */
+	uint64_t steps;
+} w;
+
+static uint32_t draw_below(uint32_t n)
+{
+	return (uint32_t)(rng_next(&w.rng) % n);
+}
+
+static bool draw_chance(unsigned int per_1000)
+{
+	return draw_below(1000) < per_1000;
+}
+
+static unsigned int node_of(const struct rig *g)
+{
+	return g == &w.side[1].g;
+}
+
+/* ---- the wire ---- */
+
+static void frame_fly(unsigned int to, const struct wire_frame *f)
+{
+	struct flying *x = &w.flying[w.flights++];
+
+	EXPECT(w.flights < FLIGHT);
+	x->at = w.now + 200 + draw_below(w.delay_ns + 1);
+	x->to = to;
+	memcpy(&x->f, f, offsetof(struct wire_frame, bytes) + f->len);
+	if (draw_chance(w.damage))
+		x->f.bytes[draw_below(f->len)] ^= (uint8_t)(1 << draw_below(8));
+}
+
+static void wire_sent(struct rig *g, const struct wire_frame *f)
+{
+	if (!draw_chance(w.lose))
+		frame_fly(f->to, f);
+	if (draw_chance(w.twice))
+		frame_fly(f->to, f);
+	(void)g;
+}
+
+/* ---- pages ---- */
+
+static void page_back(unsigned int node, unsigned int page, const struct rc_miss *m)
+{
+	struct returning *r = &w.returning[w.returns++];
+
+	EXPECT(w.returns < RETURNS);
+	*r = (struct returning){ .at = w.now + 1000 + draw_below(60000), .node = node,
+				 .page = page };
+	if (!m)
+		return;
+	r->resume = true;
+	r->qp = m->qp;
+	r->side = m->side;
+	r->write = m->write;
+}
+
+static struct rc_judged page_judge(struct rig *g, const struct rc_miss *m)
+{
+	static const uint8_t own[] = { RC_PARK, RC_PARK, RC_SLEEP };
+	static const uint8_t into[] = { RC_REWIND, RC_REWIND, RC_DROP, RC_SLEEP };
+	static const uint8_t peer[] = { RC_RNR, RC_RNR, RC_RNR, RC_DROP, RC_SLEEP };
+	struct rc_judged j = { .rnr_code = (uint8_t)(1 + draw_below(4)) };
+	unsigned int page = (unsigned int)((m->va - RIG_BASE) / 4096);
+
+	EXPECT(!g->present[page]);
+	EXPECT(m->len && m->len <= w.mtu);
+	EXPECT_EQ(m->side == RC_REQUESTER, !!m->work);
+	if (m->side == RC_RESPONDER)
+		j.verdict = w.verdicts ? peer[draw_below(sizeof(peer))] : RC_RNR;
+	else if (m->write)
+		j.verdict = w.verdicts ? into[draw_below(sizeof(into))] : RC_REWIND;
+	else
+		j.verdict = w.verdicts ? own[draw_below(sizeof(own))] : RC_PARK;
+	page_back(node_of(g), page, m);
+	return j;
+}
+
+static void page_away(void)
+{
+	unsigned int node = draw_below(2), page = draw_below(RIG_PAGES);
+
+	if (w.side[node].g.present[page] && w.returns + 80 < RETURNS) {
+		w.side[node].g.present[page] = false;
+		page_back(node, page, NULL);
+	}
+}
+
+/* ---- what completes ---- */
+
+static unsigned int pair_of(uint16_t qp)
+{
+	return qp - RIG_QP;
+}
+
+static void work_over(struct rig *g, const struct rig_done *d)
+{
+	struct side *s = &w.side[node_of(g)];
+	unsigned int k = pair_of(d->qp);
+	struct posted *p = &s->posted[k][d->wr % OUTSTANDING];
+
+	if (d->status)
+		STEP("node %u pair %u request %u: status %u", node_of(g), k, d->wr, d->status);
+	EXPECT(!w.ended[k]);
+	EXPECT_EQ(d->status, FL_ST_OK);
+	EXPECT_EQ(d->wr, s->oldest[k]);		/* in posting order, once */
+	s->oldest[k]++;
+	EXPECT_MEM(g->mem + p->into, p->want, p->bytes);
+	p->over = true;
+}
+
+static bool recv_give(struct rig *g, uint16_t qp, struct fw_recv *r)
+{
+	struct side *s = &w.side[node_of(g)];
+	unsigned int k = pair_of(qp), n = s->taken[k];
+	uint64_t page = RIG_BASE + (RECEIVE(k) + n % 4) * 4096ull;
+
+	if (n == s->offered[k])
+		return false;
+	s->taken[k]++;
+	*r = (struct fw_recv){
+		.wr_id = n, .index = (uint16_t)n, .length = 4096, .segments = 3,
+		.segment = { { page, 1000, 0x102 }, { page + 1000, 7, 0x102 },
+			     { page + 1007, 4096 - 1007, 0x102 } },
+	};
+	return true;
+}
+
+static void recv_check(struct rig *g, uint16_t qp, const struct rig_recv_done *d)
+{
+	struct side *s = &w.side[node_of(g)], *from = &w.side[!node_of(g)];
+	unsigned int k = pair_of(qp), n = s->arrived[k]++;
+	struct sent *want = &from->sent[k][n % OUTSTANDING];
+	uint32_t at = (RECEIVE(k) + n % 4) * 4096;
+
+	EXPECT(n < from->sends[k]);
+	EXPECT_EQ(d->recv.index, (uint16_t)n);
+	EXPECT_EQ(d->arrival.status, FL_ST_OK);
+	EXPECT_EQ(d->arrival.length, want->bytes);
+	EXPECT_EQ(d->arrival.opcode, want->write ? FL_OP_RECV_WRITE_IMM :
+		  want->has_imm ? FL_OP_RECV_IMM : FL_OP_RECV);
+	if (want->has_imm)
+		EXPECT_EQ(d->arrival.imm, want->imm);
+	if (!want->write)
+		memcpy(s->model + at, want->data, want->bytes);
+	EXPECT_MEM(g->mem + at, s->model + at, 4096);
+}
+
+/* ---- what is posted ---- */
+
+/* Up to three segments that hold `bytes`, from `at` on, one behind the other with gaps. */
+static void work_scatter(struct fw_work *f, uint32_t at, uint32_t bytes, uint8_t *gather,
+			 const uint8_t *mem, uint32_t key)
+{
+	uint32_t part, got = 0;
+	unsigned int i;
+
+	f->segments = (uint8_t)(1 + draw_below(3));
+	for (i = 0; i < f->segments; i++) {
+		part = i + 1 == f->segments ? bytes - got : draw_below(bytes - got + 1);
+		f->segment[i] = (struct fw_segment){ RIG_BASE + at, part, key };
+		if (gather)
+			memcpy(gather + got, mem + at, part);
+		got += part;
+		at += part + draw_below(9);
+	}
+}
+
+static void post_read(struct side *s, struct side *peer, unsigned int k, struct posted *p,
+		      uint32_t place)
+{
+	uint32_t into = INTO(k) * 4096 + place * 4096, bytes = draw_below(w.most + 1);
+	uint32_t remote = TARGET(k) * 4096 + draw_below(12 * 4096 - bytes - CELLS);
+
+	p->work.opcode = FL_OP_READ;
+	p->work.remote_va = RIG_BASE + remote;
+	p->work.length = bytes;
+	p->work.segments = 2;
+	p->work.segment[0] = (struct fw_segment){ RIG_BASE + into, draw_below(bytes + 1), 0x101 };
+	p->work.segment[1] = (struct fw_segment){
+		RIG_BASE + into + p->work.segment[0].bytes,
+		bytes - p->work.segment[0].bytes, 0x102,
+	};
+	p->remote = remote;
+	p->remote_bytes = bytes;
+	memcpy(s->model + into, peer->model + remote, bytes);
+	p->into = into;
+	p->bytes = bytes;
+	memcpy(p->want, s->model + into, bytes);
+}
+
+static void post_atomic(struct side *s, struct side *peer, unsigned int k, struct posted *p,
+			uint32_t place)
+{
+	bool shared = draw_below(3) == 0, compare = !shared && draw_below(2);
+	uint32_t cell = shared ? TARGET(1) * 4096 - CELLS :
+			TARGET(k) * 4096 + 12 * 4096 - CELLS + 8 + 8 * draw_below(6);
+	uint32_t into = INTO(k) * 4096 + place * 4096 + 4080;
+	uint64_t now, next;
+
+	memcpy(&now, peer->model + cell, 8);
+	p->work.opcode = compare ? FL_OP_CMP_SWAP : FL_OP_FETCH_ADD;
+	p->work.remote_va = RIG_BASE + cell;
+	p->work.length = 8;
+	p->work.compare = draw_below(2) ? now : now + 1;
+	p->work.swap = draw_below(1000000);
+	next = !compare ? now + p->work.swap : p->work.compare == now ? p->work.swap : now;
+	memcpy(peer->model + cell, &next, 8);
+	p->work.segments = 1;
+	p->work.segment[0] = (struct fw_segment){ RIG_BASE + into, 8, 0x101 };
+	p->into = into;
+	if (shared) {		/* which of two pairs comes first nobody knows */
+		s->added += p->work.swap;
+		memcpy(s->model + into, s->g.mem + into, 8);
+		return;
+	}
+	memcpy(s->model + into, &now, 8);
+	p->bytes = 8;
+	memcpy(p->want, &now, 8);
+}
+
+/* The peer's memory must not change under a READ that may have to be read again. */
+static bool post_needs_fence(struct side *s, unsigned int k, uint32_t at, uint32_t bytes)
+{
+	uint32_t n;
+
+	for (n = s->oldest[k]; n != s->next[k]; n++) {
+		struct posted *p = &s->posted[k][n % OUTSTANDING];
+
+		if (p->work.opcode == FL_OP_READ && at < p->remote + p->remote_bytes &&
+		    p->remote < at + bytes)
+			return true;
+	}
+	return false;
+}
+
+static void post_write(struct side *s, struct side *peer, unsigned int k, struct posted *p)
+{
+	uint32_t bytes = draw_below(8) ? draw_below(w.most + 1) : 0, i;
+	uint32_t at = TARGET(k) * 4096 + draw_below(12 * 4096 - bytes - CELLS);
+	uint8_t data[8192];
+
+	p->work.opcode = FL_OP_WRITE;
+	p->work.remote_va = RIG_BASE + at;
+	p->work.length = bytes;
+	if (bytes <= FW_INLINE_MAX && draw_below(2)) {
+		p->work.flags |= FL_WQE_INLINE;
+		for (i = 0; i < bytes; i++)
+			p->work.data[i] = data[i] = (uint8_t)rng_next(&w.rng);
+	} else {
+		work_scatter(&p->work, SOURCE(k) * 4096 + draw_below(4 * 4096), bytes, data,
+			     s->g.mem, 0x103);
+	}
+	if (post_needs_fence(s, k, at, bytes) || !draw_below(8))
+		p->work.flags |= FL_WQE_FENCE;
+	memcpy(peer->model + at, data, bytes);
+	if (draw_below(4) || s->sends[k] - peer->arrived[k] >= OUTSTANDING - 1)
+		return;
+	p->work.flags |= FL_WQE_IMM;
+	p->work.imm = (uint32_t)rng_next(&w.rng);
+	s->sent[k][s->sends[k]++ % OUTSTANDING] = (struct sent){
+		.bytes = bytes, .imm = p->work.imm, .has_imm = true, .write = true,
+	};
+}
+
+static void post_send(struct side *s, unsigned int k, struct posted *p)
+{
+	uint32_t bytes = draw_below(w.most < 4096 ? w.most + 1 : 4097);
+	struct sent *x = &s->sent[k][s->sends[k]++ % OUTSTANDING];
+
+	*x = (struct sent){ .bytes = bytes, .has_imm = draw_below(2),
+			    .imm = (uint32_t)rng_next(&w.rng) };
+	p->work.opcode = FL_OP_SEND;
+	p->work.length = bytes;
+	p->work.imm = x->imm;
+	p->work.flags |= x->has_imm ? FL_WQE_IMM : 0;
+	work_scatter(&p->work, SOURCE(k) * 4096 + draw_below(4 * 4096), bytes, x->data, s->g.mem,
+		     0x103);
+}
+
+static void post_one(void)
+{
+	unsigned int node = draw_below(2), k = draw_below(PAIRS);
+	struct side *s = &w.side[node], *peer = &w.side[!node];
+	uint32_t n = s->next[k];
+	struct posted *p = &s->posted[k][n % OUTSTANDING];
+
+	if (n - s->oldest[k] == OUTSTANDING || w.ended[k])
+		return;
+	memset(p, 0, sizeof(*p));
+	p->work.flags = FL_WQE_SIGNALED;
+	p->work.rkey = 0x100;
+	switch (draw_below(6)) {
+	case 0:
+		if (s->sends[k] - peer->arrived[k] < OUTSTANDING - 1) {
+			post_send(s, k, p);
+			break;
+		}
+		/* fallthrough */
+	case 1:
+		post_read(s, peer, k, p, n % OUTSTANDING);
+		break;
+	case 2:
+		post_atomic(s, peer, k, p, n % OUTSTANDING);
+		break;
+	default:
+		post_write(s, peer, k, p);
+		break;
+	}
+	s->next[k]++;
+	w.to_post--;
+	s->g.t.post(s->g.t.ctx, (uint16_t)(RIG_QP + k), n, &p->work);
+}
+
+#endif

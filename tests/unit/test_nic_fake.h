@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_nic_fake.h - a card's own table, and its ring of reports, as a plain array: what the
+ * driver's fl_xp.c would ask registers for is asked here, so that a test says what the card
+ * has missed, and sees what it is told, without a packet. It stands in place of fl_xp.c.
+ *
+ * It knows nothing of the driver but the calls of fl_nic.h, and refuses what breaks its rules:
+ * entries of an object that was never emptied, a zap without a sync at the end of the call.
+ */
+#ifndef FL_TEST_NIC_FAKE_H
+#define FL_TEST_NIC_FAKE_H
+
+#include <pthread.h>
+
+#include "board/board_internal.h"
+#include "test_driver_rig.h"
+
+#define FAKE_OBJECTS	1024u
+#define FAKE_PAGES	8192u
+#define FAKE_TOKENS	8192u
+
+struct fl_dev;
+
+struct fake_page {
+	uint32_t object;
+	uint64_t page, entry;
+};
+
+static struct fake {
+	pthread_mutex_t lock;
+	/* Of board 1; the other's card has none of it. */
+	struct fl_dev *dev;
+	uint64_t ring;
+	uint32_t size, prod, cons;
+	struct fake_page page[FAKE_PAGES];
+	uint32_t pages, unsynced;
+	uint32_t loads, zaps, zaps_all, syncs, most;
+	struct {
+		uint32_t token, code;
+	} token[FAKE_TOKENS];
+	uint32_t tokens;
+	uint64_t load_ns;		/* that a LOAD takes */
+	int load_error, sync_error;	/* the next one's */
+	uint32_t bad;			/* calls that no card could make sense of */
+} fake;
+
+int fl_xp_start(struct fl_dev *dev, uint32_t *objects);
+void fl_xp_stop(struct fl_dev *dev);
+void fl_xp_ring(struct fl_dev *dev, uint64_t ring, uint32_t entries);
+void fl_xp_taken(struct fl_dev *dev, uint32_t cons);
+int fl_xp_load(struct fl_dev *dev, uint32_t object, uint64_t page,
+	       const uint64_t *entry, uint32_t count);
+int fl_xp_zap(struct fl_dev *dev, uint32_t object, uint64_t page, uint64_t count);
+int fl_xp_zap_all(struct fl_dev *dev, uint32_t object);
+int fl_xp_sync(struct fl_dev *dev);
+void fl_xp_resume(struct fl_dev *dev, uint32_t token, uint32_t code);
+
+/* ---- the card ---- */
+
+static void fake_lock(void)
+{
+	pthread_mutex_lock(&fake.lock);
+}
+
+static void fake_unlock(void)
+{
+	pthread_mutex_unlock(&fake.lock);
+}
+
+int fl_xp_start(struct fl_dev *dev, uint32_t *objects)
+{
+	*objects = FAKE_OBJECTS;
+	fake.dev = dev;
+	return 0;
+}
+
+void fl_xp_stop(struct fl_dev *dev)
+{
+	(void)dev;
+}
+
+/* The last one that has one: board 1 is probed after board 0. */
+void fl_xp_ring(struct fl_dev *dev, uint64_t ring, uint32_t entries)
+{
+	if (entries) {
+		fake.dev = dev;
+		fake.ring = ring;
+	}
+	if (dev == fake.dev)
+		fake.size = entries;
+}
+
+void fl_xp_taken(struct fl_dev *dev, uint32_t cons)
+{
+	fake_lock();
+	if (dev != fake.dev || cons - fake.cons > fake.prod - fake.cons)
+		fake.bad++;
+	fake.cons = cons;
+	fake_unlock();
+}
+
+static struct fake_page *fake_at(uint32_t object, uint64_t page)
+{
+	uint32_t i;
+
+	for (i = 0; i < fake.pages; i++)
+		if (fake.page[i].object == object && fake.page[i].page == page)
+			return &fake.page[i];
+	return NULL;
+}
+
+static void fake_put(uint32_t object, uint64_t page, uint64_t entry)
+{
+	struct fake_page *p = fake_at(object, page);
+
+	if (!p && fake.pages == FAKE_PAGES) {
+		fake.bad++;
+		return;
+	}
+	if (!p)
+		p = &fake.page[fake.pages++];
+	*p = (struct fake_page){ object, page, entry };
+}
+
+int fl_xp_load(struct fl_dev *dev, uint32_t object, uint64_t page,
+	       const uint64_t *entry, uint32_t count)
+{
+	uint32_t i;
+	int error;
+
+	(void)dev;
+	if (fake.load_ns)
+		sim_spend(fake.load_ns);
+	fake_lock();
+	error = fake.load_error;
+	fake.load_error = 0;
+	fake.loads++;
+	if (!count || count > 4096 || object >= FAKE_OBJECTS)
+		fake.bad++;
+	fake.most = count > fake.most ? count : fake.most;
+	for (i = 0; !error && i < count; i++)
+		if (entry[i])
+			fake_put(object, page + i, entry[i]);
+	fake_unlock();
+	return error;
+}
+
+static void fake_zap(uint32_t object, uint64_t page, uint64_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < fake.pages; i++)
+		while (i < fake.pages && fake.page[i].object == object &&
+		       fake.page[i].page >= page &&
+		       fake.page[i].page - page < count) {
+			fake.page[i] = fake.page[--fake.pages];
+			fake.unsynced++;
+		}
+}
+
+int fl_xp_zap(struct fl_dev *dev, uint32_t object, uint64_t page, uint64_t count)
+{
+	(void)dev;
+	fake_lock();
+	fake.zaps++;
+	if (!count)
+		fake.bad++;
+	fake_zap(object, page, count);
+	fake_unlock();
+	return 0;
+}
+
+int fl_xp_zap_all(struct fl_dev *dev, uint32_t object)
+{
+	(void)dev;
+	fake_lock();
+	fake.zaps_all++;
+	fake_zap(object, 0, UINT64_MAX);
+	fake_unlock();
+	return 0;
+}
+
+int fl_xp_sync(struct fl_dev *dev)
+{
+	int error;
+
+	(void)dev;
+	fake_lock();
+	fake.syncs++;
+	fake.unsynced = 0;
+	error = fake.sync_error;
+	fake.sync_error = 0;
+	fake_unlock();
+	return error;
+}
+
+void fl_xp_resume(struct fl_dev *dev, uint32_t token, uint32_t code)
+{
+	fake_lock();
+	if (dev != fake.dev || fake.tokens == FAKE_TOKENS) {
+		fake.bad++;
+	} else {
+		fake.token[fake.tokens].token = token;
+		fake.token[fake.tokens++].code = code;
+	}
+	fake_unlock();
+}
+
+/* ---- what a test asks of it ---- */
+
+/* 0: the page is not there; else its address and FL_XP_*. */
+static inline uint64_t fake_entry(uint32_t object, const void *at)
+{
+	struct fake_page *p;
+	uint64_t entry;
+
+	fake_lock();
+	p = fake_at(object, (uintptr_t)at / RIG_PAGE);
+	entry = p ? p->entry : 0;
+	fake_unlock();
+	return entry;
+}
+
+static inline uint32_t fake_object(uint32_t key)
+{
+	return key & (FAKE_OBJECTS - 1);
+}
+
+/* -1: nobody has answered it; else the code; EXPECTs that nobody did so twice. */
+static inline int fake_answer(uint32_t token)
+{
+	int code = -1, n = 0;
+	uint32_t i;
+
+	fake_lock();
+	for (i = 0; i < fake.tokens; i++)
+		if (fake.token[i].token == token) {
+			code = (int)fake.token[i].code;
+			n++;
+		}
+	fake_unlock();
+	EXPECT_LE(n, 1);
+	return code;
+}
+
+/* One more report; false: the ring is full. */
+static inline bool fake_push(struct rig *r, struct fl_fault_rec rec)
+{
+	struct fl_fault_rec *at;
+	bool room;
+
+	fake_lock();
+	room = fake.prod - fake.cons < fake.size;
+	if (room) {
+		at = dram_at(board_dram(r->n[1].board),
+			     fake.ring + fake.prod % fake.size * sizeof(*at),
+			     sizeof(*at));
+		rec.phase = 0;
+		*at = rec;
+		__atomic_store_n(&at->phase, 1 + fake.prod / fake.size,
+				 __ATOMIC_RELEASE);
+		fake.prod++;
+	}
+	fake_unlock();
+	return room;
+}
+
+/* The line of the firmware rises, and falls: the top half looks once. */
+static inline void fake_ring(struct rig *r)
+{
+	irq_set(r->n[1].board, IRQ_NIC_EVENT, true);
+	sim_sleep(10000);
+	irq_set(r->n[1].board, IRQ_NIC_EVENT, false);
+}
+
+/* A report, and its answer, waited for. */
+static inline int fake_miss(struct rig *r, struct fl_fault_rec rec)
+{
+	static uint32_t token;
+	unsigned int i;
+
+	rec.token = ++token & 0xffffff;
+	EXPECT(fake_push(r, rec));
+	fake_ring(r);
+	for (i = 0; i < 100000 && fake_answer(rec.token) < 0; i++)
+		sim_sleep(10000);
+	return fake_answer(rec.token);
+}
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Responder of a reliable connection: pages that are missing, and what is judged. */
+#include "rc_rig.h"
+
+static struct rig g;
+
+static void unit_start(void)
+{
+	struct fw_pair p = rig_pair();
+
+	rig_open(&g, 0, &rig_config);
+	test_cleanup(rig_close, &g);
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
+	rig_run(&g);
+}
+
+/* A packet of a WRITE to page 0 and on. */
+static void write_in(uint8_t opcode, uint32_t psn, uint32_t length, uint32_t payload,
+		     uint8_t fill)
+{
+	struct rc_packet p = {
+		.opcode = opcode, .psn = psn, .va = RIG_BASE, .rkey = 0x100,
+		.length = length, .ackreq = true, .imm = 0x11223344,
+	};
+
+	rig_in(&g, p, payload, fill);
+}
+
+static void write_only(uint32_t psn, uint8_t fill)
+{
+	write_in(WOP_RC_WRITE_ONLY, psn, 10, 10, fill);
+}
+
+static void send_in(uint8_t opcode, uint32_t psn, uint32_t payload, uint8_t fill)
+{
+	rig_in(&g, (struct rc_packet){ .opcode = opcode, .psn = psn, .ackreq = true,
+				       .imm = 0x55667788, .solicited = true }, payload, fill);
+}
+
+static void memory_is(uint32_t at, uint32_t n, uint8_t fill)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (g.mem[at + i] != fill)
+			EXPECT_EQ(g.mem[at + i], fill);
+}
+
+TEST("a page that is missing under a WRITE: RNR NAK with the code that was judged, nothing "
+     "lands behind it")
+{
+	unit_start();
+	g.present[0] = false;
+	g.verdict = (struct rc_judged){ RC_RNR, 7 };
+	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
+	rig_out_ack(&g, 20, RC_SYN_RNR | 7);
+	EXPECT_EQ(g.miss.side, RC_RESPONDER);
+	EXPECT(g.miss.write);
+	EXPECT_EQ(g.miss.key, 0x100);
+	EXPECT_EQ(g.miss.va, RIG_BASE);
+	EXPECT_EQ(g.miss.len, 256);
+	EXPECT_EQ(g.miss.left, 344);
+	EXPECT_EQ(g.miss.opcode, FL_OP_WRITE);
+	write_in(WOP_RC_WRITE_MIDDLE, 21, 0, 256, 2);
+	write_in(WOP_RC_WRITE_LAST, 22, 0, 88, 3);
+	rig_silent(&g);
+	memory_is(0, 4096, 0);
+	g.present[0] = true;
+	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
+	rig_out_ack(&g, 20, RC_SYN_ACK);
+}
+
+TEST("a packet over two pages, the second of them missing, comes again as a whole")
+{
+	struct rc_packet p = {
+		.opcode = WOP_RC_WRITE_ONLY, .psn = 20, .va = RIG_BASE + 4000,
+		.rkey = 0x100, .length = 200, .ackreq = true,
+	};
+
+	unit_start();
+	g.present[1] = false;
+	rig_in(&g, p, 200, 1);
+	rig_out_ack(&g, 20, RC_SYN_RNR | 12);
+	EXPECT_EQ(g.miss.va, RIG_BASE + 4096);
+	EXPECT_EQ(g.miss.len, 104);
+	g.present[1] = true;
+	rig_in(&g, p, 200, 1);
+	rig_out_ack(&g, 20, RC_SYN_ACK);
+	memory_is(4000, 200, 1);
+}
+
+TEST("a page that is missing under a receive: RNR NAK, and the entry stays with the message")
+{
+	unit_start();
+	rig_recv(&g, 2, 100);
+	rig_recv(&g, 3, 100);
+	g.present[2] = false;
+	send_in(WOP_RC_SEND_ONLY, 20, 10, 1);
+	rig_out_ack(&g, 20, RC_SYN_RNR | 12);
+	EXPECT_EQ(g.miss.opcode, FL_OP_RECV);
+	EXPECT_EQ(g.miss.key, 0x102);
+	g.present[2] = true;
+	send_in(WOP_RC_SEND_ONLY, 20, 10, 1);
+	EXPECT_EQ(g.recv_next, 1);
+	EXPECT_EQ(g.arrived[0].recv.index, 0);
+	memory_is(2 * 4096, 10, 1);
+}
+
+TEST("verdict drop: silence, as if the packet had never been there")
+{
+	unit_start();
+	g.present[0] = false;
+	g.verdict.verdict = RC_DROP;
+	write_only(20, 1);
+	rig_silent(&g);
+	g.present[0] = true;
+	write_only(20, 1);
+	rig_out_ack(&g, 20, RC_SYN_ACK);
+}
+
+TEST("verdict fail: the peer hears of an operational error, and the pair ends")
+{
+	unit_start();
+	g.present[0] = false;
+	g.verdict.verdict = RC_FAIL;
+	write_only(20, 1);
+	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
+	EXPECT_EQ(g.error, FL_ST_LOCAL_FAULT);
+}
+
+TEST("a page that never comes: the peer hears it when it comes again")
+{
+	unit_start();
+	g.present[0] = false;
+	write_only(20, 1);
+	rig_out_ack(&g, 20, RC_SYN_RNR | 12);
+	rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
+	rig_silent(&g);
+	write_only(20, 1);
+	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
+	EXPECT_EQ(g.error, FL_ST_LOCAL_FAULT);
+	EXPECT_EQ(g.misses, 1);
+	STEP("unless it is there after all");
+	unit_start();
+	g.present[0] = false;
+	write_only(20, 1);
+	rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
+	g.present[0] = true;
+	write_only(20, 1);
+	g.present[0] = false;
+	write_only(21, 1);
+	g.out_next = 2;
+	rig_out_ack(&g, 21, RC_SYN_RNR | 12);
+}
+
+TEST("verdict sleep: the receive channel waits, frames queue up and overflow, then all go on")
+{
+	unsigned int i;
+
+	unit_start();
+	g.present[0] = false;
+	g.verdict.verdict = RC_SLEEP;
+	for (i = 0; i < 50; i++)
+		write_only(20 + i, (uint8_t)(i + 1));
+	rig_silent(&g);
+	EXPECT_EQ(g.misses, 1);
+	g.present[0] = true;
+	rig_resume(&g, RC_RESPONDER, true, FL_ST_OK);
+	memory_is(0, 10, 32);	/* so many frames there are */
+	EXPECT_GE(g.outs, 1);
+	STEP("and a page that never comes is an operational error");
+	unit_start();
+	g.present[0] = false;
+	g.verdict.verdict = RC_SLEEP;
+	write_only(20, 1);
+	rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
+	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
+	EXPECT_EQ(g.error, FL_ST_LOCAL_FAULT);
+}
+
+TEST("what sleeps wakes when its pair is closed")
+{
+	struct fw_pair p = rig_pair();
+
+	unit_start();
+	p.qpn = 0x123406;
+	g.t.open(g.t.ctx, 6, &p);
+	g.present[0] = false;
+	g.verdict.verdict = RC_SLEEP;
+	write_only(20, 1);
+	g.present[0] = true;
+	g.t.close(g.t.ctx, RIG_QP);
+	rig_run(&g);
+	memory_is(0, 10, 0);
+	rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_WRITE_ONLY, .psn = 20, .va = RIG_BASE,
+				       .rkey = 0x100, .length = 10, .ackreq = true,
+				       .dest_qp = 0x123406 }, 10, 4);
+	memory_is(0, 10, 4);
+	EXPECT_EQ(g.outs, 1);
+}
+

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Responder of a reliable connection: SEND and WRITE in the order of PSNs. */
+#include "rc_rig.h"
+
+static struct rig g;
+
+static void unit_start(void)
+{
+	struct fw_pair p = rig_pair();
+
+	rig_open(&g, 0, &rig_config);
+	test_cleanup(rig_close, &g);
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
+	rig_run(&g);
+}
+
+/* A packet of a WRITE to page 0 and on. */
+static void write_in(uint8_t opcode, uint32_t psn, uint32_t length, uint32_t payload,
+		     uint8_t fill)
+{
+	struct rc_packet p = {
+		.opcode = opcode, .psn = psn, .va = RIG_BASE, .rkey = 0x100,
+		.length = length, .ackreq = true, .imm = 0x11223344,
+	};
+
+	rig_in(&g, p, payload, fill);
+}
+
+static void write_only(uint32_t psn, uint8_t fill)
+{
+	write_in(WOP_RC_WRITE_ONLY, psn, 10, 10, fill);
+}
+
+static void send_in(uint8_t opcode, uint32_t psn, uint32_t payload, uint8_t fill)
+{
+	rig_in(&g, (struct rc_packet){ .opcode = opcode, .psn = psn, .ackreq = true,
+				       .imm = 0x55667788, .solicited = true }, payload, fill);
+}
+
+static void memory_is(uint32_t at, uint32_t n, uint8_t fill)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++)
+		if (g.mem[at + i] != fill)
+			EXPECT_EQ(g.mem[at + i], fill);
+}
+
+TEST("InfiniBand 9.7.4.1, rule 1: the PSN that is due is carried out and acknowledged")
+{
+	unit_start();
+	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
+	rig_out_ack(&g, 20, RC_SYN_ACK);
+	write_in(WOP_RC_WRITE_MIDDLE, 21, 0, 256, 2);
+	rig_out_ack(&g, 21, RC_SYN_ACK);
+	write_in(WOP_RC_WRITE_LAST, 22, 0, 88, 3);
+	EXPECT_EQ(g.out[2].bytes[12], RC_SYN_ACK);
+	EXPECT_EQ(rig_out(&g).msn, 1);
+	memory_is(0, 256, 1);
+	memory_is(256, 256, 2);
+	memory_is(512, 88, 3);
+	memory_is(600, 1000, 0);
+	EXPECT(rc_idle(g.rc));
+}
+
+TEST("InfiniBand 9.7.1: what is due wraps at 2^24, and so does what is behind it")
+{
+	struct fw_pair p = rig_pair();
+
+	rig_open(&g, 0, &rig_config);
+	test_cleanup(rig_close, &g);
+	p.rq_psn = 0xFFFFFF;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	write_only(0xFFFFFF, 1);
+	write_only(0, 2);
+	rig_out_ack(&g, 0xFFFFFF, RC_SYN_ACK);
+	rig_out_ack(&g, 0, RC_SYN_ACK);
+	write_only(0xFFFFFF, 9);
+	rig_out_ack(&g, 0, RC_SYN_ACK);
+	memory_is(0, 10, 2);
+}
+
+TEST("InfiniBand 9.7.5.2.3, rule 2: a PSN ahead is dropped, NAKed once, then there is silence")
+{
+	unit_start();
+	write_only(22, 1);
+	rig_out_ack(&g, 20, RC_SYN_NAK_SEQUENCE);
+	write_only(23, 1);
+	write_only(22, 1);
+	rig_silent(&g);
+	memory_is(0, 10, 0);
+	STEP("duplicates are answered meanwhile");
+	write_only(19, 1);
+	rig_out_ack(&g, 19, RC_SYN_ACK);
+	write_only(20, 2);
+	rig_out_ack(&g, 20, RC_SYN_ACK);
+	STEP("once it has come, the next gap is NAKed again");
+	write_only(23, 1);
+	rig_out_ack(&g, 21, RC_SYN_NAK_SEQUENCE);
+	memory_is(0, 10, 2);
+}
+
+TEST("InfiniBand 9.7.4.1.3, rule 3: a duplicate WRITE or SEND is acknowledged again, and "
+     "not carried out")
+{
+	unit_start();
+	write_only(20, 1);
+	write_only(21, 2);
+	g.out_next = g.outs;
+	write_only(20, 9);
+	rig_out_ack(&g, 21, RC_SYN_ACK);
+	memory_is(0, 10, 2);
+	rig_recv(&g, 2, 100);
+	rig_recv(&g, 3, 100);
+	send_in(WOP_RC_SEND_ONLY, 22, 10, 5);
+	send_in(WOP_RC_SEND_ONLY, 22, 10, 6);
+	EXPECT_EQ(g.arrivals, 1);
+	EXPECT_EQ(g.recv_next, 1);
+	memory_is(2 * 4096, 10, 5);
+	EXPECT_EQ(g.events[EV_RC_DUPLICATE], 2);
+}
+
+TEST("InfiniBand 9.7.5.2.8, rule 5: without a receive a SEND is RNR NAKed with its PSN, and "
+     "all behind it dropped")
+{
+	unit_start();
+	send_in(WOP_RC_SEND_ONLY, 20, 10, 5);
+	rig_out_ack(&g, 20, RC_SYN_RNR | 12);
+	STEP("what was on the way behind it is not NAKed, and does not land");
+	write_only(21, 1);
+	write_only(22, 1);
+	rig_silent(&g);
+	memory_is(0, 10, 0);
+	rig_recv(&g, 2, 100);
+	send_in(WOP_RC_SEND_ONLY, 20, 10, 5);
+	rig_out_ack(&g, 20, RC_SYN_ACK);
+	EXPECT_EQ(g.arrivals, 1);
+	write_only(21, 1);
+	rig_out_ack(&g, 21, RC_SYN_ACK);
+	STEP("a WRITE with immediate data needs one, too, and does not land without it");
+	write_in(WOP_RC_WRITE_ONLY_IMM, 22, 10, 10, 7);
+	rig_out_ack(&g, 22, RC_SYN_RNR | 12);
+	memory_is(0, 10, 1);
+	rig_recv(&g, 3, 100);
+	write_in(WOP_RC_WRITE_ONLY_IMM, 22, 10, 10, 7);
+	rig_out_ack(&g, 22, RC_SYN_ACK);
+	memory_is(0, 10, 7);
+	memory_is(3 * 4096, 100, 0);
+	EXPECT_EQ(g.arrivals, 2);
+	EXPECT_EQ(g.arrived[1].arrival.opcode, FL_OP_RECV_WRITE_IMM);
+	EXPECT_EQ(g.arrived[1].arrival.imm, 0x11223344);
+	EXPECT_EQ(g.arrived[1].arrival.length, 10);
+	EXPECT_EQ(g.arrived[1].recv.index, 1);
+}
+
+TEST("InfiniBand 9.4.1, 9.7.3: SENDs of one and of several packets, with immediate data and "
+     "of no bytes")
+{
+	struct fw_arrival *a;
+
+	unit_start();
+	rig_recv(&g, 2, 700);
+	rig_recv(&g, 3, 700);
+	rig_recv(&g, 4, 0);
+	send_in(WOP_RC_SEND_FIRST, 20, 256, 1);
+	send_in(WOP_RC_SEND_MIDDLE, 21, 256, 2);
+	EXPECT_EQ(g.arrivals, 0);
+	send_in(WOP_RC_SEND_LAST, 22, 3, 3);
+	a = &g.arrived[0].arrival;
+	EXPECT_EQ(g.arrivals, 1);
+	EXPECT_EQ(a->length, 515);
+	EXPECT_EQ(a->status, FL_ST_OK);
+	EXPECT_EQ(a->opcode, FL_OP_RECV);
+	EXPECT(a->solicited);
+	memory_is(2 * 4096, 256, 1);
+	memory_is(2 * 4096 + 256, 256, 2);
+	memory_is(2 * 4096 + 512, 3, 3);
+	memory_is(2 * 4096 + 515, 100, 0);
+	send_in(WOP_RC_SEND_ONLY_IMM, 23, 9, 4);
+	EXPECT_EQ(g.arrived[1].arrival.opcode, FL_OP_RECV_IMM);
+	EXPECT_EQ(g.arrived[1].arrival.imm, 0x55667788);
+	send_in(WOP_RC_SEND_ONLY, 24, 0, 0);
+	EXPECT_EQ(g.arrivals, 3);
+	EXPECT_EQ(g.arrived[2].arrival.length, 0);
+	EXPECT_EQ(g.outs, 5);
+	EXPECT_EQ(g.out[4].bytes[15], 3);	/* MSN */
+}
+
+TEST("a receive is scattered over its segments")
+{
+	struct fw_recv r = {
+		.length = 120, .segments = 3,
+		.segment = { { RIG_BASE + 4096 - 10, 20, 0x102 },
+			     { RIG_BASE + 20000, 50, 0x103 },
+			     { RIG_BASE + 30000, 50, 0x101 } },
+	};
+
+	unit_start();
+	g.recv[0] = r;
+	g.recvs = 1;
+	send_in(WOP_RC_SEND_ONLY, 20, 110, 8);
+	EXPECT_EQ(g.bursts, 4);
+	memory_is(4096 - 10, 20, 8);
+	memory_is(20000, 50, 8);
+	memory_is(30000, 40, 8);
+	memory_is(30040, 10, 0);
+}
+
+TEST("InfiniBand 9.7.5.2.5, rule 6: a key, a range, a right that is not there is NAKed, and "
+     "ends the pair")
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		unit_start();
+		if (i == 0)
+			g.key[0].alive = false;
+		else if (i == 1)
+			g.key[0].bytes = 599;
+		else
+			g.key[0].rights = FL_ACC_REMOTE_READ | FL_ACC_LOCAL_WRITE;
+		write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
+		rig_out_ack(&g, 20, RC_SYN_NAK_ACCESS);
+		memory_is(0, 600, 0);
+		EXPECT_EQ(g.error, FL_ST_REMOTE_ACCESS);
+		write_only(20, 1);
+		rig_silent(&g);
+		memory_is(0, 600, 0);
+	}
+}
+
+TEST("a key that ends in the middle of a message refuses the rest of it")
+{
+	unit_start();
+	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
+	rig_out_ack(&g, 20, RC_SYN_ACK);
+	g.t.stop_key(g.t.ctx, 0x100);
+	g.key[0].alive = false;
+	write_in(WOP_RC_WRITE_MIDDLE, 21, 0, 256, 2);
+	rig_out_ack(&g, 21, RC_SYN_NAK_ACCESS);
+	memory_is(256, 256, 0);
+}
+
+TEST("no bytes need no key (InfiniBand 9.7.4.1.6)")
+{
+	unit_start();
+	g.key[0].alive = false;
+	write_in(WOP_RC_WRITE_ONLY, 20, 0, 0, 0);
+	rig_out_ack(&g, 20, RC_SYN_ACK);
+}
+
+/* What may stand at the PSN that is due, and what must not. */
+struct step {
+	uint8_t opcode;
+	uint32_t length, payload;
+};
+
+static void is_invalid(const struct step *s, unsigned int n)
+{
+	unsigned int i;
+
+	unit_start();
+	rig_recv(&g, 2, 4096);
+	for (i = 0; i < n; i++) {
+		g.out_next = g.outs;
+		write_in(s[i].opcode, 20 + i, s[i].length, s[i].payload, 1);
+	}
+	rig_out_ack(&g, 19 + n, RC_SYN_NAK_INVALID);
+	EXPECT_EQ(g.error, FL_ST_REMOTE_INVALID);
+}
+
+TEST("InfiniBand 9.7.4.1.2, 9.7.5.2.4, rule 6: opcodes out of sequence, and wrong lengths, "
+     "are invalid requests")
+{
+	static const struct step bad[][2] = {
+		{ { WOP_RC_WRITE_MIDDLE, 0, 256 } },
+		{ { WOP_RC_WRITE_LAST, 0, 10 } },
+		{ { WOP_RC_SEND_MIDDLE, 0, 256 } },
+		{ { WOP_RC_SEND_LAST, 0, 10 } },
+		{ { WOP_RC_WRITE_FIRST, 600, 255 } },
+		{ { WOP_RC_WRITE_FIRST, 256, 256 } },
+		{ { WOP_RC_WRITE_FIRST, 600, 0 } },
+		{ { WOP_RC_WRITE_ONLY, 10, 9 } },
+		{ { WOP_RC_WRITE_ONLY, 10, 11 } },
+		{ { WOP_RC_WRITE_ONLY, 257, 257 } },
+		{ { WOP_RC_SEND_FIRST, 0, 100 } },
+		{ { WOP_RC_SEND_ONLY, 0, 300 } },
+		{ { WOP_RC_FETCH_ADD, 0, 0 } },	/* of an address that is not aligned: below */
+	};
+	static const struct step second[][2] = {
+		{ { WOP_RC_WRITE_FIRST, 600, 256 }, { WOP_RC_WRITE_FIRST, 600, 256 } },
+		{ { WOP_RC_WRITE_FIRST, 600, 256 }, { WOP_RC_SEND_ONLY, 0, 10 } },
+		{ { WOP_RC_WRITE_FIRST, 600, 256 }, { WOP_RC_SEND_LAST, 0, 10 } },
+		{ { WOP_RC_WRITE_FIRST, 600, 256 }, { WOP_RC_WRITE_LAST, 0, 10 } },
+		{ { WOP_RC_WRITE_FIRST, 266, 256 }, { WOP_RC_WRITE_MIDDLE, 0, 256 } },
+		{ { WOP_RC_WRITE_FIRST, 512, 256 }, { WOP_RC_WRITE_MIDDLE, 0, 256 } },
+		{ { WOP_RC_WRITE_FIRST, 256 + 257, 256 }, { WOP_RC_WRITE_LAST, 0, 257 } },
+		{ { WOP_RC_SEND_FIRST, 0, 256 }, { WOP_RC_SEND_LAST, 0, 0 } },
+		{ { WOP_RC_SEND_FIRST, 0, 256 }, { WOP_RC_WRITE_ONLY, 10, 10 } },
+		{ { WOP_RC_SEND_FIRST, 0, 256 }, { WOP_RC_READ_REQUEST, 10, 0 } },
+		{ { WOP_RC_SEND_FIRST, 0, 256 }, { WOP_RC_FETCH_ADD, 0, 0 } },
+	};
+	unsigned int i;
+
+	for (i = 0; i + 1 < sizeof(bad) / sizeof(bad[0]); i++)
+		is_invalid(bad[i], 1);
+	for (i = 0; i < sizeof(second) / sizeof(second[0]); i++)
+		is_invalid(second[i], 2);
+	unit_start();
+	rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_FETCH_ADD, .psn = 20,
+				       .va = RIG_BASE + 4, .rkey = 0x100 }, 0, 0);
+	rig_out_ack(&g, 20, RC_SYN_NAK_INVALID);
+}
+
+TEST("InfiniBand 9.7.5.2.4: a SEND longer than its receive is invalid; the receive "
+     "completes with LENGTH")
+{
+	unit_start();
+	rig_recv(&g, 2, 300);
+	send_in(WOP_RC_SEND_FIRST, 20, 256, 1);
+	send_in(WOP_RC_SEND_LAST, 21, 45, 1);
+	g.out_next = 1;
+	rig_out_ack(&g, 21, RC_SYN_NAK_INVALID);
+	EXPECT_EQ(g.error, FL_ST_LENGTH);
+	EXPECT_EQ(g.arrivals, 1);
+	EXPECT_EQ(g.arrived[0].arrival.status, FL_ST_LENGTH);
+	memory_is(2 * 4096 + 256, 100, 0);
+}
+
+TEST("InfiniBand 9.7.5.2.7, rule 6: a malformed receive entry, or memory that fails, is an "
+     "operational error")
+{
+	unit_start();
+	rig_recv(&g, 2, 300);
+	g.recv_wrong = FL_ST_BAD_ENTRY;
+	send_in(WOP_RC_SEND_ONLY, 20, 10, 1);
+	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
+	EXPECT_EQ(g.error, FL_ST_BAD_ENTRY);
+	EXPECT_EQ(g.arrived[0].arrival.status, FL_ST_BAD_ENTRY);
+
+	unit_start();
+	rig_recv(&g, 2, 300);
+	g.key[2].alive = false;
+	send_in(WOP_RC_SEND_ONLY, 20, 10, 1);
+	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
+	EXPECT_EQ(g.error, FL_ST_LOCAL_KEY);
+	EXPECT_EQ(g.arrived[0].arrival.status, FL_ST_LOCAL_KEY);
+
+	unit_start();
+	g.fails = true;
+	write_only(20, 1);
+	rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
+	EXPECT_EQ(g.error, FL_ST_BUS_ERROR);
+}
+
+TEST("acknowledgements that wait become one")
+{
+	unit_start();
+	g.no_room = true;
+	write_only(20, 1);
+	write_only(21, 2);
+	write_only(22, 3);
+	g.no_room = false;
+	rc_wire_room(g.rc);
+	rig_run(&g);
+	rig_out_ack(&g, 22, RC_SYN_ACK);
+	rig_silent(&g);
+}
+
+TEST("with no room for answers the rest of a pair's requests wait, and none is lost")
+{
+	unsigned int i;
+
+	unit_start();
+	g.no_room = true;
+	for (i = 0; i < 24; i++) {
+		if (i & 1)
+			write_only(20 + i, (uint8_t)(i + 1));
+		else
+			rig_in(&g, (struct rc_packet){ .opcode = WOP_RC_FETCH_ADD, .psn = 20 + i,
+						       .va = RIG_BASE + 64, .rkey = 0x100,
+						       .swap = 1 }, 0, 0);
+	}
+	g.no_room = false;
+	rc_wire_room(g.rc);
+	rig_run(&g);
+	EXPECT_EQ(g.outs, 24);
+	EXPECT_EQ(g.mem[64], 12);
+	memory_is(0, 10, 24);
+}
+
+TEST("packets for no pair, of a stranger, damaged or malformed are dropped, with an event each")
+{
+	struct wire_frame f = { .from = 1 };
+	struct rc_config c = rig_config;
+	struct fw_pair pair = rig_pair();
+	struct rc_packet p = {
+		.opcode = WOP_RC_WRITE_ONLY, .psn = 20, .va = RIG_BASE, .rkey = 0x100,
+		.length = 10, .dest_qp = RIG_QPN, .payload_len = 10,
+	};
+	struct rc_stats st;
+
+	c.icrc = true;
+	rig_open(&g, 0, &c);
+	test_cleanup(rig_close, &g);
+	g.t.open(g.t.ctx, RIG_QP, &pair);
+	memset(rc_payload(&f, p.opcode), 1, 10);
+	p.dest_qp = 0x999905;
+	rc_put(&f, &p, true);
+	rc_receive(g.rc, &f, 0);
+	p.dest_qp = 0x123406;
+	rc_put(&f, &p, true);
+	rc_receive(g.rc, &f, 0);
+	p.dest_qp = RIG_QPN;
+	f.from = 2;
+	rc_put(&f, &p, true);
+	rc_receive(g.rc, &f, 0);
+	f.from = 1;
+	rc_put(&f, &p, true);
+	f.bytes[30] ^= 1;
+	rc_receive(g.rc, &f, 0);
+	f.len = 3;
+	rc_receive(g.rc, &f, 0);
+	p.opcode = WOP_UD_SEND_ONLY;
+	rc_put(&f, &p, true);
+	rc_receive(g.rc, &f, 0);
+	rig_run(&g);
+	rig_silent(&g);
+	memory_is(0, 10, 0);
+	EXPECT_EQ(g.events[EV_RC_DROP], 6);
+	rc_stats(g.rc, &st);
+	EXPECT_EQ(st.bad_packets, 3);
+	EXPECT_EQ(st.dropped, 6);
+}
+
+TEST("a reset forgets all pairs, and frames that came")
+{
+	unit_start();
+	g.no_room = true;
+	write_only(20, 1);
+	rc_reset(g.rc);
+	g.no_room = false;
+	rc_wire_room(g.rc);
+	rig_run(&g);
+	EXPECT_EQ(g.outs, 0);
+	EXPECT(rc_idle(g.rc));
+	write_only(21, 2);
+	memory_is(0, 10, 1);
+}

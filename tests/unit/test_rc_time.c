@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Timers of a reliable connection: acknowledgements that do not come, RNR waits. */
+#include "rc_rig.h"
+
+static struct rig g;
+
+static void unit_start(void)
+{
+	struct fw_pair p = rig_pair();
+	unsigned int i;
+
+	rig_open(&g, 0, &rig_config);
+	test_cleanup(rig_close, &g);
+	for (i = 0; i < RIG_BYTES; i++)
+		g.mem[i] = (uint8_t)(i * 31 + i / 256);
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
+	rig_run(&g);
+}
+
+static void work_post(uint32_t wr, uint8_t opcode, unsigned int page, uint32_t length)
+{
+	struct fw_work w = rig_work(opcode, page, length);
+
+	rig_post(&g, wr, &w);
+}
+
+static void is_done(unsigned int n, uint32_t wr, uint8_t status)
+{
+	EXPECT(n < g.dones);
+	EXPECT_EQ(g.done[n].wr, wr);
+	EXPECT_EQ(g.done[n].status, status);
+}
+
+TEST("InfiniBand 9.7.5.1.4: one retry round at a time, unless time is over")
+{
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 600);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
+	rig_silent(&g);
+	rig_ring(&g);
+	rig_out_is(&g, WOP_RC_WRITE_FIRST, 0x100);
+	STEP("progress ends the round");
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x101, RC_SYN_NAK_SEQUENCE);
+	rig_out_is(&g, WOP_RC_WRITE_MIDDLE, 0x101);
+}
+
+TEST("InfiniBand 9.7.6.1.3, 9.9.2.1.1: 4.096 us * 2^n, so many tries, then it is over")
+{
+	struct fw_pair p = rig_pair();
+	uint64_t from;
+	unsigned int i;
+
+	unit_start();
+	p.retries = 3;
+	p.timeout = 8;
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
+	rig_in_ack(&g, 0, RC_SYN_ACK);
+	work_post(0, FL_OP_WRITE, 0, 1);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);	/* progress: 3 from now on */
+	work_post(1, FL_OP_WRITE, 0, 1);
+	work_post(2, FL_OP_WRITE, 0, 1);
+	for (i = 0; i < 3; i++) {
+		from = g.sent_ns;
+		g.out_next = g.outs;
+		EXPECT_GE(g.alarm, from + 4096 * 256 - 100);
+		EXPECT_LE(g.alarm, from + 4096 * 256 + 100);
+		rig_ring(&g);
+		rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
+		rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x102);
+	}
+	rig_ring(&g);
+	EXPECT_EQ(g.dones, 2);
+	is_done(1, 1, FL_ST_NO_ANSWER);
+	EXPECT_EQ(g.done[1].resends, 3);
+	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 4);
+}
+
+TEST("InfiniBand 9.7.6.1.3: a time-out of 0 never comes; a card's floor holds")
+{
+	struct fw_pair p = rig_pair();
+
+	unit_start();
+	p.timeout = 0;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	work_post(0, FL_OP_WRITE, 0, 1);
+	EXPECT_EQ(g.alarm, UINT64_MAX);
+}
+
+TEST("InfiniBand 9.7.5.2.8: an RNR NAK stops all, until its time is over, and no longer "
+     "than that")
+{
+	unit_start();
+	work_post(0, FL_OP_WRITE, 0, 10);
+	work_post(1, FL_OP_WRITE, 0, 10);
+	g.out_next = g.outs;
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 12);
+	EXPECT_EQ(g.alarm, g.now - 10 + 640000);
+	work_post(2, FL_OP_WRITE, 0, 10);
+	STEP("others of the same round change nothing");
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 20);
+	rig_in_ack(&g, 0x100, RC_SYN_NAK_SEQUENCE);
+	rig_silent(&g);
+	rig_ring(&g);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x102);
+	EXPECT_EQ(g.events[EV_RC_WAIT], 1);
+}
+
+TEST("[RNRFIX] the acknowledgement timer does not cut an RNR wait short; with the quirk it does")
+{
+	struct rc_config cut = rig_config;
+	struct fw_pair p = rig_pair();
+	uint64_t begin;
+
+	unit_start();
+	p.timeout = 8;		/* 1.05 ms */
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	work_post(0, FL_OP_WRITE, 0, 10);
+	g.out_next = g.outs;
+	begin = g.now;
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 20);	/* 10.24 ms */
+	rig_ring(&g);
+	EXPECT_GE(g.now, begin + 10240000);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
+	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 0);
+
+	cut.quirks = RC_QUIRK_CUT;
+	rig_open(&g, 0, &cut);
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	work_post(0, FL_OP_WRITE, 0, 10);
+	g.out_next = g.outs;
+	begin = g.now;
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 20);
+	rig_ring(&g);
+	EXPECT_LE(g.now, begin + 2000000);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
+	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 1);
+}
+
+TEST("InfiniBand 9.9.2.1.1: tries of an RNR wait run out, are there again after progress, "
+     "and 7 is for ever")
+{
+	struct fw_pair p = rig_pair();
+	unsigned int i;
+
+	unit_start();
+	p.rnr_tries = 2;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	work_post(0, FL_OP_WRITE, 0, 1);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	work_post(1, FL_OP_WRITE, 0, 300);
+	rig_in_ack(&g, 0x101, RC_SYN_RNR | 1);
+	rig_ring(&g);
+	rig_in_ack(&g, 0x101, RC_SYN_RNR | 1);
+	rig_ring(&g);
+	rig_in_ack(&g, 0x102, RC_SYN_RNR | 1);	/* the first packet has landed */
+	rig_ring(&g);
+	rig_in_ack(&g, 0x102, RC_SYN_RNR | 1);
+	rig_ring(&g);
+	EXPECT_EQ(g.dones, 1);
+	rig_in_ack(&g, 0x102, RC_SYN_RNR | 1);
+	is_done(1, 1, FL_ST_RNR_TRIES);
+
+	rig_open(&g, 0, &rig_config);
+	p.rnr_tries = 7;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	work_post(0, FL_OP_WRITE, 0, 1);
+	for (i = 0; i < 50; i++) {
+		rig_in_ack(&g, 0x100, RC_SYN_RNR | 1);
+		rig_ring(&g);
+	}
+	EXPECT_EQ(g.dones, 0);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	is_done(0, 0, FL_ST_OK);
+}
+
+TEST("InfiniBand 9.7.5.2.8, table 45: the 32 waits")
+{
+	static const unsigned int us10[32] = {
+		65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
+		512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576,
+		32768, 49152,
+	};
+	unsigned int i;
+
+	for (i = 0; i < 32; i++)
+		EXPECT_EQ(rc_rnr_ns(i), us10[i] * 10000ull);
+}
+
+static uint64_t wait_with(uint64_t floor, uint64_t tick, unsigned int quirks, uint8_t code,
+			  uint64_t stretch)
+{
+	struct rc_config c = rig_config;
+	struct fw_pair p = rig_pair();
+	uint64_t begin;
+
+	c.rnr_floor_ns = floor;
+	c.rnr_tick_ns = tick;
+	c.quirks = quirks;
+	c.stretch = stretch;
+	rig_open(&g, 0, &c);
+	test_cleanup(rig_close, &g);
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	work_post(0, FL_OP_WRITE, 0, 1);
+	begin = g.now;
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | code);
+	return g.alarm - begin;
+}
+
+TEST("an RNR wait has a card's floor, tick, mistake and stretch")
+{
+	EXPECT_EQ(wait_with(0, 0, 0, 25, 1), 61440000);
+	EXPECT_EQ(wait_with(0, 0, RC_QUIRK_CODE25, 25, 1), 61410000);
+	EXPECT_EQ(wait_with(1500000, 0, 0, 7, 1), 1500000);
+	EXPECT_EQ(wait_with(0, 4000000, 0, 1, 1), 4000000);
+	EXPECT_EQ(wait_with(0, 4000000, 0, 18, 1), 8000000);
+	EXPECT_EQ(wait_with(0, 0, 0, 1, 100), 1000000);
+}
+
+TEST("quirk damming: behind an RNR wait only what was refused goes again, the rest after a "
+     "time-out")
+{
+	struct rc_config c = rig_config;
+	struct fw_pair p = rig_pair();
+	uint64_t begin;
+
+	c.quirks = RC_QUIRK_DAMMING;
+	rig_open(&g, 0, &c);
+	test_cleanup(rig_close, &g);
+	p.timeout = 17;
+	g.t.open(g.t.ctx, RIG_QP, &p);
+	work_post(0, FL_OP_WRITE, 0, 10);
+	rig_in_ack(&g, 0x100, RC_SYN_RNR | 12);
+	g.out_next = g.outs;
+	work_post(1, FL_OP_WRITE, 0, 10);
+	rig_ring(&g);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x100);
+	rig_silent(&g);
+	rig_in_ack(&g, 0x100, RC_SYN_ACK);
+	rig_silent(&g);
+	begin = g.now;
+	rig_ring(&g);
+	EXPECT_GE(g.now - begin, 536000000);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
+	rig_in_ack(&g, 0x101, RC_SYN_ACK);
+	EXPECT_EQ(g.dones, 2);
+}
+
