@@ -21,6 +21,7 @@ struct bench {
 
 static void bench_make(struct bench *b)
 {
+	*b = (struct bench){ 0 };
 	b->u = unit_rig();
 	rig_slot(b->u->r, &b->p.s, 1);
 	b->p.s.sq_pa = UNIT_SQ(1);
