@@ -450,6 +450,10 @@ ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-t
 	 make:rtl-lint make:rtl-random \
 	 $(LONG_CMD) $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 
+# TESTED=yes: "make test" has just run here, as in CI. What it ran as it would run here is
+# left out; plans.sh and scenarios in lockstep are not, which FAULTLINE_CHECKS=all is for.
+TESTED_TESTS := $(if $(TESTED),$(filter-out tests/cmd/plans.sh %.fl,$(SHORT_TESTS)))
+
 test:
 	@tools/doctor --install test
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $(JOBS) \
@@ -458,8 +462,9 @@ test:
 test-all:
 	@tools/doctor --install test-all
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --events --jobs $(JOBS) \
-		--build plain --build asan --build tsan --build posix --build page16 \
-		--build page64 $(ALL_TESTS)
+		$(if $(TESTED),--tested) --build plain --build asan --build tsan \
+		--build posix --build page16 --build page64 \
+		$(filter-out $(TESTED_TESTS),$(ALL_TESTS))
 
 # Mistakes that the emulator's Linux API must see, and the checks after each event, which
 # look at what has changed or at everything; NAMES="a b": only these.
