@@ -82,10 +82,11 @@ endif
 # Who gives no CFLAGS gets what the data path gains by: -O3 for the models of
 # the hardware, and a second optimisation when the programs are linked. Objects
 # hold ordinary code as well (fat), so that any linker can use the archives; a
-# compiler that cannot do that does without.
+# compiler that cannot do that does without. What is built for tests alone, with a
+# sanitizer or for another system, is compiled in less time.
 ifeq ($(origin CFLAGS),undefined)
-CFLAGS := -O2 -g
-ifeq ($(SAN),plain)
+CFLAGS := $(if $(filter plain,$(SAN)),-O2,-O1) -g
+ifeq ($(SAN)$(OTHER_OS)$(OTHER_PAGE),plain)
 FAST := -O3
 LTO_CFLAGS := -flto=auto -ffat-lto-objects
 LTO ?= $(shell echo 'int x;' | $(CC) $(LTO_CFLAGS) -Werror -x c -c \
@@ -451,16 +452,22 @@ ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-t
 	 make:rtl-lint make:rtl-random \
 	 $(LONG_CMD) $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
 
+# TESTED=yes: "make test" has just run here, as in CI. What it ran as it would run here is
+# left out; plans.sh and scenarios in lockstep are not, which FAULTLINE_CHECKS=all is for.
+TESTED_TESTS := $(if $(TESTED),$(filter-out tests/cmd/plans.sh %.fl,$(SHORT_TESTS)))
+
 test:
 	@tools/doctor --install test
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $(JOBS) \
 		--build main --build asan $(SHORT_TESTS)
 
+# What is short comes last, so that no long test ends alone.
 test-all:
 	@tools/doctor --install test-all
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --events --jobs $(JOBS) \
-		--build plain --build asan --build tsan --build posix --build page16 \
-		--build page64 $(ALL_TESTS)
+		$(if $(TESTED),--tested) --build plain --build asan --build tsan \
+		--build posix --build page16 --build page64 \
+		$(filter-out $(TESTED_TESTS) %.fl,$(ALL_TESTS)) $(filter %.fl,$(ALL_TESTS))
 
 # Mistakes that the emulator's Linux API must see, and the checks after each event, which
 # look at what has changed or at everything; NAMES="a b": only these.
@@ -541,10 +548,12 @@ models:
 check-style:
 	@tests/check-style
 
+# What gcc finds depends on how it optimises, what clang finds does not.
 check-warnings:
 	@tools/doctor --have gcc clang
 	+@$(MAKE) --no-print-directory B=build/warn-gcc CC=gcc LTO=no WERROR=-Werror objects
-	+@$(MAKE) --no-print-directory B=build/warn-clang CC=clang LTO=no WERROR=-Werror objects
+	+@$(MAKE) --no-print-directory B=build/warn-clang CC=clang LTO=no CFLAGS=-O0 \
+		WERROR=-Werror objects
 
 # The system layer elsewhere: strictly POSIX, with both compilers, and on arm64.
 ARM64 = $(MAKE) --no-print-directory B=build/arm64 CC=aarch64-linux-gnu-gcc \
@@ -566,7 +575,7 @@ AARCH64_ROOT := build/aarch64/root
 AARCH64_TESTS := test_os test_host_mm test_host_import test_host_attach \
 	       test_host_reclaim test_smmu_walk \
 	       test_wire
-CROSS = $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc SAN=plain LTO=no \
+CROSS = $(MAKE) --no-print-directory CC=aarch64-linux-gnu-gcc SAN=plain LTO=no CFLAGS=-O1 \
 	URCU_CFLAGS=-I$(CURDIR)/$(AARCH64_ROOT)/usr/include/aarch64-linux-gnu \
 	URCU_LIBS="-static -L$(CURDIR)/$(AARCH64_ROOT)/usr/lib/aarch64-linux-gnu \
 	-lurcu-qsbr -lurcu-common"
@@ -576,7 +585,7 @@ aarch64:
 	+@$(CROSS) OS=linux PAGE=65536 B=build/aarch64/page64 \
 		build/aarch64/page64/faultline \
 		$(AARCH64_TESTS:%=build/aarch64/page64/tests/%)
-	+@$(CROSS) OS=linux PAGE=4096 B=build/aarch64/page4 \
+	+@$(CROSS) OS=linux PAGE=4096 CFLAGS=-O0 B=build/aarch64/page4 \
 		build/aarch64/page4/faultline
 	+@$(CROSS) OS=posix PAGE=16384 B=build/aarch64/posix-page16 \
 		build/aarch64/posix-page16/faultline \

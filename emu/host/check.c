@@ -112,18 +112,21 @@ static const char *check_frame(struct host_mm *mm, struct host_frame *f,
 
 static const char *check_frames(struct host_mm *mm, struct tally *t)
 {
-	uint64_t i, w, n, before = t->frames, orphans = t->orphans;
+	uint64_t w, bits, before = t->frames, orphans = t->orphans;
+	uint64_t n = mm->frames, words = (n + 63) / 64;
 	const char *bad = NULL;
 
-	for (w = 0; !bad && w < (mm->frames + 63) / 64; w++) {
-		if (!mm->taken[w])
+	for (w = 0; !bad && w < words; w++) {
+		bits = mm->taken[w];
+		if (!bits)
 			continue;
-		n = mm->frames - w * 64;
-		for (i = 0; !bad && i < 64 && i < n; i++) {
-			struct host_frame *f = &mm->frame[w * 64 + i];
+		/* Those that the last word has too much. */
+		if (n - w * 64 < 64)
+			bits &= (1ull << n % 64) - 1;
+		for (; !bad && bits; bits &= bits - 1) {
+			struct host_frame *f = &mm->frame[w * 64 + (unsigned int)
+							  __builtin_ctzll(bits)];
 
-			if (!(mm->taken[w] >> i & 1))
-				continue;
 			bad = f->mm != mm ? "a taken frame has no owner" :
 					    check_frame(mm, f, t);
 		}

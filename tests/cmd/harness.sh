@@ -147,7 +147,7 @@ script counts <<<'tools/event-names | grep -v -x LIB_POST | sed "s/$/ 1/" \
 script allcounts <<<'tools/event-names | sed "s/$/ 1/" >>"$FAULTLINE_EVENT_COUNTS"'
 
 echo "KTAP version 1"
-echo "1..58"
+echo "1..61"
 
 use "$work/good"
 says "a test that holds is ok" 0 "1..2" "ok 1 one thing holds" "ok 2 another"
@@ -254,6 +254,18 @@ lacks "an event that was emitted is not named" "| APP_NOTE"
 use tests/run --events "$work/allcounts.sh"
 says "with every event emitted nothing fails" 0 "5 passed, 0 failed"
 
+mkdir -p "$work/plain" "$work/asan"
+script plain/looks <<<'[ "${FAULTLINE_CHECKS:-}" = all ]'
+cp "$work/plain/looks.sh" "$work/plain/looks"
+script plain/says <<<'# checks: all
+	[ "${FAULTLINE_CHECKS:-}" = all ]'
+script asan/not <<<'# checks: all
+	[ -z "${FAULTLINE_CHECKS+is there}" ]'
+script not <<<'[ -z "${FAULTLINE_CHECKS+is there}" ]'
+FAULTLINE_CHECKS=all runs plain/looks plain/says.sh asan/not.sh not.sh
+says "all is looked at in programs without a sanitizer, and where a script says so" 0 \
+	"7 passed, 0 failed"
+
 use tests/run make:help
 says "a make target is a test" 0 "4 passed, 0 failed"
 use tests/run make:no-such-target
@@ -264,6 +276,10 @@ printf '# modes: lockstep threads\n' >"$work/both.fl"
 printf '# nothing\n' >"$work/one.fl"
 use tests/run "$work/both.fl@threads@2@$work/no-such-program"
 says "a scenario without its program has failed" 1 "3 passed, 1 failed"
+use tests/run "$work/both.fl"
+says "a scenario runs in its modes, three times each" 0 "[6/6 "
+use tests/run --tested "$work/both.fl"
+says "after make test in lockstep alone" 0 "[3/3 " "@lockstep@3@"
 chmod +x "$work/fake"
 use tests/run "$work/one.fl@lockstep@3@$work/fake"
 says "a scenario's status is its result" 0 "4 passed, 0 failed"
