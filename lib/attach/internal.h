@@ -115,6 +115,7 @@ struct attach {
 	_Atomic uint32_t stop;
 	uint8_t *scratch;		/* ATTACH_BATCH pages, the service thread's */
 	_Atomic uint32_t file_id;	/* of FILE notes */
+	void *spare;			/* ranges to give up (view.c) */
 };
 
 /* Attachment of a slot, whatever its state; NULL: never used. */
@@ -200,6 +201,12 @@ void attach_block_signals(sigset_t *was);
 /* The flag, for who changes views himself; *mask: for the way back. */
 void attach_views_lock(struct attach *a, sigset_t *mask);
 void attach_views_unlock(struct attach *a, const sigset_t *mask);
+/*
+ * Of a new attachment: memory that is ATTACH_SPARE ranges for the system, which can be
+ * one. Where there are no more to be had that makes room to begin again.
+ */
+#define ATTACH_SPARE 16u
+void attach_spare_ranges(struct attach *a);
 /*
  * With the flag: map frames; 0, or what the system said. Once the limit of
  * mappings is reached, everything is closed and it is tried again.

@@ -152,23 +152,47 @@ static void view_forget_imported(struct attach *a)
 		cannot_close();
 }
 
+static void view_forget_arena(struct attach *a)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < ATTACH_PAGES; i++) {
+		if (!atomic_load_explicit(&a->page[i].view,
+					  memory_order_relaxed))
+			continue;
+		any = true;
+		atomic_store_explicit(&a->page[i].view, 0,
+				      memory_order_relaxed);
+	}
+	memset(a->block, 0, sizeof(a->block));
+	if (any && os_view((void *)a->arena, ATTACH_ARENA_BYTES, PROT_NONE, -1,
+			   0))
+		cannot_close();
+}
+
+void attach_spare_ranges(struct attach *a)
+{
+	uint64_t page = os_page_bytes(), i;
+
+	/* As many as there are to be had. */
+	for (i = 0; i < ATTACH_SPARE; i += 2)
+		os_protect((uint8_t *)a->spare + i * page, page, PROT_NONE);
+}
+
 /*
  * The system allows so many different ranges and no more (65530; sources: host-measured):
- * begin again with few. What was open is opened again when it is touched.
+ * begin again with few. What was open is opened again when it is touched. To join what
+ * lies in the middle of a larger range takes some more for a moment: those in spare.
  */
 static void view_start_over(struct attach *a)
 {
-	unsigned int i;
-
-	if (os_view((void *)a->arena, ATTACH_ARENA_BYTES, PROT_NONE, -1, 0))
-		cannot_close();
-	for (i = 0; i < ATTACH_PAGES; i++)
-		if (atomic_load_explicit(&a->page[i].view,
-					 memory_order_relaxed))
-			atomic_store_explicit(&a->page[i].view, 0,
-					      memory_order_relaxed);
-	memset(a->block, 0, sizeof(a->block));
+	os_protect(a->spare, ATTACH_SPARE * os_page_bytes(), PROT_NONE);
 	view_forget_imported(a);
+	view_forget_arena(a);
+	os_protect(a->spare, ATTACH_SPARE * os_page_bytes(),
+		   PROT_READ | PROT_WRITE);
+	attach_spare_ranges(a);
 }
 
 int attach_protect(struct attach *a, uintptr_t va, uint64_t bytes, int prot)
