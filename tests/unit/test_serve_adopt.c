@@ -129,6 +129,52 @@ TEST("a region larger than the board's memory and swap is taken while it is unto
 	rig_end();
 }
 
+/* ---- more ranges than the system allows ---- */
+
+#define MANY	70000u
+
+static int fragments(void *arg)
+{
+	size_t bytes = (size_t)MANY * RIG_PAGE, i;
+	uint8_t *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct rig_app a;
+	struct fl_mr *mr;
+
+	(void)arg;
+	if (mem == MAP_FAILED)
+		return 50;
+#ifdef MADV_NOHUGEPAGE
+	madvise(mem, bytes, MADV_NOHUGEPAGE);
+#endif
+	RIG_TRY(rig_app_loop(&a, 16 * RIG_PAGE));
+	for (i = 0; i < MANY; i += 2)
+		mem[i * RIG_PAGE] = (uint8_t)(i / 2 | 1);
+	RIG_TRY(fl_reg_mr(a.pd, mem, bytes, FL_LOCAL_WRITE, &mr));
+	for (i = 0; i < MANY; i += 1000)
+		if (mem[i * RIG_PAGE] != (uint8_t)(i / 2 | 1) ||
+		    mem[(i + 1) * RIG_PAGE])
+			return 51;
+	RIG_TRY(fl_dereg_mr(mr));
+	for (i = 0; i < MANY; i++)
+		if (mem[i * RIG_PAGE] != (i % 2 ? 0 : (uint8_t)(i / 2 | 1)))
+			return 52;
+	return fl_close(a.dev) ? 53 : 0;
+}
+
+TEST("every second page of a large region touched: more ranges than there may be")
+{
+	static const char *const large[] = { "--frames", "90000",
+					     "--process-frames", "80000", NULL };
+
+	/* Of larger pages this would take gigabytes. */
+	if (RIG_PAGE > 4096 || RIG_TSAN)
+		return;
+	rig_start(large);
+	EXPECT_EQ(rig_app_run(fragments, NULL), 0);
+	rig_end();
+}
+
 /* ---- by the protocol ---- */
 
 #define WANT_ANSWER(n, want, ...) do { \
