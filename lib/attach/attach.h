@@ -154,8 +154,8 @@ enum attach_op {
 	/*
 	 * The other way: RETURN (address, n) makes them present and keeps
 	 * them; frame numbers in the payload, ATTACH_NO_FRAME for zeros that never
-	 * came or were forgotten; RETURNED (address, n) forgets them. The process
-	 * lets nothing be opened from before RETURN to after RETURNED.
+	 * came or were forgotten; RETURNED (address, n) forgets them. Until then
+	 * none of them is opened, and no zeros come.
 	 */
 	ATTACH_RETURN,
 	ATTACH_RETURNED,

@@ -435,10 +435,6 @@ static int move_out(struct attach *a, const struct attach_run *r,
 	return error;
 }
 
-/*
- * Busy before the board is asked: what it says has not come must not be opened by a
- * fault that was on its way. Meanwhile it may take pages away, though (view.c).
- */
 void attach_move_out(struct attach *a, const struct attach_run *r)
 {
 	uint32_t frame[ATTACH_BATCH];
@@ -447,14 +443,13 @@ void attach_move_out(struct attach *a, const struct attach_run *r)
 	bool gone;
 	int error;
 
-	busy_begin(a, r);
+	/* From its answer on the board opens none of them. */
 	error = import_tell(a, ATTACH_RETURN, r, 0, 0, frame, ~0ull);
 	gone = error == -ENODEV;
 	/* The board cannot bring them in: they stay its own, and in use. */
-	if (error && !gone) {
-		busy_end(a, r, 0, 0);
+	if (error && !gone)
 		return;
-	}
+	busy_begin(a, r);
 	attach_views_lock(a, &mask);
 	if (gone)
 		keep_frames(a, r, frame);

@@ -351,7 +351,8 @@ static bool command_ok(struct attach *a, const struct attach_view *v)
  * its way: then the answer comes to nothing, and the page faults again if it
  * has to.
  *
- * What is on its way out it may close, since it was open so far.
+ * What is still imported when it is on its way it may close: a stack before a fork
+ * (move.c) is open until then.
  */
 static bool is_boards(struct attach *a, uintptr_t va, bool open)
 {

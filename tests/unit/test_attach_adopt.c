@@ -94,8 +94,11 @@ TEST("untouched memory takes no frame, is zeros, and goes back untouched")
 	fb_evict_all(d.b);
 	EXPECT_EQ(mem[100 * FB_PAGE], 9);
 	EXPECT_EQ(fl_prefault(d.dev, mem, FB_PAGE, 1), 0);
+	STEP("what only the card has touched comes back with its bytes");
+	fb_card_writes(d.b, mem + 31 * FB_PAGE, 8);
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
 	EXPECT_EQ(mem[100 * FB_PAGE], 9);
+	EXPECT_EQ(mem[31 * FB_PAGE], 8);
 	EXPECT_EQ(mem[0] + mem[PAGES * FB_PAGE - 1], 0);
 	munmap(mem, PAGES * FB_PAGE);
 }
@@ -301,9 +304,13 @@ TEST("a fork brings none of it in; the child has zeros, and what was written")
 	mr = adopt_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
 	mem[3 * FB_PAGE] = plain[3 * FB_PAGE] = 2;
 	mem[4 * FB_PAGE] = plain[4 * FB_PAGE] = 3;
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 4; i++) {
 		if (i == 1)
 			fb_evict_all(d.b);
+		if (i == 3) {
+			fb_card_writes(d.b, mem + 70 * FB_PAGE + 8, 5);
+			plain[70 * FB_PAGE + 8] = 5;
+		}
 		if (i == 2)
 			mem[150 * FB_PAGE] = plain[150 * FB_PAGE] = 4;
 		used = frames_used(d.b);

@@ -330,6 +330,21 @@ static inline int fb_import_steps(struct fb *b, struct attach_call *c)
 	return 0;
 }
 
+/* The card writes there; the program's view of it stays as it was. */
+static inline void fb_card_writes(struct fb *b, void *at, uint8_t byte)
+{
+	struct fb_page *p;
+
+	pthread_mutex_lock(&b->lock);
+	p = fb_find(b, (uintptr_t)at);
+	if (p->frame == FB_NONE) {
+		p->frame = fb_frame(b, p);
+		memset(b->bank + (uint64_t)p->frame * FB_PAGE, 0, FB_PAGE);
+	}
+	b->bank[(uint64_t)p->frame * FB_PAGE + (uintptr_t)at % FB_PAGE] = byte;
+	pthread_mutex_unlock(&b->lock);
+}
+
 static inline int fb_look(struct fb *b, struct attach_call *c)
 {
 	struct fb_page *p;
