@@ -152,9 +152,9 @@ static const char *check_tables(struct host_mm *mm, struct tally *t)
 		if (!pt_whole(mm, va))
 			return "descriptors of one page differ";
 		if (!pte_resident(d)) {
-			if (!(d & PTE_SWAP))
+			if (!(d & PTE_SWAP) && d != PTE_AWAY)
 				return "an entry is neither page nor slot";
-			t->slots++;
+			t->slots += d != PTE_AWAY;
 			continue;
 		}
 		f = frame_at(mm, d & PTE_ADDR);

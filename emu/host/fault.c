@@ -65,6 +65,8 @@ int fault_locked(struct host_mm *mm, uint64_t va, bool write)
 		d = pt_get(mm, va);
 		if (pte_resident(d))
 			return fault_touch(mm, m, va, d, write);
+		if (pte_away(d))
+			return -ESTALE;
 		r = page_in(mm, m, va, need);
 	} while (r == PAGE_IN_LOOK);
 	return r;
@@ -160,6 +162,11 @@ static int fault_handle(struct host_mm *mm, uint64_t va, bool write,
 		if (err)
 			r = err;
 	} while (fault_again(mm, r, &tries));
+	/* Its process moves it: the CPU is to try again, for others it is gone. */
+	if (r == -ESTALE && who == FOR_CPU)
+		return r;
+	if (r == -ESTALE)
+		r = -EFAULT;
 	return fault_report(mm, va, write, fault_spend(mm->k, r));
 }
 
@@ -178,12 +185,14 @@ int mm_fault(struct host_mm *mm, uint64_t va, unsigned int flags)
 int mm_fault_cpu(struct host_mm *mm, uint64_t va, bool write)
 {
 	struct trace_at *at = host_trace_at(), saved = *at;
+	uint64_t d;
 	int r = 0;
 
 	va &= ~(HOST_PAGE - 1);
 	sim_mutex_lock(&mm->lock);
-	if (pte_allows(pt_get(mm, va), write)) {
-		r = cpu_grant(mm, va);
+	d = pt_get(mm, va);
+	if (pte_allows(d, write) || pte_away(d)) {
+		r = pte_away(d) ? 0 : cpu_grant(mm, va);
 		sim_mutex_unlock(&mm->lock);
 		return r;
 	}
@@ -196,7 +205,7 @@ int mm_fault_cpu(struct host_mm *mm, uint64_t va, bool write)
 		host_event(mm->k, EV_CPU_MAPPED, mm->pid, va,
 			   host_translate(mm, va), write);
 	*at = saved;
-	return r < 0 ? r : 0;
+	return r < 0 && r != -ESTALE ? r : 0;
 }
 
 /*
@@ -213,6 +222,8 @@ static int try_locked(struct host_mm *mm, uint64_t va, bool write)
 
 	if (pte_allows(d, write))
 		return cpu_grant(mm, va);
+	if (pte_away(d))
+		return 0;
 	if (!m || !(m->prot & (write ? HOST_WRITE : HOST_READ)))
 		return -EAGAIN;
 	if (!pte_resident(d) && ((d & PTE_SWAP) || m->file ||

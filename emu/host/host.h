@@ -193,14 +193,22 @@ void host_process_kill(struct host_process *p);
  * changed (-EBUSY) nor closed. After it the kernel takes them for open. An
  * import that cannot be done ends with host_returned() in place of
  * host_imported(). -EINVAL of both: not all of the pages are moving.
+ *
+ * untouched: a bit for each page (64 at most) that the process has never touched. It
+ * needs no frame and no copy: HOST_NO_FRAME stands in frame[], and after
+ * host_imported() it is absent, as new memory is, and becomes zeros when it is
+ * touched. It cannot be kept (-EINVAL of host_imported()). Its tables are made at
+ * once, and count. While it moves the card cannot have it (-EFAULT).
  */
+#define HOST_NO_FRAME (~0u)
 int host_import(struct host_process *p, uint64_t va, uint64_t npages, int prot,
-		uint32_t *frame);
+		uint64_t untouched, uint32_t *frame);
 int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
 		  bool keep);
 /*
  * The way back: the pages of an imported range are made present and pinned, so
- * that the process can copy them; they are moving again, and the kernel takes
+ * that the process can copy them, but for those that are absent zeros still or
+ * again, which have no frame (HOST_NO_FRAME); they are moving again, and the kernel takes
  * them for closed. host_returned() then forgets mapping and pages, without a
  * word to the process; host_imported() takes the release back. -EINVAL: not
  * imported; -EBUSY: they are moving, or the driver has pinned some, so that the card
@@ -210,6 +218,11 @@ int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
 int host_return(struct host_process *p, uint64_t va, uint64_t npages,
 		uint32_t *frame);
 int host_returned(struct host_process *p, uint64_t va, uint64_t npages);
+/*
+ * 1: the page at va is imported and absent, and comes as zeros: nobody has touched it
+ * so far, or it was forgotten. 0: not so; -EINVAL: it can be no such page.
+ */
+int host_untouched(struct host_process *p, uint64_t va);
 
 /* ---- system calls (of host_current(), or of p) ---- */
 

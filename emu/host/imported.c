@@ -7,6 +7,9 @@
  * view by itself: the page is moving. It stays in its frame then, the table of
  * the CPU's view has no entry for it, a fault on it opens nothing and is to be
  * tried again, and no other call changes it.
+ *
+ * A page that was never touched has no contents to copy. It moves without a frame:
+ * PTE_AWAY stands in its entry meanwhile, so that nobody brings it in.
  */
 #include "host/internal.h"
 
@@ -23,6 +26,11 @@ static int check_import(const struct host_mm *mm, uint64_t va, uint64_t npages)
 								      0;
 }
 
+static bool is_away(const struct host_mm *mm, uint64_t va)
+{
+	return pte_away(pt_get(mm, va));
+}
+
 static struct host_frame *frame_of(struct host_mm *mm, uint64_t va)
 {
 	uint64_t d = pt_get(mm, va);
@@ -35,9 +43,12 @@ static struct host_frame *frame_of(struct host_mm *mm, uint64_t va)
 static int hold_locked(struct host_mm *mm, uint64_t va, uint32_t *frame)
 {
 	struct host_frame *f;
-	/* First the page: it has tables, and of these there are only so many. */
-	int err = fault_bring(mm, va);
+	int err;
 
+	if (is_away(mm, va))
+		return -EBUSY;
+	/* First the page: it has tables, and of these there are only so many. */
+	err = fault_bring(mm, va);
 	if (err >= 0)
 		err = cpu_expect(mm, va);
 	if (err < 0)
@@ -50,6 +61,28 @@ static int hold_locked(struct host_mm *mm, uint64_t va, uint32_t *frame)
 	return 0;
 }
 
+/* Zeros that nobody has ever asked for: no frame, no slot, and none on its way. */
+static bool is_untouched(struct host_mm *mm, uint64_t va)
+{
+	struct host_map *m = map_find(mm, va);
+
+	return m && !m->file && !pt_get(mm, va) && !fill_find(mm, va);
+}
+
+/* The tables are made now: later, when it is touched, is too late to say no. */
+static int hold_untouched(struct host_mm *mm, uint64_t va, uint32_t *frame)
+{
+	int err = pt_prepare(mm, va);
+
+	if (!err)
+		err = cpu_expect(mm, va);
+	if (err)
+		return err;
+	pt_set(mm, va, PTE_AWAY);
+	*frame = HOST_NO_FRAME;
+	return 0;
+}
+
 static void let_move_on(struct host_mm *mm, uint64_t va, uint64_t npages)
 {
 	struct host_frame *f;
@@ -58,13 +91,16 @@ static void let_move_on(struct host_mm *mm, uint64_t va, uint64_t npages)
 		f = frame_of(mm, va);
 		if (f)
 			frame_keep(f, f->pins, f->held & ~HELD_MOVING);
+		else if (is_away(mm, va))
+			pt_set(mm, va, 0);
 	}
 }
 
-/* All or none. */
+/* All or none. untouched: those that need no frame if nobody has touched them. */
 static int imported_hold(struct host_mm *mm, uint64_t va, uint64_t npages,
-			 uint32_t *frame)
+			 uint64_t untouched, uint32_t *frame)
 {
+	uint64_t at;
 	unsigned int tries;
 	uint64_t i;
 	int err = 0;
@@ -72,8 +108,12 @@ static int imported_hold(struct host_mm *mm, uint64_t va, uint64_t npages,
 	for (i = 0; i < npages && !err; i++) {
 		tries = 0;
 		do {
+			at = va + i * HOST_PAGE;
 			sim_mutex_lock(&mm->lock);
-			err = hold_locked(mm, va + i * HOST_PAGE, &frame[i]);
+			if (untouched >> i % 64 & 1 && is_untouched(mm, at))
+				err = hold_untouched(mm, at, &frame[i]);
+			else
+				err = hold_locked(mm, at, &frame[i]);
 			sim_mutex_unlock(&mm->lock);
 		} while (fault_again(mm, err, &tries));
 	}
@@ -91,7 +131,7 @@ static bool all_moving(struct host_mm *mm, uint64_t va, uint64_t end)
 
 	for (; va < end; va += HOST_PAGE) {
 		f = frame_of(mm, va);
-		if (!f || !(f->held & HELD_MOVING))
+		if (f ? !(f->held & HELD_MOVING) : !is_away(mm, va))
 			return false;
 	}
 	return true;
@@ -146,18 +186,18 @@ static int import_map(struct host_mm *mm, uint64_t va, uint64_t npages,
 }
 
 int host_import(struct host_process *p, uint64_t va, uint64_t npages, int prot,
-		uint32_t *frame)
+		uint64_t untouched, uint32_t *frame)
 {
 	struct host_mm *mm = p->mm;
 	int err = check_import(mm, va, npages);
 
 	host_spend(p->k, T_CPU_SYSCALL);
-	if (err || prot_bad(prot) || !prot)
+	if (err || prot_bad(prot) || !prot || (untouched && npages > 64))
 		return -EINVAL;
 	err = import_map(mm, va, npages, prot_normal(prot));
 	if (err)
 		return err;
-	err = imported_hold(mm, va, npages, frame);
+	err = imported_hold(mm, va, npages, untouched, frame);
 	if (!err)
 		return 0;
 	mm_maps_write(mm);
@@ -175,6 +215,10 @@ static void imported_settle(struct host_mm *mm, uint64_t va, bool keep)
 	struct host_map *m = map_find(mm, va);
 	struct host_frame *f = frame_of(mm, va);
 
+	if (!f) {
+		pt_set(mm, va, 0);
+		return;
+	}
 	frame_dirty(f);
 	frame_keep(f, f->pins, keep ? HELD_KEPT : 0);
 	pt_set(mm, va, pte_make(frame_pa(f), m->prot, true));
@@ -194,6 +238,9 @@ int host_imported(struct host_process *p, uint64_t va, uint64_t npages,
 	sim_mutex_lock(&mm->lock);
 	if (!all_moving(mm, va, end))
 		err = -EINVAL;
+	/* What is never to be absent has to be there. */
+	for (at = va; keep && !err && at < end; at += HOST_PAGE)
+		err = is_away(mm, at) ? -EINVAL : 0;
 	for (at = va; !err && at < end; at += HOST_PAGE)
 		imported_settle(mm, at, keep);
 	if (!err)
@@ -228,7 +275,7 @@ int host_return(struct host_process *p, uint64_t va, uint64_t npages,
 	err = check_return(mm, va, va + npages * HOST_PAGE);
 	sim_mutex_unlock(&mm->lock);
 	if (!err)
-		err = imported_hold(mm, va, npages, frame);
+		err = imported_hold(mm, va, npages, ~0ull, frame);
 	if (err)
 		return err;
 	/* From here on the process closes and opens them by itself. */
@@ -253,4 +300,17 @@ int host_returned(struct host_process *p, uint64_t va, uint64_t npages)
 	sim_mutex_unlock(&mm->lock);
 	mm_maps_end(mm);
 	return err;
+}
+
+int host_untouched(struct host_process *p, uint64_t va)
+{
+	struct host_mm *mm = p->mm;
+	int r = check_import(mm, va, 1);
+
+	if (r)
+		return r;
+	sim_mutex_lock(&mm->lock);
+	r = is_untouched(mm, va) || is_away(mm, va);
+	sim_mutex_unlock(&mm->lock);
+	return r;
 }

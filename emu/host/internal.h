@@ -332,6 +332,10 @@ static inline bool pte_resident(uint64_t d)
 	return d & (PTE_VALID | PTE_NONE);
 }
 
+static inline bool pte_away(uint64_t d)
+{
+	return d == PTE_AWAY;
+}
 /* Does hardware let a process read (or write) through d? */
 static inline bool pte_allows(uint64_t d, bool write)
 {

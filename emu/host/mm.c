@@ -244,10 +244,10 @@ void mm_drop(struct host_mm *mm, uint64_t va, uint64_t npages)
 	     va = pt_next(mm, va + HOST_PAGE, end)) {
 		d = pt_get(mm, va);
 		pt_set(mm, va, 0);
-		if (!pte_resident(d)) {
+		if (d & PTE_SWAP)
 			slot_put(mm, pte_slot(d));
+		if (!pte_resident(d))
 			continue;
-		}
 		drop_frame(frame_at(mm, d & PTE_ADDR));
 	}
 }
@@ -271,6 +271,8 @@ static bool mm_any_busy(struct host_mm *mm, uint64_t va, uint64_t end,
 	     va = pt_next(mm, va + HOST_PAGE, end)) {
 		d = pt_get(mm, va);
 		f = pte_resident(d) ? frame_at(mm, d & PTE_ADDR) : NULL;
+		if ((held & HELD_MOVING) && pte_away(d))
+			return true;
 		if (f && ((pins && f->pins) || (f->held & held)))
 			return true;
 	}

@@ -33,6 +33,8 @@ static int pin_page(struct host_mm *mm, uint64_t va, bool write,
 	} while (fault_again(mm, r, &tries));
 	if (r == -EAGAIN)
 		r = -ENOMEM;
+	if (r == -ESTALE)
+		r = -EFAULT;
 	if (r < 0)
 		return r;
 	fault_spend(mm->k, r);

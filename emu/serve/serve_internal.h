@@ -40,6 +40,14 @@ struct call {
 	uint8_t payload[ATTACH_PAYLOAD];
 };
 
+/* What goes back. */
+struct answer {
+	int32_t result;
+	uint64_t ret[2];
+	uint8_t payload[ATTACH_PAYLOAD];
+	unsigned int payload_bytes;
+};
+
 /* The worker for one thread of a process: serves one slot of its calls. */
 struct worker {
 	struct client *client;
@@ -172,6 +180,13 @@ extern const struct host_cpu_ops client_cpu_ops;
 
 /* post.c; I/O thread: how much was done */
 unsigned int posts_take(struct client *c);
+
+/* import_calls.c; each in a worker */
+int call_import(struct client *c, const struct call *call, struct answer *a);
+int call_imported(struct client *c, const struct call *call, struct answer *a);
+int call_return(struct client *c, const struct call *call, struct answer *a);
+int call_returned(struct client *c, const struct call *call, struct answer *a);
+int call_look(struct client *c, const struct call *call, struct answer *a);
 
 /* syscall.c */
 unsigned int calls_take(struct client *c);	/* I/O thread */

@@ -32,17 +32,6 @@ static_assert((int)FL_PROT_READ == (int)HOST_READ &&
 static_assert((int)FL_PAGEOUT == (int)HOST_PAGEOUT &&
 	      (int)FL_DONTNEED == (int)HOST_DONTNEED &&
 	      (int)FL_WILLNEED == (int)HOST_WILLNEED, "one set of numbers");
-static_assert(ATTACH_BATCH * sizeof(uint32_t) <= ATTACH_PAYLOAD,
-	      "frame numbers of a batch");
-static_assert(ATTACH_BATCH % HOST_FRAMES == 0, "a batch is whole pages");
-
-struct answer {
-	int32_t result;
-	uint64_t ret[2];
-	uint8_t payload[ATTACH_PAYLOAD];
-	unsigned int payload_bytes;
-};
-
 static int to_fd(uint64_t arg)
 {
 	return arg <= INT32_MAX ? (int)arg : -1;
@@ -327,85 +316,6 @@ static int do_protect(struct client *c, const struct call *call,
 	return err;
 }
 
-/* ---- memory of its own ---- */
-
-/*
- * n of the protocol's pages as pages of the kernel; 0: it may not be, since the
- * kernel moves whole ones only.
- */
-static uint64_t to_pages(uint64_t n)
-{
-	return n <= ATTACH_BATCH && n % HOST_FRAMES == 0 ? n / HOST_FRAMES : 0;
-}
-
-/* Frame numbers of n of the kernel's pages become the protocol's, in place. */
-static void answer_frames(struct answer *a, uint64_t n)
-{
-	uint32_t *frame = (uint32_t *)a->payload, of_kernel;
-	uint64_t i, k;
-
-	/* From the end, so that none is overwritten before it was read. */
-	for (i = n; i--;) {
-		of_kernel = frame[i];
-		for (k = HOST_FRAMES; k--;)
-			frame[i * HOST_FRAMES + k] =
-				(uint32_t)(of_kernel * HOST_FRAMES + k);
-	}
-	a->payload_bytes = (unsigned int)(n * HOST_FRAMES * sizeof(*frame));
-}
-
-static int do_import(struct client *c, const struct call *call,
-		     struct answer *a)
-{
-	uint64_t n = to_pages(call->arg[1]);
-	int err;
-
-	if (!n || !call->arg[2] ||
-	    call->arg[2] > (FL_PROT_READ | FL_PROT_WRITE))
-		return -EINVAL;
-	err = host_import(c->process, call->arg[0], n, (int)call->arg[2],
-			  (uint32_t *)a->payload);
-	answer_frames(a, n);
-	return err;
-}
-
-static int do_imported(struct client *c, const struct call *call,
-		       struct answer *a)
-{
-	uint64_t n = to_pages(call->arg[1]);
-
-	(void)a;
-	if (!n || call->arg[2] > 1)
-		return -EINVAL;
-	/* It could not be done: the pages are the process's own again. */
-	if (call->arg[3])
-		return host_returned(c->process, call->arg[0], n);
-	return host_imported(c->process, call->arg[0], n, call->arg[2]);
-}
-
-static int do_return(struct client *c, const struct call *call,
-		     struct answer *a)
-{
-	uint64_t n = to_pages(call->arg[1]);
-	int err;
-
-	if (!n)
-		return -EINVAL;
-	err = host_return(c->process, call->arg[0], n,
-			  (uint32_t *)a->payload);
-	answer_frames(a, n);
-	return err;
-}
-
-static int do_returned(struct client *c, const struct call *call,
-		       struct answer *a)
-{
-	uint64_t n = to_pages(call->arg[1]);
-
-	(void)a;
-	return n ? host_returned(c->process, call->arg[0], n) : -EINVAL;
-}
-
 static int (*const calls[ATTACH_OPS])(struct client *c, const struct call *call,
 				      struct answer *a) = {
 	[ATTACH_FAULT] = do_fault,
@@ -419,11 +329,12 @@ static int (*const calls[ATTACH_OPS])(struct client *c, const struct call *call,
 	[ATTACH_FREE] = do_free,
 	[ATTACH_ADVISE] = do_advise,
 	[ATTACH_PROTECT] = do_protect,
-	[ATTACH_IMPORT] = do_import,
-	[ATTACH_IMPORTED] = do_imported,
-	[ATTACH_RETURN] = do_return,
-	[ATTACH_RETURNED] = do_returned,
+	[ATTACH_IMPORT] = call_import,
+	[ATTACH_IMPORTED] = call_imported,
+	[ATTACH_RETURN] = call_return,
+	[ATTACH_RETURNED] = call_returned,
 	[ATTACH_REMAP] = do_remap,
+	[ATTACH_LOOK] = call_look,
 };
 
 /* ---- a kernel worker ---- */

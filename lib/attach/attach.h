@@ -28,7 +28,7 @@
 #include <stdint.h>
 
 #define ATTACH_MAGIC	0x48435441u	/* "ATCH" */
-#define ATTACH_VERSION	1u
+#define ATTACH_VERSION	2u
 
 /* ---- the socket ---- */
 
@@ -114,7 +114,10 @@ struct attach_post {
 #define ATTACH_PAYLOAD	256u
 /* Pages of 4096 bytes of one IMPORT or RELEASE; at least one granule. */
 #define ATTACH_BATCH	64u
+#define ATTACH_NO_FRAME	(~0u)
 #define ATTACH_WORDS	(ATTACH_PAYLOAD / 4)
+/* Of one LOOK: a bit each in the payload. */
+#define ATTACH_LOOK_PAGES (8 * ATTACH_PAYLOAD)
 
 /*
  * arg[] in, result and ret[] out; result is 0 (OPEN: a number) or negative
@@ -136,21 +139,32 @@ enum attach_op {
 	ATTACH_PROTECT,		/* address, bytes, FL_PROT_* */
 	/*
 	 * Take n pages (at most ATTACH_BATCH, whole granules, outside the arena)
-	 * into the bank: address, n, FL_PROT_*. Answer: n frame numbers in the payload; they
-	 * stay put and nobody else uses them. The process copies its pages there and maps
-	 * the frames in their place, then IMPORTED (address, n, keep) lets
+	 * into the bank: address, n, FL_PROT_*, untouched. Answer: n frame numbers in the payload;
+	 * they stay put and nobody else uses them. The process copies its pages there and
+	 * maps the frames in their place, then IMPORTED (address, n, keep) lets
 	 * them be evicted, unless keep is 1. result not 0 in IMPORTED's arg[3]:
 	 * it could not be done, forget them.
+	 *
+	 * untouched: a bit for each page that the process has closed and never
+	 * touched, so that all of it is zeros. It gets ATTACH_NO_FRAME and is absent from
+	 * the beginning. Not for pages to be kept.
 	 */
 	ATTACH_IMPORT,
 	ATTACH_IMPORTED,
 	/*
 	 * The other way: RETURN (address, n) makes them present and keeps
-	 * them; frame numbers in the payload; RETURNED (address, n) forgets them.
+	 * them; frame numbers in the payload, ATTACH_NO_FRAME for zeros that never
+	 * came or were forgotten; RETURNED (address, n) forgets them. Until then
+	 * none of them is opened, and no zeros come.
 	 */
 	ATTACH_RETURN,
 	ATTACH_RETURNED,
 	ATTACH_REMAP,		/* address, bytes; in the arena: as FREE, ALLOC */
+	/*
+	 * address, n (at most ATTACH_LOOK_PAGES). Payload: a bit for each page, 1: it is
+	 * imported, and zeros that nobody has touched so far (or it was forgotten).
+	 */
+	ATTACH_LOOK,
 	ATTACH_OPS
 };
 

@@ -64,6 +64,9 @@ static bool must_keep(const struct attach_job *j, uintptr_t va,
 	       holds_any(va, j->keep, sizeof(j->keep) / sizeof(j->keep[0]));
 }
 
+/* Of a file perhaps, which then is none of this number. */
+#define FILE_UNKNOWN UINT64_MAX
+
 /*
  * Where the system does not tell, all that can be read is taken for private and
  * writable: to try a write would undo what another thread writes just then.
@@ -74,7 +77,8 @@ static int eligible_probe(uintptr_t va, struct os_map *m)
 
 	*m = (struct os_map){ .start = va, .end = va + ATTACH_PAGE,
 			      .kind = OS_MAP_PRIVATE,
-			      .prot = PROT_READ | PROT_WRITE };
+			      .prot = PROT_READ | PROT_WRITE,
+			      .inode = FILE_UNKNOWN };
 	return os_copy_from(&c, (void *)va, 1) ? -EFAULT : 0;
 }
 
@@ -136,17 +140,19 @@ static bool eligible_beside(const struct attach_job *j, uintptr_t va)
 }
 
 /*
- * May this granule be part of the region? Then its rights, and must it stay? Where
+ * May this granule be part of the region? Then its rights, and must it stay? (What lies
+ * on files may differ from zeros although nobody touched it.) Where
  * the board's granule is larger than the system's pages its parts may differ, or lie
  * beside the memory that was meant: such a one cannot move as a whole.
  */
 int attach_eligible(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
-		    bool *keep)
+		    bool *keep, bool *anonymous)
 {
 	uintptr_t at = va;
 	int error, of_page;
 
 	*keep = false;
+	*anonymous = true;
 	for (; at - va < attach_granule(a); at += ATTACH_PAGE) {
 		error = eligible_page(a, at, m);
 		if (error)
@@ -158,6 +164,8 @@ int attach_eligible(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
 			return -EOPNOTSUPP;
 		*prot = of_page;
 		*keep |= must_keep(&a->job, at, m->kind);
+		*anonymous &= m->kind == OS_MAP_PRIVATE && !m->inode;
 	}
+	*anonymous &= !*keep;
 	return 0;
 }

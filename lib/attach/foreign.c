@@ -14,7 +14,7 @@ struct look {
 	uintptr_t first;	/* page that is foreign; 0: none */
 };
 
-/* Closed for want of mappings (view.c): there nothing of the bank is mapped. */
+/* Never open so far, or closed for want of mappings (view.c): there nothing of the bank is mapped. */
 static bool is_closed(const struct attach_page *p, const struct os_map *m)
 {
 	return !atomic_load(&p->view) && !m->inode && !m->prot;
@@ -70,16 +70,19 @@ bool attach_foreign_page(struct attach *a, uintptr_t va)
 {
 	struct attach_page *p = attach_page(a, va);
 	uint32_t i, own = atomic_load(&p->own);
+	/* What was never open was left as it was: private, and closed. */
+	bool had = atomic_load(&p->view);
 
-	if (!atomic_load(&p->view) || os_map_shared((void *)va))
+	if (had ? os_map_shared((void *)va) : os_map_closed((void *)va))
 		return false;
 	for (i = 0; i < attach_granule(a) / ATTACH_PAGE; i++)
 		atomic_fetch_or(&attach_page(a, va + i * (uintptr_t)ATTACH_PAGE)
 				->own, OWN_FOREIGN);
 	/* It was closed as if it were the board's. */
-	os_protect((void *)va, attach_granule(a),
-		   attach_host_prot(own & OWN_WRITE ?
-				    FL_PROT_READ | FL_PROT_WRITE :
-				    FL_PROT_READ));
+	if (had)
+		os_protect((void *)va, attach_granule(a),
+			   attach_host_prot(own & OWN_WRITE ?
+					    FL_PROT_READ | FL_PROT_WRITE :
+					    FL_PROT_READ));
 	return true;
 }

@@ -4,8 +4,8 @@
  * more: calls return -EPERM, memory of boards is not there, and imported memory
  * is a private copy, as after any fork.
  *
- * Before the fork all imported pages are made present, and the view lock is held
- * so that they stay; the child copies them out of the bank and says so on a
+ * Before the fork all imported pages are made present, but for those that nobody has
+ * touched so far, and the view lock is held so that they stay; the child copies them out of the bank and says so on a
  * pipe; until then the parent holds the flag. Pages of the forking thread's own
  * stack are made private before (import.c), since both go on running on them.
  */
@@ -33,6 +33,64 @@ static bool fork_on_stack(uintptr_t va)
 	return va >= forking.stack_start && va < forking.stack_end;
 }
 
+/* Has this process had none of it open so far? */
+static bool fork_never_open(uintptr_t va, struct attach_page *p)
+{
+	return !fork_on_stack(va) && !atomic_load(&p->view) &&
+	       (atomic_load(&p->own) & (OWN_IMPORTED | OWN_FOREIGN)) ==
+	       OWN_IMPORTED;
+}
+
+/* The pages from va on that this process never had open; the first one is. */
+static unsigned int fork_run(struct attach *a, uintptr_t va)
+{
+	unsigned int n = 1;
+	struct attach_page *p;
+
+	for (; n < ATTACH_LOOK_PAGES; n++) {
+		va += ATTACH_PAGE;
+		p = attach_inside(a, va) ? NULL : attach_page(a, va);
+		if (!p || !fork_never_open(va, p))
+			break;
+	}
+	return n - n % (attach_granule(a) / ATTACH_PAGE);
+}
+
+/*
+ * Which pages are zeros, because nor has the card touched them? The board knows. One
+ * that a thread touches from now on is open, or was.
+ */
+static void fork_look(struct attach *a)
+{
+	uint8_t bits[ATTACH_PAYLOAD];
+	struct attach_ask q = { .op = ATTACH_LOOK, .payload = bits,
+				.payload_out = sizeof(bits) };
+	struct attach_page *p;
+	unsigned int i, n;
+	uintptr_t va;
+
+	for (va = 0; attach_next(a, &va, &p); va += n * (uintptr_t)ATTACH_PAGE) {
+		n = fork_never_open(va, p) ? fork_run(a, va) : 0;
+		q.arg[0] = va;
+		q.arg[1] = n;
+		if (!n || attach_call(a, &q))
+			memset(bits, 0, sizeof(bits));
+		n = n ? n : 1;
+		for (i = 0; i < n; i++) {
+			p = attach_page(a, va + i * (uintptr_t)ATTACH_PAGE);
+			if (bits[i / 8] >> i % 8 & 1)
+				atomic_fetch_or(&p->own, OWN_ZEROS);
+			else
+				atomic_fetch_and(&p->own, ~OWN_ZEROS);
+		}
+	}
+}
+
+static bool fork_zeros(struct attach_page *p)
+{
+	return atomic_load(&p->own) & OWN_ZEROS && !atomic_load(&p->view);
+}
+
 /* Bring in what is absent; true: there was none. */
 static bool all_present(struct attach *a, bool ask)
 {
@@ -42,7 +100,7 @@ static bool all_present(struct attach *a, bool ask)
 
 	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE) {
 		if (fork_on_stack(va) || atomic_load(&p->own) & OWN_FOREIGN ||
-		    atomic_load(&p->view) >> VIEW_PROT_SHIFT)
+		    atomic_load(&p->view) >> VIEW_PROT_SHIFT || fork_zeros(p))
 			continue;
 		all = false;
 		if (ask)
@@ -62,6 +120,7 @@ static void fork_hold(struct attach *a, unsigned int slot)
 				  (void *)forking.stack_start,
 				  forking.stack_end - forking.stack_start, 0);
 	for (i = 0; i < ATTACH_ROUNDS; i++) {
+		fork_look(a);
 		attach_views_lock(a, &forking.mask[slot]);
 		attach_foreign(a, 0, UINTPTR_MAX);
 		if (all_present(a, false) || attach_error(a))
@@ -124,6 +183,31 @@ static void fork_parent(void)
 	attach_slots_unlock();
 }
 
+/* In the child: what is closed and zeros is its own already, and is opened. */
+static void own_zeros(struct attach *a)
+{
+	uintptr_t va, from = 0, bytes = 0;
+	struct attach_page *p;
+	int of_page, prot = 0;
+
+	for (va = 0; attach_next(a, &va, &p); va += ATTACH_PAGE) {
+		if (!fork_zeros(p) || p->own & OWN_FOREIGN)
+			continue;
+		of_page = p->own & OWN_WRITE ? PROT_READ | PROT_WRITE :
+					       PROT_READ;
+		if (bytes && (from + bytes != va || prot != of_page)) {
+			if (os_protect((void *)from, bytes, prot))
+				abort();
+			bytes = 0;
+		}
+		from = bytes ? from : va;
+		prot = of_page;
+		bytes += ATTACH_PAGE;
+	}
+	if (bytes && os_protect((void *)from, bytes, prot))
+		abort();
+}
+
 /* In the child: each imported page becomes its own, from the bank. */
 static void own_pages(struct attach *a)
 {
@@ -167,6 +251,7 @@ static void fork_child(void)
 			continue;
 		}
 		atomic_store(&a->error, -EPERM);
+		own_zeros(a);
 		own_pages(a);
 		if (os_view((void *)a->arena, ATTACH_ARENA_BYTES, PROT_NONE,
 			    -1, 0) ||

@@ -41,10 +41,13 @@
 #define OWN_MOVED_ONCE	16u		/* was busy once: a late fault is no crash */
 #define OWN_DETACHED	32u		/* private while its thread forks */
 #define OWN_FOREIGN	64u		/* something else is mapped there by now */
-#define OWN_COUNT_SHIFT	8		/* regions that it is part of */
+#define OWN_RECEIVES	128u		/* a region let the card write it */
+#define OWN_ZEROS	256u		/* not touched yet, the board says (fork.c) */
+#define OWN_COUNT_SHIFT	9		/* regions that it is part of */
 
 struct attach_page {
-	_Atomic uint32_t view;		/* written under the view lock */
+	/* Written under the view lock. Imported and 0: private memory, and closed. */
+	_Atomic uint32_t view;
 	_Atomic uint32_t own;
 };
 
@@ -112,6 +115,7 @@ struct attach {
 	_Atomic uint32_t stop;
 	uint8_t *scratch;		/* ATTACH_BATCH pages, the service thread's */
 	_Atomic uint32_t file_id;	/* of FILE notes */
+	void *spare;			/* ranges to give up (view.c) */
 };
 
 /* Attachment of a slot, whatever its state; NULL: never used. */
@@ -198,6 +202,12 @@ void attach_block_signals(sigset_t *was);
 void attach_views_lock(struct attach *a, sigset_t *mask);
 void attach_views_unlock(struct attach *a, const sigset_t *mask);
 /*
+ * Of a new attachment: memory that is ATTACH_SPARE ranges for the system, which can be
+ * one. Where there are no more to be had that makes room to begin again.
+ */
+#define ATTACH_SPARE 16u
+void attach_spare_ranges(struct attach *a);
+/*
  * With the flag: map frames; 0, or what the system said. Once the limit of
  * mappings is reached, everything is closed and it is tried again.
  */
@@ -228,13 +238,13 @@ int attach_fault(struct attach *a, uintptr_t va, int write);
 
 /* import.c: in the service thread, but for attach_rehearse. */
 void attach_job_do(struct attach *a);
+/* Everything that moving pages calls, once, before there are any. */
+int attach_rehearse(struct attach *a);
 /*
- * As os_replace(), where a program could not go on after it failed: memory that is short
+ * move.c: as os_replace(), where a program could not go on after it failed: memory that is short
  * is waited for, for about a second.
  */
 int attach_replace(void *at, const void *from, uint64_t bytes, int prot);
-/* Everything that moving pages calls, once, before there are any. */
-int attach_rehearse(struct attach *a);
 
 /*
  * foreign.c: mark imported pages in from..last where something else is mapped, or nothing;
@@ -248,11 +258,12 @@ bool attach_foreign_page(struct attach *a, uintptr_t va);
 void attach_find_variables(void);
 /*
  * May the granule at va be part of the job's region? *prot: FL_PROT_* that the
- * program has; *keep: it can never be absent. *m: of the last one, kept along.
+ * program has; *keep: it can never be absent; *anonymous: it can, and is of no file, so
+ * that what is untouched is zeros. *m: of the last one, kept along.
  * -EFAULT, -EACCES, -EOPNOTSUPP: not memory of this kind; -ENOMEM.
  */
 int attach_eligible(struct attach *a, uintptr_t va, struct os_map *m, int *prot,
-		    bool *keep);
+		    bool *keep, bool *anonymous);
 
 /* fork.c */
 void attach_fork_ready(void);

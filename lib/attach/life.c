@@ -257,14 +257,19 @@ static struct attach *slot_furnish(void)
 	a->page = attach_memory(ATTACH_PAGES * sizeof(*a->page));
 	a->tree = attach_memory(sizeof(*a->tree));
 	a->scratch = attach_memory(ATTACH_BATCH * ATTACH_PAGE);
-	if (a->page && a->tree && a->scratch)
+	a->spare = attach_memory(ATTACH_SPARE * os_page_bytes());
+	if (a->page && a->tree && a->scratch && a->spare) {
+		attach_spare_ranges(a);
 		return a;
+	}
 	if (a->page)
 		munmap(a->page, ATTACH_PAGES * sizeof(*a->page));
 	if (a->tree)
 		munmap(a->tree, sizeof(*a->tree));
 	if (a->scratch)
 		munmap(a->scratch, ATTACH_BATCH * ATTACH_PAGE);
+	if (a->spare)
+		munmap(a->spare, ATTACH_SPARE * os_page_bytes());
 	munmap(a, sizeof(*a));
 	return NULL;
 }

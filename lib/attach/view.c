@@ -112,34 +112,87 @@ _Noreturn static void cannot_close(void)
 }
 
 /*
- * The system allows so many different ranges and no more (65530; sources: host-measured):
- * begin again with few. What was open is opened again when it is touched. What
- * must not be absent stays as it is, and what is on its way is not ours to touch.
+ * What must not be absent stays as it is, and what is on its way, private for a fork, or
+ * somebody else's is not ours to touch.
  */
-static void view_start_over(struct attach *a)
+static bool view_may_go(uintptr_t va, const struct attach_page *p)
 {
-	struct attach_page *p;
-	uintptr_t va = 0;
-	unsigned int i;
+	if (atomic_load(&p->own) & (OWN_BUSY | OWN_PINNED | OWN_DETACHED |
+				    OWN_FOREIGN))
+		return false;
+	/* Never open so far: zeros, if it is still there. */
+	return atomic_load(&p->view) || os_map_closed((void *)va);
+}
 
-	if (os_view((void *)a->arena, ATTACH_ARENA_BYTES, PROT_NONE, -1, 0))
-		cannot_close();
-	for (i = 0; i < ATTACH_PAGES; i++)
-		if (atomic_load_explicit(&a->page[i].view,
-					 memory_order_relaxed))
-			atomic_store_explicit(&a->page[i].view, 0,
-					      memory_order_relaxed);
-	memset(a->block, 0, sizeof(a->block));
+/*
+ * Imported pages side by side become one range, those that were never open too: if they
+ * stayed as they are, they would keep the others apart.
+ */
+static void view_forget_imported(struct attach *a)
+{
+	uintptr_t va = 0, from = 0, end = 0;
+	struct attach_page *p;
+	uint32_t i;
+
 	for (; attach_next(a, &va, &p); va += attach_granule(a)) {
-		if (atomic_load(&p->own) & (OWN_BUSY | OWN_PINNED | OWN_FOREIGN) ||
-		    !atomic_load(&p->view))
+		if (!view_may_go(va, p))
 			continue;
 		for (i = 0; i < attach_granule(a) / ATTACH_PAGE; i++)
 			atomic_store(&attach_page(a, va + i *
 					(uintptr_t)ATTACH_PAGE)->view, 0);
-		if (os_view((void *)va, attach_granule(a), PROT_NONE, -1, 0))
-			cannot_close();
+		if (va != end) {
+			if (end != from && os_view((void *)from, end - from,
+						   PROT_NONE, -1, 0))
+				cannot_close();
+			from = va;
+		}
+		end = va + attach_granule(a);
 	}
+	if (end != from && os_view((void *)from, end - from, PROT_NONE, -1, 0))
+		cannot_close();
+}
+
+static void view_forget_arena(struct attach *a)
+{
+	bool any = false;
+	unsigned int i;
+
+	for (i = 0; i < ATTACH_PAGES; i++) {
+		if (!atomic_load_explicit(&a->page[i].view,
+					  memory_order_relaxed))
+			continue;
+		any = true;
+		atomic_store_explicit(&a->page[i].view, 0,
+				      memory_order_relaxed);
+	}
+	memset(a->block, 0, sizeof(a->block));
+	if (any && os_view((void *)a->arena, ATTACH_ARENA_BYTES, PROT_NONE, -1,
+			   0))
+		cannot_close();
+}
+
+void attach_spare_ranges(struct attach *a)
+{
+	uint64_t page = os_page_bytes(), i;
+
+	/* As many as there are to be had. */
+	for (i = 0; i < ATTACH_SPARE; i += 2)
+		os_protect((uint8_t *)a->spare + i * page, page, PROT_NONE);
+}
+
+/*
+ * The system allows so many different ranges and no more (65530; sources: host-measured):
+ * begin again with few. What was open is opened again when it is touched. To join what
+ * lies in the middle of a larger range takes some more for a moment: those in spare.
+ */
+static void view_start_over(struct attach *a)
+{
+	os_protect(a->spare, ATTACH_SPARE * os_page_bytes(), PROT_NONE);
+	view_forget_imported(a);
+	view_forget_arena(a);
+	os_protect(a->spare, ATTACH_SPARE * os_page_bytes(),
+		   PROT_READ | PROT_WRITE);
+	attach_spare_ranges(a);
 }
 
 int attach_protect(struct attach *a, uintptr_t va, uint64_t bytes, int prot)
@@ -220,7 +273,7 @@ int attach_map(struct attach *a, uintptr_t va, unsigned int npages,
 }
 
 /* One call for all of it, because each interrupts every CPU of the process. */
-static void close_pages(struct attach *a, uintptr_t va, unsigned int npages)
+static void close_run(struct attach *a, uintptr_t va, unsigned int npages)
 {
 	unsigned int i, first = npages, last = 0;
 	struct attach_page *p;
@@ -240,6 +293,25 @@ static void close_pages(struct attach *a, uintptr_t va, unsigned int npages)
 	if (attach_protect(a, va, (last - first + 1) * (uint64_t)ATTACH_PAGE,
 			   PROT_NONE))
 		cannot_close();
+}
+
+/* Outside the arena only what is of the bank: the rest was not opened by us. */
+static void close_pages(struct attach *a, uintptr_t va, unsigned int npages)
+{
+	unsigned int i, n;
+
+	if (attach_inside(a, va)) {
+		close_run(a, va, npages);
+		return;
+	}
+	for (i = 0; i < npages; i += n + 1) {
+		for (n = 0; i + n < npages &&
+		     attach_page(a, va + (i + n) * (uintptr_t)ATTACH_PAGE)->view;
+		     n++)
+			;
+		if (n)
+			close_run(a, va + i * (uintptr_t)ATTACH_PAGE, n);
+	}
 }
 
 /* ---- the board's commands ---- */
@@ -278,9 +350,13 @@ static bool command_ok(struct attach *a, const struct attach_view *v)
  * long under way may be answered when the page is the program's again, or on
  * its way: then the answer comes to nothing, and the page faults again if it
  * has to.
+ *
+ * What is still imported when it is on its way it may close: a stack before a fork
+ * (move.c) is open until then.
  */
-static bool is_boards(struct attach *a, uintptr_t va)
+static bool is_boards(struct attach *a, uintptr_t va, bool open)
 {
+	uint32_t not = OWN_DETACHED | OWN_FOREIGN | (open ? OWN_BUSY : 0);
 	uintptr_t at = va;
 
 	if (attach_inside(a, va))
@@ -288,8 +364,7 @@ static bool is_boards(struct attach *a, uintptr_t va)
 	/* They are marked one by one, and moved together. */
 	for (; at - va < attach_granule(a); at += ATTACH_PAGE)
 		if ((atomic_load(&attach_page(a, at)->own) &
-		     (OWN_IMPORTED | OWN_BUSY | OWN_DETACHED | OWN_FOREIGN)) !=
-		    OWN_IMPORTED)
+		     (OWN_IMPORTED | not)) != OWN_IMPORTED)
 			return false;
 	return true;
 }
@@ -316,7 +391,7 @@ static void view_command(struct attach *a, const struct attach_view *v)
 	}
 	for (i = 0; i < v->npages; i += n, va += n * (uintptr_t)ATTACH_PAGE) {
 		for (n = 0; i + n < v->npages &&
-		     is_boards(a, va + n * (uintptr_t)ATTACH_PAGE) &&
+		     is_boards(a, va + n * (uintptr_t)ATTACH_PAGE, open) &&
 		     (!open || is_still(a, va + n * (uintptr_t)ATTACH_PAGE,
 					v->frame + i + n)); n += all)
 			;

@@ -333,6 +333,7 @@ bool os_map_shared(const void *addr)
 
 /* Linux, Documentation/admin-guide/mm/pagemap.rst: 8 bytes a page. */
 #define PAGEMAP_PRESENT (1ull << 63)
+#define PAGEMAP_SWAPPED (1ull << 62)
 
 int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages)
 {
@@ -356,6 +357,40 @@ int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages)
 	}
 	close(fd);
 	return at < end ? -ENOTSUP : 0;
+}
+
+int os_pages_untouched(const void *addr, unsigned int n, uint64_t *untouched)
+{
+	uint64_t entry[64], first = (uintptr_t)addr / os_page_bytes();
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	unsigned int i;
+	ssize_t r;
+
+	if (fd < 0)
+		return -ENOTSUP;
+	r = pread(fd, entry, n * sizeof(entry[0]),
+		  (off_t)(first * sizeof(entry[0])));
+	close(fd);
+	if (r != (ssize_t)(n * sizeof(entry[0])))
+		return -ENOTSUP;
+	*untouched = 0;
+	for (i = 0; i < n; i++)
+		if (!(entry[i] & (PAGEMAP_PRESENT | PAGEMAP_SWAPPED)))
+			*untouched |= 1ull << i;
+	return 0;
+}
+
+/* mincore(2): ENOMEM where nothing is mapped. */
+bool os_map_closed(const void *addr)
+{
+	int was = errno;
+	unsigned char in_core;
+	char c;
+	bool closed = !mincore((void *)addr, 1, &in_core) &&
+		      os_copy_from(&c, addr, 1) == -EFAULT;
+
+	errno = was;
+	return closed;
 }
 
 bool os_stack(uintptr_t *start, uintptr_t *end)

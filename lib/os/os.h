@@ -130,6 +130,19 @@ bool os_map_shared(const void *addr);
  * process's page table. -ENOTSUP: the system does not say.
  */
 int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages);
+/*
+ * Of n (1 to 64) pages of the system from addr on, which are whole pages of private
+ * memory that is no file's: the i-th bit says that nobody has ever touched the i-th one,
+ * so that it is zeros. A page in swap was touched, and so was all of a huge page. What
+ * others may touch at any time holds only for as long as it is closed. -ENOTSUP: the
+ * system does not say.
+ */
+int os_pages_untouched(const void *addr, unsigned int n, uint64_t *untouched);
+/*
+ * Is something mapped at addr that may not be read? True also where the system does not
+ * say. Quick; may run in a handler.
+ */
+bool os_map_closed(const void *addr);
 /* Stack of the calling thread; false: the system does not say. */
 bool os_stack(uintptr_t *start, uintptr_t *end);
 

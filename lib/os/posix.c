@@ -266,6 +266,20 @@ int os_pages_present(const void *addr, uint64_t bytes, uint64_t *pages)
 	return -ENOTSUP;
 }
 
+int os_pages_untouched(const void *addr, unsigned int n, uint64_t *untouched)
+{
+	(void)addr;
+	(void)n;
+	(void)untouched;
+	return -ENOTSUP;
+}
+
+bool os_map_closed(const void *addr)
+{
+	(void)addr;
+	return true;
+}
+
 bool os_stack(uintptr_t *start, uintptr_t *end)
 {
 #if defined(__APPLE__)

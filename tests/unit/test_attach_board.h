@@ -85,6 +85,7 @@ struct fb {
 	_Atomic uint32_t budget;	/* frames that may be used */
 	_Atomic uint32_t seen_posts, faults, evictions, calls, imported,
 		released, closed;
+	_Atomic uint32_t untouched;	/* of those imported */
 	_Atomic uint32_t no_import;	/* refuse IMPORT after so many; 0: never */
 	struct attach_post last_post;
 	struct fl_reg_mr reg;
@@ -144,11 +145,15 @@ static inline struct fb_page *fb_find(struct fb *b, uint64_t va)
 
 static inline struct fb_page *fb_add(struct fb *b, uint64_t va)
 {
-	struct fb_page *p;
+	struct fb_page *p = b->page;
 
-	if (b->pages == FB_PAGES)
+	if (b->pages == FB_PAGES)	/* one that was forgotten */
+		while (p->va && ++p < b->page + FB_PAGES)
+			;
+	else
+		p += b->pages++;
+	if (p == b->page + FB_PAGES)
 		return NULL;
-	p = &b->page[b->pages++];
 	memset(p, 0, sizeof(*p));
 	p->va = va;
 	p->frame = FB_NONE;
@@ -194,6 +199,12 @@ static inline uint32_t fb_frame(struct fb *b, struct fb_page *p)
 		}
 	}
 	return FB_NONE;
+}
+
+/* Zeros that nobody has touched. */
+static inline bool fb_untouched(const struct fb_page *p)
+{
+	return p->frame == FB_NONE && !p->swap;
 }
 
 static inline bool fb_bring(struct fb *b, struct fb_page *p)
@@ -278,6 +289,9 @@ static inline int fb_import(struct fb *b, struct attach_call *c)
 		p->outside = true;
 		p->pinned = true;
 		p->prot = (uint8_t)c->arg[2];
+		frame[i] = ATTACH_NO_FRAME;
+		if (c->arg[3] >> i & 1)
+			continue;
 		p->frame = frame[i] = fb_frame(b, p);
 		if (p->frame == FB_NONE)
 			return -ENOMEM;
@@ -300,15 +314,47 @@ static inline int fb_import_steps(struct fb *b, struct attach_call *c)
 			p->pinned = false;
 			p->kept = c->arg[2] & 1;
 			atomic_fetch_add(&b->imported, 1);
+			atomic_fetch_add(&b->untouched, fb_untouched(p));
 		} else if (c->op == ATTACH_RETURN) {
-			if (!fb_bring(b, p))
+			frame[i] = ATTACH_NO_FRAME;
+			if (!fb_untouched(p) && !fb_bring(b, p))
 				return -ENOMEM;
 			p->pinned = true;
-			frame[i] = p->frame;
+			if (!fb_untouched(p))
+				frame[i] = p->frame;
 		} else {
 			fb_forget(b, p);
 			atomic_fetch_add(&b->released, 1);
 		}
+	}
+	return 0;
+}
+
+/* The card writes there; the program's view of it stays as it was. */
+static inline void fb_card_writes(struct fb *b, void *at, uint8_t byte)
+{
+	struct fb_page *p;
+
+	pthread_mutex_lock(&b->lock);
+	p = fb_find(b, (uintptr_t)at);
+	if (p->frame == FB_NONE) {
+		p->frame = fb_frame(b, p);
+		memset(b->bank + (uint64_t)p->frame * FB_PAGE, 0, FB_PAGE);
+	}
+	b->bank[(uint64_t)p->frame * FB_PAGE + (uintptr_t)at % FB_PAGE] = byte;
+	pthread_mutex_unlock(&b->lock);
+}
+
+static inline int fb_look(struct fb *b, struct attach_call *c)
+{
+	struct fb_page *p;
+	uint32_t i;
+
+	memset(c->payload, 0, sizeof(c->payload));
+	for (i = 0; i < c->arg[1] && i < ATTACH_LOOK_PAGES; i++) {
+		p = fb_find(b, c->arg[0] + i * FB_PAGE);
+		if (p && p->outside && fb_untouched(p))
+			c->payload[i / 8] |= (uint8_t)(1u << i % 8);
 	}
 	return 0;
 }
@@ -359,6 +405,8 @@ static inline int fb_do(struct fb *b, struct attach_call *c)
 		p = fb_find(b, c->arg[0]);
 		if (!p || (c->arg[1] == 1 && !(p->prot & 2)))
 			return -EFAULT;
+		if (p->pinned && fb_untouched(p))
+			return 0;	/* it moves: try again */
 		return fb_bring(b, p) ? 0 : -ENOMEM;
 	case ATTACH_OPEN:
 		return 5;
@@ -391,6 +439,8 @@ static inline int fb_do(struct fb *b, struct attach_call *c)
 	case ATTACH_RETURN:
 	case ATTACH_RETURNED:
 		return fb_import_steps(b, c);
+	case ATTACH_LOOK:
+		return fb_look(b, c);
 	}
 	return -EINVAL;
 }

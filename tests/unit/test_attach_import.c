@@ -223,6 +223,7 @@ TEST("the program's alternate stack stays, so that the handler can run on it")
 
 	fb_device_start(&d);
 	mem = mr_map(12, RW, MAP_PRIVATE);
+	memset(mem, 1, 12 * FB_PAGE);
 	own_stack(mem);
 	test_cleanup(own_stack, NULL);
 	EXPECT_EQ(mr_reg(&d, mem, 12 * FB_PAGE, FL_LOCAL_WRITE, &mr), 0);

@@ -77,7 +77,7 @@ static void stress_move(void *arg)
 	int err;
 
 	for (round = 0; round < 40; round++) {
-		err = host_import(a->m->p, HEAP, 3, RW, frame);
+		err = host_import(a->m->p, HEAP, 3, RW, 0, frame);
 		WANT(a->r, !err);
 		if (err)
 			return;

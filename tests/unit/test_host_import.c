@@ -24,7 +24,7 @@ static void import_pages(struct remote *m, uint64_t va, uint64_t n,
 	uint32_t frame[64];
 	uint64_t i;
 
-	EXPECT_EQ(host_import(m->p, va, n, RW, frame), 0);
+	EXPECT_EQ(host_import(m->p, va, n, RW, 0, frame), 0);
 	for (i = 0; i < n; i++) {
 		bank_page(m, frame[i])[0] = value + i;
 		remote_see(m, va + i * PAGE, frame[i], RW);
@@ -116,7 +116,7 @@ TEST("neighbours with the same rights become one mapping, others do not")
 	import_pages(m, HEAP, 2, 0, false);
 	import_pages(m, HEAP + 4 * PAGE, 2, 0, false);
 	import_pages(m, HEAP + 2 * PAGE, 2, 0, false);
-	EXPECT_EQ(host_import(m->p, HEAP + 6 * PAGE, 2, HOST_READ, frame), 0);
+	EXPECT_EQ(host_import(m->p, HEAP + 6 * PAGE, 2, HOST_READ, 0, frame), 0);
 	EXPECT_EQ(host_imported(m->p, HEAP + 6 * PAGE, 2, false), 0);
 	EXPECT(import_lookup(r, HEAP, &start, &end));
 	EXPECT_EQ(start, HEAP);
@@ -133,7 +133,7 @@ TEST("until it is imported a page stays, and a fault on it opens nothing")
 	uint64_t va = remote_map(m, 4), i;
 	uint32_t frame[2];
 
-	EXPECT_EQ(host_import(m->p, HEAP, 2, RW, frame), 0);
+	EXPECT_EQ(host_import(m->p, HEAP, 2, RW, 0, frame), 0);
 	EXPECT_NE(frame[0], frame[1]);
 	EXPECT_EQ(rig_stats(r).frames_pinned, 2);
 	EXPECT_EQ(host_process_fault(m->p, HEAP, 1), 0);
@@ -167,7 +167,7 @@ TEST("an import that could not be done is forgotten")
 	uint64_t start, end;
 	uint32_t frame[3];
 
-	EXPECT_EQ(host_import(m->p, HEAP, 3, RW, frame), 0);
+	EXPECT_EQ(host_import(m->p, HEAP, 3, RW, 0, frame), 0);
 	EXPECT_EQ(host_returned(m->p, HEAP, 3), 0);
 	EXPECT(!import_lookup(r, HEAP, &start, &end));
 	EXPECT_EQ(rig_stats(r).frames_free, 16);
@@ -291,7 +291,7 @@ static void import_refused(struct remote *m, uint64_t va, uint64_t n, int prot,
 	uint32_t frame[64];
 
 	STEP("0x%" PRIx64 ", %" PRIu64 " pages, rights %d", va, n, prot);
-	EXPECT_EQ(host_import(m->p, va, n, prot, frame), want);
+	EXPECT_EQ(host_import(m->p, va, n, prot, 0, frame), want);
 }
 
 TEST("ranges that cannot be imported are refused, and nothing is left of them")
@@ -454,7 +454,7 @@ TEST("addresses spread far and wide cost the board no more than their tables")
 	STEP("until there are no tables left");
 	for (i = 0; i < PROCESS_TABLES; i++) {
 		va = FAR + (i << 30);
-		if (host_import(m->p, va, 1, RW, frame))
+		if (host_import(m->p, va, 1, RW, 0, frame))
 			break;
 		EXPECT_EQ(host_returned(m->p, va, 1), 0);
 	}
@@ -462,7 +462,7 @@ TEST("addresses spread far and wide cost the board no more than their tables")
 	before = most_memory_bytes();
 	STEP("nothing is imported any more");
 	for (; i < 20000; i++)
-		EXPECT_EQ(host_import(m->p, FAR + (i << 30), 1, RW, frame),
+		EXPECT_EQ(host_import(m->p, FAR + (i << 30), 1, RW, 0, frame),
 			  -ENOMEM);
 	EXPECT_LE(most_memory_bytes() - before, 32u << 20);
 	rig_check(r);

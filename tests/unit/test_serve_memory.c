@@ -13,21 +13,6 @@
 #define PAGES	40u
 #define BYTES	(PAGES * RIG_PAGE)
 
-static int memory_run(int (*fn)(void *arg), void *arg)
-{
-	return rig_wait(rig_fork(fn, arg));
-}
-
-/* A device connected with itself. */
-static int open_loop(struct rig_app *a)
-{
-	struct rig_address me;
-
-	RIG_TRY(rig_app_open(a, 0, BYTES));
-	RIG_TRY(rig_app_address(a, &me));
-	return fl_connect(a->qp, &me.qp);
-}
-
 static uint8_t byte_of(uint32_t i, uint32_t round)
 {
 	return (uint8_t)(i * 13 + i / RIG_PAGE + round * 101);
@@ -91,7 +76,7 @@ static int memory_use(uint8_t *mem, uint32_t bytes)
 
 	for (i = 0; i < bytes; i++)
 		mem[i] = byte_of(i, 9);
-	RIG_TRY(open_loop(&a));
+	RIG_TRY(rig_app_loop(&a, BYTES));
 	r = fl_reg_mr(a.pd, mem, bytes, FL_REMOTE_WRITE | FL_REMOTE_READ |
 		      FL_LOCAL_WRITE, &mr);
 	for (i = 0; i < bytes; i++)
@@ -161,7 +146,7 @@ TEST("memory from malloc, mmap and static arrays is imported, and given back")
 	 */
 	for (kind = RIG_PAGE > os_page_bytes() ? 2 : 0; kind < 5; kind++) {
 		STEP("kind %d", kind);
-		EXPECT_EQ(memory_run(memory_uses, &kind), 0);
+		EXPECT_EQ(rig_app_run(memory_uses, &kind), 0);
 	}
 	rig_end();
 }
@@ -175,7 +160,7 @@ static int uses_stack(void *arg)
 
 	(void)arg;
 	memset(mem, 4, sizeof(mem));
-	RIG_TRY(open_loop(&a));
+	RIG_TRY(rig_app_loop(&a, BYTES));
 	r = fl_reg_mr(a.pd, mem, sizeof(mem), FL_REMOTE_WRITE, &mr);
 	/* It works, or it is refused with a sentence; nothing between. */
 	if (r)
@@ -192,7 +177,7 @@ static int uses_stack(void *arg)
 TEST("a buffer on the stack")
 {
 	rig_start(NULL);
-	EXPECT_EQ(memory_run(uses_stack, NULL), 0);
+	EXPECT_EQ(rig_app_run(uses_stack, NULL), 0);
 	rig_end();
 }
 
@@ -235,7 +220,7 @@ static int imports_under_writers(void *arg)
 
 	(void)arg;
 	memset(mem, 0, BYTES);
-	RIG_TRY(open_loop(&a));
+	RIG_TRY(rig_app_loop(&a, BYTES));
 	for (i = 0; i < WRITERS; i++) {
 		w[i] = (struct writer){ (_Atomic uint32_t *)(mem + 64 * i),
 					&stop, 0, 0 };
@@ -261,7 +246,7 @@ static int imports_under_writers(void *arg)
 TEST("threads write to memory while it is imported, evicted and given back")
 {
 	rig_start(NULL);
-	EXPECT_EQ(memory_run(imports_under_writers, NULL), 0);
+	EXPECT_EQ(rig_app_run(imports_under_writers, NULL), 0);
 	rig_end();
 }
 
@@ -276,7 +261,7 @@ static int shares_a_page(void *arg)
 
 	(void)arg;
 	memset(mem, 3, 2 * RIG_PAGE);
-	RIG_TRY(open_loop(&a));
+	RIG_TRY(rig_app_loop(&a, BYTES));
 	RIG_TRY(fl_reg_mr(a.pd, mem + 100, 200, FL_REMOTE_WRITE, &one));
 	RIG_TRY(fl_reg_mr(a.pd, mem + 1000, RIG_PAGE, FL_REMOTE_WRITE, &two));
 	r = write_into(&a, mem + 100, 200, fl_mr_key(one), 1);
@@ -299,7 +284,7 @@ static int shares_a_page(void *arg)
 TEST("two regions on one page")
 {
 	rig_start(NULL);
-	EXPECT_EQ(memory_run(shares_a_page, NULL), 0);
+	EXPECT_EQ(rig_app_run(shares_a_page, NULL), 0);
 	rig_end();
 }
 
@@ -325,7 +310,7 @@ static int maps_anew(void *arg)
 	uint8_t *m = map_aligned(PROT_READ | PROT_WRITE, MAP_PRIVATE);
 	pid_t pid;
 
-	RIG_TRY(open_loop(&a));
+	RIG_TRY(rig_app_loop(&a, BYTES));
 	memset(m, 1, BYTES);
 	RIG_TRY(fl_reg_mr(a.pd, m, BYTES, FL_REMOTE_WRITE, &mr));
 	munmap(m, BYTES);
@@ -365,9 +350,9 @@ TEST("what is mapped where a region was keeps its bytes when that is given back"
 	if (!told)
 		return;		/* nobody can know */
 	rig_start(NULL);
-	EXPECT_EQ(memory_run(maps_anew, &(bool){ false }), 0);
+	EXPECT_EQ(rig_app_run(maps_anew, &(bool){ false }), 0);
 	STEP("and in a child that was forked meanwhile");
-	EXPECT_EQ(memory_run(maps_anew, &(bool){ true }), 0);
+	EXPECT_EQ(rig_app_run(maps_anew, &(bool){ true }), 0);
 	rig_end();
 }
 
@@ -382,8 +367,8 @@ static int opens_twice(void *arg)
 	int r;
 
 	(void)arg;
-	RIG_TRY(open_loop(&a));
-	RIG_TRY(open_loop(&b));
+	RIG_TRY(rig_app_loop(&a, BYTES));
+	RIG_TRY(rig_app_loop(&b, BYTES));
 	m[5] = 7;
 	RIG_TRY(fl_reg_mr(a.pd, m, BYTES, FL_REMOTE_WRITE, &mr));
 	r = fl_reg_mr(b.pd, m, BYTES, FL_REMOTE_WRITE, &other);
@@ -400,7 +385,7 @@ static int opens_twice(void *arg)
 TEST("a page is in a region of one device of a process at a time")
 {
 	rig_start(NULL);
-	EXPECT_EQ(memory_run(opens_twice, NULL), 0);
+	EXPECT_EQ(rig_app_run(opens_twice, NULL), 0);
 	rig_end();
 }
 
@@ -411,7 +396,7 @@ static int is_refused(void *arg)
 	uint8_t *m;
 	int r;
 
-	RIG_TRY(open_loop(&a));
+	RIG_TRY(rig_app_loop(&a, BYTES));
 	m = map_aligned(PROT_READ | PROT_WRITE, MAP_PRIVATE);
 	munmap(m + 3 * RIG_PAGE, RIG_PAGE);
 	r = fl_reg_mr(a.pd, m, BYTES, FL_REMOTE_WRITE, &mr);
@@ -446,7 +431,7 @@ TEST("what cannot be imported is refused, and left as it was")
 
 	rig_start(NULL);
 	STEP("the system %s what a mapping is", told ? "says" : "does not say");
-	EXPECT_EQ(memory_run(is_refused, &told), 0);
+	EXPECT_EQ(rig_app_run(is_refused, &told), 0);
 	rig_end();
 }
 
@@ -481,6 +466,6 @@ static int reads_into_absent(void *arg)
 TEST("a system call on absent pages is EFAULT; fl_prefault makes them present")
 {
 	rig_start(NULL);
-	EXPECT_EQ(memory_run(reads_into_absent, NULL), 0);
+	EXPECT_EQ(rig_app_run(reads_into_absent, NULL), 0);
 	rig_end();
 }

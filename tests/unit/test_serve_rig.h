@@ -372,4 +372,20 @@ static inline void rig_pair_end(struct rig_pair *p, uint32_t least)
 	EXPECT_GE(rounds, least);
 }
 
+/* In a process of its own; what it returned. */
+static inline int rig_app_run(int (*fn)(void *arg), void *arg)
+{
+	return rig_wait(rig_fork(fn, arg));
+}
+
+/* A device connected with itself, and memory of so many bytes. */
+static inline int rig_app_loop(struct rig_app *a, size_t bytes)
+{
+	struct rig_address me;
+
+	RIG_TRY(rig_app_open(a, 0, bytes));
+	RIG_TRY(rig_app_address(a, &me));
+	return fl_connect(a->qp, &me.qp);
+}
+
 #endif

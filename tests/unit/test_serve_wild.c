@@ -75,6 +75,14 @@ static void asks_driver(struct wild *w, unsigned int slot)
 	}
 }
 
+static uint64_t wild_mask(struct wild *w)
+{
+	uint64_t part = (1ull << HOST_FRAMES) - 1;
+
+	return (part << wild_below(w, 4) * HOST_FRAMES) |
+	       (part << wild_below(w, 4) * HOST_FRAMES);
+}
+
 static void wild_asks(struct wild *w, unsigned int slot)
 {
 	static const uint8_t ops[] = {
@@ -82,6 +90,7 @@ static void wild_asks(struct wild *w, unsigned int slot)
 		ATTACH_ALLOC, ATTACH_MAP_FILE, ATTACH_FREE, ATTACH_ADVISE,
 		ATTACH_ADVISE, ATTACH_PROTECT, ATTACH_IMPORT, ATTACH_IMPORT,
 		ATTACH_IMPORTED, ATTACH_RETURN, ATTACH_RETURNED, ATTACH_REMAP,
+		ATTACH_LOOK,
 	};
 	struct attach_note n = { .kind = ATTACH_FILE, .id = w->notes };
 	uint32_t op = ops[wild_below(w, sizeof(ops))];
@@ -105,10 +114,14 @@ static void wild_asks(struct wild *w, unsigned int slot)
 		arg[1] = w->notes++;
 		break;
 	case ATTACH_IMPORT: case ATTACH_IMPORTED: case ATTACH_RETURN:
-	case ATTACH_RETURNED:
+	case ATTACH_RETURNED: case ATTACH_LOOK:
 		arg[0] = HEAP + wild_below(w, 24) * (uint64_t)RIG_PAGE;
 		arg[1] = wild_below(w, 3) ? HOST_FRAMES : pages;
 		arg[3] = op == ATTACH_IMPORTED && !wild_below(w, 8);
+		/* None of it untouched, all, or some. */
+		if (op == ATTACH_IMPORT && wild_below(w, 2))
+			arg[3] = wild_below(w, 2) ? wild_mask(w) :
+				 UINT64_MAX >> (64 - arg[1]);
 		break;
 	}
 	raw_ask(&w->t.r, slot, op, arg, NULL, 0);

@@ -29,6 +29,8 @@
 #define PTE_UXN                                 0x0040000000000000ull
 /* it was written since it was last clean */
 #define PTE_DIRTY                               0x0080000000000000ull
+/* not valid: untouched memory that its process moves; it gets no frame */
+#define PTE_AWAY                                0x0100000000000000ull
 /* not valid: ADDR is the number of a swap slot */
 #define PTE_SWAP                                0x0200000000000000ull
 /* not valid, but resident: no access is allowed (PROT_NONE) */
