@@ -172,10 +172,10 @@ int card_rc_make(struct board *b)
 		.window = (uint32_t)t[T_RC_WINDOW],
 		.rx_frames = (uint32_t)t[T_RC_QUEUE],
 		.packet_ns = b->timed ? t[T_RC_PACKET] : 0,
-		.timeout_floor_ns = t[T_RC_TIMEOUT_FLOOR],
+		/* On the wall a peer may have no CPU just then, and that is no loss. */
+		.timeout_floor_ns = b->timed ? t[T_RC_TIMEOUT_FLOOR] :
+					       4 * t[T_WALL_TIMEOUT],
 		.rnr_floor_ns = t[T_RC_RNR_FLOOR], .rnr_tick_ns = t[T_RC_RNR_TICK],
-		/* As the firmware's own timers are longer on the wall. */
-		.stretch = b->timed ? 1 : t[T_WALL_TIMEOUT] / t[T_FW_TIMEOUT] + 1,
 	};
 	struct card *c = &b->card;
 

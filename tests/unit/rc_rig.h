@@ -339,7 +339,7 @@ static inline void rig_open(struct rig *g, uint8_t node, const struct rc_config 
 }
 
 static const struct rc_config rig_config = {
-	.icrc = false, .window = 16, .rx_frames = 32, .packet_ns = 10, .stretch = 1,
+	.icrc = false, .window = 16, .rx_frames = 32, .packet_ns = 10,
 };
 
 /* Both sides of the pair that tests use: place 5 here, its peer is 0x777705 on node 1. */

@@ -42,7 +42,7 @@ static void world_draw(uint64_t seed)
 {
 	static const uint32_t mtus[] = { 256, 512, 1024, 2048, 4096 };
 	static const uint32_t psns[] = { 0xFFFFF0, 0xFFFFFF, 0, 0x7FFFF0, 0x123456 };
-	struct rc_config c = { .icrc = true, .stretch = 1 };
+	struct rc_config c = { .icrc = true };
 	unsigned int i, k, reads;
 	uint32_t n;
 

@@ -94,7 +94,6 @@ struct rc_config {
 	uint64_t packet_ns;	/* that a packet costs a channel, beside bursts and the wire */
 	uint64_t timeout_floor_ns;
 	uint64_t rnr_floor_ns, rnr_tick_ns; /* an RNR wait is no shorter; is rounded up to */
-	uint64_t stretch;	/* of all timers, for a clock on the wall; 1: none */
 	unsigned int quirks;
 };
 

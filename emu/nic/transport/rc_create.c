@@ -22,7 +22,7 @@ struct rc *rc_create(const struct rc_config *cfg, const struct rc_env *env)
 	struct rc *rc = calloc(1, sizeof(*rc));
 	unsigned int i;
 
-	assert(cfg->window && cfg->window < RC_PACKETS_MAX && cfg->rx_frames && cfg->stretch);
+	assert(cfg->window && cfg->window < RC_PACKETS_MAX && cfg->rx_frames);
 	if (!rc)
 		return NULL;
 	rc->cfg = *cfg;

@@ -14,7 +14,7 @@ uint64_t rc_rnr_ns(unsigned int code)
 	return rnr_table[code & 31] * 10000ull;
 }
 
-/* What the requester makes of a code: a card's floor and tick, quirks, a clock on the wall. */
+/* What the requester makes of a code: a card's floor and tick, and quirks. */
 uint64_t rc_rnr_wait_ns(const struct rc *rc, uint8_t code)
 {
 	uint64_t ns = rc_rnr_ns(code), tick = rc->cfg.rnr_tick_ns;
@@ -25,7 +25,7 @@ uint64_t rc_rnr_wait_ns(const struct rc *rc, uint8_t code)
 		ns = rc->cfg.rnr_floor_ns;
 	if (tick)
 		ns = (ns + tick - 1) / tick * tick;
-	return ns * rc->cfg.stretch;
+	return ns;
 }
 
 /* InfiniBand 9.7.6.1.3: 4.096 us * 2^n, 0 is never; a card may have a floor. */
@@ -35,7 +35,7 @@ static uint64_t ack_wait_ns(const struct rc *rc, const struct rc_pair *q)
 
 	if (ns < rc->cfg.timeout_floor_ns)
 		ns = rc->cfg.timeout_floor_ns;
-	return ns * rc->cfg.stretch;
+	return ns;
 }
 
 /* Must there be a timer for acknowledgements? */
