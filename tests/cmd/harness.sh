@@ -256,10 +256,15 @@ says "with every event emitted nothing fails" 0 "5 passed, 0 failed"
 
 mkdir -p "$work/plain" "$work/asan"
 script plain/looks <<<'[ "${FAULTLINE_CHECKS:-}" = all ]'
-script asan/looks <<<'[ -z "${FAULTLINE_CHECKS+is there}" ]'
-FAULTLINE_CHECKS=all runs plain/looks.sh asan/looks.sh
-says "what is looked at after each event is for programs without a sanitizer" 0 \
-	"5 passed, 0 failed"
+cp "$work/plain/looks.sh" "$work/plain/looks"
+script plain/says <<<'# checks: all
+	[ "${FAULTLINE_CHECKS:-}" = all ]'
+script asan/not <<<'# checks: all
+	[ -z "${FAULTLINE_CHECKS+is there}" ]'
+script not <<<'[ -z "${FAULTLINE_CHECKS+is there}" ]'
+FAULTLINE_CHECKS=all runs plain/looks plain/says.sh asan/not.sh not.sh
+says "all is looked at in programs without a sanitizer, and where a script says so" 0 \
+	"7 passed, 0 failed"
 
 use tests/run make:help
 says "a make target is a test" 0 "4 passed, 0 failed"

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # faultline plans and faultline contest: the tables, what is wrong with a plan from a
 # file, and that the book has the table as it is.
+#
+# checks: all
 set -u
 . tests/cmd/expect.inc
 
