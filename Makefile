@@ -460,12 +460,13 @@ test:
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $(JOBS) \
 		--build main --build asan $(SHORT_TESTS)
 
+# What is short comes last, so that no long test ends alone.
 test-all:
 	@tools/doctor --install test-all
 	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --events --jobs $(JOBS) \
 		$(if $(TESTED),--tested) --build plain --build asan --build tsan \
 		--build posix --build page16 --build page64 \
-		$(filter-out $(TESTED_TESTS),$(ALL_TESTS))
+		$(filter-out $(TESTED_TESTS) %.fl,$(ALL_TESTS)) $(filter %.fl,$(ALL_TESTS))
 
 # Mistakes that the emulator's Linux API must see, and the checks after each event, which
 # look at what has changed or at everything; NAMES="a b": only these.
