@@ -119,9 +119,12 @@ void bounce_list_del(struct fl_mr *mr)
 	struct bounce_entry *e;
 
 	if (mr->pd->sink) {
+		/* The place that becomes free may be taken at once. */
+		lib_lock(mr->pd->dev);
 		e = bounce_find(bounce_own(mr->pd), mr->key, mr->addr, 1);
 		if (e)
 			__atomic_store_n(&e->key, 0, __ATOMIC_RELEASE);
+		lib_unlock(mr->pd->dev);
 	}
 	if (mr->words)
 		bounce_memory_free(mr->words);
