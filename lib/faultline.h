@@ -265,6 +265,7 @@ struct fl_address {
 	uint32_t list_key, ring_key;
 	uint64_t list, ring;
 };
+/* Of blocks, or of packets (FL_QPT_RC) if that is what the process's system has. */
 int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 		 struct fl_qp **qp);
 /* Its requests keep no order, as on ExaNeSt: see fl_post(). */
@@ -272,7 +273,7 @@ int fl_create_qp_relaxed(struct fl_pd *pd, struct fl_cq *cq,
 			 unsigned int entries, struct fl_qp **qp);
 
 enum fl_qp_type {
-	FL_QPT_BLOCK = 0,	/* as fl_create_qp() */
+	FL_QPT_BLOCK = 0,
 	/*
 	 * A reliable connection of packets, as in InfiniBand: with messages, atomics and
 	 * states (fl_modify_qp()). It begins in FL_RESET; fl_connect() makes it ready.
