@@ -25,15 +25,15 @@ static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 
 	if (a->flags & ~(FL_QP_RELAXED | FL_QP_RC) || a->reserved)
 		return -EINVAL;
+	/* Else all that it posts would miss pages, in tables that it does not have. */
+	if (packets != (ctx->row.transport == FL_TRANSPORT_RC))
+		return -EOPNOTSUPP;
 	if (!packets && (a->recv_cq || a->recv_entries || a->srq))
 		return -EINVAL;
 	if (a->recv_entries && (a->srq || !recv))
 		return -EINVAL;
 	/* A page that the driver reads has no place for receives (snoop.h). */
 	if (packets && ctx->snoop.on)
-		return -EOPNOTSUPP;
-	/* The SMMU does not translate for packets, and the card's table not for blocks. */
-	if (packets == (ctx->row.transport == FL_TRANSPORT_BLOCK))
 		return -EOPNOTSUPP;
 	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
 		return -ENOENT;

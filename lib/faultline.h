@@ -192,8 +192,7 @@ enum fl_mr_advice {
 	FL_PREFETCH_FOR_WRITE,	/* write them: the same, to be written */
 	FL_PREFETCH_PRESENT,	/* no fault: have those that the process has anyway */
 };
-/* The call returns when the device has them; else when a worker knows of them. */
-#define FL_ADVICE_FLUSH		1u
+enum { FL_ADVICE_FLUSH = 1 };	/* return when the device has them, not before */
 int fl_advise_mr(struct fl_pd *pd, enum fl_mr_advice advice, unsigned int flags,
 		 uint32_t key, void *addr, size_t bytes);
 
@@ -273,7 +272,7 @@ struct fl_address {
 	uint32_t list_key, ring_key;
 	uint64_t list, ring;
 };
-/* Of the transport that the process's system has; for more of it: fl_create_qp_ex(). */
+/* Of blocks, or of packets (FL_QPT_RC) if that is what the process's system has. */
 int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 		 struct fl_qp **qp);
 /*
