@@ -92,7 +92,6 @@ static int device_query(struct fl_device *dev, uint32_t *doorbell)
 		.max_mr = q.max_mr,
 		.max_queue = q.max_queue,
 	};
-	dev->packets = q.row.transport == FL_TRANSPORT_RC;
 	dev->prefault = q.row.before == FL_BEFORE_PREFAULT;
 	dev->cache.on = q.row.before == FL_BEFORE_CACHE;
 	dev->sinks = q.row.tables == FL_TABLES_SINK && !dev->unverified;

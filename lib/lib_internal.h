@@ -63,7 +63,6 @@ struct fl_device {
 	/* The same page, when it is memory that the driver reads; else NULL. */
 	struct fl_snoop_page *snoop;
 	struct fl_device_attr attr;
-	bool packets;			/* the system's transport is rc */
 	bool prefault;			/* what a request names, before it is posted */
 	struct lib_cache cache;
 	bool sinks;			/* pages are missed in silence (bounce.h) */
