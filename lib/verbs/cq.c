@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Completion queues. */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -77,6 +78,7 @@ static enum ibv_wc_status cq_status(int status)
 	case FL_ST_OK:
 		return IBV_WC_SUCCESS;
 	case FL_ST_BAD_LENGTH:
+	case FL_ST_LENGTH:
 		return IBV_WC_LOC_LEN_ERR;
 	case FL_ST_LOCAL_KEY:
 	case FL_ST_LOCAL_RANGE:
@@ -90,6 +92,10 @@ static enum ibv_wc_status cq_status(int status)
 		return IBV_WC_REM_ACCESS_ERR;
 	case FL_ST_REMOTE_FAULT:
 		return IBV_WC_REM_OP_ERR;
+	case FL_ST_REMOTE_INVALID:
+		return IBV_WC_REM_INV_REQ_ERR;
+	case FL_ST_RNR_TRIES:
+		return IBV_WC_RNR_RETRY_EXC_ERR;
 	case FL_ST_NO_ANSWER:
 	case FL_ST_REMOTE_QP:
 		return IBV_WC_RETRY_EXC_ERR;
@@ -103,7 +109,24 @@ static enum ibv_wc_status cq_status(int status)
 
 static enum ibv_wc_opcode cq_opcode(enum fl_opcode opcode)
 {
-	return opcode == FL_READ ? IBV_WC_RDMA_READ : IBV_WC_RDMA_WRITE;
+	switch (opcode) {
+	case FL_WRITE:
+		return IBV_WC_RDMA_WRITE;
+	case FL_READ:
+		return IBV_WC_RDMA_READ;
+	case FL_SEND:
+		return IBV_WC_SEND;
+	case FL_FETCH_ADD:
+		return IBV_WC_FETCH_ADD;
+	case FL_CMP_SWAP:
+		return IBV_WC_COMP_SWAP;
+	case FL_RECV:
+	case FL_RECV_IMM:
+		break;
+	case FL_RECV_WRITE_IMM:
+		return IBV_WC_RECV_RDMA_WITH_IMM;
+	}
+	return IBV_WC_RECV;
 }
 
 /* Which of the fields count if it has failed, ibv_poll_cq(3) says. */
@@ -115,6 +138,9 @@ static void cq_convert(const struct fl_completion *f, struct ibv_wc *wc)
 		.opcode = cq_opcode(f->opcode),
 		.vendor_err = (uint32_t)f->status,
 		.byte_len = f->bytes,
+		.imm_data = htobe32(f->imm),
+		.wc_flags = f->opcode == FL_RECV_IMM || f->opcode == FL_RECV_WRITE_IMM ?
+				    IBV_WC_WITH_IMM : 0,
 		.qp_num = f->qpn,
 	};
 }

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "faultline/system_rows.h"
 #include "verbs.h"
 
 #define DEVICES	64
@@ -131,12 +132,36 @@ static void context_ops(struct v_context *v)
 	c->ops.req_notify_cq = v_req_notify_cq;
 	c->ops.post_send = v_post_send;
 	c->ops.post_recv = v_post_recv;
+	c->ops.post_srq_recv = v_post_srq_recv;
 	v->verbs.sz = sizeof(v->verbs);
 	v->verbs.query_port = v_query_port;
 	v->verbs.query_device_ex = v_query_device_ex;
 	v->verbs.create_cq_ex = v_create_cq_ex;
 	v->verbs.create_qp_ex = v_create_qp_ex;
 	c->abi_compat = __VERBS_ABI_IS_EXTENDED;
+}
+
+/*
+ * The system that handles this program's missing pages: npf, which has all verbs, or the one
+ * that the user has named.
+ */
+static int context_system(struct v_context *v)
+{
+	static const char *const names[] = { FL_SYSTEM_NAMES };
+	const char *name = getenv("FAULTLINE_SYSTEM");
+	unsigned int system = FL_SYSTEM_NPF;
+
+	if (name && *name)
+		for (system = 0; system < FL_SYSTEMS; system++)
+			if (!strcmp(name, names[system]))
+				break;
+	if (system == FL_SYSTEMS) {
+		fprintf(stderr, "FAULTLINE_SYSTEM=%s: no such system; there are: "
+			FL_SYSTEM_WORDS "\n", name);
+		return -EINVAL;
+	}
+	v->packets = fl_system_rows[system].transport == FL_TRANSPORT_RC;
+	return fl_set_policy(v->dev, (enum fl_system)system, FL_RESOLVE_TRANSFER);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *device)
@@ -154,7 +179,9 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		fprintf(stderr, "%s: %s\n", d->ibv.name, fl_open_error());
 		goto free;
 	}
-	error = fl_query_device(v->dev, &v->attr);
+	error = context_system(v);
+	if (!error)
+		error = fl_query_device(v->dev, &v->attr);
 	if (error)
 		goto close;
 	c->device = device;
@@ -207,16 +234,19 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *attr)
 		.vendor_part_id = 1,
 		.max_qp = (int)a->max_qp,
 		.max_qp_wr = (int)a->max_queue,
-		.max_sge = V_SEND_SEGMENTS,
-		.max_sge_rd = V_SEND_SEGMENTS,
+		.max_sge = v_context(c)->packets ? FL_RECV_SEGMENTS : 1,
+		.max_sge_rd = v_context(c)->packets ? FL_SEND_SEGMENTS : 1,
 		.max_cq = (int)a->max_cq,
 		.max_cqe = (int)a->max_queue,
 		.max_mr = (int)a->max_mr,
 		.max_pd = 16,
-		.max_qp_rd_atom = 16,
-		.max_res_rd_atom = 16 * (int)a->max_qp,
-		.max_qp_init_rd_atom = 16,
-		.atomic_cap = IBV_ATOMIC_NONE,
+		.max_qp_rd_atom = V_ATOMICS,
+		.max_res_rd_atom = V_ATOMICS * (int)a->max_qp,
+		.max_qp_init_rd_atom = V_ATOMICS,
+		.atomic_cap = v_context(c)->packets ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
+		.max_srq = v_context(c)->packets ? 16 : 0,
+		.max_srq_wr = v_context(c)->packets ? (int)a->max_queue : 0,
+		.max_srq_sge = v_context(c)->packets ? FL_RECV_SEGMENTS : 0,
 		.max_pkeys = 1,
 		.local_ca_ack_delay = 15,
 		.phys_port_cnt = 1,
@@ -232,6 +262,9 @@ int v_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_in
 
 	if (in && in->comp_mask)
 		return EINVAL;
+	if (v_context(c)->packets)
+		rc |= IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV |
+		      IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
 	ibv_query_device(c, &all.orig_attr);
 	all.odp_caps.general_caps = IBV_ODP_SUPPORT;
 	all.odp_caps.per_transport_caps.rc_odp_caps = rc;

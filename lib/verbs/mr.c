@@ -31,7 +31,8 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 }
 
 #define ACCESS_KNOWN (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
-		      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND)
+		      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC | \
+		      IBV_ACCESS_ON_DEMAND)
 
 static int access_of(unsigned int access, unsigned int *rights)
 {
@@ -41,7 +42,7 @@ static int access_of(unsigned int access, unsigned int *rights)
 	if (access & ~ACCESS_KNOWN)
 		return -EOPNOTSUPP;
 	/* Who lets a peer write must be allowed to write himself. */
-	if (access & IBV_ACCESS_REMOTE_WRITE && !(access & IBV_ACCESS_LOCAL_WRITE))
+	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) && !(access & IBV_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
 	if (access & IBV_ACCESS_LOCAL_WRITE)
 		*rights |= FL_LOCAL_WRITE;
@@ -49,6 +50,8 @@ static int access_of(unsigned int access, unsigned int *rights)
 		*rights |= FL_REMOTE_WRITE;
 	if (access & IBV_ACCESS_REMOTE_READ)
 		*rights |= FL_REMOTE_READ;
+	if (access & IBV_ACCESS_REMOTE_ATOMIC)
+		*rights |= FL_REMOTE_ATOMIC;
 	if (!(access & IBV_ACCESS_ON_DEMAND))
 		*rights |= FL_PINNED;
 	return 0;

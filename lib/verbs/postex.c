@@ -3,8 +3,10 @@
  * Work requests that are built call by call (ibv_wr_post(3)): between wr_start and
  * wr_complete they are collected, and posted then, or not at all.
  */
+#include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "verbs.h"
 
@@ -15,35 +17,34 @@ static struct v_qp *build_qp(struct ibv_qp_ex *ex)
 	return (struct v_qp *)ex;
 }
 
-/* The request that the calls since the last one of these are about. */
-static struct fl_work *build_now(struct v_qp *q)
+/* The request that the calls since the last one of these are about; NULL: it was in error. */
+static struct v_work *build_now(struct v_qp *q)
 {
-	static struct fl_work nowhere;
-
-	return q->build.n && !q->build.error ? &q->build.work[q->build.n - 1] : &nowhere;
+	return q->build.n && !q->build.error ? &q->build.work[q->build.n - 1] : NULL;
 }
 
 static void build_add(struct ibv_qp_ex *ex, struct fl_work w)
 {
 	struct v_qp *q = build_qp(ex);
 	struct v_build *b = &q->build;
-	struct fl_work *more;
+	struct v_work *more;
 
 	if (b->n == b->room && !b->error) {
 		more = realloc(b->work, 2 * b->room * sizeof(*more));
-		if (!more) {
+		if (more) {
+			b->work = more;
+			b->room *= 2;
+		} else {
 			b->error = ENOMEM;
-			return;
 		}
-		b->work = more;
-		b->room *= 2;
 	}
 	if (b->error)
 		return;
 	w.wr_id = ex->wr_id;
 	w.unsignaled = !q->sig_all && !(ex->wr_flags & IBV_SEND_SIGNALED);
-	w.fence = ex->wr_flags & IBV_SEND_FENCE;
-	b->work[b->n++] = w;
+	w.fence = !!(ex->wr_flags & IBV_SEND_FENCE);
+	w.solicited = !!(ex->wr_flags & IBV_SEND_SOLICITED);
+	b->work[b->n++].work = w;
 }
 
 static void build_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote)
@@ -52,31 +53,104 @@ static void build_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote)
 					.remote = remote });
 }
 
+static void build_write_imm(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote,
+			    __be32 imm)
+{
+	build_add(ex, (struct fl_work){ .opcode = FL_WRITE, .rkey = rkey,
+					.remote = remote, .with_imm = 1,
+					.imm = be32toh(imm) });
+}
+
 static void build_read(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote)
 {
 	build_add(ex, (struct fl_work){ .opcode = FL_READ, .rkey = rkey,
 					.remote = remote });
 }
 
+static void build_send(struct ibv_qp_ex *ex)
+{
+	build_add(ex, (struct fl_work){ .opcode = FL_SEND });
+}
+
+static void build_send_imm(struct ibv_qp_ex *ex, __be32 imm)
+{
+	build_add(ex, (struct fl_work){ .opcode = FL_SEND, .with_imm = 1,
+					.imm = be32toh(imm) });
+}
+
+static void build_swap(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote,
+		       uint64_t compare, uint64_t swap)
+{
+	build_add(ex, (struct fl_work){ .opcode = FL_CMP_SWAP, .rkey = rkey,
+					.remote = remote, .compare = compare,
+					.swap = swap });
+}
+
+static void build_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote,
+			    uint64_t add)
+{
+	build_add(ex, (struct fl_work){ .opcode = FL_FETCH_ADD, .rkey = rkey,
+					.remote = remote, .swap = add });
+}
+
+/* ---- its data ---- */
+
 static void build_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr,
 		      uint32_t bytes)
 {
-	struct fl_work *w = build_now(build_qp(ex));
+	struct v_work *v = build_now(build_qp(ex));
 
-	w->local = (void *)(uintptr_t)addr;
-	w->lkey = lkey;
-	w->bytes = bytes;
+	if (!v)
+		return;
+	v->work.local = (void *)(uintptr_t)addr;
+	v->work.lkey = lkey;
+	v->work.bytes = bytes;
 }
 
 static void build_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *list)
 {
 	struct v_qp *q = build_qp(ex);
+	struct v_work *v = build_now(q);
 
 	if (n > q->cap.max_send_sge)
 		q->build.error = EINVAL;
-	else if (n)
+	else if (n == 1)
 		build_sge(ex, list[0].lkey, list[0].addr, list[0].length);
+	else if (n && v) {
+		v_segments(v->segment, list, (int)n);
+		v->work.segments = (unsigned int)n;	/* list: when it is posted */
+	}
 }
+
+static void build_inline_list(struct ibv_qp_ex *ex, size_t n,
+			      const struct ibv_data_buf *list)
+{
+	struct v_qp *q = build_qp(ex);
+	struct v_work *v = build_now(q);
+	size_t i, at = 0;
+
+	for (i = 0; v && i < n; i++) {
+		if (list[i].length > q->cap.max_inline_data - at) {
+			q->build.error = EINVAL;
+			return;
+		}
+		memcpy(v->data + at, list[i].addr, list[i].length);
+		at += list[i].length;
+	}
+	if (!v)
+		return;
+	v->work.inlined = 1;
+	v->work.bytes = (uint32_t)at;		/* local: when it is posted */
+}
+
+static void build_inline(struct ibv_qp_ex *ex, void *addr, size_t bytes)
+{
+	struct ibv_data_buf one = { addr, bytes };
+
+	build_inline_list(ex, 1, &one);
+}
+
+/* ---- all of them ---- */
 
 static void build_start(struct ibv_qp_ex *ex)
 {
@@ -85,6 +159,16 @@ static void build_start(struct ibv_qp_ex *ex)
 	pthread_mutex_lock(&q->send_lock);
 	q->build.n = 0;
 	q->build.error = 0;
+}
+
+static int build_post(struct v_qp *q, struct v_work *v)
+{
+	/* Since then they may have moved, to where there was more room. */
+	if (v->work.segments)
+		v->work.list = v->segment;
+	if (v->work.inlined)
+		v->work.local = v->data;
+	return v_error(fl_post(q->qp, &v->work));
 }
 
 static int build_complete(struct ibv_qp_ex *ex)
@@ -96,7 +180,7 @@ static int build_complete(struct ibv_qp_ex *ex)
 	if (!error && ex->qp_base.state < IBV_QPS_RTS)
 		error = EINVAL;
 	for (i = 0; i < q->build.n && !error; i++)
-		error = v_error(fl_post(q->qp, &q->build.work[i]));
+		error = build_post(q, &q->build.work[i]);
 	pthread_mutex_unlock(&q->send_lock);
 	return error == EAGAIN ? ENOMEM : error;
 }
@@ -106,11 +190,15 @@ static void build_abort(struct ibv_qp_ex *ex)
 	pthread_mutex_unlock(&build_qp(ex)->send_lock);
 }
 
-#define BUILD_KNOWN (IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ)
+#define BUILD_BLOCKS (IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ)
+#define BUILD_PACKETS (BUILD_BLOCKS | IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM | \
+		       IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM | \
+		       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP | \
+		       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
 
-int v_build_init(struct v_qp *q, uint64_t send_ops)
+int v_build_init(struct v_qp *q, bool packets, uint64_t send_ops)
 {
-	if (send_ops & ~(uint64_t)BUILD_KNOWN)
+	if (send_ops & ~(uint64_t)(packets ? BUILD_PACKETS : BUILD_BLOCKS))
 		return EOPNOTSUPP;
 	q->build.work = calloc(BUILD_ROOM, sizeof(*q->build.work));
 	if (!q->build.work)
@@ -118,10 +206,22 @@ int v_build_init(struct v_qp *q, uint64_t send_ops)
 	q->build.room = BUILD_ROOM;
 	if (send_ops & IBV_QP_EX_WITH_RDMA_WRITE)
 		q->ex.wr_rdma_write = build_write;
+	if (send_ops & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)
+		q->ex.wr_rdma_write_imm = build_write_imm;
 	if (send_ops & IBV_QP_EX_WITH_RDMA_READ)
 		q->ex.wr_rdma_read = build_read;
+	if (send_ops & IBV_QP_EX_WITH_SEND)
+		q->ex.wr_send = build_send;
+	if (send_ops & IBV_QP_EX_WITH_SEND_WITH_IMM)
+		q->ex.wr_send_imm = build_send_imm;
+	if (send_ops & IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP)
+		q->ex.wr_atomic_cmp_swp = build_swap;
+	if (send_ops & IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD)
+		q->ex.wr_atomic_fetch_add = build_fetch_add;
 	q->ex.wr_set_sge = build_sge;
 	q->ex.wr_set_sge_list = build_sge_list;
+	q->ex.wr_set_inline_data = build_inline;
+	q->ex.wr_set_inline_data_list = build_inline_list;
 	q->ex.wr_start = build_start;
 	q->ex.wr_complete = build_complete;
 	q->ex.wr_abort = build_abort;

@@ -14,13 +14,14 @@
 static void qp_free(struct v_qp *q)
 {
 	pthread_mutex_destroy(&q->send_lock);
+	pthread_mutex_destroy(&q->recv_lock);
 	pthread_mutex_destroy(&q->ex.qp_base.mutex);
 	pthread_cond_destroy(&q->ex.qp_base.cond);
 	free(q->build.work);
 	free(q);
 }
 
-static int qp_check(const struct ibv_qp_init_attr_ex *init)
+static int qp_check(const struct v_context *v, const struct ibv_qp_init_attr_ex *init)
 {
 	const struct ibv_qp_cap *cap = &init->cap;
 
@@ -32,9 +33,11 @@ static int qp_check(const struct ibv_qp_init_attr_ex *init)
 	if (!(init->comp_mask & IBV_QP_INIT_ATTR_PD) || !init->send_cq ||
 	    !init->recv_cq || !cap->max_send_wr)
 		return EINVAL;
-	if (cap->max_send_sge > V_SEND_SEGMENTS || cap->max_inline_data || init->srq)
+	if (cap->max_send_sge > (v->packets ? FL_SEND_SEGMENTS : 1) ||
+	    cap->max_recv_sge > FL_RECV_SEGMENTS ||
+	    cap->max_inline_data > (v->packets ? FL_INLINE_BYTES : 0))
 		return EINVAL;
-	return 0;
+	return init->srq && !v->packets ? EOPNOTSUPP : 0;
 }
 
 /* Making and ending one work on its completion queues' lists; the lower address first. */
@@ -54,12 +57,32 @@ static void qp_unlock(struct ibv_cq *a, struct ibv_cq *b)
 		pthread_mutex_unlock(&v_cq(b)->lock);
 }
 
+static int qp_make(struct v_qp *q, struct ibv_context *c,
+		   const struct ibv_qp_init_attr_ex *init)
+{
+	struct fl_qp_init i = {
+		.type = v_context(c)->packets ? FL_QPT_RC : FL_QPT_BLOCK,
+		.send_cq = v_cq(init->send_cq)->cq,
+		.entries = init->cap.max_send_wr,
+	};
+
+	/* With blocks there is nothing to receive. */
+	if (i.type == FL_QPT_RC) {
+		i.recv_cq = v_cq(init->recv_cq)->cq;
+		i.recv_entries = init->srq ? 0 : init->cap.max_recv_wr;
+		i.srq = init->srq ? v_srq(init->srq)->srq : NULL;
+		i.segments = init->cap.max_send_sge;
+		i.inline_bytes = init->cap.max_inline_data;
+	}
+	return fl_create_qp_ex(v_pd(init->pd)->pd, &i, &q->qp);
+}
+
 struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex *init)
 {
 	struct ibv_qp *qp;
 	struct v_qp *q;
 	struct fl_address at;
-	int error = qp_check(init);
+	int error = qp_check(v_context(c), init);
 
 	if (error)
 		return v_null(error);
@@ -67,14 +90,14 @@ struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex 
 	if (!q)
 		return v_null(ENOMEM);
 	pthread_mutex_init(&q->send_lock, NULL);
+	pthread_mutex_init(&q->recv_lock, NULL);
 	pthread_mutex_init(&q->ex.qp_base.mutex, NULL);
 	pthread_cond_init(&q->ex.qp_base.cond, NULL);
 	if (init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-		error = v_build_init(q, init->send_ops_flags);
+		error = v_build_init(q, v_context(c)->packets, init->send_ops_flags);
 	qp_lock(init->send_cq, init->recv_cq);
 	if (!error)
-		error = fl_create_qp(v_pd(init->pd)->pd, v_cq(init->send_cq)->cq,
-				     init->cap.max_send_wr, &q->qp);
+		error = qp_make(q, c, init);
 	if (!error) {
 		v_cq(init->send_cq)->users++;
 		v_cq(init->recv_cq)->users++;
@@ -86,8 +109,6 @@ struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex 
 	}
 	fl_qp_address(q->qp, &at);
 	q->sig_all = init->sq_sig_all;
-	init->cap.max_send_sge = V_SEND_SEGMENTS;
-	init->cap.max_inline_data = 0;
 	q->cap = init->cap;
 	qp = &q->ex.qp_base;
 	qp->context = c;
@@ -95,6 +116,7 @@ struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex 
 	qp->pd = init->pd;
 	qp->send_cq = init->send_cq;
 	qp->recv_cq = init->recv_cq;
+	qp->srq = init->srq;
 	qp->qp_num = at.qpn;
 	qp->state = IBV_QPS_RESET;
 	qp->qp_type = init->qp_type;
@@ -186,6 +208,7 @@ static void qp_keep(struct v_qp *q, const struct ibv_qp_attr *a, int mask)
 #undef KEEP
 }
 
+/* By blocks: there is a peer, or there is none. */
 static int qp_connect(struct v_qp *q)
 {
 	struct fl_address peer = {
@@ -193,9 +216,60 @@ static int qp_connect(struct v_qp *q)
 		.qpn = q->attr.dest_qp_num,
 	};
 
-	if (!q->attr.ah_attr.dlid)
-		return -EINVAL;
 	return fl_connect(q->qp, &peer);
+}
+
+/* 0 of what is on the way is as good as 1: nothing is. */
+static unsigned int at_least_one(uint8_t n)
+{
+	return n ? n : 1;
+}
+
+static int qp_change(struct v_qp *q, enum ibv_qp_state to, int mask)
+{
+	static const struct { int ibv; unsigned int fl; } bits[] = {
+		{ IBV_QP_STATE, FL_ATTR_STATE }, { IBV_QP_PATH_MTU, FL_ATTR_MTU },
+		{ IBV_QP_MIN_RNR_TIMER, FL_ATTR_RNR_CODE },
+		{ IBV_QP_RETRY_CNT, FL_ATTR_RETRIES },
+		{ IBV_QP_RNR_RETRY, FL_ATTR_RNR_TRIES },
+		{ IBV_QP_TIMEOUT, FL_ATTR_TIMEOUT },
+		{ IBV_QP_MAX_QP_RD_ATOMIC, FL_ATTR_RD_ATOMIC },
+		{ IBV_QP_MAX_DEST_RD_ATOMIC, FL_ATTR_DEST_RD_ATOMIC },
+		{ IBV_QP_DEST_QPN, FL_ATTR_PEER },
+		{ IBV_QP_SQ_PSN, FL_ATTR_SQ_PSN }, { IBV_QP_RQ_PSN, FL_ATTR_RQ_PSN },
+	};
+	static const enum fl_state state[] = {
+		[IBV_QPS_RESET] = FL_RESET, [IBV_QPS_INIT] = FL_INIT,
+		[IBV_QPS_RTR] = FL_RTR, [IBV_QPS_RTS] = FL_RTS,
+		[IBV_QPS_SQD] = FL_SQD, [IBV_QPS_ERR] = FL_ERROR,
+	};
+	struct fl_qp_attr a = {
+		.state = state[to],
+		.mtu = 128u << q->attr.path_mtu,
+		.rnr_code = q->attr.min_rnr_timer, .retries = q->attr.retry_cnt,
+		.rnr_tries = q->attr.rnr_retry, .timeout = q->attr.timeout,
+		.rd_atomic = at_least_one(q->attr.max_rd_atomic),
+		.dest_rd_atomic = at_least_one(q->attr.max_dest_rd_atomic),
+		.node = q->attr.ah_attr.dlid - 1u, .peer_qp = q->attr.dest_qp_num,
+		.sq_psn = q->attr.sq_psn, .rq_psn = q->attr.rq_psn,
+	};
+	unsigned int fl = 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++)
+		if (mask & bits[i].ibv)
+			fl |= bits[i].fl;
+	return fl ? fl_modify_qp(q->qp, &a, fl) : 0;
+}
+
+/* What the card has no part in, or what is the same for all. */
+static bool qp_attr_bad(const struct ibv_qp_attr *a, int mask)
+{
+	return (mask & IBV_QP_PORT && a->port_num != V_PORT) ||
+	       (mask & IBV_QP_PKEY_INDEX && a->pkey_index) ||
+	       (mask & IBV_QP_PATH_MTU &&
+		(a->path_mtu < IBV_MTU_256 || a->path_mtu > V_MTU)) ||
+	       (mask & IBV_QP_AV && !a->ah_attr.dlid);
 }
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
@@ -209,12 +283,12 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 		return EINVAL;
 	if (!m || (m->needs & ~extra) || (extra & ~(m->needs | m->allows)))
 		return EINVAL;
-	if ((mask & IBV_QP_PORT && a->port_num != V_PORT) ||
-	    (mask & IBV_QP_PKEY_INDEX && a->pkey_index) ||
-	    (mask & IBV_QP_PATH_MTU && (a->path_mtu < IBV_MTU_256 || a->path_mtu > V_MTU)))
+	if (qp_attr_bad(a, mask))
 		return EINVAL;
 	qp_keep(q, a, mask);
-	if (to == IBV_QPS_RTR && qp->state == IBV_QPS_INIT)
+	if (v_context(qp->context)->packets)
+		error = qp_change(q, to, mask);
+	else if (to == IBV_QPS_RTR && qp->state == IBV_QPS_INIT)
 		error = qp_connect(q);
 	if (!error)
 		qp->state = to;
@@ -225,8 +299,13 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask,
 		 struct ibv_qp_init_attr *init)
 {
 	struct v_qp *q = v_qp(qp);
+	struct fl_qp_attr now;
 
 	(void)mask;	/* all of it is at hand */
+	/* It may have failed by itself. */
+	if (v_context(qp->context)->packets && !fl_query_qp(q->qp, &now) &&
+	    now.state == FL_ERROR)
+		qp->state = IBV_QPS_ERR;
 	*a = q->attr;
 	a->qp_state = a->cur_qp_state = qp->state;
 	a->cap = q->cap;

@@ -13,7 +13,7 @@
  * Locks: one of a completion queue, one of each side of a queue pair; nothing is locked
  * inside. Verbs may be called from any thread, faultline.h's objects from one at a time.
  *
- * Files: device.c, mr.c, cq.c, event.c, qp.c (queue pairs and their states), post.c (work
+ * Files: device.c, mr.c, cq.c, event.c, qp.c (queue pairs and their states), srq.c, post.c (work
  * requests), postex.c (the same, built call by call), words.c; exports
  * (a script: what must be exported, and under which versions).
  */
@@ -32,7 +32,7 @@
 #define V_MTU		IBV_MTU_4096
 #define V_MESSAGE_MAX	0x7FFFFFFFu
 #define V_KEY		0xFFFF		/* the one partition */
-#define V_SEND_SEGMENTS	1		/* of one request */
+#define V_ATOMICS	16		/* READs and atomics of a queue pair that are on the way */
 #define V_POLL		16		/* completions that are taken at once */
 
 struct v_device {
@@ -45,6 +45,7 @@ struct v_device {
 struct v_context {
 	struct fl_device *dev;
 	struct fl_device_attr attr;
+	bool packets;			/* all verbs; else WRITE and READ, by blocks */
 	int events;			/* where async_fd is written */
 	struct verbs_context verbs;	/* ends with the ibv_context */
 };
@@ -82,9 +83,23 @@ struct v_cq {
 	struct ibv_wc now;		/* ibv_start_poll(): the one that is looked at */
 };
 
+struct v_srq {
+	struct ibv_srq ibv;
+	struct fl_srq *srq;
+	pthread_mutex_t lock;		/* of posting */
+	struct ibv_srq_attr attr;
+};
+
+/* A request, and what it points to. */
+struct v_work {
+	struct fl_work work;
+	struct fl_segment segment[FL_SEND_SEGMENTS];
+	unsigned char data[FL_INLINE_BYTES];	/* of one that is built: a copy */
+};
+
 /* A request that is being built (postex.c), or has been. */
 struct v_build {
-	struct fl_work *work;
+	struct v_work *work;
 	unsigned int n, room;
 	int error;			/* the first */
 };
@@ -92,7 +107,7 @@ struct v_build {
 struct v_qp {
 	struct ibv_qp_ex ex;		/* begins with the ibv_qp */
 	struct fl_qp *qp;
-	pthread_mutex_t send_lock;
+	pthread_mutex_t send_lock, recv_lock;
 	bool sig_all;
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;
@@ -112,6 +127,11 @@ static inline struct v_pd *v_pd(struct ibv_pd *pd)
 static inline struct v_cq *v_cq(struct ibv_cq *cq)
 {
 	return (struct v_cq *)cq;
+}
+
+static inline struct v_srq *v_srq(struct ibv_srq *srq)
+{
+	return (struct v_srq *)srq;
 }
 
 static inline struct v_qp *v_qp(struct ibv_qp *qp)
@@ -142,6 +162,9 @@ int v_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 struct ibv_cq_ex *v_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_attr_ex *init);
 struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex *init);
 int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+/* sge to segment: of a request, or of a receive. */
+void v_segments(struct fl_segment *to, const struct ibv_sge *from, int n);
+int v_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
 /* event.c: closed by exec. 0 or negative errno. */
@@ -151,6 +174,6 @@ int v_event_begin(struct v_cq *q);
 void v_event_end(struct v_cq *q);
 
 /* postex.c: the calls that build requests, for the operations that were asked for. */
-int v_build_init(struct v_qp *q, uint64_t send_ops);
+int v_build_init(struct v_qp *q, bool packets, uint64_t send_ops);
 
 #endif

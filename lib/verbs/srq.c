@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Shared receive queues (ibv_create_srq(3)). */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "verbs.h"
+
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+{
+	struct v_srq *s;
+	int error;
+
+	if (!v_context(pd->context)->packets)
+		return v_null(EOPNOTSUPP);
+	if (init->attr.max_sge > FL_RECV_SEGMENTS || !init->attr.max_wr)
+		return v_null(EINVAL);
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return v_null(ENOMEM);
+	error = fl_create_srq(v_pd(pd)->pd, init->attr.max_wr, &s->srq);
+	if (error) {
+		free(s);
+		return v_null(error);
+	}
+	pthread_mutex_init(&s->lock, NULL);
+	s->attr = init->attr;
+	s->attr.srq_limit = 0;
+	s->ibv.context = pd->context;
+	s->ibv.srq_context = init->srq_context;
+	s->ibv.pd = pd;
+	return &s->ibv;
+}
+
+int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+	struct v_srq *s = v_srq(srq);
+	int error;
+
+	/* Its size stays. */
+	if (mask != IBV_SRQ_LIMIT)
+		return mask ? EOPNOTSUPP : 0;
+	error = fl_limit_srq(s->srq, attr->srq_limit);
+	if (!error)
+		s->attr.srq_limit = attr->srq_limit;
+	return v_error(error);
+}
+
+int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	*attr = v_srq(srq)->attr;
+	return 0;
+}
+
+int ibv_destroy_srq(struct ibv_srq *srq)
+{
+	struct v_srq *s = v_srq(srq);
+	int error = fl_destroy_srq(s->srq);
+
+	if (error)
+		return v_error(error);
+	pthread_mutex_destroy(&s->lock);
+	free(s);
+	return 0;
+}
