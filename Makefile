@@ -357,6 +357,7 @@ linux-programs: $(LINUX_BIN) $(LINUX_EXAMPLE_BIN) $(AGENT_BIN)
 linux-tests: $(LINUX_TEST_BIN)
 
 -include $(wildcard $(ALL_OBJ:.o=.d) $(STAGE_OBJ:.o=.d))
+include lib/verbs/verbs.mk
 
 # Built in as bytes, which the compiler's list of includes does not tell, nor the
 # second optimisation the names of.
@@ -433,7 +434,7 @@ generated-fresh: build/gen
 LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system board book check_mutants complaints empty equal \
 	     examples faults fetch_headers fuzz harness lab_handout lab_order lab_walls labs \
 	     models overlays pcap reference reproduce rtl rtl_benches rtl_proofs seeds shim_mutants \
-	     stepping verilog vivado vm vqfdb vqfdb_end waves way)
+	     stepping verbs verilog vivado vm vqfdb vqfdb_end waves way)
 SHORT_CMD := $(filter-out tests/cmd/generated.sh $(LONG_CMD),$(wildcard tests/cmd/*.sh))
 SHORT_TESTS := make:generated-fresh make:check-style $(call unit,asan,$(UNIT_SRC)) \
 	 $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
@@ -1013,6 +1014,7 @@ help:
 	@echo "make walk-of-a-write  through which files one WRITE that faults goes, and how often"
 	@echo "make test         what a developer runs after each change: some minutes"
 	@echo "make test-all     everything that is tested, in all variants: half an hour"
+	@echo "make verbs        programs of rdma-core, on boards: faultline with (libibverbs-dev)"
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
 	@echo "make vqfdb-faults faults on the real memory of that Linux; SHORT=1, LONG=1"
 	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"

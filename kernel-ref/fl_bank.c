@@ -65,7 +65,7 @@ static int fl_smmu_sync(struct fl_dev *dev)
 					SMMU_GR0_TLBGSTATUS);
 }
 
-/* exanest.md 3.3: MMU-500 r2 guards ACTLR; its prefetcher has errata. */
+/* sources: smmu-regs: MMU-500 r2 guards ACTLR; its prefetcher has errata. */
 static void fl_smmu_reset_mmu500(struct fl_dev *dev)
 {
 	u32 acr = fl_smmu_read(dev, SMMU_GR0_ACR);
@@ -83,7 +83,7 @@ static void fl_smmu_reset_mmu500(struct fl_dev *dev)
 }
 
 /*
- * exanest.md 3.3, the order of Linux: global fault status, stream matching,
+ * sources: smmu-regs, the order of Linux: global fault status, stream matching,
  * banks, TLB, MMU-500 bits, synchronise, and only then CR0. A stream that no
  * group matches, or that matches a group nobody uses, faults.
  */
@@ -156,7 +156,7 @@ void fl_bank_unprepare(struct fl_ctx *ctx)
 static u32 fl_bank_sctlr(struct fl_ctx *ctx, bool holds)
 {
 	/*
-	 * exanest.md 3.4. CFRE: a refused access must abort, or the card takes
+	 * sources: smmu-faults. CFRE: a refused access must abort, or the card takes
 	 * zeros for data. HUPCF: the bank's other accesses go on. AFFD stays
 	 * 0: nobody but the kernel sets the access flag here.
 	 */

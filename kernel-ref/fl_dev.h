@@ -61,12 +61,12 @@
 #define FL_SIDES	2		/* transmit and receive contexts */
 #define FL_CONTEXTS	NIC_RXC_COUNT	/* of one side at most */
 
-/* exanest.md 3.2: TBU and AXI ID of the first slot, if no property says */
+/* sources: smmu-ids: TBU and AXI ID of the first slot, if no property says */
 #define FL_STREAM_BASE	0x200
 /*
  * A slot uses this many stream IDs in turn, one after the other process: what
  * the card still does for an earlier owner then matches no group any more.
- * exanest.md 3.2: the port has 64, for 16 slots.
+ * sources: smmu-ids: the port has 64, for 16 slots.
  */
 #define FL_STREAM_TURNS	4
 

@@ -41,7 +41,7 @@ static void fl_fault_nobody(struct fl_dev *dev, unsigned int bank, u32 fsr)
 }
 
 /*
- * Bank lock is held, FSR has been cleared. exanest.md 3.4: SS alone keeps the
+ * Bank lock is held, FSR has been cleared. sources: smmu-faults: SS alone keeps the
  * line up until RESUME, which the worker writes much later; so the bank's
  * interrupt goes off until then.
  */

@@ -4,7 +4,7 @@
  *
  * A page is brought in as the CPU would bring it in (handle_mm_fault), also
  * when it is there: then an access flag or a clean bit was in the way, which
- * this SMMU cannot set itself (exanest.md 3.6).
+ * this SMMU cannot set itself (sources: smmu-ptes).
  */
 #include <linux/bitops.h>
 #include <linux/errno.h>
@@ -203,7 +203,7 @@ static struct fl_range fl_request_page(const struct fl_fault_request *request,
 }
 
 /*
- * exanest.md 3.5, trap 1: a write that was refused because the page was clean
+ * sources: smmu-tlb: a write that was refused because the page was clean
  * leaves an entry in the TLB that says read-only, and it would be refused for
  * ever. Now the page may be written, but a kernel need not tell its notifiers
  * of more rights, only of fewer. A refused read leaves nothing behind: what is

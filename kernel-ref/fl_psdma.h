@@ -20,7 +20,7 @@ struct fl_dma_copy;
 /* The channel's stream match group: the first one behind those of the slots. */
 #define FL_PSDMA_GROUP	SMMU_CB_COUNT
 /*
- * exanest.md 3.2: TBU 5, and master 0011 10 1xxx of UG1085, "Master IDs List", for
+ * sources: smmu-ids: TBU 5, and master 0011 10 1xxx of UG1085, "Master IDs List", for
  * channel 0; fpd_dma_chan1 of Linux, zynqmp.dtsi
  */
 #define FL_PSDMA_STREAM	0x14e8

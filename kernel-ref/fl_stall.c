@@ -81,7 +81,7 @@ static u32 fl_stall_need(struct fl_ctx *ctx, const struct fl_stalled *stalled,
 }
 
 /*
- * exanest.md 3.4, the order of MMU-500: FSR first, then RESUME, which is
+ * sources: smmu-faults, the order of MMU-500: FSR first, then RESUME, which is
  * ignored while a fault bit is set. An access of another channel may set
  * MULTI between the two: look, and try again.
  */

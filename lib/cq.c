@@ -164,8 +164,7 @@ struct fl_qp *lib_cq_find_qp(const struct fl_cq *cq, uint32_t qpn)
 	return qp;
 }
 
-/* Ring CQ_CONS or CQ_ARM; both say how many entries were taken. */
-static void cq_tell(struct fl_cq *cq, unsigned int reg)
+void lib_cq_tell(struct fl_cq *cq, unsigned int reg)
 {
 	uint64_t last = cq->told + cq->entries - 1;
 
@@ -202,7 +201,7 @@ static void cq_taken(struct fl_cq *cq)
 	if (cq->suspect && cq->taken > cq->suspect)
 		cq->suspect = 0;
 	if (cq->taken - cq->told >= cq->tell)
-		cq_tell(cq, NIC_DB_CQ_CONS);
+		lib_cq_tell(cq, NIC_DB_CQ_CONS);
 }
 
 /*
@@ -297,6 +296,9 @@ static void cq_ask(struct fl_cq *cq)
 
 	if (cq->empty_polls++ % every)
 		return;
+	/* Whoever armed it sleeps for the event, and is told as well (cq_event.c). */
+	if (atomic_load_explicit(&cq->armed, memory_order_relaxed))
+		return;
 	/*
 	 * Any other answer is no news. It takes an event that was armed, so
 	 * nobody may ask between arming and sleeping.
@@ -372,7 +374,7 @@ int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
 		 * this would be right too, but cost a system call. That look
 		 * must not ask, since asking takes the event.
 		 */
-		cq_tell(cq, NIC_DB_CQ_ARM);
+		lib_cq_tell(cq, NIC_DB_CQ_ARM);
 		r = cq_look(cq, c, n, false);
 		if (r)
 			return r;

@@ -45,6 +45,12 @@ struct fl_device_attr {
  * ordinary process: one that "faultline board" runs), NULL: the first card.
  */
 int fl_open(const char *name, struct fl_device **dev);
+/*
+ * Names for fl_open() of the cards that are there, in order: at most n of them go to name.
+ * Returns how many there are, also beyond n, or negative errno.
+ */
+#define FL_NAME_BYTES	128
+int fl_list_devices(char (*name)[FL_NAME_BYTES], int n);
 /* Why the calling thread's last fl_open failed, in a sentence; "": it did not. */
 const char *fl_open_error(void);
 /* Frees all that is left. The first error, but the device is gone anyway. */
@@ -222,6 +228,17 @@ int fl_poll(struct fl_cq *cq, struct fl_completion *c, int n);
  */
 int fl_wait(struct fl_cq *cq, struct fl_completion *c, int n,
 	    uint64_t timeout_ns);
+/*
+ * Ask for an event: the next completion that comes, or one that has come and was not yet
+ * taken, makes one. As fl_poll(), of the thread that polls.
+ */
+int fl_arm(struct fl_cq *cq);
+/*
+ * Sleep until the event that was asked for; of any thread, one at a time, and no other may be
+ * in fl_wait() for this queue. 0: poll now; -ETIMEDOUT after timeout_ns (0: no limit); -EINTR;
+ * -EIO: the queue overflowed.
+ */
+int fl_wait_event(struct fl_cq *cq, uint64_t timeout_ns);
 
 /* ---- queue pair ---- */
 

@@ -105,6 +105,7 @@ struct fl_cq {
 	 */
 	uint64_t suspect;
 	uint32_t empty_polls;		/* since then, or ever */
+	atomic_bool armed;		/* fl_arm(): no event since */
 	int error;			/* -EIO or -ENODEV, and then always */
 	uint32_t qps;			/* queue pairs that use it */
 	struct fl_qp *bucket[LIB_CQ_BUCKETS];	/* these, by number */
@@ -225,6 +226,8 @@ int lib_cache_close(struct fl_device *dev);
 void lib_cq_add(struct fl_cq *cq, struct fl_qp *qp);
 void lib_cq_del(struct fl_cq *cq, struct fl_qp *qp);
 struct fl_qp *lib_cq_find_qp(const struct fl_cq *cq, uint32_t qpn);
+/* Ring CQ_CONS or CQ_ARM; both say how many entries were taken. */
+void lib_cq_tell(struct fl_cq *cq, unsigned int reg);
 /* What the card has written. 1: took one; 0: there is none; -EIO. */
 int lib_cq_take(struct fl_cq *cq, struct fl_completion *c);
 

@@ -22,8 +22,8 @@
 enum irq_line { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT, IRQ_PSDMA, IRQ_LINES };
 
 /* ---- physical address map ---- */
-#define BUS_SMMU_BASE 0xFD800000ull /* exanest.md 3.1 */
-#define BUS_NIC_BASE  0xA0000000ull /* M_AXI_HPM0_FPD, rtl.md 4 */
+#define BUS_SMMU_BASE 0xFD800000ull /* sources: smmu-chip */
+#define BUS_NIC_BASE  0xA0000000ull /* M_AXI_HPM0_FPD, sources: board-ports */
 #define BUS_NIC_BYTES 0x20000u
 #define BUS_PSDMA_BASE 0xFD500000ull /* fpd_dma_chan1 of Linux, zynqmp.dtsi */
 #define BUS_PSDMA_BYTES 0x1000u
@@ -101,7 +101,7 @@ bool board_irq_level(struct board *b, enum irq_line line);
  */
 #define BOARD_STREAM_PSDMA 0x14E8u
 
-/* Stream ID of domain slot n: HPC0, AXI ID = slot (rtl.md 4). */
+/* Stream ID of domain slot n: HPC0, AXI ID = slot (sources: board-ports). */
 #define BOARD_STREAM(slot) (0x200u + (slot))
 
 /* Trace: the record of the completion that a transfer's last request got. */

@@ -80,8 +80,8 @@ void arena_clear(struct host_mm *mm)
 /*
  * A linear view, still closed, of the stretch of the bank where this leaf's
  * pages most likely have their frames: later each opening is one mprotect, half
- * as dear as an mmap (limits.md 3). Where it does not fit, pages are mapped as
- * they come.
+ * as dear as an mmap (sources: host-measured). Where it does not fit, pages are
+ * mapped as they come.
  */
 static void view_leaf(struct host_mm *mm, struct cpu_leaf *leaf, uint64_t va)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * check.c - what must add up (DESIGN 9, rules 4 and 5): frames, owners, tags,
+ * check.c - what must add up (sources: rules, 4 and 5): frames, owners, tags,
  * pins, swap slots, tables, and the CPU's view against the tables. In lockstep
  * it holds at every step; in threads mode while nothing runs.
  */

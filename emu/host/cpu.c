@@ -144,7 +144,7 @@ uint64_t cpu_next(const struct host_mm *mm, uint64_t va, uint64_t end)
 /* ---- opening ---- */
 
 /*
- * The system allows so many different ranges and no more (limits.md 3: 65530):
+ * The system allows so many different ranges and no more (65530; sources: host-measured):
  * begin again with one. Everything that was open is opened again when it is
  * touched.
  */
@@ -266,7 +266,7 @@ static uint64_t last_open(const struct host_mm *mm, uint64_t va, uint64_t end)
 
 /*
  * One call for all of it, because each closing interrupts every CPU that runs a
- * thread of this program (limits.md 3).
+ * thread of this program (sources: host-measured).
  */
 static void revoke_here(struct host_mm *mm, uint64_t va, uint64_t end)
 {

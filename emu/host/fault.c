@@ -34,7 +34,7 @@ static int fault_touch(struct host_mm *mm, struct host_map *m, uint64_t va,
 	/*
 	 * No notifier is called: rights only grow, so an old entry in a TLB
 	 * lets nothing through that should not be. Whoever meets one drops it
-	 * (exanest.md 3.5, trap 1), as Linux has it.
+	 * (sources: smmu-tlb), as Linux has it.
 	 */
 	pt_set(mm, va, pte_make(d & PTE_ADDR, m->prot, f->dirty));
 	return FAULT_THERE;

@@ -321,7 +321,7 @@ void areas_destroy(struct host_kernel *k);
 uint64_t areas_count(struct host_kernel *k);
 
 /*
- * ---- pgtable.c: descriptors (exanest.md 3.6) ----
+ * ---- pgtable.c: descriptors (sources: smmu-ptes) ----
  *
  * A page has HOST_FRAMES descriptors, which say the same but for the address: all
  * of it comes, goes, ages and becomes dirty together. So the first one speaks for

@@ -136,7 +136,7 @@ static void page_map(struct host_mm *mm, struct host_map *m, uint64_t va,
 		f->slot = pte_slot(old);
 	/*
 	 * No invalidation: entries that are not valid are in no TLB
-	 * (exanest.md 3.5). The release in pt_set puts the bytes before the
+	 * (sources: smmu-tlb). The release in pt_set puts the bytes before the
 	 * entry.
 	 */
 	pt_set(mm, va, pte_make(frame_pa(f), m->prot, write));

@@ -2,7 +2,7 @@
 /*
  * pgtable.c - a process's translation tables: ARMv8-A stage 1, 4 KB granule,
  * four levels (T0SZ 16), in the kernel's bank, as a CPU and the SMMU read them.
- * Bits: exanest.md 3.6. A page that is larger than the granule of the tables has
+ * Bits; sources: smmu-ptes. A page that is larger than the granule of the tables has
  * several descriptors (internal.h).
  */
 #include "host/internal.h"
@@ -26,7 +26,7 @@ uint64_t pte_make(uint64_t pa, int prot, bool dirty)
 	if (!(prot & HOST_WRITE))
 		return d | PTE_RDONLY;
 	/*
-	 * exanest.md 3.6: a clean page that may be written is read-only with
+	 * sources: smmu-ptes: a clean page that may be written is read-only with
 	 * DBM set. Neither SMMUv2 nor a Cortex-A53 updates AF or dirty by
 	 * itself.
 	 */

@@ -14,9 +14,9 @@
 
 /*
  * Threads mode: how often to look before sleeping, then how often to look and
- * let others run. A wake-up on another CPU costs ten times a fault (limits.md
- * 3: service spins 6 us, yields 8 us, sleeps 58 to 122 us). An answer comes
- * soon, so the user half waits long; the next fault may never come.
+ * let others run. A wake-up on another CPU costs ten times a fault (service
+ * spins 6 us, yields 8 us, sleeps 58 to 122 us; sources: host-measured). An answer
+ * comes soon, so the user half waits long; the next fault may never come.
  */
 #define SPINS		50
 #define ANSWER_YIELDS	200

@@ -118,7 +118,7 @@ void regs_init(struct c_engine *e)
 	for (i = 1; i < sizeof(regs) / sizeof(regs[0]); i++)
 		if (!m->mask[i])
 			m->mask[i] = ~0ull;	/* one number, no fields */
-	m->mask[R_CTX_STREAM] = 0x7FFF;		/* 15 bits, exanest.md 3.3 */
+	m->mask[R_CTX_STREAM] = 0x7FFF;		/* 15 bits, sources: smmu-ids */
 }
 
 /* The register that off and size name, or NULL. */

@@ -183,7 +183,7 @@ int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
 	return 0;
 }
 
-/* The checks of one entry, in the order of DESIGN 6; the region goes to wr. */
+/* The checks of one entry, whose order decides which error is told; the region goes to wr. */
 static uint8_t wqe_check(struct fw *fw, const struct fw_qp *q,
 			 const struct fl_wqe *w, struct fw_wr *wr)
 {

@@ -3,7 +3,7 @@
  * wakeup.c - one thread waits, others wake it; who wakes may be a signal handler.
  *
  * Sleeping and waking cost ten times what a look does, and more when the two are on
- * different CPUs (limits.md 2), so the waiter looks for a while, lets others run for
+ * different CPUs (sources: host-measured), so the waiter looks for a while, lets others run for
  * a while, and only then sleeps. Only who sleeps is woken with a system call.
  */
 #include "sim/sim_internal.h"

@@ -5,7 +5,7 @@
  *
  * The latch describes one fault. While it is taken (any fault bit, or SS), a
  * further fault sets MULTI and is otherwise lost. What happens to the faulting
- * access and to others of the bank is the table of exanest.md 3.4:
+ * access and to others of the bank is this table (sources: smmu-faults):
  *
  *	CFCFG HUPCF	faulting	others while FSR holds a fault or SS
  *	0     1		terminated	processed
@@ -34,18 +34,18 @@ void smmu_bank_decode(struct smmu *s, unsigned int n)
 
 	b->sctlr = *smmu_cb(s, n, SMMU_CB_SCTLR);
 	b->table = ttbr0 & SMMU_CB_TTBR0_ADDR_MASK;
-	/* exanest.md 3.3, TCR2.AS: 16-bit ASIDs, else 8 bits count */
+	/* sources: smmu-regs, TCR2.AS: 16-bit ASIDs, else 8 bits count */
 	b->asid_mask = tcr2 & SMMU_CB_TCR2_AS ? 0xffff : 0xff;
 	b->asid = SMMU_FIELD(asid_from, SMMU_CB_TTBR0_ASID) & b->asid_mask;
 	b->vmid = SMMU_FIELD(*smmu_gr1(s, SMMU_GR1_CBAR(n)),
 			     SMMU_GR1_CBAR_VMID);
-	/* exanest.md 3.3: TG0 0 is 4 KB; only that is modelled */
+	/* sources: smmu-regs: TG0 0 is 4 KB; only that is modelled */
 	b->va_bits = 0;
 	if (t0sz >= 16 && t0sz <= 39 && !SMMU_FIELD(tcr, SMMU_CB_TCR_TG0))
 		b->va_bits = (uint8_t)(64 - t0sz);
 	b->pa_bits = pasize_bits[SMMU_FIELD(tcr2, SMMU_CB_TCR2_PASIZE)];
 	b->walks = va64 && !(tcr & SMMU_CB_TCR_EPD0);
-	/* exanest.md 3.3, FSR.FORMAT: 2 AArch64; 0, 1 AArch32 short, long */
+	/* sources: smmu-regs, FSR.FORMAT: 2 AArch64; 0, 1 AArch32 short, long */
 	b->format = va64 ? 2 : !!(tcr & SMMU_CB_TCR_EAE);
 }
 
@@ -93,7 +93,7 @@ bool smmu_bank_next_released(struct smmu *s, struct smmu_stalled *h)
 
 /*
  * Terminate or try again. SCTLR.CFRE says how a terminated access ends, as it
- * does for one that is terminated at once (exanest.md 3.4).
+ * does for one that is terminated at once (sources: smmu-faults).
  */
 static void release_one(struct smmu *s, unsigned int n, bool terminate)
 {
@@ -124,7 +124,7 @@ void smmu_bank_release(struct smmu *s, unsigned int n, bool terminate)
 		release_one(s, n, terminate);
 }
 
-/* exanest.md 3.3: one shared line; SS alone holds it up (3.4). */
+/* sources: smmu-chip: one shared line; SS alone holds it up (sources: smmu-faults). */
 void smmu_irq_update(struct smmu *s)
 {
 	bool level = false;
@@ -142,7 +142,7 @@ void smmu_irq_update(struct smmu *s)
 	s->irq_level = level;
 }
 
-/* exanest.md 3.4: HUPCF = 0 lets nobody pass a bank that has a fault. */
+/* sources: smmu-faults: HUPCF = 0 lets nobody pass a bank that has a fault. */
 bool smmu_bank_blocked(struct smmu *s, unsigned int n)
 {
 	/* tag::bank-6[] */
@@ -157,7 +157,7 @@ static enum smmu_verdict bank_terminate(struct smmu *s, unsigned int n,
 {
 	a->event = event;
 	/* tag::bank-5[] */
-	/* exanest.md 3.4: CFRE = 1 aborts; 0 is silent, reads zero */
+	/* sources: smmu-faults: CFRE = 1 aborts; 0 is silent, reads zero */
 	if (s->bank[n].sctlr & SMMU_CB_SCTLR_CFRE)
 		return SMMU_FAULT;
 	/* end::bank-5[] */
@@ -167,7 +167,7 @@ static enum smmu_verdict bank_terminate(struct smmu *s, unsigned int n,
 
 /*
  * Hold an access. The hardware cannot have more than SMMU_STALLED_MAX outstanding
- * (exanest.md 3.4); a client that presents more has the rest terminated.
+ * (sources: smmu-faults); a client that presents more has the rest terminated.
  */
 static enum smmu_verdict bank_hold(struct smmu *s, unsigned int n,
 				   struct smmu_access *a, uint64_t event)
@@ -198,7 +198,7 @@ static enum smmu_verdict bank_hold(struct smmu *s, unsigned int n,
 	return SMMU_STALLED;
 }
 
-/* exanest.md 3.4, column of who may not go on; event: why it may not */
+/* sources: smmu-faults, column of who may not go on; event: why it may not */
 static enum smmu_verdict bank_stop(struct smmu *s, unsigned int n,
 				   struct smmu_access *a, uint64_t event)
 {
@@ -215,7 +215,7 @@ enum smmu_verdict smmu_bank_block(struct smmu *s, unsigned int n,
 	uint64_t event = a->cause;
 	enum smmu_verdict v;
 
-	/* exanest.md 3.4, rows HUPCF = 0: others share the fate of the first */
+	/* sources: smmu-faults, rows HUPCF = 0: others share the fate of the first */
 	if (!(s->bank[n].sctlr & SMMU_CB_SCTLR_CFCFG))
 		event = smmu_emit(s, EV_SMMU_TERMINATED, a, a->cause, n, a->va,
 				  0, 0);
@@ -247,7 +247,7 @@ static bool bank_loses_fault(struct smmu *s, unsigned int n)
 	/* tag::bank-2[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
 
-	/* DESIGN 5; IHI 0062, SMMU_CBn_FSR.MULTI */
+	/* IHI 0062, SMMU_CBn_FSR.MULTI */
 	if (!(*fsr & (SMMU_FSR_FAULTS | SMMU_CB_FSR_SS)))
 		return false;
 	*fsr |= SMMU_CB_FSR_MULTI;
@@ -283,7 +283,7 @@ void smmu_bank_write_fsr(struct smmu *s, unsigned int n, uint32_t value)
 	/* tag::bank-3[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
 
-	/* exanest.md 3.3: a one clears, but SS ends with RESUME only */
+	/* sources: smmu-regs: a one clears, but SS ends with RESUME only */
 	*fsr &= ~(value & SMMU_FSR_FAULTS);
 	/* FORMAT belongs to the fault that was described and goes with it. */
 	if (!(*fsr & SMMU_FSR_FAULTS))
@@ -292,7 +292,7 @@ void smmu_bank_write_fsr(struct smmu *s, unsigned int n, uint32_t value)
 	/* end::bank-3[] */
 }
 
-/* exanest.md 3.3: sets FSR bits; SS is not among them, nothing is stalled. */
+/* sources: smmu-regs: sets FSR bits; SS is not among them, nothing is stalled. */
 void smmu_bank_restore_fsr(struct smmu *s, unsigned int n, uint32_t value)
 {
 	*smmu_cb(s, n, SMMU_CB_FSR) |=
@@ -306,10 +306,10 @@ static bool bank_resume(struct smmu *s, unsigned int n, uint32_t value)
 	/* tag::bank-9[] */
 	uint32_t *fsr = smmu_cb(s, n, SMMU_CB_FSR);
 
-	/* exanest.md 3.4: ignored while a fault bit other than SS is set */
+	/* sources: smmu-faults: ignored while a fault bit other than SS is set */
 	if (*fsr & SMMU_FSR_FAULTS || !(*fsr & SMMU_CB_FSR_SS))
 		return false;
-	/* exanest.md 3.4: SS is cleared by a successful RESUME, only by it */
+	/* sources: smmu-faults: SS is cleared by a successful RESUME, only by it */
 	*fsr &= ~SMMU_CB_FSR_SS;
 	release_one(s, n, value & SMMU_CB_RESUME_TNR);
 	/* The others are tried again, and fault by themselves if they must. */

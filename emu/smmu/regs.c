@@ -60,7 +60,7 @@ static const struct {
 	{ REG_GR0_CR0, SMMU_GR0_CR0_EXIDENABLE | SMMU_GR0_CR0_VMID16EN },
 	/* Xilinx QEMU, hw/misc/arm-smmu.c, SMMU_NSGFSYNDR1 */
 	{ REG_GR0_GFSYNR1, SMMU_GR0_GFSYNR1_SSD_INDEX_MASK },
-	/* exanest.md 3.2: stream IDs have 15 bits; Linux probes for them */
+	/* sources: smmu-ids: stream IDs have 15 bits; Linux probes for them */
 	{ REG_GR0_SMR, 1u << 15 },
 	{ REG_GR0_S2CR, SMMU_GR0_S2CR_EXIDVALID },
 	/* UG1087 SMMU_CBAR9: all banks share one interrupt */
@@ -162,7 +162,7 @@ static uint32_t gr0_unalias(const struct smmu *s, uint32_t off)
 	unsigned int i;
 	uint8_t reg;
 
-	/* exanest.md 3.3: alias of several GR0 registers at +0x400 */
+	/* sources: smmu-regs: alias of several GR0 registers at +0x400 */
 	if (off < ALIAS_OFFSET || off >= 2 * ALIAS_OFFSET)
 		return off;
 	reg = s->reg_at[PAGE_GR0][(off - ALIAS_OFFSET) / 4];
@@ -232,7 +232,7 @@ static uint32_t sync_status(struct smmu *s, unsigned int bank)
 	return s->sync_active[bank];
 }
 
-/* exanest.md 3.3: TLBIVA takes VA >> 12 in 43:0 and the ASID in 63:48. */
+/* sources: smmu-regs: TLBIVA takes VA >> 12 in 43:0 and the ASID in 63:48. */
 static void tlbi_bank(struct smmu *s, unsigned int n, enum smmu_tlbi_op op,
 		      uint64_t value)
 {
@@ -384,7 +384,7 @@ static void reg_write32(struct smmu *s, uint32_t off, uint32_t value)
 
 	if (p.reg == REG_NONE)
 		return;
-	/* exanest.md 3.3, sACR.CACHE_LOCK: ACTLR of every bank is locked */
+	/* sources: smmu-regs, sACR.CACHE_LOCK: ACTLR of every bank is locked */
 	if (p.reg == REG_CB_ACTLR &&
 	    *smmu_gr0(s, SMMU_GR0_ACR) & SMMU_GR0_ACR_CACHE_LOCK)
 		return;

@@ -23,8 +23,8 @@
 
 #define SMMU_BANKS	16
 #define SMMU_GROUPS	48	/* stream match groups */
-#define SMMU_TBUS	6	/* translation buffer units, exanest.md 3.1 */
-#define SMMU_WALKS	8	/* parallel walks of one TBU, exanest.md 3.4 */
+#define SMMU_TBUS	6	/* translation buffer units, sources: smmu-chip */
+#define SMMU_WALKS	8	/* parallel walks of one TBU, sources: smmu-faults */
 #define SMMU_REG_BYTES	0x20000	/* 16 global pages, 16 context bank pages */
 /* The bank number of what concerns every bank: global syncs, invalidations. */
 #define SMMU_ALL_BANKS	SMMU_BANKS
@@ -153,7 +153,7 @@ struct smmu_access {
 struct smmu *smmu_create(const struct smmu_config *cfg, const struct smmu_env *env);
 void smmu_destroy(struct smmu *s);
 
-/* Power-on state: exanest.md 3.1. Held transactions are terminated. */
+/* Power-on state; sources: smmu-chip. Held transactions are terminated. */
 void smmu_reset(struct smmu *s);
 
 /*

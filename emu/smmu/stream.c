@@ -10,7 +10,7 @@
 
 #define STREAM_BITS	0x7fff
 
-/* S2CR.TYPE, CBAR.TYPE: exanest.md 3.3 */
+/* S2CR.TYPE, CBAR.TYPE; sources: smmu-regs */
 enum { S2CR_TRANSLATE = 0, S2CR_BYPASS = 1 };
 enum { CBAR_STAGE1_ONLY = 1 };
 
@@ -24,11 +24,11 @@ static struct smmu_route bank_route(struct smmu *s, uint32_t s2cr)
 	unsigned int bank = SMMU_FIELD(s2cr, SMMU_GR0_S2CR_CBNDX);
 	uint32_t cbar;
 
-	/* IHI 0062, SMMU_sGFSR.UCBF; ID1.NUMCB is 16, exanest.md 3.1 */
+	/* IHI 0062, SMMU_sGFSR.UCBF; ID1.NUMCB is 16, sources: smmu-chip */
 	if (bank >= SMMU_BANKS)
 		return fault_route(SMMU_GR0_GFSR_UCBF);
 	cbar = *smmu_gr1(s, SMMU_GR1_CBAR(bank));
-	/* IHI 0062, SMMU_sGFSR.ICF; only stage 1 here, exanest.md 3.3 GR1 */
+	/* IHI 0062, SMMU_sGFSR.ICF; only stage 1 here, sources: smmu-regs */
 	if (SMMU_FIELD(cbar, SMMU_GR1_CBAR_TYPE) != CBAR_STAGE1_ONLY)
 		return fault_route(SMMU_GR0_GFSR_ICF);
 	return (struct smmu_route){
@@ -47,23 +47,23 @@ static struct smmu_route stream_resolve(struct smmu *s, uint16_t stream)
 		uint32_t smr = *smmu_gr0(s, SMMU_GR0_SMR(i));
 		uint32_t differ = SMMU_FIELD(smr, SMMU_GR0_SMR_ID) ^ stream;
 
-		/* exanest.md 3.2: valid and (id XOR sid) AND NOT mask == 0 */
+		/* sources: smmu-ids: valid and (id XOR sid) AND NOT mask == 0 */
 		differ &= ~SMMU_FIELD(smr, SMMU_GR0_SMR_MASK) & STREAM_BITS;
 		if (!(smr & SMMU_GR0_SMR_VALID) || differ)
 			continue;
 		s2cr = *smmu_gr0(s, SMMU_GR0_S2CR(i));
 		matches++;
 	}
-	/* exanest.md 3.2: no match is a bypass or a fault, as USFCFG says */
+	/* sources: smmu-ids: no match is a bypass or a fault, as USFCFG says */
 	if (!matches) {
 		if (*smmu_gr0(s, SMMU_GR0_CR0) & SMMU_GR0_CR0_USFCFG)
 			return fault_route(SMMU_GR0_GFSR_USF);
 		return (struct smmu_route){ .kind = SMMU_ROUTE_BYPASS };
 	}
-	/* exanest.md 3.2: more than one match is a conflict */
+	/* sources: smmu-ids: more than one match is a conflict */
 	if (matches > 1)
 		return fault_route(SMMU_GR0_GFSR_SMCF);
-	/* exanest.md 3.3, S2CR.TYPE; the reserved value 3 counts as fault */
+	/* sources: smmu-regs, S2CR.TYPE; the reserved value 3 counts as fault */
 	switch (SMMU_FIELD(s2cr, SMMU_GR0_S2CR_TYPE)) {
 	case S2CR_TRANSLATE:
 		return bank_route(s, s2cr);

@@ -5,7 +5,7 @@
  * An entry belongs to a VMID and an ASID, not to a context bank: two banks with
  * the same ASID share translations, as on the hardware. A global entry (nG = 0)
  * leaves the ASID out. Only translations are kept, never the lack of one, so a
- * new mapping needs no invalidation (exanest.md 3.5); an entry that refused a
+ * new mapping needs no invalidation (sources: smmu-tlb); an entry that refused a
  * write is kept too, so that a permission upgrade does (3.5, trap 1).
  */
 #include "smmu_internal.h"

@@ -72,7 +72,7 @@ static enum smmu_verdict translate_bypass(struct smmu *s, struct smmu_access *a)
 }
 
 /*
- * exanest.md 3.4: eight parallel walks per TBU; a further miss waits for the
+ * sources: smmu-faults: eight parallel walks per TBU; a further miss waits for the
  * one that ends first. Returns the end of the walk, whose reads are known now.
  */
 static uint64_t walk_time(struct smmu *s, struct smmu_access *a,
@@ -97,7 +97,7 @@ static uint64_t walk_time(struct smmu *s, struct smmu_access *a,
 	return *slot;
 }
 
-/* FSYNR0 of a fault; exanest.md 3.6: level 0 has no encoding in PLVL. */
+/* FSYNR0 of a fault; sources: smmu-ptes: level 0 has no encoding in PLVL. */
 static uint32_t fault_syndrome(unsigned int level, bool privileged,
 			       bool aborted)
 {
@@ -154,12 +154,12 @@ static enum smmu_verdict translate_by_bank(struct smmu *s,
 	uint32_t need;
 
 	a->bank = r->bank;
-	/* exanest.md 3.3, SCTLR.M: translation off, addresses unchanged */
+	/* sources: smmu-regs, SCTLR.M: translation off, addresses unchanged */
 	if (!(b->sctlr & SMMU_CB_SCTLR_M))
 		return translate_bypass(s, a);
 	if (smmu_bank_blocked(s, r->bank))
 		return smmu_bank_block(s, r->bank, a);
-	/* exanest.md 3.3, S2CR.PRIVCFG: 2 unprivileged, 3 privileged */
+	/* sources: smmu-regs, S2CR.PRIVCFG: 2 unprivileged, 3 privileged */
 	if (r->privcfg & 2)
 		privileged = r->privcfg & 1;
 
@@ -174,7 +174,7 @@ static enum smmu_verdict translate_by_bank(struct smmu *s,
 	need = privileged ? SMMU_PERM_PRIV_READ : SMMU_PERM_USER_READ;
 	if (a->write)
 		need <<= 1;
-	/* exanest.md 3.6: AP mismatch is PF; a stale entry counts too (3.5) */
+	/* sources: smmu-ptes: AP mismatch is PF; a stale entry counts too (sources: smmu-tlb) */
 	if (!(e->perm & need))
 		return smmu_bank_fault(s, r->bank, a, SMMU_CB_FSR_PF,
 				       fault_syndrome(e->level, privileged,
@@ -191,7 +191,7 @@ static enum smmu_verdict translate_access(struct smmu *s, struct smmu_access *a)
 {
 	const struct smmu_route *r;
 
-	/* exanest.md 3.1, CR0.CLIENTPD: everything bypasses until cleared */
+	/* sources: smmu-chip, CR0.CLIENTPD: everything bypasses until cleared */
 	if (*smmu_gr0(s, SMMU_GR0_CR0) & SMMU_GR0_CR0_CLIENTPD)
 		return translate_bypass(s, a);
 	r = smmu_stream_route(s, a->stream);

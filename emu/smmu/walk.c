@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * The stage-1 walk of AArch64 tables with a 4 KB granule (exanest.md 3.6; Arm
+ * The stage-1 walk of AArch64 tables with a 4 KB granule (sources: smmu-ptes; Arm
  * ARM DDI 0487, chapter D8). Nine address bits a level, levels 0 to 3; blocks
  * of 1 GB at level 1 and 2 MB at level 2. A walk reads memory and nothing else:
  * it has no effect on registers or TLB. It fills the walk cache, where there is one.
@@ -50,7 +50,7 @@ static bool walk_begin(const struct smmu_bank *b, uint64_t va,
 	 */
 	if (va >> b->va_bits)
 		return walk_end(w, SMMU_CB_FSR_TF, 0);
-	/* exanest.md 3.6: 39 bits start at level 1, 40 to 48 at level 0 */
+	/* sources: smmu-ptes: 39 bits start at level 1, 40 to 48 at level 0 */
 	p->level = 4 - (b->va_bits - 12 + 8) / 9;
 	index_bits = b->va_bits - smmu_level_shift(p->level);
 	/* Arm ARM D8, TTBR: aligned to the table's size, 64 bytes at least */
@@ -69,7 +69,7 @@ static uint8_t walk_permissions(uint64_t desc, uint64_t taken)
 	bool user = desc & PTE_USER && !(taken & PTE_TABLE_NOUSER);
 	bool write = !(desc & PTE_RDONLY) && !(taken & PTE_TABLE_RDONLY);
 
-	/* exanest.md 3.6, AP[2:1]; APTable 62:61 takes rights away below it */
+	/* sources: smmu-ptes, AP[2:1]; APTable 62:61 takes rights away below it */
 	return SMMU_PERM_PRIV_READ | (write ? SMMU_PERM_PRIV_WRITE : 0) |
 	       (user ? SMMU_PERM_USER_READ : 0) |
 	       (user && write ? SMMU_PERM_USER_WRITE : 0);
@@ -84,12 +84,12 @@ static void walk_leaf(const struct smmu_bank *b, uint64_t va, uint64_t desc,
 	uint64_t inside = (UINT64_C(1) << smmu_level_shift(p->level)) - 1;
 	uint64_t base = desc & PTE_ADDR & ~inside;
 
-	/* exanest.md 3.6: output beyond OAS is ASF, before AFF and PF */
+	/* sources: smmu-ptes: output beyond OAS is ASF, before AFF and PF */
 	if (!address_fits(b, base | inside)) {
 		walk_end(w, SMMU_CB_FSR_ASF, p->level);
 		return;
 	}
-	/* exanest.md 3.6 and 3.4: AF = 0 is AFF, unless SCTLR.AFFD is 1 */
+	/* sources: smmu-ptes, sources: smmu-faults: AF = 0 is AFF, unless SCTLR.AFFD is 1 */
 	if (!(desc & PTE_AF) && !(b->sctlr & SMMU_CB_SCTLR_AFFD)) {
 		walk_end(w, SMMU_CB_FSR_AFF, p->level);
 		return;
@@ -109,10 +109,10 @@ static enum desc_kind desc_kind(uint64_t desc, unsigned int level)
 	/* tag::walk-3[] */
 	bool block = !(desc & PTE_TABLE_BIT);
 
-	/* exanest.md 3.6: 0b00 and 0b10 are invalid */
+	/* sources: smmu-ptes: 0b00 and 0b10 are invalid */
 	if (!(desc & PTE_VALID))
 		return DESC_NOTHING;
-	/* exanest.md 3.6: 0b01 is a block at levels 1 and 2 only */
+	/* sources: smmu-ptes: 0b01 is a block at levels 1 and 2 only */
 	if (block)
 		return level == 0 || level == 3 ? DESC_NOTHING : DESC_LEAF;
 	return level == 3 ? DESC_LEAF : DESC_NEXT;
@@ -151,7 +151,7 @@ static bool walk_level(struct smmu *s, const struct smmu_bank *b,
 	st = s->env.read64(s->env.ctx, p->table + 8 * index, &desc);
 	w->reads++;
 	s->stats.walk_reads++;
-	/* exanest.md 3.6: bus error on a walk is EF with FSYNR0.PTWF = 1 */
+	/* sources: smmu-ptes: bus error on a walk is EF with FSYNR0.PTWF = 1 */
 	if (st != SMMU_MEM_OK) {
 		w->aborted = true;
 		return walk_end(w, SMMU_CB_FSR_EF, p->level);

@@ -32,7 +32,7 @@
 #define FRAME_PA	UINT64_C(0x800000000)
 #define T0SZ		39
 
-/* Descriptor bits: Arm ARM (DDI 0487) D8.3; exanest.md 3.6 */
+/* Descriptor bits: Arm ARM (DDI 0487) D8.3; sources: smmu-ptes */
 
 #define WORKS		64
 #define REPORTS		64

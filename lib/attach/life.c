@@ -203,7 +203,7 @@ static int make_arena(struct attach *a)
 	a->arena = (at + ARENA_ALIGN - 1) / ARENA_ALIGN * ARENA_ALIGN;
 	/*
 	 * Memcheck takes what was never open for no memory of the program's,
-	 * and every touch of an absent page for a mistake (limits.md 5).
+	 * and every touch of an absent page for a mistake (sources: host-tools).
 	 */
 	if (os_valgrind())
 		error = os_view(a->reserved, bytes, PROT_READ | PROT_WRITE, -1,

@@ -112,7 +112,7 @@ _Noreturn static void cannot_close(void)
 }
 
 /*
- * The system allows so many different ranges and no more (limits.md 3: 65530):
+ * The system allows so many different ranges and no more (65530; sources: host-measured):
  * begin again with few. What was open is opened again when it is touched. What
  * must not be absent stays as it is, and what is on its way is not ours to touch.
  */
@@ -155,8 +155,8 @@ int attach_protect(struct attach *a, uintptr_t va, uint64_t bytes, int prot)
 /*
  * A linear view, still closed, of the stretch of the bank where this block's
  * pages most likely have their frames: later each opening is one mprotect, half
- * as dear as an mmap (limits.md 3), and neighbours merge. Where it does not fit,
- * pages are mapped as they come.
+ * as dear as an mmap (sources: host-measured), and neighbours merge. Where it does
+ * not fit, pages are mapped as they come.
  */
 static void open_block(struct attach *a, uintptr_t va)
 {

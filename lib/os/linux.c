@@ -522,7 +522,7 @@ int os_interrupt_take(int fd)
 /* ---- faults ---- */
 
 #if defined(__aarch64__)
-/* The ESR record of the signal frame; absent under qemu-user (limits.md 6). */
+/* The ESR record of the signal frame; absent under qemu-user (sources: host-tools). */
 static bool find_esr(const ucontext_t *uc, uint64_t *esr)
 {
 	const uint8_t *at = uc->uc_mcontext.__reserved;
@@ -550,7 +550,7 @@ int os_fault_is_write(const void *ucontext)
 	/* Page-fault error code: bit 1 is W/R, bit 2 is always set here. */
 	unsigned long err = (unsigned long)uc->uc_mcontext.gregs[REG_ERR];
 
-	/* Valgrind gives 0 (anchors.md 7.3). */
+	/* Valgrind may give 0 (sources: host-tools). */
 	return err & 4 ? (int)(err >> 1 & 1) : -1;
 #elif defined(__aarch64__)
 	uint64_t esr;

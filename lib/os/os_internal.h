@@ -22,7 +22,7 @@ int os_fault_is_write(const void *ucontext);
 
 /*
  * Is it whole pages of this host? Systems do not agree on what else would mean: some
- * round, and qemu-user says yes and does nothing (limits.md 6). AS.
+ * round, and qemu-user says yes and does nothing (sources: host-tools). AS.
  */
 bool os_whole_pages(const void *at, uint64_t bytes, uint64_t offset);
 

@@ -15,7 +15,7 @@
 #define WARM	20
 #define BOUNCES	60
 #define REPEATS	3
-#define BUSY_NS	1000	/* no distance: others use the CPU (limits.md: 275) */
+#define BUSY_NS	1000	/* no distance: others use the CPU (275; sources: host-measured) */
 #define SPINS	20000
 
 static struct {

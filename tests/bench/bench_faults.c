@@ -170,7 +170,7 @@ static struct bench_spread row_times(const char *figure,
 	return r.ns;
 }
 
-/* limits.md: a service that spins 2 pairs, one that sleeps 1.3 x the wakes. */
+/* sources: host-measured: a service that spins 2 pairs, one that sleeps 1.3 x the wakes. */
 static void row_fault(const char *figure, const struct bench_job *job,
 		      double wakes_ns)
 {
@@ -242,7 +242,7 @@ static double evict_window(void *arg)
 	return f->ns;
 }
 
-/* limits.md: revoke n pages 2 us + 0.1 us n, + 15 us with a running peer. */
+/* sources: host-measured: revoke n pages 2 us + 0.1 us n, + 15 us with a running peer. */
 static void faults_evictions(struct fault *f, const struct bench_job *like)
 {
 	static const uint32_t pages[] = { 1, 64 };

@@ -184,7 +184,7 @@ static void device_faults(struct live *l)
 		  "pair: SIGSEGV + mprotect of 16");
 }
 
-/* limits.md: revoke n pages 2 us + 0.1 us n. */
+/* sources: host-measured: revoke n pages 2 us + 0.1 us n. */
 static void live_evictions(struct live *l)
 {
 	static const uint32_t pages[] = { 1, 64 };

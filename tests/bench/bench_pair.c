@@ -16,7 +16,7 @@
 #define TABLES_AT	8192u
 #define DATA_AT		(2u << 20)
 
-/* Descriptor bits: exanest.md 3.6 */
+/* Descriptor bits; sources: smmu-ptes */
 
 static uint32_t pair_get(struct pair_node *n, uint32_t off)
 {

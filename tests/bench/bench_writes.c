@@ -13,7 +13,7 @@
 
 #define COLD_BYTES	(UINT64_C(64) << 20)	/* more than the last cache */
 #define DEPTH		32
-#define NEAR_NS		150	/* a bounce: limits.md, 27 and 62 against 275 */
+#define NEAR_NS		150	/* 27 and 62 against 275; sources: host-measured */
 
 struct writes {
 	struct pair *pair;
@@ -100,7 +100,7 @@ static void writes_fraction(struct pair *p, const char *size, uint32_t bytes,
 		target > 0 ? BENCH_AT_LEAST : BENCH_RECORD, target, note });
 }
 
-/* limits.md, targets: 65 % out of cache, 25 % in cache with a 4 KB MTU. */
+/* sources: host-measured, targets: 65 % out of cache, 25 % in cache with a 4 KB MTU. */
 static void writes_big(struct pair *p, void *arg)
 {
 	bool mtu = p->timing.v[T_LINK_CELL] == 4096;

@@ -56,7 +56,7 @@ accepts() {
 lines() { awk -v n="$1" 'BEGIN { while (n--) print "\tx = 1;" }'; }
 
 echo "KTAP version 1"
-echo "1..47"
+echo "1..57"
 fresh
 accepts "an almost empty tree"
 echo 'int x;' >"$work/tree/emu/a.c"
@@ -156,4 +156,36 @@ put emu/a.c <<<$'static int take(int x)\n{\n\treturn x;\n}'
 finds "a static function of one word" "emu/a.c:2: a function named take"
 put emu/a.c <<<$'static int queue_take(int x)\n{\n\treturn x;\n}\nstatic int n = sizeof(int);\nstatic int (*call)(int);'
 accepts "an object and a verb, and what is no function"
+# The names are put together so that this file passes the test that it tests.
+facts() {
+	mkdir -p "$work/tree/book"
+	put book/sources.adoc
+}
+put emu/a.c <<<"/* as in notes.m""d 3 */"
+finds "a document that is not in the tree" "emu/a.c:2: notes.m""d is not in the tree (sour""ces: NAME"
+put emu/a.c <<<"/* emu/notes.m""d */"
+echo text >"$work/tree/tools/notes.m""d"
+finds "a document that is elsewhere in the tree" "emu/a.c:2: emu/notes.m""d is not"
+put emu/a.c <<<"/* notes.m""d, tools/notes.m""d, https://x.org/a/not.m""d, \$d/not.m""d, a.m""d5 */"
+echo text >"$work/tree/tools/notes.m""d"
+accepts "documents of the tree, and addresses"
+put emu/a.c <<<"/* DESIGN ""9, rule 2 */"
+finds "the plan cited by its sections" "emu/a.c:2: DESIGN is not in the tree"
+put emu/a.c <<<"/* sour""ces: b-1 */"
+facts <<<$'[#src-a]\n== a'
+put emu/b.c <<<"/* sour""ces: a */"
+finds "a fact that is in no section" "emu/a.c:2: sour""ces: b-1 leads nowhere"
+put emu/a.c <<<"/* sour""ces: a */"
+finds "a fact where there are none" "emu/a.c:2: sour""ces: a leads nowhere"
+put emu/a.c <<<"/* sour""ces: a */"
+facts <<<$'[#src-a]\n== a\n[#src-a-2]\n== more'
+finds "a section that nobody cites" "book/sources.adoc:4: nobody cites src-a-2"
+facts <<<"[#src-a] sour""ces: a"
+accepts "what is no section's line"
+facts <<<"$(printf '[#src-a]\n== a: sour''ces: a')"
+finds "a section that only itself cites" "book/sources.adoc:2: nobody cites src-a"
+put emu/a.c <<<"/* sour""ces: a, 2: sour""ces: b */"
+facts <<<$'[#src-a]\n[#src-b]\n[#src-c]'
+echo "see <""<src-c>>" >"$work/tree/book/x.m""d"
+accepts "several in one line, and the book's own way"
 exit $bad

@@ -303,7 +303,7 @@ TEST_MODES(busy, "the system cannot change while a transfer is in flight")
 
 /*
  * But a pin is no promise that there are no faults: whoever looks which pages are
- * used takes the access flag away, and this SMMU cannot set it (exanest.md 3.6).
+ * used takes the access flag away, and this SMMU cannot set it (sources: smmu-ptes).
  */
 TEST("pages that are pinned stay where they are; their access flag may go")
 {

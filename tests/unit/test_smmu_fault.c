@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Context faults: the four rows of CFCFG x HUPCF, the latch and MULTI, stall and
- * RESUME, the interrupt line. The order of things is that of exanest.md 3.4.
+ * RESUME, the interrupt line. The order of things is the manual's (sources: smmu-faults).
  */
 #include "test_smmu_rig.h"
 

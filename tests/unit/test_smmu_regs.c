@@ -217,7 +217,7 @@ TEST("ATS1PR is absent: nothing is translated and ATSR is never active")
 	EXPECT_EQ(st.walks, 0);
 }
 
-/* The order of the stock driver's device reset, exanest.md 3.3. */
+/* The order of the stock driver's device reset, sources: smmu-regs. */
 static void linux_reset(struct rig *r)
 {
 	unsigned int i;

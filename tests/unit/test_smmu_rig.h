@@ -20,13 +20,13 @@
 #define RIG_BASE	UINT64_C(0x80000000)	/* first physical byte */
 #define RIG_PAGES	512
 #define RIG_RESUMES	4096
-#define RIG_STREAM	0x03e8	/* TBU 0, HPC0 of Zynq: exanest.md 3.2 */
+#define RIG_STREAM	0x0228	/* TBU 0, HPC0 of Zynq; sources: smmu-ids */
 
 #define CB(n, reg)	(SMMU_CB_BASE(n) + SMMU_CB_##reg)
 #define GR0(reg)	(SMMU_GR0_BASE + SMMU_GR0_##reg)
 #define GR1(reg)	(SMMU_GR1_BASE + SMMU_GR1_##reg)
 
-/* Descriptor bits: exanest.md 3.6 */
+/* Descriptor bits; sources: smmu-ptes */
 #define D_RW		(PTE_AF | PTE_USER | PTE_NG)
 #define D_RO		(D_RW | PTE_RDONLY)
 

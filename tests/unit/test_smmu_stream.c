@@ -62,7 +62,7 @@ TEST("a mask bit takes an ID bit out of the comparison")
 	struct rig *r = stream_start();
 	uint32_t id;
 
-	/* the 64 IDs of one port, AXI ID 5:0: exanest.md 3.2 */
+	/* the 64 IDs of one port, AXI ID 5:0; sources: smmu-ids */
 	rig_wr(r, GR0(SMR(0)), RIG_STREAM / 64 * 64 | 63 << 16 | VALID);
 	for (id = 0; id < 0x8000; id++) {
 		bool in = id / 64 == RIG_STREAM / 64;

@@ -163,7 +163,7 @@ TEST("an aged entry is not kept, with AFFD it is")
 	rig_map(r, 0, VA + PAGE, PA, 3, D_RW & ~PTE_AF);
 	rig_wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF | SMMU_CB_SCTLR_AFFD);
 	EXPECT(!tlb_cached(r, 0, VA + PAGE));
-	STEP("exanest.md 3.4: it stays although no CPU TLB would hold it");
+	STEP("sources: smmu-faults: it stays although no CPU TLB would hold it");
 	rig_wr(r, CB(0, SCTLR), SCTLR_ON | HUPCF);
 	EXPECT(tlb_cached(r, 0, VA + PAGE));
 }

@@ -173,7 +173,7 @@ TEST("a clean shared page of Linux reads, and faults on the first write")
 {
 	struct rig *r = rig_one(SCTLR_ON | HUPCF);
 
-	/* exanest.md 3.6: RDONLY = 1 with DBM (bit 51) = 1 */
+	/* sources: smmu-ptes: RDONLY = 1 with DBM (bit 51) = 1 */
 	rig_map(r, 0, VA, PA, 3, D_RO | UINT64_C(1) << 51);
 	EXPECT_EQ(rig_read(r, VA), SMMU_OK);
 	EXPECT_EQ(rig_write(r, VA), SMMU_FAULT);

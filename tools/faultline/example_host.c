@@ -121,7 +121,7 @@ static int build_software(struct example *x)
 	return x->process ? 0 : example_complain("process", error);
 }
 
-/* Run to the end; what holds then: DESIGN 9, invariants 3 and 5. */
+/* Run to the end; what holds then is in sources: rules, 3 and 5. */
 static int example_run(struct example *x)
 {
 	const char *wrong;

@@ -10,7 +10,8 @@
 static const struct command *const commands[] = {
 	&command_send, &command_run, &command_trace, &command_demo,
 	&command_board, &command_vm, &command_equal, &command_reproduce,
-	&command_systems, &command_compare, &command_plans, &command_contest
+	&command_systems, &command_compare, &command_plans, &command_contest,
+	&command_with
 };
 
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

@@ -73,6 +73,6 @@ const char *options_engine_name(enum engine_kind e);
 extern const struct command command_send, command_run, command_trace,
 	command_demo, command_board, command_vm, command_equal,
 	command_reproduce, command_systems, command_plans,
-	command_contest, command_compare;
+	command_contest, command_compare, command_with;
 
 #endif

@@ -25,7 +25,7 @@ static const char *const steady[] = {
 
 #define STEADIES ((int)(sizeof(steady) / sizeof(steady[0])))
 
-/* exanest.md 2.1 */
+/* sources: exanest-figures */
 const struct predict_fit predict_fits[FITS] = {
 	[FIT_FAULT] = { "one-page write, minor fault at the destination",
 			"irq.work", "ns", 38000, 20 },

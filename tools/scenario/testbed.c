@@ -61,7 +61,7 @@ void testbed_why_set(struct testbed *w, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* rule: number in DESIGN 9. The first problem is the one that matters. */
+/* rule: its number, sources: rules. The first problem is the one that matters. */
 int testbed_note_problem(struct testbed *w, int rule, const char *fmt, ...)
 {
 	struct trace_at at = { 0 };

@@ -10,7 +10,7 @@
  * of this program; or, in processes mode, a forked process (fork_server.h) that attaches to its
  * board through the board's socket, as any other program does; or, in mode vm, one
  * of a Linux in QEMU that has the board. At the end the testbed drains, checks the
- * invariants of DESIGN 9 and takes everything down. In lockstep the invariants are
+ * invariants (sources: rules) and takes everything down. In lockstep the invariants are
  * checked after every event as well.
  *
  * Files: testbed.c (life), testbed_listener.c (boards' listeners, processes mode),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The invariants of DESIGN 9, and counting in the trace. */
+/* The invariants (sources: rules), and counting in the trace. */
 #include "tools/scenario/testbed_internal.h"
 
 #include <errno.h>

@@ -182,7 +182,7 @@ int testbed_post(struct testbed *w, struct testbed_work *k)
 
 /* ---- completions ---- */
 
-/* DESIGN 9 rule 2: exactly once, in order on its queue pair. */
+/* sources: rules, 2: exactly once, in order on its queue pair. */
 static void work_completed(void *arg, const struct fl_completion *c,
 			   uint64_t now_ns)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * The table walk that met a fault, level by level, with the bits of each descriptor
- * (exanest.md 3.6) in words.
+ * (sources: smmu-ptes) in words.
  */
 #include <errno.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static int find_walk(struct walk *w, const struct view_trace *t, uint32_t xfer,
 	return w->fault ? 0 : -ENOENT;
 }
 
-/* FSR bits, SMMU_CBn_FSR (exanest.md 3.3). */
+/* FSR bits, SMMU_CBn_FSR (sources: smmu-regs). */
 static const char *fault_kind(uint64_t fsr)
 {
 	if (fsr & 2)

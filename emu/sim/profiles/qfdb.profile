@@ -4,15 +4,15 @@
 # 1.3 us one way for a small message over one hop, 82 % of the link for a large resident
 # transfer. `faultline reproduce` checks them. What is marked assumed has no source; within
 # which bounds it may lie, and what follows from that: faultline reproduce qfdb --sensitivity.
-link.mbps = 10000               # 10 Gb/s links rack-wide (exanest.md 1.1)
-link.delay = 1022               # fitted: one way of a small message over the first hop 1.3 us (exanest.md 2.1)
-link.hop = 310                  # (2.55 - 1.3) us over 4 hops (exanest.md 2.1)
-link.cell = 256                 # assumed; 256 B cells are remembered, not sourced (exanest.md 1.3)
-link.overhead = 32              # assumed; 16 B before and 16 B after a cell are remembered (exanest.md 1.3)
-smmu.hit = 10                   # assumed; 2 to 3 clocks (exanest.md 3.4) at 200 to 300 MHz
+link.mbps = 10000               # 10 Gb/s links rack-wide (sources: exanest-rack)
+link.delay = 1022               # fitted: one way of a small message over the first hop 1.3 us (sources: exanest-figures)
+link.hop = 310                  # (2.55 - 1.3) us over 4 hops (sources: exanest-figures)
+link.cell = 256                 # assumed; 256 B cells are remembered, not sourced (sources: exanest-unknown)
+link.overhead = 32              # assumed; 16 B before and 16 B after a cell are remembered (sources: exanest-unknown)
+smmu.hit = 10                   # assumed; 2 to 3 clocks (sources: smmu-faults) at 200 to 300 MHz
 smmu.level = 18                 # fitted with engine.mem_mbps; upper levels come from a walk cache
 engine.burst = 12               # fitted with engine.mem_mbps
-engine.mem_mbps = 168300        # fitted: 82 % of the link when resident (exanest.md 2.1); the engine reads, then sends
+engine.mem_mbps = 168300        # fitted: 82 % of the link when resident (sources: exanest-figures); the engine reads, then sends
 engine.packet = 10              # assumed
 fw.wqe = 100                    # assumed
 fw.block = 50                   # assumed
@@ -32,7 +32,7 @@ cpu.syscall = 500               # assumed
 cpu.copy_mbps = 24000           # assumed
 cpu.trap = 2000                 # assumed
 irq.latency = 3000              # assumed
-irq.work = 13850                # fitted: 38 us for a one-page write (exanest.md 2.1)
+irq.work = 13850                # fitted: 38 us for a one-page write (sources: exanest-figures)
 irq.wake = 5000                 # assumed
 mm.lookup = 2000                # assumed
 mm.minor = 3000                 # assumed

@@ -14,7 +14,7 @@
  * nobody trusts what the other side wrote: a ring is as long as is said here,
  * and an entry is copied once, then checked.
  *
- * Source: QEMU docs/specs/ivshmem-spec; qemu.md 4.
+ * Source: QEMU docs/specs/ivshmem-spec; sources: guest.
  */
 #ifndef FAULTLINE_WINDOW_H
 #define FAULTLINE_WINDOW_H

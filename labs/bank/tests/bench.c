@@ -7,13 +7,13 @@
 
 #include "faultline/pte.h"
 
-#define STREAM		0x03e8	/* TBU 0, HPC0 of Zynq: exanest.md 3.2 */
+#define STREAM		0x0228	/* TBU 0, HPC0 of Zynq; sources: smmu-ids */
 #define OTHER_TBU	0x1400
 #define TABLE_BYTES	128	/* 25 bits of address: sixteen entries */
 #define T0SZ		39
 #define PASIZE_40	2
 
-/* Descriptor bits: Arm ARM (DDI 0487) D8.3; exanest.md 3.6 */
+/* Descriptor bits: Arm ARM (DDI 0487) D8.3; sources: smmu-ptes */
 #define D_RW		(PTE_VALID | PTE_AF | PTE_USER | PTE_NG)
 #define FRAME		UINT64_C(0x40000000)
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STREAM	0x03e8	/* TBU 0, HPC0 of Zynq: exanest.md 3.2 */
+#define STREAM	0x0228	/* TBU 0, HPC0 of Zynq; sources: smmu-ids */
 
 struct bench bench;
 

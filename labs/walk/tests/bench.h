@@ -17,7 +17,7 @@
 #define GR0(reg)	(SMMU_GR0_BASE + SMMU_GR0_##reg)
 #define GR1(reg)	(SMMU_GR1_BASE + SMMU_GR1_##reg)
 
-/* Descriptor bits: Arm ARM (DDI 0487) D8.3; exanest.md 3.6 */
+/* Descriptor bits: Arm ARM (DDI 0487) D8.3; sources: smmu-ptes */
 #define D_RW		(PTE_AF | PTE_USER | PTE_NG)
 
 #define PAGE		UINT64_C(4096)

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/* Protection domains and memory regions. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "verbs.h"
+
+struct ibv_pd *ibv_alloc_pd(struct ibv_context *c)
+{
+	struct v_pd *p = calloc(1, sizeof(*p));
+	int error;
+
+	if (!p)
+		return v_null(ENOMEM);
+	error = fl_alloc_pd(v_context(c)->dev, &p->pd);
+	if (error) {
+		free(p);
+		return v_null(error);
+	}
+	p->ibv.context = c;
+	return &p->ibv;
+}
+
+int ibv_dealloc_pd(struct ibv_pd *pd)
+{
+	int error = fl_dealloc_pd(v_pd(pd)->pd);
+
+	if (!error)
+		free(pd);
+	return v_error(error);
+}
+
+#define ACCESS_KNOWN (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | \
+		      IBV_ACCESS_REMOTE_READ | IBV_ACCESS_ON_DEMAND)
+
+static int access_of(unsigned int access, unsigned int *rights)
+{
+	*rights = 0;
+	/* What is optional may be left out (ibv_reg_mr(3)). */
+	access &= ~IBV_ACCESS_OPTIONAL_RANGE;
+	if (access & ~ACCESS_KNOWN)
+		return -EOPNOTSUPP;
+	/* Who lets a peer write must be allowed to write himself. */
+	if (access & IBV_ACCESS_REMOTE_WRITE && !(access & IBV_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	if (access & IBV_ACCESS_LOCAL_WRITE)
+		*rights |= FL_LOCAL_WRITE;
+	if (access & IBV_ACCESS_REMOTE_WRITE)
+		*rights |= FL_REMOTE_WRITE;
+	if (access & IBV_ACCESS_REMOTE_READ)
+		*rights |= FL_REMOTE_READ;
+	if (!(access & IBV_ACCESS_ON_DEMAND))
+		*rights |= FL_PINNED;
+	return 0;
+}
+
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t bytes,
+				uint64_t iova, unsigned int access)
+{
+	unsigned int rights;
+	struct v_mr *m;
+	int error = access_of(access, &rights);
+
+	if (!error && iova != (uintptr_t)addr)
+		error = -EOPNOTSUPP;
+	if (error)
+		return v_null(error);
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return v_null(ENOMEM);
+	error = fl_reg_mr(v_pd(pd)->pd, addr, bytes, rights, &m->mr);
+	if (error) {
+		free(m);
+		return v_null(error);
+	}
+	m->ibv = (struct ibv_mr){
+		.context = pd->context, .pd = pd, .addr = addr, .length = bytes,
+		.lkey = fl_mr_key(m->mr), .rkey = fl_mr_key(m->mr),
+	};
+	return &m->ibv;
+}
+
+/* The header has macros of these names, too. */
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t bytes, int access)
+{
+	return ibv_reg_mr_iova2(pd, addr, bytes, (uintptr_t)addr, (unsigned int)access);
+}
+
+#undef ibv_reg_mr_iova
+struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t bytes,
+			       uint64_t iova, int access)
+{
+	return ibv_reg_mr_iova2(pd, addr, bytes, iova, (unsigned int)access);
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	struct v_mr *m = (struct v_mr *)mr;
+	int error = fl_dereg_mr(m->mr);
+
+	if (!error)
+		free(m);
+	return v_error(error);
+}

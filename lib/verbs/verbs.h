@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * verbs.h - libibverbs on Faultline: what the files of lib/verbs share.
+ *
+ * Programs that were built against rdma-core find this library in place of its
+ * libibverbs.so.1 (faultline with), and a board of Faultline as an InfiniBand device. It is
+ * made of the public calls of faultline.h and nothing else; what verbs mean is in
+ * rdma-core's manual pages (ibv_post_send(3) and its neighbours).
+ *
+ * Addresses: a port's LID is the node's number + 1, a queue pair has the number that the
+ * card gave it. So what programs tell each other out of band is all that fl_connect() needs.
+ *
+ * Locks: one of a completion queue, one of each side of a queue pair; nothing is locked
+ * inside. Verbs may be called from any thread, faultline.h's objects from one at a time.
+ *
+ * Files: device.c, mr.c, cq.c, event.c, qp.c (queue pairs and their states), post.c (work
+ * requests), postex.c (the same, built call by call), words.c; exports
+ * (a script: what must be exported, and under which versions).
+ */
+#ifndef FL_VERBS_H
+#define FL_VERBS_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <infiniband/verbs.h>
+
+#include "faultline.h"
+
+#define V_PORT		1
+#define V_MTU		IBV_MTU_4096
+#define V_MESSAGE_MAX	0x7FFFFFFFu
+#define V_KEY		0xFFFF		/* the one partition */
+#define V_SEND_SEGMENTS	1		/* of one request */
+#define V_POLL		16		/* completions that are taken at once */
+
+struct v_device {
+	struct ibv_device ibv;
+	char card[FL_NAME_BYTES];	/* for fl_open() */
+	unsigned int users;		/* lists and contexts; under v_devices */
+	int index;
+};
+
+struct v_context {
+	struct fl_device *dev;
+	struct fl_device_attr attr;
+	int events;			/* where async_fd is written */
+	struct verbs_context verbs;	/* ends with the ibv_context */
+};
+
+struct v_pd {
+	struct ibv_pd ibv;
+	struct fl_pd *pd;
+};
+
+struct v_mr {
+	struct ibv_mr ibv;
+	struct fl_mr *mr;
+};
+
+/* Of a queue on a completion channel (event.c). */
+struct v_event {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t change;
+	bool armed, ending;		/* under lock */
+	/* Under the channel's lock: events to be taken, ever taken; the next queue with some. */
+	uint32_t waiting, told;
+	struct v_cq *next;
+};
+
+struct v_cq {
+	union {
+		struct ibv_cq ibv;
+		struct ibv_cq_ex ex;
+	};
+	struct fl_cq *cq;
+	pthread_mutex_t lock;		/* of polling */
+	unsigned int users;		/* queue pairs; under lock */
+	struct v_event event;
+	struct ibv_wc now;		/* ibv_start_poll(): the one that is looked at */
+};
+
+/* A request that is being built (postex.c), or has been. */
+struct v_build {
+	struct fl_work *work;
+	unsigned int n, room;
+	int error;			/* the first */
+};
+
+struct v_qp {
+	struct ibv_qp_ex ex;		/* begins with the ibv_qp */
+	struct fl_qp *qp;
+	pthread_mutex_t send_lock;
+	bool sig_all;
+	struct ibv_qp_attr attr;
+	struct ibv_qp_cap cap;
+	struct v_build build;		/* from wr_start to wr_complete: under send_lock */
+};
+
+static inline struct v_context *v_context(struct ibv_context *c)
+{
+	return (struct v_context *)((char *)c - offsetof(struct v_context, verbs.context));
+}
+
+static inline struct v_pd *v_pd(struct ibv_pd *pd)
+{
+	return (struct v_pd *)pd;
+}
+
+static inline struct v_cq *v_cq(struct ibv_cq *cq)
+{
+	return (struct v_cq *)cq;
+}
+
+static inline struct v_qp *v_qp(struct ibv_qp *qp)
+{
+	return (struct v_qp *)qp;
+}
+
+/* verbs return errno as a positive number, or NULL with errno set */
+static inline int v_error(int error)
+{
+	return error < 0 ? -error : error;
+}
+
+static inline void *v_null(int error)
+{
+	errno = v_error(error);
+	return NULL;
+}
+
+/* ---- the operations that inline functions of infiniband/verbs.h reach ---- */
+
+int v_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_input *in,
+		      struct ibv_device_attr_ex *attr, size_t bytes);
+int v_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *attr,
+		 size_t bytes);
+int v_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int v_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+struct ibv_cq_ex *v_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_attr_ex *init);
+struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex *init);
+int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+
+/* event.c: closed by exec. 0 or negative errno. */
+int v_pipe(int end[2]);
+/* The same: of a queue that has a channel. End waits until every event was acknowledged. */
+int v_event_begin(struct v_cq *q);
+void v_event_end(struct v_cq *q);
+
+/* postex.c: the calls that build requests, for the operations that were asked for. */
+int v_build_init(struct v_qp *q, uint64_t send_ops);
+
+#endif

@@ -1,0 +1,79 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
+# Programs of rdma-core as Debian has them, unmodified, on two boards: faultline with.
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+tools/doctor --have ibv_devinfo ib_write_bw || exit 77
+make -s verbs || exit 1
+. tests/cmd/expect.inc
+export FAULTLINE_DIR="$dir/sockets"
+mkdir "$FAULTLINE_DIR"
+
+expect 0 'usage: faultline with' 'help' "$fl" with --help
+expect 2 'no program' 'nothing to run' "$fl" with
+expect 2 'no program' 'nothing to run behind --' "$fl" with --on a --
+expect 127 'nonesuch: No such file' 'no such program' "$fl" with -- nonesuch
+expect 2 "'--no'" 'an option that it does not have' "$fl" with --no a -- true
+expect 3 '' 'the exit status is that of the program' "$fl" with -- sh -c 'exit 3'
+expect 255 'No IB devices found' 'no board' "$fl" with -- ibv_devinfo
+expect 1 'no such board is running' 'a board that is not there' \
+	"$fl" with --on c -- ibv_devinfo
+
+boards() {	# OPTION...
+	"$fl" board "$@" a b > "$dir/board" 2>&1 &
+	board=$!
+	for _ in $(seq 600); do
+		grep -q ready "$dir/board" && return
+		sleep 0.1
+	done
+}
+
+end_boards() {
+	kill $board
+	wait $board
+}
+
+# Both ends of a test of two: the client's output, with single blanks, and its exit status.
+two() {	# PROGRAM OPTION...
+	timeout 300 "$fl" with --on b -- "$@" -p $port > "$dir/server" 2>&1 &
+	local server=$! status n
+	for n in $(seq 100); do
+		timeout 300 "$fl" with --on a -- "$@" -p $port 127.0.0.1 > "$dir/client" 2>&1
+		status=$?
+		# The server was not there yet.
+		grep -q "Couldn't connect" "$dir/client" || break
+		sleep 0.1
+	done
+	wait $server || status=$?
+	tr -s ' ' < "$dir/client"
+	[ $status = 0 ] || cat "$dir/server"
+	return $status
+}
+
+export -f two
+export fl dir port=$((20000 + $$ % 10000))
+both() {	# STATUS TEXT NAME PROGRAM OPTION...
+	expect "$1" "$2" "$3" bash -c 'two "$@"' two "${@:4}"
+}
+
+boards
+expect 0 'hca_id:	fl_a' 'ibv_devinfo finds one board' "$fl" with --on a -- ibv_devinfo
+expect 0 'hca_id:	fl_b' 'ibv_devinfo finds both' "$fl" with -- ibv_devinfo
+expect 0 'PORT_ACTIVE' 'its port is up' "$fl" with --on b -- ibv_devinfo -v
+expect 0 'port_lid:		2' 'its address is the node, from 1' "$fl" with --on b -- ibv_devinfo
+for verb in write read; do
+	both 0 ' 65536 100 ' "ib_${verb}_bw" ib_${verb}_bw -n 100
+	both 0 ' 8388608 40 ' "ib_${verb}_bw, all sizes, four queue pairs" \
+		ib_${verb}_bw -a -q 4 -n 10
+	both 0 ' 2 100 ' "ib_${verb}_lat" ib_${verb}_lat -n 100
+	both 0 ' 4096 100 ' "ib_${verb}_bw, both ways" ib_${verb}_bw -b -s 4096 -n 100
+done
+both 0 ' 64 100 ' 'ib_read_lat, which sleeps for each' ib_read_lat -e -s 64 -n 100
+both 0 ' 4096 300 ' 'ib_read_bw, asleep, three queue pairs' \
+	ib_read_bw -e -q 3 -s 4096 -n 100
+end_boards
+expect 0 'board a: 0 of ' 'nothing is left on a' cat "$dir/board"
+expect 0 'board b: 0 of ' 'nor on b' cat "$dir/board"
+
+echo "1..$n"
+exit $bad
