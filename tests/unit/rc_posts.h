@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rc_posts.h - the oracle of rc_world.h: what two boards post, and what must come of it. It
+ * rc_posts.h - the oracle of rc_testbed.h: what two boards post, and what must come of it. It
  * knows nothing of packets: all is done at once, in the order of posting, on plain arrays.
  */
 #ifndef FL_RC_POSTS_H

@@ -62,7 +62,7 @@ TEST("InfiniBand 9.4.5: FETCH_ADD and CMP_SWAP answer with what was there before
 	EXPECT_EQ(g.out[3].bytes[15], 4);	/* MSN */
 }
 
-TEST("InfiniBand 9.7.4.1.3, rule 3: a duplicate atomic gets the result that was kept, and "
+TEST("InfiniBand 9.7.4.1, rule 3: a duplicate atomic gets the result that was kept, and "
      "is not executed")
 {
 	unsigned int i;
@@ -86,7 +86,7 @@ TEST("InfiniBand 9.7.4.1.3, rule 3: a duplicate atomic gets the result that was 
 	EXPECT_EQ(g.atomics, 2);
 }
 
-TEST("InfiniBand 9.7.4.1.3, rule 4: so many results are kept as the pair has places; older "
+TEST("InfiniBand 9.7.4.1, rule 4: so many results are kept as the pair has places; older "
      "ones are dropped")
 {
 	unsigned int i;
@@ -127,7 +127,7 @@ TEST("a page that is missing: RNR NAK before the atomic is executed, and then it
 	EXPECT_EQ(word_at(64), 5);
 }
 
-TEST("InfiniBand 9.7.5.2.4, 9.7.5.2.5: no right, no place, an address that is not aligned")
+TEST("InfiniBand 9.7.5.2: no right, no place, an address that is not aligned")
 {
 	unit_start();
 	g.key[0].rights = FL_ACC_REMOTE_WRITE | FL_ACC_REMOTE_READ;

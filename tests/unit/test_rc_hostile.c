@@ -86,7 +86,7 @@ static void pair_open(unsigned int k)
 	g.t.open(g.t.ctx, (uint16_t)(RIG_QP + k), &p);
 }
 
-static void work_draw(unsigned int k, uint32_t wr)
+static void work_draw(unsigned int k, uint32_t number)
 {
 	static const uint8_t ops[] = { FL_OP_SEND, FL_OP_WRITE, FL_OP_READ, FL_OP_FETCH_ADD,
 				       FL_OP_CMP_SWAP, FL_OP_RECV };
@@ -95,7 +95,7 @@ static void work_draw(unsigned int k, uint32_t wr)
 	w.flags = (uint8_t)rng_next(&rng) & ~FL_WQE_INLINE;
 	w.segment[0].bytes = draw_below(1000);
 	w.segment[0].key = 0x100 + draw_below(4);
-	g.t.post(g.t.ctx, (uint16_t)(RIG_QP + k), wr, &w);
+	g.t.post(g.t.ctx, (uint16_t)(RIG_QP + k), number, &w);
 }
 
 /* A packet that might be one of a conversation. */

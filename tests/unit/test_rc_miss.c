@@ -199,3 +199,67 @@ TEST("what sleeps wakes when its pair is closed")
 	EXPECT_EQ(g.outs, 1);
 }
 
+/* A WRITE of 10 bytes that came, and that no channel has looked at yet. */
+static void write_waits(uint32_t psn)
+{
+	struct rc_packet p = {
+		.opcode = WOP_RC_WRITE_ONLY, .psn = psn, .va = RIG_BASE, .rkey = 0x100,
+		.length = 10, .payload_len = 10, .dest_qp = RIG_QPN,
+	};
+	struct wire_frame f = { .from = 1 };
+
+	memset(rc_payload(&f, p.opcode), 7, 10);
+	rc_put(&f, &p, false);
+	rc_receive(g.rc, &f, g.now);
+}
+
+TEST("what came for a connection that was closed does not land in the next one")
+{
+	struct fw_pair p = rig_pair();
+
+	unit_start();
+	write_waits(20);
+	g.t.close(g.t.ctx, RIG_QP);
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
+	rig_run(&g);
+	memory_is(0, 10, 0);
+	write_only(20, 3);
+	memory_is(0, 10, 3);
+}
+
+TEST("a reset forgets frames that no channel has looked at, and has room for as many again")
+{
+	struct fw_pair p = rig_pair();
+	unsigned int i;
+
+	unit_start();
+	for (i = 0; i < 40; i++)
+		write_waits(20 + i);
+	rc_reset(g.rc);
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
+	rig_run(&g);
+	memory_is(0, 10, 0);
+	for (i = 0; i < 32; i++)
+		write_waits(20 + i);
+	rig_run(&g);
+	EXPECT_EQ(g.events[EV_RC_DROP], 8);	/* before the reset: no room */
+	memory_is(0, 10, 7);
+}
+
+TEST("between a fatal NAK that waits for the wire and the end of the pair nothing lands")
+{
+	unit_start();
+	g.no_room = true;
+	write_in(WOP_RC_WRITE_LAST, 20, 0, 10, 1);
+	write_only(20, 2);
+	write_only(21, 2);
+	memory_is(0, 10, 0);
+	g.no_room = false;
+	rc_wire_room(g.rc);
+	rig_run(&g);
+	rig_out_ack(&g, 20, RC_SYN_NAK_INVALID);
+	rig_silent(&g);
+	memory_is(0, 10, 0);
+	EXPECT_EQ(g.error, FL_ST_REMOTE_INVALID);
+	EXPECT_EQ(g.errors, 1);
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Reliable connections between two units, over the worst of wires (rc_world.h). */
-#include "rc_world.h"
+/* Reliable connections between two units, over the worst of wires (rc_testbed.h). */
+#include "rc_testbed.h"
 
 #define SEEDS	400
 
@@ -10,9 +10,9 @@ TEST("whatever the wire and the pages do, all is as if it had been done in order
 	uint64_t seed;
 	unsigned int i;
 
-	test_cleanup(world_end, NULL);
+	test_cleanup(testbed_end, NULL);
 	for (seed = 0; seed < SEEDS; seed++) {
-		world_run(test_seed() * 100000 + seed, 150);
+		testbed_run(test_seed() * 100000 + seed, 150);
 		for (i = 0; i < 2; i++) {
 			rc_stats(w.side[i].g.rc, &st);
 			sum.resent += st.resent;
@@ -25,7 +25,7 @@ TEST("whatever the wire and the pages do, all is as if it had been done in order
 			sum.atomics += st.atomics;
 			sum.bad_packets += st.bad_packets;
 		}
-		world_end(NULL);
+		testbed_end(NULL);
 	}
 	EXPECT_GE(sum.resent, 1000);
 	EXPECT_GE(sum.rnr_waits, 100);
@@ -58,23 +58,23 @@ TEST("a pair that is closed in the middle of it all moves not a byte more; the o
 	uint64_t seed;
 	unsigned int i;
 
-	test_cleanup(world_end, NULL);
+	test_cleanup(testbed_end, NULL);
 	for (seed = 0; seed < SEEDS / 4; seed++) {
-		world_draw(test_seed() * 100000 + seed);
+		testbed_draw(test_seed() * 100000 + seed);
 		w.to_post = 40 + draw_below(40);
-		world_post();
+		testbed_post();
 		for (i = draw_below(200); i--; )
-			world_step();
+			testbed_step();
 		w.ended[1] = true;
 		for (i = 0; i < 2; i++)
 			w.side[i].g.t.close(w.side[i].g.t.ctx, RIG_QP + 1);
 		pair_keep(kept);
 		w.to_post = 40;
-		world_post();
-		world_drain();
-		world_compare();
+		testbed_post();
+		testbed_drain();
+		testbed_compare();
 		pair_keep(now);
 		EXPECT_MEM(now, kept, sizeof(kept));
-		world_end(NULL);
+		testbed_end(NULL);
 	}
 }

@@ -72,7 +72,7 @@ TEST("InfiniBand 9.4.4, 9.7.3: a READ is answered by packets with the PSNs from 
 	rig_silent(&g);
 }
 
-TEST("InfiniBand 9.7.4.1.3, rule 3: a READ that comes again, or the rest of it, is answered "
+TEST("InfiniBand 9.7.4.1, rule 3: a READ that comes again, or the rest of it, is answered "
      "again")
 {
 	unit_start();
@@ -108,7 +108,7 @@ TEST("rule 3: a duplicate that is not what is remembered is dropped in silence")
 	answer_is(23, 0, 10);
 }
 
-TEST("InfiniBand 9.7.4.1.3, rule 4: so many READs are remembered as the pair has places, "
+TEST("InfiniBand 9.7.4.1, rule 4: so many READs are remembered as the pair has places, "
      "the oldest is forgotten")
 {
 	unsigned int i;
@@ -125,7 +125,7 @@ TEST("InfiniBand 9.7.4.1.3, rule 4: so many READs are remembered as the pair has
 	}
 }
 
-TEST("InfiniBand 9.7.5.1.5, rule 7: a page that is missing half way: the NAK has the PSN of "
+TEST("InfiniBand 9.7.5.1, rule 7: a page that is missing half way: the NAK has the PSN of "
      "that packet")
 {
 	unit_start();
@@ -203,7 +203,7 @@ TEST("[RXEDUP] a duplicate WRITE before a READ is acknowledged with its own PSN,
 	rig_out_ack(&g, 25, RC_SYN_ACK);
 }
 
-TEST("InfiniBand 9.7.5.2.5: a READ without key, range or right is refused, at once and as a "
+TEST("InfiniBand 9.7.5.2: a READ without key, range or right is refused, at once and as a "
      "whole")
 {
 	unsigned int i;
@@ -364,7 +364,7 @@ TEST("rule 3: a gap among responses is ignored; the time-out asks for the rest, 
 	memory_is(768, 132, 4);
 }
 
-TEST("InfiniBand 9.7.5.1.4: the response to a later READ says that this one's was lost")
+TEST("InfiniBand 9.7.6: the response to a later READ says that this one's was lost")
 {
 	unit_start();
 	post_read(0, 0, 300);
@@ -502,4 +502,38 @@ TEST("a READ of no bytes is one packet there, one back, and over")
 	request_is(0x100, 0, 0);
 	response_in(WOP_RC_READ_RESPONSE_ONLY, 0x100, 0, 1);
 	EXPECT_EQ(g.done[0].status, FL_ST_OK);
+}
+
+TEST("the rest of a READ that was refused half way takes no place of another one")
+{
+	unsigned int i;
+
+	unit_start();
+	for (i = 0; i < 3; i++)
+		read_in(20 + i, i * 10, 10);
+	g.present[1] = false;
+	read_in(23, 4096 - 256, 512);
+	g.present[1] = true;
+	read_in(24, 4096, 256);
+	g.out_next = g.outs;
+	for (i = 0; i < 3; i++) {
+		read_in(20 + i, i * 10, 10);
+		answer_is(20 + i, i * 10, 10);
+	}
+}
+
+TEST("an acknowledgement that waits is not replaced by one for an older PSN")
+{
+	unit_start();
+	write_in(WOP_RC_WRITE_ONLY, 20, 1, 1, 1);
+	read_in(21, 0, 10);
+	g.out_next = g.outs;
+	g.no_room = true;
+	write_in(WOP_RC_WRITE_ONLY, 22, 1, 1, 1);
+	write_in(WOP_RC_WRITE_ONLY, 20, 1, 1, 1);
+	g.no_room = false;
+	rc_wire_room(g.rc);
+	rig_run(&g);
+	rig_out_ack(&g, 22, RC_SYN_ACK);
+	rig_silent(&g);
 }

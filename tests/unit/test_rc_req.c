@@ -31,7 +31,7 @@ static void is_done(unsigned int n, uint32_t wr, uint8_t status)
 	EXPECT_EQ(g.done[n].status, status);
 }
 
-TEST("InfiniBand 9.7.2, 9.4.3: a WRITE of three packets, its headers, bits and bytes")
+TEST("InfiniBand 9.7.3, 9.4.3: a WRITE of three packets, its headers, bits and bytes")
 {
 	struct rc_packet p;
 
@@ -83,7 +83,7 @@ TEST("InfiniBand 9.7.5.1.2: one acknowledgement ends all requests up to its PSN"
 	EXPECT_EQ(g.dones, 3);
 }
 
-TEST("InfiniBand 9.7.5.1.4: an acknowledgement behind a READ is an implied NAK")
+TEST("InfiniBand 9.7.6: an acknowledgement behind a READ is an implied NAK")
 {
 	struct rc_packet p;
 
@@ -103,7 +103,7 @@ TEST("InfiniBand 9.7.5.1.4: an acknowledgement behind a READ is an implied NAK")
 	rig_silent(&g);
 }
 
-TEST("InfiniBand 9.7.5.1.3, 9.7.5.2.3: a sequence NAK acknowledges what is before, and the "
+TEST("InfiniBand 9.7.5.1, 9.7.5.2: a sequence NAK acknowledges what is before, and the "
      "rest goes again")
 {
 	unit_start();
@@ -120,7 +120,7 @@ TEST("InfiniBand 9.7.5.1.3, 9.7.5.2.3: a sequence NAK acknowledges what is befor
 	EXPECT_EQ(g.done[1].resends, 2);
 }
 
-TEST("InfiniBand 9.7.7.2: the window of PSNs is bounded, and acknowledgements are asked for "
+TEST("the window of PSNs is bounded, and acknowledgements are asked for "
      "within a message")
 {
 	struct rc_packet p;
@@ -159,7 +159,7 @@ TEST("PSNs wrap at 2^24")
 	is_done(0, 0, FL_ST_OK);
 }
 
-TEST("InfiniBand 9.7.5.2.4 to 9.7.5.2.7: each fatal NAK ends the request with its status")
+TEST("InfiniBand 9.7.5.2: each fatal NAK ends the request with its status")
 {
 	static const uint8_t want[] = { FL_ST_REMOTE_INVALID, FL_ST_REMOTE_ACCESS,
 					FL_ST_REMOTE_FAULT };
@@ -200,7 +200,7 @@ TEST("InfiniBand 10.8.3.3: a fence waits for READs and atomics, and for nothing 
 	EXPECT_EQ(g.dones, 3);
 }
 
-TEST("no more READs and atomics are on the way than the pair has places for (InfiniBand 9.7.7.2)")
+TEST("no more READs and atomics are on the way than the pair has places for")
 {
 	struct fw_pair p = rig_pair();
 
@@ -472,5 +472,24 @@ TEST("after stop_key() not a byte moves through the key, and the request fails")
 	EXPECT(!g.open[0]);
 	g.key[1].alive = false;
 	rig_run(&g);	/* a burst with that key would be seen by the rig */
+	is_done(0, 0, FL_ST_LOCAL_KEY);
+}
+
+TEST("a key that ends between two bursts of a packet: the second burst does not begin")
+{
+	struct fw_work w = rig_work(FL_OP_WRITE, 0, 200);
+
+	unit_start();
+	g.burst_ns = 100;
+	w.segment[0].va += 4000;
+	g.t.post(g.t.ctx, RIG_QP, 0, &w);
+	rc_step(g.rc, 0, g.now);
+	EXPECT(g.open[0]);
+	g.t.stop_key(g.t.ctx, 0x101);
+	EXPECT(!g.open[0]);
+	EXPECT_EQ(g.bursts, 1);
+	g.key[1].alive = false;
+	rig_run(&g);
+	EXPECT_EQ(g.bursts, 1);
 	is_done(0, 0, FL_ST_LOCAL_KEY);
 }

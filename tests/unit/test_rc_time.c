@@ -31,7 +31,7 @@ static void is_done(unsigned int n, uint32_t wr, uint8_t status)
 	EXPECT_EQ(g.done[n].status, status);
 }
 
-TEST("InfiniBand 9.7.5.1.4: one retry round at a time, unless time is over")
+TEST("InfiniBand 9.7.6: one retry round at a time, unless time is over")
 {
 	unit_start();
 	work_post(0, FL_OP_WRITE, 0, 600);
@@ -49,7 +49,7 @@ TEST("InfiniBand 9.7.5.1.4: one retry round at a time, unless time is over")
 	rig_out_is(&g, WOP_RC_WRITE_MIDDLE, 0x101);
 }
 
-TEST("InfiniBand 9.7.6.1.3, 9.9.2.1.1: 4.096 us * 2^n, so many tries, then it is over")
+TEST("InfiniBand 9.7.6.1.3, 9.9.2: 4.096 us * 2^n, so many tries, then it is over")
 {
 	struct fw_pair p = rig_pair();
 	uint64_t from;
@@ -143,7 +143,7 @@ TEST("[RNRFIX] the acknowledgement timer does not cut an RNR wait short; with th
 	EXPECT_EQ(g.events[EV_RC_TIMEOUT], 1);
 }
 
-TEST("InfiniBand 9.9.2.1.1: tries of an RNR wait run out, are there again after progress, "
+TEST("InfiniBand 9.9.2: tries of an RNR wait run out, are there again after progress, "
      "and 7 is for ever")
 {
 	struct fw_pair p = rig_pair();

@@ -18,7 +18,7 @@ static struct wire_frame frame_make(const struct rc_packet *p, bool icrc)
 	return f;
 }
 
-TEST("InfiniBand 9.2, 9.3.3, 9.3.7: bytes of a WRITE with immediate data, padded")
+TEST("InfiniBand 9.2, 9.3: bytes of a WRITE with immediate data, padded")
 {
 	static const uint8_t want[] = {
 		0x0B, 0xF0, 0xFF, 0xFF, 0, 0x12, 0x34, 0x56,
@@ -40,7 +40,7 @@ TEST("InfiniBand 9.2, 9.3.3, 9.3.7: bytes of a WRITE with immediate data, padded
 	EXPECT_MEM(f.bytes, want, sizeof(want));
 }
 
-TEST("InfiniBand 9.3.5, 9.3.6: bytes of an atomic and of its answer")
+TEST("InfiniBand 9.3: bytes of an atomic and of its answer")
 {
 	static const uint8_t want[] = {
 		0x13, 0x40, 0xFF, 0xFF, 0, 0, 0, 2, 0, 0, 0, 1,
@@ -198,7 +198,7 @@ TEST("a packet that is cut short, too long or of an unknown kind is refused")
 	f = frame_make(&p, false);
 	f.len += 4;
 	EXPECT_EQ(rc_get(&f, false, &got), WIRE_LENGTH);
-	STEP("a version, and a partition, that are not ours (InfiniBand 9.6.1)");
+	STEP("a version, and a partition, that are not ours (InfiniBand 9.6)");
 	f = frame_make(&p, false);
 	f.bytes[1] |= 1;
 	EXPECT_EQ(rc_get(&f, false, &got), WIRE_HEADER);

@@ -120,7 +120,7 @@ static uint8_t fatal_status(uint8_t syndrome)
 	}
 }
 
-/* A NAK acknowledges what lies before its PSN (9.7.5.1.3). */
+/* A NAK acknowledges what lies before its PSN (9.7.5.1). */
 static void req_nak(struct rc *rc, struct rc_pair *q, const struct rc_packet *p,
 		    uint64_t cause)
 {
@@ -150,7 +150,7 @@ static void req_acknowledge(struct rc *rc, struct rc_pair *q, const struct rc_pa
 	rc->stats.acks++;
 	if (!req_acked(rc, q, upto, cause))
 		return;
-	/* 9.7.5.1.4, implied NAK: a later request is acknowledged. */
+	/* 9.7.6, implied NAK: a later request is acknowledged. */
 	if (answer_is_lost(q, upto))
 		rc_req_retry(rc, q, RC_WHY_IMPLIED, cause);
 }

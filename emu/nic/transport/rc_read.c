@@ -3,7 +3,7 @@
  * Responder: READs. Channel 0 sends the packets of the answer, each with a PSN of its own;
  * until the last has gone, no later request of the pair is carried out, so that a page that
  * is missing half way refuses that PSN and nothing behind it has happened. A READ that comes
- * again is read again, if it is remembered (InfiniBand 9.7.4.1, 9.7.5.1.5).
+ * again is read again, if it is remembered (InfiniBand 9.7.4.1, 9.7.5.1).
  */
 #include "nic/transport/rc_internal.h"
 
@@ -118,7 +118,7 @@ bool rc_read_pick(struct rc *rc, struct rc_pair *q)
 }
 
 /*
- * The packet at this PSN cannot be: the NAK takes its place (InfiniBand 9.7.5.1.5), and the
+ * The packet at this PSN cannot be: the NAK takes its place (InfiniBand 9.7.5.1), and the
  * requester asks for the rest from there.
  */
 void rc_read_missed(struct rc *rc, struct rc_pair *q, enum rc_moved how)

@@ -3,8 +3,8 @@
  * Requester, channel 0: which packet goes next, and going back.
  *
  * PSNs are given to a request when its first packet is about to go, one for each packet; a
- * READ gets one for each packet of its answer (InfiniBand 9.7.2). [una, end) is on the way.
- * Going back moves `next` to una, and everything from there goes again (9.7.5.1.4).
+ * READ gets one for each packet of its answer (InfiniBand 9.7.3). [una, end) is on the way.
+ * Going back moves `next` to una, and everything from there goes again (9.7.6).
  */
 #include "nic/transport/rc_internal.h"
 
@@ -284,7 +284,7 @@ void rc_req_go_back(struct rc *rc, struct rc_pair *q, enum rc_why why, uint64_t 
 	rc_pair_ready(rc, q);
 }
 
-/* InfiniBand 9.9.2.1, 9.7.5.1.4: a round counts one try, and none begins in another. */
+/* InfiniBand 9.7.6, 9.9.2: a round counts one try, and none begins in another. */
 void rc_req_retry(struct rc *rc, struct rc_pair *q, enum rc_why why, uint64_t cause)
 {
 	struct rc_requester *r = &q->req;

@@ -96,7 +96,7 @@ void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 	}
 }
 
-/* InfiniBand 9.7.5.2.4 to 9.7.5.2.7: the peer's mistake, or our own. */
+/* InfiniBand 9.7.5.2: the peer's mistake, or our own. */
 void rc_resp_failed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, uint32_t psn,
 		    enum rc_moved how)
 {
@@ -151,7 +151,7 @@ static bool recv_have(struct rc *rc, struct rc_pair *q)
 	return false;
 }
 
-/* Does the packet continue, or begin, what is due (9.7.4.1.2)? Is it as long as it must be? */
+/* Does the packet continue, or begin, what is due (9.7.4.1)? Is it as long as it must be? */
 static bool message_fits(const struct rc_pair *q, const struct rc_packet *p)
 {
 	const struct rc_responder *r = &q->resp;
@@ -196,7 +196,7 @@ static void packet_land_write(struct rc *rc, struct rc_pair *q)
 	struct rc_responder *r = &q->resp;
 	const struct rc_packet *p = &t->packet;
 
-	/* 9.7.4.1.6: rights and range of the whole message; none are needed for no bytes. */
+	/* 9.7.4.1: rights and range of the whole message; none are needed for no bytes. */
 	if (opcode_is_first(p->opcode) && r->length &&
 	    rc_reach(rc, q, FL_ACC_REMOTE_WRITE, r->rkey, r->va, r->length)) {
 		rc_resp_refuse(rc, q, p->psn, RC_SYN_NAK_ACCESS, FL_ST_REMOTE_ACCESS,
@@ -248,7 +248,7 @@ static void packet_due(struct rc *rc, struct rc_pair *q)
 }
 
 /*
- * It is carried out already (9.7.4.1.3). A SEND or WRITE is acknowledged up to the next READ
+ * It is carried out already (9.7.4.1). A SEND or WRITE is acknowledged up to the next READ
  * or atomic and no further, since that would say that its answer was sent, too.
  */
 static void packet_again(struct rc *rc, struct rc_pair *q)
@@ -279,7 +279,7 @@ void rc_resp_begin(struct rc *rc, struct rc_pair *q)
 	if (r->dying) {
 		rc_drop(rc, q, f, p, RC_DROP_ENDING);
 	} else if (ahead > 0) {
-		/* 9.7.5.2.3: one NAK, and silence until what is missing comes. */
+		/* 9.7.5.2: one NAK, and silence until what is missing comes. */
 		rc_drop(rc, q, f, p, RC_DROP_AHEAD);
 		if (!r->silent) {
 			r->silent = true;

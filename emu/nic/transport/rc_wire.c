@@ -137,7 +137,7 @@ uint32_t rc_put(struct wire_frame *f, const struct rc_packet *p, bool icrc)
 }
 
 /*
- * BTH (InfiniBand 9.6.1): MIGREQ and the reserved bits are not looked at, as there is no
+ * BTH (InfiniBand 9.6): MIGREQ and the reserved bits are not looked at, as there is no
  * path migration, and they may have changed on the way.
  */
 static bool bth_is_good(const uint8_t *b)

@@ -22,7 +22,7 @@ static inline uint32_t rc_psn_add(uint32_t psn, uint32_t n)
 	return (psn + n) & RC_PSN_MASK;
 }
 
-/* Syndromes of AETH (InfiniBand 9.7.5.2.8, tables 42 to 44). */
+/* Syndromes of AETH (InfiniBand 9.7.5.2). */
 enum {
 	RC_SYN_ACK = 0x1F,	/* its credit field: no end-to-end flow control */
 	RC_SYN_RNR = 0x20,	/* + code of the wait, 5 bits */

@@ -208,7 +208,7 @@
 #define WOP_HELLO                               0xFE
 #define WOP_HELLO_HEADER_BYTES                  12
 
-/* RDMA extended transport header (InfiniBand 9.3.3) */
+/* RDMA extended transport header (InfiniBand 9.3) */
 #define WIRE_RETH_BYTES                         16
 /* address at the responder */
 #define WIRE_RETH_VA                            0, 7, 64
@@ -226,7 +226,7 @@
 #define WIRE_RETH_LENGTH_BIT                    7
 #define WIRE_RETH_LENGTH_WIDTH                  32
 
-/* acknowledge extended transport header (InfiniBand 9.3.5) */
+/* acknowledge extended transport header (InfiniBand 9.3) */
 #define WIRE_AETH_BYTES                         4
 /* acknowledged, RNR with the code of a wait, or refused */
 #define WIRE_AETH_SYNDROME                      0, 7, 8
@@ -239,7 +239,7 @@
 #define WIRE_AETH_MSN_BIT                       7
 #define WIRE_AETH_MSN_WIDTH                     24
 
-/* atomic extended transport header (InfiniBand 9.3.6) */
+/* atomic extended transport header (InfiniBand 9.3) */
 #define WIRE_ATOMICETH_BYTES                    28
 /* address at the responder */
 #define WIRE_ATOMICETH_VA                       0, 7, 64
@@ -262,7 +262,7 @@
 #define WIRE_ATOMICETH_COMPARE_BIT              7
 #define WIRE_ATOMICETH_COMPARE_WIDTH            64
 
-/* atomic acknowledge extended transport header (InfiniBand 9.3.5.3) */
+/* atomic acknowledge extended transport header (InfiniBand 9.3) */
 #define WIRE_ATOMICACKETH_BYTES                 8
 /* what was there before */
 #define WIRE_ATOMICACKETH_ORIGINAL              0, 7, 64
@@ -270,7 +270,7 @@
 #define WIRE_ATOMICACKETH_ORIGINAL_BIT          7
 #define WIRE_ATOMICACKETH_ORIGINAL_WIDTH        64
 
-/* immediate extended transport header (InfiniBand 9.3.7) */
+/* immediate extended transport header (InfiniBand 9.3) */
 #define WIRE_IMMDT_BYTES                        4
 /* immediate data, which the receiver's completion shows */
 #define WIRE_IMMDT_DATA                         0, 7, 32
@@ -278,7 +278,7 @@
 #define WIRE_IMMDT_DATA_BIT                     7
 #define WIRE_IMMDT_DATA_WIDTH                   32
 
-/* datagram extended transport header (InfiniBand 9.3.2) */
+/* datagram extended transport header (InfiniBand 9.3) */
 #define WIRE_DETH_BYTES                         8
 /* key of the queue pair that is meant */
 #define WIRE_DETH_QKEY                          0, 7, 32

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rc_world.h - two units back to back, over a wire that loses, doubles, delays and damages;
+ * rc_testbed.h - two units back to back, over a wire that loses, doubles, delays and damages;
  * pages go missing and come back. What is posted, and what must come of it: rc_posts.h.
  */
-#ifndef FL_RC_WORLD_H
-#define FL_RC_WORLD_H
+#ifndef FL_RC_TESTBED_H
+#define FL_RC_TESTBED_H
 
 #include "rc_posts.h"
 
@@ -25,7 +25,7 @@ static void pair_open(unsigned int node, unsigned int k, uint32_t psn, unsigned 
 	EXPECT_EQ(g->t.open(g->t.ctx, (uint16_t)(RIG_QP + k), &p), FL_ST_OK);
 }
 
-static void world_end(void *unused)
+static void testbed_end(void *unused)
 {
 	unsigned int i;
 
@@ -38,7 +38,7 @@ static void world_end(void *unused)
 	memset(&w, 0, sizeof(w));
 }
 
-static void world_draw(uint64_t seed)
+static void testbed_draw(uint64_t seed)
 {
 	static const uint32_t mtus[] = { 256, 512, 1024, 2048, 4096 };
 	static const uint32_t psns[] = { 0xFFFFF0, 0xFFFFFF, 0, 0x7FFFF0, 0x123456 };
@@ -144,7 +144,7 @@ static void units_step(void)
 	}
 }
 
-static uint64_t world_soonest(void)
+static uint64_t testbed_soonest(void)
 {
 	uint64_t at = NEVER;
 	unsigned int i, ch;
@@ -179,7 +179,7 @@ static void receives_offer(void)
 		}
 }
 
-static void world_step(void)
+static void testbed_step(void)
 {
 	uint64_t at;
 
@@ -191,7 +191,7 @@ static void world_step(void)
 	frames_arrive();
 	pages_return();
 	units_step();
-	at = world_soonest();
+	at = testbed_soonest();
 	if (at == NEVER)
 		at = w.now + 1000;
 	w.now = at > w.now ? at : w.now;
@@ -200,7 +200,7 @@ static void world_step(void)
 		EXPECT(!rc_check(w.side[0].g.rc) && !rc_check(w.side[1].g.rc));
 }
 
-static bool world_is_done(void)
+static bool testbed_is_done(void)
 {
 	return !w.to_post && !w.flights && rc_idle(w.side[0].g.rc) &&
 	       rc_idle(w.side[1].g.rc) && !w.side[0].g.awake[0] && !w.side[0].g.awake[1] &&
@@ -208,7 +208,7 @@ static bool world_is_done(void)
 }
 
 /* The cell that both pairs add to is in pair 0's target. */
-static void world_compare(void)
+static void testbed_compare(void)
 {
 	uint32_t shared = TARGET(1) * 4096 - CELLS;
 	unsigned int i, k;
@@ -238,33 +238,33 @@ static void world_compare(void)
 }
 
 /* Until all is posted. */
-static inline void world_post(void)
+static inline void testbed_post(void)
 {
 	while (w.to_post) {
-		world_step();
+		testbed_step();
 		EXPECT(w.steps < 3000000);
 	}
 }
 
-static inline void world_drain(void)
+static inline void testbed_drain(void)
 {
 	uint64_t limit = w.steps + 400000;
 
 	STEP("all is posted; the wire is clean now");
 	w.lose = w.twice = w.damage = 0;
-	while (!world_is_done()) {
-		world_step();
+	while (!testbed_is_done()) {
+		testbed_step();
 		EXPECT(w.steps < limit);
 	}
 }
 
-static inline void world_run(uint64_t seed, uint32_t posts)
+static inline void testbed_run(uint64_t seed, uint32_t posts)
 {
-	world_draw(seed);
+	testbed_draw(seed);
 	w.to_post = posts;
-	world_post();
-	world_drain();
-	world_compare();
+	testbed_post();
+	testbed_drain();
+	testbed_compare();
 }
 
 #endif
