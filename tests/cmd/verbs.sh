@@ -71,6 +71,25 @@ done
 both 0 ' 64 100 ' 'ib_read_lat, which sleeps for each' ib_read_lat -e -s 64 -n 100
 both 0 ' 4096 300 ' 'ib_read_bw, asleep, three queue pairs' \
 	ib_read_bw -e -q 3 -s 4096 -n 100
+for odp in '' --odp; do
+	for verb in write read send; do
+		both 0 ' 65536 100 ' "ib_${verb}_bw $odp" ib_${verb}_bw $odp -n 100
+	done
+	both 0 ' 8 100 ' "ib_atomic_bw $odp" ib_atomic_bw $odp -n 100
+done
+both 0 ' 8388608 10 ' 'ib_send_bw, all sizes' ib_send_bw -a -n 10
+both 0 ' 2 100 ' 'ib_send_lat' ib_send_lat -n 100
+both 0 ' 4096 100 ' 'ib_send_bw, both ways' ib_send_bw -b -s 4096 -n 100
+both 0 ' 4096 300 ' 'ib_send_bw, a shared receive queue' \
+	ib_send_bw --use-srq -r 64 -q 3 -s 4096 -n 100
+both 0 ' 4096 100 ' 'ib_send_bw, asleep' ib_send_bw -e -s 4096 -n 100
+both 0 ' 8 100 ' 'ib_atomic_lat, compare and swap' ib_atomic_lat -A CMP_AND_SWAP -n 100
+both 0 '100 iters' 'ibv_rc_pingpong' ibv_rc_pingpong -n 100
+both 0 '100 iters' 'ibv_rc_pingpong, on demand and asleep' ibv_rc_pingpong -o -e -n 100
+both 0 '100 iters' 'ibv_rc_pingpong, by the new calls' ibv_rc_pingpong -N -n 100
+FAULTLINE_SYSTEM=part both 0 ' 65536 100 ' 'ib_write_bw by blocks' ib_write_bw -n 100
+FAULTLINE_SYSTEM=nonesuch expect 1 'no such system; there are: part|' 'a system that is not there' \
+	"$fl" with --on a -- ibv_devinfo
 end_boards
 expect 0 'board a: 0 of ' 'nothing is left on a' cat "$dir/board"
 expect 0 'board b: 0 of ' 'nor on b' cat "$dir/board"

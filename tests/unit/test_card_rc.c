@@ -82,6 +82,12 @@ static void pager_evict(struct side *s)
 	s->evictions++;
 }
 
+static void pager_evict_all(struct side *s)
+{
+	EXPECT_EQ(xp_order(s->n, NIC_XP_TAB_GO_ZAP_ALL, s->object, 0, 0), FL_ST_OK);
+	xp_sync(s->n);
+}
+
 /* All that the record says is right; its pages. */
 static void record_look(struct side *s, const struct fl_fault_rec *r,
 			unsigned int *from, unsigned int *count)
@@ -443,4 +449,68 @@ TEST("without a row a miss ends the connection, since nobody would bring the pag
 
 	x.plan = &none;
 	rig_run(SIM_LOCKSTEP, nobody_brings, NULL);
+}
+
+/* ---- mistakes of other cards ---- */
+
+/* A connection made now, and how long a requester that is told code 25 waits. */
+static uint64_t rnr_wait(struct testbed *w, uint64_t quirks)
+{
+	struct side *s;
+	uint64_t begin_ns;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		s = &x.s[i];
+		rig_command(s->n, (struct fl_fw_cmd){ .opcode = FL_CMD_SLOT_ROW,
+			.flags = x.plan->row, .a = quirks });
+		rig_command(s->n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_DESTROY,
+						      .object = s->qp });
+		s->qp = rig_command(s->n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CREATE,
+			.a = SQ_PA, .b = QUEUE, .c = s->n->cq, .d = s->n->pd,
+			.flags = FL_QP_RC });
+		s->posted = 0;
+	}
+	for (i = 0; i < 2; i++) {
+		rig_command(x.s[i].n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CONNECT,
+			.object = x.s[i].qp, .a = (uint64_t)!i, .b = x.s[!i].qp });
+		rig_command(x.s[i].n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_MODIFY,
+			.object = x.s[i].qp, .flags = FL_MOD_STATE | FL_MOD_RNR_CODE,
+			.a = FL_STATE_RTS | 25 << 16 });
+	}
+	pager_evict_all(&x.s[1]);
+	pager_load(&x.s[0], 0, PAGES);
+	begin_ns = sim_now(w->sim);
+	request_post(&x.s[0], (struct fl_wqe){
+		.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED, .length = 100, .xfer = 77,
+		.lkey = x.s[0].key, .rkey = x.s[1].key, .local_va = x.s[0].va,
+		.remote_va = x.s[1].va });
+	EXPECT_EQ(wait_one(x.s[0].n).status, FL_ST_OK);
+	return sim_now(w->sim) - begin_ns;
+}
+
+static void quirks(struct testbed *w)
+{
+	struct sim_thread *t;
+	uint64_t right_ns, wrong_ns;
+
+	make_all(w);
+	t = sim_thread_start(w->sim, "pager", false, pager, NULL);
+	right_ns = rnr_wait(w, 0);
+	wrong_ns = rnr_wait(w, FL_QUIRK_CODE25);
+	STEP("%u and %u ns", (unsigned int)right_ns, (unsigned int)wrong_ns);
+	EXPECT_GE(right_ns, 61440000);
+	EXPECT_LE(right_ns, 61440000 + 20000);
+	EXPECT_GE(wrong_ns, 61410000);
+	EXPECT_LE(wrong_ns, 61410000 + 20000);
+	atomic_store(&x.over, true);
+	sim_thread_join(t);
+}
+
+TEST("a slot's connections make the mistakes that the driver has asked for")
+{
+	static const struct plan npf = { .row = ROW(PARK, REWIND, RNR, RNR, FOUR) };
+
+	x.plan = &npf;
+	rig_run(SIM_LOCKSTEP, quirks, NULL);
 }
