@@ -73,9 +73,8 @@ uint64_t fabric_frame_send(void *port, struct wire_frame *fr);
 struct fabric_inject {
 	uint32_t loss_ppm, duplicate_ppm, damage_ppm, late_ppm;
 	uint64_t late_ns;    /* how much later at most (reorders) */
-	uint32_t drop_first; /* lose the first n packets of kind opcode (0: any)
-			      */
-	uint8_t opcode;	     /* 0: all packets */
+	uint32_t drop_first; /* lose the first n packets */
+	uint16_t kind;	     /* 1 + opcode of the packets that are meant; 0: all */
 };
 int fabric_inject(struct fabric *f, uint8_t a, uint8_t b,
 		  const struct fabric_inject *i);

@@ -86,7 +86,7 @@ void fabric_pass(struct fabric_port *p, struct fabric_slot *s,
 	struct wire_frame *f = &s->frame;
 	uint64_t more_ns, bit;
 
-	if (i->opcode && i->opcode != wire_opcode(f)) {
+	if (i->kind && i->kind != 1u + wire_opcode(f)) {
 		fabric_deliver(p, s, arrive_ns);
 		return;
 	}

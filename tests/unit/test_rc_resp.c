@@ -447,3 +447,19 @@ TEST("a reset forgets all pairs, and frames that came")
 	write_only(21, 2);
 	memory_is(0, 10, 1);
 }
+
+TEST("only a packet that asks for it is acknowledged (InfiniBand 9.7.5.1)")
+{
+	struct rc_packet p = {
+		.opcode = WOP_RC_WRITE_ONLY, .psn = 20, .va = RIG_BASE, .rkey = 0x100,
+		.length = 10,
+	};
+
+	unit_start();
+	rig_in(&g, p, 10, 1);
+	memory_is(0, 10, 1);
+	rig_silent(&g);
+	write_only(21, 2);
+	rig_out_ack(&g, 21, RC_SYN_ACK);
+	rig_silent(&g);
+}

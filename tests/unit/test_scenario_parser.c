@@ -189,6 +189,17 @@ TEST("a statement keeps its words where the grammar has them")
 	EXPECT(statement_option(st, "from") == NULL);
 }
 
+TEST("packets of the InfiniBand specification have their names, opcode 0 as well")
+{
+	struct scenario *s = parse_fl(SETUP
+		"drop a -> b first 7 RC_SEND_FIRST\ndrop a -> b first 7 RC_ACKNOWLEDGE\n");
+
+	EXPECT(s != NULL);
+	EXPECT(s->st[s->count - 2].arg[5].set);
+	EXPECT_EQ(s->st[s->count - 2].arg[5].choice, WOP_RC_SEND_FIRST);
+	EXPECT_EQ(s->st[s->count - 1].arg[5].choice, WOP_RC_ACKNOWLEDGE);
+}
+
 TEST("an unknown statement is answered with the nearest one")
 {
 	wrong_at("borad a\n", "x.fl:1:1:", "did you mean 'board'?");

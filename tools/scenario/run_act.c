@@ -148,10 +148,10 @@ static int act_drop(struct run *r, const struct statement *st)
 
 	testbed_injected(r->w);
 	i->drop_first = (uint32_t)st->arg[4].number;
-	i->opcode = st->arg[5].set ? (uint8_t)st->arg[5].choice : 0;
+	i->kind = st->arg[5].set ? (uint16_t)(1 + st->arg[5].choice) : 0;
 	err = set_inject(r, st, i);
 	i->drop_first = 0;	/* a later inject does not drop again */
-	i->opcode = 0;
+	i->kind = 0;
 	return err;
 }
 

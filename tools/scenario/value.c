@@ -107,11 +107,13 @@ static bool value_event(struct parser *p, const struct token *t, struct arg *a)
 static bool value_packet(struct parser *p, const struct token *t, struct arg *a)
 {
 #define WOPC(name, value, header, text) OF_CARDS_##header(#name)
+#define WSTD(name, ...) #name,
 	static const char *const names[] = {
 #include "faultline/wire.def"
 		NULL
 	};
 #define WOPC(name, value, header, text) OF_CARDS_##header(value)
+#define WSTD(name, value, ...) value,
 	static const uint8_t codes[] = {
 #include "faultline/wire.def"
 	};
