@@ -375,6 +375,10 @@ int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c)
 		.invalidations = k.invalidations,
 		.pinned_pages = k.pinned_pages,
 		.stalls = k.stalls,
+		.loaded = k.loaded,
+		.zapped = k.zapped,
+		.raced = k.raced,
+		.advised = k.advised,
 	};
 	return 0;
 }

@@ -95,6 +95,8 @@ int fl_set_verify(struct fl_device *dev, int on);
 struct fl_fault_counters {
 	uint64_t faults, faults_source, faults_destination, pages_in, resolves,
 		failed, spurious, invalidations, pinned_pages, stalls;
+	/* Of the card's own tables (npf and others); else 0. */
+	uint64_t loaded, zapped, raced, advised;
 };
 int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c);
 
