@@ -17,7 +17,7 @@
 
 /* ---- with the library ---- */
 
-static uint8_t *adopt_map(void)
+static uint8_t *untouched_map(void)
 {
 	uint8_t *mem = mmap(NULL, BYTES + RIG_PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -47,7 +47,7 @@ static int write_to(struct rig_app *a, const uint8_t *from, struct fl_mr *lmr,
  */
 static int card_comes_first(void *arg)
 {
-	uint8_t *from = adopt_map(), *to = adopt_map(), *plain = calloc(1, BYTES);
+	uint8_t *from = untouched_map(), *to = untouched_map(), *plain = calloc(1, BYTES);
 	unsigned int pinned = *(unsigned int *)arg ? FL_PINNED : 0;
 	struct fl_mr *lmr, *rmr;
 	struct rig_app a;
@@ -96,7 +96,7 @@ TEST("a card reads and writes pages that no CPU has touched")
 /* A board of a few frames takes a region that would not fit, if it is untouched. */
 static int registers_much(void *arg)
 {
-	uint8_t *mem = adopt_map();
+	uint8_t *mem = untouched_map();
 	struct rig_app a;
 	struct fl_mr *mr;
 	uint64_t mask;
@@ -133,7 +133,7 @@ TEST("a region larger than the board's memory and swap is taken while it is unto
 
 #define MANY	70000u
 
-static int fragments(void *arg)
+static int memory_fragments(void *arg)
 {
 	size_t bytes = (size_t)MANY * RIG_PAGE, i;
 	uint8_t *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -171,7 +171,7 @@ TEST("every second page of a large region touched: more ranges than there may be
 	if (RIG_PAGE > 4096 || RIG_TSAN)
 		return;
 	rig_start(large);
-	EXPECT_EQ(rig_app_run(fragments, NULL), 0);
+	EXPECT_EQ(rig_app_run(memory_fragments, NULL), 0);
 	rig_end();
 }
 
