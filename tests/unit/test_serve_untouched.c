@@ -7,6 +7,7 @@
  *
  * variants: tsan posix
  */
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "test_serve_raw.h"
@@ -126,6 +127,88 @@ TEST("a region larger than the board's memory and swap is taken while it is unto
 
 	rig_start(small);
 	EXPECT_EQ(rig_app_run(registers_much, NULL), 0);
+	rig_end();
+}
+
+/* ---- while others use it ---- */
+
+#define WRITERS		3u
+#define WRITTEN		200u	/* pages */
+
+struct writer {
+	_Atomic uint32_t *word;		/* one a page, for this thread alone */
+	_Atomic int *stop;
+	uint32_t number, count[WRITTEN], bad;
+};
+
+static void *write_somewhere(void *arg)
+{
+	struct writer *w = arg;
+	uint32_t state = w->number + 1, i;
+
+	while (!*w->stop) {
+		i = rig_random(&state) % WRITTEN;
+		w->bad += w->word[i * RIG_PAGE / 4] != w->count[i];
+		w->word[i * RIG_PAGE / 4] = ++w->count[i];
+	}
+	return NULL;
+}
+
+/* Threads touch pages for the first time while these are registered and go back. */
+static int memory_round(struct rig_app *a, uint32_t round)
+{
+	uint8_t *mem = untouched_map();
+	static struct writer w[WRITERS];
+	pthread_t thread[WRITERS];
+	_Atomic int stop = 0;
+	struct fl_mr *mr;
+	uint32_t i, k, bad = 0;
+
+	for (i = 0; i < WRITERS; i++) {
+		memset(&w[i], 0, sizeof(w[i]));
+		w[i].word = (_Atomic uint32_t *)(void *)(mem + 64 * i);
+		w[i].stop = &stop;
+		w[i].number = round * WRITERS + i;
+		pthread_create(&thread[i], NULL, write_somewhere, &w[i]);
+	}
+	for (i = 0; i < 3; i++) {
+		RIG_TRY(fl_reg_mr(a->pd, mem, WRITTEN * RIG_PAGE,
+				  FL_REMOTE_WRITE, &mr));
+		if (round % 2)
+			fl_advise(a->dev, mem, WRITTEN * RIG_PAGE, FL_PAGEOUT);
+		RIG_TRY(fl_dereg_mr(mr));
+	}
+	stop = 1;
+	for (i = 0; i < WRITERS; i++) {
+		pthread_join(thread[i], NULL);
+		bad += w[i].bad;
+		for (k = 0; k < WRITTEN; k++)
+			bad += w[i].word[k * RIG_PAGE / 4] != w[i].count[k];
+	}
+	munmap(mem, BYTES);
+	return bad ? 60 : 0;
+}
+
+static int memory_under_writers(void *arg)
+{
+	struct rig_app a;
+	uint32_t round;
+
+	(void)arg;
+	RIG_TRY(rig_app_loop(&a, 16 * RIG_PAGE));
+	for (round = 0; round < 40; round++)
+		RIG_TRY(memory_round(&a, round));
+	return fl_close(a.dev) ? 61 : 0;
+}
+
+TEST("threads touch pages for the first time while regions come and go")
+{
+	/* So few frames that pages go all the time. */
+	static const char *const small[] = { "--frames", "300", "--swap", "600",
+					     NULL };
+
+	rig_start(small);
+	EXPECT_EQ(rig_app_run(memory_under_writers, NULL), 0);
 	rig_end();
 }
 
