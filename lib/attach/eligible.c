@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * eligible.c - which memory of the program can become memory of the board (import.c
+ * eligible.c - which memory of the program can become memory of the board (move.c
  * moves it): private, not code, nobody else's, and not what moving stands on.
  */
 #include <errno.h>

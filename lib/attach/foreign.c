@@ -14,7 +14,10 @@ struct look {
 	uintptr_t first;	/* page that is foreign; 0: none */
 };
 
-/* Never open so far, or closed for want of mappings (view.c): there nothing of the bank is mapped. */
+/*
+ * Never open so far, or closed for want of mappings (view.c): there nothing of the bank is
+ * mapped.
+ */
 static bool is_closed(const struct attach_page *p, const struct os_map *m)
 {
 	return !atomic_load(&p->view) && !m->inode && !m->prot;

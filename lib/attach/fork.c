@@ -5,9 +5,10 @@
  * is a private copy, as after any fork.
  *
  * Before the fork all imported pages are made present, but for those that nobody has
- * touched so far, and the view lock is held so that they stay; the child copies them out of the bank and says so on a
- * pipe; until then the parent holds the flag. Pages of the forking thread's own
- * stack are made private before (import.c), since both go on running on them.
+ * touched so far, and the view lock is held so that they stay. The child copies them
+ * out of the bank, opens its own untouched ones, and says so on a pipe; until then the
+ * parent holds the flag. Pages of the forking thread's own stack are made private before
+ * (move.c), since both go on running on them.
  */
 #include <errno.h>
 #include <fcntl.h>

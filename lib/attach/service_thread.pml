@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * service_thread.pml - calls to the board (call.c), jobs of the service thread (service_thread.c, import.c), views
+ * service_thread.pml - calls to the board (call.c), jobs of the service thread (service_thread.c, import.c, move.c), views
  * (view.c) and a fork (fork.c), while the board may end or be killed at any moment. A
  * model for Spin, checked exhaustively by `make models`.
  *
@@ -102,8 +102,10 @@ active proctype service()
 
 	do
 	:: job_state == 1 ->			/* attach_job_do() */
+		attach_views_lock();		/* run_close() */
+		view_lock = false;
 		attach_call();			/* IMPORT */
-		attach_views_lock();		/* slot_move_in() */
+		attach_views_lock();		/* run_fill() */
 		view_lock = false;
 		attach_call();			/* IMPORTED */
 		job_state = 2

@@ -135,14 +135,17 @@ static inline bool fb_hears(struct fb *b)
 
 static inline void fb_storm(struct fb *b)
 {
-	unsigned int i = b->pages ? b->hand++ % b->pages : 0;
 	uint32_t all = atomic_load(&b->evict);
+	unsigned int i;
 
+	pthread_mutex_lock(&b->lock);
+	i = b->pages ? b->hand++ % b->pages : 0;
 	if (atomic_load(&b->storm) && b->pages && fb_evictable(&b->page[i]))
 		fb_evict(b, &b->page[i]);
 	for (i = 0; i < b->pages && all; i++)
 		if (fb_evictable(&b->page[i]))
 			fb_evict(b, &b->page[i]);
+	pthread_mutex_unlock(&b->lock);
 	if (all)
 		atomic_store(&b->evict, 0);
 }

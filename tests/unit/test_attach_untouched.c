@@ -22,7 +22,7 @@ static bool system_tells(void)
 				   &mask);
 }
 
-static uint8_t *adopt_map(unsigned int pages)
+static uint8_t *untouched_map(unsigned int pages)
 {
 	uint8_t *mem = mmap(NULL, pages * FB_PAGE, RW,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -34,7 +34,7 @@ static uint8_t *adopt_map(unsigned int pages)
 	return mem;
 }
 
-static struct fl_mr *adopt_reg(struct fb_device *d, void *addr,
+static struct fl_mr *untouched_reg(struct fb_device *d, void *addr,
 			       unsigned int pages, unsigned int access)
 {
 	struct fl_mr *mr;
@@ -74,8 +74,8 @@ TEST("untouched memory takes no frame, is zeros, and goes back untouched")
 
 	fb_device_start(&d);
 	memset(d.b->bank, 0xdd, FB_FRAMES * FB_PAGE);
-	mem = adopt_map(PAGES);
-	mr = adopt_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
+	mem = untouched_map(PAGES);
+	mr = untouched_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
 	EXPECT_EQ(atomic_load(&d.b->untouched), expect);
 	EXPECT_EQ(frames_used(d.b), PAGES - expect);
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
@@ -85,8 +85,8 @@ TEST("untouched memory takes no frame, is zeros, and goes back untouched")
 		EXPECT_EQ(mem[i], 0);
 	STEP("once more, and now it is touched while it is registered");
 	munmap(mem, PAGES * FB_PAGE);
-	mem = adopt_map(PAGES);
-	mr = adopt_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
+	mem = untouched_map(PAGES);
+	mr = untouched_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
 	EXPECT_EQ(mem[77 * FB_PAGE + 5], 0);
 	mem[100 * FB_PAGE] = 9;
 	if (expect)
@@ -131,7 +131,7 @@ TEST("touched pages among untouched ones: nothing is lost, nothing is made up")
 
 	fb_device_start(&d);
 	for (round = 0; round < 12; round++) {
-		mem = adopt_map(PAGES);
+		mem = untouched_map(PAGES);
 		memset(plain, 0, sizeof(plain));
 		/* From none to all; in the first ones every so many. */
 		for (i = 0; i < PAGES * round / 11; i++) {
@@ -141,7 +141,7 @@ TEST("touched pages among untouched ones: nothing is lost, nothing is made up")
 			plain[i * FB_PAGE + state % FB_PAGE] = (uint8_t)i;
 			mem[i * FB_PAGE + state % FB_PAGE] = (uint8_t)i;
 		}
-		mr = adopt_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
+		mr = untouched_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
 		live_a_while(&d, mem, plain, &state);
 		EXPECT_EQ(fl_dereg_mr(mr), 0);
 		EXPECT(!memcmp(mem, plain, sizeof(plain)));
@@ -176,12 +176,12 @@ static void *touch_on(void *arg)
 }
 
 /* Threads touch it for the first time while it is registered and deregistered. */
-static void hammer(struct fb_device *d, unsigned int rounds)
+static void hammer_pages(struct fb_device *d, unsigned int rounds)
 {
 	static struct toucher t[3];
 	struct fl_mr *mr;
 	pthread_t thread[3];
-	uint8_t *mem = adopt_map(PAGES);
+	uint8_t *mem = untouched_map(PAGES);
 	unsigned int i, k;
 
 	memset(t, 0, sizeof(t));
@@ -191,7 +191,7 @@ static void hammer(struct fb_device *d, unsigned int rounds)
 		EXPECT_EQ(pthread_create(&thread[i], NULL, touch_on, &t[i]), 0);
 	}
 	for (k = 0; k < rounds; k++) {
-		mr = adopt_reg(d, mem, PAGES, FL_LOCAL_WRITE);
+		mr = untouched_reg(d, mem, PAGES, FL_LOCAL_WRITE);
 		atomic_store(&d->b->storm, k & 1);
 		EXPECT_EQ(fl_dereg_mr(mr), 0);
 		atomic_store(&d->b->storm, 0);
@@ -215,7 +215,7 @@ TEST("threads touch pages for the first time while a region comes and goes")
 
 	fb_device_start(&d);
 	for (i = 0; i < 25; i++)
-		hammer(&d, 3);
+		hammer_pages(&d, 3);
 	EXPECT_EQ(frames_used(d.b), 0);
 }
 
@@ -229,8 +229,8 @@ TEST("what is mapped anew where untouched memory was is left as it is")
 	if (!system_tells())
 		return;
 	fb_device_start(&d);
-	mem = adopt_map(PAGES);
-	mr = adopt_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
+	mem = untouched_map(PAGES);
+	mr = untouched_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
 	EXPECT_EQ(munmap(mem + 10 * FB_PAGE, 5 * FB_PAGE), 0);
 	EXPECT(mmap(mem + 10 * FB_PAGE, 5 * FB_PAGE, PROT_READ,
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=
@@ -266,8 +266,8 @@ TEST("untouched memory that is unmapped is a crash when it is touched")
 	if (!pid) {
 		alarm(60);
 		fb_device_start(&d);
-		mem = adopt_map(PAGES);
-		adopt_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
+		mem = untouched_map(PAGES);
+		untouched_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
 		munmap(mem + 3 * FB_PAGE, FB_PAGE);
 		_exit(*(volatile uint8_t *)(mem + 3 * FB_PAGE));
 	}
@@ -278,7 +278,7 @@ TEST("untouched memory that is unmapped is a crash when it is touched")
 
 #define WANT(cond) do { if (!(cond)) _exit(__LINE__ % 200 + 1); } while (0)
 
-static void child_of_adopter(uint8_t *mem, const uint8_t *plain)
+static void child_has_copy(uint8_t *mem, const uint8_t *plain)
 {
 	unsigned int i;
 
@@ -299,9 +299,9 @@ TEST("a fork brings none of it in; the child has zeros, and what was written")
 	pid_t pid;
 
 	fb_device_start(&d);
-	mem = adopt_map(PAGES);
+	mem = untouched_map(PAGES);
 	mem[60 * FB_PAGE] = plain[60 * FB_PAGE] = 1;
-	mr = adopt_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
+	mr = untouched_reg(&d, mem, PAGES, FL_LOCAL_WRITE);
 	mem[3 * FB_PAGE] = plain[3 * FB_PAGE] = 2;
 	mem[4 * FB_PAGE] = plain[4 * FB_PAGE] = 3;
 	for (i = 0; i < 4; i++) {
@@ -316,7 +316,7 @@ TEST("a fork brings none of it in; the child has zeros, and what was written")
 		used = frames_used(d.b);
 		pid = fork();
 		if (!pid)
-			child_of_adopter(mem, plain);
+			child_has_copy(mem, plain);
 		EXPECT_EQ(waitpid(pid, &status, 0), pid);
 		EXPECT_EQ(status, 0);
 		if (system_tells())
@@ -340,10 +340,10 @@ TEST("when the board dies untouched memory that the card only read comes back")
 	if (!system_tells())
 		return;
 	fb_device_start(&d);
-	sent = adopt_map(PAGES);
-	received = adopt_map(PAGES);
-	adopt_reg(&d, sent, PAGES, FL_REMOTE_READ);
-	adopt_reg(&d, received, PAGES, FL_REMOTE_WRITE);
+	sent = untouched_map(PAGES);
+	received = untouched_map(PAGES);
+	untouched_reg(&d, sent, PAGES, FL_REMOTE_READ);
+	untouched_reg(&d, received, PAGES, FL_REMOTE_WRITE);
 	received[9 * FB_PAGE] = 9;
 	fb_end(d.b, 2);
 	EXPECT_EQ(fl_close(d.dev), -ENODEV);
@@ -363,7 +363,7 @@ TEST("when the board dies untouched memory that the card only read comes back")
 	munmap(received, PAGES * FB_PAGE);
 }
 
-static uint8_t *adopt_map_file(void)
+static uint8_t *untouched_file(void)
 {
 	char path[200];
 	uint8_t *mem;
@@ -387,17 +387,17 @@ TEST("private pages of a file, and pages that were only read, are touched")
 	struct fl_mr *mr;
 
 	fb_device_start(&d);
-	file = adopt_map_file();
-	mr = adopt_reg(&d, file, 8, FL_LOCAL_WRITE);
+	file = untouched_file();
+	mr = untouched_reg(&d, file, 8, FL_LOCAL_WRITE);
 	EXPECT_EQ(atomic_load(&d.b->untouched), 0);
 	fb_evict_all(d.b);
 	EXPECT_EQ(file[3 * FB_PAGE], 'x');
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
 	EXPECT_EQ(file[3 * FB_PAGE], 'x');
-	mem = adopt_map(8);
+	mem = untouched_map(8);
 	for (i = 0; i < 8; i++)
 		EXPECT_EQ(((volatile uint8_t *)mem)[i * FB_PAGE], 0);
-	mr = adopt_reg(&d, mem, 8, FL_LOCAL_WRITE);
+	mr = untouched_reg(&d, mem, 8, FL_LOCAL_WRITE);
 	EXPECT_EQ(atomic_load(&d.b->untouched), 0);
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
 	munmap(mem, 8 * FB_PAGE);

@@ -7,6 +7,7 @@
  *
  * variants: tsan posix
  */
+#include <pthread.h>
 #include <sys/mman.h>
 
 #include "test_serve_raw.h"
@@ -17,7 +18,7 @@
 
 /* ---- with the library ---- */
 
-static uint8_t *adopt_map(void)
+static uint8_t *untouched_map(void)
 {
 	uint8_t *mem = mmap(NULL, BYTES + RIG_PAGE, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -47,7 +48,7 @@ static int write_to(struct rig_app *a, const uint8_t *from, struct fl_mr *lmr,
  */
 static int card_comes_first(void *arg)
 {
-	uint8_t *from = adopt_map(), *to = adopt_map(), *plain = calloc(1, BYTES);
+	uint8_t *from = untouched_map(), *to = untouched_map(), *plain = calloc(1, BYTES);
 	unsigned int pinned = *(unsigned int *)arg ? FL_PINNED : 0;
 	struct fl_mr *lmr, *rmr;
 	struct rig_app a;
@@ -96,7 +97,7 @@ TEST("a card reads and writes pages that no CPU has touched")
 /* A board of a few frames takes a region that would not fit, if it is untouched. */
 static int registers_much(void *arg)
 {
-	uint8_t *mem = adopt_map();
+	uint8_t *mem = untouched_map();
 	struct rig_app a;
 	struct fl_mr *mr;
 	uint64_t mask;
@@ -129,11 +130,93 @@ TEST("a region larger than the board's memory and swap is taken while it is unto
 	rig_end();
 }
 
+/* ---- while others use it ---- */
+
+#define WRITERS		3u
+#define WRITTEN		200u	/* pages */
+
+struct writer {
+	_Atomic uint32_t *word;		/* one a page, for this thread alone */
+	_Atomic int *stop;
+	uint32_t number, count[WRITTEN], bad;
+};
+
+static void *write_somewhere(void *arg)
+{
+	struct writer *w = arg;
+	uint32_t state = w->number + 1, i;
+
+	while (!*w->stop) {
+		i = rig_random(&state) % WRITTEN;
+		w->bad += w->word[i * RIG_PAGE / 4] != w->count[i];
+		w->word[i * RIG_PAGE / 4] = ++w->count[i];
+	}
+	return NULL;
+}
+
+/* Threads touch pages for the first time while these are registered and go back. */
+static int memory_round(struct rig_app *a, uint32_t round)
+{
+	uint8_t *mem = untouched_map();
+	static struct writer w[WRITERS];
+	pthread_t thread[WRITERS];
+	_Atomic int stop = 0;
+	struct fl_mr *mr;
+	uint32_t i, k, bad = 0;
+
+	for (i = 0; i < WRITERS; i++) {
+		memset(&w[i], 0, sizeof(w[i]));
+		w[i].word = (_Atomic uint32_t *)(void *)(mem + 64 * i);
+		w[i].stop = &stop;
+		w[i].number = round * WRITERS + i;
+		pthread_create(&thread[i], NULL, write_somewhere, &w[i]);
+	}
+	for (i = 0; i < 3; i++) {
+		RIG_TRY(fl_reg_mr(a->pd, mem, WRITTEN * RIG_PAGE,
+				  FL_REMOTE_WRITE, &mr));
+		if (round % 2)
+			fl_advise(a->dev, mem, WRITTEN * RIG_PAGE, FL_PAGEOUT);
+		RIG_TRY(fl_dereg_mr(mr));
+	}
+	stop = 1;
+	for (i = 0; i < WRITERS; i++) {
+		pthread_join(thread[i], NULL);
+		bad += w[i].bad;
+		for (k = 0; k < WRITTEN; k++)
+			bad += w[i].word[k * RIG_PAGE / 4] != w[i].count[k];
+	}
+	munmap(mem, BYTES);
+	return bad ? 60 : 0;
+}
+
+static int memory_under_writers(void *arg)
+{
+	struct rig_app a;
+	uint32_t round;
+
+	(void)arg;
+	RIG_TRY(rig_app_loop(&a, 16 * RIG_PAGE));
+	for (round = 0; round < 40; round++)
+		RIG_TRY(memory_round(&a, round));
+	return fl_close(a.dev) ? 61 : 0;
+}
+
+TEST("threads touch pages for the first time while regions come and go")
+{
+	/* So few frames that pages go all the time. */
+	static const char *const small[] = { "--frames", "300", "--swap", "600",
+					     NULL };
+
+	rig_start(small);
+	EXPECT_EQ(rig_app_run(memory_under_writers, NULL), 0);
+	rig_end();
+}
+
 /* ---- more ranges than the system allows ---- */
 
 #define MANY	70000u
 
-static int fragments(void *arg)
+static int memory_fragments(void *arg)
 {
 	size_t bytes = (size_t)MANY * RIG_PAGE, i;
 	uint8_t *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -171,7 +254,7 @@ TEST("every second page of a large region touched: more ranges than there may be
 	if (RIG_PAGE > 4096 || RIG_TSAN)
 		return;
 	rig_start(large);
-	EXPECT_EQ(rig_app_run(fragments, NULL), 0);
+	EXPECT_EQ(rig_app_run(memory_fragments, NULL), 0);
 	rig_end();
 }
 

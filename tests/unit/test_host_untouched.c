@@ -11,7 +11,7 @@
 #define ALL	(~0ull)
 
 /* The whole way in; those that get a frame are filled with value + i. */
-static void adopt_pages(struct remote *m, uint64_t va, uint64_t n,
+static void untouched_import(struct remote *m, uint64_t va, uint64_t n,
 			uint64_t untouched, uint64_t value)
 {
 	uint32_t frame[64];
@@ -28,7 +28,7 @@ static void adopt_pages(struct remote *m, uint64_t va, uint64_t n,
 	EXPECT_EQ(host_imported(m->p, va, n, false), 0);
 }
 
-static struct remote *adopt_start(struct rig **r, uint64_t frames)
+static struct remote *untouched_start(struct rig **r, uint64_t frames)
 {
 	*r = rig_start(SIM_LOCKSTEP, 1, frames, 64);
 	return remote_start(*r, 1);
@@ -37,11 +37,11 @@ static struct remote *adopt_start(struct rig **r, uint64_t frames)
 TEST("untouched pages take no frame, and are zeros for CPU, card and kernel")
 {
 	struct rig *r;
-	struct remote *m = adopt_start(&r, 16);
+	struct remote *m = untouched_start(&r, 16);
 	uint64_t value = 9, start, end;
 	int prot;
 
-	adopt_pages(m, HEAP, 40, ALL, 0);
+	untouched_import(m, HEAP, 40, ALL, 0);
 	EXPECT_EQ(rig_stats(r).frames_free, 16);
 	rig_check(r);
 	EXPECT_EQ(mm_lookup(rig_mm(r, 1), HEAP, &start, &end, &prot), 0);
@@ -68,11 +68,11 @@ TEST("pages with contents and untouched ones move in one step, and back")
 {
 	const uint64_t untouched = 0x5a;
 	struct rig *r;
-	struct remote *m = adopt_start(&r, 16);
+	struct remote *m = untouched_start(&r, 16);
 	uint32_t frame[8];
 	uint64_t i;
 
-	adopt_pages(m, HEAP, 8, untouched, 50);
+	untouched_import(m, HEAP, 8, untouched, 50);
 	EXPECT_EQ(rig_stats(r).frames_free, 12);
 	for (i = 0; i < 8; i += 3)
 		EXPECT_EQ(remote_get(m, HEAP + i * PAGE),
@@ -126,7 +126,7 @@ static void nothing_comes(struct rig *r, struct remote *m)
 TEST("while an untouched page moves nobody brings it in")
 {
 	struct rig *r;
-	struct remote *m = adopt_start(&r, 8);
+	struct remote *m = untouched_start(&r, 8);
 	uint32_t frame[2];
 
 	EXPECT_EQ(host_import(m->p, HEAP, 2, RW, 3, frame), 0);
@@ -155,14 +155,14 @@ TEST("while an untouched page moves nobody brings it in")
 TEST("an import of untouched pages is forgotten, and so it is when its process ends")
 {
 	struct rig *r;
-	struct remote *m = adopt_start(&r, 8);
+	struct remote *m = untouched_start(&r, 8);
 	uint32_t frame[64];
 
 	EXPECT_EQ(host_import(m->p, HEAP, 3, RW, 5, frame), 0);
 	EXPECT_EQ(host_returned(m->p, HEAP, 3), 0);
 	EXPECT_EQ(rig_mm(r, 1)->maps, 0);
 	rig_check(r);
-	adopt_pages(m, HEAP, 3, 7, 0);
+	untouched_import(m, HEAP, 3, 7, 0);
 	EXPECT_EQ(host_import(m->p, HEAP + 3 * PAGE, 3, RW, 5, frame), 0);
 	EXPECT_EQ(host_return(m->p, HEAP, 1, frame), 0);
 	remote_exit(m);
@@ -175,12 +175,12 @@ TEST("an import of untouched pages is forgotten, and so it is when its process e
 TEST("untouched pages are pinned as others, and given back with their bytes")
 {
 	struct rig *r;
-	struct remote *m = adopt_start(&r, 8);
+	struct remote *m = untouched_start(&r, 8);
 	struct host_mm *mm = rig_mm(r, 1);
 	struct host_frame *f[2];
 	uint32_t frame[4];
 
-	adopt_pages(m, HEAP, 4, ALL, 0);
+	untouched_import(m, HEAP, 4, ALL, 0);
 	EXPECT_EQ(mm_pin(mm, HEAP + PAGE, 2, true, f), 2);
 	EXPECT_EQ(rig_stats(r).frames_free, 6);
 	EXPECT_EQ(host_return(m->p, HEAP, 4, frame), -EBUSY);
@@ -199,10 +199,10 @@ TEST("untouched pages are pinned as others, and given back with their bytes")
 TEST("pages that were forgotten are zeros again, without a frame")
 {
 	struct rig *r;
-	struct remote *m = adopt_start(&r, 8);
+	struct remote *m = untouched_start(&r, 8);
 	uint32_t frame[2];
 
-	adopt_pages(m, HEAP, 2, 0, 40);
+	untouched_import(m, HEAP, 2, 0, 40);
 	EXPECT_EQ(host_madvise(m->p, pointer_to(HEAP), PAGE, HOST_DONTNEED), 0);
 	EXPECT_EQ(host_untouched(m->p, HEAP), 1);
 	EXPECT_EQ(host_return(m->p, HEAP, 2, frame), 0);
@@ -215,7 +215,7 @@ TEST("pages that were forgotten are zeros again, without a frame")
 TEST("what cannot be untouched memory of the process is refused")
 {
 	struct rig *r;
-	struct remote *m = adopt_start(&r, 8);
+	struct remote *m = untouched_start(&r, 8);
 	uint64_t va = remote_map(m, 1);
 	uint32_t frame[80];
 
@@ -229,7 +229,7 @@ TEST("what cannot be untouched memory of the process is refused")
 	EXPECT_EQ(host_untouched(m->p, HEAP + 8), -EINVAL);
 	EXPECT_EQ(host_untouched(m->p, 1ull << 60), -EINVAL);
 	EXPECT_EQ(host_untouched(m->p, HEAP), 0);
-	adopt_pages(m, HEAP, 2, 3, 0);
+	untouched_import(m, HEAP, 2, 3, 0);
 	EXPECT_EQ(host_import(m->p, HEAP + PAGE, 2, RW, 3, frame), -EEXIST);
 	EXPECT_EQ(host_import(m->p, HEAP, 2, RW, 3, frame), -EEXIST);
 	EXPECT_EQ(rig_mm(r, 1)->maps, 2);
@@ -239,7 +239,7 @@ TEST("what cannot be untouched memory of the process is refused")
 TEST("untouched pages spread far and wide cost tables, and of these there are so many")
 {
 	struct rig *r;
-	struct remote *m = adopt_start(&r, 8);
+	struct remote *m = untouched_start(&r, 8);
 	uint32_t frame[1];
 	uint64_t i, maps;
 
