@@ -18,7 +18,10 @@
 	"wire_packets|wire_lost|refused_key|refused_range|refused_rights|"    \
 	"refused_qp|page_ins|evictions|swap_ins|swap_outs|"                   \
 	"cpu_faults|frames_free|frames_pinned|faults_minor|faults_major|"      \
-	"pages_brought|pages_unused|pinned_peak|resident_peak}"
+	"pages_brought|pages_unused|pinned_peak|resident_peak|"         \
+	"packets_sent|packets_resent|rnr_sent|rnr_waits|timeouts|rewinds|"     \
+	"packets_dropped|packets_doubled|overflows|misses_reported|"           \
+	"misses_suppressed}"
 
 const struct rule rules[] = {
 	{ V_PROFILE, "profile", NULL, "any", "",

@@ -178,6 +178,8 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 	struct engine_stats e;
 	struct fabric_stats f;
 	struct host_stats h = { 0 };
+	struct rc_stats rc;
+	struct nic_fault_stats nf;
 	struct fw_stats fw;
 	uint64_t unused = 0;
 	const uint64_t *in_order[] = {
@@ -188,11 +190,16 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 		&fw.refused_qp, &h.page_ins, &h.evictions, &h.swap_ins, &h.swap_outs,
 		&h.cpu_faults, &h.frames_free, &h.frames_pinned,
 		&h.faults_minor, &h.faults_major, &h.pages_brought, &unused,
-		&h.pinned_peak, &h.resident_peak
+		&h.pinned_peak, &h.resident_peak,
+		&rc.packets_sent, &rc.resent, &rc.rnr_sent, &rc.rnr_waits,
+		&rc.timeouts, &rc.rewinds, &rc.dropped, &rc.duplicates,
+		&rc.overflows, &nf.reported, &nf.suppressed
 	};
 
 	board_engine_stats(b->board, &e);
 	fabric_stats(testbed_fabric(r->w), board_id(b->board), &f);
+	board_rc_stats(b->board, &rc);
+	board_fault_stats(b->board, &nf);
 	board_fw_stats(b->board, &fw);
 	if (b->kernel)
 		host_stats(b->kernel, &h);

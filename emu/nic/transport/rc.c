@@ -369,6 +369,7 @@ static unsigned int job_event(const struct rc_job *job)
 static void job_sent(struct rc *rc, struct rc_pair *q)
 {
 	rc->stats.packets_sent++;
+	rc->stats.payload_sent += rc->job.packet.payload_len;
 	switch (rc->job.kind) {
 	case RC_JOB_REQUEST:
 		rc_req_sent(rc, q);

@@ -100,7 +100,7 @@ struct rc_config {
 struct rc_stats {
 	uint64_t packets_sent, packets_received, resent, acks, naks_sequence, naks_fatal,
 		 rnr_sent, rnr_waits, timeouts, rewinds, duplicates, dropped, overflows,
-		 read_rewinds, atomics, misses, bad_packets;
+		 read_rewinds, atomics, misses, bad_packets, payload_sent;
 };
 
 struct rc *rc_create(const struct rc_config *cfg, const struct rc_env *env);
