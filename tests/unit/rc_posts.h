@@ -289,7 +289,7 @@ static void post_atomic(struct side *s, struct side *peer, unsigned int k, struc
 	p->work.segments = 1;
 	p->work.segment[0] = (struct fw_segment){ RIG_BASE + into, 8, 0x101 };
 	p->into = into;
-	if (shared) {		/* which of two pairs comes first nobody knows */
+	if (shared) {		/* both pairs add to it, in any order */
 		s->added += p->work.swap;
 		memcpy(s->model + into, s->g.mem + into, 8);
 		return;

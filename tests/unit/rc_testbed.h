@@ -216,7 +216,7 @@ static void testbed_compare(void)
 	for (i = 0; i < 2; i++) {
 		struct side *s = &w.side[i];
 
-		/* What a pair that has ended has added to it, nobody knows. */
+		/* A closed pair may have added to it any number of times. */
 		if (w.ended[1])
 			memcpy(s->model + shared, s->g.mem + shared, 8);
 		for (k = 0; k < PAIRS; k++) {
@@ -225,7 +225,7 @@ static void testbed_compare(void)
 			EXPECT_EQ(s->oldest[k], s->next[k]);
 			EXPECT_EQ(s->sends[k], w.side[!i].arrived[k]);
 			EXPECT_EQ(s->g.errors, 0);
-			/* All but the results of atomics whose order nobody knows. */
+			/* Not INTO: the results of adding to the shared cell have no order. */
 			EXPECT_MEM(s->g.mem + TARGET(k) * 4096, s->model + TARGET(k) * 4096,
 				   12 * 4096);
 			EXPECT_MEM(s->g.mem + RECEIVE(k) * 4096,

@@ -118,7 +118,7 @@ TEST("verdict drop: silence, as if the packet had never been there")
 	rig_out_ack(&g, 20, RC_SYN_ACK);
 }
 
-TEST("verdict fail: the peer hears of an operational error, and the pair ends")
+TEST("verdict fail: the peer gets an operational error, and the pair ends")
 {
 	unit_start();
 	g.present[0] = false;
@@ -128,7 +128,7 @@ TEST("verdict fail: the peer hears of an operational error, and the pair ends")
 	EXPECT_EQ(g.error, FL_ST_LOCAL_FAULT);
 }
 
-TEST("a page that never comes: the peer hears it when it comes again")
+TEST("a page that cannot be had: the next packet that needs it gets an operational error")
 {
 	unit_start();
 	g.present[0] = false;

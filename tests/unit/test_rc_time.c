@@ -144,7 +144,7 @@ TEST("[RNRFIX] the acknowledgement timer does not cut an RNR wait short; with th
 }
 
 TEST("InfiniBand 9.9.2: tries of an RNR wait run out, are there again after progress, "
-     "and 7 is for ever")
+     "and 7 is no limit")
 {
 	struct fw_pair p = rig_pair();
 	unsigned int i;

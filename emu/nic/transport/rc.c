@@ -100,7 +100,7 @@ static uint8_t unit_open(void *ctx, uint16_t qp, const struct fw_pair *p)
 	if (!q->req.req)
 		return FL_ST_NO_ROOM;
 	q->p = *p;
-	q->p.mtu = mtu;		/* packets of this size are on the way */
+	q->p.mtu = mtu;		/* packets of this size may be outstanding */
 	if (!q->open) {
 		pair_clear(q);
 		q->open = true;
@@ -115,7 +115,7 @@ static uint8_t unit_open(void *ctx, uint16_t qp, const struct fw_pair *p)
 	return FL_ST_OK;
 }
 
-/* Bursts under way end now: what they move, they move before close() returns. */
+/* An open burst ends here, so that all it moves is moved before close() returns. */
 static void unit_close(void *ctx, uint16_t qp)
 {
 	struct rc *rc = ctx;
@@ -181,7 +181,7 @@ struct fw_transport rc_transport(struct rc *rc)
 
 /* ---- frames that come ---- */
 
-/* Requests go up to READ_REQUEST; behind the responses there are the atomics. */
+/* Opcodes of requests: those up to READ_REQUEST, and the two atomics. */
 static bool opcode_is_request(uint8_t op)
 {
 	return op <= WOP_RC_READ_REQUEST || op == WOP_RC_CMP_SWAP || op == WOP_RC_FETCH_ADD;
@@ -312,7 +312,7 @@ static bool answer_pick(struct rc *rc, struct rc_pair *q)
 	return true;
 }
 
-/* Answers and own requests of a pair take turns. */
+/* Responses and requests of a pair take turns. */
 static bool pair_pick(struct rc *rc, struct rc_pair *q)
 {
 	struct rc_job *job = &rc->job;
@@ -418,7 +418,7 @@ static uint64_t job_send(struct rc *rc)
 	return wire_ns + rc->cfg.packet_ns;
 }
 
-/* Going back made it a packet of the past. */
+/* The requester has gone back since: it makes this packet again, or never. */
 static bool job_is_stale(const struct rc_job *job)
 {
 	return job->kind == RC_JOB_REQUEST && !job->mover.open &&
@@ -540,7 +540,7 @@ void rc_resume(struct rc *rc, uint16_t qp, enum rc_side side, bool write, uint8_
 	}
 	if (side == RC_REQUESTER)
 		requester_wake(rc, q, write, code);
-	else	/* heard when the peer comes again */
+	else	/* the peer learns of it when it sends the PSN again */
 		q->resp.lost[write] = code;
 	rc_time_set(rc);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Responder: acknowledgements, NAKs and results of atomics wait here until channel 0 sends
- * them, in the order of the requests (InfiniBand 9.7.5.1). Neighbours that acknowledge only
- * become one.
+ * them, in the order of the requests (InfiniBand 9.7.5.1). Consecutive acknowledgements are
+ * coalesced.
  */
 #include "nic/transport/rc_internal.h"
 

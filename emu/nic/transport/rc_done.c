@@ -5,7 +5,7 @@
  */
 #include "nic/transport/rc_internal.h"
 
-/* Something has moved on: all tries are there again, a retry round is over. */
+/* Progress: both counts of tries start anew, and a retry round is over. */
 static void req_progress(struct rc *rc, struct rc_pair *q, uint32_t una)
 {
 	struct rc_requester *r = &q->req;
@@ -47,8 +47,9 @@ void rc_done_settle(struct rc *rc, struct rc_pair *q)
 }
 
 /*
- * Everything before PSN upto is carried out (9.7.5.1.2: acknowledgements are coalesced); a
- * READ or atomic stops it, since it is not over without its answer. false: closed.
+ * Everything before PSN upto is executed (9.7.5.1.2: acknowledgements are coalesced). That
+ * completes SENDs and WRITEs up to the next READ or atomic, which needs its own response.
+ * false: the pair was closed.
  */
 static bool req_acked(struct rc *rc, struct rc_pair *q, uint32_t upto, uint64_t cause)
 {
@@ -74,7 +75,7 @@ static bool req_acked(struct rc *rc, struct rc_pair *q, uint32_t upto, uint64_t 
 	return q->open;
 }
 
-/* Does an answer to PSN upto - 1 say that the oldest request's answer was lost? */
+/* Does a response to PSN upto - 1 mean that the oldest request's response was lost? */
 static bool answer_is_lost(struct rc_pair *q, uint32_t upto)
 {
 	struct rc_requester *r = &q->req;
@@ -155,7 +156,7 @@ static void req_acknowledge(struct rc *rc, struct rc_pair *q, const struct rc_pa
 		rc_req_retry(rc, q, RC_WHY_IMPLIED, cause);
 }
 
-/* Is the response what this place of the READ must look like? */
+/* Have the opcode and the length what this part of the READ must have? */
 static bool response_fits(const struct rc_pair *q, const struct rc_req *e,
 			  const struct rc_packet *p)
 {
@@ -176,7 +177,7 @@ static bool response_fits(const struct rc_pair *q, const struct rc_req *e,
 	}
 }
 
-/* The answer that is due has come: its bytes go to memory. */
+/* The expected response has arrived: its bytes go to memory. */
 static void response_land(struct rc *rc, struct rc_pair *q, struct rc_req *e)
 {
 	struct rc_taking *t = &rc->take;
@@ -244,7 +245,7 @@ void rc_done_begin(struct rc *rc, struct rc_pair *q)
 		req_nak(rc, q, p, f->cause);
 }
 
-/* A page that the answer belongs to is missing. */
+/* The page that the response belongs to is missing. */
 static void response_missed(struct rc *rc, struct rc_pair *q, struct rc_req *e)
 {
 	struct rc_requester *r = &q->req;

@@ -37,14 +37,14 @@ struct rc_mover {
 	struct rc_pair *qp;
 	const struct fw_segment *segment;
 	struct fw_segment own;	/* of a remote range: the only one */
-	uint8_t *buf;		/* of a packet that came: only read */
+	uint8_t *buf;		/* the packet's payload; only read if it arrived */
 	uint64_t at;		/* of the next byte, in the message */
 	uint64_t va;		/* of the next byte, in memory */
 	uint64_t cause;
-	uint32_t left;		/* of the packet */
+	uint32_t left;		/* bytes of the packet still to move */
 	uint32_t key, object;	/* of the burst */
 	uint32_t xfer;
-	const struct rc_packet *atomic;	/* which one to do, in place of moving bytes */
+	const struct rc_packet *atomic;	/* the atomic to execute, instead of moving bytes */
 	uint64_t original;	/* atomic: what was there */
 	uint8_t segments, channel, right;
 	uint8_t denied;		/* FL_ST_SEEN_* */
@@ -66,7 +66,7 @@ struct rc_req {
 	uint32_t done;			/* READ: bytes that are in place */
 	uint32_t resends;
 	bool placed;
-	uint8_t failed;			/* FL_ST_*: how it ends, once it is the oldest */
+	uint8_t failed;			/* FL_ST_*: it ends so when it is the oldest */
 };
 
 /* Why the requester goes back. */
@@ -74,17 +74,17 @@ enum rc_why { RC_WHY_SEQUENCE, RC_WHY_IMPLIED, RC_WHY_TIMEOUT, RC_WHY_WAITED, RC
 
 struct rc_requester {
 	struct rc_req *req;	/* number n in req[n % FW_QP_WRS] */
-	uint32_t head, tail;	/* oldest that is not over, next to be posted */
+	uint32_t head, tail;	/* oldest incomplete request, next to be posted */
 	uint32_t place;		/* request that the next packet belongs to */
-	uint32_t una, next, end; /* PSNs: oldest unanswered, next to go, never sent */
+	uint32_t una, next, end; /* PSNs: oldest unacknowledged, next, first never sent */
 	uint32_t turn;		/* counts jumps of next */
 	uint64_t ack_due, rnr_due; /* RC_NEVER: not running */
-	uint32_t dam;		/* dammed: nothing from this PSN on goes */
+	uint32_t dam;		/* if dammed: no PSN from this one on is sent */
 	uint8_t retries, rnr_tries; /* left */
 	bool started;		/* it has PSNs */
 	bool round;		/* a retry round is under way */
 	bool parked, rewinding, dammed;
-	uint32_t parked_at;	/* request whose page it waits for */
+	uint32_t parked_at;	/* the request whose source page is missing */
 };
 
 /* ---- responder ---- */
@@ -117,15 +117,15 @@ enum rc_message { RC_MSG_NONE, RC_MSG_SEND, RC_MSG_WRITE };
 
 struct rc_responder {
 	uint32_t epsn, msn;
-	uint32_t acked;		/* PSN behind the newest READ or atomic */
-	bool silent;		/* NAKed: not a word to later PSNs until epsn comes */
+	uint32_t acked;		/* the PSN after the newest READ or atomic */
+	bool silent;		/* NAKed: later PSNs get no answer until epsn arrives */
 	bool dying;		/* a fatal NAK waits to be sent */
-	uint8_t lost[2];	/* by write: FL_ST_*, the page that epsn needs never comes */
+	uint8_t lost[2];	/* [write]: FL_ST_* of a resume that failed */
 	uint8_t message;	/* enum rc_message */
 	uint32_t at;		/* bytes of the message that have landed */
 	uint64_t va;		/* of a WRITE */
 	uint32_t rkey, length;
-	bool held;		/* recv was taken for this message */
+	bool held;		/* recv was consumed for this message */
 	struct fw_recv recv;
 	uint8_t slot_next;
 	struct rc_slot slot[RC_SLOTS];
@@ -137,7 +137,7 @@ struct rc_responder {
 struct rc_pair {
 	uint16_t place;
 	bool open;
-	bool own_first;		/* own requests have the turn, before answers */
+	bool own_first;		/* requests go before responses this time */
 	uint32_t epoch;		/* counts closings */
 	struct fw_pair p;
 	struct rc_requester req;
@@ -191,11 +191,11 @@ struct rc {
 	struct rc_env env;
 	struct rc_stats stats;
 	struct rc_pair *pair;	/* RC_PAIRS */
-	unsigned int pairs_used; /* the rest was never open */
+	unsigned int pairs_used; /* pairs from this one on were never open */
 	uint64_t ready[RC_PAIRS / 64]; /* pairs that may have something to send */
 	unsigned int turn;	/* pair that sent last */
 	bool awake[2];
-	bool starved;		/* no frame was to be had */
+	bool starved;		/* frame_get() had none */
 	struct rc_asleep sleep[2];
 	struct rc_job job;
 	struct rc_taking take;
@@ -210,11 +210,11 @@ void rc_kick(struct rc *rc, unsigned int channel);
 void rc_pair_ready(struct rc *rc, struct rc_pair *q);
 uint64_t rc_note(struct rc *rc, unsigned int ev, uint32_t xfer, uint64_t cause,
 		 const struct rc_pair *q, uint64_t a1, uint64_t a2, uint64_t a3);
-/* Ask what a missing page becomes, and say so in the trace. */
+/* Report a missing page to env.miss(), and return its verdict. */
 struct rc_judged rc_ask(struct rc *rc, const struct rc_mover *m, struct rc_miss *miss);
-/* The channel waits, whatever it is at, until rc_resume(). */
+/* The mover's channel waits until rc_resume(). */
 void rc_sleep(struct rc *rc, const struct rc_mover *m, enum rc_side side);
-/* A request's frame was not carried out: say why. */
+/* Record that a packet was dropped, and why. */
 enum rc_drop_why {
 	RC_DROP_BAD, RC_DROP_NO_PAIR, RC_DROP_STRANGER, RC_DROP_FULL, RC_DROP_AHEAD,
 	RC_DROP_ENDING, RC_DROP_AGED, RC_DROP_STALE, RC_DROP_GAP, RC_DROP_REWINDING,
@@ -260,7 +260,7 @@ void rc_req_sent(struct rc *rc, struct rc_pair *q);
 void rc_req_go_back(struct rc *rc, struct rc_pair *q, enum rc_why why, uint64_t cause);
 /* Another round of everything from the oldest PSN on. May close the pair. */
 void rc_req_retry(struct rc *rc, struct rc_pair *q, enum rc_why why, uint64_t cause);
-/* The request ends so, when its turn comes. May close the pair. */
+/* The request fails, as soon as all before it are complete. May close the pair. */
 void rc_req_fail(struct rc *rc, struct rc_pair *q, struct rc_req *r, uint8_t status,
 		 uint64_t cause);
 uint8_t rc_local_status(uint8_t seen);
@@ -268,7 +268,7 @@ uint8_t rc_local_status(uint8_t seen);
 /* rc_done.c: channel 1, for what answers own requests */
 void rc_done_begin(struct rc *rc, struct rc_pair *q);
 void rc_done_landed(struct rc *rc, struct rc_pair *q, enum rc_moved how);
-/* The oldest requests, as long as they are over or have failed. May close the pair. */
+/* Complete the oldest request if it has failed. May close the pair. */
 void rc_done_settle(struct rc *rc, struct rc_pair *q);
 
 /* rc_resp.c: channel 1, for requests of the peer */

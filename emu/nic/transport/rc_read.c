@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Responder: READs. Channel 0 sends the packets of the answer, each with a PSN of its own;
- * until the last has gone, no later request of the pair is carried out, so that a page that
- * is missing half way refuses that PSN and nothing behind it has happened. A READ that comes
- * again is read again, if it is remembered (InfiniBand 9.7.4.1, 9.7.5.1).
+ * Responder: READs. Channel 0 sends the packets of the response, each with a PSN of its own.
+ * Until the last of them is sent, no later request of the pair is executed. So if a page is
+ * missing half way, that PSN is refused and nothing behind it has been executed. A duplicate
+ * READ that is remembered is read from memory again (InfiniBand 9.7.4.1, 9.7.5.1).
  */
 #include "nic/transport/rc_internal.h"
 
-/* READs and atomics take turns in the places that there are; the oldest is forgotten. */
+/* The new READ or atomic takes the place of the oldest that is remembered. */
 struct rc_slot *rc_slot_new(struct rc_pair *q)
 {
 	struct rc_responder *r = &q->resp;
@@ -18,7 +18,7 @@ struct rc_slot *rc_slot_new(struct rc_pair *q)
 	return s;
 }
 
-/* Is it this READ, or the rest of it from a border of packets on? */
+/* Is p this READ, or a part of it that begins at one of its packets? */
 static bool slot_holds(const struct rc_pair *q, const struct rc_slot *s,
 		       const struct rc_packet *p)
 {
@@ -66,7 +66,7 @@ void rc_read_request(struct rc *rc, struct rc_pair *q)
 		rc_resp_refuse(rc, q, p->psn, RC_SYN_NAK_ACCESS, FL_ST_REMOTE_ACCESS, cause);
 		return;
 	}
-	/* The rest of a READ that was refused half way goes on in its place. */
+	/* The rest of a READ that was refused half way keeps the READ's place. */
 	s = slot_find(q, p);
 	if (!s) {
 		s = rc_slot_new(q);
@@ -118,8 +118,8 @@ bool rc_read_pick(struct rc *rc, struct rc_pair *q)
 }
 
 /*
- * The packet at this PSN cannot be: the NAK takes its place (InfiniBand 9.7.5.1), and the
- * requester asks for the rest from there.
+ * The packet at this PSN cannot be sent. A NAK takes its place (InfiniBand 9.7.5.1), and the
+ * requester asks for the rest from there on.
  */
 void rc_read_missed(struct rc *rc, struct rc_pair *q, enum rc_moved how)
 {

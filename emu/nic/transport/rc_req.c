@@ -3,8 +3,8 @@
  * Requester, channel 0: which packet goes next, and going back.
  *
  * PSNs are given to a request when its first packet is about to go, one for each packet; a
- * READ gets one for each packet of its answer (InfiniBand 9.7.3). [una, end) is on the way.
- * Going back moves `next` to una, and everything from there goes again (9.7.6).
+ * READ gets one for each packet of its response (InfiniBand 9.7.3). [una, end) is outstanding.
+ * Going back moves `next` to una, and everything from there is sent again (9.7.6).
  */
 #include "nic/transport/rc_internal.h"
 
@@ -60,7 +60,7 @@ void rc_req_post(struct rc *rc, struct rc_pair *q, uint32_t wr, const struct fw_
 		rc_pair_ready(rc, q);
 }
 
-/* READs and atomics before request n that have no answer. */
+/* Outstanding READs and atomics before request n. */
 static unsigned int answers_missing(struct rc_requester *r, uint32_t n)
 {
 	unsigned int missing = 0;
@@ -71,7 +71,7 @@ static unsigned int answers_missing(struct rc_requester *r, uint32_t n)
 	return missing;
 }
 
-/* May the request at `place`, which has never gone, begin? */
+/* May the request at `place`, of which nothing was sent yet, begin? */
 static bool req_may_begin(struct rc_pair *q, const struct rc_req *e)
 {
 	struct rc_requester *r = &q->req;
@@ -123,7 +123,7 @@ static uint8_t send_opcode(const struct rc_req *e, uint32_t k)
 	return first ? WOP_RC_WRITE_FIRST : WOP_RC_WRITE_MIDDLE;
 }
 
-/* Ask for an acknowledgement at the end of a message, and often enough within. */
+/* At the end of a message, and within it often enough that the window never closes. */
 static bool wants_ack(const struct rc *rc, const struct rc_pair *q, const struct rc_req *e,
 		      uint32_t k)
 {
@@ -156,7 +156,7 @@ static void job_send(struct rc *rc, struct rc_pair *q, struct rc_req *e, uint32_
 	rc_move_local(&job->mover, q, e->work.segment, e->work.segments, at, len);
 }
 
-/* A READ asks for what is missing, from a border of packets on. */
+/* A READ that is sent again asks for the rest only, from a multiple of the MTU on. */
 static void job_ask(struct rc_pair *q, struct rc_job *job, const struct rc_req *e)
 {
 	struct rc_packet *p = &job->packet;
@@ -226,7 +226,7 @@ void rc_req_sent(struct rc *rc, struct rc_pair *q)
 	rc_ack_timer(rc, q, false);
 }
 
-/* FL_ST_* of one's own work, for what reach() said. */
+/* What FL_ST_SEEN_* means for the owner of a request or receive. */
 uint8_t rc_local_status(uint8_t seen)
 {
 	switch (seen) {
@@ -259,7 +259,7 @@ void rc_req_missed(struct rc *rc, struct rc_pair *q)
 	case RC_SLEEP:
 		rc_sleep(rc, m, RC_REQUESTER);
 		return;
-	default:	/* it is our own data: nothing else than to wait */
+	default:	/* the data is local: the queue waits */
 		rc->job.active = false;
 		r->parked = true;
 		r->parked_at = r->place;
@@ -284,7 +284,7 @@ void rc_req_go_back(struct rc *rc, struct rc_pair *q, enum rc_why why, uint64_t 
 	rc_pair_ready(rc, q);
 }
 
-/* InfiniBand 9.7.6, 9.9.2: a round counts one try, and none begins in another. */
+/* InfiniBand 9.7.6, 9.9.2: each round costs a try; no round begins within another. */
 void rc_req_retry(struct rc *rc, struct rc_pair *q, enum rc_why why, uint64_t cause)
 {
 	struct rc_requester *r = &q->req;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * Responder, channel 1: requests of the peer, in the order of PSNs (InfiniBand 9.7.4.1).
- * What is due is carried out, what is behind is a duplicate, what is ahead is dropped.
+ * The expected PSN is executed, one behind it is a duplicate, one ahead is dropped.
  */
 #include "nic/transport/rc_internal.h"
 
@@ -30,7 +30,7 @@ static bool opcode_has_imm(uint8_t op)
 	       op == WOP_RC_WRITE_LAST_IMM || op == WOP_RC_WRITE_ONLY_IMM;
 }
 
-/* Later requests wait while a READ is answered, and while there is no room for answers. */
+/* Later requests wait while a READ is being answered, or while answers pile up. */
 bool rc_resp_blocked(const struct rc_pair *q)
 {
 	return q->resp.read.active || q->resp.answers >= RC_ANSWERS - 2;
@@ -43,7 +43,7 @@ void rc_resp_advance(struct rc_pair *q, uint32_t packets)
 	q->resp.lost[0] = q->resp.lost[1] = FL_ST_OK;
 }
 
-/* InfiniBand 9.7.5.2.8: this PSN is not carried out, nor is anything behind it. */
+/* InfiniBand 9.7.5.2.8: this PSN is not executed now, and neither is any later one. */
 void rc_resp_rnr(struct rc *rc, struct rc_pair *q, uint32_t psn, uint8_t code, uint64_t cause)
 {
 	if (psn == q->resp.epsn)
@@ -112,7 +112,7 @@ void rc_resp_failed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 	rc_resp_refuse(rc, q, psn, syndrome, status, m->cause);
 }
 
-/* The message cannot be received: its entry completes with that. */
+/* The receive entry of this message completes. */
 static void recv_over(struct rc *rc, struct rc_pair *q, uint8_t status, bool with_imm)
 {
 	struct rc_responder *r = &q->resp;
@@ -129,7 +129,7 @@ static void recv_over(struct rc *rc, struct rc_pair *q, uint8_t status, bool wit
 	rc->env.fw.recv_done(rc->env.fw.ctx, q->place, &recv, &a);
 }
 
-/* A message that needs a receive entry has one, or has been answered. */
+/* true: the message has its receive entry. false: it has none, and was answered. */
 static bool recv_have(struct rc *rc, struct rc_pair *q)
 {
 	struct rc_responder *r = &q->resp;
@@ -151,7 +151,7 @@ static bool recv_have(struct rc *rc, struct rc_pair *q)
 	return false;
 }
 
-/* Does the packet continue, or begin, what is due (9.7.4.1)? Is it as long as it must be? */
+/* Is the opcode in sequence, and the length what it must be (9.7.4.1)? */
 static bool message_fits(const struct rc_pair *q, const struct rc_packet *p)
 {
 	const struct rc_responder *r = &q->resp;
@@ -196,7 +196,7 @@ static void packet_land_write(struct rc *rc, struct rc_pair *q)
 	struct rc_responder *r = &q->resp;
 	const struct rc_packet *p = &t->packet;
 
-	/* 9.7.4.1: rights and range of the whole message; none are needed for no bytes. */
+	/* 9.7.4.1: rights and range of the whole message; without bytes there is no check. */
 	if (opcode_is_first(p->opcode) && r->length &&
 	    rc_reach(rc, q, FL_ACC_REMOTE_WRITE, r->rkey, r->va, r->length)) {
 		rc_resp_refuse(rc, q, p->psn, RC_SYN_NAK_ACCESS, FL_ST_REMOTE_ACCESS,
@@ -210,7 +210,7 @@ static void packet_land_write(struct rc *rc, struct rc_pair *q)
 	t->mover.right = FL_ACC_REMOTE_WRITE;
 }
 
-/* The packet that is due. */
+/* The packet with the expected PSN. */
 static void packet_due(struct rc *rc, struct rc_pair *q)
 {
 	struct rc_taking *t = &rc->take;
@@ -248,8 +248,8 @@ static void packet_due(struct rc *rc, struct rc_pair *q)
 }
 
 /*
- * It is carried out already (9.7.4.1). A SEND or WRITE is acknowledged up to the next READ
- * or atomic and no further, since that would say that its answer was sent, too.
+ * It was executed before (9.7.4.1). If a READ or atomic follows a duplicate SEND or WRITE, the
+ * acknowledgement has the duplicate's own PSN: a later one would be an implied NAK of that READ.
  */
 static void packet_again(struct rc *rc, struct rc_pair *q)
 {
@@ -279,7 +279,7 @@ void rc_resp_begin(struct rc *rc, struct rc_pair *q)
 	if (r->dying) {
 		rc_drop(rc, q, f, p, RC_DROP_ENDING);
 	} else if (ahead > 0) {
-		/* 9.7.5.2: one NAK, and silence until what is missing comes. */
+		/* 9.7.5.2: one NAK, then silence until the expected PSN arrives. */
 		rc_drop(rc, q, f, p, RC_DROP_AHEAD);
 		if (!r->silent) {
 			r->silent = true;

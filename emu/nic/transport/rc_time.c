@@ -14,6 +14,7 @@ uint64_t rc_rnr_ns(unsigned int code)
 	return rnr_table[code & 31] * 10000ull;
 }
 
+<<<<<<< HEAD
 static bool has_quirk(const struct rc *rc, const struct rc_pair *q, unsigned int quirk)
 {
 	return (rc->cfg.quirks | q->p.quirks) & quirk;
@@ -21,6 +22,10 @@ static bool has_quirk(const struct rc *rc, const struct rc_pair *q, unsigned int
 
 /* What the requester makes of a code: a card's floor and tick, and quirks. */
 uint64_t rc_rnr_wait_ns(const struct rc *rc, const struct rc_pair *q, uint8_t code)
+=======
+/* How long the requester waits: at least the code's time, by the card's floor and tick. */
+uint64_t rc_rnr_wait_ns(const struct rc *rc, uint8_t code)
+>>>>>>> 286f3cddb2efbbab6d53387a074959f04e672e61
 {
 	uint64_t ns = rc_rnr_ns(code), tick = rc->cfg.rnr_tick_ns;
 
@@ -65,7 +70,7 @@ void rc_ack_timer(struct rc *rc, struct rc_pair *q, bool again)
 		r->ack_due = rc->now_ns + ack_wait_ns(rc, q);
 }
 
-/* Have the alarm ring for what is due first; at the end of each call from outside. */
+/* Ask for the alarm that is due first. Called at the end of every entry point. */
 void rc_time_set(struct rc *rc)
 {
 	uint64_t first = RC_NEVER;
@@ -111,7 +116,7 @@ static void answer_is_overdue(struct rc *rc, struct rc_pair *q)
 	r->ack_due = RC_NEVER;
 	r->dammed = false;
 	r->rnr_due = RC_NEVER;	/* quirk: it is cut short */
-	if (r->head == r->tail) {	/* the dam was all */
+	if (r->head == r->tail) {	/* only the dam was left */
 		rc_pair_ready(rc, q);
 		return;
 	}
