@@ -113,6 +113,8 @@ static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
 		if (ret)
 			return ret;
 	}
+	qp->ctx = ctx;
+	fl_event_qp(ctx, qp->number, qp);
 	list_add_tail(&qp->list, &ctx->qps);
 	ctx->nqp++;
 	fl_snoop_qp(ctx, qp);
@@ -230,6 +232,7 @@ int fl_qp_resume(struct fl_ctx *ctx, u32 number)
 
 static void fl_qp_end(struct fl_ctx *ctx, struct fl_qp *qp)
 {
+	fl_event_qp(ctx, qp->number, NULL);
 	list_del(&qp->list);
 	ctx->nqp--;
 	kfree(qp);

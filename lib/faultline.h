@@ -296,7 +296,8 @@ struct fl_qp_init {
 	unsigned int inline_bytes;	/* the same */
 };
 /*
- * -EINVAL: what queue pairs of the type do not have, or more than FL_SEND_SEGMENTS, FL_INLINE_BYTES;
+ * -EINVAL: what queue pairs of the type do not have, or more than FL_SEND_SEGMENTS or
+ * FL_INLINE_BYTES;
  * -EOPNOTSUPP: this card has none of the type, or it does not go with the system.
  */
 int fl_create_qp_ex(struct fl_pd *pd, const struct fl_qp_init *init,
@@ -431,10 +432,27 @@ int fl_destroy_srq(struct fl_srq *srq);	/* -EBUSY: a QP uses it */
 /* As fl_post_recv(); one thread at a time. */
 int fl_post_srq_recv(struct fl_srq *srq, const struct fl_receive *r);
 /*
- * Once, when it holds fewer receives than limit, the driver hears of it; 0: no more.
+ * Once, when it holds fewer receives than limit, there is an event; 0: no more.
  * -EINVAL: more than it has room for.
  */
 int fl_limit_srq(struct fl_srq *srq, unsigned int limit);
+
+/* ---- events, beside completions ---- */
+
+enum fl_event_type { FL_EVENT_QP_ERROR = 1, FL_EVENT_CQ_OVERFLOW, FL_EVENT_SRQ_LIMIT };
+struct fl_event {
+	enum fl_event_type type;
+	struct fl_qp *qp;	/* one of these three, as type says */
+	struct fl_cq *cq;
+	struct fl_srq *srq;
+	int status;		/* of FL_EVENT_QP_ERROR: FL_ST_* */
+};
+/*
+ * The oldest event of this process's objects that are still there; sleeps until there is one.
+ * -ETIMEDOUT after timeout_ns (0: no limit); -EINTR.
+ */
+int fl_next_event(struct fl_device *dev, struct fl_event *event,
+		  uint64_t timeout_ns);
 
 /* ---- words ---- */
 
