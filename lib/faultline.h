@@ -188,13 +188,18 @@ uint32_t fl_mr_key(const struct fl_mr *mr);	/* local and remote key */
 /* Page in ahead of a transfer; for_write: as its destination. */
 int fl_prefetch(struct fl_mr *mr, void *addr, size_t bytes, int for_write);
 
+/* A flag: the call returns when the device has the pages; else when a worker knows of them. */
+#define FL_ADVICE_FLUSH		1u
 /* What the device will do with pages of a region (ibv_advise_mr). */
 enum fl_mr_advice {
 	FL_PREFETCH_FOR_READ,	/* read them: bring them in */
 	FL_PREFETCH_FOR_WRITE,	/* write them: the same, to be written */
 	FL_PREFETCH_PRESENT,	/* no fault: have those that the process has anyway */
 };
+<<<<<<< HEAD
 enum { FL_ADVICE_FLUSH = 1 };	/* return when the device has them, not before */
+=======
+>>>>>>> 2abf268bcbc5ccc61ef8c8585cebaaaf8ed97f29
 int fl_advise_mr(struct fl_pd *pd, enum fl_mr_advice advice, unsigned int flags,
 		 uint32_t key, void *addr, size_t bytes);
 
