@@ -196,10 +196,6 @@ enum fl_mr_advice {
 	FL_PREFETCH_FOR_WRITE,	/* write them: the same, to be written */
 	FL_PREFETCH_PRESENT,	/* no fault: have those that the process has anyway */
 };
-<<<<<<< HEAD
-enum { FL_ADVICE_FLUSH = 1 };	/* return when the device has them, not before */
-=======
->>>>>>> 2abf268bcbc5ccc61ef8c8585cebaaaf8ed97f29
 int fl_advise_mr(struct fl_pd *pd, enum fl_mr_advice advice, unsigned int flags,
 		 uint32_t key, void *addr, size_t bytes);
 

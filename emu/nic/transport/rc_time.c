@@ -14,18 +14,13 @@ uint64_t rc_rnr_ns(unsigned int code)
 	return rnr_table[code & 31] * 10000ull;
 }
 
-<<<<<<< HEAD
 static bool has_quirk(const struct rc *rc, const struct rc_pair *q, unsigned int quirk)
 {
 	return (rc->cfg.quirks | q->p.quirks) & quirk;
 }
 
-/* What the requester makes of a code: a card's floor and tick, and quirks. */
+/* How long the requester waits: at least the code's time, by the card's floor, tick and quirk. */
 uint64_t rc_rnr_wait_ns(const struct rc *rc, const struct rc_pair *q, uint8_t code)
-=======
-/* How long the requester waits: at least the code's time, by the card's floor and tick. */
-uint64_t rc_rnr_wait_ns(const struct rc *rc, uint8_t code)
->>>>>>> 286f3cddb2efbbab6d53387a074959f04e672e61
 {
 	uint64_t ns = rc_rnr_ns(code), tick = rc->cfg.rnr_tick_ns;
 
