@@ -30,7 +30,7 @@ struct rule {
 
 extern const struct rule rules[];	/* ends with first NULL */
 
-#define RULE_WORD_MAX	480
+#define RULE_WORD_MAX	700
 
 /* Cut the next blank-separated piece of a rule; false at the end. */
 bool rule_next(const char **p, char word[RULE_WORD_MAX]);

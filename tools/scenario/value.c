@@ -37,14 +37,16 @@ static int find_word(const char *word, const char *const *list)
 	return -1;
 }
 
+#define CHOICES	64	/* words in one list */
+
 static bool value_choice(struct parser *p, const struct token *t,
 			 const char *type, struct arg *a)
 {
-	char words[32][40], right[PARSER_RIGHT];
-	const char *list[33];
+	char words[CHOICES][40], right[PARSER_RIGHT];
+	const char *list[CHOICES + 1];
 	size_t n = 0, len;
 
-	for (type++; *type && *type != '}' && n < 32; n++) {
+	for (type++; *type && *type != '}' && n < CHOICES; n++) {
 		len = strcspn(type, "|}");
 		assert(len < sizeof(words[0]));
 		memcpy(words[n], type, len);
@@ -54,7 +56,7 @@ static bool value_choice(struct parser *p, const struct token *t,
 		if (*type == '|')
 			type++;
 	}
-	assert(n < 32);
+	assert(n < CHOICES);
 	list[n] = NULL;
 	a->choice = t->kind == TOK_END ? -1 : find_word(t->text, list);
 	if (a->choice >= 0)
