@@ -14,7 +14,7 @@ uint64_t rc_rnr_ns(unsigned int code)
 	return rnr_table[code & 31] * 10000ull;
 }
 
-/* How long the requester waits: at least the code's time, by the card's floor and tick. */
+/* What the requester makes of a code: a card's floor and tick, quirks, a clock on the wall. */
 uint64_t rc_rnr_wait_ns(const struct rc *rc, uint8_t code)
 {
 	uint64_t ns = rc_rnr_ns(code), tick = rc->cfg.rnr_tick_ns;
