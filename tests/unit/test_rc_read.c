@@ -537,3 +537,32 @@ TEST("an acknowledgement that waits is not replaced by one for an older PSN")
 	rig_out_ack(&g, 22, RC_SYN_ACK);
 	rig_silent(&g);
 }
+
+TEST("the message sequence number counts a READ once, however often it is read "
+     "(InfiniBand 9.7.5.2)")
+{
+	unit_start();
+	read_in(20, 0, 600);
+	read_in(20, 0, 600);
+	g.out_next = g.outs;
+	write_in(WOP_RC_WRITE_ONLY, 23, 1, 1, 1);
+	EXPECT_EQ(rig_out(&g).msn, 2);
+}
+
+TEST("responses to a READ and own requests take turns")
+{
+	struct fw_work w = rig_work(FL_OP_WRITE, 2, 2560);
+	unsigned int i, own = 0;
+
+	unit_start();
+	g.no_room = true;
+	rig_post(&g, 0, &w);
+	read_in(20, 0, 2560);
+	g.no_room = false;
+	rc_wire_room(g.rc);
+	rig_run(&g);
+	for (i = 0; i < 10; i++)
+		own += rig_out(&g).opcode <= WOP_RC_WRITE_LAST;
+	EXPECT_GE(own, 4);
+	EXPECT_LE(own, 6);
+}
