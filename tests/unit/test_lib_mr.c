@@ -85,7 +85,7 @@ TEST("a region that makes no sense is refused before the driver sees it")
 	EXPECT_EQ(fl_reg_mr(pd, memory, 1, 0, NULL), -EINVAL);
 	EXPECT_EQ(fl_reg_mr(pd, memory, 0, 0, &mr), -EINVAL);
 	EXPECT_EQ(fl_reg_mr(pd, (void *)(UINTPTR_MAX - 1), 3, 0, &mr), -EINVAL);
-	EXPECT_EQ(fl_reg_mr(pd, memory, 1, 8, &mr), -EINVAL);
+	EXPECT_EQ(fl_reg_mr(pd, memory, 1, 16, &mr), -EINVAL);
 	EXPECT_EQ(fl_reg_mr(pd, memory, 1, 0x200, &mr), -EINVAL);
 	EXPECT_EQ(fl_dereg_mr(NULL), -EINVAL);
 	EXPECT_EQ(fl_dealloc_pd(NULL), -EINVAL);
