@@ -2,6 +2,8 @@
 /*
  * Reliable connections through the library, from end to end: two processes on two boards,
  * pages on demand (system npf). The oracle is a pattern in plain memory.
+ *
+ * variants: tsan
  */
 #include <stdatomic.h>
 
@@ -194,6 +196,15 @@ static void party_run(void (*act)(struct side *me, struct side *other))
 	rig_run(party_body);
 }
 
+static void party_run_threads(void (*act)(struct side *me, struct side *other))
+{
+	struct host_driver_params p = { .system = FL_SYSTEM_PART,
+					.resolve = FL_IOC_RESOLVE_BLOCK };
+
+	acting = act;
+	rig_run_with(SIM_THREADS, &p, party_body, NULL);
+}
+
 /* ---- as ibv_rc_pingpong does it ---- */
 
 static void ping_pong(struct side *me, struct side *other)
@@ -224,6 +235,11 @@ static void ping_pong(struct side *me, struct side *other)
 TEST("messages to and fro, on memory that comes page by page")
 {
 	party_run(ping_pong);
+}
+
+TEST("the same with a thread for each")
+{
+	party_run_threads(ping_pong);
 }
 
 /* ---- everything that a work request may be ---- */
@@ -539,6 +555,11 @@ static void party_shared(struct side *me, struct side *other)
 TEST("two queue pairs that share their receives")
 {
 	party_run(party_shared);
+}
+
+TEST("the same with a thread for each process")
+{
+	party_run_threads(party_shared);
 }
 
 /* ---- solicited events ---- */
