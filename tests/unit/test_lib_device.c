@@ -314,6 +314,9 @@ TEST("fl_open on a Linux without the driver says so")
 #define IS_STATE(value)
 #define IS_MOD(value)
 #define IS_ROW(value)
+#define IS_REPORT(value)
+#define IS_FAULT(value)
+#define IS_XP(value)
 #define EENUM(group, name, value, text) IS_##group(value)
 static const int statuses[] = {
 #include "faultline/entries.def"
