@@ -514,3 +514,59 @@ TEST("a slot's connections make the mistakes that the driver has asked for")
 	x.plan = &npf;
 	rig_run(SIM_LOCKSTEP, quirks_check, NULL);
 }
+
+/* ---- the link ---- */
+
+static uint64_t bytes_sent(struct testbed *w, unsigned int i)
+{
+	struct fabric_stats st;
+
+	fabric_stats(w->fabric, (uint8_t)i, &st);
+	return st.bytes;
+}
+
+static void payload_check(struct testbed *w)
+{
+	struct fl_wqe req = { .flags = FL_WQE_SIGNALED, .xfer = 77 };
+	uint64_t before[2], ns;
+	int i;
+
+	make_all(w);
+	for (i = 0; i < 2; i++)
+		pager_load(&x.s[i], 0, PAGES);
+	req.lkey = x.s[0].key;
+	req.rkey = x.s[1].key;
+	req.local_va = x.s[0].va;
+	req.remote_va = x.s[1].va;
+	for (i = 0; i < 2; i++)
+		before[i] = bytes_sent(w, (unsigned int)i);
+	STEP("5 packets, the last with three bytes of padding");
+	req.opcode = FL_OP_WRITE;
+	req.length = 4097;
+	request_post(&x.s[0], req);
+	EXPECT_EQ(wait_one(x.s[0].n).status, FL_ST_OK);
+	EXPECT_EQ(bytes_sent(w, 0) - before[0], 4100);
+	EXPECT_EQ(bytes_sent(w, 1) - before[1], 0);
+	STEP("a READ's bytes come from the other end");
+	req.opcode = FL_OP_READ;
+	req.length = 2048;
+	request_post(&x.s[0], req);
+	EXPECT_EQ(wait_one(x.s[0].n).status, FL_ST_OK);
+	EXPECT_EQ(bytes_sent(w, 0) - before[0], 4100);
+	EXPECT_EQ(bytes_sent(w, 1) - before[1], 2048);
+	STEP("and take time: a byte a nanosecond");
+	req.opcode = FL_OP_WRITE;
+	req.length = 32768;
+	ns = sim_now(w->sim);
+	request_post(&x.s[0], req);
+	EXPECT_EQ(wait_one(x.s[0].n).status, FL_ST_OK);
+	EXPECT_GE(sim_now(w->sim) - ns, 32768);
+}
+
+TEST("payload of packets costs the link what its bytes cost, and headers what the profile says")
+{
+	static const struct plan npf = { .row = ROW(PARK, REWIND, RNR, RNR, FOUR) };
+
+	x.plan = &npf;
+	rig_run(SIM_LOCKSTEP, payload_check, NULL);
+}
