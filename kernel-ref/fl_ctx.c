@@ -84,7 +84,8 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	row = p->derived ? p->row : *fl_system_row(p->system);
 	if (!fl_row_allowed(&row))
 		return -EINVAL;
-	if (fl_in_flight(ctx))
+	if (fl_in_flight(ctx) ||
+	    (row.transport != ctx->row.transport && ctx->nqp))
 		return -EBUSY;
 	ret = fl_snoop_set(ctx, fl_row_snoops(&row));
 	if (ret)
@@ -162,6 +163,11 @@ static int fl_ioc_destroy_srq(struct fl_ctx *ctx, void *arg)
 static int fl_ioc_limit_srq(struct fl_ctx *ctx, void *arg)
 {
 	return fl_srq_limit(ctx, arg);
+}
+
+static int fl_ioc_next_event(struct fl_ctx *ctx, void *arg)
+{
+	return fl_event_wait(ctx, arg);
 }
 
 static int fl_ioc_connect_qp(struct fl_ctx *ctx, void *arg)
@@ -256,6 +262,7 @@ union fl_arg {
 	struct fl_modify_qp modify_qp;
 	struct fl_create_srq create_srq;
 	struct fl_limit_srq limit_srq;
+	struct fl_next_event next_event;
 };
 
 struct fl_call {
@@ -294,6 +301,7 @@ static const struct fl_call fl_calls[] = {
 	FL_CALL(CREATE_SRQ, fl_ioc_create_srq),
 	FL_CALL(DESTROY_SRQ, fl_ioc_destroy_srq),
 	FL_CALL(LIMIT_SRQ, fl_ioc_limit_srq),
+	FL_CALL(NEXT_EVENT, fl_ioc_next_event),
 };
 
 /* The size in the command may be another version's; the rest must fit. */
@@ -388,8 +396,9 @@ static __poll_t fl_file_poll(struct file *file, poll_table *table)
 	mutex_lock(&ctx->lock);
 	if (fl_ctx_over(ctx))
 		mask = EPOLLERR | EPOLLHUP;
-	else if (fl_cq_any_event(ctx))
-		mask = EPOLLIN | EPOLLRDNORM;
+	else
+		mask = (fl_cq_any_event(ctx) ? EPOLLIN | EPOLLRDNORM : 0) |
+		       (fl_event_any(ctx) ? EPOLLPRI : 0);
 	mutex_unlock(&ctx->lock);
 	return mask;
 }

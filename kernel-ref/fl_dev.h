@@ -51,6 +51,7 @@
 #include "faultline/uapi.h"
 #include "fl_nic.h"
 #include "fl_sink.h"
+#include "fl_event.h"
 #include "fl_psdma.h"
 #include "fl_snoop.h"
 
@@ -163,6 +164,8 @@ struct fl_dev {
 
 	spinlock_t irq_lock;	/* what the top halves look at */
 	struct fl_cq **cq;	/* by number; irq_lock */
+	struct fl_qp *qp[256];	/* by place; irq_lock */
+	struct fl_srq *srq[FL_CARD_SRQS];	/* by number; irq_lock */
 	struct fl_eqe *eq;
 	dma_addr_t eq_dma;
 	u32 eq_cons;		/* event interrupt only */
@@ -301,6 +304,7 @@ struct fl_ctx {
 	struct fl_sink sink;
 	struct fl_plan_memory plan;
 	struct fl_snoop snoop;
+	struct fl_events news;
 
 	wait_queue_head_t wait;	/* completion queue events, and the end */
 	atomic64_t faults, faults_src, faults_dst, pages_in, resolves, failed,

@@ -25,6 +25,9 @@ static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 
 	if (a->flags & ~(FL_QP_RELAXED | FL_QP_RC) || a->reserved)
 		return -EINVAL;
+	/* Else all that it posts would miss pages, in tables that it does not have. */
+	if (packets != (ctx->row.transport == FL_TRANSPORT_RC))
+		return -EOPNOTSUPP;
 	if (!packets && (a->recv_cq || a->recv_entries || a->srq))
 		return -EINVAL;
 	if (a->recv_entries && (a->srq || !recv))
@@ -110,6 +113,8 @@ static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
 		if (ret)
 			return ret;
 	}
+	qp->ctx = ctx;
+	fl_event_qp(ctx, qp->number, qp);
 	list_add_tail(&qp->list, &ctx->qps);
 	ctx->nqp++;
 	fl_snoop_qp(ctx, qp);
@@ -227,6 +232,7 @@ int fl_qp_resume(struct fl_ctx *ctx, u32 number)
 
 static void fl_qp_end(struct fl_ctx *ctx, struct fl_qp *qp)
 {
+	fl_event_qp(ctx, qp->number, NULL);
 	list_del(&qp->list);
 	ctx->nqp--;
 	kfree(qp);

@@ -411,14 +411,16 @@ static void fl_eq_one(struct fl_dev *dev, const struct fl_eqe *e)
 	if (e->type == FL_EV_QP_ERROR) {
 		dev_dbg(dev->dev, "queue pair %u: status %u\n", e->object,
 			e->data);
-		return;		/* its completions tell the process */
-	}
-	if (e->type != FL_EV_CQ && e->type != FL_EV_CQ_OVERFLOW) {
+	} else if (e->type != FL_EV_CQ && e->type != FL_EV_CQ_OVERFLOW &&
+		   e->type != FL_EV_SRQ_LIMIT) {
 		dev_err_ratelimited(dev->dev, "unknown event %u\n", e->type);
 		return;
 	}
 	spin_lock_irqsave(&dev->irq_lock, flags);
-	cq = e->object < dev->max_cq ? dev->cq[e->object] : NULL;
+	if (e->type != FL_EV_CQ)
+		fl_event_note(dev, e);
+	cq = (e->type == FL_EV_CQ || e->type == FL_EV_CQ_OVERFLOW) &&
+	     e->object < dev->max_cq ? dev->cq[e->object] : NULL;
 	if (cq) {
 		if (e->type == FL_EV_CQ_OVERFLOW)
 			cq->overflow = true;

@@ -36,6 +36,7 @@ struct fl_cq {
 
 struct fl_qp {
 	struct list_head list;
+	struct fl_ctx *ctx;
 	u32 number, entries;
 	u16 snooped;		/* count that the card knows of; ctx->lock */
 	struct fl_queue *queue;
@@ -44,6 +45,7 @@ struct fl_qp {
 
 struct fl_srq {
 	struct list_head list;
+	struct fl_ctx *ctx;
 	u32 number;
 	struct fl_queue *queue;
 };

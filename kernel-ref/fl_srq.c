@@ -37,7 +37,11 @@ static int fl_srq_start(struct fl_ctx *ctx, struct fl_srq *srq, u32 pd,
 	ret = fl_cmd(ctx, &cmd, &number);
 	if (ret)
 		return ret;
+	if (WARN_ON(number >= FL_CARD_SRQS))
+		return -EIO;
 	srq->number = number;
+	srq->ctx = ctx;
+	fl_event_srq(ctx, srq->number, srq);
 	list_add_tail(&srq->list, &ctx->srqs);
 	ctx->nsrq++;
 	return 0;
@@ -85,6 +89,7 @@ err_free:
 
 static void fl_srq_end(struct fl_ctx *ctx, struct fl_srq *srq)
 {
+	fl_event_srq(ctx, srq->number, NULL);
 	list_del(&srq->list);
 	ctx->nsrq--;
 	kfree(srq);

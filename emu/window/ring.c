@@ -261,14 +261,27 @@ static int driver_entry(struct window *w, const struct fl_window_entry *e,
 	return BAD_KIND;
 }
 
+static bool is_doorbell(uint64_t addr)
+{
+	switch (addr) {
+	case NIC_DB_SQ:
+	case NIC_DB_CQ_ARM:
+	case NIC_DB_CQ_CONS:
+	case NIC_DB_RQ:
+	case NIC_DB_SRQ:
+	case NIC_DB_CQ_ARM_SOLICITED:
+		return true;
+	}
+	return false;
+}
+
 static int process_entry(struct window *w, const struct fl_window_entry *e,
 			 unsigned int slot)
 {
 	if (e->kind == FL_WINDOW_NOTE)
 		return process_note(w, e);
 	if (e->kind != FL_WINDOW_WRITE || e->size != 4 ||
-	    (e->addr != NIC_DB_SQ && e->addr != NIC_DB_CQ_ARM &&
-	     e->addr != NIC_DB_CQ_CONS))
+	    !is_doorbell(e->addr))
 		return BAD_KIND;
 	if (board_write(w->cfg.board, BUS_NIC_BASE + NIC_DB_BASE(slot) + e->addr,
 			4, (uint32_t)e->arg[0]))

@@ -308,13 +308,13 @@ TEST("a queue pair without receives has none, and its completions of them nowher
 
 /* ---- solicited completions ---- */
 
-static int arm(struct bench *b, uint32_t reg)
+static int bench_arm(struct bench *b, uint32_t reg)
 {
 	return rig_write(b->u->r, NIC_DB_BASE(1) + reg,
 			 b->p.s.cq | b->p.s.cons << 16);
 }
 
-static void receive(struct bench *b, bool solicited, uint8_t status)
+static void bench_receive(struct bench *b, bool solicited, uint8_t status)
 {
 	struct fw_recv r;
 	uint8_t wrong;
@@ -332,40 +332,40 @@ TEST("who waits for solicited completions sleeps through the others")
 	struct fl_cqe e;
 
 	bench_make(&b);
-	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
-	receive(&b, false, FL_ST_OK);
-	receive(&b, false, FL_ST_OK);
+	EXPECT_EQ(bench_arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
+	bench_receive(&b, false, FL_ST_OK);
+	bench_receive(&b, false, FL_ST_OK);
 	EXPECT(!rig_event(b.u->r));
-	receive(&b, true, FL_ST_OK);
+	bench_receive(&b, true, FL_ST_OK);
 	rig_expect_event(b.u->r, FL_EV_CQ, b.p.s.cq, 0);
-	receive(&b, true, FL_ST_OK);
+	bench_receive(&b, true, FL_ST_OK);
 	EXPECT(!rig_event(b.u->r));
 	STEP("armed again with one of them not taken: at once");
-	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
+	EXPECT_EQ(bench_arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
 	unit_run(b.u);
 	rig_expect_event(b.u->r, FL_EV_CQ, b.p.s.cq, 0);
 	while (rig_poll(b.u->r, &b.p.s, &e))
 		;
 	STEP("one that is not, not taken: it is not woken");
-	receive(&b, false, FL_ST_OK);
-	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
+	bench_receive(&b, false, FL_ST_OK);
+	EXPECT_EQ(bench_arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
 	unit_run(b.u);
 	EXPECT(!rig_event(b.u->r));
 	STEP("an error wakes in any case");
-	receive(&b, false, FL_ST_LENGTH);
+	bench_receive(&b, false, FL_ST_LENGTH);
 	rig_expect_event(b.u->r, FL_EV_CQ, b.p.s.cq, 0);
 	while (rig_poll(b.u->r, &b.p.s, &e))
 		;
 	STEP("armed for any, it stays armed for any");
-	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM), 0);
-	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
-	receive(&b, false, FL_ST_OK);
+	EXPECT_EQ(bench_arm(&b, NIC_DB_CQ_ARM), 0);
+	EXPECT_EQ(bench_arm(&b, NIC_DB_CQ_ARM_SOLICITED), 0);
+	bench_receive(&b, false, FL_ST_OK);
 	rig_expect_event(b.u->r, FL_EV_CQ, b.p.s.cq, 0);
 	STEP("a queue of another process, and too much taken");
 	EXPECT_EQ(rig_write(b.u->r, NIC_DB_BASE(2) + NIC_DB_CQ_ARM_SOLICITED,
 			    b.p.s.cq), -22);
 	b.p.s.cons += 2;
-	EXPECT_EQ(arm(&b, NIC_DB_CQ_ARM_SOLICITED), -22);
+	EXPECT_EQ(bench_arm(&b, NIC_DB_CQ_ARM_SOLICITED), -22);
 }
 
 TEST("sends and receives at random: each completes once, in the order of its queue")

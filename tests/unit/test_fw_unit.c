@@ -23,7 +23,7 @@ static struct unit_qp *bench_qp(struct bench *b)
 	return &b->u->qp[FW_QP_PLACE(b->p.s.qp)];
 }
 
-static void ring(struct bench *b)
+static void bench_ring(struct bench *b)
 {
 	EXPECT_EQ(rig_ring(b->u->r, &b->p.s), 0);
 	unit_run(b->u);
@@ -76,7 +76,7 @@ TEST("each failure that a unit reports ends the connection once, and flushes the
 			e.flags = 0;
 			rig_put(b.u->r, &b.p.s, &e);
 		}
-		ring(&b);
+		bench_ring(&b);
 		EXPECT_EQ(bench_qp(&b)->posts, FW_QP_WRS);
 		unit_end(b.u, b.p.s.qp, FL_ST_OK);
 		unit_end(b.u, b.p.s.qp, status[k]);
@@ -152,7 +152,7 @@ TEST("destroying it takes it from the unit, and ends what is under way as KILLED
 
 		rig_put(b.u->r, &b.p.s, &e);
 	}
-	ring(&b);
+	bench_ring(&b);
 	EXPECT_EQ(CMD(b.u->r, QP_DESTROY, .slot = 1, .object = b.p.s.qp),
 		  FL_ST_OK);
 	EXPECT(!bench_qp(&b)->open);

@@ -44,7 +44,7 @@ static void put_more(struct bench *b, const struct fl_wqe_more *m)
 	rig_put(b->u->r, &b->p.s, &e);
 }
 
-static void ring(struct bench *b)
+static void bench_ring(struct bench *b)
 {
 	EXPECT_EQ(rig_ring(b->u->r, &b->p.s), 0);
 	unit_run(b->u);
@@ -165,7 +165,7 @@ TEST("a list of 1 to 12 segments is one request, and frees all of its entries")
 		struct fl_wqe e = put_list(&b, FL_OP_SEND, n);
 		const struct fw_work *w = &b.u->work[n - 1];
 
-		ring(&b);
+		bench_ring(&b);
 		at += 1 + (n + 2) / 3;
 		EXPECT_EQ(bench_qp(&b)->posts, n);
 		EXPECT_EQ(w->segments, n);
@@ -205,7 +205,7 @@ TEST("inline data of 0 to 192 bytes arrives as it was posted, without a key")
 			m = more_of(b.p.s.tail, v);
 			put_more(&b, &m);
 		}
-		ring(&b);
+		bench_ring(&b);
 		EXPECT_EQ(bench_qp(&b)->posts, ++count);
 		EXPECT_EQ(w->length, n);
 		EXPECT_EQ(w->segments, 0);
@@ -217,54 +217,9 @@ TEST("inline data of 0 to 192 bytes arrives as it was posted, without a key")
 	EXPECT(count > 50);
 }
 
-static void bad_entry(struct bench *b, struct fl_wqe *e, uint32_t k)
+static void bad_length_or_key(struct bench *b, struct fl_wqe *e, uint32_t k)
 {
 	switch (k) {
-	case 0:
-		e->opcode = 0;
-		return;
-	case 1:
-		e->opcode = FL_OP_READ_RESP;
-		return;
-	case 2:
-		e->opcode = FL_OP_SEGMENTS;
-		return;
-	case 3:
-		e->opcode = FL_OP_RECV;
-		return;
-	case 4:
-		e->flags |= 64;
-		return;
-	case 5:
-		e->flags |= 128;
-		return;
-	case 6:
-		e->index++;
-		return;
-	case 7:
-		e->imm = 1;
-		return;
-	case 8:
-		e->compare = 1;
-		return;
-	case 9:
-		e->swap = 1;
-		return;
-	case 10:
-		e->opcode = FL_OP_SEND;		/* with remote address and key */
-		return;
-	case 11:
-		e->opcode = FL_OP_READ;
-		e->flags |= FL_WQE_INLINE;
-		return;
-	case 12:
-		e->opcode = FL_OP_READ;
-		e->flags |= FL_WQE_IMM;
-		return;
-	case 13:
-		e->opcode = FL_OP_READ;
-		e->flags |= FL_WQE_SOLICITED;
-		return;
 	case 14:
 		e->opcode = FL_OP_FETCH_ADD;
 		e->length = 4;
@@ -322,6 +277,58 @@ static void bad_entry(struct bench *b, struct fl_wqe *e, uint32_t k)
 	}
 	e->flags |= FL_WQE_INLINE;		/* nothing follows */
 	e->local_va = e->lkey = 0;
+}
+
+static void bad_entry(struct bench *b, struct fl_wqe *e, uint32_t k)
+{
+	switch (k) {
+	case 0:
+		e->opcode = 0;
+		return;
+	case 1:
+		e->opcode = FL_OP_READ_RESP;
+		return;
+	case 2:
+		e->opcode = FL_OP_SEGMENTS;
+		return;
+	case 3:
+		e->opcode = FL_OP_RECV;
+		return;
+	case 4:
+		e->flags |= 64;
+		return;
+	case 5:
+		e->flags |= 128;
+		return;
+	case 6:
+		e->index++;
+		return;
+	case 7:
+		e->imm = 1;
+		return;
+	case 8:
+		e->compare = 1;
+		return;
+	case 9:
+		e->swap = 1;
+		return;
+	case 10:
+		e->opcode = FL_OP_SEND;		/* with remote address and key */
+		return;
+	case 11:
+		e->opcode = FL_OP_READ;
+		e->flags |= FL_WQE_INLINE;
+		return;
+	case 12:
+		e->opcode = FL_OP_READ;
+		e->flags |= FL_WQE_IMM;
+		return;
+	case 13:
+		e->opcode = FL_OP_READ;
+		e->flags |= FL_WQE_SOLICITED;
+		return;
+	}
+	bad_length_or_key(b, e, k);
 }
 
 TEST("each malformed entry ends the connection with its status, and nothing is sent")
@@ -413,7 +420,7 @@ TEST("each malformed continuation is refused, and none of its entries is a reque
 		/* Behind it a good one, which is flushed. */
 		e = rig_wqe(&b.p.s, 10);
 		rig_put(b.u->r, &b.p.s, &e);
-		ring(&b);
+		bench_ring(&b);
 		EXPECT_EQ(bench_qp(&b)->posts, 0);
 		UNIT_EXPECT_CQE(b.u, &b.p, 1, FL_OP_WRITE, status[k]);
 		UNIT_EXPECT_CQE(b.u, &b.p, 2, FL_OP_WRITE, FL_ST_FLUSHED);
@@ -446,7 +453,7 @@ TEST("entries that are changed while they are in use change nothing")
 		} else {
 			rig_put(b.u->r, &b.p.s, &e);
 		}
-		ring(&b);
+		bench_ring(&b);
 		/* The process scribbles over all of its queue. */
 		for (i = 0; i < 64 * b.p.s.sq_size; i++)
 			b.u->r->mem[b.p.s.sq_pa + i] = (uint8_t)rig_random(&seed);

@@ -2,6 +2,8 @@
 /*
  * Reliable connections through the library, from end to end: two processes on two boards,
  * pages on demand (system npf). The oracle is a pattern in plain memory.
+ *
+ * variants: tsan
  */
 #include <stdatomic.h>
 
@@ -38,7 +40,7 @@ struct party {
 };
 
 /* Both get here before one goes on. */
-static void meet(struct side *s)
+static void side_meet(struct side *s)
 {
 	unsigned int want = 2 * ++s->party->rounds[s->me];
 
@@ -47,28 +49,28 @@ static void meet(struct side *s)
 		s->dev->sys->relax(s->dev->fd);
 }
 
-static uint8_t pattern(uint32_t salt, uint32_t i)
+static uint8_t pattern_at(uint32_t salt, uint32_t i)
 {
 	return (uint8_t)(salt * 31 + i * 7 + i / 253);
 }
 
-static void fill(struct side *s, uint32_t at, uint32_t len, uint32_t salt)
+static void side_fill(struct side *s, uint32_t at, uint32_t len, uint32_t salt)
 {
 	uint32_t i;
 
 	EXPECT_EQ(fl_prefault(s->dev, s->mem + at, len, 1), 0);
 	for (i = 0; i < len; i++)
-		s->mem[at + i] = pattern(salt, i);
+		s->mem[at + i] = pattern_at(salt, i);
 }
 
-static void same(struct side *s, uint32_t at, uint32_t len, uint32_t salt)
+static void side_same(struct side *s, uint32_t at, uint32_t len, uint32_t salt)
 {
 	uint32_t i, bad = 0;
 
 	if (len)
 		EXPECT_EQ(fl_prefault(s->dev, s->mem + at, len, 0), 0);
 	for (i = 0; i < len; i++)
-		bad += s->mem[at + i] != pattern(salt, i);
+		bad += s->mem[at + i] != pattern_at(salt, i);
 	EXPECT_EQ(bad, 0);
 }
 
@@ -80,7 +82,7 @@ static struct fl_completion next_of(struct fl_cq *cq)
 	return c;
 }
 
-static struct fl_completion good(struct fl_cq *cq, enum fl_opcode opcode,
+static struct fl_completion next_good(struct fl_cq *cq, enum fl_opcode opcode,
 				 uint64_t wr_id, uint32_t bytes)
 {
 	struct fl_completion c = next_of(cq);
@@ -92,14 +94,14 @@ static struct fl_completion good(struct fl_cq *cq, enum fl_opcode opcode,
 	return c;
 }
 
-static struct fl_segment piece(const struct side *s, uint32_t at, uint32_t len)
+static struct fl_segment side_piece(const struct side *s, uint32_t at, uint32_t len)
 {
 	return (struct fl_segment){ s->mem + at, len, fl_mr_key(s->mr) };
 }
 
-static int receive(struct side *s, uint64_t wr_id, uint32_t at, uint32_t len)
+static int side_receive(struct side *s, uint64_t wr_id, uint32_t at, uint32_t len)
 {
-	struct fl_segment p = piece(s, at, len);
+	struct fl_segment p = side_piece(s, at, len);
 	struct fl_receive r = { .wr_id = wr_id, .list = &p, .segments = 1 };
 
 	return s->srq ? fl_post_srq_recv(s->srq, &r) :
@@ -140,7 +142,7 @@ static void open_side(struct side *s)
 		EXPECT_EQ(fl_qp_address(s->qp[i], &s->at[i]), 0);
 	s->va = (uintptr_t)s->mem;
 	s->key = fl_mr_key(s->mr);
-	meet(s);
+	side_meet(s);
 }
 
 static void connect_side(struct side *s)
@@ -150,18 +152,18 @@ static void connect_side(struct side *s)
 
 	for (i = 0; i < 2; i++)
 		EXPECT_EQ(fl_connect(s->qp[i], &other->at[i]), 0);
-	meet(s);
+	side_meet(s);
 }
 
 static void close_side(struct side *s)
 {
-	meet(s);
+	side_meet(s);
 	EXPECT_EQ(fl_destroy_cq(s->recv_cq), -EBUSY);
 	EXPECT_EQ(fl_destroy_qp(s->qp[0]), 0);
 	EXPECT_EQ(fl_close(s->dev), 0);
 }
 
-static void live(void *arg)
+static void side_live(void *arg)
 {
 	struct side *s = arg;
 
@@ -182,16 +184,25 @@ static void party_body(struct rig *r)
 	p->act = acting;
 	for (i = 0; i < 2; i++)
 		p->side[i] = (struct side){ .party = p, .me = i };
-	t = host_thread_start(r->n[1].process, "b", live, &p->side[1]);
-	live(&p->side[0]);
+	t = host_thread_start(r->n[1].process, "b", side_live, &p->side[1]);
+	side_live(&p->side[0]);
 	sim_thread_join(t);
 	free(p);
 }
 
-static void party(void (*act)(struct side *me, struct side *other))
+static void party_run(void (*act)(struct side *me, struct side *other))
 {
 	acting = act;
 	rig_run(party_body);
+}
+
+static void party_run_threads(void (*act)(struct side *me, struct side *other))
+{
+	struct host_driver_params p = { .system = FL_SYSTEM_PART,
+					.resolve = FL_IOC_RESOLVE_BLOCK };
+
+	acting = act;
+	rig_run_with(SIM_THREADS, &p, party_body, NULL);
 }
 
 /* ---- as ibv_rc_pingpong does it ---- */
@@ -203,27 +214,32 @@ static void ping_pong(struct side *me, struct side *other)
 	(void)other;
 	connect_side(me);
 	for (i = 0; i < 40; i++)
-		EXPECT_EQ(receive(me, i, (i % 8) * size, size), 0);
-	meet(me);
+		EXPECT_EQ(side_receive(me, i, (i % 8) * size, size), 0);
+	side_meet(me);
 	for (i = 0; i < 40; i++) {
-		fill(me, 128 * 1024, size, 2 * i + (uint32_t)me->me);
+		side_fill(me, 128 * 1024, size, 2 * i + (uint32_t)me->me);
 		if (me->me) {
-			good(me->recv_cq, FL_RECV, i, size);
-			same(me, (i % 8) * size, size, 2 * i);
+			next_good(me->recv_cq, FL_RECV, i, size);
+			side_same(me, (i % 8) * size, size, 2 * i);
 		}
 		EXPECT_EQ(fl_post_send(me->qp[0], 100 + i, me->mr,
 				       me->mem + 128 * 1024, size), 0);
-		good(me->send_cq, FL_SEND, 100 + i, size);
+		next_good(me->send_cq, FL_SEND, 100 + i, size);
 		if (!me->me) {
-			good(me->recv_cq, FL_RECV, i, size);
-			same(me, (i % 8) * size, size, 2 * i + 1);
+			next_good(me->recv_cq, FL_RECV, i, size);
+			side_same(me, (i % 8) * size, size, 2 * i + 1);
 		}
 	}
 }
 
 TEST("messages to and fro, on memory that comes page by page")
 {
-	party(ping_pong);
+	party_run(ping_pong);
+}
+
+TEST("the same with a thread for each")
+{
+	party_run_threads(ping_pong);
 }
 
 /* ---- everything that a work request may be ---- */
@@ -237,14 +253,14 @@ static void all_sender(struct side *me, struct side *other)
 
 	STEP("twelve segments become three");
 	for (i = 0; i < FL_SEND_SEGMENTS; i++) {
-		list[i] = piece(me, i * 8192, 100 + i);
-		fill(me, i * 8192, 100 + i, i);
+		list[i] = side_piece(me, i * 8192, 100 + i);
+		side_fill(me, i * 8192, 100 + i, i);
 	}
 	w.segments = FL_SEND_SEGMENTS;
 	w.with_imm = 1;
 	w.imm = 0xFEEDBEEF;
 	EXPECT_EQ(fl_post(me->qp[0], &w), 0);
-	good(me->send_cq, FL_SEND, 0, 1266);
+	next_good(me->send_cq, FL_SEND, 0, 1266);
 	STEP("inline data of every length, from memory of no region");
 	for (i = 0; i <= FL_INLINE_BYTES; i += 8) {
 		uint8_t data[FL_INLINE_BYTES];
@@ -254,32 +270,32 @@ static void all_sender(struct side *me, struct side *other)
 		uint32_t k;
 
 		for (k = 0; k < i; k++)
-			data[k] = pattern(i, k);
+			data[k] = pattern_at(i, k);
 		EXPECT_EQ(fl_post(me->qp[0], &in), 0);
 		memset(data, 0, sizeof(data));
-		good(me->send_cq, FL_SEND, i, i);
+		next_good(me->send_cq, FL_SEND, i, i);
 	}
 	STEP("a WRITE with immediate data; a READ into a list; atomics");
-	fill(me, 0, 5000, 77);
+	side_fill(me, 0, 5000, 77);
 	w = (struct fl_work){ .opcode = FL_WRITE, .local = me->mem,
 			      .lkey = me->key, .bytes = 5000,
 			      .remote = other->va + 65536, .rkey = other->key,
 			      .with_imm = 1, .imm = 7, .wr_id = 1 };
 	EXPECT_EQ(fl_post(me->qp[0], &w), 0);
-	good(me->send_cq, FL_WRITE, 1, 5000);
-	list[0] = piece(me, 200000, 3000);
-	list[1] = piece(me, 203000, 2000);
+	next_good(me->send_cq, FL_WRITE, 1, 5000);
+	list[0] = side_piece(me, 200000, 3000);
+	list[1] = side_piece(me, 203000, 2000);
 	w = (struct fl_work){ .opcode = FL_READ, .list = list, .segments = 2,
 			      .remote = other->va + 65536, .rkey = other->key,
 			      .wr_id = 2 };
 	EXPECT_EQ(fl_post(me->qp[0], &w), 0);
-	good(me->send_cq, FL_READ, 2, 5000);
-	same(me, 200000, 5000, 77);
+	next_good(me->send_cq, FL_READ, 2, 5000);
+	side_same(me, 200000, 5000, 77);
 	for (i = 0; i < 10; i++) {
 		EXPECT_EQ(fl_post_atomic(me->qp[0], FL_FETCH_ADD, 3, me->mr,
 					 me->mem + 4096, other->va + 131072,
 					 other->key, 0, 5), 0);
-		good(me->send_cq, FL_FETCH_ADD, 3, 8);
+		next_good(me->send_cq, FL_FETCH_ADD, 3, 8);
 		EXPECT_EQ(fl_prefault(me->dev, me->mem + 4096, 8, 0), 0);
 		memcpy(&old, me->mem + 4096, 8);
 		EXPECT_EQ(old, 5ull * i);
@@ -290,8 +306,8 @@ static void all_sender(struct side *me, struct side *other)
 	EXPECT_EQ(fl_post_atomic(me->qp[0], FL_CMP_SWAP, 5, me->mr,
 				 me->mem + 4104, other->va + 131072,
 				 other->key, 50, 99), 0);
-	good(me->send_cq, FL_CMP_SWAP, 4, 8);
-	good(me->send_cq, FL_CMP_SWAP, 5, 8);
+	next_good(me->send_cq, FL_CMP_SWAP, 4, 8);
+	next_good(me->send_cq, FL_CMP_SWAP, 5, 8);
 	memcpy(&old, me->mem + 4096, 8);
 	EXPECT_EQ(old, 50);
 	memcpy(&old, me->mem + 4104, 8);
@@ -304,7 +320,7 @@ static void all_receiver(struct side *me)
 	uint64_t value;
 	uint32_t i, at = 0;
 
-	c = good(me->recv_cq, FL_RECV_IMM, 1000, 1266);
+	c = next_good(me->recv_cq, FL_RECV_IMM, 1000, 1266);
 	EXPECT_EQ(c.imm, 0xFEEDBEEF);
 	/* The sender's pieces, one behind the other, over 1000, 200 and 66 bytes. */
 	EXPECT_EQ(fl_prefault(me->dev, me->mem, 65536, 0), 0);
@@ -316,21 +332,21 @@ static void all_receiver(struct side *me)
 				      at < 1200 ? me->mem[20000 + at - 1000] :
 						  me->mem[40000 + at - 1200];
 
-			EXPECT_EQ(got, pattern(i, k));
+			EXPECT_EQ(got, pattern_at(i, k));
 		}
 	}
 	for (i = 0; i <= FL_INLINE_BYTES; i += 8) {
-		good(me->recv_cq, FL_RECV, 2000 + i, i);
-		same(me, 50000, i, i);
+		next_good(me->recv_cq, FL_RECV, 2000 + i, i);
+		side_same(me, 50000, i, i);
 		if (i < FL_INLINE_BYTES)
-			EXPECT_EQ(receive(me, 2000 + i + 8, 50000, 200), 0);
+			EXPECT_EQ(side_receive(me, 2000 + i + 8, 50000, 200), 0);
 	}
 	/* This one's receive lay behind the last that was posted. */
-	EXPECT_EQ(receive(me, 3000, 60000, 10), 0);
-	c = good(me->recv_cq, FL_RECV_WRITE_IMM, 3000, 5000);
+	EXPECT_EQ(side_receive(me, 3000, 60000, 10), 0);
+	c = next_good(me->recv_cq, FL_RECV_WRITE_IMM, 3000, 5000);
 	EXPECT_EQ(c.imm, 7);
-	same(me, 65536, 5000, 77);
-	meet(me);
+	side_same(me, 65536, 5000, 77);
+	side_meet(me);
 	EXPECT_EQ(fl_prefault(me->dev, me->mem + 131072, 8, 0), 0);
 	memcpy(&value, me->mem + 131072, 8);
 	EXPECT_EQ(value, 99);
@@ -338,32 +354,45 @@ static void all_receiver(struct side *me)
 
 static void all_kinds(struct side *me, struct side *other)
 {
-	struct fl_segment list[3] = { piece(me, 0, 1000), piece(me, 20000, 200),
-				      piece(me, 40000, 500) };
+	struct fl_segment list[3] = { side_piece(me, 0, 1000), side_piece(me, 20000, 200),
+				      side_piece(me, 40000, 500) };
 	struct fl_receive r = { .wr_id = 1000, .list = list, .segments = 3 };
 
 	connect_side(me);
 	if (me->me) {
 		EXPECT_EQ(fl_post_recv(me->qp[0], &r), 0);
-		EXPECT_EQ(receive(me, 2000, 50000, 200), 0);
+		EXPECT_EQ(side_receive(me, 2000, 50000, 200), 0);
 	}
-	meet(me);
+	side_meet(me);
 	if (me->me) {
 		all_receiver(me);
 		return;
 	}
 	all_sender(me, other);
-	meet(me);
+	side_meet(me);
 }
 
 TEST("every operation, list, inline and immediate data arrives as it was posted")
 {
-	party(all_kinds);
+	party_run(all_kinds);
+}
+
+static void expect_event(struct side *me, enum fl_event_type type,
+			 const struct fl_qp *qp, int status)
+{
+	struct fl_event e;
+
+	EXPECT_EQ(fl_next_event(me->dev, &e, TEST_PATIENCE_NS), 0);
+	EXPECT_EQ(e.type, type);
+	EXPECT(e.qp == qp && !e.cq);
+	EXPECT(e.srq == (type == FL_EVENT_SRQ_LIMIT ? me->srq : NULL));
+	EXPECT_EQ(e.status, status);
+	EXPECT_EQ(fl_next_event(me->dev, &e, 1), -ETIMEDOUT);
 }
 
 /* ---- failures ---- */
 
-static void manual(struct side *me, unsigned int rnr_tries)
+static void side_modify(struct side *me, unsigned int rnr_tries)
 {
 	const struct side *other = &me->party->side[!me->me];
 	struct fl_qp_attr a = {
@@ -391,90 +420,92 @@ static void manual(struct side *me, unsigned int rnr_tries)
 	EXPECT_EQ(got.rd_atomic, 4);
 	EXPECT_EQ(got.sq_psn, a.sq_psn);
 	EXPECT_EQ(got.draining, 0);
-	meet(me);
+	side_meet(me);
 }
 
 static void begin_again(struct side *me)
 {
 	struct fl_qp_attr a = { .state = FL_RESET }, got;
 
-	meet(me);
+	side_meet(me);
 	EXPECT_EQ(fl_query_qp(me->qp[0], &got), 0);
 	EXPECT_EQ(got.state, FL_ERROR);
 	EXPECT_EQ(fl_modify_qp(me->qp[0], &a, FL_ATTR_STATE), 0);
-	EXPECT_EQ(receive(me, 0, 0, 8), -EINVAL);
-	meet(me);
+	EXPECT_EQ(side_receive(me, 0, 0, 8), -EINVAL);
+	side_meet(me);
 }
 
-static void failures(struct side *me, struct side *other)
+static void party_failures(struct side *me, struct side *other)
 {
 	uint32_t i;
 
 	STEP("a message that is longer than its receive");
-	manual(me, 7);
+	side_modify(me, 7);
 	if (me->me) {
-		EXPECT_EQ(receive(me, 1, 0, 100), 0);
-		EXPECT_EQ(receive(me, 2, 0, 100), 0);
+		EXPECT_EQ(side_receive(me, 1, 0, 100), 0);
+		EXPECT_EQ(side_receive(me, 2, 0, 100), 0);
 	}
-	meet(me);
+	side_meet(me);
 	if (me->me) {
 		EXPECT_EQ(next_of(me->recv_cq).status, FL_ST_LENGTH);
 		EXPECT_EQ(next_of(me->recv_cq).status, FL_ST_FLUSHED);
 	} else {
-		fill(me, 0, 101, 1);
+		side_fill(me, 0, 101, 1);
 		EXPECT_EQ(fl_post_send(me->qp[0], 1, me->mr, me->mem, 101), 0);
 		EXPECT_EQ(fl_post_send(me->qp[0], 2, me->mr, me->mem, 5), 0);
 		EXPECT_EQ(next_of(me->send_cq).status, FL_ST_REMOTE_INVALID);
 		EXPECT_EQ(next_of(me->send_cq).status, FL_ST_FLUSHED);
+		expect_event(me, FL_EVENT_QP_ERROR, me->qp[0],
+			     FL_ST_REMOTE_INVALID);
 	}
 	begin_again(me);
 	STEP("a key that is not the peer's");
-	manual(me, 7);
+	side_modify(me, 7);
 	if (!me->me) {
 		for (i = 0; i < 3; i++)
 			EXPECT_EQ(fl_post_write(me->qp[0], i, me->mr, me->mem,
 						100, other->va,
 						other->key ^ (i == 1) << 15),
 				  0);
-		good(me->send_cq, FL_WRITE, 0, 100);
+		next_good(me->send_cq, FL_WRITE, 0, 100);
 		EXPECT_EQ(next_of(me->send_cq).status, FL_ST_REMOTE_ACCESS);
 		EXPECT_EQ(next_of(me->send_cq).status, FL_ST_FLUSHED);
 	}
 	begin_again(me);
 	STEP("a message for which there never is a receive");
-	manual(me, 2);
+	side_modify(me, 2);
 	if (!me->me) {
 		EXPECT_EQ(fl_post_send(me->qp[0], 9, me->mr, me->mem, 5), 0);
 		EXPECT_EQ(next_of(me->send_cq).status, FL_ST_RNR_TRIES);
-		meet(me);
+		side_meet(me);
 	} else {
 		struct fl_qp_attr a = { .state = FL_ERROR };
 
-		meet(me);
+		side_meet(me);
 		EXPECT_EQ(fl_modify_qp(me->qp[0], &a, FL_ATTR_STATE), 0);
 	}
 	begin_again(me);
 	STEP("and afterwards all is well");
-	manual(me, 7);
+	side_modify(me, 7);
 	if (me->me) {
-		EXPECT_EQ(receive(me, 1, 0, 100), 0);
-		good(me->recv_cq, FL_RECV, 1, 60);
-		same(me, 0, 60, 3);
+		EXPECT_EQ(side_receive(me, 1, 0, 100), 0);
+		next_good(me->recv_cq, FL_RECV, 1, 60);
+		side_same(me, 0, 60, 3);
 	} else {
-		fill(me, 0, 60, 3);
+		side_fill(me, 0, 60, 3);
 		EXPECT_EQ(fl_post_send(me->qp[0], 1, me->mr, me->mem, 60), 0);
-		good(me->send_cq, FL_SEND, 1, 60);
+		next_good(me->send_cq, FL_SEND, 1, 60);
 	}
 }
 
 TEST("failures end the connection at both ends, and RESET brings it back")
 {
-	party(failures);
+	party_run(party_failures);
 }
 
 /* ---- a shared receive queue ---- */
 
-static void shared(struct side *me, struct side *other)
+static void party_shared(struct side *me, struct side *other)
 {
 	struct fl_completion c;
 	uint32_t i, seen = 0;
@@ -492,27 +523,29 @@ static void shared(struct side *me, struct side *other)
 		EXPECT_EQ(fl_destroy_srq(me->srq), -EBUSY);
 		EXPECT_EQ(fl_limit_srq(me->srq, MANY + 1), -EINVAL);
 		EXPECT_EQ(fl_limit_srq(me->srq, 2), 0);
+		/* It is empty now. */
+		expect_event(me, FL_EVENT_SRQ_LIMIT, NULL, 0);
 	}
-	meet(me);
+	side_meet(me);
 	connect_side(me);
 	for (i = 0; me->me && i < MANY; i++)
-		EXPECT_EQ(receive(me, i, i * 1024, 1024), 0);
+		EXPECT_EQ(side_receive(me, i, i * 1024, 1024), 0);
 	if (me->me)
-		EXPECT_EQ(receive(me, 0, 0, 8), -EAGAIN);
-	meet(me);
+		EXPECT_EQ(side_receive(me, 0, 0, 8), -EAGAIN);
+	side_meet(me);
 	for (i = 0; i < 4 * MANY; i++) {
 		if (!me->me) {
-			fill(me, 0, 1000, 5);
+			side_fill(me, 0, 1000, 5);
 			EXPECT_EQ(fl_post_send(me->qp[i % 2], i, me->mr,
 					       me->mem, 1000), 0);
-			good(me->send_cq, FL_SEND, i, 1000);
+			next_good(me->send_cq, FL_SEND, i, 1000);
 			continue;
 		}
 		c = next_of(me->recv_cq);
 		EXPECT_EQ(c.status, FL_ST_OK);
 		EXPECT_EQ(c.qpn, me->at[i % 2].qpn);
-		same(me, (uint32_t)c.wr_id * 1024, 1000, 5);
-		EXPECT_EQ(receive(me, c.wr_id, (uint32_t)c.wr_id * 1024, 1024),
+		side_same(me, (uint32_t)c.wr_id * 1024, 1000, 5);
+		EXPECT_EQ(side_receive(me, c.wr_id, (uint32_t)c.wr_id * 1024, 1024),
 			  0);
 		seen++;
 	}
@@ -521,12 +554,17 @@ static void shared(struct side *me, struct side *other)
 
 TEST("two queue pairs that share their receives")
 {
-	party(shared);
+	party_run(party_shared);
+}
+
+TEST("the same with a thread for each process")
+{
+	party_run_threads(party_shared);
 }
 
 /* ---- solicited events ---- */
 
-static void solicited(struct side *me, struct side *other)
+static void party_solicited(struct side *me, struct side *other)
 {
 	struct fl_work w = { .opcode = FL_SEND };
 	struct fl_completion c[4];
@@ -534,27 +572,27 @@ static void solicited(struct side *me, struct side *other)
 	(void)other;
 	connect_side(me);
 	if (!me->me) {
-		meet(me);
+		side_meet(me);
 		EXPECT_EQ(fl_post(me->qp[0], &w), 0);
 		EXPECT_EQ(fl_post(me->qp[0], &w), 0);
 		w.solicited = 1;
 		EXPECT_EQ(fl_post(me->qp[0], &w), 0);
-		meet(me);
+		side_meet(me);
 		return;
 	}
-	EXPECT_EQ(receive(me, 1, 0, 8), 0);
-	EXPECT_EQ(receive(me, 2, 0, 8), 0);
-	EXPECT_EQ(receive(me, 3, 0, 8), 0);
+	EXPECT_EQ(side_receive(me, 1, 0, 8), 0);
+	EXPECT_EQ(side_receive(me, 2, 0, 8), 0);
+	EXPECT_EQ(side_receive(me, 3, 0, 8), 0);
 	EXPECT_EQ(fl_arm(me->recv_cq, 1), 0);
 	EXPECT_EQ(fl_sleep(me->recv_cq, 1000), -ETIMEDOUT);
-	meet(me);
+	side_meet(me);
 	EXPECT_EQ(fl_sleep(me->recv_cq, TEST_PATIENCE_NS), 0);
 	/* It slept through the first two. */
 	EXPECT_EQ(fl_poll(me->recv_cq, c, 4), 3);
-	meet(me);
+	side_meet(me);
 }
 
 TEST("who waits for solicited completions wakes with the third of three")
 {
-	party(solicited);
+	party_run(party_solicited);
 }

@@ -97,7 +97,7 @@ struct fl_query {
  * Choose how faults of this process are handled: a row of system.def, and how much one
  * fault brings in. -EBUSY: a transfer is in flight; or the doorbell page would become
  * another one (fl_query.doorbell) while there are queues; or the row has other tables than
- * the one before while there are regions. -EOPNOTSUPP: this card cannot do what the row
+ * the one before while there are regions, or another transport while there are queue pairs. -EOPNOTSUPP: this card cannot do what the row
  * asks for; -ENOMEM.
  */
 struct fl_policy {
@@ -410,6 +410,21 @@ struct fl_limit_srq {
 };
 
 #define FL_IOC_LIMIT_SRQ _IOW('F', 0x1B, struct fl_limit_srq)
+
+/*
+ * Sleep until something happened to an object of the file, and take the oldest such event:
+ * FL_EV_QP_ERROR, FL_EV_CQ_OVERFLOW or FL_EV_SRQ_LIMIT. When 64 wait, a further one takes the
+ * place of the oldest. poll() says POLLPRI. -ETIMEDOUT; -EINTR.
+ */
+struct fl_next_event {
+	__u32 size;
+	__u32 type;		/* out: FL_EV_* */
+	__u32 object;		/* out: number of the queue pair or queue */
+	__u32 data;		/* out: of QP_ERROR its status */
+	__u64 timeout_ns;	/* 0: no limit */
+};
+
+#define FL_IOC_NEXT_EVENT _IOWR('F', 0x1C, struct fl_next_event)
 
 /*
  * mmap offsets: the doorbell page, as fl_query.doorbell says (WINDOW: it and the next); queues

@@ -11,6 +11,7 @@
 #define EPOLLERR	POLLERR
 #define EPOLLHUP	POLLHUP
 #define EPOLLRDNORM	POLLRDNORM
+#define EPOLLPRI	POLLPRI
 
 typedef unsigned int __poll_t;
 typedef struct {
