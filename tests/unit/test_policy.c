@@ -13,7 +13,7 @@ static uint32_t row_of(uint32_t ir, uint32_t iw, uint32_t rr, uint32_t rw, uint3
 	return ir | iw << 4 | rr << 8 | rw << 12 | report << 16;
 }
 
-static uint8_t judged(const struct policy *p, uint32_t slot, enum rc_side side, bool write)
+static uint8_t policy_verdict(const struct policy *p, uint32_t slot, enum rc_side side, bool write)
 {
 	const struct rc_miss m = { .side = side, .write = write };
 	struct rc_judged j = policy_judge(p, slot, &m, 17);
@@ -22,7 +22,7 @@ static uint8_t judged(const struct policy *p, uint32_t slot, enum rc_side side, 
 	return j.verdict;
 }
 
-TEST("each verdict of a row stands in its own place, and what makes no sense there ends the connection")
+TEST("each verdict stands in its own place; what makes no sense there ends the connection")
 {
 	static const struct {
 		uint8_t ir, iw, peers;
@@ -47,17 +47,17 @@ TEST("each verdict of a row stands in its own place, and what makes no sense the
 	for (v = 0; v < VERDICTS; v++) {
 		STEP("verdict %u", v);
 		policy_set(&p, 3, row_of(v, other, other, other, 0), 0);
-		EXPECT_EQ(judged(&p, 3, RC_REQUESTER, false), want[v].ir);
-		EXPECT_EQ(judged(&p, 3, RC_REQUESTER, true), RC_FAIL);
+		EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, false), want[v].ir);
+		EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, true), RC_FAIL);
 		policy_set(&p, 3, row_of(other, v, other, other, 0), 0);
-		EXPECT_EQ(judged(&p, 3, RC_REQUESTER, true), want[v].iw);
-		EXPECT_EQ(judged(&p, 3, RC_REQUESTER, false), RC_FAIL);
+		EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, true), want[v].iw);
+		EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, false), RC_FAIL);
 		policy_set(&p, 3, row_of(other, other, v, other, 0), 0);
-		EXPECT_EQ(judged(&p, 3, RC_RESPONDER, false), want[v].peers);
-		EXPECT_EQ(judged(&p, 3, RC_RESPONDER, true), RC_FAIL);
+		EXPECT_EQ(policy_verdict(&p, 3, RC_RESPONDER, false), want[v].peers);
+		EXPECT_EQ(policy_verdict(&p, 3, RC_RESPONDER, true), RC_FAIL);
 		policy_set(&p, 3, row_of(other, other, other, v, 0), 0);
-		EXPECT_EQ(judged(&p, 3, RC_RESPONDER, true), want[v].peers);
-		EXPECT_EQ(judged(&p, 3, RC_RESPONDER, false), RC_FAIL);
+		EXPECT_EQ(policy_verdict(&p, 3, RC_RESPONDER, true), want[v].peers);
+		EXPECT_EQ(policy_verdict(&p, 3, RC_RESPONDER, false), RC_FAIL);
 	}
 }
 
@@ -68,11 +68,11 @@ TEST("a slot that was told of no row has its connections end at a miss, whatever
 	policy_reset(&p);
 	policy_set(&p, 3, row_of(FL_VERDICT_PARK, FL_VERDICT_REWIND, FL_VERDICT_RNR,
 				 FL_VERDICT_RNR, FL_REPORT_FOUR), 0);
-	EXPECT_EQ(judged(&p, 3, RC_REQUESTER, false), RC_PARK);
-	EXPECT_EQ(judged(&p, 4, RC_REQUESTER, false), RC_FAIL);
-	EXPECT_EQ(judged(&p, 2, RC_RESPONDER, true), RC_FAIL);
+	EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, false), RC_PARK);
+	EXPECT_EQ(policy_verdict(&p, 4, RC_REQUESTER, false), RC_FAIL);
+	EXPECT_EQ(policy_verdict(&p, 2, RC_RESPONDER, true), RC_FAIL);
 	policy_set(&p, 3, 0, 0);
-	EXPECT_EQ(judged(&p, 3, RC_REQUESTER, false), RC_FAIL);
+	EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, false), RC_FAIL);
 }
 
 /* Pages behind that of the last byte that is missing now, counted one by one. */
