@@ -5,7 +5,7 @@
 #include "faultline/system.h"
 #include "nic/policy/policy.h"
 
-/* As mlx5 prefetches at most: 4 MB with the page itself (npf-netvm.md 2.4). */
+/* As mlx5 prefetches at most: 4 MB with the page itself (sources: rc-times). */
 #define AFTER_MAX	1023u
 
 void policy_reset(struct policy *p)
