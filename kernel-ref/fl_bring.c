@@ -165,36 +165,60 @@ static int fl_bring_populate(struct fl_ctx *ctx, struct fl_bring *b,
 
 /* ---- loading ---- */
 
-/* nic.lock is held. -EAGAIN: not yet. */
-static int fl_bring_load(struct fl_ctx *ctx, struct fl_bring *b,
-			 struct fl_bring_piece *p)
+static u32 fl_bring_pages(const struct fl_bring_piece *p)
 {
+	return (p->r.end - p->r.start) >> FL_PAGE_SHIFT;
+}
+
+/* Does the next piece go on where p ends, in the region and in the list? */
+static bool fl_bring_joins(const struct fl_bring_piece *p,
+			   const struct fl_bring_piece *next)
+{
+	return !next->done && next->id == p->id && next->changes == p->changes &&
+	       next->how != FL_BRING_NEED && next->r.start == p->r.end &&
+	       next->first == p->first + fl_bring_pages(p);
+}
+
+/*
+ * nic.lock is held. Pieces from i on that are one range, with one change; *n: how many.
+ * -EAGAIN: not yet.
+ */
+static int fl_bring_load(struct fl_ctx *ctx, struct fl_bring *b, u32 i, u32 *n)
+{
+	struct fl_bring_piece *p = &b->piece[i];
 	struct fl_nic_load l = {
 		.id = p->id,
 		.changes = p->changes,
 		.va = p->r.start,
-		.count = (p->r.end - p->r.start) >> FL_PAGE_SHIFT,
+		.need = p->how == FL_BRING_NEED ? fl_bring_pages(p) : 0,
 		.xfer = b->xfer,
-		.all = p->how == FL_BRING_NEED,
 		.entry = b->entry + p->first,
 	};
-	int ret = fl_nic_load(ctx, &l);
+	u32 k;
+	int ret;
 
-	p->done = ret != -EAGAIN;
+	for (*n = 1; i + *n < b->n && fl_bring_joins(p + *n - 1, p + *n); ++*n)
+		;
+	for (k = 0; k < *n; k++)
+		l.count += fl_bring_pages(p + k);
+	ret = fl_nic_load(ctx, &l);
+	for (k = 0; k < *n; k++)
+		p[k].done = ret != -EAGAIN;
 	return ret;
 }
 
 /* The one change of the card's table. -EAGAIN: some pieces are left. */
 static int fl_bring_load_all(struct fl_ctx *ctx, struct fl_bring *b)
 {
-	struct fl_bring_piece *p;
 	int ret = 0, one;
+	u32 i, n;
 
 	spin_lock(&ctx->nic.lock);
-	for (p = b->piece; p < b->piece + b->n; p++) {
-		one = p->done ? 0 : fl_bring_load(ctx, b, p);
+	for (i = 0; i < b->n; i += n) {
+		n = 1;
+		one = b->piece[i].done ? 0 : fl_bring_load(ctx, b, i, &n);
 		/* A guess that fails is none of the card's business. */
-		if (one == -EAGAIN || (one && p->how == FL_BRING_NEED))
+		if (one == -EAGAIN || (one && b->piece[i].how == FL_BRING_NEED))
 			ret = !ret || ret == -EAGAIN ? one : ret;
 	}
 	spin_unlock(&ctx->nic.lock);

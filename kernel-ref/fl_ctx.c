@@ -84,7 +84,8 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	row = p->derived ? p->row : *fl_system_row(p->system);
 	if (!fl_row_allowed(&row))
 		return -EINVAL;
-	if (fl_in_flight(ctx))
+	if (fl_in_flight(ctx) ||
+	    (row.transport != ctx->row.transport && ctx->nqp))
 		return -EBUSY;
 	ret = fl_snoop_set(ctx, fl_row_snoops(&row));
 	if (ret)

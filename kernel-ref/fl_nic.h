@@ -125,7 +125,7 @@ struct fl_nic_load {
 	u64 va;
 	u32 count;
 	u32 xfer;
-	bool all;		/* the card needs each of them */
+	u32 need;		/* so many of the first the card must have */
 	u64 *entry;		/* 0: was not found */
 };
 

@@ -38,6 +38,9 @@ static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 		return -ENOENT;
 	if (a->srq && !fl_srq_known(ctx, a->srq - 1))
 		return -ENOENT;
+	/* Else all that it posts would miss pages, in tables that it does not have. */
+	if (packets != (ctx->row.transport == FL_TRANSPORT_RC))
+		return -EOPNOTSUPP;
 	if (ctx->nqp >= FL_QPS_MAX)
 		return -ENOSPC;
 	return recv;

@@ -245,11 +245,12 @@ static void fl_nic_look_pinned(const struct fl_mr *mr, const struct fl_nic_load 
 	}
 }
 
+/* Is one missing that the card must have? */
 static bool fl_nic_holes(const struct fl_nic_load *l)
 {
 	u32 i;
 
-	for (i = 0; i < l->count; i++)
+	for (i = 0; i < l->need; i++)
 		if (!l->entry[i])
 			return true;
 	return false;
@@ -268,7 +269,7 @@ int fl_nic_load(struct fl_ctx *ctx, const struct fl_nic_load *l)
 		fl_nic_look_pinned(fl_nic_mr(c), l);
 	else if (c->changes != l->changes)
 		return -EAGAIN;
-	if (l->all && fl_nic_holes(l))
+	if (fl_nic_holes(l))
 		return -EAGAIN;
 	for (i = 0; i < l->count; i += n) {
 		va = l->va + ((u64)i << FL_PAGE_SHIFT);

@@ -95,6 +95,7 @@ static int device_query(struct fl_device *dev, uint32_t *doorbell)
 	dev->prefault = q.row.before == FL_BEFORE_PREFAULT;
 	dev->cache.on = q.row.before == FL_BEFORE_CACHE;
 	dev->sinks = q.row.tables == FL_TABLES_SINK && !dev->unverified;
+	dev->packets = q.row.transport == FL_TRANSPORT_RC;
 	*doorbell = q.doorbell;
 	return 0;
 }
@@ -305,6 +306,7 @@ static int device_set_policy(struct fl_device *dev, struct fl_policy *p,
 	if (error)
 		return error;
 	dev->sinks = sinks;
+	dev->packets = row.transport == FL_TRANSPORT_RC;
 	dev->prefault = row.before == FL_BEFORE_PREFAULT;
 	dev->cache.on = row.before == FL_BEFORE_CACHE;
 	if ((row.before == FL_BEFORE_SNOOP) == (dev->snoop != NULL))
@@ -373,6 +375,10 @@ int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c)
 		.invalidations = k.invalidations,
 		.pinned_pages = k.pinned_pages,
 		.stalls = k.stalls,
+		.loaded = k.loaded,
+		.zapped = k.zapped,
+		.raced = k.raced,
+		.advised = k.advised,
 	};
 	return 0;
 }

@@ -89,6 +89,8 @@ int fl_set_verify(struct fl_device *dev, int on);
 struct fl_fault_counters {
 	uint64_t faults, faults_source, faults_destination, pages_in, resolves,
 		failed, spurious, invalidations, pinned_pages, stalls;
+	/* Of the card's own tables (npf and others); else 0. */
+	uint64_t loaded, zapped, raced, advised;
 };
 int fl_query_counters(struct fl_device *dev, struct fl_fault_counters *c);
 
@@ -180,14 +182,14 @@ uint32_t fl_mr_key(const struct fl_mr *mr);	/* local and remote key */
 /* Page in ahead of a transfer; for_write: as its destination. */
 int fl_prefetch(struct fl_mr *mr, void *addr, size_t bytes, int for_write);
 
+/* A flag: the call returns when the device has the pages; else when a worker knows of them. */
+#define FL_ADVICE_FLUSH		1u
 /* What the device will do with pages of a region (ibv_advise_mr). */
 enum fl_mr_advice {
 	FL_PREFETCH_FOR_READ,	/* read them: bring them in */
 	FL_PREFETCH_FOR_WRITE,	/* write them: the same, to be written */
 	FL_PREFETCH_PRESENT,	/* no fault: have those that the process has anyway */
 };
-/* The call returns when the device has them; else when a worker knows of them. */
-#define FL_ADVICE_FLUSH		1u
 int fl_advise_mr(struct fl_pd *pd, enum fl_mr_advice advice, unsigned int flags,
 		 uint32_t key, void *addr, size_t bytes);
 
@@ -265,6 +267,7 @@ struct fl_address {
 	uint32_t list_key, ring_key;
 	uint64_t list, ring;
 };
+/* Of blocks, or of packets (FL_QPT_RC) if that is what the process's system has. */
 int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 		 struct fl_qp **qp);
 /* Its requests keep no order, as on ExaNeSt: see fl_post(). */
@@ -272,7 +275,7 @@ int fl_create_qp_relaxed(struct fl_pd *pd, struct fl_cq *cq,
 			 unsigned int entries, struct fl_qp **qp);
 
 enum fl_qp_type {
-	FL_QPT_BLOCK = 0,	/* as fl_create_qp() */
+	FL_QPT_BLOCK = 0,
 	/*
 	 * A reliable connection of packets, as in InfiniBand: with messages, atomics and
 	 * states (fl_modify_qp()). It begins in FL_RESET; fl_connect() makes it ready.

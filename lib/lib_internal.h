@@ -66,6 +66,7 @@ struct fl_device {
 	bool prefault;			/* what a request names, before it is posted */
 	struct lib_cache cache;
 	bool sinks;			/* pages are missed in silence (bounce.h) */
+	bool packets;			/* its row is of a reliable connection */
 	bool unverified;		/* and nobody looks */
 	atomic_flag lock;		/* guards the lists of all objects */
 	struct lib_link *pds, *cqs;

@@ -134,7 +134,8 @@ int fl_create_qp_ex(struct fl_pd *pd, const struct fl_qp_init *init,
 	return error ? error : qp_create(pd, init, 0, qp);
 }
 
-static int qp_create_block(struct fl_pd *pd, struct fl_cq *cq,
+/* Of the transport that the system of the process has. */
+static int qp_create_plain(struct fl_pd *pd, struct fl_cq *cq,
 			   unsigned int entries, uint32_t flags,
 			   struct fl_qp **qp)
 {
@@ -143,6 +144,10 @@ static int qp_create_block(struct fl_pd *pd, struct fl_cq *cq,
 
 	if (!pd || !qp)
 		return -EINVAL;
+	if (pd->dev->packets)
+		init.type = FL_QPT_RC;
+	if (pd->dev->packets && flags)
+		return -EOPNOTSUPP;
 	error = qp_judge(pd, &init);
 	return error ? error : qp_create(pd, &init, flags, qp);
 }
@@ -150,13 +155,13 @@ static int qp_create_block(struct fl_pd *pd, struct fl_cq *cq,
 int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 		 struct fl_qp **qp)
 {
-	return qp_create_block(pd, cq, entries, 0, qp);
+	return qp_create_plain(pd, cq, entries, 0, qp);
 }
 
 int fl_create_qp_relaxed(struct fl_pd *pd, struct fl_cq *cq,
 			 unsigned int entries, struct fl_qp **qp)
 {
-	return qp_create_block(pd, cq, entries, FL_QP_RELAXED, qp);
+	return qp_create_plain(pd, cq, entries, FL_QP_RELAXED, qp);
 }
 
 static int qp_forget(struct fl_qp *qp)

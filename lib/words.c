@@ -25,6 +25,7 @@
 #define WORDS_MOD(value, text)
 #define WORDS_ROW(value, text)
 #define WORDS_REPORT(value, text)
+#define WORDS_QUIRK(value, text)
 
 const char *fl_status_string(int status)
 {

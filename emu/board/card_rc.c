@@ -104,11 +104,13 @@ static uint8_t card_open(void *ctx, uint16_t qp, const struct fw_pair *p)
 {
 	struct board *b = ctx;
 	struct fw_transport rc = rc_transport(b->card.rc);
+	struct fw_pair pair = *p;
 
+	pair.quirks = b->card.policy.quirks[p->slot];
 	b->card.pair[qp] = (struct card_pair){
 		.qpn = p->qpn, .slot = p->slot, .rnr_code = p->rnr_code,
 	};
-	return rc.open(rc.ctx, qp, p);
+	return rc.open(rc.ctx, qp, &pair);
 }
 
 static void card_close(void *ctx, uint16_t qp)
@@ -136,8 +138,7 @@ static void card_stop_key(void *ctx, uint32_t key)
 
 void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks)
 {
-	(void)quirks;	/* one for all queue pairs: rc_config */
-	policy_set(&((struct board *)board)->card.policy, slot, row);
+	policy_set(&((struct board *)board)->card.policy, slot, row, (uint8_t)quirks);
 }
 
 /* What fl_connect() gives a pair. */

@@ -69,7 +69,8 @@ static uint8_t slot_abort(struct fw *fw, const struct fl_fw_cmd *c)
 static uint8_t slot_row(struct fw *fw, const struct fl_fw_cmd *c)
 {
 	if (c->flags & ~(FL_ROW_IR | FL_ROW_IW | FL_ROW_RR | FL_ROW_RW |
-			 FL_ROW_REPORT) || !fw->env.slot_row)
+			 FL_ROW_REPORT) || !fw->env.slot_row ||
+	    c->a & ~(uint64_t)(FL_QUIRK_DAMMING | FL_QUIRK_CUT | FL_QUIRK_CODE25))
 		return FL_ST_BAD_ARGUMENT;
 	fw->env.slot_row(fw->env.ctx, c->slot, c->flags, c->a);
 	return FL_ST_OK;

@@ -118,6 +118,38 @@ static char *timing_trim(char *s)
 	return s;
 }
 
+/* Numbers that stand in packets or in a card's own registers. */
+static const struct {
+	int key;
+	uint64_t least, most;
+} bounds[] = {
+	{ T_RC_TIMEOUT, 0, 31 }, { T_RC_RETRIES, 0, 7 }, { T_RC_RNR_CODE, 0, 31 },
+	{ T_RC_RNR_TRIES, 0, 7 }, { T_RC_WINDOW, 1, 1 << 16 },
+	{ T_RC_QUEUE, 1, 4096 }, { T_RC_DEPTH, 1, 16 }, { T_RC_MTU, 256, 4096 },
+};
+
+static int timing_bounded(int key, uint64_t v, const char *where, char *error,
+			  size_t error_bytes)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+		if (bounds[i].key != key ||
+		    (v >= bounds[i].least && v <= bounds[i].most))
+			continue;
+		snprintf(error, error_bytes, "%s%s wants %llu to %llu, got %llu",
+			 where, params[key].key,
+			 (unsigned long long)bounds[i].least,
+			 (unsigned long long)bounds[i].most, (unsigned long long)v);
+		return -EINVAL;
+	}
+	if (key != T_RC_MTU || !(v & (v - 1)))
+		return 0;
+	snprintf(error, error_bytes, "%src.mtu wants a power of two, got %llu", where,
+		 (unsigned long long)v);
+	return -EINVAL;
+}
+
 /* key and value are text without blanks around; where: "file:line: " or "". */
 static int timing_assign(struct timing_profile *p, const char *where,
 			 const char *key, const char *value, char *error,
@@ -155,6 +187,8 @@ static int timing_assign(struct timing_profile *p, const char *where,
 		snprintf(error, error_bytes, "%s%s must not be 0", where, key);
 		return -EINVAL;
 	}
+	if (timing_bounded(i, v, where, error, error_bytes))
+		return -EINVAL;
 	p->v[i] = v;
 	return i;
 }

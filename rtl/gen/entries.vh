@@ -479,7 +479,7 @@
 `define FL_CMD_SRQ_DESTROY                      8'd18
 // object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never
 `define FL_CMD_SRQ_LIMIT                        8'd19
-// what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that this one imitates, a set of bits
+// what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_*
 `define FL_CMD_SLOT_ROW                         8'd20
 
 // of pages that a peer's READ would read
@@ -497,6 +497,13 @@
 `define FL_ROW_RW                               8'd61440
 // bits 19:16: FL_REPORT_*
 `define FL_ROW_REPORT                           8'd983040
+
+// bit 0: after an RNR wait only the request that was refused is sent again; later ones after the acknowledgement time-out
+`define FL_QUIRK_DAMMING                        8'd1
+// bit 1: the acknowledgement timer runs on, and cuts an RNR wait short
+`define FL_QUIRK_CUT                            8'd2
+// bit 2: code 25 of an RNR NAK is 61.41 ms in place of 61.44
+`define FL_QUIRK_CODE25                         8'd4
 
 // at most four misses of a queue pair are reported at a time: one for each side, reading and writing (records WQE, RDMA)
 `define FL_REPORT_FOUR                          8'd0

@@ -7,7 +7,7 @@
  */
 #include "test_card_rig.h"
 
-static void registers(struct testbed *w)
+static void registers_check(struct testbed *w)
 {
 	static const struct {
 		uint32_t off;
@@ -57,12 +57,12 @@ static void registers(struct testbed *w)
 
 TEST("registers of the page XP, and what is refused there")
 {
-	rig_run(SIM_LOCKSTEP, registers, NULL);
+	rig_run(SIM_LOCKSTEP, registers_check, NULL);
 }
 
 /* ---- orders ---- */
 
-static void orders(struct testbed *w)
+static void orders_check(struct testbed *w)
 {
 	struct node *n = &w->n[0];
 	uint64_t *list = xp_list(n);
@@ -117,12 +117,12 @@ static void orders(struct testbed *w)
 
 TEST("orders load and zap pages, and packet units find them, in lockstep")
 {
-	rig_run(SIM_LOCKSTEP, orders, NULL);
+	rig_run(SIM_LOCKSTEP, orders_check, NULL);
 }
 
 TEST("orders load and zap pages, and packet units find them, in threads")
 {
-	rig_run(SIM_THREADS, orders, NULL);
+	rig_run(SIM_THREADS, orders_check, NULL);
 }
 
 static void order_times(struct testbed *w)

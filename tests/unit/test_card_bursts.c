@@ -99,7 +99,7 @@ static uint64_t atomic_do(struct node *n, uint64_t va, bool compare,
 	return old;
 }
 
-static void atomics(struct testbed *w)
+static void atomics_check(struct testbed *w)
 {
 	struct node *n = &w->n[0];
 	uint64_t *word = (uint64_t *)(rig_data(n) + 8);
@@ -134,7 +134,7 @@ static void atomics(struct testbed *w)
 
 TEST("an atomic changes its eight bytes, once, and says what was there")
 {
-	rig_run(SIM_LOCKSTEP, atomics, NULL);
+	rig_run(SIM_LOCKSTEP, atomics_check, NULL);
 }
 
 #define ADDS	20000
@@ -173,7 +173,7 @@ TEST("a CPU that adds to the same word at the same time loses nothing")
 
 /* ---- injected faults ---- */
 
-static void injected(struct testbed *w)
+static void injected_check(struct testbed *w)
 {
 	struct node *n = &w->n[0];
 	unsigned int i, misses = 0, row = 0, again;
@@ -216,7 +216,7 @@ static void injected(struct testbed *w)
 
 TEST("injected faults come as often as they should, and go through the second time")
 {
-	rig_run(SIM_LOCKSTEP, injected, NULL);
+	rig_run(SIM_LOCKSTEP, injected_check, NULL);
 }
 
 /* ---- the line ---- */

@@ -82,6 +82,12 @@ static void pager_evict(struct side *s)
 	s->evictions++;
 }
 
+static void pager_evict_all(struct side *s)
+{
+	EXPECT_EQ(xp_order(s->n, NIC_XP_TAB_GO_ZAP_ALL, s->object, 0, 0), FL_ST_OK);
+	xp_sync(s->n);
+}
+
 /* All that the record says is right; its pages. */
 static void record_look(struct side *s, const struct fl_fault_rec *r,
 			unsigned int *from, unsigned int *count)
@@ -133,7 +139,7 @@ static bool pager_step(struct side *s)
 	return true;
 }
 
-static void pager(void *arg)
+static void pager_main(void *arg)
 {
 	bool some;
 	int i;
@@ -275,7 +281,7 @@ static void request_post(struct side *s, struct fl_wqe w)
 		(s->qp & 0xFFFF) | (uint32_t)s->posted << 16);
 }
 
-static void batch(void)
+static void batch_run(void)
 {
 	unsigned int k, sends = 0;
 	struct fl_wqe w[LANES];
@@ -307,15 +313,15 @@ static void batch(void)
 	}
 }
 
-static void batches(struct testbed *w)
+static void batches_run(struct testbed *w)
 {
 	struct sim_thread *t;
 	unsigned int i;
 
 	make_all(w);
-	t = sim_thread_start(w->sim, "pager", false, pager, NULL);
+	t = sim_thread_start(w->sim, "pager", false, pager_main, NULL);
 	for (i = 0; i < x.plan->batches; i++)
-		batch();
+		batch_run();
 	atomic_store(&x.over, true);
 	sim_thread_join(t);
 }
@@ -326,7 +332,7 @@ static const struct fabric_inject nothing;
 static void plan_run(enum sim_mode mode, const struct plan *plan)
 {
 	x.plan = plan;
-	rig_run(mode, batches, mode == SIM_THREADS ? &nothing : NULL);
+	rig_run(mode, batches_run, mode == SIM_THREADS ? &nothing : NULL);
 }
 
 TEST("all that a reliable connection does goes through pages that are missing (npf)")
@@ -395,13 +401,13 @@ TEST("injected faults are reported as such, and change nothing but the time")
 	EXPECT_GE(x.s[1].synthetic, 5);
 }
 
-static void unresolved(struct testbed *w)
+static void unresolved_check(struct testbed *w)
 {
 	struct sim_thread *t;
 	struct fl_cqe e;
 
 	make_all(w);
-	t = sim_thread_start(w->sim, "pager", false, pager, NULL);
+	t = sim_thread_start(w->sim, "pager", false, pager_main, NULL);
 	request_post(&x.s[0], (struct fl_wqe){
 		.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED, .length = 100, .xfer = 77,
 		.lkey = x.s[0].key, .rkey = x.s[1].key, .local_va = x.s[0].va,
@@ -420,7 +426,7 @@ TEST("a record that is answered with an error ends the request with it")
 	};
 
 	x.plan = &wrong;
-	rig_run(SIM_LOCKSTEP, unresolved, NULL);
+	rig_run(SIM_LOCKSTEP, unresolved_check, NULL);
 }
 
 static void nobody_brings(struct testbed *w)
@@ -443,4 +449,124 @@ TEST("without a row a miss ends the connection, since nobody would bring the pag
 
 	x.plan = &none;
 	rig_run(SIM_LOCKSTEP, nobody_brings, NULL);
+}
+
+/* ---- mistakes of other cards ---- */
+
+/* A connection made now, and how long a requester that is told code 25 waits. */
+static uint64_t rnr_wait(struct testbed *w, uint64_t quirks)
+{
+	struct side *s;
+	uint64_t begin_ns;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		s = &x.s[i];
+		rig_command(s->n, (struct fl_fw_cmd){ .opcode = FL_CMD_SLOT_ROW,
+			.flags = x.plan->row, .a = quirks });
+		rig_command(s->n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_DESTROY,
+						      .object = s->qp });
+		s->qp = rig_command(s->n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CREATE,
+			.a = SQ_PA, .b = QUEUE, .c = s->n->cq, .d = s->n->pd,
+			.flags = FL_QP_RC });
+		s->posted = 0;
+	}
+	for (i = 0; i < 2; i++) {
+		rig_command(x.s[i].n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_CONNECT,
+			.object = x.s[i].qp, .a = (uint64_t)!i, .b = x.s[!i].qp });
+		rig_command(x.s[i].n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_MODIFY,
+			.object = x.s[i].qp, .flags = FL_MOD_STATE | FL_MOD_RNR_CODE,
+			.a = FL_STATE_RTS | 25 << 16 });
+	}
+	pager_evict_all(&x.s[1]);
+	pager_load(&x.s[0], 0, PAGES);
+	begin_ns = sim_now(w->sim);
+	request_post(&x.s[0], (struct fl_wqe){
+		.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED, .length = 100, .xfer = 77,
+		.lkey = x.s[0].key, .rkey = x.s[1].key, .local_va = x.s[0].va,
+		.remote_va = x.s[1].va });
+	EXPECT_EQ(wait_one(x.s[0].n).status, FL_ST_OK);
+	return sim_now(w->sim) - begin_ns;
+}
+
+static void quirks_check(struct testbed *w)
+{
+	struct sim_thread *t;
+	uint64_t right_ns, wrong_ns;
+
+	make_all(w);
+	t = sim_thread_start(w->sim, "pager", false, pager_main, NULL);
+	right_ns = rnr_wait(w, 0);
+	wrong_ns = rnr_wait(w, FL_QUIRK_CODE25);
+	STEP("%u and %u ns", (unsigned int)right_ns, (unsigned int)wrong_ns);
+	EXPECT_GE(right_ns, 61440000);
+	EXPECT_LE(right_ns, 61440000 + 20000);
+	EXPECT_GE(wrong_ns, 61410000);
+	EXPECT_LE(wrong_ns, 61410000 + 20000);
+	atomic_store(&x.over, true);
+	sim_thread_join(t);
+}
+
+TEST("a slot's connections make the mistakes that the driver has asked for")
+{
+	static const struct plan npf = { .row = ROW(PARK, REWIND, RNR, RNR, FOUR) };
+
+	x.plan = &npf;
+	rig_run(SIM_LOCKSTEP, quirks_check, NULL);
+}
+
+/* ---- the link ---- */
+
+static uint64_t bytes_sent(struct testbed *w, unsigned int i)
+{
+	struct fabric_stats st;
+
+	fabric_stats(w->fabric, (uint8_t)i, &st);
+	return st.bytes;
+}
+
+static void payload_check(struct testbed *w)
+{
+	struct fl_wqe req = { .flags = FL_WQE_SIGNALED, .xfer = 77 };
+	uint64_t before[2], ns;
+	int i;
+
+	make_all(w);
+	for (i = 0; i < 2; i++)
+		pager_load(&x.s[i], 0, PAGES);
+	req.lkey = x.s[0].key;
+	req.rkey = x.s[1].key;
+	req.local_va = x.s[0].va;
+	req.remote_va = x.s[1].va;
+	for (i = 0; i < 2; i++)
+		before[i] = bytes_sent(w, (unsigned int)i);
+	STEP("5 packets, the last with three bytes of padding");
+	req.opcode = FL_OP_WRITE;
+	req.length = 4097;
+	request_post(&x.s[0], req);
+	EXPECT_EQ(wait_one(x.s[0].n).status, FL_ST_OK);
+	EXPECT_EQ(bytes_sent(w, 0) - before[0], 4100);
+	EXPECT_EQ(bytes_sent(w, 1) - before[1], 0);
+	STEP("a READ's bytes come from the other end");
+	req.opcode = FL_OP_READ;
+	req.length = 2048;
+	request_post(&x.s[0], req);
+	EXPECT_EQ(wait_one(x.s[0].n).status, FL_ST_OK);
+	EXPECT_EQ(bytes_sent(w, 0) - before[0], 4100);
+	EXPECT_EQ(bytes_sent(w, 1) - before[1], 2048);
+	STEP("and take time: a byte a nanosecond");
+	req.opcode = FL_OP_WRITE;
+	req.length = 32768;
+	ns = sim_now(w->sim);
+	request_post(&x.s[0], req);
+	EXPECT_EQ(wait_one(x.s[0].n).status, FL_ST_OK);
+	EXPECT_GE(sim_now(w->sim) - ns, 32768);
+}
+
+TEST("payload of packets costs the link what its bytes cost, and headers what the profile says")
+{
+	static const struct plan npf = { .row = ROW(PARK, REWIND, RNR, RNR, FOUR) };
+
+	x.plan = &npf;
+	rig_run(SIM_LOCKSTEP, payload_check, NULL);
 }

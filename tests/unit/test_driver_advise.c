@@ -132,6 +132,7 @@ static void advise_process(struct rig *r)
 {
 	struct rig_node *n = &r->n[1];
 
+	rig_qp_flags = 0;
 	rig_open(n);
 	rig_set_up(n, 0);
 	EXPECT_EQ(advise(n, FL_ADVISE_NO_FAULT, FL_ADVISE_FLUSH, 0, 4), 0);

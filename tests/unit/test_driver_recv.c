@@ -5,6 +5,17 @@
  */
 #include "test_driver_rig.h"
 
+/* A process whose row has packets. */
+static void recv_open(struct rig_node *n)
+{
+	struct fl_policy p = { .size = sizeof(p), .system = FL_SYSTEM_NPF,
+			       .resolve = FL_IOC_RESOLVE_BLOCK };
+
+	rig_qp_flags = FL_QP_RC;
+	rig_open(n);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), 0);
+}
+
 static void refused_qp(struct rig_node *n, struct fl_create_qp c, long want)
 {
 	c.size = sizeof(c);
@@ -38,7 +49,7 @@ static void create_body(struct rig *r)
 	struct fl_limit_srq l = { .size = sizeof(l) };
 	uint32_t srq;
 
-	rig_open(n);
+	recv_open(n);
 	rig_set_up(n, 0);
 	srq = make_srq(n, 100);
 	good = (struct fl_create_qp){
@@ -120,7 +131,7 @@ static void many_body(struct rig *r)
 	struct rig_node *n = &r->n[0];
 	uint32_t i;
 
-	rig_open(n);
+	recv_open(n);
 	rig_set_up(n, 0);
 	c.pd = n->pd + 1000;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_CREATE_SRQ, &c), -ENOENT);
@@ -136,7 +147,7 @@ static void many_body(struct rig *r)
 	EXPECT_EQ(destroy(n, FL_IOC_DEALLOC_PD, n->pd), -EBUSY);
 	STEP("the other process has numbers of its own, and what it closes comes back");
 	rig_close(n);
-	rig_open(n);
+	recv_open(n);
 	rig_set_up(n, 0);
 	for (i = 0; i < 16; i++)
 		make_srq(n, 2);
@@ -161,7 +172,7 @@ static void modify_body(struct rig *r)
 	struct fl_modify_qp m;
 	uint32_t i;
 
-	rig_open(n);
+	recv_open(n);
 	rig_set_up(n, 0);
 	c = (struct fl_create_qp){ .size = sizeof(c), .pd = n->pd, .cq = n->cq,
 				   .entries = 8, .flags = FL_QP_RC,
@@ -195,7 +206,12 @@ static void modify_body(struct rig *r)
 	m = (struct fl_modify_qp){ .qp = c.qp };
 	EXPECT_EQ(modify(n, &m), 0);
 	EXPECT_EQ(m.state, FL_STATE_INIT);
+	rig_close(n);
 	STEP("a queue pair of blocks can only be asked");
+	n = &r->n[1];
+	rig_qp_flags = 0;
+	rig_open(n);
+	rig_set_up(n, 0);
 	m = (struct fl_modify_qp){ .qp = n->qp };
 	EXPECT_EQ(modify(n, &m), 0);
 	EXPECT_EQ(m.state, FL_STATE_INIT);
@@ -232,6 +248,42 @@ static void snoop_body(struct rig *r)
 	EXPECT_EQ(host_close(n->process, n->fd), 0);
 }
 
+/* What the row does not have is refused, and the row stays while there is one. */
+static void row_body(struct rig *r)
+{
+	struct fl_policy part = { .size = sizeof(part), .system = FL_SYSTEM_PART,
+				  .resolve = FL_IOC_RESOLVE_BLOCK };
+	struct rig_node *n = &r->n[0];
+	struct fl_destroy d = { .size = sizeof(d) };
+	struct fl_create_qp c;
+
+	recv_open(n);
+	rig_set_up(n, 0);
+	c = (struct fl_create_qp){ .size = sizeof(c), .pd = n->pd, .cq = n->cq,
+				   .entries = 8 };
+	STEP("blocks, with a row of packets");
+	refused_qp(n, c, -EOPNOTSUPP);
+	d.object = n->key;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_DEREG_MR, &d), 0);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &part), -EBUSY);
+	d.object = n->qp;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_DESTROY_QP, &d), 0);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &part), 0);
+	STEP("packets, with a row of blocks");
+	c.flags = FL_QP_RC;
+	c.recv_cq = n->cq;
+	refused_qp(n, c, -EOPNOTSUPP);
+	c.flags = 0;
+	c.recv_cq = 0;
+	refused_qp(n, c, 0);
+	rig_close(n);
+}
+
+TEST("a queue pair is of the transport of its process's row")
+{
+	rig_run(row_body);
+}
+
 TEST("a page that the driver reads has no place for receives")
 {
 	rig_run(snoop_body);
@@ -244,7 +296,7 @@ static void event_body(struct rig *r)
 	struct rig_node *n = &r->n[0];
 	uint32_t srq[16], i;
 
-	rig_open(n);
+	recv_open(n);
 	rig_set_up(n, 0);
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_NEXT_EVENT, &e), -ETIMEDOUT);
 	e.type = 1;

@@ -115,6 +115,7 @@ static inline void rig_set_up(struct rig_node *n, uint32_t flags)
 	struct fl_create_cq cq = { .size = sizeof(cq), .entries = RIG_QUEUE };
 	struct fl_create_qp qp = { .size = sizeof(qp), .entries = RIG_QUEUE,
 				   .flags = rig_qp_flags };
+	bool packets = rig_qp_flags & FL_QP_RC;
 	int err;
 
 	n->posted = 0;
@@ -123,6 +124,7 @@ static inline void rig_set_up(struct rig_node *n, uint32_t flags)
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_CREATE_CQ, &cq), 0);
 	qp.pd = n->pd = pd.pd;
 	qp.cq = n->cq = cq.cq;
+	qp.recv_cq = packets ? cq.cq : 0;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_CREATE_QP, &qp), 0);
 	n->qp = qp.qp;
 	n->cqe = host_mmap_fd(n->process, n->fd, cq.mmap_bytes, cq.mmap_offset,

@@ -445,10 +445,13 @@ TEST("a card without the unit refuses such queue pairs, as it does odd flags")
 		EXPECT_EQ(CMD(u->r, QP_CREATE, .slot = 1, .a = 0x8000, .b = 4,
 			      .c = s.cq, .d = s.pd, .flags = flags[i]),
 			  FL_ST_BAD_ARGUMENT);
-	EXPECT_EQ(CMD(u->r, SLOT_ROW, .slot = 1, .flags = 0xA4321, .a = 9),
+	EXPECT_EQ(CMD(u->r, SLOT_ROW, .slot = 1, .flags = 0xA4321, .a = 5),
 		  FL_ST_OK);
 	EXPECT_EQ(u->row, 0xA4321);
-	EXPECT_EQ(u->quirks, 9);
+	EXPECT_EQ(u->quirks, 5);
+	EXPECT_EQ(CMD(u->r, SLOT_ROW, .slot = 1, .flags = 0x4321, .a = 8),
+		  FL_ST_BAD_ARGUMENT);
+	EXPECT_EQ(u->quirks, 5);
 	EXPECT_EQ(CMD(u->r, SLOT_ROW, .slot = 1, .flags = 1u << 20),
 		  FL_ST_BAD_ARGUMENT);
 }

@@ -67,6 +67,7 @@ static struct fake {
 	struct fl_policy policy;
 	struct fl_reg_mr reg_mr;
 	struct fl_prefetch prefetch;
+	struct fl_advise advise;
 	struct fl_dma_copy dma, dma_answer;
 	struct fl_connect_qp connect;
 	char order[FAKE_ORDER];		/* Q C M P: destroyed, in this order */
@@ -325,6 +326,9 @@ static int fake_ioctl(int fd, unsigned int cmd, void *arg)
 		return 0;
 	case FL_IOC_PREFETCH:
 		fake.prefetch = *(struct fl_prefetch *)arg;
+		return 0;
+	case FL_IOC_ADVISE:
+		fake.advise = *(struct fl_advise *)arg;
 		return 0;
 	case FL_IOC_DMA_COPY:
 		fake.dma = *(struct fl_dma_copy *)arg;

@@ -140,6 +140,48 @@ TEST("fl_prefetch asks for a range of the region and for no other")
 	EXPECT_EQ(fl_prefetch(mr, memory + 8, 1, 0), -EFAULT);
 }
 
+TEST("fl_advise_mr hands on what it was asked, and the driver judges")
+{
+	struct fl_device *dev = fake_device();
+	struct fl_pd *pd;
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_alloc_pd(dev, &pd), 0);
+	EXPECT_EQ(fl_advise_mr(pd, FL_PREFETCH_FOR_WRITE, FL_ADVICE_FLUSH, 77,
+			       memory + 8, 100), 0);
+	EXPECT_EQ(fake.advise.pd, pd->number);
+	EXPECT_EQ(fake.advise.key, 77);
+	EXPECT_EQ(fake.advise.addr, (uintptr_t)memory + 8);
+	EXPECT_EQ(fake.advise.length, 100);
+	EXPECT_EQ(fake.advise.advice, FL_ADVISE_PREFETCH_WRITE);
+	EXPECT_EQ(fake.advise.flags, FL_ADVISE_FLUSH);
+	EXPECT_EQ(fl_advise_mr(pd, FL_PREFETCH_PRESENT, 0, 78, memory, 1), 0);
+	EXPECT_EQ(fake.advise.advice, FL_ADVISE_NO_FAULT);
+	EXPECT_EQ(fake.advise.flags, 0);
+	EXPECT_EQ(fl_advise_mr(NULL, FL_PREFETCH_FOR_READ, 0, 77, memory, 1),
+		  -EINVAL);
+	fake.fail_cmd = FL_IOC_ADVISE;
+	fake.fail_error = -EPERM;
+	EXPECT_EQ(fl_advise_mr(pd, FL_PREFETCH_FOR_READ, 0, 77, memory, 1), -EPERM);
+}
+
+TEST("an implicit region is asked for as such, and neither pinned nor cached")
+{
+	struct fl_device *dev = fake_device();
+	struct fl_pd *pd;
+	struct fl_mr *mr;
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_alloc_pd(dev, &pd), 0);
+	EXPECT_EQ(fl_reg_mr(pd, NULL, SIZE_MAX, FL_REMOTE_READ, &mr), 0);
+	EXPECT_EQ(fake.reg_mr.addr, 0);
+	EXPECT_EQ(fake.reg_mr.length, FL_MR_ALL);
+	EXPECT_EQ(fl_dereg_mr(mr), 0);
+	dev->cache.on = true;
+	EXPECT_EQ(fl_reg_mr(pd, NULL, SIZE_MAX, FL_REMOTE_READ, &mr), -EINVAL);
+	dev->cache.on = false;
+}
+
 TEST("fl_dma_copy says what is to be copied, and how far it came")
 {
 	struct fl_device *dev = fake_device();

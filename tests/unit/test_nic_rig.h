@@ -90,6 +90,7 @@ static inline struct rig_node *nic_begin(struct rig *r, uint32_t resolve)
 {
 	struct rig_node *n = &r->n[1];
 
+	rig_qp_flags = FL_QP_RC;
 	rig_open(n);
 	nic_policy(n, FL_SYSTEM_NPF, resolve);
 	rig_set_up(n, 0);

@@ -499,6 +499,32 @@ TEST("a timing assignment with a wrong key, no number or a bad value is refused"
 	EXPECT_EQ(p.v[T_LINK_MBPS], 16000);
 }
 
+TEST("a timing value that does not fit into a packet or a register is refused")
+{
+	static const char *const bad[] = {
+		"rc.timeout=32", "rc.retries=8", "rc.rnr_code=32", "rc.rnr_tries=8",
+		"rc.window=0", "rc.queue=0", "rc.rd_atomic=0", "rc.rd_atomic=17",
+		"rc.mtu=128", "rc.mtu=1000", "rc.mtu=8192",
+	}, *const good[] = {
+		"rc.timeout=31", "rc.timeout=0", "rc.retries=0", "rc.rnr_code=31",
+		"rc.rnr_tries=7", "rc.window=1", "rc.queue=1", "rc.rd_atomic=16",
+		"rc.mtu=256", "rc.mtu=4096",
+	};
+	struct timing_profile p;
+	char error[300];
+	size_t i;
+
+	timing_defaults(&p);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		STEP("%s", bad[i]);
+		EXPECT_EQ(timing_set(&p, bad[i], error, sizeof(error)), -22);
+		EXPECT(strstr(error, "wants"));
+	}
+	EXPECT_EQ(p.v[T_RC_MTU], 1024);
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		EXPECT_EQ(timing_set(&p, good[i], error, sizeof(error)), 0);
+}
+
 TEST("random streams differ by name and by seed, and are without bias at the edges")
 {
 	struct rng a, b, c;

@@ -8,7 +8,8 @@
 
 #define COUNTERS                                                              \
 	"{faults|faults_source|faults_destination|pages_in|resolves|failed|"  \
-	"spurious|invalidations|pinned_pages|stalls|cache_hits|"              \
+	"spurious|invalidations|pinned_pages|stalls|loaded|zapped|raced|"     \
+	"advised|cache_hits|"                                                 \
 	"cache_misses|cache_evictions|cache_dropped|cache_bytes|"             \
 	"cache_most_bytes}"
 #define STATS                                                                 \

@@ -150,7 +150,7 @@ static int count_events(struct run *r, const struct statement *st, uint64_t *n)
 }
 
 /* Place of the first that the library keeps, among the words of the grammar. */
-#define CACHE_COUNTERS	10
+#define CACHE_COUNTERS	14
 
 static int read_counter(struct run *r, const struct statement *st, uint64_t *v)
 {
@@ -160,8 +160,9 @@ static int read_counter(struct run *r, const struct statement *st, uint64_t *v)
 	const uint64_t *in_order[] = {
 		&c.faults, &c.faults_source, &c.faults_destination, &c.pages_in,
 		&c.resolves, &c.failed, &c.spurious, &c.invalidations,
-		&c.pinned_pages, &c.stalls, &k.hits, &k.misses,
-		&k.evictions, &k.dropped, &k.bytes, &k.most_bytes
+		&c.pinned_pages, &c.stalls, &c.loaded, &c.zapped, &c.raced,
+		&c.advised, &k.hits, &k.misses, &k.evictions,
+		&k.dropped, &k.bytes, &k.most_bytes
 	};
 	int err = st->arg[1].choice >= CACHE_COUNTERS ? testbed_cache(p, &k) :
 							testbed_counters(p, &c);

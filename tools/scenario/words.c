@@ -329,6 +329,7 @@ const char *word_errno_name(int error)
 #define STATUS_MOD(...)
 #define STATUS_ROW(...)
 #define STATUS_REPORT(...)
+#define STATUS_QUIRK(...)
 #define EENUM(group, name, value, text) STATUS_##group(name, value, text)
 static const struct {
 	const char *name;

@@ -13,9 +13,10 @@ void policy_reset(struct policy *p)
 	memset(p, 0, sizeof(*p));
 }
 
-void policy_set(struct policy *p, uint32_t slot, uint32_t row)
+void policy_set(struct policy *p, uint32_t slot, uint32_t row, uint8_t quirks)
 {
 	p->row[slot] = row;
+	p->quirks[slot] = quirks;
 }
 
 static uint32_t row_field(uint32_t row, uint32_t mask)

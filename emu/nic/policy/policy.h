@@ -12,12 +12,13 @@
 
 struct policy {
 	uint32_t row[FW_SLOTS];		/* FL_ROW_* */
+	uint8_t quirks[FW_SLOTS];	/* FL_QUIRK_* */
 };
 
 /* Nobody has said anything: a miss ends the connection, since no page will ever come. */
 void policy_reset(struct policy *p);
-/* row: FL_ROW_*; 0: as after policy_reset(). */
-void policy_set(struct policy *p, uint32_t slot, uint32_t row);
+/* 0: as after policy_reset(). */
+void policy_set(struct policy *p, uint32_t slot, uint32_t row, uint8_t quirks);
 struct rc_judged policy_judge(const struct policy *p, uint32_t slot,
 			      const struct rc_miss *m, uint8_t rnr_code);
 /* Kind of the record, and what it asks for. */

@@ -90,7 +90,7 @@ static void req_not_ready(struct rc *rc, struct rc_pair *q, const struct rc_pack
 {
 	struct rc_requester *r = &q->req;
 	struct rc_req *e = rc_req_at(r, r->head);
-	uint64_t wait = rc_rnr_wait_ns(rc, p->syndrome & 31);
+	uint64_t wait = rc_rnr_wait_ns(rc, q, p->syndrome & 31);
 
 	if (r->rnr_due != RC_NEVER || r->rewinding || r->head == r->tail)
 		return;

@@ -309,6 +309,6 @@ void rc_answer_sent(struct rc *rc, struct rc_pair *q);
 /* rc_time.c */
 void rc_time_set(struct rc *rc);
 void rc_ack_timer(struct rc *rc, struct rc_pair *q, bool again);
-uint64_t rc_rnr_wait_ns(const struct rc *rc, uint8_t code);
+uint64_t rc_rnr_wait_ns(const struct rc *rc, const struct rc_pair *q, uint8_t code);
 
 #endif

@@ -413,7 +413,7 @@ enum fl_cmd_code {
 	FL_CMD_SRQ_CREATE = 17,           /* a physical address, b entries (as for QP_CREATE), c domain; result: number */
 	FL_CMD_SRQ_DESTROY = 18,          /* object: number; BUSY while a queue pair uses it */
 	FL_CMD_SRQ_LIMIT = 19,            /* object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never */
-	FL_CMD_SLOT_ROW = 20,             /* what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that this one imitates, a set of bits */
+	FL_CMD_SLOT_ROW = 20,             /* what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_* */
 };
 
 enum fl_silent_code {
@@ -427,6 +427,12 @@ enum fl_row_code {
 	FL_ROW_RR = 3840,                   /* bits 11:8: for pages that a peer's READ would read */
 	FL_ROW_RW = 61440,                   /* bits 15:12: for pages that a peer's SEND, WRITE or atomic would write */
 	FL_ROW_REPORT = 983040,               /* bits 19:16: FL_REPORT_* */
+};
+
+enum fl_quirk_code {
+	FL_QUIRK_DAMMING = 1,            /* bit 0: after an RNR wait only the request that was refused is sent again; later ones after the acknowledgement time-out */
+	FL_QUIRK_CUT = 2,                /* bit 1: the acknowledgement timer runs on, and cuts an RNR wait short */
+	FL_QUIRK_CODE25 = 4,             /* bit 2: code 25 of an RNR NAK is 61.41 ms in place of 61.44 */
 };
 
 enum fl_report_code {
