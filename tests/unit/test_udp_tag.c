@@ -4,6 +4,7 @@
 
 #include "fabric/fabric_internal.h"
 #include "harness.h"
+#include "nic/transport/rc_wire.h"
 
 static struct udp_tag here, there;
 
@@ -248,4 +249,23 @@ TEST("any bytes at all are judged without harm, and few of them are frames")
 	}
 	EXPECT_GE(taken, 1);
 	EXPECT_LE(taken, 100000);
+}
+
+TEST("a packet of InfiniBand's own does not travel: its PSN leaves no room for the tag")
+{
+	static const uint8_t opcode[] = { WOP_RC_SEND_FIRST, WOP_RC_WRITE_ONLY,
+					  WOP_RC_ACKNOWLEDGE, WOP_UD_SEND_ONLY };
+	struct rc_packet p = { .psn = 0xFFFFFF, .dest_qp = 5, .payload_len = 0 };
+	struct wire_frame f;
+	size_t i;
+
+	tag_handshake();
+	for (i = 0; i < sizeof(opcode); i++) {
+		STEP("opcode 0x%x", opcode[i]);
+		f = (struct wire_frame){ .from = 3, .to = 12 };
+		p.opcode = opcode[i];
+		rc_put(&f, &p, true);
+		EXPECT(!udp_tag_on(&there, &f));
+		EXPECT_EQ(udp_tag_off(&here, &f), WIRE_OPCODE);
+	}
 }
