@@ -42,7 +42,8 @@ static int access_of(unsigned int access, unsigned int *rights)
 	if (access & ~ACCESS_KNOWN)
 		return -EOPNOTSUPP;
 	/* Who lets a peer write must be allowed to write himself. */
-	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) && !(access & IBV_ACCESS_LOCAL_WRITE))
+	if (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC) &&
+	    !(access & IBV_ACCESS_LOCAL_WRITE))
 		return -EINVAL;
 	if (access & IBV_ACCESS_LOCAL_WRITE)
 		*rights |= FL_LOCAL_WRITE;

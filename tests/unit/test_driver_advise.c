@@ -8,7 +8,7 @@
  */
 #include "test_nic_rig.h"
 
-static long advise(struct rig_node *n, uint32_t advice, uint32_t flags,
+static long pages_advise(struct rig_node *n, uint32_t advice, uint32_t flags,
 		   uint32_t page, uint32_t pages)
 {
 	struct fl_advise a = { .size = sizeof(a), .pd = n->pd, .key = n->key,
@@ -68,13 +68,13 @@ static void advise_wrong(struct rig_node *n)
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_ADVISE, &b), -EFAULT);
 	STEP("in it, and not mapped; or not so");
 	EXPECT_EQ(host_munmap(n->process, nic_at(n, 60), RIG_PAGE), 0);
-	EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH, FL_ADVISE_FLUSH, 60, 1), -EFAULT);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH, FL_ADVISE_FLUSH, 60, 1), -EFAULT);
 	EXPECT_EQ(host_mprotect(n->process, nic_at(n, 61), RIG_PAGE, HOST_READ), 0);
-	EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH, FL_ADVISE_FLUSH, 61, 1), 0);
-	EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH_WRITE, FL_ADVISE_FLUSH, 61, 1),
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH, FL_ADVISE_FLUSH, 61, 1), 0);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH_WRITE, FL_ADVISE_FLUSH, 61, 1),
 		  -EFAULT);
 	STEP("whether it is mapped nobody hears who does not wait");
-	EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH, 0, 60, 1), 0);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH, 0, 60, 1), 0);
 	sim_sleep(100 * SLOW);
 }
 
@@ -86,22 +86,22 @@ static void advise_card(struct rig *r)
 
 	STEP("what is there, and no page more");
 	rig_fill(n, 3 * RIG_PAGE, 1);
-	EXPECT_EQ(advise(n, FL_ADVISE_NO_FAULT, FL_ADVISE_FLUSH, 1, 20), 0);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_NO_FAULT, FL_ADVISE_FLUSH, 1, 20), 0);
 	for (i = 0; i < PAGES; i++)
 		EXPECT_EQ(nic_has(n, i), i == 1 || i == 2);
 	EXPECT_EQ(rig_counters(n).pages_in, 0);
 	STEP("to be read: what the CPU has not written may only be read");
-	EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH, FL_ADVISE_FLUSH, 1, 9), 0);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH, FL_ADVISE_FLUSH, 1, 9), 0);
 	EXPECT_EQ(nic_count(n), 9);
 	nic_agrees(n);
 	STEP("to be written");
-	EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH_WRITE, FL_ADVISE_FLUSH, 1, 9), 0);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH_WRITE, FL_ADVISE_FLUSH, 1, 9), 0);
 	for (i = 1; i < 10; i++)
 		EXPECT_EQ(fake_entry(fake_object(n->key), nic_at(n, i)) &
 			  FL_XP_WRITE, FL_XP_WRITE);
 	STEP("without waiting: a worker does it");
 	fake.load_ns = 10 * SLOW;
-	EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH_WRITE, 0, 30, 8), 0);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH_WRITE, 0, 30, 8), 0);
 	EXPECT(!nic_has(n, 30));
 	sim_sleep(100 * SLOW);
 	EXPECT_EQ(nic_count(n), 9 + 8);
@@ -111,7 +111,7 @@ static void advise_card(struct rig *r)
 	EXPECT_EQ(c.faults, 0);
 	STEP("many at once");
 	for (i = 0; i < 40; i++)
-		EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH_WRITE, 0, i, 1), 0);
+		EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH_WRITE, 0, i, 1), 0);
 	sim_sleep(100 * SLOW);
 	EXPECT_EQ(nic_count(n), 40);
 	STEP("the older call loads, too");
@@ -135,13 +135,13 @@ static void advise_process(struct rig *r)
 	rig_qp_flags = 0;
 	rig_open(n);
 	rig_set_up(n, 0);
-	EXPECT_EQ(advise(n, FL_ADVISE_NO_FAULT, FL_ADVISE_FLUSH, 0, 4), 0);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_NO_FAULT, FL_ADVISE_FLUSH, 0, 4), 0);
 	EXPECT(!mm_resident(host_process_mm(n->process), (uintptr_t)n->buffer));
-	EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH_WRITE, FL_ADVISE_FLUSH, 0, 4), 0);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH_WRITE, FL_ADVISE_FLUSH, 0, 4), 0);
 	EXPECT(mm_resident(host_process_mm(n->process), (uintptr_t)nic_at(n, 3)));
 	EXPECT(!mm_resident(host_process_mm(n->process), (uintptr_t)nic_at(n, 4)));
 	STEP("without waiting");
-	EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH, 0, 8, 4), 0);
+	EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH, 0, 8, 4), 0);
 	sim_sleep(100 * SLOW);
 	EXPECT(mm_resident(host_process_mm(n->process), (uintptr_t)nic_at(n, 11)));
 	advise_wrong(n);
@@ -164,7 +164,7 @@ static void advise_leaves(struct rig *r)
 	for (i = 0; i < 30; i++) {
 		n = nic_begin(r, FL_IOC_RESOLVE_BLOCK);
 		for (k = 0; k < 8; k++)
-			EXPECT_EQ(advise(n, FL_ADVISE_PREFETCH_WRITE, 0, k * 8, 8), 0);
+			EXPECT_EQ(pages_advise(n, FL_ADVISE_PREFETCH_WRITE, 0, k * 8, 8), 0);
 		sim_sleep(i * SLOW / 3);
 		rig_close(n);
 		EXPECT_EQ(fake.pages, 0);
@@ -250,7 +250,7 @@ static void all_regions(void *arg)
 		if (rig_ioctl(&n, FL_IOC_REG_MR, &m))
 			continue;
 		n.key = m.key;
-		advise(&n, all_draw(&x, 3), all_draw(&x, 2), all_draw(&x, PAGES / 2),
+		pages_advise(&n, all_draw(&x, 3), all_draw(&x, 2), all_draw(&x, PAGES / 2),
 		       1 + all_draw(&x, 4));
 		sim_sleep(all_draw(&x, 50000));
 		d.object = m.key;

@@ -18,7 +18,6 @@
 #include "harness.h"
 #include "faultline.h"
 #include "lib_internal.h"
-#include "sys.h"
 
 #define FAKE_OBJECTS	16
 #define FAKE_FD		7

@@ -35,7 +35,7 @@ enum rpc_kind {
 	RPC_DEREGISTER,	/* id */
 	RPC_PREFETCH,		/* id, addr, bytes, what: 1 as a destination */
 	RPC_DMA,		/* from, addr, bytes: to addr; answer: bytes */
-	/* id, domain, depth, what: 1 relaxed, receives: 0 or of a reliable connection; answer: address */
+	/* id, domain, depth, what: 1 relaxed, receives: of packets; answer: address */
 	RPC_PAIR,
 	RPC_CONNECT,		/* id, address */
 	RPC_RESUME,		/* id */

@@ -81,7 +81,8 @@ struct rc_env {
 
 /* What some cards and drivers get wrong; all off by default. */
 enum {
-	RC_QUIRK_DAMMING = FL_QUIRK_DAMMING,	/* after an RNR wait only what was refused is sent again */
+	/* After an RNR wait only what was refused is sent again. */
+	RC_QUIRK_DAMMING = FL_QUIRK_DAMMING,
 	RC_QUIRK_CUT = FL_QUIRK_CUT,	/* the acknowledgement timer cuts an RNR wait short */
 	RC_QUIRK_CODE25 = FL_QUIRK_CODE25,	/* 61.41 ms in place of 61.44 */
 };

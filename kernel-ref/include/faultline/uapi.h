@@ -97,8 +97,8 @@ struct fl_query {
  * Choose how faults of this process are handled: a row of system.def, and how much one
  * fault brings in. -EBUSY: a transfer is in flight; or the doorbell page would become
  * another one (fl_query.doorbell) while there are queues; or the row has other tables than
- * the one before while there are regions, or another transport while there are queue pairs. -EOPNOTSUPP: this card cannot do what the row
- * asks for; -ENOMEM.
+ * the one before while there are regions, or another transport while there are queue
+ * pairs. -EOPNOTSUPP: this card cannot do what the row asks for; -ENOMEM.
  */
 struct fl_policy {
 	__u32 size;
@@ -254,12 +254,12 @@ struct fl_counters {
 	 * file is cut off: this call alone still works, all others -ENODEV.
 	 */
 	__u64 lost_syncs;
-	/* Tables nic: pages that were loaded into the card's table, and zapped there; */
-	__u64 loaded, zapped;
-	/* how often pages left between coming in and being loaded; */
-	__u64 raced;
-	/* pages that the program has asked for, and has got (FL_IOC_ADVISE). */
-	__u64 advised;
+	/*
+	 * Tables nic: pages that were loaded into the card's table, and zapped there; how
+	 * often pages left between coming in and being loaded; pages that the program has
+	 * asked for, and has got (FL_IOC_ADVISE).
+	 */
+	__u64 loaded, zapped, raced, advised;
 };
 
 #define FL_IOC_COUNTERS	_IOWR('F', 0x0E, struct fl_counters)
