@@ -10,7 +10,6 @@
 #define TEST_LIB_FAKE_H
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
