@@ -9,7 +9,6 @@
 #ifndef TEST_LIB_FAKE_H
 #define TEST_LIB_FAKE_H
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
