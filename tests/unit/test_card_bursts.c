@@ -30,9 +30,22 @@ static void forgotten_zap(struct testbed *w)
 	EXPECT(board_stale(n->board));
 }
 
+static void frame_of_another(struct testbed *w)
+{
+	struct node *n = &w->n[0];
+	uint64_t word;
+
+	xp_load(n, PAGE_VA, n->data_pa, FL_XP_VALID);
+	dram_tag_set(board_dram(n->board), n->data_pa, 9);
+	EXPECT(!board_stale(n->board));
+	EXPECT_EQ(burst_all(n, PAGE_VA, &word, 8, false), DMA_OK);
+	EXPECT(board_stale(n->board));
+}
+
 TEST("a zap that was forgotten, or came too early, is seen when the frame is used")
 {
 	rig_run(SIM_LOCKSTEP, forgotten_zap, NULL);
+	rig_run(SIM_LOCKSTEP, frame_of_another, NULL);
 }
 
 /* Threads: one writes through the table without an end, the other takes pages away. */

@@ -281,6 +281,15 @@ static void request_post(struct side *s, struct fl_wqe w)
 		(s->qp & 0xFFFF) | (uint32_t)s->posted << 16);
 }
 
+/* 100 bytes from the first page here to the first one there. */
+static void write_post(void)
+{
+	request_post(&x.s[0], (struct fl_wqe){
+		.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED, .length = 100, .xfer = 77,
+		.lkey = x.s[0].key, .rkey = x.s[1].key, .local_va = x.s[0].va,
+		.remote_va = x.s[1].va });
+}
+
 static void batch_run(void)
 {
 	unsigned int k, sends = 0;
@@ -408,10 +417,7 @@ static void unresolved_check(struct testbed *w)
 
 	make_all(w);
 	t = sim_thread_start(w->sim, "pager", false, pager_main, NULL);
-	request_post(&x.s[0], (struct fl_wqe){
-		.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED, .length = 100, .xfer = 77,
-		.lkey = x.s[0].key, .rkey = x.s[1].key, .local_va = x.s[0].va,
-		.remote_va = x.s[1].va });
+	write_post();
 	e = wait_one(x.s[0].n);
 	EXPECT_EQ(e.status, FL_ST_REMOTE_FAULT);
 	atomic_store(&x.over, true);
@@ -434,10 +440,7 @@ static void nobody_brings(struct testbed *w)
 	struct fl_cqe e;
 
 	make_all(w);
-	request_post(&x.s[0], (struct fl_wqe){
-		.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED, .length = 100, .xfer = 77,
-		.lkey = x.s[0].key, .rkey = x.s[1].key, .local_va = x.s[0].va,
-		.remote_va = x.s[1].va });
+	write_post();
 	e = wait_one(x.s[0].n);
 	EXPECT_EQ(e.status, FL_ST_LOCAL_FAULT);
 	EXPECT(!board_busy(w->n[0].board));
@@ -449,6 +452,36 @@ TEST("without a row a miss ends the connection, since nobody would bring the pag
 
 	x.plan = &none;
 	rig_run(SIM_LOCKSTEP, nobody_brings, NULL);
+}
+
+/* Nobody answers the record, and the queue pair is destroyed. */
+static void destroyed_check(struct testbed *w)
+{
+	struct side *a = &x.s[0];
+	struct fl_fault_rec *ring;
+
+	make_all(w);
+	write_post();
+	ring = dram_at(board_dram(a->n->board), RING_PA, 64 * RING);
+	while (__atomic_load_n(&ring->phase, __ATOMIC_ACQUIRE) != 1)
+		sim_sleep(1000);
+	EXPECT(board_busy(a->n->board));
+	rig_command(a->n, (struct fl_fw_cmd){ .opcode = FL_CMD_QP_DESTROY,
+					      .object = a->qp });
+	EXPECT_EQ(wait_one(a->n).status, FL_ST_KILLED);
+	STEP("an answer that comes now changes nothing");
+	xp_set(a->n, NIC_XP_FQ_CONS, 1);
+	xp_set(a->n, NIC_XP_RESUME, ring->token);
+	EXPECT(!board_busy(a->n->board));
+	EXPECT(!board_check(a->n->board));
+}
+
+TEST("a queue pair that is destroyed leaves no open report behind")
+{
+	static const struct plan npf = { .row = ROW(PARK, REWIND, RNR, RNR, FOUR) };
+
+	x.plan = &npf;
+	rig_run(SIM_LOCKSTEP, destroyed_check, NULL);
 }
 
 /* ---- mistakes of other cards ---- */
@@ -481,10 +514,7 @@ static uint64_t rnr_wait(struct testbed *w, uint64_t quirks)
 	pager_evict_all(&x.s[1]);
 	pager_load(&x.s[0], 0, PAGES);
 	begin_ns = sim_now(w->sim);
-	request_post(&x.s[0], (struct fl_wqe){
-		.opcode = FL_OP_WRITE, .flags = FL_WQE_SIGNALED, .length = 100, .xfer = 77,
-		.lkey = x.s[0].key, .rkey = x.s[1].key, .local_va = x.s[0].va,
-		.remote_va = x.s[1].va });
+	write_post();
 	EXPECT_EQ(wait_one(x.s[0].n).status, FL_ST_OK);
 	return sim_now(w->sim) - begin_ns;
 }
