@@ -23,6 +23,20 @@ static void bench_open(struct bench *b)
 			    FL_LOCAL_WRITE | FL_REMOTE_ATOMIC, &b->mr), 0);
 }
 
+/* A queue pair of blocks, of the process's other file, whose row (part) has those. */
+static struct fl_qp *bench_plain(struct fl_device **dev)
+{
+	struct fl_qp *qp = NULL;
+	struct fl_pd *pd;
+	struct fl_cq *cq;
+
+	EXPECT_EQ(fl_open("emu:a", dev), 0);
+	EXPECT_EQ(fl_alloc_pd(*dev, &pd), 0);
+	EXPECT_EQ(fl_create_cq(*dev, 8, &cq), 0);
+	EXPECT_EQ(fl_create_qp(pd, cq, 4, &qp), 0);
+	return qp;
+}
+
 static int bench_qp(const struct bench *b, struct fl_qp_init init,
 		    struct fl_qp **qp)
 {
@@ -112,12 +126,13 @@ static void post_body(struct rig *r)
 	struct fl_receive recv;
 	struct bench b = { 0 };
 	struct fl_qp *qp, *plain;
+	struct fl_device *other;
 	uint32_t i;
 
 	(void)r;
 	bench_open(&b);
 	qp = bench_ready(&b, 4, 3, 40);
-	EXPECT_EQ(fl_create_qp(b.pd, b.cq, 4, &plain), 0);
+	plain = bench_plain(&other);
 	for (i = 0; i < 13; i++)
 		list[i] = (struct fl_segment){ b.mem, 1, fl_mr_key(b.mr) };
 	wraps = (struct fl_segment){ (void *)(uintptr_t)-4, 8, 1 };
@@ -174,6 +189,7 @@ static void post_body(struct rig *r)
 	for (i = 0; i < 4; i++)
 		EXPECT_EQ(fl_post_recv(qp, &recv), 0);
 	EXPECT_EQ(fl_post_recv(qp, &recv), -EAGAIN);
+	EXPECT_EQ(fl_close(other), 0);
 	EXPECT_EQ(fl_close(b.dev), 0);
 }
 
@@ -189,6 +205,7 @@ static void full_body(struct rig *r)
 	struct fl_completion c;
 	struct bench b = { 0 };
 	struct fl_work w = { .opcode = FL_SEND, .list = list, .segments = 12 };
+	struct fl_device *other;
 	struct fl_qp *qp, *plain;
 	unsigned int round, n = 0, i;
 
@@ -217,7 +234,7 @@ static void full_body(struct rig *r)
 	for (i = 0; i < round; i++)
 		EXPECT_EQ(fl_post(qp, &w), 0);
 	STEP("states that make no sense");
-	EXPECT_EQ(fl_create_qp(b.pd, b.cq, 4, &plain), 0);
+	plain = bench_plain(&other);
 	EXPECT_EQ(fl_modify_qp(plain, &a, FL_ATTR_STATE), -EINVAL);
 	EXPECT_EQ(fl_modify_qp(qp, &a, 0), -EINVAL);
 	EXPECT_EQ(fl_modify_qp(qp, &a, 2048), -EINVAL);
@@ -228,6 +245,7 @@ static void full_body(struct rig *r)
 	EXPECT_EQ(got.state, FL_INIT);
 	a.state = FL_RTS;
 	EXPECT_EQ(fl_modify_qp(qp, &a, FL_ATTR_STATE), -EINVAL);
+	EXPECT_EQ(fl_close(other), 0);
 	EXPECT_EQ(fl_close(b.dev), 0);
 }
 
