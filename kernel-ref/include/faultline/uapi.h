@@ -97,8 +97,8 @@ struct fl_query {
  * Choose how faults of this process are handled: a row of system.def, and how much one
  * fault brings in. -EBUSY: a transfer is in flight; or the doorbell page would become
  * another one (fl_query.doorbell) while there are queues; or the row has other tables than
- * the one before while there are regions, or another transport while there are queue pairs. -EOPNOTSUPP: this card cannot do what the row
- * asks for; -ENOMEM.
+ * the one before while there are regions, or another transport while there are queue
+ * pairs. -EOPNOTSUPP: this card cannot do what the row asks for; -ENOMEM.
  */
 struct fl_policy {
 	__u32 size;
