@@ -21,6 +21,7 @@ struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number)
 static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 {
 	bool packets = a->flags & FL_QP_RC;
+	bool wanted = ctx->row.transport == FL_TRANSPORT_RC;
 	u32 recv = fl_queue_entries(a->recv_entries);
 
 	if (a->flags & ~(FL_QP_RELAXED | FL_QP_RC) || a->reserved)
@@ -39,7 +40,7 @@ static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 	if (a->srq && !fl_srq_known(ctx, a->srq - 1))
 		return -ENOENT;
 	/* Else all that it posts would miss pages, in tables that it does not have. */
-	if (packets != (ctx->row.transport == FL_TRANSPORT_RC))
+	if (packets != wanted)
 		return -EOPNOTSUPP;
 	if (ctx->nqp >= FL_QPS_MAX)
 		return -ENOSPC;
