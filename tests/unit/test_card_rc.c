@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Reliable connections between two boards, with a small driver of this test's own: it takes
- * fault records, loads the pages and answers, and now and then takes pages away. Against
- * plain arrays.
- *
- * variants: tsan
+ * Reliable connections between two boards, with a small driver of this test's own: it takes fault
+ * records, loads pages, answers, and takes pages away. Against plain arrays. variants: tsan
  */
 #include "test_card_rig.h"
 

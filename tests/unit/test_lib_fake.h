@@ -2,13 +2,13 @@
 /*
  * test_lib_fake.h - a table of system calls that plays driver and card, so that
  * the library can be tested alone: it hands out objects, keeps the queues in
- * ordinary memory, notes every call, fails when told to, and writes the
- * completions that a test asks for, also impossible ones. One file includes it,
- * one program has one fake.
+ * ordinary memory, notes every call, fails when told to, and writes the completions that a
+ * test asks for, also impossible ones. One file includes it, one program has one fake.
  */
 #ifndef TEST_LIB_FAKE_H
 #define TEST_LIB_FAKE_H
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
