@@ -42,11 +42,13 @@ static long object_destroy(struct rig_node *n, unsigned int cmd, uint32_t object
 	return rig_ioctl(n, cmd, &d);
 }
 
-static void refused_limits(struct rig_node *n, uint32_t srq)
+static void check_limits(struct rig_node *n, uint32_t srq)
 {
-	struct fl_limit_srq l = { .size = sizeof(l), .srq = srq, .limit = 129 };
+	struct fl_limit_srq l = { .size = sizeof(l) };
 
 	STEP("limits");
+	l.srq = srq;
+	l.limit = 129;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_LIMIT_SRQ, &l), -EINVAL);
 	l.limit = 128;
 	l.reserved = 1;
@@ -55,6 +57,9 @@ static void refused_limits(struct rig_node *n, uint32_t srq)
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_LIMIT_SRQ, &l), 0);
 	l.srq = srq + 1;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_LIMIT_SRQ, &l), -ENOENT);
+	EXPECT_EQ(object_destroy(n, FL_IOC_DESTROY_SRQ, srq + 1), -ENOENT);
+	EXPECT_EQ(object_destroy(n, FL_IOC_DESTROY_SRQ, srq), 0);
+	EXPECT_EQ(object_destroy(n, FL_IOC_DESTROY_SRQ, srq), -ENOENT);
 }
 
 static void create_body(struct rig *r)
@@ -117,10 +122,7 @@ static void create_body(struct rig *r)
 	EXPECT_EQ(c.recv_mmap_bytes, 0);
 	EXPECT_EQ(object_destroy(n, FL_IOC_DESTROY_SRQ, srq), -EBUSY);
 	EXPECT_EQ(object_destroy(n, FL_IOC_DESTROY_QP, c.qp), 0);
-	refused_limits(n, srq);
-	EXPECT_EQ(object_destroy(n, FL_IOC_DESTROY_SRQ, srq + 1), -ENOENT);
-	EXPECT_EQ(object_destroy(n, FL_IOC_DESTROY_SRQ, srq), 0);
-	EXPECT_EQ(object_destroy(n, FL_IOC_DESTROY_SRQ, srq), -ENOENT);
+	check_limits(n, srq);
 	rig_close(n);
 }
 
@@ -163,7 +165,7 @@ TEST("a process has 16 shared receive queues, and gives them back when it closes
 	rig_run(many_body);
 }
 
-static long pair_modify(struct rig_node *n, struct fl_modify_qp *m)
+static long qp_modify(struct rig_node *n, struct fl_modify_qp *m)
 {
 	m->size = sizeof(*m);
 	return rig_ioctl(n, FL_IOC_MODIFY_QP, m);
@@ -184,11 +186,11 @@ static void modify_body(struct rig *r)
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_CREATE_QP, &c), 0);
 	STEP("numbers of nobody; members that are not for asking");
 	m = (struct fl_modify_qp){ .qp = c.qp + 999 };
-	EXPECT_EQ(pair_modify(n, &m), -ENOENT);
+	EXPECT_EQ(qp_modify(n, &m), -ENOENT);
 	m = (struct fl_modify_qp){ .qp = c.qp, .draining = 1 };
-	EXPECT_EQ(pair_modify(n, &m), -EINVAL);
+	EXPECT_EQ(qp_modify(n, &m), -EINVAL);
 	m = (struct fl_modify_qp){ .qp = c.qp, .reserved = 1 };
-	EXPECT_EQ(pair_modify(n, &m), -EINVAL);
+	EXPECT_EQ(qp_modify(n, &m), -EINVAL);
 	STEP("values that do not fit into their bits do not reach others");
 	for (i = 0; i < 12; i++) {
 		uint32_t *v;
@@ -197,18 +199,18 @@ static void modify_body(struct rig *r)
 					   .mask = 2 * FL_MOD_RQ_PSN - 1 };
 		v = &m.state + i;
 		*v = i < 9 ? 256 : 1u << 24;
-		EXPECT_EQ(pair_modify(n, &m), -EINVAL);
+		EXPECT_EQ(qp_modify(n, &m), -EINVAL);
 	}
 	STEP("a way that is none");
 	m = (struct fl_modify_qp){ .qp = c.qp, .mask = FL_MOD_STATE,
 				   .state = FL_STATE_RTS };
-	EXPECT_EQ(pair_modify(n, &m), -EINVAL);
+	EXPECT_EQ(qp_modify(n, &m), -EINVAL);
 	m = (struct fl_modify_qp){ .qp = c.qp, .mask = FL_MOD_STATE,
 				   .state = FL_STATE_INIT };
-	EXPECT_EQ(pair_modify(n, &m), 0);
+	EXPECT_EQ(qp_modify(n, &m), 0);
 	EXPECT_EQ(m.state, FL_STATE_RESET);
 	m = (struct fl_modify_qp){ .qp = c.qp };
-	EXPECT_EQ(pair_modify(n, &m), 0);
+	EXPECT_EQ(qp_modify(n, &m), 0);
 	EXPECT_EQ(m.state, FL_STATE_INIT);
 	rig_close(n);
 	STEP("a queue pair of blocks can only be asked");
@@ -217,11 +219,11 @@ static void modify_body(struct rig *r)
 	rig_open(n);
 	rig_set_up(n, 0);
 	m = (struct fl_modify_qp){ .qp = n->qp };
-	EXPECT_EQ(pair_modify(n, &m), 0);
+	EXPECT_EQ(qp_modify(n, &m), 0);
 	EXPECT_EQ(m.state, FL_STATE_INIT);
 	m = (struct fl_modify_qp){ .qp = n->qp, .mask = FL_MOD_STATE,
 				   .state = FL_STATE_ERROR };
-	EXPECT_EQ(pair_modify(n, &m), -EINVAL);
+	EXPECT_EQ(qp_modify(n, &m), -EINVAL);
 	rig_close(n);
 }
 
