@@ -42,6 +42,19 @@ for mode in threads processes; do
 done
 
 # A packet that is lost has left, and does not come.
+# A reliable connection: nothing of ours is on the wire.
+expect 0 passed 'packets of InfiniBand' "$fl" run --pcap "$dir/p.pcapng" --trace "$dir/trace" \
+	tests/scenario/system_npf.fl
+expect 0 '' 'each is RoCEv2, again' test "$(count infiniband.bth)" = "$(count frame)"
+expect 0 '' 'none is malformed, or unknown' \
+	test "$(count '_ws.malformed || infiniband.bth.opcode >= 192')" = 0
+expect 0 '' 'its WRITEs name key, address and length' \
+	test "$(count 'infiniband.bth.opcode == 6 && infiniband.reth.dmalen == 65536')" -ge 2
+expect 0 '' 'its READs too' \
+	test "$(count 'infiniband.bth.opcode == 12 && infiniband.reth.dmalen == 65536')" -ge 2
+expect 0 '' 'who lacks a page says RNR NAK, as often as the trace says' \
+	test "$(count 'frame.packet_flags_direction == 2 && infiniband.aeth.syndrome >= 32 && infiniband.aeth.syndrome < 64')" = "$(events RC_RNR)"
+
 sed 's/^link a b$/&\ndrop a -> b first 1/' book/pictures/cold.fl > "$dir/lossy.fl"
 expect 0 passed 'a run that loses one packet' "$fl" run --pcap "$dir/p.pcapng" \
 	--trace "$dir/trace" "$dir/lossy.fl"
