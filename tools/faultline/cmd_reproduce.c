@@ -17,6 +17,8 @@ static void put_value(double value, const char *unit)
 		printf("%9s       ", value ? "yes" : "no");
 	else if (!strcmp(unit, "MB/s"))
 		printf("%9.1f %-6s", value, unit);
+	else if (!strcmp(unit, "Gb/s"))
+		printf("%9.1f %-6s", value, unit);
 	else if (!strcmp(unit, "x"))
 		printf("%9.2f %-6s", value, unit);
 	else

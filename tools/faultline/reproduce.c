@@ -14,7 +14,7 @@
 
 enum measure { MEASURE_FIT, MEASURE_RATIO, MEASURE_HOPS, MEASURE_HOP, MEASURE_STALL,
 	       MEASURE_STALL_FEWER, MEASURE_CACHE, MEASURE_CACHE_PAGE, MEASURE_NPR,
-	       MEASURES };
+	       MEASURE_NPF, MEASURE_NPF_SINGLY, MEASURE_NPF_RATE, MEASURES };
 
 #define EXPERIMENT(id, name, text) [EXPERIMENT_##id] = name,
 const char *const reproduce_names[EXPERIMENTS] = {
@@ -60,8 +60,7 @@ static int measure_ratio(int which, double *model)
 	return 0;
 }
 
-/* Run text, which prints one number behind `key`. */
-static int measure_print(const char *text, const char *key, double *model)
+int reproduce_print(const char *text, const char *key, double *model)
 {
 	struct testbed_config cfg = { .seed = 1, .no_checks = true,
 				      .trace_records = 65536 };
@@ -82,9 +81,11 @@ static int measure_print(const char *text, const char *key, double *model)
 		if (err || !at)
 			fprintf(stderr, "faultline reproduce: a run failed: "
 				"%s\n", said);
-		else
-			*model = strtod(at + strlen(key), NULL);
 		err = err || !at;
+		for (*model = 0; at; at = strstr(at, key)) {
+			at += strlen(key);
+			*model += strtod(at, NULL);
+		}
 	}
 	free(said);
 	scenario_free(s);
@@ -108,7 +109,7 @@ static int measure_hops(int hops, double *model)
 		 "post first: write c src -> dst 8\nwait first by=polling\n"
 		 "post small: write c src -> dst 8\nwait small by=polling\n"
 		 "expect status small ok\nprint arrival small\n", hops);
-	return measure_print(text, "small arrival_ns", model);
+	return reproduce_print(text, "small arrival_ns", model);
 }
 
 static int measure_hop(int hops, double *model)
@@ -141,8 +142,8 @@ static int measure_stall(int pages, double *model)
 		 "expect status w ok\nexpect data dst = src\n"
 		 "print counter p faults\nprint counter q faults\n",
 		 plan, megabytes, megabytes);
-	if (measure_print(text, "p faults", &src) ||
-	    measure_print(text, "q faults", &dst))
+	if (reproduce_print(text, "p faults", &src) ||
+	    reproduce_print(text, "q faults", &dst))
 		return 1;
 	*model = src + dst;
 	return 0;
@@ -163,7 +164,7 @@ static int measure_npr_page(const char *system, const char *before, double *mode
 		 "%s\npost w: write c src -> dst\nwait w by=polling\n"
 		 "expect status w ok\nexpect data dst = src\nprint time w\n",
 		 NPR_MAJOR_NS, system, before);
-	return measure_print(text, "w time_ns", model);
+	return reproduce_print(text, "w time_ns", model);
 }
 
 /* What system npr adds to the WRITE, by what has become of the destination. */
@@ -199,7 +200,9 @@ int reproduce_measure(const struct reproduce_figure *f, double *model)
 		[MEASURE_STALL_FEWER] = measure_stall_fewer,
 		[MEASURE_CACHE] = reproduce_cache,
 		[MEASURE_CACHE_PAGE] = reproduce_cache_page,
-		[MEASURE_NPR] = measure_npr,
+		[MEASURE_NPR] = measure_npr, [MEASURE_NPF] = reproduce_npf,
+		[MEASURE_NPF_SINGLY] = reproduce_npf_singly,
+		[MEASURE_NPF_RATE] = reproduce_npf_rate,
 	};
 
 	return measure[f->measure](f->of, model);

@@ -44,6 +44,14 @@ enum cache_case {
 int reproduce_cache(int of, double *model);
 int reproduce_cache_page(int hits, double *model);
 
+/* Run a scenario; the sum of the numbers that it prints behind key. 0, or 1 after a message. */
+int reproduce_print(const char *text, const char *key, double *model);
+
+/* reproduce_npf.c: what a fault of so many pages costs, at once and one by one; Gb/s, 1/2^k. */
+int reproduce_npf(int pages, double *model);
+int reproduce_npf_singly(int pages, double *model);
+int reproduce_npf_rate(int k, double *model);
+
 /*
  * sensitivity.c: each value that profile qfdb assumes is moved within its bounds, and the
  * fits are kept; the predictions are printed with their ranges. 0, or 1 after a message.

@@ -94,6 +94,10 @@ const struct rule rules[] = {
 	{ V_SLEEP, "sleep", NULL, "time", "", "let time pass" },
 	{ V_STARVE, "starve", NULL, "board count", "",
 	  "the next frame allocations of this board fail" },
+	{ V_FAULTS, "faults", NULL, "board",
+	  "share=fraction kind={minor|major} off",
+	  "of packets whose pages are there: so many are missed all the same"
+	  },
 	{ V_EXIT, "exit", NULL, "process", "",
 	  "the process ends, with whatever it has in flight" },
 	{ V_NOTE, "note", NULL, "word count? count?", "",

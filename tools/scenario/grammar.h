@@ -8,6 +8,7 @@
  *	new:board	a name that is declared here
  *	board		a name of that kind, declared before
  *	count size time share range op string any	a value
+ *	fraction	1/N, or a share, of 2^40
  *	event packet status content word works key rights	see parser.c
  *	system		a row of the table of systems, or one that is declared before
  *	on/board	the word `on`, then a board

@@ -4,7 +4,7 @@
 #include <string.h>
 
 static const char *const signs[] = { "->", "<-", "==", "!=", "<=", ">=",
-				     "<",  ">",	 "=",  ":",  ",",  NULL };
+				     "<",  ">",	 "=",  ":", "/",  ",",  NULL };
 
 static bool is_alpha(char c)
 {

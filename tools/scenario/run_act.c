@@ -351,6 +351,16 @@ static int act_wait(struct run *r, const struct statement *st)
 	return err;
 }
 
+static int act_faults(struct run *r, const struct statement *st)
+{
+	const struct arg *kind = statement_option(st, "kind");
+	bool off = statement_option(st, "off");
+
+	board_faults(r->board[st->arg[0].name]->board,
+		     off ? 0 : option_number(st, "share", 0), kind && kind->choice);
+	return 0;
+}
+
 static int act_note(struct run *r, const struct statement *st)
 {
 	struct trace_at at = { 0 };
@@ -379,6 +389,7 @@ static int are_there(struct run *r, const struct statement *st)
 
 	switch (st->verb) {
 	case V_LINK: case V_INJECT: case V_DROP: case V_POKE: case V_STARVE:
+	case V_FAULTS:
 		gone = !r->board[st->arg[0].name];
 		break;
 	case V_PROCESS:
@@ -502,6 +513,8 @@ static int act_carry_out(struct run *r, const struct statement *st)
 		host_inject_no_frames(r->board[st->arg[0].name]->kernel,
 				      st->arg[1].number);
 		return 0;
+	case V_FAULTS:
+		return act_faults(r, st);
 	case V_EXIT:
 		return testbed_process_end(r->process[st->arg[0].name]);
 	case V_NOTE:

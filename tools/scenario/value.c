@@ -199,20 +199,36 @@ static bool value_rights(struct parser *p, struct arg *a)
 	}
 }
 
-/* resolve=block, resolve=around:4; choice: the plan, number: its number */
-static bool value_plan(struct parser *p, struct arg *a)
+/* What stands there without a blank in it, whatever signs there are. */
+static struct token value_whole(struct parser *p)
 {
 	const struct token *t = &p->toks.tok[p->at++];
 	struct token whole = *t;
-	char room[WORD_ROOM];
-	const char *right;
-	uint32_t number = 0;
 
 	while (t->kind != TOK_END && t[1].kind != TOK_END && t[1].tight) {
 		t = &p->toks.tok[p->at++];
 		if (strlen(whole.text) + strlen(t->text) < sizeof(whole.text))
 			strcat(whole.text, t->text);
 	}
+	return whole;
+}
+
+static bool value_fraction(struct parser *p, struct arg *a)
+{
+	struct token whole = value_whole(p);
+	const char *right = word_fraction(whole.text, &a->number);
+
+	return right ? parser_wrong(p, &whole, right) : true;
+}
+
+/* resolve=block, resolve=around:4; choice: the plan, number: its number */
+static bool value_plan(struct parser *p, struct arg *a)
+{
+	struct token whole = value_whole(p);
+	char room[WORD_ROOM];
+	const char *right;
+	uint32_t number = 0;
+
 	right = word_resolve(whole.text, &a->choice, &number, room);
 	a->number = number;
 	return right ? parser_wrong(p, &whole, right) : true;
@@ -351,6 +367,8 @@ bool parser_value(struct parser *p, const char *type, struct statement *st,
 		return value_works(p, st, a);
 	if (!strcmp(type, "rights"))
 		return value_rights(p, a);
+	if (!strcmp(type, "fraction"))
+		return value_fraction(p, a);
 	if (!strcmp(type, "plan"))
 		return value_plan(p, a);
 	if (!value_one(p, type, t, a))

@@ -186,6 +186,23 @@ const char *word_share(const char *word, uint64_t *ppm)
 	return *ppm > 1000000 ? "at most 100%" : NULL;
 }
 
+const char *word_fraction(const char *word, uint64_t *parts)
+{
+	static const char right[] = "a share of packets, like 1/256, 1% or 20ppm";
+	uint64_t n, ppm;
+
+	if (!strncmp(word, "1/", 2)) {
+		if (word_count(word + 2, &n) || !n || n > 1ull << 40)
+			return right;
+		*parts = (1ull << 40) / n;
+		return NULL;
+	}
+	if (word_share(word, &ppm))
+		return right;
+	*parts = (ppm << 40) / 1000000;
+	return NULL;
+}
+
 const char *word_range(const char *word, uint64_t *from, uint64_t *to)
 {
 	static const char right[] = "a range of bytes, like 0..16K or 4K..";

@@ -18,6 +18,8 @@ const char *word_size(const char *word, uint64_t *bytes);
 const char *word_time(const char *word, uint64_t *ns);
 /* "1%", "0.5%", "200ppm" -> parts per million. */
 const char *word_share(const char *word, uint64_t *ppm);
+/* "1/256", "1%" -> of 2^40. */
+const char *word_fraction(const char *word, uint64_t *parts);
 /* "12", "0x1F" */
 const char *word_count(const char *word, uint64_t *n);
 /* "0..16K", "4K.." (to the end: 0) */

@@ -387,9 +387,12 @@ static uint64_t job_send(struct rc *rc)
 {
 	struct rc_job *job = &rc->job;
 	struct rc_pair *q = job->qp;
-	struct wire_frame *f = rc->env.frame_get(rc->env.wire);
-	uint64_t wire_ns;
+	struct wire_frame *f;
 
+	/* Meanwhile the packet was read. */
+	if (rc->wire_free_ns > rc->now_ns)
+		return rc->wire_free_ns - rc->now_ns;
+	f = rc->env.frame_get(rc->env.wire);
 	if (!f) {
 		rc->starved = true;
 		return RC_NEVER;
@@ -412,10 +415,10 @@ static uint64_t job_send(struct rc *rc)
 			   job->kind == RC_JOB_ANSWER ? job->packet.syndrome :
 							job->packet.opcode,
 			   job->packet.payload_len);
-	wire_ns = rc->env.frame_send(rc->env.wire, f);
+	rc->wire_free_ns = rc->now_ns + rc->env.frame_send(rc->env.wire, f);
 	job->active = false;
 	job_sent(rc, q);
-	return wire_ns + rc->cfg.packet_ns;
+	return rc->cfg.packet_ns;
 }
 
 /* The requester has gone back since: it makes this packet again, or never. */

@@ -203,6 +203,7 @@ struct rc {
 	uint32_t waiting;
 	uint64_t alarm_ns;	/* as last asked for */
 	uint64_t now_ns;
+	uint64_t wire_free_ns;	/* the wire takes the next frame then */
 };
 
 /* rc.c */
