@@ -72,7 +72,7 @@ for row in $names; do
 	case $row in
 	abort) cp "$dir/again.fl" "$dir/both.fl" ;;
 	# Each page waits for the acknowledgement timer, in threads by the clock on the wall.
-	droprc) { echo "set rc.timeout = 8"; cat "$dir/most.fl"; } > "$dir/both.fl" ;;
+	droprc) sed 's/ 96K/ 16K/; s/^wait.*/& within=60s/' "$dir/most.fl" > "$dir/both.fl" ;;
 	*) cp "$dir/most.fl" "$dir/both.fl" ;;
 	esac
 	lines=$(grep -ci "^SYSTEM($row," kernel-ref/include/faultline/system.def)
