@@ -65,7 +65,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 	fw->qp_last = (uint16_t)k;
 	q = &fw->qp[k];
 	uses = q->uses;
-	/* InfiniBand's numbers 0 and 1 are for management (chapter 13): they look so in a capture. */
+	/* InfiniBand's numbers 0 and 1 are for management, and look so in a capture. */
 	if (unit && k < 2 && !uses)
 		uses = 1;
 	__builtin_memset(q, 0, offsetof(struct fw_qp, wr));

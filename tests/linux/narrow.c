@@ -11,10 +11,15 @@ _Static_assert(sizeof(void *) == 4, "this is the 32-bit one");
 _Static_assert(sizeof(struct fl_query) == 64 && sizeof(struct fl_policy) == 32 &&
 	       sizeof(struct fl_reg_mr) == 48 &&
 	       sizeof(struct fl_create_cq) == 32 &&
-	       sizeof(struct fl_create_qp) == 40 &&
+	       sizeof(struct fl_create_qp) == 72 &&
 	       sizeof(struct fl_prefetch) == 32 &&
 	       sizeof(struct fl_wait_cq) == 16 &&
-	       sizeof(struct fl_counters) == 96, "uapi.h");
+	       sizeof(struct fl_modify_qp) == 72 &&
+	       sizeof(struct fl_create_srq) == 32 &&
+	       sizeof(struct fl_limit_srq) == 16 &&
+	       sizeof(struct fl_next_event) == 24 &&
+	       sizeof(struct fl_advise) == 40 &&
+	       sizeof(struct fl_counters) == 128, "uapi.h");
 
 /* Linux, arch/arm/tools/syscall.tbl */
 #define SYS_EXIT	1
