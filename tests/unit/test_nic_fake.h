@@ -255,8 +255,7 @@ static inline bool fake_push(struct rig *r, struct fl_fault_rec rec)
 		at = dram_at(board_dram(r->n[1].board),
 			     fake.ring + fake.prod % fake.size * sizeof(*at),
 			     sizeof(*at));
-		rec.phase = 0;
-		*at = rec;
+		memcpy(at, &rec, offsetof(struct fl_fault_rec, phase));
 		__atomic_store_n(&at->phase, 1 + fake.prod / fake.size,
 				 __ATOMIC_RELEASE);
 		fake.prod++;
