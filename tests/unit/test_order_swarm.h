@@ -44,7 +44,8 @@ struct swarm {
 	struct testbed *w;
 	/* the plan */
 	unsigned int boards, procs, pairs, steps, depth;
-	bool lossy, steady, tight, cutting, wrong, evicting, aborting, sinking;
+	bool lossy, steady, tight, cutting, wrong, evicting, aborting, sinking, packets,
+	     real;
 	/* what there is */
 	struct testbed_board *board[BOARDS_MAX];
 	struct testbed_process *proc[PROCS_MAX];
@@ -89,6 +90,12 @@ static void orders_ok(struct swarm *s, int err, const char *what)
 
 static enum fl_system draw_system(struct swarm *s)
 {
+	static const enum fl_system packets[] = { FL_SYSTEM_NPF, FL_SYSTEM_ODP2,
+						  FL_SYSTEM_RXE, FL_SYSTEM_DROPRC };
+
+	/* Where time is the wall's, each page that droprc drops is a fifth of a second. */
+	if (s->packets)
+		return packets[draw_n(s, s->real ? 3 : 4)];
 	if (s->sinking)
 		return FL_SYSTEM_NPR;
 	if (s->aborting && draw_n(s, 3))
@@ -142,7 +149,7 @@ static void connect_pair(struct swarm *s, struct pair *p)
 		a = 0, b = 1;
 	s->conns++;
 	orders_ok(s, testbed_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
-				     !draw_n(s, 4), &p->c), "connect");
+				     !draw_n(s, 4) && !s->packets, &p->c), "connect");
 }
 
 static void orders_build(struct swarm *s)

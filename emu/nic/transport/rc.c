@@ -514,12 +514,12 @@ static void requester_wake(struct rc *rc, struct rc_pair *q, bool write, uint8_t
 	if (!*waits)
 		return;
 	*waits = false;
-	if (code != FL_ST_OK) {
+	if (code != FL_ST_OK)
 		rc_req_fail(rc, q, e, code, e->work.cause);
-		return;
-	}
-	if (write)
+	else if (write)
 		rc_req_go_back(rc, q, RC_WHY_PAGE, e->work.cause);
+	if (!q->open)
+		return;
 	rc_ack_timer(rc, q, true);
 	rc_pair_ready(rc, q);
 }
