@@ -16,6 +16,7 @@
 
 #include "faultline/device.h"
 #include "faultline/pte.h"
+#include "kernel-ref/fl_owner.h"
 #include "kernel-ref/fl_tables.h"
 #include "labs/driver/driver_lab.h"
 #include "smmu/smmu.h"

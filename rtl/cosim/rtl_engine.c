@@ -54,6 +54,7 @@ static void place_all(struct rtl *x)
 #define PAGE_RXC NIC_RXC_BASE(0), NIC_RXC_STRIDE, ENGINE_RXC_MAX
 #define PAGE_FW NIC_FW_BASE, 0, 1
 #define PAGE_BOX NIC_BOX_BASE, 0, 1
+#define PAGE_XP NIC_XP_BASE, 0, 1
 #define PAGE_DB NIC_DB_BASE(0), 0, 1
 #include "faultline/regs.def"
 	};
