@@ -15,7 +15,8 @@
 
 #define RING	0x1000u
 #define MEM	(RING + 4096 * 64)
-#define PLACES	(DEV_QPS * 4)
+#define QP_PLACES	256
+#define PLACES	(QP_PLACES * 4)
 
 struct bench {
 	struct nic_fault_unit *f;
@@ -478,7 +479,7 @@ static void oracle_act(struct bench *t, struct oracle *o)
 		if (t->line)
 			break;
 		nic_fault_close(t->f, qp);
-		for (i = qp; i < PLACES; i += DEV_QPS)
+		for (i = qp; i < PLACES; i += QP_PLACES)
 			o->place[i].open = o->place[i].held = false;
 	}
 }

@@ -25,9 +25,11 @@ enum report_state { REPORT_IDLE, REPORT_COMING, REPORT_TOLD, REPORT_GOING, REPOR
 #define TOKEN_WRITE	9
 #define TOKEN_SERIAL	10
 #define TOKEN_BITS	24
-#define PLACES		(DEV_QPS * 4)
+/* Of a token: 8 bits which queue pair, 2 bits of which side and way. */
+#define QP_PLACES	256
+#define PLACES		(QP_PLACES * 4)
 
-_Static_assert(DEV_QPS <= 256, "a place has 10 bits of a token");
+_Static_assert(DEV_QPS <= QP_PLACES, "a place has 10 bits of a token");
 
 struct report {
 	struct report *next, *prev;	/* COMING, GOING: in order of due_ns */
@@ -192,7 +194,7 @@ static void records_step(struct nic_fault_unit *f, uint64_t now_ns)
 static void report_resume(struct nic_fault_unit *f, struct report *r, uint64_t now_ns)
 {
 	struct trace_at at = { .xfer = r->rec.xfer, .cause = r->cause };
-	uint16_t qp = (uint16_t)(report_place(f, r) & (DEV_QPS - 1));
+	uint16_t qp = (uint16_t)(report_place(f, r) & (QP_PLACES - 1));
 	uint8_t code = r->code;
 
 	report_move(f, r, REPORT_IDLE, 0);
@@ -289,7 +291,7 @@ void nic_fault_close(struct nic_fault_unit *f, uint16_t qp)
 {
 	uint32_t i;
 
-	for (i = qp; i < PLACES; i += DEV_QPS)
+	for (i = qp; i < PLACES; i += QP_PLACES)
 		report_move(f, &f->report[i], REPORT_IDLE, 0);
 	nic_fault_alarm(f);
 }

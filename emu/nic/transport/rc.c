@@ -7,11 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static_assert(!(RC_PAIRS & (RC_PAIRS - 1)), "the place is in a number's low bits");
-
 static struct rc_pair *pair_at(struct rc *rc, uint32_t number)
 {
-	return &rc->pair[number % RC_PAIRS];
+	return &rc->pair[FW_QP_PLACE(number)];
 }
 
 void rc_kick(struct rc *rc, unsigned int channel)

@@ -16,12 +16,12 @@
 #ifndef FL_RC_INTERNAL_H
 #define FL_RC_INTERNAL_H
 
-#include "faultline/device.h"
 #include "nic/fw.h"
 #include "nic/transport/rc.h"
 #include "nic/transport/rc_wire.h"
 
-#define RC_PAIRS	DEV_QPS
+/* Any place that a number can name; a device may have fewer (device.def). */
+#define RC_PAIRS	(1u << FW_QP_PLACE_BITS)
 #define RC_SLOTS	16	/* READs and atomics that a responder remembers */
 #define RC_ANSWERS	8	/* waiting to be sent, of one pair */
 #define RC_PAGE		4096
