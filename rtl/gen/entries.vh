@@ -346,11 +346,11 @@
 // bit 7: the same of the peer's, 1 to 16: bits 63:56
 `define FL_MOD_DEST_RD_ATOMIC                   8'd128
 // bit 8: b node, bits 7:0; its queue pair, bits 31:8
-`define FL_MOD_PEER                             8'd256
+`define FL_MOD_PEER                             32'd256
 // bit 9: first packet sequence number of its own requests: bits 23:0 of c
-`define FL_MOD_SQ_PSN                           8'd512
+`define FL_MOD_SQ_PSN                           32'd512
 // bit 10: first one of the peer's: bits 55:32 of c
-`define FL_MOD_RQ_PSN                           8'd1024
+`define FL_MOD_RQ_PSN                           32'd1024
 
 // bit 0: the NIC may write for the owner (READ)
 `define FL_ACC_LOCAL_WRITE                      8'd1
@@ -492,11 +492,11 @@
 // bits 7:4: for pages that the answers to its own READs and atomics would write
 `define FL_ROW_IW                               8'd240
 // bits 11:8: for pages that a peer's READ would read
-`define FL_ROW_RR                               8'd3840
+`define FL_ROW_RR                               32'd3840
 // bits 15:12: for pages that a peer's SEND, WRITE or atomic would write
-`define FL_ROW_RW                               8'd61440
+`define FL_ROW_RW                               32'd61440
 // bits 19:16: FL_REPORT_*
-`define FL_ROW_REPORT                           8'd983040
+`define FL_ROW_REPORT                           32'd983040
 
 // bit 0: after an RNR wait only the request that was refused is sent again; later ones after the acknowledgement time-out
 `define FL_QUIRK_DAMMING                        8'd1

@@ -174,7 +174,7 @@ static void v_row(FILE *f, const struct row *r)
 		gen_comment(f, GEN_VERILOG, r->text);
 		snprintf(name, sizeof(name), "FL_%s_%s", r->owner, r->name);
 		gen_define(f, GEN_VERILOG, name);
-		fprintf(f, "8'd%d\n", (int)r->value);
+		fprintf(f, "%d'd%d\n", r->value < 256 ? 8 : 32, (int)r->value);
 		break;
 	}
 }
