@@ -41,7 +41,7 @@ void fl_event_note(struct fl_dev *dev, const struct fl_eqe *e)
 	if (!ctx)
 		return;
 	q = &ctx->news;
-	/* Who does not listen loses the oldest. */
+	/* A reader that falls behind loses the oldest event. */
 	if (q->end - q->first == FL_EVENTS_MAX)
 		q->first++;
 	q->e[q->end++ % FL_EVENTS_MAX] = *e;

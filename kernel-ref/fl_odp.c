@@ -383,7 +383,7 @@ bool fl_odp_irq(struct fl_dev *dev)
 	}
 	if (some)
 		fl_xp_taken(dev, odp->cons);
-	/* The line is a level, and would call for ever. */
+	/* The line is a level: while it stays up the interrupt would be raised again and again. */
 	if (odp->starved) {
 		fl_nic_write(dev, NIC_FW_BASE + NIC_FW_IRQ_ENABLE,
 			     NIC_FW_IRQ_ENABLE_EVENT);

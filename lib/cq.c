@@ -351,7 +351,7 @@ static void cq_ask(struct fl_cq *cq)
 
 	if (cq->empty_polls++ % every)
 		return;
-	/* Whoever armed it sleeps for the event, and is told as well (cq_event.c). */
+	/* A thread that armed the queue sleeps until its event: wake it too (cq_event.c). */
 	if (atomic_load_explicit(&cq->armed, memory_order_relaxed))
 		return;
 	/*

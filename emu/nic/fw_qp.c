@@ -29,8 +29,11 @@ struct fw_qp *fw_qp_find(struct fw *fw, uint64_t n, uint32_t slot)
 	return q;
 }
 
-/* Who carries the requests of a queue pair with these flags; false: all is well. */
-static bool qp_unit(const struct fw *fw, uint32_t flags,
+/*
+ * The packet unit for a queue pair with these flags, NULL if the block engine carries it.
+ * True: this card has none that would.
+ */
+static bool qp_unit_missing(const struct fw *fw, uint32_t flags,
 		    const struct fw_transport **unit)
 {
 	*unit = flags == FL_QP_RC ? fw->env.transport[FW_TRANSPORT_RC] : NULL;
@@ -53,7 +56,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 		return FL_ST_BAD_ARGUMENT;
 	if (!cq || !pd)
 		return FL_ST_NO_OBJECT;
-	if (cq->broken || qp_unit(fw, c->flags, &unit))
+	if (cq->broken || qp_unit_missing(fw, c->flags, &unit))
 		return FL_ST_BAD_ARGUMENT;
 	for (i = 0; i < FW_QPS; i++) {
 		k = (k + 1) % FW_QPS;
@@ -220,7 +223,7 @@ int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
 	return 0;
 }
 
-/* The checks of one entry, whose order decides which error is told; the region goes to wr. */
+/* Check one entry. The order of the checks decides which error is reported; wr gets the region. */
 static uint8_t wqe_check(struct fw *fw, const struct fw_qp *q,
 			 const struct fl_wqe *w, struct fw_wr *wr)
 {

@@ -416,9 +416,9 @@ static int move_out(struct attach *a, const struct attach_run *r,
 
 	zeros_join(r, frame);
 	/*
-	 * Who reads need not wait, and must not where the library's own
-	 * addresses are. But a page that is closed may be a view of somebody
-	 * else's frame by now: then nobody reads.
+	 * Readers need not wait, and must not where the library's own data
+	 * are. But a page that is closed may be a view of another process's
+	 * frame by now: then nobody may read.
 	 */
 	do {
 		error = protect_run(a, r, all_open(a, r) ? PROT_READ : PROT_NONE);

@@ -1,27 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Receive queues, of one queue pair or shared, and what their entries become. */
-#include "test_fw_unit.h"
-
-struct bench {
-	struct unit *u;
-	struct unit_side p;
-	uint32_t key;		/* of a region that the card may not write */
-};
-
-static void bench_make(struct bench *b)
-{
-	if (b->u)
-		unit_restart(b->u);
-	else
-		b->u = unit_rig();
-	unit_side(b->u, &b->p, 1);
-	b->key = rig_mr(b->u->r, 1, b->p.s.pd, RIG_VA, RIG_BYTES, 4);
-}
-
-static struct unit_qp *bench_qp(struct bench *b)
-{
-	return &b->u->qp[FW_QP_PLACE(b->p.s.qp)];
-}
+#include "test_fw_bench.h"
 
 static const struct fw_arrival message = {
 	.opcode = FL_OP_RECV, .length = 77,

@@ -1,27 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Work requests that a packet unit carries, as they stand in the queue: good and malformed. */
-#include "test_fw_unit.h"
-
-struct bench {
-	struct unit *u;
-	struct unit_side p;
-	uint32_t key;		/* of a region that the card may not write */
-};
-
-static void bench_make(struct bench *b)
-{
-	if (b->u)
-		unit_restart(b->u);
-	else
-		b->u = unit_rig();
-	unit_side(b->u, &b->p, 1);
-	b->key = rig_mr(b->u->r, 1, b->p.s.pd, RIG_VA, RIG_BYTES, 4);
-}
-
-static struct unit_qp *bench_qp(struct bench *b)
-{
-	return &b->u->qp[FW_QP_PLACE(b->p.s.qp)];
-}
+#include "test_fw_bench.h"
 
 static struct fl_wqe_more more_of(uint16_t index, const uint64_t v[6])
 {
@@ -42,12 +21,6 @@ static void put_more(struct bench *b, const struct fl_wqe_more *m)
 
 	memcpy(&e, m, sizeof(e));
 	rig_put(b->u->r, &b->p.s, &e);
-}
-
-static void bench_ring(struct bench *b)
-{
-	EXPECT_EQ(rig_ring(b->u->r, &b->p.s), 0);
-	unit_run(b->u);
 }
 
 /* A list of n segments, of 10, 11, 12 ... bytes, each 4096 behind the one before. */

@@ -1,50 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Responder of a reliable connection: pages that are missing, and what is judged. */
-#include "rc_rig.h"
-
-static struct rig g;
-
-static void unit_start(void)
-{
-	struct fw_pair p = rig_pair();
-
-	rig_open(&g, 0, &rig_config);
-	test_cleanup(rig_close, &g);
-	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
-	rig_run(&g);
-}
-
-/* A packet of a WRITE to page 0 and on. */
-static void write_in(uint8_t opcode, uint32_t psn, uint32_t length, uint32_t payload,
-		     uint8_t fill)
-{
-	struct rc_packet p = {
-		.opcode = opcode, .psn = psn, .va = RIG_BASE, .rkey = 0x100,
-		.length = length, .ackreq = true, .imm = 0x11223344,
-	};
-
-	rig_in(&g, p, payload, fill);
-}
-
-static void write_only(uint32_t psn, uint8_t fill)
-{
-	write_in(WOP_RC_WRITE_ONLY, psn, 10, 10, fill);
-}
-
-static void send_in(uint8_t opcode, uint32_t psn, uint32_t payload, uint8_t fill)
-{
-	rig_in(&g, (struct rc_packet){ .opcode = opcode, .psn = psn, .ackreq = true,
-				       .imm = 0x55667788, .solicited = true }, payload, fill);
-}
-
-static void memory_is(uint32_t at, uint32_t n, uint8_t fill)
-{
-	uint32_t i;
-
-	for (i = 0; i < n; i++)
-		if (g.mem[at + i] != fill)
-			EXPECT_EQ(g.mem[at + i], fill);
-}
+#include "rc_responder.h"
 
 TEST("a page that is missing under a WRITE: RNR NAK with the code that was judged, nothing "
      "lands behind it")

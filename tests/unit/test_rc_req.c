@@ -1,35 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Requester of a reliable connection: what it sends, and what answers do to it. */
-#include "rc_rig.h"
-
-static struct rig g;
-
-static void unit_start(void)
-{
-	struct fw_pair p = rig_pair();
-	unsigned int i;
-
-	rig_open(&g, 0, &rig_config);
-	test_cleanup(rig_close, &g);
-	for (i = 0; i < RIG_BYTES; i++)
-		g.mem[i] = (uint8_t)(i * 31 + i / 256);
-	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
-	rig_run(&g);
-}
-
-static void work_post(uint32_t wr, uint8_t opcode, unsigned int page, uint32_t length)
-{
-	struct fw_work w = rig_work(opcode, page, length);
-
-	rig_post(&g, wr, &w);
-}
-
-static void is_done(unsigned int n, uint32_t wr, uint8_t status)
-{
-	EXPECT(n < g.dones);
-	EXPECT_EQ(g.done[n].wr, wr);
-	EXPECT_EQ(g.done[n].status, status);
-}
+#include "rc_requester.h"
 
 TEST("InfiniBand 9.7.3, 9.4.3: a WRITE of three packets, its headers, bits and bytes")
 {

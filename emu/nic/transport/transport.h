@@ -32,7 +32,7 @@ struct fw_pair {
 	uint8_t node;			/* the peer's */
 	uint8_t slot;
 	uint8_t rnr_code;		/* 5 bits: what its responder has a requester wait */
-	uint8_t retries, rnr_tries;	/* 3 bits each; 7 of rnr_tries: for ever */
+	uint8_t retries, rnr_tries;	/* 3 bits each; rnr_tries 7: without limit */
 	uint8_t timeout;		/* 4.096 us * 2^n; 0: never */
 	uint8_t rd_atomic;		/* READs and atomics of its own on the way, at most */
 	uint8_t dest_rd_atomic;		/* of the peer's that are remembered */
