@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Programs of rdma-core as Debian has them, unmodified, on two boards: faultline with.
 set -u
+seed=0
 cd "$(dirname "$0")/../.." || exit 2
 tools/doctor --have ibv_devinfo ib_write_bw || exit 77
 make -s verbs || exit 1
@@ -87,6 +88,13 @@ both 0 ' 8 100 ' 'ib_atomic_lat, compare and swap' ib_atomic_lat -A CMP_AND_SWAP
 both 0 '100 iters' 'ibv_rc_pingpong' ibv_rc_pingpong -n 100
 both 0 '100 iters' 'ibv_rc_pingpong, on demand and asleep' ibv_rc_pingpong -o -e -n 100
 both 0 '100 iters' 'ibv_rc_pingpong, by the new calls' ibv_rc_pingpong -N -n 100
+cc -std=gnu11 -O1 -o "$dir/overlap" tests/verbs/overlap.c -libverbs
+for system in npf odp2 rxe; do
+	for how in odp pinned; do
+		FAULTLINE_SYSTEM=$system expect 0 'once each' "order and atomics, $system, $how" \
+			timeout 100 "$fl" with --on a -- "$dir/overlap" $((++seed)) $how
+	done
+done
 FAULTLINE_SYSTEM=part both 0 ' 65536 100 ' 'ib_write_bw by blocks' ib_write_bw -n 100
 FAULTLINE_SYSTEM=nonesuch expect 1 'no such system; there are: part|' 'a system that is not there' \
 	"$fl" with --on a -- ibv_devinfo
