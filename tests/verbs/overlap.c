@@ -58,7 +58,7 @@ static void pair_make(struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_qp **q)
 
 	*q = ibv_create_qp(pd, &init);
 	check_that(*q && !ibv_modify_qp(*q, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
-				  IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), "queue pair");
+					IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), "queue pair");
 }
 
 static void pair_connect(struct ibv_qp *q, struct ibv_qp *peer, uint16_t lid)
@@ -74,11 +74,11 @@ static void pair_connect(struct ibv_qp *q, struct ibv_qp *peer, uint16_t lid)
 	};
 
 	check_that(!ibv_modify_qp(q, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU |
-			    IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-			    IBV_QP_MIN_RNR_TIMER), "ready to receive");
+				  IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				  IBV_QP_MIN_RNR_TIMER), "ready to receive");
 	check_that(!ibv_modify_qp(q, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			    IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
-	     "ready to send");
+				  IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC),
+		   "ready to send");
 }
 
 /* WRITEs take from the lower half of the own area, READs land in the upper one. */
