@@ -244,6 +244,19 @@ static int load_text(struct timing_profile *p, const char *file, char *error,
 	return 0;
 }
 
+static void complain_of_file(const char *path, char *error, size_t error_bytes)
+{
+	const char *why = strerror(errno);
+	char names[80] = "";
+	size_t i, n = 0;
+
+	for (i = 0; i < BUILT_INS; i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
+				      built_in[i].name);
+	snprintf(error, error_bytes, "profile '%s': %s (built in: %s; or give a file)",
+		 path, why, names);
+}
+
 static char *timing_read_file(const char *path, char *error, size_t error_bytes)
 {
 	FILE *f = fopen(path, "r");
@@ -256,9 +269,7 @@ static char *timing_read_file(const char *path, char *error, size_t error_bytes)
 			n = fread(text, 1, PROFILE_BYTES_MAX, f);
 	}
 	if (!f || !text || ferror(f)) {
-		snprintf(error, error_bytes,
-			 "profile '%s': %s (built in: ideal, qfdb; or give a file)",
-			 path, strerror(errno));
+		complain_of_file(path, error, error_bytes);
 		free(text);
 		text = NULL;
 	} else if (n == PROFILE_BYTES_MAX || strlen(text) != n) {

@@ -470,15 +470,19 @@ TEST("the built-in profiles load, and every value they set names its source")
 	EXPECT_EQ(timing_load(&p, "pm", error, sizeof(error)), 0);
 	EXPECT_EQ(p.v[T_LINK_MBPS], 1280);
 	timing_free(&p);
+	EXPECT_EQ(timing_load(&p, "connectx", error, sizeof(error)), 0);
+	EXPECT_EQ(p.v[T_LINK_MBPS], 54300);
+	timing_free(&p);
 }
 
-TEST("a profile that is not there is refused with its name")
+TEST("a profile that is not there is refused with its name, and the ones that are")
 {
 	struct timing_profile p;
 	char error[300] = "";
 
 	EXPECT_EQ(timing_load(&p, "qfbd", error, sizeof(error)), -2);
-	EXPECT(strstr(error, "qfbd") && strstr(error, "ideal"));
+	EXPECT(strstr(error, "qfbd"));
+	EXPECT(strstr(error, "built in: ideal, qfdb, pm, connectx;"));
 }
 
 TEST("a timing assignment with a wrong key, no number or a bad value is refused")
