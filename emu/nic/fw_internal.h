@@ -80,6 +80,9 @@ enum fw_mr_answer fw_mr_check(const struct fw *fw, const struct fw_range *r,
 /* The same without the range: r->va and r->bytes are not looked at. */
 enum fw_mr_answer fw_mr_check_rights(const struct fw *fw,
 				     const struct fw_range *r, uint16_t *mr);
+/* What a completion calls that: of one's own region, and of one that a peer named. */
+uint8_t fw_mr_local_status(enum fw_mr_answer answer);
+uint8_t fw_mr_seen_status(enum fw_mr_answer answer);
 uint8_t fw_mr_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *key);
 uint8_t fw_mr_destroy(struct fw *fw, const struct fl_fw_cmd *c);
 uint8_t fw_pd_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);

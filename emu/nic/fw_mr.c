@@ -61,6 +61,28 @@ enum fw_mr_answer fw_mr_check_rights(const struct fw *fw,
 	return FW_MR_OK;
 }
 
+uint8_t fw_mr_local_status(enum fw_mr_answer answer)
+{
+	static const uint8_t status[] = {
+		[FW_MR_OK] = FL_ST_OK, [FW_MR_KEY] = FL_ST_LOCAL_KEY,
+		[FW_MR_RANGE] = FL_ST_LOCAL_RANGE,
+		[FW_MR_RIGHTS] = FL_ST_LOCAL_RIGHTS,
+	};
+
+	return status[answer];
+}
+
+uint8_t fw_mr_seen_status(enum fw_mr_answer answer)
+{
+	static const uint8_t status[] = {
+		[FW_MR_OK] = FL_ST_OK, [FW_MR_KEY] = FL_ST_SEEN_KEY,
+		[FW_MR_RANGE] = FL_ST_SEEN_RANGE,
+		[FW_MR_RIGHTS] = FL_ST_SEEN_RIGHTS,
+	};
+
+	return status[answer];
+}
+
 /* A number that is free, and a tag that it had not last time. */
 static uint8_t mr_draw(struct fw *fw, uint32_t *number, uint32_t *tag)
 {

@@ -232,6 +232,7 @@ static uint8_t wqe_check(struct fw *fw, const struct fw_qp *q,
 		.key = w->lkey, .slot = q->slot, .pd = q->pd,
 		.va = w->local_va, .bytes = w->length,
 	};
+	uint8_t status;
 
 	if (w->opcode != FL_OP_WRITE && w->opcode != FL_OP_READ)
 		return FL_ST_BAD_OPCODE;
@@ -245,16 +246,9 @@ static uint8_t wqe_check(struct fw *fw, const struct fw_qp *q,
 		return FL_ST_BAD_LENGTH;
 	if (w->opcode == FL_OP_READ)
 		r.right = FL_ACC_LOCAL_WRITE;
-	switch (fw_mr_check(fw, &r, &wr->mr)) {
-	case FW_MR_KEY:
-		return FL_ST_LOCAL_KEY;
-	case FW_MR_RANGE:
-		return FL_ST_LOCAL_RANGE;
-	case FW_MR_RIGHTS:
-		return FL_ST_LOCAL_RIGHTS;
-	case FW_MR_OK:
-		break;
-	}
+	status = fw_mr_local_status(fw_mr_check(fw, &r, &wr->mr));
+	if (status)
+		return status;
 	fw->mr[wr->mr].active++;
 	return FL_ST_OK;
 }

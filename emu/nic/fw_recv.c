@@ -208,6 +208,7 @@ static uint8_t rqe_check(const struct fw *fw, const struct fw_qp *q,
 		{ e->va2, e->bytes2, e->key2 },
 	};
 	uint64_t sum = 0;
+	uint8_t status;
 	uint32_t i;
 
 	if (e->index != r->index || e->flags || e->count > FW_RECV_SEGMENTS)
@@ -229,16 +230,9 @@ static uint8_t rqe_check(const struct fw *fw, const struct fw_qp *q,
 			.right = FL_ACC_LOCAL_WRITE,
 		};
 
-		switch (fw_mr_check(fw, &range, NULL)) {
-		case FW_MR_KEY:
-			return FL_ST_LOCAL_KEY;
-		case FW_MR_RANGE:
-			return FL_ST_LOCAL_RANGE;
-		case FW_MR_RIGHTS:
-			return FL_ST_LOCAL_RIGHTS;
-		case FW_MR_OK:
-			break;
-		}
+		status = fw_mr_local_status(fw_mr_check(fw, &range, NULL));
+		if (status)
+			return status;
 		r->segment[i] = s[i];
 	}
 	r->segments = e->count;

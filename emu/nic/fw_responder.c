@@ -65,17 +65,7 @@ static uint8_t check_access(const struct fw *fw, const struct fw_qp *q,
 		return FL_ST_BAD_LENGTH;
 	if (r.bytes < in->left)
 		r.bytes = UINT64_MAX;	/* the sum wrapped: no region has it */
-	switch (fw_mr_check(fw, &r, NULL)) {
-	case FW_MR_KEY:
-		return FL_ST_SEEN_KEY;
-	case FW_MR_RANGE:
-		return FL_ST_SEEN_RANGE;
-	case FW_MR_RIGHTS:
-		return FL_ST_SEEN_RIGHTS;
-	case FW_MR_OK:
-		break;
-	}
-	return FL_ST_OK;
+	return fw_mr_seen_status(fw_mr_check(fw, &r, NULL));
 }
 
 /* The status that goes to the peer for what was seen here. */

@@ -70,11 +70,6 @@ static void count_refused(struct fw_stats *st, uint8_t seen)
 static uint8_t unit_reach(void *ctx, const struct fw_wanted *w,
 			  uint32_t *object)
 {
-	static const uint8_t seen[] = {
-		[FW_MR_OK] = FL_ST_OK, [FW_MR_KEY] = FL_ST_SEEN_KEY,
-		[FW_MR_RANGE] = FL_ST_SEEN_RANGE,
-		[FW_MR_RIGHTS] = FL_ST_SEEN_RIGHTS,
-	};
 	struct fw *fw = ctx;
 	const struct fw_qp *q = &fw->qp[w->qp];
 	struct fw_range r = {
@@ -85,8 +80,8 @@ static uint8_t unit_reach(void *ctx, const struct fw_wanted *w,
 	uint8_t status;
 
 	fw_assert(q->open);
-	status = seen[w->bytes ? fw_mr_check(fw, &r, &mr) :
-				 fw_mr_check_rights(fw, &r, &mr)];
+	status = fw_mr_seen_status(w->bytes ? fw_mr_check(fw, &r, &mr) :
+					      fw_mr_check_rights(fw, &r, &mr));
 	*object = mr;
 	if (w->right & ~FL_ACC_LOCAL_WRITE)
 		count_refused(&fw->stats, status);

@@ -192,6 +192,7 @@ static uint8_t check_keys(const struct fw *fw, const struct fw_qp *q,
 			  const struct fw_work *out)
 {
 	bool writes = out->opcode == FL_OP_READ || is_atomic(out->opcode);
+	uint8_t status;
 	uint32_t i;
 
 	for (i = 0; i < out->segments; i++) {
@@ -202,16 +203,9 @@ static uint8_t check_keys(const struct fw *fw, const struct fw_qp *q,
 			.right = writes ? FL_ACC_LOCAL_WRITE : 0,
 		};
 
-		switch (fw_mr_check(fw, &r, NULL)) {
-		case FW_MR_KEY:
-			return FL_ST_LOCAL_KEY;
-		case FW_MR_RANGE:
-			return FL_ST_LOCAL_RANGE;
-		case FW_MR_RIGHTS:
-			return FL_ST_LOCAL_RIGHTS;
-		case FW_MR_OK:
-			break;
-		}
+		status = fw_mr_local_status(fw_mr_check(fw, &r, NULL));
+		if (status)
+			return status;
 	}
 	return FL_ST_OK;
 }

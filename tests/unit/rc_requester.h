@@ -9,15 +9,7 @@ static struct rig g;
 
 static void unit_start(void)
 {
-	struct fw_pair p = rig_pair();
-	unsigned int i;
-
-	rig_open(&g, 0, &rig_config);
-	test_cleanup(rig_close, &g);
-	for (i = 0; i < RIG_BYTES; i++)
-		g.mem[i] = (uint8_t)(i * 31 + i / 256);
-	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
-	rig_run(&g);
+	rig_start_filled(&g);
 }
 
 static void work_post(uint32_t wr, uint8_t opcode, unsigned int page, uint32_t length)

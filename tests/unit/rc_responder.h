@@ -9,12 +9,7 @@ static struct rig g;
 
 static void unit_start(void)
 {
-	struct fw_pair p = rig_pair();
-
-	rig_open(&g, 0, &rig_config);
-	test_cleanup(rig_close, &g);
-	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
-	rig_run(&g);
+	rig_start(&g);
 }
 
 /* A packet of a WRITE to page 0 and on. */

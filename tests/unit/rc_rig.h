@@ -377,6 +377,27 @@ static inline void rig_run(struct rig *g)
 		EXPECT_STR(rc_check(g->rc), "all is well");
 }
 
+/* The pair that tests use, until the test's end. */
+static inline void rig_start(struct rig *g)
+{
+	struct fw_pair p = rig_pair();
+
+	rig_open(g, 0, &rig_config);
+	test_cleanup(rig_close, g);
+	EXPECT_EQ(g->t.open(g->t.ctx, RIG_QP, &p), FL_ST_OK);
+	rig_run(g);
+}
+
+/* The same, with memory whose every byte tells where it was. */
+static inline void rig_start_filled(struct rig *g)
+{
+	unsigned int i;
+
+	rig_start(g);
+	for (i = 0; i < RIG_BYTES; i++)
+		g->mem[i] = (uint8_t)(i * 31 + i / 256);
+}
+
 /* Let time pass until the alarm rings; what was due is sent. */
 static inline void rig_ring(struct rig *g)
 {

@@ -6,12 +6,7 @@ static struct rig g;
 
 static void unit_start(void)
 {
-	struct fw_pair p = rig_pair();
-
-	rig_open(&g, 0, &rig_config);
-	test_cleanup(rig_close, &g);
-	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
-	rig_run(&g);
+	rig_start(&g);
 }
 
 static uint64_t word_at(uint32_t at)
