@@ -102,5 +102,16 @@ end_boards
 expect 0 'board a: 0 of ' 'nothing is left on a' cat "$dir/board"
 expect 0 'board b: 0 of ' 'nor on b' cat "$dir/board"
 
+# The program uses 145 pages and may have 60.
+boards --frames 256 --process-frames 60
+for system in npf odp2 rxe; do
+	FAULTLINE_SYSTEM=$system expect 0 'once each' "order and atomics, $system, little memory" \
+		timeout 100 "$fl" with --on a -- "$dir/overlap" $((++seed)) odp
+done
+FAULTLINE_SYSTEM=npf expect 1 'failed: region' 'nobody can pin more than he may have' \
+	"$fl" with --on a -- "$dir/overlap" 1 pinned
+end_boards
+expect 0 'board a: 0 of 256' 'nothing is left there' cat "$dir/board"
+
 echo "1..$n"
 exit $bad

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * overlap.c - a program of libibverbs that knows nothing of what carries it: queue pairs
- * looped back, WRITEs and fenced READs that overlap, one counter that all of them add to,
- * and pages that are sent to swap meanwhile. Plain arrays say what memory must hold.
+ * looped back, WRITEs and fenced READs that overlap, and one counter that all of them add
+ * to. Plain arrays say what memory must hold, on a board that has too little of it as well.
  *
  *	overlap SEED odp|pinned
  */
@@ -121,9 +121,6 @@ static void round_do(struct ibv_cq *cq)
 	unsigned int i, k, at, left = PAIRS * WORKS;
 	struct ibv_wc wc;
 
-	for (i = draw_below(4); i; i--)
-		madvise(mem + PAGE * draw_below(2 * PAIRS * PAGES - 3), PAGE * (1 + draw_below(3)),
-			MADV_PAGEOUT);
 	for (i = 0; i < PAIRS; i++) {
 		at = 2 * i * AREA + draw_below(AREA / 2 - 9000);
 		for (k = draw_below(9000); k; k--)
