@@ -60,7 +60,8 @@ bool card_drops(void *board, const struct wire_frame *f)
 		return false;
 	at = (struct trace_at){ .xfer = a.xfer, .block = a.block,
 				.cause = f->cause };
-	cause_emit(&b->causes, EV_FW_SILENT, at, f->to, a.ctx, opcode, 0);
+	/* Not a step of the firmware's: it causes nothing that is written next. */
+	card_emit(b, EV_FW_SILENT, &at, f->to, a.ctx, opcode, 0);
 	return true;
 }
 

@@ -85,6 +85,7 @@ struct sim_domain {
 	/* threads mode */
 	atomic_int lock;		/* 0 free, 1 taken */
 	uint32_t ready;			/* lock held: actors that want to run */
+	uint64_t now_ns;		/* lock held: time of the last step */
 	atomic_uint wanted;		/* the same, said without the lock */
 	atomic_uint_fast64_t alarm_ns;	/* earliest, SIM_IDLE: none */
 	struct sim_domain *served_next;	/* SIM_DEDICATED: of the same thread */

@@ -83,6 +83,16 @@ static void batch_end(void)
 		grace_thread_offline();
 }
 
+/*
+ * A batch has one time, from its start; one that started later may have run this board
+ * meanwhile. To the board time never goes back: what it waits for would never come.
+ */
+static void domain_time(struct sim_domain *d)
+{
+	if (d->now_ns < batch.now_ns)
+		d->now_ns = batch.now_ns;
+}
+
 static void ring_alarms(struct sim_domain *d, uint64_t now_ns)
 {
 	uint64_t next = SIM_IDLE;
@@ -132,7 +142,7 @@ static void actor_run(struct sim_domain *d, struct sim_actor *a)
 {
 	d->running = a;
 	d->ready &= ~a->bit;
-	if (a->step(a->arg, batch.now_ns) != SIM_IDLE)
+	if (a->step(a->arg, d->now_ns) != SIM_IDLE)
 		d->ready |= a->bit;
 	if (batch.later_count)
 		run_later();
@@ -171,7 +181,8 @@ static bool domain_drain(struct sim_domain *d)
 
 	batch_begin(d->sim);
 	batch.domain = d;
-	ring_alarms(d, batch.now_ns);
+	domain_time(d);
+	ring_alarms(d, d->now_ns);
 	while (!over && (ready = take_ready(d)))
 		for (; ready && !over; ready &= ~a->bit) {
 			a = d->actor[31 - __builtin_clz(ready)];

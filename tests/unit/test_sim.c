@@ -436,6 +436,85 @@ TEST("hardware on a thread of its own loses no kick when two threads enter it")
 	no_kick_is_lost(SIM_DEDICATED);
 }
 
+/* ---- a board's time ---- */
+
+struct two_boards {
+	struct sim_domain *domain[2];
+	struct sim_actor actor[2];
+	atomic_bool begun, overtaken;
+	uint64_t last_ns;
+	unsigned int runs, back;
+};
+
+/* Runs the other board in its own batch, after that has been run by another thread. */
+static uint64_t slow_step(void *arg, uint64_t now_ns)
+{
+	struct two_boards *t = arg;
+
+	(void)now_ns;
+	if (atomic_exchange(&t->begun, true))
+		return SIM_IDLE;
+	while (!atomic_load(&t->overtaken))
+		sched_yield();
+	sim_kick_remote(&t->actor[1]);
+	return SIM_IDLE;
+}
+
+static uint64_t time_step(void *arg, uint64_t now_ns)
+{
+	struct two_boards *t = arg;
+
+	t->runs++;
+	t->back += now_ns < t->last_ns;
+	t->last_ns = now_ns;
+	return SIM_IDLE;
+}
+
+static void board_kick(struct two_boards *t, unsigned int i)
+{
+	sim_enter(t->domain[i]);
+	sim_kick(&t->actor[i]);
+	sim_leave(t->domain[i]);
+}
+
+static void runs_first(void *arg)
+{
+	board_kick(arg, 0);
+}
+
+static void runs_second(void *arg)
+{
+	struct two_boards *t = arg;
+	uint64_t begun_ns;
+
+	while (!atomic_load(&t->begun))
+		sched_yield();
+	begun_ns = os_now_ns();
+	while (os_now_ns() == begun_ns)
+		;
+	board_kick(t, 1);
+	atomic_store(&t->overtaken, true);
+}
+
+TEST("the time of a board never goes back, whichever thread runs it")
+{
+	struct sim *sim = sim_make(SIM_THREADS, 1);
+	struct two_boards t = { 0 };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		t.domain[i] = sim_domain_create(sim, i ? "second" : "first");
+		sim_actor_init(t.domain[i], &t.actor[i], "board", i ? time_step : slow_step,
+			       &t);
+	}
+	sim_thread_start(sim, "first", false, runs_first, &t);
+	sim_thread_start(sim, "second", false, runs_second, &t);
+	EXPECT_EQ(sim_run(sim, 0, 0), SIM_FINISHED);
+	EXPECT_EQ(t.runs, 2);
+	EXPECT_EQ(t.back, 0);
+	sim_finish(sim);
+}
+
 TEST("an alarm rings in threads mode although nobody enters the board")
 {
 	struct sim *sim = sim_make(SIM_THREADS, 1);
@@ -453,81 +532,7 @@ TEST("an alarm rings in threads mode although nobody enters the board")
 	sim_finish(sim);
 }
 
-/* ---- timing profiles ---- */
-
-TEST("the built-in profiles load, and every value they set names its source")
-{
-	struct timing_profile p;
-	char error[300] = "";
-
-	EXPECT_EQ(timing_load(&p, "ideal", error, sizeof(error)), 0);
-	EXPECT_EQ(p.v[T_LINK_MBPS], 8000);
-	EXPECT(p.source[T_LINK_MBPS]);
-	timing_free(&p);
-	EXPECT_EQ(timing_load(&p, "qfdb", error, sizeof(error)), 0);
-	EXPECT_EQ(p.v[T_LINK_MBPS], 10000);
-	timing_free(&p);
-	EXPECT_EQ(timing_load(&p, "pm", error, sizeof(error)), 0);
-	EXPECT_EQ(p.v[T_LINK_MBPS], 1280);
-	timing_free(&p);
-	EXPECT_EQ(timing_load(&p, "connectx", error, sizeof(error)), 0);
-	EXPECT_EQ(p.v[T_LINK_MBPS], 54300);
-	timing_free(&p);
-}
-
-TEST("a profile that is not there is refused with its name, and the ones that are")
-{
-	struct timing_profile p;
-	char error[300] = "";
-
-	EXPECT_EQ(timing_load(&p, "qfbd", error, sizeof(error)), -2);
-	EXPECT(strstr(error, "qfbd"));
-	EXPECT(strstr(error, "built in: ideal, qfdb, pm, connectx;"));
-}
-
-TEST("a timing assignment with a wrong key, no number or a bad value is refused")
-{
-	struct timing_profile p;
-	char error[300] = "";
-
-	timing_defaults(&p);
-	EXPECT_EQ(timing_set(&p, "link.mbps=16000", error, sizeof(error)), 0);
-	EXPECT_EQ(p.v[T_LINK_MBPS], 16000);
-	EXPECT_EQ(timing_set(&p, "link.mpbs=1", error, sizeof(error)), -22);
-	EXPECT(strstr(error, "link.m"));
-	EXPECT_EQ(timing_set(&p, "link.mbps=fast", error, sizeof(error)), -22);
-	EXPECT_EQ(timing_set(&p, "link.mbps=-1", error, sizeof(error)), -22);
-	EXPECT_EQ(timing_set(&p, "link.mbps=0", error, sizeof(error)), -22);
-	EXPECT_EQ(timing_set(&p, "link.cell=100", error, sizeof(error)), -22);
-	EXPECT_EQ(timing_set(&p, "link.mbps", error, sizeof(error)), -22);
-	EXPECT_EQ(p.v[T_LINK_MBPS], 16000);
-}
-
-TEST("a timing value that does not fit into a packet or a register is refused")
-{
-	static const char *const bad[] = {
-		"rc.timeout=32", "rc.retries=8", "rc.rnr_code=32", "rc.rnr_tries=8",
-		"rc.window=0", "rc.queue=0", "rc.rd_atomic=0", "rc.rd_atomic=17",
-		"rc.mtu=128", "rc.mtu=1000", "rc.mtu=8192",
-	}, *const good[] = {
-		"rc.timeout=31", "rc.timeout=0", "rc.retries=0", "rc.rnr_code=31",
-		"rc.rnr_tries=7", "rc.window=1", "rc.queue=1", "rc.rd_atomic=16",
-		"rc.mtu=256", "rc.mtu=4096",
-	};
-	struct timing_profile p;
-	char error[300];
-	size_t i;
-
-	timing_defaults(&p);
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		STEP("%s", bad[i]);
-		EXPECT_EQ(timing_set(&p, bad[i], error, sizeof(error)), -22);
-		EXPECT(strstr(error, "wants"));
-	}
-	EXPECT_EQ(p.v[T_RC_MTU], 1024);
-	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-		EXPECT_EQ(timing_set(&p, good[i], error, sizeof(error)), 0);
-}
+/* ---- random numbers ---- */
 
 TEST("random streams differ by name and by seed, and are without bias at the edges")
 {
