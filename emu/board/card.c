@@ -29,6 +29,8 @@ void card_receive(void *board, const struct wire_frame *f, uint64_t now_ns)
 	/* One that is too short has no opcode, and the engine says so. */
 	if (f->len >= WIRE_BTH_BYTES && rc_opcode_known(wire_opcode(f)))
 		rc_receive(b->card.rc, f, now_ns);
+	else if (ud_opcode_known(wire_opcode(f)))
+		ud_receive(b->card.ud, f, now_ns);
 	else
 		engine_receive(b->engine, f, now_ns);
 }
@@ -39,6 +41,7 @@ void card_room(void *board)
 
 	engine_wire_room(b->engine);
 	rc_wire_room(b->card.rc);
+	ud_wire_room(b->card.ud);
 }
 
 /*
@@ -83,9 +86,17 @@ static int card_mem_publish(void *ctx, uint64_t pa, uint32_t value)
 	return 0;
 }
 
+void card_line(struct board *b)
+{
+	fw_fault_line(b->fw, b->card.line_records || b->card.line_backup);
+}
+
 static void card_fault_line(void *ctx, bool level)
 {
-	fw_fault_line(((struct board *)ctx)->fw, level);
+	struct board *b = ctx;
+
+	b->card.line_records = level;
+	card_line(b);
 }
 
 static void card_fault_alarm(void *ctx, uint64_t when_ns)
@@ -136,12 +147,15 @@ int card_make(struct board *b)
 	if (!c->table)
 		return -ENOMEM;
 	err = make_faults(b);
-	return err ? err : card_rc_make(b);
+	if (!err)
+		err = card_rc_make(b);
+	return err ? err : card_ud_make(b);
 }
 
 void card_destroy(struct board *b)
 {
 	rc_destroy(b->card.rc);
+	ud_destroy(b->card.ud);
 	nic_fault_destroy(b->card.faults);
 	table_destroy(b->card.table);
 }
@@ -151,6 +165,7 @@ void card_reset(struct board *b)
 	struct card *c = &b->card;
 
 	card_rc_reset(b);
+	card_ud_reset(b);
 	nic_fault_reset(c->faults);
 	sim_alarm(&c->fault_actor, SIM_IDLE);
 	table_clear(c->table);
@@ -163,7 +178,7 @@ void card_reset(struct board *b)
 uint32_t card_features(const struct board *b)
 {
 	(void)b;
-	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC;
+	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC | NIC_FW_FEATURES_UD;
 }
 
 const char *card_busy(struct board *b)
@@ -172,6 +187,8 @@ const char *card_busy(struct board *b)
 		return "card's table";
 	if (!rc_idle(b->card.rc))
 		return "reliable connection";
+	if (!ud_idle(b->card.ud))
+		return "datagrams";
 	return nic_fault_idle(b->card.faults) ? NULL : "fault records";
 }
 
@@ -179,7 +196,9 @@ const char *card_check(struct board *b)
 {
 	const char *wrong = nic_fault_check(b->card.faults);
 
-	return wrong ? wrong : rc_check(b->card.rc);
+	if (!wrong)
+		wrong = rc_check(b->card.rc);
+	return wrong ? wrong : ud_check(b->card.ud);
 }
 
 void board_faults(struct board *b, uint64_t share, bool major)

@@ -71,15 +71,15 @@ static struct fl_fault_rec miss_record(const struct board *b,
 	return rec;
 }
 
-static struct rc_judged card_rc_miss(void *ctx, const struct rc_miss *m)
+struct rc_judged card_miss(struct board *b, const struct rc_miss *m)
 {
-	struct board *b = ctx;
 	const struct card_pair *q = &b->card.pair[m->qp];
 	struct rc_judged j = policy_judge(&b->card.policy, q->slot, m, q->rnr_code);
 	struct fl_fault_rec rec;
 	uint64_t later_ns = 0;
 
-	if (j.verdict == RC_FAIL)
+	/* What is diverted is reported by the backup ring. */
+	if (j.verdict == RC_FAIL || j.verdict == RC_DIVERT)
 		return j;
 	rec = miss_record(b, m);
 	if (b->timed && rec.synthetic && b->card.major)
@@ -89,13 +89,21 @@ static struct rc_judged card_rc_miss(void *ctx, const struct rc_miss *m)
 	return j;
 }
 
+static struct rc_judged card_rc_miss(void *ctx, const struct rc_miss *m)
+{
+	return card_miss(ctx, m);
+}
+
 void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t code,
 		 uint64_t now_ns)
 {
 	struct board *b = board;
 
-	rc_resume(b->card.rc, qp, side ? RC_RESPONDER : RC_REQUESTER, write, code,
-		  now_ns);
+	if (!b->card.pair[qp].ud)
+		rc_resume(b->card.rc, qp, side ? RC_RESPONDER : RC_REQUESTER, write, code,
+			  now_ns);
+	else if (!side)	/* nobody waits for a page of a receive */
+		ud_resume(b->card.ud, qp, code, now_ns);
 }
 
 /* ---- for the firmware: the unit, and what the card has to know of its pairs ---- */

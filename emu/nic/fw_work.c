@@ -71,8 +71,11 @@ static bool is_atomic(uint8_t opcode)
 	return opcode == FL_OP_FETCH_ADD || opcode == FL_OP_CMP_SWAP;
 }
 
-static bool is_known(uint8_t opcode)
+/* InfiniBand 9.8.3: a datagram is a SEND. */
+static bool is_known(const struct fw_qp *q, uint8_t opcode)
 {
+	if (q->datagrams)
+		return opcode == FL_OP_SEND;
 	return opcode == FL_OP_SEND || opcode == FL_OP_WRITE ||
 	       opcode == FL_OP_READ || is_atomic(opcode);
 }
@@ -104,7 +107,7 @@ static uint8_t check_form(const struct fw_qp *q, const struct copied *c)
 	const struct fl_wqe *w = &c->w;
 	uint32_t i;
 
-	if (!is_known(w->opcode))
+	if (!is_known(q, w->opcode))
 		return FL_ST_BAD_OPCODE;
 	if (w->flags & ~flags_allowed(w->opcode) || w->index != q->head ||
 	    has_stray(w))
@@ -238,6 +241,9 @@ static uint8_t work_check(const struct fw *fw, const struct fw_qp *q,
 	}
 	if (!status)
 		status = check_length(out);
+	/* One packet holds it. */
+	if (!status && q->datagrams && out->length > q->pair.mtu)
+		status = FL_ST_BAD_LENGTH;
 	return status ? status : check_keys(fw, q, out);
 }
 

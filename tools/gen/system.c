@@ -88,6 +88,8 @@ static unsigned int system_transports(const struct value *v)
 
 	if (!strcmp(v->transports, "ANY"))
 		return ~0u;
+	if (!strcmp(v->transports, "PACKETS"))
+		return ~(1u << system_number(system_value("TRANSPORT", "BLOCK")));
 	on = system_value("TRANSPORT", v->transports);
 	return on ? 1u << system_number(on) : 0;	/* of a later one: nowhere yet */
 }

@@ -19,11 +19,13 @@ enum fl_system {
 	FL_SYSTEM_ODP2 = 12,        /* On-demand paging of later cards: as npf, but the card names a key, an address, and how many pages to bring around it */
 	FL_SYSTEM_RXE = 13,         /* Soft-RoCE: the transport is software, and sleeps until the page is there; packets that come meanwhile may be lost */
 	FL_SYSTEM_DROPRC = 14,      /* the card drops what it has no page for, and the sender's acknowledgement timer has it send again */
+	FL_SYSTEM_BACKUP = 15,      /* Network page faults on Ethernet: what finds no page goes into a ring of the driver's, which is pinned, and is copied behind it */
+	FL_SYSTEM_DROPRING = 16,    /* as backup, without the ring: what finds no page is lost, and who sent it finds out */
 };
 
-#define FL_SYSTEMS                              15u
-#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp", "pincache", "npr", "npf", "odp2", "rxe", "droprc"
-#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp|pincache|npr|npf|odp2|rxe|droprc"
+#define FL_SYSTEMS                              17u
+#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp", "pincache", "npr", "npf", "odp2", "rxe", "droprc", "backup", "dropring"
+#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp|pincache|npr|npf|odp2|rxe|droprc|backup|dropring"
 
 #define FL_TABLES_WORDS                         "process|inserted|ondemand|sink|nic"
 enum fl_tables {
@@ -43,13 +45,14 @@ enum fl_before {
 	FL_BEFORE_CACHE = 4,        /* as pin; what the program gives back the library keeps pinned, to be registered again for nothing */
 };
 
-#define FL_TRANSPORT_WORDS                      "block|rc"
+#define FL_TRANSPORT_WORDS                      "block|rc|ud"
 enum fl_transport {
 	FL_TRANSPORT_BLOCK = 0,     /* blocks, each acknowledged, refused or sent again by itself */
 	FL_TRANSPORT_RC = 1,        /* packets with sequence numbers, as InfiniBand's reliable connection: what is missing is sent again, and all that came after it */
+	FL_TRANSPORT_UD = 2,        /* datagrams, as Ethernet's packets: one each, into a ring of receives; nobody acknowledges them or sends them again */
 };
 
-#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort|fail|sink|rnr|rewind|sleep"
+#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort|fail|sink|rnr|rewind|sleep|divert|none"
 enum fl_verdict {
 	FL_VERDICT_PARK = 0,        /* this block, on rc this send queue, waits; others go on; nothing was sent */
 	FL_VERDICT_HOLD = 1,        /* the SMMU stalls the access until the driver resumes it */
@@ -62,9 +65,11 @@ enum fl_verdict {
 	FL_VERDICT_RNR = 8,         /* the requester gets an RNR NAK, waits as long as its code says, and sends again from there */
 	FL_VERDICT_REWIND = 9,      /* responses are dropped until the page is there, and asked for again from the first that was */
 	FL_VERDICT_SLEEP = 10,      /* the channel stops until the page is there, for all queue pairs; frames that it has no room for are lost */
+	FL_VERDICT_DIVERT = 11,     /* the datagram goes into memory of the driver, the backup ring, to be copied when the page is there; what came behind it waits for it */
+	FL_VERDICT_NONE = 12,       /* there is no such access: datagrams have no READ */
 };
 
-#define FL_TELLS_WORDS                          "ready|resume|status|nothing|token|pages|table"
+#define FL_TELLS_WORDS                          "ready|resume|status|nothing|token|pages|table|resolved"
 enum fl_tells {
 	FL_TELLS_READY = 0,         /* that the block may be tried again */
 	FL_TELLS_RESUME = 1,        /* to carry out the stalled access */
@@ -73,6 +78,7 @@ enum fl_tells {
 	FL_TELLS_TOKEN = 4,         /* that its table has all pages of the request, which goes on by the token of its report; four reports of a queue pair at a time */
 	FL_TELLS_PAGES = 5,         /* that its table has the pages that the report names, before and after the one that was missed; it goes on by the token of the last; four at a time */
 	FL_TELLS_TABLE = 6,         /* that its table has the page, where whoever missed it finds it; each page is reported once */
+	FL_TELLS_RESOLVED = 7,      /* that the datagram has been copied into its receive, whose pages its table has now; the send queue goes on by the token of its report */
 };
 
 /* What a row says, but for its words; each an enum above. */
