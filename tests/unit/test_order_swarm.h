@@ -142,14 +142,16 @@ static void connect_pair(struct swarm *s, struct pair *p)
 {
 	unsigned int a = (unsigned int)draw_n(s, s->procs);
 	unsigned int b = (unsigned int)draw_n(s, s->procs);
+	struct testbed_joining join = { .depth = DEPTH };
 
 	*p = (struct pair){ 0 };
 	/* Most of them between the first two, so that they meet. */
 	if (draw_n(s, 3))
 		a = 0, b = 1;
 	s->conns++;
-	orders_ok(s, testbed_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
-				     !draw_n(s, 4) && !s->packets, &p->c), "connect");
+	join.relaxed = !draw_n(s, 4) && !s->packets;
+	orders_ok(s, testbed_connect(s->proc[a], s->proc[b], "pair", &join, &p->c),
+		  "connect");
 }
 
 static void orders_build(struct swarm *s)
