@@ -190,6 +190,7 @@ static void fl_card_stop(struct fl_dev *dev)
 	fl_irqs_put(dev);
 	/* Answers what the top halves have left. */
 	destroy_workqueue(dev->wq);
+	fl_ring_stop(dev);
 	fl_odp_stop(dev);
 	fl_xp_stop(dev);
 	fl_eq_stop(dev);
@@ -240,6 +241,7 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	mutex_init(&dev->cmd_lock);
 	spin_lock_init(&dev->irq_lock);
 	fl_fault_init(dev);
+	fl_ring_init(dev);
 	fl_psdma_init(dev, res->psdma, res->irq_psdma);
 	ret = fl_properties(dev);
 	if (ret)

@@ -7,16 +7,19 @@
  *	fl_bring.c	bringing pages in and loading them
  *	fl_odp.c	reports of missing pages
  *	fl_advise.c	pages that a program asks for beforehand
+ *	fl_ring.c	datagrams that missed theirs
  *
  * Locks: fl_nic.lock (inside everything that may sleep, and inside the kernel's own locks
  * of page tables, where the notifier runs): regions, what is loaded; fl_xp.lock and
- * ctx->bank_lock inside it.
+ * ctx->bank_lock inside it. fl_nic.copying: outside of all of these and of the mmap lock, and
+ * never inside ctx->lock. fl_xp.ring_lock: inside ctx->lock.
  */
 #ifndef FL_NIC_H
 #define FL_NIC_H
 
 #include <linux/bits.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -24,6 +27,7 @@
 #include "faultline/plan.h"
 
 struct fl_advise;
+struct fl_backup;
 struct fl_ctx;
 struct fl_dev;
 struct fl_mr;
@@ -31,12 +35,15 @@ struct fl_nic_part;
 
 /* Of a card. */
 struct fl_odp;
+struct fl_ring;
 struct fl_xp {
 	spinlock_t lock;	/* registers TAB_*, and the list */
 	u32 objects;		/* tables that it has, a power of two; 0: none */
 	u64 *list;		/* what a LOAD reads */
 	dma_addr_t list_dma;
 	struct fl_odp *odp;	/* NULL: no table */
+	struct mutex ring_lock;	/* who makes it */
+	struct fl_ring *ring;	/* NULL: nobody has needed it yet; irq_lock */
 };
 
 /* Of a process. */
@@ -49,6 +56,7 @@ struct fl_nic {
 	struct list_head advice;	/* that nobody waits for; lock */
 	unsigned int advising;		/* so many; lock */
 	struct work_struct advise;
+	struct mutex copying;	/* a datagram, into memory of the process */
 	atomic64_t loaded, zapped, raced, advised;
 };
 
@@ -85,6 +93,13 @@ int fl_xp_zap_all(struct fl_dev *dev, u32 object);
 /* No access of the card uses what was zapped before. */
 int fl_xp_sync(struct fl_dev *dev);
 void fl_xp_resume(struct fl_dev *dev, u32 token, u32 code);
+/* Datagrams go there from now on, so many of a queue pair at a time; slots 0: nowhere. */
+void fl_xp_backup(struct fl_dev *dev, dma_addr_t ring, u32 slots, u32 bits);
+/* Descriptors that have been taken, and that ever had a page. */
+void fl_xp_backup_taken(struct fl_dev *dev, u32 cons);
+void fl_xp_backup_given(struct fl_dev *dev, u32 given);
+/* It is where it belongs; or, by the code, never will be. */
+void fl_xp_resolved(struct fl_dev *dev, const struct fl_backup *d, u32 code);
 
 /* ---- fl_tables_nic.c ---- */
 
@@ -183,6 +198,20 @@ void fl_odp_clear(struct fl_dev *dev);
 void fl_odp_stop(struct fl_dev *dev);
 /* Part of the event line's top half. */
 bool fl_odp_irq(struct fl_dev *dev);
+
+/* ---- fl_ring.c ---- */
+
+void fl_ring_init(struct fl_dev *dev);
+/* A process's row diverts: there is a backup ring from now on. -ENOMEM */
+int fl_ring_need(struct fl_dev *dev);
+/* The card is off. */
+void fl_ring_stop(struct fl_dev *dev);
+/* Part of the event line's top half. */
+bool fl_ring_irq(struct fl_dev *dev);
+/* The queue pair has ended: what is held for it is not copied any more... */
+void fl_ring_forget(struct fl_dev *dev, u32 qp);
+/* ...nor is anything, after this, for what has ended before. ctx->lock is not held. */
+void fl_ring_settle(struct fl_ctx *ctx);
 
 /* ---- fl_advise.c ---- */
 

@@ -96,6 +96,7 @@ static int device_query(struct fl_device *dev, uint32_t *doorbell)
 	dev->cache.on = q.row.before == FL_BEFORE_CACHE;
 	dev->sinks = q.row.tables == FL_TABLES_SINK && !dev->unverified;
 	dev->packets = q.row.transport == FL_TRANSPORT_RC;
+	dev->datagrams = q.row.transport == FL_TRANSPORT_UD;
 	*doorbell = q.doorbell;
 	return 0;
 }
@@ -311,6 +312,7 @@ static int device_set_policy(struct fl_device *dev, struct fl_policy *p,
 		return error;
 	dev->sinks = sinks;
 	dev->packets = row.transport == FL_TRANSPORT_RC;
+	dev->datagrams = row.transport == FL_TRANSPORT_UD;
 	dev->prefault = row.before == FL_BEFORE_PREFAULT;
 	dev->cache.on = row.before == FL_BEFORE_CACHE;
 	if ((row.before == FL_BEFORE_SNOOP) == (dev->snoop != NULL))

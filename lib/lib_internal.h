@@ -67,6 +67,7 @@ struct fl_device {
 	struct lib_cache cache;
 	bool sinks;			/* pages are missed in silence (bounce.h) */
 	bool packets;			/* its row is of a reliable connection */
+	bool datagrams;			/* or of datagrams */
 	bool unverified;		/* and nobody looks */
 	atomic_flag lock;		/* guards the lists of all objects */
 	struct lib_link *pds, *cqs;
@@ -149,8 +150,9 @@ struct fl_qp {
 	size_t map_bytes;
 	uint32_t number, entries;	/* entries: a power of two */
 	struct lib_bounce *bounce;	/* bounce.h, or NULL */
-	/* FL_QPT_RC: */
-	bool rc;
+	/* FL_QPT_RC, FL_QPT_UD: */
+	bool rc;			/* either of them */
+	bool ud;
 	uint32_t segments, inline_bytes;	/* of one request, at most */
 	struct fl_srq *srq;
 	struct fl_qp_attr attr;		/* as last set (modify.c) */

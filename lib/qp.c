@@ -31,7 +31,10 @@ static int qp_judge(const struct fl_pd *pd, const struct fl_qp_init *init)
 		return -EINVAL;
 	if (init->type == FL_QPT_BLOCK)
 		return extra ? -EINVAL : 0;
-	if (init->type != FL_QPT_RC)
+	if (init->type != FL_QPT_RC && init->type != FL_QPT_UD)
+		return -EINVAL;
+	/* Datagrams are announced in the order of one ring. */
+	if (init->srq && init->type == FL_QPT_UD)
 		return -EINVAL;
 	if (init->srq && (init->recv_entries || init->srq->pd != pd))
 		return -EINVAL;
@@ -76,11 +79,12 @@ static int qp_begin(struct fl_qp *q, const struct fl_qp_init *init,
 static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 		     uint32_t flags, struct fl_qp **qp)
 {
-	bool rc = init->type == FL_QPT_RC;
+	bool ud = init->type == FL_QPT_UD, rc = ud || init->type == FL_QPT_RC;
 	unsigned int entries = qp_send_entries(init);
 	struct fl_create_qp c = {
 		.size = sizeof(c), .entries = entries,
-		.flags = flags | (rc ? FL_QP_RC : 0), .pd = pd->number,
+		.flags = flags | (ud ? FL_QP_UD : rc ? FL_QP_RC : 0),
+		.pd = pd->number,
 		.cq = init->send_cq->number, .recv_entries = init->recv_entries,
 	};
 	struct fl_device *dev = pd->dev;
@@ -94,7 +98,8 @@ static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 	if (!q)
 		return -ENOMEM;
 	*q = (struct fl_qp){
-		.pd = pd, .cq = init->send_cq, .rc = rc, .srq = init->srq,
+		.pd = pd, .cq = init->send_cq, .rc = rc, .ud = ud,
+		.srq = init->srq,
 		.segments = init->segments ? init->segments : 1,
 		.inline_bytes = init->inline_bytes,
 	};
@@ -146,7 +151,9 @@ static int qp_create_plain(struct fl_pd *pd, struct fl_cq *cq,
 		return -EINVAL;
 	if (pd->dev->packets)
 		init.type = FL_QPT_RC;
-	if (pd->dev->packets && flags)
+	if (pd->dev->datagrams)
+		init.type = FL_QPT_UD;
+	if (init.type != FL_QPT_BLOCK && flags)
 		return -EOPNOTSUPP;
 	error = qp_judge(pd, &init);
 	return error ? error : qp_create(pd, &init, flags, qp);

@@ -336,8 +336,7 @@ static void recv_complete(struct fw *fw, uint16_t n, const struct fw_arrival *a)
 		.wr_id = t->wr_id, .qpn = fw_qp_number(q, n),
 		.length = a->status ? 0 : a->length, .status = a->status,
 		.opcode = a->opcode, .index = t->index,
-		/* entries.def: who sent it. A receive that was flushed names its own. */
-		.xfer = q->datagrams && a->from_qp ? a->from_qp : t->xfer,
+		.xfer = q->datagrams ? a->from_qp : t->xfer,
 		.resends = a->imm,
 	};
 

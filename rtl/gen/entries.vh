@@ -155,7 +155,7 @@
 // of the receive, or of the work request: of the last of its entries
 `define FL_CQE_INDEX_LSB                        144
 `define FL_CQE_INDEX_MSB                        159
-// of the work request or receive; of a datagram received, the sender's queue pair
+// of the work request or receive; of a receive of datagrams, the sender's queue pair, or 0
 `define FL_CQE_XFER_LSB                         160
 `define FL_CQE_XFER_MSB                         191
 // blocks, or packets, of the transfer that were sent more than once; of a receive, the immediate data

@@ -151,7 +151,7 @@ struct fl_cqe {
 	__u8 status;            /* FL_ST_* */
 	__u8 opcode;            /* FL_OP_* */
 	__u16 index;            /* of the receive, or of the work request: of the last of its entries */
-	__u32 xfer;             /* of the work request or receive; of a datagram received, the sender's queue pair */
+	__u32 xfer;             /* of the work request or receive; of a receive of datagrams, the sender's queue pair, or 0 */
 	__u32 resends;          /* blocks, or packets, of the transfer that were sent more than once; of a receive, the immediate data */
 	__u32 phase;            /* written last: 1 + the number of times the queue had wrapped before; 0: never written */
 };
