@@ -374,9 +374,9 @@ struct fl_qp_attr {
 /*
  * Into a state, or with other attributes. From INIT to RTR it takes PEER, MTU, RQ_PSN,
  * RNR_CODE and DEST_RD_ATOMIC; from RTR to RTS SQ_PSN, TIMEOUT, RETRIES, RNR_TRIES and
- * RD_ATOMIC. Of datagrams: QKEY to INIT, PEER and MTU to RTR, SQ_PSN to RTS. In FL_ERROR all that is posted completes as FL_ST_FLUSHED; FL_RESET forgets it
- * without completions. -EINVAL: there is no such way, or an attribute is missing, not allowed
- * or makes no sense.
+ * RD_ATOMIC. Datagrams take QKEY to INIT, PEER and MTU to RTR, and SQ_PSN to RTS. In FL_ERROR
+ * all that is posted completes as FL_ST_FLUSHED; FL_RESET forgets it without completions.
+ * -EINVAL: there is no such way, or an attribute is missing, not allowed or makes no sense.
  */
 int fl_modify_qp(struct fl_qp *qp, const struct fl_qp_attr *attr,
 		 unsigned int mask);
@@ -435,7 +435,9 @@ int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		 void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
 
-/* FL_QPT_RC, FL_QPT_UD: to a receive that the peer has posted; bytes may be 0, and mr NULL then. */
+/*
+ * FL_QPT_RC, FL_QPT_UD: to a receive that the peer has posted; bytes may be 0, and mr NULL
+ * then. */
 int fl_post_send(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		 void *local, uint32_t bytes);
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Posting to a reliable connection, or datagrams. A request with several segments, or with its data in
- * itself, takes more than one entry; the doorbell is rung once, behind the last.
+ * Posting to a reliable connection, or datagrams. A request with several segments, or with
+ * its data in itself, takes more than one entry; the doorbell is rung once, behind the last.
  */
 #include <errno.h>
 #include <string.h>

@@ -41,7 +41,7 @@ static struct world {
 	bool roomy;
 } w;
 
-static uint32_t draw(uint32_t n)
+static uint32_t draw_below(uint32_t n)
 {
 	return n ? (uint32_t)(rng_next(&w.rng) >> 33) % n : 0;
 }
@@ -54,13 +54,13 @@ static uint8_t message_byte(uint32_t n, uint32_t i)
 static void wire_sent(struct rig *g, const struct wire_frame *f)
 {
 	(void)g;
-	if (draw(100) < w.lose)
+	if (draw_below(100) < w.lose)
 		return;
 	EXPECT(w.flights < 64);
 	w.flying[w.flights].at = w.now + 700;	/* all the same: in order */
 	w.flying[w.flights].f = *f;
-	if (draw(100) < w.damage)
-		w.flying[w.flights].f.bytes[draw(f->len)] ^= (uint8_t)(1 + draw(255));
+	if (draw_below(100) < w.damage)
+		w.flying[w.flights].f.bytes[draw_below(f->len)] ^= (uint8_t)(1 + draw_below(255));
 	w.flights++;
 }
 
@@ -87,7 +87,7 @@ static void message_post(void)
 		.segment = { { RIG_BASE + (BUFFER_PAGES + n % 16) * 4096ull, 0, RIG_KEY } },
 	};
 
-	w.size[n] = x.length = x.segment[0].bytes = 1 + draw(1500);
+	w.size[n] = x.length = x.segment[0].bytes = 1 + draw_below(1500);
 	for (i = 0; i < x.length; i++)
 		rig_at(&from, x.segment[0].va)[i] = message_byte(n, i);
 	from.t.post(from.t.ctx, RIG_QP, n, &x);
@@ -127,7 +127,7 @@ static void driver_irq(void)
 		if (d->kind == FL_BACKUP_PACKET) {
 			EXPECT(!held_find(d) && w.holds < 512);
 			h = &w.held[w.holds++];
-			*h = (struct held){ *d, d->buffer, w.now + draw(5000), d->posted };
+			*h = (struct held){ *d, d->buffer, w.now + draw_below(5000), d->posted };
 			d->buffer = RIG_BUFFERS + 4096ull * (w.buffers++ % 256);
 		} else {
 			EXPECT_EQ(d->kind, FL_BACKUP_RECEIVE);
@@ -184,23 +184,23 @@ static void units_step(void)
 
 static void world_step(bool posting)
 {
-	if (posting && w.sent < MESSAGES && from.works + 8 > w.sent && draw(4) == 0)
+	if (posting && w.sent < MESSAGES && from.works + 8 > w.sent && draw_below(4) == 0)
 		message_post();
-	if (draw(100) < w.away)
-		to.present[draw(BUFFER_PAGES)] = false;
+	if (draw_below(100) < w.away)
+		to.present[draw_below(BUFFER_PAGES)] = false;
 	/* A receive each page, so that none is overwritten before it was looked at. */
-	if (to.posted - to.done < (w.roomy ? 32 : 12) && draw(3) == 0) {
+	if (to.posted - to.done < (w.roomy ? 32 : 12) && draw_below(3) == 0) {
 		to.quiet = true;
 		rig_recv(&to, to.posted % BUFFER_PAGES, 2048);
 	}
 	wire_arrive();
 	units_step();
-	if (to.line && (w.roomy || draw(8) == 0))
+	if (to.line && (w.roomy || draw_below(8) == 0))
 		driver_irq();
-	if (w.roomy || draw(8) == 0)
+	if (w.roomy || draw_below(8) == 0)
 		driver_give();
 	driver_work();
-	w.now += 20 + draw(200);
+	w.now += 20 + draw_below(200);
 	if (ud_check(to.ud))
 		EXPECT_STR(ud_check(to.ud), "all is well");
 }
@@ -216,19 +216,19 @@ static void world_begin(uint64_t seed, bool roomy)
 	memset(&w, 0, sizeof(w));
 	rng_init(&w.rng, seed, "ud pair");
 	w.roomy = roomy;
-	w.lose = roomy ? 0 : draw(3) * draw(20);
-	w.damage = roomy ? 0 : draw(3) * draw(10);
-	w.away = draw(3) * draw(30);
+	w.lose = roomy ? 0 : draw_below(3) * draw_below(20);
+	w.damage = roomy ? 0 : draw_below(3) * draw_below(10);
+	w.away = draw_below(3) * draw_below(30);
 	w.buffers = 0;
 	rig_open(&from, 0, &c);
 	rig_open(&to, 1, &c);
 	from.quiet = to.quiet = true;
 	from.sent = wire_sent;
 	to.arrive = message_check;
-	from.burst_ns = draw(300);
-	to.burst_ns = draw(300);
-	to.verdict = roomy || draw(3) ? RC_DIVERT : RC_DROP;
-	rig_backup(&to, roomy ? 128 : 2u << draw(4), roomy ? 256 : 1 + draw(12));
+	from.burst_ns = draw_below(300);
+	to.burst_ns = draw_below(300);
+	to.verdict = roomy || draw_below(3) ? RC_DIVERT : RC_DROP;
+	rig_backup(&to, roomy ? 128 : 2u << draw_below(4), roomy ? 256 : 1 + draw_below(12));
 	w.buffers = to.slots;
 	EXPECT_EQ(from.t.open(from.t.ctx, RIG_QP, &p), FL_ST_OK);
 	p.qpn = RIG_QPN;

@@ -7,7 +7,7 @@
 
 static struct rig g;
 
-static void filled(unsigned int page, uint8_t fill)
+static void page_expect(unsigned int page, uint8_t fill)
 {
 	uint8_t want[100];
 
@@ -27,14 +27,14 @@ TEST("a datagram lands in the oldest receive, and is announced at once")
 	EXPECT_EQ(g.arrived.length, 100);
 	EXPECT_EQ(g.arrived.from_qp, RIG_PEER);
 	EXPECT_EQ(g.arrived.opcode, FL_OP_RECV);
-	filled(1, 7);
+	page_expect(1, 7);
 	rig_in(&g, (struct rc_packet){ .opcode = WOP_UD_SEND_ONLY_IMM, .imm = 0xABCD,
 				       .solicited = true }, 100, 8);
 	EXPECT_EQ(g.done, 2);
 	EXPECT_EQ(g.arrived.imm, 0xABCD);
 	EXPECT_EQ(g.arrived.opcode, FL_OP_RECV_IMM);
 	EXPECT(g.arrived.solicited);
-	filled(2, 8);
+	page_expect(2, 8);
 	st = rig_ring(&g);
 	EXPECT_EQ(st.head, 2);
 	EXPECT_EQ(st.head_offset, 0);
@@ -61,7 +61,7 @@ TEST("what has no page is diverted; head stays, and the ring's state is the pape
 	EXPECT_EQ(st.bm_size, 4);
 	/* Behind it there is a page: there the datagram goes at once, and is not announced. */
 	rig_comes(&g, 8);
-	filled(2, 8);
+	page_expect(2, 8);
 	EXPECT_EQ(g.done, 0);
 	EXPECT_EQ(rig_ring(&g).head_offset, 2);
 	EXPECT_EQ(rig_ring(&g).bitmap[0], 1);
@@ -80,7 +80,7 @@ TEST("what has no page is diverted; head stays, and the ring's state is the pape
 	EXPECT(!g.line);
 	rig_resolve(&g, d);
 	EXPECT_EQ(g.done, 2);
-	filled(1, 7);
+	page_expect(1, 7);
 	st = rig_ring(&g);
 	EXPECT_EQ(st.head, 2);
 	EXPECT_EQ(st.head_offset, 0);
@@ -116,7 +116,7 @@ TEST("resolved in another order, they are announced in that of their arrival")
 	rig_resolve(&g, &d[1]);
 	EXPECT_EQ(g.done, 3);
 	for (i = 0; i < 3; i++)
-		filled(1 + i, (uint8_t)(1 + i));
+		page_expect(1 + i, (uint8_t)(1 + i));
 }
 
 TEST("where the next datagram goes does not change when earlier ones are resolved meanwhile")
@@ -144,8 +144,8 @@ TEST("where the next datagram goes does not change when earlier ones are resolve
 	EXPECT_EQ(rig_ring(&g).head + rig_ring(&g).head_offset, 1);
 	rig_resolve(&g, &d);
 	EXPECT_EQ(g.done, 2);
-	filled(1, 7);
-	filled(2, 9);
+	page_expect(1, 7);
+	page_expect(2, 9);
 	EXPECT_EQ(rig_ring(&g).head, 2);
 }
 
@@ -195,7 +195,7 @@ TEST("with an earlier one diverted, more than bm_size may be stored where pages 
 	rig_resolve(&g, &d);
 	EXPECT_EQ(g.done, 11);
 	for (i = 0; i < 11; i++)
-		filled(1 + i, (uint8_t)i);
+		page_expect(1 + i, (uint8_t)i);
 }
 
 TEST("a backup ring that is full loses what would go there, until the driver gives buffers")
@@ -257,7 +257,7 @@ TEST("what comes before its receive waits in the backup ring, and the driver hea
 	rig_copy(&g, &e, d.buffer);
 	EXPECT_EQ(ud_backup_resolved(g.ud, rig_word(&e, 0), 0), 0);
 	EXPECT_EQ(g.done, 1);
-	filled(3, 5);
+	page_expect(3, 5);
 }
 
 TEST("a receive that is too short for what waits is announced with LENGTH")
@@ -292,7 +292,7 @@ TEST("in row dropring what has no page, or no receive, is lost")
 	g.present[3] = true;
 	rig_comes(&g, 7);
 	EXPECT_EQ(g.done, 1);
-	filled(3, 7);
+	page_expect(3, 7);
 	EXPECT_EQ(rig_ring(&g).head_offset, 0);
 	EXPECT_EQ(g.taken, 0);
 }
@@ -355,7 +355,7 @@ TEST("when its queue pair ends, the driver hears that what it holds is over, and
 	rig_give(&g);
 	rig_resolve(&g, &d);
 	EXPECT_EQ(g.done, 1);
-	filled(1, 8);
+	page_expect(1, 8);
 }
 
 TEST("the word that a queue pair has ended comes before anything of the next one")

@@ -4,7 +4,7 @@
 
 static struct rig g;
 
-static struct fw_work work(unsigned int page, uint32_t bytes)
+static struct fw_work work_make(unsigned int page, uint32_t bytes)
 {
 	return (struct fw_work){
 		.opcode = FL_OP_SEND, .length = bytes, .segments = bytes != 0,
@@ -13,13 +13,13 @@ static struct fw_work work(unsigned int page, uint32_t bytes)
 	};
 }
 
-static void post(uint32_t wr, struct fw_work w)
+static void work_post(uint32_t wr, struct fw_work w)
 {
 	g.t.post(g.t.ctx, RIG_QP, wr, &w);
 	rig_run(&g);
 }
 
-static struct rc_packet out(void)
+static struct rc_packet packet_take(void)
 {
 	struct rc_packet p;
 
@@ -29,7 +29,7 @@ static struct rc_packet out(void)
 	return p;
 }
 
-static void start(void)
+static void bench_start(void)
 {
 	unsigned int i;
 
@@ -38,14 +38,14 @@ static void start(void)
 		g.mem[i] = (uint8_t)(i * 31 + i / 256);
 }
 
-TEST("a SEND is one packet with the peer's number, the key and its own number, and over when it left")
+TEST("a SEND is one packet with the peer's number and the key, and over when it has left")
 {
 	struct rc_packet p;
 	struct fw_work w;
 
-	start();
-	post(0, work(1, 1500));
-	p = out();
+	bench_start();
+	work_post(0, work_make(1, 1500));
+	p = packet_take();
 	EXPECT_EQ(p.opcode, 0x64);	/* InfiniBand table 38 */
 	EXPECT_EQ(p.dest_qp, RIG_PEER);
 	EXPECT_EQ(p.src_qp, RIG_QPN);
@@ -55,11 +55,11 @@ TEST("a SEND is one packet with the peer's number, the key and its own number, a
 	EXPECT_MEM(p.payload, g.mem + 4096, 1500);
 	EXPECT_EQ(g.works, 1);
 	EXPECT_EQ(g.worked, FL_ST_OK);
-	w = work(1, 0);
+	w = work_make(1, 0);
 	w.flags |= FL_WQE_IMM | FL_WQE_SOLICITED;
 	w.imm = 0x11223344;
-	post(1, w);
-	p = out();
+	work_post(1, w);
+	p = packet_take();
 	EXPECT_EQ(p.opcode, 0x65);
 	EXPECT_EQ(p.psn, 0);		/* 24 bits */
 	EXPECT_EQ(p.imm, 0x11223344);
@@ -73,35 +73,35 @@ TEST("segments and pages are gathered; inline data is not read from memory")
 	struct fw_work w = { .opcode = FL_OP_SEND, .length = 300, .segments = 3 };
 	struct rc_packet p;
 
-	start();
+	bench_start();
 	w.segment[0] = (struct fw_segment){ RIG_BASE + 4096 - 50, 100, RIG_KEY };
 	w.segment[1] = (struct fw_segment){ RIG_BASE + 7 * 4096, 1, RIG_KEY };
 	w.segment[2] = (struct fw_segment){ RIG_BASE + 9000, 199, RIG_KEY };
-	post(0, w);
-	p = out();
+	work_post(0, w);
+	p = packet_take();
 	EXPECT_MEM(p.payload, g.mem + 4096 - 50, 100);
 	EXPECT_MEM(p.payload + 100, g.mem + 7 * 4096, 1);
 	EXPECT_MEM(p.payload + 101, g.mem + 9000, 199);
 	w = (struct fw_work){ .opcode = FL_OP_SEND, .length = 5, .flags = FL_WQE_INLINE };
 	memcpy(w.data, "hello", 5);
 	g.revoked = true;
-	post(1, w);
-	p = out();
+	work_post(1, w);
+	p = packet_take();
 	EXPECT_MEM(p.payload, "hello", 5);
 }
 
-TEST("a source page that is missing parks the send queue; the others go on, and it when the page came")
+TEST("a source page that is missing parks the send queue, and no other, until it comes")
 {
 	struct fw_pair other = rig_pair();
 	struct rc_packet p;
-	struct fw_work w = work(2, 64);
+	struct fw_work w = work_make(2, 64);
 
-	start();
+	bench_start();
 	other.qpn = RIG_QPN + 1;
 	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP + 1, &other), FL_ST_OK);
 	g.present[1] = false;
-	post(0, work(1, 200));
-	post(1, work(2, 100));
+	work_post(0, work_make(1, 200));
+	work_post(1, work_make(2, 100));
 	EXPECT_EQ(g.outs, 0);
 	EXPECT_EQ(g.misses, 1);
 	EXPECT_EQ(g.miss.va, RIG_BASE + 4096);
@@ -112,15 +112,15 @@ TEST("a source page that is missing parks the send queue; the others go on, and 
 	g.works = 7;
 	g.t.post(g.t.ctx, RIG_QP + 1, 7, &w);
 	rig_run(&g);
-	p = out();
+	p = packet_take();
 	EXPECT_EQ(p.src_qp, RIG_QPN + 1);
 	g.works = 0;
 	g.present[1] = true;
 	ud_resume(g.ud, RIG_QP, FL_ST_OK, g.now);
 	rig_run(&g);
-	p = out();
+	p = packet_take();
 	EXPECT_EQ(p.payload_len, 200);
-	p = out();
+	p = packet_take();
 	EXPECT_EQ(p.payload_len, 100);
 	EXPECT_EQ(g.works, 2);
 	EXPECT_EQ(g.misses, 1);
@@ -128,43 +128,43 @@ TEST("a source page that is missing parks the send queue; the others go on, and 
 
 TEST("a page that never comes, a lost key, and memory that fails, end the request")
 {
-	start();
+	bench_start();
 	g.present[1] = false;
-	post(0, work(1, 200));
+	work_post(0, work_make(1, 200));
 	ud_resume(g.ud, RIG_QP, FL_ST_LOCAL_FAULT, g.now);
 	EXPECT_EQ(g.worked, FL_ST_LOCAL_FAULT);
 	EXPECT_EQ(g.works, 1);
 
-	start();
+	bench_start();
 	g.verdict = RC_FAIL;
 	g.present[1] = false;
-	post(0, work(1, 200));
+	work_post(0, work_make(1, 200));
 	EXPECT_EQ(g.worked, FL_ST_LOCAL_FAULT);
 
-	start();
+	bench_start();
 	g.revoked = true;
-	post(0, work(1, 200));
+	work_post(0, work_make(1, 200));
 	EXPECT_EQ(g.worked, FL_ST_LOCAL_KEY);
 
-	start();
+	bench_start();
 	g.fails = true;
-	post(0, work(1, 200));
+	work_post(0, work_make(1, 200));
 	EXPECT_EQ(g.worked, FL_ST_BUS_ERROR);
 	EXPECT_EQ(g.outs, 0);
 }
 
 TEST("without room on the wire the packet waits; closed meanwhile, it is not sent")
 {
-	start();
+	bench_start();
 	g.no_room = true;
-	post(0, work(1, 200));
+	work_post(0, work_make(1, 200));
 	EXPECT_EQ(g.outs, 0);
 	g.no_room = false;
 	ud_wire_room(g.ud);
 	rig_run(&g);
 	EXPECT_EQ(g.outs, 1);
 	g.no_room = true;
-	post(1, work(1, 200));
+	work_post(1, work_make(1, 200));
 	g.t.close(g.t.ctx, RIG_QP);
 	g.no_room = false;
 	ud_wire_room(g.ud);
@@ -177,7 +177,7 @@ TEST("an MTU that is none is refused")
 {
 	struct fw_pair p = rig_pair();
 
-	start();
+	bench_start();
 	p.mtu = 1500;
 	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_BAD_ARGUMENT);
 	p.mtu = 128;

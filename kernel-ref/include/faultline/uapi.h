@@ -188,7 +188,8 @@ struct fl_create_qp {
 	 */
 	__u32 recv_cq;		/* of its receives */
 	__u32 recv_entries;	/* in: wish, 0: no receive queue; out: what it got */
-	__u32 srq;		/* 1 + number of a shared receive queue of its domain; 0: none; RC only */
+	/* RC only: 1 + number of a shared receive queue of its domain; 0: none */
+	__u32 srq;
 	__u32 reserved;
 	__u64 recv_mmap_offset;	/* out: of the receive queue */
 	__u64 recv_mmap_bytes;	/* out */
