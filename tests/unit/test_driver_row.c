@@ -38,6 +38,15 @@ static bool row_packets(const struct fl_system_row *r)
 		r->tells == FL_TELLS_TABLE);
 }
 
+static bool row_datagrams(const struct fl_system_row *r)
+{
+	return r->tables == FL_TABLES_NIC && r->before != FL_BEFORE_SNOOP &&
+	       r->ir == FL_VERDICT_PARK && r->iw == FL_VERDICT_NONE &&
+	       r->rr == FL_VERDICT_NONE &&
+	       ((r->rw == FL_VERDICT_DROP && r->tells == FL_TELLS_TABLE) ||
+		(r->rw == FL_VERDICT_DIVERT && r->tells == FL_TELLS_RESOLVED));
+}
+
 /* In plain words, and knowing nothing of the rules: what these parts can do. */
 static bool row_possible(const struct fl_system_row *r)
 {
@@ -56,6 +65,8 @@ static bool row_possible(const struct fl_system_row *r)
 
 	if (r->transport == FL_TRANSPORT_RC)
 		return row_packets(r);
+	if (r->transport == FL_TRANSPORT_UD)
+		return row_datagrams(r);
 	if (r->tables == FL_TABLES_NIC)
 		return false;
 	if (r->tables == FL_TABLES_INSERTED)
@@ -86,7 +97,8 @@ static bool row_next(struct fl_system_row *row)
 }
 
 /* By all tables, with all that can be done before: what there is to stall, and else. */
-#define ROWS_TAKEN (2 * 5 * (1 + 2 * 3 * 2 + 2 * 3) + 3 + 4 * 2 * 3 * 3 * 3 * 3)
+#define ROWS_TAKEN (2 * 5 * (1 + 2 * 3 * 2 + 2 * 3) + 3 + 4 * 2 * 3 * 3 * 3 * 3 + \
+		    4 * 2)
 /* There are millions of rows: of those that nobody thinks possible only some are asked for. */
 #define ROWS_STEP 101u
 

@@ -175,6 +175,17 @@ static int options_cache_fits(const struct command *c, const struct options *o)
 			     "--policy pincache with it");
 }
 
+/* Files, arrays and plans travel in WRITEs. */
+static int options_transport_fits(const struct command *c, const struct options *o)
+{
+	if (!(c->common & OPT_POLICY) || c == &command_run ||
+	    fl_system_rows[o->cfg.system].transport != FL_TRANSPORT_UD)
+		return 0;
+	return options_wrong(c, "--policy", options_system_name(o->cfg.system),
+			     "a system that has WRITEs; datagrams are for scenarios "
+			     "(faultline run)");
+}
+
 static int take_common(const struct command *c, struct options *o,
 		       unsigned int bit, const char *value)
 {
@@ -332,7 +343,7 @@ int options_parse(const struct command *c, int argc, char **argv,
 		}
 	}
 	if (o->count >= c->least && o->count <= c->most)
-		return options_cache_fits(c, o);
+		return options_cache_fits(c, o) || options_transport_fits(c, o) ? 2 : 0;
 	fprintf(stderr, "faultline %s: %s; wanted: faultline %s [OPTION...] "
 	"%s\n",
 		c->name, o->count < c->least ? "something is missing" :

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "faultline/system_rows.h"
 #include "tools/scenario/words.h"
 #include "tools/work/pattern.h"
 
@@ -64,6 +65,12 @@ const char *work_text(unsigned int kind)
 {
 	return kind < WORK_PATTERNS ? kinds[kind].text :
 				      pattern_texts[kind - WORK_PATTERNS];
+}
+
+bool work_goes(const struct work *k, enum fl_system system)
+{
+	(void)k;
+	return fl_system_rows[system].transport != FL_TRANSPORT_UD;
 }
 
 const char *work_keys(unsigned int kind)

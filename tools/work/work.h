@@ -45,6 +45,8 @@ const char *work_keys(unsigned int kind);
 #define WORK_ROOM	300
 const char *work_choose(struct work *k, const char *name, char room[WORK_ROOM]);
 const char *work_set(struct work *k, const char *assignment, char room[WORK_ROOM]);
+/* Has the system what the work needs? Datagrams have no WRITE and no READ. */
+bool work_goes(const struct work *k, enum fl_system system);
 /* After the last key: do they go together? */
 const char *work_check(const struct work *k, char room[WORK_ROOM]);
 /* "one WRITE of 1 MB, destination cold" */

@@ -191,6 +191,8 @@ static const struct fl_system_rules fl_system_rules = {
 	.nothing = FL_TELLS_NOTHING,
 	.before_nothing = FL_BEFORE_NOTHING,
 	.tables_sink = FL_TABLES_SINK,
+	.divert = FL_VERDICT_DIVERT,
+	.resolved = FL_TELLS_RESOLVED,
 	.values = { 5, 5, 3, 13, 13, 13, 13, 8 },
 	.value = {
 		{
