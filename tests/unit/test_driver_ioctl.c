@@ -175,36 +175,6 @@ TEST("a policy that does not exist is refused; a good one reaches the bank")
 	ioctl_try(ioctl_policy);
 }
 
-static void policy_quirks(struct rig *r)
-{
-	struct fl_policy p = { .size = sizeof(p), .system = FL_SYSTEM_NPF,
-			       .quirks = FL_QUIRKS_ALL + 1 };
-	struct fl_query q = { .size = sizeof(q) };
-	struct rig_node *n = &r->n[0];
-
-	rig_open(n);
-	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
-	p.quirks = FL_QUIRK_CUT | FL_QUIRK_CODE25;
-	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), 0);
-	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
-	EXPECT_EQ(q.quirks, FL_QUIRK_CUT | FL_QUIRK_CODE25);
-	STEP("blocks wait for no RNR NAK, and the refusal changes nothing");
-	p.system = FL_SYSTEM_PART;
-	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
-	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
-	EXPECT_EQ(q.system, FL_SYSTEM_NPF);
-	EXPECT_EQ(q.quirks, FL_QUIRK_CUT | FL_QUIRK_CODE25);
-	p.quirks = 0;
-	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), 0);
-	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
-	EXPECT_EQ(q.quirks, 0);
-}
-
-TEST("quirks go with packets alone, and end with the policy")
-{
-	ioctl_try(policy_quirks);
-}
-
 static void policy_busy(struct rig *r)
 {
 	struct fl_policy p = { .size = sizeof(p) };

@@ -293,6 +293,8 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 int testbed_resume(struct testbed_connection *c, int side);
 /* Fill in conn, side, opcode, local, remote, addresses, keys and bytes. */
 int testbed_post(struct testbed *w, struct testbed_work *work);
+/* A SEND, or a WRITE with immediate data. */
+bool testbed_takes_receive(const struct testbed_work *work);
 /* It is under way, and the peer has posted no receive that it could take. */
 bool testbed_message_waits(const struct testbed_work *work);
 /* Fill in conn, side, local, its address and key, bytes and receives. */

@@ -74,7 +74,6 @@ void testbed_model_gone(struct testbed_process *p);
 void testbed_model_end(struct testbed *w);
 
 /* testbed_message.c: a message, a receive at va; -ENOMEM. Each can be taken back at once. */
-bool testbed_takes_receive(const struct testbed_work *k);
 int testbed_mail_post(struct testbed_work *k);
 void testbed_mail_unpost(struct testbed_work *k);
 int testbed_mail_receive(struct testbed_work *k, uint64_t va);

@@ -154,6 +154,11 @@ static struct testbed_buffer *find_buffer(struct testbed_process *p,
 	return NULL;
 }
 
+static bool is_atomic(const struct testbed_work *k)
+{
+	return k->opcode == FL_FETCH_ADD || k->opcode == FL_CMP_SWAP;
+}
+
 /* One end of a request: an area, and where in it. */
 static uint32_t model_area(struct testbed_process *p, uint64_t va, uint64_t *at)
 {
@@ -169,7 +174,7 @@ static uint32_t model_area(struct testbed_process *p, uint64_t va, uint64_t *at)
  */
 void testbed_model_post(struct testbed_work *k)
 {
-	bool read = k->opcode == FL_READ, atomic = k->opcode >= FL_FETCH_ADD;
+	bool read = k->opcode == FL_READ, atomic = is_atomic(k);
 	struct testbed_process *p = k->conn->process[k->side];
 	struct testbed_process *q = k->conn->process[1 - k->side];
 	struct oracle *o = p->testbed->oracle;
@@ -203,7 +208,7 @@ void testbed_model_unpost(struct testbed_work *k)
 {
 	struct oracle *o = k->conn->process[k->side]->testbed->oracle;
 
-	if (k->opcode >= FL_FETCH_ADD)
+	if (is_atomic(k))
 		oracle_complete(o, k->model_more, ORACLE_UNPOSTED);
 	oracle_complete(o, k->model, ORACLE_UNPOSTED);
 }
@@ -218,11 +223,18 @@ void testbed_model_target(struct testbed_process *p, uint64_t model, uint64_t va
 }
 
 /* Was it surely not carried out as a whole? Not so if an answer may be lost. */
-static enum oracle_end end_of(const struct testbed *w, int status)
+static enum oracle_end end_of(const struct testbed *w, const struct testbed_work *k)
 {
-	switch (status) {
+	const struct fl_system_row *row = &k->conn->process[k->side]->system.row;
+
+	switch (k->status) {
 	case FL_ST_OK:
 		return ORACLE_OK;
+	/* Packets have been there before when they are to be sent again, and cannot be read. */
+	case FL_ST_LOCAL_KEY: case FL_ST_LOCAL_RANGE: case FL_ST_LOCAL_RIGHTS:
+	case FL_ST_LOCAL_FAULT:
+		return w->injected || row->transport != FL_TRANSPORT_BLOCK ?
+			       ORACLE_LOST : ORACLE_REFUSED;
 	case FL_ST_NO_ANSWER: case FL_ST_REMOTE_QP: case FL_ST_FLUSHED:
 	case FL_ST_KILLED: case FL_ST_BUS_ERROR:
 		return ORACLE_LOST;
@@ -292,9 +304,9 @@ void testbed_model_complete(struct testbed *w, struct testbed_work *k)
 	struct testbed_buffer *b;
 	uint64_t at;
 
-	oracle_complete(w->oracle, k->model, end_of(w, k->status));
-	if (k->opcode >= FL_FETCH_ADD)
-		oracle_complete(w->oracle, k->model_more, end_of(w, k->status));
+	oracle_complete(w->oracle, k->model, end_of(w, k));
+	if (is_atomic(k))
+		oracle_complete(w->oracle, k->model_more, end_of(w, k));
 	model_note(w);
 	if (w->cfg.mode != SIM_LOCKSTEP || k->status)
 		return;
