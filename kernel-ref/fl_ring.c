@@ -31,9 +31,9 @@
 #include "fl_tables.h"
 #include "fl_trace.h"
 
-#define FL_RING_SLOTS	64u	/* descriptors; regs.def, BAK_SLOTS */
-#define FL_RING_PACKETS	256u	/* pages: in descriptors, and held */
-#define FL_RING_BITS	128u	/* of each queue pair; regs.def, BAK_BITS */
+#define FL_RING_SLOTS	256u	/* descriptors; regs.def, BAK_SLOTS */
+#define FL_RING_PACKETS	512u	/* pages: in descriptors, and held */
+#define FL_RING_BITS	256u	/* of each queue pair; regs.def, BAK_BITS */
 #define FL_RING_BYTES	4096u	/* of a page: the largest MTU */
 #define FL_RING_SEGMENTS 3u
 

@@ -78,12 +78,16 @@ struct rc_judged card_miss(struct board *b, const struct rc_miss *m)
 	struct fl_fault_rec rec;
 	uint64_t later_ns = 0;
 
-	/* What is diverted is reported by the backup ring. */
-	if (j.verdict == RC_FAIL || j.verdict == RC_DIVERT)
+	if (j.verdict == RC_FAIL)
 		return j;
 	rec = miss_record(b, m);
 	if (b->timed && rec.synthetic && b->card.major)
 		later_ns = b->cfg.timing->v[T_MM_MAJOR];
+	/* What is diverted is reported by the backup ring. */
+	if (j.verdict == RC_DIVERT) {
+		j.later_ns = later_ns;
+		return j;
+	}
 	nic_fault_report(b->card.faults, m->qp, &rec, m->cause, later_ns,
 		     sim_now(b->cfg.sim));
 	return j;

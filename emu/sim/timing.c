@@ -40,6 +40,7 @@ BUILT_IN(timing_text_ideal, PROFILES "ideal.profile");
 BUILT_IN(timing_text_qfdb, PROFILES "qfdb.profile");
 BUILT_IN(timing_text_pm, PROFILES "pm.profile");
 BUILT_IN(timing_text_connectx, PROFILES "connectx.profile");
+BUILT_IN(timing_text_ethernet, PROFILES "ethernet.profile");
 
 static const struct {
 	const char *name, *text;
@@ -48,6 +49,7 @@ static const struct {
 	{ "qfdb", timing_text_qfdb },
 	{ "pm", timing_text_pm },
 	{ "connectx", timing_text_connectx },
+	{ "ethernet", timing_text_ethernet },
 };
 
 #define BUILT_INS (sizeof(built_in) / sizeof(built_in[0]))

@@ -309,7 +309,7 @@ static void ended_body(struct rig *r)
 
 	ud_begin(r, FL_SYSTEM_BACKUP);
 	bytes_put(&r->n[0], 0, 100, 1);
-	for (i = 0; i < 12; i++) {
+	for (i = 0; i < 16; i++) {
 		for (k = 0; k < 40; k++)
 			datagram_post(r, 0, 100);
 		sim_sleep(1000000);

@@ -51,6 +51,7 @@ enum rc_verdict {
 struct rc_judged {
 	uint8_t verdict;	/* enum rc_verdict */
 	uint8_t rnr_code;
+	uint64_t later_ns;	/* RC_DIVERT: the driver hears of it so much later */
 };
 
 struct rc_env {

@@ -24,14 +24,15 @@ static void backup_alarm(struct ud *ud)
 }
 
 /* Something is there for the driver: it hears of it a little later. */
-static void backup_ring(struct ud *ud)
+static void backup_ring(struct ud *ud, uint64_t later_ns)
 {
+	uint64_t due_ns = ud->now_ns + ud->cfg.trigger_ns + later_ns;
 	struct ud_backup *b = &ud->backup;
 
-	if (b->line || b->line_due_ns != UD_NEVER)
+	if (b->line || (b->line_due_ns != UD_NEVER && (!later_ns || b->line_due_ns >= due_ns)))
 		return;
-	if (ud->cfg.trigger_ns) {
-		b->line_due_ns = ud->now_ns + ud->cfg.trigger_ns;
+	if (due_ns != ud->now_ns) {
+		b->line_due_ns = due_ns;
 		backup_alarm(ud);
 		return;
 	}
@@ -68,7 +69,7 @@ void ud_timer(struct ud *ud, uint64_t now_ns)
 }
 
 /* There is room. All but buffer and phase of the descriptor is d's. */
-static bool backup_write(struct ud *ud, struct fl_backup *d)
+static bool backup_write(struct ud *ud, struct fl_backup *d, uint64_t later_ns)
 {
 	const uint32_t from = offsetof(struct fl_backup, kind);
 	const uint32_t upto = offsetof(struct fl_backup, phase);
@@ -79,7 +80,7 @@ static bool backup_write(struct ud *ud, struct fl_backup *d)
 	    ud->env.mem_publish(ud->env.ctx, pa + upto, 1 + b->prod / b->slots))
 		return false;
 	b->prod++;
-	backup_ring(ud);
+	backup_ring(ud, later_ns);
 	return true;
 }
 
@@ -109,7 +110,7 @@ static void backup_fill(const struct ud_pair *q, const struct ud_place *p, uint1
 }
 
 bool ud_backup_store(struct ud *ud, struct ud_pair *q, const struct ud_place *place,
-		     uint16_t index, uint16_t bit)
+		     uint16_t index, uint16_t bit, uint64_t later_ns)
 {
 	const struct rc_packet *k = &ud->take.packet;
 	struct ud_backup *b = &ud->backup;
@@ -129,7 +130,7 @@ bool ud_backup_store(struct ud *ud, struct ud_pair *q, const struct ud_place *pl
 	backup_fill(q, place, index, bit, &d);
 	d.kind = FL_BACKUP_PACKET;
 	d.psn = k->psn;
-	if (!backup_write(ud, &d))
+	if (!backup_write(ud, &d, later_ns))
 		return false;
 	ud_note(ud, EV_UD_DIVERT, place->recv.xfer, place->arrival.cause, q, index, bit, n);
 	return true;
@@ -149,7 +150,7 @@ static void tell_receive(struct ud *ud, struct ud_pair *q, struct ud_place *p, u
 	d.kind = FL_BACKUP_RECEIVE;
 	if (p->arrival.length > p->recv.length)
 		d.status = FL_ST_LENGTH;
-	backup_write(ud, &d);
+	backup_write(ud, &d, 0);
 }
 
 /* True: there was room for all, or the pair has ended over it. */
@@ -198,7 +199,7 @@ void ud_backup_tell(struct ud *ud)
 			if (!backup_has_room(&ud->backup))
 				return;
 			q->ring.over_due = false;
-			backup_write(ud, &d);
+			backup_write(ud, &d, 0);
 		}
 		if (q->open && q->ring.untold && !tell_receives(ud, q))
 			return;

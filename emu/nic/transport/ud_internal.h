@@ -166,7 +166,7 @@ void ud_ring_release(struct ud *ud, struct ud_pair *q, uint64_t cause);
 /* ud_backup.c */
 /* The packet that is being taken goes there; false: there is no room. */
 bool ud_backup_store(struct ud *ud, struct ud_pair *q, const struct ud_place *place,
-		     uint16_t index, uint16_t bit);
+		     uint16_t index, uint16_t bit, uint64_t later_ns);
 /* What the driver is still to hear is written, as far as there is room. */
 void ud_backup_tell(struct ud *ud);
 

@@ -102,7 +102,7 @@ static void ring_arrival(const struct ud_taking *t, struct ud_place *p, uint64_t
 }
 
 /* It goes into the backup ring if there is room; otherwise it is lost. */
-static uint64_t ring_divert(struct ud *ud, struct ud_pair *q, bool posted)
+static uint64_t ring_divert(struct ud *ud, struct ud_pair *q, bool posted, uint64_t later_ns)
 {
 	struct ud_taking *t = &ud->take;
 	struct ud_ring *r = &q->ring;
@@ -117,7 +117,7 @@ static uint64_t ring_divert(struct ud *ud, struct ud_pair *q, bool posted)
 	ring_arrival(t, p, t->what->frame.cause);
 	p->posted = p->told = posted;
 	p->recv = t->recv;
-	if (!ud_backup_store(ud, q, p, t->index, bit)) {
+	if (!ud_backup_store(ud, q, p, t->index, bit, later_ns)) {
 		ud_drop(ud, q, &t->what->frame, &t->packet, UD_DROP_BACKUP);
 		return 0;
 	}
@@ -149,7 +149,7 @@ bool ud_ring_begin(struct ud *ud, struct ud_pair *q)
 	if (!ud->env.fw.recv_ahead(ud->env.fw.ctx, q->place, r->at.offset, &t->recv,
 				   &wrong)) {
 		if (ud->env.diverts(ud->env.ctx, q->place))
-			ring_divert(ud, q, false);
+			ring_divert(ud, q, false, 0);
 		else
 			ud_drop(ud, q, f, p, UD_DROP_NO_RECEIVE);
 		return false;
@@ -180,15 +180,17 @@ static uint64_t ring_missed(struct ud *ud, struct ud_pair *q)
 		.key = m->key, .object = m->object, .va = m->va, .len = m->burst.len,
 		.left = m->left - m->burst.len, .psn = t->packet.psn, .xfer = m->xfer,
 	};
+	struct rc_judged j;
 
 	ud->stats.misses++;
 	miss.cause = ud_note(ud, EV_RC_MISS, m->xfer,
 			     m->burst.event ? m->burst.event : m->cause, q, RC_RESPONDER,
 			     m->va, t->packet.psn);
 	t->what->frame.cause = miss.cause;
-	switch (ud->env.miss(ud->env.ctx, &miss).verdict) {
+	j = ud->env.miss(ud->env.ctx, &miss);
+	switch (j.verdict) {
 	case RC_DIVERT:
-		return ring_divert(ud, q, true);
+		return ring_divert(ud, q, true, j.later_ns);
 	case RC_DROP:
 		ud_drop(ud, q, &t->what->frame, &t->packet, UD_DROP_MISSING);
 		return 0;
