@@ -38,7 +38,7 @@ TEST("with all pages there, each packet is sent once, at the rate of the link")
 	EXPECT(gbps > 9 && gbps < 12.4);
 }
 
-TEST("a cold ring: a time-out for each page where it is dropped, none where it is diverted or pinned")
+TEST("a cold ring: a time-out for each page if it drops, none if it diverts or is pinned")
 {
 	struct stream s = stream_of(FL_SYSTEM_DROPRING, 16, 300);
 	struct stream_result drop, backup, pin;

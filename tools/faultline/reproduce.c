@@ -14,7 +14,10 @@
 
 enum measure { MEASURE_FIT, MEASURE_RATIO, MEASURE_HOPS, MEASURE_HOP, MEASURE_STALL,
 	       MEASURE_STALL_FEWER, MEASURE_CACHE, MEASURE_CACHE_PAGE, MEASURE_NPR,
-	       MEASURE_NPF, MEASURE_NPF_SINGLY, MEASURE_NPF_RATE, MEASURES };
+	       MEASURE_NPF, MEASURE_NPF_SINGLY, MEASURE_NPF_RATE,
+	       MEASURE_STREAM_DROP, MEASURE_STREAM_MINOR, MEASURE_STREAM_MAJOR,
+	       MEASURE_STREAM_TIMES, MEASURE_COLD_DROP, MEASURE_COLD_BACKUP,
+	       MEASURE_COLD_PIN, MEASURES };
 
 #define EXPERIMENT(id, name, text) [EXPERIMENT_##id] = name,
 const char *const reproduce_names[EXPERIMENTS] = {
@@ -203,6 +206,13 @@ int reproduce_measure(const struct reproduce_figure *f, double *model)
 		[MEASURE_NPR] = measure_npr, [MEASURE_NPF] = reproduce_npf,
 		[MEASURE_NPF_SINGLY] = reproduce_npf_singly,
 		[MEASURE_NPF_RATE] = reproduce_npf_rate,
+		[MEASURE_STREAM_DROP] = reproduce_stream_drop,
+		[MEASURE_STREAM_MINOR] = reproduce_stream_minor,
+		[MEASURE_STREAM_MAJOR] = reproduce_stream_major,
+		[MEASURE_STREAM_TIMES] = reproduce_stream_times,
+		[MEASURE_COLD_DROP] = reproduce_cold_drop,
+		[MEASURE_COLD_BACKUP] = reproduce_cold_backup,
+		[MEASURE_COLD_PIN] = reproduce_cold_pin,
 	};
 
 	return measure[f->measure](f->of, model);

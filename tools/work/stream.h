@@ -19,7 +19,7 @@
 struct stream {
 	enum fl_system system;	/* of datagrams */
 	bool pinned;		/* the ring is pinned when it is registered */
-	bool cold;		/* otherwise: none of its pages is there; else all are, in the card too */
+	bool cold;		/* no page of the ring is there; else all are, in the card too */
 	unsigned int ring;	/* receives, each in a page of its own; a power of two */
 	uint32_t packets;
 	uint64_t share;		/* of packets whose page is missed all the same, of 2^40 */
