@@ -10,9 +10,8 @@ export FAULTLINE=$fl
 # Folders for PATH: with nothing, and with perftest alone.
 mkdir "$dir/none" "$dir/some"
 
-with_path() {	# FOLDER COMMAND...
-	/usr/bin/env PATH="$1" "${@:2}"
-}
+without="/usr/bin/env PATH=$dir/none"
+perftest_alone="/usr/bin/env PATH=$dir/some"
 
 # Each line is a row, a title, or a line of prose; a row's columns hold what they should.
 well_formed() {	# TABLE ROWS
@@ -46,20 +45,21 @@ for seeds in x 2 -5 9999999 3x ''; do
 done
 BENCH_SWARM=nonesuch expect 0 'no figures: nonesuch is missing' 'no swarm' $bench seeds
 expect 0 'no figures: ib_send_lat is missing (package perftest)' 'no perftest' \
-	with_path "$dir/none" $bench verbs
+	$without $bench verbs
 
 BENCH_SEEDS=3 expect 0 'valgrind is not here' 'three seeds' \
-	with_path "$dir/none" $bench -o "$dir/seeds" seeds
-expect 0 '' 'their table' well_formed "$dir/seeds" 4
+	$without $bench -o "$dir/seeds" seeds
+expect 0 '' 'their table' bash -c 'well_formed "$@"' - "$dir/seeds" 4
 
 if tools/doctor --have ib_write_bw header:infiniband/verbs.h > /dev/null; then
-	ln -s "$(command -v env)" "$(command -v ib_send_lat)" "$(command -v ib_write_bw)" "$dir/some"
+	ln -s "$(type -P env)" "$(type -P true)" "$(type -P ib_send_lat)" \
+		"$(type -P ib_write_bw)" "$dir/some"
 	FAULTLINE=nonesuch expect 0 'no figures: sh: ' 'no program that runs perftest' \
-		with_path "$dir/some" $bench verbs
+		$perftest_alone $bench verbs
 	make -s verbs || exit 1
 	expect 0 'missing: package libfabric-bin' 'perftest on boards, no peer' \
-		with_path "$dir/some" $bench -o "$dir/verbs" verbs
-	expect 0 '' 'its table' well_formed "$dir/verbs" 12
+		$perftest_alone $bench -o "$dir/verbs" verbs
+	expect 0 '' 'its table' bash -c 'well_formed "$@"' - "$dir/verbs" 12
 else
 	skip 'perftest on boards' 'no perftest, or no libibverbs-dev'
 fi
