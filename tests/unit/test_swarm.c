@@ -108,8 +108,7 @@ static void draw_row(struct swarm *s, struct fl_system_row *row)
 static struct proc *make_proc(struct swarm *s, bool guest)
 {
 	static const enum fl_system tables[] = {
-		FL_SYSTEM_PART, FL_SYSTEM_STALL, FL_SYSTEM_INSERTED,
-		FL_SYSTEM_PULP,
+		FL_SYSTEM_PART, FL_SYSTEM_STALL, FL_SYSTEM_INSERTED, FL_SYSTEM_PULP,
 	};
 	static const enum fl_system packets[] = {
 		FL_SYSTEM_NPF, FL_SYSTEM_ODP2, FL_SYSTEM_RXE, FL_SYSTEM_DROPRC,
