@@ -98,7 +98,10 @@ TEST("every work has a name and a text, and its requests fit into its buffers")
 		EXPECT(!work_choose(&k, work_name(kind), room));
 		EXPECT_EQ(k.kind, kind);
 		n = work_ops(&k, 7, op);
-		EXPECT(n && n <= WORK_MOST_OPS);
+		EXPECT_EQ(!n, kind == WORK_STREAM);
+		if (!n)
+			continue;
+		EXPECT_LE(n, WORK_MOST_OPS);
 		EXPECT(op[n - 1].last);
 		work_sizes(op, n, &s);
 		for (i = 0; i < n; i++) {

@@ -48,7 +48,8 @@ static int compare_find(const struct command *c, struct compare *x,
 		if (!work_goes(&x->work, (enum fl_system)i))
 			return options_wrong(c, "--systems", word,
 					     "a system that has what the work needs "
-					     "(datagrams have no WRITE and no READ)");
+					     "(datagrams have no WRITE and no READ; a "
+					     "stream is of datagrams)");
 		compare_add(x, (enum fl_system)i);
 		return 0;
 	}

@@ -51,6 +51,8 @@ static int end_open(struct stream_end_point *e, unsigned int sends, unsigned int
 /* Memory for the card, present there if ready. */
 static int end_memory(struct stream_end_point *e, size_t bytes, bool ready)
 {
+	if (!e->w->begin_ns)
+		e->w->begin_ns = sim_now(e->w->sim);
 	e->mem = fl_alloc(e->dev, bytes);
 	if (end_fail(e, "fl_alloc", e->mem ? 0 : -ENOMEM) ||
 	    end_fail(e, "fl_reg_mr",
@@ -61,6 +63,41 @@ static int end_memory(struct stream_end_point *e, size_t bytes, bool ready)
 					      fl_mr_key(e->mr), e->mem, bytes));
 }
 
+/* By the states, since fl_connect() would take the profile's MTU. */
+static int end_connect(struct stream_end_point *e, const struct fl_address *peer)
+{
+	static const unsigned int given[] = {
+		FL_ATTR_STATE | FL_ATTR_QKEY, FL_ATTR_STATE | FL_ATTR_PEER | FL_ATTR_MTU,
+		FL_ATTR_STATE | FL_ATTR_SQ_PSN,
+	};
+	struct fl_qp_attr a = {
+		.qkey = 1, .mtu = 2048, .node = peer->node, .peer_qp = peer->qpn,
+	};
+	int i, err = 0;
+
+	for (i = 0; i < 3 && !err; i++) {
+		a.state = (enum fl_state)(FL_INIT + i);
+		err = end_fail(e, "fl_modify_qp", fl_modify_qp(e->qp, &a, given[i]));
+	}
+	return err;
+}
+
+/* It ends; what the driver has counted is kept. */
+static void end_close(struct stream_end_point *e)
+{
+	struct fl_fault_counters c;
+
+	if (e->mr)
+		end_fail(e, "fl_dereg_mr", fl_dereg_mr(e->mr));
+	if (e->w->end_ns < sim_now(e->w->sim))
+		e->w->end_ns = sim_now(e->w->sim);
+	if (!e->dev)
+		return;
+	if (!end_fail(e, "fl_query_counters", fl_query_counters(e->dev, &c)))
+		e->w->r->count.faults += c.faults;
+	fl_close(e->dev);
+}
+
 /* Both are there, connected, and have posted their receives. */
 static int end_meet(struct stream_end_point *e)
 {
@@ -69,7 +106,7 @@ static int end_meet(struct stream_end_point *e)
 	e->here = true;
 	while (!peer->here && !peer->error && !e->error)
 		sim_sleep(1000);
-	if (peer->error || end_fail(e, "fl_connect", fl_connect(e->qp, &peer->address)))
+	if (peer->error || end_connect(e, &peer->address))
 		return -1;
 	e->connected = true;
 	while (!peer->connected && !peer->error)
@@ -156,8 +193,7 @@ void stream_receiver(void *arg)
 		receiver_loop(e);
 	}
 	e->over = true;
-	if (e->dev)
-		fl_close(e->dev);
+	end_close(e);
 }
 
 /* ---- the sender ---- */
@@ -306,6 +342,5 @@ void stream_sender(void *arg)
 	if (!e->error && e->connected)
 		packet_post(e, e->mem, STREAM_PACKET, UINT32_MAX);
 	sim_sleep(1000000);
-	if (e->dev)
-		fl_close(e->dev);
+	end_close(e);
 }

@@ -13,8 +13,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "lib/faultline.h"
+#include "tools/work/counts.h"
 
 struct stream {
 	enum fl_system system;	/* of datagrams */
@@ -27,9 +29,12 @@ struct stream {
 	bool deaf;		/* the link loses all that goes to the receiver */
 	uint64_t seed;
 	const char *profile;
+	const char *const *sets;	/* as in testbed.h */
+	FILE *trace;		/* or NULL */
 	uint64_t limit_ns;	/* virtual time that it may take; 0: no limit */
 };
 
+#define STREAM_MOST	100000u	/* packets of a work */
 #define STREAM_PACKET	1448u	/* bytes of a packet that are the stream's: RFC 7323 in 1500 */
 
 enum stream_end {
@@ -46,6 +51,8 @@ struct stream_result {
 	uint32_t delivered;	/* in order, to the receiver */
 	uint64_t sent, timeouts;
 	uint64_t dropped, diverted;	/* of the receiver's card */
+	uint64_t total_ns;	/* from the first registration to the last deregistration */
+	struct work_counts count; /* of both boards, set-up and all */
 };
 
 void stream_run(const struct stream *s, struct stream_result *r);

@@ -38,6 +38,7 @@ struct stream_world {
 	struct host_process *process[2];
 	struct sim_thread *thread[2];
 	struct stream_end_point end[2];
+	uint64_t begin_ns, end_ns;	/* of all that is registered */
 	uint32_t *seen;		/* a bit for each packet that came */
 };
 

@@ -53,13 +53,17 @@ static int world_board(struct stream_world *w, int i)
 static int world_make(struct stream_world *w)
 {
 	static const struct fabric_inject lost = { .loss_ppm = 1000000 };
-	struct trace_config trace = { .ring_records = 4096 };
+	struct trace_config trace = { .ring_records = 4096, .out = w->s->trace };
 	struct sim_config sim = { .mode = SIM_LOCKSTEP, .seed = w->s->seed };
 	struct fabric_config fabric = { .timing = &w->timing };
+	const char *const *set = w->s->sets;
 	char error[200];
-	int i, err = 0;
+	int i, err;
 
-	if (timing_load(&w->timing, w->s->profile, error, sizeof(error))) {
+	err = timing_load(&w->timing, w->s->profile, error, sizeof(error));
+	while (!err && set && *set)
+		err = timing_set(&w->timing, *set++, error, sizeof(error));
+	if (err) {
 		w->r->end = STREAM_BROKEN;
 		snprintf(w->r->problem, sizeof(w->r->problem), "%s", error);
 		return -EINVAL;
@@ -112,7 +116,9 @@ static void world_count(struct stream_world *w)
 	for (i = 0; i < UD_DROP_WHYS; i++)
 		w->r->dropped += st.dropped[i];
 	w->r->delivered = w->end[1].next;
+	w->r->total_ns = w->end_ns - w->begin_ns;
 	for (i = 0; i < 2; i++) {
+		counts_add(&w->r->count, w->board[i], w->kernel[i], w->fabric);
 		wrong = host_check(w->kernel[i], true);
 		if (wrong) {
 			w->r->end = STREAM_BROKEN;
