@@ -145,7 +145,7 @@ void fl_xp_backup_given(struct fl_dev *dev, u32 given)
 void fl_xp_resolved(struct fl_dev *dev, const struct fl_backup *d, u32 code)
 {
 	fl_xp_write(dev, NIC_XP_RESOLVED,
-		    (d->qp & NIC_XP_RESOLVED_RING_MASK) |
+		    (d->qp << NIC_XP_RESOLVED_RING_SHIFT & NIC_XP_RESOLVED_RING_MASK) |
 			    (u32)d->bit << NIC_XP_RESOLVED_BIT_SHIFT |
 			    (u32)d->serial << NIC_XP_RESOLVED_SERIAL_SHIFT |
 			    code << NIC_XP_RESOLVED_CODE_SHIFT);

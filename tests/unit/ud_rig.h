@@ -434,7 +434,8 @@ static inline void rig_give(struct rig *g)
 
 static inline uint32_t rig_word(const struct fl_backup *d, uint8_t code)
 {
-	return FW_QP_PLACE(d->qp) | (uint32_t)d->bit << NIC_XP_RESOLVED_BIT_SHIFT |
+	return FW_QP_PLACE(d->qp) << NIC_XP_RESOLVED_RING_SHIFT |
+	       (uint32_t)d->bit << NIC_XP_RESOLVED_BIT_SHIFT |
 	       (uint32_t)d->serial << NIC_XP_RESOLVED_SERIAL_SHIFT |
 	       (uint32_t)code << NIC_XP_RESOLVED_CODE_SHIFT;
 }

@@ -68,15 +68,31 @@ void ud_timer(struct ud *ud, uint64_t now_ns)
 	ud->env.line(ud->env.ctx, true);
 }
 
-/* There is room. All but buffer and phase of the descriptor is d's. */
+/* The descriptor that is written next. */
+static uint64_t backup_at(const struct ud_backup *b)
+{
+	return b->base + sizeof(struct fl_backup) * (uint64_t)(b->prod & (b->slots - 1));
+}
+
+/* Its page, which the driver has written there. */
+static bool backup_buffer(struct ud *ud, uint64_t *buffer)
+{
+	return !ud->env.mem_read(ud->env.ctx,
+				 backup_at(&ud->backup) + offsetof(struct fl_backup, buffer),
+				 buffer, sizeof(*buffer));
+}
+
+/* There is room. The driver's own member stays as it is. */
 static bool backup_write(struct ud *ud, struct fl_backup *d, uint64_t later_ns)
 {
-	const uint32_t from = offsetof(struct fl_backup, kind);
 	const uint32_t upto = offsetof(struct fl_backup, phase);
 	struct ud_backup *b = &ud->backup;
-	uint64_t pa = b->base + sizeof(*d) * (uint64_t)(b->prod & (b->slots - 1));
+	uint64_t pa = backup_at(b), buffer;
 
-	if (ud->env.mem_write(ud->env.ctx, pa + from, (uint8_t *)d + from, upto - from) ||
+	if (!backup_buffer(ud, &buffer))
+		return false;
+	d->buffer = buffer;
+	if (ud->env.mem_write(ud->env.ctx, pa, d, upto) ||
 	    ud->env.mem_publish(ud->env.ctx, pa + upto, 1 + b->prod / b->slots))
 		return false;
 	b->prod++;
@@ -115,14 +131,13 @@ bool ud_backup_store(struct ud *ud, struct ud_pair *q, const struct ud_place *pl
 	const struct rc_packet *k = &ud->take.packet;
 	struct ud_backup *b = &ud->backup;
 	struct fl_backup d;
-	uint64_t pa, buffer;
+	uint64_t buffer;
 	uint32_t n = b->prod;
 
 	/* First what it has to hear of the queue pair's past. */
 	if (q->ring.over_due || !backup_has_room(b))
 		return false;
-	pa = b->base + sizeof(d) * (uint64_t)(b->prod & (b->slots - 1));
-	if (ud->env.mem_read(ud->env.ctx, pa, &buffer, sizeof(buffer)) || buffer % UD_PAGE)
+	if (!backup_buffer(ud, &buffer) || buffer % UD_PAGE)
 		return false;
 	if (k->payload_len && ud->env.mem_write(ud->env.ctx, buffer, k->payload,
 						k->payload_len))
