@@ -65,6 +65,33 @@ void rc_resp_refuse(struct rc *rc, struct rc_pair *q, uint32_t psn, uint8_t synd
 	a->cause = rc_note(rc, EV_RC_ERROR, a->xfer, cause, q, psn, status, RC_RESPONDER);
 }
 
+/* The receive entry of this message completes. */
+static void recv_over(struct rc *rc, struct rc_pair *q, uint8_t status, bool with_imm)
+{
+	struct rc_responder *r = &q->resp;
+	const struct rc_packet *p = &rc->take.packet;
+	struct fw_arrival a = {
+		.cause = rc->take.mover.cause, .length = r->at, .imm = p->imm,
+		.opcode = FL_OP_RECV, .status = status, .solicited = p->solicited,
+	};
+	struct fw_recv recv = r->recv;
+
+	if (with_imm)
+		a.opcode = opcode_is_send(p->opcode) ? FL_OP_RECV_IMM : FL_OP_RECV_WRITE_IMM;
+	r->held = false;
+	rc->env.fw.recv_done(rc->env.fw.ctx, q->place, &recv, &a);
+}
+
+/* The page will never come. A message's receive says so, too. */
+static void resp_lost(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, uint32_t psn,
+		      uint8_t status)
+{
+	rc_resp_refuse(rc, q, psn, RC_SYN_NAK_OPERATION, status, m->cause);
+	/* Of the driver's answer the peer's word; the memory is this side's own. */
+	if (m->segment)
+		recv_over(rc, q, FL_ST_LOCAL_FAULT, false);
+}
+
 void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, uint32_t psn,
 		    uint8_t opcode, uint64_t left)
 {
@@ -76,7 +103,7 @@ void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 	struct rc_judged j;
 
 	if (lost != FL_ST_OK) {
-		rc_resp_refuse(rc, q, psn, RC_SYN_NAK_OPERATION, lost, m->cause);
+		resp_lost(rc, q, m, psn, lost);
 		return;
 	}
 	j = rc_ask(rc, m, &miss);
@@ -88,7 +115,7 @@ void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 		rc_sleep(rc, m, RC_RESPONDER);
 		break;
 	case RC_FAIL:
-		rc_resp_refuse(rc, q, psn, RC_SYN_NAK_OPERATION, FL_ST_LOCAL_FAULT, m->cause);
+		resp_lost(rc, q, m, psn, FL_ST_LOCAL_FAULT);
 		break;
 	default:
 		rc->stats.dropped++;
@@ -110,23 +137,6 @@ void rc_resp_failed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 		status = rc_local_status(m->denied);
 	}
 	rc_resp_refuse(rc, q, psn, syndrome, status, m->cause);
-}
-
-/* The receive entry of this message completes. */
-static void recv_over(struct rc *rc, struct rc_pair *q, uint8_t status, bool with_imm)
-{
-	struct rc_responder *r = &q->resp;
-	const struct rc_packet *p = &rc->take.packet;
-	struct fw_arrival a = {
-		.cause = rc->take.mover.cause, .length = r->at, .imm = p->imm,
-		.opcode = FL_OP_RECV, .status = status, .solicited = p->solicited,
-	};
-	struct fw_recv recv = r->recv;
-
-	if (with_imm)
-		a.opcode = opcode_is_send(p->opcode) ? FL_OP_RECV_IMM : FL_OP_RECV_WRITE_IMM;
-	r->held = false;
-	rc->env.fw.recv_done(rc->env.fw.ctx, q->place, &recv, &a);
 }
 
 /* true: the message has its receive entry. false: it has none, and was answered. */
