@@ -82,14 +82,19 @@ static void recv_over(struct rc *rc, struct rc_pair *q, uint8_t status, bool wit
 	rc->env.fw.recv_done(rc->env.fw.ctx, q->place, &recv, &a);
 }
 
+/* A driver's answer has the peer's word for a page of this side's. */
+static uint8_t own_status(uint8_t status)
+{
+	return status == FL_ST_REMOTE_FAULT ? FL_ST_LOCAL_FAULT : status;
+}
+
 /* The page will never come. A message's receive says so, too. */
 static void resp_lost(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, uint32_t psn,
 		      uint8_t status)
 {
 	rc_resp_refuse(rc, q, psn, RC_SYN_NAK_OPERATION, status, m->cause);
-	/* Of the driver's answer the peer's word; the memory is this side's own. */
 	if (m->segment)
-		recv_over(rc, q, FL_ST_LOCAL_FAULT, false);
+		recv_over(rc, q, own_status(status), false);
 }
 
 void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, uint32_t psn,
@@ -343,7 +348,7 @@ void rc_resp_landed(struct rc *rc, struct rc_pair *q, enum rc_moved how)
 		rc_resp_failed(rc, q, &t->mover, p->psn, how);
 		if (t->mover.segment)
 			recv_over(rc, q, how == RC_DENIED ? rc_local_status(t->mover.denied) :
-							    t->mover.status, false);
+							    own_status(t->mover.status), false);
 		return;
 	}
 	if (p->opcode > WOP_RC_READ_REQUEST)
