@@ -450,13 +450,20 @@ int fl_limit_srq(struct fl_srq *srq, unsigned int limit);
 
 /* ---- events, beside completions ---- */
 
-enum fl_event_type { FL_EVENT_QP_ERROR = 1, FL_EVENT_CQ_OVERFLOW, FL_EVENT_SRQ_LIMIT };
+enum fl_event_type {
+	FL_EVENT_QP_ERROR = 1, FL_EVENT_CQ_OVERFLOW, FL_EVENT_SRQ_LIMIT,
+	/* FL_ERROR: no more receives of its shared queue complete (InfiniBand 11.6.3.1). */
+	FL_EVENT_LAST_RECV,
+	FL_EVENT_QP_HEARD,	/* FL_RTR: the peer's first packet has come */
+};
 struct fl_event {
 	enum fl_event_type type;
 	struct fl_qp *qp;	/* one of these three, as type says */
 	struct fl_cq *cq;
 	struct fl_srq *srq;
+	uint32_t qpn;		/* of qp: no other queue pair soon has the same */
 	int status;		/* of FL_EVENT_QP_ERROR: FL_ST_* */
+	int untold;		/* of the same, 1: no work request of it failed with status */
 };
 /*
  * The oldest event of this process's objects that are still there; sleeps until there is one.

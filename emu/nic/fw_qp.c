@@ -169,12 +169,15 @@ void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 	q->cause = cause;
 	fw_unit_close(fw, n);
 	fw_event_raise(fw, FL_EV_QP_ERROR, n);
+	fw_recv_last(fw, n);
 }
 
 void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 {
 	struct fw_qp *q = &fw->qp[n];
 
+	if (fw_qp_lives(q))
+		q->untold = true;
 	fw_qp_error(fw, n, status, cause);
 	if (q->wr_head != q->wr_tail)
 		fw_request_fail(fw, n, q->wr_head, FL_ST_FLUSHED);
@@ -343,7 +346,7 @@ static void qp_free(struct fw *fw, uint16_t n)
 	q->wr_head = q->wr_issue = q->wr_tail;
 	q->head = q->tail;
 	fw_qp_update(fw, n);
-	fw_event_forget(fw, FL_EV_QP_ERROR, n);
+	fw_event_forget_qp(fw, n);
 	q->state = FW_QP_FREE;
 	q->uses++;
 }

@@ -169,7 +169,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	struct v_device *d = (struct v_device *)device;
 	struct v_context *v = calloc(1, sizeof(*v));
 	struct ibv_context *c;
-	int error = -ENOMEM, end[2];
+	int error = -ENOMEM;
 
 	if (!v)
 		return v_null(error);
@@ -186,11 +186,9 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		goto close;
 	c->device = device;
 	c->cmd_fd = -1;
-	error = v_pipe(end);
+	error = v_news_begin(v);
 	if (error)
 		goto close;
-	c->async_fd = end[0];
-	v->events = end[1];
 	c->num_comp_vectors = 1;
 	pthread_mutex_init(&c->mutex, NULL);
 	context_ops(v);
@@ -208,10 +206,10 @@ free:
 int ibv_close_device(struct ibv_context *c)
 {
 	struct v_context *v = v_context(c);
-	int error = fl_close(v->dev);
+	int error;
 
-	close(c->async_fd);
-	close(v->events);
+	v_news_end(v);
+	error = fl_close(v->dev);
 	pthread_mutex_destroy(&c->mutex);
 	device_put((struct v_device *)c->device);
 	free(v);

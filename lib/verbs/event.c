@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Completion channels (ibv_get_cq_event(3)), and events of the device.
+ * Completion channels (ibv_get_cq_event(3)).
  *
  * A channel is a list of queues that have events, and a pipe with a byte for each event, so that a
  * program can poll() it beside other things. Each completion queue on one has a thread, which
@@ -33,6 +33,20 @@ int v_pipe(int end[2])
 	fcntl(end[0], F_SETFD, FD_CLOEXEC);
 	fcntl(end[1], F_SETFD, FD_CLOEXEC);
 	return 0;
+}
+
+int v_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	sigset_t all, was;
+	int error;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	error = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	return -error;
 }
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
@@ -171,20 +185,13 @@ static void *event_thread(void *arg)
 int v_event_begin(struct v_cq *q)
 {
 	struct ibv_comp_channel *channel = q->ibv.channel;
-	sigset_t all, was;
 	int error;
 
 	pthread_mutex_init(&q->event.lock, NULL);
 	pthread_cond_init(&q->event.change, NULL);
-	/* The program's signals are for its own threads. */
-	sigfillset(&all);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	error = pthread_create(&q->event.thread, NULL, event_thread, q);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	error = v_thread(&q->event.thread, event_thread, q);
 	if (error)
-		return -error;
+		return error;
 	pthread_mutex_lock(&channel->context->mutex);
 	channel->refcnt++;
 	pthread_mutex_unlock(&channel->context->mutex);
@@ -255,22 +262,4 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
 	cq->comp_events_completed += n;
 	pthread_cond_signal(&cq->cond);
 	pthread_mutex_unlock(&cq->mutex);
-}
-
-/* ---- of the device ---- */
-
-/* None is raised so far; who waits, waits for the descriptor, as for any event. */
-int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *event)
-{
-	char byte;
-
-	(void)event;
-	if (read(c->async_fd, &byte, 1) == 1)
-		errno = EIO;
-	return -1;
-}
-
-void ibv_ack_async_event(struct ibv_async_event *event)
-{
-	(void)event;
 }

@@ -120,6 +120,7 @@ struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex 
 	qp->qp_num = at.qpn;
 	qp->state = IBV_QPS_RESET;
 	qp->qp_type = init->qp_type;
+	v_source_add(v_context(c), &q->source, qp, q->qp, at.qpn);
 	return qp;
 }
 
@@ -155,9 +156,11 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 		v_cq(qp->recv_cq)->users--;
 	}
 	qp_unlock(qp->send_cq, qp->recv_cq);
-	if (!error)
-		qp_free(q);
-	return v_error(error);
+	if (error)
+		return v_error(error);
+	v_source_del(&q->source, &qp->mutex, &qp->cond, &qp->events_completed);
+	qp_free(q);
+	return 0;
 }
 
 /* ---- states ---- */

@@ -10,17 +10,19 @@
  * Addresses: a port's LID is the node's number + 1, a queue pair has the number that the
  * card gave it. So what programs tell each other out of band is all that fl_connect() needs.
  *
- * Locks: one of a completion queue, one of each side of a queue pair; nothing is locked
- * inside. Verbs may be called from any thread, faultline.h's objects from one at a time.
+ * Locks: one of a completion queue, one of each side of a queue pair; inside them nothing is
+ * locked. Inside that of a context's events it is a shared receive queue's. Verbs may be called
+ * from any thread, faultline.h's objects from one at a time.
  *
- * Files: device.c, mr.c, cq.c, event.c, qp.c (queue pairs and their states), srq.c, post.c (work
- * requests), postex.c (the same, built call by call), words.c; exports
- * (a script: what must be exported, and under which versions).
+ * Files: device.c, mr.c, cq.c, event.c (completion channels), async.c (events of the device),
+ * qp.c (queue pairs and their states), srq.c, post.c (work requests), postex.c (the same, built
+ * call by call), words.c; exports (a script: what must be exported, and under which versions).
  */
 #ifndef FL_VERBS_H
 #define FL_VERBS_H
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -42,11 +44,32 @@ struct v_device {
 	int index;
 };
 
+/* What events of the device may be about (async.c). */
+struct v_source {
+	struct v_context *context;
+	void *object;			/* for programs: ibv_qp, ibv_cq, ibv_srq */
+	const void *fl;			/* the same for faultline.h */
+	uint32_t qpn;			/* of a queue pair; else 0 */
+	/* Under news.lock: events that the program has taken. */
+	uint32_t told;
+	struct v_source *next;
+};
+
+/* Of a context (async.c). */
+struct v_news_list {
+	pthread_t thread;
+	atomic_bool ending;
+	int in;				/* where async_fd is written */
+	pthread_mutex_t lock;		/* of what follows */
+	struct v_source *sources;
+	struct v_news *first, **last;
+};
+
 struct v_context {
 	struct fl_device *dev;
 	struct fl_device_attr attr;
 	bool packets;			/* all verbs; else WRITE and READ, by blocks */
-	int events;			/* where async_fd is written */
+	struct v_news_list news;
 	struct verbs_context verbs;	/* ends with the ibv_context */
 };
 
@@ -80,14 +103,16 @@ struct v_cq {
 	pthread_mutex_t lock;		/* of polling */
 	unsigned int users;		/* queue pairs; under lock */
 	struct v_event event;
+	struct v_source source;
 	struct ibv_wc now;		/* ibv_start_poll(): the one that is looked at */
 };
 
 struct v_srq {
 	struct ibv_srq ibv;
 	struct fl_srq *srq;
-	pthread_mutex_t lock;		/* of posting */
+	pthread_mutex_t lock;		/* of posting, and of attr */
 	struct ibv_srq_attr attr;
+	struct v_source source;
 };
 
 /* A request, and what it points to. */
@@ -112,6 +137,7 @@ struct v_qp {
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;
 	struct v_build build;		/* from wr_start to wr_complete: under send_lock */
+	struct v_source source;
 };
 
 static inline struct v_context *v_context(struct ibv_context *c)
@@ -169,9 +195,23 @@ int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **
 
 /* event.c: closed by exec. 0 or negative errno. */
 int v_pipe(int end[2]);
+/* The same: the program's signals are for its own threads. */
+int v_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 /* The same: of a queue that has a channel. End waits until every event was acknowledged. */
 int v_event_begin(struct v_cq *q);
 void v_event_end(struct v_cq *q);
+
+/* async.c: makes async_fd. 0 or negative errno. */
+int v_news_begin(struct v_context *v);
+/* All objects that are left tell no more. */
+void v_news_end(struct v_context *v);
+void v_source_add(struct v_context *v, struct v_source *s, void *object, const void *fl,
+		  uint32_t qpn);
+/* Waits until every event of it was acknowledged: what the object's counter says. */
+void v_source_del(struct v_source *s, pthread_mutex_t *lock, pthread_cond_t *cond,
+		  const uint32_t *acked);
+/* srq.c: its event has come. */
+void v_srq_limit_passed(struct ibv_srq *srq);
 
 /* postex.c: the calls that build requests, for the operations that were asked for. */
 int v_build_init(struct v_qp *q, bool packets, uint64_t send_ops);

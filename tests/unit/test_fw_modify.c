@@ -99,6 +99,23 @@ TEST("each legal way is open, each other one is refused and changes nothing")
 	EXPECT_EQ(refused, 29);
 }
 
+TEST("the peer's first packet is an event in RTR, and in no other state")
+{
+	struct bench b;
+	uint16_t n;
+
+	bench_make(&b);
+	n = (uint16_t)FW_QP_PLACE(b.p.s.qp);
+	bench_go(&b, RTR);
+	b.u->fw.heard(b.u->fw.ctx, n, 0);
+	unit_run(b.u);
+	rig_expect_event(b.u->r, FL_EV_QP_HEARD, b.p.s.qp, 0);
+	bench_go(&b, RTS);
+	b.u->fw.heard(b.u->fw.ctx, n, 0);
+	unit_run(b.u);
+	EXPECT(!rig_event(b.u->r));
+}
+
 TEST("the unit hears of the pair from RTR on, with all of its attributes")
 {
 	const struct fw_pair *p;
