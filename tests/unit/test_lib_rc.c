@@ -474,8 +474,7 @@ static void party_failures(struct side *me, struct side *other)
 		EXPECT_EQ(next_of(me->send_cq).status, FL_ST_REMOTE_ACCESS);
 		EXPECT_EQ(next_of(me->send_cq).status, FL_ST_FLUSHED);
 	} else {
-		expect_event(me, FL_EVENT_QP_ERROR, me->qp[0],
-			     FL_ST_REMOTE_ACCESS);
+		expect_event(me, FL_EVENT_QP_ERROR, me->qp[0], FL_ST_REMOTE_ACCESS);
 	}
 	begin_again(me);
 	STEP("a message for which there never is a receive");
