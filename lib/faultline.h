@@ -408,6 +408,8 @@ struct fl_work {
  * of the same QP (or any that failed) has been polled.
  */
 int fl_post(struct fl_qp *qp, const struct fl_work *w);
+/* n of them, in this order, or none: then it is as fl_post() would say of the first that cannot. */
+int fl_post_list(struct fl_qp *qp, const struct fl_work *w, unsigned int n);
 int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		  void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
 int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,

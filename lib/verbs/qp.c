@@ -18,6 +18,7 @@ static void qp_free(struct v_qp *q)
 	pthread_mutex_destroy(&q->ex.qp_base.mutex);
 	pthread_cond_destroy(&q->ex.qp_base.cond);
 	free(q->build.work);
+	free(q->build.data);
 	free(q);
 }
 
@@ -281,6 +282,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	enum ibv_qp_state to = mask & IBV_QP_STATE ? a->qp_state : qp->state;
 	const struct qp_move *m = qp_move(qp->state, to);
 	int extra = mask & ~IBV_QP_STATE, error = 0;
+	struct ibv_qp_attr before = q->attr;
 
 	if (mask & IBV_QP_CUR_STATE && a->cur_qp_state != qp->state)
 		return EINVAL;
@@ -293,7 +295,9 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 		error = qp_change(q, to, mask);
 	else if (to == IBV_QPS_RTR && qp->state == IBV_QPS_INIT)
 		error = qp_connect(q);
-	if (!error)
+	if (error)
+		q->attr = before;
+	else
 		qp->state = to;
 	return v_error(error);
 }
@@ -317,5 +321,12 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask,
 		.recv_cq = qp->recv_cq, .srq = qp->srq, .cap = q->cap,
 		.qp_type = qp->qp_type, .sq_sig_all = q->sig_all,
 	};
+	return 0;
+}
+
+/* Nothing is promised of the order in which the bytes of a message get to memory. */
+int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode opcode, uint32_t flags)
+{
+	(void)qp, (void)opcode, (void)flags;
 	return 0;
 }

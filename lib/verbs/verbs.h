@@ -69,6 +69,7 @@ struct v_context {
 	struct fl_device *dev;
 	struct fl_device_attr attr;
 	bool packets;			/* all verbs; else WRITE and READ, by blocks */
+	bool implicit;			/* regions of all memory that the process has */
 	struct v_news_list news;
 	struct verbs_context verbs;	/* ends with the ibv_context */
 };
@@ -115,16 +116,16 @@ struct v_srq {
 	struct v_source source;
 };
 
-/* A request, and what it points to. */
-struct v_work {
-	struct fl_work work;
+/* What a request that is being built points to. */
+struct v_data {
 	struct fl_segment segment[FL_SEND_SEGMENTS];
-	unsigned char data[FL_INLINE_BYTES];	/* of one that is built: a copy */
+	unsigned char bytes[FL_INLINE_BYTES];	/* a copy */
 };
 
-/* A request that is being built (postex.c), or has been. */
+/* Requests that are being built (postex.c), or have been. */
 struct v_build {
-	struct v_work *work;
+	struct fl_work *work;
+	struct v_data *data;		/* one of each */
 	unsigned int n, room;
 	int error;			/* the first */
 };
@@ -183,6 +184,8 @@ int v_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_in
 		      struct ibv_device_attr_ex *attr, size_t bytes);
 int v_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *attr,
 		 size_t bytes);
+int v_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		struct ibv_sge *list, uint32_t n);
 int v_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int v_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 struct ibv_cq_ex *v_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_attr_ex *init);
@@ -192,6 +195,10 @@ int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
 void v_segments(struct fl_segment *to, const struct ibv_sge *from, int n);
 int v_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+
+/* Of other libraries of rdma-core; no header of programs has them. */
+int ibv_dontfork_range(void *base, size_t bytes);
+int ibv_dofork_range(void *base, size_t bytes);
 
 /* event.c: closed by exec. 0 or negative errno. */
 int v_pipe(int end[2]);
