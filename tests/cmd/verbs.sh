@@ -88,7 +88,7 @@ both 0 ' 8 100 ' 'ib_atomic_lat, compare and swap' ib_atomic_lat -A CMP_AND_SWAP
 both 0 '100 iters' 'ibv_rc_pingpong' ibv_rc_pingpong -n 100
 both 0 '100 iters' 'ibv_rc_pingpong, on demand and asleep' ibv_rc_pingpong -o -e -n 100
 both 0 '100 iters' 'ibv_rc_pingpong, by the new calls' ibv_rc_pingpong -N -n 100
-for name in overlap events; do
+for name in overlap events lists arrivals objects; do
 	cc -std=gnu11 -O1 -pthread -o "$dir/$name" tests/verbs/$name.c -libverbs || exit 1
 done
 for system in npf odp2 rxe; do
@@ -100,6 +100,12 @@ done
 for system in npf rxe; do
 	FAULTLINE_SYSTEM=$system expect 0 'told once' "asynchronous events, $system" \
 		timeout 100 "$fl" with --on a -- "$dir/events"
+	FAULTLINE_SYSTEM=$system expect 0 'up to the bad one' "lists of requests, $system" \
+		timeout 100 "$fl" with --on a -- "$dir/lists"
+	FAULTLINE_SYSTEM=$system expect 0 'what they must' "what completions say, $system" \
+		timeout 100 "$fl" with --on a -- "$dir/arrivals"
+	FAULTLINE_SYSTEM=$system expect 0 'is refused' "what makes no sense, $system" \
+		timeout 100 "$fl" with --on a -- "$dir/objects"
 done
 FAULTLINE_SYSTEM=part both 0 ' 65536 100 ' 'ib_write_bw by blocks' ib_write_bw -n 100
 FAULTLINE_SYSTEM=nonesuch expect 1 'no such system; there are: part|' 'a system that is not there' \
