@@ -110,9 +110,14 @@ done
 FAULTLINE_SYSTEM=part both 0 ' 65536 100 ' 'ib_write_bw by blocks' ib_write_bw -n 100
 FAULTLINE_SYSTEM=nonesuch expect 1 'no such system; there are: part|' 'a system that is not there' \
 	"$fl" with --on a -- ibv_devinfo
+timeout 100 "$fl" with --on a -- "$dir/events" end > "$dir/end" 2>&1 &
+end=$!
+while_alive $end grep -q waiting "$dir/end"
 end_boards
 expect 0 'board a: 0 of ' 'nothing is left on a' cat "$dir/board"
 expect 0 'board b: 0 of ' 'nor on b' cat "$dir/board"
+wait $end
+expect 0 'the device has ended' 'a program hears of the end of its board' cat "$dir/end"
 
 # The program uses 145 pages and may have 60.
 boards --frames 256 --process-frames 60

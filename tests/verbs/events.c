@@ -243,11 +243,31 @@ static void destroy_waits(struct end *a, struct end *b)
 	event_none();
 }
 
-int main(void)
+/* Somebody ends the board. */
+static int device_ends(void)
+{
+	struct ibv_async_event e;
+
+	printf("waiting\n");
+	fflush(stdout);
+	check_error(ibv_get_async_event(ctx, &e), 0);
+	check_that(e.event_type == IBV_EVENT_DEVICE_FATAL,
+		   ibv_event_type_str(e.event_type), e.event_type);
+	ibv_ack_async_event(&e);
+	check_that(!event_waits(0), "it is told twice", 0);
+	printf("the device has ended\n");
+	return 0;
+}
+
+/* With an argument it waits for the end of the device. */
+int main(int argc, char **argv)
 {
 	struct end a = { 0 }, b = { 0 };
 
+	(void)argv;
 	rig_open();
+	if (argc > 1)
+		return device_ends();
 	event_none();
 	responder_errors(&a, &b);
 	peer_heard(&a, &b);
