@@ -23,6 +23,7 @@ static struct fl_ctx *fl_event_owner(struct fl_dev *dev, const struct fl_eqe *e)
 	case FL_EV_QP_ERROR:
 	case FL_EV_LAST_RECV:
 	case FL_EV_QP_HEARD:
+	case FL_EV_SQ_DRAINED:
 		qp = dev->qp[FL_QP_PLACE(e->object)];
 		/* One that is gone may have had the place before. */
 		return qp && qp->number == e->object ? qp->ctx : NULL;

@@ -51,8 +51,10 @@ static bool event_fill(struct fl_device *dev, const struct fl_next_event *n,
 		break;
 	case FL_EV_LAST_RECV:
 	case FL_EV_QP_HEARD:
-		e->type = n->type == FL_EV_QP_HEARD ? FL_EVENT_QP_HEARD :
-						      FL_EVENT_LAST_RECV;
+	case FL_EV_SQ_DRAINED:
+		e->type = n->type == FL_EV_LAST_RECV ? FL_EVENT_LAST_RECV :
+			  n->type == FL_EV_QP_HEARD ? FL_EVENT_QP_HEARD :
+						      FL_EVENT_SQ_DRAINED;
 		e->qp = event_qp(dev, n->object);
 		break;
 	case FL_EV_CQ_OVERFLOW:

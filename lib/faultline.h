@@ -457,6 +457,7 @@ enum fl_event_type {
 	/* FL_ERROR: no more receives of its shared queue complete (InfiniBand 11.6.3.1). */
 	FL_EVENT_LAST_RECV,
 	FL_EVENT_QP_HEARD,	/* FL_RTR: the peer's first packet has come */
+	FL_EVENT_SQ_DRAINED,	/* FL_SQD: no work request is under way */
 };
 struct fl_event {
 	enum fl_event_type type;

@@ -34,6 +34,7 @@ void fw_event_forget_qp(struct fw *fw, uint32_t n)
 	fw_event_forget(fw, FL_EV_QP_ERROR, n);
 	fw_event_forget(fw, FL_EV_LAST_RECV, n);
 	fw_event_forget(fw, FL_EV_QP_HEARD, n);
+	fw_event_forget(fw, FL_EV_SQ_DRAINED, n);
 }
 
 /* IRQ_STATUS; the bits of IRQ_ENABLE are in the same places. */
@@ -118,7 +119,7 @@ static uint32_t event_kind(const struct fw *fw)
 {
 	static const uint8_t order[FW_EVENT_KINDS] = {
 		FL_EV_QP_ERROR, FL_EV_CQ_OVERFLOW, FL_EV_LAST_RECV,
-		FL_EV_SRQ_LIMIT, FL_EV_QP_HEARD, FL_EV_CQ,
+		FL_EV_SRQ_LIMIT, FL_EV_QP_HEARD, FL_EV_SQ_DRAINED, FL_EV_CQ,
 	};
 	uint32_t i = 0;
 
@@ -139,6 +140,7 @@ static uint64_t event_fill(const struct fw *fw, struct fl_eqe *e, uint32_t n)
 		/* fall through */
 	case FL_EV_LAST_RECV:
 	case FL_EV_QP_HEARD:
+	case FL_EV_SQ_DRAINED:
 		e->object = fw_qp_number(q, n);
 		return q->cause;
 	case FL_EV_SRQ_LIMIT:

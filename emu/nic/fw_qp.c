@@ -118,12 +118,26 @@ static bool qp_may_fetch(const struct fw_qp *q)
 	       !q->stuck && q->state != FW_QP_SQD;
 }
 
+/* InfiniBand 10.3.1.6: what had begun in SQD has ended. */
+static void qp_look_drained(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	bool drained = q->state == FW_QP_SQD && q->wr_head == q->wr_tail;
+
+	if (drained && !q->drained) {
+		q->cause = 0;
+		fw_event_raise(fw, FL_EV_SQ_DRAINED, n);
+	}
+	q->drained = drained;
+}
+
 void fw_qp_update(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	uint32_t held = q->wr_tail - q->wr_head;
 	bool active = held || q->head != q->tail || fw_recv_due(q), due;
 
+	qp_look_drained(fw, n);
 	while (q->wr_issue != q->wr_tail) {
 		const struct fw_wr *wr = fw_wr_at(q, q->wr_issue);
 

@@ -137,6 +137,8 @@ static int event_type(const struct fl_event *e)
 		return IBV_EVENT_QP_LAST_WQE_REACHED;
 	case FL_EVENT_QP_HEARD:
 		return IBV_EVENT_COMM_EST;
+	case FL_EVENT_SQ_DRAINED:
+		return IBV_EVENT_SQ_DRAINED;
 	}
 	return -1;
 }
@@ -160,6 +162,10 @@ static void event_take(struct v_context *v, const struct fl_event *e)
 			break;
 	if (s && e->type == FL_EVENT_SRQ_LIMIT)
 		v_srq_limit_passed(s->object);
+	/* The card says it unasked. */
+	if (s && e->type == FL_EVENT_SQ_DRAINED &&
+	    !atomic_load(&v_qp(s->object)->tell_drained))
+		type = -1;
 	if (s && type >= 0)
 		news_add(v, s, (enum ibv_event_type)type);
 	pthread_mutex_unlock(&v->news.lock);
@@ -273,6 +279,7 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 	case IBV_EVENT_QP_REQ_ERR:
 	case IBV_EVENT_QP_ACCESS_ERR:
 	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
 		event_acknowledge(&qp->mutex, &qp->cond, &qp->events_completed);
 		break;

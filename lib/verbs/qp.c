@@ -291,6 +291,10 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	if (qp_attr_bad(a, mask))
 		return EINVAL;
 	qp_keep(q, a, mask);
+	/* The event may be there before the call returns. */
+	if (to == IBV_QPS_SQD)
+		atomic_store(&q->tell_drained, mask & IBV_QP_EN_SQD_ASYNC_NOTIFY &&
+					       a->en_sqd_async_notify);
 	if (v_context(qp->context)->packets)
 		error = qp_change(q, to, mask);
 	else if (to == IBV_QPS_RTR && qp->state == IBV_QPS_INIT)

@@ -137,6 +137,7 @@ struct v_qp {
 	bool sig_all;
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;
+	atomic_bool tell_drained;	/* IBV_EVENT_SQ_DRAINED was asked for */
 	struct v_build build;		/* from wr_start to wr_complete: under send_lock */
 	struct v_source source;
 };

@@ -444,6 +444,8 @@
 `define FL_EV_LAST_RECV                         8'd5
 // a queue pair that is ready to receive and not yet to send got a packet of its peer
 `define FL_EV_QP_HEARD                          8'd6
+// a queue pair came into the state SQD, and now no request of it is under way
+`define FL_EV_SQ_DRAINED                        8'd7
 
 // event QP_ERROR, beside the status: no work request failed, so no completion of one says why
 `define FL_ENDED_UNTOLD                         32'd256

@@ -135,6 +135,29 @@ static void peer_heard(struct end *a, struct end *b)
 	ends_destroy(a, b);
 }
 
+/* With the event and without; what was posted before has ended then. */
+static void queue_drains(struct end *a, struct end *b)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct ibv_wc wc[16];
+	int i, n = 0;
+
+	ends_make(a, b);
+	for (i = 0; i < 16; i++)
+		check_error(end_post(a, IBV_WR_RDMA_WRITE, (uint64_t)i, 8192, mr->rkey), 0);
+	check_error(ibv_modify_qp(a->qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	event_expect(IBV_EVENT_SQ_DRAINED, a->qp);
+	while ((i = ibv_poll_cq(a->send, 16, wc)) > 0)
+		n += i;
+	/* Those that had not begun go on afterwards. */
+	check_error(end_modify(a, IBV_QPS_RTS), 0);
+	for (; n < 16; n++)
+		cq_expect(a->send, (uint64_t)n, IBV_WC_SUCCESS);
+	check_error(end_modify(a, IBV_QPS_SQD), 0);
+	event_none();
+	ends_destroy(a, b);
+}
+
 static void shared_queue(struct end *a, struct end *b)
 {
 	struct ibv_srq *srq = srq_make();
@@ -271,6 +294,7 @@ int main(int argc, char **argv)
 	event_none();
 	responder_errors(&a, &b);
 	peer_heard(&a, &b);
+	queue_drains(&a, &b);
 	shared_queue(&a, &b);
 	cq_overrun(&a);
 	destroy_waits(&a, &b);
