@@ -187,6 +187,10 @@ static int work_records(struct testbed *w, const struct testbed_work *k,
 	bool complete;
 
 	*xfer = 0;
+	if (k && k->opcode == FL_RECV) {
+		testbed_why_set(w, "a receive has no events: the message has");
+		return -EINVAL;
+	}
 	*r = testbed_records(w, n, &complete);
 	if (!*r)
 		return -ENOMEM;
@@ -242,7 +246,8 @@ int testbed_arrival(struct testbed *w, const struct testbed_work *k, uint64_t *n
 			continue;
 		if (r[i].event == EV_LIB_POST)
 			post_ns = r[i].time_ns;
-		else if (r[i].event == EV_RX_BURST)
+		else if (r[i].event == EV_RX_BURST ||
+			 (r[i].event == EV_RC_BURST && r[i].arg[1]))
 			last_ns = r[i].time_ns;
 	}
 	free(r);
