@@ -314,8 +314,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask,
 
 	(void)mask;	/* all of it is at hand */
 	/* It may have failed by itself. */
-	if (v_context(qp->context)->packets && !fl_query_qp(q->qp, &now) &&
-	    now.state == FL_ERROR)
+	if (!fl_query_qp(q->qp, &now) && now.state == FL_ERROR)
 		qp->state = IBV_QPS_ERR;
 	*a = q->attr;
 	a->qp_state = a->cur_qp_state = qp->state;

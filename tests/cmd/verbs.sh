@@ -107,6 +107,8 @@ for system in npf rxe; do
 	FAULTLINE_SYSTEM=$system expect 0 'is refused' "what makes no sense, $system" \
 		timeout 100 "$fl" with --on a -- "$dir/objects"
 done
+FAULTLINE_SYSTEM=part expect 0 'is refused' 'a pair of blocks that failed says so' \
+	timeout 100 "$fl" with --on a -- "$dir/objects" blocks
 FAULTLINE_SYSTEM=part both 0 ' 65536 100 ' 'ib_write_bw by blocks' ib_write_bw -n 100
 FAULTLINE_SYSTEM=nonesuch expect 1 'no such system; there are: part|' 'a system that is not there' \
 	"$fl" with --on a -- ibv_devinfo

@@ -298,6 +298,10 @@ int main(int argc, char **argv)
 	shared_queue(&a, &b);
 	cq_overrun(&a);
 	destroy_waits(&a, &b);
+	check_error(ibv_destroy_cq(a.send), 0);
+	check_error(ibv_destroy_cq(a.recv), 0);
+	check_error(ibv_destroy_cq(b.send), 0);
+	check_error(ibv_destroy_cq(b.recv), 0);
 	check_error(ibv_dereg_mr(mr), 0);
 	check_error(ibv_dealloc_pd(pd), 0);
 	check_error(ibv_close_device(ctx), 0);
