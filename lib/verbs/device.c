@@ -235,7 +235,9 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *attr)
 		.vendor_id = 0x464C,
 		.vendor_part_id = 1,
 		.max_qp = (int)a->max_qp,
-		.max_qp_wr = (int)a->max_queue,
+		.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD |
+				    (v_context(c)->packets ? IBV_DEVICE_RC_RNR_NAK_GEN : 0),
+		.max_qp_wr = (int)v_max_wr(v_context(c)),
 		.max_sge = v_context(c)->packets ? FL_RECV_SEGMENTS : 1,
 		.max_sge_rd = v_context(c)->packets ? FL_SEND_SEGMENTS : 1,
 		.max_cq = (int)a->max_cq,

@@ -32,7 +32,9 @@ static int qp_check(const struct v_context *v, const struct ibv_qp_init_attr_ex 
 					  IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 		return EOPNOTSUPP;
 	if (!(init->comp_mask & IBV_QP_INIT_ATTR_PD) || !init->send_cq ||
-	    !init->recv_cq || !cap->max_send_wr)
+	    !init->recv_cq)
+		return EINVAL;
+	if (cap->max_send_wr > v_max_wr(v) || cap->max_recv_wr > v_max_wr(v))
 		return EINVAL;
 	if (cap->max_send_sge > (v->packets ? FL_SEND_SEGMENTS : 1) ||
 	    cap->max_recv_sge > FL_RECV_SEGMENTS ||
@@ -64,7 +66,8 @@ static int qp_make(struct v_qp *q, struct ibv_context *c,
 	struct fl_qp_init i = {
 		.type = v_context(c)->packets ? FL_QPT_RC : FL_QPT_BLOCK,
 		.send_cq = v_cq(init->send_cq)->cq,
-		.entries = init->cap.max_send_wr,
+		/* One that only receives has a queue all the same. */
+		.entries = init->cap.max_send_wr ? init->cap.max_send_wr : 1,
 	};
 
 	/* With blocks there is nothing to receive. */

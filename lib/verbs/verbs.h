@@ -167,6 +167,12 @@ static inline struct v_qp *v_qp(struct ibv_qp *qp)
 	return (struct v_qp *)qp;
 }
 
+/* Requests of a queue pair, each of which may have max_sge segments and so take two entries. */
+static inline uint32_t v_max_wr(const struct v_context *v)
+{
+	return v->packets ? v->attr.max_queue / 2 : v->attr.max_queue;
+}
+
 /* verbs return errno as a positive number, or NULL with errno set */
 static inline int v_error(int error)
 {

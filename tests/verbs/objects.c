@@ -90,6 +90,7 @@ static void too_much(void)
 	}, init;
 	struct ibv_srq_init_attr srq = { .attr = { .max_wr = 0, .max_sge = 1 } };
 	struct ibv_device_attr a;
+	struct ibv_qp *qp;
 
 	check_error(ibv_query_device(ctx, &a), 0);
 	check_null(ibv_create_cq(ctx, 0, NULL, NULL, 0), EINVAL);
@@ -114,10 +115,18 @@ static void too_much(void)
 	init = good;
 	init.qp_type = IBV_QPT_UD;
 	check_null(ibv_create_qp(pd, &init), EOPNOTSUPP);
-	/* What the device says it can have. */
+	/* What the device says it can have, all at once; and as little as there can be. */
 	init = good;
+	init.cap.max_send_wr = init.cap.max_recv_wr = (uint32_t)a.max_qp_wr;
 	init.cap.max_send_sge = init.cap.max_recv_sge = (uint32_t)a.max_sge;
-	check_error(ibv_destroy_qp(ibv_create_qp(pd, &init)), 0);
+	init.cap.max_inline_data = 16;
+	qp = ibv_create_qp(pd, &init);
+	check_that(qp, "the largest queue pair", errno);
+	check_error(ibv_destroy_qp(qp), 0);
+	memset(&init.cap, 0, sizeof(init.cap));
+	qp = ibv_create_qp(pd, &init);
+	check_that(qp, "the smallest queue pair", errno);
+	check_error(ibv_destroy_qp(qp), 0);
 	check_error(ibv_destroy_cq(cq), 0);
 }
 
