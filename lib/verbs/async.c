@@ -2,16 +2,14 @@
 /*
  * Events of the device (ibv_get_async_event(3)): each context has a thread that sleeps in the
  * driver until there is one, and a list of those that the program has not taken. While it is
- * not empty, there is a byte in the pipe that async_fd reads.
+ * not empty, async_fd is readable.
  *
  * What a card says of a queue pair that failed becomes the event that InfiniBand has for it
  * (11.6.3, 10.10.2): none if a completion says why, which it does to who asked, and of a
  * receive.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "faultline/entries.h"
 #include "verbs.h"
@@ -28,12 +26,6 @@ struct v_news {
 
 /* ---- the list; all of it under news.lock ---- */
 
-static void news_show(const struct v_context *v)
-{
-	while (write(v->news.in, "", 1) < 0 && errno == EINTR)
-		;
-}
-
 static void news_add(struct v_context *v, struct v_source *of, enum ibv_event_type type)
 {
 	struct v_news *n = calloc(1, sizeof(*n));
@@ -45,19 +37,15 @@ static void news_add(struct v_context *v, struct v_source *of, enum ibv_event_ty
 	/* The members of the union are pointers, but for that of ports. */
 	if (of)
 		n->event.element.qp = of->object;
-	if (!v->news.first)
-		news_show(v);
 	*v->news.last = n;
 	v->news.last = &n->next;
+	v_bell_set(&v->news.bell, true);
 }
 
 /* Forget what waits of one source, or of all (NULL). */
 static void news_drop(struct v_context *v, const struct v_source *of)
 {
-	struct pollfd p = { .fd = v->verbs.context.async_fd, .events = POLLIN };
 	struct v_news **at = &v->news.first, *n;
-	bool some = *at;
-	char byte;
 
 	while ((n = *at)) {
 		if (of && n->of != of) {
@@ -68,9 +56,7 @@ static void news_drop(struct v_context *v, const struct v_source *of)
 		free(n);
 	}
 	v->news.last = at;
-	/* Whoever has read it already finds nothing, and reads on. */
-	if (some && !v->news.first && poll(&p, 1, 0) > 0 && read(p.fd, &byte, 1) < 0)
-		return;
+	v_bell_set(&v->news.bell, v->news.first);
 }
 
 void v_source_add(struct v_context *v, struct v_source *s, void *object, const void *fl,
@@ -194,20 +180,18 @@ static void *news_thread(void *arg)
 
 int v_news_begin(struct v_context *v)
 {
-	int end[2], error = v_pipe(end);
+	int error = v_bell_make(&v->news.bell);
 
 	if (error)
 		return error;
-	v->verbs.context.async_fd = end[0];
-	v->news.in = end[1];
+	v->verbs.context.async_fd = v->news.bell.out;
 	v->news.last = &v->news.first;
 	pthread_mutex_init(&v->news.lock, NULL);
 	error = v_thread(&v->news.thread, news_thread, v);
 	if (!error)
 		return 0;
 	pthread_mutex_destroy(&v->news.lock);
-	close(end[0]);
-	close(end[1]);
+	v_bell_close(&v->news.bell);
 	return error;
 }
 
@@ -216,8 +200,7 @@ void v_news_end(struct v_context *v)
 	atomic_store(&v->news.ending, true);
 	pthread_join(v->news.thread, NULL);
 	news_drop(v, NULL);
-	close(v->verbs.context.async_fd);
-	close(v->news.in);
+	v_bell_close(&v->news.bell);
 	pthread_mutex_destroy(&v->news.lock);
 }
 
@@ -229,17 +212,17 @@ static bool news_take(struct v_context *v, struct ibv_async_event *event)
 	struct v_news *n;
 
 	pthread_mutex_lock(&v->news.lock);
+	v_bell_heard(&v->news.bell);
 	n = v->news.first;
 	if (n) {
 		v->news.first = n->next;
-		if (v->news.first)
-			news_show(v);
-		else
+		if (!v->news.first)
 			v->news.last = &v->news.first;
 		if (n->of)
 			n->of->told++;
 		*event = n->event;
 	}
+	v_bell_set(&v->news.bell, v->news.first);
 	pthread_mutex_unlock(&v->news.lock);
 	free(n);
 	return n;
@@ -247,13 +230,13 @@ static bool news_take(struct v_context *v, struct ibv_async_event *event)
 
 int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *event)
 {
-	char byte;
+	struct v_context *v = v_context(c);
 
 	do {
-		/* errno as read() left it: EAGAIN of one that must not block, EINTR. */
-		if (read(c->async_fd, &byte, 1) != 1)
+		/* EAGAIN of one that must not block, EINTR. */
+		if (!v_bell_wait(&v->news.bell))
 			return -1;
-	} while (!news_take(v_context(c), event));
+	} while (!news_take(v, event));
 	return 0;
 }
 

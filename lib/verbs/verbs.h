@@ -44,6 +44,15 @@ struct v_device {
 	int index;
 };
 
+/*
+ * A descriptor that is readable while there is something to take: then there is one byte, or
+ * somebody has read it and has not taken anything yet (event.c).
+ */
+struct v_bell {
+	int out, in;			/* where it is read, and written */
+	bool rung;			/* under its owner's lock */
+};
+
 /* What events of the device may be about (async.c). */
 struct v_source {
 	struct v_context *context;
@@ -59,8 +68,8 @@ struct v_source {
 struct v_news_list {
 	pthread_t thread;
 	atomic_bool ending;
-	int in;				/* where async_fd is written */
-	pthread_mutex_t lock;		/* of what follows */
+	struct v_bell bell;		/* out: async_fd */
+	pthread_mutex_t lock;		/* of the bell, and of what follows */
 	struct v_source *sources;
 	struct v_news *first, **last;
 };
@@ -207,9 +216,15 @@ int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **
 int ibv_dontfork_range(void *base, size_t bytes);
 int ibv_dofork_range(void *base, size_t bytes);
 
-/* event.c: closed by exec. 0 or negative errno. */
-int v_pipe(int end[2]);
-/* The same: the program's signals are for its own threads. */
+/* event.c: 0 or negative errno. It is closed by exec. */
+int v_bell_make(struct v_bell *b);
+void v_bell_close(struct v_bell *b);
+/* Under its owner's lock: is there something to take? */
+void v_bell_set(struct v_bell *b, bool some);
+/* With no lock: until there is. False and errno, as read() left it. Then, under the lock, call: */
+bool v_bell_wait(struct v_bell *b);
+void v_bell_heard(struct v_bell *b);
+/* 0 or negative errno: the program's signals are for its own threads. */
 int v_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 /* The same: of a queue that has a channel. End waits until every event was acknowledged. */
 int v_event_begin(struct v_cq *q);

@@ -6,6 +6,7 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -266,6 +267,48 @@ static void destroy_waits(struct end *a, struct end *b)
 	event_none();
 }
 
+static struct ibv_srq *_Atomic last;
+
+/* Takes and acknowledges what comes, up to the event of the last queue. */
+static void *events_take(void *arg)
+{
+	struct ibv_async_event e;
+	int is_last;
+
+	(void)arg;
+	do {
+		check_error(ibv_get_async_event(ctx, &e), 0);
+		check_that(e.event_type == IBV_EVENT_SRQ_LIMIT_REACHED, "event", e.event_type);
+		is_last = e.element.srq == last;
+		ibv_ack_async_event(&e);
+	} while (!is_last);
+	return NULL;
+}
+
+/* One thread waits while another destroys what events are just coming of. */
+static void destroy_races(void)
+{
+	int flags = fcntl(ctx->async_fd, F_GETFL), i;
+	struct ibv_srq *srq;
+	pthread_t thread;
+
+	fcntl(ctx->async_fd, F_SETFL, flags & ~O_NONBLOCK);
+	check_error(pthread_create(&thread, NULL, events_take, NULL), 0);
+	for (i = 0; i < 300; i++) {
+		srq = srq_make();
+		check_error(srq_limit(srq, 1), 0);
+		if (i % 3 == 1)
+			sched_yield();
+		check_error(ibv_destroy_srq(srq), 0);
+	}
+	srq = srq_make();
+	last = srq;
+	check_error(srq_limit(srq, 1), 0);
+	pthread_join(thread, NULL);
+	check_error(ibv_destroy_srq(srq), 0);
+	check_that(!event_waits(0), "an event of what is gone", 0);
+}
+
 /* Somebody ends the board. */
 static int device_ends(void)
 {
@@ -298,6 +341,7 @@ int main(int argc, char **argv)
 	shared_queue(&a, &b);
 	cq_overrun(&a);
 	destroy_waits(&a, &b);
+	destroy_races();
 	check_error(ibv_destroy_cq(a.send), 0);
 	check_error(ibv_destroy_cq(a.recv), 0);
 	check_error(ibv_destroy_cq(b.send), 0);
