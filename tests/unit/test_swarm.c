@@ -559,13 +559,9 @@ TEST("random testbeds with tables that drivers keep themselves do so, too")
 	swarm_tables(SIM_LOCKSTEP, DRAW_TABLES);
 }
 
-TEST("random testbeds that speak packets keep every byte and every promise")
+TEST("random testbeds that speak packets keep every byte, also by the clock")
 {
 	swarm_tables(SIM_LOCKSTEP, DRAW_PACKETS);
-}
-
-TEST("random testbeds that speak packets do so by the clock")
-{
 	swarm_tables(SIM_THREADS, DRAW_PACKETS);
 }
 
