@@ -411,8 +411,7 @@ static void fl_eq_one(struct fl_dev *dev, const struct fl_eqe *e)
 	if (e->type == FL_EV_QP_ERROR) {
 		dev_dbg(dev->dev, "queue pair %u: status %u\n", e->object,
 			e->data);
-	} else if (e->type != FL_EV_CQ && e->type != FL_EV_CQ_OVERFLOW &&
-		   e->type != FL_EV_SRQ_LIMIT) {
+	} else if (e->type < FL_EV_CQ || e->type > FL_EV_SQ_DRAINED) {
 		dev_err_ratelimited(dev->dev, "unknown event %u\n", e->type);
 		return;
 	}

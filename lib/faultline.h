@@ -421,6 +421,8 @@ struct fl_work {
  * of the same QP (or any that failed) has been polled.
  */
 int fl_post(struct fl_qp *qp, const struct fl_work *w);
+/* n of them, in this order, or none: then it is as fl_post() would say of the first that cannot. */
+int fl_post_list(struct fl_qp *qp, const struct fl_work *w, unsigned int n);
 int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		  void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
 int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
@@ -463,13 +465,21 @@ int fl_limit_srq(struct fl_srq *srq, unsigned int limit);
 
 /* ---- events, beside completions ---- */
 
-enum fl_event_type { FL_EVENT_QP_ERROR = 1, FL_EVENT_CQ_OVERFLOW, FL_EVENT_SRQ_LIMIT };
+enum fl_event_type {
+	FL_EVENT_QP_ERROR = 1, FL_EVENT_CQ_OVERFLOW, FL_EVENT_SRQ_LIMIT,
+	/* FL_ERROR: no more receives of its shared queue complete (InfiniBand 11.6.3.1). */
+	FL_EVENT_LAST_RECV,
+	FL_EVENT_QP_HEARD,	/* FL_RTR: the peer's first packet has come */
+	FL_EVENT_SQ_DRAINED,	/* FL_SQD: no work request is under way */
+};
 struct fl_event {
 	enum fl_event_type type;
 	struct fl_qp *qp;	/* one of these three, as type says */
 	struct fl_cq *cq;
 	struct fl_srq *srq;
+	uint32_t qpn;		/* of qp: no other queue pair soon has the same */
 	int status;		/* of FL_EVENT_QP_ERROR: FL_ST_* */
+	int untold;		/* of the same, 1: no work request of it failed with status */
 };
 /*
  * The oldest event of this process's objects that are still there; sleeps until there is one.

@@ -293,7 +293,9 @@ int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e);
 int lib_post_entries(struct fl_qp *qp, const struct fl_wqe *e,
 		     const struct fl_wqe_more *more, unsigned int n);
 
-/* rc.c: as fl_post(), of FL_QPT_RC. */
+/* rc.c: entries of the queue that work for FL_QPT_RC takes; negative: why fl_post() refuses it. */
+int lib_judge_rc(const struct fl_qp *qp, const struct fl_work *w);
+/* As fl_post(), of FL_QPT_RC, and it was judged. */
 int lib_post_rc(struct fl_qp *qp, const struct fl_work *w);
 
 #endif

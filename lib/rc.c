@@ -172,12 +172,10 @@ static int rc_check(const struct fl_qp *qp, const struct fl_work *w,
 	return 0;
 }
 
-int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
+int lib_judge_rc(const struct fl_qp *qp, const struct fl_work *w)
 {
-	uint32_t posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
+	unsigned int i, n = 0;
 	int64_t length;
-	struct request r;
-	unsigned int i;
 	int error;
 
 	if (!w->list && w->segments)
@@ -188,6 +186,20 @@ int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
 	error = rc_check(qp, w, length);
 	if (error)
 		return error;
+	if (w->inlined)
+		return 1 + (int)((length + MORE_BYTES - 1) / MORE_BYTES);
+	for (i = 0; i < work_segments(w); i++)
+		n += work_segment(w, i).bytes != 0;
+	return n < 2 ? 1 : 1 + (int)((n + 2) / 3);
+}
+
+int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
+{
+	uint32_t posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
+	int64_t length = work_length(w);
+	struct request r;
+	unsigned int i;
+
 	r = (struct request){ .e = {
 		.opcode = rc_opcode(w->opcode),
 		.flags = (w->unsignaled ? 0 : FL_WQE_SIGNALED) |

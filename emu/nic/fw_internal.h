@@ -179,6 +179,11 @@ static inline bool fw_recv_due(const struct fw_qp *q)
 
 /* It is due: end one of them. */
 void fw_recv_flush(struct fw *fw, uint16_t n);
+/*
+ * InfiniBand 11.6.3.1: in ERROR, and with no receive of a shared queue in its hands, a queue pair
+ * says so. Once: call it when either becomes so.
+ */
+void fw_recv_last(struct fw *fw, uint16_t n);
 /* Nobody wants to hear of them. */
 void fw_recv_forget(struct fw_qp *q);
 /* The queue pair is gone: it uses its queues no more. */
@@ -380,6 +385,8 @@ void fw_event_raise(struct fw *fw, uint32_t type, uint32_t object);
 void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object);
 /* It is due: publish one event. */
 void fw_event_step(struct fw *fw);
+/* All that is pending of a queue pair. */
+void fw_event_forget_qp(struct fw *fw, uint32_t n);
 int fw_event_start(struct fw *fw, uint32_t size);
 int fw_event_consumed(struct fw *fw, uint32_t cons);
 uint32_t fw_event_causes(const struct fw *fw);

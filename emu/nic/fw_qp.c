@@ -118,12 +118,26 @@ static bool qp_may_fetch(const struct fw_qp *q)
 	       !q->stuck && q->state != FW_QP_SQD;
 }
 
+/* InfiniBand 10.3.1.6: what had begun in SQD has ended. */
+static void qp_look_drained(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	bool drained = q->state == FW_QP_SQD && q->wr_head == q->wr_tail;
+
+	if (drained && !q->drained) {
+		q->cause = 0;
+		fw_event_raise(fw, FL_EV_SQ_DRAINED, n);
+	}
+	q->drained = drained;
+}
+
 void fw_qp_update(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	uint32_t held = q->wr_tail - q->wr_head;
 	bool active = held || q->head != q->tail || fw_recv_due(q), due;
 
+	qp_look_drained(fw, n);
 	while (q->wr_issue != q->wr_tail) {
 		const struct fw_wr *wr = fw_wr_at(q, q->wr_issue);
 
@@ -169,12 +183,15 @@ void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 	q->cause = cause;
 	fw_unit_close(fw, n);
 	fw_event_raise(fw, FL_EV_QP_ERROR, n);
+	fw_recv_last(fw, n);
 }
 
 void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 {
 	struct fw_qp *q = &fw->qp[n];
 
+	if (fw_qp_lives(q))
+		q->untold = true;
 	fw_qp_error(fw, n, status, cause);
 	if (q->wr_head != q->wr_tail)
 		fw_request_fail(fw, n, q->wr_head, FL_ST_FLUSHED);
@@ -343,7 +360,7 @@ static void qp_free(struct fw *fw, uint16_t n)
 	q->wr_head = q->wr_issue = q->wr_tail;
 	q->head = q->tail;
 	fw_qp_update(fw, n);
-	fw_event_forget(fw, FL_EV_QP_ERROR, n);
+	fw_event_forget_qp(fw, n);
 	q->state = FW_QP_FREE;
 	q->uses++;
 }

@@ -328,6 +328,15 @@ void fw_recv_flush(struct fw *fw, uint16_t n)
 		fw_recv_forget(q);
 	else
 		recv_complete(fw, n, &a);
+	fw_recv_last(fw, n);
+}
+
+void fw_recv_last(struct fw *fw, uint16_t n)
+{
+	const struct fw_qp *q = &fw->qp[n];
+
+	if (q->state == FW_QP_ERROR && q->srq != FW_NO_SRQ && !q->has_taken)
+		fw_event_raise(fw, FL_EV_LAST_RECV, n);
 }
 
 void fw_recv_forget(struct fw_qp *q)

@@ -115,11 +115,24 @@ static void unit_pair_error(void *ctx, uint16_t qp, uint8_t status,
 	fw->env.kick(fw->env.ctx);
 }
 
+static void unit_heard(void *ctx, uint16_t qp, uint64_t cause)
+{
+	struct fw *fw = ctx;
+	struct fw_qp *q = &fw->qp[qp];
+
+	fw_assert(q->open);
+	if (q->state != FW_QP_RTR)
+		return;
+	q->cause = cause;
+	fw_event_raise(fw, FL_EV_QP_HEARD, qp);
+	fw->env.kick(fw->env.ctx);
+}
+
 struct fw_unit_ops fw_unit(void *mem)
 {
 	return (struct fw_unit_ops){
 		.ctx = mem, .work_done = unit_work_done, .reach = unit_reach,
 		.recv_take = unit_recv_take, .recv_done = unit_recv_done,
-		.pair_error = unit_pair_error,
+		.pair_error = unit_pair_error, .heard = unit_heard,
 	};
 }

@@ -434,12 +434,21 @@
 
 // an armed completion queue has a completion
 `define FL_EV_CQ                                8'd1
-// a queue pair went into the error state; data: status
+// a queue pair went into the error state; data: status, and FL_ENDED_*
 `define FL_EV_QP_ERROR                          8'd2
 // a completion queue was full; its queue pairs stop
 `define FL_EV_CQ_OVERFLOW                       8'd3
 // a shared receive queue holds fewer entries than its limit; the limit is off now
 `define FL_EV_SRQ_LIMIT                         8'd4
+// a queue pair in the error state has ended the last receive that it took from its shared queue, or had taken none
+`define FL_EV_LAST_RECV                         8'd5
+// a queue pair that is ready to receive and not yet to send got a packet of its peer
+`define FL_EV_QP_HEARD                          8'd6
+// a queue pair came into the state SQD, and now no request of it is under way
+`define FL_EV_SQ_DRAINED                        8'd7
+
+// event QP_ERROR, beside the status: no work request failed, so no completion of one says why
+`define FL_ENDED_UNTOLD                         32'd256
 
 // slot gets stream a (15 bits)
 `define FL_CMD_SLOT_OPEN                        8'd1

@@ -291,6 +291,10 @@ void rc_resp_begin(struct rc *rc, struct rc_pair *q)
 	const struct wire_frame *f = &rc->take.what->frame;
 	int32_t ahead = rc_psn_diff(p->psn, r->epsn);
 
+	if (!ahead && !q->p.sends && !r->heard) {
+		r->heard = true;
+		rc->env.fw.heard(rc->env.fw.ctx, q->place, f->cause);
+	}
 	if (r->dying) {
 		rc_drop(rc, q, f, p, RC_DROP_ENDING);
 	} else if (ahead > 0) {

@@ -135,6 +135,8 @@ struct fw_unit_ops {
 			  const struct fw_arrival *a);
 	/* The responder has met what ends the connection; close() comes from within. */
 	void (*pair_error)(void *ctx, uint16_t qp, uint8_t status, uint64_t cause);
+	/* A pair that does not send yet has got a packet that it expects; once. */
+	void (*heard)(void *ctx, uint16_t qp, uint64_t cause);
 };
 
 #endif

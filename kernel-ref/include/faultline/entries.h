@@ -388,9 +388,16 @@ enum fl_st_code {
 
 enum fl_ev_code {
 	FL_EV_CQ = 1,                    /* an armed completion queue has a completion */
-	FL_EV_QP_ERROR = 2,              /* a queue pair went into the error state; data: status */
+	FL_EV_QP_ERROR = 2,              /* a queue pair went into the error state; data: status, and FL_ENDED_* */
 	FL_EV_CQ_OVERFLOW = 3,           /* a completion queue was full; its queue pairs stop */
 	FL_EV_SRQ_LIMIT = 4,             /* a shared receive queue holds fewer entries than its limit; the limit is off now */
+	FL_EV_LAST_RECV = 5,             /* a queue pair in the error state has ended the last receive that it took from its shared queue, or had taken none */
+	FL_EV_QP_HEARD = 6,              /* a queue pair that is ready to receive and not yet to send got a packet of its peer */
+	FL_EV_SQ_DRAINED = 7,            /* a queue pair came into the state SQD, and now no request of it is under way */
+};
+
+enum fl_ended_code {
+	FL_ENDED_UNTOLD = 256,             /* event QP_ERROR, beside the status: no work request failed, so no completion of one says why */
 };
 
 enum fl_cmd_code {

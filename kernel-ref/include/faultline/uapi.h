@@ -414,14 +414,14 @@ struct fl_limit_srq {
 
 /*
  * Sleep until something happened to an object of the file, and take the oldest such event:
- * FL_EV_QP_ERROR, FL_EV_CQ_OVERFLOW or FL_EV_SRQ_LIMIT. When 64 wait, a further one takes the
- * place of the oldest. poll() says POLLPRI. -ETIMEDOUT; -EINTR.
+ * any FL_EV_* but FL_EV_CQ. When 64 wait, a further one takes the place of the oldest. poll()
+ * says POLLPRI. -ETIMEDOUT; -EINTR.
  */
 struct fl_next_event {
 	__u32 size;
 	__u32 type;		/* out: FL_EV_* */
 	__u32 object;		/* out: number of the queue pair or queue */
-	__u32 data;		/* out: of QP_ERROR its status */
+	__u32 data;		/* out: of QP_ERROR its status and FL_ENDED_* */
 	__u64 timeout_ns;	/* 0: no limit */
 };
 
