@@ -179,10 +179,11 @@ bool udp_tag_on(struct udp_tag *t, struct wire_frame *f)
 {
 	uint8_t *header = f->bytes + WIRE_BTH_BYTES;
 	uint32_t psn = tag_get(f->bytes, WIRE_BTH_PSN), ref;
+	enum wire_header kind = wire_header(wire_opcode(f));
 	const struct udp_gen *g;
 
-	/* Their PSNs have no bits to spare. */
-	if (wire_header(wire_opcode(f)) == WIRE_STANDARD)
+	/* Packets of these have no bits to spare. */
+	if (kind == WIRE_STANDARD || kind == WIRE_NVH || kind == WIRE_NVA)
 		return false;
 	if (!wire_is_block(wire_opcode(f))) {
 		g = &t->gen[f->to][tag_get(header, WIRE_ANS_CTX)];

@@ -35,7 +35,7 @@
 // transfer number for traces; has no other meaning
 `define FL_WQE_XFER_LSB                         320
 `define FL_WQE_XFER_MSB                         351
-// immediate data, with IMM; else 0
+// immediate data, with IMM; with NOTIFY the number of an event counter; else 0
 `define FL_WQE_IMM_LSB                          352
 `define FL_WQE_IMM_MSB                          383
 // CMP_SWAP: what must be there for the swap; else 0
@@ -306,11 +306,15 @@
 `define FL_WQE_IMM                              8'd16
 // bit 5: segments stand in the entries that follow, three in each
 `define FL_WQE_LIST                             8'd32
+// bit 6: of a queue pair NV: an event counter of the peer rises when the WRITE is in its place: imm, 1 to 65535
+`define FL_WQE_NOTIFY                           8'd64
 
 // bit 0: requests keep no order, as on ExaNeSt
 `define FL_QP_RELAXED                           8'd1
 // bit 1: a reliable connection of packets, as in InfiniBand
 `define FL_QP_RC                                8'd2
+// bit 3: fragments that find their own place, as in NetVM: WRITE alone
+`define FL_QP_NV                                8'd8
 // bit 2: datagrams, not acknowledged; refused as long as no card has them
 `define FL_QP_UD                                8'd4
 

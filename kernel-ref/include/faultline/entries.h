@@ -17,7 +17,7 @@ struct fl_wqe {
 	__u32 rkey;             /* key of the remote region */
 	__u64 wr_id;            /* given back in the completion */
 	__u32 xfer;             /* transfer number for traces; has no other meaning */
-	__u32 imm;              /* immediate data, with IMM; else 0 */
+	__u32 imm;              /* immediate data, with IMM; with NOTIFY the number of an event counter; else 0 */
 	__u64 compare;          /* CMP_SWAP: what must be there for the swap; else 0 */
 	__u64 swap;             /* CMP_SWAP: what is written; FETCH_ADD: what is added; else 0 */
 };
@@ -309,11 +309,13 @@ enum fl_wqe_code {
 	FL_WQE_INLINE = 8,               /* bit 3: the data stands in the entries that follow, 48 bytes in each */
 	FL_WQE_IMM = 16,                  /* bit 4: with immediate data: SEND and WRITE */
 	FL_WQE_LIST = 32,                 /* bit 5: segments stand in the entries that follow, three in each */
+	FL_WQE_NOTIFY = 64,               /* bit 6: of a queue pair NV: an event counter of the peer rises when the WRITE is in its place: imm, 1 to 65535 */
 };
 
 enum fl_qp_code {
 	FL_QP_RELAXED = 1,               /* bit 0: requests keep no order, as on ExaNeSt */
 	FL_QP_RC = 2,                    /* bit 1: a reliable connection of packets, as in InfiniBand */
+	FL_QP_NV = 8,                    /* bit 3: fragments that find their own place, as in NetVM: WRITE alone */
 	FL_QP_UD = 4,                    /* bit 2: datagrams, not acknowledged; refused as long as no card has them */
 };
 
