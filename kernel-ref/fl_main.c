@@ -165,12 +165,17 @@ static int fl_card_start(struct fl_dev *dev)
 	ret = fl_odp_start(dev);
 	if (ret)
 		goto err_xp;
-	ret = fl_irqs_get(dev);
+	ret = fl_divert_start(dev);
 	if (ret)
 		goto err_odp;
+	ret = fl_irqs_get(dev);
+	if (ret)
+		goto err_divert;
 	fl_card_enable(dev, true);
 	return 0;
 
+err_divert:
+	fl_divert_stop(dev);
 err_odp:
 	fl_odp_stop(dev);
 err_xp:
@@ -190,6 +195,7 @@ static void fl_card_stop(struct fl_dev *dev)
 	fl_irqs_put(dev);
 	/* Answers what the top halves have left. */
 	destroy_workqueue(dev->wq);
+	fl_divert_stop(dev);
 	fl_odp_stop(dev);
 	fl_xp_stop(dev);
 	fl_eq_stop(dev);

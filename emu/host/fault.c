@@ -37,6 +37,7 @@ static int fault_touch(struct host_mm *mm, struct host_map *m, uint64_t va,
 	 * (sources: smmu-tlb), as Linux has it.
 	 */
 	pt_set(mm, va, pte_make(d & PTE_ADDR, m->prot, f->dirty));
+	mm_mapped(mm, va);
 	return FAULT_THERE;
 }
 

@@ -455,6 +455,8 @@ void mm_exit(struct host_mm *mm);
 void mm_users_end(struct host_mm *mm);
 /* Tell every notifier: access flags have gone; entries changed. Lock held. */
 void mm_aged(struct host_mm *mm, uint64_t va, uint64_t npages);
+/* The page at va has come, or has more rights. */
+void mm_mapped(struct host_mm *mm, uint64_t va);
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*
  * Drop pages and swap entries; none may be held. What is pinned loses its mapping

@@ -163,6 +163,15 @@ void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages)
 		n->invalidate(n, mm, va, va + npages * HOST_PAGE);
 }
 
+void mm_mapped(struct host_mm *mm, uint64_t va)
+{
+	struct mm_notifier *n;
+
+	for (n = mm->notifiers; n; n = n->next)
+		if (n->mapped)
+			n->mapped(n, mm, va, va + HOST_PAGE);
+}
+
 /* ---- what is there ---- */
 
 int mm_lookup(struct host_mm *mm, uint64_t va, uint64_t *start, uint64_t *end,

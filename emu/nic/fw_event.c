@@ -106,6 +106,14 @@ static int event_write(struct fw *fw, const struct fl_eqe *e)
 	return 0;
 }
 
+/* Of those that tell of no failure. */
+static uint32_t event_next(const struct fw *fw)
+{
+	if (fw->eq.pending[FL_EV_SRQ_LIMIT - 1].words)
+		return FL_EV_SRQ_LIMIT;
+	return fw->eq.pending[FL_EV_CQ - 1].words ? FL_EV_CQ : FL_EV_COUNTER;
+}
+
 void fw_event_step(struct fw *fw)
 {
 	struct fl_eqe e = { .type = FL_EV_CQ_OVERFLOW };
@@ -116,8 +124,7 @@ void fw_event_step(struct fw *fw)
 	if (fw->eq.pending[FL_EV_QP_ERROR - 1].words)
 		e.type = FL_EV_QP_ERROR;
 	else if (!fw->eq.pending[FL_EV_CQ_OVERFLOW - 1].words)
-		e.type = fw->eq.pending[FL_EV_SRQ_LIMIT - 1].words ?
-				 FL_EV_SRQ_LIMIT : FL_EV_CQ;
+		e.type = event_next(fw);
 	e.object = n = fw_bits_next(&fw->eq.pending[e.type - 1],
 				    FW_BITS_MAX - 1);
 	if (e.type == FL_EV_QP_ERROR) {
@@ -126,6 +133,9 @@ void fw_event_step(struct fw *fw)
 		at.cause = fw->qp[n].cause;
 	} else if (e.type == FL_EV_SRQ_LIMIT) {
 		at.cause = fw->srq[n].cause;
+	} else if (e.type == FL_EV_COUNTER) {
+		e.object = n + 1;
+		at.cause = fw->counter[n].cause;
 	} else {
 		at.cause = fw->cq[n].cause;
 	}

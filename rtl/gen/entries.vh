@@ -165,12 +165,21 @@
 `define FL_CQE_PHASE_LSB                        224
 `define FL_CQE_PHASE_MSB                        255
 
+// event counter; one writer, the firmware
+`define FL_COUNT_BYTES                          8
+// WRITEs that named it and are in their place, modulo 2^32
+`define FL_COUNT_COUNT_LSB                      0
+`define FL_COUNT_COUNT_MSB                      31
+// 0
+`define FL_COUNT_RESERVED_LSB                   32
+`define FL_COUNT_RESERVED_MSB                   63
+
 // event for the driver; one writer, the firmware
 `define FL_EQE_BYTES                            16
 // FL_EV_*
 `define FL_EQE_TYPE_LSB                         0
 `define FL_EQE_TYPE_MSB                         31
-// queue pair, completion queue or shared receive queue
+// queue pair, completion queue, shared receive queue or event counter
 `define FL_EQE_OBJECT_LSB                       32
 `define FL_EQE_OBJECT_MSB                       63
 // status, for QP_ERROR
@@ -242,7 +251,7 @@
 // bytes from there that one packet needs
 `define FL_FAULT_REC_LEN_LSB                    192
 `define FL_FAULT_REC_LEN_MSB                    223
-// 24 bits, to be given back in XP.RESUME
+// 24 bits, to be given back in XP.RESUME; DIVERT: the slot, for XP.COPIED
 `define FL_FAULT_REC_TOKEN_LSB                  224
 `define FL_FAULT_REC_TOKEN_MSB                  255
 // bytes of the message behind these
@@ -266,7 +275,7 @@
 // 1: nothing is missing; the fault was injected, for experiments
 `define FL_FAULT_REC_SYNTHETIC_LSB              440
 `define FL_FAULT_REC_SYNTHETIC_MSB              447
-// of the packet
+// of the packet; of a fragment its sequence number
 `define FL_FAULT_REC_PSN_LSB                    448
 `define FL_FAULT_REC_PSN_MSB                    479
 // as in fl_cqe
@@ -444,6 +453,8 @@
 `define FL_EV_CQ_OVERFLOW                       8'd3
 // a shared receive queue holds fewer entries than its limit; the limit is off now
 `define FL_EV_SRQ_LIMIT                         8'd4
+// an armed event counter rose
+`define FL_EV_COUNTER                           8'd5
 
 // slot gets stream a (15 bits)
 `define FL_CMD_SLOT_OPEN                        8'd1
@@ -485,6 +496,10 @@
 `define FL_CMD_SRQ_LIMIT                        8'd19
 // what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_*
 `define FL_CMD_SLOT_ROW                         8'd20
+// event counter of slot, 0 now: a physical address of its struct fl_count; result: number, from 1 on. BAD_ARGUMENT: this card has no queue pairs NV
+`define FL_CMD_COUNTER_CREATE                   8'd24
+// object: number
+`define FL_CMD_COUNTER_DESTROY                  8'd25
 
 // of pages that a peer's READ would read
 `define FL_SILENT_READ                          8'd1
@@ -527,6 +542,8 @@
 `define FL_FAULT_RDMA                           8'd2
 // for anybody; the card says how much it would like around it
 `define FL_FAULT_MEMORY                         8'd3
+// what a peer has sent lies in a slot of the system buffer, at XP.DIV_BASE + 4096 * token; the driver copies len bytes of it to va, and writes XP.COPIED
+`define FL_FAULT_DIVERT                         8'd4
 
 // bit 0 of an entry of XP.TAB_LIST_PA: load the page
 `define FL_XP_VALID                             8'd1

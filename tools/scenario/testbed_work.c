@@ -42,7 +42,7 @@ static int connection_make_pair(struct testbed_connection *c, int side,
 	int err;
 
 	/* With blocks there is nothing to receive, and no order where none is wanted. */
-	if (row->transport != FL_TRANSPORT_BLOCK && !c->relaxed)
+	if (row->transport == FL_TRANSPORT_RC && !c->relaxed)
 		o.receives = depth;
 	err = testbed_rpc(c->process[side], &o, &r, NULL);
 

@@ -175,10 +175,21 @@ _Static_assert(__builtin_offsetof(struct fl_cqe, resends) == 24,
 _Static_assert(__builtin_offsetof(struct fl_cqe, phase) == 28,
 	       "entries.def");
 
+/* event counter; one writer, the firmware */
+struct fl_count {
+	__u32 count;            /* WRITEs that named it and are in their place, modulo 2^32 */
+	__u32 reserved;         /* 0 */
+};
+_Static_assert(sizeof(struct fl_count) == 8, "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_count, count) == 0,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_count, reserved) == 4,
+	       "entries.def");
+
 /* event for the driver; one writer, the firmware */
 struct fl_eqe {
 	__u32 type;             /* FL_EV_* */
-	__u32 object;           /* queue pair, completion queue or shared receive queue */
+	__u32 object;           /* queue pair, completion queue, shared receive queue or event counter */
 	__u32 data;             /* status, for QP_ERROR */
 	__u32 phase;            /* as in fl_cqe */
 };
@@ -238,7 +249,7 @@ struct fl_fault_rec {
 	__u32 key;              /* of the region */
 	__u64 va;               /* first byte that is missing */
 	__u32 len;              /* bytes from there that one packet needs */
-	__u32 token;            /* 24 bits, to be given back in XP.RESUME */
+	__u32 token;            /* 24 bits, to be given back in XP.RESUME; DIVERT: the slot, for XP.COPIED */
 	__u64 left;             /* bytes of the message behind these */
 	__u32 before;           /* MEMORY: pages that the card would like to have, before those that it needs */
 	__u32 after;            /* MEMORY: and behind them */
@@ -246,7 +257,7 @@ struct fl_fault_rec {
 	__u16 slot;             /* domain slot of the queue pair */
 	__u8 opcode;            /* FL_OP_* */
 	__u8 synthetic;         /* 1: nothing is missing; the fault was injected, for experiments */
-	__u32 psn;              /* of the packet */
+	__u32 psn;              /* of the packet; of a fragment its sequence number */
 	__u32 phase;            /* as in fl_cqe */
 };
 _Static_assert(sizeof(struct fl_fault_rec) == 64, "entries.def");
@@ -393,6 +404,7 @@ enum fl_ev_code {
 	FL_EV_QP_ERROR = 2,              /* a queue pair went into the error state; data: status */
 	FL_EV_CQ_OVERFLOW = 3,           /* a completion queue was full; its queue pairs stop */
 	FL_EV_SRQ_LIMIT = 4,             /* a shared receive queue holds fewer entries than its limit; the limit is off now */
+	FL_EV_COUNTER = 5,               /* an armed event counter rose */
 };
 
 enum fl_cmd_code {
@@ -416,6 +428,8 @@ enum fl_cmd_code {
 	FL_CMD_SRQ_DESTROY = 18,          /* object: number; BUSY while a queue pair uses it */
 	FL_CMD_SRQ_LIMIT = 19,            /* object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never */
 	FL_CMD_SLOT_ROW = 20,             /* what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_* */
+	FL_CMD_COUNTER_CREATE = 24,       /* event counter of slot, 0 now: a physical address of its struct fl_count; result: number, from 1 on. BAD_ARGUMENT: this card has no queue pairs NV */
+	FL_CMD_COUNTER_DESTROY = 25,      /* object: number */
 };
 
 enum fl_silent_code {
@@ -452,6 +466,7 @@ enum fl_fault_code {
 	FL_FAULT_WQE = 1,                /* for a request that is in the send queue, where all of its segments stand */
 	FL_FAULT_RDMA = 2,               /* for what a peer has sent; no more is known than the record says */
 	FL_FAULT_MEMORY = 3,             /* for anybody; the card says how much it would like around it */
+	FL_FAULT_DIVERT = 4,             /* what a peer has sent lies in a slot of the system buffer, at XP.DIV_BASE + 4096 * token; the driver copies len bytes of it to va, and writes XP.COPIED */
 };
 
 enum fl_xp_code {
