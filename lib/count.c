@@ -39,10 +39,64 @@ free:
 	return error;
 }
 
+/* ---- who is called ---- */
+
+struct lib_handler {
+	struct fl_counter *counter;
+	void (*fn)(void *arg, uint32_t count);
+	void *arg;
+	void *thread;
+};
+
+static void handler_run(void *arg)
+{
+	struct lib_handler *h = arg;
+	uint32_t seen = 0, now;
+
+	/* It ends with the counter, or with the process. */
+	while (!fl_counter_wait(h->counter, seen + 1, 0, 0)) {
+		now = fl_counter_read(h->counter);
+		seen = now;
+		h->fn(h->arg, now);
+	}
+}
+
+int fl_on_count(struct fl_counter *c, void (*fn)(void *arg, uint32_t count), void *arg)
+{
+	const struct fl_sys *sys;
+	struct lib_handler *h;
+	int error;
+
+	if (!c || !fn)
+		return -EINVAL;
+	sys = c->dev->sys;
+	if (c->handler)
+		return -EBUSY;
+	if (!sys->thread)
+		return -EOPNOTSUPP;
+	h = malloc(sizeof(*h));
+	if (!h)
+		return -ENOMEM;
+	*h = (struct lib_handler){ .counter = c, .fn = fn, .arg = arg };
+	error = sys->thread(handler_run, h, &h->thread);
+	if (error)
+		free(h);
+	else
+		c->handler = h;
+	return error;
+}
+
+/* ---- the end ---- */
+
 static int counter_forget(struct fl_counter *c)
 {
 	int error;
 
+	if (c->handler) {
+		/* The counter's end has woken it. */
+		c->dev->sys->thread_join(c->handler->thread);
+		free(c->handler);
+	}
 	lib_link_del(c->dev, &c->link);
 	error = c->dev->sys->munmap((void *)c->word, c->map_bytes);
 	free(c);

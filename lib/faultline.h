@@ -351,6 +351,39 @@ uint32_t fl_counter_read(const struct fl_counter *c);
  */
 int fl_counter_wait(struct fl_counter *c, uint32_t count, int busy, uint64_t timeout_ns);
 
+/*
+ * fn is called by a thread of the library when the counter has risen, with what it is then;
+ * several rises may be one call. Until fl_destroy_counter() or fl_close(), neither of which fn
+ * may call; meanwhile nobody else may wait asleep. -EBUSY: there is one already; -EOPNOTSUPP.
+ */
+int fl_on_count(struct fl_counter *c, void (*fn)(void *arg, uint32_t count), void *arg);
+
+/* ---- operations on counters (sync_ops.c) ---- */
+
+/*
+ * A wait queue: whoever waits is woken by the next rise. An own WRITE of any length, to a peer
+ * who waits, does that: it names the counter.
+ */
+struct fl_wait_queue {
+	struct fl_counter *counter;
+	uint32_t seen;		/* 0 at first; of the thread that waits */
+};
+/* Until it has risen since the last call: 0, -ETIMEDOUT, -EINTR. */
+int fl_wait_queue_wait(struct fl_wait_queue *q, int busy, uint64_t timeout_ns);
+
+/*
+ * A counting semaphore: each rise is one more that may be taken. The peer that gives it and the
+ * process that takes it are two; takers are threads of one process, of which one at a time
+ * may sleep.
+ */
+struct fl_semaphore {
+	struct fl_counter *counter;
+	uint32_t taken;		/* 0 at first; the library's, by atomic operations */
+};
+/* Take one if there is one. -EAGAIN. */
+int fl_semaphore_try(struct fl_semaphore *s);
+int fl_semaphore_take(struct fl_semaphore *s, int busy, uint64_t timeout_ns);
+
 /* ---- states (FL_QPT_RC) ---- */
 
 /* InfiniBand 10.3.1. */

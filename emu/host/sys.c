@@ -268,6 +268,17 @@ static int sys_prefault(int fd, void *addr, size_t bytes, int for_write)
 	return 0;
 }
 
+static int sys_thread(void (*fn)(void *arg), void *arg, void **thread)
+{
+	*thread = host_thread_start(host_current(), "library", fn, arg);
+	return *thread ? 0 : -ENOMEM;
+}
+
+static void sys_thread_join(void *thread)
+{
+	sim_thread_join(thread);
+}
+
 const struct fl_sys host_sys = {
 	.open = sys_open,
 	.close = sys_close,
@@ -288,4 +299,6 @@ const struct fl_sys host_sys = {
 	.now_ns = sys_now_ns,
 	.import = sys_import,
 	.prefault = sys_prefault,
+	.thread = sys_thread,
+	.thread_join = sys_thread_join,
 };

@@ -16,6 +16,7 @@
 
 #define RPC_REGIONS	1024u
 #define RPC_PAIRS	1024u	/* queue pairs */
+#define RPC_EVENT_COUNTERS 64u	/* event counters */
 #define RPC_DOMAINS	4u	/* protection domains; 0 is the usual one */
 
 enum rpc_kind {
@@ -39,6 +40,9 @@ enum rpc_kind {
 	RPC_PAIR,
 	RPC_CONNECT,		/* id, address */
 	RPC_RESUME,		/* id */
+	RPC_COUNTER,		/* id; answer: key, its number */
+	/* id, depth: so far, what: enum rpc_await, end_ns; answer: now_ns */
+	RPC_AWAIT,
 	RPC_POST,		/* id, work; answer: now_ns, just before */
 	/* work.wr_id, end_ns, what: enum testbed_wait; completions to the sink */
 	RPC_WAIT,
@@ -52,6 +56,9 @@ enum rpc_kind {
 	RPC_PRESENT,		/* addr, bytes; answer: bytes, how many pages are */
 	RPC_KINDS
 };
+
+/* In the order of the grammar. */
+enum rpc_await { RPC_AWAIT_BUSY, RPC_AWAIT_SLEEP, RPC_AWAIT_HANDLER };
 
 /* Of a system that keeps what is pinned; 0: as the library has it. */
 enum rpc_hook { RPC_HOOK_USUAL, RPC_HOOK_YES, RPC_HOOK_NO };
@@ -103,6 +110,13 @@ struct rpc_app {
 	struct fl_cq *cq;
 	struct fl_mr *mr[RPC_REGIONS];
 	struct fl_qp *qp[RPC_PAIRS];
+	struct fl_counter *counter[RPC_EVENT_COUNTERS];
+	/* What the handler was called with last, and when; count 0: it has none yet. */
+	struct rpc_handled {
+		struct rpc_app *app;
+		_Atomic uint32_t count;
+		_Atomic uint64_t now_ns;
+	} handled[RPC_EVENT_COUNTERS];
 };
 
 /* In the process: do it. sink's calls may be NULL where the kind has none. */

@@ -283,6 +283,23 @@ static int post_bytes(struct run *r, const struct testbed_work *k,
 	return 0;
 }
 
+/* The counter is one of the process that is written to. */
+static int post_notify(struct run *r, const struct statement *st, struct testbed_work *k)
+{
+	const struct arg *a = statement_option(st, "notify");
+	const struct testbed_counter *c = a ? r->counter[a->name] : NULL;
+
+	if (!a)
+		return 0;
+	if (!c || c->process != k->remote->process) {
+		testbed_why_set(r->w, "%s is no counter of %s", a->word,
+				k->remote->process->name);
+		return -EINVAL;
+	}
+	k->notify = c->number;
+	return 0;
+}
+
 static int act_post(struct run *r, const struct statement *st)
 {
 	struct testbed_work *k = &r->work[st->arg[0].name];
@@ -316,6 +333,9 @@ static int act_post(struct run *r, const struct statement *st)
 				    (uint64_t)(uintptr_t)k->local->mem + from);
 	k->remote_va = option_number(st, "remote",
 				     (uint64_t)(uintptr_t)k->remote->mem + at);
+	err = post_notify(r, st, k);
+	if (err)
+		return err;
 	k->lkey = act_key(r, st, "lkey", k->local);
 	k->rkey = act_key(r, st, "rkey", k->remote);
 	return testbed_post(r->w, k);
@@ -348,6 +368,32 @@ static int act_wait(struct run *r, const struct statement *st)
 	}
 	for (i = 0; i < st->args && !err; i++)
 		err = wait_one(r, &r->work[st->arg[i].name], end, how);
+	return err;
+}
+
+static int act_counter(struct run *r, const struct statement *st)
+{
+	int n = st->arg[0].name, err;
+
+	err = testbed_counter_add(r->process[st->arg[2].name], &r->counters[n]);
+	if (!err)
+		r->counter[n] = &r->counters[n];
+	return err;
+}
+
+static int act_await(struct run *r, const struct statement *st)
+{
+	struct testbed_counter *c = r->counter[st->arg[0].name];
+	const struct arg *by = statement_option(st, "by");
+	uint32_t count = (uint32_t)st->arg[2].number, is = 0;
+	enum compare op = (enum compare)st->arg[1].choice;
+	int err = testbed_await(c, count + (op == CMP_GT), by ? (unsigned int)by->choice : 0,
+				option_number(st, "within", WAIT_NS), &is);
+
+	if ((!err || err == -ETIMEDOUT) && !compare_holds(op, is, count)) {
+		testbed_why_set(r->w, "%s is %u", st->arg[0].word, is);
+		return err ? err : -ERANGE;
+	}
 	return err;
 }
 
@@ -395,7 +441,10 @@ static int are_there(struct run *r, const struct statement *st)
 	case V_PROCESS:
 		gone = !r->board[st->arg[2].name];
 		break;
-	case V_BUFFER:
+	case V_AWAIT:
+		gone = !r->counter[st->arg[0].name];
+		break;
+	case V_BUFFER: case V_COUNTER:
 		gone = !r->process[st->arg[2].name];
 		break;
 	case V_CONNECT:
@@ -458,6 +507,7 @@ static void act_explain(struct run *r, const struct statement *st, int err)
 		{ V_DMA, -EFAULT, "not all of it is in a region" },
 		{ V_DMA, -EOPNOTSUPP, "this board gives the driver no DMA "
 				      "engine of the processing system" },
+		{ V_COUNTER, -EOPNOTSUPP, "this card counts nothing" },
 		{ V_RESUME, -EINVAL, "it has not halted" },
 		{ V_RESUME, -EBUSY, "not all that was posted is complete" },
 		{ V_POST, -EINVAL, "a size of 0, or a range that goes round "
@@ -501,6 +551,10 @@ static int act_carry_out(struct run *r, const struct statement *st)
 		return act_dma(r, st);
 	case V_RESUME:
 		return act_resume(r, st);
+	case V_COUNTER:
+		return act_counter(r, st);
+	case V_AWAIT:
+		return act_await(r, st);
 	case V_POST:
 		return act_post(r, st);
 	case V_WAIT:

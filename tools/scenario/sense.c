@@ -129,6 +129,16 @@ static bool sense_policy(struct parser *p, const struct statement *st)
 	return true;
 }
 
+static bool sense_await(struct parser *p, const struct statement *st)
+{
+	const struct arg *op = &st->arg[1];
+
+	if (op->choice != CMP_GE && op->choice != CMP_GT && op->choice != CMP_EQ)
+		return refuse_at(p, &op->at, op->word,
+				 ">=, > or ==: a counter only rises");
+	return sense_number(p, &st->arg[2], 0, 1u << 30);
+}
+
 static bool sense_limits(struct parser *p, const struct statement *st)
 {
 	static const struct {
@@ -174,6 +184,8 @@ bool parser_sense(struct parser *p, const struct statement *st)
 		return sense_buffer(p, st);
 	case V_INJECT:
 		return sense_inject(p, st);
+	case V_AWAIT:
+		return sense_await(p, st);
 	case V_POST:
 		return sense_post(p, st);
 	case V_EXPECT_DATA:

@@ -64,8 +64,10 @@ static int connection_join(struct testbed_connection *c, int side,
 static enum oracle_order connection_order(const struct testbed_process *p,
 					  bool relaxed)
 {
-	if (p->system.row.transport != FL_TRANSPORT_BLOCK)
+	if (p->system.row.transport == FL_TRANSPORT_RC)
 		return ORACLE_PACKETS;
+	if (p->system.row.transport == FL_TRANSPORT_NV)
+		return ORACLE_FRAGMENTS;
 	return relaxed ? ORACLE_RELAXED : ORACLE_POSTED;
 }
 
@@ -138,6 +140,7 @@ static int work_post_one(struct testbed_process *p, struct testbed_work *k,
 			.rkey = k->rkey,
 			.bytes = k->bytes,
 			.fence = k->fence,
+			.notify = k->notify,
 		},
 	};
 	struct rpc_answer r;
@@ -191,6 +194,41 @@ int testbed_post(struct testbed *w, struct testbed_work *k)
 	} else if (!p->gone) {
 		oracle_complete(w->oracle, k->model, ORACLE_UNPOSTED);
 	}
+	return err;
+}
+
+/* ---- event counters ---- */
+
+int testbed_counter_add(struct testbed_process *p, struct testbed_counter *c)
+{
+	struct rpc_command o = { .kind = RPC_COUNTER, .id = p->counters };
+	struct rpc_answer r = { 0 };
+	int err;
+
+	if (p->gone || !p->open)
+		return -ESRCH;
+	if (p->counters == RPC_EVENT_COUNTERS)
+		return -ENOSPC;
+	err = testbed_rpc(p, &o, &r, NULL);
+	*c = (struct testbed_counter){ .process = p, .id = o.id, .number = r.key };
+	p->counters += !err;
+	return err;
+}
+
+int testbed_await(struct testbed_counter *c, uint32_t count, unsigned int how,
+		  uint64_t timeout_ns, uint32_t *is)
+{
+	struct testbed *w = c->process->testbed;
+	struct rpc_command o = { .kind = RPC_AWAIT, .id = c->id, .depth = count,
+				 .what = how, .end_ns = sim_now(w->sim) + timeout_ns };
+	struct rpc_answer r = { 0 };
+	int err;
+
+	if (c->process->gone)
+		return -ESRCH;
+	err = testbed_rpc(c->process, &o, &r, NULL);
+	c->noticed_ns = r.now_ns;
+	*is = (uint32_t)r.bytes;
 	return err;
 }
 
