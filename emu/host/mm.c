@@ -421,8 +421,14 @@ static void protect_pages(struct host_mm *mm, uint64_t va, uint64_t end,
 			last = at;
 		}
 	}
-	if (less)
-		mm_invalidate(mm, first, (last - first) / HOST_PAGE + 1);
+	if (!less)
+		return;
+	mm_invalidate(mm, first, (last - first) / HOST_PAGE + 1);
+	/* They are there still, with other rights. */
+	for (at = pt_next(mm, first, last + 1); at <= last;
+	     at = pt_next(mm, at + HOST_PAGE, last + 1))
+		if (pte_resident(pt_get(mm, at)))
+			mm_mapped(mm, at);
 }
 
 static int protect_locked(struct host_mm *mm, uint64_t va, uint64_t end,

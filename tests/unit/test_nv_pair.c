@@ -55,7 +55,7 @@ static struct {
 	uint64_t delay_ns, page_ns;
 } w;
 
-static uint32_t draw(uint32_t n)
+static uint32_t draw_below(uint32_t n)
 {
 	return (uint32_t)(rng_next(&w.rng) % n);
 }
@@ -65,7 +65,7 @@ static struct side *side_of(struct rig *g)
 	return g == &w.side[0].g ? &w.side[0] : &w.side[1];
 }
 
-static struct side *other(struct side *s)
+static struct side *side_other(struct side *s)
 {
 	return s == &w.side[0] ? &w.side[1] : &w.side[0];
 }
@@ -79,18 +79,18 @@ static void frame_fly(const struct wire_frame *f)
 	EXPECT(w.flights < FLIGHT);
 	x->f = *f;
 	x->to = f->to;
-	x->at = w.now + 100 + draw((uint32_t)w.delay_ns + 1);
-	if (draw(1000) < w.damage)
-		x->f.bytes[draw(f->len)] ^= (uint8_t)(1u << draw(8));
+	x->at = w.now + 100 + draw_below((uint32_t)w.delay_ns + 1);
+	if (draw_below(1000) < w.damage)
+		x->f.bytes[draw_below(f->len)] ^= (uint8_t)(1u << draw_below(8));
 }
 
 static void wire_sent(struct rig *g, const struct wire_frame *f)
 {
 	(void)g;
-	if (draw(1000) < w.lose)
+	if (draw_below(1000) < w.lose)
 		return;
 	frame_fly(f);
-	if (draw(1000) < w.twice)
+	if (draw_below(1000) < w.twice)
 		frame_fly(f);
 }
 
@@ -101,7 +101,7 @@ static struct returning *return_new(struct rig *g)
 	struct returning *r = &w.returning[w.returns++];
 
 	EXPECT(w.returns < 256);
-	*r = (struct returning){ .at = w.now + 100 + draw((uint32_t)w.page_ns),
+	*r = (struct returning){ .at = w.now + 100 + draw_below((uint32_t)w.page_ns),
 				 .node = g->cfg.node };
 	return r;
 }
@@ -149,10 +149,10 @@ static void pages_return(void)
 /* A page leaves, unless a burst is in it: the zap waits for that. */
 static void page_leave(void)
 {
-	struct rig *g = &w.side[draw(2)].g;
+	struct rig *g = &w.side[draw_below(2)].g;
 
-	if (draw(100) < w.away && !g->open[0] && !g->open[1])
-		g->present[draw(24)] = false;
+	if (draw_below(100) < w.away && !g->open[0] && !g->open[1])
+		g->present[draw_below(24)] = false;
 }
 
 /* ---- what must come of it ---- */
@@ -171,7 +171,7 @@ static bool byte_is_of(struct side *s, unsigned int k, unsigned int n, uint32_t 
 	for (; n < s->posted[k]; n++) {
 		x = &s->write[k][n];
 		if (write_has(x, at) &&
-		    other(s)->g.mem[SOURCE * 4096 + x->from + at - x->to] == is)
+		    side_other(s)->g.mem[SOURCE * 4096 + x->from + at - x->to] == is)
 			return true;
 	}
 	return false;
@@ -199,7 +199,7 @@ static void counter_rose(struct rig *g, uint16_t counter)
 
 static void write_over(struct rig *g, const struct rig_done *d)
 {
-	struct side *s = other(side_of(g));
+	struct side *s = side_other(side_of(g));
 	unsigned int k = d->qp - RIG_QP;
 
 	EXPECT_EQ(d->status, FL_ST_OK);
@@ -212,21 +212,21 @@ static void write_over(struct rig *g, const struct rig_done *d)
 static void write_post(unsigned int node, unsigned int k)
 {
 	struct side *from = &w.side[node], *to = &w.side[!node];
-	unsigned int n = to->posted[k], hot = draw(2);
+	unsigned int n = to->posted[k], hot = draw_below(2);
 	struct write *x = &to->write[k][n];
 	struct fw_work f = { .opcode = FL_OP_WRITE, .rkey = 0x100, .xfer = n + 1 };
 
 	if (n == POSTS || n - to->done[k] >= 8)
 		return;
-	*x = (struct write){ .len = draw(6000) };
+	*x = (struct write){ .len = draw_below(6000) };
 	if (hot)	/* many on the same bytes */
 		x->len = x->len % 300;
-	x->to = draw((hot ? 500 : TARGET_BYTES) - (hot ? x->len : 6000));
-	x->from = draw(TARGET_BYTES - 6000);
-	x->counter = draw(2) ? (uint16_t)(1 + 2 * k + draw(2)) : 0;
+	x->to = draw_below((hot ? 500 : TARGET_BYTES) - (hot ? x->len : 6000));
+	x->from = draw_below(TARGET_BYTES - 6000);
+	x->counter = draw_below(2) ? (uint16_t)(1 + 2 * k + draw_below(2)) : 0;
 	f.length = x->len;
 	f.remote_va = RIG_BASE + TARGET(k) * 4096 + x->to;
-	f.flags = (uint8_t)((x->counter ? FL_WQE_NOTIFY : 0) | (draw(10) ? 0 : FL_WQE_FENCE));
+	f.flags = (uint8_t)((x->counter ? FL_WQE_NOTIFY : 0) | (draw_below(10) ? 0 : FL_WQE_FENCE));
 	f.imm = x->counter;
 	f.segments = !!x->len;
 	f.segment[0] = (struct fw_segment){ RIG_BASE + x->from, x->len, 0x101 };
@@ -272,7 +272,7 @@ static void side_make(struct side *s, unsigned int node, const struct nv_config 
 	s->g.worked = write_over;
 	s->g.counted = counter_rose;
 	s->g.quiet = true;
-	s->g.burst_ns = draw(500);
+	s->g.burst_ns = draw_below(500);
 	s->step_at[0] = s->step_at[1] = NEVER;
 	s->model = malloc(RIG_BYTES);
 	for (n = 0; n < RIG_BYTES; n++)
@@ -289,19 +289,19 @@ static void testbed_draw(uint64_t seed, bool clean)
 	unsigned int i, k;
 
 	rng_init(&w.rng, seed, "nv pair");
-	mtu = mtus[draw(5)];
-	w.lose = clean ? 0 : draw(3) * draw(60);
-	w.twice = clean ? 0 : draw(3) * draw(60);
-	w.damage = clean ? 0 : draw(3) * draw(30);
-	w.delay_ns = draw(3) * draw(10000);
-	w.page_ns = 1 + draw(40000);
-	w.away = draw(4) * 3;
-	c.window = 4 + draw(NV_WINDOW_MAX - 4);
-	c.credits = 1 + draw(16);
-	c.slots = 4 + draw(40);
-	c.rx_frames = clean ? 256 : 8 + draw(64);
-	c.packet_ns = draw(300);
-	c.greedy = !clean && !draw(5);
+	mtu = mtus[draw_below(5)];
+	w.lose = clean ? 0 : draw_below(3) * draw_below(60);
+	w.twice = clean ? 0 : draw_below(3) * draw_below(60);
+	w.damage = clean ? 0 : draw_below(3) * draw_below(30);
+	w.delay_ns = draw_below(3) * draw_below(10000);
+	w.page_ns = 1 + draw_below(40000);
+	w.away = draw_below(4) * 3;
+	c.window = 4 + draw_below(NV_WINDOW_MAX - 4);
+	c.credits = 1 + draw_below(16);
+	c.slots = 4 + draw_below(40);
+	c.rx_frames = clean ? 256 : 8 + draw_below(64);
+	c.packet_ns = draw_below(300);
+	c.greedy = !clean && !draw_below(5);
 	if (clean)
 		c.timeout_floor_ns = 1000000000;
 	for (i = 0; i < 2; i++)
@@ -356,7 +356,7 @@ static void units_step(void)
 	}
 }
 
-static uint64_t sooner(uint64_t a, uint64_t b)
+static uint64_t time_min(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -367,17 +367,17 @@ static uint64_t testbed_soonest(void)
 	unsigned int i, ch;
 
 	for (i = 0; i < w.flights; i++)
-		at = sooner(at, w.flying[i].at);
+		at = time_min(at, w.flying[i].at);
 	for (i = 0; i < w.returns; i++)
-		at = sooner(at, w.returning[i].at);
+		at = time_min(at, w.returning[i].at);
 	for (i = 0; i < 2; i++) {
 		struct side *s = &w.side[i];
 
-		at = sooner(at, s->g.alarm);
+		at = time_min(at, s->g.alarm);
 		for (ch = 0; ch < 2; ch++) {
 			if (s->g.awake[ch] && s->step_at[ch] == NEVER)
 				return w.now;
-			at = sooner(at, s->step_at[ch]);
+			at = time_min(at, s->step_at[ch]);
 		}
 	}
 	return at;
@@ -403,8 +403,8 @@ static void testbed_run(uint64_t seed, bool clean)
 
 	testbed_draw(seed, clean);
 	for (n = 0; n < 300; n++) {
-		write_post(draw(2), draw(PAIRS));
-		for (steps = draw(30); steps--; )
+		write_post(draw_below(2), draw_below(PAIRS));
+		for (steps = draw_below(30); steps--; )
 			testbed_step();
 	}
 	for (steps = 0; testbed_step(); steps++)
@@ -485,8 +485,8 @@ TEST("a pair that is closed in the middle of it all moves not a byte more; the o
 	for (seed = 0; seed < 30; seed++) {
 		testbed_draw(test_seed() * 100000 + seed, false);
 		for (n = 0; n < 40; n++)
-			write_post(draw(2), draw(PAIRS));
-		for (n = draw(300); n--; )
+			write_post(draw_below(2), draw_below(PAIRS));
+		for (n = draw_below(300); n--; )
 			testbed_step();
 		for (i = 0; i < 2; i++)
 			w.side[i].g.t.close(w.side[i].g.t.ctx, RIG_QP + 1);

@@ -209,7 +209,7 @@ const char *nv_credit_check(const struct nv *nv)
 		credits += r->credits;
 		held += r->slots;
 		if (r->slots > r->credits)
-			return "nv: more data of a pair are in the system buffer than it has credits";
+			return "nv: a pair has more in the system buffer than credits";
 	}
 	if (used != nv->stats.slots_used || orphans != nv->orphans || held + orphans != used)
 		return "nv: slots of the system buffer are miscounted";
