@@ -51,12 +51,15 @@ struct lib_handler {
 static void handler_run(void *arg)
 {
 	struct lib_handler *h = arg;
+	const struct fl_sys *sys = h->counter->dev->sys;
 	uint32_t seen = 0, now;
 
 	/* It ends with the counter, or with the process. */
 	while (!fl_counter_wait(h->counter, seen + 1, 0, 0)) {
 		now = fl_counter_read(h->counter);
 		seen = now;
+		if (sys->spend)
+			sys->spend(h->counter->dev->fd, FL_SYS_HANDLER);
 		h->fn(h->arg, now);
 	}
 }

@@ -31,7 +31,8 @@ enum fl_sys_event {
 /* What spend() is told. */
 enum fl_sys_work {
 	FL_SYS_POST = 0,	/* one work request was written */
-	FL_SYS_POLL = 1,	/* one look at a completion queue */
+	FL_SYS_POLL = 1,	/* one look at a completion queue, or at a counter */
+	FL_SYS_HANDLER = 2,	/* a handler is about to be called */
 };
 
 struct fl_sys {

@@ -56,8 +56,14 @@ static void card_nv_alarm(void *ctx, uint64_t when_ns)
 
 static enum dma_status card_nv_begin(void *ctx, struct dma_burst *d)
 {
+	struct board *b = ctx;
+	enum dma_status s;
+
 	d->channel += NV_CHANNEL;
-	return bus_packet_begin(ctx, d);
+	s = bus_packet_begin(b, d);
+	if (b->timed)
+		d->delay_ns += b->cfg.timing->v[T_NV_LOCK];
+	return s;
 }
 
 static bool card_slot_write(void *ctx, uint32_t slot, const void *buf, uint32_t len)
@@ -193,6 +199,7 @@ int card_nv_make(struct board *b)
 		/* What senders with credit have on the way finds room, and so do answers. */
 		.rx_frames = 2 * (uint32_t)t[T_NV_SLOTS] + 64,
 		.packet_ns = b->timed ? t[T_NV_PACKET] : 0,
+		.count_ns = b->timed ? t[T_NV_COUNT] : 0,
 		/* On the wall a peer may have no CPU just then, and that is no loss. */
 		.timeout_floor_ns = b->timed ? t[T_RC_TIMEOUT_FLOOR] :
 					       4 * t[T_WALL_TIMEOUT],

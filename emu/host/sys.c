@@ -170,7 +170,8 @@ static int sys_relax(int fd)
 static void sys_spend(int fd, int what)
 {
 	(void)fd;
-	host_spend(host_current()->k, what ? T_CPU_POLL : T_CPU_POST);
+	host_spend(host_current()->k, what == FL_SYS_POST ? T_CPU_POST :
+		   what == FL_SYS_POLL ? T_CPU_POLL : T_CPU_HANDLER);
 }
 
 /* The library's events stand in one row, in this order. */

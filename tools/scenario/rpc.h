@@ -58,7 +58,10 @@ enum rpc_kind {
 };
 
 /* In the order of the grammar. */
-enum rpc_await { RPC_AWAIT_BUSY, RPC_AWAIT_SLEEP, RPC_AWAIT_HANDLER };
+enum rpc_await {
+	RPC_AWAIT_BUSY, RPC_AWAIT_SLEEP, RPC_AWAIT_HANDLER,
+	RPC_AWAIT_QUEUE, RPC_AWAIT_SEMAPHORE,	/* asleep, through sync_ops.c */
+};
 
 /* Of a system that keeps what is pinned; 0: as the library has it. */
 enum rpc_hook { RPC_HOOK_USUAL, RPC_HOOK_YES, RPC_HOOK_NO };
@@ -111,6 +114,8 @@ struct rpc_app {
 	struct fl_mr *mr[RPC_REGIONS];
 	struct fl_qp *qp[RPC_PAIRS];
 	struct fl_counter *counter[RPC_EVENT_COUNTERS];
+	struct fl_wait_queue queue[RPC_EVENT_COUNTERS];
+	struct fl_semaphore semaphore[RPC_EVENT_COUNTERS];
 	/* What the handler was called with last, and when; count 0: it has none yet. */
 	struct rpc_handled {
 		struct rpc_app *app;

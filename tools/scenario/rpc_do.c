@@ -237,6 +237,26 @@ static int rpc_await_handler(struct rpc_app *a, const struct rpc_command *o,
 	return err;
 }
 
+/* Wake-ups, or units that are taken, until there were as many as that. */
+static int rpc_await_ops(struct rpc_app *a, const struct rpc_command *o)
+{
+	struct fl_semaphore *s = &a->semaphore[o->id % RPC_EVENT_COUNTERS];
+	struct fl_wait_queue *q = &a->queue[o->id % RPC_EVENT_COUNTERS];
+	bool queue = o->what == RPC_AWAIT_QUEUE;
+	uint64_t now;
+	int err = 0;
+
+	q->counter = s->counter = a->counter[o->id % RPC_EVENT_COUNTERS];
+	while (!err && (queue ? q->seen : s->taken) < o->depth) {
+		now = a->now_ns(a->now_arg);
+		if (now >= o->end_ns)
+			return -ETIMEDOUT;
+		err = queue ? fl_wait_queue_wait(q, 0, o->end_ns - now) :
+			      fl_semaphore_take(s, 0, o->end_ns - now);
+	}
+	return err;
+}
+
 static int rpc_await(struct rpc_app *a, const struct rpc_command *o,
 		     struct rpc_answer *r)
 {
@@ -248,6 +268,9 @@ static int rpc_await(struct rpc_app *a, const struct rpc_command *o,
 		return -ENOENT;
 	if (o->what == RPC_AWAIT_HANDLER) {
 		err = rpc_await_handler(a, o, r);
+	} else if (o->what == RPC_AWAIT_QUEUE || o->what == RPC_AWAIT_SEMAPHORE) {
+		err = rpc_await_ops(a, o);
+		r->now_ns = a->now_ns(a->now_arg);
 	} else {
 		err = fl_counter_wait(c, o->depth, o->what == RPC_AWAIT_BUSY,
 				      o->end_ns > now ? o->end_ns - now : 1);

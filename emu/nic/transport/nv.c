@@ -229,7 +229,7 @@ static bool frame_next(struct nv *nv)
 		nv->newest = NULL;
 	nv->waiting--;
 	nv->take.what = w;
-	nv->take.landing = false;
+	nv->take.landing = nv->take.counting = false;
 	if (nv_get(&w->frame, false, p) != WIRE_OK || !w->qp->open ||
 	    w->epoch != w->qp->epoch)
 		nv_drop(nv, NULL, &w->frame, p->sequence, NV_DROP_NO_PAIR);
@@ -238,6 +238,12 @@ static bool frame_next(struct nv *nv)
 	else
 		nv_window_answered(nv, w->qp, p, w->frame.cause, w->frame.xfer);
 	return true;
+}
+
+/* All bytes are there, and the counter is still to rise. */
+static bool take_counts(const struct nv_taking *t)
+{
+	return t->packet.counter && t->packet.len == t->packet.payload_len && !t->counting;
 }
 
 static uint64_t take_step(struct nv *nv)
@@ -252,6 +258,10 @@ static uint64_t take_step(struct nv *nv)
 		how = nv_move_step(nv, &t->mover, &delay);
 		if (how == NV_MOVING)
 			return delay;
+		if (how == NV_MOVED && take_counts(t)) {
+			t->counting = true;
+			return nv->cfg.count_ns;
+		}
 		nv_take_landed(nv, t->what->qp, how);
 	}
 	frame_done(nv);

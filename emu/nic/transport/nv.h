@@ -82,6 +82,7 @@ struct nv_config {
 	uint32_t slots;		/* of the system buffer that are used, at most */
 	uint32_t rx_frames;	/* that may wait to be taken; what comes beyond is lost */
 	uint64_t packet_ns;	/* that a packet costs a channel, beside bursts and the wire */
+	uint64_t count_ns;	/* more, to let a counter rise */
 	uint64_t timeout_floor_ns;
 	uint64_t probe_ns;	/* until a sender asks what has become of redirected data */
 	bool greedy;		/* a sender that pays no heed to credits, for experiments */

@@ -153,6 +153,7 @@ struct nv_waiting {
 struct nv_taking {
 	struct nv_waiting *what;	/* NULL: none */
 	bool landing;
+	bool counting;		/* its time has been spent */
 	struct nv_packet packet;
 	struct nv_mover mover;
 };
