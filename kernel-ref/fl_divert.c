@@ -8,6 +8,7 @@
 #include <linux/errno.h>
 #include <linux/highmem.h>
 #include <linux/mm.h>
+#include <linux/mutex.h>
 
 #include "fl_access.h"
 #include "fl_compat.h"
@@ -17,18 +18,29 @@
 #define FL_DIVERT_SLOTS	256u
 #define FL_DIVERT_SLOT	4096u	/* regs.def, DIV_SLOTS */
 
+void fl_divert_init(struct fl_dev *dev)
+{
+	mutex_init(&dev->xp.div_lock);
+}
+
 int fl_divert_start(struct fl_dev *dev)
 {
 	struct fl_xp *xp = &dev->xp;
+	int ret = 0;
 
 	if (!xp->nv)
 		return 0;
-	xp->div = dma_alloc_coherent(dev->dev, FL_DIVERT_SLOTS * FL_DIVERT_SLOT,
-				     &xp->div_dma, GFP_KERNEL);
-	if (!xp->div)
-		return -ENOMEM;
-	fl_xp_divert(dev, xp->div_dma, FL_DIVERT_SLOTS);
-	return 0;
+	mutex_lock(&xp->div_lock);
+	if (!xp->div) {
+		xp->div = dma_alloc_coherent(dev->dev, FL_DIVERT_SLOTS * FL_DIVERT_SLOT,
+					     &xp->div_dma, GFP_KERNEL);
+		if (xp->div)
+			fl_xp_divert(dev, xp->div_dma, FL_DIVERT_SLOTS);
+		else
+			ret = -ENOMEM;
+	}
+	mutex_unlock(&xp->div_lock);
+	return ret;
 }
 
 void fl_divert_stop(struct fl_dev *dev)

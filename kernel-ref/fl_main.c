@@ -165,17 +165,13 @@ static int fl_card_start(struct fl_dev *dev)
 	ret = fl_odp_start(dev);
 	if (ret)
 		goto err_xp;
-	ret = fl_divert_start(dev);
-	if (ret)
-		goto err_odp;
+	fl_divert_init(dev);
 	ret = fl_irqs_get(dev);
 	if (ret)
-		goto err_divert;
+		goto err_odp;
 	fl_card_enable(dev, true);
 	return 0;
 
-err_divert:
-	fl_divert_stop(dev);
 err_odp:
 	fl_odp_stop(dev);
 err_xp:

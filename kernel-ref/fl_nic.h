@@ -19,6 +19,7 @@
 
 #include <linux/bits.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
@@ -41,7 +42,8 @@ struct fl_xp {
 	dma_addr_t list_dma;
 	struct fl_odp *odp;	/* NULL: no table */
 	bool nv;		/* NetVM's transport is there */
-	u8 *div;		/* the system buffer; NULL: there is none */
+	struct mutex div_lock;	/* getting it */
+	u8 *div;		/* the system buffer; NULL: there is none yet */
 	dma_addr_t div_dma;
 };
 
@@ -213,6 +215,8 @@ bool fl_odp_irq(struct fl_dev *dev);
 
 /* ---- fl_divert.c ---- */
 
+void fl_divert_init(struct fl_dev *dev);
+/* The first process with a shadow has the card get its buffer. May sleep. */
 int fl_divert_start(struct fl_dev *dev);
 void fl_divert_stop(struct fl_dev *dev);
 /* What a record DIVERT is about goes to where it belongs. The address space is held. */

@@ -27,6 +27,18 @@ int fl_shadow_begin(struct fl_ctx *ctx, const struct fl_nic_reach *reach)
 	return ret;
 }
 
+static int fl_shadow_bind(struct fl_ctx *ctx)
+{
+	int ret = fl_nic_bind(ctx);
+
+	if (ret)
+		return ret;
+	ret = fl_divert_start(ctx->dev);
+	if (ret)
+		fl_nic_unbind(ctx);
+	return ret;
+}
+
 /* A page that has come, or has more rights; nic.lock is held. */
 static void fl_shadow_load(struct fl_ctx *ctx, struct fl_carded *c,
 			   const struct fl_mr *mr, u64 va)
@@ -68,7 +80,7 @@ static void fl_shadow_mapped(struct fl_ctx *ctx, struct fl_range r)
 }
 
 const struct fl_tables_ops fl_tables_shadow = {
-	.bind = fl_nic_bind,
+	.bind = fl_shadow_bind,
 	.unbind = fl_nic_unbind,
 	.region_add = fl_nic_region_add,
 	.region_del = fl_nic_region_del,
