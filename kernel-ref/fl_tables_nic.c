@@ -190,7 +190,8 @@ void fl_nic_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf)
 	}
 	if (n < 0 || (n > 0 && fl_xp_sync(ctx->dev)))
 		fl_nic_lost(ctx);
-	if (trim && !nic->closed)
+	/* A shadow keeps its places: pages come back there without a place being made. */
+	if (trim && !nic->closed && READ_ONCE(ctx->tables) != &fl_tables_shadow)
 		queue_work(ctx->dev->wq, &nic->trim);
 	spin_unlock(&nic->lock);
 	if (n <= 0)

@@ -105,6 +105,12 @@ static void shadow_goes(struct rig *r)
 	STEP("what comes back from swap is loaded again");
 	EXPECT_GE(mm_fault(host_process_mm(n->process), (uintptr_t)nic_at(n, 1), 0), 0);
 	EXPECT(nic_has(n, 1));
+	STEP("all of it goes, and one page comes: there is still a place for it");
+	EXPECT_EQ(host_madvise(n->process, nic_at(n, 0), 7 * RIG_PAGE, HOST_PAGEOUT), 0);
+	EXPECT_EQ(nic_count(n), 0);
+	sim_sleep(SLOW);
+	EXPECT_GE(mm_fault(host_process_mm(n->process), (uintptr_t)nic_at(n, 1), 0), 0);
+	EXPECT(nic_has(n, 1));
 	nic_end(n);
 }
 
