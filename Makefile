@@ -174,6 +174,7 @@ ALL_OBJ := $(EMU_OBJ) $(DRV_OBJ) $(LIB_OBJ) $(MAIN_OBJ) $(TOOL_OBJ) \
 
 UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
 BENCH_BIN := $(B)/bench/bench
+BENCH_SWARM := $(B)/tests/test_order_swarm
 EXAMPLE_BIN := $(patsubst lib/examples/%.c,$(B)/examples/%,$(EXAMPLE_SRC))
 
 LINUX_TEST_BIN := $(patsubst tests/linux/%.c,$(B)/linux/%,$(LINUX_TEST_SRC))
@@ -193,7 +194,7 @@ endif
 
 # --- what is built
 
-.PHONY: all objects test-programs test test-all portable aarch64 library-alone demo bench doctor check-style \
+.PHONY: all objects test-programs test test-all portable aarch64 library-alone demo bench bench-programs doctor check-style \
 	check-warnings generate pictures generated-fresh modules kernel-check \
 	kernel-check-self kernel-debug kernel-debug-self firmware-r5 clean \
 	install-deps help board-patch models
@@ -432,7 +433,7 @@ generated-fresh: build/gen
 # --- tests
 
 # What is for "make test-all" alone: it takes longer, or more than compilers.
-LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system board book check_mutants complaints empty equal \
+LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system bench board book check_mutants complaints empty equal \
 	     examples faults fetch_headers fuzz harness lab_handout lab_order lab_walls labs \
 	     models overlays pcap reference reproduce rtl rtl_benches rtl_proofs seeds shim_mutants \
 	     stepping verbs verilog vivado vm vqfdb vqfdb_end waves way)
@@ -991,12 +992,17 @@ demo:
 	+@$(MAKE) --no-print-directory $(FAULTLINE)
 	$(FAULTLINE) demo $(if $(FILE),"$(FILE)")
 
-# The table also goes to a file. Nothing here fails because it took long.
+# The table also goes to a file. Nothing here fails because it took long. GROUP="verbs seeds":
+# these groups of figures alone.
 bench:
 	@tools/doctor --install bench
-	+@$(MAKE) --no-print-directory $(BENCH_BIN)
+	+@$(MAKE) --no-print-directory bench-programs
+	+@if tools/doctor --have header:infiniband/verbs.h >/dev/null; \
+	then $(MAKE) --no-print-directory verbs; fi
 	@mkdir -p build/bench
-	$(BENCH_BIN) -o build/bench/bench.txt
+	FAULTLINE=$(FAULTLINE) BENCH_SWARM=$(BENCH_SWARM) $(BENCH_BIN) -o build/bench/bench.txt $(GROUP)
+
+bench-programs: $(BENCH_BIN) $(FAULTLINE) $(BENCH_SWARM)
 
 doctor:
 	@tools/doctor
@@ -1027,7 +1033,7 @@ help:
 	@echo "make vqfdb        the same on a Linux in QEMU; NODES=2: on two"
 	@echo "make vqfdb-faults faults on the real memory of that Linux; SHORT=1, LONG=1"
 	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"
-	@echo "make bench        what things cost"
+	@echo "make bench        what things cost (GROUP=verbs: these figures alone)"
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"
 	@echo "make generate     headers, Verilog and tables from the *.def"

@@ -281,6 +281,9 @@ int fl_bring_all(struct fl_ctx *ctx, const struct fl_nic_reach *reach,
 			break;
 		r.start += fl_bring_add(b, reach, r, write, how);
 		ret = fl_bring(ctx, b);
+		/* They leave as fast as they come: whoever wants them will miss them. */
+		if (ret == -EAGAIN)
+			ret = 0;
 		fl_bring_end(b);
 	}
 	kfree(b);

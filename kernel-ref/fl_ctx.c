@@ -36,6 +36,7 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	q->derived = ctx->derived;
 	q->row = ctx->row;
 	q->resolve = ctx->resolve;
+	q->quirks = ctx->quirks;
 	q->doorbell = ctx->snoop.on ? FL_DOORBELL_SNOOP :
 		      fl_window(dev) ? FL_DOORBELL_WINDOW : FL_DOORBELL_STORE;
 	return 0;
@@ -73,16 +74,19 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	struct fl_policy *p = arg;
 	struct fl_system_row row;
 	bool snoops = ctx->snoop.on;
+	u32 quirks = ctx->quirks;
 	int ret;
 
-	if (p->system >= FL_SYSTEMS || p->derived > 1 || p->reserved ||
+	if (p->system >= FL_SYSTEMS || p->derived > 1 ||
+	    p->quirks & ~(u32)FL_QUIRKS_ALL ||
 	    !fl_plan_known(ctx->dev, p->resolve, p->number))
 		return -EINVAL;
 	/* Without `derived` these bytes are reserved. */
 	if (!p->derived && memcmp(&p->row, &none, sizeof(none)))
 		return -EINVAL;
 	row = p->derived ? p->row : *fl_system_row(p->system);
-	if (!fl_row_allowed(&row))
+	if (!fl_row_allowed(&row) ||
+	    (p->quirks && row.transport == FL_TRANSPORT_BLOCK))
 		return -EINVAL;
 	if (fl_in_flight(ctx) ||
 	    (row.transport != ctx->row.transport && ctx->nqp))
@@ -90,7 +94,7 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	ret = fl_snoop_set(ctx, fl_row_snoops(&row));
 	if (ret)
 		return ret;
-	ret = fl_row_tell_card(ctx, &row);
+	ret = fl_row_tell_card(ctx, &row, p->quirks);
 	if (ret)
 		goto err_snoop;
 	ret = fl_tables_change(ctx, &row);
@@ -104,7 +108,7 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	fl_bank_set_holds(ctx, fl_row_holds(&row));
 	return 0;
 err_card:
-	fl_row_tell_card(ctx, &ctx->row);
+	fl_row_tell_card(ctx, &ctx->row, quirks);
 err_snoop:
 	fl_snoop_set(ctx, snoops);
 	return ret;

@@ -277,6 +277,7 @@ struct fl_ctx {
 	u32 silent;		/* FL_SILENT_*, as the card knows; lock */
 	u32 aborts;		/* FL_ABORT_*, the same */
 	u32 packets;		/* FL_ROW_*, the same */
+	u32 quirks;		/* FL_QUIRK_*, the same */
 	struct list_head pds, mrs, cqs, qps, srqs, counters;
 	unsigned int npd, nmr, ncq, nqp, nsrq, ncounter;
 	unsigned int nmr_moving;	/* regions that begin or end, without lock */
@@ -430,7 +431,8 @@ bool fl_row_aborts(const struct fl_system_row *row);
  * The card keeps to the row from now on. -EOPNOTSUPP: it cannot; or as fl_cmd(). ctx->lock
  * is held, or nobody else has the file yet.
  */
-int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row);
+int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row,
+		     u32 quirks);
 
 /* fl_stall.c */
 void fl_stall_work(struct work_struct *work);

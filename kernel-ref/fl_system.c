@@ -108,28 +108,32 @@ static u32 fl_row_packets(const struct fl_system_row *row)
 	       fl_row_field(fl_row_report(row), FL_ROW_REPORT);
 }
 
-static int fl_row_tell_packets(struct fl_ctx *ctx, const struct fl_system_row *row)
+static int fl_row_tell_packets(struct fl_ctx *ctx, const struct fl_system_row *row,
+			       u32 quirks)
 {
-	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_ROW };
+	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_ROW, .a = quirks };
 	int ret;
 
 	cmd.flags = fl_row_packets(row);
-	if (cmd.flags == ctx->packets)
+	if (cmd.flags == ctx->packets && quirks == ctx->quirks)
 		return 0;
 	/* There may be no card that knows the command. */
 	if (!ctx->dev->xp.objects)
 		return -EOPNOTSUPP;
 	ret = fl_cmd(ctx, &cmd, NULL);
-	if (!ret)
+	if (!ret) {
 		ctx->packets = cmd.flags;
+		ctx->quirks = quirks;
+	}
 	return ret == -EINVAL ? -EOPNOTSUPP : ret;
 }
 
-int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row)
+int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row,
+		     u32 quirks)
 {
 	int ret = fl_row_tell_silent(ctx, row);
 
 	if (!ret)
 		ret = fl_row_tell_aborts(ctx, row);
-	return ret ? ret : fl_row_tell_packets(ctx, row);
+	return ret ? ret : fl_row_tell_packets(ctx, row, quirks);
 }

@@ -249,6 +249,10 @@ int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr)
 }
 
 /* One number for each, from the application to the driver. */
+_Static_assert((int)FL_DAMMING == (int)FL_QUIRK_DAMMING &&
+	       (int)FL_CUT == (int)FL_QUIRK_CUT &&
+	       (int)FL_CODE25 == (int)FL_QUIRK_CODE25,
+	       "faultline.h and entries.def");
 _Static_assert((int)FL_RESOLVE_PAGE == (int)FL_IOC_RESOLVE_PAGE &&
 	       (int)FL_RESOLVE_BLOCK == (int)FL_IOC_RESOLVE_BLOCK &&
 	       (int)FL_RESOLVE_TRANSFER == (int)FL_IOC_RESOLVE_TRANSFER &&
@@ -350,10 +354,34 @@ int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
 		return error;
 	p.system = q.system;
 	p.derived = q.derived;
+	p.quirks = q.quirks;
 	if (q.derived)
 		p.row = q.row;
 	p.resolve = (__u32)resolve;
 	p.number = number;
+	return lib_ioctl(dev, FL_IOC_POLICY, &p);
+}
+
+/* What is in use now, with other quirks; AROUND keeps no number that could be asked for. */
+int fl_set_quirks(struct fl_device *dev, unsigned int quirks)
+{
+	struct fl_query q = { .size = sizeof(q) };
+	struct fl_policy p = { .size = sizeof(p) };
+	int error;
+
+	if (!dev || quirks & ~(unsigned int)FL_QUIRKS_ALL)
+		return -EINVAL;
+	if (dev->transport != FL_TRANSPORT_RC)
+		return -EOPNOTSUPP;
+	error = lib_ioctl(dev, FL_IOC_QUERY, &q);
+	if (error)
+		return error;
+	p.system = q.system;
+	p.derived = q.derived;
+	if (q.derived)
+		p.row = q.row;
+	p.resolve = q.resolve;
+	p.quirks = quirks;
 	return lib_ioctl(dev, FL_IOC_POLICY, &p);
 }
 

@@ -86,6 +86,19 @@ int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
 		   unsigned int number);
 
 /*
+ * Mistakes of other cards, which connections that are made from now on imitate: to see what
+ * they do to a program. After fl_set_policy(), which ends them; before fl_set_resolve() with
+ * AROUND. -EOPNOTSUPP: the system's transport is not packets.
+ */
+enum fl_quirk {
+	/* After an RNR wait only what was refused is sent again; the rest after a time-out. */
+	FL_DAMMING = 1,
+	FL_CUT = 2,	/* the acknowledgement timer runs on, and cuts an RNR wait short */
+	FL_CODE25 = 4,	/* code 25 of an RNR NAK is 61.41 ms in place of 61.44 */
+};
+int fl_set_quirks(struct fl_device *dev, unsigned int quirks);
+
+/*
  * System npr: does the library find out whether bytes got where they should (which is so
  * unless it is said)? With on = 0 a request whose bytes vanished ends well: to show what the
  * check is for. Before any completion queue or region (-EBUSY).

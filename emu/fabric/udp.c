@@ -98,18 +98,29 @@ static bool udp_transmit(struct udp_link *l, const struct wire_frame *f)
 	return n >= 0;
 }
 
+static void udp_greet(struct udp_link *l, uint16_t to)
+{
+	struct wire_frame f;
+
+	udp_tag_hello(&l->tag, &f, to);
+	udp_transmit(l, &f);
+}
+
 bool udp_wrap(struct fabric_port *p, struct wire_frame *f)
 {
 	struct udp_link *l = p->link;
-	bool good;
+	bool good, known;
 
 	sim_spin_lock(&l->lock);
 	good = udp_tag_on(&l->tag, f);
+	known = l->tag.peer;
 	sim_spin_unlock(&l->lock);
 	if (good) {
 		udp_icrc_make(f);
 		return true;
 	}
+	if (!known)
+		udp_greet(l, 0);
 	udp_count(l, C_UNANSWERED);
 	note_lost(l, f->from, f);
 	return false;
@@ -119,14 +130,6 @@ void udp_send(struct fabric_port *p, const struct wire_frame *f)
 {
 	if (!udp_transmit(p->link, f))
 		note_lost(p->link, f->from, f);
-}
-
-static void udp_greet(struct udp_link *l, uint16_t to)
-{
-	struct wire_frame f;
-
-	udp_tag_hello(&l->tag, &f, to);
-	udp_transmit(l, &f);
 }
 
 /* ---- receiving ---- */

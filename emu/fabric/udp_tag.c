@@ -22,6 +22,15 @@
  * the rest. Two processes that draw the same number one after the other are not told
  * apart: once in 32767 restarts.
  *
+ * Packets of the specification's own opcodes need all of their PSN. There
+ *
+ *	BTH.RESERVED7	7 bits of the instance of the receiver's process
+ *	BTH.PSN		further on by a number that is made of all of that instance
+ *
+ * and for who was started anew a packet that was meant for the process before has a PSN
+ * anywhere in 2^24, which is what the first PSN of a connection is drawn at random for.
+ * Nothing is sent to a process of which nothing was heard.
+ *
  * A process that was started anew counts the generations of its blocks from the
  * start, which a receiver would take for old ones (wire.def: a block word is
  * unique among all that can still be on the wire). So the link adds to the
@@ -41,6 +50,9 @@
 #define PKEY_DEFAULT	0xFFFFu
 #define INSTANCE_MASK	0x7FFFu
 #define CELL_BITS	9		/* 16 KB in cells of 64 bytes: 256 */
+#define SHORT_MASK	0x7Fu		/* of an instance, in BTH.RESERVED7 */
+#define PSN_MASK	0xFFFFFFu
+#define AT_ACKREQ	8		/* the byte of BTH; RESERVED7 is its lower part */
 /* Blocks of a new process that may come before one that it sent earlier. */
 #define GEN_STEP	0x1000
 
@@ -104,6 +116,35 @@ static void tag_learn(struct udp_tag *t, uint16_t peer)
 			t->gen[node][ctx].fresh = t->gen[node][ctx].heard;
 }
 
+/* ---- packets of the specification's own ---- */
+
+static bool is_standard(const struct wire_frame *f)
+{
+	return wire_header(wire_opcode(f)) == WIRE_STANDARD;
+}
+
+/* How much further on PSNs are that go to a process: different for each instance. */
+static uint32_t psn_shift(uint16_t instance)
+{
+	return instance * 0x9E3779B1u >> 8;	/* 2^32 divided by the golden ratio */
+}
+
+static void psn_move(struct wire_frame *f, uint32_t by, uint16_t receiver)
+{
+	uint32_t psn = tag_get(f->bytes, WIRE_BTH_PSN);
+
+	tag_put(f->bytes, WIRE_BTH_PSN, (psn + by) & PSN_MASK);
+	f->bytes[AT_ACKREQ] &= (uint8_t)~SHORT_MASK;
+	f->bytes[AT_ACKREQ] |= receiver & SHORT_MASK;
+}
+
+static bool names_us(const struct udp_tag *t, const struct wire_frame *f)
+{
+	if (is_standard(f))
+		return (f->bytes[AT_ACKREQ] & SHORT_MASK) == (t->own & SHORT_MASK);
+	return tag_get(f->bytes, WIRE_BTH_PSN) >> CELL_BITS == t->own;
+}
+
 enum udp_verdict udp_tag_judge(struct udp_tag *t, const struct wire_frame *f)
 {
 	uint16_t from = udp_tag_sender(f);
@@ -111,7 +152,7 @@ enum udp_verdict udp_tag_judge(struct udp_tag *t, const struct wire_frame *f)
 	if (!from || !(tag_get(f->bytes, WIRE_BTH_PKEY) & PKEY_FULL) ||
 	    tag_retired(t, from))
 		return UDP_OLD;
-	if (tag_get(f->bytes, WIRE_BTH_PSN) >> CELL_BITS != t->own)
+	if (!names_us(t, f))
 		return UDP_HELLO;
 	if (from == t->peer)
 		return UDP_TAKE;
@@ -151,10 +192,16 @@ enum wire_error udp_tag_off(struct udp_tag *t, struct wire_frame *f)
 	enum wire_error e;
 
 	tag_put(f->bytes, WIRE_BTH_PKEY, PKEY_DEFAULT);
-	tag_put(f->bytes, WIRE_BTH_PSN, psn & ((1u << CELL_BITS) - 1));
 	tag_put(f->bytes, WIRE_BTH_RESERVED8, 0);
 	f->cause = 0;
 	f->offset = 0;
+	if (is_standard(f)) {
+		psn_move(f, 0u - psn_shift(t->own), 0);
+		f->xfer = f->block = 0;
+		f->attempt = 0;
+		return WIRE_OK;
+	}
+	tag_put(f->bytes, WIRE_BTH_PSN, psn & ((1u << CELL_BITS) - 1));
 	if (!wire_is_block(wire_opcode(f))) {
 		e = wire_get_answer(f, false, &a);
 		if (e != WIRE_OK)
@@ -183,8 +230,16 @@ bool udp_tag_on(struct udp_tag *t, struct wire_frame *f)
 	const struct udp_gen *g;
 
 	/* Packets of these have no bits to spare. */
-	if (kind == WIRE_STANDARD || kind == WIRE_NVH || kind == WIRE_NVA)
+	if (kind == WIRE_NVH || kind == WIRE_NVA)
 		return false;
+	if (is_standard(f)) {
+		if (!t->peer)
+			return false;
+		psn_move(f, psn_shift(t->peer), t->peer);
+		tag_put(f->bytes, WIRE_BTH_PKEY, PKEY_FULL | t->own);
+		tag_put(f->bytes, WIRE_BTH_RESERVED8, (uint32_t)f->from << 4 | f->to);
+		return true;
+	}
 	if (!wire_is_block(wire_opcode(f))) {
 		g = &t->gen[f->to][tag_get(header, WIRE_ANS_CTX)];
 		if (g->fresh)

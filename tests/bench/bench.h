@@ -13,8 +13,8 @@
  * bench_table.c (the table), bench_bounce.c (how far apart two CPUs are),
  * bench_pair.c (two boards without a kernel), bench_stage.c (with it),
  * bench_across.c (two applications and boards, each a process), bench_peer.c
- * (other people's programs), bench_bare.c (bare primitives), bench_count.c
- * (instructions); then one file for each group of figures.
+ * (other people's programs, and perftest on our boards), bench_bare.c (bare
+ * primitives), bench_count.c (instructions); then one file for each group of figures.
  */
 #ifndef FL_BENCH_H
 #define FL_BENCH_H
@@ -134,11 +134,13 @@ double bench_bare_mlock(void *unused);	/* of 1 MB; 0: not allowed */
 
 /* While this program has one thread, so first of all. */
 void bench_processes(void);	/* bench_processes.c: each its own process */
+void bench_verbs(void);		/* bench_verbs.c: programs of rdma-core */
 void bench_models(void);	/* bench_models.c: walk, TLB hit, trace */
 void bench_lockstep(void);	/* bench_lockstep.c */
 void bench_writes(void);	/* bench_writes.c: two boards, no kernel */
 void bench_testbed(void);		/* bench_testbed.c: library, driver, kernel */
 void bench_faults(void);	/* bench_faults.c */
+void bench_seeds(void);		/* bench_seeds.c: random testbeds, a scenario */
 
 /* ---- instructions (bench_count.c) ---- */
 
@@ -146,6 +148,8 @@ void bench_faults(void);	/* bench_faults.c */
 int bench_count_run(const char *name, uint64_t n);
 /* Instructions of one operation; below 0: valgrind is not here. */
 double bench_count(const char *name, uint64_t few, uint64_t many);
+/* Of all that this command does, its start too; below 0: valgrind is not here. */
+double bench_count_program(const char *program);
 void bench_count_self(const char *argv0);
 /* What can be counted. */
 void bench_count_hits(uint64_t n);

@@ -2,9 +2,10 @@
 /*
  * make bench: what things cost on this machine, beside what was aimed at.
  *
- *	bench [-o FILE] [GROUP ...]	groups: processes models lockstep writes testbed
- *				faults
+ *	bench [-o FILE] [GROUP ...]	groups: processes verbs models lockstep writes
+ *				testbed faults seeds
  *	bench --count NAME N		for callgrind: do one thing N times
+ *	BENCH_SEEDS=N			group seeds: so many instead of 1000
  *
  * Time decides nothing here: the exit status is 0 unless something is broken.
  */
@@ -21,11 +22,13 @@ static const struct {
 	void (*run)(void);
 } groups[] = {
 	{ "processes", bench_processes },	/* first: see bench.h */
+	{ "verbs", bench_verbs },	/* so is this */
 	{ "models", bench_models },
 	{ "lockstep", bench_lockstep },
 	{ "writes", bench_writes },
 	{ "testbed", bench_testbed },
 	{ "faults", bench_faults },
+	{ "seeds", bench_seeds },
 };
 
 #define GROUPS	(sizeof(groups) / sizeof(groups[0]))
@@ -71,8 +74,11 @@ int main(int argc, char **argv)
 	}
 	for (i = first; i < argc; i++)
 		if (!main_known(argv[i])) {
-			fprintf(stderr, "bench: no group %s (processes, models, "
-				"lockstep, writes, testbed, faults)\n", argv[i]);
+			fprintf(stderr, "bench: no group %s; there are:",
+				argv[i]);
+			for (g = 0; g < GROUPS; g++)
+				fprintf(stderr, " %s", groups[g].name);
+			fprintf(stderr, "\n");
 			return 2;
 		}
 	err = bench_table_begin(path);

@@ -25,19 +25,32 @@ extern char **environ;
 
 static const struct {
 	const char *name, *program, *package;
-	const char *test[2];	/* of ucx_perftest: latency, stream */
-} peers[PEERS] = {
+	/* Of ucx_perftest: its test. Of perftest: the program. */
+	const char *test[PEER_FIGURES];
+} peers[PEERS_AND_OURS] = {
 	[PEER_LIBFABRIC] = { "libfabric shm, fi_pingpong", "fi_pingpong",
-			     "libfabric-bin", { NULL, NULL } },
+			     "libfabric-bin", { NULL, NULL, NULL } },
 	[PEER_UCX_TAG] = { "UCX shm, tagged messages", "ucx_perftest",
-			   "ucx-utils", { "tag_lat", "tag_bw" } },
+			   "ucx-utils", { "tag_lat", "tag_lat", "tag_bw" } },
 	[PEER_UCX_PUT] = { "UCX shm, put (plain stores)", "ucx_perftest",
-			   "ucx-utils", { "ucp_put_lat", "ucp_put_bw" } },
+			   "ucx-utils",
+			   { "ucp_put_lat", "ucp_put_lat", "ucp_put_bw" } },
+	[PEER_PINNED] = { "perftest, pinned", "ib_send_lat", "perftest",
+			  { "ib_send_lat", "ib_send_lat", "ib_write_bw" } },
+	[PEER_ON_DEMAND] = { "perftest, on demand", "ib_send_lat", "perftest",
+			     { "ib_send_lat", "ib_send_lat", "ib_write_bw" } },
 };
 
 const char *peer_name(enum peer p)
 {
 	return peers[p].name;
+}
+
+const char *peer_faultline(void)
+{
+	const char *program = getenv("FAULTLINE");
+
+	return program ? program : "build/faultline";
 }
 
 const char *peer_missing(enum peer p)
@@ -58,6 +71,28 @@ struct rpc_command {
 static const char *const server = NULL;
 static const char *const client = "127.0.0.1";
 
+static const char **make_perftest(const struct rpc_command *c, const char **a,
+				  enum peer p, enum peer_figure f,
+				  const char *to)
+{
+	*a++ = peer_faultline();
+	*a++ = "with";
+	*a++ = "--on";
+	*a++ = to == server ? "b" : "a";
+	*a++ = "--";
+	*a++ = peers[p].test[f];
+	*a++ = "-p";
+	*a++ = c->port;
+	*a++ = "-s";
+	*a++ = c->bytes;
+	*a++ = "-n";
+	*a++ = "1000";
+	if (p == PEER_ON_DEMAND)
+		*a++ = "--odp";
+	*a++ = to;
+	return a;
+}
+
 static void make_command(struct rpc_command *c, enum peer p, enum peer_figure f,
 			 uint32_t bytes, unsigned int port, const char *to)
 {
@@ -70,8 +105,10 @@ static void make_command(struct rpc_command *c, enum peer p, enum peer_figure f,
 	snprintf(c->times, sizeof(c->times), "%u", times);
 	*a++ = "env";	/* becomes the program: its process is the same */
 	*a++ = "UCX_TLS=posix";
-	*a++ = peers[p].program;
-	if (p == PEER_LIBFABRIC) {
+	if (p >= PEERS) {
+		a = make_perftest(c, a, p, f, to);
+	} else if (p == PEER_LIBFABRIC) {
+		*a++ = peers[p].program;
 		*a++ = "-p";
 		*a++ = "shm";
 		*a++ = "-e";
@@ -84,6 +121,7 @@ static void make_command(struct rpc_command *c, enum peer p, enum peer_figure f,
 		*a++ = c->times;
 		*a++ = to;
 	} else {
+		*a++ = peers[p].program;
 		*a++ = "-p";
 		*a++ = c->port;
 		if (to != server) {
@@ -204,6 +242,25 @@ static double parse_ucx(const char *text, enum peer_figure f)
 	return (f == PEER_LATENCY ? p50_us : average_us) * 1e3;
 }
 
+/*
+ * " #bytes #iterations t_min[usec] t_max[usec] t_typical[usec] t_avg[usec] ...", or
+ * " #bytes #iterations BW peak[MB/sec] BW average[MB/sec] ...", in units of 2^20.
+ */
+static double parse_perftest(const char *text, enum peer_figure f)
+{
+	const char *line = strstr(text, "#iterations");
+	double bytes, times, v[4];
+
+	line = line ? strchr(line, '\n') : NULL;
+	if (!line || sscanf(line + 1, "%lf %lf %lf %lf %lf %lf", &bytes, &times,
+			    &v[0], &v[1], &v[2], &v[3]) <
+		     (f == PEER_STREAM ? 4 : 6))
+		return 0;
+	if (f == PEER_STREAM)
+		return v[1] > 0 ? bytes * 1e9 / (v[1] * (1 << 20)) : 0;
+	return (f == PEER_LATENCY ? v[2] : v[3]) * 1e3;
+}
+
 static double run_client(const struct rpc_command *c, enum peer p,
 			 enum peer_figure f)
 {
@@ -220,8 +277,8 @@ static double run_client(const struct rpc_command *c, enum peer p,
 	read_all(out[0], text, sizeof(text));
 	close(out[0]);
 	peer_end(pid);
-	return p == PEER_LIBFABRIC ? parse_libfabric(text) :
-				     parse_ucx(text, f);
+	return p >= PEERS ? parse_perftest(text, f) :
+	       p == PEER_LIBFABRIC ? parse_libfabric(text) : parse_ucx(text, f);
 }
 
 double peer_run(enum peer p, enum peer_figure f, uint32_t bytes)

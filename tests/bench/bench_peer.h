@@ -7,19 +7,30 @@
  *	fi_pingpong	libfabric's shared-memory provider: messages to and fro
  *	ucx_perftest	UCX: tagged messages, which have queues as ours; and put,
  *			where one process stores into the other's memory
+ *	ib_send_lat, ib_write_bw
+ *			perftest, on our boards a and b: their sockets are in the
+ *			folder that FAULTLINE_DIR in the environment names
  */
 #ifndef FL_BENCH_PEER_H
 #define FL_BENCH_PEER_H
 
 #include <stdint.h>
 
-enum peer { PEER_LIBFABRIC, PEER_UCX_TAG, PEER_UCX_PUT, PEERS };
+enum peer {
+	PEER_LIBFABRIC, PEER_UCX_TAG, PEER_UCX_PUT, PEERS,
+	/* On our boards: regions pinned, or registered on demand. */
+	PEER_PINNED = PEERS, PEER_ON_DEMAND, PEERS_AND_OURS
+};
 enum peer_figure {
-	PEER_LATENCY,	/* one way: half of there and back */
+	PEER_LATENCY,	/* one way: half of there and back; the median if it has one */
+	PEER_AVERAGE,	/* the same, the average */
 	PEER_STREAM,	/* one message, many of them under way */
+	PEER_FIGURES
 };
 
 const char *peer_name(enum peer p);
+/* The program that runs others on boards: FAULTLINE, or build/faultline. */
+const char *peer_faultline(void);
 /* Its package when it is not here, else NULL. */
 const char *peer_missing(enum peer p);
 /* One short run: ns of one message. 0: it gave no figure. */

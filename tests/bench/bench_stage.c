@@ -86,6 +86,8 @@ void stage_touch(struct stage *s, int i, uint64_t at, uint64_t len, bool write)
 static void stage_process(struct stage *s, int i, struct testbed_board *b,
 			  const char *name)
 {
+	const struct testbed_joining join = { .depth = 64 };
+
 	stage_good(testbed_process_add(s->testbed, name, b, FL_SYSTEM_PART,
 				       FL_RESOLVE_PAGE, &s->process[i]),
 		   "process");
@@ -97,7 +99,7 @@ static void stage_process(struct stage *s, int i, struct testbed_board *b,
 		   "region");
 	if (i)
 		stage_good(testbed_connect(s->process[0], s->process[i], name,
-					   64, 0, false, &s->conn[i]),
+					   &join, &s->conn[i]),
 			   "connection");
 }
 

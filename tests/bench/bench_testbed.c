@@ -161,6 +161,7 @@ static void testbed_checks(void)
 			unsetenv("FAULTLINE_CHECKS");
 		stage_run(&cfg, testbed_events, &row);
 	}
+	unsetenv("FAULTLINE_CHECKS");
 }
 
 void bench_testbed(void)

@@ -87,6 +87,22 @@ expect 0 "arrival_ns $(awk '/ LIB_POST / { a = $2 } / RX_BURST / { z = $2 } END 
 	"$dir/a.trace")" 'it is what the trace says' "$fl" run "$dir/arrival.fl"
 expect 1 'virtual time alone' 'arrivals in real time' "$fl" run --mode threads "$dir/arrival.fl"
 
+# Packets: what a miss of the card's own table becomes, told in order.
+"$fl" run --trace "$dir/npf.trace" tests/scenario/system_npf.fl >"$dir/out" 2>&1
+for step in "post WRITE 64 KB" "fault record" "16 pages into the card's table" "RNR NAK, PSN 0" \
+	"sends nothing for 0.640 ms" "an earlier one is missing" "the wait is over" \
+	"RC_WRITE_LAST" "completion: ok"; do
+	expect 0 "$step" "the story of a refused WRITE: $step" \
+		"$fl" trace --story --xfer 1 "$dir/npf.trace"
+done
+expect 0 "Transfer 1; microseconds" 'it has no blocks' "$fl" trace --story --xfer 1 "$dir/npf.trace"
+expect 0 "its READ waits for a page" 'the story of a READ' "$fl" trace --story --xfer 3 "$dir/npf.trace"
+expect 0 "RNR NAK, PSN 0" 'the picture has it too' \
+	"$fl" trace --dot sequence --xfer 1 "$dir/npf.trace"
+echo "print arrival w1" >"$dir/last"
+cat tests/scenario/system_npf.fl "$dir/last" >"$dir/arrival.fl"
+expect 0 "w1 arrival_ns" 'print arrival, of packets' "$fl" run "$dir/arrival.fl"
+
 # System ioguard: what the driver reads of a request is there because it was posted.
 for mode in lockstep threads processes; do
 	"$fl" run --mode $mode --trace "$dir/snoop.trace" tests/scenario/system_ioguard.fl > "$dir/out" 2>&1

@@ -102,6 +102,25 @@ end_boards
 expect 0 'board a: 0 of ' 'nothing is left on a' cat "$dir/board"
 expect 0 'board b: 0 of ' 'nor on b' cat "$dir/board"
 
+# A board in each of two processes, joined over UDP.
+there=$((30000 + $$ % 10000))
+"$fl" board b --first-node 1 --udp 127.0.0.1:$there/127.0.0.1:$((there + 1))/0 > "$dir/far" 2>&1 &
+far=$!
+"$fl" board a --first-node 0 --udp 127.0.0.1:$((there + 1))/127.0.0.1:$there/1 > "$dir/near" 2>&1 &
+near=$!
+for _ in $(seq 600); do
+	grep -q ready "$dir/far" && grep -q ready "$dir/near" && break
+	sleep 0.1
+done
+both 0 ' 65536 100 ' 'ib_write_bw --odp, over UDP' ib_write_bw --odp -n 100
+both 0 ' 4096 100 ' 'ib_read_bw, over UDP' ib_read_bw -s 4096 -n 100
+both 0 ' 4096 100 ' 'ib_send_bw, over UDP' ib_send_bw -s 4096 -n 100
+both 0 '100 iters' 'ibv_rc_pingpong, over UDP' ibv_rc_pingpong -o -e -n 100
+kill $far $near
+wait $far
+wait $near
+expect 0 'board b: 0 of ' 'nothing is left of them' cat "$dir/far"
+
 # The program uses 145 pages and may have 60.
 boards --frames 256 --process-frames 60
 for system in npf odp2 rxe; do

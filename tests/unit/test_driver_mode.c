@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The mode changes while blocks are under way, or their reports are. */
+/* The mode changes while blocks are under way, or their reports are; quirks go with it. */
 #include "test_driver_rig.h"
 
 struct changing {
@@ -86,4 +86,34 @@ TEST("faults are counted once, whatever the mode becomes before they are answere
 	rig_run(changing_mode);
 	/* variants: tsan */
 	rig_run_with(SIM_THREADS, &p, changing_mode, NULL);
+}
+
+static void policy_quirks(struct rig *r)
+{
+	struct fl_policy p = { .size = sizeof(p), .system = FL_SYSTEM_NPF,
+			       .quirks = FL_QUIRKS_ALL + 1 };
+	struct fl_query q = { .size = sizeof(q) };
+	struct rig_node *n = &r->n[0];
+
+	rig_open(n);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
+	p.quirks = FL_QUIRK_CUT | FL_QUIRK_CODE25;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), 0);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
+	EXPECT_EQ(q.quirks, FL_QUIRK_CUT | FL_QUIRK_CODE25);
+	STEP("blocks wait for no RNR NAK, and the refusal changes nothing");
+	p.system = FL_SYSTEM_PART;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
+	EXPECT_EQ(q.system, FL_SYSTEM_NPF);
+	EXPECT_EQ(q.quirks, FL_QUIRK_CUT | FL_QUIRK_CODE25);
+	p.quirks = 0;
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), 0);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
+	EXPECT_EQ(q.quirks, 0);
+}
+
+TEST("quirks go with packets alone, and end with the policy")
+{
+	rig_run(policy_quirks);
 }

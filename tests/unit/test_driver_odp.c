@@ -267,6 +267,49 @@ TEST("pages that leave faster than they come end in another try, not in an error
 	nic_run(odp_storm);
 }
 
+struct prefetching {
+	struct rig_node *n;
+	_Atomic int answer;		/* 1: none yet */
+};
+
+static void prefetch_main(void *arg)
+{
+	struct prefetching *p = arg;
+	struct fl_prefetch a = {
+		.size = sizeof(a), .key = p->n->key,
+		.addr = (uintptr_t)nic_at(p->n, 0), .length = 2 * RIG_PAGE,
+		.flags = FL_PREFETCH_WRITE,
+	};
+
+	p->answer = rig_ioctl(p->n, FL_IOC_PREFETCH, &a);
+}
+
+static void prefetch_storm(struct rig *r)
+{
+	struct rig_node *n = nic_begin(r, FL_IOC_RESOLVE_BLOCK);
+	struct prefetching p = { .n = n, .answer = 1 };
+	struct sim_thread *t;
+	unsigned int i;
+
+	t = host_thread_start(n->process, "prefetch", prefetch_main, &p);
+	for (i = 0; i < 20000 && p.answer == 1; i++) {
+		EXPECT_EQ(host_madvise(n->process, nic_at(n, 1), RIG_PAGE,
+				       HOST_DONTNEED), 0);
+		EXPECT_EQ(host_madvise(n->process, nic_at(n, 1), RIG_PAGE,
+				       HOST_POPULATE), 0);
+	}
+	sim_thread_join(t);
+	STEP("%u rounds, raced %u times", i, (unsigned int)rig_counters(n).raced);
+	EXPECT_EQ(rig_counters(n).raced, 8);
+	EXPECT_EQ(p.answer, 0);
+	nic_end(n);
+}
+
+TEST("whoever asks for pages beforehand hears nothing of those that leave again")
+{
+	nic_run(prefetch_storm);
+}
+
 static void odp_ends(struct rig *r)
 {
 	struct rig_node *n = nic_begin(r, FL_IOC_RESOLVE_BLOCK);

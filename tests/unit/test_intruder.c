@@ -125,6 +125,8 @@ static void intruder_build(struct testbed *w, struct stage *s)
 	const struct testbed_board_config cfg = { 0 };
 	struct testbed_board *a, *b;
 
+	const struct testbed_joining join = { .depth = 16 };
+
 	s->w = w;
 	s->error |= testbed_board_add(w, "a", &cfg, &a);
 	s->error |= testbed_board_add(w, "b", &cfg, &b);
@@ -149,8 +151,8 @@ static void intruder_build(struct testbed *w, struct stage *s)
 	s->error |= testbed_region_add(s->mine, 0, 0, all | FL_PINNED, 0);
 	s->error |= testbed_region_add(s->theirs, 0, 0,
 				       FL_LOCAL_WRITE | FL_PINNED, 0);
-	s->error |= testbed_connect(s->p, s->q, "c", 16, 0, false, &s->c);
-	s->error |= testbed_connect(s->p, s->q, "idle", 16, 0, false, &s->idle);
+	s->error |= testbed_connect(s->p, s->q, "c", &join, &s->c);
+	s->error |= testbed_connect(s->p, s->q, "idle", &join, &s->idle);
 }
 
 static struct fl_address intruder_victim(const struct stage *s)

@@ -201,6 +201,38 @@ static uint32_t ends_next(uint32_t *x)
 	return *x;
 }
 
+TEST("a request that goes nowhere yet writes where it is said later, and not beyond")
+{
+	uint64_t w1, w2;
+
+	rig_start();
+	w1 = rig_post("w1", q1, a, ORACLE_NOWHERE, 0, 300);
+	w2 = rig_post("w2", q1, b, t, 100, 100);
+	oracle_target(o, w1, t, 100, 50);
+	rig_finish(w1);
+	rig_finish(w2);
+	memset(found, 0x10, BYTES);
+	memset(found + 100, 0xb0, 100);
+	rig_good(oracle_look(o, t, 0, found, BYTES));
+	STEP("the second was posted later, so the first cannot be seen any more");
+	found[100] = 0xa0;
+	rig_breach(oracle_look(o, t, 0, found, BYTES), "byte 100 of t");
+}
+
+TEST("what has failed before it was given a place writes nothing there")
+{
+	uint64_t w;
+
+	rig_start();
+	w = rig_post("w", q1, a, ORACLE_NOWHERE, 0, 300);
+	oracle_complete(o, w, ORACLE_LOST);
+	oracle_target(o, w, t, 0, 300);
+	memset(found, 0x10, BYTES);
+	rig_good(oracle_look(o, t, 0, found, BYTES));
+	found[7] = 0xa0;
+	rig_breach(oracle_look(o, t, 0, found, BYTES), "byte 7 of t");
+}
+
 TEST("ten thousand requests in order pass, and one byte of them does not")
 {
 	uint8_t is[2][BYTES];

@@ -33,7 +33,7 @@
 
 #include "faultline/entries.h"
 #include "harness.h"
-#include "test_order_swarm.h"
+#include "test_order_message.h"
 
 #ifdef __SANITIZE_THREAD__
 #define SEEDS_LOCKSTEP	4
@@ -60,12 +60,6 @@ static bool may_end(const struct swarm *s, const struct request *r)
 	case FL_ST_FAULT_FAST:
 		return s->aborting;
 	case FL_ST_REMOTE_ACCESS:
-		/*
-		 * Packets: a READ whose bytes were dropped, since a page was missing here, cannot
-		 * ask for them again when a request behind it has ended the connection.
-		 */
-		if (s->packets && r->work.opcode == FL_READ && (s->wrong || s->cutting))
-			return true;
 		return r->wrong || r->cut;
 	case FL_ST_LOCAL_KEY:
 	case FL_ST_REMOTE_FAULT:
@@ -84,6 +78,12 @@ static bool may_end(const struct swarm *s, const struct request *r)
 	return false;
 }
 
+static const char *opcode_name(enum fl_opcode opcode)
+{
+	return opcode == FL_WRITE ? "WRITE" : opcode == FL_READ ? "READ" :
+	       opcode == FL_SEND ? "SEND" : "atomic";
+}
+
 /* What has completed since, in the order of posting. */
 static void orders_collect(struct swarm *s)
 {
@@ -96,15 +96,16 @@ static void orders_collect(struct swarm *s)
 			continue;
 		r->busy = false;
 		r->pair->flying[r->work.side]--;
+		if (testbed_takes_receive(&r->work))
+			message_ended(r->pair, r->work.side, !r->work.status);
 		if (r->work.status)
 			s->failed++;
 		else
 			s->ok++;
 		if (!may_end(s, r))
 			orders_say(s, "%s (%s of %u bytes%s) ended with \"%s\"",
-				   r->name, r->work.opcode == FL_WRITE ?
-				   "WRITE" :
-				   "READ", r->work.bytes,
+				   r->name, opcode_name(r->work.opcode),
+				   r->work.bytes,
 				   r->wrong ? ", a wrong one" : "",
 				   fl_status_string(r->work.status));
 		if (r->work.status)
@@ -124,18 +125,6 @@ static struct request *free_request(struct swarm *s)
 	return NULL;
 }
 
-static struct testbed_buffer *buffer_of(struct swarm *s,
-					const struct testbed_process *p)
-{
-	unsigned int i;
-
-	for (i = 0; i < s->procs; i++)
-		if (s->proc[i] == p)
-			/* One more often than the other: they meet there. */
-			return s->buffer[i * BUFFERS + !draw_n(s, 4)];
-	return NULL;
-}
-
 static uint32_t orders_length(struct swarm *s, uint64_t room)
 {
 	static const uint32_t some[] = { 8, 64, 1000, PAGE, 5 * PAGE };
@@ -144,6 +133,22 @@ static uint32_t orders_length(struct swarm *s, uint64_t room)
 	if (!draw_n(s, 4))
 		return (uint32_t)room;
 	return 1 + (uint32_t)draw_n(s, n < room ? n : room);
+}
+
+/* WRITEs and READs; of packets also messages, immediate data and atomics. */
+static void draw_opcode(struct swarm *s, struct pair *p, struct testbed_work *k)
+{
+	k->opcode = draw_n(s, 3) ? FL_WRITE : FL_READ;
+	if (!s->packets || draw_n(s, 3))
+		return;
+	if (!draw_n(s, 3)) {
+		k->opcode = draw_n(s, 2) ? FL_FETCH_ADD : FL_CMP_SWAP;
+		k->swap = rng_next(&s->rng);
+	} else if (message_may_go(s, p, k->side)) {
+		k->opcode = draw_n(s, 3) ? FL_SEND : FL_WRITE;
+		k->with_imm = k->opcode == FL_WRITE || draw_n(s, 2);
+		k->imm = k->with_imm ? (uint32_t)rng_next(&s->rng) : 0;
+	}
 }
 
 static void orders_post(struct swarm *s)
@@ -162,12 +167,14 @@ static void orders_post(struct swarm *s)
 	k->name = r->name;
 	k->conn = p->c;
 	k->side = side;
-	k->opcode = draw_n(s, 3) ? FL_WRITE : FL_READ;
-	k->local = buffer_of(s, p->c->process[side]);
-	k->remote = buffer_of(s, p->c->process[!side]);
+	draw_opcode(s, p, k);
+	k->local = orders_buffer(s, p->c->process[side]);
+	k->remote = orders_buffer(s, p->c->process[!side]);
 	room = k->local->bytes < k->remote->bytes ? k->local->bytes :
 						    k->remote->bytes;
-	k->bytes = orders_length(s, room);
+	if (k->opcode == FL_SEND && room > MESSAGE_MOST)
+		room = MESSAGE_MOST;
+	k->bytes = k->opcode >= FL_FETCH_ADD ? 8 : orders_length(s, room);
 	/* Offsets few enough to hit the same bytes again. */
 	at = draw_n(s, 2) ? draw_n(s, 3) * PAGE / 2 : draw_n(s, room);
 	if (at > k->local->bytes - k->bytes)
@@ -176,16 +183,25 @@ static void orders_post(struct swarm *s)
 	at = draw_n(s, 2) ? draw_n(s, 3) * PAGE / 2 : draw_n(s, room);
 	if (at > k->remote->bytes - k->bytes)
 		at = k->remote->bytes - k->bytes;
+	if (k->opcode >= FL_FETCH_ADD)
+		at &= ~7ull;
 	k->remote_va = (uintptr_t)k->remote->mem + at;
+	if (k->opcode == FL_SEND) {
+		k->remote = NULL;
+		k->remote_va = 0;
+	}
 	k->lkey = k->local->key;
-	k->rkey = k->remote->key;
-	if (s->wrong && !draw_n(s, 40)) {
+	k->rkey = k->remote ? k->remote->key : 0;
+	/* Which receives are taken away, and with them which messages, nobody reckons. */
+	r->cut = s->cutting && testbed_takes_receive(k);
+	if (s->wrong && k->remote && !draw_n(s, 40)) {
 		r->wrong = true;
 		k->rkey ^= 0x3f;
 	}
 	err = testbed_post(s->w, k);
 	if (!err) {
 		p->flying[side]++;
+		p->messages[!side] += testbed_takes_receive(k);
 		return;
 	}
 	r->busy = false;
@@ -229,6 +245,7 @@ static void wait_some(struct swarm *s)
 {
 	unsigned int i = (unsigned int)draw_n(s, REQUESTS);
 
+	places_fill(s);
 	for (; i < REQUESTS; i++)
 		if (s->req[i].busy) {
 			wait_for(s, &s->req[i]);
@@ -240,9 +257,11 @@ static void wait_all(struct swarm *s)
 {
 	unsigned int i;
 
+	places_fill(s);
 	for (i = 0; i < REQUESTS && !is_over(s); i++)
 		if (s->req[i].busy)
 			wait_for(s, &s->req[i]);
+	places_check(s);
 }
 
 /* ---- trouble ---- */

@@ -19,13 +19,29 @@
 #define PAGE		HOST_PAGE
 #define WAIT_NS		20000000000ull
 #define ROUNDS		5
-#define RIGHTS		(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
+#define RIGHTS		(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ | \
+			 FL_REMOTE_ATOMIC)
 
 struct pair {
 	struct testbed_connection *c;
 	unsigned int flying[2];
 	bool failed[2], reason[2];
+	/* Of those that go to a side; `ended`: messages that did so well. */
+	unsigned int messages[2], receives[2], ended[2];
 };
+
+/* A receive; none is used twice. */
+struct place {
+	struct testbed_work work;
+	struct pair *pair;
+	struct testbed_connection *conn;	/* that the pair had */
+	int side;
+	unsigned int number;
+	bool seen;
+	char name[16];
+};
+
+#define PLACES	1000
 
 struct request {
 	struct testbed_work work;
@@ -52,6 +68,8 @@ struct swarm {
 	struct testbed_buffer *buffer[PROCS_MAX * BUFFERS];
 	struct pair pair[PAIRS_MAX];
 	struct request req[REQUESTS];
+	struct place place[PLACES];
+	unsigned int places;
 	unsigned int conns, posted, ok, failed, resumed;
 	char names[PROCS_MAX * BUFFERS + 2 * PROCS_MAX][8];
 	char problem[400];
@@ -84,6 +102,18 @@ static void orders_ok(struct swarm *s, int err, const char *what)
 	if (err && err != -ENOMEM && err != -ENOSPC && err != -EBUSY)
 		orders_say(s, "%s: %s %s", what, fl_strerror(err),
 			   testbed_why(s->w));
+}
+
+static struct testbed_buffer *orders_buffer(struct swarm *s,
+					    const struct testbed_process *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->procs; i++)
+		if (s->proc[i] == p)
+			/* One more often than the other: they meet there. */
+			return s->buffer[i * BUFFERS + !draw_n(s, 4)];
+	return NULL;
 }
 
 /* ---- building ---- */
@@ -142,14 +172,16 @@ static void connect_pair(struct swarm *s, struct pair *p)
 {
 	unsigned int a = (unsigned int)draw_n(s, s->procs);
 	unsigned int b = (unsigned int)draw_n(s, s->procs);
+	struct testbed_joining join = { .depth = DEPTH };
 
 	*p = (struct pair){ 0 };
 	/* Most of them between the first two, so that they meet. */
 	if (draw_n(s, 3))
 		a = 0, b = 1;
 	s->conns++;
-	orders_ok(s, testbed_connect(s->proc[a], s->proc[b], "pair", DEPTH, 0,
-				     !draw_n(s, 4) && !s->packets, &p->c), "connect");
+	join.relaxed = !draw_n(s, 4) && !s->packets;
+	orders_ok(s, testbed_connect(s->proc[a], s->proc[b], "pair", &join, &p->c),
+		  "connect");
 }
 
 static void orders_build(struct swarm *s)

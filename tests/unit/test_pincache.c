@@ -54,6 +54,7 @@ static void stage_build(struct stage *s)
 	static const char *const names[2][BUFFERS] = { { "p0", "p1", "p2" },
 						       { "q0", "q1", "q2" } };
 	struct testbed_system system = testbed_row(FL_SYSTEM_PINCACHE);
+	const struct testbed_joining join = { .depth = 16 };
 	const struct testbed_board_config cfg = { 0 };
 	struct testbed_board *b[2];
 	int i, k;
@@ -78,8 +79,8 @@ static void stage_build(struct stage *s)
 							  1 + (uint64_t)k), "fill");
 		}
 	if (!s->error)
-		stage_good(s, testbed_connect(s->process[0], s->process[1], "c", 16,
-					      0, false, &s->conn), "connect");
+		stage_good(s, testbed_connect(s->process[0], s->process[1], "c",
+					      &join, &s->conn), "connect");
 }
 
 static uint64_t stage_place(struct stage *s, const struct testbed_buffer *b,

@@ -149,6 +149,27 @@ TEST("InfiniBand 9.7.5.2: each fatal NAK ends the request with its status")
 	}
 }
 
+TEST("who waits for an answer when a later request is refused was not refused itself")
+{
+	static const uint8_t first[] = { FL_OP_READ, FL_OP_FETCH_ADD };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		unit_start();
+		work_post(0, first[i], 0, 8);
+		work_post(1, FL_OP_WRITE, 0, 10);
+		rig_in_ack(&g, 0x101, RC_SYN_NAK_ACCESS);
+		EXPECT_EQ(g.dones, 1);
+		is_done(0, 0, FL_ST_NO_ANSWER);
+	}
+	STEP("a NAK in the place of its answer is its own");
+	unit_start();
+	work_post(0, FL_OP_READ, 0, 600);
+	work_post(1, FL_OP_WRITE, 0, 10);
+	rig_in_ack(&g, 0x102, RC_SYN_NAK_ACCESS);
+	is_done(0, 0, FL_ST_REMOTE_ACCESS);
+}
+
 TEST("InfiniBand 10.8.3.3: a fence waits for READs and atomics, and for nothing else")
 {
 	struct fw_work w = rig_work(FL_OP_WRITE, 2, 10);

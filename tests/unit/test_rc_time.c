@@ -218,5 +218,16 @@ TEST("quirk damming: behind an RNR wait only what was refused goes again, the re
 	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x101);
 	rig_in_ack(&g, 0x101, RC_SYN_ACK);
 	EXPECT_EQ(g.dones, 2);
+	/* Nothing was behind it: what is posted later finds no dam. */
+	work_post(2, FL_OP_WRITE, 0, 10);
+	rig_in_ack(&g, 0x102, RC_SYN_RNR | 12);
+	g.out_next = g.outs;
+	rig_ring(&g);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x102);
+	rig_in_ack(&g, 0x102, RC_SYN_ACK);
+	begin = g.now;
+	work_post(3, FL_OP_WRITE, 0, 10);
+	rig_out_is(&g, WOP_RC_WRITE_ONLY, 0x103);
+	EXPECT_LE(g.now - begin, 1000);
 }
 

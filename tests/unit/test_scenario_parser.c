@@ -491,6 +491,37 @@ TEST("a post that contradicts itself is a mistake")
 	       NULL);
 }
 
+TEST("a message, a receive, an atomic or a quirk that contradicts itself is a mistake")
+{
+	wrong_at(READY "post w: read c src <- dst imm=3\n", "x.fl:11:31:",
+		 "a read carries nothing");
+	wrong_at(READY "post w: write c src -> dst solicited\n", "x.fl:11:28:",
+		 "imm=N with solicited");
+	wrong_at(READY "send w: c src imm=4294967296\n", "x.fl:11:19:",
+		 "4294967295");
+	wrong_at(READY "receive w: c dst n=0\n", "x.fl:11:20:", "from 1 to");
+	wrong_at(READY "send w: c src at=4K\n", "x.fl:11:15:", "[from=SIZE]");
+	wrong_at(READY "atomic a: swap c src <- dst value=3\n", "x.fl:11:11:",
+		 "compare=N and value=N");
+	wrong_at(READY "atomic a: add c src <- dst compare=3\n",
+		 "x.fl:11:36:", "with swap, not with add");
+	wrong_at(READY "atomic a: add c src -> dst\n", "x.fl:11:21:", "<-");
+	wrong_at(SETUP "connect p q as d mtu=1500\n", "x.fl:9:22:",
+		 "256, 512, 1024, 2048 or 4096");
+	wrong_at(SETUP "connect p q as d rnr=32\n", "x.fl:9:22:", "0 to 31");
+	wrong_at(SETUP "connect p q as d inline=193\n", "x.fl:9:25:",
+		 "0 to 192");
+	wrong_at(SETUP "send w: c src\n", "x.fl:9:11:", "has no region");
+	wrong_at("policy part quirk=cut\n", "x.fl:1:19:", "packets, as npf");
+	wrong_at("policy npf quirk=daming\n", "x.fl:1:18:",
+		 "did you mean 'damming'?");
+	/* What is copied at once, and what has no bytes, needs no region. */
+	EXPECT(parse_fl(SETUP "send w: c src inline 64\n") == NULL);
+	EXPECT(parse_fl(SETUP "send w: c src 64 inline\nsend v: c src 0\n"
+			"receive r: c dst 0\n") != NULL);
+	EXPECT(parse_fl("policy npf quirk=cut,code25,damming\n") != NULL);
+}
+
 TEST("numbers that no board has are a mistake, not another number")
 {
 	wrong_at("board a frames=0\n", "x.fl:1:16:", "a number from 1 to");

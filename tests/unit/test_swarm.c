@@ -68,7 +68,7 @@ static void make_slots(struct swarm *s, struct side *d)
 		d->mine[i].bytes = d->theirs[i].bytes = s->p.slot_bytes - 8;
 	}
 	d->area = oracle_area(s->oracle, d->proc->name, d->bytes);
-	d->pair = oracle_pair(s->oracle, d->proc->name, ORACLE_POSTED);
+	d->pair = oracle_pair(s->oracle, d->proc->name, swarm_order(s));
 }
 
 static void make_conn(struct swarm *s, struct proc *p, struct proc *q)
@@ -108,8 +108,10 @@ static void draw_row(struct swarm *s, struct fl_system_row *row)
 static struct proc *make_proc(struct swarm *s, bool guest)
 {
 	static const enum fl_system tables[] = {
-		FL_SYSTEM_PART, FL_SYSTEM_STALL, FL_SYSTEM_INSERTED,
-		FL_SYSTEM_PULP,
+		FL_SYSTEM_PART, FL_SYSTEM_STALL, FL_SYSTEM_INSERTED, FL_SYSTEM_PULP,
+	};
+	static const enum fl_system packets[] = {
+		FL_SYSTEM_NPF, FL_SYSTEM_ODP2, FL_SYSTEM_RXE, FL_SYSTEM_DROPRC,
 	};
 	struct proc *p = &s->proc[s->procs];
 	unsigned int i;
@@ -129,6 +131,10 @@ static struct proc *make_proc(struct swarm *s, bool guest)
 		p->system = tables[rng_below(&s->rng, 4)];
 	if (s->p.draw == DRAW_SINKS)
 		p->system = FL_SYSTEM_NPR;
+	/* By the clock each page that droprc drops is a fifth of a second. */
+	if (in_packets(s))
+		p->system = packets[rng_below(&s->rng,
+					      s->p.mode == SIM_LOCKSTEP ? 4 : 3)];
 	if (s->p.draw == DRAW_ROWS)
 		draw_row(s, &p->row);
 	else
@@ -435,20 +441,6 @@ static void run_testbed(struct swarm *s, struct digest *d)
 		fclose(cfg.trace);
 }
 
-static void show_plan(const struct plan *p)
-{
-	int i;
-
-	printf("# %u boards, %u processes, %u connections, %u guests, slots %u"
-	       " of %u, depth %u, block %u, contexts %u/%u, tlb %u, frames "
-	       "%llu, chaos", p->boards, p->procs, p->conns, p->guests,
-	       p->slots, p->slot_bytes, p->depth, p->block_bytes, p->contexts,
-	       p->rx_contexts, p->tlb_entries, (unsigned long long)p->frames);
-	for (i = 0; i < C_COUNT; i++)
-		printf(" %u", p->chaos[i]);
-	printf("\n");
-}
-
 static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 		     struct digest *d, struct swarm *total)
 {
@@ -458,7 +450,7 @@ static void run_seed(uint64_t seed, enum sim_mode mode, enum draw draw,
 		[DRAW_USUAL] = word, [DRAW_PLANS] = "nonsense",
 		[DRAW_ABORTS] = "aborts", [DRAW_TABLES] = "tables",
 		[DRAW_ROWS] = "row",
-		[DRAW_SINKS] = "sinks",
+		[DRAW_SINKS] = "sinks", [DRAW_PACKETS] = "packets",
 		[DRAW_SNOOPS] = mode == SIM_LOCKSTEP ? "first" :
 						       "early",
 	};
@@ -565,6 +557,12 @@ TEST("random testbeds in which each process has any row keep every byte and ever
 TEST("random testbeds with tables that drivers keep themselves do so, too")
 {
 	swarm_tables(SIM_LOCKSTEP, DRAW_TABLES);
+}
+
+TEST("random testbeds that speak packets keep every byte, also by the clock")
+{
+	swarm_tables(SIM_LOCKSTEP, DRAW_PACKETS);
+	swarm_tables(SIM_THREADS, DRAW_PACKETS);
 }
 
 TEST("random testbeds whose bytes vanish, sinks, find them, also by the clock")

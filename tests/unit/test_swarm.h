@@ -50,6 +50,7 @@ enum draw {
 	DRAW_USUAL,
 	DRAW_PLANS,	/* resolve is any of the plans, one of them nonsense */
 	DRAW_ABORTS,	/* most processes have the system abort */
+	DRAW_PACKETS,	/* npf, odp2, rxe and droprc */
 	DRAW_TABLES,	/* of the processes' own, and of their drivers' */
 	DRAW_SNOOPS,	/* of part's processes most have the system ioguard */
 	DRAW_ROWS,	/* each process any row that the driver takes */

@@ -136,6 +136,16 @@ static bool swarm_model_lossy(const struct swarm *s)
 	return s->p.chaos[C_LOSS] || s->p.chaos[C_DAMAGE];
 }
 
+static bool in_packets(const struct swarm *s)
+{
+	return s->p.draw == DRAW_PACKETS;
+}
+
+static enum oracle_order swarm_order(const struct swarm *s)
+{
+	return in_packets(s) ? ORACLE_PACKETS : ORACLE_POSTED;
+}
+
 /* Can any request of an unbroken connection fail in this testbed? */
 static bool swarm_model_failures(const struct swarm *s)
 {
@@ -159,6 +169,12 @@ static bool may_end(struct side *d, const struct request *r, int status)
 		return !r->wrong;
 	if (d->failed)
 		return status == FL_ST_FLUSHED;
+	/*
+	 * Of packets the end that refuses a request is in error too, and who still waits for
+	 * an answer then gets none.
+	 */
+	if (in_packets(s) && (status == FL_ST_FLUSHED || status == FL_ST_NO_ANSWER))
+		return far_gone || swarm_model_failures(s);
 	switch (status) {
 	case FL_ST_FAULT_FAST:
 		return s->p.aborts;
@@ -191,8 +207,12 @@ static enum oracle_end end_of(struct side *d, int status)
 	switch (status) {
 	case FL_ST_OK:
 		return ORACLE_OK;
-	case FL_ST_REMOTE_ACCESS: case FL_ST_REMOTE_FAULT:
 	case FL_ST_LOCAL_KEY: case FL_ST_LOCAL_RANGE:
+		/* Its packets may have been there before. */
+		if (in_packets(d->proc->s))
+			return ORACLE_LOST;
+		/* fall through */
+	case FL_ST_REMOTE_ACCESS: case FL_ST_REMOTE_FAULT:
 		return c[C_LOSS] || c[C_DAMAGE] || c[C_LATE] ||
 		       c[C_DUPLICATE] ? ORACLE_LOST : ORACLE_REFUSED;
 	}
@@ -322,7 +342,7 @@ static void both_down(struct thread *t, struct side *d)
 	/* Whatever was under way can write no more. */
 	sim_spin_lock(&s->model);
 	oracle_pair_rest(s->oracle, d->pair);
-	d->pair = oracle_pair(s->oracle, d->proc->name, ORACLE_POSTED);
+	d->pair = oracle_pair(s->oracle, d->proc->name, swarm_order(s));
 	sim_spin_unlock(&s->model);
 	for (i = 0; i < s->p.slots; i++) {
 		swarm_model_verify(d, &d->mine[i], true, "when both were down");

@@ -74,9 +74,26 @@ static const char *random_set(struct rng *r, const struct plan *p, int i,
 	};
 
 	if (i == (int)(sizeof(v) / sizeof(*v)))
+		/* 4 ms: what was lost comes again in the time of a test. */
+		return p->draw == DRAW_PACKETS ? "rc.timeout=10" : NULL;
+	if (i > (int)(sizeof(v) / sizeof(*v)))
 		return NULL;
 	snprintf(text, 64, "%s=%lu", key[i], v[i]);
 	return text;
+}
+
+static void show_plan(const struct plan *p)
+{
+	int i;
+
+	printf("# %u boards, %u processes, %u connections, %u guests, slots %u"
+	       " of %u, depth %u, block %u, contexts %u/%u, tlb %u, frames "
+	       "%llu, chaos", p->boards, p->procs, p->conns, p->guests,
+	       p->slots, p->slot_bytes, p->depth, p->block_bytes, p->contexts,
+	       p->rx_contexts, p->tlb_entries, (unsigned long long)p->frames);
+	for (i = 0; i < C_COUNT; i++)
+		printf(" %u", p->chaos[i]);
+	printf("\n");
 }
 
 #endif

@@ -18,7 +18,7 @@
 
 /* What goes wrong, and when. */
 enum astray { NOTHING, IN_TARGET, BESIDE, OTHER_BUFFER, IN_SOURCE, IN_SWAP,
-	      UNDER_WAY };
+	      UNDER_WAY, IN_MESSAGE, IN_LATE_MESSAGE };
 
 struct stage {
 	enum astray astray;
@@ -39,19 +39,20 @@ static void model_spoil(struct stage *s, struct testbed_buffer *b,
 
 static void model_build(struct testbed *w, struct stage *s)
 {
+	const struct testbed_joining join = { .depth = 4 };
 	const struct testbed_board_config cfg = { 0 };
 	struct testbed_board *a, *b;
 	struct testbed_process *p, *q;
+	enum fl_system system = s->astray >= IN_MESSAGE ? FL_SYSTEM_NPF :
+							  FL_SYSTEM_PART;
 	const unsigned int all = FL_LOCAL_WRITE | FL_REMOTE_WRITE |
 				 FL_REMOTE_READ;
 
 	s->error |= testbed_board_add(w, "a", &cfg, &a);
 	s->error |= testbed_board_add(w, "b", &cfg, &b);
 	s->error |= testbed_link_add(w, a, b);
-	s->error |= testbed_process_add(w, "p", a, FL_SYSTEM_PART, FL_RESOLVE_PAGE,
-					&p);
-	s->error |= testbed_process_add(w, "q", b, FL_SYSTEM_PART, FL_RESOLVE_PAGE,
-					&q);
+	s->error |= testbed_process_add(w, "p", a, system, FL_RESOLVE_PAGE, &p);
+	s->error |= testbed_process_add(w, "q", b, system, FL_RESOLVE_PAGE, &q);
 	s->error |= testbed_buffer_add(p, "src", BYTES, NULL, &s->src);
 	s->error |= testbed_buffer_add(q, "dst", BYTES, NULL, &s->dst);
 	s->error |= testbed_buffer_add(q, "other", BYTES, NULL, &s->other);
@@ -59,7 +60,30 @@ static void model_build(struct testbed *w, struct stage *s)
 	s->error |= testbed_buffer_fill(s->other, TESTBED_RANDOM, 3);
 	s->error |= testbed_region_add(s->src, 0, 0, all, 0);
 	s->error |= testbed_region_add(s->dst, 0, 0, all, 0);
-	s->error |= testbed_connect(p, q, "c", 4, 0, false, &s->c);
+	s->error |= testbed_connect(p, q, "c", &join, &s->c);
+}
+
+/* A page goes to the second page of dst as a message, whose receive may come later. */
+static void message_script(struct testbed *w, struct stage *s)
+{
+	struct testbed_work k = {
+		.name = "send", .conn = s->c, .opcode = FL_SEND, .local = s->src,
+		.local_va = (uintptr_t)s->src->mem, .lkey = s->src->key,
+		.bytes = HOST_PAGE,
+	}, r = {
+		.name = "receive", .conn = s->c, .opcode = FL_RECV, .side = 1,
+		.local = s->dst, .local_va = (uintptr_t)s->dst->mem + HOST_PAGE,
+		.lkey = s->dst->key, .bytes = 2 * HOST_PAGE, .receives = 1,
+	};
+
+	if (s->astray == IN_MESSAGE)
+		s->error |= testbed_receive(w, &r);
+	s->error |= testbed_post(w, &k);
+	if (s->astray == IN_LATE_MESSAGE)
+		s->error |= testbed_receive(w, &r);
+	s->error |= testbed_wait(w, &r, WAIT_NS, TESTBED_BOTH);
+	s->error |= testbed_wait(w, &k, WAIT_NS, TESTBED_BOTH);
+	model_spoil(s, s->dst, 2 * HOST_PAGE - 1);
 }
 
 static void model_script(struct testbed *w, void *arg)
@@ -70,6 +94,10 @@ static void model_script(struct testbed *w, void *arg)
 	model_build(w, s);
 	if (s->error)
 		return;
+	if (s->astray >= IN_MESSAGE) {
+		message_script(w, s);
+		return;
+	}
 	k = (struct testbed_work){
 		.name = "w", .conn = s->c, .opcode = FL_WRITE,
 		.local = s->src, .remote = s->dst,
@@ -130,6 +158,8 @@ static void run_all(enum sim_mode mode, bool processes)
 	model_run(mode, processes, OTHER_BUFFER, words[2]);
 	model_run(mode, processes, IN_SWAP, words[2]);
 	model_run(mode, processes, IN_SOURCE, "byte 5 of src");
+	model_run(mode, processes, IN_MESSAGE, words[0]);
+	model_run(mode, processes, IN_LATE_MESSAGE, words[0]);
 }
 
 TEST("in lockstep a byte that nobody wrote is seen, wherever it lies")

@@ -120,6 +120,7 @@ static int set_up(struct job_state *s, struct testbed *w)
 	struct testbed_board_config cfg = { .frames = FRAMES_LEAST,
 					  .contexts = s->j->contexts,
 					  .block_bytes = s->j->block_bytes };
+	const struct testbed_joining join = { .depth = 256 };
 	struct testbed_board_config boards[2];
 	struct pair_plan plan = { s->j->cfg.resolve, s->j->cfg.resolve_number };
 	struct pair_plan plans[2] = { plan, plan };
@@ -140,8 +141,7 @@ static int set_up(struct job_state *s, struct testbed *w)
 	if (!err && s->j->warm)
 		err = testbed_buffer_touch(s->dst, 0, 0, true);
 	if (!err)
-		err = testbed_connect(s->pair.p, s->pair.q, "c", 256, 0, false,
-				      &s->conn);
+		err = testbed_connect(s->pair.p, s->pair.q, "c", &join, &s->conn);
 	return err;
 }
 

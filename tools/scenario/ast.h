@@ -20,10 +20,11 @@ enum verb {
 	V_PROFILE, V_SET, V_SYSTEM, V_POLICY, V_BOARD, V_LINK, V_PROCESS, V_BUFFER,
 	V_REGION, V_CONNECT, V_INJECT, V_DROP, V_EVICT, V_FORGET, V_PREFETCH,
 	V_TOUCH, V_PROTECT, V_UNMAP, V_REMAP, V_DEREGISTER, V_DMA, V_RESUME,
-	V_COUNTER, V_AWAIT, V_POST, V_WAIT, V_SLEEP,
+	V_COUNTER, V_AWAIT, V_POST, V_SEND, V_RECEIVE, V_ATOMIC, V_WAIT, V_SLEEP,
 	V_STARVE, V_FAULTS, V_EXIT, V_NOTE, V_POKE, V_REPEAT, V_END,
 	V_EXPECT_STATUS, V_EXPECT_DATA, V_EXPECT_COUNT, V_EXPECT_COUNTER,
 	V_EXPECT_STAT, V_EXPECT_TIME, V_EXPECT_RESENDS, V_EXPECT_BYTES,
+	V_EXPECT_IMM, V_EXPECT_NUMBER,
 	V_EXPECT_RESIDENT, V_EXPECT_ABSENT,
 	V_PRINT_TIME, V_PRINT_ARRIVAL, V_PRINT_RATE, V_PRINT_COUNT,
 	V_PRINT_COUNTER, V_PRINT_STAT, V_PRINT_NOTICED,
@@ -51,7 +52,7 @@ struct arg {
 };
 
 #define ARGS_MAX	12
-#define OPTIONS_MAX	9
+#define OPTIONS_MAX	12
 
 struct option {
 	const char *key;	/* of the grammar */
@@ -106,6 +107,10 @@ void scenario_free(struct scenario *s);
 /* The option, or NULL when the line does not have it. */
 const struct arg *statement_option(const struct statement *st,
 				   const char *key);
+
+/* The same for one that is a number, or otherwise. */
+uint64_t statement_number(const struct statement *st, const char *key,
+			  uint64_t otherwise);
 
 /* Every statement with its words, as text (faultline run --language). */
 void scenario_language(FILE *f);

@@ -38,7 +38,7 @@ const struct rule rules[] = {
 	  "} rw={" FL_VERDICT_WORDS "} tells={" FL_TELLS_WORDS "}",
 	  "a system of one's own: like another one, but for these columns" },
 	{ V_POLICY, "policy", NULL, "system",
-	  "resolve=plan cache=size hook={yes|no} verify={yes|no}",
+	  "resolve=plan cache=size hook={yes|no} verify={yes|no} quirk=quirks",
 	  "how processes that are declared later handle device faults" },
 	{ V_BOARD, "board", NULL, "new:board",
 	  "frames=count swap=count contexts=count receive=count block=size "
@@ -55,7 +55,9 @@ const struct rule rules[] = {
 	  "rights=rights pinned domain=count",
 	  "register the buffer, or a part of it, with the card" },
 	{ V_CONNECT, "connect", NULL, "process process 'as new:connection",
-	  "depth=count domain=count order={posted|relaxed}",
+	  "depth=count domain=count order={posted|relaxed} mtu=size "
+	  "timeout=count retry=count rnr=count rnr_retry=count reads=count "
+	  "psn=count inline=size",
 	  "a queue pair on each side, connected; a process may be its own peer"
 	  },
 	{ V_INJECT, "inject", NULL, "board '-> board",
@@ -93,8 +95,19 @@ const struct rule rules[] = {
 	{ V_POST, "post", NULL,
 	  "new:work ': {write|read} connection buffer {->|<-} buffer size?",
 	  "from=size at=size lkey=key rkey=key local=count remote=count "
-	  "fence notify=counter",
+	  "fence imm=count solicited inline notify=counter",
 	  "one work request: write C LOCAL -> REMOTE, read C LOCAL <- REMOTE" },
+	{ V_SEND, "send", NULL, "new:work ': connection buffer size?",
+	  "from=size lkey=key imm=count fence solicited inline",
+	  "a message, to the oldest receive that the peer has posted" },
+	{ V_RECEIVE, "receive", NULL, "new:work ': connection buffer size?",
+	  "at=size lkey=key n=count",
+	  "a place for a message; n: so many of them, one behind the other" },
+	{ V_ATOMIC, "atomic", NULL,
+	  "new:work ': {add|swap} connection buffer '<- buffer",
+	  "from=size at=size lkey=key rkey=key value=count compare=count fence",
+	  "8 bytes of the remote: LOCAL gets what was there, value is added, or "
+	  "written if compare was there" },
 	{ V_WAIT, "wait", NULL, "works", "within=time "
 	"by={both|polling|sleeping}",
 	  "until these work requests, or all, are complete" },
@@ -133,6 +146,10 @@ const struct rule rules[] = {
 	  "blocks that were sent more than once" },
 	{ V_EXPECT_BYTES, "expect", "bytes", "work op size", "",
 	  "bytes that the completion tells" },
+	{ V_EXPECT_IMM, "expect", "imm", "work op count", "",
+	  "immediate data that came with a message" },
+	{ V_EXPECT_NUMBER, "expect", "number", "buffer range? op count", "",
+	  "the first 8 bytes there, as a number (little-endian)" },
 	{ V_EXPECT_RESIDENT, "expect", "resident", "buffer range?", "",
 	  "every page of it is there" },
 	{ V_EXPECT_ABSENT, "expect", "absent", "buffer range?", "",

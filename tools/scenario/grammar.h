@@ -9,7 +9,7 @@
  *	board		a name of that kind, declared before
  *	count size time share range op string any	a value
  *	fraction	1/N, or a share, of 2^40
- *	event packet status content word works key rights	see parser.c
+ *	event packet status content word works key rights quirks	see parser.c
  *	system		a row of the table of systems, or one that is declared before
  *	on/board	the word `on`, then a board
  * A ? at the end: may be left out. Options have the same types, as key=type, and a key

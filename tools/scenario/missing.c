@@ -66,10 +66,8 @@ static void need_region(struct parser *p, struct known *k,
 		status ? status : "", status ? ")" : "");
 }
 
-static void need_link(struct parser *p, struct known *k,
-		      const struct statement *st)
+static void need_link(struct parser *p, struct known *k, const struct arg *a)
 {
-	const struct arg *a = &st->arg[3];
 	int x = k->board_of[k->ends[a->name][0]];
 	int y = k->board_of[k->ends[a->name][1]];
 	const char *from = p->name[NAME_BOARD][x].word;
@@ -93,13 +91,29 @@ static void check_post(struct parser *p, struct known *k,
 
 	if (st->fails || k->fails[st->arg[0].name])
 		return;
-	need_link(p, k, st);
+	need_link(p, k, &st->arg[3]);
 	lkey = lkey ? lkey : &st->arg[4];
 	rkey = rkey ? rkey : &st->arg[6];
-	if (lkey->name >= 0)
+	if (lkey->name >= 0 && !statement_option(st, "inline"))
 		need_region(p, k, lkey, "local-key");
 	if (rkey->name >= 0)
 		need_region(p, k, rkey, "remote-access");
+}
+
+/* A message or a receive; of what is copied at once no key is asked for. */
+static void check_message(struct parser *p, struct known *k,
+			  const struct statement *st)
+{
+	const struct arg *lkey = statement_option(st, "lkey");
+	bool empty = st->arg[4].set && !st->arg[4].number;
+
+	if (st->fails || k->fails[st->arg[0].name])
+		return;
+	if (st->verb == V_SEND)
+		need_link(p, k, &st->arg[2]);
+	lkey = lkey ? lkey : &st->arg[3];
+	if (lkey->name >= 0 && !empty && !statement_option(st, "inline"))
+		need_region(p, k, lkey, "local-key");
 }
 
 static void missing_look(struct parser *p, struct known *k,
@@ -132,8 +146,11 @@ static void missing_look(struct parser *p, struct known *k,
 		if (st->verb == V_DEREGISTER)
 			k->region[st->arg[0].name] = NO_MORE;
 		break;
-	case V_POST:
+	case V_POST: case V_ATOMIC:
 		check_post(p, k, st);
+		break;
+	case V_SEND: case V_RECEIVE:
+		check_message(p, k, st);
 		break;
 	default:
 		break;

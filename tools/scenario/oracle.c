@@ -337,6 +337,22 @@ static struct op *find_open(struct oracle *o, uint64_t number)
 	return NULL;
 }
 
+void oracle_target(struct oracle *o, uint64_t number, uint32_t to, uint64_t at,
+		   uint64_t n)
+{
+	struct op *w = find_open(o, number);
+
+	/* What has failed before it found a place never does. */
+	if (!w || w->failed)
+		return;
+	w->to = to;
+	w->to_at = at;
+	n = oracle_clip(o, to, at, n);
+	if (n < w->n)
+		w->n = n;
+	oracle_land(o, w);
+}
+
 void oracle_complete(struct oracle *o, uint64_t number, enum oracle_end end)
 {
 	struct op *w = find_open(o, number);

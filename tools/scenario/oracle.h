@@ -84,6 +84,13 @@ struct oracle_work {
 /* Before the request can have begun. Its number, for its completion. */
 uint64_t oracle_post(struct oracle *o, const struct oracle_work *w);
 
+/*
+ * A request that was posted to ORACLE_NOWHERE writes here, n bytes at most; before it has
+ * ended.
+ */
+void oracle_target(struct oracle *o, uint64_t number, uint32_t to, uint64_t at,
+		   uint64_t n);
+
 enum oracle_end {
 	ORACLE_OK,
 	ORACLE_REFUSED,	/* failed, and surely was never carried out as a whole */

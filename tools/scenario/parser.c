@@ -290,7 +290,7 @@ static const struct rule *find_rule(struct parser *p)
 	if (first)
 		parser_unknown(p, &t[1], !strcmp(t[0].text, "expect") ?
 			"status, data, count, counter, stat, time, resends, "
-			"bytes, resident or absent" :
+			"bytes, imm, number, resident or absent" :
 			"time, rate, count, counter or stat", list);
 	else
 		parser_unknown(p, &t[0], "a statement", list);
@@ -484,6 +484,14 @@ void scenario_free(struct scenario *s)
 	free(s->st);
 	free(s->file);
 	free(s);
+}
+
+uint64_t statement_number(const struct statement *st, const char *key,
+			  uint64_t otherwise)
+{
+	const struct arg *a = statement_option(st, key);
+
+	return a ? a->number : otherwise;
 }
 
 const struct arg *statement_option(const struct statement *st, const char *key)

@@ -36,14 +36,18 @@ enum rpc_kind {
 	RPC_DEREGISTER,	/* id */
 	RPC_PREFETCH,		/* id, addr, bytes, what: 1 as a destination */
 	RPC_DMA,		/* from, addr, bytes: to addr; answer: bytes */
-	/* id, domain, depth, what: 1 relaxed, receives: of packets; answer: address */
+	/*
+	 * id, domain, depth, what: 1 relaxed, receives and inline_bytes: of packets; answer:
+	 * address
+	 */
 	RPC_PAIR,
-	RPC_CONNECT,		/* id, address */
+	RPC_CONNECT,		/* id, address, mask: of attr, which then is complete */
 	RPC_RESUME,		/* id */
 	RPC_COUNTER,		/* id; answer: key, its number */
 	/* id, depth: so far, what: enum rpc_await, end_ns; answer: now_ns */
 	RPC_AWAIT,
 	RPC_POST,		/* id, work; answer: now_ns, just before */
+	RPC_RECEIVE,		/* id, work: wr_id, local, lkey, bytes; answer: now_ns */
 	/* work.wr_id, end_ns, what: enum testbed_wait; completions to the sink */
 	RPC_WAIT,
 	RPC_COUNTERS,		/* answer: counters, cache */
@@ -73,14 +77,16 @@ struct rpc_cache {
 struct rpc_command {
 	uint32_t kind;
 	uint32_t id;		/* of a region or a queue pair */
-	uint32_t what, resolve, access, domain, depth, receives;
+	uint32_t what, resolve, access, domain, depth, receives, inline_bytes, mask;
 	uint32_t derived;	/* of OPEN: row counts, and what says what it is like */
 	uint32_t unverified;	/* of OPEN: fl_set_verify() */
+	uint32_t quirks;	/* of OPEN: fl_set_quirks() */
 	struct fl_system_row row;
 	uint64_t addr, bytes, from, seed, end_ns;
 	/* What the process's clock says more than the scenario thread's. */
 	uint64_t epoch_ns;
 	struct fl_address address;
+	struct fl_qp_attr attr;
 	struct fl_work work;
 	struct rpc_cache cache;
 	const char *text;	/* or NULL */

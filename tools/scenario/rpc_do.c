@@ -33,6 +33,8 @@ static int rpc_open_card(struct rpc_app *a, const struct rpc_command *o)
 		err = fl_set_cache(a->dev, o->cache.bytes ? o->cache.bytes :
 							   FL_CACHE_BYTES,
 				   o->cache.hook != RPC_HOOK_NO);
+	if (!err && o->quirks)
+		err = fl_set_quirks(a->dev, o->quirks);
 	if (!err && o->unverified)
 		err = fl_set_verify(a->dev, 0);
 	if (!err)
@@ -192,6 +194,7 @@ static int rpc_make_pair(struct rpc_app *a, const struct rpc_command *o,
 		struct fl_qp_init init = {
 			.type = FL_QPT_RC, .send_cq = a->cq, .entries = o->depth,
 			.recv_entries = o->receives,
+			.inline_bytes = o->inline_bytes,
 		};
 
 		err = fl_create_qp_ex(a->pd[o->domain], &init, qp);
@@ -202,6 +205,41 @@ static int rpc_make_pair(struct rpc_app *a, const struct rpc_command *o,
 	if (!err)
 		err = fl_qp_address(*qp, &r->address);
 	return err;
+}
+
+/* Ready to send, step by step, with attributes that are not the card's own. */
+static int rpc_connect(struct rpc_app *a, const struct rpc_command *o)
+{
+	static const unsigned int given[] = {
+		FL_ATTR_STATE,
+		FL_ATTR_STATE | FL_ATTR_PEER | FL_ATTR_MTU | FL_ATTR_RQ_PSN |
+			FL_ATTR_RNR_CODE | FL_ATTR_DEST_RD_ATOMIC,
+		FL_ATTR_STATE | FL_ATTR_SQ_PSN | FL_ATTR_TIMEOUT |
+			FL_ATTR_RETRIES | FL_ATTR_RNR_TRIES | FL_ATTR_RD_ATOMIC,
+	};
+	struct fl_qp *qp = a->qp[o->id % RPC_PAIRS];
+	struct fl_qp_attr attr = o->attr;
+	int i, err = 0;
+
+	if (!o->mask)
+		return fl_connect(qp, &o->address);
+	attr.node = o->address.node;
+	attr.peer_qp = o->address.qpn;
+	for (i = 0; i < 3 && !err; i++) {
+		attr.state = (enum fl_state)(FL_INIT + i);
+		err = fl_modify_qp(qp, &attr, given[i]);
+	}
+	return err;
+}
+
+static int rpc_receive(struct rpc_app *a, const struct rpc_command *o)
+{
+	const struct fl_segment s = { o->work.local, o->work.bytes, o->work.lkey };
+	const struct fl_receive r = {
+		.wr_id = o->work.wr_id, .list = &s, .segments = o->work.bytes != 0,
+	};
+
+	return fl_post_recv(a->qp[o->id % RPC_PAIRS], &r);
 }
 
 /* ---- event counters ---- */
@@ -343,7 +381,7 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 		r->error = rpc_make_pair(a, o, r);
 		break;
 	case RPC_CONNECT:
-		r->error = fl_connect(a->qp[o->id % RPC_PAIRS], &o->address);
+		r->error = rpc_connect(a, o);
 		break;
 	case RPC_RESUME:
 		r->error = fl_resume(a->qp[o->id % RPC_PAIRS]);
@@ -357,6 +395,10 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 	case RPC_POST:
 		r->now_ns = a->now_ns(a->now_arg);
 		r->error = fl_post(a->qp[o->id % RPC_PAIRS], &o->work);
+		break;
+	case RPC_RECEIVE:
+		r->now_ns = a->now_ns(a->now_arg);
+		r->error = rpc_receive(a, o);
 		break;
 	case RPC_WAIT:
 		r->error = rpc_wait_for(a, o, sink);

@@ -8,16 +8,7 @@
 #include "tools/scenario/words.h"
 
 #define WAIT_NS		5000000000ull
-#define DEPTH		64
 #define ACCESS_ALL	(FL_LOCAL_WRITE | FL_REMOTE_WRITE | FL_REMOTE_READ)
-
-static uint64_t option_number(const struct statement *st, const char *key,
-			      uint64_t otherwise)
-{
-	const struct arg *a = statement_option(st, key);
-
-	return a ? a->number : otherwise;
-}
 
 static uint64_t range_bytes(const struct arg *a)
 {
@@ -38,14 +29,14 @@ static unsigned int count_processes(const struct scenario *s, int board)
 static int act_board(struct run *r, const struct statement *st)
 {
 	struct testbed_board_config cfg = {
-		.frames = option_number(st, "frames", 0),
-		.swap_pages = option_number(st, "swap", 0),
-		.contexts = (uint32_t)option_number(st, "contexts", 0),
-		.rx_contexts = (uint32_t)option_number(st, "receive", 0),
-		.block_bytes = (uint32_t)option_number(st, "block", 0),
-		.tlb_entries = (uint32_t)option_number(st, "tlb", 0),
+		.frames = statement_number(st, "frames", 0),
+		.swap_pages = statement_number(st, "swap", 0),
+		.contexts = (uint32_t)statement_number(st, "contexts", 0),
+		.rx_contexts = (uint32_t)statement_number(st, "receive", 0),
+		.block_bytes = (uint32_t)statement_number(st, "block", 0),
+		.tlb_entries = (uint32_t)statement_number(st, "tlb", 0),
 		.walk_cache_entries =
-			(uint32_t)option_number(st, "walkcache", 0),
+			(uint32_t)statement_number(st, "walkcache", 0),
 		.processes = count_processes(r->s, st->arg[0].name),
 	};
 
@@ -70,7 +61,7 @@ static int act_buffer(struct run *r, const struct statement *st)
 	const struct arg *file = statement_option(st, "file");
 	const struct arg *fill = statement_option(st, "fill");
 	struct testbed_buffer **b = &r->buffer[st->arg[0].name];
-	uint64_t seed = option_number(st, "seed", 1);
+	uint64_t seed = statement_number(st, "seed", 1);
 	int err;
 
 	err = testbed_buffer_add(r->process[st->arg[2].name], st->arg[0].word,
@@ -88,26 +79,14 @@ static int act_buffer(struct run *r, const struct statement *st)
 static int act_region(struct run *r, const struct statement *st)
 {
 	struct testbed_buffer *b = r->buffer[st->arg[0].name];
-	unsigned int access = (unsigned int)option_number(st, "rights",
+	unsigned int access = (unsigned int)statement_number(st, "rights",
 							  ACCESS_ALL);
 
 	if (statement_option(st, "pinned"))
 		access |= FL_PINNED;
 	return testbed_region_add(b, st->arg[1].number,
 				  range_bytes(&st->arg[1]), access,
-				  (unsigned int)option_number(st, "domain", 0));
-}
-
-static int act_connect(struct run *r, const struct statement *st)
-{
-	const struct arg *order = statement_option(st, "order");
-
-	return testbed_connect(r->process[st->arg[0].name],
-			       r->process[st->arg[1].name], st->arg[3].word,
-			       (unsigned int)option_number(st, "depth", DEPTH),
-			       (unsigned int)option_number(st, "domain", 0),
-			       order && order->choice,
-			       &r->conn[st->arg[3].name]);
+				  (unsigned int)statement_number(st, "domain", 0));
 }
 
 static int set_inject(struct run *r, const struct statement *st,
@@ -130,14 +109,14 @@ static int act_inject(struct run *r, const struct statement *st)
 	struct fabric_inject *i = inject_of(r, st);
 
 	memset(i, 0, sizeof(*i));
-	i->loss_ppm = (uint32_t)option_number(st, "loss", 0);
-	i->duplicate_ppm = (uint32_t)option_number(st, "duplicate", 0);
-	i->damage_ppm = (uint32_t)option_number(st, "damage", 0);
+	i->loss_ppm = (uint32_t)statement_number(st, "loss", 0);
+	i->duplicate_ppm = (uint32_t)statement_number(st, "duplicate", 0);
+	i->damage_ppm = (uint32_t)statement_number(st, "damage", 0);
 	if (i->loss_ppm || i->damage_ppm)
 		testbed_injected(r->w);
-	i->late_ns = option_number(st, "late", 0);
+	i->late_ns = statement_number(st, "late", 0);
 	if (i->late_ns)
-		i->late_ppm = (uint32_t)option_number(st, "share", 100000);
+		i->late_ppm = (uint32_t)statement_number(st, "share", 100000);
 	return set_inject(r, st, i);
 }
 
@@ -184,17 +163,6 @@ static int act_memory(struct run *r, const struct statement *st)
 	}
 }
 
-/* The keys of the buffers, unless the line says otherwise. */
-static uint32_t act_key(struct run *r, const struct statement *st,
-			const char *option, const struct testbed_buffer *b)
-{
-	const struct arg *a = statement_option(st, option);
-
-	if (!a)
-		return b->key;
-	return a->name >= 0 ? r->buffer[a->name]->key : (uint32_t)a->number;
-}
-
 static int act_resume(struct run *r, const struct statement *st)
 {
 	struct testbed_connection *c = r->conn[st->arg[0].name];
@@ -214,8 +182,8 @@ static int act_dma(struct run *r, const struct statement *st)
 {
 	struct testbed_buffer *from = r->buffer[st->arg[0].name];
 	struct testbed_buffer *to = r->buffer[st->arg[2].name];
-	uint64_t off = option_number(st, "from", 0), done;
-	uint64_t at = option_number(st, "at", 0), len = st->arg[3].number;
+	uint64_t off = statement_number(st, "from", 0), done;
+	uint64_t at = statement_number(st, "at", 0), len = st->arg[3].number;
 	int err;
 
 	if (from->process != to->process) {
@@ -234,113 +202,6 @@ static int act_dma(struct run *r, const struct statement *st)
 	return err;
 }
 
-static int post_sides(struct run *r, const struct statement *st,
-		      struct testbed_work *k)
-{
-	bool write = k->opcode == FL_WRITE;
-	struct testbed_process *p = k->local->process, *q = k->remote->process;
-
-	if (write != (st->arg[5].choice == 0)) {
-		testbed_why_set(r->w, "%s",
-				write ? "a write goes LOCAL -> REMOTE" :
-				      "a read goes LOCAL <- REMOTE");
-		return -EINVAL;
-	}
-	k->side = p == k->conn->process[0] ? 0 : 1;
-	if (p != k->conn->process[k->side] ||
-	    q != k->conn->process[1 - k->side]) {
-		testbed_why_set(r->w,
-				"%s connects %s and %s, but %s is in %s and %s "
-				"in %s",
-				k->conn->name, k->conn->process[0]->name,
-				k->conn->process[1]->name, k->local->name,
-				p->name, k->remote->name, q->name);
-		return -EINVAL;
-	}
-	return 0;
-}
-
-/* No size is given: up to the end that is nearer. */
-static int post_bytes(struct run *r, const struct testbed_work *k,
-		      uint64_t from, uint64_t at, uint64_t *bytes)
-{
-	const struct testbed_buffer *b = from >= k->local->bytes ? k->local :
-							       k->remote;
-	uint64_t off = b == k->local ? from : at, left;
-
-	if (off >= b->bytes) {
-		testbed_why_set(r->w, "%s=%llu leaves nothing of %s, which has "
-				"%llu bytes",
-				b == k->local ? "from" : "at",
-				(unsigned long long)off, b->name,
-				(unsigned long long)b->bytes);
-		return -ERANGE;
-	}
-	*bytes = k->local->bytes - from;
-	left = k->remote->bytes - at;
-	if (left < *bytes)
-		*bytes = left;
-	return 0;
-}
-
-/* The counter is one of the process that is written to. */
-static int post_notify(struct run *r, const struct statement *st, struct testbed_work *k)
-{
-	const struct arg *a = statement_option(st, "notify");
-	const struct testbed_counter *c = a ? r->counter[a->name] : NULL;
-
-	if (!a)
-		return 0;
-	if (!c || c->process != k->remote->process) {
-		testbed_why_set(r->w, "%s is no counter of %s", a->word,
-				k->remote->process->name);
-		return -EINVAL;
-	}
-	k->notify = c->number;
-	return 0;
-}
-
-static int act_post(struct run *r, const struct statement *st)
-{
-	struct testbed_work *k = &r->work[st->arg[0].name];
-	uint64_t from = option_number(st, "from", 0);
-	uint64_t at = option_number(st, "at", 0), bytes;
-	int err;
-
-	if (k->posted && !k->done) {
-		testbed_why_set(r->w, "%s is still in flight", k->name);
-		return -EBUSY;
-	}
-	memset(k, 0, sizeof(*k));
-	k->name = st->arg[0].word;
-	k->opcode = st->arg[2].choice == 0 ? FL_WRITE : FL_READ;
-	k->conn = r->conn[st->arg[3].name];
-	k->local = r->buffer[st->arg[4].name];
-	k->remote = r->buffer[st->arg[6].name];
-	err = post_sides(r, st, k);
-	if (err)
-		return err;
-	bytes = st->arg[7].number;
-	if (!st->arg[7].set)
-		err = post_bytes(r, k, from, at, &bytes);
-	if (err)
-		return err;
-	if (bytes > UINT32_MAX)
-		return -EFBIG;
-	k->bytes = (uint32_t)bytes;
-	k->fence = statement_option(st, "fence");
-	k->local_va = option_number(st, "local",
-				    (uint64_t)(uintptr_t)k->local->mem + from);
-	k->remote_va = option_number(st, "remote",
-				     (uint64_t)(uintptr_t)k->remote->mem + at);
-	err = post_notify(r, st, k);
-	if (err)
-		return err;
-	k->lkey = act_key(r, st, "lkey", k->local);
-	k->rkey = act_key(r, st, "rkey", k->remote);
-	return testbed_post(r->w, k);
-}
-
 static int wait_one(struct run *r, struct testbed_work *k, uint64_t end,
 		    enum testbed_wait how)
 {
@@ -357,7 +218,7 @@ static int act_wait(struct run *r, const struct statement *st)
 	const struct arg *by = statement_option(st, "by");
 	enum testbed_wait how = by ? (enum testbed_wait)by->choice : TESTBED_BOTH;
 	uint64_t end = sim_now(testbed_sim(r->w)) +
-		       option_number(st, "within", WAIT_NS);
+		       statement_number(st, "within", WAIT_NS);
 	int i, err = 0;
 
 	if (st->arg[0].choice) {
@@ -388,7 +249,7 @@ static int act_await(struct run *r, const struct statement *st)
 	uint32_t count = (uint32_t)st->arg[2].number, is = 0;
 	enum compare op = (enum compare)st->arg[1].choice;
 	int err = testbed_await(c, count + (op == CMP_GT), by ? (unsigned int)by->choice : 0,
-				option_number(st, "within", WAIT_NS), &is);
+				statement_number(st, "within", WAIT_NS), &is);
 
 	if ((!err || err == -ETIMEDOUT) && !compare_holds(op, is, count)) {
 		testbed_why_set(r->w, "%s is %u", st->arg[0].word, is);
@@ -403,7 +264,7 @@ static int act_faults(struct run *r, const struct statement *st)
 	bool off = statement_option(st, "off");
 
 	board_faults(r->board[st->arg[0].name]->board,
-		     off ? 0 : option_number(st, "share", 0), kind && kind->choice);
+		     off ? 0 : statement_number(st, "share", 0), kind && kind->choice);
 	return 0;
 }
 
@@ -466,10 +327,14 @@ static int are_there(struct run *r, const struct statement *st)
 	case V_RESUME:
 		gone = !r->conn[st->arg[0].name];
 		break;
-	case V_POST:
+	case V_POST: case V_ATOMIC:
 		gone = !r->conn[st->arg[3].name] ||
 		       !r->buffer[st->arg[4].name] ||
 		       !r->buffer[st->arg[6].name];
+		break;
+	case V_SEND: case V_RECEIVE:
+		gone = !r->conn[st->arg[2].name] ||
+		       !r->buffer[st->arg[3].name];
 		break;
 	default:
 		break;
@@ -495,7 +360,11 @@ static void act_explain(struct run *r, const struct statement *st, int err)
 		{ V_LINK, -EEXIST, "these boards have a link already" },
 		{ V_BOARD, -EINVAL, "no card has such contexts or blocks (a "
 				    "block is a power of two)" },
-		{ V_CONNECT, -EINVAL, "no queue has this depth" },
+		{ V_CONNECT, -EINVAL, "no queue has this depth, or no card these "
+				      "options" },
+		{ V_CONNECT, -EOPNOTSUPP, "mtu=, timeout=, retry=, rnr=, "
+					  "rnr_retry=, reads=, psn= and inline= "
+					  "are of packets (policy npf and others)" },
 		{ V_POKE, -EINVAL, "offset and value have the register's "
 				   "width, 32 bits or width=64" },
 		{ V_POKE, -ENXIO, "the device has no register there" },
@@ -510,9 +379,21 @@ static void act_explain(struct run *r, const struct statement *st, int err)
 		{ V_COUNTER, -EOPNOTSUPP, "this card counts nothing" },
 		{ V_RESUME, -EINVAL, "it has not halted" },
 		{ V_RESUME, -EBUSY, "not all that was posted is complete" },
-		{ V_POST, -EINVAL, "a size of 0, or a range that goes round "
-				   "the address space" },
+		{ V_POST, -EINVAL, "a size of 0, a range that goes round the "
+				   "address space, what only packets have, or more "
+				   "inline than connect had room for" },
+		{ V_SEND, -EINVAL, "its process has blocks, which know no "
+				   "messages, or more is inline than connect had "
+				   "room for" },
+		{ V_RECEIVE, -EINVAL, "its process has blocks, which know no "
+				      "messages" },
+		{ V_ATOMIC, -EINVAL, "its process has blocks, which know no "
+				     "atomics, or the place at the peer is not on "
+				     "a multiple of 8" },
 		{ V_POST, -EAGAIN, "the queue is full (depth= of connect)" },
+		{ V_SEND, -EAGAIN, "the queue is full (depth= of connect)" },
+		{ V_RECEIVE, -EAGAIN, "the queue is full (depth= of connect)" },
+		{ V_ATOMIC, -EAGAIN, "the queue is full (depth= of connect)" },
 	};
 	size_t i;
 
@@ -540,7 +421,7 @@ static int act_carry_out(struct run *r, const struct statement *st)
 	case V_REGION:
 		return act_region(r, st);
 	case V_CONNECT:
-		return act_connect(r, st);
+		return run_connect(r, st);
 	case V_INJECT:
 		return act_inject(r, st);
 	case V_DROP:
@@ -555,8 +436,8 @@ static int act_carry_out(struct run *r, const struct statement *st)
 		return act_counter(r, st);
 	case V_AWAIT:
 		return act_await(r, st);
-	case V_POST:
-		return act_post(r, st);
+	case V_POST: case V_SEND: case V_RECEIVE: case V_ATOMIC:
+		return run_post(r, st);
 	case V_WAIT:
 		return act_wait(r, st);
 	case V_SLEEP:

@@ -137,6 +137,23 @@ static enum held expect_data(struct run *r, const struct statement *st)
 	return held;
 }
 
+static enum held expect_number(struct run *r, const struct statement *st)
+{
+	struct testbed_buffer *b = r->buffer[st->arg[0].name];
+	uint8_t bytes[8];
+	uint64_t v = 0;
+	int i, err = testbed_buffer_read(b, st->arg[1].number, bytes, 8);
+
+	if (err) {
+		expect_got(r, "cannot read 8 bytes there: %s %s",
+			   word_errno_name(err), testbed_why(r->w));
+		return NOT_HELD;
+	}
+	for (i = 8; i--;)
+		v = v << 8 | bytes[i];
+	return expect_compare(r, &st->arg[2], v, st->arg[3].number);
+}
+
 /* arg 0 event, 1 board, 2 work */
 static int count_events(struct run *r, const struct statement *st, uint64_t *n)
 {
@@ -260,7 +277,7 @@ static bool is_made(struct run *r, const struct statement *st)
 		return r->buffer[st->arg[0].name] &&
 		       (st->arg[3].choice != 3 ||
 			r->buffer[st->arg[3].name]);
-	case V_EXPECT_RESIDENT: case V_EXPECT_ABSENT:
+	case V_EXPECT_RESIDENT: case V_EXPECT_ABSENT: case V_EXPECT_NUMBER:
 		return r->buffer[st->arg[0].name];
 	case V_EXPECT_COUNTER: case V_PRINT_COUNTER:
 		return r->process[st->arg[0].name];
@@ -294,6 +311,8 @@ enum held run_expect(struct run *r, const struct statement *st)
 		return expect_time(r, st);
 	case V_EXPECT_RESIDENT: case V_EXPECT_ABSENT:
 		return expect_pages(r, st);
+	case V_EXPECT_NUMBER:
+		return expect_number(r, st);
 	case V_EXPECT_COUNT:
 		err = count_events(r, st, &v);
 		if (!err)
@@ -312,7 +331,8 @@ enum held run_expect(struct run *r, const struct statement *st)
 	default:
 		k = &r->work[st->arg[0].name];
 		err = k->done ? 0 : -ENOENT;
-		v = st->verb == V_EXPECT_RESENDS ? k->resends : k->done_bytes;
+		v = st->verb == V_EXPECT_RESENDS ? k->resends :
+		    st->verb == V_EXPECT_IMM ? k->done_imm : k->done_bytes;
 		if (!err)
 			return expect_compare(r, &st->arg[1], v,
 					      st->arg[2].number);

@@ -80,6 +80,11 @@ static void runner_check(struct run *r, const struct statement *st)
 		runner_fail(r, st, want, r->got);
 }
 
+static bool is_post(enum verb v)
+{
+	return v == V_POST || v == V_SEND || v == V_RECEIVE || v == V_ATOMIC;
+}
+
 /* One statement; false: the scenario cannot go on. */
 static bool runner_step(struct run *r, const struct statement *st)
 {
@@ -103,7 +108,7 @@ static bool runner_step(struct run *r, const struct statement *st)
 		return true;
 	}
 	/* A post that fails is also a result: `expect status` may ask for it. */
-	if (st->verb == V_POST && !st->fails &&
+	if (is_post(st->verb) && !st->fails &&
 	    r->work[st->arg[0].name].error == err) {
 		run_note(r, "      refused: %s", word_errno_name(err));
 		return true;
@@ -123,10 +128,26 @@ static bool is_asked(const struct scenario *s, int work)
 
 	for (i = 0; i < s->count; i++)
 		if ((s->st[i].verb == V_EXPECT_STATUS ||
-		     (s->st[i].verb == V_POST && s->st[i].fails)) &&
+		     (is_post(s->st[i].verb) && s->st[i].fails)) &&
 		    s->st[i].arg[0].name == work)
 			return true;
 	return false;
+}
+
+static void unasked_say(struct run *r, const struct statement *st,
+			const struct testbed_work *k)
+{
+	if (testbed_message_waits(k))
+		fprintf(r->out, "%s:%d:%d: note: %s waits for a receive, and "
+			"its peer has posted none\n", r->s->file, st->at.line,
+			st->at.column, k->name);
+	else if ((k->error || (k->done && k->status)) &&
+		 !is_asked(r->s, st->arg[0].name))
+		fprintf(r->out, "%s:%d:%d: note: %s ended as %s, and no line "
+			"expects a status of it\n", r->s->file, st->at.line,
+			st->at.column, k->name,
+			k->error ? word_errno_name(k->error) :
+				   word_status_name(k->status));
 }
 
 /*
@@ -136,23 +157,15 @@ static bool is_asked(const struct scenario *s, int work)
 static void note_unasked(struct run *r)
 {
 	bool told[RUN_NAMES] = { false };
-	const struct testbed_work *k;
 	const struct statement *st;
 	int i;
 
 	for (i = r->s->count; i--;) {
 		st = &r->s->st[i];
-		k = st->verb == V_POST ? &r->work[st->arg[0].name] : NULL;
-		if (!k || (!k->error && (!k->done || !k->status)) ||
-		    told[st->arg[0].name] ||
-		    is_asked(r->s, st->arg[0].name))
+		if (!is_post(st->verb) || told[st->arg[0].name])
 			continue;
 		told[st->arg[0].name] = true;
-		fprintf(r->out, "%s:%d:%d: note: %s ended as %s, and no line "
-			"expects a status of it\n", r->s->file, st->at.line,
-			st->at.column, k->name,
-			k->error ? word_errno_name(k->error) :
-				   word_status_name(k->status));
+		unasked_say(r, st, &r->work[st->arg[0].name]);
 	}
 }
 
@@ -179,6 +192,8 @@ static void runner_policy(struct run *r, const struct statement *st)
 								RPC_HOOK_YES,
 	};
 	r->system.unverified = verify && verify->choice;
+	r->system.quirks = r->system.row.transport == FL_TRANSPORT_BLOCK ?
+				   0 : (uint32_t)statement_number(st, "quirk", 0);
 	if (resolve && !cfg->resolve_given) {
 		r->resolve = (enum fl_resolve)resolve->choice;
 		r->resolve_number = (uint32_t)resolve->number;

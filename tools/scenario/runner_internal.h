@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* runner_internal.h - shared by runner.c, run_act.c and run_expect.c. */
+/* runner_internal.h - shared by runner.c, run_act.c, run_work.c and run_expect.c. */
 #ifndef FL_RUNNER_INTERNAL_H
 #define FL_RUNNER_INTERNAL_H
 
@@ -37,6 +37,9 @@ void run_note(struct run *r, const char *fmt, ...)
 
 /* 0 or negative errno. */
 int run_act(struct run *r, const struct statement *st);
+/* run_work.c: connect; post, send, receive, atomic. */
+int run_connect(struct run *r, const struct statement *st);
+int run_post(struct run *r, const struct statement *st);
 
 enum held { HELD, NOT_HELD, NOT_CHECKED };
 /* got says what was found, for all three. */

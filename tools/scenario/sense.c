@@ -68,35 +68,6 @@ static bool sense_inject(struct parser *p, const struct statement *st)
 	return true;
 }
 
-static bool sense_post(struct parser *p, const struct statement *st)
-{
-	const struct arg *size = &st->arg[7];
-
-	if (size->set && size->number > UINT32_MAX)
-		return refuse_at(p, &size->at, size->word, "a size below 4G");
-	if ((st->arg[2].choice == 0) != (st->arg[5].choice == 0))
-		return refuse_at(p, &st->arg[5].at, st->arg[5].word,
-				 st->arg[2].choice == 0 ?
-				 "'->': a write goes LOCAL -> REMOTE" :
-				 "'<-': a read goes LOCAL <- REMOTE");
-	if (statement_has(st, "from") && statement_has(st, "local"))
-		return refuse_option(p, st, "from",
-				     "from= or local=, not both");
-	if (statement_has(st, "at") && statement_has(st, "remote"))
-		return refuse_option(p, st, "at", "at= or remote=, not both");
-	return true;
-}
-
-/* choice 3: a buffer */
-static bool sense_data(struct parser *p, const struct statement *st)
-{
-	if (statement_has(st, "seed") && (st->arg[3].choice == 3 ||
-					  st->arg[3].choice == TESTBED_ZERO))
-		return refuse_option(p, st, "seed",
-				     "seed=N with random or pattern");
-	return true;
-}
-
 static bool sense_number(struct parser *p, const struct arg *a,
 			 uint64_t least, uint64_t most)
 {
@@ -107,26 +78,6 @@ static bool sense_number(struct parser *p, const struct arg *a,
 	snprintf(right, sizeof(right), "a number from %llu to %llu",
 		 (unsigned long long)least, (unsigned long long)most);
 	return refuse_at(p, &a->at, a->word, right);
-}
-
-/* What is said of a cache, or of looking afterwards, goes with systems that do so. */
-static bool sense_policy(struct parser *p, const struct statement *st)
-{
-	const struct arg *cache = statement_option(st, "cache");
-	const char *key = cache ? "cache" : "hook";
-
-	if (statement_has(st, key) &&
-	    !testbed_row_caches(parser_row(p, &st->arg[0])))
-		return refuse_option(p, st, key, "cache= and hook= with pincache, or "
-				     "with a system that has before=cache");
-	if (statement_has(st, "verify") &&
-	    parser_row(p, &st->arg[0])->tables != FL_TABLES_SINK)
-		return refuse_option(p, st, "verify", "verify= with npr, or with a "
-				     "system that has tables=sink");
-	if (cache && !cache->number)
-		return refuse_option(p, st, "cache", "a size of at least one byte: "
-				     "what is in use counts, too");
-	return true;
 }
 
 static bool sense_await(struct parser *p, const struct statement *st)
@@ -154,6 +105,16 @@ static bool sense_limits(struct parser *p, const struct statement *st)
 		{ V_REGION, "domain", 0, RPC_DOMAINS - 1 },
 		{ V_CONNECT, "domain", 0, RPC_DOMAINS - 1 },
 		{ V_CONNECT, "depth", 1, UINT16_MAX },
+		{ V_CONNECT, "timeout", 0, 31 },
+		{ V_CONNECT, "retry", 0, 7 },
+		{ V_CONNECT, "rnr", 0, 31 },
+		{ V_CONNECT, "rnr_retry", 0, 7 },
+		{ V_CONNECT, "reads", 1, 16 },
+		{ V_CONNECT, "psn", 0, 0xFFFFFF },
+		{ V_CONNECT, "inline", 0, FL_INLINE_BYTES },
+		{ V_POST, "imm", 0, UINT32_MAX },
+		{ V_SEND, "imm", 0, UINT32_MAX },
+		{ V_RECEIVE, "n", 1, UINT16_MAX },
 	};
 	const struct arg *a;
 	size_t i;
@@ -168,6 +129,92 @@ static bool sense_limits(struct parser *p, const struct statement *st)
 		return sense_number(p, &st->arg[4], 0, UINT32_MAX);
 	if (st->verb == V_REPEAT)
 		return sense_number(p, &st->arg[0], 0, UINT32_MAX);
+	return true;
+}
+
+static bool sense_post(struct parser *p, const struct statement *st)
+{
+	static const char *const carried[] = { "imm", "solicited", "inline" };
+	const struct arg *size = &st->arg[7];
+	int i;
+
+	if (size->set && size->number > UINT32_MAX)
+		return refuse_at(p, &size->at, size->word, "a size below 4G");
+	if ((st->arg[2].choice == 0) != (st->arg[5].choice == 0))
+		return refuse_at(p, &st->arg[5].at, st->arg[5].word,
+				 st->arg[2].choice == 0 ?
+				 "'->': a write goes LOCAL -> REMOTE" :
+				 "'<-': a read goes LOCAL <- REMOTE");
+	if (statement_has(st, "from") && statement_has(st, "local"))
+		return refuse_option(p, st, "from",
+				     "from= or local=, not both");
+	if (statement_has(st, "at") && statement_has(st, "remote"))
+		return refuse_option(p, st, "at", "at= or remote=, not both");
+	for (i = 0; i < 3; i++)
+		if (st->arg[2].choice && statement_has(st, carried[i]))
+			return refuse_option(p, st, carried[i], "imm=, "
+					     "solicited and inline with a write: "
+					     "a read carries nothing there");
+	if (statement_has(st, "solicited") && !statement_has(st, "imm"))
+		return refuse_option(p, st, "solicited", "imm=N with "
+				     "solicited: else nobody hears of it");
+	return sense_limits(p, st);
+}
+
+/* choice 3: a buffer */
+static bool sense_data(struct parser *p, const struct statement *st)
+{
+	if (statement_has(st, "seed") && (st->arg[3].choice == 3 ||
+					  st->arg[3].choice == TESTBED_ZERO))
+		return refuse_option(p, st, "seed",
+				     "seed=N with random or pattern");
+	return true;
+}
+
+/* What is said of a cache, or of looking afterwards, goes with systems that do so. */
+static bool sense_policy(struct parser *p, const struct statement *st)
+{
+	const struct arg *cache = statement_option(st, "cache");
+	const char *key = cache ? "cache" : "hook";
+
+	if (statement_has(st, key) &&
+	    !testbed_row_caches(parser_row(p, &st->arg[0])))
+		return refuse_option(p, st, key, "cache= and hook= with pincache, or "
+				     "with a system that has before=cache");
+	if (statement_has(st, "verify") &&
+	    parser_row(p, &st->arg[0])->tables != FL_TABLES_SINK)
+		return refuse_option(p, st, "verify", "verify= with npr, or with a "
+				     "system that has tables=sink");
+	if (statement_has(st, "quirk") &&
+	    parser_row(p, &st->arg[0])->transport == FL_TRANSPORT_BLOCK)
+		return refuse_option(p, st, "quirk", "quirk= with a system whose "
+				     "transport is packets, as npf");
+	if (cache && !cache->number)
+		return refuse_option(p, st, "cache", "a size of at least one byte: "
+				     "what is in use counts, too");
+	return true;
+}
+
+/* A packet's payload, as InfiniBand has it. */
+static bool sense_mtu(struct parser *p, const struct statement *st)
+{
+	const struct arg *a = statement_option(st, "mtu");
+
+	if (!a || (a->number >= 256 && a->number <= 4096 &&
+		   !(a->number & (a->number - 1))))
+		return true;
+	return refuse_at(p, &a->at, a->word, "256, 512, 1024, 2048 or 4096");
+}
+
+static bool sense_atomic(struct parser *p, const struct statement *st)
+{
+	if (st->arg[2].choice == 0 && statement_has(st, "compare"))
+		return refuse_option(p, st, "compare", "compare= with swap, not "
+				     "with add");
+	if (st->arg[2].choice == 1 &&
+	    !(statement_has(st, "compare") && statement_has(st, "value")))
+		return refuse_at(p, &st->arg[2].at, "swap", "compare=N and "
+				 "value=N behind a swap");
 	return true;
 }
 
@@ -188,6 +235,10 @@ bool parser_sense(struct parser *p, const struct statement *st)
 		return sense_await(p, st);
 	case V_POST:
 		return sense_post(p, st);
+	case V_ATOMIC:
+		return sense_atomic(p, st);
+	case V_CONNECT:
+		return sense_mtu(p, st) && sense_limits(p, st);
 	case V_EXPECT_DATA:
 		return sense_data(p, st);
 	default:

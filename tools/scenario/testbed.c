@@ -425,6 +425,8 @@ void testbed_destroy(struct testbed *w)
 	landing_end();
 	oracle_destroy(w->oracle);
 	timing_free(&w->timing);
+	for (i = 0; i < w->conns; i++)
+		testbed_mail_free(&w->conn[i]);
 	free(w->work);
 	free(w);
 }

@@ -17,7 +17,7 @@
  * testbed_guest.c (guests, mode vm), folder.c (the folder of these), testbed_process.c
  * (processes), testbed_buffer.c (buffers and regions), fill.c (their contents),
  * testbed_work.c (connections and work requests), testbed_lease.c (regions of one request),
- * testbed_model.c (what all bytes may be),
+ * testbed_message.c (which message takes which receive), testbed_model.c (what all bytes may be),
  * testbed_check.c (invariants, counting events).
  */
 #ifndef FL_TESTBED_H
@@ -94,6 +94,7 @@ struct testbed_system {
 	enum fl_system like;
 	bool derived;
 	bool unverified;	/* fl_set_verify() */
+	uint32_t quirks;	/* fl_set_quirks() */
 	struct fl_system_row row;
 	struct rpc_cache cache;
 };
@@ -149,6 +150,7 @@ struct testbed_connection {
 	uint32_t qpn[2];
 	uint32_t posts[2], ends[2];	/* ledger, in order */
 	uint32_t pair[2];		/* of the oracle */
+	struct testbed_mail *mail[2];	/* what each side receives; NULL: nothing yet */
 };
 
 /* A region that one end of a request has for itself; NULL: it has none. */
@@ -160,7 +162,7 @@ struct testbed_lease {
 struct testbed_work {
 	const char *name;
 	struct testbed_connection *conn;
-	uint64_t number;	/* wr_id, of its own */
+	uint64_t number;	/* wr_id, of its own; FL_RECV: of the last of its receives */
 	int side;		/* which end of it posted */
 	enum fl_opcode opcode;
 	struct testbed_buffer *local, *remote;
@@ -169,10 +171,14 @@ struct testbed_work {
 	int error;		/* of the post */
 	uint32_t notify;	/* number of a counter of the peer, or 0 */
 	bool fence, posted, done;
+	bool with_imm, solicited, inlined;	/* SEND, WRITE */
+	uint32_t imm;
+	uint64_t compare, swap;	/* as in struct fl_work */
+	uint32_t receives, left;	/* FL_RECV: how many in a row; not complete */
 	int status;
-	uint32_t done_bytes, resends, order;
+	uint32_t done_bytes, done_imm, resends, order;
 	uint64_t post_ns, done_ns;
-	uint64_t model;		/* its number at the oracle */
+	uint64_t model, model_more;	/* its numbers at the oracle; an atomic has two */
 	struct testbed_lease lease[2];	/* local, remote */
 };
 
@@ -283,13 +289,27 @@ int testbed_await(struct testbed_counter *c, uint32_t count, unsigned int how,
 int testbed_prefetch(struct testbed_buffer *b, uint64_t off, uint64_t len,
 		   bool write);
 
+struct testbed_joining {
+	unsigned int depth, pd;
+	bool relaxed;
+	/* Of packets: as in struct fl_qp_init; and FL_ATTR_* that are not the profile's. */
+	unsigned int inline_bytes, mask;
+	struct fl_qp_attr attr;
+};
+/* -EOPNOTSUPP: what only packets have, and a process has blocks. */
 int testbed_connect(struct testbed_process *p, struct testbed_process *q,
-		  const char *name, unsigned int depth, unsigned int pd,
-		  bool relaxed, struct testbed_connection **out);
+		    const char *name, const struct testbed_joining *j,
+		    struct testbed_connection **out);
 /* The side goes on after FAULT_FAST: fl_resume(). */
 int testbed_resume(struct testbed_connection *c, int side);
 /* Fill in conn, side, opcode, local, remote, addresses, keys and bytes. */
 int testbed_post(struct testbed *w, struct testbed_work *work);
+/* A SEND, or a WRITE with immediate data. */
+bool testbed_takes_receive(const struct testbed_work *work);
+/* It is under way, and the peer has posted no receive that it could take. */
+bool testbed_message_waits(const struct testbed_work *work);
+/* Fill in conn, side, local, its address and key, bytes and receives. */
+int testbed_receive(struct testbed *w, struct testbed_work *work);
 /* Does the row keep what was registered, so that it is done for each request? */
 bool testbed_row_caches(const struct fl_system_row *row);
 bool testbed_leases(const struct testbed_process *p);

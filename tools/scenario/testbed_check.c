@@ -187,6 +187,10 @@ static int work_records(struct testbed *w, const struct testbed_work *k,
 	bool complete;
 
 	*xfer = 0;
+	if (k && k->opcode == FL_RECV) {
+		testbed_why_set(w, "a receive has no events: the message has");
+		return -EINVAL;
+	}
 	*r = testbed_records(w, n, &complete);
 	if (!*r)
 		return -ENOMEM;

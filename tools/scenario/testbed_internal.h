@@ -63,8 +63,23 @@ void testbed_model_closed(struct testbed_buffer *b);
 /* A request is about to be posted; it has completed. */
 void testbed_model_post(struct testbed_work *work);
 void testbed_model_complete(struct testbed *w, struct testbed_work *work);
+/* It was not posted after all. */
+void testbed_model_unpost(struct testbed_work *work);
+/* The request's bytes go there: so many at most, of memory of p. */
+void testbed_model_target(struct testbed_process *p, uint64_t model, uint64_t va,
+			  uint32_t bytes);
 void testbed_model_gone(struct testbed_process *p);
 void testbed_model_end(struct testbed *w);
+
+/* testbed_message.c: a message, a receive at va; -ENOMEM. Each can be taken back at once. */
+int testbed_mail_post(struct testbed_work *k);
+void testbed_mail_unpost(struct testbed_work *k);
+int testbed_mail_receive(struct testbed_work *k, uint64_t va);
+void testbed_mail_unreceive(struct testbed_work *k);
+/* The completion of a receive: does it say what the message was? */
+void testbed_mail_arrived(struct testbed *w, struct testbed_work *k,
+			  const struct fl_completion *c);
+void testbed_mail_free(struct testbed_connection *c);
 
 /* testbed_listener.c: processes mode. Path of a board's socket. */
 void testbed_listener_path(const struct testbed *w, const struct testbed_board *b,

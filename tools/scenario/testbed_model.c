@@ -149,17 +149,33 @@ static struct testbed_buffer *find_buffer(struct testbed_process *p,
 	return NULL;
 }
 
+static bool is_atomic(const struct testbed_work *k)
+{
+	return k->opcode == FL_FETCH_ADD || k->opcode == FL_CMP_SWAP;
+}
+
+/* One end of a request: an area, and where in it. */
+static uint32_t model_area(struct testbed_process *p, uint64_t va, uint64_t *at)
+{
+	struct testbed_buffer *b = find_buffer(p, va);
+
+	*at = b ? va - (uintptr_t)b->mem : 0;
+	return b && !b->apart ? b->area : ORACLE_NOWHERE;
+}
+
+/*
+ * Where a message goes is not known yet, and what an atomic leaves the oracle does not
+ * reckon: for it that may be anything, at the remote and then here.
+ */
 void testbed_model_post(struct testbed_work *k)
 {
-	bool read = k->opcode == FL_READ;
+	bool read = k->opcode == FL_READ, atomic = is_atomic(k);
 	struct testbed_process *p = k->conn->process[k->side];
 	struct testbed_process *q = k->conn->process[1 - k->side];
-	struct testbed_buffer *l = find_buffer(p, k->local_va);
-	struct testbed_buffer *r = find_buffer(q, k->remote_va);
-	uint32_t local = l && !l->apart ? l->area : ORACLE_NOWHERE;
-	uint32_t remote = r && !r->apart ? r->area : ORACLE_NOWHERE;
-	uint64_t local_at = l ? k->local_va - (uintptr_t)l->mem : 0;
-	uint64_t remote_at = r ? k->remote_va - (uintptr_t)r->mem : 0;
+	struct oracle *o = p->testbed->oracle;
+	uint64_t local_at, remote_at;
+	uint32_t local = model_area(p, k->local_va, &local_at);
+	uint32_t remote = model_area(q, k->remote_va, &remote_at);
 	struct oracle_work w = {
 		.name = k->name, .pair = k->conn->pair[k->side],
 		.read = read, .bytes = k->bytes,
@@ -170,15 +186,50 @@ void testbed_model_post(struct testbed_work *k)
 		.doubtful = p->system.row.tables == FL_TABLES_SINK,
 	};
 
-	k->model = oracle_post(p->testbed->oracle, &w);
+	if (k->opcode == FL_SEND)
+		w.to = ORACLE_NOWHERE;
+	if (atomic)
+		w.from = ORACLE_NOWHERE;
+	k->model = oracle_post(o, &w);
+	if (!atomic)
+		return;
+	w.read = true;
+	w.to = local;
+	w.to_at = local_at;
+	k->model_more = oracle_post(o, &w);
+}
+
+void testbed_model_unpost(struct testbed_work *k)
+{
+	struct oracle *o = k->conn->process[k->side]->testbed->oracle;
+
+	if (is_atomic(k))
+		oracle_complete(o, k->model_more, ORACLE_UNPOSTED);
+	oracle_complete(o, k->model, ORACLE_UNPOSTED);
+}
+
+void testbed_model_target(struct testbed_process *p, uint64_t model, uint64_t va,
+			  uint32_t bytes)
+{
+	uint64_t at;
+	uint32_t area = model_area(p, va, &at);
+
+	oracle_target(p->testbed->oracle, model, area, at, bytes);
 }
 
 /* Was it surely not carried out as a whole? Not so if an answer may be lost. */
-static enum oracle_end end_of(const struct testbed *w, int status)
+static enum oracle_end end_of(const struct testbed *w, const struct testbed_work *k)
 {
-	switch (status) {
+	const struct fl_system_row *row = &k->conn->process[k->side]->system.row;
+
+	switch (k->status) {
 	case FL_ST_OK:
 		return ORACLE_OK;
+	/* Packets have been there before when they are to be sent again, and cannot be read. */
+	case FL_ST_LOCAL_KEY: case FL_ST_LOCAL_RANGE: case FL_ST_LOCAL_RIGHTS:
+	case FL_ST_LOCAL_FAULT:
+		return w->injected || row->transport != FL_TRANSPORT_BLOCK ?
+			       ORACLE_LOST : ORACLE_REFUSED;
 	case FL_ST_NO_ANSWER: case FL_ST_REMOTE_QP: case FL_ST_FLUSHED:
 	case FL_ST_KILLED: case FL_ST_BUS_ERROR:
 		return ORACLE_LOST;
@@ -248,7 +299,9 @@ void testbed_model_complete(struct testbed *w, struct testbed_work *k)
 	struct testbed_buffer *b;
 	uint64_t at;
 
-	oracle_complete(w->oracle, k->model, end_of(w, k->status));
+	oracle_complete(w->oracle, k->model, end_of(w, k));
+	if (is_atomic(k))
+		oracle_complete(w->oracle, k->model_more, end_of(w, k));
 	model_note(w);
 	if (w->cfg.mode != SIM_LOCKSTEP || k->status)
 		return;

@@ -304,6 +304,7 @@ static int process_open_card(struct testbed_process *p)
 		.what = p->system.like,
 		.derived = p->system.derived,
 		.unverified = p->system.unverified,
+		.quirks = p->system.quirks,
 		.row = p->system.row,
 		.cache = p->system.cache,
 		.resolve = p->resolve == FL_RESOLVE_AROUND ? FL_RESOLVE_BLOCK :

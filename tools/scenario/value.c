@@ -174,31 +174,57 @@ static bool value_content(struct parser *p, const struct token *t,
 			      "random or pattern", list);
 }
 
-/* rights=local-write,remote-read or none */
-static bool value_rights(struct parser *p, struct arg *a)
+/* Words joined by commas, and the bit of each. */
+struct value_flag {
+	const char *word;
+	uint64_t bit;
+};
+
+static bool value_flags(struct parser *p, struct arg *a,
+			const struct value_flag *flag, const char *right)
 {
-	static const char *const names[] = { "none", "local-write",
-					     "remote-write", "remote-read",
-					     NULL };
-	static const uint64_t bits[] = { 0, FL_LOCAL_WRITE, FL_REMOTE_WRITE,
-					 FL_REMOTE_READ };
+	const char *list[8];
 	const struct token *t;
 	int i;
 
+	for (i = 0; flag[i].word; i++)
+		list[i] = flag[i].word;
+	list[i] = NULL;
 	for (;;) {
 		t = &p->toks.tok[p->at];
-		i = find_word(t->text, names);
+		i = find_word(t->text, list);
 		if (i < 0)
-			return parser_unknown(p, t,
-				"none, local-write, remote-write or "
-				"remote-read (joined by commas)",
-				names);
-		a->number |= bits[i];
+			return parser_unknown(p, t, right, list);
+		a->number |= flag[i].bit;
 		p->at++;
 		if (strcmp(p->toks.tok[p->at].text, ","))
 			return true;
 		p->at++;
 	}
+}
+
+static bool value_rights(struct parser *p, struct arg *a)
+{
+	static const struct value_flag rights[] = {
+		{ "none", 0 }, { "local-write", FL_LOCAL_WRITE },
+		{ "remote-write", FL_REMOTE_WRITE },
+		{ "remote-read", FL_REMOTE_READ },
+		{ "remote-atomic", FL_REMOTE_ATOMIC }, { NULL, 0 },
+	};
+
+	return value_flags(p, a, rights, "none, local-write, remote-write, "
+			   "remote-read or remote-atomic (joined by commas)");
+}
+
+static bool value_quirks(struct parser *p, struct arg *a)
+{
+	static const struct value_flag quirks[] = {
+		{ "damming", FL_DAMMING }, { "cut", FL_CUT },
+		{ "code25", FL_CODE25 }, { NULL, 0 },
+	};
+
+	return value_flags(p, a, quirks, "damming, cut or code25 (joined by "
+			   "commas)");
 }
 
 /* What stands there without a blank in it, whatever signs there are. */
@@ -369,6 +395,8 @@ bool parser_value(struct parser *p, const char *type, struct statement *st,
 		return value_works(p, st, a);
 	if (!strcmp(type, "rights"))
 		return value_rights(p, a);
+	if (!strcmp(type, "quirks"))
+		return value_quirks(p, a);
 	if (!strcmp(type, "fraction"))
 		return value_fraction(p, a);
 	if (!strcmp(type, "plan"))

@@ -20,7 +20,22 @@ const char *view_bytes(uint64_t n, char text[24])
 
 static const char *op_name(uint64_t op)
 {
-	return op == FL_OP_READ ? "READ" : "WRITE";
+	switch (op) {
+	case FL_OP_READ: return "READ";
+	case FL_OP_SEND: return "SEND";
+	case FL_OP_FETCH_ADD: return "FETCH_ADD";
+	case FL_OP_CMP_SWAP: return "CMP_SWAP";
+	default: return "WRITE";
+	}
+}
+
+void rows_title(const struct rows *rows, char *text, size_t bytes)
+{
+	if (rows->blocks)
+		snprintf(text, bytes, "Transfer %u, block %u of %u", rows->xfer,
+			 rows->block, rows->blocks);
+	else
+		snprintf(text, bytes, "Transfer %u", rows->xfer);
 }
 
 static void wire_label(const struct row *row, char *text, size_t bytes)
@@ -153,6 +168,10 @@ void row_label(const struct row *row, char *text, size_t bytes)
 	const struct trace_record *r = &row->rec;
 	char b[24];
 
+	if (row_is_packet(r)) {
+		packet_label(row, text, bytes);
+		return;
+	}
 	switch (r->event) {
 	case EV_LIB_POST:
 		snprintf(text, bytes, "post %s %s", op_name(r->arg[1]),

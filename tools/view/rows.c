@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "faultline/wire.h"
+#include "nic/transport/rc_wire.h"
 #include "nic/wire.h"
 
 /* ---- which records belong to the transfer ---- */
@@ -17,7 +18,8 @@ struct reach {			/* addresses that the block used, by board */
 static bool is_fault(const struct trace_record *r)
 {
 	return r->event == EV_SMMU_FAULT || r->event == EV_SMMU_MULTI ||
-	       r->event == EV_ENG_FAULT || r->event == EV_SMMU_STALL;
+	       r->event == EV_ENG_FAULT || r->event == EV_SMMU_STALL ||
+	       r->event == EV_RC_MISS;
 }
 
 uint32_t view_first_xfer(const struct view_trace *t)
@@ -51,6 +53,10 @@ static void find_reach(struct reach *reach, const struct view_trace *t,
 			end = (va = r->arg[1]) + r->arg[2];
 		else if (r->event == EV_SMMU_FAULT || r->event == EV_SMMU_MULTI)
 			end = (va = r->arg[1]) + 1;
+		else if (r->event == EV_RC_BURST)
+			end = (va = r->arg[2]) + r->arg[3];
+		else if (r->event == EV_RC_MISS)
+			end = (va = r->arg[2]) + 1;
 		else
 			continue;
 		if (!reach->high[r->board] || va < reach->low[r->board])
@@ -179,6 +185,8 @@ static bool make_row(struct row *row, const struct trace_record *r, bool away)
 	row->rec = *r;
 	row->time_ns = r->time_ns ? r->time_ns : r->wall_ns;
 	row->count = 1;
+	if (row_is_packet(r))
+		return packet_row(row, r, away);
 	switch (r->event) {
 	case EV_LIB_POST:
 		return !away && row_arrow(row, LANE_APP, LANE_LIB, TONE_PLAIN);
@@ -188,7 +196,8 @@ static bool make_row(struct row *row, const struct trace_record *r, bool away)
 	case EV_LIB_COMPLETE:
 		return !away && row_arrow(row, LANE_LIB, LANE_APP, TONE_PLAIN);
 	case EV_WIRE_SEND:
-		return wire_row(row, r, away);
+		/* A packet's own event has said it. */
+		return !rc_opcode_known((uint8_t)r->arg[0]) && wire_row(row, r, away);
 	case EV_WIRE_LOST: case EV_WIRE_DAMAGED: case EV_WIRE_TWICE:
 	case EV_WIRE_LATE:
 		return row_note(row, LANE_WIRE, TONE_TROUBLE);
@@ -223,6 +232,8 @@ static bool row_same(const struct row *a, const struct row *b)
 	    a->to != b->to || a->rec.block != b->rec.block ||
 	    a->rec.attempt != b->rec.attempt)
 		return false;
+	if (row_is_packet(&a->rec))
+		return packet_same(&a->rec, &b->rec);
 	/* Packets of one kind only. */
 	return a->rec.event != EV_WIRE_SEND || a->rec.arg[0] == b->rec.arg[0];
 }
@@ -299,7 +310,7 @@ static int rows_choose(struct rows *rows, const struct view_trace *t)
 		if (r->block > rows->blocks)
 			rows->blocks = r->block;
 	}
-	if (!rows->block)
+	if (!rows->block && rows->blocks)
 		rows->block = 1;
 	return found ? 0 : -ENOENT;
 }

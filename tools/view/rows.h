@@ -44,6 +44,16 @@ struct rows {
 int rows_make(struct rows *rows, const struct view_trace *t, uint32_t xfer,
 	      uint32_t block);
 void rows_free(struct rows *rows);
+/*
+ * rows_packet.c: events of a reliable connection and of the card's own table. Its row; may two
+ * of one event be one row; its text.
+ */
+bool row_is_packet(const struct trace_record *r);
+bool packet_row(struct row *row, const struct trace_record *r, bool away);
+bool packet_same(const struct trace_record *a, const struct trace_record *b);
+void packet_label(const struct row *row, char *text, size_t bytes);
+/* "Transfer 3, block 1 of 4", or without the block where there are none. */
+void rows_title(const struct rows *rows, char *text, size_t bytes);
 /* Text of a row. */
 void row_label(const struct row *row, char *text, size_t bytes);
 /* "16 KB", "100 B" */

@@ -139,10 +139,11 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 	size_t i, skip_from, skip_to, at, fold;
 	int y = 0, err = rows_make(&rows, t, xfer, block);
 	uint64_t start_ns;
-	char text[160];
+	char text[160], title[80];
 
 	if (err)
 		return err;
+	rows_title(&rows, title, sizeof(title));
 	start_ns = rows.n ? rows.row[0].time_ns : 0;
 	skip_from = skip_to = rows.n;
 	if (rows.n > ROWS_MAX) {
@@ -151,16 +152,15 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 	}
 	fold = rows.others.blocks ? fold_before(&rows) : rows.n + 1;
 	fprintf(f,
-		"// transfer %u, block %u of %u; render with: dot "
-		"-Tsvg\ndigraph sequence {\n\tgraph [layout=neato "
+		"// %s; render with: dot -Tsvg\ndigraph sequence {\n"
+		"\tgraph [layout=neato "
 		"inputscale=72 splines=line outputorder=edgesfirst "
-		"bgcolor=white pad=0.2 label=\"Transfer %u, block %u "
-		"of %u; times from its beginning at %llu.%03llu us\" "
+		"bgcolor=white pad=0.2 label=\"%s; "
+		"times from its beginning at %llu.%03llu us\" "
 		"labelloc=t fontname=\"Helvetica-Bold\" fontsize=15];\n\tnode "
 		"[fontname=\"Helvetica\" fontsize=10];\n\tedge "
 		"[fontname=\"Helvetica\" fontsize=10];\n",
-		rows.xfer, rows.block, rows.blocks, rows.xfer, rows.block,
-		rows.blocks, (unsigned long long)(start_ns / 1000),
+		title, title, (unsigned long long)(start_ns / 1000),
 		(unsigned long long)(start_ns % 1000));
 	for (i = 0, at = 0; i < rows.n; i++) {
 		if (i == skip_from) {

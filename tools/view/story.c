@@ -25,14 +25,14 @@ int view_story(FILE *f, const struct view_trace *t, uint32_t xfer,
 	const struct row *row;
 	struct rows rows;
 	uint64_t ns;
-	char label[80];
+	char label[80], title[80];
 	size_t i;
 	int err = rows_make(&rows, t, xfer, block);
 
 	if (err)
 		return err;
-	fprintf(f, "Transfer %u, block %u of %u; microseconds; !: fault, +: "
-		"repair\n", rows.xfer, rows.block, rows.blocks);
+	rows_title(&rows, title, sizeof(title));
+	fprintf(f, "%s; microseconds; !: fault, +: repair\n", title);
 	for (i = 0; i < rows.n; i++) {
 		row = &rows.row[i];
 		ns = row->time_ns - rows.row[0].time_ns;

@@ -25,6 +25,7 @@ struct plan_state {
 static int plan_set_up(struct plan_state *s, struct testbed *w)
 {
 	const struct testbed_config *c = &s->p->cfg;
+	const struct testbed_joining join = { .depth = 256 };
 	struct testbed_board_config board[2] = { { 0 },
 						 { .frames = s->p->frames } };
 	struct pair_plan plan[2] = { { FL_RESOLVE_BLOCK, 0 },
@@ -44,8 +45,7 @@ static int plan_set_up(struct plan_state *s, struct testbed *w)
 	if (!err)
 		err = testbed_region_add(s->dst, 0, 0, ACCESS, 0);
 	if (!err)
-		err = testbed_connect(s->pair.p, s->pair.q, "c", 256, 0, false,
-				      &s->conn);
+		err = testbed_connect(s->pair.p, s->pair.q, "c", &join, &s->conn);
 	return err;
 }
 

@@ -39,6 +39,7 @@ static void run_ends(struct work_state *s, enum work_end end, int error)
 static int run_set_up(struct work_state *s, struct testbed *w)
 {
 	const struct testbed_config *c = &s->run->cfg;
+	const struct testbed_joining join = { .depth = QUEUE };
 	struct testbed_board_config board[2] = { { .frames = HOST_PAGES }, { 0 } };
 	struct pair_plan plan[2] = { { c->resolve, c->resolve_number },
 				     { c->resolve, c->resolve_number } };
@@ -56,8 +57,7 @@ static int run_set_up(struct work_state *s, struct testbed *w)
 	}
 	err = work_data_make(s);
 	if (!err)
-		err = testbed_connect(s->pair.p, s->pair.q, "c", QUEUE, 0, false,
-				      &s->conn);
+		err = testbed_connect(s->pair.p, s->pair.q, "c", &join, &s->conn);
 	/* A queue pair may need memory that stays (npr). */
 	if (err == -ENOMEM) {
 		run_ends(s, WORK_NO_START, err);

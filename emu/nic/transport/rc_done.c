@@ -121,6 +121,19 @@ static uint8_t fatal_status(uint8_t syndrome)
 	}
 }
 
+/*
+ * The peer has refused a request, and with it the connection. A READ or atomic before it
+ * whose answer was lost cannot ask again: it was not refused, but nobody will answer.
+ */
+static void req_refused(struct rc *rc, struct rc_pair *q, const struct rc_packet *p,
+			uint64_t cause)
+{
+	struct rc_req *e = rc_req_at(&q->req, q->req.head);
+	bool its_own = rc_psn_diff(p->psn, rc_psn_add(e->first, e->packets)) < 0;
+
+	rc_req_fail(rc, q, e, its_own ? fatal_status(p->syndrome) : FL_ST_NO_ANSWER, cause);
+}
+
 /* A NAK acknowledges what lies before its PSN (9.7.5.1). */
 static void req_nak(struct rc *rc, struct rc_pair *q, const struct rc_packet *p,
 		    uint64_t cause)
@@ -134,7 +147,7 @@ static void req_nak(struct rc *rc, struct rc_pair *q, const struct rc_packet *p,
 	else if (p->syndrome == RC_SYN_NAK_SEQUENCE)
 		rc_req_retry(rc, q, RC_WHY_SEQUENCE, cause);
 	else
-		rc_req_fail(rc, q, rc_req_at(r, r->head), fatal_status(p->syndrome), cause);
+		req_refused(rc, q, p, cause);
 }
 
 static bool syndrome_is_known(uint8_t s)

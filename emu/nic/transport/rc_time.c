@@ -94,7 +94,8 @@ static void wait_is_over(struct rc *rc, struct rc_pair *q)
 
 	r->rnr_due = RC_NEVER;
 	rc_req_go_back(rc, q, RC_WHY_WAITED, head->work.cause);
-	if (has_quirk(rc, q, RC_QUIRK_DAMMING)) {
+	/* What was posted meanwhile, or had gone behind it. */
+	if (has_quirk(rc, q, RC_QUIRK_DAMMING) && r->tail - r->head > 1) {
 		r->dammed = true;
 		r->dam = rc_psn_add(head->first, head->packets);
 	}
@@ -111,10 +112,6 @@ static void answer_is_overdue(struct rc *rc, struct rc_pair *q)
 	r->ack_due = RC_NEVER;
 	r->dammed = false;
 	r->rnr_due = RC_NEVER;	/* quirk: it is cut short */
-	if (r->head == r->tail) {	/* only the dam was left */
-		rc_pair_ready(rc, q);
-		return;
-	}
 	cause = rc_note(rc, EV_RC_TIMEOUT, head->work.xfer, head->work.cause, q, r->una,
 			r->retries, 0);
 	rc_req_retry(rc, q, RC_WHY_TIMEOUT, cause);

@@ -87,7 +87,7 @@ struct fl_query {
 	__u32 resolve;		/* out: enum fl_ioc_resolve */
 	__u32 doorbell;		/* out: enum fl_doorbell (window.h) */
 	__u32 derived;		/* out: the row is not system's own */
-	__u32 reserved;
+	__u32 quirks;		/* out: FL_QUIRK_* */
 	struct fl_system_row row;	/* out: that is in use */
 };
 
@@ -106,10 +106,11 @@ struct fl_policy {
 	__u32 resolve;
 	__u32 number;		/* of FL_IOC_RESOLVE_AROUND; else 0 */
 	__u32 derived;		/* 1: row counts, and system says what it is like */
-	__u32 reserved;
+	__u32 quirks;		/* FL_QUIRK_*: of connections from now on; of blocks 0 */
 	struct fl_system_row row;	/* -EINVAL: not allowed (system_rules.h) */
 };
 
+#define FL_QUIRKS_ALL	(FL_QUIRK_DAMMING | FL_QUIRK_CUT | FL_QUIRK_CODE25)
 #define FL_IOC_POLICY	_IOW('F', 0x02, struct fl_policy)
 
 struct fl_alloc_pd {
