@@ -137,6 +137,13 @@ static void fl_note_token(void *w, const struct fl_dev *dev, u32 token,
 }
 FL_NOTE_SWITCH(token)
 
+static void fl_note_copy(void *w, const struct fl_dev *dev, u32 qp, u64 va,
+			 u32 len, u32 slot, u32 xfer, u32 block)
+{
+	fl_note(w, dev, FL_WINDOW_NOTE_COPY, xfer, block, qp, va, len, slot);
+}
+FL_NOTE_SWITCH(copy)
+
 static const struct fl_note_switch fl_note_switch[FL_WINDOW_NOTES] = {
 	[FL_WINDOW_NOTE_IRQ_SMMU] = { fl_note_irq_smmu_on,
 				      fl_note_irq_smmu_off },
@@ -161,4 +168,5 @@ static const struct fl_note_switch fl_note_switch[FL_WINDOW_NOTES] = {
 	[FL_WINDOW_NOTE_IRQ_ODP] = { fl_note_irq_odp_on, fl_note_irq_odp_off },
 	[FL_WINDOW_NOTE_LOAD] = { fl_note_load_on, fl_note_load_off },
 	[FL_WINDOW_NOTE_TOKEN] = { fl_note_token_on, fl_note_token_off },
+	[FL_WINDOW_NOTE_COPY] = { fl_note_copy_on, fl_note_copy_off },
 };

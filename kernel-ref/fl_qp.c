@@ -17,21 +17,33 @@ struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number)
 	return NULL;
 }
 
+/* What the process's row has its requests travel by. */
+static u32 fl_qp_wanted(const struct fl_ctx *ctx)
+{
+	switch (ctx->row.transport) {
+	case FL_TRANSPORT_RC:
+		return FL_QP_RC;
+	case FL_TRANSPORT_NV:
+		return FL_QP_NV;
+	default:
+		return 0;
+	}
+}
+
 /* May it be made so? The entries of its own receive queue (0: none), or negative errno. */
 static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 {
 	bool packets = a->flags & FL_QP_RC;
-	bool wanted = ctx->row.transport == FL_TRANSPORT_RC;
 	u32 recv = fl_queue_entries(a->recv_entries);
 
-	if (a->flags & ~(FL_QP_RELAXED | FL_QP_RC) || a->reserved)
+	if (a->flags & ~(FL_QP_RELAXED | FL_QP_RC | FL_QP_NV) || a->reserved)
 		return -EINVAL;
 	if (!packets && (a->recv_cq || a->recv_entries || a->srq))
 		return -EINVAL;
 	if (a->recv_entries && (a->srq || !recv))
 		return -EINVAL;
 	/* A page that the driver reads has no place for receives (snoop.h). */
-	if (packets && ctx->snoop.on)
+	if (a->flags & (FL_QP_RC | FL_QP_NV) && ctx->snoop.on)
 		return -EOPNOTSUPP;
 	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
 		return -ENOENT;
@@ -40,7 +52,7 @@ static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 	if (a->srq && !fl_srq_known(ctx, a->srq - 1))
 		return -ENOENT;
 	/* Else all that it posts would miss pages, in tables that it does not have. */
-	if (packets != wanted)
+	if ((a->flags & (FL_QP_RC | FL_QP_NV)) != fl_qp_wanted(ctx))
 		return -EOPNOTSUPP;
 	if (ctx->nqp >= FL_QPS_MAX)
 		return -ENOSPC;
@@ -100,7 +112,7 @@ static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
 
 	ret = fl_cmd(ctx, &cmd, &number);
 	/* All else makes sense: the card has no such unit. */
-	if (ret == -EINVAL && a->flags & FL_QP_RC)
+	if (ret == -EINVAL && a->flags & (FL_QP_RC | FL_QP_NV))
 		return -EOPNOTSUPP;
 	if (ret)
 		return ret;

@@ -305,6 +305,12 @@ enum fl_qp_type {
 	 * states (fl_modify_qp()). It begins in FL_RESET; fl_connect() makes it ready.
 	 */
 	FL_QPT_RC = 1,
+	/*
+	 * NetVM's transport: WRITE alone, whose bytes may come in any order but for
+	 * those that lie on each other. To say that all of it is there it names an event
+	 * counter of the peer's.
+	 */
+	FL_QPT_NV = 2,
 };
 #define FL_SEND_SEGMENTS 12u	/* of one work request */
 #define FL_RECV_SEGMENTS 3u	/* of one receive */
@@ -337,6 +343,59 @@ int fl_connect(struct fl_qp *qp, const struct fl_address *peer);
  * was posted has completed: take completions first; -EINVAL: it is not halted.
  */
 int fl_resume(struct fl_qp *qp);
+
+/* ---- event counters (FL_QPT_NV) ---- */
+
+struct fl_counter;
+/*
+ * A counter that WRITEs of peers may name: it rises by one when all bytes of such a WRITE, and
+ * of all that were posted before it on its queue pair, are in their place. It begins at 0, and
+ * counts modulo 2^32. -EOPNOTSUPP: this card has none; -ENOSPC.
+ */
+int fl_create_counter(struct fl_device *dev, struct fl_counter **c);
+int fl_destroy_counter(struct fl_counter *c);	/* nobody may be waiting for it */
+/* For the peer; tell it as you like. */
+uint32_t fl_counter_number(const struct fl_counter *c);
+/* What it is now; a look into memory. */
+uint32_t fl_counter_read(const struct fl_counter *c);
+/*
+ * Until it has reached count: 0; -ETIMEDOUT after timeout_ns (0: no limit); -EINTR. busy: by
+ * looking again and again; else asleep, of one thread at a time.
+ */
+int fl_counter_wait(struct fl_counter *c, uint32_t count, int busy, uint64_t timeout_ns);
+
+/*
+ * fn is called by a thread of the library when the counter has risen, with what it is then;
+ * several rises may be one call. Until fl_destroy_counter() or fl_close(), neither of which fn
+ * may call; meanwhile nobody else may wait asleep. -EBUSY: there is one already; -EOPNOTSUPP.
+ */
+int fl_on_count(struct fl_counter *c, void (*fn)(void *arg, uint32_t count), void *arg);
+
+/* ---- operations on counters (sync_ops.c) ---- */
+
+/*
+ * A wait queue: whoever waits is woken by the next rise. An own WRITE of any length, to a peer
+ * who waits, does that: it names the counter.
+ */
+struct fl_wait_queue {
+	struct fl_counter *counter;
+	uint32_t seen;		/* 0 at first; of the thread that waits */
+};
+/* Until it has risen since the last call: 0, -ETIMEDOUT, -EINTR. */
+int fl_wait_queue_wait(struct fl_wait_queue *q, int busy, uint64_t timeout_ns);
+
+/*
+ * A counting semaphore: each rise is one more that may be taken. The peer that gives it and the
+ * process that takes it are two; takers are threads of one process, of which one at a time
+ * may sleep.
+ */
+struct fl_semaphore {
+	struct fl_counter *counter;
+	uint32_t taken;		/* 0 at first; the library's, by atomic operations */
+};
+/* Take one if there is one. -EAGAIN. */
+int fl_semaphore_try(struct fl_semaphore *s);
+int fl_semaphore_take(struct fl_semaphore *s, int busy, uint64_t timeout_ns);
 
 /* ---- states (FL_QPT_RC) ---- */
 
@@ -395,7 +454,7 @@ struct fl_work {
 	uint32_t bytes;		/* at least 1; with FL_QPT_RC 0 too */
 	int unsignaled;		/* 1: no completion when all goes well */
 	int fence;		/* 1: begin when all earlier work has ended */
-	/* Of FL_QPT_RC alone; else 0. */
+	/* Of FL_QPT_RC alone, list, segments and inlined of FL_QPT_NV, too; else 0. */
 	const struct fl_segment *list;	/* in place of local, lkey and bytes */
 	unsigned int segments;	/* of list */
 	int inlined;		/* 1: SEND, WRITE: copied now, so the memory needs no key */
@@ -404,6 +463,8 @@ struct fl_work {
 	int solicited;		/* 1: SEND, WRITE: wakes a peer that waits for such alone */
 	uint64_t compare;	/* CMP_SWAP: what must be there */
 	uint64_t swap;		/* CMP_SWAP: what is written; FETCH_ADD: what is added */
+	/* FL_QPT_NV, WRITE: number of a counter of the peer (fl_counter_number()); 0: none */
+	uint32_t notify;
 };
 /*
  * Put work in the queue and ring the doorbell. -EAGAIN: the queue is full (poll

@@ -18,8 +18,8 @@ static int qp_judge(const struct fl_pd *pd, const struct fl_qp_init *init)
 {
 	const struct fl_device *dev = pd->dev;
 	const struct fl_cq *recv = init->recv_cq ? init->recv_cq : init->send_cq;
-	bool extra = init->recv_cq || init->recv_entries || init->srq ||
-		     init->segments > 1 || init->inline_bytes;
+	bool receives = init->recv_cq || init->recv_entries || init->srq;
+	bool extra = receives || init->segments > 1 || init->inline_bytes;
 
 	if (!init->send_cq || init->send_cq->dev != dev || recv->dev != dev)
 		return -EINVAL;
@@ -31,7 +31,9 @@ static int qp_judge(const struct fl_pd *pd, const struct fl_qp_init *init)
 		return -EINVAL;
 	if (init->type == FL_QPT_BLOCK)
 		return extra ? -EINVAL : 0;
-	if (init->type != FL_QPT_RC)
+	if (init->type == FL_QPT_NV && receives)
+		return -EINVAL;
+	if (init->type != FL_QPT_RC && init->type != FL_QPT_NV)
 		return -EINVAL;
 	if (init->srq && (init->recv_entries || init->srq->pd != pd))
 		return -EINVAL;
@@ -76,11 +78,11 @@ static int qp_begin(struct fl_qp *q, const struct fl_qp_init *init,
 static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 		     uint32_t flags, struct fl_qp **qp)
 {
-	bool rc = init->type == FL_QPT_RC;
+	bool rc = init->type == FL_QPT_RC, nv = init->type == FL_QPT_NV;
 	unsigned int entries = qp_send_entries(init);
 	struct fl_create_qp c = {
 		.size = sizeof(c), .entries = entries,
-		.flags = flags | (rc ? FL_QP_RC : 0), .pd = pd->number,
+		.flags = flags | (rc ? FL_QP_RC : 0) | (nv ? FL_QP_NV : 0), .pd = pd->number,
 		.cq = init->send_cq->number, .recv_entries = init->recv_entries,
 	};
 	struct fl_device *dev = pd->dev;
@@ -94,7 +96,7 @@ static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 	if (!q)
 		return -ENOMEM;
 	*q = (struct fl_qp){
-		.pd = pd, .cq = init->send_cq, .rc = rc, .srq = init->srq,
+		.pd = pd, .cq = init->send_cq, .rc = rc || nv, .nv = nv, .srq = init->srq,
 		.segments = init->segments ? init->segments : 1,
 		.inline_bytes = init->inline_bytes,
 	};
@@ -144,9 +146,11 @@ static int qp_create_plain(struct fl_pd *pd, struct fl_cq *cq,
 
 	if (!pd || !qp)
 		return -EINVAL;
-	if (pd->dev->packets)
+	if (pd->dev->transport == FL_TRANSPORT_RC)
 		init.type = FL_QPT_RC;
-	if (pd->dev->packets && flags)
+	if (pd->dev->transport == FL_TRANSPORT_NV)
+		init.type = FL_QPT_NV;
+	if (init.type != FL_QPT_BLOCK && flags)
 		return -EOPNOTSUPP;
 	error = qp_judge(pd, &init);
 	return error ? error : qp_create(pd, &init, flags, qp);

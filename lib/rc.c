@@ -152,6 +152,11 @@ static int rc_check(const struct fl_qp *qp, const struct fl_work *w,
 
 	if (!rc_opcode(w->opcode) || length < 0)
 		return -EINVAL;
+	/* NetVM writes, and its WRITEs name counters. */
+	if (qp->nv && (w->opcode != FL_WRITE || w->with_imm || w->solicited))
+		return -EOPNOTSUPP;
+	if (w->notify && (!qp->nv || w->notify >> 16))
+		return -EINVAL;
 	if (!carries && (w->inlined || w->with_imm || w->solicited))
 		return -EINVAL;
 	if ((w->imm && !w->with_imm) || (w->swap && !is_atomic(w)) ||
@@ -206,11 +211,12 @@ int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
 			 (w->fence ? FL_WQE_FENCE : 0) |
 			 (w->solicited ? FL_WQE_SOLICITED : 0) |
 			 (w->with_imm ? FL_WQE_IMM : 0) |
+			 (w->notify ? FL_WQE_NOTIFY : 0) |
 			 (w->inlined ? FL_WQE_INLINE : 0),
 		.index = (uint16_t)posted,
 		.length = (uint32_t)length,
 		.remote_va = w->remote, .rkey = w->rkey, .wr_id = w->wr_id,
-		.imm = w->imm, .compare = w->compare, .swap = w->swap,
+		.imm = w->notify ? w->notify : w->imm, .compare = w->compare, .swap = w->swap,
 	} };
 	if (w->inlined) {
 		request_inline(&r, w);

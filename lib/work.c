@@ -125,7 +125,7 @@ int lib_post_work(struct fl_qp *qp, const struct fl_work *w)
 static bool work_needs_rc(const struct fl_work *w)
 {
 	return w->list || w->segments || w->inlined || w->with_imm || w->imm ||
-	       w->solicited || w->compare || w->swap;
+	       w->solicited || w->compare || w->swap || w->notify;
 }
 
 /* Entries of the queue that it takes, or why it makes no sense. */

@@ -29,6 +29,8 @@ void card_receive(void *board, const struct wire_frame *f, uint64_t now_ns)
 	/* One that is too short has no opcode, and the engine says so. */
 	if (f->len >= WIRE_BTH_BYTES && rc_opcode_known(wire_opcode(f)))
 		rc_receive(b->card.rc, f, now_ns);
+	else if (nv_opcode_known(wire_opcode(f)))
+		nv_receive(b->card.nv, f, now_ns);
 	else
 		engine_receive(b->engine, f, now_ns);
 }
@@ -39,6 +41,7 @@ void card_room(void *board)
 
 	engine_wire_room(b->engine);
 	rc_wire_room(b->card.rc);
+	nv_wire_room(b->card.nv);
 }
 
 /*
@@ -136,11 +139,14 @@ int card_make(struct board *b)
 	if (!c->table)
 		return -ENOMEM;
 	err = make_faults(b);
-	return err ? err : card_rc_make(b);
+	if (!err)
+		err = card_rc_make(b);
+	return err ? err : card_nv_make(b);
 }
 
 void card_destroy(struct board *b)
 {
+	nv_destroy(b->card.nv);
 	rc_destroy(b->card.rc);
 	nic_fault_destroy(b->card.faults);
 	table_destroy(b->card.table);
@@ -151,6 +157,7 @@ void card_reset(struct board *b)
 	struct card *c = &b->card;
 
 	card_rc_reset(b);
+	card_nv_reset(b);
 	nic_fault_reset(c->faults);
 	sim_alarm(&c->fault_actor, SIM_IDLE);
 	table_clear(c->table);
@@ -163,7 +170,7 @@ void card_reset(struct board *b)
 uint32_t card_features(const struct board *b)
 {
 	(void)b;
-	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC;
+	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC | NIC_FW_FEATURES_NV;
 }
 
 const char *card_busy(struct board *b)
@@ -172,6 +179,8 @@ const char *card_busy(struct board *b)
 		return "card's table";
 	if (!rc_idle(b->card.rc))
 		return "reliable connection";
+	if (!nv_idle(b->card.nv))
+		return "NetVM's transport";
 	return nic_fault_idle(b->card.faults) ? NULL : "fault records";
 }
 
@@ -179,7 +188,9 @@ const char *card_check(struct board *b)
 {
 	const char *wrong = nic_fault_check(b->card.faults);
 
-	return wrong ? wrong : rc_check(b->card.rc);
+	if (!wrong)
+		wrong = rc_check(b->card.rc);
+	return wrong ? wrong : nv_check(b->card.nv);
 }
 
 void board_faults(struct board *b, uint64_t share, bool major)

@@ -94,6 +94,12 @@ void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t cod
 {
 	struct board *b = board;
 
+	if (b->card.pair[qp].nv) {
+		/* A receiver waits for nothing: its sender comes again. */
+		if (!side)
+			nv_resume(b->card.nv, qp, code, now_ns);
+		return;
+	}
 	rc_resume(b->card.rc, qp, side ? RC_RESPONDER : RC_REQUESTER, write, code,
 		  now_ns);
 }

@@ -120,6 +120,7 @@ static uint32_t event_kind(const struct fw *fw)
 	static const uint8_t order[FW_EVENT_KINDS] = {
 		FL_EV_QP_ERROR, FL_EV_CQ_OVERFLOW, FL_EV_LAST_RECV,
 		FL_EV_SRQ_LIMIT, FL_EV_QP_HEARD, FL_EV_SQ_DRAINED, FL_EV_CQ,
+		FL_EV_COUNTER,
 	};
 	uint32_t i = 0;
 
@@ -145,6 +146,9 @@ static uint64_t event_fill(const struct fw *fw, struct fl_eqe *e, uint32_t n)
 		return q->cause;
 	case FL_EV_SRQ_LIMIT:
 		return fw->srq[n].cause;
+	case FL_EV_COUNTER:
+		e->object = n + 1;
+		return fw->counter[n].cause;
 	}
 	return fw->cq[n].cause;
 }

@@ -166,6 +166,16 @@ uint8_t fw_srq_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
 uint8_t fw_srq_destroy(struct fw *fw, const struct fl_fw_cmd *c);
 uint8_t fw_srq_limit(struct fw *fw, const struct fl_fw_cmd *c);
 void fw_srq_close_slot(struct fw *fw, uint32_t slot);
+
+/* fw_count.c */
+uint8_t fw_counter_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
+uint8_t fw_counter_destroy(struct fw *fw, const struct fl_fw_cmd *c);
+void fw_counter_close_slot(struct fw *fw, uint32_t slot);
+int fw_counter_arm(struct fw *fw, uint32_t slot, uint32_t n, uint16_t seen);
+/* The slot's counter n rises by one, or could; or FL_ST_SEEN_KEY: it has none. */
+uint8_t fw_counter_rise(struct fw *fw, uint32_t slot, uint32_t n, bool rise,
+			uint64_t cause);
+
 int fw_rq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
 int fw_srq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
 bool fw_recv_take(struct fw *fw, uint16_t qp, struct fw_recv *r, uint8_t *wrong);

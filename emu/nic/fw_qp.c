@@ -36,7 +36,8 @@ struct fw_qp *fw_qp_find(struct fw *fw, uint64_t n, uint32_t slot)
 static bool qp_unit_missing(const struct fw *fw, uint32_t flags,
 		    const struct fw_transport **unit)
 {
-	*unit = flags == FL_QP_RC ? fw->env.transport[FW_TRANSPORT_RC] : NULL;
+	*unit = flags == FL_QP_RC ? fw->env.transport[FW_TRANSPORT_RC] :
+		flags == FL_QP_NV ? fw->env.transport[FW_TRANSPORT_NV] : NULL;
 	return flags && flags != FL_QP_RELAXED && !*unit;
 }
 
@@ -77,6 +78,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 	q->sq_pa = c->a;
 	q->state = unit ? FW_QP_RESET : FW_QP_INIT;
 	q->unit = unit;
+	q->nv = c->flags == FL_QP_NV;
 	q->recv_cq = FW_NONE;
 	q->srq = FW_NO_SRQ;
 	q->slot = (uint8_t)c->slot;

@@ -40,7 +40,7 @@ uint8_t fw_rq_attach(struct fw *fw, const struct fl_fw_cmd *c)
 
 	if (!q || !cq || (c->d && !srq))
 		return FL_ST_NO_OBJECT;
-	if (!q->unit || q->state != FW_QP_RESET || cq->broken)
+	if (!q->unit || q->nv || q->state != FW_QP_RESET || cq->broken)
 		return FL_ST_BAD_ARGUMENT;
 	if (c->b ? c->d || !rq_makes_sense(c->a, c->b) : c->a != 0)
 		return FL_ST_BAD_ARGUMENT;

@@ -93,6 +93,15 @@ struct fw_srq {
 	bool used;
 };
 
+/* An event counter; number n is counter[n - 1]. */
+struct fw_counter {
+	uint64_t pa;
+	uint64_t cause;		/* trace: what let it rise last */
+	uint32_t count;
+	uint8_t slot;
+	bool used, armed;
+};
+
 /* A work request that the firmware has copied. */
 struct fw_wr {
 	uint64_t wr_id;
@@ -165,6 +174,7 @@ struct fw_qp {
 	uint16_t job_waiting;
 	/* The packet unit that carries its requests; NULL: the engine does. */
 	const struct fw_transport *unit;
+	bool nv;		/* NetVM's: WRITE alone, and it may name a counter */
 	struct fw_pair pair;
 	bool open;		/* the unit knows it */
 	bool drained;		/* in SQD, and the driver knows that nothing is under way */
@@ -278,7 +288,7 @@ struct fw_peer {
 	bool silent;		/* it hears nothing of missing pages */
 };
 
-#define FW_EVENT_KINDS	7	/* entries.def, FL_EV_*: 1 to 7 */
+#define FW_EVENT_KINDS	8	/* entries.def, FL_EV_*: 1 to 8 */
 
 struct fw_eq {
 	uint64_t base;		/* EQ_BASE, for the next start */
@@ -348,7 +358,7 @@ struct fw {
 	struct fw_eq eq;
 	struct fw_mailbox cmd;
 	/* Numbers that were given out last: they go round. */
-	uint16_t cq_last, qp_last, pd_last, srq_last;
+	uint16_t cq_last, qp_last, pd_last, srq_last, counter_last;
 	struct fw_ctx ctx[FW_CTXS];
 	struct fw_ctx_regs regs[FW_CTXS];
 	struct fw_slot slot[FW_SLOTS];
@@ -358,6 +368,7 @@ struct fw {
 	struct fw_mr mr[FW_MRS];
 	struct fw_cq cq[FW_CQS];
 	struct fw_srq srq[FW_SRQS];
+	struct fw_counter counter[FW_COUNTERS];
 	struct fw_qp qp[FW_QPS];
 };
 

@@ -105,6 +105,14 @@ static void unit_recv_done(void *ctx, uint16_t qp, const struct fw_recv *r,
 	fw->env.kick(fw->env.ctx);
 }
 
+static uint8_t unit_count(void *ctx, uint16_t qp, uint16_t counter, bool rise,
+			  uint64_t cause)
+{
+	struct fw *fw = ctx;
+
+	return fw_counter_rise(fw, fw->qp[qp].slot, counter, rise, cause);
+}
+
 static void unit_pair_error(void *ctx, uint16_t qp, uint8_t status,
 			    uint64_t cause)
 {
@@ -133,6 +141,7 @@ struct fw_unit_ops fw_unit(void *mem)
 	return (struct fw_unit_ops){
 		.ctx = mem, .work_done = unit_work_done, .reach = unit_reach,
 		.recv_take = unit_recv_take, .recv_done = unit_recv_done,
-		.pair_error = unit_pair_error, .heard = unit_heard,
+		.count = unit_count, .pair_error = unit_pair_error,
+		.heard = unit_heard,
 	};
 }

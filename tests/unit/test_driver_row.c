@@ -38,6 +38,15 @@ static bool row_packets(const struct fl_system_row *r)
 		r->tells == FL_TELLS_TABLE);
 }
 
+/* Fragments, which write and nothing else. */
+static bool row_fragments(const struct fl_system_row *r)
+{
+	return r->tables == FL_TABLES_SHADOW && r->before != FL_BEFORE_SNOOP &&
+	       r->ir == FL_VERDICT_PARK && r->iw == FL_VERDICT_NONE &&
+	       r->rr == FL_VERDICT_NONE && r->tells == FL_TELLS_COPIED &&
+	       (r->rw == FL_VERDICT_REDIRECT || r->rw == FL_VERDICT_DROP);
+}
+
 /* In plain words, and knowing nothing of the rules: what these parts can do. */
 static bool row_possible(const struct fl_system_row *r)
 {
@@ -56,7 +65,9 @@ static bool row_possible(const struct fl_system_row *r)
 
 	if (r->transport == FL_TRANSPORT_RC)
 		return row_packets(r);
-	if (r->tables == FL_TABLES_NIC)
+	if (r->transport == FL_TRANSPORT_NV)
+		return row_fragments(r);
+	if (r->tables == FL_TABLES_NIC || r->tables == FL_TABLES_SHADOW)
 		return false;
 	if (r->tables == FL_TABLES_INSERTED)
 		return (r->before == FL_BEFORE_PIN ||
@@ -86,7 +97,8 @@ static bool row_next(struct fl_system_row *row)
 }
 
 /* By all tables, with all that can be done before: what there is to stall, and else. */
-#define ROWS_TAKEN (2 * 5 * (1 + 2 * 3 * 2 + 2 * 3) + 3 + 4 * 2 * 3 * 3 * 3 * 3)
+#define ROWS_TAKEN (2 * 5 * (1 + 2 * 3 * 2 + 2 * 3) + 3 + 4 * 2 * 3 * 3 * 3 * 3 + \
+		    4 * 2)
 /* There are millions of rows: of those that nobody thinks possible only some are asked for. */
 #define ROWS_STEP 101u
 

@@ -468,7 +468,7 @@ TEST("queue pairs of another process, and those of the engine, are not to be cha
 TEST("a card without the unit refuses such queue pairs, as it does odd flags")
 {
 	static const uint32_t flags[] = { FL_QP_RC, FL_QP_UD,
-					  FL_QP_RC | FL_QP_RELAXED, 8,
+					  FL_QP_RC | FL_QP_RELAXED, FL_QP_RC | FL_QP_NV,
 					  FL_QP_RC | FL_QP_UD, 1u << 31 };
 	struct rig *r = rig_create(8);
 	struct rig_slot s;

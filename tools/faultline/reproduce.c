@@ -14,7 +14,9 @@
 
 enum measure { MEASURE_FIT, MEASURE_RATIO, MEASURE_HOPS, MEASURE_HOP, MEASURE_STALL,
 	       MEASURE_STALL_FEWER, MEASURE_CACHE, MEASURE_CACHE_PAGE, MEASURE_NPR,
-	       MEASURE_NPF, MEASURE_NPF_SINGLY, MEASURE_NPF_RATE, MEASURES };
+	       MEASURE_NPF, MEASURE_NPF_SINGLY, MEASURE_NPF_RATE,
+	       MEASURE_NETVM_WRITE, MEASURE_NETVM_PINNED, MEASURE_NETVM_RATE,
+	       MEASURE_NETVM_NOTICE, MEASURE_NETVM_OPS, MEASURE_NETVM_HITS, MEASURES };
 
 #define EXPERIMENT(id, name, text) [EXPERIMENT_##id] = name,
 const char *const reproduce_names[EXPERIMENTS] = {
@@ -203,6 +205,12 @@ int reproduce_measure(const struct reproduce_figure *f, double *model)
 		[MEASURE_NPR] = measure_npr, [MEASURE_NPF] = reproduce_npf,
 		[MEASURE_NPF_SINGLY] = reproduce_npf_singly,
 		[MEASURE_NPF_RATE] = reproduce_npf_rate,
+		[MEASURE_NETVM_WRITE] = reproduce_netvm_write,
+		[MEASURE_NETVM_PINNED] = reproduce_netvm_pinned,
+		[MEASURE_NETVM_RATE] = reproduce_netvm_rate,
+		[MEASURE_NETVM_NOTICE] = reproduce_netvm_notice,
+		[MEASURE_NETVM_OPS] = reproduce_netvm_ops,
+		[MEASURE_NETVM_HITS] = reproduce_netvm_hits,
 	};
 
 	return measure[f->measure](f->of, model);

@@ -9,12 +9,14 @@ static int counts_add_board(const struct pair *x, const struct testbed_board *b,
 	struct fl_fault_counters faults = { 0 };
 	struct engine_stats e;
 	struct rc_stats rc;
+	struct nv_stats nv;
 	struct fabric_stats f;
 	struct host_stats h;
 	int line, err = p ? testbed_counters(p, &faults) : 0;
 
 	board_engine_stats(b->board, &e);
 	board_rc_stats(b->board, &rc);
+	board_nv_stats(b->board, &nv);
 	fabric_stats(testbed_fabric(x->w), board_id(b->board), &f);
 	host_stats(b->kernel, &h);
 	c->faults += faults.faults;
@@ -22,10 +24,11 @@ static int counts_add_board(const struct pair *x, const struct testbed_board *b,
 	c->pinned_peak += h.pinned_peak;
 	c->resident_peak += h.resident_peak;
 	c->wire_bytes += f.bytes;
-	c->payload_bytes += e.payload_sent + rc.payload_sent;
+	c->payload_bytes += e.payload_sent + rc.payload_sent +
+			    nv.payload_sent;
 	/* Blocks, or packets. */
 	c->refused += e.blocks_refused + rc.rnr_sent;
-	c->resent += e.blocks_resent + rc.resent;
+	c->resent += e.blocks_resent + rc.resent + nv.resent;
 	for (line = 0; line < IRQ_LINES; line++)
 		c->irqs[line] += h.irqs[line];
 	c->cpu_irq_ns += h.cpu_irq_ns;

@@ -124,4 +124,10 @@ static inline void shim_trace_fl_token(const struct fl_dev *dev, u32 token,
 	shim_trace(EV_DRV_TOKEN, false, xfer, block, token, code, va, 0);
 }
 
+static inline void shim_trace_fl_copy(const struct fl_dev *dev, u32 qp, u64 va,
+				      u32 len, u32 slot, u32 xfer, u32 block)
+{
+	shim_trace(EV_DRV_COPY, false, xfer, block, qp, va, len, slot);
+}
+
 #endif
