@@ -157,7 +157,7 @@ static int fl_advise_check(struct fl_ctx *ctx, const struct fl_advise *a,
 	    a->addr - mr->addr > mr->length - a->length)
 		return -EFAULT;
 	d->r = (struct fl_range){ a->addr, a->addr + a->length };
-	if (ctx->row.tables != FL_TABLES_NIC)
+	if (!fl_tables_carded(ctx->tables))
 		return 0;
 	return fl_nic_reach(ctx, a->key, a->addr, a->length, d->write, &d->reach);
 }

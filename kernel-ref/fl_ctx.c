@@ -169,6 +169,21 @@ static int fl_ioc_limit_srq(struct fl_ctx *ctx, void *arg)
 	return fl_srq_limit(ctx, arg);
 }
 
+static int fl_ioc_create_counter(struct fl_ctx *ctx, void *arg)
+{
+	return fl_count_create(ctx, arg);
+}
+
+static int fl_ioc_destroy_counter(struct fl_ctx *ctx, void *arg)
+{
+	return fl_count_destroy(ctx, ((struct fl_destroy *)arg)->object);
+}
+
+static int fl_ioc_wait_counter(struct fl_ctx *ctx, void *arg)
+{
+	return fl_count_wait(ctx, arg);
+}
+
 static int fl_ioc_next_event(struct fl_ctx *ctx, void *arg)
 {
 	return fl_event_wait(ctx, arg);
@@ -266,6 +281,8 @@ union fl_arg {
 	struct fl_modify_qp modify_qp;
 	struct fl_create_srq create_srq;
 	struct fl_limit_srq limit_srq;
+	struct fl_create_counter create_counter;
+	struct fl_wait_counter wait_counter;
 	struct fl_next_event next_event;
 };
 
@@ -306,6 +323,9 @@ static const struct fl_call fl_calls[] = {
 	FL_CALL(DESTROY_SRQ, fl_ioc_destroy_srq),
 	FL_CALL(LIMIT_SRQ, fl_ioc_limit_srq),
 	FL_CALL(NEXT_EVENT, fl_ioc_next_event),
+	FL_CALL(CREATE_COUNTER, fl_ioc_create_counter),
+	FL_CALL(DESTROY_COUNTER, fl_ioc_destroy_counter),
+	FL_CALL(WAIT_COUNTER, fl_ioc_wait_counter),
 };
 
 /* The size in the command may be another version's; the rest must fit. */

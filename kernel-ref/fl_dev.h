@@ -86,6 +86,7 @@
 #define FL_CQS_MAX	64
 #define FL_QPS_MAX	64
 #define FL_SRQS_MAX	16
+#define FL_COUNTERS_MAX	64
 #define FL_QUEUE_MAX	32768		/* entries; entries.def, FL_CMD */
 #define FL_QUEUE_BYTES_MAX (8u << 20)		/* of all queues together */
 /* Beside RLIMIT_MEMLOCK. */
@@ -166,6 +167,7 @@ struct fl_dev {
 	struct fl_cq **cq;	/* by number; irq_lock */
 	struct fl_qp *qp[256];	/* by place; irq_lock */
 	struct fl_srq *srq[FL_CARD_SRQS];	/* by number; irq_lock */
+	struct fl_counter *counter[FL_CARD_COUNTERS];	/* number - 1; irq_lock */
 	struct fl_eqe *eq;
 	dma_addr_t eq_dma;
 	u32 eq_cons;		/* event interrupt only */
@@ -276,8 +278,8 @@ struct fl_ctx {
 	u32 aborts;		/* FL_ABORT_*, the same */
 	u32 packets;		/* FL_ROW_*, the same */
 	u32 quirks;		/* FL_QUIRK_*, the same */
-	struct list_head pds, mrs, cqs, qps, srqs;
-	unsigned int npd, nmr, ncq, nqp, nsrq;
+	struct list_head pds, mrs, cqs, qps, srqs, counters;
+	unsigned int npd, nmr, ncq, nqp, nsrq, ncounter;
 	unsigned int nmr_moving;	/* regions that begin or end, without lock */
 	bool copying;		/* fl_psdma_copy(); lock */
 	u64 next_offset;	/* for mmap */

@@ -15,6 +15,7 @@ struct fl_srq;
 
 #define FL_EVENTS_MAX	64	/* of a file that wait to be taken; a power of two */
 #define FL_CARD_SRQS	64	/* the most that a card may have */
+#define FL_CARD_COUNTERS 128	/* the same */
 
 /* Of a file; dev->irq_lock. */
 struct fl_events {

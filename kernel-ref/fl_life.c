@@ -101,6 +101,7 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	INIT_LIST_HEAD(&ctx->cqs);
 	INIT_LIST_HEAD(&ctx->qps);
 	INIT_LIST_HEAD(&ctx->srqs);
+	INIT_LIST_HEAD(&ctx->counters);
 	INIT_LIST_HEAD(&ctx->queues);
 	INIT_WORK(&ctx->stall_work, fl_stall_work);
 	fl_ahead_init(ctx);

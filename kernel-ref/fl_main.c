@@ -165,6 +165,7 @@ static int fl_card_start(struct fl_dev *dev)
 	ret = fl_odp_start(dev);
 	if (ret)
 		goto err_xp;
+	fl_divert_init(dev);
 	ret = fl_irqs_get(dev);
 	if (ret)
 		goto err_odp;
@@ -191,6 +192,7 @@ static void fl_card_stop(struct fl_dev *dev)
 	/* Answers what the top halves have left. */
 	destroy_workqueue(dev->wq);
 	fl_ring_stop(dev);
+	fl_divert_stop(dev);
 	fl_odp_stop(dev);
 	fl_xp_stop(dev);
 	fl_eq_stop(dev);

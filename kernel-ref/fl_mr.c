@@ -440,7 +440,7 @@ int fl_mr_prefetch(struct fl_ctx *ctx, const struct fl_prefetch *a)
 	bool write = a->flags & FL_PREFETCH_WRITE;
 	struct fl_fault_request request = { .write = write };
 	struct fl_populated t = { 0 };
-	bool carded = ctx->row.tables == FL_TABLES_NIC;
+	bool carded = fl_tables_carded(ctx->tables);
 	struct fl_nic_reach reach;
 	struct fl_range r;
 	struct fl_mr *mr;

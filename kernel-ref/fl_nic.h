@@ -4,8 +4,10 @@
  *
  *	fl_xp.c		registers of the page XP
  *	fl_tables_nic.c	what is in the card's table, and what has to go
+ *	fl_tables_shadow.c	the same, filled when pages come
  *	fl_bring.c	bringing pages in and loading them
  *	fl_odp.c	reports of missing pages
+ *	fl_divert.c	the system buffer, and copying out of it
  *	fl_advise.c	pages that a program asks for beforehand
  *	fl_ring.c	datagrams that missed theirs
  *
@@ -28,6 +30,7 @@
 
 struct fl_advise;
 struct fl_backup;
+struct fl_fault_rec;
 struct fl_ctx;
 struct fl_dev;
 struct fl_mr;
@@ -42,6 +45,10 @@ struct fl_xp {
 	u64 *list;		/* what a LOAD reads */
 	dma_addr_t list_dma;
 	struct fl_odp *odp;	/* NULL: no table */
+	bool nv;		/* NetVM's transport is there */
+	struct mutex div_lock;	/* getting it */
+	u8 *div;		/* the system buffer; NULL: there is none yet */
+	dma_addr_t div_dma;
 	struct mutex ring_lock;	/* who makes it */
 	struct fl_ring *ring;	/* NULL: nobody has needed it yet; irq_lock */
 };
@@ -93,6 +100,9 @@ int fl_xp_zap_all(struct fl_dev *dev, u32 object);
 /* No access of the card uses what was zapped before. */
 int fl_xp_sync(struct fl_dev *dev);
 void fl_xp_resume(struct fl_dev *dev, u32 token, u32 code);
+/* The system buffer is there; slots 0: it is not. */
+void fl_xp_divert(struct fl_dev *dev, dma_addr_t base, u32 slots);
+void fl_xp_copied(struct fl_dev *dev, u32 slot, u32 code);
 /* Datagrams go there from now on, so many of a queue pair at a time; slots 0: nowhere. */
 void fl_xp_backup(struct fl_dev *dev, dma_addr_t ring, u32 slots, u32 bits);
 /* Descriptors that have been taken, and that ever had a page. */
@@ -143,6 +153,24 @@ struct fl_nic_load {
 	u32 need;		/* so many of the first the card must have */
 	u64 *entry;		/* 0: was not found */
 };
+
+/* As fl_tables_ops; fl_tables_shadow.c has them, too. */
+int fl_nic_bind(struct fl_ctx *ctx);
+void fl_nic_unbind(struct fl_ctx *ctx);
+int fl_nic_region_add(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
+		      bool pinned);
+void fl_nic_region_del(struct fl_ctx *ctx, struct fl_mr *mr);
+void fl_nic_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf);
+/* Pages [first, first + n) of l, within one part. -EAGAIN: that was not made. nic.lock. */
+int fl_nic_load_part(struct fl_ctx *ctx, struct fl_carded *c,
+		     const struct fl_nic_load *l, u32 first, u32 n);
+
+/* ---- fl_tables_shadow.c ---- */
+
+/* A region has begun: what of it is there the card finds from now on. */
+int fl_shadow_begin(struct fl_ctx *ctx, const struct fl_nic_reach *reach);
+
+/* ---- fl_tables_nic.c again ---- */
 
 /* nic.lock is held. -EAGAIN: pages were taken away meanwhile; -ENOENT; as fl_xp_load(). */
 int fl_nic_load(struct fl_ctx *ctx, const struct fl_nic_load *l);
@@ -199,6 +227,14 @@ void fl_odp_stop(struct fl_dev *dev);
 /* Part of the event line's top half. */
 bool fl_odp_irq(struct fl_dev *dev);
 
+/* ---- fl_divert.c ---- */
+
+void fl_divert_init(struct fl_dev *dev);
+/* The first process with a shadow has the card get its buffer. May sleep. */
+int fl_divert_start(struct fl_dev *dev);
+void fl_divert_stop(struct fl_dev *dev);
+/* What a record DIVERT is about goes to where it belongs. The address space is held. */
+int fl_divert_copy(struct fl_ctx *ctx, const struct fl_fault_rec *rec);
 /* ---- fl_ring.c ---- */
 
 void fl_ring_init(struct fl_dev *dev);

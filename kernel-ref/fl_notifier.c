@@ -56,9 +56,29 @@ static void fl_notifier_release(struct mmu_notifier *mn, struct mm_struct *mm)
 	fl_ctx_owner_gone(ctx);
 }
 
+#ifdef SHIM_NOTIFIER_MAPPED
+/*
+ * A page has come, or may be written. Linux has no such call: there a shadow of the tables
+ * gets what is missing at the first redirect.
+ */
+static void fl_notifier_mapped(struct mmu_notifier *mn, struct mm_struct *mm,
+			       unsigned long start, unsigned long end)
+{
+	struct fl_ctx *ctx = container_of(mn, struct fl_ctx, notifier);
+	const struct fl_tables_ops *tables = READ_ONCE(ctx->tables);
+	struct fl_range r = { .start = start, .end = end };
+
+	if (tables->mapped)
+		tables->mapped(ctx, r);
+}
+#endif
+
 const struct mmu_notifier_ops fl_notifier_ops = {
 	.release = fl_notifier_release,
 	.fl_notifier_op_invalidate = fl_notifier_invalidate,
 	.clear_flush_young = fl_notifier_aged,
 	.clear_young = fl_notifier_aged,
+#ifdef SHIM_NOTIFIER_MAPPED
+	.mapped = fl_notifier_mapped,
+#endif
 };

@@ -271,6 +271,9 @@ static int fl_odp_resolve(struct fl_dev *dev, struct fl_odp_event *e)
 	} else if (!READ_ONCE(ctx->dead) && mmget_not_zero(ctx->mm)) {
 		need->rec = &e->rec;
 		ret = fl_odp_bring(ctx, need);
+		/* The copy holds the page itself, should it have left again. */
+		if (e->rec.kind == FL_FAULT_DIVERT && (!ret || ret == -EAGAIN))
+			ret = fl_divert_copy(ctx, &e->rec);
 		/* fl_request_resolve() says why not mmput(). */
 		mmput_async(ctx->mm);
 	}
@@ -318,7 +321,10 @@ static void fl_odp_work(struct work_struct *work)
 
 	trace_fl_work(dev, rec->qp, rec->side, rec->va, rec->len, rec->xfer, 0);
 	code = fl_odp_code(rec, fl_odp_resolve(dev, e));
-	if (rec->kind != FL_FAULT_MEMORY || rec->last) {
+	if (rec->kind == FL_FAULT_DIVERT) {
+		trace_fl_token(dev, rec->token, code, rec->va, rec->xfer, 0);
+		fl_xp_copied(dev, rec->token, code);
+	} else if (rec->kind != FL_FAULT_MEMORY || rec->last) {
 		/* Before the write: what happens next is its effect. */
 		trace_fl_token(dev, rec->token, code, rec->va, rec->xfer, 0);
 		fl_xp_resume(dev, rec->token, code);

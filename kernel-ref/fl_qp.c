@@ -17,38 +17,51 @@ struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number)
 	return NULL;
 }
 
+/* What is not carried in blocks. */
+#define FL_QP_PACKETS (FL_QP_RC | FL_QP_NV | FL_QP_UD)
+
+/* What the process's row has its requests travel by. */
+static u32 fl_qp_wanted(const struct fl_ctx *ctx)
+{
+	switch (ctx->row.transport) {
+	case FL_TRANSPORT_RC:
+		return FL_QP_RC;
+	case FL_TRANSPORT_NV:
+		return FL_QP_NV;
+	case FL_TRANSPORT_UD:
+		return FL_QP_UD;
+	default:
+		return 0;
+	}
+}
+
 /* May it be made so? The entries of its own receive queue (0: none), or negative errno. */
 static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 {
-	u32 kind = a->flags & (FL_QP_RC | FL_QP_UD), wanted = 0;
+	u32 kind = a->flags & FL_QP_PACKETS;
+	bool receives = kind & (FL_QP_RC | FL_QP_UD);
 	u32 recv = fl_queue_entries(a->recv_entries);
-	bool packets = kind;
 
-	if (ctx->row.transport == FL_TRANSPORT_RC)
-		wanted = FL_QP_RC;
-	else if (ctx->row.transport == FL_TRANSPORT_UD)
-		wanted = FL_QP_UD;
-	if (a->flags & ~(FL_QP_RELAXED | FL_QP_RC | FL_QP_UD) || a->reserved ||
-	    kind == (FL_QP_RC | FL_QP_UD))
+	if (a->flags & ~(FL_QP_RELAXED | FL_QP_PACKETS) || a->reserved || kind & (kind - 1))
 		return -EINVAL;
-	/* Its receives are announced in order, which has to be one queue pair's. */
+	/* Receives of datagrams are announced in order, which has to be one queue pair's. */
 	if (kind == FL_QP_UD && a->srq)
 		return -EINVAL;
-	if (!packets && (a->recv_cq || a->recv_entries || a->srq))
+	if (!receives && (a->recv_cq || a->recv_entries || a->srq))
 		return -EINVAL;
 	if (a->recv_entries && (a->srq || !recv))
 		return -EINVAL;
 	/* A page that the driver reads has no place for receives (snoop.h). */
-	if (packets && ctx->snoop.on)
+	if (kind && ctx->snoop.on)
 		return -EOPNOTSUPP;
 	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
 		return -ENOENT;
-	if (packets && !fl_cq_find(ctx, a->recv_cq))
+	if (receives && !fl_cq_find(ctx, a->recv_cq))
 		return -ENOENT;
 	if (a->srq && !fl_srq_known(ctx, a->srq - 1))
 		return -ENOENT;
 	/* Else all that it posts would miss pages, in tables that it does not have. */
-	if (kind != wanted)
+	if (kind != fl_qp_wanted(ctx))
 		return -EOPNOTSUPP;
 	if (ctx->nqp >= FL_QPS_MAX)
 		return -ENOSPC;
@@ -111,7 +124,7 @@ static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
 	if (!ret)
 		ret = fl_cmd(ctx, &cmd, &number);
 	/* All else makes sense: the card has no such unit. */
-	if (ret == -EINVAL && a->flags & (FL_QP_RC | FL_QP_UD))
+	if (ret == -EINVAL && a->flags & FL_QP_PACKETS)
 		return -EOPNOTSUPP;
 	if (ret)
 		return ret;

@@ -348,6 +348,7 @@ void fl_queue_free_all(struct fl_ctx *ctx, bool fw_let_go)
 
 	fl_qp_end_all(ctx);
 	fl_srq_end_all(ctx);
+	fl_count_end_all(ctx);
 	list_for_each_entry_safe(cq, nextcq, &ctx->cqs, list)
 		fl_cq_end(ctx, cq);
 	if (!fw_let_go)
@@ -411,13 +412,14 @@ static void fl_eq_one(struct fl_dev *dev, const struct fl_eqe *e)
 	if (e->type == FL_EV_QP_ERROR) {
 		dev_dbg(dev->dev, "queue pair %u: status %u\n", e->object,
 			e->data);
-	} else if (e->type != FL_EV_CQ && e->type != FL_EV_CQ_OVERFLOW &&
-		   e->type != FL_EV_SRQ_LIMIT) {
+	} else if (e->type < FL_EV_CQ || e->type > FL_EV_COUNTER) {
 		dev_err_ratelimited(dev->dev, "unknown event %u\n", e->type);
 		return;
 	}
 	spin_lock_irqsave(&dev->irq_lock, flags);
-	if (e->type != FL_EV_CQ)
+	if (e->type == FL_EV_COUNTER)
+		fl_count_note(dev, e->object);
+	else if (e->type != FL_EV_CQ)
 		fl_event_note(dev, e);
 	cq = (e->type == FL_EV_CQ || e->type == FL_EV_CQ_OVERFLOW) &&
 	     e->object < dev->max_cq ? dev->cq[e->object] : NULL;

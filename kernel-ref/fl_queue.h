@@ -50,6 +50,17 @@ struct fl_srq {
 	struct fl_queue *queue;
 };
 
+/* Its memory is a page that begins with struct fl_count. */
+struct fl_counter {
+	struct list_head list;
+	struct kref ref;	/* the table, and who sleeps on it */
+	struct fl_ctx *ctx;
+	u32 number;
+	struct fl_queue *queue;
+	u32 events, seen;	/* dev->irq_lock */
+	bool gone;		/* dev->irq_lock */
+};
+
 /* fl_queue.c */
 int fl_eq_start(struct fl_dev *dev);
 /* The firmware is to write no more events. */
@@ -90,5 +101,13 @@ int fl_srq_destroy(struct fl_ctx *ctx, u32 number);
 int fl_srq_limit(struct fl_ctx *ctx, const struct fl_limit_srq *a);
 bool fl_srq_known(struct fl_ctx *ctx, u32 number);
 void fl_srq_end_all(struct fl_ctx *ctx);
+
+/* fl_count.c */
+int fl_count_create(struct fl_ctx *ctx, struct fl_create_counter *a);
+int fl_count_destroy(struct fl_ctx *ctx, u32 number);
+int fl_count_wait(struct fl_ctx *ctx, const struct fl_wait_counter *a);
+/* An event of the card's; dev->irq_lock is held. */
+void fl_count_note(struct fl_dev *dev, u32 number);
+void fl_count_end_all(struct fl_ctx *ctx);
 
 #endif

@@ -101,7 +101,7 @@ static u32 fl_row_field(u32 value, u32 mask)
 /* What packets that miss a page become: a slot begins with a row of blocks, 0. */
 static u32 fl_row_packets(const struct fl_system_row *row)
 {
-	if (row->tables != FL_TABLES_NIC)
+	if (row->tables != FL_TABLES_NIC && row->tables != FL_TABLES_SHADOW)
 		return 0;
 	return fl_row_field(row->ir, FL_ROW_IR) | fl_row_field(row->iw, FL_ROW_IW) |
 	       fl_row_field(row->rr, FL_ROW_RR) | fl_row_field(row->rw, FL_ROW_RW) |

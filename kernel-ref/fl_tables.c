@@ -18,6 +18,8 @@ const struct fl_tables_ops *fl_tables_of(const struct fl_system_row *row)
 		return &fl_tables_sink;
 	case FL_TABLES_NIC:
 		return &fl_tables_nic;
+	case FL_TABLES_SHADOW:
+		return &fl_tables_shadow;
 	default:
 		return &fl_tables_process;
 	}

@@ -41,16 +41,24 @@ struct fl_tables_ops {
 	 * leaf: no table has gone, and no page either: an access flag. Does not sleep.
 	 */
 	void (*invalidate)(struct fl_ctx *ctx, struct fl_range r, bool leaf);
+	/* Pages of r have come, or may be written now. Does not sleep; NULL: it is all the same. */
+	void (*mapped)(struct fl_ctx *ctx, struct fl_range r);
 };
 
 extern const struct fl_tables_ops fl_tables_process, fl_tables_inserted,
-	fl_tables_ondemand, fl_tables_sink, fl_tables_nic;
+	fl_tables_ondemand, fl_tables_sink, fl_tables_nic, fl_tables_shadow;
 
 /* What a walk of the process's own tables would find now. The mmap lock is held. */
 enum fl_found fl_process_look(struct fl_ctx *ctx, u64 va, bool write);
 /* The same; *pa: of the page, if it is granted. */
 enum fl_found fl_process_frame(struct fl_ctx *ctx, u64 va, bool write,
 			       phys_addr_t *pa);
+
+/* Of the two kinds that the card has itself: nic, shadow. */
+static inline bool fl_tables_carded(const struct fl_tables_ops *tables)
+{
+	return tables == &fl_tables_nic || tables == &fl_tables_shadow;
+}
 
 /* Of a row. */
 const struct fl_tables_ops *fl_tables_of(const struct fl_system_row *row);

@@ -165,7 +165,7 @@ static struct fl_range fl_nic_range(struct fl_carded *c)
 				  mr->addr + mr->length };
 }
 
-static void fl_nic_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf)
+void fl_nic_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf)
 {
 	struct fl_nic *nic = &ctx->nic;
 	bool trim = false;
@@ -190,7 +190,8 @@ static void fl_nic_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf)
 	}
 	if (n < 0 || (n > 0 && fl_xp_sync(ctx->dev)))
 		fl_nic_lost(ctx);
-	if (trim && !nic->closed)
+	/* A shadow keeps its places: pages come back there without a place being made. */
+	if (trim && !nic->closed && READ_ONCE(ctx->tables) != &fl_tables_shadow)
 		queue_work(ctx->dev->wq, &nic->trim);
 	spin_unlock(&nic->lock);
 	if (n <= 0)
@@ -204,8 +205,8 @@ static void fl_nic_invalidate(struct fl_ctx *ctx, struct fl_range r, bool leaf)
 /* ---- loading ---- */
 
 /* Pages within one part. */
-static int fl_nic_load_part(struct fl_ctx *ctx, struct fl_carded *c,
-			    const struct fl_nic_load *l, u32 first, u32 n)
+int fl_nic_load_part(struct fl_ctx *ctx, struct fl_carded *c,
+		     const struct fl_nic_load *l, u32 first, u32 n)
 {
 	u64 va = l->va + ((u64)first << FL_PAGE_SHIFT);
 	struct fl_nic_part *p = fl_nic_part(c, va);
@@ -456,18 +457,18 @@ void fl_nic_init(struct fl_ctx *ctx)
 }
 
 /* The SMMU walks nothing: what the packet units do does not come there. */
-static int fl_nic_bind(struct fl_ctx *ctx)
+int fl_nic_bind(struct fl_ctx *ctx)
 {
 	return ctx->dev->xp.objects ? fl_own_bind(&ctx->carded) : -EOPNOTSUPP;
 }
 
-static void fl_nic_unbind(struct fl_ctx *ctx)
+void fl_nic_unbind(struct fl_ctx *ctx)
 {
 	fl_own_unbind(&ctx->carded);
 }
 
-static int fl_nic_region_add(struct fl_ctx *ctx, struct fl_mr *mr,
-			     struct fl_range r, bool pinned)
+int fl_nic_region_add(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
+		      bool pinned)
 {
 	mr->carded.part = kcalloc(FL_NIC_FANOUT, sizeof(*mr->carded.part),
 				  GFP_KERNEL_ACCOUNT);
@@ -494,14 +495,14 @@ static void fl_nic_empty(struct fl_ctx *ctx, struct fl_carded *c)
  */
 void fl_nic_region_end(struct fl_ctx *ctx, struct fl_mr *mr)
 {
-	if (ctx->tables != &fl_tables_nic)
+	if (!fl_tables_carded(ctx->tables))
 		return;
 	spin_lock(&ctx->nic.lock);
 	fl_nic_empty(ctx, &mr->carded);
 	spin_unlock(&ctx->nic.lock);
 }
 
-static void fl_nic_region_del(struct fl_ctx *ctx, struct fl_mr *mr)
+void fl_nic_region_del(struct fl_ctx *ctx, struct fl_mr *mr)
 {
 	struct fl_carded *c = &mr->carded;
 	struct fl_nic_part *p;
@@ -529,7 +530,7 @@ int fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr)
 		.pinned = pinned };
 	int ret;
 
-	if (ctx->tables != &fl_tables_nic)
+	if (!fl_tables_carded(ctx->tables))
 		return 0;
 	spin_lock(&ctx->nic.lock);
 	c->ending = false;
@@ -540,12 +541,13 @@ int fl_nic_region_begin(struct fl_ctx *ctx, struct fl_mr *mr)
 	}
 	reach.id = c->id;
 	spin_unlock(&ctx->nic.lock);
-	if (!pinned)
+	if (!pinned && ctx->tables != &fl_tables_shadow)
 		return 0;
 	ctx->nmr_moving++;
 	mutex_unlock(&ctx->lock);
 	/* What is pinned is loaded now: the card never misses it. */
-	ret = fl_bring_all(ctx, &reach, reach.r, false, FL_BRING_NEED);
+	ret = pinned ? fl_bring_all(ctx, &reach, reach.r, false, FL_BRING_NEED) :
+		       fl_shadow_begin(ctx, &reach);
 	mutex_lock(&ctx->lock);
 	ctx->nmr_moving--;
 	return ret;

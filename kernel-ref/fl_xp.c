@@ -151,6 +151,23 @@ void fl_xp_resolved(struct fl_dev *dev, const struct fl_backup *d, u32 code)
 			    code << NIC_XP_RESOLVED_CODE_SHIFT);
 }
 
+void fl_xp_divert(struct fl_dev *dev, dma_addr_t base, u32 slots)
+{
+	/* None first: its base may not change under it. */
+	fl_xp_write(dev, NIC_XP_DIV_SLOTS, 0);
+	fl_nic_write64(dev, NIC_XP_BASE + NIC_XP_DIV_BASE, base);
+	if (slots)
+		fl_xp_write(dev, NIC_XP_DIV_SLOTS, slots);
+	/* Waits for the writes before it. */
+	fl_xp_read(dev, NIC_XP_DIV_SLOTS);
+}
+
+void fl_xp_copied(struct fl_dev *dev, u32 slot, u32 code)
+{
+	fl_xp_write(dev, NIC_XP_COPIED,
+		    (slot & NIC_XP_COPIED_SLOT_MASK) | code << NIC_XP_COPIED_CODE_SHIFT);
+}
+
 void fl_xp_ring(struct fl_dev *dev, dma_addr_t ring, u32 entries)
 {
 	/* Stopped first: its base may not change under it. */
@@ -184,6 +201,7 @@ int fl_xp_start(struct fl_dev *dev, u32 *objects)
 	mrs = fl_nic_read(dev, NIC_FW_BASE + NIC_FW_LIMITS1) &
 	      NIC_FW_LIMITS1_MRS_MASK;
 	*objects = roundup_pow_of_two(mrs);
+	xp->nv = features & NIC_FW_FEATURES_NV;
 	return 0;
 }
 

@@ -95,8 +95,7 @@ static int device_query(struct fl_device *dev, uint32_t *doorbell)
 	dev->prefault = q.row.before == FL_BEFORE_PREFAULT;
 	dev->cache.on = q.row.before == FL_BEFORE_CACHE;
 	dev->sinks = q.row.tables == FL_TABLES_SINK && !dev->unverified;
-	dev->packets = q.row.transport == FL_TRANSPORT_RC;
-	dev->datagrams = q.row.transport == FL_TRANSPORT_UD;
+	dev->transport = q.row.transport;
 	*doorbell = q.doorbell;
 	return 0;
 }
@@ -218,6 +217,9 @@ int fl_close(struct fl_device *dev)
 		while (((struct fl_pd *)l)->srqs)
 			error = first_error(error, lib_srq_free((struct fl_srq *)
 						((struct fl_pd *)l)->srqs));
+	while (dev->counters)
+		error = first_error(error, lib_counter_free((struct fl_counter *)
+							    dev->counters));
 	while (dev->cqs)
 		error = first_error(error,
 				    lib_cq_free((struct fl_cq *)dev->cqs));
@@ -311,8 +313,7 @@ static int device_set_policy(struct fl_device *dev, struct fl_policy *p,
 	if (error)
 		return error;
 	dev->sinks = sinks;
-	dev->packets = row.transport == FL_TRANSPORT_RC;
-	dev->datagrams = row.transport == FL_TRANSPORT_UD;
+	dev->transport = row.transport;
 	dev->prefault = row.before == FL_BEFORE_PREFAULT;
 	dev->cache.on = row.before == FL_BEFORE_CACHE;
 	if ((row.before == FL_BEFORE_SNOOP) == (dev->snoop != NULL))
@@ -370,7 +371,7 @@ int fl_set_quirks(struct fl_device *dev, unsigned int quirks)
 
 	if (!dev || quirks & ~(unsigned int)FL_QUIRKS_ALL)
 		return -EINVAL;
-	if (!dev->packets)
+	if (dev->transport != FL_TRANSPORT_RC)
 		return -EOPNOTSUPP;
 	error = lib_ioctl(dev, FL_IOC_QUERY, &q);
 	if (error)

@@ -307,11 +307,17 @@ enum fl_qp_type {
 	 */
 	FL_QPT_RC = 1,
 	/*
+	 * NetVM's transport: WRITE alone, whose bytes may come in any order but for
+	 * those that lie on each other. To say that all of it is there it names an event
+	 * counter of the peer's.
+	 */
+	FL_QPT_NV = 2,
+	/*
 	 * Datagrams: messages of one packet each, of at most the MTU, to the peer of its
 	 * connection; nobody acknowledges them or sends them again. With FL_SEND alone, receives
 	 * of its own, and the states of FL_QPT_RC. What comes with another Q_Key is lost.
 	 */
-	FL_QPT_UD = 2,
+	FL_QPT_UD = 3,
 };
 #define FL_SEND_SEGMENTS 12u	/* of one work request */
 #define FL_RECV_SEGMENTS 3u	/* of one receive */
@@ -344,6 +350,59 @@ int fl_connect(struct fl_qp *qp, const struct fl_address *peer);
  * was posted has completed: take completions first; -EINVAL: it is not halted.
  */
 int fl_resume(struct fl_qp *qp);
+
+/* ---- event counters (FL_QPT_NV) ---- */
+
+struct fl_counter;
+/*
+ * A counter that WRITEs of peers may name: it rises by one when all bytes of such a WRITE, and
+ * of all that were posted before it on its queue pair, are in their place. It begins at 0, and
+ * counts modulo 2^32. -EOPNOTSUPP: this card has none; -ENOSPC.
+ */
+int fl_create_counter(struct fl_device *dev, struct fl_counter **c);
+int fl_destroy_counter(struct fl_counter *c);	/* nobody may be waiting for it */
+/* For the peer; tell it as you like. */
+uint32_t fl_counter_number(const struct fl_counter *c);
+/* What it is now; a look into memory. */
+uint32_t fl_counter_read(const struct fl_counter *c);
+/*
+ * Until it has reached count: 0; -ETIMEDOUT after timeout_ns (0: no limit); -EINTR. busy: by
+ * looking again and again; else asleep, of one thread at a time.
+ */
+int fl_counter_wait(struct fl_counter *c, uint32_t count, int busy, uint64_t timeout_ns);
+
+/*
+ * fn is called by a thread of the library when the counter has risen, with what it is then;
+ * several rises may be one call. Until fl_destroy_counter() or fl_close(), neither of which fn
+ * may call; meanwhile nobody else may wait asleep. -EBUSY: there is one already; -EOPNOTSUPP.
+ */
+int fl_on_count(struct fl_counter *c, void (*fn)(void *arg, uint32_t count), void *arg);
+
+/* ---- operations on counters (sync_ops.c) ---- */
+
+/*
+ * A wait queue: whoever waits is woken by the next rise. An own WRITE of any length, to a peer
+ * who waits, does that: it names the counter.
+ */
+struct fl_wait_queue {
+	struct fl_counter *counter;
+	uint32_t seen;		/* 0 at first; of the thread that waits */
+};
+/* Until it has risen since the last call: 0, -ETIMEDOUT, -EINTR. */
+int fl_wait_queue_wait(struct fl_wait_queue *q, int busy, uint64_t timeout_ns);
+
+/*
+ * A counting semaphore: each rise is one more that may be taken. The peer that gives it and the
+ * process that takes it are two; takers are threads of one process, of which one at a time
+ * may sleep.
+ */
+struct fl_semaphore {
+	struct fl_counter *counter;
+	uint32_t taken;		/* 0 at first; the library's, by atomic operations */
+};
+/* Take one if there is one. -EAGAIN. */
+int fl_semaphore_try(struct fl_semaphore *s);
+int fl_semaphore_take(struct fl_semaphore *s, int busy, uint64_t timeout_ns);
 
 /* ---- states (FL_QPT_RC, FL_QPT_UD) ---- */
 
@@ -404,7 +463,7 @@ struct fl_work {
 	uint32_t bytes;		/* at least 1; with FL_QPT_RC 0 too */
 	int unsignaled;		/* 1: no completion when all goes well */
 	int fence;		/* 1: begin when all earlier work has ended */
-	/* Of FL_QPT_RC alone; else 0. */
+	/* Of FL_QPT_RC alone, list, segments and inlined of FL_QPT_NV, too; else 0. */
 	const struct fl_segment *list;	/* in place of local, lkey and bytes */
 	unsigned int segments;	/* of list */
 	int inlined;		/* 1: SEND, WRITE: copied now, so the memory needs no key */
@@ -413,6 +472,8 @@ struct fl_work {
 	int solicited;		/* 1: SEND, WRITE: wakes a peer that waits for such alone */
 	uint64_t compare;	/* CMP_SWAP: what must be there */
 	uint64_t swap;		/* CMP_SWAP: what is written; FETCH_ADD: what is added */
+	/* FL_QPT_NV, WRITE: number of a counter of the peer (fl_counter_number()); 0: none */
+	uint32_t notify;
 };
 /*
  * Put work in the queue and ring the doorbell. -EAGAIN: the queue is full (poll
@@ -430,6 +491,8 @@ struct fl_work {
  * of the same QP (or any that failed) has been polled.
  */
 int fl_post(struct fl_qp *qp, const struct fl_work *w);
+/* n of them, in this order, or none: then it is as fl_post() would say of the first that cannot. */
+int fl_post_list(struct fl_qp *qp, const struct fl_work *w, unsigned int n);
 int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		  void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
 int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
@@ -474,13 +537,21 @@ int fl_limit_srq(struct fl_srq *srq, unsigned int limit);
 
 /* ---- events, beside completions ---- */
 
-enum fl_event_type { FL_EVENT_QP_ERROR = 1, FL_EVENT_CQ_OVERFLOW, FL_EVENT_SRQ_LIMIT };
+enum fl_event_type {
+	FL_EVENT_QP_ERROR = 1, FL_EVENT_CQ_OVERFLOW, FL_EVENT_SRQ_LIMIT,
+	/* FL_ERROR: no more receives of its shared queue complete (InfiniBand 11.6.3.1). */
+	FL_EVENT_LAST_RECV,
+	FL_EVENT_QP_HEARD,	/* FL_RTR: the peer's first packet has come */
+	FL_EVENT_SQ_DRAINED,	/* FL_SQD: no work request is under way */
+};
 struct fl_event {
 	enum fl_event_type type;
 	struct fl_qp *qp;	/* one of these three, as type says */
 	struct fl_cq *cq;
 	struct fl_srq *srq;
+	uint32_t qpn;		/* of qp: no other queue pair soon has the same */
 	int status;		/* of FL_EVENT_QP_ERROR: FL_ST_* */
+	int untold;		/* of the same, 1: no work request of it failed with status */
 };
 /*
  * The oldest event of this process's objects that are still there; sleeps until there is one.

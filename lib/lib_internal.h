@@ -66,11 +66,10 @@ struct fl_device {
 	bool prefault;			/* what a request names, before it is posted */
 	struct lib_cache cache;
 	bool sinks;			/* pages are missed in silence (bounce.h) */
-	bool packets;			/* its row is of a reliable connection */
-	bool datagrams;			/* or of datagrams */
+	uint8_t transport;		/* of its row: enum fl_transport */
 	bool unverified;		/* and nobody looks */
 	atomic_flag lock;		/* guards the lists of all objects */
-	struct lib_link *pds, *cqs;
+	struct lib_link *pds, *cqs, *counters;
 };
 
 struct fl_pd {
@@ -141,6 +140,15 @@ struct fl_srq {
 	struct lib_rq rq;
 };
 
+struct fl_counter {
+	struct lib_link link;		/* in fl_device.counters */
+	struct fl_device *dev;
+	const struct fl_count *word;	/* the card writes it */
+	size_t map_bytes;
+	uint32_t number;
+	struct lib_handler *handler;	/* count.c, or NULL */
+};
+
 struct fl_qp {
 	struct lib_link link;		/* in fl_pd.qps */
 	struct fl_pd *pd;
@@ -150,9 +158,8 @@ struct fl_qp {
 	size_t map_bytes;
 	uint32_t number, entries;	/* entries: a power of two */
 	struct lib_bounce *bounce;	/* bounce.h, or NULL */
-	/* FL_QPT_RC, FL_QPT_UD: */
-	bool rc;			/* either of them */
-	bool ud;
+	/* FL_QPT_RC; FL_QPT_NV and FL_QPT_UD, which have less: */
+	bool rc, nv, ud;
 	uint32_t segments, inline_bytes;	/* of one request, at most */
 	struct fl_srq *srq;
 	struct fl_qp_attr attr;		/* as last set (modify.c) */
@@ -278,6 +285,9 @@ int lib_rq_post(struct fl_device *dev, struct lib_rq *rq,
 bool lib_rq_account(struct lib_rq *rq, uint16_t index, bool shared);
 int lib_srq_free(struct fl_srq *srq);
 
+/* count.c */
+int lib_counter_free(struct fl_counter *c);
+
 /* work.c: the number of the next transfer, for traces. */
 uint32_t lib_xfer_number(struct fl_device *dev, uint32_t number,
 			 uint32_t posted);
@@ -295,7 +305,9 @@ int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e);
 int lib_post_entries(struct fl_qp *qp, const struct fl_wqe *e,
 		     const struct fl_wqe_more *more, unsigned int n);
 
-/* rc.c: as fl_post(), of FL_QPT_RC. */
+/* rc.c: entries of the queue that work for FL_QPT_RC takes; negative: why fl_post() refuses it. */
+int lib_judge_rc(const struct fl_qp *qp, const struct fl_work *w);
+/* As fl_post(), of FL_QPT_RC, and it was judged. */
 int lib_post_rc(struct fl_qp *qp, const struct fl_work *w);
 
 #endif

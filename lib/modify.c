@@ -88,7 +88,7 @@ int fl_modify_qp(struct fl_qp *qp, const struct fl_qp_attr *attr,
 	struct fl_qp_attr a = { 0 };
 	int error;
 
-	if (!qp || !attr || !mask || mask >= 2 * FL_ATTR_QKEY || !qp->rc)
+	if (!qp || !attr || !mask || mask >= 2 * FL_ATTR_QKEY || !qp->rc || qp->nv)
 		return -EINVAL;
 	attr_take(&a, attr, mask);
 	m.qp = qp->number;

@@ -18,8 +18,8 @@ static int qp_judge(const struct fl_pd *pd, const struct fl_qp_init *init)
 {
 	const struct fl_device *dev = pd->dev;
 	const struct fl_cq *recv = init->recv_cq ? init->recv_cq : init->send_cq;
-	bool extra = init->recv_cq || init->recv_entries || init->srq ||
-		     init->segments > 1 || init->inline_bytes;
+	bool receives = init->recv_cq || init->recv_entries || init->srq;
+	bool extra = receives || init->segments > 1 || init->inline_bytes;
 
 	if (!init->send_cq || init->send_cq->dev != dev || recv->dev != dev)
 		return -EINVAL;
@@ -31,10 +31,12 @@ static int qp_judge(const struct fl_pd *pd, const struct fl_qp_init *init)
 		return -EINVAL;
 	if (init->type == FL_QPT_BLOCK)
 		return extra ? -EINVAL : 0;
-	if (init->type != FL_QPT_RC && init->type != FL_QPT_UD)
+	if (init->type == FL_QPT_NV && receives)
 		return -EINVAL;
 	/* Datagrams are announced in the order of one ring. */
-	if (init->srq && init->type == FL_QPT_UD)
+	if (init->type == FL_QPT_UD && init->srq)
+		return -EINVAL;
+	if (init->type != FL_QPT_RC && init->type != FL_QPT_NV && init->type != FL_QPT_UD)
 		return -EINVAL;
 	if (init->srq && (init->recv_entries || init->srq->pd != pd))
 		return -EINVAL;
@@ -79,11 +81,13 @@ static int qp_begin(struct fl_qp *q, const struct fl_qp_init *init,
 static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 		     uint32_t flags, struct fl_qp **qp)
 {
-	bool ud = init->type == FL_QPT_UD, rc = ud || init->type == FL_QPT_RC;
+	bool rc = init->type == FL_QPT_RC, nv = init->type == FL_QPT_NV;
+	bool ud = init->type == FL_QPT_UD;
 	unsigned int entries = qp_send_entries(init);
 	struct fl_create_qp c = {
 		.size = sizeof(c), .entries = entries,
-		.flags = flags | (ud ? FL_QP_UD : rc ? FL_QP_RC : 0),
+		.flags = flags | (rc ? FL_QP_RC : 0) | (nv ? FL_QP_NV : 0) |
+			 (ud ? FL_QP_UD : 0),
 		.pd = pd->number,
 		.cq = init->send_cq->number, .recv_entries = init->recv_entries,
 	};
@@ -98,7 +102,7 @@ static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 	if (!q)
 		return -ENOMEM;
 	*q = (struct fl_qp){
-		.pd = pd, .cq = init->send_cq, .rc = rc, .ud = ud,
+		.pd = pd, .cq = init->send_cq, .rc = rc || nv || ud, .nv = nv, .ud = ud,
 		.srq = init->srq,
 		.segments = init->segments ? init->segments : 1,
 		.inline_bytes = init->inline_bytes,
@@ -149,9 +153,11 @@ static int qp_create_plain(struct fl_pd *pd, struct fl_cq *cq,
 
 	if (!pd || !qp)
 		return -EINVAL;
-	if (pd->dev->packets)
+	if (pd->dev->transport == FL_TRANSPORT_RC)
 		init.type = FL_QPT_RC;
-	if (pd->dev->datagrams)
+	if (pd->dev->transport == FL_TRANSPORT_NV)
+		init.type = FL_QPT_NV;
+	if (pd->dev->transport == FL_TRANSPORT_UD)
 		init.type = FL_QPT_UD;
 	if (init.type != FL_QPT_BLOCK && flags)
 		return -EOPNOTSUPP;

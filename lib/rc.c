@@ -156,6 +156,11 @@ static int rc_check(const struct fl_qp *qp, const struct fl_work *w,
 	if (qp->ud && (w->opcode != FL_SEND ||
 		       (qp->attr.mtu && length > (int64_t)qp->attr.mtu)))
 		return -EINVAL;
+	/* NetVM writes, and its WRITEs name counters. */
+	if (qp->nv && (w->opcode != FL_WRITE || w->with_imm || w->solicited))
+		return -EOPNOTSUPP;
+	if (w->notify && (!qp->nv || w->notify >> 16))
+		return -EINVAL;
 	if (!carries && (w->inlined || w->with_imm || w->solicited))
 		return -EINVAL;
 	if ((w->imm && !w->with_imm) || (w->swap && !is_atomic(w)) ||
@@ -176,12 +181,10 @@ static int rc_check(const struct fl_qp *qp, const struct fl_work *w,
 	return 0;
 }
 
-int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
+int lib_judge_rc(const struct fl_qp *qp, const struct fl_work *w)
 {
-	uint32_t posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
+	unsigned int i, n = 0;
 	int64_t length;
-	struct request r;
-	unsigned int i;
 	int error;
 
 	if (!w->list && w->segments)
@@ -192,17 +195,32 @@ int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
 	error = rc_check(qp, w, length);
 	if (error)
 		return error;
+	if (w->inlined)
+		return 1 + (int)((length + MORE_BYTES - 1) / MORE_BYTES);
+	for (i = 0; i < work_segments(w); i++)
+		n += work_segment(w, i).bytes != 0;
+	return n < 2 ? 1 : 1 + (int)((n + 2) / 3);
+}
+
+int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
+{
+	uint32_t posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
+	int64_t length = work_length(w);
+	struct request r;
+	unsigned int i;
+
 	r = (struct request){ .e = {
 		.opcode = rc_opcode(w->opcode),
 		.flags = (w->unsignaled ? 0 : FL_WQE_SIGNALED) |
 			 (w->fence ? FL_WQE_FENCE : 0) |
 			 (w->solicited ? FL_WQE_SOLICITED : 0) |
 			 (w->with_imm ? FL_WQE_IMM : 0) |
+			 (w->notify ? FL_WQE_NOTIFY : 0) |
 			 (w->inlined ? FL_WQE_INLINE : 0),
 		.index = (uint16_t)posted,
 		.length = (uint32_t)length,
 		.remote_va = w->remote, .rkey = w->rkey, .wr_id = w->wr_id,
-		.imm = w->imm, .compare = w->compare, .swap = w->swap,
+		.imm = w->notify ? w->notify : w->imm, .compare = w->compare, .swap = w->swap,
 	} };
 	if (w->inlined) {
 		request_inline(&r, w);

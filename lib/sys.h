@@ -31,7 +31,8 @@ enum fl_sys_event {
 /* What spend() is told. */
 enum fl_sys_work {
 	FL_SYS_POST = 0,	/* one work request was written */
-	FL_SYS_POLL = 1,	/* one look at a completion queue */
+	FL_SYS_POLL = 1,	/* one look at a completion queue, or at a counter */
+	FL_SYS_HANDLER = 2,	/* a handler is about to be called */
 };
 
 struct fl_sys {
@@ -89,7 +90,17 @@ struct fl_sys {
 	 * is not mapped must be told.
 	 */
 	int (*prefault)(int fd, void *addr, size_t bytes, int for_write);
+	/*
+	 * A thread of the library's in the calling process, and waiting until it has ended.
+	 * Both or none: then nobody is called back.
+	 */
+	int (*thread)(void (*fn)(void *arg), void *arg, void **thread);
+	void (*thread_join)(void *thread);
 };
+
+/* The two with POSIX threads (sys_thread.c). */
+int fl_sys_thread(void (*fn)(void *arg), void *arg, void **thread);
+void fl_sys_thread_join(void *thread);
 
 /* Table of the calling thread from now on; NULL: the default. */
 void fl_sys_set(const struct fl_sys *sys);

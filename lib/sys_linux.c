@@ -172,4 +172,6 @@ const struct fl_sys fl_sys_linux = {
 	.protect = linux_protect,
 	.relax = linux_relax,
 	.now_ns = os_now_ns,
+	.thread = fl_sys_thread,
+	.thread_join = fl_sys_thread_join,
 };

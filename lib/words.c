@@ -16,6 +16,7 @@
 #define WORDS_QP(value, text)
 #define WORDS_ACC(value, text)
 #define WORDS_EV(value, text)
+#define WORDS_ENDED(value, text)
 #define WORDS_CMD(value, text)
 #define WORDS_SILENT(value, text)
 #define WORDS_ABORT(value, text)

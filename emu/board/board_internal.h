@@ -30,8 +30,8 @@ struct board_held {
 
 /*
  * Channels of the DMA port: the engine's are 0 read, 1 write, and those of packet units,
- * which number them the same way (dma_burst.channel), begin at BUS_CHANNEL_PACKET. They do
- * not go through the SMMU.
+ * which number them the same way (dma_burst.channel), begin at BUS_CHANNEL_PACKET, two for
+ * each unit. They do not go through the SMMU.
  */
 enum { BUS_CHANNEL_PSDMA = 2, BUS_SMMU_CHANNELS, BUS_CHANNEL_PACKET = BUS_SMMU_CHANNELS };
 
@@ -55,6 +55,7 @@ struct card_order {
 
 /* What the card itself has to know of a queue pair of packets. */
 struct card_pair {
+	bool nv;		/* else reliable */
 	uint32_t qpn;
 	uint8_t slot, rnr_code;
 	bool ud;
@@ -76,6 +77,10 @@ struct card {
 	struct rc *rc;
 	struct fw_transport transport;	/* for the firmware */
 	struct sim_actor rc_channel[2], rc_timer;
+	struct nv *nv;
+	struct fw_transport nv_transport;
+	struct sim_actor nv_channel[2], nv_timer;
+	uint64_t div_base;		/* XP.DIV_BASE */
 	struct ud *ud;
 	struct fw_transport ud_transport;
 	struct sim_actor ud_channel[2], ud_timer;
@@ -130,6 +135,13 @@ const char *card_busy(struct board *b);
 const char *card_check(struct board *b);
 uint64_t card_emit(void *board, unsigned int ev, const struct trace_at *at,
 		   uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
+
+/* card_nv.c; the same */
+int card_nv_make(struct board *b);
+void card_nv_reset(struct board *b);
+/* Registers DIV_* and COPIED of the page XP. 0 or -EINVAL. */
+int card_div_base_set(struct board *b, uint64_t base);
+int card_copied(struct board *b, uint32_t value);
 
 /* card_rc.c; the same */
 int card_rc_make(struct board *b);

@@ -29,6 +29,8 @@ void card_receive(void *board, const struct wire_frame *f, uint64_t now_ns)
 	/* One that is too short has no opcode, and the engine says so. */
 	if (f->len >= WIRE_BTH_BYTES && rc_opcode_known(wire_opcode(f)))
 		rc_receive(b->card.rc, f, now_ns);
+	else if (nv_opcode_known(wire_opcode(f)))
+		nv_receive(b->card.nv, f, now_ns);
 	else if (ud_opcode_known(wire_opcode(f)))
 		ud_receive(b->card.ud, f, now_ns);
 	else
@@ -41,6 +43,7 @@ void card_room(void *board)
 
 	engine_wire_room(b->engine);
 	rc_wire_room(b->card.rc);
+	nv_wire_room(b->card.nv);
 	ud_wire_room(b->card.ud);
 }
 
@@ -149,11 +152,14 @@ int card_make(struct board *b)
 	err = make_faults(b);
 	if (!err)
 		err = card_rc_make(b);
+	if (!err)
+		err = card_nv_make(b);
 	return err ? err : card_ud_make(b);
 }
 
 void card_destroy(struct board *b)
 {
+	nv_destroy(b->card.nv);
 	rc_destroy(b->card.rc);
 	ud_destroy(b->card.ud);
 	nic_fault_destroy(b->card.faults);
@@ -165,6 +171,7 @@ void card_reset(struct board *b)
 	struct card *c = &b->card;
 
 	card_rc_reset(b);
+	card_nv_reset(b);
 	card_ud_reset(b);
 	nic_fault_reset(c->faults);
 	sim_alarm(&c->fault_actor, SIM_IDLE);
@@ -178,7 +185,8 @@ void card_reset(struct board *b)
 uint32_t card_features(const struct board *b)
 {
 	(void)b;
-	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC | NIC_FW_FEATURES_UD;
+	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC | NIC_FW_FEATURES_NV |
+	       NIC_FW_FEATURES_UD;
 }
 
 const char *card_busy(struct board *b)
@@ -187,6 +195,8 @@ const char *card_busy(struct board *b)
 		return "card's table";
 	if (!rc_idle(b->card.rc))
 		return "reliable connection";
+	if (!nv_idle(b->card.nv))
+		return "NetVM's transport";
 	if (!ud_idle(b->card.ud))
 		return "datagrams";
 	return nic_fault_idle(b->card.faults) ? NULL : "fault records";
@@ -198,6 +208,8 @@ const char *card_check(struct board *b)
 
 	if (!wrong)
 		wrong = rc_check(b->card.rc);
+	if (!wrong)
+		wrong = nv_check(b->card.nv);
 	return wrong ? wrong : ud_check(b->card.ud);
 }
 

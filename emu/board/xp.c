@@ -136,7 +136,8 @@ static int go_write(struct board *b, uint32_t op)
 static bool xp_is_wide(uint32_t reg)
 {
 	return reg == NIC_XP_FQ_BASE || reg == NIC_XP_TAB_FIRST ||
-	       reg == NIC_XP_TAB_LIST_PA || reg == NIC_XP_BAK_BASE;
+	       reg == NIC_XP_TAB_LIST_PA || reg == NIC_XP_DIV_BASE ||
+	       reg == NIC_XP_BAK_BASE;
 }
 
 /* The 64-bit register that a word is part of, or 0 and the word itself. */
@@ -217,6 +218,12 @@ static int xp_read(struct board *b, uint32_t reg, uint64_t *v)
 	case NIC_XP_TAB_LIST_PA:
 		*v = c->set.list_pa;
 		return 0;
+	case NIC_XP_DIV_BASE:
+		*v = c->div_base;
+		return 0;
+	case NIC_XP_DIV_SLOTS:
+		*v = nv_slots(c->nv);
+		return 0;
 	case NIC_XP_TAB_STATUS:
 		*v = (c->phase != CARD_IDLE ? NIC_XP_TAB_STATUS_BUSY : 0) |
 		     (uint32_t)c->code << NIC_XP_TAB_STATUS_CODE_SHIFT;
@@ -253,6 +260,12 @@ static int xp_write(struct board *b, uint32_t reg, uint64_t v)
 		return 0;
 	case NIC_XP_TAB_GO:
 		return go_write(b, (uint32_t)v);
+	case NIC_XP_DIV_BASE:
+		return card_div_base_set(b, v);
+	case NIC_XP_DIV_SLOTS:
+		return nv_slots_set(c->nv, (uint32_t)v);
+	case NIC_XP_COPIED:
+		return card_copied(b, (uint32_t)v);
 	case NIC_XP_RESUME:
 		return nic_fault_answer(c->faults, (uint32_t)v, now_ns);
 	}

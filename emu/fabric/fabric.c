@@ -340,6 +340,9 @@ static uint32_t payload_bytes(const struct wire_frame *f)
 	case WIRE_BLK:
 		header += WIRE_BLK_BYTES;
 		break;
+	case WIRE_NVH:
+		header += WIRE_NVH_BYTES;
+		break;
 	case WIRE_STANDARD:
 		if (rc_payload_rule(wire_opcode(f)) == RC_PAYLOAD_NONE)
 			return 0;

@@ -226,8 +226,12 @@ bool udp_tag_on(struct udp_tag *t, struct wire_frame *f)
 {
 	uint8_t *header = f->bytes + WIRE_BTH_BYTES;
 	uint32_t psn = tag_get(f->bytes, WIRE_BTH_PSN), ref;
+	enum wire_header kind = wire_header(wire_opcode(f));
 	const struct udp_gen *g;
 
+	/* Packets of these have no bits to spare. */
+	if (kind == WIRE_NVH || kind == WIRE_NVA)
+		return false;
 	if (is_standard(f)) {
 		if (!t->peer)
 			return false;

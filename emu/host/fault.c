@@ -27,6 +27,7 @@ static int fault_touch(struct host_mm *mm, struct host_map *m, uint64_t va,
 		       uint64_t d, bool write)
 {
 	struct host_frame *f = frame_at(mm, d & PTE_ADDR);
+	uint64_t new;
 
 	assert(f && f->mm == mm && f->va == va);
 	if (write)
@@ -36,7 +37,10 @@ static int fault_touch(struct host_mm *mm, struct host_map *m, uint64_t va,
 	 * lets nothing through that should not be. Whoever meets one drops it
 	 * (sources: smmu-tlb), as Linux has it.
 	 */
-	pt_set(mm, va, pte_make(d & PTE_ADDR, m->prot, f->dirty));
+	new = pte_make(d & PTE_ADDR, m->prot, f->dirty);
+	pt_set(mm, va, new);
+	if (new != d)
+		mm_mapped(mm, va);
 	return FAULT_THERE;
 }
 

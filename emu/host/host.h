@@ -401,6 +401,12 @@ struct mm_notifier {
 	void (*age)(struct mm_notifier *n, struct host_mm *mm, uint64_t start,
 		    uint64_t end);
 	void (*release)(struct mm_notifier *n, struct host_mm *mm);
+	/*
+	 * A page has come, or may be written now; the entry says so already. Linux tells
+	 * nobody of that. May be NULL.
+	 */
+	void (*mapped)(struct mm_notifier *n, struct host_mm *mm, uint64_t start,
+		       uint64_t end);
 	struct mm_notifier *next;
 };
 int mm_notifier_register(struct host_mm *mm, struct mm_notifier *n);

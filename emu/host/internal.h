@@ -448,13 +448,13 @@ void map_merge(struct host_mm *mm);
 
 /* ---- mm.c, fault.c ---- */
 struct host_mm *mm_create(struct host_kernel *k, uint32_t pid, uint16_t asid,
-			  const struct host_cpu_ops *ops, void *arg,
-			  int *error);
+			  const struct host_cpu_ops *ops, void *arg, int *error);
 void mm_exit(struct host_mm *mm);
 /* The process itself is no user any more: wait until nobody is. */
 void mm_users_end(struct host_mm *mm);
 /* Tell every notifier: access flags have gone; entries changed. Lock held. */
 void mm_aged(struct host_mm *mm, uint64_t va, uint64_t npages);
+void mm_mapped(struct host_mm *mm, uint64_t va); /* has come, or has more rights */
 void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages);
 /*
  * Drop pages and swap entries; none may be held. What is pinned loses its mapping

@@ -163,6 +163,15 @@ void mm_invalidate(struct host_mm *mm, uint64_t va, uint64_t npages)
 		n->invalidate(n, mm, va, va + npages * HOST_PAGE);
 }
 
+void mm_mapped(struct host_mm *mm, uint64_t va)
+{
+	struct mm_notifier *n;
+
+	for (n = mm->notifiers; n; n = n->next)
+		if (n->mapped)
+			n->mapped(n, mm, va, va + HOST_PAGE);
+}
+
 /* ---- what is there ---- */
 
 int mm_lookup(struct host_mm *mm, uint64_t va, uint64_t *start, uint64_t *end,
@@ -412,8 +421,14 @@ static void protect_pages(struct host_mm *mm, uint64_t va, uint64_t end,
 			last = at;
 		}
 	}
-	if (less)
-		mm_invalidate(mm, first, (last - first) / HOST_PAGE + 1);
+	if (!less)
+		return;
+	mm_invalidate(mm, first, (last - first) / HOST_PAGE + 1);
+	/* They are there still, with other rights. */
+	for (at = pt_next(mm, first, last + 1); at <= last;
+	     at = pt_next(mm, at + HOST_PAGE, last + 1))
+		if (pte_resident(pt_get(mm, at)))
+			mm_mapped(mm, at);
 }
 
 static int protect_locked(struct host_mm *mm, uint64_t va, uint64_t end,

@@ -145,6 +145,7 @@ static void page_map(struct host_mm *mm, struct host_map *m, uint64_t va,
 	host_count(&k->count.swap_ins, from == FROM_SWAP);
 	host_event(k, EV_MM_PAGE_IN, mm->pid, va, frame_pa(f),
 		   (uint64_t)from);
+	mm_mapped(mm, va);
 }
 
 void page_in_zeros(struct host_mm *mm, struct host_map *m, uint64_t va,

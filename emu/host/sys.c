@@ -170,7 +170,8 @@ static int sys_relax(int fd)
 static void sys_spend(int fd, int what)
 {
 	(void)fd;
-	host_spend(host_current()->k, what ? T_CPU_POLL : T_CPU_POST);
+	host_spend(host_current()->k, what == FL_SYS_POST ? T_CPU_POST :
+		   what == FL_SYS_POLL ? T_CPU_POLL : T_CPU_HANDLER);
 }
 
 /* The library's events stand in one row, in this order. */
@@ -268,6 +269,17 @@ static int sys_prefault(int fd, void *addr, size_t bytes, int for_write)
 	return 0;
 }
 
+static int sys_thread(void (*fn)(void *arg), void *arg, void **thread)
+{
+	*thread = host_thread_start(host_current(), "library", fn, arg);
+	return *thread ? 0 : -ENOMEM;
+}
+
+static void sys_thread_join(void *thread)
+{
+	sim_thread_join(thread);
+}
+
 const struct fl_sys host_sys = {
 	.open = sys_open,
 	.close = sys_close,
@@ -288,4 +300,6 @@ const struct fl_sys host_sys = {
 	.now_ns = sys_now_ns,
 	.import = sys_import,
 	.prefault = sys_prefault,
+	.thread = sys_thread,
+	.thread_join = sys_thread_join,
 };

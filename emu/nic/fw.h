@@ -18,7 +18,7 @@
  * fw_cq.c, fw_mr.c, fw_event.c (events for the driver), fw_sched.c (fairness),
  * fw_timer.c, fw_check.c. Of queue pairs whose requests a packet unit carries:
  * fw_modify.c (states), fw_work.c (work requests), fw_recv.c (receive queues),
- * fw_unit.c (what the unit asks).
+ * fw_count.c (event counters), fw_unit.c (what the unit asks).
  *
  * Calls for one firmware are made one at a time: the caller holds the device's
  * lock.
@@ -38,6 +38,7 @@
 #define FW_CQS		DEV_CQS
 #define FW_MRS		DEV_MRS
 #define FW_SRQS		64
+#define FW_COUNTERS	128
 #define FW_READ_JOBS	64
 #define FW_CTXS		16
 #define FW_NODES	16
@@ -58,7 +59,7 @@ struct fw;
 struct engine;
 
 /* Packet units beside the engine. */
-enum fw_transports { FW_TRANSPORT_RC, FW_TRANSPORT_UD, FW_TRANSPORTS };
+enum fw_transports { FW_TRANSPORT_RC, FW_TRANSPORT_NV, FW_TRANSPORT_UD, FW_TRANSPORTS };
 
 /* What a step spent its time on; the board turns it into ns. */
 enum fw_cost {

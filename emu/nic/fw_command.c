@@ -34,6 +34,7 @@ static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 
 	fw_qp_close_slot(fw, c->slot);
 	fw_srq_close_slot(fw, c->slot);
+	fw_counter_close_slot(fw, c->slot);
 	fw_cq_close_slot(fw, c->slot);
 	fw_mr_close_slot(fw, c->slot);
 	fw->slot[c->slot] = (struct fw_slot){ 0 };
@@ -102,7 +103,10 @@ static unsigned int command_uses(uint32_t opcode)
 	case FL_CMD_QP_RESUME:
 	case FL_CMD_PD_DESTROY:
 	case FL_CMD_SRQ_DESTROY:
+	case FL_CMD_COUNTER_DESTROY:
 		return USES_OBJECT;
+	case FL_CMD_COUNTER_CREATE:
+		return USES_A;
 	case FL_CMD_RQ_ATTACH:
 		return USES_OBJECT | USES_A | USES_B | USES_C | USES_D;
 	case FL_CMD_QP_MODIFY:
@@ -177,6 +181,10 @@ static uint8_t command_run(struct fw *fw, const struct fl_fw_cmd *c,
 		return fw_srq_destroy(fw, c);
 	case FL_CMD_SRQ_LIMIT:
 		return fw_srq_limit(fw, c);
+	case FL_CMD_COUNTER_CREATE:
+		return fw_counter_create(fw, c, result);
+	case FL_CMD_COUNTER_DESTROY:
+		return fw_counter_destroy(fw, c);
 	}
 	return slot_row(fw, c);
 }

@@ -166,6 +166,16 @@ uint8_t fw_srq_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
 uint8_t fw_srq_destroy(struct fw *fw, const struct fl_fw_cmd *c);
 uint8_t fw_srq_limit(struct fw *fw, const struct fl_fw_cmd *c);
 void fw_srq_close_slot(struct fw *fw, uint32_t slot);
+
+/* fw_count.c */
+uint8_t fw_counter_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
+uint8_t fw_counter_destroy(struct fw *fw, const struct fl_fw_cmd *c);
+void fw_counter_close_slot(struct fw *fw, uint32_t slot);
+int fw_counter_arm(struct fw *fw, uint32_t slot, uint32_t n, uint16_t seen);
+/* The slot's counter n rises by one, or could; or FL_ST_SEEN_KEY: it has none. */
+uint8_t fw_counter_rise(struct fw *fw, uint32_t slot, uint32_t n, bool rise,
+			uint64_t cause);
+
 int fw_rq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
 int fw_srq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
 bool fw_recv_take(struct fw *fw, uint16_t qp, struct fw_recv *r, uint8_t *wrong);
@@ -184,6 +194,11 @@ static inline bool fw_recv_due(const struct fw_qp *q)
 
 /* It is due: end one of them. */
 void fw_recv_flush(struct fw *fw, uint16_t n);
+/*
+ * InfiniBand 11.6.3.1: in ERROR, and with no receive of a shared queue in its hands, a queue pair
+ * says so. Once: call it when either becomes so.
+ */
+void fw_recv_last(struct fw *fw, uint16_t n);
 /* Nobody wants to hear of them. */
 void fw_recv_forget(struct fw_qp *q);
 /* The queue pair is gone: it uses its queues no more. */
@@ -385,6 +400,8 @@ void fw_event_raise(struct fw *fw, uint32_t type, uint32_t object);
 void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object);
 /* It is due: publish one event. */
 void fw_event_step(struct fw *fw);
+/* All that is pending of a queue pair. */
+void fw_event_forget_qp(struct fw *fw, uint32_t n);
 int fw_event_start(struct fw *fw, uint32_t size);
 int fw_event_consumed(struct fw *fw, uint32_t cons);
 uint32_t fw_event_causes(const struct fw *fw);

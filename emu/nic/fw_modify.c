@@ -193,10 +193,11 @@ static void modify_reset(struct fw *fw, uint16_t n)
 	q->rq.head = q->rq.tail = 0;
 	q->error_status = FL_ST_OK;
 	q->pair = (struct fw_pair){ 0 };
-	fw_event_forget(fw, FL_EV_QP_ERROR, n);
+	q->untold = false;
+	fw_event_forget_qp(fw, n);
 }
 
-/* The program asked for it, so there is no event. */
+/* The program asked for it, so there is no event that says so. */
 static void modify_error(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
@@ -204,6 +205,7 @@ static void modify_error(struct fw *fw, uint16_t n)
 	q->cause = 0;
 	state_set(fw, n, FW_QP_ERROR);
 	fw_unit_close(fw, n);
+	fw_recv_last(fw, n);
 }
 
 /* The queue pair is to be in this state, with these attributes. */

@@ -42,7 +42,7 @@ uint8_t fw_rq_attach(struct fw *fw, const struct fl_fw_cmd *c)
 
 	if (!q || !cq || (c->d && !srq))
 		return FL_ST_NO_OBJECT;
-	if (!q->unit || q->state != FW_QP_RESET || cq->broken)
+	if (!q->unit || q->nv || q->state != FW_QP_RESET || cq->broken)
 		return FL_ST_BAD_ARGUMENT;
 	/* The ring of datagrams has one owner: its entries are announced in order. */
 	if (q->datagrams && srq)
@@ -370,6 +370,15 @@ void fw_recv_flush(struct fw *fw, uint16_t n)
 		fw_recv_forget(q);
 	else
 		recv_complete(fw, n, &a);
+	fw_recv_last(fw, n);
+}
+
+void fw_recv_last(struct fw *fw, uint16_t n)
+{
+	const struct fw_qp *q = &fw->qp[n];
+
+	if (q->state == FW_QP_ERROR && q->srq != FW_NO_SRQ && !q->has_taken)
+		fw_event_raise(fw, FL_EV_LAST_RECV, n);
 }
 
 void fw_recv_forget(struct fw_qp *q)

@@ -159,6 +159,9 @@ static int doorbell_write(struct fw *fw, uint32_t off, uint32_t v)
 	case NIC_DB_SRQ:
 		return fw_srq_doorbell(fw, slot, v & NIC_DB_SRQ_SRQN_MASK,
 				       count);
+	case NIC_DB_COUNTER_ARM:
+		return fw_counter_arm(fw, slot,
+				      v & NIC_DB_COUNTER_ARM_COUNTER_MASK, count);
 	case NIC_DB_CQ_CONS:
 		return fw_cq_consumed(fw, slot, v & NIC_DB_CQ_CONS_CQN_MASK,
 				      count);

@@ -93,6 +93,15 @@ struct fw_srq {
 	bool used;
 };
 
+/* An event counter; number n is counter[n - 1]. */
+struct fw_counter {
+	uint64_t pa;
+	uint64_t cause;		/* trace: what let it rise last */
+	uint32_t count;
+	uint8_t slot;
+	bool used, armed;
+};
+
 /* A work request that the firmware has copied. */
 struct fw_wr {
 	uint64_t wr_id;
@@ -141,7 +150,7 @@ enum fw_past { FW_PAST_KNOWN, FW_PAST_DUE /* to be asked */, FW_PAST_ASKED };
 
 struct fw_qp {
 	uint64_t sq_pa;
-	uint64_t cause;		/* trace: what put it into ERROR */
+	uint64_t cause;		/* trace: what put it into ERROR, or was the last event */
 	uint32_t peer_qp;
 	uint8_t state;		/* enum fw_qp_state */
 	uint8_t slot;
@@ -151,6 +160,7 @@ struct fw_qp {
 	uint16_t tail;		/* what the doorbell said */
 	uint16_t head;		/* entries ever copied */
 	uint8_t error_status;
+	bool untold;		/* in ERROR: no request of its own failed */
 	uint8_t past;		/* enum fw_past */
 	uint32_t halt_wr;	/* HALTED: the request that failed */
 	bool flushing;		/* a completion with an error was written */
@@ -165,8 +175,10 @@ struct fw_qp {
 	uint16_t job_waiting;
 	/* The packet unit that carries its requests; NULL: the engine does. */
 	const struct fw_transport *unit;
+	bool nv;		/* NetVM's: WRITE alone, and it may name a counter */
 	struct fw_pair pair;
 	bool open;		/* the unit knows it */
+	bool drained;		/* in SQD, and the driver knows that nothing is under way */
 	bool stuck;		/* a bad request waits until those before it have ended */
 	bool doomed;		/* a completion queue of it broke: it ends in its next step */
 	struct fw_rq rq;
@@ -277,7 +289,7 @@ struct fw_peer {
 	bool silent;		/* it hears nothing of missing pages */
 };
 
-#define FW_EVENT_KINDS	4	/* entries.def, FL_EV_*: 1 to 4 */
+#define FW_EVENT_KINDS	8	/* entries.def, FL_EV_*: 1 to 8 */
 
 struct fw_eq {
 	uint64_t base;		/* EQ_BASE, for the next start */
@@ -347,7 +359,7 @@ struct fw {
 	struct fw_eq eq;
 	struct fw_mailbox cmd;
 	/* Numbers that were given out last: they go round. */
-	uint16_t cq_last, qp_last, pd_last, srq_last;
+	uint16_t cq_last, qp_last, pd_last, srq_last, counter_last;
 	struct fw_ctx ctx[FW_CTXS];
 	struct fw_ctx_regs regs[FW_CTXS];
 	struct fw_slot slot[FW_SLOTS];
@@ -357,6 +369,7 @@ struct fw {
 	struct fw_mr mr[FW_MRS];
 	struct fw_cq cq[FW_CQS];
 	struct fw_srq srq[FW_SRQS];
+	struct fw_counter counter[FW_COUNTERS];
 	struct fw_qp qp[FW_QPS];
 };
 

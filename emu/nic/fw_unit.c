@@ -114,6 +114,14 @@ static void unit_recv_done(void *ctx, uint16_t qp, const struct fw_recv *r,
 	fw->env.kick(fw->env.ctx);
 }
 
+static uint8_t unit_count(void *ctx, uint16_t qp, uint16_t counter, bool rise,
+			  uint64_t cause)
+{
+	struct fw *fw = ctx;
+
+	return fw_counter_rise(fw, fw->qp[qp].slot, counter, rise, cause);
+}
+
 static void unit_pair_error(void *ctx, uint16_t qp, uint8_t status,
 			    uint64_t cause)
 {
@@ -124,12 +132,26 @@ static void unit_pair_error(void *ctx, uint16_t qp, uint8_t status,
 	fw->env.kick(fw->env.ctx);
 }
 
+static void unit_heard(void *ctx, uint16_t qp, uint64_t cause)
+{
+	struct fw *fw = ctx;
+	struct fw_qp *q = &fw->qp[qp];
+
+	fw_assert(q->open);
+	if (q->state != FW_QP_RTR)
+		return;
+	q->cause = cause;
+	fw_event_raise(fw, FL_EV_QP_HEARD, qp);
+	fw->env.kick(fw->env.ctx);
+}
+
 struct fw_unit_ops fw_unit(void *mem)
 {
 	return (struct fw_unit_ops){
 		.ctx = mem, .work_done = unit_work_done, .reach = unit_reach,
 		.recv_take = unit_recv_take, .recv_ahead = unit_recv_ahead,
 		.recv_done = unit_recv_done,
-		.pair_error = unit_pair_error,
+		.count = unit_count, .pair_error = unit_pair_error,
+		.heard = unit_heard,
 	};
 }

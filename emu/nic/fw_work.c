@@ -57,10 +57,12 @@ static void work_copy(struct fw *fw, const struct fw_qp *q, struct copied *c)
 				      &c->more[i]);
 }
 
-static uint32_t flags_allowed(uint8_t opcode)
+static uint32_t flags_allowed(const struct fw_qp *q, uint8_t opcode)
 {
 	const uint32_t any = FL_WQE_SIGNALED | FL_WQE_FENCE | FL_WQE_LIST;
 
+	if (q->nv)
+		return any | FL_WQE_INLINE | FL_WQE_NOTIFY;
 	if (opcode == FL_OP_SEND || opcode == FL_OP_WRITE)
 		return any | FL_WQE_SOLICITED | FL_WQE_INLINE | FL_WQE_IMM;
 	return any;
@@ -71,9 +73,12 @@ static bool is_atomic(uint8_t opcode)
 	return opcode == FL_OP_FETCH_ADD || opcode == FL_OP_CMP_SWAP;
 }
 
-/* InfiniBand 9.8.3: a datagram is a SEND. */
 static bool is_known(const struct fw_qp *q, uint8_t opcode)
 {
+	/* NetVM has no READ, no SEND and no atomic. */
+	if (q->nv)
+		return opcode == FL_OP_WRITE;
+	/* InfiniBand 9.8.3: a datagram is a SEND. */
 	if (q->datagrams)
 		return opcode == FL_OP_SEND;
 	return opcode == FL_OP_SEND || opcode == FL_OP_WRITE ||
@@ -83,7 +88,10 @@ static bool is_known(const struct fw_qp *q, uint8_t opcode)
 /* Members that the request has no use for must be 0. */
 static bool has_stray(const struct fl_wqe *w)
 {
-	if (w->imm && !(w->flags & FL_WQE_IMM))
+	if (w->imm && !(w->flags & (FL_WQE_IMM | FL_WQE_NOTIFY)))
+		return true;
+	/* wire.def, NVH.COUNTER: 16 bits, and 0 is none. */
+	if (w->flags & FL_WQE_NOTIFY && (!w->imm || w->imm >> 16))
 		return true;
 	if (w->compare && w->opcode != FL_OP_CMP_SWAP)
 		return true;
@@ -109,7 +117,7 @@ static uint8_t check_form(const struct fw_qp *q, const struct copied *c)
 
 	if (!is_known(q, w->opcode))
 		return FL_ST_BAD_OPCODE;
-	if (w->flags & ~flags_allowed(w->opcode) || w->index != q->head ||
+	if (w->flags & ~flags_allowed(q, w->opcode) || w->index != q->head ||
 	    has_stray(w))
 		return FL_ST_BAD_ENTRY;
 	if (w->flags & FL_WQE_INLINE && w->flags & FL_WQE_LIST)

@@ -90,7 +90,10 @@ enum wire_error wire_get_answer(const struct wire_frame *f, bool icrc,
 				struct wire_answer *a);
 
 /* What follows BTH; WIRE_STANDARD: what the specification says (transport/rc_wire.h). */
-enum wire_header { WIRE_NOTHING, WIRE_BTH, WIRE_BLK, WIRE_ANS, WIRE_STANDARD };
+enum wire_header {
+	WIRE_NOTHING, WIRE_BTH, WIRE_BLK, WIRE_ANS, WIRE_STANDARD,
+	WIRE_NVH, WIRE_NVA,	/* transport/nv_wire.h */
+};
 
 static inline enum wire_header wire_header(uint8_t opcode)
 {

@@ -264,7 +264,7 @@ static inline void sim_spin_unlock(struct sim_spin *s)
 }
 
 /* ---- grace periods: device accesses are read-side sections ---- */
-#define SIM_CHANNELS 8
+#define SIM_CHANNELS 12
 struct sim_grace;
 struct sim_grace *sim_grace_create(struct sim *sim);
 void sim_grace_destroy(struct sim_grace *g);

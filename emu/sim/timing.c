@@ -40,6 +40,7 @@ BUILT_IN(timing_text_ideal, PROFILES "ideal.profile");
 BUILT_IN(timing_text_qfdb, PROFILES "qfdb.profile");
 BUILT_IN(timing_text_pm, PROFILES "pm.profile");
 BUILT_IN(timing_text_connectx, PROFILES "connectx.profile");
+BUILT_IN(timing_text_myrinet, PROFILES "myrinet.profile");
 BUILT_IN(timing_text_ethernet, PROFILES "ethernet.profile");
 
 static const struct {
@@ -49,6 +50,7 @@ static const struct {
 	{ "qfdb", timing_text_qfdb },
 	{ "pm", timing_text_pm },
 	{ "connectx", timing_text_connectx },
+	{ "myrinet", timing_text_myrinet },
 	{ "ethernet", timing_text_ethernet },
 };
 
@@ -128,6 +130,8 @@ static const struct {
 	{ T_RC_TIMEOUT, 0, 31 }, { T_RC_RETRIES, 0, 7 }, { T_RC_RNR_CODE, 0, 31 },
 	{ T_RC_RNR_TRIES, 0, 7 }, { T_RC_WINDOW, 1, 1 << 16 },
 	{ T_RC_QUEUE, 1, 4096 }, { T_RC_DEPTH, 1, 16 }, { T_RC_MTU, 256, 4096 },
+	{ T_NV_MTU, 256, 4096 }, { T_NV_WINDOW, 1, 64 }, { T_NV_CREDITS, 1, 64 },
+	{ T_NV_SLOTS, 1, 1024 }, { T_NV_GREEDY, 0, 1 },
 };
 
 static int timing_bounded(int key, uint64_t v, const char *where, char *error,
@@ -145,10 +149,10 @@ static int timing_bounded(int key, uint64_t v, const char *where, char *error,
 			 (unsigned long long)bounds[i].most, (unsigned long long)v);
 		return -EINVAL;
 	}
-	if (key != T_RC_MTU || !(v & (v - 1)))
+	if ((key != T_RC_MTU && key != T_NV_MTU) || !(v & (v - 1)))
 		return 0;
-	snprintf(error, error_bytes, "%src.mtu wants a power of two, got %llu", where,
-		 (unsigned long long)v);
+	snprintf(error, error_bytes, "%s%s wants a power of two, got %llu", where,
+		 params[key].key, (unsigned long long)v);
 	return -EINVAL;
 }
 

@@ -359,4 +359,6 @@ const struct fl_sys fl_sys_attach = {
 	.import = table_import,
 	.release = table_return,
 	.prefault = table_prefault,
+	.thread = fl_sys_thread,
+	.thread_join = fl_sys_thread_join,
 };

@@ -35,7 +35,7 @@
 // transfer number for traces; has no other meaning
 `define FL_WQE_XFER_LSB                         320
 `define FL_WQE_XFER_MSB                         351
-// immediate data, with IMM; else 0
+// immediate data, with IMM; with NOTIFY the number of an event counter; else 0
 `define FL_WQE_IMM_LSB                          352
 `define FL_WQE_IMM_MSB                          383
 // CMP_SWAP: what must be there for the swap; else 0
@@ -165,12 +165,21 @@
 `define FL_CQE_PHASE_LSB                        224
 `define FL_CQE_PHASE_MSB                        255
 
+// event counter; one writer, the firmware
+`define FL_COUNT_BYTES                          8
+// WRITEs that named it and are in their place, modulo 2^32
+`define FL_COUNT_COUNT_LSB                      0
+`define FL_COUNT_COUNT_MSB                      31
+// 0
+`define FL_COUNT_RESERVED_LSB                   32
+`define FL_COUNT_RESERVED_MSB                   63
+
 // event for the driver; one writer, the firmware
 `define FL_EQE_BYTES                            16
 // FL_EV_*
 `define FL_EQE_TYPE_LSB                         0
 `define FL_EQE_TYPE_MSB                         31
-// queue pair, completion queue or shared receive queue
+// queue pair, completion queue, shared receive queue or event counter
 `define FL_EQE_OBJECT_LSB                       32
 `define FL_EQE_OBJECT_MSB                       63
 // status, for QP_ERROR
@@ -242,7 +251,7 @@
 // bytes from there that one packet needs
 `define FL_FAULT_REC_LEN_LSB                    192
 `define FL_FAULT_REC_LEN_MSB                    223
-// 24 bits, to be given back in XP.RESUME
+// 24 bits, to be given back in XP.RESUME; DIVERT: the slot, for XP.COPIED
 `define FL_FAULT_REC_TOKEN_LSB                  224
 `define FL_FAULT_REC_TOKEN_MSB                  255
 // bytes of the message behind these
@@ -266,7 +275,7 @@
 // 1: nothing is missing; the fault was injected, for experiments
 `define FL_FAULT_REC_SYNTHETIC_LSB              440
 `define FL_FAULT_REC_SYNTHETIC_MSB              447
-// of the packet
+// of the packet; of a fragment its sequence number
 `define FL_FAULT_REC_PSN_LSB                    448
 `define FL_FAULT_REC_PSN_MSB                    479
 // as in fl_cqe
@@ -387,11 +396,15 @@
 `define FL_WQE_IMM                              8'd16
 // bit 5: segments stand in the entries that follow, three in each
 `define FL_WQE_LIST                             8'd32
+// bit 6: of a queue pair NV: an event counter of the peer rises when the WRITE is in its place: imm, 1 to 65535
+`define FL_WQE_NOTIFY                           8'd64
 
 // bit 0: requests keep no order, as on ExaNeSt
 `define FL_QP_RELAXED                           8'd1
 // bit 1: a reliable connection of packets, as in InfiniBand
 `define FL_QP_RC                                8'd2
+// bit 3: fragments that find their own place, as in NetVM: WRITE alone
+`define FL_QP_NV                                8'd8
 // bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection
 `define FL_QP_UD                                8'd4
 
@@ -517,12 +530,23 @@
 
 // an armed completion queue has a completion
 `define FL_EV_CQ                                8'd1
-// a queue pair went into the error state; data: status
+// a queue pair went into the error state; data: status, and FL_ENDED_*
 `define FL_EV_QP_ERROR                          8'd2
 // a completion queue was full; its queue pairs stop
 `define FL_EV_CQ_OVERFLOW                       8'd3
 // a shared receive queue holds fewer entries than its limit; the limit is off now
 `define FL_EV_SRQ_LIMIT                         8'd4
+// a queue pair in the error state has ended the last receive that it took from its shared queue, or had taken none
+`define FL_EV_LAST_RECV                         8'd5
+// a queue pair that is ready to receive and not yet to send got a packet of its peer
+`define FL_EV_QP_HEARD                          8'd6
+// a queue pair came into the state SQD, and now no request of it is under way
+`define FL_EV_SQ_DRAINED                        8'd7
+// an armed event counter rose
+`define FL_EV_COUNTER                           8'd8
+
+// event QP_ERROR, beside the status: no work request failed, so no completion of one says why
+`define FL_ENDED_UNTOLD                         32'd256
 
 // slot gets stream a (15 bits)
 `define FL_CMD_SLOT_OPEN                        8'd1
@@ -564,6 +588,10 @@
 `define FL_CMD_SRQ_LIMIT                        8'd19
 // what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_*
 `define FL_CMD_SLOT_ROW                         8'd20
+// event counter of slot, 0 now: a physical address of its struct fl_count; result: number, from 1 on. BAD_ARGUMENT: this card has no queue pairs NV
+`define FL_CMD_COUNTER_CREATE                   8'd24
+// object: number
+`define FL_CMD_COUNTER_DESTROY                  8'd25
 
 // of pages that a peer's READ would read
 `define FL_SILENT_READ                          8'd1
@@ -606,6 +634,8 @@
 `define FL_FAULT_RDMA                           8'd2
 // for anybody; the card says how much it would like around it
 `define FL_FAULT_MEMORY                         8'd3
+// what a peer has sent lies in a slot of the system buffer, at XP.DIV_BASE + 4096 * token; the driver copies len bytes of it to va, and writes XP.COPIED
+`define FL_FAULT_DIVERT                         8'd4
 
 // a packet is in the descriptor's page: it is to be copied, and its bit given back in XP.RESOLVED
 `define FL_BACKUP_PACKET                        8'd1

@@ -451,6 +451,9 @@
 // queue pairs can be of datagrams (FL_QP_UD), and the page XP has a backup ring
 `define NIC_FW_FEATURES_UD_LSB                  1
 `define NIC_FW_FEATURES_UD_MSB                  1
+// and of NetVM's transport (FL_QP_NV)
+`define NIC_FW_FEATURES_NV_LSB                  2
+`define NIC_FW_FEATURES_NV_MSB                  2
 // the card has its own table of translations, and the page XP
 `define NIC_FW_FEATURES_TABLE_LSB               8
 `define NIC_FW_FEATURES_TABLE_MSB               8
@@ -640,6 +643,24 @@
 `define NIC_XP_RESOLVED_CODE_LSB                24
 `define NIC_XP_RESOLVED_CODE_MSB                30
 
+// physical address of the system buffer, for fragments whose page is absent (FL_FAULT_DIVERT); 4096-byte aligned. Refused while there are slots
+`define NIC_XP_DIV_BASE                         12'h200
+`define NIC_XP_DIV_BASE_RESET                   64'h0
+
+// slots of 4096 bytes that it has, 0 to 1024; reads as what the card makes use of. Refused while queue pairs have credits for more, or data lie there
+`define NIC_XP_DIV_SLOTS                        12'h208
+`define NIC_XP_DIV_SLOTS_RESET                  32'h0
+
+// answer to a record DIVERT: the slot is free again. One that is free changes nothing; refused if there is no such slot
+`define NIC_XP_COPIED                           12'h20C
+`define NIC_XP_COPIED_RESET                     32'h0
+// of the record
+`define NIC_XP_COPIED_SLOT_LSB                  0
+`define NIC_XP_COPIED_SLOT_MSB                  15
+// 0 the data are in their page; otherwise a status of entries.def: they never will be
+`define NIC_XP_COPIED_CODE_LSB                  24
+`define NIC_XP_COPIED_CODE_MSB                  30
+
 // send queue doorbell
 `define NIC_DB_SQ                               12'h0
 `define NIC_DB_SQ_RESET                         32'h0
@@ -699,5 +720,15 @@
 // completions that were ever taken, modulo 65536
 `define NIC_DB_CQ_ARM_SOLICITED_CONS_LSB        16
 `define NIC_DB_CQ_ARM_SOLICITED_CONS_MSB        31
+
+// ask for one event when an event counter rises
+`define NIC_DB_COUNTER_ARM                      12'h1C
+`define NIC_DB_COUNTER_ARM_RESET                32'h0
+// its number
+`define NIC_DB_COUNTER_ARM_COUNTER_LSB          0
+`define NIC_DB_COUNTER_ARM_COUNTER_MSB          15
+// its count as the process has seen it, modulo 65536: if it is another one now the event comes at once
+`define NIC_DB_COUNTER_ARM_SEEN_LSB             16
+`define NIC_DB_COUNTER_ARM_SEEN_MSB             31
 
 `endif

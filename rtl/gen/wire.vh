@@ -137,6 +137,61 @@
 // the block is here and is being worked on; its outcome will follow
 `define WOP_WAIT                                8'hCC
 `define WOP_WAIT_HEADER_BYTES                   20
+
+// in every fragment of a WRITE of NetVM's transport; a fragment lies within a 4 KB page at the receiver
+`define WIRE_NVH_BYTES                          24
+// address of the fragment at the receiver
+`define WIRE_NVH_VA_MSB                         191
+`define WIRE_NVH_VA_LSB                         128
+// bytes of the WRITE from this fragment on; its payload is the first of them, and with all of them it is the last
+`define WIRE_NVH_LEN_MSB                        127
+`define WIRE_NVH_LEN_LSB                        96
+// key of the region there
+`define WIRE_NVH_KEY_MSB                        95
+`define WIRE_NVH_KEY_LSB                        64
+// of the fragment, in the order in which the pair's fragments were posted; from 0
+`define WIRE_NVH_SEQUENCE_MSB                   63
+`define WIRE_NVH_SEQUENCE_LSB                   32
+// event counter of the receiver that rises when the WRITE is in its place; 0: none
+`define WIRE_NVH_COUNTER_MSB                    31
+`define WIRE_NVH_COUNTER_LSB                    16
+// that the sender has left, this fragment taken off
+`define WIRE_NVH_CREDITS_MSB                    15
+`define WIRE_NVH_CREDITS_LSB                    0
+
+// what a receiver of fragments says of them
+`define WIRE_NVA_BYTES                          12
+// the fragment that it is about; of an NV_CREDIT the same as BASE
+`define WIRE_NVA_SEQUENCE_MSB                   95
+`define WIRE_NVA_SEQUENCE_LSB                   64
+// all fragments before this one are in their final place
+`define WIRE_NVA_BASE_MSB                       63
+`define WIRE_NVA_BASE_LSB                       32
+// fragments that the sender may have on the way, or in the system buffer, at most
+`define WIRE_NVA_CREDITS_MSB                    31
+`define WIRE_NVA_CREDITS_LSB                    16
+// 1: it is in the system buffer, and safe; an NV_CREDIT says when it is in its place
+`define WIRE_NVA_REDIRECTED_MSB                 15
+`define WIRE_NVA_REDIRECTED_LSB                 15
+// of an NV_CREDIT: 1: the sender asks how far the receiver is
+`define WIRE_NVA_ASK_MSB                        14
+`define WIRE_NVA_ASK_LSB                        14
+// 0
+`define WIRE_NVA_RESERVED_MSB                   13
+`define WIRE_NVA_RESERVED_LSB                   8
+// 0, or a status of entries.def: it never will be, and the pair ends
+`define WIRE_NVA_CODE_MSB                       7
+`define WIRE_NVA_CODE_LSB                       0
+
+// a fragment of a WRITE of NetVM's transport
+`define WOP_NV_WRITE                            8'hD0
+`define WOP_NV_WRITE_HEADER_BYTES               24
+// it was taken: into its place, into the system buffer, or not at all
+`define WOP_NV_ACK                              8'hD1
+`define WOP_NV_ACK_HEADER_BYTES                 12
+// how far the receiver is; a slot of its system buffer is free again
+`define WOP_NV_CREDIT                           8'hD2
+`define WOP_NV_CREDIT_HEADER_BYTES              12
 // two links on UDP meet; no card sends or takes it
 `define WOP_HELLO                               8'hFE
 `define WOP_HELLO_HEADER_BYTES                  12

@@ -74,6 +74,9 @@ for row in $names; do
 	abort) cp "$dir/again.fl" "$dir/both.fl" ;;
 	# Each page waits for the acknowledgement timer, in threads by the clock on the wall.
 	droprc) sed 's/ 96K/ 16K/; s/^wait.*/& within=60s/' "$dir/most.fl" > "$dir/both.fl" ;;
+	# It has no READ.
+	netvm) sed -e '/^post r/d; /status r/d; /back/d' -e 's/^wait w r/wait w/' \
+		"$dir/most.fl" > "$dir/both.fl" ;;
 	*) cp "$dir/most.fl" "$dir/both.fl" ;;
 	esac
 	lines=$(grep -ci "^SYSTEM($row," kernel-ref/include/faultline/system.def)

@@ -47,6 +47,15 @@ static bool row_datagrams(const struct fl_system_row *r)
 		(r->rw == FL_VERDICT_DIVERT && r->tells == FL_TELLS_RESOLVED));
 }
 
+/* Fragments, which write and nothing else. */
+static bool row_fragments(const struct fl_system_row *r)
+{
+	return r->tables == FL_TABLES_SHADOW && r->before != FL_BEFORE_SNOOP &&
+	       r->ir == FL_VERDICT_PARK && r->iw == FL_VERDICT_NONE &&
+	       r->rr == FL_VERDICT_NONE && r->tells == FL_TELLS_COPIED &&
+	       (r->rw == FL_VERDICT_REDIRECT || r->rw == FL_VERDICT_DROP);
+}
+
 /* In plain words, and knowing nothing of the rules: what these parts can do. */
 static bool row_possible(const struct fl_system_row *r)
 {
@@ -65,9 +74,11 @@ static bool row_possible(const struct fl_system_row *r)
 
 	if (r->transport == FL_TRANSPORT_RC)
 		return row_packets(r);
+	if (r->transport == FL_TRANSPORT_NV)
+		return row_fragments(r);
 	if (r->transport == FL_TRANSPORT_UD)
 		return row_datagrams(r);
-	if (r->tables == FL_TABLES_NIC)
+	if (r->tables == FL_TABLES_NIC || r->tables == FL_TABLES_SHADOW)
 		return false;
 	if (r->tables == FL_TABLES_INSERTED)
 		return (r->before == FL_BEFORE_PIN ||
@@ -98,7 +109,7 @@ static bool row_next(struct fl_system_row *row)
 
 /* By all tables, with all that can be done before: what there is to stall, and else. */
 #define ROWS_TAKEN (2 * 5 * (1 + 2 * 3 * 2 + 2 * 3) + 3 + 4 * 2 * 3 * 3 * 3 * 3 + \
-		    4 * 2)
+		    4 * 2 + 4 * 2)
 /* There are millions of rows: of those that nobody thinks possible only some are asked for. */
 #define ROWS_STEP 101u
 
@@ -150,7 +161,7 @@ static void row_nonsense(struct rig *r)
 	p.derived = 0;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	p.derived = 1;
-	p.quirks = 1;
+	p.quirks = FL_QUIRKS_ALL + 1;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	STEP("numbers that no column has");
 	for (c = 0; c < sizeof(row); c++)

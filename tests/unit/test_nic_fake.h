@@ -41,6 +41,8 @@ static struct fake {
 	uint32_t tokens;
 	uint64_t load_ns;		/* that a LOAD takes */
 	int load_error, sync_error;	/* the next one's */
+	uint64_t div_base;
+	uint32_t div_slots, copied, copied_slot, copied_code;
 	uint32_t bad;			/* calls that no card could make sense of */
 } fake;
 
@@ -58,6 +60,8 @@ void fl_xp_backup_taken(struct fl_dev *dev, uint32_t cons);
 void fl_xp_backup_given(struct fl_dev *dev, uint32_t given);
 void fl_xp_resolved(struct fl_dev *dev, const struct fl_backup *d, uint32_t code);
 void fl_xp_resume(struct fl_dev *dev, uint32_t token, uint32_t code);
+void fl_xp_divert(struct fl_dev *dev, uint64_t base, uint32_t slots);
+void fl_xp_copied(struct fl_dev *dev, uint32_t slot, uint32_t code);
 
 /* ---- the card ---- */
 
@@ -196,6 +200,23 @@ int fl_xp_sync(struct fl_dev *dev)
 	fake.sync_error = 0;
 	fake_unlock();
 	return error;
+}
+
+void fl_xp_divert(struct fl_dev *dev, uint64_t base, uint32_t slots)
+{
+	(void)dev;
+	fake.div_base = base;
+	fake.div_slots = slots;
+}
+
+void fl_xp_copied(struct fl_dev *dev, uint32_t slot, uint32_t code)
+{
+	fake_lock();
+	(void)dev;
+	fake.copied++;
+	fake.copied_slot = slot;
+	fake.copied_code = code;
+	fake_unlock();
 }
 
 void fl_xp_resume(struct fl_dev *dev, uint32_t token, uint32_t code)

@@ -109,6 +109,29 @@ TEST("a page that cannot be had: the next packet that needs it gets an operation
 	rig_out_ack(&g, 21, RC_SYN_RNR | 12);
 }
 
+TEST("a page of a receive that cannot be had: the receive ends with the reason")
+{
+	unsigned int fails;
+
+	for (fails = 0; fails < 2; fails++) {
+		unit_start();
+		rig_recv(&g, 3, 100);
+		g.present[3] = false;
+		g.verdict.verdict = fails ? RC_FAIL : RC_RNR;
+		send_in(WOP_RC_SEND_ONLY, 20, 100, 1);
+		if (!fails) {
+			rig_out_ack(&g, 20, RC_SYN_RNR | 12);
+			EXPECT_EQ(g.arrivals, 0);
+			rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
+			send_in(WOP_RC_SEND_ONLY, 20, 100, 1);
+		}
+		rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
+		EXPECT_EQ(g.error, FL_ST_LOCAL_FAULT);
+		EXPECT_EQ(g.arrivals, 1);
+		EXPECT_EQ(g.arrived[0].arrival.status, FL_ST_LOCAL_FAULT);
+	}
+}
+
 TEST("verdict sleep: the receive channel waits, frames queue up and overflow, then all go on")
 {
 	unsigned int i;

@@ -353,11 +353,11 @@ TEST("random lines never crash the parser")
 TEST("a list of names is told whole")
 {
 	wrong_at("board a\nexpect stat a fault == 4\n", "x.fl:2:15:",
-		 "misses_reported or misses_suppressed\n");
+		 "slots_peak, fragments_sent or fragments_resent\n");
 	wrong_at(SETUP "expect counter p x == 4\n", "x.fl:9:18:",
 		 "cache_bytes or cache_most_bytes\n");
 	wrong_at("board a\nprint stat a\n", "x.fl:2:13:",
-		 "misses_reported or misses_suppressed\n");
+		 "slots_peak, fragments_sent or fragments_resent\n");
 }
 
 /* Two boards and what is needed for a post between them, without a link. */

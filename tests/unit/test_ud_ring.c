@@ -140,7 +140,7 @@ TEST("where the next datagram goes does not change when earlier ones are resolve
 	ud_receive(g.ud, &f, g.now);
 	/* Its burst is open. */
 	EXPECT_NE(ud_step(g.ud, 1, g.now), UINT64_MAX);
-	EXPECT(g.open[3]);
+	EXPECT(g.open[5]);
 	EXPECT_EQ(rig_ring(&g).head + rig_ring(&g).head_offset, 1);
 	rig_resolve(&g, &d);
 	EXPECT_EQ(g.done, 2);

@@ -40,7 +40,7 @@ struct rig {
 	uint64_t now, alarm, burst_ns;
 	uint8_t *mem, *physical;
 	bool present[RIG_PAGES], fails, revoked;
-	bool open[4];
+	bool open[6];
 	/* misses */
 	uint8_t verdict;	/* RC_DROP, RC_DIVERT, RC_FAIL; what is sent parks unless FAIL */
 	struct rc_miss miss;
@@ -91,7 +91,7 @@ static inline enum dma_status rig_begin(void *ctx, struct dma_burst *b)
 {
 	struct rig *g = ctx;
 
-	EXPECT(b->channel >= 2 && b->channel < 4 && !g->open[b->channel]);
+	EXPECT(b->channel >= 4 && b->channel < 6 && !g->open[b->channel]);
 	EXPECT(b->len && b->va % 4096 + b->len <= 4096);
 	EXPECT_EQ(b->object, 0x77);
 	b->delay_ns = g->burst_ns;

@@ -15,6 +15,8 @@
 enum measure { MEASURE_FIT, MEASURE_RATIO, MEASURE_HOPS, MEASURE_HOP, MEASURE_STALL,
 	       MEASURE_STALL_FEWER, MEASURE_CACHE, MEASURE_CACHE_PAGE, MEASURE_NPR,
 	       MEASURE_NPF, MEASURE_NPF_SINGLY, MEASURE_NPF_RATE,
+	       MEASURE_NETVM_WRITE, MEASURE_NETVM_PINNED, MEASURE_NETVM_RATE,
+	       MEASURE_NETVM_NOTICE, MEASURE_NETVM_OPS, MEASURE_NETVM_HITS,
 	       MEASURE_STREAM_DROP, MEASURE_STREAM_MINOR, MEASURE_STREAM_MAJOR,
 	       MEASURE_STREAM_TIMES, MEASURE_COLD_DROP, MEASURE_COLD_BACKUP,
 	       MEASURE_COLD_PIN, MEASURES };
@@ -213,6 +215,12 @@ int reproduce_measure(const struct reproduce_figure *f, double *model)
 		[MEASURE_COLD_DROP] = reproduce_cold_drop,
 		[MEASURE_COLD_BACKUP] = reproduce_cold_backup,
 		[MEASURE_COLD_PIN] = reproduce_cold_pin,
+		[MEASURE_NETVM_WRITE] = reproduce_netvm_write,
+		[MEASURE_NETVM_PINNED] = reproduce_netvm_pinned,
+		[MEASURE_NETVM_RATE] = reproduce_netvm_rate,
+		[MEASURE_NETVM_NOTICE] = reproduce_netvm_notice,
+		[MEASURE_NETVM_OPS] = reproduce_netvm_ops,
+		[MEASURE_NETVM_HITS] = reproduce_netvm_hits,
 	};
 
 	return measure[f->measure](f->of, model);

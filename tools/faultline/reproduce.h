@@ -66,6 +66,17 @@ int reproduce_cold_backup(int most, double *model);
 int reproduce_cold_pin(int most, double *model);
 
 /*
+ * reproduce_netvm.c: ns of a WRITE; per cent over one whose pages are pinned; MB/s; ns until it
+ * is noticed, by a way of `await`; per cent that an operation adds; is the lock cheaper?
+ */
+int reproduce_netvm_write(int bytes, double *model);
+int reproduce_netvm_pinned(int bytes, double *model);
+int reproduce_netvm_rate(int unused, double *model);
+int reproduce_netvm_notice(int way, double *model);
+int reproduce_netvm_ops(int way, double *model);
+int reproduce_netvm_hits(int hits, double *model);
+
+/*
  * sensitivity.c: each value that profile qfdb assumes is moved within its bounds, and the
  * fits are kept; the predictions are printed with their ranges. 0, or 1 after a message.
  */

@@ -85,13 +85,20 @@ static unsigned int system_number(const struct value *v)
 static unsigned int system_transports(const struct value *v)
 {
 	const struct value *on;
+	unsigned int bits = 0;
+	const char *at;
+	char word[16];
+	size_t n;
 
 	if (!strcmp(v->transports, "ANY"))
 		return ~0u;
-	if (!strcmp(v->transports, "PACKETS"))
-		return ~(1u << system_number(system_value("TRANSPORT", "BLOCK")));
-	on = system_value("TRANSPORT", v->transports);
-	return on ? 1u << system_number(on) : 0;	/* of a later one: nowhere yet */
+	for (at = v->transports; *at; at += n + (at[n] == '_')) {
+		n = strcspn(at, "_");
+		snprintf(word, sizeof(word), "%.*s", (int)n, at);
+		on = system_value("TRANSPORT", word);
+		bits |= on ? 1u << system_number(on) : 0;
+	}
+	return bits;
 }
 
 /* On this transport. */

@@ -21,7 +21,9 @@
 	"pages_brought|pages_unused|pinned_peak|resident_peak|"         \
 	"packets_sent|packets_resent|rnr_sent|rnr_waits|timeouts|rewinds|"     \
 	"packets_dropped|packets_doubled|overflows|misses_reported|"           \
-	"misses_suppressed}"
+	"misses_suppressed|"                                                   \
+	"redirected|copies|credit_waits|order_waits|slots_used|slots_peak|"    \
+	"fragments_sent|fragments_resent}"
 
 const struct rule rules[] = {
 	{ V_PROFILE, "profile", NULL, "any", "",
@@ -85,10 +87,15 @@ const struct rule rules[] = {
 	  },
 	{ V_RESUME, "resume", NULL, "connection of/process?", "",
 	  "its first process, or this one, may send again after fault-fast" },
+	{ V_COUNTER, "counter", NULL, "new:counter 'in process", "",
+	  "an event counter, which writes to the process may name (policy netvm)" },
+	{ V_AWAIT, "await", NULL, "counter op count",
+	  "by={busy|sleep|handler|queue|semaphore} within=time",
+	  "until it has risen so far: >=, > or ==" },
 	{ V_POST, "post", NULL,
 	  "new:work ': {write|read} connection buffer {->|<-} buffer size?",
 	  "from=size at=size lkey=key rkey=key local=count remote=count "
-	  "fence imm=count solicited inline",
+	  "fence imm=count solicited inline notify=counter",
 	  "one work request: write C LOCAL -> REMOTE, read C LOCAL <- REMOTE" },
 	{ V_SEND, "send", NULL, "new:work ': connection buffer size?",
 	  "from=size lkey=key imm=count fence solicited inline",
@@ -157,6 +164,8 @@ const struct rule rules[] = {
 	  "a counter of the driver" },
 	{ V_PRINT_STAT, "print", "stat", "board " STATS, "",
 	  "a counter of a board" },
+	{ V_PRINT_NOTICED, "print", "noticed", "work counter", "",
+	  "post to the end of the last await of the counter" },
 	{ 0, NULL, NULL, NULL, NULL, NULL },
 };
 

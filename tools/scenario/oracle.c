@@ -203,6 +203,7 @@ static bool same_order(const struct oracle *o, const struct op *v,
 		return w->fence;
 	case ORACLE_PACKETS:
 		return !v->read || w->read || w->fence;
+	case ORACLE_FRAGMENTS:
 	case ORACLE_POSTED:
 		break;
 	}
@@ -223,6 +224,8 @@ static bool source_order(const struct oracle *o, const struct op *v,
 		return false;
 	if (o->pair[v->pair].kept == ORACLE_PACKETS)
 		return w->read ? !v->read : v->read && w->fence;
+	if (o->pair[v->pair].kept == ORACLE_FRAGMENTS)
+		return w->fence;
 	return w->read || v->read || w->fence;
 }
 

@@ -57,6 +57,11 @@ enum oracle_order {
 	 * with a fence, and fences wait for READs alone.
 	 */
 	ORACLE_PACKETS,
+	/*
+	 * Of NetVM's transport: WRITEs alone. A later one lies on an earlier one, but may be seen
+	 * before it, where they do not meet; unless it has a fence.
+	 */
+	ORACLE_FRAGMENTS,
 };
 uint32_t oracle_pair(struct oracle *o, const char *name, enum oracle_order order);
 

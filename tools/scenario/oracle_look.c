@@ -56,8 +56,17 @@ static bool wrote_all(const struct op *w, uint64_t at, const uint8_t *bytes,
 /* That w is seen says something: it is under way, and others are before it. */
 static bool look_tells(const struct oracle *o, const struct op *w)
 {
-	return !w->done && !w->failed && w->pair != ORACLE_NOWHERE &&
-	       (o->pair[w->pair].kept != ORACLE_RELAXED || w->fence);
+	if (w->done || w->failed || w->pair == ORACLE_NOWHERE)
+		return false;
+	switch (o->pair[w->pair].kept) {
+	case ORACLE_RELAXED:
+	case ORACLE_FRAGMENTS:
+		return w->fence;
+	case ORACLE_PACKETS:
+	case ORACLE_POSTED:
+		break;
+	}
+	return true;
 }
 
 static void look_learn(struct oracle *o, const struct op *w)

@@ -13,7 +13,8 @@
 #include "tools/scenario/words.h"
 
 const char *const name_kind_text[NAME_KINDS] = {
-	"board", "process", "buffer", "connection", "work", "system"
+	"board", "process", "buffer", "connection", "work", "system",
+	"counter"
 };
 
 /* Keep a copy that lives as long as the scenario. */

@@ -16,6 +16,7 @@
 
 #define RPC_REGIONS	1024u
 #define RPC_PAIRS	1024u	/* queue pairs */
+#define RPC_EVENT_COUNTERS 64u	/* event counters */
 #define RPC_DOMAINS	4u	/* protection domains; 0 is the usual one */
 
 enum rpc_kind {
@@ -42,6 +43,9 @@ enum rpc_kind {
 	RPC_PAIR,
 	RPC_CONNECT,		/* id, address, mask: of attr, which then is complete */
 	RPC_RESUME,		/* id */
+	RPC_COUNTER,		/* id; answer: key, its number */
+	/* id, depth: so far, what: enum rpc_await, end_ns; answer: now_ns */
+	RPC_AWAIT,
 	RPC_POST,		/* id, work; answer: now_ns, just before */
 	RPC_RECEIVE,		/* id, work: wr_id, local, lkey, bytes; answer: now_ns */
 	/* work.wr_id, end_ns, what: enum testbed_wait; completions to the sink */
@@ -55,6 +59,12 @@ enum rpc_kind {
 	RPC_RIGHTS,
 	RPC_PRESENT,		/* addr, bytes; answer: bytes, how many pages are */
 	RPC_KINDS
+};
+
+/* In the order of the grammar. */
+enum rpc_await {
+	RPC_AWAIT_BUSY, RPC_AWAIT_SLEEP, RPC_AWAIT_HANDLER,
+	RPC_AWAIT_QUEUE, RPC_AWAIT_SEMAPHORE,	/* asleep, through sync_ops.c */
 };
 
 /* Of a system that keeps what is pinned; 0: as the library has it. */
@@ -110,6 +120,15 @@ struct rpc_app {
 	struct fl_cq *cq;
 	struct fl_mr *mr[RPC_REGIONS];
 	struct fl_qp *qp[RPC_PAIRS];
+	struct fl_counter *counter[RPC_EVENT_COUNTERS];
+	struct fl_wait_queue queue[RPC_EVENT_COUNTERS];
+	struct fl_semaphore semaphore[RPC_EVENT_COUNTERS];
+	/* What the handler was called with last, and when; count 0: it has none yet. */
+	struct rpc_handled {
+		struct rpc_app *app;
+		_Atomic uint32_t count;
+		_Atomic uint64_t now_ns;
+	} handled[RPC_EVENT_COUNTERS];
 };
 
 /* In the process: do it. sink's calls may be NULL where the kind has none. */

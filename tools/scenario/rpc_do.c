@@ -6,6 +6,7 @@
 #include "lib/os/os.h"
 #include "tools/scenario/testbed.h"
 
+#define AWAIT_NS	100u	/* between two looks at what a handler was told */
 #define CQ_ENTRIES	4096
 #define POLL_NS		100000	/* poll this long, then sleep */
 #define POLL_BATCH	16
@@ -247,6 +248,93 @@ static int rpc_receive(struct rpc_app *a, const struct rpc_command *o)
 	return fl_post_recv(a->qp[o->id % RPC_PAIRS], &r);
 }
 
+/* ---- event counters ---- */
+
+static void rpc_counted(void *arg, uint32_t count)
+{
+	struct rpc_handled *h = arg;
+
+	atomic_store(&h->now_ns, h->app->now_ns(h->app->now_arg));
+	atomic_store(&h->count, count);
+}
+
+/* A thread of the library calls, and this one waits until it has. */
+static int rpc_await_handler(struct rpc_app *a, const struct rpc_command *o,
+			     struct rpc_answer *r)
+{
+	struct rpc_handled *h = &a->handled[o->id % RPC_EVENT_COUNTERS];
+	struct fl_counter *c = a->counter[o->id % RPC_EVENT_COUNTERS];
+	int err = 0;
+
+	if (!h->app) {
+		h->app = a;
+		err = fl_on_count(c, rpc_counted, h);
+	}
+	while (!err && atomic_load(&h->count) < o->depth) {
+		if (a->now_ns(a->now_arg) >= o->end_ns)
+			return -ETIMEDOUT;
+		/* It does not rise so far: this lets some time pass. */
+		err = fl_counter_wait(c, atomic_load(&h->count) + (1u << 30), 1, AWAIT_NS);
+		err = err == -ETIMEDOUT ? 0 : err;
+	}
+	r->now_ns = atomic_load(&h->now_ns);
+	return err;
+}
+
+/* Wake-ups, or units that are taken, until there were as many as that. */
+static int rpc_await_ops(struct rpc_app *a, const struct rpc_command *o)
+{
+	struct fl_semaphore *s = &a->semaphore[o->id % RPC_EVENT_COUNTERS];
+	struct fl_wait_queue *q = &a->queue[o->id % RPC_EVENT_COUNTERS];
+	bool queue = o->what == RPC_AWAIT_QUEUE;
+	uint64_t now;
+	int err = 0;
+
+	q->counter = s->counter = a->counter[o->id % RPC_EVENT_COUNTERS];
+	while (!err && (queue ? q->seen : s->taken) < o->depth) {
+		now = a->now_ns(a->now_arg);
+		if (now >= o->end_ns)
+			return -ETIMEDOUT;
+		err = queue ? fl_wait_queue_wait(q, 0, o->end_ns - now) :
+			      fl_semaphore_take(s, 0, o->end_ns - now);
+	}
+	return err;
+}
+
+static int rpc_await(struct rpc_app *a, const struct rpc_command *o,
+		     struct rpc_answer *r)
+{
+	struct fl_counter *c = a->counter[o->id % RPC_EVENT_COUNTERS];
+	uint64_t now = a->now_ns(a->now_arg);
+	int err;
+
+	if (!c)
+		return -ENOENT;
+	if (o->what == RPC_AWAIT_HANDLER) {
+		err = rpc_await_handler(a, o, r);
+	} else if (o->what == RPC_AWAIT_QUEUE || o->what == RPC_AWAIT_SEMAPHORE) {
+		err = rpc_await_ops(a, o);
+		r->now_ns = a->now_ns(a->now_arg);
+	} else {
+		err = fl_counter_wait(c, o->depth, o->what == RPC_AWAIT_BUSY,
+				      o->end_ns > now ? o->end_ns - now : 1);
+		r->now_ns = a->now_ns(a->now_arg);
+	}
+	r->bytes = fl_counter_read(c);
+	return err;
+}
+
+static int rpc_counter(struct rpc_app *a, const struct rpc_command *o,
+		       struct rpc_answer *r)
+{
+	struct fl_counter **c = &a->counter[o->id % RPC_EVENT_COUNTERS];
+	int err = fl_create_counter(a->dev, c);
+
+	if (!err)
+		r->key = fl_counter_number(*c);
+	return err;
+}
+
 static int rpc_wait_for(struct rpc_app *a, const struct rpc_command *o,
 			const struct rpc_sink *sink)
 {
@@ -303,6 +391,12 @@ void rpc_do(struct rpc_app *a, const struct rpc_command *o,
 		break;
 	case RPC_RESUME:
 		r->error = fl_resume(a->qp[o->id % RPC_PAIRS]);
+		break;
+	case RPC_COUNTER:
+		r->error = rpc_counter(a, o, r);
+		break;
+	case RPC_AWAIT:
+		r->error = rpc_await(a, o, r);
 		break;
 	case RPC_POST:
 		r->now_ns = a->now_ns(a->now_arg);

@@ -232,6 +232,32 @@ static int act_wait(struct run *r, const struct statement *st)
 	return err;
 }
 
+static int act_counter(struct run *r, const struct statement *st)
+{
+	int n = st->arg[0].name, err;
+
+	err = testbed_counter_add(r->process[st->arg[2].name], &r->counters[n]);
+	if (!err)
+		r->counter[n] = &r->counters[n];
+	return err;
+}
+
+static int act_await(struct run *r, const struct statement *st)
+{
+	struct testbed_counter *c = r->counter[st->arg[0].name];
+	const struct arg *by = statement_option(st, "by");
+	uint32_t count = (uint32_t)st->arg[2].number, is = 0;
+	enum compare op = (enum compare)st->arg[1].choice;
+	int err = testbed_await(c, count + (op == CMP_GT), by ? (unsigned int)by->choice : 0,
+				statement_number(st, "within", WAIT_NS), &is);
+
+	if ((!err || err == -ETIMEDOUT) && !compare_holds(op, is, count)) {
+		testbed_why_set(r->w, "%s is %u", st->arg[0].word, is);
+		return err ? err : -ERANGE;
+	}
+	return err;
+}
+
 static int act_faults(struct run *r, const struct statement *st)
 {
 	const struct arg *kind = statement_option(st, "kind");
@@ -276,7 +302,10 @@ static int are_there(struct run *r, const struct statement *st)
 	case V_PROCESS:
 		gone = !r->board[st->arg[2].name];
 		break;
-	case V_BUFFER:
+	case V_AWAIT:
+		gone = !r->counter[st->arg[0].name];
+		break;
+	case V_BUFFER: case V_COUNTER:
 		gone = !r->process[st->arg[2].name];
 		break;
 	case V_CONNECT:
@@ -347,6 +376,7 @@ static void act_explain(struct run *r, const struct statement *st, int err)
 		{ V_DMA, -EFAULT, "not all of it is in a region" },
 		{ V_DMA, -EOPNOTSUPP, "this board gives the driver no DMA "
 				      "engine of the processing system" },
+		{ V_COUNTER, -EOPNOTSUPP, "this card counts nothing" },
 		{ V_RESUME, -EINVAL, "it has not halted" },
 		{ V_RESUME, -EBUSY, "not all that was posted is complete" },
 		{ V_POST, -EINVAL, "a size of 0, a range that goes round the "
@@ -402,6 +432,10 @@ static int act_carry_out(struct run *r, const struct statement *st)
 		return act_dma(r, st);
 	case V_RESUME:
 		return act_resume(r, st);
+	case V_COUNTER:
+		return act_counter(r, st);
+	case V_AWAIT:
+		return act_await(r, st);
 	case V_POST: case V_SEND: case V_RECEIVE: case V_ATOMIC:
 		return run_post(r, st);
 	case V_WAIT:

@@ -196,6 +196,7 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 	struct fabric_stats f;
 	struct host_stats h = { 0 };
 	struct rc_stats rc;
+	struct nv_stats nv;
 	struct nic_fault_stats nf;
 	struct fw_stats fw;
 	uint64_t unused = 0;
@@ -210,12 +211,15 @@ static uint64_t read_stat(struct run *r, const struct statement *st)
 		&h.pinned_peak, &h.resident_peak,
 		&rc.packets_sent, &rc.resent, &rc.rnr_sent, &rc.rnr_waits,
 		&rc.timeouts, &rc.rewinds, &rc.dropped, &rc.duplicates,
-		&rc.overflows, &nf.reported, &nf.suppressed
+		&rc.overflows, &nf.reported, &nf.suppressed,
+		&nv.redirected, &nv.released, &nv.credit_waits, &nv.order_waits,
+		&nv.slots_used, &nv.slots_peak, &nv.packets_sent, &nv.resent
 	};
 
 	board_engine_stats(b->board, &e);
 	fabric_stats(testbed_fabric(r->w), board_id(b->board), &f);
 	board_rc_stats(b->board, &rc);
+	board_nv_stats(b->board, &nv);
 	board_fault_stats(b->board, &nf);
 	board_fw_stats(b->board, &fw);
 	if (b->kernel)
@@ -356,6 +360,12 @@ int run_print(struct run *r, const struct statement *st)
 			fprintf(r->out, "%s rate_mbps %llu\n", k->name,
 				(unsigned long long)(ns ? (uint64_t)k->done_bytes *
 							  8000 / ns : 0));
+		return 0;
+	case V_PRINT_NOTICED:
+		if (!r->counter[st->arg[1].name])
+			return -ENOENT;
+		ns = r->counter[st->arg[1].name]->noticed_ns - k->post_ns;
+		fprintf(r->out, "%s noticed_ns %llu\n", k->name, (unsigned long long)ns);
 		return 0;
 	case V_PRINT_ARRIVAL:
 		if (!k->done)

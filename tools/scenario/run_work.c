@@ -151,6 +151,23 @@ static void work_flags(const struct statement *st, struct testbed_work *k)
 	k->imm = imm ? (uint32_t)imm->number : 0;
 }
 
+/* The counter is one of the process that is written to. */
+static int post_notify(struct run *r, const struct statement *st, struct testbed_work *k)
+{
+	const struct arg *a = statement_option(st, "notify");
+	const struct testbed_counter *c = a ? r->counter[a->name] : NULL;
+
+	if (!a)
+		return 0;
+	if (!c || c->process != k->remote->process) {
+		testbed_why_set(r->w, "%s is no counter of %s", a->word,
+				k->remote->process->name);
+		return -EINVAL;
+	}
+	k->notify = c->number;
+	return 0;
+}
+
 static int post_request(struct run *r, const struct statement *st,
 			struct testbed_work *k)
 {
@@ -170,6 +187,8 @@ static int post_request(struct run *r, const struct statement *st,
 		k->opcode = write ? FL_WRITE : FL_READ;
 	}
 	err = work_ends(r, st, k);
+	if (!err)
+		err = post_notify(r, st, k);
 	return err ? err : testbed_post(r->w, k);
 }
 

@@ -19,6 +19,8 @@ struct run {
 	struct testbed_process *process[RUN_NAMES];
 	struct testbed_buffer *buffer[RUN_NAMES];
 	struct testbed_connection *conn[RUN_NAMES];
+	struct testbed_counter *counter[RUN_NAMES];	/* NULL: it was not made */
+	struct testbed_counter counters[RUN_NAMES];
 	struct testbed_work work[RUN_NAMES];
 	struct fabric_inject inject[16][16];
 	uint32_t left[64];		/* rounds of the repeats that are open */

@@ -80,6 +80,16 @@ static bool sense_number(struct parser *p, const struct arg *a,
 	return refuse_at(p, &a->at, a->word, right);
 }
 
+static bool sense_await(struct parser *p, const struct statement *st)
+{
+	const struct arg *op = &st->arg[1];
+
+	if (op->choice != CMP_GE && op->choice != CMP_GT && op->choice != CMP_EQ)
+		return refuse_at(p, &op->at, op->word,
+				 ">=, > or ==: a counter only rises");
+	return sense_number(p, &st->arg[2], 0, 1u << 30);
+}
+
 static bool sense_limits(struct parser *p, const struct statement *st)
 {
 	static const struct {
@@ -221,6 +231,8 @@ bool parser_sense(struct parser *p, const struct statement *st)
 		return sense_buffer(p, st);
 	case V_INJECT:
 		return sense_inject(p, st);
+	case V_AWAIT:
+		return sense_await(p, st);
 	case V_POST:
 		return sense_post(p, st);
 	case V_ATOMIC:

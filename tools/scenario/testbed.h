@@ -119,6 +119,7 @@ struct testbed_process {
 	struct testbed_call *call;
 	bool done;
 	struct rpc_app app;	/* the agent's */
+	uint32_t counters;	/* event counters that it has */
 	bool leased[TESTBED_LEASES];
 	/* A process elsewhere: number 0 if there is none, and its socket. */
 	pid_t pid;
@@ -169,6 +170,7 @@ struct testbed_work {
 	uint64_t local_va, remote_va;
 	uint32_t lkey, rkey, bytes;
 	int error;		/* of the post */
+	uint32_t notify;	/* number of a counter of the peer, or 0 */
 	bool fence, posted, done;
 	bool with_imm, solicited, inlined;	/* SEND, WRITE */
 	uint32_t imm;
@@ -275,6 +277,16 @@ int testbed_region_remove(struct testbed_buffer *b);
 int testbed_dma(struct testbed_buffer *from, uint64_t off,
 		struct testbed_buffer *to, uint64_t at, uint64_t len,
 		uint64_t *done);
+/* An event counter of the process; *counter: as testbed_await() and a write name it. */
+struct testbed_counter {
+	struct testbed_process *process;
+	uint32_t id, number;
+	uint64_t noticed_ns;	/* the last await had seen it */
+};
+int testbed_counter_add(struct testbed_process *p, struct testbed_counter *c);
+/* Until it is count at least; how: enum rpc_await. *is: what it is then. */
+int testbed_await(struct testbed_counter *c, uint32_t count, unsigned int how,
+		  uint64_t timeout_ns, uint32_t *is);
 int testbed_prefetch(struct testbed_buffer *b, uint64_t off, uint64_t len,
 		   bool write);
 

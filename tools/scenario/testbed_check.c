@@ -227,6 +227,13 @@ int testbed_count(struct testbed *w, enum trace_event ev,
 	return 0;
 }
 
+/* To memory: of a block, of a packet, or by the driver out of the system buffer. */
+static bool brings_bytes(const struct trace_record *r)
+{
+	return r->event == EV_RX_BURST || (r->event == EV_RC_BURST && r->arg[1]) ||
+	       r->event == EV_DRV_COPY;
+}
+
 int testbed_arrival(struct testbed *w, const struct testbed_work *k, uint64_t *ns)
 {
 	uint64_t post_ns = 0, last_ns = 0;
@@ -246,8 +253,7 @@ int testbed_arrival(struct testbed *w, const struct testbed_work *k, uint64_t *n
 			continue;
 		if (r[i].event == EV_LIB_POST)
 			post_ns = r[i].time_ns;
-		else if (r[i].event == EV_RX_BURST ||
-			 (r[i].event == EV_RC_BURST && r[i].arg[1]))
+		else if (brings_bytes(&r[i]))
 			last_ns = r[i].time_ns;
 	}
 	free(r);

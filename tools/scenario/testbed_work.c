@@ -32,7 +32,8 @@ struct testbed_work *testbed_work_at(struct testbed *w, uint64_t number)
 
 static bool speaks_packets(const struct testbed_process *p)
 {
-	return p->system.row.transport != FL_TRANSPORT_BLOCK;
+	return p->system.row.transport == FL_TRANSPORT_RC ||
+	       p->system.row.transport == FL_TRANSPORT_UD;
 }
 
 static int connection_make_pair(struct testbed_connection *c, int side,
@@ -102,6 +103,8 @@ static enum oracle_order connection_order(const struct testbed_process *p,
 {
 	if (speaks_packets(p))
 		return ORACLE_PACKETS;
+	if (p->system.row.transport == FL_TRANSPORT_NV)
+		return ORACLE_FRAGMENTS;
 	return relaxed ? ORACLE_RELAXED : ORACLE_POSTED;
 }
 
@@ -186,6 +189,7 @@ static int work_post_one(struct testbed_process *p, struct testbed_work *k,
 			.solicited = k->solicited,
 			.compare = k->compare,
 			.swap = k->swap,
+			.notify = k->notify,
 		},
 	};
 	struct rpc_answer r;
@@ -297,6 +301,41 @@ int testbed_receive(struct testbed *w, struct testbed_work *k)
 	for (i = 0; i < k->receives && !k->error; i++)
 		k->error = receive_one(w, k, k->local_va + (uint64_t)i * k->bytes);
 	return k->error;
+}
+
+/* ---- event counters ---- */
+
+int testbed_counter_add(struct testbed_process *p, struct testbed_counter *c)
+{
+	struct rpc_command o = { .kind = RPC_COUNTER, .id = p->counters };
+	struct rpc_answer r = { 0 };
+	int err;
+
+	if (p->gone || !p->open)
+		return -ESRCH;
+	if (p->counters == RPC_EVENT_COUNTERS)
+		return -ENOSPC;
+	err = testbed_rpc(p, &o, &r, NULL);
+	*c = (struct testbed_counter){ .process = p, .id = o.id, .number = r.key };
+	p->counters += !err;
+	return err;
+}
+
+int testbed_await(struct testbed_counter *c, uint32_t count, unsigned int how,
+		  uint64_t timeout_ns, uint32_t *is)
+{
+	struct testbed *w = c->process->testbed;
+	struct rpc_command o = { .kind = RPC_AWAIT, .id = c->id, .depth = count,
+				 .what = how, .end_ns = sim_now(w->sim) + timeout_ns };
+	struct rpc_answer r = { 0 };
+	int err;
+
+	if (c->process->gone)
+		return -ESRCH;
+	err = testbed_rpc(c->process, &o, &r, NULL);
+	c->noticed_ns = r.now_ns;
+	*is = (uint32_t)r.bytes;
+	return err;
 }
 
 /* ---- completions ---- */

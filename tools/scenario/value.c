@@ -104,6 +104,8 @@ static bool value_event(struct parser *p, const struct token *t, struct arg *a)
 /* The kinds of packet that cards send to each other. */
 #define OF_CARDS_BLK(x) x,
 #define OF_CARDS_ANS(x) x,
+#define OF_CARDS_NVH(x) x,
+#define OF_CARDS_NVA(x) x,
 #define OF_CARDS_BTH(x)
 
 static bool value_packet(struct parser *p, const struct token *t, struct arg *a)

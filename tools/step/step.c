@@ -222,6 +222,7 @@ static const struct {
 	{ "emu/sim/profiles/qfdb.profile", step_profile },
 	{ "emu/sim/profiles/pm.profile", step_profile },
 	{ "emu/sim/profiles/connectx.profile", step_profile },
+	{ "emu/sim/profiles/myrinet.profile", step_profile },
 	{ "emu/sim/profiles/ethernet.profile", step_profile },
 };
 

@@ -8,6 +8,7 @@ void counts_add(struct work_counts *c, struct board *b, struct host_kernel *kern
 {
 	struct engine_stats e;
 	struct rc_stats rc;
+	struct nv_stats nv;
 	struct ud_stats ud;
 	struct fabric_stats f;
 	struct host_stats h;
@@ -15,6 +16,7 @@ void counts_add(struct work_counts *c, struct board *b, struct host_kernel *kern
 
 	board_engine_stats(b, &e);
 	board_rc_stats(b, &rc);
+	board_nv_stats(b, &nv);
 	board_ud_stats(b, &ud);
 	fabric_stats(fabric, board_id(b), &f);
 	host_stats(kernel, &h);
@@ -22,10 +24,11 @@ void counts_add(struct work_counts *c, struct board *b, struct host_kernel *kern
 	c->pinned_peak += h.pinned_peak;
 	c->resident_peak += h.resident_peak;
 	c->wire_bytes += f.bytes;
-	c->payload_bytes += e.payload_sent + rc.payload_sent + ud.payload_sent;
+	c->payload_bytes += e.payload_sent + rc.payload_sent +
+			    nv.payload_sent + ud.payload_sent;
 	/* Blocks, or packets. */
 	c->refused += e.blocks_refused + rc.rnr_sent;
-	c->resent += e.blocks_resent + rc.resent;
+	c->resent += e.blocks_resent + rc.resent + nv.resent;
 	for (line = 0; line < IRQ_LINES; line++)
 		c->irqs[line] += h.irqs[line];
 	c->cpu_irq_ns += h.cpu_irq_ns;

@@ -94,7 +94,7 @@ enum work_end {
 	WORK_WRONG,		/* an array says something else */
 	WORK_HANG,
 	WORK_TOO_SMALL,		/* for this hazard */
-	WORK_NOT_HERE,		/* this board does not have the system */
+	WORK_NOT_HERE,		/* this board has not the system, or the system no READs */
 	WORK_BROKEN,		/* the testbed found something wrong: problem */
 };
 

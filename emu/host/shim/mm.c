@@ -367,6 +367,22 @@ static void notifier_age(struct mm_notifier *n, struct host_mm *host,
 	*host_trace_at() = saved;
 }
 
+static void notifier_mapped(struct mm_notifier *n, struct host_mm *host,
+			    uint64_t start, uint64_t end)
+{
+	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
+	struct trace_at saved = *host_trace_at();
+	struct shim_cpu before;
+
+	if (!mn->ops->mapped)
+		return;
+	before = shim_enter(mn->shim, NULL, SHIM_IN_CALLBACK);
+	shim_cpu()->cause = saved.cause;
+	mn->ops->mapped(mn, mn->mm, start, end);
+	shim_leave(&before);
+	*host_trace_at() = saved;
+}
+
 static void notifier_release(struct mm_notifier *n, struct host_mm *host)
 {
 	struct mmu_notifier *mn = container_of(n, struct mmu_notifier, host);
@@ -405,7 +421,7 @@ int shim_notifier_register(struct mmu_notifier *mn, struct mm_struct *mm,
 	mn->released = false;
 	mn->next = NULL;
 	mn->host = (struct mm_notifier){ .invalidate = notifier_invalidate,
-		.age = notifier_age,
+		.age = notifier_age, .mapped = notifier_mapped,
 					 .release = notifier_release };
 	mmgrab(mm);
 	ret = mm_notifier_register(mm->host, &mn->host);

@@ -81,6 +81,24 @@ struct rc_judged policy_judge(const struct policy *p, uint32_t slot,
 	return j;
 }
 
+enum nv_verdict policy_nv(const struct policy *p, uint32_t slot, enum nv_side side)
+{
+	uint32_t row = p->row[slot];
+
+	if (!row)
+		return NV_FAIL;
+	if (side == NV_SENDER)
+		return row_field(row, FL_ROW_IR) == FL_VERDICT_PARK ? NV_PARK : NV_FAIL;
+	switch (row_field(row, FL_ROW_RW)) {
+	case FL_VERDICT_REDIRECT:
+		return NV_REDIRECT;
+	case FL_VERDICT_DROP:
+		return NV_SILENCE;
+	default:
+		return NV_FAIL;
+	}
+}
+
 void policy_record(const struct policy *p, uint32_t slot, const struct rc_miss *m,
 		   struct fl_fault_rec *rec)
 {

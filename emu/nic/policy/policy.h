@@ -8,6 +8,7 @@
 
 #include "faultline/entries.h"
 #include "nic/fw.h"
+#include "nic/transport/nv.h"
 #include "nic/transport/rc.h"
 
 struct policy {
@@ -23,6 +24,8 @@ void policy_set(struct policy *p, uint32_t slot, uint32_t row, uint8_t quirks);
 bool policy_diverts(const struct policy *p, uint32_t slot);
 struct rc_judged policy_judge(const struct policy *p, uint32_t slot,
 			      const struct rc_miss *m, uint8_t rnr_code);
+/* The same of fragments: of what is sent, or of what came. */
+enum nv_verdict policy_nv(const struct policy *p, uint32_t slot, enum nv_side side);
 /* Kind of the record, and what it asks for. */
 void policy_record(const struct policy *p, uint32_t slot, const struct rc_miss *m,
 		   struct fl_fault_rec *rec);

@@ -9,6 +9,7 @@
  *	TOLD	the record is in the ring, or was taken out of it; the driver's turn
  *	GOING	the driver has answered; the unit will hear of it
  */
+#include <assert.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include "faultline/device.h"
 #include "faultline/regs.h"
 #include "nic/transport/fault.h"
+#include "nic/transport/nv.h"
 
 enum report_state { REPORT_IDLE, REPORT_COMING, REPORT_TOLD, REPORT_GOING, REPORT_STATES };
 
@@ -28,6 +30,8 @@ enum report_state { REPORT_IDLE, REPORT_COMING, REPORT_TOLD, REPORT_GOING, REPOR
 /* Of a token: 8 bits which queue pair, 2 bits of which side and way. */
 #define QP_PLACES	256
 #define PLACES		(QP_PLACES * 4)
+/* Behind these, one for each slot of the system buffer. */
+#define REPORTS		(PLACES + NV_SLOTS_MAX)
 
 _Static_assert(DEV_QPS <= QP_PLACES, "a place has 10 bits of a token");
 
@@ -54,7 +58,7 @@ struct nic_fault_unit {
 	uint64_t going_ns;		/* the last of GOING is due then */
 	struct report_list list[REPORT_STATES];	/* COMING and GOING */
 	uint32_t count[REPORT_STATES];
-	struct report report[PLACES];
+	struct report report[REPORTS];
 };
 
 struct nic_fault_unit *nic_fault_create(const struct nic_fault_config *cfg,
@@ -66,7 +70,7 @@ struct nic_fault_unit *nic_fault_create(const struct nic_fault_config *cfg,
 		return NULL;
 	f->cfg = *cfg;
 	f->env = *env;
-	f->count[REPORT_IDLE] = PLACES;
+	f->count[REPORT_IDLE] = REPORTS;
 	return f;
 }
 
@@ -126,7 +130,7 @@ void nic_fault_reset(struct nic_fault_unit *f)
 {
 	uint32_t i;
 
-	for (i = 0; i < PLACES; i++)
+	for (i = 0; i < REPORTS; i++)
 		report_move(f, &f->report[i], REPORT_IDLE, 0);
 	f->base = f->pa = 0;
 	f->size = f->prod = f->cons = f->wraps = 0;
@@ -160,7 +164,7 @@ static void records_again(struct nic_fault_unit *f, uint64_t now_ns)
 {
 	struct report *r;
 
-	for (r = f->report; r < f->report + PLACES; r++)
+	for (r = f->report; r < f->report + REPORTS; r++)
 		if (r->state == REPORT_TOLD &&
 		    r->position - f->cons < f->prod - f->cons)
 			report_move(f, r, REPORT_COMING, now_ns);
@@ -287,6 +291,36 @@ bool nic_fault_report(struct nic_fault_unit *f, uint16_t qp, const struct fl_fau
 	return true;
 }
 
+void nic_fault_divert(struct nic_fault_unit *f, uint32_t slot, const struct fl_fault_rec *rec,
+		      uint64_t cause, uint64_t now_ns)
+{
+	struct trace_at at = { .xfer = rec->xfer, .cause = cause };
+	struct report *r = &f->report[PLACES + slot];
+
+	assert(slot < NV_SLOTS_MAX && r->state == REPORT_IDLE);
+	r->rec = *rec;
+	r->rec.token = slot;
+	f->stats.reported++;
+	r->cause = f->env.emit(f->env.ctx, EV_NIC_FAULT, &at, rec->qp, rec->va, rec->len,
+			       slot);
+	report_move(f, r, REPORT_COMING, now_ns + f->cfg.trigger_ns);
+	records_step(f, now_ns);
+	nic_fault_alarm(f);
+}
+
+void nic_fault_copied(struct nic_fault_unit *f, uint32_t slot, uint64_t now_ns)
+{
+	struct report *r = &f->report[PLACES + slot];
+
+	if (slot >= NV_SLOTS_MAX || r->state != REPORT_TOLD) {
+		f->stats.stale++;
+		return;
+	}
+	f->stats.resumed++;
+	report_move(f, r, REPORT_IDLE, 0);
+	nic_fault_step(f, now_ns);
+}
+
 void nic_fault_close(struct nic_fault_unit *f, uint16_t qp)
 {
 	uint32_t i;
@@ -356,7 +390,7 @@ void nic_fault_stats(const struct nic_fault_unit *f, struct nic_fault_stats *st)
 
 bool nic_fault_idle(const struct nic_fault_unit *f)
 {
-	return f->count[REPORT_IDLE] == PLACES;
+	return f->count[REPORT_IDLE] == REPORTS;
 }
 
 /* Cheap: called after every event. */

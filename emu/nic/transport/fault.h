@@ -8,6 +8,8 @@
  * again later, and by then the answer may have come. A token is that place and a serial
  * number, so that an answer that comes too late changes nothing.
  *
+ * Beside these there is a report for each slot of NetVM's system buffer (nv.h).
+ *
  * Records lie in a ring in memory, as the firmware's events do. What finds it full waits in
  * its place, and nothing is lost. No clock: times come in as parameters.
  */
@@ -61,7 +63,15 @@ void nic_fault_reset(struct nic_fault_unit *f);
  */
 bool nic_fault_report(struct nic_fault_unit *f, uint16_t qp, const struct fl_fault_rec *rec,
 		  uint64_t cause, uint64_t extra_ns, uint64_t now_ns);
-/* The queue pair has ended: its tokens are over. */
+/*
+ * Data of queue pair `qp` lie in a slot of the system buffer: a record DIVERT, whose token is
+ * the slot. The slot is one that no report is about.
+ */
+void nic_fault_divert(struct nic_fault_unit *f, uint32_t slot, const struct fl_fault_rec *rec,
+		      uint64_t cause, uint64_t now_ns);
+/* The driver has answered that (COPIED): the report is over. */
+void nic_fault_copied(struct nic_fault_unit *f, uint32_t slot, uint64_t now_ns);
+/* The queue pair has ended: its tokens are over. What lies in a slot stays until COPIED. */
 void nic_fault_close(struct nic_fault_unit *f, uint16_t qp);
 void nic_fault_step(struct nic_fault_unit *f, uint64_t now_ns);
 

@@ -3,7 +3,7 @@
  * transport.h - between the firmware and the packet units beside the block engine.
  *
  * The firmware owns what exists: queue pairs and their states, send and receive queues,
- * keys, completions. A packet unit (rc.h, ud.h, later nv.h) carries the requests of
+ * keys, completions. A packet unit (rc.h, ud.h, nv.h) carries the requests of
  * queue pairs of its transport, packet by packet. Both belong to one board and run in its
  * domain; calls in either direction return at once, and may be made from any of them.
  *
@@ -142,8 +142,15 @@ struct fw_unit_ops {
 	/* What was taken, or else the oldest entry, is over; a completion is written. */
 	void (*recv_done)(void *ctx, uint16_t qp, const struct fw_recv *r,
 			  const struct fw_arrival *a);
+	/*
+	 * An event counter of the pair's process rises by one; or, without rise, could it? OK,
+	 * or FL_ST_SEEN_KEY: the process has no such counter.
+	 */
+	uint8_t (*count)(void *ctx, uint16_t qp, uint16_t counter, bool rise, uint64_t cause);
 	/* The responder has met what ends the connection; close() comes from within. */
 	void (*pair_error)(void *ctx, uint16_t qp, uint8_t status, uint64_t cause);
+	/* A pair that does not send yet has got a packet that it expects; once. */
+	void (*heard)(void *ctx, uint16_t qp, uint64_t cause);
 };
 
 #endif

@@ -19,8 +19,8 @@
 #define UD_PAGE		4096
 #define UD_NEVER	UINT64_MAX
 #define UD_EINVAL	22
-/* Channels 0 and 1 of the memory port are the reliable connection's. */
-#define UD_CHANNEL(n)	(2 + (n))
+/* Channels 0 and 1 of the memory port are the reliable connection's, 2 and 3 NetVM's. */
+#define UD_CHANNEL(n)	(4 + (n))
 
 /* ---- bytes of one packet on their way to or from memory ---- */
 

@@ -17,7 +17,7 @@ struct fl_wqe {
 	__u32 rkey;             /* key of the remote region */
 	__u64 wr_id;            /* given back in the completion */
 	__u32 xfer;             /* transfer number for traces; has no other meaning */
-	__u32 imm;              /* immediate data, with IMM; else 0 */
+	__u32 imm;              /* immediate data, with IMM; with NOTIFY the number of an event counter; else 0 */
 	__u64 compare;          /* CMP_SWAP: what must be there for the swap; else 0 */
 	__u64 swap;             /* CMP_SWAP: what is written; FETCH_ADD: what is added; else 0 */
 };
@@ -175,10 +175,21 @@ _Static_assert(__builtin_offsetof(struct fl_cqe, resends) == 24,
 _Static_assert(__builtin_offsetof(struct fl_cqe, phase) == 28,
 	       "entries.def");
 
+/* event counter; one writer, the firmware */
+struct fl_count {
+	__u32 count;            /* WRITEs that named it and are in their place, modulo 2^32 */
+	__u32 reserved;         /* 0 */
+};
+_Static_assert(sizeof(struct fl_count) == 8, "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_count, count) == 0,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_count, reserved) == 4,
+	       "entries.def");
+
 /* event for the driver; one writer, the firmware */
 struct fl_eqe {
 	__u32 type;             /* FL_EV_* */
-	__u32 object;           /* queue pair, completion queue or shared receive queue */
+	__u32 object;           /* queue pair, completion queue, shared receive queue or event counter */
 	__u32 data;             /* status, for QP_ERROR */
 	__u32 phase;            /* as in fl_cqe */
 };
@@ -238,7 +249,7 @@ struct fl_fault_rec {
 	__u32 key;              /* of the region */
 	__u64 va;               /* first byte that is missing */
 	__u32 len;              /* bytes from there that one packet needs */
-	__u32 token;            /* 24 bits, to be given back in XP.RESUME */
+	__u32 token;            /* 24 bits, to be given back in XP.RESUME; DIVERT: the slot, for XP.COPIED */
 	__u64 left;             /* bytes of the message behind these */
 	__u32 before;           /* MEMORY: pages that the card would like to have, before those that it needs */
 	__u32 after;            /* MEMORY: and behind them */
@@ -246,7 +257,7 @@ struct fl_fault_rec {
 	__u16 slot;             /* domain slot of the queue pair */
 	__u8 opcode;            /* FL_OP_* */
 	__u8 synthetic;         /* 1: nothing is missing; the fault was injected, for experiments */
-	__u32 psn;              /* of the packet */
+	__u32 psn;              /* of the packet; of a fragment its sequence number */
 	__u32 phase;            /* as in fl_cqe */
 };
 _Static_assert(sizeof(struct fl_fault_rec) == 64, "entries.def");
@@ -392,11 +403,13 @@ enum fl_wqe_code {
 	FL_WQE_INLINE = 8,               /* bit 3: the data stands in the entries that follow, 48 bytes in each */
 	FL_WQE_IMM = 16,                  /* bit 4: with immediate data: SEND and WRITE */
 	FL_WQE_LIST = 32,                 /* bit 5: segments stand in the entries that follow, three in each */
+	FL_WQE_NOTIFY = 64,               /* bit 6: of a queue pair NV: an event counter of the peer rises when the WRITE is in its place: imm, 1 to 65535 */
 };
 
 enum fl_qp_code {
 	FL_QP_RELAXED = 1,               /* bit 0: requests keep no order, as on ExaNeSt */
 	FL_QP_RC = 2,                    /* bit 1: a reliable connection of packets, as in InfiniBand */
+	FL_QP_NV = 8,                    /* bit 3: fragments that find their own place, as in NetVM: WRITE alone */
 	FL_QP_UD = 4,                    /* bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection */
 };
 
@@ -472,9 +485,17 @@ enum fl_st_code {
 
 enum fl_ev_code {
 	FL_EV_CQ = 1,                    /* an armed completion queue has a completion */
-	FL_EV_QP_ERROR = 2,              /* a queue pair went into the error state; data: status */
+	FL_EV_QP_ERROR = 2,              /* a queue pair went into the error state; data: status, and FL_ENDED_* */
 	FL_EV_CQ_OVERFLOW = 3,           /* a completion queue was full; its queue pairs stop */
 	FL_EV_SRQ_LIMIT = 4,             /* a shared receive queue holds fewer entries than its limit; the limit is off now */
+	FL_EV_LAST_RECV = 5,             /* a queue pair in the error state has ended the last receive that it took from its shared queue, or had taken none */
+	FL_EV_QP_HEARD = 6,              /* a queue pair that is ready to receive and not yet to send got a packet of its peer */
+	FL_EV_SQ_DRAINED = 7,            /* a queue pair came into the state SQD, and now no request of it is under way */
+	FL_EV_COUNTER = 8,               /* an armed event counter rose */
+};
+
+enum fl_ended_code {
+	FL_ENDED_UNTOLD = 256,             /* event QP_ERROR, beside the status: no work request failed, so no completion of one says why */
 };
 
 enum fl_cmd_code {
@@ -498,6 +519,8 @@ enum fl_cmd_code {
 	FL_CMD_SRQ_DESTROY = 18,          /* object: number; BUSY while a queue pair uses it */
 	FL_CMD_SRQ_LIMIT = 19,            /* object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never */
 	FL_CMD_SLOT_ROW = 20,             /* what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_* */
+	FL_CMD_COUNTER_CREATE = 24,       /* event counter of slot, 0 now: a physical address of its struct fl_count; result: number, from 1 on. BAD_ARGUMENT: this card has no queue pairs NV */
+	FL_CMD_COUNTER_DESTROY = 25,      /* object: number */
 };
 
 enum fl_silent_code {
@@ -534,6 +557,7 @@ enum fl_fault_code {
 	FL_FAULT_WQE = 1,                /* for a request that is in the send queue, where all of its segments stand */
 	FL_FAULT_RDMA = 2,               /* for what a peer has sent; no more is known than the record says */
 	FL_FAULT_MEMORY = 3,             /* for anybody; the card says how much it would like around it */
+	FL_FAULT_DIVERT = 4,             /* what a peer has sent lies in a slot of the system buffer, at XP.DIV_BASE + 4096 * token; the driver copies len bytes of it to va, and writes XP.COPIED */
 };
 
 enum fl_backup_code {

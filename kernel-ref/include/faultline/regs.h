@@ -475,6 +475,10 @@
 #define NIC_FW_FEATURES_UD_SHIFT                1
 #define NIC_FW_FEATURES_UD_MASK                 0x00000002
 #define NIC_FW_FEATURES_UD                      0x00000002
+/* and of NetVM's transport (FL_QP_NV) */
+#define NIC_FW_FEATURES_NV_SHIFT                2
+#define NIC_FW_FEATURES_NV_MASK                 0x00000004
+#define NIC_FW_FEATURES_NV                      0x00000004
 /* the card has its own table of translations, and the page XP */
 #define NIC_FW_FEATURES_TABLE_SHIFT             8
 #define NIC_FW_FEATURES_TABLE_MASK              0x00000100
@@ -674,6 +678,24 @@
 #define NIC_XP_RESOLVED_CODE_SHIFT              24
 #define NIC_XP_RESOLVED_CODE_MASK               0x7F000000
 
+/* physical address of the system buffer, for fragments whose page is absent (FL_FAULT_DIVERT); 4096-byte aligned. Refused while there are slots */
+#define NIC_XP_DIV_BASE                         0x200
+#define NIC_XP_DIV_BASE_RESET                   0x00000000ULL
+
+/* slots of 4096 bytes that it has, 0 to 1024; reads as what the card makes use of. Refused while queue pairs have credits for more, or data lie there */
+#define NIC_XP_DIV_SLOTS                        0x208
+#define NIC_XP_DIV_SLOTS_RESET                  0x00000000
+
+/* answer to a record DIVERT: the slot is free again. One that is free changes nothing; refused if there is no such slot */
+#define NIC_XP_COPIED                           0x20C
+#define NIC_XP_COPIED_RESET                     0x00000000
+/* of the record */
+#define NIC_XP_COPIED_SLOT_SHIFT                0
+#define NIC_XP_COPIED_SLOT_MASK                 0x0000FFFF
+/* 0 the data are in their page; otherwise a status of entries.def: they never will be */
+#define NIC_XP_COPIED_CODE_SHIFT                24
+#define NIC_XP_COPIED_CODE_MASK                 0x7F000000
+
 /* send queue doorbell */
 #define NIC_DB_SQ                               0x000
 #define NIC_DB_SQ_RESET                         0x00000000
@@ -733,5 +755,15 @@
 /* completions that were ever taken, modulo 65536 */
 #define NIC_DB_CQ_ARM_SOLICITED_CONS_SHIFT      16
 #define NIC_DB_CQ_ARM_SOLICITED_CONS_MASK       0xFFFF0000
+
+/* ask for one event when an event counter rises */
+#define NIC_DB_COUNTER_ARM                      0x01C
+#define NIC_DB_COUNTER_ARM_RESET                0x00000000
+/* its number */
+#define NIC_DB_COUNTER_ARM_COUNTER_SHIFT        0
+#define NIC_DB_COUNTER_ARM_COUNTER_MASK         0x0000FFFF
+/* its count as the process has seen it, modulo 65536: if it is another one now the event comes at once */
+#define NIC_DB_COUNTER_ARM_SEEN_SHIFT           16
+#define NIC_DB_COUNTER_ARM_SEEN_MASK            0xFFFF0000
 
 #endif

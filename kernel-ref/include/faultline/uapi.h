@@ -17,7 +17,7 @@
  * it; -EOPNOTSUPP its addresses have more than 48 bits; -ENODEV, -EIO.
  *
  * What a file may have: 16 domains, 64 completion queues, 64 queue pairs, 16 shared receive
- * queues, as
+ * queues, 64 event counters, as
  * many regions as FL_IOC_QUERY says, 8 MB of queues, 512 MB of pinned memory;
  * and all pinned memory of the process together RLIMIT_MEMLOCK (more with
  * CAP_IPC_LOCK). What the driver allocates for it counts in its memory cgroup.
@@ -182,9 +182,9 @@ struct fl_create_qp {
 	__u64 mmap_offset;	/* out: of the send queue */
 	__u64 mmap_bytes;	/* out */
 	/*
-	 * With FL_QP_RC or FL_QP_UD, which begin in RESET; else all of these are 0.
-	 * -EOPNOTSUPP: the card has no such connections, the row of the process is for
-	 * others, or its doorbell page is one that the driver reads.
+	 * With FL_QP_RC or FL_QP_UD, which begin in RESET, as FL_QP_NV does; else all of
+	 * these are 0. -EOPNOTSUPP: the card has no such queue pairs, the row of the
+	 * process is for others, or its doorbell page is one that the driver reads.
 	 */
 	__u32 recv_cq;		/* of its receives */
 	__u32 recv_entries;	/* in: wish, 0: no receive queue; out: what it got */
@@ -415,15 +415,41 @@ struct fl_limit_srq {
 #define FL_IOC_LIMIT_SRQ _IOW('F', 0x1B, struct fl_limit_srq)
 
 /*
+ * An event counter (entries.h, struct fl_count): WRITEs of queue pairs NV name it, and it rises
+ * when they are in their place. -EOPNOTSUPP: the card has none; -ENOSPC; -ENOMEM.
+ */
+struct fl_create_counter {
+	__u32 size;
+	__u32 counter;		/* out: number, from 1 on */
+	__u64 mmap_offset;	/* out: of the page that begins with its struct fl_count */
+	__u64 mmap_bytes;	/* out */
+};
+
+#define FL_IOC_CREATE_COUNTER _IOWR('F', 0x28, struct fl_create_counter)
+#define FL_IOC_DESTROY_COUNTER _IOW('F', 0x29, struct fl_destroy)
+
+/*
+ * Sleep until an event for the counter came, which the process armed with the COUNTER_ARM
+ * doorbell after it last looked. -ETIMEDOUT; -EINTR.
+ */
+struct fl_wait_counter {
+	__u32 size;
+	__u32 counter;
+	__u64 timeout_ns;	/* 0: no limit */
+};
+
+#define FL_IOC_WAIT_COUNTER _IOW('F', 0x2A, struct fl_wait_counter)
+
+/*
  * Sleep until something happened to an object of the file, and take the oldest such event:
- * FL_EV_QP_ERROR, FL_EV_CQ_OVERFLOW or FL_EV_SRQ_LIMIT. When 64 wait, a further one takes the
- * place of the oldest. poll() says POLLPRI. -ETIMEDOUT; -EINTR.
+ * any FL_EV_* but FL_EV_CQ. When 64 wait, a further one takes the place of the oldest. poll()
+ * says POLLPRI. -ETIMEDOUT; -EINTR.
  */
 struct fl_next_event {
 	__u32 size;
 	__u32 type;		/* out: FL_EV_* */
 	__u32 object;		/* out: number of the queue pair or queue */
-	__u32 data;		/* out: of QP_ERROR its status */
+	__u32 data;		/* out: of QP_ERROR its status and FL_ENDED_* */
 	__u64 timeout_ns;	/* 0: no limit */
 };
 

@@ -204,6 +204,87 @@
 /* the block is here and is being worked on; its outcome will follow */
 #define WOP_WAIT                                0xCC
 #define WOP_WAIT_HEADER_BYTES                   20
+
+/* in every fragment of a WRITE of NetVM's transport; a fragment lies within a 4 KB page at the receiver */
+#define WIRE_NVH_BYTES                          24
+/* address of the fragment at the receiver */
+#define WIRE_NVH_VA                             0, 7, 64
+#define WIRE_NVH_VA_BYTE                        0
+#define WIRE_NVH_VA_BIT                         7
+#define WIRE_NVH_VA_WIDTH                       64
+/* bytes of the WRITE from this fragment on; its payload is the first of them, and with all of them it is the last */
+#define WIRE_NVH_LEN                            8, 7, 32
+#define WIRE_NVH_LEN_BYTE                       8
+#define WIRE_NVH_LEN_BIT                        7
+#define WIRE_NVH_LEN_WIDTH                      32
+/* key of the region there */
+#define WIRE_NVH_KEY                            12, 7, 32
+#define WIRE_NVH_KEY_BYTE                       12
+#define WIRE_NVH_KEY_BIT                        7
+#define WIRE_NVH_KEY_WIDTH                      32
+/* of the fragment, in the order in which the pair's fragments were posted; from 0 */
+#define WIRE_NVH_SEQUENCE                       16, 7, 32
+#define WIRE_NVH_SEQUENCE_BYTE                  16
+#define WIRE_NVH_SEQUENCE_BIT                   7
+#define WIRE_NVH_SEQUENCE_WIDTH                 32
+/* event counter of the receiver that rises when the WRITE is in its place; 0: none */
+#define WIRE_NVH_COUNTER                        20, 7, 16
+#define WIRE_NVH_COUNTER_BYTE                   20
+#define WIRE_NVH_COUNTER_BIT                    7
+#define WIRE_NVH_COUNTER_WIDTH                  16
+/* that the sender has left, this fragment taken off */
+#define WIRE_NVH_CREDITS                        22, 7, 16
+#define WIRE_NVH_CREDITS_BYTE                   22
+#define WIRE_NVH_CREDITS_BIT                    7
+#define WIRE_NVH_CREDITS_WIDTH                  16
+
+/* what a receiver of fragments says of them */
+#define WIRE_NVA_BYTES                          12
+/* the fragment that it is about; of an NV_CREDIT the same as BASE */
+#define WIRE_NVA_SEQUENCE                       0, 7, 32
+#define WIRE_NVA_SEQUENCE_BYTE                  0
+#define WIRE_NVA_SEQUENCE_BIT                   7
+#define WIRE_NVA_SEQUENCE_WIDTH                 32
+/* all fragments before this one are in their final place */
+#define WIRE_NVA_BASE                           4, 7, 32
+#define WIRE_NVA_BASE_BYTE                      4
+#define WIRE_NVA_BASE_BIT                       7
+#define WIRE_NVA_BASE_WIDTH                     32
+/* fragments that the sender may have on the way, or in the system buffer, at most */
+#define WIRE_NVA_CREDITS                        8, 7, 16
+#define WIRE_NVA_CREDITS_BYTE                   8
+#define WIRE_NVA_CREDITS_BIT                    7
+#define WIRE_NVA_CREDITS_WIDTH                  16
+/* 1: it is in the system buffer, and safe; an NV_CREDIT says when it is in its place */
+#define WIRE_NVA_REDIRECTED                     10, 7, 1
+#define WIRE_NVA_REDIRECTED_BYTE                10
+#define WIRE_NVA_REDIRECTED_BIT                 7
+#define WIRE_NVA_REDIRECTED_WIDTH               1
+/* of an NV_CREDIT: 1: the sender asks how far the receiver is */
+#define WIRE_NVA_ASK                            10, 6, 1
+#define WIRE_NVA_ASK_BYTE                       10
+#define WIRE_NVA_ASK_BIT                        6
+#define WIRE_NVA_ASK_WIDTH                      1
+/* 0 */
+#define WIRE_NVA_RESERVED                       10, 5, 6
+#define WIRE_NVA_RESERVED_BYTE                  10
+#define WIRE_NVA_RESERVED_BIT                   5
+#define WIRE_NVA_RESERVED_WIDTH                 6
+/* 0, or a status of entries.def: it never will be, and the pair ends */
+#define WIRE_NVA_CODE                           11, 7, 8
+#define WIRE_NVA_CODE_BYTE                      11
+#define WIRE_NVA_CODE_BIT                       7
+#define WIRE_NVA_CODE_WIDTH                     8
+
+/* a fragment of a WRITE of NetVM's transport */
+#define WOP_NV_WRITE                            0xD0
+#define WOP_NV_WRITE_HEADER_BYTES               24
+/* it was taken: into its place, into the system buffer, or not at all */
+#define WOP_NV_ACK                              0xD1
+#define WOP_NV_ACK_HEADER_BYTES                 12
+/* how far the receiver is; a slot of its system buffer is free again */
+#define WOP_NV_CREDIT                           0xD2
+#define WOP_NV_CREDIT_HEADER_BYTES              12
 /* two links on UDP meet; no card sends or takes it */
 #define WOP_HELLO                               0xFE
 #define WOP_HELLO_HEADER_BYTES                  12

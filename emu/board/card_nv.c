@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * card_nv.c - NetVM's transport on a board: its channels, timers and memory, the system
+ * buffer, and what a missing page becomes.
+ */
+#include <errno.h>
+
+#include "board/board_internal.h"
+#include "faultline/regs.h"
+
+/* Threads mode; as for the engine. */
+#define STEPS_AT_ONCE 16
+/* Of the packet units' DMA channels: those of reliable connections come before. */
+#define NV_CHANNEL 2
+
+/* ---- channels ---- */
+
+static uint64_t nv_channel_step(struct board *b, unsigned int channel, uint64_t now_ns)
+{
+	int steps = b->timed ? 1 : STEPS_AT_ONCE;
+	uint64_t ns;
+
+	do
+		ns = nv_step(b->card.nv, channel, now_ns);
+	while (--steps && ns != SIM_IDLE);
+	return ns;
+}
+
+static uint64_t card_nv_send(void *board, uint64_t now_ns)
+{
+	return nv_channel_step(board, 0, now_ns);
+}
+
+static uint64_t card_nv_take(void *board, uint64_t now_ns)
+{
+	return nv_channel_step(board, 1, now_ns);
+}
+
+static uint64_t card_nv_timer(void *board, uint64_t now_ns)
+{
+	nv_timer(((struct board *)board)->card.nv, now_ns);
+	return SIM_IDLE;
+}
+
+static void card_nv_kick(void *ctx, unsigned int channel)
+{
+	sim_kick(&((struct board *)ctx)->card.nv_channel[channel]);
+}
+
+static void card_nv_alarm(void *ctx, uint64_t when_ns)
+{
+	sim_alarm(&((struct board *)ctx)->card.nv_timer, when_ns);
+}
+
+/* ---- memory ---- */
+
+static enum dma_status card_nv_begin(void *ctx, struct dma_burst *d)
+{
+	struct board *b = ctx;
+	enum dma_status s;
+
+	d->channel += NV_CHANNEL;
+	s = bus_packet_begin(b, d);
+	if (b->timed)
+		d->delay_ns += b->cfg.timing->v[T_NV_LOCK];
+	return s;
+}
+
+static bool card_slot_write(void *ctx, uint32_t slot, const void *buf, uint32_t len)
+{
+	struct board *b = ctx;
+
+	return dram_write(b->dram, b->card.div_base + (uint64_t)slot * NV_SLOT_BYTES, buf,
+			  len) == DRAM_OK;
+}
+
+int card_div_base_set(struct board *b, uint64_t base)
+{
+	/* regs.def, DIV_BASE */
+	if (base % NV_SLOT_BYTES || nv_slots(b->card.nv))
+		return -EINVAL;
+	b->card.div_base = base;
+	return 0;
+}
+
+int card_copied(struct board *b, uint32_t value)
+{
+	uint32_t slot = value & NIC_XP_COPIED_SLOT_MASK;
+	uint8_t code = (value & NIC_XP_COPIED_CODE_MASK) >> NIC_XP_COPIED_CODE_SHIFT;
+	uint64_t now_ns = sim_now(b->cfg.sim);
+
+	if (value & ~(NIC_XP_COPIED_SLOT_MASK | NIC_XP_COPIED_CODE_MASK) ||
+	    slot >= nv_slots(b->card.nv))
+		return -EINVAL;
+	/* Before the slot can be filled again. */
+	nic_fault_copied(b->card.faults, slot, now_ns);
+	return nv_copied(b->card.nv, slot, code, now_ns);
+}
+
+/* ---- a page is missing ---- */
+
+static struct fl_fault_rec nv_record(const struct board *b, const struct nv_miss *m)
+{
+	const struct card_pair *q = &b->card.pair[m->qp];
+	bool write = m->side == NV_RECEIVER;
+	struct table_entry e;
+
+	return (struct fl_fault_rec){
+		.kind = write ? FL_FAULT_RDMA : FL_FAULT_WQE, .side = write,
+		.write = write, .last = 1, .qp = q->qpn,
+		.index = m->work ? m->work->index : 0, .key = m->key, .va = m->va,
+		.len = m->len, .left = m->left, .xfer = m->xfer, .slot = q->slot,
+		.opcode = FL_OP_WRITE, .psn = m->sequence,
+		.synthetic = table_find(b->card.table, m->object, m->va >> 12, &e) &&
+			     (e.write || !write),
+	};
+}
+
+static enum nv_verdict card_nv_miss(void *ctx, const struct nv_miss *m)
+{
+	struct board *b = ctx;
+	enum nv_verdict v = policy_nv(&b->card.policy, b->card.pair[m->qp].slot, m->side);
+	struct fl_fault_rec rec = nv_record(b, m);
+	uint64_t later_ns = 0;
+
+	/* What is redirected is reported with its slot. */
+	if (v == NV_FAIL || v == NV_REDIRECT)
+		return v;
+	if (b->timed && rec.synthetic && b->card.major)
+		later_ns = b->cfg.timing->v[T_MM_MAJOR];
+	nic_fault_report(b->card.faults, m->qp, &rec, m->cause, later_ns,
+			 sim_now(b->cfg.sim));
+	return v;
+}
+
+static void card_redirected(void *ctx, const struct nv_miss *m, uint32_t slot)
+{
+	struct board *b = ctx;
+	struct fl_fault_rec rec = nv_record(b, m);
+
+	rec.kind = FL_FAULT_DIVERT;
+	nic_fault_divert(b->card.faults, slot, &rec, m->cause, sim_now(b->cfg.sim));
+}
+
+/* ---- for the firmware ---- */
+
+static uint8_t card_nv_open(void *ctx, uint16_t qp, const struct fw_pair *p)
+{
+	struct board *b = ctx;
+	struct fw_transport nv = nv_transport(b->card.nv);
+	struct fw_pair pair = *p;
+
+	/* A fragment is a page at most, whatever the path would take. */
+	pair.mtu = (uint16_t)b->cfg.timing->v[T_NV_MTU];
+	b->card.pair[qp] = (struct card_pair){ .nv = true, .qpn = p->qpn, .slot = p->slot };
+	return nv.open(nv.ctx, qp, &pair);
+}
+
+static void card_nv_close(void *ctx, uint16_t qp)
+{
+	struct board *b = ctx;
+	struct fw_transport nv = nv_transport(b->card.nv);
+
+	nv.close(nv.ctx, qp);
+	nic_fault_close(b->card.faults, qp);
+}
+
+static void card_nv_post(void *ctx, uint16_t qp, uint32_t wr, const struct fw_work *w)
+{
+	struct fw_transport nv = nv_transport(((struct board *)ctx)->card.nv);
+
+	nv.post(nv.ctx, qp, wr, w);
+}
+
+static void card_nv_stop_key(void *ctx, uint32_t key)
+{
+	struct fw_transport nv = nv_transport(((struct board *)ctx)->card.nv);
+
+	nv.stop_key(nv.ctx, key);
+}
+
+/* ---- making it ---- */
+
+int card_nv_make(struct board *b)
+{
+	const uint64_t *t = b->cfg.timing->v;
+	const struct nv_env env = {
+		.ctx = b, .fw = fw_unit(b->fw_mem), .burst_begin = card_nv_begin,
+		.burst_end = bus_packet_end, .miss = card_nv_miss,
+		.slot_write = card_slot_write, .redirected = card_redirected,
+		.wire = b->port, .frame_get = fabric_frame_get,
+		.frame_send = fabric_frame_send, .kick = card_nv_kick,
+		.alarm = card_nv_alarm, .emit = card_emit,
+	};
+	const struct nv_config cfg = {
+		.node = b->cfg.id, .icrc = fabric_icrc(b->cfg.fabric),
+		.window = (uint32_t)t[T_NV_WINDOW], .credits = (uint32_t)t[T_NV_CREDITS],
+		.slots = (uint32_t)t[T_NV_SLOTS], .greedy = t[T_NV_GREEDY],
+		/* What senders with credit have on the way finds room, and so do answers. */
+		.rx_frames = 2 * (uint32_t)t[T_NV_SLOTS] + 64,
+		.packet_ns = b->timed ? t[T_NV_PACKET] : 0,
+		.count_ns = b->timed ? t[T_NV_COUNT] : 0,
+		/* On the wall a peer may have no CPU just then, and that is no loss. */
+		.timeout_floor_ns = b->timed ? t[T_RC_TIMEOUT_FLOOR] :
+					       4 * t[T_WALL_TIMEOUT],
+		.probe_ns = b->timed ? t[T_NV_PROBE] : t[T_WALL_TIMEOUT],
+	};
+	struct card *c = &b->card;
+
+	sim_actor_init(b->domain, &c->nv_channel[0], "nv send", card_nv_send, b);
+	sim_actor_init(b->domain, &c->nv_channel[1], "nv receive", card_nv_take, b);
+	sim_actor_init(b->domain, &c->nv_timer, "nv timer", card_nv_timer, b);
+	c->nv_transport = (struct fw_transport){
+		.ctx = b, .open = card_nv_open, .close = card_nv_close,
+		.post = card_nv_post, .stop_key = card_nv_stop_key,
+	};
+	c->nv = nv_create(&cfg, &env);
+	return c->nv ? 0 : -ENOMEM;
+}
+
+void card_nv_reset(struct board *b)
+{
+	nv_reset(b->card.nv);
+	sim_alarm(&b->card.nv_timer, SIM_IDLE);
+	b->card.div_base = 0;
+}
+
+void board_nv_stats(struct board *b, struct nv_stats *st)
+{
+	sim_enter(b->domain);
+	nv_stats(b->card.nv, st);
+	sim_leave(b->domain);
+}
