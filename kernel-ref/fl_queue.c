@@ -456,5 +456,7 @@ irqreturn_t fl_irq_event(int irq, void *arg)
 		fl_nic_write(dev, NIC_FW_BASE + NIC_FW_EQ_CONS, dev->eq_cons);
 	if (fl_odp_irq(dev))
 		ret = IRQ_HANDLED;
+	if (fl_ring_irq(dev))
+		ret = IRQ_HANDLED;
 	return ret;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Posting to a reliable connection. A request with several segments, or with its data in
- * itself, takes more than one entry; the doorbell is rung once, behind the last.
+ * Posting to a reliable connection, or datagrams. A request with several segments, or with
+ * its data in itself, takes more than one entry; the doorbell is rung once, behind the last.
  */
 #include <errno.h>
 #include <string.h>
@@ -151,6 +151,10 @@ static int rc_check(const struct fl_qp *qp, const struct fl_work *w,
 	bool carries = w->opcode == FL_SEND || w->opcode == FL_WRITE;
 
 	if (!rc_opcode(w->opcode) || length < 0)
+		return -EINVAL;
+	/* A datagram is one packet; whose size the card knows if the program does not. */
+	if (qp->ud && (w->opcode != FL_SEND ||
+		       (qp->attr.mtu && length > (int64_t)qp->attr.mtu)))
 		return -EINVAL;
 	/* NetVM writes, and its WRITEs name counters. */
 	if (qp->nv && (w->opcode != FL_WRITE || w->with_imm || w->solicited))

@@ -22,6 +22,7 @@
 #define WORDS_ABORT(value, text)
 #define WORDS_FAULT(value, text)
 #define WORDS_XP(value, text)
+#define WORDS_BACKUP(value, text)
 #define WORDS_STATE(value, text)
 #define WORDS_MOD(value, text)
 #define WORDS_ROW(value, text)

@@ -98,7 +98,7 @@ struct fw_cq *fw_cq_find(struct fw *fw, uint64_t n, uint32_t slot);
 /*
  * Write a completion; a full queue, or memory that fails, breaks the queue. solicited: its
  * sender marked it. */
-void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, uint64_t cause,
+void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, struct fw_at at,
 		bool solicited);
 /* Doorbells; cons modulo 65536. 0 or -FW_EINVAL. */
 int fw_cq_consumed(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons);
@@ -179,6 +179,11 @@ uint8_t fw_counter_rise(struct fw *fw, uint32_t slot, uint32_t n, bool rise,
 int fw_rq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
 int fw_srq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
 bool fw_recv_take(struct fw *fw, uint16_t qp, struct fw_recv *r, uint8_t *wrong);
+/* As in transport.h. */
+bool fw_recv_ahead(struct fw *fw, uint16_t qp, uint16_t ahead, struct fw_recv *r,
+		   uint8_t *wrong);
+/* The oldest entry, of which r is the unit's copy, is taken. */
+void fw_recv_oldest(struct fw *fw, uint16_t qp, const struct fw_recv *r, uint8_t wrong);
 void fw_recv_done(struct fw *fw, uint16_t qp, const struct fw_arrival *a);
 /* It is in ERROR, and has receives that nothing will end any more. */
 static inline bool fw_recv_due(const struct fw_qp *q)

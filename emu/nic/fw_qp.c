@@ -37,6 +37,7 @@ static bool qp_unit_missing(const struct fw *fw, uint32_t flags,
 		    const struct fw_transport **unit)
 {
 	*unit = flags == FL_QP_RC ? fw->env.transport[FW_TRANSPORT_RC] :
+		flags == FL_QP_UD ? fw->env.transport[FW_TRANSPORT_UD] :
 		flags == FL_QP_NV ? fw->env.transport[FW_TRANSPORT_NV] : NULL;
 	return flags && flags != FL_QP_RELAXED && !*unit;
 }
@@ -75,6 +76,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 	__builtin_memset(q, 0, offsetof(struct fw_qp, wr));
 	q->uses = uses;
 	q->relaxed = c->flags & FL_QP_RELAXED;
+	q->datagrams = c->flags & FL_QP_UD;
 	q->sq_pa = c->a;
 	q->state = unit ? FW_QP_RESET : FW_QP_INIT;
 	q->unit = unit;

@@ -165,6 +165,7 @@ struct fw_qp {
 	uint32_t halt_wr;	/* HALTED: the request that failed */
 	bool flushing;		/* a completion with an error was written */
 	bool relaxed;		/* its requests keep no order */
+	bool datagrams;		/* FL_QP_UD */
 	uint16_t uses;		/* of its place before this one */
 	uint16_t reads;		/* READs that were sent whole and have not ended */
 	struct fw_order order;	/* of what the peer asks for */

@@ -38,6 +38,15 @@ static bool row_packets(const struct fl_system_row *r)
 		r->tells == FL_TELLS_TABLE);
 }
 
+static bool row_datagrams(const struct fl_system_row *r)
+{
+	return r->tables == FL_TABLES_NIC && r->before != FL_BEFORE_SNOOP &&
+	       r->ir == FL_VERDICT_PARK && r->iw == FL_VERDICT_NONE &&
+	       r->rr == FL_VERDICT_NONE &&
+	       ((r->rw == FL_VERDICT_DROP && r->tells == FL_TELLS_TABLE) ||
+		(r->rw == FL_VERDICT_DIVERT && r->tells == FL_TELLS_RESOLVED));
+}
+
 /* Fragments, which write and nothing else. */
 static bool row_fragments(const struct fl_system_row *r)
 {
@@ -65,6 +74,8 @@ static bool row_possible(const struct fl_system_row *r)
 
 	if (r->transport == FL_TRANSPORT_RC)
 		return row_packets(r);
+	if (r->transport == FL_TRANSPORT_UD)
+		return row_datagrams(r);
 	if (r->transport == FL_TRANSPORT_NV)
 		return row_fragments(r);
 	if (r->tables == FL_TABLES_NIC || r->tables == FL_TABLES_SHADOW)

@@ -318,6 +318,7 @@ TEST("fl_open on a Linux without the driver says so")
 #define IS_REPORT(value)
 #define IS_FAULT(value)
 #define IS_XP(value)
+#define IS_BACKUP(value)
 #define IS_QUIRK(value)
 #define EENUM(group, name, value, text) IS_##group(value)
 static const int statuses[] = {
