@@ -191,8 +191,8 @@ static void fl_card_stop(struct fl_dev *dev)
 	fl_irqs_put(dev);
 	/* Answers what the top halves have left. */
 	destroy_workqueue(dev->wq);
-	fl_ring_stop(dev);
 	fl_divert_stop(dev);
+	fl_ring_stop(dev);
 	fl_odp_stop(dev);
 	fl_xp_stop(dev);
 	fl_eq_stop(dev);

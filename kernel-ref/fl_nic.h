@@ -29,8 +29,8 @@
 #include "faultline/plan.h"
 
 struct fl_advise;
-struct fl_backup;
 struct fl_fault_rec;
+struct fl_backup;
 struct fl_ctx;
 struct fl_dev;
 struct fl_mr;

@@ -17,8 +17,7 @@ struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number)
 	return NULL;
 }
 
-/* What is not carried in blocks. */
-#define FL_QP_PACKETS (FL_QP_RC | FL_QP_NV | FL_QP_UD)
+#define FL_QP_PACKETS	(FL_QP_RC | FL_QP_UD | FL_QP_NV)
 
 /* What the process's row has its requests travel by. */
 static u32 fl_qp_wanted(const struct fl_ctx *ctx)
@@ -26,10 +25,10 @@ static u32 fl_qp_wanted(const struct fl_ctx *ctx)
 	switch (ctx->row.transport) {
 	case FL_TRANSPORT_RC:
 		return FL_QP_RC;
-	case FL_TRANSPORT_NV:
-		return FL_QP_NV;
 	case FL_TRANSPORT_UD:
 		return FL_QP_UD;
+	case FL_TRANSPORT_NV:
+		return FL_QP_NV;
 	default:
 		return 0;
 	}
@@ -39,15 +38,17 @@ static u32 fl_qp_wanted(const struct fl_ctx *ctx)
 static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 {
 	u32 kind = a->flags & FL_QP_PACKETS;
-	bool receives = kind & (FL_QP_RC | FL_QP_UD);
 	u32 recv = fl_queue_entries(a->recv_entries);
+	/* With receives, and a queue for their completions. */
+	bool packets = kind & (FL_QP_RC | FL_QP_UD);
 
-	if (a->flags & ~(FL_QP_RELAXED | FL_QP_PACKETS) || a->reserved || kind & (kind - 1))
+	if (a->flags & ~(FL_QP_RELAXED | FL_QP_PACKETS) || a->reserved ||
+	    (kind & (kind - 1)))
 		return -EINVAL;
-	/* Receives of datagrams are announced in order, which has to be one queue pair's. */
+	/* Datagrams are announced in order, which has to be one queue pair's. */
 	if (kind == FL_QP_UD && a->srq)
 		return -EINVAL;
-	if (!receives && (a->recv_cq || a->recv_entries || a->srq))
+	if (!packets && (a->recv_cq || a->recv_entries || a->srq))
 		return -EINVAL;
 	if (a->recv_entries && (a->srq || !recv))
 		return -EINVAL;
@@ -56,7 +57,7 @@ static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 		return -EOPNOTSUPP;
 	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
 		return -ENOENT;
-	if (receives && !fl_cq_find(ctx, a->recv_cq))
+	if (packets && !fl_cq_find(ctx, a->recv_cq))
 		return -ENOENT;
 	if (a->srq && !fl_srq_known(ctx, a->srq - 1))
 		return -ENOENT;

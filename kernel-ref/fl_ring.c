@@ -138,7 +138,7 @@ static int fl_ring_copy(struct fl_ctx *ctx, const struct fl_ring_packet *p)
 		}
 		done += s.bytes;
 	}
-	trace_fl_ring(ctx->dev, p->d.qp, p->d.va0, p->d.len, ret, p->d.xfer, 0);
+	trace_fl_copy(ctx->dev, p->d.qp, p->d.va0, p->d.len, ret, p->d.xfer, 0);
 	return ret;
 }
 

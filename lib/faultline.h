@@ -307,17 +307,17 @@ enum fl_qp_type {
 	 */
 	FL_QPT_RC = 1,
 	/*
-	 * NetVM's transport: WRITE alone, whose bytes may come in any order but for
-	 * those that lie on each other. To say that all of it is there it names an event
-	 * counter of the peer's.
-	 */
-	FL_QPT_NV = 2,
-	/*
 	 * Datagrams: messages of one packet each, of at most the MTU, to the peer of its
 	 * connection; nobody acknowledges them or sends them again. With FL_SEND alone, receives
 	 * of its own, and the states of FL_QPT_RC. What comes with another Q_Key is lost.
 	 */
-	FL_QPT_UD = 3,
+	FL_QPT_UD = 2,
+	/*
+	 * NetVM's transport: WRITE alone, whose bytes may come in any order but for
+	 * those that lie on each other. To say that all of it is there it names an event
+	 * counter of the peer's.
+	 */
+	FL_QPT_NV = 3,
 };
 #define FL_SEND_SEGMENTS 12u	/* of one work request */
 #define FL_RECV_SEGMENTS 3u	/* of one receive */

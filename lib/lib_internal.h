@@ -158,8 +158,9 @@ struct fl_qp {
 	size_t map_bytes;
 	uint32_t number, entries;	/* entries: a power of two */
 	struct lib_bounce *bounce;	/* bounce.h, or NULL */
-	/* FL_QPT_RC; FL_QPT_NV and FL_QPT_UD, which have less: */
-	bool rc, nv, ud;
+	/* FL_QPT_RC, FL_QPT_UD, FL_QPT_NV: */
+	bool rc;			/* any of them */
+	bool ud, nv;
 	uint32_t segments, inline_bytes;	/* of one request, at most */
 	struct fl_srq *srq;
 	struct fl_qp_attr attr;		/* as last set (modify.c) */

@@ -33,10 +33,10 @@ static int qp_judge(const struct fl_pd *pd, const struct fl_qp_init *init)
 		return extra ? -EINVAL : 0;
 	if (init->type == FL_QPT_NV && receives)
 		return -EINVAL;
-	/* Datagrams are announced in the order of one ring. */
-	if (init->type == FL_QPT_UD && init->srq)
+	if (init->type != FL_QPT_RC && init->type != FL_QPT_UD && init->type != FL_QPT_NV)
 		return -EINVAL;
-	if (init->type != FL_QPT_RC && init->type != FL_QPT_NV && init->type != FL_QPT_UD)
+	/* Datagrams are announced in the order of one ring. */
+	if (init->srq && init->type == FL_QPT_UD)
 		return -EINVAL;
 	if (init->srq && (init->recv_entries || init->srq->pd != pd))
 		return -EINVAL;
@@ -81,13 +81,12 @@ static int qp_begin(struct fl_qp *q, const struct fl_qp_init *init,
 static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 		     uint32_t flags, struct fl_qp **qp)
 {
-	bool rc = init->type == FL_QPT_RC, nv = init->type == FL_QPT_NV;
-	bool ud = init->type == FL_QPT_UD;
+	bool ud = init->type == FL_QPT_UD, nv = init->type == FL_QPT_NV;
+	bool rc = ud || nv || init->type == FL_QPT_RC;
 	unsigned int entries = qp_send_entries(init);
 	struct fl_create_qp c = {
 		.size = sizeof(c), .entries = entries,
-		.flags = flags | (rc ? FL_QP_RC : 0) | (nv ? FL_QP_NV : 0) |
-			 (ud ? FL_QP_UD : 0),
+		.flags = flags | (ud ? FL_QP_UD : nv ? FL_QP_NV : rc ? FL_QP_RC : 0),
 		.pd = pd->number,
 		.cq = init->send_cq->number, .recv_entries = init->recv_entries,
 	};
@@ -102,7 +101,7 @@ static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 	if (!q)
 		return -ENOMEM;
 	*q = (struct fl_qp){
-		.pd = pd, .cq = init->send_cq, .rc = rc || nv || ud, .nv = nv, .ud = ud,
+		.pd = pd, .cq = init->send_cq, .rc = rc, .ud = ud, .nv = nv,
 		.srq = init->srq,
 		.segments = init->segments ? init->segments : 1,
 		.inline_bytes = init->inline_bytes,
@@ -155,10 +154,10 @@ static int qp_create_plain(struct fl_pd *pd, struct fl_cq *cq,
 		return -EINVAL;
 	if (pd->dev->transport == FL_TRANSPORT_RC)
 		init.type = FL_QPT_RC;
-	if (pd->dev->transport == FL_TRANSPORT_NV)
-		init.type = FL_QPT_NV;
 	if (pd->dev->transport == FL_TRANSPORT_UD)
 		init.type = FL_QPT_UD;
+	if (pd->dev->transport == FL_TRANSPORT_NV)
+		init.type = FL_QPT_NV;
 	if (init.type != FL_QPT_BLOCK && flags)
 		return -EOPNOTSUPP;
 	error = qp_judge(pd, &init);

@@ -153,8 +153,8 @@ int card_make(struct board *b)
 	if (!err)
 		err = card_rc_make(b);
 	if (!err)
-		err = card_nv_make(b);
-	return err ? err : card_ud_make(b);
+		err = card_ud_make(b);
+	return err ? err : card_nv_make(b);
 }
 
 void card_destroy(struct board *b)
@@ -185,8 +185,8 @@ void card_reset(struct board *b)
 uint32_t card_features(const struct board *b)
 {
 	(void)b;
-	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC | NIC_FW_FEATURES_NV |
-	       NIC_FW_FEATURES_UD;
+	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC | NIC_FW_FEATURES_UD |
+	       NIC_FW_FEATURES_NV;
 }
 
 const char *card_busy(struct board *b)
@@ -209,8 +209,8 @@ const char *card_check(struct board *b)
 	if (!wrong)
 		wrong = rc_check(b->card.rc);
 	if (!wrong)
-		wrong = nv_check(b->card.nv);
-	return wrong ? wrong : ud_check(b->card.ud);
+		wrong = ud_check(b->card.ud);
+	return wrong ? wrong : nv_check(b->card.nv);
 }
 
 void board_faults(struct board *b, uint64_t share, bool major)

@@ -103,17 +103,17 @@ void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t cod
 {
 	struct board *b = board;
 
-	/* A receiver waits for nothing: its sender comes again, or nobody does. */
-	if (b->card.pair[qp].nv) {
-		if (!side)
-			nv_resume(b->card.nv, qp, code, now_ns);
-	} else if (b->card.pair[qp].ud) {
-		if (!side)
-			ud_resume(b->card.ud, qp, code, now_ns);
-	} else {
+	const struct card_pair *q = &b->card.pair[qp];
+
+	if (!q->ud && !q->nv)
 		rc_resume(b->card.rc, qp, side ? RC_RESPONDER : RC_REQUESTER, write, code,
 			  now_ns);
-	}
+	else if (side)
+		return;		/* nobody waits for a page of a receiver's */
+	else if (q->ud)
+		ud_resume(b->card.ud, qp, code, now_ns);
+	else
+		nv_resume(b->card.nv, qp, code, now_ns);
 }
 
 /* ---- for the firmware: the unit, and what the card has to know of its pairs ---- */

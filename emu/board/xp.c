@@ -136,8 +136,8 @@ static int go_write(struct board *b, uint32_t op)
 static bool xp_is_wide(uint32_t reg)
 {
 	return reg == NIC_XP_FQ_BASE || reg == NIC_XP_TAB_FIRST ||
-	       reg == NIC_XP_TAB_LIST_PA || reg == NIC_XP_DIV_BASE ||
-	       reg == NIC_XP_BAK_BASE;
+	       reg == NIC_XP_TAB_LIST_PA || reg == NIC_XP_BAK_BASE ||
+	       reg == NIC_XP_DIV_BASE;
 }
 
 /* The 64-bit register that a word is part of, or 0 and the word itself. */

@@ -37,8 +37,8 @@ static bool qp_unit_missing(const struct fw *fw, uint32_t flags,
 		    const struct fw_transport **unit)
 {
 	*unit = flags == FL_QP_RC ? fw->env.transport[FW_TRANSPORT_RC] :
-		flags == FL_QP_NV ? fw->env.transport[FW_TRANSPORT_NV] :
-		flags == FL_QP_UD ? fw->env.transport[FW_TRANSPORT_UD] : NULL;
+		flags == FL_QP_UD ? fw->env.transport[FW_TRANSPORT_UD] :
+		flags == FL_QP_NV ? fw->env.transport[FW_TRANSPORT_NV] : NULL;
 	return flags && flags != FL_QP_RELAXED && !*unit;
 }
 

@@ -150,8 +150,7 @@ struct fw_unit_ops fw_unit(void *mem)
 	return (struct fw_unit_ops){
 		.ctx = mem, .work_done = unit_work_done, .reach = unit_reach,
 		.recv_take = unit_recv_take, .recv_ahead = unit_recv_ahead,
-		.recv_done = unit_recv_done,
-		.count = unit_count, .pair_error = unit_pair_error,
-		.heard = unit_heard,
+		.recv_done = unit_recv_done, .count = unit_count,
+		.pair_error = unit_pair_error, .heard = unit_heard,
 	};
 }

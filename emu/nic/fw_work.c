@@ -73,14 +73,13 @@ static bool is_atomic(uint8_t opcode)
 	return opcode == FL_OP_FETCH_ADD || opcode == FL_OP_CMP_SWAP;
 }
 
+/* A datagram is a SEND (InfiniBand 9.8.3); NetVM has no READ, no SEND and no atomic. */
 static bool is_known(const struct fw_qp *q, uint8_t opcode)
 {
-	/* NetVM has no READ, no SEND and no atomic. */
-	if (q->nv)
-		return opcode == FL_OP_WRITE;
-	/* InfiniBand 9.8.3: a datagram is a SEND. */
 	if (q->datagrams)
 		return opcode == FL_OP_SEND;
+	if (q->nv)
+		return opcode == FL_OP_WRITE;
 	return opcode == FL_OP_SEND || opcode == FL_OP_WRITE ||
 	       opcode == FL_OP_READ || is_atomic(opcode);
 }

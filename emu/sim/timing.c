@@ -40,8 +40,8 @@ BUILT_IN(timing_text_ideal, PROFILES "ideal.profile");
 BUILT_IN(timing_text_qfdb, PROFILES "qfdb.profile");
 BUILT_IN(timing_text_pm, PROFILES "pm.profile");
 BUILT_IN(timing_text_connectx, PROFILES "connectx.profile");
-BUILT_IN(timing_text_myrinet, PROFILES "myrinet.profile");
 BUILT_IN(timing_text_ethernet, PROFILES "ethernet.profile");
+BUILT_IN(timing_text_myrinet, PROFILES "myrinet.profile");
 
 static const struct {
 	const char *name, *text;
@@ -50,8 +50,8 @@ static const struct {
 	{ "qfdb", timing_text_qfdb },
 	{ "pm", timing_text_pm },
 	{ "connectx", timing_text_connectx },
-	{ "myrinet", timing_text_myrinet },
 	{ "ethernet", timing_text_ethernet },
+	{ "myrinet", timing_text_myrinet },
 };
 
 #define BUILT_INS (sizeof(built_in) / sizeof(built_in[0]))

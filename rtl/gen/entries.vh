@@ -403,10 +403,10 @@
 `define FL_QP_RELAXED                           8'd1
 // bit 1: a reliable connection of packets, as in InfiniBand
 `define FL_QP_RC                                8'd2
-// bit 3: fragments that find their own place, as in NetVM: WRITE alone
-`define FL_QP_NV                                8'd8
 // bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection
 `define FL_QP_UD                                8'd4
+// bit 3: fragments that find their own place, as in NetVM: WRITE alone
+`define FL_QP_NV                                8'd8
 
 // nothing can be posted; all that was posted is forgotten
 `define FL_STATE_RESET                          8'd0

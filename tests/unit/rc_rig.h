@@ -339,7 +339,7 @@ static inline void rig_open(struct rig *g, uint8_t node, const struct rc_config 
 		g->present[i] = true;
 	for (i = 0; i < RIG_KEYS; i++)
 		g->key[i] = (struct rig_key){ 0x100 + i, RIG_BASE, RIG_BYTES, 15, true };
-	g->verdict = (struct rc_judged){ RC_RNR, 12 };
+	g->verdict = (struct rc_judged){ .verdict = RC_RNR, .rnr_code = 12 };
 	g->alarm = UINT64_MAX;
 	g->cfg = *cfg;
 	g->cfg.node = node;

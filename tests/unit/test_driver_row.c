@@ -74,10 +74,10 @@ static bool row_possible(const struct fl_system_row *r)
 
 	if (r->transport == FL_TRANSPORT_RC)
 		return row_packets(r);
-	if (r->transport == FL_TRANSPORT_NV)
-		return row_fragments(r);
 	if (r->transport == FL_TRANSPORT_UD)
 		return row_datagrams(r);
+	if (r->transport == FL_TRANSPORT_NV)
+		return row_fragments(r);
 	if (r->tables == FL_TABLES_NIC || r->tables == FL_TABLES_SHADOW)
 		return false;
 	if (r->tables == FL_TABLES_INSERTED)

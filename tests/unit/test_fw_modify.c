@@ -483,7 +483,7 @@ TEST("a card without the unit refuses such queue pairs, as it does odd flags")
 	EXPECT_EQ(CMD(r, SLOT_ROW, .slot = 1, .flags = 1), FL_ST_BAD_ARGUMENT);
 	u = unit_rig();
 	rig_slot(u->r, &s, 1);
-	for (i = 1; i < sizeof(flags) / sizeof(flags[0]); i++)
+	for (i = 2; i < sizeof(flags) / sizeof(flags[0]); i++)
 		EXPECT_EQ(CMD(u->r, QP_CREATE, .slot = 1, .a = 0x8000, .b = 4,
 			      .c = s.cq, .d = s.pd, .flags = flags[i]),
 			  FL_ST_BAD_ARGUMENT);

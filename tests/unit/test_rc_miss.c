@@ -7,7 +7,7 @@ TEST("a page that is missing under a WRITE: RNR NAK with the code that was judge
 {
 	unit_start();
 	g.present[0] = false;
-	g.verdict = (struct rc_judged){ RC_RNR, 7 };
+	g.verdict = (struct rc_judged){ .verdict = RC_RNR, .rnr_code = 7 };
 	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
 	rig_out_ack(&g, 20, RC_SYN_RNR | 7);
 	EXPECT_EQ(g.miss.side, RC_RESPONDER);

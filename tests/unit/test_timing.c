@@ -35,7 +35,7 @@ TEST("a profile that is not there is refused with its name, and the ones that ar
 
 	EXPECT_EQ(timing_load(&p, "qfbd", error, sizeof(error)), -2);
 	EXPECT(strstr(error, "qfbd"));
-	EXPECT(strstr(error, "built in: ideal, qfdb, pm, connectx, myrinet, ethernet;"));
+	EXPECT(strstr(error, "built in: ideal, qfdb, pm, connectx, ethernet, myrinet;"));
 }
 
 TEST("a timing assignment with a wrong key, no number or a bad value is refused")

@@ -25,7 +25,7 @@ static const struct {
 	  "virtual time, the same every time; real threads; real processes; "
 	  "real kernels (run)" },
 	{ OPT_PROFILE, "--profile", "NAME|FILE",
-	  "timing profile: ideal (default), qfdb, pm, connectx, myrinet, ethernet, or a file" },
+	  "timing profile: ideal (default), qfdb, pm, connectx, ethernet, myrinet, or a file" },
 	{ OPT_POLICY, "--policy", FL_SYSTEM_WORDS,
 	  "what to do about pages that are not there (default part)" },
 	{ OPT_RESOLVE, "--resolve", "PLAN",

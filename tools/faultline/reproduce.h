@@ -64,7 +64,6 @@ int reproduce_stream_times(int k, double *model);
 int reproduce_cold_drop(int ring, double *model);
 int reproduce_cold_backup(int most, double *model);
 int reproduce_cold_pin(int most, double *model);
-
 /*
  * reproduce_netvm.c: ns of a WRITE; per cent over one whose pages are pinned; MB/s; ns until it
  * is noticed, by a way of `await`; per cent that an operation adds; is the lock cheaper?

@@ -86,17 +86,18 @@ static unsigned int system_transports(const struct value *v)
 {
 	const struct value *on;
 	unsigned int bits = 0;
-	const char *at;
-	char word[16];
+	char name[32];
+	const char *p;
 	size_t n;
 
 	if (!strcmp(v->transports, "ANY"))
 		return ~0u;
-	for (at = v->transports; *at; at += n + (at[n] == '_')) {
-		n = strcspn(at, "_");
-		snprintf(word, sizeof(word), "%.*s", (int)n, at);
-		on = system_value("TRANSPORT", word);
-		bits |= on ? 1u << system_number(on) : 0;
+	for (p = v->transports; *p; p += n + (p[n] == '|')) {
+		n = strcspn(p, "|");
+		snprintf(name, sizeof(name), "%.*s", (int)n, p);
+		on = system_value("TRANSPORT", name);
+		if (on)		/* of a later one: nowhere yet */
+			bits |= 1u << system_number(on);
 	}
 	return bits;
 }

@@ -16,16 +16,16 @@ void counts_add(struct work_counts *c, struct board *b, struct host_kernel *kern
 
 	board_engine_stats(b, &e);
 	board_rc_stats(b, &rc);
-	board_nv_stats(b, &nv);
 	board_ud_stats(b, &ud);
+	board_nv_stats(b, &nv);
 	fabric_stats(fabric, board_id(b), &f);
 	host_stats(kernel, &h);
 	c->pages_in += h.page_ins;
 	c->pinned_peak += h.pinned_peak;
 	c->resident_peak += h.resident_peak;
 	c->wire_bytes += f.bytes;
-	c->payload_bytes += e.payload_sent + rc.payload_sent +
-			    nv.payload_sent + ud.payload_sent;
+	c->payload_bytes += e.payload_sent + rc.payload_sent + ud.payload_sent +
+			    nv.payload_sent;
 	/* Blocks, or packets. */
 	c->refused += e.blocks_refused + rc.rnr_sent;
 	c->resent += e.blocks_resent + rc.resent + nv.resent;

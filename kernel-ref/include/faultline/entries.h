@@ -409,8 +409,8 @@ enum fl_wqe_code {
 enum fl_qp_code {
 	FL_QP_RELAXED = 1,               /* bit 0: requests keep no order, as on ExaNeSt */
 	FL_QP_RC = 2,                    /* bit 1: a reliable connection of packets, as in InfiniBand */
-	FL_QP_NV = 8,                    /* bit 3: fragments that find their own place, as in NetVM: WRITE alone */
 	FL_QP_UD = 4,                    /* bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection */
+	FL_QP_NV = 8,                    /* bit 3: fragments that find their own place, as in NetVM: WRITE alone */
 };
 
 enum fl_state_code {

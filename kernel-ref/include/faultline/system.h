@@ -55,9 +55,9 @@ enum fl_transport {
 	FL_TRANSPORT_NV = 3,        /* fragments that name their address and come in any order, as NetVM's; WRITE alone, and event counters */
 };
 
-#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort|fail|sink|rnr|rewind|sleep|redirect|none|divert"
+#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort|fail|sink|rnr|rewind|sleep|divert|redirect|none"
 enum fl_verdict {
-	FL_VERDICT_PARK = 0,        /* this block, on rc and nv this send queue, waits; others go on; nothing was sent */
+	FL_VERDICT_PARK = 0,        /* this block, of packets this send queue, waits; others go on; nothing was sent */
 	FL_VERDICT_HOLD = 1,        /* the SMMU stalls the access until the driver resumes it */
 	FL_VERDICT_REFUSE = 2,      /* the sender hears REFUSED, and READY when it may send again */
 	FL_VERDICT_WAIT = 3,        /* the peer takes the READ over and answers when the page is there */
@@ -68,12 +68,12 @@ enum fl_verdict {
 	FL_VERDICT_RNR = 8,         /* the requester gets an RNR NAK, waits as long as its code says, and sends again from there */
 	FL_VERDICT_REWIND = 9,      /* responses are dropped until the page is there, and asked for again from the first that was */
 	FL_VERDICT_SLEEP = 10,      /* the channel stops until the page is there, for all queue pairs; frames that it has no room for are lost */
-	FL_VERDICT_REDIRECT = 11,   /* into the system buffer, from where the driver copies it; credits see to it that there is room */
-	FL_VERDICT_NONE = 12,       /* there is no such access: the transport has no READ */
-	FL_VERDICT_DIVERT = 13,     /* the datagram goes into memory of the driver, the backup ring, to be copied when the page is there; what came behind it waits for it */
+	FL_VERDICT_DIVERT = 11,     /* the datagram goes into memory of the driver, the backup ring, to be copied when the page is there; what came behind it waits for it */
+	FL_VERDICT_REDIRECT = 12,   /* into the system buffer, from where the driver copies it; credits see to it that there is room */
+	FL_VERDICT_NONE = 13,       /* there is no such access: the transport has no READ */
 };
 
-#define FL_TELLS_WORDS                          "ready|resume|status|nothing|token|pages|table|copied|resolved"
+#define FL_TELLS_WORDS                          "ready|resume|status|nothing|token|pages|table|resolved|copied"
 enum fl_tells {
 	FL_TELLS_READY = 0,         /* that the block may be tried again */
 	FL_TELLS_RESUME = 1,        /* to carry out the stalled access */
@@ -82,8 +82,8 @@ enum fl_tells {
 	FL_TELLS_TOKEN = 4,         /* that its table has all pages of the request, which goes on by the token of its report; four reports of a queue pair at a time */
 	FL_TELLS_PAGES = 5,         /* that its table has the pages that the report names, before and after the one that was missed; it goes on by the token of the last; four at a time */
 	FL_TELLS_TABLE = 6,         /* that its table has the page, where whoever missed it finds it; each page is reported once */
-	FL_TELLS_COPIED = 7,        /* that what it redirected is in its page, and the slot free; or, of a source, that its table has the page */
-	FL_TELLS_RESOLVED = 8,      /* that the datagram has been copied into its receive, whose pages its table has now; the send queue goes on by the token of its report */
+	FL_TELLS_RESOLVED = 7,      /* that the datagram has been copied into its receive, whose pages its table has now; the send queue goes on by the token of its report */
+	FL_TELLS_COPIED = 8,        /* that what it redirected is in its page, and the slot free; or, of a source, that its table has the page */
 };
 
 /* What a row says, but for its words; each an enum above. */

@@ -182,9 +182,9 @@ struct fl_create_qp {
 	__u64 mmap_offset;	/* out: of the send queue */
 	__u64 mmap_bytes;	/* out */
 	/*
-	 * With FL_QP_RC or FL_QP_UD, which begin in RESET, as FL_QP_NV does; else all of
-	 * these are 0. -EOPNOTSUPP: the card has no such queue pairs, the row of the
-	 * process is for others, or its doorbell page is one that the driver reads.
+	 * With FL_QP_RC, FL_QP_UD or FL_QP_NV, which begin in RESET; else all of these are
+	 * 0. -EOPNOTSUPP: the card has no such queue pairs, the row of the process is for
+	 * others, or its doorbell page is one that the driver reads.
 	 */
 	__u32 recv_cq;		/* of its receives */
 	__u32 recv_entries;	/* in: wish, 0: no receive queue; out: what it got */
