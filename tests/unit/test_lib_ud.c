@@ -141,7 +141,7 @@ static void refused_body(struct rig *r)
 	EXPECT_EQ(fl_create_qp_ex(b.pd, &init, &qp), -EOPNOTSUPP);
 	init.type = FL_QPT_BLOCK;
 	EXPECT_EQ(fl_create_qp_ex(b.pd, &init, &qp), -EOPNOTSUPP);
-	init.type = (enum fl_qp_type)3;
+	init.type = (enum fl_qp_type)4;
 	EXPECT_EQ(fl_create_qp_ex(b.pd, &init, &qp), -EINVAL);
 	EXPECT_EQ(fl_create_qp_relaxed(b.pd, b.cq, 4, &qp), -EOPNOTSUPP);
 	EXPECT_EQ(fl_create_srq(b.pd, 8, &srq), 0);
