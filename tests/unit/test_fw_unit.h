@@ -113,7 +113,7 @@ static inline struct unit *unit_rig(void)
 	};
 	u->fw = fw_unit(r->fw_mem);
 	r->unit = u;
-	r->transport = r->datagrams = r->fragments = &u->ops;
+	r->transport = r->fragments = &u->ops;
 	r->slot_row = unit_row;
 	rig_restart(r);
 	return u;
