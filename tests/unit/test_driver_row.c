@@ -150,7 +150,7 @@ static void row_nonsense(struct rig *r)
 	p.derived = 0;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	p.derived = 1;
-	p.reserved = 1;
+	p.quirks = 1;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	STEP("numbers that no column has");
 	for (c = 0; c < sizeof(row); c++)
