@@ -86,7 +86,7 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 		return -EINVAL;
 	row = p->derived ? p->row : *fl_system_row(p->system);
 	if (!fl_row_allowed(&row) ||
-	    (p->quirks && row.transport == FL_TRANSPORT_BLOCK))
+	    (p->quirks && row.transport != FL_TRANSPORT_RC))
 		return -EINVAL;
 	if (fl_in_flight(ctx) ||
 	    (row.transport != ctx->row.transport && ctx->nqp))

@@ -78,6 +78,6 @@ int fl_divert_copy(struct fl_ctx *ctx, const struct fl_fault_rec *rec)
 	memcpy_to_page(page, off, ctx->dev->xp.div + rec->token * FL_DIVERT_SLOT,
 		       rec->len);
 	unpin_user_pages_dirty_lock(&page, 1, true);
-	trace_fl_copy(ctx->dev, rec->qp, rec->va, rec->len, rec->token, rec->xfer, 0);
+	trace_fl_copy(ctx->dev, rec->qp, rec->va, rec->len, 0, rec->xfer, 0);
 	return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that a process may want to hear of: a queue pair has failed, a completion queue was
- * full, a shared receive queue runs low. Completions have their own way (fl_queue.c).
+ * Events that a process may want to hear of: a queue pair has failed or has heard its peer, a
+ * completion queue was full, a shared receive queue runs low. Completions have their own way
+ * (fl_queue.c).
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>
@@ -20,6 +21,9 @@ static struct fl_ctx *fl_event_owner(struct fl_dev *dev, const struct fl_eqe *e)
 
 	switch (e->type) {
 	case FL_EV_QP_ERROR:
+	case FL_EV_LAST_RECV:
+	case FL_EV_QP_HEARD:
+	case FL_EV_SQ_DRAINED:
 		qp = dev->qp[FL_QP_PLACE(e->object)];
 		/* One that is gone may have had the place before. */
 		return qp && qp->number == e->object ? qp->ctx : NULL;

@@ -192,6 +192,7 @@ static void fl_card_stop(struct fl_dev *dev)
 	/* Answers what the top halves have left. */
 	destroy_workqueue(dev->wq);
 	fl_divert_stop(dev);
+	fl_ring_stop(dev);
 	fl_odp_stop(dev);
 	fl_xp_stop(dev);
 	fl_eq_stop(dev);
@@ -242,6 +243,7 @@ int fl_probe(struct device *parent, const struct fl_resources *res)
 	mutex_init(&dev->cmd_lock);
 	spin_lock_init(&dev->irq_lock);
 	fl_fault_init(dev);
+	fl_ring_init(dev);
 	fl_psdma_init(dev, res->psdma, res->irq_psdma);
 	ret = fl_properties(dev);
 	if (ret)

@@ -9,10 +9,12 @@
  *	fl_odp.c	reports of missing pages
  *	fl_divert.c	the system buffer, and copying out of it
  *	fl_advise.c	pages that a program asks for beforehand
+ *	fl_ring.c	datagrams that missed theirs
  *
  * Locks: fl_nic.lock (inside everything that may sleep, and inside the kernel's own locks
  * of page tables, where the notifier runs): regions, what is loaded; fl_xp.lock and
- * ctx->bank_lock inside it.
+ * ctx->bank_lock inside it. fl_nic.copying: outside of all of these and of the mmap lock, and
+ * never inside ctx->lock. fl_xp.ring_lock: inside ctx->lock.
  */
 #ifndef FL_NIC_H
 #define FL_NIC_H
@@ -28,6 +30,7 @@
 
 struct fl_advise;
 struct fl_fault_rec;
+struct fl_backup;
 struct fl_ctx;
 struct fl_dev;
 struct fl_mr;
@@ -35,6 +38,7 @@ struct fl_nic_part;
 
 /* Of a card. */
 struct fl_odp;
+struct fl_ring;
 struct fl_xp {
 	spinlock_t lock;	/* registers TAB_*, and the list */
 	u32 objects;		/* tables that it has, a power of two; 0: none */
@@ -45,6 +49,8 @@ struct fl_xp {
 	struct mutex div_lock;	/* getting it */
 	u8 *div;		/* the system buffer; NULL: there is none yet */
 	dma_addr_t div_dma;
+	struct mutex ring_lock;	/* who makes it */
+	struct fl_ring *ring;	/* NULL: nobody has needed it yet; irq_lock */
 };
 
 /* Of a process. */
@@ -57,6 +63,7 @@ struct fl_nic {
 	struct list_head advice;	/* that nobody waits for; lock */
 	unsigned int advising;		/* so many; lock */
 	struct work_struct advise;
+	struct mutex copying;	/* a datagram, into memory of the process */
 	atomic64_t loaded, zapped, raced, advised;
 };
 
@@ -96,6 +103,13 @@ void fl_xp_resume(struct fl_dev *dev, u32 token, u32 code);
 /* The system buffer is there; slots 0: it is not. */
 void fl_xp_divert(struct fl_dev *dev, dma_addr_t base, u32 slots);
 void fl_xp_copied(struct fl_dev *dev, u32 slot, u32 code);
+/* Datagrams go there from now on, so many of a queue pair at a time; slots 0: nowhere. */
+void fl_xp_backup(struct fl_dev *dev, dma_addr_t ring, u32 slots, u32 bits);
+/* Descriptors that have been taken, and that ever had a page. */
+void fl_xp_backup_taken(struct fl_dev *dev, u32 cons);
+void fl_xp_backup_given(struct fl_dev *dev, u32 given);
+/* It is where it belongs; or, by the code, never will be. */
+void fl_xp_resolved(struct fl_dev *dev, const struct fl_backup *d, u32 code);
 
 /* ---- fl_tables_nic.c ---- */
 
@@ -221,6 +235,19 @@ int fl_divert_start(struct fl_dev *dev);
 void fl_divert_stop(struct fl_dev *dev);
 /* What a record DIVERT is about goes to where it belongs. The address space is held. */
 int fl_divert_copy(struct fl_ctx *ctx, const struct fl_fault_rec *rec);
+/* ---- fl_ring.c ---- */
+
+void fl_ring_init(struct fl_dev *dev);
+/* A process's row diverts: there is a backup ring from now on. -ENOMEM */
+int fl_ring_need(struct fl_dev *dev);
+/* The card is off. */
+void fl_ring_stop(struct fl_dev *dev);
+/* Part of the event line's top half. */
+bool fl_ring_irq(struct fl_dev *dev);
+/* The queue pair has ended: what is held for it is not copied any more... */
+void fl_ring_forget(struct fl_dev *dev, u32 qp);
+/* ...nor is anything, after this, for what has ended before. ctx->lock is not held. */
+void fl_ring_settle(struct fl_ctx *ctx);
 
 /* ---- fl_advise.c ---- */
 

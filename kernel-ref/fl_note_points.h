@@ -137,10 +137,19 @@ static void fl_note_token(void *w, const struct fl_dev *dev, u32 token,
 }
 FL_NOTE_SWITCH(token)
 
-static void fl_note_copy(void *w, const struct fl_dev *dev, u32 qp, u64 va,
-			 u32 len, u32 slot, u32 xfer, u32 block)
+static void fl_note_irq_ring(void *w, const struct fl_dev *dev, u32 kind,
+			     u32 qp, u32 index, u32 bit, u32 xfer, u32 block)
 {
-	fl_note(w, dev, FL_WINDOW_NOTE_COPY, xfer, block, qp, va, len, slot);
+	fl_note(w, dev, FL_WINDOW_NOTE_IRQ_RING, xfer, block, kind, qp, index,
+		bit);
+}
+FL_NOTE_SWITCH(irq_ring)
+
+static void fl_note_copy(void *w, const struct fl_dev *dev, u32 qp, u64 va,
+			 u32 len, int error, u32 xfer, u32 block)
+{
+	fl_note(w, dev, FL_WINDOW_NOTE_COPY, xfer, block, qp, va, len,
+		(u64)error);
 }
 FL_NOTE_SWITCH(copy)
 
@@ -168,5 +177,7 @@ static const struct fl_note_switch fl_note_switch[FL_WINDOW_NOTES] = {
 	[FL_WINDOW_NOTE_IRQ_ODP] = { fl_note_irq_odp_on, fl_note_irq_odp_off },
 	[FL_WINDOW_NOTE_LOAD] = { fl_note_load_on, fl_note_load_off },
 	[FL_WINDOW_NOTE_TOKEN] = { fl_note_token_on, fl_note_token_off },
+	[FL_WINDOW_NOTE_IRQ_RING] = { fl_note_irq_ring_on,
+				      fl_note_irq_ring_off },
 	[FL_WINDOW_NOTE_COPY] = { fl_note_copy_on, fl_note_copy_off },
 };

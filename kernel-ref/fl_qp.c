@@ -17,12 +17,16 @@ struct fl_qp *fl_qp_find(struct fl_ctx *ctx, u32 number)
 	return NULL;
 }
 
+#define FL_QP_PACKETS	(FL_QP_RC | FL_QP_UD | FL_QP_NV)
+
 /* What the process's row has its requests travel by. */
 static u32 fl_qp_wanted(const struct fl_ctx *ctx)
 {
 	switch (ctx->row.transport) {
 	case FL_TRANSPORT_RC:
 		return FL_QP_RC;
+	case FL_TRANSPORT_UD:
+		return FL_QP_UD;
 	case FL_TRANSPORT_NV:
 		return FL_QP_NV;
 	default:
@@ -33,17 +37,23 @@ static u32 fl_qp_wanted(const struct fl_ctx *ctx)
 /* May it be made so? The entries of its own receive queue (0: none), or negative errno. */
 static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 {
-	bool packets = a->flags & FL_QP_RC;
+	u32 kind = a->flags & FL_QP_PACKETS;
 	u32 recv = fl_queue_entries(a->recv_entries);
+	/* With receives, and a queue for their completions. */
+	bool packets = kind & (FL_QP_RC | FL_QP_UD);
 
-	if (a->flags & ~(FL_QP_RELAXED | FL_QP_RC | FL_QP_NV) || a->reserved)
+	if (a->flags & ~(FL_QP_RELAXED | FL_QP_PACKETS) || a->reserved ||
+	    (kind & (kind - 1)))
+		return -EINVAL;
+	/* Datagrams are announced in order, which has to be one queue pair's. */
+	if (kind == FL_QP_UD && a->srq)
 		return -EINVAL;
 	if (!packets && (a->recv_cq || a->recv_entries || a->srq))
 		return -EINVAL;
 	if (a->recv_entries && (a->srq || !recv))
 		return -EINVAL;
 	/* A page that the driver reads has no place for receives (snoop.h). */
-	if (a->flags & (FL_QP_RC | FL_QP_NV) && ctx->snoop.on)
+	if (kind && ctx->snoop.on)
 		return -EOPNOTSUPP;
 	if (!fl_pd_find(ctx, a->pd) || !fl_cq_find(ctx, a->cq))
 		return -ENOENT;
@@ -52,7 +62,7 @@ static int fl_qp_judge(struct fl_ctx *ctx, const struct fl_create_qp *a)
 	if (a->srq && !fl_srq_known(ctx, a->srq - 1))
 		return -ENOENT;
 	/* Else all that it posts would miss pages, in tables that it does not have. */
-	if ((a->flags & (FL_QP_RC | FL_QP_NV)) != fl_qp_wanted(ctx))
+	if (kind != fl_qp_wanted(ctx))
 		return -EOPNOTSUPP;
 	if (ctx->nqp >= FL_QPS_MAX)
 		return -ENOSPC;
@@ -108,17 +118,20 @@ static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
 		.d = a->pd,
 	};
 	u64 number;
-	int ret;
+	int ret = 0;
 
-	ret = fl_cmd(ctx, &cmd, &number);
+	if (ctx->row.rw == FL_VERDICT_DIVERT)
+		ret = fl_ring_need(ctx->dev);
+	if (!ret)
+		ret = fl_cmd(ctx, &cmd, &number);
 	/* All else makes sense: the card has no such unit. */
-	if (ret == -EINVAL && a->flags & (FL_QP_RC | FL_QP_NV))
+	if (ret == -EINVAL && a->flags & FL_QP_PACKETS)
 		return -EOPNOTSUPP;
 	if (ret)
 		return ret;
 	qp->number = number;
 	qp->entries = entries;
-	if (a->flags & FL_QP_RC) {
+	if (a->flags & (FL_QP_RC | FL_QP_UD)) {
 		ret = fl_qp_attach(ctx, qp, a, recv);
 		/* If it cannot be undone, the firmware has the memory still. */
 		if (ret && fl_cmd_object(ctx, FL_CMD_QP_DESTROY, number))
@@ -211,6 +224,17 @@ static bool fl_qp_pack(const struct fl_modify_qp *a, u64 *word)
 	       !(a->rq_psn >> 24);
 }
 
+/* Of datagrams: what the driver holds for it is nobody's any more. ctx->lock is held. */
+static void fl_qp_forget(struct fl_ctx *ctx, u32 number)
+{
+	if (ctx->row.transport != FL_TRANSPORT_UD)
+		return;
+	fl_ring_forget(ctx->dev, number);
+	mutex_unlock(&ctx->lock);
+	fl_ring_settle(ctx);
+	mutex_lock(&ctx->lock);
+}
+
 int fl_qp_modify(struct fl_ctx *ctx, struct fl_modify_qp *a)
 {
 	struct fl_fw_cmd cmd = {
@@ -219,7 +243,10 @@ int fl_qp_modify(struct fl_ctx *ctx, struct fl_modify_qp *a)
 		.flags = a->mask,
 		.b = a->node | (u64)a->peer_qp << 8,
 		.c = a->sq_psn | (u64)a->rq_psn << 32,
+		.d = a->qkey,
 	};
+	bool ends = a->mask & FL_MOD_STATE &&
+		    (a->state == FL_STATE_RESET || a->state == FL_STATE_ERROR);
 	u64 was, word;
 	int ret;
 
@@ -233,6 +260,8 @@ int fl_qp_modify(struct fl_ctx *ctx, struct fl_modify_qp *a)
 		return ret;
 	a->state = was & 0xFF;
 	a->draining = was >> 8 & 1;
+	if (ends)
+		fl_qp_forget(ctx, a->qp);
 	return 0;
 }
 
@@ -263,6 +292,7 @@ int fl_qp_destroy(struct fl_ctx *ctx, u32 number)
 		return ret;
 	fl_qp_memory_put(ctx, qp);
 	fl_qp_end(ctx, qp);
+	fl_qp_forget(ctx, number);
 	return 0;
 }
 

@@ -412,8 +412,7 @@ static void fl_eq_one(struct fl_dev *dev, const struct fl_eqe *e)
 	if (e->type == FL_EV_QP_ERROR) {
 		dev_dbg(dev->dev, "queue pair %u: status %u\n", e->object,
 			e->data);
-	} else if (e->type != FL_EV_CQ && e->type != FL_EV_CQ_OVERFLOW &&
-		   e->type != FL_EV_SRQ_LIMIT && e->type != FL_EV_COUNTER) {
+	} else if (e->type < FL_EV_CQ || e->type > FL_EV_COUNTER) {
 		dev_err_ratelimited(dev->dev, "unknown event %u\n", e->type);
 		return;
 	}
@@ -456,6 +455,8 @@ irqreturn_t fl_irq_event(int irq, void *arg)
 	if (ret == IRQ_HANDLED)
 		fl_nic_write(dev, NIC_FW_BASE + NIC_FW_EQ_CONS, dev->eq_cons);
 	if (fl_odp_irq(dev))
+		ret = IRQ_HANDLED;
+	if (fl_ring_irq(dev))
 		ret = IRQ_HANDLED;
 	return ret;
 }

@@ -450,6 +450,7 @@ static void fl_nic_trim(struct work_struct *work)
 void fl_nic_init(struct fl_ctx *ctx)
 {
 	spin_lock_init(&ctx->nic.lock);
+	mutex_init(&ctx->nic.copying);
 	INIT_LIST_HEAD(&ctx->nic.regions);
 	INIT_WORK(&ctx->nic.trim, fl_nic_trim);
 	fl_advise_init(ctx);
@@ -510,6 +511,7 @@ void fl_nic_region_del(struct fl_ctx *ctx, struct fl_mr *mr)
 	spin_lock(&ctx->nic.lock);
 	list_del_init(&c->list);
 	spin_unlock(&ctx->nic.lock);
+	fl_ring_settle(ctx);
 	while ((p = fl_nic_part_take(c, false)))
 		kvfree(p);
 	for (i = 0; c->part && i < FL_NIC_FANOUT; i++)

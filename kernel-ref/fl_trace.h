@@ -420,17 +420,43 @@ TRACE_EVENT(fl_token,
 		  __entry->code, __entry->va)
 );
 
-/* the worker copied redirected data from the system buffer to their page */
+/* the top half took a descriptor of the backup ring (kind: FL_BACKUP_*; index: of the receive) */
+TRACE_EVENT(fl_irq_ring,
+	TP_PROTO(const struct fl_dev *dev, u32 kind, u32 qp, u32 index,
+		 u32 bit, u32 xfer, u32 block),
+	TP_ARGS(dev, kind, qp, index, bit, xfer, block),
+	TP_STRUCT__entry(
+		__field(u32, card)
+		__field(u32, kind)
+		__field(u32, qp)
+		__field(u32, index)
+		__field(u32, bit)
+		__field(u32, xfer)
+		__field(u32, block)),
+	TP_fast_assign(
+		__entry->card = dev->index;
+		__entry->kind = kind;
+		__entry->qp = qp;
+		__entry->index = index;
+		__entry->bit = bit;
+		__entry->xfer = xfer;
+		__entry->block = block;),
+	TP_printk("card=%u %u.%u kind=%u qp=0x%x index=%u bit=%u",
+		  __entry->card, __entry->xfer, __entry->block, __entry->kind,
+		  __entry->qp, __entry->index, __entry->bit)
+);
+
+/* the worker copied what the card had put aside, in the backup ring or the system buffer, to where it belongs */
 TRACE_EVENT(fl_copy,
-	TP_PROTO(const struct fl_dev *dev, u32 qp, u64 va, u32 len, u32 slot,
+	TP_PROTO(const struct fl_dev *dev, u32 qp, u64 va, u32 len, int error,
 		 u32 xfer, u32 block),
-	TP_ARGS(dev, qp, va, len, slot, xfer, block),
+	TP_ARGS(dev, qp, va, len, error, xfer, block),
 	TP_STRUCT__entry(
 		__field(u32, card)
 		__field(u32, qp)
 		__field(u64, va)
 		__field(u32, len)
-		__field(u32, slot)
+		__field(int, error)
 		__field(u32, xfer)
 		__field(u32, block)),
 	TP_fast_assign(
@@ -438,12 +464,12 @@ TRACE_EVENT(fl_copy,
 		__entry->qp = qp;
 		__entry->va = va;
 		__entry->len = len;
-		__entry->slot = slot;
+		__entry->error = error;
 		__entry->xfer = xfer;
 		__entry->block = block;),
-	TP_printk("card=%u %u.%u qp=0x%x va=0x%llx len=%u slot=%u",
+	TP_printk("card=%u %u.%u qp=0x%x va=0x%llx len=%u error=%d",
 		  __entry->card, __entry->xfer, __entry->block, __entry->qp,
-		  __entry->va, __entry->len, __entry->slot)
+		  __entry->va, __entry->len, __entry->error)
 );
 
 #endif

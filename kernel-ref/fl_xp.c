@@ -120,6 +120,37 @@ void fl_xp_resume(struct fl_dev *dev, u32 token, u32 code)
 			    code << NIC_XP_RESUME_CODE_SHIFT);
 }
 
+void fl_xp_backup(struct fl_dev *dev, dma_addr_t ring, u32 slots, u32 bits)
+{
+	/* Stopped first: its base may not change under it. */
+	fl_xp_write(dev, NIC_XP_BAK_SLOTS, 0);
+	fl_nic_write64(dev, NIC_XP_BASE + NIC_XP_BAK_BASE, ring);
+	fl_xp_write(dev, NIC_XP_BAK_BITS, bits);
+	if (slots)
+		fl_xp_write(dev, NIC_XP_BAK_SLOTS, slots);
+	/* Waits for the writes before it. */
+	fl_xp_read(dev, NIC_XP_BAK_SLOTS);
+}
+
+void fl_xp_backup_taken(struct fl_dev *dev, u32 cons)
+{
+	fl_xp_write(dev, NIC_XP_BAK_CONS, cons);
+}
+
+void fl_xp_backup_given(struct fl_dev *dev, u32 given)
+{
+	fl_xp_write(dev, NIC_XP_BAK_GIVEN, given);
+}
+
+void fl_xp_resolved(struct fl_dev *dev, const struct fl_backup *d, u32 code)
+{
+	fl_xp_write(dev, NIC_XP_RESOLVED,
+		    (d->qp << NIC_XP_RESOLVED_RING_SHIFT & NIC_XP_RESOLVED_RING_MASK) |
+			    (u32)d->bit << NIC_XP_RESOLVED_BIT_SHIFT |
+			    (u32)d->serial << NIC_XP_RESOLVED_SERIAL_SHIFT |
+			    code << NIC_XP_RESOLVED_CODE_SHIFT);
+}
+
 void fl_xp_divert(struct fl_dev *dev, dma_addr_t base, u32 slots)
 {
 	/* None first: its base may not change under it. */

@@ -136,6 +136,8 @@ void bounce_qp_free(struct fl_qp *qp);
 void bounce_address(const struct fl_qp *qp, struct fl_address *a);
 int bounce_connect(struct fl_qp *qp, const struct fl_address *peer);
 int bounce_post(struct fl_qp *qp, const struct fl_work *w);
+/* So many more it takes now. */
+uint32_t bounce_room(const struct fl_qp *qp);
 /* As cq_take() until n: how many, or -EIO if there is none. */
 int bounce_poll(struct fl_cq *cq, struct fl_completion *c, int n);
 

@@ -38,6 +38,17 @@ int bounce_post(struct fl_qp *qp, const struct fl_work *w)
 	return error;
 }
 
+uint32_t bounce_room(const struct fl_qp *qp)
+{
+	const struct lib_bounce *b = qp->bounce;
+	uint32_t room;
+
+	cq_lock(qp->cq);
+	room = b->entries - (uint32_t)(b->posted - b->taken);
+	cq_unlock(qp->cq);
+	return room;
+}
+
 /* A request that has ended, in the order of posting; false: none. */
 static bool bounce_reap(struct fl_qp *qp, struct fl_completion *c)
 {

@@ -280,6 +280,11 @@ static bool cq_end(struct fl_qp *qp, const struct fl_cqe *e,
 	c->resends = 0;
 	if (c->opcode != FL_RECV)
 		c->imm = e->resends;
+	/* Of datagrams the card says who sent them; the receive stands still in its queue. */
+	if (qp->ud && qp->rq.queue) {
+		c->src_qp = e->xfer;
+		c->xfer = qp->rq.queue[e->index & (qp->rq.entries - 1)].xfer;
+	}
 	return qp->srq ? lib_rq_account(&qp->srq->rq, e->index, true) :
 			 lib_rq_account(&qp->rq, e->index, false);
 }
@@ -317,7 +322,7 @@ int lib_cq_take(struct fl_cq *cq, struct fl_completion *c)
 			return -EIO;
 		cq_taken(cq);
 		if (sys->trace)
-			sys->trace(cq->dev->fd, FL_SYS_EV_COMPLETE, e.xfer,
+			sys->trace(cq->dev->fd, FL_SYS_EV_COMPLETE, c->xfer,
 				   e.qpn, e.status, e.length, 0);
 		return 1;
 	}

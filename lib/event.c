@@ -46,7 +46,16 @@ static bool event_fill(struct fl_device *dev, const struct fl_next_event *n,
 	case FL_EV_QP_ERROR:
 		e->type = FL_EVENT_QP_ERROR;
 		e->qp = event_qp(dev, n->object);
-		e->status = (int)n->data;
+		e->status = (int)(n->data & 0xFF);
+		e->untold = !!(n->data & FL_ENDED_UNTOLD);
+		break;
+	case FL_EV_LAST_RECV:
+	case FL_EV_QP_HEARD:
+	case FL_EV_SQ_DRAINED:
+		e->type = n->type == FL_EV_LAST_RECV ? FL_EVENT_LAST_RECV :
+			  n->type == FL_EV_QP_HEARD ? FL_EVENT_QP_HEARD :
+						      FL_EVENT_SQ_DRAINED;
+		e->qp = event_qp(dev, n->object);
 		break;
 	case FL_EV_CQ_OVERFLOW:
 		e->type = FL_EVENT_CQ_OVERFLOW;
@@ -58,6 +67,7 @@ static bool event_fill(struct fl_device *dev, const struct fl_next_event *n,
 		break;
 	}
 	lib_unlock(dev);
+	e->qpn = e->qp ? n->object : 0;
 	return e->qp || e->cq || e->srq;
 }
 

@@ -249,6 +249,7 @@ struct fl_completion {
 	uint32_t resends;	/* blocks, or packets, that were sent more than once */
 	uint32_t xfer;		/* number of the transfer in traces */
 	uint32_t imm;		/* of FL_RECV_IMM and FL_RECV_WRITE_IMM; else 0 */
+	uint32_t src_qp;	/* of a datagram that was received: who sent it; else 0 */
 };
 
 /* entries: completions that may wait at the same time; one more breaks it. */
@@ -288,7 +289,7 @@ struct fl_address {
 	uint32_t list_key, ring_key;
 	uint64_t list, ring;
 };
-/* Of blocks, or of packets (FL_QPT_RC) if that is what the process's system has. */
+/* Of blocks, or of packets (FL_QPT_RC, FL_QPT_UD) if that is what the process's system has. */
 int fl_create_qp(struct fl_pd *pd, struct fl_cq *cq, unsigned int entries,
 		 struct fl_qp **qp);
 /*
@@ -306,11 +307,17 @@ enum fl_qp_type {
 	 */
 	FL_QPT_RC = 1,
 	/*
+	 * Datagrams: messages of one packet each, of at most the MTU, to the peer of its
+	 * connection; nobody acknowledges them or sends them again. With FL_SEND alone, receives
+	 * of its own, and the states of FL_QPT_RC. What comes with another Q_Key is lost.
+	 */
+	FL_QPT_UD = 2,
+	/*
 	 * NetVM's transport: WRITE alone, whose bytes may come in any order but for
 	 * those that lie on each other. To say that all of it is there it names an event
 	 * counter of the peer's.
 	 */
-	FL_QPT_NV = 2,
+	FL_QPT_NV = 3,
 };
 #define FL_SEND_SEGMENTS 12u	/* of one work request */
 #define FL_RECV_SEGMENTS 3u	/* of one receive */
@@ -321,7 +328,7 @@ struct fl_qp_init {
 	struct fl_cq *recv_cq;	/* NULL: send_cq */
 	unsigned int entries;	/* work requests that may wait */
 	unsigned int recv_entries;	/* receives that may wait; 0: none */
-	struct fl_srq *srq;	/* in place of receives of its own; or NULL */
+	struct fl_srq *srq;	/* FL_QPT_RC: in place of receives of its own; or NULL */
 	unsigned int segments;	/* of one work request at most; 0: as 1 */
 	unsigned int inline_bytes;	/* the same */
 };
@@ -397,7 +404,7 @@ struct fl_semaphore {
 int fl_semaphore_try(struct fl_semaphore *s);
 int fl_semaphore_take(struct fl_semaphore *s, int busy, uint64_t timeout_ns);
 
-/* ---- states (FL_QPT_RC) ---- */
+/* ---- states (FL_QPT_RC, FL_QPT_UD) ---- */
 
 /* InfiniBand 10.3.1. */
 enum fl_state { FL_RESET, FL_INIT, FL_RTR, FL_RTS, FL_SQD, FL_SQE, FL_ERROR };
@@ -406,6 +413,7 @@ enum {				/* which members of fl_qp_attr count */
 	FL_ATTR_RETRIES = 8, FL_ATTR_RNR_TRIES = 16, FL_ATTR_TIMEOUT = 32,
 	FL_ATTR_RD_ATOMIC = 64, FL_ATTR_DEST_RD_ATOMIC = 128,
 	FL_ATTR_PEER = 256, FL_ATTR_SQ_PSN = 512, FL_ATTR_RQ_PSN = 1024,
+	FL_ATTR_QKEY = 2048,
 };
 
 struct fl_qp_attr {
@@ -420,13 +428,14 @@ struct fl_qp_attr {
 	uint32_t node, peer_qp;
 	uint32_t sq_psn, rq_psn;	/* first packet sequence number: own, the peer's */
 	int draining;		/* fl_query_qp(): work requests are under way */
+	uint32_t qkey;		/* of datagrams: what they carry, and must have to be taken */
 };
 /*
  * Into a state, or with other attributes. From INIT to RTR it takes PEER, MTU, RQ_PSN,
  * RNR_CODE and DEST_RD_ATOMIC; from RTR to RTS SQ_PSN, TIMEOUT, RETRIES, RNR_TRIES and
- * RD_ATOMIC. In FL_ERROR all that is posted completes as FL_ST_FLUSHED; FL_RESET forgets it
- * without completions. -EINVAL: there is no such way, or an attribute is missing, not allowed
- * or makes no sense.
+ * RD_ATOMIC. Datagrams take QKEY to INIT, PEER and MTU to RTR, and SQ_PSN to RTS. In FL_ERROR
+ * all that is posted completes as FL_ST_FLUSHED; FL_RESET forgets it without completions.
+ * -EINVAL: there is no such way, or an attribute is missing, not allowed or makes no sense.
  */
 int fl_modify_qp(struct fl_qp *qp, const struct fl_qp_attr *attr,
 		 unsigned int mask);
@@ -482,12 +491,16 @@ struct fl_work {
  * of the same QP (or any that failed) has been polled.
  */
 int fl_post(struct fl_qp *qp, const struct fl_work *w);
+/* n of them, in this order, or none: then it is as fl_post() would say of the first that cannot. */
+int fl_post_list(struct fl_qp *qp, const struct fl_work *w, unsigned int n);
 int fl_post_write(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		  void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
 int fl_post_read(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		 void *local, uint32_t bytes, uint64_t remote, uint32_t rkey);
 
-/* FL_QPT_RC: to a receive that the peer has posted; bytes may be 0, and mr NULL then. */
+/*
+ * FL_QPT_RC, FL_QPT_UD: to a receive that the peer has posted; bytes may be 0, and mr NULL
+ * then. */
 int fl_post_send(struct fl_qp *qp, uint64_t wr_id, struct fl_mr *mr,
 		 void *local, uint32_t bytes);
 /*
@@ -498,7 +511,7 @@ int fl_post_atomic(struct fl_qp *qp, enum fl_opcode opcode, uint64_t wr_id,
 		   struct fl_mr *mr, void *local, uint64_t remote,
 		   uint32_t rkey, uint64_t compare, uint64_t swap);
 
-/* ---- receives (FL_QPT_RC) ---- */
+/* ---- receives (FL_QPT_RC; FL_QPT_UD without the shared ones) ---- */
 
 struct fl_receive {
 	uint64_t wr_id;
@@ -524,13 +537,21 @@ int fl_limit_srq(struct fl_srq *srq, unsigned int limit);
 
 /* ---- events, beside completions ---- */
 
-enum fl_event_type { FL_EVENT_QP_ERROR = 1, FL_EVENT_CQ_OVERFLOW, FL_EVENT_SRQ_LIMIT };
+enum fl_event_type {
+	FL_EVENT_QP_ERROR = 1, FL_EVENT_CQ_OVERFLOW, FL_EVENT_SRQ_LIMIT,
+	/* FL_ERROR: no more receives of its shared queue complete (InfiniBand 11.6.3.1). */
+	FL_EVENT_LAST_RECV,
+	FL_EVENT_QP_HEARD,	/* FL_RTR: the peer's first packet has come */
+	FL_EVENT_SQ_DRAINED,	/* FL_SQD: no work request is under way */
+};
 struct fl_event {
 	enum fl_event_type type;
 	struct fl_qp *qp;	/* one of these three, as type says */
 	struct fl_cq *cq;
 	struct fl_srq *srq;
+	uint32_t qpn;		/* of qp: no other queue pair soon has the same */
 	int status;		/* of FL_EVENT_QP_ERROR: FL_ST_* */
+	int untold;		/* of the same, 1: no work request of it failed with status */
 };
 /*
  * The oldest event of this process's objects that are still there; sleeps until there is one.

@@ -158,8 +158,9 @@ struct fl_qp {
 	size_t map_bytes;
 	uint32_t number, entries;	/* entries: a power of two */
 	struct lib_bounce *bounce;	/* bounce.h, or NULL */
-	/* FL_QPT_RC, and FL_QPT_NV, which has less: */
-	bool rc, nv;
+	/* FL_QPT_RC, FL_QPT_UD, FL_QPT_NV: */
+	bool rc;			/* any of them */
+	bool ud, nv;
 	uint32_t segments, inline_bytes;	/* of one request, at most */
 	struct fl_srq *srq;
 	struct fl_qp_attr attr;		/* as last set (modify.c) */
@@ -305,7 +306,9 @@ int lib_post_entry(struct fl_qp *qp, const struct fl_wqe *e);
 int lib_post_entries(struct fl_qp *qp, const struct fl_wqe *e,
 		     const struct fl_wqe_more *more, unsigned int n);
 
-/* rc.c: as fl_post(), of FL_QPT_RC. */
+/* rc.c: entries of the queue that work for FL_QPT_RC takes; negative: why fl_post() refuses it. */
+int lib_judge_rc(const struct fl_qp *qp, const struct fl_work *w);
+/* As fl_post(), of FL_QPT_RC, and it was judged. */
 int lib_post_rc(struct fl_qp *qp, const struct fl_work *w);
 
 #endif

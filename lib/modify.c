@@ -22,7 +22,8 @@ _Static_assert((int)FL_ATTR_STATE == (int)FL_MOD_STATE &&
 	       (int)FL_ATTR_DEST_RD_ATOMIC == (int)FL_MOD_DEST_RD_ATOMIC &&
 	       (int)FL_ATTR_PEER == (int)FL_MOD_PEER &&
 	       (int)FL_ATTR_SQ_PSN == (int)FL_MOD_SQ_PSN &&
-	       (int)FL_ATTR_RQ_PSN == (int)FL_MOD_RQ_PSN,
+	       (int)FL_ATTR_RQ_PSN == (int)FL_MOD_RQ_PSN &&
+	       (int)FL_ATTR_QKEY == (int)FL_MOD_QKEY,
 	       "faultline.h and entries.def");
 
 /* As the card has it: 1 to 5; 0: there is no such size. */
@@ -63,6 +64,8 @@ static void attr_take(struct fl_qp_attr *to, const struct fl_qp_attr *from,
 		to->sq_psn = from->sq_psn;
 	if (mask & FL_ATTR_RQ_PSN)
 		to->rq_psn = from->rq_psn;
+	if (mask & FL_ATTR_QKEY)
+		to->qkey = from->qkey;
 }
 
 /* The card counts from 0 again; completions of before are nobody's. */
@@ -85,7 +88,7 @@ int fl_modify_qp(struct fl_qp *qp, const struct fl_qp_attr *attr,
 	struct fl_qp_attr a = { 0 };
 	int error;
 
-	if (!qp || !attr || !mask || mask >= 2 * FL_ATTR_RQ_PSN || !qp->rc || qp->nv)
+	if (!qp || !attr || !mask || mask >= 2 * FL_ATTR_QKEY || !qp->rc || qp->nv)
 		return -EINVAL;
 	attr_take(&a, attr, mask);
 	m.qp = qp->number;
@@ -101,6 +104,7 @@ int fl_modify_qp(struct fl_qp *qp, const struct fl_qp_attr *attr,
 	m.peer_qp = a.peer_qp;
 	m.sq_psn = a.sq_psn;
 	m.rq_psn = a.rq_psn;
+	m.qkey = a.qkey;
 	error = lib_ioctl(qp->pd->dev, FL_IOC_MODIFY_QP, &m);
 	if (error)
 		return error;

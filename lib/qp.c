@@ -33,7 +33,10 @@ static int qp_judge(const struct fl_pd *pd, const struct fl_qp_init *init)
 		return extra ? -EINVAL : 0;
 	if (init->type == FL_QPT_NV && receives)
 		return -EINVAL;
-	if (init->type != FL_QPT_RC && init->type != FL_QPT_NV)
+	if (init->type != FL_QPT_RC && init->type != FL_QPT_UD && init->type != FL_QPT_NV)
+		return -EINVAL;
+	/* Datagrams are announced in the order of one ring. */
+	if (init->srq && init->type == FL_QPT_UD)
 		return -EINVAL;
 	if (init->srq && (init->recv_entries || init->srq->pd != pd))
 		return -EINVAL;
@@ -78,11 +81,13 @@ static int qp_begin(struct fl_qp *q, const struct fl_qp_init *init,
 static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 		     uint32_t flags, struct fl_qp **qp)
 {
-	bool rc = init->type == FL_QPT_RC, nv = init->type == FL_QPT_NV;
+	bool ud = init->type == FL_QPT_UD, nv = init->type == FL_QPT_NV;
+	bool rc = ud || nv || init->type == FL_QPT_RC;
 	unsigned int entries = qp_send_entries(init);
 	struct fl_create_qp c = {
 		.size = sizeof(c), .entries = entries,
-		.flags = flags | (rc ? FL_QP_RC : 0) | (nv ? FL_QP_NV : 0), .pd = pd->number,
+		.flags = flags | (ud ? FL_QP_UD : nv ? FL_QP_NV : rc ? FL_QP_RC : 0),
+		.pd = pd->number,
 		.cq = init->send_cq->number, .recv_entries = init->recv_entries,
 	};
 	struct fl_device *dev = pd->dev;
@@ -96,7 +101,8 @@ static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 	if (!q)
 		return -ENOMEM;
 	*q = (struct fl_qp){
-		.pd = pd, .cq = init->send_cq, .rc = rc || nv, .nv = nv, .srq = init->srq,
+		.pd = pd, .cq = init->send_cq, .rc = rc, .ud = ud, .nv = nv,
+		.srq = init->srq,
 		.segments = init->segments ? init->segments : 1,
 		.inline_bytes = init->inline_bytes,
 	};
@@ -148,6 +154,8 @@ static int qp_create_plain(struct fl_pd *pd, struct fl_cq *cq,
 		return -EINVAL;
 	if (pd->dev->transport == FL_TRANSPORT_RC)
 		init.type = FL_QPT_RC;
+	if (pd->dev->transport == FL_TRANSPORT_UD)
+		init.type = FL_QPT_UD;
 	if (pd->dev->transport == FL_TRANSPORT_NV)
 		init.type = FL_QPT_NV;
 	if (init.type != FL_QPT_BLOCK && flags)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Posting to a reliable connection. A request with several segments, or with its data in
- * itself, takes more than one entry; the doorbell is rung once, behind the last.
+ * Posting to a reliable connection, or datagrams. A request with several segments, or with
+ * its data in itself, takes more than one entry; the doorbell is rung once, behind the last.
  */
 #include <errno.h>
 #include <string.h>
@@ -152,6 +152,10 @@ static int rc_check(const struct fl_qp *qp, const struct fl_work *w,
 
 	if (!rc_opcode(w->opcode) || length < 0)
 		return -EINVAL;
+	/* A datagram is one packet; whose size the card knows if the program does not. */
+	if (qp->ud && (w->opcode != FL_SEND ||
+		       (qp->attr.mtu && length > (int64_t)qp->attr.mtu)))
+		return -EINVAL;
 	/* NetVM writes, and its WRITEs name counters. */
 	if (qp->nv && (w->opcode != FL_WRITE || w->with_imm || w->solicited))
 		return -EOPNOTSUPP;
@@ -177,12 +181,10 @@ static int rc_check(const struct fl_qp *qp, const struct fl_work *w,
 	return 0;
 }
 
-int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
+int lib_judge_rc(const struct fl_qp *qp, const struct fl_work *w)
 {
-	uint32_t posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
+	unsigned int i, n = 0;
 	int64_t length;
-	struct request r;
-	unsigned int i;
 	int error;
 
 	if (!w->list && w->segments)
@@ -193,6 +195,20 @@ int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
 	error = rc_check(qp, w, length);
 	if (error)
 		return error;
+	if (w->inlined)
+		return 1 + (int)((length + MORE_BYTES - 1) / MORE_BYTES);
+	for (i = 0; i < work_segments(w); i++)
+		n += work_segment(w, i).bytes != 0;
+	return n < 2 ? 1 : 1 + (int)((n + 2) / 3);
+}
+
+int lib_post_rc(struct fl_qp *qp, const struct fl_work *w)
+{
+	uint32_t posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
+	int64_t length = work_length(w);
+	struct request r;
+	unsigned int i;
+
 	r = (struct request){ .e = {
 		.opcode = rc_opcode(w->opcode),
 		.flags = (w->unsignaled ? 0 : FL_WQE_SIGNALED) |

@@ -128,12 +128,11 @@ static bool work_needs_rc(const struct fl_work *w)
 	       w->solicited || w->compare || w->swap || w->notify;
 }
 
-int fl_post(struct fl_qp *qp, const struct fl_work *w)
+/* Entries of the queue that it takes, or why it makes no sense. */
+static int work_judge(const struct fl_qp *qp, const struct fl_work *w)
 {
-	if (!qp || !w)
-		return -EINVAL;
 	if (qp->rc)
-		return lib_post_rc(qp, w);
+		return lib_judge_rc(qp, w);
 	if (!w->bytes || work_needs_rc(w) ||
 	    (w->opcode != FL_WRITE && w->opcode != FL_READ))
 		return -EINVAL;
@@ -141,7 +140,57 @@ int fl_post(struct fl_qp *qp, const struct fl_work *w)
 	    (uint64_t)(uintptr_t)w->local ||
 	    w->remote + (w->bytes - 1) < w->remote)
 		return -EINVAL;
+	return 1;
+}
+
+static int work_put(struct fl_qp *qp, const struct fl_work *w)
+{
+	if (qp->rc)
+		return lib_post_rc(qp, w);
 	return qp->bounce ? bounce_post(qp, w) : lib_post_work(qp, w);
+}
+
+int fl_post(struct fl_qp *qp, const struct fl_work *w)
+{
+	int entries;
+
+	if (!qp || !w)
+		return -EINVAL;
+	entries = work_judge(qp, w);
+	return entries < 0 ? entries : work_put(qp, w);
+}
+
+/* The card, or what else takes them, only makes more room meanwhile. */
+static bool work_fits(const struct fl_qp *qp, uint64_t entries)
+{
+	uint32_t posted, done;
+
+	if (qp->bounce)
+		return bounce_room(qp) >= entries;
+	posted = atomic_load_explicit(&qp->posted, memory_order_relaxed);
+	done = atomic_load_explicit(&qp->done, memory_order_relaxed);
+	return qp->entries - (posted - done) >= entries;
+}
+
+int fl_post_list(struct fl_qp *qp, const struct fl_work *w, unsigned int n)
+{
+	uint64_t sum = 0;
+	unsigned int i;
+	int entries, error = 0;
+
+	if (!qp || (n && !w))
+		return -EINVAL;
+	for (i = 0; i < n; i++) {
+		entries = work_judge(qp, &w[i]);
+		if (entries < 0)
+			return entries;
+		sum += (unsigned int)entries;
+	}
+	if (!work_fits(qp, sum))
+		return -EAGAIN;
+	for (i = 0; i < n && !error; i++)
+		error = work_put(qp, &w[i]);
+	return error;
 }
 
 static int work_post(struct fl_qp *qp, enum fl_opcode opcode, uint64_t wr_id,

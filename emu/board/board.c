@@ -180,6 +180,7 @@ static struct fw *start_fw(struct board *b)
 		.mem_publish = fw_mem_publish, .irq = irq_firmware, .kick = fw_kick,
 		.alarm = fw_alarm, .random = fw_random, .trace = board_trace_fw,
 		.transport = { [FW_TRANSPORT_RC] = &b->card.transport,
+			       [FW_TRANSPORT_UD] = &b->card.ud_transport,
 			       [FW_TRANSPORT_NV] = &b->card.nv_transport },
 		.slot_row = card_slot_row,
 	};

@@ -17,6 +17,7 @@
 #include "nic/fw.h"
 #include "nic/transport/fault.h"
 #include "nic/transport/nv.h"
+#include "nic/transport/ud.h"
 #include "nic/transport/rc.h"
 #include "sim/sim.h"
 #include "smmu/smmu.h"
@@ -89,6 +90,7 @@ void board_fw_stats(struct board *b, struct fw_stats *st);
 void board_engine_stats(struct board *b, struct engine_stats *st);
 void board_rc_stats(struct board *b, struct rc_stats *st);
 void board_nv_stats(struct board *b, struct nv_stats *st);
+void board_ud_stats(struct board *b, struct ud_stats *st);
 void board_fault_stats(struct board *b, struct nic_fault_stats *st);
 /* How many processes have the card open, as its firmware knows. Takes the domain. */
 unsigned int board_open_slots(struct board *b);

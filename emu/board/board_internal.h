@@ -7,6 +7,7 @@
 #include "nic/policy/policy.h"
 #include "nic/table.h"
 #include "nic/transport/fault.h"
+#include "nic/transport/ud.h"
 #include "trace/cause.h"
 
 struct board_irq {
@@ -57,6 +58,7 @@ struct card_pair {
 	bool nv;		/* else reliable */
 	uint32_t qpn;
 	uint8_t slot, rnr_code;
+	bool ud;
 };
 
 /* What is beside the engine: packet units, their table, what they miss there. */
@@ -79,6 +81,10 @@ struct card {
 	struct fw_transport nv_transport;
 	struct sim_actor nv_channel[2], nv_timer;
 	uint64_t div_base;		/* XP.DIV_BASE */
+	struct ud *ud;
+	struct fw_transport ud_transport;
+	struct sim_actor ud_channel[2], ud_timer;
+	bool line_records, line_backup;	/* either raises the line for faults */
 	struct card_pair pair[DEV_QPS];
 };
 
@@ -146,6 +152,15 @@ void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks);
 struct fw_pair card_connect(const struct board *b);
 void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t code,
 		 uint64_t now_ns);
+
+/* What the reports of a unit's misses say; the caller has the verdict. */
+struct rc_judged card_miss(struct board *b, const struct rc_miss *m);
+
+/* card_ud.c; the same */
+int card_ud_make(struct board *b);
+void card_ud_reset(struct board *b);
+/* card.c: a ring for the driver is not empty, or is. */
+void card_line(struct board *b);
 
 /* xp.c: the registers of page XP. The domain is not held. */
 int xp_access(struct board *b, uint32_t off, unsigned int size, uint64_t *value,

@@ -31,6 +31,8 @@ void card_receive(void *board, const struct wire_frame *f, uint64_t now_ns)
 		rc_receive(b->card.rc, f, now_ns);
 	else if (nv_opcode_known(wire_opcode(f)))
 		nv_receive(b->card.nv, f, now_ns);
+	else if (ud_opcode_known(wire_opcode(f)))
+		ud_receive(b->card.ud, f, now_ns);
 	else
 		engine_receive(b->engine, f, now_ns);
 }
@@ -42,6 +44,7 @@ void card_room(void *board)
 	engine_wire_room(b->engine);
 	rc_wire_room(b->card.rc);
 	nv_wire_room(b->card.nv);
+	ud_wire_room(b->card.ud);
 }
 
 /*
@@ -86,9 +89,17 @@ static int card_mem_publish(void *ctx, uint64_t pa, uint32_t value)
 	return 0;
 }
 
+void card_line(struct board *b)
+{
+	fw_fault_line(b->fw, b->card.line_records || b->card.line_backup);
+}
+
 static void card_fault_line(void *ctx, bool level)
 {
-	fw_fault_line(((struct board *)ctx)->fw, level);
+	struct board *b = ctx;
+
+	b->card.line_records = level;
+	card_line(b);
 }
 
 static void card_fault_alarm(void *ctx, uint64_t when_ns)
@@ -141,6 +152,8 @@ int card_make(struct board *b)
 	err = make_faults(b);
 	if (!err)
 		err = card_rc_make(b);
+	if (!err)
+		err = card_ud_make(b);
 	return err ? err : card_nv_make(b);
 }
 
@@ -148,6 +161,7 @@ void card_destroy(struct board *b)
 {
 	nv_destroy(b->card.nv);
 	rc_destroy(b->card.rc);
+	ud_destroy(b->card.ud);
 	nic_fault_destroy(b->card.faults);
 	table_destroy(b->card.table);
 }
@@ -158,6 +172,7 @@ void card_reset(struct board *b)
 
 	card_rc_reset(b);
 	card_nv_reset(b);
+	card_ud_reset(b);
 	nic_fault_reset(c->faults);
 	sim_alarm(&c->fault_actor, SIM_IDLE);
 	table_clear(c->table);
@@ -170,7 +185,8 @@ void card_reset(struct board *b)
 uint32_t card_features(const struct board *b)
 {
 	(void)b;
-	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC | NIC_FW_FEATURES_NV;
+	return NIC_FW_FEATURES_TABLE | NIC_FW_FEATURES_RC | NIC_FW_FEATURES_UD |
+	       NIC_FW_FEATURES_NV;
 }
 
 const char *card_busy(struct board *b)
@@ -181,6 +197,8 @@ const char *card_busy(struct board *b)
 		return "reliable connection";
 	if (!nv_idle(b->card.nv))
 		return "NetVM's transport";
+	if (!ud_idle(b->card.ud))
+		return "datagrams";
 	return nic_fault_idle(b->card.faults) ? NULL : "fault records";
 }
 
@@ -190,6 +208,8 @@ const char *card_check(struct board *b)
 
 	if (!wrong)
 		wrong = rc_check(b->card.rc);
+	if (!wrong)
+		wrong = ud_check(b->card.ud);
 	return wrong ? wrong : nv_check(b->card.nv);
 }
 

@@ -71,9 +71,8 @@ static struct fl_fault_rec miss_record(const struct board *b,
 	return rec;
 }
 
-static struct rc_judged card_rc_miss(void *ctx, const struct rc_miss *m)
+struct rc_judged card_miss(struct board *b, const struct rc_miss *m)
 {
-	struct board *b = ctx;
 	const struct card_pair *q = &b->card.pair[m->qp];
 	struct rc_judged j = policy_judge(&b->card.policy, q->slot, m, q->rnr_code);
 	struct fl_fault_rec rec;
@@ -84,9 +83,19 @@ static struct rc_judged card_rc_miss(void *ctx, const struct rc_miss *m)
 	rec = miss_record(b, m);
 	if (b->timed && rec.synthetic && b->card.major)
 		later_ns = b->cfg.timing->v[T_MM_MAJOR];
+	/* What is diverted is reported by the backup ring. */
+	if (j.verdict == RC_DIVERT) {
+		j.later_ns = later_ns;
+		return j;
+	}
 	nic_fault_report(b->card.faults, m->qp, &rec, m->cause, later_ns,
 		     sim_now(b->cfg.sim));
 	return j;
+}
+
+static struct rc_judged card_rc_miss(void *ctx, const struct rc_miss *m)
+{
+	return card_miss(ctx, m);
 }
 
 void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t code,
@@ -94,14 +103,17 @@ void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t cod
 {
 	struct board *b = board;
 
-	if (b->card.pair[qp].nv) {
-		/* A receiver waits for nothing: its sender comes again. */
-		if (!side)
-			nv_resume(b->card.nv, qp, code, now_ns);
-		return;
-	}
-	rc_resume(b->card.rc, qp, side ? RC_RESPONDER : RC_REQUESTER, write, code,
-		  now_ns);
+	const struct card_pair *q = &b->card.pair[qp];
+
+	if (!q->ud && !q->nv)
+		rc_resume(b->card.rc, qp, side ? RC_RESPONDER : RC_REQUESTER, write, code,
+			  now_ns);
+	else if (side)
+		return;		/* nobody waits for a page of a receiver's */
+	else if (q->ud)
+		ud_resume(b->card.ud, qp, code, now_ns);
+	else
+		nv_resume(b->card.nv, qp, code, now_ns);
 }
 
 /* ---- for the firmware: the unit, and what the card has to know of its pairs ---- */

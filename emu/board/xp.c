@@ -136,7 +136,8 @@ static int go_write(struct board *b, uint32_t op)
 static bool xp_is_wide(uint32_t reg)
 {
 	return reg == NIC_XP_FQ_BASE || reg == NIC_XP_TAB_FIRST ||
-	       reg == NIC_XP_TAB_LIST_PA || reg == NIC_XP_DIV_BASE;
+	       reg == NIC_XP_TAB_LIST_PA || reg == NIC_XP_BAK_BASE ||
+	       reg == NIC_XP_DIV_BASE;
 }
 
 /* The 64-bit register that a word is part of, or 0 and the word itself. */
@@ -147,6 +148,47 @@ static uint32_t xp_half(uint32_t reg, unsigned int *shift)
 		return reg;
 	*shift = 32;
 	return reg - 4;
+}
+
+static int backup_read(const struct ud *ud, uint32_t reg, uint64_t *v)
+{
+	switch (reg) {
+	case NIC_XP_BAK_BASE:
+		*v = ud_backup_base(ud);
+		return 0;
+	case NIC_XP_BAK_SLOTS:
+		*v = ud_backup_slots(ud);
+		return 0;
+	case NIC_XP_BAK_CONS:
+		*v = ud_backup_cons(ud);
+		return 0;
+	case NIC_XP_BAK_GIVEN:
+		*v = ud_backup_given(ud);
+		return 0;
+	case NIC_XP_BAK_BITS:
+		*v = ud_backup_bits(ud);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int backup_write(struct ud *ud, uint32_t reg, uint64_t v, uint64_t now_ns)
+{
+	switch (reg) {
+	case NIC_XP_BAK_BASE:
+		return ud_backup_base_set(ud, v);
+	case NIC_XP_BAK_SLOTS:
+		return ud_backup_slots_set(ud, (uint32_t)v, now_ns);
+	case NIC_XP_BAK_CONS:
+		return ud_backup_cons_set(ud, (uint32_t)v, now_ns);
+	case NIC_XP_BAK_GIVEN:
+		return ud_backup_given_set(ud, (uint32_t)v, now_ns);
+	case NIC_XP_BAK_BITS:
+		return ud_backup_bits_set(ud, (uint32_t)v);
+	case NIC_XP_RESOLVED:
+		return ud_backup_resolved(ud, (uint32_t)v, now_ns);
+	}
+	return -EINVAL;
 }
 
 /* A whole register. */
@@ -187,7 +229,7 @@ static int xp_read(struct board *b, uint32_t reg, uint64_t *v)
 		     (uint32_t)c->code << NIC_XP_TAB_STATUS_CODE_SHIFT;
 		return 0;
 	}
-	return -EINVAL;
+	return backup_read(c->ud, reg, v);
 }
 
 static int xp_write(struct board *b, uint32_t reg, uint64_t v)
@@ -227,7 +269,7 @@ static int xp_write(struct board *b, uint32_t reg, uint64_t v)
 	case NIC_XP_RESUME:
 		return nic_fault_answer(c->faults, (uint32_t)v, now_ns);
 	}
-	return -EINVAL;
+	return backup_write(c->ud, reg, v, now_ns);
 }
 
 static int xp_register(struct board *b, uint32_t off, unsigned int size,

@@ -59,7 +59,7 @@ struct fw;
 struct engine;
 
 /* Packet units beside the engine. */
-enum fw_transports { FW_TRANSPORT_RC, FW_TRANSPORT_NV, FW_TRANSPORTS };
+enum fw_transports { FW_TRANSPORT_RC, FW_TRANSPORT_UD, FW_TRANSPORT_NV, FW_TRANSPORTS };
 
 /* What a step spent its time on; the board turns it into ns. */
 enum fw_cost {

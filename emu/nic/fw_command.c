@@ -110,7 +110,8 @@ static unsigned int command_uses(uint32_t opcode)
 	case FL_CMD_RQ_ATTACH:
 		return USES_OBJECT | USES_A | USES_B | USES_C | USES_D;
 	case FL_CMD_QP_MODIFY:
-		return USES_OBJECT | USES_FLAGS | USES_A | USES_B | USES_C;
+		return USES_OBJECT | USES_FLAGS | USES_A | USES_B | USES_C |
+		       USES_D;
 	case FL_CMD_SRQ_CREATE:
 		return USES_A | USES_B | USES_C;
 	case FL_CMD_SRQ_LIMIT:

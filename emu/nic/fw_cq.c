@@ -110,11 +110,10 @@ static int cq_write(struct fw *fw, const struct fw_cq *q, struct fl_cqe *e)
 				   e->phase);
 }
 
-void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, uint64_t cause,
+void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, struct fw_at at,
 		bool solicited)
 {
 	struct fw_cq *q = &fw->cq[n];
-	struct fw_at at = { .xfer = e->xfer, .cause = cause };
 
 	if (q->broken)
 		return;

@@ -29,6 +29,14 @@ void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object)
 	event_pend(fw, type, object, false);
 }
 
+void fw_event_forget_qp(struct fw *fw, uint32_t n)
+{
+	fw_event_forget(fw, FL_EV_QP_ERROR, n);
+	fw_event_forget(fw, FL_EV_LAST_RECV, n);
+	fw_event_forget(fw, FL_EV_QP_HEARD, n);
+	fw_event_forget(fw, FL_EV_SQ_DRAINED, n);
+}
+
 /* IRQ_STATUS; the bits of IRQ_ENABLE are in the same places. */
 uint32_t fw_event_causes(const struct fw *fw)
 {
@@ -106,39 +114,53 @@ static int event_write(struct fw *fw, const struct fl_eqe *e)
 	return 0;
 }
 
-/* Of those that tell of no failure. */
-static uint32_t event_next(const struct fw *fw)
+/* Of what is pending, the gravest first. */
+static uint32_t event_kind(const struct fw *fw)
 {
-	if (fw->eq.pending[FL_EV_SRQ_LIMIT - 1].words)
-		return FL_EV_SRQ_LIMIT;
-	return fw->eq.pending[FL_EV_CQ - 1].words ? FL_EV_CQ : FL_EV_COUNTER;
+	static const uint8_t order[FW_EVENT_KINDS] = {
+		FL_EV_QP_ERROR, FL_EV_CQ_OVERFLOW, FL_EV_LAST_RECV,
+		FL_EV_SRQ_LIMIT, FL_EV_QP_HEARD, FL_EV_SQ_DRAINED, FL_EV_CQ,
+		FL_EV_COUNTER,
+	};
+	uint32_t i = 0;
+
+	while (!(fw->eq.kinds & 1u << (order[i] - 1)))
+		i++;
+	return order[i];
+}
+
+/* What an event of its type says of object n. Its cause. */
+static uint64_t event_fill(const struct fw *fw, struct fl_eqe *e, uint32_t n)
+{
+	const struct fw_qp *q = &fw->qp[n];
+
+	e->object = n;
+	switch (e->type) {
+	case FL_EV_QP_ERROR:
+		e->data = q->error_status | (q->untold ? FL_ENDED_UNTOLD : 0u);
+		/* fall through */
+	case FL_EV_LAST_RECV:
+	case FL_EV_QP_HEARD:
+	case FL_EV_SQ_DRAINED:
+		e->object = fw_qp_number(q, n);
+		return q->cause;
+	case FL_EV_SRQ_LIMIT:
+		return fw->srq[n].cause;
+	case FL_EV_COUNTER:
+		e->object = n + 1;
+		return fw->counter[n].cause;
+	}
+	return fw->cq[n].cause;
 }
 
 void fw_event_step(struct fw *fw)
 {
-	struct fl_eqe e = { .type = FL_EV_CQ_OVERFLOW };
+	struct fl_eqe e = { .type = event_kind(fw) };
 	struct fw_at at = { 0 };
 	uint32_t n;
 
-	/* The gravest first. */
-	if (fw->eq.pending[FL_EV_QP_ERROR - 1].words)
-		e.type = FL_EV_QP_ERROR;
-	else if (!fw->eq.pending[FL_EV_CQ_OVERFLOW - 1].words)
-		e.type = event_next(fw);
-	e.object = n = fw_bits_next(&fw->eq.pending[e.type - 1],
-				    FW_BITS_MAX - 1);
-	if (e.type == FL_EV_QP_ERROR) {
-		e.object = fw_qp_number(&fw->qp[n], n);
-		e.data = fw->qp[n].error_status;
-		at.cause = fw->qp[n].cause;
-	} else if (e.type == FL_EV_SRQ_LIMIT) {
-		at.cause = fw->srq[n].cause;
-	} else if (e.type == FL_EV_COUNTER) {
-		e.object = n + 1;
-		at.cause = fw->counter[n].cause;
-	} else {
-		at.cause = fw->cq[n].cause;
-	}
+	n = fw_bits_next(&fw->eq.pending[e.type - 1], FW_BITS_MAX - 1);
+	at.cause = event_fill(fw, &e, n);
 	if (event_write(fw, &e)) {
 		/* The bit stays; the driver may start a queue that works. */
 		fw->eq.size = 0;

@@ -98,7 +98,7 @@ struct fw_cq *fw_cq_find(struct fw *fw, uint64_t n, uint32_t slot);
 /*
  * Write a completion; a full queue, or memory that fails, breaks the queue. solicited: its
  * sender marked it. */
-void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, uint64_t cause,
+void fw_cq_push(struct fw *fw, uint16_t n, struct fl_cqe *e, struct fw_at at,
 		bool solicited);
 /* Doorbells; cons modulo 65536. 0 or -FW_EINVAL. */
 int fw_cq_consumed(struct fw *fw, uint32_t slot, uint32_t n, uint16_t cons);
@@ -179,6 +179,11 @@ uint8_t fw_counter_rise(struct fw *fw, uint32_t slot, uint32_t n, bool rise,
 int fw_rq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
 int fw_srq_doorbell(struct fw *fw, uint32_t slot, uint32_t n, uint16_t tail);
 bool fw_recv_take(struct fw *fw, uint16_t qp, struct fw_recv *r, uint8_t *wrong);
+/* As in transport.h. */
+bool fw_recv_ahead(struct fw *fw, uint16_t qp, uint16_t ahead, struct fw_recv *r,
+		   uint8_t *wrong);
+/* The oldest entry, of which r is the unit's copy, is taken. */
+void fw_recv_oldest(struct fw *fw, uint16_t qp, const struct fw_recv *r, uint8_t wrong);
 void fw_recv_done(struct fw *fw, uint16_t qp, const struct fw_arrival *a);
 /* It is in ERROR, and has receives that nothing will end any more. */
 static inline bool fw_recv_due(const struct fw_qp *q)
@@ -189,6 +194,11 @@ static inline bool fw_recv_due(const struct fw_qp *q)
 
 /* It is due: end one of them. */
 void fw_recv_flush(struct fw *fw, uint16_t n);
+/*
+ * InfiniBand 11.6.3.1: in ERROR, and with no receive of a shared queue in its hands, a queue pair
+ * says so. Once: call it when either becomes so.
+ */
+void fw_recv_last(struct fw *fw, uint16_t n);
 /* Nobody wants to hear of them. */
 void fw_recv_forget(struct fw_qp *q);
 /* The queue pair is gone: it uses its queues no more. */
@@ -390,6 +400,8 @@ void fw_event_raise(struct fw *fw, uint32_t type, uint32_t object);
 void fw_event_forget(struct fw *fw, uint32_t type, uint32_t object);
 /* It is due: publish one event. */
 void fw_event_step(struct fw *fw);
+/* All that is pending of a queue pair. */
+void fw_event_forget_qp(struct fw *fw, uint32_t n);
 int fw_event_start(struct fw *fw, uint32_t size);
 int fw_event_consumed(struct fw *fw, uint32_t cons);
 uint32_t fw_event_causes(const struct fw *fw);

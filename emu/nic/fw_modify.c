@@ -11,16 +11,21 @@ static const struct fw_pair usual = {
 	.timeout = 14, .rd_atomic = 1, .dest_rd_atomic = 1,
 };
 
+/* Of datagrams whose Q_Key nobody has set: that of rdma-core's own programs. */
+#define QKEY_USUAL 0x11111111u
+
 #define MOD_ALL (FL_MOD_STATE | FL_MOD_MTU | FL_MOD_RNR_CODE | \
 		 FL_MOD_RETRIES | FL_MOD_RNR_TRIES | FL_MOD_TIMEOUT | \
 		 FL_MOD_RD_ATOMIC | FL_MOD_DEST_RD_ATOMIC | FL_MOD_PEER | \
-		 FL_MOD_SQ_PSN | FL_MOD_RQ_PSN)
+		 FL_MOD_SQ_PSN | FL_MOD_RQ_PSN | FL_MOD_QKEY)
 
 /* Every way but those to RESET and ERROR; attributes that it needs, and that it allows. */
-static const struct way {
+struct way {
 	uint8_t from, to;	/* FL_STATE_* */
 	uint16_t needs, allows;
-} ways[] = {
+};
+
+static const struct way ways_rc[] = {
 	{ FL_STATE_RESET, FL_STATE_INIT, 0, 0 },
 	{ FL_STATE_INIT, FL_STATE_INIT, 0, 0 },
 	{ FL_STATE_INIT, FL_STATE_RTR,
@@ -36,6 +41,20 @@ static const struct way {
 	  FL_MOD_TIMEOUT | FL_MOD_RETRIES | FL_MOD_RNR_TRIES |
 	  FL_MOD_RD_ATOMIC | FL_MOD_DEST_RD_ATOMIC | FL_MOD_RNR_CODE },
 };
+
+/* Of datagrams (table 91 there); PEER and MTU are what an address handle has elsewhere. */
+static const struct way ways_ud[] = {
+	{ FL_STATE_RESET, FL_STATE_INIT, FL_MOD_QKEY, 0 },
+	{ FL_STATE_INIT, FL_STATE_INIT, 0, FL_MOD_QKEY },
+	{ FL_STATE_INIT, FL_STATE_RTR, FL_MOD_PEER | FL_MOD_MTU, FL_MOD_QKEY },
+	{ FL_STATE_RTR, FL_STATE_RTS, FL_MOD_SQ_PSN, FL_MOD_QKEY },
+	{ FL_STATE_RTS, FL_STATE_RTS, 0, FL_MOD_QKEY },
+	{ FL_STATE_RTS, FL_STATE_SQD, 0, 0 },
+	{ FL_STATE_SQD, FL_STATE_RTS, 0, FL_MOD_QKEY },
+	{ FL_STATE_SQD, FL_STATE_SQD, 0, FL_MOD_QKEY },
+};
+
+#define WAYS(list) (sizeof(list) / sizeof((list)[0]))
 
 static uint8_t state_of(const struct fw_qp *q)
 {
@@ -70,11 +89,13 @@ static enum fw_qp_state state_inside(uint8_t state)
 	return FW_QP_SQD;
 }
 
-static const struct way *way_find(uint8_t from, uint8_t to)
+static const struct way *way_find(const struct fw_qp *q, uint8_t to)
 {
-	uint32_t i;
+	const struct way *ways = q->datagrams ? ways_ud : ways_rc;
+	uint32_t n = q->datagrams ? WAYS(ways_ud) : WAYS(ways_rc), i;
+	uint8_t from = state_of(q);
 
-	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+	for (i = 0; i < n; i++)
 		if (ways[i].from == from && ways[i].to == to)
 			return &ways[i];
 	return NULL;
@@ -106,6 +127,8 @@ static bool attributes_make_sense(const struct fl_fw_cmd *c)
 		return false;
 	if (sq_psn >> 24 || (sq_psn && !(c->flags & FL_MOD_SQ_PSN)) ||
 	    rq_psn >> 24 || (rq_psn && !(c->flags & FL_MOD_RQ_PSN)))
+		return false;
+	if (c->d >> 32 || (c->d && !(c->flags & FL_MOD_QKEY)))
 		return false;
 	return byte_is_good(c, FL_MOD_STATE, 0, 0, FL_STATE_ERROR) &&
 	       byte_is_good(c, FL_MOD_MTU, 1, 1, 5) &&
@@ -141,6 +164,8 @@ static void attributes_take(const struct fl_fw_cmd *c, struct fw_pair *p)
 		p->sq_psn = (uint32_t)c->c;
 	if (c->flags & FL_MOD_RQ_PSN)
 		p->rq_psn = (uint32_t)(c->c >> 32);
+	if (c->flags & FL_MOD_QKEY)
+		p->qkey = (uint32_t)c->d;
 }
 
 static void state_set(struct fw *fw, uint16_t n, enum fw_qp_state state)
@@ -168,10 +193,11 @@ static void modify_reset(struct fw *fw, uint16_t n)
 	q->rq.head = q->rq.tail = 0;
 	q->error_status = FL_ST_OK;
 	q->pair = (struct fw_pair){ 0 };
-	fw_event_forget(fw, FL_EV_QP_ERROR, n);
+	q->untold = false;
+	fw_event_forget_qp(fw, n);
 }
 
-/* The program asked for it, so there is no event. */
+/* The program asked for it, so there is no event that says so. */
 static void modify_error(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
@@ -179,6 +205,7 @@ static void modify_error(struct fw *fw, uint16_t n)
 	q->cause = 0;
 	state_set(fw, n, FW_QP_ERROR);
 	fw_unit_close(fw, n);
+	fw_recv_last(fw, n);
 }
 
 /* The queue pair is to be in this state, with these attributes. */
@@ -211,7 +238,7 @@ static uint8_t modify_to(struct fw *fw, uint16_t n, uint8_t to,
 	struct fw_pair p = q->pair;
 	uint8_t from = state_of(q);
 	uint32_t attributes = c->flags & ~(uint32_t)FL_MOD_STATE;
-	const struct way *way = way_find(from, to);
+	const struct way *way = way_find(q, to);
 
 	if (to == FL_STATE_RESET || (to == FL_STATE_ERROR &&
 				     from != FL_STATE_RESET)) {
@@ -263,6 +290,8 @@ uint8_t fw_modify_connect(struct fw *fw, uint16_t n, uint8_t node,
 	p.node = node;
 	p.peer_qp = peer_qp;
 	p.sq_psn = p.rq_psn = 0;
+	/* One that INIT was given stays. */
+	p.qkey = q->state == FW_QP_INIT ? q->pair.qkey : QKEY_USUAL;
 	status = modify_open(fw, n, FW_QP_RTS, &p);
 	if (status)
 		return status;

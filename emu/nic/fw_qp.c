@@ -37,6 +37,7 @@ static bool qp_unit_missing(const struct fw *fw, uint32_t flags,
 		    const struct fw_transport **unit)
 {
 	*unit = flags == FL_QP_RC ? fw->env.transport[FW_TRANSPORT_RC] :
+		flags == FL_QP_UD ? fw->env.transport[FW_TRANSPORT_UD] :
 		flags == FL_QP_NV ? fw->env.transport[FW_TRANSPORT_NV] : NULL;
 	return flags && flags != FL_QP_RELAXED && !*unit;
 }
@@ -75,6 +76,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 	__builtin_memset(q, 0, offsetof(struct fw_qp, wr));
 	q->uses = uses;
 	q->relaxed = c->flags & FL_QP_RELAXED;
+	q->datagrams = c->flags & FL_QP_UD;
 	q->sq_pa = c->a;
 	q->state = unit ? FW_QP_RESET : FW_QP_INIT;
 	q->unit = unit;
@@ -120,12 +122,26 @@ static bool qp_may_fetch(const struct fw_qp *q)
 	       !q->stuck && q->state != FW_QP_SQD;
 }
 
+/* InfiniBand 10.3.1.6: what had begun in SQD has ended. */
+static void qp_look_drained(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	bool drained = q->state == FW_QP_SQD && q->wr_head == q->wr_tail;
+
+	if (drained && !q->drained) {
+		q->cause = 0;
+		fw_event_raise(fw, FL_EV_SQ_DRAINED, n);
+	}
+	q->drained = drained;
+}
+
 void fw_qp_update(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	uint32_t held = q->wr_tail - q->wr_head;
 	bool active = held || q->head != q->tail || fw_recv_due(q), due;
 
+	qp_look_drained(fw, n);
 	while (q->wr_issue != q->wr_tail) {
 		const struct fw_wr *wr = fw_wr_at(q, q->wr_issue);
 
@@ -171,12 +187,15 @@ void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 	q->cause = cause;
 	fw_unit_close(fw, n);
 	fw_event_raise(fw, FL_EV_QP_ERROR, n);
+	fw_recv_last(fw, n);
 }
 
 void fw_qp_break(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)
 {
 	struct fw_qp *q = &fw->qp[n];
 
+	if (fw_qp_lives(q))
+		q->untold = true;
 	fw_qp_error(fw, n, status, cause);
 	if (q->wr_head != q->wr_tail)
 		fw_request_fail(fw, n, q->wr_head, FL_ST_FLUSHED);
@@ -345,7 +364,7 @@ static void qp_free(struct fw *fw, uint16_t n)
 	q->wr_head = q->wr_issue = q->wr_tail;
 	q->head = q->tail;
 	fw_qp_update(fw, n);
-	fw_event_forget(fw, FL_EV_QP_ERROR, n);
+	fw_event_forget_qp(fw, n);
 	q->state = FW_QP_FREE;
 	q->uses++;
 }

@@ -4,7 +4,9 @@
  *
  * A message takes the oldest entry when it begins, and its completion is written when it
  * ends. Between the two the firmware keeps the copy: what the process writes over the entry
- * changes nothing, and if the connection ends the receive is flushed, once.
+ * changes nothing, and if the connection ends the receive is flushed, once. Of datagrams
+ * several receives can have their packets before the oldest is over: there the unit keeps the
+ * copies, and the firmware the order.
  */
 #include "nic/fw_internal.h"
 
@@ -41,6 +43,9 @@ uint8_t fw_rq_attach(struct fw *fw, const struct fl_fw_cmd *c)
 	if (!q || !cq || (c->d && !srq))
 		return FL_ST_NO_OBJECT;
 	if (!q->unit || q->nv || q->state != FW_QP_RESET || cq->broken)
+		return FL_ST_BAD_ARGUMENT;
+	/* The ring of datagrams has one owner: its entries are announced in order. */
+	if (q->datagrams && srq)
 		return FL_ST_BAD_ARGUMENT;
 	if (c->b ? c->d || !rq_makes_sense(c->a, c->b) : c->a != 0)
 		return FL_ST_BAD_ARGUMENT;
@@ -178,6 +183,8 @@ int fw_rq_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
 	if (rq_tail_makes_sense(&q->rq, tail)) {
 		rq_tail_set(&q->rq, tail);
 		fw_qp_update(fw, n);
+		if (q->open && q->unit->posted)
+			q->unit->posted(q->unit->ctx, n);
 	} else {
 		/* Its owner has lost count. */
 		fw->stats.bad_wqes++;
@@ -240,11 +247,11 @@ static uint8_t rqe_check(const struct fw *fw, const struct fw_qp *q,
 	return FL_ST_OK;
 }
 
-/* Copy the oldest entry, which there is. Its status. */
-static uint8_t rqe_fetch(struct fw *fw, const struct fw_qp *q,
-			 struct fw_rq *rq, struct fw_recv *r)
+/* Copy entry `index`, which there is. Its status. */
+static uint8_t rqe_copy(struct fw *fw, const struct fw_qp *q,
+			const struct fw_rq *rq, uint16_t index, struct fw_recv *r)
 {
-	uint32_t place = rq->head & ((1u << rq->size_log2) - 1);
+	uint32_t place = index & ((1u << rq->size_log2) - 1);
 	struct fl_rqe e = { 0 };
 	int error;
 
@@ -253,12 +260,17 @@ static uint8_t rqe_fetch(struct fw *fw, const struct fw_qp *q,
 	if (error)
 		e = (struct fl_rqe){ 0 };
 	*r = (struct fw_recv){
-		.wr_id = e.wr_id, .xfer = e.xfer, .index = rq->head,
+		.wr_id = e.wr_id, .xfer = e.xfer, .index = index,
 		.srq = q->srq,
 	};
-	rq->head++;
 	fw->costs[FW_COST_WQE]++;
 	return error ? FL_ST_BUS_ERROR : rqe_check(fw, q, &e, r);
+}
+
+static uint8_t rqe_fetch(struct fw *fw, const struct fw_qp *q,
+			 struct fw_rq *rq, struct fw_recv *r)
+{
+	return rqe_copy(fw, q, rq, rq->head++, r);
 }
 
 bool fw_recv_take(struct fw *fw, uint16_t n, struct fw_recv *r, uint8_t *wrong)
@@ -289,6 +301,33 @@ bool fw_recv_take(struct fw *fw, uint16_t n, struct fw_recv *r, uint8_t *wrong)
 	return true;
 }
 
+bool fw_recv_ahead(struct fw *fw, uint16_t n, uint16_t ahead, struct fw_recv *r,
+		   uint8_t *wrong)
+{
+	struct fw_qp *q = &fw->qp[n];
+	uint16_t posted = (uint16_t)(q->rq.tail - q->rq.head);
+
+	fw_assert(q->open && q->datagrams);
+	if (ahead >= posted)
+		return false;
+	*wrong = rqe_copy(fw, q, &q->rq, (uint16_t)(q->rq.head + ahead), r);
+	fw->env.kick(fw->env.ctx);
+	return true;
+}
+
+void fw_recv_oldest(struct fw *fw, uint16_t n, const struct fw_recv *r, uint8_t wrong)
+{
+	struct fw_qp *q = &fw->qp[n];
+	struct fw_at at = { .xfer = r->xfer };
+
+	fw_assert(!q->has_taken && r->index == q->rq.head && q->rq.head != q->rq.tail);
+	q->rq.head++;
+	q->taken = *r;
+	q->taken_wrong = wrong;
+	q->has_taken = true;
+	fw_trace(fw, FW_TRACE_FW_RECV, at, fw_qp_number(q, n), r->index, r->length, wrong);
+}
+
 static void recv_complete(struct fw *fw, uint16_t n, const struct fw_arrival *a)
 {
 	struct fw_qp *q = &fw->qp[n];
@@ -296,12 +335,15 @@ static void recv_complete(struct fw *fw, uint16_t n, const struct fw_arrival *a)
 	struct fl_cqe e = {
 		.wr_id = t->wr_id, .qpn = fw_qp_number(q, n),
 		.length = a->status ? 0 : a->length, .status = a->status,
-		.opcode = a->opcode, .index = t->index, .xfer = t->xfer,
+		.opcode = a->opcode, .index = t->index,
+		.xfer = q->datagrams ? a->from_qp : t->xfer,
 		.resends = a->imm,
 	};
 
+	struct fw_at at = { .xfer = t->xfer, .cause = a->cause };
+
 	q->has_taken = false;
-	fw_cq_push(fw, q->recv_cq, &e, a->cause, a->solicited);
+	fw_cq_push(fw, q->recv_cq, &e, at, a->solicited);
 }
 
 void fw_recv_done(struct fw *fw, uint16_t n, const struct fw_arrival *a)
@@ -328,6 +370,15 @@ void fw_recv_flush(struct fw *fw, uint16_t n)
 		fw_recv_forget(q);
 	else
 		recv_complete(fw, n, &a);
+	fw_recv_last(fw, n);
+}
+
+void fw_recv_last(struct fw *fw, uint16_t n)
+{
+	const struct fw_qp *q = &fw->qp[n];
+
+	if (q->state == FW_QP_ERROR && q->srq != FW_NO_SRQ && !q->has_taken)
+		fw_event_raise(fw, FL_EV_LAST_RECV, n);
 }
 
 void fw_recv_forget(struct fw_qp *q)

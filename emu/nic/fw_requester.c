@@ -138,6 +138,7 @@ static void request_complete_one(struct fw *fw, struct fw_qp *q, uint16_t n)
 		.opcode = wr->opcode, .index = wr->index, .xfer = wr->xfer,
 		.resends = wr->resends,
 	};
+	struct fw_at at = { .xfer = wr->xfer, .cause = wr->cause };
 	bool wanted = wr->flags & FL_WQE_SIGNALED;
 
 	if (wr->mr != FW_NONE) {
@@ -157,7 +158,7 @@ static void request_complete_one(struct fw *fw, struct fw_qp *q, uint16_t n)
 		e.length = wr->length;
 	}
 	if (wanted)
-		fw_cq_push(fw, q->cq, &e, wr->cause, false);
+		fw_cq_push(fw, q->cq, &e, at, false);
 }
 
 void fw_request_complete(struct fw *fw, uint16_t n)

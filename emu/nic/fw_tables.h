@@ -150,7 +150,7 @@ enum fw_past { FW_PAST_KNOWN, FW_PAST_DUE /* to be asked */, FW_PAST_ASKED };
 
 struct fw_qp {
 	uint64_t sq_pa;
-	uint64_t cause;		/* trace: what put it into ERROR */
+	uint64_t cause;		/* trace: what put it into ERROR, or was the last event */
 	uint32_t peer_qp;
 	uint8_t state;		/* enum fw_qp_state */
 	uint8_t slot;
@@ -160,10 +160,12 @@ struct fw_qp {
 	uint16_t tail;		/* what the doorbell said */
 	uint16_t head;		/* entries ever copied */
 	uint8_t error_status;
+	bool untold;		/* in ERROR: no request of its own failed */
 	uint8_t past;		/* enum fw_past */
 	uint32_t halt_wr;	/* HALTED: the request that failed */
 	bool flushing;		/* a completion with an error was written */
 	bool relaxed;		/* its requests keep no order */
+	bool datagrams;		/* FL_QP_UD */
 	uint16_t uses;		/* of its place before this one */
 	uint16_t reads;		/* READs that were sent whole and have not ended */
 	struct fw_order order;	/* of what the peer asks for */
@@ -176,6 +178,7 @@ struct fw_qp {
 	bool nv;		/* NetVM's: WRITE alone, and it may name a counter */
 	struct fw_pair pair;
 	bool open;		/* the unit knows it */
+	bool drained;		/* in SQD, and the driver knows that nothing is under way */
 	bool stuck;		/* a bad request waits until those before it have ended */
 	bool doomed;		/* a completion queue of it broke: it ends in its next step */
 	struct fw_rq rq;
@@ -286,7 +289,7 @@ struct fw_peer {
 	bool silent;		/* it hears nothing of missing pages */
 };
 
-#define FW_EVENT_KINDS	5	/* entries.def, FL_EV_*: 1 to 5 */
+#define FW_EVENT_KINDS	8	/* entries.def, FL_EV_*: 1 to 8 */
 
 struct fw_eq {
 	uint64_t base;		/* EQ_BASE, for the next start */

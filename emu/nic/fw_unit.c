@@ -94,13 +94,22 @@ static bool unit_recv_take(void *ctx, uint16_t qp, struct fw_recv *r,
 	return fw_recv_take(ctx, qp, r, wrong);
 }
 
+static bool unit_recv_ahead(void *ctx, uint16_t qp, uint16_t ahead,
+			    struct fw_recv *r, uint8_t *wrong)
+{
+	return fw_recv_ahead(ctx, qp, ahead, r, wrong);
+}
+
 static void unit_recv_done(void *ctx, uint16_t qp, const struct fw_recv *r,
 			   const struct fw_arrival *a)
 {
 	struct fw *fw = ctx;
 	const struct fw_qp *q = &fw->qp[qp];
 
-	fw_assert(q->open && q->has_taken && r->index == q->taken.index);
+	fw_assert(q->open);
+	if (q->datagrams)
+		fw_recv_oldest(fw, qp, r, a->status);
+	fw_assert(q->has_taken && r->index == q->taken.index);
 	fw_recv_done(fw, qp, a);
 	fw->env.kick(fw->env.ctx);
 }
@@ -123,11 +132,25 @@ static void unit_pair_error(void *ctx, uint16_t qp, uint8_t status,
 	fw->env.kick(fw->env.ctx);
 }
 
+static void unit_heard(void *ctx, uint16_t qp, uint64_t cause)
+{
+	struct fw *fw = ctx;
+	struct fw_qp *q = &fw->qp[qp];
+
+	fw_assert(q->open);
+	if (q->state != FW_QP_RTR)
+		return;
+	q->cause = cause;
+	fw_event_raise(fw, FL_EV_QP_HEARD, qp);
+	fw->env.kick(fw->env.ctx);
+}
+
 struct fw_unit_ops fw_unit(void *mem)
 {
 	return (struct fw_unit_ops){
 		.ctx = mem, .work_done = unit_work_done, .reach = unit_reach,
-		.recv_take = unit_recv_take, .recv_done = unit_recv_done,
-		.count = unit_count, .pair_error = unit_pair_error,
+		.recv_take = unit_recv_take, .recv_ahead = unit_recv_ahead,
+		.recv_done = unit_recv_done, .count = unit_count,
+		.pair_error = unit_pair_error, .heard = unit_heard,
 	};
 }

@@ -73,9 +73,11 @@ static bool is_atomic(uint8_t opcode)
 	return opcode == FL_OP_FETCH_ADD || opcode == FL_OP_CMP_SWAP;
 }
 
+/* A datagram is a SEND (InfiniBand 9.8.3); NetVM has no READ, no SEND and no atomic. */
 static bool is_known(const struct fw_qp *q, uint8_t opcode)
 {
-	/* NetVM has no READ, no SEND and no atomic. */
+	if (q->datagrams)
+		return opcode == FL_OP_SEND;
 	if (q->nv)
 		return opcode == FL_OP_WRITE;
 	return opcode == FL_OP_SEND || opcode == FL_OP_WRITE ||
@@ -246,6 +248,9 @@ static uint8_t work_check(const struct fw *fw, const struct fw_qp *q,
 	}
 	if (!status)
 		status = check_length(out);
+	/* One packet holds it. */
+	if (!status && q->datagrams && out->length > q->pair.mtu)
+		status = FL_ST_BAD_LENGTH;
 	return status ? status : check_keys(fw, q, out);
 }
 

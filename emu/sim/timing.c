@@ -40,6 +40,7 @@ BUILT_IN(timing_text_ideal, PROFILES "ideal.profile");
 BUILT_IN(timing_text_qfdb, PROFILES "qfdb.profile");
 BUILT_IN(timing_text_pm, PROFILES "pm.profile");
 BUILT_IN(timing_text_connectx, PROFILES "connectx.profile");
+BUILT_IN(timing_text_ethernet, PROFILES "ethernet.profile");
 BUILT_IN(timing_text_myrinet, PROFILES "myrinet.profile");
 
 static const struct {
@@ -49,6 +50,7 @@ static const struct {
 	{ "qfdb", timing_text_qfdb },
 	{ "pm", timing_text_pm },
 	{ "connectx", timing_text_connectx },
+	{ "ethernet", timing_text_ethernet },
 	{ "myrinet", timing_text_myrinet },
 };
 

@@ -44,6 +44,7 @@ static struct v_cq *cq_new(struct ibv_context *c, int entries, void *cq_context,
 		cq_free(q);
 		return v_null(error);
 	}
+	v_source_add(v_context(c), &q->source, &q->ibv, q->cq, 0);
 	return q;
 }
 
@@ -65,6 +66,7 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 		return EBUSY;
 	if (cq->channel)
 		v_event_end(q);
+	v_source_del(&q->source, &cq->mutex, &cq->cond, &cq->async_events_completed);
 	error = fl_destroy_cq(q->cq);
 	cq_free(q);
 	return v_error(error);

@@ -138,6 +138,7 @@ static void context_ops(struct v_context *v)
 	v->verbs.query_device_ex = v_query_device_ex;
 	v->verbs.create_cq_ex = v_create_cq_ex;
 	v->verbs.create_qp_ex = v_create_qp_ex;
+	v->verbs.advise_mr = v_advise_mr;
 	c->abi_compat = __VERBS_ABI_IS_EXTENDED;
 }
 
@@ -145,7 +146,7 @@ static void context_ops(struct v_context *v)
  * The system that handles this program's missing pages: npf, which has all verbs, or the one
  * that the user has named.
  */
-static int context_system(struct v_context *v)
+static int context_system(struct v_context *v, const char *card)
 {
 	static const char *const names[] = { FL_SYSTEM_NAMES };
 	const char *name = getenv("FAULTLINE_SYSTEM");
@@ -161,6 +162,9 @@ static int context_system(struct v_context *v)
 		return -EINVAL;
 	}
 	v->packets = fl_system_rows[system].transport == FL_TRANSPORT_RC;
+	/* Boards of the emulator see of a program's memory what it has registered. */
+	v->implicit = fl_system_rows[system].tables == FL_TABLES_NIC &&
+		      strncmp(card, "emu:", 4);
 	return fl_set_policy(v->dev, (enum fl_system)system, FL_RESOLVE_TRANSFER);
 }
 
@@ -169,7 +173,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	struct v_device *d = (struct v_device *)device;
 	struct v_context *v = calloc(1, sizeof(*v));
 	struct ibv_context *c;
-	int error = -ENOMEM, end[2];
+	int error = -ENOMEM;
 
 	if (!v)
 		return v_null(error);
@@ -179,18 +183,16 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		fprintf(stderr, "%s: %s\n", d->ibv.name, fl_open_error());
 		goto free;
 	}
-	error = context_system(v);
+	error = context_system(v, d->card);
 	if (!error)
 		error = fl_query_device(v->dev, &v->attr);
 	if (error)
 		goto close;
 	c->device = device;
 	c->cmd_fd = -1;
-	error = v_pipe(end);
+	error = v_news_begin(v);
 	if (error)
 		goto close;
-	c->async_fd = end[0];
-	v->events = end[1];
 	c->num_comp_vectors = 1;
 	pthread_mutex_init(&c->mutex, NULL);
 	context_ops(v);
@@ -208,10 +210,10 @@ free:
 int ibv_close_device(struct ibv_context *c)
 {
 	struct v_context *v = v_context(c);
-	int error = fl_close(v->dev);
+	int error;
 
-	close(c->async_fd);
-	close(v->events);
+	v_news_end(v);
+	error = fl_close(v->dev);
 	pthread_mutex_destroy(&c->mutex);
 	device_put((struct v_device *)c->device);
 	free(v);
@@ -233,7 +235,9 @@ int ibv_query_device(struct ibv_context *c, struct ibv_device_attr *attr)
 		.vendor_id = 0x464C,
 		.vendor_part_id = 1,
 		.max_qp = (int)a->max_qp,
-		.max_qp_wr = (int)a->max_queue,
+		.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD |
+				    (v_context(c)->packets ? IBV_DEVICE_RC_RNR_NAK_GEN : 0),
+		.max_qp_wr = (int)v_max_wr(v_context(c)),
 		.max_sge = v_context(c)->packets ? FL_RECV_SEGMENTS : 1,
 		.max_sge_rd = v_context(c)->packets ? FL_SEND_SEGMENTS : 1,
 		.max_cq = (int)a->max_cq,
@@ -267,6 +271,8 @@ int v_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_in
 		      IBV_ODP_SUPPORT_ATOMIC | IBV_ODP_SUPPORT_SRQ_RECV;
 	ibv_query_device(c, &all.orig_attr);
 	all.odp_caps.general_caps = IBV_ODP_SUPPORT;
+	if (v_context(c)->implicit)
+		all.odp_caps.general_caps |= IBV_ODP_SUPPORT_IMPLICIT;
 	all.odp_caps.per_transport_caps.rc_odp_caps = rc;
 	/* The program may be older than this library, or newer. */
 	memset(attr, 0, bytes);
@@ -332,6 +338,14 @@ int _ibv_query_gid_ex(struct ibv_context *c, uint32_t port, uint32_t index,
 	return 0;
 }
 
+ssize_t _ibv_query_gid_table(struct ibv_context *c, struct ibv_gid_entry *entry,
+			     size_t room, uint32_t flags, size_t bytes)
+{
+	int error = room ? _ibv_query_gid_ex(c, V_PORT, 0, entry, flags, bytes) : EINVAL;
+
+	return error ? -error : 1;
+}
+
 /* As rdma-core's: enum ibv_gid_type_sysfs, 0 IB. */
 int ibv_query_gid_type(struct ibv_context *c, uint8_t port, unsigned int index, int *type)
 {
@@ -372,6 +386,19 @@ const char *ibv_get_sysfs_path(void)
 /* Registered memory stays the parent's; a child finds none of the card (uapi.h). */
 int ibv_fork_init(void)
 {
+	return 0;
+}
+
+/* What drivers ask of ranges of memory, for the same reason. */
+int ibv_dontfork_range(void *base, size_t bytes)
+{
+	(void)base, (void)bytes;
+	return 0;
+}
+
+int ibv_dofork_range(void *base, size_t bytes)
+{
+	(void)base, (void)bytes;
 	return 0;
 }
 

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
- * Completion channels (ibv_get_cq_event(3)), and events of the device.
+ * Completion channels (ibv_get_cq_event(3)).
  *
- * A channel is a list of queues that have events, and a pipe with a byte for each event, so that a
- * program can poll() it beside other things. Each completion queue on one has a thread, which
- * sleeps in the driver while the queue is armed.
+ * A channel is a list of queues that have events, and a descriptor that is readable while there
+ * are some, so that a program can poll() it beside other things. Each completion queue on one
+ * has a thread, which sleeps in the driver while the queue is armed.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "verbs.h"
@@ -20,35 +19,83 @@
 #define LOOK_NS	20000000ull
 
 struct v_channel {
-	struct ibv_comp_channel ibv;	/* fd: where it is read */
-	int in;				/* where it is written */
-	pthread_mutex_t lock;		/* of the list, and of what events say of themselves */
+	struct ibv_comp_channel ibv;
+	struct v_bell bell;		/* out: ibv.fd */
+	pthread_mutex_t lock;		/* of both, the list, and what events say of themselves */
 	struct v_cq *first, **last;
 };
 
-int v_pipe(int end[2])
+/* ---- descriptors that wake ---- */
+
+/* Not a pipe: of that nobody can read, if there is anything, without waiting if there is not. */
+int v_bell_make(struct v_bell *b)
 {
-	if (pipe(end))
+	int end[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, end))
 		return -errno;
 	fcntl(end[0], F_SETFD, FD_CLOEXEC);
 	fcntl(end[1], F_SETFD, FD_CLOEXEC);
+	*b = (struct v_bell){ .out = end[0], .in = end[1] };
 	return 0;
+}
+
+void v_bell_close(struct v_bell *b)
+{
+	close(b->out);
+	close(b->in);
+}
+
+void v_bell_set(struct v_bell *b, bool some)
+{
+	char byte = 0;
+
+	if (some && !b->rung)
+		while (write(b->in, &byte, 1) < 0 && errno == EINTR)
+			;
+	/* Whoever has read it already finds nothing to take, and waits again. */
+	if (!some && b->rung)
+		some = recv(b->out, &byte, 1, MSG_DONTWAIT) != 1;
+	b->rung = some;
+}
+
+bool v_bell_wait(struct v_bell *b)
+{
+	char byte;
+
+	return read(b->out, &byte, 1) == 1;
+}
+
+void v_bell_heard(struct v_bell *b)
+{
+	b->rung = false;
+}
+
+int v_thread(pthread_t *thread, void *(*run)(void *arg), void *arg)
+{
+	sigset_t all, was;
+	int error;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &was);
+	error = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	return -error;
 }
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c)
 {
 	struct v_channel *ch = calloc(1, sizeof(*ch));
-	int end[2];
+	int error = ch ? v_bell_make(&ch->bell) : -ENOMEM;
 
-	if (!ch)
-		return v_null(ENOMEM);
-	if (v_pipe(end)) {
+	if (error) {
 		free(ch);
-		return NULL;
+		return v_null(error);
 	}
 	ch->ibv.context = c;
-	ch->ibv.fd = end[0];
-	ch->in = end[1];
+	ch->ibv.fd = ch->bell.out;
 	pthread_mutex_init(&ch->lock, NULL);
 	ch->last = &ch->first;
 	return &ch->ibv;
@@ -64,8 +111,7 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *channel)
 	pthread_mutex_unlock(&channel->context->mutex);
 	if (users)
 		return EBUSY;
-	close(channel->fd);
-	close(ch->in);
+	v_bell_close(&ch->bell);
 	pthread_mutex_destroy(&ch->lock);
 	free(ch);
 	return 0;
@@ -92,9 +138,8 @@ static void event_add(struct v_cq *q)
 	pthread_mutex_lock(&ch->lock);
 	if (!q->event.waiting++)
 		channel_append(ch, q);
+	v_bell_set(&ch->bell, true);
 	pthread_mutex_unlock(&ch->lock);
-	while (write(ch->in, "", 1) < 0 && errno == EINTR)
-		;
 }
 
 /* The oldest; NULL: its queue was destroyed. */
@@ -103,6 +148,7 @@ static struct v_cq *event_take(struct v_channel *ch)
 	struct v_cq *q;
 
 	pthread_mutex_lock(&ch->lock);
+	v_bell_heard(&ch->bell);
 	q = ch->first;
 	if (q) {
 		ch->first = q->event.next;
@@ -112,16 +158,16 @@ static struct v_cq *event_take(struct v_channel *ch)
 		if (--q->event.waiting)
 			channel_append(ch, q);
 	}
+	v_bell_set(&ch->bell, ch->first);
 	pthread_mutex_unlock(&ch->lock);
 	return q;
 }
 
-/* What nobody has taken, nobody will; as many bytes go. */
+/* What nobody has taken, nobody will. */
 static void event_drop(struct v_cq *q)
 {
 	struct v_channel *ch = channel_of(q);
 	struct v_cq **at;
-	char byte;
 
 	pthread_mutex_lock(&ch->lock);
 	for (at = &ch->first; *at && *at != q; at = &(*at)->event.next)
@@ -131,14 +177,8 @@ static void event_drop(struct v_cq *q)
 		if (!*at)
 			ch->last = at;
 	}
-	for (; q->event.waiting; q->event.waiting--) {
-		struct pollfd p = { .fd = ch->ibv.fd, .events = POLLIN };
-
-		/* Whoever has read it already finds no queue, and reads on. */
-		if (poll(&p, 1, 0) > 0 && read(ch->ibv.fd, &byte, 1) != 1)
-			break;
-	}
 	q->event.waiting = 0;
+	v_bell_set(&ch->bell, ch->first);
 	pthread_mutex_unlock(&ch->lock);
 }
 
@@ -171,20 +211,13 @@ static void *event_thread(void *arg)
 int v_event_begin(struct v_cq *q)
 {
 	struct ibv_comp_channel *channel = q->ibv.channel;
-	sigset_t all, was;
 	int error;
 
 	pthread_mutex_init(&q->event.lock, NULL);
 	pthread_cond_init(&q->event.change, NULL);
-	/* The program's signals are for its own threads. */
-	sigfillset(&all);
-	sigdelset(&all, SIGSEGV);
-	sigdelset(&all, SIGBUS);
-	pthread_sigmask(SIG_SETMASK, &all, &was);
-	error = pthread_create(&q->event.thread, NULL, event_thread, q);
-	pthread_sigmask(SIG_SETMASK, &was, NULL);
+	error = v_thread(&q->event.thread, event_thread, q);
 	if (error)
-		return -error;
+		return error;
 	pthread_mutex_lock(&channel->context->mutex);
 	channel->refcnt++;
 	pthread_mutex_unlock(&channel->context->mutex);
@@ -235,14 +268,14 @@ int v_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq,
 		     void **cq_context)
 {
+	struct v_channel *ch = (struct v_channel *)channel;
 	struct v_cq *q;
-	char byte;
 
 	do {
-		/* errno as read() left it: EAGAIN of one that must not block, EINTR. */
-		if (read(channel->fd, &byte, 1) != 1)
+		/* EAGAIN of one that must not block, EINTR. */
+		if (!v_bell_wait(&ch->bell))
 			return -1;
-		q = event_take((struct v_channel *)channel);
+		q = event_take(ch);
 	} while (!q);
 	*cq = &q->ibv;
 	*cq_context = q->ibv.cq_context;
@@ -255,22 +288,4 @@ void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int n)
 	cq->comp_events_completed += n;
 	pthread_cond_signal(&cq->cond);
 	pthread_mutex_unlock(&cq->mutex);
-}
-
-/* ---- of the device ---- */
-
-/* None is raised so far; who waits, waits for the descriptor, as for any event. */
-int ibv_get_async_event(struct ibv_context *c, struct ibv_async_event *event)
-{
-	char byte;
-
-	(void)event;
-	if (read(c->async_fd, &byte, 1) == 1)
-		errno = EIO;
-	return -1;
-}
-
-void ibv_ack_async_event(struct ibv_async_event *event)
-{
-	(void)event;
 }

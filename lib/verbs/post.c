@@ -56,11 +56,10 @@ static int post_opcode(const struct ibv_send_wr *wr, struct fl_work *w)
 
 #define FLAGS_KNOWN (IBV_SEND_SIGNALED | IBV_SEND_FENCE | IBV_SEND_SOLICITED | IBV_SEND_INLINE)
 
+/* segment: for what it points to. */
 static int post_convert(const struct v_qp *q, const struct ibv_send_wr *wr,
-			struct v_work *v)
+			struct fl_work *w, struct fl_segment *segment)
 {
-	struct fl_work *w = &v->work;
-
 	*w = (struct fl_work){
 		.wr_id = wr->wr_id,
 		.unsignaled = !q->sig_all && !(wr->send_flags & IBV_SEND_SIGNALED),
@@ -76,8 +75,8 @@ static int post_convert(const struct v_qp *q, const struct ibv_send_wr *wr,
 		w->bytes = wr->sg_list[0].length;
 		w->lkey = wr->sg_list[0].lkey;
 	} else if (wr->num_sge) {
-		v_segments(v->segment, wr->sg_list, wr->num_sge);
-		w->list = v->segment;
+		v_segments(segment, wr->sg_list, wr->num_sge);
+		w->list = segment;
 		w->segments = (unsigned int)wr->num_sge;
 	}
 	return post_opcode(wr, w);
@@ -86,16 +85,17 @@ static int post_convert(const struct v_qp *q, const struct ibv_send_wr *wr,
 int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	struct v_qp *q = v_qp(qp);
-	struct v_work v;
+	struct fl_segment segment[FL_SEND_SEGMENTS];
+	struct fl_work w;
 	int error = 0;
 
 	if (qp->state < IBV_QPS_RTS)
 		error = EINVAL;
 	pthread_mutex_lock(&q->send_lock);
 	for (; wr && !error; wr = error ? wr : wr->next) {
-		error = post_convert(q, wr, &v);
+		error = post_convert(q, wr, &w, segment);
 		if (!error)
-			error = v_error(fl_post(q->qp, &v.work));
+			error = v_error(fl_post(q->qp, &w));
 	}
 	pthread_mutex_unlock(&q->send_lock);
 	if (error)
@@ -106,10 +106,11 @@ int v_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **
 
 /* ---- receives ---- */
 
-static int recv_convert(const struct ibv_recv_wr *wr, struct fl_segment *segment,
-			struct fl_receive *r)
+/* sges: at most, as the queue was made. */
+static int recv_convert(const struct ibv_recv_wr *wr, uint32_t sges,
+			struct fl_segment *segment, struct fl_receive *r)
 {
-	if (wr->num_sge < 0 || wr->num_sge > (int)FL_RECV_SEGMENTS)
+	if (wr->num_sge < 0 || wr->num_sge > (int)sges)
 		return EINVAL;
 	v_segments(segment, wr->sg_list, wr->num_sge);
 	*r = (struct fl_receive){ .wr_id = wr->wr_id, .list = segment,
@@ -126,7 +127,7 @@ int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **
 
 	pthread_mutex_lock(&q->recv_lock);
 	for (; wr && !error; wr = error ? wr : wr->next) {
-		error = recv_convert(wr, segment, &r);
+		error = recv_convert(wr, q->cap.max_recv_sge, segment, &r);
 		if (!error)
 			error = v_error(fl_post_recv(q->qp, &r));
 	}
@@ -145,7 +146,7 @@ int v_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv
 
 	pthread_mutex_lock(&s->lock);
 	for (; wr && !error; wr = error ? wr : wr->next) {
-		error = recv_convert(wr, segment, &r);
+		error = recv_convert(wr, s->attr.max_sge, segment, &r);
 		if (!error)
 			error = v_error(fl_post_srq_recv(s->srq, &r));
 	}

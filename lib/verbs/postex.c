@@ -18,33 +18,47 @@ static struct v_qp *build_qp(struct ibv_qp_ex *ex)
 }
 
 /* The request that the calls since the last one of these are about; NULL: it was in error. */
-static struct v_work *build_now(struct v_qp *q)
+static struct fl_work *build_now(struct v_qp *q)
 {
 	return q->build.n && !q->build.error ? &q->build.work[q->build.n - 1] : NULL;
+}
+
+/* And what it points to. */
+static struct v_data *build_data(struct v_qp *q)
+{
+	return &q->build.data[q->build.n - 1];
+}
+
+static int build_grow(struct v_build *b, unsigned int room)
+{
+	struct fl_work *work = realloc(b->work, room * sizeof(*work));
+	struct v_data *data;
+
+	if (!work)
+		return ENOMEM;
+	b->work = work;
+	data = realloc(b->data, room * sizeof(*data));
+	if (!data)
+		return ENOMEM;
+	b->data = data;
+	b->room = room;
+	return 0;
 }
 
 static void build_add(struct ibv_qp_ex *ex, struct fl_work w)
 {
 	struct v_qp *q = build_qp(ex);
 	struct v_build *b = &q->build;
-	struct v_work *more;
 
-	if (b->n == b->room && !b->error) {
-		more = realloc(b->work, 2 * b->room * sizeof(*more));
-		if (more) {
-			b->work = more;
-			b->room *= 2;
-		} else {
-			b->error = ENOMEM;
-		}
-	}
+	if (b->n == b->room && !b->error)
+		b->error = build_grow(b, 2 * b->room);
 	if (b->error)
 		return;
 	w.wr_id = ex->wr_id;
 	w.unsignaled = !q->sig_all && !(ex->wr_flags & IBV_SEND_SIGNALED);
 	w.fence = !!(ex->wr_flags & IBV_SEND_FENCE);
 	w.solicited = !!(ex->wr_flags & IBV_SEND_SOLICITED);
-	b->work[b->n++].work = w;
+	b->work[b->n++] = w;
 }
 
 static void build_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote)
@@ -98,27 +112,27 @@ static void build_fetch_add(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote
 static void build_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr,
 		      uint32_t bytes)
 {
-	struct v_work *v = build_now(build_qp(ex));
+	struct fl_work *w = build_now(build_qp(ex));
 
-	if (!v)
+	if (!w)
 		return;
-	v->work.local = (void *)(uintptr_t)addr;
-	v->work.lkey = lkey;
-	v->work.bytes = bytes;
+	w->local = (void *)(uintptr_t)addr;
+	w->lkey = lkey;
+	w->bytes = bytes;
 }
 
 static void build_sge_list(struct ibv_qp_ex *ex, size_t n, const struct ibv_sge *list)
 {
 	struct v_qp *q = build_qp(ex);
-	struct v_work *v = build_now(q);
+	struct fl_work *w = build_now(q);
 
 	if (n > q->cap.max_send_sge)
 		q->build.error = EINVAL;
 	else if (n == 1)
 		build_sge(ex, list[0].lkey, list[0].addr, list[0].length);
-	else if (n && v) {
-		v_segments(v->segment, list, (int)n);
-		v->work.segments = (unsigned int)n;	/* list: when it is posted */
+	else if (n && w) {
+		v_segments(build_data(q)->segment, list, (int)n);
+		w->segments = (unsigned int)n;	/* list: when it is posted */
 	}
 }
 
@@ -126,21 +140,21 @@ static void build_inline_list(struct ibv_qp_ex *ex, size_t n,
 			      const struct ibv_data_buf *list)
 {
 	struct v_qp *q = build_qp(ex);
-	struct v_work *v = build_now(q);
+	struct fl_work *w = build_now(q);
 	size_t i, at = 0;
 
-	for (i = 0; v && i < n; i++) {
+	for (i = 0; w && i < n; i++) {
 		if (list[i].length > q->cap.max_inline_data - at) {
 			q->build.error = EINVAL;
 			return;
 		}
-		memcpy(v->data + at, list[i].addr, list[i].length);
+		memcpy(build_data(q)->bytes + at, list[i].addr, list[i].length);
 		at += list[i].length;
 	}
-	if (!v)
+	if (!w)
 		return;
-	v->work.inlined = 1;
-	v->work.bytes = (uint32_t)at;		/* local: when it is posted */
+	w->inlined = 1;
+	w->bytes = (uint32_t)at;		/* local: when it is posted */
 }
 
 static void build_inline(struct ibv_qp_ex *ex, void *addr, size_t bytes)
@@ -161,26 +175,30 @@ static void build_start(struct ibv_qp_ex *ex)
 	q->build.error = 0;
 }
 
-static int build_post(struct v_qp *q, struct v_work *v)
+static int build_post(struct v_qp *q)
 {
-	/* Since then they may have moved, to where there was more room. */
-	if (v->work.segments)
-		v->work.list = v->segment;
-	if (v->work.inlined)
-		v->work.local = v->data;
-	return v_error(fl_post(q->qp, &v->work));
+	struct v_build *b = &q->build;
+	unsigned int i;
+
+	/* Since they were built they may have moved, to where there was more room. */
+	for (i = 0; i < b->n; i++) {
+		if (b->work[i].segments)
+			b->work[i].list = b->data[i].segment;
+		if (b->work[i].inlined)
+			b->work[i].local = b->data[i].bytes;
+	}
+	return v_error(fl_post_list(q->qp, b->work, b->n));
 }
 
 static int build_complete(struct ibv_qp_ex *ex)
 {
 	struct v_qp *q = build_qp(ex);
 	int error = q->build.error;
-	unsigned int i;
 
 	if (!error && ex->qp_base.state < IBV_QPS_RTS)
 		error = EINVAL;
-	for (i = 0; i < q->build.n && !error; i++)
-		error = build_post(q, &q->build.work[i]);
+	if (!error)
+		error = build_post(q);
 	pthread_mutex_unlock(&q->send_lock);
 	return error == EAGAIN ? ENOMEM : error;
 }
@@ -200,10 +218,8 @@ int v_build_init(struct v_qp *q, bool packets, uint64_t send_ops)
 {
 	if (send_ops & ~(uint64_t)(packets ? BUILD_PACKETS : BUILD_BLOCKS))
 		return EOPNOTSUPP;
-	q->build.work = calloc(BUILD_ROOM, sizeof(*q->build.work));
-	if (!q->build.work)
+	if (build_grow(&q->build, BUILD_ROOM))
 		return ENOMEM;
-	q->build.room = BUILD_ROOM;
 	if (send_ops & IBV_QP_EX_WITH_RDMA_WRITE)
 		q->ex.wr_rdma_write = build_write;
 	if (send_ops & IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM)

@@ -18,6 +18,7 @@ static void qp_free(struct v_qp *q)
 	pthread_mutex_destroy(&q->ex.qp_base.mutex);
 	pthread_cond_destroy(&q->ex.qp_base.cond);
 	free(q->build.work);
+	free(q->build.data);
 	free(q);
 }
 
@@ -31,7 +32,9 @@ static int qp_check(const struct v_context *v, const struct ibv_qp_init_attr_ex 
 					  IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 		return EOPNOTSUPP;
 	if (!(init->comp_mask & IBV_QP_INIT_ATTR_PD) || !init->send_cq ||
-	    !init->recv_cq || !cap->max_send_wr)
+	    !init->recv_cq)
+		return EINVAL;
+	if (cap->max_send_wr > v_max_wr(v) || cap->max_recv_wr > v_max_wr(v))
 		return EINVAL;
 	if (cap->max_send_sge > (v->packets ? FL_SEND_SEGMENTS : 1) ||
 	    cap->max_recv_sge > FL_RECV_SEGMENTS ||
@@ -63,7 +66,8 @@ static int qp_make(struct v_qp *q, struct ibv_context *c,
 	struct fl_qp_init i = {
 		.type = v_context(c)->packets ? FL_QPT_RC : FL_QPT_BLOCK,
 		.send_cq = v_cq(init->send_cq)->cq,
-		.entries = init->cap.max_send_wr,
+		/* One that only receives has a queue all the same. */
+		.entries = init->cap.max_send_wr ? init->cap.max_send_wr : 1,
 	};
 
 	/* With blocks there is nothing to receive. */
@@ -120,6 +124,7 @@ struct ibv_qp *v_create_qp_ex(struct ibv_context *c, struct ibv_qp_init_attr_ex 
 	qp->qp_num = at.qpn;
 	qp->state = IBV_QPS_RESET;
 	qp->qp_type = init->qp_type;
+	v_source_add(v_context(c), &q->source, qp, q->qp, at.qpn);
 	return qp;
 }
 
@@ -155,9 +160,11 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 		v_cq(qp->recv_cq)->users--;
 	}
 	qp_unlock(qp->send_cq, qp->recv_cq);
-	if (!error)
-		qp_free(q);
-	return v_error(error);
+	if (error)
+		return v_error(error);
+	v_source_del(&q->source, &qp->mutex, &qp->cond, &qp->events_completed);
+	qp_free(q);
+	return 0;
 }
 
 /* ---- states ---- */
@@ -278,6 +285,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	enum ibv_qp_state to = mask & IBV_QP_STATE ? a->qp_state : qp->state;
 	const struct qp_move *m = qp_move(qp->state, to);
 	int extra = mask & ~IBV_QP_STATE, error = 0;
+	struct ibv_qp_attr before = q->attr;
 
 	if (mask & IBV_QP_CUR_STATE && a->cur_qp_state != qp->state)
 		return EINVAL;
@@ -286,11 +294,17 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	if (qp_attr_bad(a, mask))
 		return EINVAL;
 	qp_keep(q, a, mask);
+	/* The event may be there before the call returns. */
+	if (to == IBV_QPS_SQD)
+		atomic_store(&q->tell_drained, mask & IBV_QP_EN_SQD_ASYNC_NOTIFY &&
+					       a->en_sqd_async_notify);
 	if (v_context(qp->context)->packets)
 		error = qp_change(q, to, mask);
 	else if (to == IBV_QPS_RTR && qp->state == IBV_QPS_INIT)
 		error = qp_connect(q);
-	if (!error)
+	if (error)
+		q->attr = before;
+	else
 		qp->state = to;
 	return v_error(error);
 }
@@ -303,8 +317,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask,
 
 	(void)mask;	/* all of it is at hand */
 	/* It may have failed by itself. */
-	if (v_context(qp->context)->packets && !fl_query_qp(q->qp, &now) &&
-	    now.state == FL_ERROR)
+	if (!fl_query_qp(q->qp, &now) && now.state == FL_ERROR)
 		qp->state = IBV_QPS_ERR;
 	*a = q->attr;
 	a->qp_state = a->cur_qp_state = qp->state;
@@ -314,5 +327,12 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask,
 		.recv_cq = qp->recv_cq, .srq = qp->srq, .cap = q->cap,
 		.qp_type = qp->qp_type, .sq_sig_all = q->sig_all,
 	};
+	return 0;
+}
+
+/* Nothing is promised of the order in which the bytes of a message get to memory. */
+int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode opcode, uint32_t flags)
+{
+	(void)qp, (void)opcode, (void)flags;
 	return 0;
 }

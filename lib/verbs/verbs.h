@@ -10,17 +10,19 @@
  * Addresses: a port's LID is the node's number + 1, a queue pair has the number that the
  * card gave it. So what programs tell each other out of band is all that fl_connect() needs.
  *
- * Locks: one of a completion queue, one of each side of a queue pair; nothing is locked
- * inside. Verbs may be called from any thread, faultline.h's objects from one at a time.
+ * Locks: one of a completion queue, one of each side of a queue pair; inside them nothing is
+ * locked. Inside that of a context's events it is a shared receive queue's. Verbs may be called
+ * from any thread, faultline.h's objects from one at a time.
  *
- * Files: device.c, mr.c, cq.c, event.c, qp.c (queue pairs and their states), srq.c, post.c (work
- * requests), postex.c (the same, built call by call), words.c; exports
- * (a script: what must be exported, and under which versions).
+ * Files: device.c, mr.c, cq.c, event.c (completion channels), async.c (events of the device),
+ * qp.c (queue pairs and their states), srq.c, post.c (work requests), postex.c (the same, built
+ * call by call), words.c; exports (a script: what must be exported, and under which versions).
  */
 #ifndef FL_VERBS_H
 #define FL_VERBS_H
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -42,11 +44,42 @@ struct v_device {
 	int index;
 };
 
+/*
+ * A descriptor that is readable while there is something to take: then there is one byte, or
+ * somebody has read it and has not taken anything yet (event.c).
+ */
+struct v_bell {
+	int out, in;			/* where it is read, and written */
+	bool rung;			/* under its owner's lock */
+};
+
+/* What events of the device may be about (async.c). */
+struct v_source {
+	struct v_context *context;
+	void *object;			/* for programs: ibv_qp, ibv_cq, ibv_srq */
+	const void *fl;			/* the same for faultline.h */
+	uint32_t qpn;			/* of a queue pair; else 0 */
+	/* Under news.lock: events that the program has taken. */
+	uint32_t told;
+	struct v_source *next;
+};
+
+/* Of a context (async.c). */
+struct v_news_list {
+	pthread_t thread;
+	atomic_bool ending;
+	struct v_bell bell;		/* out: async_fd */
+	pthread_mutex_t lock;		/* of the bell, and of what follows */
+	struct v_source *sources;
+	struct v_news *first, **last;
+};
+
 struct v_context {
 	struct fl_device *dev;
 	struct fl_device_attr attr;
 	bool packets;			/* all verbs; else WRITE and READ, by blocks */
-	int events;			/* where async_fd is written */
+	bool implicit;			/* regions of all memory that the process has */
+	struct v_news_list news;
 	struct verbs_context verbs;	/* ends with the ibv_context */
 };
 
@@ -80,26 +113,28 @@ struct v_cq {
 	pthread_mutex_t lock;		/* of polling */
 	unsigned int users;		/* queue pairs; under lock */
 	struct v_event event;
+	struct v_source source;
 	struct ibv_wc now;		/* ibv_start_poll(): the one that is looked at */
 };
 
 struct v_srq {
 	struct ibv_srq ibv;
 	struct fl_srq *srq;
-	pthread_mutex_t lock;		/* of posting */
+	pthread_mutex_t lock;		/* of posting, and of attr */
 	struct ibv_srq_attr attr;
+	struct v_source source;
 };
 
-/* A request, and what it points to. */
-struct v_work {
-	struct fl_work work;
+/* What a request that is being built points to. */
+struct v_data {
 	struct fl_segment segment[FL_SEND_SEGMENTS];
-	unsigned char data[FL_INLINE_BYTES];	/* of one that is built: a copy */
+	unsigned char bytes[FL_INLINE_BYTES];	/* a copy */
 };
 
-/* A request that is being built (postex.c), or has been. */
+/* Requests that are being built (postex.c), or have been. */
 struct v_build {
-	struct v_work *work;
+	struct fl_work *work;
+	struct v_data *data;		/* one of each */
 	unsigned int n, room;
 	int error;			/* the first */
 };
@@ -111,7 +146,9 @@ struct v_qp {
 	bool sig_all;
 	struct ibv_qp_attr attr;
 	struct ibv_qp_cap cap;
+	atomic_bool tell_drained;	/* IBV_EVENT_SQ_DRAINED was asked for */
 	struct v_build build;		/* from wr_start to wr_complete: under send_lock */
+	struct v_source source;
 };
 
 static inline struct v_context *v_context(struct ibv_context *c)
@@ -139,6 +176,12 @@ static inline struct v_qp *v_qp(struct ibv_qp *qp)
 	return (struct v_qp *)qp;
 }
 
+/* Requests of a queue pair, each of which may have max_sge segments and so take two entries. */
+static inline uint32_t v_max_wr(const struct v_context *v)
+{
+	return v->packets ? v->attr.max_queue / 2 : v->attr.max_queue;
+}
+
 /* verbs return errno as a positive number, or NULL with errno set */
 static inline int v_error(int error)
 {
@@ -157,6 +200,8 @@ int v_query_device_ex(struct ibv_context *c, const struct ibv_query_device_ex_in
 		      struct ibv_device_attr_ex *attr, size_t bytes);
 int v_query_port(struct ibv_context *c, uint8_t port, struct ibv_port_attr *attr,
 		 size_t bytes);
+int v_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice, uint32_t flags,
+		struct ibv_sge *list, uint32_t n);
 int v_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int v_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 struct ibv_cq_ex *v_create_cq_ex(struct ibv_context *c, struct ibv_cq_init_attr_ex *init);
@@ -167,11 +212,35 @@ void v_segments(struct fl_segment *to, const struct ibv_sge *from, int n);
 int v_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int v_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 
-/* event.c: closed by exec. 0 or negative errno. */
-int v_pipe(int end[2]);
+/* Of other libraries of rdma-core; no header of programs has them. */
+int ibv_dontfork_range(void *base, size_t bytes);
+int ibv_dofork_range(void *base, size_t bytes);
+
+/* event.c: 0 or negative errno. It is closed by exec. */
+int v_bell_make(struct v_bell *b);
+void v_bell_close(struct v_bell *b);
+/* Under its owner's lock: is there something to take? */
+void v_bell_set(struct v_bell *b, bool some);
+/* With no lock: until there is. False and errno, as read() left it. Then, under the lock, call: */
+bool v_bell_wait(struct v_bell *b);
+void v_bell_heard(struct v_bell *b);
+/* 0 or negative errno: the program's signals are for its own threads. */
+int v_thread(pthread_t *thread, void *(*run)(void *arg), void *arg);
 /* The same: of a queue that has a channel. End waits until every event was acknowledged. */
 int v_event_begin(struct v_cq *q);
 void v_event_end(struct v_cq *q);
+
+/* async.c: makes async_fd. 0 or negative errno. */
+int v_news_begin(struct v_context *v);
+/* All objects that are left tell no more. */
+void v_news_end(struct v_context *v);
+void v_source_add(struct v_context *v, struct v_source *s, void *object, const void *fl,
+		  uint32_t qpn);
+/* Waits until every event of it was acknowledged: what the object's counter says. */
+void v_source_del(struct v_source *s, pthread_mutex_t *lock, pthread_cond_t *cond,
+		  const uint32_t *acked);
+/* srq.c: its event has come. */
+void v_srq_limit_passed(struct ibv_srq *srq);
 
 /* postex.c: the calls that build requests, for the operations that were asked for. */
 int v_build_init(struct v_qp *q, bool packets, uint64_t send_ops);

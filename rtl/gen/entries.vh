@@ -155,7 +155,7 @@
 // of the receive, or of the work request: of the last of its entries
 `define FL_CQE_INDEX_LSB                        144
 `define FL_CQE_INDEX_MSB                        159
-// of the work request or receive; of a datagram received, the sender's queue pair
+// of the work request or receive; of a receive of datagrams, the sender's queue pair, or 0
 `define FL_CQE_XFER_LSB                         160
 `define FL_CQE_XFER_MSB                         191
 // blocks, or packets, of the transfer that were sent more than once; of a receive, the immediate data
@@ -282,6 +282,87 @@
 `define FL_FAULT_REC_PHASE_LSB                  480
 `define FL_FAULT_REC_PHASE_MSB                  511
 
+// descriptor of the ring of XP.BAK_BASE, for packets whose receive is missing, or its memory; the driver gives each a page, and the card writes the rest
+`define FL_BACKUP_BYTES                         96
+// physical address of a page for a packet; written by the driver before it counts the descriptor in XP.BAK_GIVEN
+`define FL_BACKUP_BUFFER_LSB                    0
+`define FL_BACKUP_BUFFER_MSB                    63
+// FL_BACKUP_*
+`define FL_BACKUP_KIND_LSB                      64
+`define FL_BACKUP_KIND_MSB                      71
+// RECEIVE: 0, or FL_ST_*: nothing can be copied there, and this is what XP.RESOLVED is to say
+`define FL_BACKUP_STATUS_LSB                    72
+`define FL_BACKUP_STATUS_MSB                    79
+// domain slot of the queue pair
+`define FL_BACKUP_SLOT_LSB                      80
+`define FL_BACKUP_SLOT_MSB                      95
+// queue pair, its whole number
+`define FL_BACKUP_QP_LSB                        96
+`define FL_BACKUP_QP_MSB                        127
+// which receive: as in fl_rqe
+`define FL_BACKUP_INDEX_LSB                     128
+`define FL_BACKUP_INDEX_MSB                     143
+// that stands for it, for XP.RESOLVED
+`define FL_BACKUP_BIT_LSB                       144
+`define FL_BACKUP_BIT_MSB                       151
+// how often the queue pair was opened, modulo 256; for XP.RESOLVED
+`define FL_BACKUP_SERIAL_LSB                    152
+`define FL_BACKUP_SERIAL_MSB                    159
+// bytes of the packet
+`define FL_BACKUP_LEN_LSB                       160
+`define FL_BACKUP_LEN_MSB                       191
+// PACKET: 1: the receive stands below; 0: it has not been posted yet, and a RECEIVE will follow
+`define FL_BACKUP_POSTED_LSB                    192
+`define FL_BACKUP_POSTED_MSB                    199
+// of the receive, 0 to 3
+`define FL_BACKUP_SEGMENTS_LSB                  200
+`define FL_BACKUP_SEGMENTS_MSB                  207
+// 0
+`define FL_BACKUP_RESERVED_LSB                  208
+`define FL_BACKUP_RESERVED_MSB                  223
+// transfer number, for traces
+`define FL_BACKUP_XFER_LSB                      224
+`define FL_BACKUP_XFER_MSB                      255
+// first segment of the receive, as the card has copied and checked it
+`define FL_BACKUP_VA0_LSB                       256
+`define FL_BACKUP_VA0_MSB                       319
+// its length
+`define FL_BACKUP_BYTES0_LSB                    320
+`define FL_BACKUP_BYTES0_MSB                    351
+// key of its region
+`define FL_BACKUP_KEY0_LSB                      352
+`define FL_BACKUP_KEY0_MSB                      383
+// second segment
+`define FL_BACKUP_VA1_LSB                       384
+`define FL_BACKUP_VA1_MSB                       447
+// its length
+`define FL_BACKUP_BYTES1_LSB                    448
+`define FL_BACKUP_BYTES1_MSB                    479
+// its key
+`define FL_BACKUP_KEY1_LSB                      480
+`define FL_BACKUP_KEY1_MSB                      511
+// third segment
+`define FL_BACKUP_VA2_LSB                       512
+`define FL_BACKUP_VA2_MSB                       575
+// its length
+`define FL_BACKUP_BYTES2_LSB                    576
+`define FL_BACKUP_BYTES2_MSB                    607
+// its key
+`define FL_BACKUP_KEY2_LSB                      608
+`define FL_BACKUP_KEY2_MSB                      639
+// immediate data of the packet
+`define FL_BACKUP_IMM_LSB                       640
+`define FL_BACKUP_IMM_MSB                       671
+// PACKET: its sequence number
+`define FL_BACKUP_PSN_LSB                       672
+`define FL_BACKUP_PSN_MSB                       703
+// queue pair that sent it
+`define FL_BACKUP_SRC_QP_LSB                    704
+`define FL_BACKUP_SRC_QP_MSB                    735
+// as in fl_cqe
+`define FL_BACKUP_PHASE_LSB                     736
+`define FL_BACKUP_PHASE_MSB                     767
+
 // RDMA write
 `define FL_OP_WRITE                             8'd1
 // RDMA read
@@ -322,10 +403,10 @@
 `define FL_QP_RELAXED                           8'd1
 // bit 1: a reliable connection of packets, as in InfiniBand
 `define FL_QP_RC                                8'd2
+// bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection
+`define FL_QP_UD                                8'd4
 // bit 3: fragments that find their own place, as in NetVM: WRITE alone
 `define FL_QP_NV                                8'd8
-// bit 2: datagrams, not acknowledged; refused as long as no card has them
-`define FL_QP_UD                                8'd4
 
 // nothing can be posted; all that was posted is forgotten
 `define FL_STATE_RESET                          8'd0
@@ -364,6 +445,8 @@
 `define FL_MOD_SQ_PSN                           32'd512
 // bit 10: first one of the peer's: bits 55:32 of c
 `define FL_MOD_RQ_PSN                           32'd1024
+// bit 11: of datagrams: the key that they carry, and must have to be taken: bits 31:0 of d
+`define FL_MOD_QKEY                             32'd2048
 
 // bit 0: the NIC may write for the owner (READ)
 `define FL_ACC_LOCAL_WRITE                      8'd1
@@ -447,14 +530,23 @@
 
 // an armed completion queue has a completion
 `define FL_EV_CQ                                8'd1
-// a queue pair went into the error state; data: status
+// a queue pair went into the error state; data: status, and FL_ENDED_*
 `define FL_EV_QP_ERROR                          8'd2
 // a completion queue was full; its queue pairs stop
 `define FL_EV_CQ_OVERFLOW                       8'd3
 // a shared receive queue holds fewer entries than its limit; the limit is off now
 `define FL_EV_SRQ_LIMIT                         8'd4
+// a queue pair in the error state has ended the last receive that it took from its shared queue, or had taken none
+`define FL_EV_LAST_RECV                         8'd5
+// a queue pair that is ready to receive and not yet to send got a packet of its peer
+`define FL_EV_QP_HEARD                          8'd6
+// a queue pair came into the state SQD, and now no request of it is under way
+`define FL_EV_SQ_DRAINED                        8'd7
 // an armed event counter rose
-`define FL_EV_COUNTER                           8'd5
+`define FL_EV_COUNTER                           8'd8
+
+// event QP_ERROR, beside the status: no work request failed, so no completion of one says why
+`define FL_ENDED_UNTOLD                         32'd256
 
 // slot gets stream a (15 bits)
 `define FL_CMD_SLOT_OPEN                        8'd1
@@ -484,9 +576,9 @@
 `define FL_CMD_SLOT_ABORT                       8'd13
 // object: number, of a halted queue pair; what was posted before is FLUSHED; BUSY: the request that failed has not completed, BAD_ARGUMENT: it is not halted
 `define FL_CMD_QP_RESUME                        8'd14
-// object: number, of a queue pair with flag RC or UD, in RESET; a physical address of its receive queue, b entries (as for QP_CREATE; 0 and 0: it has none), c completion queue of receives, d 1 + shared receive queue, or 0
+// object: number, of a queue pair with flag RC or UD, in RESET; a physical address of its receive queue, b entries (as for QP_CREATE; 0 and 0: it has none), c completion queue of receives, d 1 + shared receive queue (RC only), or 0
 `define FL_CMD_RQ_ATTACH                        8'd15
-// object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c: see FL_MOD_*; result: the state before, FL_STATE_*, and bit 8: requests are under way. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result
+// object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c, d: see FL_MOD_*; result: the state before, FL_STATE_*, and bit 8: requests are under way. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result
 `define FL_CMD_QP_MODIFY                        8'd16
 // a physical address, b entries (as for QP_CREATE), c domain; result: number
 `define FL_CMD_SRQ_CREATE                       8'd17
@@ -544,6 +636,13 @@
 `define FL_FAULT_MEMORY                         8'd3
 // what a peer has sent lies in a slot of the system buffer, at XP.DIV_BASE + 4096 * token; the driver copies len bytes of it to va, and writes XP.COPIED
 `define FL_FAULT_DIVERT                         8'd4
+
+// a packet is in the descriptor's page: it is to be copied, and its bit given back in XP.RESOLVED
+`define FL_BACKUP_PACKET                        8'd1
+// the receive has been posted that an earlier packet of the queue pair is for
+`define FL_BACKUP_RECEIVE                       8'd2
+// the queue pair has ended: nothing of it that came before is to be copied
+`define FL_BACKUP_OVER                          8'd3
 
 // bit 0 of an entry of XP.TAB_LIST_PA: load the page
 `define FL_XP_VALID                             8'd1

@@ -428,7 +428,7 @@
 // the event queue is not empty
 `define NIC_FW_IRQ_ENABLE_EVENT_LSB             0
 `define NIC_FW_IRQ_ENABLE_EVENT_MSB             0
-// the ring of fault records is not empty
+// the ring of fault records, or the backup ring, is not empty
 `define NIC_FW_IRQ_ENABLE_FAULT_LSB             1
 `define NIC_FW_IRQ_ENABLE_FAULT_MSB             1
 
@@ -438,7 +438,7 @@
 // the event queue is not empty
 `define NIC_FW_IRQ_STATUS_EVENT_LSB             0
 `define NIC_FW_IRQ_STATUS_EVENT_MSB             0
-// the ring of fault records is not empty
+// the ring of fault records, or the backup ring, is not empty
 `define NIC_FW_IRQ_STATUS_FAULT_LSB             1
 `define NIC_FW_IRQ_STATUS_FAULT_MSB             1
 
@@ -448,6 +448,9 @@
 // queue pairs can be of the reliable connection (FL_QP_RC)
 `define NIC_FW_FEATURES_RC_LSB                  0
 `define NIC_FW_FEATURES_RC_MSB                  0
+// queue pairs can be of datagrams (FL_QP_UD), and the page XP has a backup ring
+`define NIC_FW_FEATURES_UD_LSB                  1
+`define NIC_FW_FEATURES_UD_MSB                  1
 // and of NetVM's transport (FL_QP_NV)
 `define NIC_FW_FEATURES_NV_LSB                  2
 `define NIC_FW_FEATURES_NV_MSB                  2
@@ -603,6 +606,42 @@
 // 0 the pages are in the table; otherwise a status of entries.def: give up
 `define NIC_XP_RESUME_CODE_LSB                  24
 `define NIC_XP_RESUME_CODE_MSB                  30
+
+// physical address of the backup ring (struct fl_backup), 64-byte aligned; while it is stopped
+`define NIC_XP_BAK_BASE                         12'h80
+`define NIC_XP_BAK_BASE_RESET                   64'h0
+
+// descriptors, a power of two, 2 to 4096: starts the ring, each with a buffer; 0: stops it, and what would go there is lost
+`define NIC_XP_BAK_SLOTS                        12'h88
+`define NIC_XP_BAK_SLOTS_RESET                  32'h0
+
+// descriptors that the driver has taken, counted modulo 2^32; as many as were written: the line falls
+`define NIC_XP_BAK_CONS                         12'h8C
+`define NIC_XP_BAK_CONS_RESET                   32'h0
+
+// descriptors that ever had a buffer: those of the start, and those taken and given one anew
+`define NIC_XP_BAK_GIVEN                        12'h90
+`define NIC_XP_BAK_GIVEN_RESET                  32'h0
+
+// packets of one queue pair in the ring and in the driver at a time, 0 to 256: of queue pairs that are opened from now on
+`define NIC_XP_BAK_BITS                         12'h94
+`define NIC_XP_BAK_BITS_RESET                   32'h0
+
+// a diverted packet is where it belongs
+`define NIC_XP_RESOLVED                         12'h98
+`define NIC_XP_RESOLVED_RESET                   32'h0
+// place of the queue pair: the low bits of its number
+`define NIC_XP_RESOLVED_RING_LSB                0
+`define NIC_XP_RESOLVED_RING_MSB                7
+// of the descriptor
+`define NIC_XP_RESOLVED_BIT_LSB                 8
+`define NIC_XP_RESOLVED_BIT_MSB                 15
+// of the descriptor; what is over changes nothing
+`define NIC_XP_RESOLVED_SERIAL_LSB              16
+`define NIC_XP_RESOLVED_SERIAL_MSB              23
+// 0: it is in its receive; otherwise a status of entries.def, which the receive ends with
+`define NIC_XP_RESOLVED_CODE_LSB                24
+`define NIC_XP_RESOLVED_CODE_MSB                30
 
 // physical address of the system buffer, for fragments whose page is absent (FL_FAULT_DIVERT); 4096-byte aligned. Refused while there are slots
 `define NIC_XP_DIV_BASE                         12'h200

@@ -12,7 +12,9 @@ expect 0 '' 'a WRITE under every system' test $? = 0
 expect 0 '' 'write is what is meant' cmp "$dir/one" "$dir/two"
 expect 0 '' 'the same for a spreadsheet' cmp "$dir/one.csv" "$dir/two.csv"
 expect 0 '' 'and as a picture' cmp "$dir/one.svg" "$dir/two.svg"
-names=$("$fl" systems | sed '/^$/q' | cut -d' ' -f1)
+# Datagrams have no WRITE.
+names=$("$fl" systems | awk '/^system /{ on = 1; next } on && !NF { exit } on && $4 != "ud" { print $1 }')
+expect 2 'datagrams have no WRITE' 'a system that cannot do it' "$fl" compare --systems backup
 for row in $names; do
 	expect 0 '' "$row has a line" grep -q "^$row  *[0-9e]" "$dir/one"
 	expect 0 '' "and one for a spreadsheet" grep -q "^$row,ideal," "$dir/one.csv"
@@ -25,6 +27,17 @@ if command -v xmllint > /dev/null; then
 else
 	skip 'the picture is well formed' 'no xmllint'
 fi
+
+# A stream is of datagrams.
+expect 0 'a stream of 300 packets into a ring of 16, cold' 'a stream' \
+	"$fl" compare stream count=300 depth=16 --csv "$dir/stream.csv"
+for row in backup dropring; do
+	expect 0 '' "$row has a line" grep -q "^$row,ideal,ok" "$dir/stream.csv"
+done
+expect 0 '' 'and nobody else' test "$(wc -l < "$dir/stream.csv")" = 3
+expect 2 'a stream is of datagrams' 'not with blocks' "$fl" compare stream --systems part
+expect 2 'a power of two' 'a ring that is none' "$fl" compare stream depth=3
+expect 2 'cold=0% or cold=100%' 'a ring that is half cold' "$fl" compare stream cold=50%
 
 # What each is for, in numbers: column NAME of a row.
 value() {	# FILE ROW NAME
@@ -119,7 +132,7 @@ expect 2 'wanted: part, ' 'and what there is' "$fl" compare --systems pin,nothin
 expect 2 'each system once' 'a system twice' "$fl" compare --systems pin,part,pin
 expect 2 'wanted: part, ' 'no system' "$fl" compare --systems ''
 expect 2 "did you mean 'pingpong'" 'a work with a mistake' "$fl" compare pigpong
-expect 2 'write, read, pingpong, forward' 'and what there is' "$fl" compare zzz
+expect 2 'write, read, pingpong, stream, forward' 'and what there is' "$fl" compare zzz
 expect 2 "did you mean 'bytes='" 'a key with a mistake' "$fl" compare write byte=4K
 expect 2 'depth=, cold=, side=' 'a key that a work does not have' "$fl" compare stride bytes=4K
 expect 2 'a key that write has' 'a second work' "$fl" compare write read

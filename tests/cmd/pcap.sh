@@ -55,6 +55,15 @@ expect 0 '' 'its READs too' \
 expect 0 '' 'who lacks a page says RNR NAK, as often as the trace says' \
 	test "$(count 'frame.packet_flags_direction == 2 && infiniband.aeth.syndrome >= 32 && infiniband.aeth.syndrome < 64')" = "$(events RC_RNR)"
 
+expect 0 passed 'datagrams' "$fl" run --pcap "$dir/p.pcapng" --trace "$dir/trace" \
+	tests/scenario/system_backup.fl
+expect 0 '' 'each is RoCEv2, once more' test "$(count infiniband.bth)" = "$(count frame)"
+expect 0 '' 'none of them is malformed' test "$(count _ws.malformed)" = 0
+expect 0 '' 'each has a datagram header, and the key' \
+	test "$(count 'infiniband.deth && infiniband.deth.q_key == 0x11111111')" = "$(count frame)"
+expect 0 '' 'with and without immediate data' \
+	test "$(count 'infiniband.bth.opcode == 101 && infiniband.immdt')" -gt 0
+
 sed 's/^link a b$/&\ndrop a -> b first 1/' book/pictures/cold.fl > "$dir/lossy.fl"
 expect 0 passed 'a run that loses one packet' "$fl" run --pcap "$dir/p.pcapng" \
 	--trace "$dir/trace" "$dir/lossy.fl"

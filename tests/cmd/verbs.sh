@@ -88,19 +88,38 @@ both 0 ' 8 100 ' 'ib_atomic_lat, compare and swap' ib_atomic_lat -A CMP_AND_SWAP
 both 0 '100 iters' 'ibv_rc_pingpong' ibv_rc_pingpong -n 100
 both 0 '100 iters' 'ibv_rc_pingpong, on demand and asleep' ibv_rc_pingpong -o -e -n 100
 both 0 '100 iters' 'ibv_rc_pingpong, by the new calls' ibv_rc_pingpong -N -n 100
-cc -std=gnu11 -O1 -o "$dir/overlap" tests/verbs/overlap.c -libverbs
+for name in overlap events lists arrivals objects; do
+	cc -std=gnu11 -O1 -pthread -o "$dir/$name" tests/verbs/$name.c -libverbs || exit 1
+done
 for system in npf odp2 rxe; do
 	for how in odp pinned; do
 		FAULTLINE_SYSTEM=$system expect 0 'once each' "order and atomics, $system, $how" \
 			timeout 100 "$fl" with --on a -- "$dir/overlap" $((++seed)) $how
 	done
 done
+for system in npf rxe; do
+	FAULTLINE_SYSTEM=$system expect 0 'told once' "asynchronous events, $system" \
+		timeout 100 "$fl" with --on a -- "$dir/events"
+	FAULTLINE_SYSTEM=$system expect 0 'up to the bad one' "lists of requests, $system" \
+		timeout 100 "$fl" with --on a -- "$dir/lists"
+	FAULTLINE_SYSTEM=$system expect 0 'what they must' "what completions say, $system" \
+		timeout 100 "$fl" with --on a -- "$dir/arrivals"
+	FAULTLINE_SYSTEM=$system expect 0 'is refused' "what makes no sense, $system" \
+		timeout 100 "$fl" with --on a -- "$dir/objects"
+done
+FAULTLINE_SYSTEM=part expect 0 'is refused' 'a pair of blocks that failed says so' \
+	timeout 100 "$fl" with --on a -- "$dir/objects" blocks
 FAULTLINE_SYSTEM=part both 0 ' 65536 100 ' 'ib_write_bw by blocks' ib_write_bw -n 100
 FAULTLINE_SYSTEM=nonesuch expect 1 'no such system; there are: part|' 'a system that is not there' \
 	"$fl" with --on a -- ibv_devinfo
+timeout 100 "$fl" with --on a -- "$dir/events" end > "$dir/end" 2>&1 &
+end=$!
+while_alive $end grep -q waiting "$dir/end"
 end_boards
 expect 0 'board a: 0 of ' 'nothing is left on a' cat "$dir/board"
 expect 0 'board b: 0 of ' 'nor on b' cat "$dir/board"
+wait $end
+expect 0 'the device has ended' 'a program hears of the end of its board' cat "$dir/end"
 
 # A board in each of two processes, joined over UDP.
 there=$((30000 + $$ % 10000))

@@ -71,6 +71,7 @@ struct rig {
 	unsigned int arrivals;
 	uint8_t error;		/* of pair_error */
 	unsigned int errors;
+	unsigned int heard;
 	/* wire */
 	bool no_room;
 	struct wire_frame making;
@@ -292,6 +293,14 @@ static inline void rig_pair_error(void *ctx, uint16_t qp, uint8_t status, uint64
 	g->t.close(g->t.ctx, qp);
 }
 
+static inline void rig_heard(void *ctx, uint16_t qp, uint64_t cause)
+{
+	struct rig *g = ctx;
+
+	(void)qp, (void)cause;
+	g->heard++;
+}
+
 /* ---- what a test does ---- */
 
 static inline void rig_close(void *arg)
@@ -314,7 +323,7 @@ static inline void rig_open(struct rig *g, uint8_t node, const struct rc_config 
 		.fw = {
 			.ctx = g, .work_done = rig_work_done, .reach = rig_reach,
 			.recv_take = rig_recv_take, .recv_done = rig_recv_done,
-			.pair_error = rig_pair_error,
+			.pair_error = rig_pair_error, .heard = rig_heard,
 		},
 		.burst_begin = rig_begin, .burst_end = rig_end, .burst_atomic = rig_atomic,
 		.miss = rig_miss, .frame_get = rig_frame_get, .frame_send = rig_frame_send,
@@ -330,7 +339,7 @@ static inline void rig_open(struct rig *g, uint8_t node, const struct rc_config 
 		g->present[i] = true;
 	for (i = 0; i < RIG_KEYS; i++)
 		g->key[i] = (struct rig_key){ 0x100 + i, RIG_BASE, RIG_BYTES, 15, true };
-	g->verdict = (struct rc_judged){ RC_RNR, 12 };
+	g->verdict = (struct rc_judged){ .verdict = RC_RNR, .rnr_code = 12 };
 	g->alarm = UINT64_MAX;
 	g->cfg = *cfg;
 	g->cfg.node = node;

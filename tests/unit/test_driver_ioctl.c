@@ -557,10 +557,8 @@ static void ioctl_overflow(struct rig *r)
 	rig_pair(r, FL_SYSTEM_PART, FL_IOC_RESOLVE_BLOCK, 0);
 	rig_fill(n, 4096, 1);
 	STEP("more completions than the queue holds, and none is taken");
-	for (i = 0; i < RIG_QUEUE + 2; i++) {
+	for (i = 0; i < RIG_QUEUE + 2; i++, sim_sleep(200000))
 		rig_post(r, FL_OP_WRITE, 0, 0, 64);
-		sim_sleep(200000);
-	}
 	w.cq = n->cq;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_WAIT_CQ, &w), -EIO);
 }

@@ -115,7 +115,7 @@ static inline void rig_set_up(struct rig_node *n, uint32_t flags)
 	struct fl_create_cq cq = { .size = sizeof(cq), .entries = RIG_QUEUE };
 	struct fl_create_qp qp = { .size = sizeof(qp), .entries = RIG_QUEUE,
 				   .flags = rig_qp_flags };
-	bool packets = rig_qp_flags & FL_QP_RC;
+	bool packets = rig_qp_flags & (FL_QP_RC | FL_QP_UD);
 	int err;
 
 	n->posted = 0;

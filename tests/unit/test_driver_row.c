@@ -38,6 +38,15 @@ static bool row_packets(const struct fl_system_row *r)
 		r->tells == FL_TELLS_TABLE);
 }
 
+static bool row_datagrams(const struct fl_system_row *r)
+{
+	return r->tables == FL_TABLES_NIC && r->before != FL_BEFORE_SNOOP &&
+	       r->ir == FL_VERDICT_PARK && r->iw == FL_VERDICT_NONE &&
+	       r->rr == FL_VERDICT_NONE &&
+	       ((r->rw == FL_VERDICT_DROP && r->tells == FL_TELLS_TABLE) ||
+		(r->rw == FL_VERDICT_DIVERT && r->tells == FL_TELLS_RESOLVED));
+}
+
 /* Fragments, which write and nothing else. */
 static bool row_fragments(const struct fl_system_row *r)
 {
@@ -65,6 +74,8 @@ static bool row_possible(const struct fl_system_row *r)
 
 	if (r->transport == FL_TRANSPORT_RC)
 		return row_packets(r);
+	if (r->transport == FL_TRANSPORT_UD)
+		return row_datagrams(r);
 	if (r->transport == FL_TRANSPORT_NV)
 		return row_fragments(r);
 	if (r->tables == FL_TABLES_NIC || r->tables == FL_TABLES_SHADOW)
@@ -150,7 +161,7 @@ static void row_nonsense(struct rig *r)
 	p.derived = 0;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	p.derived = 1;
-	p.quirks = 1;
+	p.quirks = FL_QUIRKS_ALL + 1;
 	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
 	STEP("numbers that no column has");
 	for (c = 0; c < sizeof(row); c++)

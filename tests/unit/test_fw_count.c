@@ -118,7 +118,7 @@ TEST("counters that make no sense, or are too many, are refused")
 	EXPECT_EQ(CMD(b.u->r, COUNTER_CREATE, .slot = 1, .a = WORD(0)),
 		  FL_ST_NO_ROOM);
 	STEP("a card without the transport has none");
-	b.u->r->transport_nv = NULL;
+	b.u->r->fragments = NULL;
 	rig_restart(b.u->r);
 	EXPECT_EQ(CMD(b.u->r, SLOT_OPEN, .slot = 1, .a = 5), FL_ST_OK);
 	EXPECT_EQ(CMD(b.u->r, COUNTER_CREATE, .slot = 1, .a = WORD(0)),

@@ -62,7 +62,7 @@ struct rig {
 	bool no_random;			/* the system has none */
 	/* A card with a packet unit (test_fw_unit.h). */
 	struct unit *unit;
-	const struct fw_transport *transport, *transport_nv;
+	const struct fw_transport *transport, *datagrams, *fragments;	/* RC, UD, NV */
 	void (*slot_row)(void *ctx, uint32_t slot, uint32_t row,
 			 uint64_t quirks);
 	uint32_t costs[FW_COSTS];

@@ -99,6 +99,48 @@ TEST("each legal way is open, each other one is refused and changes nothing")
 	EXPECT_EQ(refused, 29);
 }
 
+TEST("the peer's first packet is an event in RTR, and in no other state")
+{
+	struct bench b;
+	uint16_t n;
+
+	bench_make(&b);
+	n = (uint16_t)FW_QP_PLACE(b.p.s.qp);
+	bench_go(&b, RTR);
+	b.u->fw.heard(b.u->fw.ctx, n, 0);
+	unit_run(b.u);
+	rig_expect_event(b.u->r, FL_EV_QP_HEARD, b.p.s.qp, 0);
+	bench_go(&b, RTS);
+	b.u->fw.heard(b.u->fw.ctx, n, 0);
+	unit_run(b.u);
+	EXPECT(!rig_event(b.u->r));
+}
+
+TEST("a pair in SQD says once that what had begun has ended")
+{
+	struct bench b;
+
+	bench_make(&b);
+	bench_go(&b, RTS);
+	rig_post(b.u->r, &b.p.s, rig_wqe(&b.p.s, 10));
+	rig_post(b.u->r, &b.p.s, rig_wqe(&b.p.s, 10));
+	EXPECT_EQ(unit_to(b.u, &b.p.s, FL_STATE_SQD), FL_ST_OK);
+	unit_run(b.u);
+	EXPECT(!rig_event(b.u->r));
+	unit_end(b.u, b.p.s.qp, FL_ST_OK);
+	EXPECT(!rig_event(b.u->r));
+	unit_end(b.u, b.p.s.qp, FL_ST_OK);
+	rig_expect_event(b.u->r, FL_EV_SQ_DRAINED, b.p.s.qp, 0);
+	STEP("what is posted meanwhile does not begin");
+	rig_post(b.u->r, &b.p.s, rig_wqe(&b.p.s, 10));
+	EXPECT(!rig_event(b.u->r));
+	STEP("the next time anew, at once if nothing is under way");
+	bench_go(&b, SQD);
+	unit_run(b.u);
+	rig_expect_event(b.u->r, FL_EV_SQ_DRAINED, b.p.s.qp, 0);
+	EXPECT(!rig_event(b.u->r));
+}
+
 TEST("the unit hears of the pair from RTR on, with all of its attributes")
 {
 	const struct fw_pair *p;

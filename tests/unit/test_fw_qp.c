@@ -258,7 +258,8 @@ TEST("a doorbell that is more than the queue ahead puts the queue pair into erro
 	rig_run(r);
 	EXPECT_EQ(rig_busy(r), 0);
 	rig_expect_cqe(r, &w, 0, FL_ST_FLUSHED);
-	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_BAD_ENTRY);
+	rig_expect_event(r, FL_EV_QP_ERROR, w.qp,
+			 FL_ST_BAD_ENTRY | FL_ENDED_UNTOLD);
 	w.tail = 2;
 	EXPECT_EQ(rig_ring(r, &w), 0);
 	rig_run(r);
@@ -334,7 +335,8 @@ TEST("a full completion queue is not overwritten: it breaks and its senders stop
 	rig_run(r);
 	EXPECT_MEM(r->mem + w.cq_pa, before, sizeof(before));
 	EXPECT_EQ(rig_busy(r), 0);
-	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_NO_ROOM);
+	rig_expect_event(r, FL_EV_QP_ERROR, w.qp,
+			 FL_ST_NO_ROOM | FL_ENDED_UNTOLD);
 	rig_expect_event(r, FL_EV_CQ_OVERFLOW, w.cq, 0);
 	STEP("room that is made now comes too late");
 	rig_expect_cqe(r, &w, 0, FL_ST_OK);
@@ -368,7 +370,8 @@ TEST("a completion queue whose memory fails breaks in the same way")
 	r->bad_to = w.cq_pa + 32;
 	rig_post(r, &w, rig_wqe(&w, 8));
 	rig_drain(r);
-	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_NO_ROOM);
+	rig_expect_event(r, FL_EV_QP_ERROR, w.qp,
+			 FL_ST_NO_ROOM | FL_ENDED_UNTOLD);
 	rig_expect_event(r, FL_EV_CQ_OVERFLOW, w.cq, 0);
 }
 
@@ -477,7 +480,8 @@ TEST("an event queue that was stopped or failed keeps its events for the next on
 	EXPECT_EQ(rig_write(r, size, RIG_EQ_SIZE), 0);
 	rig_run(r);
 	EXPECT(r->line);
-	rig_expect_event(r, FL_EV_QP_ERROR, w.qp, FL_ST_BAD_ENTRY);
+	rig_expect_event(r, FL_EV_QP_ERROR, w.qp,
+			 FL_ST_BAD_ENTRY | FL_ENDED_UNTOLD);
 }
 
 TEST("the line is up only while it is enabled")

@@ -246,7 +246,8 @@ TEST("doorbells beyond the queue end the pair; those of others are refused")
 	EXPECT_EQ(unit_ring_recv(b.u, &b.p), 0);
 	unit_run(b.u);
 	EXPECT(!bench_qp(&b)->open);
-	rig_expect_event(b.u->r, FL_EV_QP_ERROR, b.p.s.qp, FL_ST_BAD_ENTRY);
+	rig_expect_event(b.u->r, FL_EV_QP_ERROR, b.p.s.qp,
+			 FL_ST_BAD_ENTRY | FL_ENDED_UNTOLD);
 	STEP("a doorbell that goes back changes nothing");
 	bench_make(&b);
 	unit_post_recv(b.u, &b.p, unit_rqe(&b.p, 10));

@@ -124,7 +124,8 @@ static inline struct fw_env rig_env(struct rig *r)
 		.mem_publish = rig_mem_publish, .irq = rig_irq,
 		.kick = rig_kick, .alarm = rig_alarm, .random = rig_draw,
 		.trace = rig_trace,
-		.transport = { r->transport, r->transport_nv }, .slot_row = r->slot_row,
+		.transport = { r->transport, r->datagrams, r->fragments },
+		.slot_row = r->slot_row,
 	};
 }
 
@@ -181,7 +182,7 @@ static inline void rig_restart(struct rig *r)
 	*r = (struct rig){ .contexts = old.contexts, .mem = old.mem,
 			   .fw_mem = old.fw_mem, .cfg = old.cfg,
 			   .unit = old.unit, .transport = old.transport,
-			   .transport_nv = old.transport_nv,
+			   .datagrams = old.datagrams, .fragments = old.fragments,
 			   .slot_row = old.slot_row,
 			   .alarm = FW_NEVER };
 	memset(r->mem, 0, RIG_MEM);

@@ -110,6 +110,39 @@ TEST("what is in a shared queue stays there when a connection ends")
 	EXPECT(fw_idle(s.b.u->r->fw));
 }
 
+TEST("a connection that ends says when it has done with the shared queue, once")
+{
+	struct shared s = { 0 };
+	struct fw_recv r;
+	uint8_t wrong;
+	struct fl_cqe e;
+
+	shared_make(&s, 8);
+	post_srq(&s, 8);
+	STEP("with a receive in its hands: behind that one's completion");
+	EXPECT(unit_take(s.b.u, s.one.s.qp, &r, &wrong));
+	EXPECT_EQ(unit_to(s.b.u, &s.one.s, FL_STATE_ERROR), FL_ST_OK);
+	unit_run(s.b.u);
+	EXPECT(rig_poll(s.b.u->r, &s.one.s, &e));
+	EXPECT_EQ(e.status, FL_ST_FLUSHED);
+	rig_expect_event(s.b.u->r, FL_EV_LAST_RECV, s.one.s.qp, 0);
+	EXPECT_EQ(unit_to(s.b.u, &s.one.s, FL_STATE_ERROR), FL_ST_OK);
+	EXPECT(!rig_event(s.b.u->r));
+	STEP("with none, and by itself: behind the event that says why it ended");
+	s.b.u->fw.pair_error(s.b.u->fw.ctx, (uint16_t)FW_QP_PLACE(s.two.s.qp),
+			     FL_ST_REMOTE_ACCESS, 0);
+	unit_run(s.b.u);
+	rig_expect_event(s.b.u->r, FL_EV_QP_ERROR, s.two.s.qp,
+			 FL_ST_REMOTE_ACCESS | FL_ENDED_UNTOLD);
+	rig_expect_event(s.b.u->r, FL_EV_LAST_RECV, s.two.s.qp, 0);
+	EXPECT(!rig_event(s.b.u->r));
+	STEP("one that is reset before says nothing; nor does one with a queue of its own");
+	EXPECT_EQ(unit_to(s.b.u, &s.one.s, FL_STATE_RESET), FL_ST_OK);
+	EXPECT_EQ(unit_to(s.b.u, &s.b.p.s, FL_STATE_ERROR), FL_ST_OK);
+	unit_run(s.b.u);
+	EXPECT(!rig_event(s.b.u->r));
+}
+
 TEST("a shared queue in use is not destroyed, and its domain neither")
 {
 	struct shared s = { 0 };

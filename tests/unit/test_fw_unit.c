@@ -79,7 +79,7 @@ TEST("what the responder meets ends the connection, too")
 	UNIT_EXPECT_CQE(b.u, &b.p, 0, FL_OP_WRITE, FL_ST_FLUSHED);
 	UNIT_EXPECT_CQE(b.u, &b.p, 0, FL_OP_RECV, FL_ST_FLUSHED);
 	rig_expect_event(b.u->r, FL_EV_QP_ERROR, b.p.s.qp,
-			 FL_ST_REMOTE_INVALID);
+			 FL_ST_REMOTE_INVALID | FL_ENDED_UNTOLD);
 	EXPECT(fw_idle(b.u->r->fw));
 }
 
@@ -179,7 +179,8 @@ TEST("a completion queue that overflows ends all that complete there")
 			    .opcode = FL_OP_RECV, .length = 5 });
 	}
 	rig_expect_event(b.u->r, FL_EV_CQ_OVERFLOW, small, 0);
-	rig_expect_event(b.u->r, FL_EV_QP_ERROR, two.s.qp, FL_ST_NO_ROOM);
+	rig_expect_event(b.u->r, FL_EV_QP_ERROR, two.s.qp,
+			 FL_ST_NO_ROOM | FL_ENDED_UNTOLD);
 	EXPECT(bench_qp(&b)->open);	/* it completes elsewhere */
 	EXPECT(fw_idle(b.u->r->fw));
 }

@@ -107,11 +107,13 @@ static inline struct unit *unit_rig(void)
 
 	test_cleanup(free, u);
 	u->r = r;
-	u->ops = (struct fw_transport){ u, unit_open, unit_close, unit_post,
-					unit_stop_key };
+	u->ops = (struct fw_transport){
+		.ctx = u, .open = unit_open, .close = unit_close, .post = unit_post,
+		.stop_key = unit_stop_key,
+	};
 	u->fw = fw_unit(r->fw_mem);
 	r->unit = u;
-	r->transport = r->transport_nv = &u->ops;
+	r->transport = r->datagrams = r->fragments = &u->ops;
 	r->slot_row = unit_row;
 	rig_restart(r);
 	return u;

@@ -384,7 +384,8 @@ static void expect_event(struct side *me, enum fl_event_type type,
 
 	EXPECT_EQ(fl_next_event(me->dev, &e, TEST_PATIENCE_NS), 0);
 	EXPECT_EQ(e.type, type);
-	EXPECT(e.qp == qp && !e.cq);
+	EXPECT(e.qp == qp && !e.cq && e.qpn == (qp ? me->at[0].qpn : 0));
+	EXPECT_EQ(e.untold, type == FL_EVENT_QP_ERROR && me->me);
 	EXPECT(e.srq == (type == FL_EVENT_SRQ_LIMIT ? me->srq : NULL));
 	EXPECT_EQ(e.status, status);
 	EXPECT_EQ(fl_next_event(me->dev, &e, 1), -ETIMEDOUT);
@@ -441,14 +442,13 @@ static void party_failures(struct side *me, struct side *other)
 
 	STEP("a message that is longer than its receive");
 	side_modify(me, 7);
-	if (me->me) {
-		EXPECT_EQ(side_receive(me, 1, 0, 100), 0);
-		EXPECT_EQ(side_receive(me, 2, 0, 100), 0);
-	}
+	for (i = 0; me->me && i < 2; i++)
+		EXPECT_EQ(side_receive(me, 1 + i, 0, 100), 0);
 	side_meet(me);
 	if (me->me) {
 		EXPECT_EQ(next_of(me->recv_cq).status, FL_ST_LENGTH);
 		EXPECT_EQ(next_of(me->recv_cq).status, FL_ST_FLUSHED);
+		expect_event(me, FL_EVENT_QP_ERROR, me->qp[0], FL_ST_LENGTH);
 	} else {
 		side_fill(me, 0, 101, 1);
 		EXPECT_EQ(fl_post_send(me->qp[0], 1, me->mr, me->mem, 101), 0);
@@ -470,6 +470,8 @@ static void party_failures(struct side *me, struct side *other)
 		next_good(me->send_cq, FL_WRITE, 0, 100);
 		EXPECT_EQ(next_of(me->send_cq).status, FL_ST_REMOTE_ACCESS);
 		EXPECT_EQ(next_of(me->send_cq).status, FL_ST_FLUSHED);
+	} else {
+		expect_event(me, FL_EVENT_QP_ERROR, me->qp[0], FL_ST_REMOTE_ACCESS);
 	}
 	begin_again(me);
 	STEP("a message for which there never is a receive");

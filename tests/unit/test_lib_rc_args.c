@@ -253,3 +253,77 @@ TEST("a full queue says so, and each completion makes room for all of its entrie
 {
 	rig_run(full_body);
 }
+
+/* How many entries of the queue are taken after each call, a plain count knows. */
+static void list_expect(struct fl_qp *qp, const struct fl_work *w, unsigned int n,
+			int error, uint32_t *posted, uint32_t entries)
+{
+	EXPECT_EQ(fl_post_list(qp, w, n), error);
+	if (!error)
+		*posted += entries;
+	EXPECT_EQ(atomic_load(&qp->posted), *posted);
+}
+
+static void list_body(struct rig *r)
+{
+	struct fl_work w[9], plainly[5];
+	struct fl_segment list[4];
+	uint32_t posted = 0, plainly_posted = 0;
+	struct bench b = { 0 };
+	struct fl_device *other;
+	struct fl_qp *qp, *plain;
+	unsigned int i;
+
+	(void)r;
+	bench_open(&b);
+	qp = bench_ready(&b, 4, 4, 96);	/* of 3 entries each, so 16 */
+	plain = bench_plain(&other);
+	for (i = 0; i < 4; i++)
+		list[i] = (struct fl_segment){ b.mem, i != 1, fl_mr_key(b.mr) };
+	for (i = 0; i < 9; i++)
+		w[i] = (struct fl_work){ .opcode = FL_SEND, .local = b.mem, .bytes = 1,
+					 .lkey = fl_mr_key(b.mr) };
+	STEP("nothing of a list with a bad one, wherever it is");
+	for (i = 0; i < 9; i++) {
+		w[i].opcode = FL_RECV;
+		list_expect(qp, w, 9, -EINVAL, &posted, 0);
+		w[i].opcode = FL_SEND;
+	}
+	list_expect(qp, NULL, 1, -EINVAL, &posted, 0);
+	EXPECT_EQ(fl_post_list(NULL, w, 1), -EINVAL);
+	list_expect(qp, NULL, 0, 0, &posted, 0);
+	STEP("each with as many entries as it takes");
+	w[1].inlined = 1;		/* 1 + 1 */
+	w[2].inlined = 1;		/* 1 + 2 */
+	w[2].bytes = 49;
+	w[3].inlined = 1;		/* 1 */
+	w[3].bytes = 0;
+	w[4].list = list;		/* 1 + 1: three that are not empty */
+	w[4].segments = 4;
+	w[5].list = list;		/* 1 */
+	w[5].segments = 2;
+	list_expect(qp, w, 6, 0, &posted, 1 + 2 + 3 + 1 + 2 + 1);
+	STEP("nothing of one that does not fit");
+	list_expect(qp, w, 5, -EAGAIN, &posted, 0);
+	list_expect(qp, w + 3, 4, 0, &posted, 1 + 2 + 1 + 1);
+	list_expect(qp, w + 6, 2, -EAGAIN, &posted, 0);
+	list_expect(qp, w + 6, 1, 0, &posted, 1);
+	list_expect(qp, w + 6, 1, -EAGAIN, &posted, 0);
+	EXPECT_EQ(posted, 16);
+	STEP("the same of blocks");
+	for (i = 0; i < 5; i++)
+		plainly[i] = (struct fl_work){ .opcode = FL_WRITE, .local = b.mem,
+					       .bytes = 1 };
+	list_expect(plain, plainly, 5, -EAGAIN, &plainly_posted, 0);
+	plainly[3].bytes = 0;
+	list_expect(plain, plainly, 4, -EINVAL, &plainly_posted, 0);
+	list_expect(plain, plainly, 3, 0, &plainly_posted, 3);
+	list_expect(plain, plainly, 2, -EAGAIN, &plainly_posted, 0);
+	EXPECT_EQ(fl_close(other), 0);
+	EXPECT_EQ(fl_close(b.dev), 0);
+}
+
+TEST("of a list all is posted, or nothing")
+{
+	rig_run(list_body);
+}

@@ -55,6 +55,10 @@ int fl_xp_load(struct fl_dev *dev, uint32_t object, uint64_t page,
 int fl_xp_zap(struct fl_dev *dev, uint32_t object, uint64_t page, uint64_t count);
 int fl_xp_zap_all(struct fl_dev *dev, uint32_t object);
 int fl_xp_sync(struct fl_dev *dev);
+void fl_xp_backup(struct fl_dev *dev, uint64_t ring, uint32_t slots, uint32_t bits);
+void fl_xp_backup_taken(struct fl_dev *dev, uint32_t cons);
+void fl_xp_backup_given(struct fl_dev *dev, uint32_t given);
+void fl_xp_resolved(struct fl_dev *dev, const struct fl_backup *d, uint32_t code);
 void fl_xp_resume(struct fl_dev *dev, uint32_t token, uint32_t code);
 void fl_xp_divert(struct fl_dev *dev, uint64_t base, uint32_t slots);
 void fl_xp_copied(struct fl_dev *dev, uint32_t slot, uint32_t code);
@@ -225,6 +229,31 @@ void fl_xp_resume(struct fl_dev *dev, uint32_t token, uint32_t code)
 		fake.token[fake.tokens++].code = code;
 	}
 	fake_unlock();
+}
+
+/* Nothing is diverted here. */
+void fl_xp_backup(struct fl_dev *dev, uint64_t ring, uint32_t slots, uint32_t bits)
+{
+	(void)dev;
+	fake.bad += ring || slots || bits;
+}
+
+void fl_xp_backup_taken(struct fl_dev *dev, uint32_t cons)
+{
+	(void)dev;
+	(void)cons;
+	fake.bad++;
+}
+
+void fl_xp_backup_given(struct fl_dev *dev, uint32_t given)
+{
+	fl_xp_backup_taken(dev, given);
+}
+
+void fl_xp_resolved(struct fl_dev *dev, const struct fl_backup *d, uint32_t code)
+{
+	(void)d;
+	fl_xp_backup_taken(dev, code);
 }
 
 /* ---- what a test asks of it ---- */

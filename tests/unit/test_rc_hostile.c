@@ -41,7 +41,8 @@ static struct rc_judged verdict_draw(struct rig *r, const struct rc_miss *m)
 {
 	(void)r;
 	(void)m;
-	return (struct rc_judged){ (uint8_t)draw_below(RC_FAIL + 1), (uint8_t)draw_below(32) };
+	return (struct rc_judged){ .verdict = (uint8_t)draw_below(RC_FAIL + 1),
+				   .rnr_code = (uint8_t)draw_below(32) };
 }
 
 static void work_over(struct rig *r, const struct rig_done *d)

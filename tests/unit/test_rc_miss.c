@@ -7,7 +7,7 @@ TEST("a page that is missing under a WRITE: RNR NAK with the code that was judge
 {
 	unit_start();
 	g.present[0] = false;
-	g.verdict = (struct rc_judged){ RC_RNR, 7 };
+	g.verdict = (struct rc_judged){ .verdict = RC_RNR, .rnr_code = 7 };
 	write_in(WOP_RC_WRITE_FIRST, 20, 600, 256, 1);
 	rig_out_ack(&g, 20, RC_SYN_RNR | 7);
 	EXPECT_EQ(g.miss.side, RC_RESPONDER);
@@ -107,6 +107,29 @@ TEST("a page that cannot be had: the next packet that needs it gets an operation
 	write_only(21, 1);
 	g.out_next = 2;
 	rig_out_ack(&g, 21, RC_SYN_RNR | 12);
+}
+
+TEST("a page of a receive that cannot be had: the receive ends with the reason")
+{
+	unsigned int fails;
+
+	for (fails = 0; fails < 2; fails++) {
+		unit_start();
+		rig_recv(&g, 3, 100);
+		g.present[3] = false;
+		g.verdict.verdict = fails ? RC_FAIL : RC_RNR;
+		send_in(WOP_RC_SEND_ONLY, 20, 100, 1);
+		if (!fails) {
+			rig_out_ack(&g, 20, RC_SYN_RNR | 12);
+			EXPECT_EQ(g.arrivals, 0);
+			rig_resume(&g, RC_RESPONDER, true, FL_ST_LOCAL_FAULT);
+			send_in(WOP_RC_SEND_ONLY, 20, 100, 1);
+		}
+		rig_out_ack(&g, 20, RC_SYN_NAK_OPERATION);
+		EXPECT_EQ(g.error, FL_ST_LOCAL_FAULT);
+		EXPECT_EQ(g.arrivals, 1);
+		EXPECT_EQ(g.arrived[0].arrival.status, FL_ST_LOCAL_FAULT);
+	}
 }
 
 TEST("verdict sleep: the receive channel waits, frames queue up and overflow, then all go on")

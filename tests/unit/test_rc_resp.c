@@ -19,6 +19,26 @@ TEST("InfiniBand 9.7.4.1, rule 1: the PSN that is due is carried out and acknowl
 	EXPECT(rc_idle(g.rc));
 }
 
+TEST("the firmware hears once of a peer that is there, of a pair that does not send yet")
+{
+	struct fw_pair p = rig_pair();
+	unsigned int sends;
+
+	for (sends = 0; sends < 2; sends++) {
+		rig_open(&g, 0, &rig_config);
+		test_cleanup(rig_close, &g);
+		p.rq_psn = 20;
+		p.sends = sends;
+		g.t.open(g.t.ctx, RIG_QP, &p);
+		write_only(21, 1);	/* not the one that is due */
+		EXPECT_EQ(g.heard, 0);
+		write_only(20, 1);
+		EXPECT_EQ(g.heard, !sends);
+		write_only(21, 1);
+		EXPECT_EQ(g.heard, !sends);
+	}
+}
+
 TEST("InfiniBand 9.7.1: what is due wraps at 2^24, and so does what is behind it")
 {
 	struct fw_pair p = rig_pair();

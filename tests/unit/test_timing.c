@@ -23,6 +23,9 @@ TEST("the built-in profiles load, and every value they set names its source")
 	EXPECT_EQ(timing_load(&p, "connectx", error, sizeof(error)), 0);
 	EXPECT_EQ(p.v[T_LINK_MBPS], 54300);
 	timing_free(&p);
+	EXPECT_EQ(timing_load(&p, "ethernet", error, sizeof(error)), 0);
+	EXPECT_EQ(p.v[T_RC_MTU], 2048);
+	timing_free(&p);
 }
 
 TEST("a profile that is not there is refused with its name, and the ones that are")
@@ -32,7 +35,7 @@ TEST("a profile that is not there is refused with its name, and the ones that ar
 
 	EXPECT_EQ(timing_load(&p, "qfbd", error, sizeof(error)), -2);
 	EXPECT(strstr(error, "qfbd"));
-	EXPECT(strstr(error, "built in: ideal, qfdb, pm, connectx, myrinet;"));
+	EXPECT(strstr(error, "built in: ideal, qfdb, pm, connectx, ethernet, myrinet;"));
 }
 
 TEST("a timing assignment with a wrong key, no number or a bad value is refused")

@@ -87,7 +87,7 @@ TEST("notes become the events of driver and library, with their causes")
 		EV_DRV_READY, EV_DRV_RESUME, EV_DRV_SPURIOUS, EV_DRV_BIND,
 		EV_DRV_UNBIND, EV_DRV_INVALIDATE, EV_DRV_MR, EV_DRV_MR_GONE,
 		EV_DRV_CUT_OFF, EV_DRV_SNOOP, EV_DRV_DMA_COPY,
-		EV_DRV_IRQ_ODP, EV_DRV_LOAD, EV_DRV_TOKEN, EV_DRV_COPY,
+		EV_DRV_IRQ_ODP, EV_DRV_LOAD, EV_DRV_TOKEN, EV_DRV_IRQ_RING, EV_DRV_COPY,
 	};
 	static struct trace_record rec[32];
 	struct fl_window_entry e = { .kind = FL_WINDOW_NOTE, .xfer = 99,

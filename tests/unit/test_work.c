@@ -99,7 +99,10 @@ TEST("every work has a name and a text, and its requests fit into its buffers")
 		EXPECT(!work_choose(&k, work_name(kind), room));
 		EXPECT_EQ(k.kind, kind);
 		n = work_ops(&k, 7, op);
-		EXPECT(n && n <= WORK_MOST_OPS);
+		EXPECT_EQ(!n, kind == WORK_STREAM);
+		if (!n)
+			continue;
+		EXPECT_LE(n, WORK_MOST_OPS);
 		EXPECT(op[n - 1].last);
 		work_sizes(op, n, &s);
 		for (i = 0; i < n; i++) {
@@ -154,6 +157,8 @@ TEST("each work goes through under each system, and the same each time")
 		for (system = 0; system < FL_SYSTEMS; system++) {
 			STEP("%s, system %u", work_name(kind), system);
 			EXPECT(!work_choose(&k, work_name(kind), room));
+			if (!work_goes(&k, (enum fl_system)system))
+				continue;
 			r = work_everywhere(&k, (enum fl_system)system);
 			again = work_measure(&k, (enum fl_system)system, WORK_PLAIN, NULL);
 			EXPECT_EQ(memcmp(&r, &again, sizeof(r)), 0);
@@ -211,7 +216,9 @@ TEST("hazards end in one of the known ways, and never in silence")
 	int h;
 
 	for (system = 0; system < FL_SYSTEMS; system++)
-		for (h = WORK_PLAIN + 1; h < WORK_HAZARDS; h++) {
+		for (h = work_goes(&k, (enum fl_system)system) ? WORK_PLAIN + 1 :
+								 WORK_HAZARDS;
+		     h < WORK_HAZARDS; h++) {
 			STEP("%s, system %u", work_hazard_names[h], system);
 			r = work_measure(&k, (enum fl_system)system,
 					 (enum work_hazard)h, NULL);

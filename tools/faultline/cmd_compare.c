@@ -180,11 +180,12 @@ const struct command command_compare = {
 	.name = "compare",
 	.arguments = "[WORK] [KEY=VALUE...]",
 	.text = "one workload under every system, side by side\n"
-		"WORK: write (if none is given), read, pingpong, and the patterns "
+		"WORK: write (if none is given), read, pingpong, stream, and the patterns "
 		"forward, backward,\nstride, column, random and log. Keys: bytes=1M "
 		"of a request, count=1 requests,\ndepth=64 of them under way, cold=100% "
 		"of the pages, side=destination (source, both);\npingpong has bytes=64 "
-		"count=64 and no depth=, patterns have depth=4 and no bytes= or\ncount=. "
+		"count=64 and no depth=, patterns have depth=4 and no bytes= or\ncount=; "
+		"stream, for systems of datagrams, has count=1000 packets and depth=64 receives. "
 		"Always in lockstep, with all checks: the times are virtual.",
 	.common = OPT_SEED | OPT_RESOLVE | OPT_SET | OPT_ENGINE | OPT_CACHE |
 		  OPT_HOOK,
@@ -193,7 +194,7 @@ const struct command command_compare = {
 	.own = {
 		[OWN_SYSTEMS] = { "--systems", "LIST",
 				  "of the rows of faultline systems, as part,pin "
-				  "(default: all)" },
+				  "(default: all that can)" },
 		[OWN_PROFILE] = { "--profile", "NAME|FILE|home",
 				  "timing profile of all (default ideal), or home: "
 				  "each row's own" },

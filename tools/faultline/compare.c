@@ -45,6 +45,11 @@ static int compare_find(const struct command *c, struct compare *x,
 		names[i] = options_system_name((enum fl_system)i);
 		if (strcmp(names[i], word))
 			continue;
+		if (!work_goes(&x->work, (enum fl_system)i))
+			return options_wrong(c, "--systems", word,
+					     "a system that has what the work needs "
+					     "(datagrams have no WRITE and no READ; a "
+					     "stream is of datagrams)");
 		compare_add(x, (enum fl_system)i);
 		return 0;
 	}
@@ -68,7 +73,8 @@ int compare_choose(const struct command *c, struct compare *x, const char *list)
 	int err;
 
 	for (i = 0; i < FL_SYSTEMS && !list; i++)
-		compare_add(x, (enum fl_system)i);
+		if (work_goes(&x->work, (enum fl_system)i))
+			compare_add(x, (enum fl_system)i);
 	while (at && *at) {
 		n = strcspn(at, ",");
 		snprintf(word, sizeof(word), "%.*s", (int)(n < 63 ? n : 63), at);

@@ -25,7 +25,7 @@ static const struct {
 	  "virtual time, the same every time; real threads; real processes; "
 	  "real kernels (run)" },
 	{ OPT_PROFILE, "--profile", "NAME|FILE",
-	  "timing profile: ideal (default), qfdb, pm, connectx, myrinet, or a file" },
+	  "timing profile: ideal (default), qfdb, pm, connectx, ethernet, myrinet, or a file" },
 	{ OPT_POLICY, "--policy", FL_SYSTEM_WORDS,
 	  "what to do about pages that are not there (default part)" },
 	{ OPT_RESOLVE, "--resolve", "PLAN",
@@ -173,6 +173,17 @@ static int options_cache_fits(const struct command *c, const struct options *o)
 	return options_wrong(c, k->bytes ? "--cache" : "--hook",
 			     "of a system that has no cache",
 			     "--policy pincache with it");
+}
+
+/* Files, arrays and plans travel in WRITEs. */
+static int options_transport_fits(const struct command *c, const struct options *o)
+{
+	if (!(c->common & OPT_POLICY) || c == &command_run ||
+	    fl_system_rows[o->cfg.system].transport != FL_TRANSPORT_UD)
+		return 0;
+	return options_wrong(c, "--policy", options_system_name(o->cfg.system),
+			     "a system that has WRITEs; datagrams are for scenarios "
+			     "(faultline run)");
 }
 
 static int take_common(const struct command *c, struct options *o,
@@ -332,7 +343,7 @@ int options_parse(const struct command *c, int argc, char **argv,
 		}
 	}
 	if (o->count >= c->least && o->count <= c->most)
-		return options_cache_fits(c, o);
+		return options_cache_fits(c, o) || options_transport_fits(c, o) ? 2 : 0;
 	fprintf(stderr, "faultline %s: %s; wanted: faultline %s [OPTION...] "
 	"%s\n",
 		c->name, o->count < c->least ? "something is missing" :

@@ -15,8 +15,11 @@
 enum measure { MEASURE_FIT, MEASURE_RATIO, MEASURE_HOPS, MEASURE_HOP, MEASURE_STALL,
 	       MEASURE_STALL_FEWER, MEASURE_CACHE, MEASURE_CACHE_PAGE, MEASURE_NPR,
 	       MEASURE_NPF, MEASURE_NPF_SINGLY, MEASURE_NPF_RATE,
-	       MEASURE_NETVM_WRITE, MEASURE_NETVM_PINNED, MEASURE_NETVM_RATE,
-	       MEASURE_NETVM_NOTICE, MEASURE_NETVM_OPS, MEASURE_NETVM_HITS, MEASURES };
+	       MEASURE_STREAM_DROP, MEASURE_STREAM_MINOR, MEASURE_STREAM_MAJOR,
+	       MEASURE_STREAM_TIMES, MEASURE_COLD_DROP, MEASURE_COLD_BACKUP,
+	       MEASURE_COLD_PIN, MEASURE_NETVM_WRITE, MEASURE_NETVM_PINNED,
+	       MEASURE_NETVM_RATE, MEASURE_NETVM_NOTICE, MEASURE_NETVM_OPS,
+	       MEASURE_NETVM_HITS, MEASURES };
 
 #define EXPERIMENT(id, name, text) [EXPERIMENT_##id] = name,
 const char *const reproduce_names[EXPERIMENTS] = {
@@ -205,6 +208,13 @@ int reproduce_measure(const struct reproduce_figure *f, double *model)
 		[MEASURE_NPR] = measure_npr, [MEASURE_NPF] = reproduce_npf,
 		[MEASURE_NPF_SINGLY] = reproduce_npf_singly,
 		[MEASURE_NPF_RATE] = reproduce_npf_rate,
+		[MEASURE_STREAM_DROP] = reproduce_stream_drop,
+		[MEASURE_STREAM_MINOR] = reproduce_stream_minor,
+		[MEASURE_STREAM_MAJOR] = reproduce_stream_major,
+		[MEASURE_STREAM_TIMES] = reproduce_stream_times,
+		[MEASURE_COLD_DROP] = reproduce_cold_drop,
+		[MEASURE_COLD_BACKUP] = reproduce_cold_backup,
+		[MEASURE_COLD_PIN] = reproduce_cold_pin,
 		[MEASURE_NETVM_WRITE] = reproduce_netvm_write,
 		[MEASURE_NETVM_PINNED] = reproduce_netvm_pinned,
 		[MEASURE_NETVM_RATE] = reproduce_netvm_rate,

@@ -53,6 +53,18 @@ int reproduce_npf_singly(int pages, double *model);
 int reproduce_npf_rate(int k, double *model);
 
 /*
+ * reproduce_stream.c: Gb/s of a stream, 1/2^k of whose packets miss their page (0: none), and
+ * what the backup ring is to dropping; seconds that a cold ring takes, and whether it does
+ * without time-outs.
+ */
+int reproduce_stream_drop(int k, double *model);
+int reproduce_stream_minor(int k, double *model);
+int reproduce_stream_major(int k, double *model);
+int reproduce_stream_times(int k, double *model);
+int reproduce_cold_drop(int ring, double *model);
+int reproduce_cold_backup(int most, double *model);
+int reproduce_cold_pin(int most, double *model);
+/*
  * reproduce_netvm.c: ns of a WRITE; per cent over one whose pages are pinned; MB/s; ns until it
  * is noticed, by a way of `await`; per cent that an operation adds; is the lock cheaper?
  */

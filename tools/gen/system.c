@@ -85,11 +85,21 @@ static unsigned int system_number(const struct value *v)
 static unsigned int system_transports(const struct value *v)
 {
 	const struct value *on;
+	unsigned int bits = 0;
+	char name[32];
+	const char *p;
+	size_t n;
 
 	if (!strcmp(v->transports, "ANY"))
 		return ~0u;
-	on = system_value("TRANSPORT", v->transports);
-	return on ? 1u << system_number(on) : 0;	/* of a later one: nowhere yet */
+	for (p = v->transports; *p; p += n + (p[n] == '|')) {
+		n = strcspn(p, "|");
+		snprintf(name, sizeof(name), "%.*s", (int)n, p);
+		on = system_value("TRANSPORT", name);
+		if (on)		/* of a later one: nowhere yet */
+			bits |= 1u << system_number(on);
+	}
+	return bits;
 }
 
 /* On this transport. */
@@ -160,6 +170,8 @@ static struct fl_system_rules system_facts(void)
 	f.cache = (unsigned char)system_number(system_value("BEFORE", "CACHE"));
 	f.inserted = (unsigned char)system_number(system_value("TABLES", "INSERTED"));
 	f.before_nothing = (unsigned char)system_number(system_value("BEFORE", "NOTHING"));
+	f.divert = (unsigned char)system_number(system_value("VERDICT", "DIVERT"));
+	f.resolved = (unsigned char)system_number(system_value("TELLS", "RESOLVED"));
 	f.tables_sink = (unsigned char)system_number(system_value("TABLES", "SINK"));
 	f.nothing = (unsigned char)system_number(system_value("TELLS", "NOTHING"));
 	f.resume = (unsigned char)system_number(system_value("TELLS", "RESUME"));
@@ -200,6 +212,9 @@ static void system_judge_row(const struct row *r,
 	case FL_ROW_INSERTED:
 		gen_bad(source, "%s: tables INSERTED have PIN or CACHE before, and FAIL "
 			"for each miss, which is for them alone", r->name);
+	case FL_ROW_DIVERTS:
+		gen_bad(source, "%s: RESOLVED is for what is DIVERTed, and for nothing else",
+			r->name);
 	case FL_ROW_SINK:
 		gen_bad(source, "%s: tables SINK have NOTHING before, SINK for each miss "
 			"and tell NOTHING, which is for them alone", r->name);
@@ -311,6 +326,8 @@ static void system_write_facts(FILE *f)
 		"\t.sink = FL_VERDICT_SINK,\n\t.nothing = FL_TELLS_NOTHING,\n"
 		"\t.before_nothing = FL_BEFORE_NOTHING,\n"
 		"\t.tables_sink = FL_TABLES_SINK,\n"
+		"\t.divert = FL_VERDICT_DIVERT,\n"
+		"\t.resolved = FL_TELLS_RESOLVED,\n"
 		"\t.values = { ");
 	for (c = 0; c < FL_COLUMNS; c++)
 		fprintf(f, "%s%u", c ? ", " : "", facts.values[c]);

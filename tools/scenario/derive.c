@@ -147,6 +147,9 @@ static void derive_right(char *right, struct fl_row_judged j,
 				  "rr=fail rw=fail tells=status, or none of inserted and "
 				  "fail");
 		return;
+	case FL_ROW_DIVERTS:
+		derive_say(right, "rw=divert and tells=resolved, or neither of them");
+		return;
 	case FL_ROW_SINK:
 		derive_say(right, "tables=sink before=nothing ir=sink iw=sink rr=sink rw=sink "
 				  "tells=nothing, or none of sink and tells=nothing");

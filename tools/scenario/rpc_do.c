@@ -192,7 +192,8 @@ static int rpc_make_pair(struct rpc_app *a, const struct rpc_command *o,
 
 	if (!err && o->receives) {
 		struct fl_qp_init init = {
-			.type = FL_QPT_RC, .send_cq = a->cq, .entries = o->depth,
+			.type = o->datagrams ? FL_QPT_UD : FL_QPT_RC,
+			.send_cq = a->cq, .entries = o->depth,
 			.recv_entries = o->receives,
 			.inline_bytes = o->inline_bytes,
 		};
@@ -210,13 +211,17 @@ static int rpc_make_pair(struct rpc_app *a, const struct rpc_command *o,
 /* Ready to send, step by step, with attributes that are not the card's own. */
 static int rpc_connect(struct rpc_app *a, const struct rpc_command *o)
 {
-	static const unsigned int given[] = {
+	static const unsigned int given[2][3] = { {
 		FL_ATTR_STATE,
 		FL_ATTR_STATE | FL_ATTR_PEER | FL_ATTR_MTU | FL_ATTR_RQ_PSN |
 			FL_ATTR_RNR_CODE | FL_ATTR_DEST_RD_ATOMIC,
 		FL_ATTR_STATE | FL_ATTR_SQ_PSN | FL_ATTR_TIMEOUT |
 			FL_ATTR_RETRIES | FL_ATTR_RNR_TRIES | FL_ATTR_RD_ATOMIC,
-	};
+	}, {
+		FL_ATTR_STATE | FL_ATTR_QKEY,
+		FL_ATTR_STATE | FL_ATTR_PEER | FL_ATTR_MTU,
+		FL_ATTR_STATE | FL_ATTR_SQ_PSN,
+	} };
 	struct fl_qp *qp = a->qp[o->id % RPC_PAIRS];
 	struct fl_qp_attr attr = o->attr;
 	int i, err = 0;
@@ -225,9 +230,10 @@ static int rpc_connect(struct rpc_app *a, const struct rpc_command *o)
 		return fl_connect(qp, &o->address);
 	attr.node = o->address.node;
 	attr.peer_qp = o->address.qpn;
+	attr.qkey = 0x11111111;	/* as rdma-core's programs have it */
 	for (i = 0; i < 3 && !err; i++) {
 		attr.state = (enum fl_state)(FL_INIT + i);
-		err = fl_modify_qp(qp, &attr, given[i]);
+		err = fl_modify_qp(qp, &attr, given[!!o->datagrams][i]);
 	}
 	return err;
 }

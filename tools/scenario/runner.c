@@ -192,7 +192,7 @@ static void runner_policy(struct run *r, const struct statement *st)
 								RPC_HOOK_YES,
 	};
 	r->system.unverified = verify && verify->choice;
-	r->system.quirks = r->system.row.transport == FL_TRANSPORT_BLOCK ?
+	r->system.quirks = r->system.row.transport != FL_TRANSPORT_RC ?
 				   0 : (uint32_t)statement_number(st, "quirk", 0);
 	if (resolve && !cfg->resolve_given) {
 		r->resolve = (enum fl_resolve)resolve->choice;

@@ -186,9 +186,9 @@ static bool sense_policy(struct parser *p, const struct statement *st)
 		return refuse_option(p, st, "verify", "verify= with npr, or with a "
 				     "system that has tables=sink");
 	if (statement_has(st, "quirk") &&
-	    parser_row(p, &st->arg[0])->transport == FL_TRANSPORT_BLOCK)
+	    parser_row(p, &st->arg[0])->transport != FL_TRANSPORT_RC)
 		return refuse_option(p, st, "quirk", "quirk= with a system whose "
-				     "transport is packets, as npf");
+				     "transport is rc: packets, as npf");
 	if (cache && !cache->number)
 		return refuse_option(p, st, "cache", "a size of at least one byte: "
 				     "what is in use counts, too");

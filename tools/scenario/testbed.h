@@ -146,6 +146,7 @@ struct testbed_connection {
 	const char *name;
 	struct testbed_process *process[2];
 	bool relaxed;		/* its requests keep no order */
+	bool datagrams;		/* messages may be lost */
 	uint32_t number[2];	/* of the queue pair in the process's rpc_app */
 	uint32_t qpn[2];
 	uint32_t posts[2], ends[2];	/* ledger, in order */

@@ -52,6 +52,8 @@ void testbed_model_zero(struct testbed_buffer *b, uint64_t off, uint64_t len);
 /* The pages are other ones now, or none: will the card hear of it? */
 void testbed_model_replaced(struct testbed_buffer *b, uint64_t off, uint64_t len);
 /* A region begins. */
+/* Which datagrams came to it, and which were lost, nobody can say beforehand. */
+void testbed_model_datagrams(struct testbed_buffer *b);
 void testbed_model_region(struct testbed_buffer *b);
 void testbed_model_touch(struct testbed_buffer *b, uint64_t off, uint64_t len);
 void testbed_model_fill(struct testbed_buffer *b, uint64_t off, uint64_t len,

@@ -2,7 +2,8 @@
 /*
  * Messages and receives of a connection. Over a reliable connection the n-th message that one
  * side posts takes the n-th receive of the other: where its bytes go is known as soon as both
- * are posted, and what the receive's completion must say.
+ * are posted, and what the receive's completion must say. Of datagrams some may be lost: there
+ * each receive takes a message that was posted after the one before it took its own.
  */
 #include "tools/scenario/testbed_internal.h"
 
@@ -28,6 +29,7 @@ struct testbed_mail {
 	struct testbed_place *place;
 	uint32_t messages, places, message_room, place_room;
 	uint32_t ends;			/* receives that are complete */
+	uint32_t next;			/* datagrams: the first message that may come next */
 };
 
 static void *mail_room(void *p, uint32_t n, uint32_t *room, size_t one)
@@ -69,7 +71,7 @@ static void mail_meet(struct testbed_connection *c, int side, uint32_t i)
 	struct testbed_mail *m = c->mail[side];
 	struct testbed_message *t;
 
-	if (i >= m->messages || i >= m->places)
+	if (i >= m->messages || i >= m->places || c->datagrams)
 		return;
 	t = &m->message[i];
 	if (t->write)
@@ -117,7 +119,8 @@ bool testbed_message_waits(const struct testbed_work *k)
 	const struct testbed_mail *m;
 	uint32_t i;
 
-	if (!k->posted || k->done || !testbed_takes_receive(k))
+	/* Datagrams wait for nothing. */
+	if (!k->posted || k->done || !testbed_takes_receive(k) || k->conn->datagrams)
 		return false;
 	m = k->conn->mail[!k->side];
 	for (i = m->places; i < m->messages; i++)
@@ -164,6 +167,28 @@ static void check_arrival(struct testbed *w, const struct testbed_work *k,
 			t->bytes, t->imm);
 }
 
+/* The first message that it can be. */
+static void check_datagram(struct testbed *w, const struct testbed_work *k,
+			   struct testbed_mail *m, const struct fl_completion *c)
+{
+	enum fl_opcode opcode;
+	uint32_t i;
+
+	for (i = m->next; i < m->messages; i++) {
+		const struct testbed_message *t = &m->message[i];
+
+		opcode = t->with_imm ? FL_RECV_IMM : FL_RECV;
+		if (c->opcode != opcode || c->bytes != t->bytes || c->imm != t->imm)
+			continue;
+		m->next = i + 1;
+		return;
+	}
+	testbed_note_problem(w, 2,
+		"receive %s is complete with %u bytes and immediate data %u: no such "
+		"datagram was sent, or a later one came before it",
+		k->name, c->bytes, c->imm);
+}
+
 void testbed_mail_arrived(struct testbed *w, struct testbed_work *k,
 			  const struct fl_completion *c)
 {
@@ -172,7 +197,9 @@ void testbed_mail_arrived(struct testbed *w, struct testbed_work *k,
 
 	if (c->status)
 		return;
-	if (i >= m->messages)
+	if (k->conn->datagrams)
+		check_datagram(w, k, m, c);
+	else if (i >= m->messages)
 		testbed_note_problem(w, 2,
 			"receive %s is complete, and no message was sent",
 			k->name);

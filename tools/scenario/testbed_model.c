@@ -98,6 +98,11 @@ void testbed_model_replaced(struct testbed_buffer *b, uint64_t off, uint64_t len
 	}
 }
 
+void testbed_model_datagrams(struct testbed_buffer *b)
+{
+	b->apart = APART_PART;
+}
+
 void testbed_model_region(struct testbed_buffer *b)
 {
 	/* What is written there may vanish, and the program is not to be told. */

@@ -45,6 +45,7 @@ static int connection_make_pair(struct testbed_connection *c, int side,
 	struct rpc_answer r;
 	int err;
 
+	o.datagrams = c->datagrams;
 	/* With blocks there is nothing to receive, and no order where none is wanted. */
 	if (speaks_packets(c->process[side]) && !c->relaxed)
 		o.receives = j->depth;
@@ -83,13 +84,18 @@ static int connection_join(struct testbed_connection *c, int side,
 {
 	struct testbed_process *p = c->process[side];
 	struct rpc_command o = { .kind = RPC_CONNECT, .id = c->number[side],
-			   .address = *peer, .mask = j->mask };
+			   .address = *peer, .mask = j->mask,
+			   .datagrams = c->datagrams };
 	struct rpc_answer r;
 
 	if (j->mask)
 		o.attr = joining_attr(p->testbed, j);
 	return testbed_rpc(p, &o, &r, NULL);
 }
+
+/* Attributes of acknowledgements, and of READs. */
+#define NOT_OF_DATAGRAMS (FL_ATTR_RNR_CODE | FL_ATTR_RETRIES | FL_ATTR_RNR_TRIES | \
+			  FL_ATTR_TIMEOUT | FL_ATTR_RD_ATOMIC)
 
 static enum oracle_order connection_order(const struct testbed_process *p,
 					  bool relaxed)
@@ -117,6 +123,10 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 	if ((j->mask || j->inline_bytes) && !(speaks_packets(p) && speaks_packets(q)))
 		return -EOPNOTSUPP;
 	memset(c, 0, sizeof(*c));
+	c->datagrams = p->system.row.transport == FL_TRANSPORT_UD;
+	if (c->datagrams && (j->mask & NOT_OF_DATAGRAMS || j->relaxed ||
+			     q->system.row.transport != FL_TRANSPORT_UD))
+		return -EOPNOTSUPP;
 	c->name = name;
 	c->relaxed = j->relaxed;
 	c->process[0] = p;
@@ -264,6 +274,8 @@ static int receive_one(struct testbed *w, struct testbed_work *k, uint64_t va)
 		err = testbed_mail_receive(k, va);
 	if (err)
 		return err;
+	if (k->conn->datagrams)
+		testbed_model_datagrams(k->local);
 	o.work.wr_id = w->works;
 	err = testbed_rpc(p, &o, &r, NULL);
 	if (err) {

@@ -76,7 +76,7 @@ void step_regs(struct file *f)
 	step_page(f, "CTX", 0x44);
 	step_page(f, "RXC", 0x3C);	/* the rest of it stays without a register */
 	step_page(f, "FW", 0x40);	/* CMD follows */
-	step_page(f, "XP", 0x40);
+	step_page(f, "XP", 0xC0);
 }
 
 static int by_place(const void *a, const void *b)

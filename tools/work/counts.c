@@ -3,28 +3,28 @@
 
 #include <string.h>
 
-static int counts_add_board(const struct pair *x, const struct testbed_board *b,
-			    struct testbed_process *p, struct work_counts *c)
+void counts_add(struct work_counts *c, struct board *b, struct host_kernel *kernel,
+		struct fabric *fabric)
 {
-	struct fl_fault_counters faults = { 0 };
 	struct engine_stats e;
 	struct rc_stats rc;
 	struct nv_stats nv;
+	struct ud_stats ud;
 	struct fabric_stats f;
 	struct host_stats h;
-	int line, err = p ? testbed_counters(p, &faults) : 0;
+	int line;
 
-	board_engine_stats(b->board, &e);
-	board_rc_stats(b->board, &rc);
-	board_nv_stats(b->board, &nv);
-	fabric_stats(testbed_fabric(x->w), board_id(b->board), &f);
-	host_stats(b->kernel, &h);
-	c->faults += faults.faults;
+	board_engine_stats(b, &e);
+	board_rc_stats(b, &rc);
+	board_ud_stats(b, &ud);
+	board_nv_stats(b, &nv);
+	fabric_stats(fabric, board_id(b), &f);
+	host_stats(kernel, &h);
 	c->pages_in += h.page_ins;
 	c->pinned_peak += h.pinned_peak;
 	c->resident_peak += h.resident_peak;
 	c->wire_bytes += f.bytes;
-	c->payload_bytes += e.payload_sent + rc.payload_sent +
+	c->payload_bytes += e.payload_sent + rc.payload_sent + ud.payload_sent +
 			    nv.payload_sent;
 	/* Blocks, or packets. */
 	c->refused += e.blocks_refused + rc.rnr_sent;
@@ -35,6 +35,18 @@ static int counts_add_board(const struct pair *x, const struct testbed_board *b,
 	c->cpu_work_ns += h.cpu_work_ns;
 	c->cpu_calls_ns += h.cpu_calls_ns;
 	c->copied_bytes += h.bytes_copied;
+	for (line = 0; line < UD_DROP_WHYS; line++)
+		c->dropped += ud.dropped[line];
+}
+
+static int counts_add_board(const struct pair *x, const struct testbed_board *b,
+			    struct testbed_process *p, struct work_counts *c)
+{
+	struct fl_fault_counters faults = { 0 };
+	int err = p ? testbed_counters(p, &faults) : 0;
+
+	counts_add(c, b->board, b->kernel, testbed_fabric(x->w));
+	c->faults += faults.faults;
 	return err;
 }
 
@@ -47,7 +59,7 @@ int counts_read(const struct pair *x, struct testbed_process *const ask[2],
 	err = counts_add_board(x, x->a, ask[0], c);
 	if (!err)
 		err = counts_add_board(x, x->b, ask[1], c);
-	c->dropped = trace_count(testbed_trace(x->w), EV_FW_SILENT);
+	c->dropped += trace_count(testbed_trace(x->w), EV_FW_SILENT);
 	return err;
 }
 

@@ -12,6 +12,9 @@ struct work_counts {
 		cpu_irq_ns, cpu_work_ns, cpu_calls_ns, copied_bytes;
 };
 
+/* All that the hardware and the kernel of one board have counted is added: faults are not. */
+void counts_add(struct work_counts *c, struct board *b, struct host_kernel *kernel,
+		struct fabric *fabric);
 /*
  * As it stands; of faults those of the processes that are asked, which takes a system
  * call. ask[i] NULL: it has ended, or has missed nothing yet. 0 or negative errno.

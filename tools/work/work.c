@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "faultline/system_rows.h"
 #include "tools/scenario/words.h"
 #include "tools/work/pattern.h"
+#include "tools/work/stream.h"
 
 #define WORKS	(WORK_PATTERNS + PATTERNS)
 
@@ -17,8 +19,8 @@ static const struct work_key {
 	const char *name, *right;
 } keys[] = {
 	{ KEY_BYTES, "bytes", "a size from 1 to 16M" },
-	{ KEY_COUNT, "count", "a number from 1 to 256 (pingpong: to 128)" },
-	{ KEY_DEPTH, "depth", "a number from 1 to 64" },
+	{ KEY_COUNT, "count", "a number from 1 to 256 (pingpong: to 128, stream: to 100000)" },
+	{ KEY_DEPTH, "depth", "a number from 1 to 64 (stream: a power of two from 2 to 4096)" },
 	{ KEY_COLD, "cold", "a share from 0% to 100%" },
 	{ KEY_SIDE, "side", "source, destination or both" },
 };
@@ -40,6 +42,9 @@ static const struct work_kind {
 	{ "pingpong", "a WRITE there and one back, again and again at one place",
 	  "bytes=, count=, cold=, side=", 31 & ~KEY_DEPTH,
 	  { .bytes = 64, .count = 64, .depth = 1 } },
+	{ "stream", "a stream of packets as of TCP, into a ring of depth= receives",
+	  "count=, depth=, cold=", KEY_COUNT | KEY_DEPTH | KEY_COLD,
+	  { .bytes = STREAM_PACKET, .count = 1000, .depth = 64 } },
 };
 
 static const struct work_kind of_pattern = {
@@ -64,6 +69,13 @@ const char *work_text(unsigned int kind)
 {
 	return kind < WORK_PATTERNS ? kinds[kind].text :
 				      pattern_texts[kind - WORK_PATTERNS];
+}
+
+bool work_goes(const struct work *k, enum fl_system system)
+{
+	bool datagrams = fl_system_rows[system].transport == FL_TRANSPORT_UD;
+
+	return datagrams == (k->kind == WORK_STREAM);
 }
 
 const char *work_keys(unsigned int kind)
@@ -122,11 +134,17 @@ static const char *key_take(struct work *k, const struct work_key *key,
 		k->bytes = n;
 		return NULL;
 	case KEY_COUNT:
-		return number_within(value, k->kind == WORK_PINGPONG ?
-					    WORK_MOST_OPS / 2 : WORK_MOST_OPS,
+		return number_within(value, k->kind == WORK_PINGPONG ? WORK_MOST_OPS / 2 :
+					    k->kind == WORK_STREAM ? STREAM_MOST :
+								     WORK_MOST_OPS,
 				     key->right, &k->count);
 	case KEY_DEPTH:
-		return number_within(value, 64, key->right, &k->depth);
+		if (k->kind != WORK_STREAM)
+			return number_within(value, 64, key->right, &k->depth);
+		if (word_count(value, &n) || n < 2 || n > 4096 || n & (n - 1))
+			return key->right;
+		k->depth = n;
+		return NULL;
 	case KEY_COLD:
 		if (word_share(value, &n) || n > 1000000)
 			return key->right;
@@ -173,7 +191,11 @@ const char *work_set(struct work *k, const char *assignment, char room[WORK_ROOM
 
 const char *work_check(const struct work *k, char room[WORK_ROOM])
 {
-	if (k->kind >= WORK_PATTERNS || k->kind == WORK_PINGPONG ||
+	if (k->kind == WORK_STREAM && k->cold_ppm && k->cold_ppm != 1000000) {
+		snprintf(room, WORK_ROOM, "cold=0%% or cold=100%%: a ring is cold or it is not");
+		return room;
+	}
+	if (k->kind >= WORK_PINGPONG ||
 	    k->bytes * k->count <= WORK_MOST_BYTES)
 		return NULL;
 	snprintf(room, WORK_ROOM, "bytes= times count= of at most %lluM",
@@ -209,6 +231,10 @@ void work_title(const struct work *k, char title[WORK_TITLE])
 	if (k->kind >= WORK_PATTERNS)
 		snprintf(title, WORK_TITLE, "pattern %s, %s", work_name(k->kind),
 			 cold);
+	else if (k->kind == WORK_STREAM)
+		snprintf(title, WORK_TITLE, "a stream of %llu packet%s into a ring of %llu, %s",
+			 count, word_plural(count), (unsigned long long)k->depth,
+			 k->cold_ppm ? "cold" : "all resident");
 	else if (k->kind == WORK_PINGPONG)
 		snprintf(title, WORK_TITLE, "%llu times %s there and back, %s", count,
 			 size, cold);

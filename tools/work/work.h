@@ -17,7 +17,7 @@
 #include "tools/work/counts.h"
 
 /* The first of them; the patterns of pattern.h follow. */
-enum { WORK_WRITE, WORK_READ, WORK_PINGPONG, WORK_PATTERNS };
+enum { WORK_WRITE, WORK_READ, WORK_PINGPONG, WORK_STREAM, WORK_PATTERNS };
 
 enum work_side { WORK_SOURCE, WORK_DESTINATION, WORK_BOTH_SIDES };
 
@@ -27,8 +27,8 @@ enum work_side { WORK_SOURCE, WORK_DESTINATION, WORK_BOTH_SIDES };
 struct work {
 	unsigned int kind;	/* place in work_name() */
 	uint64_t bytes;		/* of a request, not of a pattern's */
-	uint64_t count;		/* requests; pingpong: there and back */
-	uint64_t depth;		/* requests under way */
+	uint64_t count;		/* requests; pingpong: there and back; stream: packets */
+	uint64_t depth;		/* requests under way; stream: receives */
 	uint64_t cold_ppm;	/* of the pages of a side */
 	enum work_side side;	/* that is cold */
 };
@@ -45,6 +45,10 @@ const char *work_keys(unsigned int kind);
 #define WORK_ROOM	300
 const char *work_choose(struct work *k, const char *name, char room[WORK_ROOM]);
 const char *work_set(struct work *k, const char *assignment, char room[WORK_ROOM]);
+/*
+ * Has the system what the work needs? Datagrams have no WRITE and no READ, and a stream is of
+ * datagrams. */
+bool work_goes(const struct work *k, enum fl_system system);
 /* After the last key: do they go together? */
 const char *work_check(const struct work *k, char room[WORK_ROOM]);
 /* "one WRITE of 1 MB, destination cold" */
@@ -64,7 +68,7 @@ struct work_op {
 	bool last;		/* an operation ends with it, as its time counts */
 };
 
-/* How many; op has room for WORK_MOST_OPS. */
+/* How many; op has room for WORK_MOST_OPS. A stream has none (stream.h). */
 unsigned int work_ops(const struct work *k, uint64_t seed, struct work_op *op);
 /* Bytes of the buffers that it needs; 0: none. */
 struct work_sizes {

@@ -53,6 +53,8 @@ static unsigned int ops_pattern(const struct work *k, uint64_t seed,
 unsigned int work_ops(const struct work *k, uint64_t seed, struct work_op *op)
 {
 	memset(op, 0, WORK_MOST_OPS * sizeof(*op));
+	if (k->kind == WORK_STREAM)
+		return 0;
 	if (k->kind >= WORK_PATTERNS)
 		return ops_pattern(k, seed, op);
 	return k->kind == WORK_PINGPONG ? ops_pingpong(k, op) : ops_row(k, op);

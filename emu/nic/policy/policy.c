@@ -53,9 +53,16 @@ static uint8_t peers_verdict(uint32_t verdict)
 		return RC_DROP;
 	case FL_VERDICT_SLEEP:
 		return RC_SLEEP;
+	case FL_VERDICT_DIVERT:
+		return RC_DIVERT;
 	default:
 		return RC_FAIL;
 	}
+}
+
+bool policy_diverts(const struct policy *p, uint32_t slot)
+{
+	return p->row[slot] && row_field(p->row[slot], FL_ROW_RW) == FL_VERDICT_DIVERT;
 }
 
 struct rc_judged policy_judge(const struct policy *p, uint32_t slot,

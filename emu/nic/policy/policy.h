@@ -20,6 +20,8 @@ struct policy {
 void policy_reset(struct policy *p);
 /* 0: as after policy_reset(). */
 void policy_set(struct policy *p, uint32_t slot, uint32_t row, uint8_t quirks);
+/* Does what finds no receive posted go into the backup ring? */
+bool policy_diverts(const struct policy *p, uint32_t slot);
 struct rc_judged policy_judge(const struct policy *p, uint32_t slot,
 			      const struct rc_miss *m, uint8_t rnr_code);
 /* The same of fragments: of what is sent, or of what came. */

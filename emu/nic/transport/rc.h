@@ -46,10 +46,12 @@ enum rc_verdict {
 	RC_DROP,	/* silence: the packet was never here */
 	RC_SLEEP,	/* the channel (what receives, or, of a source, what sends) waits */
 	RC_FAIL,	/* the pair ends with an error */
+	RC_DIVERT,	/* datagrams only (ud.h): into the backup ring */
 };
 struct rc_judged {
 	uint8_t verdict;	/* enum rc_verdict */
 	uint8_t rnr_code;
+	uint64_t later_ns;	/* RC_DIVERT: the driver hears of it so much later */
 };
 
 struct rc_env {

@@ -120,6 +120,7 @@ struct rc_responder {
 	uint32_t acked;		/* the PSN after the newest READ or atomic */
 	bool silent;		/* NAKed: later PSNs get no answer until epsn arrives */
 	bool dying;		/* a fatal NAK waits to be sent */
+	bool heard;		/* the firmware knows that the peer is there */
 	uint8_t lost[2];	/* [write]: FL_ST_* of a resume that failed */
 	uint8_t message;	/* enum rc_message */
 	uint32_t at;		/* bytes of the message that have landed */

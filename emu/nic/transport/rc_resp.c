@@ -65,6 +65,38 @@ void rc_resp_refuse(struct rc *rc, struct rc_pair *q, uint32_t psn, uint8_t synd
 	a->cause = rc_note(rc, EV_RC_ERROR, a->xfer, cause, q, psn, status, RC_RESPONDER);
 }
 
+/* The receive entry of this message completes. */
+static void recv_over(struct rc *rc, struct rc_pair *q, uint8_t status, bool with_imm)
+{
+	struct rc_responder *r = &q->resp;
+	const struct rc_packet *p = &rc->take.packet;
+	struct fw_arrival a = {
+		.cause = rc->take.mover.cause, .length = r->at, .imm = p->imm,
+		.opcode = FL_OP_RECV, .status = status, .solicited = p->solicited,
+	};
+	struct fw_recv recv = r->recv;
+
+	if (with_imm)
+		a.opcode = opcode_is_send(p->opcode) ? FL_OP_RECV_IMM : FL_OP_RECV_WRITE_IMM;
+	r->held = false;
+	rc->env.fw.recv_done(rc->env.fw.ctx, q->place, &recv, &a);
+}
+
+/* A driver's answer has the peer's word for a page of this side's. */
+static uint8_t own_status(uint8_t status)
+{
+	return status == FL_ST_REMOTE_FAULT ? FL_ST_LOCAL_FAULT : status;
+}
+
+/* The page will never come. A message's receive says so, too. */
+static void resp_lost(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, uint32_t psn,
+		      uint8_t status)
+{
+	rc_resp_refuse(rc, q, psn, RC_SYN_NAK_OPERATION, status, m->cause);
+	if (m->segment)
+		recv_over(rc, q, own_status(status), false);
+}
+
 void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, uint32_t psn,
 		    uint8_t opcode, uint64_t left)
 {
@@ -76,7 +108,7 @@ void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 	struct rc_judged j;
 
 	if (lost != FL_ST_OK) {
-		rc_resp_refuse(rc, q, psn, RC_SYN_NAK_OPERATION, lost, m->cause);
+		resp_lost(rc, q, m, psn, lost);
 		return;
 	}
 	j = rc_ask(rc, m, &miss);
@@ -88,7 +120,7 @@ void rc_resp_missed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 		rc_sleep(rc, m, RC_RESPONDER);
 		break;
 	case RC_FAIL:
-		rc_resp_refuse(rc, q, psn, RC_SYN_NAK_OPERATION, FL_ST_LOCAL_FAULT, m->cause);
+		resp_lost(rc, q, m, psn, FL_ST_LOCAL_FAULT);
 		break;
 	default:
 		rc->stats.dropped++;
@@ -110,23 +142,6 @@ void rc_resp_failed(struct rc *rc, struct rc_pair *q, const struct rc_mover *m, 
 		status = rc_local_status(m->denied);
 	}
 	rc_resp_refuse(rc, q, psn, syndrome, status, m->cause);
-}
-
-/* The receive entry of this message completes. */
-static void recv_over(struct rc *rc, struct rc_pair *q, uint8_t status, bool with_imm)
-{
-	struct rc_responder *r = &q->resp;
-	const struct rc_packet *p = &rc->take.packet;
-	struct fw_arrival a = {
-		.cause = rc->take.mover.cause, .length = r->at, .imm = p->imm,
-		.opcode = FL_OP_RECV, .status = status, .solicited = p->solicited,
-	};
-	struct fw_recv recv = r->recv;
-
-	if (with_imm)
-		a.opcode = opcode_is_send(p->opcode) ? FL_OP_RECV_IMM : FL_OP_RECV_WRITE_IMM;
-	r->held = false;
-	rc->env.fw.recv_done(rc->env.fw.ctx, q->place, &recv, &a);
 }
 
 /* true: the message has its receive entry. false: it has none, and was answered. */
@@ -276,6 +291,10 @@ void rc_resp_begin(struct rc *rc, struct rc_pair *q)
 	const struct wire_frame *f = &rc->take.what->frame;
 	int32_t ahead = rc_psn_diff(p->psn, r->epsn);
 
+	if (!ahead && !q->p.sends && !r->heard) {
+		r->heard = true;
+		rc->env.fw.heard(rc->env.fw.ctx, q->place, f->cause);
+	}
 	if (r->dying) {
 		rc_drop(rc, q, f, p, RC_DROP_ENDING);
 	} else if (ahead > 0) {
@@ -333,7 +352,7 @@ void rc_resp_landed(struct rc *rc, struct rc_pair *q, enum rc_moved how)
 		rc_resp_failed(rc, q, &t->mover, p->psn, how);
 		if (t->mover.segment)
 			recv_over(rc, q, how == RC_DENIED ? rc_local_status(t->mover.denied) :
-							    t->mover.status, false);
+							    own_status(t->mover.status), false);
 		return;
 	}
 	if (p->opcode > WOP_RC_READ_REQUEST)

@@ -28,10 +28,15 @@ enum rc_payload rc_payload_rule(uint8_t opcode)
 	return shapes[opcode].payload;
 }
 
-/* InfiniBand 9.2.1: the upper three bits are the transport, 0 is RC. */
+/* InfiniBand 9.2.1: the upper three bits are the transport, 0 is RC, 3 is UD. */
 bool rc_opcode_known(uint8_t opcode)
 {
 	return shapes[opcode].known && opcode >> 5 == 0;
+}
+
+bool ud_opcode_known(uint8_t opcode)
+{
+	return shapes[opcode].known && opcode >> 5 == 3;
 }
 
 uint32_t rc_header_bytes(uint8_t opcode)

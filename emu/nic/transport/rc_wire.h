@@ -68,6 +68,8 @@ enum rc_payload rc_payload_rule(uint8_t opcode);
 uint32_t rc_header_bytes(uint8_t opcode);
 /* Is it one of a reliable connection? */
 bool rc_opcode_known(uint8_t opcode);
+/* Or one of datagrams? */
+bool ud_opcode_known(uint8_t opcode);
 /* Where the payload stands in a frame with this opcode. */
 uint8_t *rc_payload(struct wire_frame *f, uint8_t opcode);
 

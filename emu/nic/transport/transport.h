@@ -3,7 +3,7 @@
  * transport.h - between the firmware and the packet units beside the block engine.
  *
  * The firmware owns what exists: queue pairs and their states, send and receive queues,
- * keys, completions. A packet unit (rc.h, nv.h, later ud.h) carries the requests of
+ * keys, completions. A packet unit (rc.h, ud.h, nv.h) carries the requests of
  * queue pairs of its transport, packet by packet. Both belong to one board and run in its
  * domain; calls in either direction return at once, and may be made from any of them.
  *
@@ -28,6 +28,7 @@
 struct fw_pair {
 	uint32_t qpn, peer_qp;		/* 24 bits each */
 	uint32_t sq_psn, rq_psn;	/* first PSN of its requests, and of its peer's */
+	uint32_t qkey;			/* ud: of both; what comes without it is dropped */
 	uint16_t mtu;			/* bytes of payload: 256, 512, 1024, 2048, 4096 */
 	uint8_t node;			/* the peer's */
 	uint8_t slot;
@@ -100,6 +101,8 @@ struct fw_transport {
 	void (*post)(void *ctx, uint16_t qp, uint32_t wr, const struct fw_work *w);
 	/* The region has ended: not a byte moves through its key after the return. */
 	void (*stop_key)(void *ctx, uint32_t key);
+	/* Receives were posted to the pair's own queue. NULL: the unit looks when it needs one. */
+	void (*posted)(void *ctx, uint16_t qp);
 };
 
 /* ---- what a unit asks of the firmware (fw_unit.c; tests have their own) ---- */
@@ -130,7 +133,13 @@ struct fw_unit_ops {
 	 * none. A status in *wrong: the entry is malformed, and was taken.
 	 */
 	bool (*recv_take)(void *ctx, uint16_t qp, struct fw_recv *r, uint8_t *wrong);
-	/* What was taken is over; a completion is written. */
+	/*
+	 * The entry that is `ahead` entries behind the oldest of the pair's own queue, which
+	 * stays there. false: it has not been posted. A status in *wrong: it is malformed.
+	 */
+	bool (*recv_ahead)(void *ctx, uint16_t qp, uint16_t ahead, struct fw_recv *r,
+			   uint8_t *wrong);
+	/* What was taken, or else the oldest entry, is over; a completion is written. */
 	void (*recv_done)(void *ctx, uint16_t qp, const struct fw_recv *r,
 			  const struct fw_arrival *a);
 	/*
@@ -140,6 +149,8 @@ struct fw_unit_ops {
 	uint8_t (*count)(void *ctx, uint16_t qp, uint16_t counter, bool rise, uint64_t cause);
 	/* The responder has met what ends the connection; close() comes from within. */
 	void (*pair_error)(void *ctx, uint16_t qp, uint8_t status, uint64_t cause);
+	/* A pair that does not send yet has got a packet that it expects; once. */
+	void (*heard)(void *ctx, uint16_t qp, uint64_t cause);
 };
 
 #endif

@@ -23,7 +23,8 @@ enum fl_window_driver_note {
 	FL_WINDOW_NOTE_IRQ_ODP = 15,    /* the top half took a report of what the card has missed in its own table (kind: FL_FAULT_*) */
 	FL_WINDOW_NOTE_LOAD = 16,       /* the driver loaded pages into the card's table */
 	FL_WINDOW_NOTE_TOKEN = 17,      /* the worker answered a report by its token */
-	FL_WINDOW_NOTE_COPY = 18,       /* the worker copied redirected data from the system buffer to their page */
+	FL_WINDOW_NOTE_IRQ_RING = 18,   /* the top half took a descriptor of the backup ring (kind: FL_BACKUP_*; index: of the receive) */
+	FL_WINDOW_NOTE_COPY = 19,       /* the worker copied what the card had put aside, in the backup ring or the system buffer, to where it belongs */
 	FL_WINDOW_NOTES
 };
 

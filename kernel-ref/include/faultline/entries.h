@@ -151,7 +151,7 @@ struct fl_cqe {
 	__u8 status;            /* FL_ST_* */
 	__u8 opcode;            /* FL_OP_* */
 	__u16 index;            /* of the receive, or of the work request: of the last of its entries */
-	__u32 xfer;             /* of the work request or receive; of a datagram received, the sender's queue pair */
+	__u32 xfer;             /* of the work request or receive; of a receive of datagrams, the sender's queue pair, or 0 */
 	__u32 resends;          /* blocks, or packets, of the transfer that were sent more than once; of a receive, the immediate data */
 	__u32 phase;            /* written last: 1 + the number of times the queue had wrapped before; 0: never written */
 };
@@ -300,6 +300,89 @@ _Static_assert(__builtin_offsetof(struct fl_fault_rec, psn) == 56,
 _Static_assert(__builtin_offsetof(struct fl_fault_rec, phase) == 60,
 	       "entries.def");
 
+/* descriptor of the ring of XP.BAK_BASE, for packets whose receive is missing, or its memory; the driver gives each a page, and the card writes the rest */
+struct fl_backup {
+	__u64 buffer;           /* physical address of a page for a packet; written by the driver before it counts the descriptor in XP.BAK_GIVEN */
+	__u8 kind;              /* FL_BACKUP_* */
+	__u8 status;            /* RECEIVE: 0, or FL_ST_*: nothing can be copied there, and this is what XP.RESOLVED is to say */
+	__u16 slot;             /* domain slot of the queue pair */
+	__u32 qp;               /* queue pair, its whole number */
+	__u16 index;            /* which receive: as in fl_rqe */
+	__u8 bit;               /* that stands for it, for XP.RESOLVED */
+	__u8 serial;            /* how often the queue pair was opened, modulo 256; for XP.RESOLVED */
+	__u32 len;              /* bytes of the packet */
+	__u8 posted;            /* PACKET: 1: the receive stands below; 0: it has not been posted yet, and a RECEIVE will follow */
+	__u8 segments;          /* of the receive, 0 to 3 */
+	__u16 reserved;         /* 0 */
+	__u32 xfer;             /* transfer number, for traces */
+	__u64 va0;              /* first segment of the receive, as the card has copied and checked it */
+	__u32 bytes0;           /* its length */
+	__u32 key0;             /* key of its region */
+	__u64 va1;              /* second segment */
+	__u32 bytes1;           /* its length */
+	__u32 key1;             /* its key */
+	__u64 va2;              /* third segment */
+	__u32 bytes2;           /* its length */
+	__u32 key2;             /* its key */
+	__u32 imm;              /* immediate data of the packet */
+	__u32 psn;              /* PACKET: its sequence number */
+	__u32 src_qp;           /* queue pair that sent it */
+	__u32 phase;            /* as in fl_cqe */
+};
+_Static_assert(sizeof(struct fl_backup) == 96, "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, buffer) == 0,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, kind) == 8,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, status) == 9,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, slot) == 10,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, qp) == 12,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, index) == 16,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, bit) == 18,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, serial) == 19,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, len) == 20,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, posted) == 24,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, segments) == 25,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, reserved) == 26,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, xfer) == 28,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, va0) == 32,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, bytes0) == 40,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, key0) == 44,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, va1) == 48,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, bytes1) == 56,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, key1) == 60,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, va2) == 64,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, bytes2) == 72,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, key2) == 76,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, imm) == 80,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, psn) == 84,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, src_qp) == 88,
+	       "entries.def");
+_Static_assert(__builtin_offsetof(struct fl_backup, phase) == 92,
+	       "entries.def");
+
 enum fl_op_code {
 	FL_OP_WRITE = 1,                 /* RDMA write */
 	FL_OP_READ = 2,                  /* RDMA read */
@@ -326,8 +409,8 @@ enum fl_wqe_code {
 enum fl_qp_code {
 	FL_QP_RELAXED = 1,               /* bit 0: requests keep no order, as on ExaNeSt */
 	FL_QP_RC = 2,                    /* bit 1: a reliable connection of packets, as in InfiniBand */
+	FL_QP_UD = 4,                    /* bit 2: datagrams of one packet each, not acknowledged, to the peer of its connection */
 	FL_QP_NV = 8,                    /* bit 3: fragments that find their own place, as in NetVM: WRITE alone */
-	FL_QP_UD = 4,                    /* bit 2: datagrams, not acknowledged; refused as long as no card has them */
 };
 
 enum fl_state_code {
@@ -352,6 +435,7 @@ enum fl_mod_code {
 	FL_MOD_PEER = 256,                 /* bit 8: b node, bits 7:0; its queue pair, bits 31:8 */
 	FL_MOD_SQ_PSN = 512,               /* bit 9: first packet sequence number of its own requests: bits 23:0 of c */
 	FL_MOD_RQ_PSN = 1024,               /* bit 10: first one of the peer's: bits 55:32 of c */
+	FL_MOD_QKEY = 2048,                 /* bit 11: of datagrams: the key that they carry, and must have to be taken: bits 31:0 of d */
 };
 
 enum fl_acc_code {
@@ -401,10 +485,17 @@ enum fl_st_code {
 
 enum fl_ev_code {
 	FL_EV_CQ = 1,                    /* an armed completion queue has a completion */
-	FL_EV_QP_ERROR = 2,              /* a queue pair went into the error state; data: status */
+	FL_EV_QP_ERROR = 2,              /* a queue pair went into the error state; data: status, and FL_ENDED_* */
 	FL_EV_CQ_OVERFLOW = 3,           /* a completion queue was full; its queue pairs stop */
 	FL_EV_SRQ_LIMIT = 4,             /* a shared receive queue holds fewer entries than its limit; the limit is off now */
-	FL_EV_COUNTER = 5,               /* an armed event counter rose */
+	FL_EV_LAST_RECV = 5,             /* a queue pair in the error state has ended the last receive that it took from its shared queue, or had taken none */
+	FL_EV_QP_HEARD = 6,              /* a queue pair that is ready to receive and not yet to send got a packet of its peer */
+	FL_EV_SQ_DRAINED = 7,            /* a queue pair came into the state SQD, and now no request of it is under way */
+	FL_EV_COUNTER = 8,               /* an armed event counter rose */
+};
+
+enum fl_ended_code {
+	FL_ENDED_UNTOLD = 256,             /* event QP_ERROR, beside the status: no work request failed, so no completion of one says why */
 };
 
 enum fl_cmd_code {
@@ -422,8 +513,8 @@ enum fl_cmd_code {
 	FL_CMD_SLOT_SILENT = 12,          /* of pages that slot lacks its peers hear nothing: flags FL_SILENT_*, 0: they do; BAD_ARGUMENT: this card always answers */
 	FL_CMD_SLOT_ABORT = 13,           /* requests that meet missing pages of slot end as FAULT_FAST: flags FL_ABORT_*, 0: they wait */
 	FL_CMD_QP_RESUME = 14,            /* object: number, of a halted queue pair; what was posted before is FLUSHED; BUSY: the request that failed has not completed, BAD_ARGUMENT: it is not halted */
-	FL_CMD_RQ_ATTACH = 15,            /* object: number, of a queue pair with flag RC or UD, in RESET; a physical address of its receive queue, b entries (as for QP_CREATE; 0 and 0: it has none), c completion queue of receives, d 1 + shared receive queue, or 0 */
-	FL_CMD_QP_MODIFY = 16,            /* object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c: see FL_MOD_*; result: the state before, FL_STATE_*, and bit 8: requests are under way. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result */
+	FL_CMD_RQ_ATTACH = 15,            /* object: number, of a queue pair with flag RC or UD, in RESET; a physical address of its receive queue, b entries (as for QP_CREATE; 0 and 0: it has none), c completion queue of receives, d 1 + shared receive queue (RC only), or 0 */
+	FL_CMD_QP_MODIFY = 16,            /* object: number, of the same; flags FL_MOD_*: which of state and attributes; a, b, c, d: see FL_MOD_*; result: the state before, FL_STATE_*, and bit 8: requests are under way. BAD_ARGUMENT: not from this state, or an attribute is missing, not allowed, or makes no sense. Flags 0, of any queue pair: only the result */
 	FL_CMD_SRQ_CREATE = 17,           /* a physical address, b entries (as for QP_CREATE), c domain; result: number */
 	FL_CMD_SRQ_DESTROY = 18,          /* object: number; BUSY while a queue pair uses it */
 	FL_CMD_SRQ_LIMIT = 19,            /* object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never */
@@ -467,6 +558,12 @@ enum fl_fault_code {
 	FL_FAULT_RDMA = 2,               /* for what a peer has sent; no more is known than the record says */
 	FL_FAULT_MEMORY = 3,             /* for anybody; the card says how much it would like around it */
 	FL_FAULT_DIVERT = 4,             /* what a peer has sent lies in a slot of the system buffer, at XP.DIV_BASE + 4096 * token; the driver copies len bytes of it to va, and writes XP.COPIED */
+};
+
+enum fl_backup_code {
+	FL_BACKUP_PACKET = 1,            /* a packet is in the descriptor's page: it is to be copied, and its bit given back in XP.RESOLVED */
+	FL_BACKUP_RECEIVE = 2,           /* the receive has been posted that an earlier packet of the queue pair is for */
+	FL_BACKUP_OVER = 3,              /* the queue pair has ended: nothing of it that came before is to be copied */
 };
 
 enum fl_xp_code {

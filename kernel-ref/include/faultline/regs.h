@@ -447,7 +447,7 @@
 #define NIC_FW_IRQ_ENABLE_EVENT_SHIFT           0
 #define NIC_FW_IRQ_ENABLE_EVENT_MASK            0x00000001
 #define NIC_FW_IRQ_ENABLE_EVENT                 0x00000001
-/* the ring of fault records is not empty */
+/* the ring of fault records, or the backup ring, is not empty */
 #define NIC_FW_IRQ_ENABLE_FAULT_SHIFT           1
 #define NIC_FW_IRQ_ENABLE_FAULT_MASK            0x00000002
 #define NIC_FW_IRQ_ENABLE_FAULT                 0x00000002
@@ -459,7 +459,7 @@
 #define NIC_FW_IRQ_STATUS_EVENT_SHIFT           0
 #define NIC_FW_IRQ_STATUS_EVENT_MASK            0x00000001
 #define NIC_FW_IRQ_STATUS_EVENT                 0x00000001
-/* the ring of fault records is not empty */
+/* the ring of fault records, or the backup ring, is not empty */
 #define NIC_FW_IRQ_STATUS_FAULT_SHIFT           1
 #define NIC_FW_IRQ_STATUS_FAULT_MASK            0x00000002
 #define NIC_FW_IRQ_STATUS_FAULT                 0x00000002
@@ -471,6 +471,10 @@
 #define NIC_FW_FEATURES_RC_SHIFT                0
 #define NIC_FW_FEATURES_RC_MASK                 0x00000001
 #define NIC_FW_FEATURES_RC                      0x00000001
+/* queue pairs can be of datagrams (FL_QP_UD), and the page XP has a backup ring */
+#define NIC_FW_FEATURES_UD_SHIFT                1
+#define NIC_FW_FEATURES_UD_MASK                 0x00000002
+#define NIC_FW_FEATURES_UD                      0x00000002
 /* and of NetVM's transport (FL_QP_NV) */
 #define NIC_FW_FEATURES_NV_SHIFT                2
 #define NIC_FW_FEATURES_NV_MASK                 0x00000004
@@ -637,6 +641,42 @@
 /* 0 the pages are in the table; otherwise a status of entries.def: give up */
 #define NIC_XP_RESUME_CODE_SHIFT                24
 #define NIC_XP_RESUME_CODE_MASK                 0x7F000000
+
+/* physical address of the backup ring (struct fl_backup), 64-byte aligned; while it is stopped */
+#define NIC_XP_BAK_BASE                         0x080
+#define NIC_XP_BAK_BASE_RESET                   0x00000000ULL
+
+/* descriptors, a power of two, 2 to 4096: starts the ring, each with a buffer; 0: stops it, and what would go there is lost */
+#define NIC_XP_BAK_SLOTS                        0x088
+#define NIC_XP_BAK_SLOTS_RESET                  0x00000000
+
+/* descriptors that the driver has taken, counted modulo 2^32; as many as were written: the line falls */
+#define NIC_XP_BAK_CONS                         0x08C
+#define NIC_XP_BAK_CONS_RESET                   0x00000000
+
+/* descriptors that ever had a buffer: those of the start, and those taken and given one anew */
+#define NIC_XP_BAK_GIVEN                        0x090
+#define NIC_XP_BAK_GIVEN_RESET                  0x00000000
+
+/* packets of one queue pair in the ring and in the driver at a time, 0 to 256: of queue pairs that are opened from now on */
+#define NIC_XP_BAK_BITS                         0x094
+#define NIC_XP_BAK_BITS_RESET                   0x00000000
+
+/* a diverted packet is where it belongs */
+#define NIC_XP_RESOLVED                         0x098
+#define NIC_XP_RESOLVED_RESET                   0x00000000
+/* place of the queue pair: the low bits of its number */
+#define NIC_XP_RESOLVED_RING_SHIFT              0
+#define NIC_XP_RESOLVED_RING_MASK               0x000000FF
+/* of the descriptor */
+#define NIC_XP_RESOLVED_BIT_SHIFT               8
+#define NIC_XP_RESOLVED_BIT_MASK                0x0000FF00
+/* of the descriptor; what is over changes nothing */
+#define NIC_XP_RESOLVED_SERIAL_SHIFT            16
+#define NIC_XP_RESOLVED_SERIAL_MASK             0x00FF0000
+/* 0: it is in its receive; otherwise a status of entries.def, which the receive ends with */
+#define NIC_XP_RESOLVED_CODE_SHIFT              24
+#define NIC_XP_RESOLVED_CODE_MASK               0x7F000000
 
 /* physical address of the system buffer, for fragments whose page is absent (FL_FAULT_DIVERT); 4096-byte aligned. Refused while there are slots */
 #define NIC_XP_DIV_BASE                         0x200

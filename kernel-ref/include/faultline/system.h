@@ -20,11 +20,13 @@ enum fl_system {
 	FL_SYSTEM_RXE = 13,         /* Soft-RoCE: the transport is software, and sleeps until the page is there; packets that come meanwhile may be lost */
 	FL_SYSTEM_DROPRC = 14,      /* the card drops what it has no page for, and the sender's acknowledgement timer has it send again */
 	FL_SYSTEM_NETVM = 15,       /* NetVM: nothing is pinned and nothing is sent twice; data whose page is absent go through a system buffer and are copied */
+	FL_SYSTEM_BACKUP = 16,      /* Network page faults on Ethernet: what finds no page goes into a ring of the driver's, which is pinned, and is copied behind it */
+	FL_SYSTEM_DROPRING = 17,    /* as backup, without the ring: what finds no page is lost, and who sent it finds out */
 };
 
-#define FL_SYSTEMS                              16u
-#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp", "pincache", "npr", "npf", "odp2", "rxe", "droprc", "netvm"
-#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp|pincache|npr|npf|odp2|rxe|droprc|netvm"
+#define FL_SYSTEMS                              18u
+#define FL_SYSTEM_NAMES                         "part", "stall", "pin", "prefault", "drop", "ioguard", "abort", "inserted", "pulp", "pincache", "npr", "npf", "odp2", "rxe", "droprc", "netvm", "backup", "dropring"
+#define FL_SYSTEM_WORDS                         "part|stall|pin|prefault|drop|ioguard|abort|inserted|pulp|pincache|npr|npf|odp2|rxe|droprc|netvm|backup|dropring"
 
 #define FL_TABLES_WORDS                         "process|inserted|ondemand|sink|nic|shadow"
 enum fl_tables {
@@ -45,16 +47,17 @@ enum fl_before {
 	FL_BEFORE_CACHE = 4,        /* as pin; what the program gives back the library keeps pinned, to be registered again for nothing */
 };
 
-#define FL_TRANSPORT_WORDS                      "block|rc|nv"
+#define FL_TRANSPORT_WORDS                      "block|rc|ud|nv"
 enum fl_transport {
 	FL_TRANSPORT_BLOCK = 0,     /* blocks, each acknowledged, refused or sent again by itself */
 	FL_TRANSPORT_RC = 1,        /* packets with sequence numbers, as InfiniBand's reliable connection: what is missing is sent again, and all that came after it */
-	FL_TRANSPORT_NV = 2,        /* fragments that name their address and come in any order, as NetVM's; WRITE alone, and event counters */
+	FL_TRANSPORT_UD = 2,        /* datagrams, as Ethernet's packets: one each, into a ring of receives; nobody acknowledges them or sends them again */
+	FL_TRANSPORT_NV = 3,        /* fragments that name their address and come in any order, as NetVM's; WRITE alone, and event counters */
 };
 
-#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort|fail|sink|rnr|rewind|sleep|redirect|none"
+#define FL_VERDICT_WORDS                        "park|hold|refuse|wait|drop|abort|fail|sink|rnr|rewind|sleep|divert|redirect|none"
 enum fl_verdict {
-	FL_VERDICT_PARK = 0,        /* this block, on rc and nv this send queue, waits; others go on; nothing was sent */
+	FL_VERDICT_PARK = 0,        /* this block, of packets this send queue, waits; others go on; nothing was sent */
 	FL_VERDICT_HOLD = 1,        /* the SMMU stalls the access until the driver resumes it */
 	FL_VERDICT_REFUSE = 2,      /* the sender hears REFUSED, and READY when it may send again */
 	FL_VERDICT_WAIT = 3,        /* the peer takes the READ over and answers when the page is there */
@@ -65,11 +68,12 @@ enum fl_verdict {
 	FL_VERDICT_RNR = 8,         /* the requester gets an RNR NAK, waits as long as its code says, and sends again from there */
 	FL_VERDICT_REWIND = 9,      /* responses are dropped until the page is there, and asked for again from the first that was */
 	FL_VERDICT_SLEEP = 10,      /* the channel stops until the page is there, for all queue pairs; frames that it has no room for are lost */
-	FL_VERDICT_REDIRECT = 11,   /* into the system buffer, from where the driver copies it; credits see to it that there is room */
-	FL_VERDICT_NONE = 12,       /* there is no such access: the transport has no READ */
+	FL_VERDICT_DIVERT = 11,     /* the datagram goes into memory of the driver, the backup ring, to be copied when the page is there; what came behind it waits for it */
+	FL_VERDICT_REDIRECT = 12,   /* into the system buffer, from where the driver copies it; credits see to it that there is room */
+	FL_VERDICT_NONE = 13,       /* there is no such access: the transport has no READ */
 };
 
-#define FL_TELLS_WORDS                          "ready|resume|status|nothing|token|pages|table|copied"
+#define FL_TELLS_WORDS                          "ready|resume|status|nothing|token|pages|table|resolved|copied"
 enum fl_tells {
 	FL_TELLS_READY = 0,         /* that the block may be tried again */
 	FL_TELLS_RESUME = 1,        /* to carry out the stalled access */
@@ -78,7 +82,8 @@ enum fl_tells {
 	FL_TELLS_TOKEN = 4,         /* that its table has all pages of the request, which goes on by the token of its report; four reports of a queue pair at a time */
 	FL_TELLS_PAGES = 5,         /* that its table has the pages that the report names, before and after the one that was missed; it goes on by the token of the last; four at a time */
 	FL_TELLS_TABLE = 6,         /* that its table has the page, where whoever missed it finds it; each page is reported once */
-	FL_TELLS_COPIED = 7,        /* that what it redirected is in its page, and the slot free; or, of a source, that its table has the page */
+	FL_TELLS_RESOLVED = 7,      /* that the datagram has been copied into its receive, whose pages its table has now; the send queue goes on by the token of its report */
+	FL_TELLS_COPIED = 8,        /* that what it redirected is in its page, and the slot free; or, of a source, that its table has the page */
 };
 
 /* What a row says, but for its words; each an enum above. */

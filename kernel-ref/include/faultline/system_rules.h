@@ -36,7 +36,7 @@ struct fl_system_rules {
 	unsigned char values[FL_COLUMNS];	/* so many each column has */
 	/* Their numbers. */
 	unsigned char hold, abort, fail, sink, resume, status, nothing, pin, cache,
-		      before_nothing, inserted, tables_sink;
+		      before_nothing, inserted, tables_sink, divert, resolved;
 	struct fl_system_value value[FL_COLUMNS][FL_COLUMN_VALUES];
 };
 
@@ -54,6 +54,7 @@ enum fl_row_wrong {
 	/* What is not in these tables is not brought in, and what is in them is pinned. */
 	FL_ROW_INSERTED,	/* inserted: pin or cache, and fail everywhere; fail nowhere else */
 	/* These tables know no miss, so there is nothing else to become of one. */
+	FL_ROW_DIVERTS,	/* what is diverted is told to be resolved, and nothing else is */
 	FL_ROW_SINK,	/* tables sink: before and tells nothing, sink everywhere; nowhere else */
 };
 
@@ -112,6 +113,9 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 	if (sinks != (sunk ? 4 : 0) ||
 	    (sunk && cell[FL_COLUMN_BEFORE] != rules->before_nothing))
 		return fl_row_wrong(FL_ROW_SINK, FL_COLUMN_TABLES);
+	told = cell[FL_COLUMN_TELLS] == rules->resolved;
+	if (told != (cell[FL_COLUMN_RW] == rules->divert))
+		return fl_row_wrong(FL_ROW_DIVERTS, FL_COLUMN_TELLS);
 	told = cell[FL_COLUMN_TELLS] == rules->nothing;
 	if (told != sunk)
 		return fl_row_wrong(FL_ROW_SINK, FL_COLUMN_TELLS);

@@ -182,13 +182,14 @@ struct fl_create_qp {
 	__u64 mmap_offset;	/* out: of the send queue */
 	__u64 mmap_bytes;	/* out */
 	/*
-	 * With FL_QP_RC, which begins in RESET, as FL_QP_NV does; else all of these are 0.
-	 * -EOPNOTSUPP: the card has no such queue pairs, or the process's doorbell page is
-	 * one that the driver reads.
+	 * With FL_QP_RC, FL_QP_UD or FL_QP_NV, which begin in RESET; else all of these are
+	 * 0. -EOPNOTSUPP: the card has no such queue pairs, the row of the process is for
+	 * others, or its doorbell page is one that the driver reads.
 	 */
 	__u32 recv_cq;		/* of its receives */
 	__u32 recv_entries;	/* in: wish, 0: no receive queue; out: what it got */
-	__u32 srq;		/* 1 + number of a shared receive queue of its domain; 0: none */
+	/* RC only: 1 + number of a shared receive queue of its domain; 0: none */
+	__u32 srq;
 	__u32 reserved;
 	__u64 recv_mmap_offset;	/* out: of the receive queue */
 	__u64 recv_mmap_bytes;	/* out */
@@ -372,7 +373,7 @@ struct fl_advise {
  * State and attributes of a queue pair (entries.def, FL_MOD_*): those that mask names, the
  * others must be 0. With mask 0 it is only asked for its state. -EINVAL: not from the state
  * that it is in, or an attribute is missing, not allowed or makes no sense; or the queue pair
- * was not made with FL_QP_RC, whose state changes with FL_IOC_CONNECT_QP and by itself.
+ * was not made with FL_QP_RC or FL_QP_UD, whose state changes with FL_IOC_CONNECT_QP and by itself.
  */
 struct fl_modify_qp {
 	__u32 size;
@@ -384,7 +385,8 @@ struct fl_modify_qp {
 	__u32 node, peer_qp;
 	__u32 sq_psn, rq_psn;
 	__u32 draining;		/* out: 1: requests were under way */
-	__u64 reserved;
+	__u32 qkey;		/* of datagrams */
+	__u32 reserved;
 };
 
 #define FL_IOC_MODIFY_QP _IOWR('F', 0x18, struct fl_modify_qp)
@@ -440,14 +442,14 @@ struct fl_wait_counter {
 
 /*
  * Sleep until something happened to an object of the file, and take the oldest such event:
- * FL_EV_QP_ERROR, FL_EV_CQ_OVERFLOW or FL_EV_SRQ_LIMIT. When 64 wait, a further one takes the
- * place of the oldest. poll() says POLLPRI. -ETIMEDOUT; -EINTR.
+ * any FL_EV_* but FL_EV_CQ. When 64 wait, a further one takes the place of the oldest. poll()
+ * says POLLPRI. -ETIMEDOUT; -EINTR.
  */
 struct fl_next_event {
 	__u32 size;
 	__u32 type;		/* out: FL_EV_* */
 	__u32 object;		/* out: number of the queue pair or queue */
-	__u32 data;		/* out: of QP_ERROR its status */
+	__u32 data;		/* out: of QP_ERROR its status and FL_ENDED_* */
 	__u64 timeout_ns;	/* 0: no limit */
 };
 

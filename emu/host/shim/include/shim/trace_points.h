@@ -124,10 +124,17 @@ static inline void shim_trace_fl_token(const struct fl_dev *dev, u32 token,
 	shim_trace(EV_DRV_TOKEN, false, xfer, block, token, code, va, 0);
 }
 
-static inline void shim_trace_fl_copy(const struct fl_dev *dev, u32 qp, u64 va,
-				      u32 len, u32 slot, u32 xfer, u32 block)
+static inline void shim_trace_fl_irq_ring(const struct fl_dev *dev, u32 kind,
+					  u32 qp, u32 index, u32 bit, u32 xfer,
+					  u32 block)
 {
-	shim_trace(EV_DRV_COPY, false, xfer, block, qp, va, len, slot);
+	shim_trace(EV_DRV_IRQ_RING, true, xfer, block, kind, qp, index, bit);
+}
+
+static inline void shim_trace_fl_copy(const struct fl_dev *dev, u32 qp, u64 va,
+				      u32 len, int error, u32 xfer, u32 block)
+{
+	shim_trace(EV_DRV_COPY, false, xfer, block, qp, va, len, (u64)error);
 }
 
 #endif
