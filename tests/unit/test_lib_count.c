@@ -202,7 +202,7 @@ TEST("busy, it is looked at again and again; asleep, armed with what was seen")
 	EXPECT_EQ(fl_counter_wait(c, 2, 1, 0), -ENODEV);
 }
 
-static void *sleeper(void *arg)
+static void *thread_sleep(void *arg)
 {
 	*(int *)arg = fl_counter_wait(c, 3, 0, 0);
 	return NULL;
@@ -214,7 +214,7 @@ TEST("who sleeps wakes when it has risen so far, and not before")
 	pthread_t t;
 
 	count_start();
-	EXPECT_EQ(pthread_create(&t, NULL, sleeper, &answer), 0);
+	EXPECT_EQ(pthread_create(&t, NULL, thread_sleep, &answer), 0);
 	for (i = 0; i < 3; i++)
 		fake_rise();
 	pthread_join(t, NULL);
@@ -223,7 +223,7 @@ TEST("who sleeps wakes when it has risen so far, and not before")
 
 static _Atomic uint32_t told;
 
-static void handler(void *arg, uint32_t count)
+static void count_heard(void *arg, uint32_t count)
 {
 	EXPECT_EQ(arg, &told);
 	EXPECT(count > told);
@@ -235,8 +235,8 @@ TEST("a handler hears of what has risen, in a thread of the library, until the c
 	count_start();
 	told = 0;
 	EXPECT_EQ(fl_on_count(c, NULL, NULL), -EINVAL);
-	EXPECT_EQ(fl_on_count(c, handler, &told), 0);
-	EXPECT_EQ(fl_on_count(c, handler, &told), -EBUSY);
+	EXPECT_EQ(fl_on_count(c, count_heard, &told), 0);
+	EXPECT_EQ(fl_on_count(c, count_heard, &told), -EBUSY);
 	fake_rise();
 	fake_rise();
 	while (told < 2)
