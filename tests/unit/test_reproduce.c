@@ -39,6 +39,8 @@ TEST("what is predicted may miss by anything, and has no bound; all else has one
 			EXPECT_EQ(f->within, 0);
 			EXPECT(!reproduce_broken(f, 100 * f->published));
 			EXPECT(!reproduce_broken(f, 0));
+		} else if (f->mark == MARK_Q && f->within) {
+			EXPECT(reproduce_broken(f, 3 * f->published));
 		} else if (f->mark == MARK_Q) {
 			EXPECT_EQ(f->published, 1);
 			EXPECT(reproduce_broken(f, 0));
