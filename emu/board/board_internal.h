@@ -141,6 +141,7 @@ int card_nv_make(struct board *b);
 void card_nv_reset(struct board *b);
 /* Registers DIV_* and COPIED of the page XP. 0 or -EINVAL. */
 int card_div_base_set(struct board *b, uint64_t base);
+int card_slots_set(struct board *b, uint32_t slots);
 int card_copied(struct board *b, uint32_t value);
 
 /* card_rc.c; the same */

@@ -83,6 +83,15 @@ int card_div_base_set(struct board *b, uint64_t base)
 	return 0;
 }
 
+int card_slots_set(struct board *b, uint32_t slots)
+{
+	int err = nv_slots_set(b->card.nv, slots);
+
+	if (!err)
+		nic_fault_slots_gone(b->card.faults);
+	return err;
+}
+
 int card_copied(struct board *b, uint32_t value)
 {
 	uint32_t slot = value & NIC_XP_COPIED_SLOT_MASK;

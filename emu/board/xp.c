@@ -263,7 +263,7 @@ static int xp_write(struct board *b, uint32_t reg, uint64_t v)
 	case NIC_XP_DIV_BASE:
 		return card_div_base_set(b, v);
 	case NIC_XP_DIV_SLOTS:
-		return nv_slots_set(c->nv, (uint32_t)v);
+		return card_slots_set(b, (uint32_t)v);
 	case NIC_XP_COPIED:
 		return card_copied(b, (uint32_t)v);
 	case NIC_XP_RESUME:

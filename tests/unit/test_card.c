@@ -22,7 +22,8 @@ static void registers_check(struct testbed *w)
 		{ NIC_XP_TAB_ACTIVE, 4, 0 }, { NIC_XP_TAB_SYNC, 8, 0 },
 		{ NIC_XP_RESUME, 4, 1u << 31 }, { NIC_XP_RESUME + 4, 4, 0 },
 		{ NIC_XP_TAB_OBJECT, 4, 1ull << 32 }, { NIC_XP_TAB_FIRST + 2, 4, 0 },
-		{ 0xFFC, 4, 0 },
+		{ 0xFFC, 4, 0 }, { NIC_XP_DIV_BASE, 8, 0x800 }, { NIC_XP_DIV_SLOTS, 4, 1025 },
+		{ NIC_XP_COPIED, 4, 0 }, { NIC_XP_COPIED, 4, 1u << 31 },
 	};
 	struct node *n = &w->n[0];
 	uint64_t v;
@@ -47,6 +48,13 @@ static void registers_check(struct testbed *w)
 	EXPECT_EQ(xp_try(n, NIC_XP_TAB_FIRST + 4, 4, 0xF), 0);
 	EXPECT_EQ(xp_try(n, NIC_XP_TAB_FIRST, 4, 0x11), 0);
 	EXPECT_EQ(xp_get(n, NIC_XP_TAB_FIRST, 8), 0xF00000011);
+	STEP("the system buffer: its place, and then how many slots");
+	xp_set(n, NIC_XP_DIV_BASE, 0x4000);
+	EXPECT_EQ(xp_try(n, NIC_XP_DIV_SLOTS, 4, 4), 0);
+	EXPECT_EQ(xp_get(n, NIC_XP_DIV_SLOTS, 4), 4);
+	EXPECT_EQ(xp_try(n, NIC_XP_DIV_BASE, 8, 0x8000), -22);
+	EXPECT_EQ(xp_try(n, NIC_XP_COPIED, 4, 3), 0);
+	EXPECT_EQ(xp_try(n, NIC_XP_COPIED, 4, 4), -22);
 	STEP("power-on has them all at 0");
 	board_reset(n->board);
 	for (i = 0; i < 0x40; i += 4)

@@ -248,6 +248,57 @@ TEST("a queue pair has four reports at most, and what is missed beside them is n
 	bench_check(t);
 }
 
+static void bench_divert(struct bench *t, uint32_t slot)
+{
+	struct fl_fault_rec rec = {
+		.kind = FL_FAULT_DIVERT, .side = 1, .write = 1, .last = 1, .qp = 0x103,
+		.key = 7, .va = 0x5000, .len = 100,
+	};
+
+	nic_fault_divert(t->f, slot, &rec, 1, t->now_ns);
+}
+
+TEST("what lies in the system buffer has a report for each slot, beside those of its queue pair")
+{
+	struct bench *t = bench_create(NULL);
+	struct fl_fault_rec rec;
+	uint32_t i;
+
+	ring_start(t, 16);
+	EXPECT(bench_miss(t, 3, 1, 1));
+	EXPECT(ring_take(t, &rec));
+	for (i = 0; i < 8; i++)
+		bench_divert(t, 1000 + i);
+	for (i = 0; i < 8; i++) {
+		EXPECT(ring_take(t, &rec));
+		EXPECT_EQ(rec.kind, FL_FAULT_DIVERT);
+		EXPECT_EQ(rec.token, 1000 + i);
+	}
+	STEP("RESUME answers none of them, nor does the end of the queue pair");
+	EXPECT_EQ(bench_answer(t, 1000, 0), 0);
+	nic_fault_close(t->f, 3);
+	EXPECT_EQ(t->resumes, 0);
+	EXPECT(!nic_fault_idle(t->f));
+	STEP("COPIED does, also twice, and then the slot may be filled again");
+	for (i = 0; i < 8; i++)
+		nic_fault_copied(t->f, 1000 + i, t->now_ns);
+	EXPECT(nic_fault_idle(t->f));
+	nic_fault_copied(t->f, 1000, t->now_ns);
+	bench_divert(t, 1000);
+	EXPECT(ring_take(t, &rec));
+	STEP("without a ring one waits; COPIED before it was told, and a new buffer, end it");
+	EXPECT_EQ(nic_fault_size_set(t->f, 0, t->now_ns), 0);
+	bench_divert(t, 5);
+	nic_fault_copied(t->f, 5, t->now_ns);
+	bench_divert(t, 5);
+	nic_fault_slots_gone(t->f);
+	EXPECT(nic_fault_idle(t->f));
+	bench_divert(t, 5);
+	nic_fault_reset(t->f);
+	EXPECT(nic_fault_idle(t->f));
+	bench_check(t);
+}
+
 TEST("a ring that is full, or not there, defers reports, and loses none")
 {
 	struct bench *t = bench_create(NULL);

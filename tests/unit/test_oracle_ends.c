@@ -270,3 +270,33 @@ TEST("ten thousand requests in order pass, and one byte of them does not")
 	is[1][1234] ^= 1;
 	rig_breach(oracle_look(o, t, 0, is[1], BYTES), "byte 1234 of t");
 }
+
+/* ---- fragments that come in any order ---- */
+
+TEST("a WRITE in fragments may be seen before an earlier one, but lies on it where they meet")
+{
+	rig_start();
+	uint32_t f = oracle_pair(o, "f", ORACLE_FRAGMENTS);
+	uint64_t w1 = rig_post("w1", f, a, t, 0, 100), w2 = rig_post("w2", f, b, t, 50, 150);
+
+	rig_good(rig_look(t, 100, 100, 0xb0));
+	rig_good(rig_look(t, 0, 50, 0x10));
+	rig_finish(w1);
+	rig_finish(w2);
+	rig_good(rig_look(t, 0, 50, 0xa0));
+	rig_good(rig_look(t, 50, 50, 0xb0));
+	rig_breach(rig_look(t, 50, 50, 0xa0), "byte 50 of t is 0xa0");
+}
+
+TEST("a WRITE in fragments may have landed though one before it was refused")
+{
+	rig_start();
+	uint32_t f = oracle_pair(o, "f", ORACLE_FRAGMENTS);
+	uint64_t w1 = rig_post("w1", f, a, t, 0, 100), w2 = rig_post("w2", f, b, t, 200, 100);
+
+	oracle_complete(o, w1, ORACLE_REFUSED);
+	oracle_complete(o, w2, ORACLE_LOST);
+	rig_good(rig_look(t, 200, 50, 0xb0));
+	rig_good(rig_look(t, 250, 50, 0x10));
+	rig_breach(rig_look(t, 300, 1, 0xb0), "byte 300 of t is 0xb0");
+}

@@ -23,6 +23,8 @@
  *	SWARM_SEEDS=2000 build/plain/tests/test_order_swarm --seed 1 sinks
  * And in one they speak packets, with tables in the card: npf, odp2, rxe and droprc.
  *	SWARM_SEEDS=2000 build/plain/tests/test_order_swarm --seed 1 packets
+ * In the last one these packets are fragments that come in any order: WRITEs under netvm.
+ *	SWARM_SEEDS=2000 build/plain/tests/test_order_swarm --seed 1 fragments
  *
  * SWARM_DEPTH=1: one request of a queue pair at a time, so that what is found has
  * nothing to do with the order on one. SWARM_VERBOSE: a line for each seed.
@@ -138,8 +140,8 @@ static uint32_t orders_length(struct swarm *s, uint64_t room)
 /* WRITEs and READs; of packets also messages, immediate data and atomics. */
 static void draw_opcode(struct swarm *s, struct pair *p, struct testbed_work *k)
 {
-	k->opcode = draw_n(s, 3) ? FL_WRITE : FL_READ;
-	if (!s->packets || draw_n(s, 3))
+	k->opcode = s->fragments || draw_n(s, 3) ? FL_WRITE : FL_READ;
+	if (!s->packets || s->fragments || draw_n(s, 3))
 		return;
 	if (!draw_n(s, 3)) {
 		k->opcode = draw_n(s, 2) ? FL_FETCH_ADD : FL_CMP_SWAP;
@@ -443,13 +445,19 @@ static void run_testbed(struct swarm *s, const struct testbed_config *cfg)
 }
 
 /* Which systems the processes have. */
-enum part { ANY, ABORTS, SINKS, PACKETS };
+enum part { ANY, ABORTS, SINKS, PACKETS, FRAGMENTS };
+
+static bool part_packets(enum part part)
+{
+	return part == PACKETS || part == FRAGMENTS;
+}
 
 static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 		     enum part part, unsigned int *compared)
 {
 	bool aborting = part == ABORTS;
-	const char *word = part == PACKETS ? mode == SIM_LOCKSTEP ? "packets" : "wires" :
+	const char *word = part == FRAGMENTS ? mode == SIM_LOCKSTEP ? "fragments" : "pieces" :
+			   part == PACKETS ? mode == SIM_LOCKSTEP ? "packets" : "wires" :
 			   part == SINKS ? mode == SIM_LOCKSTEP ? "sinks" : "bounces" :
 			   aborting ? mode == SIM_LOCKSTEP ? "aborts" : "halts" :
 			   processes ? "processes" :
@@ -462,14 +470,15 @@ static void run_seed(uint64_t seed, enum sim_mode mode, bool processes,
 	char text[400], major[40], mmio[40];
 	const char *sets[] = { major, part == SINKS ? mmio :
 			       /* 4 ms: what is dropped comes again in the time of a test. */
-			       part == PACKETS ? "rc.timeout=10" : NULL, NULL };
+			       part_packets(part) ? "rc.timeout=10" : NULL, NULL };
 
 	test_expect(s, __FILE__, __LINE__, "memory for a swarm");
 	s->seed = seed;
 	make_plan(s);
 	s->aborting = aborting;
 	s->sinking = part == SINKS;
-	s->packets = part == PACKETS;
+	s->packets = part_packets(part);
+	s->fragments = part == FRAGMENTS;
 	s->real = mode == SIM_THREADS;
 	cfg.jitter_ns = draw_n(s, 2) ? 1 + (uint32_t)draw_n(s, 5000) : 0;
 	cfg.profile = draw_n(s, 4) ? NULL : "qfdb";
@@ -546,6 +555,16 @@ TEST("what goes in packets keeps the order of a reliable connection: packets")
 TEST("the same with real time: wires keep the order")
 {
 	run_seeds(SEEDS_THREADS, SIM_THREADS, false, PACKETS);
+}
+
+TEST("fragments come in any order, and later bytes lie on earlier ones: fragments")
+{
+	run_seeds(SEEDS_LOCKSTEP, SIM_LOCKSTEP, false, FRAGMENTS);
+}
+
+TEST("the same with real time: pieces lie on each other in order")
+{
+	run_seeds(SEEDS_THREADS, SIM_THREADS, false, FRAGMENTS);
 }
 
 /* A sanitizer does not see from one process into another. */

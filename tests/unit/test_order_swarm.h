@@ -61,6 +61,7 @@ struct swarm {
 	/* the plan */
 	unsigned int boards, procs, pairs, steps, depth;
 	bool lossy, steady, tight, cutting, wrong, evicting, aborting, sinking, packets,
+	     fragments,	/* and these packets are NetVM's */
 	     real;
 	/* what there is */
 	struct testbed_board *board[BOARDS_MAX];
@@ -124,6 +125,8 @@ static enum fl_system draw_system(struct swarm *s)
 						  FL_SYSTEM_RXE, FL_SYSTEM_DROPRC };
 
 	/* Where time is the wall's, each page that droprc drops is a fifth of a second. */
+	if (s->fragments)
+		return FL_SYSTEM_NETVM;
 	if (s->packets)
 		return packets[draw_n(s, s->real ? 3 : 4)];
 	if (s->sinking)

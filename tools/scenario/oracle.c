@@ -302,10 +302,14 @@ void oracle_done(struct oracle *o, struct op *w)
 static void oracle_refuse(struct oracle *o, const struct op *w)
 {
 	unsigned int i;
+	bool may_pass = o->pair[w->pair].kept == ORACLE_FRAGMENTS;
 	struct op *v;
 
 	for (i = 0; i < o->opens; i++) {
 		v = o->open[i];
+		/* What finds its place in any order may have found it before the refusal. */
+		if (may_pass && !v->fence)
+			continue;
 		/* A READ may fail at its own side when all was read. */
 		if (same_order(o, w, v) && !(w->read && v->read) && !v->never)
 			op_never(o, v);

@@ -59,7 +59,8 @@ enum oracle_order {
 	ORACLE_PACKETS,
 	/*
 	 * Of NetVM's transport: WRITEs alone. A later one lies on an earlier one, but may be seen
-	 * before it, where they do not meet; unless it has a fence.
+	 * before it, where they do not meet, and though that one is refused; unless it has a
+	 * fence.
 	 */
 	ORACLE_FRAGMENTS,
 };

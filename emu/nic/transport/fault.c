@@ -312,13 +312,22 @@ void nic_fault_copied(struct nic_fault_unit *f, uint32_t slot, uint64_t now_ns)
 {
 	struct report *r = &f->report[PLACES + slot];
 
-	if (slot >= NV_SLOTS_MAX || r->state != REPORT_TOLD) {
+	if (slot >= NV_SLOTS_MAX || r->state == REPORT_IDLE) {
 		f->stats.stale++;
 		return;
 	}
-	f->stats.resumed++;
+	/* Also one that was not told yet: the slot is free, and may be filled again. */
 	report_move(f, r, REPORT_IDLE, 0);
 	nic_fault_step(f, now_ns);
+}
+
+void nic_fault_slots_gone(struct nic_fault_unit *f)
+{
+	uint32_t i;
+
+	for (i = PLACES; i < REPORTS; i++)
+		report_move(f, &f->report[i], REPORT_IDLE, 0);
+	nic_fault_alarm(f);
 }
 
 void nic_fault_close(struct nic_fault_unit *f, uint16_t qp)

@@ -71,6 +71,8 @@ void nic_fault_divert(struct nic_fault_unit *f, uint32_t slot, const struct fl_f
 		      uint64_t cause, uint64_t now_ns);
 /* The driver has answered that (COPIED): the report is over. */
 void nic_fault_copied(struct nic_fault_unit *f, uint32_t slot, uint64_t now_ns);
+/* There is another system buffer, or none: of what lay in the old one nobody hears. */
+void nic_fault_slots_gone(struct nic_fault_unit *f);
 /* The queue pair has ended: its tokens are over. What lies in a slot stays until COPIED. */
 void nic_fault_close(struct nic_fault_unit *f, uint16_t qp);
 void nic_fault_step(struct nic_fault_unit *f, uint64_t now_ns);
