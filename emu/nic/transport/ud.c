@@ -310,6 +310,7 @@ static uint64_t job_send(struct ud *ud)
 		.payload_len = w->length,
 	};
 	struct wire_frame *f;
+	uint64_t cause;
 
 	/* Meanwhile the packet was read. */
 	if (ud->wire_free_ns > ud->now_ns)
@@ -327,14 +328,15 @@ static uint64_t job_send(struct ud *ud)
 	f->offset = 0;
 	memcpy(rc_payload(f, p.opcode), job->data, w->length);
 	rc_put(f, &p, ud->cfg.icrc);
-	f->cause = ud_note(ud, EV_UD_SEND, w->xfer, job->mover.cause, q, p.psn, p.opcode,
-			   w->length);
+	cause = ud_note(ud, EV_UD_SEND, w->xfer, job->mover.cause, q, p.psn, p.opcode,
+			w->length);
+	f->cause = cause;
 	ud->stats.sent++;
 	ud->stats.payload_sent += w->length;
 	q->psn = rc_psn_add(q->psn, 1);
 	ud->wire_free_ns = ud->now_ns + ud->env.frame_send(ud->env.wire, f);
-	/* It is over when it has left: nobody will say more of it. */
-	job_done(ud, FL_ST_OK, f->cause);
+	/* It is over when it has left, frame and all: nobody will say more of it. */
+	job_done(ud, FL_ST_OK, cause);
 	return ud->cfg.packet_ns;
 }
 
