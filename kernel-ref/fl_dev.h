@@ -302,7 +302,7 @@ struct fl_ctx {
 	/* What could not be brought in behind an answer; dev->irq_lock. */
 	struct fl_range stuck;
 	struct fl_ahead ahead;
-	struct fl_own inserted, ondemand, sunk, carded;
+	struct fl_own inserted, ondemand, sunk, carded, shadowed;
 	struct fl_nic nic;
 	struct fl_sink sink;
 	struct fl_plan_memory plan;

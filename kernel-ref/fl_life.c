@@ -110,6 +110,7 @@ struct fl_ctx *fl_ctx_new(struct fl_dev *dev, struct file *file)
 	fl_own_init(&ctx->ondemand, ctx);
 	fl_own_init(&ctx->sunk, ctx);
 	fl_own_init(&ctx->carded, ctx);
+	fl_own_init(&ctx->shadowed, ctx);
 	fl_nic_init(ctx);
 	fl_sink_init(ctx);
 	fl_plan_init(ctx);

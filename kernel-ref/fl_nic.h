@@ -155,8 +155,6 @@ struct fl_nic_load {
 };
 
 /* As fl_tables_ops; fl_tables_shadow.c has them, too. */
-int fl_nic_bind(struct fl_ctx *ctx);
-void fl_nic_unbind(struct fl_ctx *ctx);
 int fl_nic_region_add(struct fl_ctx *ctx, struct fl_mr *mr, struct fl_range r,
 		      bool pinned);
 void fl_nic_region_del(struct fl_ctx *ctx, struct fl_mr *mr);

@@ -457,12 +457,12 @@ void fl_nic_init(struct fl_ctx *ctx)
 }
 
 /* The SMMU walks nothing: what the packet units do does not come there. */
-int fl_nic_bind(struct fl_ctx *ctx)
+static int fl_nic_bind(struct fl_ctx *ctx)
 {
 	return ctx->dev->xp.objects ? fl_own_bind(&ctx->carded) : -EOPNOTSUPP;
 }
 
-void fl_nic_unbind(struct fl_ctx *ctx)
+static void fl_nic_unbind(struct fl_ctx *ctx)
 {
 	fl_own_unbind(&ctx->carded);
 }

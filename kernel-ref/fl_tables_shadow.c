@@ -15,6 +15,7 @@
 #include <linux/sched/mm.h>
 
 #include "fl_tables.h"
+#include "fl_tables_own.h"
 
 int fl_shadow_begin(struct fl_ctx *ctx, const struct fl_nic_reach *reach)
 {
@@ -29,14 +30,19 @@ int fl_shadow_begin(struct fl_ctx *ctx, const struct fl_nic_reach *reach)
 
 static int fl_shadow_bind(struct fl_ctx *ctx)
 {
-	int ret = fl_nic_bind(ctx);
+	int ret = ctx->dev->xp.objects ? fl_own_bind(&ctx->shadowed) : -EOPNOTSUPP;
 
 	if (ret)
 		return ret;
 	ret = fl_divert_start(ctx->dev);
 	if (ret)
-		fl_nic_unbind(ctx);
+		fl_own_unbind(&ctx->shadowed);
 	return ret;
+}
+
+static void fl_shadow_unbind(struct fl_ctx *ctx)
+{
+	fl_own_unbind(&ctx->shadowed);
 }
 
 /* A page that has come, or has more rights; nic.lock is held. */
@@ -81,7 +87,7 @@ static void fl_shadow_mapped(struct fl_ctx *ctx, struct fl_range r)
 
 const struct fl_tables_ops fl_tables_shadow = {
 	.bind = fl_shadow_bind,
-	.unbind = fl_nic_unbind,
+	.unbind = fl_shadow_unbind,
 	.region_add = fl_nic_region_add,
 	.region_del = fl_nic_region_del,
 	.fill = fl_populate_locked,
