@@ -106,7 +106,7 @@ static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 		.segments = init->segments ? init->segments : 1,
 		.inline_bytes = init->inline_bytes,
 	};
-	if (rc) {
+	if (rc && !nv) {
 		q->recv_cq = init->recv_cq ? init->recv_cq : q->cq;
 		c.recv_cq = q->recv_cq->number;
 	}
