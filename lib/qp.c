@@ -106,9 +106,9 @@ static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 		.segments = init->segments ? init->segments : 1,
 		.inline_bytes = init->inline_bytes,
 	};
-	if (rc && !nv) {
+	if (rc) {
 		q->recv_cq = init->recv_cq ? init->recv_cq : q->cq;
-		c.recv_cq = q->recv_cq->number;
+		c.recv_cq = nv ? 0 : q->recv_cq->number;
 	}
 	if (init->srq)
 		c.srq = init->srq->number + 1;
