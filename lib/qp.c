@@ -108,7 +108,7 @@ static int qp_create(struct fl_pd *pd, const struct fl_qp_init *init,
 	};
 	if (rc) {
 		q->recv_cq = init->recv_cq ? init->recv_cq : q->cq;
-		c.recv_cq = q->recv_cq->number;
+		c.recv_cq = nv ? 0 : q->recv_cq->number;
 	}
 	if (init->srq)
 		c.srq = init->srq->number + 1;
