@@ -99,6 +99,19 @@ expect 0 "Transfer 1; microseconds" 'it has no blocks' "$fl" trace --story --xfe
 expect 0 "its READ waits for a page" 'the story of a READ' "$fl" trace --story --xfer 3 "$dir/npf.trace"
 expect 0 "RNR NAK, PSN 0" 'the picture has it too' \
 	"$fl" trace --dot sequence --xfer 1 "$dir/npf.trace"
+"$fl" run --trace "$dir/backup.trace" tests/scenario/system_backup.fl >"$dir/out" 2>&1
+expect 0 "datagram 0: 2 KB" 'the story of a datagram' "$fl" trace --story --xfer 1 "$dir/backup.trace"
+# Its receive has a number of its own: the first of the receiver's.
+for step in "into the backup ring" "copies 2 KB" "announces 1 from receive 0 on" "completion: ok"; do
+	expect 0 "$step" "the story of its receive: $step" \
+		"$fl" trace --story --xfer 16777217 "$dir/backup.trace"
+done
+"$fl" run --trace "$dir/netvm.trace" tests/scenario/system_netvm.fl >"$dir/out" 2>&1
+for step in "fragment from 0 on" "into slot 0 of the system buffer" "acknowledges 0, redirected" \
+	"out of credits" "copies 4 KB" "slot 0 is free"; do
+	expect 0 "$step" "the story of fragments: $step" \
+		"$fl" trace --story --xfer 1 "$dir/netvm.trace"
+done
 echo "print arrival w1" >"$dir/last"
 cat tests/scenario/system_npf.fl "$dir/last" >"$dir/arrival.fl"
 expect 0 "w1 arrival_ns" 'print arrival, of packets' "$fl" run "$dir/arrival.fl"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "faultline/wire.h"
-#include "nic/transport/rc_wire.h"
 #include "nic/wire.h"
 
 /* ---- which records belong to the transfer ---- */
@@ -19,7 +18,7 @@ static bool is_fault(const struct trace_record *r)
 {
 	return r->event == EV_SMMU_FAULT || r->event == EV_SMMU_MULTI ||
 	       r->event == EV_ENG_FAULT || r->event == EV_SMMU_STALL ||
-	       r->event == EV_RC_MISS;
+	       r->event == EV_RC_MISS || r->event == EV_NV_MISS;
 }
 
 uint32_t view_first_xfer(const struct view_trace *t)
@@ -55,7 +54,7 @@ static void find_reach(struct reach *reach, const struct view_trace *t,
 			end = (va = r->arg[1]) + 1;
 		else if (r->event == EV_RC_BURST)
 			end = (va = r->arg[2]) + r->arg[3];
-		else if (r->event == EV_RC_MISS)
+		else if (r->event == EV_RC_MISS || r->event == EV_NV_MISS)
 			end = (va = r->arg[2]) + 1;
 		else
 			continue;
@@ -196,8 +195,7 @@ static bool make_row(struct row *row, const struct trace_record *r, bool away)
 	case EV_LIB_COMPLETE:
 		return !away && row_arrow(row, LANE_LIB, LANE_APP, TONE_PLAIN);
 	case EV_WIRE_SEND:
-		/* A packet's own event has said it. */
-		return !rc_opcode_known((uint8_t)r->arg[0]) && wire_row(row, r, away);
+		return !wire_is_told((uint8_t)r->arg[0]) && wire_row(row, r, away);
 	case EV_WIRE_LOST: case EV_WIRE_DAMAGED: case EV_WIRE_TWICE:
 	case EV_WIRE_LATE:
 		return row_note(row, LANE_WIRE, TONE_TROUBLE);

@@ -45,10 +45,12 @@ int rows_make(struct rows *rows, const struct view_trace *t, uint32_t xfer,
 	      uint32_t block);
 void rows_free(struct rows *rows);
 /*
- * rows_packet.c: events of a reliable connection and of the card's own table. Its row; may two
+ * rows_packet.c: events of the packet units and of the card's own table. Its row; may two
  * of one event be one row; its text.
  */
 bool row_is_packet(const struct trace_record *r);
+/* What is sent under this opcode has an event of its own. */
+bool wire_is_told(uint8_t opcode);
 bool packet_row(struct row *row, const struct trace_record *r, bool away);
 bool packet_same(const struct trace_record *a, const struct trace_record *b);
 void packet_label(const struct row *row, char *text, size_t bytes);
