@@ -83,14 +83,7 @@ static int fl_row_tell_aborts(struct fl_ctx *ctx, const struct fl_system_row *ro
 
 static u32 fl_row_report(const struct fl_system_row *row)
 {
-	switch (row->tells) {
-	case FL_TELLS_PAGES:
-		return FL_REPORT_PAGES;
-	case FL_TELLS_TABLE:
-		return FL_REPORT_ONCE;
-	default:
-		return FL_REPORT_FOUR;
-	}
+	return row->tells == FL_TELLS_PAGES ? FL_REPORT_PAGES : FL_REPORT_FOUR;
 }
 
 static u32 fl_row_field(u32 value, u32 mask)

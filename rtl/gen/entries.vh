@@ -620,8 +620,6 @@
 `define FL_REPORT_FOUR                          8'd0
 // the same, and the card says how many pages it would like around each (records MEMORY)
 `define FL_REPORT_PAGES                         8'd1
-// a page that is missed is reported once, until it has come (records WQE, RDMA)
-`define FL_REPORT_ONCE                          8'd2
 
 // pages that its own WRITEs would read
 `define FL_ABORT_WRITE                          8'd1

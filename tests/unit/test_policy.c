@@ -105,7 +105,7 @@ TEST("a record is of the kind that the row says, and asks for the rest of the me
 	size_t i;
 
 	policy_reset(&p);
-	for (report = FL_REPORT_FOUR; report <= FL_REPORT_ONCE; report++)
+	for (report = FL_REPORT_FOUR; report <= FL_REPORT_PAGES; report++)
 		for (i = 0; i < sizeof(misses) / sizeof(misses[0]); i++) {
 			bool pages = report == FL_REPORT_PAGES;
 

@@ -545,7 +545,6 @@ enum fl_quirk_code {
 enum fl_report_code {
 	FL_REPORT_FOUR = 0,              /* at most four misses of a queue pair are reported at a time: one for each side, reading and writing (records WQE, RDMA) */
 	FL_REPORT_PAGES = 1,             /* the same, and the card says how many pages it would like around each (records MEMORY) */
-	FL_REPORT_ONCE = 2,              /* a page that is missed is reported once, until it has come (records WQE, RDMA) */
 };
 
 enum fl_abort_code {

@@ -81,7 +81,7 @@ enum fl_tells {
 	FL_TELLS_NOTHING = 3,       /* nothing: it has missed nothing */
 	FL_TELLS_TOKEN = 4,         /* that its table has all pages of the request, which goes on by the token of its report; four reports of a queue pair at a time */
 	FL_TELLS_PAGES = 5,         /* that its table has the pages that the report names, before and after the one that was missed; it goes on by the token of the last; four at a time */
-	FL_TELLS_TABLE = 6,         /* that its table has the page, where whoever missed it finds it; each page is reported once */
+	FL_TELLS_TABLE = 6,         /* that its table has the page, where whoever missed it finds it; four reports of a queue pair at a time */
 	FL_TELLS_RESOLVED = 7,      /* that the datagram has been copied into its receive, whose pages its table has now; the send queue goes on by the token of its report */
 	FL_TELLS_COPIED = 8,        /* that what it redirected is in its page, and the slot free; or, of a source, that its table has the page */
 };
