@@ -93,7 +93,7 @@ bool ud_idle(const struct ud *ud);
 const char *ud_check(const struct ud *ud);
 
 /*
- * What the facts call a ring's state: the oldest receive that is not announced, how many
+ * What the paper calls a ring's state: the oldest receive that is not announced, how many
  * behind it have their packets, and which bit is the first. For tests and the checker.
  */
 struct ud_ring_state {
