@@ -270,6 +270,7 @@ static bool is_doorbell(uint64_t addr)
 	case NIC_DB_RQ:
 	case NIC_DB_SRQ:
 	case NIC_DB_CQ_ARM_SOLICITED:
+	case NIC_DB_COUNTER_ARM:
 		return true;
 	}
 	return false;

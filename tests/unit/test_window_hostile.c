@@ -180,6 +180,32 @@ TEST("a process reaches the registers of its own doorbell page, and nothing else
 	rig_end();
 }
 
+TEST("every doorbell that a card has is one for a process behind the window")
+{
+	static const struct {
+		const char *page;
+		uint32_t off;
+	} reg[] = {
+#define NREG(page, name, off, ...) { #page, off },
+#include "faultline/regs.def"
+	};
+	struct rig_guest *g = start_hostile();
+	unsigned int i, n = 0;
+
+	rig_set_up(g);
+	for (i = 0; i < sizeof(reg) / sizeof(reg[0]); i++) {
+		if (strcmp(reg[i].page, "DB"))
+			continue;
+		STEP("offset 0x%x", reg[i].off);
+		rig_doorbell(g, 1, reg[i].off, 0);
+		n++;
+	}
+	EXPECT_GE(n, 7);
+	RIG_UNTIL(rig_stats(HOSTILE).doorbells == n);
+	EXPECT_EQ(rig_stats(HOSTILE).bad, 0);
+	rig_end();
+}
+
 TEST("a tail far ahead, a hole, and a page full of lies hold up only their own slot")
 {
 	struct rig_guest *g = start_hostile();
