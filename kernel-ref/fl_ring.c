@@ -86,7 +86,7 @@ static int fl_ring_bring(struct fl_ctx *ctx, const struct fl_backup *d)
 	int ret;
 
 	ret = fl_bring_begin(&b, d->xfer);
-	for (i = 0; !ret && left && i < min(d->segments, FL_RING_SEGMENTS); i++) {
+	for (i = 0; !ret && left && i < min_t(u32, d->segments, FL_RING_SEGMENTS); i++) {
 		s = fl_ring_segment(d, i);
 		s.bytes = min(s.bytes, left);
 		left -= s.bytes;

@@ -77,7 +77,7 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 {
 	const struct fl_system_value *value;
 	unsigned int c, holds = 0, fails = 0, sinks = 0, resumed, aborts, both, told,
-		     pins, sunk, transport = cell[FL_COLUMN_TRANSPORT];
+		     pins, sunk, diverts, transport = cell[FL_COLUMN_TRANSPORT];
 
 	for (c = 0; c < FL_COLUMNS; c++)
 		if (cell[c] >= rules->values[c])
@@ -114,7 +114,8 @@ fl_row_judge(const unsigned char *cell, const struct fl_system_rules *rules)
 	    (sunk && cell[FL_COLUMN_BEFORE] != rules->before_nothing))
 		return fl_row_wrong(FL_ROW_SINK, FL_COLUMN_TABLES);
 	told = cell[FL_COLUMN_TELLS] == rules->resolved;
-	if (told != (cell[FL_COLUMN_RW] == rules->divert))
+	diverts = cell[FL_COLUMN_RW] == rules->divert;
+	if (told != diverts)
 		return fl_row_wrong(FL_ROW_DIVERTS, FL_COLUMN_TELLS);
 	told = cell[FL_COLUMN_TELLS] == rules->nothing;
 	if (told != sunk)
