@@ -369,7 +369,7 @@ TEST("the same, where the card says what it would like (odp2)")
 TEST("the same, where the transport sleeps (rxe)")
 {
 	static const struct plan rxe = {
-		.row = ROW(SLEEP, SLEEP, SLEEP, SLEEP, ONCE), .batches = 40, .evict = 10,
+		.row = ROW(SLEEP, SLEEP, SLEEP, SLEEP, FOUR), .batches = 40, .evict = 10,
 	};
 
 	plan_run(SIM_LOCKSTEP, &rxe);
@@ -379,7 +379,7 @@ TEST("the same, where the transport sleeps (rxe)")
 TEST("the same, where what has no page is dropped (droprc)")
 {
 	static const struct plan droprc = {
-		.row = ROW(PARK, DROP, DROP, DROP, ONCE), .batches = 20,
+		.row = ROW(PARK, DROP, DROP, DROP, FOUR), .batches = 20,
 	};
 
 	plan_run(SIM_LOCKSTEP, &droprc);
