@@ -314,11 +314,28 @@ static inline bool fake_push(struct rig *r, struct fl_fault_rec rec)
 	return room;
 }
 
-/* The line of the firmware rises, and falls: the top half looks once. */
+static inline bool fake_untaken(void)
+{
+	bool untaken;
+
+	fake_lock();
+	untaken = fake.prod != fake.cons;
+	fake_unlock();
+	return untaken;
+}
+
+/*
+ * The line of the firmware is up until the top half has taken what is there. With threads it may
+ * come to run late; one that does not take anything is not waited for without end.
+ */
 static inline void fake_ring(struct rig *r)
 {
+	unsigned int i = 0;
+
 	irq_set(r->n[1].board, IRQ_NIC_EVENT, true);
-	sim_sleep(10000);
+	do
+		sim_sleep(10000);
+	while (fake_untaken() && ++i < 100000);
 	irq_set(r->n[1].board, IRQ_NIC_EVENT, false);
 }
 
