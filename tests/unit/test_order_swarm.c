@@ -42,6 +42,11 @@
 #define SEEDS_THREADS	8
 #define SEEDS_ABORTS	4
 #define SEEDS_HALTS	6
+#elif defined __SANITIZE_ADDRESS__
+#define SEEDS_LOCKSTEP	12
+#define SEEDS_THREADS	12
+#define SEEDS_ABORTS	12
+#define SEEDS_HALTS	10
 #else
 #define SEEDS_LOCKSTEP	40
 #define SEEDS_THREADS	12

@@ -146,6 +146,21 @@ static struct work_result work_everywhere(const struct work *k, enum fl_system s
 	return r;
 }
 
+/*
+ * Where each step takes longer (sanitizers, a look at everything after each event), a third of
+ * the pairs: each work, and each system, is among them.
+ */
+static bool work_is_left_out(unsigned int kind, unsigned int system)
+{
+#ifdef __SANITIZE_ADDRESS__
+	bool slow = true;
+#else
+	bool slow = getenv("FAULTLINE_CHECKS");
+#endif
+
+	return slow && (kind + system) % 3;
+}
+
 TEST("each work goes through under each system, and the same each time")
 {
 	unsigned int kind, system;
@@ -157,7 +172,8 @@ TEST("each work goes through under each system, and the same each time")
 		for (system = 0; system < FL_SYSTEMS; system++) {
 			STEP("%s, system %u", work_name(kind), system);
 			EXPECT(!work_choose(&k, work_name(kind), room));
-			if (!work_goes(&k, (enum fl_system)system))
+			if (!work_goes(&k, (enum fl_system)system) ||
+			    work_is_left_out(kind, system))
 				continue;
 			r = work_everywhere(&k, (enum fl_system)system);
 			again = work_measure(&k, (enum fl_system)system, WORK_PLAIN, NULL);
