@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Event counters: words that the card counts in, memory of the driver's, mapped into the
- * process. Who does not want to poll its word arms the counter, and sleeps here.
+ * process. A program that would rather not poll its word arms the counter and sleeps here.
  */
 #include <linux/errno.h>
 #include <linux/ktime.h>

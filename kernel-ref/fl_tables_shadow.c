@@ -5,8 +5,8 @@
  * a page comes there: not when the card has missed it, but when a region begins, all that is
  * present; and when the kernel maps a page. So the card misses what the process misses.
  *
- * Where the kernel does not tell of what it maps, as Linux does not, the card is told of a
- * page when data for it have been redirected.
+ * Linux does not report the pages it maps. There the card learns of a page once data for it
+ * have been redirected.
  */
 #include <linux/errno.h>
 #include <linux/list.h>

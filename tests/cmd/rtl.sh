@@ -61,7 +61,7 @@ for s in tests/scenario/*.fl; do
 		echo $? >>"$dir/log.$e"
 	done
 	scenarios=$((scenarios + 1))
-	# With both at once the accesses are compared one by one: for every system.
+	# Engine both compares each access of the Verilog with the model's, so it runs every system.
 	case $s in
 	*/system_* | */row_*)
 		if ! "$fl" run --engine both "$s" >"$dir/log.both" 2>&1; then

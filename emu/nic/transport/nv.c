@@ -88,7 +88,7 @@ static uint8_t unit_open(void *ctx, uint16_t qp, const struct fw_pair *p)
 	if (!q->open) {
 		if (!pair_clear(q))
 			return FL_ST_NO_ROOM;
-		/* Who has no system buffer, or none left, can take nothing. */
+		/* A queue pair without a system buffer, or with none left, can take nothing. */
 		if (!nv_credit_give(nv, q))
 			return FL_ST_NO_ROOM;
 		q->open = true;

@@ -54,7 +54,7 @@ enum fl_row_wrong {
 	/* What is not in these tables is not brought in, and what is in them is pinned. */
 	FL_ROW_INSERTED,	/* inserted: pin or cache, and fail everywhere; fail nowhere else */
 	/* These tables know no miss, so there is nothing else to become of one. */
-	FL_ROW_DIVERTS,	/* what is diverted is told to be resolved, and nothing else is */
+	FL_ROW_DIVERTS,	/* tells resolved belongs to rw divert, and to nothing else */
 	FL_ROW_SINK,	/* tables sink: before and tells nothing, sink everywhere; nowhere else */
 };
 
