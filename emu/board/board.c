@@ -183,6 +183,8 @@ static struct fw *start_fw(struct board *b)
 			       [FW_TRANSPORT_UD] = &b->card.ud_transport,
 			       [FW_TRANSPORT_NV] = &b->card.nv_transport },
 		.slot_row = card_slot_row,
+		.resident = b->timed ? NULL : board_resident,
+		.at_once = b->at_once,
 	};
 	const struct fw_config cfg = {
 		.node = b->cfg.id,
@@ -244,6 +246,7 @@ static int board_build(struct board *b)
 	b->causes.trace = b->cfg.trace;
 	b->causes.board = b->cfg.id;
 	b->timed = sim_mode(sim) == SIM_LOCKSTEP;
+	b->at_once = sim_is_inline(sim);
 	b->domain = sim_domain_create(sim, b->name);
 	b->grace = sim_grace_create(sim);
 	b->dram = dram_create();

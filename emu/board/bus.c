@@ -39,6 +39,14 @@ static void check_tag(struct board *b, const struct dma_burst *d)
 		stale_access(b, d, tag);
 }
 
+void bus_tag_still(struct board *b, struct dma_burst *d, uint64_t tag)
+{
+	d->port[PORT_TAG] = tag;
+	d->port[PORT_EVENT] = 0;
+	d->port[PORT_WHO] = d->stream;
+	check_tag(b, d);
+}
+
 /* The burst moves its data now: into, or out of, memory that nobody else sees? */
 static void check_orphan(struct board *b, const struct dma_burst *d)
 {
@@ -293,6 +301,11 @@ static bool is_engine(uint32_t off)
 	return off < NIC_FW_BASE;
 }
 
+static bool is_doorbell(uint32_t off)
+{
+	return off >= NIC_DB_BASE(0) && off % NIC_DB_STRIDE == NIC_DB_SQ;
+}
+
 /* For the trace: why registers of the engine are written, or a request is fetched. */
 static void note_cause(struct board *b, uint32_t off, uint64_t value, bool write)
 {
@@ -301,13 +314,29 @@ static void note_cause(struct board *b, uint32_t off, uint64_t value, bool write
 		return;
 	}
 	cause_firmware(&b->causes);
-	if (write && off >= NIC_DB_BASE(0) && off % NIC_DB_STRIDE == NIC_DB_SQ)
+	if (write && is_doorbell(off))
 		cause_doorbell(&b->causes, (uint32_t)value);
 }
 
 static bool is_xp(uint32_t off)
 {
 	return off - NIC_XP_BASE < 0x1000;
+}
+
+/*
+ * A doorbell where who rings it runs the card: what it asks for may be done before the write
+ * returns.
+ */
+static int doorbell_access(struct board *b, uint32_t off, unsigned int size,
+			   uint64_t value)
+{
+	int err;
+
+	sim_enter_step(b->domain);
+	note_cause(b, off, value, true);
+	err = fw_reg_write(b->fw, off, size, value);
+	sim_leave_step(b->domain);
+	return err;
 }
 
 static int nic_access(struct board *b, uint32_t off, unsigned int size,
@@ -317,6 +346,8 @@ static int nic_access(struct board *b, uint32_t off, unsigned int size,
 
 	if (is_xp(off))
 		return xp_access(b, off - NIC_XP_BASE, size, value, write);
+	if (b->at_once && write && is_doorbell(off))
+		return doorbell_access(b, off, size, *value);
 	sim_enter(b->domain);
 	note_cause(b, off, *value, write);
 	if (write)

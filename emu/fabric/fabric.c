@@ -396,6 +396,34 @@ uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 	return p->busy_until_ns - now_ns;
 }
 
+/* ---- what need not be sent ---- */
+
+void *fabric_neighbour(const struct fabric_port *p, uint8_t node,
+		       void (*receive)(void *arg, const struct wire_frame *fr,
+				       uint64_t now_ns))
+{
+	const struct fabric *f = p->fabric;
+	const struct fabric_port *to = f->port[node];
+
+	if (f->timed || f->cfg.capture || !to || to->link ||
+	    to->receive != receive || !f->hops[p->node][node] ||
+	    p->rule[node].on || to->rule[p->node].on)
+		return NULL;
+	return to->arg;
+}
+
+void fabric_passed(struct fabric_port *p, uint8_t node, uint32_t frames,
+		   uint32_t bytes, uint32_t answers)
+{
+	struct fabric_port *to = p->fabric->port[node];
+	uint64_t overhead = p->fabric->cfg.timing->v[T_LINK_OVERHEAD];
+
+	p->stats.frames += frames;
+	p->stats.bytes += bytes + frames * overhead;
+	to->stats.frames += answers;
+	to->stats.bytes += answers * overhead;
+}
+
 /* ---- building ---- */
 
 void fabric_port_receives(struct fabric_port *p)

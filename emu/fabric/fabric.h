@@ -44,6 +44,21 @@ void fabric_filter(struct fabric_port *p,
 		   bool (*drops)(void *arg, const struct wire_frame *fr));
 
 /*
+ * Threads mode. Whom node's port belongs to (arg of fabric_attach), if it was attached with
+ * this receive, and frames from p to it and back would only come and go: no capture, no
+ * injection, no other process between. Else NULL.
+ */
+void *fabric_neighbour(const struct fabric_port *p, uint8_t node,
+		       void (*receive)(void *arg, const struct wire_frame *fr,
+				       uint64_t now_ns));
+/*
+ * Count frames that have gone from p to such a one without being sent, payload bytes in all,
+ * and answers that came back. Both domains are held.
+ */
+void fabric_passed(struct fabric_port *p, uint8_t node, uint32_t frames,
+		   uint32_t bytes, uint32_t answers);
+
+/*
  * A link in both directions. 0, -EEXIST, -ENOENT. Frames take the shortest way
  * (fewest links).
  */

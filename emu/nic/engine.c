@@ -154,6 +154,11 @@ static const struct engine_ops c_ops = {
 	.check = c_check,
 };
 
+bool engine_is_c(const struct engine *e)
+{
+	return e->ops == &c_ops;
+}
+
 static bool engine_config_ok(const struct engine_config *c)
 {
 	return c->node < WIRE_NODES && c->contexts >= 4 &&

@@ -265,4 +265,27 @@ static inline const char *engine_check(const struct engine *e)
 	return e->ops->check(e);
 }
 
+/*
+ * The resident step: blocks of a WRITE that go from memory to memory at once
+ * (emu/board/resident.c), between two engines in C whose lines between are sound.
+ *
+ * May the next block of transmit context ctx go so? False too for what is no engine in C.
+ */
+bool engine_resident_may(const struct engine *from, const struct engine *to,
+			 unsigned int ctx);
+
+struct engine_went {
+	uint32_t bytes;		/* in: whole blocks, or up to the end of the request */
+	uint8_t ctx;
+	uint8_t rxc;		/* out: the receive context that they took */
+	uint16_t gen;		/* of the last block */
+	uint32_t cells;
+};
+
+/* They went: both engines are as after the blocks, one by one. */
+void engine_resident_went(struct engine *from, struct engine *to,
+			  struct engine_went *w);
+/* Trace: the context's last event. */
+void engine_resident_caused(struct engine *from, unsigned int ctx, uint64_t event);
+
 #endif

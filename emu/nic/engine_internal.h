@@ -11,6 +11,7 @@
  *	engine_answer.c	answers to peers, and the place where they wait for room
  *	engine_fault.c	fault queue, READY, notes for the firmware
  *	engine_regs.c	the register window
+ *	engine_resident.c what is left behind by blocks that went in one step
  */
 #ifndef FL_ENGINE_INTERNAL_H
 #define FL_ENGINE_INTERNAL_H
@@ -233,6 +234,7 @@ static inline void engine_line(struct c_engine *e, unsigned int line,
 }
 
 /* engine.c */
+bool engine_is_c(const struct engine *e);
 /* Give back the frames of the cells in the set, which is empty afterwards. */
 void engine_let_go(struct c_engine *e, uint32_t *cells,
 		   struct wire_frame *const frame[BORROW_MAX]);
@@ -255,6 +257,8 @@ void c_burst_resume(struct engine *engine, unsigned int channel,
 
 /* engine_tx.c */
 void tx_init(struct c_engine *e);
+/* The next generation of a context, for a block to node. */
+void tx_generation(struct c_engine *e, unsigned int i, uint8_t node);
 int tx_control(struct c_engine *e, unsigned int i, uint32_t value);
 int tx_ready(struct c_engine *e, unsigned int i, unsigned int code,
 	     unsigned int serial, uint64_t cause);

@@ -246,9 +246,10 @@ stale:
  * next after what this peer got that has the next low byte (the serial number that
  * firmware and driver go by).
  */
-static void gen_next(struct c_engine *e, struct tx_ctx *t, unsigned int i)
+void tx_generation(struct c_engine *e, unsigned int i, uint8_t node)
 {
-	uint16_t *sent = &e->sent_gen[t->node][i];
+	struct tx_ctx *t = &e->tx[i];
+	uint16_t *sent = &e->sent_gen[node][i];
 
 	t->gen = (uint16_t)(*sent + 1 + ((t->gen - *sent) & 0xFF));
 	*sent = t->gen;
@@ -275,7 +276,7 @@ static int tx_go(struct c_engine *e, unsigned int i, unsigned int op)
 	if (opcode != WOP_READ_RESP && t->rva + (t->len - 1) < t->rva)
 		return -EINVAL;
 	t->opcode = opcode;
-	gen_next(e, t, i);
+	tx_generation(e, i, t->node);
 	t->attempt = 0;
 	t->status = 0;
 	t->asked = false;

@@ -15,8 +15,8 @@
  * (the driver's commands), fw_qp.c (queue pairs and their send queues),
  * fw_requester.c (blocks of work requests), fw_responder.c (what comes in, READ
  * jobs), fw_order.c (in which order), fw_context.c (the engine's contexts),
- * fw_cq.c, fw_mr.c, fw_event.c (events for the driver), fw_sched.c (fairness),
- * fw_timer.c, fw_check.c. Of queue pairs whose requests a packet unit carries:
+ * fw_resident.c (blocks that need no engine), fw_cq.c, fw_mr.c, fw_event.c (events for the
+ * driver), fw_sched.c (fairness), fw_timer.c, fw_check.c. Of queue pairs whose requests a packet unit carries:
  * fw_modify.c (states), fw_work.c (work requests), fw_recv.c (receive queues),
  * fw_count.c (event counters), fw_unit.c (what the unit asks).
  *
@@ -71,6 +71,14 @@ enum fw_cost {
 	FW_COSTS
 };
 
+/* The rest of a WRITE, for the resident step: what its next block would say. */
+struct fw_resident {
+	uint64_t lva, rva, cause;
+	uint32_t len, rkey, qpn, ref, src, xfer, block;
+	uint16_t stream;
+	uint8_t node, ctx;
+};
+
 struct fw_env {
 	void *ctx;
 	/*
@@ -92,6 +100,15 @@ struct fw_env {
 	int (*mem_write)(void *ctx, uint64_t pa, const void *buf,
 			 uint32_t len);
 	int (*mem_publish)(void *ctx, uint64_t pa, uint32_t value);
+	/*
+	 * The resident step: bytes from the front of r, in whole blocks or to its end, that
+	 * are at the peer now, both sides as if engine and firmware had brought them there;
+	 * 0: none, and nothing has changed. *event: the record of it. NULL: there is none.
+	 */
+	uint32_t (*resident)(void *ctx, const struct fw_resident *r,
+			     uint64_t *event);
+	/* A doorbell need not wait for fw_step() when the resident step is all it takes. */
+	bool at_once;
 	void (*irq)(void *ctx, unsigned int line, bool level);
 	/* There is work: call fw_step soon. */
 	void (*kick)(void *ctx);
@@ -204,6 +221,16 @@ void fw_stats(const struct fw *fw, struct fw_stats *st);
  * have come: is this one of those that hear nothing (FL_CMD_SLOT_SILENT)?
  */
 bool fw_is_silent(const struct fw *fw, uint8_t node, uint8_t ctx);
+
+/*
+ * The responder's half of a resident step. May node's firmware write all of r here, now?
+ * The stream is that of the process it is for.
+ */
+bool fw_resident_may(const struct fw *fw, uint8_t node,
+		     const struct fw_resident *r, uint16_t *stream);
+/* So many bytes have landed; gen: of the last block, in the engine. */
+void fw_resident_landed(struct fw *fw, uint8_t node, const struct fw_resident *r,
+			uint32_t bytes, uint16_t gen);
 
 /* Nothing is in flight and no queue has work that could be started. */
 bool fw_idle(const struct fw *fw);

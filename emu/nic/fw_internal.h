@@ -135,6 +135,10 @@ static inline bool fw_qp_due(const struct fw *fw)
 {
 	return fw->attention.words;
 }
+/* Copy the next request. */
+void fw_qp_fetch(struct fw *fw, uint16_t n);
+/* There is one, and room for it; and no other comes before. */
+bool fw_qp_may_fetch(const struct fw_qp *q);
 /* It is due: copy one request or write completions, of one queue pair. */
 void fw_qp_step(struct fw *fw);
 /* Put a queue pair where it belongs in the sets. After every change. */
@@ -244,6 +248,13 @@ static inline bool fw_request_due(const struct fw_qp *q)
 	       (q->past == FW_PAST_KNOWN || q->wr_head != q->halt_wr);
 }
 
+/* ---- fw_resident.c ---- */
+
+/* Blocks of the oldest request by the resident step. False: not now, or none. */
+bool fw_resident_issue(struct fw *fw, uint16_t n);
+/* A doorbell rang: requests that need nothing else. */
+void fw_resident_serve(struct fw *fw, uint16_t n);
+
 /* ---- fw_halt.c ---- */
 
 /* The context lacks a page of this board. True: its process wants that to end it. */
@@ -271,6 +282,9 @@ enum fw_turn_is { FW_TURN_NOW, FW_TURN_LATER, FW_TURN_OVER };
 
 /* Something came from the peer's queue pair: is it its turn? */
 enum fw_turn_is fw_order_judge(struct fw *fw, uint16_t qp,
+			       const struct fw_turn *t);
+/* What it would say; nothing changes. */
+enum fw_turn_is fw_order_would(const struct fw *fw, uint16_t qp,
 			       const struct fw_turn *t);
 /* The same, where the peer's word has been heard. */
 enum fw_turn_is fw_order_now(const struct fw *fw, uint16_t qp,

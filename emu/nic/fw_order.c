@@ -61,6 +61,18 @@ enum fw_turn_is fw_order_now(const struct fw *fw, uint16_t qp,
 	return ahead > 0 ? FW_TURN_LATER : FW_TURN_OVER;
 }
 
+enum fw_turn_is fw_order_would(const struct fw *fw, uint16_t qp,
+			       const struct fw_turn *t)
+{
+	const struct fw_order *o = &fw->qp[qp].order;
+
+	/* The sender's word would move the turn on, up to its own request. */
+	if (!t->relaxed && !t->behind &&
+	    (!o->known || order_distance(t->number, o->next) > 0))
+		return FW_TURN_NOW;
+	return fw_order_now(fw, qp, t);
+}
+
 enum fw_turn_is fw_order_judge(struct fw *fw, uint16_t qp,
 			       const struct fw_turn *t)
 {

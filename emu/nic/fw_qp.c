@@ -115,8 +115,7 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c)
 	return FL_ST_OK;
 }
 
-/* There is an entry to copy, and room for it; and no other comes before. */
-static bool qp_may_fetch(const struct fw_qp *q)
+bool fw_qp_may_fetch(const struct fw_qp *q)
 {
 	return q->head != q->tail && q->wr_tail - q->wr_head < FW_QP_WRS &&
 	       !q->stuck && q->state != FW_QP_SQD;
@@ -150,7 +149,7 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 		q->wr_issue++;
 	}
 	due = fw_request_due(q) || fw_recv_due(q) || q->doomed;
-	if (qp_may_fetch(q))
+	if (fw_qp_may_fetch(q))
 		due = true;
 	/* Who is being destroyed is served by its command. */
 	fw_bits_put(&fw->attention, n, due && q->state != FW_QP_DYING);
@@ -238,7 +237,7 @@ int fw_qp_doorbell(struct fw *fw, uint32_t slot, uint32_t bell, uint16_t tail)
 		fw_qp_break(fw, (uint16_t)n, FL_ST_BAD_ENTRY, cause);
 	} else if (ahead > known) {
 		q->tail = tail;
-		fw_qp_update(fw, (uint16_t)n);
+		fw_resident_serve(fw, (uint16_t)n);
 	}
 	fw->env.kick(fw->env.ctx);
 	return 0;
@@ -321,7 +320,7 @@ static void wqe_fetch(struct fw *fw, uint16_t n)
 	fw_request_fail(fw, n, q->wr_tail - 1, wr->status);
 }
 
-static void qp_fetch(struct fw *fw, uint16_t n)
+void fw_qp_fetch(struct fw *fw, uint16_t n)
 {
 	if (fw->qp[n].unit)
 		fw_work_fetch(fw, n);
@@ -343,8 +342,8 @@ void fw_qp_step(struct fw *fw)
 	/* Nobody will hear of what is left in the queue. */
 	if (fw->cq[q->cq].broken)
 		q->head = q->tail;
-	if (qp_may_fetch(q))
-		qp_fetch(fw, n);
+	if (fw_qp_may_fetch(q))
+		fw_qp_fetch(fw, n);
 	fw_request_complete(fw, n);
 	if (fw_recv_due(q))
 		fw_recv_flush(fw, n);
@@ -409,7 +408,7 @@ bool fw_qp_destroy_step(struct fw *fw, uint16_t n)
 
 	fw_request_complete(fw, n);
 	if (q->head != q->tail && !fw->cq[q->cq].broken) {
-		qp_fetch(fw, n);
+		fw_qp_fetch(fw, n);
 		fw_qp_update(fw, n);
 		return false;
 	}

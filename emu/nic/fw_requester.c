@@ -51,6 +51,8 @@ void fw_request_issue(struct fw *fw, uint16_t n)
 	struct fw_ctx *c;
 
 	fw_assert(q->wr_issue != q->wr_tail && rest && !wr->status);
+	if (fw_resident_issue(fw, n))
+		return;
 	b.len = rest < fw->block_bytes ? rest : fw->block_bytes;
 	b.left = rest - b.len;
 	c = fw_ctx_start(fw, FW_CTX_REQUEST, n, &b);

@@ -208,6 +208,31 @@ void sim_leave(struct sim_domain *d)
 		threads_leave(d);
 }
 
+void sim_enter_step(struct sim_domain *d)
+{
+	threads_enter_step(d);
+}
+
+void sim_leave_step(struct sim_domain *d)
+{
+	threads_leave_step(d);
+}
+
+bool sim_try_enter(struct sim_domain *d)
+{
+	return threads_try_enter(d);
+}
+
+void sim_try_leave(struct sim_domain *d)
+{
+	threads_try_leave(d);
+}
+
+bool sim_is_inline(const struct sim *sim)
+{
+	return !sim_is_lockstep(sim) && sim->cfg.drive == SIM_INLINE;
+}
+
 void sim_pump(struct sim_domain *d)
 {
 	if (!sim_is_lockstep(d->sim))

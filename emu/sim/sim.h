@@ -117,6 +117,20 @@ void sim_alarm(struct sim_actor *a, uint64_t when_ns);
  */
 void sim_enter(struct sim_domain *d);
 void sim_leave(struct sim_domain *d);
+/*
+ * The same, of software that carries out there what hardware would: between the two it is
+ * as in a step (grace periods, one time). Threads mode, inline.
+ */
+void sim_enter_step(struct sim_domain *d);
+void sim_leave_step(struct sim_domain *d);
+/*
+ * Threads mode, as in a step: enter the domain of another board too, if it is free.
+ * Leaving it runs nothing of it yet.
+ */
+bool sim_try_enter(struct sim_domain *d);
+void sim_try_leave(struct sim_domain *d);
+/* Does whoever rings a doorbell run the hardware? */
+bool sim_is_inline(const struct sim *sim);
 /* Let hardware work (polling loops call this). Lockstep: nothing. */
 void sim_pump(struct sim_domain *d);
 /*

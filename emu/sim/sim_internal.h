@@ -170,6 +170,10 @@ void threads_kick_remote(struct sim_actor *a);
 void threads_alarm(struct sim_actor *a);
 void threads_enter(struct sim_domain *d);
 void threads_leave(struct sim_domain *d);
+void threads_enter_step(struct sim_domain *d);
+void threads_leave_step(struct sim_domain *d);
+bool threads_try_enter(struct sim_domain *d);
+void threads_try_leave(struct sim_domain *d);
 void threads_pump(struct sim_domain *d);
 bool threads_pump_all(struct sim *sim);
 void threads_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),

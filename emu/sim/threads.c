@@ -229,6 +229,21 @@ static void run_later(void)
 		run_if_wanted(batch.later[--batch.later_count]);
 }
 
+/* Run it if it is wanted, when the step that is under way is over. */
+static void run_after(struct sim_domain *d)
+{
+	unsigned int i;
+
+	if (!batch.depth || batch.later_count == LATER_MAX) {
+		run_if_wanted(d);
+		return;
+	}
+	for (i = 0; i < batch.later_count; i++)
+		if (batch.later[i] == d)
+			return;
+	batch.later[batch.later_count++] = d;
+}
+
 /* After the board's own thread has ended, software runs the hardware. */
 static bool runs_inline(const struct sim *sim)
 {
@@ -256,6 +271,33 @@ void threads_leave(struct sim_domain *d)
 		leave_rest(d);
 	else if (in_line)
 		run_if_wanted(d);
+}
+
+void threads_enter_step(struct sim_domain *d)
+{
+	domain_lock(d);
+	batch_begin(d->sim);
+	domain_time(d);
+}
+
+void threads_leave_step(struct sim_domain *d)
+{
+	threads_leave(d);
+	run_later();
+	batch_end();
+}
+
+bool threads_try_enter(struct sim_domain *d)
+{
+	return domain_trylock(d);
+}
+
+/* Who wanted it meanwhile has met the lock: as in run_if_wanted(), but later. */
+void threads_try_leave(struct sim_domain *d)
+{
+	domain_unlock(d);
+	if (atomic_load(&d->wanted) && runs_inline(d->sim))
+		run_after(d);
 }
 
 /*
@@ -332,24 +374,13 @@ void threads_kick(struct sim_actor *a)
 
 void threads_kick_remote(struct sim_actor *a)
 {
-	struct sim_domain *d = a->domain;
-	unsigned int i;
-
 	/*
 	 * Release: pairs with take_ready(). seq_cst: the try for the lock that
 	 * follows must not pass it.
 	 */
-	atomic_fetch_or(&d->wanted, a->bit);
-	if (!runs_inline(d->sim))
-		return;
-	if (!batch.depth || batch.later_count == LATER_MAX) {
-		run_if_wanted(d);
-		return;
-	}
-	for (i = 0; i < batch.later_count; i++)
-		if (batch.later[i] == d)
-			return;
-	batch.later[batch.later_count++] = d;
+	atomic_fetch_or(&a->domain->wanted, a->bit);
+	if (runs_inline(a->domain->sim))
+		run_after(a->domain);
 }
 
 void threads_alarm(struct sim_actor *a)

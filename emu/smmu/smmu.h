@@ -13,7 +13,7 @@
  *
  * Files: stream.c matches streams; bank.c holds a context bank's registers, its
  * fault latch, stall and RESUME; walk.c walks the tables; tlb.c and walk_cache.c
- * cache; regs.c decodes; translate.c is the front door.
+ * cache; regs.c decodes; translate.c is the front door, run.c that for many pages at once.
  */
 #ifndef FL_SMMU_H
 #define FL_SMMU_H
@@ -115,7 +115,7 @@ struct smmu_config {
  * section, which TLB synchronise waits for, covers both. Zero it before use; one
  * access at a time.
  */
-#define SMMU_UTLB_PAGES	32
+#define SMMU_UTLB_PAGES	256
 
 struct smmu_utlb {
 	struct smmu_utlb_page {
@@ -162,6 +162,37 @@ void smmu_reset(struct smmu *s);
  * this call until the data has been moved.
  */
 enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a);
+
+/*
+ * Up to 64 KB at once. In a: utlb, stream, write, privileged, va, cause, xfer, block. The
+ * record of a hit is left to the caller; a walk has its own (event), else event is 0.
+ */
+#define SMMU_RUN_PAGES	17
+
+struct smmu_run {
+	struct smmu_access a;
+	uint64_t changes;
+	uint32_t pages;
+	uint8_t bank;
+	struct smmu_run_page {
+		uint64_t pa;	/* of its first byte that is in the run */
+		uint64_t tag, event;
+		uint8_t how;
+	} page[SMMU_RUN_PAGES];
+};
+
+/*
+ * Would smmu_translate() find all the pages of len bytes, by hits and walks alone? Whatever
+ * the answer, nothing has changed, and nothing is recorded.
+ */
+bool smmu_run_look(struct smmu *s, struct smmu_run *r, uint32_t len);
+/*
+ * They are used: what smmu_translate() would have left behind for one access to each page,
+ * and `again` more that hit. False: something has changed since the look, and nothing is
+ * done. As with smmu_translate(), in a read-side section; one caller at a time from the look
+ * on.
+ */
+bool smmu_run_take(struct smmu *s, struct smmu_run *r, uint32_t again);
 
 /*
  * Registers. off: byte offset in the 128 KB window; size: 4 or 8 bytes. A

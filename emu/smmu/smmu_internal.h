@@ -34,6 +34,7 @@ enum smmu_perm {
 	SMMU_PERM_PRIV_WRITE = 2,
 	SMMU_PERM_USER_READ = 4,
 	SMMU_PERM_USER_WRITE = 8,
+	SMMU_PERM_USER = SMMU_PERM_USER_READ | SMMU_PERM_USER_WRITE,
 };
 
 struct smmu_tlb_entry {
@@ -67,7 +68,12 @@ struct smmu_walk_cache {
 	uint32_t entries;	/* 0: there is no walk cache */
 };
 
-/* The end of a walk. */
+/* A level of a walk: the entry with this index of a table. */
+struct smmu_walk_seen {
+	uint64_t table, index, desc;
+};
+
+/* The end of a walk, and the way there. */
 struct smmu_walk {
 	uint64_t pa;		/* of the accessed byte */
 	uint32_t fault;		/* a bit of FSR; 0: a translation was found */
@@ -76,6 +82,10 @@ struct smmu_walk {
 	uint8_t perm;
 	bool global;
 	bool aborted;		/* the fault is a bus error: FSYNR0.PTWF */
+	bool cached;		/* it began at a table that the walk cache knew */
+	uint8_t first;		/* the level where it began */
+	uint64_t taken;		/* rights that the tables above that had taken away */
+	struct smmu_walk_seen seen[4];	/* by level, from first on */
 };
 
 /* Where a stream leads. */
@@ -141,6 +151,9 @@ struct smmu {
 	struct smmu_list pool;	/* free entries of stalled[] */
 	struct smmu_stalled stalled[SMMU_STALLED_MAX];
 	uint32_t stalled_count;
+
+	/* Of the run that is looked at (run.c). */
+	struct smmu_walk run_walk[SMMU_RUN_PAGES];
 
 	/* TLB synchronise, per bank and SMMU_ALL_BANKS. */
 	bool sync_active[SMMU_BANKS + 1];
@@ -227,6 +240,54 @@ static inline void smmu_leave(struct smmu *s)
  */
 void smmu_leave_changed(struct smmu *s);
 
+/*
+ * Lock held. Release: who sees the number sees what was changed; the acquire is in
+ * smmu_changes().
+ */
+static inline void smmu_changed(struct smmu *s)
+{
+	uint64_t n = atomic_load_explicit(&s->changes, memory_order_relaxed);
+
+	atomic_store_explicit(&s->changes, n + 1, memory_order_release);
+}
+
+static inline uint64_t smmu_changes(const struct smmu *s)
+{
+	return atomic_load_explicit(&s->changes, memory_order_acquire);
+}
+
+/* One writer at a time: an addition that other CPUs wait for is not needed. */
+static inline void smmu_count(_Atomic uint64_t *n, uint32_t more)
+{
+	atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) +
+			      more, memory_order_relaxed);
+}
+
+static inline struct smmu_utlb_page *smmu_utlb_slot(const struct smmu_access *a,
+						    uint64_t va)
+{
+	return &a->utlb->page[(va >> 12) % SMMU_UTLB_PAGES];
+}
+
+/* For an access as a, but at va. */
+static inline bool smmu_utlb_knows(const struct smmu_utlb_page *m,
+				   const struct smmu_access *a, uint64_t va,
+				   uint64_t changes)
+{
+	return m->changes == changes && m->page == va >> 12 &&
+	       m->stream == a->stream && m->write == a->write &&
+	       m->privileged == a->privileged;
+}
+
+/* Lock held. a has been translated, and hit. */
+void smmu_utlb_fill(struct smmu *s, const struct smmu_access *a);
+/* Lock held. The rights that an access needs in this bank (enum smmu_perm). */
+uint32_t smmu_rights(const struct smmu_access *a, const struct smmu_route *r);
+/* Lock held. The walk has found a translation: into the TLB, and told. */
+const struct smmu_tlb_entry *smmu_walked(struct smmu *s, unsigned int n,
+					 struct smmu_access *a,
+					 const struct smmu_walk *w);
+
 /* stream.c */
 const struct smmu_route *smmu_stream_route(struct smmu *s, uint16_t stream);
 void smmu_stream_forget(struct smmu *s);
@@ -254,9 +315,11 @@ bool smmu_bank_next_released(struct smmu *s, struct smmu_stalled *h);
 /* Recompute the one interrupt line from FSR, sGFSR and their enables. */
 void smmu_irq_update(struct smmu *s);
 
-/* walk.c */
+/* walk.c; but for stats.walk_reads, a walk that nobody tells of has not been. */
 void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w);
+void smmu_walk_tell(struct smmu *s, unsigned int n, const struct smmu_access *a,
+		    const struct smmu_walk *w);
 
 /* walk_cache.c; _find and _fill: only where there are entries */
 bool smmu_walk_cache_create(struct smmu_walk_cache *c, uint32_t entries);

@@ -29,17 +29,6 @@ static void tell_line(struct smmu *s)
 }
 
 /*
- * Lock held. Release: who sees the number sees what was changed; the acquire is
- * in utlb_hit().
- */
-static void translation_changed(struct smmu *s)
-{
-	uint64_t n = atomic_load_explicit(&s->changes, memory_order_relaxed);
-
-	atomic_store_explicit(&s->changes, n + 1, memory_order_release);
-}
-
-/*
  * Whoever answers a stalled access tells the card by himself. Another thread that is
  * just translating could not: it holds the card, which env.resume asks for.
  */
@@ -47,7 +36,7 @@ void smmu_leave_changed(struct smmu *s)
 {
 	struct smmu_stalled h;
 
-	translation_changed(s);
+	smmu_changed(s);
 	tell_line(s);
 	while (smmu_bank_next_released(s, &h)) {
 		smmu_leave(s);
@@ -106,40 +95,55 @@ static uint32_t fault_syndrome(unsigned int level, bool privileged,
 	       (aborted ? SMMU_CB_FSYNR0_PTWF : 0);
 }
 
+const struct smmu_tlb_entry *smmu_walked(struct smmu *s, unsigned int n,
+					 struct smmu_access *a,
+					 const struct smmu_walk *w)
+{
+	uint64_t block = w->pa >> smmu_level_shift(w->level)
+			       << smmu_level_shift(w->level);
+	const struct smmu_bank *b = &s->bank[n];
+	const struct smmu_tlb_entry *e;
+
+	e = smmu_tlb_fill(&s->tlb, smmu_untag(a->va), b->vmid, b->asid, w,
+			  s->env.frame_tag(s->env.ctx, block));
+	a->event = smmu_emit(s, EV_SMMU_WALK, a, a->cause, n, a->va, w->pa,
+			     w->reads);
+	return e;
+}
+
 static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 				       struct smmu_access *a, bool privileged,
 				       const struct smmu_tlb_entry **entry)
 {
-	const struct smmu_bank *b = &s->bank[n];
 	struct smmu_walk w;
-	uint64_t block;
 
 	smmu_walk(s, n, a, &w);
+	smmu_walk_tell(s, n, a, &w);
 	a->ready_ns = walk_time(s, a, w.reads, a->ready_ns);
 	if (w.fault)
 		return smmu_bank_fault(s, n, a, w.fault,
 				       fault_syndrome(w.level, privileged,
 						      w.aborted));
-	block = w.pa >> smmu_level_shift(w.level) << smmu_level_shift(w.level);
-	*entry = smmu_tlb_fill(&s->tlb, smmu_untag(a->va), b->vmid, b->asid, &w,
-			       s->env.frame_tag(s->env.ctx, block));
-	a->event = smmu_emit(s, EV_SMMU_WALK, a, a->cause, n, a->va, w.pa,
-			     w.reads);
+	*entry = smmu_walked(s, n, a, &w);
 	return SMMU_OK;
-}
-
-/* One writer at a time: an addition that other CPUs wait for is not needed. */
-static void counter_add(_Atomic uint64_t *n)
-{
-	atomic_store_explicit(n, atomic_load_explicit(n, memory_order_relaxed) +
-			      1, memory_order_relaxed);
 }
 
 static void translate_hit(struct smmu *s, struct smmu_access *a)
 {
-	counter_add(&s->hits);
+	smmu_count(&s->hits, 1);
 	a->event = smmu_emit(s, EV_SMMU_HIT, a, a->cause, a->bank, a->va,
 			     a->pa, 0);
+}
+
+uint32_t smmu_rights(const struct smmu_access *a, const struct smmu_route *r)
+{
+	bool privileged = a->privileged;
+
+	/* sources: smmu-regs, S2CR.PRIVCFG: 2 unprivileged, 3 privileged */
+	if (r->privcfg & 2)
+		privileged = r->privcfg & 1;
+	return (privileged ? SMMU_PERM_PRIV_READ : SMMU_PERM_USER_READ)
+	       << a->write;
 }
 
 static enum smmu_verdict translate_by_bank(struct smmu *s,
@@ -148,10 +152,10 @@ static enum smmu_verdict translate_by_bank(struct smmu *s,
 {
 	const struct smmu_bank *b = &s->bank[r->bank];
 	const struct smmu_tlb_entry *e;
-	bool privileged = a->privileged;
+	uint32_t need = smmu_rights(a, r);
+	bool privileged = !(need & SMMU_PERM_USER);
 	enum smmu_verdict v;
 	uint64_t inside;
-	uint32_t need;
 
 	a->bank = r->bank;
 	/* sources: smmu-regs, SCTLR.M: translation off, addresses unchanged */
@@ -159,10 +163,6 @@ static enum smmu_verdict translate_by_bank(struct smmu *s,
 		return translate_bypass(s, a);
 	if (smmu_bank_blocked(s, r->bank))
 		return smmu_bank_block(s, r->bank, a);
-	/* sources: smmu-regs, S2CR.PRIVCFG: 2 unprivileged, 3 privileged */
-	if (r->privcfg & 2)
-		privileged = r->privcfg & 1;
-
 	a->ready_ns += s->cfg.timing.tlb_hit_ns;
 	e = smmu_tlb_lookup(&s->tlb, smmu_untag(a->va), b->vmid, b->asid);
 	a->tlb_hit = e;
@@ -171,9 +171,6 @@ static enum smmu_verdict translate_by_bank(struct smmu *s,
 		if (v != SMMU_OK)
 			return v;
 	}
-	need = privileged ? SMMU_PERM_PRIV_READ : SMMU_PERM_USER_READ;
-	if (a->write)
-		need <<= 1;
 	/* sources: smmu-ptes: AP mismatch is PF; a stale entry counts too (sources: smmu-tlb) */
 	if (!(e->perm & need))
 		return smmu_bank_fault(s, r->bank, a, SMMU_CB_FSR_PF,
@@ -205,36 +202,26 @@ static enum smmu_verdict translate_access(struct smmu *s, struct smmu_access *a)
 	}
 }
 
-static struct smmu_utlb_page *utlb_slot(const struct smmu_access *a)
-{
-	return &a->utlb->page[(a->va >> 12) % SMMU_UTLB_PAGES];
-}
-
 /* A hit as translate_by_bank() would find it; nothing but the TLB's own entry matters. */
 static bool utlb_hit(struct smmu *s, struct smmu_access *a)
 {
-	const struct smmu_utlb_page *m = utlb_slot(a);
+	const struct smmu_utlb_page *m = smmu_utlb_slot(a, a->va);
 
-	/* Acquire: pairs with the release in translation_changed(). */
-	if (m->changes != atomic_load_explicit(&s->changes,
-					       memory_order_acquire) ||
-	    m->page != a->va >> 12 || m->stream != a->stream ||
-	    m->write != a->write || m->privileged != a->privileged)
+	if (!smmu_utlb_knows(m, a, a->va, smmu_changes(s)))
 		return false;
 	a->pa = m->pa | (a->va & 0xfff);
 	a->tag = m->tag;
 	a->ready_ns = a->now_ns + s->cfg.timing.tlb_hit_ns;
 	a->bank = m->bank;
 	a->tlb_hit = true;
-	counter_add(&s->accesses);
+	smmu_count(&s->accesses, 1);
 	translate_hit(s, a);
 	return true;
 }
 
-/* Lock held. */
-static void utlb_fill(struct smmu *s, const struct smmu_access *a)
+void smmu_utlb_fill(struct smmu *s, const struct smmu_access *a)
 {
-	*utlb_slot(a) = (struct smmu_utlb_page){
+	*smmu_utlb_slot(a, a->va) = (struct smmu_utlb_page){
 		.changes = atomic_load_explicit(&s->changes,
 						memory_order_relaxed),
 		.page = a->va >> 12, .pa = a->pa & ~UINT64_C(0xfff),
@@ -256,12 +243,12 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a)
 	a->bank = SMMU_NO_BANK;
 	a->tlb_hit = false;
 	smmu_enter(s);
-	counter_add(&s->accesses);
+	smmu_count(&s->accesses, 1);
 	v = translate_access(s, a);
 	if (v != SMMU_OK || !a->tlb_hit)
-		translation_changed(s);
+		smmu_changed(s);
 	else if (a->utlb)
-		utlb_fill(s, a);
+		smmu_utlb_fill(s, a);
 	leave_access(s);
 	return v;
 }

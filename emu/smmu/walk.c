@@ -2,8 +2,9 @@
 /*
  * The stage-1 walk of AArch64 tables with a 4 KB granule (sources: smmu-ptes; Arm
  * ARM DDI 0487, chapter D8). Nine address bits a level, levels 0 to 3; blocks
- * of 1 GB at level 1 and 2 MB at level 2. A walk reads memory and nothing else:
- * it has no effect on registers or TLB. It fills the walk cache, where there is one.
+ * of 1 GB at level 1 and 2 MB at level 2. A walk reads memory and nothing else: it has
+ * no effect on registers, TLB or trace. Who wanted it tells of it (smmu_walk_tell()), which
+ * fills the walk cache, where there is one.
  */
 #include "smmu_internal.h"
 
@@ -157,8 +158,7 @@ static bool walk_level(struct smmu *s, const struct smmu_bank *b,
 		return walk_end(w, SMMU_CB_FSR_EF, p->level);
 	}
 	/* end::walk-2[] */
-	smmu_emit(s, EV_SMMU_LEVEL, a, a->cause, p->level, p->table, index,
-		  desc);
+	w->seen[p->level] = (struct smmu_walk_seen){ p->table, index, desc };
 	switch (desc_kind(desc, p->level)) {
 	case DESC_NOTHING:
 		return walk_end(w, SMMU_CB_FSR_TF, p->level);
@@ -174,27 +174,50 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w)
 {
 	const struct smmu_bank *b = &s->bank[n];
-	struct smmu_walk_cache *cache = s->walk_cache.entries ? &s->walk_cache :
-								NULL;
 	const struct smmu_walk_entry *e = NULL;
 	uint64_t va = smmu_untag(a->va);
 	struct position p = { 0 };
 
 	*w = (struct smmu_walk){ 0 };
-	s->stats.walks++;
 	if (!walk_begin(b, va, &p, w))
 		return;
-	if (cache)
-		e = smmu_walk_cache_find(cache, va, p.level, b->vmid, b->asid);
-	if (e) {
+	if (s->walk_cache.entries)
+		e = smmu_walk_cache_find(&s->walk_cache, va, p.level, b->vmid,
+					 b->asid);
+	if (e)
 		p = (struct position){ e->table, e->taken, e->level };
-		smmu_emit(s, EV_SMMU_WALK_CACHE, a, a->cause, n, a->va, p.level,
-			  p.table);
-	}
+	w->first = (uint8_t)p.level;
+	w->taken = p.taken;
+	w->cached = e;
+	w->seen[p.level].table = p.table;
 	while (walk_level(s, b, a, &p, w))
-		if (cache)
-			smmu_walk_cache_fill(cache, va, b->vmid, b->asid,
-				(struct smmu_walk_entry){
-					.level = (uint8_t)p.level,
-					.table = p.table, .taken = p.taken });
+		;
+}
+
+void smmu_walk_tell(struct smmu *s, unsigned int n, const struct smmu_access *a,
+		    const struct smmu_walk *w)
+{
+	/* Of the reads the last may have failed: it has shown nothing. */
+	unsigned int level, end = w->first + w->reads - w->aborted;
+	const struct smmu_bank *b = &s->bank[n];
+	struct smmu_walk_entry below = { .taken = w->taken };
+	const struct smmu_walk_seen *seen = w->seen;
+
+	s->stats.walks++;
+	if (w->cached)
+		smmu_emit(s, EV_SMMU_WALK_CACHE, a, a->cause, n, a->va,
+			  w->first, seen[w->first].table);
+	for (level = w->first; level < end; level++) {
+		smmu_emit(s, EV_SMMU_LEVEL, a, a->cause, level,
+			  seen[level].table, seen[level].index,
+			  seen[level].desc);
+		if (!s->walk_cache.entries || level + 1u >= w->first + w->reads)
+			continue;
+		below.level = (uint8_t)(level + 1);
+		below.table = seen[level].desc & PTE_ADDR;
+		below.taken |= seen[level].desc &
+			       (PTE_TABLE_NOUSER | PTE_TABLE_RDONLY);
+		smmu_walk_cache_fill(&s->walk_cache, smmu_untag(a->va), b->vmid,
+				     b->asid, below);
+	}
 }

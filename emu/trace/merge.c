@@ -3,6 +3,7 @@
 #include "trace/merge.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t find_chunk(const struct trace_merge *m, uint32_t number,
@@ -23,6 +24,85 @@ static uint64_t count_chunks(const struct trace_merge *m, uint32_t number)
 	     c = find_chunk(m, number, c + 1))
 		n++;
 	return n;
+}
+
+static const struct trace_record *record_at(const struct trace_merge *m,
+					    uint32_t i)
+{
+	const struct trace_ring *r = m->at[i].ring;
+	uint64_t next = m->at[i].next;
+	size_t records = (size_t)r->mask + 1;
+
+	if (m->spill && next < r->flushed)
+		return m->spill + m->at[i].chunk * (records + 1) + 1 +
+		       (next & r->mask);
+	return &r->record[next & r->mask];
+}
+
+/* On to the next place. */
+static void place_pass(struct trace_merge *m, uint32_t i)
+{
+	const struct trace_ring *r = m->at[i].ring;
+
+	m->at[i].next++;
+	if (m->spill && !(m->at[i].next & r->mask))
+		m->at[i].chunk = find_chunk(m, r->number, m->at[i].chunk + 1);
+}
+
+/* The next place holds a packed entry. False: no memory. */
+static bool place_unpack(struct trace_merge *m, uint32_t i)
+{
+	uint64_t word[PACKED_ROOM];
+	struct packed_place place;
+	struct packed_head h;
+	uint32_t n;
+
+	memcpy(&h, record_at(m, i), sizeof(h));
+	free(m->at[i].packed);
+	m->at[i].packed = calloc(h.records, sizeof(*m->at[i].packed));
+	if (!m->at[i].packed)
+		return false;
+	place_pass(m, i);
+	for (n = 0; n < h.words; n += PACKED_PLACE_WORDS) {
+		memcpy(&place, record_at(m, i), sizeof(place));
+		memcpy(word + n, place.word, sizeof(place.word));
+		place_pass(m, i);
+	}
+	packed_expand(&h, word, m->at[i].packed);
+	m->at[i].packed_count = h.records;
+	m->at[i].in_packed = 0;
+	m->at[i].now = m->at[i].packed;
+	return true;
+}
+
+/* Find the next record of a ring. */
+static void ring_look(struct trace_merge *m, uint32_t i)
+{
+	if (m->at[i].in_packed + 1 < m->at[i].packed_count) {
+		m->at[i].now = &m->at[i].packed[++m->at[i].in_packed];
+		return;
+	}
+	m->at[i].packed_count = 0;
+	while (m->at[i].next != m->at[i].end) {
+		m->at[i].now = record_at(m, i);
+		if (m->at[i].now->event == PACKED_EVENT && m->at[i].now->seq) {
+			/* Without memory for them they are left out. */
+			if (place_unpack(m, i))
+				return;
+			place_pass(m, i);
+		} else if (m->at[i].now->seq) {
+			place_pass(m, i);
+			return;
+		} else {
+			place_pass(m, i);	/* left free, or its head is gone */
+		}
+	}
+	m->at[i].now = NULL;
+}
+
+static uint64_t number_of(uint64_t seq)
+{
+	return seq & ((1ull << 48) - 1);
 }
 
 void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
@@ -51,21 +131,11 @@ void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
 		} else {
 			m->at[i].next = head > size ? head - size : 0;
 		}
-		m->left += m->at[i].end - m->at[i].next;
+		ring_look(m, i);
+		if (m->at[i].now)
+			m->left += ring[i].records + 1 -
+				   number_of(m->at[i].now->seq);
 	}
-}
-
-static const struct trace_record *record_at(const struct trace_merge *m,
-					    uint32_t i)
-{
-	const struct trace_ring *r = m->at[i].ring;
-	uint64_t next = m->at[i].next;
-	size_t records = (size_t)r->mask + 1;
-
-	if (m->spill && next < r->flushed)
-		return m->spill + m->at[i].chunk * (records + 1) + 1 +
-		       (next & r->mask);
-	return &r->record[next & r->mask];
 }
 
 /* Is the cause of rec still to come? */
@@ -73,7 +143,7 @@ static bool must_wait(const struct trace_merge *m,
 		      const struct trace_record *rec)
 {
 	uint32_t number = (uint32_t)(rec->cause >> 48), first;
-	uint64_t n = rec->cause & ((1ull << 48) - 1), i;
+	uint64_t n = number_of(rec->cause), i;
 
 	if (!rec->cause)
 		return false;
@@ -81,7 +151,8 @@ static bool must_wait(const struct trace_merge *m,
 	if (number < first || number - first >= m->rings)
 		return false;
 	i = number - first;
-	return n > m->at[i].next && n <= m->at[i].end;
+	return m->at[i].now && n >= number_of(m->at[i].now->seq) &&
+	       n <= m->at[i].ring->records;
 }
 
 const struct trace_record *merge_next(struct trace_merge *m)
@@ -89,10 +160,13 @@ const struct trace_record *merge_next(struct trace_merge *m)
 	const struct trace_record *rec, *best = NULL, *late = NULL;
 	uint32_t i, best_at = 0, late_at = 0;
 
+	if (m->given)
+		ring_look(m, m->given - 1);
+	m->given = 0;
 	for (i = 0; i < m->rings; i++) {
-		if (m->at[i].next == m->at[i].end)
+		rec = m->at[i].now;
+		if (!rec)
 			continue;
-		rec = record_at(m, i);
 		if (must_wait(m, rec)) {
 			if (!late || rec->wall_ns < late->wall_ns) {
 				late = rec;
@@ -110,11 +184,15 @@ const struct trace_record *merge_next(struct trace_merge *m)
 	}
 	if (!best)
 		return NULL;
-	m->at[best_at].next++;
+	m->given = best_at + 1;
 	m->left--;
-	if (m->spill && !(m->at[best_at].next & m->at[best_at].ring->mask))
-		m->at[best_at].chunk =
-			find_chunk(m, m->at[best_at].ring->number,
-				   m->at[best_at].chunk + 1);
 	return best;
+}
+
+void merge_end(struct trace_merge *m)
+{
+	uint32_t i;
+
+	for (i = 0; i < m->rings; i++)
+		free(m->at[i].packed);
 }

@@ -11,12 +11,14 @@
 
 #include <stdatomic.h>
 
+#include "trace/packed.h"
 #include "trace/trace.h"
 
 #define TRACE_RINGS_MAX	256
 
 struct trace_ring {
-	_Atomic uint64_t head;		/* records written since the start */
+	_Atomic uint64_t head;		/* places written since the start */
+	uint64_t records;		/* the same in records: packed.h */
 	uint64_t wall_ns;		/* for the following records */
 	uint64_t base;			/* ring number in place in a seq */
 	uint64_t flushed;		/* those before it are kept elsewhere */
@@ -25,6 +27,7 @@ struct trace_ring {
 	uint32_t number;
 	_Atomic uintptr_t owner;	/* thread; threads mode only */
 	_Atomic uint64_t count[EV_COUNT];
+	struct packed_sums sums;
 } __attribute__((aligned(64)));
 
 struct trace_merge {
@@ -32,10 +35,15 @@ struct trace_merge {
 	const struct trace_record *spill;
 	uint64_t chunks;		/* in spill: 1 + records each */
 	uint32_t rings;
+	uint32_t given;			/* 1 + ring of the last record; 0: none */
 	struct {
 		const struct trace_ring *ring;
-		uint64_t next, end;	/* record number in the ring */
+		uint64_t next, end;	/* place in the ring */
 		uint64_t chunk;		/* of the spill, that next lies in */
+		/* The next record: in its place, or one of a packed entry's. */
+		const struct trace_record *now;	/* NULL: there is none */
+		struct trace_record *packed;
+		uint32_t in_packed, packed_count;
 	} at[TRACE_RINGS_MAX];
 };
 
@@ -46,7 +54,8 @@ struct trace_merge {
 void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
 		 uint32_t rings, const struct trace_record *spill,
 		 uint64_t chunks);
-/* The next record, valid until the rings are written again; NULL at the end. */
+/* The next record, valid until the next call; NULL at the end. */
 const struct trace_record *merge_next(struct trace_merge *m);
+void merge_end(struct trace_merge *m);
 
 #endif

@@ -44,6 +44,7 @@ struct trace {
 	_Atomic uint64_t lost;		/* records without ring or disk */
 	_Atomic uint32_t claimed;	/* rings in use; may run past RINGS */
 	_Atomic uint64_t homeless[EV_COUNT]; /* events without ring */
+	struct packed_sums homeless_sums;
 	struct trace_record *memory;	/* RINGS or 1 times records */
 	struct trace_ring ring[RINGS];
 };
@@ -293,7 +294,7 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 	if (!atomic_load_explicit(&t->on, memory_order_relaxed))
 		return 0;
 	rec = &r->record[head & r->mask];
-	rec->seq = r->base | (head + 1);
+	rec->seq = r->base | ++r->records;
 	rec->cause = at->cause;
 	rec->time_ns = t->time_ns;
 	rec->wall_ns = r->wall_ns;
@@ -309,10 +310,68 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 	rec->arg[3] = a3;
 	/* Pairs with the acquire in ring_find() and in merge_begin(). */
 	atomic_store_explicit(&r->head, head + 1, memory_order_release);
-	last.any = r->base | (head + 1);
+	last.any = rec->seq;
 	if (of_software[ev])
 		last.software = last.any;
 	return last.any;
+}
+
+/* Places of a ring, one after the other, where the spill will not cut them apart. */
+static uint64_t ring_places(struct trace *t, struct trace_ring *r, uint32_t n)
+{
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
+
+	if (!t->spills || head - r->flushed + n <= (uint64_t)r->mask + 1)
+		return head;
+	for (; head - r->flushed <= r->mask; head++)
+		r->record[head & r->mask].seq = 0;
+	ring_flush(t, r, head);
+	return head;
+}
+
+static uint64_t packed_put(struct trace *t, struct trace_ring *r,
+			   const struct trace_write *w)
+{
+	uint64_t word[PACKED_ROOM], head;
+	struct packed_place place = { 0 };
+	struct packed_head h;
+	uint32_t places = packed_make(w, &h, word), i;
+
+	head = ring_places(t, r, places);
+	h.seq = r->base | (r->records + 1);
+	h.time_ns = t->time_ns;
+	h.wall_ns = r->wall_ns;
+	memcpy(&r->record[head & r->mask], &h, sizeof(h));
+	for (i = 1; i < places; i++) {
+		memcpy(place.word, word + (i - 1) * PACKED_PLACE_WORDS,
+		       sizeof(place.word));
+		memcpy(&r->record[(head + i) & r->mask], &place, sizeof(place));
+	}
+	r->records += h.records;
+	/* Release: as in trace_emit(). */
+	atomic_store_explicit(&r->head, head + places, memory_order_release);
+	last.any = r->base | r->records;
+	/* The last block is DONE, and then its context is free again. */
+	return last.any - 1;
+}
+
+uint64_t trace_emit_write(struct trace *t, const struct trace_write *w)
+{
+	struct trace_ring *r;
+
+	if (!t)
+		return 0;
+	assert(!t->lockstep && w->pages[0] <= TRACE_WRITE_PAGES &&
+	       w->pages[1] <= TRACE_WRITE_PAGES);
+	r = ring_mine(t);
+	if (!r) {
+		packed_sum(&t->homeless_sums, w);
+		atomic_fetch_add(&t->lost, 1);
+		return 0;
+	}
+	packed_sum(&r->sums, w);
+	return atomic_load_explicit(&t->on, memory_order_relaxed) ?
+	       packed_put(t, r, w) : 0;
 }
 
 void trace_set_time(struct trace *t, uint64_t time_ns)
@@ -342,10 +401,12 @@ uint64_t trace_count(const struct trace *t, enum trace_event ev)
 	assert((unsigned int)ev < EV_COUNT);
 	if (!t)
 		return 0;
-	sum = atomic_load_explicit(&t->homeless[ev], memory_order_relaxed);
+	sum = atomic_load_explicit(&t->homeless[ev], memory_order_relaxed) +
+	      packed_count(&t->homeless_sums, ev);
 	for (i = 0; i < RINGS; i++)
 		sum += atomic_load_explicit(&t->ring[i].count[ev],
-					    memory_order_relaxed);
+					    memory_order_relaxed) +
+		       packed_count(&t->ring[i].sums, ev);
 	return sum;
 }
 
@@ -380,6 +441,7 @@ uint32_t trace_snapshot(const struct trace *t, struct trace_record *out,
 		else
 			out[got++] = *rec;
 	}
+	merge_end(&m);
 	return got;
 }
 
@@ -406,6 +468,7 @@ static void write_threads(struct trace *t)
 	merge_begin(&m, t->ring, rings_used(t), spill, spill ? chunks : 0);
 	while ((rec = merge_next(&m)) != NULL)
 		trace_record_text(t->out, rec);
+	merge_end(&m);
 	if (spill)
 		munmap(spill, bytes);
 }

@@ -94,6 +94,30 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 		    uint64_t a2, uint64_t a3);
 
 /*
+ * Blocks of a WRITE that went from memory to memory in the resident step. They are kept in
+ * one place, and are for everybody who reads or counts the records that the long way
+ * leaves. side 0 is the sender, 1 the receiver.
+ */
+#define TRACE_WRITE_PAGES 17
+
+struct trace_write {
+	struct trace_at at;	/* of the sender and the first block; attempt 0 */
+	uint64_t va[2];
+	uint32_t len;		/* at most 64 KB */
+	uint32_t qpn;		/* the receiver's queue pair */
+	uint8_t peer, ctx, rxc, bank[2];
+	uint8_t cell_log2, block_log2;
+	uint32_t pages[2];
+	struct {
+		uint64_t pa;	/* of its first byte that is moved */
+		uint64_t event;	/* SMMU_WALK, where it was no hit */
+	} page[2][TRACE_WRITE_PAGES];
+};
+
+/* Threads mode. The sequence number of the end of the last block, or 0. */
+uint64_t trace_emit_write(struct trace *t, const struct trace_write *w);
+
+/*
  * What the calling thread recorded last, of any unit or of software only: the
  * cause of what it does now where no better one is known (a line that goes up,
  * a register that is written).

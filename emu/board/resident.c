@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The resident step: blocks of a WRITE whose pages are all there, on two boards of this
+ * process, go from memory to memory in one go. Firmware, engine, SMMU and wire are then as
+ * if each had done its part, and the trace has one entry for all that they would have told.
+ *
+ * It is taken where time is real, by engines in C, and only when nothing else can happen:
+ * no page is missing, nothing is injected, captured, stalled or stale, nothing of the queue
+ * pair is under way, and the other board is free this moment. Anything else makes it return
+ * 0 before anything has changed, and the block goes the long way, where it is told event by
+ * event. tests/unit/test_resident.c holds the two against each other.
+ */
+#include <string.h>
+
+#include "board/board_internal.h"
+
+#define PIECE	65536u		/* of SMMU_RUN_PAGES pages, wherever it begins */
+#define TURN	(1u << 18)	/* bytes of a step; then others have their turn */
+
+/* One of the two sides of a piece. */
+struct side {
+	struct board *board;
+	struct smmu_run run;
+	uint8_t *mem[SMMU_RUN_PAGES];
+};
+
+struct piece {
+	struct side side[2];
+	uint32_t len, again[2];	/* again: pages that two blocks share */
+	const struct fw_resident *r;
+	uint32_t done;		/* of r, by pieces before */
+};
+
+static bool board_is_well(struct board *b, unsigned int channel)
+{
+	return !atomic_load_explicit(&b->broken, memory_order_relaxed) &&
+	       !atomic_load_explicit(&b->dram->injections,
+				     memory_order_relaxed) &&
+	       !b->stalled[channel].silent;
+}
+
+static void side_begin(struct side *s, struct board *b, unsigned int channel,
+		       uint16_t stream, const struct fw_resident *r)
+{
+	s->board = b;
+	s->run.a.utlb = &b->utlb[channel];
+	s->run.a.stream = stream;
+	s->run.a.write = channel == 1;
+	s->run.a.privileged = false;
+	s->run.a.cause = r->cause;
+	s->run.a.xfer = r->xfer;
+	s->run.a.block = r->block;
+}
+
+/* All pages of the side, and whose frames they were when they were translated. */
+static bool side_look(struct side *s, uint64_t va, uint32_t len)
+{
+	struct smmu_run *run = &s->run;
+	struct dram *d = s->board->dram;
+	uint32_t i;
+
+	run->a.va = va;
+	if (!smmu_run_look(s->board->smmu, run, len))
+		return false;
+	for (i = 0; i < run->pages; i++) {
+		const struct dram_bank *bank = dram_bank_of(d, run->page[i].pa, 1);
+
+		/* With DRAM_TAG_ORPHAN it is told, the long way. */
+		if (!bank || dram_tag(d, run->page[i].pa) != run->page[i].tag)
+			return false;
+		s->mem[i] = bank->mem + (run->page[i].pa - bank->base);
+	}
+	return true;
+}
+
+/* Bytes of the i-th page that are in the piece. */
+static uint32_t page_bytes(const struct smmu_run *run, uint32_t i, uint32_t len)
+{
+	uint64_t first = i ? ((run->a.va >> 12) + i) << 12 : run->a.va;
+	uint32_t room = 4096 - (uint32_t)(first & 4095);
+	uint32_t rest = len - (uint32_t)(first - run->a.va);
+
+	return rest < room ? rest : room;
+}
+
+/* The data. Pages that lie behind one another in memory go together. */
+static void piece_move(struct piece *p)
+{
+	struct side *from = &p->side[0], *to = &p->side[1];
+	uint32_t left = p->len, f = 0, t = 0, n, fn = 0, tn = 0;
+	const uint8_t *src = NULL;
+	uint8_t *dst = NULL;
+
+	while (left) {
+		for (; !fn || (f < from->run.pages && src + fn == from->mem[f]); f++) {
+			src = fn ? src : from->mem[f];
+			fn += page_bytes(&from->run, f, p->len);
+		}
+		for (; !tn || (t < to->run.pages && dst + tn == to->mem[t]); t++) {
+			dst = tn ? dst : to->mem[t];
+			tn += page_bytes(&to->run, t, p->len);
+		}
+		n = fn < tn ? fn : tn;
+		memcpy(dst, src, n);
+		src += n;
+		dst += n;
+		fn -= n;
+		tn -= n;
+		left -= n;
+	}
+}
+
+/* A frame that changed hands while its data moved is told of, as in the long way. */
+static void side_end(struct side *s)
+{
+	struct dma_burst d = { .stream = s->run.a.stream,
+			       .xfer = s->run.a.xfer, .block = s->run.a.block };
+	uint32_t i;
+
+	for (i = 0; i < s->run.pages; i++) {
+		d.pa = s->run.page[i].pa;
+		bus_tag_still(s->board, &d, s->run.page[i].tag);
+		dram_use(s->board->dram, d.pa);
+	}
+}
+
+static uint32_t pages_again(const struct board *b, uint64_t va, uint32_t len)
+{
+	return va % 4096 ? (len - 1) / b->cfg.block_bytes : 0;
+}
+
+/* Look at both sides, and take them. False: nothing has changed, or has but TLBs. */
+static bool piece_begin(struct piece *p)
+{
+	uint64_t lva = p->r->lva + p->done, rva = p->r->rva + p->done;
+	struct side *s = p->side;
+
+	if (!side_look(&s[0], lva, p->len) || !side_look(&s[1], rva, p->len))
+		return false;
+	p->again[0] = pages_again(s[0].board, lva, p->len);
+	p->again[1] = pages_again(s[0].board, rva, p->len);
+	return smmu_run_take(s[0].board->smmu, &s[0].run, p->again[0]) &&
+	       smmu_run_take(s[1].board->smmu, &s[1].run, p->again[1]);
+}
+
+static uint64_t piece_tell(struct piece *p, const struct engine_went *w)
+{
+	const struct board *b = p->side[0].board;
+	const struct fw_resident *r = p->r;
+	struct trace_write t;
+	uint32_t side, i;
+
+	t.at = (struct trace_at){ .board = b->cfg.id, .xfer = r->xfer,
+				  .block = r->block + p->done / b->cfg.block_bytes,
+				  .cause = r->cause };
+	t.len = p->len;
+	t.qpn = r->qpn;
+	t.peer = r->node;
+	t.ctx = r->ctx;
+	t.rxc = w->rxc;
+	t.cell_log2 = (uint8_t)__builtin_ctz((uint32_t)b->cfg.timing->v[T_LINK_CELL]);
+	t.block_log2 = (uint8_t)__builtin_ctz(b->cfg.block_bytes);
+	for (side = 0; side < 2; side++) {
+		const struct smmu_run *run = &p->side[side].run;
+
+		t.va[side] = run->a.va;
+		t.bank[side] = run->bank;
+		t.pages[side] = run->pages;
+		for (i = 0; i < run->pages; i++) {
+			t.page[side][i].pa = run->page[i].pa;
+			t.page[side][i].event = run->page[i].event;
+		}
+	}
+	return trace_emit_write(b->cfg.trace, &t);
+}
+
+/* It has gone: what that leaves behind. Returns its record. */
+static uint64_t piece_end(struct piece *p)
+{
+	struct board *from = p->side[0].board, *to = p->side[1].board;
+	struct engine_went w = { .bytes = p->len, .ctx = p->r->ctx };
+	struct fw_resident r = *p->r;
+	uint64_t event;
+	uint32_t blocks;
+
+	r.block += p->done / from->cfg.block_bytes;
+	r.rva += p->done;
+	r.len -= p->done;
+	engine_resident_went(from->engine, to->engine, &w);
+	fw_resident_landed(to->fw, from->cfg.id, &r, p->len, w.gen);
+	blocks = (p->len + from->cfg.block_bytes - 1) / from->cfg.block_bytes;
+	fabric_passed(from->port, r.node, w.cells, p->len, blocks);
+	event = piece_tell(p, &w);
+	engine_resident_caused(from->engine, r.ctx, event);
+	return event;
+}
+
+static uint32_t resident_move(struct board *b, struct board *peer, uint16_t stream,
+			      const struct fw_resident *r, uint64_t *event)
+{
+	struct piece p;
+
+	p.r = r;
+	side_begin(&p.side[0], b, 0, r->stream, r);
+	side_begin(&p.side[1], peer, 1, stream, r);
+	for (p.done = 0; p.done < r->len && p.done < TURN; p.done += p.len) {
+		p.len = r->len - p.done < PIECE ? r->len - p.done : PIECE;
+		if (!piece_begin(&p))
+			break;
+		piece_move(&p);
+		side_end(&p.side[0]);
+		side_end(&p.side[1]);
+		*event = piece_end(&p);
+	}
+	return p.done;
+}
+
+uint32_t board_resident(void *board, const struct fw_resident *r, uint64_t *event)
+{
+	struct board *b = board, *peer;
+	uint16_t stream;
+	uint32_t done = 0;
+
+	peer = fabric_neighbour(b->port, r->node, card_receive);
+	if (!peer || peer == b || !board_is_well(b, 0) ||
+	    !sim_try_enter(peer->domain))
+		return 0;
+	if (board_is_well(peer, 1) &&
+	    engine_resident_may(b->engine, peer->engine, r->ctx) &&
+	    fw_resident_may(peer->fw, b->cfg.id, r, &stream))
+		done = resident_move(b, peer, stream, r, event);
+	sim_try_leave(peer->domain);
+	return done;
+}

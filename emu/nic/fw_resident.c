@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The resident step, as the firmware sees it: blocks of a WRITE that lack nothing and meet
+ * nothing on their way, which the card may therefore bring to the peer in one go
+ * (fw_env.resident). What comes before and after, copying requests, checking them,
+ * completions, is as always; and so is all that any other block needs.
+ *
+ * It is for the oldest request of a queue pair only, when nothing of the queue pair is under
+ * way. So the order of its requests is that of the blocks.
+ */
+#include "nic/fw_internal.h"
+
+/* At a doorbell, before others have their turn: bytes, and requests. */
+#define SERVE_BYTES	(1u << 20)
+#define SERVE_REQUESTS	FW_QP_WRS
+
+static bool resident_may(const struct fw *fw, const struct fw_qp *q)
+{
+	const struct fw_wr *wr = &q->wr[q->wr_head % FW_QP_WRS];
+
+	return fw->env.resident && q->wr_issue == q->wr_head &&
+	       q->wr_head != q->wr_tail && !q->unit && !q->inflight &&
+	       q->state == FW_QP_CONNECTED && wr->opcode == FL_OP_WRITE &&
+	       !wr->status && !wr->inflight && fw->free && !fw->tx_elder;
+}
+
+static uint32_t blocks_of(const struct fw *fw, uint32_t bytes)
+{
+	return (bytes + fw->block_bytes - 1) / fw->block_bytes;
+}
+
+/* Of the oldest request; the caller calls fw_qp_update(). Bytes that went. */
+static uint32_t resident_go(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	struct fw_wr *wr = fw_wr_at(q, q->wr_head);
+	const struct fw_resident r = {
+		.lva = wr->lva + wr->issued, .rva = wr->rva + wr->issued,
+		.cause = wr->cause, .len = wr->length - wr->issued,
+		.rkey = wr->rkey, .qpn = q->peer_qp,
+		.ref = fw_request_ref(q, q->wr_head),
+		.src = fw_request_src(q, n), .xfer = wr->xfer,
+		.block = wr->blocks + 1,
+		.stream = fw->slot[q->slot].stream, .node = q->peer_node,
+		.ctx = (uint8_t)__builtin_ctz(fw->free),
+	};
+	uint64_t event = 0;
+	uint32_t bytes = fw->env.resident(fw->env.ctx, &r, &event), blocks;
+
+	if (!bytes)
+		return 0;
+	fw_assert(bytes == r.len ||
+		  (bytes < r.len && !(bytes % fw->block_bytes)));
+	blocks = blocks_of(fw, bytes);
+	wr->issued += bytes;
+	wr->blocks += blocks;
+	wr->cause = event;
+	fw->stats.blocks += blocks;
+	return bytes;
+}
+
+bool fw_resident_issue(struct fw *fw, uint16_t n)
+{
+	if (!resident_may(fw, &fw->qp[n]) || !resident_go(fw, n))
+		return false;
+	fw_request_complete(fw, n);
+	fw_qp_update(fw, n);
+	return true;
+}
+
+void fw_resident_serve(struct fw *fw, uint16_t n)
+{
+	struct fw_qp *q = &fw->qp[n];
+	uint32_t bytes = SERVE_BYTES, most = SERVE_REQUESTS, went = 1;
+
+	if (!fw->env.at_once || q->unit || q->wr_head != q->wr_tail ||
+	    fw->cq[q->cq].broken)
+		most = 0;
+	/* A fetch may find a bad request: then its completion's turn comes as ever. */
+	while (most-- && went && went < bytes && fw_qp_may_fetch(q) &&
+	       q->state == FW_QP_CONNECTED) {
+		bytes -= went;
+		fw_qp_fetch(fw, n);
+		if (q->wr_issue == q->wr_tail || !resident_may(fw, q))
+			break;
+		went = resident_go(fw, n);
+		fw_request_complete(fw, n);
+	}
+	fw_qp_update(fw, n);
+}
+
+/* ---- where it lands ---- */
+
+bool fw_resident_may(const struct fw *fw, uint8_t node,
+		     const struct fw_resident *r, uint16_t *stream)
+{
+	uint16_t qp = (uint16_t)FW_QP_PLACE(r->qpn);
+	const struct fw_qp *q = &fw->qp[qp];
+	const struct fw_turn t = {
+		.number = r->ref >> 8, .behind = (uint8_t)r->ref,
+		.relaxed = r->src & NIC_CTX_SRC_RELAXED,
+	};
+	struct fw_range range = {
+		.key = r->rkey, .slot = q->slot, .pd = q->pd,
+		.right = FL_ACC_REMOTE_WRITE, .va = r->rva, .bytes = r->len,
+	};
+
+	if (!fw_qp_hears(q) || fw_qp_number(q, qp) != r->qpn ||
+	    q->peer_node != node ||
+	    q->peer_qp != (r->src & NIC_CTX_SRC_QPN_MASK) || q->unit ||
+	    fw->rx_held || fw->rx_elder.there ||
+	    fw_mr_check(fw, &range, NULL) != FW_MR_OK)
+		return false;
+	*stream = fw->slot[q->slot].stream;
+	return fw_order_would(fw, qp, &t) == FW_TURN_NOW;
+}
+
+void fw_resident_landed(struct fw *fw, uint8_t node, const struct fw_resident *r,
+			uint32_t bytes, uint16_t gen)
+{
+	uint16_t qp = (uint16_t)FW_QP_PLACE(r->qpn);
+	uint32_t blocks = blocks_of(fw, bytes), i;
+	struct fw_peer *p = &fw->peer[node][r->ctx & (FW_CTXS - 1)];
+	struct fw_turn t = {
+		.number = r->ref >> 8, .behind = (uint8_t)r->ref,
+		.relaxed = r->src & NIC_CTX_SRC_RELAXED,
+	};
+
+	for (i = 0; i < blocks; i++) {
+		t.block = r->block + i;
+		t.last = bytes == r->len && i == blocks - 1;
+		fw_order_judge(fw, qp, &t);
+		fw_order_landed(fw, qp, &t);
+	}
+	fw_peer_hears(fw, node, r->ctx, qp, true);
+	p->write_gen = gen;
+	p->accepted = 0;
+	fw->stats.rx_checks += blocks;
+}

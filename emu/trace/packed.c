@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * The records of blocks that went by the resident step, as the long way leaves them (book,
+ * "The life of a WRITE"), where each side has done its part at once.
+ */
+#include "trace/packed.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+
+#include "faultline/entries.h"
+#include "faultline/fsm.h"
+#include "faultline/wire.h"
+
+#define PAGE		4096u
+#define WALKED		(1ull << 63)
+#define HEADER_BYTES	(WIRE_BTH_BYTES + WIRE_BLK_BYTES + WIRE_ICRC_BYTES)
+#define ACK_BYTES	(WIRE_BTH_BYTES + WIRE_ANS_BYTES + WIRE_ICRC_BYTES)
+/* Of a block, beside its cells and bursts: see put_block(). */
+#define BLOCK_RECORDS	12
+
+static uint32_t blocks_of(const struct trace_write *w)
+{
+	return (w->len + (1u << w->block_log2) - 1) >> w->block_log2;
+}
+
+static uint32_t cells_of(const struct trace_write *w)
+{
+	return (w->len + (1u << w->cell_log2) - 1) >> w->cell_log2;
+}
+
+/* A block that ends within a page leaves two bursts there. */
+static uint32_t bursts_of(const struct trace_write *w, unsigned int side)
+{
+	return w->pages[side] +
+	       (w->va[side] % PAGE ? blocks_of(w) - 1 : 0);
+}
+
+static uint32_t walks_of(const struct trace_write *w)
+{
+	uint32_t walks = 0, side, i;
+
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < w->pages[side]; i++)
+			walks += w->page[side][i].event != 0;
+	return walks;
+}
+
+uint32_t packed_make(const struct trace_write *w, struct packed_head *h,
+		     uint64_t word[PACKED_ROOM])
+{
+	uint32_t side, i, n = 0, bursts = bursts_of(w, 0) + bursts_of(w, 1);
+
+	static_assert(sizeof(*h) == sizeof(struct trace_record) &&
+		      sizeof(struct packed_place) == sizeof(*h), "a place");
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < w->pages[side]; i++) {
+			word[n++] = w->page[side][i].pa |
+				    (w->page[side][i].event ? WALKED : 0);
+			if (w->page[side][i].event)
+				word[n++] = w->page[side][i].event;
+		}
+	for (i = n; i % PACKED_PLACE_WORDS; i++)
+		word[i] = 0;
+	*h = (struct packed_head){
+		.cause = w->at.cause, .event = PACKED_EVENT,
+		.board = w->at.board, .peer = w->peer, .xfer = w->at.xfer,
+		.block = w->at.block, .len = w->len,
+		.va = { w->va[0], w->va[1] }, .qpn = w->qpn,
+		.records = blocks_of(w) * BLOCK_RECORDS + 2 * cells_of(w) +
+			   2 * bursts - walks_of(w),
+		.ctx = w->ctx, .rxc = w->rxc, .bank = { w->bank[0], w->bank[1] },
+		.cell_log2 = w->cell_log2, .block_log2 = w->block_log2,
+		.words = (uint16_t)n,
+	};
+	return 1 + (n + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS;
+}
+
+/* ---- back into records ---- */
+
+struct side {
+	const uint64_t *word;	/* of the page that comes next */
+	uint64_t va, pa;	/* of the byte that comes next */
+	uint64_t walk;		/* of its page, if nothing was moved there yet */
+};
+
+struct unpack {
+	const struct packed_head *h;
+	struct trace_record *next;
+	uint64_t seq;		/* of the next record */
+	uint32_t block;		/* number of the block */
+	struct side side[2];
+};
+
+/* A record of one side; returns its sequence number. */
+static uint64_t put(struct unpack *u, unsigned int side, unsigned int ev,
+		    uint64_t cause, uint64_t a0, uint64_t a1, uint64_t a2,
+		    uint64_t a3)
+{
+	const struct packed_head *h = u->h;
+	struct trace_record *r = u->next++;
+
+	*r = (struct trace_record){
+		.seq = u->seq++, .cause = cause, .time_ns = h->time_ns,
+		.wall_ns = h->wall_ns, .event = (uint16_t)ev,
+		.board = side ? h->peer : h->board, .xfer = h->xfer,
+		.block = u->block, .arg = { a0, a1, a2, a3 },
+	};
+	return r->seq;
+}
+
+static void side_page(struct side *s)
+{
+	s->pa = *s->word & ~WALKED;
+	s->walk = *s->word++ & WALKED ? *s->word++ : 0;
+}
+
+/* Bursts of len bytes; returns the last record. */
+static uint64_t put_bursts(struct unpack *u, unsigned int side, uint32_t len,
+			   uint64_t cause)
+{
+	const unsigned int ev = side ? EV_RX_BURST : EV_TX_BURST;
+	const uint8_t index = side ? u->h->rxc : u->h->ctx;
+	struct side *s = &u->side[side];
+	uint32_t bytes;
+
+	for (; len; len -= bytes) {
+		if (s->va % PAGE == 0 || !s->pa)
+			side_page(s);
+		bytes = PAGE - (uint32_t)(s->va % PAGE);
+		bytes = bytes < len ? bytes : len;
+		if (s->walk)
+			cause = s->walk;
+		else
+			cause = put(u, side, EV_SMMU_HIT, cause,
+				    u->h->bank[side], s->va, s->pa, 0);
+		s->walk = 0;
+		cause = put(u, side, ev, cause, index, s->va, bytes, s->pa);
+		s->va += bytes;
+		s->pa += bytes;
+	}
+	return cause;
+}
+
+static uint64_t put_wire(struct unpack *u, unsigned int side, bool sent,
+			 uint64_t cause, uint32_t opcode, uint32_t bytes,
+			 uint32_t offset)
+{
+	const struct packed_head *h = u->h;
+	unsigned int other = !side ? h->peer : h->board;
+
+	return put(u, side, sent ? EV_WIRE_SEND : EV_WIRE_RECV, cause, opcode,
+		   other, bytes, offset);
+}
+
+/* The cells of a block leave; returns the record of the first. */
+static uint64_t put_sent(struct unpack *u, uint32_t len, uint64_t cause)
+{
+	const uint32_t size = 1u << u->h->cell_log2;
+	uint64_t first = u->seq;
+	uint32_t at;
+
+	for (at = 0; at < len; at += size)
+		put_wire(u, 0, true, cause, WOP_WRITE, HEADER_BYTES +
+			 (len - at < size ? len - at : size), at);
+	return first;
+}
+
+/* They come, and the first opens a receive context; returns the record of the last. */
+static uint64_t put_received(struct unpack *u, uint32_t len, uint64_t sent)
+{
+	const uint32_t size = 1u << u->h->cell_log2;
+	uint64_t seq = 0;
+	uint32_t at;
+
+	for (at = 0; at < len; at += size) {
+		seq = put_wire(u, 1, false, sent++, WOP_WRITE, HEADER_BYTES +
+			       (len - at < size ? len - at : size), at);
+		if (!at)
+			put(u, 1, EV_RX_STATE, seq, u->h->rxc, FL_RX_FREE,
+			    FL_RX_EV_OPEN, FL_RX_CHECK);
+	}
+	return seq;
+}
+
+static uint64_t put_tx_state(struct unpack *u, uint64_t cause, unsigned int from,
+			     unsigned int event, unsigned int to)
+{
+	return put(u, 0, EV_TX_STATE, cause, u->h->ctx, from, event, to);
+}
+
+static uint64_t put_rx_state(struct unpack *u, uint64_t cause, unsigned int from,
+			     unsigned int event, unsigned int to)
+{
+	return put(u, 1, EV_RX_STATE, cause, u->h->rxc, from, event, to);
+}
+
+static void put_block(struct unpack *u, uint32_t len)
+{
+	const struct packed_head *h = u->h;
+	uint64_t va = u->side[1].va, seq, sent;
+
+	seq = put(u, 0, EV_FW_BLOCK, h->cause, h->ctx, u->side[0].va, len,
+		  FL_OP_WRITE);
+	seq = put_tx_state(u, seq, FL_TX_FREE, FL_TX_EV_GO, FL_TX_READY);
+	seq = put_bursts(u, 0, len, seq);
+	seq = put(u, 0, EV_TX_CELLS, seq, h->ctx, len,
+		  (len + (1u << h->cell_log2) - 1) >> h->cell_log2, 0);
+	sent = put_sent(u, len, seq);
+	put_tx_state(u, seq, FL_TX_READY, FL_TX_EV_SENT, FL_TX_FLYING);
+	seq = put_received(u, len, sent);
+	seq = put(u, 1, EV_FW_CHECK, seq, h->rxc, h->qpn, va, FL_ST_OK);
+	seq = put_rx_state(u, seq, FL_RX_CHECK, FL_RX_EV_ACCEPT_FULL, FL_RX_WRITE);
+	seq = put_bursts(u, 1, len, seq);
+	seq = put_rx_state(u, seq, FL_RX_WRITE, FL_RX_EV_LANDED, FL_RX_FREE);
+	seq = put_wire(u, 1, true, seq, WOP_ACK, ACK_BYTES, 0);
+	seq = put_wire(u, 0, false, seq, WOP_ACK, ACK_BYTES, 0);
+	seq = put_tx_state(u, seq, FL_TX_FLYING, FL_TX_EV_ACK, FL_TX_DONE);
+	put_tx_state(u, seq, FL_TX_DONE, FL_TX_EV_RELEASE, FL_TX_FREE);
+}
+
+void packed_expand(const struct packed_head *h, const uint64_t *word,
+		   struct trace_record *out)
+{
+	const uint32_t size = 1u << h->block_log2;
+	struct unpack u = { .h = h, .next = out, .seq = h->seq,
+			    .block = h->block };
+	const uint64_t *w = word;
+	uint32_t pages, at;
+
+	u.side[0].va = h->va[0];
+	u.side[1].va = h->va[1];
+	/* The words of the second side follow those of the first. */
+	u.side[0].word = w;
+	for (pages = (uint32_t)((h->va[0] % PAGE + h->len + PAGE - 1) / PAGE);
+	     pages; pages--)
+		w += *w & WALKED ? 2 : 1;
+	u.side[1].word = w;
+	for (at = 0; at < h->len; at += size, u.block++)
+		put_block(&u, h->len - at < size ? h->len - at : size);
+	assert(u.next == out + h->records);
+}
+
+/* ---- sums ---- */
+
+static void sum_add(_Atomic uint64_t *sum, uint32_t more)
+{
+	/* One writer: a plain add would do, but others read while it runs. */
+	atomic_store_explicit(sum, atomic_load_explicit(sum,
+			      memory_order_relaxed) + more, memory_order_relaxed);
+}
+
+void packed_sum(struct packed_sums *sums, const struct trace_write *w)
+{
+	uint32_t bursts[2] = { bursts_of(w, 0), bursts_of(w, 1) };
+
+	sum_add(&sums->blocks, blocks_of(w));
+	sum_add(&sums->cells, cells_of(w));
+	sum_add(&sums->bursts[0], bursts[0]);
+	sum_add(&sums->bursts[1], bursts[1]);
+	sum_add(&sums->hits, bursts[0] + bursts[1] - walks_of(w));
+}
+
+uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)
+{
+	uint64_t blocks = atomic_load_explicit(&sums->blocks,
+					       memory_order_relaxed);
+
+	switch (ev) {
+	case EV_FW_BLOCK:
+	case EV_TX_CELLS:
+	case EV_FW_CHECK:
+		return blocks;
+	case EV_TX_STATE:
+		return 4 * blocks;
+	case EV_RX_STATE:
+		return 3 * blocks;
+	case EV_WIRE_SEND:
+	case EV_WIRE_RECV:
+		return blocks + atomic_load_explicit(&sums->cells,
+						     memory_order_relaxed);
+	case EV_SMMU_HIT:
+		return atomic_load_explicit(&sums->hits, memory_order_relaxed);
+	case EV_TX_BURST:
+	case EV_RX_BURST:
+		return atomic_load_explicit(&sums->bursts[ev == EV_RX_BURST],
+					    memory_order_relaxed);
+	}
+	return 0;
+}

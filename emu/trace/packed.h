@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * packed.h - blocks of the resident step in a ring (private to emu/trace).
+ *
+ * The step has moved blocks for which nothing unusual happened, so one entry says all that
+ * the records of the long way would: a head, then words with the pages. Whoever reads a
+ * ring gets those records, with sequence numbers and causes of their own. An entry takes
+ * several places of the ring; those behind its head have 0 for a sequence number, which no
+ * record has, and so has a place that is left free.
+ */
+#ifndef FL_TRACE_PACKED_H
+#define FL_TRACE_PACKED_H
+
+#include "trace/trace.h"
+
+#define PACKED_EVENT	EV_COUNT	/* in place of an event */
+
+/* As long as a record, and up to block as one. */
+struct packed_head {
+	uint64_t seq;		/* of its first record */
+	uint64_t cause, time_ns, wall_ns;
+	uint16_t event;		/* PACKED_EVENT */
+	uint8_t board, peer;
+	uint32_t xfer, block, len;
+	uint64_t va[2];
+	uint32_t qpn, records;
+	uint8_t ctx, rxc, bank[2];
+	uint8_t cell_log2, block_log2;
+	uint16_t words;
+};
+
+#define PACKED_PLACE_WORDS 9
+
+struct packed_place {
+	uint64_t none;		/* 0 */
+	uint64_t word[PACKED_PLACE_WORDS];
+};
+
+#define PACKED_WORDS_MAX	(4 * TRACE_WRITE_PAGES)
+#define PACKED_ROOM							       \
+	((PACKED_WORDS_MAX + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS *    \
+	 PACKED_PLACE_WORDS)
+
+/* The head (but seq and times), and word[]; returns the places that they take. */
+uint32_t packed_make(const struct trace_write *w, struct packed_head *h,
+		     uint64_t word[PACKED_ROOM]);
+/* h->records records. */
+void packed_expand(const struct packed_head *h, const uint64_t *word,
+		   struct trace_record *out);
+
+/* What packed entries stand for, in sums. */
+struct packed_sums {
+	_Atomic uint64_t blocks, cells, bursts[2], hits;
+};
+void packed_sum(struct packed_sums *sums, const struct trace_write *w);
+/* How many records of this event. */
+uint64_t packed_count(const struct packed_sums *sums, unsigned int ev);
+
+#endif
