@@ -166,33 +166,36 @@ static uint64_t put_sent(struct unpack *u, uint32_t len, uint64_t cause)
 	return first;
 }
 
-/* They come, and the first opens a receive context; returns the record of the last. */
+static uint64_t put_rx_state(struct unpack *u, uint64_t cause, unsigned int from,
+			     unsigned int event, unsigned int to)
+{
+	return put(u, 1, EV_RX_STATE, cause, u->h->rxc, from, event, to);
+}
+
+/*
+ * They come, and the first opens a receive context; returns what happened to it last, before
+ * it was judged.
+ */
 static uint64_t put_received(struct unpack *u, uint32_t len, uint64_t sent)
 {
 	const uint32_t size = 1u << u->h->cell_log2;
-	uint64_t seq = 0;
+	uint64_t seq = 0, first = 0;
 	uint32_t at;
 
 	for (at = 0; at < len; at += size) {
 		seq = put_wire(u, 1, false, sent++, WOP_WRITE, HEADER_BYTES +
 			       (len - at < size ? len - at : size), at);
 		if (!at)
-			put(u, 1, EV_RX_STATE, seq, u->h->rxc, FL_RX_FREE,
-			    FL_RX_EV_OPEN, FL_RX_CHECK);
+			first = put_rx_state(u, seq, FL_RX_FREE, FL_RX_EV_OPEN,
+					     FL_RX_CHECK);
 	}
-	return seq;
+	return len > size ? seq : first;
 }
 
 static uint64_t put_tx_state(struct unpack *u, uint64_t cause, unsigned int from,
 			     unsigned int event, unsigned int to)
 {
 	return put(u, 0, EV_TX_STATE, cause, u->h->ctx, from, event, to);
-}
-
-static uint64_t put_rx_state(struct unpack *u, uint64_t cause, unsigned int from,
-			     unsigned int event, unsigned int to)
-{
-	return put(u, 1, EV_RX_STATE, cause, u->h->rxc, from, event, to);
 }
 
 static void put_block(struct unpack *u, uint32_t len)

@@ -173,6 +173,16 @@ static inline void come_to_rest(struct testbed *w)
 	EXPECT(at_rest(w));
 }
 
+/* It may lose or hold back something; a rule without anything only sends all the long way. */
+static inline bool rig_hinders(const struct fabric_inject *i)
+{
+	return i && (i->loss_ppm || i->duplicate_ppm || i->damage_ppm ||
+		     i->late_ppm || i->drop_first);
+}
+
+/* Of the boards of the next rig_run(); 0: as the profile has it. */
+static uint32_t rig_cell_bytes;
+
 static inline void rig_run(enum sim_mode mode, void (*body)(struct testbed *w),
 		const struct fabric_inject *inject)
 {
@@ -185,7 +195,10 @@ static inline void rig_run(enum sim_mode mode, void (*body)(struct testbed *w),
 	memset(&w, 0, sizeof(w));
 	w.body = body;
 	timing_defaults(&w.timing);
-	w.timing.v[T_WALL_TIMEOUT] = inject ? 2000000 : 1000000000;
+	w.timing.v[T_WALL_TIMEOUT] = rig_hinders(inject) ? 2000000 :
+							    1000000000;
+	if (rig_cell_bytes)
+		w.timing.v[T_LINK_CELL] = rig_cell_bytes;
 	w.trace = trace_create(&tc);
 	sc.trace = w.trace;
 	w.sim = sim_create(&sc);

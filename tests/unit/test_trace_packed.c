@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: BSD-2-Clause
+/*
+ * Blocks of the resident step in the rings: whoever reads gets all records that they stand
+ * for, in order and without a gap, whatever the size of the ring. variants: asan
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "harness.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+
+#define MANY 400000u
+
+static struct rng random_;
+
+static struct trace *packed_trace(uint32_t places, FILE *out)
+{
+	const struct trace_config cfg = { .ring_records = places,
+					  .threads = true, .out = out };
+	struct trace *t;
+
+	unsetenv("FAULTLINE_EVENT_COUNTS");	/* none of these is real */
+	t = trace_create(&cfg);
+	EXPECT(t);
+	return t;
+}
+
+static struct trace_write random_write(void)
+{
+	static const uint8_t cells[] = { 10, 12, 6 };
+	struct trace_write w = {
+		.at = { .board = 1, .xfer = 7, .block = 1, .cause = 0 },
+		.len = 1 + (uint32_t)rng_below(&random_, 65536), .qpn = 3,
+		.peer = 2, .ctx = 4, .rxc = 5, .bank = { 6, 7 },
+		.cell_log2 = cells[rng_below(&random_, 3)],
+		.block_log2 = (uint8_t)(12 + rng_below(&random_, 5)),
+	};
+	unsigned int side;
+	uint32_t i;
+
+	if (rng_below(&random_, 2))
+		w.len = 8;
+	for (side = 0; side < 2; side++) {
+		w.va[side] = 0x10000 + rng_below(&random_, 8192);
+		w.pages[side] = (uint32_t)((w.va[side] % 4096 + w.len + 4095) / 4096);
+		for (i = 0; i < w.pages[side]; i++) {
+			w.page[side][i].pa = ((i + 1ull) << 20) +
+					     (i ? 0 : w.va[side] % 4096);
+			w.page[side][i].event = rng_below(&random_, 4) ? 0 : 99;
+		}
+	}
+	return w;
+}
+
+/* Some of all kinds; returns how many were packed. */
+static unsigned int emit_some(struct trace *t, unsigned int n)
+{
+	const struct trace_at at = { .board = 1 };
+	unsigned int packed = 0;
+	struct trace_write w;
+
+	for (; n; n--) {
+		if (rng_below(&random_, 2)) {
+			trace_emit(t, EV_APP_NOTE, &at, n, 0, 0, 0);
+			continue;
+		}
+		w = random_write();
+		trace_emit_write(t, &w);
+		packed++;
+	}
+	return packed;
+}
+
+struct tally {
+	uint64_t count[EV_COUNT], all;
+	uint64_t bytes[EV_COUNT];	/* of bursts, by their argument len */
+};
+
+static void tally_record(struct tally *y, const struct trace_record *r,
+			 uint64_t *last)
+{
+	if (*last)
+		EXPECT_EQ(r->seq, *last + 1);
+	*last = r->seq;
+	EXPECT(r->cause < r->seq);
+	y->count[r->event]++;
+	y->all++;
+	if (r->event == EV_TX_BURST || r->event == EV_RX_BURST)
+		y->bytes[r->event] += r->arg[2];
+}
+
+static void tally_equals(const struct trace *t, const struct tally *y)
+{
+	int ev;
+
+	for (ev = 0; ev < EV_COUNT; ev++)
+		EXPECT_EQ(trace_count(t, (enum trace_event)ev), y->count[ev]);
+	EXPECT_EQ(y->bytes[EV_TX_BURST], y->bytes[EV_RX_BURST]);
+	EXPECT_EQ(y->count[EV_WIRE_SEND], y->count[EV_WIRE_RECV]);
+}
+
+TEST("what packed blocks stand for is read and counted, record by record")
+{
+	struct trace *t = packed_trace(1 << 14, NULL);
+	struct trace_record *r = calloc(MANY, sizeof(*r));
+	struct tally y = { 0 };
+	uint64_t last = 0;
+	uint32_t n, i;
+
+	rng_init(&random_, test_seed(), "packed");
+	EXPECT(r);
+	EXPECT_GE(emit_some(t, 600), 100);
+	n = trace_snapshot(t, r, MANY);
+	for (i = 0; i < n; i++)
+		tally_record(&y, &r[i], &last);
+	tally_equals(t, &y);
+	STEP("fewer are asked for: the newest come");
+	EXPECT_EQ(trace_snapshot(t, r, 1000), 1000);
+	EXPECT_EQ(r[999].seq, last);
+	EXPECT_EQ(r[0].seq, last - 999);
+	free(r);
+	trace_destroy(t);
+}
+
+TEST("a ring that wraps in the middle of a packed entry keeps only whole ones")
+{
+	struct trace_record *r = calloc(MANY, sizeof(*r));
+	struct trace *t;
+	unsigned int round;
+	uint64_t last;
+	uint32_t n, i;
+
+	rng_init(&random_, test_seed(), "wrap");
+	EXPECT(r);
+	for (round = 0; round < 200; round++) {
+		struct tally y = { 0 };
+
+		t = packed_trace(16 << rng_below(&random_, 3), NULL);
+		emit_some(t, 30 + (unsigned int)rng_below(&random_, 60));
+		n = trace_snapshot(t, r, MANY);
+		for (i = 0, last = 0; i < n; i++)
+			tally_record(&y, &r[i], &last);
+		EXPECT_GE(n, 1);
+		trace_destroy(t);
+	}
+	free(r);
+}
+
+TEST("the text has every record, however small the rings that are spilled")
+{
+	char line[512];
+	unsigned int round;
+
+	rng_init(&random_, test_seed(), "spill");
+	for (round = 0; round < 20; round++) {
+		FILE *f = tmpfile();
+		struct trace *t = packed_trace(16 << rng_below(&random_, 4), f);
+		struct tally y = { 0 };
+		uint64_t counts[EV_COUNT], last = 0;
+		int ev, column;
+
+		EXPECT(f);
+		emit_some(t, 200);
+		for (ev = 0; ev < EV_COUNT; ev++)
+			counts[ev] = trace_count(t, (enum trace_event)ev);
+		trace_destroy(t);
+		rewind(f);
+		while (fgets(line, sizeof(line), f)) {
+			struct trace_record r;
+
+			if (line[0] == '#') {
+				EXPECT(strncmp(line, "#lost", 5));
+				continue;
+			}
+			EXPECT_EQ(trace_record_parse(line, &r, &column), 0);
+			tally_record(&y, &r, &last);
+		}
+		for (ev = 0; ev < EV_COUNT; ev++)
+			EXPECT_EQ(counts[ev], y.count[ev]);
+		fclose(f);
+	}
+}
