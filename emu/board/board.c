@@ -73,6 +73,8 @@ static int make_engine(struct board *b)
 		return -EINVAL;
 	if (cfg.cell_bytes > b->cfg.block_bytes)
 		return -EINVAL;
+	b->block_log2 = (uint8_t)cfg.block_log2;
+	b->cell_log2 = (uint8_t)__builtin_ctz(cfg.cell_bytes | 1u << 31);
 	b->engine = (b->cfg.engine ? b->cfg.engine : engine_create)(&cfg, &env, &err);
 	return b->engine ? 0 : err;
 }
@@ -358,6 +360,16 @@ void board_engine_stats(struct board *b, struct engine_stats *st)
 	sim_enter(b->domain);
 	engine_stats(b->engine, st);
 	sim_leave(b->domain);
+}
+
+uint64_t board_resident_bytes(struct board *b)
+{
+	uint64_t bytes;
+
+	sim_enter(b->domain);
+	bytes = b->resident_bytes;
+	sim_leave(b->domain);
+	return bytes;
 }
 
 unsigned int board_open_slots(struct board *b)

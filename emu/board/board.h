@@ -87,6 +87,8 @@ void board_faults(struct board *b, uint64_t share, bool major);
  * the domain.
  */
 void board_fw_stats(struct board *b, struct fw_stats *st);
+/* Of what the engine has sent: bytes that went by the resident step (resident.c). */
+uint64_t board_resident_bytes(struct board *b);
 void board_engine_stats(struct board *b, struct engine_stats *st);
 void board_rc_stats(struct board *b, struct rc_stats *st);
 void board_nv_stats(struct board *b, struct nv_stats *st);

@@ -110,6 +110,8 @@ struct board {
 	struct board_irq irq;
 	struct causes causes;		/* trace */
 	bool timed;			/* steps take time (lockstep) */
+	uint8_t block_log2, cell_log2;
+	uint64_t resident_bytes;	/* sent by the resident step */
 	bool at_once;			/* who rings a doorbell runs the card */
 	bool stale;			/* there was an EV_STALE_ACCESS */
 	atomic_bool unplugged;		/* for good: board_unplug() */
@@ -171,11 +173,9 @@ uint64_t xp_table_step(void *board, uint64_t now_ns);
 /* bus.c: the engine's memory port and the SMMU's */
 enum dma_status bus_burst_begin(void *board, struct dma_burst *burst);
 enum dma_status bus_burst_end(void *board, struct dma_burst *burst, void *buf);
-/*
- * Bytes of the frame at d->pa have moved: has it the tag still that it had when it was
- * translated? If not, that is told.
- */
-void bus_tag_still(struct board *b, struct dma_burst *d, uint64_t tag);
+/* The frame of a page of a run has changed hands while bytes of it moved: that is told. */
+void bus_stale(struct board *b, const struct smmu_access *a,
+	       const struct smmu_run_page *p);
 /* resident.c: fw_env.resident */
 uint32_t board_resident(void *board, const struct fw_resident *r, uint64_t *event);
 /* Packet units' memory port, as rc.h has it: object and va are translated by the table. */

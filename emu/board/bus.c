@@ -39,12 +39,14 @@ static void check_tag(struct board *b, const struct dma_burst *d)
 		stale_access(b, d, tag);
 }
 
-void bus_tag_still(struct board *b, struct dma_burst *d, uint64_t tag)
+void bus_stale(struct board *b, const struct smmu_access *a,
+	       const struct smmu_run_page *p)
 {
-	d->port[PORT_TAG] = tag;
-	d->port[PORT_EVENT] = 0;
-	d->port[PORT_WHO] = d->stream;
-	check_tag(b, d);
+	struct dma_burst d = { .pa = p->pa, .xfer = a->xfer, .block = a->block };
+
+	d.port[PORT_TAG] = p->tag;
+	d.port[PORT_WHO] = a->stream;
+	check_tag(b, &d);
 }
 
 /* The burst moves its data now: into, or out of, memory that nobody else sees? */

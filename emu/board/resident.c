@@ -26,9 +26,8 @@ struct side {
 
 struct piece {
 	struct side side[2];
-	uint32_t len, again[2];	/* again: pages that two blocks share */
-	const struct fw_resident *r;
-	uint32_t done;		/* of r, by pieces before */
+	struct fw_resident r;	/* what is left, from this piece on */
+	uint32_t len;
 };
 
 static bool board_is_well(struct board *b, unsigned int channel)
@@ -113,53 +112,53 @@ static void piece_move(struct piece *p)
 /* A frame that changed hands while its data moved is told of, as in the long way. */
 static void side_end(struct side *s)
 {
-	struct dma_burst d = { .stream = s->run.a.stream,
-			       .xfer = s->run.a.xfer, .block = s->run.a.block };
+	struct dram *d = s->board->dram;
 	uint32_t i;
 
 	for (i = 0; i < s->run.pages; i++) {
-		d.pa = s->run.page[i].pa;
-		bus_tag_still(s->board, &d, s->run.page[i].tag);
-		dram_use(s->board->dram, d.pa);
+		const struct smmu_run_page *p = &s->run.page[i];
+
+		if ((dram_tag(d, p->pa) & ~DRAM_TAG_ORPHAN) != p->tag)
+			bus_stale(s->board, &s->run.a, p);
+		dram_use(d, p->pa);
 	}
 }
 
-static uint32_t pages_again(const struct board *b, uint64_t va, uint32_t len)
+/* Pages in which a block ends and the next begins: each of them is accessed twice. */
+static uint32_t pages_again(const struct piece *p, uint64_t va)
 {
-	return va % 4096 ? (len - 1) / b->cfg.block_bytes : 0;
+	return va % 4096 ? (p->len - 1) >> p->side[0].board->block_log2 : 0;
 }
 
 /* Look at both sides, and take them. False: nothing has changed, or has but TLBs. */
 static bool piece_begin(struct piece *p)
 {
-	uint64_t lva = p->r->lva + p->done, rva = p->r->rva + p->done;
 	struct side *s = p->side;
 
-	if (!side_look(&s[0], lva, p->len) || !side_look(&s[1], rva, p->len))
-		return false;
-	p->again[0] = pages_again(s[0].board, lva, p->len);
-	p->again[1] = pages_again(s[0].board, rva, p->len);
-	return smmu_run_take(s[0].board->smmu, &s[0].run, p->again[0]) &&
-	       smmu_run_take(s[1].board->smmu, &s[1].run, p->again[1]);
+	return side_look(&s[0], p->r.lva, p->len) &&
+	       side_look(&s[1], p->r.rva, p->len) &&
+	       smmu_run_take(s[0].board->smmu, &s[0].run,
+			     pages_again(p, p->r.lva)) &&
+	       smmu_run_take(s[1].board->smmu, &s[1].run,
+			     pages_again(p, p->r.rva));
 }
 
 static uint64_t piece_tell(struct piece *p, const struct engine_went *w)
 {
 	const struct board *b = p->side[0].board;
-	const struct fw_resident *r = p->r;
+	const struct fw_resident *r = &p->r;
 	struct trace_write t;
 	uint32_t side, i;
 
 	t.at = (struct trace_at){ .board = b->cfg.id, .xfer = r->xfer,
-				  .block = r->block + p->done / b->cfg.block_bytes,
-				  .cause = r->cause };
+				  .block = r->block, .cause = r->cause };
 	t.len = p->len;
 	t.qpn = r->qpn;
 	t.peer = r->node;
 	t.ctx = r->ctx;
 	t.rxc = w->rxc;
-	t.cell_log2 = (uint8_t)__builtin_ctz((uint32_t)b->cfg.timing->v[T_LINK_CELL]);
-	t.block_log2 = (uint8_t)__builtin_ctz(b->cfg.block_bytes);
+	t.cell_log2 = b->cell_log2;
+	t.block_log2 = b->block_log2;
 	for (side = 0; side < 2; side++) {
 		const struct smmu_run *run = &p->side[side].run;
 
@@ -174,37 +173,37 @@ static uint64_t piece_tell(struct piece *p, const struct engine_went *w)
 	return trace_emit_write(b->cfg.trace, &t);
 }
 
-/* It has gone: what that leaves behind. Returns its record. */
+/* It has gone: what that leaves behind. On to what is left. Returns its record. */
 static uint64_t piece_end(struct piece *p)
 {
 	struct board *from = p->side[0].board, *to = p->side[1].board;
-	struct engine_went w = { .bytes = p->len, .ctx = p->r->ctx };
-	struct fw_resident r = *p->r;
+	struct engine_went w = { .bytes = p->len, .ctx = p->r.ctx };
 	uint64_t event;
-	uint32_t blocks;
 
-	r.block += p->done / from->cfg.block_bytes;
-	r.rva += p->done;
-	r.len -= p->done;
 	engine_resident_went(from->engine, to->engine, &w);
-	fw_resident_landed(to->fw, from->cfg.id, &r, p->len, w.gen);
-	blocks = (p->len + from->cfg.block_bytes - 1) / from->cfg.block_bytes;
-	fabric_passed(from->port, r.node, w.cells, p->len, blocks);
+	fw_resident_landed(to->fw, from->cfg.id, &p->r, p->len, w.gen);
+	fabric_passed(from->port, p->r.node, w.cells, p->len, w.blocks);
+	from->resident_bytes += p->len;
 	event = piece_tell(p, &w);
-	engine_resident_caused(from->engine, r.ctx, event);
+	engine_resident_caused(from->engine, p->r.ctx, event);
+	p->r.block += w.blocks;
+	p->r.lva += p->len;
+	p->r.rva += p->len;
+	p->r.len -= p->len;
 	return event;
 }
 
 static uint32_t resident_move(struct board *b, struct board *peer, uint16_t stream,
 			      const struct fw_resident *r, uint64_t *event)
 {
+	uint32_t done;
 	struct piece p;
 
-	p.r = r;
+	p.r = *r;
 	side_begin(&p.side[0], b, 0, r->stream, r);
 	side_begin(&p.side[1], peer, 1, stream, r);
-	for (p.done = 0; p.done < r->len && p.done < TURN; p.done += p.len) {
-		p.len = r->len - p.done < PIECE ? r->len - p.done : PIECE;
+	for (done = 0; p.r.len && done < TURN; done += p.len) {
+		p.len = p.r.len < PIECE ? p.r.len : PIECE;
 		if (!piece_begin(&p))
 			break;
 		piece_move(&p);
@@ -212,7 +211,7 @@ static uint32_t resident_move(struct board *b, struct board *peer, uint16_t stre
 		side_end(&p.side[1]);
 		*event = piece_end(&p);
 	}
-	return p.done;
+	return done;
 }
 
 uint32_t board_resident(void *board, const struct fw_resident *r, uint64_t *event)

@@ -279,7 +279,7 @@ struct engine_went {
 	uint8_t ctx;
 	uint8_t rxc;		/* out: the receive context that they took */
 	uint16_t gen;		/* of the last block */
-	uint32_t cells;
+	uint32_t blocks, cells;
 };
 
 /* They went: both engines are as after the blocks, one by one. */

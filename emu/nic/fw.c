@@ -37,6 +37,7 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 	fw->rx_contexts = fw_param(value, NIC_ENG_PARAM_NRXC_MASK,
 				   NIC_ENG_PARAM_NRXC_SHIFT);
 	fw->free = (1u << contexts) - 1;
+	fw->block_log2 = (uint8_t)log2;
 	fw->block_bytes = 1u << log2;
 	fw->alarm_ns = FW_NEVER;
 	fw->costs = fw->late;

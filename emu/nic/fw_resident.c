@@ -26,7 +26,7 @@ static bool resident_may(const struct fw *fw, const struct fw_qp *q)
 
 static uint32_t blocks_of(const struct fw *fw, uint32_t bytes)
 {
-	return (bytes + fw->block_bytes - 1) / fw->block_bytes;
+	return (bytes + fw->block_bytes - 1) >> fw->block_log2;
 }
 
 /* Of the oldest request; the caller calls fw_qp_update(). Bytes that went. */
@@ -50,7 +50,7 @@ static uint32_t resident_go(struct fw *fw, uint16_t n)
 	if (!bytes)
 		return 0;
 	fw_assert(bytes == r.len ||
-		  (bytes < r.len && !(bytes % fw->block_bytes)));
+		  (bytes < r.len && !(bytes & (fw->block_bytes - 1))));
 	blocks = blocks_of(fw, bytes);
 	wr->issued += bytes;
 	wr->blocks += blocks;

@@ -336,7 +336,8 @@ struct fw {
 	uint32_t *costs;	/* of this step, or else: */
 	uint32_t late[FW_COSTS];	/* what the next step pays for packet units */
 	uint32_t contexts;	/* what the engine has */
-	uint32_t block_bytes;
+	uint32_t block_bytes;	/* 1 << block_log2 */
+	uint8_t block_log2;
 	/* scheduling */
 	struct fw_bits send, attention, active;
 	uint32_t active_count, slots_open, srqs;

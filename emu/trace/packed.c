@@ -19,23 +19,6 @@
 /* Of a block, beside its cells and bursts: see put_block(). */
 #define BLOCK_RECORDS	12
 
-static uint32_t blocks_of(const struct trace_write *w)
-{
-	return (w->len + (1u << w->block_log2) - 1) >> w->block_log2;
-}
-
-static uint32_t cells_of(const struct trace_write *w)
-{
-	return (w->len + (1u << w->cell_log2) - 1) >> w->cell_log2;
-}
-
-/* A block that ends within a page leaves two bursts there. */
-static uint32_t bursts_of(const struct trace_write *w, unsigned int side)
-{
-	return w->pages[side] +
-	       (w->va[side] % PAGE ? blocks_of(w) - 1 : 0);
-}
-
 static uint32_t walks_of(const struct trace_write *w)
 {
 	uint32_t walks = 0, side, i;
@@ -46,10 +29,23 @@ static uint32_t walks_of(const struct trace_write *w)
 	return walks;
 }
 
-uint32_t packed_make(const struct trace_write *w, struct packed_head *h,
-		     uint64_t word[PACKED_ROOM])
+void packed_sum(const struct trace_write *w, struct packed_sum *sum)
 {
-	uint32_t side, i, n = 0, bursts = bursts_of(w, 0) + bursts_of(w, 1);
+	unsigned int side;
+
+	sum->blocks = (w->len + (1u << w->block_log2) - 1) >> w->block_log2;
+	sum->cells = (w->len + (1u << w->cell_log2) - 1) >> w->cell_log2;
+	/* A block that ends within a page leaves two bursts there. */
+	for (side = 0; side < 2; side++)
+		sum->bursts[side] = w->pages[side] +
+				    (w->va[side] % PAGE ? sum->blocks - 1 : 0);
+	sum->hits = sum->bursts[0] + sum->bursts[1] - walks_of(w);
+}
+
+uint32_t packed_make(const struct trace_write *w, const struct packed_sum *sum,
+		     struct packed_head *h, uint64_t word[PACKED_ROOM])
+{
+	uint32_t side, i, n = 0;
 
 	static_assert(sizeof(*h) == sizeof(struct trace_record) &&
 		      sizeof(struct packed_place) == sizeof(*h), "a place");
@@ -67,8 +63,8 @@ uint32_t packed_make(const struct trace_write *w, struct packed_head *h,
 		.board = w->at.board, .peer = w->peer, .xfer = w->at.xfer,
 		.block = w->at.block, .len = w->len,
 		.va = { w->va[0], w->va[1] }, .qpn = w->qpn,
-		.records = blocks_of(w) * BLOCK_RECORDS + 2 * cells_of(w) +
-			   2 * bursts - walks_of(w),
+		.records = sum->blocks * BLOCK_RECORDS + 2 * sum->cells +
+			   sum->bursts[0] + sum->bursts[1] + sum->hits,
 		.ctx = w->ctx, .rxc = w->rxc, .bank = { w->bank[0], w->bank[1] },
 		.cell_log2 = w->cell_log2, .block_log2 = w->block_log2,
 		.words = (uint16_t)n,
@@ -253,15 +249,13 @@ static void sum_add(_Atomic uint64_t *sum, uint32_t more)
 			      memory_order_relaxed) + more, memory_order_relaxed);
 }
 
-void packed_sum(struct packed_sums *sums, const struct trace_write *w)
+void packed_add(struct packed_sums *sums, const struct packed_sum *sum)
 {
-	uint32_t bursts[2] = { bursts_of(w, 0), bursts_of(w, 1) };
-
-	sum_add(&sums->blocks, blocks_of(w));
-	sum_add(&sums->cells, cells_of(w));
-	sum_add(&sums->bursts[0], bursts[0]);
-	sum_add(&sums->bursts[1], bursts[1]);
-	sum_add(&sums->hits, bursts[0] + bursts[1] - walks_of(w));
+	sum_add(&sums->blocks, sum->blocks);
+	sum_add(&sums->cells, sum->cells);
+	sum_add(&sums->bursts[0], sum->bursts[0]);
+	sum_add(&sums->bursts[1], sum->bursts[1]);
+	sum_add(&sums->hits, sum->hits);
 }
 
 uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)

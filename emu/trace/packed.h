@@ -41,18 +41,23 @@ struct packed_place {
 	((PACKED_WORDS_MAX + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS *    \
 	 PACKED_PLACE_WORDS)
 
+/* How many of what an entry stands for. */
+struct packed_sum {
+	uint32_t blocks, cells, bursts[2], hits;
+};
+void packed_sum(const struct trace_write *w, struct packed_sum *sum);
 /* The head (but seq and times), and word[]; returns the places that they take. */
-uint32_t packed_make(const struct trace_write *w, struct packed_head *h,
-		     uint64_t word[PACKED_ROOM]);
+uint32_t packed_make(const struct trace_write *w, const struct packed_sum *sum,
+		     struct packed_head *h, uint64_t word[PACKED_ROOM]);
 /* h->records records. */
 void packed_expand(const struct packed_head *h, const uint64_t *word,
 		   struct trace_record *out);
 
-/* What packed entries stand for, in sums. */
+/* All entries of a ring together. */
 struct packed_sums {
 	_Atomic uint64_t blocks, cells, bursts[2], hits;
 };
-void packed_sum(struct packed_sums *sums, const struct trace_write *w);
+void packed_add(struct packed_sums *sums, const struct packed_sum *sum);
 /* How many records of this event. */
 uint64_t packed_count(const struct packed_sums *sums, unsigned int ev);
 

@@ -330,12 +330,13 @@ static uint64_t ring_places(struct trace *t, struct trace_ring *r, uint32_t n)
 }
 
 static uint64_t packed_put(struct trace *t, struct trace_ring *r,
-			   const struct trace_write *w)
+			   const struct trace_write *w,
+			   const struct packed_sum *sum)
 {
 	uint64_t word[PACKED_ROOM], head;
 	struct packed_place place = { 0 };
 	struct packed_head h;
-	uint32_t places = packed_make(w, &h, word), i;
+	uint32_t places = packed_make(w, sum, &h, word), i;
 
 	head = ring_places(t, r, places);
 	h.seq = r->base | (r->records + 1);
@@ -357,21 +358,23 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 
 uint64_t trace_emit_write(struct trace *t, const struct trace_write *w)
 {
+	struct packed_sum sum;
 	struct trace_ring *r;
 
 	if (!t)
 		return 0;
+	packed_sum(w, &sum);
 	assert(!t->lockstep && w->pages[0] <= TRACE_WRITE_PAGES &&
 	       w->pages[1] <= TRACE_WRITE_PAGES);
 	r = ring_mine(t);
 	if (!r) {
-		packed_sum(&t->homeless_sums, w);
+		packed_add(&t->homeless_sums, &sum);
 		atomic_fetch_add(&t->lost, 1);
 		return 0;
 	}
-	packed_sum(&r->sums, w);
+	packed_add(&r->sums, &sum);
 	return atomic_load_explicit(&t->on, memory_order_relaxed) ?
-	       packed_put(t, r, w) : 0;
+	       packed_put(t, r, w, &sum) : 0;
 }
 
 void trace_set_time(struct trace *t, uint64_t time_ns)

@@ -24,6 +24,7 @@ static struct log {
 	unsigned int count[2], run;
 	struct trace_record *trace[2];
 	uint32_t records[2];
+	uint64_t resident[2];	/* bytes that went by the resident step */
 } seen;
 
 static struct rng random_;
@@ -316,6 +317,8 @@ static void resident_body(struct testbed *w)
 			drain(w);
 		note_state(w);
 	}
+	seen.resident[seen.run] = board_resident_bytes(w->n[0].board) +
+				  board_resident_bytes(w->n[1].board);
 	seen.trace[seen.run] = calloc(TRACE_MAX, sizeof(*seen.trace[0]));
 	EXPECT(seen.trace[seen.run]);
 	seen.records[seen.run] = trace_snapshot(w->trace, seen.trace[seen.run],
@@ -332,6 +335,8 @@ static void both_ways(void)
 		free(seen.trace[seen.run]);
 		rig_run(SIM_THREADS, resident_body, seen.run ? &nothing : NULL);
 	}
+	EXPECT_GE(seen.resident[0], 100000);
+	EXPECT_EQ(seen.resident[1], 0);
 	EXPECT_EQ(seen.count[0], seen.count[1]);
 	for (i = 0; i < seen.count[0]; i++) {
 		if (seen.n[0][i] != seen.n[1][i])
