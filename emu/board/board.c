@@ -44,6 +44,13 @@ static uint64_t eng_step_write(void *ctx, uint64_t now_ns)
 	return channel_step(ctx, 1, now_ns);
 }
 
+static uint8_t board_nodes(const struct board *b)
+{
+	bool in_c = !b->cfg.engine || b->cfg.engine == engine_create;
+
+	return in_c ? WIRE_NODES : ENGINE_RTL_NODES;
+}
+
 static int make_engine(struct board *b)
 {
 	struct engine_env env = {
@@ -53,7 +60,8 @@ static int make_engine(struct board *b)
 		.irq = irq_engine, .kick = eng_kick,
 	};
 	struct engine_config cfg = {
-		.node = b->cfg.id, .contexts = b->cfg.contexts,
+		.node = b->cfg.id, .nodes = board_nodes(b),
+		.contexts = b->cfg.contexts,
 		.rx_contexts = b->cfg.rx_contexts,
 		.cell_bytes = (uint32_t)b->cfg.timing->v[T_LINK_CELL],
 		.icrc = fabric_icrc(b->cfg.fabric), .trace = b->cfg.trace,
@@ -71,7 +79,7 @@ static int make_engine(struct board *b)
 		cfg.block_log2++;
 	if (1u << cfg.block_log2 != b->cfg.block_bytes)
 		return -EINVAL;
-	if (cfg.cell_bytes > b->cfg.block_bytes)
+	if (cfg.cell_bytes > b->cfg.block_bytes || cfg.node >= cfg.nodes)
 		return -EINVAL;
 	b->block_log2 = (uint8_t)cfg.block_log2;
 	b->cell_log2 = (uint8_t)__builtin_ctz(cfg.cell_bytes | 1u << 31);
@@ -190,6 +198,7 @@ static struct fw *start_fw(struct board *b)
 	};
 	const struct fw_config cfg = {
 		.node = b->cfg.id,
+		.nodes = board_nodes(b),
 		.timeout_ns = t[b->timed ? T_FW_TIMEOUT : T_WALL_TIMEOUT],
 		.fault_timeout_ns = t[b->timed ? T_FW_FAULT_TIMEOUT :
 						 T_WALL_FAULT_TIMEOUT],

@@ -204,6 +204,11 @@ struct fabric_slot *fabric_slot_get(struct fabric_port *p)
 		p->warm = atomic_exchange(&p->back, NULL);
 	if (!p->warm)
 		from = &p->free;
+	/* Memory is touched when it is needed. */
+	if (!*from && p->fresh < p->fabric->cfg.frames) {
+		p->slots[p->fresh].owner = p;
+		p->free = &p->slots[p->fresh++];
+	}
 	if (!*from) {
 		atomic_store(&p->starved, true);
 		/* One may have come back before its receiver saw that. */
@@ -431,18 +436,11 @@ void fabric_port_receives(struct fabric_port *p)
 	sim_actor_init(p->domain, &p->arrive, "wire", arrive_step, p);
 }
 
-int fabric_port_sends(struct fabric_port *p, uint32_t n)
+int fabric_port_sends(struct fabric_port *p)
 {
-	uint32_t i;
-
-	p->slots = calloc(n, sizeof(*p->slots));
+	p->slots = calloc(p->fabric->cfg.frames, sizeof(*p->slots));
 	if (!p->slots)
 		return -ENOMEM;
-	for (i = 0; i < n; i++) {
-		p->slots[i].owner = p;
-		p->slots[i].next = p->free;
-		p->free = &p->slots[i];
-	}
 	sim_actor_init(p->domain, &p->have_room, "wire room", room_step, p);
 	return 0;
 }
@@ -475,7 +473,7 @@ struct fabric_port *fabric_attach(struct fabric *f, struct sim_domain *d,
 	stream[6] = (char)('0' + node % 10);
 	rng_init(&p->rng, sim_seed(f->cfg.sim), stream);
 	fabric_port_receives(p);
-	if (fabric_port_sends(p, f->cfg.frames)) {
+	if (fabric_port_sends(p)) {
 		free(p);
 		return NULL;
 	}
@@ -491,26 +489,28 @@ void fabric_filter(struct fabric_port *p,
 	p->drops = drops;
 }
 
-/* Shortest ways, again from the start (Floyd, 16 nodes). */
-static void find_routes(struct fabric *f)
+#define NO_WAY	(4 * WIRE_NODES)
+
+static unsigned int hops_between(const struct fabric *f, unsigned int a,
+				 unsigned int b)
 {
-	int a, b, k;
+	if (a == b)
+		return 0;
+	return f->hops[a][b] ? f->hops[a][b] : NO_WAY;
+}
 
-	for (a = 0; a < WIRE_NODES; a++)
-		for (b = 0; b < WIRE_NODES; b++)
-			f->hops[a][b] = a == b ? f->port[a] != NULL :
-					f->link[a][b];
-	for (k = 0; k < WIRE_NODES; k++)
-		for (a = 0; a < WIRE_NODES; a++)
-			for (b = 0; b < WIRE_NODES; b++) {
-				int via = f->hops[a][k] + f->hops[k][b];
+/* There is a link from a to b: ways that lead over it may be shorter. */
+static void routes_over(struct fabric *f, unsigned int a, unsigned int b)
+{
+	unsigned int from, to, via;
 
-				if (a == b || k == a || k == b ||
-				    !f->hops[a][k] || !f->hops[k][b])
-					continue;
-				if (!f->hops[a][b] || via < f->hops[a][b])
-					f->hops[a][b] = (uint8_t)via;
-			}
+	for (from = 0; from < WIRE_NODES; from++)
+		for (to = 0; to < WIRE_NODES; to++) {
+			via = hops_between(f, from, a) + 1 +
+			      hops_between(f, b, to);
+			if (from != to && via < hops_between(f, from, to))
+				f->hops[from][to] = (uint8_t)via;
+		}
 }
 
 int fabric_link(struct fabric *f, uint8_t a, uint8_t b)
@@ -521,7 +521,8 @@ int fabric_link(struct fabric *f, uint8_t a, uint8_t b)
 	if (f->link[a][b])
 		return -EEXIST;
 	f->link[a][b] = f->link[b][a] = true;
-	find_routes(f);
+	routes_over(f, a, b);
+	routes_over(f, b, a);
 	return 0;
 }
 

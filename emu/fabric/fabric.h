@@ -115,6 +115,8 @@ bool fabric_idle(struct fabric *f);
 /* ---- a link to the boards of another process, over UDP (udp.c) ---- */
 
 #define FABRIC_UDP_PORT 4791	/* of RoCEv2, InfiniBand annex A17 */
+/* Packets between processes have four bits for a node; other fabrics have WIRE_NODES. */
+#define FABRIC_UDP_NODES 16
 
 struct fabric_udp_config {
 	uint32_t local, peer;	/* IPv4, 127.0.0.1 is 0x7F000001; local 0: any */
@@ -133,7 +135,7 @@ struct fabric_udp_config {
  *
  * 0; -ENOTSUP lockstep; -EINVAL a node is out of range or first > last, the peer
  * is no address of one machine, has port 0, or is the link itself; -EEXIST a node lives
- * here or behind another link; -EADDRINUSE, -EADDRNOTAVAIL, -EACCES and others
+ * here or behind another link; -ERANGE a board here is none of FABRIC_UDP_NODES; -EADDRINUSE, -EADDRNOTAVAIL, -EACCES and others
  * as bind(); -ENOMEM.
  */
 int fabric_udp(struct fabric *f, const struct fabric_udp_config *cfg);

@@ -34,6 +34,7 @@ struct fabric_port {
 	struct fabric_rule rule[WIRE_NODES];
 	struct fabric_stats stats;
 	struct fabric_slot *slots;
+	uint32_t fresh;			/* slots from here on were never used */
 	struct fabric_slot *warm, *free; /* given back last; the others */
 	_Atomic uint64_t taken;		/* frames, ever */
 	/* shared with receivers */
@@ -70,9 +71,9 @@ void fabric_slot_free(struct fabric_slot *s);
 void fabric_slots_free(struct fabric_slot *first, struct fabric_slot *last,
 		       uint32_t n);
 struct fabric_slot *fabric_slot_get(struct fabric_port *p);
-/* Halves of a port, in its domain: its queue; n frames of its own (0, -ENOMEM). */
+/* Halves of a port, in its domain: its queue; frames of its own (0, -ENOMEM). */
 void fabric_port_receives(struct fabric_port *p);
-int fabric_port_sends(struct fabric_port *p, uint32_t n);
+int fabric_port_sends(struct fabric_port *p);
 
 /* For the trace: a frame at a port. */
 struct trace_at fabric_at(const struct fabric_port *p,
@@ -112,7 +113,7 @@ struct udp_tag {
 	uint16_t own, peer;	/* instances; peer 0: not known */
 	uint16_t retired[UDP_RETIRED];	/* peers that ran before */
 	unsigned int retirements;
-	struct udp_gen gen[WIRE_NODES][UDP_CTXS];
+	struct udp_gen gen[FABRIC_UDP_NODES][UDP_CTXS];
 };
 
 enum udp_verdict { UDP_TAKE, UDP_TAKE_NEW, UDP_HELLO, UDP_OLD };

@@ -290,7 +290,7 @@ static int udp_check_config(const struct fabric *f,
 
 	if (f->timed)
 		return -ENOTSUP;
-	if (cfg->first > cfg->last || cfg->last >= WIRE_NODES)
+	if (cfg->first > cfg->last || cfg->last >= FABRIC_UDP_NODES)
 		return -EINVAL;
 	/* RFC 1122 3.2.1.3, RFC 1112 4: this network; many machines, or all. */
 	if (!cfg->peer_port || !(cfg->peer >> 24) || cfg->peer >> 28 >= 14)
@@ -300,6 +300,9 @@ static int udp_check_config(const struct fabric *f,
 	for (n = cfg->first; n <= cfg->last; n++)
 		if (f->port[n])
 			return -EEXIST;
+	for (n = FABRIC_UDP_NODES; n < WIRE_NODES; n++)
+		if (f->port[n])
+			return -ERANGE;
 	return 0;
 }
 
@@ -388,7 +391,7 @@ static int udp_build(struct udp_link *l)
 	l->pool.fabric = f;
 	l->pool.domain = l->domain;
 	if (!err)	/* the last that can fail: the domain now knows it */
-		err = fabric_port_sends(&l->pool, f->cfg.frames);
+		err = fabric_port_sends(&l->pool);
 	for (n = l->cfg.first; n <= l->cfg.last; n++) {
 		if (!err) {
 			fabric_port_receives(f->port[n]);
@@ -413,7 +416,7 @@ int fabric_udp(struct fabric *f, const struct fabric_udp_config *cfg)
 		return -ENOMEM;
 	l->fabric = f;
 	l->cfg = *cfg;
-	for (n = 0; n < WIRE_NODES; n++)
+	for (n = 0; n < FABRIC_UDP_NODES; n++)
 		if (f->port[n] && !f->port[n]->link)
 			l->here |= 1u << n;
 	l->fd = l->wake[0] = l->wake[1] = -1;

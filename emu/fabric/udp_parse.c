@@ -77,11 +77,11 @@ static int parse_nodes(char *text, struct fabric_udp_config *cfg,
 
 	if (dash)
 		*dash++ = '\0';
-	first = parse_number(text, WIRE_NODES - 1);
-	last = dash ? parse_number(dash, WIRE_NODES - 1) : first;
+	first = parse_number(text, FABRIC_UDP_NODES - 1);
+	last = dash ? parse_number(dash, FABRIC_UDP_NODES - 1) : first;
 	if (first < 0 || last < 0)
 		return parse_problem(p, "'%s' is not a node (0 to %d)",
-				     first < 0 ? text : dash, WIRE_NODES - 1);
+				     first < 0 ? text : dash, FABRIC_UDP_NODES - 1);
 	if (first > last)
 		return parse_problem(p,
 				     "nodes %ld-%ld: the smaller one goes first",

@@ -56,7 +56,7 @@
 /* Blocks of a new process that may come before one that it sent earlier. */
 #define GEN_STEP	0x1000
 
-static_assert(WIRE_NODES <= 16, "two node numbers in BTH.RESERVED8");
+static_assert(FABRIC_UDP_NODES <= 16, "two node numbers in BTH.RESERVED8");
 
 /* Whole bytes, most significant first; bit is always 7 here. */
 static void tag_put(uint8_t *h, unsigned int byte, unsigned int bit,
@@ -111,7 +111,7 @@ static void tag_learn(struct udp_tag *t, uint16_t peer)
 	if (t->peer)
 		t->retired[t->retirements++ % UDP_RETIRED] = t->peer;
 	t->peer = peer;
-	for (node = 0; node < WIRE_NODES; node++)
+	for (node = 0; node < FABRIC_UDP_NODES; node++)
 		for (ctx = 0; ctx < UDP_CTXS; ctx++)
 			t->gen[node][ctx].fresh = t->gen[node][ctx].heard;
 }

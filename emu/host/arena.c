@@ -41,9 +41,10 @@ static uint64_t reserve_anywhere(int *error)
 
 uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error)
 {
-	uint64_t want = HOST_ARENA_BASE +
-			((uint64_t)k->id * HOST_PROCESSES + slot) *
-				HOST_ARENA_BYTES, arena;
+	bool more = k->id >= HOST_ARENA_BOARDS;
+	uint64_t board = k->id - (more ? HOST_ARENA_BOARDS : 0u), arena;
+	uint64_t want = (more ? HOST_ARENA_MORE : HOST_ARENA_BASE) +
+			(board * HOST_PROCESSES + slot) * HOST_ARENA_BYTES;
 	void *at = os_reserve(arena_pointer(want), HOST_ARENA_BYTES, error);
 
 	if (!at)

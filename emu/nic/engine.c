@@ -161,7 +161,7 @@ bool engine_is_c(const struct engine *e)
 
 static bool engine_config_ok(const struct engine_config *c)
 {
-	return c->node < WIRE_NODES && c->contexts >= 4 &&
+	return c->node < WIRE_NODES && c->nodes <= WIRE_NODES && c->contexts >= 4 &&
 	       c->contexts <= ENGINE_CTX_MAX && c->rx_contexts >= 1 &&
 	       c->rx_contexts <= ENGINE_RXC_MAX && c->block_log2 >= 12 &&
 	       c->block_log2 <= 16 && c->cell_bytes >= CELL_BYTES_MIN &&
@@ -193,6 +193,8 @@ struct engine *engine_create(const struct engine_config *cfg,
 	for (i = 0; i < cfg->rx_contexts; i++)
 		e->rx[i].buf = e->read_buf + block * (i + 1);
 	e->cfg = *cfg;
+	if (!e->cfg.nodes)
+		e->cfg.nodes = WIRE_NODES;
 	e->env = *env;
 	if (!e->cfg.cause)
 		e->cfg.cause = &e->no_cause;

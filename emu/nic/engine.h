@@ -106,8 +106,12 @@ struct engine_env {
 			 uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
 };
 
+/* What the engine in Verilog can name (rtl/hdl/fl_ctl.v, NODES). */
+#define ENGINE_RTL_NODES 16
+
 struct engine_config {
 	uint8_t node;
+	uint8_t nodes;		/* that it can send to, from 0 on; 0: WIRE_NODES */
 	uint8_t contexts;	/* 4 to 16 */
 	uint8_t rx_contexts;	/* at most 32 */
 	uint8_t block_log2;	/* 12 to 16 */

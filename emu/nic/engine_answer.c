@@ -50,7 +50,7 @@ static void answer_transmit(struct c_engine *e, uint8_t node,
 	p->waiting = true;
 	assert(e->answer_count < SLOTS);
 	at = (e->answer_head + e->answer_count++) % SLOTS;
-	e->answer_fifo[at] = (uint8_t)(node * ENGINE_CTX_MAX + a->ctx);
+	e->answer_fifo[at] = (uint16_t)(node * ENGINE_CTX_MAX + a->ctx);
 }
 
 void answer_post(struct c_engine *e, const struct rx_ctx *r, uint8_t wop,

@@ -192,7 +192,7 @@ struct c_engine {
 	unsigned int write_head, write_count;
 	uint16_t sent_gen[WIRE_NODES][ENGINE_CTX_MAX];	/* the last, by context */
 	struct peer peer[WIRE_NODES][ENGINE_CTX_MAX];
-	uint8_t answer_fifo[SLOTS];	/* peers with an answer that waits */
+	uint16_t answer_fifo[SLOTS];	/* peers with an answer that waits */
 	unsigned int answer_head, answer_count;
 	struct fault fault[FAULTS_MAX];	/* [0] is the head */
 	unsigned int faults;

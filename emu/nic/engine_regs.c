@@ -376,7 +376,7 @@ static int write_ctx(struct c_engine *e, const struct reg_place *p,
 		return 0;
 	}
 	if (p->reg != R_CTX_DST ||
-	    FIELD_OF(value, NIC_CTX_DST_NODE) >= WIRE_NODES)
+	    FIELD_OF(value, NIC_CTX_DST_NODE) >= e->cfg.nodes)
 		return -EINVAL;
 	t->node = (uint8_t)FIELD_OF(value, NIC_CTX_DST_NODE);
 	t->qpn = FIELD_OF(value, NIC_CTX_DST_QPN);

@@ -32,6 +32,8 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 		return NULL;
 	__builtin_memset(fw, 0, sizeof(*fw));
 	fw->cfg = *cfg;
+	if (!fw->cfg.nodes || fw->cfg.nodes > FW_NODES)
+		fw->cfg.nodes = FW_NODES;
 	fw->env = *env;
 	fw->contexts = contexts;
 	fw->rx_contexts = fw_param(value, NIC_ENG_PARAM_NRXC_MASK,

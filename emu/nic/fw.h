@@ -41,7 +41,7 @@
 #define FW_COUNTERS	128
 #define FW_READ_JOBS	64
 #define FW_CTXS		16
-#define FW_NODES	16
+#define FW_NODES	64
 /*
  * Work requests of one queue pair that the firmware holds at once; the others
  * stay in the queue's memory until the oldest has completed.
@@ -143,6 +143,7 @@ struct fw_env {
 
 struct fw_config {
 	uint8_t node;
+	uint8_t nodes;			/* that the engine can send to; 0: FW_NODES */
 	uint64_t timeout_ns;		/* FLYING */
 	uint64_t fault_timeout_ns;	/* DSTFAULT */
 	uint32_t tries;			/* silent time-outs in a row */

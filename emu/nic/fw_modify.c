@@ -118,12 +118,13 @@ static bool byte_is_good(const struct fl_fw_cmd *c, uint32_t flag,
 }
 
 /* entries.def, FL_MOD_* */
-static bool attributes_make_sense(const struct fl_fw_cmd *c)
+static bool attributes_make_sense(const struct fw *fw,
+				  const struct fl_fw_cmd *c)
 {
 	uint32_t sq_psn = (uint32_t)c->c, rq_psn = (uint32_t)(c->c >> 32);
 
 	if (!(c->flags & FL_MOD_PEER) ? c->b != 0 :
-	    byte_of(c->b, 0) >= FW_NODES || c->b >> 32)
+	    byte_of(c->b, 0) >= fw->cfg.nodes || c->b >> 32)
 		return false;
 	if (sq_psn >> 24 || (sq_psn && !(c->flags & FL_MOD_SQ_PSN)) ||
 	    rq_psn >> 24 || (rq_psn && !(c->flags & FL_MOD_RQ_PSN)))
@@ -266,7 +267,7 @@ uint8_t fw_qp_modify(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *was)
 	if (!q)
 		return FL_ST_NO_OBJECT;
 	*was = state_of(q) | (q->wr_head != q->wr_tail) << 8;
-	if (c->flags & ~(uint32_t)MOD_ALL || !attributes_make_sense(c))
+	if (c->flags & ~(uint32_t)MOD_ALL || !attributes_make_sense(fw, c))
 		return FL_ST_BAD_ARGUMENT;
 	if (!c->flags)
 		return FL_ST_OK;

@@ -100,7 +100,7 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c)
 	if (!q)
 		return FL_ST_NO_OBJECT;
 	/* wire.def, BTH.DEST_QP: 24 bits */
-	if (c->a >= FW_NODES || c->b >> 24)
+	if (c->a >= fw->cfg.nodes || c->b >> 24)
 		return FL_ST_BAD_ARGUMENT;
 	if (q->unit)
 		return fw_modify_connect(fw, (uint16_t)FW_QP_PLACE(c->object),

@@ -17,7 +17,7 @@
 #define WIRE_PAYLOAD_MAX	4096
 #define WIRE_HEADER_MAX		64
 #define WIRE_FRAME_MAX		(WIRE_HEADER_MAX + WIRE_PAYLOAD_MAX + 4)
-#define WIRE_NODES		16
+#define WIRE_NODES		64	/* of a fabric */
 
 struct wire_frame {
 	uint8_t from, to;	/* node numbers, the route */

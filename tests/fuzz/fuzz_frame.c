@@ -90,8 +90,8 @@ static void fuzz_frame_decode(const struct wire_frame *f, bool check)
 
 struct link {
 	struct udp_tag tag;
-	uint16_t newest[WIRE_NODES][UDP_CTXS];
-	bool heard[WIRE_NODES][UDP_CTXS];
+	uint16_t newest[FABRIC_UDP_NODES][UDP_CTXS];
+	bool heard[FABRIC_UDP_NODES][UDP_CTXS];
 };
 
 static void hand_in(struct link *l, struct wire_frame *f)
@@ -102,7 +102,7 @@ static void hand_in(struct link *l, struct wire_frame *f)
 	int16_t ahead;
 
 	udp_tag_nodes(f);
-	FUZZ_EXPECT(f->from < WIRE_NODES && f->to < WIRE_NODES, "nodes");
+	FUZZ_EXPECT(f->from < FABRIC_UDP_NODES && f->to < FABRIC_UDP_NODES, "nodes");
 	if (udp_tag_off(&l->tag, f) != WIRE_OK)
 		return;
 	fuzz_frame_decode(f, false);
@@ -143,8 +143,8 @@ static void to_peer(struct link *l, struct wire_frame *f)
 	struct wire_block b;
 	struct wire_answer a;
 
-	f->from %= WIRE_NODES;
-	f->to %= WIRE_NODES;
+	f->from %= FABRIC_UDP_NODES;
+	f->to %= FABRIC_UDP_NODES;
 	if (wire_get_block(f, false, &b) != WIRE_OK &&
 	    wire_get_answer(f, false, &a) != WIRE_OK)
 		return;

@@ -103,7 +103,7 @@ static void try_udp(const char *text)
 		FUZZ_EXPECT(error[0], "--udp is refused without a word");
 		return;
 	}
-	FUZZ_EXPECT(c.first <= c.last && c.last < WIRE_NODES && c.peer_port,
+	FUZZ_EXPECT(c.first <= c.last && c.last < FABRIC_UDP_NODES && c.peer_port,
 		    "nodes and port are in range");
 	snprintf(printed, sizeof(printed), "%u.%u.%u.%u:%u/%u.%u.%u.%u:%u/%u-%u",
 		 c.local >> 24, c.local >> 16 & 255, c.local >> 8 & 255,

@@ -53,6 +53,8 @@ int service_link_udp(struct service *s, struct testbed *w)
 			s->c->name, i + 1,
 			err == -EEXIST ? "a board of this process or another "
 			"link has that node (see --first-node)" :
+			err == -ERANGE ? "boards that have a link are nodes "
+			"0 to 15 (see --first-node)" :
 			strerror(-err));
 		return 1;
 	}

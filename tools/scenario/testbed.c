@@ -234,6 +234,11 @@ int testbed_board_add(struct testbed *w, const char *name,
 				TESTBED_BOARDS);
 		return -ENOSPC;
 	}
+	if (w->cfg.engine != ENGINE_C && bc.id >= ENGINE_RTL_NODES) {
+		testbed_why_set(w, "with an engine in Verilog a fabric has at "
+				"most %d boards", ENGINE_RTL_NODES);
+		return -ENOSPC;
+	}
 	if (cfg->contexts > 255 || cfg->rx_contexts > 255)
 		return -EINVAL;
 	err = need_fabric(w);
