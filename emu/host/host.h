@@ -76,14 +76,14 @@ struct board *host_board(struct host_kernel *k);
 /* ---- processes and their threads ---- */
 
 /*
- * A process is an address space with a fixed range of addresses (its arena)
- * inside this program, the same in every run: process i of board b has its
- * arena at HOST_ARENA_BASE + (b * HOST_PROCESSES + i) * HOST_ARENA_BYTES; there is room
- * for so many boards, the others are elsewhere. Name: for traces and errors.
+ * A process is an address space with a fixed range of addresses (its arena) inside this
+ * program, the same in every run: process i of board b has its arena at HOST_ARENA_BASE +
+ * (b * HOST_PROCESSES + i) * HOST_ARENA_BYTES. There is room for HOST_ARENA_BOARDS; those of
+ * other boards are at HOST_ARENA_MORE. Name: for traces and errors.
  */
 #define HOST_ARENA_BASE	 0x7e9000000000ull
 #define HOST_ARENA_BOARDS 8u
-#define HOST_ARENA_MORE	 0x600000000000ull	/* of boards from there on */
+#define HOST_ARENA_MORE	 0x600000000000ull
 #define HOST_ARENA_BYTES 0x80000000ull		/* 2 GB of addresses */
 struct host_process *host_process_create(struct host_kernel *k,
 					 const char *name, int *error);

@@ -2,7 +2,8 @@
 /*
  * irq.c - interrupts. The lines are levels: hardware tells every change, one
  * thread of the kernel runs the handlers, and runs a line's handler again as
- * long as the line is high, as an interrupt controller would.
+ * long as the line is high, as an interrupt controller would. Where time is real, the
+ * thread that has run the hardware is interrupted itself, if it may be (sim_defer()).
  */
 #include <stdio.h>
 
@@ -10,6 +11,10 @@
 
 /* So many runs without the line going down once: nobody serves the cause. */
 #define STORM_RUNS 100000u
+/* Then the thread that was interrupted goes on, and the kernel's own takes over. */
+#define RUNS_AT_ONCE 100u
+
+static void irq_now(void *arg);
 
 /*
  * From hardware, under the device lock: must not block. What the thread that
@@ -26,7 +31,8 @@ static void irq_line_changed(void *arg, enum irq_line line, bool level)
 				      0);
 		atomic_store(&k->irq_event[line], at.cause);
 		atomic_fetch_or(&k->irq_level, bit);
-		sim_unpark(k->irq_thread, k->timing->v[T_IRQ]);
+		if (!sim_defer(SIM_DEFER_IRQ, irq_now, k))
+			sim_unpark(k->irq_thread, k->timing->v[T_IRQ]);
 	} else {
 		atomic_fetch_and(&k->irq_level, ~bit);
 		trace_emit(k->trace, EV_IRQ_LOWER, &at, line, 0, 0, 0);
@@ -76,19 +82,40 @@ static bool irq_serve(struct host_kernel *k, enum irq_line line,
 	return ran;
 }
 
+/* Handlers of all lines that are high, once; true: look again. */
+static bool irq_serve_all(struct host_kernel *k, unsigned int runs[IRQ_LINES])
+{
+	bool again = false;
+	int line;
+
+	for (line = 0; line < IRQ_LINES; line++)
+		if (is_high(k, line) && irq_serve(k, line, &runs[line]))
+			again |= is_high(k, line);
+	return again;
+}
+
+/* The interrupt comes to the CPU that has just run the board. */
+static void irq_now(void *arg)
+{
+	struct trace_at saved = *host_trace_at();
+	unsigned int runs[IRQ_LINES] = { 0 }, n;
+	struct host_kernel *k = arg;
+	bool again = true;
+
+	for (n = 0; again && n < RUNS_AT_ONCE; n++)
+		again = irq_serve_all(k, runs);
+	*host_trace_at() = saved;
+	if (again)
+		sim_unpark(k->irq_thread, 0);
+}
+
 static void irq_main(void *arg)
 {
 	unsigned int runs[IRQ_LINES] = { 0 };
 	struct host_kernel *k = arg;
-	bool again;
-	int line;
 
 	while (!sim_stopping()) {
-		again = false;
-		for (line = 0; line < IRQ_LINES; line++)
-			if (is_high(k, line) && irq_serve(k, line, &runs[line]))
-				again |= is_high(k, line);
-		if (again)
+		if (irq_serve_all(k, runs))
 			/* Out of the interrupt and in again: time passes. */
 			sim_sleep(k->timing->v[T_IRQ] + 1);
 		else

@@ -71,9 +71,29 @@ static int sys_munmap(void *addr, size_t bytes)
 	return sys_leave(account, host_munmap_fd(host_current(), addr, bytes));
 }
 
+/*
+ * Threads mode: an application that runs hardware is a CPU that takes its interrupts, and
+ * does what these leave to be done. What it recorded itself stays its last record.
+ */
+static _Thread_local struct trace_last sys_recorded;
+
+static void sys_into_hardware(void)
+{
+	sys_recorded = trace_last_save();
+	sim_defers_begin(SIM_DEFER_WORK);
+}
+
+static void sys_out_of_hardware(void)
+{
+	sim_defers_end();
+	trace_last_restore(sys_recorded);
+}
+
 static int sys_mmio_write32(volatile void *addr, uint32_t value)
 {
+	sys_into_hardware();
 	host_mmio_write32(host_current(), addr, value);
+	sys_out_of_hardware();
 	return 0;
 }
 
@@ -156,7 +176,9 @@ static int sys_relax(int fd)
 	struct host_kernel *k = host_current()->k;
 
 	(void)fd;
+	sys_into_hardware();
 	board_pump(k->board);
+	sys_out_of_hardware();
 	if (sim_mode(board_sim(k->board)) == SIM_THREADS) {
 		trace_tick(k->trace);
 		sim_yield();

@@ -14,8 +14,8 @@
  * mutexes and wait queues.
  *
  * Files: sim.c (front door), heap.c (event queue), lockstep.c, threads.c,
- * sync.c (mutex, wait queue on top of park), grace.c (grace periods), rng.c,
- * timing.c (profiles).
+ * sync.c (mutex, wait queue on top of park), defer.c (work for the thread that runs
+ * hardware), grace.c (grace periods), rng.c, timing.c (profiles).
  */
 #ifndef FL_SIM_H
 #define FL_SIM_H
@@ -148,6 +148,23 @@ bool sim_pump_all(struct sim *sim);
  * the holder will see the kick.
  */
 void sim_kick_remote(struct sim_actor *a);
+
+/*
+ * Threads mode: work that hardware has made, for the thread that ran the hardware: a CPU
+ * takes an interrupt when it leaves what it was about. sim_defer() is for who must not do the
+ * work right now, since it holds a domain: fn(arg) is called in sim_defers_end(). What is
+ * deferred already is not deferred twice. SIM_NOT_DEFERRED: this thread takes no work (of this
+ * kind), so another must be woken. Between sim_defers_begin() and sim_defers_end() it does; the two do
+ * not nest, and fn may defer more.
+ */
+enum sim_defers {
+	SIM_DEFER_IRQ,	/* handlers, which do not sleep */
+	SIM_DEFER_WORK,	/* what may sleep */
+};
+enum sim_deferred { SIM_NOT_DEFERRED, SIM_DEFERRED, SIM_DEFERRED_BEFORE };
+enum sim_deferred sim_defer(enum sim_defers kind, void (*fn)(void *arg), void *arg);
+void sim_defers_begin(enum sim_defers most);
+void sim_defers_end(void);
 
 /* ---- software threads ---- */
 

@@ -123,7 +123,7 @@ static int do_touch(struct testbed_process *p, void *arg)
 
 	(void)p;
 	for (i = 0; i < f->pages; i++)
-		mem[i * PAGE] = (uint8_t)i;
+		mem[i * PAGE] = 0;	/* as the testbed knows it */
 	f->ns = (double)(bench_now_ns() - t) / f->pages;
 	return 0;
 }

@@ -37,6 +37,7 @@ well_formed() {	# TABLE ROWS
 }
 export -f well_formed
 
+expect 0 'evict 1 clean page' 'testbeds that the benches run end as they should' $bench faults
 expect 2 'no group nonesuch; there are: processes verbs ' 'a group that is not there' \
 	$bench nonesuch
 for seeds in x 2 -5 9999999 3x ''; do

@@ -32,6 +32,9 @@ struct worker {
 	bool woken;
 };
 
+/* An application's thread has so many done before a worker goes on. */
+#define ITEMS_AT_ONCE	8u
+
 struct workqueue_struct {
 	struct shim *shim;
 	char name[32];			/* of its class of events */
@@ -42,6 +45,7 @@ struct workqueue_struct {
 	struct worker *idle;
 	unsigned int busy, users;	/* users: workers, and the owner */
 	unsigned int workers, waiting;	/* waiting: for such a file */
+	struct worker *guests;		/* threads that run one item (work_now()) */
 	bool dead;
 	wait_queue_head_t done;		/* an item has ended */
 	struct worker worker[WORKERS_MOST];
@@ -238,6 +242,64 @@ static void wake_one(struct workqueue_struct *wq)
 	sim_unpark(w->thread, wq->shim->timing->v[T_IRQ_WORK]);
 }
 
+/* Wake one, if there is something to do that nobody does. */
+static void wake_for_rest(struct workqueue_struct *wq)
+{
+	sim_spin_lock(&wq->lock);
+	if (next_item(wq))
+		wake_one(wq);
+	sim_spin_unlock(&wq->lock);
+}
+
+/* The thread that has taken an interrupt does the work itself. */
+static void work_now(void *arg)
+{
+	struct workqueue_struct *wq = arg;
+	struct worker me = { .wq = wq, .thread = sim_thread_self() }, **at;
+	struct shim_cpu before = *shim_cpu();
+	struct work_struct *w = NULL;
+	atomic_ullong *account = sim_charge(wq->account);
+	unsigned int n;
+
+	sim_spin_lock(&wq->lock);
+	me.next = wq->guests;
+	wq->guests = &me;
+	for (n = 0; n < ITEMS_AT_ONCE; n++) {
+		w = next_item(wq);
+		if (!w)
+			break;
+		worker_take(&me, w);
+		sim_spin_unlock(&wq->lock);
+		run_item(&me, w);
+		sim_spin_lock(&wq->lock);
+	}
+	for (at = &wq->guests; *at != &me; at = &(*at)->next)
+		;
+	*at = me.next;
+	sim_spin_unlock(&wq->lock);
+	if (w)
+		wake_for_rest(wq);
+	sim_charge(account);
+	*shim_cpu() = before;
+	workqueue_put(wq);
+}
+
+/* Lock held. Have somebody run what is there. */
+static void work_wanted(struct workqueue_struct *wq)
+{
+	/* It may be deferred already: then the user is that one's. */
+	wq->users++;
+	switch (sim_defer(SIM_DEFER_WORK, work_now, wq)) {
+	case SIM_DEFERRED:
+		return;
+	case SIM_DEFERRED_BEFORE:
+		break;
+	case SIM_NOT_DEFERRED:
+		wake_one(wq);
+	}
+	wq->users--;
+}
+
 bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 {
 	bool queued;
@@ -252,7 +314,7 @@ bool queue_work(struct workqueue_struct *wq, struct work_struct *work)
 		list_add_tail(&work->entry, &wq->items);
 		/* One that runs is taken again by its own worker. */
 		if (!work->running)
-			wake_one(wq);
+			work_wanted(wq);
 	}
 	sim_spin_unlock(&wq->lock);
 	return queued;
@@ -321,6 +383,7 @@ void shim_destroy_workqueue(struct workqueue_struct *wq, const char *where)
 static const char *item_in(struct workqueue_struct *wq, const char *mem,
 			   size_t bytes)
 {
+	const struct worker *guest;
 	const char *name = NULL;
 	struct work_struct *w;
 	unsigned int i;
@@ -333,6 +396,12 @@ static const char *item_in(struct workqueue_struct *wq, const char *mem,
 		w = wq->worker[i].item;
 		/* An item may free itself. */
 		if (w && wq->worker[i].thread != sim_thread_self() &&
+		    (const char *)w >= mem && (const char *)w < mem + bytes)
+			name = work_name(w);
+	}
+	for (guest = wq->guests; guest; guest = guest->next) {
+		w = guest->item;
+		if (w && guest->thread != sim_thread_self() &&
 		    (const char *)w >= mem && (const char *)w < mem + bytes)
 			name = work_name(w);
 	}
