@@ -111,7 +111,6 @@ struct engine_env {
 
 struct engine_config {
 	uint8_t node;
-	uint8_t nodes;		/* that it can send to, from 0 on; 0: WIRE_NODES */
 	uint8_t contexts;	/* 4 to 16 */
 	uint8_t rx_contexts;	/* at most 32 */
 	uint8_t block_log2;	/* 12 to 16 */
@@ -120,6 +119,7 @@ struct engine_config {
 	struct trace *trace;
 	struct engine_cause *cause;	/* NULL: unknown */
 	uint8_t board;
+	uint8_t nodes;		/* that it can send to, from 0 on; 0: WIRE_NODES */
 };
 
 /*

@@ -210,17 +210,18 @@ TEST("parameters that make no sense are refused")
 TEST("an engine that cannot be is refused")
 {
 	static const struct engine_config bad[] = {
-		{ 16, 8, 8, 14, 1024, 0, NULL, NULL, 0 },
-		{ 0, 3, 8, 14, 1024, 0, NULL, NULL, 0 },
-		{ 0, 17, 8, 14, 1024, 0, NULL, NULL, 0 },
-		{ 0, 8, 0, 14, 1024, 0, NULL, NULL, 0 },
-		{ 0, 8, 33, 14, 1024, 0, NULL, NULL, 0 },
-		{ 0, 8, 8, 11, 1024, 0, NULL, NULL, 0 },
-		{ 0, 8, 8, 17, 1024, 0, NULL, NULL, 0 },
-		{ 0, 8, 8, 14, 32, 0, NULL, NULL, 0 },
-		{ 0, 8, 8, 14, 8192, 0, NULL, NULL, 0 },
-		{ 0, 8, 8, 14, 1000, 0, NULL, NULL, 0 },
-		{ 0, 8, 8, 14, 0, 0, NULL, NULL, 0 },
+		{ 64, 8, 8, 14, 1024, 0, NULL, NULL, 0, 0 },
+		{ 0, 3, 8, 14, 1024, 0, NULL, NULL, 0, 0 },
+		{ 0, 17, 8, 14, 1024, 0, NULL, NULL, 0, 0 },
+		{ 0, 8, 0, 14, 1024, 0, NULL, NULL, 0, 0 },
+		{ 0, 8, 33, 14, 1024, 0, NULL, NULL, 0, 0 },
+		{ 0, 8, 8, 11, 1024, 0, NULL, NULL, 0, 0 },
+		{ 0, 8, 8, 17, 1024, 0, NULL, NULL, 0, 0 },
+		{ 0, 8, 8, 14, 32, 0, NULL, NULL, 0, 0 },
+		{ 0, 8, 8, 14, 8192, 0, NULL, NULL, 0, 0 },
+		{ 0, 8, 8, 14, 1000, 0, NULL, NULL, 0, 0 },
+		{ 0, 8, 8, 14, 0, 0, NULL, NULL, 0, 0 },
+		{ 0, 8, 8, 14, 1024, 0, NULL, NULL, 0, 65 },
 	};
 	struct engine_env env = {
 		.burst_begin = bench_begin, .burst_end = bench_end,
