@@ -162,6 +162,21 @@ TEST("a datagram has the bytes from before a store, or from after it")
 	rig_breach(rig_look(t, 20, 10, 0xab), "byte 20 of t is 0xab");
 }
 
+TEST("a store while a receive is open may stay or be written over")
+{
+	mail_start();
+	mail_receive();
+	memset(found, 0x20, BYTES);
+	oracle_store(o, t, 50, found, 100);
+	mail_send(a, 100);
+	mail_arrives(0, 100, 0);
+	rig_good(mail_look(0, 50, 0xa0));
+	rig_good(rig_look(t, 50, 25, 0x20));
+	rig_good(rig_look(t, 75, 25, 0xa0));
+	rig_good(rig_look(t, 100, 50, 0x20));
+	rig_breach(rig_look(t, 0, 1, 0x10), "byte 0 of t is 0x10");
+}
+
 TEST("a store behind the completion of a receive stays")
 {
 	mail_start();

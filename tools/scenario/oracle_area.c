@@ -187,7 +187,7 @@ void oracle_leave(struct oracle *o, struct op *w)
 		for (k = 0; k < a->seg[i].ops; k++)
 			if (a->seg[i].op[k] == w)
 				oracle_segment_drop(&a->seg[i], k--);
-	oracle_merge(a, w->to_at, w->to_at + w->n);
+	/* Nothing is merged: something as old as w may land there yet. */
 }
 
 /* ---- sources ---- */

@@ -249,18 +249,12 @@ static void mail_say(struct oracle *o, const struct op *r, const struct oracle_a
 		   o->pair[r->pair].name, a->bytes, imm, what);
 }
 
-void oracle_arrived(struct oracle *o, uint64_t number, const struct oracle_arrival *a)
+/* r, which is complete and writes no more, has one of them. */
+static void receive_match(struct oracle *o, const struct op *r, const struct oracle_arrival *a)
 {
-	struct op *r = receive_end(o, number);
+	struct mail *m = o->pair[mail_sender(o, r->pair)].mail;
 	struct found f;
-	struct mail *m;
 
-	if (!r)
-		return;
-	m = o->pair[mail_sender(o, r->pair)].mail;
-	r->end = o->time;
-	oracle_close_op(o, r);
-	oracle_leave(o, r);
 	if (!letter_find(m, a, &f)) {
 		mail_say(o, r, a, "no such datagram was sent, or a later one came before it");
 		return;
@@ -273,6 +267,19 @@ void oracle_arrived(struct oracle *o, uint64_t number, const struct oracle_arriv
 		  m->letters : f.last);
 	land_letter(o, m, r, a, &f);
 	mail_pass(o, m, f.first);
+}
+
+void oracle_arrived(struct oracle *o, uint64_t number, const struct oracle_arrival *a)
+{
+	struct op *r = receive_end(o, number);
+
+	if (!r)
+		return;
+	r->end = o->time;
+	oracle_leave(o, r);
+	receive_match(o, r, a);
+	/* Nothing refers to it any more, perhaps. */
+	oracle_close_op(o, r);
 }
 
 void oracle_too_long(struct oracle *o, uint64_t number)
