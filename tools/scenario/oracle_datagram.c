@@ -6,6 +6,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tools/scenario/oracle_internal.h"
 
@@ -15,8 +16,11 @@
 void oracle_mail_create(struct oracle *o, uint32_t pair)
 {
 	struct mail *m = oracle_need(calloc(1, sizeof(*m)));
+	char name[ORACLE_NAME];
 
-	m->receives = oracle_pair(o, o->pair[pair].name, ORACLE_RECEIVES);
+	/* One more moves them all. */
+	memcpy(name, o->pair[pair].name, sizeof(name));
+	m->receives = oracle_pair(o, name, ORACLE_RECEIVES);
 	m->late = o->late;
 	m->twice = o->twice;
 	o->pair[pair].mail = m;
