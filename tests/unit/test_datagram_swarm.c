@@ -29,7 +29,7 @@
 #define SEEDS_LOCKSTEP	12
 #define SEEDS_THREADS	16
 #elif defined __SANITIZE_ADDRESS__
-#define SEEDS_LOCKSTEP	40
+#define SEEDS_LOCKSTEP	80
 #define SEEDS_THREADS	12
 #else
 #define SEEDS_LOCKSTEP	200
@@ -45,7 +45,7 @@ static bool is_receive(const struct post *p)
 
 static bool may_end(const struct swarm *s, const struct post *p)
 {
-	struct testbed_process *owner = p->line->c->process[p->work.side];
+	struct testbed_process *owner = p->work.conn->process[p->work.side];
 
 	switch (p->work.status) {
 	case FL_ST_OK:
@@ -75,12 +75,13 @@ static void post_read(struct swarm *s, const struct post *p)
 static void post_ended(struct swarm *s, struct post *p)
 {
 	const struct testbed_work *k = &p->work;
-	struct line *l = p->line;
+	/* NULL: of a connection that another one has followed. */
+	struct line *l = p->line->c == k->conn ? p->line : NULL;
 
 	p->busy = false;
-	if (is_receive(p))
+	if (l && is_receive(p))
 		l->receives[k->side]--;
-	else
+	else if (l)
 		l->sends[k->side]--;
 	if (!may_end(s, p))
 		mails_say(s, "%s (%s of %u bytes) ended with \"%s\"", p->name,
@@ -91,7 +92,9 @@ static void post_ended(struct swarm *s, struct post *p)
 		return;
 	}
 	if (k->status) {
-		l->failed[k->side] = s->broken = true;
+		s->broken = true;
+		if (l)
+			l->failed[k->side] = true;
 		return;
 	}
 	if (!is_receive(p)) {
