@@ -335,6 +335,41 @@ TEST("what is held for a queue pair that ends is given up, and its pages serve o
 	rig_run(ended_body);
 }
 
+/* More receives than there are workers, so that some copies have not begun. */
+static void destroyed_body(struct rig *r)
+{
+	static uint8_t before[RING * 4096], after[RING * 4096];
+	struct rig_node *b = &r->n[1];
+	unsigned int i;
+
+	ud_begin(r, FL_SYSTEM_BACKUP);
+	bytes_put(&r->n[0], 0, 100, 1);
+	for (i = 0; i < RING; i++) {
+		bytes_put(b, receive_at(i), 100, 2);
+		receive_post(b, receive_at(i));
+	}
+	EXPECT_EQ(host_madvise(b->process, b->buffer, RIG_BYTES, HOST_PAGEOUT), 0);
+	for (i = 0; i < RING; i++)
+		datagram_post(r, 0, 100);
+	while (ud_diverted(r) < RING)
+		sim_sleep(100);
+	receiver_drop(b);
+	EXPECT_EQ(mm_copy(host_process_mm(b->process), (uintptr_t)b->buffer, before,
+			  sizeof(before), false), 0);
+	sim_sleep(10000000);
+	EXPECT_EQ(mm_copy(host_process_mm(b->process), (uintptr_t)b->buffer, after,
+			  sizeof(after), false), 0);
+	EXPECT_MEM(after, before, sizeof(before));
+	bytes_expect(b, receive_at(RING - 1), 100, 2);
+	qp_receiver(b);
+	ud_end(r);
+}
+
+TEST("when a queue pair has been destroyed, nothing is copied for it any more")
+{
+	rig_run(destroyed_body);
+}
+
 static void closed_body(struct rig *r)
 {
 	struct rig_node *b = &r->n[1];

@@ -44,8 +44,8 @@ static void rig_start(void)
 	rig_fill(t, 0x10);
 }
 
-static uint64_t rig_post(const char *name, uint32_t pair, uint32_t from,
-			 uint32_t to, uint64_t at, uint64_t n)
+static inline uint64_t rig_post(const char *name, uint32_t pair, uint32_t from,
+				uint32_t to, uint64_t at, uint64_t n)
 {
 	struct oracle_work w = { .name = name, .pair = pair, .from = from,
 				 .to = to, .from_at = at, .to_at = at,

@@ -11,7 +11,7 @@
 #define SWEEP_FIRST	256
 #define SWEEP_BYTES	(64ull << 20)
 
-static void *oracle_need(void *p)
+void *oracle_need(void *p)
 {
 	if (p)
 		return p;
@@ -89,6 +89,8 @@ void oracle_destroy(struct oracle *o)
 	}
 	for (i = 0; i < o->ops; i++)
 		op_free(o, o->op[i]);
+	for (i = 0; i < o->pairs; i++)
+		oracle_mail_free(o->pair[i].mail);
 	free(o->op);
 	free(o->open);
 	free(o->area);
@@ -114,13 +116,17 @@ uint32_t oracle_area(struct oracle *o, const char *name, uint64_t bytes)
 
 uint32_t oracle_pair(struct oracle *o, const char *name, enum oracle_order order)
 {
+	uint32_t n = o->pairs;
 	struct pair *p;
 
 	o->pair = oracle_room(o->pair, o->pairs, &o->pair_room, sizeof(*p));
 	p = &o->pair[o->pairs];
 	*p = (struct pair){ .kept = order };
 	name_copy(p->name, name);
-	return o->pairs++;
+	o->pairs++;
+	if (order == ORACLE_DATAGRAMS)
+		oracle_mail_create(o, n);
+	return n;
 }
 
 /* ---- writes that nothing refers to any more ---- */
@@ -140,6 +146,7 @@ static void oracle_mark(struct op *w)
 static void oracle_sweep(struct oracle *o)
 {
 	unsigned int i, k, n, left = 0;
+	struct op *w;
 
 	for (i = 0; i < o->opens; i++)
 		oracle_mark(o->open[i]);
@@ -147,6 +154,10 @@ static void oracle_sweep(struct oracle *o)
 		for (k = 0; k < o->area[i].segs; k++)
 			for (n = 0; n < o->area[i].seg[k].ops; n++)
 				oracle_mark(o->area[i].seg[k].op[n]);
+	for (i = 0; i < o->pairs; i++)
+		for (k = 0; o->pair[i].mail &&
+			    (w = oracle_mail_op(o->pair[i].mail, k)) != NULL; k++)
+			oracle_mark(w);
 	for (i = 0; i < o->ops; i++) {
 		if (!o->op[i]->marked) {
 			op_free(o, o->op[i]);
@@ -203,6 +214,9 @@ static bool same_order(const struct oracle *o, const struct op *v,
 		return w->fence;
 	case ORACLE_PACKETS:
 		return !v->read || w->read || w->fence;
+	case ORACLE_DATAGRAMS:
+	case ORACLE_RECEIVES:
+		return false;
 	case ORACLE_FRAGMENTS:
 	case ORACLE_POSTED:
 		break;
@@ -267,10 +281,12 @@ uint64_t oracle_post(struct oracle *o, const struct oracle_work *r)
 	o->open = oracle_room(o->open, o->opens, &o->open_room, sizeof(w));
 	o->open[o->opens++] = w;
 	oracle_land(o, w);
+	if (o->pair[r->pair].mail)
+		oracle_mail_post(o, w, r);
 	return w->number;
 }
 
-static void close_op(struct oracle *o, struct op *w)
+void oracle_close_op(struct oracle *o, struct op *w)
 {
 	unsigned int i;
 
@@ -331,7 +347,7 @@ static void oracle_fail(struct oracle *o, struct op *w, enum oracle_end end)
 		op_never(o, w);
 }
 
-static struct op *find_open(struct oracle *o, uint64_t number)
+struct op *oracle_find_open(struct oracle *o, uint64_t number)
 {
 	unsigned int i;
 
@@ -344,7 +360,7 @@ static struct op *find_open(struct oracle *o, uint64_t number)
 void oracle_target(struct oracle *o, uint64_t number, uint32_t to, uint64_t at,
 		   uint64_t n)
 {
-	struct op *w = find_open(o, number);
+	struct op *w = oracle_find_open(o, number);
 
 	/* What has failed before it found a place never does. */
 	if (!w || w->failed)
@@ -359,7 +375,7 @@ void oracle_target(struct oracle *o, uint64_t number, uint32_t to, uint64_t at,
 
 void oracle_complete(struct oracle *o, uint64_t number, enum oracle_end end)
 {
-	struct op *w = find_open(o, number);
+	struct op *w = oracle_find_open(o, number);
 	struct pair *p;
 
 	if (!w || w->failed) {
@@ -370,6 +386,8 @@ void oracle_complete(struct oracle *o, uint64_t number, enum oracle_end end)
 	p = &o->pair[w->pair];
 	if (end == ORACLE_UNPOSTED) {
 		p->orders--;	/* it was the last one */
+		if (p->mail)
+			oracle_mail_unpost(p->mail);
 	} else if (w->order != p->completed++) {
 		oracle_say(o, "%s completed out of order on %s", w->name,
 			   p->name);
@@ -383,8 +401,10 @@ void oracle_complete(struct oracle *o, uint64_t number, enum oracle_end end)
 		oracle_done(o, w);
 	else
 		oracle_fail(o, w, end);
+	if (p->mail && end != ORACLE_OK && end != ORACLE_UNPOSTED)
+		oracle_mail_fail(o, w);
 	if (end == ORACLE_OK || w->never || w->done)
-		close_op(o, w);
+		oracle_close_op(o, w);
 }
 
 void oracle_pair_end(struct oracle *o, uint32_t pair)

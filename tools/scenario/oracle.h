@@ -27,7 +27,8 @@
  * whoever looks fills memory with random bytes.
  *
  * Files: oracle.c (requests and their ends), oracle_area.c (areas, and which writes a
- * byte may come from), oracle_look.c (values).
+ * byte may come from), oracle_look.c (values), oracle_datagram.c (which datagram a receive
+ * may have taken).
  */
 #ifndef FL_ORACLE_H
 #define FL_ORACLE_H
@@ -63,6 +64,12 @@ enum oracle_order {
 	 * fence.
 	 */
 	ORACLE_FRAGMENTS,
+	/*
+	 * Datagrams, which oracle_receive() and oracle_arrived() are for. They go out in the
+	 * order of posting; where bytes of several meet nothing is promised.
+	 */
+	ORACLE_DATAGRAMS,
+	ORACLE_RECEIVES,	/* of these; for the oracle alone */
 };
 uint32_t oracle_pair(struct oracle *o, const char *name, enum oracle_order order);
 
@@ -81,6 +88,9 @@ struct oracle_work {
 	/* The way that the bytes go. What lies beyond an area is left out. */
 	uint32_t from, to;
 	uint64_t from_at, to_at, bytes;
+	/* Of a datagram: what its receive must say beside its bytes. */
+	bool with_imm;
+	uint32_t imm;
 };
 /* Before the request can have begun. Its number, for its completion. */
 uint64_t oracle_post(struct oracle *o, const struct oracle_work *w);
@@ -106,6 +116,40 @@ void oracle_pair_end(struct oracle *o, uint32_t pair);
 void oracle_pair_rest(struct oracle *o, uint32_t pair);
 /* Nothing is under way any more but what has neither completed nor failed. */
 void oracle_rest(struct oracle *o);
+
+/* ---- datagrams (InfiniBand 9.8.3, 10.8.3.3) ---- */
+
+/*
+ * Receives of one queue complete in the order of posting, each with one datagram, whole: its
+ * number of bytes, its immediate data, and in memory what was posted, or what the CPU stored
+ * there before the request had ended. A datagram whose request failed never left.
+ *
+ * A datagram comes to its receive once at most, or not at all; and those that come, in the
+ * order of posting. What the wire has doubled may come once more, and what it has held back,
+ * or doubled, may come out of order with those that were under way together with it.
+ *
+ * Until its receive is complete, memory may hold anything there. Behind a datagram that is
+ * shorter than its receive there is what was there before, or bytes of longer ones that began
+ * to land and were lost.
+ */
+
+/* Before the receive can be taken: of datagrams of `pair`; to, to_at, bytes. Its number. */
+uint64_t oracle_receive(struct oracle *o, const struct oracle_work *w);
+
+struct oracle_arrival {
+	uint32_t bytes, imm;
+	bool with_imm;
+};
+/* Its completion was seen, and it is good. If it is not: oracle_complete(), ORACLE_LOST. */
+void oracle_arrived(struct oracle *o, uint64_t number, const struct oracle_arrival *a);
+/* It has failed since its datagram was longer; then this, too. */
+void oracle_too_long(struct oracle *o, uint64_t number);
+/* The process that receives is gone: whatever has no completion gets none. */
+void oracle_receives_end(struct oracle *o, uint32_t pair);
+/* So many packets has the wire held back, and doubled, up to now: before oracle_arrived(). */
+void oracle_wire(struct oracle *o, uint64_t late, uint64_t twice);
+/* Nothing is on the wire: what is posted from now on comes behind what was sent before. */
+void oracle_quiet(struct oracle *o);
 
 /* The CPU stored bytes; NULL: zeros. */
 void oracle_store(struct oracle *o, uint32_t area, uint64_t at,

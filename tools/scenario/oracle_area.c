@@ -174,6 +174,22 @@ void oracle_land(struct oracle *o, struct op *w)
 	oracle_tell_sources(o, w->to, w->to_at, w->n, NULL, w);
 }
 
+void oracle_leave(struct oracle *o, struct op *w)
+{
+	struct area *a;
+	unsigned int i, k;
+
+	if (w->to == ORACLE_NOWHERE || !w->n)
+		return;
+	a = &o->area[w->to];
+	i = segment_find(a, w->to_at);
+	for (; i < a->segs && a->seg[i].at < w->to_at + w->n; i++)
+		for (k = 0; k < a->seg[i].ops; k++)
+			if (a->seg[i].op[k] == w)
+				oracle_segment_drop(&a->seg[i], k--);
+	/* Nothing is merged: something as old as w may land there yet. */
+}
+
 /* ---- sources ---- */
 
 /* Something comes surely between v (NULL: the base) and w, which takes bytes. */

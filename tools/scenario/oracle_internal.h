@@ -64,6 +64,26 @@ struct pair {
 	uint64_t orders, completed;
 	/* Seen: requests below these were carried out; learnt by a look. */
 	uint64_t seen, seen_read;
+	struct mail *mail;	/* requests of datagrams; else NULL */
+};
+
+/* A datagram that was posted. */
+struct letter {
+	struct op *op;		/* NULL: it cannot come any more */
+	uint64_t number;
+	uint32_t bytes, imm;
+	bool with_imm, taken, never;
+	bool loose;		/* the wire disturbed the order of its batch */
+	uint32_t batch;		/* those of a later one come later */
+};
+
+struct mail {
+	uint32_t receives;	/* the queue's, as a pair */
+	struct letter *letter;
+	unsigned int letters, room;
+	unsigned int next;	/* the first that may come next */
+	uint32_t batch;
+	uint64_t late, twice;	/* what the wire had done before the batch */
 };
 
 struct oracle {
@@ -76,10 +96,13 @@ struct oracle {
 	unsigned int sweep_at;		/* so many ops, or so many bytes copied */
 	uint64_t copied, copied_max;
 	uint64_t time, numbers;
+	uint64_t late, twice;	/* packets that the wire held back, or doubled */
+	uint64_t twins;		/* datagrams that came once more than they were sent */
 	char problem[400];
 };
 
 /* oracle.c */
+void *oracle_need(void *p);
 void *oracle_room(void *p, unsigned int n, unsigned int *room, size_t one);
 struct op *oracle_op_new(struct oracle *o, const char *name);
 /* v comes surely before w, as far as what they write goes. */
@@ -89,6 +112,9 @@ bool oracle_before(const struct oracle *o, const struct op *v,
 bool oracle_before_source(const struct oracle *o, const struct op *v,
 			  const struct op *w);
 void oracle_done(struct oracle *o, struct op *w);
+/* It may still write, or complete; NULL. */
+struct op *oracle_find_open(struct oracle *o, uint64_t number);
+void oracle_close_op(struct oracle *o, struct op *w);
 void oracle_say(struct oracle *o, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* op NULL: data; data NULL too: anything. Bytes from byte `at` of w on. */
@@ -104,10 +130,23 @@ void oracle_segment_drop(struct segment *s, unsigned int i);
 void oracle_settle(struct oracle *o, struct op *w);
 /* w may write where it says. */
 void oracle_land(struct oracle *o, struct op *w);
+/* It is not to be asked about its target any more. */
+void oracle_leave(struct oracle *o, struct op *w);
 /* What w's bytes may be, as of now. */
 void oracle_sources(struct oracle *o, struct op *w);
 /* Somebody writes: requests that are under way may take their bytes from it. */
 void oracle_tell_sources(struct oracle *o, uint32_t area, uint64_t at,
 			 uint64_t n, const uint8_t *data, struct op *op);
+
+/* oracle_datagram.c */
+void oracle_mail_create(struct oracle *o, uint32_t pair);
+void oracle_mail_free(struct mail *m);
+/* w was posted, and is a datagram; it was not after all. */
+void oracle_mail_post(struct oracle *o, struct op *w, const struct oracle_work *r);
+void oracle_mail_unpost(struct mail *m);
+/* Its request failed. */
+void oracle_mail_fail(struct oracle *o, const struct op *w);
+/* Ops that something may still be learnt of: i from 0 on; NULL: no more. */
+struct op *oracle_mail_op(const struct mail *m, unsigned int i);
 
 #endif

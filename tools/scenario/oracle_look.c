@@ -62,6 +62,9 @@ static bool look_tells(const struct oracle *o, const struct op *w)
 	case ORACLE_RELAXED:
 	case ORACLE_FRAGMENTS:
 		return w->fence;
+	case ORACLE_DATAGRAMS:
+	case ORACLE_RECEIVES:
+		return false;
 	case ORACLE_PACKETS:
 	case ORACLE_POSTED:
 		break;

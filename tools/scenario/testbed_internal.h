@@ -52,8 +52,6 @@ void testbed_model_zero(struct testbed_buffer *b, uint64_t off, uint64_t len);
 /* The pages are other ones now, or none: will the card hear of it? */
 void testbed_model_replaced(struct testbed_buffer *b, uint64_t off, uint64_t len);
 /* A region begins. */
-/* Which datagrams came to it, and which were lost, nobody can say beforehand. */
-void testbed_model_datagrams(struct testbed_buffer *b);
 void testbed_model_region(struct testbed_buffer *b);
 void testbed_model_touch(struct testbed_buffer *b, uint64_t off, uint64_t len);
 void testbed_model_fill(struct testbed_buffer *b, uint64_t off, uint64_t len,
@@ -70,6 +68,11 @@ void testbed_model_unpost(struct testbed_work *work);
 /* The request's bytes go there: so many at most, of memory of p. */
 void testbed_model_target(struct testbed_process *p, uint64_t model, uint64_t va,
 			  uint32_t bytes);
+/* Datagrams: a receive at va is about to be posted, its number; it has completed. */
+uint64_t testbed_model_receive(struct testbed_work *work, uint64_t va);
+void testbed_model_arrived(struct testbed *w, struct testbed_work *work, uint64_t number,
+			   uint64_t va, const struct fl_completion *c);
+void testbed_model_unreceive(struct testbed_work *work, uint64_t number);
 void testbed_model_gone(struct testbed_process *p);
 void testbed_model_end(struct testbed *w);
 

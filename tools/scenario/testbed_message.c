@@ -2,8 +2,8 @@
 /*
  * Messages and receives of a connection. Over a reliable connection the n-th message that one
  * side posts takes the n-th receive of the other: where its bytes go is known as soon as both
- * are posted, and what the receive's completion must say. Of datagrams some may be lost: there
- * each receive takes a message that was posted after the one before it took its own.
+ * are posted, and what the receive's completion must say. Of datagrams some may be lost: which
+ * of them a receive can have taken the oracle says (oracle.h).
  */
 #include "tools/scenario/testbed_internal.h"
 
@@ -19,7 +19,7 @@ struct testbed_message {
 };
 
 struct testbed_place {
-	uint64_t va;
+	uint64_t va, model;	/* model: of datagrams */
 	uint32_t bytes;
 };
 
@@ -29,7 +29,6 @@ struct testbed_mail {
 	struct testbed_place *place;
 	uint32_t messages, places, message_room, place_room;
 	uint32_t ends;			/* receives that are complete */
-	uint32_t next;			/* datagrams: the first message that may come next */
 };
 
 static void *mail_room(void *p, uint32_t n, uint32_t *room, size_t one)
@@ -141,13 +140,19 @@ int testbed_mail_receive(struct testbed_work *k, uint64_t va)
 		return -ENOMEM;
 	m->place = more;
 	m->place[m->places++] = (struct testbed_place){ .va = va, .bytes = k->bytes };
+	if (k->conn->datagrams)
+		m->place[m->places - 1].model = testbed_model_receive(k, va);
 	mail_meet(k->conn, k->side, m->places - 1);
 	return 0;
 }
 
 void testbed_mail_unreceive(struct testbed_work *k)
 {
-	k->conn->mail[k->side]->places--;
+	struct testbed_mail *m = k->conn->mail[k->side];
+
+	m->places--;
+	if (k->conn->datagrams)
+		testbed_model_unreceive(k, m->place[m->places].model);
 }
 
 /* sources: rules, 2. */
@@ -167,39 +172,19 @@ static void check_arrival(struct testbed *w, const struct testbed_work *k,
 			t->bytes, t->imm);
 }
 
-/* The first message that it can be. */
-static void check_datagram(struct testbed *w, const struct testbed_work *k,
-			   struct testbed_mail *m, const struct fl_completion *c)
-{
-	enum fl_opcode opcode;
-	uint32_t i;
-
-	for (i = m->next; i < m->messages; i++) {
-		const struct testbed_message *t = &m->message[i];
-
-		opcode = t->with_imm ? FL_RECV_IMM : FL_RECV;
-		if (c->opcode != opcode || c->bytes != t->bytes || c->imm != t->imm)
-			continue;
-		m->next = i + 1;
-		return;
-	}
-	testbed_note_problem(w, 2,
-		"receive %s is complete with %u bytes and immediate data %u: no such "
-		"datagram was sent, or a later one came before it",
-		k->name, c->bytes, c->imm);
-}
-
 void testbed_mail_arrived(struct testbed *w, struct testbed_work *k,
 			  const struct fl_completion *c)
 {
 	struct testbed_mail *m = k->conn->mail[k->side];
 	uint32_t i = m->ends++;
 
+	if (k->conn->datagrams) {
+		testbed_model_arrived(w, k, m->place[i].model, m->place[i].va, c);
+		return;
+	}
 	if (c->status)
 		return;
-	if (k->conn->datagrams)
-		check_datagram(w, k, m, c);
-	else if (i >= m->messages)
+	if (i >= m->messages)
 		testbed_note_problem(w, 2,
 			"receive %s is complete, and no message was sent",
 			k->name);

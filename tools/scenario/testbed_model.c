@@ -98,11 +98,6 @@ void testbed_model_replaced(struct testbed_buffer *b, uint64_t off, uint64_t len
 	}
 }
 
-void testbed_model_datagrams(struct testbed_buffer *b)
-{
-	b->apart = APART_PART;
-}
-
 void testbed_model_region(struct testbed_buffer *b)
 {
 	/* What is written there may vanish, and the program is not to be told. */
@@ -187,7 +182,7 @@ void testbed_model_post(struct testbed_work *k)
 		.from = read ? remote : local, .to = read ? local : remote,
 		.from_at = read ? remote_at : local_at,
 		.to_at = read ? local_at : remote_at,
-		.fence = k->fence,
+		.fence = k->fence, .with_imm = k->with_imm, .imm = k->imm,
 		.doubtful = p->system.row.tables == FL_TABLES_SINK,
 	};
 
@@ -319,6 +314,52 @@ void testbed_model_complete(struct testbed *w, struct testbed_work *k)
 		   (at > BESIDE ? BESIDE : at) + k->bytes + BESIDE, false);
 }
 
+/* ---- datagrams ---- */
+
+uint64_t testbed_model_receive(struct testbed_work *k, uint64_t va)
+{
+	struct testbed_process *p = k->conn->process[k->side];
+	struct oracle_work w = {
+		.name = k->name, .pair = k->conn->pair[1 - k->side], .bytes = k->bytes,
+	};
+
+	w.to = model_area(p, va, &w.to_at);
+	return oracle_receive(p->testbed->oracle, &w);
+}
+
+void testbed_model_unreceive(struct testbed_work *k, uint64_t number)
+{
+	oracle_complete(k->conn->process[k->side]->testbed->oracle, number, ORACLE_UNPOSTED);
+}
+
+static void model_wire(struct testbed *w)
+{
+	oracle_wire(w->oracle, trace_count(w->trace, EV_WIRE_LATE),
+		    trace_count(w->trace, EV_WIRE_TWICE));
+}
+
+void testbed_model_arrived(struct testbed *w, struct testbed_work *k, uint64_t number,
+			   uint64_t va, const struct fl_completion *c)
+{
+	const struct oracle_arrival a = {
+		.bytes = c->bytes, .imm = c->imm, .with_imm = c->opcode == FL_RECV_IMM,
+	};
+	struct testbed_buffer *b = find_buffer(k->conn->process[k->side], va);
+	uint64_t at = b ? va - (uintptr_t)b->mem : 0;
+
+	model_wire(w);
+	if (c->status == FL_ST_LENGTH)
+		oracle_too_long(w->oracle, number);
+	if (c->status)
+		oracle_complete(w->oracle, number, ORACLE_LOST);
+	else
+		oracle_arrived(w->oracle, number, &a);
+	model_note(w);
+	if (b && w->cfg.mode == SIM_LOCKSTEP)
+		model_look(b, at > BESIDE ? at - BESIDE : 0,
+			   (at > BESIDE ? BESIDE : at) + k->bytes + BESIDE, false);
+}
+
 static struct testbed_buffer *buffer_of(struct testbed *w, uint32_t area)
 {
 	unsigned int i;
@@ -362,6 +403,9 @@ void testbed_model_end(struct testbed *w)
 	unsigned int i;
 
 	oracle_rest(w->oracle);
+	model_wire(w);
+	if (fabric_idle(w->fabric))
+		oracle_quiet(w->oracle);
 	for (i = 0; i < w->buffers; i++)
 		model_look(&w->buffer[i], 0, w->buffer[i].bytes, false);
 }
@@ -374,7 +418,8 @@ void testbed_model_gone(struct testbed_process *p)
 
 	for (i = 0; i < w->conns; i++)
 		for (side = 0; side < 2; side++)
-			if (w->conn[i].process[side] == p)
-				oracle_pair_end(w->oracle,
-						w->conn[i].pair[side]);
+			if (w->conn[i].process[side] == p) {
+				oracle_pair_end(w->oracle, w->conn[i].pair[side]);
+				oracle_receives_end(w->oracle, w->conn[i].pair[1 - side]);
+			}
 }

@@ -30,10 +30,14 @@ struct testbed_work *testbed_work_at(struct testbed *w, uint64_t number)
 
 /* ---- connections ---- */
 
+static bool speaks_datagrams(const struct testbed_process *p)
+{
+	return p->system.row.transport == FL_TRANSPORT_UD;
+}
+
 static bool speaks_packets(const struct testbed_process *p)
 {
-	return p->system.row.transport == FL_TRANSPORT_RC ||
-	       p->system.row.transport == FL_TRANSPORT_UD;
+	return p->system.row.transport == FL_TRANSPORT_RC || speaks_datagrams(p);
 }
 
 static int connection_make_pair(struct testbed_connection *c, int side,
@@ -101,6 +105,8 @@ static int connection_join(struct testbed_connection *c, int side,
 static enum oracle_order connection_order(const struct testbed_process *p,
 					  bool relaxed)
 {
+	if (speaks_datagrams(p))
+		return ORACLE_DATAGRAMS;
 	if (speaks_packets(p))
 		return ORACLE_PACKETS;
 	if (p->system.row.transport == FL_TRANSPORT_NV)
@@ -124,9 +130,9 @@ int testbed_connect(struct testbed_process *p, struct testbed_process *q,
 	if ((j->mask || j->inline_bytes) && !(speaks_packets(p) && speaks_packets(q)))
 		return -EOPNOTSUPP;
 	memset(c, 0, sizeof(*c));
-	c->datagrams = p->system.row.transport == FL_TRANSPORT_UD;
+	c->datagrams = speaks_datagrams(p);
 	if (c->datagrams && (j->mask & NOT_OF_DATAGRAMS || j->relaxed ||
-			     q->system.row.transport != FL_TRANSPORT_UD))
+			     !speaks_datagrams(q)))
 		return -EOPNOTSUPP;
 	c->name = name;
 	c->relaxed = j->relaxed;
@@ -275,8 +281,6 @@ static int receive_one(struct testbed *w, struct testbed_work *k, uint64_t va)
 		err = testbed_mail_receive(k, va);
 	if (err)
 		return err;
-	if (k->conn->datagrams)
-		testbed_model_datagrams(k->local);
 	o.work.wr_id = w->works;
 	err = testbed_rpc(p, &o, &r, NULL);
 	if (err) {
