@@ -35,6 +35,8 @@ static int rpc_open_card(struct rpc_app *a, const struct rpc_command *o)
 				   o->cache.hook != RPC_HOOK_NO);
 	if (!err && o->quirks)
 		err = fl_set_quirks(a->dev, o->quirks);
+	if (!err && (o->ring_slots || o->ring_bits))
+		err = fl_set_backup(a->dev, o->ring_slots, o->ring_bits);
 	if (!err && o->unverified)
 		err = fl_set_verify(a->dev, 0);
 	if (!err)
