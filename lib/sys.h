@@ -33,6 +33,8 @@ enum fl_sys_work {
 	FL_SYS_POST = 0,	/* one work request was written */
 	FL_SYS_POLL = 1,	/* one look at a completion queue, or at a counter */
 	FL_SYS_HANDLER = 2,	/* a handler is about to be called */
+	FL_SYS_QUEUE = 3,	/* a wait queue has woken its thread */
+	FL_SYS_SEMAPHORE = 4,	/* a unit of a semaphore was taken */
 };
 
 struct fl_sys {

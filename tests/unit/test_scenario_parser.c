@@ -522,6 +522,17 @@ TEST("a message, a receive, an atomic or a quirk that contradicts itself is a mi
 	EXPECT(parse_fl("policy npf quirk=cut,code25,damming\n") != NULL);
 }
 
+TEST("a way to wait for a counter that there is not is a mistake")
+{
+	const char *setup = SETUP "counter n in q\n";
+	char text[2000];
+
+	snprintf(text, sizeof(text), "%sawait n >= 1 by=queue-bussy\n", setup);
+	wrong_at(text, "x.fl:10:17:", "did you mean 'queue-busy'?");
+	snprintf(text, sizeof(text), "%sawait n >= 1 by=semaphore-busy\n", setup);
+	EXPECT(parse_fl(text) != NULL);
+}
+
 TEST("a backup ring of a size that the driver does not make is a mistake")
 {
 	wrong_at("policy backup slots=1\n", "x.fl:1:21:", "a power of two from 2 to 1024");

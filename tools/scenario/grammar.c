@@ -91,7 +91,8 @@ const struct rule rules[] = {
 	{ V_COUNTER, "counter", NULL, "new:counter 'in process", "",
 	  "an event counter, which writes to the process may name (policy netvm)" },
 	{ V_AWAIT, "await", NULL, "counter op count",
-	  "by={busy|sleep|handler|queue|semaphore} within=time",
+	  "by={busy|sleep|handler|queue|semaphore|queue-busy|semaphore-busy} "
+	  "within=time",
 	  "until it has risen so far: >=, > or ==" },
 	{ V_POST, "post", NULL,
 	  "new:work ': {write|read} connection buffer {->|<-} buffer size?",

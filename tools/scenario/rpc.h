@@ -65,6 +65,7 @@ enum rpc_kind {
 enum rpc_await {
 	RPC_AWAIT_BUSY, RPC_AWAIT_SLEEP, RPC_AWAIT_HANDLER,
 	RPC_AWAIT_QUEUE, RPC_AWAIT_SEMAPHORE,	/* asleep, through sync_ops.c */
+	RPC_AWAIT_QUEUE_BUSY, RPC_AWAIT_SEMAPHORE_BUSY,
 };
 
 /* Of a system that keeps what is pinned; 0: as the library has it. */
