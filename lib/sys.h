@@ -93,6 +93,11 @@ struct fl_sys {
 	 */
 	int (*prefault)(int fd, void *addr, size_t bytes, int for_write);
 	/*
+	 * Does the process still have all of this, of a region? -EFAULT: it has unmapped some.
+	 * NULL: the system's calls see that by themselves.
+	 */
+	int (*mapped)(int fd, const void *addr, size_t bytes);
+	/*
 	 * A thread of the library's in the calling process, and waiting until it has ended.
 	 * Both or none: then nobody is called back.
 	 */
