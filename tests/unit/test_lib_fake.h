@@ -130,8 +130,7 @@ static int fake_close(int fd)
 }
 
 static int fake_make_queue(uint32_t *entries, size_t entry_bytes,
-			   uint32_t slot, __u64 *offset, __u64 *bytes,
-			   void **queue)
+			   uint32_t slot, __u64 *offset, __u64 *bytes, void **queue)
 {
 	uint32_t n = 2;
 
@@ -271,6 +270,7 @@ static int fake_query(struct fl_query *q)
 	q->system = fake.policy.system;
 	q->derived = fake.policy.derived;
 	q->row = q->derived ? fake.policy.row : fl_system_rows[q->system];
+	q->resolve = fake.policy.resolve;
 	q->ring_slots = fake.policy.ring_slots;
 	q->ring_bits = fake.policy.ring_bits;
 	q->doorbell = fake_snoops() ? FL_DOORBELL_SNOOP : FL_DOORBELL_STORE;
