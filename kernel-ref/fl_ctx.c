@@ -5,6 +5,7 @@
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/fs.h>
+#include <linux/log2.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -37,6 +38,8 @@ static int fl_ioc_query(struct fl_ctx *ctx, void *arg)
 	q->row = ctx->row;
 	q->resolve = ctx->resolve;
 	q->quirks = ctx->quirks;
+	q->ring_slots = ctx->ring.slots;
+	q->ring_bits = ctx->ring.bits;
 	q->doorbell = ctx->snoop.on ? FL_DOORBELL_SNOOP :
 		      fl_window(dev) ? FL_DOORBELL_WINDOW : FL_DOORBELL_STORE;
 	return 0;
@@ -68,13 +71,24 @@ static bool fl_in_flight(struct fl_ctx *ctx)
 	return false;
 }
 
+/* What a policy says of the backup ring; 0: nothing. */
+static bool fl_ring_said_well(const struct fl_policy *p, const struct fl_system_row *row)
+{
+	if (!p->ring_slots && !p->ring_bits)
+		return true;
+	return row->rw == FL_VERDICT_DIVERT && p->ring_bits <= FL_BACKUP_BITS_MAX &&
+	       (!p->ring_slots ||
+		(p->ring_slots >= 2 && p->ring_slots <= FL_BACKUP_SLOTS_MAX &&
+		 is_power_of_2(p->ring_slots)));
+}
+
 static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 {
 	static const struct fl_system_row none;
 	struct fl_policy *p = arg;
 	struct fl_system_row row;
 	bool snoops = ctx->snoop.on;
-	u32 quirks = ctx->quirks;
+	u32 quirks = ctx->quirks, bits = ctx->ring.bits;
 	int ret;
 
 	if (p->system >= FL_SYSTEMS || p->derived > 1 ||
@@ -85,7 +99,7 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	if (!p->derived && memcmp(&p->row, &none, sizeof(none)))
 		return -EINVAL;
 	row = p->derived ? p->row : *fl_system_row(p->system);
-	if (!fl_row_allowed(&row) ||
+	if (!fl_row_allowed(&row) || !fl_ring_said_well(p, &row) ||
 	    (p->quirks && row.transport != FL_TRANSPORT_RC))
 		return -EINVAL;
 	if (fl_in_flight(ctx) ||
@@ -94,13 +108,14 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	ret = fl_snoop_set(ctx, fl_row_snoops(&row));
 	if (ret)
 		return ret;
-	ret = fl_row_tell_card(ctx, &row, p->quirks);
+	ret = fl_row_tell_card(ctx, &row, p->quirks, p->ring_bits);
 	if (ret)
 		goto err_snoop;
 	ret = fl_tables_change(ctx, &row);
 	if (ret)
 		goto err_card;
 	ctx->system = p->system;
+	ctx->ring.slots = p->ring_slots;
 	ctx->row = row;
 	WRITE_ONCE(ctx->aborting, fl_row_aborts(&row));
 	ctx->derived = p->derived;
@@ -108,7 +123,7 @@ static int fl_ioc_policy(struct fl_ctx *ctx, void *arg)
 	fl_bank_set_holds(ctx, fl_row_holds(&row));
 	return 0;
 err_card:
-	fl_row_tell_card(ctx, &ctx->row, quirks);
+	fl_row_tell_card(ctx, &ctx->row, quirks, bits);
 err_snoop:
 	fl_snoop_set(ctx, snoops);
 	return ret;

@@ -278,6 +278,10 @@ struct fl_ctx {
 	u32 aborts;		/* FL_ABORT_*, the same */
 	u32 packets;		/* FL_ROW_*, the same */
 	u32 quirks;		/* FL_QUIRK_*, the same */
+	struct {
+		u32 bits;	/* fl_policy.ring_bits, the same */
+		u32 slots;	/* fl_policy.ring_slots; lock */
+	} ring;
 	struct list_head pds, mrs, cqs, qps, srqs, counters;
 	unsigned int npd, nmr, ncq, nqp, nsrq, ncounter;
 	unsigned int nmr_moving;	/* regions that begin or end, without lock */
@@ -432,7 +436,7 @@ bool fl_row_aborts(const struct fl_system_row *row);
  * is held, or nobody else has the file yet.
  */
 int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row,
-		     u32 quirks);
+		     u32 quirks, u32 bits);
 
 /* fl_stall.c */
 void fl_stall_work(struct work_struct *work);

@@ -70,6 +70,23 @@ void fl_event_srq(struct fl_ctx *ctx, u32 number, struct fl_srq *srq)
 	spin_unlock_irqrestore(&ctx->dev->irq_lock, flags);
 }
 
+void fl_event_forget(struct fl_ctx *ctx, u32 type, u32 number)
+{
+	struct fl_events *q = &ctx->news;
+	struct fl_eqe *e;
+	unsigned long flags;
+	u32 from, to;
+
+	spin_lock_irqsave(&ctx->dev->irq_lock, flags);
+	for (from = to = q->first; from != q->end; from++) {
+		e = &q->e[from % FL_EVENTS_MAX];
+		if (e->type != type || e->object != number)
+			q->e[to++ % FL_EVENTS_MAX] = *e;
+	}
+	q->end = to;
+	spin_unlock_irqrestore(&ctx->dev->irq_lock, flags);
+}
+
 /* 1: the oldest event is in *e (NULL: it stays); negative errno; 0: there is none. */
 static int fl_event_take(struct fl_ctx *ctx, struct fl_eqe *e)
 {

@@ -28,6 +28,11 @@ void fl_event_note(struct fl_dev *dev, const struct fl_eqe *e);
 /* Whose number it is from now on; NULL: nobody's. */
 void fl_event_qp(struct fl_ctx *ctx, u32 number, struct fl_qp *qp);
 void fl_event_srq(struct fl_ctx *ctx, u32 number, struct fl_srq *srq);
+/*
+ * A queue has ended, and its number will be another's: what waits about it is nobody's. Numbers of
+ * queue pairs do not come again so soon.
+ */
+void fl_event_forget(struct fl_ctx *ctx, u32 type, u32 number);
 bool fl_event_any(struct fl_ctx *ctx);
 /* ctx->lock is held; it is given back while sleeping. */
 int fl_event_wait(struct fl_ctx *ctx, struct fl_next_event *a);

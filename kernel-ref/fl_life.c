@@ -221,7 +221,7 @@ static int fl_ctx_bind(struct fl_ctx *ctx)
 	ret = fl_cmd(ctx, &cmd, NULL);
 	if (ret)
 		goto err_tables;
-	ret = fl_row_tell_card(ctx, &ctx->row, ctx->quirks);
+	ret = fl_row_tell_card(ctx, &ctx->row, ctx->quirks, ctx->ring.bits);
 	if (ret)
 		goto err_close;
 	ret = fl_snoop_set(ctx, fl_row_snoops(&ctx->row));

@@ -49,7 +49,8 @@ struct fl_xp {
 	struct mutex div_lock;	/* getting it */
 	u8 *div;		/* the system buffer; NULL: there is none yet */
 	dma_addr_t div_dma;
-	struct mutex ring_lock;	/* who makes it */
+	struct mutex ring_lock;	/* who makes it, or ends it */
+	u32 ring_users;		/* queue pairs that need it; ring_lock */
 	struct fl_ring *ring;	/* NULL: nobody has needed it yet; irq_lock */
 };
 
@@ -236,8 +237,14 @@ int fl_divert_copy(struct fl_ctx *ctx, const struct fl_fault_rec *rec);
 /* ---- fl_ring.c ---- */
 
 void fl_ring_init(struct fl_dev *dev);
-/* A process's row diverts: there is a backup ring from now on. -ENOMEM */
-int fl_ring_need(struct fl_dev *dev);
+/*
+ * A queue pair whose row diverts begins: there is a backup ring until it ends. slots: of the
+ * ring; 0: as many as it has, or FL_RING_SLOTS. -EBUSY: others use one that has not so many;
+ * -ENOMEM
+ */
+int fl_ring_need(struct fl_dev *dev, u32 slots);
+/* It has ended, and nothing is copied for it: whoever ends the ring waits for copies. */
+void fl_ring_unneed(struct fl_dev *dev);
 /* The card is off. */
 void fl_ring_stop(struct fl_dev *dev);
 /* Part of the event line's top half. */

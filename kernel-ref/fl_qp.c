@@ -118,12 +118,9 @@ static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
 		.d = a->pd,
 	};
 	u64 number;
-	int ret = 0;
+	int ret;
 
-	if (ctx->row.rw == FL_VERDICT_DIVERT)
-		ret = fl_ring_need(ctx->dev);
-	if (!ret)
-		ret = fl_cmd(ctx, &cmd, &number);
+	ret = fl_cmd(ctx, &cmd, &number);
 	/* All else makes sense: the card has no such unit. */
 	if (ret == -EINVAL && a->flags & FL_QP_PACKETS)
 		return -EOPNOTSUPP;
@@ -147,6 +144,17 @@ static int fl_qp_start(struct fl_ctx *ctx, struct fl_qp *qp,
 	return 0;
 }
 
+static int fl_qp_ring(struct fl_ctx *ctx, struct fl_qp *qp)
+{
+	int ret;
+
+	if (ctx->row.rw != FL_VERDICT_DIVERT)
+		return 0;
+	ret = fl_ring_need(ctx->dev, ctx->ring.slots);
+	qp->rings = !ret;
+	return ret;
+}
+
 int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a)
 {
 	u32 entries = fl_queue_entries(a->entries);
@@ -160,7 +168,9 @@ int fl_qp_create(struct fl_ctx *ctx, struct fl_create_qp *a)
 	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 	if (!qp)
 		return -ENOMEM;
-	ret = fl_qp_memory(ctx, qp, entries, recv);
+	ret = fl_qp_ring(ctx, qp);
+	if (!ret)
+		ret = fl_qp_memory(ctx, qp, entries, recv);
 	if (ret)
 		goto err_free;
 	ret = fl_qp_start(ctx, qp, a, entries, recv);
@@ -181,6 +191,8 @@ err_queue:
 	if (ret != -EIO)
 		fl_qp_memory_put(ctx, qp);
 err_free:
+	if (qp->rings)
+		fl_ring_unneed(ctx->dev);
 	kfree(qp);
 	return ret;
 }
@@ -283,6 +295,7 @@ static void fl_qp_end(struct fl_ctx *ctx, struct fl_qp *qp)
 int fl_qp_destroy(struct fl_ctx *ctx, u32 number)
 {
 	struct fl_qp *qp = fl_qp_find(ctx, number);
+	bool rings;
 	int ret;
 
 	if (!qp)
@@ -290,9 +303,13 @@ int fl_qp_destroy(struct fl_ctx *ctx, u32 number)
 	ret = fl_cmd_object(ctx, FL_CMD_QP_DESTROY, number);
 	if (ret)
 		return ret;
+	rings = qp->rings;
 	fl_qp_memory_put(ctx, qp);
 	fl_qp_end(ctx, qp);
 	fl_qp_forget(ctx, number);
+	/* Now nothing is copied for it. */
+	if (rings)
+		fl_ring_unneed(ctx->dev);
 	return 0;
 }
 
@@ -300,6 +317,10 @@ void fl_qp_end_all(struct fl_ctx *ctx)
 {
 	struct fl_qp *qp, *next;
 
-	list_for_each_entry_safe(qp, next, &ctx->qps, list)
+	list_for_each_entry_safe(qp, next, &ctx->qps, list) {
+		/* Nothing is copied where no region is left (fl_nic_region_del). */
+		if (qp->rings)
+			fl_ring_unneed(ctx->dev);
 		fl_qp_end(ctx, qp);
+	}
 }

@@ -232,6 +232,7 @@ static void fl_cq_end(struct fl_ctx *ctx, struct fl_cq *cq)
 	dev->cq[cq->number] = NULL;
 	cq->gone = true;
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
+	fl_event_forget(ctx, FL_EV_CQ_OVERFLOW, cq->number);
 	wake_up_all(&ctx->wait);
 	list_del(&cq->list);
 	ctx->ncq--;

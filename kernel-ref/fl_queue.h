@@ -41,6 +41,7 @@ struct fl_qp {
 	u16 snooped;		/* count that the card knows of; ctx->lock */
 	struct fl_queue *queue;
 	struct fl_queue *recv;	/* its own receive queue, or NULL */
+	bool rings;		/* fl_ring_need() */
 };
 
 struct fl_srq {

@@ -31,16 +31,16 @@
 #include "fl_tables.h"
 #include "fl_trace.h"
 
-#define FL_RING_SLOTS	256u	/* descriptors; regs.def, BAK_SLOTS */
-#define FL_RING_PACKETS	512u	/* pages: in descriptors, and held */
-#define FL_RING_BITS	256u	/* of each queue pair; regs.def, BAK_BITS */
+/* Unless the first queue pair says something else; regs.def, BAK_SLOTS. */
+#define FL_RING_SLOTS	256u
+#define FL_RING_PAGES	2u	/* for each slot: in descriptors, and held */
 #define FL_RING_BYTES	4096u	/* of a page: the largest MTU */
 #define FL_RING_SEGMENTS 3u
 
 struct fl_ring_packet {
 	struct work_struct work;
 	struct list_head list;	/* of free, waiting or copied; irq_lock */
-	struct fl_dev *dev;
+	struct fl_ring *ring;
 	void *cpu;
 	dma_addr_t dma;
 	u64 owner;		/* id of the struct fl_ctx on the slot then */
@@ -49,12 +49,14 @@ struct fl_ring_packet {
 };
 
 struct fl_ring {
+	struct fl_dev *dev;
+	u32 slots, packets;
 	struct fl_backup *desc;
 	dma_addr_t dma;
 	u32 cons, given;	/* all below: irq_lock */
 	struct list_head free, waiting, copied;
-	struct fl_ring_packet *in[FL_RING_SLOTS];	/* whose page it has; NULL: none */
-	struct fl_ring_packet packet[FL_RING_PACKETS];
+	struct fl_ring_packet **in;	/* of each slot: whose page it has; NULL: none */
+	struct fl_ring_packet *packet;
 };
 
 /* ---- copying; copying is held, and the address space is kept ---- */
@@ -144,12 +146,13 @@ static int fl_ring_copy(struct fl_ctx *ctx, const struct fl_ring_packet *p)
 
 static bool fl_ring_is_over(struct fl_ring_packet *p)
 {
+	struct fl_dev *dev = p->ring->dev;
 	unsigned long flags;
 	bool over;
 
-	spin_lock_irqsave(&p->dev->irq_lock, flags);
+	spin_lock_irqsave(&dev->irq_lock, flags);
 	over = p->over;
-	spin_unlock_irqrestore(&p->dev->irq_lock, flags);
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
 	return over;
 }
 
@@ -182,8 +185,11 @@ static void fl_ring_give(struct fl_dev *dev, struct fl_ring *ring)
 	struct fl_ring_packet *p;
 	u32 given = ring->given, slot;
 
-	for (; ring->given != ring->cons + FL_RING_SLOTS; ring->given++) {
-		slot = ring->given % FL_RING_SLOTS;
+	/* The card has it no more (fl_ring_end). */
+	if (ring != dev->xp.ring)
+		return;
+	for (; ring->given != ring->cons + ring->slots; ring->given++) {
+		slot = ring->given % ring->slots;
 		if (!ring->in[slot]) {
 			if (list_empty(&ring->free))
 				break;
@@ -208,8 +214,8 @@ static void fl_ring_free(struct fl_ring *ring, struct fl_ring_packet *p)
 static void fl_ring_work(struct work_struct *work)
 {
 	struct fl_ring_packet *p = container_of(work, struct fl_ring_packet, work);
-	struct fl_dev *dev = p->dev;
-	struct fl_ring *ring = dev->xp.ring;
+	struct fl_ring *ring = p->ring;
+	struct fl_dev *dev = ring->dev;
 	struct fl_ctx *ctx;
 	unsigned long flags;
 
@@ -235,7 +241,7 @@ static void fl_ring_copy_soon(struct fl_ring *ring, struct fl_ring_packet *p)
 {
 	list_del(&p->list);
 	list_add_tail(&p->list, &ring->copied);
-	queue_work(p->dev->wq, &p->work);
+	queue_work(ring->dev->wq, &p->work);
 }
 
 /* A datagram: its page is the driver's now. */
@@ -296,10 +302,10 @@ static void fl_ring_over(struct fl_ring *ring, u32 qp)
 
 static bool fl_ring_take(struct fl_dev *dev, struct fl_ring *ring)
 {
-	u32 slot = ring->cons % FL_RING_SLOTS;
+	u32 slot = ring->cons % ring->slots;
 	struct fl_backup *next = &ring->desc[slot], d;
 
-	if (READ_ONCE(next->phase) != 1 + ring->cons / FL_RING_SLOTS)
+	if (READ_ONCE(next->phase) != 1 + ring->cons / ring->slots)
 		return false;
 	/* Pairs with the card's write of phase after the rest. */
 	dma_rmb();
@@ -364,41 +370,58 @@ static void fl_ring_put(struct fl_dev *dev, struct fl_ring *ring)
 {
 	u32 i;
 
-	for (i = 0; i < FL_RING_PACKETS; i++)
+	for (i = 0; ring->packet && i < ring->packets; i++)
 		if (ring->packet[i].cpu)
 			dma_free_coherent(dev->dev, FL_RING_BYTES, ring->packet[i].cpu,
 					  ring->packet[i].dma);
 	if (ring->desc)
-		dma_free_coherent(dev->dev, FL_RING_SLOTS * sizeof(*ring->desc),
+		dma_free_coherent(dev->dev, ring->slots * sizeof(*ring->desc),
 				  ring->desc, ring->dma);
-	kvfree(ring);
+	kvfree(ring->packet);
+	kvfree(ring->in);
+	kfree(ring);
 }
 
-static struct fl_ring *fl_ring_new(struct fl_dev *dev)
+/* Of what it could get, fl_ring_put() gives back all. */
+static bool fl_ring_fill(struct fl_dev *dev, struct fl_ring *ring)
 {
-	struct fl_ring *ring = kvmalloc_array(1, sizeof(*ring), GFP_KERNEL);
 	struct fl_ring_packet *p;
 	u32 i;
 
-	if (!ring)
-		return NULL;
-	memset(ring, 0, sizeof(*ring));
-	INIT_LIST_HEAD(&ring->free);
-	INIT_LIST_HEAD(&ring->waiting);
-	INIT_LIST_HEAD(&ring->copied);
-	ring->desc = dma_alloc_coherent(dev->dev, FL_RING_SLOTS * sizeof(*ring->desc),
+	ring->in = kvmalloc_array(ring->slots, sizeof(*ring->in), GFP_KERNEL);
+	ring->packet = kvmalloc_array(ring->packets, sizeof(*ring->packet), GFP_KERNEL);
+	if (ring->packet)
+		memset(ring->packet, 0, ring->packets * sizeof(*ring->packet));
+	ring->desc = dma_alloc_coherent(dev->dev, ring->slots * sizeof(*ring->desc),
 					&ring->dma, GFP_KERNEL);
-	for (i = 0; ring->desc && i < FL_RING_PACKETS; i++) {
+	if (!ring->in || !ring->packet || !ring->desc)
+		return false;
+	for (i = 0; i < ring->packets; i++) {
 		p = &ring->packet[i];
-		p->dev = dev;
+		p->ring = ring;
 		INIT_WORK(&p->work, fl_ring_work);
 		p->cpu = dma_alloc_coherent(dev->dev, FL_RING_BYTES, &p->dma,
 					    GFP_KERNEL);
 		if (!p->cpu)
-			break;
+			return false;
 		list_add_tail(&p->list, &ring->free);
 	}
-	if (i == FL_RING_PACKETS)
+	return true;
+}
+
+static struct fl_ring *fl_ring_new(struct fl_dev *dev, u32 slots)
+{
+	struct fl_ring *ring = kzalloc(sizeof(*ring), GFP_KERNEL);
+
+	if (!ring)
+		return NULL;
+	ring->dev = dev;
+	ring->slots = slots;
+	ring->packets = FL_RING_PAGES * slots;
+	INIT_LIST_HEAD(&ring->free);
+	INIT_LIST_HEAD(&ring->waiting);
+	INIT_LIST_HEAD(&ring->copied);
+	if (fl_ring_fill(dev, ring))
 		return ring;
 	fl_ring_put(dev, ring);
 	return NULL;
@@ -410,33 +433,78 @@ static void fl_ring_begin(struct fl_dev *dev, struct fl_ring *ring)
 	unsigned long flags;
 	u32 i;
 
-	for (i = 0; i < FL_RING_SLOTS; i++) {
+	for (i = 0; i < ring->slots; i++) {
 		ring->in[i] = &ring->packet[i];
 		list_del_init(&ring->packet[i].list);
 		ring->desc[i].buffer = ring->packet[i].dma;
 	}
-	ring->given = FL_RING_SLOTS;
+	ring->given = ring->slots;
 	spin_lock_irqsave(&dev->irq_lock, flags);
 	dev->xp.ring = ring;
 	spin_unlock_irqrestore(&dev->irq_lock, flags);
-	fl_xp_backup(dev, ring->dma, FL_RING_SLOTS, FL_RING_BITS);
+	fl_xp_backup(dev, ring->dma, ring->slots, FL_BACKUP_BITS_MAX);
 }
 
-int fl_ring_need(struct fl_dev *dev)
+static void fl_ring_drop(struct fl_dev *dev, struct fl_ring *ring)
 {
-	struct fl_ring *ring;
-	int ret = 0;
+	/* A card that is only silent may write when it wakes up. */
+	if (fl_card_dead(dev) && fl_card_silent(dev))
+		dev_warn(dev->dev, "the backup ring stays with the card\n");
+	else
+		fl_ring_put(dev, ring);
+}
+
+/* No queue pair needs it, so that no work copies; ring_lock is held. */
+static void fl_ring_end(struct fl_dev *dev)
+{
+	struct fl_ring *ring = dev->xp.ring;
+	unsigned long flags;
+	u32 i;
+
+	fl_xp_backup(dev, 0, 0, 0);
+	spin_lock_irqsave(&dev->irq_lock, flags);
+	dev->xp.ring = NULL;
+	spin_unlock_irqrestore(&dev->irq_lock, flags);
+	for (i = 0; i < ring->packets; i++)
+		cancel_work_sync(&ring->packet[i].work);
+	fl_ring_drop(dev, ring);
+}
+
+/* ring_lock is held. */
+static int fl_ring_have(struct fl_dev *dev, u32 slots)
+{
+	struct fl_ring *ring = dev->xp.ring;
+
+	if (ring && (!slots || slots == ring->slots))
+		return 0;
+	if (ring && dev->xp.ring_users)
+		return -EBUSY;
+	if (ring)
+		fl_ring_end(dev);
+	ring = fl_ring_new(dev, slots ? slots : FL_RING_SLOTS);
+	if (!ring)
+		return -ENOMEM;
+	fl_ring_begin(dev, ring);
+	return 0;
+}
+
+int fl_ring_need(struct fl_dev *dev, u32 slots)
+{
+	int ret;
 
 	mutex_lock(&dev->xp.ring_lock);
-	if (!dev->xp.ring) {
-		ring = fl_ring_new(dev);
-		if (ring)
-			fl_ring_begin(dev, ring);
-		else
-			ret = -ENOMEM;
-	}
+	ret = fl_ring_have(dev, slots);
+	if (!ret)
+		dev->xp.ring_users++;
 	mutex_unlock(&dev->xp.ring_lock);
 	return ret;
+}
+
+void fl_ring_unneed(struct fl_dev *dev)
+{
+	mutex_lock(&dev->xp.ring_lock);
+	dev->xp.ring_users--;
+	mutex_unlock(&dev->xp.ring_lock);
 }
 
 void fl_ring_init(struct fl_dev *dev)
@@ -452,9 +520,5 @@ void fl_ring_stop(struct fl_dev *dev)
 		return;
 	fl_xp_backup(dev, 0, 0, 0);
 	dev->xp.ring = NULL;
-	/* A card that is only silent may write when it wakes up. */
-	if (fl_card_dead(dev) && fl_card_silent(dev))
-		dev_warn(dev->dev, "the backup ring stays with the card\n");
-	else
-		fl_ring_put(dev, ring);
+	fl_ring_drop(dev, ring);
 }

@@ -90,6 +90,7 @@ err_free:
 static void fl_srq_end(struct fl_ctx *ctx, struct fl_srq *srq)
 {
 	fl_event_srq(ctx, srq->number, NULL);
+	fl_event_forget(ctx, FL_EV_SRQ_LIMIT, srq->number);
 	list_del(&srq->list);
 	ctx->nsrq--;
 	kfree(srq);

@@ -102,13 +102,13 @@ static u32 fl_row_packets(const struct fl_system_row *row)
 }
 
 static int fl_row_tell_packets(struct fl_ctx *ctx, const struct fl_system_row *row,
-			       u32 quirks)
+			       u32 quirks, u32 bits)
 {
-	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_ROW, .a = quirks };
+	struct fl_fw_cmd cmd = { .opcode = FL_CMD_SLOT_ROW, .a = quirks, .b = bits };
 	int ret;
 
 	cmd.flags = fl_row_packets(row);
-	if (cmd.flags == ctx->packets && quirks == ctx->quirks)
+	if (cmd.flags == ctx->packets && quirks == ctx->quirks && bits == ctx->ring.bits)
 		return 0;
 	/* There may be no card that knows the command. */
 	if (!ctx->dev->xp.objects)
@@ -117,16 +117,17 @@ static int fl_row_tell_packets(struct fl_ctx *ctx, const struct fl_system_row *r
 	if (!ret) {
 		ctx->packets = cmd.flags;
 		ctx->quirks = quirks;
+		ctx->ring.bits = bits;
 	}
 	return ret == -EINVAL ? -EOPNOTSUPP : ret;
 }
 
 int fl_row_tell_card(struct fl_ctx *ctx, const struct fl_system_row *row,
-		     u32 quirks)
+		     u32 quirks, u32 bits)
 {
 	int ret = fl_row_tell_silent(ctx, row);
 
 	if (!ret)
 		ret = fl_row_tell_aborts(ctx, row);
-	return ret ? ret : fl_row_tell_packets(ctx, row, quirks);
+	return ret ? ret : fl_row_tell_packets(ctx, row, quirks, bits);
 }

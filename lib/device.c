@@ -355,6 +355,8 @@ int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
 	p.system = q.system;
 	p.derived = q.derived;
 	p.quirks = q.quirks;
+	p.ring_slots = q.ring_slots;
+	p.ring_bits = q.ring_bits;
 	if (q.derived)
 		p.row = q.row;
 	p.resolve = (__u32)resolve;
@@ -362,7 +364,21 @@ int fl_set_resolve(struct fl_device *dev, enum fl_resolve resolve,
 	return lib_ioctl(dev, FL_IOC_POLICY, &p);
 }
 
-/* What is in use now, with other quirks; AROUND keeps no number that could be asked for. */
+/* What is in use now; AROUND keeps no number that could be asked for. */
+static int device_policy_now(struct fl_device *dev, struct fl_query *q, struct fl_policy *p)
+{
+	int error = lib_ioctl(dev, FL_IOC_QUERY, q);
+
+	if (error)
+		return error;
+	p->system = q->system;
+	p->derived = q->derived;
+	if (q->derived)
+		p->row = q->row;
+	p->resolve = q->resolve;
+	return 0;
+}
+
 int fl_set_quirks(struct fl_device *dev, unsigned int quirks)
 {
 	struct fl_query q = { .size = sizeof(q) };
@@ -373,15 +389,28 @@ int fl_set_quirks(struct fl_device *dev, unsigned int quirks)
 		return -EINVAL;
 	if (dev->transport != FL_TRANSPORT_RC)
 		return -EOPNOTSUPP;
-	error = lib_ioctl(dev, FL_IOC_QUERY, &q);
+	error = device_policy_now(dev, &q, &p);
 	if (error)
 		return error;
-	p.system = q.system;
-	p.derived = q.derived;
-	if (q.derived)
-		p.row = q.row;
-	p.resolve = q.resolve;
 	p.quirks = quirks;
+	return lib_ioctl(dev, FL_IOC_POLICY, &p);
+}
+
+int fl_set_backup(struct fl_device *dev, unsigned int slots, unsigned int bits)
+{
+	struct fl_query q = { .size = sizeof(q) };
+	struct fl_policy p = { .size = sizeof(p) };
+	int error;
+
+	if (!dev)
+		return -EINVAL;
+	error = device_policy_now(dev, &q, &p);
+	if (error)
+		return error;
+	if (q.row.rw != FL_VERDICT_DIVERT)
+		return -EOPNOTSUPP;
+	p.ring_slots = slots;
+	p.ring_bits = bits;
 	return lib_ioctl(dev, FL_IOC_POLICY, &p);
 }
 

@@ -99,6 +99,15 @@ enum fl_quirk {
 int fl_set_quirks(struct fl_device *dev, unsigned int quirks);
 
 /*
+ * System backup: slots of the backup ring, a power of two from 2 to 1024, and how many
+ * datagrams of one queue pair it and the driver may hold at a time, 1 to 256; 0: the driver's
+ * own numbers, 256 each. bits counts for queue pairs that are made ready from now on; the
+ * ring is the card's, and fl_create_qp_ex() fails with -EBUSY while queue pairs use one that
+ * has not so many slots. Before fl_set_resolve() with AROUND; -EOPNOTSUPP: another system.
+ */
+int fl_set_backup(struct fl_device *dev, unsigned int slots, unsigned int bits);
+
+/*
  * System npr: does the library find out whether bytes got where they should (which is so
  * unless it is said)? With on = 0 a request whose bytes vanished ends well: to show what the
  * check is for. Before any completion queue or region (-EBUSY).

@@ -246,6 +246,12 @@ uint32_t fl_mr_key(const struct fl_mr *mr)
 	return mr->key;
 }
 
+/* What was asked for is there; is it still the process's? */
+static int mr_still_mapped(const struct fl_device *dev, const void *addr, size_t bytes)
+{
+	return dev->sys->mapped ? dev->sys->mapped(dev->fd, addr, bytes) : 0;
+}
+
 int fl_prefetch(struct fl_mr *mr, void *addr, size_t bytes, int for_write)
 {
 	struct fl_prefetch p = {
@@ -254,6 +260,7 @@ int fl_prefetch(struct fl_mr *mr, void *addr, size_t bytes, int for_write)
 		.length = bytes,
 		.flags = for_write ? FL_PREFETCH_WRITE : 0,
 	};
+	int error;
 
 	if (!mr || !bytes)
 		return -EINVAL;
@@ -262,7 +269,8 @@ int fl_prefetch(struct fl_mr *mr, void *addr, size_t bytes, int for_write)
 	    bytes > mr->bytes - (p.addr - mr->addr))
 		return -EINVAL;
 	p.key = mr->key;
-	return lib_ioctl(mr->pd->dev, FL_IOC_PREFETCH, &p);
+	error = lib_ioctl(mr->pd->dev, FL_IOC_PREFETCH, &p);
+	return error ? error : mr_still_mapped(mr->pd->dev, addr, bytes);
 }
 
 int fl_advise_mr(struct fl_pd *pd, enum fl_mr_advice advice, unsigned int flags,
@@ -276,11 +284,15 @@ int fl_advise_mr(struct fl_pd *pd, enum fl_mr_advice advice, unsigned int flags,
 		.length = bytes,
 		.flags = flags,
 	};
+	int error;
 
 	if (!pd)
 		return -EINVAL;
 	a.pd = pd->number;
-	return lib_ioctl(pd->dev, FL_IOC_ADVISE, &a);
+	error = lib_ioctl(pd->dev, FL_IOC_ADVISE, &a);
+	if (error || !(flags & FL_ADVICE_FLUSH) || advice == FL_PREFETCH_PRESENT)
+		return error;
+	return mr_still_mapped(pd->dev, addr, bytes);
 }
 
 int fl_dma_copy(struct fl_device *dev, void *dst, const void *src, size_t bytes,

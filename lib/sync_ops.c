@@ -4,6 +4,15 @@
 
 #include "lib_internal.h"
 
+/* What the operation itself costs, beside the counter. */
+static void sync_spend(struct fl_counter *c, int what)
+{
+	const struct fl_sys *sys = c->dev->sys;
+
+	if (sys->spend)
+		sys->spend(c->dev->fd, what);
+}
+
 int fl_wait_queue_wait(struct fl_wait_queue *q, int busy, uint64_t timeout_ns)
 {
 	int error;
@@ -12,9 +21,11 @@ int fl_wait_queue_wait(struct fl_wait_queue *q, int busy, uint64_t timeout_ns)
 		return -EINVAL;
 	error = fl_counter_wait(q->counter, q->seen + 1, busy, timeout_ns);
 	/* All that has risen meanwhile is one wake-up. */
-	if (!error)
-		q->seen = fl_counter_read(q->counter);
-	return error;
+	if (error)
+		return error;
+	q->seen = fl_counter_read(q->counter);
+	sync_spend(q->counter, FL_SYS_QUEUE);
+	return 0;
 }
 
 int fl_semaphore_try(struct fl_semaphore *s)
@@ -29,6 +40,7 @@ int fl_semaphore_try(struct fl_semaphore *s)
 			return -EAGAIN;
 	} while (!__atomic_compare_exchange_n(&s->taken, &taken, taken + 1, true,
 					      __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	sync_spend(s->counter, FL_SYS_SEMAPHORE);
 	return 0;
 }
 

@@ -33,6 +33,8 @@ enum fl_sys_work {
 	FL_SYS_POST = 0,	/* one work request was written */
 	FL_SYS_POLL = 1,	/* one look at a completion queue, or at a counter */
 	FL_SYS_HANDLER = 2,	/* a handler is about to be called */
+	FL_SYS_QUEUE = 3,	/* a wait queue has woken its thread */
+	FL_SYS_SEMAPHORE = 4,	/* a unit of a semaphore was taken */
 };
 
 struct fl_sys {
@@ -90,6 +92,11 @@ struct fl_sys {
 	 * is not mapped must be told.
 	 */
 	int (*prefault)(int fd, void *addr, size_t bytes, int for_write);
+	/*
+	 * Does the process still have all of this, of a region? -EFAULT: it has unmapped some.
+	 * NULL: the system's calls see that by themselves.
+	 */
+	int (*mapped)(int fd, const void *addr, size_t bytes);
 	/*
 	 * A thread of the library's in the calling process, and waiting until it has ended.
 	 * Both or none: then nobody is called back.

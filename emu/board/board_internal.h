@@ -151,7 +151,8 @@ int card_copied(struct board *b, uint32_t value);
 int card_rc_make(struct board *b);
 void card_rc_reset(struct board *b);
 /* For the firmware: SLOT_ROW, and what it gives a pair that says no more. */
-void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks);
+void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks,
+		   uint64_t bits);
 struct fw_pair card_connect(const struct board *b);
 void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t code,
 		 uint64_t now_ns);

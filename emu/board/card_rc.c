@@ -154,9 +154,11 @@ static void card_stop_key(void *ctx, uint32_t key)
 	rc.stop_key(rc.ctx, key);
 }
 
-void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks)
+void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks,
+		   uint64_t bits)
 {
-	policy_set(&((struct board *)board)->card.policy, slot, row, (uint8_t)quirks);
+	policy_set(&((struct board *)board)->card.policy, slot, row, (uint8_t)quirks,
+		   (uint16_t)bits);
 }
 
 /* What fl_connect() gives a pair. */

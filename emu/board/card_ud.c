@@ -101,11 +101,13 @@ static uint8_t card_ud_open(void *ctx, uint16_t qp, const struct fw_pair *p)
 {
 	struct board *b = ctx;
 	struct fw_transport ud = ud_transport(b->card.ud);
+	struct fw_pair pair = *p;
 
+	pair.bits = b->card.policy.bits[p->slot];
 	b->card.pair[qp] = (struct card_pair){
 		.qpn = p->qpn, .slot = p->slot, .ud = true,
 	};
-	return ud.open(ud.ctx, qp, p);
+	return ud.open(ud.ctx, qp, &pair);
 }
 
 static void card_ud_close(void *ctx, uint16_t qp)

@@ -191,9 +191,14 @@ static int sys_relax(int fd)
 
 static void sys_spend(int fd, int what)
 {
+	static const enum timing key[] = {
+		[FL_SYS_POST] = T_CPU_POST, [FL_SYS_POLL] = T_CPU_POLL,
+		[FL_SYS_HANDLER] = T_CPU_HANDLER, [FL_SYS_QUEUE] = T_CPU_QUEUE,
+		[FL_SYS_SEMAPHORE] = T_CPU_SEMAPHORE,
+	};
+
 	(void)fd;
-	host_spend(host_current()->k, what == FL_SYS_POST ? T_CPU_POST :
-		   what == FL_SYS_POLL ? T_CPU_POLL : T_CPU_HANDLER);
+	host_spend(host_current()->k, key[what]);
 }
 
 /* The library's events stand in one row, in this order. */

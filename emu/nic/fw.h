@@ -138,7 +138,7 @@ struct fw_env {
 	 * NULL: this card has nobody to tell, and the command is refused.
 	 */
 	void (*slot_row)(void *ctx, uint32_t slot, uint32_t row,
-			 uint64_t quirks);
+			 uint64_t quirks, uint64_t bits);
 };
 
 struct fw_config {

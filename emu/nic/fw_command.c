@@ -8,6 +8,9 @@
 enum { USES_OBJECT = 1, USES_FLAGS = 2, USES_A = 4, USES_B = 8, USES_C = 16,
        USES_D = 32, NO_COMMAND = 64 };
 
+/* entries.def, SLOT_ROW */
+#define SLOT_BITS_MAX	256
+
 static uint8_t slot_open(struct fw *fw, const struct fl_fw_cmd *c)
 {
 	struct fw_slot *s = &fw->slot[c->slot];
@@ -39,7 +42,7 @@ static uint8_t slot_close(struct fw *fw, const struct fl_fw_cmd *c)
 	fw_mr_close_slot(fw, c->slot);
 	fw->slot[c->slot] = (struct fw_slot){ 0 };
 	if (fw->env.slot_row)
-		fw->env.slot_row(fw->env.ctx, c->slot, 0, 0);
+		fw->env.slot_row(fw->env.ctx, c->slot, 0, 0, 0);
 	fw->slots_open--;
 	/* A process that is now alone may take more contexts than before. */
 	for (i = 0; i < FW_SLOTS; i++)
@@ -71,9 +74,10 @@ static uint8_t slot_row(struct fw *fw, const struct fl_fw_cmd *c)
 {
 	if (c->flags & ~(FL_ROW_IR | FL_ROW_IW | FL_ROW_RR | FL_ROW_RW |
 			 FL_ROW_REPORT) || !fw->env.slot_row ||
-	    c->a & ~(uint64_t)(FL_QUIRK_DAMMING | FL_QUIRK_CUT | FL_QUIRK_CODE25))
+	    c->a & ~(uint64_t)(FL_QUIRK_DAMMING | FL_QUIRK_CUT | FL_QUIRK_CODE25) ||
+	    c->b > SLOT_BITS_MAX)
 		return FL_ST_BAD_ARGUMENT;
-	fw->env.slot_row(fw->env.ctx, c->slot, c->flags, c->a);
+	fw->env.slot_row(fw->env.ctx, c->slot, c->flags, c->a, c->b);
 	return FL_ST_OK;
 }
 
@@ -117,7 +121,7 @@ static unsigned int command_uses(uint32_t opcode)
 	case FL_CMD_SRQ_LIMIT:
 		return USES_OBJECT | USES_A;
 	case FL_CMD_SLOT_ROW:
-		return USES_FLAGS | USES_A;
+		return USES_FLAGS | USES_A | USES_B;
 	}
 	return USES_OBJECT | NO_COMMAND;
 }

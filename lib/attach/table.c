@@ -340,6 +340,20 @@ static int table_prefault(int fd, void *addr, size_t bytes, int for_write)
 	}
 }
 
+static int table_mapped(int fd, const void *addr, size_t bytes)
+{
+	struct attach *a = attach_by_fd(fd);
+	uintptr_t va = (uintptr_t)addr, first;
+	sigset_t mask;
+
+	if (!a)
+		return -EBADF;
+	attach_views_lock(a, &mask);
+	first = attach_foreign(a, va - va % ATTACH_PAGE, va + (bytes - 1));
+	attach_views_unlock(a, &mask);
+	return first ? -EFAULT : 0;
+}
+
 const struct fl_sys fl_sys_attach = {
 	.open = table_open,
 	.close = attach_close,
@@ -359,6 +373,7 @@ const struct fl_sys fl_sys_attach = {
 	.import = table_import,
 	.release = table_return,
 	.prefault = table_prefault,
+	.mapped = table_mapped,
 	.thread = fl_sys_thread,
 	.thread_join = fl_sys_thread_join,
 };

@@ -586,7 +586,7 @@
 `define FL_CMD_SRQ_DESTROY                      8'd18
 // object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never
 `define FL_CMD_SRQ_LIMIT                        8'd19
-// what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_*
+// what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_*; b: of those of datagrams, packets of one in the backup ring and in the driver at a time, 0 to 256; 0: as BAK_BITS says
 `define FL_CMD_SLOT_ROW                         8'd20
 // event counter of slot, 0 now: a physical address of its struct fl_count; result: number, from 1 on. BAD_ARGUMENT: this card has no queue pairs NV
 `define FL_CMD_COUNTER_CREATE                   8'd24

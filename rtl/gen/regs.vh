@@ -611,7 +611,7 @@
 `define NIC_XP_BAK_BASE                         12'h80
 `define NIC_XP_BAK_BASE_RESET                   64'h0
 
-// descriptors, a power of two, 2 to 4096: starts the ring, each with a buffer; 0: stops it, and what would go there is lost
+// descriptors, a power of two, 2 to 4096: starts the ring, each with a buffer; packets leave one of them for receives and ends; 0: stops it, and what would go there is lost
 `define NIC_XP_BAK_SLOTS                        12'h88
 `define NIC_XP_BAK_SLOTS_RESET                  32'h0
 

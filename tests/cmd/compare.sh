@@ -115,12 +115,40 @@ x*) slow=yes ;;
 *) slow=no ;;
 esac
 equal "$slow" yes 'with a bound that fits it comes through'
+# What gets in its way: a packet that is lost costs a time-out, and who is alone gives up.
+"$fl" compare stream count=300 --hazards --csv "$dir/stream.csv" > "$dir/said"
+equal "$(value "$dir/stream.csv" backup rights)" 'error local-fault' 'a ring that is read-only'
+equal "$(value "$dir/stream.csv" backup 'peer dies')" 'error ETIMEDOUT' 'a receiver that dies'
+equal "$(value "$dir/stream.csv" dropring 'peer dies')" 'error ETIMEDOUT' 'the same, without a backup ring'
+case "$(value "$dir/stream.csv" backup loss) $(value "$dir/stream.csv" backup pressure)" in
+'x'*' x'*) slow=yes ;;
+*) slow=no ;;
+esac
+equal "$slow" yes 'with the ring it comes through losses, and with half of its pages'
+equal "$(value "$dir/stream.csv" backup remap)" - 'a stream has no remap'
+expect 0 'remap: a stream has no pause in which that could be done.' 'and that is said' \
+	cat "$dir/said"
+expect 0 'pressure: it is too small for that' 'a ring of eight has no half' \
+	"$fl" compare stream count=50 depth=8 --hazards
 expect 0 'HANG' 'a wait without end is seen' \
 	"$fl" compare bytes=4K --systems part --set mm.minor=20000000000
 expect 0 'Table, picture and traces are in' 'a folder' \
 	"$fl" compare bytes=16K --systems part,pin --out "$dir/out.d/deep"
 for f in table.txt table.csv compare.svg part.trace pin.trace part-walk.dot; do
 	expect 0 '' "with $f" test -s "$dir/out.d/deep/$f"
+done
+# Packets go through no context: all that there is to show is written, for each row.
+"$fl" compare bytes=16K --systems npf,part,netvm --out "$dir/packets" > "$dir/said"
+expect 0 'npf, netvm: no picture of states, since packets go through no context' 'no states' \
+	cat "$dir/said"
+expect 0 'npf, netvm: no picture of a walk, since its pages were missed in a table of the card' \
+	'no walk' cat "$dir/said"
+for f in npf-sequence.dot part-sequence.dot part-states.dot part-walk.dot netvm-sequence.dot \
+	netvm.trace; do
+	expect 0 '' "with $f" test -s "$dir/packets/$f"
+done
+for f in npf-states.dot npf-walk.dot netvm-states.dot; do
+	expect 1 '' "without $f" test -e "$dir/packets/$f"
 done
 "$fl" compare bytes=16K --systems part,pin > "$dir/said"
 expect 0 '' 'the table as printed' cmp "$dir/said" "$dir/out.d/deep/table.txt"

@@ -160,6 +160,17 @@ vm "8:14: 'd' stands here; wanted in mode vm: processes on at most 3 boards" \
 	'board d' 'process s on d'
 vm "4:20: 'tests/run' stands here" 'a file called run' \
 	'buffer x in p file="LICENSE"' 'buffer y in p file="tests/run"'
+# Linux does not tell what it maps; the small kernel does.
+expect 2 "shadow.fl:17:18: 'loaded' stands here; wanted in mode vm: no look at it after a touch: Linux does not tell a driver which pages it maps" \
+	'the shadow of netvm, as far as nobody tells' \
+	"$fl" run --mode vm tests/scenario/system_netvm_shadow.fl
+expect 2 "shadow.fl:21:15: 'redirected' stands here" 'and what follows from it' \
+	"$fl" run --mode vm tests/scenario/system_netvm_shadow.fl
+printf '%s\n' 'board a' 'process p on a' 'policy netvm' 'process q on a' 'buffer x in p 4K' \
+	'buffer y in q 4K' 'touch x write' 'region x' 'region y' 'expect counter q loaded == 1' \
+	'expect stat a redirected == 0' > "$dir/untouched.fl"
+expect 1 'no guest comes' 'what was not touched, or is another row, may be looked at' \
+	"$fl" run --mode vm --boot /bin/false "$dir/untouched.fl"
 expect 2 'a program that can be run' 'nothing that boots a guest' \
 	"$fl" run --mode vm --boot /no/such tests/scenario/write_cold.fl
 expect 1 'board a: no guest comes (/bin/false)' 'a guest that does not come' \

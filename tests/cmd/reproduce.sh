@@ -16,6 +16,14 @@ expect 0 'experiment hops' 'one experiment and no other' cat "$dir/names"
 # All of them; a figure that the profile is fitted to, or that follows, is not off.
 expect 0 '' 'nothing that is fitted is off' "$fl" reproduce
 cp "$dir/out" "$dir/all"
+# What operations on counters cost is fitted where it is the largest share; a bound is no figure
+# to be met.
+sed -n '/^netvm: /,/^$/p' "$dir/all" > "$dir/netvm"
+expect 0 '' 'the cost of a wait queue' grep -q \
+	'^a wait queue, over looking again and again * 18.2 % * 18.[0-9] % .* F ' "$dir/netvm"
+expect 0 '' 'that of a semaphore is under its bound' grep -q \
+	'^a counting semaphore, over sleeping * <=  12.6 % .* holds  P ' "$dir/netvm"
+expect 0 4 'four bounds hold' grep -c ' <= .* holds ' "$dir/netvm"
 for f in README.md book/tables.adoc; do
 	sed -n '/^qfdb: /,/^ten times/p' "$f" > "$dir/quoted"
 	sed -n '/^qfdb: /,/^ten times/p' "$dir/all" > "$dir/says"

@@ -8,7 +8,7 @@
 
 _Static_assert(sizeof(void *) == 4, "this is the 32-bit one");
 /* What fl_ctx.c has of its own, on the other side. */
-_Static_assert(sizeof(struct fl_query) == 64 && sizeof(struct fl_policy) == 32 &&
+_Static_assert(sizeof(struct fl_query) == 72 && sizeof(struct fl_policy) == 40 &&
 	       sizeof(struct fl_reg_mr) == 48 &&
 	       sizeof(struct fl_create_cq) == 32 &&
 	       sizeof(struct fl_create_qp) == 72 &&

@@ -369,6 +369,12 @@ TEST("what is mapped where a region was is left as it is, and said")
 	mr_replace(mem + 20 * FB_PAGE, 50, MAP_PRIVATE, 2);
 	mr_replace(mem + 80 * FB_PAGE, 10, MAP_SHARED, 3);
 	EXPECT_EQ(munmap(mem + 100 * FB_PAGE, 5 * FB_PAGE), 0);
+	STEP("what is gone cannot be fetched, though the board has it still");
+	EXPECT_EQ(fl_prefetch(mr, mem, 20 * FB_PAGE, 1), 0);
+	EXPECT_EQ(fl_prefetch(mr, mem + 19 * FB_PAGE, 1 + FB_PAGE, 1), -EFAULT);
+	EXPECT_EQ(fl_prefetch(mr, mem + 85 * FB_PAGE + 9, 1, 0), -EFAULT);
+	EXPECT_EQ(fl_prefetch(mr, mem + 104 * FB_PAGE, 2 * FB_PAGE, 0), -EFAULT);
+	EXPECT_EQ(fl_prefetch(mr, mem + 105 * FB_PAGE, 45 * FB_PAGE, 0), 0);
 	listen_to_stderr();
 	EXPECT_EQ(fl_dereg_mr(mr), 0);
 	stop_listening();

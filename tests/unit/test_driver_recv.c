@@ -355,3 +355,64 @@ TEST("events wait to be taken, in order, and no more than 64 of them")
 {
 	rig_run(event_body);
 }
+
+static void srq_limited(struct rig_node *n, uint32_t srq)
+{
+	struct fl_limit_srq l = { .size = sizeof(l), .srq = srq, .limit = 2 };
+
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_LIMIT_SRQ, &l), 0);
+}
+
+static void srq_gone(struct rig_node *n, uint32_t srq)
+{
+	struct fl_destroy d = { .size = sizeof(d), .object = srq };
+
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_DESTROY_SRQ, &d), 0);
+}
+
+static int event_of(struct rig_node *n, uint32_t *object)
+{
+	struct fl_next_event e = { .size = sizeof(e), .timeout_ns = 10000 };
+	int error = rig_ioctl(n, FL_IOC_NEXT_EVENT, &e);
+
+	*object = e.object;
+	return error;
+}
+
+/* The card gives numbers in turn, so that one comes again when all have been given. */
+static void number_again(struct rig *r)
+{
+	uint32_t first, between, last, other, object;
+	struct rig_node *n = &r->n[0];
+
+	recv_open(n);
+	rig_set_up(n, 0);
+	first = make_srq(n, 4);
+	between = make_srq(n, 4);
+	last = make_srq(n, 4);
+	srq_limited(n, first);
+	srq_limited(n, between);
+	srq_limited(n, last);
+	srq_limited(n, between);
+	sim_sleep(1000000);
+	srq_gone(n, between);
+	while ((other = make_srq(n, 4)) != between)
+		srq_gone(n, other);
+	STEP("what waits is of the others");
+	EXPECT_EQ(event_of(n, &object), 0);
+	EXPECT_EQ(object, first);
+	EXPECT_EQ(event_of(n, &object), 0);
+	EXPECT_EQ(object, last);
+	EXPECT_EQ(event_of(n, &object), -ETIMEDOUT);
+	STEP("and the new one has its own");
+	srq_limited(n, between);
+	sim_sleep(1000000);
+	EXPECT_EQ(event_of(n, &object), 0);
+	EXPECT_EQ(object, between);
+	rig_close(n);
+}
+
+TEST("an event of a queue that is gone is not taken for one of the next that has its number")
+{
+	rig_run(number_again);
+}

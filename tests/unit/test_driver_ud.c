@@ -21,6 +21,7 @@ static struct ud_queue {
 } queue;
 
 static uint64_t ud_seed;
+static uint32_t rig_qp;	/* that the rig has made for the receiver, and nobody uses */
 
 static uint32_t random_below(uint64_t *x, uint32_t below)
 {
@@ -88,6 +89,7 @@ static void ud_begin(struct rig *r, uint32_t system)
 		EXPECT_EQ(rig_ioctl(&r->n[i], FL_IOC_POLICY, &p), 0);
 		rig_set_up(&r->n[i], 0);
 	}
+	rig_qp = r->n[1].qp;
 	qp_receiver(&r->n[1]);
 	qp_ready(r, 0);
 	qp_ready(r, 1);
@@ -249,6 +251,130 @@ TEST("backup: pages leave at any time, receives come late, and every datagram ar
 TEST("the same in threads")
 {
 	storm_run(SIM_THREADS, 2);
+}
+
+static void ring_say(struct rig_node *n, uint32_t slots, uint32_t bits, int error)
+{
+	struct fl_policy p = { .size = sizeof(p), .system = FL_SYSTEM_BACKUP,
+			       .resolve = FL_IOC_RESOLVE_PAGE, .ring_slots = slots,
+			       .ring_bits = bits };
+	struct fl_query q = { .size = sizeof(q) };
+
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), error);
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_QUERY, &q), 0);
+	if (!error) {
+		EXPECT_EQ(q.ring_slots, slots);
+		EXPECT_EQ(q.ring_bits, bits);
+	}
+}
+
+static void datagrams_again(struct rig *r)
+{
+	qp_receiver(&r->n[1]);
+	qp_ready(r, 1);
+	qp_modify(&r->n[0], 0, 0, (struct fl_modify_qp){ .state = FL_STATE_RESET });
+	r->n[0].posted = 0;
+	qp_ready(r, 0);
+}
+
+static void datagrams_lose(struct rig *r, unsigned int n, unsigned int kept)
+{
+	uint64_t lost = ud_lost(r), diverted = ud_diverted(r);
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		datagram_post(r, 0, 100);
+	sim_sleep(1000000);
+	EXPECT_EQ(ud_diverted(r) - diverted, kept);
+	EXPECT_EQ(ud_lost(r) - lost, n - kept);
+}
+
+/* The receiver's queue pairs end, so that there may be a ring of four slots. */
+static void ring_small(struct rig *r)
+{
+	struct fl_destroy d = { .size = sizeof(d), .object = rig_qp };
+	struct rig_node *b = &r->n[1];
+
+	receiver_drop(b);
+	EXPECT_EQ(rig_ioctl(b, FL_IOC_DESTROY_QP, &d), 0);
+	ring_say(b, 4, 0, 0);
+	datagrams_again(r);
+}
+
+/* Datagrams wait for their receives, so that each keeps a page. */
+static void sizes_body(struct rig *r)
+{
+	struct rig_node *b = &r->n[1];
+	struct fl_create_qp c = {
+		.size = sizeof(c), .entries = 8, .flags = FL_QP_UD,
+	};
+
+	ud_begin(r, FL_SYSTEM_BACKUP);
+	c.pd = b->pd;
+	c.cq = c.recv_cq = b->cq;
+	bytes_put(&r->n[0], 0, 100, 1);
+	STEP("three of a queue pair");
+	receiver_drop(b);
+	ring_say(b, 0, 3, 0);
+	datagrams_again(r);
+	datagrams_lose(r, 8, 3);
+	STEP("the first queue pair of the rig uses a ring of 256");
+	ring_say(b, 4, 0, 0);
+	EXPECT_EQ(rig_ioctl(b, FL_IOC_CREATE_QP, &c), -EBUSY);
+	STEP("it is made anew when nobody uses it: eight pages, and one is for words");
+	ring_small(r);
+	datagrams_lose(r, 40, 7);
+	STEP("and then what came finds its receives");
+	receive_post(b, 0);
+	EXPECT_EQ(rig_wait(b), FL_ST_OK);
+	bytes_expect(b, 0, 100, 1);
+	ud_end(r);
+}
+
+TEST("slots and bits of the backup ring are the process's choice, as far as the ring is free")
+{
+	rig_run(sizes_body);
+}
+
+static void full_body(struct rig *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		ud_begin(r, FL_SYSTEM_BACKUP);
+		bytes_put(&r->n[0], 0, 100, 1);
+		if (!i)
+			ring_small(r);
+		datagrams_lose(r, 40, 7);
+		ud_end(r);
+	}
+}
+
+TEST("a process that leaves while it holds all pages of the ring gives them back")
+{
+	rig_run(full_body);
+}
+
+static void sizes_refused_body(struct rig *r)
+{
+	struct fl_policy p = { .size = sizeof(p), .system = FL_SYSTEM_DROPRING,
+			       .resolve = FL_IOC_RESOLVE_PAGE, .ring_bits = 1 };
+	struct rig_node *n = &r->n[0];
+
+	rig_open(n);
+	ring_say(n, 1, 0, -EINVAL);
+	ring_say(n, 3, 0, -EINVAL);
+	ring_say(n, FL_BACKUP_SLOTS_MAX * 2, 0, -EINVAL);
+	ring_say(n, 0, FL_BACKUP_BITS_MAX + 1, -EINVAL);
+	ring_say(n, FL_BACKUP_SLOTS_MAX, FL_BACKUP_BITS_MAX, 0);
+	STEP("a row that has no backup ring");
+	EXPECT_EQ(rig_ioctl(n, FL_IOC_POLICY, &p), -EINVAL);
+	EXPECT_EQ(host_close(n->process, n->fd), 0);
+}
+
+TEST("a backup ring that cannot be is refused")
+{
+	rig_run(sizes_refused_body);
 }
 
 static void dropring_body(struct rig *r)

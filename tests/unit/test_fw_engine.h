@@ -64,7 +64,7 @@ struct rig {
 	struct unit *unit;
 	const struct fw_transport *transport, *datagrams, *fragments;	/* RC, UD, NV */
 	void (*slot_row)(void *ctx, uint32_t slot, uint32_t row,
-			 uint64_t quirks);
+			 uint64_t quirks, uint64_t bits);
 	uint32_t costs[FW_COSTS];
 	uint64_t result;		/* of the last command */
 	uint32_t eq_cons;

@@ -491,9 +491,15 @@ TEST("a card without the unit refuses such queue pairs, as it does odd flags")
 		  FL_ST_OK);
 	EXPECT_EQ(u->row, 0xA4321);
 	EXPECT_EQ(u->quirks, 5);
+	EXPECT_EQ(u->bits, 0);
 	EXPECT_EQ(CMD(u->r, SLOT_ROW, .slot = 1, .flags = 0x4321, .a = 8),
 		  FL_ST_BAD_ARGUMENT);
+	EXPECT_EQ(CMD(u->r, SLOT_ROW, .slot = 1, .flags = 0x4321, .b = 257),
+		  FL_ST_BAD_ARGUMENT);
 	EXPECT_EQ(u->quirks, 5);
+	EXPECT_EQ(CMD(u->r, SLOT_ROW, .slot = 1, .flags = 0x4321, .b = 256),
+		  FL_ST_OK);
+	EXPECT_EQ(u->bits, 256);
 	EXPECT_EQ(CMD(u->r, SLOT_ROW, .slot = 1, .flags = 1u << 20),
 		  FL_ST_BAD_ARGUMENT);
 }

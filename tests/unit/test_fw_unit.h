@@ -33,7 +33,7 @@ struct unit {
 	bool at_once;		/* post() ends the request before it returns */
 	uint32_t stopped;	/* key */
 	uint32_t row;
-	uint64_t quirks;
+	uint64_t quirks, bits;
 	const char *misuse;
 };
 
@@ -90,13 +90,14 @@ static inline void unit_stop_key(void *arg, uint32_t key)
 }
 
 static inline void unit_row(void *arg, uint32_t slot, uint32_t row,
-			    uint64_t quirks)
+			    uint64_t quirks, uint64_t bits)
 {
 	struct unit *u = ((struct rig *)arg)->unit;
 
 	(void)slot;
 	u->row = row;
 	u->quirks = quirks;
+	u->bits = bits;
 }
 
 /* A bench whose card has the unit. */

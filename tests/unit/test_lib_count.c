@@ -23,6 +23,7 @@ static struct fake {
 	bool alive, event, armed;
 	unsigned int waits, arms, relaxes, rise_at_relax;
 	int wait_error, create_error, relax_error;
+	unsigned int spent[FL_SYS_SEMAPHORE + 1];
 	uint32_t number;
 	uint64_t map_bytes, now_ns;
 } fake;
@@ -141,10 +142,18 @@ static uint64_t fake_now(void)
 	return fake.now_ns;
 }
 
+static void fake_spend(int fd, int what)
+{
+	(void)fd;
+	EXPECT(what >= 0 && what <= FL_SYS_SEMAPHORE);
+	fake.spent[what]++;
+}
+
 static const struct fl_sys table = {
 	.open = fake_open, .close = fake_close, .ioctl = fake_ioctl, .mmap = fake_mmap,
 	.munmap = fake_munmap, .mmio_write32 = fake_doorbell, .relax = fake_relax,
-	.now_ns = fake_now, .thread = fl_sys_thread, .thread_join = fl_sys_thread_join,
+	.spend = fake_spend, .now_ns = fake_now,
+	.thread = fl_sys_thread, .thread_join = fl_sys_thread_join,
 };
 
 static struct fl_device *dev;
@@ -266,6 +275,9 @@ TEST("a wait queue wakes once for all that has risen; a semaphore has a unit for
 	EXPECT_EQ(fl_semaphore_take(&s, 1, 100), -ETIMEDOUT);
 	fake.rise_at_relax = fake.relaxes + 3;
 	EXPECT_EQ(fl_semaphore_take(&s, 1, 100), 0);
+	STEP("what has been done costs, and what was in vain does not");
+	EXPECT_EQ(fake.spent[FL_SYS_QUEUE], 1);
+	EXPECT_EQ(fake.spent[FL_SYS_SEMAPHORE], 3);
 }
 
 TEST("what makes no sense is refused, from the program and from the driver")

@@ -105,6 +105,27 @@ TEST("fl_set_policy asks the driver for what was meant")
 	EXPECT_EQ(fake.policy.number, 0);
 }
 
+TEST("fl_set_backup goes with a row that diverts, and fl_set_resolve leaves it as it is")
+{
+	struct fl_device *dev = fake_device();
+
+	test_cleanup(fake_close_device, dev);
+	EXPECT_EQ(fl_set_backup(NULL, 16, 16), -EINVAL);
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_DROPRING, FL_RESOLVE_BLOCK), 0);
+	EXPECT_EQ(fl_set_backup(dev, 16, 16), -EOPNOTSUPP);
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_BACKUP, FL_RESOLVE_TRANSFER), 0);
+	EXPECT_EQ(fl_set_backup(dev, 16, 9), 0);
+	EXPECT_EQ(fake.policy.system, FL_SYSTEM_BACKUP);
+	EXPECT_EQ(fake.policy.resolve, FL_IOC_RESOLVE_TRANSFER);
+	EXPECT_EQ(fake.policy.ring_slots, 16);
+	EXPECT_EQ(fake.policy.ring_bits, 9);
+	EXPECT_EQ(fl_set_resolve(dev, FL_RESOLVE_PAGE, 0), 0);
+	EXPECT_EQ(fake.policy.ring_slots, 16);
+	EXPECT_EQ(fake.policy.ring_bits, 9);
+	EXPECT_EQ(fl_set_policy(dev, FL_SYSTEM_BACKUP, FL_RESOLVE_BLOCK), 0);
+	EXPECT_EQ(fake.policy.ring_slots, 0);
+}
+
 TEST("fl_set_resolve leaves the policy as it is, and hands on the number")
 {
 	struct fl_device *dev = fake_device();

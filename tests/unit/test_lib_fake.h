@@ -130,8 +130,7 @@ static int fake_close(int fd)
 }
 
 static int fake_make_queue(uint32_t *entries, size_t entry_bytes,
-			   uint32_t slot, __u64 *offset, __u64 *bytes,
-			   void **queue)
+			   uint32_t slot, __u64 *offset, __u64 *bytes, void **queue)
 {
 	uint32_t n = 2;
 
@@ -271,6 +270,9 @@ static int fake_query(struct fl_query *q)
 	q->system = fake.policy.system;
 	q->derived = fake.policy.derived;
 	q->row = q->derived ? fake.policy.row : fl_system_rows[q->system];
+	q->resolve = fake.policy.resolve;
+	q->ring_slots = fake.policy.ring_slots;
+	q->ring_bits = fake.policy.ring_bits;
 	q->doorbell = fake_snoops() ? FL_DOORBELL_SNOOP : FL_DOORBELL_STORE;
 	return 0;
 }
@@ -300,8 +302,7 @@ static int fake_ioctl(int fd, unsigned int cmd, void *arg)
 		return 0;
 	case FL_IOC_REG_MR:
 		fake.reg_mr = *(struct fl_reg_mr *)arg;
-		((struct fl_reg_mr *)arg)->key = 0x100 +
-						 (uint32_t)fake.live_mr++;
+		((struct fl_reg_mr *)arg)->key = 0x100 + (uint32_t)fake.live_mr++;
 		return 0;
 	case FL_IOC_DEREG_MR:
 		fake.live_mr--;
@@ -429,8 +430,7 @@ static void *fake_alloc(int fd, size_t bytes, int *error)
 	return calloc(1, bytes);
 }
 
-static void *fake_map_file(int fd, const char *path, size_t *bytes,
-			   int *error)
+static void *fake_map_file(int fd, const char *path, size_t *bytes, int *error)
 {
 	(void)path;
 	*bytes = 6;

@@ -46,16 +46,16 @@ TEST("each verdict stands in its own place; what makes no sense there ends the c
 	policy_reset(&p);
 	for (v = 0; v < VERDICTS; v++) {
 		STEP("verdict %u", v);
-		policy_set(&p, 3, row_of(v, other, other, other, 0), 0);
+		policy_set(&p, 3, row_of(v, other, other, other, 0), 0, 0);
 		EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, false), want[v].ir);
 		EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, true), RC_FAIL);
-		policy_set(&p, 3, row_of(other, v, other, other, 0), 0);
+		policy_set(&p, 3, row_of(other, v, other, other, 0), 0, 0);
 		EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, true), want[v].iw);
 		EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, false), RC_FAIL);
-		policy_set(&p, 3, row_of(other, other, v, other, 0), 0);
+		policy_set(&p, 3, row_of(other, other, v, other, 0), 0, 0);
 		EXPECT_EQ(policy_verdict(&p, 3, RC_RESPONDER, false), want[v].peers);
 		EXPECT_EQ(policy_verdict(&p, 3, RC_RESPONDER, true), RC_FAIL);
-		policy_set(&p, 3, row_of(other, other, other, v, 0), 0);
+		policy_set(&p, 3, row_of(other, other, other, v, 0), 0, 0);
 		EXPECT_EQ(policy_verdict(&p, 3, RC_RESPONDER, true), want[v].peers);
 		EXPECT_EQ(policy_verdict(&p, 3, RC_RESPONDER, false), RC_FAIL);
 	}
@@ -67,11 +67,11 @@ TEST("a slot that was told of no row has its connections end at a miss, whatever
 
 	policy_reset(&p);
 	policy_set(&p, 3, row_of(FL_VERDICT_PARK, FL_VERDICT_REWIND, FL_VERDICT_RNR,
-				 FL_VERDICT_RNR, FL_REPORT_FOUR), 0);
+				 FL_VERDICT_RNR, FL_REPORT_FOUR), 0, 0);
 	EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, false), RC_PARK);
 	EXPECT_EQ(policy_verdict(&p, 4, RC_REQUESTER, false), RC_FAIL);
 	EXPECT_EQ(policy_verdict(&p, 2, RC_RESPONDER, true), RC_FAIL);
-	policy_set(&p, 3, 0, 0);
+	policy_set(&p, 3, 0, 0, 0);
 	EXPECT_EQ(policy_verdict(&p, 3, RC_REQUESTER, false), RC_FAIL);
 }
 
@@ -112,7 +112,7 @@ TEST("a record is of the kind that the row says, and asks for the rest of the me
 			STEP("report %u, miss %u", report, (unsigned int)i);
 			policy_set(&p, 0, row_of(FL_VERDICT_PARK, FL_VERDICT_REWIND,
 						 FL_VERDICT_RNR, FL_VERDICT_RNR, report),
-				   0);
+				   0, 0);
 			rec = (struct fl_fault_rec){ 0 };
 			policy_record(&p, 0, &misses[i], &rec);
 			EXPECT_EQ(rec.kind, pages ? FL_FAULT_MEMORY :

@@ -522,6 +522,30 @@ TEST("a message, a receive, an atomic or a quirk that contradicts itself is a mi
 	EXPECT(parse_fl("policy npf quirk=cut,code25,damming\n") != NULL);
 }
 
+TEST("a way to wait for a counter that there is not is a mistake")
+{
+	const char *setup = SETUP "counter n in q\n";
+	char text[2000];
+
+	snprintf(text, sizeof(text), "%sawait n >= 1 by=queue-bussy\n", setup);
+	wrong_at(text, "x.fl:10:17:", "did you mean 'queue-busy'?");
+	snprintf(text, sizeof(text), "%sawait n >= 1 by=semaphore-busy\n", setup);
+	EXPECT(parse_fl(text) != NULL);
+}
+
+TEST("a backup ring of a size that the driver does not make is a mistake")
+{
+	wrong_at("policy backup slots=1\n", "x.fl:1:21:", "a power of two from 2 to 1024");
+	wrong_at("policy backup slots=96\n", "x.fl:1:21:", "a power of two from 2 to 1024");
+	wrong_at("policy backup slots=2048\n", "x.fl:1:21:", "slots of the backup ring");
+	wrong_at("policy backup bm=0\n", "x.fl:1:18:", "a number from 1 to 256");
+	wrong_at("policy backup bm=257\n", "x.fl:1:18:", "hold of one queue pair");
+	wrong_at("policy dropring bm=8\n", "x.fl:1:20:", "with backup, or with a system");
+	wrong_at("policy part slots=8\n", "x.fl:1:19:", "rw=divert");
+	EXPECT(parse_fl("policy backup slots=2 bm=1\n") != NULL);
+	EXPECT(parse_fl("policy backup slots=1024 bm=256\n") != NULL);
+}
+
 TEST("numbers that no board has are a mistake, not another number")
 {
 	wrong_at("board a frames=0\n", "x.fl:1:16:", "a number from 1 to");

@@ -105,3 +105,38 @@ TEST("a profile that is not there is said")
 	EXPECT_EQ(r.end, STREAM_BROKEN);
 	EXPECT(strstr(r.problem, "ethernot"));
 }
+
+TEST("what gets in the way of a stream ends it in a known way")
+{
+	struct stream s = stream_of(FL_SYSTEM_BACKUP, 64, 200);
+	struct stream_result r;
+
+	STEP("loss, in both directions");
+	s.loss_ppm = 50000;
+	r = stream_measure(&s);
+	EXPECT_EQ(r.end, STREAM_OK);
+	EXPECT_EQ(r.delivered, 200);
+	EXPECT_GE(r.timeouts, 1);
+	STEP("half of its pages");
+	s = stream_of(FL_SYSTEM_BACKUP, 64, 200);
+	s.cold = true;
+	s.pages = 32;
+	r = stream_measure(&s);
+	EXPECT_EQ(r.end, STREAM_OK);
+	EXPECT_EQ(r.delivered, 200);
+	EXPECT_GE(r.diverted, 200 - 64);
+	STEP("a receiver that ends");
+	s = stream_of(FL_SYSTEM_BACKUP, 64, 200);
+	s.dies = 100;
+	r = stream_measure(&s);
+	EXPECT_EQ(r.end, STREAM_GAVE_UP);
+	EXPECT_GE(r.delivered, 100);
+	EXPECT_LE(r.delivered, 199);
+	STEP("a ring that is only to be read");
+	s = stream_of(FL_SYSTEM_BACKUP, 64, 200);
+	s.cold = s.read_only = true;
+	r = stream_measure(&s);
+	EXPECT_EQ(r.end, STREAM_REFUSED);
+	EXPECT_EQ(r.status, FL_ST_LOCAL_FAULT);
+	EXPECT_EQ(r.delivered, 0);
+}

@@ -176,6 +176,23 @@ TEST("bm_size bounds what is held of one queue pair, and the bitmap goes round")
 	}
 }
 
+TEST("a queue pair may be given fewer than the ring's own bound, and no more")
+{
+	unsigned int i;
+
+	rig_start_bits(&g, 2);
+	g.present[1] = false;
+	for (i = 0; i < 3; i++)
+		rig_recv(&g, 1, 2048);
+	for (i = 0; i < 3; i++)
+		rig_comes(&g, (uint8_t)i);
+	EXPECT_EQ(rig_ring(&g).bm_size, 2);
+	EXPECT_EQ(rig_ring(&g).bitmap[0], 3);
+	EXPECT_EQ(rig_drops(&g, UD_DROP_BITS), 1);
+	rig_start_bits(&g, 9);
+	EXPECT_EQ(rig_ring(&g).bm_size, 4);
+}
+
 TEST("with an earlier one diverted, more than bm_size may be stored where pages are")
 {
 	struct fl_backup d;
@@ -206,27 +223,49 @@ TEST("a backup ring that is full loses what would go there, until the driver giv
 	rig_start(&g);
 	g.t.close(g.t.ctx, RIG_QP);
 	EXPECT_EQ(ud_backup_slots_set(g.ud, 0, 0), 0);
-	rig_backup(&g, 2, 4);
+	rig_backup(&g, 4, 8);
 	g.t.open(g.t.ctx, RIG_QP, &(struct fw_pair){ .qpn = RIG_QPN, .mtu = 2048,
 						     .qkey = RIG_QKEY });
 	g.present[1] = false;
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 5; i++)
 		rig_recv(&g, 1, 2048);
-	for (i = 0; i < 3; i++)
+	/* The fourth descriptor is not for packets. */
+	for (i = 0; i < 4; i++)
 		rig_comes(&g, (uint8_t)i);
 	EXPECT_EQ(rig_drops(&g, UD_DROP_BACKUP), 1);
 	d = *rig_next(&g);
 	/* Taken, and without a buffer: there is no room yet. */
 	EXPECT_EQ(ud_backup_cons_set(g.ud, 1, 0), 0);
-	rig_comes(&g, 3);
+	rig_comes(&g, 4);
 	EXPECT_EQ(rig_drops(&g, UD_DROP_BACKUP), 2);
 	EXPECT(g.line);
-	EXPECT_EQ(ud_backup_given_set(g.ud, 3, 0), 0);
-	rig_comes(&g, 4);
+	EXPECT_EQ(ud_backup_given_set(g.ud, 5, 0), 0);
+	rig_comes(&g, 5);
 	EXPECT_EQ(rig_drops(&g, UD_DROP_BACKUP), 2);
 	EXPECT_EQ(d.index, 0);
 	EXPECT_EQ(rig_next(&g)->index, 1);
 	EXPECT_EQ(rig_next(&g)->index, 2);
+	EXPECT_EQ(rig_next(&g)->index, 3);
+}
+
+TEST("packets that wait for receives leave room for the word that one has been posted")
+{
+	unsigned int i;
+
+	rig_start(&g);
+	g.t.close(g.t.ctx, RIG_QP);
+	EXPECT_EQ(ud_backup_slots_set(g.ud, 0, 0), 0);
+	rig_backup(&g, 4, 8);
+	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &(struct fw_pair){
+			.qpn = RIG_QPN, .mtu = 2048, .qkey = RIG_QKEY }), FL_ST_OK);
+	for (i = 0; i < 5; i++)
+		rig_comes(&g, (uint8_t)i);
+	EXPECT_EQ(rig_drops(&g, UD_DROP_BACKUP), 2);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(rig_next(&g)->kind, FL_BACKUP_PACKET);
+	STEP("the driver has taken them, and has no page to give");
+	rig_recv(&g, 1, 2048);
+	EXPECT_EQ(rig_next(&g)->kind, FL_BACKUP_RECEIVE);
 }
 
 TEST("what comes before its receive waits in the backup ring, and the driver hears of the receive")
@@ -368,8 +407,10 @@ TEST("the word that a queue pair has ended comes before anything of the next one
 	EXPECT_EQ(ud_backup_slots_set(g.ud, 0, 0), 0);
 	rig_backup(&g, 2, 4);
 	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
-	for (i = 0; i < 2; i++)
-		rig_comes(&g, (uint8_t)i);
+	rig_comes(&g, 0);
+	g.present[1] = false;
+	/* The word that its receive is there takes the last descriptor. */
+	rig_recv(&g, 1, 2048);
 	g.t.close(g.t.ctx, RIG_QP);
 	EXPECT_EQ(g.t.open(g.t.ctx, RIG_QP, &p), FL_ST_OK);
 	rig_comes(&g, 9);
@@ -378,7 +419,8 @@ TEST("the word that a queue pair has ended comes before anything of the next one
 	rig_next(&g);
 	rig_give(&g);
 	EXPECT_EQ(rig_next(&g)->kind, FL_BACKUP_OVER);
-	rig_give(&g);
+	for (i = 0; i < 2; i++)
+		rig_give(&g);
 	rig_comes(&g, 10);
 	EXPECT_EQ(rig_next(&g)->kind, FL_BACKUP_PACKET);
 }

@@ -365,15 +365,24 @@ static inline void rig_run(struct rig *g)
 		EXPECT_STR(ud_check(g->ud), "all is well");
 }
 
-/* A backup ring of 8 with 4 bits, and the pair that tests use, until the test's end. */
-static inline void rig_start(struct rig *g)
+/*
+ * A backup ring of 8 with 4 bits, and the pair that tests use, until the test's end. bits: of
+ * the pair; 0: as the ring has them.
+ */
+static inline void rig_start_bits(struct rig *g, uint16_t bits)
 {
 	struct fw_pair p = rig_pair();
 
+	p.bits = bits;
 	rig_open(g, 0, &rig_config);
 	test_cleanup(rig_close, g);
 	rig_backup(g, 8, 4);
 	EXPECT_EQ(g->t.open(g->t.ctx, RIG_QP, &p), FL_ST_OK);
+}
+
+static inline void rig_start(struct rig *g)
+{
+	rig_start_bits(g, 0);
 }
 
 /* A receive of one segment, at the start of a page. */

@@ -281,10 +281,48 @@ static void on_demand(void)
 	if (m) {
 		check_error(mr_advise(pd, w, f, at, 2 * 4096, m->lkey), 0);
 		implicit_use(m);
+		munmap(p + 7 * 4096, 4096);
+		check_error(mr_advise(pd, r, f, at + 7 * 4096, 4096, m->lkey), EFAULT);
 		check_error(ibv_dereg_mr(m), 0);
 	}
 	check_null(ibv_reg_mr(pd, NULL, SIZE_MAX, ALL), EINVAL);
 	check_error(ibv_dealloc_pd(other), 0);
+	munmap(p, 8 * 4096);
+}
+
+/* A region on demand does not hold its memory: what has gone cannot be brought in. */
+static void unmapped_advised(int touched)
+{
+	const enum ibv_advise_mr_advice r = IBV_ADVISE_MR_ADVICE_PREFETCH,
+					w = IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE;
+	const uint32_t f = IBV_ADVISE_MR_FLAG_FLUSH;
+	unsigned char *p = map_pages(8, PROT_READ | PROT_WRITE);
+	const uint64_t at = (uintptr_t)p;
+	struct ibv_sge two[2];
+	struct ibv_mr *m;
+
+	if (touched)
+		memset(p, 7, 8 * 4096);
+	m = ibv_reg_mr(pd, p, 8 * 4096, ALL | IBV_ACCESS_ON_DEMAND);
+	check_that(m, "region", errno);
+	if (touched)
+		check_error(mr_advise(pd, r, f, at, 8 * 4096, m->lkey), 0);
+	munmap(p + 2 * 4096, 2 * 4096);
+	check_error(mr_advise(pd, r, f, at, 8 * 4096, m->lkey), EFAULT);
+	check_error(mr_advise(pd, w, f, at + 3 * 4096, 1, m->lkey), EFAULT);
+	check_error(mr_advise(pd, w, f, at + 4095, 4096 + 2, m->lkey), EFAULT);
+	/* What is there still can be; and a key that is none comes first. */
+	check_error(mr_advise(pd, r, f, at, 2 * 4096, m->lkey), 0);
+	check_error(mr_advise(pd, w, f, at + 4 * 4096, 4 * 4096, m->lkey), 0);
+	check_error(mr_advise(pd, r, f, at, 8 * 4096, m->lkey ^ 0x8000), ENOENT);
+	/* Nobody waits for what a worker does, and what is there anyway is no fault. */
+	check_error(mr_advise(pd, r, 0, at, 8 * 4096, m->lkey), 0);
+	check_error(mr_advise(pd, IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT, f, at, 8 * 4096,
+			      m->lkey), 0);
+	two[0] = (struct ibv_sge){ at, 4096, m->lkey };
+	two[1] = (struct ibv_sge){ at + 2 * 4096, 4096, m->lkey };
+	check_error(ibv_advise_mr(pd, r, f, two, 2), EFAULT);
+	check_error(ibv_dereg_mr(m), 0);
 	munmap(p, 8 * 4096);
 }
 
@@ -349,6 +387,8 @@ int main(int argc, char **argv)
 	too_much();
 	qp_queried();
 	on_demand();
+	unmapped_advised(0);
+	unmapped_advised(1);
 	calls_missing();
 	printf("what makes no sense is refused\n");
 	return 0;

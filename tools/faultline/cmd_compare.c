@@ -150,8 +150,6 @@ static int compare_all(const struct command *c, const struct options *o,
 	bad |= files_close(c, o, &f);
 	if (f.dir)
 		bad |= compare_folder(c, x, f.dir);
-	if (f.dir && !bad)
-		printf("\nTable, picture and traces are in %s/\n", f.dir);
 	return bad;
 }
 

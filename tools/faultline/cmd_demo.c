@@ -120,7 +120,7 @@ static int run_variant(const struct options *o, const struct job_file *file,
 			r->problem[0] ? r->problem : "the data differs");
 	else if (r->complete)
 		err = pictures_put(&r->trace, dir, variants[i].name,
-				   r->faults != 0);
+				   r->faults != 0, NULL);
 	return err;
 }
 

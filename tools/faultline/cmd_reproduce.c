@@ -11,9 +11,17 @@ enum { OWN_SENSITIVITY, OWN_CSV };
 static const char *const marks[] = { [MARK_F] = "F", [MARK_C] = "C",
 				     [MARK_P] = "P", [MARK_Q] = "Q" };
 
+/* published may not be exceeded; nobody has said what it was. */
+static bool is_bound(const struct reproduce_figure *f)
+{
+	return *f->unit == '<';
+}
+
 static void put_value(double value, const char *unit)
 {
-	if (!*unit)
+	if (strchr(unit, '%'))
+		printf("%9.1f %-6s", value, strchr(unit, '%'));
+	else if (!*unit)
 		printf("%9s       ", value ? "yes" : "no");
 	else if (!strcmp(unit, "MB/s"))
 		printf("%9.1f %-6s", value, unit);
@@ -32,10 +40,14 @@ static void put_line(const struct reproduce_figure *f, double model)
 	printf("%-50s", f->title);
 	if (alone)
 		printf("%9s       ", "-");
+	else if (is_bound(f))
+		printf("%3s%6.1f %-6s", "<=", f->published, "%");
 	else
 		put_value(f->published, f->unit);
 	put_value(model, f->unit);
-	if (*f->unit && !alone)
+	if (is_bound(f))
+		printf("%9s", model <= f->published ? "holds" : "missed");
+	else if (*f->unit && !alone)
 		printf("%+7.1f %%", (model / f->published - 1) * 100);
 	else
 		printf("%9s", "");

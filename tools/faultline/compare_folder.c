@@ -46,9 +46,10 @@ static int folder_put(const struct command *c, const struct compare *x,
 	return bad ? folder_say(c, path) : 0;
 }
 
-/* The row's run once more: the same seed, so the same run. */
+/* The row's run once more: the same seed, so the same run. *missing: as pictures_put(). */
 static int folder_trace(const struct command *c, const struct compare *x,
-			const struct compare_row *row, const char *dir)
+			const struct compare_row *row, const char *dir,
+			unsigned int *missing)
 {
 	struct view_trace t = { 0 };
 	struct work_result r;
@@ -68,13 +69,37 @@ static int folder_trace(const struct command *c, const struct compare *x,
 		return folder_say(c, path);
 	err = view_load(path, &t, stderr);
 	if (!err)
-		err = pictures_put(&t, dir, row->name, r.count.faults != 0);
+		err = pictures_put(&t, dir, row->name, r.count.faults != 0, missing);
 	view_free(&t);
 	return err != 0;
 }
 
+/* Which rows have no picture of a kind, and why. */
+static void folder_say_missing(const struct compare *x, const unsigned int *missing)
+{
+	static const struct {
+		unsigned int bit;
+		const char *text, *why;
+	} kind[] = {
+		{ PICTURE_NO_STATES, "states",
+		  "packets go through no context of the engine" },
+		{ PICTURE_NO_WALK, "a walk",
+		  "its pages were missed in a table of the card's, and on no walk of the SMMU" },
+	};
+	unsigned int i, k, n;
+
+	for (k = 0; k < 2; k++) {
+		for (i = 0, n = 0; i < x->rows; i++)
+			if (missing[i] & kind[k].bit)
+				printf("%s%s", n++ ? ", " : "", x->row[i].name);
+		if (n)
+			printf(": no picture of %s, since %s\n", kind[k].text, kind[k].why);
+	}
+}
+
 int compare_folder(const struct command *c, const struct compare *x, const char *dir)
 {
+	unsigned int missing[COMPARE_ROWS] = { 0 };
 	int err = folder_put(c, x, dir, "table.txt", folder_text);
 	unsigned int i;
 
@@ -85,6 +110,10 @@ int compare_folder(const struct command *c, const struct compare *x, const char 
 	for (i = 0; i < x->rows && !err; i++)
 		if (compare_has_figures(&x->row[i]) &&
 		    x->row[i].r.asked_bytes <= TRACE_BYTES_MOST)
-			err = folder_trace(c, x, &x->row[i], dir);
-	return err;
+			err = folder_trace(c, x, &x->row[i], dir, &missing[i]);
+	if (err)
+		return err;
+	printf("\nTable, picture and traces are in %s/\n", dir);
+	folder_say_missing(x, missing);
+	return 0;
 }

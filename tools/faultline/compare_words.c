@@ -163,7 +163,11 @@ static void say_end(FILE *f, const struct compare *x, enum work_hazard h)
 			continue;
 		fprintf(f, "%s %s with %s", n++ ? ";" : "", said[i].text, list);
 	}
-	fputs(n ? ".\n" : " it is too small for that.\n", f);
+	if (n)
+		fputs(".\n", f);
+	else
+		fprintf(f, " %s.\n", work_lacks(&x->work, h) ? work_lacks(&x->work, h) :
+								"it is too small for that");
 }
 
 static void say_hazards(FILE *f, const struct compare *x)

@@ -38,6 +38,7 @@ static int picture_render(const char *dot, const char *kind)
 	return 1;
 }
 
+/* -ENOENT: the trace has nothing for it, and there is no file. 1 after a message. */
 static int put_one(const struct view_trace *t, const char *dir,
 		   const char *name, const char *kind)
 {
@@ -59,7 +60,12 @@ static int put_one(const struct view_trace *t, const char *dir,
 	else
 		err = view_walk(f, t, 0, 0);
 	bad = ferror(f);
-	if (fclose(f) || bad || err) {
+	bad |= fclose(f) != 0;
+	if (!bad && err == -ENOENT) {
+		remove(path);
+		return err;
+	}
+	if (bad || err) {
 		fprintf(stderr, "faultline: cannot draw %s\n", path);
 		return 1;
 	}
@@ -86,13 +92,28 @@ int pictures_folder(const char *dir)
 }
 
 int pictures_put(const struct view_trace *t, const char *dir,
-		 const char *name, bool with_walk)
+		 const char *name, bool with_walk, unsigned int *missing)
 {
 	int err = put_one(t, dir, name, "sequence");
+	unsigned int no = 0;
 
+	if (err == -ENOENT) {
+		fprintf(stderr, "faultline: no transfer is in the trace of %s\n", name);
+		return 1;
+	}
 	if (!err)
 		err = put_one(t, dir, name, "states");
+	if (err == -ENOENT) {
+		no |= PICTURE_NO_STATES;
+		err = 0;
+	}
 	if (!err && with_walk)
 		err = put_one(t, dir, name, "walk");
+	if (err == -ENOENT) {
+		no |= PICTURE_NO_WALK;
+		err = 0;
+	}
+	if (missing)
+		*missing = no;
 	return err;
 }

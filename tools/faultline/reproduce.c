@@ -19,7 +19,7 @@ enum measure { MEASURE_FIT, MEASURE_RATIO, MEASURE_HOPS, MEASURE_HOP, MEASURE_ST
 	       MEASURE_STREAM_TIMES, MEASURE_COLD_DROP, MEASURE_COLD_BACKUP,
 	       MEASURE_COLD_PIN, MEASURE_NETVM_WRITE, MEASURE_NETVM_PINNED,
 	       MEASURE_NETVM_RATE, MEASURE_NETVM_NOTICE, MEASURE_NETVM_OPS,
-	       MEASURE_NETVM_HITS, MEASURES };
+	       MEASURE_NETVM_OPS_ASLEEP, MEASURE_NETVM_HITS, MEASURES };
 
 #define EXPERIMENT(id, name, text) [EXPERIMENT_##id] = name,
 const char *const reproduce_names[EXPERIMENTS] = {
@@ -220,6 +220,7 @@ int reproduce_measure(const struct reproduce_figure *f, double *model)
 		[MEASURE_NETVM_RATE] = reproduce_netvm_rate,
 		[MEASURE_NETVM_NOTICE] = reproduce_netvm_notice,
 		[MEASURE_NETVM_OPS] = reproduce_netvm_ops,
+		[MEASURE_NETVM_OPS_ASLEEP] = reproduce_netvm_ops_asleep,
 		[MEASURE_NETVM_HITS] = reproduce_netvm_hits,
 	};
 

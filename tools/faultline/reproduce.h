@@ -17,7 +17,7 @@ struct reproduce_figure {
 	enum reproduce_experiment experiment;
 	int measure, of;		/* reproduce.c */
 	enum reproduce_mark mark;
-	const char *unit;
+	const char *unit;		/* "": yes or no; "<%": published is a bound */
 	double published;
 	unsigned int within;		/* thousandths */
 	const char *title, *source;
@@ -66,13 +66,15 @@ int reproduce_cold_backup(int most, double *model);
 int reproduce_cold_pin(int most, double *model);
 /*
  * reproduce_netvm.c: ns of a WRITE; per cent over one whose pages are pinned; MB/s; ns until it
- * is noticed, by a way of `await`; per cent that an operation adds; is the lock cheaper?
+ * is noticed, by a way of `await`; per cent that an operation adds to looking, and to sleeping;
+ * is the lock cheaper?
  */
 int reproduce_netvm_write(int bytes, double *model);
 int reproduce_netvm_pinned(int bytes, double *model);
 int reproduce_netvm_rate(int unused, double *model);
 int reproduce_netvm_notice(int way, double *model);
 int reproduce_netvm_ops(int way, double *model);
+int reproduce_netvm_ops_asleep(int way, double *model);
 int reproduce_netvm_hits(int hits, double *model);
 
 /*

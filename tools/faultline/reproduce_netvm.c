@@ -64,17 +64,20 @@ int reproduce_netvm_rate(int unused, double *model)
 	return 0;
 }
 
-/* From the last byte of a WRITE until its receiver knows, by one of the ways of `await`. */
-static int netvm_noticed(const char *by, double *model)
+/*
+ * From the last byte of a WRITE until its receiver knows, by one of the ways of `await`, which
+ * begins so many ns after the post.
+ */
+static int netvm_noticed(const char *by, int after_ns, double *model)
 {
 	double noticed, arrival;
 	char text[1400];
 
 	snprintf(text, sizeof(text),
-		 "%sawait n >= 1 by=%s\npost w: write c src -> dst 8 notify=n\n"
+		 "%sawait n >= 1 by=%s\npost w: write c src -> dst 8 notify=n\nsleep %dns\n"
 		 "await n >= 2 by=%s\nwait w by=polling\nexpect status w ok\n"
 		 "print noticed w n\nprint arrival w\n",
-		 BEGIN("policy netvm\n"), by, by);
+		 BEGIN("policy netvm\n"), by, after_ns, by);
 	if (reproduce_print(text, "w noticed_ns", &noticed) ||
 	    reproduce_print(text, "w arrival_ns", &arrival))
 		return 1;
@@ -86,18 +89,48 @@ static const char *const ways[] = { "busy", "sleep", "handler", "queue", "semaph
 
 int reproduce_netvm_notice(int way, double *model)
 {
-	return netvm_noticed(ways[way], model);
+	return netvm_noticed(ways[way], 0, model);
 }
 
-/* What an operation adds to the sleep that it is made of, in per cent. */
-int reproduce_netvm_ops(int way, double *model)
+/* The mean over times at which waiting begins: who looks again and again looks in between. */
+#define PHASES		8
+#define PHASE_NS	50
+static int netvm_noticed_mean(const char *by, double *model)
+{
+	double one;
+	int i;
+
+	*model = 0;
+	for (i = 0; i < PHASES; i++) {
+		if (netvm_noticed(by, i * PHASE_NS, &one))
+			return 1;
+		*model += one / PHASES;
+	}
+	return 0;
+}
+
+/* What an operation adds to the waiting that it is made of, in per cent. */
+static int netvm_adds(const char *operation, const char *waiting, double *model)
 {
 	double with, alone;
 
-	if (netvm_noticed(ways[way], &with) || netvm_noticed("sleep", &alone))
+	if (netvm_noticed_mean(operation, &with) || netvm_noticed_mean(waiting, &alone))
 		return 1;
 	*model = 100 * (with / alone - 1);
 	return 0;
+}
+
+int reproduce_netvm_ops(int way, double *model)
+{
+	char busy[40];
+
+	snprintf(busy, sizeof(busy), "%s-busy", ways[way]);
+	return netvm_adds(busy, "busy", model);
+}
+
+int reproduce_netvm_ops_asleep(int way, double *model)
+{
+	return netvm_adds(ways[way], "sleep", model);
 }
 
 /*

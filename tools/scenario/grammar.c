@@ -38,7 +38,8 @@ const struct rule rules[] = {
 	  "} rw={" FL_VERDICT_WORDS "} tells={" FL_TELLS_WORDS "}",
 	  "a system of one's own: like another one, but for these columns" },
 	{ V_POLICY, "policy", NULL, "system",
-	  "resolve=plan cache=size hook={yes|no} verify={yes|no} quirk=quirks",
+	  "resolve=plan cache=size hook={yes|no} verify={yes|no} quirk=quirks "
+	  "slots=count bm=count",
 	  "how processes that are declared later handle device faults" },
 	{ V_BOARD, "board", NULL, "new:board",
 	  "frames=count swap=count contexts=count receive=count block=size "
@@ -90,7 +91,8 @@ const struct rule rules[] = {
 	{ V_COUNTER, "counter", NULL, "new:counter 'in process", "",
 	  "an event counter, which writes to the process may name (policy netvm)" },
 	{ V_AWAIT, "await", NULL, "counter op count",
-	  "by={busy|sleep|handler|queue|semaphore} within=time",
+	  "by={busy|sleep|handler|queue|semaphore|queue-busy|semaphore-busy} "
+	  "within=time",
 	  "until it has risen so far: >=, > or ==" },
 	{ V_POST, "post", NULL,
 	  "new:work ': {write|read} connection buffer {->|<-} buffer size?",

@@ -65,6 +65,7 @@ enum rpc_kind {
 enum rpc_await {
 	RPC_AWAIT_BUSY, RPC_AWAIT_SLEEP, RPC_AWAIT_HANDLER,
 	RPC_AWAIT_QUEUE, RPC_AWAIT_SEMAPHORE,	/* asleep, through sync_ops.c */
+	RPC_AWAIT_QUEUE_BUSY, RPC_AWAIT_SEMAPHORE_BUSY,
 };
 
 /* Of a system that keeps what is pinned; 0: as the library has it. */
@@ -81,6 +82,7 @@ struct rpc_command {
 	uint32_t derived;	/* of OPEN: row counts, and what says what it is like */
 	uint32_t unverified;	/* of OPEN: fl_set_verify() */
 	uint32_t quirks;	/* of OPEN: fl_set_quirks() */
+	uint32_t ring_slots, ring_bits;	/* of OPEN: fl_set_backup() */
 	uint32_t datagrams;	/* of PAIR, CONNECT: it is of FL_QPT_UD */
 	struct fl_system_row row;
 	uint64_t addr, bytes, from, seed, end_ns;

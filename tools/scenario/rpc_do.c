@@ -35,6 +35,8 @@ static int rpc_open_card(struct rpc_app *a, const struct rpc_command *o)
 				   o->cache.hook != RPC_HOOK_NO);
 	if (!err && o->quirks)
 		err = fl_set_quirks(a->dev, o->quirks);
+	if (!err && (o->ring_slots || o->ring_bits))
+		err = fl_set_backup(a->dev, o->ring_slots, o->ring_bits);
 	if (!err && o->unverified)
 		err = fl_set_verify(a->dev, 0);
 	if (!err)
@@ -286,7 +288,8 @@ static int rpc_await_ops(struct rpc_app *a, const struct rpc_command *o)
 {
 	struct fl_semaphore *s = &a->semaphore[o->id % RPC_EVENT_COUNTERS];
 	struct fl_wait_queue *q = &a->queue[o->id % RPC_EVENT_COUNTERS];
-	bool queue = o->what == RPC_AWAIT_QUEUE;
+	bool queue = o->what == RPC_AWAIT_QUEUE || o->what == RPC_AWAIT_QUEUE_BUSY;
+	bool busy = o->what >= RPC_AWAIT_QUEUE_BUSY;
 	uint64_t now;
 	int err = 0;
 
@@ -295,8 +298,8 @@ static int rpc_await_ops(struct rpc_app *a, const struct rpc_command *o)
 		now = a->now_ns(a->now_arg);
 		if (now >= o->end_ns)
 			return -ETIMEDOUT;
-		err = queue ? fl_wait_queue_wait(q, 0, o->end_ns - now) :
-			      fl_semaphore_take(s, 0, o->end_ns - now);
+		err = queue ? fl_wait_queue_wait(q, busy, o->end_ns - now) :
+			      fl_semaphore_take(s, busy, o->end_ns - now);
 	}
 	return err;
 }
@@ -312,7 +315,7 @@ static int rpc_await(struct rpc_app *a, const struct rpc_command *o,
 		return -ENOENT;
 	if (o->what == RPC_AWAIT_HANDLER) {
 		err = rpc_await_handler(a, o, r);
-	} else if (o->what == RPC_AWAIT_QUEUE || o->what == RPC_AWAIT_SEMAPHORE) {
+	} else if (o->what >= RPC_AWAIT_QUEUE) {
 		err = rpc_await_ops(a, o);
 		r->now_ns = a->now_ns(a->now_arg);
 	} else {

@@ -194,6 +194,12 @@ static void runner_policy(struct run *r, const struct statement *st)
 	r->system.unverified = verify && verify->choice;
 	r->system.quirks = r->system.row.transport != FL_TRANSPORT_RC ?
 				   0 : (uint32_t)statement_number(st, "quirk", 0);
+	if (r->system.row.rw == FL_VERDICT_DIVERT) {
+		r->system.ring_slots = (uint32_t)statement_number(st, "slots", 0);
+		r->system.ring_bits = (uint32_t)statement_number(st, "bm", 0);
+	} else {
+		r->system.ring_slots = r->system.ring_bits = 0;
+	}
 	if (resolve && !cfg->resolve_given) {
 		r->resolve = (enum fl_resolve)resolve->choice;
 		r->resolve_number = (uint32_t)resolve->number;

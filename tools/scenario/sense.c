@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "faultline/uapi.h"
 #include "tools/scenario/parser.h"
 #include "tools/scenario/testbed.h"
 
@@ -171,6 +172,27 @@ static bool sense_data(struct parser *p, const struct statement *st)
 	return true;
 }
 
+/* The backup ring's, which are bounds of the driver (uapi.h). */
+static bool sense_ring(struct parser *p, const struct statement *st)
+{
+	const struct arg *slots = statement_option(st, "slots");
+	const struct arg *bits = statement_option(st, "bm");
+
+	if ((slots || bits) &&
+	    parser_row(p, &st->arg[0])->rw != FL_VERDICT_DIVERT)
+		return refuse_option(p, st, slots ? "slots" : "bm",
+				     "slots= and bm= with backup, or with a "
+				     "system that has rw=divert");
+	if (slots && (slots->number < 2 || slots->number > FL_BACKUP_SLOTS_MAX ||
+		      slots->number & (slots->number - 1)))
+		return refuse_option(p, st, "slots", "a power of two from 2 to "
+				     "1024: slots of the backup ring");
+	if (bits && (!bits->number || bits->number > FL_BACKUP_BITS_MAX))
+		return refuse_option(p, st, "bm", "a number from 1 to 256: what "
+				     "the ring may hold of one queue pair");
+	return true;
+}
+
 /* What is said of a cache, or of looking afterwards, goes with systems that do so. */
 static bool sense_policy(struct parser *p, const struct statement *st)
 {
@@ -192,7 +214,7 @@ static bool sense_policy(struct parser *p, const struct statement *st)
 	if (cache && !cache->number)
 		return refuse_option(p, st, "cache", "a size of at least one byte: "
 				     "what is in use counts, too");
-	return true;
+	return sense_ring(p, st);
 }
 
 /* A packet's payload, as InfiniBand has it. */

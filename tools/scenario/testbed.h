@@ -95,6 +95,7 @@ struct testbed_system {
 	bool derived;
 	bool unverified;	/* fl_set_verify() */
 	uint32_t quirks;	/* fl_set_quirks() */
+	uint32_t ring_slots, ring_bits;	/* fl_set_backup() */
 	struct fl_system_row row;
 	struct rpc_cache cache;
 };

@@ -305,6 +305,8 @@ static int process_open_card(struct testbed_process *p)
 		.derived = p->system.derived,
 		.unverified = p->system.unverified,
 		.quirks = p->system.quirks,
+		.ring_slots = p->system.ring_slots,
+		.ring_bits = p->system.ring_bits,
 		.row = p->system.row,
 		.cache = p->system.cache,
 		.resolve = p->resolve == FL_RESOLVE_AROUND ? FL_RESOLVE_BLOCK :

@@ -75,7 +75,10 @@ int view_sequence(FILE *f, const struct view_trace *t, uint32_t xfer,
 /* The same as text, a line each step. */
 int view_story(FILE *f, const struct view_trace *t, uint32_t xfer,
 	       uint32_t block);
-/* The two state machines of the engine, with the transitions of this run counted. */
+/*
+ * The two state machines of the engine, with the transitions of this run counted; -ENOENT: none
+ * was taken, as with packets.
+ */
 int view_states(FILE *f, const struct view_trace *t, int board);
 /*
  * The table walk that met the n-th fault (from 1; 0: the one that went deepest), level by

@@ -151,6 +151,22 @@ static void receiver_packet(struct stream_end_point *e, const struct fl_completi
 	receive_post(e, at, RECEIVE);
 }
 
+static void receiver_status(struct stream_end_point *e, const struct fl_completion *c)
+{
+	if (!e->w->s->read_only || e->error) {
+		end_fail(e, fl_status_string(c->status), -EIO);
+		return;
+	}
+	e->error = -EIO;
+	e->w->r->end = STREAM_REFUSED;
+	e->w->r->status = c->status;
+}
+
+static bool receiver_dead(const struct stream_end_point *e)
+{
+	return e->w->s->dies && e->next >= e->w->s->dies;
+}
+
 /* Until the sender has ended. */
 static void receiver_loop(struct stream_end_point *e)
 {
@@ -158,7 +174,7 @@ static void receiver_loop(struct stream_end_point *e)
 	bool came;
 	int i, n;
 
-	while (!e->error && !e->w->end[0].over) {
+	while (!e->error && !e->w->end[0].over && !receiver_dead(e)) {
 		n = fl_wait(e->cq, c, BATCH, 10000000000ull);
 		if (n == -ETIMEDOUT)
 			continue;
@@ -167,7 +183,7 @@ static void receiver_loop(struct stream_end_point *e)
 		came = false;
 		for (i = 0; i < n && !e->error; i++) {
 			if (c[i].status)
-				end_fail(e, fl_status_string(c[i].status), -EIO);
+				receiver_status(e, &c[i]);
 			else if (c[i].opcode == FL_RECV_IMM)
 				receiver_packet(e, &c[i]);
 			came |= c[i].opcode == FL_RECV_IMM;
@@ -178,6 +194,16 @@ static void receiver_loop(struct stream_end_point *e)
 	}
 }
 
+static int ring_protect(struct stream_end_point *e)
+{
+	const struct stream *s = e->w->s;
+
+	return s->read_only &&
+	       end_fail(e, "fl_protect", fl_protect(e->dev, e->mem,
+						    (size_t)s->ring * RECEIVE,
+						    FL_PROT_READ));
+}
+
 void stream_receiver(void *arg)
 {
 	struct stream_end_point *e = arg;
@@ -186,7 +212,7 @@ void stream_receiver(void *arg)
 
 	if (!end_open(e, SENDS, s->ring) &&
 	    !end_memory(e, (size_t)s->ring * RECEIVE, !s->cold && !s->pinned) &&
-	    !end_meet(e)) {
+	    !ring_protect(e) && !end_meet(e)) {
 		for (i = 0; i < s->ring && !e->error; i++)
 			receive_post(e, i, RECEIVE);
 		e->ready = true;

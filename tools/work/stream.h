@@ -27,6 +27,10 @@ struct stream {
 	uint64_t share;		/* of packets whose page is missed all the same, of 2^40 */
 	bool major;		/* as late as from storage */
 	bool deaf;		/* the link loses all that goes to the receiver */
+	uint32_t loss_ppm;	/* it loses so much, in both directions */
+	uint64_t pages;		/* that the receiver may have; 0: as many as it wants */
+	uint32_t dies;		/* the receiver ends when it has so many packets; 0: it does not */
+	bool read_only;		/* the ring is, from before the first packet on */
 	uint64_t seed;
 	const char *profile;
 	const char *const *sets;	/* as in testbed.h */
@@ -41,12 +45,14 @@ enum stream_end {
 	STREAM_OK,
 	STREAM_GAVE_UP,		/* so many time-outs in a row */
 	STREAM_LIMIT,
+	STREAM_REFUSED,		/* a receive ended with a status, since the ring is read-only */
 	STREAM_BROKEN,		/* problem says why */
 };
 
 struct stream_result {
 	enum stream_end end;
 	char problem[200];
+	int status;		/* of REFUSED */
 	uint64_t ns;		/* from the first packet to its last acknowledgement, or the end */
 	uint32_t delivered;	/* in order, to the receiver */
 	uint64_t sent, timeouts;

@@ -32,7 +32,8 @@ static int world_board(struct stream_world *w, int i)
 		.name = i ? "b" : "a", .id = (uint8_t)i, .sim = w->sim,
 		.fabric = w->fabric, .trace = w->trace, .timing = &w->timing,
 	};
-	struct host_config host = { .resident_pages = FRAMES };
+	struct host_config host = { .resident_pages = FRAMES,
+				    .process_pages = i ? w->s->pages : 0 };
 	int err = 0;
 
 	w->board[i] = board_create(&board, &err);
@@ -52,7 +53,8 @@ static int world_board(struct stream_world *w, int i)
 
 static int world_make(struct stream_world *w)
 {
-	static const struct fabric_inject lost = { .loss_ppm = 1000000 };
+	struct fabric_inject lost = { .loss_ppm = w->s->deaf ? 1000000 :
+							      w->s->loss_ppm };
 	struct trace_config trace = { .ring_records = 4096, .out = w->s->trace };
 	struct sim_config sim = { .mode = SIM_LOCKSTEP, .seed = w->s->seed };
 	struct fabric_config fabric = { .timing = &w->timing };
@@ -80,8 +82,10 @@ static int world_make(struct stream_world *w)
 		err = world_board(w, i);
 	if (!err)
 		err = world_fail(w, "link", fabric_link(w->fabric, 0, 1));
-	if (!err && w->s->deaf)
+	if (!err && lost.loss_ppm)
 		err = world_fail(w, "link", fabric_inject(w->fabric, 0, 1, &lost));
+	if (!err && w->s->loss_ppm)
+		err = world_fail(w, "link", fabric_inject(w->fabric, 1, 0, &lost));
 	return err;
 }
 

@@ -93,7 +93,7 @@ enum work_end {
 	WORK_ERROR,		/* a request ended with a status */
 	WORK_WRONG,		/* an array says something else */
 	WORK_HANG,
-	WORK_TOO_SMALL,		/* for this hazard */
+	WORK_TOO_SMALL,		/* for this hazard, or it has none of the kind */
 	WORK_NOT_HERE,		/* this board has not the system, or the system no READs */
 	WORK_BROKEN,		/* the testbed found something wrong: problem */
 };
@@ -118,6 +118,8 @@ struct work_run {
 	uint64_t plain_ns;	/* WORK_DIES: the transfer when nobody dies */
 };
 
+/* Why this work has no such hazard; NULL: it has. */
+const char *work_lacks(const struct work *k, enum work_hazard h);
 /* The outcome is r->end; all of r is set. */
 void work_run(const struct work_run *run, struct work_result *r);
 

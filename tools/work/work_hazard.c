@@ -26,6 +26,18 @@ const char *const work_hazard_texts[WORK_HAZARDS] = {
 
 #define LEAST_PAGES	8u	/* that a process may have */
 
+const char *work_lacks(const struct work *k, enum work_hazard h)
+{
+	if (k->kind == WORK_STREAM && h == WORK_REMAP)
+		return "a stream has no pause in which that could be done";
+	return NULL;
+}
+
+uint64_t hazard_half(uint64_t pages)
+{
+	return pages / 2 < LEAST_PAGES ? 0 : pages / 2;
+}
+
 /* So many pages of this buffer of a process are in use by some request. */
 static uint64_t pages_of(const struct work_state *s, int who, int which)
 {
@@ -59,8 +71,9 @@ bool hazard_boards(const struct work_state *s, struct testbed_board_config board
 	int who;
 
 	for (who = 0; who < 2 && s->run->hazard == WORK_PRESSURE; who++) {
-		half = (pages_of(s, who, WORK_OUT) + pages_of(s, who, WORK_IN)) / 2;
-		if (half < LEAST_PAGES)
+		half = hazard_half(pages_of(s, who, WORK_OUT) +
+				   pages_of(s, who, WORK_IN));
+		if (!half)
 			continue;
 		board[who].process_frames = half;
 		some = true;
@@ -70,7 +83,7 @@ bool hazard_boards(const struct work_state *s, struct testbed_board_config board
 
 int hazard_begin(struct work_state *s)
 {
-	struct fabric_inject loss = { .loss_ppm = 10000 };
+	struct fabric_inject loss = { .loss_ppm = HAZARD_LOSS_PPM };
 	uint8_t a = board_id(s->pair.a->board), b = board_id(s->pair.b->board);
 	int err;
 

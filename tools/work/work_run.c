@@ -374,6 +374,32 @@ static void run_judge(struct work_state *s, int err)
 		r->end = WORK_BROKEN;
 }
 
+/*
+ * False: it is too small for it, or has none. Where nothing comes through any more the sender
+ * gives up after its last time-out, which takes hours of virtual time.
+ */
+static bool stream_hazard(const struct work_run *run, struct stream *s)
+{
+	switch (run->hazard) {
+	case WORK_PRESSURE:
+		s->pages = hazard_half(run->work->depth);
+		return s->pages;
+	case WORK_LOSS:
+		s->loss_ppm = HAZARD_LOSS_PPM;
+		return true;
+	case WORK_DIES:
+		s->dies = (uint32_t)(run->work->count + 1) / 2;
+		s->limit_ns = 0;
+		return true;
+	case WORK_RIGHTS:
+		s->read_only = true;
+		s->limit_ns = 0;
+		return true;
+	default:
+		return !work_lacks(run->work, run->hazard);
+	}
+}
+
 /* A stream has boards of its own. */
 static void run_stream(const struct work_run *run, struct work_result *r)
 {
@@ -384,17 +410,21 @@ static void run_stream(const struct work_run *run, struct work_result *r)
 		.profile = run->cfg.profile ? run->cfg.profile : "ideal",
 		.sets = run->cfg.sets, .trace = run->cfg.trace, .limit_ns = LIMIT_NS,
 	};
+	static const enum work_end ends[] = {
+		[STREAM_OK] = WORK_OK, [STREAM_GAVE_UP] = WORK_ERROR,
+		[STREAM_LIMIT] = WORK_HANG, [STREAM_REFUSED] = WORK_ERROR,
+		[STREAM_BROKEN] = WORK_BROKEN,
+	};
 	struct stream_result got;
 
-	/* Nothing gets in the way of it yet. */
 	r->end = WORK_TOO_SMALL;
-	if (run->hazard != WORK_PLAIN)
+	if (!stream_hazard(run, &s))
 		return;
 	stream_run(&s, &got);
 	snprintf(r->problem, sizeof(r->problem), "%s", got.problem);
-	r->end = got.end == STREAM_OK ? WORK_OK : got.end == STREAM_LIMIT ? WORK_HANG :
-		 got.end == STREAM_GAVE_UP ? WORK_ERROR : WORK_BROKEN;
+	r->end = ends[got.end];
 	r->error = got.end == STREAM_GAVE_UP ? -ETIMEDOUT : 0;
+	r->status = got.status;
 	r->asked_bytes = run->work->count * STREAM_PACKET;
 	r->ops = 1;
 	r->total_ns = got.total_ns;

@@ -8,6 +8,7 @@
 
 /* Longer than any card's patience, with all its tries. */
 #define WORK_WAIT_NS	10000000000ull
+#define HAZARD_LOSS_PPM	10000u	/* WORK_LOSS */
 
 struct work_state {
 	const struct work_run *run;
@@ -50,6 +51,8 @@ void work_data_remapped(struct work_state *s);
 int work_data_check(struct work_state *s);
 
 /* work_hazard.c: what gets in the way, at its moment. */
+/* Half of what is worked on, in pages; 0: so little that it is no hazard. */
+uint64_t hazard_half(uint64_t pages);
 /* What the processes may have of their boards; false: the work is too small for it. */
 bool hazard_boards(const struct work_state *s, struct testbed_board_config board[2]);
 /* All is set up, nothing registered; registered; a round is over. */

@@ -13,10 +13,12 @@ void policy_reset(struct policy *p)
 	memset(p, 0, sizeof(*p));
 }
 
-void policy_set(struct policy *p, uint32_t slot, uint32_t row, uint8_t quirks)
+void policy_set(struct policy *p, uint32_t slot, uint32_t row, uint8_t quirks,
+		uint16_t bits)
 {
 	p->row[slot] = row;
 	p->quirks[slot] = quirks;
+	p->bits[slot] = bits;
 }
 
 static uint32_t row_field(uint32_t row, uint32_t mask)

@@ -14,12 +14,14 @@
 struct policy {
 	uint32_t row[FW_SLOTS];		/* FL_ROW_* */
 	uint8_t quirks[FW_SLOTS];	/* FL_QUIRK_* */
+	uint16_t bits[FW_SLOTS];	/* of a queue pair in the backup ring; 0: BAK_BITS */
 };
 
 /* Nobody has said anything: a miss ends the connection, since no page will ever come. */
 void policy_reset(struct policy *p);
 /* 0: as after policy_reset(). */
-void policy_set(struct policy *p, uint32_t slot, uint32_t row, uint8_t quirks);
+void policy_set(struct policy *p, uint32_t slot, uint32_t row, uint8_t quirks,
+		uint16_t bits);
 /* Does what finds no receive posted go into the backup ring? */
 bool policy_diverts(const struct policy *p, uint32_t slot);
 struct rc_judged policy_judge(const struct policy *p, uint32_t slot,

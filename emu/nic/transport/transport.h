@@ -38,6 +38,7 @@ struct fw_pair {
 	uint8_t rd_atomic;		/* READs and atomics of its own on the way, at most */
 	uint8_t dest_rd_atomic;		/* of the peer's that are remembered */
 	uint8_t quirks;			/* FL_QUIRK_*, of the slot; the card knows */
+	uint16_t bits;			/* ud: at most so many in the backup ring; 0: BAK_BITS */
 	bool sends;			/* ready to send; else it only answers (RTR) */
 };
 

@@ -18,6 +18,16 @@ static bool backup_has_room(const struct ud_backup *b)
 	return b->slots && b->prod != b->given;
 }
 
+/*
+ * One descriptor is for what the driver has to hear besides, which gives it back at once:
+ * otherwise packets that wait for their receives could have all pages, and nobody could say
+ * that the receives are there.
+ */
+static bool backup_has_page(const struct ud_backup *b)
+{
+	return b->slots && b->given - b->prod >= 2;
+}
+
 static void backup_alarm(struct ud *ud)
 {
 	ud->env.alarm(ud->env.ctx, ud->backup.line_due_ns);
@@ -135,7 +145,7 @@ bool ud_backup_store(struct ud *ud, struct ud_pair *q, const struct ud_place *pl
 	uint32_t n = b->prod;
 
 	/* First what it has to hear of the queue pair's past. */
-	if (q->ring.over_due || !backup_has_room(b))
+	if (q->ring.over_due || !backup_has_page(b))
 		return false;
 	if (!backup_buffer(ud, &buffer) || buffer % UD_PAGE)
 		return false;

@@ -39,6 +39,8 @@ void ud_ring_open(struct ud *ud, struct ud_pair *q)
 	r->at = (struct ud_at){ 0, 0 };
 	r->bm_index = 0;
 	r->bm_size = (uint16_t)ud->backup.bits;
+	if (q->p.bits && q->p.bits < r->bm_size)
+		r->bm_size = q->p.bits;
 }
 
 /* What the driver holds of it is not to be copied any more. */

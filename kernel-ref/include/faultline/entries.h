@@ -518,7 +518,7 @@ enum fl_cmd_code {
 	FL_CMD_SRQ_CREATE = 17,           /* a physical address, b entries (as for QP_CREATE), c domain; result: number */
 	FL_CMD_SRQ_DESTROY = 18,          /* object: number; BUSY while a queue pair uses it */
 	FL_CMD_SRQ_LIMIT = 19,            /* object: number; a limit, at most its entries: SRQ_LIMIT comes once when there are fewer; 0: never */
-	FL_CMD_SLOT_ROW = 20,             /* what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_* */
+	FL_CMD_SLOT_ROW = 20,             /* what becomes of pages that packets of slot lack: flags FL_ROW_*; a: mistakes of other cards that connections made from now on imitate, FL_QUIRK_*; b: of those of datagrams, packets of one in the backup ring and in the driver at a time, 0 to 256; 0: as BAK_BITS says */
 	FL_CMD_COUNTER_CREATE = 24,       /* event counter of slot, 0 now: a physical address of its struct fl_count; result: number, from 1 on. BAD_ARGUMENT: this card has no queue pairs NV */
 	FL_CMD_COUNTER_DESTROY = 25,      /* object: number */
 };

@@ -646,7 +646,7 @@
 #define NIC_XP_BAK_BASE                         0x080
 #define NIC_XP_BAK_BASE_RESET                   0x00000000ULL
 
-/* descriptors, a power of two, 2 to 4096: starts the ring, each with a buffer; 0: stops it, and what would go there is lost */
+/* descriptors, a power of two, 2 to 4096: starts the ring, each with a buffer; packets leave one of them for receives and ends; 0: stops it, and what would go there is lost */
 #define NIC_XP_BAK_SLOTS                        0x088
 #define NIC_XP_BAK_SLOTS_RESET                  0x00000000
 

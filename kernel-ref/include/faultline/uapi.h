@@ -89,6 +89,8 @@ struct fl_query {
 	__u32 derived;		/* out: the row is not system's own */
 	__u32 quirks;		/* out: FL_QUIRK_* */
 	struct fl_system_row row;	/* out: that is in use */
+	__u32 ring_slots;	/* out: as in fl_policy; 0: nobody has said */
+	__u32 ring_bits;
 };
 
 #define FL_IOC_QUERY	_IOWR('F', 0x01, struct fl_query)
@@ -108,7 +110,19 @@ struct fl_policy {
 	__u32 derived;		/* 1: row counts, and system says what it is like */
 	__u32 quirks;		/* FL_QUIRK_*: of connections from now on; of blocks 0 */
 	struct fl_system_row row;	/* -EINVAL: not allowed (system_rules.h) */
+	/*
+	 * Of rows with FL_VERDICT_DIVERT; of others, and where the driver is to choose,
+	 * 0. The backup ring is the card's, and begins with the first queue pair that needs
+	 * it: slots, a power of two, 2 to FL_BACKUP_SLOTS_MAX. bits, up to
+	 * FL_BACKUP_BITS_MAX: what it and the driver hold of one queue pair at a time, of
+	 * those that are opened from now on.
+	 */
+	__u32 ring_slots;
+	__u32 ring_bits;
 };
+
+#define FL_BACKUP_SLOTS_MAX	1024u	/* with two pages each, 8 MB */
+#define FL_BACKUP_BITS_MAX	256u	/* regs.def, BAK_BITS */
 
 #define FL_QUIRKS_ALL	(FL_QUIRK_DAMMING | FL_QUIRK_CUT | FL_QUIRK_CODE25)
 #define FL_IOC_POLICY	_IOW('F', 0x02, struct fl_policy)
