@@ -215,9 +215,17 @@ static void hardware_left(void *serve)
 /* How much there was to do. */
 static unsigned int look_around(struct serve *s)
 {
-	unsigned int n = look_at_clients(s);
+	unsigned int n;
 
-	return n + sim_pump_all(s->cfg.sim);
+	/*
+	 * It takes the interrupts of the hardware that it runs, but not what they leave
+	 * to be done: that may have to wait for a process, which this thread serves.
+	 */
+	sim_defers_begin(SIM_DEFER_IRQ);
+	n = look_at_clients(s);
+	n += sim_pump_all(s->cfg.sim);
+	sim_defers_end();
+	return n;
 }
 
 static void io_sleep_until_called(struct serve *s)

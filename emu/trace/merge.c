@@ -123,6 +123,8 @@ void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
 					    memory_order_acquire);
 		size = (uint64_t)ring[i].mask + 1;
 		m->at[i].end = head;
+		m->at[i].last = atomic_load_explicit(&ring[i].records,
+						     memory_order_relaxed);
 		if (spill) {
 			/* Only whole rings are spilled, from the first on. */
 			assert(count_chunks(m, ring[i].number) * size ==
@@ -133,7 +135,7 @@ void merge_begin(struct trace_merge *m, const struct trace_ring *ring,
 		}
 		ring_look(m, i);
 		if (m->at[i].now)
-			m->left += ring[i].records + 1 -
+			m->left += m->at[i].last + 1 -
 				   number_of(m->at[i].now->seq);
 	}
 }
@@ -152,7 +154,7 @@ static bool must_wait(const struct trace_merge *m,
 		return false;
 	i = number - first;
 	return m->at[i].now && n >= number_of(m->at[i].now->seq) &&
-	       n <= m->at[i].ring->records;
+	       n <= m->at[i].last;
 }
 
 const struct trace_record *merge_next(struct trace_merge *m)

@@ -18,7 +18,7 @@
 
 struct trace_ring {
 	_Atomic uint64_t head;		/* places written since the start */
-	uint64_t records;		/* the same in records: packed.h */
+	_Atomic uint64_t records;	/* the same in records (packed.h), before head */
 	uint64_t wall_ns;		/* for the following records */
 	uint64_t base;			/* ring number in place in a seq */
 	uint64_t flushed;		/* those before it are kept elsewhere */
@@ -39,6 +39,7 @@ struct trace_merge {
 	struct {
 		const struct trace_ring *ring;
 		uint64_t next, end;	/* place in the ring */
+		uint64_t last;		/* number of its last record */
 		uint64_t chunk;		/* of the spill, that next lies in */
 		/* The next record: in its place, or one of a packed entry's. */
 		const struct trace_record *now;	/* NULL: there is none */

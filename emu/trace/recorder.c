@@ -252,6 +252,15 @@ void trace_last_restore(struct trace_last saved)
 	last = saved;
 }
 
+/* Of the last of so many records more. One writer: as for the counts. */
+static uint64_t ring_number(struct trace_ring *r, uint32_t more)
+{
+	uint64_t n = atomic_load_explicit(&r->records, memory_order_relaxed);
+
+	atomic_store_explicit(&r->records, n + more, memory_order_relaxed);
+	return n + more;
+}
+
 /* No ring yet, none at all, or one that is full. */
 static __attribute__((noinline)) uint64_t
 emit_slow(struct trace *t, enum trace_event ev, const struct trace_at *at,
@@ -294,7 +303,7 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
 	if (!atomic_load_explicit(&t->on, memory_order_relaxed))
 		return 0;
 	rec = &r->record[head & r->mask];
-	rec->seq = r->base | ++r->records;
+	rec->seq = r->base | ring_number(r, 1);
 	rec->cause = at->cause;
 	rec->time_ns = t->time_ns;
 	rec->wall_ns = r->wall_ns;
@@ -336,10 +345,12 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 	uint64_t word[PACKED_ROOM], head;
 	struct packed_place place = { 0 };
 	struct packed_head h;
+	uint64_t number;
 	uint32_t places = packed_make(w, sum, &h, word), i;
 
 	head = ring_places(t, r, places);
-	h.seq = r->base | (r->records + 1);
+	number = ring_number(r, h.records);
+	h.seq = r->base | (number - h.records + 1);
 	h.time_ns = t->time_ns;
 	h.wall_ns = r->wall_ns;
 	memcpy(&r->record[head & r->mask], &h, sizeof(h));
@@ -348,10 +359,9 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 		       sizeof(place.word));
 		memcpy(&r->record[(head + i) & r->mask], &place, sizeof(place));
 	}
-	r->records += h.records;
 	/* Release: as in trace_emit(). */
 	atomic_store_explicit(&r->head, head + places, memory_order_release);
-	last.any = r->base | r->records;
+	last.any = r->base | number;
 	/* The last block is DONE, and then its context is free again. */
 	return last.any - 1;
 }
@@ -441,7 +451,7 @@ uint32_t trace_snapshot(const struct trace *t, struct trace_record *out,
 	while ((rec = merge_next(&m)) != NULL) {
 		if (skip)
 			skip--;
-		else
+		else if (got < n)
 			out[got++] = *rec;
 	}
 	merge_end(&m);
