@@ -135,8 +135,8 @@ struct fabric_udp_config {
  *
  * 0; -ENOTSUP lockstep; -EINVAL a node is out of range or first > last, the peer
  * is no address of one machine, has port 0, or is the link itself; -EEXIST a node lives
- * here or behind another link; -ERANGE a board here is none of FABRIC_UDP_NODES; -EADDRINUSE, -EADDRNOTAVAIL, -EACCES and others
- * as bind(); -ENOMEM.
+ * here or behind another link; -ERANGE a board here is none of FABRIC_UDP_NODES;
+ * -EADDRINUSE, -EADDRNOTAVAIL, -EACCES and others as bind(); -ENOMEM.
  */
 int fabric_udp(struct fabric *f, const struct fabric_udp_config *cfg);
 /* The link's own port, or -ENOENT: node is behind none. */

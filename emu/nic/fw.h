@@ -16,8 +16,8 @@
  * fw_requester.c (blocks of work requests), fw_responder.c (what comes in, READ
  * jobs), fw_order.c (in which order), fw_context.c (the engine's contexts),
  * fw_resident.c (blocks that need no engine), fw_cq.c, fw_mr.c, fw_event.c (events for the
- * driver), fw_sched.c (fairness), fw_timer.c, fw_check.c. Of queue pairs whose requests a packet unit carries:
- * fw_modify.c (states), fw_work.c (work requests), fw_recv.c (receive queues),
+ * driver), fw_sched.c (fairness), fw_timer.c, fw_check.c. Of queue pairs whose requests a
+ * packet unit carries: fw_modify.c (states), fw_work.c (work requests), fw_recv.c (receive queues),
  * fw_count.c (event counters), fw_unit.c (what the unit asks).
  *
  * Calls for one firmware are made one at a time: the caller holds the device's

@@ -154,8 +154,8 @@ void sim_kick_remote(struct sim_actor *a);
  * takes an interrupt when it leaves what it was about. sim_defer() is for who must not do the
  * work right now, since it holds a domain: fn(arg) is called in sim_defers_end(). What is
  * deferred already is not deferred twice. SIM_NOT_DEFERRED: this thread takes no work (of this
- * kind), so another must be woken. Between sim_defers_begin() and sim_defers_end() it does; the two do
- * not nest, and fn may defer more.
+ * kind), so another must be woken. Between sim_defers_begin() and sim_defers_end() it
+ * does; the two do not nest, and fn may defer more.
  */
 enum sim_defers {
 	SIM_DEFER_IRQ,	/* handlers, which do not sleep */

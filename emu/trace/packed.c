@@ -89,7 +89,7 @@ struct unpack {
 };
 
 /* A record of one side; returns its sequence number. */
-static uint64_t put(struct unpack *u, unsigned int side, unsigned int ev,
+static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 		    uint64_t cause, uint64_t a0, uint64_t a1, uint64_t a2,
 		    uint64_t a3)
 {
@@ -128,10 +128,10 @@ static uint64_t put_bursts(struct unpack *u, unsigned int side, uint32_t len,
 		if (s->walk)
 			cause = s->walk;
 		else
-			cause = put(u, side, EV_SMMU_HIT, cause,
+			cause = record_put(u, side, EV_SMMU_HIT, cause,
 				    u->h->bank[side], s->va, s->pa, 0);
 		s->walk = 0;
-		cause = put(u, side, ev, cause, index, s->va, bytes, s->pa);
+		cause = record_put(u, side, ev, cause, index, s->va, bytes, s->pa);
 		s->va += bytes;
 		s->pa += bytes;
 	}
@@ -145,7 +145,7 @@ static uint64_t put_wire(struct unpack *u, unsigned int side, bool sent,
 	const struct packed_head *h = u->h;
 	unsigned int other = !side ? h->peer : h->board;
 
-	return put(u, side, sent ? EV_WIRE_SEND : EV_WIRE_RECV, cause, opcode,
+	return record_put(u, side, sent ? EV_WIRE_SEND : EV_WIRE_RECV, cause, opcode,
 		   other, bytes, offset);
 }
 
@@ -165,7 +165,7 @@ static uint64_t put_sent(struct unpack *u, uint32_t len, uint64_t cause)
 static uint64_t put_rx_state(struct unpack *u, uint64_t cause, unsigned int from,
 			     unsigned int event, unsigned int to)
 {
-	return put(u, 1, EV_RX_STATE, cause, u->h->rxc, from, event, to);
+	return record_put(u, 1, EV_RX_STATE, cause, u->h->rxc, from, event, to);
 }
 
 /*
@@ -191,7 +191,7 @@ static uint64_t put_received(struct unpack *u, uint32_t len, uint64_t sent)
 static uint64_t put_tx_state(struct unpack *u, uint64_t cause, unsigned int from,
 			     unsigned int event, unsigned int to)
 {
-	return put(u, 0, EV_TX_STATE, cause, u->h->ctx, from, event, to);
+	return record_put(u, 0, EV_TX_STATE, cause, u->h->ctx, from, event, to);
 }
 
 static void put_block(struct unpack *u, uint32_t len)
@@ -199,16 +199,16 @@ static void put_block(struct unpack *u, uint32_t len)
 	const struct packed_head *h = u->h;
 	uint64_t va = u->side[1].va, seq, sent;
 
-	seq = put(u, 0, EV_FW_BLOCK, h->cause, h->ctx, u->side[0].va, len,
+	seq = record_put(u, 0, EV_FW_BLOCK, h->cause, h->ctx, u->side[0].va, len,
 		  FL_OP_WRITE);
 	seq = put_tx_state(u, seq, FL_TX_FREE, FL_TX_EV_GO, FL_TX_READY);
 	seq = put_bursts(u, 0, len, seq);
-	seq = put(u, 0, EV_TX_CELLS, seq, h->ctx, len,
+	seq = record_put(u, 0, EV_TX_CELLS, seq, h->ctx, len,
 		  (len + (1u << h->cell_log2) - 1) >> h->cell_log2, 0);
 	sent = put_sent(u, len, seq);
 	put_tx_state(u, seq, FL_TX_READY, FL_TX_EV_SENT, FL_TX_FLYING);
 	seq = put_received(u, len, sent);
-	seq = put(u, 1, EV_FW_CHECK, seq, h->rxc, h->qpn, va, FL_ST_OK);
+	seq = record_put(u, 1, EV_FW_CHECK, seq, h->rxc, h->qpn, va, FL_ST_OK);
 	seq = put_rx_state(u, seq, FL_RX_CHECK, FL_RX_EV_ACCEPT_FULL, FL_RX_WRITE);
 	seq = put_bursts(u, 1, len, seq);
 	seq = put_rx_state(u, seq, FL_RX_WRITE, FL_RX_EV_LANDED, FL_RX_FREE);

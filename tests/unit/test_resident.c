@@ -33,13 +33,13 @@ static uint32_t va_key[2];
 static unsigned int ops;
 static bool one_block;		/* each request is one block, and waited for */
 
-static void note(uint64_t v)
+static void log_note(uint64_t v)
 {
 	EXPECT(seen.count[seen.run] < LOG_MAX);
 	seen.n[seen.run][seen.count[seen.run]++] = v;
 }
 
-static uint64_t hash(const void *mem, size_t bytes)
+static uint64_t memory_hash(const void *mem, size_t bytes)
 {
 	const uint8_t *p = mem;
 	uint64_t h = 1469598103934665603ull;
@@ -52,7 +52,7 @@ static uint64_t hash(const void *mem, size_t bytes)
 
 /* ---- two processes' memory ---- */
 
-static uint64_t descriptor(struct node *n, unsigned int side, uint32_t page)
+static uint64_t page_descriptor(struct node *n, unsigned int side, uint32_t page)
 {
 	return (n->data_pa + frame_of[side][page] * 4096ull) | PTE_TYPE |
 	       PTE_AF | PTE_NG | PTE_SHARED | PTE_USER;
@@ -102,7 +102,7 @@ static void memory_make(struct node *n, unsigned int side)
 		 SMMU_CB_SCTLR_M | SMMU_CB_SCTLR_CFRE | SMMU_CB_SCTLR_HUPCF);
 	smmu_set(n, SMMU_GR0_BASE + SMMU_GR0_CR0, 4, SMMU_GR0_CR0_USFCFG);
 	for (i = 0; i < PAGES; i++)
-		page_set(n, i, descriptor(n, side, i));
+		page_set(n, i, page_descriptor(n, side, i));
 	va_key[side] = rig_command(n, (struct fl_fw_cmd){
 		.opcode = FL_CMD_MR_CREATE, .a = VA, .b = BYTES, .c = n->pd,
 		.flags = FL_ACC_LOCAL_WRITE | FL_ACC_REMOTE_WRITE |
@@ -130,7 +130,7 @@ static void want_post(struct node *n, unsigned int side, const struct want *q)
 	n->posted++;
 }
 
-static void ring(struct node *n)
+static void bell_ring(struct node *n)
 {
 	rig_set(n, NIC_DB_BASE(0) + NIC_DB_SQ,
 		n->qp | (uint32_t)n->posted << 16);
@@ -171,13 +171,13 @@ static struct want random_want(unsigned int side)
 	return q;
 }
 
-static void take(struct node *n)
+static void want_take(struct node *n)
 {
 	struct fl_cqe e = wait_one(n);
 
 	EXPECT_EQ(e.status, FL_ST_OK);
 	e.qpn = 0;
-	note(hash(&e, sizeof(e)));
+	log_note(memory_hash(&e, sizeof(e)));
 }
 
 /* A page is missing: answer as a driver would, once it has been brought in. */
@@ -200,7 +200,7 @@ static void serve_faults(struct testbed *w)
 	}
 }
 
-static void drain(struct testbed *w)
+static void boards_drain(struct testbed *w)
 {
 	board_pump(w->n[0].board);
 	board_pump(w->n[1].board);
@@ -217,14 +217,14 @@ static void op_fault(struct testbed *w, unsigned int side, struct want *q)
 	q->opcode = FL_OP_WRITE;
 	page_set(cold, page, 0);
 	want_post(n, side, q);
-	ring(n);
-	drain(w);
-	page_set(cold, page, descriptor(cold, where, page));
+	bell_ring(n);
+	boards_drain(w);
+	page_set(cold, page, page_descriptor(cold, where, page));
 	while (board_busy(n->board)) {
 		serve_faults(w);
-		drain(w);
+		boards_drain(w);
 	}
-	take(n);
+	want_take(n);
 }
 
 static void op_burst(struct testbed *w, unsigned int side)
@@ -239,11 +239,11 @@ static void op_burst(struct testbed *w, unsigned int side)
 		q = random_want(side);
 		want_post(n, side, &q);
 		if (rng_below(&random_, 2))
-			ring(n);
+			bell_ring(n);
 	}
-	ring(n);
+	bell_ring(n);
 	for (i = 0; i < count; i++)
-		take(n);
+		want_take(n);
 }
 
 /* Two pages change places: what was remembered of them is void. */
@@ -255,8 +255,8 @@ static void op_swap(struct testbed *w)
 
 	frame_of[side][i] = frame_of[side][k];
 	frame_of[side][k] = t;
-	page_set(&w->n[side], i, descriptor(&w->n[side], side, i));
-	page_set(&w->n[side], k, descriptor(&w->n[side], side, k));
+	page_set(&w->n[side], i, page_descriptor(&w->n[side], side, i));
+	page_set(&w->n[side], k, page_descriptor(&w->n[side], side, k));
 }
 
 static void note_state(struct testbed *w)
@@ -270,22 +270,22 @@ static void note_state(struct testbed *w)
 	for (side = 0; side < 2; side++) {
 		struct node *n = &w->n[side];
 
-		note(hash(dram_at(board_dram(n->board), n->data_pa,
+		log_note(memory_hash(dram_at(board_dram(n->board), n->data_pa,
 				  FRAMES * 4096), FRAMES * 4096));
 		board_engine_stats(n->board, &es);
 		/* How much of a block was there when it was judged is chance. */
 		memset(es.rx_arcs[FL_RX_CHECK], 0, sizeof(es.rx_arcs[0]));
 		memset(es.rx_arcs[FL_RX_COLLECT], 0, sizeof(es.rx_arcs[0]));
-		note(hash(&es, sizeof(es)));
+		log_note(memory_hash(&es, sizeof(es)));
 		board_fw_stats(n->board, &st);
 		/* So is whether a request came before its turn. */
 		if (!one_block)
 			st.rx_checks = 0;
-		note(hash(&st, sizeof(st)));
+		log_note(memory_hash(&st, sizeof(st)));
 		smmu_stats(board_smmu(n->board), &ss);
-		note(hash(&ss, sizeof(ss)));
+		log_note(memory_hash(&ss, sizeof(ss)));
 		fabric_stats(w->fabric, (uint8_t)side, &fs);
-		note(hash(&fs, sizeof(fs)));
+		log_note(memory_hash(&fs, sizeof(fs)));
 	}
 }
 
@@ -314,7 +314,7 @@ static void resident_body(struct testbed *w)
 			op_burst(w, side);
 		}
 		while (board_busy(w->n[0].board) || board_busy(w->n[1].board))
-			drain(w);
+			boards_drain(w);
 		note_state(w);
 	}
 	seen.resident[seen.run] = board_resident_bytes(w->n[0].board) +
