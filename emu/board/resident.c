@@ -167,7 +167,7 @@ static uint64_t piece_tell(struct piece *p, const struct engine_went *w)
 		t.pages[side] = run->pages;
 		for (i = 0; i < run->pages; i++) {
 			t.page[side][i].pa = run->page[i].pa;
-			t.page[side][i].event = run->page[i].event;
+			t.page[side][i].walk = run->page[i].walk;
 		}
 	}
 	return trace_emit_write(b->cfg.trace, &t);

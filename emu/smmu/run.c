@@ -22,7 +22,7 @@ static bool look_noted(struct smmu_run *r, uint32_t i, uint64_t va)
 		return false;
 	p->pa = m->pa | (va & 0xfff);
 	p->tag = m->tag;
-	p->event = 0;
+	p->walk = NULL;
 	p->how = RUN_NOTED;
 	r->bank = m->bank;
 	return true;
@@ -56,7 +56,7 @@ static bool look_page(struct smmu *s, struct smmu_run *r, uint32_t i,
 	uint32_t need = smmu_rights(&r->a, route);
 
 	r->bank = route->bank;
-	p->event = 0;
+	p->walk = NULL;
 	e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
 	if (e) {
 		inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
@@ -104,6 +104,21 @@ bool smmu_run_look(struct smmu *s, struct smmu_run *r, uint32_t len)
 	return true;
 }
 
+static const struct trace_walk *walk_told(struct smmu *s, uint32_t i)
+{
+	const struct smmu_walk *w = &s->run_walk[i];
+	struct trace_walk *t = &s->run_told[i];
+	uint32_t level;
+
+	t->table = w->seen[w->first].table;
+	t->first = w->first;
+	t->levels = w->reads;
+	t->cached = w->cached;
+	for (level = 0; level < w->reads; level++)
+		t->desc[level] = w->seen[w->first + level].desc;
+	return t;
+}
+
 /* Lock held. A page that was not noted: as smmu_translate() would leave it behind. */
 static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i)
 {
@@ -119,9 +134,9 @@ static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i)
 	if (p->how == RUN_WALK &&
 	    !smmu_tlb_lookup(&s->tlb, smmu_untag(a.va), b->vmid, b->asid)) {
 		s->stats.walk_reads += s->run_walk[i].reads;
-		smmu_walk_tell(s, r->bank, &a, &s->run_walk[i]);
+		smmu_walk_leave(s, r->bank, &a, &s->run_walk[i]);
 		smmu_walked(s, r->bank, &a, &s->run_walk[i]);
-		p->event = a.event;
+		p->walk = walk_told(s, i);
 		smmu_changed(s);
 		return;
 	}

@@ -165,9 +165,12 @@ enum smmu_verdict smmu_translate(struct smmu *s, struct smmu_access *a);
 
 /*
  * Up to 64 KB at once. In a: utlb, stream, write, privileged, va, cause, xfer, block. The
- * record of a hit is left to the caller; a walk has its own (event), else event is 0.
+ * records of all that is left to the caller, who finds in walk how a page was found that was
+ * no hit.
  */
 #define SMMU_RUN_PAGES	17
+
+struct trace_walk;
 
 struct smmu_run {
 	struct smmu_access a;
@@ -176,7 +179,8 @@ struct smmu_run {
 	uint8_t bank;
 	struct smmu_run_page {
 		uint64_t pa;	/* of its first byte that is in the run */
-		uint64_t tag, event;
+		uint64_t tag;
+		const struct trace_walk *walk;	/* until the next run; NULL: a hit */
 		uint8_t how;
 	} page[SMMU_RUN_PAGES];
 };

@@ -154,6 +154,7 @@ struct smmu {
 
 	/* Of the run that is looked at (run.c). */
 	struct smmu_walk run_walk[SMMU_RUN_PAGES];
+	struct trace_walk run_told[SMMU_RUN_PAGES];
 
 	/* TLB synchronise, per bank and SMMU_ALL_BANKS. */
 	bool sync_active[SMMU_BANKS + 1];
@@ -283,7 +284,7 @@ static inline bool smmu_utlb_knows(const struct smmu_utlb_page *m,
 void smmu_utlb_fill(struct smmu *s, const struct smmu_access *a);
 /* Lock held. The rights that an access needs in this bank (enum smmu_perm). */
 uint32_t smmu_rights(const struct smmu_access *a, const struct smmu_route *r);
-/* Lock held. The walk has found a translation: into the TLB, and told. */
+/* Lock held. The walk has found a translation: into the TLB. */
 const struct smmu_tlb_entry *smmu_walked(struct smmu *s, unsigned int n,
 					 struct smmu_access *a,
 					 const struct smmu_walk *w);
@@ -315,9 +316,14 @@ bool smmu_bank_next_released(struct smmu *s, struct smmu_stalled *h);
 /* Recompute the one interrupt line from FSR, sGFSR and their enables. */
 void smmu_irq_update(struct smmu *s);
 
-/* walk.c; but for stats.walk_reads, a walk that nobody tells of has not been. */
+/*
+ * walk.c. But for stats.walk_reads, a walk has not been before it leaves something behind:
+ * statistics and the walk cache, or its records as well.
+ */
 void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w);
+void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,
+		     const struct smmu_walk *w);
 void smmu_walk_tell(struct smmu *s, unsigned int n, const struct smmu_access *a,
 		    const struct smmu_walk *w);
 

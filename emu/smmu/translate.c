@@ -102,13 +102,9 @@ const struct smmu_tlb_entry *smmu_walked(struct smmu *s, unsigned int n,
 	uint64_t block = w->pa >> smmu_level_shift(w->level)
 			       << smmu_level_shift(w->level);
 	const struct smmu_bank *b = &s->bank[n];
-	const struct smmu_tlb_entry *e;
 
-	e = smmu_tlb_fill(&s->tlb, smmu_untag(a->va), b->vmid, b->asid, w,
-			  s->env.frame_tag(s->env.ctx, block));
-	a->event = smmu_emit(s, EV_SMMU_WALK, a, a->cause, n, a->va, w->pa,
-			     w->reads);
-	return e;
+	return smmu_tlb_fill(&s->tlb, smmu_untag(a->va), b->vmid, b->asid, w,
+			     s->env.frame_tag(s->env.ctx, block));
 }
 
 static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
@@ -125,6 +121,8 @@ static enum smmu_verdict walk_and_fill(struct smmu *s, unsigned int n,
 				       fault_syndrome(w.level, privileged,
 						      w.aborted));
 	*entry = smmu_walked(s, n, a, &w);
+	a->event = smmu_emit(s, EV_SMMU_WALK, a, a->cause, n, a->va, w.pa,
+			     w.reads);
 	return SMMU_OK;
 }
 

@@ -10,23 +10,34 @@
 
 #include "faultline/entries.h"
 #include "faultline/fsm.h"
+#include "faultline/pte.h"
 #include "faultline/wire.h"
 
 #define PAGE		4096u
 #define WALKED		(1ull << 63)
+/* Beside the address of a walk's first table: level, how many were read, WALK_CACHED. */
+#define WALK_LEVELS_SHIFT 2
+#define WALK_CACHED	(1u << 5)
+#define WALK_BITS	63u
 #define HEADER_BYTES	(WIRE_BTH_BYTES + WIRE_BLK_BYTES + WIRE_ICRC_BYTES)
 #define ACK_BYTES	(WIRE_BTH_BYTES + WIRE_ANS_BYTES + WIRE_ICRC_BYTES)
 /* Of a block, beside its cells and bursts: see put_block(). */
 #define BLOCK_RECORDS	12
 
-static uint32_t walks_of(const struct trace_write *w)
+static void sum_walks(const struct trace_write *w, unsigned int side,
+		      struct packed_sum *sum)
 {
-	uint32_t walks = 0, side, i;
+	const struct trace_walk *walk;
+	uint32_t i;
 
-	for (side = 0; side < 2; side++)
-		for (i = 0; i < w->pages[side]; i++)
-			walks += w->page[side][i].event != 0;
-	return walks;
+	for (i = 0; i < w->pages[side]; i++) {
+		walk = w->page[side][i].walk;
+		if (!walk)
+			continue;
+		sum->walks++;
+		sum->levels += walk->levels;
+		sum->cached += walk->cached;
+	}
 }
 
 void packed_sum(const struct trace_write *w, struct packed_sum *sum)
@@ -35,11 +46,33 @@ void packed_sum(const struct trace_write *w, struct packed_sum *sum)
 
 	sum->blocks = (w->len + (1u << w->block_log2) - 1) >> w->block_log2;
 	sum->cells = (w->len + (1u << w->cell_log2) - 1) >> w->cell_log2;
-	/* A block that ends within a page leaves two bursts there. */
-	for (side = 0; side < 2; side++)
+	sum->walks = sum->levels = sum->cached = 0;
+	for (side = 0; side < 2; side++) {
+		/* A block that ends within a page leaves two bursts there. */
 		sum->bursts[side] = w->pages[side] +
 				    (w->va[side] % PAGE ? sum->blocks - 1 : 0);
-	sum->hits = sum->bursts[0] + sum->bursts[1] - walks_of(w);
+		sum_walks(w, side, sum);
+	}
+	sum->hits = sum->bursts[0] + sum->bursts[1] - sum->walks;
+}
+
+/* The table and how it came to be the first; then the descriptors. */
+static uint32_t words_of_walk(const struct trace_walk *walk, uint64_t *word)
+{
+	uint32_t i;
+
+	assert(walk->levels <= 4 && !(walk->table & WALK_BITS));
+	word[0] = walk->table | walk->first | walk->levels << WALK_LEVELS_SHIFT |
+		  (walk->cached ? WALK_CACHED : 0u);
+	for (i = 0; i < walk->levels; i++)
+		word[1 + i] = walk->desc[i];
+	return 1 + walk->levels;
+}
+
+static uint32_t words_of_page(const uint64_t *word)
+{
+	return *word & WALKED ?
+	       2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7) : 1;
 }
 
 uint32_t packed_make(const struct trace_write *w, const struct packed_sum *sum,
@@ -51,10 +84,11 @@ uint32_t packed_make(const struct trace_write *w, const struct packed_sum *sum,
 		      sizeof(struct packed_place) == sizeof(*h), "a place");
 	for (side = 0; side < 2; side++)
 		for (i = 0; i < w->pages[side]; i++) {
-			word[n++] = w->page[side][i].pa |
-				    (w->page[side][i].event ? WALKED : 0);
-			if (w->page[side][i].event)
-				word[n++] = w->page[side][i].event;
+			const struct trace_walk *walk = w->page[side][i].walk;
+
+			word[n++] = w->page[side][i].pa | (walk ? WALKED : 0);
+			if (walk)
+				n += words_of_walk(walk, &word[n]);
 		}
 	for (i = n; i % PACKED_PLACE_WORDS; i++)
 		word[i] = 0;
@@ -64,7 +98,8 @@ uint32_t packed_make(const struct trace_write *w, const struct packed_sum *sum,
 		.block = w->at.block, .len = w->len,
 		.va = { w->va[0], w->va[1] }, .qpn = w->qpn,
 		.records = sum->blocks * BLOCK_RECORDS + 2 * sum->cells +
-			   sum->bursts[0] + sum->bursts[1] + sum->hits,
+			   sum->bursts[0] + sum->bursts[1] + sum->hits +
+			   sum->walks + sum->levels + sum->cached,
 		.ctx = w->ctx, .rxc = w->rxc, .bank = { w->bank[0], w->bank[1] },
 		.cell_log2 = w->cell_log2, .block_log2 = w->block_log2,
 		.words = (uint16_t)n,
@@ -77,7 +112,7 @@ uint32_t packed_make(const struct trace_write *w, const struct packed_sum *sum,
 struct side {
 	const uint64_t *word;	/* of the page that comes next */
 	uint64_t va, pa;	/* of the byte that comes next */
-	uint64_t walk;		/* of its page, if nothing was moved there yet */
+	const uint64_t *walk;	/* of its page, if nothing was moved there yet; or NULL */
 };
 
 struct unpack {
@@ -108,7 +143,28 @@ static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 static void side_page(struct side *s)
 {
 	s->pa = *s->word & ~WALKED;
-	s->walk = *s->word++ & WALKED ? *s->word++ : 0;
+	s->walk = *s->word & WALKED ? s->word + 1 : NULL;
+	s->word += words_of_page(s->word);
+}
+
+/* The translation of the byte that comes next, by a walk. */
+static uint64_t put_walk(struct unpack *u, unsigned int side, uint64_t cause)
+{
+	const struct side *s = &u->side[side];
+	unsigned int levels = s->walk[0] >> WALK_LEVELS_SHIFT & 7, i;
+	unsigned int level = s->walk[0] & 3, bank = u->h->bank[side];
+	uint64_t table = s->walk[0] & ~(uint64_t)WALK_BITS;
+
+	if (s->walk[0] & WALK_CACHED)
+		record_put(u, side, EV_SMMU_WALK_CACHE, cause, bank, s->va,
+			   level, table);
+	for (i = 0; i < levels; i++, level++) {
+		record_put(u, side, EV_SMMU_LEVEL, cause, level, table,
+			   s->va >> (39 - 9 * level) & 0x1ff, s->walk[1 + i]);
+		table = s->walk[1 + i] & PTE_ADDR;
+	}
+	return record_put(u, side, EV_SMMU_WALK, cause, bank, s->va, s->pa,
+			  levels);
 }
 
 /* Bursts of len bytes; returns the last record. */
@@ -126,11 +182,11 @@ static uint64_t put_bursts(struct unpack *u, unsigned int side, uint32_t len,
 		bytes = PAGE - (uint32_t)(s->va % PAGE);
 		bytes = bytes < len ? bytes : len;
 		if (s->walk)
-			cause = s->walk;
+			cause = put_walk(u, side, cause);
 		else
 			cause = record_put(u, side, EV_SMMU_HIT, cause,
 				    u->h->bank[side], s->va, s->pa, 0);
-		s->walk = 0;
+		s->walk = NULL;
 		cause = record_put(u, side, ev, cause, index, s->va, bytes, s->pa);
 		s->va += bytes;
 		s->pa += bytes;
@@ -233,7 +289,7 @@ void packed_expand(const struct packed_head *h, const uint64_t *word,
 	u.side[0].word = w;
 	for (pages = (uint32_t)((h->va[0] % PAGE + h->len + PAGE - 1) / PAGE);
 	     pages; pages--)
-		w += *w & WALKED ? 2 : 1;
+		w += words_of_page(w);
 	u.side[1].word = w;
 	for (at = 0; at < h->len; at += size, u.block++)
 		put_block(&u, h->len - at < size ? h->len - at : size);
@@ -249,6 +305,11 @@ static void sum_add(_Atomic uint64_t *sum, uint32_t more)
 			      memory_order_relaxed) + more, memory_order_relaxed);
 }
 
+static uint64_t sum_read(const _Atomic uint64_t *sum)
+{
+	return atomic_load_explicit(sum, memory_order_relaxed);
+}
+
 void packed_add(struct packed_sums *sums, const struct packed_sum *sum)
 {
 	sum_add(&sums->blocks, sum->blocks);
@@ -256,12 +317,16 @@ void packed_add(struct packed_sums *sums, const struct packed_sum *sum)
 	sum_add(&sums->bursts[0], sum->bursts[0]);
 	sum_add(&sums->bursts[1], sum->bursts[1]);
 	sum_add(&sums->hits, sum->hits);
+	if (!sum->walks)
+		return;
+	sum_add(&sums->walks, sum->walks);
+	sum_add(&sums->levels, sum->levels);
+	sum_add(&sums->cached, sum->cached);
 }
 
 uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)
 {
-	uint64_t blocks = atomic_load_explicit(&sums->blocks,
-					       memory_order_relaxed);
+	uint64_t blocks = sum_read(&sums->blocks);
 
 	switch (ev) {
 	case EV_FW_BLOCK:
@@ -274,14 +339,18 @@ uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)
 		return 3 * blocks;
 	case EV_WIRE_SEND:
 	case EV_WIRE_RECV:
-		return blocks + atomic_load_explicit(&sums->cells,
-						     memory_order_relaxed);
+		return blocks + sum_read(&sums->cells);
 	case EV_SMMU_HIT:
-		return atomic_load_explicit(&sums->hits, memory_order_relaxed);
+		return sum_read(&sums->hits);
+	case EV_SMMU_WALK:
+		return sum_read(&sums->walks);
+	case EV_SMMU_LEVEL:
+		return sum_read(&sums->levels);
+	case EV_SMMU_WALK_CACHE:
+		return sum_read(&sums->cached);
 	case EV_TX_BURST:
 	case EV_RX_BURST:
-		return atomic_load_explicit(&sums->bursts[ev == EV_RX_BURST],
-					    memory_order_relaxed);
+		return sum_read(&sums->bursts[ev == EV_RX_BURST]);
 	}
 	return 0;
 }

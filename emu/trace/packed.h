@@ -36,14 +36,14 @@ struct packed_place {
 	uint64_t word[PACKED_PLACE_WORDS];
 };
 
-#define PACKED_WORDS_MAX	(4 * TRACE_WRITE_PAGES)
+#define PACKED_WORDS_MAX	(2 * 6 * TRACE_WRITE_PAGES)
 #define PACKED_ROOM							       \
 	((PACKED_WORDS_MAX + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS *    \
 	 PACKED_PLACE_WORDS)
 
 /* How many of what an entry stands for. */
 struct packed_sum {
-	uint32_t blocks, cells, bursts[2], hits;
+	uint32_t blocks, cells, bursts[2], hits, walks, levels, cached;
 };
 void packed_sum(const struct trace_write *w, struct packed_sum *sum);
 /* The head (but seq and times), and word[]; returns the places that they take. */
@@ -55,7 +55,7 @@ void packed_expand(const struct packed_head *h, const uint64_t *word,
 
 /* All entries of a ring together. */
 struct packed_sums {
-	_Atomic uint64_t blocks, cells, bursts[2], hits;
+	_Atomic uint64_t blocks, cells, bursts[2], hits, walks, levels, cached;
 };
 void packed_add(struct packed_sums *sums, const struct packed_sum *sum);
 /* How many records of this event. */

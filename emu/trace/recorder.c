@@ -348,6 +348,11 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 	uint64_t number;
 	uint32_t places = packed_make(w, sum, &h, word), i;
 
+	/* A ring that is shorter than one entry is no ring for this. */
+	if (places > r->mask + 1) {
+		atomic_fetch_add(&t->lost, h.records);
+		return 0;
+	}
 	head = ring_places(t, r, places);
 	number = ring_number(r, h.records);
 	h.seq = r->base | (number - h.records + 1);

@@ -100,6 +100,14 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
  */
 #define TRACE_WRITE_PAGES 17
 
+/* A walk of the SMMU that found its page: what it read, from the first level on. */
+struct trace_walk {
+	uint64_t table;		/* of the first level that was read, 64-byte aligned */
+	uint64_t desc[4];	/* in order */
+	uint8_t first, levels;
+	bool cached;		/* the walk cache knew that table */
+};
+
 struct trace_write {
 	struct trace_at at;	/* of the sender and the first block; attempt 0 */
 	uint64_t va[2];
@@ -110,7 +118,7 @@ struct trace_write {
 	uint32_t pages[2];
 	struct {
 		uint64_t pa;	/* of its first byte that is moved */
-		uint64_t event;	/* SMMU_WALK, where it was no hit */
+		const struct trace_walk *walk;	/* NULL: it was a hit */
 	} page[2][TRACE_WRITE_PAGES];
 };
 

@@ -406,8 +406,7 @@ static void told_make(unsigned int run, const struct trace_record *r,
 	memcpy(t->arg, r->arg, sizeof(t->arg));
 	if (!one_block && names_context(r->event))
 		t->arg[0] = 0;
-	/* A walk may come before the block that needed it. */
-	if (!one_block || is_smmu(r->event) || !cause)
+	if (!one_block || !cause)
 		return;
 	t->cause_event = cause->event;
 	t->cause_arg = cause->arg[1];
@@ -430,8 +429,8 @@ static struct told *told_all(unsigned int run, uint32_t *count, bool smmu)
 		if (!is_chance(r) && is_smmu(r->event) == smmu)
 			told_make(run, r, &t[n++]);
 	}
-	/* In order, where there is only one: walks are made before the hits around them. */
-	if (!one_block || smmu)
+	/* In order, where there is only one. */
+	if (!one_block)
 		qsort(t, n, sizeof(*t), told_compare);
 	*count = n;
 	return t;

@@ -28,6 +28,11 @@ static struct trace *packed_trace(uint32_t places, FILE *out)
 
 static struct trace_write random_write(void)
 {
+	static const struct trace_walk walks[] = {
+		{ 0x1000, { 0x2003, 0x3003, 0x4003, 0x5003 }, 0, 4, false },
+		{ 0x1040, { 0x2003, 0x3003, 0x4003 }, 1, 3, false },
+		{ 0x8000, { 0x9003 }, 3, 1, true },
+	};
 	static const uint8_t cells[] = { 10, 12, 6 };
 	struct trace_write w = {
 		.at = { .board = 1, .xfer = 7, .block = 1, .cause = 0 },
@@ -47,7 +52,8 @@ static struct trace_write random_write(void)
 		for (i = 0; i < w.pages[side]; i++) {
 			w.page[side][i].pa = ((i + 1ull) << 20) +
 					     (i ? 0 : w.va[side] % 4096);
-			w.page[side][i].event = rng_below(&random_, 4) ? 0 : 99;
+			w.page[side][i].walk = rng_below(&random_, 4) ? NULL :
+				&walks[rng_below(&random_, 3)];
 		}
 	}
 	return w;
@@ -136,7 +142,7 @@ TEST("a ring that wraps in the middle of a packed entry keeps only whole ones")
 	for (round = 0; round < 200; round++) {
 		struct tally y = { 0 };
 
-		t = packed_trace(16 << rng_below(&random_, 3), NULL);
+		t = packed_trace(64 << rng_below(&random_, 3), NULL);
 		emit_some(t, 30 + (unsigned int)rng_below(&random_, 60));
 		n = trace_snapshot(t, r, MANY);
 		for (i = 0, last = 0; i < n; i++)
@@ -147,6 +153,30 @@ TEST("a ring that wraps in the middle of a packed entry keeps only whole ones")
 	free(r);
 }
 
+TEST("an entry that no ring can hold is counted as lost")
+{
+	struct trace_write w = { .len = 65536, .cell_log2 = 12, .block_log2 = 14 };
+	char line[200], last[200] = "";
+	FILE *f = tmpfile();
+	struct trace *t = packed_trace(2, f);
+	unsigned int side;
+	uint32_t i;
+
+	EXPECT(f);
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < 16; i++)
+			w.page[side][i].pa = i + 1ull;
+	w.pages[0] = w.pages[1] = 16;
+	EXPECT_EQ(trace_emit_write(t, &w), 0);
+	EXPECT_EQ(trace_count(t, EV_TX_CELLS), 4);
+	trace_destroy(t);
+	rewind(f);
+	while (fgets(line, sizeof(line), f))
+		strcpy(last, line);
+	EXPECT(!strncmp(last, "#lost ", 6));
+	fclose(f);
+}
+
 TEST("the text has every record, however small the rings that are spilled")
 {
 	char line[512];
@@ -155,7 +185,7 @@ TEST("the text has every record, however small the rings that are spilled")
 	rng_init(&random_, test_seed(), "spill");
 	for (round = 0; round < 20; round++) {
 		FILE *f = tmpfile();
-		struct trace *t = packed_trace(16 << rng_below(&random_, 4), f);
+		struct trace *t = packed_trace(32 << rng_below(&random_, 4), f);
 		struct tally y = { 0 };
 		uint64_t counts[EV_COUNT], last = 0;
 		int ev, column;
