@@ -51,6 +51,24 @@ static void side_begin(struct side *s, struct board *b, unsigned int channel,
 	s->run.a.block = r->block;
 }
 
+/*
+ * What the TLB does not know will not be in the cache either: the first lines of the page come
+ * from far memory while the others are looked for.
+ */
+#define FETCH_BYTES	1024u
+
+static void page_fetch(const uint8_t *mem, bool write)
+{
+	unsigned int i;
+
+	for (i = 0; i < FETCH_BYTES; i += 64) {
+		if (write)
+			__builtin_prefetch(mem + i, 1);
+		else
+			__builtin_prefetch(mem + i, 0);
+	}
+}
+
 /* All pages of the side, and whose frames they were when they were translated. */
 static bool side_look(struct side *s, uint64_t va, uint32_t len)
 {
@@ -68,6 +86,8 @@ static bool side_look(struct side *s, uint64_t va, uint32_t len)
 		if (!bank || dram_tag(d, run->page[i].pa) != run->page[i].tag)
 			return false;
 		s->mem[i] = bank->mem + (run->page[i].pa - bank->base);
+		if (run->page[i].how == SMMU_RUN_WALK)
+			page_fetch(s->mem[i], run->a.write);
 	}
 	return true;
 }

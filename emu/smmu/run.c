@@ -6,8 +6,6 @@
  */
 #include "smmu_internal.h"
 
-enum { RUN_NOTED /* in the port's own cache */, RUN_HIT, RUN_WALK };
-
 static uint64_t run_va(const struct smmu_run *r, uint32_t i)
 {
 	return i ? ((r->a.va >> 12) + i) << 12 : r->a.va;
@@ -23,7 +21,7 @@ static bool look_noted(struct smmu_run *r, uint32_t i, uint64_t va)
 	p->pa = m->pa | (va & 0xfff);
 	p->tag = m->tag;
 	p->walk = NULL;
-	p->how = RUN_NOTED;
+	p->how = SMMU_RUN_NOTED;
 	r->bank = m->bank;
 	return true;
 }
@@ -60,14 +58,14 @@ static bool look_page(struct smmu *s, struct smmu_run *r, uint32_t i,
 	e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
 	if (e) {
 		inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
-		p->how = RUN_HIT;
+		p->how = SMMU_RUN_HIT;
 		p->pa = e->pa | (va & inside);
 		p->tag = e->tag;
 		return e->perm & need;
 	}
 	smmu_walk(s, route->bank, &a, w);
 	s->stats.walk_reads -= w->reads;	/* it has only been looked */
-	p->how = RUN_WALK;
+	p->how = SMMU_RUN_WALK;
 	p->pa = w->pa;
 	inside = (UINT64_C(1) << smmu_level_shift(w->level)) - 1;
 	p->tag = s->env.frame_tag(s->env.ctx, w->pa & ~inside);
@@ -131,7 +129,7 @@ static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i)
 	a.pa = p->pa;
 	a.tag = p->tag;
 	/* A page before it may have brought in the block that both are in. */
-	if (p->how == RUN_WALK &&
+	if (p->how == SMMU_RUN_WALK &&
 	    !smmu_tlb_lookup(&s->tlb, smmu_untag(a.va), b->vmid, b->asid)) {
 		s->stats.walk_reads += s->run_walk[i].reads;
 		smmu_walk_leave(s, r->bank, &a, &s->run_walk[i]);
@@ -154,7 +152,7 @@ static bool take_rest(struct smmu *s, struct smmu_run *r)
 		return false;
 	}
 	for (i = 0; i < r->pages; i++)
-		if (r->page[i].how != RUN_NOTED)
+		if (r->page[i].how != SMMU_RUN_NOTED)
 			take_page(s, r, i);
 	smmu_leave(s);
 	return true;
@@ -165,7 +163,7 @@ bool smmu_run_take(struct smmu *s, struct smmu_run *r, uint32_t again)
 	uint32_t noted = 0, i;
 
 	for (i = 0; i < r->pages; i++)
-		noted += r->page[i].how == RUN_NOTED;
+		noted += r->page[i].how == SMMU_RUN_NOTED;
 	if (noted < r->pages && !take_rest(s, r))
 		return false;
 	smmu_count(&s->accesses, r->pages + again);

@@ -181,7 +181,11 @@ struct smmu_run {
 		uint64_t pa;	/* of its first byte that is in the run */
 		uint64_t tag;
 		const struct trace_walk *walk;	/* until the next run; NULL: a hit */
-		uint8_t how;
+		enum smmu_run_how {
+			SMMU_RUN_NOTED,	/* it is in the port's own cache */
+			SMMU_RUN_HIT,
+			SMMU_RUN_WALK
+		} how;
 	} page[SMMU_RUN_PAGES];
 };
 
