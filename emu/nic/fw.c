@@ -30,7 +30,7 @@ struct fw *fw_init(void *mem, const struct fw_config *cfg,
 			NIC_ENG_PARAM_BLOCK_LOG2_SHIFT);
 	if (contexts < 4 || contexts > FW_CTXS || log2 < 12 || log2 > 16)
 		return NULL;
-	__builtin_memset(fw, 0, sizeof(*fw));
+	__builtin_memset(fw, 0, offsetof(struct fw, wr));
 	fw->cfg = *cfg;
 	if (!fw->cfg.nodes || fw->cfg.nodes > FW_NODES)
 		fw->cfg.nodes = FW_NODES;

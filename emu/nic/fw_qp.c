@@ -73,7 +73,7 @@ uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n)
 	/* InfiniBand's numbers 0 and 1 are for management, and look so in a capture. */
 	if (unit && k < 2 && !uses)
 		uses = 1;
-	__builtin_memset(q, 0, offsetof(struct fw_qp, wr));
+	*q = (struct fw_qp){ .wr = fw->wr[k] };
 	q->uses = uses;
 	q->relaxed = c->flags & FL_QP_RELAXED;
 	q->datagrams = c->flags & FL_QP_UD;

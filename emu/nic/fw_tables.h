@@ -194,7 +194,7 @@ struct fw_qp {
 	 * wr_tail the next to be copied.
 	 */
 	uint32_t wr_head, wr_issue, wr_tail;
-	struct fw_wr wr[FW_QP_WRS];
+	struct fw_wr *wr;	/* its part of fw.wr */
 };
 
 enum fw_owner { FW_CTX_FREE, FW_CTX_REQUEST, FW_CTX_JOB,
@@ -372,6 +372,8 @@ struct fw {
 	struct fw_srq srq[FW_SRQS];
 	struct fw_counter counter[FW_COUNTERS];
 	struct fw_qp qp[FW_QPS];
+	/* The last: not cleared, so that what is not used is not touched. */
+	struct fw_wr wr[FW_QPS][FW_QP_WRS];
 };
 
 #endif

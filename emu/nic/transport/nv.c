@@ -166,19 +166,10 @@ struct fw_transport nv_transport(struct nv *nv)
 
 static void frame_keep(struct nv *nv, struct nv_pair *q, const struct wire_frame *f)
 {
-	struct nv_waiting *w = nv->unused;
+	struct inbox_frame *w = inbox_keep(&nv->inbox, f);
 
-	nv->unused = w->next;
-	w->next = NULL;
 	w->qp = q;
 	w->epoch = q->epoch;
-	memcpy(&w->frame, f, offsetof(struct wire_frame, bytes) + f->len);
-	if (nv->newest)
-		nv->newest->next = w;
-	else
-		nv->oldest = w;
-	nv->newest = w;
-	nv->waiting++;
 	nv_kick(nv, 1);
 }
 
@@ -198,7 +189,7 @@ void nv_receive(struct nv *nv, const struct wire_frame *f, uint64_t now_ns)
 		nv_drop(nv, NULL, f, p.sequence, NV_DROP_NO_PAIR);
 	else if (q->p.node != f->from)
 		nv_drop(nv, q, f, p.sequence, NV_DROP_STRANGER);
-	else if (!nv->unused)
+	else if (inbox_is_full(&nv->inbox))
 		nv_drop(nv, q, f, p.sequence, NV_DROP_FULL);
 	else
 		frame_keep(nv, q, f);
@@ -208,35 +199,31 @@ void nv_receive(struct nv *nv, const struct wire_frame *f, uint64_t now_ns)
 
 static void frame_done(struct nv *nv)
 {
-	struct nv_waiting *w = nv->take.what;
-
+	inbox_give_back(&nv->inbox, nv->take.what);
 	nv->take.what = NULL;
 	nv->take.landing = false;
-	w->next = nv->unused;
-	nv->unused = w;
 }
 
 /* The oldest frame becomes nv->take. */
 static bool frame_next(struct nv *nv)
 {
-	struct nv_waiting *w = nv->oldest;
 	struct nv_packet *p = &nv->take.packet;
+	struct inbox_frame *w;
+	struct nv_pair *q;
 
-	if (!w)
+	if (!nv->inbox.oldest)
 		return false;
-	nv->oldest = w->next;
-	if (!nv->oldest)
-		nv->newest = NULL;
-	nv->waiting--;
+	w = inbox_take(&nv->inbox, NULL);
+	q = w->qp;
 	nv->take.what = w;
 	nv->take.landing = nv->take.counting = false;
-	if (nv_get(&w->frame, false, p) != WIRE_OK || !w->qp->open ||
-	    w->epoch != w->qp->epoch)
+	if (nv_get(&w->frame, false, p) != WIRE_OK || !q->open ||
+	    w->epoch != q->epoch)
 		nv_drop(nv, NULL, &w->frame, p->sequence, NV_DROP_NO_PAIR);
 	else if (p->opcode == WOP_NV_WRITE)
-		nv_take_begin(nv, w->qp);
+		nv_take_begin(nv, q);
 	else
-		nv_window_answered(nv, w->qp, p, w->frame.cause, w->frame.xfer);
+		nv_window_answered(nv, q, p, w->frame.cause, w->frame.xfer);
 	return true;
 }
 

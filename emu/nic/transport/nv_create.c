@@ -5,18 +5,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-void nv_store_clear(struct nv *nv)
-{
-	uint32_t i;
-
-	nv->unused = nv->oldest = nv->newest = NULL;
-	nv->waiting = 0;
-	for (i = nv->cfg.rx_frames; i--; ) {
-		nv->store[i].next = nv->unused;
-		nv->unused = &nv->store[i];
-	}
-}
-
 struct nv *nv_create(const struct nv_config *cfg, const struct nv_env *env)
 {
 	struct nv *nv = calloc(1, sizeof(*nv));
@@ -29,14 +17,12 @@ struct nv *nv_create(const struct nv_config *cfg, const struct nv_env *env)
 	nv->env = *env;
 	nv->alarm_ns = NV_NEVER;
 	nv->pair = calloc(NV_PAIRS, sizeof(*nv->pair));
-	nv->store = malloc(cfg->rx_frames * sizeof(*nv->store));
-	if (!nv->pair || !nv->store) {
+	if (!inbox_make(&nv->inbox, cfg->rx_frames) || !nv->pair) {
 		nv_destroy(nv);
 		return NULL;
 	}
 	for (i = 0; i < NV_PAIRS; i++)
 		nv->pair[i].place = (uint16_t)i;
-	nv_store_clear(nv);
 	return nv;
 }
 
@@ -53,7 +39,7 @@ void nv_destroy(struct nv *nv)
 		free(nv->pair[i].recv.answer);
 	}
 	free(nv->pair);
-	free(nv->store);
+	inbox_end(&nv->inbox);
 	free(nv);
 }
 
@@ -65,7 +51,7 @@ void nv_reset(struct nv *nv)
 	for (i = 0; i < nv->pairs_used; i++)
 		t.close(t.ctx, (uint16_t)i);
 	nv->take.what = NULL;
-	nv_store_clear(nv);
+	inbox_clear(&nv->inbox);
 	nv_slots_set(nv, 0);
 }
 
@@ -78,7 +64,7 @@ bool nv_idle(const struct nv *nv)
 {
 	unsigned int i;
 
-	if (nv->oldest || nv->take.what || nv->job.active || nv->stats.slots_used)
+	if (nv->inbox.oldest || nv->take.what || nv->job.active || nv->stats.slots_used)
 		return false;
 	for (i = 0; i < nv->pairs_used; i++) {
 		const struct nv_pair *q = &nv->pair[i];
@@ -134,8 +120,6 @@ static const char *receiver_check(const struct nv_pair *q)
 const char *nv_check(const struct nv *nv)
 {
 	const char *wrong = nv_credit_check(nv);
-	const struct nv_waiting *w;
-	uint32_t n = 0, spare = 0;
 	unsigned int i;
 
 	for (i = 0; !wrong && i < nv->pairs_used; i++) {
@@ -147,11 +131,7 @@ const char *nv_check(const struct nv *nv)
 	}
 	if (wrong)
 		return wrong;
-	for (w = nv->oldest; w; w = w->next)
-		n++;
-	for (w = nv->unused; w; w = w->next)
-		spare++;
-	if (n != nv->waiting || n + spare + !!nv->take.what != nv->cfg.rx_frames)
+	if (!inbox_is_whole(&nv->inbox, !!nv->take.what))
 		return "nv: frames that came are lost, or twice";
 	return NULL;
 }

@@ -17,6 +17,7 @@
 #define FL_NV_INTERNAL_H
 
 #include "nic/fw.h"
+#include "nic/transport/inbox.h"
 #include "nic/transport/nv.h"
 #include "nic/transport/nv_wire.h"
 
@@ -143,15 +144,8 @@ struct nv_job {
 	uint8_t data[WIRE_PAYLOAD_MAX];
 };
 
-struct nv_waiting {
-	struct nv_waiting *next;
-	struct nv_pair *qp;
-	uint32_t epoch;
-	struct wire_frame frame;
-};
-
 struct nv_taking {
-	struct nv_waiting *what;	/* NULL: none */
+	struct inbox_frame *what;	/* NULL: none */
 	bool landing;
 	bool counting;		/* its time has been spent */
 	struct nv_packet packet;
@@ -170,8 +164,7 @@ struct nv {
 	bool starved;		/* frame_get() had none */
 	struct nv_job job;
 	struct nv_taking take;
-	struct nv_waiting *store, *unused, *oldest, *newest;
-	uint32_t waiting;
+	struct inbox inbox;
 	uint64_t alarm_ns, now_ns, wire_free_ns;
 	uint32_t slots;		/* there are */
 	uint32_t credits;	/* given to all open pairs together */
@@ -205,7 +198,6 @@ enum nv_drop_why {
 };
 void nv_drop(struct nv *nv, const struct nv_pair *q, const struct wire_frame *f,
 	     uint32_t sequence, enum nv_drop_why why);
-void nv_store_clear(struct nv *nv);
 
 /* nv_move.c */
 enum nv_moved nv_move_step(struct nv *nv, struct nv_mover *m, uint64_t *delay_ns);

@@ -187,20 +187,11 @@ static bool opcode_is_request(uint8_t op)
 
 static void frame_keep(struct rc *rc, struct rc_pair *q, const struct wire_frame *f)
 {
-	struct rc_waiting *w = rc->unused;
+	struct inbox_frame *w = inbox_keep(&rc->inbox, f);
 
-	rc->unused = w->next;
-	w->next = NULL;
 	w->qp = q;
 	w->epoch = q->epoch;
 	w->request = opcode_is_request(wire_opcode(f));
-	memcpy(&w->frame, f, offsetof(struct wire_frame, bytes) + f->len);
-	if (rc->newest)
-		rc->newest->next = w;
-	else
-		rc->oldest = w;
-	rc->newest = w;
-	rc->waiting++;
 	rc_kick(rc, 1);
 }
 
@@ -220,7 +211,7 @@ void rc_receive(struct rc *rc, const struct wire_frame *f, uint64_t now_ns)
 		rc_drop(rc, NULL, f, &p, RC_DROP_NO_PAIR);
 	else if (q->p.node != f->from)
 		rc_drop(rc, q, f, &p, RC_DROP_STRANGER);
-	else if (!rc->unused)
+	else if (inbox_is_full(&rc->inbox))
 		rc_drop(rc, q, f, &p, RC_DROP_FULL);
 	else
 		frame_keep(rc, q, f);
@@ -230,43 +221,40 @@ void rc_receive(struct rc *rc, const struct wire_frame *f, uint64_t now_ns)
 
 static void frame_done(struct rc *rc)
 {
-	struct rc_waiting *w = rc->take.what;
-
+	inbox_give_back(&rc->inbox, rc->take.what);
 	rc->take.what = NULL;
 	rc->take.landing = false;
-	w->next = rc->unused;
-	rc->unused = w;
+}
+
+static bool frame_waits(const struct inbox_frame *w)
+{
+	const struct rc_pair *q = w->qp;
+
+	return w->request && q->open && w->epoch == q->epoch &&
+	       rc_resp_blocked(q);
 }
 
 /* The oldest frame that need not wait becomes rc->take. */
 static bool frame_next(struct rc *rc)
 {
-	struct rc_waiting *w = rc->oldest, *before = NULL;
-	bool closed;
+	struct inbox_frame *w = rc->inbox.oldest, *before = NULL;
+	struct rc_pair *q;
 
-	while (w && w->request && w->qp->open && w->epoch == w->qp->epoch &&
-	       rc_resp_blocked(w->qp)) {
+	while (w && frame_waits(w)) {
 		before = w;
 		w = w->next;
 	}
 	if (!w)
 		return false;
-	if (before)
-		before->next = w->next;
-	else
-		rc->oldest = w->next;
-	if (rc->newest == w)
-		rc->newest = before;
-	rc->waiting--;
-	rc->take.what = w;
+	rc->take.what = inbox_take(&rc->inbox, before);
 	rc->take.landing = false;
-	closed = !w->qp->open || w->epoch != w->qp->epoch;
-	if (closed || rc_get(&w->frame, false, &rc->take.packet) != WIRE_OK)
+	q = w->qp;
+	if (!q->open || w->epoch != q->epoch || rc_get(&w->frame, false, &rc->take.packet) != WIRE_OK)
 		rc_drop(rc, NULL, &w->frame, NULL, RC_DROP_NO_PAIR);
 	else if (w->request)
-		rc_resp_begin(rc, w->qp);
+		rc_resp_begin(rc, q);
 	else
-		rc_done_begin(rc, w->qp);
+		rc_done_begin(rc, q);
 	return true;
 }
 

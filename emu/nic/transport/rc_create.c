@@ -5,22 +5,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
-static void store_clear(struct rc *rc)
-{
-	uint32_t i;
-
-	rc->unused = rc->oldest = rc->newest = NULL;
-	rc->waiting = 0;
-	for (i = rc->cfg.rx_frames; i--; ) {
-		rc->store[i].next = rc->unused;
-		rc->unused = &rc->store[i];
-	}
-}
-
 struct rc *rc_create(const struct rc_config *cfg, const struct rc_env *env)
 {
 	struct rc *rc = calloc(1, sizeof(*rc));
-	unsigned int i;
 
 	assert(cfg->window && cfg->window < RC_PACKETS_MAX && cfg->rx_frames);
 	if (!rc)
@@ -29,14 +16,10 @@ struct rc *rc_create(const struct rc_config *cfg, const struct rc_env *env)
 	rc->env = *env;
 	rc->alarm_ns = RC_NEVER;
 	rc->pair = calloc(RC_PAIRS, sizeof(*rc->pair));
-	rc->store = malloc(cfg->rx_frames * sizeof(*rc->store));
-	if (!rc->pair || !rc->store) {
+	if (!inbox_make(&rc->inbox, cfg->rx_frames) || !rc->pair) {
 		rc_destroy(rc);
 		return NULL;
 	}
-	for (i = 0; i < RC_PAIRS; i++)
-		rc->pair[i].place = (uint16_t)i;
-	store_clear(rc);
 	return rc;
 }
 
@@ -49,7 +32,7 @@ void rc_destroy(struct rc *rc)
 	for (i = 0; rc->pair && i < RC_PAIRS; i++)
 		free(rc->pair[i].req.req);
 	free(rc->pair);
-	free(rc->store);
+	inbox_end(&rc->inbox);
 	free(rc);
 }
 
@@ -61,7 +44,7 @@ void rc_reset(struct rc *rc)
 	for (i = 0; i < rc->pairs_used; i++)
 		t.close(t.ctx, (uint16_t)i);
 	rc->take.what = NULL;
-	store_clear(rc);
+	inbox_clear(&rc->inbox);
 }
 
 void rc_stats(const struct rc *rc, struct rc_stats *st)
@@ -73,7 +56,7 @@ bool rc_idle(const struct rc *rc)
 {
 	unsigned int i;
 
-	if (rc->oldest || rc->take.what || rc->job.active)
+	if (rc->inbox.oldest || rc->take.what || rc->job.active)
 		return false;
 	for (i = 0; i < rc->pairs_used; i++) {
 		const struct rc_pair *q = &rc->pair[i];
@@ -109,9 +92,7 @@ static const char *pair_check(const struct rc_pair *q)
 
 const char *rc_check(const struct rc *rc)
 {
-	const struct rc_waiting *w;
 	const char *wrong;
-	uint32_t n = 0, spare = 0;
 	unsigned int i;
 
 	for (i = 0; i < rc->pairs_used; i++) {
@@ -119,11 +100,7 @@ const char *rc_check(const struct rc *rc)
 		if (wrong)
 			return wrong;
 	}
-	for (w = rc->oldest; w; w = w->next)
-		n++;
-	for (w = rc->unused; w; w = w->next)
-		spare++;
-	if (n != rc->waiting || n + spare + !!rc->take.what != rc->cfg.rx_frames)
+	if (!inbox_is_whole(&rc->inbox, !!rc->take.what))
 		return "rc: frames that came are lost, or twice";
 	return NULL;
 }

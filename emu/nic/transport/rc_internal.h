@@ -17,6 +17,7 @@
 #define FL_RC_INTERNAL_H
 
 #include "nic/fw.h"
+#include "nic/transport/inbox.h"
 #include "nic/transport/rc.h"
 #include "nic/transport/rc_wire.h"
 
@@ -162,18 +163,9 @@ struct rc_job {
 	uint8_t data[WIRE_PAYLOAD_MAX];
 };
 
-/* Frames that came and wait, oldest first. */
-struct rc_waiting {
-	struct rc_waiting *next;
-	struct rc_pair *qp;
-	uint32_t epoch;
-	bool request;
-	struct wire_frame frame;
-};
-
 /* Channel 1: the packet that is being taken. */
 struct rc_taking {
-	struct rc_waiting *what; /* NULL: none */
+	struct inbox_frame *what; /* NULL: none */
 	bool landing;		/* mover is at work for it */
 	struct rc_packet packet;
 	struct rc_mover mover;
@@ -200,8 +192,7 @@ struct rc {
 	struct rc_asleep sleep[2];
 	struct rc_job job;
 	struct rc_taking take;
-	struct rc_waiting *store, *unused, *oldest, *newest;
-	uint32_t waiting;
+	struct inbox inbox;
 	uint64_t alarm_ns;	/* as last asked for */
 	uint64_t now_ns;
 	uint64_t wire_free_ns;	/* the wire takes the next frame then */

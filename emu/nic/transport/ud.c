@@ -167,19 +167,10 @@ struct fw_transport ud_transport(struct ud *ud)
 
 static void frame_keep(struct ud *ud, struct ud_pair *q, const struct wire_frame *f)
 {
-	struct ud_waiting *w = ud->unused;
+	struct inbox_frame *w = inbox_keep(&ud->inbox, f);
 
-	ud->unused = w->next;
-	w->next = NULL;
 	w->qp = q;
 	w->epoch = q->epoch;
-	memcpy(&w->frame, f, offsetof(struct wire_frame, bytes) + f->len);
-	if (ud->newest)
-		ud->newest->next = w;
-	else
-		ud->oldest = w;
-	ud->newest = w;
-	ud->waiting++;
 	ud_kick(ud, 1);
 }
 
@@ -198,7 +189,7 @@ void ud_receive(struct ud *ud, const struct wire_frame *f, uint64_t now_ns)
 		ud_drop(ud, NULL, f, &p, UD_DROP_NO_PAIR);
 	else if (p.qkey != q->p.qkey)	/* InfiniBand 9.6.1.1.3: in silence */
 		ud_drop(ud, q, f, &p, UD_DROP_QKEY);
-	else if (!ud->unused)
+	else if (inbox_is_full(&ud->inbox))
 		ud_drop(ud, q, f, &p, UD_DROP_FULL);
 	else
 		frame_keep(ud, q, f);
@@ -208,34 +199,30 @@ void ud_receive(struct ud *ud, const struct wire_frame *f, uint64_t now_ns)
 
 static void frame_done(struct ud *ud)
 {
-	struct ud_waiting *w = ud->take.what;
-
+	inbox_give_back(&ud->inbox, ud->take.what);
 	ud->take.what = NULL;
 	ud->take.landing = false;
-	w->next = ud->unused;
-	ud->unused = w;
 }
 
 /* The oldest frame becomes ud->take. */
 static bool frame_next(struct ud *ud)
 {
-	struct ud_waiting *w = ud->oldest;
+	struct inbox_frame *w;
+	struct ud_pair *q;
 
-	if (!w)
+	if (!ud->inbox.oldest)
 		return false;
-	ud->oldest = w->next;
-	if (!ud->oldest)
-		ud->newest = NULL;
-	ud->waiting--;
+	w = inbox_take(&ud->inbox, NULL);
+	q = w->qp;
 	ud->take.what = w;
 	ud->take.landing = false;
-	if (!w->qp->open || w->epoch != w->qp->epoch ||
+	if (!q->open || w->epoch != q->epoch ||
 	    rc_get(&w->frame, false, &ud->take.packet) != WIRE_OK) {
 		ud_drop(ud, NULL, &w->frame, NULL, UD_DROP_NO_PAIR);
 		return true;
 	}
 	ud->stats.received++;
-	ud->take.landing = ud_ring_begin(ud, w->qp);
+	ud->take.landing = ud_ring_begin(ud, q);
 	return true;
 }
 

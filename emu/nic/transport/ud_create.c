@@ -6,18 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void store_clear(struct ud *ud)
-{
-	uint32_t i;
-
-	ud->unused = ud->oldest = ud->newest = NULL;
-	ud->waiting = 0;
-	for (i = ud->cfg.rx_frames; i--; ) {
-		ud->store[i].next = ud->unused;
-		ud->unused = &ud->store[i];
-	}
-}
-
 struct ud *ud_create(const struct ud_config *cfg, const struct ud_env *env)
 {
 	struct ud *ud = calloc(1, sizeof(*ud));
@@ -30,14 +18,12 @@ struct ud *ud_create(const struct ud_config *cfg, const struct ud_env *env)
 	ud->env = *env;
 	ud->backup.line_due_ns = UD_NEVER;
 	ud->pair = calloc(UD_PAIRS, sizeof(*ud->pair));
-	ud->store = malloc(cfg->rx_frames * sizeof(*ud->store));
-	if (!ud->pair || !ud->store) {
+	if (!inbox_make(&ud->inbox, cfg->rx_frames) || !ud->pair) {
 		ud_destroy(ud);
 		return NULL;
 	}
 	for (i = 0; i < UD_PAIRS; i++)
 		ud->pair[i].place = (uint16_t)i;
-	store_clear(ud);
 	return ud;
 }
 
@@ -52,7 +38,7 @@ void ud_destroy(struct ud *ud)
 		free(ud->pair[i].ring.place);
 	}
 	free(ud->pair);
-	free(ud->store);
+	inbox_end(&ud->inbox);
 	free(ud);
 }
 
@@ -66,7 +52,7 @@ void ud_reset(struct ud *ud)
 		t.close(t.ctx, (uint16_t)i);
 	ud->take.what = NULL;
 	ud->backup.base = ud->backup.bits = 0;
-	store_clear(ud);
+	inbox_clear(&ud->inbox);
 }
 
 void ud_stats(const struct ud *ud, struct ud_stats *st)
@@ -89,7 +75,7 @@ bool ud_idle(const struct ud *ud)
 {
 	unsigned int i;
 
-	if (ud->oldest || ud->take.what || ud->job.active)
+	if (ud->inbox.oldest || ud->take.what || ud->job.active)
 		return false;
 	for (i = 0; i < ud->pairs_used; i++) {
 		const struct ud_pair *q = &ud->pair[i];
@@ -129,8 +115,7 @@ static const char *ring_check(const struct ud_ring *r)
 const char *ud_check(const struct ud *ud)
 {
 	const struct ud_backup *b = &ud->backup;
-	const struct ud_waiting *w;
-	uint32_t n = 0, spare = 0, held = 0;
+	uint32_t held = 0;
 	const char *wrong;
 	unsigned int i;
 
@@ -146,11 +131,7 @@ const char *ud_check(const struct ud *ud)
 	}
 	if (held != ud->stats.held)
 		return "ud: diverted packets are counted wrong";
-	for (w = ud->oldest; w; w = w->next)
-		n++;
-	for (w = ud->unused; w; w = w->next)
-		spare++;
-	if (n != ud->waiting || n + spare + !!ud->take.what != ud->cfg.rx_frames)
+	if (!inbox_is_whole(&ud->inbox, !!ud->take.what))
 		return "ud: frames that came are lost, or twice";
 	if (b->prod - b->cons > b->slots || b->given - b->prod > b->slots)
 		return "ud: the backup ring has more than there is room for";

@@ -12,6 +12,7 @@
 #define FL_UD_INTERNAL_H
 
 #include "nic/fw.h"
+#include "nic/transport/inbox.h"
 #include "nic/transport/rc_wire.h"
 #include "nic/transport/ud.h"
 
@@ -92,15 +93,8 @@ struct ud_job {			/* channel 0 */
 	uint8_t data[WIRE_PAYLOAD_MAX];
 };
 
-struct ud_waiting {
-	struct ud_waiting *next;
-	struct ud_pair *qp;
-	uint32_t epoch;
-	struct wire_frame frame;
-};
-
 struct ud_taking {		/* channel 1 */
-	struct ud_waiting *what; /* NULL: none */
+	struct inbox_frame *what; /* NULL: none */
 	bool landing;
 	struct rc_packet packet;
 	struct fw_recv recv;
@@ -126,8 +120,7 @@ struct ud {
 	bool starved;
 	struct ud_job job;
 	struct ud_taking take;
-	struct ud_waiting *store, *unused, *oldest, *newest;
-	uint32_t waiting;
+	struct inbox inbox;
 	struct ud_backup backup;
 	uint64_t now_ns, wire_free_ns;
 };
