@@ -10,32 +10,33 @@
 bool inbox_make(struct inbox *b, uint32_t frames)
 {
 	b->store = calloc(frames, sizeof(*b->store));
+	b->unused = calloc(frames, sizeof(*b->unused));
 	b->frames = frames;
 	inbox_clear(b);
-	return b->store;
+	return b->store && b->unused;
 }
 
 void inbox_end(struct inbox *b)
 {
 	free(b->store);
+	free(b->unused);
 	b->store = NULL;
+	b->unused = NULL;
 }
 
 void inbox_clear(struct inbox *b)
 {
-	b->unused = b->oldest = b->newest = NULL;
-	b->fresh = b->waiting = 0;
+	b->oldest = b->newest = NULL;
+	b->fresh = b->waiting = b->unused_count = 0;
 }
 
 struct inbox_frame *inbox_keep(struct inbox *b, const struct wire_frame *f)
 {
-	struct inbox_frame *w = b->unused;
+	struct inbox_frame *w;
 
 	assert(!inbox_is_full(b));
-	if (w)
-		b->unused = w->next;
-	else
-		w = &b->store[b->fresh++];
+	w = &b->store[b->unused_count ? b->unused[--b->unused_count] :
+					b->fresh++];
 	w->next = NULL;
 	memcpy(&w->frame, f, offsetof(struct wire_frame, bytes) + f->len);
 	if (b->newest)
@@ -60,19 +61,17 @@ struct inbox_frame *inbox_take(struct inbox *b, struct inbox_frame *before)
 
 void inbox_give_back(struct inbox *b, struct inbox_frame *w)
 {
-	w->next = b->unused;
-	b->unused = w;
+	assert(b->unused_count < b->frames);
+	b->unused[b->unused_count++] = (uint32_t)(w - b->store);
 }
 
 bool inbox_is_whole(const struct inbox *b, uint32_t taken)
 {
-	uint32_t waiting = 0, unused = 0;
 	const struct inbox_frame *w;
+	uint32_t waiting = 0;
 
 	for (w = b->oldest; w; w = w->next)
 		waiting++;
-	for (w = b->unused; w; w = w->next)
-		unused++;
-	return waiting == b->waiting && waiting + unused + taken == b->fresh &&
+	return waiting == b->waiting && waiting + b->unused_count + taken == b->fresh &&
 	       b->fresh <= b->frames;
 }

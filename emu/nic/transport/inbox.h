@@ -17,9 +17,11 @@ struct inbox_frame {
 };
 
 struct inbox {
-	struct inbox_frame *store, *unused, *oldest, *newest;
+	struct inbox_frame *store, *oldest, *newest;
 	uint32_t frames, fresh;	/* there are; those from there on were never used */
 	uint32_t waiting;
+	uint32_t *unused;	/* a stack of places in store, so that a look at all of */
+	uint32_t unused_count;	/* them does not go through the frames */
 };
 
 /* False: no memory. inbox_end() goes with either. */
@@ -29,7 +31,7 @@ void inbox_end(struct inbox *b);
 void inbox_clear(struct inbox *b);
 static inline bool inbox_is_full(const struct inbox *b)
 {
-	return !b->unused && b->fresh == b->frames;
+	return !b->unused_count && b->fresh == b->frames;
 }
 
 /* A copy of f becomes the newest. Not when it is full. */
