@@ -166,9 +166,8 @@ struct fw_transport nv_transport(struct nv *nv)
 
 static void frame_keep(struct nv *nv, struct nv_pair *q, const struct wire_frame *f)
 {
-	struct nv_waiting *w = nv->unused;
+	struct nv_waiting *w = nv->spare[--nv->spares];
 
-	nv->unused = w->next;
 	w->next = NULL;
 	w->qp = q;
 	w->epoch = q->epoch;
@@ -198,7 +197,7 @@ void nv_receive(struct nv *nv, const struct wire_frame *f, uint64_t now_ns)
 		nv_drop(nv, NULL, f, p.sequence, NV_DROP_NO_PAIR);
 	else if (q->p.node != f->from)
 		nv_drop(nv, q, f, p.sequence, NV_DROP_STRANGER);
-	else if (!nv->unused)
+	else if (!nv->spares)
 		nv_drop(nv, q, f, p.sequence, NV_DROP_FULL);
 	else
 		frame_keep(nv, q, f);
@@ -208,12 +207,10 @@ void nv_receive(struct nv *nv, const struct wire_frame *f, uint64_t now_ns)
 
 static void frame_done(struct nv *nv)
 {
-	struct nv_waiting *w = nv->take.what;
-
+	assert(nv->spares < nv->cfg.rx_frames);
+	nv->spare[nv->spares++] = nv->take.what;
 	nv->take.what = NULL;
 	nv->take.landing = false;
-	w->next = nv->unused;
-	nv->unused = w;
 }
 
 /* The oldest frame becomes nv->take. */

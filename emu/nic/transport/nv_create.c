@@ -9,12 +9,10 @@ void nv_store_clear(struct nv *nv)
 {
 	uint32_t i;
 
-	nv->unused = nv->oldest = nv->newest = NULL;
-	nv->waiting = 0;
-	for (i = nv->cfg.rx_frames; i--; ) {
-		nv->store[i].next = nv->unused;
-		nv->unused = &nv->store[i];
-	}
+	nv->oldest = nv->newest = NULL;
+	nv->waiting = nv->spares = 0;
+	for (i = nv->cfg.rx_frames; i--; )
+		nv->spare[nv->spares++] = &nv->store[i];
 }
 
 struct nv *nv_create(const struct nv_config *cfg, const struct nv_env *env)
@@ -30,7 +28,8 @@ struct nv *nv_create(const struct nv_config *cfg, const struct nv_env *env)
 	nv->alarm_ns = NV_NEVER;
 	nv->pair = calloc(NV_PAIRS, sizeof(*nv->pair));
 	nv->store = malloc(cfg->rx_frames * sizeof(*nv->store));
-	if (!nv->pair || !nv->store) {
+	nv->spare = malloc(cfg->rx_frames * sizeof(*nv->spare));
+	if (!nv->pair || !nv->store || !nv->spare) {
 		nv_destroy(nv);
 		return NULL;
 	}
@@ -54,6 +53,7 @@ void nv_destroy(struct nv *nv)
 	}
 	free(nv->pair);
 	free(nv->store);
+	free(nv->spare);
 	free(nv);
 }
 
@@ -135,7 +135,7 @@ const char *nv_check(const struct nv *nv)
 {
 	const char *wrong = nv_credit_check(nv);
 	const struct nv_waiting *w;
-	uint32_t n = 0, spare = 0;
+	uint32_t n = 0;
 	unsigned int i;
 
 	for (i = 0; !wrong && i < nv->pairs_used; i++) {
@@ -149,9 +149,7 @@ const char *nv_check(const struct nv *nv)
 		return wrong;
 	for (w = nv->oldest; w; w = w->next)
 		n++;
-	for (w = nv->unused; w; w = w->next)
-		spare++;
-	if (n != nv->waiting || n + spare + !!nv->take.what != nv->cfg.rx_frames)
+	if (n != nv->waiting || n + nv->spares + !!nv->take.what != nv->cfg.rx_frames)
 		return "nv: frames that came are lost, or twice";
 	return NULL;
 }

@@ -170,7 +170,9 @@ struct nv {
 	bool starved;		/* frame_get() had none */
 	struct nv_job job;
 	struct nv_taking take;
-	struct nv_waiting *store, *unused, *oldest, *newest;
+	struct nv_waiting *store, *oldest, *newest;
+	struct nv_waiting **spare;	/* those in which no frame is, spares of them */
+	uint32_t spares;
 	uint32_t waiting;
 	uint64_t alarm_ns, now_ns, wire_free_ns;
 	uint32_t slots;		/* there are */

@@ -187,9 +187,8 @@ static bool opcode_is_request(uint8_t op)
 
 static void frame_keep(struct rc *rc, struct rc_pair *q, const struct wire_frame *f)
 {
-	struct rc_waiting *w = rc->unused;
+	struct rc_waiting *w = rc->spare[--rc->spares];
 
-	rc->unused = w->next;
 	w->next = NULL;
 	w->qp = q;
 	w->epoch = q->epoch;
@@ -220,7 +219,7 @@ void rc_receive(struct rc *rc, const struct wire_frame *f, uint64_t now_ns)
 		rc_drop(rc, NULL, f, &p, RC_DROP_NO_PAIR);
 	else if (q->p.node != f->from)
 		rc_drop(rc, q, f, &p, RC_DROP_STRANGER);
-	else if (!rc->unused)
+	else if (!rc->spares)
 		rc_drop(rc, q, f, &p, RC_DROP_FULL);
 	else
 		frame_keep(rc, q, f);
@@ -230,12 +229,10 @@ void rc_receive(struct rc *rc, const struct wire_frame *f, uint64_t now_ns)
 
 static void frame_done(struct rc *rc)
 {
-	struct rc_waiting *w = rc->take.what;
-
+	assert(rc->spares < rc->cfg.rx_frames);
+	rc->spare[rc->spares++] = rc->take.what;
 	rc->take.what = NULL;
 	rc->take.landing = false;
-	w->next = rc->unused;
-	rc->unused = w;
 }
 
 /* The oldest frame that need not wait becomes rc->take. */

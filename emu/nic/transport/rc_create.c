@@ -9,12 +9,10 @@ static void store_clear(struct rc *rc)
 {
 	uint32_t i;
 
-	rc->unused = rc->oldest = rc->newest = NULL;
-	rc->waiting = 0;
-	for (i = rc->cfg.rx_frames; i--; ) {
-		rc->store[i].next = rc->unused;
-		rc->unused = &rc->store[i];
-	}
+	rc->oldest = rc->newest = NULL;
+	rc->waiting = rc->spares = 0;
+	for (i = rc->cfg.rx_frames; i--; )
+		rc->spare[rc->spares++] = &rc->store[i];
 }
 
 struct rc *rc_create(const struct rc_config *cfg, const struct rc_env *env)
@@ -30,7 +28,8 @@ struct rc *rc_create(const struct rc_config *cfg, const struct rc_env *env)
 	rc->alarm_ns = RC_NEVER;
 	rc->pair = calloc(RC_PAIRS, sizeof(*rc->pair));
 	rc->store = malloc(cfg->rx_frames * sizeof(*rc->store));
-	if (!rc->pair || !rc->store) {
+	rc->spare = malloc(cfg->rx_frames * sizeof(*rc->spare));
+	if (!rc->pair || !rc->store || !rc->spare) {
 		rc_destroy(rc);
 		return NULL;
 	}
@@ -50,6 +49,7 @@ void rc_destroy(struct rc *rc)
 		free(rc->pair[i].req.req);
 	free(rc->pair);
 	free(rc->store);
+	free(rc->spare);
 	free(rc);
 }
 
@@ -111,7 +111,7 @@ const char *rc_check(const struct rc *rc)
 {
 	const struct rc_waiting *w;
 	const char *wrong;
-	uint32_t n = 0, spare = 0;
+	uint32_t n = 0;
 	unsigned int i;
 
 	for (i = 0; i < rc->pairs_used; i++) {
@@ -121,9 +121,7 @@ const char *rc_check(const struct rc *rc)
 	}
 	for (w = rc->oldest; w; w = w->next)
 		n++;
-	for (w = rc->unused; w; w = w->next)
-		spare++;
-	if (n != rc->waiting || n + spare + !!rc->take.what != rc->cfg.rx_frames)
+	if (n != rc->waiting || n + rc->spares + !!rc->take.what != rc->cfg.rx_frames)
 		return "rc: frames that came are lost, or twice";
 	return NULL;
 }

@@ -200,7 +200,9 @@ struct rc {
 	struct rc_asleep sleep[2];
 	struct rc_job job;
 	struct rc_taking take;
-	struct rc_waiting *store, *unused, *oldest, *newest;
+	struct rc_waiting *store, *oldest, *newest;
+	struct rc_waiting **spare;	/* those in which no frame is, spares of them */
+	uint32_t spares;
 	uint32_t waiting;
 	uint64_t alarm_ns;	/* as last asked for */
 	uint64_t now_ns;

@@ -167,9 +167,8 @@ struct fw_transport ud_transport(struct ud *ud)
 
 static void frame_keep(struct ud *ud, struct ud_pair *q, const struct wire_frame *f)
 {
-	struct ud_waiting *w = ud->unused;
+	struct ud_waiting *w = ud->spare[--ud->spares];
 
-	ud->unused = w->next;
 	w->next = NULL;
 	w->qp = q;
 	w->epoch = q->epoch;
@@ -198,7 +197,7 @@ void ud_receive(struct ud *ud, const struct wire_frame *f, uint64_t now_ns)
 		ud_drop(ud, NULL, f, &p, UD_DROP_NO_PAIR);
 	else if (p.qkey != q->p.qkey)	/* InfiniBand 9.6.1.1.3: in silence */
 		ud_drop(ud, q, f, &p, UD_DROP_QKEY);
-	else if (!ud->unused)
+	else if (!ud->spares)
 		ud_drop(ud, q, f, &p, UD_DROP_FULL);
 	else
 		frame_keep(ud, q, f);
@@ -208,12 +207,10 @@ void ud_receive(struct ud *ud, const struct wire_frame *f, uint64_t now_ns)
 
 static void frame_done(struct ud *ud)
 {
-	struct ud_waiting *w = ud->take.what;
-
+	assert(ud->spares < ud->cfg.rx_frames);
+	ud->spare[ud->spares++] = ud->take.what;
 	ud->take.what = NULL;
 	ud->take.landing = false;
-	w->next = ud->unused;
-	ud->unused = w;
 }
 
 /* The oldest frame becomes ud->take. */

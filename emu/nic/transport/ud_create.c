@@ -10,12 +10,10 @@ static void store_clear(struct ud *ud)
 {
 	uint32_t i;
 
-	ud->unused = ud->oldest = ud->newest = NULL;
-	ud->waiting = 0;
-	for (i = ud->cfg.rx_frames; i--; ) {
-		ud->store[i].next = ud->unused;
-		ud->unused = &ud->store[i];
-	}
+	ud->oldest = ud->newest = NULL;
+	ud->waiting = ud->spares = 0;
+	for (i = ud->cfg.rx_frames; i--; )
+		ud->spare[ud->spares++] = &ud->store[i];
 }
 
 struct ud *ud_create(const struct ud_config *cfg, const struct ud_env *env)
@@ -31,7 +29,8 @@ struct ud *ud_create(const struct ud_config *cfg, const struct ud_env *env)
 	ud->backup.line_due_ns = UD_NEVER;
 	ud->pair = calloc(UD_PAIRS, sizeof(*ud->pair));
 	ud->store = malloc(cfg->rx_frames * sizeof(*ud->store));
-	if (!ud->pair || !ud->store) {
+	ud->spare = malloc(cfg->rx_frames * sizeof(*ud->spare));
+	if (!ud->pair || !ud->store || !ud->spare) {
 		ud_destroy(ud);
 		return NULL;
 	}
@@ -53,6 +52,7 @@ void ud_destroy(struct ud *ud)
 	}
 	free(ud->pair);
 	free(ud->store);
+	free(ud->spare);
 	free(ud);
 }
 
@@ -130,7 +130,7 @@ const char *ud_check(const struct ud *ud)
 {
 	const struct ud_backup *b = &ud->backup;
 	const struct ud_waiting *w;
-	uint32_t n = 0, spare = 0, held = 0;
+	uint32_t n = 0, held = 0;
 	const char *wrong;
 	unsigned int i;
 
@@ -148,9 +148,7 @@ const char *ud_check(const struct ud *ud)
 		return "ud: diverted packets are counted wrong";
 	for (w = ud->oldest; w; w = w->next)
 		n++;
-	for (w = ud->unused; w; w = w->next)
-		spare++;
-	if (n != ud->waiting || n + spare + !!ud->take.what != ud->cfg.rx_frames)
+	if (n != ud->waiting || n + ud->spares + !!ud->take.what != ud->cfg.rx_frames)
 		return "ud: frames that came are lost, or twice";
 	if (b->prod - b->cons > b->slots || b->given - b->prod > b->slots)
 		return "ud: the backup ring has more than there is room for";

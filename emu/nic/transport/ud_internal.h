@@ -126,7 +126,9 @@ struct ud {
 	bool starved;
 	struct ud_job job;
 	struct ud_taking take;
-	struct ud_waiting *store, *unused, *oldest, *newest;
+	struct ud_waiting *store, *oldest, *newest;
+	struct ud_waiting **spare;	/* those in which no frame is, spares of them */
+	uint32_t spares;
 	uint32_t waiting;
 	struct ud_backup backup;
 	uint64_t now_ns, wire_free_ns;
