@@ -56,7 +56,7 @@ static int make_engine(struct board *b)
 		.node = b->cfg.id, .contexts = b->cfg.contexts,
 		.rx_contexts = b->cfg.rx_contexts,
 		.cell_bytes = (uint32_t)b->cfg.timing->v[T_LINK_CELL],
-		.icrc = fabric_icrc(b->cfg.fabric), .trace = b->cfg.trace,
+		.icrc = true, .trace = b->cfg.trace,
 		.cause = &b->causes.engine, .board = b->cfg.id,
 	};
 	int err = 0;

@@ -195,6 +195,8 @@ static struct wire_frame *c_get(void *ctx)
 	struct wire_frame *f = b->env.frame_get(b->env.wire);
 
 	both_add(b, GET)->answer = f != NULL;
+	if (f)
+		f->icrc_later = false;	/* it is compared, too */
 	return f;
 }
 

@@ -224,7 +224,6 @@ void boards_run(void (*body)(struct boards *b, void *arg), void *arg)
 	b->fabric = fabric_create(&(struct fabric_config){
 		.sim = b->sim, .trace = b->trace, .timing = &b->timing,
 		.frames = 256 });
-	fabric_icrc_set(b->fabric, true);
 	for (i = 0; i < BOARDS; i++)
 		make_board(b, i);
 	sim_thread_start(b->sim, "scenario", false, scenario_thread, b);

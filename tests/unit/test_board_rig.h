@@ -205,7 +205,6 @@ static inline void rig_run(enum sim_mode mode, void (*body)(struct testbed *w),
 	fc = (struct fabric_config){ .sim = w.sim, .trace = w.trace,
 				     .timing = &w.timing };
 	w.fabric = fabric_create(&fc);
-	fabric_icrc_set(w.fabric, true);
 	for (i = 0; i < 2; i++) {
 		struct board_config bc = {
 			.name = i ? "b" : "a", .id = (uint8_t)i, .sim = w.sim,

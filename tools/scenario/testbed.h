@@ -57,7 +57,6 @@ struct testbed_config {
 	FILE *trace;			/* text of every record, or NULL */
 	struct capture *capture;	/* every packet, or NULL (fabric/capture.h) */
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
-	bool icrc;			/* packets may get damaged: check them */
 	bool strangers;			/* as in board.h */
 	/*
 	 * Do not check after every event. Else FAULTLINE_CHECKS=all in the environment
