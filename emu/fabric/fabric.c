@@ -16,6 +16,7 @@
 #include "fabric/capture.h"
 #include "fabric/fabric_internal.h"
 #include "nic/transport/rc_wire.h"
+#include "sim/timing.h"
 #include "trace/trace.h"
 
 #define FRAMES_DEFAULT 1024

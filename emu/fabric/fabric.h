@@ -8,11 +8,18 @@
 #ifndef FL_FABRIC_H
 #define FL_FABRIC_H
 
-#include "nic/wire.h"
-#include "sim/sim.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct capture;
 struct fabric;
 struct fabric_port;
+struct sim;
+struct sim_domain;
+struct timing_profile;
+struct trace;
+struct wire_frame;
 
 struct fabric_config {
 	struct sim *sim;

@@ -4,7 +4,11 @@
 #define FL_FABRIC_INTERNAL_H
 
 #include "fabric/fabric.h"
-#include "trace/trace.h"
+#include "nic/wire.h"
+#include "sim/rng.h"
+#include "sim/sim.h"
+#include "sim/sync.h"
+#include "trace/event.h"
 
 /* A frame and its place: in its owner's free list, or on the way to a port. */
 struct fabric_slot {

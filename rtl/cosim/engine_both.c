@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nic/wire.h"
+#include "trace/trace.h"
+
 enum kind { END, BEGIN_BURST, END_BURST, GET, SEND, IRQ, KICK, EMIT };
 
 struct record {

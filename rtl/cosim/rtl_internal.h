@@ -22,7 +22,9 @@
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
 #include "model.h"
+#include "nic/wire.h"
 #include "rtl/cosim/engine_plugin.h"
+#include "trace/cause.h"
 
 enum { CH_READ, CH_WRITE, CHANNELS };
 

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/dram.h"
+#include "fabric/fabric.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+
 #define LIMIT_NS	60000000000ull	/* then it never ends */
 #define SPINS		2000000u
 /* IHI 0062, 4 KB granule: page, AF, nG, inner shareable, AP[1] */

@@ -9,11 +9,17 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "board/dram.h"
+#include "fabric/fabric.h"
 #include "faultline/entries.h"
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "harness.h"
 #include "lib/os/os.h"
+#include "sim/rng.h"
+#include "sim/sim.h"
+#include "sim/timing.h"
+#include "trace/trace.h"
 
 #define QUEUE	16
 #define DATA	(64 * 1024)

@@ -11,6 +11,9 @@
 #include "fabric/capture.h"
 #include "fabric/fabric.h"
 #include "harness.h"
+#include "nic/wire.h"
+#include "sim/sim.h"
+#include "sim/timing.h"
 #include "trace/trace.h"
 
 #define FRAMES	64	/* of one port; more do not come before they are looked at */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "sim/rng.h"
 #include "sim/sim.h"
 #include "harness.h"
 

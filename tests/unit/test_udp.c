@@ -6,6 +6,7 @@
  * variants: tsan
  */
 #include "test_udp_rig.h"
+#include "nic/wire.h"
 
 #define NODE_A		2
 #define NODE_B		9

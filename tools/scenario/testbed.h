@@ -31,6 +31,7 @@
 #include "host/host.h"
 #include "rtl/cosim/engine_plugin.h"
 #include "sim/sim.h"
+#include "sim/sync.h"
 #include "tools/scenario/rpc.h"
 #include "trace/trace.h"
 
