@@ -9,6 +9,7 @@
 #include "board/board_internal.h"
 #include "faultline/device.h"
 #include "faultline/regs.h"
+#include "nic/wire.h"
 #include "os/os.h"
 
 /* Threads mode; a block of four pages and cells is twelve of the engine's. */
@@ -64,7 +65,7 @@ static int make_engine(struct board *b)
 		.contexts = b->cfg.contexts,
 		.rx_contexts = b->cfg.rx_contexts,
 		.cell_bytes = (uint32_t)b->cfg.timing->v[T_LINK_CELL],
-		.icrc = fabric_icrc(b->cfg.fabric), .trace = b->cfg.trace,
+		.icrc = true, .trace = b->cfg.trace,
 		.cause = &b->causes.engine, .board = b->cfg.id,
 	};
 	int err = 0;

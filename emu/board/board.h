@@ -11,17 +11,25 @@
 #ifndef FL_BOARD_H
 #define FL_BOARD_H
 
-#include "board/dram.h"
-#include "fabric/fabric.h"
-#include "nic/engine.h"
-#include "nic/fw.h"
-#include "nic/transport/fault.h"
-#include "nic/transport/nv.h"
-#include "nic/transport/ud.h"
-#include "nic/transport/rc.h"
-#include "sim/sim.h"
-#include "smmu/smmu.h"
-#include "trace/trace.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct dram;
+struct engine;
+struct engine_config;
+struct engine_env;
+struct engine_stats;
+struct fabric;
+struct fw_stats;
+struct nic_fault_stats;
+struct nv_stats;
+struct rc_stats;
+struct sim;
+struct sim_watch;
+struct smmu;
+struct timing_profile;
+struct trace;
+struct ud_stats;
 
 /* ---- interrupt lines (irq.c) ---- */
 enum irq_line { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT, IRQ_PSDMA, IRQ_LINES };
@@ -52,7 +60,9 @@ struct board_config {
 	 * from which they could be foreseen.
 	 */
 	bool strangers;
-	engine_create_fn *engine;    /* NULL: the engine in C */
+	/* engine_create(), or as that (nic/engine.h); NULL: the engine in C */
+	struct engine *(*engine)(const struct engine_config *cfg,
+				 const struct engine_env *env, int *error);
 };
 
 struct board *board_create(const struct board_config *cfg, int *error);

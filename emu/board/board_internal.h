@@ -4,10 +4,20 @@
 #define FL_BOARD_INTERNAL_H
 
 #include "board/board.h"
+#include "board/dram.h"
+#include "fabric/fabric.h"
+#include "nic/fw.h"
 #include "nic/policy/policy.h"
 #include "nic/table.h"
 #include "nic/transport/fault.h"
+#include "nic/transport/nv.h"
 #include "nic/transport/ud.h"
+#include "sim/grace.h"
+#include "sim/rng.h"
+#include "sim/sim.h"
+#include "sim/sync.h"
+#include "sim/timing.h"
+#include "smmu/smmu.h"
 #include "trace/cause.h"
 
 struct board_irq {

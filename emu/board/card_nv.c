@@ -202,7 +202,7 @@ int card_nv_make(struct board *b)
 		.alarm = card_nv_alarm, .emit = card_emit,
 	};
 	const struct nv_config cfg = {
-		.node = b->cfg.id, .icrc = fabric_icrc(b->cfg.fabric),
+		.node = b->cfg.id, .icrc = true,
 		.window = (uint32_t)t[T_NV_WINDOW], .credits = (uint32_t)t[T_NV_CREDITS],
 		.slots = (uint32_t)t[T_NV_SLOTS], .greedy = t[T_NV_GREEDY],
 		/* What senders with credit have on the way finds room, and so do answers. */

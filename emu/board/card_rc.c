@@ -189,7 +189,7 @@ int card_rc_make(struct board *b)
 		.alarm = card_rc_alarm, .emit = card_emit,
 	};
 	const struct rc_config cfg = {
-		.node = b->cfg.id, .icrc = fabric_icrc(b->cfg.fabric),
+		.node = b->cfg.id, .icrc = true,
 		.window = (uint32_t)t[T_RC_WINDOW],
 		.rx_frames = (uint32_t)t[T_RC_QUEUE],
 		.packet_ns = b->timed ? t[T_RC_PACKET] : 0,

@@ -155,7 +155,7 @@ int card_ud_make(struct board *b)
 		.kick = card_ud_kick, .emit = card_emit,
 	};
 	const struct ud_config cfg = {
-		.node = b->cfg.id, .icrc = fabric_icrc(b->cfg.fabric),
+		.node = b->cfg.id, .icrc = true,
 		.rx_frames = (uint32_t)t[T_RC_QUEUE],
 		.packet_ns = b->timed ? t[T_RC_PACKET] : 0,
 		.store_ns = b->timed ? t[T_ENG_BURST] : 0,

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nic/wire.h"
+
 #define BLOCK_SECTION	0x0A0D0D0Au
 #define BLOCK_INTERFACE	1u
 #define BLOCK_PACKET	6u	/* enhanced packet block */

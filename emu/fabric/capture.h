@@ -10,9 +10,11 @@
 #ifndef FL_CAPTURE_H
 #define FL_CAPTURE_H
 
-#include "nic/wire.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct capture;
+struct wire_frame;
 
 /* A new file; NULL and a negative errno in *error. */
 struct capture *capture_open(const char *path, int *error);

@@ -16,6 +16,7 @@
 #include "fabric/capture.h"
 #include "fabric/fabric_internal.h"
 #include "nic/transport/rc_wire.h"
+#include "sim/timing.h"
 #include "trace/trace.h"
 
 #define FRAMES_DEFAULT 1024
@@ -31,7 +32,6 @@ struct fabric *fabric_create(const struct fabric_config *cfg)
 	if (!f->cfg.frames)
 		f->cfg.frames = FRAMES_DEFAULT;
 	f->timed = sim_mode(cfg->sim) == SIM_LOCKSTEP;
-	f->icrc = f->timed || cfg->capture;
 	return f;
 }
 
@@ -48,21 +48,6 @@ void fabric_destroy(struct fabric *f)
 		free(f->port[i]);
 	}
 	free(f);
-}
-
-bool fabric_icrc(const struct fabric *f)
-{
-	return f->icrc;
-}
-
-void fabric_icrc_set(struct fabric *f, bool on)
-{
-	int i;
-
-	/* A card that exists would not hear of it, and take damage for data. */
-	for (i = 0; i < WIRE_NODES; i++)
-		assert(!f->port[i]);
-	f->icrc = on;
 }
 
 bool fabric_idle(struct fabric *f)
@@ -112,14 +97,14 @@ struct trace_at fabric_at(const struct fabric_port *p,
 }
 
 /* A packet leaves a port, or comes to it. */
-static void fabric_tap(struct fabric_port *p, const struct wire_frame *f,
-		       bool leaves)
+static void fabric_tap(struct fabric_port *p, struct wire_frame *f, bool leaves)
 {
 	struct fabric *fabric = p->fabric;
 
-	if (fabric->cfg.capture)
-		capture_frame(fabric->cfg.capture, p->node, leaves, f,
-			      sim_now(fabric->cfg.sim));
+	if (!fabric->cfg.capture)
+		return;
+	wire_icrc_settle(f);
+	capture_frame(fabric->cfg.capture, p->node, leaves, f, sim_now(fabric->cfg.sim));
 }
 
 static void slot_receive(struct fabric_port *p, struct fabric_slot *s,
@@ -224,6 +209,7 @@ struct fabric_slot *fabric_slot_get(struct fabric_port *p)
 			      memory_order_relaxed) + 1, memory_order_relaxed);
 	s->frame.from = p->node;
 	s->frame.cause = 0;
+	s->frame.icrc_later = true;
 	return s;
 }
 

@@ -8,11 +8,18 @@
 #ifndef FL_FABRIC_H
 #define FL_FABRIC_H
 
-#include "nic/wire.h"
-#include "sim/sim.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct capture;
 struct fabric;
 struct fabric_port;
+struct sim;
+struct sim_domain;
+struct timing_profile;
+struct trace;
+struct wire_frame;
 
 struct fabric_config {
 	struct sim *sim;
@@ -66,6 +73,8 @@ int fabric_link(struct fabric *f, uint8_t a, uint8_t b);
 
 /*
  * Frames, as the engine's environment has them (engine.h): port is a struct fabric_port.
+ * Their ICRC is made only when somebody looks at it (wire.h): a capture, a link to another
+ * process, an engine in Verilog, or what damages a frame.
  */
 struct wire_frame *fabric_frame_get(void *port);
 /* The same, but only when at least half of the port's frames are not in use. */
@@ -102,13 +111,6 @@ struct fabric_stats {
 void fabric_stats(struct fabric *f, uint8_t node,
 		  struct fabric_stats *st); /* sent by node */
 
-/*
- * May frames be damaged? (then the ICRC is made and checked) Threads mode: only
- * if asked.
- */
-bool fabric_icrc(const struct fabric *f);
-/* Before the first board: cards ask when they are made. */
-void fabric_icrc_set(struct fabric *f, bool on);
 /* No frame on the way; those between two processes are not seen. */
 bool fabric_idle(struct fabric *f);
 

@@ -4,7 +4,11 @@
 #define FL_FABRIC_INTERNAL_H
 
 #include "fabric/fabric.h"
-#include "trace/trace.h"
+#include "nic/wire.h"
+#include "sim/rng.h"
+#include "sim/sim.h"
+#include "sim/sync.h"
+#include "trace/event.h"
 
 /* A frame and its place: in its owner's free list, or on the way to a port. */
 struct fabric_slot {
@@ -58,7 +62,6 @@ struct fabric {
 	struct fabric_port *port[WIRE_NODES];
 	bool link[WIRE_NODES][WIRE_NODES];
 	uint8_t hops[WIRE_NODES][WIRE_NODES];
-	bool icrc;
 	bool timed;
 	struct udp_link *links;
 };
@@ -136,7 +139,5 @@ bool udp_tag_on(struct udp_tag *t, struct wire_frame *f);
 /* A greeting, to a peer that is known by this instance (0: not known). */
 void udp_tag_hello(const struct udp_tag *t, struct wire_frame *f, uint16_t to);
 uint16_t udp_tag_sender(const struct wire_frame *f);
-void udp_icrc_make(struct wire_frame *f);
-bool udp_icrc_good(const struct wire_frame *f);
 
 #endif

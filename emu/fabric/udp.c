@@ -116,7 +116,7 @@ bool udp_wrap(struct fabric_port *p, struct wire_frame *f)
 	known = l->tag.peer;
 	sim_spin_unlock(&l->lock);
 	if (good) {
-		udp_icrc_make(f);
+		wire_icrc_write(f);
 		return true;
 	}
 	if (!known)
@@ -212,7 +212,7 @@ static void take_in(struct udp_link *l)
 		return;
 	}
 	udp_tag_nodes(f);
-	if (!udp_icrc_good(f)) {
+	if (!wire_icrc_good(f)) {
 		udp_refuse(l, C_ICRC);
 		return;
 	}
@@ -234,8 +234,7 @@ static void take_in(struct udp_link *l)
 		udp_refuse(l, C_HEADER);
 		return;
 	}
-	if (l->fabric->icrc)	/* the card will look, too */
-		udp_icrc_make(f);
+	f->icrc_later = true;	/* its fields are others now, and good */
 	udp_deliver(l);
 }
 

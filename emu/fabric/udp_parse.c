@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fabric/fabric.h"
+#include "nic/wire.h"
 
 #define FORM "LOCAL[:PORT]/PEER[:PORT]/NODE[-NODE]"
 

@@ -270,27 +270,5 @@ void udp_tag_hello(const struct udp_tag *t, struct wire_frame *f, uint16_t to)
 	tag_put(f->bytes, WIRE_BTH_OPCODE, WOP_HELLO);
 	tag_put(f->bytes, WIRE_BTH_PKEY, PKEY_FULL | t->own);
 	tag_put(f->bytes, WIRE_BTH_PSN, (uint32_t)to << CELL_BITS);
-	udp_icrc_make(f);
-}
-
-void udp_icrc_make(struct wire_frame *f)
-{
-	uint8_t *p = f->bytes + f->len - WIRE_ICRC_BYTES;
-	uint32_t crc = wire_icrc(f);
-	unsigned int i;
-
-	for (i = 0; i < WIRE_ICRC_BYTES; i++)
-		p[i] = (uint8_t)(crc >> 8 * i);
-}
-
-bool udp_icrc_good(const struct wire_frame *f)
-{
-	const uint8_t *p = f->bytes + f->len - WIRE_ICRC_BYTES;
-	uint32_t crc = wire_icrc(f);
-	unsigned int i;
-
-	for (i = 0; i < WIRE_ICRC_BYTES; i++)
-		if (p[i] != (uint8_t)(crc >> 8 * i))
-			return false;
-	return true;
+	wire_icrc_write(f);
 }

@@ -6,6 +6,7 @@
  */
 #include "host/card_tables.h"
 #include "host/internal.h"
+#include "sim/sim.h"
 
 #define FRAMES_EVERY_STEP 512
 #define FRAMES_A_STEP	32

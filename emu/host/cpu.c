@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "host/internal.h"
+#include "sim/sim.h"
 
 #define AROUND	16u	/* pages opened at once if they are there */
 /* A closed gap of so many pages is closed again with what lies around it. */

@@ -11,6 +11,7 @@
  * permission fault that only sets dirty.
  */
 #include "host/internal.h"
+#include "sim/sim.h"
 
 /* All that stands in the way is somebody else's lock: try again after so long.
  */

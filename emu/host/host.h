@@ -25,12 +25,17 @@
 #ifndef FL_HOST_H
 #define FL_HOST_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "board/board.h"
-#include "sim/sim.h"
+#include "board/dram.h"
+
+struct sim_thread;
+struct sim_waitq;
+struct trace_at;
 
 /*
  * Granule of residency: what comes, goes, is pinned or closed, always as a whole.

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "host/internal.h"
+#include "sim/sim.h"
 
 /* So many runs without the line going down once: nobody serves the cause. */
 #define STORM_RUNS 100000u

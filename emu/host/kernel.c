@@ -5,6 +5,7 @@
 
 #include "host/internal.h"
 #include "os/os.h"
+#include "sim/sim.h"
 
 _Thread_local struct trace_at host_this_trace;
 

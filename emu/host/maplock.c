@@ -7,6 +7,7 @@
  * Linux: mmap_lock and mm_users. Here the end waits, there the last user runs it.
  */
 #include "host/internal.h"
+#include "sim/sim.h"
 
 /* So long does the board run at a time while somebody outside waits. */
 #define TURN_NS 10000

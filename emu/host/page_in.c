@@ -15,6 +15,7 @@
  */
 #include "host/internal.h"
 #include "os/os.h"
+#include "sim/sim.h"
 
 /* The simulation ends, and nobody waits any more. */
 #define STOPPING_NS 1000u

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "host/host.h"
+#include "sim/sync.h"
 
 #define PROCESS_FILES	64
 #define PROCESS_DEVICE_MAPS	256

@@ -7,6 +7,7 @@
  * be closed when it is dead, or when it ends without having been heard.
  */
 #include "host/internal.h"
+#include "sim/sim.h"
 
 /*
  * So often is a fault of unknown kind, on a page that may only be read, taken

@@ -9,6 +9,8 @@
 #include "lib/faultline.h"
 #include "lib/os/os.h"
 #include "lib/sys.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
 
 /* Into the kernel: what the thread spends there is the kernel's. The account before. */
 static atomic_ullong *sys_enter(void)

@@ -11,6 +11,7 @@
 
 #include "host/internal.h"
 #include "lib/sys.h"
+#include "sim/sim.h"
 
 /*
  * Threads mode: how often to look before sleeping, then how often to look and

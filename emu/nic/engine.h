@@ -26,8 +26,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "nic/wire.h"
-#include "trace/cause.h"
+struct engine_cause;	/* trace/cause.h */
+struct trace;
+struct trace_at;
+struct wire_frame;
 
 #define ENGINE_CTX_MAX	16
 #define ENGINE_RXC_MAX	32

@@ -25,7 +25,9 @@
 #include "faultline/fsm_next.h"
 #include "faultline/regs.h"
 #include "nic/engine.h"
-#include "trace/trace.h"
+#include "nic/wire.h"
+#include "trace/cause.h"
+#include "trace/event.h"
 
 #define CELL_BYTES_MIN	64
 #define CELLS_MAX	(ENGINE_BLOCK_MAX / CELL_BYTES_MIN)

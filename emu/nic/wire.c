@@ -130,14 +130,32 @@ uint32_t wire_icrc(const struct wire_frame *f)
 			   f->len - WIRE_BTH_BYTES - WIRE_ICRC_BYTES);
 }
 
-void wire_seal(struct wire_frame *f, bool icrc)
+void wire_icrc_write(struct wire_frame *f)
 {
-	uint32_t crc = icrc ? wire_icrc(f) : 0;
 	uint8_t *p = f->bytes + f->len - WIRE_ICRC_BYTES;
+	uint32_t crc = wire_icrc(f);
 	unsigned int i;
 
 	for (i = 0; i < WIRE_ICRC_BYTES; i++)
 		p[i] = (uint8_t)(crc >> 8 * i);
+	f->icrc_later = false;
+}
+
+bool wire_icrc_good(const struct wire_frame *f)
+{
+	return load_le32(f->bytes + f->len - WIRE_ICRC_BYTES) == wire_icrc(f);
+}
+
+void wire_seal(struct wire_frame *f, bool icrc)
+{
+	if (icrc && f->icrc_later)
+		return;
+	if (icrc) {
+		wire_icrc_write(f);
+		return;
+	}
+	memset(f->bytes + f->len - WIRE_ICRC_BYTES, 0, WIRE_ICRC_BYTES);
+	f->icrc_later = false;
 }
 
 void wire_put_bth(struct wire_frame *f, uint8_t opcode, uint32_t dest_qp,
@@ -233,8 +251,7 @@ enum wire_error wire_check_size(const struct wire_frame *f, bool icrc)
 		return WIRE_SHORT;
 	if (f->len > WIRE_FRAME_MAX)
 		return WIRE_LENGTH;
-	if (icrc && load_le32(f->bytes + f->len - WIRE_ICRC_BYTES) !=
-	    wire_icrc(f))
+	if (icrc && !f->icrc_later && !wire_icrc_good(f))
 		return WIRE_CRC;
 	return WIRE_OK;
 }

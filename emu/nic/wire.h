@@ -21,6 +21,12 @@
 
 struct wire_frame {
 	uint8_t from, to;	/* node numbers, the route */
+	/*
+	 * The ICRC is not in its place yet, and would be right. So it is on a link that does
+	 * not damage by itself: who looks at the four bytes, or changes a byte of the frame,
+	 * calls wire_icrc_settle() before.
+	 */
+	bool icrc_later;
 	uint32_t len;		/* bytes, ICRC included */
 	uint64_t cause;		/* trace: what sent it */
 	uint32_t xfer, block, attempt, offset; /* trace: what it carries */
@@ -56,10 +62,10 @@ static inline uint8_t *wire_payload(struct wire_frame *f)
 }
 
 /*
- * Write headers (and, unless icrc is false, the ICRC over everything: with
- * icrc false the four bytes are zero and are not checked, as a loopback link
- * does that cannot damage anything). The payload must already stand at
- * wire_payload(f) - where the caller copied it. Returns the frame's length.
+ * Write headers (and, unless icrc is false, the ICRC over everything, now or later as
+ * f->icrc_later says: with icrc false the four bytes are zero and are not checked).
+ * The payload must already stand at wire_payload(f) - where the caller copied it.
+ * Returns the frame's length.
  */
 uint32_t wire_put_block(struct wire_frame *f, const struct wire_block *b,
 			bool icrc);
@@ -115,7 +121,7 @@ static inline bool wire_is_block(uint8_t opcode)
 /* Parts of encoding and decoding that all packets share. */
 void wire_put_bth(struct wire_frame *f, uint8_t opcode, uint32_t dest_qp,
 		  uint32_t psn);
-/* f->len is set: write the ICRC, or zeros. */
+/* f->len is set: write the ICRC, unless that comes later; without icrc: zeros. */
 void wire_seal(struct wire_frame *f, bool icrc);
 enum wire_error wire_check_size(const struct wire_frame *f, bool icrc);
 
@@ -133,6 +139,15 @@ void wire_network(const struct wire_frame *f, uint8_t ip[WIRE_NETWORK_BYTES],
  * node `to`.
  */
 uint32_t wire_icrc(const struct wire_frame *f);
+/* Put it into its place, whatever is there. Is what stands there right? */
+void wire_icrc_write(struct wire_frame *f);
+bool wire_icrc_good(const struct wire_frame *f);
+
+static inline void wire_icrc_settle(struct wire_frame *f)
+{
+	if (f->icrc_later)
+		wire_icrc_write(f);
+}
 
 static inline uint32_t wire_word(uint8_t ctx, uint16_t gen, uint8_t attempt)
 {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "serve/serve_internal.h"
+#include "sim/sim.h"
 
 #define NOTES_AT_ONCE	32
 #define WAIT_SPINS	500

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "serve/serve_internal.h"
+#include "sim/sim.h"
 
 #define SOCKETS_EVERY	256u	/* rounds between two looks at the sockets */
 /*

@@ -26,6 +26,7 @@
 #include "host/host.h"
 #include "lib/attach/attach.h"
 #include "serve/serve.h"
+#include "sim/sync.h"
 
 #define KEEPER_FILES	32u	/* that are mapped, of one process */
 /* Killed and still there: from then on there are no new ones. */

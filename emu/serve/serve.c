@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "serve/serve_internal.h"
+#include "sim/sim.h"
 
 #define BACKLOG 16
 #define WAKE_TRIES 100

@@ -8,6 +8,7 @@
  */
 #include <sys/mman.h>
 
+#include "nic/wire.h"
 #include "serve/serve_internal.h"
 
 #define RANGES (2u * CLIENTS_MAX + WIRE_NODES)

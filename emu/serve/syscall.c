@@ -15,6 +15,7 @@
 #include "faultline/uapi.h"
 #include "lib/faultline.h"
 #include "serve/serve_internal.h"
+#include "sim/sim.h"
 
 #ifdef _IOC_SIZE
 #define IOCTL_BYTES(cmd) _IOC_SIZE(cmd)

@@ -4,7 +4,7 @@
  * seed of the run and the name of the stream, so that one user's draws do not
  * shift another's.
  */
-#include "sim/sim.h"
+#include "sim/rng.h"
 
 static uint64_t rng_splitmix(uint64_t *x)
 {

@@ -13,9 +13,9 @@
  * that say when they want to run again. Software uses threads, park/unpark,
  * mutexes and wait queues.
  *
- * Files: sim.c (front door), heap.c (event queue), lockstep.c, threads.c,
- * sync.c (mutex, wait queue on top of park), defer.c (work for the thread that runs
- * hardware), grace.c (grace periods), rng.c, timing.c (profiles).
+ * Files: sim.c (front door), heap.c (event queue), lockstep.c, threads.c, defer.c (work for
+ * the thread that runs hardware). Beside it, with headers of their own: sync.c (mutex, wait
+ * queue on top of park), grace.c (grace periods), rng.c, timing.c (profiles).
  */
 #ifndef FL_SIM_H
 #define FL_SIM_H
@@ -58,15 +58,7 @@ uint64_t sim_now(const struct sim *sim);
 /* Events executed so far (lockstep). */
 uint64_t sim_events(const struct sim *sim);
 
-/* ---- random numbers (rng.c): one stream a user, all from the seed ---- */
-struct rng {
-	uint64_t s[2];
-};
-void rng_init(struct rng *r, uint64_t seed, const char *stream);
-uint64_t rng_next(struct rng *r);
-/* 0 <= result < n, n > 0 */
-uint64_t rng_below(struct rng *r, uint64_t n);
-uint64_t sim_seed(const struct sim *sim);
+uint64_t sim_seed(const struct sim *sim); /* for streams of rng.h */
 
 /* ---- hardware ---- */
 
@@ -247,100 +239,5 @@ void sim_park(void);
 void sim_unpark(struct sim_thread *t, uint64_t delay_ns);
 /* As park, at most ns; true when unparked, false when the time was over. */
 bool sim_park_timeout(uint64_t ns);
-
-/* ---- mutex and wait queue, both modes ---- */
-struct sim_waiter;
-struct sim_mutex {
-	atomic_flag guard;
-	bool taken;
-	struct sim_waiter *waiters;	    /* first come, first served */
-	_Atomic(struct sim_thread *) owner; /* for assertions */
-};
-void sim_mutex_init(struct sim_mutex *m);
-void sim_mutex_lock(struct sim_mutex *m);
-bool sim_mutex_trylock(struct sim_mutex *m);
-void sim_mutex_unlock(struct sim_mutex *m);
-
-struct sim_waitq {
-	atomic_flag guard;
-	struct sim_waiter *first;
-};
-void sim_waitq_init(struct sim_waitq *q);
-/*
- * Wait until cond(arg) is true: checks, enqueues, checks again, parks, repeats.
- * The wakers change what cond looks at and then call sim_wake. False:
- * timeout_ns were over (0: no limit).
- */
-bool sim_wait(struct sim_waitq *q, bool (*cond)(void *arg), void *arg,
-	      uint64_t timeout_ns);
-void sim_wake(struct sim_waitq *q,
-	      uint64_t delay_ns); /* all; from anywhere, also a step */
-
-/*
- * A short lock between any threads and steps; spins, then yields the CPU. Never
- * held over a park.
- */
-struct sim_spin {
-	atomic_flag flag;
-};
-void sim_spin_wait(struct sim_spin *s); /* it is taken: wait until it is ours */
-static inline void sim_spin_lock(struct sim_spin *s)
-{
-	if (atomic_flag_test_and_set_explicit(&s->flag, memory_order_acquire))
-		sim_spin_wait(s);
-}
-static inline void sim_spin_unlock(struct sim_spin *s)
-{
-	atomic_flag_clear_explicit(&s->flag, memory_order_release);
-}
-
-/* ---- grace periods: device accesses are read-side sections ---- */
-#define SIM_CHANNELS 12
-struct sim_grace;
-struct sim_grace *sim_grace_create(struct sim *sim);
-void sim_grace_destroy(struct sim_grace *g);
-/*
- * A channel (0 to 7) of the board begins and ends an access. Lockstep:
- * counters; threads: QSBR of liburcu. Threads: to end it the actor in whose step it
- * began needs nobody else, so that no turn (sim_turns) ends within an access.
- */
-void sim_grace_enter(struct sim_grace *g, unsigned int channel);
-void sim_grace_exit(struct sim_grace *g, unsigned int channel);
-/* Remember the accesses that are under way. */
-void sim_grace_start(struct sim_grace *g);
-/*
- * Have all of those ended? Threads mode: waits for them (synchronize_rcu) and
- * returns true.
- */
-bool sim_grace_done(struct sim_grace *g);
-
-/* ---- timing (timing.c) ---- */
-enum timing {
-#define TIMING(name, key, unit, value, text) T_##name,
-#include "sim/timing.def"
-	T_COUNT
-};
-struct timing_profile {
-	char name[64];
-	uint64_t v[T_COUNT];
-	const char *source[T_COUNT]; /* comment of the line; NULL: default */
-	char *text;		     /* owns what source points into */
-};
-void timing_defaults(struct timing_profile *p);
-/* Place of a key ("link.mbps") in v; -1: there is none. And back. */
-int timing_key(const char *key);
-const char *timing_name(int i);
-/*
- * NAME of emu/sim/profiles (compiled in) or a path. 0, or negative errno with a
- * message that names file, line and what would be right in error[].
- */
-int timing_load(struct timing_profile *p, const char *name_or_path, char *error,
-		size_t error_bytes);
-/* "key=value"; 0 or -EINVAL with a message. */
-int timing_set(struct timing_profile *p, const char *assignment, char *error,
-	       size_t error_bytes);
-void timing_free(struct timing_profile *p);
-/* ns for bytes at mbps */
-uint64_t timing_transfer_ns(uint64_t bytes, uint64_t mbps);
 
 #endif

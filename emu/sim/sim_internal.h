@@ -4,6 +4,8 @@
 #define FL_SIM_INTERNAL_H
 
 #include "os/os.h"
+#include "sim/grace.h"
+#include "sim/rng.h"
 #include "sim/sim.h"
 
 #define NOT_QUEUED UINT32_MAX

@@ -11,6 +11,7 @@
 #include <assert.h>
 
 #include "sim/sim_internal.h"
+#include "sim/sync.h"
 
 #define SPINS_BEFORE_YIELD 100
 #define TRIES_BEFORE_SLEEP 200	/* threads mode: a wake costs more than this */

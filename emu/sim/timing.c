@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/sim.h"
+#include "sim/timing.h"
 
 static const struct {
 	const char *key, *unit;

@@ -15,7 +15,7 @@
 
 #include "os/os.h"
 #include "smmu.h"
-#include "trace/trace.h"
+#include "trace/event.h"
 #include "faultline/smmu_fsr.h"
 #include "faultline/smmu_regs.h"
 

@@ -15,7 +15,7 @@
 
 #include <stdatomic.h>
 
-#include "trace/trace.h"
+#include "trace/event.h"
 
 /* So many queue pairs and transfers are told apart (modulo). */
 #define CAUSE_QPS	256

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trace.h - events and their recorder.
+ * trace.h - the recorder of events, and what reads its records. Who only records some needs
+ * event.h.
  *
- * Each event is declared once in events.def. A record is fixed-size and binary,
- * goes into a ring and names the record that caused it, so that a trace is a
- * graph and not just a list. In lockstep there is one ring (one baton, one
- * order); in threads mode each thread has its own ring and the upper 16 bits of
- * a sequence number name it.
+ * A record is fixed-size and binary, goes into a ring and names the record that caused it,
+ * so that a trace is a graph and not just a list. In lockstep there is one ring (one baton,
+ * one order); in threads mode each thread has its own ring and the upper 16 bits of a
+ * sequence number name it.
  */
 #ifndef FL_TRACE_H
 #define FL_TRACE_H
@@ -15,24 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum trace_unit {
-	UNIT_APP,
-	UNIT_LIB,
-	UNIT_DRIVER,
-	UNIT_KERNEL,
-	UNIT_SMMU,
-	UNIT_FW,
-	UNIT_ENGINE,
-	UNIT_WIRE,
-	UNIT_SIM,
-	UNIT_COUNT
-};
-
-enum trace_event {
-#define EVENT(name, unit, a0, a1, a2, a3, text) EV_##name,
-#include "events.def"
-	EV_COUNT
-};
+#include "trace/event.h"
 
 #define TRACE_ARGS 4
 
@@ -60,8 +43,6 @@ struct trace_event_info {
 extern const struct trace_event_info trace_events[EV_COUNT];
 extern const char *const trace_unit_names[UNIT_COUNT];
 
-struct trace;
-
 struct trace_config {
 	uint32_t ring_records; /* per ring, rounded up to a power of two;
 				  default 65536 */
@@ -80,64 +61,6 @@ void trace_set_time(struct trace *t, uint64_t time_ns);
 void trace_tick(struct trace *t);
 /* The same, when CLOCK_MONOTONIC has just been read. */
 void trace_tick_at(struct trace *t, uint64_t monotonic_ns);
-
-/* What an event belongs to. Copied by value; all zero is allowed. */
-struct trace_at {
-	uint8_t board;
-	uint32_t xfer, block, attempt;
-	uint64_t cause;
-};
-
-/* Record one event, return its sequence number (0 when t is NULL). */
-uint64_t trace_emit(struct trace *t, enum trace_event ev,
-		    const struct trace_at *at, uint64_t a0, uint64_t a1,
-		    uint64_t a2, uint64_t a3);
-
-/*
- * Blocks of a WRITE that went from memory to memory in the resident step. They are kept in
- * one place, and are for everybody who reads or counts the records that the long way
- * leaves. side 0 is the sender, 1 the receiver.
- */
-#define TRACE_WRITE_PAGES 17
-
-/* A walk of the SMMU that found its page: what it read, from the first level on. */
-struct trace_walk {
-	uint64_t table;		/* of the first level that was read, 64-byte aligned */
-	uint64_t desc[4];	/* in order */
-	uint8_t first, levels;
-	bool cached;		/* the walk cache knew that table */
-};
-
-struct trace_write {
-	struct trace_at at;	/* of the sender and the first block; attempt 0 */
-	uint64_t va[2];
-	uint32_t len;		/* at most 64 KB */
-	uint32_t qpn;		/* the receiver's queue pair */
-	uint8_t peer, ctx, rxc, bank[2];
-	uint8_t cell_log2, block_log2;
-	uint32_t pages[2];
-	struct {
-		uint64_t pa;	/* of its first byte that is moved */
-		const struct trace_walk *walk;	/* NULL: it was a hit */
-	} page[2][TRACE_WRITE_PAGES];
-};
-
-/* Threads mode. The sequence number of the end of the last block, or 0. */
-uint64_t trace_emit_write(struct trace *t, const struct trace_write *w);
-
-/*
- * What the calling thread recorded last, of any unit or of software only: the
- * cause of what it does now where no better one is known (a line that goes up,
- * a register that is written).
- */
-uint64_t trace_last(void);
-uint64_t trace_last_software(void);
-/* Around what the thread does for others. */
-struct trace_last {
-	uint64_t any, software;
-};
-struct trace_last trace_last_save(void);
-void trace_last_restore(struct trace_last saved);
 
 /* How often ev was emitted since the start. */
 uint64_t trace_count(const struct trace *t, enum trace_event ev);

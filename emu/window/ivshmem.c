@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "sim/sim.h"
 #include "window/window_internal.h"
 
 #define PROTOCOL	0

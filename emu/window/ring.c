@@ -5,6 +5,7 @@
  * reaches the registers of its own doorbell page and no others.
  */
 #include "lib/sys.h"
+#include "smmu/smmu.h"
 #include "window/window_internal.h"
 
 /* Of one source, before the next has its turn. */

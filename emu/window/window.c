@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 
 #include "window/window_internal.h"
+#include "board/dram.h"
+#include "sim/sim.h"
 
 #define SOCKETS_EVERY	256u	/* rounds between two looks at the sockets */
 /*

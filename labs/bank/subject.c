@@ -5,6 +5,7 @@
 
 #include "labs/bank/bank_lab.h"
 #include "smmu/smmu_internal.h"
+#include "trace/trace.h"
 
 static struct {
 	struct smmu *s;

@@ -20,6 +20,7 @@
 #include "kernel-ref/fl_tables.h"
 #include "labs/driver/driver_lab.h"
 #include "smmu/smmu.h"
+#include "trace/trace.h"
 #include <shim/trace.h>
 
 /* Registers are reached through addresses that nothing is behind. */

@@ -10,6 +10,7 @@
 #include "faultline/uapi.h"
 #include "labs/invalidate/subject_board.h"
 #include "labs/invalidate/subject_grace.h"
+#include "trace/trace.h"
 
 #define FRAMES	1024
 #define NEWEST	2048

@@ -6,6 +6,7 @@
 #ifndef FL_LABS_INVALIDATE_SUBJECT_BOARD_H
 #define FL_LABS_INVALIDATE_SUBJECT_BOARD_H
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "board/board_internal.h"

@@ -9,6 +9,7 @@
 #include "faultline/regs.h"
 #include "labs/resend/resend_lab.h"
 #include "nic/engine.h"
+#include "nic/wire.h"
 #include "trace/trace.h"
 
 #ifndef LAB_ENGINE

@@ -21,7 +21,7 @@
 
 #include "faultline/device.h"
 #include "nic/engine.h"
-#include "trace/trace.h"
+#include "trace/event.h"
 
 #define ENGINE_PLUGIN_SYMBOL	"faultline_engine"
 /* And of the device: a plug-in of another stepping is not taken. */

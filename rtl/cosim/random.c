@@ -24,6 +24,7 @@
 #include "faultline/regs.h"
 #include "rtl/cosim/engine_plugin.h"
 #include "rtl/cosim/random_reached.h"
+#include "trace/cause.h"
 
 #define NODES		2
 #define QUEUE		64

@@ -5,7 +5,9 @@
  * for a fault costs nothing.
  */
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "nic/wire.h"
 #include "rtl_internal.h"
@@ -410,6 +412,11 @@ static void rtl_receive(struct engine *e, const struct wire_frame *f,
 	struct rtl *x = rtl_of(e);
 
 	(void)now_ns;
+	if (f->icrc_later) {
+		memcpy(&x->settled, f, offsetof(struct wire_frame, bytes) + f->len);
+		wire_icrc_write(&x->settled);
+		f = &x->settled;
+	}
 	rtl_start(x, f->cause);
 	x->packet = f;
 	x->in_len = f->len;

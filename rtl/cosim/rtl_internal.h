@@ -22,7 +22,9 @@
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
 #include "model.h"
+#include "nic/wire.h"
 #include "rtl/cosim/engine_plugin.h"
+#include "trace/cause.h"
 
 enum { CH_READ, CH_WRITE, CHANNELS };
 
@@ -96,6 +98,7 @@ struct rtl {
 	uint8_t size_most[NIC_FW_BASE / 4];	/* of an access to this word */
 	/* of the call that is being carried out */
 	const struct wire_frame *packet;
+	struct wire_frame settled;	/* a packet with its ICRC, which the model looks at */
 	uint64_t now_ns;
 	uint64_t cause;		/* of state changes; 0: what happened before */
 	uint64_t own, about;

@@ -329,6 +329,8 @@ static void pins_ask_wire(struct rtl *x)
 	x->frame = x->env.frame_get(x->env.wire);
 	x->frame_len = 0;
 	x->denied |= !x->frame;
+	if (x->frame)
+		x->frame->icrc_later = false;	/* the model makes it */
 	x->in.i_room = x->frame != NULL;
 	model_settle(x->model, &x->in, &x->out);
 }

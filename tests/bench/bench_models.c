@@ -6,6 +6,8 @@
 #include "bench.h"
 
 #include "bench_pair.h"
+#include "smmu/smmu.h"
+#include "trace/trace.h"
 
 #define PAGES		UINT64_C(4096)	/* eight times what the TLB holds */
 #define HOT_PAGES	UINT64_C(64)

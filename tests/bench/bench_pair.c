@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "bench.h"
+#include "board/dram.h"
+#include "fabric/fabric.h"
 #include "faultline/entries.h"
 #include "faultline/pte.h"
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
+#include "trace/trace.h"
 
 /* Where things are in the bank. */
 #define SQ_AT		0u

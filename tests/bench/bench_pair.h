@@ -9,6 +9,8 @@
 #define FL_BENCH_PAIR_H
 
 #include "board/board.h"
+#include "sim/sim.h"
+#include "sim/timing.h"
 
 #define PAIR_VA		UINT64_C(0x40000000)	/* first byte of the data */
 #define PAIR_QUEUE	64

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/dram.h"
+#include "fabric/fabric.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
+
 #define LIMIT_NS	60000000000ull	/* then it never ends */
 #define SPINS		2000000u
 /* IHI 0062, 4 KB granule: page, AF, nG, inner shareable, AP[1] */
@@ -224,7 +229,6 @@ void boards_run(void (*body)(struct boards *b, void *arg), void *arg)
 	b->fabric = fabric_create(&(struct fabric_config){
 		.sim = b->sim, .trace = b->trace, .timing = &b->timing,
 		.frames = 256 });
-	fabric_icrc_set(b->fabric, true);
 	for (i = 0; i < BOARDS; i++)
 		make_board(b, i);
 	sim_thread_start(b->sim, "scenario", false, scenario_thread, b);

@@ -18,6 +18,7 @@
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "fuzz.h"
+#include "sim/timing.h"
 
 #define BOARDS		3u
 #define BOARDS_BYTES	0x40000u	/* of memory */

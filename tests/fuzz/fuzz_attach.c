@@ -15,12 +15,16 @@
 #include <unistd.h>
 
 #include "board/board.h"
+#include "fabric/fabric.h"
 #include "faultline/uapi.h"
 #include "fuzz.h"
 #include "host/host.h"
 #include "lib/attach/attach.h"
 #include "os/os.h"
 #include "serve/serve.h"
+#include "sim/sim.h"
+#include "sim/timing.h"
+#include "trace/trace.h"
 
 const char fuzz_name[] = "attach";
 

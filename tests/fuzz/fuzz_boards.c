@@ -15,6 +15,7 @@
 
 #include "board/board_internal.h"
 #include "boards.h"
+#include "nic/wire.h"
 
 const char fuzz_name[] = "boards";
 

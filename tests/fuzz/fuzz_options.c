@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "nic/wire.h"
 #include "tools/faultline/options.h"
 
 const char fuzz_name[] = "options";

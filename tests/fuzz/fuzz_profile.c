@@ -8,6 +8,7 @@
 
 #include "fuzz.h"
 #include "sim/sim.h"
+#include "sim/timing.h"
 
 const char fuzz_name[] = "profile";
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/dram.h"
 #include "boards.h"
 #include "lib/sys.h"
 #include "window/window_internal.h"

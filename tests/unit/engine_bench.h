@@ -15,6 +15,7 @@
 #include "faultline/errata.h"
 #include "faultline/fsm.h"
 #include "faultline/regs.h"
+#include "nic/wire.h"
 #include "rtl/cosim/engine_plugin.h"
 #include "trace/trace.h"
 #include "harness.h"

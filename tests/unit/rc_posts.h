@@ -7,6 +7,7 @@
 #define FL_RC_POSTS_H
 
 #include "rc_rig.h"
+#include "sim/rng.h"
 #include "sim/sim.h"
 
 #define PAIRS		2

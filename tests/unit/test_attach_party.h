@@ -15,6 +15,7 @@
 #include "faultline.h"
 #include "harness.h"
 #include "lib/lib_internal.h"
+#include "sim/rng.h"
 
 #define PAIRS		3
 #define BYTES		65536u

@@ -25,6 +25,7 @@
 #include "lib/attach/internal.h"
 
 #define STAGE
+#include "sim/rng.h"
 #include "test_attach_turn.h"
 
 #define STAGE_PAUSE_NS	40	/* what a turn of a loop takes */

@@ -13,6 +13,7 @@
 
 #include "lib/os/os.h"
 #include "serve/keeper.h"
+#include "sim/sim.h"
 
 uint64_t stage_now_ns(void);
 void stage_yield(void);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Two boards on a link: bytes arrive, whatever the link does; registers; invalidation. */
 #include "test_board_rig.h"
+#include "smmu/smmu.h"
 
 /* Every length and alignment that touches a border of cell, page or block. */
 static void writes_and_reads(struct testbed *w)

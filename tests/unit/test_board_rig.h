@@ -9,11 +9,17 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "board/dram.h"
+#include "fabric/fabric.h"
 #include "faultline/entries.h"
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "harness.h"
 #include "lib/os/os.h"
+#include "sim/rng.h"
+#include "sim/sim.h"
+#include "sim/timing.h"
+#include "trace/trace.h"
 
 #define QUEUE	16
 #define DATA	(64 * 1024)
@@ -205,7 +211,6 @@ static inline void rig_run(enum sim_mode mode, void (*body)(struct testbed *w),
 	fc = (struct fabric_config){ .sim = w.sim, .trace = w.trace,
 				     .timing = &w.timing };
 	w.fabric = fabric_create(&fc);
-	fabric_icrc_set(w.fabric, true);
 	for (i = 0; i < 2; i++) {
 		struct board_config bc = {
 			.name = i ? "b" : "a", .id = (uint8_t)i, .sim = w.sim,

@@ -8,6 +8,7 @@
 
 #include "fabric/capture.h"
 #include "harness.h"
+#include "nic/wire.h"
 
 #define MOST (4u << 20)
 

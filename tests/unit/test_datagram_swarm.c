@@ -478,7 +478,6 @@ static void run_seed(uint64_t seed, enum sim_mode mode, struct met *met)
 	s->seed = seed;
 	make_plan(s);
 	s->real = mode == SIM_THREADS;
-	cfg.icrc = s->damaging;
 	cfg.jitter_ns = draw_n(s, 2) ? 1 + (uint32_t)draw_n(s, 5000) : 0;
 	cfg.profile = draw_n(s, 4) ? NULL : "ethernet";
 	snprintf(major, sizeof(major), "mm.major=%u", 10000u << draw_n(s, 6));

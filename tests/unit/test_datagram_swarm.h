@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nic/transport/ud.h"
+#include "sim/rng.h"
 #include "test_swarm_seed.h"
 #include "tools/scenario/testbed.h"
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "board/board.h"
+#include "board/dram.h"
 #include "harness.h"
 #include "os/os.h"
 

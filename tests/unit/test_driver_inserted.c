@@ -7,6 +7,7 @@
  */
 #include "test_tables_rig.h"
 
+#include "sim/rng.h"
 #include "sim/sim.h"
 
 #define PAGES	(RIG_BYTES / RIG_PAGE)

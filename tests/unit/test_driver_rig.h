@@ -12,12 +12,16 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "fabric/fabric.h"
 #include "faultline/entries.h"
 #include "faultline/regs.h"
 #include "faultline/smmu_regs.h"
 #include "faultline/uapi.h"
 #include "harness.h"
 #include "host/host.h"
+#include "sim/sim.h"
+#include "sim/timing.h"
+#include "trace/trace.h"
 
 #define RIG_PAGE	4096u
 #define RIG_QUEUE	16u

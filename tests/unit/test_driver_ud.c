@@ -7,6 +7,7 @@
  * variants: tsan
  */
 #include "faultline/system_rows.h"
+#include "nic/transport/ud.h"
 #include "test_driver_rig.h"
 
 #define SIZE	2048u			/* of a receive */

@@ -158,6 +158,25 @@ TEST("two engines that do the same are one to the board")
 	EXPECT_EQ(bench_stats(t).blocks_sent, 1);
 }
 
+TEST("a link that leaves the ICRC for later gets it all the same: it is compared")
+{
+	struct bench *t;
+	uint32_t i;
+
+	plant = NOTHING;
+	if (setjmp(found)) {
+		STEP("%s", said);
+		EXPECT(!"a difference");
+	}
+	t = both_engines();
+	for (i = 0; i < BENCH_FRAMES; i++)
+		t->frame[i].icrc_later = true;
+	both_work(t);
+	EXPECT_GE(t->frames, 6);
+	for (i = 0; i < t->frames; i++)
+		EXPECT(!t->frame[i].icrc_later && wire_icrc_good(&t->frame[i]));
+}
+
 TEST("whatever the other engine does otherwise is found and told")
 {
 	static char param[40];

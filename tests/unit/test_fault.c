@@ -11,7 +11,9 @@
 #include "nic/transport/fault.h"
 #include "sim/sim.h"
 
+#include "sim/rng.h"
 #include "tests/harness.h"
+#include "trace/event.h"
 
 #define RING	0x1000u
 #define MEM	(RING + 4096 * 64)

@@ -11,6 +11,7 @@
 #include "faultline/uapi.h"
 #include "harness.h"
 #include "kernel-ref/fl_plan.h"
+#include "sim/rng.h"
 #include "sim/sim.h"
 
 #define PAGE	((uint64_t)FL_PLAN_PAGE)

@@ -345,7 +345,7 @@ TEST("a queue pair is connected once, to a node and a number that can be")
 	EXPECT_EQ(CMD(r, QP_CREATE, .slot = 1, .a = 0x20000, .b = 2, .c = w.cq,
 		      .d = w.pd), FL_ST_OK);
 	qp = (uint32_t)r->result;
-	EXPECT_EQ(CMD(r, QP_CONNECT, .slot = 1, .object = qp, .a = 16),
+	EXPECT_EQ(CMD(r, QP_CONNECT, .slot = 1, .object = qp, .a = FW_NODES),
 		  FL_ST_BAD_ARGUMENT);
 	EXPECT_EQ(CMD(r, QP_CONNECT, .slot = 1, .object = qp, .a = 1,
 		      .b = 1 << 24), FL_ST_BAD_ARGUMENT);

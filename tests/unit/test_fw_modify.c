@@ -248,7 +248,7 @@ TEST("values that no attribute has are refused")
 		{ 1u << 11, 0, 0, 0 }, { 1u << 31, 0, 0, 0 },
 	};
 	/* Bits 24 and up of either PSN; a node, a queue pair, that cannot be. */
-	static const uint64_t peers[] = { 16, 255, 1ull << 32, 1ull << 63 };
+	static const uint64_t peers[] = { FW_NODES, 255, 1ull << 32, 1ull << 63 };
 	struct bench b;
 	size_t i;
 

@@ -5,6 +5,7 @@
  * than there are frames, in threads mode; now and then one of the two does not
  * close its pages in time. Every word that was written is found again.
  */
+#include "sim/rng.h"
 #include "test_host_remote.h"
 
 #define PAGES	24u

@@ -4,6 +4,7 @@
  * Pages that come in side by side, and what may happen to one on its way:
  * another fault, unmap, exit, other rights, eviction.
  */
+#include "sim/rng.h"
 #include "test_host_rig.h"
 
 #define PAGES	256u

@@ -19,6 +19,8 @@
 #include "fabric/fabric.h"
 #include "harness.h"
 #include "host/internal.h"
+#include "sim/sim.h"
+#include "trace/trace.h"
 
 #define RW (HOST_READ | HOST_WRITE)
 #define PAGE HOST_PAGE

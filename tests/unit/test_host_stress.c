@@ -4,6 +4,7 @@
  * A seeded walk through the system calls of three processes against a model in
  * the test: one value a page. After every step everything must add up.
  */
+#include "sim/rng.h"
 #include "test_host_rig.h"
 
 #define PROCESSES 3

@@ -9,6 +9,7 @@
 #include "harness.h"
 #include "board/board.h"
 #include "faultline/entries.h"
+#include "nic/fw.h"
 #include "tools/scenario/testbed.h"
 
 #define BYTES	(4 * HOST_PAGE)

@@ -5,6 +5,7 @@
  *
  * variants: tsan
  */
+#include "sim/rng.h"
 #include "sim/sim.h"
 #include "test_lib_pincache.h"
 

@@ -6,6 +6,7 @@
  */
 #include "nv_rig.h"
 
+#include "sim/rng.h"
 #include "sim/sim.h"
 
 static struct rig g;

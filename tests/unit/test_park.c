@@ -7,6 +7,7 @@
  */
 #include "harness.h"
 #include "sim/sim.h"
+#include "sim/sync.h"
 
 #define ROUNDS 3000
 

@@ -14,6 +14,7 @@
 
 #include "faultline/system_rows.h"
 #include "harness.h"
+#include "sim/rng.h"
 #include "tools/scenario/testbed.h"
 
 #define STEPS		160

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* What a missing page becomes, by the row that the driver has told the card of. */
+#include <stddef.h>
+
 #include "faultline/system.h"
 #include "nic/policy/policy.h"
 

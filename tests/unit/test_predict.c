@@ -5,6 +5,7 @@
 
 #include "harness.h"
 #include "sim/sim.h"
+#include "sim/timing.h"
 #include "tools/faultline/predict.h"
 
 static int predict_knob(const char *key)

@@ -4,6 +4,7 @@
  * touches no byte that it may not touch.
  */
 #include "rc_rig.h"
+#include "sim/rng.h"
 #include "sim/sim.h"
 
 #define SEEDS	60

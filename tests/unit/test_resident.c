@@ -8,6 +8,9 @@
 
 #include "faultline/fsm.h"
 #include "faultline/pte.h"
+#include "nic/engine.h"
+#include "nic/fw.h"
+#include "smmu/smmu.h"
 #include "test_board_rig.h"
 
 #define TABLES	(DRAM_BASE + 0x80000)	/* three levels, 39-bit addresses */

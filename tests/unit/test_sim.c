@@ -7,7 +7,9 @@
 
 #include "harness.h"
 #include "os/os.h"
+#include "sim/rng.h"
 #include "sim/sim.h"
+#include "sim/sync.h"
 
 static struct sim *sim_make(enum sim_mode mode, uint64_t seed)
 {

@@ -4,6 +4,7 @@
  * variants: posix tsan
  */
 #include "harness.h"
+#include "sim/grace.h"
 #include "sim/sim.h"
 
 static struct sim *grace_make(enum sim_mode mode)

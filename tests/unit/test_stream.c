@@ -2,6 +2,7 @@
 /* A stream over datagrams: what a ring of receives makes of it. */
 #include <string.h>
 
+#include "faultline/entries.h"
 #include "harness.h"
 #include "tools/work/stream.h"
 

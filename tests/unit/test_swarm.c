@@ -413,7 +413,7 @@ static void run_testbed(struct swarm *s, struct digest *d)
 	char text[10][64], error[200];
 	const char *sets[11] = { 0 };
 	struct testbed_config cfg = {
-		.mode = p->mode, .seed = p->seed, .sets = sets, .icrc = true,
+		.mode = p->mode, .seed = p->seed, .sets = sets,
 		.plan = p->draw == DRAW_PLANS ? &nonsense_own : NULL,
 		.trace_records = p->mode == SIM_LOCKSTEP ? 1u << 16 : 0,
 	};

@@ -26,6 +26,8 @@
 
 #include "faultline/entries.h"
 #include "harness.h"
+#include "sim/rng.h"
+#include "sim/sync.h"
 #include "tools/scenario/oracle.h"
 #include "tools/scenario/testbed.h"
 

@@ -10,6 +10,7 @@
 #include "nic/table.h"
 #include "sim/sim.h"
 
+#include "sim/rng.h"
 #include "tests/harness.h"
 
 #define OBJECTS	6

@@ -4,6 +4,7 @@
 
 #include "harness.h"
 #include "sim/sim.h"
+#include "sim/timing.h"
 
 TEST("the built-in profiles load, and every value they set names its source")
 {

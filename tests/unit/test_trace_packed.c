@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "sim/rng.h"
 #include "sim/sim.h"
 #include "trace/trace.h"
 

@@ -7,6 +7,7 @@
  */
 #include "ud_rig.h"
 
+#include "sim/rng.h"
 #include "sim/sim.h"
 
 #define SEEDS	300

@@ -9,6 +9,8 @@
 #include <poll.h>
 #include <pthread.h>
 
+#include "nic/wire.h"
+#include "sim/rng.h"
 #include "test_udp_rig.h"
 
 #define NODE_A		1

@@ -22,6 +22,9 @@
 #include "faultline/uapi.h"
 #include "harness.h"
 #include "host/host.h"
+#include "sim/sim.h"
+#include "sim/timing.h"
+#include "trace/trace.h"
 
 #define LOOPBACK	0x7F000001u
 #define BYTES		(1u << 20)

@@ -75,7 +75,7 @@ TEST("a frame comes out of the link as it went in, and says who sent it")
 
 	tag_handshake();
 	EXPECT(udp_tag_on(&there, &f));
-	udp_icrc_make(&f);
+	wire_icrc_write(&f);
 	STEP("the packet has the fields that the file says");
 	EXPECT_EQ(f.bytes[2] << 8 | f.bytes[3], 0x8000 | 0x4321);
 	EXPECT_EQ(f.bytes[4], 3 << 4 | 12);
@@ -84,7 +84,7 @@ TEST("a frame comes out of the link as it went in, and says who sent it")
 	f.from = f.to = 0;
 	f.xfer = f.block = f.attempt = f.offset = 99;
 	udp_tag_nodes(&f);
-	EXPECT(udp_icrc_good(&f));
+	EXPECT(wire_icrc_good(&f));
 	EXPECT_EQ(udp_tag_judge(&here, &f), UDP_TAKE);
 	EXPECT_EQ(udp_tag_off(&here, &f), WIRE_OK);
 	EXPECT_EQ(f.from, 3);
@@ -93,7 +93,7 @@ TEST("a frame comes out of the link as it went in, and says who sent it")
 	EXPECT_EQ(f.block, 5);
 	EXPECT_EQ(f.attempt, 4);
 	EXPECT_EQ(f.offset, 7 * 1024);
-	udp_icrc_make(&f);
+	wire_icrc_write(&f);
 	EXPECT_MEM(f.bytes, was.bytes, was.len);
 }
 
@@ -104,15 +104,15 @@ TEST("the ICRC vouches for the node numbers, which it does not cover")
 
 	tag_handshake();
 	EXPECT(udp_tag_on(&there, &f));
-	udp_icrc_make(&f);
+	wire_icrc_write(&f);
 	for (bit = 0; bit < 8; bit++) {
 		f.bytes[4] ^= (uint8_t)(1u << bit);
 		udp_tag_nodes(&f);
-		EXPECT(!udp_icrc_good(&f));
+		EXPECT(!wire_icrc_good(&f));
 		f.bytes[4] ^= (uint8_t)(1u << bit);
 	}
 	udp_tag_nodes(&f);
-	EXPECT(udp_icrc_good(&f));
+	EXPECT(wire_icrc_good(&f));
 }
 
 TEST("generations of a new process are newer than all of the one before")
@@ -197,7 +197,7 @@ TEST("only who names this process is heard, and who was replaced never again")
 	EXPECT_EQ(udp_tag_judge(&here, &f), UDP_HELLO);
 	EXPECT_EQ(here.peer, 0);
 	udp_tag_hello(&here, &f, udp_tag_sender(&f));
-	EXPECT(udp_icrc_good(&f));
+	EXPECT(wire_icrc_good(&f));
 	EXPECT_EQ(udp_tag_judge(&there, &f), UDP_TAKE_NEW);
 	EXPECT_EQ(there.peer, here.own);
 	EXPECT_EQ(tag_pass(WOP_WRITE, 2, 1), 1);

@@ -26,6 +26,7 @@
 #include "harness.h"
 #include "lib/sys.h"
 #include "os/os.h"
+#include "sim/rng.h"
 #include "window/window.h"
 
 #define RIG_RAM		(4u << 20)

@@ -4,6 +4,8 @@
  * behave and write to each other all the time; board 2 is the hostile one's.
  * variants: tsan
  */
+#include "board/dram.h"
+#include "smmu/smmu.h"
 #include "test_window_rig.h"
 
 #define HOSTILE 2u

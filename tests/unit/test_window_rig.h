@@ -6,7 +6,11 @@
 #ifndef FL_TEST_WINDOW_RIG_H
 #define FL_TEST_WINDOW_RIG_H
 
+#include "fabric/fabric.h"
+#include "sim/sim.h"
+#include "sim/timing.h"
 #include "test_window_guest.h"
+#include "trace/trace.h"
 
 #define RIG_BOARDS	3
 

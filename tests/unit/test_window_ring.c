@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
+#include "board/dram.h"
 #include "window/window_internal.h"
 
 #define TRAP_FLAG	0x100

@@ -223,6 +223,34 @@ TEST("without ICRC its four bytes are zero and are not looked at")
 	EXPECT_EQ(wire_get_block(&f, true, &b), WIRE_CRC);
 }
 
+TEST("an ICRC that comes later is not looked at until it is there")
+{
+	struct wire_frame eager = cell_frame(true), f = cell_frame(false);
+	struct wire_block b;
+
+	STEP("a frame of a link that leaves it to who looks");
+	f.icrc_later = true;
+	memset(f.bytes + f.len - 4, 0x5A, 4);
+	wire_seal(&f, true);
+	EXPECT(f.icrc_later);
+	EXPECT_EQ(wire_get_block(&f, true, &b), WIRE_OK);
+	STEP("somebody looks");
+	wire_icrc_settle(&f);
+	EXPECT(!f.icrc_later);
+	EXPECT_MEM(f.bytes, eager.bytes, f.len);
+	EXPECT_EQ(wire_get_block(&f, true, &b), WIRE_OK);
+	STEP("from now on it is that of what the frame was then");
+	f.bytes[20] ^= 1;
+	wire_icrc_settle(&f);
+	EXPECT(!wire_icrc_good(&f));
+	EXPECT_EQ(wire_get_block(&f, true, &b), WIRE_CRC);
+	STEP("a packet that is to have none has none");
+	f.icrc_later = true;
+	wire_seal(&f, false);
+	EXPECT(!f.icrc_later);
+	EXPECT_MEM(f.bytes + f.len - 4, "\0\0\0\0", 4);
+}
+
 TEST("a packet of any length that is too short is refused")
 {
 	struct wire_frame f = cell_frame(false), g = answer_frame(false);

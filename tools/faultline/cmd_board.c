@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "lib/attach/attach.h"
+#include "nic/wire.h"
 #include "serve/serve.h"
 #include "tools/faultline/service.h"
 #include "tools/scenario/words.h"

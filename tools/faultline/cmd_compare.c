@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/timing.h"
 #include "tools/faultline/compare.h"
 #include "tools/faultline/pictures.h"
 

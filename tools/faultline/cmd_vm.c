@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "nic/wire.h"
 #include "tools/faultline/service.h"
 #include "tools/scenario/words.h"
 #include "window/window.h"

@@ -18,6 +18,7 @@
 #include "faultline/uapi.h"
 #include "host/host.h"
 #include "sim/sim.h"
+#include "sim/timing.h"
 #include "trace/trace.h"
 
 #define STUCK		70	/* sysexits.h, EX_SOFTWARE */

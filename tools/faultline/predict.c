@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/timing.h"
 #include "tools/faultline/job.h"
 #include "tools/scenario/runner.h"
 

@@ -14,6 +14,7 @@
 
 #include "faultline/wire.h"
 #include "lib/os/os.h"
+#include "nic/wire.h"
 #include "tools/faultline/app.h"
 #include "tools/faultline/board_process.h"
 #include "tools/faultline/job.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/sim.h"
+#include "sim/timing.h"
 #include "tools/faultline/reproduce.h"
 
 #define BEGIN(more)						\

@@ -5,6 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nic/fw.h"
+#include "nic/transport/fault.h"
+#include "nic/transport/nv.h"
+#include "nic/transport/rc.h"
 #include "tools/scenario/runner_internal.h"
 #include "tools/scenario/words.h"
 

@@ -253,8 +253,6 @@ static int runner_head(const struct scenario *s, struct testbed_config *cfg,
 		st = &s->st[i];
 		if (st->verb == V_BOARD)
 			built = true;
-		if (statement_option(st, "damage"))
-			cfg->icrc = true;
 		if (st->verb != V_PROFILE && st->verb != V_SET)
 			continue;
 		if (built) {

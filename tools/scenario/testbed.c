@@ -172,11 +172,7 @@ static int need_fabric(struct testbed *w)
 	if (w->fabric)
 		return 0;
 	w->fabric = fabric_create(&cfg);
-	if (!w->fabric)
-		return -ENOMEM;
-	if (w->cfg.icrc)	/* cards ask when they are made */
-		fabric_icrc_set(w->fabric, true);
-	return 0;
+	return w->fabric ? 0 : -ENOMEM;
 }
 
 static int board_kernel(struct testbed_board *b,

@@ -31,6 +31,7 @@
 #include "host/host.h"
 #include "rtl/cosim/engine_plugin.h"
 #include "sim/sim.h"
+#include "sim/sync.h"
 #include "tools/scenario/rpc.h"
 #include "trace/trace.h"
 
@@ -57,7 +58,6 @@ struct testbed_config {
 	FILE *trace;			/* text of every record, or NULL */
 	struct capture *capture;	/* every packet, or NULL (fabric/capture.h) */
 	uint32_t trace_records;		/* ring; 0: 2^20 in lockstep, 2^15 a thread */
-	bool icrc;			/* packets may get damaged: check them */
 	bool strangers;			/* as in board.h */
 	/*
 	 * Do not check after every event. Else FAULTLINE_CHECKS=all in the environment

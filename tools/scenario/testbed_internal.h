@@ -3,7 +3,9 @@
 #ifndef FL_TESTBED_INTERNAL_H
 #define FL_TESTBED_INTERNAL_H
 
+#include "nic/wire.h"
 #include "serve/serve.h"
+#include "sim/timing.h"
 #include "tools/scenario/folder.h"
 #include "tools/scenario/oracle.h"
 #include "tools/scenario/fork_server.h"

@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "nic/transport/nv.h"
+#include "nic/transport/rc.h"
+#include "nic/transport/ud.h"
+
 void counts_add(struct work_counts *c, struct board *b, struct host_kernel *kernel,
 		struct fabric *fabric)
 {

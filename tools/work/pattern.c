@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "sim/rng.h"
 #include "sim/sim.h"
 
 #define PAGE	4096u

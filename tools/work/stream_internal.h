@@ -7,6 +7,7 @@
 #include "fabric/fabric.h"
 #include "host/host.h"
 #include "sim/sim.h"
+#include "sim/timing.h"
 #include "tools/work/stream.h"
 #include "trace/trace.h"
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "faultline/uapi.h"
+#include "nic/transport/ud.h"
 
 /* More than the largest ring and all else. */
 #define FRAMES		16384u

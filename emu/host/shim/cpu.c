@@ -12,6 +12,8 @@
 #include "shim_internal.h"
 #include <shim/trace.h>
 
+#include "sim/timing.h"
+
 /* A thread's own state, as registers are a CPU's; no board shares it. */
 _Thread_local struct shim_cpu shim_this_cpu;
 

@@ -19,6 +19,7 @@
 
 #include "os/os.h"
 #include "shim_internal.h"
+#include "trace/event.h"
 
 /*
  * A map begins at a multiple of this, and is smaller by what the largest page

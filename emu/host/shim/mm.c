@@ -15,6 +15,7 @@
 #include <linux/sched/signal.h>
 
 #include "shim_internal.h"
+#include "trace/event.h"
 
 /* ---- life ---- */
 

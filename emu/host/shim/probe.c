@@ -13,6 +13,7 @@
 #include <linux/property.h>
 
 #include "shim_internal.h"
+#include "smmu/smmu.h"
 
 int device_property_read_u32(struct device *dev, const char *name, u32 *value)
 {

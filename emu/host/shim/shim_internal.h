@@ -10,6 +10,9 @@
 #include <linux/platform_device.h>
 #include <linux/sched.h>
 
+#include "sim/sim.h"
+#include "sim/sync.h"
+
 struct shim_irq {
 	struct shim *shim;
 	irq_handler_t handler;

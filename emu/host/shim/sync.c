@@ -11,6 +11,7 @@
 #include <linux/wait.h>
 
 #include "shim_internal.h"
+#include "sim/timing.h"
 
 static void shim_lock(struct sim_mutex *m)
 {

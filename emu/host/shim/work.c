@@ -13,6 +13,8 @@
 #include <linux/workqueue.h>
 
 #include "shim_internal.h"
+#include "sim/timing.h"
+#include "trace/event.h"
 
 /*
  * As many page-ins as go on side by side; but a worker that waits for a file of a

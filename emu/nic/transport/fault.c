@@ -19,6 +19,7 @@
 #include "faultline/regs.h"
 #include "nic/transport/fault.h"
 #include "nic/transport/nv.h"
+#include "trace/event.h"
 
 enum report_state { REPORT_IDLE, REPORT_COMING, REPORT_TOLD, REPORT_GOING, REPORT_STATES };
 

@@ -16,8 +16,12 @@
 #ifndef FL_FAULT_H
 #define FL_FAULT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "faultline/entries.h"
-#include "trace/trace.h"
+
+struct trace_at;
 
 #define NIC_FAULT_NEVER	UINT64_MAX
 

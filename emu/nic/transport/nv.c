@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/event.h"
+
 static struct nv_pair *pair_at(struct nv *nv, uint32_t number)
 {
 	return &nv->pair[FW_QP_PLACE(number)];

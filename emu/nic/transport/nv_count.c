@@ -6,6 +6,7 @@
  * are the firmware's (fw_count.c), in memory of the process.
  */
 #include "nic/transport/nv_internal.h"
+#include "trace/event.h"
 
 uint8_t nv_count_check(struct nv *nv, struct nv_pair *q, uint16_t counter)
 {

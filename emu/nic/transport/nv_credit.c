@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "nic/transport/nv_internal.h"
+#include "trace/event.h"
 
 bool nv_credit_give(struct nv *nv, struct nv_pair *q)
 {

@@ -5,6 +5,7 @@
  * whoever zaps the entry waits.
  */
 #include "nic/transport/nv_internal.h"
+#include "trace/event.h"
 
 /* The segment that the next byte lies in, and how much of it is left. */
 static const struct fw_segment *mover_segment(const struct nv_mover *m, unsigned int *number,

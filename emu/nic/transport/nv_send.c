@@ -9,6 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "trace/event.h"
+
 void nv_send_post(struct nv *nv, struct nv_pair *q, uint32_t wr, const struct fw_work *w)
 {
 	struct nv_sender *s = &q->send;

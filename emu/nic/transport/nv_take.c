@@ -4,6 +4,7 @@
  * or, if the page is absent or data wait for it already, into the system buffer.
  */
 #include "nic/transport/nv_internal.h"
+#include "trace/event.h"
 
 static uint64_t frame_cause(const struct nv *nv)
 {

@@ -5,6 +5,7 @@
  * sender only asks, since data are not sent twice for a page that takes its time.
  */
 #include "nic/transport/nv_internal.h"
+#include "trace/event.h"
 
 /* As InfiniBand's: 4.096 us * 2^n, 0 is never; a card may have a floor. */
 static uint64_t answer_wait_ns(const struct nv *nv, const struct nv_pair *q)

@@ -12,6 +12,8 @@
 
 #include <assert.h>
 
+#include "trace/event.h"
+
 /* ---- receiver ---- */
 
 void nv_window_answer(struct nv *nv, struct nv_pair *q, uint32_t sequence, bool credit,

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/event.h"
+
 static struct rc_pair *pair_at(struct rc *rc, uint32_t number)
 {
 	return &rc->pair[FW_QP_PLACE(number)];

@@ -4,6 +4,7 @@
  * Requests end in the order in which they were posted.
  */
 #include "nic/transport/rc_internal.h"
+#include "trace/event.h"
 
 /* Progress: both counts of tries start anew, and a retry round is over. */
 static void req_progress(struct rc *rc, struct rc_pair *q, uint32_t una)

@@ -16,6 +16,8 @@
 #ifndef FL_RC_INTERNAL_H
 #define FL_RC_INTERNAL_H
 
+#include <stddef.h>
+
 #include "nic/fw.h"
 #include "nic/transport/inbox.h"
 #include "nic/transport/rc.h"

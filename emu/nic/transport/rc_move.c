@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "trace/event.h"
+
 void rc_move_local(struct rc_mover *m, struct rc_pair *q, const struct fw_segment *s,
 		   unsigned int n, uint64_t at, uint32_t len)
 {

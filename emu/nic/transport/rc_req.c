@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "trace/event.h"
+
 void rc_req_start(struct rc_pair *q)
 {
 	struct rc_requester *r = &q->req;

@@ -4,6 +4,7 @@
  * The expected PSN is executed, one behind it is a duplicate, one ahead is dropped.
  */
 #include "nic/transport/rc_internal.h"
+#include "trace/event.h"
 
 /* What an opcode of SEND or WRITE says about its message. */
 static bool opcode_is_send(uint8_t op)

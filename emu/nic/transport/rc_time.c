@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Timers: acknowledgements that do not come, and peers that are not ready. */
 #include "nic/transport/rc_internal.h"
+#include "trace/event.h"
 
 /* In units of 10 us; code 0 is the longest (InfiniBand 9.7.5.2.8, table 45). */
 static const uint32_t rnr_table[32] = {

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/event.h"
+
 static struct ud_pair *pair_at(struct ud *ud, uint32_t number)
 {
 	return &ud->pair[FW_QP_PLACE(number)];

@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "faultline/regs.h"
+#include "trace/event.h"
 
 static bool backup_has_room(const struct ud_backup *b)
 {

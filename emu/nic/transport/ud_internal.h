@@ -11,6 +11,8 @@
 #ifndef FL_UD_INTERNAL_H
 #define FL_UD_INTERNAL_H
 
+#include <stddef.h>
+
 #include "nic/fw.h"
 #include "nic/transport/inbox.h"
 #include "nic/transport/rc_wire.h"

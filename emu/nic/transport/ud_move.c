@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* Bytes of one datagram to or from memory: bursts that end at page and segment borders. */
 #include "nic/transport/ud_internal.h"
+#include "trace/event.h"
 
 /* The segment that the next byte lies in, and where in it. */
 static const struct fw_segment *mover_segment(const struct ud_mover *m, unsigned int *number,

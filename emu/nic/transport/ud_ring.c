@@ -14,6 +14,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "trace/event.h"
+
 struct ud_place *ud_ring_place(struct ud_ring *r, uint16_t index)
 {
 	return &r->place[index % UD_AHEAD];

@@ -6,6 +6,8 @@
 #include <shim/rules.h>
 #include <shim/shim.h>
 
+#include "sim/sync.h"
+
 /* A sleeping lock. */
 struct mutex {
 	struct sim_mutex m;

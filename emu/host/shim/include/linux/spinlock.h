@@ -6,6 +6,8 @@
 #include <linux/irqflags.h>
 #include <shim/shim.h>
 
+#include "sim/sync.h"
+
 /*
  * A spinning lock. Interrupts are threads here, and time may pass while a
  * driver reaches registers under the lock, so those who wait do sleep; but

@@ -8,6 +8,8 @@
 #include <shim/rules.h>
 #include <shim/shim.h>
 
+#include "sim/sync.h"
+
 /* seq counts wake-ups: one between a look and the sleep is not missed. */
 typedef struct {
 	struct sim_waitq q;

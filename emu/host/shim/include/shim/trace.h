@@ -5,7 +5,7 @@
 
 #include <shim/shim.h>
 
-#include "trace/trace.h"
+#include "trace/event.h"
 
 /*
  * Record an event of the driver. Its cause is what this thread recorded before,

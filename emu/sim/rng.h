@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* rng.h - random numbers: one stream for each user, all from the seed. */
+#ifndef FL_RNG_H
+#define FL_RNG_H
+
+#include <stdint.h>
+
+struct rng {
+	uint64_t s[2];
+};
+void rng_init(struct rng *r, uint64_t seed, const char *stream);
+uint64_t rng_next(struct rng *r);
+/* 0 <= result < n, n > 0 */
+uint64_t rng_below(struct rng *r, uint64_t n);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * event.h - what is recorded in a trace, and how. Each event is declared once in events.def;
+ * the recorder and its records are trace.h.
+ */
+#ifndef FL_TRACE_EVENT_H
+#define FL_TRACE_EVENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct trace;
+
+enum trace_unit {
+	UNIT_APP,
+	UNIT_LIB,
+	UNIT_DRIVER,
+	UNIT_KERNEL,
+	UNIT_SMMU,
+	UNIT_FW,
+	UNIT_ENGINE,
+	UNIT_WIRE,
+	UNIT_SIM,
+	UNIT_COUNT
+};
+
+enum trace_event {
+#define EVENT(name, unit, a0, a1, a2, a3, text) EV_##name,
+#include "trace/events.def"
+	EV_COUNT
+};
+
+/* What an event belongs to. Copied by value; all zero is allowed. */
+struct trace_at {
+	uint8_t board;
+	uint32_t xfer, block, attempt;
+	uint64_t cause;
+};
+
+/* Record one event, return its sequence number (0 when t is NULL). */
+uint64_t trace_emit(struct trace *t, enum trace_event ev,
+		    const struct trace_at *at, uint64_t a0, uint64_t a1,
+		    uint64_t a2, uint64_t a3);
+
+/*
+ * Blocks of a WRITE that went from memory to memory in the resident step. They are kept in
+ * one place, and are for everybody who reads or counts the records that the long way
+ * leaves. side 0 is the sender, 1 the receiver.
+ */
+#define TRACE_WRITE_PAGES 17
+
+/* A walk of the SMMU that found its page: what it read, from the first level on. */
+struct trace_walk {
+	uint64_t table;		/* of the first level that was read, 64-byte aligned */
+	uint64_t desc[4];	/* in order */
+	uint8_t first, levels;
+	bool cached;		/* the walk cache knew that table */
+};
+
+struct trace_write {
+	struct trace_at at;	/* of the sender and the first block; attempt 0 */
+	uint64_t va[2];
+	uint32_t len;		/* at most 64 KB */
+	uint32_t qpn;		/* the receiver's queue pair */
+	uint8_t peer, ctx, rxc, bank[2];
+	uint8_t cell_log2, block_log2;
+	uint32_t pages[2];
+	struct {
+		uint64_t pa;	/* of its first byte that is moved */
+		const struct trace_walk *walk;	/* NULL: it was a hit */
+	} page[2][TRACE_WRITE_PAGES];
+};
+
+/* Threads mode. The sequence number of the end of the last block, or 0. */
+uint64_t trace_emit_write(struct trace *t, const struct trace_write *w);
+
+/*
+ * What the calling thread recorded last, of any unit or of software only: the
+ * cause of what it does now where no better one is known (a line that goes up,
+ * a register that is written).
+ */
+uint64_t trace_last(void);
+uint64_t trace_last_software(void);
+/* Around what the thread does for others. */
+struct trace_last {
+	uint64_t any, software;
+};
+struct trace_last trace_last_save(void);
+void trace_last_restore(struct trace_last saved);
+
+#endif
