@@ -88,6 +88,31 @@ static bool run_joins(const struct attach_run *r, const struct attach_run *g)
 	       r->va + attach_run_bytes(r) == g->va;
 }
 
+/*
+ * The board brings a run in as a whole, and so wants a frame for each of its pages at once.
+ * The process may not have so many: then -ENOMEM says so, and half of it is tried, from there
+ * on. After an error the rest of what goes out goes all the same.
+ */
+static int run_move(struct attach *a, const struct attach_run *r, bool out)
+{
+	unsigned int least = (unsigned int)(attach_granule(a) / ATTACH_PAGE), done = 0;
+	struct attach_run piece = *r;
+	int error, first = 0;
+
+	while (done < r->n && (out || !first)) {
+		piece.va = r->va + done * (uintptr_t)ATTACH_PAGE;
+		piece.n = r->n - done < a->pieces ? r->n - done : a->pieces;
+		error = out ? attach_move_out(a, &piece) : attach_move_in(a, &piece);
+		if (error == -ENOMEM && piece.n > least) {
+			a->pieces = piece.n / 2 / least * least;
+			continue;
+		}
+		first = first ? first : error;
+		done += piece.n;
+	}
+	return first;
+}
+
 static int import_checked(struct attach *a)
 {
 	struct attach_run r = { 0 }, g;
@@ -108,11 +133,11 @@ static int import_checked(struct attach *a)
 			continue;
 		}
 		if (r.n)
-			error = attach_move_in(a, &r);
+			error = run_move(a, &r, false);
 		r = g;
 	}
 	if (r.n && !error)
-		error = attach_move_in(a, &r);
+		error = run_move(a, &r, false);
 	return error;
 }
 
@@ -185,7 +210,7 @@ static void import_uncount(struct attach *a, uintptr_t from, uintptr_t last)
 		if (r.n && (own >> OWN_COUNT_SHIFT || r.n == ATTACH_BATCH ||
 			    r.prot != prot || r.keep != keep ||
 			    r.va + attach_run_bytes(&r) != va)) {
-			attach_move_out(a, &r);
+			run_move(a, &r, true);
 			r.n = 0;
 		}
 		if (own >> OWN_COUNT_SHIFT)
@@ -196,7 +221,7 @@ static void import_uncount(struct attach *a, uintptr_t from, uintptr_t last)
 		r.n++;
 	}
 	if (r.n)
-		attach_move_out(a, &r);
+		run_move(a, &r, true);
 }
 
 static void return_all(struct attach *a)
@@ -228,6 +253,7 @@ static void import_on_stack(struct attach *a, void (*fn)(struct attach *a,
 void attach_job_do(struct attach *a)
 {
 	a->job.result = 0;
+	a->pieces = ATTACH_BATCH;
 	switch (a->job.kind) {
 	case JOB_IMPORT:
 		a->job.result = import_job(a);

@@ -114,6 +114,7 @@ struct attach {
 	int wake[2];			/* a pipe: the service thread should look */
 	_Atomic uint32_t stop;
 	uint8_t *scratch;		/* ATTACH_BATCH pages, the service thread's */
+	unsigned int pieces;		/* pages that it moves at a time, in this job */
 	_Atomic uint32_t file_id;	/* of FILE notes */
 	void *spare;			/* ranges to give up (view.c) */
 };

@@ -435,7 +435,7 @@ static int move_out(struct attach *a, const struct attach_run *r,
 	return error;
 }
 
-void attach_move_out(struct attach *a, const struct attach_run *r)
+int attach_move_out(struct attach *a, const struct attach_run *r)
 {
 	uint32_t frame[ATTACH_BATCH];
 	unsigned int i;
@@ -448,7 +448,7 @@ void attach_move_out(struct attach *a, const struct attach_run *r)
 	gone = error == -ENODEV;
 	/* The board cannot bring them in: they stay its own, and in use. */
 	if (error && !gone)
-		return;
+		return error;
 	busy_begin(a, r);
 	attach_views_lock(a, &mask);
 	if (gone)
@@ -470,6 +470,7 @@ void attach_move_out(struct attach *a, const struct attach_run *r)
 		 OWN_RECEIVES | OWN_ZEROS);
 	if (!gone)
 		import_tell(a, ATTACH_RETURNED, r, 0, 0, NULL, 0);
+	return 0;
 }
 
 /* ---- the stack of who forks ---- */

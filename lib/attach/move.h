@@ -20,8 +20,8 @@ static inline uint64_t attach_run_bytes(const struct attach_run *r)
 
 /* All of these in the service thread. 0, or why the run is where it was. */
 int attach_move_in(struct attach *a, const struct attach_run *r);
-/* What the board cannot bring stays where it is. */
-void attach_move_out(struct attach *a, const struct attach_run *r);
+/* The same: what the board cannot bring stays where it is, and its own. */
+int attach_move_out(struct attach *a, const struct attach_run *r);
 /* A run on the stack of who forks: private meanwhile, and back. */
 void attach_stack_out(struct attach *a, const struct attach_run *r);
 void attach_stack_back(struct attach *a, const struct attach_run *r);

@@ -130,6 +130,51 @@ TEST("a region larger than the board's memory and swap is taken while it is unto
 	rig_end();
 }
 
+/* What has contents moves a part at a time, as much as the process may have. */
+static int registers_touched(void *arg)
+{
+	const uint32_t pages = 200;
+	struct fl_mr *mr, *pinned;
+	struct rig_app a;
+	uint8_t *mem;
+	uint32_t i, round;
+
+	(void)arg;
+	RIG_TRY(rig_app_loop(&a, 4 * RIG_PAGE));
+	mem = untouched_map();
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < pages; i++)
+			memset(mem + i * RIG_PAGE, (uint8_t)(i + round), RIG_PAGE);
+		RIG_TRY(fl_reg_mr(a.pd, mem, pages * RIG_PAGE, FL_LOCAL_WRITE, &mr));
+		for (i = 0; i < pages * RIG_PAGE; i += 509)
+			if (mem[i] != (uint8_t)(i / RIG_PAGE + round))
+				return 44;
+		/* What is pinned is there all at once. */
+		if (fl_reg_mr(a.pd, mem, pages * RIG_PAGE, FL_PINNED, &pinned) != -ENOMEM)
+			return 45;
+		RIG_TRY(fl_dereg_mr(mr));
+		for (i = 0; i < pages * RIG_PAGE; i += 509)
+			if (mem[i] != (uint8_t)(i / RIG_PAGE + round))
+				return 46;
+		/* It is the program's own again, and not a view of the board's. */
+		if (munmap(mem + 8 * RIG_PAGE, RIG_PAGE) ||
+		    mmap(mem + 8 * RIG_PAGE, RIG_PAGE, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED)
+			return 47;
+	}
+	return fl_close(a.dev) ? 48 : 0;
+}
+
+TEST("on demand a region may have more pages than its process, whether they are touched or not")
+{
+	static const char *const small[] = { "--frames", "512", "--swap", "4096",
+					     "--process-frames", "30", NULL };
+
+	rig_start(small);
+	EXPECT_EQ(rig_app_run(registers_touched, NULL), 0);
+	rig_end();
+}
+
 /* ---- while others use it ---- */
 
 #define WRITERS		3u
