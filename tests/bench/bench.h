@@ -14,7 +14,8 @@
  * bench_pair.c (two boards without a kernel), bench_stage.c (with it),
  * bench_across.c (two applications and boards, each a process), bench_peer.c
  * (other people's programs, and perftest on our boards), bench_bare.c (bare
- * primitives), bench_count.c (instructions); then one file for each group of figures.
+ * primitives), bench_count.c (instructions), bench_counts.c
+ * (those on record), bench_paths.c (what else is counted); then one file for each group of figures.
  */
 #ifndef FL_BENCH_H
 #define FL_BENCH_H
@@ -144,18 +145,43 @@ void bench_seeds(void);		/* bench_seeds.c: random testbeds, a scenario */
 
 /* ---- instructions (bench_count.c) ---- */
 
+/* The paths whose instructions are on record (bench_counts.c, counts.txt). */
+#define BENCH_PATHS 12
+struct bench_path {
+	const char *name;
+	void (*run)(uint64_t n);	/* do it n times */
+	uint64_t few, many;		/* the difference leaves out what happens once */
+	const char *text;
+};
+extern const struct bench_path bench_paths[BENCH_PATHS];
+
 /* Under callgrind: do the named thing n times. 0, or -EINVAL: no such name. */
 int bench_count_run(const char *name, uint64_t n);
-/* Instructions of one operation; below 0: valgrind is not here. */
-double bench_count(const char *name, uint64_t few, uint64_t many);
+/* Is valgrind here? */
+bool bench_count_can(void);
+/* Instructions of one operation of this path; below 0: valgrind is not here. */
+double bench_count(const char *name);
 /* Of all that this command does, its start too; below 0: valgrind is not here. */
 double bench_count_program(const char *program);
 void bench_count_self(const char *argv0);
+/*
+ * Compare paths with the file, n of them by name or all (n 0), or write it. Exit status:
+ * 1 one has grown, 77 there is nothing to compare with here.
+ */
+int bench_counts(const char *path, bool record, char **names, int n);
 /* What can be counted. */
 void bench_count_hits(uint64_t n);
 void bench_count_walks(uint64_t n);
 void bench_count_records(uint64_t n);
+void bench_count_packed(uint64_t n);
 void bench_count_write8(uint64_t n);
+void bench_count_write8_long(uint64_t n);
 void bench_count_write64k(uint64_t n);
+void bench_count_write64k_long(uint64_t n);
+/* bench_paths.c */
+void bench_count_library8(uint64_t n);
+void bench_count_fault(uint64_t n);
+void bench_count_checked(uint64_t n);
+void bench_count_send8(uint64_t n);
 
 #endif

@@ -5,6 +5,8 @@
  *	bench [-o FILE] [GROUP ...]	groups: processes verbs models lockstep writes
  *				testbed faults seeds
  *	bench --count NAME N		for callgrind: do one thing N times
+ *	bench --counts FILE [NAME ...]	instructions beside those on record (bench_counts.c)
+ *	bench --counts FILE --record	put them on record
  *	BENCH_SEEDS=N			group seeds: so many instead of 1000
  *
  * Time decides nothing here: the exit status is 0 unless something is broken.
@@ -57,6 +59,7 @@ int main(int argc, char **argv)
 {
 	const char *path = NULL;
 	int first = 1, i, err;
+	bool record;
 	unsigned int g;
 
 	streams_begin();
@@ -67,6 +70,11 @@ int main(int argc, char **argv)
 			fprintf(stderr, "bench: nothing is called %s\n",
 				argv[2]);
 		return err ? 2 : 0;
+	}
+	if (argc > 2 && !strcmp(argv[1], "--counts")) {
+		record = argc == 4 && !strcmp(argv[3], "--record");
+		return bench_counts(argv[2], record, argv + 3,
+				    record ? 0 : argc - 3);
 	}
 	if (argc > 2 && !strcmp(argv[1], "-o")) {
 		path = argv[2];
