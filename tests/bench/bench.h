@@ -10,7 +10,7 @@
  * the lowest and highest of the rounds' medians.
  *
  * Files: bench_main.c (options, order), bench_measure.c (windows, medians),
- * bench_table.c (the table), bench_bounce.c (how far apart two CPUs are),
+ * bench_table.c (the table), bench_chart.c (the same as CSV and SVG), bench_bounce.c (how far apart two CPUs are),
  * bench_pair.c (two boards without a kernel), bench_stage.c (with it),
  * bench_across.c (two applications and boards, each a process), bench_peer.c
  * (other people's programs, and perftest on our boards), bench_bare.c (bare
@@ -106,11 +106,34 @@ struct bench_row {
 int bench_table_begin(const char *path);
 void bench_title(const char *text);
 void bench_row(const struct bench_row *row);
+void bench_row_of_peer(const struct bench_row *row);	/* somebody else's figure */
 /* One line of prose under the rows. */
 void bench_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void bench_table_end(void);
 /* Text for bench_row.trace, counted once; the last eight of them stay valid. */
 const char *bench_trace_text(const struct bench_result *r);
+
+/* Of rows that follow. */
+void bench_group(const char *name);
+
+/* A row as it was, to be shown in other forms. */
+struct bench_kept {
+	char *group, *title;	/* title: with the line of prose before it, if that heads it */
+	char *name, *figure;	/* name: as in the row; figure: with that of its parent */
+	char *unit, *note;
+	struct bench_spread value;
+	enum bench_want want;
+	double target;
+	bool met, peer;
+	unsigned int parent;	/* place of the row that it is indented under, or its own */
+};
+const struct bench_kept *bench_kept(unsigned int *n);
+
+/* ---- the same in other forms (bench_chart.c) ---- */
+
+/* 0 or negative errno. */
+int bench_csv(const char *path);
+int bench_svg(const char *path);
 
 /* Something does not work: says so and ends with status 1. */
 void bench_broken(const char *fmt, ...)

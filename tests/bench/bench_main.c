@@ -4,6 +4,7 @@
  *
  *	bench [-o FILE] [GROUP ...]	groups: processes verbs models lockstep writes
  *				testbed faults seeds
+ *				with -o also FILE as .csv and .svg (bench_chart.c)
  *	bench --count NAME N		for callgrind: do one thing N times
  *	bench --counts FILE [NAME ...]	instructions beside those on record (bench_counts.c)
  *	bench --counts FILE --record	put them on record
@@ -55,6 +56,37 @@ static bool main_known(const char *name)
 	return false;
 }
 
+static void main_group(unsigned int g)
+{
+	bench_group(groups[g].name);
+	groups[g].run();
+}
+
+/* The table's other forms stand beside it. */
+static void main_forms(const char *path)
+{
+	static const struct {
+		const char *end, *what;
+		int (*write)(const char *path);
+	} forms[] = {
+		{ "csv", "figures", bench_csv }, { "svg", "picture", bench_svg },
+	};
+	const char *dot = strrchr(path, '.');
+	int stem = dot && !strchr(dot, '/') ? (int)(dot - path) : (int)strlen(path);
+	char name[4096];
+	unsigned int i;
+	int err;
+
+	printf("  table: %s\n", path);
+	for (i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "%.*s.%s", stem, path, forms[i].end);
+		err = forms[i].write(name);
+		if (err)
+			bench_broken("%s: %s", name, strerror(-err));
+		printf("  %s: %s\n", forms[i].what, name);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *path = NULL;
@@ -96,8 +128,10 @@ int main(int argc, char **argv)
 	}
 	for (g = 0; g < GROUPS; g++)
 		if (main_wanted(groups[g].name, argv + first, argc - first))
-			groups[g].run();
+			main_group(g);
 	bench_table_end();
+	if (path)
+		main_forms(path);
 	bench_bounce_end();
 	return streams_end("bench", 0);
 }
