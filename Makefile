@@ -949,7 +949,7 @@ endif
 HANDED := $(if $(wildcard tests/run),,$(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf)))
 NOT_HANDED := $(filter-out generate guest $(if $(wildcard rtl/hdl),rtl-% waves),$(NOT_STEPPED)) \
 	      check-style check-warnings stepping-test stepping-labs library-alone \
-	      bench bench-counts lab-check lab-mutants lab-batch handout gradescope starter walk-of-a-write
+	      bench bench-counts bench-parts lab-check lab-mutants lab-batch handout gradescope starter walk-of-a-write
 ifneq ($(if $(HANDED),$(filter $(NOT_HANDED),$(MAKECMDGOALS))),)
 $(error make $(filter $(NOT_HANDED),$(MAKECMDGOALS)) is not in the handout of a lab; make \
 	help says what is)
@@ -1000,10 +1000,26 @@ bench:
 	+@$(MAKE) --no-print-directory bench-programs
 	+@if tools/doctor --have header:infiniband/verbs.h >/dev/null; \
 	then $(MAKE) --no-print-directory verbs; fi
+	+@if tools/doctor --have header:rdma/fabric.h >/dev/null; \
+	then $(MAKE) --no-print-directory $(FABRIC_WRITE); fi
 	@mkdir -p build/bench
 	FAULTLINE=$(FAULTLINE) BENCH_SWARM=$(BENCH_SWARM) $(BENCH_BIN) -o build/bench/bench.txt $(GROUP)
 
 bench-programs: $(BENCH_BIN) $(FAULTLINE) $(BENCH_SWARM)
+
+# Where the instructions of a path go, by part of the tree; FILES=yes: by file.
+.PHONY: bench-parts
+bench-parts:
+	@tools/doctor --have valgrind
+	+@$(MAKE) --no-print-directory $(BENCH_BIN)
+	@BENCH=$(BENCH_BIN) tests/bench/parts $(if $(FILES),--files) $(or $(PATHS),write8)
+
+# A peer, where libfabric's headers are.
+FABRIC_WRITE := $(B)/bench/fabric_write
+$(FABRIC_WRITE): tests/bench/peer/fabric_write.c
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(DEFINES) -o $@ $< -lfabric
 
 # Instructions of the most important paths, beside those on record: fails when one has grown
 # by more than 3 %. RECORD=yes: put them on record; PATHS="write8 hit": these alone.
@@ -1046,6 +1062,7 @@ help:
 	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"
 	@echo "make bench        what things cost (GROUP=verbs: these figures alone)"
 	@echo "make bench-counts instructions of paths, beside those on record; RECORD=yes: anew"
+	@echo "make bench-parts  in which part of the tree they are; PATHS=write8, FILES=yes"
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"
 	@echo "make generate     headers, Verilog and tables from the *.def"

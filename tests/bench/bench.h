@@ -10,12 +10,13 @@
  * the lowest and highest of the rounds' medians.
  *
  * Files: bench_main.c (options, order), bench_measure.c (windows, medians),
- * bench_table.c (the table), bench_chart.c (the same as CSV and SVG), bench_bounce.c (how far apart two CPUs are),
- * bench_pair.c (two boards without a kernel), bench_stage.c (with it),
- * bench_across.c (two applications and boards, each a process), bench_peer.c
- * (other people's programs, and perftest on our boards), bench_bare.c (bare
- * primitives), bench_count.c (instructions), bench_counts.c
- * (those on record), bench_paths.c (what else is counted); then one file for each group of figures.
+ * bench_table.c (the table), bench_chart.c (the same as CSV and SVG),
+ * bench_bounce.c (how far apart two CPUs are), bench_pair.c (two boards without a
+ * kernel), bench_stage.c (with it), bench_across.c (two applications and boards, each
+ * a process), bench_peer.c (other people's programs, and perftest on our boards),
+ * bench_shm.c (rows beside libfabric), bench_bare.c (bare primitives), bench_child.c
+ * (a program and what it took), bench_count.c (instructions), bench_counts.c (those on
+ * record), bench_paths.c (what else is counted); then one file for each group of figures.
  */
 #ifndef FL_BENCH_H
 #define FL_BENCH_H
@@ -24,10 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rusage;
 struct trace;
 
 #define BENCH_ROUNDS	3
 #define BENCH_WINDOWS	400	/* of one kind, in one round, at most */
+#define BENCH_NEAR_NS	150	/* a bounce: 27 and 62 against 275; sources: host-measured */
 
 /* Median of all windows; lowest and highest of the rounds' medians. */
 struct bench_spread {
@@ -148,6 +151,20 @@ void bench_broken(const char *fmt, ...)
 double bench_bounce_ns(void);
 void bench_bounce_end(void);
 
+/* ---- beside libfabric's shared memory (bench_shm.c) ---- */
+
+/*
+ * Rows under that of job: its window beside writes of fabric_write, with the CPUs near, far,
+ * and in any case. depth 1: how many times as long; else how many times the rate.
+ */
+void bench_beside_shm(const struct bench_job *job, uint32_t bytes,
+		      unsigned int depth, enum bench_want want, double target);
+
+/* ---- children (bench_child.c) ---- */
+
+/* Run a program; arg: NULL at the end, three at least. It may not fail. */
+void bench_child(const char *const *arg, struct rusage *usage);
+
 /* ---- bare primitives: windows (bench_bare.c) ---- */
 
 double bench_bare_pair(void *unused);	/* SIGSEGV + mprotect of one page */
@@ -156,7 +173,8 @@ double bench_bare_mlock(void *unused);	/* of 1 MB; 0: not allowed */
 
 /* ---- the groups ---- */
 
-/* While this program has one thread, so first of all. */
+void bench_boards(void);	/* bench_boards.c: first of all */
+/* While this program has one thread, so before all others. */
 void bench_processes(void);	/* bench_processes.c: each its own process */
 void bench_verbs(void);		/* bench_verbs.c: programs of rdma-core */
 void bench_models(void);	/* bench_models.c: walk, TLB hit, trace */

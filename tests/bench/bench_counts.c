@@ -76,7 +76,7 @@ static bool counts_read(const char *path)
 	const char *built = counts_built();
 	char line[300];
 	unsigned int n = 0;
-	bool same = false;
+	bool same = false, built_line = false;
 	FILE *f = fopen(path, "r");
 
 	if (!f)
@@ -90,16 +90,18 @@ static bool counts_read(const char *path)
 			counts_read_line(path, n, line);
 			continue;
 		}
+		built_line = true;
 		same = !strcmp(line + strlen(BUILT), built);
-		if (!same)
-			printf("SKIP: %s has counts of %s; this is %s\n", path,
-			       line + strlen(BUILT), built);
-		if (!same)
-			break;
+		if (same)
+			continue;
+		printf("SKIP: %s has counts of %s; this is %s\n", path,
+		       line + strlen(BUILT), built);
+		break;
 	}
 	fclose(f);
-	if (!same && !n)
-		bench_broken("%s is empty (make bench-counts RECORD=yes)", path);
+	if (!built_line)
+		bench_broken("%s does not say what it was counted with (make "
+			     "bench-counts RECORD=yes)", path);
 	return same;
 }
 

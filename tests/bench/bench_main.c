@@ -2,8 +2,8 @@
 /*
  * make bench: what things cost on this machine, beside what was aimed at.
  *
- *	bench [-o FILE] [GROUP ...]	groups: processes verbs models lockstep writes
- *				testbed faults seeds
+ *	bench [-o FILE] [GROUP ...]	groups: boards processes verbs models lockstep
+ *				writes testbed faults seeds
  *				with -o also FILE as .csv and .svg (bench_chart.c)
  *	bench --count NAME N		for callgrind: do one thing N times
  *	bench --counts FILE [NAME ...]	instructions beside those on record (bench_counts.c)
@@ -24,8 +24,10 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } groups[] = {
-	{ "processes", bench_processes },	/* first: see bench.h */
-	{ "verbs", bench_verbs },	/* so is this */
+	/* The order of these is that of bench.h. */
+	{ "boards", bench_boards },
+	{ "processes", bench_processes },
+	{ "verbs", bench_verbs },
 	{ "models", bench_models },
 	{ "lockstep", bench_lockstep },
 	{ "writes", bench_writes },

@@ -251,6 +251,7 @@ static void processes_small(struct figure *f)
 	f->per_window = 32;
 	f->name = "8 B write, post to polled completion";
 	processes_show(f, &job);
+	bench_beside_shm(&job, 8, 1, BENCH_RECORD, 0);
 	f->name = "8 B write to and fro, seen in memory, 1 way";
 	job.window = ping_window;
 	processes_show(f, &job);
@@ -260,6 +261,7 @@ static void processes_small(struct figure *f)
 	f->per_window = 256;
 	f->name = "8 B writes, 32 under way";
 	processes_show(f, &job);
+	bench_beside_shm(&job, 8, f->depth, BENCH_AT_LEAST, 4);
 }
 
 static void processes_large(struct figure *f)
