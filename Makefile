@@ -445,6 +445,7 @@ ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-t
 	 make:check-warnings make:portable make:aarch64 make:library-alone \
 	 make:firmware-r5 make:modules \
 	 make:kernel-check,PART=build make:kernel-check,PART=style \
+	 make:bench-counts \
 	 make:vqfdb-faults,SHORT=1 \
 	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
 	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
@@ -937,7 +938,7 @@ NOT_STEPPED := test test-all pictures book book-students hello generate generate
 	       kernel-check-self kernel-debug kernel-debug-self guest vqfdb vqfdb-faults \
 	       vqfdb-equal aarch64 portable firmware-r5 board-patch rtl rtl-bench rtl-cosim \
 	       rtl-prove rtl-synth rtl-synth-quick rtl-long rtl-park rtl-bugs waves \
-	       fuzz fuzz-planted seeds
+	       fuzz fuzz-planted seeds bench-counts
 ifneq ($(if $(STEPPED),$(filter $(NOT_STEPPED),$(MAKECMDGOALS))),)
 $(error make $(filter $(NOT_STEPPED),$(MAKECMDGOALS)) is for the device as it is \
 	committed, without STEPPING)
@@ -948,7 +949,7 @@ endif
 HANDED := $(if $(wildcard tests/run),,$(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf)))
 NOT_HANDED := $(filter-out generate guest $(if $(wildcard rtl/hdl),rtl-% waves),$(NOT_STEPPED)) \
 	      check-style check-warnings stepping-test stepping-labs library-alone \
-	      bench lab-check lab-mutants lab-batch handout gradescope starter walk-of-a-write
+	      bench bench-counts bench-parts lab-check lab-mutants lab-batch handout gradescope starter walk-of-a-write
 ifneq ($(if $(HANDED),$(filter $(NOT_HANDED),$(MAKECMDGOALS))),)
 $(error make $(filter $(NOT_HANDED),$(MAKECMDGOALS)) is not in the handout of a lab; make \
 	help says what is)
@@ -999,10 +1000,36 @@ bench:
 	+@$(MAKE) --no-print-directory bench-programs
 	+@if tools/doctor --have header:infiniband/verbs.h >/dev/null; \
 	then $(MAKE) --no-print-directory verbs; fi
+	+@if tools/doctor --have header:rdma/fabric.h >/dev/null; \
+	then $(MAKE) --no-print-directory $(FABRIC_WRITE); fi
 	@mkdir -p build/bench
 	FAULTLINE=$(FAULTLINE) BENCH_SWARM=$(BENCH_SWARM) $(BENCH_BIN) -o build/bench/bench.txt $(GROUP)
 
 bench-programs: $(BENCH_BIN) $(FAULTLINE) $(BENCH_SWARM)
+
+# Where the instructions of a path go, by part of the tree; FILES=yes: by file.
+.PHONY: bench-parts
+bench-parts:
+	@tools/doctor --have valgrind
+	+@$(MAKE) --no-print-directory $(BENCH_BIN)
+	@BENCH=$(BENCH_BIN) tests/bench/parts $(if $(FILES),--files) $(or $(PATHS),write8)
+
+# A peer, where libfabric's headers are.
+FABRIC_WRITE := $(B)/bench/fabric_write
+$(FABRIC_WRITE): tests/bench/peer/fabric_write.c
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) -std=gnu11 -O2 -g $(WARN) $(DEFINES) -o $@ $< -lfabric
+
+# Instructions of the most important paths, beside those on record: fails when one has grown
+# by more than 3 %. RECORD=yes: put them on record; PATHS="write8 hit": these alone.
+.PHONY: bench-counts
+bench-counts:
+	@tools/doctor --have valgrind
+	+@$(MAKE) --no-print-directory $(BENCH_BIN)
+	@$(BENCH_BIN) --counts tests/bench/counts.txt $(if $(RECORD),--record,$(PATHS))
+$(O)/tests/bench/bench_counts.o: DEFINES += \
+	-DBENCH_FLAGS='"$(strip $(CFLAGS) $(FAST) $(if $(filter yes,$(LTO)),$(LTO_CFLAGS)))"'
 
 doctor:
 	@tools/doctor
@@ -1034,6 +1061,8 @@ help:
 	@echo "make vqfdb-faults faults on the real memory of that Linux; SHORT=1, LONG=1"
 	@echo "make vqfdb-equal  scenarios there and on the small kernel: the same?"
 	@echo "make bench        what things cost (GROUP=verbs: these figures alone)"
+	@echo "make bench-counts instructions of paths, beside those on record; RECORD=yes: anew"
+	@echo "make bench-parts  in which part of the tree they are; PATHS=write8, FILES=yes"
 	@echo "make doctor       which tools are here, and what they are for"
 	@echo "make install-deps install what is missing (apt-get)"
 	@echo "make generate     headers, Verilog and tables from the *.def"

@@ -10,11 +10,13 @@
  * the lowest and highest of the rounds' medians.
  *
  * Files: bench_main.c (options, order), bench_measure.c (windows, medians),
- * bench_table.c (the table), bench_bounce.c (how far apart two CPUs are),
- * bench_pair.c (two boards without a kernel), bench_stage.c (with it),
- * bench_across.c (two applications and boards, each a process), bench_peer.c
- * (other people's programs, and perftest on our boards), bench_bare.c (bare
- * primitives), bench_count.c (instructions); then one file for each group of figures.
+ * bench_table.c (the table), bench_chart.c (the same as CSV and SVG),
+ * bench_bounce.c (how far apart two CPUs are), bench_pair.c (two boards without a
+ * kernel), bench_stage.c (with it), bench_across.c (two applications and boards, each
+ * a process), bench_peer.c (other people's programs, and perftest on our boards),
+ * bench_shm.c (rows beside libfabric), bench_bare.c (bare primitives), bench_child.c
+ * (a program and what it took), bench_count.c (instructions), bench_counts.c (those on
+ * record), bench_paths.c (what else is counted); then one file for each group of figures.
  */
 #ifndef FL_BENCH_H
 #define FL_BENCH_H
@@ -23,10 +25,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct rusage;
 struct trace;
 
 #define BENCH_ROUNDS	3
 #define BENCH_WINDOWS	400	/* of one kind, in one round, at most */
+#define BENCH_NEAR_NS	150	/* a bounce: 27 and 62 against 275; sources: host-measured */
 
 /* Median of all windows; lowest and highest of the rounds' medians. */
 struct bench_spread {
@@ -105,11 +109,34 @@ struct bench_row {
 int bench_table_begin(const char *path);
 void bench_title(const char *text);
 void bench_row(const struct bench_row *row);
+void bench_row_of_peer(const struct bench_row *row);	/* somebody else's figure */
 /* One line of prose under the rows. */
 void bench_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void bench_table_end(void);
 /* Text for bench_row.trace, counted once; the last eight of them stay valid. */
 const char *bench_trace_text(const struct bench_result *r);
+
+/* Of rows that follow. */
+void bench_group(const char *name);
+
+/* A row as it was, to be shown in other forms. */
+struct bench_kept {
+	char *group, *title;	/* title: with the line of prose before it, if that heads it */
+	char *name, *figure;	/* name: as in the row; figure: with that of its parent */
+	char *unit, *note;
+	struct bench_spread value;
+	enum bench_want want;
+	double target;
+	bool met, peer;
+	unsigned int parent;	/* place of the row that it is indented under, or its own */
+};
+const struct bench_kept *bench_kept(unsigned int *n);
+
+/* ---- the same in other forms (bench_chart.c) ---- */
+
+/* 0 or negative errno. */
+int bench_csv(const char *path);
+int bench_svg(const char *path);
 
 /* Something does not work: says so and ends with status 1. */
 void bench_broken(const char *fmt, ...)
@@ -124,6 +151,20 @@ void bench_broken(const char *fmt, ...)
 double bench_bounce_ns(void);
 void bench_bounce_end(void);
 
+/* ---- beside libfabric's shared memory (bench_shm.c) ---- */
+
+/*
+ * Rows under that of job: its window beside writes of fabric_write, with the CPUs near, far,
+ * and in any case. depth 1: how many times as long; else how many times the rate.
+ */
+void bench_beside_shm(const struct bench_job *job, uint32_t bytes,
+		      unsigned int depth, enum bench_want want, double target);
+
+/* ---- children (bench_child.c) ---- */
+
+/* Run a program; arg: NULL at the end, three at least. It may not fail. */
+void bench_child(const char *const *arg, struct rusage *usage);
+
 /* ---- bare primitives: windows (bench_bare.c) ---- */
 
 double bench_bare_pair(void *unused);	/* SIGSEGV + mprotect of one page */
@@ -132,7 +173,8 @@ double bench_bare_mlock(void *unused);	/* of 1 MB; 0: not allowed */
 
 /* ---- the groups ---- */
 
-/* While this program has one thread, so first of all. */
+void bench_boards(void);	/* bench_boards.c: first of all */
+/* While this program has one thread, so before all others. */
 void bench_processes(void);	/* bench_processes.c: each its own process */
 void bench_verbs(void);		/* bench_verbs.c: programs of rdma-core */
 void bench_models(void);	/* bench_models.c: walk, TLB hit, trace */
@@ -144,18 +186,43 @@ void bench_seeds(void);		/* bench_seeds.c: random testbeds, a scenario */
 
 /* ---- instructions (bench_count.c) ---- */
 
+/* The paths whose instructions are on record (bench_counts.c, counts.txt). */
+#define BENCH_PATHS 12
+struct bench_path {
+	const char *name;
+	void (*run)(uint64_t n);	/* do it n times */
+	uint64_t few, many;		/* the difference leaves out what happens once */
+	const char *text;
+};
+extern const struct bench_path bench_paths[BENCH_PATHS];
+
 /* Under callgrind: do the named thing n times. 0, or -EINVAL: no such name. */
 int bench_count_run(const char *name, uint64_t n);
-/* Instructions of one operation; below 0: valgrind is not here. */
-double bench_count(const char *name, uint64_t few, uint64_t many);
+/* Is valgrind here? */
+bool bench_count_can(void);
+/* Instructions of one operation of this path; below 0: valgrind is not here. */
+double bench_count(const char *name);
 /* Of all that this command does, its start too; below 0: valgrind is not here. */
 double bench_count_program(const char *program);
 void bench_count_self(const char *argv0);
+/*
+ * Compare paths with the file, n of them by name or all (n 0), or write it. Exit status:
+ * 1 one has grown, 77 there is nothing to compare with here.
+ */
+int bench_counts(const char *path, bool record, char **names, int n);
 /* What can be counted. */
 void bench_count_hits(uint64_t n);
 void bench_count_walks(uint64_t n);
 void bench_count_records(uint64_t n);
+void bench_count_packed(uint64_t n);
 void bench_count_write8(uint64_t n);
+void bench_count_write8_long(uint64_t n);
 void bench_count_write64k(uint64_t n);
+void bench_count_write64k_long(uint64_t n);
+/* bench_paths.c */
+void bench_count_library8(uint64_t n);
+void bench_count_fault(uint64_t n);
+void bench_count_checked(uint64_t n);
+void bench_count_send8(uint64_t n);
 
 #endif

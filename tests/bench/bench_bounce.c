@@ -73,6 +73,7 @@ static void bounce_start(void)
 	if (probe.alone)
 		return;
 	sem_init(&probe.bell, 0, 0);
+	atomic_store(&probe.stop, false);
 	probe.alone =
 		pthread_create(&probe.thread, NULL, bounce_answer, NULL) != 0;
 	probe.running = !probe.alone;

@@ -12,15 +12,28 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct {
-	const char *name;
-	void (*run)(uint64_t n);
-} counts[] = {
-	{ "hit", bench_count_hits },
-	{ "walk", bench_count_walks },
-	{ "record", bench_count_records },
-	{ "write8", bench_count_write8 },
-	{ "write64k", bench_count_write64k },
+const struct bench_path bench_paths[BENCH_PATHS] = {
+	{ "hit", bench_count_hits, 1000, 51000, "SMMU: TLB hit" },
+	{ "walk", bench_count_walks, 1000, 21000, "SMMU: table walk, 4 levels" },
+	{ "record", bench_count_records, 1000, 101000, "trace record" },
+	{ "packed", bench_count_packed, 1000, 21000,
+	  "trace entry of a resident 8 B WRITE" },
+	{ "write8", bench_count_write8, 100, 2100,
+	  "8 B WRITE, post to completion, resident step" },
+	{ "write8-long", bench_count_write8_long, 100, 2100,
+	  "8 B WRITE, through engine and wire" },
+	{ "write64k", bench_count_write64k, 10, 210,
+	  "64 KB WRITE, resident step" },
+	{ "write64k-long", bench_count_write64k_long, 10, 210,
+	  "64 KB WRITE, through engine and wire, cells of 4096" },
+	{ "library8", bench_count_library8, 100, 2100,
+	  "8 B WRITE, posted and polled by the library" },
+	{ "fault", bench_count_fault, 50, 450,
+	  "8 B WRITE, destination evicted before: eviction and fault" },
+	{ "checked16k", bench_count_checked, 10, 110,
+	  "16 KB WRITE in lockstep, checked after each event" },
+	{ "send8", bench_count_send8, 160, 1600,
+	  "8 B SEND in packets, lockstep, not checked" },
 };
 
 static char self[4096];
@@ -33,39 +46,49 @@ void bench_count_self(const char *argv0)
 		snprintf(self, sizeof(self), "%s", argv0);
 }
 
-int bench_count_run(const char *name, uint64_t n)
+static const struct bench_path *count_path(const char *name)
 {
 	unsigned int i;
 
-	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++)
-		if (!strcmp(counts[i].name, name)) {
-			counts[i].run(n);
-			return 0;
-		}
-	return -EINVAL;
+	for (i = 0; i < BENCH_PATHS; i++)
+		if (!strcmp(bench_paths[i].name, name))
+			return &bench_paths[i];
+	return NULL;
+}
+
+int bench_count_run(const char *name, uint64_t n)
+{
+	const struct bench_path *p = count_path(name);
+
+	if (!p)
+		return -EINVAL;
+	p->run(n);
+	return 0;
 }
 
 /*
  * Under valgrind a handler that repairs an access finds registers as they are only when
- * that is asked for, and `rep movsb` goes on one byte off: memcpy must do without it.
+ * that is asked for, and `rep movsb` goes on one byte off: memcpy must do without it. What
+ * else the C library chooses by the processor is that of every x86-64, so that counts do
+ * not depend on the machine.
  */
-#define TUNED	"GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1000000000 "
+#define TUNED								      \
+	"GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=1000000000:"	      \
+	"glibc.cpu.x86_rep_stosb_threshold=1000000000:"			      \
+	"glibc.cpu.x86_non_temporal_threshold=1000000000:"		      \
+	"glibc.cpu.hwcaps=-AVX2,-AVX_Fast_Unaligned_Load,-ERMS,-FSRM,-SSSE3 "
 #define EXACT	"--vex-iropt-register-updates=allregs-at-mem-access "
 
-/*
- * faults: the program repairs accesses of its own. Threads that spin need the fair scheduler
- * (or valgrind runs only those).
- */
-static double count_collected(const char *program, const char *name, bool faults)
+/* Threads that spin need the fair scheduler (or valgrind runs only those). */
+static double count_collected(const char *program, const char *name)
 {
 	char command[5000], line[400];
 	double count = -1;
 	FILE *f;
 
 	snprintf(command, sizeof(command),
-		 "%svalgrind --tool=callgrind --fair-sched=yes "
-		 "--callgrind-out-file=/dev/null %s%s 2>&1",
-		 faults ? TUNED : "", faults ? EXACT : "", program);
+		 TUNED "valgrind --tool=callgrind --fair-sched=yes " EXACT
+		 "--callgrind-out-file=/dev/null %s 2>&1", program);
 	f = popen(command, "r");
 	if (!f)
 		return -1;
@@ -80,7 +103,7 @@ static double count_collected(const char *program, const char *name, bool faults
 	return count;
 }
 
-static bool count_can(void)
+bool bench_count_can(void)
 {
 	return !system("valgrind --version >/dev/null 2>&1");
 }
@@ -89,9 +112,9 @@ double bench_count_program(const char *program)
 {
 	double n;
 
-	if (!count_can())
+	if (!bench_count_can())
 		return -1;
-	n = count_collected(program, program, true);
+	n = count_collected(program, program);
 	if (n < 0)
 		bench_broken("callgrind counted nothing for %s", program);
 	return n;
@@ -103,18 +126,19 @@ static double count_self(const char *name, uint64_t n)
 
 	snprintf(program, sizeof(program), "'%s' --count %s %" PRIu64, self,
 		 name, n);
-	return count_collected(program, name, false);
+	return count_collected(program, name);
 }
 
-double bench_count(const char *name, uint64_t few, uint64_t many)
+double bench_count(const char *name)
 {
-	double a, b;
+	const struct bench_path *p = count_path(name);
+	double few, many;
 
-	if (!count_can())
+	if (!bench_count_can())
 		return -1;
-	a = count_self(name, few);
-	b = count_self(name, many);
-	if (a < 0 || b < a)
+	few = count_self(name, p->few);
+	many = count_self(name, p->many);
+	if (few < 0 || many < few)
 		bench_broken("callgrind counted nothing for %s", name);
-	return (b - a) / (double)(many - few);
+	return (many - few) / (double)(p->many - p->few);
 }

@@ -5,6 +5,8 @@
  * come with packages (tools/packages); one that is not here is named as missing.
  *
  *	fi_pingpong	libfabric's shared-memory provider: messages to and fro
+ *	fabric_write	the same provider's writes; ours (peer/fabric_write.c), built where
+ *			libfabric's headers are
  *	ucx_perftest	UCX: tagged messages, which have queues as ours; and put,
  *			where one process stores into the other's memory
  *	ib_send_lat, ib_write_bw
@@ -14,6 +16,7 @@
 #ifndef FL_BENCH_PEER_H
 #define FL_BENCH_PEER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum peer {
@@ -35,5 +38,8 @@ const char *peer_faultline(void);
 const char *peer_missing(enum peer p);
 /* One short run: ns of one message. 0: it gave no figure. */
 double peer_run(enum peer p, enum peer_figure f, uint32_t bytes);
+/* ns of one write; depth 1: one way. 0: it gave no figure, or is not here. */
+double peer_fabric_write(uint32_t bytes, unsigned int depth);
+bool peer_fabric_write_is_here(void);
 
 #endif

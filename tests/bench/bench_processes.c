@@ -100,7 +100,7 @@ static bool processes_stream(const struct figure *f)
 /* Bytes at a time are told as latency or rate, more as bandwidth. */
 static void row_value(const struct figure *f, const char *name,
 		      const struct bench_spread *ns, const char *yardstick,
-		      const char *note)
+		      const char *note, bool peer)
 {
 	struct bench_spread s = *ns;
 	const char *unit = "ns";
@@ -112,8 +112,8 @@ static void row_value(const struct figure *f, const char *name,
 		s = bench_inverse(ns, 1e3);
 		unit = "Mops/s";
 	}
-	bench_row(&(struct bench_row){ name, unit, s, NULL, yardstick,
-		BENCH_RECORD, 0, note });
+	(peer ? bench_row_of_peer : bench_row)(&(struct bench_row){ name, unit,
+		s, NULL, yardstick, BENCH_RECORD, 0, note });
 }
 
 /* Of the rounds in which the peer gave a figure; windows 0: none. */
@@ -145,7 +145,7 @@ static void row_peer(const struct figure *f, enum peer p)
 		snprintf(note, sizeof(note), "missing: package %s", missing);
 	else if (!s.windows)
 		snprintf(note, sizeof(note), "gave no figure");
-	row_value(f, name, &s, "", note);
+	row_value(f, name, &s, "", note, true);
 }
 
 /*
@@ -210,7 +210,7 @@ static void processes_show(struct figure *f, const struct bench_job *job)
 	if (r.yard.windows)
 		snprintf(yard, sizeof(yard), "memcpy %.1f GB/s, %.2f of it",
 			 f->bytes / r.yard.median, r.of_yard.median);
-	row_value(f, f->name, &r.ns, yard, "");
+	row_value(f, f->name, &r.ns, yard, "", false);
 	if (!job->after_round)
 		return;
 	for (p = 0; p < PEERS; p++)
@@ -251,6 +251,7 @@ static void processes_small(struct figure *f)
 	f->per_window = 32;
 	f->name = "8 B write, post to polled completion";
 	processes_show(f, &job);
+	bench_beside_shm(&job, 8, 1, BENCH_RECORD, 0);
 	f->name = "8 B write to and fro, seen in memory, 1 way";
 	job.window = ping_window;
 	processes_show(f, &job);
@@ -260,6 +261,7 @@ static void processes_small(struct figure *f)
 	f->per_window = 256;
 	f->name = "8 B writes, 32 under way";
 	processes_show(f, &job);
+	bench_beside_shm(&job, 8, f->depth, BENCH_AT_LEAST, 4);
 }
 
 static void processes_large(struct figure *f)

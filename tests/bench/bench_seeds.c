@@ -8,12 +8,9 @@
 #include "bench.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench_peer.h"
@@ -22,8 +19,6 @@
 #define MOST_SEEDS	1000000u
 #define COUNTED		4u	/* seeds of the swarm under callgrind, of SEEDS */
 #define SCENARIO	"tests/scenario/system_npf.fl"
-
-extern char **environ;
 
 static const char *seeds_swarm(void)
 {
@@ -57,25 +52,9 @@ static double time_s(const struct timeval *t)
 /* CPU seconds of a program and of its children; it may not fail. arg: NULL at the end. */
 static double seeds_run(const char *const *arg)
 {
-	posix_spawn_file_actions_t act;
 	struct rusage usage;
-	pid_t pid, got;
-	int status, err;
 
-	posix_spawn_file_actions_init(&act);
-	posix_spawn_file_actions_addopen(&act, 0, "/dev/null", O_RDONLY, 0);
-	posix_spawn_file_actions_addopen(&act, 1, "/dev/null", O_WRONLY, 0);
-	err = posix_spawn(&pid, arg[0], &act, NULL,
-			  (char *const *)(uintptr_t)arg, environ);
-	posix_spawn_file_actions_destroy(&act);
-	if (err)
-		bench_broken("%s does not start", arg[0]);
-	do {
-		got = wait4(pid, &status, 0, &usage);
-	} while (got < 0 && errno == EINTR);
-	if (got != pid || status)
-		bench_broken("%s %s %s %s failed", arg[0], arg[1], arg[2],
-			     arg[3]);
+	bench_child(arg, &usage);
 	return time_s(&usage.ru_utime) + time_s(&usage.ru_stime);
 }
 

@@ -66,6 +66,61 @@ double stage_write(struct stage *s, uint64_t at, uint32_t len, uint32_t times)
 	return s->ns;
 }
 
+/* ---- messages ---- */
+
+#define AT_ONCE 16u
+
+static int do_receive(struct testbed_process *p, void *arg)
+{
+	struct stage *s = arg;
+	const struct fl_segment to = { s->buffer[1]->mem, 8, s->buffer[1]->key };
+	const struct fl_receive r = { .list = &to, .segments = 1 };
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < AT_ONCE && !err; i++)
+		err = fl_post_recv(p->app.qp[s->conn[1]->number[1]], &r);
+	return err;
+}
+
+static int do_send(struct testbed_process *p, void *arg)
+{
+	struct stage *s = arg;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < AT_ONCE && !err; i++) {
+		err = fl_post_send(p->app.qp[s->conn[1]->number[0]], i,
+				   p->app.mr[s->buffer[0]->number],
+				   s->buffer[0]->mem, 8);
+		if (!err)
+			err = take_one(p);
+	}
+	return err;
+}
+
+static int do_take(struct testbed_process *p, void *arg)
+{
+	unsigned int i;
+	int err = 0;
+
+	(void)arg;
+	for (i = 0; i < AT_ONCE && !err; i++)
+		err = take_one(p);
+	return err;
+}
+
+void stage_send(struct stage *s, uint32_t times)
+{
+	uint32_t i;
+
+	for (i = 0; i < times; i += AT_ONCE) {
+		stage_in(s, 1, do_receive, s);
+		stage_in(s, 0, do_send, s);
+		stage_in(s, 1, do_take, s);
+	}
+}
+
 static void stage_good(int err, const char *what)
 {
 	if (err)
@@ -88,7 +143,7 @@ static void stage_process(struct stage *s, int i, struct testbed_board *b,
 {
 	const struct testbed_joining join = { .depth = 64 };
 
-	stage_good(testbed_process_add(s->testbed, name, b, FL_SYSTEM_PART,
+	stage_good(testbed_process_add(s->testbed, name, b, s->system,
 				       FL_RESOLVE_PAGE, &s->process[i]),
 		   "process");
 	stage_good(testbed_buffer_add(s->process[i], name, s->bytes, NULL,
@@ -145,6 +200,7 @@ void stage_run(const struct stage_config *cfg,
 	if (!s)
 		bench_broken("no memory");
 	s->bytes = cfg->bytes;
+	s->system = cfg->system;
 	s->boards = cfg->boards ? cfg->boards : 2;
 	s->body = body;
 	s->arg = arg;

@@ -14,6 +14,7 @@
 struct stage {
 	struct testbed *testbed;
 	int boards;
+	enum fl_system system;
 	struct testbed_process *process[STAGE_BOARDS];
 	struct testbed_buffer *buffer[STAGE_BOARDS];
 	struct testbed_connection *conn[STAGE_BOARDS];	/* to board i; none for 0 */
@@ -30,6 +31,7 @@ struct stage_config {
 	enum sim_mode mode;
 	enum sim_drive drive;
 	enum engine_kind engine;
+	enum fl_system system;
 	bool checks;		/* lockstep: the invariants after every event */
 	int boards;		/* 0: two */
 	uint64_t bytes;		/* of each buffer */
@@ -46,6 +48,8 @@ void stage_in(struct stage *s, int i,
  * ns for each time, and in cpu_ns what this program computed for it.
  */
 double stage_write(struct stage *s, uint64_t at, uint32_t len, uint32_t times);
+/* Process 0 sends messages of 8 bytes to process 1, so many; with packets alone. */
+void stage_send(struct stage *s, uint32_t times);
 /* Take pages of buffer i away (its process does), all in one call. */
 void stage_evict(struct stage *s, int i, uint64_t at, uint64_t len);
 /* Bring them back, dirty or clean. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* The table: on the screen as it grows, and in a file. */
+/* The table: on the screen as it grows, in a file, and kept for its other forms. */
 #include "bench.h"
 
 #include <errno.h>
@@ -15,7 +15,12 @@ static struct {
 	unsigned int met, missed;
 	unsigned int traced, cheap;	/* figures; trace under TRACE_AIM */
 	double worst_percent;
-} table;
+	const char *group;
+	char title[100], part[100];	/* part: what heads the rows that follow */
+	struct bench_kept *kept;
+	unsigned int rows, parent;
+	bool peer;	/* of the row under way */
+} table = { .group = "" };
 
 static void table_put_row(const char *text)
 {
@@ -50,8 +55,15 @@ int bench_table_begin(const char *path)
 	return 0;
 }
 
+void bench_group(const char *name)
+{
+	table.group = name;
+}
+
 void bench_title(const char *text)
 {
+	snprintf(table.title, sizeof(table.title), "%s", text);
+	table.part[0] = 0;
 	table_put_row("\n");
 	table_put_row(text);
 	table_put_row("\n");
@@ -65,6 +77,9 @@ void bench_say(const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
+	if (*text && text[strlen(text) - 1] == ':')
+		snprintf(table.part, sizeof(table.part), ", %.*s",
+			 (int)strlen(text) - 1, text);
 	table_put_row("  ");
 	table_put_row(text);
 	table_put_row("\n");
@@ -81,6 +96,50 @@ static bool table_meets(const struct bench_row *row)
 {
 	return row->want == BENCH_AT_LEAST ? row->value.median >= row->target :
 					     row->value.median <= row->target;
+}
+
+static char *table_copy(const char *fmt, ...)
+	__attribute__((format(printf, 1, 2)));
+static char *table_copy(const char *fmt, ...)
+{
+	char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		bench_broken("no memory");
+	va_end(ap);
+	return text;
+}
+
+static void table_keep(const struct bench_row *row, const char *note)
+{
+	bool sub = row->figure[0] == ' ' && table.rows;
+	const char *name = row->figure + strspn(row->figure, " ");
+	struct bench_kept *k;
+
+	table.kept = realloc(table.kept, (table.rows + 1) * sizeof(*k));
+	if (!table.kept)
+		bench_broken("no memory");
+	if (!sub)
+		table.parent = table.rows;
+	k = &table.kept[table.rows++];
+	*k = (struct bench_kept){
+		.group = table_copy("%s", table.group),
+		.title = table_copy("%s%s", table.title, table.part),
+		.name = table_copy("%s", name), .unit = table_copy("%s", row->unit),
+		.note = table_copy("%s", note), .value = row->value,
+		.want = row->want, .target = row->target, .peer = table.peer,
+		.met = table_meets(row), .parent = table.parent,
+	};
+	k->figure = sub ? table_copy("%s: %s", table.kept[table.parent].name, name) :
+			  table_copy("%s", name);
+}
+
+const struct bench_kept *bench_kept(unsigned int *n)
+{
+	*n = table.rows;
+	return table.kept;
 }
 
 void bench_row(const struct bench_row *row)
@@ -107,8 +166,16 @@ void bench_row(const struct bench_row *row)
 	}
 	snprintf(note, sizeof(note), "%s%s%s", row->yardstick,
 		 *row->yardstick && *row->note ? "; " : "", row->note);
+	table_keep(row, note);
 	table_line(row->figure, row->unit, median, range,
 		   row->trace ? row->trace : "-", target, met, note);
+}
+
+void bench_row_of_peer(const struct bench_row *row)
+{
+	table.peer = true;
+	bench_row(row);
+	table.peer = false;
 }
 
 void bench_table_end(void)

@@ -71,6 +71,8 @@ static void testbed_writes(struct stage *s, void *arg)
 		bench_trace_text(&r), "libfabric shm 620 (near) to 1740 (far)",
 		own ? BENCH_RECORD : BENCH_AT_MOST, 700,
 		own ? "" : "limit: when the CPUs are far" });
+	if (!own)
+		bench_beside_shm(&job, 8, 1, BENCH_AT_MOST, 1);
 	w.bytes = MB;
 	w.times = 1;
 	job.yard = copy_window;

@@ -98,7 +98,7 @@ static bool verbs_pairs(struct verbs_pair *v, struct bench_result *r)
 
 /* ns: of each round, or NULL. */
 static void verbs_row(const struct verbs_pair *v, const char *figure,
-		      const double *ns, const char *note)
+		      const double *ns, const char *note, bool peer)
 {
 	struct bench_spread s = { 0 };
 	bool stream = v->kind == PEER_STREAM;
@@ -109,7 +109,8 @@ static void verbs_row(const struct verbs_pair *v, const char *figure,
 		snprintf(best, sizeof(best), stream ? "best %.2f GB/s" :
 			 "best %.0f ns", stream ? v->bytes / s.low : s.low);
 	}
-	bench_row(&(struct bench_row){ figure, stream ? "GB/s" : "ns",
+	(peer ? bench_row_of_peer : bench_row)(&(struct bench_row){
+		figure, stream ? "GB/s" : "ns",
 		stream ? bench_inverse(&s, v->bytes) : s, NULL, best,
 		BENCH_RECORD, 0, note });
 }
@@ -165,11 +166,11 @@ static void verbs_peer(struct verbs_pair *v)
 	snprintf(name, sizeof(name), "  %s", peer_name(v->other));
 	if (missing) {
 		snprintf(note, sizeof(note), "missing: package %s", missing);
-		verbs_row(v, name, NULL, note);
+		verbs_row(v, name, NULL, note, true);
 	} else if (!verbs_pairs(v, &r)) {
-		verbs_row(v, name, NULL, "gave no figure");
+		verbs_row(v, name, NULL, "gave no figure", true);
 	} else {
-		verbs_row(v, name, v->other_ns, "");
+		verbs_row(v, name, v->other_ns, "", true);
 		snprintf(name, sizeof(name), "  %s pinned, of it", v->program);
 		verbs_quotient(v, &r, name);
 	}
@@ -188,9 +189,10 @@ static void verbs_figures(const char *program, enum peer_figure kind,
 	if (!verbs_pairs(&v, &r))
 		bench_broken("%s on boards gave no figure in a round", program);
 	snprintf(name, sizeof(name), "%s, %s, pinned", program, size);
-	verbs_row(&v, name, v.other_ns, "");
+	verbs_row(&v, name, v.other_ns, "", false);
 	snprintf(name, sizeof(name), "%s, %s, on demand", program, size);
-	verbs_row(&v, name, v.ours_ns, "each page is missed once");
+	verbs_row(&v, name, v.ours_ns, "each page is missed once",
+		  false);
 	verbs_quotient(&v, &r, "  on demand, of pinned");
 	v.ours = PEER_PINNED;
 	for (p = 0; p < PEERS; p++) {

@@ -25,7 +25,7 @@ well_formed() {	# TABLE ROWS
 		unit = substr($0, 46, 9); met = substr($0, 102, 4)
 		median = substr($0, 56, 8); range = substr($0, 65, 17)
 		gsub(/ /, "", unit); gsub(/ /, "", median); gsub(/ /, "", range); gsub(/ /, "", met)
-		if (unit !~ /^(ns|times|GB\/s|CPUs|Minstr\.)$/) wrong("unit")
+		if (unit !~ /^(ns|times|GB\/s|CPUs|MB|Minstr\.)$/) wrong("unit")
 		if (met !~ /^(yes|NO|-)$/) wrong("met")
 		if (median == "-" && range == "-") { seen++; next }
 		n = split(range, end, /\.\./)
@@ -38,7 +38,7 @@ well_formed() {	# TABLE ROWS
 export -f well_formed
 
 expect 0 'evict 1 clean page' 'testbeds that the benches run end as they should' $bench faults
-expect 2 'no group nonesuch; there are: processes verbs ' 'a group that is not there' \
+expect 2 'no group nonesuch; there are: boards processes verbs ' 'a group that is not there' \
 	$bench nonesuch
 for seeds in x 2 -5 9999999 3x ''; do
 	BENCH_SEEDS=$seeds expect 1 "BENCH_SEEDS=$seeds: not a number from 3" \
@@ -48,9 +48,109 @@ BENCH_SWARM=nonesuch expect 0 'no figures: nonesuch is missing' 'no swarm' $benc
 expect 0 'no figures: ib_send_lat is missing (package perftest)' 'no perftest' \
 	$without $bench verbs
 
+expect 0 '' 'boards' $bench -o "$dir/boards" boards
+expect 0 '' 'their table' bash -c 'well_formed "$@"' - "$dir/boards" 2
+FAULTLINE=nonesuch expect 0 'no figures: nonesuch is missing' 'no boards' $bench boards
 BENCH_SEEDS=3 expect 0 'valgrind is not here' 'three seeds' \
 	$without $bench -o "$dir/seeds" seeds
 expect 0 '' 'their table' bash -c 'well_formed "$@"' - "$dir/seeds" 4
+
+# The same as CSV and as a picture, and where they are.
+expect 0 "table: $dir/forms.txt" 'where the table is' \
+	$without $bench -o "$dir/forms.txt" models
+cp "$dir/out" "$dir/said"
+expect 0 "figures: $dir/forms.csv" 'where the figures are' cat "$dir/said"
+expect 0 "picture: $dir/forms.svg" 'where the picture is' cat "$dir/said"
+csv_well_formed() {	# FILE ROWS
+	awk -v rows="$2" '
+	function wrong(what) { printf "line %d: %s: %s\n", NR, what, $0; bad = 1 }
+	NR == 1 {
+		if ($0 != "group,figure,unit,median,min,max,target,met,note") wrong("head")
+		next
+	}
+	{
+		s = $0
+		for (n = 1; match(s, /^("([^"]|"")*"|[^",]*),/); n++) {
+			field[n] = substr(s, 1, RLENGTH - 1)
+			s = substr(s, RLENGTH + 1)
+		}
+		if (n != 9 || s !~ /^"([^"]|"")*"$/) wrong("fields")
+		if (field[4] != "" && (field[5] + 0 > field[4] + 0 || field[4] + 0 > field[6] + 0))
+			wrong("median and range")
+		if (field[7] !~ /^([<>]= [0-9.]+)?$/) wrong("target")
+		if (field[8] !~ /^(yes|no)?$/) wrong("met")
+	}
+	END { if (NR - 1 != rows) { print NR - 1 " rows, not " rows; bad = 1 } exit bad }' "$1"
+}
+# Each element ends that begins, and all is text; more of it with xmllint.
+svg_well_formed() {	# FILE
+	if type -P xmllint >/dev/null; then xmllint --noout "$1" || return; fi
+	awk '
+	{
+		s = $0
+		while (match(s, /<[^>]*>/)) {
+			tag = substr(s, RSTART + 1, RLENGTH - 2)
+			s = substr(s, RSTART + RLENGTH)
+			if (tag ~ /\/$/) continue
+			name = tag
+			sub(/^\//, "", name)
+			sub(/ .*/, "", name)
+			if (tag !~ /^\//) open[++depth] = name
+			else if (open[depth--] != name) { print NR ": " $0; bad = 1 }
+		}
+	}
+	/&/ && !/&(amp|lt|gt);/ { print NR ": " $0; bad = 1 }
+	END { exit bad || depth || NR < 20 }' "$1"
+}
+export -f csv_well_formed svg_well_formed
+expect 0 '' 'the figures' bash -c 'csv_well_formed "$@"' - "$dir/forms.csv" 11
+expect 0 '' 'the picture' bash -c 'svg_well_formed "$@"' - "$dir/forms.svg"
+expect 0 '"8 B write, post to completion, inline: through engine and wire"' \
+	'a row below another has the name of both' cat "$dir/forms.csv"
+expect 2 'No such file' 'no such folder' $bench -o "$dir/none/x/forms.txt" models
+mkdir "$dir/taken.csv"
+expect 1 "$dir/taken.csv: Is a directory" 'no place for the figures' \
+	$without $bench -o "$dir/taken.txt" models
+
+# Instructions beside those on record, of the path that takes the least time.
+counts() {	# LINE...: make the file
+	printf '%s\n' "$@" > "$dir/counts"
+}
+compare="$bench --counts $dir/counts"
+counts 'built another one' 'hit 300'
+expect 77 'SKIP: valgrind is missing' 'no valgrind' $without $compare hit
+if tools/doctor --have valgrind > /dev/null; then
+	expect 77 "counts has counts of another one; this is " 'another compiler' $compare hit
+	built="built $(sed -n 's/.*; this is //p' "$dir/out")"
+	counts "$built" 'hit 1'
+	expect 1 'GROWN' 'one instruction is not enough' $compare hit
+	now=$(awk '/^hit/ { print $3 }' "$dir/out")
+	counts "$built" "hit $now"
+	expect 0 'none of 1 has grown' 'a count as it is' $compare hit
+	counts "$built" "hit $((now * 95 / 100))"
+	expect 1 '1 of 1 grown by more than 3 %' 'a count lowered by 5 %' $compare hit
+	counts "$built" "hit $((now * 98 / 100))"
+	expect 0 'none of 1 has grown' 'a count lowered by 2 %' $compare hit
+	counts "$built" "hit $((now * 105 / 100))"
+	expect 0 'shrunk by more than 3 %: make bench-counts RECORD=yes' \
+		'a count raised by 5 %' $compare hit
+	expect 1 'not on record' 'a path that is not on record' $compare packed
+	expect 1 'no path is called nonesuch' 'a path that is not there' $compare nonesuch
+	counts "$built" 'nonesuch 5'
+	expect 1 'counts:2: no path is called nonesuch' 'a count of nothing' $compare hit
+	counts "$built" 'hit 5 6'
+	expect 1 'counts:2: not a path and its instructions' 'a line too long' $compare hit
+	: > "$dir/counts"
+	expect 1 'counts does not say what it was counted with' 'an empty file' $compare hit
+	expect 1 'No such file' 'no file' $bench --counts "$dir/none/counts" hit
+	expect 0 '  SMMU' 'which parts they are in' tests/bench/parts hit 10 1010
+	cp "$dir/out" "$dir/said"
+	expect 0 "$now  in all" 'and how many they are' cat "$dir/said"
+	expect 0 '  emu/smmu/translate.c' 'which files' tests/bench/parts --files hit 10 1010
+	expect 1 'nothing is called nonesuch' 'parts of nothing' tests/bench/parts nonesuch
+else
+	skip 'instructions on record' 'no valgrind'
+fi
 
 if tools/doctor --have ib_write_bw header:infiniband/verbs.h > /dev/null; then
 	ln -s "$(type -P env)" "$(type -P true)" "$(type -P ib_send_lat)" \
