@@ -13,16 +13,13 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "faultline/pte.h"
 #include "host/counts.h"
 #include "host/host.h"
 #include "host/process.h"
-#include "sim/sync.h"
 #include "sim/timing.h"
-#include "trace/event.h"
 
 #define ARENA_PAGES	(HOST_ARENA_BYTES / HOST_PAGE)
 /* The end of an arena holds maps of device registers, not memory. */

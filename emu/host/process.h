@@ -14,6 +14,7 @@
 
 #include "host/host.h"
 #include "sim/sync.h"
+#include "trace/event.h"
 
 #define PROCESS_FILES	64
 #define PROCESS_DEVICE_MAPS	256

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench_pair.h"
+#include "fabric/fabric.h"
 
 #define COLD_BYTES	(UINT64_C(64) << 20)	/* more than the last cache */
 #define DEPTH		32

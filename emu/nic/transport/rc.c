@@ -251,7 +251,8 @@ static bool frame_next(struct rc *rc)
 	rc->take.what = inbox_take(&rc->inbox, before);
 	rc->take.landing = false;
 	q = w->qp;
-	if (!q->open || w->epoch != q->epoch || rc_get(&w->frame, false, &rc->take.packet) != WIRE_OK)
+	if (!q->open || w->epoch != q->epoch ||
+	    rc_get(&w->frame, false, &rc->take.packet) != WIRE_OK)
 		rc_drop(rc, NULL, &w->frame, NULL, RC_DROP_NO_PAIR);
 	else if (w->request)
 		rc_resp_begin(rc, q);
