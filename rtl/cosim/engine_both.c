@@ -9,6 +9,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -584,10 +585,8 @@ struct engine *engine_both(const struct engine_config *cfg,
 	*error = -ENOMEM;
 	if (!b)
 		return NULL;
-	b->engine.ops = &ops;
-	b->plugin = other;
-	b->env = *env;
-	b->cfg = *cfg;
+	*b = (struct both){ .engine.ops = &ops, .plugin = other, .env = *env,
+			    .cfg = *cfg };
 	b->differs = differs;
 	snprintf(b->dir, sizeof(b->dir), "%s", dir ? dir : "");
 	both_start(b, "create");
