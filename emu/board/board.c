@@ -10,6 +10,7 @@
 #include "faultline/device.h"
 #include "faultline/regs.h"
 #include "os/os.h"
+#include "sim/watch.h"
 
 /* Threads mode; a block of four pages and cells is twelve of the engine's. */
 #define STEPS_AT_ONCE 16

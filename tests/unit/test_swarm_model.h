@@ -3,6 +3,7 @@
 #ifndef TEST_SWARM_MODEL_H
 #define TEST_SWARM_MODEL_H
 
+#include "sim/sim.h"
 #include "test_swarm.h"
 
 #define SCRATCH_PAGES	16u

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "harness.h"
+#include "host/host.h"
 #include "tools/scenario/testbed.h"
 
 #define BYTES	(4 * HOST_PAGE)

@@ -8,6 +8,7 @@
 
 #include "faultline/system_rows.h"
 #include "lib/os/os.h"
+#include "sim/sim.h"
 #include "tools/scenario/landing.h"
 
 /* How long a board may take to give back what a process had. */
