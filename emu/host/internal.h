@@ -19,6 +19,7 @@
 #include "faultline/pte.h"
 #include "host/counts.h"
 #include "host/host.h"
+#include "host/mm.h"
 #include "host/process.h"
 #include "sim/sync.h"
 #include "sim/timing.h"

@@ -3,6 +3,7 @@
 #ifndef TEST_SWARM_ACT_H
 #define TEST_SWARM_ACT_H
 
+#include "host/mm.h"
 #include "sim/sim.h"
 #include "test_swarm_model.h"
 

@@ -3,6 +3,7 @@
 #ifndef TEST_SWARM_MODEL_H
 #define TEST_SWARM_MODEL_H
 
+#include "host/mm.h"
 #include "sim/sim.h"
 #include "test_swarm.h"
 

@@ -12,6 +12,7 @@
 
 #include "harness.h"
 #include "host/host.h"
+#include "host/mm.h"
 #include "tools/scenario/testbed.h"
 
 #define BYTES	(4 * HOST_PAGE)

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "faultline/system_rows.h"
+#include "host/mm.h"
 #include "lib/os/os.h"
 #include "sim/sim.h"
 #include "tools/scenario/landing.h"
