@@ -19,6 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "faultline/resolve.h"
 #include "faultline/system.h"
 
 #ifdef __cplusplus
@@ -58,18 +59,9 @@ const char *fl_open_error(void);
 int fl_close(struct fl_device *dev);
 int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr);
 
-/* What one fault brings in; PAGE: the first missing page of the block. */
-enum fl_resolve {
-	FL_RESOLVE_PAGE, FL_RESOLVE_BLOCK, FL_RESOLVE_TRANSFER,
-	FL_RESOLVE_AROUND,	/* the block, and pages on either side */
-	/* The block, and what earlier faults let one expect. */
-	FL_RESOLVE_DOUBLE, FL_RESOLVE_STRIDE, FL_RESOLVE_MAJORITY,
-	FL_RESOLVE_HISTORY,
-	FL_RESOLVE_OWN,		/* what came with the board */
-};
 /*
  * How this process's missing pages are handled: a row of the table of systems
- * (faultline/system.h), and what one fault brings in; before any transfer (-EBUSY), and
+ * (faultline/system.h), and what one fault brings in (faultline/resolve.h); before any transfer (-EBUSY), and
  * before any region is registered if other tables translate then (-EBUSY).
  * -EOPNOTSUPP: this card cannot. AROUND needs a number: fl_set_resolve().
  */

@@ -11,6 +11,7 @@
 #include "faultline/regs.h"
 #include "nic/wire.h"
 #include "os/os.h"
+#include "sim/watch.h"
 
 /* Threads mode; a block of four pages and cells is twelve of the engine's. */
 #define STEPS_AT_ONCE 16

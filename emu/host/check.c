@@ -7,6 +7,7 @@
 #include "host/card_tables.h"
 #include "host/internal.h"
 #include "sim/sim.h"
+#include "sim/watch.h"
 
 #define FRAMES_EVERY_STEP 512
 #define FRAMES_A_STEP	32

@@ -18,6 +18,7 @@
 #include "faultline/pte.h"
 #include "host/counts.h"
 #include "host/host.h"
+#include "host/mm.h"
 #include "host/process.h"
 #include "sim/timing.h"
 

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 
 #include "sim/sim_internal.h"
+#include "sim/watch.h"
 #include "trace/trace.h"
 
 #define STOP_EVENTS 50000000	/* more than any thread needs to come to its end */

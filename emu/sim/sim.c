@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/sim_internal.h"
+#include "sim/watch.h"
 #include "trace/trace.h"
 
 _Thread_local struct sim_thread *sim_self_thread;

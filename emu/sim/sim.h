@@ -15,7 +15,8 @@
  *
  * Files: sim.c (front door), heap.c (event queue), lockstep.c, threads.c, defer.c (work for
  * the thread that runs hardware). Beside it, with headers of their own: sync.c (mutex, wait
- * queue on top of park), grace.c (grace periods), rng.c, timing.c (profiles).
+ * queue on top of park), grace.c (grace periods), rng.c, timing.c (profiles); watch.h is of
+ * lockstep.c.
  */
 #ifndef FL_SIM_H
 #define FL_SIM_H
@@ -26,18 +27,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sim/mode.h"
+
 struct sim;
 struct sim_thread;
 struct trace;
-
-enum sim_mode { SIM_LOCKSTEP, SIM_THREADS };
-
-/* Threads mode: who runs a board's hardware. */
-enum sim_drive {
-	SIM_INLINE,    /* the thread that posts, polls or writes a register; a
-			  helper thread when none does */
-	SIM_DEDICATED, /* threads of their own, spinning: one a CPU but one */
-};
 
 struct sim_config {
 	enum sim_mode mode;
@@ -188,21 +182,6 @@ enum sim_result {
 enum sim_result sim_run(struct sim *sim, uint64_t max_ns, uint64_t drain_ns);
 /* Lockstep: call fn after every event (checker). */
 void sim_set_check(struct sim *sim, void (*fn)(void *arg), void *arg);
-/*
- * Lockstep: what the checker has to look at again, so that an event costs what has
- * changed in it, and not what there is. Who changes something notes its watch; noting
- * it again before the checker has looked is nothing. Not for threads mode.
- */
-struct sim_watch {
-	struct sim_watch *next;
-	bool noted;
-};
-void sim_note(struct sim *sim, struct sim_watch *w);
-/* Calls fn for each that is noted; what fn notes is for the next time. */
-void sim_each_noted(struct sim *sim,
-		    void (*fn)(void *arg, struct sim_watch *w), void *arg);
-/* Noted whenever hardware of the domain runs or software enters it. */
-void sim_domain_watch(struct sim_domain *d, struct sim_watch *w);
 /*
  * Name of a thread that cannot run (after SIM_DEADLOCK), or NULL; i counts
  * them.

@@ -586,8 +586,7 @@ struct engine *engine_both(const struct engine_config *cfg,
 	if (!b)
 		return NULL;
 	*b = (struct both){ .engine.ops = &ops, .plugin = other, .env = *env,
-			    .cfg = *cfg };
-	b->differs = differs;
+			    .cfg = *cfg, .differs = differs };
 	snprintf(b->dir, sizeof(b->dir), "%s", dir ? dir : "");
 	both_start(b, "create");
 	b->c = engine_create(cfg, &c, error);

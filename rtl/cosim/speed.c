@@ -8,6 +8,7 @@
 
 #include "bench/bench.h"
 #include "bench/bench_stage.h"
+#include "board/board.h"
 
 #define BLOCK	16384u
 #define BLOCKS	64u

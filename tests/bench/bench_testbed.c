@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench_stage.h"
+#include "sim/sim.h"
 
 #define MB	(1u << 20)
 

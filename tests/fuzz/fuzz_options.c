@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/fabric.h"
 #include "fuzz.h"
 #include "nic/wire.h"
 #include "tools/faultline/options.h"

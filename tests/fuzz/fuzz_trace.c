@@ -9,6 +9,7 @@
 
 #include "fuzz.h"
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 const char fuzz_name[] = "trace";
 

@@ -19,6 +19,7 @@
 #include "faultline/uapi.h"
 #include "harness.h"
 #include "host/host.h"
+#include "host/mm.h"
 #include "sim/sim.h"
 #include "sim/timing.h"
 #include "trace/trace.h"

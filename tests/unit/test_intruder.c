@@ -9,7 +9,9 @@
 #include "harness.h"
 #include "board/board.h"
 #include "faultline/entries.h"
+#include "host/host.h"
 #include "nic/fw.h"
+#include "sim/sim.h"
 #include "tools/scenario/testbed.h"
 
 #define BYTES	(4 * HOST_PAGE)

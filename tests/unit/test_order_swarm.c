@@ -33,6 +33,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "fabric/fabric.h"
 #include "faultline/entries.h"
 #include "harness.h"
 #include "test_order_message.h"

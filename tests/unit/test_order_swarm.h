@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/host.h"
 #include "sim/rng.h"
 #include "test_swarm_seed.h"
 #include "tools/scenario/testbed.h"

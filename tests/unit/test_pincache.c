@@ -14,8 +14,10 @@
 
 #include "faultline/system_rows.h"
 #include "harness.h"
+#include "host/host.h"
 #include "sim/rng.h"
 #include "tools/scenario/testbed.h"
+#include "trace/trace.h"
 
 #define STEPS		160
 #define UNDER_WAY	4

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "host/host.h"
 #include "lib/os/os.h"
 #include "tools/scenario/fork_server.h"
 #include "tools/scenario/testbed.h"

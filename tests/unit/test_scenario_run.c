@@ -7,6 +7,7 @@
 #include "harness.h"
 #include "tools/scenario/ast.h"
 #include "tools/scenario/runner.h"
+#include "tools/scenario/testbed.h"
 
 #define SETUP                                                          \
 	"board a\nboard b\nlink a b\nprocess p on a\nprocess q on b\n"

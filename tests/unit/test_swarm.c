@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include "fabric/fabric.h"
 #include "faultline/system_rows.h"
 #include "test_plan_nonsense.h"
 #include "test_swarm_plan.h"

@@ -26,6 +26,7 @@
 
 #include "faultline/entries.h"
 #include "harness.h"
+#include "host/host.h"
 #include "sim/rng.h"
 #include "sim/sync.h"
 #include "tools/scenario/oracle.h"

@@ -3,6 +3,8 @@
 #ifndef TEST_SWARM_ACT_H
 #define TEST_SWARM_ACT_H
 
+#include "host/mm.h"
+#include "sim/sim.h"
 #include "test_swarm_model.h"
 
 static struct slot *act_pick(struct thread *t, struct slot *slot)

@@ -3,6 +3,8 @@
 #ifndef TEST_SWARM_MODEL_H
 #define TEST_SWARM_MODEL_H
 
+#include "host/mm.h"
+#include "sim/sim.h"
 #include "test_swarm.h"
 
 #define SCRATCH_PAGES	16u

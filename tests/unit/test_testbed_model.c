@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "harness.h"
+#include "host/host.h"
+#include "host/mm.h"
 #include "tools/scenario/testbed.h"
 
 #define BYTES	(4 * HOST_PAGE)

@@ -9,6 +9,7 @@
 #include "harness.h"
 #include "nic/wire.h"
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 static struct trace_record rec[64];
 static struct view_trace t;

@@ -11,6 +11,7 @@
 
 #include "faultline/entries.h"
 #include "faultline/system_rows.h"
+#include "host/host.h"
 #include "tools/faultline/compare.h"
 #include "tools/work/work_state.h"
 

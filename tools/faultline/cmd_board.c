@@ -14,6 +14,7 @@
 #include "nic/wire.h"
 #include "serve/serve.h"
 #include "tools/faultline/service.h"
+#include "tools/scenario/testbed.h"
 #include "tools/scenario/words.h"
 
 enum { OWN_LINKS, OWN_NODE, OWN_FRAMES, OWN_SWAP, OWN_PROCESS, OWN_PATIENCE,

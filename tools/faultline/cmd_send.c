@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host/host.h"
 #include "tools/faultline/job.h"
 #include "tools/faultline/options.h"
 #include "tools/scenario/words.h"

@@ -7,6 +7,7 @@
 #include "tools/faultline/options.h"
 #include "tools/scenario/words.h"
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 enum { OWN_DOT, OWN_BOARD, OWN_XFER, OWN_BLOCK, OWN_EVENT, OWN_FAULT,
        OWN_TOLD, OWN_STORY };

@@ -12,6 +12,7 @@
 
 #include "nic/wire.h"
 #include "tools/faultline/service.h"
+#include "tools/scenario/testbed.h"
 #include "tools/scenario/words.h"
 #include "window/window.h"
 

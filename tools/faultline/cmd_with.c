@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "faultline.h"
 #include "os/os.h"
 #include "tools/faultline/options.h"
 

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "faultline/entries.h"
+#include "host/host.h"
+#include "sim/sim.h"
 #include "tools/faultline/sha256.h"
 #include "tools/scenario/words.h"
 #include "tools/view/rows.h"

@@ -7,7 +7,7 @@
 #ifndef FL_JOB_H
 #define FL_JOB_H
 
-#include "tools/scenario/testbed.h"
+#include "tools/scenario/testbed_config.h"
 #include "tools/view/view.h"
 #include "tools/work/counts.h"
 

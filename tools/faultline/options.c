@@ -8,6 +8,7 @@
 #include "fabric/capture.h"
 #include "faultline/system_rows.h"
 #include "sim/timing.h"
+#include "tools/scenario/testbed.h"
 #include "tools/scenario/words.h"
 
 static const char *const modes[] = { "lockstep", "threads", "processes", "vm",

@@ -6,7 +6,7 @@
 #ifndef FL_OPTIONS_H
 #define FL_OPTIONS_H
 
-#include "tools/scenario/testbed.h"
+#include "tools/scenario/testbed_config.h"
 
 #define OPTIONS_SETS 32
 #define OPTIONS_OWN 8

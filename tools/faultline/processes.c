@@ -13,12 +13,14 @@
 #include <unistd.h>
 
 #include "faultline/wire.h"
+#include "host/host.h"
 #include "lib/os/os.h"
 #include "nic/wire.h"
 #include "tools/faultline/app.h"
 #include "tools/faultline/board_process.h"
 #include "tools/faultline/job.h"
 #include "tools/faultline/options.h"
+#include "trace/trace.h"
 
 #define OPTIONS 64
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/scenario/testbed.h"
+
 int service_take_udp(struct service *s, const char *text)
 {
 	char spec[100], error[300];

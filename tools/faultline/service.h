@@ -8,7 +8,10 @@
 
 #include <signal.h>
 
+#include "fabric/fabric.h"
 #include "tools/faultline/options.h"
+
+struct testbed;
 
 #define SERVICE_UDP_LINKS 8
 #define SERVICE_UDP_HELP \

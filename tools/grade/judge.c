@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 #define SHOWN 24	/* steps of a long test: the last so many */
 #define STEP_BYTES 160

@@ -13,6 +13,7 @@
 #define FL_RPC_H
 
 #include "faultline.h"
+#include "tools/scenario/rpc_cache.h"
 
 #define RPC_REGIONS	1024u
 #define RPC_PAIRS	1024u	/* queue pairs */
@@ -66,13 +67,6 @@ enum rpc_await {
 	RPC_AWAIT_BUSY, RPC_AWAIT_SLEEP, RPC_AWAIT_HANDLER,
 	RPC_AWAIT_QUEUE, RPC_AWAIT_SEMAPHORE,	/* asleep, through sync_ops.c */
 	RPC_AWAIT_QUEUE_BUSY, RPC_AWAIT_SEMAPHORE_BUSY,
-};
-
-/* Of a system that keeps what is pinned; 0: as the library has it. */
-enum rpc_hook { RPC_HOOK_USUAL, RPC_HOOK_YES, RPC_HOOK_NO };
-struct rpc_cache {
-	uint64_t bytes;
-	uint32_t hook;		/* enum rpc_hook */
 };
 
 struct rpc_command {

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/board.h"
+#include "host/host.h"
+#include "sim/sim.h"
 #include "tools/scenario/runner_internal.h"
 #include "tools/scenario/words.h"
 

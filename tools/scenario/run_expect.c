@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/board.h"
+#include "host/host.h"
 #include "nic/fw.h"
 #include "nic/transport/fault.h"
 #include "nic/transport/nv.h"

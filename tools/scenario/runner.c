@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/sim.h"
 #include "tools/scenario/guest_rules.h"
 #include "tools/scenario/landing.h"
 #include "tools/scenario/runner_internal.h"

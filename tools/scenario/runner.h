@@ -9,7 +9,7 @@
 #define FL_SCENARIO_RUNNER_H
 
 #include "tools/scenario/ast.h"
-#include "tools/scenario/testbed.h"
+#include "tools/scenario/testbed_config.h"
 
 struct runner_report {
 	unsigned int statements, expectations, failures;

@@ -3,7 +3,9 @@
 #ifndef FL_RUNNER_INTERNAL_H
 #define FL_RUNNER_INTERNAL_H
 
+#include "fabric/fabric.h"
 #include "tools/scenario/runner.h"
+#include "tools/scenario/testbed.h"
 
 #define RUN_NAMES 512
 

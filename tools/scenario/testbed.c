@@ -8,8 +8,11 @@
 #include <string.h>
 
 #include "fabric/capture.h"
+#include "fabric/fabric.h"
 #include "faultline/uapi.h"
+#include "sim/sim.h"
 #include "tools/scenario/landing.h"
+#include "trace/trace.h"
 
 #define RING_LOCKSTEP	(1u << 20)
 #define RING_THREAD (1u << 12) /* a larger one does not stay in the cache */

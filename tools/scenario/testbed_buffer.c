@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "host/mm.h"
 #include "tools/scenario/guest_rules.h"
 
 struct span {

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/sim.h"
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 static void check_look_at(struct testbed_board *b, const char *(*kernel_check)(
 						struct host_kernel *k))

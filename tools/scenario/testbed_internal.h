@@ -3,6 +3,7 @@
 #ifndef FL_TESTBED_INTERNAL_H
 #define FL_TESTBED_INTERNAL_H
 
+#include "host/host.h"
 #include "nic/wire.h"
 #include "serve/serve.h"
 #include "sim/timing.h"

@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "faultline/entries.h"
+#include "host/mm.h"
 #include "tools/scenario/testbed_internal.h"
 
 #define PIECE	(64u << 10)	/* bytes that are looked at in one go */

@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include "faultline/system_rows.h"
+#include "host/mm.h"
 #include "lib/os/os.h"
+#include "sim/sim.h"
 #include "tools/scenario/landing.h"
 
 /* How long a board may take to give back what a process had. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/sim.h"
+
 /* Every post gets a number of its own, the wr_id. */
 int testbed_work_number(struct testbed *w, struct testbed_work *work)
 {

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "tools/view/steps.h"
+#include "trace/event.h"
 
 #define AROUND_PAGES 16u	/* Linux, mm/memory.c: fault_around_bytes */
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 #define RUNS_MAX 8	/* told; then "..." */
 

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/trace.h"
+
 static const char first_line[] = "#faultline-trace 1\n";
 
 static int add_record(struct view_trace *t, size_t *room,

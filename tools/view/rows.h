@@ -9,6 +9,7 @@
 #define FL_VIEW_ROWS_H
 
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 enum lane {
 	LANE_APP, LANE_LIB, LANE_DRV, LANE_SMMU, LANE_ENG, LANE_WIRE,

@@ -11,6 +11,7 @@
 #include "faultline/fsm.h"
 #include "tools/scenario/words.h"
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 #define STATES_MAX 8
 #define EVENTS_MAX 16

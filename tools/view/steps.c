@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "faultline/smmu_fsr.h"
+#include "trace/trace.h"
 
 struct post {
 	uint8_t board;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /* The text view: chosen records, with their meaning when wished. */
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 void view_text(FILE *f, const struct view_trace *t,
 	       const struct view_filter *filter, bool told)

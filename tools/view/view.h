@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "trace/trace.h"
+struct trace_record;
 
 #define VIEW_FAULT	"#D55E00"	/* vermillion of Okabe and Ito */
 #define VIEW_GOOD	"#0072B2"

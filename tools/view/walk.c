@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/view/view.h"
+#include "trace/trace.h"
 
 #define LEVELS_MAX 4
 

@@ -3,9 +3,15 @@
 
 #include <string.h>
 
+#include "fabric/fabric.h"
+#include "faultline.h"
+#include "host/host.h"
 #include "nic/transport/nv.h"
 #include "nic/transport/rc.h"
 #include "nic/transport/ud.h"
+#include "tools/scenario/testbed.h"
+#include "tools/work/pair.h"
+#include "trace/trace.h"
 
 void counts_add(struct work_counts *c, struct board *b, struct host_kernel *kernel,
 		struct fabric *fabric)

@@ -3,7 +3,13 @@
 #ifndef FL_WORK_COUNTS_H
 #define FL_WORK_COUNTS_H
 
-#include "tools/work/pair.h"
+#include <stdint.h>
+
+#include "board/board.h"
+
+struct host_kernel;
+struct pair;
+struct testbed_process;
 
 /* Of both boards together, resident_peak and pinned_peak as well. */
 struct work_counts {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/host.h"
 #include "tools/scenario/words.h"
 #include "tools/work/pair.h"
 

@@ -7,7 +7,7 @@
 #ifndef FL_PLAN_RUN_H
 #define FL_PLAN_RUN_H
 
-#include "tools/scenario/testbed.h"
+#include "tools/scenario/testbed_config.h"
 #include "tools/work/pattern.h"
 
 #define PLAN_FRAMES	512u	/* of b, usually: half of the region */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/faultline.h"
+#include "faultline/system.h"
 #include "tools/work/counts.h"
 
 struct stream {

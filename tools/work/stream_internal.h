@@ -5,6 +5,7 @@
 
 #include "board/board.h"
 #include "fabric/fabric.h"
+#include "faultline.h"
 #include "host/host.h"
 #include "sim/sim.h"
 #include "sim/timing.h"

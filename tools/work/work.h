@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tools/scenario/testbed_config.h"
 #include "tools/work/counts.h"
 
 /* The first of them; the patterns of pattern.h follow. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host/host.h"
 #include "sim/rng.h"
 #include "tools/work/work_state.h"
 

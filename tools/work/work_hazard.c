@@ -3,6 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include "fabric/fabric.h"
+#include "host/host.h"
+#include "sim/sim.h"
 #include "tools/work/work_state.h"
 
 const char *const work_hazard_names[WORK_HAZARDS] = {

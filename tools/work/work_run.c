@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "faultline/entries.h"
+#include "host/host.h"
+#include "sim/sim.h"
 #include "tools/scenario/words.h"
 #include "tools/work/stream.h"
 #include "tools/work/work_state.h"

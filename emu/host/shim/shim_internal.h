@@ -10,6 +10,7 @@
 #include <linux/platform_device.h>
 #include <linux/sched.h>
 
+#include "host/host.h"
 #include "sim/sim.h"
 #include "sim/sync.h"
 

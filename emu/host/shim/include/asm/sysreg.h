@@ -3,6 +3,8 @@
 #ifndef SHIM_ASM_SYSREG_H
 #define SHIM_ASM_SYSREG_H
 
+#include "host/page.h"
+
 /* The CPU that the host pretends to have: 48-bit addresses, 4 KB pages. */
 #define SHIM_SYSREG_tcr_el1	(64ull - HOST_VA_BITS)
 #define SHIM_SYSREG_mair_el1	0xffull	/* index 0: normal, write-back */

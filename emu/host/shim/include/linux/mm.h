@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* mm.h - address spaces: a thin coat over host.h. */
+/* mm.h - address spaces: a thin coat over host/mm.h. */
 #ifndef SHIM_LINUX_MM_H
 #define SHIM_LINUX_MM_H
 
@@ -10,6 +10,8 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <shim/shim.h>
+
+#include "host/mm.h"
 
 /*
  * As an arm64 kernel with pages of that size has it; but the tables have a granule

@@ -14,7 +14,7 @@ struct mmu_notifier_ops {
 					       unsigned long end);
 	int (*clear_flush_young)(struct mmu_notifier *mn, struct mm_struct *mm,
 				 unsigned long start, unsigned long end);
-	/* Not in Linux (host.h, struct mm_notifier). */
+	/* Not in Linux (host/mm.h, struct mm_notifier). */
 #define SHIM_NOTIFIER_MAPPED
 	void (*mapped)(struct mmu_notifier *mn, struct mm_struct *mm,
 		       unsigned long start, unsigned long end);

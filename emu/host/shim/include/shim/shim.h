@@ -13,7 +13,10 @@
 
 #include <shim/rules.h>
 
-#include "host/host.h"
+struct host_file;
+struct host_kernel;
+struct host_mm;
+struct host_process;
 
 struct shim;
 struct task_struct;
