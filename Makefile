@@ -1028,6 +1028,9 @@ bench-counts:
 	@tools/doctor --have valgrind
 	+@$(MAKE) --no-print-directory $(BENCH_BIN)
 	@$(BENCH_BIN) --counts tests/bench/counts.txt $(if $(RECORD),--record,$(PATHS))
+	@$(if $(RECORD),{ echo '# SPDX-License-Identifier: BSD-2-Clause'; \
+		BENCH=$(BENCH_BIN) tests/bench/parts write8-long write8 library8; \
+		} >tests/bench/parts.txt)
 $(O)/tests/bench/bench_counts.o: DEFINES += \
 	-DBENCH_FLAGS='"$(strip $(CFLAGS) $(FAST) $(if $(filter yes,$(LTO)),$(LTO_CFLAGS)))"'
 

@@ -143,11 +143,14 @@ if tools/doctor --have valgrind > /dev/null; then
 	: > "$dir/counts"
 	expect 1 'counts does not say what it was counted with' 'an empty file' $compare hit
 	expect 1 'No such file' 'no file' $bench --counts "$dir/none/counts" hit
-	expect 0 '  SMMU' 'which parts they are in' tests/bench/parts hit 10 1010
+	few='--few 10 --many 1010'
+	expect 0 'SMMU' 'which parts they are in' tests/bench/parts $few hit packed
 	cp "$dir/out" "$dir/said"
-	expect 0 "$now  in all" 'and how many they are' cat "$dir/said"
-	expect 0 '  emu/smmu/translate.c' 'which files' tests/bench/parts --files hit 10 1010
+	expect 0 "in all                                  $now" 'and how many they are' \
+		cat "$dir/said"
+	expect 0 'emu/smmu/translate.c' 'which files' tests/bench/parts --files $few hit
 	expect 1 'nothing is called nonesuch' 'parts of nothing' tests/bench/parts nonesuch
+	expect 2 'tests/bench/parts [--files]' 'no path' tests/bench/parts --files
 else
 	skip 'instructions on record' 'no valgrind'
 fi
