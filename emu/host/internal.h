@@ -17,7 +17,6 @@
 
 #include "faultline/pte.h"
 #include "host/counts.h"
-#include "host/host.h"
 #include "host/mm.h"
 #include "host/process.h"
 #include "sim/timing.h"

@@ -8,10 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "board/board.h"
+#include "fabric/fabric.h"
+#include "host/host.h"
 #include "nic/transport/ud.h"
 #include "sim/rng.h"
 #include "test_swarm_seed.h"
 #include "tools/scenario/testbed.h"
+#include "trace/trace.h"
 
 #define BOARDS_MAX	3
 #define PROCS_MAX	4

@@ -22,8 +22,10 @@
 #include <string.h>
 
 #include "faultline/entries.h"
+#include "fabric/fabric.h"
 #include "host/mm.h"
 #include "tools/scenario/testbed_internal.h"
+#include "trace/trace.h"
 
 #define PIECE	(64u << 10)	/* bytes that are looked at in one go */
 #define BESIDE	4096u		/* on both sides of a target */
