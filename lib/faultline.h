@@ -63,8 +63,7 @@ int fl_query_device(struct fl_device *dev, struct fl_device_attr *attr);
  * How this process's missing pages are handled: a row of the table of systems
  * (faultline/system.h), and what one fault brings in (faultline/resolve.h); before any
  * transfer (-EBUSY), and before any region is registered if other tables translate then
- * (-EBUSY).
- * -EOPNOTSUPP: this card cannot. AROUND needs a number: fl_set_resolve().
+ * (-EBUSY). -EOPNOTSUPP: this card cannot. AROUND needs a number: fl_set_resolve().
  */
 int fl_set_policy(struct fl_device *dev, enum fl_system system,
 		  enum fl_resolve resolve);

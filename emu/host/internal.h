@@ -17,7 +17,6 @@
 
 #include "faultline/pte.h"
 #include "host/counts.h"
-#include "host/mm.h"
 #include "host/process.h"
 #include "sim/timing.h"
 
@@ -36,8 +35,7 @@
 /* No process can use up the pages that the others need for their tables. */
 #define PROCESS_TABLES	(KERNEL_BANK_BYTES / DRAM_PAGE / HOST_PROCESSES)
 #define PROCESS_MAPS	65530u		/* as Linux has it */
-/* Addresses of a process that lives elsewhere end here, as on Linux. */
-#define REMOTE_END	(1ull << 47)
+#define REMOTE_END	(1ull << 47)	/* of the addresses of one elsewhere, as on Linux */
 /* So long is a process left alone that did not close its pages in time. */
 #define SLOW_NS		20000000ull
 #define PROCESS_SOURCES	32u		/* files that are mapped */

@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "host/host.h"
+#include "host/mm.h"
 #include "sim/sync.h"
 #include "trace/event.h"
 

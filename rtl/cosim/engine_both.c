@@ -198,8 +198,6 @@ static struct wire_frame *c_get(void *ctx)
 	struct wire_frame *f = b->env.frame_get(b->env.wire);
 
 	both_add(b, GET)->answer = f != NULL;
-	if (f)
-		f->icrc_later = false;	/* it is compared, too */
 	return f;
 }
 
@@ -208,6 +206,7 @@ static uint64_t c_send(void *ctx, struct wire_frame *f)
 	struct both *b = ctx;
 	struct record *r = both_add(b, SEND);
 
+	wire_icrc_settle(f);	/* it is compared, too */
 	both_keep(b, r, f, offsetof(struct wire_frame, bytes) + f->len);
 	r->answer = b->env.frame_send(b->env.wire, f);
 	return r->answer;
@@ -271,9 +270,8 @@ static enum dma_status o_begin(void *ctx, struct dma_burst *d)
 
 	if (d->stream != w->stream || d->write != w->write ||
 	    d->channel != w->channel || d->va != w->va || d->len != w->len ||
-	    d->now_ns != w->now_ns || d->cause != w->cause ||
-	    d->xfer != w->xfer || d->block != w->block ||
-	    d->attempt != w->attempt)
+	    d->now_ns != w->now_ns || d->cause != w->cause || d->xfer != w->xfer ||
+	    d->block != w->block || d->attempt != w->attempt)
 		both_differ(b, r, &got, "another burst");
 	d->pa = w->pa;
 	d->delay_ns = w->delay_ns;
@@ -320,10 +318,9 @@ static uint64_t o_send(void *ctx, struct wire_frame *f)
 	    f->attempt != w.attempt || f->offset != w.offset)
 		both_differ(b, r, &got, "another frame: to %u, %u bytes, of %u.%u.%u "
 			    "at %u, cause %llu; not to %u, %u bytes, of %u.%u.%u at "
-			    "%u, cause %llu", f->to, f->len, f->xfer, f->block,
-			    f->attempt, f->offset, (unsigned long long)f->cause,
-			    w.to, w.len, w.xfer, w.block, w.attempt, w.offset,
-			    (unsigned long long)w.cause);
+			    "%u, cause %llu", f->to, f->len, f->xfer, f->block, f->attempt,
+			    f->offset, (unsigned long long)f->cause, w.to, w.len, w.xfer,
+			    w.block, w.attempt, w.offset, (unsigned long long)w.cause);
 	for (i = 0; i < f->len; i++)
 		if (f->bytes[i] != b->heap[r->data + head + i])
 			both_differ(b, r, &got,
