@@ -155,6 +155,17 @@ else
 	skip 'instructions on record' 'no valgrind'
 fi
 
+# A peer of ours, which is built where libfabric's headers are.
+if tools/doctor --have header:rdma/fabric.h > /dev/null; then
+	peer=build/plain/bench/fabric_write
+	expect 0 '' 'writes by libfabric' make -s WERROR=-Werror $peer
+	expect 0 '.' 'so many ns one way' $peer 8 1
+	expect 0 '.' 'so many ns each' $peer 8 32
+	expect 2 'usage: fabric_write BYTES DEPTH' 'no depth' $peer 8
+else
+	skip 'writes by libfabric' 'no libfabric-dev'
+fi
+
 if tools/doctor --have ib_write_bw header:infiniband/verbs.h > /dev/null; then
 	ln -s "$(type -P env)" "$(type -P true)" "$(type -P ib_send_lat)" \
 		"$(type -P ib_write_bw)" "$dir/some"
