@@ -36,10 +36,10 @@ enum sim_deferred sim_defer(enum sim_defers kind, void (*fn)(void *arg), void *a
 	return SIM_DEFERRED;
 }
 
-void sim_defers_begin(enum sim_defers most)
+void sim_defers_begin(const struct sim *sim, enum sim_defers most)
 {
 	assert(!deferred.open && !deferred.count);
-	deferred.open = true;
+	deferred.open = sim_mode(sim) == SIM_THREADS;
 	deferred.most = most;
 }
 

@@ -141,7 +141,7 @@ void sim_kick_remote(struct sim_actor *a);
  * work right now, since it holds a domain: fn(arg) is called in sim_defers_end(). What is
  * deferred already is not deferred twice. SIM_NOT_DEFERRED: this thread takes no work (of this
  * kind), so another must be woken. Between sim_defers_begin() and sim_defers_end() it
- * does; the two do not nest, and fn may defer more.
+ * does; the two do not nest, and fn may defer more. Lockstep: nothing is deferred.
  */
 enum sim_defers {
 	SIM_DEFER_IRQ,	/* handlers, which do not sleep */
@@ -149,7 +149,7 @@ enum sim_defers {
 };
 enum sim_deferred { SIM_NOT_DEFERRED, SIM_DEFERRED, SIM_DEFERRED_BEFORE };
 enum sim_deferred sim_defer(enum sim_defers kind, void (*fn)(void *arg), void *arg);
-void sim_defers_begin(enum sim_defers most);
+void sim_defers_begin(const struct sim *sim, enum sim_defers most);
 void sim_defers_end(void);
 
 /* ---- software threads ---- */

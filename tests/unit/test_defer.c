@@ -5,6 +5,33 @@
 
 static unsigned int done[64], count, depth;
 
+static struct sim *sim_made;
+
+static void free_sim(void *arg)
+{
+	(void)arg;
+	sim_stop(sim_made);
+	sim_destroy(sim_made);
+	sim_made = NULL;
+}
+
+static const struct sim *sim_of(enum sim_mode mode)
+{
+	const struct sim_config cfg = { .mode = mode };
+
+	if (!sim_made) {
+		sim_made = sim_create(&cfg);
+		EXPECT(sim_made);
+		test_cleanup(free_sim, NULL);
+	}
+	return sim_made;
+}
+
+static const struct sim *threads(void)
+{
+	return sim_of(SIM_THREADS);
+}
+
 static void do_it(void *arg)
 {
 	EXPECT(count < 64);
@@ -31,7 +58,7 @@ TEST("who takes no work is told, so that another can be woken")
 	count = 0;
 	EXPECT_EQ(sim_defer(SIM_DEFER_IRQ, do_it, &one), SIM_NOT_DEFERRED);
 	STEP("handlers alone: what may sleep is for another thread");
-	sim_defers_begin(SIM_DEFER_IRQ);
+	sim_defers_begin(threads(), SIM_DEFER_IRQ);
 	EXPECT_EQ(sim_defer(SIM_DEFER_WORK, do_it, &one), SIM_NOT_DEFERRED);
 	EXPECT_EQ(sim_defer(SIM_DEFER_IRQ, do_it, &one), SIM_DEFERRED);
 	EXPECT_EQ(count, 0);
@@ -40,13 +67,22 @@ TEST("who takes no work is told, so that another can be woken")
 	EXPECT_EQ(sim_defer(SIM_DEFER_IRQ, do_it, &one), SIM_NOT_DEFERRED);
 }
 
+TEST("in lockstep nothing is deferred: an event is one thing at one time")
+{
+	unsigned int one = 1;
+
+	sim_defers_begin(sim_of(SIM_LOCKSTEP), SIM_DEFER_WORK);
+	EXPECT_EQ(sim_defer(SIM_DEFER_IRQ, do_it, &one), SIM_NOT_DEFERRED);
+	sim_defers_end();
+}
+
 TEST("what is deferred is done once, in its order, and so is what it defers")
 {
 	static const unsigned int want[] = { 7, 1, 2, 3, 1 };
 	unsigned int one = 1, seven = 7, i;
 
 	count = depth = 0;
-	sim_defers_begin(SIM_DEFER_WORK);
+	sim_defers_begin(threads(), SIM_DEFER_WORK);
 	EXPECT_EQ(sim_defer(SIM_DEFER_WORK, do_it, &seven), SIM_DEFERRED);
 	EXPECT_EQ(sim_defer(SIM_DEFER_IRQ, do_more, &one), SIM_DEFERRED);
 	EXPECT_EQ(sim_defer(SIM_DEFER_WORK, do_it, &seven), SIM_DEFERRED_BEFORE);
@@ -61,7 +97,7 @@ TEST("there is an end to what one thread takes")
 	unsigned int number[64], i, taken = 0;
 
 	count = 0;
-	sim_defers_begin(SIM_DEFER_WORK);
+	sim_defers_begin(threads(), SIM_DEFER_WORK);
 	for (i = 0; i < 64; i++) {
 		number[i] = i;
 		taken += sim_defer(SIM_DEFER_WORK, do_it, &number[i]) ==
