@@ -27,7 +27,7 @@ static const struct sim *sim_of(enum sim_mode mode)
 	return sim_made;
 }
 
-static const struct sim *threads(void)
+static const struct sim *sim_threads(void)
 {
 	return sim_of(SIM_THREADS);
 }
@@ -58,7 +58,7 @@ TEST("who takes no work is told, so that another can be woken")
 	count = 0;
 	EXPECT_EQ(sim_defer(SIM_DEFER_IRQ, do_it, &one), SIM_NOT_DEFERRED);
 	STEP("handlers alone: what may sleep is for another thread");
-	sim_defers_begin(threads(), SIM_DEFER_IRQ);
+	sim_defers_begin(sim_threads(), SIM_DEFER_IRQ);
 	EXPECT_EQ(sim_defer(SIM_DEFER_WORK, do_it, &one), SIM_NOT_DEFERRED);
 	EXPECT_EQ(sim_defer(SIM_DEFER_IRQ, do_it, &one), SIM_DEFERRED);
 	EXPECT_EQ(count, 0);
@@ -82,7 +82,7 @@ TEST("what is deferred is done once, in its order, and so is what it defers")
 	unsigned int one = 1, seven = 7, i;
 
 	count = depth = 0;
-	sim_defers_begin(threads(), SIM_DEFER_WORK);
+	sim_defers_begin(sim_threads(), SIM_DEFER_WORK);
 	EXPECT_EQ(sim_defer(SIM_DEFER_WORK, do_it, &seven), SIM_DEFERRED);
 	EXPECT_EQ(sim_defer(SIM_DEFER_IRQ, do_more, &one), SIM_DEFERRED);
 	EXPECT_EQ(sim_defer(SIM_DEFER_WORK, do_it, &seven), SIM_DEFERRED_BEFORE);
@@ -97,7 +97,7 @@ TEST("there is an end to what one thread takes")
 	unsigned int number[64], i, taken = 0;
 
 	count = 0;
-	sim_defers_begin(threads(), SIM_DEFER_WORK);
+	sim_defers_begin(sim_threads(), SIM_DEFER_WORK);
 	for (i = 0; i < 64; i++) {
 		number[i] = i;
 		taken += sim_defer(SIM_DEFER_WORK, do_it, &number[i]) ==
