@@ -271,6 +271,9 @@ static void work_now(void *arg)
 		if (!w)
 			break;
 		worker_take(&me, w);
+		/* It may have to wait: no other has to wait for that. */
+		if (next_item(wq))
+			wake_one(wq);
 		sim_spin_unlock(&wq->lock);
 		run_item(&me, w);
 		sim_spin_lock(&wq->lock);
