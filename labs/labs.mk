@@ -44,6 +44,11 @@ endif
 LAB_ENV = B='$(B)' O='$(O)' LAB_COMPILE='$(LAB_COMPILE)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' \
 	LAB_ALONE='$(LAB_ALONE)' RTL_GEN='$(RTL_GEN)'
 
+NM ?= nm
+OBJCOPY ?= objcopy
+LAB_STRIP := $(if $(filter plain,$(SAN)),$(OBJCOPY) --wildcard --strip-debug -R '.gnu.lto_*' \
+	     -R '.gnu.debuglto_*',:)
+
 define lab_rules
 $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
 		$(call obj,$(wildcard labs/$(1)/tests/*.c labs/$(1)/hidden/*.c) \
@@ -51,6 +56,15 @@ $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
 	@mkdir -p $$(@D)
 	$$(call say,LD)
 	$$(Q)$$(LINK) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBS)
+
+# The board without the lab's files, in whose place a work's come, and the names that all
+# others have. Of these no debugger is told: the linker would copy that for each work.
+$(LAB_OUT)/$(1)/rest.a: $(filter-out $(call obj,$(call lab_files,$(1))),$(EMU_OBJ) $(DRV_OBJ))
+	@mkdir -p $$(@D)
+	$$(call say,AR)
+	@rm -f $$@.new
+	$$(Q)$(AR) rcs $$@.new $$^ && $(LAB_STRIP) $$@.new && \
+		$(NM) -g -P $$@.new >$$(@D)/rest.names && mv $$@.new $$@
 
 # For who hands in one of two files.
 $(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf labs/$(1)/starter.parts \
@@ -63,7 +77,8 @@ $(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf labs/$(1)/sta
 		else cp $$$$f $$@/$$$$f; fi || exit 1; \
 	done
 
-lab-$(1): $(LAB_OUT)/$(1)/grade $(LAB_OUT)/$(1)/starter $(O)/tools/grade/subject.o \
+lab-$(1): $(LAB_OUT)/$(1)/grade $(LAB_OUT)/$(1)/rest.a $(LAB_OUT)/$(1)/starter \
+	$(O)/tools/grade/subject.o \
 	$(O)/labs/$(1)/subject.o $(ARCHIVES)
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$(l))))
