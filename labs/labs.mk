@@ -98,7 +98,7 @@ $(LABS_RTL:%=$(LAB_OUT)/%/model.o): $(RTL_V) $(RTL_VH) rtl/cosim/shim.cpp tools/
 	@tools/doctor --have verilator g++
 	$(call say,VERILATE)
 	@mkdir -p $(@D)
-	$(Q)RTL_GEN='$(RTL_GEN)' tools/lab/model $@ $(@D)/model
+	$(Q)RTL_GEN='$(RTL_GEN)' tools/lab/model tree $@ $(@D)/model
 $(LAB_OUT)/verilated.o:
 	@tools/doctor --have verilator g++
 	@mkdir -p $(@D)
