@@ -19,6 +19,8 @@
 #ifndef FL_ENGINE_PLUGIN_H
 #define FL_ENGINE_PLUGIN_H
 
+#include <stddef.h>
+
 #include "faultline/device.h"
 #include "nic/engine.h"
 #include "trace/event.h"

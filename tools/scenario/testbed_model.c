@@ -407,7 +407,7 @@ void testbed_model_end(struct testbed *w)
 
 	oracle_rest(w->oracle);
 	model_wire(w);
-	if (fabric_idle(w->fabric))
+	if (!w->fabric || fabric_idle(w->fabric))
 		oracle_quiet(w->oracle);
 	for (i = 0; i < w->buffers; i++)
 		model_look(&w->buffer[i], 0, w->buffer[i].bytes, false);
