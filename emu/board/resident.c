@@ -244,7 +244,8 @@ uint32_t board_resident(void *board, const struct fw_resident *r, uint64_t *even
 	if (!peer || peer == b || !board_is_well(b, 0) ||
 	    !sim_try_enter(peer->domain))
 		return 0;
-	if (board_is_well(peer, 1) &&
+	/* The way back is looked at by who holds the board there. */
+	if (board_is_well(peer, 1) && fabric_is_clear(peer->port, b->cfg.id) &&
 	    engine_resident_may(b->engine, peer->engine, r->ctx) &&
 	    fw_resident_may(peer->fw, b->cfg.id, r, &stream))
 		done = resident_move(b, peer, stream, r, event);

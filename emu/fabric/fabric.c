@@ -389,6 +389,11 @@ uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 
 /* ---- what need not be sent ---- */
 
+bool fabric_is_clear(const struct fabric_port *p, uint8_t node)
+{
+	return !p->rule[node].on;
+}
+
 void *fabric_neighbour(const struct fabric_port *p, uint8_t node,
 		       void (*receive)(void *arg, const struct wire_frame *fr,
 				       uint64_t now_ns))
@@ -398,7 +403,7 @@ void *fabric_neighbour(const struct fabric_port *p, uint8_t node,
 
 	if (f->timed || f->cfg.capture || !to || to->link ||
 	    to->receive != receive || !f->hops[p->node][node] ||
-	    p->rule[node].on || to->rule[p->node].on)
+	    !fabric_is_clear(p, node))
 		return NULL;
 	return to->arg;
 }

@@ -51,13 +51,15 @@ void fabric_filter(struct fabric_port *p,
 		   bool (*drops)(void *arg, const struct wire_frame *fr));
 
 /*
- * Threads mode. Whom node's port belongs to (arg of fabric_attach), if it was attached with
- * this receive, and frames from p to it and back would only come and go: no capture, no
+ * Threads mode, p's domain held. Whom node's port belongs to (arg of fabric_attach), if it was
+ * attached with this receive, and frames from p to it would only come and go: no capture, no
  * injection, no other process between. Else NULL.
  */
 void *fabric_neighbour(const struct fabric_port *p, uint8_t node,
 		       void (*receive)(void *arg, const struct wire_frame *fr,
 				       uint64_t now_ns));
+/* Nothing is injected on the way from p to node. p's domain is held. */
+bool fabric_is_clear(const struct fabric_port *p, uint8_t node);
 /*
  * Count frames that have gone from p to such a one without being sent, payload bytes in all,
  * and answers that came back. Both domains are held.
