@@ -50,7 +50,7 @@ static void c_receive(struct engine *engine, const struct wire_frame *f,
 	(void)now_ns;	/* nothing here depends on the time */
 	if (!e->enabled)
 		return;
-	if (f->from >= WIRE_NODES || f->to != e->cfg.node) {
+	if (f->from >= e->cfg.nodes || f->to != e->cfg.node) {
 		rx_bad(e, f, WIRE_HEADER);
 		return;
 	}
@@ -161,7 +161,8 @@ bool engine_is_c(const struct engine *e)
 
 static bool engine_config_ok(const struct engine_config *c)
 {
-	return c->node < WIRE_NODES && c->nodes <= WIRE_NODES && c->contexts >= 4 &&
+	return c->node < (c->nodes ? c->nodes : WIRE_NODES) &&
+	       c->nodes <= WIRE_NODES && c->contexts >= 4 &&
 	       c->contexts <= ENGINE_CTX_MAX && c->rx_contexts >= 1 &&
 	       c->rx_contexts <= ENGINE_RXC_MAX && c->block_log2 >= 12 &&
 	       c->block_log2 <= 16 && c->cell_bytes >= CELL_BYTES_MIN &&

@@ -121,7 +121,7 @@ struct engine_config {
 	struct trace *trace;
 	struct engine_cause *cause;	/* NULL: unknown */
 	uint8_t board;
-	uint8_t nodes;		/* that it can send to, from 0 on; 0: WIRE_NODES */
+	uint8_t nodes;		/* that it knows, from 0 on; 0: WIRE_NODES */
 };
 
 /*

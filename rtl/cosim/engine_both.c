@@ -584,10 +584,12 @@ struct engine *engine_both(const struct engine_config *cfg,
 		return NULL;
 	*b = (struct both){ .engine.ops = &ops, .plugin = other, .env = *env,
 			    .cfg = *cfg, .differs = differs };
+	if (!cfg->nodes)
+		b->cfg.nodes = ENGINE_RTL_NODES;
 	snprintf(b->dir, sizeof(b->dir), "%s", dir ? dir : "");
 	both_start(b, "create");
-	b->c = engine_create(cfg, &c, error);
-	b->other = b->c ? other->create(cfg, &o, trace_emit, error) : NULL;
+	b->c = engine_create(&b->cfg, &c, error);
+	b->other = b->c ? other->create(&b->cfg, &o, trace_emit, error) : NULL;
 	if (!b->other) {
 		engine_destroy(b->c);
 		free(b);
