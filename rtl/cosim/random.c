@@ -371,7 +371,7 @@ static void node_replay(struct node *n, unsigned int i)
 		return;
 	f.to = one_in(20) ? (uint8_t)random_below(256) : (uint8_t)i;
 	f.from = one_in(20) ? (uint8_t)random_below(256) :
-		(uint8_t)random_below(WIRE_NODES);
+		(uint8_t)random_below(ENGINE_RTL_NODES);
 	if (!w.cfg.icrc && f.len > 40)
 		f.bytes[12 + random_below(40)] ^= (uint8_t)(1u <<
 							    random_below(8));

@@ -143,7 +143,7 @@ static void rtl_write_stop(struct rtl *x, unsigned int i)
 
 static void trace_answer(struct rtl *x, const struct model_out *r)
 {
-	unsigned int node = r->trc_node % WIRE_NODES;
+	unsigned int node = r->trc_node % ENGINE_RTL_NODES;
 	unsigned int ctx = r->trc_index % ENGINE_CTX_MAX;
 	uint64_t cause;
 

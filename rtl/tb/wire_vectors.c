@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "nic/engine.h"
 #include "nic/wire.h"
 
 #define NODE	5
@@ -99,7 +100,7 @@ static enum wire_error vector_judge(const struct wire_frame *f, bool icrc,
 				    int *kind, struct wire_block *b,
 				    struct wire_answer *a)
 {
-	if (f->from >= WIRE_NODES || f->to != NODE)
+	if (f->from >= ENGINE_RTL_NODES || f->to != NODE)
 		return WIRE_HEADER;
 	if (wire_is_block(wire_opcode(f))) {
 		*kind = BLOCK;
@@ -207,7 +208,7 @@ int main(void)
 			icrc = n / 40 % 2;
 		for (i = 0; i < WIRE_FRAME_MAX; i++)
 			f.bytes[i] = (uint8_t)random_below(256);
-		f.from = (uint8_t)random_below(WIRE_NODES);
+		f.from = (uint8_t)random_below(ENGINE_RTL_NODES);
 		f.to = NODE;
 		payload_len = n % 20 ? 1 + (uint32_t)random_below(300) :
 			      n % 40 ? 4096 : 1 + (uint32_t)random_below(4096);
