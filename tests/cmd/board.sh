@@ -59,8 +59,8 @@ expect 2 'File name too long' 'a path that no socket can have' \
 	"$fl" board "a=/$(head -c 200 /dev/zero | tr '\0' x)"
 expect 2 'a number from 64' 'no memory' "$fl" board --frames 1 a
 expect 2 'a number from' 'memory in words' "$fl" board --frames many a
-expect 2 'a number from 0 to 15' 'a node that no fabric has' \
-	"$fl" board --first-node 16 a
+expect 2 'a number from 0 to 63' 'a node that no fabric has' \
+	"$fl" board --first-node 64 a
 expect 2 'pairs of boards' 'a link with nobody' "$fl" board --links a:c a b
 expect 2 'pairs of boards' 'a link with itself' "$fl" board --links a:a a b
 expect 2 'wanted: part, stall' 'a policy that is none' "$fl" board --policy none a

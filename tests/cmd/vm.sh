@@ -21,8 +21,8 @@ expect 2 'pairs of boards' 'a link with nobody' \
 	"$fl" vm --links x:z "$dir/x" "$dir/y"
 expect 2 'pairs of boards' 'the same link twice' \
 	"$fl" vm --links x:y,y:x "$dir/x" "$dir/y"
-expect 2 'a number from 0 to 14' 'two nodes where the fabric has one' \
-	"$fl" vm --first-node 15 "$dir/x" "$dir/y"
+expect 2 'a number from 0 to 62' 'two nodes where the fabric has one' \
+	"$fl" vm --first-node 63 "$dir/x" "$dir/y"
 expect 2 "--udp '127.0.0.1'" 'a link over UDP without a peer' \
 	"$fl" vm --udp 127.0.0.1 "$dir/x"
 expect 1 'a board of this process or another link has that node' \
