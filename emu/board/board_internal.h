@@ -184,7 +184,7 @@ uint64_t xp_table_step(void *board, uint64_t now_ns);
 /* bus.c: the engine's memory port and the SMMU's */
 enum dma_status bus_burst_begin(void *board, struct dma_burst *burst);
 enum dma_status bus_burst_end(void *board, struct dma_burst *burst, void *buf);
-/* The frame of a page of a run has changed hands while bytes of it moved: that is told. */
+/* Report that the frame of a page changed hands while bytes of it moved. */
 void bus_stale(struct board *b, const struct smmu_access *a,
 	       const struct smmu_run_page *p);
 /* resident.c: fw_env.resident */

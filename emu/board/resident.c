@@ -7,7 +7,7 @@
  * It is taken where time is real, by engines in C, and only when nothing else can happen:
  * no page is missing, nothing is injected, captured, stalled or stale, nothing of the queue
  * pair is under way, and the other board is free this moment. Anything else makes it return
- * 0 before anything has changed, and the block goes the long way, where it is told event by
+ * 0 before anything has changed, and the block goes the long way, which records it event by
  * event. tests/unit/test_resident.c holds the two against each other.
  */
 #include <string.h>
@@ -82,7 +82,7 @@ static bool side_look(struct side *s, uint64_t va, uint32_t len)
 	for (i = 0; i < run->pages; i++) {
 		const struct dram_bank *bank = dram_bank_of(d, run->page[i].pa, 1);
 
-		/* With DRAM_TAG_ORPHAN it is told, the long way. */
+		/* An access with DRAM_TAG_ORPHAN is an event: the long way. */
 		if (!bank || dram_tag(d, run->page[i].pa) != run->page[i].tag)
 			return false;
 		s->mem[i] = bank->mem + (run->page[i].pa - bank->base);
@@ -129,7 +129,7 @@ static void piece_move(struct piece *p)
 	}
 }
 
-/* A frame that changed hands while its data moved is told of, as in the long way. */
+/* As the long way does: report a frame that changed hands while its data moved. */
 static void side_end(struct side *s)
 {
 	struct dram *d = s->board->dram;
