@@ -508,6 +508,7 @@ faults: fault-programs
 # --- random tests: fuzz targets, and seeds that nobody has tried
 #
 #	FUZZ_SECONDS=60	CPU time of each target; FUZZ="scenario frame": these only
+#	FUZZ_RUNS=5000	inputs of each target, in its place: the same each time
 #	SEEDS_MINUTES=10	no value: until Ctrl-C; SEEDS="test_swarm asan lockstep": this kind
 
 .PHONY: fuzz fuzz-programs fuzz-planted seeds
@@ -530,7 +531,7 @@ FUZZ_MAKE = $(MAKE) --no-print-directory B=build/fuzz CC=clang SAN=asan LTO=no \
 fuzz:
 	@tools/doctor --have clang
 	+@$(FUZZ_MAKE) $(if $(FUZZ),build/fuzz/faultline $(FUZZ:%=build/fuzz/fuzz/%),fuzz-programs)
-	@tests/fuzz/run --seconds $(or $(FUZZ_SECONDS),60) $(FUZZ)
+	@tests/fuzz/run $(if $(FUZZ_RUNS),--runs $(FUZZ_RUNS),--seconds $(or $(FUZZ_SECONDS),60)) $(FUZZ)
 
 # A mistake in each target's subject, which the target must find; NAMES="scenario frame": these.
 fuzz-planted: fuzz-programs

@@ -3,7 +3,8 @@
  * Frames of the UDP link: for each a head of 4 bytes (mode, from and to, length) and what
  * is in it. The ICRC is what a CRC of one bit at a time gives; what is decoded, put into a
  * frame again, gives the same bytes; the tag of the link takes only frames of the peer that
- * it knows, and the generations that it hands in only grow.
+ * it knows, and the generations that it hands in only grow; a packet of the specification's
+ * own has its PSN again at the process that it was sent to.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -116,12 +117,22 @@ static void hand_in(struct link *l, struct wire_frame *f)
 	}
 }
 
+static bool is_standard(const struct wire_frame *f)
+{
+	return wire_header(wire_opcode(f)) == WIRE_STANDARD;
+}
+
+static uint32_t psn_of(const struct wire_frame *f)
+{
+	return (uint32_t)f->bytes[9] << 16 | (uint32_t)f->bytes[10] << 8 | f->bytes[11];
+}
+
 static void from_peer(struct link *l, struct wire_frame *f)
 {
 	uint16_t was = l->tag.peer, from = udp_tag_sender(f);
 	enum udp_verdict v = udp_tag_judge(&l->tag, f);
-	bool mine = ((uint32_t)f->bytes[9] << 16 | f->bytes[10] << 8 |
-		     f->bytes[11]) >> 9 == INSTANCE;
+	bool mine = is_standard(f) ? (f->bytes[8] & 0x7f) == (INSTANCE & 0x7f) :
+				     psn_of(f) >> 9 == INSTANCE;
 
 	FUZZ_EXPECT(l->tag.own == INSTANCE, "nobody changes who we are");
 	if (v == UDP_TAKE || v == UDP_TAKE_NEW) {
@@ -136,6 +147,28 @@ static void from_peer(struct link *l, struct wire_frame *f)
 	}
 }
 
+/* A packet of the specification's own, and the process that it goes to. */
+static void standard_to_peer(struct link *l, const struct wire_frame *f)
+{
+	struct wire_frame sent = *f;
+	struct udp_tag theirs = { .own = l->tag.peer };
+
+	if (f->len < WIRE_BTH_BYTES + WIRE_ICRC_BYTES)
+		return;
+	if (!udp_tag_on(&l->tag, &sent)) {
+		FUZZ_EXPECT(!l->tag.peer, "a peer that was heard gets it");
+		return;
+	}
+	FUZZ_EXPECT(udp_tag_judge(&theirs, &sent) == UDP_TAKE_NEW, "the peer takes it");
+	FUZZ_EXPECT(theirs.peer == INSTANCE, "and knows who sent it");
+	udp_tag_nodes(&sent);
+	FUZZ_EXPECT(sent.from == f->from && sent.to == f->to, "the nodes go with it");
+	FUZZ_EXPECT(udp_tag_off(&theirs, &sent) == WIRE_OK && psn_of(&sent) == psn_of(f),
+		    "its PSN is the one that it had");
+	FUZZ_EXPECT(!memcmp(sent.bytes + WIRE_BTH_BYTES, f->bytes + WIRE_BTH_BYTES,
+			    f->len - WIRE_BTH_BYTES), "nothing behind its BTH changes");
+}
+
 /* A frame of ours leaves, and comes back to the bytes that it had. */
 static void to_peer(struct link *l, struct wire_frame *f)
 {
@@ -145,6 +178,10 @@ static void to_peer(struct link *l, struct wire_frame *f)
 
 	f->from %= FABRIC_UDP_NODES;
 	f->to %= FABRIC_UDP_NODES;
+	if (is_standard(f)) {
+		standard_to_peer(l, f);
+		return;
+	}
 	if (wire_get_block(f, false, &b) != WIRE_OK &&
 	    wire_get_answer(f, false, &a) != WIRE_OK)
 		return;
@@ -223,8 +260,11 @@ static void fuzz_frame_one(struct link *l, struct fuzz *in,
 		make_good(in, f);
 	for (i = 0; i < f->len && in->left && !(mode & 16); i++)
 		f->bytes[i] = (uint8_t)fuzz_take(in, 1);
-	if (mode & 32)
+	/* Damage: the ICRC that it has then is the one of before. */
+	if (mode & 32) {
+		wire_icrc_settle(f);
 		f->bytes[fuzz_below(in, 80)] ^= (uint8_t)fuzz_take(in, 1);
+	}
 	if ((mode & 80) == 80)
 		fuzz_frame_tag(in, f);
 	fuzz_frame_decode(f, mode & 1);
