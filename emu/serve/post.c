@@ -5,6 +5,7 @@
  */
 #include "faultline/regs.h"
 #include "serve/serve_internal.h"
+#include "sim/sim.h"
 
 /* An entry, copied once; what the process writes there later changes nothing. */
 struct post {
@@ -84,7 +85,7 @@ unsigned int posts_take(struct client *c)
 
 	for (n = 0; n < POSTS_AT_ONCE && next_post(c, &p); n++) {
 		if (!n)
-			trace_tick(board_trace(host_board(c->kernel)));
+			sim_batch_begin(c->serve->cfg.sim);
 		serve_count(&c->serve->count.posts);
 		switch (p.kind) {
 		case ATTACH_POST_DOORBELL:
@@ -105,5 +106,7 @@ unsigned int posts_take(struct client *c)
 			atomic_store(&c->cut, true);
 		}
 	}
+	if (n)
+		sim_batch_end(c->serve->cfg.sim);
 	return n;
 }

@@ -3,11 +3,12 @@
  * grace.c - grace periods: when has every device access ended that may still use
  * an old translation?
  *
- * Threads mode: a pthread that runs hardware is online in the QSBR flavour of
- * liburcu from the first step of a drain to the last, and no drain ends within an
- * access. So an access is a read-side section that costs next to nothing, and waiting is
- * synchronize_rcu. Lockstep: an access lasts from one event to a later one and may
- * change threads in between, so each channel counts: odd while an access is under way.
+ * Threads mode: a pthread that runs hardware is online in the QSBR flavour of liburcu
+ * from the first step of a batch to the last, or stays online and says between two batches
+ * that it uses nothing (threads_stay); and no batch ends within an access. So an access is
+ * a read-side section that costs next to nothing, and waiting is synchronize_rcu.
+ * Lockstep: an access lasts from one event to a later one and may change threads in
+ * between, so each channel counts: odd while an access is under way.
  */
 #include <stdlib.h>
 
@@ -74,6 +75,11 @@ void grace_thread_offline(void)
 		urcu_qsbr_thread_offline();
 }
 /* end::invalidate-11[] */
+
+void grace_thread_quiet(void)
+{
+	urcu_qsbr_quiescent_state();
+}
 
 struct sim_grace *sim_grace_create(struct sim *sim)
 {

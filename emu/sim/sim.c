@@ -147,7 +147,7 @@ struct sim_domain *sim_domain_create(struct sim *sim, const char *name)
 	sim->domains = d;
 	pthread_mutex_unlock(&sim->list_lock);
 	if (!sim_is_lockstep(sim))
-		threads_domain(d);
+		hardware_serve(d);
 	return d;
 }
 
@@ -238,6 +238,18 @@ void sim_pump(struct sim_domain *d)
 {
 	if (!sim_is_lockstep(d->sim))
 		threads_pump(d);
+}
+
+void sim_batch_begin(struct sim *sim)
+{
+	if (!sim_is_lockstep(sim))
+		threads_batch_begin(sim);
+}
+
+void sim_batch_end(struct sim *sim)
+{
+	if (!sim_is_lockstep(sim))
+		threads_batch_end();
 }
 
 void sim_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),

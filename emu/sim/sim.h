@@ -120,6 +120,12 @@ bool sim_is_inline(const struct sim *sim);
 /* Let hardware work (polling loops call this). Lockstep: nothing. */
 void sim_pump(struct sim_domain *d);
 /*
+ * Threads: until sim_batch_end() the hardware that this thread runs is one batch. It has one
+ * time, and grace periods wait for its end; so the thread must not wait meanwhile.
+ */
+void sim_batch_begin(struct sim *sim);
+void sim_batch_end(struct sim *sim);
+/*
  * Threads, inline: who runs hardware stops after so many steps, calls left(arg) and
  * goes on with its own work. Then somebody has to call sim_pump_all() for as long as
  * it says that there is more. When all domains have been made. 0 steps: no limit, as

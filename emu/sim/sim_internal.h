@@ -166,10 +166,20 @@ void lockstep_wake(struct sim_thread *t, uint64_t delay_ns);
 int threads_create(struct sim *sim);
 void threads_destroy(struct sim *sim);
 void *threads_main(void *thread);
-void threads_domain(struct sim_domain *d);
 void threads_kick(struct sim_actor *a);
 void threads_kick_remote(struct sim_actor *a);
 void threads_alarm(struct sim_actor *a);
+/* Run it if it is wanted and nobody else does. Does software run the hardware? */
+void threads_run_wanted(struct sim_domain *d);
+bool threads_inline(const struct sim *sim);
+/*
+ * The calling thread only runs hardware: it stays a reader of grace periods, and says after
+ * each batch that it uses nothing, since to come and go each time costs two fences. When it
+ * finds nothing to run it says so, too (grace_thread_quiet), and before it waits it goes.
+ */
+void threads_stay(bool stay);
+void threads_batch_begin(struct sim *sim);
+void threads_batch_end(void);
 void threads_enter(struct sim_domain *d);
 void threads_leave(struct sim_domain *d);
 void threads_enter_step(struct sim_domain *d);
@@ -190,8 +200,17 @@ uint64_t threads_now(const struct sim *sim);
 /* In an actor's step: an access begins or ends (sim_grace_enter, sim_grace_exit). */
 void threads_access(unsigned int channel, bool begins);
 
-/* grace.c: the calling pthread runs hardware from here to there (threads mode) */
+/* hardware.c */
+int hardware_start(struct sim *sim);
+void hardware_serve(struct sim_domain *d);
+void hardware_stop(struct sim *sim);
+
+/*
+ * grace.c: the calling pthread runs hardware from here to there (threads mode); between two
+ * drains, in none of them.
+ */
 void grace_thread_online(void);
+void grace_thread_quiet(void);
 void grace_thread_offline(void);
 
 #endif

@@ -4,8 +4,7 @@
  *
  * A board's hardware is a domain with a device lock. Who enters it runs, on
  * leaving, what has become ready (SIM_INLINE), or a thread of the scheduler's does
- * (SIM_DEDICATED): one for each CPU but one, since who spins without a CPU of its own
- * only keeps the others from theirs. `wanted` is set before the lock is tried, and
+ * (SIM_DEDICATED, hardware.c). `wanted` is set before the lock is tried, and
  * looked at again after it was given up, so that a kick that meets a taken lock is
  * never lost: either the holder sees it or the kicker gets the lock.
  */
@@ -16,9 +15,7 @@
 #include "trace/trace.h"
 
 #define SPINS_BEFORE_YIELD 200
-#define IDLE_SPINS 2000		/* SIM_DEDICATED: empty rounds before yielding */
 #define PUMPS_BEFORE_HELP 200	/* SIM_DEDICATED */
-#define CLOCK_TICK_NS 500000	/* resolution of alarms */
 
 uint64_t threads_now(const struct sim *sim)
 {
@@ -57,6 +54,7 @@ static void domain_unlock(struct sim_domain *d)
  */
 #define LATER_MAX 8
 static _Thread_local struct {
+	bool stays;			/* a reader of grace periods between batches, too */
 	unsigned int depth, later_count, steps;
 	uint64_t now_ns;
 	struct sim_domain *domain;	/* whose actors run */
@@ -69,18 +67,44 @@ static void batch_begin(struct sim *sim)
 
 	if (batch.depth++)
 		return;
-	batch.steps = 0;
 	now_ns = os_now_ns();
 	batch.now_ns = now_ns - sim->start_ns;
 	if (sim->trace)
 		trace_tick_at(sim->trace, now_ns);
-	grace_thread_online();
+	if (!batch.stays)
+		grace_thread_online();
 }
 
 static void batch_end(void)
 {
-	if (!--batch.depth)
+	if (--batch.depth)
+		return;
+	if (batch.stays)
+		grace_thread_quiet();
+	else
 		grace_thread_offline();
+}
+
+void threads_stay(bool stay)
+{
+	batch.stays = stay;
+	if (stay)
+		grace_thread_online();
+	else
+		grace_thread_offline();
+}
+
+static void run_later(void);
+
+void threads_batch_begin(struct sim *sim)
+{
+	batch_begin(sim);
+}
+
+void threads_batch_end(void)
+{
+	run_later();
+	batch_end();
 }
 
 /*
@@ -127,8 +151,6 @@ static uint32_t take_ready(struct sim_domain *d)
 		ready |= atomic_exchange(&d->wanted, 0);
 	return ready & ~WANTED_ALARM;
 }
-
-static void run_later(void);
 
 static bool turn_over(const struct sim *sim)
 {
@@ -180,6 +202,8 @@ static bool domain_drain(struct sim_domain *d)
 	bool over = false;
 
 	batch_begin(d->sim);
+	if (!outer)
+		batch.steps = 0;
 	batch.domain = d;
 	domain_time(d);
 	ring_alarms(d, d->now_ns);
@@ -203,7 +227,7 @@ static bool domain_drain(struct sim_domain *d)
 	return !over;
 }
 
-/* Unlocked: a kick that met the lock is seen here, as in run_if_wanted(). */
+/* Unlocked: a kick that met the lock is seen here, as in threads_run_wanted(). */
 static void leave_rest(struct sim_domain *d)
 {
 	if (atomic_load(&d->wanted))
@@ -211,7 +235,7 @@ static void leave_rest(struct sim_domain *d)
 	atomic_fetch_sub(&d->sim->leaving, 1);
 }
 
-static void run_if_wanted(struct sim_domain *d)
+void threads_run_wanted(struct sim_domain *d)
 {
 	bool more = true;
 
@@ -226,7 +250,7 @@ static void run_if_wanted(struct sim_domain *d)
 static void run_later(void)
 {
 	while (batch.later_count)
-		run_if_wanted(batch.later[--batch.later_count]);
+		threads_run_wanted(batch.later[--batch.later_count]);
 }
 
 /* Run it if it is wanted, when the step that is under way is over. */
@@ -235,7 +259,7 @@ static void run_after(struct sim_domain *d)
 	unsigned int i;
 
 	if (!batch.depth || batch.later_count == LATER_MAX) {
-		run_if_wanted(d);
+		threads_run_wanted(d);
 		return;
 	}
 	for (i = 0; i < batch.later_count; i++)
@@ -245,7 +269,7 @@ static void run_after(struct sim_domain *d)
 }
 
 /* After the board's own thread has ended, software runs the hardware. */
-static bool runs_inline(const struct sim *sim)
+bool threads_inline(const struct sim *sim)
 {
 	return sim->cfg.drive == SIM_INLINE ||
 	       atomic_load_explicit(&sim->hardware_stop, memory_order_relaxed);
@@ -258,7 +282,7 @@ void threads_enter(struct sim_domain *d)
 
 void threads_leave(struct sim_domain *d)
 {
-	bool in_line = runs_inline(d->sim), more = true;
+	bool in_line = threads_inline(d->sim), more = true;
 
 	if (in_line && (d->ready || atomic_load(&d->wanted))) {
 		more = domain_drain(d);
@@ -270,7 +294,7 @@ void threads_leave(struct sim_domain *d)
 	if (!more)
 		leave_rest(d);
 	else if (in_line)
-		run_if_wanted(d);
+		threads_run_wanted(d);
 }
 
 void threads_enter_step(struct sim_domain *d)
@@ -283,8 +307,7 @@ void threads_enter_step(struct sim_domain *d)
 void threads_leave_step(struct sim_domain *d)
 {
 	threads_leave(d);
-	run_later();
-	batch_end();
+	threads_batch_end();
 }
 
 bool threads_try_enter(struct sim_domain *d)
@@ -292,11 +315,11 @@ bool threads_try_enter(struct sim_domain *d)
 	return domain_trylock(d);
 }
 
-/* Who wanted it meanwhile has met the lock: as in run_if_wanted(), but later. */
+/* Who wanted it meanwhile has met the lock: as in threads_run_wanted(), but later. */
 void threads_try_leave(struct sim_domain *d)
 {
 	domain_unlock(d);
-	if (atomic_load(&d->wanted) && runs_inline(d->sim))
+	if (atomic_load(&d->wanted) && threads_inline(d->sim))
 		run_after(d);
 }
 
@@ -314,7 +337,7 @@ static void threads_help(struct sim *sim)
 		d = atomic_load_explicit(&sim->hardware[i].first,
 					 memory_order_acquire);
 		for (; d; d = d->served_next) {
-			run_if_wanted(d);
+			threads_run_wanted(d);
 			taken |= atomic_load_explicit(&d->lock,
 						      memory_order_relaxed);
 		}
@@ -327,8 +350,8 @@ void threads_pump(struct sim_domain *d)
 {
 	static _Thread_local unsigned int pumps;
 
-	if (runs_inline(d->sim))
-		run_if_wanted(d);
+	if (threads_inline(d->sim))
+		threads_run_wanted(d);
 	else if (++pumps % PUMPS_BEFORE_HELP == 0)
 		threads_help(d->sim);
 }
@@ -348,7 +371,7 @@ void threads_turns(struct sim *sim, unsigned int steps, void (*left)(void *arg),
 	for (d = sim->domains; !steps && d; d = d->next) {
 		domain_lock(d);
 		domain_unlock(d);
-		run_if_wanted(d);
+		threads_run_wanted(d);
 	}
 	while (!steps && atomic_load(&sim->leaving))
 		os_yield();
@@ -379,7 +402,7 @@ void threads_kick_remote(struct sim_actor *a)
 	 * follows must not pass it.
 	 */
 	atomic_fetch_or(&a->domain->wanted, a->bit);
-	if (runs_inline(a->domain->sim))
+	if (threads_inline(a->domain->sim))
 		run_after(a->domain);
 }
 
@@ -395,106 +418,10 @@ void threads_alarm(struct sim_actor *a)
 		os_wakeup_post(&sim->clock_wakeup);
 }
 
-/* ---- threads of the scheduler's own ---- */
-
-static void *dedicated_main(void *arg)
-{
-	struct sim_hardware *h = arg;
-	struct sim_domain *d;
-	unsigned int idle = 0;
-
-	while (!atomic_load(&h->sim->hardware_stop)) {
-		idle++;
-		for (d = atomic_load_explicit(&h->first, memory_order_acquire);
-		     d; d = d->served_next)
-			if (atomic_load(&d->wanted)) {
-				run_if_wanted(d);
-				idle = 0;
-			}
-		if (idle > IDLE_SPINS)
-			os_yield();
-	}
-	return NULL;
-}
-
-/* Threads that run hardware: they come with the domains, up to one a CPU but one. */
-static unsigned int hardware_most(void)
-{
-	unsigned int cpus = os_cpus();
-
-	if (cpus <= 2)
-		return 1;
-	return cpus - 1 > HARDWARE_MAX ? HARDWARE_MAX : cpus - 1;
-}
-
-void threads_domain(struct sim_domain *d)
-{
-	struct sim *sim = d->sim;
-	unsigned int most = hardware_most();
-	struct sim_hardware *h;
-
-	if (sim->cfg.drive != SIM_DEDICATED)
-		return;
-	h = &sim->hardware[sim->served++ % most];
-	d->served_next = atomic_load(&h->first);
-	/* Pairs with the acquire in dedicated_main(). */
-	atomic_store_explicit(&h->first, d, memory_order_release);
-	if (h->sim)
-		return;
-	h->sim = sim;
-	if (pthread_create(&h->pthread, NULL, dedicated_main, h))
-		assert(!"no thread for a board");
-}
-
-static bool any_alarm(struct sim *sim)
-{
-	struct sim_domain *d;
-	bool any = false;
-
-	pthread_mutex_lock(&sim->list_lock);
-	for (d = sim->domains; d && !any; d = d->next)
-		any = atomic_load(&d->alarm_ns) != SIM_IDLE;
-	pthread_mutex_unlock(&sim->list_lock);
-	return any;
-}
-
-/*
- * Alarms must ring also when no software enters the board. While one is set this thread looks
- * every half millisecond; else it sleeps until the first is set.
- */
-static void *clock_main(void *arg)
-{
-	const struct timespec tick = { .tv_nsec = CLOCK_TICK_NS };
-	struct sim *sim = arg;
-	struct sim_domain *d;
-
-	while (!atomic_load(&sim->hardware_stop)) {
-		if (!any_alarm(sim)) {
-			atomic_store(&sim->clock_asleep, true);
-			if (!any_alarm(sim) &&
-			    !atomic_load(&sim->hardware_stop))
-				os_wakeup_take(&sim->clock_wakeup, 0);
-			atomic_store(&sim->clock_asleep, false);
-			continue;
-		}
-		nanosleep(&tick, NULL);
-		pthread_mutex_lock(&sim->list_lock);
-		for (d = sim->domains; d; d = d->next) {
-			if (threads_now(sim) < atomic_load(&d->alarm_ns))
-				continue;
-			atomic_fetch_or(&d->wanted, WANTED_ALARM);
-			if (runs_inline(sim))
-				run_if_wanted(d);
-		}
-		pthread_mutex_unlock(&sim->list_lock);
-	}
-	return NULL;
-}
-
 int threads_create(struct sim *sim)
 {
 	sim->start_ns = os_now_ns();
-	return -pthread_create(&sim->clock, NULL, clock_main, sim);
+	return hardware_start(sim);
 }
 
 /* ---- software threads ---- */
@@ -520,22 +447,9 @@ enum sim_result threads_run(struct sim *sim, uint64_t max_ns)
 	return SIM_FINISHED;
 }
 
-static void stop_hardware(struct sim *sim)
-{
-	unsigned int i;
-
-	if (atomic_exchange(&sim->hardware_stop, true))
-		return;
-	os_wakeup_post(&sim->clock_wakeup);
-	pthread_join(sim->clock, NULL);
-	for (i = 0; i < HARDWARE_MAX; i++)
-		if (sim->hardware[i].sim)
-			pthread_join(sim->hardware[i].pthread, NULL);
-}
-
 void threads_destroy(struct sim *sim)
 {
-	stop_hardware(sim);
+	hardware_stop(sim);
 }
 
 void threads_stop(struct sim *sim)
@@ -557,7 +471,7 @@ void threads_stop(struct sim *sim)
 			nanosleep(&(struct timespec){ .tv_nsec = 200000 },
 				  NULL);
 	} while (more);
-	stop_hardware(sim);
+	hardware_stop(sim);
 }
 
 /*
