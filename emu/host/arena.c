@@ -39,14 +39,29 @@ static uint64_t reserve_anywhere(int *error)
 	return (uintptr_t)at + head;
 }
 
-uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error)
+/* Where the arena is in every run; 0: no matter where. */
+static uint64_t arena_wish(const struct host_kernel *k, unsigned int slot)
 {
 	bool more = k->id >= HOST_ARENA_BOARDS;
-	uint64_t board = k->id - (more ? HOST_ARENA_BOARDS : 0u), arena;
-	uint64_t want = (more ? HOST_ARENA_MORE : HOST_ARENA_BASE) +
-			(board * HOST_PROCESSES + slot) * HOST_ARENA_BYTES;
-	void *at = os_reserve(arena_pointer(want), HOST_ARENA_BYTES, error);
+	uint64_t board = k->id - (more ? HOST_ARENA_BOARDS : 0u);
 
+#ifdef OS_TSAN
+	/* HOST_ARENA_MORE is the sanitizer's own, and it takes a wish there for 0. */
+	if (more)
+		return 0;
+#endif
+	return (more ? HOST_ARENA_MORE : HOST_ARENA_BASE) +
+	       (board * HOST_PROCESSES + slot) * HOST_ARENA_BYTES;
+}
+
+uint64_t arena_reserve(struct host_kernel *k, unsigned int slot, int *error)
+{
+	uint64_t want = arena_wish(k, slot), arena;
+	void *at;
+
+	if (!want)
+		return reserve_anywhere(error);
+	at = os_reserve(arena_pointer(want), HOST_ARENA_BYTES, error);
 	if (!at)
 		return 0;
 	if ((uintptr_t)at == want)

@@ -16,14 +16,7 @@
 
 #include "sim/sim_internal.h"
 
-#if defined(__SANITIZE_THREAD__)
-#define TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TSAN 1
-#endif
-#endif
-#ifdef TSAN
+#ifdef OS_TSAN
 /* liburcu orders with barriers that the sanitizer does not see: say it in words. */
 void __tsan_acquire(void *p);
 void __tsan_release(void *p);

@@ -22,6 +22,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Built for ThreadSanitizer: it must be told some things, and has some addresses to itself. */
+#if defined(__SANITIZE_THREAD__)
+#define OS_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define OS_TSAN 1
+#endif
+#endif
+
 /* ---- the machine ---- */
 
 /* Which version this is, for reports: "linux" or "posix". */
