@@ -127,7 +127,7 @@ LIBS = $(URCU_LIBS) -lm $(if $(filter Linux,$(SYSTEM)),-ldl) $(if $(OTHER_OS),-l
 
 # --- sources, by folder
 
-EMU_SRC := $(foreach d,board smmu nic nic/transport nic/policy fabric host host/shim serve \
+EMU_SRC := $(foreach d,board board/packets smmu nic nic/transport nic/policy fabric host host/shim serve \
 	     sim trace window,$(wildcard emu/$(d)/*.c))
 # A real kernel's alone: the module, and how a card behind a window is reached.
 LINUX_ONLY := $(patsubst %,kernel-ref/fl_%.c,module pci window note)
@@ -256,7 +256,7 @@ $(BOARD_LIB) $(USER_LIB) $(TOOL_LIB):
 ARCHIVES := $(TOOL_LIB) $(USER_LIB) $(BOARD_LIB)
 LINK_LIBS = $(ARCHIVES) $(USER_LIB) $(BOARD_LIB) $(LIBS)
 
-HOT := board smmu nic fabric sim trace
+HOT := board board/packets smmu nic fabric sim trace
 $(call obj,$(foreach d,$(HOT),$(wildcard emu/$(d)/*.c))): CFLAGS += $(FAST)
 
 $(FAULTLINE): $(MAIN_OBJ) $(ARCHIVES)

@@ -184,21 +184,17 @@ static int fw_random(void *ctx, uint32_t *value)
 static struct fw *start_fw(struct board *b)
 {
 	const uint64_t *t = b->cfg.timing->v;
-	const struct fw_env env = {
+	struct fw_env env = {
 		.ctx = b, .engine = b->engine,
 		.reg_read = b->engine->ops->reg_read,
 		.reg_write = b->engine->ops->reg_write,
 		.mem_read = fw_mem_read, .mem_write = fw_mem_write,
 		.mem_publish = fw_mem_publish, .irq = irq_firmware, .kick = fw_kick,
 		.alarm = fw_alarm, .random = fw_random, .trace = board_trace_fw,
-		.transport = { [FW_TRANSPORT_RC] = &b->card.transport,
-			       [FW_TRANSPORT_UD] = &b->card.ud_transport,
-			       [FW_TRANSPORT_NV] = &b->card.nv_transport },
-		.slot_row = card_slot_row,
 		.resident = b->timed ? NULL : board_resident,
 		.at_once = b->at_once,
 	};
-	const struct fw_config cfg = {
+	struct fw_config cfg = {
 		.node = b->cfg.id,
 		.nodes = board_nodes(b),
 		.timeout_ns = t[b->timed ? T_FW_TIMEOUT : T_WALL_TIMEOUT],
@@ -208,11 +204,11 @@ static struct fw *start_fw(struct board *b)
 		.refusals = (uint32_t)t[T_FW_REFUSALS],
 		.waiting_share = (uint32_t)t[T_FW_WAITING],
 		.busy_ns = t[T_FW_BUSY],
-		.features = card_features(b),
 		.may_be_silent = true,
-		.connect = card_connect(b),
 	};
 
+	if (board_annex)
+		board_annex->offer(b, &cfg, &env);
 	return fw_init(b->fw_mem, &cfg, &env);
 }
 
@@ -220,6 +216,59 @@ static int make_fw(struct board *b)
 {
 	b->fw = start_fw(b);
 	return b->fw ? 0 : -EINVAL;
+}
+
+/* ---- frames that come ---- */
+
+uint64_t board_emit(void *board, unsigned int ev, const struct trace_at *at,
+		   uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	struct board *b = board;
+	struct trace_at here = *at;
+
+	here.board = b->cfg.id;
+	return trace_emit(b->cfg.trace, ev, &here, a0, a1, a2, a3);
+}
+
+void board_receive(void *board, const struct wire_frame *f, uint64_t now_ns)
+{
+	struct board *b = board;
+
+	if (!board_annex || !board_annex->receive(b, f, now_ns))
+		engine_receive(b->engine, f, now_ns);
+}
+
+static void board_room(void *board)
+{
+	struct board *b = board;
+
+	engine_wire_room(b->engine);
+	if (board_annex)
+		board_annex->room(b);
+}
+
+/*
+ * A process can have chosen that its peers hear nothing of its missing pages (system drop).
+ * The engine answers as ever, and the answer ends here.
+ */
+static bool board_drops(void *board, const struct wire_frame *f)
+{
+	uint8_t opcode = wire_opcode(f);
+	struct board *b = board;
+	struct wire_answer a;
+	struct trace_at at;
+
+	if (opcode != WOP_REFUSED && opcode != WOP_READY && opcode != WOP_WAIT)
+		return false;
+	/* With a code it is about room or order, and not about pages. */
+	if (wire_get_answer(f, false, &a) || a.code ||
+	    !fw_is_silent(b->fw, f->to, a.ctx))
+		return false;
+	at = (struct trace_at){ .xfer = a.xfer, .block = a.block,
+				.cause = f->cause };
+	/* Not a step of the firmware's: it causes nothing that is written next. */
+	board_emit(b, EV_FW_SILENT, &at, f->to, a.ctx, opcode, 0);
+	return true;
 }
 
 /* ---- SMMU ---- */
@@ -275,15 +324,15 @@ static int board_build(struct board *b)
 	sim_actor_init(b->domain, &b->psdma_actor, "psdma", psdma_step, b);
 	psdma_reset(b);
 	b->port = fabric_attach(b->cfg.fabric, b->domain, b->cfg.id,
-				card_receive, card_room, b, &err);
+				board_receive, board_room, b, &err);
 	if (!b->port)
 		return err;
-	fabric_filter(b->port, card_drops);
+	fabric_filter(b->port, board_drops);
 	err = make_smmu(b);
 	if (!err)
 		err = make_engine(b);
-	if (!err)
-		err = card_make(b);
+	if (!err && board_annex)
+		err = board_annex->make(b);
 	if (!err)
 		err = make_fw(b);
 	return err;
@@ -319,7 +368,8 @@ void board_destroy(struct board *b)
 		return;
 	if (b->engine)
 		engine_destroy(b->engine);
-	card_destroy(b);
+	if (board_annex)
+		board_annex->destroy(b);
 	free(b->fw_mem);
 	if (b->smmu)
 		smmu_destroy(b->smmu);
@@ -333,7 +383,8 @@ void board_reset(struct board *b)
 	/* First the engine, since an SMMU that was reset lets everything pass. */
 	sim_enter(b->domain);
 	engine_reset(b->engine);
-	card_reset(b);
+	if (board_annex)
+		board_annex->reset(b);
 	sim_alarm(&b->fw_actor, SIM_IDLE);
 	b->fw = start_fw(b);
 	assert(b->fw);
@@ -461,8 +512,8 @@ const char *board_check(struct board *b)
 	wrong = fw_check(b->fw);
 	if (!wrong)
 		wrong = engine_check(b->engine);
-	if (!wrong)
-		wrong = card_check(b);
+	if (!wrong && board_annex)
+		wrong = board_annex->check(b);
 	if (!b->timed)
 		sim_leave(b->domain);
 	return wrong;
@@ -489,8 +540,8 @@ const char *board_busy(struct board *b)
 		part = "firmware";
 	else if (b->psdma.busy)
 		part = "psdma";
-	else
-		part = card_busy(b);
+	else if (board_annex)
+		part = board_annex->busy(b);
 	sim_leave(b->domain);
 	return part || !smmu_busy(b->smmu) ? part : "SMMU";
 }

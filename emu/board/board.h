@@ -5,8 +5,8 @@
  *
  * This is the hardware side of the board contract; software has nothing but
  * what is declared here and in dram.h. Files: dram.c (memory), bus.c (address decode, DMA
- * port), psdma.c (DMA engine of the processing system), irq.c (lines), card.c, card_rc.c and xp.c
- * (packet units, their table and registers), board.c (wiring).
+ * port), psdma.c (DMA engine of the processing system), irq.c (lines), resident.c (blocks that
+ * meet nothing), board.c (wiring). packets/: what a card has beside the block engine (annex.h).
  */
 #ifndef FL_BOARD_H
 #define FL_BOARD_H
@@ -21,15 +21,11 @@ struct engine_env;
 struct engine_stats;
 struct fabric;
 struct fw_stats;
-struct nic_fault_stats;
-struct nv_stats;
-struct rc_stats;
 struct sim;
 struct sim_watch;
 struct smmu;
 struct timing_profile;
 struct trace;
-struct ud_stats;
 
 /* ---- interrupt lines (irq.c) ---- */
 enum irq_line { IRQ_SMMU, IRQ_NIC_FAULT, IRQ_NIC_EVENT, IRQ_PSDMA, IRQ_LINES };
@@ -86,24 +82,11 @@ void board_unplug(struct board *b);
 #define BOARD_NO_SYNC	1u	/* no TLB synchronise of the SMMU ends */
 #define BOARD_SILENT_FW	2u	/* the firmware does nothing; registers do */
 void board_inject(struct board *b, unsigned int broken);
-/*
- * Fault injection for packet units: so many parts of 2^40 of the packets that touch memory
- * here miss a page that is there. The driver gets a fault record; major: as late as if the
- * page had come from storage (lockstep). 0: none.
- */
-void board_faults(struct board *b, uint64_t share, bool major);
-/*
- * What they counted since power-on or reset; packet units since they were made. All take
- * the domain.
- */
+/* What they counted since power-on or reset. All take the domain. */
 void board_fw_stats(struct board *b, struct fw_stats *st);
 /* Of what the engine has sent: bytes that went by the resident step (resident.c). */
 uint64_t board_resident_bytes(struct board *b);
 void board_engine_stats(struct board *b, struct engine_stats *st);
-void board_rc_stats(struct board *b, struct rc_stats *st);
-void board_nv_stats(struct board *b, struct nv_stats *st);
-void board_ud_stats(struct board *b, struct ud_stats *st);
-void board_fault_stats(struct board *b, struct nic_fault_stats *st);
 /* How many processes have the card open, as its firmware knows. Takes the domain. */
 unsigned int board_open_slots(struct board *b);
 

@@ -3,15 +3,12 @@
 #ifndef FL_BOARD_INTERNAL_H
 #define FL_BOARD_INTERNAL_H
 
+#include "board/annex.h"
 #include "board/board.h"
 #include "board/dram.h"
 #include "fabric/fabric.h"
+#include "nic/engine.h"
 #include "nic/fw.h"
-#include "nic/policy/policy.h"
-#include "nic/table.h"
-#include "nic/transport/fault.h"
-#include "nic/transport/nv.h"
-#include "nic/transport/ud.h"
 #include "sim/grace.h"
 #include "sim/rng.h"
 #include "sim/sim.h"
@@ -39,11 +36,10 @@ struct board_held {
 };
 
 /*
- * Channels of the DMA port: the engine's are 0 read, 1 write, and those of packet units,
- * which number them the same way (dma_burst.channel), begin at BUS_CHANNEL_PACKET, two for
- * each unit. They do not go through the SMMU.
+ * Channels of the DMA port: the engine's are 0 read, 1 write; those of masters that translate
+ * by themselves begin at BUS_CHANNEL_OWN and do not go through the SMMU.
  */
-enum { BUS_CHANNEL_PSDMA = 2, BUS_SMMU_CHANNELS, BUS_CHANNEL_PACKET = BUS_SMMU_CHANNELS };
+enum { BUS_CHANNEL_PSDMA = 2, BUS_SMMU_CHANNELS, BUS_CHANNEL_OWN = BUS_SMMU_CHANNELS };
 
 /* Of psdma.c; the domain is held. */
 struct psdma {
@@ -54,48 +50,6 @@ struct psdma {
 	uint64_t cause;		/* trace: who wrote CTRL2 last, then the last burst */
 	struct dma_burst burst;
 	uint8_t data[256];	/* of one burst: 16 beats of 16 bytes */
-};
-
-/* An order for the table, from TAB_GO until BUSY falls. */
-enum card_phase { CARD_IDLE, CARD_ORDERED, CARD_WORKING, CARD_ENDING };
-struct card_order {
-	uint32_t object, count, op;	/* op: TAB_GO */
-	uint64_t first, list_pa;
-};
-
-/* What the card itself has to know of a queue pair of packets. */
-struct card_pair {
-	bool nv;		/* else reliable */
-	uint32_t qpn;
-	uint8_t slot, rnr_code;
-	bool ud;
-};
-
-/* What is beside the engine: packet units, their table, what they miss there. */
-struct card {
-	struct table *table;
-	struct nic_fault_unit *faults;
-	struct policy policy;
-	struct rng rng;			/* injected faults */
-	uint64_t share;			/* of packets that miss, in parts of 2^40 */
-	bool major;
-	struct card_order set, order;	/* TAB_* as written; what is under way */
-	enum card_phase phase;
-	uint8_t code;			/* of the last order */
-	uint64_t cause;			/* trace: who gave it */
-	struct sim_actor table_actor, fault_actor;
-	struct rc *rc;
-	struct fw_transport transport;	/* for the firmware */
-	struct sim_actor rc_channel[2], rc_timer;
-	struct nv *nv;
-	struct fw_transport nv_transport;
-	struct sim_actor nv_channel[2], nv_timer;
-	uint64_t div_base;		/* XP.DIV_BASE */
-	struct ud *ud;
-	struct fw_transport ud_transport;
-	struct sim_actor ud_channel[2], ud_timer;
-	bool line_records, line_backup;	/* either raises the line for faults */
-	struct card_pair pair[DEV_QPS];
 };
 
 struct board {
@@ -116,7 +70,7 @@ struct board {
 	struct sim_actor fw_actor;
 	struct psdma psdma;
 	struct sim_actor psdma_actor;
-	struct card card;
+	void *annex;			/* its own (annex.h) */
 	struct board_irq irq;
 	struct causes causes;		/* trace */
 	bool timed;			/* steps take time (lockstep) */
@@ -128,58 +82,16 @@ struct board {
 	atomic_uint broken;		/* board_inject() */
 };
 
+/* board.c: a record of the board's own. Whose frames are whose: fabric_attach()'s. */
+uint64_t board_emit(void *board, unsigned int ev, const struct trace_at *at,
+		    uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
+void board_receive(void *board, const struct wire_frame *f, uint64_t now_ns);
+
 /* irq.c; the latter three as the parts' environments have them */
 void irq_set(struct board *b, enum irq_line line, bool level);
 void irq_smmu(void *board, bool level);
 void irq_firmware(void *board, unsigned int line, bool level);
 void irq_engine(void *board, unsigned int line, bool level);
-
-/* card.c; the domain is held. The first three are the port's. */
-void card_receive(void *board, const struct wire_frame *f, uint64_t now_ns);
-void card_room(void *board);
-/* A frame is about to be sent: is it not? */
-bool card_drops(void *board, const struct wire_frame *f);
-int card_make(struct board *b);
-void card_destroy(struct board *b);
-void card_reset(struct board *b);
-uint32_t card_features(const struct board *b);
-/* The part that still has something in flight, or NULL. */
-const char *card_busy(struct board *b);
-const char *card_check(struct board *b);
-uint64_t card_emit(void *board, unsigned int ev, const struct trace_at *at,
-		   uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3);
-
-/* card_nv.c; the same */
-int card_nv_make(struct board *b);
-void card_nv_reset(struct board *b);
-/* Registers DIV_* and COPIED of the page XP. 0 or -EINVAL. */
-int card_div_base_set(struct board *b, uint64_t base);
-int card_slots_set(struct board *b, uint32_t slots);
-int card_copied(struct board *b, uint32_t value);
-
-/* card_rc.c; the same */
-int card_rc_make(struct board *b);
-void card_rc_reset(struct board *b);
-/* For the firmware: SLOT_ROW, and what it gives a pair that says no more. */
-void card_slot_row(void *board, uint32_t slot, uint32_t row, uint64_t quirks,
-		   uint64_t bits);
-struct fw_pair card_connect(const struct board *b);
-void card_resume(void *board, uint16_t qp, uint8_t side, bool write, uint8_t code,
-		 uint64_t now_ns);
-
-/* What the reports of a unit's misses say; the caller has the verdict. */
-struct rc_judged card_miss(struct board *b, const struct rc_miss *m);
-
-/* card_ud.c; the same */
-int card_ud_make(struct board *b);
-void card_ud_reset(struct board *b);
-/* card.c: a ring for the driver is not empty, or is. */
-void card_line(struct board *b);
-
-/* xp.c: the registers of page XP. The domain is not held. */
-int xp_access(struct board *b, uint32_t off, unsigned int size, uint64_t *value,
-	      bool write);
-uint64_t xp_table_step(void *board, uint64_t now_ns);
 
 /* bus.c: the engine's memory port and the SMMU's */
 enum dma_status bus_burst_begin(void *board, struct dma_burst *burst);
@@ -189,11 +101,14 @@ void bus_stale(struct board *b, const struct smmu_access *a,
 	       const struct smmu_run_page *p);
 /* resident.c: fw_env.resident */
 uint32_t board_resident(void *board, const struct fw_resident *r, uint64_t *event);
-/* Packet units' memory port, as rc.h has it: object and va are translated by the table. */
-enum dma_status bus_packet_begin(void *board, struct dma_burst *burst);
-enum dma_status bus_packet_end(void *board, struct dma_burst *burst, void *buf);
-enum dma_status bus_packet_atomic(void *board, struct dma_burst *burst, bool compare,
-				  uint64_t expected, uint64_t operand, uint64_t *old);
+/*
+ * A master that translates by itself, and numbers its channels from 0: a burst to pa, whose
+ * frame had this tag when the master learned of it.
+ */
+void bus_own_begin(struct board *b, struct dma_burst *burst, uint64_t pa, uint64_t tag);
+enum dma_status bus_own_end(void *board, struct dma_burst *burst, void *buf);
+enum dma_status bus_own_atomic(void *board, struct dma_burst *burst, bool compare,
+			       uint64_t expected, uint64_t operand, uint64_t *old);
 enum smmu_mem_status bus_walk_read(void *board, uint64_t pa, uint64_t *value);
 uint64_t bus_frame_tag(void *board, uint64_t pa);
 void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how);

@@ -161,76 +161,35 @@ enum dma_status bus_burst_end(void *board, struct dma_burst *d, void *buf)
 	return s == DRAM_OK ? DMA_OK : DMA_DECERR;
 }
 
-/* ---- packet units ---- */
+/* ---- a master that translates by itself ---- */
 
-enum packet_miss { MISS_ABSENT, MISS_READ_ONLY, MISS_INJECTED };
-
-/*
- * By the first burst of a packet, whether the packet is to miss. What has missed so is
- * marked, and the next access there finds it.
- */
-static bool packet_injected(struct board *b, const struct dma_burst *d)
+static unsigned int own_channel(const struct dma_burst *d)
 {
-	struct card *c = &b->card;
-	uint64_t page = d->va >> 12;
-
-	if (!c->share || d->block)
-		return false;
-	if (table_mark(c->table, d->object, page, false))
-		return false;
-	if (rng_next(&c->rng) >> 24 >= c->share)
-		return false;
-	table_mark(c->table, d->object, page, true);
-	return true;
+	return BUS_CHANNEL_OWN + d->channel;
 }
 
-static enum dma_status packet_miss(struct board *b, struct dma_burst *d,
-				   enum packet_miss why)
+void bus_own_begin(struct board *b, struct dma_burst *d, uint64_t pa, uint64_t tag)
 {
-	struct trace_at at = { .xfer = d->xfer, .cause = d->cause };
-
-	d->event = card_emit(b, EV_TAB_MISS, &at, d->object, d->va, d->write, why);
-	return DMA_SLVERR;
-}
-
-static unsigned int packet_channel(const struct dma_burst *d)
-{
-	return BUS_CHANNEL_PACKET + d->channel;
-}
-
-enum dma_status bus_packet_begin(void *board, struct dma_burst *d)
-{
-	struct board *b = board;
-	struct table_entry e;
-
-	d->delay_ns = d->event = 0;
-	if (!table_find(b->card.table, d->object, d->va >> 12, &e))
-		return packet_miss(b, d, MISS_ABSENT);
-	if (d->write && !e.write)
-		return packet_miss(b, d, MISS_READ_ONLY);
-	if (packet_injected(b, d))
-		return packet_miss(b, d, MISS_INJECTED);
-	sim_grace_enter(b->grace, packet_channel(d));
-	d->pa = e.pa | (d->va & 4095);
-	d->port[PORT_TAG] = e.tag;
+	sim_grace_enter(b->grace, own_channel(d));
+	d->pa = pa;
+	d->port[PORT_TAG] = tag;
 	d->port[PORT_EVENT] = d->cause;
 	d->port[PORT_WHO] = BUS_WHO(d->object);
 	check_tag(b, d);
 	burst_time(b, d);
-	return DMA_OK;
 }
 
-enum dma_status bus_packet_end(void *board, struct dma_burst *d, void *buf)
+enum dma_status bus_own_end(void *board, struct dma_burst *d, void *buf)
 {
 	struct board *b = board;
 	enum dram_status s = burst_move(b, d, buf);
 
-	sim_grace_exit(b->grace, packet_channel(d));
+	sim_grace_exit(b->grace, own_channel(d));
 	return s == DRAM_OK ? DMA_OK : DMA_DECERR;
 }
 
-enum dma_status bus_packet_atomic(void *board, struct dma_burst *d, bool compare,
-				  uint64_t expected, uint64_t operand, uint64_t *old)
+enum dma_status bus_own_atomic(void *board, struct dma_burst *d, bool compare,
+			       uint64_t expected, uint64_t operand, uint64_t *old)
 {
 	struct board *b = board;
 	enum dram_status s;
@@ -239,7 +198,7 @@ enum dma_status bus_packet_atomic(void *board, struct dma_burst *d, bool compare
 	check_orphan(b, d);
 	s = dram_atomic(b->dram, d->pa, compare, expected, operand, old);
 	dram_use(b->dram, d->pa);
-	sim_grace_exit(b->grace, packet_channel(d));
+	sim_grace_exit(b->grace, own_channel(d));
 	return s == DRAM_OK ? DMA_OK : DMA_DECERR;
 }
 
@@ -347,7 +306,8 @@ static int nic_access(struct board *b, uint32_t off, unsigned int size,
 	int err;
 
 	if (is_xp(off))
-		return xp_access(b, off - NIC_XP_BASE, size, value, write);
+		return board_annex ? board_annex->access(b, off - NIC_XP_BASE, size, value,
+							 write) : -EINVAL;
 	if (b->at_once && write && is_doorbell(off))
 		return doorbell_access(b, off, size, *value);
 	sim_enter(b->domain);

@@ -240,7 +240,7 @@ uint32_t board_resident(void *board, const struct fw_resident *r, uint64_t *even
 	uint16_t stream;
 	uint32_t done = 0;
 
-	peer = fabric_neighbour(b->port, r->node, card_receive);
+	peer = fabric_neighbour(b->port, r->node, board_receive);
 	if (!peer || peer == b || !board_is_well(b, 0) ||
 	    !sim_try_enter(peer->domain))
 		return 0;

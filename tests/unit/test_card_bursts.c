@@ -5,6 +5,7 @@
  *
  * variants: tsan
  */
+#include "board/packets/packets.h"
 #include "test_card_rig.h"
 
 static void forgotten_zap(struct testbed *w)

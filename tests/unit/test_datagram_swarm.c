@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "board/packets/packets.h"
 #include "faultline/entries.h"
 #include "harness.h"
 #include "test_datagram_swarm.h"

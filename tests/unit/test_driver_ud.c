@@ -6,6 +6,7 @@
  *
  * variants: tsan
  */
+#include "board/packets/packets.h"
 #include "faultline/system_rows.h"
 #include "nic/transport/ud.h"
 #include "test_driver_rig.h"

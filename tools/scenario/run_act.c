@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "board/packets/packets.h"
 #include "host/host.h"
 #include "sim/sim.h"
 #include "tools/scenario/runner_internal.h"

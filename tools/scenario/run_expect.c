@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "board/board.h"
+#include "board/packets/packets.h"
 #include "host/host.h"
 #include "nic/fw.h"
 #include "nic/transport/fault.h"

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "board/packets/packets.h"
 #include "fabric/fabric.h"
 #include "faultline.h"
 #include "host/host.h"

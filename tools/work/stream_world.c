@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "board/packets/packets.h"
 #include "faultline/uapi.h"
 #include "nic/transport/ud.h"
 

@@ -4,14 +4,26 @@
  * buffer, and what a missing page becomes.
  */
 #include <errno.h>
+#include <stdlib.h>
 
-#include "board/board_internal.h"
+#include "board/packets/packets_internal.h"
 #include "faultline/regs.h"
+#include "nic/transport/nv.h"
 
 /* Threads mode; as for the engine. */
 #define STEPS_AT_ONCE 16
-/* Of the packet units' DMA channels: those of reliable connections come before. */
-#define NV_CHANNEL 2
+
+struct nv_part {
+	struct nv *nv;
+	struct fw_transport transport;
+	struct sim_actor channel[2], timer;
+	uint64_t base;			/* XP.DIV_BASE */
+};
+
+static struct nv_part *nv_part(const struct board *b)
+{
+	return card_of(b)->unit[CARD_NV];
+}
 
 /* ---- channels ---- */
 
@@ -21,7 +33,7 @@ static uint64_t nv_channel_step(struct board *b, unsigned int channel, uint64_t 
 	uint64_t ns;
 
 	do
-		ns = nv_step(b->card.nv, channel, now_ns);
+		ns = nv_step(nv_part(b)->nv, channel, now_ns);
 	while (--steps && ns != SIM_IDLE);
 	return ns;
 }
@@ -38,18 +50,18 @@ static uint64_t card_nv_take(void *board, uint64_t now_ns)
 
 static uint64_t card_nv_timer(void *board, uint64_t now_ns)
 {
-	nv_timer(((struct board *)board)->card.nv, now_ns);
+	nv_timer(nv_part(board)->nv, now_ns);
 	return SIM_IDLE;
 }
 
 static void card_nv_kick(void *ctx, unsigned int channel)
 {
-	sim_kick(&((struct board *)ctx)->card.nv_channel[channel]);
+	sim_kick(&nv_part(ctx)->channel[channel]);
 }
 
 static void card_nv_alarm(void *ctx, uint64_t when_ns)
 {
-	sim_alarm(&((struct board *)ctx)->card.nv_timer, when_ns);
+	sim_alarm(&nv_part(ctx)->timer, when_ns);
 }
 
 /* ---- memory ---- */
@@ -59,8 +71,8 @@ static enum dma_status card_nv_begin(void *ctx, struct dma_burst *d)
 	struct board *b = ctx;
 	enum dma_status s;
 
-	d->channel += NV_CHANNEL;
-	s = bus_packet_begin(b, d);
+	d->channel += 2 * CARD_NV;
+	s = card_burst_begin(b, d);
 	if (b->timed)
 		d->delay_ns += b->cfg.timing->v[T_NV_LOCK];
 	return s;
@@ -70,47 +82,46 @@ static bool card_slot_write(void *ctx, uint32_t slot, const void *buf, uint32_t 
 {
 	struct board *b = ctx;
 
-	return dram_write(b->dram, b->card.div_base + (uint64_t)slot * NV_SLOT_BYTES, buf,
+	return dram_write(b->dram, nv_part(b)->base + (uint64_t)slot * NV_SLOT_BYTES, buf,
 			  len) == DRAM_OK;
 }
 
-int card_div_base_set(struct board *b, uint64_t base)
+static int div_base_set(struct board *b, uint64_t base)
 {
 	/* regs.def, DIV_BASE */
-	if (base % NV_SLOT_BYTES || nv_slots(b->card.nv))
+	if (base % NV_SLOT_BYTES || nv_slots(nv_part(b)->nv))
 		return -EINVAL;
-	b->card.div_base = base;
+	nv_part(b)->base = base;
 	return 0;
 }
 
-int card_slots_set(struct board *b, uint32_t slots)
+static int div_slots_set(struct board *b, uint32_t slots)
 {
-	int err = nv_slots_set(b->card.nv, slots);
+	int err = nv_slots_set(nv_part(b)->nv, slots);
 
 	if (!err)
-		nic_fault_slots_gone(b->card.faults);
+		nic_fault_slots_gone(card_of(b)->faults);
 	return err;
 }
 
-int card_copied(struct board *b, uint32_t value)
+static int div_copied(struct board *b, uint32_t value, uint64_t now_ns)
 {
 	uint32_t slot = value & NIC_XP_COPIED_SLOT_MASK;
 	uint8_t code = (value & NIC_XP_COPIED_CODE_MASK) >> NIC_XP_COPIED_CODE_SHIFT;
-	uint64_t now_ns = sim_now(b->cfg.sim);
 
 	if (value & ~(NIC_XP_COPIED_SLOT_MASK | NIC_XP_COPIED_CODE_MASK) ||
-	    slot >= nv_slots(b->card.nv))
+	    slot >= nv_slots(nv_part(b)->nv))
 		return -EINVAL;
 	/* Before the slot can be filled again. */
-	nic_fault_copied(b->card.faults, slot, now_ns);
-	return nv_copied(b->card.nv, slot, code, now_ns);
+	nic_fault_copied(card_of(b)->faults, slot, now_ns);
+	return nv_copied(nv_part(b)->nv, slot, code, now_ns);
 }
 
 /* ---- a page is missing ---- */
 
 static struct fl_fault_rec nv_record(const struct board *b, const struct nv_miss *m)
 {
-	const struct card_pair *q = &b->card.pair[m->qp];
+	const struct card_pair *q = &card_of(b)->pair[m->qp];
 	bool write = m->side == NV_RECEIVER;
 	struct table_entry e;
 
@@ -120,7 +131,7 @@ static struct fl_fault_rec nv_record(const struct board *b, const struct nv_miss
 		.index = m->work ? m->work->index : 0, .key = m->key, .va = m->va,
 		.len = m->len, .left = m->left, .xfer = m->xfer, .slot = q->slot,
 		.opcode = FL_OP_WRITE, .psn = m->sequence,
-		.synthetic = table_find(b->card.table, m->object, m->va >> 12, &e) &&
+		.synthetic = table_find(card_of(b)->table, m->object, m->va >> 12, &e) &&
 			     (e.write || !write),
 	};
 }
@@ -128,16 +139,16 @@ static struct fl_fault_rec nv_record(const struct board *b, const struct nv_miss
 static enum nv_verdict card_nv_miss(void *ctx, const struct nv_miss *m)
 {
 	struct board *b = ctx;
-	enum nv_verdict v = policy_nv(&b->card.policy, b->card.pair[m->qp].slot, m->side);
+	enum nv_verdict v = policy_nv(&card_of(b)->policy, card_of(b)->pair[m->qp].slot, m->side);
 	struct fl_fault_rec rec = nv_record(b, m);
 	uint64_t later_ns = 0;
 
 	/* What is redirected is reported with its slot. */
 	if (v == NV_FAIL || v == NV_REDIRECT)
 		return v;
-	if (b->timed && rec.synthetic && b->card.major)
+	if (b->timed && rec.synthetic && card_of(b)->major)
 		later_ns = b->cfg.timing->v[T_MM_MAJOR];
-	nic_fault_report(b->card.faults, m->qp, &rec, m->cause, later_ns,
+	nic_fault_report(card_of(b)->faults, m->qp, &rec, m->cause, later_ns,
 			 sim_now(b->cfg.sim));
 	return v;
 }
@@ -148,7 +159,7 @@ static void card_redirected(void *ctx, const struct nv_miss *m, uint32_t slot)
 	struct fl_fault_rec rec = nv_record(b, m);
 
 	rec.kind = FL_FAULT_DIVERT;
-	nic_fault_divert(b->card.faults, slot, &rec, m->cause, sim_now(b->cfg.sim));
+	nic_fault_divert(card_of(b)->faults, slot, &rec, m->cause, sim_now(b->cfg.sim));
 }
 
 /* ---- for the firmware ---- */
@@ -156,50 +167,52 @@ static void card_redirected(void *ctx, const struct nv_miss *m, uint32_t slot)
 static uint8_t card_nv_open(void *ctx, uint16_t qp, const struct fw_pair *p)
 {
 	struct board *b = ctx;
-	struct fw_transport nv = nv_transport(b->card.nv);
+	struct fw_transport nv = nv_transport(nv_part(b)->nv);
 	struct fw_pair pair = *p;
 
 	/* A fragment is a page at most, whatever the path would take. */
 	pair.mtu = (uint16_t)b->cfg.timing->v[T_NV_MTU];
-	b->card.pair[qp] = (struct card_pair){ .nv = true, .qpn = p->qpn, .slot = p->slot };
+	card_of(b)->pair[qp] = (struct card_pair){
+		.unit = CARD_NV, .qpn = p->qpn, .slot = p->slot,
+	};
 	return nv.open(nv.ctx, qp, &pair);
 }
 
 static void card_nv_close(void *ctx, uint16_t qp)
 {
 	struct board *b = ctx;
-	struct fw_transport nv = nv_transport(b->card.nv);
+	struct fw_transport nv = nv_transport(nv_part(b)->nv);
 
 	nv.close(nv.ctx, qp);
-	nic_fault_close(b->card.faults, qp);
+	nic_fault_close(card_of(b)->faults, qp);
 }
 
 static void card_nv_post(void *ctx, uint16_t qp, uint32_t wr, const struct fw_work *w)
 {
-	struct fw_transport nv = nv_transport(((struct board *)ctx)->card.nv);
+	struct fw_transport nv = nv_transport(nv_part(ctx)->nv);
 
 	nv.post(nv.ctx, qp, wr, w);
 }
 
 static void card_nv_stop_key(void *ctx, uint32_t key)
 {
-	struct fw_transport nv = nv_transport(((struct board *)ctx)->card.nv);
+	struct fw_transport nv = nv_transport(nv_part(ctx)->nv);
 
 	nv.stop_key(nv.ctx, key);
 }
 
 /* ---- making it ---- */
 
-int card_nv_make(struct board *b)
+static int card_nv_make(struct board *b)
 {
 	const uint64_t *t = b->cfg.timing->v;
 	const struct nv_env env = {
 		.ctx = b, .fw = fw_unit(b->fw_mem), .burst_begin = card_nv_begin,
-		.burst_end = bus_packet_end, .miss = card_nv_miss,
+		.burst_end = bus_own_end, .miss = card_nv_miss,
 		.slot_write = card_slot_write, .redirected = card_redirected,
 		.wire = b->port, .frame_get = fabric_frame_get,
 		.frame_send = fabric_frame_send, .kick = card_nv_kick,
-		.alarm = card_nv_alarm, .emit = card_emit,
+		.alarm = card_nv_alarm, .emit = board_emit,
 	};
 	const struct nv_config cfg = {
 		.node = b->cfg.id, .icrc = true,
@@ -214,29 +227,109 @@ int card_nv_make(struct board *b)
 					       4 * t[T_WALL_TIMEOUT],
 		.probe_ns = b->timed ? t[T_NV_PROBE] : t[T_WALL_TIMEOUT],
 	};
-	struct card *c = &b->card;
+	struct nv_part *p = calloc(1, sizeof(*p));
 
-	sim_actor_init(b->domain, &c->nv_channel[0], "nv send", card_nv_send, b);
-	sim_actor_init(b->domain, &c->nv_channel[1], "nv receive", card_nv_take, b);
-	sim_actor_init(b->domain, &c->nv_timer, "nv timer", card_nv_timer, b);
-	c->nv_transport = (struct fw_transport){
+	if (!p)
+		return -ENOMEM;
+	card_of(b)->unit[CARD_NV] = p;
+	sim_actor_init(b->domain, &p->channel[0], "nv send", card_nv_send, b);
+	sim_actor_init(b->domain, &p->channel[1], "nv receive", card_nv_take, b);
+	sim_actor_init(b->domain, &p->timer, "nv timer", card_nv_timer, b);
+	p->transport = (struct fw_transport){
 		.ctx = b, .open = card_nv_open, .close = card_nv_close,
 		.post = card_nv_post, .stop_key = card_nv_stop_key,
 	};
-	c->nv = nv_create(&cfg, &env);
-	return c->nv ? 0 : -ENOMEM;
+	card_of(b)->transport[FW_TRANSPORT_NV] = &p->transport;
+	p->nv = nv_create(&cfg, &env);
+	return p->nv ? 0 : -ENOMEM;
 }
 
-void card_nv_reset(struct board *b)
+static void card_nv_reset(struct board *b)
 {
-	nv_reset(b->card.nv);
-	sim_alarm(&b->card.nv_timer, SIM_IDLE);
-	b->card.div_base = 0;
+	nv_reset(nv_part(b)->nv);
+	sim_alarm(&nv_part(b)->timer, SIM_IDLE);
+	nv_part(b)->base = 0;
 }
+
+static void card_nv_destroy(struct board *b)
+{
+	nv_destroy(nv_part(b)->nv);
+	free(nv_part(b));
+}
+
+/* ---- for the card ---- */
+
+static bool card_nv_knows(const struct wire_frame *f)
+{
+	return nv_opcode_known(wire_opcode(f));
+}
+
+static void card_nv_receive(struct board *b, const struct wire_frame *f, uint64_t now_ns)
+{
+	nv_receive(nv_part(b)->nv, f, now_ns);
+}
+
+static void card_nv_room(struct board *b)
+{
+	nv_wire_room(nv_part(b)->nv);
+}
+
+static bool card_nv_idle(struct board *b)
+{
+	return nv_idle(nv_part(b)->nv);
+}
+
+static const char *card_nv_check(struct board *b)
+{
+	return nv_check(nv_part(b)->nv);
+}
+
+static void card_nv_resume(struct board *b, uint16_t qp, uint8_t side, bool write,
+			   uint8_t code, uint64_t now_ns)
+{
+	(void)write;
+	/* Nobody waits for a page of a receiver's. */
+	if (!side)
+		nv_resume(nv_part(b)->nv, qp, code, now_ns);
+}
+
+static int card_nv_read(struct board *b, uint32_t reg, uint64_t *v)
+{
+	switch (reg) {
+	case NIC_XP_DIV_BASE:
+		*v = nv_part(b)->base;
+		return 0;
+	case NIC_XP_DIV_SLOTS:
+		*v = nv_slots(nv_part(b)->nv);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int card_nv_write(struct board *b, uint32_t reg, uint64_t v, uint64_t now_ns)
+{
+	switch (reg) {
+	case NIC_XP_DIV_BASE:
+		return div_base_set(b, v);
+	case NIC_XP_DIV_SLOTS:
+		return div_slots_set(b, (uint32_t)v);
+	case NIC_XP_COPIED:
+		return div_copied(b, (uint32_t)v, now_ns);
+	}
+	return -EINVAL;
+}
+
+const struct card_unit card_nv = {
+	.name = "NetVM's transport", .feature = NIC_FW_FEATURES_NV, .transport = FW_TRANSPORT_NV,
+	.make = card_nv_make, .destroy = card_nv_destroy, .reset = card_nv_reset,
+	.knows = card_nv_knows, .receive = card_nv_receive, .room = card_nv_room,
+	.idle = card_nv_idle, .check = card_nv_check, .resume = card_nv_resume,
+	.reg_read = card_nv_read, .reg_write = card_nv_write,
+};
 
 void board_nv_stats(struct board *b, struct nv_stats *st)
 {
 	sim_enter(b->domain);
-	nv_stats(b->card.nv, st);
+	nv_stats(nv_part(b)->nv, st);
 	sim_leave(b->domain);
 }

@@ -7,7 +7,7 @@
  */
 #include <errno.h>
 
-#include "board/board_internal.h"
+#include "board/packets/packets_internal.h"
 
 #include "faultline/regs.h"
 
@@ -42,36 +42,36 @@ static uint8_t load_entry(struct board *b, const struct card_order *o, uint32_t 
 	e.pa = entry & ~ENTRY_FLAGS;
 	e.tag = bus_frame_tag(b, e.pa);
 	e.write = entry & FL_XP_WRITE;
-	return table_load(b->card.table, o->object, o->first + i, &e) ?
+	return table_load(card_of(b)->table, o->object, o->first + i, &e) ?
 		FL_ST_OK : FL_ST_NO_ROOM;
 }
 
 /* Returns how many pages it was about. */
 static uint64_t order_load(struct board *b)
 {
-	const struct card_order *o = &b->card.order;
+	const struct card_order *o = &card_of(b)->order;
 	uint8_t code = FL_ST_OK;
 	uint32_t i;
 
 	for (i = 0; i < o->count && code == FL_ST_OK; i++)
 		code = load_entry(b, o, i);
-	b->card.code = code;
+	card_of(b)->code = code;
 	return i;
 }
 
 static uint64_t order_zap(struct board *b)
 {
-	const struct card_order *o = &b->card.order;
+	const struct card_order *o = &card_of(b)->order;
 
 	if (o->op == NIC_XP_TAB_GO_ZAP_ALL)
-		return table_zap_all(b->card.table, o->object);
-	return table_zap(b->card.table, o->object, o->first, o->count);
+		return table_zap_all(card_of(b)->table, o->object);
+	return table_zap(card_of(b)->table, o->object, o->first, o->count);
 }
 
 /* The table changes. Returns how many pages it was about. */
 static uint64_t order_carry_out(struct board *b)
 {
-	struct card *c = &b->card;
+	struct card *c = card_of(b);
 	const struct card_order *o = &c->order;
 	bool load = o->op == NIC_XP_TAB_GO_LOAD, all = o->op == NIC_XP_TAB_GO_ZAP_ALL;
 	struct trace_at at = { .cause = c->cause };
@@ -82,7 +82,7 @@ static uint64_t order_carry_out(struct board *b)
 		c->code = FL_ST_BAD_ARGUMENT;
 	else
 		n = load ? order_load(b) : order_zap(b);
-	c->cause = card_emit(b, load ? EV_TAB_LOAD : EV_TAB_ZAP, &at, o->object,
+	c->cause = board_emit(b, load ? EV_TAB_LOAD : EV_TAB_ZAP, &at, o->object,
 			     all ? 0 : o->first << 12, all ? 0 : o->count,
 			     load ? c->code : n);
 	return n;
@@ -92,7 +92,7 @@ uint64_t xp_table_step(void *board, uint64_t now_ns)
 {
 	struct board *b = board;
 	const uint64_t *t = b->cfg.timing->v;
-	struct card *c = &b->card;
+	struct card *c = card_of(b);
 	bool load = c->order.op == NIC_XP_TAB_GO_LOAD;
 
 	(void)now_ns;
@@ -115,7 +115,7 @@ uint64_t xp_table_step(void *board, uint64_t now_ns)
 
 static int go_write(struct board *b, uint32_t op)
 {
-	struct card *c = &b->card;
+	struct card *c = card_of(b);
 
 	if (c->phase != CARD_IDLE || op & ~GO_KINDS || !op || op & (op - 1))
 		return -EINVAL;
@@ -150,51 +150,10 @@ static uint32_t xp_half(uint32_t reg, unsigned int *shift)
 	return reg - 4;
 }
 
-static int backup_read(const struct ud *ud, uint32_t reg, uint64_t *v)
-{
-	switch (reg) {
-	case NIC_XP_BAK_BASE:
-		*v = ud_backup_base(ud);
-		return 0;
-	case NIC_XP_BAK_SLOTS:
-		*v = ud_backup_slots(ud);
-		return 0;
-	case NIC_XP_BAK_CONS:
-		*v = ud_backup_cons(ud);
-		return 0;
-	case NIC_XP_BAK_GIVEN:
-		*v = ud_backup_given(ud);
-		return 0;
-	case NIC_XP_BAK_BITS:
-		*v = ud_backup_bits(ud);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-static int backup_write(struct ud *ud, uint32_t reg, uint64_t v, uint64_t now_ns)
-{
-	switch (reg) {
-	case NIC_XP_BAK_BASE:
-		return ud_backup_base_set(ud, v);
-	case NIC_XP_BAK_SLOTS:
-		return ud_backup_slots_set(ud, (uint32_t)v, now_ns);
-	case NIC_XP_BAK_CONS:
-		return ud_backup_cons_set(ud, (uint32_t)v, now_ns);
-	case NIC_XP_BAK_GIVEN:
-		return ud_backup_given_set(ud, (uint32_t)v, now_ns);
-	case NIC_XP_BAK_BITS:
-		return ud_backup_bits_set(ud, (uint32_t)v);
-	case NIC_XP_RESOLVED:
-		return ud_backup_resolved(ud, (uint32_t)v, now_ns);
-	}
-	return -EINVAL;
-}
-
 /* A whole register. */
 static int xp_read(struct board *b, uint32_t reg, uint64_t *v)
 {
-	const struct card *c = &b->card;
+	const struct card *c = card_of(b);
 
 	switch (reg) {
 	case NIC_XP_FQ_BASE:
@@ -218,24 +177,18 @@ static int xp_read(struct board *b, uint32_t reg, uint64_t *v)
 	case NIC_XP_TAB_LIST_PA:
 		*v = c->set.list_pa;
 		return 0;
-	case NIC_XP_DIV_BASE:
-		*v = c->div_base;
-		return 0;
-	case NIC_XP_DIV_SLOTS:
-		*v = nv_slots(c->nv);
-		return 0;
 	case NIC_XP_TAB_STATUS:
 		*v = (c->phase != CARD_IDLE ? NIC_XP_TAB_STATUS_BUSY : 0) |
 		     (uint32_t)c->code << NIC_XP_TAB_STATUS_CODE_SHIFT;
 		return 0;
 	}
-	return backup_read(c->ud, reg, v);
+	return card_unit_read(b, reg, v);
 }
 
 static int xp_write(struct board *b, uint32_t reg, uint64_t v)
 {
 	uint64_t now_ns = sim_now(b->cfg.sim);
-	struct card *c = &b->card;
+	struct card *c = card_of(b);
 
 	switch (reg) {
 	case NIC_XP_FQ_BASE:
@@ -260,16 +213,10 @@ static int xp_write(struct board *b, uint32_t reg, uint64_t v)
 		return 0;
 	case NIC_XP_TAB_GO:
 		return go_write(b, (uint32_t)v);
-	case NIC_XP_DIV_BASE:
-		return card_div_base_set(b, v);
-	case NIC_XP_DIV_SLOTS:
-		return card_slots_set(b, (uint32_t)v);
-	case NIC_XP_COPIED:
-		return card_copied(b, (uint32_t)v);
 	case NIC_XP_RESUME:
 		return nic_fault_answer(c->faults, (uint32_t)v, now_ns);
 	}
-	return backup_write(c->ud, reg, v, now_ns);
+	return card_unit_write(b, reg, v, now_ns);
 }
 
 static int xp_register(struct board *b, uint32_t off, unsigned int size,
@@ -326,6 +273,6 @@ int xp_access(struct board *b, uint32_t off, unsigned int size, uint64_t *value,
 		sim_leave(b->domain);
 	}
 	if (err && write)
-		card_emit(b, EV_ENG_BAD_REG, &at, NIC_XP_BASE + off, v, 0, 0);
+		board_emit(b, EV_ENG_BAD_REG, &at, NIC_XP_BASE + off, v, 0, 0);
 	return err;
 }
