@@ -15,7 +15,6 @@
 
 #include "fabric/capture.h"
 #include "fabric/fabric_internal.h"
-#include "nic/transport/rc_wire.h"
 #include "sim/timing.h"
 #include "trace/trace.h"
 
@@ -37,11 +36,15 @@ struct fabric *fabric_create(const struct fabric_config *cfg)
 
 void fabric_destroy(struct fabric *f)
 {
+	struct fabric_link *l;
 	int i;
 
 	if (!f)
 		return;
-	udp_destroy(f);
+	while ((l = f->links) != NULL) {
+		f->links = l->next;
+		l->destroy(l);
+	}
 	for (i = 0; i < WIRE_NODES; i++) {
 		if (f->port[i])
 			free(f->port[i]->slots);
@@ -52,13 +55,17 @@ void fabric_destroy(struct fabric *f)
 
 bool fabric_idle(struct fabric *f)
 {
+	struct fabric_link *l;
 	int i;
 
 	for (i = 0; i < WIRE_NODES; i++)
 		if (f->port[i] && atomic_load(&f->port[i]->given) !=
 				  atomic_load(&f->port[i]->taken))
 			return false;
-	return udp_idle(f->links);
+	for (l = f->links; l; l = l->next)
+		if (!l->idle(l))
+			return false;
+	return true;
 }
 
 /* ---- receiving ---- */
@@ -113,7 +120,7 @@ static void slot_receive(struct fabric_port *p, struct fabric_slot *s,
 	struct trace_at at = fabric_at(p, &s->frame);
 
 	if (p->link) {
-		udp_send(p, &s->frame);
+		p->link->send(p, &s->frame);
 		return;
 	}
 	fabric_tap(p, &s->frame, false);
@@ -322,29 +329,6 @@ static void port_put(struct fabric_port *p, struct fabric_slot *s,
 		fabric_deliver(p, s, arrive_ns);
 }
 
-/* Headers are part of what the profile adds to each packet. */
-static uint32_t payload_bytes(const struct wire_frame *f)
-{
-	uint32_t header = WIRE_BTH_BYTES + WIRE_ICRC_BYTES;
-
-	switch (wire_header(wire_opcode(f))) {
-	case WIRE_BLK:
-		header += WIRE_BLK_BYTES;
-		break;
-	case WIRE_NVH:
-		header += WIRE_NVH_BYTES;
-		break;
-	case WIRE_STANDARD:
-		if (rc_payload_rule(wire_opcode(f)) == RC_PAYLOAD_NONE)
-			return 0;
-		header += rc_header_bytes(wire_opcode(f));
-		break;
-	default:
-		return 0;
-	}
-	return f->len < header ? 0 : f->len - header;
-}
-
 uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 {
 	struct fabric_slot *s = (struct fabric_slot *)fr;
@@ -361,14 +345,15 @@ uint64_t fabric_frame_send(void *port, struct wire_frame *fr)
 		fabric_slot_free(s);
 		return 0;
 	}
-	bytes = payload_bytes(fr) + t[T_LINK_OVERHEAD];
+	/* Headers are part of what the profile adds to each packet. */
+	bytes = wire_payload_bytes(fr) + t[T_LINK_OVERHEAD];
 	fabric_tap(p, fr, true);
 	p->stats.frames++;
 	p->stats.bytes += bytes;
 	fr->cause = trace_emit(f->cfg.trace, EV_WIRE_SEND, &at,
 			       wire_opcode(fr), fr->to, fr->len, fr->offset);
 	/* One hop from every port of this process: no route to look up. */
-	if (to && to->link ? !udp_wrap(to, fr) : !hops) {
+	if (to && to->link ? !to->link->wrap(to, fr) : !hops) {
 		p->stats.lost++;	/* no way: the timer will tell */
 		fabric_slot_free(s);
 		return 0;

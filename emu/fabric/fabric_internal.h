@@ -54,7 +54,22 @@ struct fabric_port {
 	 * Not NULL: the node lives in another process. Nobody is attached here;
 	 * what arrives in the queue leaves through the link.
 	 */
-	struct udp_link *link;
+	struct fabric_link *link;
+};
+
+/* A way to the boards of another process (udp.c); of what it is, the fabric knows this. */
+struct fabric_link {
+	struct fabric_link *next;
+	/*
+	 * Make of a frame of this process one of the link to p, before anything goes wrong
+	 * with it. False: the peer would take it for something else, it must not leave.
+	 */
+	bool (*wrap)(struct fabric_port *p, struct wire_frame *f);
+	/* Send it; the caller keeps the frame. */
+	void (*send)(struct fabric_port *p, const struct wire_frame *f);
+	bool (*idle)(const struct fabric_link *l);
+	/* Ends its threads, closes, frees. */
+	void (*destroy)(struct fabric_link *l);
 };
 
 struct fabric {
@@ -63,7 +78,7 @@ struct fabric {
 	bool link[WIRE_NODES][WIRE_NODES];
 	uint8_t hops[WIRE_NODES][WIRE_NODES];
 	bool timed;
-	struct udp_link *links;
+	struct fabric_link *links;
 };
 
 /* fabric.c: to the peer's queue, to arrive at arrive_ns */
@@ -85,19 +100,6 @@ struct trace_at fabric_at(const struct fabric_port *p,
 /* inject.c: what a rule says goes wrong; takes the slot, delivers what is left of it */
 void fabric_pass(struct fabric_port *p, struct fabric_slot *s,
 		 uint64_t arrive_ns);
-
-/* udp.c: nodes that live in another process */
-
-/*
- * Make of a frame of this process one of the link to p, before anything goes wrong
- * with it. False: the peer would take it for something else, it must not leave.
- */
-bool udp_wrap(struct fabric_port *p, struct wire_frame *f);
-/* Send it; the caller keeps the frame. */
-void udp_send(struct fabric_port *p, const struct wire_frame *f);
-bool udp_idle(const struct udp_link *l);
-/* Ends the threads of all links, closes, frees. */
-void udp_destroy(struct fabric *f);
 
 /* udp_tag.c: what only two processes need to tell each other */
 

@@ -50,7 +50,7 @@ static_assert(sizeof(struct fabric_udp_stats) == C_COUNT * sizeof(uint64_t),
 	      "one counter each");
 
 struct udp_link {
-	struct udp_link *next;
+	struct fabric_link link;	/* first */
 	struct fabric *fabric;
 	struct fabric_udp_config cfg;
 	struct sockaddr_in peer;
@@ -67,6 +67,11 @@ struct udp_link {
 	uint64_t hello_ns;
 	_Atomic uint64_t count[C_COUNT];
 };
+
+static struct udp_link *udp_of(const struct fabric_port *p)
+{
+	return (struct udp_link *)p->link;
+}
 
 static void udp_count(struct udp_link *l, enum counter c)
 {
@@ -106,9 +111,9 @@ static void udp_greet(struct udp_link *l, uint16_t to)
 	udp_transmit(l, &f);
 }
 
-bool udp_wrap(struct fabric_port *p, struct wire_frame *f)
+static bool udp_wrap(struct fabric_port *p, struct wire_frame *f)
 {
-	struct udp_link *l = p->link;
+	struct udp_link *l = udp_of(p);
 	bool good, known;
 
 	sim_spin_lock(&l->lock);
@@ -126,10 +131,10 @@ bool udp_wrap(struct fabric_port *p, struct wire_frame *f)
 	return false;
 }
 
-void udp_send(struct fabric_port *p, const struct wire_frame *f)
+static void udp_send(struct fabric_port *p, const struct wire_frame *f)
 {
-	if (!udp_transmit(p->link, f))
-		note_lost(p->link, f->from, f);
+	if (!udp_transmit(udp_of(p), f))
+		note_lost(udp_of(p), f->from, f);
 }
 
 /* ---- receiving ---- */
@@ -371,7 +376,7 @@ static int make_ports(struct udp_link *l)
 		p->fabric = f;
 		p->domain = l->domain;
 		p->node = (uint8_t)n;
-		p->link = l;
+		p->link = &l->link;
 		f->port[n] = p;
 	}
 	return 0;
@@ -402,6 +407,26 @@ static int udp_build(struct udp_link *l)
 	return err;
 }
 
+static bool udp_idle(const struct fabric_link *link)
+{
+	const struct udp_link *l = (const struct udp_link *)link;
+
+	return atomic_load(&l->pool.given) == atomic_load(&l->pool.taken);
+}
+
+static void udp_destroy(struct fabric_link *link)
+{
+	struct udp_link *l = (struct udp_link *)link;
+
+	atomic_store(&l->ending, true);
+	/* EAGAIN: it is full, so the thread will wake anyway. */
+	while (write(l->wake[1], "", 1) < 0 && errno != EAGAIN)
+		sim_yield();
+	if (l->thread)
+		sim_thread_join(l->thread);
+	link_free(l);
+}
+
 int fabric_udp(struct fabric *f, const struct fabric_udp_config *cfg)
 {
 	struct udp_link *l;
@@ -427,8 +452,11 @@ int fabric_udp(struct fabric *f, const struct fabric_udp_config *cfg)
 		link_free(l);
 		return err;
 	}
-	l->next = f->links;
-	f->links = l;
+	l->link = (struct fabric_link){
+		.next = f->links, .wrap = udp_wrap, .send = udp_send, .idle = udp_idle,
+		.destroy = udp_destroy,
+	};
+	f->links = &l->link;
 	l->thread = sim_thread_start(f->cfg.sim, "udp", true, receive_main, l);
 	if (l->thread)
 		return 0;
@@ -436,33 +464,9 @@ int fabric_udp(struct fabric *f, const struct fabric_udp_config *cfg)
 	return -ENOMEM;
 }
 
-bool udp_idle(const struct udp_link *l)
-{
-	for (; l; l = l->next)
-		if (atomic_load(&l->pool.given) != atomic_load(&l->pool.taken))
-			return false;
-	return true;
-}
-
-void udp_destroy(struct fabric *f)
-{
-	struct udp_link *l;
-
-	while ((l = f->links) != NULL) {
-		f->links = l->next;
-		atomic_store(&l->ending, true);
-		/* EAGAIN: it is full, so the thread will wake anyway. */
-		while (write(l->wake[1], "", 1) < 0 && errno != EAGAIN)
-			sim_yield();
-		if (l->thread)
-			sim_thread_join(l->thread);
-		link_free(l);
-	}
-}
-
 static struct udp_link *link_of(struct fabric *f, uint8_t node)
 {
-	return node < WIRE_NODES && f->port[node] ? f->port[node]->link : NULL;
+	return node < WIRE_NODES && f->port[node] ? udp_of(f->port[node]) : NULL;
 }
 
 int fabric_udp_port(struct fabric *f, uint8_t node)

@@ -220,6 +220,40 @@ uint32_t wire_put_answer(struct wire_frame *f, const struct wire_answer *a,
 	return f->len;
 }
 
+/* Opcodes of the specification: headers between BTH and payload; has it any? */
+enum { PAYLOAD_NONE, PAYLOAD_FULL, PAYLOAD_SOME, PAYLOAD_ANY };
+static const struct {
+	uint8_t headers;
+	bool payload;
+} standard[256] = {
+#define WSTD(name, value, header1, header2, payload, text)		     \
+	[value] = { WOP_##name##_HEADER_BYTES, PAYLOAD_##payload != PAYLOAD_NONE },
+#include "faultline/wire.def"
+};
+
+uint32_t wire_payload_bytes(const struct wire_frame *f)
+{
+	uint32_t header = WIRE_BTH_BYTES + WIRE_ICRC_BYTES;
+	uint8_t opcode = wire_opcode(f);
+
+	switch (wire_header(opcode)) {
+	case WIRE_BLK:
+		header += WIRE_BLK_BYTES;
+		break;
+	case WIRE_NVH:
+		header += WIRE_NVH_BYTES;
+		break;
+	case WIRE_STANDARD:
+		if (!standard[opcode].payload)
+			return 0;
+		header += standard[opcode].headers;
+		break;
+	default:
+		return 0;
+	}
+	return f->len < header ? 0 : f->len - header;
+}
+
 const char *wire_error_name(enum wire_error e)
 {
 	static const char *const names[] = {

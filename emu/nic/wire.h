@@ -139,6 +139,9 @@ void wire_network(const struct wire_frame *f, uint8_t ip[WIRE_NETWORK_BYTES],
  * node `to`.
  */
 uint32_t wire_icrc(const struct wire_frame *f);
+/* Bytes of memory in it, padding included; headers are none. Any frame of at least a BTH. */
+uint32_t wire_payload_bytes(const struct wire_frame *f);
+
 /* Put it into its place, whatever is there. Is what stands there right? */
 void wire_icrc_write(struct wire_frame *f);
 bool wire_icrc_good(const struct wire_frame *f);

@@ -39,11 +39,6 @@ bool ud_opcode_known(uint8_t opcode)
 	return shapes[opcode].known && opcode >> 5 == 3;
 }
 
-uint32_t rc_header_bytes(uint8_t opcode)
-{
-	return shapes[opcode].bytes;
-}
-
 uint8_t *rc_payload(struct wire_frame *f, uint8_t opcode)
 {
 	return f->bytes + WIRE_BTH_BYTES + shapes[opcode].bytes;

@@ -64,8 +64,6 @@ enum rc_payload { RC_PAYLOAD_NONE, RC_PAYLOAD_FULL, RC_PAYLOAD_SOME, RC_PAYLOAD_
 
 /* Of an opcode of the specification; anything else has none. */
 enum rc_payload rc_payload_rule(uint8_t opcode);
-/* Of the headers between BTH and payload. */
-uint32_t rc_header_bytes(uint8_t opcode);
 /* Is it one of a reliable connection? */
 bool rc_opcode_known(uint8_t opcode);
 /* Or one of datagrams? */
