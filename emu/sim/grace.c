@@ -10,6 +10,7 @@
  * Lockstep: an access lasts from one event to a later one and may change threads in
  * between, so each channel counts: odd while an access is under way.
  */
+#include <assert.h>
 #include <stdlib.h>
 
 #include <urcu-qsbr.h>
@@ -29,6 +30,7 @@ struct sim_grace {
 	struct sim *sim;
 	uint64_t count[SIM_CHANNELS];	/* lockstep: odd: an access is under way */
 	uint64_t waited[SIM_CHANNELS];	/* what it was at sim_grace_start */
+	bool open[SIM_CHANNELS];	/* lockstep, checked: one access at a time on each */
 };
 
 /* Threads: registered once, unregistered at the pthread's end. */
@@ -124,15 +126,20 @@ static void grace_wait(void)
 
 void sim_grace_enter(struct sim_grace *g, unsigned int channel)
 {
-	if (sim_mode(g->sim) == SIM_LOCKSTEP)
+	assert(channel < SIM_CHANNELS);
+	if (sim_mode(g->sim) == SIM_LOCKSTEP) {
+		assert(!g->open[channel]);
+		g->open[channel] = true;
 		grace_count(g, channel);
-	else
+	} else {
 		threads_access(channel, true);
+	}
 }
 
 void sim_grace_exit(struct sim_grace *g, unsigned int channel)
 {
 	if (sim_mode(g->sim) == SIM_LOCKSTEP) {
+		g->open[channel] = false;
 		grace_count(g, channel);
 		return;
 	}

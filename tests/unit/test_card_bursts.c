@@ -5,7 +5,6 @@
  *
  * variants: tsan
  */
-#include "board/packets/packets.h"
 #include "test_card_rig.h"
 
 static void forgotten_zap(struct testbed *w)
@@ -106,8 +105,8 @@ static uint64_t atomic_do(struct node *n, uint64_t va, bool compare,
 	uint64_t old = 0;
 
 	sim_enter(n->board->domain);
-	EXPECT_EQ(bus_packet_begin(n->board, &d), DMA_OK);
-	EXPECT_EQ(bus_packet_atomic(n->board, &d, compare, expected, operand, &old),
+	EXPECT_EQ(card_burst_begin(n->board, &d, CARD_RC), DMA_OK);
+	EXPECT_EQ(bus_own_atomic(n->board, &d, compare, expected, operand, &old),
 		  DMA_OK);
 	sim_leave(n->board->domain);
 	return old;
@@ -135,12 +134,12 @@ static void atomics_check(struct testbed *w)
 	EXPECT_EQ(word[1], ~0ull);
 	STEP("not aligned");
 	EXPECT_EQ(burst_begin(n, &d), DMA_OK);
-	EXPECT_EQ(bus_packet_atomic(n->board, &d, false, 0, 1, &old), DMA_DECERR);
+	EXPECT_EQ(bus_own_atomic(n->board, &d, false, 0, 1, &old), DMA_DECERR);
 	STEP("memory that fails");
 	dram_inject(board_dram(n->board), n->data_pa, DRAM_POISON);
 	d = burst_of(PAGE_VA + 8, 8, true);
 	EXPECT_EQ(burst_begin(n, &d), DMA_OK);
-	EXPECT_EQ(bus_packet_atomic(n->board, &d, false, 0, 1, &old), DMA_DECERR);
+	EXPECT_EQ(bus_own_atomic(n->board, &d, false, 0, 1, &old), DMA_DECERR);
 	EXPECT_EQ(*word, 4);
 	STEP("nothing is left open");
 	xp_sync(n);
@@ -241,7 +240,7 @@ static void miss_report(struct node *n, uint16_t qp)
 				    .va = PAGE_VA, .len = 8 };
 
 	sim_enter(n->board->domain);
-	nic_fault_report(n->board->card.faults, qp, &rec, 0, 0,
+	nic_fault_report(card_of(n->board)->faults, qp, &rec, 0, 0,
 			 sim_now(board_sim(n->board)));
 	sim_leave(n->board->domain);
 }

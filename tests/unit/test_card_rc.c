@@ -3,7 +3,6 @@
  * Reliable connections between two boards, with a small driver of this test's own: it takes fault
  * records, loads pages, answers, and takes pages away. Against plain arrays. variants: tsan
  */
-#include "board/packets/packets.h"
 #include "test_card_rig.h"
 
 #include "faultline/system.h"

@@ -8,7 +8,7 @@
 
 #include "test_board_rig.h"
 
-#include "board/board_internal.h"
+#include "board/packets/packets_internal.h"
 
 #define LIST_PA	(DRAM_BASE + 0x8000)
 #define RING_PA	(DRAM_BASE + 0xC000)
@@ -93,7 +93,7 @@ static inline enum dma_status burst_begin(struct node *n, struct dma_burst *d)
 
 	sim_enter(n->board->domain);
 	d->now_ns = sim_now(board_sim(n->board));
-	s = bus_packet_begin(n->board, d);
+	s = card_burst_begin(n->board, d, CARD_RC);
 	sim_leave(n->board->domain);
 	return s;
 }
@@ -103,7 +103,7 @@ static inline enum dma_status burst_end(struct node *n, struct dma_burst *d, voi
 	enum dma_status s;
 
 	sim_enter(n->board->domain);
-	s = bus_packet_end(n->board, d, buf);
+	s = bus_own_end(n->board, d, buf);
 	sim_leave(n->board->domain);
 	return s;
 }
@@ -117,9 +117,9 @@ static inline enum dma_status burst_all(struct node *n, uint64_t va, void *buf,
 
 	sim_enter(n->board->domain);
 	d.now_ns = sim_now(board_sim(n->board));
-	s = bus_packet_begin(n->board, &d);
+	s = card_burst_begin(n->board, &d, CARD_RC);
 	if (s == DMA_OK)
-		s = bus_packet_end(n->board, &d, buf);
+		s = bus_own_end(n->board, &d, buf);
 	sim_leave(n->board->domain);
 	return s;
 }

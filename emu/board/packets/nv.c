@@ -71,8 +71,7 @@ static enum dma_status card_nv_begin(void *ctx, struct dma_burst *d)
 	struct board *b = ctx;
 	enum dma_status s;
 
-	d->channel += 2 * CARD_NV;
-	s = card_burst_begin(b, d);
+	s = card_burst_begin(b, d, CARD_NV);
 	if (b->timed)
 		d->delay_ns += b->cfg.timing->v[T_NV_LOCK];
 	return s;

@@ -88,8 +88,9 @@ struct rc_judged card_miss(struct board *b, const struct rc_miss *m);
 /* What fl_connect() gives a pair. */
 struct fw_pair card_connect(const struct board *b);
 
-/* port.c: the units' memory port, as rc.h has it */
-enum dma_status card_burst_begin(void *board, struct dma_burst *burst);
+/* port.c: a burst of a unit's begins, as rc.h has it; its channels are its own. */
+enum dma_status card_burst_begin(struct board *b, struct dma_burst *burst,
+				 enum card_units unit);
 
 /* xp.c: the registers of page XP. The domain is not held. */
 int xp_access(struct board *b, uint32_t off, unsigned int size, uint64_t *value,

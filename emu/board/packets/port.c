@@ -34,12 +34,13 @@ static enum dma_status burst_miss(struct board *b, struct dma_burst *d,
 	return DMA_SLVERR;
 }
 
-enum dma_status card_burst_begin(void *board, struct dma_burst *d)
+enum dma_status card_burst_begin(struct board *b, struct dma_burst *d, enum card_units unit)
 {
-	struct board *b = board;
 	struct card *c = card_of(b);
 	struct table_entry e;
 
+	/* The unit's own are 0 and 1. It may begin the same burst again. */
+	d->channel = (uint8_t)(2 * unit + d->channel % 2);
 	d->delay_ns = d->event = 0;
 	if (!table_find(c->table, d->object, d->va >> 12, &e))
 		return burst_miss(b, d, MISS_ABSENT);

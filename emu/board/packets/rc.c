@@ -168,8 +168,7 @@ struct fw_pair card_connect(const struct board *b)
 
 static enum dma_status card_rc_begin(void *ctx, struct dma_burst *d)
 {
-	d->channel += 2 * CARD_RC;
-	return card_burst_begin(ctx, d);
+	return card_burst_begin(ctx, d, CARD_RC);
 }
 
 /* ---- making it ---- */

@@ -158,8 +158,7 @@ static void card_ud_posted(void *ctx, uint16_t qp)
 
 static enum dma_status card_ud_begin(void *ctx, struct dma_burst *d)
 {
-	d->channel += 2 * CARD_UD;
-	return card_burst_begin(ctx, d);
+	return card_burst_begin(ctx, d, CARD_UD);
 }
 
 /* ---- making it ---- */
