@@ -16,15 +16,15 @@ $(call commands,STEPPABLE,starter handout gradescope lab-check lab-mutants lab-b
 LAB_OUT := $(B)/labs
 LAB_OBJ := $(call obj,$(wildcard tools/grade/*.c labs/*/*.c labs/*/tests/*.c labs/*/hidden/*.c))
 ALL_OBJ += $(LAB_OBJ)
-# It stands in for the driver.
+# The subject of the lab driver stands in for the driver.
 SHIM_OBJ += $(filter %/driver/subject.o,$(LAB_OBJ))
 lab_value = $(shell sed -n 's/^$(2): *//p' labs/$(1)/lab.conf)
 lab_files = $(call lab_value,$(1),files)
 # A lab may use another lab's tests: sources of the judge.
 lab_shared = $(filter-out %/subject.c,$(filter %.c,$(call lab_value,$(1),uses)))
 GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grade/*.c)))
-# For tools/lab/grade and the scripts that call it. -MMD does not list headers of the
-# system's folders, so they have an option of their own instead.
+# For tools/lab/grade and the scripts that call it, which use -MD instead: -MMD does not list
+# headers of the system's folders.
 LAB_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS) \
 	      $(LAB_GUARD) $(LAB_QUIET)
 # clang warns of each flag that a step does not use; gcc does not know the option.
