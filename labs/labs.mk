@@ -1,40 +1,47 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# The labs: what a course types. Included by the Makefile; labs/README.md tells how
-# a lab is made.
+# The labs: what a course types. labs/README.md says how a lab is made.
 #
 #	LAB=walk	which lab
-#	FILE=...	make grade: files or folders of the work; usual: this tree's
-#	SEED=N		of the tests' random numbers; usual: 1
-#	ONLY=PART	make grade: tests with this in their names
-#	KEY=FILE	the record is signed with what is in there
-#	ON=linux	make grade: then its step on a real Linux too, if it has one
+#	FILE=...	make grade: files or folders of the work (usual: this tree's)
+#	SEED=N		of the tests' random numbers (usual: 1)
+#	ONLY=PART	make grade: only tests with this in their names
+#	KEY=FILE	make grade, lab-batch: signs the record with the key in this file
+#	ON=linux	make grade: then the lab's step on a real Linux too, if it has one
 
 LABS := $(patsubst labs/%/lab.conf,%,$(wildcard labs/*/lab.conf))
+$(call commands,STEPPABLE HANDED,grade lab-linux lab-named lab-known lab-env $(LABS:%=lab-%))
+$(call commands,STEPPABLE,starter handout gradescope lab-check lab-mutants lab-batch)
+
 LAB_OUT := $(B)/labs
+LAB_OBJ := $(call obj,$(wildcard tools/grade/*.c labs/*/*.c labs/*/tests/*.c labs/*/hidden/*.c))
+ALL_OBJ += $(LAB_OBJ)
+# The subject of the lab driver stands in for the driver.
+SHIM_OBJ += $(filter %/driver/subject.o,$(LAB_OBJ))
 lab_value = $(shell sed -n 's/^$(2): *//p' labs/$(1)/lab.conf)
 lab_files = $(call lab_value,$(1),files)
-# What a lab takes of another one's tests: sources of the judge.
+# A lab may use another lab's tests: sources of the judge.
 lab_shared = $(filter-out %/subject.c,$(filter %.c,$(call lab_value,$(1),uses)))
 GRADE_OBJ := $(call obj,$(filter-out tools/grade/subject.c,$(wildcard tools/grade/*.c)))
-# In a fit state for tools/lab/grade and all that calls it.
-# -MMD would keep silent about headers that come from a system's folder.
+# For tools/lab/grade and the scripts that call it, which use -MD instead: -MMD does not list
+# headers of the system's folders.
 LAB_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) $(INCLUDES) $(URCU_CFLAGS) \
 	      $(LAB_GUARD) $(LAB_QUIET)
-# clang tells of each flag that a step has no use for; gcc does not know the word.
+# clang warns of each flag that a step does not use; gcc does not know the option.
 LAB_QUIET = $(shell echo 'int x;' | $(CC) -Werror -Wunused-command-line-argument -x c -c \
 	    -o /dev/null - 2>/dev/null && echo -Wno-unused-command-line-argument)
-# What is past the end of an array, or in a variable that nobody has set, is another thing
-# on each machine: an index out of its bounds traps, and what is not set is never 0. Not
-# beside a sanitizer, which tells the line.
+# Memory past the end of an array, or a variable that was never set, differs from machine to
+# machine. So an index out of bounds traps, and an unset variable is never 0. A sanitizer
+# does without this: it names the line.
 ifeq ($(SAN),plain)
 LAB_GUARD = $(shell for f in '-fsanitize=bounds -fsanitize-undefined-trap-on-error' \
 		-ftrivial-auto-var-init=pattern; do \
 		echo 'int x;' | $(CC) $$f -Werror -x c -c -o /dev/null - 2>/dev/null && \
 			echo "$$f"; done)
 endif
-# Linked statically, a subject opens no file before its own first instruction, and so needs
-# no right to any; it loads no plug-in either. (A sanitizer's subject is not kept from files.)
+# A subject that is linked statically opens no file before its own first instruction, so it
+# needs no right to any; it loads no plug-in either. (With a sanitizer, a subject may open
+# files.)
 ifeq ($(SAN),plain)
 LAB_STATIC := -static -Wl,--defsym,dlopen=0
 LAB_ALONE = $(shell mkdir -p $(LAB_OUT) && echo 'int main(void) { return 0; }' | \
@@ -57,8 +64,8 @@ $(LAB_OUT)/$(1)/grade: $(GRADE_OBJ) \
 	$$(call say,LD)
 	$$(Q)$$(LINK) -o $$@ $$(filter %.o,$$^) $$(LINK_LIBS)
 
-# The board without the lab's files, in whose place a work's come, and the names that all
-# others have. Of these no debugger is told: the linker would copy that for each work.
+# The board without the lab's files, which a work replaces, and the names that the other
+# files define. Debug information is stripped: the linker would copy it for each work.
 $(LAB_OUT)/$(1)/rest.a: $(filter-out $(call obj,$(call lab_files,$(1))),$(EMU_OBJ) $(DRV_OBJ))
 	@mkdir -p $$(@D)
 	$$(call say,AR)
@@ -66,7 +73,7 @@ $(LAB_OUT)/$(1)/rest.a: $(filter-out $(call obj,$(call lab_files,$(1))),$(EMU_OB
 	$$(Q)$(AR) rcs $$@.new $$^ && $(LAB_STRIP) $$@.new && \
 		$(NM) -g -P $$@.new >$$(@D)/rest.names && mv $$@.new $$@
 
-# For who hands in one of two files.
+# A student who hands in one of two files gets the other from here.
 $(LAB_OUT)/$(1)/starter: $(call lab_files,$(1)) labs/$(1)/lab.conf labs/$(1)/starter.parts \
 		tools/lab/starter
 	@rm -rf $$@
@@ -83,13 +90,13 @@ lab-$(1): $(LAB_OUT)/$(1)/grade $(LAB_OUT)/$(1)/rest.a $(LAB_OUT)/$(1)/starter \
 endef
 $(foreach l,$(LABS),$(eval $(call lab_rules,$(l))))
 
-# Labs in Verilog: the tree's own model, the calls of engine.h on its pins, and what
-# Verilator wants of every program.
+# Labs in Verilog: the tree's own model, the calls of engine.h on its pins, and Verilator's
+# own sources, which every program with a model needs.
 LABS_RTL := $(foreach l,$(LABS),$(if $(filter Verilog,$(call lab_value,$(l),language)),$(l)))
 LAB_RTL_O := $(patsubst %.c,$(O)/%.o,$(wildcard rtl/cosim/rtl_*.c))
 ifneq ($(LABS_RTL),)
 $(LABS_RTL:%=lab-%): lab-%: $(LAB_OUT)/%/model.o $(LAB_RTL_O) $(LAB_OUT)/verilated.o
-$(LAB_RTL_O): $(O)/%.o: %.c $(RTL)/fl_trace.h Makefile
+$(LAB_RTL_O): $(O)/%.o: %.c $(RTL)/fl_trace.h Makefile labs/labs.mk
 	@mkdir -p $(@D)
 	$(call say,CC)
 	$(Q)$(COMPILE) $(INCLUDES) -fno-lto -Irtl/cosim -I$(RTL) -c -o $@ $<
@@ -110,12 +117,11 @@ $(LAB_OUT)/verilated.o:
 			-DVM_SC=0 -x c++ -c -o $@ -
 endif
 
-# LAB, if it is one of them; and as a word of the shell's, whatever is in it.
+# LAB, if there is such a lab; and LAB as one word of the shell, whatever is in it.
 lab := $(if $(filter 1,$(words $(LAB))),$(filter $(LABS),$(LAB)))
 quote := '
 lab_word := '$(subst $(quote),'\'',$(LAB))'
 
-.PHONY: grade starter handout gradescope lab-check lab-mutants lab-named lab-known $(LABS:%=lab-%)
 lab-named: lab-known
 	@[ -n '$(lab)' ] || \
 		{ echo "which lab? LAB=$(firstword $(LABS)); there are: $(LABS)" >&2; exit 2; }
@@ -124,7 +130,7 @@ lab-known:
 	@[ -n '$(lab)' ] || [ -z $(lab_word) ] || \
 		{ printf 'no lab %s; there are: %s\n' $(lab_word) '$(LABS)' >&2; exit 2; }
 
-# A work's own words are its own: one line, quoted.
+## learn	grade LAB=walk	grade a lab's work: score, and what is wrong first; FILE=, ONLY=, ON=linux
 grade: lab-named $(if $(lab),lab-$(lab))
 	@$(LAB_ENV) tools/lab/grade $(LAB) --out $(LAB_OUT)/$(LAB)/mine \
 		--seed $(or $(SEED),1) $(if $(ONLY),--only '$(ONLY)') \
@@ -134,50 +140,53 @@ grade: lab-named $(if $(lab),lab-$(lab))
 		echo "on Linux: NOT RUN (it did not build)"; exit 1; fi; \
 	$(MAKE) --no-print-directory lab-linux && exit $$graded)
 
-# Beside the score, since not every machine can.
-.PHONY: lab-linux
+# This is not part of the score, since not every machine can run it.
 lab-linux: lab-named
 	+@$(if $(shell sed -n 's/^linux: *//p' labs/$(lab)/lab.conf),$(MAKE) \
 		--no-print-directory guest KERNEL=6.1 GUEST_MORE=linux-tests || :)
 	@tools/lab/linux $(lab) --out $(LAB_OUT)/$(lab)/linux \
 		--programs '$(GUEST_PROGRAMS) $(NARROW)' $(LAB_OUT)/$(lab)/mine/src
 
+## teach	starter LAB=walk	the files that a student starts with
 starter: lab-named $(if $(lab),$(LAB_OUT)/$(lab)/starter)
 	@echo "the files to work on: $(LAB_OUT)/$(LAB)/starter"
 
-# The grader, graded; SHORT=1: a sample.
+## teach	lab-check	the grader, graded (minutes; SHORT=1: a sample)
 lab-check: lab-known $(if $(LAB),$(lab:%=lab-%),$(LABS:%=lab-%))
 	@set -e; for lab in $(or $(lab),$(LABS)); do \
 		$(LAB_ENV) tools/lab/check $$lab $(if $(SHORT),--short) --jobs $(JOBS) \
 			--out $(LAB_OUT)/$$lab/check; \
 		echo "# which test sees which bug: $(LAB_OUT)/$$lab/check/kills"; done
 
-# Changes of the reference that no test sees; minutes. PART=3: of this step's mark.
+# PART=3: only changes in the part that this step marks.
+## teach	lab-mutants LAB=walk	changes of the reference that no test sees (minutes); PART=3
 lab-mutants: lab-named $(if $(lab),lab-$(lab))
 	@$(LAB_ENV) tools/lab/mutants $(LAB) --jobs $(JOBS) $(if $(PART),--part '$(PART)') \
 		--out $(LAB_OUT)/$(LAB)/mutants
 
+## teach	handout LAB=walk	the archive that students get
 handout: lab-named
 	@mkdir -p $(LAB_OUT)
 	@STEPPED=$(STEPPED) tools/lab/handout $(LAB) $(LAB_OUT)/faultline-$(LAB).tar.gz
 
+## teach	gradescope LAB=walk	an autograder for Gradescope
 gradescope: lab-named
 	@mkdir -p $(LAB_OUT)
 	@STEPPED=$(STEPPED) tools/lab/gradescope $(LAB) $(LAB_OUT)/gradescope-$(LAB).zip $(or $(SEED),1)
 
-# DIR: a folder of submissions; what comes of it lies in build/.../labs/LAB/batch.
-.PHONY: lab-batch lab-env
+# The results are in build/.../labs/LAB/batch.
+## teach	lab-batch LAB=walk	grade a folder of submissions, DIR=...
 lab-batch: lab-named $(if $(lab),lab-$(lab))
 	@$(LAB_ENV) tools/lab/batch $(LAB) '$(DIR)' --out $(LAB_OUT)/$(LAB)/batch \
 		--jobs $(JOBS) --seed $(or $(SEED),1) $(if $(KEY),--key '$(KEY)')
 
-# For a shell that calls tools/lab/grade by itself.
+# For a shell that calls tools/lab/grade itself.
 lab-env:
 	@echo "export B='$(B)' O='$(O)' LAB_LINK='$(LINK)' LAB_LIBS='$(LIBS)' RTL_GEN='$(RTL_GEN)'"
 	@echo "export LAB_ALONE='$(LAB_ALONE)'"
 	@echo "export LAB_COMPILE='$(LAB_COMPILE)'"
 
-# In make test: a sample for each lab, and what tests/cmd/lab*.sh need.
+# make test-all has a sample for each lab; tests/cmd/lab*.sh need these programs.
 comma := ,
 ALL_TESTS += $(LABS:%=make:lab-check$(comma)SHORT=1$(comma)LAB=%)
 ifeq ($(VARIANT),)

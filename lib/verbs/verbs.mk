@@ -3,6 +3,8 @@
 # The drop-in libibverbs.so.1: the library itself and lib/verbs, position independent, and what
 # it exports under the names and versions of rdma-core. Needs libibverbs-dev (its header).
 
+$(call commands,STEPPABLE HANDED,verbs verbs-tools)
+
 # Beside the program that runs others with it.
 VERBS := $(dir $(FAULTLINE))verbs
 VERBS_SO := $(VERBS)/libibverbs.so.1
@@ -22,7 +24,7 @@ $(VERBS_SO): $(VERBS_OBJ) $(VERBS)/exports.c $(VERBS)/exports.map
 		-Wl,--version-script=$(VERBS)/exports.map -o $@ \
 		$(VERBS_OBJ) $(VERBS)/exports.c
 
-.PHONY: verbs verbs-tools
+## try	verbs	a libibverbs with which programs of rdma-core run on boards (libibverbs-dev)
 verbs: verbs-tools $(VERBS_SO)
 $(VERBS_OBJ): | verbs-tools
 verbs-tools:

@@ -32,7 +32,7 @@ for t in $targets; do
 	case $t in
 	-*) continue ;;
 	esac
-	grep -q "^$t:" Makefile || fail "make $t is no target"
+	grep -q "^$t:" Makefile */*.mk */*/*.mk || fail "make $t is no target"
 done
 for t in $(grep -o 'make -C kernel-ref/board [a-z]*' $page | sed 's/.* //' | sort -u); do
 	grep -q "^$t:" kernel-ref/board/Makefile || fail "make -C kernel-ref/board $t: no target"

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Unit tests, and what "make test" and "make test-all" run. Benchmarks, fuzz targets and
+# failing environments have files of their own in their folders.
+
+$(call commands,STEPPABLE,test-programs shim-mutants check-mutants models)
+$(call commands,STEPPABLE,check-style check-warnings)
+$(call commands,,test test-all seeds)
+
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_OBJ := $(call obj,$(UNIT_SRC))
+UNIT_BIN := $(patsubst tests/unit/%.c,$(B)/tests/%,$(UNIT_SRC))
+ALL_OBJ += $(UNIT_OBJ)
+SHIM_OBJ += $(filter $(O)/tests/unit/test_shim%,$(UNIT_OBJ))
+
+# Programs that say "variants: tsan" in their source use threads; "variants: posix": they
+# depend on the system layer; "variants: page16 page64": they depend on the size of a page of
+# residency. One line may name several.
+variant = $(if $(UNIT_SRC),$(shell grep -l 'variants:.*$(1)' $(UNIT_SRC)))
+unit = $(patsubst tests/unit/%.c,build/$(1)/tests/%,$(2))
+TSAN_SRC := $(call variant,tsan)
+POSIX_SRC := $(call variant,posix)
+PAGE16_SRC := $(call variant,page16)
+PAGE64_SRC := $(call variant,page64)
+
+# With the other system layer or other pages: only the tests that can show a difference.
+FEW_SRC := $(if $(OTHER_OS),$(POSIX_SRC),$(if $(OTHER_PAGE),\
+	   $(or $($(subst page,PAGE,$(OTHER_PAGE))_SRC),$(PAGE16_SRC))))
+test-programs: $(FAULTLINE) $(if $(OTHER_OS)$(OTHER_PAGE),\
+	       $(patsubst tests/unit/%.c,$(B)/tests/%,$(FEW_SRC)),$(UNIT_BIN) $(EXAMPLE_BIN))
+
+$(filter-out %/test_attach_swarm,$(UNIT_BIN)): $(B)/tests/%: $(O)/tests/unit/%.o $(HARNESS_OBJ) \
+		$(ARCHIVES)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $< $(HARNESS_OBJ) $(LINK_LIBS)
+
+# Library and boards once more, with a stage (test_attach_turn.h) instead of clock, threads
+# and waiting.
+STAGE_OBJ := $(patsubst %.c,$(O)/stage/%.o,$(wildcard lib/attach/*.c emu/serve/*.c))
+STAGE_COMPILE = $(filter-out $(LTO_CFLAGS),$(COMPILE)) -include tests/unit/test_attach_turn.h
+$(O)/stage/emu/serve/serve.o: DEFINES += -DSTAGE_LIFE
+$(STAGE_OBJ): $(O)/stage/%.o: %.c Makefile tests/tests.mk
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(STAGE_COMPILE) $(INCLUDES) $(URCU_CFLAGS) -c -o $@ $<
+
+$(B)/tests/test_attach_swarm: $(O)/tests/unit/test_attach_swarm.o $(STAGE_OBJ) $(HARNESS_OBJ) \
+		$(ARCHIVES)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(LINK) -o $@ $< $(STAGE_OBJ) $(HARNESS_OBJ) $(LINK_LIBS)
+-include $(wildcard $(STAGE_OBJ:.o=.d))
+
+# --- what runs
+
+# Only "make test-all" runs these: they take longer, or need more than compilers.
+LONG_CMD := $(patsubst %,tests/cmd/%.sh,add_system bench board book check_mutants complaints empty equal \
+	     examples faults fetch_headers fuzz harness lab_handout lab_order lab_walls labs \
+	     models overlays pcap reference reproduce rtl rtl_benches rtl_proofs seeds shim_mutants \
+	     stepping verbs verilog vivado vm vqfdb vqfdb_end waves way)
+SHORT_CMD := $(filter-out tests/cmd/generated.sh $(LONG_CMD),$(wildcard tests/cmd/*.sh))
+SHORT_TESTS := make:generated-fresh make:check-style $(call unit,asan,$(UNIT_SRC)) \
+	 $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
+# The guests' kernel and programs come early, since others use them.
+ALL_TESTS := make:generated-fresh make:check-style make:guest,GUEST_MORE=linux-tests \
+	 make:check-warnings make:portable make:aarch64 make:library-alone \
+	 make:firmware-r5 make:modules \
+	 make:kernel-check,PART=build make:kernel-check,PART=style \
+	 make:bench-counts \
+	 make:vqfdb-faults,SHORT=1 \
+	 $(call unit,plain,$(UNIT_SRC)) $(call unit,asan,$(UNIT_SRC)) \
+	 $(call unit,tsan,$(TSAN_SRC)) $(call unit,posix,$(POSIX_SRC)) \
+	 $(call unit,page16,$(PAGE16_SRC)) $(call unit,page64,$(PAGE64_SRC)) \
+	 make:vqfdb-equal,SHORT=1 \
+	 make:rtl-lint make:rtl-random \
+	 $(LONG_CMD) $(SHORT_CMD) $(wildcard tests/scenario/*.fl)
+
+# TESTED=yes: "make test" has just run here, as in CI. What would run here in the same way is
+# left out. plans.sh and scenarios in lockstep stay: with FAULTLINE_CHECKS=all they check more.
+TESTED_TESTS := $(if $(TESTED),$(filter-out tests/cmd/plans.sh %.fl,$(SHORT_TESTS)))
+
+## change	test	programs, scenarios and commands: run it after each change; some minutes
+test:
+	@tools/doctor --install test
+	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --jobs $(JOBS) \
+		--build main --build asan $(SHORT_TESTS)
+
+# Short tests come last, so that no long one ends alone.
+## change	test-all	all tests, in all variants; about an hour
+test-all:
+	@tools/doctor --install test-all
+	@MAKE="$(MAKE_COMMAND)" CC="$(CC)" tests/run --events --jobs $(JOBS) \
+		$(if $(TESTED),--tested) --build plain --build asan --build tsan \
+		--build posix --build page16 --build page64 \
+		$(filter-out $(TESTED_TESTS) %.fl,$(ALL_TESTS)) $(filter %.fl,$(ALL_TESTS))
+
+# Planted mistakes: those that the emulator's Linux API must see, and those that the checks
+# after each event must see, whether they look at what has changed or at everything.
+# NAMES="a b": only these mistakes.
+MUTANT_COMPILE = $(filter-out $(LTO_CFLAGS) -MMD -MP,$(COMPILE)) -DFL_EMULATOR \
+		 -Iemu/host/shim/include $(INCLUDES) $(URCU_CFLAGS)
+## change	shim-mutants	planted mistakes that the emulator's Linux API must see; NAMES=
+shim-mutants: $(filter $(B)/tests/test_driver_%,$(UNIT_BIN)) $(ARCHIVES)
+	@B='$(B)' O='$(O)' MUTANT_LINK='$(LINK)' MUTANT_LIBS='$(LIBS)' \
+	MUTANT_COMPILE='$(MUTANT_COMPILE)' \
+	tests/mutants/run --out $(B)/mutants/driver --list driver --jobs $(JOBS) $(NAMES)
+
+## change	check-mutants	planted mistakes that the checks after each event must see; NAMES=
+check-mutants: $(FAULTLINE)
+	@B='$(B)' O='$(O)' MUTANT_LINK='$(LINK) $(LINK_FAST)' MUTANT_LIBS='$(LIBS)' \
+	MUTANT_COMPILE='$(MUTANT_COMPILE)' \
+	MUTANT_MAIN='$(MAIN_OBJ)' \
+	tests/mutants/run --out $(B)/mutants/checks --list checks --jobs $(JOBS) $(NAMES)
+
+## change	seeds	random tests with new seeds; SEEDS_MINUTES=, or until Ctrl-C
+seeds:
+	+@$(MAKE) --no-print-directory test-programs
+	+@$(MAKE) --no-print-directory SAN=asan test-programs
+	+@$(MAKE) --no-print-directory SAN=tsan test-programs
+	@tests/seeds --new $(addprefix --minutes ,$(SEEDS_MINUTES)) $(if $(SEEDS),'$(SEEDS)')
+
+## change	models	protocols of waiting, checked exhaustively (Spin)
+models:
+	@tools/models
+
+## change	check-style	the rules of style that a program can check
+check-style:
+	@tests/check-style
+
+# What gcc finds depends on how it optimises; what clang finds does not.
+## change	check-warnings	gcc and clang, with warnings as errors
+check-warnings:
+	@tools/doctor --have gcc clang
+	+@$(MAKE) --no-print-directory B=build/warn-gcc CC=gcc LTO=no WERROR=-Werror objects
+	+@$(MAKE) --no-print-directory B=build/warn-clang CC=clang LTO=no CFLAGS=-O0 \
+		WERROR=-Werror objects
