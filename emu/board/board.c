@@ -196,6 +196,7 @@ static struct fw *start_fw(struct board *b)
 			       [FW_TRANSPORT_NV] = &b->card.nv_transport },
 		.slot_row = card_slot_row,
 		.resident = b->timed ? NULL : board_resident,
+		.resident_tell = board_resident_tell,
 		.at_once = b->at_once,
 	};
 	const struct fw_config cfg = {
@@ -274,6 +275,7 @@ static int board_build(struct board *b)
 	sim_actor_init(b->domain, &b->fw_actor, "firmware", fw_actor_step, b);
 	sim_actor_init(b->domain, &b->psdma_actor, "psdma", psdma_step, b);
 	psdma_reset(b);
+	resident_make(b);
 	b->port = fabric_attach(b->cfg.fabric, b->domain, b->cfg.id,
 				card_receive, card_room, b, &err);
 	if (!b->port)
@@ -378,7 +380,7 @@ uint64_t board_resident_bytes(struct board *b)
 	uint64_t bytes;
 
 	sim_enter(b->domain);
-	bytes = b->resident_bytes;
+	bytes = b->resident.bytes;
 	sim_leave(b->domain);
 	return bytes;
 }

@@ -98,6 +98,27 @@ struct card {
 	struct card_pair pair[DEV_QPS];
 };
 
+/* One of the two sides of a resident step, at a time. */
+struct resident_side {
+	struct board *board;
+	struct smmu_run run;
+	struct dram_frame frame[SMMU_RUN_PAGES];
+	/* Pages that lie behind one another in memory are one part. */
+	struct resident_part {
+		uint8_t *mem;
+		uint32_t bytes;
+	} part[SMMU_RUN_PAGES];
+};
+
+/* Of resident.c; the domain is held. */
+struct resident {
+	struct resident_side side[2];	/* 0: this board, 1: the other */
+	struct trace_write told;	/* what has gone last */
+	bool untold;			/* it is not in the trace yet */
+	uint64_t event;			/* else: its record there */
+	uint64_t bytes;			/* that were ever sent so */
+};
+
 struct board {
 	struct board_config cfg;
 	char name[32];
@@ -121,7 +142,7 @@ struct board {
 	struct causes causes;		/* trace */
 	bool timed;			/* steps take time (lockstep) */
 	uint8_t block_log2, cell_log2;
-	uint64_t resident_bytes;	/* sent by the resident step */
+	struct resident resident;
 	bool at_once;			/* who rings a doorbell runs the card */
 	bool stale;			/* there was an EV_STALE_ACCESS */
 	atomic_bool unplugged;		/* for good: board_unplug() */
@@ -185,10 +206,11 @@ uint64_t xp_table_step(void *board, uint64_t now_ns);
 enum dma_status bus_burst_begin(void *board, struct dma_burst *burst);
 enum dma_status bus_burst_end(void *board, struct dma_burst *burst, void *buf);
 /* Report that the frame of a page changed hands while bytes of it moved. */
-void bus_stale(struct board *b, const struct smmu_access *a,
-	       const struct smmu_run_page *p);
-/* resident.c: fw_env.resident */
-uint32_t board_resident(void *board, const struct fw_resident *r, uint64_t *event);
+void bus_stale(struct board *b, const struct smmu_access *a, uint64_t pa, uint64_t tag);
+/* resident.c: fw_env.resident, fw_env.resident_tell */
+uint32_t board_resident(void *board, const struct fw_resident *r);
+uint64_t board_resident_tell(void *board, bool ends);
+void resident_make(struct board *b);
 /* Packet units' memory port, as rc.h has it: object and va are translated by the table. */
 enum dma_status bus_packet_begin(void *board, struct dma_burst *burst);
 enum dma_status bus_packet_end(void *board, struct dma_burst *burst, void *buf);

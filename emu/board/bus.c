@@ -39,12 +39,11 @@ static void check_tag(struct board *b, const struct dma_burst *d)
 		stale_access(b, d, tag);
 }
 
-void bus_stale(struct board *b, const struct smmu_access *a,
-	       const struct smmu_run_page *p)
+void bus_stale(struct board *b, const struct smmu_access *a, uint64_t pa, uint64_t tag)
 {
-	struct dma_burst d = { .pa = p->pa, .xfer = a->xfer, .block = a->block };
+	struct dma_burst d = { .pa = pa, .xfer = a->xfer, .block = a->block };
 
-	d.port[PORT_TAG] = p->tag;
+	d.port[PORT_TAG] = tag;
 	d.port[PORT_WHO] = a->stream;
 	check_tag(b, &d);
 }

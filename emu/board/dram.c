@@ -13,6 +13,8 @@
 #include "board/dram.h"
 #include "os/os.h"
 
+const uint64_t dram_no_tag;
+
 struct dram *dram_create(void)
 {
 	struct dram *d = calloc(1, sizeof(*d));
@@ -208,11 +210,10 @@ bool dram_used(struct dram *d, uint64_t pa)
 /* Nearly always it is known already: then the line stays with whoever has it. */
 void dram_use(struct dram *d, uint64_t pa)
 {
-	struct dram_bank *b = dram_bank_of(d, pa, 1);
+	struct dram_frame f;
 
-	if (b && b->used && !dram_used(d, pa))
-		__atomic_store_n(&b->used[(pa - b->base) / DRAM_PAGE], 1,
-				 __ATOMIC_RELAXED);
+	if (dram_frame_find(d, pa, &f))
+		dram_frame_use(&f);
 }
 
 void dram_inject(struct dram *d, uint64_t pa, enum dram_status s)

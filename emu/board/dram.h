@@ -149,6 +149,43 @@ static inline uint64_t dram_tag(struct dram *d, uint64_t pa)
 				       __ATOMIC_ACQUIRE) : 0;
 }
 
+/* A frame that is looked up once for several accesses: one caller's, for a moment. */
+struct dram_frame {
+	uint8_t *mem;		/* of the byte that was asked for */
+	const uint64_t *tag;
+	uint8_t *used;		/* NULL: nobody asks for it */
+};
+
+/* Where there are no tags, all frames have this one. */
+extern const uint64_t dram_no_tag;
+
+/* False: there is no memory at pa. */
+static inline bool dram_frame_find(struct dram *d, uint64_t pa, struct dram_frame *f)
+{
+	const struct dram_bank *b = dram_bank_of(d, pa, 1);
+	uint64_t off;
+
+	if (!b)
+		return false;
+	off = pa - b->base;
+	f->mem = b->mem + off;
+	f->tag = b->tag ? &b->tag[off / DRAM_PAGE] : &dram_no_tag;
+	f->used = b->used ? &b->used[off / DRAM_PAGE] : NULL;
+	return true;
+}
+
+/* As dram_tag(), and as dram_use(). */
+static inline uint64_t dram_frame_tag(const struct dram_frame *f)
+{
+	return __atomic_load_n(f->tag, __ATOMIC_ACQUIRE);
+}
+
+static inline void dram_frame_use(const struct dram_frame *f)
+{
+	if (f->used && !__atomic_load_n(f->used, __ATOMIC_RELAXED))
+		__atomic_store_n(f->used, 1, __ATOMIC_RELAXED);
+}
+
 void dram_tag_set(struct dram *d, uint64_t pa, uint64_t tag);
 /* The card has moved data there, or has it since the frame got its tag? */
 void dram_use(struct dram *d, uint64_t pa);

@@ -75,8 +75,11 @@ enum fw_cost {
 struct fw_resident {
 	uint64_t lva, rva, cause;
 	uint32_t len, rkey, qpn, ref, src, xfer, block;
+	uint32_t bytes;		/* of the whole request */
+	uint16_t index;		/* its */
 	uint16_t stream;
 	uint8_t node, ctx;
+	bool begins;		/* it is not in the trace yet, and so has no cause here */
 };
 
 struct fw_env {
@@ -103,10 +106,15 @@ struct fw_env {
 	/*
 	 * The resident step: bytes from the front of r, in whole blocks or to its end, that
 	 * are at the peer now, both sides as if engine and firmware had brought them there;
-	 * 0: none, and nothing has changed. *event: the record of it. NULL: there is none.
+	 * 0: none, and nothing has changed. NULL: there is none.
 	 */
-	uint32_t (*resident)(void *ctx, const struct fw_resident *r,
-			     uint64_t *event);
+	uint32_t (*resident)(void *ctx, const struct fw_resident *r);
+	/*
+	 * They come into the trace, before anything else does. ends: with FW_COMPLETE of
+	 * the request, which has ended well. Returns the last event of the request, or
+	 * FW_COMPLETE.
+	 */
+	uint64_t (*resident_tell)(void *ctx, bool ends);
 	/* A doorbell need not wait for fw_step() when the resident step is all it takes. */
 	bool at_once;
 	void (*irq)(void *ctx, unsigned int line, bool level);

@@ -137,6 +137,10 @@ static inline bool fw_qp_due(const struct fw *fw)
 }
 /* Copy the next request. */
 void fw_qp_fetch(struct fw *fw, uint16_t n);
+/* The same where the engine carries it. False: it is good, and not in the trace yet. */
+bool fw_qp_fetch_untold(struct fw *fw, uint16_t n);
+/* It comes into the trace. */
+void fw_qp_fetch_tell(struct fw *fw, uint16_t n, struct fw_wr *wr);
 /* There is one, and room for it; and no other comes before. */
 bool fw_qp_may_fetch(const struct fw_qp *q);
 /* It is due: copy one request or write completions, of one queue pair. */
@@ -254,6 +258,15 @@ static inline bool fw_request_due(const struct fw_qp *q)
 bool fw_resident_issue(struct fw *fw, uint16_t n);
 /* A doorbell rang: requests that need nothing else. */
 void fw_resident_serve(struct fw *fw, uint16_t n);
+/*
+ * Before anything else is recorded: what has gone by the resident step, ends: with the
+ * request's completion. Returns the record.
+ */
+static inline uint64_t fw_resident_tell(struct fw *fw, bool ends)
+{
+	fw->untold = false;
+	return fw->env.resident_tell(fw->env.ctx, ends);
+}
 
 /* ---- fw_halt.c ---- */
 

@@ -276,16 +276,21 @@ static uint8_t wqe_check(struct fw *fw, const struct fw_qp *q,
 	return FL_ST_OK;
 }
 
+void fw_qp_fetch_tell(struct fw *fw, uint16_t n, struct fw_wr *wr)
+{
+	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE, (struct fw_at){ .xfer = wr->xfer },
+			     fw_qp_number(&fw->qp[n], n), wr->opcode, wr->lva,
+			     wr->length);
+}
+
 /* Copy the next entry into the ring. */
-static void wqe_fetch(struct fw *fw, uint16_t n)
+bool fw_qp_fetch_untold(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	struct fw_wr *wr = fw_wr_at(q, q->wr_tail);
 	uint32_t place = q->head & ((1u << q->size_log2) - 1);
-	uint32_t number = fw_qp_number(q, n);
 	uint64_t pa = q->sq_pa + sizeof(struct fl_wqe) * (uint64_t)place;
-	struct fl_wqe w = { 0 };
-	struct fw_at at;
+	struct fl_wqe w;
 	int error;
 
 	error = fw->env.mem_read(fw->env.ctx, pa, &w, sizeof(w));
@@ -309,26 +314,25 @@ static void wqe_fetch(struct fw *fw, uint16_t n)
 		wr->status = FL_ST_BUS_ERROR;
 	else
 		wr->status = wqe_check(fw, q, &w, wr);
-	at = (struct fw_at){ .xfer = w.xfer };
-	if (!wr->status) {
-		wr->cause = fw_trace(fw, FW_TRACE_FW_WQE, at, number, w.opcode,
-				     w.local_va, w.length);
-		return;
-	}
-	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, at, number, wr->status,
-			     wr->index, 0);
+	if (!wr->status)
+		return false;
+	wr->cause = fw_trace(fw, FW_TRACE_FW_WQE_BAD, (struct fw_at){ .xfer = w.xfer },
+			     fw_qp_number(q, n), wr->status, wr->index, 0);
 	if (q->state != FW_QP_INIT && q->state != FW_QP_CONNECTED)
-		return;
+		return true;
 	fw->stats.bad_wqes++;
 	fw_request_fail(fw, n, q->wr_tail - 1, wr->status);
+	return true;
 }
 
 void fw_qp_fetch(struct fw *fw, uint16_t n)
 {
-	if (fw->qp[n].unit)
+	struct fw_qp *q = &fw->qp[n];
+
+	if (q->unit)
 		fw_work_fetch(fw, n);
-	else
-		wqe_fetch(fw, n);
+	else if (!fw_qp_fetch_untold(fw, n))
+		fw_qp_fetch_tell(fw, n, fw_wr_at(q, q->wr_tail - 1));
 }
 
 void fw_qp_step(struct fw *fw)

@@ -161,6 +161,8 @@ static void request_complete_one(struct fw *fw, struct fw_qp *q, uint16_t n)
 	}
 	if (wanted)
 		fw_cq_push(fw, q->cq, &e, at, false);
+	else if (fw->untold)
+		fw_resident_tell(fw, false);
 }
 
 void fw_request_complete(struct fw *fw, uint16_t n)

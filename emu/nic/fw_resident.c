@@ -29,8 +29,11 @@ static uint32_t blocks_of(const struct fw *fw, uint32_t bytes)
 	return (bytes + fw->block_bytes - 1) >> fw->block_log2;
 }
 
-/* Of the oldest request; the caller calls fw_qp_update(). Bytes that went. */
-static uint32_t resident_go(struct fw *fw, uint16_t n)
+/*
+ * Of the oldest request, and its completion; the caller calls fw_qp_update(). begins: it is
+ * not in the trace yet. Bytes that went; 0: nothing has changed.
+ */
+static uint32_t resident_go(struct fw *fw, uint16_t n, bool begins)
 {
 	struct fw_qp *q = &fw->qp[n];
 	struct fw_wr *wr = fw_wr_at(q, q->wr_head);
@@ -41,11 +44,11 @@ static uint32_t resident_go(struct fw *fw, uint16_t n)
 		.ref = fw_request_ref(q, q->wr_head),
 		.src = fw_request_src(q, n), .xfer = wr->xfer,
 		.block = wr->blocks + 1,
+		.bytes = wr->length, .index = wr->index, .begins = begins,
 		.stream = fw->slot[q->slot].stream, .node = q->peer_node,
 		.ctx = (uint8_t)__builtin_ctz(fw->free),
 	};
-	uint64_t event = 0;
-	uint32_t bytes = fw->env.resident(fw->env.ctx, &r, &event), blocks;
+	uint32_t bytes = fw->env.resident(fw->env.ctx, &r), blocks;
 
 	if (!bytes)
 		return 0;
@@ -54,16 +57,19 @@ static uint32_t resident_go(struct fw *fw, uint16_t n)
 	blocks = blocks_of(fw, bytes);
 	wr->issued += bytes;
 	wr->blocks += blocks;
-	wr->cause = event;
 	fw->stats.blocks += blocks;
+	/* Its completion tells of both. */
+	fw->untold = true;
+	fw_request_complete(fw, n);
+	if (fw->untold)
+		wr->cause = fw_resident_tell(fw, false);
 	return bytes;
 }
 
 bool fw_resident_issue(struct fw *fw, uint16_t n)
 {
-	if (!resident_may(fw, &fw->qp[n]) || !resident_go(fw, n))
+	if (!resident_may(fw, &fw->qp[n]) || !resident_go(fw, n, false))
 		return false;
-	fw_request_complete(fw, n);
 	fw_qp_update(fw, n);
 	return true;
 }
@@ -72,19 +78,22 @@ void fw_resident_serve(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	uint32_t bytes = SERVE_BYTES, most = SERVE_REQUESTS, went = 1;
+	bool begins;
 
 	if (!fw->env.at_once || q->unit || q->wr_head != q->wr_tail ||
 	    fw->cq[q->cq].broken)
 		most = 0;
-	/* A fetch may find a bad request: then its completion's turn comes as ever. */
-	while (most-- && went && went < bytes && fw_qp_may_fetch(q) &&
-	       q->state == FW_QP_CONNECTED) {
+	while (most-- && went && went < bytes && q->state == FW_QP_CONNECTED) {
 		bytes -= went;
-		fw_qp_fetch(fw, n);
-		if (q->wr_issue == q->wr_tail || !resident_may(fw, q))
+		begins = q->wr_head == q->wr_tail;
+		if (begins && !fw_qp_may_fetch(q))
 			break;
-		went = resident_go(fw, n);
-		fw_request_complete(fw, n);
+		/* A bad request: then its completion's turn comes as ever. */
+		if (begins && fw_qp_fetch_untold(fw, n))
+			break;
+		went = resident_may(fw, q) ? resident_go(fw, n, begins) : 0;
+		if (!went && begins)
+			fw_qp_fetch_tell(fw, n, fw_wr_at(q, q->wr_head));
 	}
 	fw_qp_update(fw, n);
 }

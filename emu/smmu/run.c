@@ -11,19 +11,25 @@ static uint64_t run_va(const struct smmu_run *r, uint32_t i)
 	return i ? ((r->a.va >> 12) + i) << 12 : r->a.va;
 }
 
-static bool look_noted(struct smmu_run *r, uint32_t i, uint64_t va)
+/* The pages at the front that the port's own cache has; without the lock. */
+static void look_noted(struct smmu_run *r)
 {
-	const struct smmu_utlb_page *m = smmu_utlb_slot(&r->a, va);
-	struct smmu_run_page *p = &r->page[i];
+	const uint32_t who = smmu_utlb_who(&r->a);
+	uint64_t va = r->a.va;
+	uint32_t i;
 
-	if (!smmu_utlb_knows(m, &r->a, va, r->changes))
-		return false;
-	p->pa = m->pa | (va & 0xfff);
-	p->tag = m->tag;
-	p->walk = NULL;
-	p->how = SMMU_RUN_NOTED;
-	r->bank = m->bank;
-	return true;
+	for (i = 0; i < r->pages; i++) {
+		const struct smmu_utlb_page *m = smmu_utlb_slot(&r->a, va);
+
+		if (!smmu_utlb_knows(m, who, va, r->changes))
+			break;
+		r->page[i].pa = m->pa | (va & 0xfff);
+		r->page[i].walk = NULL;
+		r->tag[i] = m->tag;
+		r->bank = m->bank;
+		va = (va | 0xfff) + 1;
+	}
+	r->noted = i;
 }
 
 /* Lock held. Where the stream leads, if that is a bank where all goes its usual way. */
@@ -42,40 +48,51 @@ static const struct smmu_route *look_route(struct smmu *s,
 	return route;
 }
 
+/* The walk for the i-th page. Most follow a page whose walk was the same but for its end. */
+static void look_walk(struct smmu *s, const struct smmu_run *r, uint32_t i,
+		      const struct smmu_access *a, unsigned int bank)
+{
+	const struct smmu_walk *before = i > r->noted ? &s->run_walk[i - 1] : NULL;
+	uint64_t reads = s->stats.walk_reads;
+
+	if (before && r->walked[i - 1] && before->level == 3 && a->va & (0x1ffull << 12))
+		smmu_walk_next(s, bank, a, before, &s->run_walk[i]);
+	else
+		smmu_walk(s, bank, a, &s->run_walk[i]);
+	s->stats.walk_reads = reads;	/* it has only been looked */
+}
+
 static bool look_page(struct smmu *s, struct smmu_run *r, uint32_t i,
-		      const struct smmu_route *route)
+		      const struct smmu_route *route, uint32_t need)
 {
 	const struct smmu_bank *b = &s->bank[route->bank];
-	struct smmu_run_page *p = &r->page[i];
+	struct trace_page *p = &r->page[i];
 	uint64_t va = run_va(r, i), inside;
 	const struct smmu_tlb_entry *e;
 	struct smmu_walk *w = &s->run_walk[i];
 	struct smmu_access a = { .va = va };
-	uint32_t need = smmu_rights(&r->a, route);
 
-	r->bank = route->bank;
 	p->walk = NULL;
 	e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
+	r->walked[i] = !e;
 	if (e) {
 		inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
-		p->how = SMMU_RUN_HIT;
 		p->pa = e->pa | (va & inside);
-		p->tag = e->tag;
+		r->tag[i] = e->tag;
 		return e->perm & need;
 	}
-	smmu_walk(s, route->bank, &a, w);
-	s->stats.walk_reads -= w->reads;	/* it has only been looked */
-	p->how = SMMU_RUN_WALK;
+	look_walk(s, r, i, &a, route->bank);
 	p->pa = w->pa;
 	inside = (UINT64_C(1) << smmu_level_shift(w->level)) - 1;
-	p->tag = s->env.frame_tag(s->env.ctx, w->pa & ~inside);
+	r->tag[i] = s->env.frame_tag(s->env.ctx, w->pa & ~inside);
 	return !w->fault && w->perm & need;
 }
 
-/* Pages from the i-th on, with the lock. */
-static bool look_rest(struct smmu *s, struct smmu_run *r, uint32_t i)
+/* Pages that were not noted, with the lock. */
+static bool look_rest(struct smmu *s, struct smmu_run *r)
 {
 	const struct smmu_route *route;
+	uint32_t i = r->noted, need;
 	bool all = false;
 
 	smmu_enter(s);
@@ -83,8 +100,10 @@ static bool look_rest(struct smmu *s, struct smmu_run *r, uint32_t i)
 	/* What was found without the lock must be of the same moment. */
 	if (route && (!i || r->changes == smmu_changes(s))) {
 		r->changes = smmu_changes(s);
+		r->bank = route->bank;
+		need = smmu_rights(&r->a, route);
 		for (all = true; all && i < r->pages; i++)
-			all = look_page(s, r, i, route);
+			all = look_page(s, r, i, route, need);
 	}
 	smmu_leave(s);
 	return all;
@@ -92,20 +111,15 @@ static bool look_rest(struct smmu *s, struct smmu_run *r, uint32_t i)
 
 bool smmu_run_look(struct smmu *s, struct smmu_run *r, uint32_t len)
 {
-	uint32_t i;
-
 	r->pages = (uint32_t)(((r->a.va & 0xfff) + len + 0xfff) >> 12);
 	r->changes = smmu_changes(s);
-	for (i = 0; i < r->pages; i++)
-		if (!look_noted(r, i, run_va(r, i)))
-			return look_rest(s, r, i);
-	return true;
+	look_noted(r);
+	return r->noted == r->pages || look_rest(s, r);
 }
 
-static const struct trace_walk *walk_told(struct smmu *s, uint32_t i)
+static const struct trace_walk *walk_told(const struct smmu_walk *w,
+					  struct trace_walk *t)
 {
-	const struct smmu_walk *w = &s->run_walk[i];
-	struct trace_walk *t = &s->run_told[i];
 	uint32_t level;
 
 	t->table = w->seen[w->first].table;
@@ -117,24 +131,30 @@ static const struct trace_walk *walk_told(struct smmu *s, uint32_t i)
 	return t;
 }
 
-/* Lock held. A page that was not noted: as smmu_translate() would leave it behind. */
-static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i)
+/*
+ * Lock held. A page that was not noted: as smmu_translate() would leave it behind. blocks:
+ * a page before it may have brought in the block that both are in.
+ */
+static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i, bool *blocks)
 {
-	struct smmu_run_page *p = &r->page[i];
 	const struct smmu_bank *b = &s->bank[r->bank];
+	const struct smmu_walk *w = &s->run_walk[i];
 	struct smmu_access a = r->a;
+	uint64_t va;
 
 	a.va = run_va(r, i);
 	a.bank = r->bank;
-	a.pa = p->pa;
-	a.tag = p->tag;
-	/* A page before it may have brought in the block that both are in. */
-	if (p->how == SMMU_RUN_WALK &&
-	    !smmu_tlb_lookup(&s->tlb, smmu_untag(a.va), b->vmid, b->asid)) {
-		s->stats.walk_reads += s->run_walk[i].reads;
-		smmu_walk_leave(s, r->bank, &a, &s->run_walk[i]);
-		smmu_walked(s, r->bank, &a, &s->run_walk[i]);
-		p->walk = walk_told(s, i);
+	a.pa = r->page[i].pa;
+	a.tag = r->tag[i];
+	va = smmu_untag(a.va);
+	if (r->walked[i] &&
+	    !(*blocks && smmu_tlb_lookup(&s->tlb, va, b->vmid, b->asid))) {
+		s->stats.walk_reads += w->reads;
+		smmu_walk_leave(s, r->bank, &a, w);
+		smmu_tlb_fill(&s->tlb, va, b->vmid, b->asid, w, a.tag);
+		r->page[i].walk = walk_told(w, &r->told[i]);
+		r->walks++;
+		*blocks |= w->level != 3;
 		smmu_changed(s);
 		return;
 	}
@@ -144,29 +164,23 @@ static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i)
 
 static bool take_rest(struct smmu *s, struct smmu_run *r)
 {
+	bool same, blocks = false;
 	uint32_t i;
 
 	smmu_enter(s);
-	if (r->changes != smmu_changes(s)) {
-		smmu_leave(s);
-		return false;
-	}
-	for (i = 0; i < r->pages; i++)
-		if (r->page[i].how != SMMU_RUN_NOTED)
-			take_page(s, r, i);
+	same = r->changes == smmu_changes(s);
+	for (i = r->noted; same && i < r->pages; i++)
+		take_page(s, r, i, &blocks);
 	smmu_leave(s);
-	return true;
+	return same;
 }
 
 bool smmu_run_take(struct smmu *s, struct smmu_run *r, uint32_t again)
 {
-	uint32_t noted = 0, i;
-
-	for (i = 0; i < r->pages; i++)
-		noted += r->page[i].how == SMMU_RUN_NOTED;
-	if (noted < r->pages && !take_rest(s, r))
+	r->walks = 0;
+	if (r->noted < r->pages && !take_rest(s, r))
 		return false;
 	smmu_count(&s->accesses, r->pages + again);
-	smmu_count(&s->hits, noted + again);
+	smmu_count(&s->hits, r->noted + again);
 	return true;
 }

@@ -154,7 +154,6 @@ struct smmu {
 
 	/* Of the run that is looked at (run.c). */
 	struct smmu_walk run_walk[SMMU_RUN_PAGES];
-	struct trace_walk run_told[SMMU_RUN_PAGES];
 
 	/* TLB synchronise, per bank and SMMU_ALL_BANKS. */
 	bool sync_active[SMMU_BANKS + 1];
@@ -270,14 +269,16 @@ static inline struct smmu_utlb_page *smmu_utlb_slot(const struct smmu_access *a,
 	return &a->utlb->page[(va >> 12) % SMMU_UTLB_PAGES];
 }
 
-/* For an access as a, but at va. */
-static inline bool smmu_utlb_knows(const struct smmu_utlb_page *m,
-				   const struct smmu_access *a, uint64_t va,
-				   uint64_t changes)
+static inline uint32_t smmu_utlb_who(const struct smmu_access *a)
 {
-	return m->changes == changes && m->page == va >> 12 &&
-	       m->stream == a->stream && m->write == a->write &&
-	       m->privileged == a->privileged;
+	return a->stream | (uint32_t)a->write << 16 | (uint32_t)a->privileged << 17;
+}
+
+/* For an access at va by who. */
+static inline bool smmu_utlb_knows(const struct smmu_utlb_page *m, uint32_t who,
+				   uint64_t va, uint64_t changes)
+{
+	return m->changes == changes && m->page == va >> 12 && m->who == who;
 }
 
 /* Lock held. a has been translated, and hit. */
@@ -322,6 +323,9 @@ void smmu_irq_update(struct smmu *s);
  */
 void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 	       struct smmu_walk *w);
+/* As smmu_walk(), when `before` has just led through the same last table to another page. */
+void smmu_walk_next(struct smmu *s, unsigned int n, const struct smmu_access *a,
+		    const struct smmu_walk *before, struct smmu_walk *w);
 void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,
 		     const struct smmu_walk *w);
 void smmu_walk_tell(struct smmu *s, unsigned int n, const struct smmu_access *a,

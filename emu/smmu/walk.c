@@ -194,6 +194,28 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 		;
 }
 
+void smmu_walk_next(struct smmu *s, unsigned int n, const struct smmu_access *a,
+		    const struct smmu_walk *before, struct smmu_walk *w)
+{
+	struct position p = { .table = before->seen[3].table, .taken = before->taken,
+			      .level = 3 };
+	unsigned int level;
+
+	for (level = before->first; level < 3; level++)
+		p.taken |= before->seen[level].desc &
+			   (PTE_TABLE_NOUSER | PTE_TABLE_RDONLY);
+	*w = *before;
+	w->reads--;
+	/* The walk before has left its table in the walk cache. */
+	if (s->walk_cache.entries) {
+		w->first = 3;
+		w->reads = 0;
+		w->cached = true;
+		w->taken = p.taken;
+	}
+	walk_level(s, &s->bank[n], a, &p, w);
+}
+
 void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,
 		     const struct smmu_walk *w)
 {

@@ -7,6 +7,7 @@
 
 #include <assert.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 #include "faultline/entries.h"
 #include "faultline/fsm.h"
@@ -24,49 +25,86 @@
 /* Of a block, beside its cells and bursts: see put_block(). */
 #define BLOCK_RECORDS	12
 
-static void sum_walks(const struct trace_write *w, unsigned int side,
-		      struct packed_sum *sum)
+static void sum_blocks(const uint64_t va[2], uint32_t len, uint8_t cell_log2,
+		       uint8_t block_log2, struct packed_sum *sum)
+{
+	unsigned int side;
+
+	sum->blocks = (len + (1u << block_log2) - 1) >> block_log2;
+	sum->cells = (len + (1u << cell_log2) - 1) >> cell_log2;
+	sum->walks = sum->levels = sum->cached = 0;
+	for (side = 0; side < 2; side++)
+		/* A block that ends within a page leaves two bursts there. */
+		sum->bursts[side] = (uint32_t)((va[side] % PAGE + len + PAGE - 1) / PAGE) +
+				    (va[side] % PAGE ? sum->blocks - 1 : 0);
+}
+
+static void sum_walks(const struct trace_write *w, struct packed_sum *sum)
 {
 	const struct trace_walk *walk;
+	unsigned int side;
 	uint32_t i;
 
-	for (i = 0; i < w->pages[side]; i++) {
-		walk = w->page[side][i].walk;
-		if (!walk)
-			continue;
-		sum->walks++;
-		sum->levels += walk->levels;
-		sum->cached += walk->cached;
-	}
+	for (side = 0; side < 2; side++)
+		for (i = 0; i < w->pages[side]; i++) {
+			walk = w->page[side][i].walk;
+			if (!walk)
+				continue;
+			sum->walks++;
+			sum->levels += walk->levels;
+			sum->cached += walk->cached;
+		}
 }
 
 void packed_sum(const struct trace_write *w, struct packed_sum *sum)
 {
-	unsigned int side;
-
-	sum->blocks = (w->len + (1u << w->block_log2) - 1) >> w->block_log2;
-	sum->cells = (w->len + (1u << w->cell_log2) - 1) >> w->cell_log2;
-	sum->walks = sum->levels = sum->cached = 0;
-	for (side = 0; side < 2; side++) {
-		/* A block that ends within a page leaves two bursts there. */
-		sum->bursts[side] = w->pages[side] +
-				    (w->va[side] % PAGE ? sum->blocks - 1 : 0);
-		sum_walks(w, side, sum);
-	}
+	sum_blocks(w->va, w->len, w->cell_log2, w->block_log2, sum);
+	if (w->walks)
+		sum_walks(w, sum);
 	sum->hits = sum->bursts[0] + sum->bursts[1] - sum->walks;
+	sum->requests = w->begins;
+	sum->completions = w->ends;
+}
+
+uint32_t packed_records(const struct packed_sum *sum)
+{
+	return sum->requests + sum->completions + sum->blocks * BLOCK_RECORDS +
+	       2 * sum->cells + sum->bursts[0] + sum->bursts[1] + sum->hits +
+	       sum->walks + sum->levels + sum->cached;
+}
+
+/* ---- into places of a ring ---- */
+
+struct words {
+	struct trace_record *ring;
+	uint64_t at;		/* place */
+	uint32_t mask, left;	/* words that the place has room for */
+	uint64_t *next;
+};
+
+static inline void word_put(struct words *w, uint64_t value)
+{
+	if (!w->left) {
+		struct packed_place *p = (void *)&w->ring[++w->at & w->mask];
+
+		p->none = 0;
+		w->next = p->word;
+		w->left = PACKED_PLACE_WORDS;
+	}
+	w->left--;
+	*w->next++ = value;
 }
 
 /* The table and how it came to be the first; then the descriptors. */
-static uint32_t words_of_walk(const struct trace_walk *walk, uint64_t *word)
+static void put_words_of_walk(struct words *w, const struct trace_walk *walk)
 {
 	uint32_t i;
 
 	assert(walk->levels <= 4 && !(walk->table & WALK_BITS));
-	word[0] = walk->table | walk->first | walk->levels << WALK_LEVELS_SHIFT |
-		  (walk->cached ? WALK_CACHED : 0u);
+	word_put(w, walk->table | walk->first | walk->levels << WALK_LEVELS_SHIFT |
+		    (walk->cached ? WALK_CACHED : 0u));
 	for (i = 0; i < walk->levels; i++)
-		word[1 + i] = walk->desc[i];
-	return 1 + walk->levels;
+		word_put(w, walk->desc[i]);
 }
 
 static uint32_t words_of_page(const uint64_t *word)
@@ -75,36 +113,53 @@ static uint32_t words_of_page(const uint64_t *word)
 	       2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7) : 1;
 }
 
-uint32_t packed_make(const struct trace_write *w, const struct packed_sum *sum,
-		     struct packed_head *h, uint64_t word[PACKED_ROOM])
+static void put_words(const struct trace_write *w, struct words *to)
 {
-	uint32_t side, i, n = 0;
+	const struct trace_page *p, *end;
+	unsigned int side;
+
+	for (side = 0; side < 2; side++)
+		for (p = w->page[side], end = p + w->pages[side]; p < end; p++) {
+			word_put(to, p->pa | (p->walk ? WALKED : 0));
+			if (p->walk)
+				put_words_of_walk(to, p->walk);
+		}
+}
+
+struct packed_head *packed_make(const struct trace_write *w, uint32_t words,
+				struct trace_record *ring, uint32_t mask, uint64_t at)
+{
+	struct packed_head *h = (void *)&ring[at & mask];
+	struct words to = { .ring = ring, .at = at, .mask = mask };
 
 	static_assert(sizeof(*h) == sizeof(struct trace_record) &&
-		      sizeof(struct packed_place) == sizeof(*h), "a place");
-	for (side = 0; side < 2; side++)
-		for (i = 0; i < w->pages[side]; i++) {
-			const struct trace_walk *walk = w->page[side][i].walk;
-
-			word[n++] = w->page[side][i].pa | (walk ? WALKED : 0);
-			if (walk)
-				n += words_of_walk(walk, &word[n]);
-		}
-	for (i = n; i % PACKED_PLACE_WORDS; i++)
-		word[i] = 0;
-	*h = (struct packed_head){
-		.cause = w->at.cause, .event = PACKED_EVENT,
-		.board = w->at.board, .peer = w->peer, .xfer = w->at.xfer,
-		.block = w->at.block, .len = w->len,
-		.va = { w->va[0], w->va[1] }, .qpn = w->qpn,
-		.records = sum->blocks * BLOCK_RECORDS + 2 * sum->cells +
-			   sum->bursts[0] + sum->bursts[1] + sum->hits +
-			   sum->walks + sum->levels + sum->cached,
-		.ctx = w->ctx, .rxc = w->rxc, .bank = { w->bank[0], w->bank[1] },
-		.cell_log2 = w->cell_log2, .block_log2 = w->block_log2,
-		.words = (uint16_t)n,
-	};
-	return 1 + (n + PACKED_PLACE_WORDS - 1) / PACKED_PLACE_WORDS;
+		      sizeof(struct packed_place) == sizeof(*h) &&
+		      offsetof(struct packed_head, event) ==
+		      offsetof(struct trace_record, event), "a place");
+	h->cause = w->at.cause;
+	h->va[0] = w->va[0];
+	h->va[1] = w->va[1];
+	h->event = PACKED_EVENT;
+	h->board = w->at.board;
+	h->peer = w->peer;
+	h->xfer = w->at.xfer;
+	h->block = w->at.block;
+	h->len = w->len;
+	h->qpn = w->qpn;
+	h->sender = w->sender;
+	h->bytes = w->bytes;
+	h->index = w->index;
+	h->ctx = w->ctx;
+	h->rxc = w->rxc;
+	h->bank[0] = w->bank[0];
+	h->bank[1] = w->bank[1];
+	h->cell_log2 = w->cell_log2;
+	h->block_log2 = w->block_log2;
+	h->begins = w->begins;
+	h->ends = w->ends;
+	h->words = (uint16_t)words;
+	put_words(w, &to);
+	return h;
 }
 
 /* ---- back into records ---- */
@@ -117,6 +172,7 @@ struct side {
 
 struct unpack {
 	const struct packed_head *h;
+	uint64_t cause;		/* of a block */
 	struct trace_record *next;
 	uint64_t seq;		/* of the next record */
 	uint32_t block;		/* number of the block */
@@ -132,8 +188,7 @@ static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 	struct trace_record *r = u->next++;
 
 	*r = (struct trace_record){
-		.seq = u->seq++, .cause = cause, .time_ns = h->time_ns,
-		.wall_ns = h->wall_ns, .event = (uint16_t)ev,
+		.seq = u->seq++, .cause = cause, .wall_ns = h->wall_ns, .event = (uint16_t)ev,
 		.board = side ? h->peer : h->board, .xfer = h->xfer,
 		.block = u->block, .arg = { a0, a1, a2, a3 },
 	};
@@ -250,12 +305,13 @@ static uint64_t put_tx_state(struct unpack *u, uint64_t cause, unsigned int from
 	return record_put(u, 0, EV_TX_STATE, cause, u->h->ctx, from, event, to);
 }
 
-static void put_block(struct unpack *u, uint32_t len)
+/* Returns the record of its end. */
+static uint64_t put_block(struct unpack *u, uint32_t len)
 {
 	const struct packed_head *h = u->h;
 	uint64_t va = u->side[1].va, seq, sent;
 
-	seq = record_put(u, 0, EV_FW_BLOCK, h->cause, h->ctx, u->side[0].va, len,
+	seq = record_put(u, 0, EV_FW_BLOCK, u->cause, h->ctx, u->side[0].va, len,
 		  FL_OP_WRITE);
 	seq = put_tx_state(u, seq, FL_TX_FREE, FL_TX_EV_GO, FL_TX_READY);
 	seq = put_bursts(u, 0, len, seq);
@@ -272,28 +328,70 @@ static void put_block(struct unpack *u, uint32_t len)
 	seq = put_wire(u, 0, false, seq, WOP_ACK, ACK_BYTES, 0);
 	seq = put_tx_state(u, seq, FL_TX_FLYING, FL_TX_EV_ACK, FL_TX_DONE);
 	put_tx_state(u, seq, FL_TX_DONE, FL_TX_EV_RELEASE, FL_TX_FREE);
+	return seq;
+}
+
+static uint32_t pages_of(const struct packed_head *h, unsigned int side)
+{
+	return (uint32_t)((h->va[side] % PAGE + h->len + PAGE - 1) / PAGE);
+}
+
+uint32_t packed_count_records(const struct packed_head *h, const uint64_t *word)
+{
+	const uint64_t *end = word + h->words;
+	struct packed_sum sum;
+
+	sum_blocks(h->va, h->len, h->cell_log2, h->block_log2, &sum);
+	for (; word < end; word += words_of_page(word)) {
+		if (!(*word & WALKED))
+			continue;
+		sum.walks++;
+		sum.levels += word[1] >> WALK_LEVELS_SHIFT & 7;
+		sum.cached += !!(word[1] & WALK_CACHED);
+	}
+	sum.hits = sum.bursts[0] + sum.bursts[1] - sum.walks;
+	sum.requests = h->begins;
+	sum.completions = h->ends;
+	return packed_records(&sum);
+}
+
+/* A record of the firmware's that is of the whole request. */
+static uint64_t put_request(struct unpack *u, unsigned int ev, uint64_t cause,
+			    uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	uint32_t block = u->block;
+	uint64_t seq;
+
+	u->block = 0;
+	seq = record_put(u, 0, ev, cause, u->h->sender, a1, a2, a3);
+	u->block = block;
+	return seq;
 }
 
 void packed_expand(const struct packed_head *h, const uint64_t *word,
 		   struct trace_record *out)
 {
 	const uint32_t size = 1u << h->block_log2;
-	struct unpack u = { .h = h, .next = out, .seq = h->seq,
+	struct unpack u = { .h = h, .cause = h->cause, .next = out, .seq = h->seq,
 			    .block = h->block };
 	const uint64_t *w = word;
 	uint32_t pages, at;
+	uint64_t seq = 0;
 
 	u.side[0].va = h->va[0];
 	u.side[1].va = h->va[1];
 	/* The words of the second side follow those of the first. */
 	u.side[0].word = w;
-	for (pages = (uint32_t)((h->va[0] % PAGE + h->len + PAGE - 1) / PAGE);
-	     pages; pages--)
+	for (pages = pages_of(h, 0); pages; pages--)
 		w += words_of_page(w);
 	u.side[1].word = w;
+	if (h->begins)
+		u.cause = put_request(&u, EV_FW_WQE, h->cause, FL_OP_WRITE, h->va[0],
+				      h->bytes);
 	for (at = 0; at < h->len; at += size, u.block++)
-		put_block(&u, h->len - at < size ? h->len - at : size);
-	assert(u.next == out + h->records);
+		seq = put_block(&u, h->len - at < size ? h->len - at : size);
+	if (h->ends)
+		put_request(&u, EV_FW_COMPLETE, seq, FL_ST_OK, h->bytes, h->index);
 }
 
 /* ---- sums ---- */
@@ -312,6 +410,8 @@ static uint64_t sum_read(const _Atomic uint64_t *sum)
 
 void packed_add(struct packed_sums *sums, const struct packed_sum *sum)
 {
+	sum_add(&sums->requests, sum->requests);
+	sum_add(&sums->completions, sum->completions);
 	sum_add(&sums->blocks, sum->blocks);
 	sum_add(&sums->cells, sum->cells);
 	sum_add(&sums->bursts[0], sum->bursts[0]);
@@ -329,6 +429,10 @@ uint64_t packed_count(const struct packed_sums *sums, unsigned int ev)
 	uint64_t blocks = sum_read(&sums->blocks);
 
 	switch (ev) {
+	case EV_FW_WQE:
+		return sum_read(&sums->requests);
+	case EV_FW_COMPLETE:
+		return sum_read(&sums->completions);
 	case EV_FW_BLOCK:
 	case EV_TX_CELLS:
 	case EV_FW_CHECK:
