@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "board/board_internal.h"
+#include "board/copy.h"
 #include "faultline/regs.h"
 
 #define PIECE	65536u		/* of SMMU_RUN_PAGES pages, wherever it begins */
@@ -56,24 +57,25 @@ static void side_begin(struct resident_side *s, uint16_t stream,
 }
 
 /*
- * What the TLB does not know will not be in the cache either: the first lines of the page come
- * from far memory while the others are looked for.
+ * The frame of the i-th page is there, and whose it was when the page was translated. An
+ * access with DRAM_TAG_ORPHAN is an event: the long way.
  */
-#define FETCH_BYTES	1024u
-
-static void page_fetch(const uint8_t *mem, bool write)
+static bool side_frame(struct resident_side *s, uint32_t i)
 {
-	unsigned int i;
+	struct dram_frame *f = &s->frame[i];
+	struct smmu_run *run = &s->run;
+	uint64_t tag;
 
-	for (i = 0; i < FETCH_BYTES; i += 64) {
-		if (write)
-			__builtin_prefetch(mem + i, 1);
-		else
-			__builtin_prefetch(mem + i, 0);
-	}
+	if (!dram_frame_find(s->board->dram, run->page[i].pa, f))
+		return false;
+	tag = dram_frame_tag(f);
+	if (i < run->noted || run->how[i] < SMMU_RUN_PAGE)
+		return tag == run->tag[i];
+	run->tag[i] = tag;
+	return !(tag & DRAM_TAG_ORPHAN);
 }
 
-/* All pages of the side, and whose frames they were when they were translated. */
+/* All pages of the side. */
 static bool side_look(struct resident_side *s, uint64_t va, uint32_t len)
 {
 	struct resident_part *part = s->part - 1;
@@ -85,34 +87,35 @@ static bool side_look(struct resident_side *s, uint64_t va, uint32_t len)
 	if (!smmu_run_look(s->board->smmu, run, len))
 		return false;
 	for (i = 0; i < run->pages; i++) {
-		struct dram_frame *f = &s->frame[i];
-
-		/* An access with DRAM_TAG_ORPHAN is an event: the long way. */
-		if (!dram_frame_find(s->board->dram, run->page[i].pa, f) ||
-		    dram_frame_tag(f) != run->tag[i])
+		if (!side_frame(s, i))
 			return false;
 		bytes = DRAM_PAGE - (run->page[i].pa & (DRAM_PAGE - 1));
-		if (f->mem != next)
-			*++part = (struct resident_part){ f->mem, bytes };
+		if (s->frame[i].mem != next)
+			*++part = (struct resident_part){ s->frame[i].mem, bytes };
 		else
 			part->bytes += bytes;
-		next = f->mem + bytes;
-		if (i >= run->noted && run->walked[i])
-			page_fetch(f->mem, run->a.write);
+		next = s->frame[i].mem + bytes;
 	}
 	return true;
 }
 
-/* The data; the last pages may be longer than what there is of them. */
+/*
+ * The data; the last pages may be longer than what there is of them. Memory that the TLB does
+ * not know will not be in a cache either.
+ */
 static void piece_move(const struct piece *p)
 {
 	struct resident_part *from = p->side[0].part, *to = p->side[1].part;
+	bool far = p->side[1].run.walks == p->side[1].run.pages;
 	uint32_t left = p->len, n;
 
 	for (;;) {
 		n = from->bytes < to->bytes ? from->bytes : to->bytes;
 		n = n < left ? n : left;
-		memcpy(to->mem, from->mem, n);
+		if (far && n >= COPY_FAR_BYTES)
+			copy_far(to->mem, from->mem, n);
+		else
+			memcpy(to->mem, from->mem, n);
 		left -= n;
 		if (!left)
 			return;

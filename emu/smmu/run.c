@@ -48,62 +48,91 @@ static const struct smmu_route *look_route(struct smmu *s,
 	return route;
 }
 
-/* The walk for the i-th page. Most follow a page whose walk was the same but for its end. */
-static void look_walk(struct smmu *s, const struct smmu_run *r, uint32_t i,
-		      const struct smmu_access *a, unsigned int bank)
+/* Lock held. The first page of a last table, or a block. */
+static bool look_walk(struct smmu *s, struct smmu_run *r, uint32_t i, uint32_t need)
 {
-	const struct smmu_walk *before = i > r->noted ? &s->run_walk[i - 1] : NULL;
-	uint64_t reads = s->stats.walk_reads;
+	const struct smmu_access a = { .va = run_va(r, i) };
+	struct smmu_walk *w = &s->run_walk[i];
+	uint64_t reads = s->stats.walk_reads, inside;
 
-	if (before && r->walked[i - 1] && before->level == 3 && a->va & (0x1ffull << 12))
-		smmu_walk_next(s, bank, a, before, &s->run_walk[i]);
-	else
-		smmu_walk(s, bank, a, &s->run_walk[i]);
+	smmu_walk(s, r->bank, &a, w);
 	s->stats.walk_reads = reads;	/* it has only been looked */
+	r->page[i].pa = w->pa;
+	r->how[i] = w->level == 3 ? SMMU_RUN_PAGE : SMMU_RUN_BLOCK;
+	inside = (UINT64_C(1) << smmu_level_shift(w->level)) - 1;
+	if (r->how[i] == SMMU_RUN_BLOCK)
+		r->tag[i] = s->env.frame_tag(s->env.ctx, w->pa & ~inside);
+	return !w->fault && w->perm & need;
 }
 
-static bool look_page(struct smmu *s, struct smmu_run *r, uint32_t i,
-		      const struct smmu_route *route, uint32_t need)
+static bool look_hit(struct smmu_run *r, uint32_t i, const struct smmu_tlb_entry *e,
+		     uint32_t need)
 {
-	const struct smmu_bank *b = &s->bank[route->bank];
-	struct trace_page *p = &r->page[i];
-	uint64_t va = run_va(r, i), inside;
-	const struct smmu_tlb_entry *e;
-	struct smmu_walk *w = &s->run_walk[i];
-	struct smmu_access a = { .va = va };
+	uint64_t inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
 
-	p->walk = NULL;
-	e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
-	r->walked[i] = !e;
-	if (e) {
-		inside = (UINT64_C(1) << smmu_level_shift(e->level)) - 1;
-		p->pa = e->pa | (va & inside);
-		r->tag[i] = e->tag;
-		return e->perm & need;
+	r->how[i] = SMMU_RUN_HIT;
+	r->page[i].pa = e->pa | (run_va(r, i) & inside);
+	r->tag[i] = e->tag;
+	return e->perm & need;
+}
+
+/*
+ * Does the walk for the i-th page differ from the one of page `first`, which the page before
+ * it had as well, by its last descriptor alone?
+ */
+static bool look_is_next(const struct smmu *s, const struct smmu_run *r, uint32_t i,
+			 uint32_t first)
+{
+	if (i == r->noted || r->how[i - 1] < SMMU_RUN_PAGE || !(run_va(r, i) >> 12 & 0x1ff))
+		return false;
+	/* The walk before may have brought its table into the walk cache. */
+	return !s->walk_cache.entries ||
+	       (s->run_walk[first].cached && s->run_walk[first].first == 3);
+}
+
+/* Lock held. The pages that were not noted. */
+static bool look_pages(struct smmu *s, struct smmu_run *r, uint32_t need)
+{
+	const struct smmu_bank *b = &s->bank[r->bank];
+	const struct smmu_tlb_entry *e;
+	uint32_t i, first = 0;
+	bool found = true;
+
+	for (i = r->noted; found && i < r->pages; i++) {
+		uint64_t va = run_va(r, i);
+
+		r->page[i].walk = NULL;
+		e = smmu_tlb_lookup(&s->tlb, smmu_untag(va), b->vmid, b->asid);
+		if (e) {
+			found = look_hit(r, i, e, need);
+		} else if (look_is_next(s, r, i, first)) {
+			struct smmu_walk *w = &s->run_walk[i];
+
+			r->how[i] = SMMU_RUN_NEXT;
+			found = smmu_walk_page(s, r->bank, &s->run_walk[first], va, w) &&
+				w->perm & need;
+			r->page[i].pa = w->pa;
+		} else {
+			first = i;
+			found = look_walk(s, r, i, need);
+		}
 	}
-	look_walk(s, r, i, &a, route->bank);
-	p->pa = w->pa;
-	inside = (UINT64_C(1) << smmu_level_shift(w->level)) - 1;
-	r->tag[i] = s->env.frame_tag(s->env.ctx, w->pa & ~inside);
-	return !w->fault && w->perm & need;
+	return found;
 }
 
 /* Pages that were not noted, with the lock. */
 static bool look_rest(struct smmu *s, struct smmu_run *r)
 {
 	const struct smmu_route *route;
-	uint32_t i = r->noted, need;
 	bool all = false;
 
 	smmu_enter(s);
 	route = look_route(s, &r->a);
 	/* What was found without the lock must be of the same moment. */
-	if (route && (!i || r->changes == smmu_changes(s))) {
+	if (route && (!r->noted || r->changes == smmu_changes(s))) {
 		r->changes = smmu_changes(s);
 		r->bank = route->bank;
-		need = smmu_rights(&r->a, route);
-		for (all = true; all && i < r->pages; i++)
-			all = look_page(s, r, i, route, need);
+		all = look_pages(s, r, smmu_rights(&r->a, route));
 	}
 	smmu_leave(s);
 	return all;
@@ -117,8 +146,7 @@ bool smmu_run_look(struct smmu *s, struct smmu_run *r, uint32_t len)
 	return r->noted == r->pages || look_rest(s, r);
 }
 
-static const struct trace_walk *walk_told(const struct smmu_walk *w,
-					  struct trace_walk *t)
+static void walk_told(const struct smmu_walk *w, struct trace_walk *t)
 {
 	uint32_t level;
 
@@ -128,49 +156,56 @@ static const struct trace_walk *walk_told(const struct smmu_walk *w,
 	t->cached = w->cached;
 	for (level = 0; level < w->reads; level++)
 		t->desc[level] = w->seen[w->first + level].desc;
-	return t;
 }
 
-/*
- * Lock held. A page that was not noted: as smmu_translate() would leave it behind. blocks:
- * a page before it may have brought in the block that both are in.
- */
-static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i, bool *blocks)
+/* Of who takes pages, one after the other. */
+struct take {
+	bool blocks;		/* one was walked to: it may hold pages that come later */
+	uint32_t first;		/* the last SMMU_RUN_PAGE */
+};
+
+/* Lock held. A page that was not noted: as smmu_translate() would leave it behind. */
+static void take_page(struct smmu *s, struct smmu_run *r, uint32_t i, struct take *t)
 {
 	const struct smmu_bank *b = &s->bank[r->bank];
-	const struct smmu_walk *w = &s->run_walk[i];
-	struct smmu_access a = r->a;
-	uint64_t va;
+	const struct smmu_walk *w = &s->run_walk[i], *way;
+	struct smmu_access a = { .utlb = r->a.utlb, .stream = r->a.stream,
+				 .write = r->a.write, .privileged = r->a.privileged,
+				 .va = run_va(r, i), .pa = r->page[i].pa,
+				 .tag = r->tag[i], .bank = r->bank };
+	uint64_t va = smmu_untag(a.va);
 
-	a.va = run_va(r, i);
-	a.bank = r->bank;
-	a.pa = r->page[i].pa;
-	a.tag = r->tag[i];
-	va = smmu_untag(a.va);
-	if (r->walked[i] &&
-	    !(*blocks && smmu_tlb_lookup(&s->tlb, va, b->vmid, b->asid))) {
-		s->stats.walk_reads += w->reads;
-		smmu_walk_leave(s, r->bank, &a, w);
-		smmu_tlb_fill(&s->tlb, va, b->vmid, b->asid, w, a.tag);
-		r->page[i].walk = walk_told(w, &r->told[i]);
-		r->walks++;
-		*blocks |= w->level != 3;
-		smmu_changed(s);
+	if (r->how[i] == SMMU_RUN_HIT ||
+	    (t->blocks && smmu_tlb_lookup(&s->tlb, va, b->vmid, b->asid))) {
+		smmu_count(&s->hits, 1);
+		smmu_utlb_fill(s, &a);
 		return;
 	}
-	smmu_count(&s->hits, 1);
-	smmu_utlb_fill(s, &a);
+	if (r->how[i] != SMMU_RUN_NEXT) {
+		t->first = i;
+		walk_told(w, &r->told[i]);
+	}
+	way = &s->run_walk[t->first];
+	s->stats.walk_reads += way->reads;
+	smmu_walk_leave(s, r->bank, &a, way);
+	smmu_tlb_fill(&s->tlb, va, b->vmid, b->asid, w, a.tag);
+	r->page[i].walk = &r->told[t->first];
+	r->page[i].desc = w->seen[3].desc;
+	r->walks++;
+	t->blocks |= r->how[i] == SMMU_RUN_BLOCK;
+	smmu_changed(s);
 }
 
 static bool take_rest(struct smmu *s, struct smmu_run *r)
 {
-	bool same, blocks = false;
+	struct take t = { 0 };
 	uint32_t i;
+	bool same;
 
 	smmu_enter(s);
 	same = r->changes == smmu_changes(s);
 	for (i = r->noted; same && i < r->pages; i++)
-		take_page(s, r, i, &blocks);
+		take_page(s, r, i, &t);
 	smmu_leave(s);
 	return same;
 }

@@ -179,13 +179,20 @@ struct smmu_run {
 	uint8_t bank;
 	struct trace_page page[SMMU_RUN_PAGES];	/* pa: of its first byte in the run */
 	uint64_t tag[SMMU_RUN_PAGES];
-	bool walked[SMMU_RUN_PAGES];		/* no hit: by a walk, when it was looked for */
+	/* Of those that were not noted: what there was when they were looked for. */
+	enum smmu_run_how {
+		SMMU_RUN_HIT,
+		SMMU_RUN_BLOCK,		/* a walk, to a block of 2 MB or 1 GB */
+		SMMU_RUN_PAGE,		/* a walk, to a page; its tag is the caller's to enter */
+		SMMU_RUN_NEXT,		/* the same, through the table of the page before */
+	} how[SMMU_RUN_PAGES];
 	struct trace_walk told[SMMU_RUN_PAGES];	/* what page[].walk points to */
 };
 
 /*
  * Would smmu_translate() find all the pages of len bytes, by hits and walks alone? Whatever
- * the answer, nothing has changed, and nothing is recorded.
+ * the answer, nothing has changed, and nothing is recorded. Before the take the caller enters
+ * the tags of frames that how[] says, which it has to look up anyhow.
  */
 bool smmu_run_look(struct smmu *s, struct smmu_run *r, uint32_t len);
 /*

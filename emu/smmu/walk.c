@@ -165,6 +165,7 @@ static bool walk_level(struct smmu *s, const struct smmu_bank *b,
 	case DESC_NEXT:
 		return walk_descend(b, desc, p, w);
 	default:
+		w->above = p->taken;
 		walk_leaf(b, a->va, desc, p, w);
 		return false;
 	}
@@ -194,26 +195,18 @@ void smmu_walk(struct smmu *s, unsigned int n, const struct smmu_access *a,
 		;
 }
 
-void smmu_walk_next(struct smmu *s, unsigned int n, const struct smmu_access *a,
-		    const struct smmu_walk *before, struct smmu_walk *w)
+bool smmu_walk_page(struct smmu *s, unsigned int n, const struct smmu_walk *first,
+		    uint64_t va, struct smmu_walk *w)
 {
-	struct position p = { .table = before->seen[3].table, .taken = before->taken,
-			      .level = 3 };
-	unsigned int level;
+	const struct position p = { .table = first->seen[3].table,
+				    .taken = first->above, .level = 3 };
+	uint64_t *desc = &w->seen[3].desc;
 
-	for (level = before->first; level < 3; level++)
-		p.taken |= before->seen[level].desc &
-			   (PTE_TABLE_NOUSER | PTE_TABLE_RDONLY);
-	*w = *before;
-	w->reads--;
-	/* The walk before has left its table in the walk cache. */
-	if (s->walk_cache.entries) {
-		w->first = 3;
-		w->reads = 0;
-		w->cached = true;
-		w->taken = p.taken;
-	}
-	walk_level(s, &s->bank[n], a, &p, w);
+	if (s->env.read64(s->env.ctx, p.table + 8 * (va >> 12 & 0x1ff), desc) !=
+	    SMMU_MEM_OK || desc_kind(*desc, 3) != DESC_LEAF)
+		return false;
+	walk_leaf(&s->bank[n], va, *desc, &p, w);
+	return !w->fault;
 }
 
 void smmu_walk_leave(struct smmu *s, unsigned int n, const struct smmu_access *a,

@@ -49,7 +49,10 @@ uint64_t trace_emit(struct trace *t, enum trace_event ev,
  */
 #define TRACE_WRITE_PAGES 17
 
-/* A walk of the SMMU that found its page: what it read, from the first level on. */
+/*
+ * A walk of the SMMU that found its page: what it read, from the first level on. Pages that
+ * follow one another may have the same, but for its last descriptor.
+ */
 struct trace_walk {
 	uint64_t table;		/* of the first level that was read, 64-byte aligned */
 	uint64_t desc[4];	/* in order */
@@ -60,6 +63,7 @@ struct trace_walk {
 struct trace_page {
 	uint64_t pa;			/* of its first byte that is moved */
 	const struct trace_walk *walk;	/* NULL: it was a hit */
+	uint64_t desc;			/* the last that was read; of walk, by the first page */
 };
 
 struct trace_write {

@@ -15,7 +15,9 @@
 #include "faultline/wire.h"
 
 #define PAGE		4096u
+/* Words of a page: its address, and whether it was walked to, as the page before, or a hit. */
 #define WALKED		(1ull << 63)
+#define WALKED_SAME	(1ull << 62)	/* but for the last descriptor, which follows */
 /* Beside the address of a walk's first table: level, how many were read, WALK_CACHED. */
 #define WALK_LEVELS_SHIFT 2
 #define WALK_CACHED	(1u << 5)
@@ -39,6 +41,12 @@ static void sum_blocks(const uint64_t va[2], uint32_t len, uint8_t cell_log2,
 				    (va[side] % PAGE ? sum->blocks - 1 : 0);
 }
 
+/* The i-th page of a side: was the walk to it that of the page before? */
+static bool page_is_same(const struct trace_page *p, uint32_t i)
+{
+	return i && p->walk && p[-1].walk == p->walk;
+}
+
 static void sum_walks(const struct trace_write *w, struct packed_sum *sum)
 {
 	const struct trace_walk *walk;
@@ -53,12 +61,15 @@ static void sum_walks(const struct trace_write *w, struct packed_sum *sum)
 			sum->walks++;
 			sum->levels += walk->levels;
 			sum->cached += walk->cached;
+			sum->words += page_is_same(&w->page[side][i], i) ? 1 :
+				      1u + walk->levels;
 		}
 }
 
 void packed_sum(const struct trace_write *w, struct packed_sum *sum)
 {
 	sum_blocks(w->va, w->len, w->cell_log2, w->block_log2, sum);
+	sum->words = w->pages[0] + w->pages[1];
 	if (w->walks)
 		sum_walks(w, sum);
 	sum->hits = sum->bursts[0] + sum->bursts[1] - sum->walks;
@@ -109,20 +120,28 @@ static void put_words_of_walk(struct words *w, const struct trace_walk *walk)
 
 static uint32_t words_of_page(const uint64_t *word)
 {
-	return *word & WALKED ?
-	       2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7) : 1;
+	if (!(*word & WALKED))
+		return 1;
+	return *word & WALKED_SAME ? 2 : 2 + (uint32_t)(word[1] >> WALK_LEVELS_SHIFT & 7);
 }
 
 static void put_words(const struct trace_write *w, struct words *to)
 {
-	const struct trace_page *p, *end;
+	const struct trace_page *p;
 	unsigned int side;
+	uint32_t i;
 
 	for (side = 0; side < 2; side++)
-		for (p = w->page[side], end = p + w->pages[side]; p < end; p++) {
-			word_put(to, p->pa | (p->walk ? WALKED : 0));
-			if (p->walk)
+		for (i = 0, p = w->page[side]; i < w->pages[side]; i++, p++) {
+			if (!p->walk) {
+				word_put(to, p->pa);
+			} else if (page_is_same(p, i)) {
+				word_put(to, p->pa | WALKED | WALKED_SAME);
+				word_put(to, p->desc);
+			} else {
+				word_put(to, p->pa | WALKED);
 				put_words_of_walk(to, p->walk);
+			}
 		}
 }
 
@@ -167,7 +186,9 @@ struct packed_head *packed_make(const struct trace_write *w, uint32_t words,
 struct side {
 	const uint64_t *word;	/* of the page that comes next */
 	uint64_t va, pa;	/* of the byte that comes next */
-	const uint64_t *walk;	/* of its page, if nothing was moved there yet; or NULL */
+	bool walked;		/* its page, and nothing was moved there yet */
+	const uint64_t *walk;	/* how */
+	uint64_t desc;		/* the last that it read */
 };
 
 struct unpack {
@@ -197,9 +218,12 @@ static uint64_t record_put(struct unpack *u, unsigned int side, unsigned int ev,
 
 static void side_page(struct side *s)
 {
-	s->pa = *s->word & ~WALKED;
-	s->walk = *s->word & WALKED ? s->word + 1 : NULL;
+	s->pa = *s->word & ~(WALKED | WALKED_SAME);
+	s->walked = *s->word & WALKED;
+	if (s->walked && !(*s->word & WALKED_SAME))
+		s->walk = s->word + 1;
 	s->word += words_of_page(s->word);
+	s->desc = s->word[-1];
 }
 
 /* The translation of the byte that comes next, by a walk. */
@@ -208,15 +232,16 @@ static uint64_t put_walk(struct unpack *u, unsigned int side, uint64_t cause)
 	const struct side *s = &u->side[side];
 	unsigned int levels = s->walk[0] >> WALK_LEVELS_SHIFT & 7, i;
 	unsigned int level = s->walk[0] & 3, bank = u->h->bank[side];
-	uint64_t table = s->walk[0] & ~(uint64_t)WALK_BITS;
+	uint64_t table = s->walk[0] & ~(uint64_t)WALK_BITS, desc;
 
 	if (s->walk[0] & WALK_CACHED)
 		record_put(u, side, EV_SMMU_WALK_CACHE, cause, bank, s->va,
 			   level, table);
 	for (i = 0; i < levels; i++, level++) {
+		desc = i == levels - 1 ? s->desc : s->walk[1 + i];
 		record_put(u, side, EV_SMMU_LEVEL, cause, level, table,
-			   s->va >> (39 - 9 * level) & 0x1ff, s->walk[1 + i]);
-		table = s->walk[1 + i] & PTE_ADDR;
+			   s->va >> (39 - 9 * level) & 0x1ff, desc);
+		table = desc & PTE_ADDR;
 	}
 	return record_put(u, side, EV_SMMU_WALK, cause, bank, s->va, s->pa,
 			  levels);
@@ -236,12 +261,12 @@ static uint64_t put_bursts(struct unpack *u, unsigned int side, uint32_t len,
 			side_page(s);
 		bytes = PAGE - (uint32_t)(s->va % PAGE);
 		bytes = bytes < len ? bytes : len;
-		if (s->walk)
+		if (s->walked)
 			cause = put_walk(u, side, cause);
 		else
 			cause = record_put(u, side, EV_SMMU_HIT, cause,
 				    u->h->bank[side], s->va, s->pa, 0);
-		s->walk = NULL;
+		s->walked = false;
 		cause = record_put(u, side, ev, cause, index, s->va, bytes, s->pa);
 		s->va += bytes;
 		s->pa += bytes;
@@ -338,16 +363,18 @@ static uint32_t pages_of(const struct packed_head *h, unsigned int side)
 
 uint32_t packed_count_records(const struct packed_head *h, const uint64_t *word)
 {
-	const uint64_t *end = word + h->words;
+	const uint64_t *end = word + h->words, *walk = NULL;
 	struct packed_sum sum;
 
 	sum_blocks(h->va, h->len, h->cell_log2, h->block_log2, &sum);
 	for (; word < end; word += words_of_page(word)) {
 		if (!(*word & WALKED))
 			continue;
+		if (!(*word & WALKED_SAME))
+			walk = word + 1;
 		sum.walks++;
-		sum.levels += word[1] >> WALK_LEVELS_SHIFT & 7;
-		sum.cached += !!(word[1] & WALK_CACHED);
+		sum.levels += *walk >> WALK_LEVELS_SHIFT & 7;
+		sum.cached += !!(*walk & WALK_CACHED);
 	}
 	sum.hits = sum.bursts[0] + sum.bursts[1] - sum.walks;
 	sum.requests = h->begins;

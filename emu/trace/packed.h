@@ -49,16 +49,11 @@ struct packed_place {
 struct packed_sum {
 	uint32_t requests, completions, blocks, cells, bursts[2], hits, walks, levels,
 		 cached;
+	uint32_t words;		/* that its pages take */
 };
 void packed_sum(const struct trace_write *w, struct packed_sum *sum);
 /* Records in all. */
 uint32_t packed_records(const struct packed_sum *sum);
-/* Words with the pages. */
-static inline uint32_t packed_words(const struct trace_write *w,
-				    const struct packed_sum *sum)
-{
-	return w->pages[0] + w->pages[1] + sum->walks + sum->levels;
-}
 
 /* Places of a ring with so many words. */
 static inline uint32_t packed_places(uint32_t words)

@@ -341,8 +341,7 @@ static uint64_t ring_places(struct trace *t, struct trace_ring *r, uint32_t n)
 static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 			   struct trace_write *w, const struct packed_sum *sum)
 {
-	uint32_t words = packed_words(w, sum), places = packed_places(words);
-	uint32_t records = packed_records(sum);
+	uint32_t places = packed_places(sum->words), records = packed_records(sum);
 	struct packed_head *h;
 	uint64_t head;
 
@@ -354,7 +353,7 @@ static uint64_t packed_put(struct trace *t, struct trace_ring *r,
 	head = ring_places(t, r, places);
 	w->last = r->base | ring_number(r, records);
 	w->first = w->last - records + 1;
-	h = packed_make(w, words, r->record, r->mask, head);
+	h = packed_make(w, sum->words, r->record, r->mask, head);
 	h->seq = w->first;
 	h->wall_ns = r->wall_ns;
 	/* Release: as in trace_emit(). */

@@ -61,6 +61,7 @@ static struct trace_write random_write(void)
 			p->pa = ((i + 1ull) << 20) + (i ? 0 : w.va[side] % 4096);
 			p->walk = rng_below(&random_, 4) ? NULL :
 				  &walks[rng_below(&random_, 3)];
+			p->desc = p->walk ? p->walk->desc[p->walk->levels - 1] : 0;
 			w.walks |= p->walk != NULL;
 		}
 	}
