@@ -20,7 +20,10 @@
 
 static void eng_kick(void *ctx, unsigned int channel)
 {
-	sim_kick(&((struct board *)ctx)->channel[channel]);
+	struct board *b = ctx;
+
+	board_changed(b);
+	sim_kick(&b->channel[channel]);
 }
 
 /* Where steps take no time, several of them are one. */
@@ -30,6 +33,7 @@ static uint64_t channel_step(struct board *b, unsigned int channel,
 	int steps = b->timed ? 1 : STEPS_AT_ONCE;
 	uint64_t ns;
 
+	board_changed(b);
 	do
 		ns = engine_step(b->engine, channel, now_ns);
 	while (--steps && ns != ENGINE_IDLE);
@@ -93,12 +97,12 @@ static int make_engine(struct board *b)
 
 static int fw_mem_read(void *ctx, uint64_t pa, void *buf, uint32_t len)
 {
-	return dram_read(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
+	return dram_get(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
 }
 
 static int fw_mem_write(void *ctx, uint64_t pa, const void *buf, uint32_t len)
 {
-	return dram_write(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
+	return dram_put(((struct board *)ctx)->dram, pa, buf, len) ? -EIO : 0;
 }
 
 static int fw_mem_publish(void *ctx, uint64_t pa, uint32_t value)
@@ -115,7 +119,10 @@ static int fw_mem_publish(void *ctx, uint64_t pa, uint32_t value)
 
 static void fw_kick(void *ctx)
 {
-	sim_kick(&((struct board *)ctx)->fw_actor);
+	struct board *b = ctx;
+
+	board_changed(b);
+	sim_kick(&b->fw_actor);
 }
 
 static void fw_alarm(void *ctx, uint64_t when_ns)
@@ -138,6 +145,7 @@ static uint64_t board_trace_fw(void *ctx, unsigned int event, uint32_t xfer,
 
 static bool one_step(struct board *b, uint64_t now_ns, uint32_t *costs)
 {
+	board_changed(b);
 	cause_firmware(&b->causes);
 	return fw_step(b->fw, now_ns, costs);
 }
@@ -334,6 +342,7 @@ void board_reset(struct board *b)
 {
 	/* First the engine, since an SMMU that was reset lets everything pass. */
 	sim_enter(b->domain);
+	board_changed(b);
 	engine_reset(b->engine);
 	card_reset(b);
 	sim_alarm(&b->fw_actor, SIM_IDLE);

@@ -110,8 +110,22 @@ struct resident_side {
 	} part[SMMU_RUN_PAGES];
 };
 
+/*
+ * Where requests of a queue pair to a region lead, found once. It holds as long as nothing is
+ * done on either board but this step itself.
+ */
+struct resident_way {
+	uint64_t changes[2];	/* of the two boards, when it was found; 0: never */
+	struct board *peer;
+	struct fw_landing landing;
+	uint32_t src;		/* fw_resident.src, .ctx */
+	uint8_t ctx;
+};
+#define RESIDENT_WAYS	16
+
 /* Of resident.c; the domain is held. */
 struct resident {
+	struct resident_way way[RESIDENT_WAYS];	/* by queue pair */
 	struct resident_side side[2];	/* 0: this board, 1: the other */
 	struct trace_write told;	/* what has gone last */
 	bool untold;			/* it is not in the trace yet */
@@ -143,11 +157,23 @@ struct board {
 	bool timed;			/* steps take time (lockstep) */
 	uint8_t block_log2, cell_log2;
 	struct resident resident;
+	uint64_t changes;		/* board_changed() */
 	bool at_once;			/* who rings a doorbell runs the card */
 	bool stale;			/* there was an EV_STALE_ACCESS */
 	atomic_bool unplugged;		/* for good: board_unplug() */
 	atomic_uint broken;		/* board_inject() */
 };
+
+/*
+ * The domain is held, and something is done with engine or firmware that is no resident step:
+ * what that has found (struct resident_way) is void. Every step of theirs, every access to
+ * their registers and every call for one of them says so; of doorbells, those that leave
+ * something to do.
+ */
+static inline void board_changed(struct board *b)
+{
+	b->changes++;
+}
 
 /* irq.c; the latter three as the parts' environments have them */
 void irq_set(struct board *b, enum irq_line line, bool level);

@@ -271,6 +271,7 @@ void bus_resume(void *board, uint64_t ticket, enum smmu_verdict how)
 	struct board *b = board;
 
 	sim_enter(b->domain);
+	board_changed(b);
 	b->stalled[ticket].silent = how == SMMU_RAZWI;
 	if (ticket == BUS_CHANNEL_PSDMA)
 		psdma_resume(b, how == SMMU_FAULT);
@@ -350,6 +351,7 @@ static int nic_access(struct board *b, uint32_t off, unsigned int size,
 	if (b->at_once && write && is_doorbell(off))
 		return doorbell_access(b, off, size, *value);
 	sim_enter(b->domain);
+	board_changed(b);
 	note_cause(b, off, *value, write);
 	if (write)
 		err = is_engine(off) ?

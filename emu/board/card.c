@@ -26,6 +26,7 @@ void card_receive(void *board, const struct wire_frame *f, uint64_t now_ns)
 {
 	struct board *b = board;
 
+	board_changed(b);
 	/* One that is too short has no opcode, and the engine says so. */
 	if (f->len >= WIRE_BTH_BYTES && rc_opcode_known(wire_opcode(f)))
 		rc_receive(b->card.rc, f, now_ns);
@@ -41,6 +42,7 @@ void card_room(void *board)
 {
 	struct board *b = board;
 
+	board_changed(b);
 	engine_wire_room(b->engine);
 	rc_wire_room(b->card.rc);
 	nv_wire_room(b->card.nv);

@@ -132,13 +132,9 @@ struct dram_bank *dram_bank(struct dram *d, int bank)
 
 enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len)
 {
-	enum dram_status s = dram_injected(d, pa, len);
-	void *mem = dram_at(d, pa, len);
+	enum dram_status s = dram_get(d, pa, buf, len);
 
-	if (!mem || s == DRAM_DECERR)
-		return DRAM_DECERR;
-	memcpy(buf, mem, len);
-	if (len == DRAM_PAGE)
+	if (len == DRAM_PAGE && s != DRAM_DECERR)
 		NEXT_PAGE(d, pa, 0);
 	return s;
 }
@@ -146,15 +142,11 @@ enum dram_status dram_read(struct dram *d, uint64_t pa, void *buf, uint32_t len)
 enum dram_status dram_write(struct dram *d, uint64_t pa, const void *buf,
 			    uint32_t len)
 {
-	enum dram_status s = dram_injected(d, pa, len);
-	void *mem = dram_at(d, pa, len);
+	enum dram_status s = dram_put(d, pa, buf, len);
 
-	if (!mem || s == DRAM_DECERR)
-		return DRAM_DECERR;
-	memcpy(mem, buf, len);
-	if (len == DRAM_PAGE)
+	if (len == DRAM_PAGE && s != DRAM_DECERR)
 		NEXT_PAGE(d, pa, 1);
-	return DRAM_OK;		/* new data is not poisoned */
+	return s;
 }
 
 void dram_write64(struct dram *d, uint64_t pa, uint64_t v)

@@ -22,16 +22,17 @@
 
 struct piece {
 	struct resident_side *side;	/* two */
-	struct fw_resident r;	/* what is left, from this piece on */
-	uint32_t len;
+	const struct fw_resident *r;
+	uint32_t at, len;	/* bytes of r before it, and its own */
+	uint32_t block;		/* its first */
+	bool begins;
 };
 
-static bool board_is_well(struct board *b, unsigned int channel)
+/* What is injected into it may change at any moment. */
+static bool board_is_well(struct board *b)
 {
 	return !atomic_load_explicit(&b->broken, memory_order_relaxed) &&
-	       !atomic_load_explicit(&b->dram->injections,
-				     memory_order_relaxed) &&
-	       !b->stalled[channel].silent;
+	       !atomic_load_explicit(&b->dram->injections, memory_order_relaxed);
 }
 
 /* What stays the same from one step to the next is written once. */
@@ -42,6 +43,7 @@ void resident_make(struct board *b)
 	r->side[0].run.a.utlb = &b->utlb[0];
 	r->side[0].board = b;
 	r->side[1].run.a.write = true;
+	b->changes = 1;
 	r->told.at.board = b->cfg.id;
 	r->told.page[0] = r->side[0].run.page;
 	r->told.page[1] = r->side[1].run.page;
@@ -154,12 +156,12 @@ static bool piece_begin(struct piece *p)
 {
 	struct resident_side *s = p->side;
 
-	return side_look(&s[0], p->r.lva, p->len) &&
-	       side_look(&s[1], p->r.rva, p->len) &&
+	return side_look(&s[0], p->r->lva + p->at, p->len) &&
+	       side_look(&s[1], p->r->rva + p->at, p->len) &&
 	       smmu_run_take(s[0].board->smmu, &s[0].run,
-			     pages_again(p, p->r.lva)) &&
+			     pages_again(p, s[0].run.a.va)) &&
 	       smmu_run_take(s[1].board->smmu, &s[1].run,
-			     pages_again(p, p->r.rva));
+			     pages_again(p, s[1].run.a.va));
 }
 
 /* What there is to tell of the piece, but for the end of the request. */
@@ -167,12 +169,12 @@ static void piece_note(const struct piece *p, const struct engine_went *w,
 		       struct trace_write *t)
 {
 	const struct board *b = p->side[0].board;
-	const struct fw_resident *r = &p->r;
+	const struct fw_resident *r = p->r;
 	unsigned int side;
 
 	t->at.xfer = r->xfer;
-	t->at.block = r->block;
-	t->at.cause = r->cause;
+	t->at.block = p->block;
+	t->at.cause = p->side[0].run.a.cause;
 	t->len = p->len;
 	t->qpn = r->qpn;
 	t->peer = r->node;
@@ -180,7 +182,7 @@ static void piece_note(const struct piece *p, const struct engine_went *w,
 	t->rxc = w->rxc;
 	t->cell_log2 = b->cell_log2;
 	t->block_log2 = b->block_log2;
-	t->begins = r->begins;
+	t->begins = p->begins;
 	t->index = r->index;
 	t->sender = r->src & NIC_CTX_SRC_QPN_MASK;
 	t->bytes = r->bytes;
@@ -211,64 +213,90 @@ uint64_t board_resident_tell(void *board, bool ends)
 }
 
 /* It has gone: what that leaves behind. On to what is left. */
-static void piece_end(struct piece *p)
+static void piece_end(struct piece *p, const struct fw_landing *l)
 {
 	struct board *from = p->side[0].board, *to = p->side[1].board;
-	struct engine_went w = { .bytes = p->len, .ctx = p->r.ctx };
+	struct engine_went w = { .bytes = p->len, .ctx = p->r->ctx };
 
 	engine_resident_went(from->engine, to->engine, &w);
-	fw_resident_landed(to->fw, from->cfg.id, &p->r, p->len, w.gen);
-	fabric_passed(from->port, p->r.node, w.cells, p->len, w.blocks);
+	fw_landing_done(to->fw, l, p->r, p->block, p->len, w.gen);
+	fabric_passed(from->port, p->r->node, w.cells, p->len, w.blocks);
 	from->resident.bytes += p->len;
 	piece_note(p, &w, &from->resident.told);
 	from->resident.untold = true;
-	p->r.begins = false;
-	p->r.block += w.blocks;
-	p->r.lva += p->len;
-	p->r.rva += p->len;
-	p->r.len -= p->len;
+	p->begins = false;
+	p->block += w.blocks;
+	p->at += p->len;
 }
 
-static uint32_t resident_move(struct board *b, struct board *peer, uint16_t stream,
+static uint32_t resident_move(struct board *b, const struct resident_way *way,
 			      const struct fw_resident *r)
 {
-	struct piece p = { .side = b->resident.side, .r = *r };
-	uint32_t done;
+	struct piece p = { .side = b->resident.side, .r = r, .block = r->block,
+			   .begins = r->begins };
+	uint32_t left;
 
-	p.side[1].board = peer;
-	p.side[1].run.a.utlb = &peer->utlb[1];
+	p.side[1].board = way->peer;
+	p.side[1].run.a.utlb = &way->peer->utlb[1];
 	side_begin(&p.side[0], r->stream, r);
-	side_begin(&p.side[1], stream, r);
-	for (done = 0; p.r.len && done < TURN; done += p.len) {
-		p.len = p.r.len < PIECE ? p.r.len : PIECE;
+	side_begin(&p.side[1], way->landing.stream, r);
+	for (; p.at < r->len && p.at < TURN;) {
+		left = r->len - p.at;
+		p.len = left < PIECE ? left : PIECE;
 		/* Before the sides are of other pages, what was noted of them is told. */
-		if (done)
-			p.r.cause = board_resident_tell(b, false);
+		if (p.at)
+			p.side[0].run.a.cause = board_resident_tell(b, false);
 		if (!piece_begin(&p))
 			break;
 		piece_move(&p);
 		side_end(&p.side[0]);
 		side_end(&p.side[1]);
-		piece_end(&p);
+		piece_end(&p, &way->landing);
 	}
-	return done;
+	return p.at;
+}
+
+/*
+ * Both boards are held: where requests of r's queue pair lead. NULL: the long way. What is
+ * not looked at anew changes with board_changed() alone.
+ */
+static const struct resident_way *way_find(struct board *b, struct board *peer,
+					   const struct fw_resident *r)
+{
+	struct resident_way *way = &b->resident.way[r->src % RESIDENT_WAYS];
+
+	if (way->changes[0] == b->changes && way->changes[1] == peer->changes &&
+	    way->peer == peer && way->src == r->src && way->ctx == r->ctx &&
+	    way->landing.key == r->rkey)
+		return way;
+	way->changes[0] = 0;
+	if (b->stalled[0].silent || peer->stalled[1].silent ||
+	    !engine_resident_may(b->engine, peer->engine, r->ctx) ||
+	    !fw_landing_find(peer->fw, b->cfg.id, r, &way->landing))
+		return NULL;
+	way->changes[0] = b->changes;
+	way->changes[1] = peer->changes;
+	way->peer = peer;
+	way->src = r->src;
+	way->ctx = r->ctx;
+	return way;
 }
 
 uint32_t board_resident(void *board, const struct fw_resident *r)
 {
 	struct board *b = board, *peer;
-	uint16_t stream;
+	const struct resident_way *way;
 	uint32_t done = 0;
 
 	peer = fabric_neighbour(b->port, r->node, card_receive);
-	if (!peer || peer == b || !board_is_well(b, 0) ||
-	    !sim_try_enter(peer->domain))
+	if (!peer || peer == b || !board_is_well(b) || !sim_try_enter(peer->domain))
 		return 0;
 	/* The way back is looked at by who holds the board there. */
-	if (board_is_well(peer, 1) && fabric_is_clear(peer->port, b->cfg.id) &&
-	    engine_resident_may(b->engine, peer->engine, r->ctx) &&
-	    fw_resident_may(peer->fw, b->cfg.id, r, &stream))
-		done = resident_move(b, peer, stream, r);
+	if (board_is_well(peer) && fabric_is_clear(peer->port, b->cfg.id)) {
+		way = way_find(b, peer, r);
+		if (way && fw_landing_may(peer->fw, &way->landing, r))
+			done = resident_move(b, way, r);
+	}
 	sim_try_leave(peer->domain);
 	return done;
 }

@@ -232,14 +232,28 @@ void fw_stats(const struct fw *fw, struct fw_stats *st);
 bool fw_is_silent(const struct fw *fw, uint8_t node, uint8_t ctx);
 
 /*
- * The responder's half of a resident step. May node's firmware write all of r here, now?
- * The stream is that of the process it is for.
+ * The responder's half of a resident step: what the firmware knows of requests from one
+ * queue pair to one region. It holds as long as nothing is called for this firmware but what
+ * follows here.
  */
-bool fw_resident_may(const struct fw *fw, uint8_t node,
-		     const struct fw_resident *r, uint16_t *stream);
-/* So many bytes have landed; gen: of the last block, in the engine. */
-void fw_resident_landed(struct fw *fw, uint8_t node, const struct fw_resident *r,
-			uint32_t bytes, uint16_t gen);
+struct fw_landing {
+	struct fw_qp *qp;
+	const struct fw_mr *mr;
+	struct fw_peer *peer;
+	uint32_t key;		/* of the region */
+	uint16_t place;		/* of the queue pair */
+	uint16_t stream;	/* of its process */
+};
+
+/* May node's firmware write to the region of r? Else false, and l means nothing. */
+bool fw_landing_find(struct fw *fw, uint8_t node, const struct fw_resident *r,
+		     struct fw_landing *l);
+/* May it write all of r, now? */
+bool fw_landing_may(const struct fw *fw, const struct fw_landing *l,
+		    const struct fw_resident *r);
+/* So many bytes have landed, in blocks from that one on; gen: of the last, in the engine. */
+void fw_landing_done(struct fw *fw, const struct fw_landing *l, const struct fw_resident *r,
+		     uint32_t block, uint32_t bytes, uint16_t gen);
 
 /* Nothing is in flight and no queue has work that could be started. */
 bool fw_idle(const struct fw *fw);

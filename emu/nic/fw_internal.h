@@ -72,6 +72,12 @@ struct fw_range {
 	uint64_t va, bytes;
 };
 
+/* Written so that no sum can wrap, whatever a peer sends. */
+static inline bool fw_mr_has(const struct fw_mr *m, uint64_t va, uint64_t bytes)
+{
+	return va >= m->va && bytes <= m->bytes && va - m->va <= m->bytes - bytes;
+}
+
 enum fw_mr_answer { FW_MR_OK, FW_MR_KEY, FW_MR_RANGE, FW_MR_RIGHTS };
 
 /* May this range be used so? The region's number goes to *mr (may be NULL). */
@@ -304,8 +310,11 @@ enum fw_turn_is fw_order_now(const struct fw *fw, uint16_t qp,
 			     const struct fw_turn *t);
 /* The sender says that nothing before this request comes any more. */
 void fw_order_cut(struct fw *fw, uint16_t qp, uint32_t number);
-/* A block has landed. True: its request is over, the next one's turn has come. */
-bool fw_order_landed(struct fw *fw, uint16_t qp, const struct fw_turn *t);
+/*
+ * So many blocks of a request have landed, of which t is the last. True: it is over, the next
+ * one's turn has come.
+ */
+bool fw_order_landed(struct fw *fw, uint16_t qp, const struct fw_turn *t, uint32_t blocks);
 
 /* ---- fw_responder.c ---- */
 

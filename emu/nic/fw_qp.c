@@ -134,7 +134,17 @@ static void qp_look_drained(struct fw *fw, uint16_t n)
 	q->drained = drained;
 }
 
-void fw_qp_update(struct fw *fw, uint16_t n)
+/* Nothing is asked of it, and so it says in all the sets. */
+static bool qp_rests(const struct fw *fw, const struct fw_qp *q, uint16_t n)
+{
+	uint32_t w = n / 32, in = fw->attention.word[w] | fw->active.word[w] |
+				  fw->send.word[w] | fw->slot[q->slot].held.word[w];
+
+	return q->state == FW_QP_CONNECTED && q->wr_head == q->wr_tail &&
+	       q->head == q->tail && !q->doomed && !q->drained && !(in >> n % 32 & 1);
+}
+
+static void qp_sets(struct fw *fw, uint16_t n)
 {
 	struct fw_qp *q = &fw->qp[n];
 	uint32_t held = q->wr_tail - q->wr_head;
@@ -166,6 +176,12 @@ void fw_qp_update(struct fw *fw, uint16_t n)
 		    fw_halt_due(q) ||
 			    (q->wr_issue != q->wr_tail &&
 			     !fw_request_fenced(q) && fw_sched_may(fw, q)));
+}
+
+void fw_qp_update(struct fw *fw, uint16_t n)
+{
+	if (!qp_rests(fw, &fw->qp[n], n))
+		qp_sets(fw, n);
 }
 
 void fw_qp_error(struct fw *fw, uint16_t n, uint8_t status, uint64_t cause)

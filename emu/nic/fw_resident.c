@@ -100,49 +100,56 @@ void fw_resident_serve(struct fw *fw, uint16_t n)
 
 /* ---- where it lands ---- */
 
-bool fw_resident_may(const struct fw *fw, uint8_t node,
-		     const struct fw_resident *r, uint16_t *stream)
+bool fw_landing_find(struct fw *fw, uint8_t node, const struct fw_resident *r,
+		     struct fw_landing *l)
 {
-	uint16_t qp = (uint16_t)FW_QP_PLACE(r->qpn);
-	const struct fw_qp *q = &fw->qp[qp];
-	const struct fw_turn t = {
-		.number = r->ref >> 8, .behind = (uint8_t)r->ref,
-		.relaxed = r->src & NIC_CTX_SRC_RELAXED,
-	};
-	struct fw_range range = {
+	uint16_t qp = (uint16_t)FW_QP_PLACE(r->qpn), mr;
+	struct fw_qp *q = &fw->qp[qp];
+	const struct fw_range range = {
 		.key = r->rkey, .slot = q->slot, .pd = q->pd,
-		.right = FL_ACC_REMOTE_WRITE, .va = r->rva, .bytes = r->len,
+		.right = FL_ACC_REMOTE_WRITE,
 	};
 
-	if (!fw_qp_hears(q) || fw_qp_number(q, qp) != r->qpn ||
-	    q->peer_node != node ||
+	if (fw_qp_number(q, qp) != r->qpn || q->peer_node != node ||
 	    q->peer_qp != (r->src & NIC_CTX_SRC_QPN_MASK) || q->unit ||
 	    fw->rx_held || fw->rx_elder.there ||
-	    fw_mr_check(fw, &range, NULL) != FW_MR_OK)
+	    fw_mr_check_rights(fw, &range, &mr) != FW_MR_OK)
 		return false;
-	*stream = fw->slot[q->slot].stream;
-	return fw_order_would(fw, qp, &t) == FW_TURN_NOW;
+	*l = (struct fw_landing){
+		.qp = q, .mr = &fw->mr[mr], .peer = &fw->peer[node][r->ctx & (FW_CTXS - 1)],
+		.key = r->rkey, .place = qp, .stream = fw->slot[q->slot].stream,
+	};
+	return true;
 }
 
-void fw_resident_landed(struct fw *fw, uint8_t node, const struct fw_resident *r,
-			uint32_t bytes, uint16_t gen)
+static struct fw_turn turn_of(const struct fw_resident *r)
 {
-	uint16_t qp = (uint16_t)FW_QP_PLACE(r->qpn);
-	uint32_t blocks = blocks_of(fw, bytes), i;
-	struct fw_peer *p = &fw->peer[node][r->ctx & (FW_CTXS - 1)];
-	struct fw_turn t = {
-		.number = r->ref >> 8, .behind = (uint8_t)r->ref,
-		.relaxed = r->src & NIC_CTX_SRC_RELAXED,
-	};
+	return (struct fw_turn){ .number = r->ref >> 8, .behind = (uint8_t)r->ref,
+				 .relaxed = r->src & NIC_CTX_SRC_RELAXED };
+}
 
-	for (i = 0; i < blocks; i++) {
-		t.block = r->block + i;
-		t.last = bytes == r->len && i == blocks - 1;
-		fw_order_judge(fw, qp, &t);
-		fw_order_landed(fw, qp, &t);
-	}
-	fw_peer_hears(fw, node, r->ctx, qp, true);
-	p->write_gen = gen;
-	p->accepted = 0;
+bool fw_landing_may(const struct fw *fw, const struct fw_landing *l,
+		    const struct fw_resident *r)
+{
+	const struct fw_turn t = turn_of(r);
+
+	return fw_qp_hears(l->qp) && fw_mr_has(l->mr, r->rva, r->len) &&
+	       fw_order_would(fw, l->place, &t) == FW_TURN_NOW;
+}
+
+void fw_landing_done(struct fw *fw, const struct fw_landing *l, const struct fw_resident *r,
+		     uint32_t block, uint32_t bytes, uint16_t gen)
+{
+	uint32_t blocks = blocks_of(fw, bytes);
+	struct fw_turn t = turn_of(r);
+
+	/* The last of these. */
+	t.block = block + blocks - 1;
+	t.last = ((r->len - 1) >> fw->block_log2) + r->block == t.block;
+	fw_order_judge(fw, l->place, &t);
+	fw_order_landed(fw, l->place, &t, blocks);
+	l->peer->silent = fw->slot[l->qp->slot].silent & FL_SILENT_WRITE;
+	l->peer->write_gen = gen;
+	l->peer->accepted = 0;
 	fw->stats.rx_checks += blocks;
 }

@@ -137,7 +137,7 @@ no_memory:
  * which a later thread may inherit: the ring's head, stored with release by the
  * one and loaded with acquire by the other, orders the two.
  */
-static struct trace_ring *ring_find(struct trace *t)
+static __attribute__((noinline)) struct trace_ring *ring_find(struct trace *t)
 {
 	uint32_t i, n = atomic_load_explicit(&t->claimed, memory_order_acquire);
 	struct trace_ring *r = NULL;
@@ -175,7 +175,7 @@ static inline struct trace_ring *ring_known(const struct trace *t)
 	return NULL;
 }
 
-static struct trace_ring *ring_mine(struct trace *t)
+static inline struct trace_ring *ring_mine(struct trace *t)
 {
 	struct trace_ring *r = ring_known(t);
 
