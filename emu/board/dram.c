@@ -202,9 +202,10 @@ bool dram_used(struct dram *d, uint64_t pa)
 /* Nearly always it is known already: then the line stays with whoever has it. */
 void dram_use(struct dram *d, uint64_t pa)
 {
+	const struct dram_bank *b = NULL;
 	struct dram_frame f;
 
-	if (dram_frame_find(d, pa, &f))
+	if (dram_frame_find(d, pa, &b, &f))
 		dram_frame_use(&f);
 }
 

@@ -186,18 +186,27 @@ struct dram_frame {
 /* Where there are no tags, all frames have this one. */
 extern const uint64_t dram_no_tag;
 
-/* False: there is no memory at pa. */
-static inline bool dram_frame_find(struct dram *d, uint64_t pa, struct dram_frame *f)
+static inline void dram_frame_in(const struct dram_bank *b, uint64_t pa, struct dram_frame *f)
 {
-	const struct dram_bank *b = dram_bank_of(d, pa, 1);
-	uint64_t off;
+	uint64_t off = pa - b->base;
 
-	if (!b)
-		return false;
-	off = pa - b->base;
 	f->mem = b->mem + off;
 	f->tag = b->tag ? &b->tag[off / DRAM_PAGE] : &dram_no_tag;
 	f->used = b->used ? &b->used[off / DRAM_PAGE] : NULL;
+}
+
+/*
+ * False: there is no memory at pa. *bank: where the caller found its last one, or NULL; the
+ * next is likely to be there too.
+ */
+static inline bool dram_frame_find(struct dram *d, uint64_t pa, const struct dram_bank **bank,
+				   struct dram_frame *f)
+{
+	if (!*bank || pa - (*bank)->base >= (*bank)->bytes)
+		*bank = dram_bank_of(d, pa, 1);
+	if (!*bank)
+		return false;
+	dram_frame_in(*bank, pa, f);
 	return true;
 }
 

@@ -62,13 +62,13 @@ static void side_begin(struct resident_side *s, uint16_t stream,
  * The frame of the i-th page is there, and whose it was when the page was translated. An
  * access with DRAM_TAG_ORPHAN is an event: the long way.
  */
-static bool side_frame(struct resident_side *s, uint32_t i)
+static bool side_frame(struct resident_side *s, uint32_t i, const struct dram_bank **bank)
 {
 	struct dram_frame *f = &s->frame[i];
 	struct smmu_run *run = &s->run;
 	uint64_t tag;
 
-	if (!dram_frame_find(s->board->dram, run->page[i].pa, f))
+	if (!dram_frame_find(s->board->dram, run->page[i].pa, bank, f))
 		return false;
 	tag = dram_frame_tag(f);
 	if (i < run->noted || run->how[i] < SMMU_RUN_PAGE)
@@ -82,6 +82,7 @@ static bool side_look(struct resident_side *s, uint64_t va, uint32_t len)
 {
 	struct resident_part *part = s->part - 1;
 	struct smmu_run *run = &s->run;
+	const struct dram_bank *bank = NULL;
 	const uint8_t *next = NULL;
 	uint32_t i, bytes;
 
@@ -89,7 +90,7 @@ static bool side_look(struct resident_side *s, uint64_t va, uint32_t len)
 	if (!smmu_run_look(s->board->smmu, run, len))
 		return false;
 	for (i = 0; i < run->pages; i++) {
-		if (!side_frame(s, i))
+		if (!side_frame(s, i, &bank))
 			return false;
 		bytes = DRAM_PAGE - (run->page[i].pa & (DRAM_PAGE - 1));
 		if (s->frame[i].mem != next)
@@ -256,47 +257,52 @@ static uint32_t resident_move(struct board *b, const struct resident_way *way,
 	return p.at;
 }
 
+/* The other board, if it is in this process and nothing is injected on the way there. */
+static struct board *way_peer(struct board *b, const struct resident_way *way,
+			      const struct fw_resident *r)
+{
+	if (way->changes[0] != b->changes || way->src != r->src)
+		return fabric_neighbour(b->port, r->node, card_receive);
+	return fabric_is_clear(b->port, r->node) ? way->peer : NULL;
+}
+
 /*
- * Both boards are held: where requests of r's queue pair lead. NULL: the long way. What is
+ * Both boards are held: where requests of r's queue pair lead. False: the long way. What is
  * not looked at anew changes with board_changed() alone.
  */
-static const struct resident_way *way_find(struct board *b, struct board *peer,
-					   const struct fw_resident *r)
+static bool way_find(struct resident_way *way, struct board *b, struct board *peer,
+		     const struct fw_resident *r)
 {
-	struct resident_way *way = &b->resident.way[r->src % RESIDENT_WAYS];
-
 	if (way->changes[0] == b->changes && way->changes[1] == peer->changes &&
 	    way->peer == peer && way->src == r->src && way->ctx == r->ctx &&
 	    way->landing.key == r->rkey)
-		return way;
+		return true;
 	way->changes[0] = 0;
 	if (b->stalled[0].silent || peer->stalled[1].silent ||
 	    !engine_resident_may(b->engine, peer->engine, r->ctx) ||
 	    !fw_landing_find(peer->fw, b->cfg.id, r, &way->landing))
-		return NULL;
+		return false;
 	way->changes[0] = b->changes;
 	way->changes[1] = peer->changes;
 	way->peer = peer;
 	way->src = r->src;
 	way->ctx = r->ctx;
-	return way;
+	return true;
 }
 
 uint32_t board_resident(void *board, const struct fw_resident *r)
 {
 	struct board *b = board, *peer;
-	const struct resident_way *way;
+	struct resident_way *way = &b->resident.way[r->src % RESIDENT_WAYS];
 	uint32_t done = 0;
 
-	peer = fabric_neighbour(b->port, r->node, card_receive);
+	peer = way_peer(b, way, r);
 	if (!peer || peer == b || !board_is_well(b) || !sim_try_enter(peer->domain))
 		return 0;
 	/* The way back is looked at by who holds the board there. */
-	if (board_is_well(peer) && fabric_is_clear(peer->port, b->cfg.id)) {
-		way = way_find(b, peer, r);
-		if (way && fw_landing_may(peer->fw, &way->landing, r))
-			done = resident_move(b, way, r);
-	}
+	if (board_is_well(peer) && fabric_is_clear(peer->port, b->cfg.id) &&
+	    way_find(way, b, peer, r) && fw_landing_may(peer->fw, &way->landing, r))
+		done = resident_move(b, way, r);
 	sim_try_leave(peer->domain);
 	return done;
 }

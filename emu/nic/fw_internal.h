@@ -114,7 +114,10 @@ void fw_cq_close_slot(struct fw *fw, uint32_t slot);
 
 /* ---- fw_qp.c ---- */
 
-uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place);
+static inline uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place)
+{
+	return place | (uint32_t)q->uses << FW_QP_PLACE_BITS;
+}
 
 uint8_t fw_qp_create(struct fw *fw, const struct fl_fw_cmd *c, uint64_t *n);
 uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c);
@@ -148,7 +151,11 @@ bool fw_qp_fetch_untold(struct fw *fw, uint16_t n);
 /* It comes into the trace. */
 void fw_qp_fetch_tell(struct fw *fw, uint16_t n, struct fw_wr *wr);
 /* There is one, and room for it; and no other comes before. */
-bool fw_qp_may_fetch(const struct fw_qp *q);
+static inline bool fw_qp_may_fetch(const struct fw_qp *q)
+{
+	return q->head != q->tail && q->wr_tail - q->wr_head < FW_QP_WRS &&
+	       !q->stuck && q->state != FW_QP_SQD;
+}
 /* It is due: copy one request or write completions, of one queue pair. */
 void fw_qp_step(struct fw *fw);
 /* Put a queue pair where it belongs in the sets. After every change. */
@@ -243,9 +250,16 @@ void fw_request_complete(struct fw *fw, uint16_t n);
 /* Must the next request wait for earlier ones? */
 bool fw_request_fenced(const struct fw_qp *q);
 /* CTX.REF of request `wr`, as it is now. */
-uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr);
+static inline uint32_t fw_request_ref(const struct fw_qp *q, uint32_t wr)
+{
+	return (wr & 0xFFFFFF) << 8 | (wr - q->wr_head);
+}
+
 /* CTX.SRC of a queue pair's blocks. */
-uint32_t fw_request_src(const struct fw_qp *q, uint16_t n);
+static inline uint32_t fw_request_src(const struct fw_qp *q, uint16_t n)
+{
+	return fw_qp_number(q, n) | (q->relaxed ? NIC_CTX_SRC_RELAXED : 0);
+}
 
 /*
  * The oldest request has ended, and its completion may be written. What is said to have

@@ -10,11 +10,6 @@
  */
 #include "nic/fw_internal.h"
 
-uint32_t fw_qp_number(const struct fw_qp *q, uint32_t place)
-{
-	return place | (uint32_t)q->uses << FW_QP_PLACE_BITS;
-}
-
 struct fw_qp *fw_qp_find(struct fw *fw, uint64_t n, uint32_t slot)
 {
 	uint32_t place = FW_QP_PLACE(n);
@@ -113,12 +108,6 @@ uint8_t fw_qp_connect(struct fw *fw, const struct fl_fw_cmd *c)
 	fw_trace(fw, FW_TRACE_FW_CONNECT, (struct fw_at){ 0 }, c->object,
 		 c->a, c->b, q->relaxed);
 	return FL_ST_OK;
-}
-
-bool fw_qp_may_fetch(const struct fw_qp *q)
-{
-	return q->head != q->tail && q->wr_tail - q->wr_head < FW_QP_WRS &&
-	       !q->stuck && q->state != FW_QP_SQD;
 }
 
 /* InfiniBand 10.3.1.6: what had begun in SQD has ended. */
