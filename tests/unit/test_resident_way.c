@@ -26,7 +26,7 @@ static void post_one(void)
 	bell_ring(&w_->n[0]);
 }
 
-static void drain(void)
+static void boards_drain(void)
 {
 	unsigned int i;
 
@@ -65,7 +65,7 @@ static void next_waits(void)
 	uint64_t bytes = went_resident();
 
 	post_one();
-	drain();
+	boards_drain();
 	EXPECT(board_busy(w_->n[0].board));
 	EXPECT_EQ(went_resident(), bytes);
 }
@@ -93,7 +93,7 @@ static void fault_answer(unsigned int side)
 
 static void (*change_)(void);
 
-static void body(struct testbed *w)
+static void change_body(struct testbed *w)
 {
 	unsigned int side;
 
@@ -107,15 +107,15 @@ static void body(struct testbed *w)
 	change_();
 }
 
-static void when(void (*change)(void))
+static void change_try(void (*change)(void))
 {
 	change_ = change;
-	rig_run(SIM_THREADS, body, NULL);
+	rig_run(SIM_THREADS, change_body, NULL);
 }
 
 /* ---- what may change ---- */
 
-static void unmap(unsigned int side)
+static void page_unmap(unsigned int side)
 {
 	page_here(side, false);
 	next_waits();
@@ -127,18 +127,18 @@ static void unmap(unsigned int side)
 
 static void unmap_source(void)
 {
-	unmap(0);
+	page_unmap(0);
 }
 
 static void unmap_destination(void)
 {
-	unmap(1);
+	page_unmap(1);
 }
 
 TEST("a page is unmapped, at the source or at the destination")
 {
-	when(unmap_source);
-	when(unmap_destination);
+	change_try(unmap_source);
+	change_try(unmap_destination);
 }
 
 static void stall_policy(void)
@@ -160,7 +160,7 @@ static void stall_policy(void)
 
 TEST("the SMMU is to stall what it does not find")
 {
-	when(stall_policy);
+	change_try(stall_policy);
 }
 
 static void region_ends(unsigned int side)
@@ -201,10 +201,10 @@ static void region_read_only(void)
 
 TEST("a region ends, or another one is there that allows less")
 {
-	when(region_local);
-	when(region_remote);
-	when(region_shorter);
-	when(region_read_only);
+	change_try(region_local);
+	change_try(region_remote);
+	change_try(region_shorter);
+	change_try(region_read_only);
 }
 
 /* Another queue pair is in the place of the one that was the peer. */
@@ -226,10 +226,10 @@ static void queue_pair_anew(void)
 
 TEST("the peer's queue pair ends, and another one takes its place")
 {
-	when(queue_pair_anew);
+	change_try(queue_pair_anew);
 }
 
-static void rule(uint8_t from, uint8_t to)
+static void rule_set(uint8_t from, uint8_t to)
 {
 	static const struct fabric_inject nothing;
 
@@ -239,18 +239,18 @@ static void rule(uint8_t from, uint8_t to)
 
 static void rule_there(void)
 {
-	rule(0, 1);
+	rule_set(0, 1);
 }
 
 static void rule_back(void)
 {
-	rule(1, 0);
+	rule_set(1, 0);
 }
 
 TEST("a rule of injection is set, in either direction")
 {
-	when(rule_there);
-	when(rule_back);
+	change_try(rule_there);
+	change_try(rule_back);
 }
 
 static void bus_error(void)
@@ -272,8 +272,8 @@ static void firmware_silent(void)
 
 TEST("something is injected into the memory or the firmware of the other board")
 {
-	when(bus_error);
-	when(firmware_silent);
+	change_try(bus_error);
+	change_try(firmware_silent);
 }
 
 /* The kernel gives a frame to someone else, and forgets to invalidate. */
@@ -300,8 +300,8 @@ static void frame_given_destination(void)
 
 TEST("a frame changes hands without an invalidation")
 {
-	when(frame_given_source);
-	when(frame_given_destination);
+	change_try(frame_given_source);
+	change_try(frame_given_destination);
 }
 
 /* One more than the queue holds: no completion is written over another. */
@@ -315,7 +315,7 @@ static void completions_full(void)
 		post_one();
 	EXPECT_EQ(trace_count(w_->trace, EV_FW_COMPLETE), full + QUEUE);
 	post_one();
-	drain();
+	boards_drain();
 	EXPECT_EQ(trace_count(w_->trace, EV_FW_COMPLETE), full + QUEUE);
 	for (i = 0; i < QUEUE; i++)
 		EXPECT_EQ(wait_one(n).status, FL_ST_OK);
@@ -323,5 +323,5 @@ static void completions_full(void)
 
 TEST("the completion queue is full")
 {
-	when(completions_full);
+	change_try(completions_full);
 }
