@@ -360,8 +360,10 @@ void board_reset(struct board *b)
 
 void board_inject(struct board *b, unsigned int broken)
 {
+	sim_enter(b->domain);
 	atomic_store(&b->broken, broken);
 	fw_kick(b);
+	sim_leave(b->domain);
 }
 
 void board_unplug(struct board *b)
