@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-/* Copying between far memories: all bytes, and no other. variants: asan */
+/* Copying between far memories: all bytes, and no other. */
 #include <string.h>
 
 #include "board/copy.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 /*
  * What the resident step remembers of a queue pair between two requests, against whatever may
- * change meanwhile: the very next request must see it. variants: asan
+ * change meanwhile: the very next request must see it. variants: tsan
  */
 #include "smmu/smmu.h"
 #include "test_resident_rig.h"
